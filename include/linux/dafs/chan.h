@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The DAFS channel: one RC connection and the messages on it (appendix E).
+ *
+ * A channel owns a queue pair, its completion queue, its receive buffers and
+ * its memory regions.  Two parties ride on it: a requester (slots, streams,
+ * calls; slot.c) and a responder (credits, replies; responder.c).  The
+ * operation channel has the one on the client and the other on the server; on
+ * the back-control channel they swap places after CONNECT_BIND.
+ *
+ * Ownership of a receive buffer (struct dafs_msg):
+ *
+ *  1. Between dafs_msg_post() and its receive completion it is the hardware's.
+ *  2. The completion handler hands it to the requester or the responder, by
+ *     the magic of the message.
+ *  3. A requester keeps it in the call until dafs_call_put() drops the last
+ *     reference; a responder keeps it in the request until dafs_reply().
+ *  4. Both give it back by dafs_msg_post(), or keep it for good when the
+ *     channel no longer is open; dafs_chan_destroy() frees it either way.
+ *
+ * msg->owner says which of these holds, and every hand-over asserts it.
+ */
+#ifndef _LINUX_DAFS_CHAN_H
+#define _LINUX_DAFS_CHAN_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rw.h>
+#include <linux/dafs/codec.h>
+
+struct dafs_chan;
+struct dafs_requester;
+struct dafs_responder;
+struct dafs_rqst;
+struct dafs_call;
+
+/* What this implementation is prepared to do, whatever a peer asks for. */
+#define DAFS_MAX_NREQ		256
+#define DAFS_MAX_MSG_SIZE	SZ_64K
+#define DAFS_MAX_IO_SIZE	SZ_1M
+
+enum dafs_chan_state {
+	DAFS_CHAN_NEW,
+	DAFS_CHAN_ADDR,		/* resolving the address */
+	DAFS_CHAN_ROUTE,	/* resolving the route */
+	DAFS_CHAN_CONNECTING,	/* REQ or REP sent, not yet established */
+	DAFS_CHAN_OPEN,
+	DAFS_CHAN_CLOSING,	/* failed or told to stop; completions flush */
+	DAFS_CHAN_CLOSED,	/* drained */
+};
+
+/* Why a channel closed; the trace points and the log print the names. */
+enum dafs_close_reason {
+	DAFS_CLOSE_LOCAL,	/* dafs_chan_destroy() */
+	DAFS_CLOSE_PEER,	/* the peer disconnected */
+	DAFS_CLOSE_CM,		/* the connection manager gave up */
+	DAFS_CLOSE_QP,		/* a work request failed */
+	DAFS_CLOSE_DEVICE,	/* the device goes away */
+	DAFS_CLOSE_TIMEOUT,	/* no response in time */
+	DAFS_CLOSE_PROTOCOL,	/* the peer broke the protocol */
+	DAFS_CLOSE_CHECKSUM,	/* a response did not match its checksum */
+};
+
+enum dafs_msg_owner {
+	DAFS_MSG_FREE,
+	DAFS_MSG_HW,
+	DAFS_MSG_PEER_SIDE,	/* with the requester or the responder */
+};
+
+/**
+ * struct dafs_msg - a registered buffer for one message
+ * @cqe: completion of the send or receive that uses it
+ * @chan: its channel
+ * @node: in chan->msgs
+ * @link: in a list of whoever owns it
+ * @data: the bytes
+ * @addr: their DMA address
+ * @size: of the buffer, in bytes
+ * @len: of the message in it, in bytes
+ * @dir: DMA_TO_DEVICE or DMA_FROM_DEVICE
+ * @owner: see the invariants above
+ */
+struct dafs_msg {
+	struct ib_cqe cqe;
+	struct dafs_chan *chan;
+	struct list_head node;
+	struct list_head link;
+	void *data;
+	u64 addr;
+	u32 size;
+	u32 len;
+	enum dma_data_direction dir;
+	enum dafs_msg_owner owner;
+};
+
+/**
+ * struct dafs_chan_ops - what the owner of a channel provides
+ * @closed: called once when an open channel stops being usable; atomic
+ *	context.  The owner answers by dafs_chan_destroy() from a work item.
+ */
+struct dafs_chan_ops {
+	void (*closed)(struct dafs_chan *chan, enum dafs_close_reason reason);
+};
+
+/**
+ * struct dafs_chan_params - how to make a channel
+ * @net: network namespace of the connection
+ * @ops: callbacks
+ * @priv: the owner's, in chan->priv
+ * @pd: protection domain to use, NULL to allocate one (E-129)
+ * @type: DAFS_CHANNEL_*
+ * @instance: client_instance of the discriminator
+ * @session: client_session of the discriminator
+ * @swab: true to speak in the order that is not this machine's
+ * @send_size: bytes of the largest message sent
+ * @recv_size: bytes of the largest message received
+ * @depth: most requests outstanding, in either direction
+ * @mrs: memory regions to allocate (the side that offers memory)
+ * @rdma_ctxs: RDMA operations in flight (the side that reaches for memory)
+ */
+struct dafs_chan_params {
+	struct net *net;
+	const struct dafs_chan_ops *ops;
+	void *priv;
+	struct ib_pd *pd;
+	u32 type;
+	u8 instance[4];
+	u8 session[4];
+	bool swab;
+	u32 send_size;
+	u32 recv_size;
+	u16 depth;
+	u16 mrs;
+	u16 rdma_ctxs;
+};
+
+/**
+ * struct dafs_chan_limits - everything about a connection that is a number
+ * @send_size: bytes of the largest message sent
+ * @recv_size: bytes of a receive buffer
+ * @depth: requests outstanding
+ * @sq: send queue entries
+ * @rq: receive queue entries
+ * @mrs: memory regions
+ * @mr_pages: pages one region maps
+ * @rdma_ctxs: rdma_rw contexts
+ * @responder_resources: RDMA reads the peer may have outstanding here
+ * @initiator_depth: RDMA reads this side may have outstanding
+ *
+ * Filled by dafs_chan_derive_limits() alone.
+ */
+struct dafs_chan_limits {
+	u32 send_size;
+	u32 recv_size;
+	u16 depth;
+	u32 sq;
+	u32 rq;
+	u16 mrs;
+	u32 mr_pages;
+	u16 rdma_ctxs;
+	u8 responder_resources;
+	u8 initiator_depth;
+};
+
+/**
+ * struct dafs_chan - one connection
+ * @id: rdma_cm identifier; owns the QP
+ * @own_id: false until a connection request is accepted: rdma_cm's until then
+ * @pd: protection domain
+ * @own_pd: true if the channel allocated @pd
+ * @cq: completions of sends and receives
+ * @ops: callbacks
+ * @priv: the owner's
+ * @type: DAFS_CHANNEL_*
+ * @peer_type: on an accepted channel what the private data said, 0 for unknown
+ * @instance: client_instance of the peer's or our discriminator
+ * @session: client_session of the same
+ * @limits: the numbers
+ * @lock: guards @state, @reason, @msgs and @nr_posted
+ * @state: changed by dafs_chan_set_state() only
+ * @reason: why it left DAFS_CHAN_OPEN
+ * @error: negative errno of a failed connection attempt
+ * @connected: completed when connecting succeeded or failed
+ * @msgs: all buffers, for dafs_chan_destroy()
+ * @nr_posted: receives that are the hardware's
+ * @requester: the party that gets responses, or NULL
+ * @responder: the party that gets requests, or NULL
+ * @active: this side made the connection
+ * @swab: session byte order differs from this machine's
+ * @order_known: @swab is settled (a server learns it from the first request)
+ * @cksum: messages carry checksums (3.2.5)
+ * @mr_wait: woken when a memory region is given back
+ * @debug_id: number in trace points
+ * @peer: address of the other side
+ */
+struct dafs_chan {
+	struct rdma_cm_id *id;
+	bool own_id;
+	struct ib_pd *pd;
+	bool own_pd;
+	struct ib_cq *cq;
+	const struct dafs_chan_ops *ops;
+	void *priv;
+	u32 type;
+	u32 peer_type;
+	u8 instance[4];
+	u8 session[4];
+	struct dafs_chan_limits limits;
+	spinlock_t lock;
+	enum dafs_chan_state state;
+	enum dafs_close_reason reason;
+	int error;
+	struct completion connected;
+	struct list_head msgs;
+	u32 nr_posted;
+	struct dafs_requester *requester;
+	struct dafs_responder *responder;
+	bool active;
+	bool swab;
+	bool order_known;
+	bool cksum;
+	wait_queue_head_t mr_wait;
+	u32 debug_id;
+	struct sockaddr_storage peer;
+};
+
+/* chan.c: life of a channel */
+struct dafs_chan *dafs_chan_connect(const struct dafs_chan_params *params,
+				    struct sockaddr *dst, struct sockaddr *src,
+				    unsigned int timeout_ms);
+struct dafs_chan *dafs_chan_accept_prepare(const struct dafs_chan_params *params,
+					   struct rdma_cm_id *id,
+					   const struct rdma_conn_param *conn);
+int dafs_chan_accept(struct dafs_chan *chan);
+void dafs_chan_fail(struct dafs_chan *chan, enum dafs_close_reason reason);
+void dafs_chan_quiesce(struct dafs_chan *chan);
+void dafs_chan_destroy(struct dafs_chan *chan);
+bool dafs_chan_is_open(const struct dafs_chan *chan);
+const char *dafs_close_reason_name(enum dafs_close_reason reason);
+
+/**
+ * struct dafs_listener - one address that a server listens on
+ * @id: rdma_cm identifier
+ * @accept: called for each connection request; may sleep.  Takes over @id and
+ *	returns 0, or returns a negative errno and the request is rejected.
+ * @priv: the owner's
+ */
+struct dafs_listener {
+	struct rdma_cm_id *id;
+	int (*accept)(struct dafs_listener *listener, struct rdma_cm_id *id,
+		      const struct rdma_conn_param *conn);
+	void *priv;
+};
+
+int dafs_listen(struct dafs_listener *listener, struct net *net, struct sockaddr *addr);
+void dafs_unlisten(struct dafs_listener *listener);
+
+/* msg.c: buffers */
+struct dafs_msg *dafs_msg_alloc(struct dafs_chan *chan, u32 size, enum dma_data_direction dir);
+void dafs_msg_free(struct dafs_msg *msg);
+int dafs_msg_post(struct dafs_msg *msg);
+int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr);
+
+/* mem.c: memory that the peer may reach */
+
+/* Buffers in one READ_DIRECT or WRITE_DIRECT; more pieces shorten the I/O. */
+#define DAFS_MEM_MRS		4
+
+/**
+ * struct dafs_mem - client memory registered for one call
+ * @chan: channel whose regions are used
+ * @sgt: the pages, as DMA sees them
+ * @dir: DMA_FROM_DEVICE if the peer writes it
+ * @nr: regions in use
+ * @mr: the regions
+ * @reg: work requests that register them, sent ahead of the request
+ * @inv: work requests that invalidate them
+ * @cqe: completion of the last invalidation
+ * @call: the call that waits for it
+ * @bufs: what the request tells the peer
+ * @len: bytes mapped
+ */
+struct dafs_mem {
+	struct dafs_chan *chan;
+	struct sg_table sgt;
+	enum dma_data_direction dir;
+	unsigned int nr;
+	struct ib_mr *mr[DAFS_MEM_MRS];
+	struct ib_reg_wr reg[DAFS_MEM_MRS];
+	struct ib_send_wr inv[DAFS_MEM_MRS];
+	struct ib_cqe cqe;
+	struct dafs_call *call;
+	struct dafs_direct_buf bufs[DAFS_MEM_MRS];
+	size_t len;
+};
+
+ssize_t dafs_mem_map(struct dafs_chan *chan, struct dafs_mem *mem, struct iov_iter *iter,
+		     size_t len, enum dma_data_direction dir);
+void dafs_mem_unmap(struct dafs_mem *mem);
+
+/* slot.c: the requester */
+
+/**
+ * struct dafs_call - one request and its response
+ * @ref: one of the caller, one of the requester until the response came
+ * @proc: DAFS_PROC_*
+ * @args: in host form; needed until dafs_call_start() returned
+ * @cred: cred_handle
+ * @mem: memory named in @args, or NULL; invalidated before completion
+ * @fill: if set, called after encoding to put inline data into @stream
+ * @done: if set, called once on completion, in softirq context; otherwise
+ *	dafs_call_wait() waits
+ * @priv: the caller's
+ * @chan: where it was sent
+ * @slot: its slot; -1 when it holds none
+ * @error: 0 or -ENOTCONN, -ETIMEDOUT ... : the response never came
+ * @status: DAFS status of the response
+ * @hdr: response header
+ * @stream: the response message, valid until dafs_call_put()
+ * @reply: the buffer that @stream points into
+ * @finished: completed after @done
+ * @sent_at: jiffies
+ */
+struct dafs_call {
+	struct kref ref;
+	u32 proc;
+	void *args;
+	u8 cred[4];
+	struct dafs_mem *mem;
+	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
+	void (*done)(struct dafs_call *call);
+	void *priv;
+	struct dafs_chan *chan;
+	int slot;
+	int error;
+	u32 status;
+	struct dafs_res_hdr hdr;
+	struct dafs_stream stream;
+	struct dafs_msg *reply;
+	struct completion finished;
+	unsigned long sent_at;
+};
+
+struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u16 max,
+					     unsigned int timeout_ms);
+void dafs_requester_destroy(struct dafs_requester *rq);
+void dafs_requester_abort(struct dafs_requester *rq, int error);
+void dafs_requester_negotiated(struct dafs_requester *rq, u16 nreq);
+u16 dafs_requester_nreq(struct dafs_requester *rq);
+u16 dafs_requester_surplus(struct dafs_requester *rq);
+void dafs_requester_desire(struct dafs_requester *rq, u16 nreq);
+
+struct dafs_call *dafs_call_alloc(gfp_t gfp);
+int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);
+int dafs_call_wait(struct dafs_call *call);
+void dafs_call_put(struct dafs_call *call);
+
+/* responder.c: the responder */
+
+/**
+ * struct dafs_responder_ops - what the owner of a responder provides
+ * @rqst_size: bytes of its request structure, which begins with struct dafs_rqst
+ * @request: a request arrived and looks sane; atomic context.  The owner
+ *	answers it by dafs_reply() from process context, exactly once.
+ * @sent: the reply to @rqst has left or never will; what it sent from may go.
+ *	Atomic context.
+ */
+struct dafs_responder_ops {
+	size_t rqst_size;
+	void (*request)(struct dafs_rqst *rqst);
+	void (*sent)(struct dafs_rqst *rqst);
+};
+
+/**
+ * struct dafs_rqst - one request at the responder
+ * @chan: where it came from
+ * @link: in the responder's free list, or the owner's
+ * @recv: the request message; NULL after dafs_reply()
+ * @send: buffer for the response
+ * @hdr: request header
+ * @refuse: status to answer with at once, or DAFS_STATUS_OK: the message was
+ *	refused by its checksum (E-33), version (E-02) or stream (E-41)
+ * @holds_stream: its stream is marked busy for it
+ * @no_cksum: the response is one of those without a checksum (E-33)
+ * @in: the request message
+ * @out: the response message to be built
+ * @sge: the response, for @wr
+ * @wr: sends the response; RDMA operations are chained in front of it
+ * @cqe: completion of @wr
+ * @work: for the owner
+ */
+struct dafs_rqst {
+	struct dafs_chan *chan;
+	struct list_head link;
+	struct dafs_msg *recv;
+	struct dafs_msg *send;
+	struct dafs_req_hdr hdr;
+	u32 refuse;
+	bool holds_stream;
+	bool no_cksum;
+	struct dafs_stream in;
+	struct dafs_stream out;
+	struct ib_sge sge;
+	struct ib_send_wr wr;
+	struct ib_cqe cqe;
+	struct work_struct work;
+};
+
+struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
+					     const struct dafs_responder_ops *ops, u16 nreq);
+void dafs_responder_destroy(struct dafs_responder *rp);
+int dafs_responder_open(struct dafs_responder *rp, u16 nreq);
+void dafs_responder_set_target(struct dafs_responder *rp, u16 target);
+u16 dafs_responder_nreq(struct dafs_responder *rp);
+void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *first);
+
+#endif /* _LINUX_DAFS_CHAN_H */

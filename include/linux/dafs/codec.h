@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The DAFS codec: messages between host form (<linux/dafs/msg.h>) and the
+ * wire, draft chapter 6.1.  Every message is described once, in
+ * fs/dafs_common/msg_*.c, and that description both encodes and decodes, in
+ * both byte orders, for client and server.
+ */
+#ifndef _LINUX_DAFS_CODEC_H
+#define _LINUX_DAFS_CODEC_H
+
+#include <linux/swab.h>
+#include <linux/unaligned.h>
+#include <linux/dafs/msg.h>
+
+/**
+ * struct dafs_stream - the bytes of one message or one direct metadata buffer
+ * @base: first byte; also the origin of alignment and of offsets (6.1.1)
+ * @len: decoding: bytes received; encoding: bytes that may be written
+ * @swab: true if the session's byte order is not this machine's
+ */
+struct dafs_stream {
+	u8 *base;
+	u32 len;
+	bool swab;
+};
+
+/**
+ * struct dafs_req_hdr - a request header in host form (6.1.2)
+ * @desired_nreq: wish of the requester
+ * @chain_flags: DAFS_CHF_*
+ * @stream_id: slot
+ * @seq_number: count on that slot
+ * @analyzer: echoed
+ * @cred_handle: credential, zero for the session's own
+ * @version: protocol version
+ * @procedure: DAFS_PROC_*
+ * @len: length of the message in bytes
+ */
+struct dafs_req_hdr {
+	u16 desired_nreq;
+	u16 chain_flags;
+	u16 stream_id;
+	u16 seq_number;
+	u8 analyzer[8];
+	u8 cred_handle[4];
+	u32 version;
+	u32 procedure;
+	u32 len;
+};
+
+/**
+ * struct dafs_res_hdr - a response header in host form (6.1.3)
+ * @target_nreq: what the responder aims for
+ * @spec_cond: DAFS_SPCOND_*
+ * @stream_id: from the request
+ * @seq_number: from the request
+ * @analyzer: from the request
+ * @version: protocol version
+ * @status: DAFS_STATUS_OK or DAFSERR_*
+ * @len: length of the message in bytes
+ */
+struct dafs_res_hdr {
+	u16 target_nreq;
+	u16 spec_cond;
+	u16 stream_id;
+	u16 seq_number;
+	u8 analyzer[8];
+	u32 version;
+	u32 status;
+	u32 len;
+};
+
+/*
+ * Integers in session order, at any address.  Together with the opaque types,
+ * which are just copied, these are all the ways in which a value gets into or
+ * out of a message.
+ */
+static inline void dafs_put16(u16 v, void *p, bool swab)
+{
+	put_unaligned((__force dafs_w16)(swab ? swab16(v) : v), (dafs_w16 *)p);
+}
+
+static inline void dafs_put32(u32 v, void *p, bool swab)
+{
+	put_unaligned((__force dafs_w32)(swab ? swab32(v) : v), (dafs_w32 *)p);
+}
+
+static inline void dafs_put64(u64 v, void *p, bool swab)
+{
+	put_unaligned((__force dafs_w64)(swab ? swab64(v) : v), (dafs_w64 *)p);
+}
+
+static inline u16 dafs_get16(const void *p, bool swab)
+{
+	u16 v = (__force u16)get_unaligned((const dafs_w16 *)p);
+
+	return swab ? swab16(v) : v;
+}
+
+static inline u32 dafs_get32(const void *p, bool swab)
+{
+	u32 v = (__force u32)get_unaligned((const dafs_w32 *)p);
+
+	return swab ? swab32(v) : v;
+}
+
+static inline u64 dafs_get64(const void *p, bool swab)
+{
+	u64 v = (__force u64)get_unaligned((const dafs_w64 *)p);
+
+	return swab ? swab64(v) : v;
+}
+
+int dafs_probe_order(const void *msg, u32 len, u32 magic, bool *swab);
+void dafs_put_req_hdr(const struct dafs_stream *s, const struct dafs_req_hdr *hdr);
+int dafs_get_req_hdr(const struct dafs_stream *s, struct dafs_req_hdr *hdr);
+void dafs_put_res_hdr(const struct dafs_stream *s, const struct dafs_res_hdr *hdr);
+int dafs_get_res_hdr(const struct dafs_stream *s, struct dafs_res_hdr *hdr);
+
+const char *dafs_proc_name(u32 proc);
+bool dafs_proc_known(u32 proc);
+
+int dafs_encode_args(const struct dafs_stream *s, u32 proc, void *args);
+int dafs_decode_args(const struct dafs_stream *s, u32 proc, void *args);
+int dafs_encode_res(const struct dafs_stream *s, u32 proc, void *res);
+int dafs_decode_res(const struct dafs_stream *s, u32 proc, void *res);
+
+/* direct metadata buffers, rule W16: origin at byte 0, no header */
+int dafs_encode_fattr(const struct dafs_stream *s, struct dafs_fattr *attr);
+int dafs_decode_fattr(const struct dafs_stream *s, struct dafs_fattr *attr);
+int dafs_encode_direntries(const struct dafs_stream *s, struct dafs_seq *entries);
+int dafs_decode_direntries(const struct dafs_stream *s, struct dafs_seq *entries);
+int dafs_encode_link(const struct dafs_stream *s, struct dafs_str *link);
+int dafs_decode_link(const struct dafs_stream *s, struct dafs_str *link);
+int dafs_direct_len(const struct dafs_stream *s, u32 proc);
+
+/* sizes, for a server that must know what still fits */
+u32 dafs_fattr_size(const struct dafs_fattr *attr);
+u32 dafs_direntry_size(const struct dafs_direntry *entry);
+
+/* elements of decoded arrays; -ERANGE if @i is not one */
+int dafs_get_s32(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i, s32 *v);
+int dafs_get_direct_buf(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+			struct dafs_direct_buf *buf);
+int dafs_get_file_chunk(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+			struct dafs_file_chunk *chunk);
+int dafs_get_rw_request(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+			struct dafs_rw_request *req);
+int dafs_get_completion(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+			struct dafs_completion *c);
+int dafs_get_ace(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+		 struct dafs_ace *ace);
+int dafs_get_authtype(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+		      struct dafs_authtype *auth);
+int dafs_get_direntry(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+		      struct dafs_direntry *entry);
+int dafs_get_fs_locations(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+			  struct dafs_fs_locations *locs);
+int dafs_get_fs_location(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+			 struct dafs_fs_location *loc);
+
+/**
+ * struct dafs_path_iter - walks a decoded pathname or fence list
+ * @pos: offset of the next component in the stream
+ * @left: components not yet returned
+ */
+struct dafs_path_iter {
+	u32 pos;
+	u32 left;
+};
+
+void dafs_path_start(const struct dafs_seq *path, struct dafs_path_iter *iter);
+bool dafs_path_next(const struct dafs_stream *s, struct dafs_path_iter *iter,
+		    struct dafs_str *component);
+
+/**
+ * dafs_inline_data_offset() - where the data of an inline write stands
+ * @fixed: DAFS_WRITE_INLINE_DATA or DAFS_APPEND_INLINE_DATA
+ * @padded: write_padded of the request
+ * @inline_header: inline_write_header_size of the session
+ *
+ * Return: offset from the first byte of the message (4.2.1.1, E-18).
+ */
+static inline u32 dafs_inline_data_offset(u32 fixed, u32 padded, u32 inline_header)
+{
+	return padded ? inline_header : fixed;
+}
+
+#endif /* _LINUX_DAFS_CODEC_H */
