@@ -1,0 +1,658 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a channel, from rdma_cm's address resolution to its end.
+ *
+ *	active side			passive side
+ *	dafs_chan_connect()		listener: dafs_chan_accept_prepare()
+ *	  NEW -> ADDR -> ROUTE		  NEW
+ *	  -> CONNECTING			dafs_chan_accept()
+ *	  -> OPEN			  -> CONNECTING -> OPEN
+ *
+ * Any state goes to CLOSING by dafs_chan_fail(), which may be called from
+ * anywhere and tells the owner once; the owner ends the channel from a work
+ * item:
+ *
+ *	dafs_chan_quiesce()	disconnect, drain: no completion comes after it
+ *	dafs_requester_abort()	fail what is outstanding
+ *	dafs_chan_destroy()	free, in the reverse order of the set-up
+ *
+ * Where several channels share a protection domain all of them are quiesced
+ * before any call is failed, because a key of one is good on the others.
+ */
+#include <linux/slab.h>
+#include <rdma/ib_cm.h>
+#include "common.h"
+#include "trace.h"
+
+static atomic_t dafs_chan_ids = ATOMIC_INIT(0);
+
+static const char * const dafs_close_reasons[] = {
+	[DAFS_CLOSE_LOCAL]	= "closed here",
+	[DAFS_CLOSE_PEER]	= "closed by the peer",
+	[DAFS_CLOSE_CM]		= "connection manager failure",
+	[DAFS_CLOSE_QP]		= "queue pair failure",
+	[DAFS_CLOSE_DEVICE]	= "device removed",
+	[DAFS_CLOSE_TIMEOUT]	= "no response in time",
+	[DAFS_CLOSE_PROTOCOL]	= "protocol violation",
+	[DAFS_CLOSE_CHECKSUM]	= "checksum mismatch",
+};
+
+/**
+ * dafs_close_reason_name() - text for a close reason
+ * @reason: the reason
+ *
+ * Return: a constant string.
+ */
+const char *dafs_close_reason_name(enum dafs_close_reason reason)
+{
+	return dafs_close_reasons[reason];
+}
+EXPORT_SYMBOL_GPL(dafs_close_reason_name);
+
+/* Which states may follow which; a bit for each successor. */
+static const u8 dafs_chan_next[] = {
+	[DAFS_CHAN_NEW]		= BIT(DAFS_CHAN_ADDR) | BIT(DAFS_CHAN_CONNECTING) |
+				  BIT(DAFS_CHAN_CLOSING),
+	[DAFS_CHAN_ADDR]	= BIT(DAFS_CHAN_ROUTE) | BIT(DAFS_CHAN_CLOSING),
+	[DAFS_CHAN_ROUTE]	= BIT(DAFS_CHAN_CONNECTING) | BIT(DAFS_CHAN_CLOSING),
+	[DAFS_CHAN_CONNECTING]	= BIT(DAFS_CHAN_OPEN) | BIT(DAFS_CHAN_CLOSING),
+	[DAFS_CHAN_OPEN]	= BIT(DAFS_CHAN_CLOSING),
+	[DAFS_CHAN_CLOSING]	= BIT(DAFS_CHAN_CLOSED),
+	[DAFS_CHAN_CLOSED]	= 0,
+};
+
+/* Return: false if @next may not follow; that is no error, somebody was first. */
+static bool dafs_chan_set_state(struct dafs_chan *chan, enum dafs_chan_state next)
+{
+	lockdep_assert_held(&chan->lock);
+	if (!(dafs_chan_next[chan->state] & BIT(next)))
+		return false;
+	trace_dafs_chan_state(chan, next);
+	chan->state = next;
+	return true;
+}
+
+static bool dafs_chan_advance(struct dafs_chan *chan, enum dafs_chan_state next)
+{
+	unsigned long flags;
+	bool moved;
+
+	spin_lock_irqsave(&chan->lock, flags);
+	moved = dafs_chan_set_state(chan, next);
+	spin_unlock_irqrestore(&chan->lock, flags);
+	return moved;
+}
+
+/**
+ * dafs_chan_is_open() - may messages be sent?
+ * @chan: the channel
+ *
+ * Context: any.
+ * Return: false before it is connected and from the first failure on.
+ */
+bool dafs_chan_is_open(const struct dafs_chan *chan)
+{
+	return READ_ONCE(chan->state) == DAFS_CHAN_OPEN;
+}
+EXPORT_SYMBOL_GPL(dafs_chan_is_open);
+
+/* The first message may overtake the event that says it may come. */
+void dafs_chan_opened(struct dafs_chan *chan)
+{
+	if (READ_ONCE(chan->state) != DAFS_CHAN_CONNECTING)
+		return;
+	if (dafs_chan_advance(chan, DAFS_CHAN_OPEN))
+		complete(&chan->connected);
+}
+
+/**
+ * dafs_chan_fail() - give a channel up
+ * @chan: the channel
+ * @reason: why; the first caller's counts
+ *
+ * Context: any.
+ */
+void dafs_chan_fail(struct dafs_chan *chan, enum dafs_close_reason reason)
+{
+	enum dafs_chan_state was;
+	unsigned long flags;
+
+	spin_lock_irqsave(&chan->lock, flags);
+	was = chan->state;
+	if (!dafs_chan_set_state(chan, DAFS_CHAN_CLOSING)) {
+		spin_unlock_irqrestore(&chan->lock, flags);
+		return;
+	}
+	chan->reason = reason;
+	spin_unlock_irqrestore(&chan->lock, flags);
+
+	trace_dafs_close(chan, reason);
+	wake_up_all(&chan->mr_wait);
+	if (!chan->error)
+		chan->error = -ENOTCONN;
+	complete_all(&chan->connected);
+	if (reason != DAFS_CLOSE_LOCAL && (was == DAFS_CHAN_OPEN || !chan->active))
+		chan->ops->closed(chan, reason);
+}
+EXPORT_SYMBOL_GPL(dafs_chan_fail);
+
+static void dafs_chan_connect_failed(struct dafs_chan *chan, int error)
+{
+	chan->error = error;
+	dafs_chan_fail(chan, DAFS_CLOSE_CM);
+}
+
+static void dafs_qp_event(struct ib_event *event, void *context)
+{
+	struct dafs_chan *chan = context;
+
+	trace_dafs_qp_event(chan, event->event);
+	if (event->event == IB_EVENT_COMM_EST)
+		rdma_notify(chan->id, event->event);
+	else if (event->event != IB_EVENT_QP_LAST_WQE_REACHED)
+		dafs_chan_fail(chan, DAFS_CLOSE_QP);
+}
+
+/*
+ * All numbers of a connection come from here: what the owner wants, cut to
+ * what the device can do.  A request takes one send entry, and with memory two
+ * more for each region.
+ */
+static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_chan_params *p)
+{
+	const struct ib_device_attr *attr = &chan->id->device->attrs;
+	struct dafs_chan_limits *lim = &chan->limits;
+	u32 per_request = 1 + (p->mrs ? 2 * DAFS_MEM_MRS : 0);
+	u32 room = attr->max_qp_wr - 1;
+
+	if (p->mrs && !(attr->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return -EOPNOTSUPP;
+	lim->send_size = max_t(u32, p->send_size, DAFS_FIRST_MSG_SIZE);
+	lim->recv_size = max_t(u32, p->recv_size, DAFS_FIRST_MSG_SIZE);
+	lim->depth = min_t(u32, p->depth, room / per_request);
+	if (!lim->depth)
+		return -EOPNOTSUPP;
+	lim->sq = lim->depth * per_request + DAFS_MEM_MRS;
+	lim->rq = lim->depth + 2;
+	lim->mrs = p->mrs;
+	lim->mr_pages = min_t(u32, attr->max_fast_reg_page_list_len,
+			      DAFS_MAX_IO_SIZE / PAGE_SIZE + 1);
+	lim->rdma_ctxs = p->rdma_ctxs;
+	lim->responder_resources = min_t(u32, attr->max_qp_rd_atom, U8_MAX);
+	lim->initiator_depth = min_t(u32, attr->max_qp_init_rd_atom, U8_MAX);
+	return 0;
+}
+
+static int dafs_chan_create_qp(struct dafs_chan *chan)
+{
+	const struct dafs_chan_limits *lim = &chan->limits;
+	struct ib_qp_init_attr attr = {
+		.event_handler	= dafs_qp_event,
+		.qp_context	= chan,
+		.send_cq	= chan->cq,
+		.recv_cq	= chan->cq,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.port_num	= chan->id->port_num,
+		.cap = {
+			.max_send_wr	= lim->sq,
+			.max_recv_wr	= lim->rq,
+			.max_send_sge	= max_t(u32, 1,
+					min_t(u32, chan->id->device->attrs.max_send_sge,
+					      lim->rdma_ctxs ? 16 : 1)),
+			.max_recv_sge	= 1,
+			.max_rdma_ctxs	= lim->rdma_ctxs,
+		},
+	};
+	int err;
+
+	err = rdma_create_qp(chan->id, chan->pd, &attr);
+	if (err || !lim->mrs)
+		return err;
+	err = ib_mr_pool_init(chan->id->qp, &chan->id->qp->rdma_mrs, lim->mrs,
+			      IB_MR_TYPE_MEM_REG, lim->mr_pages, 0);
+	if (err)
+		rdma_destroy_qp(chan->id);
+	return err;
+}
+
+/* A send entry for each RDMA operation as rdma_rw counts them, and ours. */
+static int dafs_chan_cq_size(const struct dafs_chan *chan)
+{
+	const struct dafs_chan_limits *lim = &chan->limits;
+	u32 rw = 0;
+
+	if (lim->rdma_ctxs)
+		rw = rdma_rw_max_send_wr(chan->id->device, chan->id->port_num,
+					 lim->rdma_ctxs, 0);
+	return min_t(u32, lim->sq + lim->rq + rw + 2, chan->id->device->attrs.max_cqe);
+}
+
+static int dafs_chan_setup(struct dafs_chan *chan, const struct dafs_chan_params *p)
+{
+	struct ib_device *dev = chan->id->device;
+	int err;
+
+	err = dafs_chan_derive_limits(chan, p);
+	if (err)
+		return err;
+	if (p->pd && p->pd->device != dev)
+		return -EXDEV;
+	chan->pd = p->pd;
+	if (!chan->pd) {
+		chan->pd = ib_alloc_pd(dev, 0);
+		if (IS_ERR(chan->pd)) {
+			err = PTR_ERR(chan->pd);
+			goto no_pd;
+		}
+		chan->own_pd = true;
+	}
+	chan->cq = ib_alloc_cq_any(dev, chan, dafs_chan_cq_size(chan), IB_POLL_SOFTIRQ);
+	if (IS_ERR(chan->cq)) {
+		err = PTR_ERR(chan->cq);
+		goto no_cq;
+	}
+	err = dafs_chan_create_qp(chan);
+	if (err)
+		goto free_cq;
+	return 0;
+
+free_cq:
+	ib_free_cq(chan->cq);
+no_cq:
+	chan->cq = NULL;
+	if (chan->own_pd)
+		ib_dealloc_pd(chan->pd);
+no_pd:
+	chan->pd = NULL;
+	chan->own_pd = false;
+	return err;
+}
+
+static void dafs_chan_teardown(struct dafs_chan *chan)
+{
+	if (!chan->cq)
+		return;
+	if (chan->limits.mrs)
+		ib_mr_pool_destroy(chan->id->qp, &chan->id->qp->rdma_mrs);
+	rdma_destroy_qp(chan->id);
+	ib_free_cq(chan->cq);
+	dafs_chan_free_msgs(chan);
+	if (chan->own_pd)
+		ib_dealloc_pd(chan->pd);
+}
+
+static int dafs_chan_send_req(struct dafs_chan *chan)
+{
+	struct dafs_wire_discriminator disc = {
+		.magic = (__force dafs_w32)(chan->swab ? swab32(DAFS_REQUEST_MAGIC) :
+					    DAFS_REQUEST_MAGIC),
+		.channel_type = (__force dafs_w32)(chan->swab ? swab32(chan->type) :
+						   chan->type),
+	};
+	struct rdma_conn_param param = {
+		.private_data = &disc,
+		.private_data_len = sizeof(disc),
+		.responder_resources = chan->limits.responder_resources,
+		.initiator_depth = chan->limits.initiator_depth,
+		.retry_count = 7,
+		.rnr_retry_count = 0,
+	};
+
+	memcpy(disc.client_instance, chan->instance, sizeof(disc.client_instance));
+	memcpy(disc.client_session, chan->session, sizeof(disc.client_session));
+	if (!dafs_chan_advance(chan, DAFS_CHAN_CONNECTING))
+		return chan->error;
+	return rdma_connect(chan->id, &param);
+}
+
+static void dafs_chan_resolved(struct dafs_chan *chan)
+{
+	int err;
+
+	if (!dafs_chan_advance(chan, DAFS_CHAN_ROUTE))
+		return;
+	err = rdma_resolve_route(chan->id, 5000);
+	if (err)
+		dafs_chan_connect_failed(chan, err);
+}
+
+/* Every event of the connection manager, by name. */
+static int dafs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct dafs_chan *chan = id->context;
+
+	trace_dafs_cm_event(chan, event);
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		dafs_chan_resolved(chan);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		complete(&chan->connected);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		dafs_chan_connect_failed(chan, event->status ?: -EHOSTUNREACH);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		dafs_chan_connect_failed(chan, event->status < 0 ? event->status : -ENOTCONN);
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		dafs_chan_connect_failed(chan, -EHOSTUNREACH);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		dafs_chan_connect_failed(chan, event->status == IB_CM_REJ_CONSUMER_DEFINED ?
+					 -EACCES : -ECONNREFUSED);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		dafs_chan_opened(chan);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		dafs_chan_fail(chan, DAFS_CLOSE_PEER);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		dafs_chan_fail(chan, DAFS_CLOSE_DEVICE);
+		break;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		dafs_chan_fail(chan, DAFS_CLOSE_CM);
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+	case RDMA_CM_EVENT_MULTICAST_ERROR:
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		break;
+	}
+	return 0;
+}
+
+static struct dafs_chan *dafs_chan_alloc(const struct dafs_chan_params *p)
+{
+	struct dafs_chan *chan = kzalloc(sizeof(*chan), GFP_KERNEL);
+
+	if (!chan)
+		return NULL;
+	chan->ops = p->ops;
+	chan->priv = p->priv;
+	chan->type = p->type;
+	chan->swab = p->swab;
+	memcpy(chan->instance, p->instance, sizeof(chan->instance));
+	memcpy(chan->session, p->session, sizeof(chan->session));
+	chan->debug_id = atomic_inc_return(&dafs_chan_ids);
+	spin_lock_init(&chan->lock);
+	init_completion(&chan->connected);
+	init_waitqueue_head(&chan->mr_wait);
+	INIT_LIST_HEAD(&chan->msgs);
+	return chan;
+}
+
+/* Waits for one step of connecting; the next one may reuse the completion. */
+static int dafs_chan_wait(struct dafs_chan *chan, unsigned int timeout_ms)
+{
+	long left;
+
+	left = wait_for_completion_killable_timeout(&chan->connected,
+						    msecs_to_jiffies(timeout_ms));
+	if (left < 0)
+		return left;
+	if (!left)
+		return -ETIMEDOUT;
+	/* a failure from here on completes it again */
+	reinit_completion(&chan->connected);
+	return READ_ONCE(chan->state) >= DAFS_CHAN_CLOSING ? chan->error : 0;
+}
+
+static int dafs_chan_resolve(struct dafs_chan *chan, struct sockaddr *dst,
+			     struct sockaddr *src, unsigned int timeout_ms)
+{
+	int err;
+
+	if (!dafs_chan_advance(chan, DAFS_CHAN_ADDR))
+		return -ENOTCONN;
+	if (src && src->sa_family == AF_UNSPEC)
+		src = NULL;
+	err = rdma_resolve_addr(chan->id, src, dst, timeout_ms);
+	return err ?: dafs_chan_wait(chan, 2 * timeout_ms);
+}
+
+static int dafs_chan_establish(struct dafs_chan *chan, unsigned int timeout_ms)
+{
+	int err;
+
+	err = dafs_chan_post_recvs(chan, 1);
+	if (!err)
+		err = dafs_chan_send_req(chan);
+	return err ?: dafs_chan_wait(chan, timeout_ms);
+}
+
+/**
+ * dafs_chan_connect() - connect to a server
+ * @params: what channel to make
+ * @dst: where to
+ * @src: local address, or NULL
+ * @timeout_ms: for each step: address and route, connection
+ *
+ * One receive is posted before the connection is made (E-132).  The channel's
+ * ->closed() may be called before this function returns.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: the channel, open, or an ERR_PTR: -EHOSTUNREACH no route,
+ * -ENODEV no RDMA device there, -ECONNREFUSED nobody listens, -EACCES refused
+ * by the server, -ETIMEDOUT, -EXDEV not the device of @params->pd, -EOPNOTSUPP
+ * the device lacks fast registration, -ENOMEM, -ERESTARTSYS.
+ */
+struct dafs_chan *dafs_chan_connect(const struct dafs_chan_params *params,
+				    struct sockaddr *dst, struct sockaddr *src,
+				    unsigned int timeout_ms)
+{
+	struct dafs_chan *chan;
+	int err;
+
+	chan = dafs_chan_alloc(params);
+	if (!chan)
+		return ERR_PTR(-ENOMEM);
+	chan->active = true;
+	chan->order_known = true;
+	memcpy(&chan->peer, dst, dst->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+						     sizeof(struct sockaddr_in));
+	chan->id = rdma_create_id(params->net, dafs_cm_event, chan, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(chan->id)) {
+		err = PTR_ERR(chan->id);
+		kfree(chan);
+		return ERR_PTR(err);
+	}
+	chan->own_id = true;
+	err = dafs_chan_resolve(chan, dst, src, timeout_ms);
+	if (!err)
+		err = dafs_chan_setup(chan, params);
+	if (!err)
+		err = dafs_chan_establish(chan, timeout_ms);
+	if (err) {
+		dafs_chan_destroy(chan);
+		return ERR_PTR(err);
+	}
+	trace_dafs_connect(chan);
+	return chan;
+}
+EXPORT_SYMBOL_GPL(dafs_chan_connect);
+
+/* The discriminator is a hint: without it the first message decides (E-122). */
+static void dafs_chan_read_discriminator(struct dafs_chan *chan,
+					 const struct rdma_conn_param *conn)
+{
+	const struct dafs_wire_discriminator *disc = conn->private_data;
+	u32 magic, type;
+
+	if (!disc || conn->private_data_len < sizeof(*disc))
+		return;
+	magic = (__force u32)disc->magic;
+	type = (__force u32)disc->channel_type;
+	if (magic == swab32(DAFS_REQUEST_MAGIC))
+		type = swab32(type);
+	else if (magic != DAFS_REQUEST_MAGIC)
+		return;
+	chan->peer_type = type;
+	memcpy(chan->instance, disc->client_instance, sizeof(chan->instance));
+	memcpy(chan->session, disc->client_session, sizeof(chan->session));
+}
+
+/**
+ * dafs_chan_accept_prepare() - make a channel of a connection request
+ * @params: what channel to make
+ * @id: from struct dafs_listener's accept()
+ * @conn: from the same
+ *
+ * Context: rdma_cm event handler; may sleep.
+ * Return: the channel, or an ERR_PTR as dafs_chan_connect()'s.
+ */
+struct dafs_chan *dafs_chan_accept_prepare(const struct dafs_chan_params *params,
+					   struct rdma_cm_id *id,
+					   const struct rdma_conn_param *conn)
+{
+	struct dafs_chan *chan;
+	int err;
+
+	chan = dafs_chan_alloc(params);
+	if (!chan)
+		return ERR_PTR(-ENOMEM);
+	chan->id = id;
+	dafs_chan_read_discriminator(chan, conn);
+	memcpy(&chan->peer, &id->route.addr.dst_addr, sizeof(chan->peer));
+	err = dafs_chan_setup(chan, params);
+	if (err) {
+		kfree(chan);
+		return ERR_PTR(err);
+	}
+	chan->limits.initiator_depth = min(chan->limits.initiator_depth,
+					   conn->responder_resources);
+	chan->limits.responder_resources = min(chan->limits.responder_resources,
+					       conn->initiator_depth);
+	return chan;
+}
+EXPORT_SYMBOL_GPL(dafs_chan_accept_prepare);
+
+/**
+ * dafs_chan_accept() - accept the connection
+ * @chan: from dafs_chan_accept_prepare(), with its first receive posted
+ *
+ * From success on the channel owns the rdma_cm identifier.
+ *
+ * Context: rdma_cm event handler; may sleep.
+ * Return: 0 or a negative errno; the caller then destroys the channel and
+ * returns an error to rdma_cm, which destroys the identifier.
+ */
+int dafs_chan_accept(struct dafs_chan *chan)
+{
+	struct rdma_conn_param param = {
+		.responder_resources = chan->limits.responder_resources,
+		.initiator_depth = chan->limits.initiator_depth,
+		.retry_count = 7,
+		.rnr_retry_count = 0,
+	};
+	int err;
+
+	if (!dafs_chan_advance(chan, DAFS_CHAN_CONNECTING))
+		return -ENOTCONN;
+	chan->id->context = chan;
+	chan->id->event_handler = dafs_cm_event;
+	err = rdma_accept(chan->id, &param);
+	if (err)
+		return err;
+	chan->own_id = true;
+	trace_dafs_connect(chan);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(dafs_chan_accept);
+
+/**
+ * dafs_chan_quiesce() - disconnect and wait until the hardware is done
+ * @chan: the channel
+ *
+ * After it no completion of this channel runs and no memory is reachable
+ * through it.
+ *
+ * Context: may sleep; not in an rdma_cm event handler or a completion.
+ */
+void dafs_chan_quiesce(struct dafs_chan *chan)
+{
+	dafs_chan_fail(chan, DAFS_CLOSE_LOCAL);
+	if (!chan->cq || READ_ONCE(chan->state) == DAFS_CHAN_CLOSED)
+		return;
+	if (chan->own_id) {
+		rdma_disconnect(chan->id);
+		ib_drain_qp(chan->id->qp);
+	}
+	dafs_chan_advance(chan, DAFS_CHAN_CLOSED);
+}
+EXPORT_SYMBOL_GPL(dafs_chan_quiesce);
+
+/**
+ * dafs_chan_destroy() - end a channel
+ * @chan: the channel; its requester and responder are gone already
+ *
+ * Context: may sleep; not in a completion.  In an rdma_cm event handler only
+ * if dafs_chan_accept() did not succeed.
+ */
+void dafs_chan_destroy(struct dafs_chan *chan)
+{
+	dafs_chan_quiesce(chan);
+	dafs_chan_teardown(chan);
+	if (chan->own_id)
+		rdma_destroy_id(chan->id);
+	kfree(chan);
+}
+EXPORT_SYMBOL_GPL(dafs_chan_destroy);
+
+static int dafs_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct dafs_listener *listener = id->context;
+
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	return listener->accept(listener, id, &event->param.conn);
+}
+
+/**
+ * dafs_listen() - wait for connections
+ * @listener: with accept and priv set
+ * @net: network namespace
+ * @addr: address and port; the port of service 0x0000000001060000 (E-123)
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno, -EADDRINUSE among them.
+ */
+int dafs_listen(struct dafs_listener *listener, struct net *net, struct sockaddr *addr)
+{
+	struct rdma_cm_id *id;
+	int err;
+
+	id = rdma_create_id(net, dafs_listen_event, listener, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	err = rdma_set_afonly(id, 1);
+	if (!err)
+		err = rdma_bind_addr(id, addr);
+	if (!err)
+		err = rdma_listen(id, 128);
+	if (err) {
+		rdma_destroy_id(id);
+		return err;
+	}
+	listener->id = id;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(dafs_listen);
+
+/**
+ * dafs_unlisten() - no more connections
+ * @listener: may be one that never listened
+ *
+ * Context: may sleep.  No accept() runs after it.
+ */
+void dafs_unlisten(struct dafs_listener *listener)
+{
+	if (listener->id)
+		rdma_destroy_id(listener->id);
+	listener->id = NULL;
+}
+EXPORT_SYMBOL_GPL(dafs_unlisten);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of dafs_common know of each other and nobody else does. */
+#ifndef _DAFS_COMMON_H
+#define _DAFS_COMMON_H
+
+#include <linux/dafs/chan.h>
+
+/* chan.c */
+void dafs_chan_opened(struct dafs_chan *chan);
+
+/* msg.c */
+void dafs_chan_free_msgs(struct dafs_chan *chan);
+
+/* slot.c */
+int dafs_calls_init(void);
+void dafs_calls_exit(void);
+void dafs_requester_response(struct dafs_requester *rq, struct dafs_msg *msg);
+
+/* responder.c */
+void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg);
+
+#endif /* _DAFS_COMMON_H */

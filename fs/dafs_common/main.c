@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+/* dafs_common: what the DAFS client and server share. */
+#include <linux/module.h>
+#include "common.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+static int __init dafs_common_init(void)
+{
+	return dafs_calls_init();
+}
+
+static void __exit dafs_common_exit(void)
+{
+	dafs_calls_exit();
+}
+
+module_init(dafs_common_init);
+module_exit(dafs_common_exit);
+
+MODULE_DESCRIPTION("Direct Access File System: protocol and RDMA channel");
+MODULE_LICENSE("GPL");

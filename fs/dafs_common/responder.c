@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The responder: receives requests, keeps the credit promise, sends replies
+ * (sections 3.2.6 and 5.2).
+ *
+ * Nreq is the number of requests in the owner's hands plus the number of
+ * receives posted.  A reply gives one credit back, and before it is sent the
+ * receive for it is posted (3.2.6.3), or two and more to raise Nreq, or none
+ * to lower it by one.
+ *
+ * The receive buffer of a request goes back to the hardware with the reply,
+ * but the buffer of the response is busy until the send completed.  So there
+ * are some more request structures than receives, and a request that finds
+ * none waits for a send completion.
+ */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+#include <linux/dafs/cksum.h>
+#include "common.h"
+#include "trace.h"
+
+#define DAFS_SPARE_RQSTS	8
+
+/**
+ * struct dafs_responder - the side of a channel that answers requests
+ * @chan: the channel
+ * @ops: of its owner
+ * @lock: guards all below but @idle
+ * @nreq: the promise
+ * @target: what it shall become
+ * @limit: streams the requester may believe in (E-41): the highest promise so far
+ * @nr_rqsts: request structures there are
+ * @in_use: those that are not in @free
+ * @busy: streams with a request in progress
+ * @free: request structures
+ * @waiting: messages that found none
+ * @idle: woken when @in_use is 0
+ */
+struct dafs_responder {
+	struct dafs_chan *chan;
+	const struct dafs_responder_ops *ops;
+	spinlock_t lock;
+	u16 nreq;
+	u16 target;
+	u16 limit;
+	u16 nr_rqsts;
+	u16 in_use;
+	DECLARE_BITMAP(busy, DAFS_MAX_NREQ);
+	struct list_head free;
+	struct list_head waiting;
+	wait_queue_head_t idle;
+};
+
+static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc);
+static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst);
+
+static int dafs_responder_add_rqst(struct dafs_responder *rp)
+{
+	struct dafs_rqst *rqst = kzalloc(rp->ops->rqst_size, GFP_KERNEL);
+
+	if (!rqst)
+		return -ENOMEM;
+	rqst->send = dafs_msg_alloc(rp->chan, rp->chan->limits.send_size, DMA_TO_DEVICE);
+	if (IS_ERR(rqst->send)) {
+		int err = PTR_ERR(rqst->send);
+
+		kfree(rqst);
+		return err;
+	}
+	rqst->chan = rp->chan;
+	rqst->cqe.done = dafs_reply_sent;
+	spin_lock_irq(&rp->lock);
+	list_add(&rqst->link, &rp->free);
+	rp->nr_rqsts++;
+	spin_unlock_irq(&rp->lock);
+	return 0;
+}
+
+static int dafs_responder_add_rqsts(struct dafs_responder *rp, u16 nr)
+{
+	int err = 0;
+
+	while (!err && rp->nr_rqsts < nr)
+		err = dafs_responder_add_rqst(rp);
+	return err;
+}
+
+static void dafs_responder_free(struct dafs_responder *rp)
+{
+	struct dafs_rqst *rqst, *next;
+
+	list_for_each_entry_safe(rqst, next, &rp->free, link)
+		kfree(rqst);	/* the message goes with the channel */
+	kfree(rp);
+}
+
+/**
+ * dafs_responder_create() - become the responder of a channel
+ * @chan: a channel; not yet accepted on the passive side
+ * @ops: of the owner
+ * @nreq: requests that may come; 1 until the session is negotiated (E-37).
+ *	That many receives are posted.
+ *
+ * Context: may sleep.
+ * Return: the responder or an ERR_PTR of -ENOMEM, -EIO, -ENOTCONN.
+ */
+struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
+					     const struct dafs_responder_ops *ops, u16 nreq)
+{
+	struct dafs_responder *rp = kzalloc(sizeof(*rp), GFP_KERNEL);
+	int err;
+
+	if (!rp)
+		return ERR_PTR(-ENOMEM);
+	rp->chan = chan;
+	rp->ops = ops;
+	rp->nreq = nreq;
+	rp->target = nreq;
+	rp->limit = nreq;
+	spin_lock_init(&rp->lock);
+	INIT_LIST_HEAD(&rp->free);
+	INIT_LIST_HEAD(&rp->waiting);
+	init_waitqueue_head(&rp->idle);
+	err = dafs_responder_add_rqsts(rp, nreq + 1);
+	if (err)
+		goto free;
+	chan->responder = rp;
+	err = dafs_chan_post_recvs(chan, nreq);
+	if (err)
+		goto detach;
+	return rp;
+
+detach:
+	chan->responder = NULL;
+free:
+	dafs_responder_free(rp);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_GPL(dafs_responder_create);
+
+/**
+ * dafs_responder_destroy() - free a responder
+ * @rp: of a quiesced channel
+ *
+ * Waits until its owner has answered everything.
+ *
+ * Context: may sleep.
+ */
+void dafs_responder_destroy(struct dafs_responder *rp)
+{
+	wait_event(rp->idle, !READ_ONCE(rp->in_use));
+	/* the last user may still be about to let the lock go */
+	spin_lock_irq(&rp->lock);
+	spin_unlock_irq(&rp->lock);
+	rp->chan->responder = NULL;
+	dafs_responder_free(rp);
+}
+EXPORT_SYMBOL_GPL(dafs_responder_destroy);
+
+/**
+ * dafs_responder_open() - promise the negotiated number of requests
+ * @rp: responder of a channel whose connect request is being answered
+ * @nreq: OPNreq of the response; at most the channel's depth
+ *
+ * Posts the receives, so it comes before the reply (E-37).
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, -EIO or -ENOTCONN.
+ */
+int dafs_responder_open(struct dafs_responder *rp, u16 nreq)
+{
+	int more = nreq - rp->nreq;
+	int err;
+
+	err = dafs_responder_add_rqsts(rp, nreq + DAFS_SPARE_RQSTS);
+	if (!err && more > 0)
+		err = dafs_chan_post_recvs(rp->chan, more);
+	if (err)
+		return err;
+	spin_lock_irq(&rp->lock);
+	rp->nreq = nreq;
+	rp->target = nreq;
+	rp->limit = max(rp->limit, nreq);
+	spin_unlock_irq(&rp->lock);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(dafs_responder_open);
+
+/**
+ * dafs_responder_set_target() - let Nreq grow or shrink
+ * @rp: responder
+ * @target: what to aim for, 1 to the channel's depth
+ *
+ * Context: any.
+ */
+void dafs_responder_set_target(struct dafs_responder *rp, u16 target)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rp->lock, flags);
+	rp->target = clamp_t(u16, target, 1, rp->chan->limits.depth);
+	spin_unlock_irqrestore(&rp->lock, flags);
+}
+EXPORT_SYMBOL_GPL(dafs_responder_set_target);
+
+/**
+ * dafs_responder_nreq() - the current promise
+ * @rp: responder
+ *
+ * Return: Nreq of section 3.2.6.
+ */
+u16 dafs_responder_nreq(struct dafs_responder *rp)
+{
+	return READ_ONCE(rp->nreq);
+}
+EXPORT_SYMBOL_GPL(dafs_responder_nreq);
+
+/* A stream beyond the promise, or one that is busy, is refused (E-41). */
+static u32 dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rqst)
+{
+	u16 stream = rqst->hdr.stream_id;
+
+	lockdep_assert_held(&rp->lock);
+	rqst->holds_stream = false;
+	if (stream >= min_t(u16, rp->limit, DAFS_MAX_NREQ) || test_bit(stream, rp->busy))
+		return DAFSERR_INVAL;
+	__set_bit(stream, rp->busy);
+	rqst->holds_stream = true;
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafs_rqst_check(struct dafs_responder *rp, struct dafs_rqst *rqst)
+{
+	if (rp->chan->cksum && !dafs_msg_cksum_ok(rqst->in.base, rqst->in.len))
+		return DAFSERR_CHKSUM;
+	if (rqst->hdr.version != DAFS_PROTOCOL_VERSION)
+		return DAFSERR_ILLEGAL_PROT;
+	return DAFS_STATUS_OK;
+}
+
+static void dafs_rqst_prepare(struct dafs_rqst *rqst, struct dafs_msg *msg)
+{
+	struct dafs_chan *chan = rqst->chan;
+
+	rqst->recv = msg;
+	rqst->no_cksum = false;
+	rqst->in = (struct dafs_stream) { msg->data, msg->len, chan->swab };
+	rqst->out = (struct dafs_stream) {
+		rqst->send->data, rqst->send->size, chan->swab
+	};
+	rqst->sge = (struct ib_sge) {
+		.addr = rqst->send->addr,
+		.lkey = chan->pd->local_dma_lkey,
+	};
+	rqst->wr = (struct ib_send_wr) {
+		.wr_cqe = &rqst->cqe,
+		.sg_list = &rqst->sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+}
+
+/* Hands a message to a free request structure and that to the owner. */
+static void dafs_responder_begin(struct dafs_responder *rp, struct dafs_rqst *rqst,
+				 struct dafs_msg *msg)
+{
+	unsigned long flags;
+
+	dafs_rqst_prepare(rqst, msg);
+	if (dafs_get_req_hdr(&rqst->in, &rqst->hdr)) {
+		trace_dafs_bad_message(rp->chan, msg->data, msg->len);
+		msg->owner = DAFS_MSG_FREE;
+		rqst->recv = NULL;
+		dafs_chan_fail(rp->chan, DAFS_CLOSE_PROTOCOL);
+		dafs_rqst_end(rp, rqst);
+		return;
+	}
+	rqst->in.len = rqst->hdr.len;
+	rqst->refuse = dafs_rqst_check(rp, rqst);
+	spin_lock_irqsave(&rp->lock, flags);
+	if (!rqst->refuse)
+		rqst->refuse = dafs_rqst_take_stream(rp, rqst);
+	spin_unlock_irqrestore(&rp->lock, flags);
+	trace_dafs_rqst(rqst);
+	rp->ops->request(rqst);
+}
+
+static struct dafs_rqst *dafs_rqst_get(struct dafs_responder *rp)
+{
+	struct dafs_rqst *rqst;
+
+	lockdep_assert_held(&rp->lock);
+	rqst = list_first_entry_or_null(&rp->free, struct dafs_rqst, link);
+	if (rqst) {
+		list_del_init(&rqst->link);
+		rp->in_use++;
+	}
+	return rqst;
+}
+
+/* A request arrived (completion context). */
+void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg)
+{
+	struct dafs_rqst *rqst;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rp->lock, flags);
+	rqst = dafs_rqst_get(rp);
+	if (!rqst)
+		list_add_tail(&msg->link, &rp->waiting);
+	spin_unlock_irqrestore(&rp->lock, flags);
+	if (rqst)
+		dafs_responder_begin(rp, rqst, msg);
+}
+
+/* The structure is free again: for the first message that waits, or idle. */
+static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst)
+{
+	struct dafs_msg *msg = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rp->lock, flags);
+	if (dafs_chan_is_open(rp->chan))
+		msg = list_first_entry_or_null(&rp->waiting, struct dafs_msg, link);
+	if (msg) {
+		list_del(&msg->link);
+	} else {
+		list_add(&rqst->link, &rp->free);
+		if (!--rp->in_use)
+			wake_up(&rp->idle);
+	}
+	spin_unlock_irqrestore(&rp->lock, flags);
+	if (msg)
+		dafs_responder_begin(rp, rqst, msg);
+}
+
+static void dafs_reply_done(struct dafs_rqst *rqst)
+{
+	struct dafs_responder *rp = rqst->chan->responder;
+
+	rp->ops->sent(rqst);
+	dafs_rqst_end(rp, rqst);
+}
+
+static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct dafs_rqst *rqst = container_of(wc->wr_cqe, struct dafs_rqst, cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_dafs_wc_error(rqst->chan, "reply", wc);
+		dafs_chan_fail(rqst->chan, DAFS_CLOSE_QP);
+	}
+	dafs_reply_done(rqst);
+}
+
+/*
+ * The three courses of action of 3.2.6.4.2.  Return: how many receives to post
+ * besides the one of this request; -1 not to post that one either.
+ */
+static int dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *rqst, u16 *target)
+{
+	unsigned long flags;
+	int more = 0;
+
+	spin_lock_irqsave(&rp->lock, flags);
+	if (rqst->holds_stream)
+		__clear_bit(rqst->hdr.stream_id, rp->busy);
+	*target = rp->target;
+	if (rp->target > rp->nreq)
+		more = rp->target - rp->nreq;
+	else if (rp->target < rp->nreq)
+		more = -1;
+	if (more)
+		trace_dafs_credit(rp->chan, rp->nreq, rp->nreq + more, rp->target);
+	rp->nreq += more;
+	rp->limit = max(rp->limit, rp->nreq);
+	spin_unlock_irqrestore(&rp->lock, flags);
+	return more;
+}
+
+/* Posts what the promise in the reply needs; what it cannot, it does not promise. */
+static void dafs_responder_repost(struct dafs_responder *rp, struct dafs_rqst *rqst, u16 *target)
+{
+	int more = dafs_responder_credit(rp, rqst, target);
+	struct dafs_msg *msg = rqst->recv;
+
+	rqst->recv = NULL;
+	if (more < 0) {
+		msg->owner = DAFS_MSG_FREE;
+		dafs_msg_free(msg);
+		return;
+	}
+	dafs_msg_post(msg);
+	if (!more)
+		return;
+	if (dafs_responder_add_rqsts(rp, rp->nreq + DAFS_SPARE_RQSTS) ||
+	    dafs_chan_post_recvs(rp->chan, more))
+		dafs_chan_fail(rp->chan, DAFS_CLOSE_QP);
+}
+
+/**
+ * dafs_reply() - answer a request
+ * @rqst: the request; the response is encoded in rqst->out
+ * @status: DAFS status
+ * @len: bytes of the response, header included
+ * @first: work requests chained in front of rqst->wr, or NULL
+ *
+ * After it the request message is gone and @rqst is the responder's, which
+ * calls ->sent() when the response has left or cannot.
+ *
+ * Context: may sleep.
+ */
+void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *first)
+{
+	struct dafs_chan *chan = rqst->chan;
+	struct dafs_res_hdr hdr = {
+		.stream_id = rqst->hdr.stream_id,
+		.seq_number = rqst->hdr.seq_number,
+		.version = min_t(u32, rqst->hdr.version, DAFS_PROTOCOL_VERSION),
+		.status = status,
+		.len = len,
+	};
+
+	memcpy(hdr.analyzer, rqst->hdr.analyzer, sizeof(hdr.analyzer));
+	dafs_responder_repost(chan->responder, rqst, &hdr.target_nreq);
+	dafs_put_res_hdr(&rqst->out, &hdr);
+	if (chan->cksum && !rqst->no_cksum)
+		dafs_msg_cksum(rqst->out.base, len);
+	rqst->sge.length = len;
+	trace_dafs_rqst_reply(rqst, status, len);
+	ib_dma_sync_single_for_device(chan->id->device, rqst->send->addr, len, DMA_TO_DEVICE);
+	if (!dafs_chan_is_open(chan)) {
+		dafs_reply_done(rqst);
+	} else if (ib_post_send(chan->id->qp, first ?: &rqst->wr, NULL)) {
+		dafs_chan_fail(chan, DAFS_CLOSE_QP);
+		dafs_reply_done(rqst);
+	}
+}
+EXPORT_SYMBOL_GPL(dafs_reply);

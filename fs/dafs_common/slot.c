@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requester: slots, which the draft calls streams, and the calls in them
+ * (sections 3.2.6 and 5.2).
+ *
+ * A slot is taken for a request and is free again when three things are past,
+ * in whatever order:
+ *
+ *  1. the send completed: the send buffer may be written again;
+ *  2. the response arrived: the stream may carry the next request;
+ *  3. the receive buffer of the response is posted again: there is a receive
+ *     for the response of the next request.
+ *
+ * (1) and the pair (2), (3) each clear a bit of the slot.  Because of (3) there
+ * are never more requests outstanding than receives posted.
+ *
+ * The responder decides how many requests may be outstanding.  On each
+ * response nreq = max(nreq - 1, target_nreq), 3.2.6.4.2.  When it shrinks, the
+ * streams with the highest numbers expire: their requests finish, but no new
+ * one starts there, and the total stays below nreq (5.2.2).
+ */
+#include <linux/bitmap.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/dafs/cksum.h>
+#include "common.h"
+#include "trace.h"
+
+#define DAFS_SLOT_SENDING	BIT(0)	/* the send buffer is the hardware's */
+#define DAFS_SLOT_CALL		BIT(1)	/* a call holds the stream */
+
+/**
+ * struct dafs_slot - one stream
+ * @rq: its requester
+ * @send: send buffer
+ * @cqe: completion of the send
+ * @call: the request on it, from sending to completion
+ * @busy: DAFS_SLOT_*
+ * @seq: seq_number of the next request
+ */
+struct dafs_slot {
+	struct dafs_requester *rq;
+	struct dafs_msg *send;
+	struct ib_cqe cqe;
+	struct dafs_call *call;
+	unsigned int busy;
+	u16 seq;
+};
+
+/**
+ * struct dafs_requester - the side of a channel that sends requests
+ * @chan: the channel
+ * @lock: guards all below but @wait and @watchdog
+ * @nreq: requests that may be outstanding
+ * @target: target_nreq of the latest response
+ * @desired: what requests ask for
+ * @max: slots there are
+ * @outstanding: slots in use
+ * @error: set once by dafs_requester_abort(); no call starts after it
+ * @used: bitmap of slots in use
+ * @wait: for a free slot
+ * @watchdog: looks for a response that is overdue
+ * @timeout: jiffies after which it is, 0 for never
+ * @slots: @max of them
+ */
+struct dafs_requester {
+	struct dafs_chan *chan;
+	spinlock_t lock;
+	u16 nreq;
+	u16 target;
+	u16 desired;
+	u16 max;
+	u16 outstanding;
+	int error;
+	DECLARE_BITMAP(used, DAFS_MAX_NREQ);
+	wait_queue_head_t wait;
+	struct delayed_work watchdog;
+	unsigned long timeout;
+	struct dafs_slot slots[] __counted_by(max);
+};
+
+static struct kmem_cache *dafs_call_cache;
+
+/**
+ * dafs_call_alloc() - a call to be filled in
+ * @gfp: how to allocate
+ *
+ * Return: the call with one reference, or NULL.
+ */
+struct dafs_call *dafs_call_alloc(gfp_t gfp)
+{
+	struct dafs_call *call = kmem_cache_zalloc(dafs_call_cache, gfp);
+
+	if (!call)
+		return NULL;
+	kref_init(&call->ref);
+	init_completion(&call->finished);
+	call->slot = -1;
+	return call;
+}
+EXPORT_SYMBOL_GPL(dafs_call_alloc);
+
+/* Returns part of a slot; the last part makes it free. */
+static void dafs_slot_release(struct dafs_slot *slot, unsigned int what)
+{
+	struct dafs_requester *rq = slot->rq;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	WARN_ON_ONCE(!(slot->busy & what));
+	slot->busy &= ~what;
+	if (!slot->busy) {
+		__clear_bit(slot - rq->slots, rq->used);
+		rq->outstanding--;
+		wake_up(&rq->wait);
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+}
+
+static void dafs_call_free(struct kref *ref)
+{
+	struct dafs_call *call = container_of(ref, struct dafs_call, ref);
+
+	if (call->reply)
+		dafs_msg_post(call->reply);
+	if (call->slot >= 0)
+		dafs_slot_release(&call->chan->requester->slots[call->slot], DAFS_SLOT_CALL);
+	kmem_cache_free(dafs_call_cache, call);
+}
+
+/**
+ * dafs_call_put() - drop a reference on a call
+ * @call: the call
+ *
+ * The last one gives the response buffer back to the channel (rule 4 of
+ * <linux/dafs/chan.h>) and frees the slot, so the channel must still be there.
+ *
+ * Context: any.
+ */
+void dafs_call_put(struct dafs_call *call)
+{
+	kref_put(&call->ref, dafs_call_free);
+}
+EXPORT_SYMBOL_GPL(dafs_call_put);
+
+/* Memory is unreachable by now, see mem.c. */
+static void dafs_call_complete(struct dafs_call *call, int error)
+{
+	if (call->mem)
+		dafs_mem_unmap(call->mem);
+	call->error = error;
+	trace_dafs_reply(call);
+	if (call->done)
+		call->done(call);
+	complete_all(&call->finished);
+	dafs_call_put(call);
+}
+
+static void dafs_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct dafs_mem *mem = container_of(wc->wr_cqe, struct dafs_mem, cqe);
+	struct dafs_requester *rq = mem->chan->requester;
+	struct dafs_call *call = mem->call;
+	unsigned long flags;
+
+	/* after an error dafs_requester_abort() completes it, drained */
+	if (wc->status != IB_WC_SUCCESS) {
+		dafs_chan_fail(mem->chan, DAFS_CLOSE_QP);
+		return;
+	}
+	spin_lock_irqsave(&rq->lock, flags);
+	rq->slots[call->slot].call = NULL;
+	spin_unlock_irqrestore(&rq->lock, flags);
+	dafs_call_complete(call, 0);
+}
+
+static int dafs_call_invalidate(struct dafs_call *call)
+{
+	struct dafs_mem *mem = call->mem;
+	struct ib_send_wr *last = &mem->inv[mem->nr - 1];
+
+	mem->call = call;
+	mem->cqe.done = dafs_inv_done;
+	last->wr_cqe = &mem->cqe;
+	last->send_flags = IB_SEND_SIGNALED;
+	return ib_post_send(call->chan->id->qp, &mem->inv[0], NULL);
+}
+
+static void dafs_requester_credit(struct dafs_requester *rq, u16 target)
+{
+	u16 nreq;
+
+	lockdep_assert_held(&rq->lock);
+	rq->target = max_t(u16, target, 1);	/* E-40 */
+	nreq = max_t(u16, rq->nreq - 1, rq->target);
+	if (nreq != rq->nreq)
+		trace_dafs_credit(rq->chan, rq->nreq, nreq, rq->target);
+	if (nreq > rq->nreq)
+		wake_up_all(&rq->wait);
+	rq->nreq = nreq;
+}
+
+/* The call that waits for this response, or NULL if nobody does. */
+static struct dafs_call *dafs_slot_match(struct dafs_requester *rq,
+					 const struct dafs_res_hdr *hdr)
+{
+	struct dafs_call *call;
+
+	lockdep_assert_held(&rq->lock);
+	if (hdr->stream_id >= rq->max)
+		return NULL;
+	call = rq->slots[hdr->stream_id].call;
+	if (!call || call->reply || call->hdr.seq_number != hdr->seq_number)
+		return NULL;
+	return call;
+}
+
+/* Hands @msg to the call, and the call to the invalidation or its caller. */
+static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *msg,
+				   const struct dafs_stream *stream,
+				   const struct dafs_res_hdr *hdr)
+{
+	struct dafs_call *call;
+	unsigned long flags;
+	bool last = false;
+	int err = 0;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	call = rq->error ? NULL : dafs_slot_match(rq, hdr);
+	if (!call) {
+		spin_unlock_irqrestore(&rq->lock, flags);
+		msg->owner = DAFS_MSG_FREE;
+		dafs_chan_fail(rq->chan, DAFS_CLOSE_PROTOCOL);
+		return;
+	}
+	dafs_requester_credit(rq, hdr->target_nreq);
+	call->hdr = *hdr;
+	call->status = hdr->status;
+	call->stream = *stream;
+	call->reply = msg;
+	if (call->mem) {
+		err = dafs_call_invalidate(call);
+	} else {
+		rq->slots[call->slot].call = NULL;
+		last = true;
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+
+	/* with memory the invalidation may have ended the call by now */
+	if (err)
+		dafs_chan_fail(rq->chan, DAFS_CLOSE_QP);
+	if (last)
+		dafs_call_complete(call, 0);
+}
+
+/*
+ * A response arrived (completion context).  One that cannot be trusted ends
+ * the channel: by E-33 the session is lost then.
+ */
+void dafs_requester_response(struct dafs_requester *rq, struct dafs_msg *msg)
+{
+	struct dafs_stream stream = {
+		.base = msg->data,
+		.len = msg->len,
+		.swab = rq->chan->swab,
+	};
+	struct dafs_res_hdr hdr;
+
+	if (dafs_get_res_hdr(&stream, &hdr)) {
+		msg->owner = DAFS_MSG_FREE;
+		trace_dafs_bad_message(rq->chan, msg->data, msg->len);
+		dafs_chan_fail(rq->chan, DAFS_CLOSE_PROTOCOL);
+		return;
+	}
+	stream.len = hdr.len;
+	if (rq->chan->cksum && !dafs_msg_cksum_ok(msg->data, hdr.len)) {
+		msg->owner = DAFS_MSG_FREE;
+		trace_dafs_bad_message(rq->chan, msg->data, msg->len);
+		dafs_chan_fail(rq->chan, DAFS_CLOSE_CHECKSUM);
+		return;
+	}
+	dafs_requester_deliver(rq, msg, &stream, &hdr);
+}
+
+static void dafs_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct dafs_slot *slot = container_of(wc->wr_cqe, struct dafs_slot, cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_dafs_wc_error(slot->rq->chan, "send", wc);
+		dafs_chan_fail(slot->rq->chan, DAFS_CLOSE_QP);
+	}
+	dafs_slot_release(slot, DAFS_SLOT_SENDING);
+}
+
+/* Return: true with call->slot set, or with an error to report in *@error. */
+static bool dafs_slot_try(struct dafs_requester *rq, struct dafs_call *call, int *error)
+{
+	unsigned long flags;
+	unsigned int i;
+	bool done = true;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	*error = rq->error;
+	if (*error)
+		goto unlock;
+	i = find_first_zero_bit(rq->used, rq->max);
+	if (i >= min(rq->nreq, rq->max) || rq->outstanding >= rq->nreq) {
+		done = false;
+		goto unlock;
+	}
+	__set_bit(i, rq->used);
+	rq->outstanding++;
+	rq->slots[i].busy = DAFS_SLOT_CALL;
+	call->slot = i;
+	call->chan = rq->chan;
+unlock:
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return done;
+}
+
+static int dafs_slot_get(struct dafs_requester *rq, struct dafs_call *call)
+{
+	int error, killed;
+
+	/* memory registered for the call cannot be left to a dying task */
+	if (call->mem)
+		wait_event(rq->wait, dafs_slot_try(rq, call, &error));
+	else {
+		killed = wait_event_killable_exclusive(rq->wait, dafs_slot_try(rq, call, &error));
+		if (killed)
+			return killed;
+	}
+	return error;
+}
+
+static int dafs_call_encode(struct dafs_requester *rq, struct dafs_call *call)
+{
+	struct dafs_slot *slot = &rq->slots[call->slot];
+	struct dafs_stream out = {
+		.base = slot->send->data,
+		.len = rq->chan->limits.send_size,
+		.swab = rq->chan->swab,
+	};
+	struct dafs_req_hdr hdr = {
+		.version = DAFS_PROTOCOL_VERSION,
+		.desired_nreq = READ_ONCE(rq->desired),
+		.stream_id = call->slot,
+		.seq_number = slot->seq,
+		.procedure = call->proc,
+	};
+	int len;
+
+	len = dafs_encode_args(&out, call->proc, call->args);
+	if (len < 0)
+		return len;
+	memcpy(hdr.cred_handle, call->cred, sizeof(hdr.cred_handle));
+	hdr.len = len;
+	dafs_put_req_hdr(&out, &hdr);
+	out.len = len;
+	if (call->fill)
+		call->fill(call, &out);
+	if (rq->chan->cksum)
+		dafs_msg_cksum(out.base, len);
+	call->hdr.seq_number = slot->seq++;
+	slot->send->len = len;
+	return 0;
+}
+
+/* The registrations of call->mem travel in front of the request, in one post. */
+static int dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
+{
+	struct dafs_slot *slot = &rq->slots[call->slot];
+	struct dafs_msg *msg = slot->send;
+	struct ib_sge sge = {
+		.addr = msg->addr,
+		.length = msg->len,
+		.lkey = rq->chan->pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_cqe = &slot->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	struct ib_send_wr *first = &wr;
+
+	if (call->mem) {
+		call->mem->reg[call->mem->nr - 1].wr.next = &wr;
+		first = &call->mem->reg[0].wr;
+	}
+	ib_dma_sync_single_for_device(rq->chan->id->device, msg->addr, msg->len, msg->dir);
+	return ib_post_send(rq->chan->id->qp, first, NULL);
+}
+
+/* Posts under the lock, so that dafs_requester_abort() sees all or nothing. */
+static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
+{
+	struct dafs_slot *slot = &rq->slots[call->slot];
+	unsigned long flags;
+	int err;
+
+	kref_get(&call->ref);
+	spin_lock_irqsave(&rq->lock, flags);
+	err = rq->error ?: (dafs_chan_is_open(rq->chan) ? 0 : -ENOTCONN);
+	if (!err) {
+		slot->call = call;
+		slot->busy |= DAFS_SLOT_SENDING;
+		call->sent_at = jiffies;
+		trace_dafs_request(call);
+		err = dafs_call_post(rq, call);
+		if (err) {
+			slot->call = NULL;
+			slot->busy &= ~DAFS_SLOT_SENDING;
+		}
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+	if (!err)
+		return 0;
+	kref_put(&call->ref, dafs_call_free);	/* the caller still has one */
+	dafs_chan_fail(rq->chan, DAFS_CLOSE_QP);
+	return -ENOTCONN;
+}
+
+/**
+ * dafs_call_start() - send a request
+ * @rq: requester of the channel
+ * @call: filled in
+ *
+ * Waits for a slot.  On success call->done() is called or dafs_call_wait()
+ * returns once, whatever happens to the channel; the requester holds its own
+ * reference until then.  On failure neither happens, and memory in call->mem
+ * stays mapped.
+ *
+ * Context: may sleep; without call->mem a fatal signal ends the wait.
+ * Return: 0, -ENOTCONN if the channel is closed, -EMSGSIZE if the request is
+ * larger than the session allows, -EOPNOTSUPP for an unknown procedure,
+ * -ERESTARTSYS.
+ */
+int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call)
+{
+	int err;
+
+	err = dafs_slot_get(rq, call);
+	if (err)
+		return err;
+	err = dafs_call_encode(rq, call);
+	if (err)
+		return err;
+	return dafs_call_submit(rq, call);
+}
+EXPORT_SYMBOL_GPL(dafs_call_start);
+
+/**
+ * dafs_call_wait() - wait for the response of a started call
+ * @call: without done()
+ *
+ * Context: may sleep; without call->mem a fatal signal ends the wait.  The
+ * caller may drop its reference then, the response is dealt with.
+ * Return: 0 when a response is there (call->status may be an error),
+ * -ENOTCONN if the channel closed first, -ERESTARTSYS.
+ */
+int dafs_call_wait(struct dafs_call *call)
+{
+	if (call->mem)
+		wait_for_completion(&call->finished);
+	else if (wait_for_completion_killable(&call->finished))
+		return -ERESTARTSYS;
+	return call->error;
+}
+EXPORT_SYMBOL_GPL(dafs_call_wait);
+
+static bool dafs_requester_overdue(struct dafs_requester *rq)
+{
+	unsigned long flags;
+	bool overdue = false;
+	unsigned int i;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	for_each_set_bit(i, rq->used, rq->max) {
+		struct dafs_call *call = rq->slots[i].call;
+
+		if (call && time_after(jiffies, call->sent_at + rq->timeout))
+			overdue = true;
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return overdue;
+}
+
+/* A late response means a dead channel, never a resend on it (5.1). */
+static void dafs_requester_watch(struct work_struct *work)
+{
+	struct dafs_requester *rq = container_of(to_delayed_work(work),
+						 struct dafs_requester, watchdog);
+
+	if (dafs_requester_overdue(rq))
+		dafs_chan_fail(rq->chan, DAFS_CLOSE_TIMEOUT);
+	else
+		schedule_delayed_work(&rq->watchdog, rq->timeout / 4 + 1);
+}
+
+static int dafs_requester_alloc_slots(struct dafs_requester *rq)
+{
+	struct dafs_slot *slot;
+	struct dafs_msg *msg;
+
+	for (slot = rq->slots; slot < rq->slots + rq->max; slot++) {
+		msg = dafs_msg_alloc(rq->chan, rq->chan->limits.send_size, DMA_TO_DEVICE);
+		if (IS_ERR(msg))
+			return PTR_ERR(msg);	/* freed with the channel */
+		slot->rq = rq;
+		slot->send = msg;
+		slot->cqe.done = dafs_send_done;
+	}
+	return 0;
+}
+
+/**
+ * dafs_requester_create() - become the requester of a channel
+ * @chan: an open channel; one receive is posted already
+ * @nreq: requests that may be outstanding at first; 1 until the session is
+ *	negotiated (E-37)
+ * @max: requests that may ever be outstanding
+ * @timeout_ms: how long a response may take; 0 for ever
+ *
+ * All @max slots and receives are made now, so that a grown nreq can be used
+ * at once.
+ *
+ * Context: may sleep.
+ * Return: the requester or an ERR_PTR of -ENOMEM, -EIO, -ENOTCONN.
+ */
+struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u16 max,
+					     unsigned int timeout_ms)
+{
+	struct dafs_requester *rq;
+	int err;
+
+	max = min3(max, chan->limits.depth, (u16)DAFS_MAX_NREQ);
+	rq = kzalloc(struct_size(rq, slots, max), GFP_KERNEL);
+	if (!rq)
+		return ERR_PTR(-ENOMEM);
+	rq->chan = chan;
+	rq->max = max;
+	rq->nreq = nreq;
+	rq->target = nreq;
+	spin_lock_init(&rq->lock);
+	init_waitqueue_head(&rq->wait);
+	INIT_DELAYED_WORK(&rq->watchdog, dafs_requester_watch);
+	rq->timeout = msecs_to_jiffies(timeout_ms);
+	err = dafs_requester_alloc_slots(rq);
+	if (!err)
+		err = dafs_chan_post_recvs(chan, max - 1);
+	if (err) {
+		kfree(rq);
+		return ERR_PTR(err);
+	}
+	chan->requester = rq;
+	if (rq->timeout)
+		schedule_delayed_work(&rq->watchdog, rq->timeout / 4 + 1);
+	return rq;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_create);
+
+/**
+ * dafs_requester_abort() - fail all calls, now and from now on
+ * @rq: requester of a quiesced channel
+ * @error: negative errno for them
+ *
+ * Context: may sleep.
+ */
+void dafs_requester_abort(struct dafs_requester *rq, int error)
+{
+	struct dafs_call *call;
+	unsigned int i;
+
+	cancel_delayed_work_sync(&rq->watchdog);
+	spin_lock_irq(&rq->lock);
+	rq->error = error;
+	spin_unlock_irq(&rq->lock);
+	wake_up_all(&rq->wait);
+	for (i = 0; i < rq->max; i++) {
+		spin_lock_irq(&rq->lock);
+		call = rq->slots[i].call;
+		rq->slots[i].call = NULL;
+		spin_unlock_irq(&rq->lock);
+		if (call)
+			dafs_call_complete(call, call->reply ? 0 : error);
+	}
+}
+EXPORT_SYMBOL_GPL(dafs_requester_abort);
+
+/**
+ * dafs_requester_destroy() - free a requester
+ * @rq: aborted
+ *
+ * Waits for the calls to give their slots back and for the sends to complete.
+ *
+ * Context: may sleep.
+ */
+void dafs_requester_destroy(struct dafs_requester *rq)
+{
+	cancel_delayed_work_sync(&rq->watchdog);
+	wait_event(rq->wait, !READ_ONCE(rq->outstanding));
+	/* the last slot may still be about to let the lock go */
+	spin_lock_irq(&rq->lock);
+	spin_unlock_irq(&rq->lock);
+	rq->chan->requester = NULL;
+	kfree(rq);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_destroy);
+
+/**
+ * dafs_requester_negotiated() - take over what the connect response agreed on
+ * @rq: requester, no request outstanding
+ * @nreq: initial OPNreq (E-39)
+ *
+ * Context: any.
+ */
+void dafs_requester_negotiated(struct dafs_requester *rq, u16 nreq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	rq->nreq = nreq;
+	rq->target = nreq;
+	spin_unlock_irqrestore(&rq->lock, flags);
+	wake_up_all(&rq->wait);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_negotiated);
+
+/**
+ * dafs_requester_nreq() - requests that may be outstanding now
+ * @rq: requester
+ *
+ * Return: Nreq of section 3.2.6.
+ */
+u16 dafs_requester_nreq(struct dafs_requester *rq)
+{
+	return READ_ONCE(rq->nreq);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_nreq);
+
+/**
+ * dafs_requester_surplus() - requests to spend until the responder is content
+ * @rq: requester
+ *
+ * Each response lowers nreq by one, so a requester with nothing to ask sends
+ * this many NULLs for the responder to get its buffers back (3.2.6.4.2).
+ *
+ * Return: nreq - target_nreq.
+ */
+u16 dafs_requester_surplus(struct dafs_requester *rq)
+{
+	return READ_ONCE(rq->nreq) - READ_ONCE(rq->target);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_surplus);
+
+/**
+ * dafs_requester_desire() - ask for another nreq
+ * @rq: requester
+ * @nreq: desired_nreq of all requests from now on; 0 for no opinion
+ */
+void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
+{
+	WRITE_ONCE(rq->desired, nreq);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_desire);
+
+/**
+ * dafs_calls_init() - make the cache of calls
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init dafs_calls_init(void)
+{
+	dafs_call_cache = KMEM_CACHE(dafs_call, SLAB_HWCACHE_ALIGN);
+	return dafs_call_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * dafs_calls_exit() - destroy the cache of calls
+ */
+void dafs_calls_exit(void)
+{
+	kmem_cache_destroy(dafs_call_cache);
+}
