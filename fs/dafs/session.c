@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A session that outlives its connections (3.1.2.5).
+ *
+ *	DOWN	no connection; the reconnect work tries, with back-off
+ *	UP	calls go to ses->conn
+ *	DEAD	shut down; every call fails
+ *
+ * A hard session waits in DOWN for ever, a soft one until so many attempts
+ * have failed.  Either says so in the log once, and once when it is over.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/utsname.h>
+#include <net/net_namespace.h>
+#include "session_impl.h"
+
+#define DAFS_BACKOFF_MIN_MS	500
+#define DAFS_BACKOFF_MAX_MS	10000
+#define DAFS_HOUSEKEEPING	(5 * HZ)
+#define DAFS_IDLE		(30 * HZ)	/* a third of the usual lease (4.4.1.1) */
+
+/* All sessions of this machine are one client: one id, one verifier (2.4.3). */
+static u8 dafs_instance[4];
+static u64 dafs_machine;
+static struct dafs_opaque64 dafs_verifier;
+
+struct workqueue_struct *dafs_session_wq;
+
+static const u8 dafs_session_next[] = {
+	[DAFS_SES_DOWN]	= BIT(DAFS_SES_UP) | BIT(DAFS_SES_DEAD),
+	[DAFS_SES_UP]	= BIT(DAFS_SES_DOWN) | BIT(DAFS_SES_DEAD),
+	[DAFS_SES_DEAD]	= 0,
+};
+
+static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_state next)
+{
+	lockdep_assert_held(&ses->lock);
+	if (!(dafs_session_next[ses->state] & BIT(next)))
+		return false;
+	ses->state = next;
+	wake_up_all(&ses->wait);
+	return true;
+}
+
+/*
+ * Makes @conn the current connection; the session takes over the caller's
+ * reference.  Fails if it is lost already or the session is dead.
+ */
+static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	int err = 0;
+
+	spin_lock_irq(&ses->lock);
+	if (!dafs_chan_is_open(conn->op))
+		err = -ENOTCONN;
+	else if (!dafs_session_set_state(ses, DAFS_SES_UP))
+		err = -ESHUTDOWN;
+	else
+		ses->conn = conn;
+	spin_unlock_irq(&ses->lock);
+	return err;
+}
+
+/* Return: the connection that was current, with its reference, or NULL. */
+static struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct dafs_conn *conn,
+					     enum dafs_session_state next)
+{
+	struct dafs_conn *was = NULL;
+
+	spin_lock_irq(&ses->lock);
+	if (!conn || ses->conn == conn) {
+		was = ses->conn;
+		ses->conn = NULL;
+		dafs_session_set_state(ses, next);
+	}
+	spin_unlock_irq(&ses->lock);
+	return was;
+}
+
+/* The first failure and the recovery are worth a line each, nothing else is. */
+static void dafs_session_say_down(struct dafs_session *ses, const char *why)
+{
+	if (ses->said_down)
+		return;
+	ses->said_down = true;
+	pr_notice("dafs: server %pISpc: %s, %s\n", &ses->params.dst, why,
+		  ses->params.soft ? "trying again for a while" : "trying again");
+}
+
+static void dafs_session_say_up(struct dafs_session *ses)
+{
+	if (!ses->said_down)
+		return;
+	ses->said_down = false;
+	pr_notice("dafs: server %pISpc: connected again\n", &ses->params.dst);
+}
+
+/* Doubles from attempt to attempt, with jitter so that clients spread out. */
+static unsigned long dafs_session_backoff(const struct dafs_session *ses)
+{
+	unsigned int shift = min(ses->attempts, 5U);
+	unsigned int ms = min(DAFS_BACKOFF_MIN_MS << shift, DAFS_BACKOFF_MAX_MS);
+
+	return msecs_to_jiffies(ms / 2 + get_random_u32_below(ms / 2 + 1));
+}
+
+/*
+ * The session's connection is gone (process context, from conn.c): what was
+ * outstanding has failed, and a new one is wanted.
+ */
+void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	struct dafs_conn *was = dafs_session_detach(ses, conn, DAFS_SES_DOWN);
+
+	if (!was)
+		return;
+	dafs_session_say_down(ses, dafs_close_reason_name(was->op->reason));
+	WRITE_ONCE(ses->attempts, 0);
+	queue_delayed_work(dafs_session_wq, &ses->reconnect, 0);
+	dafs_conn_put(was);
+}
+
+static void dafs_session_attempt_failed(struct dafs_session *ses)
+{
+	spin_lock_irq(&ses->lock);
+	WRITE_ONCE(ses->attempts, ses->attempts + 1);
+	if (ses->state == DAFS_SES_DOWN)
+		queue_delayed_work(dafs_session_wq, &ses->reconnect, dafs_session_backoff(ses));
+	spin_unlock_irq(&ses->lock);
+	wake_up_all(&ses->wait);
+}
+
+static void dafs_session_reconnect(struct work_struct *work)
+{
+	struct dafs_session *ses = container_of(to_delayed_work(work),
+						struct dafs_session, reconnect);
+	struct dafs_conn *conn;
+
+	if (READ_ONCE(ses->state) != DAFS_SES_DOWN)
+		return;
+	conn = dafs_conn_create(ses);
+	if (IS_ERR(conn)) {
+		dafs_session_attempt_failed(ses);
+		return;
+	}
+	if (dafs_session_attach(ses, conn)) {
+		dafs_conn_drop(conn);
+		dafs_session_attempt_failed(ses);
+		return;
+	}
+	dafs_session_say_up(ses);
+}
+
+/* A NULL to renew the lease, or as many as give the server its buffers back. */
+static void dafs_session_send_nulls(struct dafs_conn *conn, unsigned int nr)
+{
+	struct dafs_call *call;
+
+	while (nr--) {
+		call = dafs_call_alloc(GFP_KERNEL);
+		if (!call)
+			return;
+		call->proc = DAFS_PROC_NULL;
+		if (!dafs_call_start(conn->rq, call))
+			dafs_call_wait(call);
+		dafs_call_put(call);
+	}
+}
+
+static void dafs_session_keep(struct work_struct *work)
+{
+	struct dafs_session *ses = container_of(to_delayed_work(work),
+						struct dafs_session, keep);
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
+	unsigned int nulls;
+
+	if (!IS_ERR_OR_NULL(conn)) {
+		nulls = dafs_requester_surplus(conn->rq);
+		if (!nulls && time_after(jiffies, ses->last_null + DAFS_IDLE))
+			nulls = 1;
+		if (nulls)
+			ses->last_null = jiffies;
+		dafs_session_send_nulls(conn, nulls);
+		dafs_conn_put(conn);
+	}
+	queue_delayed_work(dafs_session_wq, &ses->keep, DAFS_HOUSEKEEPING);
+}
+
+/**
+ * dafs_conn_try_get() - the current connection, if there is one
+ * @ses: the session
+ *
+ * Context: any.
+ * Return: the connection with a reference, NULL while there is none, or an
+ * ERR_PTR of -EIO on a dead session, -ETIMEDOUT on a soft one that gave up.
+ */
+struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
+{
+	struct dafs_conn *conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ses->lock, flags);
+	conn = ses->conn;
+	if (conn)
+		kref_get(&conn->ref);
+	else if (ses->state == DAFS_SES_DEAD)
+		conn = ERR_PTR(-EIO);
+	else if (ses->params.soft && ses->attempts >= ses->params.retrans)
+		conn = ERR_PTR(-ETIMEDOUT);
+	spin_unlock_irqrestore(&ses->lock, flags);
+	return conn;
+}
+
+/**
+ * dafs_conn_get() - a connection to send on
+ * @ses: the session
+ *
+ * Waits as long as the session is told to: a hard one for ever, a soft one
+ * until its attempts are used up.
+ *
+ * Context: may sleep; a fatal signal ends the wait.
+ * Return: the connection with a reference, or an ERR_PTR of -EIO, -ETIMEDOUT
+ * or -ERESTARTSYS.
+ */
+struct dafs_conn *dafs_conn_get(struct dafs_session *ses)
+{
+	struct dafs_conn *conn;
+	int err;
+
+	err = wait_event_killable(ses->wait, (conn = dafs_conn_try_get(ses)));
+	return err ? ERR_PTR(err) : conn;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_conn_get);
+
+static void dafs_session_set_client_id(struct dafs_session *ses)
+{
+	if (!ses->params.client_id[0])
+		snprintf(ses->params.client_id, sizeof(ses->params.client_id),
+			 "Linux DAFS %s/%016llx", init_utsname()->nodename, dafs_machine);
+	ses->verifier = dafs_verifier;
+	memcpy(ses->instance, dafs_instance, sizeof(ses->instance));
+	get_random_bytes(ses->differentiator, sizeof(ses->differentiator));
+}
+
+static struct dafs_session *dafs_session_alloc(const struct dafs_session_params *params)
+{
+	struct dafs_session *ses = kzalloc(sizeof(*ses), GFP_KERNEL);
+
+	if (!ses)
+		return NULL;
+	ses->creds = dafs_cred_cache_create();
+	if (!ses->creds) {
+		kfree(ses);
+		return NULL;
+	}
+	ses->params = *params;
+	ses->params.net = get_net(params->net);
+	ses->last_null = jiffies;
+	spin_lock_init(&ses->lock);
+	init_waitqueue_head(&ses->wait);
+	INIT_DELAYED_WORK(&ses->reconnect, dafs_session_reconnect);
+	INIT_DELAYED_WORK(&ses->keep, dafs_session_keep);
+	dafs_session_set_client_id(ses);
+	return ses;
+}
+
+static void dafs_session_free(struct dafs_session *ses)
+{
+	dafs_cred_cache_destroy(ses->creds);
+	put_net(ses->params.net);
+	kfree(ses);
+}
+
+/**
+ * dafs_session_create() - connect to a server and authenticate
+ * @params: where to and how
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: the session, or an ERR_PTR: those of dafs_chan_connect(),
+ * -EPROTONOSUPPORT the server speaks another version, -EACCES it does not
+ * accept this client, -EPROTO it answered nonsense.
+ */
+struct dafs_session *dafs_session_create(const struct dafs_session_params *params)
+{
+	struct dafs_session *ses;
+	struct dafs_conn *conn;
+	int err;
+
+	ses = dafs_session_alloc(params);
+	if (!ses)
+		return ERR_PTR(-ENOMEM);
+	conn = dafs_conn_create(ses);
+	if (IS_ERR(conn)) {
+		err = PTR_ERR(conn);
+		goto free;
+	}
+	err = dafs_session_attach(ses, conn);
+	if (err) {
+		dafs_conn_drop(conn);
+		goto wait;
+	}
+	queue_delayed_work(dafs_session_wq, &ses->keep, DAFS_HOUSEKEEPING);
+	return ses;
+
+wait:
+	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
+free:
+	dafs_session_free(ses);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_create);
+
+/**
+ * dafs_session_shutdown() - fail all calls, now and from now on
+ * @ses: the session
+ *
+ * For umount -f: whoever waits for the server gets -EIO.
+ *
+ * Context: may sleep.
+ */
+void dafs_session_shutdown(struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_session_detach(ses, NULL, DAFS_SES_DEAD);
+
+	if (conn)
+		dafs_conn_drop(conn);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_shutdown);
+
+static void dafs_session_say_goodbye(struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
+	struct dafs_call *call;
+
+	if (IS_ERR_OR_NULL(conn))
+		return;
+	call = dafs_call_alloc(GFP_KERNEL);
+	if (call) {
+		call->proc = DAFS_PROC_DISCONNECT;
+		if (!dafs_call_start(conn->rq, call))
+			wait_for_completion_timeout(&call->finished, 5 * HZ);
+		dafs_call_put(call);
+	}
+	dafs_conn_put(conn);
+}
+
+/**
+ * dafs_session_destroy() - disconnect and free (6.2.6)
+ * @ses: the session; nobody calls any more
+ *
+ * Context: may sleep.
+ */
+void dafs_session_destroy(struct dafs_session *ses)
+{
+	cancel_delayed_work_sync(&ses->keep);
+	dafs_session_say_goodbye(ses);
+	dafs_session_shutdown(ses);
+	cancel_delayed_work_sync(&ses->reconnect);
+	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
+	/* the last connection may still be about to let the lock go */
+	spin_lock_irq(&ses->lock);
+	spin_unlock_irq(&ses->lock);
+	dafs_session_free(ses);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_destroy);
+
+/**
+ * dafs_session_params() - what a session was made with
+ * @ses: the session
+ *
+ * Return: its parameters; constant while it lives.
+ */
+const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses)
+{
+	return &ses->params;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_params);
+
+/**
+ * dafs_sessions_init() - get ready for sessions
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init dafs_sessions_init(void)
+{
+	get_random_bytes(dafs_instance, sizeof(dafs_instance));
+	get_random_bytes(&dafs_machine, sizeof(dafs_machine));
+	get_random_bytes(&dafs_verifier, sizeof(dafs_verifier));
+	dafs_session_wq = alloc_workqueue("dafs_session", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return dafs_session_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * dafs_sessions_exit() - undo dafs_sessions_init()
+ */
+void dafs_sessions_exit(void)
+{
+	destroy_workqueue(dafs_session_wq);
+}

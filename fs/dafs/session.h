@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The client's session with a server, and calls on it.
+ *
+ * A session outlives its connections: struct dafs_conn is one connection and
+ * is replaced when it fails (3.1.2.5).  Whoever has a call in progress holds
+ * a reference on the connection it was sent on, because the response and the
+ * memory regions belong to that connection's channel.
+ */
+#ifndef _FS_DAFS_SESSION_H
+#define _FS_DAFS_SESSION_H
+
+#include <linux/cred.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/socket.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/dafs/chan.h>
+#include <linux/dafs/cksum.h>
+#include <linux/dafs/status.h>
+
+/**
+ * struct dafs_session_params - where to and how
+ * @net: network namespace; the session takes its own reference
+ * @dst: server
+ * @src: local address, family AF_UNSPEC for any
+ * @soft: fail calls after @timeo_ms * @retrans instead of waiting for ever
+ * @timeo_ms: time after which a connection without a response is given up
+ * @retrans: connection attempts of a soft session before it fails its calls
+ * @cksum: ask for checksums
+ * @swab: use the byte order that is not this machine's (tests)
+ * @back_control: ask for and bind the back-control channel
+ * @rdma_read: ask for and bind the RDMA-read channel
+ * @auth_type: DAFS_AUTH_NONE or DAFS_AUTH_DEFAULT
+ * @max_requests: slots to ask for
+ * @msg_size: largest message to ask for, both ways, in bytes
+ * @client_id: client-id-string; empty for the host's own
+ */
+struct dafs_session_params {
+	struct net *net;
+	struct sockaddr_storage dst;
+	struct sockaddr_storage src;
+	bool soft;
+	unsigned int timeo_ms;
+	unsigned int retrans;
+	bool cksum;
+	bool swab;
+	bool back_control;
+	bool rdma_read;
+	u32 auth_type;
+	u16 max_requests;
+	u32 msg_size;
+	char client_id[128];
+};
+
+/**
+ * struct dafs_conn - one connection of a session
+ * @ref: one of the session while it is current, one of each call
+ * @ses: the session
+ * @op: operation channel
+ * @rq: its requester
+ * @bc: back-control channel or NULL
+ * @bc_responder: of @bc
+ * @rr: RDMA-read channel or NULL
+ * @session_id: from the server
+ * @client_id: from the server; differs after a server restart (4.4.1.6)
+ * @opts: as negotiated
+ * @trusted: credential handles may be used
+ * @bind_rq: sends CONNECT_BIND, while that is under way
+ * @lock: guards @ended and @bind_rq, and makes the ends of its channels one at a time
+ * @ended: no channel may be added any more
+ * @end: ends it after a channel failed; holds a reference while queued
+ * @destroy: frees it in process context
+ */
+struct dafs_conn {
+	struct kref ref;
+	struct dafs_session *ses;
+	struct dafs_chan *op;
+	struct dafs_requester *rq;
+	struct dafs_chan *bc;
+	struct dafs_responder *bc_responder;
+	struct dafs_chan *rr;
+	struct dafs_opaque64 session_id;
+	struct dafs_opaque64 client_id;
+	struct dafs_connect_opts opts;
+	bool trusted;
+	struct dafs_requester *bind_rq;
+	struct mutex lock;
+	bool ended;
+	struct work_struct end;
+	struct work_struct destroy;
+};
+
+/* Directives the server may have outstanding on the back-control channel. */
+#define DAFS_BACK_REQUESTS	4
+
+struct dafs_session;
+
+struct dafs_session *dafs_session_create(const struct dafs_session_params *params);
+void dafs_session_destroy(struct dafs_session *ses);
+void dafs_session_shutdown(struct dafs_session *ses);
+const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses);
+
+struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
+void dafs_conn_put(struct dafs_conn *conn);
+void dafs_conn_failed(struct dafs_conn *conn);
+
+/**
+ * struct dafs_op - one synchronous operation
+ * @cred: whom the server shall act for; NULL for the mounter's session itself
+ * @proc: DAFS_PROC_*
+ * @args: its arguments in host form
+ * @res: where the results go, or NULL
+ * @status: DAFS status of the response
+ * @conn: connection it ran on, held until dafs_op_end()
+ * @call: the call, held until dafs_op_end(): strings in @res point into it
+ * @fill: see struct dafs_call
+ * @priv: for @fill
+ */
+struct dafs_op {
+	const struct cred *cred;
+	u32 proc;
+	void *args;
+	void *res;
+	u32 status;
+	struct dafs_conn *conn;
+	struct dafs_call *call;
+	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
+	void *priv;
+};
+
+int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);
+void dafs_op_end(struct dafs_op *op);
+
+/* cred.c: credential handles (3.1.1.2) */
+struct dafs_cred_cache;
+struct dafs_cred_cache *dafs_cred_cache_create(void);
+void dafs_cred_cache_destroy(struct dafs_cred_cache *cache);
+void dafs_cred_cache_forget(struct dafs_cred_cache *cache);
+int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+		     u8 *handle);
+
+#endif /* _FS_DAFS_SESSION_H */

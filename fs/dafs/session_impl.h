@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What session.c, conn.c, op.c and cred.c know of each other. */
+#ifndef _FS_DAFS_SESSION_IMPL_H
+#define _FS_DAFS_SESSION_IMPL_H
+
+#include <kunit/visibility.h>
+#include "session.h"
+
+enum dafs_session_state {
+	DAFS_SES_DOWN,
+	DAFS_SES_UP,
+	DAFS_SES_DEAD,
+};
+
+/**
+ * struct dafs_session - a session with a server
+ * @params: where to and how; constant
+ * @lock: guards @state, @conn and @attempts
+ * @state: changed by dafs_session_set_state() only
+ * @conn: the current connection, in state UP
+ * @attempts: to connect, failed since the last connection was lost
+ * @wait: for a change of the above, and of @nr_conns
+ * @nr_conns: connections not yet freed; they point here
+ * @reconnect: makes a new connection
+ * @keep: renews the lease, returns credits
+ * @last_null: jiffies when it last sent something
+ * @said_down: the log knows that there is no connection
+ * @instance: names this client in discriminators (E-124)
+ * @differentiator: names this session in them
+ * @verifier: client_verifier
+ * @creds: credential handles
+ */
+struct dafs_session {
+	struct dafs_session_params params;
+	spinlock_t lock;
+	enum dafs_session_state state;
+	struct dafs_conn *conn;
+	unsigned int attempts;
+	wait_queue_head_t wait;
+	atomic_t nr_conns;
+	struct delayed_work reconnect;
+	struct delayed_work keep;
+	unsigned long last_null;
+	bool said_down;
+	u8 instance[4];
+	u8 differentiator[4];
+	struct dafs_opaque64 verifier;
+	struct dafs_cred_cache *creds;
+};
+
+extern struct workqueue_struct *dafs_session_wq;
+
+/* session.c */
+int dafs_sessions_init(void);
+void dafs_sessions_exit(void);
+void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
+struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
+
+/* conn.c */
+struct dafs_conn *dafs_conn_create(struct dafs_session *ses);
+void dafs_conn_drop(struct dafs_conn *conn);
+
+/* back.c: directives of the server */
+extern const struct dafs_responder_ops dafs_back_ops;
+
+/* cred.c */
+void dafs_cred_forget(struct dafs_session *ses, const u8 *handle);
+
+#endif /* _FS_DAFS_SESSION_IMPL_H */
