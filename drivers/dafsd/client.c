@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Clients: what (client-id-string, verifier) pairs own (3.1.1.3).
+ *
+ * A client is found or made by CLIENT_CONNECT, but nothing happens to the
+ * state of an older instance before somebody has authenticated as the same
+ * principal.  With the last session gone the lease runs; when it ends, so does
+ * the client.
+ */
+#include <linux/slab.h>
+#include "dafsd.h"
+
+static LIST_HEAD(dafsd_clients);
+/* guards the list and struct dafsd_client's nr_sessions, confirmed, principal */
+static DEFINE_MUTEX(dafsd_clients_lock);
+static u32 dafsd_client_count;
+
+static void dafsd_client_release_state(struct dafsd_client *client)
+{
+	const struct cred *cred;
+	unsigned long handle;
+
+	dafsd_opens_release_client(client);
+	xa_for_each(&client->creds, handle, cred) {
+		xa_erase(&client->creds, handle);
+		put_cred(cred);
+	}
+}
+
+static void dafsd_client_free(struct kref *ref)
+{
+	struct dafsd_client *client = container_of(ref, struct dafsd_client, ref);
+
+	xa_destroy(&client->creds);
+	kfree(client->id);
+	kfree(client);
+}
+
+/**
+ * dafsd_client_put() - drop a reference
+ * @client: the client
+ *
+ * Context: any.
+ */
+void dafsd_client_put(struct dafsd_client *client)
+{
+	kref_put(&client->ref, dafsd_client_free);
+}
+
+/* Takes a client out of the table, with all it had. */
+static void dafsd_client_remove(struct dafsd_client *client)
+{
+	lockdep_assert_held(&dafsd_clients_lock);
+	list_del_init(&client->node);
+	if (cancel_delayed_work(&client->lease_work))
+		dafsd_client_put(client);
+	dafsd_client_release_state(client);
+	dafsd_client_put(client);
+}
+
+static void dafsd_client_lease_expired(struct work_struct *work)
+{
+	struct dafsd_client *client = container_of(to_delayed_work(work),
+						   struct dafsd_client, lease_work);
+
+	mutex_lock(&dafsd_clients_lock);
+	if (!client->nr_sessions && !list_empty(&client->node))
+		dafsd_client_remove(client);
+	mutex_unlock(&dafsd_clients_lock);
+	dafsd_client_put(client);
+}
+
+static void dafsd_client_start_lease(struct dafsd_client *client)
+{
+	lockdep_assert_held(&dafsd_clients_lock);
+	kref_get(&client->ref);
+	if (mod_delayed_work(dafsd_wq, &client->lease_work, dafsd_lease_seconds * HZ))
+		dafsd_client_put(client);	/* it was running already */
+}
+
+static struct dafsd_client *dafsd_client_alloc(const struct dafs_str *id,
+					       const struct dafs_opaque64 *verifier,
+					       u32 max_credentials)
+{
+	struct dafsd_client *client;
+
+	client = kzalloc(sizeof(*client), GFP_KERNEL);
+	if (!client)
+		return NULL;
+	client->id = kmemdup(id->data, id->len, GFP_KERNEL);
+	if (!client->id) {
+		kfree(client);
+		return NULL;
+	}
+	client->id_len = id->len;
+	client->verifier = *verifier;
+	client->max_credentials = max_credentials;
+	kref_init(&client->ref);
+	spin_lock_init(&client->lock);
+	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
+	INIT_LIST_HEAD(&client->opens);
+	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_lease_expired);
+	return client;
+}
+
+static bool dafsd_client_has_id(const struct dafsd_client *client, const void *id, u32 len)
+{
+	return client->id_len == len && !memcmp(client->id, id, len);
+}
+
+static bool dafsd_client_has_verifier(const struct dafsd_client *client,
+				      const struct dafs_opaque64 *verifier)
+{
+	return !memcmp(&client->verifier, verifier, sizeof(*verifier));
+}
+
+static struct dafsd_client *dafsd_client_find(const struct dafs_str *id,
+					      const struct dafs_opaque64 *verifier)
+{
+	struct dafsd_client *client;
+
+	list_for_each_entry(client, &dafsd_clients, node)
+		if (dafsd_client_has_id(client, id->data, id->len) &&
+		    dafsd_client_has_verifier(client, verifier))
+			return client;
+	return NULL;
+}
+
+/* Client-ids are never used twice, not by a restarted server either (E-46). */
+static void dafsd_client_add(struct dafsd_client *client)
+{
+	u32 nr = ++dafsd_client_count;
+
+	memcpy(client->client_id.b, &dafsd_boot_instance, 4);
+	memcpy(client->client_id.b + 4, &nr, 4);
+	list_add_tail(&client->node, &dafsd_clients);
+}
+
+/**
+ * dafsd_client_get() - the client of a CLIENT_CONNECT
+ * @id: client-id-string, 1 to DAFS_MAX_ID_STRING bytes
+ * @verifier: client_verifier
+ * @max_credentials: for a new client
+ *
+ * Context: may sleep.
+ * Return: the client with a reference, or NULL without memory.
+ */
+struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
+				      const struct dafs_opaque64 *verifier, u32 max_credentials)
+{
+	struct dafsd_client *client;
+
+	mutex_lock(&dafsd_clients_lock);
+	client = dafsd_client_find(id, verifier);
+	if (!client) {
+		client = dafsd_client_alloc(id, verifier, max_credentials);
+		if (client) {
+			dafsd_client_add(client);
+			dafsd_client_start_lease(client);
+		}
+	}
+	if (client)
+		kref_get(&client->ref);
+	mutex_unlock(&dafsd_clients_lock);
+	return client;
+}
+
+/* Case C: an older instance with the same id string, or NULL. */
+static struct dafsd_client *dafsd_client_older(const struct dafsd_client *client)
+{
+	struct dafsd_client *other;
+
+	list_for_each_entry(other, &dafsd_clients, node)
+		if (other != client && other->confirmed &&
+		    dafsd_client_has_id(other, client->id, client->id_len))
+			return other;
+	return NULL;
+}
+
+static u32 dafsd_client_check_principal(struct dafsd_client *client, u32 principal)
+{
+	struct dafsd_client *older = dafsd_client_older(client);
+
+	if (client->confirmed && client->principal != principal)
+		return DAFSERR_CLID_INUSE;
+	if (older && older->principal != principal)
+		return DAFSERR_CLID_INUSE;
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_client_confirm() - a session has authenticated
+ * @ses: a session with a client
+ * @principal: DAFS_AUTH_* it authenticated with; NONE and DEFAULT have one
+ *	principal each (E-45)
+ *
+ * Releases the state of an older instance of the client (case C of 3.1.1.3).
+ *
+ * Context: may sleep.
+ * Return: DAFS_STATUS_OK; DAFSERR_CLID_INUSE if the client-id belongs to
+ * another principal; DAFSERR_STALE_CLIENTID if the client was discarded.
+ */
+u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
+{
+	struct dafsd_client *client = ses->client, *older;
+	u32 status = DAFSERR_STALE_CLIENTID;
+
+	mutex_lock(&dafsd_clients_lock);
+	if (list_empty(&client->node))
+		goto unlock;
+	status = dafsd_client_check_principal(client, principal);
+	if (status)
+		goto unlock;
+	while ((older = dafsd_client_older(client)))
+		dafsd_client_remove(older);
+	client->confirmed = true;
+	client->principal = principal;
+	client->nr_sessions++;
+	ses->confirmed = true;
+unlock:
+	mutex_unlock(&dafsd_clients_lock);
+	return status;
+}
+
+/**
+ * dafsd_client_leave() - a session is gone
+ * @ses: the session; may never have had a client
+ *
+ * Context: may sleep.
+ */
+void dafsd_client_leave(struct dafsd_session *ses)
+{
+	if (!ses->client || !ses->confirmed)
+		return;
+	mutex_lock(&dafsd_clients_lock);
+	ses->confirmed = false;
+	if (!--ses->client->nr_sessions && !list_empty(&ses->client->node))
+		dafsd_client_start_lease(ses->client);
+	mutex_unlock(&dafsd_clients_lock);
+}
+
+/**
+ * dafsd_clients_exit() - forget all clients
+ *
+ * Context: may sleep; no sessions exist.
+ */
+void dafsd_clients_exit(void)
+{
+	struct dafsd_client *client, *next;
+
+	mutex_lock(&dafsd_clients_lock);
+	list_for_each_entry_safe(client, next, &dafsd_clients, node)
+		dafsd_client_remove(client);
+	mutex_unlock(&dafsd_clients_lock);
+	flush_workqueue(dafsd_wq);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * dafsd: what the parts of the server know of each other.
+ *
+ * A request travels: responder (dafs_common) -> dafsd_rqst_arrived() ->
+ * work item -> decode -> session and credential rules -> handler of the
+ * procedure table -> encode -> dafs_reply().
+ */
+#ifndef _DAFSD_H
+#define _DAFSD_H
+
+#include <linux/bvec.h>
+#include <linux/cred.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/path.h>
+#include <linux/refcount.h>
+#include <linux/xarray.h>
+#include <linux/dafs/chan.h>
+#include <linux/dafs/cksum.h>
+#include <linux/dafs/status.h>
+
+struct dafsd_export;
+struct dafsd_open;
+struct dafsd_proc;
+
+#define DAFSD_DEFAULT_MAX_REQUESTS	32
+#define DAFSD_DEFAULT_MSG_SIZE		SZ_8K
+#define DAFSD_MAX_CREDENTIALS		1024
+#define DAFSD_LEASE_SECONDS		90
+#define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
+
+/**
+ * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
+ * @ref: one of the table while it is there, one of each session
+ * @node: in the table of clients; guarded by dafsd_clients_lock
+ * @client_id: what CLIENT_CONNECT returns
+ * @verifier: names the client's instance
+ * @principal: DAFS_AUTH_* it authenticated with; both kinds have one principal
+ * @confirmed: somebody has authenticated as this client
+ * @id_len: bytes of @id
+ * @id: client-id-string
+ * @max_credentials: fixed by the first session (E-47)
+ * @lock: guards @opens, @nr_opens and @released
+ * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
+ * @nr_creds: entries of @creds; guarded by its lock
+ * @next_cred: where the search for a free handle goes on; guarded by its lock
+ * @opens: dafsd_open.client_link of everything it has open
+ * @nr_opens: entries of @opens
+ * @released: its opens were released for good; OPEN makes no new ones
+ * @nr_sessions: sessions that count on its state; guarded by dafsd_clients_lock
+ * @lease_work: releases the state when the lease expired with no session left
+ */
+struct dafsd_client {
+	struct kref ref;
+	struct list_head node;
+	struct dafs_opaque64 client_id;
+	struct dafs_opaque64 verifier;
+	u32 principal;
+	bool confirmed;
+	u32 id_len;
+	u8 *id;
+	u32 max_credentials;
+	spinlock_t lock;
+	struct xarray creds;
+	u32 nr_creds;
+	u32 next_cred;
+	struct list_head opens;
+	unsigned int nr_opens;
+	bool released;
+	unsigned int nr_sessions;
+	struct delayed_work lease_work;
+};
+
+/* A session moves forward only; dafsd_session_set_state() checks. */
+enum dafsd_session_state {
+	DAFSD_SES_NEW,		/* connection up, nothing heard */
+	DAFSD_SES_CONNECTED,	/* CLIENT_CONNECT answered, not authenticated */
+	DAFSD_SES_READY,
+	DAFSD_SES_BOUND,	/* no session but a channel bound to one */
+	DAFSD_SES_CLOSING,
+};
+
+/**
+ * struct dafsd_session - one session (3.1.2), or an optional channel of one
+ * @node: in the table of sessions; guarded by dafsd_sessions_lock
+ * @ref: one of the table, one of whoever found it there
+ * @lock: guards @state, @bc, @rr and @bound_to
+ * @state: see above
+ * @session_id: what CLIENT_CONNECT returned
+ * @client: after CLIENT_CONNECT; holds a reference
+ * @confirmed: counted in @client, which may keep state for it
+ * @opts: as negotiated
+ * @auth_type: DAFS_AUTH_* that was accepted
+ * @trusted: may use credential handles
+ * @auth_failures: CLIENT_AUTH attempts refused so far (E-52)
+ * @chan: the channel that carries its requests
+ * @responder: of @chan
+ * @bc: the back-control channel bound to this session, or NULL; no reference,
+ *	it takes itself out when it ends
+ * @rr: the RDMA-read channel, likewise
+ * @bound_to: state BOUND: the session; holds a reference
+ * @bc_requester: state BOUND, back-control: sends directives
+ * @sq_avail: send queue entries free for RDMA on @chan
+ * @sq_wait: woken when they become more
+ * @reaper: ends a session that does not authenticate or does not hang up
+ * @teardown: ends it; queued once, by the channel's end
+ * @fence_id: fence_id_string, for the fencing procedures
+ */
+struct dafsd_session {
+	struct list_head node;
+	struct kref ref;
+	spinlock_t lock;
+	enum dafsd_session_state state;
+	struct dafs_opaque64 session_id;
+	struct dafsd_client *client;
+	bool confirmed;
+	struct dafs_connect_opts opts;
+	u32 auth_type;
+	bool trusted;
+	u8 auth_failures;
+	struct dafs_chan *chan;
+	struct dafs_responder *responder;
+	struct dafsd_session *bc;
+	struct dafsd_session *rr;
+	struct dafsd_session *bound_to;
+	struct dafs_requester *bc_requester;
+	atomic_t sq_avail;
+	wait_queue_head_t sq_wait;
+	struct delayed_work reaper;
+	struct work_struct teardown;
+	struct dafs_str fence_id;
+};
+
+/**
+ * struct dafsd_rdma - one RDMA operation: one client buffer
+ * @ctx: of rdma_rw
+ * @sgt: the server's pages for it
+ */
+struct dafsd_rdma {
+	struct rdma_rw_ctx ctx;
+	struct sg_table sgt;
+};
+
+/**
+ * struct dafsd_io - bulk data of one request
+ * @bv: pages that the data passes through
+ * @nr_bv: entries of @bv; each may be several pages
+ * @len: bytes allocated
+ * @rdma: one operation for each client buffer used
+ * @nr_rdma: how many
+ * @dir: DMA_TO_DEVICE when the server writes to the client
+ * @ses: whose channel they go on; holds a reference
+ * @sq_wanted: send queue entries that @rdma needs
+ * @sq_used: send queue entries taken from it
+ * @cqe: completion of RDMA reads
+ * @done: they finished
+ * @error: their result
+ *
+ * See dafsd_io_*() in io.c.
+ */
+struct dafsd_io {
+	struct bio_vec *bv;
+	unsigned int nr_bv;
+	u32 len;
+	struct dafsd_rdma *rdma;
+	unsigned int nr_rdma;
+	enum dma_data_direction dir;
+	struct dafsd_session *ses;
+	int sq_wanted;
+	int sq_used;
+	struct ib_cqe cqe;
+	struct completion done;
+	int error;
+};
+
+/**
+ * struct dafsd_rqst - one request at the server
+ * @base: the responder's part; first
+ * @ses: the session it came on; its end waits for its requests
+ * @proc: its row of the procedure table
+ * @cred: whom to act for; the handler runs under it
+ * @body: encode @res although the status is not OK (rule W17)
+ * @hang_up: end the session once the response has left
+ * @args: decoded arguments; strings point into the request message
+ * @res: results, filled by the handler
+ * @io: bulk data
+ * @scratch: memory that @res points into, freed after the reply; kvfree()
+ */
+struct dafsd_rqst {
+	struct dafs_rqst base;
+	struct dafsd_session *ses;
+	const struct dafsd_proc *proc;
+	const struct cred *cred;
+	bool body;
+	bool hang_up;
+	union dafs_args args;
+	union dafs_res res;
+	struct dafsd_io io;
+	void *scratch;
+};
+
+/* Chaining category of a procedure (4.3.1) */
+enum dafsd_class {
+	DAFSD_SPECIAL,
+	DAFSD_SIMPLE,
+	DAFSD_BULK_FETCH,
+	DAFSD_FS_MODIFY,
+	DAFSD_LOCK_MODIFY,
+};
+
+#define DAFSD_P_UNAUTH	BIT(0)	/* allowed before authentication (E-52) */
+#define DAFSD_P_CRED	BIT(1)	/* acts with the caller's credential */
+#define DAFSD_P_FIRST	BIT(3)	/* only as the first request on a channel */
+#define DAFSD_P_INLINE	BIT(4)	/* inline data in the request (args need inline_header) */
+
+/**
+ * struct dafsd_proc - a row of the procedure table
+ * @class: chaining category
+ * @flags: DAFSD_P_*
+ * @run: the handler; process context under the caller's credential.  Returns a
+ *	DAFS status.  A NULL handler answers NOTSUPP.
+ */
+struct dafsd_proc {
+	enum dafsd_class class;
+	unsigned int flags;
+	u32 (*run)(struct dafsd_rqst *rq);
+};
+
+extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
+
+/* io.c: bulk data between client memory and the server's pages */
+u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len);
+void dafsd_io_free(struct dafsd_rqst *rq);
+u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
+struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
+				struct ib_send_wr *next);
+u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
+		  const struct dafs_cksum *cksum);
+u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
+		  struct dafs_cksum *cksum);
+
+/* client.c */
+void dafsd_clients_exit(void);
+struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
+				      const struct dafs_opaque64 *verifier, u32 max_credentials);
+u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal);
+void dafsd_client_leave(struct dafsd_session *ses);
+void dafsd_client_put(struct dafsd_client *client);
+
+/* session.c */
+void dafsd_sessions_exit(void);
+int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
+			 const struct rdma_conn_param *conn);
+bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state next);
+struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id);
+struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
+void dafsd_session_put(struct dafsd_session *ses);
+void dafsd_session_new_id(struct dafs_opaque64 *id);
+void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds);
+
+/* dispatch.c */
+extern struct workqueue_struct *dafsd_wq;
+extern const struct dafs_responder_ops dafsd_responder_ops;
+
+/* main.c: module parameters */
+extern unsigned int dafsd_max_requests;
+extern unsigned int dafsd_msg_size;
+extern unsigned int dafsd_lease_seconds;
+extern bool dafsd_auth_none;
+
+/* export.c: what the administrator exports */
+
+/**
+ * struct dafsd_export - a directory tree that clients may reach
+ * @ref: one of configfs, one of each filehandle in use
+ * @node: in the list of exports
+ * @name: its name in the pseudo root, one component
+ * @path: the tree
+ * @fshandle: first 16 bytes of all its filehandles
+ * @read_only: refuse changes with ROFS
+ * @root_squash: uid 0 and gid 0 act as @anon_uid and @anon_gid
+ * @all_squash: everybody does
+ * @anon_uid: see above
+ * @anon_gid: see above
+ * @enabled: served; cleared when the export is taken away, see dafsd_open_add()
+ * @whole_fs: the tree is a whole file system, so everything in it is inside
+ * @number: position in the pseudo root, not used twice
+ * @rcu: frees it
+ */
+struct dafsd_export {
+	struct kref ref;
+	struct list_head node;
+	char *name;
+	struct path path;
+	u8 fshandle[DAFS_FSHANDLE_SIZE];
+	bool read_only;
+	bool root_squash;
+	bool all_squash;
+	kuid_t anon_uid;
+	kgid_t anon_gid;
+	bool enabled;
+	bool whole_fs;
+	u64 number;
+	struct rcu_head rcu;
+};
+
+int dafsd_exports_init(void);
+void dafsd_exports_exit(void);
+struct dafsd_export *dafsd_export_find(const u8 *fshandle);
+struct dafsd_export *dafsd_export_find_name(const struct dafs_str *name);
+struct dafsd_export *dafsd_export_nth(u64 n);
+void dafsd_export_put(struct dafsd_export *exp);
+
+/* fh.c: filehandles */
+
+/**
+ * struct dafsd_fh - a filehandle resolved
+ * @exp: its export, NULL for the pseudo root
+ * @dentry: the object, NULL for the pseudo root
+ * @wants_write: mnt_want_write() is held
+ */
+struct dafsd_fh {
+	struct dafsd_export *exp;
+	struct dentry *dentry;
+	bool wants_write;
+};
+
+u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
+void dafsd_fh_put(struct dafsd_fh *fh);
+u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire);
+u32 dafsd_fh_want_write(struct dafsd_fh *fh);
+bool dafsd_fh_is_root(const struct dafsd_fh *fh);
+
+/* cred.c: whom a request acts for */
+u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
+			const struct dafs_register_cred_args *args, u8 *handle);
+u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
+u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred);
+const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struct cred *cred);
+
+/* open.c: opens and their state-ids */
+int dafsd_opens_init(void);
+void dafsd_opens_exit(void);
+void dafsd_opens_release_client(struct dafsd_client *client);
+
+/* the boot instance: part of client-ids, session-ids and state-ids; the write verifier */
+extern u32 dafsd_boot_instance;
+extern struct dafs_opaque64 dafsd_write_verifier;
+
+/* handlers, named after their procedures; proc_session.c */
+u32 dafsd_proc_client_connect(struct dafsd_rqst *rq);
+u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq);
+u32 dafsd_proc_client_auth(struct dafsd_rqst *rq);
+u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq);
+u32 dafsd_proc_disconnect(struct dafsd_rqst *rq);
+u32 dafsd_proc_server_auth(struct dafsd_rqst *rq);
+u32 dafsd_proc_secinfo(struct dafsd_rqst *rq);
+u32 dafsd_proc_null(struct dafsd_rqst *rq);
+u32 dafsd_proc_register_cred(struct dafsd_rqst *rq);
+u32 dafsd_proc_release_cred(struct dafsd_rqst *rq);
+
+/* proc_name.c */
+u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq);
+u32 dafsd_proc_lookup(struct dafsd_rqst *rq);
+u32 dafsd_proc_create(struct dafsd_rqst *rq);
+u32 dafsd_proc_remove(struct dafsd_rqst *rq);
+u32 dafsd_proc_rename(struct dafsd_rqst *rq);
+
+/* proc_readdir.c */
+u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq);
+
+/* proc_attr.c */
+u32 dafsd_proc_access(struct dafsd_rqst *rq);
+u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq);
+u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq);
+u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq);
+u32 dafsd_proc_readlink_inline(struct dafsd_rqst *rq);
+
+/* proc_open.c */
+u32 dafsd_proc_open(struct dafsd_rqst *rq);
+u32 dafsd_proc_close(struct dafsd_rqst *rq);
+
+/* proc_io.c */
+u32 dafsd_proc_read_inline(struct dafsd_rqst *rq);
+u32 dafsd_proc_read_direct(struct dafsd_rqst *rq);
+u32 dafsd_proc_write_inline(struct dafsd_rqst *rq);
+u32 dafsd_proc_write_direct(struct dafsd_rqst *rq);
+u32 dafsd_proc_commit(struct dafsd_rqst *rq);
+
+#endif /* _DAFSD_H */

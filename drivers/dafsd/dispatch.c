@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a request message to its response: the procedure table and what every
+ * request goes through before and after its handler.
+ */
+#include <linux/slab.h>
+#include "dafsd.h"
+
+struct workqueue_struct *dafsd_wq;
+
+/* Chapter 6, in the order of the numbers; a missing row answers NOTSUPP. */
+const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
+	[DAFS_PROC_CLIENT_AUTH]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH,
+					    dafsd_proc_client_auth },
+	[DAFS_PROC_CLIENT_CONNECT]	= { DAFSD_SPECIAL, DAFSD_P_FIRST,
+					    dafsd_proc_client_connect },
+	[DAFS_PROC_CLIENT_CONNECT_AUTH]	= { DAFSD_SPECIAL, DAFSD_P_FIRST,
+					    dafsd_proc_client_connect_auth },
+	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST,
+					    dafsd_proc_connect_bind },
+	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_disconnect },
+	[DAFS_PROC_REGISTER_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_register_cred },
+	[DAFS_PROC_RELEASE_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_release_cred },
+	[DAFS_PROC_SECINFO]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_secinfo },
+	[DAFS_PROC_SERVER_AUTH]		= { DAFSD_SPECIAL, 0, dafsd_proc_server_auth },
+	[DAFS_PROC_ACCESS]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_access },
+	[DAFS_PROC_CLOSE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_close },
+	[DAFS_PROC_COMMIT]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_commit },
+	[DAFS_PROC_CREATE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_create },
+	[DAFS_PROC_GET_FSATTR]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_get_fsattr },
+	[DAFS_PROC_GET_ROOT_HANDLE]	= { DAFSD_SIMPLE, DAFSD_P_CRED,
+					    dafsd_proc_get_root_handle },
+	[DAFS_PROC_GETATTR_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_getattr_inline },
+	[DAFS_PROC_LOOKUP]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_lookup },
+	[DAFS_PROC_NULL]		= { DAFSD_SIMPLE, 0, dafsd_proc_null },
+	[DAFS_PROC_OPEN]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_open },
+	[DAFS_PROC_READ_INLINE]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_read_inline },
+	[DAFS_PROC_READ_DIRECT]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_read_direct },
+	[DAFS_PROC_READDIR_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_readdir_inline },
+	[DAFS_PROC_READLINK_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_readlink_inline },
+	[DAFS_PROC_REMOVE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_remove },
+	[DAFS_PROC_RENAME]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_rename },
+	[DAFS_PROC_SETATTR_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_setattr_inline },
+	[DAFS_PROC_WRITE_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
+					    dafsd_proc_write_inline },
+	[DAFS_PROC_WRITE_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_write_direct },
+};
+
+static const struct dafsd_proc *dafsd_proc_find(u32 number)
+{
+	if (number > DAFS_PROC_LAST || !dafsd_procs[number].run)
+		return NULL;
+	return &dafsd_procs[number];
+}
+
+/* May this procedure be asked for in the present state of the session (E-52)? */
+static u32 dafsd_check_state(const struct dafsd_session *ses, const struct dafsd_proc *proc)
+{
+	bool first = proc && proc->flags & DAFSD_P_FIRST;
+
+	switch (READ_ONCE(ses->state)) {
+	case DAFSD_SES_NEW:
+		return first ? DAFS_STATUS_OK : DAFSERR_ILLEGAL_STATE;
+	case DAFSD_SES_CONNECTED:
+		if (first)
+			return DAFSERR_ILLEGAL_STATE;
+		return proc && proc->flags & DAFSD_P_UNAUTH ? DAFS_STATUS_OK :
+		       DAFSERR_NOT_AUTHENTICATED;
+	case DAFSD_SES_READY:
+		return first ? DAFSERR_ILLEGAL_STATE : DAFS_STATUS_OK;
+	case DAFSD_SES_BOUND:
+		return DAFSERR_NOTSUPP;		/* E-44 */
+	case DAFSD_SES_CLOSING:
+		break;
+	}
+	return DAFSERR_ILLEGAL_STATE;
+}
+
+static u32 dafsd_decode(struct dafsd_rqst *rq)
+{
+	int err;
+
+	if (rq->proc->flags & DAFSD_P_INLINE)
+		rq->args.write_inline.inline_header = rq->ses->opts.inline_write_header_size;
+	err = dafs_decode_args(&rq->base.in, rq->base.hdr.procedure, &rq->args);
+	if (!err)
+		return DAFS_STATUS_OK;
+	/* whoever cannot encode a message cannot be trusted with the next one */
+	rq->hang_up = true;
+	return DAFSERR_INVAL;
+}
+
+/* The handler runs as the user the request names; fh.c may squash further. */
+static u32 dafsd_run_as(struct dafsd_rqst *rq)
+{
+	const struct cred *saved;
+	u32 status;
+
+	status = dafsd_cred_find(rq->ses, rq->base.hdr.cred_handle, &rq->cred);
+	if (status)
+		return status;
+	saved = override_creds(rq->cred);
+	status = rq->proc->run(rq);
+	revert_creds(saved);
+	put_cred(rq->cred);
+	rq->cred = NULL;
+	return status;
+}
+
+static u32 dafsd_execute(struct dafsd_rqst *rq)
+{
+	u32 status;
+
+	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
+	status = dafsd_check_state(rq->ses, rq->proc);
+	if (status)
+		return status;
+	if (rq->base.hdr.chain_flags)
+		return DAFSERR_CHAIN_FORM;
+	if (!rq->proc)
+		return DAFSERR_NOTSUPP;
+	status = dafsd_decode(rq);
+	if (status)
+		return status;
+	memset(&rq->res, 0, sizeof(rq->res));
+	if (rq->proc->flags & DAFSD_P_CRED)
+		return dafsd_run_as(rq);
+	return rq->proc->run(rq);
+}
+
+/* Rule W17: an error is a bare header, but where the draft says otherwise. */
+static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
+{
+	struct dafs_stream out = rq->base.out;
+	int len;
+
+	if (*status && !rq->body)
+		return DAFS_HDR_SIZE;
+	if (rq->ses->opts.max_response_size)
+		out.len = min(out.len, rq->ses->opts.max_response_size);
+	len = dafs_encode_res(&out, rq->base.hdr.procedure, &rq->res);
+	if (len > 0)
+		return len;
+	*status = len == -EMSGSIZE ? DAFSERR_TOOSMALL : DAFSERR_SERVERFAULT;
+	return DAFS_HDR_SIZE;
+}
+
+/* A client may ask for more or fewer requests than it has (3.2.6.4.2). */
+static void dafsd_heed_desire(struct dafsd_rqst *rq)
+{
+	u16 desired = rq->base.hdr.desired_nreq;
+
+	if (desired && READ_ONCE(rq->ses->state) == DAFSD_SES_READY && !rq->base.refuse)
+		dafs_responder_set_target(rq->ses->responder,
+					  min_t(u32, desired, READ_ONCE(dafsd_max_requests)));
+}
+
+static void dafsd_rqst_work(struct work_struct *work)
+{
+	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
+	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+	struct ib_send_wr *first = NULL;
+	u32 status = base->refuse;
+	u32 len;
+
+	dafsd_heed_desire(rq);
+	if (!status)
+		status = dafsd_execute(rq);
+	len = dafsd_encode(rq, &status);
+	if (!status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE)
+		first = dafsd_io_wrs(rq, NULL, &base->wr);
+	dafs_reply(base, status, len, first);
+}
+
+static void dafsd_rqst_arrived(struct dafs_rqst *base)
+{
+	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+
+	rq->ses = base->chan->priv;
+	rq->proc = NULL;
+	rq->body = false;
+	rq->hang_up = false;
+	rq->scratch = NULL;
+	memset(&rq->io, 0, sizeof(rq->io));
+	INIT_WORK(&base->work, dafsd_rqst_work);
+	queue_work(dafsd_wq, &base->work);
+}
+
+static void dafsd_rqst_sent(struct dafs_rqst *base)
+{
+	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+
+	dafsd_io_free(rq);
+	kvfree(rq->scratch);
+	rq->scratch = NULL;
+	if (rq->hang_up)
+		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
+}
+
+const struct dafs_responder_ops dafsd_responder_ops = {
+	.rqst_size = sizeof(struct dafsd_rqst),
+	.request = dafsd_rqst_arrived,
+	.sent = dafsd_rqst_sent,
+};

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bulk data: RDMA between the client's memory and pages of the server (3.2.3.2).
+ *
+ *	READ_DIRECT	alloc, fill the pages, push: the RDMA writes leave with
+ *			the response, in one post, so the data is there first
+ *	WRITE_DIRECT	check, alloc, pull: wait for the RDMA reads, then use
+ *			the pages
+ *
+ * Everything is freed when the response has left (dafsd_io_free()).
+ */
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include "dafsd.h"
+
+#define DAFSD_CHUNK_ORDER	4	/* 64 KiB with 4 KiB pages: one SGE each */
+
+static struct page *dafsd_io_alloc_chunk(u32 left, unsigned int *bytes)
+{
+	unsigned int order = min_t(unsigned int, get_order(left), DAFSD_CHUNK_ORDER);
+	struct page *page = NULL;
+
+	if (order)
+		page = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY, order);
+	if (!page) {
+		order = 0;
+		page = alloc_page(GFP_KERNEL);
+	}
+	*bytes = min_t(u32, left, PAGE_SIZE << order);
+	return page;
+}
+
+/**
+ * dafsd_io_alloc() - pages for bulk data
+ * @rq: request; its io.bv and io.nr_bv are filled
+ * @len: bytes, at most DAFS_MAX_IO_SIZE
+ *
+ * Context: may sleep.
+ * Return: DAFS_STATUS_OK or DAFSERR_RESOURCE.
+ */
+u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len)
+{
+	struct dafsd_io *io = &rq->io;
+	unsigned int bytes;
+	struct page *page;
+
+	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE))
+		return DAFSERR_RESOURCE;
+	io->bv = kvcalloc(DIV_ROUND_UP(len, PAGE_SIZE) ?: 1, sizeof(*io->bv), GFP_KERNEL);
+	if (!io->bv)
+		return DAFSERR_RESOURCE;
+	while (io->len < len) {
+		page = dafsd_io_alloc_chunk(len - io->len, &bytes);
+		if (!page)
+			return DAFSERR_RESOURCE;
+		bvec_set_page(&io->bv[io->nr_bv++], page, bytes, 0);
+		io->len += bytes;
+	}
+	return DAFS_STATUS_OK;
+}
+
+static void dafsd_io_unmap(struct dafsd_io *io)
+{
+	struct rdma_cm_id *id;
+	struct dafsd_rdma *rdma;
+
+	if (!io->ses)
+		return;
+	id = io->ses->chan->id;
+	while (io->nr_rdma) {
+		rdma = &io->rdma[--io->nr_rdma];
+		rdma_rw_ctx_destroy(&rdma->ctx, id->qp, id->port_num, rdma->sgt.sgl,
+				    rdma->sgt.orig_nents, io->dir);
+		sg_free_table(&rdma->sgt);
+	}
+	atomic_add(io->sq_used, &io->ses->sq_avail);
+	io->sq_used = 0;
+	io->sq_wanted = 0;
+	wake_up(&io->ses->sq_wait);
+	dafsd_session_put(io->ses);
+	io->ses = NULL;
+	kfree(io->rdma);
+	io->rdma = NULL;
+}
+
+/**
+ * dafsd_io_free() - free all that a request's bulk data needed
+ * @rq: the request; no RDMA of it is under way
+ *
+ * Context: any.
+ */
+void dafsd_io_free(struct dafsd_rqst *rq)
+{
+	struct dafsd_io *io = &rq->io;
+
+	dafsd_io_unmap(io);
+	while (io->nr_bv) {
+		struct page *page = io->bv[--io->nr_bv].bv_page;
+
+		__free_pages(page, compound_order(page));
+	}
+	kvfree(io->bv);
+	io->bv = NULL;
+	io->len = 0;
+}
+
+/**
+ * dafsd_io_check_bufs() - do the client's buffers hold so much?
+ * @rq: the request
+ * @bufs: its buffer list
+ * @len: bytes to transfer
+ *
+ * Return: DAFS_STATUS_OK or DAFSERR_INVAL (E-24).
+ */
+u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
+{
+	struct dafs_direct_buf buf;
+	u64 room = 0;
+	u32 i;
+
+	if (bufs->count > DAFSD_MAX_DIRECT_BUFS)
+		return DAFSERR_INVAL;
+	for (i = 0; i < bufs->count; i++) {
+		if (dafs_get_direct_buf(&rq->base.in, bufs, i, &buf))
+			return DAFSERR_INVAL;
+		room += buf.buffer_byte_count;
+	}
+	return room < len ? DAFSERR_INVAL : DAFS_STATUS_OK;
+}
+
+/* The part [@from, @from + @len) of the pages, as RDMA wants it. */
+static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 from, u32 len)
+{
+	struct scatterlist *sg;
+	unsigned int i, n;
+	int err;
+
+	err = sg_alloc_table(sgt, io->nr_bv, GFP_KERNEL);
+	if (err)
+		return err;
+	sg = sgt->sgl;
+	sgt->orig_nents = 0;
+	for (i = 0; i < io->nr_bv && len; i++) {
+		const struct bio_vec *bv = &io->bv[i];
+
+		if (from >= bv->bv_len) {
+			from -= bv->bv_len;
+			continue;
+		}
+		n = min(len, bv->bv_len - from);
+		if (sgt->orig_nents++)
+			sg = sg_next(sg);
+		sg_set_page(sg, bv->bv_page, n, bv->bv_offset + from);
+		from = 0;
+		len -= n;
+	}
+	sg_mark_end(sg);
+	return 0;
+}
+
+static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, u32 from, u32 len)
+{
+	struct dafsd_rdma *rdma = &io->rdma[io->nr_rdma];
+	struct rdma_cm_id *id = io->ses->chan->id;
+	int n;
+
+	n = dafsd_io_slice(io, &rdma->sgt, from, len);
+	if (n)
+		return n;
+	n = rdma_rw_ctx_init(&rdma->ctx, id->qp, id->port_num, rdma->sgt.sgl,
+			     rdma->sgt.orig_nents, 0, buf->buffer_address, buf->buffer_handle,
+			     io->dir);
+	if (n < 0) {
+		sg_free_table(&rdma->sgt);
+		return n;
+	}
+	io->sq_wanted += n;
+	io->nr_rdma++;
+	return 0;
+}
+
+/* One RDMA operation for each client buffer, in order, until @len is covered. */
+static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
+			const struct dafs_seq *bufs, u32 len)
+{
+	struct dafsd_io *io = &rq->io;
+	struct dafs_direct_buf buf;
+	u32 i, from = 0, n;
+
+	io->rdma = kcalloc(bufs->count, sizeof(*io->rdma), GFP_KERNEL);
+	if (!io->rdma)
+		return DAFSERR_RESOURCE;
+	io->ses = dafsd_session_get(ses);
+	for (i = 0; i < bufs->count && from < len; i++) {
+		if (dafs_get_direct_buf(&rq->base.in, bufs, i, &buf))
+			return DAFSERR_INVAL;
+		n = min(len - from, buf.buffer_byte_count);
+		if (n && dafsd_io_add(io, &buf, from, n))
+			return DAFSERR_RESOURCE;
+		from += n;
+	}
+	return DAFS_STATUS_OK;
+}
+
+static bool dafsd_io_try_reserve(struct dafsd_io *io)
+{
+	int have = atomic_read(&io->ses->sq_avail);
+
+	do {
+		if (have < io->sq_wanted)
+			return false;
+	} while (!atomic_try_cmpxchg(&io->ses->sq_avail, &have, have - io->sq_wanted));
+	io->sq_used = io->sq_wanted;
+	return true;
+}
+
+/* Send queue entries come back when operations end, so this ends too. */
+static u32 dafsd_io_reserve(struct dafsd_io *io)
+{
+	struct dafsd_session *ses = io->ses;
+
+	if (io->sq_wanted > ses->chan->limits.rdma_ctxs)
+		return DAFSERR_INVAL;
+	wait_event(ses->sq_wait,
+		   !dafs_chan_is_open(ses->chan) || dafsd_io_try_reserve(io));
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_io_wrs() - the work requests of the mapped operations
+ * @rq: the request
+ * @cqe: completion of the last one, or NULL
+ * @next: work request to come after them, or NULL
+ *
+ * Return: the first of the chain.
+ */
+struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
+				struct ib_send_wr *next)
+{
+	struct rdma_cm_id *id = rq->io.ses->chan->id;
+	unsigned int i = rq->io.nr_rdma;
+
+	while (i--) {
+		next = rdma_rw_ctx_wrs(&rq->io.rdma[i].ctx, id->qp, id->port_num, cqe, next);
+		cqe = NULL;
+	}
+	return next;
+}
+
+static void dafsd_io_cksum(const struct dafsd_rqst *rq, u32 len, struct dafs_cksum *out)
+{
+	struct dafs_cksum_state state;
+	const struct bio_vec *bv;
+	u32 n;
+
+	dafs_cksum_init(&state);
+	for (bv = rq->io.bv; len; bv++, len -= n) {
+		n = min(len, bv->bv_len);
+		dafs_cksum_update(&state, page_address(bv->bv_page) + bv->bv_offset, n);
+	}
+	dafs_cksum_final_host(&state, rq->base.in.swab, out);
+}
+
+/**
+ * dafsd_io_push() - send data to the client's memory with the response
+ * @rq: the request; its pages hold the data
+ * @bufs: the client's buffers
+ * @len: bytes
+ * @cksum: direct_checksum of the response, filled if the session has checksums
+ *
+ * Context: may sleep.
+ * Return: DAFS_STATUS_OK, DAFSERR_INVAL if the buffers are too small,
+ * DAFSERR_RESOURCE.
+ */
+u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
+		  struct dafs_cksum *cksum)
+{
+	struct dafsd_session *ses = rq->ses;
+	u32 status;
+
+	if (ses->opts.use_checksums)
+		dafsd_io_cksum(rq, len, cksum);
+	if (!len)
+		return DAFS_STATUS_OK;
+	rq->io.dir = DMA_TO_DEVICE;
+	status = dafsd_io_check_bufs(rq, bufs, len);
+	if (!status)
+		status = dafsd_io_map(rq, ses, bufs, len);
+	if (!status)
+		status = dafsd_io_reserve(&rq->io);
+	return status;
+}
+
+static void dafsd_io_pulled(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct dafsd_io *io = container_of(wc->wr_cqe, struct dafsd_io, cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		io->error = -EIO;
+		dafs_chan_fail(io->ses->chan, DAFS_CLOSE_QP);
+	}
+	complete(&io->done);
+}
+
+static u32 dafsd_io_pull_wait(struct dafsd_rqst *rq)
+{
+	struct dafsd_io *io = &rq->io;
+	struct dafs_chan *chan = io->ses->chan;
+	struct ib_send_wr *first;
+
+	init_completion(&io->done);
+	io->error = 0;
+	io->cqe.done = dafsd_io_pulled;
+	first = dafsd_io_wrs(rq, &io->cqe, NULL);
+	if (!dafs_chan_is_open(chan))
+		return DAFSERR_IO;
+	if (ib_post_send(chan->id->qp, first, NULL)) {
+		dafs_chan_fail(chan, DAFS_CLOSE_QP);
+		return DAFSERR_IO;
+	}
+	wait_for_completion(&io->done);
+	return io->error ? DAFSERR_IO : DAFS_STATUS_OK;
+}
+
+/* RDMA reads go on their own channel if the client bound one (E-55). */
+static struct dafsd_session *dafsd_io_read_channel(struct dafsd_session *ses)
+{
+	struct dafsd_session *on = ses;
+
+	spin_lock(&ses->lock);
+	if (ses->rr && kref_get_unless_zero(&ses->rr->ref))
+		on = ses->rr;
+	else
+		dafsd_session_get(ses);
+	spin_unlock(&ses->lock);
+	return on;
+}
+
+/**
+ * dafsd_io_pull() - fetch data from the client's memory
+ * @rq: the request; its pages receive the data
+ * @bufs: the client's buffers
+ * @len: bytes
+ * @cksum: direct_checksum of the request, compared if the session has checksums
+ *
+ * Context: may sleep, waits for the RDMA reads.
+ * Return: DAFS_STATUS_OK, DAFSERR_INVAL if the buffers are too small,
+ * DAFSERR_RDMA_READ_CHANNEL_UNUSABLE if the connection allows no RDMA reads
+ * (E-126), DAFSERR_CHKSUM, DAFSERR_RESOURCE, DAFSERR_IO if the channel failed.
+ */
+u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
+		  const struct dafs_cksum *cksum)
+{
+	struct dafsd_session *on = dafsd_io_read_channel(rq->ses);
+	struct dafs_cksum sum;
+	u32 status;
+
+	rq->io.dir = DMA_FROM_DEVICE;
+	status = dafsd_io_check_bufs(rq, bufs, len);
+	if (!status && !on->chan->limits.initiator_depth)
+		status = DAFSERR_RDMA_READ_CHANNEL_UNUSABLE;
+	if (!status && len)
+		status = dafsd_io_map(rq, on, bufs, len);
+	dafsd_session_put(on);
+	if (!status && len)
+		status = dafsd_io_reserve(&rq->io);
+	if (!status && len)
+		status = dafsd_io_pull_wait(rq);
+	dafsd_io_unmap(&rq->io);
+	if (status || !rq->ses->opts.use_checksums)
+		return status;
+	dafsd_io_cksum(rq, len, &sum);
+	return sum.s1 == cksum->s1 && sum.s2 == cksum->s2 ? DAFS_STATUS_OK : DAFSERR_CHKSUM;
+}

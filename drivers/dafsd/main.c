@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * dafsd: serves exported directory trees by DAFS.
+ *
+ *	modprobe dafsd exports=/srv/data
+ */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/net_namespace.h>
+#include "dafsd.h"
+
+static unsigned short port = DAFS_DEFAULT_PORT;
+module_param(port, ushort, 0444);
+MODULE_PARM_DESC(port, "port to listen on (default 20050)");
+
+unsigned int dafsd_max_requests = DAFSD_DEFAULT_MAX_REQUESTS;
+module_param_named(max_requests, dafsd_max_requests, uint, 0644);
+MODULE_PARM_DESC(max_requests, "requests a session may have outstanding (1-256, default 32)");
+
+unsigned int dafsd_msg_size = DAFSD_DEFAULT_MSG_SIZE;
+module_param_named(msg_size, dafsd_msg_size, uint, 0644);
+MODULE_PARM_DESC(msg_size, "largest request and response in bytes (4096-65536, default 8192)");
+
+unsigned int dafsd_lease_seconds = DAFSD_LEASE_SECONDS;
+module_param_named(lease, dafsd_lease_seconds, uint, 0444);
+MODULE_PARM_DESC(lease, "seconds the state of a silent client is kept (default 90)");
+
+bool dafsd_auth_none = true;
+module_param_named(auth_none, dafsd_auth_none, bool, 0644);
+MODULE_PARM_DESC(auth_none,
+		 "trust clients to say on whose behalf they act (default Y); otherwise all act as the anonymous user");
+
+u32 dafsd_boot_instance;
+struct dafs_opaque64 dafsd_write_verifier;
+
+static struct dafs_listener dafsd_listen4 = { .accept = dafsd_session_accept };
+static struct dafs_listener dafsd_listen6 = { .accept = dafsd_session_accept };
+
+/* A restarted server must be known as one: by ids and verifiers never seen before. */
+static void dafsd_new_instance(void)
+{
+	do
+		dafsd_boot_instance = get_random_u32();
+	while (!dafsd_boot_instance || !~dafsd_boot_instance);
+	get_random_bytes(&dafsd_write_verifier, sizeof(dafsd_write_verifier));
+}
+
+static int dafsd_start_listening(void)
+{
+	struct sockaddr_in sin = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+	};
+	struct sockaddr_in6 sin6 = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(port),
+	};
+	int err;
+
+	err = dafs_listen(&dafsd_listen4, &init_net, (struct sockaddr *)&sin);
+	if (err)
+		return err;
+	err = dafs_listen(&dafsd_listen6, &init_net, (struct sockaddr *)&sin6);
+	if (err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL)
+		err = 0;
+	if (err)
+		dafs_unlisten(&dafsd_listen4);
+	return err;
+}
+
+static int __init dafsd_init(void)
+{
+	int err;
+
+	dafsd_max_requests = clamp(dafsd_max_requests, 1U, (unsigned int)DAFS_MAX_NREQ);
+	dafsd_msg_size = clamp(round_down(dafsd_msg_size, 8U), (unsigned int)DAFS_FIRST_MSG_SIZE,
+			       (unsigned int)DAFS_MAX_MSG_SIZE);
+	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
+	dafsd_new_instance();
+	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, 0);
+	if (!dafsd_wq)
+		return -ENOMEM;
+	err = dafsd_opens_init();
+	if (err)
+		goto destroy_wq;
+	err = dafsd_exports_init();
+	if (err)
+		goto opens_exit;
+	err = dafsd_start_listening();
+	if (err) {
+		pr_err("dafsd: cannot listen on port %u: %d\n", port, err);
+		goto exports_exit;
+	}
+	return 0;
+
+exports_exit:
+	dafsd_sessions_exit();
+	dafsd_clients_exit();
+	dafsd_exports_exit();
+opens_exit:
+	dafsd_opens_exit();
+destroy_wq:
+	destroy_workqueue(dafsd_wq);
+	return err;
+}
+
+/* New connections end first, then sessions, then what they held. */
+static void __exit dafsd_exit(void)
+{
+	dafs_unlisten(&dafsd_listen6);
+	dafs_unlisten(&dafsd_listen4);
+	dafsd_sessions_exit();
+	dafsd_clients_exit();
+	dafsd_exports_exit();
+	dafsd_opens_exit();
+	destroy_workqueue(dafsd_wq);
+}
+
+module_init(dafsd_init);
+module_exit(dafsd_exit);
+
+MODULE_DESCRIPTION("Direct Access File System server");
+MODULE_LICENSE("GPL");

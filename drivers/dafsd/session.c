@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions, and the channels that become one or are bound to one (3.1.2).
+ *
+ * Every incoming connection gets a struct dafsd_session.  Its first request
+ * makes it a session proper, or an optional channel of another one (BOUND).
+ * It ends in one place, dafsd_session_teardown(), whatever the reason: the
+ * channel's end queues that work.  The channel itself is freed with the last
+ * reference, because RDMA reads for a session run on a channel bound to it.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "dafsd.h"
+
+static LIST_HEAD(dafsd_sessions);
+static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* guards the list */
+static DECLARE_WAIT_QUEUE_HEAD(dafsd_sessions_gone);
+
+static const u8 dafsd_session_next[] = {
+	[DAFSD_SES_NEW]		= BIT(DAFSD_SES_CONNECTED) | BIT(DAFSD_SES_READY) |
+				  BIT(DAFSD_SES_BOUND) | BIT(DAFSD_SES_CLOSING),
+	[DAFSD_SES_CONNECTED]	= BIT(DAFSD_SES_READY) | BIT(DAFSD_SES_CLOSING),
+	[DAFSD_SES_READY]	= BIT(DAFSD_SES_CLOSING),
+	[DAFSD_SES_BOUND]	= BIT(DAFSD_SES_CLOSING),
+	[DAFSD_SES_CLOSING]	= 0,
+};
+
+/**
+ * dafsd_session_set_state() - the one place where a session's state changes
+ * @ses: the session
+ * @next: the new state
+ *
+ * Context: process.
+ * Return: false if @next may not follow the present state.
+ */
+bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state next)
+{
+	bool legal;
+
+	spin_lock(&ses->lock);
+	legal = dafsd_session_next[ses->state] & BIT(next);
+	if (legal)
+		ses->state = next;
+	spin_unlock(&ses->lock);
+	return legal;
+}
+
+static void dafsd_session_free(struct work_struct *work)
+{
+	struct dafsd_session *ses = container_of(work, struct dafsd_session, teardown);
+
+	dafs_chan_destroy(ses->chan);
+	if (ses->client)
+		dafsd_client_put(ses->client);
+	spin_lock(&dafsd_sessions_lock);
+	list_del(&ses->node);
+	if (list_empty(&dafsd_sessions))
+		wake_up(&dafsd_sessions_gone);
+	spin_unlock(&dafsd_sessions_lock);
+	kfree(ses->fence_id.data);
+	kfree(ses);
+}
+
+/* The last reference may go in a completion, but freeing a channel sleeps. */
+static void dafsd_session_release(struct kref *ref)
+{
+	struct dafsd_session *ses = container_of(ref, struct dafsd_session, ref);
+
+	INIT_WORK(&ses->teardown, dafsd_session_free);
+	queue_work(dafsd_wq, &ses->teardown);
+}
+
+/**
+ * dafsd_session_get() - take a reference
+ * @ses: the session
+ *
+ * Return: @ses.
+ */
+struct dafsd_session *dafsd_session_get(struct dafsd_session *ses)
+{
+	kref_get(&ses->ref);
+	return ses;
+}
+
+/**
+ * dafsd_session_put() - drop a reference
+ * @ses: the session
+ *
+ * Context: any.
+ */
+void dafsd_session_put(struct dafsd_session *ses)
+{
+	kref_put(&ses->ref, dafsd_session_release);
+}
+
+/**
+ * dafsd_session_find() - the session with an id
+ * @session_id: as returned by CLIENT_CONNECT
+ *
+ * Return: the session with a reference taken, or NULL.
+ */
+struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id)
+{
+	struct dafsd_session *ses, *found = NULL;
+
+	spin_lock(&dafsd_sessions_lock);
+	list_for_each_entry(ses, &dafsd_sessions, node) {
+		if (memcmp(&ses->session_id, session_id, sizeof(*session_id)))
+			continue;
+		if (kref_get_unless_zero(&ses->ref))
+			found = ses;
+		break;
+	}
+	spin_unlock(&dafsd_sessions_lock);
+	return found;
+}
+
+/**
+ * dafsd_session_new_id() - an id that no session ever had
+ * @id: where to put it; not the id of a session in the table
+ *
+ * The boot instance keeps it from repeating after a restart (E-46), the random
+ * half makes it hard to guess for a CONNECT_BIND.
+ */
+void dafsd_session_new_id(struct dafs_opaque64 *id)
+{
+	struct dafsd_session *other;
+	u32 half;
+
+	do {
+		half = get_random_u32();
+		memcpy(id->b, &dafsd_boot_instance, 4);
+		memcpy(id->b + 4, &half, 4);
+		other = dafsd_session_find(id);
+		if (other)
+			dafsd_session_put(other);
+	} while (other);
+}
+
+/* What was bound to this session loses it. */
+static void dafsd_session_unbind_all(struct dafsd_session *ses)
+{
+	spin_lock(&ses->lock);
+	if (ses->bc)
+		dafs_chan_fail(ses->bc->chan, DAFS_CLOSE_PEER);
+	if (ses->rr)
+		dafs_chan_fail(ses->rr->chan, DAFS_CLOSE_PEER);
+	spin_unlock(&ses->lock);
+}
+
+/* A bound channel takes itself out of its session (3.2.4.1). */
+static void dafsd_session_unbind(struct dafsd_session *bound)
+{
+	struct dafsd_session *ses = bound->bound_to;
+
+	if (!ses)
+		return;
+	spin_lock(&ses->lock);
+	if (ses->bc == bound)
+		ses->bc = NULL;
+	if (ses->rr == bound)
+		ses->rr = NULL;
+	spin_unlock(&ses->lock);
+	bound->bound_to = NULL;
+	dafsd_session_put(ses);
+}
+
+static void dafsd_session_teardown(struct work_struct *work)
+{
+	struct dafsd_session *ses = container_of(work, struct dafsd_session, teardown);
+
+	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
+	cancel_delayed_work_sync(&ses->reaper);
+	dafsd_session_unbind_all(ses);
+	dafsd_session_unbind(ses);
+	dafs_chan_quiesce(ses->chan);
+	wake_up_all(&ses->sq_wait);
+	dafs_responder_destroy(ses->responder);
+	if (ses->bc_requester) {
+		dafs_requester_abort(ses->bc_requester, -ENOTCONN);
+		dafs_requester_destroy(ses->bc_requester);
+	}
+	dafsd_client_leave(ses);
+	dafsd_session_put(ses);
+}
+
+static void dafsd_chan_closed(struct dafs_chan *chan, enum dafs_close_reason reason)
+{
+	struct dafsd_session *ses = chan->priv;
+
+	queue_work(dafsd_wq, &ses->teardown);
+}
+
+static const struct dafs_chan_ops dafsd_chan_ops = {
+	.closed = dafsd_chan_closed,
+};
+
+static void dafsd_session_reap(struct work_struct *work)
+{
+	struct dafsd_session *ses = container_of(to_delayed_work(work),
+						 struct dafsd_session, reaper);
+
+	if (READ_ONCE(ses->state) != DAFSD_SES_READY &&
+	    READ_ONCE(ses->state) != DAFSD_SES_BOUND)
+		dafs_chan_fail(ses->chan, DAFS_CLOSE_TIMEOUT);
+}
+
+/**
+ * dafsd_session_reap_in() - end a session soon unless it becomes ready
+ * @ses: the session
+ * @seconds: how soon
+ */
+void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds)
+{
+	mod_delayed_work(dafsd_wq, &ses->reaper, seconds * HZ);
+}
+
+static struct dafsd_session *dafsd_session_alloc(void)
+{
+	struct dafsd_session *ses = kzalloc(sizeof(*ses), GFP_KERNEL);
+
+	if (!ses)
+		return NULL;
+	kref_init(&ses->ref);
+	spin_lock_init(&ses->lock);
+	init_waitqueue_head(&ses->sq_wait);
+	INIT_WORK(&ses->teardown, dafsd_session_teardown);
+	INIT_DELAYED_WORK(&ses->reaper, dafsd_session_reap);
+	return ses;
+}
+
+static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id *id,
+				   const struct rdma_conn_param *conn)
+{
+	struct dafs_chan_params params = {
+		.ops = &dafsd_chan_ops,
+		.priv = ses,
+		.send_size = dafsd_msg_size,
+		.recv_size = dafsd_msg_size,
+		.depth = dafsd_max_requests,
+		.rdma_ctxs = max(2 * dafsd_max_requests, 128U),
+	};
+	int err;
+
+	ses->chan = dafs_chan_accept_prepare(&params, id, conn);
+	if (IS_ERR(ses->chan))
+		return PTR_ERR(ses->chan);
+	atomic_set(&ses->sq_avail, ses->chan->limits.rdma_ctxs);
+	ses->responder = dafs_responder_create(ses->chan, &dafsd_responder_ops, 1);
+	if (IS_ERR(ses->responder)) {
+		err = PTR_ERR(ses->responder);
+		dafs_chan_destroy(ses->chan);
+		return err;
+	}
+	return 0;
+}
+
+/**
+ * dafsd_session_accept() - a client connects
+ * @listener: where
+ * @id: the connection
+ * @conn: its private data and RDMA read limits
+ *
+ * Context: rdma_cm event handler; may sleep.
+ * Return: 0, or a negative errno and the connection is rejected.
+ */
+int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
+			 const struct rdma_conn_param *conn)
+{
+	struct dafsd_session *ses;
+	int err;
+
+	ses = dafsd_session_alloc();
+	if (!ses)
+		return -ENOMEM;
+	err = dafsd_session_open_chan(ses, id, conn);
+	if (err)
+		goto free;
+	spin_lock(&dafsd_sessions_lock);
+	list_add_tail(&ses->node, &dafsd_sessions);
+	spin_unlock(&dafsd_sessions_lock);
+	dafsd_session_reap_in(ses, 30);
+	err = dafs_chan_accept(ses->chan);
+	if (err)
+		goto unlist;
+	return 0;
+
+unlist:
+	cancel_delayed_work_sync(&ses->reaper);
+	spin_lock(&dafsd_sessions_lock);
+	list_del(&ses->node);
+	spin_unlock(&dafsd_sessions_lock);
+	dafs_chan_quiesce(ses->chan);
+	dafs_responder_destroy(ses->responder);
+	dafs_chan_destroy(ses->chan);
+free:
+	kfree(ses);
+	return err;
+}
+
+static bool dafsd_sessions_none(void)
+{
+	bool none;
+
+	spin_lock(&dafsd_sessions_lock);
+	none = list_empty(&dafsd_sessions);
+	spin_unlock(&dafsd_sessions_lock);
+	return none;
+}
+
+/**
+ * dafsd_sessions_exit() - end all sessions
+ *
+ * Context: may sleep; nobody listens any more.
+ */
+void dafsd_sessions_exit(void)
+{
+	struct dafsd_session *ses;
+
+	spin_lock(&dafsd_sessions_lock);
+	list_for_each_entry(ses, &dafsd_sessions, node)
+		dafs_chan_fail(ses->chan, DAFS_CLOSE_TIMEOUT);
+	spin_unlock(&dafsd_sessions_lock);
+	wait_event(dafsd_sessions_gone, dafsd_sessions_none());
+}
