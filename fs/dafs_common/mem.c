@@ -14,6 +14,7 @@
  * So nobody outside can write to a page that its owner has got back.
  */
 #include <linux/scatterlist.h>
+#include <linux/slab.h>
 #include <linux/uio.h>
 #include "common.h"
 #include "trace.h"
@@ -23,19 +24,22 @@ static unsigned int dafs_mem_max_pages(const struct dafs_chan *chan)
 	return chan->limits.mr_pages;
 }
 
+/*
+ * extract_iter_to_sg() walks the list as an array, and sg_alloc_table() chains
+ * beyond a page: so an array it is.
+ */
 static int dafs_mem_collect(struct dafs_mem *mem, struct iov_iter *iter, size_t len)
 {
 	unsigned int max = iov_iter_npages(iter, dafs_mem_max_pages(mem->chan));
 	ssize_t got;
-	int err;
 
-	err = sg_alloc_table(&mem->sgt, max, GFP_NOFS);
-	if (err)
-		return err;
-	mem->sgt.nents = 0;
+	mem->sgt.sgl = kmalloc_array(max ?: 1, sizeof(*mem->sgt.sgl), GFP_NOFS);
+	if (!mem->sgt.sgl)
+		return -ENOMEM;
+	sg_init_table(mem->sgt.sgl, max ?: 1);
 	got = extract_iter_to_sg(iter, len, &mem->sgt, max, 0);
 	if (got <= 0) {
-		sg_free_table(&mem->sgt);
+		kfree(mem->sgt.sgl);
 		return got ? got : -EIO;
 	}
 	sg_mark_end(&mem->sgt.sgl[mem->sgt.nents - 1]);
@@ -154,7 +158,7 @@ ssize_t dafs_mem_map(struct dafs_chan *chan, struct dafs_mem *mem, struct iov_it
 	nents = ib_dma_map_sg(chan->id->device, mem->sgt.sgl, mem->sgt.nents, dir);
 	if (!nents) {
 		err = -EIO;
-		goto free_table;
+		goto free_list;
 	}
 	err = dafs_mem_register(mem, nents);
 	if (err)
@@ -165,8 +169,8 @@ ssize_t dafs_mem_map(struct dafs_chan *chan, struct dafs_mem *mem, struct iov_it
 unmap:
 	dafs_mem_unmap(mem);
 	return err;
-free_table:
-	sg_free_table(&mem->sgt);
+free_list:
+	kfree(mem->sgt.sgl);
 	return err;
 }
 EXPORT_SYMBOL_GPL(dafs_mem_map);
@@ -187,6 +191,6 @@ void dafs_mem_unmap(struct dafs_mem *mem)
 	while (mem->nr)
 		dafs_mr_put(mem->chan, mem->mr[--mem->nr]);
 	ib_dma_unmap_sg(mem->chan->id->device, mem->sgt.sgl, mem->sgt.nents, mem->dir);
-	sg_free_table(&mem->sgt);
+	kfree(mem->sgt.sgl);
 }
 EXPORT_SYMBOL_GPL(dafs_mem_unmap);

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The inside of the codec, shared by codec.c and msg_*.c.
+ *
+ * A filter, dafs_x_NAME(), describes one type or message of the draft and
+ * serves both directions: encoding it reads the host structure, decoding it
+ * fills it.  Filters return nothing.  The first error sticks in the cursor,
+ * and every access is checked against the limit of the stream, so what a
+ * filter does after an error is harmless.
+ *
+ * Filters call each other along the type tree of the draft, which is a few
+ * levels deep and never follows the data: a message cannot make them recurse.
+ */
+#ifndef _DAFS_COMMON_CODEC_H
+#define _DAFS_COMMON_CODEC_H
+
+#include <linux/align.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/dafs/codec.h>
+
+/* Longer streams are refused, so that 32-bit positions never wrap. */
+#define DAFS_STREAM_MAX		0x40000000U
+
+/*
+ * Heap items may overlap (ruling E-11), and so could a short message name one
+ * long array from every element of another.  All bytes that a message refers
+ * to may add up to this multiple of its length; a sender that follows the
+ * draft never exceeds one.  It bounds the time of decoding, and of every
+ * caller that afterwards walks or copies what was decoded.
+ */
+#define DAFS_DECODE_WORK	4
+
+/**
+ * struct dafs_xdr - the cursor of one encoding or decoding
+ * @base: first byte of the stream
+ * @lim: first offset behind the stream
+ * @pos: next byte of the fixed part being processed
+ * @scope: where offsets found at @pos count from (6.1.1.3.2)
+ * @first: end of the fixed part of that scope, no item begins before it
+ * @heap: encoding: end of what has been placed; decoding: end of the items
+ *	seen so far
+ * @budget: decoding: bytes that items may still claim, see DAFS_DECODE_WORK
+ * @err: zero, or why the cursor stopped
+ * @encode: direction
+ * @swab: the stream has the other byte order
+ */
+struct dafs_xdr {
+	u8 *base;
+	u32 lim;
+	u32 pos;
+	u32 scope;
+	u32 first;
+	u32 heap;
+	u64 budget;
+	int err;
+	bool encode;
+	bool swab;
+};
+
+typedef void (*dafs_filter)(struct dafs_xdr *x, void *host);
+
+/**
+ * struct dafs_elem_type - the elements of a kind of counted array
+ * @filter: describes one element
+ * @host: size of the host structure in bytes
+ * @wire: size on the wire in bytes
+ * @head: bytes from the count to the first element: 4, or 8 if the elements
+ *	are 8-aligned
+ * @deep: elements refer to items of their own, which decoding must check
+ */
+struct dafs_elem_type {
+	dafs_filter filter;
+	u16 host;
+	u16 wire;
+	u8 head;
+	bool deep;
+};
+
+/**
+ * struct dafs_outer - what dafs_x_enter() saves for dafs_x_leave()
+ * @scope: the scope around
+ * @first: end of its fixed part
+ */
+struct dafs_outer {
+	u32 scope;
+	u32 first;
+};
+
+/* the cursor stops; the first reason is the one reported */
+static inline void dafs_x_fail(struct dafs_xdr *x)
+{
+	if (!x->err)
+		x->err = x->encode ? -EMSGSIZE : -EBADMSG;
+}
+
+/* the next @size bytes of the fixed part, NULL if they are not in the stream */
+static inline u8 *dafs_x_span(struct dafs_xdr *x, u32 align, u32 size)
+{
+	u32 pos = ALIGN(x->pos, align);
+
+	if (unlikely(x->err || pos > x->lim || size > x->lim - pos)) {
+		dafs_x_fail(x);
+		return NULL;
+	}
+	x->pos = pos + size;
+	return x->base + pos;
+}
+
+static inline void dafs_x_u16(struct dafs_xdr *x, u16 *v)
+{
+	u8 *p = dafs_x_span(x, 2, 2);
+
+	if (!p)
+		return;
+	if (x->encode)
+		dafs_put16(*v, p, x->swab);
+	else
+		*v = dafs_get16(p, x->swab);
+}
+
+static inline void dafs_x_u32(struct dafs_xdr *x, u32 *v)
+{
+	u8 *p = dafs_x_span(x, 4, 4);
+
+	if (!p)
+		return;
+	if (x->encode)
+		dafs_put32(*v, p, x->swab);
+	else
+		*v = dafs_get32(p, x->swab);
+}
+
+static inline void dafs_x_u64(struct dafs_xdr *x, u64 *v)
+{
+	u8 *p = dafs_x_span(x, 8, 8);
+
+	if (!p)
+		return;
+	if (x->encode)
+		dafs_put64(*v, p, x->swab);
+	else
+		*v = dafs_get64(p, x->swab);
+}
+
+static inline void dafs_x_s32(struct dafs_xdr *x, s32 *v)
+{
+	dafs_x_u32(x, (u32 *)v);
+}
+
+static inline void dafs_x_s64(struct dafs_xdr *x, s64 *v)
+{
+	dafs_x_u64(x, (u64 *)v);
+}
+
+/* a dafs_boolean: one byte; any nonzero value received is TRUE (E-16) */
+static inline void dafs_x_bool8(struct dafs_xdr *x, u8 *v)
+{
+	u8 *p = dafs_x_span(x, 1, 1);
+
+	if (!p)
+		return;
+	if (x->encode)
+		*p = !!*v;
+	else
+		*v = !!*p;
+}
+
+/* a flag that the draft declares as dafs_uint32 (E-16) */
+static inline void dafs_x_bool32(struct dafs_xdr *x, u32 *v)
+{
+	u32 flag = !!*v;
+
+	dafs_x_u32(x, &flag);
+	if (!x->encode)
+		*v = !!flag;
+}
+
+/* bytes whose order is never changed: @size bytes in units of @align */
+static inline void dafs_x_opaque(struct dafs_xdr *x, void *v, u32 align, u32 size)
+{
+	u8 *p = dafs_x_span(x, align, size);
+
+	if (!p)
+		return;
+	if (x->encode)
+		memcpy(p, v, size);
+	else
+		memcpy(v, p, size);
+}
+
+static inline void dafs_x_opaque32(struct dafs_xdr *x, u8 *v)
+{
+	dafs_x_opaque(x, v, 4, 4);
+}
+
+static inline void dafs_x_opaque64(struct dafs_xdr *x, struct dafs_opaque64 *v)
+{
+	dafs_x_opaque(x, v->b, 8, 8);
+}
+
+static inline void dafs_x_fh(struct dafs_xdr *x, struct dafs_fh *fh)
+{
+	BUILD_BUG_ON(sizeof(*fh) != DAFS_FH_SIZE);
+	dafs_x_opaque(x, fh, 8, DAFS_FH_SIZE);
+}
+
+static inline void dafs_x_cksum(struct dafs_xdr *x, struct dafs_cksum *sum)
+{
+	dafs_x_u16(x, &sum->s2);
+	dafs_x_u16(x, &sum->s1);
+}
+
+/*
+ * Space that carries nothing: a pad or an arm that was not chosen.  It was
+ * zeroed when the fixed part was placed, and is ignored when received (W14).
+ */
+static inline void dafs_x_skip(struct dafs_xdr *x, u32 align, u32 size)
+{
+	dafs_x_span(x, align, size);
+}
+
+/*
+ * Moves to the end of a union of @size bytes that began at @start: its arms
+ * differ in length but all take the same space (W5).  Not checked, because a
+ * message may end where the chosen arm does.
+ */
+static inline void dafs_x_union_end(struct dafs_xdr *x, u32 start, u32 size)
+{
+	x->pos = start + size;
+}
+
+/* where a union (or any other member) of alignment @align begins */
+static inline u32 dafs_x_align(struct dafs_xdr *x, u32 align)
+{
+	x->pos = ALIGN(x->pos, align);
+	return x->pos;
+}
+
+/* codec.c */
+int dafs_x_init(struct dafs_xdr *x, const struct dafs_stream *s, bool encode, u32 start);
+u32 dafs_x_peek_u32(struct dafs_xdr *x);
+void dafs_x_item(struct dafs_xdr *x, u64 size);
+void dafs_x_item_short(struct dafs_xdr *x, u64 size);
+bool dafs_x_follow(struct dafs_xdr *x, u32 *resume);
+void dafs_x_enter(struct dafs_xdr *x, struct dafs_outer *outer, u64 fixed);
+void dafs_x_leave(struct dafs_xdr *x, const struct dafs_outer *outer);
+void dafs_x_str_here(struct dafs_xdr *x, struct dafs_str *str);
+void dafs_x_str(struct dafs_xdr *x, struct dafs_str *str);
+void dafs_x_path(struct dafs_xdr *x, struct dafs_seq *path);
+void dafs_x_seq_here(struct dafs_xdr *x, struct dafs_seq *seq,
+		     const struct dafs_elem_type *type);
+void dafs_x_seq(struct dafs_xdr *x, struct dafs_seq *seq, const struct dafs_elem_type *type);
+void dafs_x_inline(struct dafs_xdr *x, const u8 **data, u32 at, u32 len, bool padded);
+int dafs_x_element(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+		   const struct dafs_elem_type *type, void *host);
+
+/* msg_types.c */
+extern const struct dafs_elem_type dafs_elem_s32;
+extern const struct dafs_elem_type dafs_elem_direct_buf;
+extern const struct dafs_elem_type dafs_elem_rw_request;
+extern const struct dafs_elem_type dafs_elem_completion;
+extern const struct dafs_elem_type dafs_elem_authtype;
+extern const struct dafs_elem_type dafs_elem_direntry;
+
+void dafs_x_specdata(struct dafs_xdr *x, struct dafs_specdata *spec);
+void dafs_x_change_info(struct dafs_xdr *x, struct dafs_change_info *info);
+void dafs_x_direct_buf(struct dafs_xdr *x, struct dafs_direct_buf *buf);
+void dafs_x_fattr_here(struct dafs_xdr *x, struct dafs_fattr *attr);
+void dafs_x_fattr(struct dafs_xdr *x, struct dafs_fattr *attr);
+void dafs_x_fsattr(struct dafs_xdr *x, struct dafs_fsattr *attr);
+
+#endif /* _DAFS_COMMON_CODEC_H */

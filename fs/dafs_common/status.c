@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One table between DAFS status and Linux errno, draft chapter 7.
+ *
+ * The client looks at the status itself where the protocol asks for an action,
+ * such as recovering a state-id or sending a request again.  The errno here is
+ * for the callers it cannot help any more, down to the system call.
+ */
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/dafs/status.h>
+
+/**
+ * struct dafs_status_row - a status
+ * @status: DAFSERR_*
+ * @err: errno, positive
+ * @back: that errno of a file system is sent as this status
+ * @name: the draft's name without its prefix
+ */
+struct dafs_status_row {
+	u32 status;
+	u16 err;
+	bool back;
+	const char *name;
+};
+
+#define BOTH(name, err)		{ DAFSERR_##name, err, true, #name }
+#define GIVES(name, err)	{ DAFSERR_##name, err, false, #name }
+
+static const struct dafs_status_row dafs_status_rows[] = {
+	{ DAFS_STATUS_OK, 0, true, "OK" },
+	BOTH(PERM, EPERM),
+	BOTH(NOENT, ENOENT),
+	BOTH(IO, EIO),
+	BOTH(NXIO, ENXIO),
+	BOTH(ACCES, EACCES),
+	BOTH(EXIST, EEXIST),
+	BOTH(XDEV, EXDEV),
+	BOTH(NODEV, ENODEV),
+	BOTH(NOTDIR, ENOTDIR),
+	BOTH(ISDIR, EISDIR),
+	BOTH(INVAL, EINVAL),
+	BOTH(FBIG, EFBIG),
+	BOTH(NOSPC, ENOSPC),
+	BOTH(ROFS, EROFS),
+	BOTH(MLINK, EMLINK),
+	BOTH(NAMETOOLONG, ENAMETOOLONG),
+	BOTH(NOTEMPTY, ENOTEMPTY),
+	BOTH(DQUOT, EDQUOT),
+	BOTH(STALE, ESTALE),
+	BOTH(NOTSUPP, EOPNOTSUPP),
+	BOTH(TOOSMALL, ETOOSMALL),
+	BOTH(RESOURCE, ENOMEM),
+	/* the final component of an open, or the start of a walk, is a link */
+	BOTH(SYMLINK, ELOOP),
+	/* a robust mutex says the same of an owner that died */
+	BOTH(LOCK_BROKEN, EOWNERDEAD),
+
+	/* try again */
+	BOTH(DELAY, EAGAIN),
+	GIVES(GRACE, EAGAIN),
+	GIVES(LOCKED, EAGAIN),
+	GIVES(WHOA_COWBOY, EAGAIN),
+
+	/* filehandles */
+	GIVES(BADHANDLE, ESTALE),
+	GIVES(FHEXPIRED, ESTALE),
+	GIVES(NOFILEHANDLE, EINVAL),
+	GIVES(MOVED, EREMOTE),
+	GIVES(LEASE_MOVED, EREMOTE),
+
+	/* directories; readdir(3) says ENOENT for a position that is gone */
+	GIVES(BAD_COOKIE, ENOENT),
+	GIVES(READDIR_NOSPC, ETOOSMALL),
+	/* mknod(2) says EPERM for a type that the file system lacks */
+	GIVES(BADTYPE, EPERM),
+	GIVES(NOT_FOUND, ENOENT),
+	GIVES(NO_PARTIAL_INFO, EIO),
+
+	/* shares, locks and delegations */
+	GIVES(DENIED, EACCES),
+	GIVES(SHARE_DENIED, EACCES),
+	GIVES(KEY_MISMATCH, EKEYREJECTED),
+	GIVES(DENYDISP_CONFLICT, EBUSY),
+	GIVES(DENYDISP_NOTSUPP, EOPNOTSUPP),
+	GIVES(LOCK_RANGE, EINVAL),
+
+	/*
+	 * State that the server does not know: one errno for each reason, so
+	 * that a log or a test can tell them apart.  It is the wrong one, its
+	 * lease ran out, or the server forgot it when it restarted.
+	 */
+	GIVES(BAD_STATEID, EBADF),
+	GIVES(OLD_STATEID, EBADF),
+	GIVES(EXPIRED, ETIME),
+	GIVES(STALE_STATEID, ENETRESET),
+	GIVES(STALE_CLIENTID, ENETRESET),
+
+	/* VERIFY and NVERIFY end a chain, and what was behind is not done */
+	GIVES(SAME, ECANCELED),
+	GIVES(NOT_SAME, ECANCELED),
+	GIVES(CHAIN_BROKEN, ECANCELED),
+	GIVES(CHAIN_FORM, EPROTO),
+
+	/* data */
+	GIVES(WRITE_TOOBIG, EMSGSIZE),
+	GIVES(CHKSUM, EBADMSG),
+	GIVES(BATCH_REQUEST_NOT_FOUND, ENOENT),
+	GIVES(PREFETCH_NOT_SUPPORTED, EOPNOTSUPP),
+
+	/* identities */
+	GIVES(WRONGSEC, EACCES),
+	GIVES(NOT_AUTHORIZED, EACCES),
+	GIVES(NOT_AUTHENTICATED, EACCES),
+	GIVES(NO_CREDS, EACCES),
+	GIVES(CRHAND_CONFLICT, EACCES),
+	GIVES(CLID_INUSE, EBUSY),
+	GIVES(GSS_CONTINUE_INIT, EINPROGRESS),
+
+	/* sessions */
+	GIVES(UNKNOWN_SESSION, ENOTCONN),
+	GIVES(BAD_SESSION, EBUSY),
+	GIVES(NOXID_MATCH, ENOMSG),
+	GIVES(RDMA_READ_CHANNEL_UNUSABLE, ENOLINK),
+	GIVES(BACK_CHANNEL_UNUSABLE, ENOLINK),
+	GIVES(ILLEGAL_STATE, EPROTO),
+	GIVES(ILLEGAL_PROT, EPROTONOSUPPORT),
+	GIVES(VERS_MISMATCH, EPROTONOSUPPORT),
+	GIVES(MINOR_VERS_MISMATCH, EPROTONOSUPPORT),
+	GIVES(BAD_SEQID, EPROTO),
+
+	/* the draft's own proposal for UNIX */
+	GIVES(SERVERFAULT, EIO),
+};
+
+/**
+ * struct dafs_errno_row - what file systems return and no status is named after
+ * @err: errno, positive
+ * @status: DAFSERR_* that comes nearest
+ */
+struct dafs_errno_row {
+	u16 err;
+	u16 status;
+};
+
+static const struct dafs_errno_row dafs_errno_rows[] = {
+	{ ENOTSUPP, DAFSERR_NOTSUPP },
+	{ ENOSYS, DAFSERR_NOTSUPP },
+	{ ENOTTY, DAFSERR_NOTSUPP },
+
+	/* an answer longer than the session allows; 7: buffer size is too small */
+	{ EMSGSIZE, DAFSERR_TOOSMALL },
+	{ ERANGE, DAFSERR_TOOSMALL },
+
+	{ ENFILE, DAFSERR_RESOURCE },
+	{ EMFILE, DAFSERR_RESOURCE },
+	{ ENOBUFS, DAFSERR_RESOURCE },
+	{ ENOLCK, DAFSERR_RESOURCE },
+
+	/* passes when whoever holds things up is done */
+	{ ETIMEDOUT, DAFSERR_DELAY },
+	{ EINTR, DAFSERR_DELAY },
+	{ ERESTARTSYS, DAFSERR_DELAY },
+	{ EJUKEBOX, DAFSERR_DELAY },
+
+	/* does not pass: a mount point, a running program, a read-only open */
+	{ EBUSY, DAFSERR_ACCES },
+	{ ETXTBSY, DAFSERR_ACCES },
+	{ EBADF, DAFSERR_ACCES },
+	{ ENOKEY, DAFSERR_PERM },
+	{ EKEYREJECTED, DAFSERR_PERM },
+
+	{ EOPENSTALE, DAFSERR_STALE },
+	{ EBADHANDLE, DAFSERR_BADHANDLE },
+	{ EBADCOOKIE, DAFSERR_BAD_COOKIE },
+	{ EBADTYPE, DAFSERR_BADTYPE },
+	{ EDEADLK, DAFSERR_DENIED },
+	{ EOVERFLOW, DAFSERR_FBIG },
+
+	/* malformed requests; file systems mean a bad block, and say it in the log */
+	{ EBADMSG, DAFSERR_INVAL },
+	{ EILSEQ, DAFSERR_INVAL },
+
+	{ EUCLEAN, DAFSERR_IO },
+	{ EREMOTEIO, DAFSERR_IO },
+	{ ENODATA, DAFSERR_IO },
+	{ EHWPOISON, DAFSERR_IO },
+};
+
+static const struct dafs_status_row *dafs_find_status(u32 status)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(dafs_status_rows); i++)
+		if (dafs_status_rows[i].status == status)
+			return &dafs_status_rows[i];
+	return NULL;
+}
+
+/**
+ * dafs_status_to_errno() - errno for the status of a response (chapter 7)
+ * @status: from the header of a response
+ *
+ * Return: 0 for DAFS_STATUS_OK, else a negative errno; -EIO for a status that
+ * the draft does not know.
+ */
+int dafs_status_to_errno(u32 status)
+{
+	const struct dafs_status_row *row;
+
+	if (status == DAFS_STATUS_OK)
+		return 0;
+	row = dafs_find_status(status);
+	return row ? -row->err : -EIO;
+}
+EXPORT_SYMBOL_GPL(dafs_status_to_errno);
+
+/**
+ * dafs_errno_to_status() - status that tells a client of an error (chapter 7)
+ * @err: 0 or a negative errno, of a file system or of the codec
+ *
+ * Return: DAFS_STATUS_OK for 0, else a DAFSERR_*; DAFSERR_SERVERFAULT for what
+ * has no counterpart.
+ */
+u32 dafs_errno_to_status(int err)
+{
+	unsigned int i;
+
+	if (!err)
+		return DAFS_STATUS_OK;
+	for (i = 0; i < ARRAY_SIZE(dafs_status_rows); i++)
+		if (dafs_status_rows[i].back && dafs_status_rows[i].err == -err)
+			return dafs_status_rows[i].status;
+	for (i = 0; i < ARRAY_SIZE(dafs_errno_rows); i++)
+		if (dafs_errno_rows[i].err == -err)
+			return dafs_errno_rows[i].status;
+	return DAFSERR_SERVERFAULT;
+}
+EXPORT_SYMBOL_GPL(dafs_errno_to_status);
+
+/**
+ * dafs_status_name() - name of a status, for messages to humans
+ * @status: any number
+ *
+ * Return: the draft's name without DAFSERR_, or "unknown".
+ */
+const char *dafs_status_name(u32 status)
+{
+	const struct dafs_status_row *row = dafs_find_status(status);
+
+	return row ? row->name : "unknown";
+}
+EXPORT_SYMBOL_GPL(dafs_status_name);

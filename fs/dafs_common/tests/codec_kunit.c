@@ -1,0 +1,845 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the codec: byte vectors made by an independent encoder, and
+ * messages that are cut short, mutated or made to do harm.
+ */
+#include <kunit/test.h>
+#include <linux/hex.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <linux/dafs/cksum.h>
+#include <linux/dafs/codec.h>
+#include "rehost.h"
+#include "vector.h"
+#include "vectors.h"
+
+#define ARENA_SIZE	(1U << 20)
+#define OUT_SIZE	(1U << 16)
+#define MUTATIONS	2000		/* of each vector in each order */
+
+/**
+ * struct codec_test - what all cases use
+ * @arena: for elements of arrays
+ * @out: OUT_SIZE bytes to encode into
+ * @again: as many for the second time
+ */
+struct codec_test {
+	struct dafs_arena arena;
+	u8 *out;
+	u8 *again;
+};
+
+static void codec_free(void *p)
+{
+	vfree(p);
+}
+
+static void *codec_alloc(struct kunit *test, size_t size)
+{
+	void *p = vmalloc(size);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, codec_free, p), 0);
+	return p;
+}
+
+static int codec_init(struct kunit *test)
+{
+	struct codec_test *ct = kunit_kzalloc(test, sizeof(*ct), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ct);
+	ct->arena.base = codec_alloc(test, ARENA_SIZE);
+	ct->arena.size = ARENA_SIZE;
+	ct->out = codec_alloc(test, OUT_SIZE);
+	ct->again = codec_alloc(test, OUT_SIZE);
+	test->priv = ct;
+	return 0;
+}
+
+/* ---- vectors ---- */
+
+/**
+ * struct wire - the bytes of a vector in one order
+ * @s: stream over exactly these bytes, for KASAN to see any step beyond
+ * @want: not to be changed
+ * @len: bytes
+ * @cksum: the checksum field
+ */
+struct wire {
+	struct dafs_stream s;
+	u8 *want;
+	u32 len;
+	const u8 *cksum;
+};
+
+static bool host_is_big(void)
+{
+	return *(const u8 *)&(const u16){ 1 } == 0;
+}
+
+static void wire_get(struct kunit *test, const struct dafs_vector *v, bool big, struct wire *w)
+{
+	const char *hex = big ? v->big : v->little;
+
+	w->len = strlen(hex) / 2;
+	w->want = kunit_kmalloc(test, w->len, GFP_KERNEL);
+	w->s.base = kunit_kmalloc(test, w->len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, w->want);
+	KUNIT_ASSERT_NOT_NULL(test, w->s.base);
+	KUNIT_ASSERT_EQ(test, hex2bin(w->want, hex, w->len), 0);
+	memcpy(w->s.base, w->want, w->len);
+	w->s.len = w->len;
+	w->s.swab = big != host_is_big();
+	w->cksum = big ? v->big_cksum : v->little_cksum;
+}
+
+static void wire_put(struct kunit *test, struct wire *w)
+{
+	kunit_kfree(test, w->want);
+	kunit_kfree(test, w->s.base);
+}
+
+static void vector_header(const struct dafs_stream *s, const struct dafs_vector *v, u32 len)
+{
+	struct dafs_req_hdr req = {
+		.desired_nreq = DAFS_VECTOR_NREQ,
+		.stream_id = DAFS_VECTOR_STREAM,
+		.seq_number = DAFS_VECTOR_SEQ,
+		.analyzer = DAFS_VECTOR_ANALYZER,
+		.cred_handle = DAFS_VECTOR_CRED,
+		.version = DAFS_PROTOCOL_VERSION,
+		.procedure = v->proc,
+		.len = len,
+	};
+	struct dafs_res_hdr res = {
+		.target_nreq = DAFS_VECTOR_NREQ,
+		.stream_id = DAFS_VECTOR_STREAM,
+		.seq_number = DAFS_VECTOR_SEQ,
+		.analyzer = DAFS_VECTOR_ANALYZER,
+		.version = DAFS_PROTOCOL_VERSION,
+		.len = len,
+	};
+
+	if (v->kind == DAFS_VECTOR_ARGS)
+		dafs_put_req_hdr(s, &req);
+	else if (v->kind == DAFS_VECTOR_RES)
+		dafs_put_res_hdr(s, &res);
+}
+
+static void expect_bytes(struct kunit *test, const struct dafs_vector *v, const struct wire *w,
+			 const u8 *got, int len)
+{
+	KUNIT_EXPECT_EQ_MSG(test, len, w->len, "%s", v->name);
+	if (len == w->len)
+		KUNIT_EXPECT_MEMEQ_MSG(test, got, w->want, w->len, "%s, swab %d", v->name, w->s.swab);
+}
+
+static void vector_encode(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
+{
+	struct codec_test *ct = test->priv;
+	struct dafs_stream s = { ct->out, OUT_SIZE, w->s.swab };
+	union dafs_vector_host host = v->host;
+	int len;
+
+	memset(ct->out, 0xa5, OUT_SIZE);
+	len = dafs_vector_encode(&s, v, &host);
+	vector_header(&s, v, len);
+	expect_bytes(test, v, w, ct->out, len);
+}
+
+static void vector_recode(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
+{
+	struct codec_test *ct = test->priv;
+	struct dafs_stream s = { ct->out, OUT_SIZE, w->s.swab };
+	union dafs_vector_host host;
+	int len;
+
+	KUNIT_EXPECT_EQ_MSG(test, dafs_vector_decode(&w->s, v, &host), 0, "%s", v->name);
+	ct->arena.used = 0;
+	KUNIT_EXPECT_EQ_MSG(test, dafs_rehost(&w->s, v, &host, &ct->arena), 0, "%s", v->name);
+	memset(ct->out, 0xa5, OUT_SIZE);
+	len = dafs_vector_encode(&s, v, &host);
+	vector_header(&s, v, len);
+	expect_bytes(test, v, w, ct->out, len);
+}
+
+typedef void (*vector_fn)(struct kunit *test, const struct dafs_vector *v, const struct wire *w);
+
+static void for_each_vector(struct kunit *test, vector_fn fn)
+{
+	struct wire w;
+	unsigned int i;
+	int big;
+
+	for (i = 0; i < ARRAY_SIZE(dafs_vectors); i++) {
+		for (big = 0; big < 2; big++) {
+			wire_get(test, &dafs_vectors[i], big, &w);
+			fn(test, &dafs_vectors[i], &w);
+			wire_put(test, &w);
+		}
+		cond_resched();
+	}
+}
+
+/*
+ * Both byte orders give the bytes of the independent encoder.
+ * R-6.1.1.1-01 R-6.1.1.1-02 R-6.1.1.1-04 R-6.1.1.1-05 R-6.1.1.1-06 R-6.1.1.1-07
+ * R-6.1.1.2-01 R-6.1.1.2-02 R-6.1.1.2-04 R-6.1.1.2-05
+ * R-6.1.1.3.1-01 R-6.1.1.3.1-02 R-6.1.1.3.1-03 R-6.1.1.3.1-04 R-6.1.1.3.2-01
+ * R-6.1.1.4-01 R-6.1.1.4-02 R-6.1.1.4-03 R-6.1.1.4-04
+ * R-6.1.2-01 R-6.1.3-01 R-6.1.3-08 R-6.1.4-01 R-6.1.5-04 R-6.1.7-01 R-6.1.9-01
+ */
+static void codec_encodes_vectors(struct kunit *test)
+{
+	for_each_vector(test, vector_encode);
+}
+
+/* R-6.1.1.1-01 R-6.1.1.1-04 R-6.1.1.1-07 R-6.1.1.3.2-01: the way back */
+static void codec_decodes_vectors(struct kunit *test)
+{
+	for_each_vector(test, vector_recode);
+}
+
+static void vector_cksum(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
+{
+	const u32 at = offsetof(struct dafs_wire_req_hdr, message_checksum);
+
+	if (v->kind != DAFS_VECTOR_ARGS && v->kind != DAFS_VECTOR_RES)
+		return;
+	dafs_msg_cksum(w->s.base, w->len);
+	KUNIT_EXPECT_MEMEQ_MSG(test, w->s.base + at, w->cksum, 4, "%s", v->name);
+	KUNIT_EXPECT_TRUE(test, dafs_msg_cksum_ok(w->s.base, w->len));
+	KUNIT_EXPECT_MEMEQ(test, w->s.base, w->want, at);
+	w->s.base[w->len - 1] ^= 0x40;
+	KUNIT_EXPECT_FALSE(test, dafs_msg_cksum_ok(w->s.base, w->len));
+}
+
+/* R-3.2.5-08 R-3.2.5-12: whole messages in both orders, the field as zero */
+static void codec_checksums_vectors(struct kunit *test)
+{
+	for_each_vector(test, vector_cksum);
+}
+
+static void vector_no_room(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
+{
+	union dafs_vector_host host = v->host;
+	struct dafs_stream s = { .swab = w->s.swab };
+	int len;
+
+	for (s.len = 0; s.len < w->len; s.len++) {
+		s.base = kmalloc(max(s.len, 1U), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, s.base);
+		len = dafs_vector_encode(&s, v, &host);
+		kfree(s.base);
+		KUNIT_EXPECT_EQ_MSG(test, len, -EMSGSIZE, "%s in %u", v->name, s.len);
+	}
+}
+
+/* every room that is too small is found so, and nothing beyond is touched */
+static void codec_wants_room(struct kunit *test)
+{
+	for_each_vector(test, vector_no_room);
+}
+
+/*
+ * What a mutated or truncated message decodes to, if it does, can be walked
+ * and sent, and comes back the same.
+ */
+static void expect_stable(struct kunit *test, const struct dafs_vector *v,
+			  const struct dafs_stream *in)
+{
+	struct codec_test *ct = test->priv;
+	struct dafs_stream out = { ct->out, OUT_SIZE, in->swab };
+	struct dafs_stream again = { ct->again, OUT_SIZE, in->swab };
+	union dafs_vector_host host;
+	int err = dafs_vector_decode(in, v, &host);
+	int len;
+
+	ct->arena.used = 0;
+	if (err) {
+		KUNIT_EXPECT_EQ_MSG(test, err, -EBADMSG, "%s", v->name);
+		return;
+	}
+	KUNIT_EXPECT_EQ_MSG(test, dafs_rehost(in, v, &host, &ct->arena), 0, "%s", v->name);
+	len = dafs_vector_encode(&out, v, &host);
+	KUNIT_ASSERT_GE_MSG(test, len, 0, "%s", v->name);
+	out.len = len;
+	KUNIT_EXPECT_EQ_MSG(test, dafs_vector_decode(&out, v, &host), 0, "%s", v->name);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_rehost(&out, v, &host, &ct->arena), 0, "%s", v->name);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_vector_encode(&again, v, &host), len, "%s", v->name);
+	if (v->kind == DAFS_VECTOR_ARGS || v->kind == DAFS_VECTOR_RES) {
+		memset(ct->out, 0, DAFS_HDR_SIZE);
+		memset(ct->again, 0, DAFS_HDR_SIZE);
+	}
+	KUNIT_EXPECT_MEMEQ_MSG(test, ct->out, ct->again, len, "%s", v->name);
+}
+
+static void vector_truncate(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
+{
+	struct dafs_stream s = { .swab = w->s.swab };
+
+	for (s.len = 0; s.len < w->len; s.len++) {
+		s.base = kmemdup(w->want, max(s.len, 1U), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, s.base);
+		expect_stable(test, v, &s);
+		kfree(s.base);
+	}
+}
+
+static void codec_survives_truncation(struct kunit *test)
+{
+	for_each_vector(test, vector_truncate);
+}
+
+static u32 mutate_value(struct rnd_state *rnd, u32 len)
+{
+	static const u32 odd[] = {
+		0, 1, 2, 7, 8, 9, 0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffff8, 0xffffffff,
+	};
+	u32 kind = prandom_u32_state(rnd) % 4;
+
+	if (kind == 0)
+		return odd[prandom_u32_state(rnd) % ARRAY_SIZE(odd)];
+	if (kind == 1)
+		return (prandom_u32_state(rnd) % len) & ~7;
+	if (kind == 2)
+		return prandom_u32_state(rnd) % 16;
+	return len - prandom_u32_state(rnd) % 16;
+}
+
+static void mutate(struct rnd_state *rnd, const struct dafs_stream *s)
+{
+	u32 turns = 1 + prandom_u32_state(rnd) % 4;
+	u32 at;
+
+	while (turns--) {
+		at = prandom_u32_state(rnd) % s->len;
+		if (prandom_u32_state(rnd) % 2)
+			s->base[at] ^= 1 << prandom_u32_state(rnd) % 8;
+		else if (ALIGN_DOWN(at, 4) + 4 <= s->len)
+			dafs_put32(mutate_value(rnd, s->len), s->base + ALIGN_DOWN(at, 4), s->swab);
+	}
+}
+
+static void vector_mutate(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
+{
+	struct rnd_state rnd;
+	u32 i;
+
+	prandom_seed_state(&rnd, 0x44414653 + w->len);
+	for (i = 0; i < MUTATIONS; i++) {
+		memcpy(w->s.base, w->want, w->len);
+		mutate(&rnd, &w->s);
+		expect_stable(test, v, &w->s);
+	}
+}
+
+static void codec_survives_mutation(struct kunit *test)
+{
+	for_each_vector(test, vector_mutate);
+}
+
+/* ---- messages made for the purpose ---- */
+
+/* a request of @len bytes that are zero, native order */
+static struct dafs_stream blank(struct kunit *test, u32 len)
+{
+	struct dafs_stream s = { .len = len };
+
+	s.base = kunit_kzalloc(test, len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, s.base);
+	return s;
+}
+
+/* @at: offset in the fixed section, as in the draft */
+static void put(struct dafs_stream *s, u32 at, u32 value)
+{
+	dafs_put32(value, s->base + DAFS_HDR_SIZE + at, s->swab);
+}
+
+/* LOOKUP: a filehandle, the path offset at 64, the heap from 72 */
+#define LOOKUP_PATH	64
+#define LOOKUP_HEAP	72
+
+static int decode_lookup(struct kunit *test, u32 len, u32 offset, u32 count, u32 first)
+{
+	struct dafs_stream s = blank(test, len);
+	struct dafs_lookup_args args;
+
+	put(&s, LOOKUP_PATH, offset);
+	if (len >= DAFS_HDR_SIZE + LOOKUP_HEAP + 4)
+		put(&s, LOOKUP_HEAP, count);
+	if (len >= DAFS_HDR_SIZE + LOOKUP_HEAP + 12)
+		put(&s, LOOKUP_HEAP + 8, first);
+	return dafs_decode_args(&s, DAFS_PROC_LOOKUP, &args);
+}
+
+/* R-6.1.1.1-02: also those inside the fixed section or beyond the message (E-11) */
+static void codec_refuses_offsets(struct kunit *test)
+{
+	static const u32 bad[] = {
+		1, 4, 8, 64, LOOKUP_HEAP + 1, LOOKUP_HEAP + 4, LOOKUP_HEAP + 16, 0x7ffffff8,
+		0x80000000, 0xfffffff8, 0xffffffff, (u32)-DAFS_HDR_SIZE,
+	};
+	u32 len = DAFS_HDR_SIZE + LOOKUP_HEAP + 16;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, decode_lookup(test, len, bad[i], 1, 4), -EBADMSG,
+				    "offset %#x", bad[i]);
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 1, 4), 0);
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, 0, 0xffffffff, 4), 0);
+}
+
+/* R-6.1.1.2-01: and a count that the message cannot hold is refused */
+static void codec_refuses_counts(struct kunit *test)
+{
+	u32 len = DAFS_HDR_SIZE + LOOKUP_HEAP + 16;
+
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 2, 4), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 1, 5), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 0xffffffff, 0), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 1, 0xffffffff), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 1, 0xfffffffc), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 0, 0xffffffff), 0);
+}
+
+/* where the count of an array stands and which numbers make size * count wrap */
+static void codec_refuses_array_counts(struct kunit *test)
+{
+	static const struct { u32 proc; bool res; u32 offset_at, heap; } arrays[] = {
+		{ DAFS_PROC_READ_DIRECT, false, 88, 96 },
+		{ DAFS_PROC_BATCH_SUBMIT, false, 0, 16 },
+		{ DAFS_PROC_BC_BATCH_COMPLETION, false, 0, 8 },
+		{ DAFS_PROC_SECINFO, true, 0, 8 },
+		{ DAFS_PROC_READDIR_INLINE, true, 12, 16 },
+		{ DAFS_PROC_GET_FENCING_LIST, true, 0, 8 },
+	};
+	static const u32 counts[] = { 1, 0x02aaaaab, 0x10000000, 0x10000001, 0xffffffff };
+	union dafs_vector_host host;
+	struct dafs_stream s;
+	unsigned int i, j;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(arrays); i++) {
+		s = blank(test, DAFS_HDR_SIZE + arrays[i].heap + 8);
+		put(&s, arrays[i].offset_at, arrays[i].heap);
+		for (j = 0; j < ARRAY_SIZE(counts); j++) {
+			put(&s, arrays[i].heap, counts[j]);
+			if (arrays[i].res)
+				err = dafs_decode_res(&s, arrays[i].proc, &host.res);
+			else
+				err = dafs_decode_args(&s, arrays[i].proc, &host.args);
+			KUNIT_EXPECT_EQ_MSG(test, err, -EBADMSG, "%s, count %#x",
+					    dafs_proc_name(arrays[i].proc), counts[j]);
+		}
+	}
+}
+
+/*
+ * A batch of @requests that all name one array of @chunks.  Honest senders
+ * name each byte once; a little more is let pass, a product is not.
+ */
+static int decode_batch(struct kunit *test, u32 requests, u32 chunks)
+{
+	u32 array = 8 + requests * 96;
+	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 16 + array + 8 + chunks * 16);
+	struct dafs_batch_submit_args args;
+	u32 i;
+
+	put(&s, 0, 16);
+	put(&s, 16, requests);
+	put(&s, 16 + array, chunks);
+	for (i = 0; i < requests; i++)
+		put(&s, 16 + 8 + i * 96 + 84, array);
+	return dafs_decode_args(&s, DAFS_PROC_BATCH_SUBMIT, &args);
+}
+
+static void codec_bounds_work(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, decode_batch(test, 1, 100), 0);
+	KUNIT_EXPECT_EQ(test, decode_batch(test, 2, 100), 0);
+	KUNIT_EXPECT_EQ(test, decode_batch(test, 100, 600), -EBADMSG);
+}
+
+/* RENAME: oldname at 128, newname at 132, heap from 136 */
+static int decode_rename(struct kunit *test, u32 old, u32 new, struct dafs_rename_args *args)
+{
+	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 136 + 16);
+
+	put(&s, 128, old);
+	put(&s, 132, new);
+	put(&s, 136, 1);
+	s.base[DAFS_HDR_SIZE + 140] = 'a';
+	put(&s, 144, 2);
+	s.base[DAFS_HDR_SIZE + 148] = 'b';
+	return dafs_decode_args(&s, DAFS_PROC_RENAME, args);
+}
+
+/* R-6.1.1.2-03: items in any order, even on top of each other (E-11) */
+static void codec_takes_any_order(struct kunit *test)
+{
+	struct dafs_rename_args args;
+
+	KUNIT_ASSERT_EQ(test, decode_rename(test, 144, 136, &args), 0);
+	KUNIT_EXPECT_EQ(test, args.oldname.len, 2);
+	KUNIT_EXPECT_EQ(test, args.oldname.data[0], 'b');
+	KUNIT_EXPECT_EQ(test, args.newname.len, 1);
+	KUNIT_EXPECT_EQ(test, args.newname.data[0], 'a');
+	KUNIT_ASSERT_EQ(test, decode_rename(test, 136, 136, &args), 0);
+	KUNIT_EXPECT_EQ(test, args.oldname.len, 1);
+	KUNIT_EXPECT_EQ(test, args.newname.len, 1);
+	KUNIT_ASSERT_EQ(test, decode_rename(test, 0, 0, &args), 0);
+	KUNIT_EXPECT_EQ(test, args.oldname.len, 0);
+}
+
+/* a fixed section without its trailing pad, and up to seven bytes more (E-12) */
+static void codec_takes_pads(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 72 + 7);
+	struct dafs_access_args args;
+
+	put(&s, 64, 0x25);
+	s.len = DAFS_HDR_SIZE + 68;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_ACCESS, &args), 0);
+	KUNIT_EXPECT_EQ(test, args.access, 0x25);
+	s.len--;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_ACCESS, &args), -EBADMSG);
+	s.len = DAFS_HDR_SIZE + 72 + 7;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_ACCESS, &args), 0);
+	s.len = DAFS_HDR_SIZE + 7;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_NULL, NULL), 0);
+}
+
+/* the pads behind an attribute structure and the count of an empty array (E-12) */
+static void codec_takes_short_items(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, 24);
+	struct dafs_lookup_args lookup;
+	struct dafs_seq entries;
+	struct dafs_fattr attr;
+
+	dafs_put64(DAFS_FATTR_MODE, s.base, false);
+	dafs_put64(DAFS_FATTR_MODE, s.base + 8, false);
+	dafs_put32(0755, s.base + 16, false);
+	s.len = 20;
+	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&s, &attr), 0);
+	KUNIT_EXPECT_EQ(test, attr.mode, 0755);
+	s.len = 19;
+	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&s, &attr), -EBADMSG);
+
+	s = blank(test, 4);
+	KUNIT_EXPECT_EQ(test, dafs_decode_direntries(&s, &entries), 0);
+	s.len = 3;
+	KUNIT_EXPECT_EQ(test, dafs_decode_direntries(&s, &entries), -EBADMSG);
+
+	s = blank(test, DAFS_HDR_SIZE + LOOKUP_HEAP + 4);
+	put(&s, LOOKUP_PATH, LOOKUP_HEAP);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_LOOKUP, &lookup), 0);
+}
+
+/* R-6.1.1.4-02: one byte or four, whatever is not zero is TRUE (E-16) */
+static void codec_takes_any_truth(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 20);
+	struct dafs_client_auth_res auth;
+	struct dafs_read_inline_res read;
+
+	s.base[DAFS_HDR_SIZE + 16] = 0x80;
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_CLIENT_AUTH, &auth), 0);
+	KUNIT_EXPECT_EQ(test, auth.trusted, 1);
+	s.base[DAFS_HDR_SIZE + 16] = 0;
+	s.base[DAFS_HDR_SIZE + 17] = 1;
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_CLIENT_AUTH, &auth), 0);
+	KUNIT_EXPECT_EQ(test, auth.trusted, 0);
+	put(&s, 0, 0x100);
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_READ_INLINE, &read), 0);
+	KUNIT_EXPECT_EQ(test, read.eof, 1);
+	read = (struct dafs_read_inline_res) { .eof = 0xff00 };
+	KUNIT_ASSERT_GT(test, dafs_encode_res(&s, DAFS_PROC_READ_INLINE, &read), 0);
+	KUNIT_EXPECT_EQ(test, dafs_get32(s.base + DAFS_HDR_SIZE, false), 1);
+}
+
+/* a response without its results reads as zeros (E-13, E-14) */
+static void codec_takes_bare_responses(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, DAFS_HDR_SIZE);
+	union dafs_res res;
+	u32 proc;
+
+	for (proc = DAFS_PROC_FIRST; proc <= DAFS_PROC_LAST; proc++) {
+		if (!dafs_proc_known(proc))
+			continue;
+		memset(&res, 0xa5, sizeof(res));
+		KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, proc, &res), 0);
+	}
+	memset(&res, 0xa5, sizeof(res));
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_LOCK, &res), 0);
+	KUNIT_EXPECT_NULL(test, memchr_inv(&res, 0, sizeof(res.lock)));
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_NULL, NULL), 0);
+	s.len--;
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_LOCK, &res), -EBADMSG);
+}
+
+/* E-20: nobody knows how much space an unknown attribute takes */
+static void codec_refuses_unknown_attributes(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, 64);
+	struct dafs_fattr attr;
+	int bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		dafs_put64(1ULL << bit, s.base, false);
+		KUNIT_EXPECT_EQ_MSG(test, dafs_decode_fattr(&s, &attr),
+				    bit < 25 && bit != 20 ? 0 : -EBADMSG, "bit %d", bit);
+	}
+	s = blank(test, 80);
+	dafs_put64(DAFS_FATTR_FILEHANDLE, s.base, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&s, &attr), 0);
+}
+
+/* E-21: file system attribute 31 is not assigned */
+static void codec_refuses_fsattr_31(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 8 + 16 + 8);
+	struct dafs_get_fsattr_res res;
+
+	put(&s, 0, 8);
+	dafs_put64(1ULL << 29, s.base + DAFS_HDR_SIZE + 8, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_GET_FSATTR, &res), 0);
+	dafs_put64(1ULL << 30, s.base + DAFS_HDR_SIZE + 8, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_GET_FSATTR, &res), -EBADMSG);
+	dafs_put64(1ULL << 34, s.base + DAFS_HDR_SIZE + 8, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_GET_FSATTR, &res), -EBADMSG);
+}
+
+/* R-6.1.10-01: 57 procedures, and no more */
+static void codec_knows_procedures(struct kunit *test)
+{
+	static const u32 bad[] = { 0, 99, 107, 120, 121, 154, 161, 0x80000064, 0xffffffff };
+	struct dafs_stream s = blank(test, 512);
+	union dafs_vector_host host = {};
+	unsigned int i, known = 0;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		KUNIT_EXPECT_FALSE(test, dafs_proc_known(bad[i]));
+		KUNIT_EXPECT_STREQ(test, dafs_proc_name(bad[i]), "unknown");
+		KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, bad[i], &host.args), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, bad[i], &host.res), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, dafs_encode_args(&s, bad[i], &host.args), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, dafs_encode_res(&s, bad[i], &host.res), -EOPNOTSUPP);
+	}
+	for (i = 0; i < 1000; i++)
+		known += dafs_proc_known(i);
+	KUNIT_EXPECT_EQ(test, known, 57);
+	KUNIT_EXPECT_STREQ(test, dafs_proc_name(DAFS_PROC_HURRY_UP), "HURRY_UP");
+}
+
+static void vector_get_header(struct kunit *test, const struct dafs_vector *v,
+			      const struct wire *w)
+{
+	static const u8 analyzer[8] = DAFS_VECTOR_ANALYZER;
+	struct dafs_req_hdr req;
+	struct dafs_res_hdr res;
+
+	if (v->kind == DAFS_VECTOR_ARGS) {
+		KUNIT_ASSERT_EQ_MSG(test, dafs_get_req_hdr(&w->s, &req), 0, "%s", v->name);
+		KUNIT_EXPECT_EQ(test, req.procedure, v->proc);
+		KUNIT_EXPECT_EQ(test, req.len, w->len);
+		KUNIT_EXPECT_EQ(test, req.stream_id, DAFS_VECTOR_STREAM);
+		KUNIT_EXPECT_MEMEQ(test, req.analyzer, analyzer, 8);
+		KUNIT_EXPECT_EQ(test, dafs_get_res_hdr(&w->s, &res), -EBADMSG);
+	} else if (v->kind == DAFS_VECTOR_RES) {
+		KUNIT_ASSERT_EQ_MSG(test, dafs_get_res_hdr(&w->s, &res), 0, "%s", v->name);
+		KUNIT_EXPECT_EQ(test, res.status, DAFS_STATUS_OK);
+		KUNIT_EXPECT_EQ(test, res.len, w->len);
+		KUNIT_EXPECT_EQ(test, res.seq_number, DAFS_VECTOR_SEQ);
+		KUNIT_EXPECT_MEMEQ(test, res.analyzer, analyzer, 8);
+		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&w->s, &req), -EBADMSG);
+	}
+}
+
+/* R-6.1.2-01 R-6.1.2-09 R-6.1.3-01 R-6.1.3-07 */
+static void codec_reads_headers(struct kunit *test)
+{
+	for_each_vector(test, vector_get_header);
+}
+
+#define REQ_LEN		offsetof(struct dafs_wire_req_hdr, request_len)
+
+/* E-12: too short, too long, cut off, in the other order */
+static void codec_refuses_headers(struct kunit *test)
+{
+	static const u32 bad[] = { 0, 39, 49, 0xffffffff };
+	struct dafs_stream s = blank(test, 48);
+	struct dafs_req_hdr hdr = { .procedure = DAFS_PROC_NULL, .len = 48 };
+	unsigned int i;
+
+	dafs_put_req_hdr(&s, &hdr);
+	KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), 0);
+	s.swab = true;
+	KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), -EBADMSG);
+	s.swab = false;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		dafs_put32(bad[i], s.base + REQ_LEN, false);
+		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), -EBADMSG);
+	}
+	dafs_put32(40, s.base + REQ_LEN, false);
+	for (s.len = 0; s.len < DAFS_HDR_SIZE; s.len++)
+		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), -EBADMSG);
+}
+
+/* R-6.1.2-01: 44 41 46 53 or 53 46 41 44 */
+static void codec_probes_order(struct kunit *test)
+{
+	static const u8 big[] = "DAFS", little[] = "SFAD", res[] = "DAFR";
+	bool swab;
+
+	KUNIT_ASSERT_EQ(test, dafs_probe_order(big, 4, DAFS_REQUEST_MAGIC, &swab), 0);
+	KUNIT_EXPECT_EQ(test, swab, !host_is_big());
+	KUNIT_ASSERT_EQ(test, dafs_probe_order(little, 4, DAFS_REQUEST_MAGIC, &swab), 0);
+	KUNIT_EXPECT_EQ(test, swab, host_is_big());
+	KUNIT_EXPECT_EQ(test, dafs_probe_order(res, 4, DAFS_REQUEST_MAGIC, &swab), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_probe_order(big, 3, DAFS_REQUEST_MAGIC, &swab), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_probe_order(res, 4, DAFS_RESPONSE_MAGIC, &swab), 0);
+}
+
+static void vector_direct_len(struct kunit *test, const struct dafs_vector *v,
+			      const struct wire *w)
+{
+	struct dafs_stream s = blank(test, w->len + 100);
+
+	if (v->kind == DAFS_VECTOR_ARGS || v->kind == DAFS_VECTOR_RES)
+		return;
+	s.swab = w->s.swab;
+	memset(s.base, 0xff, s.len);
+	memcpy(s.base, w->want, w->len);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_direct_len(&s, v->proc), w->len, "%s", v->name);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_direct_len(&w->s, v->proc), w->len, "%s", v->name);
+}
+
+/* E-23: the contents tell their length */
+static void codec_measures_direct_buffers(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, 64);
+
+	for_each_vector(test, vector_direct_len);
+	KUNIT_EXPECT_EQ(test, dafs_direct_len(&s, DAFS_PROC_READ_DIRECT), -EOPNOTSUPP);
+}
+
+static void vector_size(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
+{
+	const struct dafs_direntry *entry = v->host.entries.elems;
+	u32 i, size = 8;
+
+	if (v->kind == DAFS_VECTOR_FATTR)
+		KUNIT_EXPECT_EQ_MSG(test, dafs_fattr_size(&v->host.fattr), ALIGN(w->len, 8), "%s",
+				    v->name);
+	if (v->kind != DAFS_VECTOR_DIRENTRIES)
+		return;
+	for (i = 0; i < v->host.entries.count; i++)
+		size += dafs_direntry_size(&entry[i]);
+	KUNIT_EXPECT_EQ_MSG(test, size, ALIGN(w->len, 8), "%s", v->name);
+}
+
+/* a server that plans with the sizes is not surprised */
+static void codec_predicts_sizes(struct kunit *test)
+{
+	for_each_vector(test, vector_size);
+}
+
+/* accessors know how many elements there are, and believe no array blindly */
+static void codec_refuses_elements(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, 64);
+	struct dafs_seq seq = { .count = 3, .scope = 8 };
+	struct dafs_direct_buf buf;
+
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 2, &buf), 0);
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 3, &buf), -ERANGE);
+	seq.scope = 16;
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
+	seq.scope = 0xfffffff8;
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
+	seq.scope = 0;
+	seq.count = 0x10000001;
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
+}
+
+/* E-18: where padded data must stand, and that little may follow it */
+static void codec_refuses_padded_writes(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, 256 + 16);
+	struct dafs_write_inline_args args = { .inline_header = 256 };
+
+	put(&s, 80, 9);
+	put(&s, 88, 1);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), 0);
+	KUNIT_EXPECT_PTR_EQ(test, args.data, s.base + 256);
+	KUNIT_EXPECT_EQ(test, args.inline_header, 256);
+	put(&s, 80, 8);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	put(&s, 80, 17);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	put(&s, 80, 0xffffffff);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	put(&s, 80, 9);
+	args.inline_header = 0;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	args.inline_header = 128;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+}
+
+/* READ_INLINE data that the caller puts into the message by itself */
+static void codec_leaves_room(struct kunit *test)
+{
+	struct dafs_stream s = blank(test, DAFS_READ_INLINE_DATA + 5);
+	struct dafs_read_inline_res res = { .bytes_read = 5 };
+
+	memcpy(s.base + DAFS_READ_INLINE_DATA, "bytes", 5);
+	KUNIT_EXPECT_EQ(test, dafs_encode_res(&s, DAFS_PROC_READ_INLINE, &res), s.len);
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_READ_INLINE, &res), 0);
+	KUNIT_EXPECT_MEMEQ(test, res.read_data, "bytes", 5);
+	res.read_data = NULL;
+	res.bytes_read = 6;
+	KUNIT_EXPECT_EQ(test, dafs_encode_res(&s, DAFS_PROC_READ_INLINE, &res), -EMSGSIZE);
+}
+
+static struct kunit_case codec_cases[] = {
+	KUNIT_CASE(codec_encodes_vectors),
+	KUNIT_CASE(codec_decodes_vectors),
+	KUNIT_CASE(codec_checksums_vectors),
+	KUNIT_CASE(codec_wants_room),
+	KUNIT_CASE(codec_survives_truncation),
+	KUNIT_CASE_SLOW(codec_survives_mutation),
+	KUNIT_CASE(codec_refuses_offsets),
+	KUNIT_CASE(codec_refuses_counts),
+	KUNIT_CASE(codec_refuses_array_counts),
+	KUNIT_CASE(codec_bounds_work),
+	KUNIT_CASE(codec_takes_any_order),
+	KUNIT_CASE(codec_takes_pads),
+	KUNIT_CASE(codec_takes_short_items),
+	KUNIT_CASE(codec_takes_any_truth),
+	KUNIT_CASE(codec_takes_bare_responses),
+	KUNIT_CASE(codec_refuses_unknown_attributes),
+	KUNIT_CASE(codec_refuses_fsattr_31),
+	KUNIT_CASE(codec_knows_procedures),
+	KUNIT_CASE(codec_reads_headers),
+	KUNIT_CASE(codec_refuses_headers),
+	KUNIT_CASE(codec_probes_order),
+	KUNIT_CASE(codec_measures_direct_buffers),
+	KUNIT_CASE(codec_predicts_sizes),
+	KUNIT_CASE(codec_refuses_elements),
+	KUNIT_CASE(codec_refuses_padded_writes),
+	KUNIT_CASE(codec_leaves_room),
+	{}
+};
+
+static struct kunit_suite codec_suite = {
+	.name = "dafs_codec",
+	.init = codec_init,
+	.test_cases = codec_cases,
+};
+
+kunit_test_suite(codec_suite);

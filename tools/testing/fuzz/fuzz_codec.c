@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: the codec of the kernel modules on any bytes whatever.
+ *
+ * An input begins with three bytes that say what the rest is:
+ *
+ *	bit 0: little-endian; from bit 1: enum dafs_vector_kind
+ *	procedure, less 100
+ *	what the caller of the decoder knows: inline_write_header_size / 8, or
+ *	the auth_type of SERVER_AUTH
+ *
+ * Requests and responses follow without their 40-byte header.  What decodes is
+ * read with every accessor, encoded into a buffer that just holds it, and must
+ * then decode and encode to the same bytes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/dafs/cksum.h>
+#include <linux/dafs/codec.h>
+#include "rehost.h"
+
+#define SELECT		3
+#define ARENA_SIZE	(4U << 20)
+#define OUT_SIZE	(1U << 20)
+
+static u64 arena_memory[ARENA_SIZE / 8];
+static u8 out_memory[OUT_SIZE];
+
+#define MUST(cond)								\
+do {										\
+	if (!(cond)) {								\
+		fprintf(stderr, "finding: %s does not hold\n", #cond);		\
+		abort();							\
+	}									\
+} while (0)
+
+static struct dafs_arena new_arena(void)
+{
+	return (struct dafs_arena) { (u8 *)arena_memory, ARENA_SIZE, 0 };
+}
+
+static bool is_message(const struct dafs_vector *what)
+{
+	return what->kind == DAFS_VECTOR_ARGS || what->kind == DAFS_VECTOR_RES;
+}
+
+static void select_what(struct dafs_vector *what, const u8 *select)
+{
+	memset(what, 0, sizeof(*what));
+	what->kind = (select[0] >> 1) % (DAFS_VECTOR_LINK + 1);
+	what->proc = DAFS_PROC_FIRST + select[1];
+	if (what->kind == DAFS_VECTOR_RES)
+		what->host.res.server_auth.auth_type = select[2];
+	else if (what->proc == DAFS_PROC_WRITE_INLINE)
+		what->host.args.write_inline.inline_header = select[2] * 8;
+	else if (what->proc == DAFS_PROC_APPEND_INLINE)
+		what->host.args.append_inline.inline_header = select[2] * 8;
+}
+
+/* the bytes of the input in memory of just that size */
+static struct dafs_stream make_stream(const struct dafs_vector *what, const u8 *data, size_t size,
+				      bool little)
+{
+	u32 head = is_message(what) ? DAFS_HDR_SIZE : 0;
+	struct dafs_stream s = {
+		.base = malloc(head + size),
+		.len = head + size,
+		.swab = little == (*(const u8 *)&(const u16){ 1 } == 0),
+	};
+
+	MUST(s.base);
+	memset(s.base, 0, head);
+	memcpy(s.base + head, data, size);
+	return s;
+}
+
+/* encode @host again, into exactly the room it takes and into one byte less */
+static struct dafs_stream encode_exactly(const struct dafs_vector *what,
+					 union dafs_vector_host *host, bool swab)
+{
+	struct dafs_stream s = { out_memory, OUT_SIZE, swab };
+	int len = dafs_vector_encode(&s, what, host);
+
+	MUST(len >= 0);
+	s.len = len - 1;
+	s.base = malloc(len);
+	MUST(s.base);
+	MUST(dafs_vector_encode(&s, what, host) == -EMSGSIZE);
+	s.len = len;
+	memset(s.base, 0, len);
+	MUST(dafs_vector_encode(&s, what, host) == len);
+	return s;
+}
+
+static void check_direct_len(const struct dafs_vector *what, const struct dafs_stream *s)
+{
+	int len;
+
+	if (is_message(what))
+		return;
+	len = dafs_direct_len(s, what->kind == DAFS_VECTOR_FATTR ? DAFS_PROC_GETATTR_DIRECT :
+			      what->kind == DAFS_VECTOR_LINK ? DAFS_PROC_READLINK_DIRECT :
+			      DAFS_PROC_READDIR_DIRECT);
+	MUST(len > 0 && (u32)len <= s->len);
+}
+
+static void check_codec(const struct dafs_vector *what, const struct dafs_stream *in)
+{
+	struct dafs_arena arena = new_arena();
+	union dafs_vector_host host;
+	struct dafs_stream first, second;
+	int err = dafs_vector_decode(in, what, &host);
+
+	MUST(err == 0 || err == -EBADMSG || (err == -EOPNOTSUPP && !dafs_proc_known(what->proc)));
+	if (err)
+		return;
+	check_direct_len(what, in);
+	MUST(dafs_rehost(in, what, &host, &arena) == 0);
+	first = encode_exactly(what, &host, in->swab);
+	MUST(dafs_vector_decode(&first, what, &host) == 0);
+	arena = new_arena();
+	MUST(dafs_rehost(&first, what, &host, &arena) == 0);
+	second = encode_exactly(what, &host, in->swab);
+	MUST(first.len == second.len && !memcmp(first.base, second.base, first.len));
+	free(first.base);
+	free(second.base);
+}
+
+static void check_headers(const struct dafs_stream *s)
+{
+	struct dafs_req_hdr req;
+	struct dafs_res_hdr res;
+	bool swab;
+
+	dafs_probe_order(s->base, s->len, DAFS_REQUEST_MAGIC, &swab);
+	if (!dafs_get_req_hdr(s, &req))
+		MUST(req.len >= DAFS_HDR_SIZE && req.len <= s->len);
+	if (!dafs_get_res_hdr(s, &res))
+		MUST(res.len >= DAFS_HDR_SIZE && res.len <= s->len);
+}
+
+static void check_cksum(const struct dafs_stream *s, u32 split)
+{
+	struct dafs_cksum_state state;
+	struct dafs_wire_cksum whole, parts;
+
+	split = s->len ? split % s->len : 0;
+	dafs_cksum_init(&state);
+	dafs_cksum_update(&state, s->base, s->len);
+	dafs_cksum_final(&state, &whole);
+	dafs_cksum_init(&state);
+	dafs_cksum_update(&state, s->base, split);
+	dafs_cksum_update(&state, s->base + split, s->len - split);
+	dafs_cksum_final(&state, &parts);
+	MUST(!memcmp(&whole, &parts, sizeof(whole)));
+	dafs_msg_cksum(s->base, s->len);
+	MUST(s->len < DAFS_HDR_SIZE || dafs_msg_cksum_ok(s->base, s->len));
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct dafs_vector what;
+	struct dafs_stream s;
+
+	if (size < SELECT)
+		return 0;
+	select_what(&what, data);
+	s = make_stream(&what, data + SELECT, size - SELECT, data[0] & 1);
+	check_codec(&what, &s);
+	free(s.base);
+
+	what.kind = DAFS_VECTOR_LINK;
+	s = make_stream(&what, data + SELECT, size - SELECT, data[0] & 1);
+	check_headers(&s);
+	check_cksum(&s, data[1] * 7 + data[2]);
+	free(s.base);
+	return 0;
+}
