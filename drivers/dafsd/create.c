@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * New objects: what CREATE and a creating OPEN share (6.5.9, 6.5.24).
+ */
+#include <linux/namei.h>
+#include <linux/posix_acl.h>
+#include <linux/unaligned.h>
+#include "vfs.h"
+
+static bool dafsd_has_default_acl(struct inode *dir)
+{
+	struct posix_acl *acl;
+
+	if (!IS_POSIXACL(dir))
+		return false;
+	acl = get_inode_acl(dir, ACL_TYPE_DEFAULT);
+	if (IS_ERR_OR_NULL(acl))
+		return false;
+	posix_acl_release(acl);
+	return true;
+}
+
+/*
+ * The VFS took the umask of the server's thread off the mode, but the umask of
+ * the client's process is what counts, and the client knows it.  A default ACL
+ * stands for the umask and is left as it worked.  An inherited set-group-id bit
+ * stays whoever the caller is; to ask for one takes the caller's own right.
+ */
+static int dafsd_fix_mode(struct inode *dir, struct dentry *dentry, umode_t mode)
+{
+	struct inode *inode = d_inode(dentry);
+	const struct cred *saved = NULL;
+	struct iattr ia = {
+		.ia_valid = ATTR_MODE | ATTR_CTIME,
+		.ia_mode = inode->i_mode | (mode & S_IALLUGO),
+	};
+	int err;
+
+	if (ia.ia_mode == inode->i_mode || S_ISLNK(inode->i_mode) || dafsd_has_default_acl(dir))
+		return 0;
+	if (!(mode & S_ISGID) || (inode->i_mode & S_ISGID))
+		saved = dafsd_act_as_server();
+	inode_lock(inode);
+	err = notify_change(&nop_mnt_idmap, dentry, &ia, NULL);
+	inode_unlock(inode);
+	if (saved)
+		revert_creds(saved);
+	return err;
+}
+
+/* 62 bits of the verifier, in what every file system stores: whole seconds. */
+static void dafsd_verifier_times(const struct dafs_opaque64 *verifier, time64_t *mtime,
+				 time64_t *atime)
+{
+	*mtime = get_unaligned((const u32 *)verifier->b) & 0x7fffffff;
+	*atime = get_unaligned((const u32 *)(verifier->b + 4)) & 0x7fffffff;
+}
+
+/* The verifier lives in the times until the client sets them (6.5.24). */
+static int dafsd_keep_verifier(struct dentry *dentry, const struct dafs_opaque64 *verifier)
+{
+	struct inode *inode = d_inode(dentry);
+	struct iattr ia = {
+		.ia_valid = ATTR_MTIME | ATTR_ATIME | ATTR_MTIME_SET | ATTR_ATIME_SET |
+			    ATTR_TIMES_SET | ATTR_CTIME,
+	};
+	int err;
+
+	dafsd_verifier_times(verifier, &ia.ia_mtime.tv_sec, &ia.ia_atime.tv_sec);
+	inode_lock(inode);
+	err = notify_change(&nop_mnt_idmap, dentry, &ia, NULL);
+	inode_unlock(inode);
+	return err;
+}
+
+/**
+ * dafsd_create_verifier_matches() - was a file made by this EXCLUSIVE create?
+ * @inode: the file
+ * @verifier: create_verifier
+ *
+ * Context: any.
+ * Return: true if the request is a repetition of the one that made the file.
+ */
+bool dafsd_create_verifier_matches(const struct inode *inode,
+				   const struct dafs_opaque64 *verifier)
+{
+	time64_t mtime, atime;
+
+	dafsd_verifier_times(verifier, &mtime, &atime);
+	return S_ISREG(inode->i_mode) && !i_size_read(inode) &&
+	       inode_get_mtime_sec(inode) == mtime && inode_get_atime_sec(inode) == atime;
+}
+
+static int dafsd_make(struct inode *dir, struct dentry *dentry, const struct dafsd_new *new)
+{
+	umode_t mode = new->mode & S_IALLUGO;
+
+	switch (new->type) {
+	case DAFS_TYPE_REG:
+		return vfs_create(&nop_mnt_idmap, dir, dentry, mode, true);
+	case DAFS_TYPE_DIR:
+		return vfs_mkdir(&nop_mnt_idmap, dir, dentry, mode);
+	case DAFS_TYPE_LNK:
+		return vfs_symlink(&nop_mnt_idmap, dir, dentry, new->link);
+	case DAFS_TYPE_BLK:
+		return vfs_mknod(&nop_mnt_idmap, dir, dentry, S_IFBLK | mode, new->dev);
+	case DAFS_TYPE_CHR:
+		return vfs_mknod(&nop_mnt_idmap, dir, dentry, S_IFCHR | mode, new->dev);
+	case DAFS_TYPE_SOCK:
+		return vfs_mknod(&nop_mnt_idmap, dir, dentry, S_IFSOCK | mode, 0);
+	case DAFS_TYPE_FIFO:
+		return vfs_mknod(&nop_mnt_idmap, dir, dentry, S_IFIFO | mode, 0);
+	default:
+		return -EBADTYPE;
+	}
+}
+
+/* A file system may leave the new object to be looked up again. */
+static int dafsd_find_made(struct dentry *dir, const struct dafs_str *name,
+			   struct dentry **dentry)
+{
+	struct dentry *made;
+
+	if (d_really_is_positive(*dentry) && !d_unhashed(*dentry))
+		return 0;
+	made = dafsd_lookup_locked(dir, name);
+	if (IS_ERR(made))
+		return PTR_ERR(made);
+	dput(*dentry);
+	*dentry = made;
+	return d_really_is_positive(made) ? 0 : -ENOENT;
+}
+
+static u32 dafsd_dress(struct inode *dir, struct dentry *dentry, const struct dafsd_new *new)
+{
+	u32 status = DAFS_STATUS_OK;
+	u64 done;
+	int err;
+
+	err = dafsd_fix_mode(dir, dentry, new->mode);
+	if (!err && new->exclusive)
+		err = dafsd_keep_verifier(dentry, &new->verifier);
+	if (err)
+		return dafs_errno_to_status(err);
+	if (new->attr)
+		status = dafsd_fattr_set(dentry, new->attr, new->attr->included &
+					 new->attr->valid & ~DAFS_FATTR_MODE, &done);
+	if (!status)
+		status = dafs_errno_to_status(dafsd_commit_metadata(d_inode(dentry)));
+	return status;
+}
+
+static void dafsd_unmake(struct inode *dir, struct dentry *dentry)
+{
+	if (d_is_dir(dentry))
+		vfs_rmdir(&nop_mnt_idmap, dir, dentry);
+	else
+		vfs_unlink(&nop_mnt_idmap, dir, dentry, NULL);
+}
+
+static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str *name,
+			       const struct dafsd_new *new, struct dafs_change_info *info,
+			       struct dentry **dentry)
+{
+	struct inode *inode = dafsd_fh_inode(dir);
+	u32 status;
+	int err;
+
+	*dentry = dafsd_lookup_locked(dir->dentry, name);
+	if (IS_ERR(*dentry))
+		return dafs_errno_to_status(PTR_ERR(*dentry));
+	dafsd_change_before(inode, info);
+	dafsd_change_after(inode, info);
+	if (d_really_is_positive(*dentry))
+		return DAFSERR_EXIST;
+	if (!dir->wants_write)
+		return DAFSERR_ROFS;
+	err = dafsd_make(inode, *dentry, new) ?: dafsd_find_made(dir->dentry, name, dentry);
+	if (err)
+		return dafs_errno_to_status(err);
+	status = dafsd_dress(inode, *dentry, new);
+	if (status)
+		dafsd_unmake(inode, *dentry);
+	dafsd_change_after(inode, info);
+	return status;
+}
+
+/**
+ * dafsd_create() - make an object, with all its attributes or not at all
+ * @dir: a directory, not the pseudo root; its write access may be held
+ * @name: checked name
+ * @new: what to make
+ * @info: change_info of the directory
+ * @dentry: set to a reference to the new object, with OK, or to the one there
+ *	is, with EXIST; NULL otherwise and if that one is gone already
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: OK, EXIST, ROFS, or the status of the file system.
+ */
+u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
+		 const struct dafsd_new *new, struct dafs_change_info *info,
+		 struct dentry **dentry)
+{
+	struct inode *inode = dafsd_fh_inode(dir);
+	u32 status;
+
+	*dentry = NULL;
+	/*
+	 * Write access comes before the lock.  Without it the name may still
+	 * exist, which is a better answer than that nothing can be created.
+	 */
+	status = dafsd_fh_want_write(dir);
+	if (status && status != DAFSERR_ROFS)
+		return status;
+	inode_lock_nested(inode, I_MUTEX_PARENT);
+	status = dafsd_create_locked(dir, name, new, info, dentry);
+	inode_unlock(inode);
+	if (!status)
+		status = dafs_errno_to_status(dafsd_commit_metadata(inode));
+	if (IS_ERR(*dentry))
+		*dentry = NULL;
+	if (status && *dentry && (status != DAFSERR_EXIST || d_really_is_negative(*dentry))) {
+		dput(*dentry);
+		*dentry = NULL;
+	}
+	return status;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * File attributes between DAFS and the VFS (6.1.5).
+ */
+#include <linux/stat.h>
+#include "vfs.h"
+
+static struct dafs_time dafsd_time(const struct timespec64 *ts)
+{
+	return (struct dafs_time){ .seconds = ts->tv_sec, .nseconds = ts->tv_nsec };
+}
+
+static u32 dafsd_object_type(umode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return DAFS_TYPE_REG;
+	case S_IFDIR:
+		return DAFS_TYPE_DIR;
+	case S_IFBLK:
+		return DAFS_TYPE_BLK;
+	case S_IFCHR:
+		return DAFS_TYPE_CHR;
+	case S_IFLNK:
+		return DAFS_TYPE_LNK;
+	case S_IFSOCK:
+		return DAFS_TYPE_SOCK;
+	case S_IFIFO:
+		return DAFS_TYPE_FIFO;
+	default:
+		return DAFS_TYPE_INVALID;
+	}
+}
+
+/* Without a mapper of names, owners are decimal numbers (E-117). */
+static void dafsd_fattr_owners(struct dafs_fattr *attr, struct dafsd_fattr_names *names,
+			       uid_t uid, gid_t gid)
+{
+	attr->owner.len = scnprintf(names->owner, sizeof(names->owner), "%u", uid);
+	attr->owner.data = names->owner;
+	attr->owner_group.len = scnprintf(names->group, sizeof(names->group), "%u", gid);
+	attr->owner_group.data = names->group;
+}
+
+static void dafsd_fattr_from_stat(struct dafs_fattr *attr, const struct kstat *stat)
+{
+	attr->object_type = dafsd_object_type(stat->mode);
+	attr->mode = stat->mode & S_IALLUGO;
+	attr->num_links = stat->nlink;
+	attr->object_size = stat->size;
+	attr->file_id = stat->ino;
+	attr->space_used = stat->blocks << SECTOR_SHIFT;
+	attr->time_access = dafsd_time(&stat->atime);
+	attr->time_create = dafsd_time(&stat->btime);
+	attr->time_metadata = dafsd_time(&stat->ctime);
+	attr->time_modify = dafsd_time(&stat->mtime);
+	attr->raw_dev.specdata1 = MAJOR(stat->rdev);
+	attr->raw_dev.specdata2 = MINOR(stat->rdev);
+	if (!(stat->result_mask & STATX_BTIME))
+		attr->valid &= ~DAFS_FATTR_TIME_CREATE;
+}
+
+static void dafsd_fattr_time_delta(struct dafs_fattr *attr, u32 granularity)
+{
+	attr->time_delta.seconds = granularity / NSEC_PER_SEC;
+	attr->time_delta.nseconds = granularity % NSEC_PER_SEC;
+}
+
+/* The pseudo root changes when an export comes or goes, and has no owner but root. */
+static void dafsd_fattr_pseudo_root(struct dafs_fattr *attr, struct dafsd_fattr_names *names)
+{
+	u64 change = dafsd_exports_change();
+	struct timespec64 ts = ns_to_timespec64(change);
+	struct kstat stat = {
+		.result_mask = STATX_BASIC_STATS | STATX_BTIME,
+		.mode = S_IFDIR | 0555,
+		.nlink = 2,
+		.ino = 1,
+		.atime = ts,
+		.btime = ts,
+		.ctime = ts,
+		.mtime = ts,
+	};
+
+	dafsd_fattr_from_stat(attr, &stat);
+	dafsd_fattr_time_delta(attr, 1);
+	dafsd_fattr_owners(attr, names, 0, 0);
+	attr->change = change;
+}
+
+/**
+ * dafsd_fattr_get() - the attributes of an object
+ * @fh: the object or the pseudo root
+ * @wanted: attr_request_bitmap
+ * @attr: filled; attributes that are not supported are included but not valid,
+ *	unknown ones are not included (E-20)
+ * @names: room for what @attr points to
+ *
+ * Context: may sleep.
+ * Return: OK or the status of stat() on the file system; then @attr has all
+ * of @wanted included and nothing valid.
+ */
+u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
+		    struct dafsd_fattr_names *names)
+{
+	struct kstat stat;
+	struct path path;
+	int err;
+
+	memset(attr, 0, sizeof(*attr));
+	attr->included = wanted & DAFS_FATTR_ALL;
+	attr->valid = attr->included & DAFSD_FATTR_READABLE;
+	if ((attr->valid & DAFS_FATTR_FILEHANDLE) &&
+	    dafsd_fh_compose(fh->exp, fh->dentry, &attr->filehandle))
+		attr->valid &= ~DAFS_FATTR_FILEHANDLE;
+	if (dafsd_fh_is_root(fh)) {
+		dafsd_fattr_pseudo_root(attr, names);
+		return DAFS_STATUS_OK;
+	}
+	/* before the rest, so that it is never newer than what it stands for */
+	attr->change = dafsd_change_attr(dafsd_fh_inode(fh));
+	path = dafsd_fh_path(fh);
+	err = vfs_getattr(&path, &stat, STATX_BASIC_STATS | STATX_BTIME, AT_STATX_SYNC_AS_STAT);
+	if (err) {
+		attr->valid = 0;
+		return dafs_errno_to_status(err);
+	}
+	dafsd_fattr_from_stat(attr, &stat);
+	dafsd_fattr_time_delta(attr, dafsd_fh_inode(fh)->i_sb->s_time_gran);
+	dafsd_fattr_owners(attr, names, from_kuid_munged(&init_user_ns, stat.uid),
+			   from_kgid_munged(&init_user_ns, stat.gid));
+	return DAFS_STATUS_OK;
+}
+
+static bool dafsd_settime_sane(const struct dafs_settime *t)
+{
+	if (t->how == DAFS_SET_TO_SERVER_TIME)
+		return true;
+	return t->how == DAFS_SET_TO_CLIENT_TIME && t->client_time.nseconds < NSEC_PER_SEC;
+}
+
+/**
+ * dafsd_fattr_check() - can these attributes be set? (E-20, E-112)
+ * @attr: decoded attributes; those included and valid are meant
+ * @settable: the ones that may be set here
+ *
+ * Context: any.
+ * Return: OK; INVAL for an attribute not in @settable or a value without
+ * meaning; FBIG for a size beyond any file.
+ */
+u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable)
+{
+	u64 meant = attr->included & attr->valid;
+	u32 id;
+
+	if ((attr->included & ~DAFS_FATTR_ALL) || (meant & ~settable))
+		return DAFSERR_INVAL;
+	if ((meant & DAFS_FATTR_TIME_ACCESS_SET) && !dafsd_settime_sane(&attr->time_access_set))
+		return DAFSERR_INVAL;
+	if ((meant & DAFS_FATTR_TIME_MODIFY_SET) && !dafsd_settime_sane(&attr->time_modify_set))
+		return DAFSERR_INVAL;
+	if ((meant & DAFS_FATTR_OWNER) && !dafsd_name_to_id(&attr->owner, &id))
+		return DAFSERR_INVAL;
+	if ((meant & DAFS_FATTR_OWNER_GROUP) && !dafsd_name_to_id(&attr->owner_group, &id))
+		return DAFSERR_INVAL;
+	if ((meant & DAFS_FATTR_OBJECT_SIZE) && attr->object_size > MAX_LFS_FILESIZE)
+		return DAFSERR_FBIG;
+	return DAFS_STATUS_OK;
+}
+
+/*
+ * One step of dafsd_fattr_set(): fills @ia for the attributes @which; the
+ * lock of the inode is held.
+ */
+typedef void (*dafsd_fattr_step)(struct inode *inode, const struct dafs_fattr *attr, u64 which,
+				 struct iattr *ia);
+
+/* Whoever truncates a set-id program must not keep it set-id. */
+static void dafsd_fattr_size(struct inode *inode, const struct dafs_fattr *attr, u64 which,
+			     struct iattr *ia)
+{
+	int kill = setattr_should_drop_suidgid(&nop_mnt_idmap, inode);
+
+	ia->ia_valid = ATTR_SIZE | ATTR_CTIME | ATTR_MTIME;
+	ia->ia_size = attr->object_size;
+	if (kill)
+		ia->ia_valid |= kill | ATTR_FORCE;
+}
+
+static void dafsd_fattr_mode(struct inode *inode, const struct dafs_fattr *attr, u64 which,
+			     struct iattr *ia)
+{
+	ia->ia_valid = ATTR_MODE | ATTR_CTIME;
+	ia->ia_mode = (attr->mode & S_IALLUGO) | (inode->i_mode & ~S_IALLUGO);
+}
+
+static void dafsd_fattr_chown(struct inode *inode, const struct dafs_fattr *attr, u64 which,
+			      struct iattr *ia)
+{
+	u32 id;
+
+	ia->ia_valid = ATTR_CTIME;
+	if ((which & DAFS_FATTR_OWNER) && dafsd_name_to_id(&attr->owner, &id)) {
+		ia->ia_valid |= ATTR_UID;
+		ia->ia_vfsuid = VFSUIDT_INIT(make_kuid(&init_user_ns, id));
+	}
+	if ((which & DAFS_FATTR_OWNER_GROUP) && dafsd_name_to_id(&attr->owner_group, &id)) {
+		ia->ia_valid |= ATTR_GID;
+		ia->ia_vfsgid = VFSGIDT_INIT(make_kgid(&init_user_ns, id));
+	}
+	if (!S_ISDIR(inode->i_mode))
+		ia->ia_valid |= ATTR_KILL_SUID | ATTR_KILL_PRIV |
+				setattr_should_drop_sgid(&nop_mnt_idmap, inode);
+}
+
+static unsigned int dafsd_fattr_time(const struct dafs_settime *t, unsigned int flag,
+				     unsigned int flag_set, struct timespec64 *ts)
+{
+	if (t->how == DAFS_SET_TO_SERVER_TIME)
+		return flag;
+	ts->tv_sec = t->client_time.seconds;
+	ts->tv_nsec = t->client_time.nseconds;
+	return flag | flag_set | ATTR_TIMES_SET;
+}
+
+/* Anyone who may write may set the server's time, but only the owner another. */
+static void dafsd_fattr_times(struct inode *inode, const struct dafs_fattr *attr, u64 which,
+			      struct iattr *ia)
+{
+	ia->ia_valid = ATTR_CTIME;
+	if (which & DAFS_FATTR_TIME_ACCESS_SET)
+		ia->ia_valid |= dafsd_fattr_time(&attr->time_access_set, ATTR_ATIME,
+						 ATTR_ATIME_SET, &ia->ia_atime);
+	if (which & DAFS_FATTR_TIME_MODIFY_SET)
+		ia->ia_valid |= dafsd_fattr_time(&attr->time_modify_set, ATTR_MTIME,
+						 ATTR_MTIME_SET, &ia->ia_mtime);
+	if (!(ia->ia_valid & ATTR_TIMES_SET))
+		ia->ia_valid |= ATTR_TOUCH;
+}
+
+static const struct {
+	u64 attrs;
+	dafsd_fattr_step fill;
+} dafsd_fattr_steps[] = {
+	{ DAFS_FATTR_OBJECT_SIZE, dafsd_fattr_size },
+	{ DAFS_FATTR_MODE, dafsd_fattr_mode },
+	{ DAFS_FATTR_OWNER | DAFS_FATTR_OWNER_GROUP, dafsd_fattr_chown },
+	{ DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET, dafsd_fattr_times },
+};
+
+static int dafsd_fattr_apply(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
+			     dafsd_fattr_step fill)
+{
+	struct inode *inode = d_inode(dentry);
+	struct iattr ia = {};
+	int err;
+
+	/* a program that runs on the server is not cut short */
+	if (which & DAFS_FATTR_OBJECT_SIZE) {
+		err = get_write_access(inode);
+		if (err)
+			return err;
+	}
+	inode_lock(inode);
+	fill(inode, attr, which, &ia);
+	err = notify_change(&nop_mnt_idmap, dentry, &ia, NULL);
+	inode_unlock(inode);
+	if (which & DAFS_FATTR_OBJECT_SIZE)
+		put_write_access(inode);
+	return err;
+}
+
+/**
+ * dafsd_fattr_set() - set attributes in the order of E-114
+ * @dentry: the object
+ * @attr: attributes that dafsd_fattr_check() found good
+ * @which: those to set
+ * @done: set to those that were set, also after an error
+ *
+ * Permission to change the size is the caller's business, all other is checked
+ * here, by the file system.
+ *
+ * Context: may sleep; write access to the file system is held and the lock of
+ * the inode is not.
+ * Return: OK or the status of the first attribute that could not be set.
+ */
+u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which, u64 *done)
+{
+	unsigned int i;
+	u64 now;
+	int err;
+
+	*done = 0;
+	for (i = 0; i < ARRAY_SIZE(dafsd_fattr_steps); i++) {
+		now = which & dafsd_fattr_steps[i].attrs;
+		if (!now)
+			continue;
+		err = dafsd_fattr_apply(dentry, attr, now, dafsd_fattr_steps[i].fill);
+		if (err)
+			return dafs_errno_to_status(err);
+		*done |= now;
+	}
+	return DAFS_STATUS_OK;
+}

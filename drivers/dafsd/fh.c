@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Filehandles (4.1.4, 6.1.4).
+ *
+ * The 16 bytes of the fshandle name an export, or the pseudo root.  The fileid
+ * carries what exportfs made of the object, so that a filehandle is good for
+ * as long as the object lives, across restarts of the server.
+ *
+ * A filehandle is all that a client needs to reach an object, and a client may
+ * send any 64 bytes.  Therefore a filehandle is believed to name an object of
+ * the file system only, never one of the export, unless the export is the
+ * whole file system.  In other exports every object found is traced up to the
+ * root of the export; a filehandle of a file names its directory too, because
+ * a file that was not looked up lately has no known parent.  The price is that
+ * such a filehandle ends when its file moves to another directory and the
+ * server forgets the file, and that hard links have different filehandles.
+ */
+#include <linux/exportfs.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include "vfs.h"
+
+#define DAFSD_FILEID_VERSION	1
+#define DAFSD_FID_WORDS		11
+
+/**
+ * struct dafsd_fileid - the fileid of a filehandle of this server
+ * @version: DAFSD_FILEID_VERSION; a fileid of zeros does not occur (E-111)
+ * @type: enum fid_type, FILEID_ROOT for the root of the export
+ * @words: of @fid in use
+ * @reserved: zero
+ * @fid: from exportfs; the rest is zero
+ */
+struct dafsd_fileid {
+	u8 version;
+	u8 type;
+	u8 words;
+	u8 reserved;
+	u32 fid[DAFSD_FID_WORDS];
+};
+
+static_assert(sizeof(struct dafsd_fileid) == DAFS_FILEID_SIZE);
+
+static const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE] __nonstring = "DAFS pseudo root";
+
+/* The server itself: decodes filehandles whatever the caller may do. */
+static const struct cred *dafsd_server_cred;
+
+/**
+ * dafsd_fh_init() - prepare to decode filehandles
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int dafsd_fh_init(void)
+{
+	dafsd_server_cred = prepare_kernel_cred(&init_task);
+	return dafsd_server_cred ? 0 : -ENOMEM;
+}
+
+/**
+ * dafsd_fh_exit() - undo dafsd_fh_init()
+ *
+ * Context: no request is in progress.
+ */
+void dafsd_fh_exit(void)
+{
+	put_cred(dafsd_server_cred);
+}
+
+/**
+ * dafsd_act_as_server() - act for nobody but the server
+ *
+ * Context: process context.
+ * Return: for revert_creds().
+ */
+const struct cred *dafsd_act_as_server(void)
+{
+	return override_creds(dafsd_server_cred);
+}
+
+/* From now on the request acts for @cred, whose reference it takes over. */
+static void dafsd_act_as(struct dafsd_rqst *rq, const struct cred *cred)
+{
+	/* what override_creds() returns is a reference that it held */
+	put_cred(override_creds(cred));
+	put_cred(rq->cred);
+	rq->cred = cred;
+}
+
+static u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp)
+{
+	const struct cred *cred = dafsd_cred_squash(exp, rq->cred);
+
+	if (!cred)
+		return DAFSERR_RESOURCE;
+	if (cred == rq->cred)
+		put_cred(cred);
+	else
+		dafsd_act_as(rq, cred);
+	return DAFS_STATUS_OK;
+}
+
+/* Rejects what this server cannot have made. */
+static bool dafsd_fileid_sane(const struct dafsd_fileid *id)
+{
+	unsigned int i;
+
+	if (id->version != DAFSD_FILEID_VERSION || id->reserved ||
+	    id->words > DAFSD_FID_WORDS)
+		return false;
+	if (!id->words != (id->type == FILEID_ROOT))
+		return false;
+	for (i = id->words; i < DAFSD_FID_WORDS; i++)
+		if (id->fid[i])
+			return false;
+	return true;
+}
+
+/* Callback of exportfs: is this name of the object inside the export? */
+static int dafsd_fh_acceptable(void *context, struct dentry *dentry)
+{
+	const struct dafsd_export *exp = context;
+
+	return exp->whole_fs || is_subdir(dentry, exp->path.dentry);
+}
+
+static struct dentry *dafsd_fh_decode(struct dafsd_export *exp, struct dafsd_fileid *id)
+{
+	const struct cred *saved;
+	struct dentry *dentry;
+
+	if (id->type == FILEID_ROOT)
+		return dget(exp->path.dentry);
+	/* Connecting a dentry to the root looks names up on the way. */
+	saved = dafsd_act_as_server();
+	dentry = exportfs_decode_fh(exp->path.mnt, (struct fid *)id->fid, id->words,
+				    id->type, dafsd_fh_acceptable, exp);
+	revert_creds(saved);
+	return dentry;
+}
+
+static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			       struct dafsd_fileid *id, struct dafsd_fh *fh)
+{
+	struct dafsd_export *exp = dafsd_export_find(wire->fshandle);
+	struct dentry *dentry;
+	u32 status;
+
+	if (!exp)
+		return DAFSERR_STALE;
+	dentry = dafsd_fh_decode(exp, id);
+	if (IS_ERR(dentry)) {
+		status = dafs_errno_to_status(PTR_ERR(dentry));
+		goto put_export;
+	}
+	status = dafsd_fh_squash(rq, exp);
+	if (status)
+		goto put_dentry;
+	fh->exp = exp;
+	fh->dentry = dentry;
+	return DAFS_STATUS_OK;
+
+put_dentry:
+	dput(dentry);
+put_export:
+	dafsd_export_put(exp);
+	return status;
+}
+
+/**
+ * dafsd_fh_get() - find the object that a filehandle names (4.1.4)
+ * @rq: request; from now on it acts for its caller as squashed by the export
+ * @wire: filehandle, any 64 bytes
+ * @fh: filled; cleared on error, so that dafsd_fh_put() may follow
+ *
+ * Context: may sleep; rq->cred is in force.
+ * Return: OK; BADHANDLE for bytes that this server never made; STALE if the
+ * export or the object is gone or the object is not inside the export; RESOURCE.
+ */
+u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
+{
+	struct dafsd_fileid id;
+
+	memset(fh, 0, sizeof(*fh));
+	memcpy(&id, wire->fileid, sizeof(id));
+	if (!dafsd_fileid_sane(&id))
+		return DAFSERR_BADHANDLE;
+	if (memcmp(wire->fshandle, dafsd_pseudo_fshandle, DAFS_FSHANDLE_SIZE))
+		return dafsd_fh_get_export(rq, wire, &id, fh);
+	return id.type == FILEID_ROOT ? DAFS_STATUS_OK : DAFSERR_BADHANDLE;
+}
+
+/**
+ * dafsd_fh_get_dir() - find the directory that a filehandle names
+ * @rq: as in dafsd_fh_get()
+ * @wire: as in dafsd_fh_get()
+ * @fh: filled; the caller releases it also after an error
+ *
+ * Context: may sleep; rq->cred is in force.
+ * Return: as dafsd_fh_get(), and NOTDIR (E-94).
+ */
+u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
+{
+	u32 status = dafsd_fh_get(rq, wire, fh);
+
+	if (status || dafsd_fh_is_root(fh) || d_is_dir(fh->dentry))
+		return status;
+	return DAFSERR_NOTDIR;
+}
+
+/**
+ * dafsd_fh_put() - release what dafsd_fh_get() found
+ * @fh: filehandle; cleared
+ *
+ * Context: may sleep.
+ */
+void dafsd_fh_put(struct dafsd_fh *fh)
+{
+	if (fh->wants_write)
+		mnt_drop_write(fh->exp->path.mnt);
+	dput(fh->dentry);
+	if (fh->exp)
+		dafsd_export_put(fh->exp);
+	memset(fh, 0, sizeof(*fh));
+}
+
+/**
+ * dafsd_fh_is_root() - does a filehandle name the pseudo root?
+ * @fh: filehandle
+ *
+ * Context: any.
+ * Return: true if so; then it has neither export nor dentry.
+ */
+bool dafsd_fh_is_root(const struct dafsd_fh *fh)
+{
+	return !fh->exp;
+}
+
+/**
+ * dafsd_fh_enter() - go to the root of an export
+ * @rq: request; acts for its caller as squashed by @exp.  NULL to look at the
+ *	root only.
+ * @fh: where the caller is; on success the root of @exp
+ * @exp: a reference that this function takes over
+ *
+ * Someone who comes through another export stays squashed by that one too.
+ *
+ * Context: may sleep.
+ * Return: OK or RESOURCE.
+ */
+u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp)
+{
+	u32 status = rq ? dafsd_fh_squash(rq, exp) : DAFS_STATUS_OK;
+
+	if (status) {
+		dafsd_export_put(exp);
+		return status;
+	}
+	dafsd_fh_put(fh);
+	fh->exp = exp;
+	fh->dentry = dget(exp->path.dentry);
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_fh_cross() - go down to what is mounted on a directory
+ * @rq: as in dafsd_fh_enter()
+ * @fh: moved if its object is a mount point and what is mounted there is
+ *	exported by itself (R-4.1.4-06); otherwise the covered directory shows
+ *
+ * Context: may sleep.
+ * Return: OK, or an error of dafsd_fh_enter() or of an automount.
+ */
+u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafsd_export *exp;
+	struct path path;
+	int err;
+
+	if (!d_mountpoint(fh->dentry))
+		return DAFS_STATUS_OK;
+	path = dafsd_fh_path(fh);
+	path_get(&path);
+	err = follow_down(&path, 0);
+	exp = err ? NULL : dafsd_export_find_path(&path);
+	path_put(&path);
+	if (err)
+		return dafs_errno_to_status(err);
+	return exp ? dafsd_fh_enter(rq, fh, exp) : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_fh_want_write() - ask to change the file system of a filehandle
+ * @fh: filehandle; dafsd_fh_put() ends the permission
+ *
+ * Context: may sleep, for long when the file system is frozen.
+ * Return: OK, or ROFS if the export, the mount or the pseudo root is read-only.
+ */
+u32 dafsd_fh_want_write(struct dafsd_fh *fh)
+{
+	int err;
+
+	if (fh->wants_write)
+		return DAFS_STATUS_OK;
+	if (dafsd_fh_is_root(fh) || fh->exp->read_only)
+		return DAFSERR_ROFS;
+	err = mnt_want_write(fh->exp->path.mnt);
+	fh->wants_write = !err;
+	return dafs_errno_to_status(err);
+}
+
+static int dafsd_fid_encode(struct dentry *dentry, struct dafsd_fileid *id, int flags)
+{
+	int words = DAFSD_FID_WORDS;
+	int type;
+
+	type = exportfs_encode_fh(dentry, (struct fid *)id->fid, &words, flags);
+	if (type < 0)
+		return type;
+	if (type == FILEID_INVALID || type == FILEID_ROOT || !words ||
+	    words > DAFSD_FID_WORDS)
+		return -EOVERFLOW;
+	id->type = type;
+	id->words = words;
+	return 0;
+}
+
+/**
+ * dafsd_fh_encodable() - can the objects of a file system have filehandles?
+ * @path: an object
+ *
+ * Context: may sleep.
+ * Return: 0; -EOPNOTSUPP or -EOVERFLOW if not.
+ */
+int dafsd_fh_encodable(const struct path *path)
+{
+	struct dafsd_fileid id = {};
+
+	return dafsd_fid_encode(path->dentry, &id, 0);
+}
+
+/**
+ * dafsd_fh_compose() - make a filehandle
+ * @exp: export that the object is in, NULL for the pseudo root
+ * @dentry: the object, positive; ignored for the pseudo root
+ * @wire: filled
+ *
+ * Context: may sleep.
+ * Return: OK; SERVERFAULT if the file system has no handle for the object.
+ */
+u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire)
+{
+	struct dafsd_fileid id = {
+		.version = DAFSD_FILEID_VERSION,
+		.type = FILEID_ROOT,
+	};
+	int err = 0;
+
+	if (exp && dentry != exp->path.dentry)
+		err = dafsd_fid_encode(dentry, &id,
+				       exp->whole_fs ? 0 : EXPORT_FH_CONNECTABLE);
+	if (err)
+		return DAFSERR_SERVERFAULT;
+	memcpy(wire->fshandle, exp ? exp->fshandle : dafsd_pseudo_fshandle,
+	       DAFS_FSHANDLE_SIZE);
+	memcpy(wire->fileid, &id, sizeof(id));
+	return DAFS_STATUS_OK;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names, and paths of names: LOOKUP and OPEN walk them alike (6.5.21, 6.5.24).
+ */
+#include <linux/ctype.h>
+#include <linux/namei.h>
+#include "vfs.h"
+
+/*
+ * The second byte of a sequence is where the first does not tell everything:
+ * overlong forms, surrogates and what is above U+10FFFF differ there (E-97).
+ */
+static bool dafsd_utf8_second_ok(u8 first, u8 second)
+{
+	switch (first) {
+	case 0xe0:
+		return second >= 0xa0;
+	case 0xed:
+		return second <= 0x9f;
+	case 0xf0:
+		return second >= 0x90;
+	case 0xf4:
+		return second <= 0x8f;
+	default:
+		return true;
+	}
+}
+
+static unsigned int dafsd_utf8_len(u8 first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first <= 0xdf)
+		return 2;
+	if (first >= 0xe0 && first <= 0xef)
+		return 3;
+	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
+}
+
+/* Bytes of the character at @s, of which there are @left bytes; 0 if it is none. */
+static unsigned int dafsd_utf8_char(const u8 *s, u32 left)
+{
+	unsigned int len = dafsd_utf8_len(s[0]);
+	unsigned int i;
+
+	if (!len || len > left)
+		return 0;
+	for (i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return len == 1 || dafsd_utf8_second_ok(s[0], s[1]) ? len : 0;
+}
+
+static bool dafsd_name_is_utf8(const struct dafs_str *name)
+{
+	unsigned int len;
+	u32 at;
+
+	for (at = 0; at < name->len; at += len) {
+		len = dafsd_utf8_char(name->data + at, name->len - at);
+		if (!len)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * dafsd_name_is_dots() - is this "." or ".."?
+ * @name: a name
+ *
+ * Neither means anything in DAFS (6.5.21), and both must not reach the VFS.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_name_is_dots(const struct dafs_str *name)
+{
+	return name->len && name->len <= 2 && name->data[0] == '.' &&
+	       name->data[name->len - 1] == '.';
+}
+
+/**
+ * dafsd_name_check() - may this be the name of an object? (E-97)
+ * @name: a name from a request
+ *
+ * Context: any.
+ * Return: OK; INVAL if it is empty, not UTF-8 or holds a slash or a zero byte;
+ * NAMETOOLONG.
+ */
+u32 dafsd_name_check(const struct dafs_str *name)
+{
+	if (!name->len)
+		return DAFSERR_INVAL;
+	if (memchr(name->data, '/', name->len) || memchr(name->data, 0, name->len))
+		return DAFSERR_INVAL;
+	if (!dafsd_name_is_utf8(name))
+		return DAFSERR_INVAL;
+	if (name->len > NAME_MAX)
+		return DAFSERR_NAMETOOLONG;
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_name_check_change() - may an entry of this name be made or removed?
+ * @name: a name from a request
+ *
+ * Context: any.
+ * Return: as dafsd_name_check(), and INVAL for "." and "..".
+ */
+u32 dafsd_name_check_change(const struct dafs_str *name)
+{
+	return dafsd_name_is_dots(name) ? DAFSERR_INVAL : dafsd_name_check(name);
+}
+
+/**
+ * dafsd_name_to_id() - the number of a user or group (E-117)
+ * @name: what the client calls it
+ * @id: set to the number
+ *
+ * The kernel knows no names of users, only decimal numbers.
+ *
+ * Context: any.
+ * Return: false if @name is no number, or all ones, which is no id.
+ */
+bool dafsd_name_to_id(const struct dafs_str *name, u32 *id)
+{
+	char number[12];
+
+	if (!name->len || name->len >= sizeof(number) || !isdigit(name->data[0]))
+		return false;
+	memcpy(number, name->data, name->len);
+	number[name->len] = 0;
+	return !kstrtou32(number, 10, id) && *id != (u32)-1;
+}
+
+/**
+ * dafsd_lookup_locked() - look a name up in a directory about to change
+ * @dir: the directory
+ * @name: checked name
+ *
+ * Context: holds the lock of @dir; may sleep.
+ * Return: a dentry, possibly negative, or an ERR_PTR.
+ */
+struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *name)
+{
+	return lookup_one(&nop_mnt_idmap, (const char *)name->data, dir, name->len);
+}
+
+/**
+ * dafsd_walk_start() - prepare to walk a path
+ * @rq: request
+ * @start: where the path begins
+ * @path: decoded path
+ * @link_status: what a symbolic link that is not the last component answers
+ * @walk: filled; release walk->fh by dafsd_fh_put() also after an error
+ *
+ * Context: may sleep.
+ * Return: OK, INVAL for a path without components, or what dafsd_fh_get()
+ * returns.
+ */
+u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
+		     const struct dafs_seq *path, u32 link_status, struct dafsd_walk *walk)
+{
+	memset(walk, 0, sizeof(*walk));
+	walk->link_status = link_status;
+	if (!path->count)
+		return DAFSERR_INVAL;
+	dafs_path_start(path, &walk->iter);
+	return dafsd_fh_get(rq, start, &walk->fh);
+}
+
+static u32 dafsd_walk_pseudo_root(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+				  const struct dafs_str *name)
+{
+	struct dafsd_export *exp = dafsd_export_find_name(name);
+
+	return exp ? dafsd_fh_enter(rq, &walk->fh, exp) : DAFSERR_NOENT;
+}
+
+static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+				const struct dafs_str *name)
+{
+	struct dentry *dir = walk->fh.dentry;
+	struct dentry *dentry;
+
+	if (d_is_symlink(dir))
+		return walk->link_status;
+	if (!d_is_dir(dir))
+		return DAFSERR_NOTDIR;
+	dentry = lookup_one_positive_unlocked(&nop_mnt_idmap, (const char *)name->data,
+					      dir, name->len);
+	if (IS_ERR(dentry))
+		return dafs_errno_to_status(PTR_ERR(dentry));
+	walk->fh.dentry = dentry;
+	dput(dir);
+	return dafsd_fh_cross(rq, &walk->fh);
+}
+
+static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+			   const struct dafs_str *name)
+{
+	u32 status = dafsd_name_check(name);
+
+	if (status)
+		return status;
+	if (dafsd_name_is_dots(name))
+		return DAFSERR_NOENT;
+	if (dafsd_fh_is_root(&walk->fh))
+		return dafsd_walk_pseudo_root(rq, walk, name);
+	return dafsd_walk_directory(rq, walk, name);
+}
+
+/**
+ * dafsd_walk_until() - resolve components of a path
+ * @rq: request
+ * @walk: from dafsd_walk_start()
+ * @keep: leave that many components unresolved
+ *
+ * Symbolic links are not followed (6.5.21).  Mount points are crossed if what
+ * is mounted there is exported too.
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: OK or the status of the component that failed; walk->fh and
+ * walk->count tell how far it came (E-96).
+ */
+u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
+{
+	struct dafs_str name;
+	u32 status;
+
+	while (walk->iter.left > keep) {
+		if (!dafs_path_next(&rq->base.in, &walk->iter, &name))
+			return DAFSERR_INVAL;
+		status = dafsd_walk_step(rq, walk, &name);
+		if (status)
+			return status;
+		walk->count++;
+	}
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_walk_result() - what LOOKUP and OPEN tell about the path (E-96)
+ * @walk: the walk as far as it came
+ * @status: its status
+ * @wire: set to the filehandle of the last object resolved, zero if none
+ * @component_count: set to the components resolved
+ *
+ * Context: may sleep.
+ * Return: @status, or an error of making the filehandle.
+ */
+u32 dafsd_walk_result(const struct dafsd_walk *walk, u32 status, struct dafs_fh *wire,
+		      u32 *component_count)
+{
+	u32 err = DAFS_STATUS_OK;
+
+	memset(wire, 0, sizeof(*wire));
+	*component_count = walk->count;
+	if (walk->count)
+		err = dafsd_fh_compose(walk->fh.exp, walk->fh.dentry, wire);
+	if (!err)
+		return status;
+	*component_count = 0;
+	return status ?: err;
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading, writing and COMMIT (6.5.8, 6.5.27, 6.5.28, 6.5.38, 6.5.39).
+ *
+ * Inline data is read into the response and written from the request as it
+ * stands there.  Direct data passes through pages of the request, see io.c.
+ */
+#include <linux/random.h>
+#include <linux/seqlock.h>
+#include <linux/uio.h>
+#include "vfs.h"
+
+/* Guards dafsd_write_verifier. */
+static DEFINE_SEQLOCK(dafsd_verifier_lock);
+
+/**
+ * dafsd_verifier_get() - the write verifier (6.5.38)
+ * @verifier: set
+ *
+ * Context: any.
+ */
+void dafsd_verifier_get(struct dafs_opaque64 *verifier)
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&dafsd_verifier_lock);
+		*verifier = dafsd_write_verifier;
+	} while (read_seqretry(&dafsd_verifier_lock, seq));
+}
+
+/**
+ * dafsd_verifier_change() - tell all clients that data may be lost
+ * @error: what writing it back returned, negative errno
+ *
+ * An error of writing back concerns data that some client wrote earlier and was
+ * not promised to be stable.  Only a new verifier makes it send that again.
+ *
+ * Context: any.
+ */
+void dafsd_verifier_change(int error)
+{
+	struct dafs_opaque64 verifier;
+
+	if (!error)
+		return;
+	get_random_bytes(&verifier, sizeof(verifier));
+	write_seqlock(&dafsd_verifier_lock);
+	dafsd_write_verifier = verifier;
+	write_sequnlock(&dafsd_verifier_lock);
+}
+
+/*
+ * Reads at @offset into @iter.  The size is looked at after the data, and eof
+ * is told only when everything up to it was read (E-99).
+ */
+static u32 dafsd_read(struct file *filp, struct iov_iter *iter, u64 offset, u32 *bytes_read,
+		      u32 *eof)
+{
+	u64 len = iov_iter_count(iter);
+	loff_t pos = offset;
+	ssize_t n = 0;
+
+	*bytes_read = 0;
+	if (offset < i_size_read(file_inode(filp))) {
+		iov_iter_truncate(iter, min_t(u64, len, MAX_LFS_FILESIZE - offset));
+		n = vfs_iter_read(filp, iter, &pos, 0);
+		if (n < 0)
+			return dafs_errno_to_status(n);
+	}
+	*bytes_read = n;
+	*eof = offset + n >= i_size_read(file_inode(filp));
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_read_inline(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_read_inline_args *args = &rq->args.read_inline;
+	struct dafs_read_inline_res *res = &rq->res.read_inline;
+	u32 room = rq->base.out.len;
+	struct iov_iter iter;
+	struct kvec kvec;
+
+	if (rq->ses->opts.max_response_size)
+		room = min(room, rq->ses->opts.max_response_size);
+	kvec.iov_base = rq->base.out.base + DAFS_READ_INLINE_DATA;
+	kvec.iov_len = min(args->byte_count, room - DAFS_READ_INLINE_DATA);
+	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, kvec.iov_len);
+	res->read_data = NULL;
+	return dafsd_read(filp, &iter, args->offset, &res->bytes_read, &res->eof);
+}
+
+/**
+ * dafsd_proc_read_inline() - READ_INLINE (6.5.27)
+ * @rq: request; the data goes where the encoder leaves room for it
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_read_inline(struct dafsd_rqst *rq)
+{
+	struct dafs_read_inline_args *args = &rq->args.read_inline;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status)
+		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_READ,
+					 &filp);
+	if (!status) {
+		status = dafsd_read_inline(rq, filp);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static u32 dafsd_read_direct(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_read_direct_args *args = &rq->args.read_direct;
+	struct dafs_read_direct_res *res = &rq->res.read_direct;
+	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
+	struct iov_iter iter;
+	u32 status;
+
+	status = dafsd_io_check_bufs(rq, &args->read_data_buffers, args->byte_count);
+	if (!status && len)
+		status = dafsd_io_alloc(rq, len);
+	if (status)
+		return status;
+	iov_iter_bvec(&iter, ITER_DEST, rq->io.bv, rq->io.nr_bv, len);
+	status = dafsd_read(filp, &iter, args->offset, &res->bytes_read, &res->eof);
+	if (status)
+		return status;
+	return dafsd_io_push(rq, &args->read_data_buffers, res->bytes_read,
+			     &res->direct_checksum);
+}
+
+/**
+ * dafsd_proc_read_direct() - READ_DIRECT (6.5.28)
+ * @rq: request; the data leaves ahead of the response
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_read_direct(struct dafsd_rqst *rq)
+{
+	struct dafs_read_direct_args *args = &rq->args.read_direct;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status)
+		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_READ,
+					 &filp);
+	if (!status) {
+		status = dafsd_read_direct(rq, filp);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static rwf_t dafsd_write_flags(u32 stable_how)
+{
+	switch (stable_how) {
+	case DAFS_DATA_SYNC:
+		return RWF_DSYNC;
+	case DAFS_FILE_SYNC:
+		return RWF_DSYNC | RWF_SYNC;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The verifier is taken before writing: a loss meanwhile must show later.  An
+ * error of writing back earlier data is no error of this write; the client
+ * sends that data again when it sees another verifier.
+ */
+static u32 dafsd_write(struct file *filp, struct iov_iter *iter, u64 offset, u32 stable_how,
+		       struct dafs_write_res *res)
+{
+	loff_t pos = offset;
+	ssize_t n;
+
+	dafsd_verifier_get(&res->verifier);
+	n = vfs_iter_write(filp, iter, &pos, dafsd_write_flags(stable_how));
+	dafsd_verifier_change(file_check_and_advance_wb_err(filp));
+	if (n < 0)
+		return dafs_errno_to_status(n);
+	res->count = n;
+	res->committed = stable_how;
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_write_check(u64 offset, u32 byte_count, u32 stable_how)
+{
+	if (stable_how > DAFS_FILE_SYNC)
+		return DAFSERR_INVAL;
+	if (offset > MAX_LFS_FILESIZE || byte_count > MAX_LFS_FILESIZE - offset)
+		return DAFSERR_FBIG;
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_write_inline(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_write_inline_args *args = &rq->args.write_inline;
+	struct kvec kvec = {
+		.iov_base = (void *)args->data,
+		.iov_len = args->byte_count,
+	};
+	struct iov_iter iter;
+
+	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+	return dafsd_write(filp, &iter, args->offset, args->stable_how, &rq->res.write);
+}
+
+/**
+ * dafsd_proc_write_inline() - WRITE_INLINE (6.5.38)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_write_inline(struct dafsd_rqst *rq)
+{
+	struct dafs_write_inline_args *args = &rq->args.write_inline;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_write_check(args->offset, args->byte_count, args->stable_how);
+	if (status)
+		return status;
+	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status)
+		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
+					 &filp);
+	if (!status) {
+		status = dafsd_write_inline(rq, filp);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+/*
+ * More than MAX_WRITE makes a short write (E-100), but not with checksums: the
+ * one that came covers all the data, so that part of it cannot be verified.
+ */
+static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_write_direct_args *args = &rq->args.write_direct;
+	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
+	struct iov_iter iter;
+	u32 status;
+
+	if (len < args->byte_count && rq->ses->opts.use_checksums)
+		return DAFSERR_WRITE_TOOBIG;
+	status = dafsd_io_check_bufs(rq, &args->write_data_buffers, args->byte_count);
+	if (!status && len)
+		status = dafsd_io_alloc(rq, len);
+	if (!status)
+		status = dafsd_io_pull(rq, &args->write_data_buffers, len,
+				       &args->direct_checksum);
+	if (status)
+		return status;
+	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, len);
+	return dafsd_write(filp, &iter, args->offset, args->stable_how, &rq->res.write);
+}
+
+/**
+ * dafsd_proc_write_direct() - WRITE_DIRECT (6.5.39)
+ * @rq: request; waits until the data is fetched
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
+{
+	struct dafs_write_direct_args *args = &rq->args.write_direct;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_write_check(args->offset, args->byte_count, args->stable_how);
+	if (status)
+		return status;
+	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status)
+		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
+					 &filp);
+	if (!status) {
+		status = dafsd_write_direct(rq, filp);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static u32 dafsd_commit(struct file *filp, u64 offset, u32 count, struct dafs_opaque64 *verifier)
+{
+	loff_t end = MAX_LFS_FILESIZE;
+	int err;
+
+	if (offset > MAX_LFS_FILESIZE)
+		return DAFSERR_INVAL;
+	if (count)
+		end = offset + min_t(u64, count - 1, MAX_LFS_FILESIZE - offset);
+	dafsd_verifier_get(verifier);
+	err = vfs_fsync_range(filp, offset, end, 0);
+	if (err == -EINVAL)
+		return DAFSERR_NOTSUPP;
+	dafsd_verifier_change(err);
+	return dafs_errno_to_status(err);
+}
+
+/**
+ * dafsd_proc_commit() - COMMIT (6.5.8, E-102)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_commit(struct dafsd_rqst *rq)
+{
+	struct dafs_commit_args *args = &rq->args.commit;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status)
+		status = dafsd_open_any(rq, &fh, &filp);
+	if (!status) {
+		status = dafsd_commit(filp, args->offset, args->count, &rq->res.commit.writeverf);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}

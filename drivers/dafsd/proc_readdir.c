@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * READDIR_INLINE (6.5.29).
+ *
+ * Names come out of the file system in pages of raw entries, because nothing
+ * may be looked up while the directory is being read.  Each is then dressed
+ * with its attributes, measured, and kept if it still fits.  That the next one
+ * is fetched before the reply ends is what makes eof exact.
+ */
+#include <linux/fs.h>
+#include <linux/namei.h>
+#include <linux/slab.h>
+#include "vfs.h"
+
+/*
+ * A cookie is the position behind its entry.  Positions begin at 0, cookies at
+ * 3: 0 means the beginning, 1 and 2 are reserved (R-6.5.29-02).
+ */
+#define DAFSD_FIRST_COOKIE	3
+
+/* Bytes of the results ahead of the first entry */
+#define DAFSD_READDIR_FIXED	(16 + 8)
+
+/**
+ * struct dafsd_raw - an entry as the file system gives it
+ * @pos: its position
+ * @len: bytes of @name
+ * @name: not terminated
+ */
+struct dafsd_raw {
+	loff_t pos;
+	u32 len;
+	char name[];
+};
+
+/**
+ * struct dafsd_readdir - a READDIR in progress
+ * @ctx: for iterate_dir()
+ * @rq: request
+ * @fh: directory
+ * @filp: the same, opened; NULL for the pseudo root
+ * @raw: a page of raw entries
+ * @used: bytes in @raw
+ * @at: the next one
+ * @end: position behind the last one
+ * @full: @raw had no room for another
+ * @next: pseudo root: number of the next export
+ * @wanted: attributes
+ * @limit: bytes the results may take
+ * @size: bytes they take
+ * @dirbytes: what dircount counts
+ * @count: entries kept
+ * @max: room in @entries and @names
+ * @entries: entries
+ * @names: strings of their attributes
+ * @text: their names
+ * @text_left: bytes left there
+ */
+struct dafsd_readdir {
+	struct dir_context ctx;
+	struct dafsd_rqst *rq;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u8 *raw;
+	size_t used;
+	size_t at;
+	loff_t end;
+	bool full;
+	u64 next;
+	u64 wanted;
+	u32 limit;
+	u32 size;
+	u64 dirbytes;
+	u32 count;
+	u32 max;
+	struct dafs_direntry *entries;
+	struct dafsd_fattr_names *names;
+	u8 *text;
+	u32 text_left;
+};
+
+static bool dafsd_filldir(struct dir_context *ctx, const char *name, int len, loff_t pos,
+			  u64 ino, unsigned int type)
+{
+	struct dafsd_readdir *rd = container_of(ctx, struct dafsd_readdir, ctx);
+	size_t size = ALIGN(sizeof(struct dafsd_raw) + len, sizeof(u64));
+	struct dafsd_raw *raw = (struct dafsd_raw *)(rd->raw + rd->used);
+
+	if (rd->used + size > PAGE_SIZE) {
+		rd->full = true;
+		return false;
+	}
+	raw->pos = pos;
+	raw->len = len;
+	memcpy(raw->name, name, len);
+	rd->used += size;
+	return true;
+}
+
+static int dafsd_readdir_fill(struct dafsd_readdir *rd)
+{
+	int err;
+
+	rd->at = 0;
+	rd->used = 0;
+	rd->full = false;
+	err = iterate_dir(rd->filp, &rd->ctx);
+	if (err < 0 && !rd->full)
+		return err;
+	rd->end = vfs_llseek(rd->filp, 0, SEEK_CUR);
+	return rd->end < 0 ? rd->end : 0;
+}
+
+static u64 dafsd_readdir_cookie(const struct dafsd_readdir *rd)
+{
+	const struct dafsd_raw *raw = (const struct dafsd_raw *)(rd->raw + rd->at);
+	loff_t pos = rd->at < rd->used ? raw->pos : rd->end;
+
+	return (u64)pos + DAFSD_FIRST_COOKIE;
+}
+
+/* The next entry but "." and ".."; an empty name at the end of the directory. */
+static u32 dafsd_readdir_next(struct dafsd_readdir *rd, struct dafs_direntry *entry)
+{
+	const struct dafsd_raw *raw;
+	int err;
+
+	do {
+		entry->name.len = 0;
+		if (rd->at == rd->used) {
+			err = dafsd_readdir_fill(rd);
+			if (err)
+				return dafs_errno_to_status(err);
+			if (!rd->used)
+				return DAFS_STATUS_OK;
+		}
+		raw = (const struct dafsd_raw *)(rd->raw + rd->at);
+		rd->at += ALIGN(sizeof(*raw) + raw->len, sizeof(u64));
+		entry->name.data = raw->name;
+		entry->name.len = raw->len;
+		entry->cookie = dafsd_readdir_cookie(rd);
+	} while (dafsd_name_is_dots(&entry->name));
+	return DAFS_STATUS_OK;
+}
+
+/*
+ * An entry whose attributes cannot be had is returned without (E-21); one that
+ * has just been removed is not returned.
+ */
+static u32 dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *entry)
+{
+	struct dafsd_fh fh = { .exp = rd->fh.exp };
+	u32 status;
+
+	memset(&entry->attrs, 0, sizeof(entry->attrs));
+	entry->attrs.included = rd->wanted;
+	if (!rd->wanted)
+		return DAFS_STATUS_OK;
+	fh.dentry = lookup_one_positive_unlocked(&nop_mnt_idmap, (const char *)entry->name.data,
+						 rd->fh.dentry, entry->name.len);
+	if (fh.dentry == ERR_PTR(-ENOENT))
+		return DAFSERR_NOENT;
+	if (IS_ERR(fh.dentry))
+		return DAFS_STATUS_OK;
+	kref_get(&fh.exp->ref);
+	status = dafsd_fh_cross(NULL, &fh);
+	if (!status)
+		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, &rd->names[rd->count]);
+	dafsd_fh_put(&fh);
+	return DAFS_STATUS_OK;
+}
+
+/* Does @entry fit?  The pad behind the last name is not sent. */
+static bool dafsd_readdir_fits(const struct dafsd_readdir *rd, const struct dafs_direntry *entry)
+{
+	u32 pad = round_up(sizeof(u32) + entry->name.len, 8) - sizeof(u32) - entry->name.len;
+	u32 dircount = rd->rq->args.readdir.dircount;
+
+	if (rd->count && dircount &&
+	    rd->dirbytes + sizeof(u64) + sizeof(u32) + entry->name.len > dircount)
+		return false;
+	return rd->count < rd->max && entry->name.len <= rd->text_left &&
+	       rd->size + dafs_direntry_size(entry) - pad <= rd->limit;
+}
+
+/* The raw page is filled again before the reply is encoded. */
+static void dafsd_readdir_keep(struct dafsd_readdir *rd, struct dafs_direntry *entry)
+{
+	memcpy(rd->text, entry->name.data, entry->name.len);
+	entry->name.data = rd->text;
+	rd->text += entry->name.len;
+	rd->text_left -= entry->name.len;
+	rd->size += dafs_direntry_size(entry);
+	rd->dirbytes += sizeof(u64) + sizeof(u32) + entry->name.len;
+	rd->count++;
+}
+
+/* Nothing fits: the client asked for too little, or the session allows too little. */
+static u32 dafsd_readdir_no_room(const struct dafsd_readdir *rd)
+{
+	u32 maxcount = rd->rq->args.readdir.maxcount;
+
+	return maxcount && maxcount == rd->limit ? DAFSERR_READDIR_NOSPC : DAFSERR_TOOSMALL;
+}
+
+static u32 dafsd_readdir_entries(struct dafsd_readdir *rd, bool *eof)
+{
+	struct dafs_direntry *entry;
+	u32 status;
+
+	for (;;) {
+		entry = &rd->entries[rd->count];
+		status = dafsd_readdir_next(rd, entry);
+		if (status || !entry->name.len)
+			break;
+		if (dafsd_readdir_attrs(rd, entry) == DAFSERR_NOENT)
+			continue;
+		if (!dafsd_readdir_fits(rd, entry))
+			return rd->count ? DAFS_STATUS_OK : dafsd_readdir_no_room(rd);
+		dafsd_readdir_keep(rd, entry);
+	}
+	*eof = !status;
+	/* what came before the error is good, and the client asks again */
+	return rd->count ? DAFS_STATUS_OK : status;
+}
+
+static u32 dafsd_readdir_pseudo_root(struct dafsd_readdir *rd, bool *eof)
+{
+	struct dafs_direntry *entry;
+	struct dafsd_export *exp;
+	struct dafsd_fh fh;
+	bool fits;
+
+	while ((exp = dafsd_export_nth(rd->next))) {
+		entry = &rd->entries[rd->count];
+		rd->next = exp->number + 1;
+		entry->cookie = rd->next + DAFSD_FIRST_COOKIE;
+		entry->name.data = exp->name;
+		entry->name.len = strlen(exp->name);
+		fh = (struct dafsd_fh){ .exp = exp, .dentry = dget(exp->path.dentry) };
+		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, &rd->names[rd->count]);
+		fits = dafsd_readdir_fits(rd, entry);
+		if (fits)
+			dafsd_readdir_keep(rd, entry);
+		dafsd_fh_put(&fh);
+		if (!fits)
+			return rd->count ? DAFS_STATUS_OK : dafsd_readdir_no_room(rd);
+	}
+	*eof = true;
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_readdir_open(struct dafsd_readdir *rd, u64 cookie)
+{
+	loff_t pos = cookie ? cookie - DAFSD_FIRST_COOKIE : 0;
+	struct path path = dafsd_fh_path(&rd->fh);
+	int err;
+
+	err = inode_permission(&nop_mnt_idmap, dafsd_fh_inode(&rd->fh), MAY_READ);
+	if (err)
+		return dafs_errno_to_status(err);
+	rd->filp = dentry_open(&path, O_RDONLY | O_DIRECTORY | O_LARGEFILE, current_cred());
+	if (IS_ERR(rd->filp)) {
+		err = PTR_ERR(rd->filp);
+		rd->filp = NULL;
+		return dafs_errno_to_status(err);
+	}
+	/* positions of all 64 bits, whatever the caller's system calls can say */
+	rd->filp->f_mode |= FMODE_64BITHASH;
+	return vfs_llseek(rd->filp, pos, SEEK_SET) < 0 ? DAFSERR_BAD_COOKIE : DAFS_STATUS_OK;
+}
+
+/*
+ * Room for as many entries as the limit allows, one that will turn out not to
+ * fit, their strings, and a page of raw entries, in one piece.
+ */
+static u32 dafsd_readdir_alloc(struct dafsd_readdir *rd)
+{
+	struct dafs_direntry least = {
+		.attrs.included = rd->wanted,
+		.name.len = 1,
+	};
+	size_t size;
+
+	rd->max = rd->limit / dafs_direntry_size(&least) + 1;
+	size = PAGE_SIZE + (rd->max + 1) * (sizeof(*rd->entries) + sizeof(*rd->names)) +
+	       rd->limit;
+	rd->raw = kvmalloc(size, GFP_KERNEL);
+	if (!rd->raw)
+		return DAFSERR_RESOURCE;
+	rd->rq->scratch = rd->raw;
+	rd->entries = (struct dafs_direntry *)(rd->raw + PAGE_SIZE);
+	rd->names = (struct dafsd_fattr_names *)(rd->entries + rd->max + 1);
+	rd->text = (u8 *)(rd->names + rd->max + 1);
+	rd->text_left = rd->limit;
+	return DAFS_STATUS_OK;
+}
+
+static void dafsd_readdir_init(struct dafsd_readdir *rd, struct dafsd_rqst *rq)
+{
+	struct dafs_readdir_args *args = &rq->args.readdir;
+
+	memset(rd, 0, sizeof(*rd));
+	rd->ctx.actor = dafsd_filldir;
+	rd->rq = rq;
+	rd->wanted = args->attr_request_bitmap & DAFS_FATTR_ALL;
+	rd->size = DAFSD_READDIR_FIXED;
+	rd->limit = rq->base.out.len;
+	if (rq->ses->opts.max_response_size)
+		rd->limit = min(rd->limit, rq->ses->opts.max_response_size);
+	rd->limit -= DAFS_HDR_SIZE;
+	if (args->maxcount)
+		rd->limit = min(rd->limit, args->maxcount);
+}
+
+static u32 dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
+{
+	u32 status;
+
+	if (cookie && cookie < DAFSD_FIRST_COOKIE)
+		return DAFSERR_BAD_COOKIE;
+	status = dafsd_readdir_alloc(rd);
+	if (status)
+		return status;
+	if (dafsd_fh_is_root(&rd->fh)) {
+		rd->next = cookie ? cookie - DAFSD_FIRST_COOKIE : 0;
+		return dafsd_readdir_pseudo_root(rd, eof);
+	}
+	status = dafsd_readdir_open(rd, cookie);
+	return status ?: dafsd_readdir_entries(rd, eof);
+}
+
+/**
+ * dafsd_proc_readdir_inline() - READDIR_INLINE (6.5.29, E-27)
+ * @rq: request
+ *
+ * Cookies do not expire, so their verifier is zero and not looked at.
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq)
+{
+	struct dafs_readdir_inline_res *res = &rq->res.readdir_inline;
+	struct dafsd_readdir rd;
+	bool eof = false;
+	u32 status;
+
+	dafsd_readdir_init(&rd, rq);
+	status = dafsd_fh_get_dir(rq, &rq->args.readdir.filehandle, &rd.fh);
+	if (!status)
+		status = dafsd_readdir(&rd, rq->args.readdir.cookie, &eof);
+	if (rd.filp)
+		__fput_sync(rd.filp);
+	dafsd_fh_put(&rd.fh);
+	res->eof = eof;
+	res->entries.count = rd.count;
+	res->entries.elems = rd.entries;
+	return status;
+}

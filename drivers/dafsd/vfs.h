@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * dafsd: what the parts that touch exported file systems know of each other.
+ * The rest of the server needs only dafsd.h.
+ */
+#ifndef _DAFSD_VFS_H
+#define _DAFSD_VFS_H
+
+#include <linux/fs.h>
+#include "dafsd.h"
+
+/* The user of anonymous requests, and of squashed ones unless configured. */
+#define DAFSD_ANON_ID		65534
+
+/* change.c: the CHANGE attribute */
+u64 dafsd_change_attr(struct inode *inode);
+void dafsd_change_before(struct inode *dir, struct dafs_change_info *info);
+void dafsd_change_after(struct inode *dir, struct dafs_change_info *info);
+void dafsd_change_none(struct inode *dir, struct dafs_change_info *info);
+int dafsd_commit_metadata(struct inode *inode);
+
+/* name.c: names and paths of names */
+
+/**
+ * struct dafsd_walk - where a path walk is
+ * @fh: the last object resolved, at first the start; released by the caller
+ * @iter: the components not yet resolved
+ * @count: components resolved
+ * @link_status: status of a symbolic link that would have to be followed
+ */
+struct dafsd_walk {
+	struct dafsd_fh fh;
+	struct dafs_path_iter iter;
+	u32 count;
+	u32 link_status;
+};
+
+u32 dafsd_name_check(const struct dafs_str *name);
+u32 dafsd_name_check_change(const struct dafs_str *name);
+bool dafsd_name_to_id(const struct dafs_str *name, u32 *id);
+bool dafsd_name_is_dots(const struct dafs_str *name);
+u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
+		     const struct dafs_seq *path, u32 link_status, struct dafsd_walk *walk);
+u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep);
+u32 dafsd_walk_result(const struct dafsd_walk *walk, u32 status, struct dafs_fh *wire,
+		      u32 *component_count);
+struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *name);
+
+/* export.c */
+
+/**
+ * struct dafsd_export_conf - settings of an export
+ * @path: directory, or NULL
+ * @read_only: see struct dafsd_export
+ * @root_squash: see struct dafsd_export
+ * @all_squash: see struct dafsd_export
+ * @anon_uid: see struct dafsd_export
+ * @anon_gid: see struct dafsd_export
+ */
+struct dafsd_export_conf {
+	char *path;
+	bool read_only;
+	bool root_squash;
+	bool all_squash;
+	u32 anon_uid;
+	u32 anon_gid;
+};
+
+struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf);
+void dafsd_export_withdraw(struct dafsd_export *exp);
+struct dafsd_export *dafsd_export_find_path(const struct path *path);
+u64 dafsd_exports_change(void);
+void dafsd_exports_touch(void);
+
+/* fh.c */
+int dafsd_fh_init(void);
+void dafsd_fh_exit(void);
+u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
+u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
+u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh);
+const struct cred *dafsd_act_as_server(void);
+int dafsd_fh_encodable(const struct path *path);
+
+/**
+ * dafsd_fh_inode() - the inode of a filehandle
+ * @fh: not the pseudo root
+ *
+ * Return: the inode; lives as long as @fh.
+ */
+static inline struct inode *dafsd_fh_inode(const struct dafsd_fh *fh)
+{
+	return d_inode(fh->dentry);
+}
+
+/**
+ * dafsd_fh_path() - the path of a filehandle
+ * @fh: not the pseudo root
+ *
+ * Return: borrowed references.
+ */
+static inline struct path dafsd_fh_path(const struct dafsd_fh *fh)
+{
+	return (struct path){ .mnt = fh->exp->path.mnt, .dentry = fh->dentry };
+}
+
+/* fattr.c: file attributes */
+
+/* Attributes that GETATTR and READDIR give values of */
+#define DAFSD_FATTR_READABLE	\
+	(DAFS_FATTR_NAMED_ATTR | DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_MODE |		\
+	 DAFS_FATTR_NUM_LINKS | DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE |		\
+	 DAFS_FATTR_FILE_ID | DAFS_FATTR_SPACE_USED | DAFS_FATTR_TIME_ACCESS |		\
+	 DAFS_FATTR_TIME_CREATE | DAFS_FATTR_TIME_DELTA | DAFS_FATTR_TIME_METADATA |	\
+	 DAFS_FATTR_TIME_MODIFY | DAFS_FATTR_RAW_DEV | DAFS_FATTR_FILEHANDLE |		\
+	 DAFS_FATTR_OWNER | DAFS_FATTR_OWNER_GROUP)
+
+/* Attributes that SETATTR, CREATE and OPEN set (E-112) */
+#define DAFSD_FATTR_SETTABLE	\
+	(DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_MODE | DAFS_FATTR_OWNER |			\
+	 DAFS_FATTR_OWNER_GROUP | DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET)
+
+#define DAFSD_FATTR_SUPPORTED	(DAFSD_FATTR_READABLE | DAFSD_FATTR_SETTABLE)
+
+/**
+ * struct dafsd_fattr_names - room for the strings of one object's attributes
+ * @owner: decimal user id
+ * @group: decimal group id
+ */
+struct dafsd_fattr_names {
+	char owner[12];
+	char group[12];
+};
+
+u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
+		    struct dafsd_fattr_names *names);
+u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
+u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
+		    u64 *done);
+
+/* create.c: new objects */
+
+/**
+ * struct dafsd_new - an object to be created
+ * @type: DAFS_TYPE_*
+ * @mode: permission bits
+ * @dev: of a device node
+ * @link: of a symbolic link, terminated
+ * @attr: further attributes or NULL
+ * @exclusive: keep @verifier in the times of the object
+ * @verifier: create_verifier of an EXCLUSIVE create
+ */
+struct dafsd_new {
+	u32 type;
+	umode_t mode;
+	dev_t dev;
+	const char *link;
+	const struct dafs_fattr *attr;
+	bool exclusive;
+	struct dafs_opaque64 verifier;
+};
+
+u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
+		 const struct dafsd_new *new, struct dafs_change_info *info,
+		 struct dentry **dentry);
+bool dafsd_create_verifier_matches(const struct inode *inode,
+				   const struct dafs_opaque64 *verifier);
+
+/* open.c */
+
+#define DAFSD_OPEN_CREATED	BIT(0)	/* just created: no permission needed */
+#define DAFSD_OPEN_OWNER	BIT(1)	/* the owner of the file may always */
+#define DAFSD_OPEN_TRUNCATE	BIT(2)	/* empty the file; write access is held */
+
+struct dafsd_file;
+
+u32 dafsd_open_add(struct dafsd_rqst *rq, const struct dafsd_fh *fh, const struct dafs_fh *wire,
+		   unsigned int flags, struct dafs_opaque64 *state_id);
+u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		     const struct dafs_opaque64 *state_id);
+u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+		    const struct dafs_opaque64 *state_id, u32 access, struct file **filp);
+u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
+void dafsd_open_done(struct file *filp);
+void dafsd_opens_release_export(struct dafsd_export *exp);
+u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file);
+void dafsd_remove_end(struct dafsd_file *file);
+
+/* proc_io.c: the write verifier */
+void dafsd_verifier_get(struct dafs_opaque64 *verifier);
+void dafsd_verifier_change(int error);
+
+#endif /* _DAFSD_VFS_H */
