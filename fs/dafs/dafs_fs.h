@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The VFS half of the client: mounts, inodes, open files and their data.
+ *
+ * Locks, outermost first:
+ *
+ *   di->write_lock	one buffered writer, or appender, at a time
+ *   di->zap_lock	one invalidation of the page cache at a time
+ *   inode->i_rwsem	as the VFS and netfs_start_io_*() take it
+ *   di->commit_lock	one COMMIT at a time
+ *   netfs->wb_lock	no new write-back while lost data is sent again
+ *   os->recover_lock	one reclaim of an open at a time
+ *   di->unstable_lock	what is written but not yet stable
+ *   sbi->unstable_lock	which inodes have such data
+ *   di->lock		attributes, access rights and opens
+ *   inode->i_lock	sizes
+ */
+#ifndef _FS_DAFS_FS_H
+#define _FS_DAFS_FS_H
+
+#include <linux/fs.h>
+#include <linux/fs_context.h>
+#include <linux/fs_parser.h>
+#include <linux/netfs.h>
+#include "proc.h"
+
+#define DAFS_SUPER_MAGIC	0x44414653	/* "DAFS" */
+
+#define DAFS_DEF_TIMEO		600		/* deciseconds */
+#define DAFS_DEF_RETRANS	3
+#define DAFS_DEF_MAX_REQUESTS	64
+#define DAFS_DEF_MSG_SIZE	SZ_16K
+#define DAFS_DEF_ACREGMIN	3		/* seconds, as are the next three */
+#define DAFS_DEF_ACREGMAX	60
+#define DAFS_DEF_ACDIRMIN	30
+#define DAFS_DEF_ACDIRMAX	60
+
+/* A larger folio is never split among reads; see dafs_prepare_read(). */
+#define DAFS_MAX_FOLIO_SIZE	SZ_256K
+
+/* Written but unstable data of one inode: when to commit, and when to stop. */
+#define DAFS_UNSTABLE_SOFT	SZ_32M
+#define DAFS_UNSTABLE_HARD	SZ_128M
+#define DAFS_UNSTABLE_DELAY	(5 * HZ)
+
+/**
+ * struct dafs_options - mount options that the session does not know
+ * @rsize: bytes of the largest read, 0 for as much as the server likes
+ * @wsize: bytes of the largest write, likewise
+ * @acregmin: shortest time that attributes of a file are trusted, in jiffies
+ * @acregmax: longest
+ * @acdirmin: the same for directories
+ * @acdirmax: the same for directories
+ * @noac: trust no attributes and write synchronously
+ */
+struct dafs_options {
+	u32 rsize;
+	u32 wsize;
+	unsigned long acregmin;
+	unsigned long acregmax;
+	unsigned long acdirmin;
+	unsigned long acdirmax;
+	bool noac;
+};
+
+/* struct dafs_sb_info, flags */
+#define DAFS_SB_NO_READ_DIRECT	0	/* the server answered NOTSUPP */
+#define DAFS_SB_NO_WRITE_DIRECT	1
+#define DAFS_SB_CLOSING		2	/* no unstable writes any more */
+
+/**
+ * struct dafs_sb_info - one mount
+ * @sb: its super block
+ * @ses: session with the server
+ * @params: how the session was made, for show_options
+ * @opts: the other options, with the server's limits applied
+ * @root: handle of the root of the mount
+ * @attrs: DAFS_FATTR_* to ask for: those of use that the server supports
+ * @max_name: longest name the server takes, in bytes
+ * @flags: DAFS_SB_*
+ * @async: work items under way, see dafs_kill_sb()
+ * @owner_seed: makes open owners differ from those of other mounts (E-82)
+ * @owner_next: makes them differ from each other
+ * @unstable_lock: guards @unstable
+ * @unstable: inodes with unstable data, by their unstable_link
+ * @commit_work: commits them after DAFS_UNSTABLE_DELAY
+ */
+struct dafs_sb_info {
+	struct super_block *sb;
+	struct dafs_session *ses;
+	struct dafs_session_params params;
+	struct dafs_options opts;
+	struct dafs_fh root;
+	u64 attrs;
+	u32 max_name;
+	unsigned long flags;
+	atomic_t async;
+	u64 owner_seed;
+	atomic64_t owner_next;
+	spinlock_t unstable_lock;
+	struct list_head unstable;
+	struct delayed_work commit_work;
+};
+
+#define DAFS_ACCESS_CACHE	4
+
+/**
+ * struct dafs_access_entry - what the server granted a user
+ * @cred: the user, a reference, or NULL
+ * @granted: DAFS_ACCESS_*
+ * @expires: jiffies
+ */
+struct dafs_access_entry {
+	const struct cred *cred;
+	u32 granted;
+	unsigned long expires;
+};
+
+/* struct dafs_inode, flags */
+#define DAFS_INO_STALE		0	/* read the attributes again */
+#define DAFS_INO_STALE_STAT	1	/* for stat(2); the change attribute is good */
+#define DAFS_INO_ZAP		2	/* the page cache is out of date */
+#define DAFS_INO_OWN_CHANGE	3	/* the next new change attribute is ours */
+#define DAFS_INO_FLUSHING	4	/* what is written is going to be committed */
+
+/**
+ * struct dafs_inode - one object of the server
+ * @netfs: the inode; must come first
+ * @fh: its filehandle
+ * @flags: DAFS_INO_*
+ * @lock: guards what follows up to @opens
+ * @change: change attribute
+ * @attr_at: when the attributes were read, in jiffies
+ * @attr_timeo: how long they are trusted, in jiffies
+ * @attr_gen: counts modifications made by this client; attributes asked for
+ *	before the last of them say nothing about size and change
+ * @access: access rights, latest first
+ * @opens: struct dafs_open_state
+ * @dir_gen: counts changes of a directory made by others; written under
+ *	@lock, compared by dafs_d_revalidate() without
+ * @btime: time of creation
+ * @writers: buffered writes in progress; raised under i_lock
+ * @wb_cred: the last user who opened the file for writing, for write-back
+ *	that finds no open; guarded by @lock
+ * @write_lock: serializes buffered writers, see dafs_buffered_write()
+ * @zap_lock: serializes dafs_zap_mapping()
+ * @unstable_lock: guards @unstable, @unstable_bytes and @unstable_pinned
+ * @unstable: struct dafs_extent
+ * @unstable_bytes: in @unstable, and in the hands of the committer
+ * @unstable_pinned: an inode reference is held for the sake of @unstable
+ * @unstable_link: in sbi->unstable if @unstable_pinned
+ * @commit_lock: one COMMIT at a time
+ * @commit_work: commits in the background; holds an inode reference
+ */
+struct dafs_inode {
+	struct netfs_inode netfs;
+	struct dafs_fh fh;
+	unsigned long flags;
+	spinlock_t lock;
+	u64 change;
+	unsigned long attr_at;
+	unsigned long attr_timeo;
+	unsigned long attr_gen;
+	struct dafs_access_entry access[DAFS_ACCESS_CACHE];
+	struct list_head opens;
+	unsigned long dir_gen;
+	struct timespec64 btime;
+	atomic_t writers;
+	const struct cred *wb_cred;
+	struct mutex write_lock;
+	struct mutex zap_lock;
+	spinlock_t unstable_lock;
+	struct list_head unstable;
+	size_t unstable_bytes;
+	bool unstable_pinned;
+	struct list_head unstable_link;
+	struct mutex commit_lock;
+	struct work_struct commit_work;
+};
+
+/**
+ * struct dafs_open_state - one OPEN at the server (4.4.1.2)
+ * @ref: one of each open file, one of each I/O request that uses it
+ * @link: in di->opens until the last reference goes
+ * @di: the inode; outlived by the open only after @link is gone
+ * @sbi: the mount
+ * @fh: the file
+ * @cred: who opened it
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @owner: the open owner's name
+ * @lock: guards @state_id
+ * @state_id: from the server
+ * @recover_lock: one reclaim at a time
+ * @close_work: sends CLOSE where the last user may not wait for it
+ */
+struct dafs_open_state {
+	refcount_t ref;
+	struct list_head link;
+	struct dafs_inode *di;
+	struct dafs_sb_info *sbi;
+	struct dafs_fh fh;
+	const struct cred *cred;
+	u32 access;
+	char owner[40];
+	spinlock_t lock;
+	struct dafs_opaque64 state_id;
+	struct mutex recover_lock;
+	struct work_struct close_work;
+};
+
+/**
+ * struct dafs_io - one contiguous read or write, in as many calls as it takes
+ * @done_work: looks at a response
+ * @retry_work: sends the next call
+ * @sbi: the mount
+ * @di: the file; whoever started the I/O keeps it
+ * @open: the open to do it under, or NULL for the anonymous state-id (E-79)
+ * @cred: whom to act for
+ * @write: direction
+ * @force_inline: do not use RDMA for this one
+ * @stable: DAFS_UNSTABLE ... of a write
+ * @iter: the memory of the whole I/O; never advanced
+ * @pos: offset in the file
+ * @len: bytes
+ * @done: bytes moved so far
+ * @eof: a read met the end of the file
+ * @committed: weakest commitment of all calls of a write
+ * @verf: write verifier of the first call
+ * @verf_set: @verf is valid
+ * @verf_mixed: a later call returned another one
+ * @complete: called once at the end, in process context
+ * @priv: for @complete
+ * @conn: connection of the call in progress
+ * @call: the call in progress
+ * @mem: memory of the call in progress
+ * @direct: the call in progress moves its data by RDMA
+ * @part: bytes of the call in progress
+ * @max_part: upper limit for @part, 0 for none
+ * @state_id: that the call in progress was sent with
+ * @recover: the server did not know @state_id
+ * @tries: failures that count against DAFS_IO_TRIES
+ * @delay_ms: for dafs_status_transient()
+ * @args: of the call in progress
+ */
+struct dafs_io {
+	struct work_struct done_work;
+	struct delayed_work retry_work;
+	struct dafs_sb_info *sbi;
+	struct dafs_inode *di;
+	struct dafs_open_state *open;
+	const struct cred *cred;
+	bool write;
+	bool force_inline;
+	u32 stable;
+	struct iov_iter iter;
+	u64 pos;
+	size_t len;
+	size_t done;
+	bool eof;
+	u32 committed;
+	struct dafs_opaque64 verf;
+	bool verf_set;
+	bool verf_mixed;
+	void (*complete)(struct dafs_io *io, int err);
+	void *priv;
+	struct dafs_conn *conn;
+	struct dafs_call *call;
+	struct dafs_mem mem;
+	bool direct;
+	size_t part;
+	size_t max_part;
+	struct dafs_opaque64 state_id;
+	bool recover;
+	unsigned int tries;
+	unsigned int delay_ms;
+	union {
+		struct dafs_read_inline_args read_inline;
+		struct dafs_read_direct_args read_direct;
+		struct dafs_write_inline_args write_inline;
+		struct dafs_write_direct_args write_direct;
+	} args;
+};
+
+/**
+ * struct dafs_extent - a range written unstably, and the folios it came from
+ * @link: in di->unstable
+ * @pos: offset in the file
+ * @len: bytes
+ * @verf: write verifier; what another one makes stable is not this
+ * @lost: no single verifier stands for all of it
+ * @nr: number of @bv
+ * @bv: the memory, with a reference on each folio
+ */
+struct dafs_extent {
+	struct list_head link;
+	u64 pos;
+	size_t len;
+	struct dafs_opaque64 verf;
+	bool lost;
+	unsigned int nr;
+	struct bio_vec bv[] __counted_by(nr);
+};
+
+static inline struct dafs_inode *DAFS_I(const struct inode *inode)
+{
+	return container_of(inode, struct dafs_inode, netfs.inode);
+}
+
+static inline struct dafs_sb_info *DAFS_SB(const struct super_block *sb)
+{
+	return sb->s_fs_info;
+}
+
+static inline struct dafs_session *dafs_inode_ses(const struct inode *inode)
+{
+	return DAFS_SB(inode->i_sb)->ses;
+}
+
+/* options.c */
+
+/**
+ * struct dafs_fs_context - a mount in the making
+ * @params: of the session
+ * @opts: other options
+ * @export: path of the export on the server
+ * @port: port= as given, or 0
+ * @srcaddr: srcaddr= as given, or NULL
+ */
+struct dafs_fs_context {
+	struct dafs_session_params params;
+	struct dafs_options opts;
+	char *export;
+	u16 port;
+	char *srcaddr;
+};
+
+extern const struct fs_parameter_spec dafs_fs_parameters[];
+
+void dafs_options_init(struct dafs_fs_context *ctx);
+int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param);
+int dafs_parse_source(struct fs_context *fc);
+int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi);
+int dafs_show_options(struct seq_file *m, struct dentry *root);
+
+/* inode.c */
+#define DAFS_INODE_ATTRS						\
+	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_MODE | DAFS_FATTR_NUM_LINKS | \
+	 DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_FILE_ID | \
+	 DAFS_FATTR_SPACE_USED | DAFS_FATTR_TIME_ACCESS |		\
+	 DAFS_FATTR_TIME_CREATE | DAFS_FATTR_TIME_METADATA |		\
+	 DAFS_FATTR_TIME_MODIFY | DAFS_FATTR_RAW_DEV |			\
+	 DAFS_FATTR_OWNER | DAFS_FATTR_OWNER_GROUP)
+/* Without these there is no inode. */
+#define DAFS_INODE_NEEDS						\
+	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_CHANGE |			\
+	 DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_FILE_ID)
+
+void dafs_inode_init_once(void *data);
+void dafs_inode_reset(struct dafs_inode *di);
+void dafs_inode_release(struct dafs_inode *di);
+unsigned long dafs_attr_begin(struct dafs_inode *di);
+void dafs_own_change(struct dafs_inode *di);
+struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
+			const struct dafs_fh *fh);
+bool dafs_attrs_fresh(const struct dafs_inode *di);
+int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
+int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
+int dafs_zap_mapping(struct inode *inode);
+int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
+		     struct kstat *stat, u32 request_mask, unsigned int flags);
+
+/* setattr.c */
+int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry,
+		     struct iattr *iattr);
+
+/* access.c */
+void dafs_access_zap_locked(struct dafs_inode *di);
+int dafs_may(struct inode *inode, const struct cred *cred, u32 want);
+int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask);
+
+/* dir.c */
+extern const struct inode_operations dafs_dir_iops;
+extern const struct dentry_operations dafs_dentry_ops;
+void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
+
+/* readdir.c */
+extern const struct file_operations dafs_dir_fops;
+
+/* open.c */
+struct dafs_open_state *dafs_open_state_get(struct inode *inode,
+					    struct dentry *dentry, u32 access,
+					    const struct cred *cred, bool created);
+struct dafs_open_state *dafs_open_state_create(struct inode *dir,
+					       struct dentry *dentry,
+					       umode_t mode, u32 access,
+					       const struct cred *cred,
+					       struct inode **inodep);
+struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
+					     const struct cred *cred);
+void dafs_open_state_hold(struct dafs_open_state *os);
+void dafs_open_state_put(struct dafs_open_state *os, bool wait);
+void dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
+int dafs_open_state_recover(struct dafs_open_state *os,
+			    const struct dafs_opaque64 *lost);
+bool dafs_status_lost_state(u32 status);
+
+/* dir.c, for open.c */
+void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change);
+
+/* file.c */
+extern const struct file_operations dafs_file_fops;
+int dafs_file_open(struct inode *inode, struct file *file);
+
+/* io.c */
+void dafs_io_start(struct dafs_io *io);
+int dafs_io_run(struct dafs_io *io);
+
+/* data.c */
+extern const struct netfs_request_ops dafs_request_ops;
+extern const struct address_space_operations dafs_file_aops;
+int dafs_data_init(void);
+void dafs_data_exit(void);
+
+/* unstable.c */
+struct dafs_extent *dafs_extent_create(const struct iov_iter *iter, u64 pos, size_t len);
+void dafs_extent_free(struct dafs_extent *extent);
+bool dafs_unstable_full(struct dafs_inode *di);
+void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent);
+void dafs_unstable_drop(struct dafs_inode *di);
+int dafs_commit_inode(struct inode *inode);
+void dafs_commit_all(struct dafs_sb_info *sbi);
+void dafs_unstable_sb_init(struct dafs_sb_info *sbi);
+void dafs_unstable_sb_exit(struct dafs_sb_info *sbi);
+void dafs_commit_work(struct work_struct *work);
+
+/* super.c */
+void dafs_async_begin(struct dafs_sb_info *sbi);
+void dafs_async_end(struct dafs_sb_info *sbi);
+
+/* work queues, see dafs_init_workqueues() */
+extern struct workqueue_struct *dafs_done_wq;
+extern struct workqueue_struct *dafs_retry_wq;
+extern struct workqueue_struct *dafs_commit_wq;
+
+#endif /* _FS_DAFS_FS_H */

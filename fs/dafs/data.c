@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Between the netfs library and the server: what it calls a subrequest is a
+ * struct dafs_io here.
+ *
+ * The library could retry and split subrequests itself.  It never has to: an
+ * I/O ends when all of it is done, or with an error for good (io.c).
+ *
+ * Buffered data is written UNSTABLE and committed later, see unstable.c.
+ * Direct writes ask for DATA_SYNC: their memory goes back to the program when
+ * they end, so nothing could be sent again after a server restart, and one
+ * round trip beats two.
+ */
+#include <linux/mempool.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include "dafs_fs.h"
+#include "netfs_compat.h"
+
+#define DAFS_SUBREQ_RESERVE	16
+
+/**
+ * struct dafs_subreq - a subrequest of the netfs library with its I/O
+ * @subreq: must come first; the library allocates the whole from our pool
+ * @io: the I/O
+ * @extent: of an unstable write
+ */
+struct dafs_subreq {
+	struct netfs_io_subrequest subreq;
+	struct dafs_io io;
+	struct dafs_extent *extent;
+};
+
+static struct kmem_cache *dafs_request_cachep;
+static struct kmem_cache *dafs_subreq_cachep;
+static mempool_t dafs_request_pool;
+static mempool_t dafs_subreq_pool;
+
+static struct dafs_subreq *dafs_subreq(struct netfs_io_subrequest *subreq)
+{
+	return container_of(subreq, struct dafs_subreq, subreq);
+}
+
+static bool dafs_request_writes(const struct netfs_io_request *rreq)
+{
+	switch (rreq->origin) {
+	case NETFS_WRITEBACK:
+	case NETFS_WRITETHROUGH:
+	case NETFS_UNBUFFERED_WRITE:
+	case NETFS_DIO_WRITE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool dafs_request_buffered(const struct netfs_io_request *rreq)
+{
+	return rreq->origin == NETFS_WRITEBACK || rreq->origin == NETFS_WRITETHROUGH;
+}
+
+/* The open of the file if it allows this, or else any that does. */
+static struct dafs_open_state *dafs_request_open(struct dafs_inode *di, struct file *file,
+						 u32 access)
+{
+	struct dafs_open_state *os = file ? file->private_data : NULL;
+
+	if (os && (os->access & access)) {
+		dafs_open_state_hold(os);
+		return os;
+	}
+	return dafs_open_state_find(di, access, NULL);
+}
+
+/*
+ * Whom to act for when no open says so: write-back of what a file left behind
+ * that has been closed.
+ */
+static const struct cred *dafs_request_cred(struct dafs_inode *di, struct file *file)
+{
+	const struct cred *cred;
+
+	if (file)
+		return get_cred(file->f_cred);
+	spin_lock(&di->lock);
+	cred = get_cred(di->wb_cred ?: current_cred());
+	spin_unlock(&di->lock);
+	return cred;
+}
+
+/* netfs_priv is the open or NULL, netfs_priv2 the user. */
+static void dafs_request_set_open(struct netfs_io_request *rreq, struct file *file,
+				  u32 access)
+{
+	struct dafs_inode *di = DAFS_I(rreq->inode);
+	struct dafs_open_state *os = dafs_request_open(di, file, access);
+
+	rreq->netfs_priv = os;
+	rreq->netfs_priv2 = (void *)(os ? get_cred(os->cred) :
+					  dafs_request_cred(di, file));
+}
+
+static int dafs_init_request(struct netfs_io_request *rreq, struct file *file)
+{
+	const struct dafs_options *opts = &DAFS_SB(rreq->inode->i_sb)->opts;
+
+	rreq->rsize = opts->rsize;
+	rreq->wsize = opts->wsize;
+	/* Write-back picks its open when it has found something to write. */
+	if (rreq->origin == NETFS_WRITEBACK)
+		return 0;
+	dafs_request_set_open(rreq, file, dafs_request_writes(rreq) ?
+					  DAFS_OPEN_SHARE_ACCESS_WRITE :
+					  DAFS_OPEN_SHARE_ACCESS_READ);
+	return 0;
+}
+
+static void dafs_free_request(struct netfs_io_request *rreq)
+{
+	if (rreq->netfs_priv)
+		dafs_open_state_put(rreq->netfs_priv, false);
+	put_cred(rreq->netfs_priv2);
+}
+
+static void dafs_begin_writeback(struct netfs_io_request *wreq)
+{
+	dafs_request_set_open(wreq, NULL, DAFS_OPEN_SHARE_ACCESS_WRITE);
+	wreq->io_streams[0].avail = true;
+}
+
+/*
+ * How much to read at once: at most rsize, and not across a multiple of the
+ * largest folio size, so that no folio is filled by two reads.  Collecting the
+ * parts of a folio from several subrequests is something that the library can
+ * do, but at a price.
+ */
+static int dafs_prepare_read(struct netfs_io_subrequest *subreq)
+{
+	struct netfs_io_request *rreq = subreq->rreq;
+	u64 start = subreq->start + subreq->transferred;
+	u64 align = mapping_max_folio_size(rreq->mapping);
+	u64 end = start + rreq->rsize;
+
+	if (rreq->origin != NETFS_DIO_READ)
+		end = round_down(end, align);
+	rreq->io_streams[0].sreq_max_len = end - start;
+	return 0;
+}
+
+static void dafs_subreq_io_init(struct netfs_io_subrequest *subreq)
+{
+	struct netfs_io_request *rreq = subreq->rreq;
+	struct dafs_io *io = &dafs_subreq(subreq)->io;
+
+	/* The rest is zero: the library clears what it allocates. */
+	io->sbi = DAFS_SB(rreq->inode->i_sb);
+	io->di = DAFS_I(rreq->inode);
+	io->open = rreq->netfs_priv;
+	io->cred = rreq->netfs_priv2;
+	io->iter = subreq->io_iter;
+	io->pos = subreq->start;
+	io->len = subreq->len;
+	io->priv = subreq;
+}
+
+static void dafs_read_complete(struct dafs_io *io, int err)
+{
+	struct netfs_io_subrequest *subreq = io->priv;
+
+	subreq->error = err;
+	if (!err) {
+		subreq->transferred = io->done;
+		/* The library fills up with zeroes what the server has not. */
+		if (io->eof)
+			__set_bit(NETFS_SREQ_HIT_EOF, &subreq->flags);
+	}
+	dafs_netfs_read_done(subreq);
+}
+
+static void dafs_issue_read(struct netfs_io_subrequest *subreq)
+{
+	struct dafs_io *io = &dafs_subreq(subreq)->io;
+
+	dafs_subreq_io_init(subreq);
+	io->complete = dafs_read_complete;
+	/*
+	 * Where gaps of a folio are read, one page stands for all that is not
+	 * wanted and is written several times, so no checksum over the memory
+	 * comes out right.  That over a message does.
+	 */
+	io->force_inline = subreq->rreq->origin == NETFS_READ_GAPS && io->sbi->params.cksum;
+	dafs_io_start(io);
+}
+
+/* The server has more than it had, and netfs may drop the folios now. */
+static void dafs_written(struct dafs_io *io)
+{
+	struct inode *inode = &io->di->netfs.inode;
+	struct netfs_inode *ictx = &io->di->netfs;
+	u64 end = io->pos + io->len;
+
+	spin_lock(&inode->i_lock);
+	if (end > ictx->remote_i_size)
+		ictx->remote_i_size = end;
+	spin_unlock(&inode->i_lock);
+	dafs_own_change(io->di);
+}
+
+static void dafs_write_stable(struct dafs_subreq *ds)
+{
+	struct dafs_io *io = &ds->io;
+
+	if (!ds->extent)
+		return;
+	if (io->committed >= DAFS_DATA_SYNC) {
+		dafs_extent_free(ds->extent);
+		return;
+	}
+	ds->extent->verf = io->verf;
+	ds->extent->lost = io->verf_mixed;
+	dafs_unstable_add(&io->di->netfs.inode, ds->extent);
+}
+
+static void dafs_write_complete(struct dafs_io *io, int err)
+{
+	struct netfs_io_subrequest *subreq = io->priv;
+	struct netfs_io_request *wreq = subreq->rreq;
+	struct dafs_subreq *ds = dafs_subreq(subreq);
+
+	if (err) {
+		/* The library takes this for "try the same again". */
+		if (err == -EAGAIN)
+			err = -EACCES;
+		/* It does not look at subrequests for the result of a request. */
+		cmpxchg(&wreq->error, 0, err);
+		dafs_extent_free(ds->extent);
+		dafs_netfs_write_done(subreq, err);
+		return;
+	}
+	dafs_written(io);
+	dafs_write_stable(ds);
+	dafs_netfs_write_done(subreq, io->len);
+}
+
+/*
+ * Write stably where nothing more can be kept for sending again, and where all
+ * of a file is going to be committed anyway and goes in one write.
+ */
+static bool dafs_write_stably(struct dafs_inode *di)
+{
+	struct inode *inode = &di->netfs.inode;
+
+	if (dafs_unstable_full(di))
+		return true;
+	return test_bit(DAFS_INO_FLUSHING, &di->flags) && !READ_ONCE(di->unstable_bytes) &&
+	       i_size_read(inode) <= DAFS_SB(inode->i_sb)->opts.wsize;
+}
+
+static void dafs_issue_write(struct netfs_io_subrequest *subreq)
+{
+	struct dafs_subreq *ds = dafs_subreq(subreq);
+	struct dafs_io *io = &ds->io;
+
+	dafs_subreq_io_init(subreq);
+	io->write = true;
+	io->complete = dafs_write_complete;
+	if (dafs_request_buffered(subreq->rreq) && !dafs_write_stably(io->di))
+		ds->extent = dafs_extent_create(&io->iter, io->pos, io->len);
+	io->stable = ds->extent ? DAFS_UNSTABLE : DAFS_DATA_SYNC;
+	dafs_io_start(io);
+}
+
+const struct netfs_request_ops dafs_request_ops = {
+	.request_pool		= &dafs_request_pool,
+	.subrequest_pool	= &dafs_subreq_pool,
+	.init_request		= dafs_init_request,
+	.free_request		= dafs_free_request,
+	.prepare_read		= dafs_prepare_read,
+	.issue_read		= dafs_issue_read,
+	.begin_writeback	= dafs_begin_writeback,
+	.issue_write		= dafs_issue_write,
+};
+
+const struct address_space_operations dafs_file_aops = {
+	.read_folio		= netfs_read_folio,
+	.readahead		= netfs_readahead,
+	.dirty_folio		= netfs_dirty_folio,
+	.release_folio		= netfs_release_folio,
+	.invalidate_folio	= netfs_invalidate_folio,
+	.direct_IO		= noop_direct_IO,
+	.writepages		= netfs_writepages,
+	.migrate_folio		= filemap_migrate_folio,
+};
+
+/**
+ * dafs_data_init() - make the pools of requests
+ *
+ * Write-back is in the way of memory reclaim, so some are kept in reserve.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init dafs_data_init(void)
+{
+	int err;
+
+	dafs_request_cachep = kmem_cache_create("dafs_request",
+						sizeof(struct netfs_io_request), 0,
+						SLAB_HWCACHE_ALIGN, NULL);
+	if (!dafs_request_cachep)
+		return -ENOMEM;
+	err = mempool_init_slab_pool(&dafs_request_pool, DAFS_SUBREQ_RESERVE,
+				     dafs_request_cachep);
+	if (err)
+		goto request_cache;
+	dafs_subreq_cachep = kmem_cache_create("dafs_subreq", sizeof(struct dafs_subreq),
+					       0, SLAB_HWCACHE_ALIGN, NULL);
+	if (!dafs_subreq_cachep) {
+		err = -ENOMEM;
+		goto request_pool;
+	}
+	err = mempool_init_slab_pool(&dafs_subreq_pool, DAFS_SUBREQ_RESERVE,
+				     dafs_subreq_cachep);
+	if (err)
+		goto subreq_cache;
+	return 0;
+
+subreq_cache:
+	kmem_cache_destroy(dafs_subreq_cachep);
+request_pool:
+	mempool_exit(&dafs_request_pool);
+request_cache:
+	kmem_cache_destroy(dafs_request_cachep);
+	return err;
+}
+
+/**
+ * dafs_data_exit() - undo dafs_data_init()
+ *
+ * Context: after rcu_barrier(), because requests are freed after a grace
+ * period.
+ */
+void dafs_data_exit(void)
+{
+	mempool_exit(&dafs_subreq_pool);
+	kmem_cache_destroy(dafs_subreq_cachep);
+	mempool_exit(&dafs_request_pool);
+	kmem_cache_destroy(dafs_request_cachep);
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names: finding, making, removing and renaming objects.
+ *
+ * A dentry is good for as long as nobody else changed its directory.  d_time
+ * holds the directory's dir_gen of the moment before the name was looked up;
+ * dir_gen counts the changes that the change attribute shows and that are not
+ * ours.  Ours are told from those of others by the change_info that comes with
+ * each response (E-119).
+ */
+#include <linux/fs.h>
+#include <linux/namei.h>
+#include <linux/pagemap.h>
+#include "dafs_fs.h"
+
+/**
+ * dafs_fattr_mode() - put permission bits into attributes to be set
+ * @attr: attributes
+ * @mode: i_mode
+ */
+void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode)
+{
+	attr->included |= DAFS_FATTR_MODE;
+	attr->valid |= DAFS_FATTR_MODE;
+	attr->mode = mode & S_IALLUGO;
+}
+
+static unsigned long dafs_dir_gen(const struct inode *dir)
+{
+	return READ_ONCE(DAFS_I(dir)->dir_gen);
+}
+
+/**
+ * dafs_dir_changed() - this client has changed a directory
+ * @dir: the directory
+ * @change: its change attribute before and after, from the response
+ *
+ * If nobody else came in between, what is known of its other names holds.  If
+ * somebody did, the change attribute kept here is not the one before, and the
+ * next GETATTR shows yet another.
+ *
+ * Context: any but hard interrupt.
+ */
+void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change)
+{
+	struct dafs_inode *di = DAFS_I(dir);
+
+	spin_lock(&di->lock);
+	WRITE_ONCE(di->attr_gen, di->attr_gen + 1);
+	if (change->atomic && change->before == di->change)
+		di->change = change->after;
+	else
+		set_bit(DAFS_INO_STALE, &di->flags);
+	set_bit(DAFS_INO_STALE_STAT, &di->flags);
+	spin_unlock(&di->lock);
+}
+
+/* With O_EXCL and mkdir the server finds out whether the name is taken. */
+static bool dafs_exclusive(unsigned int flags)
+{
+	return (flags & (LOOKUP_CREATE | LOOKUP_EXCL)) == (LOOKUP_CREATE | LOOKUP_EXCL);
+}
+
+static struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *name)
+{
+	const struct cred *cred = current_cred();
+	struct dafs_fh fh;
+	int err;
+
+	err = dafs_lookup(dafs_inode_ses(dir), cred, &DAFS_I(dir)->fh, name, &fh);
+	if (err == -ENOENT)
+		return NULL;
+	if (err)
+		return ERR_PTR(err);
+	return dafs_iget(dir->i_sb, cred, &fh);
+}
+
+static struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry,
+				  unsigned long gen)
+{
+	struct dentry *alias;
+
+	dentry->d_time = gen;
+	alias = d_splice_alias(inode, dentry);
+	if (!IS_ERR_OR_NULL(alias))
+		alias->d_time = gen;
+	return alias;
+}
+
+static struct dentry *dafs_dir_lookup(struct inode *dir, struct dentry *dentry,
+				      unsigned int flags)
+{
+	unsigned long gen = dafs_dir_gen(dir);
+
+	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
+		return ERR_PTR(-ENAMETOOLONG);
+	/* Left unhashed, because nothing is known about it. */
+	if (dafs_exclusive(flags))
+		return NULL;
+	return dafs_splice(dafs_lookup_inode(dir, &dentry->d_name), dentry, gen);
+}
+
+/* Ask the server again: does the name still lead where the dentry does? */
+static int dafs_relookup(struct inode *dir, struct dentry *dentry)
+{
+	struct inode *inode = d_inode(dentry);
+	unsigned long gen = dafs_dir_gen(dir);
+	struct name_snapshot name;
+	struct dafs_fh fh;
+	int err;
+
+	/* Without i_rwsem a rename may change the name under our hands. */
+	take_dentry_name_snapshot(&name, dentry);
+	err = dafs_lookup(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
+			  &name.name, &fh);
+	release_dentry_name_snapshot(&name);
+	if (err && err != -ENOENT)
+		return err;
+	if (!inode != (err == -ENOENT))
+		return 0;
+	if (inode && memcmp(&fh, &DAFS_I(inode)->fh, sizeof(fh)))
+		return 0;
+	dentry->d_time = gen;
+	return 1;
+}
+
+static int dafs_d_revalidate_rcu(struct dentry *dentry)
+{
+	struct dentry *parent = READ_ONCE(dentry->d_parent);
+	struct inode *dir = d_inode_rcu(parent);
+
+	if (!dir || !dafs_attrs_fresh(DAFS_I(dir)) ||
+	    READ_ONCE(dentry->d_time) != dafs_dir_gen(dir))
+		return -ECHILD;
+	return 1;
+}
+
+static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
+{
+	struct dentry *parent;
+	struct inode *dir;
+	int ret;
+
+	if (flags & LOOKUP_RCU)
+		return flags & LOOKUP_REVAL ? -ECHILD : dafs_d_revalidate_rcu(dentry);
+	if (dafs_exclusive(flags) && d_is_negative(dentry))
+		return 1;
+	parent = dget_parent(dentry);
+	dir = d_inode(parent);
+	ret = dafs_revalidate(dir, current_cred(), flags & LOOKUP_REVAL);
+	if (!ret) {
+		ret = 1;
+		if (dentry->d_time != dafs_dir_gen(dir) || (flags & LOOKUP_REVAL))
+			ret = dafs_relookup(dir, dentry);
+	}
+	dput(parent);
+	return ret;
+}
+
+/* For "." and what else is reached without a name. */
+static int dafs_d_weak_revalidate(struct dentry *dentry, unsigned int flags)
+{
+	struct inode *inode = d_inode(dentry);
+	int err;
+
+	if (!inode)
+		return 1;
+	err = dafs_revalidate(inode, current_cred(), flags & LOOKUP_REVAL);
+	return err ?: 1;
+}
+
+const struct dentry_operations dafs_dentry_ops = {
+	.d_revalidate		= dafs_d_revalidate,
+	.d_weak_revalidate	= dafs_d_weak_revalidate,
+};
+
+/* The name now leads to an object that we have just made. */
+static int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct inode *inode,
+			    unsigned long gen)
+{
+	struct dentry *alias;
+
+	d_drop(dentry);
+	alias = dafs_splice(inode, dentry, gen);
+	if (IS_ERR(alias))
+		return PTR_ERR(alias);
+	dput(alias);
+	return 0;
+}
+
+/* mknod and symlink cannot set a mode themselves (E-30). */
+static int dafs_set_mode(struct inode *dir, const struct dafs_fh *fh, umode_t mode)
+{
+	const struct dafs_opaque64 none = {};
+	struct dafs_fattr attr = {};
+
+	dafs_fattr_mode(&attr, mode);
+	return dafs_setattr(dafs_inode_ses(dir), current_cred(), fh, &none, &attr, NULL);
+}
+
+static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode,
+			  const struct dafs_node *node)
+{
+	const struct cred *cred = current_cred();
+	unsigned long gen = dafs_dir_gen(dir);
+	struct dafs_change_info change;
+	struct inode *inode;
+	struct dafs_fh fh;
+	int err;
+
+	err = dafs_create(dafs_inode_ses(dir), cred, &DAFS_I(dir)->fh, &dentry->d_name,
+			  node, &fh, &change);
+	if (err)
+		return err;
+	dafs_dir_changed(dir, &change);
+	if (!node->attr && node->type != DAFS_TYPE_LNK)
+		err = dafs_set_mode(dir, &fh, mode);
+	inode = dafs_iget(dir->i_sb, cred, &fh);
+	if (IS_ERR(inode)) {
+		/* It is there, so its name must be looked up again. */
+		d_drop(dentry);
+		return PTR_ERR(inode);
+	}
+	return dafs_instantiate(dir, dentry, inode, gen) ?: err;
+}
+
+static int dafs_dir_mkdir(struct mnt_idmap *idmap, struct inode *dir,
+			  struct dentry *dentry, umode_t mode)
+{
+	struct dafs_fattr attr = {};
+	const struct dafs_node node = { .type = DAFS_TYPE_DIR, .attr = &attr };
+	int err;
+
+	dafs_fattr_mode(&attr, mode);
+	err = dafs_make_node(dir, dentry, mode, &node);
+	if (!err)
+		inc_nlink(dir);
+	return err;
+}
+
+static int dafs_dir_symlink(struct mnt_idmap *idmap, struct inode *dir,
+			    struct dentry *dentry, const char *target)
+{
+	const struct dafs_node node = {
+		.type = DAFS_TYPE_LNK,
+		.link = { .len = strlen(target), .data = (const u8 *)target },
+	};
+
+	return dafs_make_node(dir, dentry, S_IFLNK | 0777, &node);
+}
+
+static int dafs_make_file(struct inode *dir, struct dentry *dentry, umode_t mode)
+{
+	unsigned long gen = dafs_dir_gen(dir);
+	struct dafs_open_state *os;
+	struct inode *inode;
+	int err;
+
+	os = dafs_open_state_create(dir, dentry, mode, DAFS_OPEN_SHARE_ACCESS_READ,
+				    current_cred(), &inode);
+	if (IS_ERR(os))
+		return PTR_ERR(os);
+	err = dafs_instantiate(dir, dentry, igrab(inode), gen);
+	dafs_open_state_put(os, true);
+	iput(inode);
+	return err;
+}
+
+static int dafs_dir_mknod(struct mnt_idmap *idmap, struct inode *dir,
+			  struct dentry *dentry, umode_t mode, dev_t dev)
+{
+	struct dafs_node node = {
+		.dev = { .specdata1 = MAJOR(dev), .specdata2 = MINOR(dev) },
+	};
+
+	switch (mode & S_IFMT) {
+	case 0:
+	case S_IFREG:
+		return dafs_make_file(dir, dentry, mode);
+	case S_IFBLK:
+		node.type = DAFS_TYPE_BLK;
+		break;
+	case S_IFCHR:
+		node.type = DAFS_TYPE_CHR;
+		break;
+	case S_IFIFO:
+		node.type = DAFS_TYPE_FIFO;
+		break;
+	case S_IFSOCK:
+		node.type = DAFS_TYPE_SOCK;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return dafs_make_node(dir, dentry, mode, &node);
+}
+
+static int dafs_dir_create(struct mnt_idmap *idmap, struct inode *dir,
+			   struct dentry *dentry, umode_t mode, bool excl)
+{
+	return dafs_make_file(dir, dentry, mode);
+}
+
+static u32 dafs_open_flags_access(unsigned int flags)
+{
+	switch (flags & O_ACCMODE) {
+	case O_RDONLY:
+		return DAFS_OPEN_SHARE_ACCESS_READ;
+	case O_WRONLY:
+		return DAFS_OPEN_SHARE_ACCESS_WRITE;
+	}
+	return DAFS_OPEN_SHARE_ACCESS_BOTH;
+}
+
+/*
+ * Create a file and open it by the same OPEN.  The open is held here until
+ * dafs_file_open() has found it.
+ */
+static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct file *file,
+			    unsigned int flags, umode_t mode)
+{
+	unsigned long gen = dafs_dir_gen(dir);
+	struct dafs_open_state *os;
+	struct inode *inode;
+	int err;
+
+	os = dafs_open_state_create(dir, dentry, mode, dafs_open_flags_access(flags),
+				    file->f_cred, &inode);
+	if (IS_ERR(os))
+		return PTR_ERR(os);
+	file->f_mode |= FMODE_CREATED;
+	err = dafs_instantiate(dir, dentry, igrab(inode), gen);
+	if (!err)
+		err = finish_open(file, dentry, dafs_file_open);
+	dafs_open_state_put(os, true);
+	iput(inode);
+	return err;
+}
+
+static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
+				struct file *file, unsigned int flags, umode_t mode)
+{
+	bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+	struct dentry *alias = NULL;
+	int err;
+
+	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
+		return -ENAMETOOLONG;
+	if (d_in_lookup(dentry) && !exclusive) {
+		alias = dafs_dir_lookup(dir, dentry, 0);
+		if (IS_ERR(alias))
+			return PTR_ERR(alias);
+		if (alias)
+			dentry = alias;
+	}
+	if (!(flags & O_CREAT) || d_really_is_positive(dentry))
+		return finish_no_open(file, alias);
+	err = dafs_create_open(dir, dentry, file, flags, mode);
+	/* Someone was faster, and we do not mind: open what is there. */
+	if (err == -EEXIST && !exclusive) {
+		d_drop(dentry);
+		err = -ESTALE;
+	}
+	dput(alias);
+	return err;
+}
+
+/* One name less.  The server knows whether there are others. */
+static void dafs_lost_name(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	spin_lock(&di->lock);
+	if (inode->i_nlink)
+		drop_nlink(inode);
+	spin_unlock(&di->lock);
+	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	set_bit(DAFS_INO_STALE, &di->flags);
+}
+
+static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
+{
+	struct dafs_change_info change;
+	int err;
+
+	err = dafs_remove(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
+			  &dentry->d_name, DAFS_REMOVE_UNCHECKED, &change);
+	if (err)
+		return err;
+	dafs_dir_changed(dir, &change);
+	dafs_lost_name(d_inode(dentry));
+	return 0;
+}
+
+static int dafs_dir_rmdir(struct inode *dir, struct dentry *dentry)
+{
+	int err = dafs_dir_unlink(dir, dentry);
+
+	if (!err) {
+		clear_nlink(d_inode(dentry));
+		if (dir->i_nlink > 2)
+			drop_nlink(dir);
+	}
+	return err;
+}
+
+static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
+			   struct dentry *old_dentry, struct inode *new_dir,
+			   struct dentry *new_dentry, unsigned int flags)
+{
+	struct inode *victim = d_inode(new_dentry);
+	unsigned long gen = dafs_dir_gen(new_dir);
+	struct dafs_rename_res res = {};
+	int err;
+
+	/* RENAME replaces, and knows no other way. */
+	if (flags)
+		return -EINVAL;
+	err = dafs_rename(dafs_inode_ses(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
+			  &old_dentry->d_name, &DAFS_I(new_dir)->fh,
+			  &new_dentry->d_name, &res);
+	if (err)
+		return err;
+	dafs_dir_changed(old_dir, &res.source);
+	if (new_dir != old_dir)
+		dafs_dir_changed(new_dir, &res.target);
+	if (victim)
+		dafs_lost_name(victim);
+	/* d_move() makes it the dentry of the new name. */
+	old_dentry->d_time = gen;
+	set_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(d_inode(old_dentry))->flags);
+	set_bit(DAFS_INO_STALE, &DAFS_I(d_inode(old_dentry))->flags);
+	return 0;
+}
+
+const struct inode_operations dafs_dir_iops = {
+	.lookup		= dafs_dir_lookup,
+	.create		= dafs_dir_create,
+	.atomic_open	= dafs_dir_atomic_open,
+	.unlink		= dafs_dir_unlink,
+	.symlink	= dafs_dir_symlink,
+	.mkdir		= dafs_dir_mkdir,
+	.rmdir		= dafs_dir_rmdir,
+	.mknod		= dafs_dir_mknod,
+	.rename		= dafs_dir_rename,
+	.permission	= dafs_vfs_permission,
+	.getattr	= dafs_vfs_getattr,
+	.setattr	= dafs_vfs_setattr,
+};

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Open files.  The netfs library moves the data; what stands here is when the
+ * server is asked, who may write at the same time, and when written data is
+ * safe.
+ */
+#include <linux/filelock.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/splice.h>
+#include <linux/uio.h>
+#include "dafs_fs.h"
+
+static u32 dafs_file_access(const struct file *file)
+{
+	u32 access = 0;
+
+	if (file->f_mode & FMODE_WRITE)
+		access |= DAFS_OPEN_SHARE_ACCESS_WRITE;
+	/* Files opened for ioctl alone count as readers. */
+	if ((file->f_mode & (FMODE_READ | FMODE_EXEC)) || !access)
+		access |= DAFS_OPEN_SHARE_ACCESS_READ;
+	return access;
+}
+
+/**
+ * dafs_file_open() - open(2) of a regular file
+ * @inode: the file
+ * @file: open file
+ *
+ * Asks the server for the attributes in any case, which is the one half of
+ * close-to-open consistency; dafs_file_flush() is the other.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_file_open(struct inode *inode, struct file *file)
+{
+	bool created = file->f_mode & FMODE_CREATED;
+	struct dafs_open_state *os;
+	int err;
+
+	os = dafs_open_state_get(inode, file->f_path.dentry, dafs_file_access(file),
+				 file->f_cred, created);
+	if (IS_ERR(os))
+		return PTR_ERR(os);
+	err = created ? 0 : dafs_revalidate(inode, file->f_cred, true);
+	if (!err)
+		err = dafs_zap_mapping(inode);
+	if (err) {
+		dafs_open_state_put(os, true);
+		return err;
+	}
+	file->private_data = os;
+	return 0;
+}
+
+/* Make all that has been written stable; errors stay with the mapping. */
+static void dafs_file_settle(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	filemap_fdatawrite(inode->i_mapping);
+	filemap_fdatawait_keep_errors(inode->i_mapping);
+	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	dafs_commit_inode(inode);
+}
+
+/* Pages dirtied through a mapping after the last close(2) are still ours. */
+static int dafs_file_release(struct inode *inode, struct file *file)
+{
+	if (file->f_mode & FMODE_WRITE)
+		dafs_file_settle(inode);
+	dafs_open_state_put(file->private_data, true);
+	return 0;
+}
+
+/*
+ * Write everything back, so that the next one to open the file, on whatever
+ * client, sees it.  Then learn the change attribute that our own writes have
+ * led to, before others come to change it again.
+ */
+static int dafs_file_flush(struct file *file, fl_owner_t id)
+{
+	struct inode *inode = file_inode(file);
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return 0;
+	dafs_file_settle(inode);
+	if (test_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(inode)->flags))
+		dafs_revalidate(inode, file->f_cred, true);
+	/* Reported, but not taken away from a later fsync(2). */
+	return filemap_check_wb_err(file->f_mapping, READ_ONCE(file->f_wb_err));
+}
+
+static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int datasync)
+{
+	struct inode *inode = file_inode(file);
+	struct dafs_inode *di = DAFS_I(inode);
+	int err, err2;
+
+	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	err = file_write_and_wait_range(file, start, end);
+	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	dafs_commit_inode(inode);
+	err2 = file_check_and_advance_wb_err(file);
+	return err ?: err2;
+}
+
+static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	int err;
+
+	if (!(iocb->ki_flags & IOCB_DIRECT)) {
+		err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
+		if (err)
+			return err;
+	}
+	return netfs_file_read_iter(iocb, to);
+}
+
+static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
+				     struct pipe_inode_info *pipe, size_t len,
+				     unsigned int flags)
+{
+	struct inode *inode = file_inode(in);
+	ssize_t ret;
+
+	ret = dafs_revalidate_mapping(inode, in->f_cred);
+	if (!ret)
+		ret = netfs_start_io_read(inode);
+	if (ret)
+		return ret;
+	ret = filemap_splice_read(in, ppos, pipe, len, flags);
+	netfs_end_io_read(inode);
+	return ret;
+}
+
+/* While there are writers, the size they see is not made smaller. */
+static void dafs_writer_begin(struct inode *inode)
+{
+	spin_lock(&inode->i_lock);
+	atomic_inc(&DAFS_I(inode)->writers);
+	spin_unlock(&inode->i_lock);
+}
+
+static void dafs_writer_end(struct inode *inode)
+{
+	atomic_dec(&DAFS_I(inode)->writers);
+}
+
+/*
+ * Copy into the page cache.  IOCB_DSYNC is hidden from the netfs library,
+ * which would write through, holding a lock that flushing a conflicting folio
+ * takes too; generic_write_sync() does the same work afterwards, and commits.
+ */
+static ssize_t dafs_buffered_write_locked(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	int sync = iocb->ki_flags & (IOCB_DSYNC | IOCB_SYNC);
+	ssize_t ret;
+
+	ret = netfs_start_io_write(inode);
+	if (ret)
+		return ret;
+	ret = generic_write_checks(iocb, from);
+	if (ret > 0) {
+		iocb->ki_flags &= ~sync;
+		ret = netfs_buffered_write_iter_locked(iocb, from, NULL);
+		iocb->ki_flags |= sync;
+	}
+	netfs_end_io_write(inode);
+	return ret;
+}
+
+/*
+ * The end of a file that others may have appended to is the server's.  So is
+ * the rest of the last folio, which would be written back as a whole.
+ */
+static int dafs_append_begin(struct kiocb *iocb)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	int err;
+
+	if (!(iocb->ki_flags & IOCB_APPEND))
+		return 0;
+	err = dafs_revalidate(inode, iocb->ki_filp->f_cred, true);
+	return err ?: dafs_zap_mapping(inode);
+}
+
+/*
+ * netfs_start_io_write() lets writers in together.  They would append at the
+ * same place, and one could undo the size that the other has set, so they
+ * queue here.
+ */
+static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret;
+
+	ret = dafs_zap_mapping(inode);
+	if (ret)
+		return ret;
+	if (mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
+	dafs_writer_begin(inode);
+	ret = dafs_append_begin(iocb);
+	if (!ret)
+		ret = dafs_buffered_write_locked(iocb, from);
+	dafs_writer_end(inode);
+	mutex_unlock(&di->write_lock);
+	return ret;
+}
+
+/*
+ * Before folios of the range are dropped from the page cache, what they hold
+ * must be stable: afterwards there is nothing to send again from.
+ */
+static int dafs_direct_write_prepare(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	int err;
+
+	err = dafs_append_begin(iocb);
+	if (err)
+		return err;
+	/* Direct appends in flight set the size when they are done. */
+	if (iocb->ki_flags & IOCB_APPEND)
+		inode_dio_wait(inode);
+	err = filemap_write_and_wait(inode->i_mapping);
+	dafs_commit_inode(inode);
+	return err;
+}
+
+/* Without cached data and without appending, direct writers run together. */
+static ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret;
+
+	if (!inode->i_mapping->nrpages && !READ_ONCE(di->unstable_bytes) &&
+	    !(iocb->ki_flags & IOCB_APPEND))
+		return netfs_unbuffered_write_iter(iocb, from);
+	if (mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
+	ret = dafs_direct_write_prepare(iocb, from);
+	if (!ret)
+		ret = netfs_unbuffered_write_iter(iocb, from);
+	mutex_unlock(&di->write_lock);
+	return ret;
+}
+
+/* A disk that has become full is worth telling before the file is closed. */
+static int dafs_write_error(struct file *file)
+{
+	switch (filemap_check_wb_err(file->f_mapping, READ_ONCE(file->f_wb_err))) {
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+		return file_check_and_advance_wb_err(file);
+	}
+	return 0;
+}
+
+static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	ssize_t ret;
+	int err;
+
+	if (!iov_iter_count(from))
+		return 0;
+	if (iocb->ki_flags & IOCB_DIRECT)
+		ret = dafs_direct_write(iocb, from);
+	else
+		ret = dafs_buffered_write(iocb, from);
+	if (ret <= 0)
+		return ret;
+	ret = generic_write_sync(iocb, ret);
+	if (ret > 0) {
+		err = dafs_write_error(iocb->ki_filp);
+		if (err)
+			return err;
+	}
+	return ret;
+}
+
+static vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
+{
+	return netfs_page_mkwrite(vmf, NULL);
+}
+
+static const struct vm_operations_struct dafs_vm_ops = {
+	.fault		= filemap_fault,
+	.map_pages	= filemap_map_pages,
+	.page_mkwrite	= dafs_page_mkwrite,
+};
+
+static int dafs_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	int err;
+
+	err = dafs_revalidate_mapping(file_inode(file), file->f_cred);
+	if (!err)
+		err = generic_file_mmap(file, vma);
+	if (!err)
+		vma->vm_ops = &dafs_vm_ops;
+	return err;
+}
+
+static loff_t dafs_file_llseek(struct file *file, loff_t offset, int whence)
+{
+	int err;
+
+	if (whence != SEEK_SET && whence != SEEK_CUR) {
+		err = dafs_revalidate_mapping(file_inode(file), file->f_cred);
+		if (err)
+			return err;
+	}
+	return generic_file_llseek(file, offset, whence);
+}
+
+const struct file_operations dafs_file_fops = {
+	.open		= dafs_file_open,
+	.release	= dafs_file_release,
+	.flush		= dafs_file_flush,
+	.fsync		= dafs_file_fsync,
+	.read_iter	= dafs_file_read_iter,
+	.write_iter	= dafs_file_write_iter,
+	.mmap		= dafs_file_mmap,
+	.splice_read	= dafs_file_splice_read,
+	.splice_write	= iter_file_splice_write,
+	.llseek		= dafs_file_llseek,
+};

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Inodes: what the server says of an object, and for how long it is believed.
+ *
+ * Attributes are trusted for a while that doubles as long as they do not
+ * change.  The change attribute decides whether data and names that were
+ * cached are still good.  Opening a file always asks, and closing it has
+ * written everything back, so who opens a file after another client closed it
+ * sees what that client wrote.
+ *
+ * What this client writes changes the change attribute too.  WRITE does not
+ * return it, so the first new value after a write of ours is taken as ours
+ * (DAFS_INO_OWN_CHANGE), which flush reads at once to keep that window short.
+ */
+#include <linux/highuid.h>
+#include <linux/jhash.h>
+#include <linux/namei.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/writeback.h>
+#include "dafs_fs.h"
+
+/**
+ * dafs_inode_init_once() - set up what stays set up while an inode is free
+ * @data: struct dafs_inode
+ */
+void dafs_inode_init_once(void *data)
+{
+	struct dafs_inode *di = data;
+
+	inode_init_once(&di->netfs.inode);
+	spin_lock_init(&di->lock);
+	spin_lock_init(&di->unstable_lock);
+	mutex_init(&di->write_lock);
+	mutex_init(&di->zap_lock);
+	mutex_init(&di->commit_lock);
+	INIT_LIST_HEAD(&di->opens);
+	INIT_LIST_HEAD(&di->unstable);
+	INIT_LIST_HEAD(&di->unstable_link);
+	INIT_WORK(&di->commit_work, dafs_commit_work);
+}
+
+/**
+ * dafs_inode_reset() - make an inode new
+ * @di: allocated inode
+ */
+void dafs_inode_reset(struct dafs_inode *di)
+{
+	di->flags = 0;
+	di->change = 0;
+	di->attr_at = jiffies;
+	di->attr_timeo = 0;
+	di->attr_gen = 0;
+	memset(di->access, 0, sizeof(di->access));
+	di->dir_gen = 0;
+	di->btime = (struct timespec64){};
+	atomic_set(&di->writers, 0);
+	di->wb_cred = NULL;
+	di->unstable_bytes = 0;
+	di->unstable_pinned = false;
+}
+
+/**
+ * dafs_inode_release() - drop what an inode that nobody uses still holds
+ * @di: inode being evicted
+ */
+void dafs_inode_release(struct dafs_inode *di)
+{
+	spin_lock(&di->lock);
+	dafs_access_zap_locked(di);
+	spin_unlock(&di->lock);
+	put_cred(di->wb_cred);
+	di->wb_cred = NULL;
+}
+
+/**
+ * dafs_attr_begin() - remember the time before attributes are asked for
+ * @di: inode
+ *
+ * Return: generation for dafs_inode_apply().
+ */
+unsigned long dafs_attr_begin(struct dafs_inode *di)
+{
+	return READ_ONCE(di->attr_gen);
+}
+
+/**
+ * dafs_own_change() - this client has changed a file on the server
+ * @di: the file
+ *
+ * Attributes that were asked for before this are older than the change, so
+ * their size must not be believed.
+ *
+ * Context: any but hard interrupt.
+ */
+void dafs_own_change(struct dafs_inode *di)
+{
+	spin_lock(&di->lock);
+	WRITE_ONCE(di->attr_gen, di->attr_gen + 1);
+	spin_unlock(&di->lock);
+	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	set_bit(DAFS_INO_STALE, &di->flags);
+}
+
+static umode_t dafs_type_mode(u32 type)
+{
+	switch (type) {
+	case DAFS_TYPE_REG:
+	case DAFS_TYPE_NAMEDATTR:
+		return S_IFREG;
+	case DAFS_TYPE_DIR:
+	case DAFS_TYPE_ATTRDIR:
+		return S_IFDIR;
+	case DAFS_TYPE_BLK:
+		return S_IFBLK;
+	case DAFS_TYPE_CHR:
+		return S_IFCHR;
+	case DAFS_TYPE_LNK:
+		return S_IFLNK;
+	case DAFS_TYPE_SOCK:
+		return S_IFSOCK;
+	case DAFS_TYPE_FIFO:
+		return S_IFIFO;
+	}
+	return 0;
+}
+
+static struct timespec64 dafs_timespec(const struct dafs_time *time)
+{
+	return (struct timespec64){
+		.tv_sec = time->seconds,
+		.tv_nsec = min_t(u32, time->nseconds, NSEC_PER_SEC - 1),
+	};
+}
+
+/*
+ * The size as the server has it.  What was written here and is still on its
+ * way makes the file longer than the server knows, and a writer at work has
+ * counted on the size it saw.
+ */
+static void dafs_apply_size(struct inode *inode, u64 size)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct netfs_inode *ictx = &di->netfs;
+	struct address_space *mapping = inode->i_mapping;
+	bool busy;
+
+	if (size > LLONG_MAX)
+		size = LLONG_MAX;
+	spin_lock(&inode->i_lock);
+	busy = S_ISREG(inode->i_mode) &&
+	       (atomic_read(&di->writers) ||
+		mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) ||
+		mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK));
+	if (!busy && size < i_size_read(inode))
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	if (!busy || size > i_size_read(inode))
+		i_size_write(inode, size);
+	if (S_ISREG(inode->i_mode)) {
+		ictx->remote_i_size = size;
+		/* Data that others wrote is not to be read as zeroes. */
+		if (size > ictx->zero_point)
+			ictx->zero_point = size;
+	}
+	spin_unlock(&inode->i_lock);
+}
+
+/* Caller holds di->lock.  Returns true if others changed the object. */
+static bool dafs_apply_change(struct dafs_inode *di, u64 change)
+{
+	struct inode *inode = &di->netfs.inode;
+	bool ours = test_and_clear_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+
+	if (change == di->change)
+		return false;
+	di->change = change;
+	if (S_ISDIR(inode->i_mode)) {
+		WRITE_ONCE(di->dir_gen, di->dir_gen + 1);
+		return true;
+	}
+	if (!ours)
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	return !ours;
+}
+
+static void dafs_apply_owner(struct dafs_inode *di, u64 valid,
+			     const struct dafs_ids *ids)
+{
+	struct inode *inode = &di->netfs.inode;
+	uid_t uid = ids->uid == DAFS_NO_ID ? (uid_t)overflowuid : ids->uid;
+	gid_t gid = ids->gid == DAFS_NO_ID ? (gid_t)overflowgid : ids->gid;
+
+	if ((valid & DAFS_FATTR_OWNER) && uid != i_uid_read(inode)) {
+		i_uid_write(inode, uid);
+		dafs_access_zap_locked(di);
+	}
+	if ((valid & DAFS_FATTR_OWNER_GROUP) && gid != i_gid_read(inode)) {
+		i_gid_write(inode, gid);
+		dafs_access_zap_locked(di);
+	}
+}
+
+static void dafs_apply_mode(struct dafs_inode *di, u32 mode)
+{
+	struct inode *inode = &di->netfs.inode;
+	umode_t new = (inode->i_mode & S_IFMT) | (mode & S_IALLUGO);
+
+	if (new == inode->i_mode)
+		return;
+	inode->i_mode = new;
+	dafs_access_zap_locked(di);
+}
+
+static void dafs_apply_times(struct dafs_inode *di, const struct dafs_fattr *attr)
+{
+	struct inode *inode = &di->netfs.inode;
+
+	if (attr->valid & DAFS_FATTR_TIME_ACCESS)
+		inode_set_atime_to_ts(inode, dafs_timespec(&attr->time_access));
+	if (attr->valid & DAFS_FATTR_TIME_MODIFY)
+		inode_set_mtime_to_ts(inode, dafs_timespec(&attr->time_modify));
+	if (attr->valid & DAFS_FATTR_TIME_METADATA)
+		inode_set_ctime_to_ts(inode, dafs_timespec(&attr->time_metadata));
+	if (attr->valid & DAFS_FATTR_TIME_CREATE)
+		di->btime = dafs_timespec(&attr->time_create);
+}
+
+/* How long the attributes just read are trusted; caller holds di->lock. */
+static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool changed)
+{
+	struct inode *inode = &di->netfs.inode;
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+	bool dir = S_ISDIR(inode->i_mode);
+	unsigned long min = dir ? opts->acdirmin : opts->acregmin;
+	unsigned long max = dir ? opts->acdirmax : opts->acregmax;
+
+	di->attr_timeo = changed ? min : clamp(di->attr_timeo * 2, min, max);
+	if (opts->noac)
+		di->attr_timeo = 0;
+	di->attr_at = at;
+}
+
+static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
+			     const struct dafs_ids *ids, unsigned long gen,
+			     unsigned long at)
+{
+	struct inode *inode = &di->netfs.inode;
+	bool changed = false;
+
+	spin_lock(&di->lock);
+	if (attr->valid & DAFS_FATTR_MODE)
+		dafs_apply_mode(di, attr->mode);
+	dafs_apply_owner(di, attr->valid, ids);
+	dafs_apply_times(di, attr);
+	if (attr->valid & DAFS_FATTR_NUM_LINKS)
+		set_nlink(inode, attr->num_links);
+	if (attr->valid & DAFS_FATTR_SPACE_USED)
+		inode->i_blocks = (attr->space_used + 511) >> 9;
+	/* Older than a write of ours: what it says of the content is void. */
+	if (gen == di->attr_gen) {
+		changed = dafs_apply_change(di, attr->change);
+		dafs_apply_size(inode, attr->object_size);
+		clear_bit(DAFS_INO_STALE, &di->flags);
+		clear_bit(DAFS_INO_STALE_STAT, &di->flags);
+	}
+	dafs_apply_timeout(di, at, changed);
+	spin_unlock(&di->lock);
+}
+
+static const struct inode_operations dafs_file_iops = {
+	.permission	= dafs_vfs_permission,
+	.getattr	= dafs_vfs_getattr,
+	.setattr	= dafs_vfs_setattr,
+};
+
+/*
+ * The target of a link never changes under the same filehandle, so it is read
+ * once and then found in i_link, where the VFS sees it even in RCU walk.
+ */
+static const char *dafs_get_link(struct dentry *dentry, struct inode *inode,
+				 struct delayed_call *done)
+{
+	char *buf, *link, *old;
+	int len;
+
+	if (!dentry)
+		return ERR_PTR(-ECHILD);
+	buf = __getname();
+	if (!buf)
+		return ERR_PTR(-ENOMEM);
+	len = dafs_readlink(dafs_inode_ses(inode), current_cred(),
+			    &DAFS_I(inode)->fh, buf, PATH_MAX);
+	link = len < 0 ? ERR_PTR(len) : kstrdup(buf, GFP_KERNEL);
+	__putname(buf);
+	if (IS_ERR(link))
+		return link;
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	old = cmpxchg(&inode->i_link, NULL, link);
+	if (!old)
+		return link;
+	kfree(link);
+	return old;
+}
+
+static const struct inode_operations dafs_symlink_iops = {
+	.get_link	= dafs_get_link,
+	.getattr	= dafs_vfs_getattr,
+	.setattr	= dafs_vfs_setattr,
+};
+
+/* No folio is larger than one read, see dafs_prepare_read(). */
+static void dafs_inode_init_data(struct inode *inode)
+{
+	u32 size = min_t(u32, DAFS_MAX_FOLIO_SIZE, DAFS_SB(inode->i_sb)->opts.rsize);
+
+	inode->i_op = &dafs_file_iops;
+	inode->i_fop = &dafs_file_fops;
+	inode->i_mapping->a_ops = &dafs_file_aops;
+	mapping_set_folio_order_range(inode->i_mapping, 0,
+				      ilog2(size) - PAGE_SHIFT);
+}
+
+static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
+			    const struct dafs_ids *ids, unsigned long at)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	inode->i_mode = dafs_type_mode(attr->object_type);
+	inode->i_ino = attr->file_id;
+	/* The server keeps the times. */
+	inode->i_flags |= S_NOATIME | S_NOCMTIME;
+	i_uid_write(inode, overflowuid);
+	i_gid_write(inode, overflowgid);
+	di->change = attr->change;
+	dafs_inode_apply(di, attr, ids, dafs_attr_begin(di), at);
+	netfs_inode_init(&di->netfs, &dafs_request_ops, S_ISREG(inode->i_mode));
+	clear_bit(DAFS_INO_ZAP, &di->flags);
+
+	switch (inode->i_mode & S_IFMT) {
+	case S_IFREG:
+		dafs_inode_init_data(inode);
+		break;
+	case S_IFDIR:
+		inode->i_op = &dafs_dir_iops;
+		inode->i_fop = &dafs_dir_fops;
+		break;
+	case S_IFLNK:
+		inode->i_op = &dafs_symlink_iops;
+		break;
+	default:
+		inode->i_op = &dafs_file_iops;
+		init_special_inode(inode, inode->i_mode,
+				   MKDEV(attr->raw_dev.specdata1,
+					 attr->raw_dev.specdata2));
+	}
+}
+
+static int dafs_inode_test(struct inode *inode, void *data)
+{
+	return !memcmp(&DAFS_I(inode)->fh, data, sizeof(struct dafs_fh));
+}
+
+static int dafs_inode_set(struct inode *inode, void *data)
+{
+	DAFS_I(inode)->fh = *(const struct dafs_fh *)data;
+	return 0;
+}
+
+/* An answer that cannot be made an inode of is not an answer. */
+static int dafs_check_attrs(const struct dafs_fattr *attr)
+{
+	if ((attr->valid & DAFS_INODE_NEEDS) != DAFS_INODE_NEEDS ||
+	    !dafs_type_mode(attr->object_type))
+		return -EIO;
+	return 0;
+}
+
+static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_fh *fh,
+				     const struct dafs_fattr *attr,
+				     const struct dafs_ids *ids, unsigned long at)
+{
+	struct inode *inode;
+
+	inode = iget5_locked(sb, jhash(fh, sizeof(*fh), 0), dafs_inode_test,
+			     dafs_inode_set, (void *)fh);
+	if (!inode)
+		return ERR_PTR(-ENOMEM);
+	if (inode->i_state & I_NEW) {
+		dafs_inode_init(inode, attr, ids, at);
+		unlock_new_inode(inode);
+		return inode;
+	}
+	if (inode_wrong_type(inode, dafs_type_mode(attr->object_type))) {
+		iput(inode);
+		return ERR_PTR(-ESTALE);
+	}
+	return inode;
+}
+
+/**
+ * dafs_iget() - the inode of an object
+ * @sb: super block
+ * @cred: whom to ask the server for
+ * @fh: the object
+ *
+ * Its attributes are as new as this call.
+ *
+ * Context: may sleep.
+ * Return: inode with a reference, or an ERR_PTR.
+ */
+struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
+			const struct dafs_fh *fh)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	unsigned long at = jiffies;
+	struct dafs_fattr attr = {};
+	struct dafs_ids ids;
+	struct inode *inode;
+	int err;
+
+	/* Known already: it must be told when this began. */
+	inode = ilookup5(sb, jhash(fh, sizeof(*fh), 0), dafs_inode_test, (void *)fh);
+	if (inode) {
+		err = dafs_revalidate(inode, cred, true);
+		if (!err)
+			return inode;
+		iput(inode);
+		return ERR_PTR(err);
+	}
+	err = dafs_getattr(sbi->ses, cred, fh, sbi->attrs, &attr, &ids);
+	if (!err)
+		err = dafs_check_attrs(&attr);
+	if (err)
+		return ERR_PTR(err);
+	return dafs_iget_attrs(sb, fh, &attr, &ids, at);
+}
+
+/**
+ * dafs_attrs_fresh() - may the attributes be trusted without asking?
+ * @di: inode
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if so.
+ */
+bool dafs_attrs_fresh(const struct dafs_inode *di)
+{
+	unsigned long timeo = READ_ONCE(di->attr_timeo);
+
+	return !test_bit(DAFS_INO_STALE, &di->flags) && timeo &&
+	       time_in_range_open(jiffies, READ_ONCE(di->attr_at),
+				  READ_ONCE(di->attr_at) + timeo);
+}
+
+/**
+ * dafs_revalidate() - have attributes that may be trusted
+ * @inode: inode
+ * @cred: whom to ask the server for
+ * @force: ask in any case
+ *
+ * Context: may sleep.
+ * Return: 0, -ESTALE if the object is gone, or another negative errno.
+ */
+int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_fattr attr = {};
+	struct dafs_ids ids;
+	unsigned long gen, at;
+	int err;
+
+	if (!force && dafs_attrs_fresh(di))
+		return 0;
+	at = jiffies;
+	gen = dafs_attr_begin(di);
+	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
+	if (!err)
+		err = dafs_check_attrs(&attr);
+	if (err)
+		return err;
+	if (inode_wrong_type(inode, dafs_type_mode(attr.object_type)))
+		return -ESTALE;
+	dafs_inode_apply(di, &attr, &ids, gen, at);
+	return 0;
+}
+
+/**
+ * dafs_zap_mapping() - drop cached data that others have made obsolete
+ * @inode: a regular file
+ *
+ * Data of our own is written and committed first: once its folios have left
+ * the page cache there would be nothing to send again from.
+ *
+ * Context: may sleep; no folio and no lock of the netfs library held.
+ * Return: 0 or a negative errno of writing back.
+ */
+int dafs_zap_mapping(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	int err = 0;
+
+	if (!test_bit(DAFS_INO_ZAP, &di->flags))
+		return 0;
+	mutex_lock(&di->zap_lock);
+	if (test_and_clear_bit(DAFS_INO_ZAP, &di->flags)) {
+		err = filemap_write_and_wait(inode->i_mapping);
+		dafs_commit_inode(inode);
+		/* A folio dirtied meanwhile stays, being newer than the server's. */
+		invalidate_inode_pages2(inode->i_mapping);
+	}
+	mutex_unlock(&di->zap_lock);
+	return err;
+}
+
+/**
+ * dafs_revalidate_mapping() - have cached data that may be trusted
+ * @inode: a regular file
+ * @cred: whom to ask the server for
+ *
+ * Context: may sleep; no folio and no lock of the netfs library held.
+ * Return: 0 or a negative errno.
+ */
+int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred)
+{
+	int err = dafs_revalidate(inode, cred, false);
+
+	return err ?: dafs_zap_mapping(inode);
+}
+
+/* What is not yet written back would change the times. */
+static int dafs_getattr_flush(struct inode *inode, u32 request_mask)
+{
+	if (!S_ISREG(inode->i_mode) ||
+	    !(request_mask & (STATX_MTIME | STATX_CTIME | STATX_CHANGE_COOKIE)))
+		return 0;
+	if (!mapping_tagged(inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
+	    !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK))
+		return 0;
+	return filemap_fdatawrite(inode->i_mapping) ?:
+	       filemap_fdatawait_keep_errors(inode->i_mapping);
+}
+
+/**
+ * dafs_vfs_getattr() - stat(2)
+ * @idmap: not used, id-mapped mounts are not supported
+ * @path: of the object
+ * @stat: filled
+ * @request_mask: STATX_*
+ * @flags: AT_STATX_*
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
+		     struct kstat *stat, u32 request_mask, unsigned int flags)
+{
+	struct inode *inode = d_inode(path->dentry);
+	struct dafs_inode *di = DAFS_I(inode);
+	bool force = (flags & AT_STATX_SYNC_TYPE) == AT_STATX_FORCE_SYNC ||
+		     test_bit(DAFS_INO_STALE_STAT, &di->flags);
+	int err;
+
+	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC) {
+		/* An error stays with the mapping for whoever wrote the data. */
+		dafs_getattr_flush(inode, request_mask);
+		err = dafs_revalidate(inode, current_cred(), force);
+		if (err)
+			return err;
+	}
+	generic_fillattr(&nop_mnt_idmap, request_mask, inode, stat);
+	stat->blksize = DAFS_SB(inode->i_sb)->opts.wsize;
+	stat->btime = di->btime;
+	if (DAFS_SB(inode->i_sb)->attrs & DAFS_FATTR_TIME_CREATE)
+		stat->result_mask |= STATX_BTIME;
+	if (request_mask & STATX_CHANGE_COOKIE) {
+		stat->change_cookie = READ_ONCE(di->change);
+		stat->result_mask |= STATX_CHANGE_COOKIE;
+		stat->attributes |= STATX_ATTR_CHANGE_MONOTONIC;
+	}
+	return 0;
+}

@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Moving file data: READ and WRITE, by RDMA or inline (4.2).
+ *
+ * A struct dafs_io is one contiguous range of a file and the memory for it.
+ * It is moved in as many calls as it takes, one after another: a region maps
+ * less than asked, the server moves less than asked, the connection fails and
+ * the call is sent again on the next one, the open is lost and reclaimed.  None
+ * of this is seen by whoever started it, who is told the end, once.
+ *
+ *   dafs_io_send()	context of the starter, or dafs_retry_wq: may wait for
+ *			slots, memory regions and a connection
+ *   dafs_io_called()	softirq: the response is there, or never will be
+ *   dafs_io_done_work() dafs_done_wq: looks at it, never waits
+ *   dafs_io_retry()	queues the next dafs_io_send()
+ *
+ * While a call is in progress the I/O holds a reference on its connection and
+ * on the call; dafs_io_drop_call() gives both back.  The memory of the call is
+ * unmapped by the requester before the response is reported.
+ */
+#include <linux/iov_iter.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "dafs_fs.h"
+#include "session_impl.h"
+
+/* Failures of one I/O that are nobody's fault in particular, before EIO. */
+#define DAFS_IO_TRIES	4
+
+/* Before trying again what failed for want of a connection or memory, in ms. */
+#define DAFS_IO_PAUSE	10
+
+/* Bounds of how long a server is left alone that said DELAY or GRACE, in ms. */
+#define DAFS_DELAY_FIRST	50
+#define DAFS_DELAY_MOST		5000
+
+/*
+ * Up to so many bytes travel in the message.  A region costs two work
+ * requests and their completion, a message costs a copy on either side.
+ */
+static unsigned int dafs_inline_max = 1024;
+module_param_named(inline_max, dafs_inline_max, uint, 0644);
+MODULE_PARM_DESC(inline_max, "bytes up to which reads and writes go inline");
+
+static void dafs_io_end(struct dafs_io *io, int err)
+{
+	io->complete(io, err);
+}
+
+static void dafs_io_retry(struct dafs_io *io, unsigned int delay_ms)
+{
+	queue_delayed_work(dafs_retry_wq, &io->retry_work, msecs_to_jiffies(delay_ms));
+}
+
+/* Something went wrong that may go right next time. */
+static void dafs_io_try_again(struct dafs_io *io, int err)
+{
+	if (++io->tries < DAFS_IO_TRIES)
+		dafs_io_retry(io, 0);
+	else
+		dafs_io_end(io, err);
+}
+
+static void dafs_io_drop_call(struct dafs_io *io)
+{
+	dafs_call_put(io->call);
+	dafs_conn_put(io->conn);
+	io->call = NULL;
+	io->conn = NULL;
+}
+
+static void dafs_io_iter(const struct dafs_io *io, size_t len, struct iov_iter *iter)
+{
+	*iter = io->iter;
+	iov_iter_advance(iter, io->done);
+	iov_iter_truncate(iter, len);
+}
+
+static size_t dafs_cksum_step(void *base, size_t progress, size_t len, void *priv,
+			      void *priv2)
+{
+	dafs_cksum_update(priv, base, len);
+	return 0;
+}
+
+/* The direct_checksum of @len bytes at io->done (3.2.5, E-34). */
+static void dafs_io_cksum(const struct dafs_io *io, size_t len, bool swab,
+			  struct dafs_cksum *cksum)
+{
+	struct dafs_cksum_state state;
+	struct iov_iter iter;
+
+	dafs_io_iter(io, len, &iter);
+	dafs_cksum_init(&state);
+	iterate_and_advance_kernel(&iter, len, &state, NULL, dafs_cksum_step);
+	dafs_cksum_final_host(&state, swab, cksum);
+}
+
+static size_t dafs_io_inline_limit(const struct dafs_io *io, const struct dafs_conn *conn)
+{
+	if (io->write)
+		return conn->opts.max_request_size - DAFS_WRITE_INLINE_DATA;
+	return conn->opts.max_response_size - DAFS_READ_INLINE_DATA;
+}
+
+static bool dafs_io_wants_inline(const struct dafs_io *io)
+{
+	unsigned int bit = io->write ? DAFS_SB_NO_WRITE_DIRECT : DAFS_SB_NO_READ_DIRECT;
+
+	return io->force_inline || test_bit(bit, &io->sbi->flags);
+}
+
+/* How the next part goes, and how long it is. */
+static void dafs_io_plan(struct dafs_io *io, const struct dafs_conn *conn)
+{
+	size_t limit = dafs_io_inline_limit(io, conn);
+
+	io->part = io->len - io->done;
+	if (io->max_part)
+		io->part = min(io->part, io->max_part);
+	io->direct = io->part > min_t(size_t, READ_ONCE(dafs_inline_max), limit) &&
+		     !dafs_io_wants_inline(io);
+	if (!io->direct)
+		io->part = min(io->part, limit);
+}
+
+/* Make the memory of the next part reachable; it may become shorter. */
+static int dafs_io_map(struct dafs_io *io, struct dafs_conn *conn)
+{
+	struct iov_iter iter;
+	ssize_t mapped;
+
+	if (!io->direct)
+		return 0;
+	dafs_io_iter(io, io->part, &iter);
+	mapped = dafs_mem_map(conn->op, &io->mem, &iter, io->part,
+			      io->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
+	if (mapped < 0)
+		return mapped;
+	io->part = min_t(size_t, io->part, mapped);
+	return 0;
+}
+
+static void dafs_io_fill(struct dafs_call *call, struct dafs_stream *stream)
+{
+	struct dafs_io *io = call->priv;
+	struct iov_iter iter;
+
+	dafs_io_iter(io, io->part, &iter);
+	dafs_write_inline_fill(stream, io->part, &iter);
+}
+
+static struct dafs_seq dafs_io_buffers(const struct dafs_io *io)
+{
+	return (struct dafs_seq){ .count = io->mem.nr, .elems = io->mem.bufs };
+}
+
+static void dafs_io_read_args(struct dafs_io *io)
+{
+	u64 pos = io->pos + io->done;
+
+	if (io->direct)
+		io->args.read_direct = (struct dafs_read_direct_args) {
+			.filehandle = io->di->fh,
+			.state_id = io->state_id,
+			.offset = pos,
+			.byte_count = io->part,
+			.read_data_buffers = dafs_io_buffers(io),
+		};
+	else
+		io->args.read_inline = (struct dafs_read_inline_args) {
+			.filehandle = io->di->fh,
+			.state_id = io->state_id,
+			.offset = pos,
+			.byte_count = io->part,
+		};
+}
+
+static void dafs_io_write_args(struct dafs_io *io, const struct dafs_conn *conn)
+{
+	u64 pos = io->pos + io->done;
+
+	if (!io->direct) {
+		io->args.write_inline = (struct dafs_write_inline_args) {
+			.filehandle = io->di->fh,
+			.state_id = io->state_id,
+			.offset = pos,
+			.byte_count = io->part,
+			.stable_how = io->stable,
+			.inline_header = conn->opts.inline_write_header_size,
+		};
+		return;
+	}
+	io->args.write_direct = (struct dafs_write_direct_args) {
+		.filehandle = io->di->fh,
+		.state_id = io->state_id,
+		.offset = pos,
+		.byte_count = io->part,
+		.stable_how = io->stable,
+		.write_data_buffers = dafs_io_buffers(io),
+	};
+	if (conn->opts.use_checksums)
+		dafs_io_cksum(io, io->part, conn->op->swab,
+			      &io->args.write_direct.direct_checksum);
+}
+
+static u32 dafs_io_proc(const struct dafs_io *io)
+{
+	if (io->write)
+		return io->direct ? DAFS_PROC_WRITE_DIRECT : DAFS_PROC_WRITE_INLINE;
+	return io->direct ? DAFS_PROC_READ_DIRECT : DAFS_PROC_READ_INLINE;
+}
+
+static void dafs_io_called(struct dafs_call *call)
+{
+	struct dafs_io *io = call->priv;
+
+	queue_work(dafs_done_wq, &io->done_work);
+}
+
+static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
+			      struct dafs_conn *conn)
+{
+	memset(&io->state_id, 0, sizeof(io->state_id));
+	if (io->open)
+		dafs_open_state_id(io->open, &io->state_id);
+	if (io->write)
+		dafs_io_write_args(io, conn);
+	else
+		dafs_io_read_args(io);
+	call->proc = dafs_io_proc(io);
+	call->args = &io->args;
+	call->mem = io->direct ? &io->mem : NULL;
+	call->fill = io->write && !io->direct ? dafs_io_fill : NULL;
+	call->done = dafs_io_called;
+	call->priv = io;
+}
+
+/*
+ * Send the next part.  After success the response may be looked at, and the
+ * whole I/O be gone, before this returns.
+ */
+static int dafs_io_call(struct dafs_io *io, struct dafs_conn *conn)
+{
+	struct dafs_call *call;
+	int err;
+
+	call = dafs_call_alloc(GFP_NOFS);
+	if (!call)
+		return -ENOMEM;
+	err = dafs_cred_handle(io->sbi->ses, conn, io->cred, call->cred);
+	if (err)
+		goto put_call;
+	dafs_io_plan(io, conn);
+	err = dafs_io_map(io, conn);
+	if (err)
+		goto put_call;
+	dafs_io_call_init(io, call, conn);
+	io->call = call;
+	io->conn = conn;
+	err = dafs_call_start(conn->rq, call);
+	if (!err)
+		return 0;
+	if (io->direct)
+		dafs_mem_unmap(&io->mem);
+put_call:
+	dafs_call_put(call);
+	return err;
+}
+
+/* The task that happens to send may be killed; the I/O is not its alone. */
+static bool dafs_error_of_task(int err)
+{
+	return err == -EINTR || err == -ERESTARTSYS;
+}
+
+static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
+{
+	if (dafs_error_of_task(err)) {
+		dafs_io_retry(io, 0);
+	} else if (err == -ENOTCONN || err == -ENOMEM) {
+		/* The session may not have noticed yet that it has lost @conn. */
+		dafs_io_retry(io, DAFS_IO_PAUSE);
+	} else if (io->direct && !io->force_inline) {
+		/* The device does not take this memory; copying always works. */
+		io->force_inline = true;
+		dafs_io_retry(io, 0);
+	} else {
+		dafs_io_end(io, err);
+	}
+	dafs_conn_put(conn);
+}
+
+static void dafs_io_send(struct dafs_io *io)
+{
+	struct dafs_conn *conn;
+	int err;
+
+	conn = dafs_conn_get(io->sbi->ses);
+	if (IS_ERR(conn)) {
+		err = PTR_ERR(conn);
+		if (dafs_error_of_task(err) && !(current->flags & PF_WQ_WORKER))
+			dafs_io_retry(io, 0);
+		else
+			dafs_io_end(io, err);
+		return;
+	}
+	io->direct = false;
+	err = dafs_io_call(io, conn);
+	if (err)
+		dafs_io_unsent(io, conn, err);
+}
+
+static void dafs_io_retry_work(struct work_struct *work)
+{
+	struct dafs_io *io = container_of(to_delayed_work(work), struct dafs_io, retry_work);
+	unsigned int flags = memalloc_nofs_save();
+	int err = 0;
+
+	if (io->recover) {
+		io->recover = false;
+		err = dafs_open_state_recover(io->open, &io->state_id);
+	}
+	if (err)
+		dafs_io_end(io, err);
+	else
+		dafs_io_send(io);
+	memalloc_nofs_restore(flags);
+}
+
+/* The server needs time, or lets former clients reclaim their state first. */
+static bool dafs_status_transient(u32 status)
+{
+	return status == DAFSERR_DELAY || status == DAFSERR_GRACE;
+}
+
+/* Statuses that speak of the session rather than of the request. */
+static bool dafs_status_of_session(u32 status)
+{
+	switch (status) {
+	case DAFSERR_UNKNOWN_SESSION:
+	case DAFSERR_BAD_SESSION:
+	case DAFSERR_NOT_AUTHENTICATED:
+	case DAFSERR_ILLEGAL_STATE:
+	case DAFSERR_STALE_CLIENTID:
+		return true;
+	}
+	return false;
+}
+
+static bool dafs_status_no_direct(u32 status)
+{
+	return status == DAFSERR_NOTSUPP || status == DAFSERR_RDMA_READ_CHANNEL_UNUSABLE;
+}
+
+/* The server refused. */
+static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
+{
+	int err = dafs_status_to_errno(status);
+
+	if (dafs_status_transient(status)) {
+		io->delay_ms = clamp(io->delay_ms * 2, DAFS_DELAY_FIRST, DAFS_DELAY_MOST);
+		dafs_io_retry(io, io->delay_ms);
+	} else if (dafs_status_lost_state(status) && io->open) {
+		io->recover = true;
+		dafs_io_try_again(io, err);
+	} else if (dafs_status_no_direct(status) && direct) {
+		set_bit(io->write ? DAFS_SB_NO_WRITE_DIRECT : DAFS_SB_NO_READ_DIRECT,
+			&io->sbi->flags);
+		dafs_io_retry(io, 0);
+	} else if (status == DAFSERR_WRITE_TOOBIG && io->part > PAGE_SIZE) {
+		io->max_part = io->part / 2;
+		dafs_io_retry(io, 0);
+	} else if (status == DAFSERR_CHKSUM || status == DAFSERR_NO_CREDS ||
+		   dafs_status_of_session(status)) {
+		dafs_io_try_again(io, -EIO);
+	} else {
+		dafs_io_end(io, err);
+	}
+}
+
+/*
+ * The results of a call, looked at.  A negative errno means that the server
+ * answered nonsense; otherwise the bytes that have been moved.
+ */
+static ssize_t dafs_io_read_inline(struct dafs_io *io)
+{
+	struct dafs_read_inline_res res = {};
+	struct iov_iter iter;
+	int err;
+
+	err = dafs_decode_res(&io->call->stream, DAFS_PROC_READ_INLINE, &res);
+	if (err || res.bytes_read > io->part)
+		return -EPROTO;
+	dafs_io_iter(io, res.bytes_read, &iter);
+	if (copy_to_iter(res.read_data, res.bytes_read, &iter) != res.bytes_read)
+		return -EFAULT;
+	io->eof = res.eof;
+	return res.bytes_read;
+}
+
+static ssize_t dafs_io_read_direct(struct dafs_io *io)
+{
+	struct dafs_read_direct_res res = {};
+	struct dafs_cksum cksum;
+	int err;
+
+	err = dafs_decode_res(&io->call->stream, DAFS_PROC_READ_DIRECT, &res);
+	if (err || res.bytes_read > io->part)
+		return -EPROTO;
+	if (io->conn->opts.use_checksums) {
+		dafs_io_cksum(io, res.bytes_read, io->call->stream.swab, &cksum);
+		if (!dafs_cksum_equal(&res.direct_checksum, &cksum))
+			return -EBADMSG;
+	}
+	io->eof = res.eof;
+	return res.bytes_read;
+}
+
+static ssize_t dafs_io_written(struct dafs_io *io)
+{
+	struct dafs_write_res res = {};
+	int err;
+
+	err = dafs_decode_res(&io->call->stream, dafs_io_proc(io), &res);
+	/* E-104: never a weaker commitment than was asked for. */
+	if (err || res.count > io->part || res.committed < io->stable ||
+	    res.committed > DAFS_FILE_SYNC)
+		return -EPROTO;
+	if (!io->verf_set) {
+		io->verf = res.verifier;
+		io->verf_set = true;
+	} else if (memcmp(&io->verf, &res.verifier, sizeof(io->verf))) {
+		io->verf_mixed = true;
+	}
+	io->committed = min(io->committed, res.committed);
+	return res.count;
+}
+
+static ssize_t dafs_io_results(struct dafs_io *io)
+{
+	if (io->write)
+		return dafs_io_written(io);
+	return io->direct ? dafs_io_read_direct(io) : dafs_io_read_inline(io);
+}
+
+/* A call has been answered with success. */
+static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
+{
+	if (moved < 0) {
+		/* -EBADMSG: the data did not match its checksum; read it again. */
+		if (moved == -EBADMSG)
+			dafs_io_try_again(io, -EIO);
+		else
+			dafs_io_end(io, -EIO);
+		return;
+	}
+	io->done += moved;
+	if (io->done == io->len || io->eof)
+		dafs_io_end(io, 0);
+	else if (moved)
+		dafs_io_retry(io, 0);
+	else
+		dafs_io_try_again(io, -EIO);
+}
+
+static void dafs_io_done_work(struct work_struct *work)
+{
+	struct dafs_io *io = container_of(work, struct dafs_io, done_work);
+	struct dafs_call *call = io->call;
+	unsigned int flags = memalloc_nofs_save();
+	bool lost = call->error;
+	u32 status = call->status;
+	ssize_t moved = 0;
+
+	if (!lost && status == DAFS_STATUS_OK)
+		moved = dafs_io_results(io);
+	if (!lost && status == DAFSERR_NO_CREDS)
+		dafs_cred_forget(io->sbi->ses, call->cred);
+	if (!lost && (moved == -EPROTO || dafs_status_of_session(status)))
+		dafs_conn_failed(io->conn);
+	dafs_io_drop_call(io);
+	if (lost)
+		dafs_io_retry(io, DAFS_IO_PAUSE);
+	else if (status != DAFS_STATUS_OK)
+		dafs_io_status(io, status, io->direct);
+	else
+		dafs_io_advance(io, moved);
+	memalloc_nofs_restore(flags);
+}
+
+/**
+ * dafs_io_start() - begin to move data
+ * @io: sbi, di, open, cred, write, stable, iter, pos, len and complete set, the
+ *	rest zero.  iter is memory of the kernel, and like all the others stays
+ *	good until complete is called.
+ *
+ * complete is called once, with 0 or a negative errno, from this function or
+ * from a work queue; a failed connection is no error on a hard mount.
+ *
+ * Context: may sleep.
+ */
+void dafs_io_start(struct dafs_io *io)
+{
+	unsigned int flags = memalloc_nofs_save();
+
+	INIT_WORK(&io->done_work, dafs_io_done_work);
+	INIT_DELAYED_WORK(&io->retry_work, dafs_io_retry_work);
+	io->committed = DAFS_FILE_SYNC;
+	dafs_io_send(io);
+	memalloc_nofs_restore(flags);
+}
+
+/* An I/O that is waited for. */
+struct dafs_io_wait {
+	struct completion done;
+	int err;
+};
+
+static void dafs_io_wake(struct dafs_io *io, int err)
+{
+	struct dafs_io_wait *wait = io->priv;
+
+	wait->err = err;
+	complete(&wait->done);
+}
+
+/**
+ * dafs_io_run() - move data and wait for the end
+ * @io: as for dafs_io_start(), without complete and priv
+ *
+ * Context: may sleep; not on dafs_done_wq or dafs_retry_wq.
+ * Return: 0 or a negative errno.
+ */
+int dafs_io_run(struct dafs_io *io)
+{
+	struct dafs_io_wait wait = {
+		.done = COMPLETION_INITIALIZER_ONSTACK(wait.done),
+	};
+
+	io->complete = dafs_io_wake;
+	io->priv = &wait;
+	dafs_io_start(io);
+	wait_for_completion(&wait.done);
+	return wait.err;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Opens: the state that a server keeps while a file is open here.
+ *
+ * All files of one user that have an inode open for the same kind of access
+ * share one OPEN, which lasts until the last of them, and the last I/O that
+ * uses its state-id, has gone.  Each has an owner of its own, because the
+ * server would merge two opens of one owner and end both by the first CLOSE
+ * (6.5.24).
+ */
+#include <linux/slab.h>
+#include "dafs_fs.h"
+
+/**
+ * dafs_status_lost_state() - does a status say that a state-id is unknown?
+ * @status: DAFS status of a request that carried a state-id
+ *
+ * Return: true if the open should be reclaimed (E-84).
+ */
+bool dafs_status_lost_state(u32 status)
+{
+	return status == DAFSERR_STALE_STATEID || status == DAFSERR_BAD_STATEID ||
+	       status == DAFSERR_OLD_STATEID || status == DAFSERR_EXPIRED;
+}
+
+/**
+ * dafs_open_state_id() - the state-id of an open
+ * @os: the open
+ * @state_id: filled
+ *
+ * Context: any but interrupt.
+ */
+void dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id)
+{
+	spin_lock(&os->lock);
+	*state_id = os->state_id;
+	spin_unlock(&os->lock);
+}
+
+static void dafs_open_state_free(struct dafs_open_state *os)
+{
+	put_cred(os->cred);
+	kfree(os);
+}
+
+static void dafs_open_state_close_work(struct work_struct *work)
+{
+	struct dafs_open_state *os = container_of(work, struct dafs_open_state, close_work);
+	struct dafs_sb_info *sbi = os->sbi;
+
+	dafs_close(sbi->ses, os->cred, &os->fh, &os->state_id);
+	dafs_open_state_free(os);
+	dafs_async_end(sbi);
+}
+
+/*
+ * Nobody is left to tell of an error.  But a task that is being killed cannot
+ * wait, and must not leave its opens at the server: others close them for it.
+ */
+static void dafs_open_state_close(struct dafs_open_state *os, bool wait)
+{
+	int err = -ERESTARTSYS;
+
+	if (wait)
+		err = dafs_close(os->sbi->ses, os->cred, &os->fh, &os->state_id);
+	if (err != -ERESTARTSYS) {
+		dafs_open_state_free(os);
+		return;
+	}
+	dafs_async_begin(os->sbi);
+	queue_work(dafs_commit_wq, &os->close_work);
+}
+
+static struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u32 access,
+						     const struct cred *cred)
+{
+	struct dafs_open_state *os = kzalloc(sizeof(*os), GFP_KERNEL);
+
+	if (!os)
+		return NULL;
+	refcount_set(&os->ref, 1);
+	INIT_LIST_HEAD(&os->link);
+	os->sbi = sbi;
+	os->cred = get_cred(cred);
+	os->access = access;
+	snprintf(os->owner, sizeof(os->owner), "%016llx:%llx", sbi->owner_seed,
+		 (u64)atomic64_inc_return(&sbi->owner_next));
+	spin_lock_init(&os->lock);
+	mutex_init(&os->recover_lock);
+	INIT_WORK(&os->close_work, dafs_open_state_close_work);
+	return os;
+}
+
+static void dafs_open_state_how(const struct dafs_open_state *os, struct dafs_open_how *how)
+{
+	*how = (struct dafs_open_how) {
+		.owner = { .len = strlen(os->owner), .data = (const u8 *)os->owner },
+		.access = os->access,
+		.deny = DAFS_OPEN_SHARE_DENY_NONE,
+	};
+}
+
+/* From now on others find it. */
+static void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_state *os)
+{
+	const struct cred *old = NULL;
+
+	os->di = di;
+	spin_lock(&di->lock);
+	list_add(&os->link, &di->opens);
+	if (os->access & DAFS_OPEN_SHARE_ACCESS_WRITE) {
+		old = di->wb_cred;
+		di->wb_cred = get_cred(os->cred);
+	}
+	spin_unlock(&di->lock);
+	put_cred(old);
+}
+
+/**
+ * dafs_open_state_hold() - another user of an open
+ * @os: the open, with a reference of the caller
+ */
+void dafs_open_state_hold(struct dafs_open_state *os)
+{
+	refcount_inc(&os->ref);
+}
+
+/**
+ * dafs_open_state_put() - one user less; the last one closes
+ * @os: the open
+ * @wait: send CLOSE at once and wait for the response
+ *
+ * Context: may sleep if @wait, otherwise any but interrupt.
+ */
+void dafs_open_state_put(struct dafs_open_state *os, bool wait)
+{
+	struct dafs_inode *di = os->di;
+	bool last;
+
+	/* Under the lock, so that nobody finds it just when it goes. */
+	spin_lock(&di->lock);
+	last = refcount_dec_and_test(&os->ref);
+	if (last)
+		list_del(&os->link);
+	spin_unlock(&di->lock);
+	if (last)
+		dafs_open_state_close(os, wait);
+}
+
+static struct dafs_open_state *dafs_open_state_search(struct dafs_inode *di, u32 access,
+						      const struct cred *cred, bool exact)
+{
+	struct dafs_open_state *os;
+
+	list_for_each_entry(os, &di->opens, link) {
+		if (exact ? os->access != access : (os->access & access) != access)
+			continue;
+		if (cred && cred_fscmp(os->cred, cred))
+			continue;
+		return os;
+	}
+	return NULL;
+}
+
+/**
+ * dafs_open_state_find() - an open that allows some access
+ * @di: the file
+ * @access: DAFS_OPEN_SHARE_ACCESS_* that it must have
+ * @cred: who must have opened it; NULL for anyone
+ *
+ * Context: any but interrupt.
+ * Return: the open with a reference, or NULL.
+ */
+struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
+					     const struct cred *cred)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&di->lock);
+	os = dafs_open_state_search(di, access, cred, false);
+	if (os)
+		refcount_inc(&os->ref);
+	spin_unlock(&di->lock);
+	return os;
+}
+
+static struct dafs_open_state *dafs_open_state_share(struct dafs_inode *di, u32 access,
+						     const struct cred *cred)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&di->lock);
+	os = dafs_open_state_search(di, access, cred, true);
+	if (os)
+		refcount_inc(&os->ref);
+	spin_unlock(&di->lock);
+	return os;
+}
+
+static u32 dafs_share_access_want(u32 access)
+{
+	u32 want = 0;
+
+	if (access & DAFS_OPEN_SHARE_ACCESS_READ)
+		want |= DAFS_ACCESS_READ;
+	if (access & DAFS_OPEN_SHARE_ACCESS_WRITE)
+		want |= DAFS_ACCESS_MODIFY;
+	return want;
+}
+
+/*
+ * OPEN goes by name, and the name may lead elsewhere by now.  -ESTALE makes
+ * the VFS look the path up again, asking the server for each name.
+ */
+static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
+			     struct dafs_open_state *os)
+{
+	struct dafs_session *ses = dafs_inode_ses(inode);
+	struct dentry *parent = dget_parent(dentry);
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	struct name_snapshot name;
+	int err;
+
+	dafs_open_state_how(os, &how);
+	take_dentry_name_snapshot(&name, dentry);
+	err = dafs_open(ses, os->cred, &DAFS_I(d_inode(parent))->fh, &name.name, &how,
+			&opened);
+	release_dentry_name_snapshot(&name);
+	dput(parent);
+	if (err)
+		return err == -ENOENT ? -ESTALE : err;
+	os->fh = opened.fh;
+	os->state_id = opened.state_id;
+	if (!memcmp(&opened.fh, &DAFS_I(inode)->fh, sizeof(opened.fh)))
+		return 0;
+	dafs_close(ses, os->cred, &opened.fh, &opened.state_id);
+	return -ESTALE;
+}
+
+/**
+ * dafs_open_state_get() - open a file that is there
+ * @inode: the file
+ * @dentry: a name of it
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @cred: for whom
+ * @created: dafs_open_state_create() has just made and opened it for @cred
+ *
+ * Context: may sleep.
+ * Return: the open, or an ERR_PTR.
+ */
+struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *dentry,
+					    u32 access, const struct cred *cred, bool created)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_open_state *os;
+	int err;
+
+	os = dafs_open_state_share(di, access, cred);
+	/* No OPEN finds a file without a name, so take what comes nearest. */
+	if (!os && d_unlinked(dentry))
+		os = dafs_open_state_find(di, access, cred);
+	if (os) {
+		/* The rights may have changed since the server checked them. */
+		err = created ? 0 : dafs_may(inode, cred, dafs_share_access_want(access));
+		if (!err)
+			return os;
+		dafs_open_state_put(os, true);
+		return ERR_PTR(err);
+	}
+	os = dafs_open_state_alloc(DAFS_SB(inode->i_sb), access, cred);
+	if (!os)
+		return ERR_PTR(-ENOMEM);
+	err = dafs_open_by_name(inode, dentry, os);
+	if (err) {
+		dafs_open_state_free(os);
+		return ERR_PTR(err);
+	}
+	dafs_open_state_publish(di, os);
+	return os;
+}
+
+static int dafs_open_new(struct inode *dir, struct dentry *dentry, umode_t mode,
+			 struct dafs_open_state *os)
+{
+	struct dafs_fattr attr = {};
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err;
+
+	dafs_fattr_mode(&attr, mode);
+	dafs_open_state_how(os, &how);
+	how.create = true;
+	how.mode = DAFS_CREATE_GUARDED;
+	how.attr = &attr;
+	err = dafs_open(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, &dentry->d_name, &how,
+			&opened);
+	if (err)
+		return err;
+	os->fh = opened.fh;
+	os->state_id = opened.state_id;
+	dafs_dir_changed(dir, &opened.change);
+	return 0;
+}
+
+/**
+ * dafs_open_state_create() - make a file and open it
+ * @dir: where
+ * @dentry: its name
+ * @mode: its mode
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @cred: for whom
+ * @inodep: filled with its inode
+ *
+ * Context: may sleep.
+ * Return: the open, or an ERR_PTR: -EEXIST if the name is taken.
+ */
+struct dafs_open_state *dafs_open_state_create(struct inode *dir, struct dentry *dentry,
+					       umode_t mode, u32 access,
+					       const struct cred *cred,
+					       struct inode **inodep)
+{
+	struct dafs_open_state *os;
+	struct inode *inode;
+	int err;
+
+	os = dafs_open_state_alloc(DAFS_SB(dir->i_sb), access, cred);
+	if (!os)
+		return ERR_PTR(-ENOMEM);
+	err = dafs_open_new(dir, dentry, mode, os);
+	if (err) {
+		dafs_open_state_free(os);
+		return ERR_PTR(err);
+	}
+	inode = dafs_iget(dir->i_sb, cred, &os->fh);
+	if (IS_ERR(inode)) {
+		dafs_open_state_close(os, true);
+		return ERR_CAST(inode);
+	}
+	if (!S_ISREG(inode->i_mode)) {
+		iput(inode);
+		dafs_open_state_close(os, true);
+		return ERR_PTR(-EIO);
+	}
+	dafs_open_state_publish(DAFS_I(inode), os);
+	*inodep = inode;
+	return os;
+}
+
+/**
+ * dafs_open_state_recover() - get back an open that the server does not know
+ * @os: the open
+ * @lost: the state-id that the server refused
+ *
+ * The server has restarted, or the lease has expired (4.4.1.6).
+ *
+ * Context: may sleep.
+ * Return: 0 if the open has another state-id now, or a negative errno.
+ */
+int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_opaque64 *lost)
+{
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err = 0;
+
+	mutex_lock(&os->recover_lock);
+	if (memcmp(&os->state_id, lost, sizeof(*lost)))
+		goto out;
+	dafs_open_state_how(os, &how);
+	err = dafs_open_reclaim(os->sbi->ses, os->cred, &os->fh, &how, &opened);
+	if (err)
+		goto out;
+	spin_lock(&os->lock);
+	os->state_id = opened.state_id;
+	spin_unlock(&os->lock);
+out:
+	mutex_unlock(&os->recover_lock);
+	return err;
+}

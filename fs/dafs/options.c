@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mount options: parsing them, checking them, showing them again.
+ *
+ * The source is "server:/export" or "[v6addr]:/export".  The server is given
+ * by its address; mount.dafs resolves names before it calls mount(2).
+ */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inet.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include "dafs_fs.h"
+
+enum {
+	Opt_port, Opt_rsize, Opt_wsize, Opt_timeo, Opt_retrans, Opt_soft, Opt_hard,
+	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
+	Opt_actimeo, Opt_noac, Opt_srcaddr, Opt_max_requests, Opt_msgsize,
+	Opt_backchannel, Opt_rdmaread, Opt_clientid,
+};
+
+static const struct constant_table dafs_param_sec[] = {
+	{ "none",	DAFS_AUTH_NONE },
+	{ "default",	DAFS_AUTH_DEFAULT },
+	{}
+};
+
+const struct fs_parameter_spec dafs_fs_parameters[] = {
+	fsparam_u32("port", Opt_port),
+	fsparam_u32("rsize", Opt_rsize),
+	fsparam_u32("wsize", Opt_wsize),
+	fsparam_u32("timeo", Opt_timeo),
+	fsparam_u32("retrans", Opt_retrans),
+	fsparam_flag("soft", Opt_soft),
+	fsparam_flag("hard", Opt_hard),
+	fsparam_enum("sec", Opt_sec, dafs_param_sec),
+	fsparam_flag_no("cksum", Opt_cksum),
+	fsparam_u32("acregmin", Opt_acregmin),
+	fsparam_u32("acregmax", Opt_acregmax),
+	fsparam_u32("acdirmin", Opt_acdirmin),
+	fsparam_u32("acdirmax", Opt_acdirmax),
+	fsparam_u32("actimeo", Opt_actimeo),
+	fsparam_flag("noac", Opt_noac),
+	fsparam_string("srcaddr", Opt_srcaddr),
+	fsparam_u32("max_requests", Opt_max_requests),
+	fsparam_u32("msgsize", Opt_msgsize),
+	fsparam_flag_no("backchannel", Opt_backchannel),
+	fsparam_flag_no("rdmaread", Opt_rdmaread),
+	fsparam_string("clientid", Opt_clientid),
+	{}
+};
+
+/**
+ * dafs_options_init() - the values that hold where no option says otherwise
+ * @ctx: the mount in the making
+ */
+void dafs_options_init(struct dafs_fs_context *ctx)
+{
+	ctx->params = (struct dafs_session_params) {
+		.timeo_ms = DAFS_DEF_TIMEO * 100,
+		.retrans = DAFS_DEF_RETRANS,
+		.back_control = true,
+		.auth_type = DAFS_AUTH_NONE,
+		.max_requests = DAFS_DEF_MAX_REQUESTS,
+		.msg_size = DAFS_DEF_MSG_SIZE,
+	};
+	ctx->opts = (struct dafs_options) {
+		.acregmin = DAFS_DEF_ACREGMIN * HZ,
+		.acregmax = DAFS_DEF_ACREGMAX * HZ,
+		.acdirmin = DAFS_DEF_ACDIRMIN * HZ,
+		.acdirmax = DAFS_DEF_ACDIRMAX * HZ,
+	};
+}
+
+static int dafs_param_range(struct fs_context *fc, const char *name, u32 value,
+			    u32 min, u32 max)
+{
+	if (value < min || value > max)
+		return invalf(fc, "dafs: %s=%u is not between %u and %u", name,
+			      value, min, max);
+	return 0;
+}
+
+/* In whole pages, so that no folio of one page is split. */
+static int dafs_param_io_size(struct fs_context *fc, const char *name, u32 value,
+			      u32 *size)
+{
+	int err = dafs_param_range(fc, name, value, PAGE_SIZE, DAFS_MAX_IO_SIZE);
+
+	if (!err)
+		*size = round_down(value, PAGE_SIZE);
+	return err;
+}
+
+static int dafs_param_seconds(struct fs_context *fc, const char *name, u32 value,
+			      unsigned long *timeo)
+{
+	int err = dafs_param_range(fc, name, value, 0, 24 * 60 * 60);
+
+	if (!err)
+		*timeo = (unsigned long)value * HZ;
+	return err;
+}
+
+static int dafs_param_actimeo(struct fs_context *fc, u32 value,
+			      struct dafs_options *opts)
+{
+	int err = dafs_param_seconds(fc, "actimeo", value, &opts->acregmin);
+
+	if (err)
+		return err;
+	opts->acregmax = opts->acregmin;
+	opts->acdirmin = opts->acregmin;
+	opts->acdirmax = opts->acregmin;
+	return 0;
+}
+
+static int dafs_param_clientid(struct fs_context *fc, const char *id,
+			       struct dafs_session_params *params)
+{
+	if (!*id || strscpy(params->client_id, id, sizeof(params->client_id)) < 0)
+		return invalf(fc, "dafs: clientid must have 1 to %zu characters",
+			      sizeof(params->client_id) - 1);
+	return 0;
+}
+
+/* Options that are numbers. */
+static int dafs_parse_number(struct fs_context *fc, int opt, const char *name, u32 value)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	struct dafs_options *opts = &ctx->opts;
+	int err = 0;
+
+	switch (opt) {
+	case Opt_port:
+		err = dafs_param_range(fc, name, value, 1, U16_MAX);
+		ctx->port = value;
+		break;
+	case Opt_rsize:
+		return dafs_param_io_size(fc, name, value, &opts->rsize);
+	case Opt_wsize:
+		return dafs_param_io_size(fc, name, value, &opts->wsize);
+	case Opt_timeo:
+		err = dafs_param_range(fc, name, value, 1, 36000);
+		ctx->params.timeo_ms = value * 100;
+		break;
+	case Opt_retrans:
+		err = dafs_param_range(fc, name, value, 1, 1000);
+		ctx->params.retrans = value;
+		break;
+	case Opt_acregmin:
+		return dafs_param_seconds(fc, name, value, &opts->acregmin);
+	case Opt_acregmax:
+		return dafs_param_seconds(fc, name, value, &opts->acregmax);
+	case Opt_acdirmin:
+		return dafs_param_seconds(fc, name, value, &opts->acdirmin);
+	case Opt_acdirmax:
+		return dafs_param_seconds(fc, name, value, &opts->acdirmax);
+	case Opt_actimeo:
+		return dafs_param_actimeo(fc, value, opts);
+	case Opt_max_requests:
+		err = dafs_param_range(fc, name, value, 1, DAFS_MAX_NREQ);
+		ctx->params.max_requests = value;
+		break;
+	case Opt_msgsize:
+		err = dafs_param_range(fc, name, value, DAFS_MIN_MSG_SIZE,
+				       DAFS_MAX_MSG_SIZE);
+		ctx->params.msg_size = round_down(value, 8);
+		break;
+	}
+	return err;
+}
+
+/**
+ * dafs_parse_param() - take one mount option
+ * @fc: fs context with a struct dafs_fs_context
+ * @param: the option
+ *
+ * Return: 0, -ENOPARAM for an option that is not known, or -EINVAL with a
+ * message in the log of @fc.
+ */
+int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	struct dafs_session_params *params = &ctx->params;
+	struct fs_parse_result result;
+	int opt;
+
+	opt = fs_parse(fc, dafs_fs_parameters, param, &result);
+	if (opt < 0)
+		return opt;
+	switch (opt) {
+	case Opt_soft:
+		params->soft = true;
+		return 0;
+	case Opt_hard:
+		params->soft = false;
+		return 0;
+	case Opt_sec:
+		params->auth_type = result.uint_32;
+		return 0;
+	case Opt_cksum:
+		params->cksum = !result.negated;
+		return 0;
+	case Opt_noac:
+		ctx->opts.noac = true;
+		return 0;
+	case Opt_backchannel:
+		params->back_control = !result.negated;
+		return 0;
+	case Opt_rdmaread:
+		params->rdma_read = !result.negated;
+		return 0;
+	case Opt_srcaddr:
+		kfree(ctx->srcaddr);
+		ctx->srcaddr = param->string;
+		param->string = NULL;
+		return 0;
+	case Opt_clientid:
+		return dafs_param_clientid(fc, param->string, params);
+	}
+	return dafs_parse_number(fc, opt, param->key, result.uint_32);
+}
+
+/* Where the server's name ends: at the ':' that the path follows. */
+static const char *dafs_source_host_end(const char *source)
+{
+	const char *end = source;
+
+	if (*source == '[') {
+		end = strchr(source, ']');
+		if (!end)
+			return NULL;
+	}
+	return strstr(end, ":/");
+}
+
+static int dafs_parse_host(struct fs_context *fc, const char *host, size_t len)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	char port[sizeof("65535")];
+	char *addr;
+	int err;
+
+	if (len >= 2 && host[0] == '[' && host[len - 1] == ']') {
+		host++;
+		len -= 2;
+	}
+	addr = kstrndup(host, len, GFP_KERNEL);
+	if (!addr)
+		return -ENOMEM;
+	snprintf(port, sizeof(port), "%u", ctx->port ?: DAFS_DEFAULT_PORT);
+	err = inet_pton_with_scope(fc->net_ns, AF_UNSPEC, addr, port,
+				   &ctx->params.dst);
+	if (err)
+		errorf(fc, "dafs: '%s' is not an IPv4 or IPv6 address", addr);
+	kfree(addr);
+	return err ? -EINVAL : 0;
+}
+
+static int dafs_parse_srcaddr(struct fs_context *fc)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+
+	if (!ctx->srcaddr)
+		return 0;
+	if (inet_pton_with_scope(fc->net_ns, AF_UNSPEC, ctx->srcaddr, NULL,
+				 &ctx->params.src))
+		return invalf(fc, "dafs: srcaddr '%s' is not an IPv4 or IPv6 address",
+			      ctx->srcaddr);
+	if (ctx->params.src.ss_family != ctx->params.dst.ss_family)
+		return invalf(fc, "dafs: srcaddr is not of the server's address family");
+	return 0;
+}
+
+static int dafs_check_times(struct fs_context *fc, const struct dafs_options *opts)
+{
+	if (opts->acregmin > opts->acregmax || opts->acdirmin > opts->acdirmax)
+		return invalf(fc, "dafs: the least attribute cache time exceeds the most");
+	return 0;
+}
+
+/**
+ * dafs_parse_source() - take the source apart and check what depends on it
+ * @fc: fs context with all options parsed
+ *
+ * Return: 0, -ENOMEM, or -EINVAL with a message in the log of @fc.
+ */
+int dafs_parse_source(struct fs_context *fc)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	const char *end;
+	int err;
+
+	if (!fc->source)
+		return invalf(fc, "dafs: no server and export given");
+	end = dafs_source_host_end(fc->source);
+	if (!end || end == fc->source)
+		return invalf(fc, "dafs: source must be server:/export or [address]:/export");
+	ctx->export = kstrdup(end + 1, GFP_KERNEL);
+	if (!ctx->export)
+		return -ENOMEM;
+	err = dafs_parse_host(fc, fc->source, end - fc->source);
+	if (err)
+		return err;
+	ctx->params.net = fc->net_ns;
+	err = dafs_parse_srcaddr(fc);
+	return err ?: dafs_check_times(fc, &ctx->opts);
+}
+
+static bool dafs_params_equal(const struct dafs_session_params *a,
+			      const struct dafs_session_params *b)
+{
+	return a->soft == b->soft && a->timeo_ms == b->timeo_ms &&
+	       a->retrans == b->retrans && a->cksum == b->cksum &&
+	       a->back_control == b->back_control &&
+	       a->rdma_read == b->rdma_read && a->auth_type == b->auth_type &&
+	       a->max_requests == b->max_requests &&
+	       a->msg_size == b->msg_size && !strcmp(a->client_id, b->client_id);
+}
+
+static u16 dafs_params_port(const struct dafs_session_params *params)
+{
+	if (params->dst.ss_family == AF_INET)
+		return ntohs(((const struct sockaddr_in *)&params->dst)->sin_port);
+	return ntohs(((const struct sockaddr_in6 *)&params->dst)->sin6_port);
+}
+
+/* mount(8) repeats on a remount what it sees in /proc/mounts. */
+static bool dafs_srcaddr_equal(struct fs_context *fc, const struct sockaddr_storage *src)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	struct sockaddr_storage addr = {};
+
+	if (!ctx->srcaddr)
+		return true;
+	return !inet_pton_with_scope(fc->net_ns, AF_UNSPEC, ctx->srcaddr, NULL, &addr) &&
+	       !memcmp(&addr, src, sizeof(addr));
+}
+
+/**
+ * dafs_options_reconfigure() - apply the options of a remount
+ * @fc: fs context
+ * @sbi: the mount
+ *
+ * Only what the client decides alone can change: how long attributes are
+ * trusted.  The rest is agreed with the server when the session begins.
+ *
+ * Return: 0, or -EINVAL with a message in the log of @fc.
+ */
+int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	struct dafs_options *opts = &sbi->opts;
+	int err;
+
+	if (!dafs_params_equal(&ctx->params, &sbi->params) ||
+	    !dafs_srcaddr_equal(fc, &sbi->params.src) ||
+	    (ctx->port && ctx->port != dafs_params_port(&sbi->params)))
+		return invalf(fc, "dafs: options of the session cannot change by remounting");
+	if (ctx->opts.rsize != opts->rsize || ctx->opts.wsize != opts->wsize)
+		return invalf(fc, "dafs: rsize and wsize cannot change by remounting");
+	if (ctx->opts.noac != opts->noac)
+		return invalf(fc, "dafs: noac cannot change by remounting");
+	err = dafs_check_times(fc, &ctx->opts);
+	if (!err)
+		*opts = ctx->opts;
+	return err;
+}
+
+static void dafs_show_session(struct seq_file *m, const struct dafs_session_params *params)
+{
+	seq_printf(m, ",port=%u", dafs_params_port(params));
+	seq_printf(m, ",timeo=%u,retrans=%u", params->timeo_ms / 100, params->retrans);
+	seq_puts(m, params->soft ? ",soft" : ",hard");
+	seq_puts(m, params->auth_type == DAFS_AUTH_DEFAULT ?
+		    ",sec=default" : ",sec=none");
+	seq_puts(m, params->cksum ? ",cksum" : ",nocksum");
+	seq_printf(m, ",max_requests=%u,msgsize=%u", params->max_requests,
+		   params->msg_size);
+	seq_puts(m, params->back_control ? ",backchannel" : ",nobackchannel");
+	seq_puts(m, params->rdma_read ? ",rdmaread" : ",nordmaread");
+	if (params->src.ss_family != AF_UNSPEC)
+		seq_printf(m, ",srcaddr=%pISc", &params->src);
+	if (params->client_id[0])
+		seq_show_option(m, "clientid", params->client_id);
+}
+
+/**
+ * dafs_show_options() - the options as /proc/mounts shows them
+ * @m: where to
+ * @root: root of the mount
+ *
+ * Return: 0.
+ */
+int dafs_show_options(struct seq_file *m, struct dentry *root)
+{
+	const struct dafs_sb_info *sbi = DAFS_SB(root->d_sb);
+	const struct dafs_options *opts = &sbi->opts;
+
+	seq_printf(m, ",rsize=%u,wsize=%u", opts->rsize, opts->wsize);
+	dafs_show_session(m, &sbi->params);
+	if (opts->noac) {
+		seq_puts(m, ",noac");
+		return 0;
+	}
+	seq_printf(m, ",acregmin=%lu,acregmax=%lu", opts->acregmin / HZ,
+		   opts->acregmax / HZ);
+	seq_printf(m, ",acdirmin=%lu,acdirmax=%lu", opts->acdirmin / HZ,
+		   opts->acdirmax / HZ);
+	return 0;
+}

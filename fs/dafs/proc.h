@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One typed stub per procedure of chapters 6.2 and 6.5.
+ *
+ * The stubs take a session and plain protocol values and know nothing of the
+ * VFS, so that the KUnit suites can drive them too.  All may sleep, and all
+ * return 0 or a negative errno: that of the transport if no response came, or
+ * the DAFS status of the response as dafs_status_to_errno() has it.
+ */
+#ifndef _FS_DAFS_PROC_H
+#define _FS_DAFS_PROC_H
+
+#include "session.h"
+
+struct iov_iter;
+struct qstr;
+
+/**
+ * struct dafs_ids - the decimal owner strings of an object as numbers (E-117)
+ * @uid: owner, DAFS_NO_ID if the string was absent or not a number
+ * @gid: group, likewise
+ */
+struct dafs_ids {
+	u32 uid;
+	u32 gid;
+};
+
+#define DAFS_NO_ID	((u32)-1)
+
+/**
+ * struct dafs_open_how - what the ways of opening a file have in common
+ * @owner: open owner, unique for each open of this client (E-82)
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @deny: DAFS_OPEN_SHARE_DENY_*
+ * @create: make the file if it is not there
+ * @mode: with @create: DAFS_CREATE_*
+ * @attr: with @create and not DAFS_CREATE_EXCLUSIVE: initial attributes
+ * @verifier: with DAFS_CREATE_EXCLUSIVE
+ */
+struct dafs_open_how {
+	struct dafs_str owner;
+	u32 access;
+	u32 deny;
+	bool create;
+	u32 mode;
+	const struct dafs_fattr *attr;
+	struct dafs_opaque64 verifier;
+};
+
+/**
+ * struct dafs_opened - what OPEN returned
+ * @fh: the file
+ * @state_id: names the open from now on
+ * @change: of the directory, if the file was opened by name
+ */
+struct dafs_opened {
+	struct dafs_fh fh;
+	struct dafs_opaque64 state_id;
+	struct dafs_change_info change;
+};
+
+/**
+ * struct dafs_node - a non-regular object to be made by CREATE
+ * @type: DAFS_TYPE_*
+ * @link: target of a DAFS_TYPE_LNK
+ * @dev: of a DAFS_TYPE_BLK or DAFS_TYPE_CHR
+ * @attr: initial attributes, for DAFS_TYPE_DIR alone (E-30), or NULL
+ */
+struct dafs_node {
+	u32 type;
+	struct dafs_str link;
+	struct dafs_specdata dev;
+	const struct dafs_fattr *attr;
+};
+
+/**
+ * struct dafs_readdir_pos - where a READDIR begins and how it went
+ * @cookie: in: of the entry before the first one wanted, 0 for the start;
+ *	out: of the last entry that the actor took
+ * @verf: in and out: cookie verifier
+ * @eof: out: no more entries
+ */
+struct dafs_readdir_pos {
+	u64 cookie;
+	struct dafs_opaque64 verf;
+	bool eof;
+};
+
+typedef bool (*dafs_readdir_actor_t)(void *priv, const struct dafs_direntry *entry);
+
+/* proc.c */
+int dafs_proc_call(struct dafs_session *ses, struct dafs_op *op);
+int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op);
+int dafs_null(struct dafs_session *ses, const struct cred *cred);
+int dafs_secinfo(struct dafs_session *ses, const struct cred *cred, u32 *types,
+		 unsigned int max);
+
+/* proc_name.c */
+int dafs_get_root_handle(struct dafs_session *ses, const struct cred *cred,
+			 struct dafs_fh *fh);
+int dafs_lookup_path(struct dafs_session *ses, const struct cred *cred,
+		     const struct dafs_fh *dir, const struct dafs_str *names,
+		     u32 nr, struct dafs_fh *fh);
+int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *dir, const struct qstr *name,
+		struct dafs_fh *fh);
+int dafs_create(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *dir, const struct qstr *name,
+		const struct dafs_node *node, struct dafs_fh *fh,
+		struct dafs_change_info *change);
+int dafs_remove(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *dir, const struct qstr *name, u32 mode,
+		struct dafs_change_info *change);
+int dafs_rename(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *old_dir, const struct qstr *old_name,
+		const struct dafs_fh *new_dir, const struct qstr *new_name,
+		struct dafs_rename_res *res);
+int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
+		  const struct dafs_fh *fh, char *buf, size_t size);
+
+/* proc_attr.c */
+int dafs_access(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res);
+int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
+		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+		 struct dafs_ids *ids);
+int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
+		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		 const struct dafs_fattr *attr, u32 *status);
+int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
+		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
+
+/* proc_open.c */
+int dafs_open(struct dafs_session *ses, const struct cred *cred,
+	      const struct dafs_fh *dir, const struct qstr *name,
+	      const struct dafs_open_how *how, struct dafs_opened *opened);
+int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *fh, const struct dafs_open_how *how,
+		      struct dafs_opened *opened);
+int dafs_close(struct dafs_session *ses, const struct cred *cred,
+	       const struct dafs_fh *fh, const struct dafs_opaque64 *state_id);
+
+/* proc_readdir.c */
+int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
+		 const struct dafs_fh *dir, u64 bitmap,
+		 struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
+		 void *priv);
+
+/* proc_io.c */
+int dafs_read_inline(struct dafs_session *ses, const struct cred *cred,
+		     const struct dafs_read_inline_args *args,
+		     struct iov_iter *to, bool *eof);
+int dafs_write_inline(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_write_inline_args *args,
+		      struct iov_iter *from, struct dafs_write_res *res);
+void dafs_write_inline_fill(struct dafs_stream *stream, u32 count,
+			    const struct iov_iter *from);
+int dafs_commit(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *fh, u64 offset, u32 count,
+		struct dafs_opaque64 *verf);
+
+#endif /* _FS_DAFS_PROC_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Procedures on attributes and access rights. */
+#include <linux/kstrtox.h>
+#include <linux/string.h>
+#include <kunit/visibility.h>
+#include "proc.h"
+
+/**
+ * dafs_access() - ask what a user may do with an object (6.5.2)
+ * @ses: session
+ * @cred: the user
+ * @fh: the object
+ * @mask: DAFS_ACCESS_* to ask for
+ * @res: filled: which of them the server can tell, and which are granted
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_access(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res)
+{
+	struct dafs_access_args args = { .filehandle = *fh, .access = mask };
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_ACCESS,
+		.args = &args,
+		.res = res,
+	};
+
+	return dafs_proc_simple(ses, &op);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_access);
+
+/* dafs_getattr() and dafs_get_fsattr() decode straight into the caller's. */
+static_assert(sizeof(struct dafs_getattr_res) == sizeof(struct dafs_fattr));
+static_assert(sizeof(struct dafs_get_fsattr_res) == sizeof(struct dafs_fsattr));
+
+/* Only decimal numbers are understood: there is no id mapper (E-117). */
+static u32 dafs_owner_id(const struct dafs_str *owner)
+{
+	char buf[11] = {};
+	u32 id;
+
+	if (!owner->len || owner->len >= sizeof(buf))
+		return DAFS_NO_ID;
+	memcpy(buf, owner->data, owner->len);
+	return kstrtou32(buf, 10, &id) ? DAFS_NO_ID : id;
+}
+
+/**
+ * dafs_getattr() - read attributes of an object (6.5.13)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the object
+ * @bitmap: DAFS_FATTR_* wanted
+ * @attr: filled; without its strings and its ACL, which live in the message
+ * @ids: filled with the owner and the group, if @bitmap asks for them
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
+		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+		 struct dafs_ids *ids)
+{
+	struct dafs_getattr_args args = {
+		.filehandle = *fh,
+		.attr_request_bitmap = bitmap,
+	};
+	struct dafs_getattr_res *res =
+		container_of(attr, struct dafs_getattr_res, obj_attributes);
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_GETATTR_INLINE,
+		.args = &args,
+		.res = res,
+	};
+	int err;
+
+	err = dafs_proc_call(ses, &op);
+	if (err)
+		return err;
+	attr->valid &= attr->included & bitmap;
+	ids->uid = attr->valid & DAFS_FATTR_OWNER ?
+		   dafs_owner_id(&attr->owner) : DAFS_NO_ID;
+	ids->gid = attr->valid & DAFS_FATTR_OWNER_GROUP ?
+		   dafs_owner_id(&attr->owner_group) : DAFS_NO_ID;
+	attr->acl = (struct dafs_seq){};
+	attr->mime_type = (struct dafs_str){};
+	attr->owner = (struct dafs_str){};
+	attr->owner_group = (struct dafs_str){};
+	dafs_op_end(&op);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_getattr);
+
+/**
+ * dafs_setattr() - change attributes of an object (6.5.35)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the object
+ * @state_id: an open for writing if the size changes, all zero otherwise
+ * @attr: the attributes with @included and @valid alike
+ * @status: filled with the DAFS status, so that the caller can recover its
+ *	open; may be NULL
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno; some of the attributes may have changed then.
+ */
+int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
+		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		 const struct dafs_fattr *attr, u32 *status)
+{
+	struct dafs_setattr_inline_args args = {
+		.filehandle = *fh,
+		.state_id = *state_id,
+		.obj_attributes = *attr,
+	};
+	struct dafs_setattr_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_SETATTR_INLINE,
+		.args = &args,
+		.res = &res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (status)
+		*status = op.status;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_setattr);
+
+/**
+ * dafs_get_fsattr() - read attributes of a file system (6.5.15)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: any object in it
+ * @bitmap: DAFS_FSATTR_* wanted
+ * @attr: filled; without the failover locations, which live in the message
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
+		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr)
+{
+	struct dafs_getattr_args args = {
+		.filehandle = *fh,
+		.attr_request_bitmap = bitmap,
+	};
+	struct dafs_get_fsattr_res *res =
+		container_of(attr, struct dafs_get_fsattr_res, obj_attributes);
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_GET_FSATTR,
+		.args = &args,
+		.res = res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (err)
+		return err;
+	attr->valid &= attr->included & bitmap;
+	attr->failover_locations = (struct dafs_seq){};
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_fsattr);

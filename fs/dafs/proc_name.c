@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Procedures on names: finding, making, removing and renaming objects. */
+#include <linux/dcache.h>
+#include <linux/string.h>
+#include <kunit/visibility.h>
+#include "proc.h"
+
+static struct dafs_str dafs_name(const struct qstr *name)
+{
+	return (struct dafs_str){ .len = name->len, .data = name->name };
+}
+
+/**
+ * dafs_get_root_handle() - the root of the server's name space (6.5.12)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: filled
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_get_root_handle(struct dafs_session *ses, const struct cred *cred,
+			 struct dafs_fh *fh)
+{
+	struct dafs_fh_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_GET_ROOT_HANDLE,
+		.res = &res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (!err)
+		*fh = res.filehandle;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_root_handle);
+
+/**
+ * dafs_lookup_path() - walk a path on the server (6.5.21)
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: where to begin
+ * @names: the components
+ * @nr: number of @names, at least 1
+ * @fh: filled with the handle of the last one
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_lookup_path(struct dafs_session *ses, const struct cred *cred,
+		     const struct dafs_fh *dir, const struct dafs_str *names,
+		     u32 nr, struct dafs_fh *fh)
+{
+	struct dafs_lookup_args args = {
+		.directory = *dir,
+		.path = { .count = nr, .elems = names },
+	};
+	struct dafs_lookup_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_LOOKUP,
+		.args = &args,
+		.res = &res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (!err)
+		*fh = res.filehandle;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_path);
+
+/**
+ * dafs_lookup() - find one name in a directory (6.5.21)
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: the directory
+ * @name: the name
+ * @fh: filled
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOENT or another negative errno.
+ */
+int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *dir, const struct qstr *name,
+		struct dafs_fh *fh)
+{
+	struct dafs_str component = dafs_name(name);
+
+	return dafs_lookup_path(ses, cred, dir, &component, 1, fh);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_lookup);
+
+/**
+ * dafs_create() - make an object that is not a regular file (6.5.9)
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: where
+ * @name: its name
+ * @node: what it is
+ * @fh: filled with its handle
+ * @change: filled with what became of @dir
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_create(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *dir, const struct qstr *name,
+		const struct dafs_node *node, struct dafs_fh *fh,
+		struct dafs_change_info *change)
+{
+	struct dafs_create_args args = {
+		.filehandle = *dir,
+		.component = dafs_name(name),
+		.obj_type = node->type,
+		.linkdata = node->link,
+		.specdata = node->dev,
+	};
+	struct dafs_create_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_CREATE,
+		.args = &args,
+		.res = &res,
+	};
+	int err;
+
+	if (node->attr)
+		args.attr = *node->attr;
+	err = dafs_proc_simple(ses, &op);
+	if (err)
+		return err;
+	*fh = res.filehandle;
+	*change = res.change_info;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_create);
+
+/**
+ * dafs_remove() - remove a name, and the object with its last one (6.5.33)
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: the directory
+ * @name: the name
+ * @mode: DAFS_REMOVE_*
+ * @change: filled with what became of @dir
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_remove(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *dir, const struct qstr *name, u32 mode,
+		struct dafs_change_info *change)
+{
+	struct dafs_remove_args args = {
+		.filehandle = *dir,
+		.target = dafs_name(name),
+		.remove_mode = mode,
+	};
+	struct dafs_change_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_REMOVE,
+		.args = &args,
+		.res = &res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (!err)
+		*change = res.change_info;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_remove);
+
+/**
+ * dafs_rename() - give an object another name (6.5.34)
+ * @ses: session
+ * @cred: whom to act for
+ * @old_dir: where it is
+ * @old_name: its name there
+ * @new_dir: where it shall be
+ * @new_name: its name there; replaced if it exists
+ * @res: filled with what became of the directories
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_rename(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *old_dir, const struct qstr *old_name,
+		const struct dafs_fh *new_dir, const struct qstr *new_name,
+		struct dafs_rename_res *res)
+{
+	struct dafs_rename_args args = {
+		.sourcedir = *old_dir,
+		.targetdir = *new_dir,
+		.oldname = dafs_name(old_name),
+		.newname = dafs_name(new_name),
+	};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_RENAME,
+		.args = &args,
+		.res = res,
+	};
+
+	return dafs_proc_simple(ses, &op);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_rename);
+
+/**
+ * dafs_readlink() - read a symbolic link (6.5.31)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the link
+ * @buf: filled with its target and a terminating zero
+ * @size: of @buf in bytes
+ *
+ * Context: may sleep.
+ * Return: length of the target, -ENAMETOOLONG if it does not fit, -EIO if it
+ * is empty or holds a zero byte, or another negative errno.
+ */
+int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
+		  const struct dafs_fh *fh, char *buf, size_t size)
+{
+	struct dafs_fh_args args = { .filehandle = *fh };
+	struct dafs_readlink_inline_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_READLINK_INLINE,
+		.args = &args,
+		.res = &res,
+	};
+	int ret;
+
+	ret = dafs_proc_call(ses, &op);
+	if (ret)
+		return ret;
+	ret = res.link.len;
+	if (res.link.len >= size)
+		ret = -ENAMETOOLONG;
+	else if (!res.link.len || memchr(res.link.data, 0, res.link.len))
+		ret = -EIO;
+	if (ret > 0) {
+		memcpy(buf, res.link.data, ret);
+		buf[ret] = 0;
+	}
+	dafs_op_end(&op);
+	return ret;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_readlink);

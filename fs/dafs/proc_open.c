@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* OPEN and CLOSE: the state that a server keeps for an open file (4.4.1.2). */
+#include <linux/dcache.h>
+#include <kunit/visibility.h>
+#include "proc.h"
+
+static void dafs_open_args_init(struct dafs_open_args *args, u32 claim,
+				const struct dafs_fh *fh,
+				const struct dafs_open_how *how)
+{
+	*args = (struct dafs_open_args) {
+		.claim_type = claim,
+		.dir_handle = *fh,
+		.delegate_type = DAFS_OPEN_DELEGATE_NONE,
+		.open_type = DAFS_OPEN_NOCREATE,
+		.delete_disp = DAFS_DELETE_DONT_CARE,
+		.owner = how->owner,
+		.share_access = how->access,
+		.share_deny = how->deny,
+		.share_key_type = DAFS_OPEN_SHARE_KEY_NONE,
+	};
+}
+
+static int dafs_open_run(struct dafs_session *ses, const struct cred *cred,
+			 struct dafs_open_args *args, struct dafs_opened *opened)
+{
+	struct dafs_open_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_OPEN,
+		.args = args,
+		.res = &res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (err)
+		return err;
+	opened->fh = res.filehandle;
+	opened->state_id = res.state_id;
+	opened->change = res.change_info;
+	return 0;
+}
+
+/**
+ * dafs_open() - open, and if asked to create, a file by its name (6.5.24)
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: the directory
+ * @name: the name
+ * @how: for whom and for what
+ * @opened: filled
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_open(struct dafs_session *ses, const struct cred *cred,
+	      const struct dafs_fh *dir, const struct qstr *name,
+	      const struct dafs_open_how *how, struct dafs_opened *opened)
+{
+	struct dafs_str component = { .len = name->len, .data = name->name };
+	struct dafs_open_args args;
+
+	dafs_open_args_init(&args, DAFS_CLAIM_NULL, dir, how);
+	args.pathname.count = 1;
+	args.pathname.elems = &component;
+	if (how->create) {
+		args.open_type = DAFS_OPEN_CREATE;
+		args.createmode = how->mode;
+		if (how->mode == DAFS_CREATE_EXCLUSIVE)
+			args.create_verifier = how->verifier;
+		else if (how->attr)
+			args.createattrs = *how->attr;
+	}
+	return dafs_open_run(ses, cred, &args, opened);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_open);
+
+/**
+ * dafs_open_reclaim() - get back an open that the server has lost (4.4.1.6)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the file
+ * @how: as it was opened; nothing is created
+ * @opened: filled
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *fh, const struct dafs_open_how *how,
+		      struct dafs_opened *opened)
+{
+	struct dafs_open_args args;
+
+	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
+	return dafs_open_run(ses, cred, &args, opened);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
+
+/**
+ * dafs_close() - end an open (6.5.7)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the file
+ * @state_id: the open
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_close(struct dafs_session *ses, const struct cred *cred,
+	       const struct dafs_fh *fh, const struct dafs_opaque64 *state_id)
+{
+	struct dafs_close_args args = {
+		.filehandle = *fh,
+		.state_id = *state_id,
+	};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_CLOSE,
+		.args = &args,
+	};
+
+	return dafs_proc_simple(ses, &op);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_close);

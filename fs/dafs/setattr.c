@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Changing attributes: chmod, chown, utimes, truncate. */
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include "dafs_fs.h"
+#include "netfs_compat.h"
+
+#define DAFS_ID_LEN	12	/* a decimal u32 */
+
+/* The two owner strings that a SETATTR may carry. */
+struct dafs_id_strings {
+	char uid[DAFS_ID_LEN];
+	char gid[DAFS_ID_LEN];
+};
+
+static void dafs_fattr_add(struct dafs_fattr *attr, u64 bit)
+{
+	attr->included |= bit;
+	attr->valid |= bit;
+}
+
+static void dafs_fattr_time(struct dafs_fattr *attr, u64 bit, struct dafs_settime *to,
+			    const struct timespec64 *ts, bool given)
+{
+	dafs_fattr_add(attr, bit);
+	to->how = given ? DAFS_SET_TO_CLIENT_TIME : DAFS_SET_TO_SERVER_TIME;
+	if (given) {
+		to->client_time.seconds = ts->tv_sec;
+		to->client_time.nseconds = ts->tv_nsec;
+	}
+}
+
+static struct dafs_str dafs_id_str(char *buf, u32 id)
+{
+	return (struct dafs_str){
+		.len = snprintf(buf, DAFS_ID_LEN, "%u", id),
+		.data = (u8 *)buf,
+	};
+}
+
+static void dafs_fattr_owners(struct inode *inode, const struct iattr *iattr,
+			      struct dafs_fattr *attr, struct dafs_id_strings *ids)
+{
+	struct user_namespace *ns = inode->i_sb->s_user_ns;
+
+	if (iattr->ia_valid & ATTR_UID) {
+		dafs_fattr_add(attr, DAFS_FATTR_OWNER);
+		attr->owner = dafs_id_str(ids->uid, from_kuid(ns, iattr->ia_uid));
+	}
+	if (iattr->ia_valid & ATTR_GID) {
+		dafs_fattr_add(attr, DAFS_FATTR_OWNER_GROUP);
+		attr->owner_group = dafs_id_str(ids->gid, from_kgid(ns, iattr->ia_gid));
+	}
+}
+
+static void dafs_fattr_fill(struct inode *inode, const struct iattr *iattr,
+			    struct dafs_fattr *attr, struct dafs_id_strings *ids)
+{
+	unsigned int valid = iattr->ia_valid;
+
+	if (valid & ATTR_MODE)
+		dafs_fattr_mode(attr, iattr->ia_mode);
+	if (valid & ATTR_SIZE) {
+		dafs_fattr_add(attr, DAFS_FATTR_OBJECT_SIZE);
+		attr->object_size = iattr->ia_size;
+	}
+	dafs_fattr_owners(inode, iattr, attr, ids);
+	if (valid & ATTR_ATIME)
+		dafs_fattr_time(attr, DAFS_FATTR_TIME_ACCESS_SET, &attr->time_access_set,
+				&iattr->ia_atime, valid & ATTR_ATIME_SET);
+	/* A new size sets the time by itself, at the same moment. */
+	if ((valid & ATTR_SIZE) && iattr->ia_size != i_size_read(inode) &&
+	    !(valid & ATTR_MTIME_SET))
+		return;
+	if (valid & ATTR_MTIME)
+		dafs_fattr_time(attr, DAFS_FATTR_TIME_MODIFY_SET, &attr->time_modify_set,
+				&iattr->ia_mtime, valid & ATTR_MTIME_SET);
+}
+
+/* An open for writing that the new size may refer to (6.5.35, E-115). */
+static struct dafs_open_state *dafs_setattr_open(struct inode *inode,
+						 const struct iattr *iattr,
+						 const struct cred *cred)
+{
+	struct dafs_open_state *os;
+
+	if (!(iattr->ia_valid & ATTR_SIZE))
+		return NULL;
+	if (iattr->ia_valid & ATTR_FILE) {
+		os = iattr->ia_file->private_data;
+		if (os->access & DAFS_OPEN_SHARE_ACCESS_WRITE) {
+			dafs_open_state_hold(os);
+			return os;
+		}
+	}
+	return dafs_open_state_find(DAFS_I(inode), DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
+}
+
+static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
+			     struct dafs_open_state *os, const struct dafs_fattr *attr)
+{
+	struct dafs_opaque64 state_id = {};
+	u32 status;
+	int err;
+
+	if (os)
+		dafs_open_state_id(os, &state_id);
+	err = dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
+			   attr, &status);
+	if (!os || !dafs_status_lost_state(status))
+		return err;
+	err = dafs_open_state_recover(os, &state_id);
+	if (err)
+		return err;
+	dafs_open_state_id(os, &state_id);
+	return dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
+			    attr, NULL);
+}
+
+/*
+ * The server has the new size; make the page cache agree.  The caller holds
+ * i_rwsem, so nobody reads or writes, and write-back of what lay beyond the
+ * new end has finished before the request was sent.
+ */
+static void dafs_set_size(struct inode *inode, loff_t old, loff_t size)
+{
+	spin_lock(&inode->i_lock);
+	i_size_write(inode, size);
+	netfs_resize_file(netfs_inode(inode), size, true);
+	spin_unlock(&inode->i_lock);
+	if (size > old)
+		dafs_netfs_extended(inode, old, size);
+	else
+		truncate_pagecache(inode, size);
+}
+
+/*
+ * Data written before must not arrive, nor be sent again, after the
+ * attributes have changed: it would set the times, or a size that is no more.
+ * An error of writing is left to whoever wrote; a full file system must not
+ * keep anybody from truncating.
+ */
+static int dafs_setattr_prepare(struct inode *inode, const struct iattr *iattr)
+{
+	bool size = iattr->ia_valid & ATTR_SIZE;
+	int err;
+
+	if (!S_ISREG(inode->i_mode))
+		return size ? -EISDIR : 0;
+	if (size) {
+		err = inode_newsize_ok(inode, iattr->ia_size);
+		if (err)
+			return err;
+		inode_dio_wait(inode);
+	}
+	filemap_fdatawrite(inode->i_mapping);
+	filemap_fdatawait_keep_errors(inode->i_mapping);
+	if (size)
+		dafs_commit_inode(inode);
+	return 0;
+}
+
+static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
+			      loff_t old_size)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	dafs_own_change(di);
+	if (iattr->ia_valid & ATTR_SIZE)
+		dafs_set_size(inode, old_size, iattr->ia_size);
+	spin_lock(&di->lock);
+	setattr_copy(&nop_mnt_idmap, inode, iattr);
+	dafs_access_zap_locked(di);
+	spin_unlock(&di->lock);
+}
+
+/**
+ * dafs_vfs_setattr() - change attributes
+ * @idmap: not used, id-mapped mounts are not supported
+ * @dentry: of the object
+ * @iattr: the attributes
+ *
+ * Who may do so is for the server to say.
+ *
+ * Context: may sleep; i_rwsem held exclusively.
+ * Return: 0 or a negative errno.
+ */
+int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry, struct iattr *iattr)
+{
+	struct inode *inode = d_inode(dentry);
+	const struct cred *cred = current_cred();
+	struct dafs_id_strings ids;
+	struct dafs_open_state *os;
+	struct dafs_fattr *attr;
+	loff_t old_size;
+	int err;
+
+	err = dafs_setattr_prepare(inode, iattr);
+	if (err)
+		return err;
+	old_size = i_size_read(inode);
+	attr = kzalloc(sizeof(*attr), GFP_KERNEL);
+	if (!attr)
+		return -ENOMEM;
+	dafs_fattr_fill(inode, iattr, attr, &ids);
+	if (!attr->valid)
+		goto out;
+	os = dafs_setattr_open(inode, iattr, cred);
+	err = dafs_setattr_send(inode, os ? os->cred : cred, os, attr);
+	if (os)
+		dafs_open_state_put(os, true);
+	if (!err)
+		dafs_setattr_done(inode, iattr, old_size);
+	else
+		dafs_own_change(DAFS_I(inode));
+out:
+	kfree(attr);
+	return err;
+}

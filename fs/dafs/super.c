@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mounting: a session with the server, the root of the export, a super block;
+ * and taking all that down again.
+ */
+#include <linux/backing-dev.h>
+#include <linux/module.h>
+#include <linux/mount.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/statfs.h>
+#include <linux/string.h>
+#include <linux/writeback.h>
+#include "dafs_fs.h"
+#include "session_impl.h"
+
+#define DAFS_MAX_EXPORT_DEPTH	128
+
+struct workqueue_struct *dafs_done_wq;
+struct workqueue_struct *dafs_retry_wq;
+struct workqueue_struct *dafs_commit_wq;
+
+static struct kmem_cache *dafs_inode_cachep;
+
+static struct inode *dafs_alloc_inode(struct super_block *sb)
+{
+	struct dafs_inode *di = alloc_inode_sb(sb, dafs_inode_cachep, GFP_KERNEL);
+
+	if (!di)
+		return NULL;
+	dafs_inode_reset(di);
+	return &di->netfs.inode;
+}
+
+static void dafs_free_inode(struct inode *inode)
+{
+	if (S_ISLNK(inode->i_mode))
+		kfree(inode->i_link);
+	kmem_cache_free(dafs_inode_cachep, DAFS_I(inode));
+}
+
+static void dafs_evict_inode(struct inode *inode)
+{
+	netfs_wait_for_outstanding_io(inode);
+	truncate_inode_pages_final(&inode->i_data);
+	clear_inode(inode);
+	dafs_unstable_drop(DAFS_I(inode));
+	dafs_inode_release(DAFS_I(inode));
+}
+
+static int dafs_statfs(struct dentry *dentry, struct kstatfs *st)
+{
+	const u64 wanted = DAFS_FSATTR_SPACE_TOTAL | DAFS_FSATTR_SPACE_FREE |
+			   DAFS_FSATTR_SPACE_AVAILABLE | DAFS_FSATTR_FILES_TOTAL |
+			   DAFS_FSATTR_FILES_FREE | DAFS_FSATTR_FSHANDLE;
+	struct super_block *sb = dentry->d_sb;
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	struct dafs_fsattr attr = {};
+	int err;
+
+	err = dafs_get_fsattr(sbi->ses, current_cred(), &DAFS_I(d_inode(dentry))->fh,
+			      wanted, &attr);
+	if (err)
+		return err;
+	st->f_type = DAFS_SUPER_MAGIC;
+	st->f_bsize = sb->s_blocksize;
+	st->f_frsize = sb->s_blocksize;
+	st->f_blocks = attr.space_total >> sb->s_blocksize_bits;
+	st->f_bfree = attr.space_free >> sb->s_blocksize_bits;
+	st->f_bavail = attr.space_available >> sb->s_blocksize_bits;
+	st->f_files = attr.files_total;
+	st->f_ffree = attr.files_free;
+	st->f_namelen = sbi->max_name;
+	st->f_fsid = uuid_to_fsid(attr.fshandle);
+	return 0;
+}
+
+static int dafs_sync_fs(struct super_block *sb, int wait)
+{
+	if (wait)
+		dafs_commit_all(DAFS_SB(sb));
+	return 0;
+}
+
+static void dafs_umount_begin(struct super_block *sb)
+{
+	dafs_session_shutdown(DAFS_SB(sb)->ses);
+}
+
+static const struct super_operations dafs_super_ops = {
+	.alloc_inode	= dafs_alloc_inode,
+	.free_inode	= dafs_free_inode,
+	.evict_inode	= dafs_evict_inode,
+	.statfs		= dafs_statfs,
+	.sync_fs	= dafs_sync_fs,
+	.umount_begin	= dafs_umount_begin,
+	.show_options	= dafs_show_options,
+};
+
+/* What an administrator can make of the reason why a mount failed. */
+static const char *dafs_mount_reason(int err)
+{
+	switch (err) {
+	case -ECONNREFUSED:
+		return "no DAFS server listens there, or it refused the connection";
+	case -ETIMEDOUT:
+		return "the server does not answer";
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -EADDRNOTAVAIL:
+	case -ENODEV:
+		return "no RDMA device leads to the server";
+	case -EACCES:
+	case -EPERM:
+		return "the server does not let this client in";
+	case -EPROTO:
+	case -EPROTONOSUPPORT:
+		return "the server does not speak this version of DAFS";
+	}
+	return "cannot set up a session with the server";
+}
+
+static int dafs_split_export(struct fs_context *fc, char *path, struct dafs_str *names)
+{
+	char *name;
+	int nr = 0;
+
+	while ((name = strsep(&path, "/"))) {
+		if (!*name)
+			continue;
+		if (nr == DAFS_MAX_EXPORT_DEPTH)
+			return invalf(fc, "dafs: the path of the export is too deep");
+		names[nr++] = (struct dafs_str){ .len = strlen(name), .data = name };
+	}
+	return nr;
+}
+
+/* Find the root of the mount: the export in the server's name space. */
+static int dafs_find_export(struct fs_context *fc, struct dafs_sb_info *sbi)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	struct dafs_str *names;
+	struct dafs_fh root;
+	int nr, err;
+
+	names = kcalloc(DAFS_MAX_EXPORT_DEPTH, sizeof(*names), GFP_KERNEL);
+	if (!names)
+		return -ENOMEM;
+	err = dafs_get_root_handle(sbi->ses, fc->cred, &root);
+	if (err) {
+		errorf(fc, "dafs: the server shows no root (error %d)", err);
+		goto out;
+	}
+	nr = dafs_split_export(fc, ctx->export, names);
+	err = nr;
+	if (nr > 0)
+		err = dafs_lookup_path(sbi->ses, fc->cred, &root, names, nr, &sbi->root);
+	else if (!nr)
+		sbi->root = root;
+	if (nr > 0 && err)
+		errorf(fc, "dafs: cannot reach the export in '%s' (error %d)",
+		       fc->source, err);
+out:
+	kfree(names);
+	return err;
+}
+
+static u32 dafs_io_limit(u32 wanted, u64 server, u32 pages)
+{
+	u64 size = wanted ?: DAFS_MAX_IO_SIZE;
+
+	/* One page less, because the memory need not begin at a page. */
+	if (pages > 1)
+		size = min(size, (u64)(pages - 1) * PAGE_SIZE);
+	if (server)
+		size = min(size, server);
+	return max_t(u64, round_down(size, PAGE_SIZE), PAGE_SIZE);
+}
+
+/* Fit rsize and wsize to what one request of this session can carry. */
+static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsattr)
+{
+	struct dafs_conn *conn = dafs_conn_get(sbi->ses);
+	u32 pages;
+
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	pages = conn->op->limits.mr_pages;
+	dafs_conn_put(conn);
+	sbi->opts.rsize = dafs_io_limit(sbi->opts.rsize, fsattr->max_read, pages);
+	sbi->opts.wsize = dafs_io_limit(sbi->opts.wsize, fsattr->max_write, pages);
+	return 0;
+}
+
+static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
+{
+	const u64 wanted = DAFS_FSATTR_MAX_NAME | DAFS_FSATTR_MAX_FILE_SIZE |
+			   DAFS_FSATTR_MAX_READ | DAFS_FSATTR_MAX_WRITE |
+			   DAFS_FSATTR_SUPPORTED_FATTR;
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	struct dafs_fsattr attr = {};
+	int err;
+
+	err = dafs_get_fsattr(sbi->ses, fc->cred, &sbi->root, wanted, &attr);
+	if (err)
+		goto fail;
+	sbi->max_name = attr.max_name ? min_t(u32, attr.max_name, NAME_MAX) : NAME_MAX;
+	sbi->attrs = DAFS_INODE_ATTRS;
+	if (attr.valid & DAFS_FSATTR_SUPPORTED_FATTR)
+		sbi->attrs &= attr.supported_fattr | DAFS_INODE_NEEDS;
+	sb->s_maxbytes = MAX_LFS_FILESIZE;
+	if (attr.max_file_size)
+		sb->s_maxbytes = min_t(u64, attr.max_file_size, MAX_LFS_FILESIZE);
+	err = dafs_limit_io(sbi, &attr);
+	if (!err)
+		return 0;
+fail:
+	errorf(fc, "dafs: cannot read the attributes of the export (error %d)", err);
+	return err;
+}
+
+/* The finest step between two times of a file (DAFS_FATTR_TIME_DELTA). */
+static void dafs_read_time_delta(struct fs_context *fc, struct super_block *sb)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	struct dafs_fattr attr = {};
+	struct dafs_ids ids;
+	int err;
+
+	sb->s_time_gran = 1;
+	err = dafs_getattr(sbi->ses, fc->cred, &sbi->root, DAFS_FATTR_TIME_DELTA,
+			   &attr, &ids);
+	if (err || !(attr.valid & DAFS_FATTR_TIME_DELTA))
+		return;
+	if (attr.time_delta.seconds > 0)
+		sb->s_time_gran = NSEC_PER_SEC;
+	else if (attr.time_delta.nseconds)
+		sb->s_time_gran = min_t(u32, attr.time_delta.nseconds, NSEC_PER_SEC);
+}
+
+static int dafs_setup_bdi(struct super_block *sb)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	int err = super_setup_bdi(sb);
+
+	if (err)
+		return err;
+	/* Four reads on their way keep the wire busy while one is consumed. */
+	sb->s_bdi->ra_pages = max_t(unsigned long, VM_READAHEAD_PAGES,
+				    4 * (sbi->opts.rsize >> PAGE_SHIFT));
+	sb->s_bdi->io_pages = sbi->opts.rsize >> PAGE_SHIFT;
+	return 0;
+}
+
+static void dafs_setup_sb(struct super_block *sb)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+
+	sb->s_magic = DAFS_SUPER_MAGIC;
+	sb->s_op = &dafs_super_ops;
+	sb->s_d_op = &dafs_dentry_ops;
+	sb->s_blocksize = PAGE_SIZE;
+	sb->s_blocksize_bits = PAGE_SHIFT;
+	if (sbi->opts.noac)
+		sb->s_flags |= SB_SYNCHRONOUS;
+	/* What is checksummed must not change until the server has it. */
+	if (sbi->params.cksum)
+		sb->s_iflags |= SB_I_STABLE_WRITES;
+}
+
+static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	struct inode *root;
+	int err;
+
+	sbi->sb = sb;
+	sbi->ses = dafs_session_create(&sbi->params);
+	if (IS_ERR(sbi->ses)) {
+		err = PTR_ERR(sbi->ses);
+		sbi->ses = NULL;
+		errorf(fc, "dafs: %s: %s (error %d)", fc->source,
+		       dafs_mount_reason(err), err);
+		return err;
+	}
+	err = dafs_find_export(fc, sbi);
+	if (err)
+		return err;
+	err = dafs_read_fsattrs(fc, sb);
+	if (err)
+		return err;
+	dafs_read_time_delta(fc, sb);
+	dafs_setup_sb(sb);
+	err = dafs_setup_bdi(sb);
+	if (err)
+		return err;
+	root = dafs_iget(sb, fc->cred, &sbi->root);
+	if (IS_ERR(root)) {
+		errorf(fc, "dafs: cannot read the root of the export (error %ld)",
+		       PTR_ERR(root));
+		return PTR_ERR(root);
+	}
+	if (!S_ISDIR(root->i_mode)) {
+		iput(root);
+		errorf(fc, "dafs: the export is not a directory");
+		return -ENOTDIR;
+	}
+	sb->s_root = d_make_root(root);
+	return sb->s_root ? 0 : -ENOMEM;
+}
+
+static struct dafs_sb_info *dafs_sb_info_create(const struct dafs_fs_context *ctx)
+{
+	struct dafs_sb_info *sbi = kzalloc(sizeof(*sbi), GFP_KERNEL);
+
+	if (!sbi)
+		return NULL;
+	sbi->params = ctx->params;
+	sbi->opts = ctx->opts;
+	sbi->owner_seed = get_random_u64();
+	dafs_unstable_sb_init(sbi);
+	return sbi;
+}
+
+static int dafs_get_tree(struct fs_context *fc)
+{
+	struct dafs_sb_info *sbi;
+	int err;
+
+	err = dafs_parse_source(fc);
+	if (err)
+		return err;
+	sbi = dafs_sb_info_create(fc->fs_private);
+	if (!sbi)
+		return -ENOMEM;
+	/* Handed to the super block by sget_fc(), so that kill_sb frees it. */
+	fc->s_fs_info = sbi;
+	err = get_tree_nodev(fc, dafs_fill_super);
+	kfree(fc->s_fs_info);
+	fc->s_fs_info = NULL;
+	return err;
+}
+
+static int dafs_reconfigure(struct fs_context *fc)
+{
+	sync_filesystem(fc->root->d_sb);
+	return dafs_options_reconfigure(fc, DAFS_SB(fc->root->d_sb));
+}
+
+static void dafs_free_fc(struct fs_context *fc)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+
+	if (!ctx)
+		return;
+	kfree(ctx->export);
+	kfree(ctx->srcaddr);
+	kfree(ctx);
+}
+
+static const struct fs_context_operations dafs_context_ops = {
+	.free		= dafs_free_fc,
+	.parse_param	= dafs_parse_param,
+	.get_tree	= dafs_get_tree,
+	.reconfigure	= dafs_reconfigure,
+};
+
+static int dafs_init_fs_context(struct fs_context *fc)
+{
+	struct dafs_fs_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+
+	if (!ctx)
+		return -ENOMEM;
+	dafs_options_init(ctx);
+	if (fc->root) {
+		ctx->params = DAFS_SB(fc->root->d_sb)->params;
+		ctx->opts = DAFS_SB(fc->root->d_sb)->opts;
+	}
+	fc->fs_private = ctx;
+	fc->ops = &dafs_context_ops;
+	return 0;
+}
+
+/*
+ * What the background does holds inodes, so it must have come to rest before
+ * generic_shutdown_super() looks for inodes in use.  Nobody writes any more,
+ * so nothing new starts after the first two steps.
+ */
+static void dafs_kill_sb(struct super_block *sb)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+
+	if (sb->s_root)
+		sync_filesystem(sb);
+	dafs_unstable_sb_exit(sbi);
+	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
+	kill_anon_super(sb);
+	/* Write-back may have been the last to use an open. */
+	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
+	if (sbi->ses)
+		dafs_session_destroy(sbi->ses);
+	kfree(sbi);
+}
+
+/**
+ * dafs_async_begin() - a work item of this mount is going to be queued
+ * @sbi: the mount, which will not go away before dafs_async_end()
+ */
+void dafs_async_begin(struct dafs_sb_info *sbi)
+{
+	atomic_inc(&sbi->async);
+}
+
+/**
+ * dafs_async_end() - a work item of this mount is done with it
+ * @sbi: the mount
+ */
+void dafs_async_end(struct dafs_sb_info *sbi)
+{
+	if (atomic_dec_and_test(&sbi->async))
+		wake_up_var(&sbi->async);
+}
+
+static struct file_system_type dafs_fs_type = {
+	.owner			= THIS_MODULE,
+	.name			= "dafs",
+	.init_fs_context	= dafs_init_fs_context,
+	.parameters		= dafs_fs_parameters,
+	.kill_sb		= dafs_kill_sb,
+};
+MODULE_ALIAS_FS("dafs");
+
+/*
+ * Three queues, so that what ends an I/O never stands behind what waits for
+ * one: dafs_done_wq only looks at responses, dafs_retry_wq sends and so waits
+ * for slots, memory regions and reconnects, dafs_commit_wq waits for whole
+ * operations.  All are in the way of memory reclaim.
+ */
+static int dafs_init_workqueues(void)
+{
+	dafs_done_wq = alloc_workqueue("dafs-done",
+				       WQ_MEM_RECLAIM | WQ_UNBOUND | WQ_HIGHPRI, 0);
+	dafs_retry_wq = alloc_workqueue("dafs-retry", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	dafs_commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	return dafs_done_wq && dafs_retry_wq && dafs_commit_wq ? 0 : -ENOMEM;
+}
+
+static void dafs_exit_workqueues(void)
+{
+	if (dafs_commit_wq)
+		destroy_workqueue(dafs_commit_wq);
+	if (dafs_retry_wq)
+		destroy_workqueue(dafs_retry_wq);
+	if (dafs_done_wq)
+		destroy_workqueue(dafs_done_wq);
+}
+
+static int __init dafs_init(void)
+{
+	int err;
+
+	err = dafs_sessions_init();
+	if (err)
+		return err;
+	err = dafs_init_workqueues();
+	if (err)
+		goto workqueues;
+	err = dafs_data_init();
+	if (err)
+		goto workqueues;
+	dafs_inode_cachep = kmem_cache_create("dafs_inode", sizeof(struct dafs_inode), 0,
+					      SLAB_RECLAIM_ACCOUNT | SLAB_ACCOUNT,
+					      dafs_inode_init_once);
+	if (!dafs_inode_cachep) {
+		err = -ENOMEM;
+		goto data;
+	}
+	err = register_filesystem(&dafs_fs_type);
+	if (err)
+		goto cache;
+	return 0;
+
+cache:
+	kmem_cache_destroy(dafs_inode_cachep);
+data:
+	dafs_data_exit();
+workqueues:
+	dafs_exit_workqueues();
+	dafs_sessions_exit();
+	return err;
+}
+module_init(dafs_init);
+
+static void __exit dafs_exit(void)
+{
+	unregister_filesystem(&dafs_fs_type);
+	/* Inodes are freed after a grace period. */
+	rcu_barrier();
+	kmem_cache_destroy(dafs_inode_cachep);
+	dafs_data_exit();
+	dafs_exit_workqueues();
+	dafs_sessions_exit();
+}
+module_exit(dafs_exit);
+
+MODULE_DESCRIPTION("DAFS file system client");
+MODULE_LICENSE("GPL");

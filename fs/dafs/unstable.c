@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Data that the server has but has not promised to keep (6.5.8, 6.5.38).
+ *
+ * Write-back sends UNSTABLE, because COMMIT makes many such writes stable at
+ * the price of one.  Until then the folios are remembered, with references so
+ * that reclaim leaves them alone, and with the write verifier of the server.
+ * COMMIT returns the verifier too: the same one says that all is stable, and
+ * another one that the server has restarted in between and may have lost it.
+ * Then the ranges are written again, from the very folios.
+ *
+ * They are written again directly, not by making the folios dirty: a folio
+ * that was written in part need not be up to date in the rest, and dirty would
+ * mean all of it.  While that goes on wb_lock keeps write-back away, lest the
+ * older data arrive after newer.
+ *
+ * What could drop a folio from the page cache while its reference is held
+ * here (truncation, invalidation, direct writes) commits first.
+ *
+ * COMMIT is sent by fsync(2), close(2), sync(2) and before what was just
+ * named; when an inode has gathered DAFS_UNSTABLE_SOFT bytes; and after
+ * DAFS_UNSTABLE_DELAY.  At DAFS_UNSTABLE_HARD bytes write-back stops being
+ * unstable, so a slow server bounds what is pinned.
+ *
+ * An inode with such data holds a reference on itself, so it cannot be evicted.
+ */
+#include <linux/bvec.h>
+#include <linux/folio_queue.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "dafs_fs.h"
+
+/*
+ * Walk @len bytes of @iter, which is a queue of folios.  Fills @bv if it is
+ * not NULL.  Returns the number of pieces.
+ */
+static unsigned int dafs_folioq_walk(const struct iov_iter *iter, size_t len,
+				     struct bio_vec *bv)
+{
+	const struct folio_queue *fq = iter->folioq;
+	unsigned int slot = iter->folioq_slot;
+	size_t offset = iter->iov_offset;
+	unsigned int nr = 0;
+
+	while (len) {
+		size_t part;
+
+		if (slot >= folioq_nr_slots(fq)) {
+			fq = fq->next;
+			slot = 0;
+		}
+		part = min(len, folioq_folio_size(fq, slot) - offset);
+		if (part) {
+			if (bv)
+				bvec_set_page(&bv[nr], folio_page(folioq_folio(fq, slot),
+								  offset >> PAGE_SHIFT),
+					      part, offset_in_page(offset));
+			nr++;
+		}
+		len -= part;
+		offset = 0;
+		slot++;
+	}
+	return nr;
+}
+
+/**
+ * dafs_extent_create() - remember the folios of a write
+ * @iter: the write's memory, folios of the page cache under write-back
+ * @pos: offset in the file
+ * @len: bytes
+ *
+ * Context: may sleep.
+ * Return: the extent, or NULL if it cannot be remembered, so that the write
+ * must be stable.
+ */
+struct dafs_extent *dafs_extent_create(const struct iov_iter *iter, u64 pos, size_t len)
+{
+	struct dafs_extent *extent;
+	unsigned int nr, i;
+
+	if (!iov_iter_is_folioq(iter) || !len)
+		return NULL;
+	nr = dafs_folioq_walk(iter, len, NULL);
+	extent = kmalloc(struct_size(extent, bv, nr), GFP_NOFS | __GFP_NOWARN);
+	if (!extent)
+		return NULL;
+	extent->nr = nr;
+	extent->pos = pos;
+	extent->len = len;
+	extent->lost = false;
+	dafs_folioq_walk(iter, len, extent->bv);
+	for (i = 0; i < nr; i++)
+		folio_get(page_folio(extent->bv[i].bv_page));
+	return extent;
+}
+
+/**
+ * dafs_extent_free() - forget the folios of a write
+ * @extent: from dafs_extent_create(), or NULL
+ */
+void dafs_extent_free(struct dafs_extent *extent)
+{
+	unsigned int i;
+
+	if (!extent)
+		return;
+	for (i = 0; i < extent->nr; i++)
+		folio_put(page_folio(extent->bv[i].bv_page));
+	kfree(extent);
+}
+
+static void dafs_extents_free(struct list_head *extents)
+{
+	struct dafs_extent *extent, *next;
+
+	list_for_each_entry_safe(extent, next, extents, link)
+		dafs_extent_free(extent);
+	INIT_LIST_HEAD(extents);
+}
+
+/**
+ * dafs_unstable_full() - must further writes be stable?
+ * @di: inode
+ *
+ * Return: true if so.
+ */
+bool dafs_unstable_full(struct dafs_inode *di)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(di->netfs.inode.i_sb);
+
+	return READ_ONCE(di->unstable_bytes) >= DAFS_UNSTABLE_HARD ||
+	       test_bit(DAFS_SB_CLOSING, &sbi->flags);
+}
+
+/* Caller holds di->unstable_lock. */
+static void dafs_unstable_enlist(struct dafs_inode *di)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(di->netfs.inode.i_sb);
+
+	di->unstable_pinned = true;
+	spin_lock(&sbi->unstable_lock);
+	list_add_tail(&di->unstable_link, &sbi->unstable);
+	spin_unlock(&sbi->unstable_lock);
+	queue_delayed_work(dafs_commit_wq, &sbi->commit_work, DAFS_UNSTABLE_DELAY);
+}
+
+/* Commit in the background; the work holds an inode reference of its own. */
+static void dafs_commit_queue(struct inode *inode)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+
+	if (!igrab(inode))
+		return;
+	dafs_async_begin(sbi);
+	if (queue_work(dafs_commit_wq, &DAFS_I(inode)->commit_work))
+		return;
+	iput(inode);
+	dafs_async_end(sbi);
+}
+
+/**
+ * dafs_unstable_add() - keep an extent until it is stable
+ * @inode: the file
+ * @extent: written unstably; owned by the inode from now on
+ *
+ * Context: may sleep.
+ */
+void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	bool pinned, full;
+
+	/* Nobody reads a file again that is going away with its last name. */
+	if (!igrab(inode)) {
+		dafs_extent_free(extent);
+		return;
+	}
+	spin_lock(&di->unstable_lock);
+	list_add_tail(&extent->link, &di->unstable);
+	WRITE_ONCE(di->unstable_bytes, di->unstable_bytes + extent->len);
+	full = di->unstable_bytes >= DAFS_UNSTABLE_SOFT;
+	pinned = di->unstable_pinned;
+	if (!pinned)
+		dafs_unstable_enlist(di);
+	spin_unlock(&di->unstable_lock);
+	if (full)
+		dafs_commit_queue(inode);
+	if (pinned)
+		iput(inode);
+}
+
+/**
+ * dafs_unstable_drop() - forget what is not stable
+ * @di: inode being evicted
+ */
+void dafs_unstable_drop(struct dafs_inode *di)
+{
+	dafs_extents_free(&di->unstable);
+	di->unstable_bytes = 0;
+}
+
+/*
+ * Write an extent again, stably this time.  What has been cut off the file
+ * since stays off.
+ */
+static int dafs_extent_resend(struct inode *inode, const struct dafs_extent *extent,
+			      struct dafs_open_state *os, const struct cred *cred)
+{
+	u64 size = i_size_read(inode);
+	struct dafs_io *io;
+	int err;
+
+	if (extent->pos >= size)
+		return 0;
+	io = kzalloc(sizeof(*io), GFP_NOFS | __GFP_NOFAIL);
+	io->sbi = DAFS_SB(inode->i_sb);
+	io->di = DAFS_I(inode);
+	io->open = os;
+	io->cred = cred;
+	io->write = true;
+	io->stable = DAFS_DATA_SYNC;
+	io->pos = extent->pos;
+	io->len = min_t(u64, extent->len, size - extent->pos);
+	iov_iter_bvec(&io->iter, ITER_SOURCE, extent->bv, extent->nr, io->len);
+	/*
+	 * These folios are not under write-back, so nothing keeps a program
+	 * from changing them between the checksum and the transfer.
+	 */
+	io->force_inline = io->sbi->params.cksum;
+	err = dafs_io_run(io);
+	kfree(io);
+	return err;
+}
+
+static int dafs_extents_resend(struct inode *inode, struct list_head *extents,
+			       const struct dafs_opaque64 *verf, const struct cred *cred)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_open_state *os;
+	struct dafs_extent *extent;
+	int err = 0, err2;
+
+	os = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, NULL);
+	mutex_lock(&di->netfs.wb_lock);
+	filemap_fdatawait_keep_errors(inode->i_mapping);
+	list_for_each_entry(extent, extents, link) {
+		if (!extent->lost && !memcmp(&extent->verf, verf, sizeof(*verf)))
+			continue;
+		err2 = dafs_extent_resend(inode, extent, os, os ? os->cred : cred);
+		err = err ?: err2;
+	}
+	mutex_unlock(&di->netfs.wb_lock);
+	dafs_own_change(di);
+	if (os)
+		dafs_open_state_put(os, false);
+	return err;
+}
+
+static bool dafs_extents_stable(const struct list_head *extents,
+				const struct dafs_opaque64 *verf)
+{
+	const struct dafs_extent *extent;
+
+	list_for_each_entry(extent, extents, link) {
+		if (extent->lost || memcmp(&extent->verf, verf, sizeof(*verf)))
+			return false;
+	}
+	return true;
+}
+
+static const struct cred *dafs_commit_cred(struct dafs_inode *di)
+{
+	const struct cred *cred;
+
+	spin_lock(&di->lock);
+	cred = get_cred(di->wb_cred ?: current_cred());
+	spin_unlock(&di->lock);
+	return cred;
+}
+
+static int dafs_commit_extents(struct inode *inode, struct list_head *extents)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	const struct cred *cred = dafs_commit_cred(di);
+	struct dafs_opaque64 verf;
+	int err;
+
+	err = dafs_commit(dafs_inode_ses(inode), cred, &di->fh, 0, 0, &verf);
+	if (!err && !dafs_extents_stable(extents, &verf))
+		err = dafs_extents_resend(inode, extents, &verf, cred);
+	put_cred(cred);
+	return err;
+}
+
+static size_t dafs_unstable_take(struct dafs_inode *di, struct list_head *extents)
+{
+	size_t bytes;
+
+	spin_lock(&di->unstable_lock);
+	list_splice_init(&di->unstable, extents);
+	bytes = di->unstable_bytes;
+	spin_unlock(&di->unstable_lock);
+	return bytes;
+}
+
+static void dafs_unstable_give_back(struct dafs_inode *di, struct list_head *extents)
+{
+	spin_lock(&di->unstable_lock);
+	list_splice_init(extents, &di->unstable);
+	spin_unlock(&di->unstable_lock);
+}
+
+/* Returns true if the caller has to drop the reference that was held. */
+static bool dafs_unstable_done(struct dafs_inode *di, size_t bytes)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(di->netfs.inode.i_sb);
+	bool unpin;
+
+	spin_lock(&di->unstable_lock);
+	WRITE_ONCE(di->unstable_bytes, di->unstable_bytes - bytes);
+	unpin = di->unstable_pinned && list_empty(&di->unstable);
+	if (unpin) {
+		di->unstable_pinned = false;
+		spin_lock(&sbi->unstable_lock);
+		list_del_init(&di->unstable_link);
+		spin_unlock(&sbi->unstable_lock);
+	}
+	spin_unlock(&di->unstable_lock);
+	return unpin;
+}
+
+/**
+ * dafs_commit_inode() - make stable what has been written to a file
+ * @inode: the file, with a reference of the caller
+ *
+ * An error is recorded with the mapping too, for everyone who wrote.
+ *
+ * Context: may sleep; no folio lock, no wb_lock.
+ * Return: 0 or a negative errno.
+ */
+int dafs_commit_inode(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	LIST_HEAD(extents);
+	bool unpin = false;
+	size_t bytes;
+	int err = 0;
+
+	mutex_lock(&di->commit_lock);
+	bytes = dafs_unstable_take(di, &extents);
+	if (list_empty(&extents))
+		goto unlock;
+	err = dafs_commit_extents(inode, &extents);
+	if (err == -ERESTARTSYS) {
+		/* Only this task is dying; the data stays worth keeping. */
+		dafs_unstable_give_back(di, &extents);
+		dafs_commit_queue(inode);
+		goto unlock;
+	}
+	if (err)
+		mapping_set_error(inode->i_mapping, err);
+	dafs_extents_free(&extents);
+	unpin = dafs_unstable_done(di, bytes);
+unlock:
+	mutex_unlock(&di->commit_lock);
+	if (unpin)
+		iput(inode);
+	return err;
+}
+
+/**
+ * dafs_commit_work() - commit in the background
+ * @work: commit_work of a struct dafs_inode
+ */
+void dafs_commit_work(struct work_struct *work)
+{
+	struct dafs_inode *di = container_of(work, struct dafs_inode, commit_work);
+	struct inode *inode = &di->netfs.inode;
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+
+	dafs_commit_inode(inode);
+	iput(inode);
+	dafs_async_end(sbi);
+}
+
+/* The next of @inodes with a reference; it goes to the end of sbi->unstable. */
+static struct inode *dafs_unstable_next(struct dafs_sb_info *sbi, struct list_head *inodes)
+{
+	struct inode *inode = NULL;
+	struct dafs_inode *di;
+
+	spin_lock(&sbi->unstable_lock);
+	while (!inode && !list_empty(inodes)) {
+		di = list_first_entry(inodes, struct dafs_inode, unstable_link);
+		list_move_tail(&di->unstable_link, &sbi->unstable);
+		inode = igrab(&di->netfs.inode);
+	}
+	spin_unlock(&sbi->unstable_lock);
+	return inode;
+}
+
+static void dafs_unstable_for_each(struct dafs_sb_info *sbi, void (*fn)(struct inode *inode))
+{
+	struct inode *inode;
+	LIST_HEAD(inodes);
+
+	spin_lock(&sbi->unstable_lock);
+	list_splice_init(&sbi->unstable, &inodes);
+	spin_unlock(&sbi->unstable_lock);
+	while ((inode = dafs_unstable_next(sbi, &inodes))) {
+		fn(inode);
+		iput(inode);
+	}
+}
+
+static void dafs_commit_wait(struct inode *inode)
+{
+	dafs_commit_inode(inode);
+}
+
+/**
+ * dafs_commit_all() - make everything stable that has been written
+ * @sbi: the mount
+ *
+ * Context: may sleep.
+ */
+void dafs_commit_all(struct dafs_sb_info *sbi)
+{
+	dafs_unstable_for_each(sbi, dafs_commit_queue);
+	dafs_unstable_for_each(sbi, dafs_commit_wait);
+}
+
+static void dafs_commit_timer(struct work_struct *work)
+{
+	struct dafs_sb_info *sbi = container_of(to_delayed_work(work), struct dafs_sb_info,
+						commit_work);
+
+	dafs_unstable_for_each(sbi, dafs_commit_queue);
+	/* What is written while a commit runs waits for the next time. */
+	if (!list_empty_careful(&sbi->unstable))
+		queue_delayed_work(dafs_commit_wq, &sbi->commit_work, DAFS_UNSTABLE_DELAY);
+}
+
+/**
+ * dafs_unstable_sb_init() - get ready for unstable data
+ * @sbi: the mount
+ */
+void dafs_unstable_sb_init(struct dafs_sb_info *sbi)
+{
+	spin_lock_init(&sbi->unstable_lock);
+	INIT_LIST_HEAD(&sbi->unstable);
+	INIT_DELAYED_WORK(&sbi->commit_work, dafs_commit_timer);
+}
+
+/**
+ * dafs_unstable_sb_exit() - have no unstable data any more
+ * @sbi: the mount, being taken down
+ *
+ * Context: may sleep.
+ */
+void dafs_unstable_sb_exit(struct dafs_sb_info *sbi)
+{
+	set_bit(DAFS_SB_CLOSING, &sbi->flags);
+	dafs_commit_all(sbi);
+	cancel_delayed_work_sync(&sbi->commit_work);
+}
