@@ -1,0 +1,76 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs in a guest after its test: unloads the modules, then asks the kernel's
+# own checkers. What they complain of goes to the results as "# kernel: ..."
+# lines, which fail the run whatever its tests said.
+
+complain()
+{
+	echo "# kernel: $*" >>"$RESULTS"
+	echo "# kernel: $*"
+}
+
+loaded()
+{
+	[ -d "/sys/module/$1" ]
+}
+
+unmount_all()
+{
+	awk '$3 == "dafs" { print $2 }' /proc/mounts | while read -r dir; do
+		complain "$dir was left mounted"
+		umount "$dir"
+	done
+}
+
+unload_all()
+{
+	for module in dafs_kunit dafs_common_kunit dafs dafsd dafs_common; do
+		loaded $module || continue
+		rmmod $module
+		! loaded $module || complain "module $module does not unload"
+	done
+}
+
+# kmemleak reports what has been unreferenced for five seconds; a second scan,
+# because a stale pointer on a stack may have hidden an object from the first.
+check_leaks()
+{
+	leaks=/sys/kernel/debug/kmemleak
+	[ -w $leaks ] || return
+	sleep 5
+	for _ in 1 2; do
+		sleep 1
+		echo scan 2>/dev/null >$leaks ||
+			complain "kmemleak turned itself off"
+	done
+	cat $leaks
+	count=$(grep -c '^unreferenced object' $leaks)
+	[ "$count" = 0 ] || complain "$count objects leaked"
+}
+
+check_lockdep()
+{
+	[ -r /proc/lockdep_stats ] || return
+	grep -q 'debug_locks: *1' /proc/lockdep_stats ||
+		complain "lockdep turned itself off"
+}
+
+# The last check, because it provokes a report, and lockdep stops after one.
+check_kasan()
+{
+	modinfo kasan_test >/dev/null 2>&1 || return
+	echo kasan.kmalloc_oob_right \
+		>/sys/module/kunit/parameters/filter_glob
+	modprobe kasan_test
+	grep -q '^ok .* kasan$' /sys/kernel/debug/kunit/kasan/results ||
+		complain "KASAN is silent"
+}
+
+unmount_all
+unload_all
+check_leaks
+check_lockdep
+echo "# the tests are over"
+check_kasan

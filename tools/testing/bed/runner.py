@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs test suites and reports.
+
+A suite is a shell script in tools/testing/suites whose head says:
+
+  # One line about it.
+  # bed: um | qemu | smp | host
+  # timeout: SECONDS
+  # needs: SET...             (optional; of tools/testing/bed/packages)
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+import guest
+import report
+
+SUITES = guest.TESTING / "suites"
+LOGS = pathlib.Path(os.environ.get("DAFS_CACHE", "/var/cache/dafs"), "log")
+ORDER = ["host", "um", "smp", "qemu"]
+
+
+class Suite:
+    """A suite's script and what its head says."""
+
+    def __init__(self, path):
+        self.name = path.stem
+        self.path = path
+        self.about = ""
+        self.head = {"bed": "um", "timeout": "300", "needs": ""}
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                break
+            key, colon, value = line.lstrip("# ").partition(": ")
+            if colon and key in self.head:
+                self.head[key] = value.strip()
+            elif not self.about and line.endswith("."):
+                self.about = line.lstrip("# ")
+
+    @property
+    def bed(self):
+        return self.head["bed"]
+
+    @property
+    def timeout(self):
+        return float(self.head["timeout"])
+
+    @property
+    def log(self):
+        return LOGS / f"{self.name}.log"
+
+    def packages(self):
+        needs = self.head["needs"].split()
+        return needs if self.bed == "host" else [self.bed, *needs]
+
+
+def all_suites():
+    suites = [Suite(path) for path in SUITES.glob("*.sh")]
+    return sorted(suites, key=lambda s: (ORDER.index(s.bed), s.name))
+
+
+def install(suites):
+    sets = sorted({name for suite in suites for name in suite.packages()})
+    subprocess.run([guest.BED / "packages", *sets], check=True)
+
+
+def failure(name, why):
+    return report.Test(name, False, why=why)
+
+
+def judge_kernel(suite, outcome, log):
+    """One test for a guest's kernel, if it lived: did it stay clean?"""
+    wrong = report.complaints(outcome.results) + report.splats(log)
+    if outcome.status is None and not wrong:
+        return []
+    return [report.Test(f"the {suite.bed} kernel has nothing to complain of",
+                        not wrong, why=wrong)]
+
+
+def judge(suite, outcome):
+    """The tests of one suite's run, with what explains the failed ones."""
+    log = suite.log.read_text("utf-8", "replace").splitlines()
+    log = report.since_boot(log)
+    tests = report.parse(outcome.results)
+    for test in tests:
+        if not test.ok:
+            test.why += report.before(log, test.name)
+    if outcome.timed_out:
+        tests.append(failure(f"ends within {suite.timeout:.0f} s", log[-30:]))
+    elif outcome.status is None:
+        tests.append(failure("the guest survives", log[-30:]))
+    elif outcome.status and all(test.ok for test in tests):
+        tests.append(failure(f"exit status {outcome.status}", log[-30:]))
+    if not tests:
+        tests.append(failure("has tests", log[-30:]))
+    if suite.bed != "host":
+        tests += judge_kernel(suite, outcome, log)
+    return tests
+
+
+def run_suite(suite):
+    """Returns the suite's tests and its seconds."""
+    with open(suite.log, "wb") as log:
+        try:
+            outcome = guest.run(suite.bed, suite.path, (), suite.timeout,
+                                log.write)
+        except (OSError, subprocess.CalledProcessError) as error:
+            return [failure("the bed can be made", [str(error)])], 0
+    return judge(suite, outcome), outcome.seconds
+
+
+def show(suite, tests, seconds):
+    """One line for the suite, and one paragraph for each failed test."""
+    failed = [test for test in tests if not test.ok]
+    skipped = sum(test.skipped for test in tests)
+    passed = len(tests) - len(failed) - skipped
+    note = f", {skipped} skipped" if skipped else ""
+    print(f"{suite.name:14} {suite.bed:5} {seconds:6.1f} s  "
+          f"{passed} passed, {len(failed)} failed{note}", flush=True)
+    for test in failed:
+        print(f"\n  FAILED {suite.name}: {test.name}")
+        for line in test.why[:100]:
+            print(f"    | {line}")
+        print(f"    whole log: {suite.log}\n", flush=True)
+    return passed, len(failed)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/testing/run",
+                                     description="Runs test suites.")
+    parser.add_argument("--list", action="store_true",
+                        help="print the suites, where each runs, and how long"
+                        " it may take")
+    parser.add_argument("suite", nargs="*", help="default: all")
+    options = parser.parse_args()
+
+    known = all_suites()
+    unknown = set(options.suite) - {suite.name for suite in known}
+    if unknown:
+        parser.error(f"no such suite: {' '.join(sorted(unknown))}")
+    if options.list:
+        for suite in known:
+            print(f"{suite.name:14} {suite.bed:5} {suite.timeout:5.0f} s  "
+                  f"{suite.about}")
+        return 0
+
+    chosen = [suite for suite in known
+              if not options.suite or suite.name in options.suite]
+    install(chosen)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    counts = [show(suite, *run_suite(suite)) for suite in chosen]
+    passed = sum(count[0] for count in counts)
+    failed = sum(count[1] for count in counts)
+    print(f"\n{passed} passed, {failed} failed")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

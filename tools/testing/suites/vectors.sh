@@ -1,0 +1,12 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# The test vectors of the wire format are what their generator makes.
+# bed: host
+# timeout: 120
+
+# shellcheck source=tools/testing/bed/tap.sh
+. "$BED/tap.sh"
+
+tap_run "vectors are up to date" \
+	python3 "$REPO/tools/testing/vectors/gen.py" --check
+tap_done
