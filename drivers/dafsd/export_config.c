@@ -102,7 +102,7 @@ static ssize_t dafsd_export_##_name##_show(struct config_item *ci, char *page)		
 static ssize_t dafsd_export_##_name##_store(struct config_item *ci, const char *page,	\
 					    size_t len)					\
 {											\
-	return _set(ci, &to_export_item(ci)->conf._name, page, len);				\
+	return _set(ci, &to_export_item(ci)->conf._name, page, len);			\
 }											\
 CONFIGFS_ATTR(dafsd_export_, _name)
 

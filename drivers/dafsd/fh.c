@@ -104,12 +104,13 @@ static u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp
 /* Rejects what this server cannot have made. */
 static bool dafsd_fileid_sane(const struct dafsd_fileid *id)
 {
+	bool is_root = id->type == FILEID_ROOT;
 	unsigned int i;
 
 	if (id->version != DAFSD_FILEID_VERSION || id->reserved ||
 	    id->words > DAFSD_FID_WORDS)
 		return false;
-	if (!id->words != (id->type == FILEID_ROOT))
+	if (is_root != !id->words)
 		return false;
 	for (i = id->words; i < DAFSD_FID_WORDS; i++)
 		if (id->fid[i])

@@ -40,7 +40,7 @@ struct dafsd_file {
 	struct hlist_node node;
 	unsigned int users;
 	struct inode *inode;
-	struct mutex lock;
+	struct mutex lock;	/* see above */
 	struct list_head opens;
 	u64 share_key;
 	unsigned int nr_keys;
@@ -506,7 +506,6 @@ static struct dafsd_open *dafsd_open_alloc(struct dafsd_rqst *rq, const struct d
 	return open;
 }
 
-/* A new open takes over the caller's reference to @file if it succeeds. */
 static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			  const struct dafs_fh *wire, struct dafsd_file *file, u32 *id)
 {

@@ -114,16 +114,18 @@ u32 dafsd_proc_access(struct dafsd_rqst *rq)
 u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_getattr_args *args = &rq->args.getattr;
+	struct dafsd_fattr_names *names;
 	struct dafsd_fh fh;
 	u32 status;
 
-	rq->scratch = kvzalloc(sizeof(struct dafsd_fattr_names), GFP_KERNEL);
-	if (!rq->scratch)
+	names = kvzalloc(sizeof(*names), GFP_KERNEL);
+	if (!names)
 		return DAFSERR_RESOURCE;
+	rq->scratch = names;
 	status = dafsd_fh_get(rq, &args->filehandle, &fh);
 	if (!status)
 		status = dafsd_fattr_get(&fh, args->attr_request_bitmap,
-					 &rq->res.getattr.obj_attributes, rq->scratch);
+					 &rq->res.getattr.obj_attributes, names);
 	dafsd_fh_put(&fh);
 	return status;
 }

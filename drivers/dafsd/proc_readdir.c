@@ -13,10 +13,25 @@
 #include "vfs.h"
 
 /*
- * A cookie is the position behind its entry.  Positions begin at 0, cookies at
- * 3: 0 means the beginning, 1 and 2 are reserved (R-6.5.29-02).
+ * A cookie is the position behind its entry, as it is: file systems use all 63
+ * bits up to the very last value.  Only cookies 0, 1 and 2 are reserved by
+ * 6.5.29, so these positions stand for themselves where no hash of a name and
+ * no count of entries gets to.
  */
 #define DAFSD_FIRST_COOKIE	3
+#define DAFSD_SMALL_COOKIES	0x7ffffffffffffff0ULL
+
+static u64 dafsd_cookie(loff_t pos)
+{
+	return pos < DAFSD_FIRST_COOKIE ? DAFSD_SMALL_COOKIES + pos : pos;
+}
+
+static loff_t dafsd_cookie_pos(u64 cookie)
+{
+	if (cookie >= DAFSD_SMALL_COOKIES && cookie < DAFSD_SMALL_COOKIES + DAFSD_FIRST_COOKIE)
+		return cookie - DAFSD_SMALL_COOKIES;
+	return cookie;
+}
 
 /* Bytes of the results ahead of the first entry */
 #define DAFSD_READDIR_FIXED	(16 + 8)
@@ -116,7 +131,7 @@ static u64 dafsd_readdir_cookie(const struct dafsd_readdir *rd)
 	const struct dafsd_raw *raw = (const struct dafsd_raw *)(rd->raw + rd->at);
 	loff_t pos = rd->at < rd->used ? raw->pos : rd->end;
 
-	return (u64)pos + DAFSD_FIRST_COOKIE;
+	return dafsd_cookie(pos);
 }
 
 /* The next entry but "." and ".."; an empty name at the end of the directory. */
@@ -234,7 +249,7 @@ static u32 dafsd_readdir_pseudo_root(struct dafsd_readdir *rd, bool *eof)
 	while ((exp = dafsd_export_nth(rd->next))) {
 		entry = &rd->entries[rd->count];
 		rd->next = exp->number + 1;
-		entry->cookie = rd->next + DAFSD_FIRST_COOKIE;
+		entry->cookie = dafsd_cookie(rd->next);
 		entry->name.data = exp->name;
 		entry->name.len = strlen(exp->name);
 		fh = (struct dafsd_fh){ .exp = exp, .dentry = dget(exp->path.dentry) };
@@ -252,7 +267,7 @@ static u32 dafsd_readdir_pseudo_root(struct dafsd_readdir *rd, bool *eof)
 
 static u32 dafsd_readdir_open(struct dafsd_readdir *rd, u64 cookie)
 {
-	loff_t pos = cookie ? cookie - DAFSD_FIRST_COOKIE : 0;
+	loff_t pos = dafsd_cookie_pos(cookie);
 	struct path path = dafsd_fh_path(&rd->fh);
 	int err;
 
@@ -323,7 +338,7 @@ static u32 dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
 	if (status)
 		return status;
 	if (dafsd_fh_is_root(&rd->fh)) {
-		rd->next = cookie ? cookie - DAFSD_FIRST_COOKIE : 0;
+		rd->next = dafsd_cookie_pos(cookie);
 		return dafsd_readdir_pseudo_root(rd, eof);
 	}
 	status = dafsd_readdir_open(rd, cookie);

@@ -65,7 +65,7 @@ static void dafs_cred_entry_free(struct dafs_cred_entry *entry)
 
 /**
  * dafs_cred_cache_destroy() - forget all handles
- * @cache: the cache; the session is gone, and with it the need to release them
+ * @cache: the cache; the session is gone
  */
 void dafs_cred_cache_destroy(struct dafs_cred_cache *cache)
 {
@@ -137,10 +137,8 @@ static int dafs_cred_call(struct dafs_conn *conn, u32 proc, void *args, void *re
 }
 
 /* Takes the entry used least recently out, if there are @most or more. */
-static void dafs_cred_make_room(struct dafs_cred_cache *cache, struct dafs_conn *conn,
-				unsigned int most)
+static struct dafs_cred_entry *dafs_cred_take(struct dafs_cred_cache *cache, unsigned int most)
 {
-	struct dafs_release_cred_args args;
 	struct dafs_cred_entry *entry = NULL;
 
 	spin_lock(&cache->lock);
@@ -150,12 +148,42 @@ static void dafs_cred_make_room(struct dafs_cred_cache *cache, struct dafs_conn 
 		cache->nr--;
 	}
 	spin_unlock(&cache->lock);
+	return entry;
+}
+
+/* Return: false if there was nothing to take out. */
+static bool dafs_cred_make_room(struct dafs_cred_cache *cache, struct dafs_conn *conn,
+				unsigned int most)
+{
+	struct dafs_cred_entry *entry = dafs_cred_take(cache, most);
+	struct dafs_release_cred_args args;
+
 	if (!entry)
-		return;
+		return false;
 	memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
 	if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
 		dafs_cred_call(conn, DAFS_PROC_RELEASE_CRED, &args, NULL);
 	dafs_cred_entry_free(entry);
+	return true;
+}
+
+/*
+ * Gives the server all handles back, as long as it answers.  Return: whether it
+ * did so to the end.
+ */
+bool dafs_cred_cache_release(struct dafs_cred_cache *cache, struct dafs_conn *conn)
+{
+	struct dafs_release_cred_args args;
+	struct dafs_cred_entry *entry;
+	bool told = true;
+
+	while (told && (entry = dafs_cred_take(cache, 0))) {
+		memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
+		if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
+			told = dafs_conn_tell(conn, DAFS_PROC_RELEASE_CRED, &args);
+		dafs_cred_entry_free(entry);
+	}
+	return told;
 }
 
 static int dafs_cred_groups(const struct cred *cred, struct dafs_seq *seq)
@@ -202,7 +230,10 @@ static int dafs_cred_add(struct dafs_cred_cache *cache, struct dafs_conn *conn,
 	if (!entry)
 		return -ENOMEM;
 	dafs_cred_make_room(cache, conn, min(conn->opts.max_credentials, DAFS_CRED_CACHE_SIZE));
-	err = dafs_cred_register(conn, cred, handle);
+	do {
+		err = dafs_cred_register(conn, cred, handle);
+		/* other sessions of this client may have filled the server's table */
+	} while (err == -ENOMEM && dafs_cred_make_room(cache, conn, 0));
 	if (err) {
 		kfree(entry);
 		return err;

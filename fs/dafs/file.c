@@ -7,6 +7,7 @@
 #include <linux/filelock.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/slab.h>
 #include <linux/splice.h>
 #include <linux/uio.h>
 #include "dafs_fs.h"
@@ -108,17 +109,28 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 	return err ?: err2;
 }
 
+/*
+ * The library writes back what is cached of the range before it reads around
+ * the cache.  Where data beyond the range has made the file longer, the server
+ * must hear of that too, or it would report the end of the file too early.
+ */
+static int dafs_direct_read_prepare(struct inode *inode)
+{
+	if (i_size_read(inode) <= READ_ONCE(netfs_inode(inode)->remote_i_size))
+		return 0;
+	return filemap_write_and_wait(inode->i_mapping);
+}
+
 static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	int err;
 
-	if (!(iocb->ki_flags & IOCB_DIRECT)) {
+	if (iocb->ki_flags & IOCB_DIRECT)
+		err = dafs_direct_read_prepare(inode);
+	else
 		err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
-		if (err)
-			return err;
-	}
-	return netfs_file_read_iter(iocb, to);
+	return err ?: netfs_file_read_iter(iocb, to);
 }
 
 static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
@@ -288,8 +300,34 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	return ret;
 }
 
+/*
+ * A folio that was written in part and then read to be complete still carries
+ * the note which part is dirty.  What is stored through a mapping goes
+ * anywhere, so from now on all of it is.  The note belongs to write-back while
+ * that is under way, and is gone afterwards.
+ */
+static void dafs_folio_all_dirty(struct folio *folio, struct address_space *mapping)
+{
+	struct netfs_folio *info;
+
+	folio_lock(folio);
+	if (folio->mapping == mapping) {
+		folio_wait_writeback(folio);
+		info = netfs_folio_info(folio);
+		if (info && folio_test_uptodate(folio)) {
+			folio_detach_private(folio);
+			kfree(info);
+		}
+	}
+	folio_unlock(folio);
+}
+
 static vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
 {
+	struct folio *folio = page_folio(vmf->page);
+
+	if (folio_test_private(folio))
+		dafs_folio_all_dirty(folio, vmf->vma->vm_file->f_mapping);
 	return netfs_page_mkwrite(vmf, NULL);
 }
 

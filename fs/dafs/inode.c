@@ -165,15 +165,21 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 	spin_unlock(&inode->i_lock);
 }
 
-/* Caller holds di->lock.  Returns true if others changed the object. */
-static bool dafs_apply_change(struct dafs_inode *di, u64 change)
+/*
+ * Caller holds di->lock.  A size that is not what our own writes have led to
+ * is the work of others, whatever else we may have done.  Returns true if
+ * others changed the object.
+ */
+static bool dafs_apply_change(struct dafs_inode *di, const struct dafs_fattr *attr)
 {
 	struct inode *inode = &di->netfs.inode;
 	bool ours = test_and_clear_bit(DAFS_INO_OWN_CHANGE, &di->flags);
 
-	if (change == di->change)
+	if (attr->change == di->change)
 		return false;
-	di->change = change;
+	if (attr->object_size != READ_ONCE(di->netfs.remote_i_size))
+		ours = false;
+	di->change = attr->change;
 	if (S_ISDIR(inode->i_mode)) {
 		WRITE_ONCE(di->dir_gen, di->dir_gen + 1);
 		return true;
@@ -258,7 +264,7 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 		inode->i_blocks = (attr->space_used + 511) >> 9;
 	/* Older than a write of ours: what it says of the content is void. */
 	if (gen == di->attr_gen) {
-		changed = dafs_apply_change(di, attr->change);
+		changed = dafs_apply_change(di, attr);
 		dafs_apply_size(inode, attr->object_size);
 		clear_bit(DAFS_INO_STALE, &di->flags);
 		clear_bit(DAFS_INO_STALE_STAT, &di->flags);

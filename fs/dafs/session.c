@@ -19,6 +19,7 @@
 #define DAFS_BACKOFF_MAX_MS	10000
 #define DAFS_HOUSEKEEPING	(5 * HZ)
 #define DAFS_IDLE		(30 * HZ)	/* a third of the usual lease (4.4.1.1) */
+#define DAFS_GOODBYE		(5 * HZ)	/* for a response nobody needs */
 
 /* All sessions of this machine are one client: one id, one verifier (2.4.3). */
 static u8 dafs_instance[4];
@@ -233,11 +234,13 @@ struct dafs_conn *dafs_conn_get(struct dafs_session *ses)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_conn_get);
 
+/* A client-id has one principal (3.1.1.3), so each way to authenticate has its own. */
 static void dafs_session_set_client_id(struct dafs_session *ses)
 {
 	if (!ses->params.client_id[0])
 		snprintf(ses->params.client_id, sizeof(ses->params.client_id),
-			 "Linux DAFS %s/%016llx", init_utsname()->nodename, dafs_machine);
+			 "Linux DAFS %s/%016llx/%u", init_utsname()->nodename, dafs_machine,
+			 ses->params.auth_type);
 	ses->verifier = dafs_verifier;
 	memcpy(ses->instance, dafs_instance, sizeof(ses->instance));
 	get_random_bytes(ses->differentiator, sizeof(ses->differentiator));
@@ -267,6 +270,10 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 
 static void dafs_session_free(struct dafs_session *ses)
 {
+	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
+	/* the last connection may still be about to let the lock go */
+	spin_lock_irq(&ses->lock);
+	spin_unlock_irq(&ses->lock);
 	dafs_cred_cache_destroy(ses->creds);
 	put_net(ses->params.net);
 	kfree(ses);
@@ -298,13 +305,11 @@ struct dafs_session *dafs_session_create(const struct dafs_session_params *param
 	err = dafs_session_attach(ses, conn);
 	if (err) {
 		dafs_conn_drop(conn);
-		goto wait;
+		goto free;
 	}
 	queue_delayed_work(dafs_session_wq, &ses->keep, DAFS_HOUSEKEEPING);
 	return ses;
 
-wait:
-	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
 free:
 	dafs_session_free(ses);
 	return ERR_PTR(err);
@@ -328,20 +333,31 @@ void dafs_session_shutdown(struct dafs_session *ses)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_shutdown);
 
+/* Return: false if the server does not answer; then nothing more is worth a try. */
+bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
+{
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+	bool told;
+
+	if (!call)
+		return false;
+	call->proc = proc;
+	call->args = args;
+	told = !dafs_call_start(conn->rq, call) &&
+	       wait_for_completion_timeout(&call->finished, DAFS_GOODBYE) && !call->error;
+	dafs_call_put(call);
+	return told;
+}
+
+/* Credentials outlive sessions (E-47), so this one's are not left behind. */
 static void dafs_session_say_goodbye(struct dafs_session *ses)
 {
 	struct dafs_conn *conn = dafs_conn_try_get(ses);
-	struct dafs_call *call;
 
 	if (IS_ERR_OR_NULL(conn))
 		return;
-	call = dafs_call_alloc(GFP_KERNEL);
-	if (call) {
-		call->proc = DAFS_PROC_DISCONNECT;
-		if (!dafs_call_start(conn->rq, call))
-			wait_for_completion_timeout(&call->finished, 5 * HZ);
-		dafs_call_put(call);
-	}
+	if (dafs_cred_cache_release(ses->creds, conn))
+		dafs_conn_tell(conn, DAFS_PROC_DISCONNECT, NULL);
 	dafs_conn_put(conn);
 }
 
@@ -357,10 +373,6 @@ void dafs_session_destroy(struct dafs_session *ses)
 	dafs_session_say_goodbye(ses);
 	dafs_session_shutdown(ses);
 	cancel_delayed_work_sync(&ses->reconnect);
-	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
-	/* the last connection may still be about to let the lock go */
-	spin_lock_irq(&ses->lock);
-	spin_unlock_irq(&ses->lock);
 	dafs_session_free(ses);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_destroy);

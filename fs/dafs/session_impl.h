@@ -54,6 +54,7 @@ extern struct workqueue_struct *dafs_session_wq;
 int dafs_sessions_init(void);
 void dafs_sessions_exit(void);
 void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
+bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
 
 /* conn.c */
@@ -65,5 +66,6 @@ extern const struct dafs_responder_ops dafs_back_ops;
 
 /* cred.c */
 void dafs_cred_forget(struct dafs_session *ses, const u8 *handle);
+bool dafs_cred_cache_release(struct dafs_cred_cache *cache, struct dafs_conn *conn);
 
 #endif /* _FS_DAFS_SESSION_IMPL_H */

@@ -185,7 +185,7 @@ static struct dafs_cksum cksum_msg(const void *msg, u32 len)
 	static const u8 zero[sizeof(struct dafs_wire_cksum)];
 	struct dafs_cksum_state state;
 
-	BUILD_BUG_ON(CKSUM_AT != offsetof(struct dafs_wire_res_hdr, message_checksum));
+	BUILD_BUG_ON(offsetof(struct dafs_wire_res_hdr, message_checksum) != CKSUM_AT);
 	dafs_cksum_init(&state);
 	dafs_cksum_update(&state, msg, CKSUM_AT);
 	dafs_cksum_update(&state, zero, sizeof(zero));

@@ -318,7 +318,7 @@ void dafs_x_seq(struct dafs_xdr *x, struct dafs_seq *seq, const struct dafs_elem
 }
 
 /**
- * dafs_x_inline() - the data of an inline read, write or append (W15)
+ * dafs_x_inline() - the data of an inline read, write or append (E-17)
  * @x: cursor; the data has neither an offset nor a count
  * @data: the data; encoding: NULL leaves room that the caller fills
  * @at: position of the data in the message, in bytes

@@ -89,14 +89,24 @@ struct dafs_outer {
 	u32 first;
 };
 
-/* the cursor stops; the first reason is the one reported */
+/**
+ * dafs_x_fail() - stop the cursor; the first reason is the one reported
+ * @x: cursor
+ */
 static inline void dafs_x_fail(struct dafs_xdr *x)
 {
 	if (!x->err)
 		x->err = x->encode ? -EMSGSIZE : -EBADMSG;
 }
 
-/* the next @size bytes of the fixed part, NULL if they are not in the stream */
+/**
+ * dafs_x_span() - take the next bytes of the fixed part
+ * @x: cursor
+ * @align: alignment, a power of two
+ * @size: bytes
+ *
+ * Return: the bytes; NULL, and an error sticks, if they are not in the stream.
+ */
 static inline u8 *dafs_x_span(struct dafs_xdr *x, u32 align, u32 size)
 {
 	u32 pos = ALIGN(x->pos, align);
@@ -109,6 +119,11 @@ static inline u8 *dafs_x_span(struct dafs_xdr *x, u32 align, u32 size)
 	return x->base + pos;
 }
 
+/**
+ * dafs_x_u16() - a dafs_uint16, 6.1.1.4
+ * @x: cursor
+ * @v: the number
+ */
 static inline void dafs_x_u16(struct dafs_xdr *x, u16 *v)
 {
 	u8 *p = dafs_x_span(x, 2, 2);
@@ -121,6 +136,11 @@ static inline void dafs_x_u16(struct dafs_xdr *x, u16 *v)
 		*v = dafs_get16(p, x->swab);
 }
 
+/**
+ * dafs_x_u32() - a dafs_uint32 or an enumeration, 6.1.1.4
+ * @x: cursor
+ * @v: the number
+ */
 static inline void dafs_x_u32(struct dafs_xdr *x, u32 *v)
 {
 	u8 *p = dafs_x_span(x, 4, 4);
@@ -133,6 +153,11 @@ static inline void dafs_x_u32(struct dafs_xdr *x, u32 *v)
 		*v = dafs_get32(p, x->swab);
 }
 
+/**
+ * dafs_x_u64() - a dafs_uint64, 6.1.1.4
+ * @x: cursor
+ * @v: the number
+ */
 static inline void dafs_x_u64(struct dafs_xdr *x, u64 *v)
 {
 	u8 *p = dafs_x_span(x, 8, 8);
@@ -145,17 +170,31 @@ static inline void dafs_x_u64(struct dafs_xdr *x, u64 *v)
 		*v = dafs_get64(p, x->swab);
 }
 
+/**
+ * dafs_x_s32() - a dafs_int32, 6.1.1.4
+ * @x: cursor
+ * @v: the number
+ */
 static inline void dafs_x_s32(struct dafs_xdr *x, s32 *v)
 {
 	dafs_x_u32(x, (u32 *)v);
 }
 
+/**
+ * dafs_x_s64() - a dafs_int64, 6.1.1.4
+ * @x: cursor
+ * @v: the number
+ */
 static inline void dafs_x_s64(struct dafs_xdr *x, s64 *v)
 {
 	dafs_x_u64(x, (u64 *)v);
 }
 
-/* a dafs_boolean: one byte; any nonzero value received is TRUE (E-16) */
+/**
+ * dafs_x_bool8() - a dafs_boolean of one byte, 6.1.1.4
+ * @x: cursor
+ * @v: sent as 0 or 1; any nonzero value received is TRUE and reads as 1 (E-16)
+ */
 static inline void dafs_x_bool8(struct dafs_xdr *x, u8 *v)
 {
 	u8 *p = dafs_x_span(x, 1, 1);
@@ -168,7 +207,11 @@ static inline void dafs_x_bool8(struct dafs_xdr *x, u8 *v)
 		*v = !!*p;
 }
 
-/* a flag that the draft declares as dafs_uint32 (E-16) */
+/**
+ * dafs_x_bool32() - a flag that the draft declares as dafs_uint32 (E-16)
+ * @x: cursor
+ * @v: as for dafs_x_bool8()
+ */
 static inline void dafs_x_bool32(struct dafs_xdr *x, u32 *v)
 {
 	u32 flag = !!*v;
@@ -178,7 +221,13 @@ static inline void dafs_x_bool32(struct dafs_xdr *x, u32 *v)
 		*v = !!flag;
 }
 
-/* bytes whose order is never changed: @size bytes in units of @align */
+/**
+ * dafs_x_opaque() - bytes whose order is never changed, 6.1.1.4
+ * @x: cursor
+ * @v: the bytes
+ * @align: alignment of the type
+ * @size: bytes in all
+ */
 static inline void dafs_x_opaque(struct dafs_xdr *x, void *v, u32 align, u32 size)
 {
 	u8 *p = dafs_x_span(x, align, size);
@@ -191,48 +240,81 @@ static inline void dafs_x_opaque(struct dafs_xdr *x, void *v, u32 align, u32 siz
 		memcpy(v, p, size);
 }
 
+/**
+ * dafs_x_opaque32() - a dafs_opaque32
+ * @x: cursor
+ * @v: four bytes
+ */
 static inline void dafs_x_opaque32(struct dafs_xdr *x, u8 *v)
 {
 	dafs_x_opaque(x, v, 4, 4);
 }
 
+/**
+ * dafs_x_opaque64() - a dafs_opaque64
+ * @x: cursor
+ * @v: eight bytes
+ */
 static inline void dafs_x_opaque64(struct dafs_xdr *x, struct dafs_opaque64 *v)
 {
 	dafs_x_opaque(x, v->b, 8, 8);
 }
 
+/**
+ * dafs_x_fh() - dafs_filehandle_type, 6.1.4
+ * @x: cursor
+ * @fh: filehandle
+ */
 static inline void dafs_x_fh(struct dafs_xdr *x, struct dafs_fh *fh)
 {
 	BUILD_BUG_ON(sizeof(*fh) != DAFS_FH_SIZE);
 	dafs_x_opaque(x, fh, 8, DAFS_FH_SIZE);
 }
 
+/**
+ * dafs_x_cksum() - dafs_checksum_type, 3.2.5
+ * @x: cursor
+ * @sum: the sums as integers of the session
+ */
 static inline void dafs_x_cksum(struct dafs_xdr *x, struct dafs_cksum *sum)
 {
 	dafs_x_u16(x, &sum->s2);
 	dafs_x_u16(x, &sum->s1);
 }
 
-/*
- * Space that carries nothing: a pad or an arm that was not chosen.  It was
- * zeroed when the fixed part was placed, and is ignored when received (W14).
+/**
+ * dafs_x_skip() - space that carries nothing
+ * @x: cursor
+ * @align: alignment of what could be there
+ * @size: bytes
+ *
+ * It was zeroed when its place was fixed, and is ignored when received.
  */
 static inline void dafs_x_skip(struct dafs_xdr *x, u32 align, u32 size)
 {
 	dafs_x_span(x, align, size);
 }
 
-/*
- * Moves to the end of a union of @size bytes that began at @start: its arms
- * differ in length but all take the same space (W5).  Not checked, because a
- * message may end where the chosen arm does.
+/**
+ * dafs_x_union_end() - go behind a union (6.1.1.1)
+ * @x: cursor, behind the arm that was processed
+ * @start: where the union began, from dafs_x_align()
+ * @size: bytes that each of its arms takes
+ *
+ * Not checked, because a message may end where the chosen arm does.
  */
 static inline void dafs_x_union_end(struct dafs_xdr *x, u32 start, u32 size)
 {
 	x->pos = start + size;
 }
 
-/* where a union (or any other member) of alignment @align begins */
+/**
+ * dafs_x_align() - go to where a member of some alignment stands
+ * @x: cursor
+ * @align: alignment, a power of two
+ *
+ * Return: that position.
+ */
 static inline u32 dafs_x_align(struct dafs_xdr *x, u32 align)
 {
 	x->pos = ALIGN(x->pos, align);

@@ -5,6 +5,7 @@
  */
 #include "messages.h"
 
+/* Arguments of LOOKUPP, OPENATTR, READLINK_INLINE, 6.5.22, 6.5.25, 6.5.31 */
 void dafs_x_fh_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_fh_args *args = p;
@@ -12,6 +13,7 @@ void dafs_x_fh_args(struct dafs_xdr *x, void *p)
 	dafs_x_fh(x, &args->filehandle);
 }
 
+/* Results of GET_ROOT_HANDLE, LOOKUPP, OPENATTR, 6.5.12, 6.5.22, 6.5.25 */
 void dafs_x_fh_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_fh_res *res = p;
@@ -19,6 +21,7 @@ void dafs_x_fh_res(struct dafs_xdr *x, void *p)
 	dafs_x_fh(x, &res->filehandle);
 }
 
+/* Arguments of ACCESS, 6.5.2 */
 void dafs_x_access_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_access_args *args = p;
@@ -27,6 +30,7 @@ void dafs_x_access_args(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &args->access);
 }
 
+/* Results of ACCESS, 6.5.2 */
 void dafs_x_access_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_access_res *res = p;
@@ -35,6 +39,7 @@ void dafs_x_access_res(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &res->access);
 }
 
+/* Arguments of CLOSE, 6.5.7 */
 void dafs_x_close_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_close_args *args = p;
@@ -43,6 +48,7 @@ void dafs_x_close_args(struct dafs_xdr *x, void *p)
 	dafs_x_opaque64(x, &args->state_id);
 }
 
+/* Arguments of CREATE, 6.5.9 */
 void dafs_x_create_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_create_args *args = p;
@@ -65,6 +71,7 @@ void dafs_x_create_args(struct dafs_xdr *x, void *p)
 	dafs_x_fattr(x, &args->attr);
 }
 
+/* Results of CREATE, 6.5.9 */
 void dafs_x_create_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_create_res *res = p;
@@ -73,6 +80,7 @@ void dafs_x_create_res(struct dafs_xdr *x, void *p)
 	dafs_x_change_info(x, &res->change_info);
 }
 
+/* Arguments of DELEGRETURN, 6.5.11 */
 void dafs_x_delegreturn_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_delegreturn_args *args = p;
@@ -80,6 +88,7 @@ void dafs_x_delegreturn_args(struct dafs_xdr *x, void *p)
 	dafs_x_opaque64(x, &args->state_id);
 }
 
+/* Arguments of GET_FSATTR, GETATTR_INLINE, BC_GETATTR, 6.5.13, 6.5.15, 6.6.3 */
 void dafs_x_getattr_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_getattr_args *args = p;
@@ -88,6 +97,7 @@ void dafs_x_getattr_args(struct dafs_xdr *x, void *p)
 	dafs_x_u64(x, &args->attr_request_bitmap);
 }
 
+/* Results of GETATTR_INLINE, BC_GETATTR, 6.5.13, 6.6.3 */
 void dafs_x_getattr_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_getattr_res *res = p;
@@ -95,6 +105,7 @@ void dafs_x_getattr_res(struct dafs_xdr *x, void *p)
 	dafs_x_fattr(x, &res->obj_attributes);
 }
 
+/* Results of GET_FSATTR, 6.5.15 */
 void dafs_x_get_fsattr_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_get_fsattr_res *res = p;
@@ -102,6 +113,7 @@ void dafs_x_get_fsattr_res(struct dafs_xdr *x, void *p)
 	dafs_x_fsattr(x, &res->obj_attributes);
 }
 
+/* Arguments of GETATTR_DIRECT, 6.5.14 */
 void dafs_x_getattr_direct_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_getattr_direct_args *args = p;
@@ -111,6 +123,7 @@ void dafs_x_getattr_direct_args(struct dafs_xdr *x, void *p)
 	dafs_x_direct_buf(x, &args->data_buffer);
 }
 
+/* Results of GETATTR_DIRECT, READLINK_DIRECT, 6.5.14, 6.5.32 */
 void dafs_x_direct_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_direct_res *res = p;
@@ -118,6 +131,7 @@ void dafs_x_direct_res(struct dafs_xdr *x, void *p)
 	dafs_x_cksum(x, &res->direct_checksum);
 }
 
+/* Arguments of LINK, 6.5.17 */
 void dafs_x_link_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_link_args *args = p;
@@ -127,6 +141,7 @@ void dafs_x_link_args(struct dafs_xdr *x, void *p)
 	dafs_x_str(x, &args->newname);
 }
 
+/* Results of LINK, REMOVE, 6.5.17, 6.5.33 */
 void dafs_x_change_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_change_res *res = p;
@@ -134,6 +149,7 @@ void dafs_x_change_res(struct dafs_xdr *x, void *p)
 	dafs_x_change_info(x, &res->change_info);
 }
 
+/* Arguments of LOCK, 6.5.18 */
 void dafs_x_lock_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_lock_args *args = p;
@@ -147,6 +163,8 @@ void dafs_x_lock_args(struct dafs_xdr *x, void *p)
 }
 
 /*
+ * Results of LOCK, LOCKT, 6.5.18, 6.5.19.
+ *
  * Without an owner there is no description of a holder, and all 40 bytes are
  * zero: the answer to a lock that was granted (E-14), where the draft has a
  * void arm.  So the status need not be known here.
@@ -165,6 +183,7 @@ void dafs_x_lock_res(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &res->lock_type);
 }
 
+/* Arguments of LOCKT, 6.5.19 */
 void dafs_x_lockt_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_lockt_args *args = p;
@@ -176,6 +195,7 @@ void dafs_x_lockt_args(struct dafs_xdr *x, void *p)
 	dafs_x_u64(x, &args->length);
 }
 
+/* Arguments of LOCKU, 6.5.20 */
 void dafs_x_locku_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_locku_args *args = p;
@@ -187,6 +207,7 @@ void dafs_x_locku_args(struct dafs_xdr *x, void *p)
 	dafs_x_u64(x, &args->length);
 }
 
+/* Arguments of LOOKUP, 6.5.21 */
 void dafs_x_lookup_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_lookup_args *args = p;
@@ -195,6 +216,7 @@ void dafs_x_lookup_args(struct dafs_xdr *x, void *p)
 	dafs_x_path(x, &args->path);
 }
 
+/* Results of LOOKUP, 6.5.21 */
 void dafs_x_lookup_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_lookup_res *res = p;
@@ -203,6 +225,7 @@ void dafs_x_lookup_res(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &res->component_count);
 }
 
+/* Arguments of NVERIFY, VERIFY, 6.5.23, 6.5.37 */
 void dafs_x_verify_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_verify_args *args = p;
@@ -255,6 +278,7 @@ static void dafs_x_openflag(struct dafs_xdr *x, struct dafs_open_args *args)
 	dafs_x_union_end(x, start, 16);
 }
 
+/* Arguments of OPEN, 6.5.24 */
 void dafs_x_open_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_open_args *args = p;
@@ -310,6 +334,7 @@ static void dafs_x_delegation(struct dafs_xdr *x, struct dafs_open_res *res)
 	dafs_x_union_end(x, start, 40);
 }
 
+/* Results of OPEN, 6.5.24 */
 void dafs_x_open_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_open_res *res = p;
@@ -323,6 +348,7 @@ void dafs_x_open_res(struct dafs_xdr *x, void *p)
 	dafs_x_delegation(x, res);
 }
 
+/* Arguments of OPEN_DOWNGRADE, 6.5.26 */
 void dafs_x_open_downgrade_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_open_downgrade_args *args = p;
@@ -335,7 +361,11 @@ void dafs_x_open_downgrade_args(struct dafs_xdr *x, void *p)
 	dafs_x_u64(x, &args->share_key);
 }
 
-/* READDIR_INLINE and the beginning of READDIR_DIRECT */
+/*
+ * Arguments of READDIR_INLINE, 6.5.29.
+ *
+ * READDIR_DIRECT begins like this too.
+ */
 void dafs_x_readdir_inline_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readdir_args *args = p;
@@ -348,6 +378,7 @@ void dafs_x_readdir_inline_args(struct dafs_xdr *x, void *p)
 	dafs_x_u64(x, &args->attr_request_bitmap);
 }
 
+/* Arguments of READDIR_DIRECT, 6.5.30 */
 void dafs_x_readdir_direct_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readdir_args *args = p;
@@ -356,6 +387,7 @@ void dafs_x_readdir_direct_args(struct dafs_xdr *x, void *p)
 	dafs_x_seq(x, &args->readdir_data_buffers, &dafs_elem_direct_buf);
 }
 
+/* Results of READDIR_INLINE, 6.5.29 */
 void dafs_x_readdir_inline_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readdir_inline_res *res = p;
@@ -365,6 +397,7 @@ void dafs_x_readdir_inline_res(struct dafs_xdr *x, void *p)
 	dafs_x_seq(x, &res->entries, &dafs_elem_direntry);
 }
 
+/* Results of READDIR_DIRECT, 6.5.30 */
 void dafs_x_readdir_direct_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readdir_direct_res *res = p;
@@ -374,6 +407,7 @@ void dafs_x_readdir_direct_res(struct dafs_xdr *x, void *p)
 	dafs_x_cksum(x, &res->direct_checksum);
 }
 
+/* Results of READLINK_INLINE, 6.5.31 */
 void dafs_x_readlink_inline_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readlink_inline_res *res = p;
@@ -381,6 +415,7 @@ void dafs_x_readlink_inline_res(struct dafs_xdr *x, void *p)
 	dafs_x_str(x, &res->link);
 }
 
+/* Arguments of READLINK_DIRECT, 6.5.32 */
 void dafs_x_readlink_direct_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readlink_direct_args *args = p;
@@ -389,6 +424,7 @@ void dafs_x_readlink_direct_args(struct dafs_xdr *x, void *p)
 	dafs_x_direct_buf(x, &args->buffer);
 }
 
+/* Arguments of REMOVE, 6.5.33 */
 void dafs_x_remove_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_remove_args *args = p;
@@ -398,6 +434,7 @@ void dafs_x_remove_args(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &args->remove_mode);
 }
 
+/* Arguments of RENAME, 6.5.34 */
 void dafs_x_rename_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_rename_args *args = p;
@@ -408,6 +445,7 @@ void dafs_x_rename_args(struct dafs_xdr *x, void *p)
 	dafs_x_str(x, &args->newname);
 }
 
+/* Results of RENAME, 6.5.34 */
 void dafs_x_rename_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_rename_res *res = p;
@@ -416,6 +454,7 @@ void dafs_x_rename_res(struct dafs_xdr *x, void *p)
 	dafs_x_change_info(x, &res->target);
 }
 
+/* Arguments of SETATTR_INLINE, 6.5.35 */
 void dafs_x_setattr_inline_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_setattr_inline_args *args = p;
@@ -425,6 +464,7 @@ void dafs_x_setattr_inline_args(struct dafs_xdr *x, void *p)
 	dafs_x_fattr(x, &args->obj_attributes);
 }
 
+/* Arguments of SETATTR_DIRECT, 6.5.36 */
 void dafs_x_setattr_direct_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_setattr_direct_args *args = p;
@@ -435,6 +475,7 @@ void dafs_x_setattr_direct_args(struct dafs_xdr *x, void *p)
 	dafs_x_direct_buf(x, &args->obj_attributes);
 }
 
+/* Results of SETATTR_INLINE, SETATTR_DIRECT, 6.5.35, 6.5.36 */
 void dafs_x_setattr_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_setattr_res *res = p;

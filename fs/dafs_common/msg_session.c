@@ -61,6 +61,7 @@ static void dafs_x_connect_opts(struct dafs_xdr *x, struct dafs_connect_opts *op
 	dafs_x_bool32(x, &opts->use_rdma_read_channel);
 }
 
+/* Arguments of CLIENT_AUTH, 6.2.2 */
 void dafs_x_client_auth_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_client_auth_args *args = p;
@@ -68,6 +69,7 @@ void dafs_x_client_auth_args(struct dafs_xdr *x, void *p)
 	dafs_x_auth_req(x, &args->auth_req);
 }
 
+/* Results of CLIENT_AUTH, 6.2.2 */
 void dafs_x_client_auth_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_client_auth_res *res = p;
@@ -76,6 +78,7 @@ void dafs_x_client_auth_res(struct dafs_xdr *x, void *p)
 	dafs_x_bool8(x, &res->trusted);
 }
 
+/* Arguments of CLIENT_CONNECT, 6.2.1 */
 void dafs_x_client_connect_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_client_connect_args *args = p;
@@ -86,6 +89,7 @@ void dafs_x_client_connect_args(struct dafs_xdr *x, void *p)
 	dafs_x_opaque64(x, &args->client_verifier);
 }
 
+/* Results of CLIENT_CONNECT, 6.2.1 */
 void dafs_x_client_connect_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_client_connect_res *res = p;
@@ -95,6 +99,7 @@ void dafs_x_client_connect_res(struct dafs_xdr *x, void *p)
 	dafs_x_connect_opts(x, &res->opts);
 }
 
+/* Arguments of CLIENT_CONNECT_AUTH, 6.2.4 */
 void dafs_x_client_connect_auth_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_client_connect_auth_args *args = p;
@@ -103,6 +108,7 @@ void dafs_x_client_connect_auth_args(struct dafs_xdr *x, void *p)
 	dafs_x_auth_req(x, &args->auth_req);
 }
 
+/* Results of CLIENT_CONNECT_AUTH, 6.2.4 */
 void dafs_x_client_connect_auth_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_client_connect_auth_res *res = p;
@@ -112,6 +118,7 @@ void dafs_x_client_connect_auth_res(struct dafs_xdr *x, void *p)
 	dafs_x_bool8(x, &res->trusted);
 }
 
+/* Arguments of CONNECT_BIND, 6.2.5 */
 void dafs_x_connect_bind_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_connect_bind_args *args = p;
@@ -124,6 +131,7 @@ void dafs_x_connect_bind_args(struct dafs_xdr *x, void *p)
 	dafs_x_auth_req(x, &args->auth_req);
 }
 
+/* Results of CONNECT_BIND, 6.2.5 */
 void dafs_x_connect_bind_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_connect_bind_res *res = p;
@@ -135,6 +143,7 @@ void dafs_x_connect_bind_res(struct dafs_xdr *x, void *p)
 	dafs_x_bool8(x, &res->trusted);
 }
 
+/* Arguments of REGISTER_CRED, 6.2.8 */
 void dafs_x_register_cred_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_register_cred_args *args = p;
@@ -153,6 +162,7 @@ void dafs_x_register_cred_args(struct dafs_xdr *x, void *p)
 	}
 }
 
+/* Results of REGISTER_CRED, 6.2.8 */
 void dafs_x_register_cred_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_register_cred_res *res = p;
@@ -160,6 +170,7 @@ void dafs_x_register_cred_res(struct dafs_xdr *x, void *p)
 	dafs_x_opaque32(x, res->cred_handle);
 }
 
+/* Arguments of RELEASE_CRED, 6.2.9 */
 void dafs_x_release_cred_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_release_cred_args *args = p;
@@ -167,6 +178,7 @@ void dafs_x_release_cred_args(struct dafs_xdr *x, void *p)
 	dafs_x_opaque32(x, args->cred_handle);
 }
 
+/* Results of SECINFO, 6.2.7 */
 void dafs_x_secinfo_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_secinfo_res *res = p;
@@ -174,6 +186,7 @@ void dafs_x_secinfo_res(struct dafs_xdr *x, void *p)
 	dafs_x_seq(x, &res->secinfo, &dafs_elem_authtype);
 }
 
+/* Arguments of SERVER_AUTH, 6.2.3 */
 void dafs_x_server_auth_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_server_auth_args *args = p;
@@ -181,6 +194,7 @@ void dafs_x_server_auth_args(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &args->auth_type);
 }
 
+/* Results of SERVER_AUTH, 6.2.3 */
 void dafs_x_server_auth_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_server_auth_res *res = p;
@@ -189,6 +203,7 @@ void dafs_x_server_auth_res(struct dafs_xdr *x, void *p)
 		dafs_x_auth_text(x, &res->auth_id, &res->auth_password);
 }
 
+/* Arguments of CHECK_RESPONSE, FETCH_RESPONSE, 6.3.1, 6.3.2 */
 void dafs_x_check_response_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_check_response_args *args = p;
@@ -199,6 +214,7 @@ void dafs_x_check_response_args(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &args->procedure);
 }
 
+/* Arguments of DISCARD_RESPONSES, 6.3.3 */
 void dafs_x_discard_responses_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_discard_responses_args *args = p;
@@ -206,6 +222,7 @@ void dafs_x_discard_responses_args(struct dafs_xdr *x, void *p)
 	dafs_x_opaque64(x, &args->session_id);
 }
 
+/* Arguments of GET_FENCING_LIST, 6.4.1 */
 void dafs_x_get_fencing_list_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_get_fencing_list_args *args = p;
@@ -213,7 +230,11 @@ void dafs_x_get_fencing_list_args(struct dafs_xdr *x, void *p)
 	dafs_x_fh(x, &args->filehandle);
 }
 
-/* the one place where offset 0 and an empty array differ (E-110) */
+/*
+ * Results of GET_FENCING_LIST, 6.4.1.
+ *
+ * The one place where offset 0 and an empty array differ (E-110).
+ */
 void dafs_x_get_fencing_list_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_get_fencing_list_res *res = p;
@@ -227,6 +248,7 @@ void dafs_x_get_fencing_list_res(struct dafs_xdr *x, void *p)
 	dafs_x_path(x, &res->fence_list);
 }
 
+/* Arguments of SET_FENCING_LIST, 6.4.2 */
 void dafs_x_set_fencing_list_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_set_fencing_list_args *args = p;
@@ -238,6 +260,7 @@ void dafs_x_set_fencing_list_args(struct dafs_xdr *x, void *p)
 	dafs_x_path(x, &args->fence_list);
 }
 
+/* Arguments of BC_RECALL, 6.6.4 */
 void dafs_x_bc_recall_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_bc_recall_args *args = p;

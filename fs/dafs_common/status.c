@@ -178,10 +178,10 @@ static const struct dafs_errno_row dafs_errno_rows[] = {
 	{ EDEADLK, DAFSERR_DENIED },
 	{ EOVERFLOW, DAFSERR_FBIG },
 
-	/* malformed requests; file systems mean a bad block, and say it in the log */
-	{ EBADMSG, DAFSERR_INVAL },
 	{ EILSEQ, DAFSERR_INVAL },
 
+	/* the first two are how file systems say "bad checksum" and "corrupted" */
+	{ EBADMSG, DAFSERR_IO },
 	{ EUCLEAN, DAFSERR_IO },
 	{ EREMOTEIO, DAFSERR_IO },
 	{ ENODATA, DAFSERR_IO },
@@ -218,7 +218,10 @@ EXPORT_SYMBOL_GPL(dafs_status_to_errno);
 
 /**
  * dafs_errno_to_status() - status that tells a client of an error (chapter 7)
- * @err: 0 or a negative errno, of a file system or of the codec
+ * @err: 0 or a negative errno of a file system
+ *
+ * Not for -EBADMSG of the codec, which is DAFSERR_INVAL: a file system means a
+ * bad block by that.
  *
  * Return: DAFS_STATUS_OK for 0, else a DAFSERR_*; DAFSERR_SERVERFAULT for what
  * has no counterpart.

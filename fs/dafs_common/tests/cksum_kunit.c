@@ -41,7 +41,8 @@ static void cksum_reference(const u8 *data, size_t len, u8 field[4])
 	field[3] = s1;
 }
 
-static void expect_field(struct kunit *test, const void *data, size_t len, u32 want, const char *name)
+static void expect_field(struct kunit *test, const void *data, size_t len, u32 want,
+			 const char *name)
 {
 	u8 field[4], reference[4];
 	u8 bytes[4] = { want >> 24, want >> 16, want >> 8, want };

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/hex.h>
 #include <linux/prandom.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/dafs/cksum.h>
@@ -14,8 +15,8 @@
 #include "vector.h"
 #include "vectors.h"
 
-#define ARENA_SIZE	(1U << 20)
-#define OUT_SIZE	(1U << 16)
+#define ARENA_SIZE	SZ_1M
+#define OUT_SIZE	SZ_64K
 #define MUTATIONS	2000		/* of each vector in each order */
 
 /**
@@ -132,7 +133,8 @@ static void expect_bytes(struct kunit *test, const struct dafs_vector *v, const 
 {
 	KUNIT_EXPECT_EQ_MSG(test, len, w->len, "%s", v->name);
 	if (len == w->len)
-		KUNIT_EXPECT_MEMEQ_MSG(test, got, w->want, w->len, "%s, swab %d", v->name, w->s.swab);
+		KUNIT_EXPECT_MEMEQ_MSG(test, got, w->want, w->len, "%s, swab %d", v->name,
+				       w->s.swab);
 }
 
 static void vector_encode(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
@@ -166,7 +168,7 @@ static void vector_recode(struct kunit *test, const struct dafs_vector *v, const
 
 typedef void (*vector_fn)(struct kunit *test, const struct dafs_vector *v, const struct wire *w);
 
-static void for_each_vector(struct kunit *test, vector_fn fn)
+static void with_vectors(struct kunit *test, vector_fn fn)
 {
 	struct wire w;
 	unsigned int i;
@@ -192,13 +194,13 @@ static void for_each_vector(struct kunit *test, vector_fn fn)
  */
 static void codec_encodes_vectors(struct kunit *test)
 {
-	for_each_vector(test, vector_encode);
+	with_vectors(test, vector_encode);
 }
 
 /* R-6.1.1.1-01 R-6.1.1.1-04 R-6.1.1.1-07 R-6.1.1.3.2-01: the way back */
 static void codec_decodes_vectors(struct kunit *test)
 {
-	for_each_vector(test, vector_recode);
+	with_vectors(test, vector_recode);
 }
 
 static void vector_cksum(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
@@ -218,7 +220,7 @@ static void vector_cksum(struct kunit *test, const struct dafs_vector *v, const 
 /* R-3.2.5-08 R-3.2.5-12: whole messages in both orders, the field as zero */
 static void codec_checksums_vectors(struct kunit *test)
 {
-	for_each_vector(test, vector_cksum);
+	with_vectors(test, vector_cksum);
 }
 
 static void vector_no_room(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
@@ -239,7 +241,7 @@ static void vector_no_room(struct kunit *test, const struct dafs_vector *v, cons
 /* every room that is too small is found so, and nothing beyond is touched */
 static void codec_wants_room(struct kunit *test)
 {
-	for_each_vector(test, vector_no_room);
+	with_vectors(test, vector_no_room);
 }
 
 /*
@@ -289,7 +291,7 @@ static void vector_truncate(struct kunit *test, const struct dafs_vector *v, con
 
 static void codec_survives_truncation(struct kunit *test)
 {
-	for_each_vector(test, vector_truncate);
+	with_vectors(test, vector_truncate);
 }
 
 static u32 mutate_value(struct rnd_state *rnd, u32 len)
@@ -337,7 +339,7 @@ static void vector_mutate(struct kunit *test, const struct dafs_vector *v, const
 
 static void codec_survives_mutation(struct kunit *test)
 {
-	for_each_vector(test, vector_mutate);
+	with_vectors(test, vector_mutate);
 }
 
 /* ---- messages made for the purpose ---- */
@@ -663,7 +665,7 @@ static void vector_get_header(struct kunit *test, const struct dafs_vector *v,
 /* R-6.1.2-01 R-6.1.2-09 R-6.1.3-01 R-6.1.3-07 */
 static void codec_reads_headers(struct kunit *test)
 {
-	for_each_vector(test, vector_get_header);
+	with_vectors(test, vector_get_header);
 }
 
 #define REQ_LEN		offsetof(struct dafs_wire_req_hdr, request_len)
@@ -724,7 +726,7 @@ static void codec_measures_direct_buffers(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, 64);
 
-	for_each_vector(test, vector_direct_len);
+	with_vectors(test, vector_direct_len);
 	KUNIT_EXPECT_EQ(test, dafs_direct_len(&s, DAFS_PROC_READ_DIRECT), -EOPNOTSUPP);
 }
 
@@ -746,7 +748,7 @@ static void vector_size(struct kunit *test, const struct dafs_vector *v, const s
 /* a server that plans with the sizes is not surprised */
 static void codec_predicts_sizes(struct kunit *test)
 {
-	for_each_vector(test, vector_size);
+	with_vectors(test, vector_size);
 }
 
 /* accessors know how many elements there are, and believe no array blindly */

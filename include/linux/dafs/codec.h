@@ -70,26 +70,46 @@ struct dafs_res_hdr {
 	u32 len;
 };
 
-/*
- * Integers in session order, at any address.  Together with the opaque types,
- * which are just copied, these are all the ways in which a value gets into or
- * out of a message.
+/**
+ * dafs_put16() - put an integer into a message, 6.1.1.5
+ * @v: the integer
+ * @p: where, at any alignment
+ * @swab: the session's byte order is not this machine's
  */
 static inline void dafs_put16(u16 v, void *p, bool swab)
 {
 	put_unaligned((__force dafs_w16)(swab ? swab16(v) : v), (dafs_w16 *)p);
 }
 
+/**
+ * dafs_put32() - put an integer into a message, 6.1.1.5
+ * @v: the integer
+ * @p: where, at any alignment
+ * @swab: the session's byte order is not this machine's
+ */
 static inline void dafs_put32(u32 v, void *p, bool swab)
 {
 	put_unaligned((__force dafs_w32)(swab ? swab32(v) : v), (dafs_w32 *)p);
 }
 
+/**
+ * dafs_put64() - put an integer into a message, 6.1.1.5
+ * @v: the integer
+ * @p: where, at any alignment
+ * @swab: the session's byte order is not this machine's
+ */
 static inline void dafs_put64(u64 v, void *p, bool swab)
 {
 	put_unaligned((__force dafs_w64)(swab ? swab64(v) : v), (dafs_w64 *)p);
 }
 
+/**
+ * dafs_get16() - take an integer out of a message, 6.1.1.5
+ * @p: where, at any alignment
+ * @swab: the session's byte order is not this machine's
+ *
+ * Return: the integer.
+ */
 static inline u16 dafs_get16(const void *p, bool swab)
 {
 	u16 v = (__force u16)get_unaligned((const dafs_w16 *)p);
@@ -97,6 +117,13 @@ static inline u16 dafs_get16(const void *p, bool swab)
 	return swab ? swab16(v) : v;
 }
 
+/**
+ * dafs_get32() - take an integer out of a message, 6.1.1.5
+ * @p: where, at any alignment
+ * @swab: the session's byte order is not this machine's
+ *
+ * Return: the integer.
+ */
 static inline u32 dafs_get32(const void *p, bool swab)
 {
 	u32 v = (__force u32)get_unaligned((const dafs_w32 *)p);
@@ -104,6 +131,13 @@ static inline u32 dafs_get32(const void *p, bool swab)
 	return swab ? swab32(v) : v;
 }
 
+/**
+ * dafs_get64() - take an integer out of a message, 6.1.1.5
+ * @p: where, at any alignment
+ * @swab: the session's byte order is not this machine's
+ *
+ * Return: the integer.
+ */
 static inline u64 dafs_get64(const void *p, bool swab)
 {
 	u64 v = (__force u64)get_unaligned((const dafs_w64 *)p);
@@ -125,7 +159,7 @@ int dafs_decode_args(const struct dafs_stream *s, u32 proc, void *args);
 int dafs_encode_res(const struct dafs_stream *s, u32 proc, void *res);
 int dafs_decode_res(const struct dafs_stream *s, u32 proc, void *res);
 
-/* direct metadata buffers, rule W16: origin at byte 0, no header */
+/* direct metadata buffers: no header, all counts from byte 0 (E-10) */
 int dafs_encode_fattr(const struct dafs_stream *s, struct dafs_fattr *attr);
 int dafs_decode_fattr(const struct dafs_stream *s, struct dafs_fattr *attr);
 int dafs_encode_direntries(const struct dafs_stream *s, struct dafs_seq *entries);

@@ -30,6 +30,8 @@ BED = pathlib.Path(__file__).resolve().parent
 TESTING = BED.parent
 REPO = TESTING.parent.parent
 MEMORY = "2G"
+# A starved host is no lockup of the guest.
+PATIENCE = ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
 
 
 class Clock:
@@ -70,19 +72,43 @@ class Outcome:
         self.seconds = 0.0
 
 
+class BedError(Exception):
+    """A bed cannot be made; its text is what the failed command said."""
+
+
 def tool(name, *args):
-    """Runs one of the helper commands here; its last line is the answer."""
-    run = subprocess.run([BED / name, *args], check=True,
-                         stdout=subprocess.PIPE, text=True)
-    return run.stdout.splitlines()[-1]
+    """Runs one of the helper commands here; its output is the answer."""
+    with subprocess.Popen([BED / name, *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        said = []
+        for line in process.stderr:
+            sys.stderr.write(line)
+            said.append(line)
+        answer = process.stdout.read().strip()
+    if process.returncode:
+        raise BedError("".join(said[-40:]))
+    return answer
 
 
 @functools.lru_cache
+def try_to_prepare(bed):
+    try:
+        kdir = tool("kernel", bed)
+        arch = ["ARCH=um"] if bed == "um" else []
+        return (kdir, tool("modules", bed, kdir, *arch)), None
+    except BedError as error:
+        return None, error
+
+
 def prepare(bed):
-    """Builds what the bed needs: its kernel's build tree and our modules."""
-    kdir = tool("kernel", bed)
-    arch = ["ARCH=um"] if bed == "um" else []
-    return kdir, tool("modules", bed, kdir, *arch)
+    """Builds what the bed needs: its kernel's build tree and our modules.
+
+    Once, also if that fails: the next suite would only wait for the same.
+    """
+    built, error = try_to_prepare(bed)
+    if error:
+        raise error
+    return built
 
 
 def init_environment(modules, script, args, results):
@@ -110,7 +136,7 @@ def qemu_command(bed, script, args, results):
         release = pathlib.Path(kdir, "include/config/kernel.release")
         image = f"/boot/vmlinuz-{release.read_text(encoding='ascii').strip()}"
     words = ["console=ttyS0", "panic=-1", "oops=panic", "loglevel=7",
-             f"DAFS_INIT={BED}/init",
+             *PATIENCE, f"DAFS_INIT={BED}/init",
              *init_environment(modules, script, args, "/dev/ttyS1")]
     return ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi",
             "-cpu", "max", "-smp", "2", "-m", MEMORY, "-nographic",
@@ -226,8 +252,11 @@ def main():
 
     with open(options.log, "wb") as log:
         console = Console(log, options.show)
-        outcome = run(options.bed, options.script, options.args,
-                      options.timeout, console.feed)
+        try:
+            outcome = run(options.bed, options.script, options.args,
+                          options.timeout, console.feed)
+        except BedError:
+            sys.exit(1)
     wrong = report.complaints(outcome.results)
     if options.bed != "host":
         wrong += report.splats(report.since_boot(console.lines))

@@ -26,6 +26,7 @@ unmount_all()
 
 unload_all()
 {
+	grep '\[dafs' /proc/kallsyms >/run/dafs/kallsyms
 	for module in dafs_kunit dafs_common_kunit dafs dafsd dafs_common; do
 		loaded $module || continue
 		rmmod $module
@@ -45,7 +46,7 @@ check_leaks()
 		echo scan 2>/dev/null >$leaks ||
 			complain "kmemleak turned itself off"
 	done
-	cat $leaks
+	python3 -B "$BED/symbolize.py" /run/dafs/kallsyms <$leaks
 	count=$(grep -c '^unreferenced object' $leaks)
 	[ "$count" = 0 ] || complain "$count objects leaked"
 }
@@ -61,7 +62,7 @@ check_lockdep()
 check_kasan()
 {
 	modinfo kasan_test >/dev/null 2>&1 || return
-	echo kasan.kmalloc_oob_right \
+	printf kasan.kmalloc_oob_right \
 		>/sys/module/kunit/parameters/filter_glob
 	modprobe kasan_test
 	grep -q '^ok .* kasan$' /sys/kernel/debug/kunit/kasan/results ||

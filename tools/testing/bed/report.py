@@ -14,7 +14,7 @@ LOG_BEGIN = re.compile(r"Run /\S+ as init process")
 LOG_END = re.compile(r"^# the tests are over")
 LEAK = re.compile(r"^unreferenced object")
 # In a stack of User Mode Linux, all but the return addresses.
-NOISE = re.compile(r"\] \? \S+\+0x0/|__asan_")
+NOISE = re.compile(r"\] \? \S+\+0x0/|__asan_|hex dump|^    ([0-9a-f]{2} ){16}")
 SPLAT = re.compile(
     r"^\[ *\d+\.\d+\].*("
     r"\bBUG:|\bWARNING:|\bOops\b|Kernel panic|general protection fault|"
@@ -127,5 +127,8 @@ def before(log, name, most=15):
     for line in log:
         if line.startswith("not ok ") and line.endswith(f"- {name}"):
             return part[-most:]
-        part = [] if RESULT.match(line) else part + [line]
+        if RESULT.match(line):
+            part = []
+        elif not line.startswith("# "):
+            part.append(line)
     return []

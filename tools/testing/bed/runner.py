@@ -108,8 +108,9 @@ def run_suite(suite):
         try:
             outcome = guest.run(suite.bed, suite.path, (), suite.timeout,
                                 log.write)
-        except (OSError, subprocess.CalledProcessError) as error:
-            return [failure("the bed can be made", [str(error)])], 0
+        except (OSError, guest.BedError) as error:
+            why = str(error).splitlines()
+            return [failure("the bed can be made", why)], 0
     return judge(suite, outcome), outcome.seconds
 
 

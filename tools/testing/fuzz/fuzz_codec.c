@@ -22,8 +22,8 @@
 #include "rehost.h"
 
 #define SELECT		3
-#define ARENA_SIZE	(4U << 20)
-#define OUT_SIZE	(1U << 20)
+#define ARENA_SIZE	(4 * 1024 * 1024)
+#define OUT_SIZE	(1024 * 1024)
 
 static u64 arena_memory[ARENA_SIZE / 8];
 static u8 out_memory[OUT_SIZE];
@@ -94,8 +94,11 @@ static struct dafs_stream encode_exactly(const struct dafs_vector *what,
 	return s;
 }
 
+/* what is used of a direct metadata buffer is enough to decode the same */
 static void check_direct_len(const struct dafs_vector *what, const struct dafs_stream *s)
 {
+	struct dafs_stream used = *s;
+	union dafs_vector_host host;
 	int len;
 
 	if (is_message(what))
@@ -104,6 +107,8 @@ static void check_direct_len(const struct dafs_vector *what, const struct dafs_s
 			      what->kind == DAFS_VECTOR_LINK ? DAFS_PROC_READLINK_DIRECT :
 			      DAFS_PROC_READDIR_DIRECT);
 	MUST(len > 0 && (u32)len <= s->len);
+	used.len = len;
+	MUST(dafs_vector_decode(&used, what, &host) == 0);
 }
 
 static void check_codec(const struct dafs_vector *what, const struct dafs_stream *in)
@@ -119,6 +124,8 @@ static void check_codec(const struct dafs_vector *what, const struct dafs_stream
 	check_direct_len(what, in);
 	MUST(dafs_rehost(in, what, &host, &arena) == 0);
 	first = encode_exactly(what, &host, in->swab);
+	/* overlapping items were multiplied, but not beyond DAFS_DECODE_WORK */
+	MUST(first.len <= 16 * in->len + 1024);
 	MUST(dafs_vector_decode(&first, what, &host) == 0);
 	arena = new_arena();
 	MUST(dafs_rehost(&first, what, &host, &arena) == 0);

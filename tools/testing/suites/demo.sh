@@ -111,7 +111,7 @@ verify_with_fio()
 
 start_server()
 {
-	modprobe dafsd exports=$SRV
+	modprobe dafsd exports=$SRV:no_root_squash
 }
 
 mount_export()
@@ -135,7 +135,7 @@ started=$(now)
 say "Linux $(uname -r), $(nproc) processors"
 step "soft-RoCE device on $ADDR4" 0 "" setup_rxe
 step "new ext4 on a RAM disk" 0 "" make_backing $SRV 512
-step "modprobe dafsd exports=$SRV" 0 "" start_server
+step "modprobe dafsd exports=$SRV:..." 0 "" start_server
 step "mount -t dafs $ADDR4:/data $MNT" 0 "" mount_export
 mountpoint -q $MNT || tap_bail "not mounted"
 

@@ -3,9 +3,11 @@
 # The decoders survive 20 seconds of fuzzing.
 # bed: host
 # timeout: 300
+# needs: fuzz
 
 # shellcheck source=tools/testing/bed/tap.sh
 . "$BED/tap.sh"
 
-tap_run "fuzzer" make -C "$REPO/tools/testing/fuzz" run SECONDS=20
+tap_run "codec" make -s -C "$REPO/tools/testing/fuzz" run SECONDS=20 \
+	BUILD="${DAFS_CACHE:-/var/cache/dafs}/fuzz"
 tap_done

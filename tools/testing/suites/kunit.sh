@@ -2,18 +2,31 @@
 # SPDX-License-Identifier: GPL-2.0
 # All KUnit suites of the modules.
 # bed: um
-# timeout: 300
+# timeout: 600
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 
-setup_rxe
-for module in dafs_common_kunit dafs_kunit; do
+# run_module MODULE: loads it, which runs its suites, and copies their results.
+run_module()
+{
 	before=$(ls /sys/kernel/debug/kunit)
-	tap_run "$module loads" modprobe $module || continue
+	tap_run "$1 loads" modprobe "$1" || return
 	for suite in /sys/kernel/debug/kunit/*; do
 		echo "$before" | grep -qx "$(basename "$suite")" ||
 			cat "$suite/results" >>"$RESULTS"
 	done
-done
+}
+
+run_module dafs_common_kunit
+
+# What dafs_kunit wants to find: fs/dafs/tests/fixture.c.
+setup_rxe
+make_backing /srv/data 512
+make_backing /srv/ro 128
+mkdir /srv/ro/squash /srv/squash
+chmod 1777 /srv/ro/squash
+mount --bind /srv/ro/squash /srv/squash
+load_modules "/srv/data:no_root_squash,/srv/ro:ro:no_root_squash,/srv/squash"
+run_module dafs_kunit
 tap_done

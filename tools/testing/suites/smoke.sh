@@ -11,7 +11,7 @@ setup_rxe
 make_backing /srv/data 256
 echo "from the server" >/srv/data/old
 
-tap_run "the modules load" load_modules /srv/data
+tap_run "the modules load" load_modules /srv/data:no_root_squash
 tap_run "mount" mount_dafs data /mnt/dafs || tap_bail "no mount"
 tap_is "$(cat /mnt/dafs/old)" "from the server" "read what the server wrote"
 echo "from the client" >/mnt/dafs/new

@@ -8,5 +8,5 @@
 . "$BED/tap.sh"
 
 tap_run "vectors are up to date" \
-	python3 "$REPO/tools/testing/vectors/gen.py" --check
+	python3 -B "$REPO/tools/testing/vectors/gen.py" --check
 tap_done

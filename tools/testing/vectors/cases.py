@@ -8,8 +8,9 @@ and arrays.  gen.py fills the other fields with numbers that all differ.
 NAMES = [b'export', b'home', b'a.txt']
 UTF8 = [b'\xc3\xa4\xc3\xb6\xc3\xbc', b'\xe6\x97\xa5\xe6\x9c\xac', b'', b'x' * 255]
 NO_ATTRS = {}
-SOME_ATTRS = dict.fromkeys(('object_type', 'mode', 'change', 'object_size', 'file_id', 'time_modify'))
-SOME_ATTRS = dict(SOME_ATTRS, owner=b'alice@example.org')
+SOME_ATTRS = dict(dict.fromkeys((
+    'object_type', 'mode', 'change', 'object_size', 'file_id', 'time_modify')),
+    owner=b'alice@example.org')
 ACL = [dict(who=b'OWNER@'), dict(who=b''), dict(who=b'bob@example.org')]
 ALL_ATTRS = dict(dict.fromkeys((
     'named_attr', 'archive', 'hidden', 'system', 'object_type', 'mode', 'num_links', 'change',
@@ -86,7 +87,8 @@ def session():
     yield 'CONNECT_BIND', RES, 'none', dict(auth_res=NONE)
     yield 'CONNECT_BIND', RES, 'gss', dict(auth_res=GSS_RES)
     yield from simple('DISCONNECT')
-    yield 'REGISTER_CRED', ARGS, 'id', dict(cred_type=1, u=('ID', dict(gid=100, groups=[-2, 0, 70000])))
+    yield 'REGISTER_CRED', ARGS, 'id', dict(
+        cred_type=1, u=('ID', dict(gid=100, groups=[-2, 0, 70000])))
     yield 'REGISTER_CRED', ARGS, 'id, no groups', dict(cred_type=1, u=('ID', dict(groups=[])))
     yield 'REGISTER_CRED', ARGS, 'name', dict(cred_type=0, u=('NAME', dict(name=b'bob')))
     yield 'REGISTER_CRED', ARGS, 'gss', dict(cred_type=2, u=('GSS', dict(name=OID)))
@@ -129,8 +131,9 @@ def open_args():
     yield 'OPEN', ARGS, 'previous', claim(1, 'PREVIOUS', delegate_type=2)
     yield 'OPEN', ARGS, 'delegate cur', claim(2, 'DELEGATE_CUR', pathname=[b'f'])
     yield 'OPEN', ARGS, 'delegate prev', claim(3, 'DELEGATE_PREV', pathname=[])
-    yield 'OPEN', ARGS, 'create unlinked', dict(
-        create(0, ('ATTRS', dict(createattrs=NO_ATTRS))), claim_type=4, claim=('CREATE_UNLINKED', {}))
+    unlinked = create(0, ('ATTRS', dict(createattrs=NO_ATTRS)))
+    yield 'OPEN', ARGS, 'create unlinked', dict(unlinked, claim_type=4,
+                                                claim=('CREATE_UNLINKED', {}))
     yield 'OPEN', ARGS, 'unchecked', create(0, ('ATTRS', dict(createattrs=SET_ATTRS)))
     yield 'OPEN', ARGS, 'guarded', create(1, ('ATTRS', dict(createattrs=dict(acl=ACL))))
     yield 'OPEN', ARGS, 'exclusive', create(2, ('EXCLUSIVE', {}))
@@ -142,23 +145,26 @@ def open_res():
 
     yield 'OPEN', RES, 'none', deleg(0, 'NONE')
     yield 'OPEN', RES, 'read', deleg(1, 'READ', who=b'EVERYONE@')
-    yield 'OPEN', RES, 'write, size', deleg(2, 'WRITE', who=b'', limitby=1, space_limit=('SIZE', {}))
-    yield 'OPEN', RES, 'write, blocks', deleg(2, 'WRITE', who=b'w', limitby=2, space_limit=('BLOCKS', {}))
+    yield 'OPEN', RES, 'write, size', deleg(2, 'WRITE', who=b'', limitby=1,
+                                            space_limit=('SIZE', {}))
+    yield 'OPEN', RES, 'write, blocks', deleg(2, 'WRITE', who=b'w', limitby=2,
+                                              space_limit=('BLOCKS', {}))
 
 
 def create():
-    for number, arm, fields in ((5, 'LNK', dict(linkdata=b'../target')), (3, 'DEV', {}), (4, 'DEV', {}),
-                                (6, 'OTHER', {}), (7, 'OTHER', {})):
+    for number, arm, fields in ((5, 'LNK', dict(linkdata=b'../target')), (3, 'DEV', {}),
+                                (4, 'DEV', {}), (6, 'OTHER', {}), (7, 'OTHER', {})):
         yield 'CREATE', ARGS, 'type %d' % number, dict(
             component=b'name', obj_type=number, u=(arm, fields), attr=NO_ATTRS)
-    yield 'CREATE', ARGS, 'type 2', dict(component=b'dir', obj_type=2, u=('OTHER', {}), attr=SET_ATTRS)
+    yield 'CREATE', ARGS, 'type 2', dict(component=b'dir', obj_type=2, u=('OTHER', {}),
+                                         attr=SET_ATTRS)
     yield 'CREATE', RES, '', {}
 
 
 def names():
-    for proc in ('ACCESS', 'CLOSE', 'DELEGPURGE', 'DELEGRETURN', 'GET_ROOT_HANDLE', 'LOOKUPP', 'NULL',
-                 'OPEN_DOWNGRADE', 'OPENATTR', 'LOCKU', 'GETATTR_DIRECT', 'READLINK_DIRECT',
-                 'SETATTR_DIRECT'):
+    for proc in ('ACCESS', 'CLOSE', 'DELEGPURGE', 'DELEGRETURN', 'GET_ROOT_HANDLE', 'LOOKUPP',
+                 'NULL', 'OPEN_DOWNGRADE', 'OPENATTR', 'LOCKU', 'GETATTR_DIRECT',
+                 'READLINK_DIRECT', 'SETATTR_DIRECT'):
         yield from simple(proc)
     yield from create()
     yield 'LINK', ARGS, '', dict(newname=b'other')
@@ -192,10 +198,11 @@ def attributes():
     yield 'GETATTR_INLINE', RES, 'absent', dict(obj_attributes=ABSENT)
     yield 'GETATTR_INLINE', RES, 'one', dict(obj_attributes=dict(mode=None))
     yield 'GET_FSATTR', ARGS, '', {}
-    yield 'GET_FSATTR', RES, 'all', dict(obj_attributes=dict(FS_SCALARS, failover_locations=LOCATIONS))
+    yield 'GET_FSATTR', RES, 'all', dict(
+        obj_attributes=dict(FS_SCALARS, failover_locations=LOCATIONS))
     yield 'GET_FSATTR', RES, 'some', dict(obj_attributes=dict(
-        absent=('link_support', 'quota_hard', 'failover_locations'), lease_time=None, fshandle=None,
-        max_append=None, fh_expire_type=None))
+        absent=('link_support', 'quota_hard', 'failover_locations'), lease_time=None,
+        fshandle=None, max_append=None, fh_expire_type=None))
     yield 'GET_FSATTR', RES, 'none', dict(obj_attributes={})
     for proc in ('VERIFY', 'NVERIFY'):
         yield proc, ARGS, 'some', dict(obj_attributes=SOME_ATTRS)
@@ -222,7 +229,8 @@ def data():
     for proc in ('CACHE_HINT', 'COMMIT', 'APPEND_DIRECT', 'HURRY_UP'):
         yield from simple(proc)
     yield 'READ_INLINE', ARGS, '', {}
-    yield 'READ_INLINE', RES, 'data', dict(bytes_read=333, inline=('read_data', DATA[:333], 0))
+    yield 'READ_INLINE', RES, 'data', dict(bytes_read=333,
+                                           inline=('read_data', DATA[:333], 0))
     yield 'READ_INLINE', RES, 'no data', dict(bytes_read=0)
     yield 'READ_DIRECT', ARGS, 'three', dict(read_data_buffers=BUFS)
     yield 'READ_DIRECT', ARGS, 'none', dict(read_data_buffers=[])
@@ -230,8 +238,10 @@ def data():
     yield 'WRITE_DIRECT', ARGS, 'three', dict(write_data_buffers=BUFS)
     yield 'WRITE_DIRECT', RES, '', {}
     for proc in ('WRITE_INLINE', 'APPEND_INLINE'):
-        yield proc, ARGS, 'data', dict(byte_count=13, write_padded=0, inline=('data', DATA[:13], 0))
-        yield proc, ARGS, 'padded', dict(byte_count=17, write_padded=1, inline=('data', DATA[:17], 256),
+        yield proc, ARGS, 'data', dict(byte_count=13, write_padded=0,
+                                       inline=('data', DATA[:13], 0))
+        yield proc, ARGS, 'padded', dict(byte_count=17, write_padded=1,
+                                         inline=('data', DATA[:17], 256),
                                          host=dict(inline_header=256))
         yield proc, ARGS, 'no data', dict(byte_count=0, write_padded=0)
         yield proc, RES, '', {}

@@ -14,11 +14,10 @@ from cases import cases
 
 HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       '../../../fs/dafs_common/tests/vectors.h')
-BOOLEANS = ('trusted', 'synchronous', 'use_checksums', 'use_response_cache', 'use_back_control_channel',
-            'use_rdma_read_channel', 'eof', 'recall', 'truncate', 'atomic', 'write_padded',
-            'named_attr', 'archive', 'hidden', 'system', 'link_support', 'symlink_support',
-            'can_set_time', 'case_insensitive', 'case_preserving', 'chown_restricted', 'homogeneous',
-            'no_trunc', 'unique_handle')
+BOOLEANS = set("""trusted synchronous use_checksums use_response_cache use_back_control_channel
+use_rdma_read_channel eof recall truncate atomic write_padded named_attr archive hidden system
+link_support symlink_support can_set_time case_insensitive case_preserving chown_restricted
+homogeneous no_trunc unique_handle""".split())
 ANALYZER = bytes.fromhex('a0a1a2a3a4a5a6a7')
 CRED = bytes.fromhex('00000001')
 HDR = dict(desired_nreq=16, target_nreq=16, stream_id=3, seq_number=17, analyzer=ANALYZER,
@@ -29,10 +28,10 @@ ARGS_MEMBER = dict(LOOKUPP='fh', OPENATTR='fh', READLINK_INLINE='fh', GETATTR_IN
                    GET_FSATTR='getattr', BC_GETATTR='getattr', FETCH_RESPONSE='check_response',
                    NVERIFY='verify', READDIR_INLINE='readdir', READDIR_DIRECT='readdir')
 RES_MEMBER = dict(GETATTR_INLINE='getattr', BC_GETATTR='getattr', GETATTR_DIRECT='direct',
-                  READLINK_DIRECT='direct', LINK='change', REMOVE='change', LOCK='lock', LOCKT='lock',
-                  LOOKUPP='fh', OPENATTR='fh', GET_ROOT_HANDLE='fh', SETATTR_INLINE='setattr',
-                  SETATTR_DIRECT='setattr', WRITE_INLINE='write', WRITE_DIRECT='write',
-                  APPEND_INLINE='append', APPEND_DIRECT='append')
+                  READLINK_DIRECT='direct', LINK='change', REMOVE='change', LOCK='lock',
+                  LOCKT='lock', LOOKUPP='fh', OPENATTR='fh', GET_ROOT_HANDLE='fh',
+                  SETATTR_INLINE='setattr', SETATTR_DIRECT='setattr', WRITE_INLINE='write',
+                  WRITE_DIRECT='write', APPEND_INLINE='append', APPEND_DIRECT='append')
 
 
 class Filler:
@@ -45,7 +44,8 @@ class Filler:
         self.n += 1
         if name in BOOLEANS:
             return 1
-        value = int.from_bytes(bytes((self.n * 37 + 101 * i + 0x81) & 0xff for i in range(kind.size)), 'big')
+        octets = bytes((self.n * 37 + 101 * i + 0x81) & 0xff for i in range(kind.size))
+        value = int.from_bytes(octets, 'big')
         if kind.code in 'iq' and value >> (8 * kind.size - 1):
             value -= 1 << (8 * kind.size)
         return value

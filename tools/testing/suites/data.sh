@@ -1,0 +1,91 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Data by every path: cached, O_DIRECT, mmap, odd sizes, holes, truncation.
+# bed: um
+# timeout: 400
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 300
+load_modules /srv/data:no_root_squash
+dd if=/dev/urandom of=/tmp/random bs=1M count=8 2>/dev/null
+
+drop()
+{
+	echo 3 >/proc/sys/vm/drop_caches
+}
+
+copy_and_compare()
+{
+	dd if=/tmp/random of="/mnt/dafs/$1" "bs=$2" $3 2>/dev/null &&
+		cmp /tmp/random "/srv/data/$1" && drop &&
+		dd if="/mnt/dafs/$1" "bs=$2" $4 2>/dev/null | cmp - /tmp/random
+}
+
+paths()
+{
+	tap_run "$1: cached, 64 KiB" copy_and_compare cached 64k conv=fsync
+	tap_run "$1: cached, odd sizes" copy_and_compare odd 12345 conv=fsync
+	tap_run "$1: O_DIRECT, 1 MiB" copy_and_compare direct 1M oflag=direct iflag=direct
+	tap_run "$1: O_DIRECT, 4 KiB" copy_and_compare small 64k oflag=direct iflag=direct
+}
+
+for options in nocksum cksum rdmaread rsize=16384,wsize=16384 \
+	msgsize=4096,max_requests=2; do
+	mount_dafs data /mnt/dafs $options
+	paths $options
+	umount /mnt/dafs
+done
+mount -t dafs "[$ADDR6]:/data" /mnt/dafs
+paths IPv6
+
+for engine in psync mmap libaio; do
+	tap_run "fio with verify, $engine" fio --name=$engine --directory=/mnt/dafs \
+		--size=4m --rw=randwrite --bs=4k-37k --bs_unaligned \
+		--verify=crc32c --verify_fatal=1 --verify_state_save=0 \
+		--fallocate=none --ioengine=$engine --minimal
+done
+tap_run "fio with verify, libaio O_DIRECT" fio --name=dio --directory=/mnt/dafs \
+	--size=8m --rw=randrw --bs=4k --direct=1 --iodepth=16 \
+	--verify=crc32c --verify_fatal=1 --verify_state_save=0 \
+	--fallocate=none --ioengine=libaio --minimal
+
+truncate -s 5G /mnt/dafs/sparse
+echo end >>/mnt/dafs/sparse
+tap_is "$(stat -c %s /srv/data/sparse)" 5368709124 "a file of more than 4 GiB"
+drop
+tap_is "$(tail -c 4 /mnt/dafs/sparse)" end "its end is read back"
+tap_is "$(head -c 100000 /mnt/dafs/sparse | tr -d '\0' | wc -c)" 0 "its hole is zeros"
+rm /mnt/dafs/sparse
+
+cp /tmp/random /mnt/dafs/cut
+truncate -s 100001 /mnt/dafs/cut
+truncate -s 300000 /mnt/dafs/cut
+head -c 100001 /tmp/random >/tmp/cut
+truncate -s 300000 /tmp/cut
+tap_run "truncated down and up" cmp /tmp/cut /mnt/dafs/cut
+sync /mnt/dafs/cut
+tap_run "on the server, too" cmp /tmp/cut /srv/data/cut
+
+# The server's own users change a file: the next open sees it.
+echo before >/mnt/dafs/shared
+cat /mnt/dafs/shared >/dev/null
+sleep 1
+echo changed on the server >/srv/data/shared
+sleep 4
+tap_is "$(cat /mnt/dafs/shared)" "changed on the server" "a change at the server is seen"
+
+name=$(printf '%0255d' 0)
+tap_run "a name of 255 bytes" touch "/mnt/dafs/$name"
+tap_fails "one of 256 is too long" touch "/mnt/dafs/${name}x"
+tap_run "names in UTF-8" touch "/mnt/dafs/grüße-挨拶"
+tap_run "are the same on the server" [ -e "/srv/data/grüße-挨拶" ]
+mkdir /mnt/dafs/many
+for i in $(seq 600); do echo "$i" >"/srv/data/many/a file with a longer name $i"; done
+tap_is "$(ls /mnt/dafs/many | wc -l)" 600 "600 entries are listed once each"
+tap_run "removed while listing" rm -r /mnt/dafs/many
+umount /mnt/dafs
+tap_run "fsck of the export" sh -c "modprobe -r dafsd; umount /srv/data && e2fsck -f -n /dev/ram0"
+tap_done

@@ -1,0 +1,33 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# A full disk at the server is reported, never swallowed.
+# bed: um
+# timeout: 200
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 24
+load_modules /srv/data:no_root_squash
+mount_dafs data /mnt/dafs
+
+echo precious >/mnt/dafs/precious
+says_full()
+{
+	"$@" 2>&1 | grep -q "No space left"
+}
+
+tap_run "a cached copy says that the disk is full" says_full \
+	dd if=/dev/zero of=/mnt/dafs/big bs=1M count=40 conv=fsync
+tap_run "close says it too" says_full cp /dev/zero /mnt/dafs/big2
+tap_run "so does O_DIRECT" says_full \
+	dd if=/dev/zero of=/mnt/dafs/big3 bs=1M count=40 oflag=direct
+while mkdir "/mnt/dafs/d$((n = n + 1))" 2>/tmp/err; do :; done
+tap_run "mkdir says it" grep -q "No space left" /tmp/err
+tap_is "$(cat /mnt/dafs/precious)" precious "what was there is unharmed"
+tap_run "removing makes room" rm /mnt/dafs/big /mnt/dafs/big2 /mnt/dafs/big3
+tap_run "which can be used" dd if=/dev/zero of=/mnt/dafs/again bs=1M count=4 conv=fsync
+tap_run "unmount" umount /mnt/dafs
+tap_is "$(stat -c %s /srv/data/again)" 4194304 "all of it arrived"
+tap_done

@@ -1,0 +1,81 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Mount options, what mount says when it cannot, and more than one mount.
+# bed: um
+# timeout: 240
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+mkdir -p /srv/data/sub/dir /mnt/dafs /mnt/other
+echo inside >/srv/data/sub/dir/file
+load_modules /srv/data:no_root_squash
+
+has_option()
+{
+	tap_run "$2 is in /proc/mounts" grep -q "^$1 .*[, ]$2[, ]" /proc/mounts
+}
+
+# says NAME WANT COMMAND...: the command fails, and says so with this word.
+says()
+{
+	says_name=$1 says_want=$2
+	shift 2
+	says_text=$("$@" 2>&1) && says_text="succeeded: $says_text"
+	says_text="$says_text $(dmesg | tail -n 2)"
+	case $says_text in
+	*"$says_want"*) tap_ok "$says_name" ;;
+	*)
+		tap_not_ok "$says_name"
+		tap_line "# wanted: $says_want"
+		tap_line "# got: $(echo "$says_text" | tr '\n' ' ')"
+		;;
+	esac
+}
+
+tap_run "mount with options" mount_dafs data /mnt/dafs \
+	soft,timeo=50,retrans=2,rsize=65536,wsize=32768,cksum,rdmaread,actimeo=5
+for option in soft timeo=50 retrans=2 rsize=65536 wsize=32768 cksum rdmaread \
+	acregmin=5 acregmax=5 acdirmin=5 acdirmax=5; do
+	has_option "$ADDR4:/data" $option
+done
+tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read with checksums"
+tap_run "remount read-only" mount -o remount,ro /mnt/dafs
+tap_fails "a read-only mount takes no file" touch /mnt/dafs/new
+tap_run "remount read-write" mount -o remount,rw /mnt/dafs
+tap_fails "remount does not change the port" mount -o remount,port=1 /mnt/dafs
+tap_run "the same export once more" mount_dafs data /mnt/other
+echo both >/mnt/dafs/both
+tap_is "$(cat /mnt/other/both)" both "one mount sees what the other wrote"
+umount /mnt/other
+tap_run "a folder below the export" mount_dafs data/sub/dir /mnt/other
+tap_is "$(ls /mnt/other)" file "only that folder is there"
+tap_run "statfs" stat -f /mnt/other
+umount /mnt/other /mnt/dafs
+
+tap_run "mount by IPv6" mount -t dafs "[$ADDR6]:/data" /mnt/dafs
+tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read by IPv6"
+umount /mnt/dafs
+
+says "unknown option" "Unknown parameter" \
+	mount -t dafs -o nonsense $ADDR4:/data /mnt/dafs
+says "a value that is no number" "timeo" \
+	mount -t dafs -o timeo=soon $ADDR4:/data /mnt/dafs
+says "no address" "dafs" mount -t dafs nonsense /mnt/dafs
+says "no such export" "cannot reach the export" mount -t dafs $ADDR4:/nowhere /mnt/dafs
+says "nobody listens on that port" "refused" \
+	mount -t dafs -o port=1 $ADDR4:/data /mnt/dafs
+says "no route" "dafs" mount -t dafs 192.0.2.1:/data /mnt/dafs
+echo N >/sys/module/dafsd/parameters/auth_none
+says "a server that does not trust us" "does not let this client in" \
+	mount -t dafs $ADDR4:/data /mnt/dafs
+tap_run "such a server takes sec=default" mount_dafs data /mnt/dafs sec=default
+tap_fails "and makes root nobody" touch /mnt/dafs/sub/new
+umount /mnt/dafs
+echo Y >/sys/module/dafsd/parameters/auth_none
+
+modprobe -r dafsd
+says "no server" "refused" mount -t dafs $ADDR4:/data /mnt/dafs
+tap_done

@@ -1,0 +1,60 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# The server acts as the caller: users, groups, root squash, read-only exports.
+# bed: um
+# timeout: 200
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+mkdir /srv/data/ro /srv/data/squash /srv/data/open
+chmod 777 /srv/data/squash /srv/data/open
+echo fixed >/srv/data/ro/file
+load_modules \
+	/srv/data/ro:ro:no_root_squash,/srv/data/squash,/srv/data/open:no_root_squash
+mount_dafs open /mnt/open
+mount_dafs ro /mnt/ro
+mount_dafs squash /mnt/squash
+
+as()
+{
+	setpriv --reuid="$1" --regid="$2" --groups="$3" sh -c "$4"
+}
+
+owner()
+{
+	stat -c %u:%g "$1"
+}
+
+tap_run "a user makes a file" as 1000 1000 1000 "echo mine >/mnt/open/mine"
+tap_is "$(owner /srv/data/open/mine)" 1000:1000 "it is that user's on the server"
+chmod 600 /srv/data/open/mine
+tap_run "the owner reads it" as 1000 1000 1000 "cat /mnt/open/mine"
+tap_fails "another user does not" as 1001 1001 1001 "cat /mnt/open/mine"
+chown 0:2000 /srv/data/open/mine
+chmod 640 /srv/data/open/mine
+tap_run "a supplementary group opens it" \
+	as 1001 1001 1001,2000 "cat /mnt/open/mine"
+many=$(seq -s , 3000 3030),2000
+tap_run "as the last of 32 groups, too" as 1001 1001 "$many" "cat /mnt/open/mine"
+tap_fails "a user does not chown" as 1001 1001 1001 "chown 1001 /mnt/open/mine"
+tap_run "root does" chown 1001 /mnt/open/mine
+tap_is "$(owner /srv/data/open/mine)" 1001:2000 "and it is so on the server"
+
+touch /mnt/squash/by-root
+tap_is "$(owner /srv/data/squash/by-root)" 65534:65534 "root is squashed to nobody"
+tap_fails "squashed root does not chown" chown 0 /mnt/squash/by-root
+tap_run "users are not squashed" as 1000 1000 1000 "touch /mnt/squash/by-user"
+tap_is "$(owner /srv/data/squash/by-user)" 1000:1000 "they stay themselves"
+
+tap_is "$(cat /mnt/ro/file)" fixed "a read-only export is read"
+tap_fails "and not written" sh -c "echo x >/mnt/ro/file"
+tap_fails "nor created in" touch /mnt/ro/new
+tap_fails "nor removed from" rm -f /mnt/ro/file
+tap_fails "nor renamed in" mv /mnt/ro/file /mnt/ro/other
+tap_fails "nor are its attributes set" chmod 777 /mnt/ro/file
+tap_is "$(cat /srv/data/ro/file)" fixed "and nothing happened to it"
+umount /mnt/open /mnt/ro /mnt/squash
+tap_done
