@@ -61,7 +61,7 @@ struct dafsd_client {
 	u32 id_len;
 	u8 *id;
 	u32 max_credentials;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct xarray creds;
 	u32 nr_creds;
 	u32 next_cred;
@@ -110,7 +110,7 @@ enum dafsd_session_state {
 struct dafsd_session {
 	struct list_head node;
 	struct kref ref;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	enum dafsd_session_state state;
 	struct dafs_opaque64 session_id;
 	struct dafsd_client *client;

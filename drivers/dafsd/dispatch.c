@@ -93,7 +93,7 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
 	if (!err)
 		return DAFS_STATUS_OK;
 	/* whoever cannot encode a message cannot be trusted with the next one */
-	rq->hang_up = true;
+	rq->hang_up = err == -EBADMSG;
 	return DAFSERR_INVAL;
 }
 

@@ -34,10 +34,10 @@ struct dafs_cred_entry {
  * @registering: one REGISTER_CRED at a time, so that no credential gets two
  */
 struct dafs_cred_cache {
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct list_head entries;
 	unsigned int nr;
-	struct mutex registering;
+	struct mutex registering;	/* see above */
 };
 
 /**

@@ -97,7 +97,7 @@ struct dafs_sb_info {
 	atomic_t async;
 	u64 owner_seed;
 	atomic64_t owner_next;
-	spinlock_t unstable_lock;
+	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
 	struct delayed_work commit_work;
 };
@@ -156,7 +156,7 @@ struct dafs_inode {
 	struct netfs_inode netfs;
 	struct dafs_fh fh;
 	unsigned long flags;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	u64 change;
 	unsigned long attr_at;
 	unsigned long attr_timeo;
@@ -167,14 +167,14 @@ struct dafs_inode {
 	struct timespec64 btime;
 	atomic_t writers;
 	const struct cred *wb_cred;
-	struct mutex write_lock;
-	struct mutex zap_lock;
-	spinlock_t unstable_lock;
+	struct mutex write_lock;	/* see above */
+	struct mutex zap_lock;	/* see above */
+	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
 	size_t unstable_bytes;
 	bool unstable_pinned;
 	struct list_head unstable_link;
-	struct mutex commit_lock;
+	struct mutex commit_lock;	/* see above */
 	struct work_struct commit_work;
 };
 
@@ -202,9 +202,9 @@ struct dafs_open_state {
 	const struct cred *cred;
 	u32 access;
 	char owner[40];
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct dafs_opaque64 state_id;
-	struct mutex recover_lock;
+	struct mutex recover_lock;	/* see above */
 	struct work_struct close_work;
 };
 
@@ -365,7 +365,7 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 bool dafs_attrs_fresh(const struct dafs_inode *di);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
 int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
-int dafs_zap_mapping(struct inode *inode);
+void dafs_zap_mapping(struct inode *inode);
 int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 		     struct kstat *stat, u32 request_mask, unsigned int flags);
 

@@ -242,18 +242,28 @@ static void dafs_write_complete(struct dafs_io *io, int err)
 	dafs_netfs_write_done(subreq, io->len);
 }
 
-/*
- * Write stably where nothing more can be kept for sending again, and where all
- * of a file is going to be committed anyway and goes in one write.
- */
-static bool dafs_write_stably(struct dafs_inode *di)
+/* Is this all that the request writes: its first byte, and the file's last? */
+static bool dafs_write_single(const struct netfs_io_subrequest *subreq)
 {
-	struct inode *inode = &di->netfs.inode;
+	const struct netfs_io_request *wreq = subreq->rreq;
+
+	return subreq->start - wreq->start < PAGE_SIZE &&
+	       subreq->start + subreq->len >= i_size_read(wreq->inode);
+}
+
+/*
+ * Write stably where nothing more can be kept for sending again, and where one
+ * write would be followed by a COMMIT of nothing else: a small file that is
+ * closed, or the tail of a log that is synced.
+ */
+static bool dafs_write_stably(const struct netfs_io_subrequest *subreq)
+{
+	struct dafs_inode *di = DAFS_I(subreq->rreq->inode);
 
 	if (dafs_unstable_full(di))
 		return true;
-	return test_bit(DAFS_INO_FLUSHING, &di->flags) && !READ_ONCE(di->unstable_bytes) &&
-	       i_size_read(inode) <= DAFS_SB(inode->i_sb)->opts.wsize;
+	return test_bit(DAFS_INO_FLUSHING, &di->flags) &&
+	       !READ_ONCE(di->unstable_bytes) && dafs_write_single(subreq);
 }
 
 static void dafs_issue_write(struct netfs_io_subrequest *subreq)
@@ -264,7 +274,7 @@ static void dafs_issue_write(struct netfs_io_subrequest *subreq)
 	dafs_subreq_io_init(subreq);
 	io->write = true;
 	io->complete = dafs_write_complete;
-	if (dafs_request_buffered(subreq->rreq) && !dafs_write_stably(io->di))
+	if (dafs_request_buffered(subreq->rreq) && !dafs_write_stably(subreq))
 		ds->extent = dafs_extent_create(&io->iter, io->pos, io->len);
 	io->stable = ds->extent ? DAFS_UNSTABLE : DAFS_DATA_SYNC;
 	dafs_io_start(io);

@@ -46,12 +46,11 @@ int dafs_file_open(struct inode *inode, struct file *file)
 	if (IS_ERR(os))
 		return PTR_ERR(os);
 	err = created ? 0 : dafs_revalidate(inode, file->f_cred, true);
-	if (!err)
-		err = dafs_zap_mapping(inode);
 	if (err) {
 		dafs_open_state_put(os, true);
 		return err;
 	}
+	dafs_zap_mapping(inode);
 	file->private_data = os;
 	return 0;
 }
@@ -199,7 +198,9 @@ static int dafs_append_begin(struct kiocb *iocb)
 	if (!(iocb->ki_flags & IOCB_APPEND))
 		return 0;
 	err = dafs_revalidate(inode, iocb->ki_filp->f_cred, true);
-	return err ?: dafs_zap_mapping(inode);
+	if (!err)
+		dafs_zap_mapping(inode);
+	return err;
 }
 
 /*
@@ -213,9 +214,7 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 	struct dafs_inode *di = DAFS_I(inode);
 	ssize_t ret;
 
-	ret = dafs_zap_mapping(inode);
-	if (ret)
-		return ret;
+	dafs_zap_mapping(inode);
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	dafs_writer_begin(inode);

@@ -496,27 +496,26 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
  * @inode: a regular file
  *
  * Data of our own is written and committed first: once its folios have left
- * the page cache there would be nothing to send again from.
+ * the page cache there would be nothing to send again from.  An error of that
+ * stays with the mapping, for whoever wrote.
  *
  * Context: may sleep; no folio and no lock of the netfs library held.
- * Return: 0 or a negative errno of writing back.
  */
-int dafs_zap_mapping(struct inode *inode)
+void dafs_zap_mapping(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
-	int err = 0;
 
 	if (!test_bit(DAFS_INO_ZAP, &di->flags))
-		return 0;
+		return;
 	mutex_lock(&di->zap_lock);
 	if (test_and_clear_bit(DAFS_INO_ZAP, &di->flags)) {
-		err = filemap_write_and_wait(inode->i_mapping);
+		filemap_fdatawrite(inode->i_mapping);
+		filemap_fdatawait_keep_errors(inode->i_mapping);
 		dafs_commit_inode(inode);
 		/* A folio dirtied meanwhile stays, being newer than the server's. */
 		invalidate_inode_pages2(inode->i_mapping);
 	}
 	mutex_unlock(&di->zap_lock);
-	return err;
 }
 
 /**
@@ -531,20 +530,22 @@ int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred)
 {
 	int err = dafs_revalidate(inode, cred, false);
 
-	return err ?: dafs_zap_mapping(inode);
+	if (!err)
+		dafs_zap_mapping(inode);
+	return err;
 }
 
-/* What is not yet written back would change the times. */
-static int dafs_getattr_flush(struct inode *inode, u32 request_mask)
+/*
+ * What is not yet written back would change the times.  An error stays with
+ * the mapping, for whoever wrote.
+ */
+static void dafs_getattr_flush(struct inode *inode, u32 request_mask)
 {
 	if (!S_ISREG(inode->i_mode) ||
 	    !(request_mask & (STATX_MTIME | STATX_CTIME | STATX_CHANGE_COOKIE)))
-		return 0;
-	if (!mapping_tagged(inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
-	    !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK))
-		return 0;
-	return filemap_fdatawrite(inode->i_mapping) ?:
-	       filemap_fdatawait_keep_errors(inode->i_mapping);
+		return;
+	filemap_fdatawrite(inode->i_mapping);
+	filemap_fdatawait_keep_errors(inode->i_mapping);
 }
 
 /**
@@ -568,7 +569,6 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 	int err;
 
 	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC) {
-		/* An error stays with the mapping for whoever wrote the data. */
 		dafs_getattr_flush(inode, request_mask);
 		err = dafs_revalidate(inode, current_cred(), force);
 		if (err)

@@ -59,6 +59,8 @@ static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 		err = -ESHUTDOWN;
 	else
 		ses->conn = conn;
+	if (!err)
+		WRITE_ONCE(ses->attempts, 0);
 	spin_unlock_irq(&ses->lock);
 	return err;
 }
@@ -203,6 +205,9 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 
 	spin_lock_irqsave(&ses->lock, flags);
 	conn = ses->conn;
+	/* one that failed is current until its end is seen to; nobody shall spin on it */
+	if (conn && !dafs_chan_is_open(conn->op))
+		conn = NULL;
 	if (conn)
 		kref_get(&conn->ref);
 	else if (ses->state == DAFS_SES_DEAD)

@@ -86,7 +86,7 @@ struct dafs_conn {
 	struct dafs_connect_opts opts;
 	bool trusted;
 	struct dafs_requester *bind_rq;
-	struct mutex lock;
+	struct mutex lock;	/* see above */
 	bool ended;
 	struct work_struct end;
 	struct work_struct destroy;

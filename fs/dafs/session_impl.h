@@ -32,7 +32,7 @@ enum dafs_session_state {
  */
 struct dafs_session {
 	struct dafs_session_params params;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	enum dafs_session_state state;
 	struct dafs_conn *conn;
 	unsigned int attempts;

@@ -182,8 +182,9 @@ static void dafs_x_bitmaps(struct dafs_xdr *x, struct dafs_attrs *a, u64 known)
 {
 	dafs_x_u64(x, &a->included);
 	dafs_x_u64(x, &a->valid);
-	if (a->included & ~known)
-		dafs_x_fail(x);
+	/* not malformed, but nobody can say where the next attribute stands (E-20) */
+	if (a->included & ~known && !x->encode && !x->err)
+		x->err = -EINVAL;
 	a->included &= known;
 	a->valid &= a->included;
 }

@@ -198,6 +198,7 @@ EXPORT_SYMBOL_GPL(dafs_encode_args);
  * attributes, which decide on the layout.
  *
  * Return: 0, or -EBADMSG if the request is malformed (DAFSERR_INVAL), or
+ * -EINVAL if it has attributes that this version does not know (E-20), or
  * -EOPNOTSUPP if there is no such procedure (DAFSERR_NOTSUPP).
  */
 int dafs_decode_args(const struct dafs_stream *s, u32 proc, void *args)

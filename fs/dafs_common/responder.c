@@ -39,7 +39,7 @@
 struct dafs_responder {
 	struct dafs_chan *chan;
 	const struct dafs_responder_ops *ops;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	u16 nreq;
 	u16 target;
 	u16 limit;

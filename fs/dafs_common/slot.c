@@ -65,7 +65,7 @@ struct dafs_slot {
  */
 struct dafs_requester {
 	struct dafs_chan *chan;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	u16 nreq;
 	u16 target;
 	u16 desired;
@@ -325,9 +325,9 @@ static int dafs_slot_get(struct dafs_requester *rq, struct dafs_call *call)
 	int error, killed;
 
 	/* memory registered for the call cannot be left to a dying task */
-	if (call->mem)
+	if (call->mem) {
 		wait_event(rq->wait, dafs_slot_try(rq, call, &error));
-	else {
+	} else {
 		killed = wait_event_killable_exclusive(rq->wait, dafs_slot_try(rq, call, &error));
 		if (killed)
 			return killed;

@@ -146,7 +146,6 @@ struct dafs_errno_row {
 
 static const struct dafs_errno_row dafs_errno_rows[] = {
 	{ ENOTSUPP, DAFSERR_NOTSUPP },
-	{ ENOSYS, DAFSERR_NOTSUPP },
 	{ ENOTTY, DAFSERR_NOTSUPP },
 
 	/* an answer longer than the session allows; 7: buffer size is too small */

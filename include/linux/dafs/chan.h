@@ -212,7 +212,7 @@ struct dafs_chan {
 	u8 instance[4];
 	u8 session[4];
 	struct dafs_chan_limits limits;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	enum dafs_chan_state state;
 	enum dafs_close_reason reason;
 	int error;

@@ -32,11 +32,13 @@ shell_scripts()
 }
 
 # Not what the kernel's own files of a kind do too: TRACE_EVENT has a layout of
-# its own, and mount options have names like Opt_port.
+# its own, macros for attributes name a member more than once, and mount options
+# have names like Opt_port.
 check_patch()
 {
 	case $1 in
 	*/trace.h) idioms=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,SPACING ;;
+	*/export_config.c) idioms=MACRO_ARG_REUSE ;;
 	*) idioms=none ;;
 	esac
 	(
