@@ -15,22 +15,15 @@ static LIST_HEAD(dafsd_clients);
 static DEFINE_MUTEX(dafsd_clients_lock);
 static u32 dafsd_client_count;
 
-static void dafsd_client_release_state(struct dafsd_client *client)
-{
-	const struct cred *cred;
-	unsigned long handle;
-
-	dafsd_opens_release_client(client);
-	xa_for_each(&client->creds, handle, cred) {
-		xa_erase(&client->creds, handle);
-		put_cred(cred);
-	}
-}
-
+/* Credentials go last: a session of a discarded client may register until it ends. */
 static void dafsd_client_free(struct kref *ref)
 {
 	struct dafsd_client *client = container_of(ref, struct dafsd_client, ref);
+	const struct cred *cred;
+	unsigned long handle;
 
+	xa_for_each(&client->creds, handle, cred)
+		put_cred(cred);
 	xa_destroy(&client->creds);
 	kfree(client->id);
 	kfree(client);
@@ -54,7 +47,7 @@ static void dafsd_client_remove(struct dafsd_client *client)
 	list_del_init(&client->node);
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
-	dafsd_client_release_state(client);
+	dafsd_opens_release_client(client);
 	dafsd_client_put(client);
 }
 

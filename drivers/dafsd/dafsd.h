@@ -102,7 +102,9 @@ enum dafsd_session_state {
  * @bound_to: state BOUND: the session; holds a reference
  * @bc_requester: state BOUND, back-control: sends directives
  * @sq_avail: send queue entries free for RDMA on @chan
- * @sq_wait: woken when they become more
+ * @sq_wait: woken when they become more, or @active less
+ * @active: requests in progress
+ * @leaving: bit 0 set by the first DISCONNECT
  * @reaper: ends a session that does not authenticate or does not hang up
  * @teardown: ends it; queued once, by the channel's end
  * @fence_id: fence_id_string, for the fencing procedures
@@ -127,6 +129,8 @@ struct dafsd_session {
 	struct dafs_requester *bc_requester;
 	atomic_t sq_avail;
 	wait_queue_head_t sq_wait;
+	atomic_t active;
+	unsigned long leaving;
 	struct delayed_work reaper;
 	struct work_struct teardown;
 	struct dafs_str fence_id;

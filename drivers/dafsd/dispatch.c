@@ -166,6 +166,7 @@ static void dafsd_rqst_work(struct work_struct *work)
 {
 	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+	struct dafsd_session *ses = rq->ses;
 	struct ib_send_wr *first = NULL;
 	u32 status = base->refuse;
 	u32 len;
@@ -176,6 +177,8 @@ static void dafsd_rqst_work(struct work_struct *work)
 	len = dafsd_encode(rq, &status);
 	if (!status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE)
 		first = dafsd_io_wrs(rq, NULL, &base->wr);
+	if (atomic_dec_return(&ses->active) == 1)
+		wake_up_all(&ses->sq_wait);
 	dafs_reply(base, status, len, first);
 }
 
@@ -184,6 +187,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
 
 	rq->ses = base->chan->priv;
+	atomic_inc(&rq->ses->active);
 	rq->proc = NULL;
 	rq->body = false;
 	rq->hang_up = false;

@@ -74,9 +74,6 @@ static int __init dafsd_init(void)
 {
 	int err;
 
-	dafsd_max_requests = clamp(dafsd_max_requests, 1U, (unsigned int)DAFS_MAX_NREQ);
-	dafsd_msg_size = clamp(round_down(dafsd_msg_size, 8U), (unsigned int)DAFS_FIRST_MSG_SIZE,
-			       (unsigned int)DAFS_MAX_MSG_SIZE);
 	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
 	dafsd_new_instance();
 	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, 0);

@@ -349,14 +349,22 @@ u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
  * dafsd_proc_disconnect() - DISCONNECT, 6.2.6
  * @rq: the request
  *
- * The client hangs up after the response; if it does not, the server does.
+ * What is in progress completes first.  The client hangs up after the response;
+ * if it does not, the server does.
  *
- * Return: DAFS status.
+ * Return: DAFS_STATUS_OK, or DAFSERR_ILLEGAL_STATE for a second one.
  */
 u32 dafsd_proc_disconnect(struct dafsd_rqst *rq)
 {
-	dafsd_session_set_state(rq->ses, DAFSD_SES_CLOSING);
-	dafsd_session_reap_in(rq->ses, DAFSD_HANG_UP_SECONDS);
+	struct dafsd_session *ses = rq->ses;
+
+	/* two of them would wait for each other */
+	if (test_and_set_bit(0, &ses->leaving))
+		return DAFSERR_ILLEGAL_STATE;
+	wait_event(ses->sq_wait,
+		   atomic_read(&ses->active) == 1 || !dafs_chan_is_open(ses->chan));
+	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
+	dafsd_session_reap_in(ses, DAFSD_HANG_UP_SECONDS);
 	return DAFS_STATUS_OK;
 }
 

@@ -103,6 +103,9 @@ struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id)
 {
 	struct dafsd_session *ses, *found = NULL;
 
+	/* what has not said CLIENT_CONNECT yet has zeros for an id */
+	if (!memchr_inv(session_id, 0, sizeof(*session_id)))
+		return NULL;
 	spin_lock(&dafsd_sessions_lock);
 	list_for_each_entry(ses, &dafsd_sessions, node) {
 		if (memcmp(&ses->session_id, session_id, sizeof(*session_id)))
@@ -232,13 +235,17 @@ static struct dafsd_session *dafsd_session_alloc(void)
 static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id *id,
 				   const struct rdma_conn_param *conn)
 {
+	/* root may have written anything to the parameters */
+	u32 requests = clamp_t(u32, READ_ONCE(dafsd_max_requests), 1, DAFS_MAX_NREQ);
+	u32 msg_size = clamp_t(u32, round_down(READ_ONCE(dafsd_msg_size), 8),
+			       DAFS_FIRST_MSG_SIZE, DAFS_MAX_MSG_SIZE);
 	struct dafs_chan_params params = {
 		.ops = &dafsd_chan_ops,
 		.priv = ses,
-		.send_size = dafsd_msg_size,
-		.recv_size = dafsd_msg_size,
-		.depth = dafsd_max_requests,
-		.rdma_ctxs = max(2 * dafsd_max_requests, 128U),
+		.send_size = msg_size,
+		.recv_size = msg_size,
+		.depth = requests,
+		.rdma_ctxs = max(2 * requests, 128U),
 	};
 	int err;
 

@@ -84,14 +84,19 @@ static int dafs_file_release(struct inode *inode, struct file *file)
 static int dafs_file_flush(struct file *file, fl_owner_t id)
 {
 	struct inode *inode = file_inode(file);
+	errseq_t since;
 
 	if (!(file->f_mode & FMODE_WRITE))
 		return 0;
 	dafs_file_settle(inode);
 	if (test_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(inode)->flags))
 		dafs_revalidate(inode, file->f_cred, true);
-	/* Reported, but not taken away from a later fsync(2). */
-	return filemap_check_wb_err(file->f_mapping, READ_ONCE(file->f_wb_err));
+	/*
+	 * Seen now, so that who opens the file later is not told; but not taken
+	 * away from a later fsync(2) of this file, which others may share.
+	 */
+	since = READ_ONCE(file->f_wb_err);
+	return errseq_check_and_advance(&file->f_mapping->wb_err, &since);
 }
 
 static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int datasync)

@@ -28,7 +28,8 @@
  * @lock: guards all below but @idle
  * @nreq: the promise
  * @target: what it shall become
- * @limit: streams the requester may believe in (E-41): the highest promise so far
+ * @limit: streams the requester may believe in (E-41)
+ * @unproven: requests to come until it must know of the last reduction, or 0
  * @nr_rqsts: request structures there are
  * @in_use: those that are not in @free
  * @busy: streams with a request in progress
@@ -43,6 +44,7 @@ struct dafs_responder {
 	u16 nreq;
 	u16 target;
 	u16 limit;
+	u16 unproven;
 	u16 nr_rqsts;
 	u16 in_use;
 	DECLARE_BITMAP(busy, DAFS_MAX_NREQ);
@@ -215,6 +217,18 @@ u16 dafs_responder_nreq(struct dafs_responder *rp)
 }
 EXPORT_SYMBOL_GPL(dafs_responder_nreq);
 
+/*
+ * When a reduction was announced, fewer requests than the old promise were on
+ * their way.  The one that makes up that number was sent on a credit which came
+ * with the announcement or after it, so its sender knows (5.2.2.2).
+ */
+static void dafs_responder_count(struct dafs_responder *rp)
+{
+	lockdep_assert_held(&rp->lock);
+	if (rp->unproven && !--rp->unproven)
+		rp->limit = rp->nreq;
+}
+
 /* A stream beyond the promise, or one that is busy, is refused (E-41). */
 static u32 dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
@@ -279,6 +293,7 @@ static void dafs_responder_begin(struct dafs_responder *rp, struct dafs_rqst *rq
 	rqst->in.len = rqst->hdr.len;
 	rqst->refuse = dafs_rqst_check(rp, rqst);
 	spin_lock_irqsave(&rp->lock, flags);
+	dafs_responder_count(rp);
 	if (!rqst->refuse)
 		rqst->refuse = dafs_rqst_take_stream(rp, rqst);
 	spin_unlock_irqrestore(&rp->lock, flags);
@@ -374,6 +389,8 @@ static int dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *rq
 		more = -1;
 	if (more)
 		trace_dafs_credit(rp->chan, rp->nreq, rp->nreq + more, rp->target);
+	if (more < 0)
+		rp->unproven = rp->nreq;
 	rp->nreq += more;
 	rp->limit = max(rp->limit, rp->nreq);
 	spin_unlock_irqrestore(&rp->lock, flags);

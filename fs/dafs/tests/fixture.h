@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the KUnit suites stand on: sessions with the real server of this
+ * machine over soft-RoCE, and the exported directory as the server's own file
+ * system shows it.
+ */
+#ifndef _DAFS_TEST_FIXTURE_H
+#define _DAFS_TEST_FIXTURE_H
+
+#include <kunit/test.h>
+#include <linux/cred.h>
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/path.h>
+#include "../proc.h"
+#include "../session.h"
+
+/**
+ * struct dafs_flavour - how a session speaks; suites run once for each
+ * @name: for the report
+ * @ipv6: connect to the IPv6 address
+ * @swab: in the byte order that is not this machine's
+ * @cksum: with checksums
+ * @rdma_read: with the RDMA-read channel
+ * @back_control: with the back-control channel
+ */
+struct dafs_flavour {
+	const char *name;
+	bool ipv6;
+	bool swab;
+	bool cksum;
+	bool rdma_read;
+	bool back_control;
+};
+
+/* For KUNIT_CASE_PARAM(): both byte orders, both families, both channels. */
+const void *dafs_flavours_gen(const void *prev, char *desc);
+
+/* The exports that the machine was set up with, see the parameters of fixture.c. */
+enum dafs_test_export {
+	DAFS_TEST_DATA,		/* writable, no root squash */
+	DAFS_TEST_RO,		/* read-only */
+	DAFS_TEST_SQUASH,	/* writable, root squash, not a whole file system */
+};
+
+/**
+ * struct dafs_fixture - a test's session and its own directory on the server
+ * @where: the export
+ * @params: of the session
+ * @ses: the session
+ * @export: root of the export
+ * @dir: a new directory in it, removed with all in it after the test
+ * @name: its name in the export
+ * @path: the same directory in the server's file system
+ */
+struct dafs_fixture {
+	enum dafs_test_export where;
+	struct dafs_session_params params;
+	struct dafs_session *ses;
+	struct dafs_fh export;
+	struct dafs_fh dir;
+	char name[32];
+	struct path path;
+};
+
+/* The defaults of @params for @flavour; the suite changes what it is about. */
+void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_session_params *params);
+
+/* Makes a fixture for the test; @flavour NULL for the first.  Ends with the test. */
+struct dafs_fixture *dafs_fixture(struct kunit *test, const struct dafs_flavour *flavour);
+struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavour *flavour,
+				     enum dafs_test_export where);
+
+/* Is the read-only export's file system mounted in the writable export, under its name? */
+bool dafs_fixture_nested(void);
+
+/* Another session of the test, destroyed with it unless destroyed before. */
+struct dafs_session *dafs_fixture_session(struct kunit *test,
+					  const struct dafs_session_params *params);
+void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
+
+/*
+ * Any procedure, and the very status it answers with (the stubs tell only an
+ * errno).  What points into the response is good until dafs_op_end() in the
+ * first form, and not at all in the second.
+ */
+u32 dafs_test_op(struct kunit *test, struct dafs_session *ses, struct dafs_op *op);
+u32 dafs_test_call(struct kunit *test, struct dafs_session *ses, const struct cred *cred, u32 proc,
+		   void *args, void *res);
+
+/* Expects a status, and tells both by their names if it is another. */
+#define DAFS_EXPECT_STATUS(test, expected, actual)					\
+do {											\
+	u32 want_ = (expected), got_ = (actual);					\
+											\
+	KUNIT_EXPECT_EQ_MSG(test, want_, got_, "%s instead of %s",			\
+			    dafs_status_name(got_), dafs_status_name(want_));		\
+} while (0)
+
+#define DAFS_ASSERT_STATUS(test, expected, actual)					\
+do {											\
+	u32 want_ = (expected), got_ = (actual);					\
+											\
+	KUNIT_ASSERT_EQ_MSG(test, want_, got_, "%s instead of %s",			\
+			    dafs_status_name(got_), dafs_status_name(want_));		\
+} while (0)
+
+/* The components of a path of names and single slashes; points into it. */
+#define DAFS_TEST_NAMES	8
+unsigned int dafs_test_split(const char *path, struct dafs_str *names, unsigned int max);
+
+/* LOOKUP of a path from the test's directory, which must be there. */
+struct dafs_fh dafs_test_lookup(struct kunit *test, struct dafs_fixture *fix, const char *path);
+
+/*
+ * The procedures that most suites need, with the status: OPEN by a path from
+ * @dir with the rest as in @args, CLOSE, and inline I/O.
+ */
+struct dafs_open_args dafs_test_open_args(const char *owner, u32 access, u32 deny);
+u32 dafs_test_open(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+		   const struct dafs_fh *dir, const char *path,
+		   const struct dafs_open_args *args, struct dafs_open_res *res);
+u32 dafs_test_close(struct kunit *test, struct dafs_session *ses,
+		    const struct dafs_open_res *open);
+u32 dafs_test_read(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+		   const struct dafs_read_inline_args *args, void *buf,
+		   struct dafs_read_inline_res *res);
+u32 dafs_test_write(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+		    const struct dafs_write_inline_args *args, struct dafs_write_res *res);
+
+/* Bytes that repeat nowhere soon, the same for the same @seed. */
+void dafs_test_pattern(void *buf, size_t len, u32 seed);
+
+/* The server's own view: files below the test's directory, without DAFS. */
+struct file *dafs_backing_open(struct dafs_fixture *fix, const char *name, int flags,
+			       umode_t mode);
+void dafs_backing_close(struct file *file);
+void dafs_backing_write(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			const void *data, size_t len);
+ssize_t dafs_backing_read(struct dafs_fixture *fix, const char *name, void *data, size_t len,
+			  loff_t pos);
+int dafs_backing_stat(struct dafs_fixture *fix, const char *name, struct kstat *stat);
+void dafs_backing_mkdir(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			umode_t mode);
+void dafs_backing_symlink(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			  const char *target);
+void dafs_backing_mknod(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			umode_t mode, dev_t dev);
+void dafs_backing_link(struct kunit *test, struct dafs_fixture *fix, const char *old,
+		       const char *name);
+void dafs_backing_remove(struct dafs_fixture *fix, const char *name);
+int dafs_backing_path(struct dafs_fixture *fix, const char *name, struct path *path);
+void dafs_backing_setattr(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			  struct iattr *ia);
+void dafs_backing_chmod(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			umode_t mode);
+void dafs_backing_chown(struct kunit *test, struct dafs_fixture *fix, const char *name, uid_t uid,
+			gid_t gid);
+
+/* The thread of the tests: root.  A function, because macros print their arguments. */
+static inline const struct cred *dafs_test_me(void)
+{
+	return current_cred();
+}
+
+/* A caller other than root, without or with further groups, freed with the test. */
+const struct cred *dafs_fixture_user(struct kunit *test, uid_t uid, gid_t gid);
+const struct cred *dafs_fixture_member(struct kunit *test, uid_t uid, gid_t gid,
+				       const gid_t *gids, unsigned int nr);
+
+static inline struct dafs_str dafs_test_str(const char *s)
+{
+	return (struct dafs_str) { .len = strlen(s), .data = (const u8 *)s };
+}
+
+static inline struct qstr dafs_test_qstr(const char *s)
+{
+	return (struct qstr)QSTR_INIT(s, strlen(s));
+}
+
+#endif /* _DAFS_TEST_FIXTURE_H */
