@@ -118,7 +118,8 @@ static void check_codec(const struct dafs_vector *what, const struct dafs_stream
 	struct dafs_stream first, second;
 	int err = dafs_vector_decode(in, what, &host);
 
-	MUST(err == 0 || err == -EBADMSG || (err == -EOPNOTSUPP && !dafs_proc_known(what->proc)));
+	MUST(err == 0 || err == -EBADMSG || err == -EINVAL ||
+	     (err == -EOPNOTSUPP && !dafs_proc_known(what->proc)));
 	if (err)
 		return;
 	check_direct_len(what, in);
