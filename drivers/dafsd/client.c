@@ -15,15 +15,23 @@ static LIST_HEAD(dafsd_clients);
 static DEFINE_MUTEX(dafsd_clients_lock);
 static u32 dafsd_client_count;
 
-/* Credentials go last: a session of a discarded client may register until it ends. */
-static void dafsd_client_free(struct kref *ref)
+static void dafsd_client_drop_creds(struct dafsd_client *client)
 {
-	struct dafsd_client *client = container_of(ref, struct dafsd_client, ref);
 	const struct cred *cred;
 	unsigned long handle;
 
-	xa_for_each(&client->creds, handle, cred)
+	xa_for_each(&client->creds, handle, cred) {
+		xa_erase(&client->creds, handle);
 		put_cred(cred);
+	}
+}
+
+static void dafsd_client_free(struct kref *ref)
+{
+	struct dafsd_client *client = container_of(ref, struct dafsd_client, ref);
+
+	/* a session of a discarded client may have registered until it ended */
+	dafsd_client_drop_creds(client);
 	xa_destroy(&client->creds);
 	kfree(client->id);
 	kfree(client);
@@ -48,6 +56,7 @@ static void dafsd_client_remove(struct dafsd_client *client)
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
 	dafsd_opens_release_client(client);
+	dafsd_client_drop_creds(client);
 	dafsd_client_put(client);
 }
 

@@ -139,11 +139,15 @@ static u32 dafsd_cred_insert(struct dafsd_client *client, const struct cred *cre
 	int err = -EBUSY;
 
 	xa_lock(&client->creds);
-	if (client->nr_creds < client->max_credentials)
-		err = __xa_alloc_cyclic(&client->creds, id, (void *)cred, xa_limit_32b,
-					&client->next_cred, GFP_KERNEL);
-	if (err >= 0)
-		client->nr_creds++;
+	if (client->nr_creds >= client->max_credentials)
+		goto unlock;
+	/* counted first, because allocating memory lets the lock go */
+	client->nr_creds++;
+	err = __xa_alloc_cyclic(&client->creds, id, (void *)cred, xa_limit_32b,
+				&client->next_cred, GFP_KERNEL);
+	if (err < 0)
+		client->nr_creds--;
+unlock:
 	xa_unlock(&client->creds);
 	return err < 0 ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
 }

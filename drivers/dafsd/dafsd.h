@@ -29,6 +29,7 @@ struct dafsd_proc;
 #define DAFSD_MAX_CREDENTIALS		1024
 #define DAFSD_LEASE_SECONDS		90
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
+#define DAFSD_MIN_RDMA			128U	/* send queue entries for RDMA of a session */
 
 /**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
@@ -103,7 +104,8 @@ enum dafsd_session_state {
  * @bc_requester: state BOUND, back-control: sends directives
  * @sq_avail: send queue entries free for RDMA on @chan
  * @sq_wait: woken when they become more, or @active less
- * @active: requests in progress
+ * @active: requests whose responses have not left
+ * @setup: held while a DAFSD_P_SETUP request is executed
  * @leaving: bit 0 set by the first DISCONNECT
  * @reaper: ends a session that does not authenticate or does not hang up
  * @teardown: ends it; queued once, by the channel's end
@@ -130,6 +132,7 @@ struct dafsd_session {
 	atomic_t sq_avail;
 	wait_queue_head_t sq_wait;
 	atomic_t active;
+	struct mutex setup;	/* see above */
 	unsigned long leaving;
 	struct delayed_work reaper;
 	struct work_struct teardown;
@@ -215,6 +218,7 @@ enum dafsd_class {
 
 #define DAFSD_P_UNAUTH	BIT(0)	/* allowed before authentication (E-52) */
 #define DAFSD_P_CRED	BIT(1)	/* acts with the caller's credential */
+#define DAFSD_P_SETUP	BIT(2)	/* one at a time on a channel */
 #define DAFSD_P_FIRST	BIT(3)	/* only as the first request on a channel */
 #define DAFSD_P_INLINE	BIT(4)	/* inline data in the request (args need inline_header) */
 

@@ -10,13 +10,13 @@ struct workqueue_struct *dafsd_wq;
 
 /* Chapter 6, in the order of the numbers; a missing row answers NOTSUPP. */
 const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
-	[DAFS_PROC_CLIENT_AUTH]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH,
+	[DAFS_PROC_CLIENT_AUTH]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_SETUP,
 					    dafsd_proc_client_auth },
-	[DAFS_PROC_CLIENT_CONNECT]	= { DAFSD_SPECIAL, DAFSD_P_FIRST,
+	[DAFS_PROC_CLIENT_CONNECT]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
 					    dafsd_proc_client_connect },
-	[DAFS_PROC_CLIENT_CONNECT_AUTH]	= { DAFSD_SPECIAL, DAFSD_P_FIRST,
+	[DAFS_PROC_CLIENT_CONNECT_AUTH]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
 					    dafsd_proc_client_connect_auth },
-	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST,
+	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
 					    dafsd_proc_connect_bind },
 	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_disconnect },
 	[DAFS_PROC_REGISTER_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_register_cred },
@@ -118,7 +118,6 @@ static u32 dafsd_execute(struct dafsd_rqst *rq)
 {
 	u32 status;
 
-	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
 	status = dafsd_check_state(rq->ses, rq->proc);
 	if (status)
 		return status;
@@ -133,6 +132,23 @@ static u32 dafsd_execute(struct dafsd_rqst *rq)
 	if (rq->proc->flags & DAFSD_P_CRED)
 		return dafsd_run_as(rq);
 	return rq->proc->run(rq);
+}
+
+/*
+ * What changes the session's state is executed one by one: a client that sends
+ * two of these at once (E-37 forbids it) finds the state that the first one left.
+ */
+static u32 dafsd_execute_in_turn(struct dafsd_rqst *rq)
+{
+	u32 status;
+
+	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
+	if (!rq->proc || !(rq->proc->flags & DAFSD_P_SETUP))
+		return dafsd_execute(rq);
+	mutex_lock(&rq->ses->setup);
+	status = dafsd_execute(rq);
+	mutex_unlock(&rq->ses->setup);
+	return status;
 }
 
 /* Rule W17: an error is a bare header, but where the draft says otherwise. */
@@ -166,19 +182,16 @@ static void dafsd_rqst_work(struct work_struct *work)
 {
 	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
-	struct dafsd_session *ses = rq->ses;
 	struct ib_send_wr *first = NULL;
 	u32 status = base->refuse;
 	u32 len;
 
 	dafsd_heed_desire(rq);
 	if (!status)
-		status = dafsd_execute(rq);
+		status = dafsd_execute_in_turn(rq);
 	len = dafsd_encode(rq, &status);
 	if (!status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE)
 		first = dafsd_io_wrs(rq, NULL, &base->wr);
-	if (atomic_dec_return(&ses->active) == 1)
-		wake_up_all(&ses->sq_wait);
 	dafs_reply(base, status, len, first);
 }
 
@@ -206,6 +219,9 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 	rq->scratch = NULL;
 	if (rq->hang_up)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
+	/* DISCONNECT waits to be the last one */
+	if (atomic_dec_return(&rq->ses->active) == 1)
+		wake_up_all(&rq->ses->sq_wait);
 }
 
 const struct dafs_responder_ops dafsd_responder_ops = {

@@ -128,33 +128,41 @@ u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 
 	return room < len ? DAFSERR_INVAL : DAFS_STATUS_OK;
 }
 
+/* Pieces of pages that [@from, @from + @len) touches; @len is not 0. */
+static unsigned int dafsd_io_pieces(const struct dafsd_io *io, u32 from, u32 len)
+{
+	unsigned int i, pieces = 0;
+	u32 end = from + len, at = 0;
+
+	for (i = 0; i < io->nr_bv && at < end; i++) {
+		at += io->bv[i].bv_len;
+		if (at > from)
+			pieces++;
+	}
+	return pieces;
+}
+
 /* The part [@from, @from + @len) of the pages, as RDMA wants it. */
 static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 from, u32 len)
 {
+	const struct bio_vec *bv = io->bv;
 	struct scatterlist *sg;
-	unsigned int i, n;
+	unsigned int i;
+	u32 n;
 	int err;
 
-	err = sg_alloc_table(sgt, io->nr_bv, GFP_KERNEL);
+	err = sg_alloc_table(sgt, dafsd_io_pieces(io, from, len), GFP_KERNEL);
 	if (err)
 		return err;
-	sg = sgt->sgl;
-	sgt->orig_nents = 0;
-	for (i = 0; i < io->nr_bv && len; i++) {
-		const struct bio_vec *bv = &io->bv[i];
-
-		if (from >= bv->bv_len) {
-			from -= bv->bv_len;
-			continue;
-		}
+	for (; from >= bv->bv_len; bv++)
+		from -= bv->bv_len;
+	for_each_sgtable_sg(sgt, sg, i) {
 		n = min(len, bv->bv_len - from);
-		if (sgt->orig_nents++)
-			sg = sg_next(sg);
 		sg_set_page(sg, bv->bv_page, n, bv->bv_offset + from);
 		from = 0;
 		len -= n;
+		bv++;
 	}
-	sg_mark_end(sg);
 	return 0;
 }
 

@@ -55,14 +55,18 @@ static u32 dafsd_connect_check(const struct dafs_client_connect_args *args)
 	return DAFS_STATUS_OK;
 }
 
+/* An earlier attempt on this channel may have left another one. */
 static u32 dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str *id)
 {
-	if (!id->len || ses->fence_id.data)
-		return DAFS_STATUS_OK;
-	ses->fence_id.data = kmemdup(id->data, id->len, GFP_KERNEL);
-	if (!ses->fence_id.data)
-		return DAFSERR_RESOURCE;
-	ses->fence_id.len = id->len;
+	u8 *data = NULL;
+
+	if (id->len) {
+		data = kmemdup(id->data, id->len, GFP_KERNEL);
+		if (!data)
+			return DAFSERR_RESOURCE;
+	}
+	kfree(ses->fence_id.data);
+	ses->fence_id = (struct dafs_str) { .len = id->len, .data = data };
 	return DAFS_STATUS_OK;
 }
 

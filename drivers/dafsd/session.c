@@ -173,12 +173,13 @@ static void dafsd_session_teardown(struct work_struct *work)
 	struct dafsd_session *ses = container_of(work, struct dafsd_session, teardown);
 
 	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
-	cancel_delayed_work_sync(&ses->reaper);
 	dafsd_session_unbind_all(ses);
-	dafsd_session_unbind(ses);
 	dafs_chan_quiesce(ses->chan);
 	wake_up_all(&ses->sq_wait);
 	dafs_responder_destroy(ses->responder);
+	/* from here on no handler runs that could bind it or set the reaper */
+	dafsd_session_unbind(ses);
+	cancel_delayed_work_sync(&ses->reaper);
 	if (ses->bc_requester) {
 		dafs_requester_abort(ses->bc_requester, -ENOTCONN);
 		dafs_requester_destroy(ses->bc_requester);
@@ -227,6 +228,7 @@ static struct dafsd_session *dafsd_session_alloc(void)
 	kref_init(&ses->ref);
 	spin_lock_init(&ses->lock);
 	init_waitqueue_head(&ses->sq_wait);
+	mutex_init(&ses->setup);
 	INIT_WORK(&ses->teardown, dafsd_session_teardown);
 	INIT_DELAYED_WORK(&ses->reaper, dafsd_session_reap);
 	return ses;
@@ -245,7 +247,7 @@ static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id 
 		.send_size = msg_size,
 		.recv_size = msg_size,
 		.depth = requests,
-		.rdma_ctxs = max(2 * requests, 128U),
+		.rdma_ctxs = max(2 * requests, DAFSD_MIN_RDMA),
 	};
 	int err;
 

@@ -63,16 +63,17 @@ static void dafs_conn_end(struct work_struct *work)
 	dafs_conn_put(conn);
 }
 
-static void dafs_conn_destroy_bound(struct dafs_conn *conn)
+/* The requester of a CONNECT_BIND stays until here, for what may still arrive for it. */
+static void dafs_conn_destroy_bound(struct dafs_chan *chan)
 {
-	if (conn->bc) {
-		dafs_chan_quiesce(conn->bc);
-		if (conn->bc_responder)
-			dafs_responder_destroy(conn->bc_responder);
-		dafs_chan_destroy(conn->bc);
-	}
-	if (conn->rr)
-		dafs_chan_destroy(conn->rr);
+	if (!chan)
+		return;
+	dafs_chan_quiesce(chan);
+	if (chan->requester)
+		dafs_requester_destroy(chan->requester);
+	if (chan->responder)
+		dafs_responder_destroy(chan->responder);
+	dafs_chan_destroy(chan);
 }
 
 static void dafs_conn_free(struct work_struct *work)
@@ -82,7 +83,8 @@ static void dafs_conn_free(struct work_struct *work)
 	unsigned long flags;
 
 	dafs_conn_quiesce(conn);
-	dafs_conn_destroy_bound(conn);
+	dafs_conn_destroy_bound(conn->bc);
+	dafs_conn_destroy_bound(conn->rr);
 	if (conn->rq)
 		dafs_requester_destroy(conn->rq);
 	if (conn->op)
@@ -146,6 +148,7 @@ static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, v
 		return -ENOMEM;
 	call->proc = proc;
 	call->args = args;
+	call->last = proc == DAFS_PROC_CONNECT_BIND;
 	err = dafs_call_start(rq, call);
 	if (!err)
 		err = dafs_call_wait(call);
@@ -229,7 +232,7 @@ static bool dafs_conn_opts_ok(const struct dafs_conn *conn, const struct dafs_co
 	       o->max_request_size >= DAFS_MIN_MSG_SIZE &&
 	       o->max_response_size >= DAFS_MIN_MSG_SIZE &&
 	       o->max_response_size <= conn->op->limits.recv_size &&
-	       (!o->use_checksums || conn->ses->params.cksum);
+	       !o->use_checksums == !conn->ses->params.cksum;
 }
 
 /* CLIENT_CONNECT_AUTH, and its answer put to work. */
@@ -299,7 +302,6 @@ static int dafs_conn_bind(struct dafs_conn *conn, struct dafs_chan *chan, u16 ch
 	if (err)
 		dafs_chan_quiesce(chan);
 	dafs_requester_abort(rq, -ENOTCONN);
-	dafs_requester_destroy(rq);
 	return err;
 }
 
@@ -331,7 +333,6 @@ static int dafs_conn_open_back_control(struct dafs_conn *conn)
 	rp = dafs_responder_create(conn->bc, &dafs_back_ops, DAFS_BACK_REQUESTS);
 	if (IS_ERR(rp))
 		return PTR_ERR(rp);
-	conn->bc_responder = rp;
 	return dafs_conn_bind(conn, conn->bc, DAFS_BACK_CONTROL_CHANNEL);
 }
 

@@ -239,6 +239,7 @@ struct dafs_open_state {
  * @state_id: that the call in progress was sent with
  * @recover: the server did not know @state_id
  * @tries: failures that count against DAFS_IO_TRIES
+ * @lost: connections that ended before it was answered
  * @delay_ms: for dafs_status_transient()
  * @args: of the call in progress
  */
@@ -272,6 +273,7 @@ struct dafs_io {
 	struct dafs_opaque64 state_id;
 	bool recover;
 	unsigned int tries;
+	unsigned int lost;
 	unsigned int delay_ms;
 	union {
 		struct dafs_read_inline_args read_inline;

@@ -575,7 +575,9 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 			return err;
 	}
 	generic_fillattr(&nop_mnt_idmap, request_mask, inode, stat);
-	stat->blksize = DAFS_SB(inode->i_sb)->opts.wsize;
+	/* Not for directories: readdir(3) would ask for that much at a time. */
+	if (S_ISREG(inode->i_mode))
+		stat->blksize = DAFS_SB(inode->i_sb)->opts.wsize;
 	stat->btime = di->btime;
 	if (DAFS_SB(inode->i_sb)->attrs & DAFS_FATTR_TIME_CREATE)
 		stat->result_mask |= STATX_BTIME;

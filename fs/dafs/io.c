@@ -465,6 +465,17 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 		dafs_io_try_again(io, -EIO);
 }
 
+/* A soft session bears so many connections that end without an answer. */
+static void dafs_io_lost(struct dafs_io *io)
+{
+	const struct dafs_session_params *params = dafs_session_params(io->sbi->ses);
+
+	if (params->soft && ++io->lost > params->retrans)
+		dafs_io_end(io, -ETIMEDOUT);
+	else
+		dafs_io_retry(io, DAFS_IO_PAUSE);
+}
+
 static void dafs_io_done_work(struct work_struct *work)
 {
 	struct dafs_io *io = container_of(work, struct dafs_io, done_work);
@@ -482,7 +493,7 @@ static void dafs_io_done_work(struct work_struct *work)
 		dafs_conn_failed(io->conn);
 	dafs_io_drop_call(io);
 	if (lost)
-		dafs_io_retry(io, DAFS_IO_PAUSE);
+		dafs_io_lost(io);
 	else if (status != DAFS_STATUS_OK)
 		dafs_io_status(io, status, io->direct);
 	else

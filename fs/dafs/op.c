@@ -74,6 +74,7 @@ static int dafs_op_sleep(unsigned int *ms)
 static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 {
 	unsigned int patience = DAFS_PATIENCE_MIN_MS;
+	unsigned int lost = 0;
 	bool forgot = false;
 	int err;
 
@@ -81,6 +82,9 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 		err = dafs_op_try(ses, op);
 		if (err && err != -ENOTCONN)
 			return err;
+		/* a server that connects but does not answer is no better than none */
+		if (err && ses->params.soft && ++lost > ses->params.retrans)
+			return -ETIMEDOUT;
 		if (!err) {
 			switch (op->status) {
 			case DAFSERR_DELAY:

@@ -20,6 +20,7 @@
 #define DAFS_HOUSEKEEPING	(5 * HZ)
 #define DAFS_IDLE		(30 * HZ)	/* a third of the usual lease (4.4.1.1) */
 #define DAFS_GOODBYE		(5 * HZ)	/* for a response nobody needs */
+#define DAFS_NULLS		32U		/* sent in one round of housekeeping */
 
 /* All sessions of this machine are one client: one id, one verifier (2.4.3). */
 static u8 dafs_instance[4];
@@ -155,20 +156,15 @@ static void dafs_session_reconnect(struct work_struct *work)
 	dafs_session_say_up(ses);
 }
 
-/* A NULL to renew the lease, or as many as give the server its buffers back. */
+/*
+ * A NULL to renew the lease, or as many as give the server its buffers back: a
+ * number that the server chose, so not all at one go.
+ */
 static void dafs_session_send_nulls(struct dafs_conn *conn, unsigned int nr)
 {
-	struct dafs_call *call;
-
-	while (nr--) {
-		call = dafs_call_alloc(GFP_KERNEL);
-		if (!call)
-			return;
-		call->proc = DAFS_PROC_NULL;
-		if (!dafs_call_start(conn->rq, call))
-			dafs_call_wait(call);
-		dafs_call_put(call);
-	}
+	nr = min(nr, DAFS_NULLS);
+	while (nr-- && dafs_conn_tell(conn, DAFS_PROC_NULL, NULL))
+		;
 }
 
 static void dafs_session_keep(struct work_struct *work)

@@ -61,7 +61,6 @@ struct dafs_session_params {
  * @op: operation channel
  * @rq: its requester
  * @bc: back-control channel or NULL
- * @bc_responder: of @bc
  * @rr: RDMA-read channel or NULL
  * @session_id: from the server
  * @client_id: from the server; differs after a server restart (4.4.1.6)
@@ -79,7 +78,6 @@ struct dafs_conn {
 	struct dafs_chan *op;
 	struct dafs_requester *rq;
 	struct dafs_chan *bc;
-	struct dafs_responder *bc_responder;
 	struct dafs_chan *rr;
 	struct dafs_opaque64 session_id;
 	struct dafs_opaque64 client_id;

@@ -124,14 +124,15 @@ void dafs_chan_fail(struct dafs_chan *chan, enum dafs_close_reason reason)
 		return;
 	}
 	chan->reason = reason;
+	if (!chan->error)
+		chan->error = -ENOTCONN;
 	spin_unlock_irqrestore(&chan->lock, flags);
 
 	trace_dafs_close(chan, reason);
 	wake_up_all(&chan->mr_wait);
-	if (!chan->error)
-		chan->error = -ENOTCONN;
 	complete_all(&chan->connected);
-	if (reason != DAFS_CLOSE_LOCAL && (was == DAFS_CHAN_OPEN || !chan->active))
+	if (reason != DAFS_CLOSE_LOCAL &&
+	    (was == DAFS_CHAN_OPEN || (was == DAFS_CHAN_CONNECTING && !chan->active)))
 		chan->ops->closed(chan, reason);
 }
 EXPORT_SYMBOL_GPL(dafs_chan_fail);
@@ -163,7 +164,7 @@ static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_cha
 	const struct ib_device_attr *attr = &chan->id->device->attrs;
 	struct dafs_chan_limits *lim = &chan->limits;
 	u32 per_request = 1 + (p->mrs ? 2 * DAFS_MEM_MRS : 0);
-	u32 room = attr->max_qp_wr - 1;
+	u32 room = attr->max_qp_wr - 1 - DAFS_SPARE_RQSTS;
 
 	if (p->mrs && !(attr->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return -EOPNOTSUPP;
@@ -172,7 +173,7 @@ static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_cha
 	lim->depth = min_t(u32, p->depth, room / per_request);
 	if (!lim->depth)
 		return -EOPNOTSUPP;
-	lim->sq = lim->depth * per_request + DAFS_MEM_MRS;
+	lim->sq = lim->depth * per_request + DAFS_SPARE_RQSTS;
 	lim->rq = lim->depth + 2;
 	lim->mrs = p->mrs;
 	lim->mr_pages = min_t(u32, attr->max_fast_reg_page_list_len,
@@ -535,11 +536,12 @@ EXPORT_SYMBOL_GPL(dafs_chan_accept_prepare);
  * dafs_chan_accept() - accept the connection
  * @chan: from dafs_chan_accept_prepare(), with its first receive posted
  *
- * From success on the channel owns the rdma_cm identifier.
+ * From success on the channel owns the rdma_cm identifier.  It may fail at any
+ * time then, also before this function returns, and says so by ->closed().
  *
  * Context: rdma_cm event handler; may sleep.
- * Return: 0 or a negative errno; the caller then destroys the channel and
- * returns an error to rdma_cm, which destroys the identifier.
+ * Return: 0; or -ENOTCONN if it failed before, without ->closed(): the caller
+ * destroys it and returns an error to rdma_cm, which destroys the identifier.
  */
 int dafs_chan_accept(struct dafs_chan *chan)
 {
@@ -549,17 +551,15 @@ int dafs_chan_accept(struct dafs_chan *chan)
 		.retry_count = 7,
 		.rnr_retry_count = 0,
 	};
-	int err;
 
 	if (!dafs_chan_advance(chan, DAFS_CHAN_CONNECTING))
 		return -ENOTCONN;
 	chan->id->context = chan;
 	chan->id->event_handler = dafs_cm_event;
-	err = rdma_accept(chan->id, &param);
-	if (err)
-		return err;
 	chan->own_id = true;
 	trace_dafs_connect(chan);
+	if (rdma_accept(chan->id, &param))
+		dafs_chan_fail(chan, DAFS_CLOSE_CM);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(dafs_chan_accept);

@@ -17,6 +17,10 @@ void dafs_calls_exit(void);
 void dafs_requester_response(struct dafs_requester *rq, struct dafs_msg *msg);
 
 /* responder.c */
+
+/* Responses that may still be leaving while the next requests are at work. */
+#define DAFS_SPARE_RQSTS	8
+
 void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg);
 
 #endif /* _DAFS_COMMON_H */

@@ -19,8 +19,6 @@
 #include "common.h"
 #include "trace.h"
 
-#define DAFS_SPARE_RQSTS	8
-
 /**
  * struct dafs_responder - the side of a channel that answers requests
  * @chan: the channel
@@ -30,6 +28,7 @@
  * @target: what it shall become
  * @limit: streams the requester may believe in (E-41)
  * @unproven: requests to come until it must know of the last reduction, or 0
+ * @growing: receives for a higher promise are being posted
  * @nr_rqsts: request structures there are
  * @in_use: those that are not in @free
  * @busy: streams with a request in progress
@@ -45,6 +44,7 @@ struct dafs_responder {
 	u16 target;
 	u16 limit;
 	u16 unproven;
+	bool growing;
 	u16 nr_rqsts;
 	u16 in_use;
 	DECLARE_BITMAP(busy, DAFS_MAX_NREQ);
@@ -371,50 +371,96 @@ static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The three courses of action of 3.2.6.4.2.  Return: how many receives to post
- * besides the one of this request; -1 not to post that one either.
+ * Raises the promise to what it shall be, receives first (3.2.6.4.2).  What
+ * there is no memory for is not promised.
  */
-static int dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *rqst, u16 *target)
+static void dafs_responder_grow(struct dafs_responder *rp)
 {
+	u16 want = 0, more = 0;
 	unsigned long flags;
-	int more = 0;
 
-	spin_lock_irqsave(&rp->lock, flags);
-	if (rqst->holds_stream)
-		__clear_bit(rqst->hdr.stream_id, rp->busy);
-	*target = rp->target;
-	if (rp->target > rp->nreq)
-		more = rp->target - rp->nreq;
-	else if (rp->target < rp->nreq)
-		more = -1;
-	if (more)
-		trace_dafs_credit(rp->chan, rp->nreq, rp->nreq + more, rp->target);
-	if (more < 0)
-		rp->unproven = rp->nreq;
-	rp->nreq += more;
-	rp->limit = max(rp->limit, rp->nreq);
-	spin_unlock_irqrestore(&rp->lock, flags);
-	return more;
-}
-
-/* Posts what the promise in the reply needs; what it cannot, it does not promise. */
-static void dafs_responder_repost(struct dafs_responder *rp, struct dafs_rqst *rqst, u16 *target)
-{
-	int more = dafs_responder_credit(rp, rqst, target);
-	struct dafs_msg *msg = rqst->recv;
-
-	rqst->recv = NULL;
-	if (more < 0) {
-		msg->owner = DAFS_MSG_FREE;
-		dafs_msg_free(msg);
+	if (READ_ONCE(rp->target) <= READ_ONCE(rp->nreq))
 		return;
+	spin_lock_irqsave(&rp->lock, flags);
+	if (!rp->growing && rp->target > rp->nreq) {
+		want = rp->target;
+		more = want - rp->nreq;
+		rp->growing = true;
 	}
-	dafs_msg_post(msg);
+	spin_unlock_irqrestore(&rp->lock, flags);
 	if (!more)
 		return;
-	if (dafs_responder_add_rqsts(rp, rp->nreq + DAFS_SPARE_RQSTS) ||
+	if (dafs_responder_add_rqsts(rp, want + DAFS_SPARE_RQSTS) ||
 	    dafs_chan_post_recvs(rp->chan, more))
-		dafs_chan_fail(rp->chan, DAFS_CLOSE_QP);
+		more = 0;
+	spin_lock_irqsave(&rp->lock, flags);
+	trace_dafs_credit(rp->chan, rp->nreq, rp->nreq + more, rp->target);
+	rp->nreq += more;
+	rp->limit = max(rp->limit, rp->nreq);
+	rp->growing = false;
+	spin_unlock_irqrestore(&rp->lock, flags);
+}
+
+/* Return: true if this reply lowers the promise, so that its receive stays unposted. */
+static bool dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *rqst, u16 *target)
+{
+	lockdep_assert_held(&rp->lock);
+	if (rqst->holds_stream)
+		__clear_bit(rqst->hdr.stream_id, rp->busy);
+	if (rp->target >= rp->nreq) {
+		*target = rp->nreq;
+		return false;
+	}
+	*target = rp->target;
+	trace_dafs_credit(rp->chan, rp->nreq, rp->nreq - 1, rp->target);
+	rp->unproven = rp->nreq;
+	rp->nreq--;
+	return true;
+}
+
+static void dafs_reply_seal(struct dafs_rqst *rqst, const struct dafs_res_hdr *hdr)
+{
+	dafs_put_res_hdr(&rqst->out, hdr);
+	if (rqst->chan->cksum && !rqst->no_cksum)
+		dafs_msg_cksum(rqst->out.base, hdr->len);
+}
+
+/*
+ * The receive for the next request, then the response.  One lock around it
+ * all: had a reply with an older, higher promise been posted after one that
+ * lowered it, the requester would send what no receive waits for.
+ *
+ * Return: 0; or an error, and no completion will come.
+ */
+static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
+			   struct ib_send_wr *first)
+{
+	struct dafs_chan *chan = rqst->chan;
+	struct dafs_responder *rp = chan->responder;
+	struct dafs_msg *msg = rqst->recv;
+	unsigned long flags;
+	u16 target;
+	bool drop;
+	int err;
+
+	rqst->recv = NULL;
+	spin_lock_irqsave(&rp->lock, flags);
+	drop = dafs_responder_credit(rp, rqst, &target);
+	if (target != hdr->target_nreq) {
+		hdr->target_nreq = target;
+		dafs_reply_seal(rqst, hdr);
+	}
+	if (!drop)
+		dafs_msg_post(msg);
+	ib_dma_sync_single_for_device(chan->id->device, rqst->send->addr, hdr->len,
+				      DMA_TO_DEVICE);
+	err = dafs_chan_is_open(chan) ? ib_post_send(chan->id->qp, first, NULL) : -ENOTCONN;
+	spin_unlock_irqrestore(&rp->lock, flags);
+	if (drop) {
+		msg->owner = DAFS_MSG_FREE;
+		dafs_msg_free(msg);
+	}
+	return err;
 }
 
 /**
@@ -432,7 +478,9 @@ static void dafs_responder_repost(struct dafs_responder *rp, struct dafs_rqst *r
 void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *first)
 {
 	struct dafs_chan *chan = rqst->chan;
+	struct dafs_responder *rp = chan->responder;
 	struct dafs_res_hdr hdr = {
+		.target_nreq = dafs_responder_nreq(rp),
 		.stream_id = rqst->hdr.stream_id,
 		.seq_number = rqst->hdr.seq_number,
 		.version = min_t(u32, rqst->hdr.version, DAFS_PROTOCOL_VERSION),
@@ -441,16 +489,11 @@ void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *
 	};
 
 	memcpy(hdr.analyzer, rqst->hdr.analyzer, sizeof(hdr.analyzer));
-	dafs_responder_repost(chan->responder, rqst, &hdr.target_nreq);
-	dafs_put_res_hdr(&rqst->out, &hdr);
-	if (chan->cksum && !rqst->no_cksum)
-		dafs_msg_cksum(rqst->out.base, len);
+	dafs_responder_grow(rp);
+	dafs_reply_seal(rqst, &hdr);
 	rqst->sge.length = len;
 	trace_dafs_rqst_reply(rqst, status, len);
-	ib_dma_sync_single_for_device(chan->id->device, rqst->send->addr, len, DMA_TO_DEVICE);
-	if (!dafs_chan_is_open(chan)) {
-		dafs_reply_done(rqst);
-	} else if (ib_post_send(chan->id->qp, first ?: &rqst->wr, NULL)) {
+	if (dafs_reply_post(rqst, &hdr, first ?: &rqst->wr)) {
 		dafs_chan_fail(chan, DAFS_CLOSE_QP);
 		dafs_reply_done(rqst);
 	}

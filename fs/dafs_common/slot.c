@@ -121,8 +121,10 @@ static void dafs_call_free(struct kref *ref)
 {
 	struct dafs_call *call = container_of(ref, struct dafs_call, ref);
 
-	if (call->reply)
+	if (call->reply && !call->last)
 		dafs_msg_post(call->reply);
+	else if (call->reply)
+		call->reply->owner = DAFS_MSG_FREE;
 	if (call->slot >= 0)
 		dafs_slot_release(&call->chan->requester->slots[call->slot], DAFS_SLOT_CALL);
 	kmem_cache_free(dafs_call_cache, call);
@@ -653,7 +655,13 @@ EXPORT_SYMBOL_GPL(dafs_requester_nreq);
  */
 u16 dafs_requester_surplus(struct dafs_requester *rq)
 {
-	return READ_ONCE(rq->nreq) - READ_ONCE(rq->target);
+	unsigned long flags;
+	u16 surplus;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	surplus = rq->nreq - rq->target;
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return surplus;
 }
 EXPORT_SYMBOL_GPL(dafs_requester_surplus);
 

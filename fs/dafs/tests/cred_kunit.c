@@ -313,7 +313,7 @@ static void dafs_cred_untrusted_test(struct kunit *test)
 /* R-3.1.2.2-03 R-6.2.8-10 R-6.2.1-05 */
 static void dafs_cred_limit_test(struct kunit *test)
 {
-	struct raw_login login = { .id = "cred limit", .opts.max_credentials = 5 };
+	struct raw_login login = { .opts.max_credentials = 5 };
 	struct raw_conn *a = raw_session(test, test->param_value, &login), *b;
 	u8 handles[5][4], more[4];
 	unsigned int i, round;

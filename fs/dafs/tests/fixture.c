@@ -652,8 +652,14 @@ const struct cred *dafs_fixture_member(struct kunit *test, uid_t uid, gid_t gid,
 
 	KUNIT_ASSERT_NOT_NULL(test, cred);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_fixture_put_cred, cred));
-	cred->uid = cred->euid = cred->suid = cred->fsuid = make_kuid(&init_user_ns, uid);
-	cred->gid = cred->egid = cred->sgid = cred->fsgid = make_kgid(&init_user_ns, gid);
+	cred->uid = make_kuid(&init_user_ns, uid);
+	cred->euid = cred->uid;
+	cred->suid = cred->uid;
+	cred->fsuid = cred->uid;
+	cred->gid = make_kgid(&init_user_ns, gid);
+	cred->egid = cred->gid;
+	cred->sgid = cred->gid;
+	cred->fsgid = cred->gid;
 	cap_clear(cred->cap_effective);
 	dafs_fixture_set_groups(test, cred, gids, nr);
 	return cred;

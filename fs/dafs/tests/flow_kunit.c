@@ -44,7 +44,7 @@ struct flow {
 	struct kunit *test;
 	struct raw_server *srv;
 	struct dafs_session *ses;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct flow_held held[FLOW_CALLERS];
 	unsigned int nr;
 	unsigned int window;

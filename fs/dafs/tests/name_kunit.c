@@ -444,6 +444,7 @@ static void dafs_bad_name_change_test(struct kunit *test)
 	struct dafs_create_res created;
 	struct dafs_change_res removed;
 	struct dafs_rename_res renamed;
+	struct dafs_fh fh;
 
 	dafs_backing_mkdir(test, fix, "there", 0755);
 	DAFS_EXPECT_STATUS(test, bad->change,
@@ -459,8 +460,8 @@ static void dafs_bad_name_change_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->ses, dafs_test_me(),
 							     DAFS_PROC_RENAME, &rename,
 							     &renamed));
-	dafs_name_expect_same(test, fix, "there", &(struct dafs_fh[]){
-			      dafs_test_lookup(test, fix, "there") }[0]);
+	fh = dafs_test_lookup(test, fix, "there");
+	dafs_name_expect_same(test, fix, "there", &fh);
 }
 
 /* R-6.1.6-10: 255 bytes are a name, of one byte each or of three. */
@@ -513,7 +514,8 @@ static const struct dafs_create_case dafs_create_cases[] = {
 	{ .name = "chr", .type = DAFS_TYPE_CHR, .mode = S_IFCHR | 0600, .major = 5, .minor = 1 },
 	{ .name = "blk", .type = DAFS_TYPE_BLK, .mode = S_IFBLK | 0600, .major = 259,
 	  .minor = 70000 },
-	{ .name = "link", .type = DAFS_TYPE_LNK, .mode = S_IFLNK | 0777, .link = "t/../\x01\xff %" },
+	{ .name = "link", .type = DAFS_TYPE_LNK, .mode = S_IFLNK | 0777,
+	  .link = "t/../\x01\xff %" },
 };
 
 static struct dafs_create_args dafs_create_case_args(const struct dafs_create_case *c)

@@ -296,7 +296,8 @@ struct raw_msg *raw_recv(struct raw_conn *conn, unsigned int ms)
 {
 	struct raw_msg *msg = NULL;
 
-	wait_event_timeout(conn->wait, (msg = raw_take(conn, &conn->msgs)) || READ_ONCE(conn->closed),
+	wait_event_timeout(conn->wait,
+			   (msg = raw_take(conn, &conn->msgs)) || READ_ONCE(conn->closed),
 			   msecs_to_jiffies(ms));
 	return msg ?: raw_take(conn, &conn->msgs);
 }

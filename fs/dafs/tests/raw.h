@@ -87,13 +87,13 @@ struct raw_conn {
 	struct ib_cq *cq;
 	struct completion step;
 	int error;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct list_head msgs;
 	struct list_head requests;
 	struct work_struct serve;
 	wait_queue_head_t wait;
 	bool closed;
-	struct mutex sending;
+	struct mutex sending;	/* see above */
 	void *send;
 	u64 send_addr;
 	struct ib_cqe send_cqe;
@@ -120,7 +120,6 @@ struct raw_conn {
  * @request: called for each message, in process context; NULL to be silent
  * @refuse: reject connections
  * @opts: what it answers to a connect request
- * @cksum: it uses checksums from then on
  * @nulls: NULLs it has seen
  * @priv: the test's
  */
@@ -128,7 +127,7 @@ struct raw_server {
 	struct kunit *test;
 	struct dafs_listener listener;
 	struct dafs_session_params params;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct list_head conns;
 	unsigned int nr_conns;
 	void (*request)(struct raw_conn *conn, struct raw_msg *msg);

@@ -1110,6 +1110,79 @@ static void dafs_client_shutdown_test(struct kunit *test)
 	dafs_session_shutdown(ses);
 }
 
+/* Directives of a server (6.6). */
+
+static u32 dafs_directive(struct kunit *test, struct raw_conn *bc, u32 proc, u16 chain_flags)
+{
+	union dafs_args args = {};
+	struct dafs_req_hdr hdr = raw_hdr(bc, proc);
+	struct dafs_res_hdr res = {};
+
+	hdr.stream_id = 3;
+	hdr.chain_flags = chain_flags;
+	get_random_bytes(hdr.analyzer, sizeof(hdr.analyzer));
+	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(bc, &hdr, &args, &res, NULL));
+	dafs_expect_reply_to(test, bc, &hdr, &res);
+	return res.status;
+}
+
+/*
+ * R-3.2.2-02 R-3.1.2.3.3-01 R-3.2.5-07 R-E.9-01 R-E.9-04 R-E.8-04: the client at
+ * the other end of a back-control channel
+ */
+static void dafs_directives_test(struct kunit *test)
+{
+	const struct dafs_flavour *flavour = test->param_value;
+	struct raw_server *srv = raw_server(test);
+	struct raw_conn *op, *bc;
+
+	srv->params.cksum = flavour->cksum;
+	srv->params.swab = flavour->swab;
+	srv->params.back_control = true;
+	srv->opts.use_checksums = flavour->cksum;
+	srv->opts.use_back_control_channel = 1;
+	dafs_fixture_session(test, &srv->params);
+	op = raw_accepted(srv, 0);
+	bc = raw_accepted(srv, 1);
+	KUNIT_ASSERT_NOT_NULL(test, op);
+	KUNIT_ASSERT_NOT_NULL(test, bc);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_directive(test, bc, DAFS_PROC_BC_NULL, 0));
+	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, dafs_directive(test, bc, DAFS_PROC_NULL, 0));
+	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, dafs_directive(test, bc, 154, 0));
+	KUNIT_EXPECT_EQ(test, DAFSERR_CHAIN_FORM,
+			dafs_directive(test, bc, DAFS_PROC_BC_NULL, DAFS_CHF_FORW));
+	/* an id that the client does not know is ignored (E-109) */
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
+			dafs_directive(test, bc, DAFS_PROC_BC_BATCH_COMPLETION, 0));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_directive(test, bc, DAFS_PROC_BC_NULL, 0));
+
+	KUNIT_EXPECT_GE(test, op->disc_len, sizeof(op->disc));
+	KUNIT_EXPECT_EQ(test, DAFS_REQUEST_MAGIC, dafs_get32(&op->disc.magic, flavour->swab));
+	KUNIT_EXPECT_EQ(test, DAFS_CHANNEL_OPERATION,
+			dafs_get32(&op->disc.channel_type, flavour->swab));
+	KUNIT_EXPECT_EQ(test, DAFS_CHANNEL_BACK_CONTROL,
+			dafs_get32(&bc->disc.channel_type, flavour->swab));
+	KUNIT_EXPECT_MEMEQ(test, op->disc.client_instance, bc->disc.client_instance, 4);
+	KUNIT_EXPECT_MEMEQ(test, op->disc.client_session, bc->disc.client_session, 4);
+	KUNIT_EXPECT_NE(test, op->id->qp->qp_num, bc->id->qp->qp_num);
+}
+
+/* Another session of this client has another differentiator, by R-E.9-04. */
+static void dafs_differentiator_test(struct kunit *test)
+{
+	struct raw_server *srv = raw_server(test);
+	struct raw_conn *a, *b;
+
+	dafs_fixture_session(test, &srv->params);
+	dafs_fixture_session(test, &srv->params);
+	a = raw_accepted(srv, 0);
+	b = raw_accepted(srv, 1);
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	KUNIT_ASSERT_NOT_NULL(test, b);
+	KUNIT_EXPECT_MEMEQ(test, a->disc.client_instance, b->disc.client_instance, 4);
+	KUNIT_EXPECT_MEMNEQ(test, a->disc.client_session, b->disc.client_session, 4);
+}
+
 static struct kunit_case dafs_session_cases[] = {
 	KUNIT_CASE_PARAM(dafs_connect_auth_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_every_cksum_test, dafs_flavours_gen),
@@ -1147,6 +1220,8 @@ static struct kunit_case dafs_session_cases[] = {
 	KUNIT_CASE_PARAM(dafs_client_one_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_client_reconnect_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_client_shutdown_test),
+	KUNIT_CASE_PARAM(dafs_directives_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_differentiator_test),
 	{}
 };
 

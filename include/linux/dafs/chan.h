@@ -313,6 +313,8 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @args: in host form; needed until dafs_call_start() returned
  * @cred: cred_handle
  * @mem: memory named in @args, or NULL; invalidated before completion
+ * @last: no request follows on this channel, so that the buffer of the response
+ *	is not posted again
  * @fill: if set, called after encoding to put inline data into @stream
  * @done: if set, called once on completion, in softirq context; otherwise
  *	dafs_call_wait() waits
@@ -333,6 +335,7 @@ struct dafs_call {
 	void *args;
 	u8 cred[4];
 	struct dafs_mem *mem;
+	bool last;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
 	void (*done)(struct dafs_call *call);
 	void *priv;
