@@ -48,12 +48,14 @@ static int dafsd_fix_mode(struct inode *dir, struct dentry *dentry, umode_t mode
 	return err;
 }
 
-/* 62 bits of the verifier, in what every file system stores: whole seconds. */
-static void dafsd_verifier_times(const struct dafs_opaque64 *verifier, time64_t *mtime,
-				 time64_t *atime)
+/* Half a verifier as a time: seconds that every file system stores, and one bit more. */
+static struct timespec64 dafsd_verifier_time(const u8 *half, struct inode *inode)
 {
-	*mtime = get_unaligned((const u32 *)verifier->b) & 0x7fffffff;
-	*atime = get_unaligned((const u32 *)(verifier->b + 4)) & 0x7fffffff;
+	u32 v = get_unaligned((const u32 *)half);
+	struct timespec64 ts = { .tv_sec = v & S32_MAX, .tv_nsec = v >> 31 };
+
+	/* where times are coarse, that bit is lost */
+	return timestamp_truncate(ts, inode);
 }
 
 /* The verifier lives in the times until the client sets them (6.5.24). */
@@ -63,10 +65,11 @@ static int dafsd_keep_verifier(struct dentry *dentry, const struct dafs_opaque64
 	struct iattr ia = {
 		.ia_valid = ATTR_MTIME | ATTR_ATIME | ATTR_MTIME_SET | ATTR_ATIME_SET |
 			    ATTR_TIMES_SET | ATTR_CTIME,
+		.ia_mtime = dafsd_verifier_time(verifier->b, inode),
+		.ia_atime = dafsd_verifier_time(verifier->b + 4, inode),
 	};
 	int err;
 
-	dafsd_verifier_times(verifier, &ia.ia_mtime.tv_sec, &ia.ia_atime.tv_sec);
 	inode_lock(inode);
 	err = notify_change(&nop_mnt_idmap, dentry, &ia, NULL);
 	inode_unlock(inode);
@@ -81,14 +84,15 @@ static int dafsd_keep_verifier(struct dentry *dentry, const struct dafs_opaque64
  * Context: any.
  * Return: true if the request is a repetition of the one that made the file.
  */
-bool dafsd_create_verifier_matches(const struct inode *inode,
-				   const struct dafs_opaque64 *verifier)
+bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_opaque64 *verifier)
 {
-	time64_t mtime, atime;
+	struct timespec64 mtime = dafsd_verifier_time(verifier->b, inode);
+	struct timespec64 atime = dafsd_verifier_time(verifier->b + 4, inode);
+	struct timespec64 has_mtime = inode_get_mtime(inode);
+	struct timespec64 has_atime = inode_get_atime(inode);
 
-	dafsd_verifier_times(verifier, &mtime, &atime);
 	return S_ISREG(inode->i_mode) && !i_size_read(inode) &&
-	       inode_get_mtime_sec(inode) == mtime && inode_get_atime_sec(inode) == atime;
+	       timespec64_equal(&has_mtime, &mtime) && timespec64_equal(&has_atime, &atime);
 }
 
 static int dafsd_make(struct inode *dir, struct dentry *dentry, const struct dafsd_new *new)

@@ -162,8 +162,7 @@ struct dafsd_new {
 u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 		 const struct dafsd_new *new, struct dafs_change_info *info,
 		 struct dentry **dentry);
-bool dafsd_create_verifier_matches(const struct inode *inode,
-				   const struct dafs_opaque64 *verifier);
+bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_opaque64 *verifier);
 
 /* open.c */
 

@@ -248,6 +248,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 				.max_requests = sp->max_requests,
 				.use_back_control_channel = sp->back_control,
 				.use_rdma_read_channel = sp->rdma_read,
+				.inline_write_header_size = sp->inline_header,
 			},
 			.client_id_string = {
 				.len = strlen(sp->client_id),

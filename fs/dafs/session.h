@@ -35,6 +35,7 @@
  * @auth_type: DAFS_AUTH_NONE or DAFS_AUTH_DEFAULT
  * @max_requests: slots to ask for
  * @msg_size: largest message to ask for, both ways, in bytes
+ * @inline_header: inline_write_header_size to ask for, 0 for no padded writes (tests)
  * @client_id: client-id-string; empty for the host's own
  */
 struct dafs_session_params {
@@ -51,6 +52,7 @@ struct dafs_session_params {
 	u32 auth_type;
 	u16 max_requests;
 	u32 msg_size;
+	u32 inline_header;
 	char client_id[128];
 };
 

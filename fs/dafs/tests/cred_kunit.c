@@ -358,18 +358,20 @@ static void dafs_cred_outlive_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, handle));
 }
 
-/* What a session of a former instance registers after that is nobody's, and not lost. */
+/* What a session of a former instance still registers is freed with it. */
 static void dafs_cred_former_instance_test(struct kunit *test)
 {
 	struct raw_login old = { .id = "cred former", .verifier = 1 };
 	struct raw_login new = { .id = "cred former", .verifier = 2 };
 	struct raw_conn *a = raw_session(test, test->param_value, &old);
+	struct raw_conn *b;
 	u8 handle[4];
 
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a, 1001, 1001, handle));
-	raw_session(test, test->param_value, &new);
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(a, handle));
+	b = raw_session(test, test->param_value, &new);
+	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(b, handle));
 	raw_register(a, 1002, 1002, handle);
+	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(b, handle));
 }
 
 /* The client. */

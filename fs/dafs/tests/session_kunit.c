@@ -571,7 +571,6 @@ static void dafs_clid_inuse_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
 	/* only the attempt was refused: the owner may do it on that very connection */
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(bad, DAFS_AUTH_NONE, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, dafs_raw_use(conn, handle));
 }
 
 static u32 dafs_raw_open(struct raw_conn *conn, const struct dafs_fh *dir, const char *name,
