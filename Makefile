@@ -13,12 +13,12 @@ CONFIGS := CONFIG_DAFS_COMMON=m CONFIG_DAFS_FS=m CONFIG_DAFSD=m
 KBUILD := $(MAKE) -C $(KDIR) M=$(CURDIR) $(CONFIGS)
 
 modules:
-	$(KBUILD) modules
+	+$(KBUILD) modules
 
 modules_install:
-	$(KBUILD) modules_install
+	+$(KBUILD) modules_install
 
 clean:
-	$(KBUILD) clean
+	+$(KBUILD) clean
 
 .PHONY: modules modules_install clean
