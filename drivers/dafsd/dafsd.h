@@ -29,7 +29,13 @@ struct dafsd_proc;
 #define DAFSD_MAX_CREDENTIALS		1024
 #define DAFSD_LEASE_SECONDS		90
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
-#define DAFSD_MIN_RDMA			128U	/* send queue entries for RDMA of a session */
+
+/*
+ * Send queue entries for the RDMA of a session.  The longest list of buffers
+ * needs one for each, and one more wherever the data of a buffer is in so many
+ * pieces that they do not fit into an entry.
+ */
+#define DAFSD_MIN_RDMA			(DAFSD_MAX_DIRECT_BUFS + 64U)
 
 /**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)

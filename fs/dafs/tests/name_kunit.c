@@ -163,7 +163,7 @@ static void dafs_root_test(struct kunit *test)
 			dafs_name_ino(test, fix, &res[0].filehandle));
 }
 
-/* R-4.1.4-02: the pseudo file system bridges the exports, and is read-only. */
+/* R-4.1.4-02: the pseudo file system bridges the exports, and its names are fixed. */
 static void dafs_root_read_only_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -172,9 +172,7 @@ static void dafs_root_read_only_test(struct kunit *test)
 		.component = dafs_test_str("new"),
 		.obj_type = DAFS_TYPE_DIR,
 	};
-	struct dafs_open_args open = dafs_test_open_args("o", DAFS_OPEN_SHARE_ACCESS_BOTH, 0);
 	struct dafs_create_res created;
-	struct dafs_open_res opened;
 	struct dafs_rename_res renamed;
 	struct dafs_lookup_res found;
 
@@ -185,15 +183,25 @@ static void dafs_root_read_only_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS,
 			   dafs_name_rename_in(test, fix, dafs_test_me(), &root, "data", &root,
 					       "atad", &renamed));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT,
+			   dafs_name_lookup(test, fix, &root, "new", &found));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_name_lookup(test, fix, &root, "data", &found));
+}
+
+/* R-4.1.4-02: nothing is opened in the pseudo file system, be it new or an export. */
+static void dafs_root_open_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_name_fixture(test);
+	struct dafs_fh root = dafs_name_root(test, fix);
+	struct dafs_open_args open = dafs_test_open_args("o", DAFS_OPEN_SHARE_ACCESS_BOTH, 0);
+	struct dafs_open_res opened;
+
 	open.open_type = DAFS_OPEN_CREATE;
 	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_open(test, fix->ses, dafs_test_me(),
 							      &root, "new", &open, &opened));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_open(test, fix->ses, dafs_test_me(),
 							       &root, "data", &open, &opened));
-	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT,
-			   dafs_name_lookup(test, fix, &root, "new", &found));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_name_lookup(test, fix, &root, "data", &found));
 }
 
 /* a/b/f, a/b/link -> f, link -> a, file: what the LOOKUP tests walk. */
@@ -1254,6 +1262,7 @@ static void dafs_rename_atomic_test(struct kunit *test)
 static struct kunit_case dafs_name_cases[] = {
 	KUNIT_CASE_PARAM(dafs_root_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_root_read_only_test),
+	KUNIT_CASE(dafs_root_open_test),
 	KUNIT_CASE_PARAM(dafs_lookup_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_lookup_partial_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_lookup_start_test),

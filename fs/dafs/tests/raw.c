@@ -52,7 +52,8 @@ static int raw_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		raw_gone(conn);
+		/* what arrived before it is delivered; then the receives are flushed */
+		rdma_disconnect(id);
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
@@ -404,7 +405,8 @@ void raw_close(struct kunit *test, struct raw_conn *conn)
 u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *buf)
 {
 	struct dafs_stream s = { .base = buf, .len = RAW_RECV_SIZE, .swab = conn->swab };
-	int len = dafs_encode_args(&s, hdr->procedure, args);
+	union dafs_args none = {};
+	int len = dafs_encode_args(&s, hdr->procedure, args ?: &none);
 
 	if (len < 0)
 		len = DAFS_HDR_SIZE;
@@ -423,12 +425,11 @@ int raw_exchange(struct raw_conn *conn, const void *msg, u32 len, struct dafs_re
 
 	kfree(conn->last);
 	conn->last = NULL;
+	/* who answers and disconnects at once may cost us the completion of the send */
 	err = raw_send(conn, msg, len);
-	if (err)
-		return err;
 	conn->last = raw_recv(conn, RAW_WAIT_MS);
 	if (!conn->last)
-		return READ_ONCE(conn->closed) ? -ENOTCONN : -ETIMEDOUT;
+		return err ?: READ_ONCE(conn->closed) ? -ENOTCONN : -ETIMEDOUT;
 	s.base = conn->last->data;
 	s.len = conn->last->len;
 	err = dafs_get_res_hdr(&s, res);

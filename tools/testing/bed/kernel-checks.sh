@@ -38,17 +38,19 @@ unload_all()
 # because a stale pointer on a stack may have hidden an object from the first.
 check_leaks()
 {
-	leaks=/sys/kernel/debug/kmemleak
-	[ -w $leaks ] || return
+	kmemleak=/sys/kernel/debug/kmemleak
+	[ -w $kmemleak ] || return
 	sleep 5
 	for _ in 1 2; do
 		sleep 1
-		echo scan 2>/dev/null >$leaks ||
+		echo scan 2>/dev/null >$kmemleak ||
 			complain "kmemleak turned itself off"
 	done
-	python3 -B "$BED/symbolize.py" /run/dafs/kallsyms <$leaks
-	count=$(grep -c '^unreferenced object' $leaks)
-	[ "$count" = 0 ] || complain "$count objects leaked"
+	leaks=$(python3 -B "$BED/leaks.py" /run/dafs/kallsyms <$kmemleak) ||
+		complain "nobody read kmemleak's report"
+	[ -n "$leaks" ] || return
+	echo "$leaks"
+	complain "$(echo "$leaks" | grep -c '^unreferenced') objects leaked"
 }
 
 check_lockdep()

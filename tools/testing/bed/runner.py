@@ -31,6 +31,7 @@ class Suite:
         self.name = path.stem
         self.path = path
         self.about = ""
+        self.args = ()
         self.head = {"bed": "um", "timeout": "300", "needs": ""}
         for line in path.read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
@@ -61,6 +62,23 @@ class Suite:
 def all_suites():
     suites = [Suite(path) for path in SUITES.glob("*.sh")]
     return sorted(suites, key=lambda s: (ORDER.index(s.bed), s.name))
+
+
+def choose(known, wanted):
+    """The suites asked for by NAME or NAME:ARGUMENT; ValueError if unknown."""
+    if not wanted:
+        return known
+    arguments = {}
+    for text in wanted:
+        name, colon, argument = text.partition(":")
+        arguments.setdefault(name, []).extend([argument] if colon else [])
+    unknown = sorted(set(arguments) - {suite.name for suite in known})
+    if unknown:
+        raise ValueError(f"no such suite: {' '.join(unknown)}")
+    chosen = [suite for suite in known if suite.name in arguments]
+    for suite in chosen:
+        suite.args = arguments[suite.name]
+    return chosen
 
 
 def install(suites):
@@ -106,7 +124,7 @@ def run_suite(suite):
     """Returns the suite's tests and its seconds."""
     with open(suite.log, "wb") as log:
         try:
-            outcome = guest.run(suite.bed, suite.path, (), suite.timeout,
+            outcome = guest.run(suite.bed, suite.path, suite.args, suite.timeout,
                                 log.write)
         except (OSError, guest.BedError) as error:
             why = str(error).splitlines()
@@ -136,21 +154,22 @@ def main():
     parser.add_argument("--list", action="store_true",
                         help="print the suites, where each runs, and how long"
                         " it may take")
-    parser.add_argument("suite", nargs="*", help="default: all")
+    parser.add_argument("suite", nargs="*", metavar="SUITE[:ARGUMENT]",
+                        help="default: all; an argument is for the suite:"
+                        " kunit:dafs_open runs the KUnit suite dafs_open")
     options = parser.parse_args()
 
     known = all_suites()
-    unknown = set(options.suite) - {suite.name for suite in known}
-    if unknown:
-        parser.error(f"no such suite: {' '.join(sorted(unknown))}")
+    try:
+        chosen = choose(known, options.suite)
+    except ValueError as error:
+        parser.error(str(error))
     if options.list:
         for suite in known:
             print(f"{suite.name:14} {suite.bed:5} {suite.timeout:5.0f} s  "
                   f"{suite.about}")
         return 0
 
-    chosen = [suite for suite in known
-              if not options.suite or suite.name in options.suite]
     install(chosen)
     LOGS.mkdir(parents=True, exist_ok=True)
     counts = [show(suite, *run_suite(suite)) for suite in chosen]

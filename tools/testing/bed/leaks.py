@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""symbolize.py KALLSYMS: names the bare addresses of a backtrace on stdin.
+"""leaks.py KALLSYMS: what of kmemleak's report on stdin is about a test.
 
-What a module that is gone by now had loaded where, KALLSYMS still tells.
+Names the bare addresses of modules that are gone by now: what they had
+loaded where, KALLSYMS still tells.
 """
 
 import bisect
 import re
 import sys
+
+# The kernel's own initialization, before there was a first process.
+BOOT = re.compile(r'^  comm "swapper', re.MULTILINE)
 
 
 def load(path):
@@ -28,8 +32,10 @@ def main():
             return match[0]
         return f"{symbols[place][1]}+{address - symbols[place][0]:#x}"
 
-    for line in sys.stdin:
-        print(re.sub(r"(?<= )0x[0-9a-f]{6,}$", name, line.rstrip()))
+    for leak in re.split(r"^(?=unreferenced)", sys.stdin.read(), flags=re.M):
+        if not BOOT.search(leak):
+            leak = re.sub(r"(?<= )0x[0-9a-f]{6,}$", name, leak, flags=re.M)
+            print(leak, end="")
 
 
 if __name__ == "__main__":
