@@ -46,6 +46,11 @@ class Suite:
     def bed(self):
         return self.head["bed"]
 
+    def move(self, bed):
+        """To another kernel, if it has one at all."""
+        if bed and self.bed != "host":
+            self.head["bed"] = bed
+
     @property
     def timeout(self):
         return float(self.head["timeout"])
@@ -154,6 +159,8 @@ def main():
     parser.add_argument("--list", action="store_true",
                         help="print the suites, where each runs, and how long"
                         " it may take")
+    parser.add_argument("--bed", choices=[b for b in ORDER if b != "host"],
+                        help="run the suites of guests on this bed instead")
     parser.add_argument("suite", nargs="*", metavar="SUITE[:ARGUMENT]",
                         help="default: all; an argument is for the suite:"
                         " kunit:dafs_open runs the KUnit suite dafs_open")
@@ -170,6 +177,8 @@ def main():
                   f"{suite.about}")
         return 0
 
+    for suite in chosen:
+        suite.move(options.bed)
     install(chosen)
     LOGS.mkdir(parents=True, exist_ok=True)
     counts = [show(suite, *run_suite(suite)) for suite in chosen]
