@@ -21,7 +21,8 @@ static u64 dafsd_change_from_ctime(const struct inode *inode)
  *
  * The change counter of a regular file may go back when the machine crashes
  * before the inode was written, and would then repeat values for other data;
- * adding the time makes a repetition impossible.  Directories are written
+ * adding the time makes a repetition impossible.  It also shows what a file
+ * system does not count, as ext4 the links to a file.  Directories are written
  * before a reply, so their counter is enough.
  *
  * Context: any.
@@ -31,9 +32,9 @@ u64 dafsd_change_attr(struct inode *inode)
 {
 	if (!IS_I_VERSION(inode))
 		return dafsd_change_from_ctime(inode);
-	if (S_ISREG(inode->i_mode))
-		return dafsd_change_from_ctime(inode) + inode_query_iversion(inode);
-	return inode_query_iversion(inode);
+	if (S_ISDIR(inode->i_mode))
+		return inode_query_iversion(inode);
+	return dafsd_change_from_ctime(inode) + inode_query_iversion(inode);
 }
 
 /**

@@ -381,6 +381,9 @@ u32 dafsd_proc_create(struct dafsd_rqst *rq);
 u32 dafsd_proc_remove(struct dafsd_rqst *rq);
 u32 dafsd_proc_rename(struct dafsd_rqst *rq);
 
+/* proc_link.c */
+u32 dafsd_proc_link(struct dafsd_rqst *rq);
+
 /* proc_readdir.c */
 u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq);
 

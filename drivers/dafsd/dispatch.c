@@ -32,6 +32,7 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 					    dafsd_proc_get_root_handle },
 	[DAFS_PROC_GETATTR_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
 					    dafsd_proc_getattr_inline },
+	[DAFS_PROC_LINK]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_link },
 	[DAFS_PROC_LOOKUP]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_lookup },
 	[DAFS_PROC_NULL]		= { DAFSD_SIMPLE, 0, dafsd_proc_null },
 	[DAFS_PROC_OPEN]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_open },

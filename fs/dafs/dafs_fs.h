@@ -77,6 +77,7 @@ struct dafs_options {
  * @root: handle of the root of the mount
  * @attrs: DAFS_FATTR_* to ask for: those of use that the server supports
  * @max_name: longest name the server takes, in bytes
+ * @unique_handle: an object has one handle, whatever its names (6.1.6)
  * @flags: DAFS_SB_*
  * @async: work items under way, see dafs_kill_sb()
  * @owner_seed: makes open owners differ from those of other mounts (E-82)
@@ -93,6 +94,7 @@ struct dafs_sb_info {
 	struct dafs_fh root;
 	u64 attrs;
 	u32 max_name;
+	bool unique_handle;
 	unsigned long flags;
 	atomic_t async;
 	u64 owner_seed;

@@ -249,6 +249,38 @@ static int dafs_dir_symlink(struct mnt_idmap *idmap, struct inode *dir,
 	return dafs_make_node(dir, dentry, S_IFLNK | 0777, &node);
 }
 
+/*
+ * Where handles differ from name to name (6.1.6, UNIQUE_HANDLE), the new name
+ * has to be looked up for its own.
+ */
+static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
+{
+	struct inode *inode = d_inode(old);
+	struct dafs_inode *di = DAFS_I(inode);
+	unsigned long gen = dafs_dir_gen(dir);
+	struct dafs_change_info change;
+	int err;
+
+	err = dafs_link(dafs_inode_ses(dir), current_cred(), &di->fh, &DAFS_I(dir)->fh,
+			&dentry->d_name, &change);
+	/* link(2) has a name of its own for a file system without links */
+	if (err)
+		return err == -EOPNOTSUPP ? -EPERM : err;
+	dafs_dir_changed(dir, &change);
+	dafs_own_change(di);
+	spin_lock(&di->lock);
+	/* none: others removed all of its names meanwhile */
+	if (inode->i_nlink)
+		inc_nlink(inode);
+	spin_unlock(&di->lock);
+	if (!DAFS_SB(dir->i_sb)->unique_handle) {
+		d_drop(dentry);
+		return 0;
+	}
+	ihold(inode);
+	return dafs_instantiate(dir, dentry, inode, gen);
+}
+
 static int dafs_make_file(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
 	unsigned long gen = dafs_dir_gen(dir);
@@ -438,6 +470,7 @@ const struct inode_operations dafs_dir_iops = {
 	.create		= dafs_dir_create,
 	.atomic_open	= dafs_dir_atomic_open,
 	.unlink		= dafs_dir_unlink,
+	.link		= dafs_dir_link,
 	.symlink	= dafs_dir_symlink,
 	.mkdir		= dafs_dir_mkdir,
 	.rmdir		= dafs_dir_rmdir,

@@ -115,6 +115,9 @@ int dafs_rename(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *old_dir, const struct qstr *old_name,
 		const struct dafs_fh *new_dir, const struct qstr *new_name,
 		struct dafs_rename_res *res);
+int dafs_link(struct dafs_session *ses, const struct cred *cred,
+	      const struct dafs_fh *fh, const struct dafs_fh *dir,
+	      const struct qstr *name, struct dafs_change_info *change);
 int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
 		  const struct dafs_fh *fh, char *buf, size_t size);
 

@@ -209,6 +209,42 @@ int dafs_rename(struct dafs_session *ses, const struct cred *cred,
 EXPORT_SYMBOL_IF_KUNIT(dafs_rename);
 
 /**
+ * dafs_link() - give an object one more name (6.5.17)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the object, not a directory
+ * @dir: where the name shall be, on the same file system
+ * @name: the name
+ * @change: filled with what became of @dir
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_link(struct dafs_session *ses, const struct cred *cred,
+	      const struct dafs_fh *fh, const struct dafs_fh *dir,
+	      const struct qstr *name, struct dafs_change_info *change)
+{
+	struct dafs_link_args args = {
+		.source_object = *fh,
+		.destination_object = *dir,
+		.newname = dafs_name(name),
+	};
+	struct dafs_change_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_LINK,
+		.args = &args,
+		.res = &res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (!err)
+		*change = res.change_info;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_link);
+
+/**
  * dafs_readlink() - read a symbolic link (6.5.31)
  * @ses: session
  * @cred: whom to act for

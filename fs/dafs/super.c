@@ -197,7 +197,7 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 {
 	const u64 wanted = DAFS_FSATTR_MAX_NAME | DAFS_FSATTR_MAX_FILE_SIZE |
 			   DAFS_FSATTR_MAX_READ | DAFS_FSATTR_MAX_WRITE |
-			   DAFS_FSATTR_SUPPORTED_FATTR;
+			   DAFS_FSATTR_SUPPORTED_FATTR | DAFS_FSATTR_UNIQUE_HANDLE;
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 	struct dafs_fsattr attr = {};
 	int err;
@@ -206,6 +206,7 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 	if (err)
 		goto fail;
 	sbi->max_name = attr.max_name ? min_t(u32, attr.max_name, NAME_MAX) : NAME_MAX;
+	sbi->unique_handle = (attr.valid & DAFS_FSATTR_UNIQUE_HANDLE) && attr.unique_handle;
 	sbi->attrs = DAFS_INODE_ATTRS;
 	if (attr.valid & DAFS_FSATTR_SUPPORTED_FATTR)
 		sbi->attrs &= attr.supported_fattr | DAFS_INODE_NEEDS;

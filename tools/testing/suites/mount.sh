@@ -9,9 +9,11 @@
 
 setup_rxe
 make_backing /srv/data 64
-mkdir -p /srv/data/sub/dir /mnt/dafs /mnt/other
+mkdir -p /srv/data/sub/dir /srv/second /mnt/dafs /mnt/other
 echo inside >/srv/data/sub/dir/file
-load_modules /srv/data:no_root_squash
+mkdir /srv/data/second
+mount --bind /srv/data/second /srv/second
+load_modules "/srv/data:no_root_squash,/srv/second:no_root_squash"
 
 has_option()
 {
@@ -53,6 +55,51 @@ umount /mnt/other
 tap_run "a folder below the export" mount_dafs data/sub/dir /mnt/other
 tap_is "$(ls /mnt/other)" file "only that folder is there"
 tap_run "statfs" stat -f /mnt/other
+umount /mnt/other /mnt/dafs
+
+# stat_is FILE FORMAT WANT NAME
+stat_is()
+{
+	tap_is "$(stat -c "$2" "$1")" "$3" "$4"
+}
+
+# Hard links: two names of one inode, with all that follows from it.
+tap_run "mount for names" mount_dafs data /mnt/dafs
+tap_run "the second export" mount_dafs second /mnt/other
+names=/mnt/dafs/names
+mkdir $names $names/dir
+echo one >$names/file
+tap_run "a hard link" ln $names/file $names/hard
+stat_is $names/hard %h 2 "has two names"
+stat_is $names/file %h 2 "by its other name, too"
+tap_is "$(stat -c %i $names/hard)" "$(stat -c %i $names/file)" "and one inode"
+tap_run "which test -ef sees" [ $names/hard -ef $names/file ]
+stat_is /srv/data/names/hard %h 2 "the server has two names"
+tap_is "$(stat -c %i /srv/data/names/hard)" "$(stat -c %i $names/file)" \
+	"of the inode that clients see"
+echo two >>$names/hard
+tap_is "$(cat $names/file | tr '\n' ' ')" "one two " "what one name gets the other has"
+tap_run "a link in another folder" ln $names/file $names/dir/third
+stat_is $names/hard %h 3 "makes three names"
+rm $names/file
+tap_is "$(cat $names/dir/third | tr '\n' ' ')" "one two " "the others outlive the first"
+stat_is $names/hard %h 2 "and are two"
+ln -s nowhere $names/soft
+tap_run "a link to a symbolic link" ln -P $names/soft $names/soft2
+stat_is $names/soft2 "%F %h" "symbolic link 2" "is one"
+says "a link that is there" "File exists" ln $names/hard $names/soft
+says "a link to a folder" "not allowed for directory" ln $names/dir $names/dir2
+says "a link to the other export" "cross-device" ln $names/hard /mnt/other/hard
+says "a link with a name of 256 bytes" "too long" ln $names/hard "$names/$(printf %0256d 0)"
+tap_run "one of 255 bytes" ln $names/hard "$names/$(printf %0255d 0)"
+mkdir -p /mnt/other/a /mnt/other/b
+echo shared >/mnt/other/a/file
+tap_run "a link in an export of a folder" ln /mnt/other/a/file /mnt/other/b/file
+tap_is "$(cat /mnt/other/b/file)" shared "is the file"
+stat_is /mnt/other/b/file %h 2 "with two names"
+rm /mnt/other/a/file
+echo 2 >/proc/sys/vm/drop_caches
+tap_is "$(cat /mnt/other/b/file)" shared "and stays when the first is gone"
 umount /mnt/other /mnt/dafs
 
 tap_run "mount by IPv6" mount -t dafs "[$ADDR6]:/data" /mnt/dafs
