@@ -377,6 +377,7 @@ u32 dafsd_proc_release_cred(struct dafsd_rqst *rq);
 /* proc_name.c */
 u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq);
 u32 dafsd_proc_lookup(struct dafsd_rqst *rq);
+u32 dafsd_proc_lookupp(struct dafsd_rqst *rq);
 u32 dafsd_proc_create(struct dafsd_rqst *rq);
 u32 dafsd_proc_remove(struct dafsd_rqst *rq);
 u32 dafsd_proc_rename(struct dafsd_rqst *rq);
@@ -393,6 +394,10 @@ u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq);
 u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq);
 u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq);
 u32 dafsd_proc_readlink_inline(struct dafsd_rqst *rq);
+
+/* proc_verify.c */
+u32 dafsd_proc_nverify(struct dafsd_rqst *rq);
+u32 dafsd_proc_verify(struct dafsd_rqst *rq);
 
 /* proc_open.c */
 u32 dafsd_proc_open(struct dafsd_rqst *rq);

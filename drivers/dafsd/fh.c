@@ -292,6 +292,34 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 }
 
 /**
+ * dafsd_fh_up() - go to the parent directory (6.5.22)
+ * @fh: a directory; on success its parent, the pseudo root for the root of an
+ *	export, wherever that is mounted
+ *
+ * Context: may sleep; acts for the caller, who must be able to search @fh.
+ * Return: OK; NOENT at the root of the name space; ACCES.
+ */
+u32 dafsd_fh_up(struct dafsd_fh *fh)
+{
+	struct dentry *parent;
+	int err;
+
+	if (dafsd_fh_is_root(fh))
+		return DAFSERR_NOENT;
+	err = inode_permission(&nop_mnt_idmap, dafsd_fh_inode(fh), MAY_EXEC);
+	if (err)
+		return dafs_errno_to_status(err);
+	if (fh->dentry == fh->exp->path.dentry) {
+		dafsd_fh_put(fh);
+		return DAFS_STATUS_OK;
+	}
+	parent = dget_parent(fh->dentry);
+	dput(fh->dentry);
+	fh->dentry = parent;
+	return DAFS_STATUS_OK;
+}
+
+/**
  * dafsd_fh_want_write() - ask to change the file system of a filehandle
  * @fh: filehandle; dafsd_fh_put() ends the permission
  *

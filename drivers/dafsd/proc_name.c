@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Procedures on names: the root, LOOKUP, CREATE, REMOVE, RENAME (6.5).
+ * Procedures on names: the root, LOOKUP, LOOKUPP, CREATE, REMOVE, RENAME (6.5).
  */
 #include <linux/mount.h>
 #include <linux/namei.h>
@@ -45,6 +45,27 @@ u32 dafsd_proc_lookup(struct dafsd_rqst *rq)
 		status = dafsd_walk_until(rq, &walk, 0);
 	status = dafsd_walk_result(&walk, status, &res->filehandle, &res->component_count);
 	dafsd_fh_put(&walk.fh);
+	return status;
+}
+
+/**
+ * dafsd_proc_lookupp() - LOOKUPP (6.5.22)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_lookupp(struct dafsd_rqst *rq)
+{
+	struct dafsd_fh fh;
+	u32 status;
+
+	status = dafsd_fh_get_dir(rq, &rq->args.fh.filehandle, &fh);
+	if (!status)
+		status = dafsd_fh_up(&fh);
+	if (!status)
+		status = dafsd_fh_compose(fh.exp, fh.dentry, &rq->res.fh.filehandle);
+	dafsd_fh_put(&fh);
 	return status;
 }
 

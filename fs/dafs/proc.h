@@ -104,6 +104,8 @@ int dafs_lookup_path(struct dafs_session *ses, const struct cred *cred,
 int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		struct dafs_fh *fh);
+int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
+		       const struct dafs_fh *dir, struct dafs_fh *fh);
 int dafs_create(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		const struct dafs_node *node, struct dafs_fh *fh,
@@ -130,6 +132,10 @@ int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
 		 const struct dafs_fattr *attr, u32 *status);
+int dafs_verify(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);
+int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
+		 const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);
 int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
 

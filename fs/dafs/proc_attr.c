@@ -131,6 +131,62 @@ int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_setattr);
 
+/* The two procedures ask the same and take opposite answers for success. */
+static int dafs_compare(struct dafs_session *ses, const struct cred *cred, u32 proc,
+			const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
+{
+	const u32 other = proc == DAFS_PROC_VERIFY ? DAFSERR_NOT_SAME : DAFSERR_SAME;
+	struct dafs_verify_args args = {
+		.filehandle = *fh,
+		.obj_attributes = *attr,
+	};
+	struct dafs_op op = { .cred = cred, .proc = proc, .args = &args };
+	int err = dafs_proc_simple(ses, &op);
+
+	if (err && op.status != other)
+		return err;
+	*same = (proc == DAFS_PROC_VERIFY) == !err;
+	return 0;
+}
+
+/**
+ * dafs_verify() - have attributes these values? (6.5.37)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the object
+ * @attr: the attributes with @included and @valid alike
+ * @same: set to whether all of them have
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the object lacks one of them.
+ */
+int dafs_verify(struct dafs_session *ses, const struct cred *cred,
+		const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
+{
+	return dafs_compare(ses, cred, DAFS_PROC_VERIFY, fh, attr, same);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_verify);
+
+/**
+ * dafs_nverify() - has one of the attributes another value? (6.5.23)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the object
+ * @attr: the attributes with @included and @valid alike
+ * @same: set to whether none of them has
+ *
+ * Differs from dafs_verify() in which answer ends a chain.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the object lacks one of them.
+ */
+int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
+		 const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
+{
+	return dafs_compare(ses, cred, DAFS_PROC_NVERIFY, fh, attr, same);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_nverify);
+
 /**
  * dafs_get_fsattr() - read attributes of a file system (6.5.15)
  * @ses: session

@@ -93,6 +93,36 @@ int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
 EXPORT_SYMBOL_IF_KUNIT(dafs_lookup);
 
 /**
+ * dafs_lookup_parent() - find the parent of a directory, by LOOKUPP (6.5.22)
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: the directory
+ * @fh: filled
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOENT if @dir is the root of the name space, or another
+ * negative errno.
+ */
+int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
+		       const struct dafs_fh *dir, struct dafs_fh *fh)
+{
+	struct dafs_fh_args args = { .filehandle = *dir };
+	struct dafs_fh_res res = {};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_LOOKUPP,
+		.args = &args,
+		.res = &res,
+	};
+	int err = dafs_proc_simple(ses, &op);
+
+	if (!err)
+		*fh = res.filehandle;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_parent);
+
+/**
  * dafs_create() - make an object that is not a regular file (6.5.9)
  * @ses: session
  * @cred: whom to act for
