@@ -245,8 +245,10 @@ static int dafs_dir_symlink(struct mnt_idmap *idmap, struct inode *dir,
 		.type = DAFS_TYPE_LNK,
 		.link = { .len = strlen(target), .data = (const u8 *)target },
 	};
+	int err = dafs_make_node(dir, dentry, S_IFLNK | 0777, &node);
 
-	return dafs_make_node(dir, dentry, S_IFLNK | 0777, &node);
+	/* more than a message takes, and there is no other way to say it */
+	return err == -EMSGSIZE ? -ENAMETOOLONG : err;
 }
 
 /*
@@ -451,6 +453,9 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	err = dafs_rename(dafs_inode_ses(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
 			  &old_dentry->d_name, &DAFS_I(new_dir)->fh,
 			  &new_dentry->d_name, &res);
+	/* the VFS has seen to it that both are directories, or none is (E-93) */
+	if (err == -EEXIST && victim && S_ISDIR(victim->i_mode))
+		return -ENOTEMPTY;
 	if (err)
 		return err;
 	dafs_dir_changed(old_dir, &res.source);

@@ -8,7 +8,7 @@
 . "$BED/guest-lib.sh"
 
 setup_rxe
-make_backing /srv/data 64
+make_backing /srv/data 512
 mkdir -p /srv/data/sub/dir /srv/second /mnt/dafs /mnt/other
 echo inside >/srv/data/sub/dir/file
 mkdir /srv/data/second
@@ -100,7 +100,41 @@ stat_is /mnt/other/b/file %h 2 "with two names"
 rm /mnt/other/a/file
 echo 2 >/proc/sys/vm/drop_caches
 tap_is "$(cat /mnt/other/b/file)" shared "and stays when the first is gone"
+
+# Objects of every kind, with names of 255 bytes that are 85 characters.
+wide=$(printf '€%.0s' $(seq 85))
+longest=$(printf %04095d 0)
+kinds=$names/kinds
+mkdir $kinds
+(
+	cd $kinds
+	umask 027
+	mkdir "d${wide#€}"
+	mkfifo "f${wide#€}"
+	mknod "c${wide#€}" c 5 70000
+	mknod "b${wide#€}" b 259 3
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+	mv socket "s${wide#€}"
+	ln -s "$longest" "l${wide#€}"
+)
+tap_run "a name of 255 bytes in UTF-8" touch "$kinds/$wide"
+says "one of 258 bytes" "too long" touch "$kinds/€$wide"
+for kind in "d:directory 750 0:0" "f:fifo 640 0:0" "c:character special file 640 5:70000" \
+	"b:block special file 640 259:3" "s:socket 750 0:0" "l:symbolic link 777 0:0"; do
+	what=${kind#*:}
+	file="${kind%%:*}${wide#€}"
+	stat_is "$kinds/$file" "%F %a %Hr:%Lr" "$what" "${what%% *}: on the mount"
+	stat_is "/srv/data/names/kinds/$file" "%F %a %Hr:%Lr" "$what" "${what%% *}: at the server"
+done
+tap_is "$(readlink "$kinds/l${wide#€}")" "$longest" "a symbolic link of 4095 bytes"
+says "one of 4096 bytes" "too long" ln -s "${longest}0" $kinds/longer
+says "a folder over one that is not empty" "not empty" mv -T $names/dir $names/kinds
+says "a folder into itself" "subdirectory of itself" mv $names/dir $names/dir/inside
 umount /mnt/other /mnt/dafs
+tap_run "mount with short messages" mount_dafs data /mnt/dafs msgsize=1024
+tap_is "$(readlink "$kinds/l${wide#€}")" "$longest" "the long link comes by RDMA"
+says "none so long can be made" "too long" ln -s "$longest" $kinds/longer
+umount /mnt/dafs
 
 tap_run "mount by IPv6" mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read by IPv6"
