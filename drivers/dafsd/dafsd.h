@@ -246,13 +246,28 @@ extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
 /* io.c: bulk data between client memory and the server's pages */
 u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len);
 void dafsd_io_free(struct dafsd_rqst *rq);
+u32 dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room);
 u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
 struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
 				struct ib_send_wr *next);
+u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum);
 u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 		  const struct dafs_cksum *cksum);
 u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 		  struct dafs_cksum *cksum);
+
+/* meta.c: metadata by RDMA */
+
+/* Bytes of the longest that is sent or fetched, whatever the buffers hold */
+#define DAFSD_META_MAX			SZ_64K
+
+struct dafs_seq dafsd_meta_buf(const struct dafs_direct_buf *buf);
+u32 dafsd_meta_begin(const struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size);
+void dafsd_meta_end(struct dafs_stream *stream);
+u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
+		    struct dafs_stream *stream, int len, struct dafs_cksum *cksum);
+u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 proc,
+		    const struct dafs_cksum *cksum, struct dafs_stream *stream);
 
 /* client.c */
 void dafsd_clients_exit(void);
@@ -387,6 +402,12 @@ u32 dafsd_proc_link(struct dafsd_rqst *rq);
 
 /* proc_readdir.c */
 u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq);
+u32 dafsd_proc_readdir_direct(struct dafsd_rqst *rq);
+
+/* proc_direct.c */
+u32 dafsd_proc_getattr_direct(struct dafsd_rqst *rq);
+u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq);
+u32 dafsd_proc_readlink_direct(struct dafsd_rqst *rq);
 
 /* proc_attr.c */
 u32 dafsd_proc_access(struct dafsd_rqst *rq);

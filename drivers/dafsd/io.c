@@ -104,28 +104,57 @@ void dafsd_io_free(struct dafsd_rqst *rq)
 	io->len = 0;
 }
 
+/* The client's buffers are an array in the message, or one of our own memory. */
+static int dafsd_io_buf(const struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 i,
+			struct dafs_direct_buf *buf)
+{
+	const struct dafs_direct_buf *host = bufs->elems;
+
+	if (!host)
+		return dafs_get_direct_buf(&rq->base.in, bufs, i, buf);
+	*buf = host[i];
+	return 0;
+}
+
+/**
+ * dafsd_io_room() - how much do the client's buffers hold?
+ * @rq: the request
+ * @bufs: its buffer list, from the message or, if it has elems, in host form
+ * @room: set to the bytes in all of them
+ *
+ * Return: DAFS_STATUS_OK or DAFSERR_INVAL for too many (E-24).
+ */
+u32 dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room)
+{
+	struct dafs_direct_buf buf;
+	u32 i;
+
+	*room = 0;
+	if (bufs->count > DAFSD_MAX_DIRECT_BUFS)
+		return DAFSERR_INVAL;
+	for (i = 0; i < bufs->count; i++) {
+		if (dafsd_io_buf(rq, bufs, i, &buf))
+			return DAFSERR_INVAL;
+		*room += buf.buffer_byte_count;
+	}
+	return DAFS_STATUS_OK;
+}
+
 /**
  * dafsd_io_check_bufs() - do the client's buffers hold so much?
  * @rq: the request
- * @bufs: its buffer list
+ * @bufs: its buffer list, from the message or, if it has elems, in host form
  * @len: bytes to transfer
  *
  * Return: DAFS_STATUS_OK or DAFSERR_INVAL (E-24).
  */
 u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
 {
-	struct dafs_direct_buf buf;
-	u64 room = 0;
-	u32 i;
+	u64 room;
 
-	if (bufs->count > DAFSD_MAX_DIRECT_BUFS)
+	if (dafsd_io_room(rq, bufs, &room) || room < len)
 		return DAFSERR_INVAL;
-	for (i = 0; i < bufs->count; i++) {
-		if (dafs_get_direct_buf(&rq->base.in, bufs, i, &buf))
-			return DAFSERR_INVAL;
-		room += buf.buffer_byte_count;
-	}
-	return room < len ? DAFSERR_INVAL : DAFS_STATUS_OK;
+	return DAFS_STATUS_OK;
 }
 
 /* Pieces of pages that [@from, @from + @len) touches; @len is not 0. */
@@ -200,7 +229,7 @@ static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
 		return DAFSERR_RESOURCE;
 	io->ses = dafsd_session_get(ses);
 	for (i = 0; i < bufs->count && from < len; i++) {
-		if (dafs_get_direct_buf(&rq->base.in, bufs, i, &buf))
+		if (dafsd_io_buf(rq, bufs, i, &buf))
 			return DAFSERR_INVAL;
 		n = min(len - from, buf.buffer_byte_count);
 		if (n && dafsd_io_add(io, &buf, from, n))
@@ -345,11 +374,31 @@ static struct dafsd_session *dafsd_io_read_channel(struct dafsd_session *ses)
 }
 
 /**
+ * dafsd_io_cksum_check() - is this the data that the client meant?
+ * @rq: the request; its pages hold the data
+ * @len: bytes
+ * @cksum: direct_checksum of the request
+ *
+ * Return: DAFS_STATUS_OK, also in a session without checksums, or
+ * DAFSERR_CHKSUM.
+ */
+u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum)
+{
+	struct dafs_cksum sum;
+
+	if (!rq->ses->opts.use_checksums)
+		return DAFS_STATUS_OK;
+	dafsd_io_cksum(rq, len, &sum);
+	return sum.s1 == cksum->s1 && sum.s2 == cksum->s2 ? DAFS_STATUS_OK : DAFSERR_CHKSUM;
+}
+
+/**
  * dafsd_io_pull() - fetch data from the client's memory
  * @rq: the request; its pages receive the data
  * @bufs: the client's buffers
  * @len: bytes
- * @cksum: direct_checksum of the request, compared if the session has checksums
+ * @cksum: direct_checksum of the request, compared if the session has checksums;
+ *	NULL if the caller does that
  *
  * Context: may sleep, waits for the RDMA reads.
  * Return: DAFS_STATUS_OK, DAFSERR_INVAL if the buffers are too small,
@@ -360,7 +409,6 @@ u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 		  const struct dafs_cksum *cksum)
 {
 	struct dafsd_session *on = dafsd_io_read_channel(rq->ses);
-	struct dafs_cksum sum;
 	u32 status;
 
 	rq->io.dir = DMA_FROM_DEVICE;
@@ -375,8 +423,7 @@ u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 	if (!status && len)
 		status = dafsd_io_pull_wait(rq);
 	dafsd_io_unmap(&rq->io);
-	if (status || !rq->ses->opts.use_checksums)
+	if (status || !cksum)
 		return status;
-	dafsd_io_cksum(rq, len, &sum);
-	return sum.s1 == cksum->s1 && sum.s2 == cksum->s2 ? DAFS_STATUS_OK : DAFSERR_CHKSUM;
+	return dafsd_io_cksum_check(rq, len, cksum);
 }

@@ -131,9 +131,10 @@ u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 }
 
 /* Changing the size is writing: it takes an open, or the right to have one. */
-static u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh, u64 which)
+static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+			       const struct dafs_opaque64 *state_id,
+			       const struct dafs_fattr *attr, u64 which)
 {
-	struct dafs_setattr_inline_args *args = &rq->args.setattr_inline;
 	u64 *done = &rq->res.setattr.attr_request_bitmap;
 	struct file *filp = NULL;
 	u32 status;
@@ -143,18 +144,36 @@ static u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh, u64 which)
 	if (status)
 		return status;
 	if (which & DAFS_FATTR_OBJECT_SIZE) {
-		status = dafsd_open_find(rq, fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
-					 &filp);
+		status = dafsd_open_find(rq, fh, state_id, DAFS_OPEN_SHARE_ACCESS_WRITE, &filp);
 		if (status)
 			return status;
 	}
-	status = dafsd_fattr_set(fh->dentry, &args->obj_attributes, which, done);
+	status = dafsd_fattr_set(fh->dentry, attr, which, done);
 	if (filp)
 		dafsd_open_done(filp);
 	if (!*done)
 		return status;
 	err = dafsd_commit_metadata(dafsd_fh_inode(fh));
 	return status ?: dafs_errno_to_status(err);
+}
+
+/**
+ * dafsd_setattr() - what the ways of setting attributes share (6.5.35, E-114)
+ * @rq: request; the result tells what was set
+ * @fh: the object
+ * @state_id: state_id of the request
+ * @attr: decoded attributes
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: DAFS status.
+ */
+u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+		  const struct dafs_opaque64 *state_id, const struct dafs_fattr *attr)
+{
+	u32 status = dafsd_fattr_check(attr, DAFSD_FATTR_SETTABLE);
+
+	return status ?: dafsd_setattr_which(rq, fh, state_id, attr,
+					     attr->included & attr->valid);
 }
 
 /**
@@ -169,16 +188,13 @@ static u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh, u64 which)
 u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_setattr_inline_args *args = &rq->args.setattr_inline;
-	const struct dafs_fattr *attr = &args->obj_attributes;
 	struct dafsd_fh fh;
 	u32 status;
 
 	rq->body = true;
 	status = dafsd_fh_get(rq, &args->filehandle, &fh);
 	if (!status)
-		status = dafsd_fattr_check(attr, DAFSD_FATTR_SETTABLE);
-	if (!status)
-		status = dafsd_setattr(rq, &fh, attr->included & attr->valid);
+		status = dafsd_setattr(rq, &fh, &args->state_id, &args->obj_attributes);
 	dafsd_fh_put(&fh);
 	return status;
 }
@@ -312,9 +328,17 @@ u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq)
 	return status;
 }
 
-static u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
+/**
+ * dafsd_readlink() - the contents of a symbolic link
+ * @rq: request; keeps them until the response has left
+ * @fh: the link
+ * @link: filled
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: OK; INVAL if it is no link; the status of the file system; RESOURCE.
+ */
+u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs_str *link)
 {
-	struct dafs_str *link = &rq->res.readlink_inline.link;
 	DEFINE_DELAYED_CALL(done);
 	const char *text;
 	struct path path;
@@ -347,7 +371,7 @@ u32 dafsd_proc_readlink_inline(struct dafsd_rqst *rq)
 
 	status = dafsd_fh_get(rq, &rq->args.fh.filehandle, &fh);
 	if (!status)
-		status = dafsd_readlink(rq, &fh);
+		status = dafsd_readlink(rq, &fh, &rq->res.readlink_inline.link);
 	dafsd_fh_put(&fh);
 	return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * READDIR_INLINE (6.5.29).
+ * READDIR_INLINE (6.5.29) and READDIR_DIRECT (6.5.30).
  *
  * Names come out of the file system in pages of raw entries, because nothing
  * may be looked up while the directory is being read.  Each is then dressed
@@ -33,8 +33,9 @@ static loff_t dafsd_cookie_pos(u64 cookie)
 	return cookie;
 }
 
-/* Bytes of the results ahead of the first entry */
+/* Bytes of the results ahead of the first entry: in a message, and in buffers */
 #define DAFSD_READDIR_FIXED	(16 + 8)
+#define DAFSD_READDIR_HEAD	8
 
 /**
  * struct dafsd_raw - an entry as the file system gives it
@@ -311,7 +312,9 @@ static u32 dafsd_readdir_alloc(struct dafsd_readdir *rd)
 	return DAFS_STATUS_OK;
 }
 
-static void dafsd_readdir_init(struct dafsd_readdir *rd, struct dafsd_rqst *rq)
+/* @size: bytes ahead of the first entry, @room: for all of the results */
+static void dafsd_readdir_init(struct dafsd_readdir *rd, struct dafsd_rqst *rq, u32 size,
+			       u32 room)
 {
 	struct dafs_readdir_args *args = &rq->args.readdir;
 
@@ -319,11 +322,8 @@ static void dafsd_readdir_init(struct dafsd_readdir *rd, struct dafsd_rqst *rq)
 	rd->ctx.actor = dafsd_filldir;
 	rd->rq = rq;
 	rd->wanted = args->attr_request_bitmap & DAFS_FATTR_ALL;
-	rd->size = DAFSD_READDIR_FIXED;
-	rd->limit = rq->base.out.len;
-	if (rq->ses->opts.max_response_size)
-		rd->limit = min(rd->limit, rq->ses->opts.max_response_size);
-	rd->limit -= DAFS_HDR_SIZE;
+	rd->size = size;
+	rd->limit = room;
 	if (args->maxcount)
 		rd->limit = min(rd->limit, args->maxcount);
 }
@@ -345,6 +345,31 @@ static u32 dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
 	return status ?: dafsd_readdir_entries(rd, eof);
 }
 
+/* The entries of the directory that the request names; rd->entries holds them. */
+static u32 dafsd_readdir_run(struct dafsd_readdir *rd, bool *eof)
+{
+	struct dafs_readdir_args *args = &rd->rq->args.readdir;
+	u32 status;
+
+	*eof = false;
+	status = dafsd_fh_get_dir(rd->rq, &args->filehandle, &rd->fh);
+	if (!status)
+		status = dafsd_readdir(rd, args->cookie, eof);
+	if (rd->filp)
+		__fput_sync(rd->filp);
+	dafsd_fh_put(&rd->fh);
+	return status;
+}
+
+static u32 dafsd_readdir_inline_room(const struct dafsd_rqst *rq)
+{
+	u32 room = rq->base.out.len;
+
+	if (rq->ses->opts.max_response_size)
+		room = min(room, rq->ses->opts.max_response_size);
+	return room - DAFS_HDR_SIZE;
+}
+
 /**
  * dafsd_proc_readdir_inline() - READDIR_INLINE (6.5.29, E-27)
  * @rq: request
@@ -358,18 +383,50 @@ u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_readdir_inline_res *res = &rq->res.readdir_inline;
 	struct dafsd_readdir rd;
-	bool eof = false;
 	u32 status;
+	bool eof;
 
-	dafsd_readdir_init(&rd, rq);
-	status = dafsd_fh_get_dir(rq, &rq->args.readdir.filehandle, &rd.fh);
-	if (!status)
-		status = dafsd_readdir(&rd, rq->args.readdir.cookie, &eof);
-	if (rd.filp)
-		__fput_sync(rd.filp);
-	dafsd_fh_put(&rd.fh);
+	dafsd_readdir_init(&rd, rq, DAFSD_READDIR_FIXED, dafsd_readdir_inline_room(rq));
+	status = dafsd_readdir_run(&rd, &eof);
 	res->eof = eof;
 	res->entries.count = rd.count;
 	res->entries.elems = rd.entries;
 	return status;
+}
+
+static u32 dafsd_readdir_push(struct dafsd_readdir *rd)
+{
+	struct dafs_readdir_direct_res *res = &rd->rq->res.readdir_direct;
+	struct dafs_seq entries = { .count = rd->count, .elems = rd->entries };
+	struct dafs_stream stream;
+	u32 status;
+
+	status = dafsd_meta_begin(rd->rq, &stream, rd->limit);
+	if (status)
+		return status;
+	return dafsd_meta_push(rd->rq, &rd->rq->args.readdir.readdir_data_buffers, &stream,
+			       dafs_encode_direntries(&stream, &entries), &res->direct_checksum);
+}
+
+/**
+ * dafsd_proc_readdir_direct() - READDIR_DIRECT (6.5.30, E-27)
+ * @rq: request; the entries leave ahead of the response
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_readdir_direct(struct dafsd_rqst *rq)
+{
+	struct dafsd_readdir rd;
+	u32 status;
+	u64 room;
+	bool eof;
+
+	status = dafsd_io_room(rq, &rq->args.readdir.readdir_data_buffers, &room);
+	if (status)
+		return status;
+	dafsd_readdir_init(&rd, rq, DAFSD_READDIR_HEAD, min_t(u64, room, DAFSD_META_MAX));
+	status = dafsd_readdir_run(&rd, &eof);
+	rq->res.readdir_direct.eof = eof;
+	return status ?: dafsd_readdir_push(&rd);
 }

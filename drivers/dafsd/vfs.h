@@ -138,6 +138,11 @@ u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
 u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
 		    u64 *done);
 
+/* proc_attr.c: for the variants by RDMA */
+u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+		  const struct dafs_opaque64 *state_id, const struct dafs_fattr *attr);
+u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs_str *link);
+
 /* create.c: new objects */
 
 /**

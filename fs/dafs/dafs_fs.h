@@ -67,6 +67,7 @@ struct dafs_options {
 #define DAFS_SB_NO_READ_DIRECT	0	/* the server answered NOTSUPP */
 #define DAFS_SB_NO_WRITE_DIRECT	1
 #define DAFS_SB_CLOSING		2	/* no unstable writes any more */
+#define DAFS_SB_NO_READDIR_DIRECT 3	/* the server answered NOTSUPP */
 
 /**
  * struct dafs_sb_info - one mount

@@ -10,6 +10,7 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include <linux/uio.h>
 #include "session_impl.h"
 
 #define DAFS_PATIENCE_MIN_MS	50
@@ -31,6 +32,42 @@ void dafs_op_end(struct dafs_op *op)
 	op->conn = NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_op_end);
+
+static int dafs_op_map(struct dafs_op *op)
+{
+	struct dafs_op_mem *mem = op->mem;
+	struct kvec kvec = { .iov_base = mem->data, .iov_len = mem->size };
+	struct iov_iter iter;
+	ssize_t mapped;
+
+	iov_iter_kvec(&iter, mem->dir == DMA_FROM_DEVICE ? ITER_DEST : ITER_SOURCE, &kvec, 1,
+		      mem->size);
+	mapped = dafs_mem_map(op->conn->op, &mem->map, &iter, mem->size, mem->dir);
+	if (mapped < 0)
+		return mapped;
+	/* the server may be given less to fill, but not less to read */
+	if (mem->dir == DMA_TO_DEVICE && mapped < mem->size) {
+		dafs_mem_unmap(&mem->map);
+		return -EMSGSIZE;
+	}
+	mem->room = mapped;
+	mem->describe(op);
+	op->call->mem = &mem->map;
+	return 0;
+}
+
+/* Memory is unmapped by the requester, unless the call never started. */
+static int dafs_op_start(struct dafs_op *op)
+{
+	int err = op->mem ? dafs_op_map(op) : 0;
+
+	if (err)
+		return err;
+	err = dafs_call_start(op->conn->rq, op->call);
+	if (err && op->mem)
+		dafs_mem_unmap(&op->mem->map);
+	return err;
+}
 
 /* One attempt: 0 means that there is a response, whatever its status. */
 static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
@@ -54,7 +91,7 @@ static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
 	call->priv = op->priv;
 	err = dafs_cred_handle(ses, op->conn, op->cred, call->cred);
 	if (!err)
-		err = dafs_call_start(op->conn->rq, call);
+		err = dafs_op_start(op);
 	if (!err)
 		err = dafs_call_wait(call);
 	op->status = call->status;

@@ -42,6 +42,39 @@ int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op)
 }
 
 /**
+ * dafs_proc_received() - look at what the server put into memory (E-23)
+ * @op: a DIRECT operation on metadata that succeeded and is not ended
+ * @cksum: direct_checksum of its results
+ * @stream: set to the memory
+ *
+ * Context: any.
+ * Return: 0, or -EBADMSG if the memory does not hold what the server sent.
+ */
+int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
+		       struct dafs_stream *stream)
+{
+	struct dafs_cksum_state state;
+	struct dafs_cksum sum;
+	int len;
+
+	*stream = (struct dafs_stream) {
+		.base = op->mem->data,
+		.len = op->mem->room,
+		.swab = op->call->stream.swab,
+	};
+	len = dafs_direct_len(stream, op->proc);
+	if (len < 0)
+		return -EBADMSG;
+	if (!op->conn->opts.use_checksums)
+		return 0;
+	dafs_cksum_init(&state);
+	dafs_cksum_update(&state, stream->base, len);
+	dafs_cksum_final_host(&state, stream->swab, &sum);
+	return dafs_cksum_equal(cksum, &sum) ? 0 : -EBADMSG;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_proc_received);
+
+/**
  * dafs_null() - do nothing, renewing the lease (6.5.1)
  * @ses: session
  * @cred: whom to act for

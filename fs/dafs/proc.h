@@ -91,6 +91,8 @@ typedef bool (*dafs_readdir_actor_t)(void *priv, const struct dafs_direntry *ent
 /* proc.c */
 int dafs_proc_call(struct dafs_session *ses, struct dafs_op *op);
 int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op);
+int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
+		       struct dafs_stream *stream);
 int dafs_null(struct dafs_session *ses, const struct cred *cred);
 int dafs_secinfo(struct dafs_session *ses, const struct cred *cred, u32 *types,
 		 unsigned int max);
@@ -122,6 +124,8 @@ int dafs_link(struct dafs_session *ses, const struct cred *cred,
 	      const struct qstr *name, struct dafs_change_info *change);
 int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
 		  const struct dafs_fh *fh, char *buf, size_t size);
+int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
+			 const struct dafs_fh *fh, char *buf, size_t size);
 
 /* proc_attr.c */
 int dafs_access(struct dafs_session *ses, const struct cred *cred,
@@ -129,9 +133,15 @@ int dafs_access(struct dafs_session *ses, const struct cred *cred,
 int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids);
+int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
+			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+			struct dafs_ids *ids);
 int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
 		 const struct dafs_fattr *attr, u32 *status);
+int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
+			const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+			const struct dafs_fattr *attr, u32 *status);
 int dafs_verify(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);
 int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
@@ -154,6 +164,10 @@ int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *dir, u64 bitmap,
 		 struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
 		 void *priv);
+int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
+			const struct dafs_fh *dir, u64 bitmap, void *buf, size_t size,
+			struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
+			void *priv);
 
 /* proc_io.c */
 int dafs_read_inline(struct dafs_session *ses, const struct cred *cred,

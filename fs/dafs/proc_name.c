@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Procedures on names: finding, making, removing and renaming objects. */
 #include <linux/dcache.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <kunit/visibility.h>
 #include "proc.h"
@@ -274,6 +275,18 @@ int dafs_link(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_link);
 
+/* The target with a terminating zero; what has one inside is none. */
+static int dafs_link_take(const struct dafs_str *link, char *buf, size_t size)
+{
+	if (link->len >= size)
+		return -ENAMETOOLONG;
+	if (!link->len || memchr(link->data, 0, link->len))
+		return -EIO;
+	memcpy(buf, link->data, link->len);
+	buf[link->len] = 0;
+	return link->len;
+}
+
 /**
  * dafs_readlink() - read a symbolic link (6.5.31)
  * @ses: session
@@ -281,6 +294,8 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_link);
  * @fh: the link
  * @buf: filled with its target and a terminating zero
  * @size: of @buf in bytes
+ *
+ * A target that the response has no room for is read by RDMA.
  *
  * Context: may sleep.
  * Return: length of the target, -ENAMETOOLONG if it does not fit, -EIO if it
@@ -300,18 +315,76 @@ int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
 	int ret;
 
 	ret = dafs_proc_call(ses, &op);
+	if (ret && op.status == DAFSERR_TOOSMALL)
+		return dafs_readlink_direct(ses, cred, fh, buf, size);
 	if (ret)
 		return ret;
-	ret = res.link.len;
-	if (res.link.len >= size)
-		ret = -ENAMETOOLONG;
-	else if (!res.link.len || memchr(res.link.data, 0, res.link.len))
-		ret = -EIO;
-	if (ret > 0) {
-		memcpy(buf, res.link.data, ret);
-		buf[ret] = 0;
-	}
+	ret = dafs_link_take(&res.link, buf, size);
 	dafs_op_end(&op);
 	return ret;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_readlink);
+
+static void dafs_readlink_describe(struct dafs_op *op)
+{
+	struct dafs_readlink_direct_args *args = op->args;
+
+	args->buffer = op->mem->map.bufs[0];
+}
+
+static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char *buf,
+			     size_t size)
+{
+	struct dafs_direct_res res = {};
+	struct dafs_stream stream;
+	struct dafs_str link;
+	int ret;
+
+	op->res = &res;
+	ret = dafs_proc_call(ses, op);
+	if (ret)
+		return ret;
+	ret = dafs_proc_received(op, &res.direct_checksum, &stream) ?:
+	      dafs_decode_link(&stream, &link) ?:
+	      dafs_link_take(&link, buf, size);
+	dafs_op_end(op);
+	return ret;
+}
+
+/**
+ * dafs_readlink_direct() - read a symbolic link by RDMA (6.5.32)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the link
+ * @buf: filled with its target and a terminating zero
+ * @size: of @buf in bytes
+ *
+ * Context: may sleep.
+ * Return: as dafs_readlink(); -ETOOSMALL if the target does not fit; -EBADMSG
+ * if it did not arrive as it was sent.
+ */
+int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
+			 const struct dafs_fh *fh, char *buf, size_t size)
+{
+	struct dafs_readlink_direct_args args = { .filehandle = *fh };
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_READLINK_DIRECT,
+		.args = &args,
+	};
+	int ret = -ENOMEM;
+
+	op.mem = kzalloc(sizeof(*op.mem), GFP_KERNEL);
+	if (!op.mem)
+		return ret;
+	op.mem->size = sizeof(u32) + size;
+	op.mem->data = kzalloc(op.mem->size, GFP_KERNEL);
+	op.mem->dir = DMA_FROM_DEVICE;
+	op.mem->describe = dafs_readlink_describe;
+	if (op.mem->data)
+		ret = dafs_readlink_mem(ses, &op, buf, size);
+	kfree(op.mem->data);
+	kfree(op.mem);
+	return ret;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_readlink_direct);

@@ -6,6 +6,10 @@
  * ".", 1 is "..", and 2 stands for the server's cookie 0; 6.5.29 reserves
  * these for just that purpose.  A cookie names the entry that it came with,
  * so the position of an entry is the cookie of the one before.
+ *
+ * The first entries come in a message, and if that was all it is cheapest.  If
+ * there are more, the directory may well be large, and the rest is read by RDMA
+ * into a buffer that takes several times as many.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -13,12 +17,17 @@
 
 #define DAFS_READDIR_ATTRS	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_FILE_ID)
 
+/* Bytes of entries that are read at a time by RDMA */
+#define DAFS_READDIR_BUF	SZ_64K
+
 /**
  * struct dafs_dir_file - an open directory
  * @verf: cookie verifier of the last READDIR, guarded by f_pos_lock
+ * @buf: for READDIR_DIRECT, or NULL; likewise
  */
 struct dafs_dir_file {
 	struct dafs_opaque64 verf;
+	void *buf;
 };
 
 static int dafs_dir_open(struct inode *inode, struct file *file)
@@ -38,7 +47,10 @@ static int dafs_dir_open(struct inode *inode, struct file *file)
 
 static int dafs_dir_release(struct inode *inode, struct file *file)
 {
-	kfree(file->private_data);
+	struct dafs_dir_file *df = file->private_data;
+
+	kvfree(df->buf);
+	kfree(df);
 	return 0;
 }
 
@@ -106,9 +118,57 @@ static bool dafs_readdir_emit(void *priv, const struct dafs_direntry *entry)
 	return true;
 }
 
-static int dafs_dir_iterate(struct file *file, struct dir_context *ctx)
+/* Is this one to go by RDMA?  Without memory for it, it does not. */
+static bool dafs_readdir_wants_direct(struct file *file, const struct dafs_readdir_pos *pos)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(file_inode(file)->i_sb);
+	struct dafs_dir_file *df = file->private_data;
+
+	if (!pos->cookie || test_bit(DAFS_SB_NO_READDIR_DIRECT, &sbi->flags))
+		return false;
+	if (!df->buf)
+		df->buf = kvzalloc(DAFS_READDIR_BUF, GFP_KERNEL);
+	return df->buf;
+}
+
+static int dafs_readdir_by_rdma(struct file *file, struct dafs_readdir_pos *pos,
+				struct dafs_readdir_ctx *rc)
 {
 	struct inode *inode = file_inode(file);
+	struct dafs_dir_file *df = file->private_data;
+	int err;
+
+	err = dafs_readdir_direct(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
+				  DAFS_READDIR_ATTRS, df->buf, DAFS_READDIR_BUF, pos,
+				  dafs_readdir_emit, rc);
+	if (err == -EOPNOTSUPP)
+		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(inode->i_sb)->flags);
+	return err;
+}
+
+/* What cannot be had by RDMA can be had by message; both know other errors. */
+static bool dafs_readdir_try_inline(int err)
+{
+	return err == -EOPNOTSUPP || err == -EBADMSG || err == -EIO || err == -ENOMEM;
+}
+
+static int dafs_readdir_some(struct file *file, struct dafs_readdir_pos *pos,
+			     struct dafs_readdir_ctx *rc)
+{
+	struct inode *inode = file_inode(file);
+	int err;
+
+	if (dafs_readdir_wants_direct(file, pos)) {
+		err = dafs_readdir_by_rdma(file, pos, rc);
+		if (!dafs_readdir_try_inline(err))
+			return err;
+	}
+	return dafs_readdir(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
+			    DAFS_READDIR_ATTRS, pos, dafs_readdir_emit, rc);
+}
+
+static int dafs_dir_iterate(struct file *file, struct dir_context *ctx)
+{
 	struct dafs_dir_file *df = file->private_data;
 	struct dafs_readdir_ctx rc = { .ctx = ctx };
 	struct dafs_readdir_pos pos = {};
@@ -119,9 +179,7 @@ static int dafs_dir_iterate(struct file *file, struct dir_context *ctx)
 	pos.verf = df->verf;
 	while (!err && !rc.full && !rc.bad && !pos.eof) {
 		pos.cookie = ctx->pos > 2 ? ctx->pos : 0;
-		err = dafs_readdir(dafs_inode_ses(inode), file->f_cred,
-				   &DAFS_I(inode)->fh, DAFS_READDIR_ATTRS, &pos,
-				   dafs_readdir_emit, &rc);
+		err = dafs_readdir_some(file, &pos, &rc);
 		if (!err && fatal_signal_pending(current))
 			err = -EINTR;
 	}

@@ -106,6 +106,27 @@ struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);
 
+struct dafs_op;
+
+/**
+ * struct dafs_op_mem - memory that the server reaches during an operation
+ * @data: memory of the kernel, at any alignment
+ * @size: bytes
+ * @dir: DMA_FROM_DEVICE if the server writes it
+ * @describe: puts the buffers of @map into the arguments; called for each
+ *	attempt
+ * @map: the memory as the server sees it, during an attempt
+ * @room: bytes of @data that it saw in the last one
+ */
+struct dafs_op_mem {
+	void *data;
+	size_t size;
+	enum dma_data_direction dir;
+	void (*describe)(struct dafs_op *op);
+	struct dafs_mem map;
+	size_t room;
+};
+
 /**
  * struct dafs_op - one synchronous operation
  * @cred: whom the server shall act for; NULL for the mounter's session itself
@@ -117,6 +138,7 @@ void dafs_conn_failed(struct dafs_conn *conn);
  * @call: the call, held until dafs_op_end(): strings in @res point into it
  * @fill: see struct dafs_call
  * @priv: for @fill
+ * @mem: memory for RDMA, or NULL
  */
 struct dafs_op {
 	const struct cred *cred;
@@ -128,6 +150,7 @@ struct dafs_op {
 	struct dafs_call *call;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
 	void *priv;
+	struct dafs_op_mem *mem;
 };
 
 int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);
