@@ -3,7 +3,11 @@
  * File attributes between DAFS and the VFS (6.1.5).
  */
 #include <linux/stat.h>
+#include <linux/xattr.h>
 #include "vfs.h"
+
+/* Where Linux programs keep the MIME type of a file */
+#define DAFSD_MIME_XATTR	XATTR_USER_PREFIX "mime_type"
 
 static struct dafs_time dafsd_time(const struct timespec64 *ts)
 {
@@ -89,6 +93,41 @@ static void dafsd_fattr_pseudo_root(struct dafs_fattr *attr, struct dafsd_fattr_
 }
 
 /**
+ * dafsd_fattr_has_mime() - can the objects of a file system have MIME types?
+ * @sb: the file system
+ *
+ * Context: any.
+ * Return: true if it keeps extended attributes of users.
+ */
+bool dafsd_fattr_has_mime(const struct super_block *sb)
+{
+	const struct xattr_handler * const *handler;
+
+	for (handler = sb->s_xattr; handler && *handler; handler++)
+		if ((*handler)->prefix && !strcmp((*handler)->prefix, XATTR_USER_PREFIX))
+			return true;
+	return false;
+}
+
+/* Most objects have none, and it is empty; what may not be read is not valid. */
+static void dafsd_fattr_mime_type(struct dentry *dentry, struct dafs_fattr *attr,
+				  struct dafsd_fattr_names *names)
+{
+	ssize_t len;
+
+	if (!(attr->valid & DAFS_FATTR_MIME_TYPE))
+		return;
+	len = vfs_getxattr(&nop_mnt_idmap, dentry, DAFSD_MIME_XATTR, names->mime_type,
+			   sizeof(names->mime_type));
+	if (len < 0 && len != -ENODATA) {
+		attr->valid &= ~DAFS_FATTR_MIME_TYPE;
+		return;
+	}
+	attr->mime_type.len = max(len, 0);
+	attr->mime_type.data = names->mime_type;
+}
+
+/**
  * dafsd_fattr_get() - the attributes of an object
  * @fh: the object or the pseudo root
  * @wanted: attr_request_bitmap
@@ -129,6 +168,7 @@ u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *at
 	dafsd_fattr_time_delta(attr, dafsd_fh_inode(fh)->i_sb->s_time_gran);
 	dafsd_fattr_owners(attr, names, from_kuid_munged(&init_user_ns, stat.uid),
 			   from_kgid_munged(&init_user_ns, stat.gid));
+	dafsd_fattr_mime_type(fh->dentry, attr, names);
 	return DAFS_STATUS_OK;
 }
 
@@ -137,6 +177,12 @@ static bool dafsd_settime_sane(const struct dafs_settime *t)
 	if (t->how == DAFS_SET_TO_SERVER_TIME)
 		return true;
 	return t->how == DAFS_SET_TO_CLIENT_TIME && t->client_time.nseconds < NSEC_PER_SEC;
+}
+
+static bool dafsd_mime_sane(const struct dafs_str *mime)
+{
+	return mime->len <= sizeof_field(struct dafsd_fattr_names, mime_type) &&
+	       !(mime->len && memchr(mime->data, 0, mime->len));
 }
 
 /**
@@ -162,6 +208,8 @@ u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable)
 	if ((meant & DAFS_FATTR_OWNER) && !dafsd_name_to_id(&attr->owner, &id))
 		return DAFSERR_INVAL;
 	if ((meant & DAFS_FATTR_OWNER_GROUP) && !dafsd_name_to_id(&attr->owner_group, &id))
+		return DAFSERR_INVAL;
+	if ((meant & DAFS_FATTR_MIME_TYPE) && !dafsd_mime_sane(&attr->mime_type))
 		return DAFSERR_INVAL;
 	if ((meant & DAFS_FATTR_OBJECT_SIZE) && attr->object_size > MAX_LFS_FILESIZE)
 		return DAFSERR_FBIG;
@@ -270,8 +318,23 @@ static int dafsd_fattr_apply(struct dentry *dentry, const struct dafs_fattr *att
 	return err;
 }
 
+/* A file system without users' attributes does not support this one (E-112). */
+static int dafsd_fattr_set_mime(struct dentry *dentry, const struct dafs_str *mime)
+{
+	int err;
+
+	if (mime->len)
+		err = vfs_setxattr(&nop_mnt_idmap, dentry, DAFSD_MIME_XATTR, mime->data,
+				   mime->len, 0);
+	else
+		err = vfs_removexattr(&nop_mnt_idmap, dentry, DAFSD_MIME_XATTR);
+	if (err == -ENODATA)
+		return 0;
+	return err == -EOPNOTSUPP ? -EINVAL : err;
+}
+
 /**
- * dafsd_fattr_set() - set attributes in the order of E-114
+ * dafsd_fattr_set() - set attributes in the order of E-114, and the MIME type
  * @dentry: the object
  * @attr: attributes that dafsd_fattr_check() found good
  * @which: those to set
@@ -299,6 +362,12 @@ u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 wh
 		if (err)
 			return dafs_errno_to_status(err);
 		*done |= now;
+	}
+	if (which & DAFS_FATTR_MIME_TYPE) {
+		err = dafsd_fattr_set_mime(dentry, &attr->mime_type);
+		if (err)
+			return dafs_errno_to_status(err);
+		*done |= DAFS_FATTR_MIME_TYPE;
 	}
 	return DAFS_STATUS_OK;
 }

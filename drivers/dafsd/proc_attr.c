@@ -265,6 +265,8 @@ static void dafsd_fsattr_from_super(const struct dafsd_fh *fh, struct dafs_fsatt
 	attr->unique_handle = fh->exp->whole_fs;
 	attr->max_link = sb->s_max_links;
 	attr->max_file_size = sb->s_maxbytes;
+	if (!dafsd_fattr_has_mime(sb))
+		attr->supported_fattr &= ~DAFS_FATTR_MIME_TYPE;
 	if (!sb->s_max_links)
 		attr->valid &= ~DAFS_FSATTR_MAX_LINK;
 }

@@ -70,9 +70,16 @@ static bool dafsd_verify_owner(const struct dafs_str *a, const struct dafs_str *
 	return dafsd_name_to_id(a, &id_a) && dafsd_name_to_id(b, &id_b) && id_a == id_b;
 }
 
+static bool dafsd_verify_str(const struct dafs_str *a, const struct dafs_str *b)
+{
+	return a->len == b->len && !(a->len && memcmp(a->data, b->data, a->len));
+}
+
 static bool dafsd_verify_same(const struct dafs_fattr *a, const struct dafs_fattr *b, u64 which)
 {
 	if (!dafsd_verify_bytes(a, b, which))
+		return false;
+	if ((which & DAFS_FATTR_MIME_TYPE) && !dafsd_verify_str(&a->mime_type, &b->mime_type))
 		return false;
 	if ((which & DAFS_FATTR_OWNER) && !dafsd_verify_owner(&a->owner, &b->owner))
 		return false;

@@ -113,11 +113,11 @@ static inline struct path dafsd_fh_path(const struct dafsd_fh *fh)
 	 DAFS_FATTR_FILE_ID | DAFS_FATTR_SPACE_USED | DAFS_FATTR_TIME_ACCESS |		\
 	 DAFS_FATTR_TIME_CREATE | DAFS_FATTR_TIME_DELTA | DAFS_FATTR_TIME_METADATA |	\
 	 DAFS_FATTR_TIME_MODIFY | DAFS_FATTR_RAW_DEV | DAFS_FATTR_FILEHANDLE |		\
-	 DAFS_FATTR_OWNER | DAFS_FATTR_OWNER_GROUP)
+	 DAFS_FATTR_MIME_TYPE | DAFS_FATTR_OWNER | DAFS_FATTR_OWNER_GROUP)
 
 /* Attributes that SETATTR, CREATE and OPEN set (E-112) */
 #define DAFSD_FATTR_SETTABLE	\
-	(DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_MODE | DAFS_FATTR_OWNER |			\
+	(DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_MODE | DAFS_FATTR_MIME_TYPE | DAFS_FATTR_OWNER |	\
 	 DAFS_FATTR_OWNER_GROUP | DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET)
 
 #define DAFSD_FATTR_SUPPORTED	(DAFSD_FATTR_READABLE | DAFSD_FATTR_SETTABLE)
@@ -126,12 +126,15 @@ static inline struct path dafsd_fh_path(const struct dafsd_fh *fh)
  * struct dafsd_fattr_names - room for the strings of one object's attributes
  * @owner: decimal user id
  * @group: decimal group id
+ * @mime_type: MIME type and subtype; longer ones are not supported
  */
 struct dafsd_fattr_names {
 	char owner[12];
 	char group[12];
+	char mime_type[128];
 };
 
+bool dafsd_fattr_has_mime(const struct super_block *sb);
 u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
 		    struct dafsd_fattr_names *names);
 u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
