@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A directory of 100,000 entries that others change while it is being read. */
+#include <linux/bitops.h>
+#include <linux/kstrtox.h>
+#include <linux/namei.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "fixture.h"
+
+#define BIG_ENTRIES	100000U
+#define BIG_PER_INODE	50000U	/* ext4 has no more than 65,000 links to one */
+#define BIG_CHANGES	20	/* of each kind, between two replies */
+
+/**
+ * struct dafs_big - the directory and its reader
+ * @fix: the fixture; the directory is "big" in it
+ * @dir: its handle
+ * @path: it on the server
+ * @source: what its entries are links to
+ * @times: how often each entry was seen
+ * @gone: entries removed before the end
+ * @added: entries made after the beginning
+ * @strange: entries of no known name
+ * @fresh: entries seen that were made after the beginning
+ */
+struct dafs_big {
+	struct dafs_fixture *fix;
+	struct dafs_fh dir;
+	struct path path;
+	struct path source;
+	u8 *times;
+	unsigned long *gone;
+	unsigned int added;
+	unsigned int strange;
+	unsigned int fresh;
+};
+
+static void dafs_big_vfree(void *p)
+{
+	vfree(p);
+}
+
+static void *dafs_big_alloc(struct kunit *test, size_t size)
+{
+	void *p = vzalloc(size);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_big_vfree, p));
+	return p;
+}
+
+static void dafs_big_put_path(void *path)
+{
+	path_put(path);
+}
+
+static void dafs_big_path(struct kunit *test, struct dafs_big *big, const char *name,
+			  struct path *path)
+{
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(big->fix, name, path));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_big_put_path, path));
+}
+
+/* The directory is locked. */
+static int dafs_big_link(struct dafs_big *big, const char *name)
+{
+	struct dentry *dentry = lookup_one_len(name, big->path.dentry, strlen(name));
+	int err;
+
+	if (IS_ERR(dentry))
+		return PTR_ERR(dentry);
+	err = vfs_link(big->source.dentry, &nop_mnt_idmap, d_inode(big->path.dentry), dentry,
+		       NULL);
+	dput(dentry);
+	return err;
+}
+
+static int dafs_big_unlink(struct dafs_big *big, const char *name)
+{
+	struct dentry *dentry = lookup_one_len(name, big->path.dentry, strlen(name));
+	int err;
+
+	if (IS_ERR(dentry))
+		return PTR_ERR(dentry);
+	err = vfs_unlink(&nop_mnt_idmap, d_inode(big->path.dentry), dentry, NULL);
+	dput(dentry);
+	return err;
+}
+
+static int dafs_big_fill(struct dafs_big *big, unsigned int first, unsigned int nr)
+{
+	struct inode *dir = d_inode(big->path.dentry);
+	unsigned int i;
+	char name[16];
+	int err = 0;
+
+	inode_lock_nested(dir, I_MUTEX_PARENT);
+	for (i = first; i < first + nr && !err; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		err = dafs_big_link(big, name);
+		cond_resched();
+	}
+	inode_unlock(dir);
+	return err;
+}
+
+static void dafs_big_make(struct kunit *test, struct dafs_big *big)
+{
+	unsigned int first;
+	char name[16];
+
+	dafs_backing_mkdir(test, big->fix, "big", 0755);
+	dafs_big_path(test, big, "big", &big->path);
+	for (first = 0; first < BIG_ENTRIES; first += BIG_PER_INODE) {
+		snprintf(name, sizeof(name), "source.%u", first);
+		dafs_backing_write(test, big->fix, name, "x", 1);
+		if (big->source.dentry)
+			kunit_release_action(test, dafs_big_put_path, &big->source);
+		dafs_big_path(test, big, name, &big->source);
+		KUNIT_ASSERT_EQ(test, 0, dafs_big_fill(big, first, BIG_PER_INODE));
+	}
+	big->dir = dafs_test_lookup(test, big->fix, "big");
+}
+
+static bool dafs_big_see(void *priv, const struct dafs_direntry *entry)
+{
+	struct dafs_big *big = priv;
+	char name[16] = {};
+	unsigned int i;
+
+	memcpy(name, entry->name.data, min_t(u32, entry->name.len, sizeof(name) - 1));
+	if (!kstrtouint(name, 10, &i) && i < BIG_ENTRIES)
+		big->times[i]++;
+	else if (name[0] == 'n')
+		big->fresh++;
+	else
+		big->strange++;
+	return true;
+}
+
+/* Some entries go, seen or not, and as many come. */
+static void dafs_big_change(struct kunit *test, struct dafs_big *big, u32 seed)
+{
+	struct inode *dir = d_inode(big->path.dentry);
+	unsigned int i, victim;
+	char name[16];
+	int err = 0;
+
+	inode_lock_nested(dir, I_MUTEX_PARENT);
+	for (i = 0; i < BIG_CHANGES && !err; i++) {
+		victim = (seed * 7919 + i * 104729) % BIG_ENTRIES;
+		if (__test_and_set_bit(victim, big->gone))
+			continue;
+		snprintf(name, sizeof(name), "%u", victim);
+		err = dafs_big_unlink(big, name);
+		snprintf(name, sizeof(name), "n.%u", big->added++);
+		err = err ?: dafs_big_link(big, name);
+	}
+	inode_unlock(dir);
+	KUNIT_ASSERT_EQ(test, 0, err);
+}
+
+static void dafs_big_expect(struct kunit *test, struct dafs_big *big)
+{
+	unsigned int missed = 0, doubled = 0, i;
+
+	for (i = 0; i < BIG_ENTRIES; i++) {
+		missed += !big->times[i] && !test_bit(i, big->gone);
+		doubled += big->times[i] > 1;
+	}
+	KUNIT_EXPECT_EQ(test, 0, missed);
+	KUNIT_EXPECT_EQ(test, 0, doubled);
+	KUNIT_EXPECT_EQ(test, 0, big->strange);
+	KUNIT_EXPECT_LE(test, big->fresh, big->added);
+}
+
+/*
+ * R-6.5.29-01 R-6.5.30-01: what was there all the time is found exactly once,
+ * what went or came at most once, however the directory was rearranged.
+ */
+static void dafs_bigdir_test(struct kunit *test)
+{
+	struct dafs_big *big = kunit_kzalloc(test, sizeof(*big), GFP_KERNEL);
+	struct dafs_readdir_pos pos = {};
+	unsigned int calls = 0;
+	void *buf;
+
+	KUNIT_ASSERT_NOT_NULL(test, big);
+	big->fix = dafs_fixture(test, NULL);
+	big->times = dafs_big_alloc(test, BIG_ENTRIES);
+	big->gone = dafs_big_alloc(test, BITS_TO_LONGS(BIG_ENTRIES) * sizeof(long));
+	buf = dafs_big_alloc(test, SZ_64K);
+	dafs_big_make(test, big);
+	while (!pos.eof && calls < BIG_ENTRIES) {
+		/* by message in between: cookies are good for both */
+		if (calls++ % 16 == 15)
+			KUNIT_ASSERT_EQ(test, 0,
+					dafs_readdir(big->fix->ses, dafs_test_me(), &big->dir, 0,
+						     &pos, dafs_big_see, big));
+		else
+			KUNIT_ASSERT_EQ(test, 0,
+					dafs_readdir_direct(big->fix->ses, dafs_test_me(),
+							    &big->dir, 0, buf, SZ_64K, &pos,
+							    dafs_big_see, big));
+		dafs_big_change(test, big, calls);
+	}
+	KUNIT_EXPECT_GT(test, calls, 50);
+	KUNIT_EXPECT_LT(test, calls, 200);
+	dafs_big_expect(test, big);
+}
+
+static struct kunit_case dafs_bigdir_cases[] = {
+	KUNIT_CASE_SLOW(dafs_bigdir_test),
+	{}
+};
+
+static struct kunit_suite dafs_bigdir_suite = {
+	.name = "dafs_bigdir",
+	.test_cases = dafs_bigdir_cases,
+};
+
+kunit_test_suite(dafs_bigdir_suite);
