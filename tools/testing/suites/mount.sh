@@ -11,13 +11,22 @@ setup_rxe
 make_backing /srv/data 512
 mkdir -p /srv/data/sub/dir /srv/second /mnt/dafs /mnt/other
 echo inside >/srv/data/sub/dir/file
-mkdir /srv/data/second
+mkdir /srv/data/second /srv/data/many
+python3 -c 'import os
+for i in range(2000):
+    os.link("/srv/data/sub/dir/file", "/srv/data/many/%d" % i)'
+seq 0 1999 >/tmp/many
 mount --bind /srv/data/second /srv/second
 load_modules "/srv/data:no_root_squash,/srv/second:no_root_squash"
 
 has_option()
 {
 	tap_run "$2 is in /proc/mounts" grep -q "^$1 .*[, ]$2[, ]" /proc/mounts
+}
+
+lists_many()
+{
+	ls -U /mnt/dafs/many | sort -n | cmp - /tmp/many
 }
 
 # says NAME WANT COMMAND...: the command fails, and says so with this word.
@@ -44,6 +53,7 @@ for option in soft timeo=50 retrans=2 rsize=65536 wsize=32768 cksum rdmaread \
 	has_option "$ADDR4:/data" $option
 done
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read with checksums"
+tap_run "2,000 entries, by message and by RDMA with checksums" lists_many
 tap_run "remount read-only" mount -o remount,ro /mnt/dafs
 tap_fails "a read-only mount takes no file" touch /mnt/dafs/new
 tap_run "remount read-write" mount -o remount,rw /mnt/dafs
@@ -133,6 +143,7 @@ says "a folder into itself" "subdirectory of itself" mv $names/dir $names/dir/in
 umount /mnt/other /mnt/dafs
 tap_run "mount with short messages" mount_dafs data /mnt/dafs msgsize=1024
 tap_is "$(readlink "$kinds/l${wide#€}")" "$longest" "the long link comes by RDMA"
+tap_run "2,000 entries by RDMA after a short message" lists_many
 says "none so long can be made" "too long" ln -s "$longest" $kinds/longer
 umount /mnt/dafs
 
