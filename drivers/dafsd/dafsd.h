@@ -424,6 +424,11 @@ u32 dafsd_proc_verify(struct dafsd_rqst *rq);
 u32 dafsd_proc_open(struct dafsd_rqst *rq);
 u32 dafsd_proc_close(struct dafsd_rqst *rq);
 
+/* append.c */
+void dafsd_append_init(void);
+u32 dafsd_proc_append_inline(struct dafsd_rqst *rq);
+u32 dafsd_proc_append_direct(struct dafsd_rqst *rq);
+
 /* proc_io.c */
 u32 dafsd_proc_read_inline(struct dafsd_rqst *rq);
 u32 dafsd_proc_read_direct(struct dafsd_rqst *rq);

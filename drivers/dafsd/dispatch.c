@@ -24,6 +24,10 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_SECINFO]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_secinfo },
 	[DAFS_PROC_SERVER_AUTH]		= { DAFSD_SPECIAL, 0, dafsd_proc_server_auth },
 	[DAFS_PROC_ACCESS]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_access },
+	[DAFS_PROC_APPEND_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
+					    dafsd_proc_append_inline },
+	[DAFS_PROC_APPEND_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_append_direct },
 	[DAFS_PROC_CLOSE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_close },
 	[DAFS_PROC_COMMIT]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_commit },
 	[DAFS_PROC_CREATE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_create },
@@ -99,6 +103,7 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
 {
 	int err;
 
+	/* the first member of append_inline, too */
 	if (rq->proc->flags & DAFSD_P_INLINE)
 		rq->args.write_inline.inline_header = rq->ses->opts.inline_write_header_size;
 	err = dafs_decode_args(&rq->base.in, rq->base.hdr.procedure, &rq->args);

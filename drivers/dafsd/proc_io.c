@@ -187,7 +187,9 @@ static u32 dafsd_write(struct file *filp, struct iov_iter *iter, u64 offset, u32
 	ssize_t n;
 
 	dafsd_verifier_get(&res->verifier);
+	dafsd_write_begin(filp);
 	n = vfs_iter_write(filp, iter, &pos, dafsd_write_flags(stable_how));
+	dafsd_write_end(filp);
 	dafsd_verifier_change(file_check_and_advance_wb_err(filp));
 	if (n < 0)
 		return dafs_errno_to_status(n);

@@ -193,6 +193,10 @@ void dafsd_opens_release_export(struct dafsd_export *exp);
 u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file);
 void dafsd_remove_end(struct dafsd_file *file);
 
+/* append.c: writing at an offset against appending */
+void dafsd_write_begin(const struct file *filp);
+void dafsd_write_end(const struct file *filp);
+
 /* proc_io.c: the write verifier */
 void dafsd_verifier_get(struct dafs_opaque64 *verifier);
 void dafsd_verifier_change(int error);

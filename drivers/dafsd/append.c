@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Appending (4.2.1.2, 6.5.3, 6.5.4): all of the data at the end of the file, or
+ * none of it (E-103).
+ *
+ * All data is here before the first byte is written.  The file system finds the
+ * end of the file and writes there under its own lock, so no other write comes
+ * in between, not even of a program on this machine.  Where it stops half-way,
+ * for want of space, the file is cut back to its former length.  Meanwhile a
+ * lock keeps other requests from writing behind the part that is to go; for a
+ * program on this machine that does so, the part has to stay.
+ *
+ * Waiting for the disk comes after that, so that appends of several clients
+ * become stable together.
+ */
+#include <linux/hash.h>
+#include <linux/rwsem.h>
+#include <linux/uio.h>
+#include "vfs.h"
+
+#define DAFSD_APPEND_LOCK_BITS	6
+
+/*
+ * By inode: held shared to write at an offset, exclusively to append.  Outside
+ * of the lock of the inode.
+ */
+static struct rw_semaphore dafsd_append_locks[1 << DAFSD_APPEND_LOCK_BITS];
+
+static struct rw_semaphore *dafsd_append_lock(const struct file *filp)
+{
+	return &dafsd_append_locks[hash_ptr(file_inode(filp), DAFSD_APPEND_LOCK_BITS)];
+}
+
+/**
+ * dafsd_append_init() - get ready for appends
+ *
+ * Context: before the first request.
+ */
+void dafsd_append_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(dafsd_append_locks); i++)
+		init_rwsem(&dafsd_append_locks[i]);
+}
+
+/**
+ * dafsd_write_begin() - keep out appends while data is written at an offset
+ * @filp: the file; dafsd_write_end() ends it
+ *
+ * Context: may sleep.
+ */
+void dafsd_write_begin(const struct file *filp)
+{
+	down_read(dafsd_append_lock(filp));
+}
+
+/**
+ * dafsd_write_end() - let appends in again
+ * @filp: the file
+ */
+void dafsd_write_end(const struct file *filp)
+{
+	up_read(dafsd_append_lock(filp));
+}
+
+/*
+ * Take back [@start, @end), if nothing has come behind it.  The caller holds
+ * the append lock.
+ */
+static void dafsd_append_cut(struct file *filp, loff_t start, loff_t end)
+{
+	struct inode *inode = file_inode(filp);
+	struct iattr ia = {
+		.ia_valid = ATTR_SIZE | ATTR_FILE,
+		.ia_size = start,
+		.ia_file = filp,
+	};
+	int err = 0;
+
+	file_start_write(filp);
+	inode_lock(inode);
+	if (i_size_read(inode) == end)
+		err = notify_change(file_mnt_idmap(filp), file_dentry(filp), &ia, NULL);
+	inode_unlock(inode);
+	file_end_write(filp);
+	if (err)
+		pr_warn_ratelimited("dafsd: part of a failed append stays in a file: %d\n", err);
+}
+
+/* A write that ends early does not say why. */
+static u32 dafsd_append_short_status(const struct file *filp, loff_t end)
+{
+	return end == file_inode(filp)->i_sb->s_maxbytes ? DAFSERR_FBIG : DAFSERR_NOSPC;
+}
+
+static u32 dafsd_append_data(struct file *filp, struct iov_iter *iter, u64 *offset)
+{
+	size_t len = iov_iter_count(iter);
+	loff_t end = 0;
+	ssize_t n;
+
+	down_write(dafsd_append_lock(filp));
+	n = vfs_iter_write(filp, iter, &end, RWF_APPEND);
+	if (n >= 0 && n < len)
+		dafsd_append_cut(filp, end - n, end);
+	up_write(dafsd_append_lock(filp));
+	if (n < 0)
+		return dafs_errno_to_status(n);
+	*offset = end - n;
+	return n < len ? dafsd_append_short_status(filp, end) : DAFS_STATUS_OK;
+}
+
+/*
+ * What is not stable is not there, so that the client may append it once more.
+ * The disk's error concerns unstable data of others, too.
+ */
+static u32 dafsd_append_sync(struct file *filp, u64 offset, size_t len, u32 stable_how)
+{
+	loff_t end = offset + len;
+	int err;
+
+	err = vfs_fsync_range(filp, offset, end - 1, stable_how == DAFS_DATA_SYNC);
+	if (!err)
+		return DAFS_STATUS_OK;
+	dafsd_verifier_change(err);
+	down_write(dafsd_append_lock(filp));
+	dafsd_append_cut(filp, offset, end);
+	up_write(dafsd_append_lock(filp));
+	return dafs_errno_to_status(err);
+}
+
+/*
+ * Errors of writing back earlier data are taken notice of first, so that they
+ * are not mistaken for this append's.
+ */
+static u32 dafsd_append(struct file *filp, struct iov_iter *iter, u32 stable_how,
+			struct dafs_append_res *res)
+{
+	size_t len = iov_iter_count(iter);
+	u32 status;
+
+	dafsd_verifier_change(file_check_and_advance_wb_err(filp));
+	dafsd_verifier_get(&res->verifier);
+	res->committed = stable_how;
+	if (!len) {
+		res->offset = i_size_read(file_inode(filp));
+		return DAFS_STATUS_OK;
+	}
+	status = dafsd_append_data(filp, iter, &res->offset);
+	return status ?: dafsd_append_sync(filp, res->offset, len, stable_how);
+}
+
+/* E-100, E-101 */
+static u32 dafsd_append_check(u32 byte_count, u32 stable_how)
+{
+	if (stable_how != DAFS_DATA_SYNC && stable_how != DAFS_FILE_SYNC)
+		return DAFSERR_INVAL;
+	return byte_count > DAFS_MAX_IO_SIZE ? DAFSERR_WRITE_TOOBIG : DAFS_STATUS_OK;
+}
+
+static u32 dafsd_append_inline(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_append_inline_args *args = &rq->args.append_inline;
+	struct kvec kvec = {
+		.iov_base = (void *)args->data,
+		.iov_len = args->byte_count,
+	};
+	struct iov_iter iter;
+
+	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+	return dafsd_append(filp, &iter, args->stable_how, &rq->res.append);
+}
+
+/**
+ * dafsd_proc_append_inline() - APPEND_INLINE (6.5.3)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_append_inline(struct dafsd_rqst *rq)
+{
+	struct dafs_append_inline_args *args = &rq->args.append_inline;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_append_check(args->byte_count, args->stable_how);
+	if (status)
+		return status;
+	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status)
+		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
+					 &filp);
+	if (!status) {
+		status = dafsd_append_inline(rq, filp);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+	const struct dafs_seq bufs = { .count = 1, .elems = &args->write_data_buffer };
+	struct iov_iter iter;
+	u32 status;
+
+	status = dafsd_io_check_bufs(rq, &bufs, args->byte_count);
+	if (!status && args->byte_count)
+		status = dafsd_io_alloc(rq, args->byte_count);
+	if (!status)
+		status = dafsd_io_pull(rq, &bufs, args->byte_count, &args->direct_checksum);
+	if (status)
+		return status;
+	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, args->byte_count);
+	return dafsd_append(filp, &iter, args->stable_how, &rq->res.append);
+}
+
+/**
+ * dafsd_proc_append_direct() - APPEND_DIRECT (6.5.4)
+ * @rq: request; waits until the data is fetched
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_append_direct(struct dafsd_rqst *rq)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_append_check(args->byte_count, args->stable_how);
+	if (status)
+		return status;
+	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status)
+		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
+					 &filp);
+	if (!status) {
+		status = dafsd_append_direct(rq, filp);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
