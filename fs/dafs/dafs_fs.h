@@ -35,6 +35,9 @@
 #define DAFS_DEF_ACDIRMIN	30
 #define DAFS_DEF_ACDIRMAX	60
 
+/* Any server appends as much at once (6.1.6). */
+#define DAFS_LEAST_MAX_APPEND	SZ_64K
+
 /* A larger folio is never split among reads; see dafs_prepare_read(). */
 #define DAFS_MAX_FOLIO_SIZE	SZ_256K
 
@@ -67,7 +70,8 @@ struct dafs_options {
 #define DAFS_SB_NO_READ_DIRECT	0	/* the server answered NOTSUPP */
 #define DAFS_SB_NO_WRITE_DIRECT	1
 #define DAFS_SB_CLOSING		2	/* no unstable writes any more */
-#define DAFS_SB_NO_READDIR_DIRECT 3	/* the server answered NOTSUPP */
+#define DAFS_SB_NO_READDIR_DIRECT 3
+#define DAFS_SB_NO_APPEND_DIRECT 4
 
 /**
  * struct dafs_sb_info - one mount
@@ -79,6 +83,7 @@ struct dafs_options {
  * @attrs: DAFS_FATTR_* to ask for: those of use that the server supports
  * @max_name: longest name the server takes, in bytes
  * @unique_handle: an object has one handle, whatever its names (6.1.6)
+ * @max_append: bytes of the largest append
  * @flags: DAFS_SB_*
  * @async: work items under way, see dafs_kill_sb()
  * @owner_seed: makes open owners differ from those of other mounts (E-82)
@@ -96,6 +101,7 @@ struct dafs_sb_info {
 	u64 attrs;
 	u32 max_name;
 	bool unique_handle;
+	u32 max_append;
 	unsigned long flags;
 	atomic_t async;
 	u64 owner_seed;
@@ -145,7 +151,8 @@ struct dafs_access_entry {
  * @writers: buffered writes in progress; raised under i_lock
  * @wb_cred: the last user who opened the file for writing, for write-back
  *	that finds no open; guarded by @lock
- * @write_lock: serializes buffered writers, see dafs_buffered_write()
+ * @write_lock: serializes buffered writers and appenders, see
+ *	dafs_buffered_write() and dafs_append_iter()
  * @zap_lock: serializes dafs_zap_mapping()
  * @unstable_lock: guards @unstable, @unstable_bytes and @unstable_pinned
  * @unstable: struct dafs_extent
@@ -416,7 +423,11 @@ void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change);
 extern const struct file_operations dafs_file_fops;
 int dafs_file_open(struct inode *inode, struct file *file);
 
+/* append.c */
+ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from);
+
 /* io.c */
+extern unsigned int dafs_inline_max;
 void dafs_io_start(struct dafs_io *io);
 int dafs_io_run(struct dafs_io *io);
 

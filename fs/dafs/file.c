@@ -192,26 +192,8 @@ static ssize_t dafs_buffered_write_locked(struct kiocb *iocb, struct iov_iter *f
 }
 
 /*
- * The end of a file that others may have appended to is the server's.  So is
- * the rest of the last folio, which would be written back as a whole.
- */
-static int dafs_append_begin(struct kiocb *iocb)
-{
-	struct inode *inode = file_inode(iocb->ki_filp);
-	int err;
-
-	if (!(iocb->ki_flags & IOCB_APPEND))
-		return 0;
-	err = dafs_revalidate(inode, iocb->ki_filp->f_cred, true);
-	if (!err)
-		dafs_zap_mapping(inode);
-	return err;
-}
-
-/*
- * netfs_start_io_write() lets writers in together.  They would append at the
- * same place, and one could undo the size that the other has set, so they
- * queue here.
+ * netfs_start_io_write() lets writers in together.  One could undo the size
+ * that the other has set, so they queue here.
  */
 static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 {
@@ -223,9 +205,7 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	dafs_writer_begin(inode);
-	ret = dafs_append_begin(iocb);
-	if (!ret)
-		ret = dafs_buffered_write_locked(iocb, from);
+	ret = dafs_buffered_write_locked(iocb, from);
 	dafs_writer_end(inode);
 	mutex_unlock(&di->write_lock);
 	return ret;
@@ -235,35 +215,27 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
  * Before folios of the range are dropped from the page cache, what they hold
  * must be stable: afterwards there is nothing to send again from.
  */
-static int dafs_direct_write_prepare(struct kiocb *iocb, struct iov_iter *from)
+static int dafs_direct_write_prepare(struct inode *inode)
 {
-	struct inode *inode = file_inode(iocb->ki_filp);
 	int err;
 
-	err = dafs_append_begin(iocb);
-	if (err)
-		return err;
-	/* Direct appends in flight set the size when they are done. */
-	if (iocb->ki_flags & IOCB_APPEND)
-		inode_dio_wait(inode);
 	err = filemap_write_and_wait(inode->i_mapping);
 	dafs_commit_inode(inode);
 	return err;
 }
 
-/* Without cached data and without appending, direct writers run together. */
+/* Without cached data direct writers run together. */
 static ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	struct dafs_inode *di = DAFS_I(inode);
 	ssize_t ret;
 
-	if (!inode->i_mapping->nrpages && !READ_ONCE(di->unstable_bytes) &&
-	    !(iocb->ki_flags & IOCB_APPEND))
+	if (!inode->i_mapping->nrpages && !READ_ONCE(di->unstable_bytes))
 		return netfs_unbuffered_write_iter(iocb, from);
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
-	ret = dafs_direct_write_prepare(iocb, from);
+	ret = dafs_direct_write_prepare(inode);
 	if (!ret)
 		ret = netfs_unbuffered_write_iter(iocb, from);
 	mutex_unlock(&di->write_lock);
@@ -289,7 +261,9 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 
 	if (!iov_iter_count(from))
 		return 0;
-	if (iocb->ki_flags & IOCB_DIRECT)
+	if (iocb->ki_flags & IOCB_APPEND)
+		ret = dafs_append_iter(iocb, from);
+	else if (iocb->ki_flags & IOCB_DIRECT)
 		ret = dafs_direct_write(iocb, from);
 	else
 		ret = dafs_buffered_write(iocb, from);

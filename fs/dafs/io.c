@@ -39,9 +39,9 @@
  * Up to so many bytes travel in the message.  A region costs two work
  * requests and their completion, a message costs a copy on either side.
  */
-static unsigned int dafs_inline_max = 1024;
+unsigned int dafs_inline_max = 1024;
 module_param_named(inline_max, dafs_inline_max, uint, 0644);
-MODULE_PARM_DESC(inline_max, "bytes up to which reads and writes go inline");
+MODULE_PARM_DESC(inline_max, "bytes up to which reads, writes and appends go inline");
 
 static void dafs_io_end(struct dafs_io *io, int err)
 {

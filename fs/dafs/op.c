@@ -6,7 +6,8 @@
  *
  * An operation whose connection was lost is sent again on the next one.  Until
  * the response cache is asked (5.2) that repeats an operation whose response
- * was lost, as NFS does over a new connection.
+ * was lost, as NFS does over a new connection.  What must not happen twice is
+ * not sent again (once).
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -51,21 +52,23 @@ static int dafs_op_map(struct dafs_op *op)
 		return -EMSGSIZE;
 	}
 	mem->room = mapped;
-	mem->describe(op);
 	op->call->mem = &mem->map;
 	return 0;
 }
 
 /* Memory is unmapped by the requester, unless the call never started. */
-static int dafs_op_start(struct dafs_op *op)
+static int dafs_op_send(struct dafs_op *op, struct dafs_call *call)
 {
 	int err = op->mem ? dafs_op_map(op) : 0;
 
-	if (err)
-		return err;
-	err = dafs_call_start(op->conn->rq, op->call);
-	if (err && op->mem)
-		dafs_mem_unmap(&op->mem->map);
+	if (!err && op->prepare)
+		err = op->prepare(op, call);
+	if (!err)
+		err = dafs_call_start(op->conn->rq, call);
+	if (err && call->mem)
+		dafs_mem_unmap(call->mem);
+	return err;
+}
 	return err;
 }
 
@@ -91,11 +94,13 @@ static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
 	call->priv = op->priv;
 	err = dafs_cred_handle(ses, op->conn, op->cred, call->cred);
 	if (!err)
-		err = dafs_op_start(op);
-	if (!err)
-		err = dafs_call_wait(call);
+		err = dafs_op_send(op, call);
+	if (err)
+		return err;
+	err = dafs_call_wait(call);
 	op->status = call->status;
-	return err;
+	/* nobody knows whether the server has seen it */
+	return err == -ENOTCONN && op->once ? -EREMOTEIO : err;
 }
 
 static int dafs_op_sleep(unsigned int *ms)
@@ -166,7 +171,9 @@ static int dafs_op_decode(struct dafs_op *op)
  * Context: may sleep; a fatal signal ends it.
  * Return: 0; the errno of the status the server answered, which is in
  * op->status; -EIO for a response that cannot be decoded or a dead session;
- * -ETIMEDOUT on a soft session; -ENOMEM; -EMSGSIZE; -ERESTARTSYS.
+ * -ETIMEDOUT on a soft session; -EREMOTEIO if the connection was lost while an
+ * operation to be sent once was under way; what op->prepare returned; -ENOMEM;
+ * -EMSGSIZE; -ERESTARTSYS.
  */
 int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
 {

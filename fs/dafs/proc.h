@@ -86,6 +86,27 @@ struct dafs_readdir_pos {
 	bool eof;
 };
 
+/**
+ * struct dafs_append - a record to be appended
+ * @fh: the file
+ * @state_id: of an open for writing
+ * @stable: DAFS_DATA_SYNC or DAFS_FILE_SYNC
+ * @data: memory of the kernel
+ * @len: its bytes; out: how many of them were sent, where a message or a memory
+ *	region does not take all
+ * @inline_max: bytes up to which they travel in the message
+ * @no_direct: all travel in the message
+ */
+struct dafs_append {
+	struct dafs_fh fh;
+	struct dafs_opaque64 state_id;
+	u32 stable;
+	const void *data;
+	size_t len;
+	size_t inline_max;
+	bool no_direct;
+};
+
 typedef bool (*dafs_readdir_actor_t)(void *priv, const struct dafs_direntry *entry);
 
 /* proc.c */
@@ -181,5 +202,9 @@ void dafs_write_inline_fill(struct dafs_stream *stream, u32 count,
 int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, u64 offset, u32 count,
 		struct dafs_opaque64 *verf);
+
+/* proc_append.c */
+int dafs_append(struct dafs_session *ses, const struct cred *cred, struct dafs_append *append,
+		struct dafs_append_res *res, u32 *status);
 
 #endif /* _FS_DAFS_PROC_H */

@@ -105,8 +105,7 @@ int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_getattr);
 
-static struct dafs_op_mem *dafs_attr_mem(size_t size, enum dma_data_direction dir,
-					 void (*describe)(struct dafs_op *op))
+static struct dafs_op_mem *dafs_attr_mem(size_t size, enum dma_data_direction dir)
 {
 	struct dafs_op_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
 
@@ -115,7 +114,6 @@ static struct dafs_op_mem *dafs_attr_mem(size_t size, enum dma_data_direction di
 	mem->data = kzalloc(size, GFP_KERNEL);
 	mem->size = size;
 	mem->dir = dir;
-	mem->describe = describe;
 	if (mem->data)
 		return mem;
 	kfree(mem);
@@ -128,11 +126,12 @@ static void dafs_attr_mem_free(struct dafs_op_mem *mem)
 	kfree(mem);
 }
 
-static void dafs_getattr_describe(struct dafs_op *op)
+static int dafs_getattr_describe(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_getattr_direct_args *args = op->args;
 
 	args->data_buffer = op->mem->map.bufs[0];
+	return 0;
 }
 
 /**
@@ -165,7 +164,8 @@ int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 		.proc = DAFS_PROC_GETATTR_DIRECT,
 		.args = &args,
 		.res = &res,
-		.mem = dafs_attr_mem(DAFS_ATTR_MEM, DMA_FROM_DEVICE, dafs_getattr_describe),
+		.mem = dafs_attr_mem(DAFS_ATTR_MEM, DMA_FROM_DEVICE),
+		.prepare = dafs_getattr_describe,
 	};
 	struct dafs_stream stream;
 	int err;
@@ -223,11 +223,12 @@ int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_setattr);
 
-static void dafs_setattr_describe(struct dafs_op *op)
+static int dafs_setattr_describe(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_setattr_direct_args *args = op->args;
 
 	args->obj_attributes = op->mem->map.bufs[0];
+	return 0;
 }
 
 /* Return: bytes; the checksum is that of a session that has checksums. */
@@ -279,8 +280,8 @@ int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
 		.proc = DAFS_PROC_SETATTR_DIRECT,
 		.args = &args,
 		.res = &res,
-		.mem = dafs_attr_mem(dafs_fattr_size(attr), DMA_TO_DEVICE,
-				     dafs_setattr_describe),
+		.mem = dafs_attr_mem(dafs_fattr_size(attr), DMA_TO_DEVICE),
+		.prepare = dafs_setattr_describe,
 	};
 	struct dafs_fattr copy = *attr;
 	int err;

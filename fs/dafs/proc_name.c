@@ -325,11 +325,12 @@ int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_readlink);
 
-static void dafs_readlink_describe(struct dafs_op *op)
+static int dafs_readlink_describe(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_readlink_direct_args *args = op->args;
 
 	args->buffer = op->mem->map.bufs[0];
+	return 0;
 }
 
 static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char *buf,
@@ -380,7 +381,7 @@ int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
 	op.mem->size = sizeof(u32) + size;
 	op.mem->data = kzalloc(op.mem->size, GFP_KERNEL);
 	op.mem->dir = DMA_FROM_DEVICE;
-	op.mem->describe = dafs_readlink_describe;
+	op.prepare = dafs_readlink_describe;
 	if (op.mem->data)
 		ret = dafs_readlink_mem(ses, &op, buf, size);
 	kfree(op.mem->data);

@@ -71,7 +71,7 @@ int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_readdir);
 
-static void dafs_readdir_describe(struct dafs_op *op)
+static int dafs_readdir_describe(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_readdir_args *args = op->args;
 
@@ -79,6 +79,7 @@ static void dafs_readdir_describe(struct dafs_op *op)
 		.count = op->mem->map.nr,
 		.elems = op->mem->map.bufs,
 	};
+	return 0;
 }
 
 static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
@@ -142,7 +143,7 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 	op.mem->data = buf;
 	op.mem->size = size;
 	op.mem->dir = DMA_FROM_DEVICE;
-	op.mem->describe = dafs_readdir_describe;
+	op.prepare = dafs_readdir_describe;
 	if (pos->cookie)
 		args.cookieverf = pos->verf;
 	pos->eof = false;

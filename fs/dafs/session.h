@@ -113,8 +113,6 @@ struct dafs_op;
  * @data: memory of the kernel, at any alignment
  * @size: bytes
  * @dir: DMA_FROM_DEVICE if the server writes it
- * @describe: puts the buffers of @map into the arguments; called for each
- *	attempt
  * @map: the memory as the server sees it, during an attempt
  * @room: bytes of @data that it saw in the last one
  */
@@ -122,7 +120,6 @@ struct dafs_op_mem {
 	void *data;
 	size_t size;
 	enum dma_data_direction dir;
-	void (*describe)(struct dafs_op *op);
 	struct dafs_mem map;
 	size_t room;
 };
@@ -137,8 +134,12 @@ struct dafs_op_mem {
  * @conn: connection it ran on, held until dafs_op_end()
  * @call: the call, held until dafs_op_end(): strings in @res point into it
  * @fill: see struct dafs_call
- * @priv: for @fill
- * @mem: memory for RDMA, or NULL
+ * @priv: for @fill and @prepare
+ * @mem: memory for RDMA, mapped for each attempt, or NULL
+ * @prepare: if set, called on each attempt when @conn is known and @mem mapped,
+ *	to fill in what depends on them: @proc, @args and @call's; 0 or a negative
+ *	errno.  The memory in call->mem is mapped.
+ * @once: fail with -EREMOTEIO rather than send again what may have been executed
  */
 struct dafs_op {
 	const struct cred *cred;
@@ -151,6 +152,8 @@ struct dafs_op {
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
 	void *priv;
 	struct dafs_op_mem *mem;
+	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
+	bool once;
 };
 
 int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);

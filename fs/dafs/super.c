@@ -190,6 +190,8 @@ static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsa
 	dafs_conn_put(conn);
 	sbi->opts.rsize = dafs_io_limit(sbi->opts.rsize, fsattr->max_read, pages);
 	sbi->opts.wsize = dafs_io_limit(sbi->opts.wsize, fsattr->max_write, pages);
+	sbi->max_append = min_t(u64, sbi->opts.wsize,
+				fsattr->max_append ?: DAFS_LEAST_MAX_APPEND);
 	return 0;
 }
 
@@ -197,7 +199,8 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 {
 	const u64 wanted = DAFS_FSATTR_MAX_NAME | DAFS_FSATTR_MAX_FILE_SIZE |
 			   DAFS_FSATTR_MAX_READ | DAFS_FSATTR_MAX_WRITE |
-			   DAFS_FSATTR_SUPPORTED_FATTR | DAFS_FSATTR_UNIQUE_HANDLE;
+			   DAFS_FSATTR_SUPPORTED_FATTR | DAFS_FSATTR_UNIQUE_HANDLE |
+			   DAFS_FSATTR_MAX_APPEND;
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 	struct dafs_fsattr attr = {};
 	int err;

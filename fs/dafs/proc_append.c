@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Appending: in the message or by RDMA, but never twice.  Sent again on another
+ * connection, a record could be in the file two times, so an append that was
+ * under way when its connection was lost fails.
+ */
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include <kunit/visibility.h>
+#include "proc.h"
+
+/**
+ * struct dafs_append_call - an append under way
+ * @append: what the caller wants
+ * @len: bytes of this attempt
+ * @mem: its memory
+ * @args: its arguments
+ */
+struct dafs_append_call {
+	struct dafs_append *append;
+	size_t len;
+	struct dafs_mem mem;
+	union {
+		struct dafs_append_inline_args inl;
+		struct dafs_append_direct_args direct;
+	} args;
+};
+
+static size_t dafs_append_inline_limit(const struct dafs_conn *conn)
+{
+	return conn->opts.max_request_size - DAFS_APPEND_INLINE_DATA;
+}
+
+static void dafs_append_inline(struct dafs_append_call *ac, struct dafs_op *op)
+{
+	const struct dafs_append *append = ac->append;
+
+	ac->len = min(append->len, dafs_append_inline_limit(op->conn));
+	op->proc = DAFS_PROC_APPEND_INLINE;
+	ac->args.inl = (struct dafs_append_inline_args) {
+		.filehandle = append->fh,
+		.state_id = append->state_id,
+		.stable_how = append->stable,
+		.byte_count = ac->len,
+		.data = append->data,
+	};
+}
+
+static int dafs_append_map(struct dafs_append_call *ac, struct dafs_chan *chan)
+{
+	struct kvec kvec = {
+		.iov_base = (void *)ac->append->data,
+		.iov_len = ac->append->len,
+	};
+	struct iov_iter iter;
+	ssize_t mapped;
+
+	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+	mapped = dafs_mem_map(chan, &ac->mem, &iter, kvec.iov_len, DMA_TO_DEVICE);
+	if (mapped < 0)
+		return mapped;
+	/* one buffer is all that APPEND_DIRECT has */
+	ac->len = min_t(size_t, mapped, ac->mem.bufs[0].buffer_byte_count);
+	return 0;
+}
+
+/* The direct_checksum (3.2.5, E-34) */
+static void dafs_append_cksum(const struct dafs_append_call *ac, bool swab,
+			      struct dafs_cksum *cksum)
+{
+	struct dafs_cksum_state state;
+
+	dafs_cksum_init(&state);
+	dafs_cksum_update(&state, ac->append->data, ac->len);
+	dafs_cksum_final_host(&state, swab, cksum);
+}
+
+static int dafs_append_direct(struct dafs_append_call *ac, struct dafs_op *op,
+			      struct dafs_call *call)
+{
+	const struct dafs_append *append = ac->append;
+	const struct dafs_conn *conn = op->conn;
+	int err;
+
+	err = dafs_append_map(ac, conn->op);
+	if (err)
+		return err;
+	op->proc = DAFS_PROC_APPEND_DIRECT;
+	ac->args.direct = (struct dafs_append_direct_args) {
+		.filehandle = append->fh,
+		.state_id = append->state_id,
+		.stable_how = append->stable,
+		.byte_count = ac->len,
+		.write_data_buffer = ac->mem.bufs[0],
+	};
+	if (conn->opts.use_checksums)
+		dafs_append_cksum(ac, conn->op->swab, &ac->args.direct.direct_checksum);
+	call->mem = &ac->mem;
+	return 0;
+}
+
+static int dafs_append_prepare(struct dafs_op *op, struct dafs_call *call)
+{
+	struct dafs_append_call *ac = op->priv;
+	size_t limit = min(ac->append->inline_max, dafs_append_inline_limit(op->conn));
+	int err = 0;
+
+	if (ac->append->len > limit && !ac->append->no_direct)
+		err = dafs_append_direct(ac, op, call);
+	else
+		dafs_append_inline(ac, op);
+	call->proc = op->proc;
+	return err;
+}
+
+static bool dafs_append_res_ok(const struct dafs_append_call *ac,
+			       const struct dafs_append_res *res)
+{
+	return res->offset <= MAX_LFS_FILESIZE - ac->len &&
+	       res->committed >= ac->append->stable && res->committed <= DAFS_FILE_SYNC;
+}
+
+/**
+ * dafs_append() - append a record to a file (6.5.3, 6.5.4)
+ * @ses: session
+ * @cred: whom to act for
+ * @append: the record; its len becomes what was appended
+ * @res: filled
+ * @status: set to the DAFS status of the response, or 0 if there was none
+ *
+ * Context: may sleep.
+ * Return: 0; the errno of @status; -EREMOTEIO or -EIO if the response was lost
+ * or made no sense, so that the record may be in the file or not; or another
+ * negative errno as dafs_op_run()'s, and it is not.
+ */
+int dafs_append(struct dafs_session *ses, const struct cred *cred, struct dafs_append *append,
+		struct dafs_append_res *res, u32 *status)
+{
+	struct dafs_append_call *ac = kzalloc(sizeof(*ac), GFP_KERNEL);
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_APPEND_INLINE,
+		.res = res,
+		.priv = ac,
+		.prepare = dafs_append_prepare,
+		.once = true,
+	};
+	int err;
+
+	*status = DAFS_STATUS_OK;
+	if (!ac)
+		return -ENOMEM;
+	ac->append = append;
+	op.args = &ac->args;
+	err = dafs_op_run(ses, &op);
+	*status = op.status;
+	if (!err && !dafs_append_res_ok(ac, res)) {
+		dafs_conn_failed(op.conn);
+		err = -EREMOTEIO;
+	}
+	if (!err)
+		append->len = ac->len;
+	dafs_op_end(&op);
+	kfree(ac);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_append);
