@@ -1,0 +1,153 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Appending: several writers on two clients, in every way, and what may disturb.
+# bed: um
+# timeout: 300
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 300
+make_backing /srv/small 24
+load_modules /srv/data:no_root_squash,/srv/small:no_root_squash
+gcc -O1 -Wall -Werror -o /tmp/records "$BED/../append/records.c" ||
+	tap_bail "records.c does not compile"
+records=/tmp/records
+
+# Two mounts that the server takes for two clients.
+mount_clients()
+{
+	mount_dafs data /mnt/a "clientid=one${1:+,$1}" &&
+		mount_dafs data /mnt/b "clientid=two${1:+,$1}"
+}
+
+umount_clients()
+{
+	umount /mnt/a && umount /mnt/b
+}
+
+# several FILE COUNT SIZE HOW...: one writer on each mount for each way, all at
+# once; then FILE at the server has all records.
+several()
+{
+	file=$1 count=$2 size=$3 writer=0 pids=
+	shift 3
+	rm -f /tmp/ack.*
+	: >"/mnt/a/$file"
+	for how; do
+		for mnt in a b; do
+			$records write "/mnt/$mnt/$file" $writer "$count" "$size" "$how" \
+				>/tmp/ack.$writer &
+			pids="$pids $!"
+			writer=$((writer + 1))
+		done
+	done
+	for pid in $pids; do
+		wait "$pid" || return
+	done
+	$records check "/srv/data/$file" /tmp/ack.*
+}
+
+mount_clients
+tap_run "small records, every way" several small 60 900 \
+	write writev rwf direct dsync sync aio
+tap_is "$(wc -l </srv/data/small)" 840 "all of them are there"
+tap_run "records of many pages" several large 8 300000 write writev direct
+umount_clients
+mount_clients cksum,msgsize=4096
+tap_run "with checksums" several cksum 40 9000 write direct
+umount_clients
+mount_clients rdmaread,wsize=16384
+tap_run "with an RDMA-read channel" several rdmaread 40 9000 write rwf
+tap_is "$($records long /mnt/a/long 100000)" "16384 16384" \
+	"a write beyond the largest append is short"
+umount_clients
+
+mount_clients
+dd if=/dev/urandom of=/tmp/random bs=1M count=5 2>/dev/null
+printf head >/mnt/a/dd
+(printf head && cat /tmp/random) >/tmp/want
+tap_run "a large file is appended" dd if=/tmp/random of=/mnt/a/dd bs=2500k \
+	oflag=append conv=notrunc
+tap_run "and is right" cmp /tmp/want /srv/data/dd
+tap_run "for the other client, too" cmp /tmp/want /mnt/b/dd
+
+# Cached data and appends of one program, and of two: as on a local file.
+mixed()
+{
+	exec 3<>"$1/mixed" 4>>"$1/mixed"
+	printf 0123456789 >&3
+	printf abcdef >&4
+	printf XY >&3
+	cat "$1/mixed"
+	head -c 5000 /tmp/random >&3
+	printf tail >&4
+	printf in >&3
+	md5sum <"$1/mixed"
+	truncate -s 4000 "$1/mixed"
+	printf end >&4
+	truncate -s 9000 "$1/mixed"
+	printf END >&4
+	exec 3>&- 4>&-
+	md5sum <"$1/mixed"
+}
+mkdir /tmp/local
+mixed /tmp/local >/tmp/want
+tap_is "$(mixed /mnt/a)" "$(cat /tmp/want)" "among writes and truncation"
+tap_run "the same at the server" cmp /tmp/local/mixed /srv/data/mixed
+
+exec 5<>/mnt/a/other
+printf one >&5
+tap_is "$(cat /mnt/a/other)" one "what one client has cached"
+sync /mnt/a/other
+printf two >>/mnt/b/other
+printf three >>/mnt/a/other
+tap_is "$(cat /mnt/a/other)" onetwothree "does not hide what others have appended"
+exec 5>&-
+tap_run "with a mapping" sh -c "$records map /mnt/a/map >/tmp/want"
+tap_run "its file is right" cmp /tmp/want /srv/data/map
+
+# Truncated again and again, the file is one of whole records all the time.
+: >/mnt/a/cut
+for w in 0 1 2 3; do
+	mnt=$([ $((w % 2)) = 0 ] && echo a || echo b)
+	$records write /mnt/$mnt/cut $w 80 3000 blind >/tmp/cut.$w &
+done
+for _ in 1 2 3 4 5; do
+	sleep 0.3
+	: >/mnt/a/cut
+done
+wait
+tap_run "whole records in spite of truncation" $records check /srv/data/cut
+
+# A limit of the process, and one of the disk.
+tap_fails "a limit holds" sh -c \
+	"ulimit -f 8; trap '' XFSZ; dd if=/dev/zero of=/mnt/a/limit bs=3000 oflag=append count=3"
+tap_is "$(stat -c %s /srv/data/limit)" 4096 "and what is below it is written"
+mount_dafs small /mnt/small
+dd if=/dev/zero of=/mnt/small/full bs=200k oflag=append 2>&1 | grep -q "No space left"
+tap_is $? 0 "a full disk is reported"
+tap_is "$(($(stat -c %s /srv/small/full) % 204800))" 0 "and leaves no part of a record"
+umount /mnt/small
+
+# The server goes and comes back: nothing is there twice, nothing that was
+# acknowledged is missing.
+: >/mnt/a/restart
+for w in 0 1 2 3; do
+	mnt=$([ $((w % 2)) = 0 ] && echo a || echo b)
+	$records write /mnt/$mnt/restart $w 800 3000 blind >/tmp/restart.$w &
+done
+for _ in 1 2; do
+	sleep 0.5
+	modprobe -r dafsd
+	modprobe dafsd exports=/srv/data:no_root_squash,/srv/small:no_root_squash
+done
+wait
+tap_run "exactly what was acknowledged, over restarts" \
+	$records check /srv/data/restart /tmp/restart.?
+echo "# acknowledged: $(cat /tmp/restart.? | wc -l) of 3200"
+umount_clients
+tap_run "fsck of the export" sh -c \
+	"modprobe -r dafsd; umount /srv/data /srv/small && e2fsck -f -n /dev/ram0"
+tap_done
