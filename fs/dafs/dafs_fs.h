@@ -46,6 +46,12 @@
 #define DAFS_UNSTABLE_HARD	SZ_128M
 #define DAFS_UNSTABLE_DELAY	(5 * HZ)
 
+enum dafs_lookupcache {
+	DAFS_LOOKUPCACHE_ALL,
+	DAFS_LOOKUPCACHE_POSITIVE,	/* that a name is not there is asked again */
+	DAFS_LOOKUPCACHE_NONE,
+};
+
 /**
  * struct dafs_options - mount options that the session does not know
  * @rsize: bytes of the largest read, 0 for as much as the server likes
@@ -55,6 +61,8 @@
  * @acdirmin: the same for directories
  * @acdirmax: the same for directories
  * @noac: trust no attributes and write synchronously
+ * @nocto: opening a file asks no more than reading it
+ * @lookupcache: which names are believed as long as the directory is
  */
 struct dafs_options {
 	u32 rsize;
@@ -64,6 +72,8 @@ struct dafs_options {
 	unsigned long acdirmin;
 	unsigned long acdirmax;
 	bool noac;
+	bool nocto;
+	enum dafs_lookupcache lookupcache;
 };
 
 /* struct dafs_sb_info, flags */
@@ -372,6 +382,10 @@ void dafs_inode_reset(struct dafs_inode *di);
 void dafs_inode_release(struct dafs_inode *di);
 unsigned long dafs_attr_begin(struct dafs_inode *di);
 void dafs_own_change(struct dafs_inode *di);
+void dafs_own_change_settle(struct inode *inode, const struct cred *cred);
+void dafs_own_metadata(struct inode *inode, const struct cred *cred);
+struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
+				const struct dafs_fh *fh, umode_t mode);
 struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 			const struct dafs_fh *fh);
 bool dafs_attrs_fresh(const struct dafs_inode *di);

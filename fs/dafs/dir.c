@@ -6,7 +6,8 @@
  * holds the directory's dir_gen of the moment before the name was looked up;
  * dir_gen counts the changes that the change attribute shows and that are not
  * ours.  Ours are told from those of others by the change_info that comes with
- * each response (E-119).
+ * each response (E-119).  That holds for names that are not there, too; the
+ * option lookupcache= asks for less trust.
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
@@ -124,12 +125,26 @@ static int dafs_relookup(struct inode *dir, struct dentry *dentry)
 	return 1;
 }
 
+/* Does the name hold as long as nobody changes the directory? */
+static bool dafs_lookup_cached(const struct dentry *dentry)
+{
+	switch (DAFS_SB(dentry->d_sb)->opts.lookupcache) {
+	case DAFS_LOOKUPCACHE_NONE:
+		return false;
+	case DAFS_LOOKUPCACHE_POSITIVE:
+		return !d_is_negative(dentry);
+	case DAFS_LOOKUPCACHE_ALL:
+		break;
+	}
+	return true;
+}
+
 static int dafs_d_revalidate_rcu(struct dentry *dentry)
 {
 	struct dentry *parent = READ_ONCE(dentry->d_parent);
 	struct inode *dir = d_inode_rcu(parent);
 
-	if (!dir || !dafs_attrs_fresh(DAFS_I(dir)) ||
+	if (!dir || !dafs_attrs_fresh(DAFS_I(dir)) || !dafs_lookup_cached(dentry) ||
 	    READ_ONCE(dentry->d_time) != dafs_dir_gen(dir))
 		return -ECHILD;
 	return 1;
@@ -150,7 +165,8 @@ static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
 	ret = dafs_revalidate(dir, current_cred(), flags & LOOKUP_REVAL);
 	if (!ret) {
 		ret = 1;
-		if (dentry->d_time != dafs_dir_gen(dir) || (flags & LOOKUP_REVAL))
+		if (dentry->d_time != dafs_dir_gen(dir) || (flags & LOOKUP_REVAL) ||
+		    !dafs_lookup_cached(dentry))
 			ret = dafs_relookup(dir, dentry);
 	}
 	dput(parent);
@@ -408,8 +424,10 @@ static void dafs_lost_name(struct inode *inode)
 	if (inode->i_nlink)
 		drop_nlink(inode);
 	spin_unlock(&di->lock);
-	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
-	set_bit(DAFS_INO_STALE, &di->flags);
+	if (inode->i_nlink)
+		dafs_own_metadata(inode, current_cred());
+	else
+		dafs_own_change(di);
 }
 
 static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
@@ -465,8 +483,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 		dafs_lost_name(victim);
 	/* d_move() makes it the dentry of the new name. */
 	old_dentry->d_time = gen;
-	set_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(d_inode(old_dentry))->flags);
-	set_bit(DAFS_INO_STALE, &DAFS_I(d_inode(old_dentry))->flags);
+	dafs_own_metadata(d_inode(old_dentry), current_cred());
 	return 0;
 }
 

@@ -29,8 +29,8 @@ static u32 dafs_file_access(const struct file *file)
  * @inode: the file
  * @file: open file
  *
- * Asks the server for the attributes in any case, which is the one half of
- * close-to-open consistency; dafs_file_flush() is the other.
+ * Asks the server for the attributes in any case (unless told not to), which is
+ * the one half of close-to-open consistency; dafs_file_flush() is the other.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -45,7 +45,8 @@ int dafs_file_open(struct inode *inode, struct file *file)
 				 file->f_cred, created);
 	if (IS_ERR(os))
 		return PTR_ERR(os);
-	err = created ? 0 : dafs_revalidate(inode, file->f_cred, true);
+	err = created ? 0 : dafs_revalidate(inode, file->f_cred,
+					    !DAFS_SB(inode->i_sb)->opts.nocto);
 	if (err) {
 		dafs_open_state_put(os, true);
 		return err;
@@ -70,8 +71,10 @@ static void dafs_file_settle(struct inode *inode)
 /* Pages dirtied through a mapping after the last close(2) are still ours. */
 static int dafs_file_release(struct inode *inode, struct file *file)
 {
-	if (file->f_mode & FMODE_WRITE)
+	if (file->f_mode & FMODE_WRITE) {
 		dafs_file_settle(inode);
+		dafs_own_change_settle(inode, file->f_cred);
+	}
 	dafs_open_state_put(file->private_data, true);
 	return 0;
 }
@@ -89,8 +92,7 @@ static int dafs_file_flush(struct file *file, fl_owner_t id)
 	if (!(file->f_mode & FMODE_WRITE))
 		return 0;
 	dafs_file_settle(inode);
-	if (test_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(inode)->flags))
-		dafs_revalidate(inode, file->f_cred, true);
+	dafs_own_change_settle(inode, file->f_cred);
 	/*
 	 * Seen now, so that who opens the file later is not told; but not taken
 	 * away from a later fsync(2) of this file, which others may share.

@@ -8,9 +8,11 @@
  * written everything back, so who opens a file after another client closed it
  * sees what that client wrote.
  *
- * What this client writes changes the change attribute too.  WRITE does not
- * return it, so the first new value after a write of ours is taken as ours
- * (DAFS_INO_OWN_CHANGE), which flush reads at once to keep that window short.
+ * What this client changes moves the change attribute too.  No response tells
+ * the new value, so the first one read after a change of ours is taken as ours
+ * (DAFS_INO_OWN_CHANGE).  To keep others from slipping in, it is read as soon
+ * as they may expect to be noticed: when a file that was written is closed, and
+ * at once where nobody has it open for writing (dafs_own_change_settle()).
  */
 #include <linux/highuid.h>
 #include <linux/jhash.h>
@@ -89,7 +91,8 @@ unsigned long dafs_attr_begin(struct dafs_inode *di)
  * @di: the file
  *
  * Attributes that were asked for before this are older than the change, so
- * their size must not be believed.
+ * their size must not be believed.  Somebody must call dafs_own_change_settle()
+ * afterwards.
  *
  * Context: any but hard interrupt.
  */
@@ -100,6 +103,52 @@ void dafs_own_change(struct dafs_inode *di)
 	spin_unlock(&di->lock);
 	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
 	set_bit(DAFS_INO_STALE, &di->flags);
+}
+
+/**
+ * dafs_own_change_settle() - learn what changes of ours have led to
+ * @inode: the object
+ * @cred: whom to ask the server for
+ *
+ * From here on another change attribute is the work of others.  Costs a round
+ * trip where cached data depends on it.
+ *
+ * Context: may sleep.
+ */
+void dafs_own_change_settle(struct inode *inode, const struct cred *cred)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	if (!test_bit(DAFS_INO_OWN_CHANGE, &di->flags))
+		return;
+	if (inode->i_mapping->nrpages) {
+		if (!dafs_revalidate(inode, cred, true))
+			return;
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	}
+	clear_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+}
+
+/**
+ * dafs_own_metadata() - this client has changed attributes or names of a file
+ * @inode: the file
+ * @cred: whom to ask the server for
+ *
+ * Whoever has the file open for writing settles it when closing it.
+ *
+ * Context: may sleep.
+ */
+void dafs_own_metadata(struct inode *inode, const struct cred *cred)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_open_state *os;
+
+	dafs_own_change(di);
+	os = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, NULL);
+	if (os)
+		dafs_open_state_put(os, true);
+	else
+		dafs_own_change_settle(inode, cred);
 }
 
 static umode_t dafs_type_mode(u32 type)
@@ -254,6 +303,9 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 	bool changed = false;
 
 	spin_lock(&di->lock);
+	/* What we have made ourselves has no number until it is asked for. */
+	if (!inode->i_ino)
+		inode->i_ino = attr->file_id;
 	if (attr->valid & DAFS_FATTR_MODE)
 		dafs_apply_mode(di, attr->mode);
 	dafs_apply_owner(di, attr->valid, ids);
@@ -333,7 +385,6 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 	struct dafs_inode *di = DAFS_I(inode);
 
 	inode->i_mode = dafs_type_mode(attr->object_type);
-	inode->i_ino = attr->file_id;
 	/* The server keeps the times. */
 	inode->i_flags |= S_NOATIME | S_NOCMTIME;
 	i_uid_write(inode, overflowuid);
@@ -440,6 +491,42 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 	if (err)
 		return ERR_PTR(err);
 	return dafs_iget_attrs(sb, fh, &attr, &ids, at);
+}
+
+/**
+ * dafs_iget_created() - the inode of a file that this client has just made
+ * @dir: where
+ * @cred: its owner, unless the server thinks otherwise
+ * @fh: the file
+ * @mode: its mode, likewise
+ *
+ * The server is not asked: what it says of the file is needed by stat(2) and
+ * when the file is closed, not before.
+ *
+ * Context: may sleep.
+ * Return: inode with a reference, or an ERR_PTR.
+ */
+struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
+				const struct dafs_fh *fh, umode_t mode)
+{
+	const struct dafs_ids ids = {
+		.uid = from_kuid(&init_user_ns, cred->fsuid),
+		.gid = dir->i_mode & S_ISGID ? i_gid_read(dir) :
+					       from_kgid(&init_user_ns, cred->fsgid),
+	};
+	const struct dafs_fattr attr = {
+		.valid = DAFS_FATTR_MODE | DAFS_FATTR_NUM_LINKS | DAFS_FATTR_OWNER |
+			 DAFS_FATTR_OWNER_GROUP,
+		.object_type = DAFS_TYPE_REG,
+		.mode = mode & S_IALLUGO,
+		.num_links = 1,
+	};
+	struct inode *inode;
+
+	inode = dafs_iget_attrs(dir->i_sb, fh, &attr, &ids, jiffies);
+	if (!IS_ERR(inode))
+		dafs_own_change(DAFS_I(inode));
+	return inode;
 }
 
 /**

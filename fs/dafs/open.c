@@ -332,15 +332,10 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir, struct dentry 
 		dafs_open_state_free(os);
 		return ERR_PTR(err);
 	}
-	inode = dafs_iget(dir->i_sb, cred, &os->fh);
+	inode = dafs_iget_created(dir, cred, &os->fh, mode);
 	if (IS_ERR(inode)) {
 		dafs_open_state_close(os, true);
 		return ERR_CAST(inode);
-	}
-	if (!S_ISREG(inode->i_mode)) {
-		iput(inode);
-		dafs_open_state_close(os, true);
-		return ERR_PTR(-EIO);
 	}
 	dafs_open_state_publish(DAFS_I(inode), os);
 	*inodep = inode;

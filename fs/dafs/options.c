@@ -15,13 +15,21 @@
 enum {
 	Opt_port, Opt_rsize, Opt_wsize, Opt_timeo, Opt_retrans, Opt_soft, Opt_hard,
 	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
-	Opt_actimeo, Opt_noac, Opt_srcaddr, Opt_max_requests, Opt_msgsize,
+	Opt_actimeo, Opt_noac, Opt_cto, Opt_lookupcache, Opt_srcaddr, Opt_max_requests, Opt_msgsize,
 	Opt_backchannel, Opt_rdmaread, Opt_clientid,
 };
 
 static const struct constant_table dafs_param_sec[] = {
 	{ "none",	DAFS_AUTH_NONE },
 	{ "default",	DAFS_AUTH_DEFAULT },
+	{}
+};
+
+static const struct constant_table dafs_param_lookupcache[] = {
+	{ "all",	DAFS_LOOKUPCACHE_ALL },
+	{ "none",	DAFS_LOOKUPCACHE_NONE },
+	{ "pos",	DAFS_LOOKUPCACHE_POSITIVE },
+	{ "positive",	DAFS_LOOKUPCACHE_POSITIVE },
 	{}
 };
 
@@ -41,6 +49,8 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_u32("acdirmax", Opt_acdirmax),
 	fsparam_u32("actimeo", Opt_actimeo),
 	fsparam_flag("noac", Opt_noac),
+	fsparam_flag_no("cto", Opt_cto),
+	fsparam_enum("lookupcache", Opt_lookupcache, dafs_param_lookupcache),
 	fsparam_string("srcaddr", Opt_srcaddr),
 	fsparam_u32("max_requests", Opt_max_requests),
 	fsparam_u32("msgsize", Opt_msgsize),
@@ -204,6 +214,12 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 		return 0;
 	case Opt_noac:
 		ctx->opts.noac = true;
+		return 0;
+	case Opt_cto:
+		ctx->opts.nocto = result.negated;
+		return 0;
+	case Opt_lookupcache:
+		ctx->opts.lookupcache = result.uint_32;
 		return 0;
 	case Opt_backchannel:
 		params->back_control = !result.negated;
@@ -400,6 +416,12 @@ int dafs_show_options(struct seq_file *m, struct dentry *root)
 
 	seq_printf(m, ",rsize=%u,wsize=%u", opts->rsize, opts->wsize);
 	dafs_show_session(m, &sbi->params);
+	if (opts->nocto)
+		seq_puts(m, ",nocto");
+	if (opts->lookupcache == DAFS_LOOKUPCACHE_POSITIVE)
+		seq_puts(m, ",lookupcache=positive");
+	else if (opts->lookupcache == DAFS_LOOKUPCACHE_NONE)
+		seq_puts(m, ",lookupcache=none");
 	if (opts->noac) {
 		seq_puts(m, ",noac");
 		return 0;

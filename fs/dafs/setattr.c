@@ -153,8 +153,11 @@ static int dafs_setattr_prepare(struct inode *inode, const struct iattr *iattr)
 			return err;
 		inode_dio_wait(inode);
 	}
+	/* The little that a new file holds is committed on the way. */
+	set_bit(DAFS_INO_FLUSHING, &DAFS_I(inode)->flags);
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
+	clear_bit(DAFS_INO_FLUSHING, &DAFS_I(inode)->flags);
 	if (size)
 		dafs_commit_inode(inode);
 	return 0;
@@ -165,6 +168,7 @@ static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
+	/* An answer that is on its way must not bring the old ones back. */
 	dafs_own_change(di);
 	if (iattr->ia_valid & ATTR_SIZE)
 		dafs_set_size(inode, old_size, iattr->ia_size);
@@ -211,8 +215,7 @@ int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry, struct iatt
 		dafs_open_state_put(os, true);
 	if (!err)
 		dafs_setattr_done(inode, iattr, old_size);
-	else
-		dafs_own_change(DAFS_I(inode));
+	dafs_own_metadata(inode, cred);
 out:
 	kfree(attr);
 	return err;

@@ -1,0 +1,219 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# What clients keep of attributes, names and data, and when they ask again.
+# bed: um
+# timeout: 240
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+load_modules /srv/data:no_root_squash
+tracing=/sys/kernel/tracing
+mount -t tracefs tracefs $tracing 2>/dev/null
+trace_file=/tmp/requests
+
+# requests COMMAND...: what the clients send meanwhile is in $trace_file then,
+# one name of a procedure a line.
+requests()
+{
+	echo >$tracing/trace
+	echo 1 >$tracing/events/dafs/dafs_request/enable
+	"$@"
+	requests_status=$?
+	echo 0 >$tracing/events/dafs/dafs_request/enable
+	sed -n 's/.*dafs_request: .* seq=[0-9]* \([A-Z_]*\) .*/\1/p' $tracing/trace |
+		grep -v -e '^NULL$' -e REGISTER_CRED >$trace_file
+	return $requests_status
+}
+
+# asked PATTERN: how many of them there were.
+asked()
+{
+	grep -c "$1" $trace_file
+}
+
+summary()
+{
+	sort $trace_file | uniq -c | tr -s ' \n' ' '
+}
+
+quiet_cat()
+{
+	cat "$@" >/dev/null
+}
+
+# Two mounts share nothing on the client: they are two clients. Attributes are
+# trusted for so long that only what must not depend on time can be seen.
+mount_dafs data /mnt/a actimeo=600
+mount_dafs data /mnt/b actimeo=600
+mkdir /mnt/a/one /mnt/a/many
+
+# Close to open.
+echo aaaa >/mnt/a/f
+quiet_cat /mnt/a/f
+echo bbbb >/mnt/b/f
+tap_is "$(cat /mnt/a/f)" bbbb "an open sees what another client closed"
+echo cccc >/mnt/a/f
+tap_is "$(cat /mnt/b/f)" cccc "and the other way"
+echo dddd >/srv/data/f
+tap_is "$(cat /mnt/a/f)" dddd "so with what the server's own users write"
+echo longer than before >/mnt/b/f
+tap_is "$(cat /mnt/a/f)" "longer than before" "a larger file"
+: >/mnt/b/f
+tap_is "$(cat /mnt/a/f)" "" "an empty one"
+
+# What this client changes itself must not hide what others change afterwards.
+own_then_other()
+{
+	echo 1111 >/mnt/a/own
+	quiet_cat /mnt/a/own
+	"$@"
+	echo 2222 >/srv/data/own
+	stat /mnt/a/own >/dev/null
+	cat /mnt/a/own
+}
+tap_is "$(own_then_other chmod 600 /mnt/a/own)" 2222 "a change by others after our chmod"
+tap_is "$(own_then_other touch -d 2001-01-01 /mnt/a/own)" 2222 "after our utimes"
+rename_twice()
+{
+	mv /mnt/a/own /mnt/a/moved
+	mv /mnt/a/moved /mnt/a/own
+}
+tap_is "$(own_then_other rename_twice)" 2222 "after our renames"
+tap_is "$(own_then_other truncate -s 3 /mnt/a/own)" 2222 "after our truncate"
+
+# A writer by mmap whose file is closed long before.
+mmap_writer()
+{
+	python3 -c '
+import mmap, os
+fd = os.open("/mnt/a/map", os.O_RDWR)
+m = mmap.mmap(fd, 4)
+os.close(fd)
+m[0:4] = b"mmap"
+m.close()
+open("/srv/data/map", "r+").write("file")
+print(open("/mnt/a/map").read())
+'
+}
+printf 1234 >/mnt/a/map
+tap_is "$(mmap_writer)" file "a change by others after our mapping is gone"
+
+# Own writes do not invalidate one's own cache.
+head -c 200000 /dev/urandom >/tmp/random
+cp /tmp/random /mnt/a/big
+requests cmp /tmp/random /mnt/a/big
+tap_is "$(asked READ_)" 0 "what was written here is read from the cache"
+requests sh -c "cat /tmp/random >>/mnt/a/big; cmp -n 200000 /tmp/random /mnt/a/big"
+tap_is "$(asked READ_)" 0 "even if more is appended"
+requests sh -c "chmod 640 /mnt/a/big; mv /mnt/a/big /mnt/a/big2; cmp -n 200000 /tmp/random /mnt/a/big2"
+tap_is "$(asked READ_)" 0 "or the file gets other rights and another name"
+requests sh -c "printf x | dd of=/mnt/b/big2 conv=notrunc 2>/dev/null; quiet=\$(md5sum </mnt/a/big2)"
+tap_run "a single byte by another client is noticed" [ "$(asked READ_)" -gt 0 ]
+tap_is "$(head -c 1 /mnt/a/big2)" x "and read"
+
+# Names: as long as the directory does not change they need no question.
+echo there >/mnt/a/one/there
+quiet_cat /mnt/a/one/there
+stat /mnt/a/one/missing 2>/dev/null
+requests sh -c "stat /mnt/a/one/missing /mnt/a/one/there" >/dev/null 2>&1
+tap_is "$(asked .)" 0 "names that are there and names that are not are cached"
+touch /mnt/a/one/new
+requests sh -c "stat /mnt/a/one/missing /mnt/a/one/there" >/dev/null 2>&1
+tap_is "$(asked LOOKUP)" 0 "a file made here does not make them doubtful"
+umount /mnt/a /mnt/b
+
+# How long, says the administrator.
+mount_dafs data /mnt/a actimeo=1
+stat /mnt/a/late >/dev/null 2>&1
+stat /mnt/a/f >/dev/null
+touch /srv/data/late
+chmod 751 /srv/data/f
+sleep 2
+tap_run "a name made elsewhere is seen in time" stat /mnt/a/late
+tap_is "$(stat -c %a /mnt/a/f)" 751 "and so are attributes"
+mv /srv/data/late /srv/data/f
+sleep 2
+tap_is "$(stat -c %s /mnt/a/f)" 0 "and a name that leads elsewhere"
+tap_fails "and one that is gone" stat /mnt/a/late
+umount /mnt/a
+mount_dafs data /mnt/a acregmin=1,acregmax=1,acdirmin=600,acdirmax=600
+ls -l /mnt/a >/dev/null
+stat /mnt/a/late2 >/dev/null 2>&1
+echo x >/srv/data/late2
+chmod 700 /srv/data/f
+sleep 2
+tap_is "$(stat -c %a /mnt/a/f)" 700 "files and directories have times of their own"
+tap_fails "so a name is not missed yet" stat /mnt/a/late2
+umount /mnt/a
+mount_dafs data /mnt/a noac
+stat /mnt/a/soon >/dev/null 2>&1
+touch /srv/data/soon
+tap_run "noac sees a name at once" stat /mnt/a/soon
+chmod 700 /srv/data/soon
+tap_is "$(stat -c %a /mnt/a/soon)" 700 "and attributes"
+umount /mnt/a
+for cached in none positive; do
+	mount_dafs data /mnt/a actimeo=600,lookupcache=$cached
+	stat /mnt/a/new-$cached >/dev/null 2>&1
+	touch /srv/data/new-$cached
+	tap_run "lookupcache=$cached asks again for what was not there" \
+		stat /mnt/a/new-$cached
+	tap_run "and is in /proc/mounts" grep -q lookupcache=$cached /proc/mounts
+	requests stat /mnt/a/new-$cached >/dev/null
+	tap_line "# $(asked LOOKUP) LOOKUP for a name that is known"
+	[ $cached = none ] && lookups=1 || lookups=0
+	tap_is "$(asked LOOKUP)" $lookups "what is there is asked for again or not"
+	umount /mnt/a
+done
+mount_dafs data /mnt/a actimeo=600,nocto
+echo aaaa >/mnt/a/f
+quiet_cat /mnt/a/f
+echo bbbb >/srv/data/f
+requests cat /mnt/a/f >/tmp/nocto
+tap_is "$(asked GETATTR)" 0 "nocto opens without asking"
+tap_is "$(cat /tmp/nocto)" aaaa "and reads what it has"
+tap_run "nocto is in /proc/mounts" grep -q nocto /proc/mounts
+umount /mnt/a
+
+# Round trips of files as tar and cp make them, for each of 20.
+make_files()
+{
+	python3 -c '
+import os, sys
+for i in range(20):
+    fd = os.open("%s/f%d" % (sys.argv[1], i), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    if sys.argv[2] != "touch":
+        os.write(fd, b"x" * 700)
+    os.utime(fd, (1000000000, 1000000000 + i))
+    if sys.argv[2] == "tar":
+        os.fchmod(fd, 0o644)
+    os.close(fd)
+' "$1" "$2"
+}
+mount_dafs data /mnt/a
+for how in tar cp touch; do
+	mkdir /mnt/a/many-$how
+	ls /mnt/a/many-$how
+	requests make_files /mnt/a/many-$how $how
+	tap_line "# 20 files as $how makes them: $(summary)"
+	case $how in
+	tar) most=6 ;;
+	cp) most=5 ;;
+	touch) most=3 ;;
+	esac
+	# And ACCESS of the directory, once.
+	tap_run "a file as $how makes it takes $most requests" \
+		[ "$(asked .)" -le $((20 * most + 1)) ]
+done
+tap_is "$(stat -c '%s %a %Y' /mnt/a/many-tar/f7)" "700 644 1000000007" \
+	"attributes are right although nobody asked"
+tap_is "$(stat -c %i /mnt/a/many-touch/f7)" "$(stat -c %i /srv/data/many-touch/f7)" \
+	"and so is the number of a file"
+tap_is "$(ls -i /mnt/a/many-touch | sort)" "$(ls -i /srv/data/many-touch | sort)" \
+	"which listing shows, too"
+tap_is "$(cat /srv/data/many-tar/f7 | wc -c)" 700 "what was written is on the server"
+umount /mnt/a
+tap_done
