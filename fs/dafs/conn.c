@@ -218,6 +218,7 @@ static int dafs_conn_open_operation(struct dafs_conn *conn)
 	rq = dafs_requester_create(conn->op, 1, params.depth, sp->timeo_ms);
 	if (IS_ERR(rq))
 		return PTR_ERR(rq);
+	dafs_requester_count(rq, conn->ses->stats);
 	mutex_lock(&conn->lock);
 	conn->rq = rq;
 	err = conn->ended ? -ENOTCONN : 0;

@@ -463,6 +463,9 @@ void dafs_unstable_sb_init(struct dafs_sb_info *sbi);
 void dafs_unstable_sb_exit(struct dafs_sb_info *sbi);
 void dafs_commit_work(struct work_struct *work);
 
+/* stats.c */
+int dafs_show_stats(struct seq_file *m, struct dentry *root);
+
 /* super.c */
 void dafs_async_begin(struct dafs_sb_info *sbi);
 void dafs_async_end(struct dafs_sb_info *sbi);

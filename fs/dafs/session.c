@@ -12,6 +12,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
+#include <linux/dafs/stats.h>
 #include <net/net_namespace.h>
 #include "session_impl.h"
 
@@ -34,6 +35,24 @@ static const u8 dafs_session_next[] = {
 	[DAFS_SES_UP]	= BIT(DAFS_SES_DOWN) | BIT(DAFS_SES_DEAD),
 	[DAFS_SES_DEAD]	= 0,
 };
+
+/**
+ * dafs_session_state_name() - the state of a session for people
+ * @ses: the session
+ *
+ * Context: any.
+ * Return: a constant string.
+ */
+const char *dafs_session_state_name(const struct dafs_session *ses)
+{
+	static const char * const names[] = {
+		[DAFS_SES_DOWN]	= "down",
+		[DAFS_SES_UP]	= "up",
+		[DAFS_SES_DEAD]	= "dead",
+	};
+
+	return names[READ_ONCE(ses->state)];
+}
 
 static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_state next)
 {
@@ -153,6 +172,7 @@ static void dafs_session_reconnect(struct work_struct *work)
 		dafs_session_attempt_failed(ses);
 		return;
 	}
+	WRITE_ONCE(ses->reconnects, ses->reconnects + 1);
 	dafs_session_say_up(ses);
 }
 
@@ -254,10 +274,12 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	if (!ses)
 		return NULL;
 	ses->creds = dafs_cred_cache_create();
-	if (!ses->creds) {
-		kfree(ses);
-		return NULL;
-	}
+	if (!ses->creds)
+		goto free;
+	ses->stats = dafs_stats_alloc();
+	if (!ses->stats)
+		goto free_creds;
+	ses->begun = jiffies;
 	ses->params = *params;
 	ses->params.net = get_net(params->net);
 	ses->last_null = jiffies;
@@ -267,6 +289,12 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	INIT_DELAYED_WORK(&ses->keep, dafs_session_keep);
 	dafs_session_set_client_id(ses);
 	return ses;
+
+free_creds:
+	dafs_cred_cache_destroy(ses->creds);
+free:
+	kfree(ses);
+	return NULL;
 }
 
 static void dafs_session_free(struct dafs_session *ses)
@@ -276,6 +304,7 @@ static void dafs_session_free(struct dafs_session *ses)
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
 	dafs_cred_cache_destroy(ses->creds);
+	dafs_stats_free(ses->stats);
 	put_net(ses->params.net);
 	kfree(ses);
 }

@@ -29,6 +29,9 @@ enum dafs_session_state {
  * @differentiator: names this session in them
  * @verifier: client_verifier
  * @creds: credential handles
+ * @stats: what became of the calls on all its connections
+ * @begun: when it was made, in jiffies
+ * @reconnects: connections made after the first one; written by @reconnect alone
  */
 struct dafs_session {
 	struct dafs_session_params params;
@@ -46,6 +49,9 @@ struct dafs_session {
 	u8 differentiator[4];
 	struct dafs_opaque64 verifier;
 	struct dafs_cred_cache *creds;
+	struct dafs_stats __percpu *stats;
+	unsigned long begun;
+	unsigned int reconnects;
 };
 
 extern struct workqueue_struct *dafs_session_wq;
@@ -56,6 +62,8 @@ void dafs_sessions_exit(void);
 void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
 bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
+
+const char *dafs_session_state_name(const struct dafs_session *ses);
 
 /* conn.c */
 struct dafs_conn *dafs_conn_create(struct dafs_session *ses);

@@ -96,6 +96,7 @@ static const struct super_operations dafs_super_ops = {
 	.sync_fs	= dafs_sync_fs,
 	.umount_begin	= dafs_umount_begin,
 	.show_options	= dafs_show_options,
+	.show_stats	= dafs_show_stats,
 };
 
 /* What an administrator can make of the reason why a mount failed. */

@@ -23,6 +23,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/dafs/cksum.h>
+#include <linux/dafs/stats.h>
 #include "common.h"
 #include "trace.h"
 
@@ -61,6 +62,7 @@ struct dafs_slot {
  * @wait: for a free slot
  * @watchdog: looks for a response that is overdue
  * @timeout: jiffies after which it is, 0 for never
+ * @stats: where calls are counted, or NULL; set before the first of them
  * @slots: @max of them
  */
 struct dafs_requester {
@@ -76,6 +78,7 @@ struct dafs_requester {
 	wait_queue_head_t wait;
 	struct delayed_work watchdog;
 	unsigned long timeout;
+	struct dafs_stats __percpu *stats;
 	struct dafs_slot slots[] __counted_by(max);
 };
 
@@ -148,9 +151,11 @@ EXPORT_SYMBOL_GPL(dafs_call_put);
 /* Memory is unreachable by now, see mem.c. */
 static void dafs_call_complete(struct dafs_call *call, int error)
 {
+	call->error = error;
+	if (call->chan->requester->stats)
+		dafs_stats_count(call->chan->requester->stats, call);
 	if (call->mem)
 		dafs_mem_unmap(call->mem);
-	call->error = error;
 	trace_dafs_reply(call);
 	if (call->done)
 		call->done(call);
@@ -367,6 +372,7 @@ static int dafs_call_encode(struct dafs_requester *rq, struct dafs_call *call)
 		dafs_msg_cksum(out.base, len);
 	call->hdr.seq_number = slot->seq++;
 	slot->send->len = len;
+	call->sent_len = len;
 	return 0;
 }
 
@@ -411,6 +417,7 @@ static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
 		slot->call = call;
 		slot->busy |= DAFS_SLOT_SENDING;
 		call->sent_at = jiffies;
+		call->sent = ktime_get();
 		trace_dafs_request(call);
 		err = dafs_call_post(rq, call);
 		if (err) {
@@ -445,6 +452,7 @@ int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call)
 {
 	int err;
 
+	call->begun = ktime_get();
 	err = dafs_slot_get(rq, call);
 	if (err)
 		return err;
@@ -675,6 +683,17 @@ void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
 	WRITE_ONCE(rq->desired, nreq);
 }
 EXPORT_SYMBOL_GPL(dafs_requester_desire);
+
+/**
+ * dafs_requester_count() - have calls counted
+ * @rq: requester that has not sent anything yet
+ * @stats: the counters; kept until the requester is destroyed
+ */
+void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats)
+{
+	rq->stats = stats;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_count);
 
 /**
  * dafs_calls_init() - make the cache of calls

@@ -39,6 +39,7 @@ struct dafs_requester;
 struct dafs_responder;
 struct dafs_rqst;
 struct dafs_call;
+struct dafs_stats;
 
 /* What this implementation is prepared to do, whatever a peer asks for. */
 #define DAFS_MAX_NREQ		256
@@ -328,6 +329,9 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @reply: the buffer that @stream points into
  * @finished: completed after @done
  * @sent_at: jiffies
+ * @begun: when dafs_call_start() was called
+ * @sent: when it was sent
+ * @sent_len: bytes of the request
  */
 struct dafs_call {
 	struct kref ref;
@@ -348,6 +352,9 @@ struct dafs_call {
 	struct dafs_msg *reply;
 	struct completion finished;
 	unsigned long sent_at;
+	ktime_t begun;
+	ktime_t sent;
+	u32 sent_len;
 };
 
 struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u16 max,
@@ -358,6 +365,7 @@ void dafs_requester_negotiated(struct dafs_requester *rq, u16 nreq);
 u16 dafs_requester_nreq(struct dafs_requester *rq);
 u16 dafs_requester_surplus(struct dafs_requester *rq);
 void dafs_requester_desire(struct dafs_requester *rq, u16 nreq);
+void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats);
 
 struct dafs_call *dafs_call_alloc(gfp_t gfp);
 int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);

@@ -65,7 +65,32 @@ umount /mnt/other
 tap_run "a folder below the export" mount_dafs data/sub/dir /mnt/other
 tap_is "$(ls /mnt/other)" file "only that folder is there"
 tap_run "statfs" stat -f /mnt/other
-umount /mnt/other /mnt/dafs
+umount /mnt/other
+
+# Statistics. counted PROCEDURE COLUMN: one number of /proc/self/mountstats.
+counted()
+{
+	awk -v "proc=$1:" -v "column=$2" '
+		/^device / { ours = $5 == "/mnt/dafs" }
+		ours && $1 == proc { print $(column + 1) }' /proc/self/mountstats
+}
+tap_run "mountstats knows the file system" \
+	grep -q "^device $ADDR4:/data mounted on /mnt/dafs with fstype dafs statvers=1.0" \
+	/proc/self/mountstats
+before=$(counted LOOKUP 1)
+failed=$(counted LOOKUP 2)
+stat /mnt/dafs/not-there 2>/dev/null
+tap_is "$(counted LOOKUP 1)" $((before + 1)) "mountstats counts requests"
+tap_is "$(counted LOOKUP 2)" $((failed + 1)) "and errors"
+tap_run "and their bytes" [ "$(counted LOOKUP 4)" -ge $(((before + 1) * 64)) ]
+tap_run "and their time" [ "$(counted LOOKUP 9)" -gt 0 ]
+dd if=/dev/zero of=/mnt/dafs/zero bs=32k count=2 conv=fsync 2>/dev/null
+tap_is "$(counted WRITE_DIRECT 1) $(counted WRITE_DIRECT 6)" "2 65536" \
+	"bytes that go by RDMA"
+tap_run "and regions for them" [ "$(counted WRITE_DIRECT 7)" -ge 2 ]
+tap_run "a session that was never lost" grep -q "state=up,reconnects=0" \
+	/proc/self/mountstats
+umount /mnt/dafs
 
 # stat_is FILE FORMAT WANT NAME
 stat_is()

@@ -37,6 +37,7 @@ start_server
 tap_run "the writer finishes" wait $writer
 tap_run "the reader finishes" wait $reader
 tap_run "nothing was lost" cmp /tmp/random /srv/data/load
+tap_run "mountstats tells of it" grep -q "state=up,reconnects=[1-9]" /proc/self/mountstats
 umount /mnt/dafs
 
 # What was written but not committed is sent again to a restarted server: the
