@@ -104,22 +104,44 @@ static const char *dafs_mount_reason(int err)
 {
 	switch (err) {
 	case -ECONNREFUSED:
-		return "no DAFS server listens there, or it refused the connection";
+		return "connection refused, no DAFS server listens at this address and port";
 	case -ETIMEDOUT:
 		return "the server does not answer";
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
+		return "no route to the server";
 	case -EADDRNOTAVAIL:
+		return "the local address does not belong to an RDMA device";
 	case -ENODEV:
 		return "no RDMA device leads to the server";
+	case -EOPNOTSUPP:
+		return "the RDMA device does not register memory as DAFS needs it";
 	case -EACCES:
 	case -EPERM:
-		return "the server does not let this client in";
-	case -EPROTO:
+		return "the server does not let this client in, not with this sec=";
+	case -EBUSY:
+		return "another client has this clientid";
 	case -EPROTONOSUPPORT:
-		return "the server does not speak this version of DAFS";
+		return "the server speaks another version of the protocol";
+	case -EPROTO:
+		return "the server does not answer as a DAFS server";
 	}
 	return "cannot set up a session with the server";
+}
+
+/* Why the path of an export leads nowhere. */
+static const char *dafs_export_reason(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "the server has no such export";
+	case -ENOTDIR:
+		return "the path of the export leads through what is no directory";
+	case -EACCES:
+	case -EPERM:
+		return "the server does not let this user see the export";
+	}
+	return "the export cannot be reached";
 }
 
 static int dafs_split_export(struct fs_context *fc, char *path, struct dafs_str *names)
@@ -160,8 +182,8 @@ static int dafs_find_export(struct fs_context *fc, struct dafs_sb_info *sbi)
 	else if (!nr)
 		sbi->root = root;
 	if (nr > 0 && err)
-		errorf(fc, "dafs: cannot reach the export in '%s' (error %d)",
-		       fc->source, err);
+		errorf(fc, "dafs: %s: %s (error %d)", fc->source,
+		       dafs_export_reason(err), err);
 out:
 	kfree(names);
 	return err;
