@@ -324,15 +324,25 @@ int dafs_parse_source(struct fs_context *fc)
 	return err ?: dafs_check_times(fc, &ctx->opts);
 }
 
-static bool dafs_params_equal(const struct dafs_session_params *a,
-			      const struct dafs_session_params *b)
+/* Options that a remount would change and may not; NULL if there are none. */
+static const char *dafs_params_differ(const struct dafs_session_params *a,
+				      const struct dafs_session_params *b)
 {
-	return a->soft == b->soft && a->timeo_ms == b->timeo_ms &&
-	       a->retrans == b->retrans && a->cksum == b->cksum &&
-	       a->back_control == b->back_control &&
-	       a->rdma_read == b->rdma_read && a->auth_type == b->auth_type &&
-	       a->max_requests == b->max_requests &&
-	       a->msg_size == b->msg_size && !strcmp(a->client_id, b->client_id);
+	if (a->cksum != b->cksum)
+		return "cksum";
+	if (a->back_control != b->back_control)
+		return "backchannel";
+	if (a->rdma_read != b->rdma_read)
+		return "rdmaread";
+	if (a->auth_type != b->auth_type)
+		return "sec";
+	if (a->max_requests != b->max_requests)
+		return "max_requests";
+	if (a->msg_size != b->msg_size)
+		return "msgsize";
+	if (strcmp(a->client_id, b->client_id))
+		return "clientid";
+	return NULL;
 }
 
 static u16 dafs_params_port(const struct dafs_session_params *params)
@@ -354,34 +364,54 @@ static bool dafs_srcaddr_equal(struct fs_context *fc, const struct sockaddr_stor
 	       !memcmp(&addr, src, sizeof(addr));
 }
 
+static const char *dafs_options_differ(struct fs_context *fc,
+				       const struct dafs_sb_info *sbi)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+
+	if (ctx->port && ctx->port != dafs_params_port(&sbi->params))
+		return "port";
+	if (!dafs_srcaddr_equal(fc, &sbi->params.src))
+		return "srcaddr";
+	if (ctx->opts.rsize != sbi->opts.rsize)
+		return "rsize";
+	if (ctx->opts.wsize != sbi->opts.wsize)
+		return "wsize";
+	if (ctx->opts.noac != sbi->opts.noac)
+		return "noac";
+	return dafs_params_differ(&ctx->params, &sbi->params);
+}
+
 /**
  * dafs_options_reconfigure() - apply the options of a remount
  * @fc: fs context
  * @sbi: the mount
  *
- * Only what the client decides alone can change: how long attributes are
- * trusted.  The rest is agreed with the server when the session begins.
+ * Only what the client decides alone can change: what it believes without
+ * asking, and how long it waits.  The rest is agreed with the server when the
+ * session begins.
  *
+ * Context: may sleep.
  * Return: 0, or -EINVAL with a message in the log of @fc.
  */
 int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 {
 	struct dafs_fs_context *ctx = fc->fs_private;
-	struct dafs_options *opts = &sbi->opts;
+	const struct dafs_session_params *params = &ctx->params;
+	const char *name = dafs_options_differ(fc, sbi);
 	int err;
 
-	if (!dafs_params_equal(&ctx->params, &sbi->params) ||
-	    !dafs_srcaddr_equal(fc, &sbi->params.src) ||
-	    (ctx->port && ctx->port != dafs_params_port(&sbi->params)))
-		return invalf(fc, "dafs: options of the session cannot change by remounting");
-	if (ctx->opts.rsize != opts->rsize || ctx->opts.wsize != opts->wsize)
-		return invalf(fc, "dafs: rsize and wsize cannot change by remounting");
-	if (ctx->opts.noac != opts->noac)
-		return invalf(fc, "dafs: noac cannot change by remounting");
+	if (name)
+		return invalf(fc, "dafs: %s cannot change by remounting", name);
 	err = dafs_check_times(fc, &ctx->opts);
-	if (!err)
-		*opts = ctx->opts;
-	return err;
+	if (err)
+		return err;
+	sbi->opts = ctx->opts;
+	sbi->params.soft = params->soft;
+	sbi->params.timeo_ms = params->timeo_ms;
+	sbi->params.retrans = params->retrans;
+	dafs_session_set_patience(sbi->ses, params->soft, params->timeo_ms, params->retrans);
+	return 0;
 }
 
 static void dafs_show_session(struct seq_file *m, const struct dafs_session_params *params)

@@ -79,8 +79,10 @@ static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 		err = -ESHUTDOWN;
 	else
 		ses->conn = conn;
-	if (!err)
+	if (!err) {
 		WRITE_ONCE(ses->attempts, 0);
+		dafs_requester_set_timeout(conn->rq, ses->params.timeo_ms);
+	}
 	spin_unlock_irq(&ses->lock);
 	return err;
 }
@@ -363,6 +365,33 @@ void dafs_session_shutdown(struct dafs_session *ses)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_shutdown);
 
+/**
+ * dafs_session_set_patience() - change how long the server is waited for
+ * @ses: the session
+ * @soft: see struct dafs_session_params, as the next two
+ * @timeo_ms: likewise
+ * @retrans: likewise
+ *
+ * Whoever waits now goes by it, too.  Others read the three without a lock:
+ * each of them stands for itself.
+ *
+ * Context: may sleep.
+ */
+void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
+			       unsigned int retrans)
+{
+	spin_lock_irq(&ses->lock);
+	WRITE_ONCE(ses->params.soft, soft);
+	WRITE_ONCE(ses->params.timeo_ms, timeo_ms);
+	WRITE_ONCE(ses->params.retrans, retrans);
+	/* A connection in the making gets it when it is attached. */
+	if (ses->conn)
+		dafs_requester_set_timeout(ses->conn->rq, timeo_ms);
+	spin_unlock_irq(&ses->lock);
+	wake_up_all(&ses->wait);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_patience);
+
 /* Return: false if the server does not answer; then nothing more is worth a try. */
 bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
 {
@@ -411,7 +440,8 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_session_destroy);
  * dafs_session_params() - what a session was made with
  * @ses: the session
  *
- * Return: its parameters; constant while it lives.
+ * Return: its parameters; constant while it lives, but for what
+ * dafs_session_set_patience() sets.
  */
 const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses)
 {

@@ -100,6 +100,8 @@ struct dafs_session;
 struct dafs_session *dafs_session_create(const struct dafs_session_params *params);
 void dafs_session_destroy(struct dafs_session *ses);
 void dafs_session_shutdown(struct dafs_session *ses);
+void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
+			       unsigned int retrans);
 const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses);
 
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);

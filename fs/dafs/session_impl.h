@@ -14,7 +14,8 @@ enum dafs_session_state {
 
 /**
  * struct dafs_session - a session with a server
- * @params: where to and how; constant
+ * @params: where to and how; constant but for soft, timeo_ms and retrans, see
+ *	dafs_session_set_patience()
  * @lock: guards @state, @conn and @attempts
  * @state: changed by dafs_session_set_state() only
  * @conn: the current connection, in state UP

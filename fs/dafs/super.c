@@ -371,8 +371,12 @@ static int dafs_get_tree(struct fs_context *fc)
 
 static int dafs_reconfigure(struct fs_context *fc)
 {
-	sync_filesystem(fc->root->d_sb);
-	return dafs_options_reconfigure(fc, DAFS_SB(fc->root->d_sb));
+	int err = dafs_options_reconfigure(fc, DAFS_SB(fc->root->d_sb));
+
+	/* Not before: who has just become soft need not wait for a dead server. */
+	if (!err)
+		sync_filesystem(fc->root->d_sb);
+	return err;
 }
 
 static void dafs_free_fc(struct fs_context *fc)

@@ -492,7 +492,7 @@ static bool dafs_requester_overdue(struct dafs_requester *rq)
 	for_each_set_bit(i, rq->used, rq->max) {
 		struct dafs_call *call = rq->slots[i].call;
 
-		if (call && time_after(jiffies, call->sent_at + rq->timeout))
+		if (call && time_after(jiffies, call->sent_at + READ_ONCE(rq->timeout)))
 			overdue = true;
 	}
 	spin_unlock_irqrestore(&rq->lock, flags);
@@ -508,7 +508,7 @@ static void dafs_requester_watch(struct work_struct *work)
 	if (dafs_requester_overdue(rq))
 		dafs_chan_fail(rq->chan, DAFS_CLOSE_TIMEOUT);
 	else
-		schedule_delayed_work(&rq->watchdog, rq->timeout / 4 + 1);
+		schedule_delayed_work(&rq->watchdog, READ_ONCE(rq->timeout) / 4 + 1);
 }
 
 static int dafs_requester_alloc_slots(struct dafs_requester *rq)
@@ -683,6 +683,22 @@ void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
 	WRITE_ONCE(rq->desired, nreq);
 }
 EXPORT_SYMBOL_GPL(dafs_requester_desire);
+
+/**
+ * dafs_requester_set_timeout() - change how long a response may take
+ * @rq: requester that was made with a timeout
+ * @timeout_ms: as for dafs_requester_create(), but not 0
+ *
+ * Holds for the calls in progress, too.
+ *
+ * Context: any.
+ */
+void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms)
+{
+	WRITE_ONCE(rq->timeout, msecs_to_jiffies(timeout_ms));
+	mod_delayed_work(system_wq, &rq->watchdog, 1);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_set_timeout);
 
 /**
  * dafs_requester_count() - have calls counted

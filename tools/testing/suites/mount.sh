@@ -57,7 +57,32 @@ tap_run "2,000 entries, by message and by RDMA with checksums" lists_many
 tap_run "remount read-only" mount -o remount,ro /mnt/dafs
 tap_fails "a read-only mount takes no file" touch /mnt/dafs/new
 tap_run "remount read-write" mount -o remount,rw /mnt/dafs
-tap_fails "remount does not change the port" mount -o remount,port=1 /mnt/dafs
+for option in port=1 rsize=8192 wsize=8192 msgsize=4096 max_requests=3 nocksum \
+	nordmaread nobackchannel sec=default clientid=other srcaddr=10.9.0.9 noac; do
+	name=${option%%=*}
+	says "remount does not change ${name#no}" "cannot change by remounting" \
+		mount -o "remount,$option" /mnt/dafs
+done
+tap_fails "nor to options that contradict each other" \
+	mount -o remount,acregmin=9,acregmax=3 /mnt/dafs
+for option in soft timeo=50 retrans=2 acregmin=5; do
+	has_option "$ADDR4:/data" $option
+done
+tap_run "remount with other times" mount -o \
+	remount,hard,timeo=70,retrans=4,acregmin=1,acregmax=9,acdirmin=2,acdirmax=8,nocto,lookupcache=pos \
+	/mnt/dafs
+for option in hard timeo=70 retrans=4 acregmin=1 acregmax=9 acdirmin=2 acdirmax=8 \
+	nocto lookupcache=positive; do
+	has_option "$ADDR4:/data" $option
+done
+tap_run "and back" mount -o remount,actimeo=5,cto,lookupcache=all /mnt/dafs
+tap_fails "nocto is gone" grep -q nocto /proc/mounts
+tap_is "$(findmnt -rn -o FSTYPE,SOURCE /mnt/dafs)" "dafs $ADDR4:/data" "findmnt"
+size=$(df --output=size /srv/data | tail -n 1)
+tap_is "$(df --output=source,fstype,size /mnt/dafs | tail -n 1 | tr -s ' ')" \
+	"$ADDR4:/data dafs $((size / 4 * 4))" "df"
+tap_is "$(df --output=iused,iavail /mnt/dafs | tail -n 1 | tr -s ' ')" \
+	"$(df --output=iused,iavail /srv/data | tail -n 1 | tr -s ' ')" "df -i"
 tap_run "the same export once more" mount_dafs data /mnt/other
 echo both >/mnt/dafs/both
 tap_is "$(cat /mnt/other/both)" both "one mount sees what the other wrote"
@@ -263,6 +288,29 @@ tap_fails "and makes root nobody" touch /mnt/dafs/sub/new
 umount /mnt/dafs
 echo Y >/sys/module/dafsd/parameters/auth_none
 
+# A mount that is in use: lazily unmounted it serves who uses it, and goes after.
+mount_dafs data /mnt/dafs
+exec 5</mnt/dafs/sub/dir/file
+tap_fails "no umount while a file is open" umount /mnt/dafs
+tap_run "but a lazy one" umount -l /mnt/dafs
+tap_fails "nobody finds it any more" mountpoint -q /mnt/dafs
+tap_is "$(cat <&5)" inside "and the file can be read"
+exec 5<&-
+tap_run "umount -f of a server that answers" sh -c \
+	"mount -t dafs $ADDR4:/data /mnt/dafs && umount -f /mnt/dafs"
+tap_fails "unmounts" mountpoint -q /mnt/dafs
+
+# Who waits for a server that is gone can be made to give up.
+mount_dafs data /mnt/dafs hard,timeo=600
 modprobe -r dafsd
+stat /mnt/dafs/sub/late >/tmp/stat.said 2>&1 &
+waiter=$!
+sleep 1
+tap_run "a hard mount waits" kill -0 $waiter
+tap_run "remount,soft of a dead server" timeout 60 mount -o remount,soft,retrans=1 /mnt/dafs
+wait $waiter
+tap_is "$(grep -c "timed out" /tmp/stat.said)" 1 "lets the waiter go with ETIMEDOUT"
+tap_run "umount -f of a dead server" timeout 60 umount -f /mnt/dafs
+mountpoint -q /mnt/dafs && umount -l /mnt/dafs
 refused "no server" ECONNREFUSED "refused" $ADDR4:/data
 tap_done
