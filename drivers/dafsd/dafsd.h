@@ -10,7 +10,9 @@
 #define _DAFSD_H
 
 #include <linux/bvec.h>
+#include <linux/completion.h>
 #include <linux/cred.h>
+#include <linux/kobject.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/path.h>
@@ -116,6 +118,13 @@ enum dafsd_session_state {
  * @reaper: ends a session that does not authenticate or does not hang up
  * @teardown: ends it; queued once, by the channel's end
  * @fence_id: fence_id_string, for the fencing procedures
+ * @requests: requests answered
+ * @errors: those answered by another status than OK
+ * @bytes_read: bytes of files that went to the client
+ * @bytes_written: bytes of files that came from it
+ * @in_sysfs: @kobj was added; under @setup
+ * @kobj: its folder in sysfs, from state READY until teardown
+ * @kobj_gone: nothing refers to @kobj any more
  */
 struct dafsd_session {
 	struct list_head node;
@@ -143,6 +152,13 @@ struct dafsd_session {
 	struct delayed_work reaper;
 	struct work_struct teardown;
 	struct dafs_str fence_id;
+	atomic64_t requests;
+	atomic64_t errors;
+	atomic64_t bytes_read;
+	atomic64_t bytes_written;
+	bool in_sysfs;
+	struct kobject kobj;
+	struct completion kobj_gone;
 };
 
 /**
@@ -287,6 +303,12 @@ struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
 void dafsd_session_put(struct dafsd_session *ses);
 void dafsd_session_new_id(struct dafs_opaque64 *id);
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds);
+
+/* sysfs.c */
+int dafsd_sysfs_init(void);
+void dafsd_sysfs_exit(void);
+void dafsd_session_show_in_sysfs(struct dafsd_session *ses);
+void dafsd_session_hide_from_sysfs(struct dafsd_session *ses);
 
 /* dispatch.c */
 extern struct workqueue_struct *dafsd_wq;

@@ -195,6 +195,30 @@ static void dafsd_heed_desire(struct dafsd_rqst *rq)
 					  min_t(u32, desired, READ_ONCE(dafsd_max_requests)));
 }
 
+/* What sysfs shows of the session. */
+static void dafsd_count(struct dafsd_rqst *rq, u32 status)
+{
+	struct dafsd_session *ses = rq->ses;
+
+	atomic64_inc(&ses->requests);
+	if (status) {
+		atomic64_inc(&ses->errors);
+		return;
+	}
+	switch (rq->base.hdr.procedure) {
+	case DAFS_PROC_READ_INLINE:
+		atomic64_add(rq->res.read_inline.bytes_read, &ses->bytes_read);
+		break;
+	case DAFS_PROC_READ_DIRECT:
+		atomic64_add(rq->res.read_direct.bytes_read, &ses->bytes_read);
+		break;
+	case DAFS_PROC_WRITE_INLINE:
+	case DAFS_PROC_WRITE_DIRECT:
+		atomic64_add(rq->res.write.count, &ses->bytes_written);
+		break;
+	}
+}
+
 static void dafsd_rqst_work(struct work_struct *work)
 {
 	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
@@ -207,6 +231,7 @@ static void dafsd_rqst_work(struct work_struct *work)
 	if (!status)
 		status = dafsd_execute_in_turn(rq);
 	len = dafsd_encode(rq, &status);
+	dafsd_count(rq, status);
 	if (!status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE)
 		first = dafsd_io_wrs(rq, NULL, &base->wr);
 	dafs_reply(base, status, len, first);

@@ -80,9 +80,12 @@ static int __init dafsd_init(void)
 	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, 0);
 	if (!dafsd_wq)
 		return -ENOMEM;
-	err = dafsd_opens_init();
+	err = dafsd_sysfs_init();
 	if (err)
 		goto destroy_wq;
+	err = dafsd_opens_init();
+	if (err)
+		goto sysfs_exit;
 	err = dafsd_exports_init();
 	if (err)
 		goto opens_exit;
@@ -99,6 +102,8 @@ exports_exit:
 	dafsd_exports_exit();
 opens_exit:
 	dafsd_opens_exit();
+sysfs_exit:
+	dafsd_sysfs_exit();
 destroy_wq:
 	destroy_workqueue(dafsd_wq);
 	return err;
@@ -113,6 +118,7 @@ static void __exit dafsd_exit(void)
 	dafsd_clients_exit();
 	dafsd_exports_exit();
 	dafsd_opens_exit();
+	dafsd_sysfs_exit();
 	destroy_workqueue(dafsd_wq);
 }
 

@@ -173,6 +173,7 @@ static void dafsd_session_teardown(struct work_struct *work)
 	struct dafsd_session *ses = container_of(work, struct dafsd_session, teardown);
 
 	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
+	dafsd_session_hide_from_sysfs(ses);
 	dafsd_session_unbind_all(ses);
 	dafs_chan_quiesce(ses->chan);
 	wake_up_all(&ses->sq_wait);

@@ -339,9 +339,15 @@ struct dafs_session *dafs_session_create(const struct dafs_session_params *param
 		dafs_conn_drop(conn);
 		goto free;
 	}
+	err = dafs_session_show_in_sysfs(ses);
+	if (err)
+		goto disconnect;
 	queue_delayed_work(dafs_session_wq, &ses->keep, DAFS_HOUSEKEEPING);
 	return ses;
 
+disconnect:
+	dafs_session_shutdown(ses);
+	cancel_delayed_work_sync(&ses->reconnect);
 free:
 	dafs_session_free(ses);
 	return ERR_PTR(err);
@@ -428,6 +434,7 @@ static void dafs_session_say_goodbye(struct dafs_session *ses)
  */
 void dafs_session_destroy(struct dafs_session *ses)
 {
+	dafs_session_hide_from_sysfs(ses);
 	cancel_delayed_work_sync(&ses->keep);
 	dafs_session_say_goodbye(ses);
 	dafs_session_shutdown(ses);
@@ -456,11 +463,19 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_session_params);
  */
 int __init dafs_sessions_init(void)
 {
+	int err = dafs_sysfs_init();
+
+	if (err)
+		return err;
 	get_random_bytes(dafs_instance, sizeof(dafs_instance));
 	get_random_bytes(&dafs_machine, sizeof(dafs_machine));
 	get_random_bytes(&dafs_verifier, sizeof(dafs_verifier));
 	dafs_session_wq = alloc_workqueue("dafs_session", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return dafs_session_wq ? 0 : -ENOMEM;
+	if (!dafs_session_wq) {
+		dafs_sysfs_exit();
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /**
@@ -469,4 +484,5 @@ int __init dafs_sessions_init(void)
 void dafs_sessions_exit(void)
 {
 	destroy_workqueue(dafs_session_wq);
+	dafs_sysfs_exit();
 }

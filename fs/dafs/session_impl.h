@@ -3,6 +3,8 @@
 #ifndef _FS_DAFS_SESSION_IMPL_H
 #define _FS_DAFS_SESSION_IMPL_H
 
+#include <linux/completion.h>
+#include <linux/kobject.h>
 #include <kunit/visibility.h>
 #include "session.h"
 
@@ -33,6 +35,8 @@ enum dafs_session_state {
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
  * @reconnects: connections made after the first one; written by @reconnect alone
+ * @kobj: its folder in sysfs, from the first connection until it is destroyed
+ * @kobj_gone: nothing refers to @kobj any more
  */
 struct dafs_session {
 	struct dafs_session_params params;
@@ -53,6 +57,8 @@ struct dafs_session {
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;
 	unsigned int reconnects;
+	struct kobject kobj;
+	struct completion kobj_gone;
 };
 
 extern struct workqueue_struct *dafs_session_wq;
@@ -69,6 +75,12 @@ const char *dafs_session_state_name(const struct dafs_session *ses);
 /* conn.c */
 struct dafs_conn *dafs_conn_create(struct dafs_session *ses);
 void dafs_conn_drop(struct dafs_conn *conn);
+
+/* sysfs.c */
+int dafs_sysfs_init(void);
+void dafs_sysfs_exit(void);
+int dafs_session_show_in_sysfs(struct dafs_session *ses);
+void dafs_session_hide_from_sysfs(struct dafs_session *ses);
 
 /* back.c: directives of the server */
 extern const struct dafs_responder_ops dafs_back_ops;

@@ -674,6 +674,18 @@ u16 dafs_requester_surplus(struct dafs_requester *rq)
 EXPORT_SYMBOL_GPL(dafs_requester_surplus);
 
 /**
+ * dafs_requester_outstanding() - slots in use
+ * @rq: requester
+ *
+ * Return: how many, at this moment.
+ */
+u16 dafs_requester_outstanding(struct dafs_requester *rq)
+{
+	return READ_ONCE(rq->outstanding);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_outstanding);
+
+/**
  * dafs_requester_desire() - ask for another nreq
  * @rq: requester
  * @nreq: desired_nreq of all requests from now on; 0 for no opinion

@@ -364,6 +364,7 @@ void dafs_requester_abort(struct dafs_requester *rq, int error);
 void dafs_requester_negotiated(struct dafs_requester *rq, u16 nreq);
 u16 dafs_requester_nreq(struct dafs_requester *rq);
 u16 dafs_requester_surplus(struct dafs_requester *rq);
+u16 dafs_requester_outstanding(struct dafs_requester *rq);
 void dafs_requester_desire(struct dafs_requester *rq, u16 nreq);
 void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms);
 void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats);

@@ -115,7 +115,49 @@ tap_is "$(counted WRITE_DIRECT 1) $(counted WRITE_DIRECT 6)" "2 65536" \
 tap_run "and regions for them" [ "$(counted WRITE_DIRECT 7)" -ge 2 ]
 tap_run "a session that was never lost" grep -q "state=up,reconnects=0" \
 	/proc/self/mountstats
+
+# Sessions in sysfs, of both sides.
+here=$(echo /sys/fs/dafs/*)
+there=$(echo /sys/fs/dafsd/*)
+tap_is "$(cat "$here/server") $(cat "$here/state")" "$ADDR4:20050 up" \
+	"the client's session is in sysfs"
+tap_is "$(cat "$here/channels")" "operation rdma-read back-control" "with its channels"
+tap_is "$(cat "$here/reconnects") $(cat "$here/outstanding")" "0 0" "it is idle"
+tap_is "$(cut -d: -f1 "$there/peer") $(cat "$there/state")" "$ADDR4 ready" \
+	"so is the server's"
+tap_is "$(cat "$there/channels")" "operation rdma-read back-control" "with its channels, too"
+tap_is "$(cat "$there/credits")" "$(cat "$here/credits")" "both agree on the credits"
+tap_run "and on who the client is" grep -q "^Linux DAFS " "$there/client"
+calls=$(cat "$here/statistics/calls")
+requests=$(cat "$there/statistics/requests")
+written=$(cat "$there/statistics/bytes_written")
+errors=$(cat "$there/statistics/errors")
+exec 5>/mnt/dafs/counted
+tap_is "$(cat "$there/opens")" 1 "an open is counted"
+head -c 5000 /dev/zero >&5
+exec 5>&-
+stat /mnt/dafs/missing 2>/dev/null
+tap_is "$(cat "$there/opens")" 0 "and is not when it is closed"
+tap_is "$(cat "$there/statistics/bytes_written")" $((written + 5000)) "bytes written"
+tap_is "$(cat "$there/statistics/errors")" $((errors + 2)) "errors"
+tap_is $(($(cat "$there/statistics/requests") - requests)) \
+	$(($(cat "$here/statistics/calls") - calls)) "both count the same requests"
+tap_is "$(find /sys/fs/dafs /sys/fs/dafsd -type f -perm /222)" "" "nothing is writable"
+
+# Readers do not hold a session that ends, nor see one that has ended.
+(while :; do cat /sys/fs/dafs/*/* /sys/fs/dafs/*/statistics/* /sys/fs/dafsd/*/* \
+	/sys/fs/dafsd/*/statistics/*; done) >/dev/null 2>&1 &
+reader=$!
 umount /mnt/dafs
+for _ in 1 2 3 4 5; do
+	mount_dafs data /mnt/dafs
+	umount /mnt/dafs
+done
+kill $reader
+wait $reader
+sleep 1
+tap_is "$(ls /sys/fs/dafs /sys/fs/dafsd | tr -d '\n')" "/sys/fs/dafs:/sys/fs/dafsd:" \
+	"with the mounts the sessions go"
 
 # stat_is FILE FORMAT WANT NAME
 stat_is()
