@@ -1,271 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Opens, their state-ids, and what they reserve (4.4.1.2, 4.4.2, 6.5.24).
+ * Opening and closing files, and finding the open file behind a state-id
+ * (4.4.1.2, 6.5.7, 6.5.24).
  *
- * There are two kinds of objects.  A struct dafsd_file stands for an inode that
- * somebody has open or is just removing; its mutex makes checking share
- * reservations and acting on the result one step.  A struct dafsd_open is what
- * one owner of one client has open by one filehandle.
- *
- * An open is born dead: OPEN fills it in, and publishes it in one critical
- * section of dafsd_opens.xa_lock, which checks that neither its client nor its
- * export went away meanwhile.  It dies in another one, by dafsd_open_claim().
- * Whoever claimed it, and nobody else, takes it apart: CLOSE, the release of a
- * client, or the end of an export.  What I/O needs of it is read under RCU.
+ * A struct dafsd_open is what one owner of one client has open by one
+ * filehandle.  What it reserves against others is in share.c, how it is found
+ * and when it dies in state.c.  What I/O needs of it is read under RCU.
  *
  * Order of locks: lock of a directory, dafsd_file.lock, lock of the file's
- * inode; dafsd_opens.xa_lock, dafsd_client.lock.
+ * inode; lock of the table of opens, dafsd_client.lock.
  */
 #include <linux/filelock.h>
-#include <linux/hashtable.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
-#include "vfs.h"
-
-#define DAFSD_MAX_OPENS		65536	/* of one client */
-
-/**
- * struct dafsd_file - an inode as far as opens are concerned
- * @node: in dafsd_files; guarded by dafsd_files_lock
- * @users: references: one of each open, one of whoever looked it up; guarded by
- *	dafsd_files_lock
- * @inode: holds a reference
- * @lock: guards what follows; held while an entry of the inode is removed, so
- *	that no open slips in
- * @opens: dafsd_open.file_link
- * @share_key: key of the opens that hold one
- * @nr_keys: how many do
- */
-struct dafsd_file {
-	struct hlist_node node;
-	unsigned int users;
-	struct inode *inode;
-	struct mutex lock;	/* see above */
-	struct list_head opens;
-	u64 share_key;
-	unsigned int nr_keys;
-};
-
-/**
- * struct dafsd_open - one open
- * @rcu: frees it
- * @id: second half of the state-id
- * @dead: not published yet or claimed; guarded by dafsd_opens.xa_lock
- * @client: whose it is; outlives it
- * @client_link: in client->opens; guarded by client->lock
- * @file: holds a reference
- * @file_link: in file->opens; guarded by file->lock
- * @exp: holds a reference
- * @inode: that of @file, for comparison
- * @wire: filehandle that OPEN returned
- * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under file->lock
- * @deny: DAFS_OPEN_SHARE_DENY_*; guarded by file->lock
- * @deny_delete: opened with DAFS_DELETE_DENY; guarded by file->lock
- * @holds_key: counted in file->nr_keys; guarded by file->lock
- * @filp: open file that allows @access; replaced under file->lock
- * @owner_len: bytes of @owner
- * @owner: lock owner
- */
-struct dafsd_open {
-	struct rcu_head rcu;
-	u32 id;
-	bool dead;
-	struct dafsd_client *client;
-	struct list_head client_link;
-	struct dafsd_file *file;
-	struct list_head file_link;
-	struct dafsd_export *exp;
-	struct inode *inode;
-	struct dafs_fh wire;
-	u32 access;
-	u32 deny;
-	bool deny_delete;
-	bool holds_key;
-	struct file __rcu *filp;
-	u32 owner_len;
-	u8 owner[] __counted_by(owner_len);
-};
-
-/*
- * By id.  A value entry is the second in which an open was revoked, kept for a
- * lease period so that its holder learns what happened (E-84).
- */
-static struct xarray dafsd_opens;
-static u32 dafsd_opens_next;
-
-static DEFINE_HASHTABLE(dafsd_files, 10);
-static DEFINE_SPINLOCK(dafsd_files_lock);
-
-static unsigned long dafsd_now(void)
-{
-	return ktime_get_boottime_seconds();
-}
-
-static void dafsd_opens_forget(struct work_struct *work);
-static DECLARE_DELAYED_WORK(dafsd_opens_forget_work, dafsd_opens_forget);
-
-/* Removes the traces of opens revoked more than a lease period ago. */
-static void dafsd_opens_forget(struct work_struct *work)
-{
-	unsigned long now = dafsd_now();
-	unsigned long id;
-	bool more = false;
-	void *entry;
-
-	xa_lock(&dafsd_opens);
-	xa_for_each(&dafsd_opens, id, entry) {
-		if (!xa_is_value(entry))
-			continue;
-		if (now - xa_to_value(entry) > dafsd_lease_seconds)
-			__xa_erase(&dafsd_opens, id);
-		else
-			more = true;
-	}
-	xa_unlock(&dafsd_opens);
-	if (more)
-		queue_delayed_work(dafsd_wq, &dafsd_opens_forget_work,
-				   dafsd_lease_seconds * HZ);
-}
-
-/**
- * dafsd_opens_init() - prepare the table of opens
- *
- * Context: module initialization.
- * Return: 0.
- */
-int dafsd_opens_init(void)
-{
-	xa_init_flags(&dafsd_opens, XA_FLAGS_ALLOC1);
-	return 0;
-}
-
-/**
- * dafsd_opens_exit() - undo dafsd_opens_init()
- *
- * Context: module exit; all clients were released.
- */
-void dafsd_opens_exit(void)
-{
-	cancel_delayed_work_sync(&dafsd_opens_forget_work);
-	xa_destroy(&dafsd_opens);
-}
-
-static struct dafsd_file *dafsd_file_lookup(const struct inode *inode)
-{
-	struct dafsd_file *file;
-
-	lockdep_assert_held(&dafsd_files_lock);
-	hash_for_each_possible(dafsd_files, file, node, (unsigned long)inode)
-		if (file->inode == inode) {
-			file->users++;
-			return file;
-		}
-	return NULL;
-}
-
-/* The record of an inode if somebody has it open; a reference. */
-static struct dafsd_file *dafsd_file_find(const struct inode *inode)
-{
-	struct dafsd_file *file;
-
-	spin_lock(&dafsd_files_lock);
-	file = dafsd_file_lookup(inode);
-	spin_unlock(&dafsd_files_lock);
-	return file;
-}
-
-static struct dafsd_file *dafsd_file_new(struct inode *inode)
-{
-	struct dafsd_file *file = kzalloc(sizeof(*file), GFP_KERNEL);
-
-	if (!file)
-		return NULL;
-	file->users = 1;
-	file->inode = inode;
-	mutex_init(&file->lock);
-	INIT_LIST_HEAD(&file->opens);
-	return file;
-}
-
-/* The record of an inode, made if there is none; a reference, or NULL. */
-static struct dafsd_file *dafsd_file_get(struct inode *inode)
-{
-	struct dafsd_file *file = dafsd_file_find(inode);
-	struct dafsd_file *new;
-
-	if (file)
-		return file;
-	new = dafsd_file_new(inode);
-	if (!new)
-		return NULL;
-	spin_lock(&dafsd_files_lock);
-	file = dafsd_file_lookup(inode);
-	if (!file) {
-		ihold(inode);
-		hash_add(dafsd_files, &new->node, (unsigned long)inode);
-	}
-	spin_unlock(&dafsd_files_lock);
-	if (!file)
-		return new;
-	kfree(new);
-	return file;
-}
-
-static void dafsd_file_put(struct dafsd_file *file)
-{
-	bool last;
-
-	spin_lock(&dafsd_files_lock);
-	last = !--file->users;
-	if (last)
-		hash_del(&file->node);
-	spin_unlock(&dafsd_files_lock);
-	if (!last)
-		return;
-	iput(file->inode);
-	kfree(file);
-}
-
-/**
- * dafsd_remove_begin() - may a name of a file go away? (6.5.33, E-92)
- * @inode: the file
- * @check_open: refuse if anybody has it open, otherwise only if somebody
- *	opened it with DELETE_DENY
- * @file: set, to be given to dafsd_remove_end() after the removal; until then
- *	nobody opens the file
- *
- * Context: may sleep; holds the lock of the directory.
- * Return: OK, DENYDISP_CONFLICT, or RESOURCE.
- */
-u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file)
-{
-	struct dafsd_open *open;
-
-	*file = dafsd_file_get(inode);
-	if (!*file)
-		return DAFSERR_RESOURCE;
-	mutex_lock(&(*file)->lock);
-	list_for_each_entry(open, &(*file)->opens, file_link)
-		if (check_open || open->deny_delete)
-			goto conflict;
-	return DAFS_STATUS_OK;
-
-conflict:
-	dafsd_remove_end(*file);
-	return DAFSERR_DENYDISP_CONFLICT;
-}
-
-/**
- * dafsd_remove_end() - the name is gone, or not
- * @file: from dafsd_remove_begin()
- *
- * Context: may sleep.
- */
-void dafsd_remove_end(struct dafsd_file *file)
-{
-	mutex_unlock(&file->lock);
-	dafsd_file_put(file);
-}
+#include "open_impl.h"
 
 static int dafsd_access_mask(u32 access)
 {
@@ -354,44 +101,6 @@ static struct dafsd_open *dafsd_open_own(const struct dafsd_file *file,
 	return NULL;
 }
 
-/* A share reservation keeps others away, not its owner. */
-static u32 dafsd_open_check_share(const struct dafsd_file *file, const struct dafsd_open *own,
-				  u32 access, u32 deny)
-{
-	struct dafsd_open *open;
-
-	list_for_each_entry(open, &file->opens, file_link) {
-		if (open == own)
-			continue;
-		if ((access & open->deny) || (deny & open->access))
-			return DAFSERR_DENIED;
-	}
-	return DAFS_STATUS_OK;
-}
-
-/* E-73 */
-static u32 dafsd_open_check_key(const struct dafsd_file *file, const struct dafs_open_args *args)
-{
-	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_BOTH && file->nr_keys &&
-	    file->share_key != args->share_key)
-		return DAFSERR_KEY_MISMATCH;
-	return DAFS_STATUS_OK;
-}
-
-static void dafsd_open_take(struct dafsd_open *open, const struct dafs_open_args *args)
-{
-	struct dafsd_file *file = open->file;
-
-	WRITE_ONCE(open->access, open->access | args->share_access);
-	open->deny |= args->share_deny;
-	open->deny_delete |= args->delete_disp == DAFS_DELETE_DENY;
-	if (args->share_key_type != DAFS_OPEN_SHARE_KEY_BOTH || open->holds_key)
-		return;
-	open->holds_key = true;
-	file->share_key = args->share_key;
-	file->nr_keys++;
-}
-
 static void dafsd_open_free(struct dafsd_open *open)
 {
 	struct file *filp = rcu_dereference_protected(open->filp, true);
@@ -406,76 +115,20 @@ static void dafsd_open_free(struct dafsd_open *open)
 	kfree_rcu(open, rcu);
 }
 
-static void dafsd_open_unlink(struct dafsd_open *open)
-{
-	lockdep_assert_held(&open->file->lock);
-	list_del(&open->file_link);
-	if (open->holds_key)
-		open->file->nr_keys--;
-}
-
-/* Takes a claimed open apart. */
-static void dafsd_open_dismantle(struct dafsd_open *open)
+/**
+ * dafsd_open_dismantle() - take an open apart
+ * @open: the open; the caller has claimed it, so nobody else finds it
+ *
+ * Context: may sleep.
+ */
+void dafsd_open_dismantle(struct dafsd_open *open)
 {
 	struct dafsd_file *file = open->file;
 
 	mutex_lock(&file->lock);
-	dafsd_open_unlink(open);
+	dafsd_share_drop(open);
 	mutex_unlock(&file->lock);
 	dafsd_open_free(open);
-}
-
-/*
- * Makes an open dead, once; @trace stays behind in the table.  Then the caller
- * owns it.
- */
-static bool dafsd_open_claim(struct dafsd_open *open, void *trace)
-{
-	struct dafsd_client *client = open->client;
-
-	lockdep_assert_held(&dafsd_opens.xa_lock);
-	if (open->dead)
-		return false;
-	WRITE_ONCE(open->dead, true);
-	/* the entry is there, so this needs no memory */
-	if (trace)
-		__xa_store(&dafsd_opens, open->id, trace, GFP_NOWAIT);
-	else
-		__xa_erase(&dafsd_opens, open->id);
-	spin_lock(&client->lock);
-	list_del(&open->client_link);
-	client->nr_opens--;
-	spin_unlock(&client->lock);
-	return true;
-}
-
-/* The last chance to notice that it should not be. */
-static u32 dafsd_open_publish(struct dafsd_open *open)
-{
-	struct dafsd_client *client = open->client;
-	u32 status = DAFS_STATUS_OK;
-
-	xa_lock(&dafsd_opens);
-	spin_lock(&client->lock);
-	if (client->released)
-		status = DAFSERR_STALE_CLIENTID;
-	else if (!READ_ONCE(open->exp->enabled))
-		status = DAFSERR_STALE;
-	else if (client->nr_opens >= DAFSD_MAX_OPENS)
-		status = DAFSERR_RESOURCE;
-	if (!status) {
-		open->dead = false;
-		list_add_tail(&open->client_link, &client->opens);
-		client->nr_opens++;
-	}
-	spin_unlock(&client->lock);
-	/* the entry was reserved, so this needs no memory */
-	if (status)
-		__xa_erase(&dafsd_opens, open->id);
-	else
-		__xa_store(&dafsd_opens, open->id, open, GFP_NOWAIT);
-	xa_unlock(&dafsd_opens);
-	return status;
 }
 
 static struct dafsd_open *dafsd_open_alloc(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
@@ -507,7 +160,8 @@ static struct dafsd_open *dafsd_open_alloc(struct dafsd_rqst *rq, const struct d
 }
 
 static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-			  const struct dafs_fh *wire, struct dafsd_file *file, u32 *id)
+			  const struct dafs_fh *wire, struct dafsd_file *file,
+			  struct dafs_opaque64 *state_id)
 {
 	struct dafsd_open *open;
 	u32 status;
@@ -515,25 +169,16 @@ static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	open = dafsd_open_alloc(rq, fh, wire, file);
 	if (IS_ERR(open))
 		return dafs_errno_to_status(PTR_ERR(open));
-	spin_lock(&dafsd_files_lock);
-	file->users++;
-	spin_unlock(&dafsd_files_lock);
+	dafsd_file_hold(file);
 	list_add_tail(&open->file_link, &file->opens);
-	dafsd_open_take(open, &rq->args.open);
-	status = DAFSERR_RESOURCE;
-	if (xa_alloc_cyclic(&dafsd_opens, &open->id, NULL, XA_LIMIT(1, S32_MAX),
-			    &dafsd_opens_next, GFP_KERNEL) < 0)
-		goto unlink;
-	/* once published it may go at any time */
-	*id = open->id;
-	status = dafsd_open_publish(open);
-	if (status)
-		goto unlink;
-	return DAFS_STATUS_OK;
-
-unlink:
-	dafsd_open_unlink(open);
-	dafsd_open_free(open);
+	dafsd_share_take(open, &rq->args.open);
+	status = dafs_errno_to_status(dafsd_state_reserve(open));
+	if (!status)
+		status = dafsd_state_publish(open, state_id);
+	if (status) {
+		dafsd_share_drop(open);
+		dafsd_open_free(open);
+	}
 	return status;
 }
 
@@ -559,14 +204,14 @@ static u32 dafsd_open_widen(struct dafsd_open *open, const struct dafsd_fh *fh, 
 }
 
 static u32 dafsd_open_merge(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-			    struct dafsd_open *open, u32 *id)
+			    struct dafsd_open *open, struct dafs_opaque64 *state_id)
 {
 	u32 status = dafsd_open_widen(open, fh, rq->args.open.share_access);
 
 	if (status)
 		return status;
-	dafsd_open_take(open, &rq->args.open);
-	*id = open->id;
+	dafsd_share_take(open, &rq->args.open);
+	dafsd_state_of(open, state_id);
 	return DAFS_STATUS_OK;
 }
 
@@ -583,7 +228,7 @@ static u32 dafsd_open_truncate(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
 
 static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 				 const struct dafs_fh *wire, unsigned int flags,
-				 struct dafsd_file *file, u32 *id)
+				 struct dafsd_file *file, struct dafs_opaque64 *state_id)
 {
 	const struct dafs_open_args *args = &rq->args.open;
 	struct dafsd_open *own = dafsd_open_own(file, rq, wire);
@@ -596,20 +241,16 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 	err = dafsd_file_permission(file->inode, access, flags);
 	if (err)
 		return dafs_errno_to_status(err);
-	status = dafsd_open_check_share(file, own, access, args->share_deny);
+	status = dafsd_share_check(file, own, access, args->share_deny);
 	if (!status)
-		status = dafsd_open_check_key(file, args);
+		status = dafsd_share_check_key(file, args);
 	if (!status && (flags & DAFSD_OPEN_TRUNCATE))
 		status = dafsd_open_truncate(rq, fh);
 	if (status)
 		return status;
-	return own ? dafsd_open_merge(rq, fh, own, id) : dafsd_open_new(rq, fh, wire, file, id);
-}
-
-static void dafsd_state_id(u32 id, struct dafs_opaque64 *state_id)
-{
-	memcpy(state_id->b, &dafsd_boot_instance, sizeof(u32));
-	memcpy(state_id->b + sizeof(u32), &id, sizeof(u32));
+	if (own)
+		return dafsd_open_merge(rq, fh, own, state_id);
+	return dafsd_open_new(rq, fh, wire, file, state_id);
 }
 
 /**
@@ -630,52 +271,14 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, const struct dafsd_fh *fh, const struc
 {
 	struct dafsd_file *file = dafsd_file_get(dafsd_fh_inode(fh));
 	u32 status;
-	u32 id;
 
 	if (!file)
 		return DAFSERR_RESOURCE;
 	mutex_lock(&file->lock);
-	status = dafsd_open_add_locked(rq, fh, wire, flags, file, &id);
+	status = dafsd_open_add_locked(rq, fh, wire, flags, file, state_id);
 	mutex_unlock(&file->lock);
 	dafsd_file_put(file);
-	if (!status)
-		dafsd_state_id(id, state_id);
 	return status;
-}
-
-/* All zeros and all ones stand for no open (E-79). */
-static bool dafsd_state_is_anonymous(const struct dafs_opaque64 *state_id)
-{
-	u64 v;
-
-	memcpy(&v, state_id->b, sizeof(v));
-	return !v || !~v;
-}
-
-static u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id)
-{
-	u32 boot;
-
-	memcpy(&boot, state_id->b, sizeof(u32));
-	memcpy(id, state_id->b + sizeof(u32), sizeof(u32));
-	return boot == dafsd_boot_instance ? DAFS_STATUS_OK : DAFSERR_STALE_STATEID;
-}
-
-/* Under RCU or the lock of the table: the open of this client with that id */
-static struct dafsd_open *dafsd_open_load(const struct dafsd_rqst *rq, u32 id, u32 *status)
-{
-	struct dafsd_open *open = xa_load(&dafsd_opens, id);
-
-	*status = DAFSERR_BAD_STATEID;
-	if (xa_is_value(open)) {
-		if (dafsd_now() - xa_to_value(open) <= dafsd_lease_seconds)
-			*status = DAFSERR_EXPIRED;
-		return NULL;
-	}
-	if (!open || open->client != rq->ses->client)
-		return NULL;
-	*status = DAFS_STATUS_OK;
-	return open;
 }
 
 /*
@@ -689,24 +292,9 @@ static u32 dafsd_open_check_close(struct dafsd_rqst *rq, const struct dafs_fh *w
 	u32 status;
 
 	rcu_read_lock();
-	open = dafsd_open_load(rq, id, &status);
+	open = dafsd_state_load(rq, id, &status);
 	*same = open && !memcmp(&open->wire, wire, sizeof(*wire));
 	rcu_read_unlock();
-	return status;
-}
-
-static u32 dafsd_open_claim_id(struct dafsd_rqst *rq, u32 id, const struct inode *inode,
-			       struct dafsd_open **found)
-{
-	struct dafsd_open *open;
-	u32 status;
-
-	xa_lock(&dafsd_opens);
-	open = dafsd_open_load(rq, id, &status);
-	if (open && ((inode && open->inode != inode) || !dafsd_open_claim(open, NULL)))
-		status = DAFSERR_BAD_STATEID;
-	xa_unlock(&dafsd_opens);
-	*found = status ? NULL : open;
 	return status;
 }
 
@@ -728,7 +316,7 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	u32 status, id;
 	bool same;
 
-	if (dafsd_state_is_anonymous(state_id))
+	if (dafsd_state_is_special(state_id))
 		return DAFSERR_BAD_STATEID;
 	status = dafsd_state_split(state_id, &id);
 	if (!status)
@@ -738,26 +326,11 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	if (!status && !same && dafsd_fh_is_root(&fh))
 		status = DAFSERR_ISDIR;
 	if (!status)
-		status = dafsd_open_claim_id(rq, id, same ? NULL : dafsd_fh_inode(&fh), &open);
+		status = dafsd_state_claim(rq, id, same ? NULL : dafsd_fh_inode(&fh), &open);
 	if (!status)
 		dafsd_open_dismantle(open);
 	dafsd_fh_put(&fh);
 	return status;
-}
-
-/* Without an open, others' reservations hold against everybody (E-80). */
-static u32 dafsd_anonymous_check_share(const struct inode *inode, u32 access)
-{
-	struct dafsd_file *file = dafsd_file_find(inode);
-	u32 status;
-
-	if (!file)
-		return DAFS_STATUS_OK;
-	mutex_lock(&file->lock);
-	status = dafsd_open_check_share(file, NULL, access, DAFS_OPEN_SHARE_DENY_NONE);
-	mutex_unlock(&file->lock);
-	dafsd_file_put(file);
-	return status ? DAFSERR_LOCKED : DAFS_STATUS_OK;
 }
 
 static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct file **filp)
@@ -769,7 +342,7 @@ static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct fi
 	err = dafsd_file_permission(inode, access, 0);
 	if (err)
 		return dafs_errno_to_status(err);
-	status = dafsd_anonymous_check_share(inode, access);
+	status = dafsd_share_check_anonymous(inode, access);
 	if (status)
 		return status;
 	*filp = dafsd_fh_open(fh, access);
@@ -783,7 +356,7 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh, 
 	u32 status;
 
 	rcu_read_lock();
-	open = dafsd_open_load(rq, id, &status);
+	open = dafsd_state_load(rq, id, &status);
 	if (open && open->inode != dafsd_fh_inode(fh))
 		status = DAFSERR_BAD_STATEID;
 	if (!status && (READ_ONCE(open->access) & access) != access)
@@ -833,7 +406,7 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		return status;
 	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && fh->exp->read_only)
 		return DAFSERR_ROFS;
-	if (dafsd_state_is_anonymous(state_id))
+	if (dafsd_state_is_special(state_id))
 		return dafsd_open_anonymous(fh, access, filp);
 	status = dafsd_state_split(state_id, &id);
 	if (!status)
@@ -844,23 +417,6 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	if (err)
 		dafsd_open_done(*filp);
 	return dafs_errno_to_status(err);
-}
-
-static struct file *dafsd_file_borrow(struct dafsd_file *file)
-{
-	struct dafsd_open *open;
-	struct file *filp = NULL;
-
-	mutex_lock(&file->lock);
-	list_for_each_entry(open, &file->opens, file_link) {
-		if (!(open->access & DAFS_OPEN_SHARE_ACCESS_WRITE))
-			continue;
-		filp = rcu_dereference_protected(open->filp, lockdep_is_held(&file->lock));
-		get_file(filp);
-		break;
-	}
-	mutex_unlock(&file->lock);
-	return filp;
 }
 
 /**
@@ -899,80 +455,4 @@ u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file
 	if (!*filp)
 		*filp = dafsd_fh_open(fh, DAFS_OPEN_SHARE_ACCESS_WRITE);
 	return IS_ERR(*filp) ? dafs_errno_to_status(PTR_ERR(*filp)) : DAFS_STATUS_OK;
-}
-
-static struct dafsd_open *dafsd_claim_of_client(struct dafsd_client *client)
-{
-	struct dafsd_open *open;
-
-	xa_lock(&dafsd_opens);
-	spin_lock(&client->lock);
-	client->released = true;
-	open = list_first_entry_or_null(&client->opens, struct dafsd_open, client_link);
-	spin_unlock(&client->lock);
-	if (open)
-		dafsd_open_claim(open, xa_mk_value(dafsd_now()));
-	xa_unlock(&dafsd_opens);
-	return open;
-}
-
-static void dafsd_opens_forget_later(void)
-{
-	queue_delayed_work(dafsd_wq, &dafsd_opens_forget_work, dafsd_lease_seconds * HZ);
-}
-
-/**
- * dafsd_opens_release_client() - close all that a client has open, for good
- * @client: its lease expired or a new instance took its place; it opens nothing
- *	any more
- *
- * Context: may sleep.
- */
-void dafsd_opens_release_client(struct dafsd_client *client)
-{
-	struct dafsd_open *open;
-	bool any = false;
-
-	while ((open = dafsd_claim_of_client(client))) {
-		dafsd_open_dismantle(open);
-		any = true;
-	}
-	if (any)
-		dafsd_opens_forget_later();
-}
-
-static struct dafsd_open *dafsd_claim_of_export(const struct dafsd_export *exp,
-						unsigned long *id)
-{
-	struct dafsd_open *open;
-
-	xa_lock(&dafsd_opens);
-	xa_for_each_start(&dafsd_opens, *id, open, *id) {
-		if (xa_is_value(open) || open->exp != exp)
-			continue;
-		if (dafsd_open_claim(open, xa_mk_value(dafsd_now())))
-			break;
-	}
-	xa_unlock(&dafsd_opens);
-	return open;
-}
-
-/**
- * dafsd_opens_release_export() - close everything in an export
- * @exp: no longer enabled
- *
- * Context: may sleep.
- */
-void dafsd_opens_release_export(struct dafsd_export *exp)
-{
-	struct dafsd_open *open;
-	unsigned long id = 0;
-	bool any = false;
-
-	while ((open = dafsd_claim_of_export(exp, &id))) {
-		dafsd_open_dismantle(open);
-		any = true;
-	}
-	if (any)
-		dafsd_opens_forget_later();
 }

@@ -189,7 +189,11 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		    const struct dafs_opaque64 *state_id, u32 access, struct file **filp);
 u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
 void dafsd_open_done(struct file *filp);
+
+/* state.c */
 void dafsd_opens_release_export(struct dafsd_export *exp);
+
+/* share.c */
 u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file);
 void dafsd_remove_end(struct dafsd_file *file);
 

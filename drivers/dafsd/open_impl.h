@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What open.c, share.c and state.c know of each other. */
+#ifndef _DAFSD_OPEN_IMPL_H
+#define _DAFSD_OPEN_IMPL_H
+
+#include "vfs.h"
+
+/**
+ * struct dafsd_file - an inode as far as opens are concerned
+ * @node: in dafsd_files; guarded by dafsd_files_lock
+ * @users: references: one of each open, one of whoever looked it up; guarded by
+ *	dafsd_files_lock
+ * @inode: holds a reference
+ * @lock: guards what follows; held while an entry of the inode is removed, so
+ *	that no open slips in
+ * @opens: dafsd_open.file_link
+ * @share_key: key of the opens that hold one
+ * @nr_keys: how many do
+ */
+struct dafsd_file {
+	struct hlist_node node;
+	unsigned int users;
+	struct inode *inode;
+	struct mutex lock;	/* see above */
+	struct list_head opens;
+	u64 share_key;
+	unsigned int nr_keys;
+};
+
+/**
+ * struct dafsd_open - one open
+ * @rcu: frees it
+ * @id: second half of the state-id
+ * @dead: not published yet or claimed; guarded by the lock of the table
+ * @client: whose it is; outlives it
+ * @client_link: in client->opens; guarded by client->lock
+ * @file: holds a reference
+ * @file_link: in file->opens; guarded by file->lock
+ * @exp: holds a reference
+ * @inode: that of @file, for comparison
+ * @wire: filehandle that OPEN returned
+ * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under file->lock
+ * @deny: DAFS_OPEN_SHARE_DENY_*; guarded by file->lock
+ * @deny_delete: opened with DAFS_DELETE_DENY; guarded by file->lock
+ * @holds_key: counted in file->nr_keys; guarded by file->lock
+ * @filp: open file that allows @access; replaced under file->lock
+ * @owner_len: bytes of @owner
+ * @owner: lock owner
+ */
+struct dafsd_open {
+	struct rcu_head rcu;
+	u32 id;
+	bool dead;
+	struct dafsd_client *client;
+	struct list_head client_link;
+	struct dafsd_file *file;
+	struct list_head file_link;
+	struct dafsd_export *exp;
+	struct inode *inode;
+	struct dafs_fh wire;
+	u32 access;
+	u32 deny;
+	bool deny_delete;
+	bool holds_key;
+	struct file __rcu *filp;
+	u32 owner_len;
+	u8 owner[] __counted_by(owner_len);
+};
+
+/* share.c */
+struct dafsd_file *dafsd_file_find(const struct inode *inode);
+struct dafsd_file *dafsd_file_get(struct inode *inode);
+void dafsd_file_hold(struct dafsd_file *file);
+void dafsd_file_put(struct dafsd_file *file);
+struct file *dafsd_file_borrow(struct dafsd_file *file);
+u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own, u32 access,
+		      u32 deny);
+u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args);
+u32 dafsd_share_check_anonymous(const struct inode *inode, u32 access);
+void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args);
+void dafsd_share_drop(struct dafsd_open *open);
+
+/* state.c */
+bool dafsd_state_is_special(const struct dafs_opaque64 *state_id);
+u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id);
+int dafsd_state_reserve(struct dafsd_open *open);
+u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id);
+void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_id);
+struct dafsd_open *dafsd_state_load(const struct dafsd_rqst *rq, u32 id, u32 *status);
+u32 dafsd_state_claim(const struct dafsd_rqst *rq, u32 id, const struct inode *inode,
+		      struct dafsd_open **found);
+
+/* open.c */
+void dafsd_open_dismantle(struct dafsd_open *open);
+
+#endif /* _DAFSD_OPEN_IMPL_H */

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * State-ids, and the table of all opens behind them (4.4.1.1, E-79, E-84).
+ *
+ * An open is born dead: OPEN fills it in and reserves an id.  It is published in
+ * one critical section of the table's lock, which checks that neither its client
+ * nor its export went away meanwhile.  It dies in another one, when somebody
+ * claims it: CLOSE, the release of its client, or the end of its export.  Whoever
+ * claimed it, and nobody else, takes it apart.
+ *
+ * A state-id tells the instance of the server that made it, so that one from
+ * before a restart is known as such.
+ */
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "open_impl.h"
+
+#define DAFSD_MAX_OPENS		65536	/* of one client */
+
+/*
+ * By id.  A value entry is the second in which an open was revoked, kept for a
+ * lease period so that its holder learns what happened (E-84).
+ */
+static struct xarray dafsd_opens;
+static u32 dafsd_opens_next;
+
+static unsigned long dafsd_now(void)
+{
+	return ktime_get_boottime_seconds();
+}
+
+static void dafsd_opens_forget(struct work_struct *work);
+static DECLARE_DELAYED_WORK(dafsd_opens_forget_work, dafsd_opens_forget);
+
+static void dafsd_opens_forget_later(void)
+{
+	queue_delayed_work(dafsd_wq, &dafsd_opens_forget_work, dafsd_lease_seconds * HZ);
+}
+
+/* Removes the traces of opens revoked more than a lease period ago. */
+static void dafsd_opens_forget(struct work_struct *work)
+{
+	unsigned long now = dafsd_now();
+	unsigned long id;
+	bool more = false;
+	void *entry;
+
+	xa_lock(&dafsd_opens);
+	xa_for_each(&dafsd_opens, id, entry) {
+		if (!xa_is_value(entry))
+			continue;
+		if (now - xa_to_value(entry) > dafsd_lease_seconds)
+			__xa_erase(&dafsd_opens, id);
+		else
+			more = true;
+	}
+	xa_unlock(&dafsd_opens);
+	if (more)
+		dafsd_opens_forget_later();
+}
+
+/**
+ * dafsd_opens_init() - prepare the table of opens
+ *
+ * Context: module initialization.
+ * Return: 0.
+ */
+int dafsd_opens_init(void)
+{
+	xa_init_flags(&dafsd_opens, XA_FLAGS_ALLOC1);
+	return 0;
+}
+
+/**
+ * dafsd_opens_exit() - undo dafsd_opens_init()
+ *
+ * Context: module exit; all clients were released.
+ */
+void dafsd_opens_exit(void)
+{
+	cancel_delayed_work_sync(&dafsd_opens_forget_work);
+	xa_destroy(&dafsd_opens);
+}
+
+/**
+ * dafsd_state_is_special() - does a state-id stand for no open? (E-79)
+ * @state_id: from a request
+ *
+ * Context: any.
+ * Return: true for all zeros and all ones.
+ */
+bool dafsd_state_is_special(const struct dafs_opaque64 *state_id)
+{
+	u64 v;
+
+	memcpy(&v, state_id->b, sizeof(v));
+	return !v || !~v;
+}
+
+/**
+ * dafsd_state_split() - what a state-id says
+ * @state_id: from a request, not a special one
+ * @id: set to the id of the open
+ *
+ * Context: any.
+ * Return: OK, or STALE_STATEID for one of another instance of the server.
+ */
+u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id)
+{
+	u32 boot;
+
+	memcpy(&boot, state_id->b, sizeof(u32));
+	memcpy(id, state_id->b + sizeof(u32), sizeof(u32));
+	return boot == dafsd_boot_instance ? DAFS_STATUS_OK : DAFSERR_STALE_STATEID;
+}
+
+/**
+ * dafsd_state_of() - the state-id of an open
+ * @open: the open; has an id and does not go away meanwhile
+ * @state_id: set
+ *
+ * Context: any.
+ */
+void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_id)
+{
+	memcpy(state_id->b, &dafsd_boot_instance, sizeof(u32));
+	memcpy(state_id->b + sizeof(u32), &open->id, sizeof(u32));
+}
+
+/**
+ * dafsd_state_reserve() - give a new open its id
+ * @open: the open; still dead
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafsd_state_reserve(struct dafsd_open *open)
+{
+	int err = xa_alloc_cyclic(&dafsd_opens, &open->id, NULL, XA_LIMIT(1, S32_MAX),
+				  &dafsd_opens_next, GFP_KERNEL);
+
+	return err < 0 ? err : 0;
+}
+
+static u32 dafsd_state_list(struct dafsd_open *open)
+{
+	struct dafsd_client *client = open->client;
+	u32 status = DAFS_STATUS_OK;
+
+	spin_lock(&client->lock);
+	if (client->released)
+		status = DAFSERR_STALE_CLIENTID;
+	else if (!READ_ONCE(open->exp->enabled))
+		status = DAFSERR_STALE;
+	else if (client->nr_opens >= DAFSD_MAX_OPENS)
+		status = DAFSERR_RESOURCE;
+	if (!status) {
+		open->dead = false;
+		list_add_tail(&open->client_link, &client->opens);
+		client->nr_opens++;
+	}
+	spin_unlock(&client->lock);
+	return status;
+}
+
+/**
+ * dafsd_state_publish() - let an open live, or notice that it should not
+ * @open: from dafsd_state_reserve(); on success it may go at any time
+ * @state_id: set
+ *
+ * Context: any but interrupt.
+ * Return: OK; STALE_CLIENTID or STALE if the client or the export went away;
+ * RESOURCE if the client has too many; then the id is free again.
+ */
+u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
+{
+	u32 status;
+
+	dafsd_state_of(open, state_id);
+	xa_lock(&dafsd_opens);
+	status = dafsd_state_list(open);
+	/* the entry was reserved, so this needs no memory */
+	if (status)
+		__xa_erase(&dafsd_opens, open->id);
+	else
+		__xa_store(&dafsd_opens, open->id, open, GFP_NOWAIT);
+	xa_unlock(&dafsd_opens);
+	return status;
+}
+
+/**
+ * dafsd_state_load() - the open behind an id
+ * @rq: request; only opens of its client are found
+ * @id: from dafsd_state_split()
+ * @status: set to OK, BAD_STATEID, or EXPIRED for one that was revoked
+ *
+ * Context: RCU read side, or the lock of the table.
+ * Return: the open, or NULL.
+ */
+struct dafsd_open *dafsd_state_load(const struct dafsd_rqst *rq, u32 id, u32 *status)
+{
+	struct dafsd_open *open = xa_load(&dafsd_opens, id);
+
+	*status = DAFSERR_BAD_STATEID;
+	if (xa_is_value(open)) {
+		if (dafsd_now() - xa_to_value(open) <= dafsd_lease_seconds)
+			*status = DAFSERR_EXPIRED;
+		return NULL;
+	}
+	if (!open || open->client != rq->ses->client)
+		return NULL;
+	*status = DAFS_STATUS_OK;
+	return open;
+}
+
+/*
+ * Makes an open dead, once; @trace stays behind in the table.  Then the caller
+ * owns it.
+ */
+static bool dafsd_open_claim(struct dafsd_open *open, void *trace)
+{
+	struct dafsd_client *client = open->client;
+
+	lockdep_assert_held(&dafsd_opens.xa_lock);
+	if (open->dead)
+		return false;
+	WRITE_ONCE(open->dead, true);
+	/* the entry is there, so this needs no memory */
+	if (trace)
+		__xa_store(&dafsd_opens, open->id, trace, GFP_NOWAIT);
+	else
+		__xa_erase(&dafsd_opens, open->id);
+	spin_lock(&client->lock);
+	list_del(&open->client_link);
+	client->nr_opens--;
+	spin_unlock(&client->lock);
+	return true;
+}
+
+/**
+ * dafsd_state_claim() - take an open out of the table
+ * @rq: request of its client
+ * @id: from dafsd_state_split()
+ * @inode: the file it must be of, or NULL
+ * @found: set to the open, which the caller dismantles, or NULL
+ *
+ * Context: any but interrupt.
+ * Return: OK, BAD_STATEID or EXPIRED.
+ */
+u32 dafsd_state_claim(const struct dafsd_rqst *rq, u32 id, const struct inode *inode,
+		      struct dafsd_open **found)
+{
+	struct dafsd_open *open;
+	u32 status;
+
+	xa_lock(&dafsd_opens);
+	open = dafsd_state_load(rq, id, &status);
+	if (open && ((inode && open->inode != inode) || !dafsd_open_claim(open, NULL)))
+		status = DAFSERR_BAD_STATEID;
+	xa_unlock(&dafsd_opens);
+	*found = status ? NULL : open;
+	return status;
+}
+
+static struct dafsd_open *dafsd_claim_of_client(struct dafsd_client *client)
+{
+	struct dafsd_open *open;
+
+	xa_lock(&dafsd_opens);
+	spin_lock(&client->lock);
+	client->released = true;
+	open = list_first_entry_or_null(&client->opens, struct dafsd_open, client_link);
+	spin_unlock(&client->lock);
+	if (open)
+		dafsd_open_claim(open, xa_mk_value(dafsd_now()));
+	xa_unlock(&dafsd_opens);
+	return open;
+}
+
+/**
+ * dafsd_opens_release_client() - close all that a client has open, for good
+ * @client: its lease expired or a new instance took its place; it opens nothing
+ *	any more
+ *
+ * Context: may sleep.
+ */
+void dafsd_opens_release_client(struct dafsd_client *client)
+{
+	struct dafsd_open *open;
+	bool any = false;
+
+	while ((open = dafsd_claim_of_client(client))) {
+		dafsd_open_dismantle(open);
+		any = true;
+	}
+	if (any)
+		dafsd_opens_forget_later();
+}
+
+static struct dafsd_open *dafsd_claim_of_export(const struct dafsd_export *exp,
+						unsigned long *id)
+{
+	struct dafsd_open *open;
+
+	xa_lock(&dafsd_opens);
+	xa_for_each_start(&dafsd_opens, *id, open, *id) {
+		if (xa_is_value(open) || open->exp != exp)
+			continue;
+		if (dafsd_open_claim(open, xa_mk_value(dafsd_now())))
+			break;
+	}
+	xa_unlock(&dafsd_opens);
+	return open;
+}
+
+/**
+ * dafsd_opens_release_export() - close everything in an export
+ * @exp: no longer enabled
+ *
+ * Context: may sleep.
+ */
+void dafsd_opens_release_export(struct dafsd_export *exp)
+{
+	struct dafsd_open *open;
+	unsigned long id = 0;
+	bool any = false;
+
+	while ((open = dafsd_claim_of_export(exp, &id))) {
+		dafsd_open_dismantle(open);
+		any = true;
+	}
+	if (any)
+		dafsd_opens_forget_later();
+}
