@@ -445,6 +445,7 @@ u32 dafsd_proc_verify(struct dafsd_rqst *rq);
 /* proc_open.c */
 u32 dafsd_proc_open(struct dafsd_rqst *rq);
 u32 dafsd_proc_close(struct dafsd_rqst *rq);
+u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq);
 
 /* append.c */
 void dafsd_append_init(void);

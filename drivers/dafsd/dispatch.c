@@ -44,6 +44,8 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_NULL]		= { DAFSD_SIMPLE, 0, dafsd_proc_null },
 	[DAFS_PROC_NVERIFY]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_nverify },
 	[DAFS_PROC_OPEN]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_open },
+	[DAFS_PROC_OPEN_DOWNGRADE]	= { DAFSD_LOCK_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_open_downgrade },
 	[DAFS_PROC_READ_INLINE]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
 					    dafsd_proc_read_inline },
 	[DAFS_PROC_READ_DIRECT]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,

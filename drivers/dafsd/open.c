@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Opening and closing files, and finding the open file behind a state-id
- * (4.4.1.2, 6.5.7, 6.5.24).
+ * (4.4.1.2, 6.5.7, 6.5.24, 6.5.26).
  *
  * A struct dafsd_open is what one owner of one client has open by one
  * filehandle.  What it reserves against others is in share.c, how it is found
@@ -54,16 +54,22 @@ static int dafsd_file_permission(struct inode *inode, u32 access, unsigned int f
 }
 
 /* Permission was checked.  Leases of local users are broken, not waited for. */
-static struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access)
+static struct file *dafsd_path_open(const struct path *path, u32 access, const struct cred *cred)
 {
 	int flags = dafsd_open_flags(access);
-	struct path path = dafsd_fh_path(fh);
 	int err;
 
-	err = break_lease(dafsd_fh_inode(fh), flags | O_NONBLOCK);
+	err = break_lease(d_inode(path->dentry), flags | O_NONBLOCK);
 	if (err)
 		return ERR_PTR(err);
-	return dentry_open(&path, flags, current_cred());
+	return dentry_open(path, flags, cred);
+}
+
+static struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access)
+{
+	struct path path = dafsd_fh_path(fh);
+
+	return dafsd_path_open(&path, access, current_cred());
 }
 
 /**
@@ -183,18 +189,19 @@ static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 }
 
 /*
- * I/O under way keeps the old file.  The new one must report the write-back
- * errors that the old one has not reported yet.
+ * Gives an open a file for another access than it has.  I/O under way keeps the
+ * old one.  The new one must report the write-back errors that the old one has
+ * not reported yet.
  */
-static u32 dafsd_open_widen(struct dafsd_open *open, const struct dafsd_fh *fh, u32 access)
+static u32 dafsd_open_replace(struct dafsd_open *open, u32 access, const struct cred *cred)
 {
 	struct file *old = rcu_dereference_protected(open->filp,
 						     lockdep_is_held(&open->file->lock));
 	struct file *filp;
 
-	if ((open->access | access) == open->access)
+	if (access == open->access)
 		return DAFS_STATUS_OK;
-	filp = dafsd_fh_open(fh, open->access | access);
+	filp = dafsd_path_open(&old->f_path, access, cred ?: old->f_cred);
 	if (IS_ERR(filp))
 		return dafs_errno_to_status(PTR_ERR(filp));
 	filp->f_wb_err = READ_ONCE(old->f_wb_err);
@@ -203,10 +210,11 @@ static u32 dafsd_open_widen(struct dafsd_open *open, const struct dafsd_fh *fh, 
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_open_merge(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-			    struct dafsd_open *open, struct dafs_opaque64 *state_id)
+static u32 dafsd_open_merge(struct dafsd_rqst *rq, struct dafsd_open *open,
+			    struct dafs_opaque64 *state_id)
 {
-	u32 status = dafsd_open_widen(open, fh, rq->args.open.share_access);
+	u32 access = open->access | rq->args.open.share_access;
+	u32 status = dafsd_open_replace(open, access, current_cred());
 
 	if (status)
 		return status;
@@ -249,7 +257,7 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 	if (status)
 		return status;
 	if (own)
-		return dafsd_open_merge(rq, fh, own, state_id);
+		return dafsd_open_merge(rq, own, state_id);
 	return dafsd_open_new(rq, fh, wire, file, state_id);
 }
 
@@ -282,10 +290,10 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, const struct dafsd_fh *fh, const struc
 }
 
 /*
- * CLOSE does not need the object: a filehandle that OPEN returned is known.
- * Only one that differs must be looked at.
+ * Is there such an open, and is this the filehandle that OPEN returned?  Then
+ * CLOSE does not need the object.
  */
-static u32 dafsd_open_check_close(struct dafsd_rqst *rq, const struct dafs_fh *wire, u32 id,
+static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire, u32 id,
 				  bool *same)
 {
 	struct dafsd_open *open;
@@ -320,7 +328,7 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		return DAFSERR_BAD_STATEID;
 	status = dafsd_state_split(state_id, &id);
 	if (!status)
-		status = dafsd_open_check_close(rq, wire, id, &same);
+		status = dafsd_open_check_state(rq, wire, id, &same);
 	if (!status && !same)
 		status = dafsd_fh_get(rq, wire, &fh);
 	if (!status && !same && dafsd_fh_is_root(&fh))
@@ -329,6 +337,64 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		status = dafsd_state_claim(rq, id, same ? NULL : dafsd_fh_inode(&fh), &open);
 	if (!status)
 		dafsd_open_dismantle(open);
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+/* file->lock keeps what is found: whoever claims it must take that lock first. */
+static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file, u32 id)
+{
+	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
+	struct dafsd_open *open;
+	u32 status;
+
+	rcu_read_lock();
+	open = dafsd_state_load(rq, id, &status);
+	if (open && open->file != file)
+		status = DAFSERR_BAD_STATEID;
+	rcu_read_unlock();
+	if (!status)
+		status = dafsd_share_check_reduce(open, args);
+	if (!status)
+		status = dafsd_open_replace(open, args->share_access, NULL);
+	if (!status)
+		dafsd_share_reduce(open, args);
+	return status;
+}
+
+/**
+ * dafsd_open_downgrade() - reduce what an open allows and reserves (6.5.26)
+ * @rq: OPEN_DOWNGRADE
+ *
+ * Context: may sleep.
+ * Return: OK; BAD_STATEID, STALE_STATEID, EXPIRED; INVAL for what the open does
+ * not have (E-77); or what dafsd_fh_get() says of the filehandle.
+ */
+u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
+{
+	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
+	struct dafsd_file *file = NULL;
+	struct dafsd_fh fh = {};
+	u32 status, id;
+	bool same;
+
+	if (dafsd_state_is_special(&args->state_id))
+		return DAFSERR_BAD_STATEID;
+	status = dafsd_state_split(&args->state_id, &id);
+	if (!status)
+		status = dafsd_open_check_state(rq, &args->filehandle, id, &same);
+	if (!status)
+		status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status && !dafsd_fh_is_root(&fh))
+		file = dafsd_file_find(dafsd_fh_inode(&fh));
+	if (file) {
+		mutex_lock(&file->lock);
+		status = dafsd_open_downgrade_locked(rq, file, id);
+		mutex_unlock(&file->lock);
+		dafsd_file_put(file);
+	} else if (!status) {
+		status = DAFSERR_BAD_STATEID;
+	}
 	dafsd_fh_put(&fh);
 	return status;
 }

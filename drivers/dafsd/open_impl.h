@@ -78,6 +78,9 @@ u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *ow
 u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args);
 u32 dafsd_share_check_anonymous(const struct inode *inode, u32 access);
 void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args);
+u32 dafsd_share_check_reduce(const struct dafsd_open *open,
+			     const struct dafs_open_downgrade_args *args);
+void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrade_args *args);
 void dafsd_share_drop(struct dafsd_open *open);
 
 /* state.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OPEN and CLOSE (6.5.7, 6.5.24).
+ * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26).
  */
 #include <linux/namei.h>
 #include "vfs.h"
@@ -325,4 +325,16 @@ u32 dafsd_proc_close(struct dafsd_rqst *rq)
 	struct dafs_close_args *args = &rq->args.close;
 
 	return dafsd_open_close(rq, &args->filehandle, &args->state_id);
+}
+
+/**
+ * dafsd_proc_open_downgrade() - OPEN_DOWNGRADE (6.5.26)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
+{
+	return dafsd_open_downgrade(rq);
 }

@@ -234,6 +234,53 @@ void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args
 }
 
 /**
+ * dafsd_share_check_reduce() - does an open have what OPEN_DOWNGRADE leaves it?
+ * @open: the open
+ * @args: of OPEN_DOWNGRADE
+ *
+ * Context: holds the lock of the open's file.
+ * Return: OK; INVAL for bits that are not in effect, or a key that is not the
+ * open's (6.5.26, E-77).
+ */
+u32 dafsd_share_check_reduce(const struct dafsd_open *open,
+			     const struct dafs_open_downgrade_args *args)
+{
+	lockdep_assert_held(&open->file->lock);
+	if (!args->share_access || (args->share_access & ~open->access) ||
+	    (args->share_deny & ~open->deny))
+		return DAFSERR_INVAL;
+	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_NONE)
+		return DAFS_STATUS_OK;
+	if (args->share_key_type != DAFS_OPEN_SHARE_KEY_BOTH || !open->holds_key ||
+	    args->share_key != open->file->share_key)
+		return DAFSERR_INVAL;
+	return DAFS_STATUS_OK;
+}
+
+static void dafsd_share_drop_key(struct dafsd_open *open)
+{
+	if (open->holds_key)
+		open->file->nr_keys--;
+	open->holds_key = false;
+}
+
+/**
+ * dafsd_share_reduce() - reserve what OPEN_DOWNGRADE leaves, instead of what was
+ * @open: the open
+ * @args: of OPEN_DOWNGRADE; was checked
+ *
+ * Context: holds the lock of the open's file.
+ */
+void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrade_args *args)
+{
+	lockdep_assert_held(&open->file->lock);
+	WRITE_ONCE(open->access, args->share_access);
+	open->deny = args->share_deny;
+	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_NONE)
+		dafsd_share_drop_key(open);
+}
+
+/**
  * dafsd_share_drop() - give back all that an open reserves
  * @open: the open; no longer one of its file
  *
@@ -243,8 +290,7 @@ void dafsd_share_drop(struct dafsd_open *open)
 {
 	lockdep_assert_held(&open->file->lock);
 	list_del(&open->file_link);
-	if (open->holds_key)
-		open->file->nr_keys--;
+	dafsd_share_drop_key(open);
 }
 
 /**

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* OPEN and CLOSE: the state that a server keeps for an open file (4.4.1.2). */
+/*
+ * OPEN, OPEN_DOWNGRADE and CLOSE: the state that a server keeps for an open file
+ * (4.4.1.2).
+ */
 #include <linux/dcache.h>
 #include <kunit/visibility.h>
 #include "proc.h"
@@ -19,6 +22,16 @@ static void dafs_open_args_init(struct dafs_open_args *args, u32 claim,
 		.share_deny = how->deny,
 		.share_key_type = DAFS_OPEN_SHARE_KEY_NONE,
 	};
+}
+
+static void dafs_open_args_create(struct dafs_open_args *args, const struct dafs_open_how *how)
+{
+	args->open_type = DAFS_OPEN_CREATE;
+	args->createmode = how->mode;
+	if (how->mode == DAFS_CREATE_EXCLUSIVE)
+		args->create_verifier = how->verifier;
+	else if (how->attr)
+		args->createattrs = *how->attr;
 }
 
 static int dafs_open_run(struct dafs_session *ses, const struct cred *cred,
@@ -63,14 +76,8 @@ int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	dafs_open_args_init(&args, DAFS_CLAIM_NULL, dir, how);
 	args.pathname.count = 1;
 	args.pathname.elems = &component;
-	if (how->create) {
-		args.open_type = DAFS_OPEN_CREATE;
-		args.createmode = how->mode;
-		if (how->mode == DAFS_CREATE_EXCLUSIVE)
-			args.create_verifier = how->verifier;
-		else if (how->attr)
-			args.createattrs = *how->attr;
-	}
+	if (how->create)
+		dafs_open_args_create(&args, how);
 	return dafs_open_run(ses, cred, &args, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open);
@@ -96,6 +103,28 @@ int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
 	return dafs_open_run(ses, cred, &args, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
+
+/**
+ * dafs_open_downgrade() - give up part of an open (6.5.26)
+ * @ses: session
+ * @cred: whom to act for
+ * @args: the open, and what is to be left of it
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
+			struct dafs_open_downgrade_args *args)
+{
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_OPEN_DOWNGRADE,
+		.args = args,
+	};
+
+	return dafs_proc_simple(ses, &op);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_downgrade);
 
 /**
  * dafs_close() - end an open (6.5.7)

@@ -1,79 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* OPEN and CLOSE: ways of creating, share reservations, share keys, state-ids. */
+/* OPEN and CLOSE: ways of creating, names, state-ids, permissions. */
 #include <linux/slab.h>
-#include "fixture.h"
-
-#define DAFS_RD	DAFS_OPEN_SHARE_ACCESS_READ
-#define DAFS_WR	DAFS_OPEN_SHARE_ACCESS_WRITE
-#define DAFS_RW	DAFS_OPEN_SHARE_ACCESS_BOTH
-
-static u32 dafs_try_open(struct kunit *test, struct dafs_fixture *fix, const char *path,
-			 const struct dafs_open_args *args, struct dafs_open_res *res)
-{
-	memset(res, 0, sizeof(*res));
-	return dafs_test_open(test, fix->ses, dafs_test_me(), &fix->dir, path, args, res);
-}
-
-static struct dafs_open_res dafs_must_open(struct kunit *test, struct dafs_fixture *fix,
-					   const char *path, const struct dafs_open_args *args)
-{
-	struct dafs_open_res res;
-
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_try_open(test, fix, path, args, &res));
-	return res;
-}
-
-static struct dafs_open_args dafs_create_open_args(u32 mode)
-{
-	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
-
-	args.open_type = DAFS_OPEN_CREATE;
-	args.createmode = mode;
-	return args;
-}
-
-/* Another client, by its client-id string, on a session of its own. */
-static struct dafs_session *dafs_other_client(struct kunit *test, struct dafs_fixture *fix)
-{
-	struct dafs_session_params params = fix->params;
-
-	strscpy(params.client_id, "another client of the KUnit suites", sizeof(params.client_id));
-	return dafs_fixture_session(test, &params);
-}
-
-static bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *b)
-{
-	return !memcmp(&a->state_id, &b->state_id, sizeof(a->state_id));
-}
-
-/* What a READ or a WRITE of one byte says of a state-id. */
-static u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
-			 const struct dafs_opaque64 *state_id)
-{
-	struct dafs_read_inline_args args = {
-		.filehandle = *fh,
-		.state_id = *state_id,
-		.byte_count = 1,
-	};
-	struct dafs_read_inline_res res;
-	u8 byte;
-
-	return dafs_test_read(test, ses, dafs_test_me(), &args, &byte, &res);
-}
-
-static u32 dafs_try_write(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
-			  const struct dafs_opaque64 *state_id)
-{
-	struct dafs_write_inline_args args = {
-		.filehandle = *fh,
-		.state_id = *state_id,
-		.byte_count = 1,
-		.data = "w",
-	};
-	struct dafs_write_res res;
-
-	return dafs_test_write(test, ses, dafs_test_me(), &args, &res);
-}
+#include "open_test.h"
 
 static u64 dafs_dir_change(struct kunit *test, struct dafs_fixture *fix)
 {
@@ -83,15 +11,6 @@ static u64 dafs_dir_change(struct kunit *test, struct dafs_fixture *fix)
 	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), &fix->dir,
 					      DAFS_FATTR_CHANGE, &res.obj_attributes, &ids));
 	return res.obj_attributes.change;
-}
-
-static void dafs_expect_content(struct kunit *test, struct dafs_fixture *fix, const char *name,
-				const char *content)
-{
-	char buf[32] = {};
-
-	KUNIT_EXPECT_EQ(test, strlen(content), dafs_backing_read(fix, name, buf, sizeof(buf), 0));
-	KUNIT_EXPECT_STREQ(test, content, buf);
 }
 
 static void dafs_expect_mode(struct kunit *test, struct dafs_fixture *fix, const char *name,
@@ -499,276 +418,85 @@ static void dafs_open_create_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "a/new", &stat));
 }
 
-/**
- * struct dafs_opener - who opens "file", and how; the rest of OPEN is as usual
- * @owner: owner string
- * @share_access: DAFS_OPEN_SHARE_ACCESS_*
- * @share_deny: DAFS_OPEN_SHARE_DENY_*
- * @share_key_type: DAFS_OPEN_SHARE_KEY_*
- * @share_key: the key
- */
-struct dafs_opener {
-	const char *owner;
-	u32 share_access;
-	u32 share_deny;
-	u32 share_key_type;
-	u64 share_key;
-};
-
-static u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_session *ses,
-			 const struct dafs_opener *who, struct dafs_open_res *res)
+/* Names and handles that lead nowhere (E-97); 6.5.24, 6.5.7 */
+static void dafs_open_name_test(struct kunit *test)
 {
-	struct dafs_open_args args = dafs_test_open_args(who->owner, who->share_access,
-							 who->share_deny);
-
-	args.share_key_type = who->share_key_type;
-	args.share_key = who->share_key;
-	memset(res, 0, sizeof(*res));
-	return dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "file", &args, res);
-}
-
-static u32 dafs_share(struct kunit *test, struct dafs_fixture *fix, const struct dafs_opener *who,
-		      struct dafs_open_res *res)
-{
-	return dafs_share_on(test, fix, fix->ses, who, res);
-}
-
-static struct dafs_open_res dafs_must_share(struct kunit *test, struct dafs_fixture *fix,
-					    const struct dafs_opener *who)
-{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_open_args open = dafs_test_open_args("owner", DAFS_RD, 0);
+	struct dafs_open_args create = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+	char *name = kunit_kzalloc(test, NAME_MAX + 2, GFP_KERNEL);
 	struct dafs_open_res res;
 
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, who, &res));
-	return res;
-}
-
-/* Each pair of openers, the second one on @ses. */
-static void dafs_share_matrix(struct kunit *test, struct dafs_fixture *fix,
-			      struct dafs_session *ses)
-{
-	struct dafs_opener first = { "first", 0, 0 };
-	struct dafs_opener second = { "second", 0, 0 };
-	struct dafs_open_res held, res;
-	int n;
-
-	for (n = 0; n < 12 * 12; n++) {
-		bool conflict;
-		u32 status;
-
-		first.share_access = 1 + n % 3;
-		first.share_deny = n / 3 % 4;
-		second.share_access = 1 + n / 12 % 3;
-		second.share_deny = n / 36;
-		conflict = (second.share_access & first.share_deny) ||
-			   (second.share_deny & first.share_access);
-		held = dafs_must_share(test, fix, &first);
-		status = dafs_share_on(test, fix, ses, &second, &res);
-		KUNIT_EXPECT_EQ_MSG(test, conflict ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
-				    "access %u deny %u, then %u and %u", first.share_access,
-				    first.share_deny, second.share_access, second.share_deny);
-		if (!status)
-			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, ses, &res));
-		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &held));
-	}
-}
-
-/* R-4.4.1.2-28 R-6.5.24-09: two owners of one client. */
-static void dafs_share_owners_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	dafs_share_matrix(test, fix, fix->ses);
-}
-
-/* R-4.4.1.2-28 R-6.5.24-09: two clients. */
-static void dafs_share_clients_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	dafs_share_matrix(test, fix, dafs_other_client(test, fix));
-}
-
-/* R-4.4.1.2-30 R-4.4.2-05: with CLOSE goes what the open reserved, and only that. */
-static void dafs_share_close_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_opener no_write = { "a", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
-	struct dafs_opener same = { "b", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
-	struct dafs_opener write = { "c", DAFS_WR, 0 };
-	struct dafs_open_res a, b, c;
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	a = dafs_must_share(test, fix, &no_write);
-	b = dafs_must_share(test, fix, &same);
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &write, &c));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &a));
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &write, &c));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &b));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &write, &c));
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &same, &b));
-}
-
-/* A refused open changes nothing: neither the file nor what is reserved. */
-static void dafs_share_refused_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_opener no_write = { "a", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
-	struct dafs_open_args empty = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
-	struct dafs_opener read = { "c", DAFS_RD, 0 };
-	struct dafs_open_res a, res;
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	a = dafs_must_share(test, fix, &no_write);
-	empty.share_access = DAFS_RD;
-	empty.share_deny = DAFS_OPEN_SHARE_DENY_NONE;
-	empty.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
-	empty.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_try_open(test, fix, "file", &empty, &res));
-	dafs_expect_content(test, fix, "file", "content");
-	empty.createattrs.included = 0;
-	empty.createattrs.valid = 0;
-	empty.share_access = DAFS_WR;
-	empty.share_deny = DAFS_OPEN_SHARE_DENY_READ;
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_try_open(test, fix, "file", &empty, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &read, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &a));
-}
-
-/*
- * R-4.4.1.2-35 R-6.5.24-26: an owner has one open of a file; what it adds is
- * added, its own reservation is not in its way, and one CLOSE ends it all.
- */
-static void dafs_open_merge_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_opener args = { "owner", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
-	struct dafs_opener other = { "other", DAFS_RD, 0 };
-	struct dafs_open_res one, two, res;
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	one = dafs_must_share(test, fix, &args);
-	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
-	args.share_access = DAFS_WR;
-	args.share_deny = DAFS_OPEN_SHARE_DENY_READ;
-	two = dafs_must_share(test, fix, &args);
-	KUNIT_EXPECT_TRUE(test, dafs_same_state(&one, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &other, &res));
-	other.share_access = DAFS_WR;
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &other, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &other, &res));
-}
-
-/* An addition that others forbid is refused, and the open stays what it was. */
-static void dafs_open_merge_refused_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_opener args = { "owner", DAFS_RD, 0 };
-	struct dafs_opener other = { "other", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
-	struct dafs_open_res one, two, res;
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	one = dafs_must_share(test, fix, &args);
-	two = dafs_must_share(test, fix, &other);
-	args.share_access = DAFS_WR;
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &args, &res));
-	args.share_access = DAFS_RD;
-	args.share_deny = DAFS_OPEN_SHARE_DENY_READ;
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &args, &res));
-	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
-}
-
-/* Owners are told apart by their client too, and sessions of one client are not. */
-static void dafs_open_client_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_session *again = dafs_fixture_session(test, &fix->params);
-	struct dafs_session *other = dafs_other_client(test, fix);
-	struct dafs_opener args = { "owner", DAFS_RD, 0 };
-	struct dafs_open_res mine, same, theirs;
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	mine = dafs_must_share(test, fix, &args);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_share_on(test, fix, again, &args, &same));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_share_on(test, fix, other, &args, &theirs));
-	KUNIT_EXPECT_TRUE(test, dafs_same_state(&mine, &same));
-	KUNIT_EXPECT_FALSE(test, dafs_same_state(&mine, &theirs));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
-			   dafs_try_read(test, other, &mine.filehandle, &mine.state_id));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, other, &mine));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, again, &mine.filehandle, &mine.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, again, &mine));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, other, &theirs.filehandle, &theirs.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, other, &theirs));
-}
-
-/*
- * R-4.4.2-01 R-4.4.2-03 R-4.4.2-04 R-6.5.24-11 R-6.5.24-12: one key at a time, by
- * whoever; without a key nobody asks for it; with the last open it is free.
- */
-static void dafs_share_key_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session *other = dafs_other_client(test, fix);
-	const u64 key = 0x8000000000000001ULL;
-	struct dafs_opener a = { "a", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, key };
-	struct dafs_opener b = { "b", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, key + 1 };
-	struct dafs_opener none = { "c", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_NONE, key + 2 };
-	struct dafs_open_res one, two, res;
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	one = dafs_must_share(test, fix, &a);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_share_on(test, fix, other, &a, &two));
-	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &none, &res));
+	KUNIT_ASSERT_NOT_NULL(test, name);
+	memset(name, 'n', NAME_MAX + 1);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NAMETOOLONG, dafs_try_open(test, fix, name, &open, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NAMETOOLONG,
+			   dafs_try_open(test, fix, name, &create, &res));
+	name[NAME_MAX] = 0;
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, dafs_try_open(test, fix, name, &open, &res));
+	res = dafs_must_open(test, fix, name, &create);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
-	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, other, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &b, &res));
-	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "\xc0\x80", &open, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "\xff", &create, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "..", &create, &res));
 }
 
-/* R-4.4.2-02 E-73: a key is no permit, and a second OPEN without one keeps the first. */
-static void dafs_share_key_also_test(struct kunit *test)
+/* Of a directory that is none, or is gone; and CLOSE by such handles. */
+static void dafs_open_handle_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+	struct dafs_open_res open, res;
+	struct dafs_fh fh, gone;
+
+	open = dafs_new_file(test, fix, "file");
+	dafs_backing_mkdir(test, fix, "dir", 0755);
+	gone = dafs_test_lookup(test, fix, "dir");
+	dafs_backing_remove(fix, "dir");
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &gone, "new", &args,
+					  &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTDIR,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &open.filehandle, "new",
+					  &args, &res));
+	memset(&fh, 0, sizeof(fh));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &fh, "new", &args,
+					  &res));
+	res = open;
+	res.filehandle = gone;
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE, dafs_test_close(test, fix->ses, &res));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &res.filehandle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+}
+
+static void dafs_set_immutable(struct dafs_fixture *fix, const char *name, unsigned int flags)
+{
+	struct path path;
+
+	if (dafs_backing_path(fix, name, &path))
+		return;
+	inode_lock(d_inode(path.dentry));
+	inode_set_flags(d_inode(path.dentry), flags, S_IMMUTABLE);
+	inode_unlock(d_inode(path.dentry));
+	path_put(&path);
+}
+
+/* A file that nobody may change, not even root, can be read. */
+static void dafs_open_immutable_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_opener a = { "a", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 1 };
-	struct dafs_opener b = { "b", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 1 };
-	struct dafs_opener c = { "c", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 2 };
-	struct dafs_open_res one, two, res;
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_WR, 0);
+	struct dafs_open_res res;
 
 	dafs_backing_write(test, fix, "file", "content", 7);
-	one = dafs_must_share(test, fix, &a);
-	b.share_deny = DAFS_OPEN_SHARE_DENY_READ;
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &b, &res));
-	a.share_key_type = DAFS_OPEN_SHARE_KEY_NONE;
-	two = dafs_must_share(test, fix, &a);
-	KUNIT_EXPECT_TRUE(test, dafs_same_state(&one, &two));
-	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &c, &res));
-	a.share_key_type = DAFS_OPEN_SHARE_KEY_BOTH;
-	a.share_key = 2;
-	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &c, &res));
+	dafs_set_immutable(fix, "file", S_IMMUTABLE);
+	DAFS_EXPECT_STATUS(test, DAFSERR_PERM, dafs_try_open(test, fix, "file", &args, &res));
+	args.share_access = DAFS_RD;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_open(test, fix, "file", &args, &res));
+	dafs_set_immutable(fix, "file", 0);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
 }
 
 /* R-6.5.7-01: CLOSE ends its own open and no other. */
@@ -792,24 +520,6 @@ static void dafs_close_test(struct kunit *test)
 			   dafs_try_write(test, fix->ses, &two.filehandle, &two.state_id));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
-}
-
-/* A state-id that is not quite @open's: bit @bit of it is another. */
-static struct dafs_open_res dafs_forge_state(const struct dafs_open_res *open, int bit)
-{
-	struct dafs_open_res forged = *open;
-
-	forged.state_id.b[bit / 8] ^= 1 << bit % 8;
-	return forged;
-}
-
-/* A file made and opened for everything. */
-static struct dafs_open_res dafs_new_file(struct kunit *test, struct dafs_fixture *fix,
-					  const char *name)
-{
-	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_GUARDED);
-
-	return dafs_must_open(test, fix, name, &args);
 }
 
 static void dafs_state_expect(struct kunit *test, struct dafs_fixture *fix,
@@ -871,30 +581,6 @@ static void dafs_close_special_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_try_read(test, fix->ses, &open.filehandle, &open.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
-}
-
-/* R-4.4.1.2-34: without a state-id nobody gets past a reservation (E-80). */
-static void dafs_anonymous_test(struct kunit *test)
-{
-	static const struct dafs_opaque64 zero;
-	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session *other = dafs_other_client(test, fix);
-	struct dafs_opener args = { "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH };
-	struct dafs_open_res open;
-	struct dafs_fh fh;
-
-	dafs_backing_write(test, fix, "file", "content", 7);
-	fh = dafs_test_lookup(test, fix, "file");
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_read(test, other, &fh, &zero));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_write(test, other, &fh, &zero));
-	open = dafs_must_share(test, fix, &args);
-	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, other, &fh, &zero));
-	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_write(test, other, &fh, &zero));
-	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, fix->ses, &fh, &zero));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &fh, &open.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_read(test, other, &fh, &zero));
 }
 
 /**
@@ -1058,23 +744,16 @@ static struct kunit_case dafs_open_cases[] = {
 	KUNIT_CASE_PARAM(dafs_open_owner_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_path_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_open_create_path_test),
-	KUNIT_CASE(dafs_share_owners_test),
-	KUNIT_CASE(dafs_share_clients_test),
-	KUNIT_CASE_PARAM(dafs_share_close_test, dafs_flavours_gen),
-	KUNIT_CASE(dafs_share_refused_test),
-	KUNIT_CASE_PARAM(dafs_open_merge_test, dafs_flavours_gen),
-	KUNIT_CASE(dafs_open_merge_refused_test),
-	KUNIT_CASE(dafs_open_client_test),
-	KUNIT_CASE_PARAM(dafs_share_key_test, dafs_flavours_gen),
-	KUNIT_CASE(dafs_share_key_also_test),
 	KUNIT_CASE_PARAM(dafs_close_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_state_id_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_close_special_test),
-	KUNIT_CASE_PARAM(dafs_anonymous_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_open_access_test),
 	KUNIT_CASE(dafs_open_read_only_test),
 	KUNIT_CASE_PARAM(dafs_open_squash_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_stub_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_open_name_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_open_handle_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_open_immutable_test),
 	{}
 };
 
