@@ -244,6 +244,9 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 	u32 status;
 	int err;
 
+	/* removed since the name was looked up, before we held the lock */
+	if ((flags & DAFSD_OPEN_BY_NAME) && d_unlinked(fh->dentry))
+		return DAFSERR_DELAY;
 	if (flags & DAFSD_OPEN_TRUNCATE)
 		access |= DAFS_OPEN_SHARE_ACCESS_WRITE;
 	err = dafsd_file_permission(file->inode, access, flags);
@@ -271,8 +274,8 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
  *
  * Context: may sleep; acts for the caller.
  * Return: OK; DENIED (E-74) or KEY_MISMATCH for a reservation of others;
- * RESOURCE; STALE or STALE_CLIENTID if the export or the client is going away;
- * the status of the file system.
+ * RESOURCE; DELAY if the name has just been removed; STALE or STALE_CLIENTID if
+ * the export or the client is going away; the status of the file system.
  */
 u32 dafsd_open_add(struct dafsd_rqst *rq, const struct dafsd_fh *fh, const struct dafs_fh *wire,
 		   unsigned int flags, struct dafs_opaque64 *state_id)

@@ -102,7 +102,8 @@ static u32 dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 		status = dafsd_fh_want_write(fh);
 	if (status)
 		return status;
-	return dafsd_open_file(rq, fh, truncate ? DAFSD_OPEN_TRUNCATE : 0);
+	return dafsd_open_file(rq, fh, DAFSD_OPEN_BY_NAME |
+				       (truncate ? DAFSD_OPEN_TRUNCATE : 0));
 }
 
 /* What the create found in its way: may it be opened all the same? */

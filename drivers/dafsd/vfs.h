@@ -178,6 +178,7 @@ bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_opaque
 #define DAFSD_OPEN_CREATED	BIT(0)	/* just created: no permission needed */
 #define DAFSD_OPEN_OWNER	BIT(1)	/* the owner of the file may always */
 #define DAFSD_OPEN_TRUNCATE	BIT(2)	/* empty the file; write access is held */
+#define DAFSD_OPEN_BY_NAME	BIT(3)	/* the name must still be there */
 
 struct dafsd_file;
 
