@@ -229,3 +229,31 @@ u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 	}
 	return status;
 }
+
+/**
+ * dafsd_create_unlinked() - make a regular file without a name (6.5.24)
+ * @dir: a directory, not the pseudo root, of the file system to make it in;
+ *	its write access is held
+ * @new: what to make
+ * @filp: set to an open file, which the caller closes by __fput_sync(); without
+ *	another open and without a name the file goes with it
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: OK, NOTSUPP, or another status of the file system.
+ */
+u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
+			  struct file **filp)
+{
+	struct path path = dafsd_fh_path(dir);
+	u32 status;
+
+	/* without O_EXCL, so that LINK may follow */
+	*filp = kernel_tmpfile_open(&nop_mnt_idmap, &path, S_IFREG | (new->mode & S_IALLUGO),
+				    O_RDWR | O_LARGEFILE, current_cred());
+	if (IS_ERR(*filp))
+		return dafs_errno_to_status(PTR_ERR(*filp));
+	status = dafsd_dress(dafsd_fh_inode(dir), (*filp)->f_path.dentry, new);
+	if (status)
+		__fput_sync(*filp);
+	return status;
+}

@@ -39,11 +39,15 @@ static u32 dafsd_open_check_create_args(const struct dafs_open_args *args)
 	}
 }
 
-/* E-75: only CLAIM_NULL and CLAIM_CREATE_UNLINKED create. */
+/* E-75: only CLAIM_NULL and CLAIM_CREATE_UNLINKED create, the latter in one way. */
 static u32 dafsd_open_check_args(const struct dafs_open_args *args)
 {
+	bool unlinked = args->claim_type == DAFS_CLAIM_CREATE_UNLINKED;
 	u32 status = dafsd_open_check_share_args(args);
 
+	if (!status && unlinked && (args->open_type != DAFS_OPEN_CREATE ||
+				    args->createmode != DAFS_CREATE_UNCHECKED))
+		return DAFSERR_INVAL;
 	if (status || args->open_type == DAFS_OPEN_NOCREATE)
 		return status;
 	if (args->open_type != DAFS_OPEN_CREATE)
@@ -282,6 +286,38 @@ static u32 dafsd_open_previous(struct dafsd_rqst *rq)
 	return status;
 }
 
+/*
+ * A file without a name (E-75).  It lives until its last close, or gets a name
+ * by LINK before.
+ */
+static u32 dafsd_open_unlinked(struct dafsd_rqst *rq)
+{
+	struct dafs_open_args *args = &rq->args.open;
+	struct dafsd_fh dir, fh;
+	struct dafsd_new new;
+	struct file *filp;
+	u32 status;
+
+	dafsd_open_describe_new(args, &new);
+	status = dafsd_fh_get_dir(rq, &args->dir_handle, &dir);
+	if (!status)
+		status = dafsd_fh_want_write(&dir);
+	if (!status)
+		status = dafsd_create_unlinked(&dir, &new, &filp);
+	if (status)
+		goto put_dir;
+	dafsd_change_none(dafsd_fh_inode(&dir), &rq->res.open.change_info);
+	dafsd_fh_in(&dir, dget(filp->f_path.dentry), &fh);
+	status = dafsd_open_file(rq, &fh, DAFSD_OPEN_CREATED);
+	dafsd_fh_put(&fh);
+	__fput_sync(filp);
+put_dir:
+	if (status)
+		memset(&rq->res.open, 0, sizeof(rq->res.open));
+	dafsd_fh_put(&dir);
+	return status;
+}
+
 /**
  * dafsd_proc_open() - OPEN (6.5.24)
  * @rq: request
@@ -307,8 +343,9 @@ u32 dafsd_proc_open(struct dafsd_rqst *rq)
 	case DAFS_CLAIM_DELEGATE_CUR:
 		return DAFSERR_BAD_STATEID;
 	case DAFS_CLAIM_DELEGATE_PREV:
-	case DAFS_CLAIM_CREATE_UNLINKED:
 		return DAFSERR_NOTSUPP;
+	case DAFS_CLAIM_CREATE_UNLINKED:
+		return dafsd_open_unlinked(rq);
 	default:
 		return DAFSERR_INVAL;
 	}

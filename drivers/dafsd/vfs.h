@@ -171,6 +171,8 @@ struct dafsd_new {
 u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 		 const struct dafsd_new *new, struct dafs_change_info *info,
 		 struct dentry **dentry);
+u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
+			  struct file **filp);
 bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_opaque64 *verifier);
 
 /* open.c */

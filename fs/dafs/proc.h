@@ -174,6 +174,9 @@ int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
 int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	      const struct dafs_fh *dir, const struct qstr *name,
 	      const struct dafs_open_how *how, struct dafs_opened *opened);
+int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
+		       const struct dafs_fh *dir, const struct dafs_open_how *how,
+		       struct dafs_opened *opened);
 int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_open_how *how,
 		      struct dafs_opened *opened);

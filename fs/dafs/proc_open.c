@@ -83,6 +83,29 @@ int dafs_open(struct dafs_session *ses, const struct cred *cred,
 EXPORT_SYMBOL_IF_KUNIT(dafs_open);
 
 /**
+ * dafs_open_unlinked() - make a file without a name, and open it (6.5.24)
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: a directory of the file system to make it in
+ * @how: for whom and for what; the mode of creation is DAFS_CREATE_UNCHECKED
+ * @opened: filled
+ *
+ * Context: may sleep.
+ * Return: 0, -EOPNOTSUPP or another negative errno.
+ */
+int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
+		       const struct dafs_fh *dir, const struct dafs_open_how *how,
+		       struct dafs_opened *opened)
+{
+	struct dafs_open_args args;
+
+	dafs_open_args_init(&args, DAFS_CLAIM_CREATE_UNLINKED, dir, how);
+	dafs_open_args_create(&args, how);
+	return dafs_open_run(ses, cred, &args, opened);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
+
+/**
  * dafs_open_reclaim() - get back an open that the server has lost (4.4.1.6)
  * @ses: session
  * @cred: whom to act for
