@@ -416,9 +416,22 @@ extern const struct file_operations dafs_dir_fops;
 struct dafs_open_state *dafs_open_state_get(struct inode *inode,
 					    struct dentry *dentry, u32 access,
 					    const struct cred *cred, bool created);
+
+/**
+ * struct dafs_new_file - how a file is made
+ * @mode: its mode
+ * @access: DAFS_OPEN_SHARE_ACCESS_* to open it for
+ * @excl: by EXCLUSIVE, so that the request may be repeated (6.5.24)
+ */
+struct dafs_new_file {
+	umode_t mode;
+	u32 access;
+	bool excl;
+};
+
 struct dafs_open_state *dafs_open_state_create(struct inode *dir,
-					       struct dentry *dentry,
-					       umode_t mode, u32 access,
+					       const struct qstr *name,
+					       const struct dafs_new_file *how,
 					       const struct cred *cred,
 					       struct inode **inodep);
 struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,

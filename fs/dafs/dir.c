@@ -301,15 +301,21 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 
 static int dafs_make_file(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
+	const struct dafs_new_file how = {
+		.mode = mode,
+		.access = DAFS_OPEN_SHARE_ACCESS_READ,
+	};
 	unsigned long gen = dafs_dir_gen(dir);
 	struct dafs_open_state *os;
 	struct inode *inode;
 	int err;
 
-	os = dafs_open_state_create(dir, dentry, mode, DAFS_OPEN_SHARE_ACCESS_READ,
-				    current_cred(), &inode);
-	if (IS_ERR(os))
+	os = dafs_open_state_create(dir, &dentry->d_name, &how, current_cred(), &inode);
+	if (IS_ERR(os)) {
+		/* It may be there, so its name must be looked up again. */
+		d_drop(dentry);
 		return PTR_ERR(os);
+	}
 	err = dafs_instantiate(dir, dentry, igrab(inode), gen);
 	dafs_open_state_put(os, true);
 	iput(inode);
@@ -369,15 +375,21 @@ static u32 dafs_open_flags_access(unsigned int flags)
 static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct file *file,
 			    unsigned int flags, umode_t mode)
 {
+	const struct dafs_new_file how = {
+		.mode = mode,
+		.access = dafs_open_flags_access(flags),
+		.excl = flags & O_EXCL,
+	};
 	unsigned long gen = dafs_dir_gen(dir);
 	struct dafs_open_state *os;
 	struct inode *inode;
 	int err;
 
-	os = dafs_open_state_create(dir, dentry, mode, dafs_open_flags_access(flags),
-				    file->f_cred, &inode);
-	if (IS_ERR(os))
+	os = dafs_open_state_create(dir, &dentry->d_name, &how, file->f_cred, &inode);
+	if (IS_ERR(os)) {
+		d_drop(dentry);
 		return PTR_ERR(os);
+	}
 	file->f_mode |= FMODE_CREATED;
 	err = dafs_instantiate(dir, dentry, igrab(inode), gen);
 	if (!err)
@@ -407,11 +419,32 @@ static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
 		return finish_no_open(file, alias);
 	err = dafs_create_open(dir, dentry, file, flags, mode);
 	/* Someone was faster, and we do not mind: open what is there. */
-	if (err == -EEXIST && !exclusive) {
-		d_drop(dentry);
+	if (err == -EEXIST && !exclusive)
 		err = -ESTALE;
-	}
 	dput(alias);
+	return err;
+}
+
+/* O_TMPFILE.  The dentry has no name, and is given none at the server. */
+static int dafs_dir_tmpfile(struct mnt_idmap *idmap, struct inode *dir, struct file *file,
+			    umode_t mode)
+{
+	const struct dafs_new_file how = {
+		.mode = mode,
+		.access = dafs_open_flags_access(file->f_flags),
+	};
+	struct dafs_open_state *os;
+	struct inode *inode;
+	int err;
+
+	os = dafs_open_state_create(dir, NULL, &how, file->f_cred, &inode);
+	if (IS_ERR(os))
+		return PTR_ERR(os);
+	file->f_mode |= FMODE_CREATED;
+	d_mark_tmpfile(file, inode);
+	d_instantiate(file->f_path.dentry, inode);
+	err = finish_open(file, file->f_path.dentry, dafs_file_open);
+	dafs_open_state_put(os, true);
 	return err;
 }
 
@@ -498,6 +531,7 @@ const struct inode_operations dafs_dir_iops = {
 	.rmdir		= dafs_dir_rmdir,
 	.mknod		= dafs_dir_mknod,
 	.rename		= dafs_dir_rename,
+	.tmpfile	= dafs_dir_tmpfile,
 	.permission	= dafs_vfs_permission,
 	.getattr	= dafs_vfs_getattr,
 	.setattr	= dafs_vfs_setattr,

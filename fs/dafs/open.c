@@ -8,6 +8,7 @@
  * server would merge two opens of one owner and end both by the first CLOSE
  * (6.5.24).
  */
+#include <linux/random.h>
 #include <linux/slab.h>
 #include "dafs_fs.h"
 
@@ -98,6 +99,12 @@ static void dafs_open_state_how(const struct dafs_open_state *os, struct dafs_op
 		.access = os->access,
 		.deny = DAFS_OPEN_SHARE_DENY_NONE,
 	};
+}
+
+static void dafs_open_state_opened(struct dafs_open_state *os, const struct dafs_opened *opened)
+{
+	os->fh = opened->fh;
+	os->state_id = opened->state_id;
 }
 
 /* From now on others find it. */
@@ -209,6 +216,24 @@ static u32 dafs_share_access_want(u32 access)
 }
 
 /*
+ * A file without a name is reached through who has it open, such as
+ * /proc/self/fd; what that open does not allow is asked for by filehandle.
+ */
+static int dafs_open_by_fh(struct inode *inode, struct dafs_open_state *os)
+{
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err;
+
+	dafs_open_state_how(os, &how);
+	err = dafs_open_reclaim(os->sbi->ses, os->cred, &DAFS_I(inode)->fh, &how, &opened);
+	if (err)
+		return err;
+	dafs_open_state_opened(os, &opened);
+	return 0;
+}
+
+/*
  * OPEN goes by name, and the name may lead elsewhere by now.  -ESTALE makes
  * the VFS look the path up again, asking the server for each name.
  */
@@ -230,8 +255,7 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
 	dput(parent);
 	if (err)
 		return err == -ENOENT ? -ESTALE : err;
-	os->fh = opened.fh;
-	os->state_id = opened.state_id;
+	dafs_open_state_opened(os, &opened);
 	if (!memcmp(&opened.fh, &DAFS_I(inode)->fh, sizeof(opened.fh)))
 		return 0;
 	dafs_close(ses, os->cred, &opened.fh, &opened.state_id);
@@ -271,7 +295,10 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	os = dafs_open_state_alloc(DAFS_SB(inode->i_sb), access, cred);
 	if (!os)
 		return ERR_PTR(-ENOMEM);
-	err = dafs_open_by_name(inode, dentry, os);
+	if (d_unlinked(dentry))
+		err = dafs_open_by_fh(inode, os);
+	else
+		err = dafs_open_by_name(inode, dentry, os);
 	if (err) {
 		dafs_open_state_free(os);
 		return ERR_PTR(err);
@@ -280,7 +307,12 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	return os;
 }
 
-static int dafs_open_new(struct inode *dir, struct dentry *dentry, umode_t mode,
+/*
+ * Where the caller asked for O_EXCL, EXCLUSIVE takes the place of GUARDED: if
+ * the response is lost with the connection, the request is repeated, and finds
+ * its own file instead of a name that is taken.
+ */
+static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mode, bool excl,
 			 struct dafs_open_state *os)
 {
 	struct dafs_fattr attr = {};
@@ -291,53 +323,107 @@ static int dafs_open_new(struct inode *dir, struct dentry *dentry, umode_t mode,
 	dafs_fattr_mode(&attr, mode);
 	dafs_open_state_how(os, &how);
 	how.create = true;
-	how.mode = DAFS_CREATE_GUARDED;
+	how.mode = excl ? DAFS_CREATE_EXCLUSIVE : DAFS_CREATE_GUARDED;
 	how.attr = &attr;
-	err = dafs_open(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, &dentry->d_name, &how,
-			&opened);
+	get_random_bytes(&how.verifier, sizeof(how.verifier));
+	err = dafs_open(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, name, &how, &opened);
 	if (err)
 		return err;
-	os->fh = opened.fh;
-	os->state_id = opened.state_id;
+	dafs_open_state_opened(os, &opened);
 	dafs_dir_changed(dir, &opened.change);
 	return 0;
+}
+
+/* EXCLUSIVE leaves the mode open, and the verifier in place of the times (6.5.24). */
+static int dafs_open_dress(struct dafs_open_state *os, umode_t mode)
+{
+	const struct dafs_opaque64 none = {};
+	struct dafs_fattr attr = {
+		.included = DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET,
+		.valid = DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET,
+		.time_access_set.how = DAFS_SET_TO_SERVER_TIME,
+		.time_modify_set.how = DAFS_SET_TO_SERVER_TIME,
+	};
+
+	dafs_fattr_mode(&attr, mode);
+	return dafs_setattr(os->sbi->ses, os->cred, &os->fh, &none, &attr, NULL);
+}
+
+static int dafs_open_new_unlinked(struct inode *dir, umode_t mode, struct dafs_open_state *os)
+{
+	struct dafs_fattr attr = {};
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err;
+
+	dafs_fattr_mode(&attr, mode);
+	dafs_open_state_how(os, &how);
+	how.mode = DAFS_CREATE_UNCHECKED;
+	how.attr = &attr;
+	err = dafs_open_unlinked(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, &how, &opened);
+	if (err)
+		return err;
+	dafs_open_state_opened(os, &opened);
+	return 0;
+}
+
+/* The inode of a file just made; the open is from now on found there. */
+static struct inode *dafs_open_state_inode(struct inode *dir, const struct qstr *name,
+					   const struct dafs_new_file *how,
+					   struct dafs_open_state *os)
+{
+	struct inode *inode;
+
+	if (name)
+		inode = dafs_iget_created(dir, os->cred, &os->fh, how->mode);
+	else
+		inode = dafs_iget(dir->i_sb, os->cred, &os->fh);
+	if (IS_ERR(inode))
+		return inode;
+	if (!S_ISREG(inode->i_mode)) {
+		iput(inode);
+		return ERR_PTR(-EIO);
+	}
+	dafs_open_state_publish(DAFS_I(inode), os);
+	return inode;
 }
 
 /**
  * dafs_open_state_create() - make a file and open it
  * @dir: where
- * @dentry: its name
- * @mode: its mode
- * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @name: its name, or NULL for a file without one
+ * @how: its mode, and for what to open it
  * @cred: for whom
  * @inodep: filled with its inode
  *
  * Context: may sleep.
  * Return: the open, or an ERR_PTR: -EEXIST if the name is taken.
  */
-struct dafs_open_state *dafs_open_state_create(struct inode *dir, struct dentry *dentry,
-					       umode_t mode, u32 access,
-					       const struct cred *cred,
-					       struct inode **inodep)
+struct dafs_open_state *dafs_open_state_create(struct inode *dir, const struct qstr *name,
+					       const struct dafs_new_file *how,
+					       const struct cred *cred, struct inode **inodep)
 {
 	struct dafs_open_state *os;
 	struct inode *inode;
 	int err;
 
-	os = dafs_open_state_alloc(DAFS_SB(dir->i_sb), access, cred);
+	os = dafs_open_state_alloc(DAFS_SB(dir->i_sb), how->access, cred);
 	if (!os)
 		return ERR_PTR(-ENOMEM);
-	err = dafs_open_new(dir, dentry, mode, os);
+	if (name)
+		err = dafs_open_new(dir, name, how->mode, how->excl, os);
+	else
+		err = dafs_open_new_unlinked(dir, how->mode, os);
 	if (err) {
 		dafs_open_state_free(os);
 		return ERR_PTR(err);
 	}
-	inode = dafs_iget_created(dir, cred, &os->fh, mode);
+	err = name && how->excl ? dafs_open_dress(os, how->mode) : 0;
+	inode = err ? ERR_PTR(err) : dafs_open_state_inode(dir, name, how, os);
 	if (IS_ERR(inode)) {
 		dafs_open_state_close(os, true);
 		return ERR_CAST(inode);
 	}
-	dafs_open_state_publish(DAFS_I(inode), os);
 	*inodep = inode;
 	return os;
 }
