@@ -174,6 +174,44 @@ static void dafs_open_exclusive_taken_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST, dafs_try_open(test, fix, "new", &args, &res));
 }
 
+/* Has the server read the file anew from its file system. */
+static void dafs_evict(struct kunit *test, struct dafs_fixture *fix, const char *name)
+{
+	struct inode *inode;
+	struct path path;
+	u64 ino;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, name, &path));
+	inode = d_inode(path.dentry);
+	ino = inode->i_ino;
+	ihold(inode);
+	path_put(&path);
+	d_mark_dontcache(inode);
+	d_prune_aliases(inode);
+	iput(inode);
+	inode = ilookup(fix->path.mnt->mnt_sb, ino);
+	KUNIT_EXPECT_NULL(test, inode);
+	iput(inode);
+}
+
+/* R-6.5.24-05: the verifier is kept by the file system, not in memory. */
+static void dafs_open_exclusive_stored_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_EXCLUSIVE);
+	struct dafs_open_res res;
+
+	dafs_test_pattern(&args.create_verifier, sizeof(args.create_verifier), 11);
+	res = dafs_must_open(test, fix, "file", &args);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	dafs_evict(test, fix, "file");
+	res = dafs_must_open(test, fix, "file", &args);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	dafs_evict(test, fix, "file");
+	args.create_verifier.b[7] ^= 1;
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST, dafs_try_open(test, fix, "file", &args, &res));
+}
+
 /* R-6.5.24-18: by filehandle alone, with the rights that an opener had (E-75, E-90). */
 static void dafs_open_previous_test(struct kunit *test)
 {
@@ -737,6 +775,7 @@ static struct kunit_case dafs_open_cases[] = {
 	KUNIT_CASE_PARAM(dafs_open_guarded_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_exclusive_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_open_exclusive_taken_test),
+	KUNIT_CASE_PARAM(dafs_open_exclusive_stored_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_previous_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_open_previous_refused_test),
 	KUNIT_CASE(dafs_open_claims_test),

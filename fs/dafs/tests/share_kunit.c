@@ -7,7 +7,7 @@
 #include <linux/kthread.h>
 #include "open_test.h"
 
-#define DAFS_REMOVER_ROUNDS	200
+#define DAFS_REMOVER_ROUNDS	40
 
 /* Each pair of openers, the second one on @ses. */
 static void dafs_share_matrix(struct kunit *test, struct dafs_fixture *fix,
@@ -277,6 +277,18 @@ static u32 dafs_downgrade(struct kunit *test, struct dafs_session *ses,
 	return dafs_test_call(test, ses, dafs_test_me(), DAFS_PROC_OPEN_DOWNGRADE, &args, NULL);
 }
 
+/* Has anybody the file of this name open for writing, at the server? */
+static bool dafs_is_written(struct kunit *test, struct dafs_fixture *fix, const char *name)
+{
+	struct path path;
+	bool is;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, name, &path));
+	is = inode_is_open_for_write(d_inode(path.dentry));
+	path_put(&path);
+	return is;
+}
+
 /*
  * R-6.5.26-01: what was given up is others' to have, and not the open's any more;
  * the owner may ask for it again.
@@ -294,7 +306,9 @@ static void dafs_downgrade_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "content", 7);
 	one = dafs_must_share(test, fix, &all);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share_on(test, fix, other, &reader, &two));
+	KUNIT_EXPECT_TRUE(test, dafs_is_written(test, fix, "file"));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->ses, &one, &less));
+	KUNIT_EXPECT_FALSE(test, dafs_is_written(test, fix, "file"));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
 			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
