@@ -5,15 +5,21 @@
  * A client is found or made by CLIENT_CONNECT, but nothing happens to the
  * state of an older instance before somebody has authenticated as the same
  * principal.  With the last session gone the lease runs; when it ends, so does
- * the client.
+ * the client.  One that nobody has authenticated as ends with the last session
+ * that might: it has no state, and costs whoever makes thousands of them a
+ * connection each.
+ *
+ * A session may be left of a client that was discarded, because another instance
+ * took its place.  All that it gets is STALE_CLIENTID (E-84).
  */
 #include <linux/slab.h>
 #include "dafsd.h"
 
 static LIST_HEAD(dafsd_clients);
-/* guards the list and struct dafsd_client's nr_sessions, confirmed, principal */
+/* guards the list and most of struct dafsd_client, see there */
 static DEFINE_MUTEX(dafsd_clients_lock);
-static u32 dafsd_client_count;
+static unsigned int dafsd_nr_clients;	/* in the list */
+static u32 dafsd_client_count;		/* ever */
 
 static void dafsd_client_drop_creds(struct dafsd_client *client)
 {
@@ -21,8 +27,10 @@ static void dafsd_client_drop_creds(struct dafsd_client *client)
 	unsigned long handle;
 
 	xa_for_each(&client->creds, handle, cred) {
-		xa_erase(&client->creds, handle);
-		put_cred(cred);
+		/* RELEASE_CRED on a session of a discarded client may be first */
+		cred = xa_erase(&client->creds, handle);
+		if (cred)
+			put_cred(cred);
 	}
 }
 
@@ -53,6 +61,8 @@ static void dafsd_client_remove(struct dafsd_client *client)
 {
 	lockdep_assert_held(&dafsd_clients_lock);
 	list_del_init(&client->node);
+	dafsd_nr_clients--;
+	WRITE_ONCE(client->discarded, true);
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
 	dafsd_opens_release_client(client);
@@ -66,7 +76,9 @@ static void dafsd_client_lease_expired(struct work_struct *work)
 						   struct dafsd_client, lease_work);
 
 	mutex_lock(&dafsd_clients_lock);
-	if (!client->nr_sessions && !list_empty(&client->node))
+	/* a session may have come and gone while this waited for the lock */
+	if (!client->nr_sessions && !client->discarded &&
+	    time_after_eq(jiffies, client->lease_end))
 		dafsd_client_remove(client);
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_client_put(client);
@@ -75,6 +87,7 @@ static void dafsd_client_lease_expired(struct work_struct *work)
 static void dafsd_client_start_lease(struct dafsd_client *client)
 {
 	lockdep_assert_held(&dafsd_clients_lock);
+	client->lease_end = jiffies + dafsd_lease_seconds * HZ;
 	kref_get(&client->ref);
 	if (mod_delayed_work(dafsd_wq, &client->lease_work, dafsd_lease_seconds * HZ))
 		dafsd_client_put(client);	/* it was running already */
@@ -136,6 +149,7 @@ static void dafsd_client_add(struct dafsd_client *client)
 	memcpy(client->client_id.b, &dafsd_boot_instance, 4);
 	memcpy(client->client_id.b + 4, &nr, 4);
 	list_add_tail(&client->node, &dafsd_clients);
+	dafsd_nr_clients++;
 }
 
 /**
@@ -145,7 +159,9 @@ static void dafsd_client_add(struct dafsd_client *client)
  * @max_credentials: for a new client
  *
  * Context: may sleep.
- * Return: the client with a reference, or NULL without memory.
+ * Return: the client with a reference, or NULL without memory or with too many
+ * clients.  Until dafsd_client_confirm() or dafsd_client_abandon() somebody may
+ * authenticate as this client.
  */
 struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials)
@@ -154,17 +170,31 @@ struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
 
 	mutex_lock(&dafsd_clients_lock);
 	client = dafsd_client_find(id, verifier);
-	if (!client) {
+	if (!client && dafsd_nr_clients < DAFSD_MAX_CLIENTS) {
 		client = dafsd_client_alloc(id, verifier, max_credentials);
-		if (client) {
+		if (client)
 			dafsd_client_add(client);
-			dafsd_client_start_lease(client);
-		}
 	}
-	if (client)
+	if (client) {
 		kref_get(&client->ref);
+		client->nr_connecting++;
+	}
 	mutex_unlock(&dafsd_clients_lock);
 	return client;
+}
+
+/**
+ * dafsd_client_abandon() - an attempt to authenticate as a client is over
+ * @client: from dafsd_client_get(); the caller still has the reference
+ *
+ * Context: may sleep.
+ */
+void dafsd_client_abandon(struct dafsd_client *client)
+{
+	mutex_lock(&dafsd_clients_lock);
+	if (!--client->nr_connecting && !client->confirmed && !client->discarded)
+		dafsd_client_remove(client);
+	mutex_unlock(&dafsd_clients_lock);
 }
 
 /* Case C: an older instance with the same id string, or NULL. */
@@ -208,7 +238,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 	u32 status = DAFSERR_STALE_CLIENTID;
 
 	mutex_lock(&dafsd_clients_lock);
-	if (list_empty(&client->node))
+	if (client->discarded)
 		goto unlock;
 	status = dafsd_client_check_principal(client, principal);
 	if (status)
@@ -217,6 +247,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 		dafsd_client_remove(older);
 	client->confirmed = true;
 	client->principal = principal;
+	client->nr_connecting--;
 	client->nr_sessions++;
 	ses->confirmed = true;
 unlock:
@@ -232,12 +263,18 @@ unlock:
  */
 void dafsd_client_leave(struct dafsd_session *ses)
 {
-	if (!ses->client || !ses->confirmed)
+	struct dafsd_client *client = ses->client;
+
+	if (!client)
 		return;
+	if (!ses->confirmed) {
+		dafsd_client_abandon(client);
+		return;
+	}
 	mutex_lock(&dafsd_clients_lock);
 	ses->confirmed = false;
-	if (!--ses->client->nr_sessions && !list_empty(&ses->client->node))
-		dafsd_client_start_lease(ses->client);
+	if (!--client->nr_sessions && !client->discarded)
+		dafsd_client_start_lease(client);
 	mutex_unlock(&dafsd_clients_lock);
 }
 

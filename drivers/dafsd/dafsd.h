@@ -29,6 +29,7 @@ struct dafsd_proc;
 #define DAFSD_DEFAULT_MAX_REQUESTS	32
 #define DAFSD_DEFAULT_MSG_SIZE		SZ_8K
 #define DAFSD_MAX_CREDENTIALS		1024
+#define DAFSD_MAX_CLIENTS		16384
 #define DAFSD_LEASE_SECONDS		90
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
 
@@ -43,6 +44,7 @@ struct dafsd_proc;
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
  * @ref: one of the table while it is there, one of each session
  * @node: in the table of clients; guarded by dafsd_clients_lock
+ * @discarded: it is not in the table any more; its sessions are of no use
  * @client_id: what CLIENT_CONNECT returns
  * @verifier: names the client's instance
  * @principal: DAFS_AUTH_* it authenticated with; both kinds have one principal
@@ -57,12 +59,17 @@ struct dafsd_proc;
  * @opens: dafsd_open.client_link of everything it has open
  * @nr_opens: entries of @opens
  * @released: its opens were released for good; OPEN makes no new ones
+ * @nr_connecting: sessions that have not authenticated yet; guarded by
+ *	dafsd_clients_lock
  * @nr_sessions: sessions that count on its state; guarded by dafsd_clients_lock
+ * @lease_end: jiffies when the lease of a client without sessions ends; guarded
+ *	by dafsd_clients_lock
  * @lease_work: releases the state when the lease expired with no session left
  */
 struct dafsd_client {
 	struct kref ref;
 	struct list_head node;
+	bool discarded;
 	struct dafs_opaque64 client_id;
 	struct dafs_opaque64 verifier;
 	u32 principal;
@@ -77,7 +84,9 @@ struct dafsd_client {
 	struct list_head opens;
 	unsigned int nr_opens;
 	bool released;
+	unsigned int nr_connecting;
 	unsigned int nr_sessions;
+	unsigned long lease_end;
 	struct delayed_work lease_work;
 };
 
@@ -97,7 +106,8 @@ enum dafsd_session_state {
  * @lock: guards @state, @bc, @rr and @bound_to
  * @state: see above
  * @session_id: what CLIENT_CONNECT returned
- * @client: after CLIENT_CONNECT; holds a reference
+ * @client: after CLIENT_CONNECT; holds a reference, and until @confirmed is
+ *	counted in its nr_connecting
  * @confirmed: counted in @client, which may keep state for it
  * @opts: as negotiated
  * @auth_type: DAFS_AUTH_* that was accepted
@@ -243,6 +253,7 @@ enum dafsd_class {
 #define DAFSD_P_SETUP	BIT(2)	/* one at a time on a channel */
 #define DAFSD_P_FIRST	BIT(3)	/* only as the first request on a channel */
 #define DAFSD_P_INLINE	BIT(4)	/* inline data in the request (args need inline_header) */
+#define DAFSD_P_LEAVE	BIT(5)	/* allowed although the client was discarded */
 
 /**
  * struct dafsd_proc - a row of the procedure table
@@ -289,6 +300,7 @@ u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 proc
 void dafsd_clients_exit(void);
 struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials);
+void dafsd_client_abandon(struct dafsd_client *client);
 u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal);
 void dafsd_client_leave(struct dafsd_session *ses);
 void dafsd_client_put(struct dafsd_client *client);

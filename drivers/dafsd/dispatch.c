@@ -18,7 +18,8 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 					    dafsd_proc_client_connect_auth },
 	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
 					    dafsd_proc_connect_bind },
-	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_disconnect },
+	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_LEAVE,
+					    dafsd_proc_disconnect },
 	[DAFS_PROC_REGISTER_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_register_cred },
 	[DAFS_PROC_RELEASE_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_release_cred },
 	[DAFS_PROC_SECINFO]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_secinfo },
@@ -92,7 +93,11 @@ static u32 dafsd_check_state(const struct dafsd_session *ses, const struct dafsd
 		return proc && proc->flags & DAFSD_P_UNAUTH ? DAFS_STATUS_OK :
 		       DAFSERR_NOT_AUTHENTICATED;
 	case DAFSD_SES_READY:
-		return first ? DAFSERR_ILLEGAL_STATE : DAFS_STATUS_OK;
+		if (first)
+			return DAFSERR_ILLEGAL_STATE;
+		if (READ_ONCE(ses->client->discarded) && !(proc && proc->flags & DAFSD_P_LEAVE))
+			return DAFSERR_STALE_CLIENTID;	/* E-84 */
+		return DAFS_STATUS_OK;
 	case DAFSD_SES_BOUND:
 		return DAFSERR_NOTSUPP;		/* E-44 */
 	case DAFSD_SES_CLOSING:

@@ -88,8 +88,10 @@ static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect
 	if (status)
 		return status;
 	dafsd_negotiate(ses, &args->opts, &ses->opts);
-	if (ses->client)
-		dafsd_client_put(ses->client);	/* of an attempt that failed */
+	if (ses->client) {	/* of an attempt that failed */
+		dafsd_client_abandon(ses->client);
+		dafsd_client_put(ses->client);
+	}
 	ses->client = dafsd_client_get(&args->client_id_string, &args->client_verifier,
 				       ses->opts.max_credentials);
 	if (!ses->client)
