@@ -128,6 +128,20 @@ void dafs_conn_failed(struct dafs_conn *conn)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_conn_failed);
 
+/**
+ * dafs_conn_stale() - give a connection up whose session the server has lost
+ * @conn: its server answered a status as in dafs_status_of_session()
+ *
+ * The next connection has another session, and another client-id if the server
+ * has discarded the client (E-84).
+ *
+ * Context: any.
+ */
+void dafs_conn_stale(struct dafs_conn *conn)
+{
+	dafs_chan_fail(conn->op, DAFS_CLOSE_STALE);
+}
+
 /* Ends a connection here and drops the caller's reference. */
 void dafs_conn_drop(struct dafs_conn *conn)
 {
@@ -263,6 +277,9 @@ static int dafs_conn_login(struct dafs_conn *conn)
 	int err;
 
 	err = dafs_conn_exchange(conn->rq, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, &res);
+	/* the lease ended in that very moment: the next attempt makes a new client */
+	if (err == -ENETRESET)
+		err = dafs_conn_exchange(conn->rq, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, &res);
 	if (err)
 		return err;
 	if (!dafs_conn_opts_ok(conn, &res.connect.opts))
@@ -272,8 +289,10 @@ static int dafs_conn_login(struct dafs_conn *conn)
 	conn->opts = res.connect.opts;
 	conn->trusted = res.trusted;
 	conn->op->cksum = conn->opts.use_checksums;
-	conn->op->limits.send_size = min(conn->op->limits.send_size,
-					 conn->opts.max_request_size);
+	/* it may grant more than was asked for, and than there are buffers for */
+	conn->opts.max_request_size = min(conn->opts.max_request_size,
+					  conn->op->limits.send_size);
+	conn->op->limits.send_size = conn->opts.max_request_size;
 	dafs_requester_negotiated(conn->rq, conn->opts.max_requests);
 	return 0;
 }
@@ -356,6 +375,8 @@ static int dafs_conn_open(struct dafs_conn *conn)
  * dafs_conn_create() - connect a session to its server
  * @ses: the session
  *
+ * Until the session attaches it or parts with it, dafs_session_shutdown() ends it.
+ *
  * Context: may sleep.
  * Return: the connection with a reference, or an ERR_PTR as
  * dafs_session_create()'s.
@@ -374,9 +395,11 @@ struct dafs_conn *dafs_conn_create(struct dafs_session *ses)
 	INIT_WORK(&conn->destroy, dafs_conn_free);
 	conn->ses = ses;
 	atomic_inc(&ses->nr_conns);
-	err = dafs_conn_open(conn);
+	err = dafs_session_joining(ses, conn);
+	if (!err)
+		err = dafs_conn_open(conn);
 	if (err) {
-		dafs_conn_drop(conn);
+		dafs_session_part(ses, conn);
 		return ERR_PTR(err);
 	}
 	return conn;

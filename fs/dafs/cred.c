@@ -128,6 +128,10 @@ static int dafs_cred_call(struct dafs_conn *conn, u32 proc, void *args, void *re
 	err = dafs_call_start(conn->rq, call);
 	if (!err)
 		err = dafs_call_wait(call);
+	if (!err && dafs_status_of_session(call->status)) {
+		dafs_conn_stale(conn);
+		err = -ENOTCONN;
+	}
 	if (!err)
 		err = dafs_status_to_errno(call->status);
 	if (!err && res && dafs_decode_res(&call->stream, proc, res))
@@ -277,15 +281,16 @@ int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const str
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_cred_handle);
 
-/* The server does not know this handle (NO_CREDS): register anew. */
-void dafs_cred_forget(struct dafs_session *ses, const u8 *handle)
+/* The server of @conn does not know this handle (NO_CREDS): register anew. */
+void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8 *handle)
 {
 	struct dafs_cred_cache *cache = ses->creds;
 	struct dafs_cred_entry *entry, *found = NULL;
 
 	spin_lock(&cache->lock);
 	list_for_each_entry(entry, &cache->entries, node) {
-		if (memcmp(entry->handle, handle, sizeof(entry->handle)))
+		if (memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)) ||
+		    memcmp(entry->handle, handle, sizeof(entry->handle)))
 			continue;
 		list_del(&entry->node);
 		cache->nr--;

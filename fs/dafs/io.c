@@ -275,12 +275,25 @@ static bool dafs_error_of_task(int err)
 	return err == -EINTR || err == -ERESTARTSYS;
 }
 
+/* A soft session bears so many connections that end without an answer. */
+static void dafs_io_lost(struct dafs_io *io)
+{
+	const struct dafs_session_params *params = dafs_session_params(io->sbi->ses);
+
+	if (params->soft && ++io->lost > params->retrans)
+		dafs_io_end(io, -ETIMEDOUT);
+	else
+		dafs_io_retry(io, DAFS_IO_PAUSE);
+}
+
 static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
 {
 	if (dafs_error_of_task(err)) {
 		dafs_io_retry(io, 0);
-	} else if (err == -ENOTCONN || err == -ENOMEM) {
+	} else if (err == -ENOTCONN) {
 		/* The session may not have noticed yet that it has lost @conn. */
+		dafs_io_lost(io);
+	} else if (err == -ENOMEM) {
 		dafs_io_retry(io, DAFS_IO_PAUSE);
 	} else if (io->direct && !io->force_inline) {
 		/* The device does not take this memory; copying always works. */
@@ -333,20 +346,6 @@ static void dafs_io_retry_work(struct work_struct *work)
 static bool dafs_status_transient(u32 status)
 {
 	return status == DAFSERR_DELAY || status == DAFSERR_GRACE;
-}
-
-/* Statuses that speak of the session rather than of the request. */
-static bool dafs_status_of_session(u32 status)
-{
-	switch (status) {
-	case DAFSERR_UNKNOWN_SESSION:
-	case DAFSERR_BAD_SESSION:
-	case DAFSERR_NOT_AUTHENTICATED:
-	case DAFSERR_ILLEGAL_STATE:
-	case DAFSERR_STALE_CLIENTID:
-		return true;
-	}
-	return false;
 }
 
 static bool dafs_status_no_direct(u32 status)
@@ -465,17 +464,6 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 		dafs_io_try_again(io, -EIO);
 }
 
-/* A soft session bears so many connections that end without an answer. */
-static void dafs_io_lost(struct dafs_io *io)
-{
-	const struct dafs_session_params *params = dafs_session_params(io->sbi->ses);
-
-	if (params->soft && ++io->lost > params->retrans)
-		dafs_io_end(io, -ETIMEDOUT);
-	else
-		dafs_io_retry(io, DAFS_IO_PAUSE);
-}
-
 static void dafs_io_done_work(struct work_struct *work)
 {
 	struct dafs_io *io = container_of(work, struct dafs_io, done_work);
@@ -488,9 +476,11 @@ static void dafs_io_done_work(struct work_struct *work)
 	if (!lost && status == DAFS_STATUS_OK)
 		moved = dafs_io_results(io);
 	if (!lost && status == DAFSERR_NO_CREDS)
-		dafs_cred_forget(io->sbi->ses, call->cred);
-	if (!lost && (moved == -EPROTO || dafs_status_of_session(status)))
+		dafs_cred_forget(io->sbi->ses, io->conn, call->cred);
+	if (!lost && moved == -EPROTO)
 		dafs_conn_failed(io->conn);
+	if (!lost && dafs_status_of_session(status))
+		dafs_conn_stale(io->conn);
 	dafs_io_drop_call(io);
 	if (lost)
 		dafs_io_lost(io);

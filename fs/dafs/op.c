@@ -14,8 +14,10 @@
 #include <linux/uio.h>
 #include "session_impl.h"
 
-#define DAFS_PATIENCE_MIN_MS	50
-#define DAFS_PATIENCE_MAX_MS	5000
+#define DAFS_PATIENCE_MIN_MS	50U
+#define DAFS_PATIENCE_MAX_MS	5000U
+#define DAFS_OP_SESSIONS	4	/* an operation tries, if the server knows none */
+#define DAFS_OP_TRIES_ON	5	/* on a connection that all others wait for */
 
 /**
  * dafs_op_end() - drop what an operation's results point into
@@ -57,7 +59,7 @@ static int dafs_op_map(struct dafs_op *op)
 }
 
 /* Memory is unmapped by the requester, unless the call never started. */
-static int dafs_op_send(struct dafs_op *op, struct dafs_call *call)
+static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 {
 	int err = op->mem ? dafs_op_map(op) : 0;
 
@@ -69,22 +71,49 @@ static int dafs_op_send(struct dafs_op *op, struct dafs_call *call)
 		dafs_mem_unmap(call->mem);
 	return err;
 }
-	return err;
+
+/**
+ * dafs_status_of_session() - does a status speak of the session?
+ * @status: DAFS status of a response
+ *
+ * The server knows the session, or the client it belongs to, no more (E-84).
+ *
+ * Return: true if the request may be repeated on another connection.
+ */
+bool dafs_status_of_session(u32 status)
+{
+	switch (status) {
+	case DAFSERR_UNKNOWN_SESSION:
+	case DAFSERR_BAD_SESSION:
+	case DAFSERR_NOT_AUTHENTICATED:
+	case DAFSERR_ILLEGAL_STATE:
+	case DAFSERR_STALE_CLIENTID:
+		return true;
+	}
+	return false;
 }
 
-/* One attempt: 0 means that there is a response, whatever its status. */
-static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
+/**
+ * struct dafs_op_tries - what the attempts at an operation have met so far
+ * @delay_ms: before the next one, for a server that asks for patience
+ * @lost: connections that ended without an answer
+ * @refused: sessions that the server did not know
+ * @forgot: the credential handle was registered anew
+ */
+struct dafs_op_tries {
+	unsigned int delay_ms;
+	unsigned int lost;
+	unsigned int refused;
+	bool forgot;
+};
+
+/* One attempt on op->conn: 0 means that there is a response, whatever its status. */
+static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
 {
-	struct dafs_call *call;
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	int err;
 
-	op->conn = dafs_conn_get(ses);
-	if (IS_ERR(op->conn)) {
-		err = PTR_ERR(op->conn);
-		op->conn = NULL;
-		return err;
-	}
-	call = dafs_call_alloc(GFP_KERNEL);
+	op->status = DAFS_STATUS_OK;
 	if (!call)
 		return -ENOMEM;
 	op->call = call;
@@ -94,30 +123,57 @@ static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
 	call->priv = op->priv;
 	err = dafs_cred_handle(ses, op->conn, op->cred, call->cred);
 	if (!err)
-		err = dafs_op_send(op, call);
+		err = dafs_op_start(op, call);
 	if (err)
 		return err;
 	err = dafs_call_wait(call);
-	op->status = call->status;
+	if (!err)
+		op->status = call->status;
 	/* nobody knows whether the server has seen it */
 	return err == -ENOTCONN && op->once ? -EREMOTEIO : err;
 }
 
+static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_conn *conn = dafs_conn_get(ses);
+
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	op->conn = conn;
+	return dafs_op_send(ses, op);
+}
+
 static int dafs_op_sleep(unsigned int *ms)
 {
+	*ms = clamp(2 * *ms, DAFS_PATIENCE_MIN_MS, DAFS_PATIENCE_MAX_MS);
 	if (schedule_timeout_killable(msecs_to_jiffies(*ms)) &&
 	    fatal_signal_pending(current))
 		return -ERESTARTSYS;
-	*ms = min(2 * *ms, DAFS_PATIENCE_MAX_MS);
+	return 0;
+}
+
+/* The response is there.  Return: 1 to try again, 0 to report it, or an errno. */
+static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
+			 struct dafs_op_tries *tries)
+{
+	if (op->status == DAFSERR_DELAY || op->status == DAFSERR_GRACE)
+		return dafs_op_sleep(&tries->delay_ms) ?: 1;
+	if (op->status == DAFSERR_NO_CREDS && !tries->forgot) {
+		tries->forgot = true;
+		dafs_cred_forget(ses, op->conn, op->call->cred);
+		return 1;
+	}
+	if (dafs_status_of_session(op->status)) {
+		dafs_conn_stale(op->conn);
+		return ++tries->refused < DAFS_OP_SESSIONS ? 1 : -EIO;
+	}
 	return 0;
 }
 
 /* Repeats until there is a response worth reporting. */
 static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 {
-	unsigned int patience = DAFS_PATIENCE_MIN_MS;
-	unsigned int lost = 0;
-	bool forgot = false;
+	struct dafs_op_tries tries = {};
 	int err;
 
 	for (;;) {
@@ -125,25 +181,12 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 		if (err && err != -ENOTCONN)
 			return err;
 		/* a server that connects but does not answer is no better than none */
-		if (err && ses->params.soft && ++lost > ses->params.retrans)
+		if (err && ses->params.soft && ++tries.lost > ses->params.retrans)
 			return -ETIMEDOUT;
 		if (!err) {
-			switch (op->status) {
-			case DAFSERR_DELAY:
-			case DAFSERR_GRACE:
-				err = dafs_op_sleep(&patience);
-				if (err)
-					return err;
-				break;
-			case DAFSERR_NO_CREDS:
-				if (forgot)
-					return 0;
-				forgot = true;
-				dafs_cred_forget(ses, op->call->cred);
-				break;
-			default:
-				return 0;
-			}
+			err = dafs_op_judge(ses, op, &tries);
+			if (err <= 0)
+				return err;
 		}
 		dafs_op_end(op);
 	}
@@ -185,3 +228,33 @@ int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
 	return err ?: dafs_status_to_errno(op->status);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
+
+/**
+ * dafs_op_run_on() - perform an operation on a connection not yet in use
+ * @ses: the session
+ * @conn: its new connection; the caller holds a reference
+ * @op: filled in; to be ended by dafs_op_end() in any case
+ *
+ * For params.recover of a session: it does not wait for the session, and not
+ * for long if the server asks for patience.
+ *
+ * Context: may sleep.
+ * Return: as dafs_op_run(), and -ENOTCONN if the connection is lost.
+ */
+int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op)
+{
+	struct dafs_op_tries tries = {};
+	unsigned int left = DAFS_OP_TRIES_ON;
+	int err;
+
+	do {
+		dafs_op_end(op);
+		kref_get(&conn->ref);
+		op->conn = conn;
+		err = dafs_op_send(ses, op) ?: dafs_op_judge(ses, op, &tries);
+	} while (err > 0 && --left);
+	if (err < 0)
+		return err;
+	return dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_op_run_on);

@@ -6,10 +6,18 @@
  *	UP	calls go to ses->conn
  *	DEAD	shut down; every call fails
  *
+ * A connection on which the server returns another client-id than before has
+ * nothing of what this client had: the server has restarted, or discarded the
+ * client.  Then params.recover gets it back on that connection, before it
+ * becomes the current one and anybody else can send on it (4.4.1.6).  What
+ * waits for the session waits for that too, so recovery must never wait for
+ * the session.
+ *
  * A hard session waits in DOWN for ever, a soft one until so many attempts
  * have failed.  Either says so in the log once, and once when it is over.
  */
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
 #include <linux/dafs/stats.h>
@@ -18,6 +26,7 @@
 
 #define DAFS_BACKOFF_MIN_MS	500
 #define DAFS_BACKOFF_MAX_MS	10000
+#define DAFS_STEADY		(10 * HZ)	/* a connection that lasts so long is one */
 #define DAFS_HOUSEKEEPING	(5 * HZ)
 #define DAFS_IDLE		(30 * HZ)	/* a third of the usual lease (4.4.1.1) */
 #define DAFS_GOODBYE		(5 * HZ)	/* for a response nobody needs */
@@ -65,11 +74,38 @@ static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_s
 }
 
 /*
+ * A connection is being made; dafs_session_shutdown() shall not wait for its
+ * end.  Return: 0, or -ESHUTDOWN if the session is dead.
+ */
+int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	int err = 0;
+
+	spin_lock_irq(&ses->lock);
+	if (ses->state == DAFS_SES_DEAD)
+		err = -ESHUTDOWN;
+	else
+		ses->joining = conn;
+	spin_unlock_irq(&ses->lock);
+	return err;
+}
+
+/* It did not become anything: ends it and drops the caller's reference. */
+void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	spin_lock_irq(&ses->lock);
+	ses->joining = NULL;
+	spin_unlock_irq(&ses->lock);
+	dafs_conn_drop(conn);
+}
+
+/*
  * Makes @conn the current connection; the session takes over the caller's
  * reference.  Fails if it is lost already or the session is dead.
  */
 static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 {
+	bool say = false;
 	int err = 0;
 
 	spin_lock_irq(&ses->lock);
@@ -77,13 +113,18 @@ static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 		err = -ENOTCONN;
 	else if (!dafs_session_set_state(ses, DAFS_SES_UP))
 		err = -ESHUTDOWN;
-	else
-		ses->conn = conn;
 	if (!err) {
+		ses->conn = conn;
+		ses->joining = NULL;
+		ses->up_at = jiffies;
+		say = ses->said_down;
+		ses->said_down = false;
 		WRITE_ONCE(ses->attempts, 0);
 		dafs_requester_set_timeout(conn->rq, ses->params.timeo_ms);
 	}
 	spin_unlock_irq(&ses->lock);
+	if (say)
+		pr_notice("dafs: server %pISpc: connected again\n", &ses->params.dst);
 	return err;
 }
 
@@ -106,28 +147,37 @@ static struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct da
 /* The first failure and the recovery are worth a line each, nothing else is. */
 static void dafs_session_say_down(struct dafs_session *ses, const char *why)
 {
-	if (ses->said_down)
-		return;
+	bool said;
+
+	spin_lock_irq(&ses->lock);
+	said = ses->said_down;
 	ses->said_down = true;
+	spin_unlock_irq(&ses->lock);
+	if (said)
+		return;
 	pr_notice("dafs: server %pISpc: %s, %s\n", &ses->params.dst, why,
 		  ses->params.soft ? "trying again for a while" : "trying again");
 }
 
-static void dafs_session_say_up(struct dafs_session *ses)
-{
-	if (!ses->said_down)
-		return;
-	ses->said_down = false;
-	pr_notice("dafs: server %pISpc: connected again\n", &ses->params.dst);
-}
-
 /* Doubles from attempt to attempt, with jitter so that clients spread out. */
-static unsigned long dafs_session_backoff(const struct dafs_session *ses)
+static unsigned long dafs_session_backoff(unsigned int attempt)
 {
-	unsigned int shift = min(ses->attempts, 5U);
+	unsigned int shift = min(attempt, 5U);
 	unsigned int ms = min(DAFS_BACKOFF_MIN_MS << shift, DAFS_BACKOFF_MAX_MS);
 
 	return msecs_to_jiffies(ms / 2 + get_random_u32_below(ms / 2 + 1));
+}
+
+/*
+ * At once, but for a server that takes every connection only to lose it again:
+ * otherwise that would keep both sides busy with nothing else.
+ */
+static unsigned long dafs_session_flap(struct dafs_session *ses)
+{
+	lockdep_assert_held(&ses->lock);
+	if (time_after(jiffies, ses->up_at + DAFS_STEADY))
+		ses->flaps = 0;
+	return ses->flaps++ ? dafs_session_backoff(ses->flaps - 2) : 0;
 }
 
 /*
@@ -141,8 +191,12 @@ void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
 	if (!was)
 		return;
 	dafs_session_say_down(ses, dafs_close_reason_name(was->op->reason));
+	spin_lock_irq(&ses->lock);
 	WRITE_ONCE(ses->attempts, 0);
-	queue_delayed_work(dafs_session_wq, &ses->reconnect, 0);
+	/* dafs_session_destroy() makes it DEAD before it cancels the work */
+	if (ses->state == DAFS_SES_DOWN)
+		queue_delayed_work(dafs_session_wq, &ses->reconnect, dafs_session_flap(ses));
+	spin_unlock_irq(&ses->lock);
 	dafs_conn_put(was);
 }
 
@@ -151,31 +205,57 @@ static void dafs_session_attempt_failed(struct dafs_session *ses)
 	spin_lock_irq(&ses->lock);
 	WRITE_ONCE(ses->attempts, ses->attempts + 1);
 	if (ses->state == DAFS_SES_DOWN)
-		queue_delayed_work(dafs_session_wq, &ses->reconnect, dafs_session_backoff(ses));
+		queue_delayed_work(dafs_session_wq, &ses->reconnect,
+				   dafs_session_backoff(ses->attempts));
 	spin_unlock_irq(&ses->lock);
 	wake_up_all(&ses->wait);
+}
+
+/* What the server has forgotten with the former client-id, see above. */
+static int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	const struct dafs_session_params *params = &ses->params;
+	int err = 0;
+
+	if (!memcmp(&ses->client_id, &conn->client_id, sizeof(ses->client_id)))
+		return 0;
+	if (params->recover)
+		err = params->recover(params->recover_priv, ses, conn);
+	if (!err)
+		ses->client_id = conn->client_id;
+	return err;
+}
+
+static int dafs_session_connect(struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_create(ses);
+	int err;
+
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	err = dafs_session_recover(ses, conn);
+	if (!err)
+		err = dafs_session_attach(ses, conn);
+	if (err)
+		dafs_session_part(ses, conn);
+	return err;
 }
 
 static void dafs_session_reconnect(struct work_struct *work)
 {
 	struct dafs_session *ses = container_of(to_delayed_work(work),
 						struct dafs_session, reconnect);
-	struct dafs_conn *conn;
+	unsigned int flags;
 
 	if (READ_ONCE(ses->state) != DAFS_SES_DOWN)
 		return;
-	conn = dafs_conn_create(ses);
-	if (IS_ERR(conn)) {
+	/* memory that waits for this session to be written back is none for it */
+	flags = memalloc_nofs_save();
+	if (dafs_session_connect(ses))
 		dafs_session_attempt_failed(ses);
-		return;
-	}
-	if (dafs_session_attach(ses, conn)) {
-		dafs_conn_drop(conn);
-		dafs_session_attempt_failed(ses);
-		return;
-	}
-	WRITE_ONCE(ses->reconnects, ses->reconnects + 1);
-	dafs_session_say_up(ses);
+	else
+		WRITE_ONCE(ses->reconnects, ses->reconnects + 1);
+	memalloc_nofs_restore(flags);
 }
 
 /*
@@ -334,9 +414,10 @@ struct dafs_session *dafs_session_create(const struct dafs_session_params *param
 		err = PTR_ERR(conn);
 		goto free;
 	}
+	ses->client_id = conn->client_id;
 	err = dafs_session_attach(ses, conn);
 	if (err) {
-		dafs_conn_drop(conn);
+		dafs_session_part(ses, conn);
 		goto free;
 	}
 	err = dafs_session_show_in_sysfs(ses);
@@ -365,9 +446,17 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_session_create);
 void dafs_session_shutdown(struct dafs_session *ses)
 {
 	struct dafs_conn *conn = dafs_session_detach(ses, NULL, DAFS_SES_DEAD);
+	struct dafs_conn *joining;
 
 	if (conn)
 		dafs_conn_drop(conn);
+	spin_lock_irq(&ses->lock);
+	joining = ses->joining;
+	if (joining)
+		kref_get(&joining->ref);
+	spin_unlock_irq(&ses->lock);
+	if (joining)
+		dafs_conn_drop(joining);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_shutdown);
 

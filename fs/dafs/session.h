@@ -20,6 +20,9 @@
 #include <linux/dafs/cksum.h>
 #include <linux/dafs/status.h>
 
+struct dafs_conn;
+struct dafs_session;
+
 /**
  * struct dafs_session_params - where to and how
  * @net: network namespace; the session takes its own reference
@@ -37,6 +40,12 @@
  * @msg_size: largest message to ask for, both ways, in bytes
  * @inline_header: inline_write_header_size to ask for, 0 for no padded writes (tests)
  * @client_id: client-id-string; empty for the host's own
+ * @recover: called when the server has given a connection another client-id,
+ *	before anybody else uses it: what the client had at the server is gone.
+ *	Runs where memory is not reclaimed from file systems, and sends by
+ *	dafs_op_run_on() only.  An error means that the connection is lost.
+ *	NULL if there is nothing to recover
+ * @recover_priv: for @recover
  */
 struct dafs_session_params {
 	struct net *net;
@@ -54,6 +63,8 @@ struct dafs_session_params {
 	u32 msg_size;
 	u32 inline_header;
 	char client_id[128];
+	int (*recover)(void *priv, struct dafs_session *ses, struct dafs_conn *conn);
+	void *recover_priv;
 };
 
 /**
@@ -95,8 +106,6 @@ struct dafs_conn {
 /* Directives the server may have outstanding on the back-control channel. */
 #define DAFS_BACK_REQUESTS	4
 
-struct dafs_session;
-
 struct dafs_session *dafs_session_create(const struct dafs_session_params *params);
 void dafs_session_destroy(struct dafs_session *ses);
 void dafs_session_shutdown(struct dafs_session *ses);
@@ -107,6 +116,7 @@ const struct dafs_session_params *dafs_session_params(const struct dafs_session 
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);
+void dafs_conn_stale(struct dafs_conn *conn);
 
 struct dafs_op;
 
@@ -159,6 +169,8 @@ struct dafs_op {
 };
 
 int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);
+int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op);
+bool dafs_status_of_session(u32 status);
 void dafs_op_end(struct dafs_op *op);
 
 /* cred.c: credential handles (3.1.1.2) */

@@ -18,16 +18,21 @@ enum dafs_session_state {
  * struct dafs_session - a session with a server
  * @params: where to and how; constant but for soft, timeo_ms and retrans, see
  *	dafs_session_set_patience()
- * @lock: guards @state, @conn and @attempts
+ * @lock: guards what follows up to @said_down
  * @state: changed by dafs_session_set_state() only
  * @conn: the current connection, in state UP
+ * @joining: the connection being made, which its maker has a reference on
  * @attempts: to connect, failed since the last connection was lost
+ * @up_at: jiffies when the current connection became that
+ * @flaps: connections in a row that did not live long
+ * @said_down: the log knows that there is no connection
  * @wait: for a change of the above, and of @nr_conns
  * @nr_conns: connections not yet freed; they point here
  * @reconnect: makes a new connection
  * @keep: renews the lease, returns credits
  * @last_null: jiffies when it last sent something
- * @said_down: the log knows that there is no connection
+ * @client_id: what the server keeps for this client, it keeps under this id;
+ *	written by whoever connects
  * @instance: names this client in discriminators (E-124)
  * @differentiator: names this session in them
  * @verifier: client_verifier
@@ -43,16 +48,20 @@ struct dafs_session {
 	spinlock_t lock;	/* see above */
 	enum dafs_session_state state;
 	struct dafs_conn *conn;
+	struct dafs_conn *joining;
 	unsigned int attempts;
+	unsigned long up_at;
+	unsigned int flaps;
+	bool said_down;
 	wait_queue_head_t wait;
 	atomic_t nr_conns;
 	struct delayed_work reconnect;
 	struct delayed_work keep;
 	unsigned long last_null;
-	bool said_down;
 	u8 instance[4];
 	u8 differentiator[4];
 	struct dafs_opaque64 verifier;
+	struct dafs_opaque64 client_id;
 	struct dafs_cred_cache *creds;
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;
@@ -67,6 +76,8 @@ extern struct workqueue_struct *dafs_session_wq;
 int dafs_sessions_init(void);
 void dafs_sessions_exit(void);
 void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
+int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn);
+void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn);
 bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
 
@@ -86,7 +97,7 @@ void dafs_session_hide_from_sysfs(struct dafs_session *ses);
 extern const struct dafs_responder_ops dafs_back_ops;
 
 /* cred.c */
-void dafs_cred_forget(struct dafs_session *ses, const u8 *handle);
+void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8 *handle);
 bool dafs_cred_cache_release(struct dafs_cred_cache *cache, struct dafs_conn *conn);
 
 #endif /* _FS_DAFS_SESSION_IMPL_H */
