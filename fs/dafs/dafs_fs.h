@@ -9,10 +9,13 @@
  *   inode->i_rwsem	as the VFS and netfs_start_io_*() take it
  *   di->commit_lock	one COMMIT at a time
  *   netfs->wb_lock	no new write-back while lost data is sent again
- *   os->recover_lock	one reclaim of an open at a time
+ *   os->recover_lock	one reclaim of an open at a time; the recovery of the
+ *			session only tries it
  *   di->unstable_lock	what is written but not yet stable
  *   sbi->unstable_lock	which inodes have such data
  *   di->lock		attributes, access rights and opens
+ *   sbi->opens_lock	all opens
+ *   os->lock		the state-id of one
  *   inode->i_lock	sizes
  */
 #ifndef _FS_DAFS_FS_H
@@ -98,6 +101,9 @@ struct dafs_options {
  * @async: work items under way, see dafs_kill_sb()
  * @owner_seed: makes open owners differ from those of other mounts (E-82)
  * @owner_next: makes them differ from each other
+ * @opens_lock: guards @opens
+ * @opens: all struct dafs_open_state that are in use
+ * @recovery: counts the runs of dafs_opens_recover()
  * @unstable_lock: guards @unstable
  * @unstable: inodes with unstable data, by their unstable_link
  * @commit_work: commits them after DAFS_UNSTABLE_DELAY
@@ -116,6 +122,9 @@ struct dafs_sb_info {
 	atomic_t async;
 	u64 owner_seed;
 	atomic64_t owner_next;
+	spinlock_t opens_lock;	/* see above */
+	struct list_head opens;
+	unsigned int recovery;
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
 	struct delayed_work commit_work;
@@ -201,30 +210,45 @@ struct dafs_inode {
 /**
  * struct dafs_open_state - one OPEN at the server (4.4.1.2)
  * @ref: one of each open file, one of each I/O request that uses it
- * @link: in di->opens until the last reference goes
+ * @kref: one of all users together, one of the recovery while it looks at it
+ * @link: in di->opens until the last user goes
+ * @all_link: in sbi->opens as long
+ * @recovery: the run of dafs_opens_recover() that has seen it; guarded by
+ *	sbi->opens_lock
  * @di: the inode; outlived by the open only after @link is gone
  * @sbi: the mount
  * @fh: the file
+ * @ino: its inode number, for the log
  * @cred: who opened it
  * @access: DAFS_OPEN_SHARE_ACCESS_*
  * @owner: the open owner's name
- * @lock: guards @state_id
+ * @lock: guards @state_id, @client_id and @lost
  * @state_id: from the server
- * @recover_lock: one reclaim at a time
+ * @client_id: that the server keeps it under
+ * @lost: errno for the users, if the server did not let it be reclaimed
+ * @recover_lock: one reclaim at a time; guards @closing
+ * @closing: it is about to be closed, so nobody shall reclaim it
  * @close_work: sends CLOSE where the last user may not wait for it
  */
 struct dafs_open_state {
 	refcount_t ref;
+	struct kref kref;
 	struct list_head link;
+	struct list_head all_link;
+	unsigned int recovery;
 	struct dafs_inode *di;
 	struct dafs_sb_info *sbi;
 	struct dafs_fh fh;
+	u64 ino;
 	const struct cred *cred;
 	u32 access;
 	char owner[40];
 	spinlock_t lock;	/* see above */
 	struct dafs_opaque64 state_id;
+	struct dafs_opaque64 client_id;
+	int lost;
 	struct mutex recover_lock;	/* see above */
+	bool closing;
 	struct work_struct close_work;
 };
 
@@ -438,9 +462,10 @@ struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred);
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
-void dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
+int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
 int dafs_open_state_recover(struct dafs_open_state *os,
 			    const struct dafs_opaque64 *lost);
+int dafs_opens_recover(void *priv, struct dafs_session *ses, struct dafs_conn *conn);
 bool dafs_status_lost_state(u32 status);
 
 /* dir.c, for open.c */

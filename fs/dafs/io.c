@@ -222,9 +222,6 @@ static void dafs_io_called(struct dafs_call *call)
 static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
 			      struct dafs_conn *conn)
 {
-	memset(&io->state_id, 0, sizeof(io->state_id));
-	if (io->open)
-		dafs_open_state_id(io->open, &io->state_id);
 	if (io->write)
 		dafs_io_write_args(io, conn);
 	else
@@ -320,6 +317,13 @@ static void dafs_io_send(struct dafs_io *io)
 		return;
 	}
 	io->direct = false;
+	memset(&io->state_id, 0, sizeof(io->state_id));
+	err = io->open ? dafs_open_state_id(io->open, &io->state_id) : 0;
+	if (err) {
+		dafs_conn_put(conn);
+		dafs_io_end(io, err);
+		return;
+	}
 	err = dafs_io_call(io, conn);
 	if (err)
 		dafs_io_unsent(io, conn, err);

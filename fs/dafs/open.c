@@ -7,6 +7,12 @@
  * uses its state-id, has gone.  Each has an owner of its own, because the
  * server would merge two opens of one owner and end both by the first CLOSE
  * (6.5.24).
+ *
+ * A server that has restarted knows none of them.  dafs_opens_recover() gets all
+ * back before anything else is sent to it (4.4.1.6); what slips through, as an
+ * OPEN whose response came just before, is reclaimed when its first use fails.
+ * An open that the server does not give back is lost: its users get an error,
+ * and new ones open the file anew.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -30,18 +36,41 @@ bool dafs_status_lost_state(u32 status)
  * @state_id: filled
  *
  * Context: any but interrupt.
+ * Return: 0, or -ESTALE or -EIO if the open is lost.
  */
-void dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id)
+int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id)
 {
+	int err;
+
 	spin_lock(&os->lock);
 	*state_id = os->state_id;
+	err = os->lost;
 	spin_unlock(&os->lock);
+	return err;
 }
 
-static void dafs_open_state_free(struct dafs_open_state *os)
+static void dafs_open_state_free(struct kref *kref)
 {
+	struct dafs_open_state *os = container_of(kref, struct dafs_open_state, kref);
+
 	put_cred(os->cred);
+	mutex_destroy(&os->recover_lock);
 	kfree(os);
+}
+
+/*
+ * Who reclaims an open while it is closed would leave it at the server: either
+ * this waits for the new state-id, or there is none.
+ */
+static int dafs_open_state_end(struct dafs_open_state *os)
+{
+	if (mutex_lock_killable(&os->recover_lock))
+		return -ERESTARTSYS;
+	os->closing = true;
+	mutex_unlock(&os->recover_lock);
+	if (os->lost)
+		return 0;
+	return dafs_close(os->sbi->ses, os->cred, &os->fh, &os->state_id);
 }
 
 static void dafs_open_state_close_work(struct work_struct *work)
@@ -49,8 +78,8 @@ static void dafs_open_state_close_work(struct work_struct *work)
 	struct dafs_open_state *os = container_of(work, struct dafs_open_state, close_work);
 	struct dafs_sb_info *sbi = os->sbi;
 
-	dafs_close(sbi->ses, os->cred, &os->fh, &os->state_id);
-	dafs_open_state_free(os);
+	dafs_open_state_end(os);
+	kref_put(&os->kref, dafs_open_state_free);
 	dafs_async_end(sbi);
 }
 
@@ -60,16 +89,12 @@ static void dafs_open_state_close_work(struct work_struct *work)
  */
 static void dafs_open_state_close(struct dafs_open_state *os, bool wait)
 {
-	int err = -ERESTARTSYS;
-
-	if (wait)
-		err = dafs_close(os->sbi->ses, os->cred, &os->fh, &os->state_id);
-	if (err != -ERESTARTSYS) {
-		dafs_open_state_free(os);
+	if (!wait || dafs_open_state_end(os) == -ERESTARTSYS) {
+		dafs_async_begin(os->sbi);
+		queue_work(dafs_commit_wq, &os->close_work);
 		return;
 	}
-	dafs_async_begin(os->sbi);
-	queue_work(dafs_commit_wq, &os->close_work);
+	kref_put(&os->kref, dafs_open_state_free);
 }
 
 static struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u32 access,
@@ -80,7 +105,9 @@ static struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u
 	if (!os)
 		return NULL;
 	refcount_set(&os->ref, 1);
+	kref_init(&os->kref);
 	INIT_LIST_HEAD(&os->link);
+	INIT_LIST_HEAD(&os->all_link);
 	os->sbi = sbi;
 	os->cred = get_cred(cred);
 	os->access = access;
@@ -104,15 +131,25 @@ static void dafs_open_state_how(const struct dafs_open_state *os, struct dafs_op
 static void dafs_open_state_opened(struct dafs_open_state *os, const struct dafs_opened *opened)
 {
 	os->fh = opened->fh;
+	spin_lock(&os->lock);
 	os->state_id = opened->state_id;
+	os->client_id = opened->client_id;
+	spin_unlock(&os->lock);
 }
 
 /* From now on others find it. */
 static void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_state *os)
 {
+	struct dafs_sb_info *sbi = os->sbi;
 	const struct cred *old = NULL;
 
 	os->di = di;
+	os->ino = di->netfs.inode.i_ino;
+	spin_lock(&sbi->opens_lock);
+	/* in front of those that a recovery under way has seen */
+	list_add(&os->all_link, &sbi->opens);
+	os->recovery = sbi->recovery - 1;
+	spin_unlock(&sbi->opens_lock);
 	spin_lock(&di->lock);
 	list_add(&os->link, &di->opens);
 	if (os->access & DAFS_OPEN_SHARE_ACCESS_WRITE) {
@@ -141,6 +178,7 @@ void dafs_open_state_hold(struct dafs_open_state *os)
  */
 void dafs_open_state_put(struct dafs_open_state *os, bool wait)
 {
+	struct dafs_sb_info *sbi = os->sbi;
 	struct dafs_inode *di = os->di;
 	bool last;
 
@@ -150,23 +188,30 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait)
 	if (last)
 		list_del(&os->link);
 	spin_unlock(&di->lock);
-	if (last)
-		dafs_open_state_close(os, wait);
+	if (!last)
+		return;
+	spin_lock(&sbi->opens_lock);
+	list_del_init(&os->all_link);
+	spin_unlock(&sbi->opens_lock);
+	dafs_open_state_close(os, wait);
 }
 
+/* One that is lost is better than none, but not to be shared with a new user. */
 static struct dafs_open_state *dafs_open_state_search(struct dafs_inode *di, u32 access,
 						      const struct cred *cred, bool exact)
 {
-	struct dafs_open_state *os;
+	struct dafs_open_state *os, *lost = NULL;
 
 	list_for_each_entry(os, &di->opens, link) {
 		if (exact ? os->access != access : (os->access & access) != access)
 			continue;
 		if (cred && cred_fscmp(os->cred, cred))
 			continue;
-		return os;
+		if (!READ_ONCE(os->lost))
+			return os;
+		lost = os;
 	}
-	return NULL;
+	return exact ? NULL : lost;
 }
 
 /**
@@ -300,7 +345,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	else
 		err = dafs_open_by_name(inode, dentry, os);
 	if (err) {
-		dafs_open_state_free(os);
+		kref_put(&os->kref, dafs_open_state_free);
 		return ERR_PTR(err);
 	}
 	dafs_open_state_publish(di, os);
@@ -415,7 +460,7 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir, const struct q
 	else
 		err = dafs_open_new_unlinked(dir, how->mode, os);
 	if (err) {
-		dafs_open_state_free(os);
+		kref_put(&os->kref, dafs_open_state_free);
 		return ERR_PTR(err);
 	}
 	err = name && how->excl ? dafs_open_dress(os, how->mode) : 0;
@@ -428,33 +473,148 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir, const struct q
 	return os;
 }
 
+/* Is it no use to ask the server for this open again? */
+static bool dafs_open_refused(u32 status)
+{
+	switch (status) {
+	case DAFS_STATUS_OK:		/* it did not answer */
+	case DAFSERR_IO:
+	case DAFSERR_RESOURCE:
+	case DAFSERR_SERVERFAULT:
+	case DAFSERR_DELAY:
+	case DAFSERR_GRACE:
+	case DAFSERR_NO_CREDS:
+	case DAFSERR_CHKSUM:
+		return false;
+	}
+	return !dafs_status_of_session(status);
+}
+
+/* Whoever uses the open is going to hear of it; the log hears of it here. */
+static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
+{
+	err = err == -ESTALE || err == -ENOENT ? -ESTALE : -EIO;
+	spin_lock(&os->lock);
+	WRITE_ONCE(os->lost, err);
+	spin_unlock(&os->lock);
+	pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",
+			    &os->sbi->params.dst, os->ino, dafs_status_name(status));
+	return err;
+}
+
+/* Caller holds os->recover_lock.  On @conn, or without one on the session's own. */
+static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn)
+{
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err;
+
+	dafs_open_state_how(os, &how);
+	err = dafs_open_reclaim_on(os->sbi->ses, conn, os->cred, &os->fh, &how, &opened);
+	if (!err)
+		dafs_open_state_opened(os, &opened);
+	else if (dafs_open_refused(opened.status))
+		err = dafs_open_state_lose(os, opened.status, err);
+	return err;
+}
+
 /**
  * dafs_open_state_recover() - get back an open that the server does not know
- * @os: the open
+ * @os: the open, with a reference of the caller
  * @lost: the state-id that the server refused
  *
  * The server has restarted, or the lease has expired (4.4.1.6).
  *
  * Context: may sleep.
- * Return: 0 if the open has another state-id now, or a negative errno.
+ * Return: 0 if the open has another state-id now, or a negative errno: -ESTALE
+ * or -EIO if it is lost.
  */
 int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_opaque64 *lost)
 {
-	struct dafs_opened opened = {};
-	struct dafs_open_how how;
-	int err = 0;
+	struct dafs_opaque64 state_id;
+	int err;
 
 	mutex_lock(&os->recover_lock);
-	if (memcmp(&os->state_id, lost, sizeof(*lost)))
-		goto out;
-	dafs_open_state_how(os, &how);
-	err = dafs_open_reclaim(os->sbi->ses, os->cred, &os->fh, &how, &opened);
-	if (err)
-		goto out;
-	spin_lock(&os->lock);
-	os->state_id = opened.state_id;
-	spin_unlock(&os->lock);
-out:
+	err = dafs_open_state_id(os, &state_id);
+	if (!err && !memcmp(&state_id, lost, sizeof(*lost)))
+		err = dafs_open_state_reclaim(os, NULL);
 	mutex_unlock(&os->recover_lock);
 	return err;
+}
+
+static bool dafs_open_state_is_of(struct dafs_open_state *os,
+				  const struct dafs_opaque64 *client_id)
+{
+	bool is;
+
+	spin_lock(&os->lock);
+	is = !memcmp(&os->client_id, client_id, sizeof(*client_id));
+	spin_unlock(&os->lock);
+	return is;
+}
+
+/* The next open that the server does not have, with a reference on its memory. */
+static struct dafs_open_state *dafs_opens_next(struct dafs_sb_info *sbi,
+					       const struct dafs_conn *conn)
+{
+	struct dafs_open_state *os, *found = NULL;
+
+	spin_lock(&sbi->opens_lock);
+	while (!found && !list_empty(&sbi->opens)) {
+		os = list_first_entry(&sbi->opens, struct dafs_open_state, all_link);
+		if (os->recovery == sbi->recovery)
+			break;
+		os->recovery = sbi->recovery;
+		list_move_tail(&os->all_link, &sbi->opens);
+		/* not so where the last recovery got before it lost its connection */
+		if (!dafs_open_state_is_of(os, &conn->client_id))
+			found = os;
+	}
+	if (found)
+		kref_get(&found->kref);
+	spin_unlock(&sbi->opens_lock);
+	return found;
+}
+
+/*
+ * Somebody who holds the lock is closing the open, or reclaiming it because its
+ * use failed.  The latter may wait for the session, so must not be waited for.
+ */
+static void dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn *conn)
+{
+	if (!mutex_trylock(&os->recover_lock))
+		return;
+	if (!os->closing && !os->lost)
+		dafs_open_state_reclaim(os, conn);
+	mutex_unlock(&os->recover_lock);
+}
+
+/**
+ * dafs_opens_recover() - get back all opens from a server that knows none
+ * @priv: the mount
+ * @ses: its session
+ * @conn: connection to the server, which nobody else uses yet
+ *
+ * See params.recover of a session.  Opens that the server does not give back
+ * are lost; those that it cannot give back now are reclaimed when they are used.
+ *
+ * Context: may sleep; the reconnect work.
+ * Return: 0, or -ENOTCONN if the connection was lost meanwhile.
+ */
+int dafs_opens_recover(void *priv, struct dafs_session *ses, struct dafs_conn *conn)
+{
+	struct dafs_sb_info *sbi = priv;
+	struct dafs_open_state *os;
+
+	spin_lock(&sbi->opens_lock);
+	sbi->recovery++;
+	spin_unlock(&sbi->opens_lock);
+	while (dafs_chan_is_open(conn->op)) {
+		os = dafs_opens_next(sbi, conn);
+		if (!os)
+			return 0;
+		dafs_opens_recover_one(os, conn);
+		kref_put(&os->kref, dafs_open_state_free);
+	}
+	return -ENOTCONN;
 }

@@ -52,11 +52,15 @@ struct dafs_open_how {
  * @fh: the file
  * @state_id: names the open from now on
  * @change: of the directory, if the file was opened by name
+ * @client_id: what the server keeps the open under
+ * @status: DAFS status of the response; OK also if there was none
  */
 struct dafs_opened {
 	struct dafs_fh fh;
 	struct dafs_opaque64 state_id;
 	struct dafs_change_info change;
+	struct dafs_opaque64 client_id;
+	u32 status;
 };
 
 /**
@@ -180,6 +184,9 @@ int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
 int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_open_how *how,
 		      struct dafs_opened *opened);
+int dafs_open_reclaim_on(struct dafs_session *ses, struct dafs_conn *conn,
+			 const struct cred *cred, const struct dafs_fh *fh,
+			 const struct dafs_open_how *how, struct dafs_opened *opened);
 int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
 			struct dafs_open_downgrade_args *args);
 int dafs_close(struct dafs_session *ses, const struct cred *cred,

@@ -34,8 +34,10 @@ static void dafs_open_args_create(struct dafs_open_args *args, const struct dafs
 		args->createattrs = *how->attr;
 }
 
-static int dafs_open_run(struct dafs_session *ses, const struct cred *cred,
-			 struct dafs_open_args *args, struct dafs_opened *opened)
+/* On @conn, or without one on the session's own. */
+static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
+			 const struct cred *cred, struct dafs_open_args *args,
+			 struct dafs_opened *opened)
 {
 	struct dafs_open_res res = {};
 	struct dafs_op op = {
@@ -44,14 +46,17 @@ static int dafs_open_run(struct dafs_session *ses, const struct cred *cred,
 		.args = args,
 		.res = &res,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
 
-	if (err)
-		return err;
-	opened->fh = res.filehandle;
-	opened->state_id = res.state_id;
-	opened->change = res.change_info;
-	return 0;
+	opened->status = op.status;
+	if (!err) {
+		opened->fh = res.filehandle;
+		opened->state_id = res.state_id;
+		opened->change = res.change_info;
+		opened->client_id = op.conn->client_id;
+	}
+	dafs_op_end(&op);
+	return err;
 }
 
 /**
@@ -78,7 +83,7 @@ int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	args.pathname.elems = &component;
 	if (how->create)
 		dafs_open_args_create(&args, how);
-	return dafs_open_run(ses, cred, &args, opened);
+	return dafs_open_run(ses, NULL, cred, &args, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open);
 
@@ -101,7 +106,7 @@ int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
 
 	dafs_open_args_init(&args, DAFS_CLAIM_CREATE_UNLINKED, dir, how);
 	dafs_open_args_create(&args, how);
-	return dafs_open_run(ses, cred, &args, opened);
+	return dafs_open_run(ses, NULL, cred, &args, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
 
@@ -120,12 +125,32 @@ int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_open_how *how,
 		      struct dafs_opened *opened)
 {
+	return dafs_open_reclaim_on(ses, NULL, cred, fh, how, opened);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
+
+/**
+ * dafs_open_reclaim_on() - dafs_open_reclaim() on a connection not yet in use
+ * @ses: session
+ * @conn: its new connection, or NULL to wait for the current one
+ * @cred: whom to act for
+ * @fh: the file
+ * @how: as it was opened; nothing is created
+ * @opened: filled
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno, as dafs_op_run_on().
+ */
+int dafs_open_reclaim_on(struct dafs_session *ses, struct dafs_conn *conn,
+			 const struct cred *cred, const struct dafs_fh *fh,
+			 const struct dafs_open_how *how, struct dafs_opened *opened)
+{
 	struct dafs_open_args args;
 
 	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
-	return dafs_open_run(ses, cred, &args, opened);
+	return dafs_open_run(ses, conn, cred, &args, opened);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim_on);
 
 /**
  * dafs_open_downgrade() - give up part of an open (6.5.26)

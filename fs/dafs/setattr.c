@@ -103,16 +103,18 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 	u32 status;
 	int err;
 
-	if (os)
-		dafs_open_state_id(os, &state_id);
+	err = os ? dafs_open_state_id(os, &state_id) : 0;
+	if (err)
+		return err;
 	err = dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
 			   attr, &status);
 	if (!os || !dafs_status_lost_state(status))
 		return err;
 	err = dafs_open_state_recover(os, &state_id);
+	if (!err)
+		err = dafs_open_state_id(os, &state_id);
 	if (err)
 		return err;
-	dafs_open_state_id(os, &state_id);
 	return dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
 			    attr, NULL);
 }

@@ -303,6 +303,8 @@ static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 	int err;
 
 	sbi->sb = sb;
+	sbi->params.recover = dafs_opens_recover;
+	sbi->params.recover_priv = sbi;
 	sbi->ses = dafs_session_create(&sbi->params);
 	if (IS_ERR(sbi->ses)) {
 		err = PTR_ERR(sbi->ses);
@@ -346,6 +348,8 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct dafs_fs_context *ct
 	sbi->params = ctx->params;
 	sbi->opts = ctx->opts;
 	sbi->owner_seed = get_random_u64();
+	spin_lock_init(&sbi->opens_lock);
+	INIT_LIST_HEAD(&sbi->opens);
 	dafs_unstable_sb_init(sbi);
 	return sbi;
 }
