@@ -38,6 +38,8 @@ static u64 dafs_machine;
 static struct dafs_opaque64 dafs_verifier;
 
 struct workqueue_struct *dafs_session_wq;
+/* of its own: it waits for calls, which the end of a connection must be able to fail */
+static struct workqueue_struct *dafs_reconnect_wq;
 
 static const u8 dafs_session_next[] = {
 	[DAFS_SES_DOWN]	= BIT(DAFS_SES_UP) | BIT(DAFS_SES_DEAD),
@@ -195,7 +197,7 @@ void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
 	WRITE_ONCE(ses->attempts, 0);
 	/* dafs_session_destroy() makes it DEAD before it cancels the work */
 	if (ses->state == DAFS_SES_DOWN)
-		queue_delayed_work(dafs_session_wq, &ses->reconnect, dafs_session_flap(ses));
+		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect, dafs_session_flap(ses));
 	spin_unlock_irq(&ses->lock);
 	dafs_conn_put(was);
 }
@@ -205,7 +207,7 @@ static void dafs_session_attempt_failed(struct dafs_session *ses)
 	spin_lock_irq(&ses->lock);
 	WRITE_ONCE(ses->attempts, ses->attempts + 1);
 	if (ses->state == DAFS_SES_DOWN)
-		queue_delayed_work(dafs_session_wq, &ses->reconnect,
+		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect,
 				   dafs_session_backoff(ses->attempts));
 	spin_unlock_irq(&ses->lock);
 	wake_up_all(&ses->wait);
@@ -560,11 +562,18 @@ int __init dafs_sessions_init(void)
 	get_random_bytes(&dafs_machine, sizeof(dafs_machine));
 	get_random_bytes(&dafs_verifier, sizeof(dafs_verifier));
 	dafs_session_wq = alloc_workqueue("dafs_session", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!dafs_session_wq) {
-		dafs_sysfs_exit();
-		return -ENOMEM;
-	}
+	if (!dafs_session_wq)
+		goto no_session_wq;
+	dafs_reconnect_wq = alloc_workqueue("dafs_reconnect", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!dafs_reconnect_wq)
+		goto no_reconnect_wq;
 	return 0;
+
+no_reconnect_wq:
+	destroy_workqueue(dafs_session_wq);
+no_session_wq:
+	dafs_sysfs_exit();
+	return -ENOMEM;
 }
 
 /**
@@ -572,6 +581,7 @@ int __init dafs_sessions_init(void)
  */
 void dafs_sessions_exit(void)
 {
+	destroy_workqueue(dafs_reconnect_wq);
 	destroy_workqueue(dafs_session_wq);
 	dafs_sysfs_exit();
 }
