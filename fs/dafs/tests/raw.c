@@ -598,6 +598,7 @@ struct raw_server *raw_server(struct kunit *test)
 	spin_lock_init(&srv->lock);
 	INIT_LIST_HEAD(&srv->conns);
 	srv->request = raw_serve_request;
+	memcpy(srv->client_id.b, "client", 6);
 	srv->opts = (struct dafs_connect_opts) {
 		.max_credentials = 8,
 		.max_request_size = SZ_8K,
@@ -657,7 +658,7 @@ static void raw_serve_login(struct raw_conn *conn, const struct dafs_req_hdr *hd
 	struct raw_server *srv = conn->srv;
 	struct dafs_client_connect_auth_res res = {
 		.connect.session_id.b = "session",
-		.connect.client_id.b = "client",
+		.connect.client_id = srv->client_id,
 		.connect.opts = srv->opts,
 		.trusted = 1,
 	};

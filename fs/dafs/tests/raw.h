@@ -120,6 +120,7 @@ struct raw_conn {
  * @request: called for each message, in process context; NULL to be silent
  * @refuse: reject connections
  * @opts: what it answers to a connect request
+ * @client_id: the same
  * @nulls: NULLs it has seen
  * @priv: the test's
  */
@@ -133,6 +134,7 @@ struct raw_server {
 	void (*request)(struct raw_conn *conn, struct raw_msg *msg);
 	bool refuse;
 	struct dafs_connect_opts opts;
+	struct dafs_opaque64 client_id;
 	atomic_t nulls;
 	void *priv;
 };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Servers that go and come back, links that go down, devices that vanish.
 # bed: um
-# timeout: 400
+# timeout: 480
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -23,7 +23,7 @@ stop_server()
 	modprobe -r dafsd
 }
 
-# The server is removed while a hard mount writes, and comes back.
+# R-2.2-01: the server is removed while a hard mount writes, and comes back.
 mount_dafs data /mnt/dafs timeo=100
 dd if=/tmp/random of=/mnt/dafs/load bs=256k conv=fsync 2>/dev/null &
 writer=$!
@@ -65,6 +65,82 @@ echo two >&4
 exec 4>&-
 tap_is "$(cat /srv/data/moved | tr '\n' ' ')" "one two " \
 	"an open file survives a restart"
+
+# R-4.4.1.6-01 R-6.5.24-18: all opens are reclaimed as soon as the mount is
+# connected again, not when each is used: the server's own kernel refuses to run
+# a program that it has open for writing.  One whose file is gone is lost, which
+# its user hears and the log.
+for i in $(seq 40); do
+	cp /bin/true /srv/data/prog"$i"
+done
+cat >/tmp/holder.py <<'END'
+import os, time
+fds = [(i, os.open(f"/mnt/dafs/prog{i}", os.O_WRONLY | os.O_APPEND)) for i in range(1, 41)]
+open("/tmp/held", "w").close()
+while not os.path.exists("/tmp/go"):
+    time.sleep(0.1)
+lost = []
+for i, fd in fds:
+    try:
+        os.write(fd, b"more\n")
+        os.fsync(fd)
+    except OSError as err:
+        lost.append(f"{i}:{err.strerror}")
+    os.close(fd)
+print(*lost, sep=", ")
+END
+python3 /tmp/holder.py >/tmp/lost 2>&1 &
+holder=$!
+until [ -e /tmp/held ] || ! kill -0 $holder; do sleep 0.2; done
+
+# How many of the programs the server's kernel runs
+runs()
+{
+	n=0
+	for i in $(seq 40); do
+		[ ! -e /srv/data/prog"$i" ] || ! /srv/data/prog"$i" 2>/dev/null || n=$((n + 1))
+	done
+	echo $n
+}
+
+tap_is "$(runs)" 0 "the server has the opens"
+stop_server
+rm /srv/data/prog7 /srv/data/prog23
+tap_is "$(runs)" 38 "a server that is not there has none"
+start_server
+tap_run "the mount is connected again" stat -f /mnt/dafs
+tap_is "$(runs)" 0 "it has all opens again, none of them used"
+tap_is "$(dmesg | grep -c 'does not give an open file back')" 2 \
+	"a line in the log for each that is lost"
+touch /tmp/go
+wait $holder
+tap_is "$(cat /tmp/lost)" "7:Stale file handle, 23:Stale file handle" \
+	"only their users get an error"
+tap_is "$(runs)" 38 "closed is closed"
+tap_is "$(tail -n 1 /srv/data/prog8)" more "what the others wrote is there"
+
+# Files are opened and closed while the server goes and comes: it has none of
+# them open at the end, whoever was closing while they were reclaimed.
+for n in 1 2 3 4; do
+	while [ ! -e /tmp/enough ]; do
+		for i in $(seq $n 4 40); do
+			[ ! -e /mnt/dafs/prog"$i" ] || echo more >>/mnt/dafs/prog"$i"
+		done
+	done 2>/tmp/churn$n &
+	eval churn$n=$!
+done
+for _ in 1 2 3; do
+	sleep 1
+	stop_server
+	start_server
+done
+sleep 2
+touch /tmp/enough
+for n in 1 2 3 4; do
+	eval "tap_run 'opening and closing goes on ($n)' wait \$churn$n"
+	tap_is "$(cat /tmp/churn$n)" "" "without an error ($n)"
+done
+tap_is "$(runs)" 38 "no open is left behind"
 
 # Soft mounts give up in their time, and can be used again.
 mount_dafs data /mnt/soft soft,timeo=20,retrans=2

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a client had at a server that knows it no more (4.4.1.6, E-84): the
+ * server's answers to the sessions of a client that it has discarded, and how
+ * the client gets back what it had, before anybody else asks for anything.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include "../session_impl.h"
+#include "raw.h"
+
+/* The server: clients that it discards. */
+
+/* Another instance of the client with that id takes its place (case C of 3.1.1.3). */
+static void dafs_discard(struct kunit *test, const char *id, u64 verifier)
+{
+	struct raw_login login = { .id = id, .verifier = verifier };
+
+	raw_close(test, raw_session(test, NULL, &login));
+}
+
+/*
+ * E-84: nothing is left to a session of a former instance but to go, and it is
+ * told why.
+ */
+static void dafs_discarded_session_test(struct kunit *test)
+{
+	struct raw_login login = { .id = "discarded", .verifier = 1 };
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	union dafs_args args = {};
+	u8 handle[4];
+	u32 proc;
+
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
+	dafs_discard(test, "discarded", 2);
+	for (proc = DAFS_PROC_REGISTER_CRED; proc <= DAFS_PROC_LAST; proc++) {
+		if (!dafs_proc_known(proc))
+			continue;
+		memset(&args, 0, sizeof(args));
+		DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID,
+				   raw_call(conn, proc, &args, NULL));
+	}
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID,
+			   raw_call_as(conn, handle, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
+}
+
+/* The client-id of a CLIENT_CONNECT that nobody follows up. */
+static struct raw_conn *dafs_knock(struct kunit *test, const char *id, struct dafs_opaque64 *client)
+{
+	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
+	struct raw_login login = { .id = id };
+	struct dafs_client_connect_args args;
+	struct dafs_client_connect_res res;
+
+	raw_connect_args(&login, &args);
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
+			raw_call(conn, DAFS_PROC_CLIENT_CONNECT, &args, &res));
+	*client = res.client_id;
+	return conn;
+}
+
+/*
+ * E-45: whoever has not authenticated leaves nothing behind, so that clients
+ * cannot be piled up; whoever has is known when he comes back, by R-6.2.8-03.
+ */
+static void dafs_unconfirmed_test(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_login login = { .id = "confirmed" };
+	struct dafs_opaque64 first, second, known;
+	struct raw_conn *a, *b;
+
+	a = dafs_knock(test, "knocking", &first);
+	b = dafs_knock(test, "knocking", &second);
+	KUNIT_EXPECT_MEMEQ(test, first.b, second.b, 8);
+	raw_close(test, a);
+	raw_close(test, b);
+	do {
+		raw_close(test, dafs_knock(test, "knocking", &second));
+	} while (!memcmp(&first, &second, sizeof(first)) && time_before(jiffies, end));
+	KUNIT_EXPECT_MEMNEQ(test, first.b, second.b, 8);
+
+	raw_close(test, raw_session(test, test->param_value, &login));
+	known = login.res.connect.client_id;
+	raw_close(test, dafs_knock(test, "confirmed", &second));
+	KUNIT_EXPECT_MEMEQ(test, known.b, second.b, 8);
+	raw_session(test, test->param_value, &login);
+	KUNIT_EXPECT_MEMEQ(test, known.b, login.res.connect.client_id.b, 8);
+}
+
+/* The client: sessions that recover. */
+
+/**
+ * struct recover_hook - what a test does when a session recovers
+ * @test: the test
+ * @calls: how often it was asked to
+ * @fail: how often it shall fail first
+ * @client_id: of the connection it was given last
+ * @opened: the open to reclaim, or a handle that is none
+ * @how: how it was opened
+ * @err: of reclaiming
+ * @hold_ms: how long to stay in it
+ * @other: an operation of somebody else meanwhile
+ * @ses: the session
+ * @others: how many of them have ended
+ * @early: one ended before the recovery
+ * @entered: completed when it is called
+ */
+struct recover_hook {
+	struct kunit *test;
+	unsigned int calls;
+	unsigned int fail;
+	struct dafs_opaque64 client_id;
+	struct dafs_opened opened;
+	struct dafs_open_how how;
+	int err;
+	unsigned int hold_ms;
+	struct work_struct other;
+	struct dafs_session *ses;
+	atomic_t others;
+	bool early;
+	struct completion entered;
+};
+
+static void recover_other(struct work_struct *work)
+{
+	struct recover_hook *hook = container_of(work, struct recover_hook, other);
+
+	dafs_null(hook->ses, NULL);
+	atomic_inc(&hook->others);
+}
+
+static int recover_hook(void *priv, struct dafs_session *ses, struct dafs_conn *conn)
+{
+	struct recover_hook *hook = priv;
+
+	hook->calls++;
+	hook->client_id = conn->client_id;
+	complete(&hook->entered);
+	if (hook->hold_ms) {
+		queue_work(system_unbound_wq, &hook->other);
+		msleep(hook->hold_ms);
+		hook->early = atomic_read(&hook->others);
+	}
+	if (hook->how.access)
+		hook->err = dafs_open_reclaim_on(ses, conn, dafs_test_me(), &hook->opened.fh,
+						 &hook->how, &hook->opened);
+	if (hook->fail) {
+		hook->fail--;
+		return -ENOTCONN;
+	}
+	return hook->err == -ENOTCONN ? hook->err : 0;
+}
+
+static struct recover_hook *recover_hook_make(struct kunit *test)
+{
+	struct recover_hook *hook = kunit_kzalloc(test, sizeof(*hook), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, hook);
+	hook->test = test;
+	init_completion(&hook->entered);
+	INIT_WORK(&hook->other, recover_other);
+	return hook;
+}
+
+/* A session of a client of its own that recovers by @hook. */
+static void recover_session(struct recover_hook *hook, const char *id)
+{
+	struct dafs_session_params params;
+
+	dafs_fixture_params(hook->test->param_value, &params);
+	strscpy(params.client_id, id, sizeof(params.client_id));
+	params.recover = recover_hook;
+	params.recover_priv = hook;
+	hook->ses = dafs_fixture_session(hook->test, &params);
+}
+
+static struct dafs_opaque64 recover_client_id(struct kunit *test, struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_opaque64 id;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	id = conn->client_id;
+	dafs_conn_put(conn);
+	return id;
+}
+
+static void recover_break(struct kunit *test, struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_get(ses);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	dafs_conn_failed(conn);
+	dafs_conn_put(conn);
+}
+
+static u32 recover_read(struct kunit *test, struct recover_hook *hook)
+{
+	struct dafs_read_inline_args args = {
+		.filehandle = hook->opened.fh,
+		.state_id = hook->opened.state_id,
+		.byte_count = 4,
+	};
+
+	return dafs_test_call(test, hook->ses, dafs_test_me(), DAFS_PROC_READ_INLINE, &args, NULL);
+}
+
+/*
+ * R-4.4.1.1-02 R-4.4.1.6-01, E-84: the server has discarded the client
+ * of a session in use.  The next operation makes a new client-id and session,
+ * gets the open back, and succeeds.
+ */
+static void dafs_recover_stale_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct recover_hook *hook = recover_hook_make(test);
+	struct qstr name = dafs_test_qstr("file");
+	struct dafs_opaque64 client, state_id;
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	recover_session(hook, "stale");
+	hook->how = (struct dafs_open_how) {
+		.owner = dafs_test_str("owner"),
+		.access = DAFS_OPEN_SHARE_ACCESS_READ,
+		.deny = DAFS_OPEN_SHARE_DENY_NONE,
+	};
+	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->ses, dafs_test_me(), &fix->dir, &name, &hook->how,
+					   &hook->opened));
+	client = recover_client_id(test, hook->ses);
+	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
+	state_id = hook->opened.state_id;
+	dafs_discard(test, "stale", 1);
+
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+	KUNIT_EXPECT_EQ(test, 0, hook->err);
+	KUNIT_EXPECT_MEMNEQ(test, client.b, hook->client_id.b, 8);
+	client = recover_client_id(test, hook->ses);
+	KUNIT_EXPECT_MEMEQ(test, client.b, hook->client_id.b, 8);
+	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
+	KUNIT_EXPECT_MEMNEQ(test, state_id.b, hook->opened.state_id.b, 8);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
+	KUNIT_EXPECT_EQ(test, 0, dafs_close(hook->ses, dafs_test_me(), &hook->opened.fh,
+					    &hook->opened.state_id));
+}
+
+/* By the first REGISTER_CRED of a user, where there is no response to look at. */
+static void dafs_recover_stale_cred_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	recover_session(hook, "stale cred");
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	dafs_discard(test, "stale cred", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_fixture_user(test, 1001, 1001)));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+}
+
+/* A connection that was lost, and nothing else: there is nothing to recover. */
+static void dafs_recover_not_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	recover_session(hook, "not stale");
+	recover_break(test, hook->ses);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, hook->calls);
+}
+
+/* R-5.2.5-07: what others want is not sent before that is over. */
+static void dafs_recover_first_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	hook->hold_ms = RAW_QUIET_MS;
+	recover_session(hook, "first");
+	dafs_discard(test, "first", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_FALSE(test, hook->early);
+	flush_work(&hook->other);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&hook->others));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+}
+
+/* A recovery that loses its connection begins again on another one. */
+static void dafs_recover_again_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	hook->fail = 2;
+	recover_session(hook, "again");
+	dafs_discard(test, "again", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 3, hook->calls);
+	recover_break(test, hook->ses);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 3, hook->calls);
+}
+
+/* Servers of the test's own. */
+
+/* Answers nothing but what sets sessions up. */
+static void recover_silent(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(conn->test, 0, raw_get_hdr(conn, msg, &hdr));
+	raw_serve_setup(conn, msg, &hdr);
+}
+
+static void recover_session_with(struct recover_hook *hook, struct raw_server *srv)
+{
+	srv->params.recover = recover_hook;
+	srv->params.recover_priv = hook;
+	hook->ses = dafs_fixture_session(hook->test, &srv->params);
+}
+
+/*
+ * umount -f: whoever recovers does not hold it up, even though the server does
+ * not answer.
+ */
+static void dafs_recover_shutdown_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+	unsigned long begin;
+
+	srv->request = recover_silent;
+	srv->params.timeo_ms = 60000;
+	recover_session_with(hook, srv);
+	hook->how.access = DAFS_OPEN_SHARE_ACCESS_READ;
+	hook->how.owner = dafs_test_str("owner");
+	srv->client_id.b[0]++;
+	recover_break(test, hook->ses);
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
+							    msecs_to_jiffies(RAW_WAIT_MS)));
+	begin = jiffies;
+	dafs_session_shutdown(hook->ses);
+	dafs_fixture_end_session(test, hook->ses);
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - begin), 30000);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, hook->err);
+}
+
+/* Sets sessions up, and then knows neither them nor their client. */
+static void recover_forgetful(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(conn->test, 0, raw_get_hdr(conn, msg, &hdr));
+	if (!raw_serve_setup(conn, msg, &hdr))
+		raw_answer(conn, &hdr, DAFSERR_STALE_CLIENTID, 8, NULL);
+}
+
+/*
+ * A server that forgets its clients at once ends operations, not the machine:
+ * neither does an operation try for ever, nor does the client connect as fast
+ * as it can.
+ */
+static void dafs_recover_never_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+
+	srv->request = recover_forgetful;
+	recover_session_with(hook, srv);
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 6);
+	/* a handle that can never be had: a soft session gives up */
+	srv->params.soft = true;
+	srv->params.retrans = 2;
+	hook->ses = dafs_fixture_session(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 12);
+	KUNIT_EXPECT_EQ(test, 0, hook->calls);
+}
+
+/* E-38: a server that grants larger requests than were asked for */
+static void dafs_grant_too_much_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+	struct dafs_conn *conn;
+
+	srv->opts.max_request_size = SZ_1M;
+	recover_session_with(hook, srv);
+	conn = dafs_conn_get(hook->ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	KUNIT_EXPECT_LE(test, conn->opts.max_request_size, srv->params.msg_size);
+	KUNIT_EXPECT_EQ(test, conn->opts.max_request_size, conn->op->limits.send_size);
+	dafs_conn_put(conn);
+}
+
+static struct kunit_case dafs_recover_cases[] = {
+	KUNIT_CASE_PARAM(dafs_discarded_session_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_unconfirmed_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_recover_stale_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_recover_stale_cred_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_recover_not_test),
+	KUNIT_CASE_PARAM(dafs_recover_first_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_recover_again_test),
+	KUNIT_CASE(dafs_recover_shutdown_test),
+	KUNIT_CASE(dafs_recover_never_test),
+	KUNIT_CASE(dafs_grant_too_much_test),
+	{}
+};
+
+static struct kunit_suite dafs_recover_suite = {
+	.name = "dafs_recover",
+	.test_cases = dafs_recover_cases,
+};
+
+kunit_test_suite(dafs_recover_suite);
