@@ -17,6 +17,7 @@ import argparse
 import functools
 import os
 import pathlib
+import re
 import select
 import signal
 import subprocess
@@ -198,8 +199,9 @@ def run_command(command, channel, timeout, sink):
 def exit_status(results):
     """What init reported of a guest's script."""
     for line in reversed(results):
-        if line.startswith("# exit "):
-            return int(line.split()[2])
+        match = re.fullmatch(r"# exit (\d+)", line.strip())
+        if match:
+            return int(match[1])
     return None
 
 
