@@ -53,12 +53,23 @@ static void dafs_fattr_owners(struct inode *inode, const struct iattr *iattr,
 	}
 }
 
+/*
+ * Set-id bits go when a file is written to, gets another size (both of which
+ * the VFS forces) or another owner.  The server sees to that in each case, for
+ * whoever may do it, while only the owner may ask for another mode.
+ */
+static bool dafs_mode_implied(unsigned int valid)
+{
+	return (valid & (ATTR_KILL_SUID | ATTR_KILL_SGID)) &&
+	       (valid & (ATTR_FORCE | ATTR_UID | ATTR_GID));
+}
+
 static void dafs_fattr_fill(struct inode *inode, const struct iattr *iattr,
 			    struct dafs_fattr *attr, struct dafs_id_strings *ids)
 {
 	unsigned int valid = iattr->ia_valid;
 
-	if (valid & ATTR_MODE)
+	if ((valid & ATTR_MODE) && !dafs_mode_implied(valid))
 		dafs_fattr_mode(attr, iattr->ia_mode);
 	if (valid & ATTR_SIZE) {
 		dafs_fattr_add(attr, DAFS_FATTR_OBJECT_SIZE);
@@ -165,19 +176,30 @@ static int dafs_setattr_prepare(struct inode *inode, const struct iattr *iattr)
 	return 0;
 }
 
-static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
-			      loff_t old_size)
+static void dafs_setattr_local(struct inode *inode, const struct iattr *iattr)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
-	/* An answer that is on its way must not bring the old ones back. */
-	dafs_own_change(di);
-	if (iattr->ia_valid & ATTR_SIZE)
-		dafs_set_size(inode, old_size, iattr->ia_size);
 	spin_lock(&di->lock);
 	setattr_copy(&nop_mnt_idmap, inode, iattr);
 	dafs_access_zap_locked(di);
 	spin_unlock(&di->lock);
+}
+
+static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
+			      loff_t old_size)
+{
+	/* An answer that is on its way must not bring the old ones back. */
+	dafs_own_change(DAFS_I(inode));
+	if (iattr->ia_valid & ATTR_SIZE)
+		dafs_set_size(inode, old_size, iattr->ia_size);
+	dafs_setattr_local(inode, iattr);
+}
+
+/* A write is going to take set-id bits away, at the server too. */
+static bool dafs_setattr_by_write(unsigned int valid)
+{
+	return dafs_mode_implied(valid) && !(valid & (ATTR_SIZE | ATTR_UID | ATTR_GID));
 }
 
 /**
@@ -201,6 +223,10 @@ int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry, struct iatt
 	loff_t old_size;
 	int err;
 
+	if (dafs_setattr_by_write(iattr->ia_valid)) {
+		dafs_setattr_local(inode, iattr);
+		return 0;
+	}
 	err = dafs_setattr_prepare(inode, iattr);
 	if (err)
 		return err;
