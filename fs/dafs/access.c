@@ -139,6 +139,16 @@ static int dafs_execute_ok(const struct inode *inode, int mask)
 	return inode->i_mode & 0111 ? 0 : -EACCES;
 }
 
+/*
+ * The server lets those read a file who may execute it, because executing is
+ * reading here.  Where the mode says that some may do no more, ask first.
+ */
+static bool dafs_read_by_execute(const struct inode *inode, int mask)
+{
+	return (mask & (MAY_READ | MAY_WRITE)) == MAY_READ && (inode->i_mode & 0111) &&
+	       (inode->i_mode & 0444) != 0444;
+}
+
 /**
  * dafs_vfs_permission() - check access for the VFS
  * @idmap: not used, id-mapped mounts are not supported
@@ -159,7 +169,8 @@ int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask)
 	if (!want)
 		return 0;
 	/* OPEN is going to check it, at no extra cost. */
-	if (S_ISREG(inode->i_mode) && (mask & MAY_OPEN) && !(mask & MAY_EXEC))
+	if (S_ISREG(inode->i_mode) && (mask & MAY_OPEN) && !(mask & MAY_EXEC) &&
+	    !dafs_read_by_execute(inode, mask))
 		return 0;
 	if (mask & MAY_NOT_BLOCK) {
 		if (!dafs_access_cached(DAFS_I(inode), cred, &granted))
