@@ -439,7 +439,7 @@ extern const struct file_operations dafs_dir_fops;
 /* open.c */
 struct dafs_open_state *dafs_open_state_get(struct inode *inode,
 					    struct dentry *dentry, u32 access,
-					    const struct cred *cred, bool created);
+					    const struct cred *cred, bool checked);
 
 /**
  * struct dafs_new_file - how a file is made

@@ -41,8 +41,9 @@ int dafs_file_open(struct inode *inode, struct file *file)
 	struct dafs_open_state *os;
 	int err;
 
+	/* Who executes a file has passed another check, and need not be a reader. */
 	os = dafs_open_state_get(inode, file->f_path.dentry, dafs_file_access(file),
-				 file->f_cred, created);
+				 file->f_cred, created || (file->f_flags & __FMODE_EXEC));
 	if (IS_ERR(os))
 		return PTR_ERR(os);
 	err = created ? 0 : dafs_revalidate(inode, file->f_cred,

@@ -313,13 +313,13 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
  * @dentry: a name of it
  * @access: DAFS_OPEN_SHARE_ACCESS_*
  * @cred: for whom
- * @created: dafs_open_state_create() has just made and opened it for @cred
+ * @checked: it is known that @cred may have it open so
  *
  * Context: may sleep.
  * Return: the open, or an ERR_PTR.
  */
 struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *dentry,
-					    u32 access, const struct cred *cred, bool created)
+					    u32 access, const struct cred *cred, bool checked)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_open_state *os;
@@ -331,7 +331,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 		os = dafs_open_state_find(di, access, cred);
 	if (os) {
 		/* The rights may have changed since the server checked them. */
-		err = created ? 0 : dafs_may(inode, cred, dafs_share_access_want(access));
+		err = checked ? 0 : dafs_may(inode, cred, dafs_share_access_want(access));
 		if (!err)
 			return os;
 		dafs_open_state_put(os, true);
