@@ -655,7 +655,8 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 		     test_bit(DAFS_INO_STALE_STAT, &di->flags);
 	int err;
 
-	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC) {
+	/* The server does not keep a removed directory for those who have it open. */
+	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC && !IS_DEADDIR(inode)) {
 		dafs_getattr_flush(inode, request_mask);
 		err = dafs_revalidate(inode, current_cred(), force);
 		if (err)
