@@ -1,0 +1,639 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What programs expect of a file system.
+
+  posix.py DIRECTORY SERVER OTHER CASE
+
+DIRECTORY is a file system as one client sees it, OTHER as another one does,
+and SERVER as the server itself. All may be the same: then that file system is
+tested. CASE is the name of a function case_*; its three arguments are empty
+directories there, or rather one.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import signal
+import socket
+import stat
+import sys
+import time
+import traceback
+
+PAGE = mmap.PAGESIZE
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def expect(got, want, what=""):
+    if got != want:
+        raise AssertionError(f"{what}: {got!r:.300} instead of {want!r:.300}")
+
+
+def fails(error, function, *args, **kwargs):
+    try:
+        function(*args, **kwargs)
+    except OSError as caught:
+        expect(errno.errorcode[caught.errno], errno.errorcode[error],
+               f"the error of {function.__name__}")
+    else:
+        raise AssertionError(f"{function.__name__} did not fail")
+
+
+@contextlib.contextmanager
+def opened(path, flags, mode=0o644):
+    fd = os.open(path, flags, mode)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def write_file(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def read_file(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def exit_status(function):
+    """Of a child that runs function: its status, or the signal, negative."""
+    child = os.fork()
+    if not child:
+        status = 1
+        with contextlib.suppress(Exception):
+            status = function() or 0
+        os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def forget():
+    """Clean pages, and what nobody uses of names and inodes."""
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+        file.write("3")
+
+
+# -- files: holes, sizes, mappings
+
+
+def pieces(fd, size):
+    """(start, end) of what SEEK_DATA and SEEK_HOLE take for data."""
+    end = 0
+    while end < size:
+        try:
+            start = os.lseek(fd, end, os.SEEK_DATA)
+        except OSError as error:
+            expect(error.errno, errno.ENXIO, "SEEK_DATA in the last hole")
+            return
+        end = os.lseek(fd, start, os.SEEK_HOLE)
+        yield start, end
+
+
+def case_sparse(top, server, other):
+    data = {0: b"first", 1 << 20: b"x" * 5000, (4 << 30) - 3: b"across 4 GiB",
+            (6 << 30) + 12345: b"last"}
+    size = (6 << 30) + 12349
+    with opened(f"{top}/f", os.O_RDWR | os.O_CREAT) as fd:
+        for pos, text in data.items():
+            os.pwrite(fd, text, pos)
+    for view in top, other, server:
+        with opened(f"{view}/f", os.O_RDONLY) as fd:
+            st = os.fstat(fd)
+            expect(st.st_size, size, f"size in {view}")
+            expect(st.st_blocks < 1000, True, f"holes take no space in {view}")
+            for pos, text in data.items():
+                expect(os.pread(fd, len(text), pos), text, f"{view} at {pos}")
+            expect(os.pread(fd, 70000, 2 << 30), bytes(70000), "the hole")
+            expect(os.pread(fd, 10, size), b"", "beyond the end")
+            parts = list(pieces(fd, size))
+            for pos, text in data.items():
+                expect(any(a <= pos and pos + len(text) <= b for a, b in parts),
+                       True, f"{pos} is data to lseek in {view}")
+            fails(errno.ENXIO, os.lseek, fd, size, os.SEEK_DATA)
+            fails(errno.ENXIO, os.lseek, fd, size, os.SEEK_HOLE)
+            expect(os.lseek(fd, size - 1, os.SEEK_HOLE), size, "the end is a hole")
+    with opened(f"{top}/f", os.O_RDWR) as fd:
+        with mmap.mmap(fd, 2 * PAGE, offset=(4 << 30) - PAGE) as mapped:
+            expect(mapped[PAGE - 3:PAGE + 9], b"across 4 GiB", "mapped")
+            mapped[PAGE + 9:PAGE + 16] = b" mapped"
+        os.ftruncate(fd, (4 << 30) + 100)
+    expect(read_at(f"{server}/f", (4 << 30) - 3, 200),
+           b"across 4 GiB mapped" + bytes(84), "what is left")
+
+
+def read_at(path, pos, count):
+    with opened(path, os.O_RDONLY) as fd:
+        return os.pread(fd, count, pos)
+
+
+def case_fallocate(top, server, other):
+    """Allocation is either done or refused, never pretended."""
+    keep_size, punch = 1, 2
+    write_file(f"{top}/f", b"x" * 10000)
+    with opened(f"{top}/f", os.O_RDWR) as fd:
+        for mode in 0, keep_size, keep_size | punch:
+            args = [ctypes.c_int(fd), ctypes.c_int(mode), ctypes.c_long(4096),
+                    ctypes.c_long(4096)]
+            done = LIBC.fallocate(*args) == 0
+            if not done:
+                expect(ctypes.get_errno(), errno.EOPNOTSUPP, "fallocate")
+            want = 4096 if done and mode & punch else 0
+            expect(os.pread(fd, 10000, 0).count(0), want, f"after mode {mode}")
+        os.posix_fallocate(fd, 0, 100000)
+    expect(os.stat(f"{top}/f").st_size, 100000, "size")
+    expect(os.stat(f"{server}/f").st_blocks >= 100000 // 512, True, "it is allocated")
+
+
+def case_limits(top, server, other):
+    with opened(f"{top}/f", os.O_RDWR | os.O_CREAT) as fd:
+        fails(errno.EFBIG, os.pwrite, fd, b"x", (1 << 63) - 2)
+        fails(errno.EFBIG, os.ftruncate, fd, (1 << 63) - 2)
+        fails(errno.EINVAL, os.ftruncate, fd, -1)
+        fails(errno.EINVAL, os.lseek, fd, -1, os.SEEK_SET)
+        expect(os.fstat(fd).st_size, 0, "size")
+        # The largest file that ext4 has.
+        os.pwrite(fd, b"x", (16 << 40) - 2 * PAGE)
+        expect(os.fstat(fd).st_size, (16 << 40) - 2 * PAGE + 1, "size")
+    expect(os.stat(f"{server}/f").st_size, (16 << 40) - 2 * PAGE + 1, "size")
+    fails(errno.EISDIR, os.open, top, os.O_WRONLY)
+    with opened(top, os.O_RDONLY) as fd:
+        fails(errno.EISDIR, os.read, fd, 1)
+
+
+def touch_mapped(mapped, pos):
+    signal.signal(signal.SIGBUS, signal.SIG_DFL)
+    return mapped[pos]
+
+
+def case_mapped(top, server, other):
+    """The size changes under a mapping."""
+    with opened(f"{top}/f", os.O_RDWR | os.O_CREAT) as fd:
+        os.write(fd, b"a" * (8 * PAGE))
+        mapped = mmap.mmap(fd, 8 * PAGE)
+        mapped[5 * PAGE:6 * PAGE] = b"b" * PAGE
+        os.ftruncate(fd, PAGE + 100)
+        expect(mapped[:2 * PAGE], b"a" * (PAGE + 100) + bytes(PAGE - 100), "cut")
+        expect(exit_status(lambda: touch_mapped(mapped, 2 * PAGE)),
+               -signal.SIGBUS, "beyond the end")
+        os.truncate(f"{top}/f", 8 * PAGE)
+        expect(mapped[:], b"a" * (PAGE + 100) + bytes(7 * PAGE - 100), "grown")
+        mapped[3 * PAGE] = 99
+        os.fsync(fd)
+        expect(read_file(f"{server}/f")[3 * PAGE:3 * PAGE + 2], b"c\0", "fsync")
+        private = mmap.mmap(fd, 8 * PAGE, flags=mmap.MAP_PRIVATE)
+        private[4 * PAGE] = 100
+        expect(os.pread(fd, 1, 4 * PAGE), b"\0", "a private mapping is private")
+        os.pwrite(fd, b"written", 4 * PAGE)
+        expect(mapped[4 * PAGE:4 * PAGE + 7], b"written", "a write shows")
+        os.unlink(f"{top}/f")
+        mapped[0] = 101
+        expect(os.pread(fd, 2, 0), b"ea", "after unlink")
+        private.close()
+        mapped.close()
+
+
+def case_append(top, server, other):
+    with opened(f"{top}/log", os.O_WRONLY | os.O_APPEND | os.O_CREAT) as fd, \
+            opened(f"{top}/log", os.O_WRONLY) as plain:
+        os.write(fd, b"one ")
+        os.pwrite(plain, b"two ", 4)
+        os.write(fd, b"three ")
+        os.ftruncate(plain, 4)
+        os.write(fd, b"four")
+    for view in top, server, other:
+        expect(read_file(f"{view}/log"), b"one four", view)
+
+    def writer(who):
+        with opened(f"{top}/many", os.O_WRONLY | os.O_APPEND | os.O_CREAT) as fd:
+            for i in range(200):
+                os.write(fd, f"{who} {i:03} {'x' * (i % 7)}\n".encode())
+
+    children = []
+    for who in range(4):
+        child = os.fork()
+        if not child:
+            writer(who)
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        expect(os.waitpid(child, 0)[1], 0, "a writer")
+    lines = read_file(f"{server}/many").decode().splitlines()
+    expect(sorted(lines), sorted(f"{who} {i:03} {'x' * (i % 7)}" for who in range(4)
+                                 for i in range(200)), "lines of four writers")
+
+
+# -- times
+
+
+def case_times(top, server, other):
+    giga = 10 ** 9
+    write_file(f"{top}/f", b"x")
+    os.mkdir(f"{top}/d")
+    os.symlink("x", f"{top}/l")
+    for name in "f", "d", "l":
+        for atime, mtime in ((1, giga - 1), (giga + 123456789, 2 * giga + 1),
+                             (-giga - 1, -1), (0, 4000000000 * giga + 7)):
+            os.utime(f"{top}/{name}", ns=(atime, mtime), follow_symlinks=False)
+            for view in top, server, other:
+                forget()
+                st = os.lstat(f"{view}/{name}")
+                expect((st.st_atime_ns, st.st_mtime_ns), (atime, mtime),
+                       f"times of {name} in {view}")
+    os.utime(f"{top}/f", ns=(giga, giga))
+    before = os.stat(f"{top}/f")
+    with opened(f"{top}/f", os.O_WRONLY) as fd:
+        time.sleep(0.05)
+        os.write(fd, b"y")
+        written = os.fstat(fd)
+        expect(written.st_mtime_ns > before.st_mtime_ns, True, "write sets mtime")
+        expect(written.st_ctime_ns > before.st_ctime_ns, True, "and ctime")
+        os.utime(fd, ns=(5, 6))
+        expect(os.fstat(fd).st_mtime_ns, 6, "utime after write")
+    expect(os.stat(f"{top}/f").st_mtime_ns, 6, "close does not set it again")
+    expect(os.stat(f"{server}/f").st_mtime_ns, 6, "nor on the server")
+    before = os.stat(f"{top}/f")
+    time.sleep(0.05)
+    os.chmod(f"{top}/f", 0o600)
+    after = os.stat(f"{top}/f")
+    expect(after.st_ctime_ns > before.st_ctime_ns, True, "chmod sets ctime")
+    expect(after.st_mtime_ns, 6, "and not mtime")
+    os.utime(f"{top}/d", ns=(giga, giga))
+    write_file(f"{top}/d/new", b"")
+    expect(os.stat(f"{top}/d").st_mtime_ns > giga, True, "create sets mtime")
+    with open(f"{top}/f", "wb"):
+        pass
+    expect(os.stat(f"{top}/f").st_mtime_ns > 6, True, "truncating open sets mtime")
+
+
+# -- names
+
+
+def case_names(top, server, other):
+    names = ["挨" * 85, "é" * 127 + "x", "n" * 255, " ", "-", "...", "\n", "\\",
+             "a\tb", "*?[]", "ﬀ", "é", "e\u0301", "𝄞", "\x01\x7f"]
+    for name in names:
+        write_file(f"{top}/{name}", name.encode())
+    for view in top, server, other:
+        expect(sorted(set(os.listdir(view)) - {"lost+found"}), sorted(names), view)
+        for name in names:
+            expect(read_file(f"{view}/{name}").decode(), name, f"content in {view}")
+    for name in names:
+        os.rename(f"{top}/{name}", f"{top}/{name[:-1]}z")
+        os.unlink(f"{server}/{name[:-1]}z")
+    for name in ("挨" * 85 + "x", "n" * 256):
+        fails(errno.ENAMETOOLONG, os.stat, f"{top}/{name}")
+        fails(errno.ENAMETOOLONG, write_file, f"{top}/{name}", b"")
+        fails(errno.ENAMETOOLONG, os.mkdir, f"{top}/{name}")
+        fails(errno.ENAMETOOLONG, os.symlink, "x", f"{top}/{name}")
+    write_file(f"{top}/f", b"")
+    fails(errno.ENAMETOOLONG, os.rename, f"{top}/f", f"{top}/{'n' * 256}")
+    fails(errno.ENOTDIR, os.stat, f"{top}/f/")
+    fails(errno.ENOTDIR, os.stat, f"{top}/f/x")
+    fails(errno.EISDIR, os.open, f"{top}/new/", os.O_CREAT | os.O_WRONLY)
+    fails(errno.ENOENT, os.stat, f"{top}/none")
+    fails(errno.ENOENT, os.open, f"{top}/none/new", os.O_CREAT | os.O_WRONLY)
+    fails(errno.EEXIST, os.open, f"{top}/f", os.O_CREAT | os.O_EXCL)
+    fails(errno.EEXIST, os.mkdir, f"{top}/f")
+    fails(errno.EEXIST, os.symlink, "x", f"{top}/f")
+    fails(errno.EEXIST, os.mkfifo, f"{top}/f")
+
+
+def case_symlinks(top, server, other):
+    target = "/".join(["t" * 99] * 41)[:4095]
+    os.symlink(target, f"{top}/long")
+    os.symlink("挨/拶", f"{top}/short")
+    for view in top, server, other:
+        expect(os.readlink(f"{view}/long"), target, f"4095 bytes in {view}")
+        expect(os.lstat(f"{view}/long").st_size, 4095, "its size")
+        expect(os.readlink(f"{view}/short"), "挨/拶", f"UTF-8 in {view}")
+    fails(errno.ENAMETOOLONG, os.symlink, target + "xx", f"{top}/longer")
+    fails(errno.EINVAL, os.readlink, top)
+    os.symlink("loop", f"{top}/loop")
+    fails(errno.ELOOP, os.stat, f"{top}/loop")
+    fails(errno.ELOOP, os.open, f"{top}/short", os.O_NOFOLLOW)
+    os.symlink("there", f"{top}/dangling")
+    fails(errno.ENOENT, os.open, f"{top}/dangling", os.O_RDONLY)
+    fails(errno.EEXIST, os.open, f"{top}/dangling", os.O_CREAT | os.O_EXCL)
+    write_file(f"{top}/dangling", b"made through the link")
+    expect(read_file(f"{server}/there"), b"made through the link", "its target")
+    # Replaced on the server: another target, not the one that was cached.
+    os.unlink(f"{server}/short")
+    os.symlink("new", f"{server}/short")
+    forget()
+    expect(os.readlink(f"{other}/short"), "new", "the new target")
+
+
+def case_deep(top, server, other):
+    """A path far longer than PATH_MAX, step by step."""
+    home = os.getcwd()
+    os.chdir(top)
+    depth = 150
+    for level in range(depth):
+        os.mkdir("d" * 200)
+        os.chdir("d" * 200)
+    write_file("bottom", b"deep")
+    fails(errno.ENAMETOOLONG, os.readlink, "/proc/self/cwd")
+    inode = os.stat(".").st_ino
+    forget()
+    expect(read_file("bottom"), b"deep", "the file below")
+    expect(os.stat(".").st_ino, inode, "the directory")
+    os.unlink("bottom")
+    for level in range(depth):
+        os.chdir("..")
+        os.rmdir("d" * 200)
+    expect(os.listdir("."), [], "all is removed")
+    os.chdir(home)
+    path = "/".join(["p" * 120] * 30)
+    os.makedirs(f"{top}/{path}")
+    write_file(f"{top}/{path}/f", b"x")
+    expect(read_file(f"{server}/{path}/f"), b"x", "by one path of 3.6 KB")
+    expect(read_file(f"{other}/{path}/f"), b"x", "from the other client")
+
+
+# -- directories
+
+
+def listing(path):
+    with os.scandir(path) as entries:
+        for entry in entries:
+            yield entry.name
+
+
+def case_directory(top, server, other):
+    """10,000 entries, read while others come and go."""
+    count = 10000
+    for i in range(count):
+        os.close(os.open(f"{server}/stays {i}", os.O_CREAT | os.O_WRONLY))
+        if not i % 20:
+            os.close(os.open(f"{server}/goes {i}", os.O_CREAT | os.O_WRONLY))
+    stays = {f"stays {i}" for i in range(count)}
+    seen = []
+    gone = 0
+    for number, name in enumerate(listing(top)):
+        seen.append(name)
+        if not number % 25 and gone < count:
+            view = other if number % 50 else top
+            os.unlink(f"{view}/goes {gone}")
+            write_file(f"{top}/comes {gone}", b"")
+            gone += 20
+    expect(len(seen), len(set(seen)), "each name is there once")
+    expect(stays - set(seen), set(), "what stayed was read")
+    expect(gone > 4000, True, "enough was changed")
+    now = set(os.listdir(server))
+    expect(set(os.listdir(top)) ^ now, set(), "read again")
+    expect(set(os.listdir(other)) ^ now, set(), "read by the other client")
+    # Removed while it is read, as rm -r does.
+    for i in range(1000, count):
+        os.unlink(f"{server}/stays {i}")
+    forget()
+    for name in listing(top):
+        os.unlink(f"{top}/{name}")
+    expect(os.listdir(server), [], "all is removed")
+
+
+def case_seekdir(top, server, other):
+    """telldir, seekdir and rewinddir."""
+    for i in range(500):
+        write_file(f"{server}/{i}", b"")
+    LIBC.opendir.restype = ctypes.c_void_p
+    LIBC.readdir.restype = ctypes.c_void_p
+    LIBC.telldir.restype = ctypes.c_long
+    handle = ctypes.c_void_p(LIBC.opendir(top.encode()))
+
+    def next_name():
+        entry = LIBC.readdir(handle)
+        return ctypes.string_at(entry + 19) if entry else None
+
+    names, places = [], []
+    while True:
+        places.append(LIBC.telldir(handle))
+        name = next_name()
+        if name is None:
+            break
+        names.append(name)
+    expect(len(names), 502, "entries")
+    for i in list(range(0, 502, 37)) + [0, 501]:
+        LIBC.seekdir(handle, ctypes.c_long(places[i]))
+        expect(next_name(), names[i], f"after seekdir to {i}")
+    write_file(f"{top}/new", b"")
+    LIBC.rewinddir(handle)
+    again = []
+    while (name := next_name()) is not None:
+        again.append(name)
+    expect(sorted(again), sorted([*names, b"new"]), "after rewinddir")
+    LIBC.closedir(handle)
+
+
+def case_rename(top, server, other):
+    write_file(f"{top}/a", b"a")
+    write_file(f"{top}/b", b"b")
+    os.mkdir(f"{top}/d")
+    os.mkdir(f"{top}/d/sub")
+    os.mkdir(f"{top}/empty")
+    fails(errno.ENOENT, os.rename, f"{top}/none", f"{top}/a")
+    fails(errno.EISDIR, os.rename, f"{top}/a", f"{top}/d")
+    fails(errno.ENOTDIR, os.rename, f"{top}/d", f"{top}/a")
+    fails(errno.ENOTEMPTY, os.rename, f"{top}/empty", f"{top}/d")
+    fails(errno.EINVAL, os.rename, f"{top}/d", f"{top}/d/sub/x")
+    fails(errno.ENOTEMPTY, os.rename, f"{top}/empty", f"{top}/d")
+    os.rename(f"{top}/a", f"{top}/a")
+    expect(read_file(f"{server}/a"), b"a", "renamed to itself")
+    with opened(f"{top}/a", os.O_RDWR) as old, opened(f"{top}/b", os.O_RDWR) as new:
+        os.rename(f"{top}/b", f"{top}/a")
+        expect(os.pread(old, 9, 0), b"a", "the replaced file is still open")
+        expect(os.fstat(old).st_nlink, 0, "and has no name")
+        os.pwrite(old, b"nameless", 0)
+        os.fsync(old)
+        expect(os.pread(old, 9, 0), b"nameless", "and is written to")
+        os.pwrite(new, b"renamed", 0)
+        expect(os.fstat(new).st_nlink, 1, "names of the other")
+    for view in top, server, other:
+        expect(read_file(f"{view}/a"), b"renamed", view)
+        expect(os.path.exists(f"{view}/b"), False, f"the old name in {view}")
+    os.rename(f"{top}/d", f"{top}/empty")
+    expect(os.listdir(f"{top}/empty"), ["sub"], "an empty directory is replaced")
+    os.rename(f"{top}/empty/sub", f"{top}/up")
+    expect(os.stat(f"{top}/up/..").st_ino, os.stat(top).st_ino, "its parent")
+    expect(os.stat(f"{top}/empty").st_nlink, 2, "links of where it was")
+    os.chdir(f"{top}/up")
+    os.rename(f"{top}/up", f"{top}/empty/down")
+    write_file("here", b"x")
+    expect(read_file(f"{server}/empty/down/here"), b"x", "the current directory moved")
+    os.chdir("/")
+
+
+def case_unlink(top, server, other):
+    fails(errno.EISDIR, os.unlink, top)
+    write_file(f"{top}/f", b"data")
+    fails(errno.ENOTDIR, os.rmdir, f"{top}/f")
+    os.mkdir(f"{top}/d")
+    write_file(f"{top}/d/f", b"")
+    fails(errno.ENOTEMPTY, os.rmdir, f"{top}/d")
+    with opened(f"{top}/f", os.O_RDWR) as fd:
+        os.unlink(f"{top}/f")
+        fails(errno.ENOENT, os.stat, f"{top}/f")
+        expect(os.fstat(fd).st_nlink, 0, "links")
+        expect(os.pread(fd, 9, 0), b"data", "an open file without a name")
+        os.pwrite(fd, b"y" * 100000, 50)
+        os.fsync(fd)
+        os.ftruncate(fd, 60000)
+        forget()
+        expect(os.pread(fd, 100000, 0), b"data" + bytes(46) + b"y" * 59950, "written")
+        os.fchmod(fd, 0o600)
+        expect(stat.S_IMODE(os.fstat(fd).st_mode), 0o600, "its mode")
+        # The name is free for another file.
+        write_file(f"{top}/f", b"new")
+        expect(read_file(f"{other}/f"), b"new", "another file of that name")
+        expect(os.pread(fd, 4, 0), b"data", "is another one")
+    expect(read_file(f"{top}/f"), b"new", "after close")
+    with opened(f"{top}/d", os.O_RDONLY) as fd:
+        os.unlink(f"{top}/d/f")
+        os.rmdir(f"{top}/d")
+        fails(errno.ENOENT, os.open, "x", os.O_CREAT | os.O_WRONLY, dir_fd=fd)
+        expect(os.fstat(fd).st_nlink, 0, "links of a removed directory")
+
+
+def case_special(top, server, other):
+    os.mkfifo(f"{top}/fifo")
+    child = os.fork()
+    if not child:
+        write_file(f"{top}/fifo", b"through the fifo")
+        os._exit(0)
+    expect(read_file(f"{top}/fifo"), b"through the fifo", "fifo")
+    os.waitpid(child, 0)
+    with socket.socket(socket.AF_UNIX) as listener, \
+            socket.socket(socket.AF_UNIX) as client:
+        listener.bind(f"{top}/socket")
+        listener.listen()
+        client.connect(f"{top}/socket")
+        client.send(b"hello")
+        expect(listener.accept()[0].recv(9), b"hello", "socket")
+    os.mknod(f"{top}/zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
+    expect(read_at(f"{top}/zero", 0, 3), bytes(3), "/dev/zero")
+    for view in top, server, other:
+        expect([stat.filemode(os.lstat(f"{view}/{name}").st_mode)[0]
+                for name in ("fifo", "socket", "zero")], ["p", "s", "c"], view)
+
+
+def case_locks(top, server, other):
+    """flock and fcntl, among the processes of one client."""
+    write_file(f"{top}/f", b"x" * 100)
+
+    def blocked(lock, *args):
+        def child():
+            with opened(f"{top}/f", os.O_RDWR) as fd:
+                try:
+                    lock(fd, *args)
+                except OSError as error:
+                    return error.errno
+        return exit_status(child) in (errno.EAGAIN, errno.EACCES)
+
+    with opened(f"{top}/f", os.O_RDWR) as fd:
+        fcntl.flock(fd, fcntl.LOCK_SH)
+        expect(blocked(fcntl.flock, fcntl.LOCK_SH | fcntl.LOCK_NB), False, "shared")
+        expect(blocked(fcntl.flock, fcntl.LOCK_EX | fcntl.LOCK_NB), True, "exclusive")
+        fcntl.flock(fd, fcntl.LOCK_UN)
+        expect(blocked(fcntl.flock, fcntl.LOCK_EX | fcntl.LOCK_NB), False, "unlocked")
+        fcntl.lockf(fd, fcntl.LOCK_EX, 10, 20)
+        write_nb = fcntl.LOCK_EX | fcntl.LOCK_NB
+        expect(blocked(fcntl.lockf, write_nb, 10, 10), False, "before the range")
+        expect(blocked(fcntl.lockf, write_nb, 1, 29), True, "its end")
+        expect(blocked(fcntl.lockf, write_nb, 0, 30), False, "after the range")
+        with opened(f"{top}/f", os.O_RDONLY):
+            pass
+        expect(blocked(fcntl.lockf, write_nb, 1, 29), False, "close has unlocked")
+
+
+# -- file systems
+
+
+def case_statfs(top, server, other):
+    mine, theirs = os.statvfs(top), os.statvfs(server)
+    expect(mine.f_namemax, 255, "longest name")
+    for field in "f_blocks", "f_bfree", "f_bavail":
+        expect(getattr(mine, field) * mine.f_frsize,
+               getattr(theirs, field) * theirs.f_frsize, field)
+    for field in "f_files", "f_ffree":
+        expect(getattr(mine, field), getattr(theirs, field), field)
+    write_file(f"{top}/f", b"x" * 1000000)
+    used = mine.f_bfree * mine.f_frsize - os.statvfs(top).f_bfree * mine.f_frsize
+    expect(1000000 <= used < 1200000, True, "what a file takes")
+
+
+def by_cached_write(path, data):
+    with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
+        os.write(fd, data)
+        os.fsync(fd)
+
+
+def by_close(path, data):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+    try:
+        if os.write(fd, data) != len(data):
+            raise OSError(errno.ENOSPC, "short")
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.close(fd)
+        raise
+    os.close(fd)
+
+
+def by_direct_write(path, data):
+    memory = mmap.mmap(-1, len(data))
+    memory[:] = data
+    with opened(path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT) as fd:
+        if os.write(fd, memory) != len(data):
+            raise OSError(errno.ENOSPC, "short")
+
+
+def by_mapping(path, data):
+    with opened(path, os.O_RDWR | os.O_CREAT) as fd:
+        os.ftruncate(fd, len(data))
+        with mmap.mmap(fd, len(data)) as mapped:
+            mapped[:] = data
+            mapped.flush()
+
+
+def case_full(top, server, other):
+    """Whatever was said to be written is there, though the disk is full."""
+    length = 40 * PAGE
+    for how in by_cached_write, by_close, by_direct_write, by_mapping:
+        written = {}
+        for i in range(10000):
+            path = f"{i}"
+            data = f"{how.__name__} {i} ".encode() * length
+            data = data[:length]
+            try:
+                how(f"{top}/{path}", data)
+            except OSError as error:
+                expect(errno.errorcode[error.errno], "ENOSPC", how.__name__)
+                break
+            written[path] = data
+        expect(len(written) > 10, True, f"files by {how.__name__}")
+        forget()
+        for path, data in written.items():
+            expect(read_file(f"{server}/{path}") == data, True,
+                   f"{path} by {how.__name__}")
+        for path in os.listdir(top):
+            os.unlink(f"{top}/{path}")
+
+
+def main():
+    top, server, other, name = sys.argv[1:]
+    os.umask(0o022)
+    os.mkdir(f"{top}/{name}")
+    try:
+        globals()[f"case_{name}"](*(f"{view}/{name}" for view in (top, server, other)))
+    except (AssertionError, OSError):
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
