@@ -1,0 +1,32 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Users, groups, modes, set-id bits, umask: the same answers as ext4 gives.
+# bed: um
+# timeout: 600
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+make_backing /srv/local 64
+mkdir -m 777 /srv/data/squashed
+load_modules /srv/data:no_root_squash,/srv/data/squashed
+mount_dafs data /mnt/dafs && mount_dafs data /mnt/setup noac &&
+	mount_dafs squashed /mnt/squashed noac || tap_bail "no mounts"
+chmod 755 /srv /srv/local /mnt/dafs /mnt
+
+as_ext4()
+{
+	python3 -B "$BED/../posix/permissions.py" "$@"
+}
+
+for case in files directories creation open_files search programs; do
+	tap_run "users, $case" as_ext4 /srv/local /mnt/dafs $case
+done
+for case in files directories creation; do
+	tap_run "squashed root, $case" as_ext4 --squashed /mnt/squashed \
+		/srv/local /mnt/setup/squashed $case
+done
+umount /mnt/dafs /mnt/setup /mnt/squashed
+tap_done
