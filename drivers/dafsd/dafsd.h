@@ -338,7 +338,7 @@ extern bool dafsd_auth_none;
  * struct dafsd_export - a directory tree that clients may reach
  * @ref: one of configfs, one of each filehandle in use
  * @node: in the list of exports
- * @name: its name in the pseudo root, one component
+ * @name: its name, a path in the name space without a slash at either end
  * @path: the tree
  * @fshandle: first 16 bytes of all its filehandles
  * @read_only: refuse changes with ROFS
@@ -348,7 +348,7 @@ extern bool dafsd_auth_none;
  * @anon_gid: see above
  * @enabled: served; cleared when the export is taken away, see dafsd_open_add()
  * @whole_fs: the tree is a whole file system, so everything in it is inside
- * @number: position in the pseudo root, not used twice
+ * @number: position in pseudo directories, not used twice
  * @rcu: frees it
  */
 struct dafsd_export {
@@ -379,13 +379,17 @@ void dafsd_export_put(struct dafsd_export *exp);
 
 /**
  * struct dafsd_fh - a filehandle resolved
- * @exp: its export, NULL for the pseudo root
- * @dentry: the object, NULL for the pseudo root
+ * @exp: its export, NULL for a pseudo directory
+ * @dentry: the object, NULL for a pseudo directory
+ * @below: of a pseudo directory but the root: an export to which it leads
+ * @len: bytes of its path, with which the name of @below begins
  * @wants_write: mnt_want_write() is held
  */
 struct dafsd_fh {
 	struct dafsd_export *exp;
 	struct dentry *dentry;
+	struct dafsd_export *below;
+	u32 len;
 	bool wants_write;
 };
 

@@ -13,6 +13,7 @@
 #include <linux/rculist.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include "vfs.h"
 
 /* Guards changes of the list. */
@@ -100,8 +101,8 @@ struct dafsd_export *dafsd_export_find(const u8 *fshandle)
 }
 
 /**
- * dafsd_export_find_name() - find an export by its name in the pseudo root
- * @name: the name
+ * dafsd_export_find_name() - find an export by its name
+ * @name: a path in the name space, without a slash at either end
  *
  * Context: as dafsd_export_find().
  * Return: a reference, or NULL.
@@ -121,6 +122,121 @@ struct dafsd_export *dafsd_export_find_name(const struct dafs_str *name)
 	}
 	rcu_read_unlock();
 	return NULL;
+}
+
+/**
+ * dafsd_export_rest() - the part of an export's name that follows a path
+ * @exp: export
+ * @path: as in dafsd_export_find_name(), empty for the root
+ *
+ * Context: any.
+ * Return: the components behind @path, or NULL if the export is not below it.
+ */
+const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_str *path)
+{
+	if (!path->len)
+		return exp->name;
+	if (strncmp(exp->name, (const char *)path->data, path->len) ||
+	    exp->name[path->len] != '/')
+		return NULL;
+	return exp->name + path->len + 1;
+}
+
+/**
+ * dafsd_export_find_below() - find an export whose name goes on from a path
+ * @path: as in dafsd_export_rest()
+ *
+ * Context: as dafsd_export_find().
+ * Return: a reference, or NULL.
+ */
+struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path)
+{
+	struct dafsd_export *exp;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
+		if (!dafsd_export_rest(exp, path) || !kref_get_unless_zero(&exp->ref))
+			continue;
+		rcu_read_unlock();
+		return exp;
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
+/**
+ * dafsd_export_leads() - do names of exports go on from a path?
+ * @path: as in dafsd_export_rest()
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_export_leads(const struct dafs_str *path)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (dafsd_export_rest(exp, path))
+			return true;
+	return false;
+}
+
+static struct dafs_str dafsd_export_path(const struct dafsd_export *exp)
+{
+	return (struct dafs_str){ .len = strlen(exp->name), .data = (const u8 *)exp->name };
+}
+
+/**
+ * dafsd_export_outer() - the export that a path of the name space is in
+ * @path: as in dafsd_export_rest(); an export of this very name does not count
+ *
+ * Context: under RCU or dafsd_exports_lock, and so is what is returned.
+ * Return: the export with the longest name that leads to @path, or NULL.
+ */
+struct dafsd_export *dafsd_export_outer(const struct dafs_str *path)
+{
+	struct dafsd_export *exp, *outer = NULL;
+	size_t len, longest = 0;
+
+	list_for_each_entry_rcu(exp, &dafsd_exports, node,
+				lockdep_is_held(&dafsd_exports_lock)) {
+		len = strlen(exp->name);
+		if (len <= longest || len >= path->len || path->data[len] != '/' ||
+		    memcmp(exp->name, path->data, len))
+			continue;
+		longest = len;
+		outer = exp;
+	}
+	return outer;
+}
+
+/**
+ * dafsd_export_is_first() - is this the first export of a directory's entry?
+ * @exp: an export below @path
+ * @path: as in dafsd_export_rest()
+ * @len: bytes of the first component behind @path
+ *
+ * Context: any.
+ * Return: false if an export before @exp has the same entry in its name.
+ */
+bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str *path, size_t len)
+{
+	const char *name = dafsd_export_rest(exp, path);
+	struct dafsd_export *other;
+	const char *rest;
+	bool first = true;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(other, &dafsd_exports, node) {
+		if (other->number >= exp->number)
+			break;
+		rest = dafsd_export_rest(other, path);
+		if (rest && strcspn(rest, "/") == len && !memcmp(rest, name, len))
+			first = false;
+	}
+	rcu_read_unlock();
+	return first;
 }
 
 /**
@@ -239,14 +355,60 @@ static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
 	return 0;
 }
 
+/* Where the name of an export leads into another one, a directory must be. */
+static int dafsd_export_check_inside(const struct dafsd_export *outer,
+				     const struct dafsd_export *inner)
+{
+	const struct dafs_str path = dafsd_export_path(outer);
+	struct path dir;
+	int err;
+
+	err = vfs_path_lookup(outer->path.dentry, outer->path.mnt,
+			      dafsd_export_rest(inner, &path),
+			      LOOKUP_DIRECTORY | LOOKUP_NO_SYMLINKS, &dir);
+	if (!err)
+		path_put(&dir);
+	return err;
+}
+
+/* Without it there would be exports that no LOOKUP leads to (R-4.1.4-07). */
+static int dafsd_export_check_place(const struct dafsd_export *exp)
+{
+	const struct dafs_str name = dafsd_export_path(exp);
+	const struct dafsd_export *outer, *other;
+	struct dafs_str path;
+	int err = 0;
+
+	lockdep_assert_held(&dafsd_exports_lock);
+	outer = dafsd_export_outer(&name);
+	if (outer)
+		err = dafsd_export_check_inside(outer, exp);
+	list_for_each_entry(other, &dafsd_exports, node) {
+		if (err)
+			break;
+		if (!dafsd_export_rest(other, &name))
+			continue;
+		path = dafsd_export_path(other);
+		outer = dafsd_export_outer(&path);
+		/* one in between hides it from @exp */
+		if (!outer || strlen(outer->name) < name.len)
+			err = dafsd_export_check_inside(exp, other);
+	}
+	return err;
+}
+
 static int dafsd_export_publish(struct dafsd_export *exp)
 {
 	struct dafsd_export *other;
+	int err;
 
 	guard(mutex)(&dafsd_exports_lock);
 	list_for_each_entry(other, &dafsd_exports, node)
-		if (!memcmp(other->fshandle, exp->fshandle, DAFS_FSHANDLE_SIZE))
+		if (!strcmp(other->name, exp->name))
 			return -EEXIST;
+	err = dafsd_export_check_place(exp);
+	if (err)
+		return err;
 	exp->number = dafsd_export_numbers++;
 	exp->enabled = true;
 	list_add_tail_rcu(&exp->node, &dafsd_exports);
@@ -256,13 +418,13 @@ static int dafsd_export_publish(struct dafsd_export *exp)
 
 /**
  * dafsd_export_serve() - let clients reach a directory tree
- * @name: its name in the pseudo root
+ * @name: its name, a path in the name space
  * @conf: what and how
  *
  * Context: may sleep; looks the path up as the caller sees it.
  * Return: what dafsd_export_withdraw() ends, or an ERR_PTR: -EINVAL if there is
- * no path or the file system cannot be exported, -EEXIST, or what looking up
- * the path said.
+ * no path or the file system cannot be exported, -EEXIST if the name is taken,
+ * or what looking up the path, or the name inside another export, said.
  */
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf)
 {
@@ -288,6 +450,7 @@ free:
 	kfree(exp);
 	return ERR_PTR(err);
 }
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
 
 /**
  * dafsd_export_withdraw() - take an export away from clients
@@ -308,3 +471,4 @@ void dafsd_export_withdraw(struct dafsd_export *exp)
 	dafsd_opens_release_export(exp);
 	dafsd_export_put(exp);
 }
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_withdraw);

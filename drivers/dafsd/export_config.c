@@ -2,7 +2,7 @@
 /*
  * The settings of exports.  The administrator makes them in configfs,
  *
- *	/sys/kernel/config/dafsd/exports/NAME/{path,enable,...}
+ *	/sys/kernel/config/dafsd/exports/NAME/{name,path,enable,...}
  *
  * or names them in the module parameter "exports"; those appear in configfs
  * too, where they can be disabled and changed but not removed.
@@ -31,7 +31,7 @@ struct dafsd_export_item {
 static char *dafsd_exports_param;
 module_param_named(exports, dafsd_exports_param, charp, 0444);
 MODULE_PARM_DESC(exports,
-		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID or name=NAME (default: last component of PATH). Example: exports=/srv/data,/home:ro:name=homes");
+		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID or name=NAME (default: last component of PATH; may be a path itself). Example: exports=/srv/data,/home:ro:name=homes");
 
 static DEFINE_MUTEX(dafsd_config_mutex);
 
@@ -42,7 +42,7 @@ static int dafsd_export_enable(struct dafsd_export_item *item)
 	struct dafsd_export *exp;
 
 	lockdep_assert_held(&dafsd_config_mutex);
-	exp = dafsd_export_serve(config_item_name(&item->group.cg_item), &item->conf);
+	exp = dafsd_export_serve(item->conf.name, &item->conf);
 	if (IS_ERR(exp))
 		return PTR_ERR(exp);
 	item->exp = exp;
@@ -112,6 +112,20 @@ DAFSD_EXPORT_ATTR(all_squash, dafsd_export_set_bool, "%d\n");
 DAFSD_EXPORT_ATTR(anon_uid, dafsd_export_set_id, "%u\n");
 DAFSD_EXPORT_ATTR(anon_gid, dafsd_export_set_id, "%u\n");
 
+/* Takes over @text, a copy of the first line of what was written. */
+static ssize_t dafsd_export_set_text(struct config_item *ci, char **setting, char *text,
+				     size_t len)
+{
+	guard(mutex)(&dafsd_config_mutex);
+	if (to_export_item(ci)->exp) {
+		kfree(text);
+		return -EBUSY;
+	}
+	kfree(*setting);
+	*setting = text;
+	return len;
+}
+
 static ssize_t dafsd_export_path_show(struct config_item *ci, char *page)
 {
 	guard(mutex)(&dafsd_config_mutex);
@@ -120,23 +134,55 @@ static ssize_t dafsd_export_path_show(struct config_item *ci, char *page)
 
 static ssize_t dafsd_export_path_store(struct config_item *ci, const char *page, size_t len)
 {
-	struct dafsd_export_item *item = to_export_item(ci);
 	size_t used = strcspn(page, "\n");
 	char *path;
 
 	if (!used)
 		return -EINVAL;
-	guard(mutex)(&dafsd_config_mutex);
-	if (item->exp)
-		return -EBUSY;
 	path = kstrndup(page, used, GFP_KERNEL);
 	if (!path)
 		return -ENOMEM;
-	kfree(item->conf.path);
-	item->conf.path = path;
-	return len;
+	return dafsd_export_set_text(ci, &to_export_item(ci)->conf.path, path, len);
 }
 CONFIGFS_ATTR(dafsd_export_, path);
+
+/* Names of objects with single slashes between them, not too long for a path. */
+static bool dafsd_export_name_ok(const char *name)
+{
+	const char *at = name;
+	struct dafs_str part;
+
+	if (strlen(name) >= PATH_MAX)
+		return false;
+	for (;;) {
+		part = (struct dafs_str){ .len = strcspn(at, "/"), .data = (const u8 *)at };
+		if (dafsd_name_check_change(&part))
+			return false;
+		if (!at[part.len])
+			return true;
+		at += part.len + 1;
+	}
+}
+
+static ssize_t dafsd_export_name_show(struct config_item *ci, char *page)
+{
+	guard(mutex)(&dafsd_config_mutex);
+	return scnprintf(page, PAGE_SIZE, "%s\n", to_export_item(ci)->conf.name);
+}
+
+static ssize_t dafsd_export_name_store(struct config_item *ci, const char *page, size_t len)
+{
+	char *name = kstrndup(page, strcspn(page, "\n"), GFP_KERNEL);
+
+	if (!name)
+		return -ENOMEM;
+	if (!dafsd_export_name_ok(name)) {
+		kfree(name);
+		return -EINVAL;
+	}
+	return dafsd_export_set_text(ci, &to_export_item(ci)->conf.name, name, len);
+}
+CONFIGFS_ATTR(dafsd_export_, name);
 
 static ssize_t dafsd_export_enable_show(struct config_item *ci, char *page)
 {
@@ -161,6 +207,7 @@ static ssize_t dafsd_export_enable_store(struct config_item *ci, const char *pag
 CONFIGFS_ATTR(dafsd_export_, enable);
 
 static struct configfs_attribute *dafsd_export_attrs[] = {
+	&dafsd_export_attr_name,
 	&dafsd_export_attr_path,
 	&dafsd_export_attr_read_only,
 	&dafsd_export_attr_root_squash,
@@ -175,6 +222,7 @@ static void dafsd_export_item_release(struct config_item *ci)
 {
 	struct dafsd_export_item *item = to_export_item(ci);
 
+	kfree(item->conf.name);
 	kfree(item->conf.path);
 	kfree(item);
 }
@@ -189,21 +237,31 @@ static const struct config_item_type dafsd_export_type = {
 	.ct_owner = THIS_MODULE,
 };
 
+/* In configfs a slash is an exclamation mark, as in the names of block devices. */
 static struct dafsd_export_item *dafsd_export_item_new(const char *name)
 {
-	const struct dafs_str str = { .len = strlen(name), .data = (const u8 *)name };
 	struct dafsd_export_item *item;
+	char *dir;
 
-	if (dafsd_name_check_change(&str))
+	if (!dafsd_export_name_ok(name))
 		return ERR_PTR(-EINVAL);
 	item = kzalloc(sizeof(*item), GFP_KERNEL);
 	if (!item)
 		return ERR_PTR(-ENOMEM);
+	item->conf.name = kstrdup(name, GFP_KERNEL);
+	dir = kstrdup(name, GFP_KERNEL);
+	if (!item->conf.name || !dir) {
+		kfree(dir);
+		kfree(item->conf.name);
+		kfree(item);
+		return ERR_PTR(-ENOMEM);
+	}
 	INIT_LIST_HEAD(&item->node);
 	item->conf.root_squash = true;
 	item->conf.anon_uid = DAFSD_ANON_ID;
 	item->conf.anon_gid = DAFSD_ANON_ID;
-	config_group_init_type_name(&item->group, name, &dafsd_export_type);
+	config_group_init_type_name(&item->group, strreplace(dir, '/', '!'), &dafsd_export_type);
+	kfree(dir);
 	return item;
 }
 

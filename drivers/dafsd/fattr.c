@@ -70,8 +70,9 @@ static void dafsd_fattr_time_delta(struct dafs_fattr *attr, u32 granularity)
 	attr->time_delta.nseconds = granularity % NSEC_PER_SEC;
 }
 
-/* The pseudo root changes when an export comes or goes, and has no owner but root. */
-static void dafsd_fattr_pseudo_root(struct dafs_fattr *attr, struct dafsd_fattr_names *names)
+/* Pseudo directories change when an export comes or goes, and have no owner but root. */
+static void dafsd_fattr_pseudo(const struct dafsd_fh *fh, struct dafs_fattr *attr,
+			       struct dafsd_fattr_names *names)
 {
 	u64 change = dafsd_exports_change();
 	struct timespec64 ts = ns_to_timespec64(change);
@@ -79,7 +80,7 @@ static void dafsd_fattr_pseudo_root(struct dafs_fattr *attr, struct dafsd_fattr_
 		.result_mask = STATX_BASIC_STATS | STATX_BTIME,
 		.mode = S_IFDIR | 0555,
 		.nlink = 2,
-		.ino = 1,
+		.ino = dafsd_pseudo_ino(fh),
 		.atime = ts,
 		.btime = ts,
 		.ctime = ts,
@@ -129,7 +130,7 @@ static void dafsd_fattr_mime_type(struct dentry *dentry, struct dafs_fattr *attr
 
 /**
  * dafsd_fattr_get() - the attributes of an object
- * @fh: the object or the pseudo root
+ * @fh: the object or a pseudo directory
  * @wanted: attr_request_bitmap
  * @attr: filled; attributes that are not supported are included but not valid,
  *	unknown ones are not included (E-20)
@@ -150,10 +151,10 @@ u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *at
 	attr->included = wanted & DAFS_FATTR_ALL;
 	attr->valid = attr->included & DAFSD_FATTR_READABLE;
 	if ((attr->valid & DAFS_FATTR_FILEHANDLE) &&
-	    dafsd_fh_compose(fh->exp, fh->dentry, &attr->filehandle))
+	    dafsd_fh_to_wire(fh, &attr->filehandle))
 		attr->valid &= ~DAFS_FATTR_FILEHANDLE;
 	if (dafsd_fh_is_root(fh)) {
-		dafsd_fattr_pseudo_root(attr, names);
+		dafsd_fattr_pseudo(fh, attr, names);
 		return DAFS_STATUS_OK;
 	}
 	/* before the rest, so that it is never newer than what it stands for */

@@ -2,7 +2,7 @@
 /*
  * Filehandles (4.1.4, 6.1.4).
  *
- * The 16 bytes of the fshandle name an export, or the pseudo root.  The fileid
+ * The 16 bytes of the fshandle name an export, or a pseudo file system.  The fileid
  * carries what exportfs made of the object, so that a filehandle is good for
  * as long as the object lives, across restarts of the server.
  *
@@ -20,28 +20,7 @@
 #include <linux/namei.h>
 #include "vfs.h"
 
-#define DAFSD_FILEID_VERSION	1
-#define DAFSD_FID_WORDS		11
-
-/**
- * struct dafsd_fileid - the fileid of a filehandle of this server
- * @version: DAFSD_FILEID_VERSION; a fileid of zeros does not occur (E-111)
- * @type: enum fid_type, FILEID_ROOT for the root of the export
- * @words: of @fid in use
- * @reserved: zero
- * @fid: from exportfs; the rest is zero
- */
-struct dafsd_fileid {
-	u8 version;
-	u8 type;
-	u8 words;
-	u8 reserved;
-	u32 fid[DAFSD_FID_WORDS];
-};
-
-static_assert(sizeof(struct dafsd_fileid) == DAFS_FILEID_SIZE);
-
-static const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE] __nonstring = "DAFS pseudo root";
+const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE] __nonstring = "DAFS pseudo root";
 
 /* The server itself: decodes filehandles whatever the caller may do. */
 static const struct cred *dafsd_server_cred;
@@ -187,6 +166,8 @@ u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd
 	memcpy(&id, wire->fileid, sizeof(id));
 	if (!dafsd_fileid_sane(&id))
 		return DAFSERR_BADHANDLE;
+	if (id.type == DAFSD_FILEID_PSEUDO)
+		return dafsd_pseudo_get(wire, fh);
 	if (memcmp(wire->fshandle, dafsd_pseudo_fshandle, DAFS_FSHANDLE_SIZE))
 		return dafsd_fh_get_export(rq, wire, &id, fh);
 	return id.type == FILEID_ROOT ? DAFS_STATUS_OK : DAFSERR_BADHANDLE;
@@ -223,11 +204,14 @@ void dafsd_fh_put(struct dafsd_fh *fh)
 	dput(fh->dentry);
 	if (fh->exp)
 		dafsd_export_put(fh->exp);
+	if (fh->below)
+		dafsd_export_put(fh->below);
 	memset(fh, 0, sizeof(*fh));
 }
 
 /**
- * dafsd_fh_is_root() - does a filehandle name the pseudo root?
+ * dafsd_fh_is_root() - does a filehandle name the pseudo root, or a directory
+ * that leads from there to an export?
  * @fh: filehandle
  *
  * Context: any.
@@ -264,26 +248,16 @@ u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_expo
 	return DAFS_STATUS_OK;
 }
 
-/**
- * dafsd_fh_cross() - go down to what is mounted on a directory
- * @rq: as in dafsd_fh_enter()
- * @fh: moved if its object is a mount point and what is mounted there is
- *	exported by itself (R-4.1.4-06); otherwise the covered directory shows
- *
- * Context: may sleep.
- * Return: OK, or an error of dafsd_fh_enter() or of an automount.
- */
-u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+/* Go to the export of this very directory, or of what is mounted on it. */
+static u32 dafsd_fh_cross_mount(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
+	struct path path = dafsd_fh_path(fh);
 	struct dafsd_export *exp;
-	struct path path;
-	int err;
+	int err = 0;
 
-	if (!d_mountpoint(fh->dentry))
-		return DAFS_STATUS_OK;
-	path = dafsd_fh_path(fh);
 	path_get(&path);
-	err = follow_down(&path, 0);
+	if (d_mountpoint(path.dentry))
+		err = follow_down(&path, 0);
 	exp = err ? NULL : dafsd_export_find_path(&path);
 	path_put(&path);
 	if (err)
@@ -291,32 +265,59 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	return exp ? dafsd_fh_enter(rq, fh, exp) : DAFS_STATUS_OK;
 }
 
-/**
- * dafsd_fh_up() - go to the parent directory (6.5.22)
- * @fh: a directory; on success its parent, the pseudo root for the root of an
- *	export, wherever that is mounted
- *
- * Context: may sleep; acts for the caller, who must be able to search @fh.
- * Return: OK; NOENT at the root of the name space; ACCES.
- */
-u32 dafsd_fh_up(struct dafsd_fh *fh)
+/* There are exports below @at.  What is mounted here is none, and hides the way. */
+static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
 {
-	struct dentry *parent;
-	int err;
+	struct path path = dafsd_fh_path(fh);
+	bool covered;
+	int err = 0;
 
-	if (dafsd_fh_is_root(fh))
-		return DAFSERR_NOENT;
-	err = inode_permission(&nop_mnt_idmap, dafsd_fh_inode(fh), MAY_EXEC);
+	path_get(&path);
+	if (d_mountpoint(path.dentry))
+		err = follow_down(&path, 0);
+	covered = path.mnt != fh->exp->path.mnt;
+	path_put(&path);
 	if (err)
 		return dafs_errno_to_status(err);
-	if (fh->dentry == fh->exp->path.dentry) {
-		dafsd_fh_put(fh);
+	return covered ? dafsd_pseudo_enter(fh, at) : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_fh_cross() - go down to the export that begins at a directory
+ * @rq: as in dafsd_fh_enter()
+ * @fh: an object just found in a directory; moved if it is a directory and
+ *	something else is to be seen there (R-4.1.4-06)
+ *
+ * The export with the name of this place goes first.  If there is none but
+ * names go on from here, the directory shows, or a pseudo directory where
+ * something is mounted on it.  Otherwise an export of the very directory, or of
+ * what is mounted on it, is entered; where something is mounted that is not
+ * exported, the covered directory shows.
+ *
+ * Context: may sleep.
+ * Return: OK, or an error of dafsd_fh_enter() or of an automount.
+ */
+u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafsd_export *exp = NULL;
+	struct dafs_str at;
+	char *place;
+	u32 status;
+
+	if (!d_is_dir(fh->dentry))
 		return DAFS_STATUS_OK;
-	}
-	parent = dget_parent(fh->dentry);
-	dput(fh->dentry);
-	fh->dentry = parent;
-	return DAFS_STATUS_OK;
+	place = dafsd_pseudo_position(fh, &at);
+	if (place)
+		exp = dafsd_export_find_name(&at);
+	if (exp)
+		status = dafsd_fh_enter(rq, fh, exp);
+	else if (place && dafsd_export_leads(&at))
+		status = dafsd_fh_bridge(fh, &at);
+	else
+		status = dafsd_fh_cross_mount(rq, fh);
+	if (place)
+		__putname(place);
+	return status;
 }
 
 /**
@@ -347,8 +348,9 @@ static int dafsd_fid_encode(struct dentry *dentry, struct dafsd_fileid *id, int 
 	type = exportfs_encode_fh(dentry, (struct fid *)id->fid, &words, flags);
 	if (type < 0)
 		return type;
-	if (type == FILEID_INVALID || type == FILEID_ROOT || !words ||
-	    words > DAFSD_FID_WORDS)
+	if (type == FILEID_INVALID || type == FILEID_ROOT || type == DAFSD_FILEID_PSEUDO)
+		return -EOVERFLOW;
+	if (!words || words > DAFSD_FID_WORDS)
 		return -EOVERFLOW;
 	id->type = type;
 	id->words = words;
@@ -370,7 +372,7 @@ int dafsd_fh_encodable(const struct path *path)
 }
 
 /**
- * dafsd_fh_compose() - make a filehandle
+ * dafsd_fh_compose() - make the filehandle of an object, or of the pseudo root
  * @exp: export that the object is in, NULL for the pseudo root
  * @dentry: the object, positive; ignored for the pseudo root
  * @wire: filled
@@ -394,5 +396,21 @@ u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct daf
 	memcpy(wire->fshandle, exp ? exp->fshandle : dafsd_pseudo_fshandle,
 	       DAFS_FSHANDLE_SIZE);
 	memcpy(wire->fileid, &id, sizeof(id));
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_fh_to_wire() - make the filehandle of what a filehandle was resolved to
+ * @fh: an object or a pseudo directory
+ * @wire: filled
+ *
+ * Context: may sleep.
+ * Return: as dafsd_fh_compose().
+ */
+u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire)
+{
+	if (!fh->below)
+		return dafsd_fh_compose(fh->exp, fh->dentry, wire);
+	dafsd_pseudo_to_wire(fh, wire);
 	return DAFS_STATUS_OK;
 }

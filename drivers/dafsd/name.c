@@ -4,6 +4,7 @@
  */
 #include <linux/ctype.h>
 #include <linux/namei.h>
+#include <linux/slab.h>
 #include "vfs.h"
 
 /*
@@ -169,14 +170,6 @@ u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
 	return dafsd_fh_get(rq, start, &walk->fh);
 }
 
-static u32 dafsd_walk_pseudo_root(struct dafsd_rqst *rq, struct dafsd_walk *walk,
-				  const struct dafs_str *name)
-{
-	struct dafsd_export *exp = dafsd_export_find_name(name);
-
-	return exp ? dafsd_fh_enter(rq, &walk->fh, exp) : DAFSERR_NOENT;
-}
-
 static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 				const struct dafs_str *name)
 {
@@ -206,7 +199,7 @@ static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 	if (dafsd_name_is_dots(name))
 		return DAFSERR_NOENT;
 	if (dafsd_fh_is_root(&walk->fh))
-		return dafsd_walk_pseudo_root(rq, walk, name);
+		return dafsd_pseudo_lookup(rq, &walk->fh, name);
 	return dafsd_walk_directory(rq, walk, name);
 }
 
@@ -216,8 +209,8 @@ static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
  * @walk: from dafsd_walk_start()
  * @keep: leave that many components unresolved
  *
- * Symbolic links are not followed (6.5.21).  Mount points are crossed if what
- * is mounted there is exported too.
+ * Symbolic links are not followed (6.5.21).  Where another export begins, it is
+ * entered, see dafsd_fh_cross().
  *
  * Context: may sleep; acts for the caller.
  * Return: OK or the status of the component that failed; walk->fh and
@@ -257,9 +250,78 @@ u32 dafsd_walk_result(const struct dafsd_walk *walk, u32 status, struct dafs_fh 
 	memset(wire, 0, sizeof(*wire));
 	*component_count = walk->count;
 	if (walk->count)
-		err = dafsd_fh_compose(walk->fh.exp, walk->fh.dentry, wire);
+		err = dafsd_fh_to_wire(&walk->fh, wire);
 	if (!err)
 		return status;
 	*component_count = 0;
 	return status ?: err;
+}
+
+static u32 dafsd_walk_names(struct dafsd_rqst *rq, struct dafsd_walk *walk, const char *path)
+{
+	u32 status = DAFS_STATUS_OK;
+	struct dafs_str name;
+
+	while (!status && *path) {
+		name = (struct dafs_str){ .len = strcspn(path, "/"), .data = (const u8 *)path };
+		path += name.len;
+		path += *path == '/';
+		status = dafsd_walk_step(rq, walk, &name);
+	}
+	return status;
+}
+
+/* The directory that the last component of @path is in, walked to from the root. */
+static u32 dafsd_walk_parent_of(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+				const struct dafs_str *path)
+{
+	struct dafsd_walk walk = { .link_status = DAFSERR_NOTDIR };
+	char *copy = kmemdup_nul((const char *)path->data, path->len, GFP_KERNEL);
+	char *last;
+	u32 status;
+
+	if (!copy)
+		return DAFSERR_RESOURCE;
+	last = strrchr(copy, '/') ?: copy;
+	*last = 0;
+	status = dafsd_walk_names(rq, &walk, copy);
+	kfree(copy);
+	if (status) {
+		dafsd_fh_put(&walk.fh);
+		return status;
+	}
+	dafsd_fh_put(fh);
+	*fh = walk.fh;
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_walk_parent() - go to the directory above (6.5.22)
+ * @rq: request
+ * @fh: a directory; moved to its parent
+ *
+ * The parent of the root of an export is where its name is; so nobody gets out
+ * of an export but to where the name space leads.
+ *
+ * Context: may sleep; acts for the caller, who must be able to search @fh.
+ * Return: OK; NOENT for the root of the name space; ACCES; or the status of
+ * walking to the place of an export.
+ */
+u32 dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dentry *child = fh->dentry;
+	struct dafs_str path;
+	int err = 0;
+
+	if (fh->exp)
+		err = inode_permission(&nop_mnt_idmap, dafsd_fh_inode(fh), MAY_EXEC);
+	if (err)
+		return dafs_errno_to_status(err);
+	if (fh->exp && child != fh->exp->path.dentry) {
+		fh->dentry = dget_parent(child);
+		dput(child);
+		return DAFS_STATUS_OK;
+	}
+	path = dafsd_pseudo_path(fh);
+	return path.len ? dafsd_walk_parent_of(rq, fh, &path) : DAFSERR_NOENT;
 }

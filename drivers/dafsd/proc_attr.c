@@ -224,7 +224,7 @@ static u32 dafsd_fsattr_general(const struct dafsd_fh *fh, struct dafs_fsattr *a
 	struct dafs_fh wire;
 	u32 status;
 
-	status = dafsd_fh_compose(fh->exp, fh->dentry, &wire);
+	status = dafsd_fh_to_wire(fh, &wire);
 	if (status)
 		return status;
 	memcpy(attr->fshandle, wire.fshandle, sizeof(attr->fshandle));

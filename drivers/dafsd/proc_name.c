@@ -62,9 +62,9 @@ u32 dafsd_proc_lookupp(struct dafsd_rqst *rq)
 
 	status = dafsd_fh_get_dir(rq, &rq->args.fh.filehandle, &fh);
 	if (!status)
-		status = dafsd_fh_up(&fh);
+		status = dafsd_walk_parent(rq, &fh);
 	if (!status)
-		status = dafsd_fh_compose(fh.exp, fh.dentry, &rq->res.fh.filehandle);
+		status = dafsd_fh_to_wire(&fh, &rq->res.fh.filehandle);
 	dafsd_fh_put(&fh);
 	return status;
 }

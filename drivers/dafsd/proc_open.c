@@ -203,15 +203,18 @@ static u32 dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 	return status;
 }
 
-/* All that the pseudo root has are directories. */
-static u32 dafsd_open_in_pseudo_root(const struct dafs_str *name)
+/* All that pseudo directories have are directories. */
+static u32 dafsd_open_in_pseudo_dir(struct dafsd_rqst *rq, const struct dafsd_fh *dir,
+				    const struct dafs_str *name)
 {
-	struct dafsd_export *exp = dafsd_export_find_name(name);
+	struct dafsd_fh fh = *dir;
+	u32 status;
 
-	if (!exp)
-		return DAFSERR_NOENT;
-	dafsd_export_put(exp);
-	return DAFSERR_ISDIR;
+	if (fh.below)
+		kref_get(&fh.below->ref);
+	status = dafsd_pseudo_lookup(rq, &fh, name) ?: DAFSERR_ISDIR;
+	dafsd_fh_put(&fh);
+	return status;
 }
 
 static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
@@ -229,7 +232,7 @@ static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 	if (status)
 		return status;
 	if (dafsd_fh_is_root(dir)) {
-		status = dafsd_open_in_pseudo_root(&name);
+		status = dafsd_open_in_pseudo_dir(rq, dir, &name);
 		return create && status == DAFSERR_NOENT ? DAFSERR_ROFS : status;
 	}
 	return create ? dafsd_open_create(rq, dir, &name) : dafsd_open_lookup(rq, dir, &name);

@@ -54,13 +54,13 @@ struct dafsd_raw {
  * @ctx: for iterate_dir()
  * @rq: request
  * @fh: directory
- * @filp: the same, opened; NULL for the pseudo root
+ * @filp: the same, opened; NULL for a pseudo directory
  * @raw: a page of raw entries
  * @used: bytes in @raw
  * @at: the next one
  * @end: position behind the last one
  * @full: @raw had no room for another
- * @next: pseudo root: number of the next export
+ * @next: pseudo directory: number of the next export
  * @wanted: attributes
  * @limit: bytes the results may take
  * @size: bytes they take
@@ -240,27 +240,57 @@ static u32 dafsd_readdir_entries(struct dafsd_readdir *rd, bool *eof)
 	return rd->count ? DAFS_STATUS_OK : status;
 }
 
-static u32 dafsd_readdir_pseudo_root(struct dafsd_readdir *rd, bool *eof)
+/* Each entry comes with the first export that it leads to.  Return: false if not here. */
+static bool dafsd_readdir_pseudo_name(const struct dafsd_readdir *rd,
+				      const struct dafsd_export *exp, struct dafs_str *name)
 {
-	struct dafs_direntry *entry;
+	const struct dafs_str path = dafsd_pseudo_path(&rd->fh);
+	const char *rest = dafsd_export_rest(exp, &path);
+
+	if (!rest)
+		return false;
+	name->data = (const u8 *)rest;
+	name->len = strcspn(rest, "/");
+	return dafsd_export_is_first(exp, &path, name->len);
+}
+
+/* Return: OK, NOENT for no entry, or TOOSMALL if there is no room. */
+static u32 dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd, const struct dafsd_export *exp)
+{
+	struct dafs_direntry *entry = &rd->entries[rd->count];
+	struct dafsd_fh fh = rd->fh;
+	u32 status;
+
+	if (!dafsd_readdir_pseudo_name(rd, exp, &entry->name))
+		return DAFSERR_NOENT;
+	if (fh.below)
+		kref_get(&fh.below->ref);
+	entry->cookie = dafsd_cookie(exp->number + 1);
+	status = dafsd_pseudo_lookup(NULL, &fh, &entry->name);
+	if (!status) {
+		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, &rd->names[rd->count]);
+		if (dafsd_readdir_fits(rd, entry))
+			dafsd_readdir_keep(rd, entry);
+		else
+			status = DAFSERR_TOOSMALL;
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static u32 dafsd_readdir_pseudo(struct dafsd_readdir *rd, bool *eof)
+{
 	struct dafsd_export *exp;
-	struct dafsd_fh fh;
-	bool fits;
+	u32 status;
 
 	while ((exp = dafsd_export_nth(rd->next))) {
-		entry = &rd->entries[rd->count];
 		rd->next = exp->number + 1;
-		entry->cookie = dafsd_cookie(rd->next);
-		entry->name.data = exp->name;
-		entry->name.len = strlen(exp->name);
-		fh = (struct dafsd_fh){ .exp = exp, .dentry = dget(exp->path.dentry) };
-		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, &rd->names[rd->count]);
-		fits = dafsd_readdir_fits(rd, entry);
-		if (fits)
-			dafsd_readdir_keep(rd, entry);
-		dafsd_fh_put(&fh);
-		if (!fits)
+		status = dafsd_readdir_pseudo_entry(rd, exp);
+		dafsd_export_put(exp);
+		if (status == DAFSERR_TOOSMALL)
 			return rd->count ? DAFS_STATUS_OK : dafsd_readdir_no_room(rd);
+		if (status == DAFSERR_RESOURCE)
+			return status;
 	}
 	*eof = true;
 	return DAFS_STATUS_OK;
@@ -339,7 +369,7 @@ static u32 dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
 		return status;
 	if (dafsd_fh_is_root(&rd->fh)) {
 		rd->next = dafsd_cookie_pos(cookie);
-		return dafsd_readdir_pseudo_root(rd, eof);
+		return dafsd_readdir_pseudo(rd, eof);
 	}
 	status = dafsd_readdir_open(rd, cookie);
 	return status ?: dafsd_readdir_entries(rd, eof);

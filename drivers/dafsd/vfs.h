@@ -42,6 +42,7 @@ bool dafsd_name_is_dots(const struct dafs_str *name);
 u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
 		     const struct dafs_seq *path, u32 link_status, struct dafsd_walk *walk);
 u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep);
+u32 dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh);
 u32 dafsd_walk_result(const struct dafsd_walk *walk, u32 status, struct dafs_fh *wire,
 		      u32 *component_count);
 struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *name);
@@ -50,6 +51,7 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
 
 /**
  * struct dafsd_export_conf - settings of an export
+ * @name: see struct dafsd_export
  * @path: directory, or NULL
  * @read_only: see struct dafsd_export
  * @root_squash: see struct dafsd_export
@@ -58,6 +60,7 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
  * @anon_gid: see struct dafsd_export
  */
 struct dafsd_export_conf {
+	char *name;
 	char *path;
 	bool read_only;
 	bool root_squash;
@@ -69,18 +72,58 @@ struct dafsd_export_conf {
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf);
 void dafsd_export_withdraw(struct dafsd_export *exp);
 struct dafsd_export *dafsd_export_find_path(const struct path *path);
+struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path);
+bool dafsd_export_leads(const struct dafs_str *path);
+struct dafsd_export *dafsd_export_outer(const struct dafs_str *path);
+const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_str *path);
+bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str *path, size_t len);
 u64 dafsd_exports_change(void);
 void dafsd_exports_touch(void);
 
 /* fh.c */
+
+#define DAFSD_FILEID_VERSION	1
+#define DAFSD_FILEID_PSEUDO	0xf0	/* no file system has this fid_type */
+#define DAFSD_FID_WORDS		11
+
 int dafsd_fh_init(void);
 void dafsd_fh_exit(void);
 u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
 u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh);
-u32 dafsd_fh_up(struct dafsd_fh *fh);
 const struct cred *dafsd_act_as_server(void);
 int dafsd_fh_encodable(const struct path *path);
+u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
+
+/* pseudo.c: directories that lead to exports */
+struct dafs_str dafsd_pseudo_path(const struct dafsd_fh *fh);
+u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh);
+void dafsd_pseudo_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
+u64 dafsd_pseudo_ino(const struct dafsd_fh *fh);
+u32 dafsd_pseudo_lookup(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_str *name);
+u32 dafsd_pseudo_enter(struct dafsd_fh *fh, const struct dafs_str *path);
+char *dafsd_pseudo_position(const struct dafsd_fh *fh, struct dafs_str *at);
+
+/**
+ * struct dafsd_fileid - the fileid of a filehandle of this server
+ * @version: DAFSD_FILEID_VERSION; a fileid of zeros does not occur (E-111)
+ * @type: enum fid_type; FILEID_ROOT for the root of the export, or
+ *	DAFSD_FILEID_PSEUDO
+ * @words: of @fid in use
+ * @reserved: zero
+ * @fid: from exportfs; the rest is zero
+ */
+struct dafsd_fileid {
+	u8 version;
+	u8 type;
+	u8 words;
+	u8 reserved;
+	u32 fid[DAFSD_FID_WORDS];
+};
+
+static_assert(sizeof(struct dafsd_fileid) == DAFS_FILEID_SIZE);
+
+extern const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE];
 
 /**
  * dafsd_fh_inode() - the inode of a filehandle

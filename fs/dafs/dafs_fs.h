@@ -91,6 +91,9 @@ struct dafs_options {
  * @sb: its super block
  * @ses: session with the server
  * @params: how the session was made, for show_options
+ * @submount: below another mount, whose session this is, see submount.c
+ * @cred: who mounted it
+ * @source: what was mounted, for the sources of submounts
  * @opts: the other options, with the server's limits applied
  * @root: handle of the root of the mount
  * @attrs: DAFS_FATTR_* to ask for: those of use that the server supports
@@ -104,14 +107,19 @@ struct dafs_options {
  * @opens_lock: guards @opens
  * @opens: all struct dafs_open_state that are in use
  * @recovery: counts the runs of dafs_opens_recover()
+ * @recoverer: calls it
  * @unstable_lock: guards @unstable
  * @unstable: inodes with unstable data, by their unstable_link
  * @commit_work: commits them after DAFS_UNSTABLE_DELAY
+ * @rcu: frees it
  */
 struct dafs_sb_info {
 	struct super_block *sb;
 	struct dafs_session *ses;
 	struct dafs_session_params params;
+	bool submount;
+	const struct cred *cred;
+	char *source;
 	struct dafs_options opts;
 	struct dafs_fh root;
 	u64 attrs;
@@ -125,9 +133,11 @@ struct dafs_sb_info {
 	spinlock_t opens_lock;	/* see above */
 	struct list_head opens;
 	unsigned int recovery;
+	struct dafs_recoverer recoverer;
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
 	struct delayed_work commit_work;
+	struct rcu_head rcu;
 };
 
 #define DAFS_ACCESS_CACHE	4
@@ -371,6 +381,8 @@ static inline struct dafs_session *dafs_inode_ses(const struct inode *inode)
  * @export: path of the export on the server
  * @port: port= as given, or 0
  * @srcaddr: srcaddr= as given, or NULL
+ * @parent: of a submount: the mount that it is below
+ * @root: of a submount: handle of its root
  */
 struct dafs_fs_context {
 	struct dafs_session_params params;
@@ -378,6 +390,8 @@ struct dafs_fs_context {
 	char *export;
 	u16 port;
 	char *srcaddr;
+	struct dafs_sb_info *parent;
+	struct dafs_fh root;
 };
 
 extern const struct fs_parameter_spec dafs_fs_parameters[];
@@ -465,7 +479,8 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
 int dafs_open_state_recover(struct dafs_open_state *os,
 			    const struct dafs_opaque64 *lost);
-int dafs_opens_recover(void *priv, struct dafs_session *ses, struct dafs_conn *conn);
+int dafs_opens_recover(struct dafs_recoverer *who, struct dafs_session *ses,
+		       struct dafs_conn *conn);
 bool dafs_status_lost_state(u32 status);
 
 /* dir.c, for open.c */
@@ -504,7 +519,16 @@ void dafs_commit_work(struct work_struct *work);
 /* stats.c */
 int dafs_show_stats(struct seq_file *m, struct dentry *root);
 
+/* submount.c */
+extern const struct inode_operations dafs_crossing_iops;
+bool dafs_is_crossing(const struct super_block *sb, const struct dafs_fh *fh);
+unsigned long dafs_crossing_ino(const struct dafs_fh *fh);
+struct vfsmount *dafs_d_automount(struct path *path);
+int dafs_get_tree_submount(struct fs_context *fc);
+void dafs_submounts_exit(void);
+
 /* super.c */
+int dafs_fill_super(struct super_block *sb, struct fs_context *fc);
 void dafs_async_begin(struct dafs_sb_info *sbi);
 void dafs_async_end(struct dafs_sb_info *sbi);
 

@@ -188,6 +188,7 @@ static int dafs_d_weak_revalidate(struct dentry *dentry, unsigned int flags)
 const struct dentry_operations dafs_dentry_ops = {
 	.d_revalidate		= dafs_d_revalidate,
 	.d_weak_revalidate	= dafs_d_weak_revalidate,
+	.d_automount		= dafs_d_automount,
 };
 
 /* The name now leads to an object that we have just made. */

@@ -399,6 +399,12 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 		dafs_inode_init_data(inode);
 		break;
 	case S_IFDIR:
+		if (dafs_is_crossing(inode->i_sb, &di->fh)) {
+			inode->i_ino = dafs_crossing_ino(&di->fh);
+			inode->i_op = &dafs_crossing_iops;
+			inode->i_flags |= S_AUTOMOUNT;
+			break;
+		}
 		inode->i_op = &dafs_dir_iops;
 		inode->i_fop = &dafs_dir_fops;
 		break;

@@ -235,7 +235,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
  * @conn: its new connection; the caller holds a reference
  * @op: filled in; to be ended by dafs_op_end() in any case
  *
- * For params.recover of a session: it does not wait for the session, and not
+ * For those who recover a session: it does not wait for the session, and not
  * for long if the server asks for patience.
  *
  * Context: may sleep.

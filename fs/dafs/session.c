@@ -8,7 +8,7 @@
  *
  * A connection on which the server returns another client-id than before has
  * nothing of what this client had: the server has restarted, or discarded the
- * client.  Then params.recover gets it back on that connection, before it
+ * client.  Then its users (struct dafs_recoverer) get it back on that connection, before it
  * becomes the current one and anybody else can send on it (4.4.1.6).  What
  * waits for the session waits for that too, so recovery must never wait for
  * the session.
@@ -216,17 +216,48 @@ static void dafs_session_attempt_failed(struct dafs_session *ses)
 /* What the server has forgotten with the former client-id, see above. */
 static int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn)
 {
-	const struct dafs_session_params *params = &ses->params;
-	int err = 0;
+	struct dafs_recoverer *who;
+	int err;
 
 	if (!memcmp(&ses->client_id, &conn->client_id, sizeof(ses->client_id)))
 		return 0;
-	if (params->recover)
-		err = params->recover(params->recover_priv, ses, conn);
-	if (!err)
-		ses->client_id = conn->client_id;
-	return err;
+	guard(mutex)(&ses->recoverers_lock);
+	list_for_each_entry(who, &ses->recoverers, link) {
+		err = who->recover(who, ses, conn);
+		if (err)
+			return err;
+	}
+	ses->client_id = conn->client_id;
+	return 0;
 }
+
+/**
+ * dafs_session_add_recoverer() - from now on have state at the server
+ * @ses: the session
+ * @who: called when the server has lost it
+ *
+ * Context: may sleep.
+ */
+void dafs_session_add_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
+{
+	guard(mutex)(&ses->recoverers_lock);
+	list_add_tail(&who->link, &ses->recoverers);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_add_recoverer);
+
+/**
+ * dafs_session_del_recoverer() - have no state at the server any more
+ * @ses: the session
+ * @who: may never have been added
+ *
+ * Context: may sleep; waits for a recovery that is under way.
+ */
+void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
+{
+	guard(mutex)(&ses->recoverers_lock);
+	list_del_init(&who->link);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_del_recoverer);
 
 static int dafs_session_connect(struct dafs_session *ses)
 {
@@ -367,6 +398,9 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	ses->params = *params;
 	ses->params.net = get_net(params->net);
 	ses->last_null = jiffies;
+	refcount_set(&ses->users, 1);
+	mutex_init(&ses->recoverers_lock);
+	INIT_LIST_HEAD(&ses->recoverers);
 	spin_lock_init(&ses->lock);
 	init_waitqueue_head(&ses->wait);
 	INIT_DELAYED_WORK(&ses->reconnect, dafs_session_reconnect);
@@ -387,6 +421,7 @@ static void dafs_session_free(struct dafs_session *ses)
 	/* the last connection may still be about to let the lock go */
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
+	mutex_destroy(&ses->recoverers_lock);
 	dafs_cred_cache_destroy(ses->creds);
 	dafs_stats_free(ses->stats);
 	put_net(ses->params.net);
@@ -396,6 +431,8 @@ static void dafs_session_free(struct dafs_session *ses)
 /**
  * dafs_session_create() - connect to a server and authenticate
  * @params: where to and how
+ *
+ * The caller is its one user.
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: the session, or an ERR_PTR: those of dafs_chan_connect(),
@@ -533,6 +570,43 @@ void dafs_session_destroy(struct dafs_session *ses)
 	dafs_session_free(ses);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_destroy);
+
+/**
+ * dafs_session_get() - use a session that others use too
+ * @ses: the session; the caller knows of a user
+ *
+ * Context: any.
+ * Return: @ses.
+ */
+struct dafs_session *dafs_session_get(struct dafs_session *ses)
+{
+	refcount_inc(&ses->users);
+	return ses;
+}
+
+/**
+ * dafs_session_put() - use a session no longer; its last user destroys it
+ * @ses: the session
+ *
+ * Context: may sleep.
+ */
+void dafs_session_put(struct dafs_session *ses)
+{
+	if (refcount_dec_and_test(&ses->users))
+		dafs_session_destroy(ses);
+}
+
+/**
+ * dafs_session_shared() - does a session have more than one user?
+ * @ses: the session, of which the caller is a user
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_session_shared(const struct dafs_session *ses)
+{
+	return refcount_read(&ses->users) > 1;
+}
 
 /**
  * dafs_session_params() - what a session was made with

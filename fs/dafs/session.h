@@ -40,12 +40,6 @@ struct dafs_session;
  * @msg_size: largest message to ask for, both ways, in bytes
  * @inline_header: inline_write_header_size to ask for, 0 for no padded writes (tests)
  * @client_id: client-id-string; empty for the host's own
- * @recover: called when the server has given a connection another client-id,
- *	before anybody else uses it: what the client had at the server is gone.
- *	Runs where memory is not reclaimed from file systems, and sends by
- *	dafs_op_run_on() only.  An error means that the connection is lost.
- *	NULL if there is nothing to recover
- * @recover_priv: for @recover
  */
 struct dafs_session_params {
 	struct net *net;
@@ -63,8 +57,6 @@ struct dafs_session_params {
 	u32 msg_size;
 	u32 inline_header;
 	char client_id[128];
-	int (*recover)(void *priv, struct dafs_session *ses, struct dafs_conn *conn);
-	void *recover_priv;
 };
 
 /**
@@ -106,8 +98,28 @@ struct dafs_conn {
 /* Directives the server may have outstanding on the back-control channel. */
 #define DAFS_BACK_REQUESTS	4
 
+/**
+ * struct dafs_recoverer - a user of a session who has state at the server
+ * @link: in the session's list; empty before and after
+ * @recover: called when the server has given a connection another client-id,
+ *	before anybody else uses it: what the client had at the server is gone.
+ *	Runs where memory is not reclaimed from file systems, and sends by
+ *	dafs_op_run_on() only.  An error means that the connection is lost.
+ */
+struct dafs_recoverer {
+	struct list_head link;
+	int (*recover)(struct dafs_recoverer *who, struct dafs_session *ses,
+		       struct dafs_conn *conn);
+};
+
+void dafs_session_add_recoverer(struct dafs_session *ses, struct dafs_recoverer *who);
+void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer *who);
+
 struct dafs_session *dafs_session_create(const struct dafs_session_params *params);
 void dafs_session_destroy(struct dafs_session *ses);
+struct dafs_session *dafs_session_get(struct dafs_session *ses);
+void dafs_session_put(struct dafs_session *ses);
+bool dafs_session_shared(const struct dafs_session *ses);
 void dafs_session_shutdown(struct dafs_session *ses);
 void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
 			       unsigned int retrans);

@@ -5,6 +5,7 @@
 
 #include <linux/completion.h>
 #include <linux/kobject.h>
+#include <linux/mutex.h>
 #include <kunit/visibility.h>
 #include "session.h"
 
@@ -18,6 +19,7 @@ enum dafs_session_state {
  * struct dafs_session - a session with a server
  * @params: where to and how; constant but for soft, timeo_ms and retrans, see
  *	dafs_session_set_patience()
+ * @users: super blocks that share it, see dafs_session_put()
  * @lock: guards what follows up to @said_down
  * @state: changed by dafs_session_set_state() only
  * @conn: the current connection, in state UP
@@ -37,6 +39,8 @@ enum dafs_session_state {
  * @differentiator: names this session in them
  * @verifier: client_verifier
  * @creds: credential handles
+ * @recoverers_lock: guards @recoverers; held while they recover
+ * @recoverers: those who have state at the server
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
  * @reconnects: connections made after the first one; written by @reconnect alone
@@ -45,6 +49,7 @@ enum dafs_session_state {
  */
 struct dafs_session {
 	struct dafs_session_params params;
+	refcount_t users;
 	spinlock_t lock;	/* see above */
 	enum dafs_session_state state;
 	struct dafs_conn *conn;
@@ -63,6 +68,8 @@ struct dafs_session {
 	struct dafs_opaque64 verifier;
 	struct dafs_opaque64 client_id;
 	struct dafs_cred_cache *creds;
+	struct mutex recoverers_lock;	/* see above */
+	struct list_head recoverers;
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;
 	unsigned int reconnects;

@@ -83,9 +83,13 @@ static int dafs_sync_fs(struct super_block *sb, int wait)
 	return 0;
 }
 
+/* A mount below another one leaves the session to that one. */
 static void dafs_umount_begin(struct super_block *sb)
 {
-	dafs_session_shutdown(DAFS_SB(sb)->ses);
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+
+	if (!sbi->submount || !dafs_session_shared(sbi->ses))
+		dafs_session_shutdown(sbi->ses);
 }
 
 static const struct super_operations dafs_super_ops = {
@@ -296,15 +300,10 @@ static void dafs_setup_sb(struct super_block *sb)
 		sb->s_iflags |= SB_I_STABLE_WRITES;
 }
 
-static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
+static int dafs_connect(struct fs_context *fc, struct dafs_sb_info *sbi)
 {
-	struct dafs_sb_info *sbi = DAFS_SB(sb);
-	struct inode *root;
 	int err;
 
-	sbi->sb = sb;
-	sbi->params.recover = dafs_opens_recover;
-	sbi->params.recover_priv = sbi;
 	sbi->ses = dafs_session_create(&sbi->params);
 	if (IS_ERR(sbi->ses)) {
 		err = PTR_ERR(sbi->ses);
@@ -313,9 +312,28 @@ static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 		       dafs_mount_reason(err), err);
 		return err;
 	}
-	err = dafs_find_export(fc, sbi);
+	return dafs_find_export(fc, sbi);
+}
+
+/**
+ * dafs_fill_super() - make a super block that of a mount
+ * @sb: the super block, with s_fs_info set
+ * @fc: the mount in the making
+ *
+ * Context: may sleep; holds s_umount.
+ * Return: 0 or a negative errno, with a message in the log of @fc.
+ */
+int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	struct inode *root;
+	int err;
+
+	sbi->sb = sb;
+	err = sbi->submount ? 0 : dafs_connect(fc, sbi);
 	if (err)
 		return err;
+	dafs_session_add_recoverer(sbi->ses, &sbi->recoverer);
 	err = dafs_read_fsattrs(fc, sb);
 	if (err)
 		return err;
@@ -339,36 +357,64 @@ static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
-static struct dafs_sb_info *dafs_sb_info_create(const struct dafs_fs_context *ctx)
+static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 {
+	const struct dafs_fs_context *ctx = fc->fs_private;
 	struct dafs_sb_info *sbi = kzalloc(sizeof(*sbi), GFP_KERNEL);
 
 	if (!sbi)
 		return NULL;
+	sbi->source = kstrdup(fc->source, GFP_KERNEL);
+	if (!sbi->source) {
+		kfree(sbi);
+		return NULL;
+	}
 	sbi->params = ctx->params;
 	sbi->opts = ctx->opts;
+	sbi->cred = get_cred(fc->cred);
+	if (ctx->parent) {
+		sbi->submount = true;
+		sbi->ses = dafs_session_get(ctx->parent->ses);
+		sbi->root = ctx->root;
+	}
 	sbi->owner_seed = get_random_u64();
 	spin_lock_init(&sbi->opens_lock);
 	INIT_LIST_HEAD(&sbi->opens);
+	INIT_LIST_HEAD(&sbi->recoverer.link);
+	sbi->recoverer.recover = dafs_opens_recover;
 	dafs_unstable_sb_init(sbi);
 	return sbi;
 }
 
+static void dafs_sb_info_free(struct dafs_sb_info *sbi)
+{
+	if (!sbi)
+		return;
+	if (sbi->ses) {
+		dafs_session_del_recoverer(sbi->ses, &sbi->recoverer);
+		dafs_session_put(sbi->ses);
+	}
+	put_cred(sbi->cred);
+	kfree(sbi->source);
+	kfree_rcu(sbi, rcu);
+}
+
 static int dafs_get_tree(struct fs_context *fc)
 {
+	const struct dafs_fs_context *ctx = fc->fs_private;
 	struct dafs_sb_info *sbi;
 	int err;
 
-	err = dafs_parse_source(fc);
+	err = ctx->parent ? 0 : dafs_parse_source(fc);
 	if (err)
 		return err;
-	sbi = dafs_sb_info_create(fc->fs_private);
+	sbi = dafs_sb_info_create(fc);
 	if (!sbi)
 		return -ENOMEM;
 	/* Handed to the super block by sget_fc(), so that kill_sb frees it. */
 	fc->s_fs_info = sbi;
-	err = get_tree_nodev(fc, dafs_fill_super);
-	kfree(fc->s_fs_info);
+	err = ctx->parent ? dafs_get_tree_submount(fc) : get_tree_nodev(fc, dafs_fill_super);
+	dafs_sb_info_free(fc->s_fs_info);
 	fc->s_fs_info = NULL;
 	return err;
 }
@@ -433,9 +479,9 @@ static void dafs_kill_sb(struct super_block *sb)
 	kill_anon_super(sb);
 	/* Write-back may have been the last to use an open. */
 	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
-	if (sbi->ses)
-		dafs_session_destroy(sbi->ses);
-	kfree(sbi);
+	/* sget_fc() still looks at dying super blocks, see dafs_submount_test() */
+	WRITE_ONCE(sb->s_fs_info, NULL);
+	dafs_sb_info_free(sbi);
 }
 
 /**
@@ -530,6 +576,7 @@ module_init(dafs_init);
 static void __exit dafs_exit(void)
 {
 	unregister_filesystem(&dafs_fs_type);
+	dafs_submounts_exit();
 	/* Inodes are freed after a grace period. */
 	rcu_barrier();
 	kmem_cache_destroy(dafs_inode_cachep);

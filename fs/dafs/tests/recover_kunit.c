@@ -94,6 +94,7 @@ static void dafs_unconfirmed_test(struct kunit *test)
 
 /**
  * struct recover_hook - what a test does when a session recovers
+ * @who: how it is called
  * @test: the test
  * @calls: how often it was asked to
  * @fail: how often it shall fail first
@@ -109,6 +110,7 @@ static void dafs_unconfirmed_test(struct kunit *test)
  * @entered: completed when it is called
  */
 struct recover_hook {
+	struct dafs_recoverer who;
 	struct kunit *test;
 	unsigned int calls;
 	unsigned int fail;
@@ -132,9 +134,10 @@ static void recover_other(struct work_struct *work)
 	atomic_inc(&hook->others);
 }
 
-static int recover_hook(void *priv, struct dafs_session *ses, struct dafs_conn *conn)
+static int recover_hook(struct dafs_recoverer *who, struct dafs_session *ses,
+			struct dafs_conn *conn)
 {
-	struct recover_hook *hook = priv;
+	struct recover_hook *hook = container_of(who, struct recover_hook, who);
 
 	hook->calls++;
 	hook->client_id = conn->client_id;
@@ -165,6 +168,14 @@ static struct recover_hook *recover_hook_make(struct kunit *test)
 	return hook;
 }
 
+static void recover_session_by(struct recover_hook *hook,
+			       const struct dafs_session_params *params)
+{
+	hook->ses = dafs_fixture_session(hook->test, params);
+	hook->who.recover = recover_hook;
+	dafs_session_add_recoverer(hook->ses, &hook->who);
+}
+
 /* A session of a client of its own that recovers by @hook. */
 static void recover_session(struct recover_hook *hook, const char *id)
 {
@@ -172,9 +183,7 @@ static void recover_session(struct recover_hook *hook, const char *id)
 
 	dafs_fixture_params(hook->test->param_value, &params);
 	strscpy(params.client_id, id, sizeof(params.client_id));
-	params.recover = recover_hook;
-	params.recover_priv = hook;
-	hook->ses = dafs_fixture_session(hook->test, &params);
+	recover_session_by(hook, &params);
 }
 
 static struct dafs_opaque64 recover_client_id(struct kunit *test, struct dafs_session *ses)
@@ -313,9 +322,7 @@ static void recover_silent(struct raw_conn *conn, struct raw_msg *msg)
 
 static void recover_session_with(struct recover_hook *hook, struct raw_server *srv)
 {
-	srv->params.recover = recover_hook;
-	srv->params.recover_priv = hook;
-	hook->ses = dafs_fixture_session(hook->test, &srv->params);
+	recover_session_by(hook, &srv->params);
 }
 
 /*

@@ -1,0 +1,222 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Several exports, nested ones, and the mounts that crossing between them makes.
+# bed: um
+# timeout: 240
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+SUBMOUNT_EXPIRY=/sys/module/dafs/parameters/submount_expiry
+CONFIG=/sys/kernel/config/dafsd/exports
+
+# /srv/disk1 with disk2 on gap, which is not exported, and disk3 on gap/disk3.
+setup_rxe
+make_backing /srv/disk1 64
+mkdir /srv/disk1/gap /srv/disk1/plain /srv/disk1/plain/inner
+make_backing /srv/disk1/gap 32
+mkdir /srv/disk1/gap/disk3
+make_backing /srv/disk1/gap/disk3 96
+make_backing /srv/far 16
+umount /srv/disk1/gap/disk3 /srv/disk1/gap
+echo covered >/srv/disk1/gap/covered
+mount /dev/ram1 /srv/disk1/gap
+mount /dev/ram2 /srv/disk1/gap/disk3
+echo one >/srv/disk1/file
+echo two >/srv/disk1/gap/file
+echo three >/srv/disk1/gap/disk3/file
+echo inner >/srv/disk1/plain/inner/file
+echo far >/srv/far/file
+mkdir -p /mnt/dafs /mnt/other
+
+load_modules "/srv/disk1:no_root_squash:name=top/disk1,/srv/far:no_root_squash:ro:name=top/far"
+mount -t configfs none /sys/kernel/config 2>/dev/null
+
+# export_dir ITEM NAME DIR: as an administrator does it while the server runs.
+export_dir()
+{
+	mkdir "$CONFIG/$1" && echo "$2" >"$CONFIG/$1/name" &&
+		echo "$3" >"$CONFIG/$1/path" && echo 0 >"$CONFIG/$1/root_squash" &&
+		echo 1 >"$CONFIG/$1/enable"
+}
+
+unexport_dir()
+{
+	echo 0 >"$CONFIG/$1/enable" && rmdir "$CONFIG/$1"
+}
+
+# st_dev and file system of what a path leads to, through crossings
+dev()
+{
+	stat -c %d "$1/."
+}
+
+# submounts DIR: how many there are below
+submounts()
+{
+	findmnt -n -R -o TARGET "$1" | grep -c .
+}
+
+# Without touching the directory, which would be to use it.
+mounted()
+{
+	grep -q " $1 dafs " /proc/mounts
+}
+
+# gone DIR: waits until nothing is mounted there.
+gone()
+{
+	gone_left=100
+	while mounted "$1" && [ $gone_left -gt 0 ]; do
+		gone_left=$((gone_left - 1))
+		sleep 0.1
+	done
+	! mounted "$1"
+}
+
+connections()
+{
+	rdma resource show qp | grep -c 'type RC'
+}
+
+size()
+{
+	df -k --output=size "$1" | tail -n 1 | tr -d ' '
+}
+
+# The root and what is on the way to exports.
+tap_run "mount the root" mount -t dafs $ADDR4:/ /mnt/dafs
+connections=$(connections)
+tap_run "it has a connection" test "$connections" -gt 0
+tap_is "$(ls /mnt/dafs)" top "the root has what leads to the exports"
+tap_is "$(ls /mnt/dafs/top | tr '\n' ' ')" "disk1 far " "and that has the exports"
+tap_is "$(stat -c '%F %a %u %g' /mnt/dafs /mnt/dafs/top | sort -u)" "directory 555 0 0" \
+	"these directories are to be looked at"
+tap_fails "nothing is made there" mkdir /mnt/dafs/top/new
+tap_fails "no file either" touch /mnt/dafs/top/new
+tap_fails "nothing is removed there" rmdir /mnt/dafs/top/far
+tap_fails "nothing is renamed there" mv /mnt/dafs/top /mnt/dafs/pot
+tap_fails "no mode is set there" chmod 777 /mnt/dafs/top
+
+# R-4.1.4-05 R-4.1.4-03: each export shows as a file system.
+tap_is "$(cat /mnt/dafs/top/disk1/file /mnt/dafs/top/far/file | tr '\n' ' ')" "one far " \
+	"files are found through the root"
+tap_is "$(findmnt -n -o SOURCE /mnt/dafs/top/disk1)" "$ADDR4:/top/disk1" "a submount has its source"
+tap_is "$(findmnt -n -o FSTYPE /mnt/dafs/top/far)" dafs "and is of type dafs"
+tap_is "$(for dir in /mnt/dafs /mnt/dafs/top/disk1 /mnt/dafs/top/far; do dev $dir; done |
+	sort -u | wc -l)" 3 "root and exports differ in st_dev"
+tap_is "$(dev /mnt/dafs)" "$(dev /mnt/dafs/top)" "a pseudo directory does not"
+for dir in disk1 far; do
+	tap_is "$(size /mnt/dafs/top/$dir)" $(($(size /srv/$dir) / 4 * 4)) "$dir has its own size"
+	tap_is "$(stat -f -c %c /mnt/dafs/top/$dir)" "$(stat -f -c %c /srv/$dir)" \
+		"and its own number of inodes"
+done
+tap_is "$(df --output=target /mnt/dafs/top/disk1/file | tail -n 1)" /mnt/dafs/top/disk1 \
+	"df shows the submount"
+tap_is "$(find /mnt/dafs -name file 2>&1 | sort | tr '\n' ' ')" \
+	"/mnt/dafs/top/disk1/file /mnt/dafs/top/disk1/plain/inner/file /mnt/dafs/top/far/file " \
+	"find sees no loop, nor what is mounted on disk1 and not exported"
+tap_is "$(cat /mnt/dafs/top/disk1/gap/covered)" covered "a local mount does not show through"
+echo new >/mnt/dafs/top/disk1/new
+tap_is "$(cat /srv/disk1/new)" new "a file is made in an export"
+tap_fails "not in a read-only one" touch /mnt/dafs/top/far/new
+tap_is "$(ls /mnt/dafs/top/disk1/.. | tr '\n' ' ')" "disk1 far " \
+	"the way up leads out of an export"
+tap_is "$(connections)" "$connections" "submounts share the connection"
+
+# R-4.1.4-02: disk3 is exported, what it is mounted on is not (7.6).
+tap_run "export below a local mount" export_dir gap top/disk1/gap/disk3 /srv/disk1/gap/disk3
+umount -R /mnt/dafs
+mount -t dafs $ADDR4:/ /mnt/dafs
+tap_is "$(ls /mnt/dafs/top/disk1/gap)" disk3 "the gap is bridged"
+tap_is "$(cat /mnt/dafs/top/disk1/gap/disk3/file)" three "to the export behind it"
+tap_is "$(for dir in top top/disk1 top/disk1/gap top/disk1/gap/disk3; do
+	dev /mnt/dafs/$dir; done | sort -u | wc -l)" 4 "each with an st_dev"
+tap_fails "the bridge takes no file" touch /mnt/dafs/top/disk1/gap/new
+tap_is "$(submounts /mnt/dafs)" 4 "three submounts"
+tap_run "umount takes idle submounts along" umount /mnt/dafs
+mount -t dafs $ADDR4:/ /mnt/dafs
+exec 3</mnt/dafs/top/disk1/gap/disk3/file
+tap_fails "but not those in use" umount /mnt/dafs
+tap_fails "nor with what is above" umount -R /mnt/dafs
+tap_is "$(cat <&3)" three "they go on"
+tap_run "lazily it does" umount -l /mnt/dafs
+exec 3<&-
+
+# Nested directories of one file system, the same export by two paths.
+tap_run "export a directory of an export" export_dir inner inner /srv/disk1/plain/inner
+mount -t dafs $ADDR4:/ /mnt/dafs
+tap_is "$(cat /mnt/dafs/inner/file /mnt/dafs/top/disk1/plain/inner/file | tr '\n' ' ')" \
+	"inner inner " "reached by two paths"
+tap_is "$(dev /mnt/dafs/inner)" "$(dev /mnt/dafs/top/disk1/plain/inner)" "it is one file system"
+echo changed >/mnt/dafs/inner/file
+tap_is "$(cat /mnt/dafs/top/disk1/plain/inner/file)" changed "with one cache"
+# R-A.4.2-01
+tap_run "mount an export by its path" mount -t dafs $ADDR4:/top/disk1/gap/disk3 /mnt/other
+tap_is "$(cat /mnt/other/file)" three "it is there"
+umount /mnt/other
+tap_run "mount a pseudo directory" mount -t dafs $ADDR4:/top /mnt/other
+tap_is "$(cat /mnt/other/far/file)" far "and go on from there"
+tap_is "$(findmnt -n -o SOURCE /mnt/other/far)" "$ADDR4:/top/far" "which the source tells"
+tap_run "bind a submount" mount --bind /mnt/dafs/top/far /srv/far
+umount -R /mnt/other
+tap_run "umount what is above the bound one" umount /mnt/dafs
+tap_is "$(cat /srv/far/file)" far "the bound one stays"
+umount /srv/far
+
+# The session is the upper mount's.
+mount -t dafs -o noac $ADDR4:/ /mnt/dafs
+cat /mnt/dafs/top/far/file >/dev/null
+tap_run "umount -f of a submount" umount -f /mnt/dafs/top/far
+tap_is "$(cat /mnt/dafs/top/far/file)" far "leaves the session alone"
+mount --bind /mnt/dafs/top/far /mnt/other
+tap_run "umount -f of the upper mount" umount -f /mnt/dafs
+tap_fails "ends it for submounts" ls /mnt/other 2>/dev/null
+umount /mnt/other
+
+# Options and read-only go down, and idle submounts away by themselves.
+mount -t dafs -o ro,nosuid,rsize=65536 $ADDR4:/ /mnt/dafs
+tap_fails "a read-only mount has read-only submounts" touch /mnt/dafs/top/disk1/ro
+case $(findmnt -n -o OPTIONS /mnt/dafs/top/disk1) in
+ro,nosuid,*rsize=65536*) tap_ok "submounts have the options" ;;
+*) tap_not_ok "submounts have the options" ;;
+esac
+umount /mnt/dafs
+echo 1 >$SUBMOUNT_EXPIRY
+mount -t dafs $ADDR4:/ /mnt/dafs
+cat /mnt/dafs/top/far/file >/dev/null
+exec 3</mnt/dafs/top/disk1/file
+tap_run "an idle submount expires" gone /mnt/dafs/top/far
+tap_run "one in use does not" mounted /mnt/dafs/top/disk1
+exec 3<&-
+tap_run "until it is idle" gone /mnt/dafs/top/disk1
+tap_is "$(cat /mnt/dafs/top/far/file)" far "and comes back when wanted"
+echo 600 >$SUBMOUNT_EXPIRY
+
+# An export that is taken away while in use.
+tap_is "$(cat /mnt/dafs/inner/file)" changed "an export is in use"
+exec 3</mnt/dafs/inner
+tap_run "take it away" unexport_dir inner
+tap_is "$(LC_ALL=C stat /proc/self/fd/3/file 2>&1 | grep -c 'Stale file handle')" 1 \
+	"what was open in it is stale"
+exec 3<&-
+tap_run "umount all of it" umount -R /mnt/dafs
+tap_run "mount again" mount -t dafs -o noac $ADDR4:/ /mnt/dafs
+tap_is "$(ls /mnt/dafs)" top "it is gone from the root"
+tap_run "and back" export_dir inner inner /srv/disk1/plain/inner
+tap_is "$(cat /mnt/dafs/inner/file)" changed "as it was"
+tap_run "away again" unexport_dir inner
+tap_fails "the name leads nowhere" cat /mnt/dafs/inner/file
+tap_run "umount" umount /mnt/dafs
+
+# Names that cannot be.
+mkdir $CONFIG/bad
+for name in /a a/ a//b . a/../b ""; do
+	tap_fails "the name '$name' is refused" sh -c "echo '$name' >$CONFIG/bad/name" 2>/dev/null
+done
+echo top/far >$CONFIG/bad/name
+echo /srv/disk1 >$CONFIG/bad/path
+tap_fails "so is one that is taken" sh -c "echo 1 >$CONFIG/bad/enable" 2>/dev/null
+rmdir $CONFIG/bad
+unexport_dir gap
+tap_done
