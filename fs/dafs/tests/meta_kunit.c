@@ -52,29 +52,32 @@ static struct dafs_direct_buf dafs_meta_buf(struct dafs_op *op)
 	return buf;
 }
 
-static void dafs_meta_describe_getattr(struct dafs_op *op)
+static int dafs_meta_describe_getattr(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_getattr_direct_args *args = op->args;
 
 	args->data_buffer = dafs_meta_buf(op);
+	return 0;
 }
 
-static void dafs_meta_describe_setattr(struct dafs_op *op)
+static int dafs_meta_describe_setattr(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_setattr_direct_args *args = op->args;
 
 	args->obj_attributes = dafs_meta_buf(op);
+	return 0;
 }
 
-static void dafs_meta_describe_readlink(struct dafs_op *op)
+static int dafs_meta_describe_readlink(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_readlink_direct_args *args = op->args;
 
 	args->buffer = dafs_meta_buf(op);
+	return 0;
 }
 
 /* Pieces of 7, 14, 21 ... bytes, and the rest. */
-static void dafs_meta_describe_readdir(struct dafs_op *op)
+static int dafs_meta_describe_readdir(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_readdir_args *args = op->args;
 	struct dafs_meta *m = op->priv;
@@ -92,6 +95,7 @@ static void dafs_meta_describe_readdir(struct dafs_op *op)
 	}
 	args->readdir_data_buffers.count = m->pieces;
 	args->readdir_data_buffers.elems = m->bufs;
+	return 0;
 }
 
 static u32 dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, void *args, void *res,
@@ -103,10 +107,6 @@ static u32 dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, voi
 		.data = m->data,
 		.size = META_SIZE,
 		.dir = proc == DAFS_PROC_SETATTR_DIRECT ? DMA_TO_DEVICE : DMA_FROM_DEVICE,
-		.describe = proc == DAFS_PROC_SETATTR_DIRECT ? dafs_meta_describe_setattr :
-			    proc == DAFS_PROC_GETATTR_DIRECT ? dafs_meta_describe_getattr :
-			    proc == DAFS_PROC_READDIR_DIRECT ? dafs_meta_describe_readdir :
-			    dafs_meta_describe_readlink,
 	};
 	m->op = (struct dafs_op) {
 		.cred = dafs_test_me(),
@@ -115,6 +115,10 @@ static u32 dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, voi
 		.res = res,
 		.priv = m,
 		.mem = &m->mem,
+		.prepare = proc == DAFS_PROC_SETATTR_DIRECT ? dafs_meta_describe_setattr :
+			   proc == DAFS_PROC_GETATTR_DIRECT ? dafs_meta_describe_getattr :
+			   proc == DAFS_PROC_READDIR_DIRECT ? dafs_meta_describe_readdir :
+			   dafs_meta_describe_readlink,
 	};
 	status = dafs_test_op(test, m->fix->ses, &m->op);
 	if (m->op.call)
