@@ -136,7 +136,7 @@ umount /mnt/small
 : >/mnt/a/restart
 for w in 0 1 2 3; do
 	mnt=$([ $((w % 2)) = 0 ] && echo a || echo b)
-	$records write /mnt/$mnt/restart $w 800 3000 blind >/tmp/restart.$w &
+	$records write /mnt/$mnt/restart $w 400 3000 blind >/tmp/restart.$w &
 done
 for _ in 1 2; do
 	sleep 0.5
@@ -146,7 +146,7 @@ done
 wait
 tap_run "exactly what was acknowledged, over restarts" \
 	$records check /srv/data/restart /tmp/restart.?
-echo "# acknowledged: $(cat /tmp/restart.? | wc -l) of 3200"
+echo "# acknowledged: $(cat /tmp/restart.? | wc -l) of 1600"
 umount_clients
 tap_run "fsck of the export" sh -c \
 	"modprobe -r dafsd; umount /srv/data /srv/small && e2fsck -f -n /dev/ram0"
