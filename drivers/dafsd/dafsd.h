@@ -185,7 +185,8 @@ struct dafsd_rdma {
  * struct dafsd_io - bulk data of one request
  * @bv: pages that the data passes through
  * @nr_bv: entries of @bv; each may be several pages
- * @len: bytes allocated
+ * @max_bv: room in @bv for borrowed pages
+ * @len: bytes in them
  * @rdma: one operation for each client buffer used
  * @nr_rdma: how many
  * @dir: DMA_TO_DEVICE when the server writes to the client
@@ -201,6 +202,7 @@ struct dafsd_rdma {
 struct dafsd_io {
 	struct bio_vec *bv;
 	unsigned int nr_bv;
+	unsigned int max_bv;
 	u32 len;
 	struct dafsd_rdma *rdma;
 	unsigned int nr_rdma;
@@ -272,6 +274,7 @@ extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
 
 /* io.c: bulk data between client memory and the server's pages */
 u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len);
+ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u32 len);
 void dafsd_io_free(struct dafsd_rqst *rq);
 u32 dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room);
 u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);

@@ -2,8 +2,9 @@
 /*
  * Bulk data: RDMA between the client's memory and pages of the server (3.2.3.2).
  *
- *	READ_DIRECT	alloc, fill the pages, push: the RDMA writes leave with
- *			the response, in one post, so the data is there first
+ *	READ_DIRECT	borrow pages of the page cache, or alloc and fill; push:
+ *			the RDMA writes leave with the response, in one post, so
+ *			the data is there first
  *	WRITE_DIRECT	check, alloc, pull: wait for the RDMA reads, then use
  *			the pages
  *
@@ -11,6 +12,7 @@
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
+#include <linux/splice.h>
 #include "dafsd.h"
 
 #define DAFSD_CHUNK_ORDER	4	/* 64 KiB with 4 KiB pages: one SGE each */
@@ -59,6 +61,57 @@ u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len)
 	return DAFS_STATUS_OK;
 }
 
+/* Takes a page out of the pipe; 0 leaves it there and ends the read early. */
+static int dafsd_io_borrow_page(struct pipe_inode_info *pipe, struct pipe_buffer *buf,
+				struct splice_desc *sd)
+{
+	struct dafsd_io *io = sd->u.data;
+
+	if (io->nr_bv == io->max_bv)
+		return 0;
+	get_page(buf->page);
+	bvec_set_page(&io->bv[io->nr_bv++], buf->page, sd->len, buf->offset);
+	io->len += sd->len;
+	return sd->len;
+}
+
+static int dafsd_io_borrow_pages(struct pipe_inode_info *pipe, struct splice_desc *sd)
+{
+	return __splice_from_pipe(pipe, sd, dafsd_io_borrow_page);
+}
+
+/**
+ * dafsd_io_borrow() - bulk data from where the file system keeps it
+ * @rq: request; its io.bv, io.nr_bv and io.len are filled
+ * @filp: file to read
+ * @offset: in the file
+ * @len: bytes, at most DAFS_MAX_IO_SIZE
+ *
+ * Nothing is copied, so who writes to the file before the data has left changes
+ * what is sent.  That is as good as having read later, but spoils a checksum.
+ *
+ * Context: may sleep.
+ * Return: bytes, fewer than @len not only at the end of the file; -ENOMEM, or
+ * what reading the file returns.
+ */
+ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u32 len)
+{
+	struct dafsd_io *io = &rq->io;
+	struct splice_desc sd = {
+		.total_len = len,
+		.pos = offset,
+		.u.data = io,
+	};
+
+	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE))
+		return -EINVAL;
+	io->max_bv = len / PAGE_SIZE + 2;	/* parts of two at the ends */
+	io->bv = kvcalloc(io->max_bv, sizeof(*io->bv), GFP_KERNEL);
+	if (!io->bv)
+		return -ENOMEM;
+	return splice_direct_to_actor(filp, &sd, dafsd_io_borrow_pages);
+}
+
 static void dafsd_io_unmap(struct dafsd_io *io)
 {
 	struct rdma_cm_id *id;
@@ -94,11 +147,8 @@ void dafsd_io_free(struct dafsd_rqst *rq)
 	struct dafsd_io *io = &rq->io;
 
 	dafsd_io_unmap(io);
-	while (io->nr_bv) {
-		struct page *page = io->bv[--io->nr_bv].bv_page;
-
-		__free_pages(page, compound_order(page));
-	}
+	while (io->nr_bv)
+		put_page(io->bv[--io->nr_bv].bv_page);
 	kvfree(io->bv);
 	io->bv = NULL;
 	io->len = 0;

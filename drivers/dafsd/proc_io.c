@@ -3,12 +3,16 @@
  * Reading, writing and COMMIT (6.5.8, 6.5.27, 6.5.28, 6.5.38, 6.5.39).
  *
  * Inline data is read into the response and written from the request as it
- * stands there.  Direct data passes through pages of the request, see io.c.
+ * stands there.  Direct reads take the pages of the page cache; what cannot be
+ * done so, and direct writes, pass through pages of the request, see io.c.
  */
 #include <linux/random.h>
 #include <linux/seqlock.h>
 #include <linux/uio.h>
 #include "vfs.h"
+
+/* Fewer bytes than this are copied. */
+#define DAFSD_BORROW_MIN	SZ_32K
 
 /* Guards dafsd_write_verifier. */
 static DEFINE_SEQLOCK(dafsd_verifier_lock);
@@ -116,21 +120,56 @@ u32 dafsd_proc_read_inline(struct dafsd_rqst *rq)
 	return status;
 }
 
+static u32 dafsd_read_copied(struct dafsd_rqst *rq, struct file *filp, u32 len)
+{
+	struct dafs_read_direct_res *res = &rq->res.read_direct;
+	struct iov_iter iter;
+	u32 status;
+
+	status = dafsd_io_alloc(rq, len);
+	if (status)
+		return status;
+	iov_iter_bvec(&iter, ITER_DEST, rq->io.bv, rq->io.nr_bv, len);
+	return dafsd_read(filp, &iter, rq->args.read_direct.offset, &res->bytes_read, &res->eof);
+}
+
+static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len)
+{
+	struct dafs_read_direct_res *res = &rq->res.read_direct;
+	u64 offset = rq->args.read_direct.offset;
+	ssize_t n = 0;
+
+	if (offset < i_size_read(file_inode(filp)))
+		n = dafsd_io_borrow(rq, filp, offset,
+				    min_t(u64, len, MAX_LFS_FILESIZE - offset));
+	if (n < 0)
+		return dafs_errno_to_status(n);
+	res->bytes_read = n;
+	res->eof = offset + n >= i_size_read(file_inode(filp));
+	return DAFS_STATUS_OK;
+}
+
+/* Copying little is cheaper, and a checksum wants data that stays as it is. */
+static bool dafsd_read_may_borrow(const struct dafsd_rqst *rq, const struct file *filp, u32 len)
+{
+	return len >= DAFSD_BORROW_MIN && !rq->ses->opts.use_checksums &&
+	       filp->f_op->splice_read;
+}
+
 static u32 dafsd_read_direct(struct dafsd_rqst *rq, struct file *filp)
 {
 	struct dafs_read_direct_args *args = &rq->args.read_direct;
 	struct dafs_read_direct_res *res = &rq->res.read_direct;
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
-	struct iov_iter iter;
 	u32 status;
 
 	status = dafsd_io_check_bufs(rq, &args->read_data_buffers, args->byte_count);
-	if (!status && len)
-		status = dafsd_io_alloc(rq, len);
 	if (status)
 		return status;
-	iov_iter_bvec(&iter, ITER_DEST, rq->io.bv, rq->io.nr_bv, len);
-	status = dafsd_read(filp, &iter, args->offset, &res->bytes_read, &res->eof);
+	if (dafsd_read_may_borrow(rq, filp, len))
+		status = dafsd_read_borrowed(rq, filp, len);
+	else
+		status = dafsd_read_copied(rq, filp, len);
 	if (status)
 		return status;
 	return dafsd_io_push(rq, &args->read_data_buffers, res->bytes_read,

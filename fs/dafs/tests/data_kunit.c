@@ -8,6 +8,7 @@
 #include "fixture.h"
 
 #define DATA_LEN	(3 * PAGE_SIZE + 123)
+#define DATA_LARGE	(38 * PAGE_SIZE + 123)
 
 /**
  * struct data_test - an open file and memory for its data
@@ -145,6 +146,41 @@ static void data_read_direct_eof_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, res.eof);
 	KUNIT_EXPECT_MEMEQ(test, dt->in, dt->out + DATA_LEN - 100, 100);
 	KUNIT_EXPECT_NULL(test, memchr_inv(dt->in + 100, 0xa5, PAGE_SIZE - 100));
+}
+
+/*
+ * Much at once comes from the page cache's own pages: it begins in the middle of
+ * one and ends with the file, in two pieces of memory.
+ */
+static void data_read_direct_large_test(struct kunit *test)
+{
+	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
+	u8 *out = kunit_kzalloc(test, DATA_LARGE, GFP_KERNEL);
+	u8 *in = kunit_kzalloc(test, 39 * PAGE_SIZE, GFP_KERNEL);
+	struct kvec vec[] = {
+		{ in + 20 * PAGE_SIZE, 19 * PAGE_SIZE },
+		{ in, 20 * PAGE_SIZE },
+	};
+	struct dafs_read_direct_args args = {
+		.filehandle = dt->open.filehandle,
+		.state_id = dt->open.state_id,
+		.offset = 1000,
+		.byte_count = 39 * PAGE_SIZE,
+	};
+	struct dafs_read_direct_res res;
+
+	KUNIT_ASSERT_NOT_NULL(test, out);
+	KUNIT_ASSERT_NOT_NULL(test, in);
+	dafs_test_pattern(out, DATA_LARGE, 2);
+	dafs_backing_write(test, dt->fix, "file", out, DATA_LARGE);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   data_direct(test, dt, DAFS_PROC_READ_DIRECT, &args,
+				       &args.read_data_buffers, vec, 2, 39 * PAGE_SIZE, &res));
+	KUNIT_EXPECT_EQ(test, DATA_LARGE - 1000, (size_t)res.bytes_read);
+	KUNIT_EXPECT_EQ(test, 1, res.eof);
+	KUNIT_EXPECT_MEMEQ(test, vec[0].iov_base, out + 1000, 19 * PAGE_SIZE);
+	KUNIT_EXPECT_MEMEQ(test, in, out + 1000 + 19 * PAGE_SIZE,
+			   DATA_LARGE - 1000 - 19 * PAGE_SIZE);
 }
 
 static struct dafs_write_direct_args data_write_args(struct data_test *dt, u64 offset, u32 len)
@@ -440,6 +476,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE_PARAM(data_write_inline_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_read_direct_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_read_direct_eof_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(data_read_direct_large_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_write_direct_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_write_cksum_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_short_buffer_test, dafs_flavours_gen),
