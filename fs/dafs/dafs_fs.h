@@ -262,6 +262,8 @@ struct dafs_open_state {
 	struct work_struct close_work;
 };
 
+struct dafs_io_wait;
+
 /**
  * struct dafs_io - one contiguous read or write, in as many calls as it takes
  * @done_work: looks at a response
@@ -284,6 +286,7 @@ struct dafs_open_state {
  * @verf_mixed: a later call returned another one
  * @complete: called once at the end, in process context
  * @priv: for @complete
+ * @wait: of dafs_io_run(), or NULL
  * @conn: connection of the call in progress
  * @call: the call in progress
  * @mem: memory of the call in progress
@@ -318,6 +321,7 @@ struct dafs_io {
 	bool verf_mixed;
 	void (*complete)(struct dafs_io *io, int err);
 	void *priv;
+	struct dafs_io_wait *wait;
 	struct dafs_conn *conn;
 	struct dafs_call *call;
 	struct dafs_mem mem;
@@ -501,8 +505,13 @@ int dafs_io_run(struct dafs_io *io);
 /* data.c */
 extern const struct netfs_request_ops dafs_request_ops;
 extern const struct address_space_operations dafs_file_aops;
+void dafs_written(struct dafs_io *io);
 int dafs_data_init(void);
 void dafs_data_exit(void);
+
+/* direct.c */
+ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to);
+ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from);
 
 /* unstable.c */
 struct dafs_extent *dafs_extent_create(const struct iov_iter *iter, u64 pos, size_t len);

@@ -192,8 +192,15 @@ static void dafs_issue_read(struct netfs_io_subrequest *subreq)
 	dafs_io_start(io);
 }
 
-/* The server has more than it had, and netfs may drop the folios now. */
-static void dafs_written(struct dafs_io *io)
+/**
+ * dafs_written() - note that the server has got data
+ * @io: a write that has succeeded
+ *
+ * The server has more than it had, and netfs may drop the folios now.
+ *
+ * Context: process.
+ */
+void dafs_written(struct dafs_io *io)
 {
 	struct inode *inode = &io->di->netfs.inode;
 	struct netfs_inode *ictx = &io->di->netfs;

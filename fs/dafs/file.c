@@ -133,10 +133,13 @@ static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	struct inode *inode = file_inode(iocb->ki_filp);
 	int err;
 
-	if (iocb->ki_flags & IOCB_DIRECT)
+	if (!iov_iter_count(to))
+		return 0;
+	if (iocb->ki_flags & IOCB_DIRECT) {
 		err = dafs_direct_read_prepare(inode);
-	else
-		err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
+		return err ?: dafs_direct_read(iocb, to);
+	}
+	err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
 	return err ?: netfs_file_read_iter(iocb, to);
 }
 
@@ -228,14 +231,14 @@ static int dafs_direct_write_prepare(struct inode *inode)
 }
 
 /* Without cached data direct writers run together. */
-static ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
+static ssize_t dafs_write_around(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	struct dafs_inode *di = DAFS_I(inode);
 	ssize_t ret;
 
 	if (!inode->i_mapping->nrpages && !READ_ONCE(di->unstable_bytes))
-		return netfs_unbuffered_write_iter(iocb, from);
+		return dafs_direct_write(iocb, from);
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	ret = dafs_direct_write_prepare(inode);
@@ -267,7 +270,7 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	if (iocb->ki_flags & IOCB_APPEND)
 		ret = dafs_append_iter(iocb, from);
 	else if (iocb->ki_flags & IOCB_DIRECT)
-		ret = dafs_direct_write(iocb, from);
+		ret = dafs_write_around(iocb, from);
 	else
 		ret = dafs_buffered_write(iocb, from);
 	if (ret <= 0)

@@ -11,7 +11,8 @@
  *   dafs_io_send()	context of the starter, or dafs_retry_wq: may wait for
  *			slots, memory regions and a connection
  *   dafs_io_called()	softirq: the response is there, or never will be
- *   dafs_io_done_work() dafs_done_wq: looks at it, never waits
+ *   dafs_io_answered()	dafs_done_wq: looks at it, never waits; or, if a task
+ *			waits for the I/O, that task
  *   dafs_io_retry()	queues the next dafs_io_send()
  *
  * While a call is in progress the I/O holds a reference on its connection and
@@ -39,7 +40,7 @@
  * Up to so many bytes travel in the message.  A region costs two work
  * requests and their completion, a message costs a copy on either side.
  */
-unsigned int dafs_inline_max = 1024;
+unsigned int dafs_inline_max = 4096;
 module_param_named(inline_max, dafs_inline_max, uint, 0644);
 MODULE_PARM_DESC(inline_max, "bytes up to which reads, writes and appends go inline");
 
@@ -212,11 +213,28 @@ static u32 dafs_io_proc(const struct dafs_io *io)
 	return io->direct ? DAFS_PROC_READ_DIRECT : DAFS_PROC_READ_INLINE;
 }
 
+/**
+ * struct dafs_io_wait - a task that waits for an I/O
+ * @event: completed for each response, and for the end
+ * @answered: what has been completed is a response
+ * @err: result, at the end
+ */
+struct dafs_io_wait {
+	struct completion event;
+	bool answered;
+	int err;
+};
+
 static void dafs_io_called(struct dafs_call *call)
 {
 	struct dafs_io *io = call->priv;
 
-	queue_work(dafs_done_wq, &io->done_work);
+	if (!io->wait) {
+		queue_work(dafs_done_wq, &io->done_work);
+		return;
+	}
+	io->wait->answered = true;
+	complete(&io->wait->event);
 }
 
 static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
@@ -468,9 +486,9 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 		dafs_io_try_again(io, -EIO);
 }
 
-static void dafs_io_done_work(struct work_struct *work)
+/* Looks at a response, or learns that there is none. */
+static void dafs_io_answered(struct dafs_io *io)
 {
-	struct dafs_io *io = container_of(work, struct dafs_io, done_work);
 	struct dafs_call *call = io->call;
 	unsigned int flags = memalloc_nofs_save();
 	bool lost = call->error;
@@ -495,6 +513,11 @@ static void dafs_io_done_work(struct work_struct *work)
 	memalloc_nofs_restore(flags);
 }
 
+static void dafs_io_done_work(struct work_struct *work)
+{
+	dafs_io_answered(container_of(work, struct dafs_io, done_work));
+}
+
 /**
  * dafs_io_start() - begin to move data
  * @io: sbi, di, open, cred, write, stable, iter, pos, len and complete set, the
@@ -517,23 +540,19 @@ void dafs_io_start(struct dafs_io *io)
 	memalloc_nofs_restore(flags);
 }
 
-/* An I/O that is waited for. */
-struct dafs_io_wait {
-	struct completion done;
-	int err;
-};
-
 static void dafs_io_wake(struct dafs_io *io, int err)
 {
-	struct dafs_io_wait *wait = io->priv;
-
-	wait->err = err;
-	complete(&wait->done);
+	io->wait->err = err;
+	complete(&io->wait->event);
 }
 
 /**
  * dafs_io_run() - move data and wait for the end
- * @io: as for dafs_io_start(), without complete and priv
+ * @io: as for dafs_io_start(), without complete
+ *
+ * The caller looks at the responses itself: one switch of tasks less.  Each
+ * event is either one of them or the end, and neither comes before the one
+ * ahead of it has been dealt with.
  *
  * Context: may sleep; not on dafs_done_wq or dafs_retry_wq.
  * Return: 0 or a negative errno.
@@ -541,12 +560,17 @@ static void dafs_io_wake(struct dafs_io *io, int err)
 int dafs_io_run(struct dafs_io *io)
 {
 	struct dafs_io_wait wait = {
-		.done = COMPLETION_INITIALIZER_ONSTACK(wait.done),
+		.event = COMPLETION_INITIALIZER_ONSTACK(wait.event),
 	};
 
 	io->complete = dafs_io_wake;
-	io->priv = &wait;
+	io->wait = &wait;
 	dafs_io_start(io);
-	wait_for_completion(&wait.done);
-	return wait.err;
+	for (;;) {
+		wait_for_completion(&wait.event);
+		if (!wait.answered)
+			return wait.err;
+		wait.answered = false;
+		dafs_io_answered(io);
+	}
 }

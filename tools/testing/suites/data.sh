@@ -41,6 +41,33 @@ done
 mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 paths IPv6
 
+# Direct and cached I/O on one file see each other's data, in place.
+in_place()
+{
+	dd if=/dev/urandom of=/tmp/new bs=4k count=64 2>/dev/null
+	dd if=/tmp/new of=/mnt/dafs/place bs="$1" conv=notrunc oflag=direct 2>/dev/null &&
+		cmp -n 262144 /tmp/new /srv/data/place &&
+		dd if=/mnt/dafs/place bs="$1" count=$((262144 / $1)) iflag=direct \
+			2>/dev/null | cmp - /tmp/new
+}
+cp /tmp/random /mnt/dafs/place
+sync /mnt/dafs/place
+for size in 512 4096 8192 65536; do
+	drop
+	tap_run "O_DIRECT in place, $size" in_place $size
+done
+tap_run "cached reads see it" cmp -n 262144 /tmp/new /mnt/dafs/place
+tap_run "O_DIRECT over cached data" in_place 4096
+tap_run "cached reads see that, too" cmp -n 262144 /tmp/new /mnt/dafs/place
+dd if=/tmp/random of=/mnt/dafs/place bs=64k count=4 conv=notrunc 2>/dev/null
+tap_run "O_DIRECT sees cached writes" sh -c \
+	"dd if=/mnt/dafs/place bs=64k count=4 iflag=direct 2>/dev/null | cmp -n 262144 - /tmp/random"
+tap_is "$(dd if=/mnt/dafs/place bs=4096 skip=3000 iflag=direct 2>/dev/null | wc -c)" 0 \
+	"O_DIRECT beyond the end reads nothing"
+truncate -s 5000 /mnt/dafs/place
+tap_is "$(dd if=/mnt/dafs/place bs=4096 iflag=direct 2>/dev/null | wc -c)" 5000 \
+	"and up to it what there is"
+
 for engine in psync mmap libaio; do
 	tap_run "fio with verify, $engine" fio --name=$engine --directory=/mnt/dafs \
 		--size=4m --rw=randwrite --bs=4k-37k --bs_unaligned \

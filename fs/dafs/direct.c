@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Direct I/O of one request: what a database or a virtual machine does all day.
+ *
+ * The netfs library makes a request and a subrequest of each read and write
+ * and ends them in work queues, which is a good part of the time of a small
+ * one.  Here it is one I/O, and a task that waits for it looks at the response
+ * itself.  The library keeps what is larger than a request, what makes a file
+ * longer, and what meets cached data.
+ */
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "dafs_fs.h"
+
+/**
+ * struct dafs_dio - a read or write of a program's own memory
+ * @io: the I/O
+ * @iocb: of the program; holds the file until it is told the end
+ * @bv: pages of the program, or NULL if the memory is the kernel's
+ * @nr_bv: number of @bv
+ * @pinned: they are to be unpinned
+ */
+struct dafs_dio {
+	struct dafs_io io;
+	struct kiocb *iocb;
+	const struct bio_vec *bv;
+	unsigned int nr_bv;
+	bool pinned;
+};
+
+static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter)
+{
+	struct dafs_io *io = &dio->io;
+	ssize_t nr;
+
+	io->len = iov_iter_count(iter);
+	if (!user_backed_iter(iter)) {
+		io->iter = *iter;
+		iov_iter_advance(iter, io->len);
+		return 0;
+	}
+	dio->pinned = iov_iter_extract_will_pin(iter);
+	nr = netfs_extract_user_iter(iter, io->len, &io->iter, 0);
+	if (nr < 0)
+		return nr;
+	dio->bv = io->iter.bvec;
+	dio->nr_bv = nr;
+	io->len = iov_iter_count(&io->iter);
+	return 0;
+}
+
+static void dafs_dio_unpin(struct dafs_dio *dio)
+{
+	unsigned int i;
+
+	for (i = 0; i < dio->nr_bv; i++) {
+		if (!dio->io.write)
+			set_page_dirty(dio->bv[i].bv_page);
+		if (dio->pinned)
+			unpin_user_page(dio->bv[i].bv_page);
+	}
+	kvfree(dio->bv);
+}
+
+static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *iter, bool write)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_dio *dio = kzalloc(sizeof(*dio), GFP_KERNEL);
+	int err;
+
+	if (!dio)
+		return ERR_PTR(-ENOMEM);
+	dio->iocb = iocb;
+	dio->io.sbi = DAFS_SB(inode->i_sb);
+	dio->io.di = DAFS_I(inode);
+	dio->io.open = iocb->ki_filp->private_data;
+	dio->io.cred = dio->io.open->cred;
+	dio->io.pos = iocb->ki_pos;
+	dio->io.write = write;
+	/* the memory goes back to the program: nothing to send again from */
+	dio->io.stable = DAFS_DATA_SYNC;
+	err = dafs_dio_pin(dio, iter);
+	if (err) {
+		kfree(dio);
+		return ERR_PTR(err);
+	}
+	return dio;
+}
+
+/* A store through a mapping may have brought pages meanwhile. */
+static void dafs_dio_written(struct dafs_io *io)
+{
+	struct address_space *mapping = io->di->netfs.inode.i_mapping;
+
+	dafs_written(io);
+	if (mapping->nrpages)
+		invalidate_inode_pages2_range(mapping, io->pos >> PAGE_SHIFT,
+					      (io->pos + io->len - 1) >> PAGE_SHIFT);
+}
+
+/* Return: what the program is told. */
+static ssize_t dafs_dio_end(struct dafs_dio *dio, int err)
+{
+	struct inode *inode = &dio->io.di->netfs.inode;
+	ssize_t ret = err ?: dio->io.done;
+
+	if (!err && dio->io.write)
+		dafs_dio_written(&dio->io);
+	dafs_dio_unpin(dio);
+	if (ret > 0)
+		dio->iocb->ki_pos += ret;
+	kfree(dio);
+	inode_dio_end(inode);
+	return ret;
+}
+
+static void dafs_dio_complete(struct dafs_io *io, int err)
+{
+	struct dafs_dio *dio = container_of(io, struct dafs_dio, io);
+	struct kiocb *iocb = dio->iocb;
+
+	iocb->ki_complete(iocb, dafs_dio_end(dio, err));
+}
+
+static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool write)
+{
+	struct dafs_dio *dio = dafs_dio_create(iocb, iter, write);
+
+	if (IS_ERR(dio))
+		return PTR_ERR(dio);
+	inode_dio_begin(file_inode(iocb->ki_filp));
+	if (is_sync_kiocb(iocb))
+		return dafs_dio_end(dio, dafs_io_run(&dio->io));
+	dio->io.complete = dafs_dio_complete;
+	dafs_io_start(&dio->io);
+	return -EIOCBQUEUED;
+}
+
+/**
+ * dafs_direct_read() - read around the page cache
+ * @iocb: where
+ * @to: memory
+ *
+ * Context: may sleep; nothing cached reaches beyond the end that the server
+ * knows of.
+ * Return: bytes, -EIOCBQUEUED or a negative errno.
+ */
+ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	ssize_t ret;
+
+	if (iov_iter_count(to) > DAFS_SB(inode->i_sb)->opts.rsize || iocb->ki_flags & IOCB_NOWAIT)
+		return netfs_unbuffered_read_iter(iocb, to);
+	ret = netfs_start_io_direct(inode);
+	if (ret)
+		return ret;
+	ret = kiocb_write_and_wait(iocb, iov_iter_count(to));
+	if (!ret) {
+		file_accessed(iocb->ki_filp);
+		ret = dafs_dio_run(iocb, to, false);
+	}
+	netfs_end_io_direct(inode);
+	return ret;
+}
+
+static bool dafs_direct_write_simple(const struct kiocb *iocb, const struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	return iov_iter_count(from) <= DAFS_SB(inode->i_sb)->opts.wsize &&
+	       iocb->ki_pos + iov_iter_count(from) <= i_size_read(inode) &&
+	       !inode->i_mapping->nrpages && !(iocb->ki_flags & IOCB_NOWAIT);
+}
+
+/* With i_rwsem shared, so that the file cannot be truncated meanwhile. */
+static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *from)
+{
+	ssize_t ret;
+
+	ret = generic_write_checks(iocb, from);
+	if (ret <= 0)
+		return ret;
+	ret = file_remove_privs(iocb->ki_filp);
+	if (!ret)
+		ret = file_update_time(iocb->ki_filp);
+	return ret ?: dafs_dio_run(iocb, from, true);
+}
+
+/**
+ * dafs_direct_write() - write around the page cache
+ * @iocb: where
+ * @from: memory
+ *
+ * Context: may sleep; nothing of the range is cached or unstable.
+ * Return: bytes, -EIOCBQUEUED or a negative errno.
+ */
+ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	bool simple;
+	ssize_t ret;
+
+	ret = netfs_start_io_direct(inode);
+	if (ret)
+		return ret;
+	simple = dafs_direct_write_simple(iocb, from);
+	if (simple)
+		ret = dafs_direct_write_locked(iocb, from);
+	netfs_end_io_direct(inode);
+	return simple ? ret : netfs_unbuffered_write_iter(iocb, from);
+}
