@@ -4,6 +4,7 @@
 
 Beds:
   um    User Mode Linux with KASAN, lockdep, kmemleak and fault injection
+  bench User Mode Linux without these, and with what DAFS is measured against
   qemu  the stock Debian kernel in QEMU, emulated, two processors
   smp   a kernel of our own with lockdep in QEMU, likewise
   host  this machine
@@ -31,6 +32,7 @@ BED = pathlib.Path(__file__).resolve().parent
 TESTING = BED.parent
 REPO = TESTING.parent.parent
 MEMORY = "2G"
+UM_MEMORY = {"bench": "6G"}      # RAM disks for several, and caches above them
 # A starved host is no lockup of the guest.
 PATIENCE = ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
 
@@ -95,7 +97,7 @@ def tool(name, *args):
 def try_to_prepare(bed):
     try:
         kdir = tool("kernel", bed)
-        arch = ["ARCH=um"] if bed == "um" else []
+        arch = ["ARCH=um"] if bed in ("um", "bench") else []
         return (kdir, tool("modules", bed, kdir, *arch)), None
     except BedError as error:
         return None, error
@@ -118,10 +120,10 @@ def init_environment(modules, script, args, results):
             f"DAFS_ARGS=\"{' '.join(args)}\""]
 
 
-def um_command(script, args, results):
+def um_command(bed, script, args, results):
     """A process of the host; its root is the host's, by hostfs."""
-    kdir, modules = prepare("um")
-    return [f"{kdir}/linux", f"mem={MEMORY}", "root=/dev/root",
+    kdir, modules = prepare(bed)
+    return [f"{kdir}/linux", f"mem={UM_MEMORY.get(bed, MEMORY)}", "root=/dev/root",
             "rootfstype=hostfs", "rootflags=/", "ro", f"init={BED}/init",
             "con=null", "con0=null,fd:1", "ssl=null", f"ssl0=null,fd:{results}",
             "kasan_multi_shot", "panic=-1", "uml_dir=/dev/shm/dafs-uml",
@@ -156,7 +158,8 @@ def host_command(script, args, results):
 
 BEDS = {
     "host": host_command,
-    "um": um_command,
+    "um": functools.partial(um_command, "um"),
+    "bench": functools.partial(um_command, "bench"),
     "qemu": functools.partial(qemu_command, "qemu"),
     "smp": functools.partial(qemu_command, "smp"),
 }

@@ -1,0 +1,44 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The guest's half of tools/testing/bench. Mounts DAFS and what it is measured
+# against, all at once, and runs the loads on them in turn. Its arguments are
+# those of bench-load.py.
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+# shellcheck source=tools/testing/bed/peers.sh
+. "$BED/peers.sh"
+
+# peer NAME COMMAND...: COMMAND mounts it.
+peer()
+{
+	name=$1
+	shift
+	mkdir -p "/mnt/$name"
+	if "$@" "/mnt/$name"; then
+		peers="$peers /mnt/$name"
+	else
+		tap_line "# $name is not there on this kernel"
+	fi
+}
+
+setup_rxe
+make_backing /srv/data 900
+load_modules /srv/data:no_root_squash
+
+peers=
+peer dafs mount_dafs_peer
+peer nfs4.2 mount_nfs42
+peer nfs3 mount_nfs3
+peer nvme mount_nvme
+peer rnbd mount_rnbd
+tap_line "# smbdirect is not there: ksmbd needs a user-space daemon of its own"
+
+# shellcheck disable=SC2086 # a list
+python3 -B "$BED/bench-load.py" "$@" $peers
+status=$?
+for dir in $peers; do
+	umount "$dir"
+done
+exit $status

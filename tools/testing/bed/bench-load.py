@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the loads of tools/testing/bench in a guest, on each folder in turn.
+
+Results go to the results channel, one a line: "rate ROW PEER NUMBER".
+"""
+
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+SIZES = {"4k": "IOPS", "1m": "MB/s"}
+
+
+def report(row, peer, rate):
+    line = f"rate {row} {peer} {rate:.6g}"
+    print(line, flush=True)
+    with open(os.environ["RESULTS"], "a", encoding="ascii") as results:
+        results.write(line + "\n")
+
+
+def data_rows(quick):
+    """Block size, pattern, direct or not, depth."""
+    if quick:
+        return [(bs, rw, True, depth)
+                for bs, depth in (("4k", 1), ("4k", 16), ("1m", 1))
+                for rw in ("randread", "randwrite")]
+    return list(itertools.product(
+        SIZES, ("randread", "randwrite", "read", "write"), (True, False),
+        (1, 16)))
+
+
+def fio_job(bs, rw, direct, depth, options, peer):
+    """One peer's section of a fio job file.
+
+    Buffered I/O has its depth from threads, and ends with fsync. Reads begin
+    with nothing in the client's cache, which fio sees to.
+    """
+    megabytes = options.megabytes
+    lines = [f"[{peer.name}]", "stonewall", f"filename={peer}/data",
+             f"bs={bs}", f"rw={rw}", f"runtime={1000 * options.seconds:.0f}ms"]
+    if direct:
+        lines += ["direct=1", "ioengine=libaio", f"iodepth={depth}",
+                  f"size={megabytes}m", "time_based=1"]
+    else:
+        lines += ["ioengine=psync", f"numjobs={depth}", "group_reporting=1",
+                  f"size={megabytes // depth}m",
+                  f"offset_increment={megabytes // depth}m"]
+        if "write" in rw:
+            lines.append("end_fsync=1")
+    return lines
+
+
+def run_fio(lines):
+    job = pathlib.Path("/tmp/job")
+    common = ["[global]", "thread=1", "fallocate=none", "randrepeat=0",
+              "gtod_reduce=1"]
+    job.write_text("\n".join(common + lines) + "\n", encoding="ascii")
+    done = subprocess.run(["fio", "--output-format=json", job], check=True,
+                          stdout=subprocess.PIPE)
+    text = done.stdout.decode()
+    return json.loads(text[text.index("{"):])["jobs"]
+
+
+def measure_data(row, options, peers):
+    bs, rw, direct, depth = row
+    name = f"{bs}-{rw}-{'direct' if direct else 'cached'}-{depth}"
+    lines = [line for peer in peers
+             for line in fio_job(*row, options, peer)]
+    for job in run_fio(lines):
+        result = job["write" if "write" in rw else "read"]
+        rate = result["iops"] if SIZES[bs] == "IOPS" else \
+            result["bw_bytes"] / 1e6
+        report(name, job["jobname"], rate)
+
+
+def drop_names():
+    """Forgets dentries and inodes, of client and server."""
+    os.sync()
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("2", encoding="ascii")
+
+
+def timed(row, peer, amount, function):
+    begin = time.monotonic()
+    function()
+    report(row, peer.name, amount / (time.monotonic() - begin))
+
+
+def create(names):
+    for name in names:
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o644))
+
+
+def measure_names(options, peer):
+    folder = peer / "many"
+    folder.mkdir()
+    amount = options.files
+    names = [f"{folder}/file{n:05}" for n in range(amount)]
+    timed("create", peer, amount, lambda: create(names))
+    drop_names()
+    timed("stat", peer, amount, lambda: [os.stat(n) for n in names])
+    drop_names()
+    timed("readdirplus", peer, amount, lambda: [
+        e.stat(follow_symlinks=False) for e in os.scandir(folder)])
+    timed("unlink", peer, amount, lambda: [os.unlink(n) for n in names])
+    folder.rmdir()
+
+
+def lay_out(peers, megabytes):
+    for peer in peers:
+        with open(peer / "data", "wb") as file:
+            for _ in range(megabytes):
+                file.write(os.urandom(1 << 20))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--files", type=int, default=10000)
+    parser.add_argument("--megabytes", type=int, default=128)
+    parser.add_argument("--only", default="")
+    parser.add_argument("peers", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    peers = options.peers
+
+    # The file servers have one export, and so would have one file.
+    peers = [peer / peer.name for peer in peers]
+    for peer in peers:
+        peer.mkdir()
+    lay_out(peers, options.megabytes)
+    os.sync()
+    for turn in range(options.rounds):
+        # Nobody is always the first.
+        order = peers[turn % len(peers):] + peers[:turn % len(peers)]
+        for row in data_rows(options.quick):
+            if options.only in "-".join(map(str, row)):
+                measure_data(row, options, order)
+        for peer in order:
+            if options.only in "names":
+                measure_names(options, peer)
+
+
+if __name__ == "__main__":
+    main()

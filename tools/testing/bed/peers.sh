@@ -1,0 +1,103 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# What DAFS is measured against, each mounted over soft-RoCE from this very
+# machine. Every function mounts on the folder that it is given, or fails.
+# The file servers share one export; who exports a disk gets one of its own,
+# a RAM disk too, with ext4 made on the client's side.
+
+NFS_EXPORT=/srv/data
+
+# The server's programs want to write below /var/lib/nfs.
+start_nfs_server()
+{
+	[ -z "${NFS_STARTED:-}" ] || return "$NFS_STARTED"
+	NFS_STARTED=1
+	modprobe -q nfsd
+	modprobe -q rpcrdma
+	grep -qw nfsd /proc/filesystems || return 1
+	mount -t tmpfs nfs /var/lib/nfs &&
+	mkdir -p /var/lib/nfs/rpc_pipefs /var/lib/nfs/v4recovery \
+		/var/lib/nfs/sm /run/rpcbind &&
+	touch /var/lib/nfs/etab /var/lib/nfs/rmtab &&
+	mount -t nfsd nfsd /proc/fs/nfsd &&
+	echo 10 >/proc/fs/nfsd/nfsv4leasetime &&
+	echo 10 >/proc/fs/nfsd/nfsv4gracetime &&
+	rpcbind -w &&
+	exportfs -o rw,sync,no_root_squash,no_subtree_check,insecure,fsid=0 \
+		"*:$NFS_EXPORT" &&
+	rpc.mountd --port 20048 &&
+	rpc.nfsd --rdma=20049 8 &&
+	sleep 11 &&	# version 4 begins with a time for reclaims only
+	NFS_STARTED=0
+}
+
+mount_dafs_peer()
+{
+	mount_dafs data "$1"
+}
+
+mount_nfs42()
+{
+	start_nfs_server &&
+	mount -t nfs -o vers=4.2,proto=rdma,port=20049 "$ADDR4:/" "$1"
+}
+
+mount_nfs3()
+{
+	start_nfs_server &&
+	mount -t nfs -o vers=3,proto=rdma,port=20049,nolock,mountproto=tcp,mountport=20048 \
+		"$ADDR4:$NFS_EXPORT" "$1"
+}
+
+# wait_for FILE: devices come when they like.
+wait_for()
+{
+	for _ in $(seq 50); do
+		[ ! -e "$1" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# mount_new DEVICE DIR
+mount_new()
+{
+	wait_for "$1" && mkfs.ext4 -q -F -I 256 "$1" && mount -t ext4 "$1" "$2"
+}
+
+mount_nvme()
+{
+	modprobe -q nvmet_rdma
+	modprobe -q nvme_rdma
+	[ -e /dev/nvme-fabrics ] || return
+	mountpoint -q /sys/kernel/config ||
+		mount -t configfs configfs /sys/kernel/config
+	target=/sys/kernel/config/nvmet
+	subsystem=$target/subsystems/bench
+	port=$target/ports/1
+	mkdir "$subsystem" "$subsystem/namespaces/1" "$port" &&
+	echo 1 >"$subsystem/attr_allow_any_host" &&
+	echo /dev/ram1 >"$subsystem/namespaces/1/device_path" &&
+	echo 1 >"$subsystem/namespaces/1/enable" &&
+	echo rdma >"$port/addr_trtype" &&
+	echo ipv4 >"$port/addr_adrfam" &&
+	echo $ADDR4 >"$port/addr_traddr" &&
+	echo 4420 >"$port/addr_trsvcid" &&
+	ln -s "$subsystem" "$port/subsystems/bench" &&
+	printf 'transport=rdma,traddr=%s,trsvcid=4420,nqn=bench' $ADDR4 \
+		>/dev/nvme-fabrics &&
+	mount_new /dev/nvme0n1 "$1"
+}
+
+mount_rnbd()
+{
+	modprobe -q rnbd_server
+	modprobe -q rnbd_client
+	control=/sys/devices/virtual/rnbd-client/ctl
+	[ -d $control ] || control=/sys/class/rnbd-client/ctl
+	[ -d $control ] || return
+	echo "sessname=bench path=ip:$ADDR4 device_path=/dev/ram2" \
+		>$control/map_device &&
+	mount_new /dev/rnbd0 "$1"
+}
