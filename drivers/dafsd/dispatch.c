@@ -223,6 +223,12 @@ static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 	case DAFS_PROC_WRITE_DIRECT:
 		atomic64_add(rq->res.write.count, &ses->bytes_written);
 		break;
+	case DAFS_PROC_APPEND_INLINE:
+		atomic64_add(rq->args.append_inline.byte_count, &ses->bytes_written);
+		break;
+	case DAFS_PROC_APPEND_DIRECT:
+		atomic64_add(rq->args.append_direct.byte_count, &ses->bytes_written);
+		break;
 	}
 }
 

@@ -286,12 +286,12 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 	if (err)
 		return err == -EOPNOTSUPP ? -EPERM : err;
 	dafs_dir_changed(dir, &change);
-	dafs_own_change(di);
 	spin_lock(&di->lock);
 	/* none: others removed all of its names meanwhile */
 	if (inode->i_nlink)
 		inc_nlink(inode);
 	spin_unlock(&di->lock);
+	dafs_own_metadata(inode, current_cred());
 	if (!DAFS_SB(dir->i_sb)->unique_handle) {
 		d_drop(dentry);
 		return 0;
