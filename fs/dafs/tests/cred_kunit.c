@@ -358,7 +358,7 @@ static void dafs_cred_outlive_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, handle));
 }
 
-/* What a session of a former instance still registers is freed with it. */
+/* The credentials of a former instance go with it, and it registers no more. */
 static void dafs_cred_former_instance_test(struct kunit *test)
 {
 	struct raw_login old = { .id = "cred former", .verifier = 1 };
@@ -370,8 +370,7 @@ static void dafs_cred_former_instance_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a, 1001, 1001, handle));
 	b = raw_session(test, test->param_value, &new);
 	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(b, handle));
-	raw_register(a, 1002, 1002, handle);
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(b, handle));
+	KUNIT_EXPECT_EQ(test, DAFSERR_STALE_CLIENTID, raw_register(a, 1002, 1002, handle));
 }
 
 /* The client. */
