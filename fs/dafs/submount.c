@@ -15,15 +15,32 @@
 #include "dafs_fs.h"
 
 static unsigned int submount_expiry = 600;
-module_param(submount_expiry, uint, 0644);
-MODULE_PARM_DESC(submount_expiry,
-		 "Seconds without use after which a submount is unmounted, 0 for never; default 600");
 
 static void dafs_submounts_expire(struct work_struct *work);
 
 /* Guarded by the VFS. */
 static LIST_HEAD(dafs_submounts);
 static DECLARE_DELAYED_WORK(dafs_submounts_work, dafs_submounts_expire);
+
+/* A pass that is due by the old value comes by the new one. */
+static int dafs_set_submount_expiry(const char *val, const struct kernel_param *kp)
+{
+	int err = param_set_uint(val, kp);
+
+	if (!err && submount_expiry && !list_empty(&dafs_submounts))
+		mod_delayed_work(system_wq, &dafs_submounts_work,
+				 (unsigned long)submount_expiry * HZ);
+	return err;
+}
+
+static const struct kernel_param_ops dafs_submount_expiry_ops = {
+	.set = dafs_set_submount_expiry,
+	.get = param_get_uint,
+};
+
+module_param_cb(submount_expiry, &dafs_submount_expiry_ops, &submount_expiry, 0644);
+MODULE_PARM_DESC(submount_expiry,
+		 "Seconds without use after which a submount is unmounted, 0 for never; default 600");
 
 /**
  * dafs_is_crossing() - is an object in another file system than a mount?

@@ -182,10 +182,10 @@ ro,nosuid,*rsize=65536*) tap_ok "submounts have the options" ;;
 *) tap_not_ok "submounts have the options" ;;
 esac
 umount /mnt/dafs
-echo 1 >$SUBMOUNT_EXPIRY
 mount -t dafs $ADDR4:/ /mnt/dafs
 cat /mnt/dafs/top/far/file >/dev/null
 exec 3</mnt/dafs/top/disk1/file
+echo 1 >$SUBMOUNT_EXPIRY
 tap_run "an idle submount expires" gone /mnt/dafs/top/far
 tap_run "one in use does not" mounted /mnt/dafs/top/disk1
 exec 3<&-
@@ -197,7 +197,7 @@ echo 600 >$SUBMOUNT_EXPIRY
 tap_is "$(cat /mnt/dafs/inner/file)" changed "an export is in use"
 exec 3</mnt/dafs/inner
 tap_run "take it away" unexport_dir inner
-tap_is "$(LC_ALL=C stat /proc/self/fd/3/file 2>&1 | grep -c 'Stale file handle')" 1 \
+tap_is "$(LC_ALL=C stat /proc/self/fd/3/other 2>&1 | grep -c 'Stale file handle')" 1 \
 	"what was open in it is stale"
 exec 3<&-
 tap_run "umount all of it" umount -R /mnt/dafs
