@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # All KUnit suites of the modules, or those whose names are given.
 # bed: um
-# timeout: 600
+# timeout: 900
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
