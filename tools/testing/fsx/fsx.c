@@ -321,6 +321,20 @@ static void op_direct_write(void)
 	model_write(pos, buffer, len);
 }
 
+/* What is more than a request may carry is appended by more than one write. */
+static void append_all(int fd, size_t len, const char *what)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = write(fd, buffer + done, len - done);
+		check(n > 0, what);
+		done += n;
+	}
+	model_write(size, buffer, len);
+}
+
 static void op_append(void)
 {
 	size_t len = draw_length();
@@ -329,8 +343,7 @@ static void op_append(void)
 		return;
 	note("append %#zx, size %#zx", len, size);
 	fill(len);
-	check_count(write(fds[APPEND], buffer, len), len, "append");
-	model_write(size, buffer, len);
+	append_all(fds[APPEND], len, "append");
 }
 
 static void op_direct_append(void)
@@ -342,8 +355,7 @@ static void op_direct_append(void)
 		return;
 	note("direct append %#zx, size %#zx", len, size);
 	fill(len);
-	check_count(write(fds[DIRECT_APPEND], buffer, len), len, "direct append");
-	model_write(size, buffer, len);
+	append_all(fds[DIRECT_APPEND], len, "direct append");
 }
 
 static void op_truncate(void)
