@@ -11,7 +11,9 @@ setup_rxe
 make_backing /srv/data 64
 make_backing /srv/local 64
 mkdir -m 777 /srv/data/squashed
-load_modules /srv/data:no_root_squash,/srv/data/squashed
+mkdir /srv/squashed
+mount --bind /srv/data/squashed /srv/squashed
+load_modules /srv/data:no_root_squash,/srv/squashed
 mount_dafs data /mnt/dafs && mount_dafs data /mnt/setup noac &&
 	mount_dafs squashed /mnt/squashed noac || tap_bail "no mounts"
 chmod 755 /srv /srv/local /mnt/dafs /mnt

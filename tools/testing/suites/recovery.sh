@@ -124,7 +124,7 @@ tap_is "$(tail -c 5 /srv/data/prog8)" more "what the others wrote is there"
 for n in 1 2 3 4; do
 	while [ ! -e /tmp/enough ]; do
 		for i in $(seq $n 4 40); do
-			[ ! -e /mnt/dafs/prog"$i" ] || echo more >>/mnt/dafs/prog"$i"
+			[ ! -e /mnt/dafs/prog"$i" ] || : 1<>/mnt/dafs/prog"$i"
 		done
 	done 2>/tmp/churn$n &
 	eval churn$n=$!
