@@ -141,6 +141,8 @@ PY
 tap_run "O_TMPFILE makes a file without a name" python3 /tmp/tmpfile.py $A plain
 tap_run "nothing is left of it at the server" \
 	sh -c "mount -o remount,ro $D && mount -o remount,rw $D"
+tap_run "linkat(2) gives it one" python3 /tmp/tmpfile.py $A link
+tap_is "$(cat $D/linked) $(stat -c %h $D/linked)" "content 1" "that the server has"
 
 # POSIX lets a running program be removed and replaced, not written to.
 cp "$(command -v sleep)" $A/sleep
