@@ -171,6 +171,9 @@ def case_files(top, view):
              for mode in modes for user in USERS
              for name, operation in operations.items()]
     for mode, user, name, operation in cases:
+        # The client's VFS answers this by itself.
+        if name == "chown to nothing" and len(USERS) == 1:
+            continue
         make_file(f"{top}/f", mode)
         [result] = as_user(user, lambda: [attempt(operation, f"{view}/f")])
         yield f"{mode:04o} {user} {name}: {result}, {look(f'{top}/f')}"
