@@ -134,7 +134,9 @@ again = os.open("/proc/self/fd/%d" % fd, os.O_RDONLY)
 os.close(fd)
 assert os.read(again, 10) == b"content"
 if how == "link":
-    os.link("/proc/self/fd/%d" % again, top + "/linked", follow_symlinks=True)
+    # only with a directory it is linkat(2), which follows
+    fds = os.open("/proc/self/fd", os.O_RDONLY)
+    os.link(str(again), top + "/linked", src_dir_fd=fds, follow_symlinks=True)
     assert os.fstat(again).st_nlink == 1
 os.close(again)
 PY
