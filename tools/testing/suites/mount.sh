@@ -209,7 +209,7 @@ longest=$(printf %04095d 0)
 kinds=$names/kinds
 mkdir $kinds
 (
-	cd $kinds
+	cd $kinds || exit
 	umask 027
 	mkdir "d${wide#€}"
 	mkfifo "f${wide#€}"
