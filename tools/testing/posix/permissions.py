@@ -179,8 +179,13 @@ def case_files(top, view):
         yield f"{mode:04o} {user} {name}: {result}, {look(f'{top}/f')}"
 
 
+def sorted_names(path):
+    """In the order that is not the file system's."""
+    return sorted(os.listdir(path))
+
+
 DIR_OPS = {
-    "list": lambda d: sorted(os.listdir(d)),
+    "list": sorted_names,
     "stat inside": lambda d: look(f"{d}/owner"),
     "open inside": lambda d: open_read_write(f"{d}/owner", os.O_RDONLY),
     "create": lambda d: os.close(os.open(f"{d}/new", os.O_CREAT | os.O_WRONLY,
@@ -339,7 +344,7 @@ def case_search(top, view):
             lines = as_user(user, lambda: [
                 look(f"{view}/a/b/f"), attempt(os.readlink, f"{view}/a/b/link"),
                 attempt(open_truncate, f"{view}/a/b/link"),
-                attempt(os.listdir, f"{view}/a/b"),
+                attempt(sorted_names, f"{view}/a/b"),
                 attempt(os.unlink, f"{view}/a/b/f")])
             yield f"{mode:04o} {user}: {lines}"
             remove_all(top)
