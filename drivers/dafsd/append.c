@@ -182,23 +182,13 @@ static u32 dafsd_append_inline(struct dafsd_rqst *rq, struct file *filp)
 u32 dafsd_proc_append_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_append_inline_args *args = &rq->args.append_inline;
-	struct dafsd_fh fh;
-	struct file *filp;
 	u32 status;
 
 	status = dafsd_append_check(args->byte_count, args->stable_how);
 	if (status)
 		return status;
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
-					 &filp);
-	if (!status) {
-		status = dafsd_append_inline(rq, filp);
-		dafsd_open_done(filp);
-	}
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_inline);
 }
 
 static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
@@ -229,21 +219,11 @@ static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
 u32 dafsd_proc_append_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
-	struct dafsd_fh fh;
-	struct file *filp;
 	u32 status;
 
 	status = dafsd_append_check(args->byte_count, args->stable_how);
 	if (status)
 		return status;
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
-					 &filp);
-	if (!status) {
-		status = dafsd_append_direct(rq, filp);
-		dafsd_open_done(filp);
-	}
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_direct);
 }

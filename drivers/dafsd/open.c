@@ -489,6 +489,36 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 }
 
 /**
+ * dafsd_open_use() - read from or write to a file
+ * @rq: request
+ * @wire: the object
+ * @state_id: as in dafsd_open_find()
+ * @access: likewise
+ * @use: what to do; the file is good for as long as it runs
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: what @use returned; or that of dafsd_fh_get() or dafsd_open_find().
+ */
+u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		   const struct dafs_opaque64 *state_id, u32 access,
+		   u32 (*use)(struct dafsd_rqst *rq, struct file *filp))
+{
+	struct dafsd_fh fh;
+	struct file *filp;
+	u32 status;
+
+	status = dafsd_fh_get(rq, wire, &fh);
+	if (!status)
+		status = dafsd_open_find(rq, &fh, state_id, access, &filp);
+	if (!status) {
+		status = use(rq, filp);
+		dafsd_open_done(filp);
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+/**
  * dafsd_open_any() - a file to commit through (E-102)
  * @rq: request
  * @fh: the object, which need not be a regular file

@@ -104,20 +104,9 @@ static u32 dafsd_read_inline(struct dafsd_rqst *rq, struct file *filp)
 u32 dafsd_proc_read_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_read_inline_args *args = &rq->args.read_inline;
-	struct dafsd_fh fh;
-	struct file *filp;
-	u32 status;
 
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_READ,
-					 &filp);
-	if (!status) {
-		status = dafsd_read_inline(rq, filp);
-		dafsd_open_done(filp);
-	}
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_READ, dafsd_read_inline);
 }
 
 static u32 dafsd_read_copied(struct dafsd_rqst *rq, struct file *filp, u32 len)
@@ -186,20 +175,9 @@ static u32 dafsd_read_direct(struct dafsd_rqst *rq, struct file *filp)
 u32 dafsd_proc_read_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_read_direct_args *args = &rq->args.read_direct;
-	struct dafsd_fh fh;
-	struct file *filp;
-	u32 status;
 
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_READ,
-					 &filp);
-	if (!status) {
-		status = dafsd_read_direct(rq, filp);
-		dafsd_open_done(filp);
-	}
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_READ, dafsd_read_direct);
 }
 
 static rwf_t dafsd_write_flags(u32 stable_how)
@@ -269,23 +247,13 @@ static u32 dafsd_write_inline(struct dafsd_rqst *rq, struct file *filp)
 u32 dafsd_proc_write_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_write_inline_args *args = &rq->args.write_inline;
-	struct dafsd_fh fh;
-	struct file *filp;
 	u32 status;
 
 	status = dafsd_write_check(args->offset, args->byte_count, args->stable_how);
 	if (status)
 		return status;
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
-					 &filp);
-	if (!status) {
-		status = dafsd_write_inline(rq, filp);
-		dafsd_open_done(filp);
-	}
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_write_inline);
 }
 
 /*
@@ -323,23 +291,13 @@ static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
 u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
-	struct dafsd_fh fh;
-	struct file *filp;
 	u32 status;
 
 	status = dafsd_write_check(args->offset, args->byte_count, args->stable_how);
 	if (status)
 		return status;
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_open_find(rq, &fh, &args->state_id, DAFS_OPEN_SHARE_ACCESS_WRITE,
-					 &filp);
-	if (!status) {
-		status = dafsd_write_direct(rq, filp);
-		dafsd_open_done(filp);
-	}
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_write_direct);
 }
 
 static u32 dafsd_commit(struct file *filp, u64 offset, u32 count, struct dafs_opaque64 *verifier)

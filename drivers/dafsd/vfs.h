@@ -234,6 +234,9 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 u32 dafsd_open_downgrade(struct dafsd_rqst *rq);
 u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		    const struct dafs_opaque64 *state_id, u32 access, struct file **filp);
+u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		   const struct dafs_opaque64 *state_id, u32 access,
+		   u32 (*use)(struct dafsd_rqst *rq, struct file *filp));
 u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
 void dafsd_open_done(struct file *filp);
 

@@ -189,7 +189,6 @@ void dafs_op_end(struct dafs_op *op);
 struct dafs_cred_cache;
 struct dafs_cred_cache *dafs_cred_cache_create(void);
 void dafs_cred_cache_destroy(struct dafs_cred_cache *cache);
-void dafs_cred_cache_forget(struct dafs_cred_cache *cache);
 int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle);
 
