@@ -3,16 +3,23 @@
  * The requester: slots, which the draft calls streams, and the calls in them
  * (sections 3.2.6 and 5.2).
  *
- * A slot is taken for a request and is free again when three things are past,
- * in whatever order:
+ * A slot is taken for a request and is free again when these are past, in
+ * whatever order:
  *
- *  1. the send completed: the send buffer may be written again;
- *  2. the response arrived: the stream may carry the next request;
+ *  1. the send completed, if its completion was asked for;
+ *  2. the response arrived: the stream may carry the next request, and the send
+ *     buffer may be written again, because the peer has read the request and
+ *     takes no notice of what is sent again with an old sequence number;
  *  3. the receive buffer of the response is posted again: there is a receive
  *     for the response of the next request.
  *
  * (1) and the pair (2), (3) each clear a bit of the slot.  Because of (3) there
  * are never more requests outstanding than receives posted.
+ *
+ * The send queue is worked off in order, so a completion tells the end of all
+ * that was posted before.  It is asked for once in a while, and of invalidations
+ * always; sq_used counts the entries whose end is not known, and keeps the queue
+ * from overflowing.
  *
  * The responder decides how many requests may be outstanding.  On each
  * response nreq = max(nreq - 1, target_nreq), 3.2.6.4.2.  When it shrinks, the
@@ -27,7 +34,7 @@
 #include "common.h"
 #include "trace.h"
 
-#define DAFS_SLOT_SENDING	BIT(0)	/* the send buffer is the hardware's */
+#define DAFS_SLOT_SENDING	BIT(0)	/* its send is going to complete */
 #define DAFS_SLOT_CALL		BIT(1)	/* a call holds the stream */
 
 /**
@@ -37,6 +44,7 @@
  * @cqe: completion of the send
  * @call: the request on it, from sending to completion
  * @busy: DAFS_SLOT_*
+ * @covers: entries of the send queue whose end the completion of the send tells
  * @seq: seq_number of the next request
  */
 struct dafs_slot {
@@ -45,6 +53,7 @@ struct dafs_slot {
 	struct ib_cqe cqe;
 	struct dafs_call *call;
 	unsigned int busy;
+	unsigned int covers;
 	u16 seq;
 };
 
@@ -57,6 +66,9 @@ struct dafs_slot {
  * @desired: what requests ask for
  * @max: slots there are
  * @outstanding: slots in use
+ * @sq_used: entries of the send queue that may be in use, or will be for
+ *	invalidations
+ * @sq_silent: those posted since a completion was asked for
  * @error: set once by dafs_requester_abort(); no call starts after it
  * @used: bitmap of slots in use
  * @wait: for a free slot
@@ -73,6 +85,8 @@ struct dafs_requester {
 	u16 desired;
 	u16 max;
 	u16 outstanding;
+	unsigned int sq_used;
+	unsigned int sq_silent;
 	int error;
 	DECLARE_BITMAP(used, DAFS_MAX_NREQ);
 	wait_queue_head_t wait;
@@ -103,6 +117,31 @@ struct dafs_call *dafs_call_alloc(gfp_t gfp)
 }
 EXPORT_SYMBOL_GPL(dafs_call_alloc);
 
+/* Asks for a completion.  Return: the entries whose end it will tell. */
+static unsigned int dafs_sq_signal(struct dafs_requester *rq)
+{
+	unsigned int covers = rq->sq_silent;
+
+	lockdep_assert_held(&rq->lock);
+	rq->sq_silent = 0;
+	return covers;
+}
+
+/* The completion came. */
+static void dafs_sq_done(struct dafs_requester *rq, unsigned int covers)
+{
+	lockdep_assert_held(&rq->lock);
+	WARN_ON_ONCE(covers > rq->sq_used);
+	rq->sq_used -= covers;
+	wake_up_all(&rq->wait);
+}
+
+/* Half of the slots may go on while the completion of the others is awaited. */
+static bool dafs_sq_silent_enough(const struct dafs_requester *rq)
+{
+	return rq->sq_silent >= rq->max / 2;
+}
+
 /* Returns part of a slot; the last part makes it free. */
 static void dafs_slot_release(struct dafs_slot *slot, unsigned int what)
 {
@@ -111,6 +150,8 @@ static void dafs_slot_release(struct dafs_slot *slot, unsigned int what)
 
 	spin_lock_irqsave(&rq->lock, flags);
 	WARN_ON_ONCE(!(slot->busy & what));
+	if (what & DAFS_SLOT_SENDING)
+		dafs_sq_done(rq, slot->covers);
 	slot->busy &= ~what;
 	if (!slot->busy) {
 		__clear_bit(slot - rq->slots, rq->used);
@@ -177,15 +218,19 @@ static void dafs_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	spin_lock_irqsave(&rq->lock, flags);
 	rq->slots[call->slot].call = NULL;
+	dafs_sq_done(rq, mem->covers);
 	spin_unlock_irqrestore(&rq->lock, flags);
 	dafs_call_complete(call, 0);
 }
 
 static int dafs_call_invalidate(struct dafs_call *call)
 {
+	struct dafs_requester *rq = call->chan->requester;
 	struct dafs_mem *mem = call->mem;
 	struct ib_send_wr *last = &mem->inv[mem->nr - 1];
 
+	rq->sq_silent += mem->nr;
+	mem->covers = dafs_sq_signal(rq);
 	mem->call = call;
 	mem->cqe.done = dafs_inv_done;
 	last->wr_cqe = &mem->cqe;
@@ -298,7 +343,29 @@ static void dafs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 			trace_dafs_wc_error(slot->rq->chan, "send", wc);
 		dafs_chan_fail(slot->rq->chan, DAFS_CLOSE_QP);
 	}
-	dafs_slot_release(slot, DAFS_SLOT_SENDING);
+	/*
+	 * Errors come unasked, too.  Only completions clear the bit, and they
+	 * come one by one; after an error nothing reads the send buffer.
+	 */
+	if (READ_ONCE(slot->busy) & DAFS_SLOT_SENDING)
+		dafs_slot_release(slot, DAFS_SLOT_SENDING);
+	else
+		WARN_ON_ONCE(wc->status == IB_WC_SUCCESS);
+}
+
+/* With memory: registrations, and invalidations when the response is there. */
+static unsigned int dafs_sq_need(const struct dafs_call *call)
+{
+	return 1 + (call->mem ? 2 * call->mem->nr : 0);
+}
+
+static void dafs_sq_unreserve(struct dafs_requester *rq, const struct dafs_call *call)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	dafs_sq_done(rq, dafs_sq_need(call));
+	spin_unlock_irqrestore(&rq->lock, flags);
 }
 
 /* Return: true with call->slot set, or with an error to report in *@error. */
@@ -313,10 +380,12 @@ static bool dafs_slot_try(struct dafs_requester *rq, struct dafs_call *call, int
 	if (*error)
 		goto unlock;
 	i = find_first_zero_bit(rq->used, rq->max);
-	if (i >= min(rq->nreq, rq->max) || rq->outstanding >= rq->nreq) {
+	if (i >= min(rq->nreq, rq->max) || rq->outstanding >= rq->nreq ||
+	    rq->sq_used + dafs_sq_need(call) > rq->chan->limits.sq) {
 		done = false;
 		goto unlock;
 	}
+	rq->sq_used += dafs_sq_need(call);
 	__set_bit(i, rq->used);
 	rq->outstanding++;
 	rq->slots[i].busy = DAFS_SLOT_CALL;
@@ -391,13 +460,19 @@ static int dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
 	};
 	struct ib_send_wr *first = &wr;
 
+	lockdep_assert_held(&rq->lock);
+	rq->sq_silent++;
 	if (call->mem) {
+		rq->sq_silent += call->mem->nr;
 		call->mem->reg[call->mem->nr - 1].wr.next = &wr;
 		first = &call->mem->reg[0].wr;
+	} else if (dafs_sq_silent_enough(rq)) {
+		slot->covers = dafs_sq_signal(rq);
+		slot->busy |= DAFS_SLOT_SENDING;
+		wr.send_flags = IB_SEND_SIGNALED;
 	}
 	ib_dma_sync_single_for_device(rq->chan->id->device, msg->addr, msg->len, msg->dir);
 	return ib_post_send(rq->chan->id->qp, first, NULL);
@@ -407,15 +482,16 @@ static int dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
 {
 	struct dafs_slot *slot = &rq->slots[call->slot];
+	unsigned int silent;
 	unsigned long flags;
 	int err;
 
 	kref_get(&call->ref);
 	spin_lock_irqsave(&rq->lock, flags);
+	silent = rq->sq_silent;
 	err = rq->error ?: (dafs_chan_is_open(rq->chan) ? 0 : -ENOTCONN);
 	if (!err) {
 		slot->call = call;
-		slot->busy |= DAFS_SLOT_SENDING;
 		call->sent_at = jiffies;
 		call->sent = ktime_get();
 		trace_dafs_request(call);
@@ -423,6 +499,7 @@ static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
 		if (err) {
 			slot->call = NULL;
 			slot->busy &= ~DAFS_SLOT_SENDING;
+			rq->sq_silent = silent;
 		}
 	}
 	spin_unlock_irqrestore(&rq->lock, flags);
@@ -456,10 +533,10 @@ int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call)
 	err = dafs_slot_get(rq, call);
 	if (err)
 		return err;
-	err = dafs_call_encode(rq, call);
+	err = dafs_call_encode(rq, call) ?: dafs_call_submit(rq, call);
 	if (err)
-		return err;
-	return dafs_call_submit(rq, call);
+		dafs_sq_unreserve(rq, call);
+	return err;
 }
 EXPORT_SYMBOL_GPL(dafs_call_start);
 

@@ -284,6 +284,7 @@ int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr);
  * @reg: work requests that register them, sent ahead of the request
  * @inv: work requests that invalidate them
  * @cqe: completion of the last invalidation
+ * @covers: entries of the send queue whose end it tells
  * @call: the call that waits for it
  * @bufs: what the request tells the peer
  * @len: bytes mapped
@@ -297,6 +298,7 @@ struct dafs_mem {
 	struct ib_reg_wr reg[DAFS_MEM_MRS];
 	struct ib_send_wr inv[DAFS_MEM_MRS];
 	struct ib_cqe cqe;
+	unsigned int covers;
 	struct dafs_call *call;
 	struct dafs_direct_buf bufs[DAFS_MEM_MRS];
 	size_t len;
