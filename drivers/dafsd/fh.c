@@ -67,7 +67,15 @@ static void dafsd_act_as(struct dafsd_rqst *rq, const struct cred *cred)
 	rq->cred = cred;
 }
 
-static u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp)
+/**
+ * dafsd_fh_squash() - act for the caller as an export sees it
+ * @rq: request
+ * @exp: the export
+ *
+ * Context: process context; rq->cred is in force.
+ * Return: OK or RESOURCE.
+ */
+u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp)
 {
 	const struct cred *cred = dafsd_cred_squash(exp, rq->cred);
 

@@ -440,6 +440,31 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh, 
 	return status;
 }
 
+/* May this open be used by whoever names the file so? */
+static bool dafsd_open_serves(const struct dafsd_open *open, const struct dafs_fh *wire, u32 access)
+{
+	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && open->exp->read_only)
+		return false;
+	return (READ_ONCE(open->access) & access) == access &&
+	       !memcmp(&open->wire, wire, sizeof(*wire));
+}
+
+/*
+ * Who opened the file keeps the right to use it as it was granted; another user
+ * must have the right himself.  Lets go of @filp if not.
+ */
+static u32 dafsd_open_allow(struct file *filp, u32 access)
+{
+	int err;
+
+	if (uid_eq(filp->f_cred->fsuid, current_fsuid()))
+		return DAFS_STATUS_OK;
+	err = dafsd_file_permission(file_inode(filp), access, DAFSD_OPEN_OWNER);
+	if (err)
+		dafsd_open_done(filp);
+	return dafs_errno_to_status(err);
+}
+
 static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
 {
 	if (dafsd_fh_is_root(fh) || d_is_dir(fh->dentry))
@@ -469,7 +494,6 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 {
 	u32 status = dafsd_open_check_regular(fh);
 	u32 id;
-	int err;
 
 	if (status)
 		return status;
@@ -480,12 +504,51 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	status = dafsd_state_split(state_id, &id);
 	if (!status)
 		status = dafsd_open_find_id(rq, fh, id, access, filp);
-	if (status || uid_eq((*filp)->f_cred->fsuid, current_fsuid()))
-		return status;
-	err = dafsd_file_permission(dafsd_fh_inode(fh), access, DAFSD_OPEN_OWNER);
-	if (err)
+	return status ?: dafsd_open_allow(*filp, access);
+}
+
+/*
+ * The file, if the state-id is of an open by this very filehandle: then there
+ * is no need to find the object.  fh->exp is set, too.  Whatever is not as it
+ * should be is left to those who know the right status for it.
+ */
+static struct file *dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+				     const struct dafs_opaque64 *state_id, u32 access,
+				     struct dafsd_fh *fh)
+{
+	struct dafsd_open *open;
+	struct file *filp = NULL;
+	u32 status, id;
+
+	if (dafsd_state_is_special(state_id) || dafsd_state_split(state_id, &id))
+		return NULL;
+	rcu_read_lock();
+	open = dafsd_state_load(rq, id, &status);
+	if (open && dafsd_open_serves(open, wire, access) &&
+	    kref_get_unless_zero(&open->exp->ref)) {
+		fh->exp = open->exp;
+		filp = get_file_rcu(&open->filp);
+	}
+	rcu_read_unlock();
+	return filp;
+}
+
+static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			       const struct dafs_opaque64 *state_id, u32 access,
+			       struct dafsd_fh *fh, struct file **filp)
+{
+	u32 status;
+
+	*filp = dafsd_open_known(rq, wire, state_id, access, fh);
+	if (!*filp) {
+		dafsd_fh_put(fh);
+		status = dafsd_fh_get(rq, wire, fh);
+		return status ?: dafsd_open_find(rq, fh, state_id, access, filp);
+	}
+	status = dafsd_fh_squash(rq, fh->exp);
+	if (status)
 		dafsd_open_done(*filp);
-	return dafs_errno_to_status(err);
+	return status ?: dafsd_open_allow(*filp, access);
 }
 
 /**
@@ -503,13 +566,11 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_opaque64 *state_id, u32 access,
 		   u32 (*use)(struct dafsd_rqst *rq, struct file *filp))
 {
-	struct dafsd_fh fh;
+	struct dafsd_fh fh = {};
 	struct file *filp;
 	u32 status;
 
-	status = dafsd_fh_get(rq, wire, &fh);
-	if (!status)
-		status = dafsd_open_find(rq, &fh, state_id, access, &filp);
+	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &filp);
 	if (!status) {
 		status = use(rq, filp);
 		dafsd_open_done(filp);

@@ -89,6 +89,7 @@ void dafsd_exports_touch(void);
 int dafsd_fh_init(void);
 void dafsd_fh_exit(void);
 u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
+u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp);
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
 u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh);
 const struct cred *dafsd_act_as_server(void);
