@@ -66,16 +66,19 @@ def run_fio(lines):
     return json.loads(text[text.index("{"):])["jobs"]
 
 
+def name_of(bs, rw, direct, depth):
+    return f"{bs}-{rw}-{'direct' if direct else 'cached'}-{depth}"
+
+
 def measure_data(row, options, peers):
-    bs, rw, direct, depth = row
-    name = f"{bs}-{rw}-{'direct' if direct else 'cached'}-{depth}"
+    bs, rw = row[:2]
     lines = [line for peer in peers
              for line in fio_job(*row, options, peer)]
     for job in run_fio(lines):
         result = job["write" if "write" in rw else "read"]
         rate = result["iops"] if SIZES[bs] == "IOPS" else \
             result["bw_bytes"] / 1e6
-        report(name, job["jobname"], rate)
+        report(name_of(*row), job["jobname"], rate)
 
 
 def drop_names():
@@ -139,7 +142,7 @@ def main():
         # Nobody is always the first.
         order = peers[turn % len(peers):] + peers[:turn % len(peers)]
         for row in data_rows(options.quick):
-            if options.only in "-".join(map(str, row)):
+            if options.only in name_of(*row):
                 measure_data(row, options, order)
         for peer in order:
             if options.only in "names":
