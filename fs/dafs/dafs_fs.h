@@ -97,6 +97,8 @@ struct dafs_options {
  * @opts: the other options, with the server's limits applied
  * @root: handle of the root of the mount
  * @attrs: DAFS_FATTR_* to ask for: those of use that the server supports
+ * @handles: the server can list filehandles with the names of a directory
+ * @own_changes: counts what this client changes in all objects
  * @max_name: longest name the server takes, in bytes
  * @unique_handle: an object has one handle, whatever its names (6.1.6)
  * @max_append: bytes of the largest append
@@ -123,6 +125,8 @@ struct dafs_sb_info {
 	struct dafs_options opts;
 	struct dafs_fh root;
 	u64 attrs;
+	bool handles;
+	atomic_long_t own_changes;
 	u32 max_name;
 	bool unique_handle;
 	u32 max_append;
@@ -160,6 +164,9 @@ struct dafs_access_entry {
 #define DAFS_INO_ZAP		2	/* the page cache is out of date */
 #define DAFS_INO_OWN_CHANGE	3	/* the next new change attribute is ours */
 #define DAFS_INO_FLUSHING	4	/* what is written is going to be committed */
+#define DAFS_INO_LISTED		5	/* the names of the directory have been read once */
+#define DAFS_INO_NAMES_USED	6	/* and names in it were used since */
+#define DAFS_INO_LOOK_FIRST	7	/* a file to be made in it was there already */
 
 /**
  * struct dafs_inode - one object of the server
@@ -170,8 +177,9 @@ struct dafs_access_entry {
  * @change: change attribute
  * @attr_at: when the attributes were read, in jiffies
  * @attr_timeo: how long they are trusted, in jiffies
- * @attr_gen: counts modifications made by this client; attributes asked for
- *	before the last of them say nothing about size and change
+ * @own_change: sbi->own_changes of the last modification made by this client;
+ *	attributes asked for before it say nothing about size and change; written
+ *	without @lock
  * @access: access rights, latest first
  * @opens: struct dafs_open_state
  * @dir_gen: counts changes of a directory made by others; written under
@@ -199,7 +207,7 @@ struct dafs_inode {
 	u64 change;
 	unsigned long attr_at;
 	unsigned long attr_timeo;
-	unsigned long attr_gen;
+	atomic_long_t own_change;
 	struct dafs_access_entry access[DAFS_ACCESS_CACHE];
 	struct list_head opens;
 	unsigned long dir_gen;
@@ -284,7 +292,8 @@ struct dafs_io_wait;
  * @verf: write verifier of the first call
  * @verf_set: @verf is valid
  * @verf_mixed: a later call returned another one
- * @complete: called once at the end, in process context
+ * @complete: called once at the end, in process context unless @anywhere
+ * @anywhere: if all is well, @complete may be called in softirq
  * @priv: for @complete
  * @wait: of dafs_io_run(), or NULL
  * @conn: connection of the call in progress
@@ -320,6 +329,7 @@ struct dafs_io {
 	bool verf_set;
 	bool verf_mixed;
 	void (*complete)(struct dafs_io *io, int err);
+	bool anywhere;
 	void *priv;
 	struct dafs_io_wait *wait;
 	struct dafs_conn *conn;
@@ -422,7 +432,12 @@ int dafs_show_options(struct seq_file *m, struct dentry *root);
 void dafs_inode_init_once(void *data);
 void dafs_inode_reset(struct dafs_inode *di);
 void dafs_inode_release(struct dafs_inode *di);
-unsigned long dafs_attr_begin(struct dafs_inode *di);
+
+/* Attributes that say nothing about size and change */
+#define DAFS_ASKED_NEVER	(-1L)
+
+long dafs_attr_begin(const struct super_block *sb);
+void dafs_attr_outdate(struct dafs_inode *di);
 void dafs_own_change(struct dafs_inode *di);
 void dafs_own_change_settle(struct inode *inode, const struct cred *cred);
 void dafs_own_metadata(struct inode *inode, const struct cred *cred);
@@ -430,6 +445,8 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 				const struct dafs_fh *fh, umode_t mode);
 struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 			const struct dafs_fh *fh);
+struct inode *dafs_iget_listed(struct super_block *sb, const struct dafs_fattr *attr,
+			       const struct dafs_ids *ids, long asked, unsigned long at);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
 int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
@@ -450,6 +467,8 @@ int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask);
 extern const struct inode_operations dafs_dir_iops;
 extern const struct dentry_operations dafs_dentry_ops;
 void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
+unsigned long dafs_dir_gen(const struct inode *dir);
+struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry, unsigned long gen);
 
 /* readdir.c */
 extern const struct file_operations dafs_dir_fops;

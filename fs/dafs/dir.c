@@ -26,7 +26,14 @@ void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode)
 	attr->mode = mode & S_IALLUGO;
 }
 
-static unsigned long dafs_dir_gen(const struct inode *dir)
+/**
+ * dafs_dir_gen() - the state of a directory that names found in it stand for
+ * @dir: the directory
+ *
+ * Context: any.
+ * Return: generation for d_time; to be had before the server is asked.
+ */
+unsigned long dafs_dir_gen(const struct inode *dir)
 {
 	return READ_ONCE(DAFS_I(dir)->dir_gen);
 }
@@ -47,7 +54,7 @@ void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change)
 	struct dafs_inode *di = DAFS_I(dir);
 
 	spin_lock(&di->lock);
-	WRITE_ONCE(di->attr_gen, di->attr_gen + 1);
+	dafs_attr_outdate(di);
 	if (change->atomic && change->before == di->change)
 		di->change = change->after;
 	else
@@ -76,8 +83,17 @@ static struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *nam
 	return dafs_iget(dir->i_sb, cred, &fh);
 }
 
-static struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry,
-				  unsigned long gen)
+/**
+ * dafs_splice() - make a dentry lead to what the server says
+ * @inode: a reference that this function takes over, NULL for nothing, or an
+ *	ERR_PTR
+ * @dentry: the dentry; unhashed
+ * @gen: dafs_dir_gen() of its directory from before the server was asked
+ *
+ * Context: may sleep.
+ * Return: as d_splice_alias().
+ */
+struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry, unsigned long gen)
 {
 	struct dentry *alias;
 
@@ -88,11 +104,21 @@ static struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry,
 	return alias;
 }
 
+/* What is listed next is going to be used, too: see readdir.c. */
+static void dafs_name_used(struct inode *dir)
+{
+	struct dafs_inode *di = DAFS_I(dir);
+
+	if (!test_bit(DAFS_INO_NAMES_USED, &di->flags))
+		set_bit(DAFS_INO_NAMES_USED, &di->flags);
+}
+
 static struct dentry *dafs_dir_lookup(struct inode *dir, struct dentry *dentry,
 				      unsigned int flags)
 {
 	unsigned long gen = dafs_dir_gen(dir);
 
+	dafs_name_used(dir);
 	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
 		return ERR_PTR(-ENAMETOOLONG);
 	/* Left unhashed, because nothing is known about it. */
@@ -147,6 +173,7 @@ static int dafs_d_revalidate_rcu(struct dentry *dentry)
 	if (!dir || !dafs_attrs_fresh(DAFS_I(dir)) || !dafs_lookup_cached(dentry) ||
 	    READ_ONCE(dentry->d_time) != dafs_dir_gen(dir))
 		return -ECHILD;
+	dafs_name_used(dir);
 	return 1;
 }
 
@@ -162,6 +189,7 @@ static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
 		return 1;
 	parent = dget_parent(dentry);
 	dir = d_inode(parent);
+	dafs_name_used(dir);
 	ret = dafs_revalidate(dir, current_cred(), flags & LOOKUP_REVAL);
 	if (!ret) {
 		ret = 1;
@@ -400,30 +428,57 @@ static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct fil
 	return err;
 }
 
-static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
-				struct file *file, unsigned int flags, umode_t mode)
+/* The name is known, be it to lead nowhere. */
+static int dafs_open_looked_up(struct inode *dir, struct dentry *dentry, struct dentry *alias,
+			       struct file *file, unsigned int flags, umode_t mode)
 {
-	bool exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-	struct dentry *alias = NULL;
 	int err;
 
-	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
-		return -ENAMETOOLONG;
-	if (d_in_lookup(dentry) && !exclusive) {
-		alias = dafs_dir_lookup(dir, dentry, 0);
-		if (IS_ERR(alias))
-			return PTR_ERR(alias);
-		if (alias)
-			dentry = alias;
-	}
 	if (!(flags & O_CREAT) || d_really_is_positive(dentry))
 		return finish_no_open(file, alias);
+	clear_bit(DAFS_INO_LOOK_FIRST, &DAFS_I(dir)->flags);
 	err = dafs_create_open(dir, dentry, file, flags, mode);
 	/* Someone was faster, and we do not mind: open what is there. */
-	if (err == -EEXIST && !exclusive)
+	if (err == -EEXIST && !(flags & O_EXCL))
 		err = -ESTALE;
 	dput(alias);
 	return err;
+}
+
+/*
+ * Most files that are to be made are not there, so they are made without a look
+ * first; whatever goes wrong is found out by looking.
+ */
+static int dafs_open_unseen(struct inode *dir, struct dentry *dentry, struct file *file,
+			    unsigned int flags, umode_t mode)
+{
+	struct dafs_inode *di = DAFS_I(dir);
+	struct dentry *alias;
+	int err;
+
+	if ((flags & O_CREAT) && !test_bit(DAFS_INO_LOOK_FIRST, &di->flags)) {
+		err = dafs_create_open(dir, dentry, file, flags, mode);
+		if (!err || (file->f_mode & FMODE_CREATED))
+			return err;
+		if (err == -EEXIST)
+			set_bit(DAFS_INO_LOOK_FIRST, &di->flags);
+	}
+	alias = dafs_dir_lookup(dir, dentry, 0);
+	if (IS_ERR(alias))
+		return PTR_ERR(alias);
+	return dafs_open_looked_up(dir, alias ?: dentry, alias, file, flags, mode);
+}
+
+static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
+				struct file *file, unsigned int flags, umode_t mode)
+{
+	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
+		return -ENAMETOOLONG;
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return dafs_create_open(dir, dentry, file, flags, mode);
+	if (d_in_lookup(dentry))
+		return dafs_open_unseen(dir, dentry, file, flags, mode);
+	return dafs_open_looked_up(dir, dentry, NULL, file, flags, mode);
 }
 
 /* O_TMPFILE.  The dentry has no name, and is given none at the server. */

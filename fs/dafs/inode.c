@@ -52,7 +52,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->change = 0;
 	di->attr_at = jiffies;
 	di->attr_timeo = 0;
-	di->attr_gen = 0;
+	atomic_long_set(&di->own_change, 0);
 	memset(di->access, 0, sizeof(di->access));
 	di->dir_gen = 0;
 	di->btime = (struct timespec64){};
@@ -77,13 +77,43 @@ void dafs_inode_release(struct dafs_inode *di)
 
 /**
  * dafs_attr_begin() - remember the time before attributes are asked for
- * @di: inode
+ * @sb: the mount
  *
- * Return: generation for dafs_inode_apply().
+ * One count for all objects, because a listing brings attributes of objects
+ * that nobody had in mind when it was asked for.
+ *
+ * Context: any.
+ * Return: the time, for dafs_inode_apply().
  */
-unsigned long dafs_attr_begin(struct dafs_inode *di)
+long dafs_attr_begin(const struct super_block *sb)
 {
-	return READ_ONCE(di->attr_gen);
+	return atomic_long_read(&DAFS_SB(sb)->own_changes);
+}
+
+/**
+ * dafs_attr_outdate() - attributes asked for up to now are older than a change
+ * @di: what this client has changed
+ *
+ * Context: any.
+ */
+void dafs_attr_outdate(struct dafs_inode *di)
+{
+	long now = atomic_long_inc_return(&DAFS_SB(di->netfs.inode.i_sb)->own_changes);
+	long last = atomic_long_read(&di->own_change);
+
+	while (last < now && !atomic_long_try_cmpxchg(&di->own_change, &last, now))
+		;
+}
+
+static bool dafs_attr_outdated(const struct dafs_inode *di, long asked)
+{
+	return asked < atomic_long_read(&di->own_change);
+}
+
+static void dafs_mark_own_change(struct dafs_inode *di)
+{
+	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	set_bit(DAFS_INO_STALE, &di->flags);
 }
 
 /**
@@ -94,15 +124,12 @@ unsigned long dafs_attr_begin(struct dafs_inode *di)
  * their size must not be believed.  Somebody must call dafs_own_change_settle()
  * afterwards.
  *
- * Context: any but hard interrupt.
+ * Context: any.
  */
 void dafs_own_change(struct dafs_inode *di)
 {
-	spin_lock(&di->lock);
-	WRITE_ONCE(di->attr_gen, di->attr_gen + 1);
-	spin_unlock(&di->lock);
-	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
-	set_bit(DAFS_INO_STALE, &di->flags);
+	dafs_attr_outdate(di);
+	dafs_mark_own_change(di);
 }
 
 /**
@@ -296,8 +323,7 @@ static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool cha
 }
 
 static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
-			     const struct dafs_ids *ids, unsigned long gen,
-			     unsigned long at)
+			     const struct dafs_ids *ids, long asked, unsigned long at)
 {
 	struct inode *inode = &di->netfs.inode;
 	bool changed = false;
@@ -315,11 +341,15 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 	if (attr->valid & DAFS_FATTR_SPACE_USED)
 		inode->i_blocks = (attr->space_used + 511) >> 9;
 	/* Older than a write of ours: what it says of the content is void. */
-	if (gen == di->attr_gen) {
+	if (!dafs_attr_outdated(di, asked)) {
 		changed = dafs_apply_change(di, attr);
 		dafs_apply_size(inode, attr->object_size);
 		clear_bit(DAFS_INO_STALE, &di->flags);
 		clear_bit(DAFS_INO_STALE_STAT, &di->flags);
+		/* a change of ours just now: its marks may be the ones cleared */
+		smp_mb__after_atomic();
+		if (dafs_attr_outdated(di, asked))
+			dafs_mark_own_change(di);
 	}
 	dafs_apply_timeout(di, at, changed);
 	spin_unlock(&di->lock);
@@ -390,7 +420,7 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 	i_uid_write(inode, overflowuid);
 	i_gid_write(inode, overflowgid);
 	di->change = attr->change;
-	dafs_inode_apply(di, attr, ids, dafs_attr_begin(di), at);
+	dafs_inode_apply(di, attr, ids, dafs_attr_begin(inode->i_sb), at);
 	netfs_inode_init(&di->netfs, &dafs_request_ops, S_ISREG(inode->i_mode));
 	clear_bit(DAFS_INO_ZAP, &di->flags);
 
@@ -441,7 +471,7 @@ static int dafs_check_attrs(const struct dafs_fattr *attr)
 
 static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_fh *fh,
 				     const struct dafs_fattr *attr,
-				     const struct dafs_ids *ids, unsigned long at)
+				     const struct dafs_ids *ids, long asked, unsigned long at)
 {
 	struct inode *inode;
 
@@ -458,7 +488,30 @@ static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_f
 		iput(inode);
 		return ERR_PTR(-ESTALE);
 	}
+	dafs_inode_apply(DAFS_I(inode), attr, ids, asked, at);
 	return inode;
+}
+
+/**
+ * dafs_iget_listed() - the inode of an object that came with a listing
+ * @sb: super block
+ * @attr: its attributes, the filehandle among them
+ * @ids: its owner and group
+ * @asked: dafs_attr_begin() from before the listing was asked for
+ * @at: jiffies of the same moment
+ *
+ * Context: may sleep.
+ * Return: inode with a reference, or an ERR_PTR; -EIO if @attr lacks what an
+ * inode is made of.
+ */
+struct inode *dafs_iget_listed(struct super_block *sb, const struct dafs_fattr *attr,
+			       const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	int err = dafs_check_attrs(attr);
+
+	if (err || !(attr->valid & DAFS_FATTR_FILEHANDLE))
+		return ERR_PTR(-EIO);
+	return dafs_iget_attrs(sb, &attr->filehandle, attr, ids, asked, at);
 }
 
 /**
@@ -476,6 +529,7 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 			const struct dafs_fh *fh)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	long asked = dafs_attr_begin(sb);
 	unsigned long at = jiffies;
 	struct dafs_fattr attr = {};
 	struct dafs_ids ids;
@@ -496,7 +550,7 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 		err = dafs_check_attrs(&attr);
 	if (err)
 		return ERR_PTR(err);
-	return dafs_iget_attrs(sb, fh, &attr, &ids, at);
+	return dafs_iget_attrs(sb, fh, &attr, &ids, asked, at);
 }
 
 /**
@@ -529,7 +583,7 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 	};
 	struct inode *inode;
 
-	inode = dafs_iget_attrs(dir->i_sb, fh, &attr, &ids, jiffies);
+	inode = dafs_iget_attrs(dir->i_sb, fh, &attr, &ids, DAFS_ASKED_NEVER, jiffies);
 	if (!IS_ERR(inode))
 		dafs_own_change(DAFS_I(inode));
 	return inode;
@@ -566,13 +620,14 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_fattr attr = {};
 	struct dafs_ids ids;
-	unsigned long gen, at;
+	unsigned long at;
+	long asked;
 	int err;
 
 	if (!force && dafs_attrs_fresh(di))
 		return 0;
 	at = jiffies;
-	gen = dafs_attr_begin(di);
+	asked = dafs_attr_begin(inode->i_sb);
 	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
 	if (!err)
 		err = dafs_check_attrs(&attr);
@@ -580,7 +635,7 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 		return err;
 	if (inode_wrong_type(inode, dafs_type_mode(attr.object_type)))
 		return -ESTALE;
-	dafs_inode_apply(di, &attr, &ids, gen, at);
+	dafs_inode_apply(di, &attr, &ids, asked, at);
 	return 0;
 }
 

@@ -155,6 +155,7 @@ int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
 /* proc_attr.c */
 int dafs_access(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res);
+void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids);
 int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids);

@@ -52,8 +52,16 @@ static u32 dafs_owner_id(const struct dafs_str *owner)
 	return kstrtou32(buf, 10, &id) ? DAFS_NO_ID : id;
 }
 
-/* Leaves nothing that points into the message or memory that @attr came in. */
-static void dafs_fattr_detach(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids)
+/**
+ * dafs_fattr_take() - attributes without what points into the message
+ * @attr: as decoded; loses its strings and its ACL, and what is not valid or
+ *	was not asked for
+ * @bitmap: DAFS_FATTR_* asked for
+ * @ids: filled with the owner and the group, DAFS_NO_ID if unknown
+ *
+ * Context: any.
+ */
+void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids)
 {
 	attr->valid &= attr->included & bitmap;
 	ids->uid = attr->valid & DAFS_FATTR_OWNER ?
@@ -99,7 +107,7 @@ int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 	err = dafs_proc_call(ses, &op);
 	if (err)
 		return err;
-	dafs_fattr_detach(attr, bitmap, ids);
+	dafs_fattr_take(attr, bitmap, ids);
 	dafs_op_end(&op);
 	return 0;
 }
@@ -178,7 +186,7 @@ int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 	err = dafs_proc_received(&op, &res.direct_checksum, &stream) ?:
 	      dafs_decode_fattr(&stream, attr);
 	if (!err)
-		dafs_fattr_detach(attr, bitmap, ids);
+		dafs_fattr_take(attr, bitmap, ids);
 	dafs_op_end(&op);
 free:
 	dafs_attr_mem_free(op.mem);

@@ -10,11 +10,18 @@
  * The first entries come in a message, and if that was all it is cheapest.  If
  * there are more, the directory may well be large, and the rest is read by RDMA
  * into a buffer that takes several times as many.
+ *
+ * Whoever lists a directory often looks at each entry next, so handles and all
+ * attributes come with the names, and dentries and inodes are made of them, if
+ * the directory is listed for the first time, or names in it were used since it
+ * was listed last.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "dafs_fs.h"
+#include "proc.h"
 
+/* What getdents(2) tells of each entry */
 #define DAFS_READDIR_ATTRS	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_FILE_ID)
 
 /* Bytes of entries that are read at a time by RDMA */
@@ -24,10 +31,12 @@
  * struct dafs_dir_file - an open directory
  * @verf: cookie verifier of the last READDIR, guarded by f_pos_lock
  * @buf: for READDIR_DIRECT, or NULL; likewise
+ * @prime: entries come with all that an inode is made of; likewise
  */
 struct dafs_dir_file {
 	struct dafs_opaque64 verf;
 	void *buf;
+	bool prime;
 };
 
 static int dafs_dir_open(struct inode *inode, struct file *file)
@@ -90,14 +99,77 @@ static bool dafs_dirent_sane(const struct dafs_direntry *entry)
 /**
  * struct dafs_readdir_ctx - what dafs_readdir_emit() needs
  * @ctx: of the VFS
+ * @dir: the directory
+ * @wanted: attributes asked for
+ * @gen: dafs_dir_gen() from before the request was sent
+ * @asked: dafs_attr_begin() of then
+ * @at: jiffies of then
  * @full: the VFS takes no more
  * @bad: the server sent what cannot be passed on
  */
 struct dafs_readdir_ctx {
 	struct dir_context *ctx;
+	struct dentry *dir;
+	u64 wanted;
+	unsigned long gen;
+	long asked;
+	unsigned long at;
 	bool full;
 	bool bad;
 };
+
+/* A name that is known already gets news only of the object that it leads to. */
+static void dafs_prime_known(const struct dafs_readdir_ctx *rc, struct dentry *dentry,
+			     const struct dafs_fattr *attr, const struct dafs_ids *ids)
+{
+	struct inode *inode = d_inode(dentry);
+
+	if (!inode || memcmp(&DAFS_I(inode)->fh, &attr->filehandle, sizeof(attr->filehandle)))
+		return;
+	inode = dafs_iget_listed(dentry->d_sb, attr, ids, rc->asked, rc->at);
+	if (IS_ERR(inode))
+		return;
+	dentry->d_time = rc->gen;
+	iput(inode);
+}
+
+static void dafs_prime_new(const struct dafs_readdir_ctx *rc, struct dentry *dentry,
+			   const struct dafs_fattr *attr, const struct dafs_ids *ids)
+{
+	struct dentry *alias = NULL;
+	struct inode *inode;
+
+	inode = dafs_iget_listed(dentry->d_sb, attr, ids, rc->asked, rc->at);
+	if (!IS_ERR(inode))
+		alias = dafs_splice(inode, dentry, rc->gen);
+	d_lookup_done(dentry);
+	if (!IS_ERR_OR_NULL(alias))
+		dput(alias);
+}
+
+/*
+ * What cannot be had here is looked up when it is asked for.  The directory's
+ * lock is held shared, so its names do not move meanwhile.
+ */
+static void dafs_prime(const struct dafs_readdir_ctx *rc, const struct dafs_direntry *entry)
+{
+	DECLARE_WAIT_QUEUE_HEAD_ONSTACK(wait);
+	struct dafs_fattr attr = entry->attrs;
+	struct dafs_ids ids;
+	struct dentry *dentry;
+	struct qstr name = QSTR_INIT((const char *)entry->name.data, entry->name.len);
+
+	dafs_fattr_take(&attr, rc->wanted, &ids);
+	name.hash = full_name_hash(rc->dir, name.name, name.len);
+	dentry = d_alloc_parallel(rc->dir, &name, &wait);
+	if (IS_ERR(dentry))
+		return;
+	if (d_in_lookup(dentry))
+		dafs_prime_new(rc, dentry, &attr, &ids);
+	else
+		dafs_prime_known(rc, dentry, &attr, &ids);
+	dput(dentry);
+}
 
 static bool dafs_readdir_emit(void *priv, const struct dafs_direntry *entry)
 {
@@ -115,6 +187,8 @@ static bool dafs_readdir_emit(void *priv, const struct dafs_direntry *entry)
 		return false;
 	}
 	rc->ctx->pos = entry->cookie;
+	if (rc->wanted & DAFS_FATTR_FILEHANDLE)
+		dafs_prime(rc, entry);
 	return true;
 }
 
@@ -139,7 +213,7 @@ static int dafs_readdir_by_rdma(struct file *file, struct dafs_readdir_pos *pos,
 	int err;
 
 	err = dafs_readdir_direct(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
-				  DAFS_READDIR_ATTRS, df->buf, DAFS_READDIR_BUF, pos,
+				  rc->wanted, df->buf, DAFS_READDIR_BUF, pos,
 				  dafs_readdir_emit, rc);
 	if (err == -EOPNOTSUPP)
 		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(inode->i_sb)->flags);
@@ -158,24 +232,52 @@ static int dafs_readdir_some(struct file *file, struct dafs_readdir_pos *pos,
 	struct inode *inode = file_inode(file);
 	int err;
 
+	rc->gen = dafs_dir_gen(inode);
+	rc->asked = dafs_attr_begin(inode->i_sb);
+	rc->at = jiffies;
 	if (dafs_readdir_wants_direct(file, pos)) {
 		err = dafs_readdir_by_rdma(file, pos, rc);
 		if (!dafs_readdir_try_inline(err))
 			return err;
 	}
 	return dafs_readdir(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
-			    DAFS_READDIR_ATTRS, pos, dafs_readdir_emit, rc);
+			    rc->wanted, pos, dafs_readdir_emit, rc);
+}
+
+/* Are dentries and inodes to be made of the entries that follow? */
+static void dafs_readdir_decide(struct file *file, const struct dir_context *ctx)
+{
+	struct dafs_inode *di = DAFS_I(file_inode(file));
+	struct dafs_dir_file *df = file->private_data;
+	bool used = test_and_clear_bit(DAFS_INO_NAMES_USED, &di->flags);
+
+	if (ctx->pos == 2)
+		df->prime = !test_and_set_bit(DAFS_INO_LISTED, &di->flags);
+	if (used)
+		df->prime = true;
+}
+
+static u64 dafs_readdir_wanted(struct file *file)
+{
+	const struct dafs_sb_info *sbi = DAFS_SB(file_inode(file)->i_sb);
+	const struct dafs_dir_file *df = file->private_data;
+
+	if (df->prime && sbi->handles && !sbi->opts.noac)
+		return sbi->attrs | DAFS_FATTR_FILEHANDLE;
+	return DAFS_READDIR_ATTRS;
 }
 
 static int dafs_dir_iterate(struct file *file, struct dir_context *ctx)
 {
 	struct dafs_dir_file *df = file->private_data;
-	struct dafs_readdir_ctx rc = { .ctx = ctx };
+	struct dafs_readdir_ctx rc = { .ctx = ctx, .dir = file_dentry(file) };
 	struct dafs_readdir_pos pos = {};
 	int err = 0;
 
 	if (!dir_emit_dots(file, ctx))
 		return 0;
+	dafs_readdir_decide(file, ctx);
+	rc.wanted = dafs_readdir_wanted(file);
 	pos.verf = df->verf;
 	while (!err && !rc.full && !rc.bad && !pos.eof) {
 		pos.cookie = ctx->pos > 2 ? ctx->pos : 0;

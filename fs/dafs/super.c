@@ -238,8 +238,10 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 	sbi->max_name = attr.max_name ? min_t(u32, attr.max_name, NAME_MAX) : NAME_MAX;
 	sbi->unique_handle = (attr.valid & DAFS_FSATTR_UNIQUE_HANDLE) && attr.unique_handle;
 	sbi->attrs = DAFS_INODE_ATTRS;
-	if (attr.valid & DAFS_FSATTR_SUPPORTED_FATTR)
+	if (attr.valid & DAFS_FSATTR_SUPPORTED_FATTR) {
 		sbi->attrs &= attr.supported_fattr | DAFS_INODE_NEEDS;
+		sbi->handles = attr.supported_fattr & DAFS_FATTR_FILEHANDLE;
+	}
 	sb->s_maxbytes = MAX_LFS_FILESIZE;
 	if (attr.max_file_size)
 		sb->s_maxbytes = min_t(u64, attr.max_file_size, MAX_LFS_FILESIZE);
