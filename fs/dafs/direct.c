@@ -5,7 +5,9 @@
  * The netfs library makes a request and a subrequest of each read and write
  * and ends them in work queues, which is a good part of the time of a small
  * one.  Here it is one I/O, and a task that waits for it looks at the response
- * itself.  The library keeps what is larger than a request, what makes a file
+ * itself.  Asynchronous I/O ends where the response arrives, in softirq, as that
+ * of block devices does, unless something is left to do that may not be done
+ * there.  The library keeps what is larger than a request, what makes a file
  * longer, and what meets cached data.
  */
 #include <linux/mm.h>
@@ -21,6 +23,8 @@
  * @bv: pages of the program, or NULL if the memory is the kernel's
  * @nr_bv: number of @bv
  * @pinned: they are to be unpinned
+ * @end_work: ends it where softirq may not
+ * @err: what @end_work reports
  */
 struct dafs_dio {
 	struct dafs_io io;
@@ -28,7 +32,29 @@ struct dafs_dio {
 	const struct bio_vec *bv;
 	unsigned int nr_bv;
 	bool pinned;
+	struct work_struct end_work;
+	int err;
 };
+
+/* Here it may sleep; at the end it may not, and most pages are still dirty then. */
+static void dafs_dio_dirty(const struct dafs_dio *dio)
+{
+	unsigned int i;
+
+	for (i = 0; i < dio->nr_bv; i++)
+		if (!PageDirty(dio->bv[i].bv_page))
+			set_page_dirty_lock(dio->bv[i].bv_page);
+}
+
+static bool dafs_dio_all_dirty(const struct dafs_dio *dio)
+{
+	unsigned int i;
+
+	for (i = 0; i < dio->nr_bv; i++)
+		if (!PageDirty(dio->bv[i].bv_page))
+			return false;
+	return true;
+}
 
 static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter)
 {
@@ -55,12 +81,8 @@ static void dafs_dio_unpin(struct dafs_dio *dio)
 {
 	unsigned int i;
 
-	for (i = 0; i < dio->nr_bv; i++) {
-		if (!dio->io.write)
-			set_page_dirty(dio->bv[i].bv_page);
-		if (dio->pinned)
-			unpin_user_page(dio->bv[i].bv_page);
-	}
+	for (i = 0; dio->pinned && i < dio->nr_bv; i++)
+		unpin_user_page(dio->bv[i].bv_page);
 	kvfree(dio->bv);
 }
 
@@ -86,6 +108,8 @@ static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *ite
 		kfree(dio);
 		return ERR_PTR(err);
 	}
+	if (!write)
+		dafs_dio_dirty(dio);
 	return dio;
 }
 
@@ -106,7 +130,9 @@ static ssize_t dafs_dio_end(struct dafs_dio *dio, int err)
 	struct inode *inode = &dio->io.di->netfs.inode;
 	ssize_t ret = err ?: dio->io.done;
 
-	if (!err && dio->io.write)
+	if (!dio->io.write)
+		dafs_dio_dirty(dio);
+	else if (!err)
 		dafs_dio_written(&dio->io);
 	dafs_dio_unpin(dio);
 	if (ret > 0)
@@ -116,12 +142,42 @@ static ssize_t dafs_dio_end(struct dafs_dio *dio, int err)
 	return ret;
 }
 
-static void dafs_dio_complete(struct dafs_io *io, int err)
+static void dafs_dio_end_async(struct dafs_dio *dio, int err)
 {
-	struct dafs_dio *dio = container_of(io, struct dafs_dio, io);
 	struct kiocb *iocb = dio->iocb;
 
 	iocb->ki_complete(iocb, dafs_dio_end(dio, err));
+}
+
+static void dafs_dio_end_work(struct work_struct *work)
+{
+	struct dafs_dio *dio = container_of(work, struct dafs_dio, end_work);
+
+	dafs_dio_end_async(dio, dio->err);
+}
+
+/* Is there nothing to do that may sleep, or takes a lock that softirq may not? */
+static bool dafs_dio_ends_anywhere(const struct dafs_dio *dio)
+{
+	const struct dafs_io *io = &dio->io;
+
+	if (!io->write)
+		return dafs_dio_all_dirty(dio);
+	return !io->di->netfs.inode.i_mapping->nrpages &&
+	       io->pos + io->len <= READ_ONCE(io->di->netfs.remote_i_size);
+}
+
+static void dafs_dio_complete(struct dafs_io *io, int err)
+{
+	struct dafs_dio *dio = container_of(io, struct dafs_dio, io);
+
+	if (!in_softirq() || dafs_dio_ends_anywhere(dio)) {
+		dafs_dio_end_async(dio, err);
+		return;
+	}
+	dio->err = err;
+	INIT_WORK(&dio->end_work, dafs_dio_end_work);
+	queue_work(dafs_done_wq, &dio->end_work);
 }
 
 static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool write)
@@ -134,6 +190,7 @@ static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool writ
 	if (is_sync_kiocb(iocb))
 		return dafs_dio_end(dio, dafs_io_run(&dio->io));
 	dio->io.complete = dafs_dio_complete;
+	dio->io.anywhere = true;
 	dafs_io_start(&dio->io);
 	return -EIOCBQUEUED;
 }

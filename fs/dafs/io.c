@@ -11,8 +11,9 @@
  *   dafs_io_send()	context of the starter, or dafs_retry_wq: may wait for
  *			slots, memory regions and a connection
  *   dafs_io_called()	softirq: the response is there, or never will be
- *   dafs_io_answered()	dafs_done_wq: looks at it, never waits; or, if a task
- *			waits for the I/O, that task
+ *   dafs_io_answered()	looks at it, never waits: in dafs_done_wq; in the task
+ *			that waits for the I/O; in softirq, if nothing is wrong
+ *			and whoever started it allows it
  *   dafs_io_retry()	queues the next dafs_io_send()
  *
  * While a call is in progress the I/O holds a reference on its connection and
@@ -225,16 +226,26 @@ struct dafs_io_wait {
 	int err;
 };
 
+static void dafs_io_answered(struct dafs_io *io);
+
+/* Nothing but taking results and passing them on is left to do. */
+static bool dafs_call_good(const struct dafs_call *call)
+{
+	return !call->error && call->status == DAFS_STATUS_OK && !call->chan->cksum;
+}
+
 static void dafs_io_called(struct dafs_call *call)
 {
 	struct dafs_io *io = call->priv;
 
-	if (!io->wait) {
+	if (io->wait) {
+		io->wait->answered = true;
+		complete(&io->wait->event);
+	} else if (io->anywhere && dafs_call_good(call)) {
+		dafs_io_answered(io);
+	} else {
 		queue_work(dafs_done_wq, &io->done_work);
-		return;
 	}
-	io->wait->answered = true;
-	complete(&io->wait->event);
 }
 
 static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
@@ -490,7 +501,6 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 static void dafs_io_answered(struct dafs_io *io)
 {
 	struct dafs_call *call = io->call;
-	unsigned int flags = memalloc_nofs_save();
 	bool lost = call->error;
 	u32 status = call->status;
 	ssize_t moved = 0;
@@ -510,12 +520,14 @@ static void dafs_io_answered(struct dafs_io *io)
 		dafs_io_status(io, status, io->direct);
 	else
 		dafs_io_advance(io, moved);
-	memalloc_nofs_restore(flags);
 }
 
 static void dafs_io_done_work(struct work_struct *work)
 {
+	unsigned int flags = memalloc_nofs_save();
+
 	dafs_io_answered(container_of(work, struct dafs_io, done_work));
+	memalloc_nofs_restore(flags);
 }
 
 /**
@@ -524,8 +536,9 @@ static void dafs_io_done_work(struct work_struct *work)
  *	rest zero.  iter is memory of the kernel, and like all the others stays
  *	good until complete is called.
  *
- * complete is called once, with 0 or a negative errno, from this function or
- * from a work queue; a failed connection is no error on a hard mount.
+ * complete is called once, with 0 or a negative errno, from this function, from
+ * a work queue or, if anywhere is set, also from softirq; a failed connection is
+ * no error on a hard mount.
  *
  * Context: may sleep.
  */
