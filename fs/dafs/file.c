@@ -7,6 +7,7 @@
 #include <linux/filelock.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/splice.h>
 #include <linux/uio.h>
@@ -128,19 +129,66 @@ static int dafs_direct_read_prepare(struct inode *inode)
 	return filemap_write_and_wait(inode->i_mapping);
 }
 
-static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
+/* sig_fatal() without its look at the handlers that sparse warns of */
+static bool dafs_signal_ends(int sig)
+{
+	/* nobody takes them away from the current task */
+	const struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
+
+	return !sig_kernel_ignore(sig) && !sig_kernel_stop(sig) &&
+	       sighand->action[sig - 1].sa.sa_handler == SIG_DFL;
+}
+
+/* All signals but those that end the process. */
+static void dafs_signals_block(sigset_t *saved)
+{
+	sigset_t mask;
+	int sig;
+
+	sigemptyset(&mask);
+	for (sig = 1; sig <= _NSIG; sig++)
+		if (!dafs_signal_ends(sig))
+			sigaddset(&mask, sig);
+	sigprocmask(SIG_BLOCK, &mask, saved);
+}
+
+/*
+ * The netfs library gives way to any signal: write(2) becomes short, read(2)
+ * fails with EINTR.  Of a file no program expects that; what is left of @iter
+ * comes before the signal.
+ */
+static ssize_t dafs_uninterrupted(ssize_t (*io)(struct kiocb *iocb, struct iov_iter *iter),
+				  struct kiocb *iocb, struct iov_iter *iter)
+{
+	ssize_t done, more;
+	sigset_t saved;
+
+	done = io(iocb, iter);
+	if (likely(!signal_pending(current)) || fatal_signal_pending(current) ||
+	    (done < 0 && done != -ERESTARTSYS) || !iov_iter_count(iter))
+		return done;
+	dafs_signals_block(&saved);
+	more = io(iocb, iter);
+	sigprocmask(SIG_SETMASK, &saved, NULL);
+	return done > 0 ? done + max(more, 0) : more;
+}
+
+static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	int err;
 
-	if (!iov_iter_count(to))
-		return 0;
 	if (iocb->ki_flags & IOCB_DIRECT) {
 		err = dafs_direct_read_prepare(inode);
 		return err ?: dafs_direct_read(iocb, to);
 	}
 	err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
 	return err ?: netfs_file_read_iter(iocb, to);
+}
+
+static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	return iov_iter_count(to) ? dafs_uninterrupted(dafs_read, iocb, to) : 0;
 }
 
 static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
@@ -270,9 +318,9 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	if (iocb->ki_flags & IOCB_APPEND)
 		ret = dafs_append_iter(iocb, from);
 	else if (iocb->ki_flags & IOCB_DIRECT)
-		ret = dafs_write_around(iocb, from);
+		ret = dafs_uninterrupted(dafs_write_around, iocb, from);
 	else
-		ret = dafs_buffered_write(iocb, from);
+		ret = dafs_uninterrupted(dafs_buffered_write, iocb, from);
 	if (ret <= 0)
 		return ret;
 	ret = generic_write_sync(iocb, ret);

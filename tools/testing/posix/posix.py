@@ -227,6 +227,67 @@ def case_append(top, server, other):
                                  for i in range(200)), "lines of four writers")
 
 
+# -- signals
+
+
+def transfer(call, fd, buffer, offset):
+    """Bytes that pread or pwrite said, or the error; without Python's retrying."""
+    count = call(fd, ctypes.byref(buffer), ctypes.c_size_t(len(buffer)),
+                 ctypes.c_long(offset))
+    return os.strerror(ctypes.get_errno()) if count < 0 else count
+
+
+@contextlib.contextmanager
+def busy(function):
+    """A child that does nothing else meanwhile."""
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(Exception):
+            while True:
+                function()
+        os._exit(1)
+    try:
+        yield
+        expect(os.waitpid(child, os.WNOHANG)[0], 0, "the child that ended")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+@contextlib.contextmanager
+def alarms(seconds):
+    """Signals for a handler, which system calls are not restarted after."""
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.siginterrupt(signal.SIGALRM, True)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def case_signals(top, server, other):
+    """Reads and writes are not cut short by signals."""
+    length = 2 << 20
+    memory = mmap.mmap(-1, length)
+    memory.write(os.urandom(length))
+    buffer = (ctypes.c_char * length).from_buffer(memory)
+    data = bytes(memory)
+    for flags in 0, os.O_DIRECT:
+        with opened(f"{top}/f", os.O_RDWR | os.O_CREAT | flags) as fd:
+            with alarms(0.002):
+                for i in range(8):
+                    expect(transfer(LIBC.pwrite, fd, buffer, i * length), length, "write")
+            os.fsync(fd)
+            expect(read_file(f"{server}/f") == data * 8, True, "data at the server")
+            with opened(f"{top}/f", os.O_RDWR) as writer, \
+                    busy(lambda: os.pwrite(writer, data, 0)), alarms(0.002):
+                for i in range(16):
+                    expect(transfer(LIBC.pread, fd, buffer, i % 8 * length), length, "read")
+            expect(bytes(memory) == data, True, "data that were read")
+            os.unlink(f"{top}/f")
+
+
 # -- times
 
 
