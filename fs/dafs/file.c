@@ -404,4 +404,6 @@ const struct file_operations dafs_file_fops = {
 	.splice_read	= dafs_file_splice_read,
 	.splice_write	= iter_file_splice_write,
 	.llseek		= dafs_file_llseek,
+	/* What another client does could not break one. */
+	.setlease	= simple_nosetlease,
 };

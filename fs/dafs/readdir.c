@@ -312,4 +312,5 @@ const struct file_operations dafs_dir_fops = {
 	.llseek		= dafs_dir_llseek,
 	.read		= generic_read_dir,
 	.fsync		= dafs_dir_fsync,
+	.setlease	= simple_nosetlease,
 };

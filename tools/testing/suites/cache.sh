@@ -64,6 +64,20 @@ tap_is "$(cat /mnt/a/f)" "longer than before" "a larger file"
 : >/mnt/b/f
 tap_is "$(cat /mnt/a/f)" "" "an empty one"
 
+# Nor does a client promise to tell when others come.
+lease()
+{
+	python3 -c '
+import errno, fcntl, os, sys
+try:
+    fcntl.fcntl(os.open(sys.argv[1], os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)
+except OSError as error:
+    print(errno.errorcode[error.errno])
+' "$1"
+}
+tap_is "$(lease /srv/data/f)" "" "ext4 gives leases"
+tap_is "$(lease /mnt/a/f) $(lease /mnt/a/one)" "EINVAL EINVAL" "a client gives none"
+
 # What this client changes itself must not hide what others change afterwards.
 own_then_other()
 {
