@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Programs at work: git, make and gcc, SQLite, rsync, tar.
+# Programs at work: git, make and gcc, a kernel module, SQLite, rsync, tar.
 # bed: um
 # timeout: 600
 # needs: programs
@@ -106,6 +106,29 @@ tap_run "make finds all up to date" make -q -C build
 echo "int part8(void) { return 80; }" >build/part8.c
 tap_is "$(make -C build -j4 | grep -c 'gcc -c')" 1 "make finds the one that is not"
 tap_is "$(build/program)" 108 "the new program runs"
+
+# A module for this kernel, loaded from where it was built. A kernel tree below
+# a folder that guests have of their own is out of reach.
+KDIR=$(cat "${DAFS_MODULES%/*}/kernel" 2>/dev/null)
+make_kernel_module()
+{
+	mkdir module
+	echo 'obj-m := built.o' >module/Makefile
+	printf '%s\n' '#include <linux/module.h>' 'static int answer = 42;' \
+		'module_param(answer, int, 0444);' 'MODULE_DESCRIPTION("test");' \
+		'MODULE_LICENSE("GPL");' >module/built.c
+	make -s -C "$KDIR" M="$PWD/module" ARCH=um modules
+}
+
+if [ -f "$KDIR/Makefile" ]; then
+	tap_run "make of a kernel module" make_kernel_module
+	forget
+	tap_run "the module loads" insmod module/built.ko answer=43
+	tap_is "$(cat /sys/module/built/parameters/answer)" 43 "and is the right one"
+	rmmod built
+else
+	tap_skip "make of a kernel module" "no kernel tree to build against"
+fi
 
 sql()
 {
