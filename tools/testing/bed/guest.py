@@ -133,8 +133,11 @@ def um_command(bed, script, args, results):
             *init_environment(modules, script, args, "/dev/ttyS0")]
 
 
-def qemu_command(bed, script, args, results):
-    """An emulated machine; its root is the host's, by 9p."""
+def qemu_machine(bed, script, args, results, *, processors=2, memory=MEMORY):
+    """An emulated machine; its root is the host's, by 9p.
+
+    results says in QEMU's words what the second serial line leads to.
+    """
     kdir, modules = prepare(bed)
     initrd = tool("initramfs", modules, f"{modules}.initrd")
     image = pathlib.Path(kdir, "arch/x86/boot/bzImage")
@@ -145,13 +148,17 @@ def qemu_command(bed, script, args, results):
              *PATIENCE, f"DAFS_INIT={BED}/init",
              *init_environment(modules, script, args, "/dev/ttyS1")]
     return ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi",
-            "-cpu", PROCESSOR, "-smp", "2", "-m", MEMORY, "-nographic",
+            "-cpu", PROCESSOR, "-smp", str(processors), "-m", memory, "-nographic",
             "-nodefaults", "-no-reboot", "-serial", "stdio",
-            "-serial", f"file:/proc/self/fd/{results}",
+            "-chardev", f"{results},id=results", "-serial", "chardev:results",
             "-virtfs", "local,path=/,mount_tag=host,readonly=on,"
             "security_model=none,multidevs=remap",
             "-kernel", str(image), "-initrd", initrd,
             "-append", " ".join(words)]
+
+
+def qemu_command(bed, script, args, results):
+    return qemu_machine(bed, script, args, f"file,path=/proc/self/fd/{results}")
 
 
 def host_command(script, args, results):

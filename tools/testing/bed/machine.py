@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Machines beside each other: emulated, on one link, each with a shell.
+
+What a suite on the host needs to be about more than one machine. The link is
+an Ethernet without a switch; what is sent to a machine that is not there is
+lost.
+"""
+
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import threading
+
+import guest
+import report
+
+ANSWER = re.compile(rb"\x01(\d+)\n")
+
+
+class MachineError(Exception):
+    """A machine does not answer, or is gone."""
+
+
+class Machine:
+    """One machine, number 1 or 2 of those whose link is in that folder.
+
+    It keeps its disk, a file there, when it is killed and started again.
+    """
+
+    def __init__(self, bed, name, folder, number):
+        self.bed = bed
+        self.name = name
+        self.number = number
+        self.disk = pathlib.Path(folder, f"{name}.disk")
+        self.disk.touch()
+        os.truncate(self.disk, 256 << 20)
+        near, far = (f"{folder}/link{n}" for n in (number, 3 - number))
+        self.devices = [
+            "-netdev", "dgram,id=link,local.type=unix,remote.type=unix,"
+            f"local.path={near},remote.path={far}",
+            "-device", "virtio-net-pci,netdev=link,romfile=,"
+            f"mac=52:54:00:00:09:{number:02x}",
+            "-drive", f"file={self.disk},format=raw,if=virtio"]
+        self.process = None
+        self.wrong = []         # what its kernels had to complain of
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process and self.process.poll() is None:
+            self.kill()
+
+    def start(self):
+        """Boots it; ready() waits for that.
+
+        With one processor: of two, one now and then runs what the other has just
+        patched, and the guest dies of QEMU and not of what is tested.
+        """
+        self.shell, shell = socket.socketpair()
+        self.monitor, monitor = socket.socketpair()
+        self.received = b""
+        self.console = []
+        with shell, monitor:
+            self.process = subprocess.Popen(
+                guest.qemu_machine(
+                    self.bed, guest.BED / "machine-shell.sh", [str(self.number)],
+                    f"socket,fd={shell.fileno()}", processors=1, memory="768M") +
+                self.devices +
+                ["-chardev", f"socket,id=monitor,fd={monitor.fileno()}",
+                 "-mon", "chardev=monitor"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=[shell.fileno(), monitor.fileno()])
+        self.reader = threading.Thread(target=self._read_console, daemon=True)
+        self.reader.start()
+
+    def _read_console(self):
+        for raw in self.process.stdout:
+            line = raw.decode("utf-8", "replace").replace("\r", "").rstrip("\n")
+            self.console.append(line)
+            print(f"{self.name}: {line}", flush=True)
+
+    def ready(self):
+        status, said = self._answer(300)
+        if status:
+            raise MachineError(f"{self.name} has no network: {said}")
+
+    def _receive(self, timeout):
+        """More of what comes by the serial line; false at its end."""
+        clock = guest.Clock()
+        self.shell.settimeout(1)
+        while clock.tick() < timeout:
+            try:
+                data = self.shell.recv(65536)
+            except TimeoutError:
+                continue
+            self.received += data
+            return bool(data)
+        raise MachineError(f"{self.name} has not answered after {timeout} s")
+
+    def _answer(self, timeout):
+        while not (match := ANSWER.search(self.received)):
+            if not self._receive(timeout):
+                raise MachineError(f"{self.name} is gone")
+        said = self.received[:match.start()].decode("utf-8", "replace")
+        self.received = self.received[match.end():]
+        return int(match[1]), said.strip()
+
+    def sh(self, command, timeout=120):
+        """Runs it in the machine's shell: its status and what it printed.
+
+        The shell stays the same: background jobs can be waited for later.
+        """
+        print(f"{self.name}$ {command}", flush=True)
+        self.shell.sendall(f"{{ {command}\n}} </dev/null >&3 2>&1; "
+                           "printf '\\001%d\\n' $? >&3\n".encode())
+        status, said = self._answer(timeout)
+        print(f"{said}\n[{status}]", flush=True)
+        return status, said
+
+    def link(self, up):
+        self.monitor.sendall(f"set_link link {'on' if up else 'off'}\n".encode())
+
+    def _gone(self):
+        self.process.wait(30)
+        self.reader.join()
+        self.shell.close()
+        self.monitor.close()
+        self.wrong += report.splats(report.since_boot(self.console))
+
+    def kill(self):
+        """As if the power failed."""
+        self.process.kill()
+        self._gone()
+
+    def stop(self):
+        """Ends the shell; the bed's last checks follow, and the power goes off."""
+        self.shell.sendall(b"exit\n")
+        while self._receive(120):
+            pass
+        results = self.received.decode("utf-8", "replace").splitlines()
+        self.wrong += report.complaints(results)
+        if guest.exit_status(results) is None:
+            self.wrong.append(f"{self.name} ended before its last checks")
+        self._gone()

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""A server and a client that are machines of their own."""
+
+import contextlib
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "bed"))
+
+# pylint: disable=wrong-import-position
+import guest
+from machine import Machine, MachineError
+
+ADDR4 = "10.9.0.1"
+ADDR6 = "fd09::1"
+MEGABYTES = 16
+# sync_file_range(2) of descriptor 4: sends what is dirty, and does not commit.
+WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
+              "CDLL(None).sync_file_range(4, c_longlong(0), c_longlong(0), 7)")
+
+
+class Tap:
+    """The results of the suite."""
+
+    def __init__(self):
+        self.count = 0
+        self.failed = 0
+        self.file = open(os.environ["RESULTS"], "a", encoding="utf-8")
+
+    def _line(self, text):
+        for out in self.file, sys.stdout:
+            print(text, file=out, flush=True)
+
+    def result(self, ok, name, why=""):
+        self.count += 1
+        self.failed += not ok
+        self._line(f"{'ok' if ok else 'not ok'} {self.count} - {name}")
+        for line in [] if ok else why.splitlines():
+            self._line(f"# {line}")
+
+    def run(self, name, machine, command, timeout=120):
+        status, output = machine.sh(command, timeout)
+        self.result(not status, name, f"{output}\nexit status {status} of: {command}")
+        return not status
+
+    def same(self, name, got, want):
+        self.result(got == want, name, f"got:  {got}\nwant: {want}")
+
+    def done(self):
+        self._line(f"1..{self.count}")
+
+
+TAP = Tap()
+
+
+def said(machine, command):
+    return machine.sh(command)[1]
+
+
+def digest(machine, path):
+    return said(machine, f"sha256sum <{path}")
+
+
+def must(name, machine, command):
+    if not TAP.run(name, machine, command):
+        raise MachineError(name)
+
+
+def serve(server):
+    must("the server exports its disk", server,
+         "mkdir -p /srv/data && mount -t ext4 /dev/vda /srv/data && "
+         "modprobe dafsd exports=/srv/data:no_root_squash")
+
+
+def mount(client):
+    """By both kinds of address: two file systems to the client."""
+    for name, address in ("four", ADDR4), ("six", f"[{ADDR6}]"):
+        must(f"the client mounts {address}:/data", client, f"mkdir -p /mnt/{name} && "
+             f"mount -t dafs {address}:/data /mnt/{name} -o timeo=100")
+
+
+def make_random(client):
+    client.sh(f"dd if=/dev/urandom of=/tmp/random bs=1M count={MEGABYTES}")
+
+
+def begin_to_write(server, client, name):
+    """The first data has come, and the client goes on in the background."""
+    client.sh(f"dd if=/tmp/random of=/mnt/four/{name} bs=256k conv=fsync & writer=$!")
+    must("a writer has begun", server,
+         f"until [ -s /srv/data/{name} ]; do sleep 0.1; done")
+
+
+def check_written(server, client, name):
+    TAP.run("the writer finishes", client, "wait $writer", 240)
+    TAP.same("its data is at the server", digest(server, f"/srv/data/{name}"),
+             digest(client, "/tmp/random"))
+
+
+def test_data(server, client):
+    """There and back, by both addresses, through the cache and around it."""
+    want = digest(client, "/tmp/random")
+    for mnt, how, out, into in (("four", "cached", "conv=fsync", ""),
+                                ("six", "direct", "oflag=direct", "iflag=direct")):
+        TAP.run(f"write, {mnt}, {how}", client,
+                f"dd if=/tmp/random of=/mnt/{mnt}/{how} bs=1M {out}")
+        TAP.same("at the server", digest(server, f"/srv/data/{how}"), want)
+        client.sh("echo 3 >/proc/sys/vm/drop_caches")
+        TAP.same("read back", said(
+            client, f"dd if=/mnt/{mnt}/{how} bs=1M {into} 2>/dev/null | sha256sum"), want)
+
+
+def test_close_to_open(server, client):
+    server.sh("echo first >/srv/data/shared")
+    TAP.same("the client sees what the server wrote", said(client, "cat /mnt/four/shared"),
+             "first")
+    client.sh("echo second >/mnt/four/shared")
+    TAP.same("and the server what the client wrote", said(server, "cat /srv/data/shared"),
+             "second")
+    TAP.same("and its other mount", said(client, "cat /mnt/six/shared"), "second")
+    server.sh("echo third. >/srv/data/shared")
+    TAP.same("and so on", said(client, "cat /mnt/four/shared /mnt/six/shared"),
+             "third.\nthird.")
+
+
+def test_link_lost(server, client):
+    begin_to_write(server, client, "link")
+    client.link(False)
+    time.sleep(8)
+    TAP.run("the writer waits", client, "kill -0 $writer")
+    client.link(True)
+    check_written(server, client, "link")
+    TAP.run("the other mount goes on", client, "stat -f /mnt/six")
+
+
+def test_server_lost(server, client):
+    """What the server had not been told to keep is in the client's memory, too."""
+    want = said(client, "head -c 3000000 /tmp/random | sha256sum")
+    client.sh("exec 4>/mnt/six/unstable; head -c 3000000 /tmp/random >&4; "
+              f"python3 -c '{WRITE_BACK}'")
+    TAP.same("written, not committed", digest(server, "/srv/data/unstable"), want)
+    begin_to_write(server, client, "server")
+    server.kill()
+    TAP.run("the writer waits", client, "sleep 2; kill -0 $writer")
+    server.start()
+    server.ready()
+    serve(server)
+    check_written(server, client, "server")
+    TAP.run("fsync of the other file", client, "sync /mnt/six/unstable; exec 4>&-")
+    TAP.same("its data is there", digest(server, "/srv/data/unstable"), want)
+
+
+def test_client_lost(server, client):
+    """Another client, the server itself, goes on."""
+    server.sh(f"mkdir -p /mnt/here; mount -t dafs {ADDR4}:/data /mnt/here")
+    begin_to_write(server, client, "client")
+    client.kill()
+    TAP.run("another client goes on", server,
+            "dd if=/dev/zero of=/mnt/here/zero bs=1M count=4 conv=fsync")
+    client.start()
+    client.ready()
+    mount(client)
+    TAP.same("it is back, and the data is there", digest(client, "/mnt/four/server"),
+             digest(server, "/srv/data/server"))
+    server.sh("umount /mnt/here")
+
+
+def finish(name, machine, command):
+    TAP.run(name, machine, command)
+    machine.stop()
+    TAP.result(not machine.wrong, f"the {machine.name}'s kernel has nothing to complain of",
+               "\n".join(machine.wrong))
+
+
+def test_all(server, client):
+    for machine in server, client:
+        machine.start()
+    for machine in server, client:
+        machine.ready()
+    must("a new file system", server, "mkfs.ext4 -q -F /dev/vda")
+    serve(server)
+    mount(client)
+    make_random(client)
+    for test in (test_data, test_close_to_open, test_link_lost, test_server_lost,
+                 test_client_lost):
+        test(server, client)
+    finish("umount", client, "umount /mnt/four /mnt/six")
+    finish("fsck of the export", server,
+           "modprobe -r dafsd; umount /srv/data && e2fsck -f -n /dev/vda")
+
+
+def main():
+    guest.prepare("qemu")
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="dafs-", dir="/dev/shm"))
+        server = stack.enter_context(Machine("qemu", "server", folder, 1))
+        client = stack.enter_context(Machine("qemu", "client", folder, 2))
+        try:
+            test_all(server, client)
+        except MachineError as error:
+            for machine in server, client:
+                machine.kill()
+            TAP.result(False, error, "\n".join(server.wrong + client.wrong))
+    TAP.done()
+    return 1 if TAP.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,8 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Two machines: data between them, and each of them and the link lost under load.
+# bed: host
+# timeout: 900
+# needs: guest qemu
+
+exec python3 -B "$BED/../guests/guests.py"
