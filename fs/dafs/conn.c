@@ -229,7 +229,7 @@ static int dafs_conn_open_operation(struct dafs_conn *conn)
 	err = dafs_conn_set_chan(conn, &conn->op, dafs_conn_open_chan(conn, &params));
 	if (err)
 		return err;
-	rq = dafs_requester_create(conn->op, 1, params.depth, sp->timeo_ms);
+	rq = dafs_requester_create(conn->op, 1, params.depth, READ_ONCE(sp->timeo_ms));
 	if (IS_ERR(rq))
 		return PTR_ERR(rq);
 	dafs_requester_count(rq, conn->ses->stats);

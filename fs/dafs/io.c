@@ -301,12 +301,9 @@ static bool dafs_error_of_task(int err)
 	return err == -EINTR || err == -ERESTARTSYS;
 }
 
-/* A soft session bears so many connections that end without an answer. */
 static void dafs_io_lost(struct dafs_io *io)
 {
-	const struct dafs_session_params *params = dafs_session_params(io->sbi->ses);
-
-	if (params->soft && ++io->lost > params->retrans)
+	if (dafs_session_gives_up(io->sbi->ses, &io->lost))
 		dafs_io_end(io, -ETIMEDOUT);
 	else
 		dafs_io_retry(io, DAFS_IO_PAUSE);

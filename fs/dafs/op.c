@@ -181,7 +181,7 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 		if (err && err != -ENOTCONN)
 			return err;
 		/* a server that connects but does not answer is no better than none */
-		if (err && ses->params.soft && ++tries.lost > ses->params.retrans)
+		if (err && dafs_session_gives_up(ses, &tries.lost))
 			return -ETIMEDOUT;
 		if (!err) {
 			err = dafs_op_judge(ses, op, &tries);

@@ -407,9 +407,9 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	if (err)
 		return err;
 	sbi->opts = ctx->opts;
-	sbi->params.soft = params->soft;
-	sbi->params.timeo_ms = params->timeo_ms;
-	sbi->params.retrans = params->retrans;
+	WRITE_ONCE(sbi->params.soft, params->soft);
+	WRITE_ONCE(sbi->params.timeo_ms, params->timeo_ms);
+	WRITE_ONCE(sbi->params.retrans, params->retrans);
 	dafs_session_set_patience(sbi->ses, params->soft, params->timeo_ms, params->retrans);
 	return 0;
 }
@@ -417,8 +417,9 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 static void dafs_show_session(struct seq_file *m, const struct dafs_session_params *params)
 {
 	seq_printf(m, ",port=%u", dafs_params_port(params));
-	seq_printf(m, ",timeo=%u,retrans=%u", params->timeo_ms / 100, params->retrans);
-	seq_puts(m, params->soft ? ",soft" : ",hard");
+	seq_printf(m, ",timeo=%u,retrans=%u", READ_ONCE(params->timeo_ms) / 100,
+		   READ_ONCE(params->retrans));
+	seq_puts(m, READ_ONCE(params->soft) ? ",soft" : ",hard");
 	seq_puts(m, params->auth_type == DAFS_AUTH_DEFAULT ?
 		    ",sec=default" : ",sec=none");
 	seq_puts(m, params->cksum ? ",cksum" : ",nocksum");

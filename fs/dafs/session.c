@@ -158,7 +158,7 @@ static void dafs_session_say_down(struct dafs_session *ses, const char *why)
 	if (said)
 		return;
 	pr_notice("dafs: server %pISpc: %s, %s\n", &ses->params.dst, why,
-		  ses->params.soft ? "trying again for a while" : "trying again");
+		  READ_ONCE(ses->params.soft) ? "trying again for a while" : "trying again");
 }
 
 /* Doubles from attempt to attempt, with jitter so that clients spread out. */
@@ -525,6 +525,19 @@ void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int
 	wake_up_all(&ses->wait);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_patience);
+
+/**
+ * dafs_session_gives_up() - an attempt has ended without an answer: was it the last?
+ * @ses: the session
+ * @lost: such attempts so far, on a soft session; this one is added
+ *
+ * Context: any.
+ * Return: true if the session is soft, and there were too many.
+ */
+bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost)
+{
+	return READ_ONCE(ses->params.soft) && ++*lost > READ_ONCE(ses->params.retrans);
+}
 
 /* Return: false if the server does not answer; then nothing more is worth a try. */
 bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)

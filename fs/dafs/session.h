@@ -124,6 +124,7 @@ void dafs_session_shutdown(struct dafs_session *ses);
 void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
 			       unsigned int retrans);
 const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses);
+bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost);
 
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
 void dafs_conn_put(struct dafs_conn *conn);
