@@ -400,7 +400,7 @@ u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd
 void dafsd_fh_put(struct dafsd_fh *fh);
 u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire);
 u32 dafsd_fh_want_write(struct dafsd_fh *fh);
-bool dafsd_fh_is_root(const struct dafsd_fh *fh);
+bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh);
 
 /* cred.c: whom a request acts for */
 u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,

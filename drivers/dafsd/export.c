@@ -76,6 +76,24 @@ void dafsd_export_put(struct dafsd_export *exp)
 	kref_put(&exp->ref, dafsd_export_release);
 }
 
+/* The first export that matches, with a reference, or NULL. */
+static struct dafsd_export *
+dafsd_export_search(bool (*match)(const struct dafsd_export *exp, const void *key), const void *key)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (match(exp, key) && kref_get_unless_zero(&exp->ref))
+			return exp;
+	return NULL;
+}
+
+static bool dafsd_export_has_fshandle(const struct dafsd_export *exp, const void *fshandle)
+{
+	return !memcmp(exp->fshandle, fshandle, DAFS_FSHANDLE_SIZE);
+}
+
 /**
  * dafsd_export_find() - find an export by its fshandle
  * @fshandle: first 16 bytes of a filehandle
@@ -85,19 +103,14 @@ void dafsd_export_put(struct dafsd_export *exp)
  */
 struct dafsd_export *dafsd_export_find(const u8 *fshandle)
 {
-	struct dafsd_export *exp;
+	return dafsd_export_search(dafsd_export_has_fshandle, fshandle);
+}
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
-		if (memcmp(exp->fshandle, fshandle, DAFS_FSHANDLE_SIZE))
-			continue;
-		if (!kref_get_unless_zero(&exp->ref))
-			continue;
-		rcu_read_unlock();
-		return exp;
-	}
-	rcu_read_unlock();
-	return NULL;
+static bool dafsd_export_has_name(const struct dafsd_export *exp, const void *key)
+{
+	const struct dafs_str *name = key;
+
+	return strlen(exp->name) == name->len && !memcmp(exp->name, name->data, name->len);
 }
 
 /**
@@ -109,19 +122,7 @@ struct dafsd_export *dafsd_export_find(const u8 *fshandle)
  */
 struct dafsd_export *dafsd_export_find_name(const struct dafs_str *name)
 {
-	struct dafsd_export *exp;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
-		if (strlen(exp->name) != name->len || memcmp(exp->name, name->data, name->len))
-			continue;
-		if (!kref_get_unless_zero(&exp->ref))
-			continue;
-		rcu_read_unlock();
-		return exp;
-	}
-	rcu_read_unlock();
-	return NULL;
+	return dafsd_export_search(dafsd_export_has_name, name);
 }
 
 /**
@@ -142,6 +143,11 @@ const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_
 	return exp->name + path->len + 1;
 }
 
+static bool dafsd_export_is_below(const struct dafsd_export *exp, const void *path)
+{
+	return dafsd_export_rest(exp, path);
+}
+
 /**
  * dafsd_export_find_below() - find an export whose name goes on from a path
  * @path: as in dafsd_export_rest()
@@ -151,17 +157,7 @@ const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_
  */
 struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path)
 {
-	struct dafsd_export *exp;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
-		if (!dafsd_export_rest(exp, path) || !kref_get_unless_zero(&exp->ref))
-			continue;
-		rcu_read_unlock();
-		return exp;
-	}
-	rcu_read_unlock();
-	return NULL;
+	return dafsd_export_search(dafsd_export_is_below, path);
 }
 
 /**
@@ -239,6 +235,11 @@ bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str
 	return first;
 }
 
+static bool dafsd_export_has_path(const struct dafsd_export *exp, const void *path)
+{
+	return path_equal(&exp->path, path);
+}
+
 /**
  * dafsd_export_find_path() - find the export of a directory
  * @path: the directory
@@ -248,17 +249,12 @@ bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str
  */
 struct dafsd_export *dafsd_export_find_path(const struct path *path)
 {
-	struct dafsd_export *exp;
+	return dafsd_export_search(dafsd_export_has_path, path);
+}
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
-		if (!path_equal(&exp->path, path) || !kref_get_unless_zero(&exp->ref))
-			continue;
-		rcu_read_unlock();
-		return exp;
-	}
-	rcu_read_unlock();
-	return NULL;
+static bool dafsd_export_is_from(const struct dafsd_export *exp, const void *n)
+{
+	return exp->number >= *(const u64 *)n;
 }
 
 /**
@@ -274,17 +270,7 @@ struct dafsd_export *dafsd_export_find_path(const struct path *path)
  */
 struct dafsd_export *dafsd_export_nth(u64 n)
 {
-	struct dafsd_export *exp;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
-		if (exp->number < n || !kref_get_unless_zero(&exp->ref))
-			continue;
-		rcu_read_unlock();
-		return exp;
-	}
-	rcu_read_unlock();
-	return NULL;
+	return dafsd_export_search(dafsd_export_is_from, &n);
 }
 
 /*

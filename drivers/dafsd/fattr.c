@@ -153,7 +153,7 @@ u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *at
 	if ((attr->valid & DAFS_FATTR_FILEHANDLE) &&
 	    dafsd_fh_to_wire(fh, &attr->filehandle))
 		attr->valid &= ~DAFS_FATTR_FILEHANDLE;
-	if (dafsd_fh_is_root(fh)) {
+	if (dafsd_fh_is_pseudo(fh)) {
 		dafsd_fattr_pseudo(fh, attr, names);
 		return DAFS_STATUS_OK;
 	}

@@ -194,7 +194,7 @@ u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct d
 {
 	u32 status = dafsd_fh_get(rq, wire, fh);
 
-	if (status || dafsd_fh_is_root(fh) || d_is_dir(fh->dentry))
+	if (status || dafsd_fh_is_pseudo(fh) || d_is_dir(fh->dentry))
 		return status;
 	return DAFSERR_NOTDIR;
 }
@@ -218,14 +218,14 @@ void dafsd_fh_put(struct dafsd_fh *fh)
 }
 
 /**
- * dafsd_fh_is_root() - does a filehandle name the pseudo root, or a directory
- * that leads from there to an export?
+ * dafsd_fh_is_pseudo() - is a filehandle that of a pseudo directory: the root, or a
+ * directory that leads from there to an export?
  * @fh: filehandle
  *
  * Context: any.
  * Return: true if so; then it has neither export nor dentry.
  */
-bool dafsd_fh_is_root(const struct dafsd_fh *fh)
+bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh)
 {
 	return !fh->exp;
 }
@@ -341,7 +341,7 @@ u32 dafsd_fh_want_write(struct dafsd_fh *fh)
 
 	if (fh->wants_write)
 		return DAFS_STATUS_OK;
-	if (dafsd_fh_is_root(fh) || fh->exp->read_only)
+	if (dafsd_fh_is_pseudo(fh) || fh->exp->read_only)
 		return DAFSERR_ROFS;
 	err = mnt_want_write(fh->exp->path.mnt);
 	fh->wants_write = !err;

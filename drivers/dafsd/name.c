@@ -198,7 +198,7 @@ static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 		return status;
 	if (dafsd_name_is_dots(name))
 		return DAFSERR_NOENT;
-	if (dafsd_fh_is_root(&walk->fh))
+	if (dafsd_fh_is_pseudo(&walk->fh))
 		return dafsd_pseudo_lookup(rq, &walk->fh, name);
 	return dafsd_walk_directory(rq, walk, name);
 }

@@ -334,7 +334,7 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		status = dafsd_open_check_state(rq, wire, id, &same);
 	if (!status && !same)
 		status = dafsd_fh_get(rq, wire, &fh);
-	if (!status && !same && dafsd_fh_is_root(&fh))
+	if (!status && !same && dafsd_fh_is_pseudo(&fh))
 		status = DAFSERR_ISDIR;
 	if (!status)
 		status = dafsd_state_claim(rq, id, same ? NULL : dafsd_fh_inode(&fh), &open);
@@ -388,7 +388,7 @@ u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
 		status = dafsd_open_check_state(rq, &args->filehandle, id, &same);
 	if (!status)
 		status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status && !dafsd_fh_is_root(&fh))
+	if (!status && !dafsd_fh_is_pseudo(&fh))
 		file = dafsd_file_find(dafsd_fh_inode(&fh));
 	if (file) {
 		mutex_lock(&file->lock);
@@ -467,7 +467,7 @@ static u32 dafsd_open_allow(struct file *filp, u32 access)
 
 static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
 {
-	if (dafsd_fh_is_root(fh) || d_is_dir(fh->dentry))
+	if (dafsd_fh_is_pseudo(fh) || d_is_dir(fh->dentry))
 		return DAFSERR_ISDIR;
 	return d_is_reg(fh->dentry) ? DAFS_STATUS_OK : DAFSERR_INVAL;
 }

@@ -96,7 +96,7 @@ u32 dafsd_proc_access(struct dafsd_rqst *rq)
 	status = dafsd_fh_get(rq, &args->filehandle, &fh);
 	if (status)
 		return status;
-	if (dafsd_fh_is_root(&fh))
+	if (dafsd_fh_is_pseudo(&fh))
 		dafsd_access_pseudo_root(args, res);
 	else
 		status = dafsd_access(&fh, args, res);
@@ -296,7 +296,7 @@ static u32 dafsd_fsattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_f
 	status = dafsd_fsattr_general(fh, attr);
 	if (status)
 		return status;
-	if (dafsd_fh_is_root(fh)) {
+	if (dafsd_fh_is_pseudo(fh)) {
 		attr->valid &= DAFSD_FSATTR_GENERAL;
 		return DAFS_STATUS_OK;
 	}
@@ -345,7 +345,7 @@ u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs
 	const char *text;
 	struct path path;
 
-	if (dafsd_fh_is_root(fh) || !d_is_symlink(fh->dentry))
+	if (dafsd_fh_is_pseudo(fh) || !d_is_symlink(fh->dentry))
 		return DAFSERR_INVAL;
 	path = dafsd_fh_path(fh);
 	touch_atime(&path);

@@ -61,7 +61,7 @@ static u32 dafsd_link_check(const struct dafsd_fh *source, const struct dafsd_fh
 
 	if (status)
 		return status;
-	if (dafsd_fh_is_root(source) || d_is_dir(source->dentry))
+	if (dafsd_fh_is_pseudo(source) || d_is_dir(source->dentry))
 		return DAFSERR_ISDIR;
 	if (source->exp != dir->exp)
 		return DAFSERR_XDEV;

@@ -159,7 +159,7 @@ u32 dafsd_proc_create(struct dafsd_rqst *rq)
 		status = dafsd_name_check_change(&args->component);
 	if (!status)
 		status = dafsd_create_describe(rq, &new);
-	if (!status && dafsd_fh_is_root(&dir))
+	if (!status && dafsd_fh_is_pseudo(&dir))
 		status = DAFSERR_ROFS;
 	if (!status)
 		status = dafsd_create(&dir, &args->component, &new, &res->change_info, &dentry);

@@ -168,7 +168,7 @@ static u32 dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 
 	if (dafsd_name_is_dots(name))
 		return DAFSERR_INVAL;
-	if (dafsd_fh_is_root(dir))
+	if (dafsd_fh_is_pseudo(dir))
 		return DAFSERR_ROFS;
 	dafsd_open_describe_new(&rq->args.open, &new);
 	status = dafsd_create(dir, name, &new, info, &dentry);
@@ -226,12 +226,12 @@ static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 
 	if (!dafs_path_next(&rq->base.in, &walk->iter, &name))
 		return DAFSERR_INVAL;
-	if (!dafsd_fh_is_root(dir) && !d_is_dir(dir->dentry))
+	if (!dafsd_fh_is_pseudo(dir) && !d_is_dir(dir->dentry))
 		return DAFSERR_NOTDIR;
 	status = dafsd_name_check(&name);
 	if (status)
 		return status;
-	if (dafsd_fh_is_root(dir)) {
+	if (dafsd_fh_is_pseudo(dir)) {
 		status = dafsd_open_in_pseudo_dir(rq, dir, &name);
 		return create && status == DAFSERR_NOENT ? DAFSERR_ROFS : status;
 	}
@@ -275,7 +275,7 @@ static u32 dafsd_open_previous(struct dafsd_rqst *rq)
 	if (args->delegate_type > DAFS_OPEN_DELEGATE_WRITE)
 		return DAFSERR_INVAL;
 	status = dafsd_fh_get(rq, &args->dir_handle, &fh);
-	if (!status && dafsd_fh_is_root(&fh))
+	if (!status && dafsd_fh_is_pseudo(&fh))
 		status = DAFSERR_ISDIR;
 	if (!status)
 		status = dafsd_open_check_type(fh.dentry);

@@ -367,7 +367,7 @@ static u32 dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
 	status = dafsd_readdir_alloc(rd);
 	if (status)
 		return status;
-	if (dafsd_fh_is_root(&rd->fh)) {
+	if (dafsd_fh_is_pseudo(&rd->fh)) {
 		rd->next = dafsd_cookie_pos(cookie);
 		return dafsd_readdir_pseudo(rd, eof);
 	}
