@@ -4,10 +4,19 @@
  *
  * A client is found or made by CLIENT_CONNECT, but nothing happens to the
  * state of an older instance before somebody has authenticated as the same
- * principal.  With the last session gone the lease runs; when it ends, so does
- * the client.  One that nobody has authenticated as ends with the last session
+ * principal.  One that nobody has authenticated as ends with the last session
  * that might: it has no state, and costs whoever makes thousands of them a
  * connection each.
+ *
+ * A client has one lease for all it owns (4.4.1.2).  Any request on any session
+ * renews it (E-89), and so does a response: while the client waits for the server,
+ * the silence is the server's.  Who is silent for that long has died, is cut off,
+ * or is gone and has not come back.  Then its sessions end, its opens are closed
+ * and it is forgotten; none of that waits for somebody whom it is in the way of,
+ * because courtesy beyond the lease would have to be remembered across a restart.
+ *
+ * Silence is found by looking twice.  A machine that slept itself has heard
+ * nothing of anybody, and wakes up with what they had to say still in its queues.
  *
  * A session may be left of a client that was discarded, because another instance
  * took its place.  All that it gets is STALE_CLIENTID (E-84).
@@ -70,27 +79,54 @@ static void dafsd_client_remove(struct dafsd_client *client)
 	dafsd_client_put(client);
 }
 
-static void dafsd_client_lease_expired(struct work_struct *work)
+/**
+ * dafsd_client_renew() - a client has given a sign of life (E-89)
+ * @client: the client
+ *
+ * Context: any.
+ */
+void dafsd_client_renew(struct dafsd_client *client)
+{
+	unsigned long now = jiffies;
+
+	/* all its sessions come here, so leave the cache line alone if possible */
+	if (READ_ONCE(client->renewed) != now)
+		WRITE_ONCE(client->renewed, now);
+}
+
+static void dafsd_client_look_in(struct dafsd_client *client, unsigned long delay)
+{
+	lockdep_assert_held(&dafsd_clients_lock);
+	kref_get(&client->ref);
+	if (!queue_delayed_work(dafsd_wq, &client->lease_work, delay))
+		dafsd_client_put(client);	/* somebody looks already */
+}
+
+static void dafsd_client_judge(struct dafsd_client *client)
+{
+	unsigned long lease = dafsd_lease_seconds * HZ;
+	long left = READ_ONCE(client->renewed) + lease - jiffies;
+	bool silent = left <= 0 && !dafsd_sessions_busy(client);
+
+	if (silent && client->silent) {
+		dafsd_client_remove(client);
+		dafsd_sessions_end(client);
+		return;
+	}
+	client->silent = silent;
+	dafsd_client_look_in(client, left > 0 ? left : lease / 4);
+}
+
+static void dafsd_client_look(struct work_struct *work)
 {
 	struct dafsd_client *client = container_of(to_delayed_work(work),
 						   struct dafsd_client, lease_work);
 
 	mutex_lock(&dafsd_clients_lock);
-	/* a session may have come and gone while this waited for the lock */
-	if (!client->nr_sessions && !client->discarded &&
-	    time_after_eq(jiffies, client->lease_end))
-		dafsd_client_remove(client);
+	if (!client->discarded)
+		dafsd_client_judge(client);
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_client_put(client);
-}
-
-static void dafsd_client_start_lease(struct dafsd_client *client)
-{
-	lockdep_assert_held(&dafsd_clients_lock);
-	client->lease_end = jiffies + dafsd_lease_seconds * HZ;
-	kref_get(&client->ref);
-	if (mod_delayed_work(dafsd_wq, &client->lease_work, dafsd_lease_seconds * HZ))
-		dafsd_client_put(client);	/* it was running already */
 }
 
 static struct dafsd_client *dafsd_client_alloc(const struct dafs_str *id,
@@ -114,7 +150,7 @@ static struct dafsd_client *dafsd_client_alloc(const struct dafs_str *id,
 	spin_lock_init(&client->lock);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->opens);
-	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_lease_expired);
+	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_look);
 	return client;
 }
 
@@ -248,8 +284,9 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 	client->confirmed = true;
 	client->principal = principal;
 	client->nr_connecting--;
-	client->nr_sessions++;
 	ses->confirmed = true;
+	dafsd_client_renew(client);
+	dafsd_client_look_in(client, dafsd_lease_seconds * HZ);
 unlock:
 	mutex_unlock(&dafsd_clients_lock);
 	return status;
@@ -273,8 +310,7 @@ void dafsd_client_leave(struct dafsd_session *ses)
 	}
 	mutex_lock(&dafsd_clients_lock);
 	ses->confirmed = false;
-	if (!--client->nr_sessions && !client->discarded)
-		dafsd_client_start_lease(client);
+	dafsd_client_renew(client);	/* it has a lease's time to come back */
 	mutex_unlock(&dafsd_clients_lock);
 }
 

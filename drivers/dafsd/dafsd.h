@@ -61,10 +61,11 @@ struct dafsd_proc;
  * @released: its opens were released for good; OPEN makes no new ones
  * @nr_connecting: sessions that have not authenticated yet; guarded by
  *	dafsd_clients_lock
- * @nr_sessions: sessions that count on its state; guarded by dafsd_clients_lock
- * @lease_end: jiffies when the lease of a client without sessions ends; guarded
+ * @renewed: jiffies of its last sign of life, see dafsd_client_renew()
+ * @silent: it had been silent for its lease when that was looked at last; guarded
  *	by dafsd_clients_lock
- * @lease_work: releases the state when the lease expired with no session left
+ * @lease_work: looks whether it lives, from the first authentication on; holds a
+ *	reference while queued
  */
 struct dafsd_client {
 	struct kref ref;
@@ -85,8 +86,8 @@ struct dafsd_client {
 	unsigned int nr_opens;
 	bool released;
 	unsigned int nr_connecting;
-	unsigned int nr_sessions;
-	unsigned long lease_end;
+	unsigned long renewed;
+	bool silent;
 	struct delayed_work lease_work;
 };
 
@@ -108,7 +109,8 @@ enum dafsd_session_state {
  * @session_id: what CLIENT_CONNECT returned
  * @client: after CLIENT_CONNECT; holds a reference, and until @confirmed is
  *	counted in its nr_connecting
- * @confirmed: counted in @client, which may keep state for it
+ * @confirmed: it has authenticated as @client, which may keep state for it; guarded
+ *	by dafsd_clients_lock
  * @opts: as negotiated
  * @auth_type: DAFS_AUTH_* that was accepted
  * @trusted: may use credential handles
@@ -305,6 +307,7 @@ struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials);
 void dafsd_client_abandon(struct dafsd_client *client);
 u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal);
+void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
 void dafsd_client_put(struct dafsd_client *client);
 
@@ -318,6 +321,8 @@ struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
 void dafsd_session_put(struct dafsd_session *ses);
 void dafsd_session_new_id(struct dafs_opaque64 *id);
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds);
+bool dafsd_sessions_busy(const struct dafsd_client *client);
+void dafsd_sessions_end(const struct dafsd_client *client);
 
 /* sysfs.c */
 int dafsd_sysfs_init(void);

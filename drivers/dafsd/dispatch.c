@@ -84,7 +84,7 @@ static u32 dafsd_check_state(const struct dafsd_session *ses, const struct dafsd
 {
 	bool first = proc && proc->flags & DAFSD_P_FIRST;
 
-	switch (READ_ONCE(ses->state)) {
+	switch (smp_load_acquire(&ses->state)) {	/* pairs with dafsd_session_set_state() */
 	case DAFSD_SES_NEW:
 		return first ? DAFS_STATUS_OK : DAFSERR_ILLEGAL_STATE;
 	case DAFSD_SES_CONNECTED:
@@ -250,12 +250,21 @@ static void dafsd_rqst_work(struct work_struct *work)
 	dafs_reply(base, status, len, first);
 }
 
+/* Whatever becomes of the request, who sent it is alive (E-89). */
+static void dafsd_rqst_renew(const struct dafsd_session *ses)
+{
+	/* pairs with dafsd_session_set_state(): there is a client, for good */
+	if (smp_load_acquire(&ses->state) == DAFSD_SES_READY)
+		dafsd_client_renew(ses->client);
+}
+
 static void dafsd_rqst_arrived(struct dafs_rqst *base)
 {
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
 
 	rq->ses = base->chan->priv;
 	atomic_inc(&rq->ses->active);
+	dafsd_rqst_renew(rq->ses);
 	rq->proc = NULL;
 	rq->body = false;
 	rq->hang_up = false;
@@ -274,6 +283,8 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 	rq->scratch = NULL;
 	if (rq->hang_up)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
+	/* while it was executed the client had no reason to say anything */
+	dafsd_rqst_renew(rq->ses);
 	/* DISCONNECT waits to be the last one */
 	if (atomic_dec_return(&rq->ses->active) == 1)
 		wake_up_all(&rq->ses->sq_wait);

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <net/net_namespace.h>
+#include <kunit/visibility.h>
 #include "dafsd.h"
 
 static unsigned short port = DAFS_DEFAULT_PORT;
@@ -25,7 +26,8 @@ MODULE_PARM_DESC(msg_size, "largest request and response in bytes (4096-65536, d
 
 unsigned int dafsd_lease_seconds = DAFSD_LEASE_SECONDS;
 module_param_named(lease, dafsd_lease_seconds, uint, 0444);
-MODULE_PARM_DESC(lease, "seconds the state of a silent client is kept (default 90)");
+MODULE_PARM_DESC(lease, "seconds after which a silent client is forgotten (1-3600, default 90)");
+EXPORT_SYMBOL_IF_KUNIT(dafsd_lease_seconds);
 
 bool dafsd_auth_none = true;
 module_param_named(auth_none, dafsd_auth_none, bool, 0644);

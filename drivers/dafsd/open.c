@@ -344,6 +344,28 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	return status;
 }
 
+/**
+ * dafsd_open_claim_delegation() - CLAIM_DELEGATE_CUR where there are no delegations
+ * @rq: OPEN
+ *
+ * Context: any.
+ * Return: BAD_STATEID, or what else a state-id may be (E-84): STALE_STATEID,
+ * EXPIRED.
+ */
+u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
+{
+	const struct dafs_open_args *args = &rq->args.open;
+	u32 status, id;
+	bool same;
+
+	if (dafsd_state_is_special(&args->claimdelcur_stateid))
+		return DAFSERR_BAD_STATEID;
+	status = dafsd_state_split(&args->claimdelcur_stateid, &id);
+	if (!status)
+		status = dafsd_open_check_state(rq, &args->dir_handle, id, &same);
+	return status ?: DAFSERR_BAD_STATEID;
+}
+
 /* file->lock keeps what is found: whoever claims it must take that lock first. */
 static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file, u32 id)
 {

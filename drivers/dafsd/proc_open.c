@@ -344,7 +344,7 @@ u32 dafsd_proc_open(struct dafsd_rqst *rq)
 	case DAFS_CLAIM_PREVIOUS:
 		return dafsd_open_previous(rq);
 	case DAFS_CLAIM_DELEGATE_CUR:
-		return DAFSERR_BAD_STATEID;
+		return dafsd_open_claim_delegation(rq);
 	case DAFS_CLAIM_DELEGATE_PREV:
 		return DAFSERR_NOTSUPP;
 	case DAFS_CLAIM_CREATE_UNLINKED:

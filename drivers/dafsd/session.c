@@ -39,8 +39,8 @@ bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state
 
 	spin_lock(&ses->lock);
 	legal = dafsd_session_next[ses->state] & BIT(next);
-	if (legal)
-		ses->state = next;
+	if (legal)	/* who sees READY sees the client, too */
+		smp_store_release(&ses->state, next);
 	spin_unlock(&ses->lock);
 	return legal;
 }
@@ -308,6 +308,56 @@ free:
 	return err;
 }
 
+/**
+ * dafsd_sessions_busy() - does a client wait for the server?
+ * @client: the client
+ *
+ * Context: holds dafsd_clients_lock.
+ * Return: true if a request of it is being executed, or its response on the way.
+ */
+bool dafsd_sessions_busy(const struct dafsd_client *client)
+{
+	struct dafsd_session *ses;
+	bool busy = false;
+
+	spin_lock(&dafsd_sessions_lock);
+	list_for_each_entry(ses, &dafsd_sessions, node)
+		if (READ_ONCE(ses->client) == client && ses->confirmed &&
+		    atomic_read(&ses->active))
+			busy = true;
+	spin_unlock(&dafsd_sessions_lock);
+	return busy;
+}
+
+/* The channel of a session that nobody refers to is being destroyed. */
+static void dafsd_session_fail(struct dafsd_session *ses, enum dafs_close_reason reason)
+{
+	lockdep_assert_held(&dafsd_sessions_lock);
+	if (!kref_get_unless_zero(&ses->ref))
+		return;
+	dafs_chan_fail(ses->chan, reason);
+	dafsd_session_put(ses);
+}
+
+/**
+ * dafsd_sessions_end() - end the sessions of a client whose lease has expired
+ * @client: the client
+ *
+ * One that is just being authenticated is left, to be told STALE_CLIENTID.
+ *
+ * Context: holds dafsd_clients_lock.  Some may go on for a moment.
+ */
+void dafsd_sessions_end(const struct dafsd_client *client)
+{
+	struct dafsd_session *ses;
+
+	spin_lock(&dafsd_sessions_lock);
+	list_for_each_entry(ses, &dafsd_sessions, node)
+		if (READ_ONCE(ses->client) == client && ses->confirmed)
+			dafsd_session_fail(ses, DAFS_CLOSE_LEASE);
+	spin_unlock(&dafsd_sessions_lock);
+}
+
 static bool dafsd_sessions_none(void)
 {
 	bool none;
@@ -329,7 +379,7 @@ void dafsd_sessions_exit(void)
 
 	spin_lock(&dafsd_sessions_lock);
 	list_for_each_entry(ses, &dafsd_sessions, node)
-		dafs_chan_fail(ses->chan, DAFS_CLOSE_TIMEOUT);
+		dafsd_session_fail(ses, DAFS_CLOSE_TIMEOUT);
 	spin_unlock(&dafsd_sessions_lock);
 	wait_event(dafsd_sessions_gone, dafsd_sessions_none());
 }

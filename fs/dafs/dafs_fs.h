@@ -502,8 +502,7 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
 int dafs_open_state_recover(struct dafs_open_state *os,
 			    const struct dafs_opaque64 *lost);
-int dafs_opens_recover(struct dafs_recoverer *who, struct dafs_session *ses,
-		       struct dafs_conn *conn);
+int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
 bool dafs_status_lost_state(u32 status);
 
 /* dir.c, for open.c */

@@ -591,8 +591,7 @@ static void dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn 
 
 /**
  * dafs_opens_recover() - get back all opens from a server that knows none
- * @who: of the mount
- * @ses: its session
+ * @sbi: the mount
  * @conn: connection to the server, which nobody else uses yet
  *
  * See struct dafs_recoverer.  Opens that the server does not give back
@@ -601,10 +600,8 @@ static void dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn 
  * Context: may sleep; the reconnect work.
  * Return: 0, or -ENOTCONN if the connection was lost meanwhile.
  */
-int dafs_opens_recover(struct dafs_recoverer *who, struct dafs_session *ses,
-		       struct dafs_conn *conn)
+int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 {
-	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
 	struct dafs_open_state *os;
 
 	spin_lock(&sbi->opens_lock);

@@ -174,6 +174,8 @@ int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);
 int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
+int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+		       const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
 
 /* proc_open.c */
 int dafs_open(struct dafs_session *ses, const struct cred *cred,

@@ -376,6 +376,25 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_nverify);
 int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr)
 {
+	return dafs_get_fsattr_on(ses, NULL, cred, fh, bitmap, attr);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_fsattr);
+
+/**
+ * dafs_get_fsattr_on() - dafs_get_fsattr() on a connection not yet in use
+ * @ses: session
+ * @conn: its new connection, or NULL to wait for the current one
+ * @cred: whom to act for
+ * @fh: any object in the file system
+ * @bitmap: as for dafs_get_fsattr()
+ * @attr: likewise
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno, as dafs_op_run_on().
+ */
+int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+		       const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr)
+{
 	struct dafs_getattr_args args = {
 		.filehandle = *fh,
 		.attr_request_bitmap = bitmap,
@@ -388,12 +407,12 @@ int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
 		.args = &args,
 		.res = res,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
 
+	dafs_op_end(&op);
 	if (err)
 		return err;
 	attr->valid &= attr->included & bitmap;
 	attr->failover_locations = (struct dafs_seq){};
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_fsattr);

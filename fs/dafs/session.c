@@ -13,6 +13,10 @@
  * waits for the session waits for that too, so recovery must never wait for
  * the session.
  *
+ * Everything that is sent renews the client's lease; each session sends a NULL
+ * for every third of it in any case (4.4.1.1).  So one may be late by as much, and
+ * what the way takes does not matter.
+ *
  * A hard session waits in DOWN for ever, a soft one until so many attempts
  * have failed.  Either says so in the log once, and once when it is over.
  */
@@ -27,8 +31,9 @@
 #define DAFS_BACKOFF_MIN_MS	500
 #define DAFS_BACKOFF_MAX_MS	10000
 #define DAFS_STEADY		(10 * HZ)	/* a connection that lasts so long is one */
-#define DAFS_HOUSEKEEPING	(5 * HZ)
-#define DAFS_IDLE		(30 * HZ)	/* a third of the usual lease (4.4.1.1) */
+#define DAFS_HOUSEKEEPING	(5L * HZ)
+#define DAFS_LEASE		90U		/* seconds, until the server has told */
+#define DAFS_LEASE_MAX		3600U		/* what it may tell */
 #define DAFS_GOODBYE		(5 * HZ)	/* for a response nobody needs */
 #define DAFS_NULLS		32U		/* sent in one round of housekeeping */
 
@@ -302,24 +307,50 @@ static void dafs_session_send_nulls(struct dafs_conn *conn, unsigned int nr)
 		;
 }
 
+/* A third of the lease, in jiffies */
+static long dafs_session_third(const struct dafs_session *ses)
+{
+	return (long)READ_ONCE(ses->lease) * HZ / 3;
+}
+
 static void dafs_session_keep(struct work_struct *work)
 {
 	struct dafs_session *ses = container_of(to_delayed_work(work),
 						struct dafs_session, keep);
 	struct dafs_conn *conn = dafs_conn_try_get(ses);
+	long third = dafs_session_third(ses), delay = third;
 	unsigned int nulls;
 
 	if (!IS_ERR_OR_NULL(conn)) {
 		nulls = dafs_requester_surplus(conn->rq);
-		if (!nulls && time_after(jiffies, ses->last_null + DAFS_IDLE))
+		if (!nulls && time_after_eq(jiffies, ses->last_null + third))
 			nulls = 1;
 		if (nulls)
 			ses->last_null = jiffies;
 		dafs_session_send_nulls(conn, nulls);
+		delay = ses->last_null + third - jiffies;
 		dafs_conn_put(conn);
 	}
-	queue_delayed_work(dafs_session_wq, &ses->keep, DAFS_HOUSEKEEPING);
+	/* at the latest for the next credits to be returned */
+	queue_delayed_work(dafs_session_wq, &ses->keep, clamp(delay, 1L, DAFS_HOUSEKEEPING));
 }
+
+/**
+ * dafs_session_set_lease() - how long the server bears with silence
+ * @ses: the session
+ * @seconds: the attribute LEASE_TIME of one of its file systems
+ *
+ * Context: any; not while the session is destroyed.
+ */
+void dafs_session_set_lease(struct dafs_session *ses, u32 seconds)
+{
+	seconds = clamp(seconds, 1U, DAFS_LEASE_MAX);
+	if (READ_ONCE(ses->lease) == seconds)
+		return;
+	WRITE_ONCE(ses->lease, seconds);
+	mod_delayed_work(dafs_session_wq, &ses->keep, 0);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_lease);
 
 /**
  * dafs_conn_try_get() - the current connection, if there is one
@@ -397,6 +428,7 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	ses->begun = jiffies;
 	ses->params = *params;
 	ses->params.net = get_net(params->net);
+	ses->lease = DAFS_LEASE;
 	ses->last_null = jiffies;
 	refcount_set(&ses->users, 1);
 	mutex_init(&ses->recoverers_lock);
@@ -576,7 +608,7 @@ static void dafs_session_say_goodbye(struct dafs_session *ses)
 void dafs_session_destroy(struct dafs_session *ses)
 {
 	dafs_session_hide_from_sysfs(ses);
-	cancel_delayed_work_sync(&ses->keep);
+	disable_delayed_work_sync(&ses->keep);
 	dafs_session_say_goodbye(ses);
 	dafs_session_shutdown(ses);
 	cancel_delayed_work_sync(&ses->reconnect);

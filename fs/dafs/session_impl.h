@@ -32,6 +32,7 @@ enum dafs_session_state {
  * @nr_conns: connections not yet freed; they point here
  * @reconnect: makes a new connection
  * @keep: renews the lease, returns credits
+ * @lease: of the client at the server, in seconds
  * @last_null: jiffies when it last sent something
  * @client_id: what the server keeps for this client, it keeps under this id;
  *	written by whoever connects
@@ -62,6 +63,7 @@ struct dafs_session {
 	atomic_t nr_conns;
 	struct delayed_work reconnect;
 	struct delayed_work keep;
+	u32 lease;
 	unsigned long last_null;
 	u8 instance[4];
 	u8 differentiator[4];

@@ -205,6 +205,25 @@ static u32 dafs_io_limit(u32 wanted, u64 server, u32 pages)
 	return max_t(u64, round_down(size, PAGE_SIZE), PAGE_SIZE);
 }
 
+static void dafs_heed_lease(struct dafs_sb_info *sbi, const struct dafs_fsattr *attr)
+{
+	if (attr->valid & DAFS_FSATTR_LEASE_TIME)
+		dafs_session_set_lease(sbi->ses, attr->lease_time);
+}
+
+/* Get back what a server that knows this client no more has forgotten. */
+static int dafs_recover(struct dafs_recoverer *who, struct dafs_session *ses,
+			struct dafs_conn *conn)
+{
+	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
+	struct dafs_fsattr attr = {};
+
+	/* it may have been restarted with another lease */
+	if (!dafs_get_fsattr_on(ses, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
+		dafs_heed_lease(sbi, &attr);
+	return dafs_opens_recover(sbi, conn);
+}
+
 /* Fit rsize and wsize to what one request of this session can carry. */
 static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsattr)
 {
@@ -227,7 +246,7 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 	const u64 wanted = DAFS_FSATTR_MAX_NAME | DAFS_FSATTR_MAX_FILE_SIZE |
 			   DAFS_FSATTR_MAX_READ | DAFS_FSATTR_MAX_WRITE |
 			   DAFS_FSATTR_SUPPORTED_FATTR | DAFS_FSATTR_UNIQUE_HANDLE |
-			   DAFS_FSATTR_MAX_APPEND;
+			   DAFS_FSATTR_MAX_APPEND | DAFS_FSATTR_LEASE_TIME;
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 	struct dafs_fsattr attr = {};
 	int err;
@@ -235,6 +254,7 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 	err = dafs_get_fsattr(sbi->ses, fc->cred, &sbi->root, wanted, &attr);
 	if (err)
 		goto fail;
+	dafs_heed_lease(sbi, &attr);
 	sbi->max_name = attr.max_name ? min_t(u32, attr.max_name, NAME_MAX) : NAME_MAX;
 	sbi->unique_handle = (attr.valid & DAFS_FSATTR_UNIQUE_HANDLE) && attr.unique_handle;
 	sbi->attrs = DAFS_INODE_ATTRS;
@@ -383,7 +403,7 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 	spin_lock_init(&sbi->opens_lock);
 	INIT_LIST_HEAD(&sbi->opens);
 	INIT_LIST_HEAD(&sbi->recoverer.link);
-	sbi->recoverer.recover = dafs_opens_recover;
+	sbi->recoverer.recover = dafs_recover;
 	dafs_unstable_sb_init(sbi);
 	return sbi;
 }

@@ -36,6 +36,7 @@ static const char * const dafs_close_reasons[] = {
 	[DAFS_CLOSE_PROTOCOL]	= "protocol violation",
 	[DAFS_CLOSE_CHECKSUM]	= "checksum mismatch",
 	[DAFS_CLOSE_STALE]	= "session unknown to the server",
+	[DAFS_CLOSE_LEASE]	= "lease expired",
 };
 
 /**

@@ -299,6 +299,34 @@ free:
 	return nested;
 }
 
+/**
+ * struct dafs_fixture_param - a parameter of the server to be put back
+ * @param: where it is
+ * @value: what it was
+ */
+struct dafs_fixture_param {
+	unsigned int *param;
+	unsigned int value;
+};
+
+static void dafs_fixture_restore_param(void *data)
+{
+	struct dafs_fixture_param *old = data;
+
+	WRITE_ONCE(*old->param, old->value);
+}
+
+void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned int value)
+{
+	struct dafs_fixture_param *old = kunit_kzalloc(test, sizeof(*old), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, old);
+	old->param = param;
+	old->value = *param;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, dafs_fixture_restore_param, old));
+	WRITE_ONCE(*param, value);
+}
+
 u32 dafs_test_op(struct kunit *test, struct dafs_session *ses, struct dafs_op *op)
 {
 	int err = dafs_op_run(ses, op);

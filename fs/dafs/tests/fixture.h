@@ -79,6 +79,9 @@ struct dafs_session *dafs_fixture_session(struct kunit *test,
 					  const struct dafs_session_params *params);
 void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
 
+/* Sets a parameter of the server, such as dafsd_lease_seconds, until the test ends. */
+void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned int value);
+
 /*
  * Any procedure, and the very status it answers with (the stubs tell only an
  * errno).  What points into the response is good until dafs_op_end() in the

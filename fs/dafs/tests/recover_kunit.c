@@ -6,6 +6,7 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include "../../../drivers/dafsd/dafsd.h"
 #include "../session_impl.h"
 #include "raw.h"
 
@@ -256,6 +257,43 @@ static void dafs_recover_stale_test(struct kunit *test)
 					    &hook->opened.state_id));
 }
 
+/*
+ * R-4.4.1.1-02, E-84: the client falls silent for so long that the server gives it
+ * up, and comes back to life.  It is told so by its connection, gets its open back
+ * on another one, and the former state-id is one that has expired.
+ */
+static void dafs_recover_silent_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct recover_hook *hook = recover_hook_make(test);
+	struct qstr name = dafs_test_qstr("file");
+	struct dafs_opaque64 state_id;
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_session_set_lease(fix->ses, 1);
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, 1);
+	recover_session(hook, "silent");
+	disable_delayed_work_sync(&hook->ses->keep);
+	hook->how = (struct dafs_open_how) {
+		.owner = dafs_test_str("owner"),
+		.access = DAFS_OPEN_SHARE_ACCESS_READ,
+		.deny = DAFS_OPEN_SHARE_DENY_NONE,
+	};
+	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->ses, dafs_test_me(), &fix->dir, &name, &hook->how,
+					   &hook->opened));
+	state_id = hook->opened.state_id;
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
+							    msecs_to_jiffies(RAW_WAIT_MS)));
+	/* time to look at it */
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, 90);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, hook->err);
+	KUNIT_EXPECT_MEMNEQ(test, state_id.b, hook->opened.state_id.b, 8);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
+	hook->opened.state_id = state_id;
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, recover_read(test, hook));
+}
+
 /* By the first REGISTER_CRED of a user, where there is no response to look at. */
 static void dafs_recover_stale_cred_test(struct kunit *test)
 {
@@ -404,6 +442,7 @@ static struct kunit_case dafs_recover_cases[] = {
 	KUNIT_CASE_PARAM(dafs_discarded_session_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_unconfirmed_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_recover_stale_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_recover_silent_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_recover_stale_cred_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_recover_not_test),
 	KUNIT_CASE_PARAM(dafs_recover_first_test, dafs_flavours_gen),

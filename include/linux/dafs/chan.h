@@ -67,6 +67,7 @@ enum dafs_close_reason {
 	DAFS_CLOSE_PROTOCOL,	/* the peer broke the protocol */
 	DAFS_CLOSE_CHECKSUM,	/* a response did not match its checksum */
 	DAFS_CLOSE_STALE,	/* the server knows this session or client no more */
+	DAFS_CLOSE_LEASE,	/* the client was silent for the time of its lease */
 };
 
 enum dafs_msg_owner {

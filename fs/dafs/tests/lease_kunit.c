@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The lease (4.4.1.1, 4.4.1.2, E-84, E-89): what becomes of a client that says
+ * nothing any more, and that none which lives loses anything.
+ *
+ * A test waits for what must happen, however long that takes; where something
+ * must not happen for a while, the client's part is done by timers with room for
+ * one to be late.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include "../../../drivers/dafsd/dafsd.h"
+#include "open_test.h"
+#include "raw.h"
+
+#define LEASE_SHORT	1	/* seconds: for those who are to lose it */
+#define LEASE_LIVE	2	/* for those who are not */
+
+/**
+ * struct lease_client - a client that speaks only when told to
+ * @login: its session
+ * @conn: its connection
+ * @handle: of the credentials of root
+ * @open: what it has open
+ */
+struct lease_client {
+	struct raw_login login;
+	struct raw_conn *conn;
+	u8 handle[4];
+	struct dafs_open_res open;
+};
+
+/* @id as in struct raw_login: one that was seen before may have a lease already. */
+static void lease_connect(struct kunit *test, struct lease_client *client, const char *id,
+			  const struct dafs_flavour *flavour)
+{
+	client->login = (struct raw_login) { .id = id, .verifier = 1 };
+	client->conn = raw_session(test, flavour, &client->login);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client->conn, 0, 0, client->handle));
+}
+
+/* OPEN of a file in the test's directory, which nobody else may use then. */
+static u32 lease_open(struct lease_client *client, struct dafs_fixture *fix, const char *file)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW,
+							 DAFS_OPEN_SHARE_DENY_BOTH);
+	struct dafs_str name = dafs_test_str(file);
+
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, &client->open);
+}
+
+static u32 lease_reclaim(struct lease_client *client)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW,
+							 DAFS_OPEN_SHARE_DENY_BOTH);
+	struct dafs_open_res res;
+
+	args.claim_type = DAFS_CLAIM_PREVIOUS;
+	args.dir_handle = client->open.filehandle;
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, &res);
+}
+
+static u32 lease_read(struct lease_client *client)
+{
+	struct dafs_read_inline_args args = {
+		.filehandle = client->open.filehandle,
+		.state_id = client->open.state_id,
+		.byte_count = 4,
+	};
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_READ_INLINE, &args, NULL);
+}
+
+static u32 lease_close(struct lease_client *client)
+{
+	struct dafs_close_args args = {
+		.filehandle = client->open.filehandle,
+		.state_id = client->open.state_id,
+	};
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_CLOSE, &args, NULL);
+}
+
+static u32 lease_downgrade(struct lease_client *client)
+{
+	struct dafs_open_downgrade_args args = {
+		.filehandle = client->open.filehandle,
+		.state_id = client->open.state_id,
+		.share_access = DAFS_RD,
+	};
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN_DOWNGRADE, &args, NULL);
+}
+
+static u32 lease_claim_delegation(struct lease_client *client, struct dafs_fixture *fix)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafs_str name = dafs_test_str("file");
+
+	args.claim_type = DAFS_CLAIM_DELEGATE_CUR;
+	args.claimdelcur_stateid = client->open.state_id;
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, NULL);
+}
+
+/* A fixture with a file, and a client of its own that lives. */
+static struct dafs_fixture *lease_fixture(struct kunit *test, unsigned int seconds)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_session_set_lease(fix->ses, seconds);
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, seconds);
+	return fix;
+}
+
+/* Opens the file as soon as nobody is in the way. */
+static struct dafs_open_res lease_wait(struct kunit *test, struct dafs_fixture *fix)
+{
+	struct dafs_open_args args = dafs_test_open_args("other", DAFS_RW, 0);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_open_res res = {};
+	u32 status;
+
+	do {
+		status = dafs_try_open(test, fix, "file", &args, &res);
+		msleep(20);
+	} while (status == DAFSERR_DENIED && time_before(jiffies, end));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, status);
+	return res;
+}
+
+/*
+ * R-4.4.1.2-15 R-6.1.6-03: a client that says nothing keeps what it has open for
+ * the time of its lease, and no longer; its session ends.
+ */
+static void dafs_lease_silent_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
+	struct lease_client client;
+	struct dafs_open_res res;
+	unsigned long begin;
+
+	lease_connect(test, &client, NULL, test->param_value);
+	begin = jiffies;
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
+	res = lease_wait(test, fix);
+	KUNIT_EXPECT_GE(test, jiffies - begin, LEASE_SHORT * HZ);
+	KUNIT_EXPECT_TRUE(test, raw_closed(client.conn, RAW_WAIT_MS));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+}
+
+/* It goes on where it was, to find that it was not expected any more. */
+static void lease_revive(struct kunit *test, struct lease_client *client)
+{
+	struct dafs_opaque64 was = client->login.res.connect.client_id;
+
+	raw_close(test, client->conn);
+	client->conn = raw_session(test, test->param_value, &client->login);
+	KUNIT_EXPECT_MEMNEQ(test, was.b, client->login.res.connect.client_id.b, 8);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, lease_read(client));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client->conn, 0, 0, client->handle));
+}
+
+/*
+ * R-4.4.1.2-22 R-6.2.8-04, E-84: what it sees when it is back: another client-id,
+ * no credentials, EXPIRED for what it had open, and after another lease nothing
+ * that is remembered.  What it had is another's now, and its own again when that
+ * one has gone.
+ */
+static void dafs_lease_revived_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
+	unsigned long end;
+	struct lease_client client;
+	struct dafs_open_res res;
+	u32 status;
+
+	lease_connect(test, &client, NULL, test->param_value);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
+	res = lease_wait(test, fix);
+	/* now there is time to look at all of it */
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, 90);
+	lease_revive(test, &client);
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_read(&client));
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_downgrade(&client));
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_close(&client));
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_claim_delegation(&client, fix));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, lease_reclaim(&client));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_reclaim(&client));
+
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, LEASE_SHORT);
+	end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	do {
+		status = lease_read(&client);
+	} while (status == DAFSERR_EXPIRED && time_before(jiffies, end));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, status);
+}
+
+/* An idle session of the real client, with a file open. */
+struct lease_idle {
+	struct dafs_session *ses;
+	struct dafs_conn *conn;
+	struct dafs_open_res open;
+};
+
+static void lease_idle_begin(struct kunit *test, struct dafs_fixture *fix, unsigned int nr,
+			     const struct dafs_flavour *flavour, struct lease_idle *idle)
+{
+	struct dafs_open_args args = dafs_test_open_args("idle", DAFS_RD, 0);
+	struct dafs_session_params params;
+
+	dafs_fixture_params(flavour, &params);
+	snprintf(params.client_id, sizeof(params.client_id), "idle %u", nr);
+	idle->ses = dafs_fixture_session(test, &params);
+	dafs_session_set_lease(idle->ses, LEASE_LIVE);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_open(test, idle->ses, dafs_test_me(), &fix->dir, "file",
+					  &args, &idle->open));
+	idle->conn = dafs_conn_get(idle->ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, idle->conn);
+}
+
+/* It has the same connection and the same open. */
+static void lease_idle_end(struct kunit *test, struct lease_idle *idle)
+{
+	struct dafs_conn *conn = dafs_conn_get(idle->ses);
+
+	KUNIT_EXPECT_PTR_EQ(test, idle->conn, conn);
+	if (!IS_ERR(conn))
+		dafs_conn_put(conn);
+	dafs_conn_put(idle->conn);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, idle->ses, &idle->open.filehandle,
+					 &idle->open.state_id));
+}
+
+/*
+ * R-4.4.1.1-05 R-4.4.1.1-04 R-2.4.3-11 R-4.4.1.2-13 R-4.4.1.2-38: clients that do
+ * nothing, in every flavour, for three leases.
+ */
+static void dafs_lease_idle_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_LIVE);
+	char desc[KUNIT_PARAM_DESC_SIZE];
+	const void *flavour = NULL;
+	struct lease_idle idle[8];
+	unsigned int i, nr = 0;
+
+	while (nr < ARRAY_SIZE(idle) && (flavour = dafs_flavours_gen(flavour, desc))) {
+		lease_idle_begin(test, fix, nr, flavour, &idle[nr]);
+		nr++;
+	}
+	msleep(3 * LEASE_LIVE * MSEC_PER_SEC);
+	for (i = 0; i < nr; i++)
+		lease_idle_end(test, &idle[i]);
+}
+
+/*
+ * R-4.4.1.2-14, E-89: requests that are refused are a sign of life, too, and what
+ * comes on one session holds for the others of the client.
+ */
+static void dafs_lease_any_request_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_LIVE);
+	struct lease_client talks, listens;
+	unsigned long end;
+
+	lease_connect(test, &listens, "two sessions", test->param_value);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&listens, fix, "file"));
+	lease_connect(test, &talks, "two sessions", test->param_value);
+	end = jiffies + 2 * LEASE_LIVE * HZ;
+	while (time_before(jiffies, end)) {
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
+				   raw_call(talks.conn, DAFS_PROC_LAST + 1, NULL, NULL));
+		msleep(50 * LEASE_LIVE);
+	}
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_read(&listens));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_close(&listens));
+}
+
+static void lease_thaw(void *sb)
+{
+	thaw_super(sb, FREEZE_HOLDER_KERNEL);
+}
+
+/* A MKDIR that is not answered before the file system is thawed. */
+static void lease_ask_frozen(struct kunit *test, struct dafs_fixture *fix,
+			     struct lease_client *client)
+{
+	struct super_block *sb = fix->path.mnt->mnt_sb;
+	struct dafs_create_args args = {
+		.filehandle = fix->dir,
+		.component = dafs_test_str("new"),
+		.obj_type = DAFS_TYPE_DIR,
+	};
+	struct dafs_req_hdr hdr = raw_hdr(client->conn, DAFS_PROC_CREATE);
+	u8 *buf = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	memcpy(hdr.cred_handle, client->handle, sizeof(hdr.cred_handle));
+	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lease_thaw, sb));
+	KUNIT_ASSERT_EQ(test, 0, raw_send(client->conn, buf,
+					  raw_encode(client->conn, &hdr, &args, buf)));
+	KUNIT_EXPECT_NULL(test, raw_recv(client->conn, 3 * LEASE_SHORT * MSEC_PER_SEC));
+	kunit_release_action(test, lease_thaw, sb);
+}
+
+/* A client that waits for the server is not silent, however long it takes. */
+static void dafs_lease_busy_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
+	struct lease_client client;
+	struct raw_msg *msg;
+
+	lease_connect(test, &client, NULL, test->param_value);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
+	lease_ask_frozen(test, fix, &client);
+	msg = raw_recv(client.conn, RAW_WAIT_MS);
+	KUNIT_EXPECT_NOT_NULL(test, msg);
+	kfree(msg);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_read(&client));
+}
+
+static struct kunit_case dafs_lease_cases[] = {
+	KUNIT_CASE_PARAM(dafs_lease_silent_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_lease_revived_test, dafs_flavours_gen),
+	KUNIT_CASE_SLOW(dafs_lease_idle_test),
+	KUNIT_CASE_SLOW(dafs_lease_any_request_test),
+	KUNIT_CASE_SLOW(dafs_lease_busy_test),
+	{}
+};
+
+static struct kunit_suite dafs_lease_suite = {
+	.name = "dafs_lease",
+	.test_cases = dafs_lease_cases,
+};
+
+kunit_test_suite(dafs_lease_suite);

@@ -1,0 +1,91 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Idle mounts lose nothing, and mounts that have gone leave nothing behind.
+# bed: um
+# timeout: 180
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+cp /bin/true /srv/data/prog
+modprobe dafs
+
+start_server()
+{
+	modprobe dafsd exports=/srv/data:no_root_squash "$@"
+}
+
+# The server's own kernel does not run a program that is open for writing.
+is_open()
+{
+	! /srv/data/prog 2>/dev/null
+}
+
+# The one session there is
+session()
+{
+	ls /sys/fs/dafsd
+}
+
+# idle_for NUMBER: until the server has heard of an idle mount so often
+idle_for()
+{
+	was=$(cat /sys/fs/dafsd/*/statistics/requests)
+	for _ in $(seq 600); do
+		now=$(cat /sys/fs/dafsd/*/statistics/requests) || return
+		[ $((now - was)) -lt "$1" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+start_server lease=2
+tap_is "$(cat /sys/module/dafsd/parameters/lease)" 2 "a lease of two seconds"
+mount_dafs data /mnt/dafs
+exec 3<>/mnt/dafs/prog
+tap_run "a file is open" is_open
+
+# R-4.4.1.1-05 R-6.1.6-03: one NULL for a third of the lease, so nine are three leases
+first=$(session)
+tap_run "an idle mount gives signs of life" idle_for 9
+tap_is "$(session)" "$first" "its session is the same"
+tap_run "and its file is open" is_open
+
+# A server may come back with another lease: what mounts know of it must change.
+modprobe -r dafsd
+start_server lease=90
+tap_run "the mount is connected to a restarted server" stat -f /mnt/dafs
+modprobe -r dafsd
+start_server lease=1
+tap_run "and to one with a shorter lease" stat -f /mnt/dafs
+first=$(session)
+tap_run "which it heeds" idle_for 12
+tap_is "$(session)" "$first" "so it keeps its session"
+tap_run "and its file" is_open
+echo "exit 7" >&3
+exec 3<&-
+tap_is "$(head -n 1 /srv/data/prog)" "exit 7" "the file is good as ever"
+umount /mnt/dafs
+
+# Killed, unmounted by force, and never seen again
+modprobe -r dafsd
+start_server lease=3
+cp /bin/true /srv/data/prog
+mount_dafs data /mnt/dafs
+python3 -c 'import time; f = open("/mnt/dafs/prog", "r+b"); open("/tmp/held", "w"); time.sleep(999)' &
+holder=$!
+until [ -e /tmp/held ]; do sleep 0.1; done
+umount -f /mnt/dafs
+kill -9 $holder
+wait $holder
+! grep -q ' /mnt/dafs ' /proc/mounts || umount /mnt/dafs
+tap_run "a client that went without a word still has its file open" is_open
+for _ in $(seq 300); do
+	is_open || break
+	sleep 0.2
+done
+tap_fails "until its lease has gone by" is_open
+tap_run "fsck of the export" sh -c "modprobe -r dafs dafsd; umount /srv/data && e2fsck -f -n /dev/ram0"
+tap_done
