@@ -30,6 +30,8 @@ struct dafsd_proc;
 #define DAFSD_DEFAULT_MSG_SIZE		SZ_8K
 #define DAFSD_MAX_CREDENTIALS		1024
 #define DAFSD_MAX_CLIENTS		16384
+#define DAFSD_DEFAULT_MAX_SESSIONS	4096
+#define DAFSD_DEFAULT_MAX_OPENS		65536
 #define DAFSD_LEASE_SECONDS		90
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
 
@@ -107,6 +109,7 @@ enum dafsd_session_state {
  * @lock: guards @state, @bc, @rr and @bound_to
  * @state: see above
  * @session_id: what CLIENT_CONNECT returned
+ * @admitted: counted among the sessions; under dafsd_sessions_lock
  * @client: after CLIENT_CONNECT; holds a reference, and until @confirmed is
  *	counted in its nr_connecting
  * @confirmed: it has authenticated as @client, which may keep state for it; guarded
@@ -144,6 +147,7 @@ struct dafsd_session {
 	spinlock_t lock;	/* see above */
 	enum dafsd_session_state state;
 	struct dafs_opaque64 session_id;
+	bool admitted;
 	struct dafsd_client *client;
 	bool confirmed;
 	struct dafs_connect_opts opts;
@@ -315,6 +319,7 @@ void dafsd_client_put(struct dafsd_client *client);
 void dafsd_sessions_exit(void);
 int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 			 const struct rdma_conn_param *conn);
+bool dafsd_session_admit(struct dafsd_session *ses);
 bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state next);
 struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id);
 struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
@@ -338,6 +343,8 @@ extern const struct dafs_responder_ops dafsd_responder_ops;
 extern unsigned int dafsd_max_requests;
 extern unsigned int dafsd_msg_size;
 extern unsigned int dafsd_lease_seconds;
+extern unsigned int dafsd_max_sessions;
+extern unsigned int dafsd_max_opens;
 extern bool dafsd_auth_none;
 
 /* export.c: what the administrator exports */

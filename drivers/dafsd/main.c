@@ -34,6 +34,16 @@ module_param_named(auth_none, dafsd_auth_none, bool, 0644);
 MODULE_PARM_DESC(auth_none,
 		 "trust clients to say on whose behalf they act (default Y); otherwise all act as the anonymous user");
 
+unsigned int dafsd_max_sessions = DAFSD_DEFAULT_MAX_SESSIONS;
+module_param_named(max_sessions, dafsd_max_sessions, uint, 0644);
+MODULE_PARM_DESC(max_sessions, "sessions of all clients (default 4096)");
+EXPORT_SYMBOL_IF_KUNIT(dafsd_max_sessions);
+
+unsigned int dafsd_max_opens = DAFSD_DEFAULT_MAX_OPENS;
+module_param_named(max_opens, dafsd_max_opens, uint, 0644);
+MODULE_PARM_DESC(max_opens, "files that one client may have open (default 65536)");
+EXPORT_SYMBOL_IF_KUNIT(dafsd_max_opens);
+
 u32 dafsd_boot_instance;
 struct dafs_opaque64 dafsd_write_verifier;
 

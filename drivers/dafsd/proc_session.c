@@ -88,6 +88,8 @@ static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect
 	if (status)
 		return status;
 	dafsd_negotiate(ses, &args->opts, &ses->opts);
+	if (!dafsd_session_admit(ses))
+		return DAFSERR_RESOURCE;
 	if (ses->client) {	/* of an attempt that failed */
 		dafsd_client_abandon(ses->client);
 		dafsd_client_put(ses->client);

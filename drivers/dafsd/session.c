@@ -12,8 +12,13 @@
 #include <linux/slab.h>
 #include "dafsd.h"
 
+/* A session has up to three connections; some more are coming and going. */
+#define DAFSD_CONNS_PER_SESSION	4
+
 static LIST_HEAD(dafsd_sessions);
-static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* guards the list */
+static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* guards the list and the numbers */
+static unsigned int dafsd_nr_conns;	/* in the list, or about to be */
+static unsigned int dafsd_nr_sessions;	/* admitted */
 static DECLARE_WAIT_QUEUE_HEAD(dafsd_sessions_gone);
 
 static const u8 dafsd_session_next[] = {
@@ -54,6 +59,9 @@ static void dafsd_session_free(struct work_struct *work)
 		dafsd_client_put(ses->client);
 	spin_lock(&dafsd_sessions_lock);
 	list_del(&ses->node);
+	dafsd_nr_conns--;
+	if (ses->admitted)
+		dafsd_nr_sessions--;
 	if (list_empty(&dafsd_sessions))
 		wake_up(&dafsd_sessions_gone);
 	spin_unlock(&dafsd_sessions_lock);
@@ -265,6 +273,47 @@ static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id 
 	return 0;
 }
 
+static bool dafsd_conn_reserve(void)
+{
+	unsigned int most = READ_ONCE(dafsd_max_sessions);
+	bool room;
+
+	spin_lock(&dafsd_sessions_lock);
+	room = dafsd_nr_conns / DAFSD_CONNS_PER_SESSION < most;
+	if (room)
+		dafsd_nr_conns++;
+	spin_unlock(&dafsd_sessions_lock);
+	return room;
+}
+
+static void dafsd_conn_unreserve(void)
+{
+	spin_lock(&dafsd_sessions_lock);
+	dafsd_nr_conns--;
+	spin_unlock(&dafsd_sessions_lock);
+}
+
+/**
+ * dafsd_session_admit() - may a connection become a session?
+ * @ses: the connection
+ *
+ * Context: ses->setup held.
+ * Return: false if there are as many sessions as may be.
+ */
+bool dafsd_session_admit(struct dafsd_session *ses)
+{
+	unsigned int most = READ_ONCE(dafsd_max_sessions);
+
+	lockdep_assert_held(&ses->setup);
+	spin_lock(&dafsd_sessions_lock);
+	if (!ses->admitted && dafsd_nr_sessions < most) {
+		ses->admitted = true;
+		dafsd_nr_sessions++;
+	}
+	spin_unlock(&dafsd_sessions_lock);
+	return ses->admitted;
+}
+
 /**
  * dafsd_session_accept() - a client connects
  * @listener: where
@@ -278,11 +327,13 @@ int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 			 const struct rdma_conn_param *conn)
 {
 	struct dafsd_session *ses;
-	int err;
+	int err = -ENOMEM;
 
+	if (!dafsd_conn_reserve())
+		return -EBUSY;
 	ses = dafsd_session_alloc();
 	if (!ses)
-		return -ENOMEM;
+		goto unreserve;
 	err = dafsd_session_open_chan(ses, id, conn);
 	if (err)
 		goto free;
@@ -305,6 +356,8 @@ unlist:
 	dafs_chan_destroy(ses->chan);
 free:
 	kfree(ses);
+unreserve:
+	dafsd_conn_unreserve();
 	return err;
 }
 

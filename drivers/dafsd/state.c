@@ -15,8 +15,6 @@
 #include <linux/workqueue.h>
 #include "open_impl.h"
 
-#define DAFSD_MAX_OPENS		65536	/* of one client */
-
 /*
  * By id.  A value entry is the second in which an open was revoked, kept for a
  * lease period so that its holder learns what happened (E-84).
@@ -152,7 +150,7 @@ static u32 dafsd_state_list(struct dafsd_open *open)
 		status = DAFSERR_STALE_CLIENTID;
 	else if (!READ_ONCE(open->exp->enabled))
 		status = DAFSERR_STALE;
-	else if (client->nr_opens >= DAFSD_MAX_OPENS)
+	else if (client->nr_opens >= READ_ONCE(dafsd_max_opens))
 		status = DAFSERR_RESOURCE;
 	if (!status) {
 		open->dead = false;

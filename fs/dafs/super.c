@@ -125,6 +125,8 @@ static const char *dafs_mount_reason(int err)
 		return "the server does not let this client in, not with this sec=";
 	case -EBUSY:
 		return "another client has this clientid";
+	case -ENOMEM:
+		return "no memory here, or no room for another session at the server";
 	case -EPROTONOSUPPORT:
 		return "the server speaks another version of the protocol";
 	case -EPROTO:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* OPEN and CLOSE: ways of creating, names, state-ids, permissions. */
 #include <linux/slab.h>
+#include "../../../drivers/dafsd/dafsd.h"
 #include "open_test.h"
 
 static u64 dafs_dir_change(struct kunit *test, struct dafs_fixture *fix)
@@ -372,6 +373,66 @@ static void dafs_open_owner_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dafs_same_state(&full, &other));
 	args.owner.len = 1025;
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "file", &args, &other));
+}
+
+/* A client that has nothing open yet. */
+static struct dafs_session *dafs_open_limited(struct kunit *test, struct dafs_fixture *fix)
+{
+	struct dafs_session_params params = fix->params;
+	static unsigned int nr;
+
+	snprintf(params.client_id, sizeof(params.client_id), "limited %u", ++nr);
+	return dafs_fixture_session(test, &params);
+}
+
+static u32 dafs_open_limited_file(struct kunit *test, struct dafs_fixture *fix,
+				  struct dafs_session *ses, const char *name,
+				  struct dafs_open_res *res)
+{
+	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+
+	return dafs_test_open(test, ses, dafs_test_me(), &fix->dir, name, &args, res);
+}
+
+static u32 dafs_open_limited_reclaim(struct kunit *test, struct dafs_fixture *fix,
+				     struct dafs_session *ses, const char *name)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RD, 0);
+	struct dafs_open_res res;
+
+	args.claim_type = DAFS_CLAIM_PREVIOUS;
+	args.dir_handle = dafs_test_lookup(test, fix, name);
+	return dafs_test_call(test, ses, dafs_test_me(), DAFS_PROC_OPEN, &args, &res);
+}
+
+/*
+ * A client that has as many files open as it may gets RESOURCE for another one,
+ * reclaimed ones among them, until it closes one.  What an owner has open already
+ * is no other one.
+ */
+static void dafs_open_limit_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_session *ses = dafs_open_limited(test, fix);
+	struct dafs_session *other = dafs_open_limited(test, fix);
+	struct dafs_open_res one, two, three;
+
+	dafs_fixture_server_param(test, &dafsd_max_opens, 2);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_open_limited_file(test, fix, ses, "one", &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_open_limited_file(test, fix, ses, "two", &two));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
+			   dafs_open_limited_file(test, fix, ses, "three", &three));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_open_limited_file(test, fix, ses, "two", &two));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
+			   dafs_open_limited_reclaim(test, fix, ses, "three"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_open_limited_file(test, fix, other, "three", &three));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_open_limited_file(test, fix, ses, "three", &three));
 }
 
 /**
@@ -781,6 +842,7 @@ static struct kunit_case dafs_open_cases[] = {
 	KUNIT_CASE(dafs_open_claims_test),
 	KUNIT_CASE(dafs_open_bad_args_test),
 	KUNIT_CASE_PARAM(dafs_open_owner_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_open_limit_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_path_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_open_create_path_test),
 	KUNIT_CASE_PARAM(dafs_close_test, dafs_flavours_gen),

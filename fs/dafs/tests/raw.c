@@ -344,6 +344,8 @@ static int raw_establish(struct raw_conn *conn, const struct raw_how *how)
 	int err;
 
 	dafs_fixture_params(&flavour, &params);
+	if (how->srv)
+		params.dst = how->srv->params.dst;
 	err = rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&params.dst, RAW_WAIT_MS);
 	if (!err)
 		err = raw_wait_step(conn);

@@ -36,6 +36,7 @@ struct raw_msg {
  * @type: DAFS_CHANNEL_* of the discriminator; 0 for no private data at all
  * @magic: of the discriminator instead of the right one, if not 0
  * @no_reads: allow the server no RDMA reads
+ * @srv: another server than the real one, or NULL
  */
 struct raw_how {
 	bool swab;
@@ -43,6 +44,7 @@ struct raw_how {
 	u32 type;
 	u32 magic;
 	bool no_reads;
+	const struct raw_server *srv;
 };
 
 struct raw_recv;

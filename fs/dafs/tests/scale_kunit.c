@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How many sessions there can be, what each costs while it is idle, and what
+ * happens when there are too many.
+ */
+#include <linux/delay.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "../../../drivers/dafsd/dafsd.h"
+#include "../session_impl.h"
+#include "raw.h"
+
+static unsigned int sessions = 32;
+module_param(sessions, uint, 0444);
+MODULE_PARM_DESC(sessions, "sessions that the scale suite has at a time");
+
+/* Sessions from whose memory that of one is computed */
+#define SCALE_SAMPLE	16
+
+/* Bytes of memory that nobody uses. */
+static s64 scale_free(void)
+{
+	struct sysinfo info;
+
+	si_meminfo(&info);
+	return (s64)info.freeram * info.mem_unit;
+}
+
+static struct dafs_session_params scale_params(struct kunit *test, unsigned int nr)
+{
+	struct dafs_session_params params;
+
+	dafs_fixture_params(test->param_value, &params);
+	snprintf(params.client_id, sizeof(params.client_id), "scale %u", nr);
+	return params;
+}
+
+/* So many sessions of as many clients, and all are good. */
+static void dafs_scale_sessions_test(struct kunit *test)
+{
+	struct dafs_session **ses = kunit_kcalloc(test, sessions, sizeof(*ses), GFP_KERNEL);
+	struct dafs_session_params params;
+	s64 before = scale_free();
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	for (i = 0; i < sessions; i++) {
+		params = scale_params(test, i);
+		params.max_requests = 2;
+		params.msg_size = DAFS_FIRST_MSG_SIZE;
+		ses[i] = dafs_fixture_session(test, &params);
+	}
+	for (i = 0; i < sessions; i++)
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses[i], dafs_test_me()));
+	kunit_info(test, "%u sessions with 2 requests of 4 KiB: %lld KiB each on both sides\n",
+		   sessions, div_s64(before - scale_free(), sessions * SZ_1K));
+}
+
+static void scale_add_raw(struct kunit *test, struct raw_server *srv)
+{
+	struct raw_how how = { .type = DAFS_CHANNEL_OPERATION, .srv = srv };
+	struct raw_login login = { .opts = { .max_requests = 64 } };
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(raw_connect(test, &how), &login));
+}
+
+/* A session as a mount has it. */
+static void scale_add_client(struct kunit *test, struct raw_server *srv)
+{
+	struct dafs_session_params params = srv->params;
+
+	params.max_requests = 64;
+	dafs_fixture_session(test, &params);
+}
+
+/* KiB that a connection takes, with both its ends. */
+static s64 scale_cost(struct kunit *test, struct raw_server *srv,
+		      void (*add)(struct kunit *test, struct raw_server *srv))
+{
+	s64 before = scale_free();
+	unsigned int i;
+
+	for (i = 0; i < SCALE_SAMPLE; i++)
+		add(test, srv);
+	return div_s64(before - scale_free(), SCALE_SAMPLE * SZ_1K);
+}
+
+/*
+ * What a session costs on either side, with the usual options: measured with a
+ * peer whose own cost is half that of a connection of two of its kind.
+ */
+static void dafs_scale_memory_test(struct kunit *test)
+{
+	struct raw_server *srv = raw_server(test);
+	s64 raw, client, server;
+
+	scale_cost(test, srv, scale_add_raw);	/* what is only needed once */
+	raw = scale_cost(test, srv, scale_add_raw) / 2;
+	server = scale_cost(test, NULL, scale_add_raw) - raw;
+	client = scale_cost(test, srv, scale_add_client) - raw;
+	kunit_info(test, "an idle session: client %lld KiB, server %lld KiB\n", client, server);
+	KUNIT_EXPECT_LT(test, client, 8 * SZ_1K);
+	KUNIT_EXPECT_LT(test, server, 8 * SZ_1K);
+}
+
+/* The status of a CLIENT_CONNECT_AUTH; waits for sessions that are about to end. */
+static u32 scale_login(struct raw_conn *conn, bool wait)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_login login = {};
+	u32 status;
+
+	do {
+		status = raw_login(conn, &login);
+		if (wait && status == DAFSERR_RESOURCE)
+			msleep(20);
+	} while (wait && status == DAFSERR_RESOURCE && time_before(jiffies, end));
+	return status;
+}
+
+/*
+ * When there are as many sessions as may be, another one is refused by RESOURCE,
+ * until one has ended; its connection serves for another attempt (E-45).
+ */
+static void dafs_scale_limit_test(struct kunit *test)
+{
+	struct raw_conn *conn[3];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(conn); i++)
+		conn[i] = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 2);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[0], true));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[1], true));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(conn[2], false));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(conn[2], false));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn[1], DAFS_PROC_NULL, NULL, NULL));
+	raw_close(test, conn[0]);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[2], true));
+}
+
+/* What does not even become a session is bounded, too. */
+static void dafs_scale_connections_test(struct kunit *test)
+{
+	struct dafs_session_params params;
+	struct dafs_session *ses;
+
+	dafs_fixture_params(test->param_value, &params);
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 0);
+	ses = dafs_session_create(&params);
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EACCES), ses);
+	if (!IS_ERR(ses))
+		dafs_session_destroy(ses);
+}
+
+static struct kunit_case dafs_scale_cases[] = {
+	KUNIT_CASE_SLOW(dafs_scale_memory_test),
+	KUNIT_CASE_SLOW(dafs_scale_sessions_test),
+	KUNIT_CASE_PARAM(dafs_scale_limit_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_scale_connections_test),
+	{}
+};
+
+static struct kunit_suite dafs_scale_suite = {
+	.name = "dafs_scale",
+	.test_cases = dafs_scale_cases,
+};
+
+kunit_test_suite(dafs_scale_suite);

@@ -1,0 +1,130 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Many mounts, many open files, many sessions; what they cost, and too many.
+# bed: um
+# timeout: 480
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+MOUNTS=64
+FILES=10000
+SESSIONS=1000
+
+# No disk under most of it, whose journal would take most of the time
+setup_rxe
+make_backing /srv/data 64
+mkdir /srv/ram
+mount -t tmpfs -o size=256m tmpfs /srv/ram
+for export in one two three four; do
+	mkdir /srv/data/$export
+done
+
+start_server()
+{
+	modprobe dafsd "exports=/srv/ram:no_root_squash,/srv/data:no_root_squash,/srv/data/one:no_root_squash,/srv/data/two:no_root_squash,/srv/data/three:no_root_squash,/srv/data/four:no_root_squash"
+}
+
+# Kilobytes of memory that nobody uses, but as cache of files
+free_memory()
+{
+	awk '$1 == "MemFree:" || $1 == "Buffers:" || $1 == "Cached:" { sum += $2 }
+		END { print sum }' /proc/meminfo
+}
+
+# tell WHAT: shown with the results
+tell()
+{
+	echo "# $*" >>"$RESULTS"
+	echo "# $*"
+}
+
+start_server
+modprobe dafs
+
+# Several exports, each mounted by many
+mount_all()
+{
+	for i in $(seq $MOUNTS); do
+		set -- one two three four
+		shift $((i % 4))
+		mount_dafs "$1" /mnt/m"$i" || return
+		echo "$i" >/mnt/m"$i"/file"$i" || return
+	done
+}
+
+before=$(free_memory)
+tap_run "$MOUNTS mounts of four exports" mount_all
+tap_is "$(find /sys/fs/dafsd -name peer | wc -l)" $MOUNTS "each is a session"
+tap_is "$(cat /srv/data/*/file* | sort -n | tr '\n' ' ')" "$(seq -s ' ' $MOUNTS) " \
+	"and writes to its own"
+tell "a mount takes $(((before - $(free_memory)) / MOUNTS)) KiB on both sides"
+tap_run "all are unmounted" sh -c "umount /mnt/m*"
+
+# Ten thousand files open at a time: the server has them, again after a restart,
+# and what is behind one is what was opened.
+cat >/tmp/files.py <<'END'
+import os, resource, sys, time
+top, nr = sys.argv[1], int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_NOFILE, (nr + 100, nr + 100))
+os.mkdir(top)
+fds = [os.open(f"{top}/{i}", os.O_RDWR | os.O_CREAT) for i in range(nr)]
+open("/tmp/held", "w").close()
+while not os.path.exists("/tmp/go"):
+    time.sleep(0.1)
+for i in range(11, nr, 100):
+    os.pwrite(fds[i], b"%d" % i, 0)
+for fd in fds:
+    os.close(fd)
+END
+opens()
+{
+	cat /sys/fs/dafsd/*/opens
+}
+
+mount_dafs ram /mnt/dafs
+before=$(free_memory)
+python3 /tmp/files.py /mnt/dafs/many $FILES &
+holder=$!
+until [ -e /tmp/held ] || ! kill -0 $holder; do sleep 0.2; done
+tap_is "$(opens)" $FILES "the server has $FILES files open"
+tell "an open file takes $(((before - $(free_memory)) * 1024 / FILES)) bytes on both sides"
+modprobe -r dafsd
+start_server
+tap_run "the mount is connected to a restarted server" stat -f /mnt/dafs
+tap_is "$(opens)" $FILES "which has them all open"
+touch /tmp/go
+tap_run "they can be written and closed" wait $holder
+tap_is "$(opens)" 0 "then it has none open"
+tap_is "$(cat /srv/ram/many/*)" \
+	"$(seq 11 100 $FILES | sort | tr -d '\n')" "each was what it should be"
+
+# As many as may be
+echo 50 >/sys/module/dafsd/parameters/max_opens
+cat >/tmp/limit.py <<'END'
+import os
+fds = []
+try:
+    for i in range(100):
+        fds.append(os.open(f"/mnt/dafs/many/{i}", os.O_RDONLY))
+except OSError as err:
+    print(len(fds), os.strerror(err.errno))
+END
+tap_is "$(python3 /tmp/limit.py)" "50 Cannot allocate memory" "no more files than may be"
+echo 1 >/sys/module/dafsd/parameters/max_sessions
+tap_fails "no more sessions than may be" mount_dafs one /mnt/one
+tap_run "what is there goes on" cat /mnt/dafs/many/1
+echo 2 >/sys/module/dafsd/parameters/max_sessions
+tap_run "with room for it another session is made" mount_dafs one /mnt/one
+umount /mnt/one /mnt/dafs
+rm -r /srv/ram/many
+modprobe -r dafsd
+
+# A thousand sessions, and what one takes on either side
+start_server
+mkdir /srv/ro /srv/squash
+printf 'dafs_scale*' >/sys/module/kunit/parameters/filter_glob
+tap_run "$SESSIONS sessions" modprobe dafs_kunit sessions=$SESSIONS
+cat /sys/kernel/debug/kunit/dafs_scale/results >>"$RESULTS"
+grep -h "# .*KiB" /sys/kernel/debug/kunit/dafs_scale/results | sed 's/^ *//'
+tap_done
