@@ -10,8 +10,10 @@
  *
  * The receive buffer of a request goes back to the hardware with the reply,
  * but the buffer of the response is busy until the send completed.  So there
- * are some more request structures than receives, and a request that finds
- * none waits for a send completion.
+ * may be some more request structures than receives.  At first there are few:
+ * most sessions are idle most of the time, and such a structure has a buffer of
+ * its own.  A request that finds none waits until another is made, or for a send
+ * completion, whichever comes first.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
@@ -30,10 +32,12 @@
  * @unproven: requests to come until it must know of the last reduction, or 0
  * @growing: receives for a higher promise are being posted
  * @nr_rqsts: request structures there are
+ * @most_rqsts: that there may be
  * @in_use: those that are not in @free
  * @busy: streams with a request in progress
  * @free: request structures
  * @waiting: messages that found none
+ * @more: makes one for each of them
  * @idle: woken when @in_use is 0
  */
 struct dafs_responder {
@@ -46,15 +50,21 @@ struct dafs_responder {
 	u16 unproven;
 	bool growing;
 	u16 nr_rqsts;
+	u16 most_rqsts;
 	u16 in_use;
 	DECLARE_BITMAP(busy, DAFS_MAX_NREQ);
 	struct list_head free;
 	struct list_head waiting;
+	struct work_struct more;
 	wait_queue_head_t idle;
 };
 
+/* Request structures of a responder that has not needed more yet */
+#define DAFS_FEW_RQSTS	4
+
 static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc);
 static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst);
+static void dafs_responder_more(struct work_struct *work);
 
 static int dafs_responder_add_rqst(struct dafs_responder *rp)
 {
@@ -122,8 +132,10 @@ struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
 	spin_lock_init(&rp->lock);
 	INIT_LIST_HEAD(&rp->free);
 	INIT_LIST_HEAD(&rp->waiting);
+	INIT_WORK(&rp->more, dafs_responder_more);
 	init_waitqueue_head(&rp->idle);
-	err = dafs_responder_add_rqsts(rp, nreq + 1);
+	rp->most_rqsts = nreq + 1;
+	err = dafs_responder_add_rqsts(rp, rp->most_rqsts);
 	if (err)
 		goto free;
 	chan->responder = rp;
@@ -150,6 +162,7 @@ EXPORT_SYMBOL_GPL(dafs_responder_create);
  */
 void dafs_responder_destroy(struct dafs_responder *rp)
 {
+	cancel_work_sync(&rp->more);
 	wait_event(rp->idle, !READ_ONCE(rp->in_use));
 	/* the last user may still be about to let the lock go */
 	spin_lock_irq(&rp->lock);
@@ -174,7 +187,7 @@ int dafs_responder_open(struct dafs_responder *rp, u16 nreq)
 	int more = nreq - rp->nreq;
 	int err;
 
-	err = dafs_responder_add_rqsts(rp, nreq + DAFS_SPARE_RQSTS);
+	err = dafs_responder_add_rqsts(rp, min(nreq, DAFS_FEW_RQSTS) + 1);
 	if (!err && more > 0)
 		err = dafs_chan_post_recvs(rp->chan, more);
 	if (err)
@@ -183,6 +196,7 @@ int dafs_responder_open(struct dafs_responder *rp, u16 nreq)
 	rp->nreq = nreq;
 	rp->target = nreq;
 	rp->limit = max(rp->limit, nreq);
+	rp->most_rqsts = nreq + DAFS_SPARE_RQSTS;
 	spin_unlock_irq(&rp->lock);
 	return 0;
 }
@@ -319,14 +333,46 @@ void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg)
 {
 	struct dafs_rqst *rqst;
 	unsigned long flags;
+	bool more = false;
 
 	spin_lock_irqsave(&rp->lock, flags);
 	rqst = dafs_rqst_get(rp);
-	if (!rqst)
+	if (!rqst) {
 		list_add_tail(&msg->link, &rp->waiting);
+		more = rp->nr_rqsts < rp->most_rqsts;
+	}
 	spin_unlock_irqrestore(&rp->lock, flags);
 	if (rqst)
 		dafs_responder_begin(rp, rqst, msg);
+	else if (more)
+		queue_work(system_unbound_wq, &rp->more);
+}
+
+/* Return: false if no message waits any more for a structure that may be made. */
+static bool dafs_responder_short(struct dafs_responder *rp)
+{
+	bool wanting;
+
+	spin_lock_irq(&rp->lock);
+	wanting = !list_empty(&rp->waiting) && rp->nr_rqsts < rp->most_rqsts &&
+		  dafs_chan_is_open(rp->chan);
+	spin_unlock_irq(&rp->lock);
+	return wanting;
+}
+
+/* What there is no memory for waits for those that there are. */
+static void dafs_responder_more(struct work_struct *work)
+{
+	struct dafs_responder *rp = container_of(work, struct dafs_responder, more);
+	struct dafs_rqst *rqst;
+
+	while (dafs_responder_short(rp) && !dafs_responder_add_rqst(rp)) {
+		spin_lock_irq(&rp->lock);
+		rqst = dafs_rqst_get(rp);
+		spin_unlock_irq(&rp->lock);
+		if (rqst)	/* as if it had just done with another message */
+			dafs_rqst_end(rp, rqst);
+	}
 }
 
 /* The structure is free again: for the first message that waits, or idle. */
@@ -390,10 +436,10 @@ static void dafs_responder_grow(struct dafs_responder *rp)
 	spin_unlock_irqrestore(&rp->lock, flags);
 	if (!more)
 		return;
-	if (dafs_responder_add_rqsts(rp, want + DAFS_SPARE_RQSTS) ||
-	    dafs_chan_post_recvs(rp->chan, more))
+	if (dafs_chan_post_recvs(rp->chan, more))
 		more = 0;
 	spin_lock_irqsave(&rp->lock, flags);
+	rp->most_rqsts = max_t(u16, rp->most_rqsts, rp->nreq + more + DAFS_SPARE_RQSTS);
 	trace_dafs_credit(rp->chan, rp->nreq, rp->nreq + more, rp->target);
 	rp->nreq += more;
 	rp->limit = max(rp->limit, rp->nreq);
