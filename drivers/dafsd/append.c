@@ -88,27 +88,50 @@ static void dafsd_append_cut(struct file *filp, loff_t start, loff_t end)
 		pr_warn_ratelimited("dafsd: part of a failed append stays in a file: %d\n", err);
 }
 
-/* A write that ends early does not say why. */
-static u32 dafsd_append_short_status(const struct file *filp, loff_t end)
+/*
+ * A write that ends early does not say why: another one of what is left does, or
+ * goes on if there is room again.  [@begin, @end) is what has been written.
+ *
+ * Return: 0 or a negative errno.
+ */
+static int dafsd_append_all(struct file *filp, struct iov_iter *iter, loff_t *begin,
+			    loff_t *end)
 {
-	return end == file_inode(filp)->i_sb->s_maxbytes ? DAFSERR_FBIG : DAFSERR_NOSPC;
+	size_t len = iov_iter_count(iter);
+	loff_t pos = 0;
+	ssize_t n;
+
+	n = vfs_iter_write(filp, iter, &pos, RWF_APPEND);
+	*begin = pos - max(n, 0);
+	*end = pos;
+	while (n > 0 && iov_iter_count(iter)) {
+		n = vfs_iter_write(filp, iter, &pos, RWF_APPEND);
+		/* a program of this machine has come in between */
+		if (n > 0 && pos - n != *end) {
+			dafsd_append_cut(filp, pos - n, pos);
+			n = -ENOSPC;
+		}
+		if (n > 0)
+			*end = pos;
+	}
+	if (n <= 0)
+		return n ?: -ENOSPC;
+	/* what no file can hold is taken off the iterator without a word */
+	return *end - *begin < len ? -EFBIG : 0;
 }
 
 static u32 dafsd_append_data(struct file *filp, struct iov_iter *iter, u64 *offset)
 {
-	size_t len = iov_iter_count(iter);
-	loff_t end = 0;
-	ssize_t n;
+	loff_t begin, end;
+	int err;
 
 	down_write(dafsd_append_lock(filp));
-	n = vfs_iter_write(filp, iter, &end, RWF_APPEND);
-	if (n >= 0 && n < len)
-		dafsd_append_cut(filp, end - n, end);
+	err = dafsd_append_all(filp, iter, &begin, &end);
+	if (err && begin < end)
+		dafsd_append_cut(filp, begin, end);
 	up_write(dafsd_append_lock(filp));
-	if (n < 0)
-		return dafs_errno_to_status(n);
-	*offset = end - n;
-	return n < len ? dafsd_append_short_status(filp, end) : DAFS_STATUS_OK;
+	*offset = begin;
+	return dafs_errno_to_status(err);
 }
 
 /*
