@@ -262,6 +262,11 @@ static struct dafsd_export_item *dafsd_export_item_new(const char *name)
 	item->conf.anon_gid = DAFSD_ANON_ID;
 	config_group_init_type_name(&item->group, strreplace(dir, '/', '!'), &dafsd_export_type);
 	kfree(dir);
+	/* a long name takes memory, and nobody else tells that there was none */
+	if (!config_item_name(&item->group.cg_item)) {
+		config_group_put(&item->group);
+		return ERR_PTR(-ENOMEM);
+	}
 	return item;
 }
 
