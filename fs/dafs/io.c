@@ -388,7 +388,9 @@ static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
 {
 	int err = dafs_status_to_errno(status);
 
-	if (dafs_status_transient(status)) {
+	/* memory comes back, and what is not written is lost */
+	if (dafs_status_transient(status) ||
+	    (status == DAFSERR_RESOURCE && ++io->tries < DAFS_IO_TRIES)) {
 		io->delay_ms = clamp(io->delay_ms * 2, DAFS_DELAY_FIRST, DAFS_DELAY_MOST);
 		dafs_io_retry(io, io->delay_ms);
 	} else if (dafs_status_lost_state(status) && io->open) {

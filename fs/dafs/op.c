@@ -18,6 +18,7 @@
 #define DAFS_PATIENCE_MAX_MS	5000U
 #define DAFS_OP_SESSIONS	4	/* an operation tries, if the server knows none */
 #define DAFS_OP_TRIES_ON	5	/* on a connection that all others wait for */
+#define DAFS_OP_STARVED		6	/* attempts without memory, in some seconds */
 
 /**
  * dafs_op_end() - drop what an operation's results point into
@@ -97,12 +98,14 @@ bool dafs_status_of_session(u32 status)
  * struct dafs_op_tries - what the attempts at an operation have met so far
  * @delay_ms: before the next one, for a server that asks for patience
  * @lost: connections that ended without an answer
+ * @starved: attempts that failed for want of memory
  * @refused: sessions that the server did not know
  * @forgot: the credential handle was registered anew
  */
 struct dafs_op_tries {
 	unsigned int delay_ms;
 	unsigned int lost;
+	unsigned int starved;
 	unsigned int refused;
 	bool forgot;
 };
@@ -170,6 +173,16 @@ static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
 	return 0;
 }
 
+/* Return: 1 to try again, or @err. */
+static int dafs_op_starved(const struct dafs_op *op, int err, struct dafs_op_tries *tries)
+{
+	if (err != -ENOMEM && (err || op->status != DAFSERR_RESOURCE))
+		return err;
+	if (!op->dear || ++tries->starved >= DAFS_OP_STARVED)
+		return err;
+	return dafs_op_sleep(&tries->delay_ms) ?: 1;
+}
+
 /* Repeats until there is a response worth reporting. */
 static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 {
@@ -177,11 +190,11 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 	int err;
 
 	for (;;) {
-		err = dafs_op_try(ses, op);
-		if (err && err != -ENOTCONN)
+		err = dafs_op_starved(op, dafs_op_try(ses, op), &tries);
+		if (err < 0 && err != -ENOTCONN)
 			return err;
 		/* a server that connects but does not answer is no better than none */
-		if (err && dafs_session_gives_up(ses, &tries.lost))
+		if (err < 0 && dafs_session_gives_up(ses, &tries.lost))
 			return -ETIMEDOUT;
 		if (!err) {
 			err = dafs_op_judge(ses, op, &tries);

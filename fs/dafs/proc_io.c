@@ -129,6 +129,7 @@ int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		.proc = DAFS_PROC_COMMIT,
 		.args = &args,
 		.res = &res,
+		.dear = true,
 	};
 	int err = dafs_proc_simple(ses, &op);
 

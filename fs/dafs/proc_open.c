@@ -195,6 +195,7 @@ int dafs_close(struct dafs_session *ses, const struct cred *cred,
 		.cred = cred,
 		.proc = DAFS_PROC_CLOSE,
 		.args = &args,
+		.dear = true,
 	};
 
 	return dafs_proc_simple(ses, &op);

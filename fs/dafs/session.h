@@ -166,6 +166,8 @@ struct dafs_op_mem {
  *	to fill in what depends on them: @proc, @args and @call's; 0 or a negative
  *	errno.  The memory in call->mem is mapped.
  * @once: fail with -EREMOTEIO rather than send again what may have been executed
+ * @dear: worth waiting for memory, ours or the server's: something is lost if it
+ *	is not done
  */
 struct dafs_op {
 	const struct cred *cred;
@@ -180,6 +182,7 @@ struct dafs_op {
 	struct dafs_op_mem *mem;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
 	bool once;
+	bool dear;
 };
 
 int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);
