@@ -1,0 +1,650 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""System calls on a mount while one allocation of the modules fails.
+
+  faults.py SIDE CLIENT SERVER CASE...
+
+SIDE is whose allocation: that of the client's task, or slab or page for those of
+the work queues (inject.py). CLIENT is a DAFS mount and SERVER the same directory
+as the server sees it. A CASE is repeated, and each time a later allocation fails,
+until one is done before its turn comes. Whatever the call says must be true, and
+the next must work.
+
+Prints a line for each case: how often something was wrong, its name, and how many
+allocations and calls have failed.
+"""
+
+import contextlib
+import ctypes
+import errno
+import functools
+import mmap
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+
+import inject
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PAGE = mmap.PAGESIZE
+SMALL = 3000
+LARGE = 100000
+MOUNT = "/mnt/fault"
+OPTIONS = os.environ.get("FAULT_OPTIONS", "max_requests=2,actimeo=0")
+MS_REMOUNT = 32
+AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400
+DELETE_MODULE, FINIT_MODULE = 176, 313          # numbers of x86-64
+EXPORTS = os.environ.get("FAULT_EXPORTS", "exports=/srv/data:no_root_squash")
+
+# What a call may say for want of memory, of its own or of the server's.
+WANT = {errno.ENOMEM, errno.EIO}
+
+
+def expect(got, want, what=""):
+    if got != want:
+        raise AssertionError(f"{what}: {got!r:.300} instead of {want!r:.300}")
+
+
+def pattern(size, seed):
+    block = bytes((seed * 37 + i * 7) & 255 for i in range(251))
+    return (block * (size // len(block) + 1))[:size]
+
+
+def libc(name, *args):
+    if getattr(LIBC, name)(*args) < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def mount(options=OPTIONS, flags=0):
+    libc("mount", b"10.9.0.1:/data", MOUNT.encode(), b"dafs", flags, options.encode())
+
+
+def umount():
+    libc("umount2", MOUNT.encode(), 0)
+
+
+def read_file(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write_file(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def opens():
+    """Files that clients have open at the server."""
+    top = "/sys/fs/dafsd"
+    return sum(int(inject.get(f"{top}/{session}/opens")) for session in os.listdir(top))
+
+
+def forget():
+    inject.put("/proc/sys/vm/drop_caches", 3)
+
+
+class Round:
+    """One run of a case: which call is disturbed, and where its files are."""
+
+    def __init__(self, injection, client, server, number):
+        self.injection = injection
+        self.client = client
+        self.server = server
+        self.root = server
+        self.number = number
+        self.errors = []
+
+    def paths(self, name):
+        return f"{self.client}/{name}", f"{self.server}/{name}"
+
+    def attempt(self, function, *args, may=()):
+        """Whatever function returns; None if it failed for want of memory."""
+        self.injection.begin()
+        try:
+            return function(*args)
+        except OSError as caught:
+            code = caught.errno
+        finally:
+            self.injection.end()
+        if code not in WANT and code not in may:
+            raise AssertionError(f"{function.__name__}: {os.strerror(code)}")
+        if not self.injection.fired():
+            raise AssertionError(f"{function.__name__} failed by itself: {os.strerror(code)}")
+        self.errors.append(code)
+        return None
+
+    def attempt_in_child(self, function):
+        """For what may end by SIGBUS. True if it succeeded."""
+        injection = self.injection
+        if not injection.of_task:
+            injection.begin()
+        ends = os.pipe()
+        child = os.fork()
+        if not child:
+            os._exit(self.child(function, ends[1]))
+        os.close(ends[1])
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if injection.of_task:
+            injection.left = int(os.read(ends[0], 20) or 0)
+        else:
+            injection.end()
+        os.close(ends[0])
+        if status not in (0, 1, -signal.SIGBUS):
+            raise AssertionError(f"{function.__name__} in a child: {status}")
+        if status and not injection.fired():
+            raise AssertionError(f"{function.__name__} failed by itself in a child: {status}")
+        if status:
+            self.errors.append(errno.EIO)
+        return not status
+
+    def child(self, function, end):
+        status = 2
+        if self.injection.of_task:
+            self.injection.here()
+            self.injection.begin()
+        try:
+            function()
+            status = 0
+        except OSError as error:
+            status = 1 if error.errno in WANT else 2
+        except Exception:
+            traceback.print_exc()
+        if self.injection.of_task:
+            self.injection.end()
+            os.write(end, b"%d" % self.injection.left)
+        return status
+
+    def agree(self):
+        """Client and server see the same names."""
+        expect(sorted(os.listdir(self.client)), sorted(os.listdir(self.server)),
+               "names")
+        for name in os.listdir(self.server):
+            here, there = self.paths(name)
+            expect(os.path.lexists(here), True, name)
+            mine, theirs = os.lstat(here), os.lstat(there)
+            expect((mine.st_mode, mine.st_size, mine.st_nlink),
+                   (theirs.st_mode, theirs.st_size, theirs.st_nlink), name)
+
+    def healthy(self):
+        """Everything works again, and nothing is left open."""
+        here, there = self.paths("healthy")
+        write_file(here, b"well")
+        expect(read_file(there), b"well", "written")
+        os.unlink(here)
+        expect(os.path.exists(there), False, "unlinked")
+        for _ in range(20):
+            left = opens()
+            if not left:
+                break
+            time.sleep(0.1)
+        expect(left, 0, "files open at the server")
+
+
+# ---- names
+
+def case_mkdir(at):
+    here, _ = at.paths("dir")
+    at.attempt(os.mkdir, here)
+    at.agree()
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(here)
+    at.attempt(os.rmdir, here)
+    at.agree()
+
+
+def case_mknod(at):
+    here, _ = at.paths("fifo")
+    at.attempt(os.mkfifo, here)
+    at.agree()
+
+
+def case_symlink(at):
+    here, there = at.paths("link")
+    at.attempt(os.symlink, "t" * 1000, here)
+    at.agree()
+    if not os.path.lexists(there):
+        os.symlink("t" * 1000, there)
+    forget()
+    text = at.attempt(os.readlink, here)
+    expect(text or os.readlink(here), "t" * 1000, "link")
+
+
+def case_link(at):
+    here, there = at.paths("file")
+    other, _ = at.paths("other")
+    write_file(here, b"x")
+    at.attempt(os.link, here, other)
+    at.agree()
+    at.attempt(os.unlink, here)
+    at.agree()
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(here)
+    expect(os.path.exists(there), False, "unlinked")
+
+
+def case_rename(at):
+    here, there = at.paths("file")
+    other, beyond = at.paths("other")
+    write_file(here, b"new")
+    write_file(other, b"old")
+    at.attempt(os.rename, here, other)
+    at.agree()
+    expect(read_file(beyond), b"old" if os.path.exists(there) else b"new", "target")
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(here, other)
+    expect(read_file(other), b"new", "renamed")
+
+
+def case_lookup(at):
+    here, there = at.paths("a")
+    os.makedirs(f"{there}/b/c")
+    forget()
+    found = at.attempt(os.stat, f"{here}/b/c")
+    expect((found or os.stat(f"{here}/b/c")).st_ino, os.stat(f"{there}/b/c").st_ino, "c")
+    at.attempt(os.access, f"{here}/b", os.W_OK)
+    at.attempt(os.statvfs, here)
+
+
+def case_readdir(at):
+    """More names than one message holds."""
+    many = os.path.join(os.path.dirname(at.client), "many")
+    there = os.path.join(os.path.dirname(at.server), "many")
+    names = [f"{'n' * 240}{i}" for i in range(14)]
+    if not os.path.isdir(there):
+        os.mkdir(there)
+        for name in names:
+            write_file(f"{there}/{name}", b"")
+    forget()
+    listed = at.attempt(os.listdir, many)
+    expect(sorted(os.listdir(many) if listed is None else listed), sorted(names), "names")
+
+
+def case_crossing(at):
+    below = os.path.join(os.path.dirname(at.client), "inner")
+    found = at.attempt(os.listdir, below)
+    expect(os.listdir(below) if found is None else found, ["here"], "an inner export")
+    libc("umount2", below.encode(), 0)
+
+
+# ---- attributes
+
+def case_setattr(at):
+    here, there = at.paths("file")
+    write_file(here, pattern(SMALL, 1))
+    at.attempt(os.chmod, here, 0o700)
+    at.attempt(os.chown, here, 7, 8)
+    at.attempt(os.utime, here, (1, 2))
+    at.attempt(os.truncate, here, 10)
+    at.agree()
+    os.truncate(here, 10)
+    expect(read_file(there), pattern(SMALL, 1)[:10], "truncated")
+
+
+# ---- opening
+
+def try_open(at, path, flags):
+    fd = at.attempt(os.open, path, flags, 0o644)
+    if fd is not None:
+        at.attempt(os.close, fd)
+    return fd is not None
+
+
+def case_open(at):
+    here, there = at.paths("file")
+    write_file(there, b"x")
+    forget()
+    try_open(at, here, os.O_RDWR)
+    expect(read_file(here), b"x", "opened")
+
+
+def case_create(at):
+    here, there = at.paths("file")
+    made = try_open(at, here, os.O_CREAT | os.O_WRONLY)
+    at.agree()
+    expect(made and not os.path.exists(there), False, "lost")
+    write_file(here, b"x")
+
+
+def case_create_excl(at):
+    here, _ = at.paths("file")
+    try_open(at, here, os.O_CREAT | os.O_EXCL | os.O_RDWR)
+    at.agree()
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(here)
+    os.close(os.open(here, os.O_CREAT | os.O_EXCL))
+
+
+def case_tmpfile(at):
+    here, there = at.paths("named")
+    fd = at.attempt(os.open, at.client, os.O_TMPFILE | os.O_RDWR, 0o600)
+    if fd is None:
+        return
+    os.write(fd, b"nameless")
+    at.attempt(libc, "linkat", AT_FDCWD, f"/proc/self/fd/{fd}".encode(), AT_FDCWD,
+               here.encode(), AT_SYMLINK_FOLLOW)
+    at.attempt(os.close, fd)
+    at.agree()
+    if os.path.exists(there):
+        expect(read_file(there), b"nameless", "data of what had no name")
+
+
+# ---- data
+
+def written(at, path, data, flags, calls):
+    """Writes and closes: if all say yes, the data is there."""
+    here, there = path
+    fd = os.open(here, os.O_CREAT | os.O_RDWR | flags, 0o644)
+    try:
+        for call in calls:
+            count = at.attempt(call, fd)
+            if call.__name__ == "write" and count is not None:
+                while count < len(data):
+                    count += os.pwrite(fd, data[count:], count)
+    finally:
+        at.attempt(os.close, fd)
+    if not at.errors:
+        expect(read_file(there) == data, True, "nobody said that the data is lost")
+    fd = os.open(here, os.O_RDWR | os.O_TRUNC)
+    os.write(fd, data)
+    os.fsync(fd)
+    os.close(fd)
+    expect(read_file(there) == data, True, "the data, once more")
+
+
+def case_write(at, size=SMALL, flags=0):
+    data = pattern(size, at.number)
+
+    def write(fd):
+        return os.write(fd, data)
+
+    written(at, at.paths("file"), data, flags, [write, os.fsync])
+
+
+def case_write_large(at):
+    case_write(at, LARGE)
+
+
+def case_write_sync(at):
+    case_write(at, SMALL, os.O_SYNC)
+
+
+def case_write_close(at):
+    data = pattern(SMALL, at.number)
+
+    def write(fd):
+        return os.write(fd, data)
+
+    written(at, at.paths("file"), data, 0, [write])
+
+
+def case_commit(at):
+    """Unstable data, which fsync(2) makes stable by COMMIT."""
+    data = pattern(LARGE, at.number)
+
+    def write(fd):
+        return os.write(fd, data)
+
+    def write_back(fd):
+        libc("sync_file_range", fd, ctypes.c_int64(0), ctypes.c_int64(0), 7)
+
+    written(at, at.paths("file"), data, 0, [write, write_back, os.fsync])
+
+
+def buffer_of(data):
+    memory = mmap.mmap(-1, -(-len(data) // PAGE) * PAGE)
+    memory[:len(data)] = data
+    return memory
+
+
+def case_direct(at, size=PAGE):
+    data = pattern(size, at.number)
+    memory = buffer_of(data)
+    here, there = at.paths("file")
+    write_file(there, bytes(size))
+    fd = os.open(here, os.O_RDWR | os.O_DIRECT)
+    count = at.attempt(os.writev, fd, [memory])
+    if count is not None:
+        expect(read_file(there)[:count] == data[:count], True, "written directly")
+    os.pwrite(fd, memory, 0)
+    expect(read_file(there) == data, True, "written directly, once more")
+    memory[:] = bytes(size)
+    count = at.attempt(os.preadv, fd, [memory], 0)
+    if count is not None:
+        expect(count > 0 and memory[:count] == data[:count], True, f"read directly ({count})")
+    os.close(fd)
+
+
+def case_direct_large(at):
+    case_direct(at, 64 * PAGE)
+
+
+def case_append(at, size=SMALL):
+    here, there = at.paths("log")
+    write_file(there, b"begin")
+    fd = os.open(here, os.O_WRONLY | os.O_APPEND)
+    data = pattern(size, at.number)
+    count = at.attempt(os.write, fd, data)
+    now = read_file(there)
+    if count is not None:
+        expect(now == b"begin" + data[:count], True, "appended")
+    else:
+        expect(now in (b"begin", b"begin" + data), True, "all or nothing")
+    os.write(fd, b"end")
+    expect(read_file(here) == now + b"end", True, "appended to")
+    at.attempt(os.close, fd)
+
+
+def case_append_large(at):
+    case_append(at, LARGE)
+
+
+def case_read(at, size=SMALL):
+    here, there = at.paths("file")
+    data = pattern(size, 3)
+    write_file(there, data)
+    fd = os.open(here, os.O_RDONLY)
+    got = at.attempt(os.pread, fd, size, 0)
+    if got is not None:
+        expect(len(got) > 0 and data.startswith(got), True, f"read {len(got)}")
+    expect(os.pread(fd, size, 0) == data, True, "read once more")
+    os.close(fd)
+
+
+def case_read_large(at):
+    case_read(at, LARGE)
+
+
+def case_sendfile(at):
+    here, there = at.paths("file")
+    data = pattern(LARGE, 5)
+    write_file(there, data)
+    with open(here, "rb") as source, open("/tmp/copy", "wb") as copy:
+        count = at.attempt(os.sendfile, copy.fileno(), source.fileno(), 0, LARGE)
+    if count is not None:
+        expect(read_file("/tmp/copy") == data[:count] and count > 0, True, "sent")
+
+
+def case_map(at):
+    here, there = at.paths("file")
+    data = bytearray(pattern(LARGE, at.number))
+    write_file(there, data)
+    with open(here, "r+b") as file:
+        def look():
+            with mmap.mmap(file.fileno(), LARGE) as memory:
+                if bytes(memory[:]) != data:
+                    raise ValueError
+
+        def store():
+            with mmap.mmap(file.fileno(), LARGE) as memory:
+                memory[5:PAGE + 5] = bytes(PAGE)
+                memory.flush()
+
+        at.attempt_in_child(look)
+        if at.attempt_in_child(store):
+            data[5:PAGE + 5] = bytes(PAGE)
+            expect(read_file(there) == data, True, "stored")
+
+
+# ---- sessions, modules and what administrators see
+
+def mounted(at):
+    at.client, at.server = MOUNT, at.root
+    at.healthy()
+
+
+def case_mount(at):
+    os.makedirs(MOUNT, exist_ok=True)
+    if at.attempt(mount, may=MOUNT_MAY) is None and at.errors:
+        mount()
+    mounted(at)
+    umount()
+
+
+def case_umount(at):
+    os.makedirs(MOUNT, exist_ok=True)
+    mount()
+    fd = os.open(f"{MOUNT}/left{at.number}", os.O_CREAT | os.O_WRONLY)
+    os.write(fd, b"behind")
+    os.close(fd)
+    os.unlink(f"{MOUNT}/left{at.number}")
+    at.attempt(umount)
+    expect(at.errors, [], "umount has no excuse")
+
+
+def case_remount(at):
+    os.makedirs(MOUNT, exist_ok=True)
+    mount()
+    at.attempt(mount, "soft,timeo=50", MS_REMOUNT)
+    mounted(at)
+    umount()
+
+
+# A connection that could not be made. ENFILE is what soft-RoCE says if it gets no
+# socket.
+MOUNT_MAY = {errno.ENFILE, errno.ENOTCONN, errno.ECONNREFUSED, errno.ECONNRESET,
+             errno.EACCES, errno.ENOBUFS, errno.ETIMEDOUT}
+
+
+def case_user(at):
+    """Somebody the server has not heard of."""
+    here, there = at.paths("shared")
+    os.mkdir(there)
+    os.chmod(there, 0o777)
+    os.setresuid(1000 + at.number, 1000 + at.number, 0)
+    try:
+        at.attempt(os.mkdir, f"{here}/mine")
+    finally:
+        os.setresuid(0, 0, 0)
+    if os.path.exists(f"{there}/mine"):
+        expect(os.stat(f"{there}/mine").st_uid, 1000 + at.number, "owner")
+
+
+def case_sysfs(at):
+    for top in "/sys/fs/dafs", "/sys/fs/dafsd", "/sys/module/dafsd/parameters":
+        for folder, _, files in os.walk(top):
+            for name in files:
+                at.attempt(inject.get, f"{folder}/{name}")
+    at.attempt(inject.get, "/proc/self/mountstats")
+    at.attempt(inject.get, "/proc/self/mountinfo")
+
+
+def case_configfs(at):
+    top = f"/sys/kernel/config/dafsd/exports/e{at.number}"
+    at.attempt(os.mkdir, top)
+    if not os.path.isdir(top):
+        os.mkdir(top)
+    for name, value in ("path", at.server), ("name", f"x/y{at.number}"), ("enable", 1):
+        at.attempt(inject.put, f"{top}/{name}", value)
+        inject.put(f"{top}/{name}", value)
+        if name != "enable":
+            expect(inject.get(f"{top}/{name}"), value, name)
+    at.attempt(inject.put, f"{top}/enable", 0)
+    inject.put(f"{top}/enable", 0)
+    os.rmdir(top)
+
+
+@functools.lru_cache
+def module_path(name):
+    for path, _, files in os.walk(f"/lib/modules/{os.uname().release}"):
+        if f"{name}.ko" in files:
+            return f"{path}/{name}.ko"
+    raise FileNotFoundError(name)
+
+
+def load(name, params=""):
+    with open(module_path(name), "rb") as file:
+        libc("syscall", FINIT_MODULE, file.fileno(), params.encode(), 0)
+
+
+def unload(name):
+    libc("syscall", DELETE_MODULE, name.encode(), 0)
+
+
+def case_modules(at):
+    """The modules are not loaded."""
+    loaded = []
+    for name, params in ("dafs_common", ""), ("dafsd", EXPORTS), ("dafs", ""):
+        at.attempt(load, name, params)
+        if at.errors:
+            break
+        loaded.append(name)
+    for name in reversed(loaded):
+        unload(name)
+
+
+BARE = {"modules"}          # no mount is needed for these
+# Not each allocation, but each so many, unless FAULT_ALL is set: what makes a
+# session, or looks at many files, allocates the same again and again.
+STEP = {} if os.environ.get("FAULT_ALL") else {
+    "mount": 5, "modules": 5, "readdir": 7, "crossing": 3, "lookup": 3,
+    "symlink": 2, "write_large": 5, "commit": 5, "append_large": 5, "read_large": 5,
+    "sendfile": 5, "map": 5}
+
+
+def repeat(side, name, injection, client, server):
+    """Returns how many allocations failed, how many calls, and what was wrong."""
+    case = globals()[f"case_{name}"]
+    failed = calls = wrong = 0
+    for number in range(1, 5000, STEP.get(name, 1)):
+        at = Round(injection, client, server, number)
+        there = ""
+        if name not in BARE:
+            at.client, at.server = at.paths(f"{side}-{name}-{number}")
+            there = at.server
+            os.mkdir(at.client)
+        injection.arm(number)
+        try:
+            case(at)
+            if not injection.fired():
+                break
+            failed += 1
+            calls += bool(at.errors)
+            if name not in BARE and (at.errors or number % 4 == 0):
+                at.client, at.server = client, server
+                at.healthy()
+            shutil.rmtree(there, ignore_errors=True)
+        except Exception:
+            print(f"{name}, allocation {number}: {at.errors}", file=sys.stderr)
+            traceback.print_exc()
+            wrong += 1
+            if wrong > 3:
+                break
+    return failed, calls, wrong
+
+
+def main():
+    side, client, server, *names = sys.argv[1:]
+    injection = inject.injection(side, names[0])
+    for name in names:
+        begin = time.monotonic()
+        failed, calls, wrong = repeat(side, name, injection, client, server)
+        print(f"{wrong} {side}, {name}: {failed} allocations fail, {calls} calls", flush=True)
+        print(f"{side}, {name}: {time.monotonic() - begin:.1f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
