@@ -16,8 +16,6 @@ chmod 755 /mnt /mnt/dafs
 PATH=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1):$PATH
 PGDATA=/mnt/dafs/pg PGHOST=/tmp PGUSER=postgres PGDATABASE=postgres
 export PGDATA PGHOST PGUSER PGDATABASE
-mkdir -m 700 $PGDATA
-chown postgres:postgres $PGDATA
 cd / || exit
 
 as_postgres()
@@ -45,8 +43,10 @@ balanced()
 
 touch /tmp/postgres.log
 chmod 666 /tmp/postgres.log
-tap_run "initdb" as_postgres initdb -k -N -A trust --no-locale -E UTF8 \
-	--wal-segsize=1 || tap_bail "no database"
+# Made in memory, which is quicker than on the mount.
+as_postgres initdb -D /tmp/pg -k -N -A trust --no-locale -E UTF8 --wal-segsize=1 ||
+	tap_bail "no database"
+tap_run "copy a new database" cp -a /tmp/pg $PGDATA
 tap_run "start" start || tap_bail "no server: $(tail -n 5 /tmp/postgres.log)"
 tap_run "load 100,000 rows" pgbench -q -i -s 1 -I dtGp
 tap_run "transactions" pgbench -n -c 4 -T 4
