@@ -6,6 +6,7 @@ Beds:
   um    User Mode Linux with KASAN, lockdep, kmemleak and fault injection
   bench User Mode Linux without these, and with what DAFS is measured against
   qemu  the stock Debian kernel in QEMU, emulated, two processors
+  icount likewise, with one processor and a clock that counts instructions
   smp   a kernel of our own with lockdep in QEMU, likewise
   host  this machine
 
@@ -133,7 +134,8 @@ def um_command(bed, script, args, results):
             *init_environment(modules, script, args, "/dev/ttyS0")]
 
 
-def qemu_machine(bed, script, args, results, *, processors=2, memory=MEMORY):
+def qemu_machine(bed, script, args, results, *, processors=2, memory=MEMORY,
+                 clock=("-accel", "tcg,thread=multi")):
     """An emulated machine; its root is the host's, by 9p.
 
     results says in QEMU's words what the second serial line leads to.
@@ -147,7 +149,7 @@ def qemu_machine(bed, script, args, results, *, processors=2, memory=MEMORY):
     words = ["console=ttyS0", "panic=-1", "oops=panic", "loglevel=7",
              *PATIENCE, f"DAFS_INIT={BED}/init",
              *init_environment(modules, script, args, "/dev/ttyS1")]
-    return ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi",
+    return ["qemu-system-x86_64", "-M", "q35", *clock,
             "-cpu", PROCESSOR, "-smp", str(processors), "-m", memory, "-nographic",
             "-nodefaults", "-no-reboot", "-serial", "stdio",
             "-chardev", f"{results},id=results", "-serial", "chardev:results",
@@ -161,6 +163,14 @@ def qemu_command(bed, script, args, results):
     return qemu_machine(bed, script, args, f"file,path=/proc/self/fd/{results}")
 
 
+def icount_command(script, args, results):
+    """An instruction takes a nanosecond, and idling no time at all."""
+    return qemu_machine("qemu", script, args,
+                        f"file,path=/proc/self/fd/{results}", processors=1,
+                        clock=("-accel", "tcg,thread=single",
+                               "-icount", "shift=0,sleep=off"))
+
+
 def host_command(script, args, results):
     return ["env", f"BED={BED}", f"REPO={REPO}",
             f"RESULTS=/proc/{os.getpid()}/fd/{results}", "sh", script, *args]
@@ -171,6 +181,7 @@ BEDS = {
     "um": functools.partial(um_command, "um"),
     "bench": functools.partial(um_command, "bench"),
     "qemu": functools.partial(qemu_command, "qemu"),
+    "icount": icount_command,
     "smp": functools.partial(qemu_command, "smp"),
 }
 
