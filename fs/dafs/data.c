@@ -198,7 +198,7 @@ static void dafs_issue_read(struct netfs_io_subrequest *subreq)
  *
  * The server has more than it had, and netfs may drop the folios now.
  *
- * Context: process; any if the file did not become longer.
+ * Context: process.
  */
 void dafs_written(struct dafs_io *io)
 {
@@ -206,12 +206,10 @@ void dafs_written(struct dafs_io *io)
 	struct netfs_inode *ictx = &io->di->netfs;
 	u64 end = io->pos + io->len;
 
-	if (end > READ_ONCE(ictx->remote_i_size)) {
-		spin_lock(&inode->i_lock);
-		if (end > ictx->remote_i_size)
-			ictx->remote_i_size = end;
-		spin_unlock(&inode->i_lock);
-	}
+	spin_lock(&inode->i_lock);
+	if (end > ictx->remote_i_size)
+		ictx->remote_i_size = end;
+	spin_unlock(&inode->i_lock);
 	dafs_own_change(io->di);
 }
 

@@ -439,7 +439,7 @@ static int dafs_open_looked_up(struct inode *dir, struct dentry *dentry, struct 
 	clear_bit(DAFS_INO_LOOK_FIRST, &DAFS_I(dir)->flags);
 	err = dafs_create_open(dir, dentry, file, flags, mode);
 	/* Someone was faster, and we do not mind: open what is there. */
-	if (err == -EEXIST && !(flags & O_EXCL))
+	if (err == -EEXIST)
 		err = -ESTALE;
 	dput(alias);
 	return err;

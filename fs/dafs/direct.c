@@ -124,22 +124,27 @@ static void dafs_dio_written(struct dafs_io *io)
 					      (io->pos + io->len - 1) >> PAGE_SHIFT);
 }
 
-/* Return: what the program is told. */
+/* In any context.  Return: what the program is told. */
 static ssize_t dafs_dio_end(struct dafs_dio *dio, int err)
 {
 	struct inode *inode = &dio->io.di->netfs.inode;
 	ssize_t ret = err ?: dio->io.done;
 
-	if (!dio->io.write)
-		dafs_dio_dirty(dio);
-	else if (!err)
-		dafs_dio_written(&dio->io);
 	dafs_dio_unpin(dio);
 	if (ret > 0)
 		dio->iocb->ki_pos += ret;
 	kfree(dio);
 	inode_dio_end(inode);
 	return ret;
+}
+
+/* What may sleep, or takes locks that softirq may not. */
+static void dafs_dio_settle(struct dafs_dio *dio, int err)
+{
+	if (!dio->io.write)
+		dafs_dio_dirty(dio);
+	else if (!err)
+		dafs_dio_written(&dio->io);
 }
 
 static void dafs_dio_end_async(struct dafs_dio *dio, int err)
@@ -153,11 +158,15 @@ static void dafs_dio_end_work(struct work_struct *work)
 {
 	struct dafs_dio *dio = container_of(work, struct dafs_dio, end_work);
 
+	dafs_dio_settle(dio, dio->err);
 	dafs_dio_end_async(dio, dio->err);
 }
 
-/* Is there nothing to do that may sleep, or takes a lock that softirq may not? */
-static bool dafs_dio_ends_anywhere(const struct dafs_dio *dio)
+/*
+ * Is there nothing to settle?  What changes from here on comes after this I/O: a
+ * page that is cleaned has the new data, and so has one that is read.
+ */
+static bool dafs_dio_is_settled(const struct dafs_dio *dio)
 {
 	const struct dafs_io *io = &dio->io;
 
@@ -171,24 +180,32 @@ static void dafs_dio_complete(struct dafs_io *io, int err)
 {
 	struct dafs_dio *dio = container_of(io, struct dafs_dio, io);
 
-	if (!in_softirq() || dafs_dio_ends_anywhere(dio)) {
-		dafs_dio_end_async(dio, err);
+	if (in_softirq() && !dafs_dio_is_settled(dio)) {
+		dio->err = err;
+		INIT_WORK(&dio->end_work, dafs_dio_end_work);
+		queue_work(dafs_done_wq, &dio->end_work);
 		return;
 	}
-	dio->err = err;
-	INIT_WORK(&dio->end_work, dafs_dio_end_work);
-	queue_work(dafs_done_wq, &dio->end_work);
+	if (!in_softirq())
+		dafs_dio_settle(dio, err);
+	else if (io->write && !err)
+		dafs_own_change(io->di);
+	dafs_dio_end_async(dio, err);
 }
 
 static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool write)
 {
 	struct dafs_dio *dio = dafs_dio_create(iocb, iter, write);
+	int err;
 
 	if (IS_ERR(dio))
 		return PTR_ERR(dio);
 	inode_dio_begin(file_inode(iocb->ki_filp));
-	if (is_sync_kiocb(iocb))
-		return dafs_dio_end(dio, dafs_io_run(&dio->io));
+	if (is_sync_kiocb(iocb)) {
+		err = dafs_io_run(&dio->io);
+		dafs_dio_settle(dio, err);
+		return dafs_dio_end(dio, err);
+	}
 	dio->io.complete = dafs_dio_complete;
 	dio->io.anywhere = true;
 	dafs_io_start(&dio->io);
