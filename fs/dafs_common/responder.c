@@ -14,6 +14,10 @@
  * most sessions are idle most of the time, and such a structure has a buffer of
  * its own.  A request that finds none waits until another is made, or for a send
  * completion, whichever comes first.
+ *
+ * The owner is given the requests in the order of their arrival, because a chain
+ * is made of neighbours (4.3.2, E-60).  So all pass through @waiting, and each is
+ * handed over under the lock.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
@@ -36,7 +40,7 @@
  * @in_use: those that are not in @free
  * @busy: streams with a request in progress
  * @free: request structures
- * @waiting: messages that found none
+ * @waiting: messages that were not handed over yet, in the order of arrival
  * @more: makes one for each of them
  * @idle: woken when @in_use is 0
  */
@@ -63,7 +67,6 @@ struct dafs_responder {
 #define DAFS_FEW_RQSTS	4
 
 static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc);
-static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst);
 static void dafs_responder_more(struct work_struct *work);
 
 static int dafs_responder_add_rqst(struct dafs_responder *rp)
@@ -257,9 +260,19 @@ static u32 dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rq
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafs_rqst_check(struct dafs_responder *rp, struct dafs_rqst *rqst)
+/* Over the whole message, so it is done before the lock is taken. */
+static bool dafs_msg_intact(const struct dafs_chan *chan, struct dafs_msg *msg)
 {
-	if (rp->chan->cksum && !dafs_msg_cksum_ok(rqst->in.base, rqst->in.len))
+	struct dafs_stream in = { msg->data, msg->len, chan->swab };
+	struct dafs_req_hdr hdr;
+
+	return !chan->cksum ||
+	       (!dafs_get_req_hdr(&in, &hdr) && dafs_msg_cksum_ok(msg->data, hdr.len));
+}
+
+static u32 dafs_rqst_check(struct dafs_rqst *rqst)
+{
+	if (!rqst->recv->intact)
 		return DAFSERR_CHKSUM;
 	if (rqst->hdr.version != DAFS_PROTOCOL_VERSION)
 		return DAFSERR_ILLEGAL_PROT;
@@ -289,32 +302,6 @@ static void dafs_rqst_prepare(struct dafs_rqst *rqst, struct dafs_msg *msg)
 	};
 }
 
-/* Hands a message to a free request structure and that to the owner. */
-static void dafs_responder_begin(struct dafs_responder *rp, struct dafs_rqst *rqst,
-				 struct dafs_msg *msg)
-{
-	unsigned long flags;
-
-	dafs_rqst_prepare(rqst, msg);
-	if (dafs_get_req_hdr(&rqst->in, &rqst->hdr)) {
-		trace_dafs_bad_message(rp->chan, msg->data, msg->len);
-		msg->owner = DAFS_MSG_FREE;
-		rqst->recv = NULL;
-		dafs_chan_fail(rp->chan, DAFS_CLOSE_PROTOCOL);
-		dafs_rqst_end(rp, rqst);
-		return;
-	}
-	rqst->in.len = rqst->hdr.len;
-	rqst->refuse = dafs_rqst_check(rp, rqst);
-	spin_lock_irqsave(&rp->lock, flags);
-	dafs_responder_count(rp);
-	if (!rqst->refuse)
-		rqst->refuse = dafs_rqst_take_stream(rp, rqst);
-	spin_unlock_irqrestore(&rp->lock, flags);
-	trace_dafs_rqst(rqst);
-	rp->ops->request(rqst);
-}
-
 static struct dafs_rqst *dafs_rqst_get(struct dafs_responder *rp)
 {
 	struct dafs_rqst *rqst;
@@ -328,23 +315,71 @@ static struct dafs_rqst *dafs_rqst_get(struct dafs_responder *rp)
 	return rqst;
 }
 
+static void dafs_rqst_put(struct dafs_responder *rp, struct dafs_rqst *rqst)
+{
+	lockdep_assert_held(&rp->lock);
+	list_add(&rqst->link, &rp->free);
+	if (!--rp->in_use)
+		wake_up(&rp->idle);
+}
+
+/* Nobody can say what this was, or what the peer will send next. */
+static void dafs_responder_reject(struct dafs_responder *rp, struct dafs_rqst *rqst)
+{
+	struct dafs_msg *msg = rqst->recv;
+
+	trace_dafs_bad_message(rp->chan, msg->data, msg->len);
+	msg->owner = DAFS_MSG_FREE;
+	rqst->recv = NULL;
+	dafs_chan_fail(rp->chan, DAFS_CLOSE_PROTOCOL);
+	dafs_rqst_put(rp, rqst);
+}
+
+/* Hands a message to a free request structure and that to the owner. */
+static void dafs_responder_begin(struct dafs_responder *rp, struct dafs_rqst *rqst,
+				 struct dafs_msg *msg)
+{
+	lockdep_assert_held(&rp->lock);
+	dafs_rqst_prepare(rqst, msg);
+	if (dafs_get_req_hdr(&rqst->in, &rqst->hdr)) {
+		dafs_responder_reject(rp, rqst);
+		return;
+	}
+	rqst->in.len = rqst->hdr.len;
+	rqst->refuse = dafs_rqst_check(rqst);
+	dafs_responder_count(rp);
+	if (!rqst->refuse)
+		rqst->refuse = dafs_rqst_take_stream(rp, rqst);
+	trace_dafs_rqst(rqst);
+	rp->ops->request(rqst);
+}
+
+/* Hands over what there are request structures for. */
+static void dafs_responder_feed(struct dafs_responder *rp)
+{
+	struct dafs_msg *msg;
+
+	lockdep_assert_held(&rp->lock);
+	while (!list_empty(&rp->waiting) && !list_empty(&rp->free)) {
+		msg = list_first_entry(&rp->waiting, struct dafs_msg, link);
+		list_del(&msg->link);
+		dafs_responder_begin(rp, dafs_rqst_get(rp), msg);
+	}
+}
+
 /* A request arrived (completion context). */
 void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg)
 {
-	struct dafs_rqst *rqst;
 	unsigned long flags;
-	bool more = false;
+	bool more;
 
+	msg->intact = dafs_msg_intact(rp->chan, msg);
 	spin_lock_irqsave(&rp->lock, flags);
-	rqst = dafs_rqst_get(rp);
-	if (!rqst) {
-		list_add_tail(&msg->link, &rp->waiting);
-		more = rp->nr_rqsts < rp->most_rqsts;
-	}
+	list_add_tail(&msg->link, &rp->waiting);
+	dafs_responder_feed(rp);
+	more = !list_empty(&rp->waiting) && rp->nr_rqsts < rp->most_rqsts;
 	spin_unlock_irqrestore(&rp->lock, flags);
-	if (rqst)
-		dafs_responder_begin(rp, rqst, msg);
-	else if (more)
+	if (more)
 		queue_work(system_unbound_wq, &rp->more);
 }
 
@@ -364,36 +399,27 @@ static bool dafs_responder_short(struct dafs_responder *rp)
 static void dafs_responder_more(struct work_struct *work)
 {
 	struct dafs_responder *rp = container_of(work, struct dafs_responder, more);
-	struct dafs_rqst *rqst;
 
 	while (dafs_responder_short(rp) && !dafs_responder_add_rqst(rp)) {
 		spin_lock_irq(&rp->lock);
-		rqst = dafs_rqst_get(rp);
+		dafs_responder_feed(rp);
 		spin_unlock_irq(&rp->lock);
-		if (rqst)	/* as if it had just done with another message */
-			dafs_rqst_end(rp, rqst);
 	}
 }
 
 /* The structure is free again: for the first message that waits, or idle. */
 static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
-	struct dafs_msg *msg = NULL;
 	unsigned long flags;
 
 	spin_lock_irqsave(&rp->lock, flags);
+	list_add(&rqst->link, &rp->free);
+	/* what waits on a closed channel nobody wants answered */
 	if (dafs_chan_is_open(rp->chan))
-		msg = list_first_entry_or_null(&rp->waiting, struct dafs_msg, link);
-	if (msg) {
-		list_del(&msg->link);
-	} else {
-		list_add(&rqst->link, &rp->free);
-		if (!--rp->in_use)
-			wake_up(&rp->idle);
-	}
+		dafs_responder_feed(rp);
+	if (!--rp->in_use)
+		wake_up(&rp->idle);
 	spin_unlock_irqrestore(&rp->lock, flags);
-	if (msg)
-		dafs_responder_begin(rp, rqst, msg);
 }
 
 static void dafs_reply_done(struct dafs_rqst *rqst)

@@ -42,6 +42,8 @@
  * @rq: its requester
  * @send: send buffer
  * @cqe: completion of the send
+ * @sge: the request, for @wr
+ * @wr: sends it
  * @call: the request on it, from sending to completion
  * @busy: DAFS_SLOT_*
  * @covers: entries of the send queue whose end the completion of the send tells
@@ -51,6 +53,8 @@ struct dafs_slot {
 	struct dafs_requester *rq;
 	struct dafs_msg *send;
 	struct ib_cqe cqe;
+	struct ib_sge sge;
+	struct ib_send_wr wr;
 	struct dafs_call *call;
 	unsigned int busy;
 	unsigned int covers;
@@ -127,13 +131,13 @@ static unsigned int dafs_sq_signal(struct dafs_requester *rq)
 	return covers;
 }
 
-/* The completion came. */
+/* The completion came.  No more callers can go on than there are entries free. */
 static void dafs_sq_done(struct dafs_requester *rq, unsigned int covers)
 {
 	lockdep_assert_held(&rq->lock);
 	WARN_ON_ONCE(covers > rq->sq_used);
 	rq->sq_used -= covers;
-	wake_up_all(&rq->wait);
+	wake_up_nr(&rq->wait, covers);
 }
 
 /* Half of the slots may go on while the completion of the others is awaited. */
@@ -364,34 +368,51 @@ static void dafs_sq_unreserve(struct dafs_requester *rq, const struct dafs_call 
 	unsigned long flags;
 
 	spin_lock_irqsave(&rq->lock, flags);
-	dafs_sq_done(rq, dafs_sq_need(call));
+	for (; call; call = call->behind)
+		dafs_sq_done(rq, dafs_sq_need(call));
 	spin_unlock_irqrestore(&rq->lock, flags);
 }
 
-/* Return: true with call->slot set, or with an error to report in *@error. */
-static bool dafs_slot_try(struct dafs_requester *rq, struct dafs_call *call, int *error)
+/* Are there slots, and room in the send queue, for @call and all behind it? */
+static bool dafs_slots_free(const struct dafs_requester *rq, const struct dafs_call *call)
 {
-	unsigned long flags;
-	unsigned int i;
-	bool done = true;
+	unsigned int need = 0, nr = 0;
 
-	spin_lock_irqsave(&rq->lock, flags);
-	*error = rq->error;
-	if (*error)
-		goto unlock;
-	i = find_first_zero_bit(rq->used, rq->max);
-	if (i >= min(rq->nreq, rq->max) || rq->outstanding >= rq->nreq ||
-	    rq->sq_used + dafs_sq_need(call) > rq->chan->limits.sq) {
-		done = false;
-		goto unlock;
+	lockdep_assert_held(&rq->lock);
+	for (; call; call = call->behind) {
+		need += dafs_sq_need(call);
+		nr++;
 	}
+	return rq->outstanding + nr <= min(rq->nreq, rq->max) &&
+	       rq->sq_used + need <= rq->chan->limits.sq;
+}
+
+/* Fewer streams are in use than may be, so the first free one has not expired. */
+static void dafs_slot_take(struct dafs_requester *rq, struct dafs_call *call)
+{
+	unsigned int i = find_first_zero_bit(rq->used, rq->max);
+
+	lockdep_assert_held(&rq->lock);
 	rq->sq_used += dafs_sq_need(call);
 	__set_bit(i, rq->used);
 	rq->outstanding++;
 	rq->slots[i].busy = DAFS_SLOT_CALL;
 	call->slot = i;
 	call->chan = rq->chan;
-unlock:
+}
+
+/* Return: true with slots for the whole chain, or with an error in *@error. */
+static bool dafs_slot_try(struct dafs_requester *rq, struct dafs_call *call, int *error)
+{
+	unsigned long flags;
+	bool done;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	*error = rq->error;
+	done = *error || dafs_slots_free(rq, call);
+	if (done && !*error)
+		for (; call; call = call->behind)
+			dafs_slot_take(rq, call);
 	spin_unlock_irqrestore(&rq->lock, flags);
 	return done;
 }
@@ -425,6 +446,7 @@ static int dafs_call_encode(struct dafs_requester *rq, struct dafs_call *call)
 		.stream_id = call->slot,
 		.seq_number = slot->seq,
 		.procedure = call->proc,
+		.chain_flags = call->chain_flags,
 	};
 	int len;
 
@@ -445,69 +467,118 @@ static int dafs_call_encode(struct dafs_requester *rq, struct dafs_call *call)
 	return 0;
 }
 
-/* The registrations of call->mem travel in front of the request, in one post. */
-static int dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
+/*
+ * The registrations of call->mem travel in front of the request.  A completion
+ * is asked for with the last request of a post only, so that where a post fails
+ * none that was asked for can still come.
+ *
+ * Return: the first work request of the call.
+ */
+static struct ib_send_wr *dafs_call_wrs(struct dafs_requester *rq, struct dafs_call *call)
 {
 	struct dafs_slot *slot = &rq->slots[call->slot];
 	struct dafs_msg *msg = slot->send;
-	struct ib_sge sge = {
+
+	lockdep_assert_held(&rq->lock);
+	slot->sge = (struct ib_sge) {
 		.addr = msg->addr,
 		.length = msg->len,
 		.lkey = rq->chan->pd->local_dma_lkey,
 	};
-	struct ib_send_wr wr = {
+	slot->wr = (struct ib_send_wr) {
 		.wr_cqe = &slot->cqe,
-		.sg_list = &sge,
+		.sg_list = &slot->sge,
 		.num_sge = 1,
 		.opcode = IB_WR_SEND,
 	};
-	struct ib_send_wr *first = &wr;
-
-	lockdep_assert_held(&rq->lock);
+	ib_dma_sync_single_for_device(rq->chan->id->device, msg->addr, msg->len, msg->dir);
 	rq->sq_silent++;
 	if (call->mem) {
 		rq->sq_silent += call->mem->nr;
-		call->mem->reg[call->mem->nr - 1].wr.next = &wr;
-		first = &call->mem->reg[0].wr;
-	} else if (dafs_sq_silent_enough(rq)) {
+		call->mem->reg[call->mem->nr - 1].wr.next = &slot->wr;
+		return &call->mem->reg[0].wr;
+	}
+	if (!call->behind && dafs_sq_silent_enough(rq)) {
 		slot->covers = dafs_sq_signal(rq);
 		slot->busy |= DAFS_SLOT_SENDING;
-		wr.send_flags = IB_SEND_SIGNALED;
+		slot->wr.send_flags = IB_SEND_SIGNALED;
 	}
-	ib_dma_sync_single_for_device(rq->chan->id->device, msg->addr, msg->len, msg->dir);
-	return ib_post_send(rq->chan->id->qp, first, NULL);
+	return &slot->wr;
 }
 
-/* Posts under the lock, so that dafs_requester_abort() sees all or nothing. */
-static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
+/* One post for all of a chain, so that nothing comes in between (4.3.3). */
+static int dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 {
-	struct dafs_slot *slot = &rq->slots[call->slot];
-	unsigned int silent;
-	unsigned long flags;
+	struct ib_send_wr *first, **tail = &first;
+	struct dafs_slot *slot;
 	int err;
 
-	kref_get(&call->ref);
-	spin_lock_irqsave(&rq->lock, flags);
-	silent = rq->sq_silent;
-	err = rq->error ?: (dafs_chan_is_open(rq->chan) ? 0 : -ENOTCONN);
-	if (!err) {
+	do {
+		slot = &rq->slots[call->slot];
 		slot->call = call;
 		call->sent_at = jiffies;
 		call->sent = ktime_get();
 		trace_dafs_request(call);
-		err = dafs_call_post(rq, call);
-		if (err) {
-			slot->call = NULL;
-			slot->busy &= ~DAFS_SLOT_SENDING;
-			rq->sq_silent = silent;
-		}
-	}
+		*tail = dafs_call_wrs(rq, call);
+		tail = &slot->wr.next;
+		call = call->behind;
+	} while (call);
+	err = ib_post_send(rq->chan->id->qp, first, NULL);
+	if (err)
+		slot->busy &= ~DAFS_SLOT_SENDING;
+	return err;
+}
+
+static void dafs_chain_get(struct dafs_call *call)
+{
+	for (; call; call = call->behind)
+		kref_get(&call->ref);
+}
+
+static void dafs_chain_put(struct dafs_call *call)
+{
+	for (; call; call = call->behind)
+		kref_put(&call->ref, dafs_call_free);
+}
+
+/*
+ * Posts under the lock, so that dafs_requester_abort() sees all or nothing.  If
+ * that fails some of it may have been sent, and abort deals with it as with what
+ * was on its way when the channel failed.
+ */
+static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
+{
+	bool failed = false;
+	unsigned long flags;
+	int err;
+
+	dafs_chain_get(call);
+	spin_lock_irqsave(&rq->lock, flags);
+	err = rq->error ?: (dafs_chan_is_open(rq->chan) ? 0 : -ENOTCONN);
+	if (!err)
+		failed = dafs_call_post(rq, call);
 	spin_unlock_irqrestore(&rq->lock, flags);
+	if (failed)
+		dafs_chan_fail(rq->chan, DAFS_CLOSE_QP);
 	if (!err)
 		return 0;
-	kref_put(&call->ref, dafs_call_free);	/* the caller still has one */
-	dafs_chan_fail(rq->chan, DAFS_CLOSE_QP);
+	dafs_chain_put(call);	/* the caller still has one of each */
 	return -ENOTCONN;
+}
+
+/* They have their slots. */
+static int dafs_call_launch(struct dafs_requester *rq, struct dafs_call *first)
+{
+	struct dafs_call *call;
+	int err = 0;
+
+	for (call = first; call && !err; call = call->behind)
+		err = dafs_call_encode(rq, call);
+	if (!err)
+		err = dafs_call_submit(rq, first);
+	if (err)
+		dafs_sq_unreserve(rq, first);
+	return err;
 }
 
 /**
@@ -533,12 +604,35 @@ int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call)
 	err = dafs_slot_get(rq, call);
 	if (err)
 		return err;
-	err = dafs_call_encode(rq, call) ?: dafs_call_submit(rq, call);
-	if (err)
-		dafs_sq_unreserve(rq, call);
-	return err;
+	return dafs_call_launch(rq, call);
 }
 EXPORT_SYMBOL_GPL(dafs_call_start);
+
+/**
+ * dafs_call_start_chain() - send all requests of a chain at once (4.3)
+ * @rq: requester of the channel
+ * @first: filled in, and so are those behind it, with their chain flags
+ *
+ * As dafs_call_start() for all of them or none.  It does not wait: where flow
+ * control does not let all of them go, they are better sent one by one than all
+ * others kept waiting (4.3.3).
+ *
+ * Context: any.
+ * Return: as dafs_call_start() without -ERESTARTSYS, and -EAGAIN if there are
+ * not enough slots now.
+ */
+int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first)
+{
+	struct dafs_call *call;
+	int err;
+
+	for (call = first; call; call = call->behind)
+		call->begun = ktime_get();
+	if (!dafs_slot_try(rq, first, &err))
+		return -EAGAIN;
+	return err ?: dafs_call_launch(rq, first);
+}
+EXPORT_SYMBOL_GPL(dafs_call_start_chain);
 
 /**
  * dafs_call_wait() - wait for the response of a started call

@@ -151,6 +151,7 @@ TRACE_EVENT(dafs_request,
 		__field(u32, chan)
 		__field(int, stream)
 		__field(u16, seq)
+		__field(u16, chain)
 		__field(unsigned int, mrs)
 		__string(proc, dafs_proc_name(call->proc))
 	),
@@ -158,11 +159,13 @@ TRACE_EVENT(dafs_request,
 		__entry->chan = call->chan->debug_id;
 		__entry->stream = call->slot;
 		__entry->seq = call->hdr.seq_number;
+		__entry->chain = call->chain_flags;
 		__entry->mrs = call->mem ? call->mem->nr : 0;
 		__assign_str(proc);
 	),
-	TP_printk("chan=%u stream=%d seq=%u %s regions=%u", __entry->chan, __entry->stream,
-		  __entry->seq, __get_str(proc), __entry->mrs)
+	TP_printk("chan=%u stream=%d seq=%u %s chain=%x regions=%u", __entry->chan,
+		  __entry->stream, __entry->seq, __get_str(proc), __entry->chain,
+		  __entry->mrs)
 );
 
 TRACE_EVENT(dafs_reply,
@@ -198,6 +201,7 @@ TRACE_EVENT(dafs_rqst,
 		__field(u32, chan)
 		__field(u16, stream)
 		__field(u16, seq)
+		__field(u16, chain)
 		__field(u32, refuse)
 		__string(proc, dafs_proc_name(rqst->hdr.procedure))
 	),
@@ -205,11 +209,13 @@ TRACE_EVENT(dafs_rqst,
 		__entry->chan = rqst->chan->debug_id;
 		__entry->stream = rqst->hdr.stream_id;
 		__entry->seq = rqst->hdr.seq_number;
+		__entry->chain = rqst->hdr.chain_flags;
 		__entry->refuse = rqst->refuse;
 		__assign_str(proc);
 	),
-	TP_printk("chan=%u stream=%u seq=%u %s refuse=%u", __entry->chan, __entry->stream,
-		  __entry->seq, __get_str(proc), __entry->refuse)
+	TP_printk("chan=%u stream=%u seq=%u %s chain=%x refuse=%u", __entry->chan,
+		  __entry->stream, __entry->seq, __get_str(proc), __entry->chain,
+		  __entry->refuse)
 );
 
 TRACE_EVENT(dafs_rqst_reply,

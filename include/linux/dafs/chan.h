@@ -87,6 +87,7 @@ enum dafs_msg_owner {
  * @size: of the buffer, in bytes
  * @len: of the message in it, in bytes
  * @dir: DMA_TO_DEVICE or DMA_FROM_DEVICE
+ * @intact: of a request: its checksum is right, or there are none
  * @owner: see the invariants above
  */
 struct dafs_msg {
@@ -99,6 +100,7 @@ struct dafs_msg {
 	u32 size;
 	u32 len;
 	enum dma_data_direction dir;
+	bool intact;
 	enum dafs_msg_owner owner;
 };
 
@@ -317,6 +319,9 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @proc: DAFS_PROC_*
  * @args: in host form; needed until dafs_call_start() returned
  * @cred: cred_handle
+ * @chain_flags: DAFS_CHF_*
+ * @behind: the next request of the same chain, or NULL; looked at while the
+ *	chain is started, not afterwards
  * @mem: memory named in @args, or NULL; invalidated before completion
  * @last: no request follows on this channel, so that the buffer of the response
  *	is not posted again
@@ -342,6 +347,8 @@ struct dafs_call {
 	u32 proc;
 	void *args;
 	u8 cred[4];
+	u16 chain_flags;
+	struct dafs_call *behind;
 	struct dafs_mem *mem;
 	bool last;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
@@ -375,6 +382,7 @@ void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu 
 
 struct dafs_call *dafs_call_alloc(gfp_t gfp);
 int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);
+int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first);
 int dafs_call_wait(struct dafs_call *call);
 void dafs_call_put(struct dafs_call *call);
 
@@ -383,8 +391,9 @@ void dafs_call_put(struct dafs_call *call);
 /**
  * struct dafs_responder_ops - what the owner of a responder provides
  * @rqst_size: bytes of its request structure, which begins with struct dafs_rqst
- * @request: a request arrived and looks sane; atomic context.  The owner
- *	answers it by dafs_reply() from process context, exactly once.
+ * @request: a request arrived and looks sane; called in the order of arrival,
+ *	one at a time, with the responder's lock held.  The owner answers it by
+ *	dafs_reply() from process context, exactly once.
  * @sent: the reply to @rqst has left or never will; what it sent from may go.
  *	Atomic context.
  */
