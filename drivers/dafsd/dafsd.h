@@ -191,7 +191,7 @@ struct dafsd_rdma {
  * struct dafsd_io - bulk data of one request
  * @bv: pages that the data passes through
  * @nr_bv: entries of @bv; each may be several pages
- * @max_bv: room in @bv for borrowed pages
+ * @max_bv: room in @bv for borrowed pages, 0 if they are our own
  * @len: bytes in them
  * @rdma: one operation for each client buffer used
  * @nr_rdma: how many
@@ -277,6 +277,11 @@ struct dafsd_proc {
 };
 
 extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
+
+/* pool.c: memory for bulk data */
+struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes);
+void dafsd_chunk_free(struct page *page);
+void dafsd_pool_exit(void);
 
 /* io.c: bulk data between client memory and the server's pages */
 u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len);

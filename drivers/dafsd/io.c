@@ -15,23 +15,6 @@
 #include <linux/splice.h>
 #include "dafsd.h"
 
-#define DAFSD_CHUNK_ORDER	4	/* 64 KiB with 4 KiB pages: one SGE each */
-
-static struct page *dafsd_io_alloc_chunk(u32 left, unsigned int *bytes)
-{
-	unsigned int order = min_t(unsigned int, get_order(left), DAFSD_CHUNK_ORDER);
-	struct page *page = NULL;
-
-	if (order)
-		page = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY, order);
-	if (!page) {
-		order = 0;
-		page = alloc_page(GFP_KERNEL);
-	}
-	*bytes = min_t(u32, left, PAGE_SIZE << order);
-	return page;
-}
-
 /**
  * dafsd_io_alloc() - pages for bulk data
  * @rq: request; its io.bv and io.nr_bv are filled
@@ -52,7 +35,7 @@ u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len)
 	if (!io->bv)
 		return DAFSERR_RESOURCE;
 	while (io->len < len) {
-		page = dafsd_io_alloc_chunk(len - io->len, &bytes);
+		page = dafsd_chunk_alloc(len - io->len, &bytes);
 		if (!page)
 			return DAFSERR_RESOURCE;
 		bvec_set_page(&io->bv[io->nr_bv++], page, bytes, 0);
@@ -145,12 +128,19 @@ static void dafsd_io_unmap(struct dafsd_io *io)
 void dafsd_io_free(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
+	struct page *page;
 
 	dafsd_io_unmap(io);
-	while (io->nr_bv)
-		put_page(io->bv[--io->nr_bv].bv_page);
+	while (io->nr_bv) {
+		page = io->bv[--io->nr_bv].bv_page;
+		if (io->max_bv)
+			put_page(page);
+		else
+			dafsd_chunk_free(page);
+	}
 	kvfree(io->bv);
 	io->bv = NULL;
+	io->max_bv = 0;
 	io->len = 0;
 }
 

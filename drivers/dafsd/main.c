@@ -118,6 +118,7 @@ sysfs_exit:
 	dafsd_sysfs_exit();
 destroy_wq:
 	destroy_workqueue(dafsd_wq);
+	dafsd_pool_exit();
 	return err;
 }
 
@@ -132,6 +133,7 @@ static void __exit dafsd_exit(void)
 	dafsd_opens_exit();
 	dafsd_sysfs_exit();
 	destroy_workqueue(dafsd_wq);
+	dafsd_pool_exit();
 }
 
 module_init(dafsd_init);

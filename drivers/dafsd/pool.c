@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages for bulk data, kept for the next request.
+ *
+ * A write of 1 MiB needs as much memory for the time between the arrival of the
+ * data and its copy into the page cache.  To have it from the page allocator, which
+ * as a rule clears it, and to give it back takes a tenth of the instructions of the
+ * whole request.  So some chunks are kept, for all sessions together; what one
+ * client's data was in is overwritten before it is sent to another.
+ */
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include "dafsd.h"
+
+#define DAFSD_CHUNK_ORDER	get_order(SZ_64K)
+
+/* Kept for each processor, of which at most 16 count: two requests' worth */
+#define DAFSD_POOL_CHUNKS	(2 * SZ_1M / SZ_64K)
+
+/**
+ * struct dafsd_pool - chunks that nobody uses
+ * @lock: guards what follows
+ * @free: they, by their first pages
+ * @nr: how many
+ */
+static struct dafsd_pool {
+	spinlock_t lock;	/* see above */
+	struct list_head free;
+	unsigned int nr;
+} dafsd_pool = {
+	.lock = __SPIN_LOCK_UNLOCKED(dafsd_pool.lock),
+	.free = LIST_HEAD_INIT(dafsd_pool.free),
+};
+
+static struct page *dafsd_pool_take(void)
+{
+	struct page *page;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dafsd_pool.lock, flags);
+	page = list_first_entry_or_null(&dafsd_pool.free, struct page, lru);
+	if (page) {
+		list_del(&page->lru);
+		dafsd_pool.nr--;
+	}
+	spin_unlock_irqrestore(&dafsd_pool.lock, flags);
+	return page;
+}
+
+static bool dafsd_pool_keep(struct page *page)
+{
+	unsigned int most = min(num_online_cpus(), 16U) * DAFSD_POOL_CHUNKS;
+	unsigned long flags;
+	bool keep;
+
+	spin_lock_irqsave(&dafsd_pool.lock, flags);
+	keep = dafsd_pool.nr < most;
+	if (keep) {
+		list_add(&page->lru, &dafsd_pool.free);
+		dafsd_pool.nr++;
+	}
+	spin_unlock_irqrestore(&dafsd_pool.lock, flags);
+	return keep;
+}
+
+/**
+ * dafsd_chunk_alloc() - memory for bulk data, in one piece
+ * @want: bytes, more than 0
+ * @bytes: set to how many there are, at most @want
+ *
+ * Whole chunks are allocated if that is easy, since those can be kept.
+ *
+ * Context: may sleep.
+ * Return: the first page, to be given back by dafsd_chunk_free(), or NULL.
+ */
+struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes)
+{
+	struct page *page = dafsd_pool_take();
+
+	if (!page)
+		page = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY,
+				   DAFSD_CHUNK_ORDER);
+	if (!page)
+		page = alloc_page(GFP_KERNEL);
+	if (page)
+		*bytes = min_t(u32, want, page_size(page));
+	return page;
+}
+
+/**
+ * dafsd_chunk_free() - give memory for bulk data back
+ * @page: its first page; the caller's reference goes
+ *
+ * Context: any.
+ */
+void dafsd_chunk_free(struct page *page)
+{
+	/* a page that somebody else has got hold of is his, too */
+	if (compound_order(page) != DAFSD_CHUNK_ORDER || page_count(page) != 1 ||
+	    !dafsd_pool_keep(page))
+		put_page(page);
+}
+
+/**
+ * dafsd_pool_exit() - free what was kept
+ *
+ * Context: may sleep; no request is left.
+ */
+void dafsd_pool_exit(void)
+{
+	struct page *page;
+
+	while ((page = dafsd_pool_take()))
+		put_page(page);
+}
