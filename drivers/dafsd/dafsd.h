@@ -102,6 +102,48 @@ enum dafsd_session_state {
 	DAFSD_SES_CLOSING,
 };
 
+struct dafsd_rqst;
+
+/**
+ * struct dafsd_chain - what a chain has come to and hands on (4.3)
+ * @failed: a request of it did, so those that follow are not executed
+ * @fetched: a bulk fetch was among its requests
+ * @has_fh: @fh is valid
+ * @has_state_id: @state_id is
+ * @fh: current filehandle (E-62)
+ * @state_id: current state-id (E-63)
+ */
+struct dafsd_chain {
+	bool failed;
+	bool fetched;
+	bool has_fh;
+	bool has_state_id;
+	struct dafs_fh fh;
+	struct dafs_opaque64 state_id;
+};
+
+/* What the request that arrived last has announced */
+enum dafsd_chain_next {
+	DAFSD_CHAIN_END,	/* nothing that belongs to it */
+	DAFSD_CHAIN_MORE,	/* one of the same chain */
+	DAFSD_CHAIN_UNSURE,	/* it did not match its checksum: who knows (E-33) */
+};
+
+/**
+ * struct dafsd_chains - the chains of a session, see chain.c
+ * @next: read and changed where requests arrive, one at a time
+ * @lock: guards @last, @parked, and dafsd_rqst.next
+ * @last: the request that arrived last, if it has announced another one and is
+ *	not done yet
+ * @parked: what the chain without an end hands on, while none of it is executed
+ */
+struct dafsd_chains {
+	enum dafsd_chain_next next;
+	spinlock_t lock;	/* see above */
+	struct dafsd_rqst *last;
+	struct dafsd_chain parked;
+};
+
 /**
  * struct dafsd_session - one session (3.1.2), or an optional channel of one
  * @node: in the table of sessions; guarded by dafsd_sessions_lock
@@ -128,6 +170,7 @@ enum dafsd_session_state {
  * @sq_avail: send queue entries free for RDMA on @chan
  * @sq_wait: woken when they become more, or @active less
  * @active: requests whose responses have not left
+ * @chains: of its requests; forgotten with the session (4.3.4)
  * @setup: held while a DAFSD_P_SETUP request is executed
  * @leaving: bit 0 set by the first DISCONNECT
  * @reaper: ends a session that does not authenticate or does not hang up
@@ -163,6 +206,7 @@ struct dafsd_session {
 	atomic_t sq_avail;
 	wait_queue_head_t sq_wait;
 	atomic_t active;
+	struct dafsd_chains chains;
 	struct mutex setup;	/* see above */
 	unsigned long leaving;
 	struct delayed_work reaper;
@@ -229,6 +273,8 @@ struct dafsd_io {
  * @cred: whom to act for; the handler runs under it
  * @body: encode @res although the status is not OK (rule W17)
  * @hang_up: end the session once the response has left
+ * @chain: its chain, while it is executed
+ * @next: the request of the same chain that waits for it
  * @args: decoded arguments; strings point into the request message
  * @res: results, filled by the handler
  * @io: bulk data
@@ -241,6 +287,8 @@ struct dafsd_rqst {
 	const struct cred *cred;
 	bool body;
 	bool hang_up;
+	struct dafsd_chain chain;
+	struct dafsd_rqst *next;
 	union dafs_args args;
 	union dafs_res res;
 	struct dafsd_io io;
@@ -277,6 +325,12 @@ struct dafsd_proc {
 };
 
 extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
+
+/* chain.c */
+bool dafsd_chain_arrived(struct dafsd_rqst *rq);
+u32 dafsd_chain_check(const struct dafsd_rqst *rq);
+u32 dafsd_chain_inherit(struct dafsd_rqst *rq);
+struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status);
 
 /* pool.c: memory for bulk data */
 struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes);

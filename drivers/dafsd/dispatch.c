@@ -142,14 +142,12 @@ static u32 dafsd_execute(struct dafsd_rqst *rq)
 {
 	u32 status;
 
-	status = dafsd_check_state(rq->ses, rq->proc);
+	status = dafsd_chain_check(rq) ?: dafsd_check_state(rq->ses, rq->proc);
 	if (status)
 		return status;
-	if (rq->base.hdr.chain_flags)
-		return DAFSERR_CHAIN_FORM;
 	if (!rq->proc)
 		return DAFSERR_NOTSUPP;
-	status = dafsd_decode(rq);
+	status = dafsd_decode(rq) ?: dafsd_chain_inherit(rq);
 	if (status)
 		return status;
 	memset(&rq->res, 0, sizeof(rq->res));
@@ -209,7 +207,8 @@ static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 
 	atomic64_inc(&ses->requests);
 	if (status) {
-		atomic64_inc(&ses->errors);
+		if (status != DAFSERR_CHAIN_BROKEN)	/* counted where it broke */
+			atomic64_inc(&ses->errors);
 		return;
 	}
 	switch (rq->base.hdr.procedure) {
@@ -232,12 +231,13 @@ static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 	}
 }
 
-static void dafsd_rqst_work(struct work_struct *work)
+/* Return: the next request of its chain, or NULL. */
+static struct dafsd_rqst *dafsd_rqst_serve(struct dafsd_rqst *rq)
 {
-	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
-	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+	struct dafs_rqst *base = &rq->base;
 	struct ib_send_wr *first = NULL;
 	u32 status = base->refuse;
+	struct dafsd_rqst *next;
 	u32 len;
 
 	dafsd_heed_desire(rq);
@@ -245,9 +245,20 @@ static void dafsd_rqst_work(struct work_struct *work)
 		status = dafsd_execute_in_turn(rq);
 	len = dafsd_encode(rq, &status);
 	dafsd_count(rq, status);
+	next = dafsd_chain_next(rq, status);
 	if (!status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE)
 		first = dafsd_io_wrs(rq, NULL, &base->wr);
 	dafs_reply(base, status, len, first);
+	return next;
+}
+
+static void dafsd_rqst_work(struct work_struct *work)
+{
+	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
+	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+
+	while (rq)
+		rq = dafsd_rqst_serve(rq);
 }
 
 /* Whatever becomes of the request, who sent it is alive (E-89). */
@@ -271,7 +282,8 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->scratch = NULL;
 	memset(&rq->io, 0, sizeof(rq->io));
 	INIT_WORK(&base->work, dafsd_rqst_work);
-	queue_work(dafsd_wq, &base->work);
+	if (!dafsd_chain_arrived(rq))
+		queue_work(dafsd_wq, &base->work);
 }
 
 static void dafsd_rqst_sent(struct dafs_rqst *base)

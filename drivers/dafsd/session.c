@@ -236,6 +236,7 @@ static struct dafsd_session *dafsd_session_alloc(void)
 		return NULL;
 	kref_init(&ses->ref);
 	spin_lock_init(&ses->lock);
+	spin_lock_init(&ses->chains.lock);
 	init_waitqueue_head(&ses->sq_wait);
 	mutex_init(&ses->setup);
 	INIT_WORK(&ses->teardown, dafsd_session_teardown);

@@ -64,7 +64,7 @@ void dafs_stats_count(struct dafs_stats __percpu *stats, const struct dafs_call 
 	u64_stats_inc(&count[DAFS_STAT_CALLS]);
 	if (call->error)
 		u64_stats_inc(&count[DAFS_STAT_LOST]);
-	else if (call->status)
+	else if (call->status && call->status != DAFSERR_CHAIN_BROKEN)
 		u64_stats_inc(&count[DAFS_STAT_ERRORS]);
 	u64_stats_add(&count[DAFS_STAT_SENT], call->sent_len);
 	if (call->reply)
