@@ -445,9 +445,12 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 				const struct dafs_fh *fh, umode_t mode);
 struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 			const struct dafs_fh *fh);
-struct inode *dafs_iget_listed(struct super_block *sb, const struct dafs_fattr *attr,
-			       const struct dafs_ids *ids, long asked, unsigned long at);
+struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
+			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
+			      long asked, unsigned long at);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
+int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
+		 const struct dafs_ids *ids, long asked, unsigned long at);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
 int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
 void dafs_zap_mapping(struct inode *inode);
@@ -476,7 +479,7 @@ extern const struct file_operations dafs_dir_fops;
 /* open.c */
 struct dafs_open_state *dafs_open_state_get(struct inode *inode,
 					    struct dentry *dentry, u32 access,
-					    const struct cred *cred, bool checked);
+					    const struct cred *cred, bool checked, bool *fresh);
 
 /**
  * struct dafs_new_file - how a file is made

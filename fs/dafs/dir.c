@@ -71,16 +71,17 @@ static bool dafs_exclusive(unsigned int flags)
 
 static struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *name)
 {
-	const struct cred *cred = current_cred();
-	struct dafs_fh fh;
+	struct dafs_sb_info *sbi = DAFS_SB(dir->i_sb);
+	long asked = dafs_attr_begin(dir->i_sb);
+	unsigned long at = jiffies;
+	struct dafs_found found = {};
 	int err;
 
-	err = dafs_lookup(dafs_inode_ses(dir), cred, &DAFS_I(dir)->fh, name, &fh);
-	if (err == -ENOENT)
-		return NULL;
-	if (err)
-		return ERR_PTR(err);
-	return dafs_iget(dir->i_sb, cred, &fh);
+	err = dafs_lookup_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, name, sbi->attrs,
+				&found);
+	if (!err)
+		return dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids, asked, at);
+	return err == -ENOENT && !found.done ? NULL : ERR_PTR(err);
 }
 
 /**
@@ -233,40 +234,36 @@ static int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct ino
 	return 0;
 }
 
-/* mknod and symlink cannot set a mode themselves (E-30). */
-static int dafs_set_mode(struct inode *dir, const struct dafs_fh *fh, umode_t mode)
-{
-	const struct dafs_opaque64 none = {};
-	struct dafs_fattr attr = {};
-
-	dafs_fattr_mode(&attr, mode);
-	return dafs_setattr(dafs_inode_ses(dir), current_cred(), fh, &none, &attr, NULL);
-}
-
+/* Only directories are made with a mode (E-30), and links need none. */
 static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode,
 			  const struct dafs_node *node)
 {
-	const struct cred *cred = current_cred();
+	struct dafs_sb_info *sbi = DAFS_SB(dir->i_sb);
+	long asked = dafs_attr_begin(dir->i_sb);
 	unsigned long gen = dafs_dir_gen(dir);
+	unsigned long at = jiffies;
 	struct dafs_change_info change;
+	struct dafs_found found = {};
+	struct dafs_fattr dress = {};
 	struct inode *inode;
-	struct dafs_fh fh;
 	int err;
 
-	err = dafs_create(dafs_inode_ses(dir), cred, &DAFS_I(dir)->fh, &dentry->d_name,
-			  node, &fh, &change);
-	if (err)
-		return err;
-	dafs_dir_changed(dir, &change);
-	if (!node->attr && node->type != DAFS_TYPE_LNK)
-		err = dafs_set_mode(dir, &fh, mode);
-	inode = dafs_iget(dir->i_sb, cred, &fh);
-	if (IS_ERR(inode)) {
-		/* It is there, so its name must be looked up again. */
-		d_drop(dentry);
-		return PTR_ERR(inode);
+	dafs_fattr_mode(&dress, mode);
+	err = dafs_create_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, &dentry->d_name, node,
+				node->attr || S_ISLNK(mode) ? NULL : &dress, sbi->attrs, &found,
+				&change);
+	if (found.done)
+		dafs_dir_changed(dir, &change);
+	if (!err) {
+		inode = dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids, asked, at);
+		err = PTR_ERR_OR_ZERO(inode);
 	}
-	return dafs_instantiate(dir, dentry, inode, gen) ?: err;
+	if (!err)
+		return dafs_instantiate(dir, dentry, inode, gen);
+	/* It may be there, so its name must be looked up again. */
+	if (found.done)
+		d_drop(dentry);
+	return err;
 }
 
 static int dafs_dir_mkdir(struct mnt_idmap *idmap, struct inode *dir,

@@ -40,15 +40,17 @@ int dafs_file_open(struct inode *inode, struct file *file)
 {
 	bool created = file->f_mode & FMODE_CREATED;
 	struct dafs_open_state *os;
+	bool fresh = created;
 	int err;
 
 	/* Who executes a file has passed another check, and need not be a reader. */
 	os = dafs_open_state_get(inode, file->f_path.dentry, dafs_file_access(file),
-				 file->f_cred, created || (file->f_flags & __FMODE_EXEC));
+				 file->f_cred, created || (file->f_flags & __FMODE_EXEC),
+				 &fresh);
 	if (IS_ERR(os))
 		return PTR_ERR(os);
-	err = created ? 0 : dafs_revalidate(inode, file->f_cred,
-					    !DAFS_SB(inode->i_sb)->opts.nocto);
+	err = fresh ? 0 : dafs_revalidate(inode, file->f_cred,
+					  !DAFS_SB(inode->i_sb)->opts.nocto);
 	if (err) {
 		dafs_open_state_put(os, true);
 		return err;

@@ -493,25 +493,25 @@ static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_f
 }
 
 /**
- * dafs_iget_listed() - the inode of an object that came with a listing
+ * dafs_iget_known() - the inode of an object whose attributes are there
  * @sb: super block
- * @attr: its attributes, the filehandle among them
+ * @fh: the object
+ * @attr: its attributes
  * @ids: its owner and group
- * @asked: dafs_attr_begin() from before the listing was asked for
+ * @asked: dafs_attr_begin() from before they were asked for
  * @at: jiffies of the same moment
  *
  * Context: may sleep.
  * Return: inode with a reference, or an ERR_PTR; -EIO if @attr lacks what an
  * inode is made of.
  */
-struct inode *dafs_iget_listed(struct super_block *sb, const struct dafs_fattr *attr,
-			       const struct dafs_ids *ids, long asked, unsigned long at)
+struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
+			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
+			      long asked, unsigned long at)
 {
 	int err = dafs_check_attrs(attr);
 
-	if (err || !(attr->valid & DAFS_FATTR_FILEHANDLE))
-		return ERR_PTR(-EIO);
-	return dafs_iget_attrs(sb, &attr->filehandle, attr, ids, asked, at);
+	return err ? ERR_PTR(err) : dafs_iget_attrs(sb, fh, attr, ids, asked, at);
 }
 
 /**
@@ -533,24 +533,12 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 	unsigned long at = jiffies;
 	struct dafs_fattr attr = {};
 	struct dafs_ids ids;
-	struct inode *inode;
 	int err;
 
-	/* Known already: it must be told when this began. */
-	inode = ilookup5(sb, jhash(fh, sizeof(*fh), 0), dafs_inode_test, (void *)fh);
-	if (inode) {
-		err = dafs_revalidate(inode, cred, true);
-		if (!err)
-			return inode;
-		iput(inode);
-		return ERR_PTR(err);
-	}
 	err = dafs_getattr(sbi->ses, cred, fh, sbi->attrs, &attr, &ids);
-	if (!err)
-		err = dafs_check_attrs(&attr);
 	if (err)
 		return ERR_PTR(err);
-	return dafs_iget_attrs(sb, fh, &attr, &ids, asked, at);
+	return dafs_iget_known(sb, fh, &attr, &ids, asked, at);
 }
 
 /**
@@ -606,6 +594,31 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 }
 
 /**
+ * dafs_refresh() - take over attributes that are there
+ * @inode: inode
+ * @attr: its attributes
+ * @ids: its owner and group
+ * @asked: dafs_attr_begin() from before they were asked for
+ * @at: jiffies of the same moment
+ *
+ * Context: may sleep.
+ * Return: 0, -ESTALE if this is another object, -EIO if @attr lacks what an inode
+ * is made of.
+ */
+int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
+		 const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	int err = dafs_check_attrs(attr);
+
+	if (err)
+		return err;
+	if (inode_wrong_type(inode, dafs_type_mode(attr->object_type)))
+		return -ESTALE;
+	dafs_inode_apply(DAFS_I(inode), attr, ids, asked, at);
+	return 0;
+}
+
+/**
  * dafs_revalidate() - have attributes that may be trusted
  * @inode: inode
  * @cred: whom to ask the server for
@@ -629,14 +642,7 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	at = jiffies;
 	asked = dafs_attr_begin(inode->i_sb);
 	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
-	if (!err)
-		err = dafs_check_attrs(&attr);
-	if (err)
-		return err;
-	if (inode_wrong_type(inode, dafs_type_mode(attr.object_type)))
-		return -ESTALE;
-	dafs_inode_apply(di, &attr, &ids, asked, at);
-	return 0;
+	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);
 }
 
 /**

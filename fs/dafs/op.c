@@ -110,11 +110,17 @@ struct dafs_op_tries {
 	bool forgot;
 };
 
-/* One attempt on op->conn: 0 means that there is a response, whatever its status. */
-static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
+/**
+ * dafs_op_prepare() - make the call of an operation
+ * @ses: session
+ * @op: the operation, with op->conn; op->call is filled, also if this fails
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, or what the registration of a credential ended with.
+ */
+int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
-	int err;
 
 	op->status = DAFS_STATUS_OK;
 	if (!call)
@@ -124,14 +130,21 @@ static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
 	call->args = op->args;
 	call->fill = op->fill;
 	call->priv = op->priv;
-	err = dafs_cred_handle(ses, op->conn, op->cred, call->cred);
+	return dafs_cred_handle(ses, op->conn, op->cred, call->cred);
+}
+
+/* One attempt on op->conn: 0 means that there is a response, whatever its status. */
+static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
+{
+	int err = dafs_op_prepare(ses, op);
+
 	if (!err)
-		err = dafs_op_start(op, call);
+		err = dafs_op_start(op, op->call);
 	if (err)
 		return err;
-	err = dafs_call_wait(call);
+	err = dafs_call_wait(op->call);
 	if (!err)
-		op->status = call->status;
+		op->status = op->call->status;
 	/* nobody knows whether the server has seen it */
 	return err == -ENOTCONN && op->once ? -EREMOTEIO : err;
 }
@@ -205,7 +218,15 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 	}
 }
 
-static int dafs_op_decode(struct dafs_op *op)
+/**
+ * dafs_op_decode() - have the results of an operation
+ * @op: the operation; its response is there
+ *
+ * Context: any.
+ * Return: 0, also if there are none; -EIO for a response that cannot be decoded,
+ * and the connection is given up.
+ */
+int dafs_op_decode(struct dafs_op *op)
 {
 	if (!op->res || (op->status && op->call->stream.len <= DAFS_HDR_SIZE))
 		return 0;

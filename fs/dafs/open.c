@@ -278,33 +278,55 @@ static int dafs_open_by_fh(struct inode *inode, struct dafs_open_state *os)
 	return 0;
 }
 
-/*
- * OPEN goes by name, and the name may lead elsewhere by now.  -ESTALE makes
- * the VFS look the path up again, asking the server for each name.
- */
-static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
-			     struct dafs_open_state *os)
+/* OPEN by name.  @found->done says whether the attributes came, too. */
+static int dafs_open_named(struct dentry *dentry, struct dafs_open_state *os,
+			   struct dafs_opened *opened, struct dafs_found *found)
 {
-	struct dafs_session *ses = dafs_inode_ses(inode);
 	struct dentry *parent = dget_parent(dentry);
-	struct dafs_opened opened = {};
+	const struct dafs_fh *dir = &DAFS_I(d_inode(parent))->fh;
+	struct dafs_sb_info *sbi = os->sbi;
 	struct dafs_open_how how;
 	struct name_snapshot name;
 	int err;
 
 	dafs_open_state_how(os, &how);
 	take_dentry_name_snapshot(&name, dentry);
-	err = dafs_open(ses, os->cred, &DAFS_I(d_inode(parent))->fh, &name.name, &how,
-			&opened);
+	if (sbi->opts.nocto)
+		err = dafs_open(sbi->ses, os->cred, dir, &name.name, &how, opened);
+	else
+		err = dafs_open_attrs(sbi->ses, os->cred, dir, &name.name, &how, sbi->attrs,
+				      opened, found);
 	release_dentry_name_snapshot(&name);
 	dput(parent);
+	return err;
+}
+
+/*
+ * OPEN goes by name, and the name may lead elsewhere by now.  -ESTALE makes
+ * the VFS look the path up again, asking the server for each name.
+ *
+ * Return: 0, 1 if the attributes are new, too, or a negative errno.
+ */
+static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
+			     struct dafs_open_state *os)
+{
+	long asked = dafs_attr_begin(inode->i_sb);
+	unsigned long at = jiffies;
+	struct dafs_opened opened = {};
+	struct dafs_found found = {};
+	int err;
+
+	err = dafs_open_named(dentry, os, &opened, &found);
 	if (err)
 		return err == -ENOENT ? -ESTALE : err;
 	dafs_open_state_opened(os, &opened);
-	if (!memcmp(&opened.fh, &DAFS_I(inode)->fh, sizeof(opened.fh)))
+	if (memcmp(&opened.fh, &DAFS_I(inode)->fh, sizeof(opened.fh))) {
+		dafs_close(os->sbi->ses, os->cred, &opened.fh, &opened.state_id);
+		return -ESTALE;
+	}
+	if (found.done < DAFS_FOUND_ATTRS)
 		return 0;
-	dafs_close(ses, os->cred, &opened.fh, &opened.state_id);
-	return -ESTALE;
+	return !dafs_refresh(inode, &found.attr, &found.ids, asked, at);
 }
 
 /**
@@ -314,12 +336,14 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
  * @access: DAFS_OPEN_SHARE_ACCESS_*
  * @cred: for whom
  * @checked: it is known that @cred may have it open so
+ * @fresh: set if the attributes are as new as this call
  *
  * Context: may sleep.
  * Return: the open, or an ERR_PTR.
  */
 struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *dentry,
-					    u32 access, const struct cred *cred, bool checked)
+					    u32 access, const struct cred *cred, bool checked,
+					    bool *fresh)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_open_state *os;
@@ -344,12 +368,22 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 		err = dafs_open_by_fh(inode, os);
 	else
 		err = dafs_open_by_name(inode, dentry, os);
-	if (err) {
+	if (err < 0) {
 		kref_put(&os->kref, dafs_open_state_free);
 		return ERR_PTR(err);
 	}
+	*fresh = err;
 	dafs_open_state_publish(di, os);
 	return os;
+}
+
+/* What EXCLUSIVE leaves the verifier in (6.5.24). */
+static void dafs_fattr_now(struct dafs_fattr *attr)
+{
+	attr->included |= DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET;
+	attr->valid |= DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET;
+	attr->time_access_set.how = DAFS_SET_TO_SERVER_TIME;
+	attr->time_modify_set.how = DAFS_SET_TO_SERVER_TIME;
 }
 
 /*
@@ -366,6 +400,8 @@ static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mod
 	int err;
 
 	dafs_fattr_mode(&attr, mode);
+	if (excl)
+		dafs_fattr_now(&attr);
 	dafs_open_state_how(os, &how);
 	how.create = true;
 	how.mode = excl ? DAFS_CREATE_EXCLUSIVE : DAFS_CREATE_GUARDED;
@@ -377,21 +413,6 @@ static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mod
 	dafs_open_state_opened(os, &opened);
 	dafs_dir_changed(dir, &opened.change);
 	return 0;
-}
-
-/* EXCLUSIVE leaves the mode open, and the verifier in place of the times (6.5.24). */
-static int dafs_open_dress(struct dafs_open_state *os, umode_t mode)
-{
-	const struct dafs_opaque64 none = {};
-	struct dafs_fattr attr = {
-		.included = DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET,
-		.valid = DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET,
-		.time_access_set.how = DAFS_SET_TO_SERVER_TIME,
-		.time_modify_set.how = DAFS_SET_TO_SERVER_TIME,
-	};
-
-	dafs_fattr_mode(&attr, mode);
-	return dafs_setattr(os->sbi->ses, os->cred, &os->fh, &none, &attr, NULL);
 }
 
 static int dafs_open_new_unlinked(struct inode *dir, umode_t mode, struct dafs_open_state *os)
@@ -463,8 +484,7 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir, const struct q
 		kref_put(&os->kref, dafs_open_state_free);
 		return ERR_PTR(err);
 	}
-	err = name && how->excl ? dafs_open_dress(os, how->mode) : 0;
-	inode = err ? ERR_PTR(err) : dafs_open_state_inode(dir, name, how, os);
+	inode = dafs_open_state_inode(dir, name, how, os);
 	if (IS_ERR(inode)) {
 		dafs_open_state_close(os, true);
 		return ERR_CAST(inode);

@@ -34,7 +34,8 @@ struct dafs_ids {
  * @deny: DAFS_OPEN_SHARE_DENY_*
  * @create: make the file if it is not there
  * @mode: with @create: DAFS_CREATE_*
- * @attr: with @create and not DAFS_CREATE_EXCLUSIVE: initial attributes
+ * @attr: with @create: initial attributes; of DAFS_CREATE_EXCLUSIVE, which has none
+ *	(6.5.24), set by a SETATTR in the same chain
  * @verifier: with DAFS_CREATE_EXCLUSIVE
  */
 struct dafs_open_how {
@@ -75,6 +76,23 @@ struct dafs_node {
 	struct dafs_str link;
 	struct dafs_specdata dev;
 	const struct dafs_fattr *attr;
+};
+
+/* Of dafs_lookup_attrs() and dafs_open_attrs(): the object was found and described */
+#define DAFS_FOUND_ATTRS	2
+
+/**
+ * struct dafs_found - an object with its attributes
+ * @done: operations that succeeded: with one, @fh is valid, with all, the others
+ * @fh: its handle
+ * @attr: as by dafs_getattr()
+ * @ids: likewise
+ */
+struct dafs_found {
+	unsigned int done;
+	struct dafs_fh fh;
+	struct dafs_fattr attr;
+	struct dafs_ids ids;
 };
 
 /**
@@ -131,12 +149,19 @@ int dafs_lookup_path(struct dafs_session *ses, const struct cred *cred,
 int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		struct dafs_fh *fh);
+int dafs_lookup_attrs(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *dir, const struct qstr *name, u64 bitmap,
+		      struct dafs_found *found);
 int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
 		       const struct dafs_fh *dir, struct dafs_fh *fh);
 int dafs_create(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		const struct dafs_node *node, struct dafs_fh *fh,
 		struct dafs_change_info *change);
+int dafs_create_attrs(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *dir, const struct qstr *name,
+		      const struct dafs_node *node, const struct dafs_fattr *dress,
+		      u64 bitmap, struct dafs_found *found, struct dafs_change_info *change);
 int dafs_remove(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name, u32 mode,
 		struct dafs_change_info *change);
@@ -156,12 +181,16 @@ int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
 int dafs_access(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res);
 void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids);
+void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
+		     const struct cred *cred, u64 bitmap, struct dafs_fattr *attr);
 int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids);
 int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 			struct dafs_ids *ids);
+void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
+		     const struct cred *cred);
 int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
 		 const struct dafs_fattr *attr, u32 *status);
@@ -181,6 +210,10 @@ int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const s
 int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	      const struct dafs_fh *dir, const struct qstr *name,
 	      const struct dafs_open_how *how, struct dafs_opened *opened);
+int dafs_open_attrs(struct dafs_session *ses, const struct cred *cred,
+		    const struct dafs_fh *dir, const struct qstr *name,
+		    const struct dafs_open_how *how, u64 bitmap, struct dafs_opened *opened,
+		    struct dafs_found *found);
 int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
 		       const struct dafs_fh *dir, const struct dafs_open_how *how,
 		       struct dafs_opened *opened);

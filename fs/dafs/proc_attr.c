@@ -75,6 +75,28 @@ void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids)
 }
 
 /**
+ * dafs_getattr_op() - describe a GETATTR_INLINE
+ * @op: filled
+ * @args: filled but for the handle
+ * @cred: whom to act for
+ * @bitmap: DAFS_FATTR_* wanted
+ * @attr: filled when the operation is done; dafs_fattr_take() is for the caller
+ *
+ * Context: any.
+ */
+void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
+		     const struct cred *cred, u64 bitmap, struct dafs_fattr *attr)
+{
+	*args = (struct dafs_getattr_args) { .attr_request_bitmap = bitmap };
+	*op = (struct dafs_op) {
+		.cred = cred,
+		.proc = DAFS_PROC_GETATTR_INLINE,
+		.args = args,
+		.res = container_of(attr, struct dafs_getattr_res, obj_attributes),
+	};
+}
+
+/**
  * dafs_getattr() - read attributes of an object (6.5.13)
  * @ses: session
  * @cred: whom to act for
@@ -90,20 +112,12 @@ int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids)
 {
-	struct dafs_getattr_args args = {
-		.filehandle = *fh,
-		.attr_request_bitmap = bitmap,
-	};
-	struct dafs_getattr_res *res =
-		container_of(attr, struct dafs_getattr_res, obj_attributes);
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_GETATTR_INLINE,
-		.args = &args,
-		.res = res,
-	};
+	struct dafs_getattr_args args;
+	struct dafs_op op;
 	int err;
 
+	dafs_getattr_op(&op, &args, cred, bitmap, attr);
+	args.filehandle = *fh;
 	err = dafs_proc_call(ses, &op);
 	if (err)
 		return err;
@@ -195,6 +209,24 @@ free:
 EXPORT_SYMBOL_IF_KUNIT(dafs_getattr_direct);
 
 /**
+ * dafs_setattr_op() - describe a SETATTR_INLINE
+ * @op: filled
+ * @args: filled by the caller before it is performed
+ * @cred: whom to act for
+ *
+ * Context: any.
+ */
+void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
+		     const struct cred *cred)
+{
+	*op = (struct dafs_op) {
+		.cred = cred,
+		.proc = DAFS_PROC_SETATTR_INLINE,
+		.args = args,
+	};
+}
+
+/**
  * dafs_setattr() - change attributes of an object (6.5.35)
  * @ses: session
  * @cred: whom to act for
@@ -217,14 +249,12 @@ int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 		.obj_attributes = *attr,
 	};
 	struct dafs_setattr_res res = {};
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_SETATTR_INLINE,
-		.args = &args,
-		.res = &res,
-	};
-	int err = dafs_proc_simple(ses, &op);
+	struct dafs_op op;
+	int err;
 
+	dafs_setattr_op(&op, &args, cred);
+	op.res = &res;
+	err = dafs_proc_simple(ses, &op);
 	if (status)
 		*status = op.status;
 	return err;

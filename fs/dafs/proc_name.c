@@ -93,6 +93,64 @@ int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_lookup);
 
+/* Return: 0, or what the first of the operations that failed ended with. */
+static int dafs_found_run(struct dafs_session *ses, struct dafs_op *ops, unsigned int nr,
+			  u64 bitmap, struct dafs_found *found)
+{
+	unsigned int i;
+	int err;
+
+	found->done = dafs_op_run_chain(ses, ops, nr, &err);
+	if (!err)
+		dafs_fattr_take(&found->attr, bitmap, &found->ids);
+	for (i = 0; i < nr; i++)
+		dafs_op_end(&ops[i]);
+	return err;
+}
+
+/**
+ * dafs_lookup_attrs() - find one name in a directory, and what it leads to
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: the directory
+ * @name: the name
+ * @bitmap: DAFS_FATTR_* wanted
+ * @found: filled
+ *
+ * LOOKUP and GETATTR in one chain (6.5.21, 6.5.13).
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOENT or another negative errno; @found says how far it came.
+ */
+int dafs_lookup_attrs(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *dir, const struct qstr *name, u64 bitmap,
+		      struct dafs_found *found)
+{
+	struct dafs_str component = dafs_name(name);
+	struct dafs_lookup_args args = {
+		.directory = *dir,
+		.path = { .count = 1, .elems = &component },
+	};
+	struct dafs_lookup_res res = {};
+	struct dafs_getattr_args getattr;
+	struct dafs_op ops[2] = {{
+		.cred = cred,
+		.proc = DAFS_PROC_LOOKUP,
+		.args = &args,
+		.res = &res,
+		.gives_fh = &res.filehandle,
+	}};
+	int err;
+
+	dafs_getattr_op(&ops[1], &getattr, cred, bitmap, &found->attr);
+	ops[1].takes_fh = &getattr.filehandle;
+	err = dafs_found_run(ses, ops, ARRAY_SIZE(ops), bitmap, found);
+	if (found->done)
+		found->fh = res.filehandle;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_attrs);
+
 /**
  * dafs_lookup_parent() - find the parent of a directory, by LOOKUPP (6.5.22)
  * @ses: session
@@ -123,6 +181,32 @@ int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_parent);
 
+static struct dafs_op dafs_create_op(const struct cred *cred, struct dafs_create_args *args,
+				     struct dafs_create_res *res)
+{
+	return (struct dafs_op) {
+		.cred = cred,
+		.proc = DAFS_PROC_CREATE,
+		.args = args,
+		.res = res,
+		.gives_fh = &res->filehandle,
+	};
+}
+
+static void dafs_create_describe(struct dafs_create_args *args, const struct dafs_fh *dir,
+				 const struct qstr *name, const struct dafs_node *node)
+{
+	*args = (struct dafs_create_args) {
+		.filehandle = *dir,
+		.component = dafs_name(name),
+		.obj_type = node->type,
+		.linkdata = node->link,
+		.specdata = node->dev,
+	};
+	if (node->attr)
+		args->attr = *node->attr;
+}
+
 /**
  * dafs_create() - make an object that is not a regular file (6.5.9)
  * @ses: session
@@ -141,24 +225,12 @@ int dafs_create(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_node *node, struct dafs_fh *fh,
 		struct dafs_change_info *change)
 {
-	struct dafs_create_args args = {
-		.filehandle = *dir,
-		.component = dafs_name(name),
-		.obj_type = node->type,
-		.linkdata = node->link,
-		.specdata = node->dev,
-	};
+	struct dafs_create_args args;
 	struct dafs_create_res res = {};
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_CREATE,
-		.args = &args,
-		.res = &res,
-	};
+	struct dafs_op op = dafs_create_op(cred, &args, &res);
 	int err;
 
-	if (node->attr)
-		args.attr = *node->attr;
+	dafs_create_describe(&args, dir, name, node);
 	err = dafs_proc_simple(ses, &op);
 	if (err)
 		return err;
@@ -167,6 +239,59 @@ int dafs_create(struct dafs_session *ses, const struct cred *cred,
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_create);
+
+/**
+ * dafs_create_attrs() - make an object, and have its attributes
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: where
+ * @name: its name
+ * @node: what it is
+ * @dress: attributes to be set before they are asked for, or NULL: CREATE itself
+ *	sets those of directories only (E-30)
+ * @bitmap: DAFS_FATTR_* wanted
+ * @found: filled
+ * @change: filled with what became of @dir, if @found says that it was made
+ *
+ * CREATE, SETATTR and GETATTR in one chain (6.5.9, 6.5.35, 6.5.13).
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno; @found says how far it came.
+ */
+int dafs_create_attrs(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *dir, const struct qstr *name,
+		      const struct dafs_node *node, const struct dafs_fattr *dress,
+		      u64 bitmap, struct dafs_found *found, struct dafs_change_info *change)
+{
+	struct dafs_create_args args;
+	struct dafs_create_res res = {};
+	struct dafs_setattr_inline_args *setattr = NULL;
+	struct dafs_getattr_args getattr;
+	struct dafs_op ops[3] = { dafs_create_op(cred, &args, &res) };
+	unsigned int nr = 1;
+	int err;
+
+	if (dress) {
+		setattr = kzalloc(sizeof(*setattr), GFP_KERNEL);
+		if (!setattr)
+			return -ENOMEM;
+		setattr->obj_attributes = *dress;
+		dafs_setattr_op(&ops[nr], setattr, cred);
+		ops[nr].takes_fh = &setattr->filehandle;
+		ops[nr++].gives_fh = &res.filehandle;
+	}
+	dafs_create_describe(&args, dir, name, node);
+	dafs_getattr_op(&ops[nr], &getattr, cred, bitmap, &found->attr);
+	ops[nr++].takes_fh = &getattr.filehandle;
+	err = dafs_found_run(ses, ops, nr, bitmap, found);
+	if (found->done) {
+		found->fh = res.filehandle;
+		*change = res.change_info;
+	}
+	kfree(setattr);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_create_attrs);
 
 /**
  * dafs_remove() - remove a name, and the object with its last one (6.5.33)

@@ -4,6 +4,7 @@
  * (4.4.1.2).
  */
 #include <linux/dcache.h>
+#include <linux/slab.h>
 #include <kunit/visibility.h>
 #include "proc.h"
 
@@ -34,28 +35,80 @@ static void dafs_open_args_create(struct dafs_open_args *args, const struct dafs
 		args->createattrs = *how->attr;
 }
 
+static struct dafs_op dafs_open_op(const struct cred *cred, struct dafs_open_args *args,
+				   struct dafs_open_res *res)
+{
+	return (struct dafs_op) {
+		.cred = cred,
+		.proc = DAFS_PROC_OPEN,
+		.args = args,
+		.res = res,
+		.gives_fh = &res->filehandle,
+	};
+}
+
+static void dafs_open_take(struct dafs_opened *opened, const struct dafs_op *op)
+{
+	const struct dafs_open_res *res = op->res;
+
+	opened->fh = res->filehandle;
+	opened->state_id = res->state_id;
+	opened->change = res->change_info;
+	opened->client_id = op->conn->client_id;
+}
+
 /* On @conn, or without one on the session's own. */
 static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
 			 const struct cred *cred, struct dafs_open_args *args,
 			 struct dafs_opened *opened)
 {
 	struct dafs_open_res res = {};
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_OPEN,
-		.args = args,
-		.res = &res,
-	};
+	struct dafs_op op = dafs_open_op(cred, args, &res);
 	int err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
 
 	opened->status = op.status;
-	if (!err) {
-		opened->fh = res.filehandle;
-		opened->state_id = res.state_id;
-		opened->change = res.change_info;
-		opened->client_id = op.conn->client_id;
-	}
+	if (!err)
+		dafs_open_take(opened, &op);
 	dafs_op_end(&op);
+	return err;
+}
+
+/* A file that does not get its attributes is not left open. */
+static int dafs_open_run_dressed(struct dafs_session *ses, const struct cred *cred,
+				 struct dafs_open_args *args,
+				 struct dafs_setattr_inline_args *setattr,
+				 struct dafs_opened *opened)
+{
+	struct dafs_open_res res = {};
+	struct dafs_op ops[2] = { dafs_open_op(cred, args, &res) };
+	unsigned int done;
+	int err;
+
+	dafs_setattr_op(&ops[1], setattr, cred);
+	ops[1].takes_fh = &setattr->filehandle;
+	done = dafs_op_run_chain(ses, ops, ARRAY_SIZE(ops), &err);
+	opened->status = ops[0].status;
+	if (done)
+		dafs_open_take(opened, &ops[0]);
+	dafs_op_end(&ops[0]);
+	dafs_op_end(&ops[1]);
+	if (done == 1)
+		dafs_close(ses, cred, &opened->fh, &opened->state_id);
+	return err;
+}
+
+static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred,
+			       struct dafs_open_args *args, const struct dafs_fattr *attr,
+			       struct dafs_opened *opened)
+{
+	struct dafs_setattr_inline_args *setattr = kzalloc(sizeof(*setattr), GFP_KERNEL);
+	int err;
+
+	if (!setattr)
+		return -ENOMEM;
+	setattr->obj_attributes = *attr;
+	err = dafs_open_run_dressed(ses, cred, args, setattr, opened);
+	kfree(setattr);
 	return err;
 }
 
@@ -83,9 +136,56 @@ int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	args.pathname.elems = &component;
 	if (how->create)
 		dafs_open_args_create(&args, how);
+	if (how->create && how->mode == DAFS_CREATE_EXCLUSIVE && how->attr)
+		return dafs_open_exclusive(ses, cred, &args, how->attr, opened);
 	return dafs_open_run(ses, NULL, cred, &args, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open);
+
+/**
+ * dafs_open_attrs() - open a file by its name, and have its attributes
+ * @ses: session
+ * @cred: whom to act for
+ * @dir: the directory
+ * @name: the name
+ * @how: for whom and for what; nothing is created
+ * @bitmap: DAFS_FATTR_* wanted
+ * @opened: filled
+ * @found: filled; nothing but its count if the file was opened and did not tell
+ *
+ * OPEN and GETATTR in one chain (6.5.24, 6.5.13).
+ *
+ * Context: may sleep.
+ * Return: 0 if the file was opened, or a negative errno.
+ */
+int dafs_open_attrs(struct dafs_session *ses, const struct cred *cred,
+		    const struct dafs_fh *dir, const struct qstr *name,
+		    const struct dafs_open_how *how, u64 bitmap, struct dafs_opened *opened,
+		    struct dafs_found *found)
+{
+	struct dafs_str component = { .len = name->len, .data = name->name };
+	struct dafs_getattr_args getattr;
+	struct dafs_open_args args;
+	struct dafs_open_res res = {};
+	struct dafs_op ops[2] = { dafs_open_op(cred, &args, &res) };
+	int err;
+
+	dafs_open_args_init(&args, DAFS_CLAIM_NULL, dir, how);
+	args.pathname.count = 1;
+	args.pathname.elems = &component;
+	dafs_getattr_op(&ops[1], &getattr, cred, bitmap, &found->attr);
+	ops[1].takes_fh = &getattr.filehandle;
+	found->done = dafs_op_run_chain(ses, ops, ARRAY_SIZE(ops), &err);
+	opened->status = ops[0].status;
+	if (found->done)
+		dafs_open_take(opened, &ops[0]);
+	if (!err)
+		dafs_fattr_take(&found->attr, bitmap, &found->ids);
+	dafs_op_end(&ops[0]);
+	dafs_op_end(&ops[1]);
+	return found->done ? 0 : err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_attrs);
 
 /**
  * dafs_open_unlinked() - make a file without a name, and open it (6.5.24)

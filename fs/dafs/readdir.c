@@ -118,6 +118,14 @@ struct dafs_readdir_ctx {
 	bool bad;
 };
 
+static struct inode *dafs_prime_inode(const struct dafs_readdir_ctx *rc,
+				      const struct dafs_fattr *attr, const struct dafs_ids *ids)
+{
+	if (!(attr->valid & DAFS_FATTR_FILEHANDLE))
+		return ERR_PTR(-EIO);
+	return dafs_iget_known(rc->dir->d_sb, &attr->filehandle, attr, ids, rc->asked, rc->at);
+}
+
 /* A name that is known already gets news only of the object that it leads to. */
 static void dafs_prime_known(const struct dafs_readdir_ctx *rc, struct dentry *dentry,
 			     const struct dafs_fattr *attr, const struct dafs_ids *ids)
@@ -126,7 +134,7 @@ static void dafs_prime_known(const struct dafs_readdir_ctx *rc, struct dentry *d
 
 	if (!inode || memcmp(&DAFS_I(inode)->fh, &attr->filehandle, sizeof(attr->filehandle)))
 		return;
-	inode = dafs_iget_listed(dentry->d_sb, attr, ids, rc->asked, rc->at);
+	inode = dafs_prime_inode(rc, attr, ids);
 	if (IS_ERR(inode))
 		return;
 	dentry->d_time = rc->gen;
@@ -139,7 +147,7 @@ static void dafs_prime_new(const struct dafs_readdir_ctx *rc, struct dentry *den
 	struct dentry *alias = NULL;
 	struct inode *inode;
 
-	inode = dafs_iget_listed(dentry->d_sb, attr, ids, rc->asked, rc->at);
+	inode = dafs_prime_inode(rc, attr, ids);
 	if (!IS_ERR(inode))
 		alias = dafs_splice(inode, dentry, rc->gen);
 	d_lookup_done(dentry);

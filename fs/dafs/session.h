@@ -168,6 +168,9 @@ struct dafs_op_mem {
  * @once: fail with -EREMOTEIO rather than send again what may have been executed
  * @dear: worth waiting for memory, ours or the server's: something is lost if it
  *	is not done
+ * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
+ *	before hands on, or NULL
+ * @gives_fh: in a chain: that filehandle, in @args or @res, if the next one takes it
  */
 struct dafs_op {
 	const struct cred *cred;
@@ -183,10 +186,14 @@ struct dafs_op {
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
 	bool once;
 	bool dear;
+	struct dafs_fh *takes_fh;
+	const struct dafs_fh *gives_fh;
 };
 
 int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);
 int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op);
+unsigned int dafs_op_run_chain(struct dafs_session *ses, struct dafs_op *ops, unsigned int nr,
+			       int *err);
 bool dafs_status_of_session(u32 status);
 void dafs_op_end(struct dafs_op *op);
 

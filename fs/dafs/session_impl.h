@@ -96,6 +96,10 @@ const char *dafs_session_state_name(const struct dafs_session *ses);
 struct dafs_conn *dafs_conn_create(struct dafs_session *ses);
 void dafs_conn_drop(struct dafs_conn *conn);
 
+/* op.c */
+int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op);
+int dafs_op_decode(struct dafs_op *op);
+
 /* sysfs.c */
 int dafs_sysfs_init(void);
 void dafs_sysfs_exit(void);
