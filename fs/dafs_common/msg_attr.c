@@ -74,46 +74,61 @@ static void dafs_x_settime(struct dafs_xdr *x, struct dafs_settime *t)
 	dafs_x_u32(x, &t->how);
 }
 
-/* Bytes each attribute takes, by bit; the alignment is that, but at most 8. */
-static const u8 dafs_fattr_sizes[25] = {
-	1, 1, 1, 1,		/* NAMED_ATTR ARCHIVE HIDDEN SYSTEM */
-	4, 4, 4,		/* OBJECT_TYPE MODE NUM_LINKS */
-	8, 8, 8, 8,		/* CHANGE OBJECT_SIZE FILE_ID SPACE_USED */
-	16, 24,			/* TIME_ACCESS TIME_ACCESS_SET */
-	16, 16, 16, 16,		/* TIME_BACKUP _CREATE _DELTA _METADATA */
-	16, 24,			/* TIME_MODIFY TIME_MODIFY_SET */
-	16, 64,			/* RAW_DEV FILEHANDLE */
-	4, 4, 4, 4,		/* ACL MIME_TYPE OWNER OWNER_GROUP */
+/* Neighbours of one size, so that a structure is measured in few steps. */
+struct dafs_attr_run {
+	u64 mask;
+	u32 size;
 };
 
-static const u8 dafs_fsattr_sizes[34] = {
-	1, 1, 1, 1, 1, 1, 1, 1, 1,	/* LINK_SUPPORT to UNIQUE_HANDLE */
-	4, 4, 4, 4, 4,			/* LEASE_TIME to MAX_NAME */
-	8, 8, 8, 8, 8, 8, 8, 8,		/* SUPPORTED_FATTR to MAX_WRITE */
-	8, 8, 8, 8, 8, 8,		/* QUOTA_HARD to SPACE_TOTAL */
-	16,				/* FSHANDLE */
-	4,				/* FAILOVER_LOCATIONS */
-	0,				/* not assigned (E-21) */
-	8, 8,				/* MAX_APPEND PREF_IO_SIZE */
-	4,				/* FH_EXPIRE_TYPE */
+static const struct dafs_attr_run dafs_fattr_runs[] = {
+	{ GENMASK_ULL(3, 0), 1 },	/* NAMED_ATTR to SYSTEM */
+	{ GENMASK_ULL(6, 4), 4 },	/* OBJECT_TYPE to NUM_LINKS */
+	{ GENMASK_ULL(10, 7), 8 },	/* CHANGE to SPACE_USED */
+	{ DAFS_FATTR_TIME_ACCESS, 16 },
+	{ DAFS_FATTR_TIME_ACCESS_SET, 24 },
+	{ GENMASK_ULL(17, 13), 16 },	/* TIME_BACKUP to TIME_MODIFY */
+	{ DAFS_FATTR_TIME_MODIFY_SET, 24 },
+	{ DAFS_FATTR_RAW_DEV, 16 },
+	{ DAFS_FATTR_FILEHANDLE, 64 },
+	{ GENMASK_ULL(24, 21), 4 },	/* ACL to OWNER_GROUP */
+	{}
 };
+
+/* Number 30 is not assigned (E-21). */
+static const struct dafs_attr_run dafs_fsattr_runs[] = {
+	{ GENMASK_ULL(8, 0), 1 },	/* LINK_SUPPORT to UNIQUE_HANDLE */
+	{ GENMASK_ULL(13, 9), 4 },	/* LEASE_TIME to MAX_NAME */
+	{ GENMASK_ULL(27, 14), 8 },	/* SUPPORTED_FATTR to SPACE_TOTAL */
+	{ DAFS_FSATTR_FSHANDLE, 16 },
+	{ DAFS_FSATTR_FAILOVER_LOCATIONS, 4 },
+	{ GENMASK_ULL(32, 31), 8 },	/* MAX_APPEND PREF_IO_SIZE */
+	{ DAFS_FSATTR_FH_EXPIRE_TYPE, 4 },
+	{}
+};
+
+/* Bytes that an attribute takes; it is aligned to that, but to 8 at most. */
+static u32 dafs_attr_size(const struct dafs_attr_run *run, u64 mask)
+{
+	while (!(run->mask & mask))
+		run++;
+	return run->size;
+}
 
 /* bytes of an attribute structure without the items it refers to */
-static u32 dafs_attr_fixed(const u8 *sizes, u64 included)
+static u32 dafs_attr_fixed(const struct dafs_attr_run *run, u64 included)
 {
 	u32 end = 2 * sizeof(u64);
-	u32 size;
 
-	for (; included; included &= included - 1) {
-		size = sizes[__ffs64(included)];
-		end = ALIGN(end, min(size, 8U)) + size;
-	}
+	for (; run->mask; run++)
+		if (included & run->mask)
+			end = ALIGN(end, min(run->size, 8U)) +
+			      hweight64(included & run->mask) * run->size;
 	return ALIGN(end, 8);
 }
 
 /* what the filters of the attributes below need to know */
 struct dafs_attrs {
-	const u8 *sizes;
+	const struct dafs_attr_run *runs;
 	u64 included;
 	u64 valid;
 };
@@ -122,14 +137,15 @@ struct dafs_attrs {
  * Whether the attribute of @mask is to be processed; if it takes space and
  * means nothing, steps over it.
  */
-static bool dafs_x_attr(struct dafs_xdr *x, const struct dafs_attrs *a, u64 mask)
+static __always_inline bool dafs_x_attr(struct dafs_xdr *x, const struct dafs_attrs *a, u64 mask)
 {
-	u32 size = a->sizes[__ffs64(mask)];
+	u32 size;
 
 	if (!(a->included & mask))
 		return false;
 	if (a->valid & mask)
 		return true;
+	size = dafs_attr_size(a->runs, mask);
 	dafs_x_skip(x, min(size, 8U), size);
 	return false;
 }
@@ -197,19 +213,22 @@ static void dafs_x_attrs_enter(struct dafs_xdr *x, struct dafs_outer *outer,
 			       struct dafs_attrs *a, u64 known)
 {
 	u32 start = x->pos;
-	u32 end;
+	u32 fixed, end;
 
 	if (x->encode) {
 		a->included &= known;
 		a->valid &= a->included;
-		dafs_x_item(x, dafs_attr_fixed(a->sizes, a->included));
+		fixed = dafs_attr_fixed(a->runs, a->included);
+		dafs_x_item(x, fixed);
 	}
 	dafs_x_bitmaps(x, a, known);
 	end = x->pos;
 	x->pos = start;
-	if (!x->encode)
-		dafs_x_item_short(x, dafs_attr_fixed(a->sizes, a->included));
-	dafs_x_enter(x, outer, dafs_attr_fixed(a->sizes, a->included));
+	if (!x->encode) {
+		fixed = dafs_attr_fixed(a->runs, a->included);
+		dafs_x_item_short(x, fixed);
+	}
+	dafs_x_enter(x, outer, fixed);
 	x->pos = end;
 }
 
@@ -263,7 +282,7 @@ static void dafs_x_fattr_rest(struct dafs_xdr *x, const struct dafs_attrs *a,
  */
 void dafs_x_fattr_here(struct dafs_xdr *x, struct dafs_fattr *attr)
 {
-	struct dafs_attrs a = { dafs_fattr_sizes, attr->included, attr->valid };
+	struct dafs_attrs a = { dafs_fattr_runs, attr->included, attr->valid };
 	struct dafs_outer outer;
 
 	dafs_x_attrs_enter(x, &outer, &a, DAFS_FATTR_ALL);
@@ -343,7 +362,7 @@ static void dafs_x_fsattr_rest(struct dafs_xdr *x, const struct dafs_attrs *a,
 
 static void dafs_x_fsattr_here(struct dafs_xdr *x, struct dafs_fsattr *attr)
 {
-	struct dafs_attrs a = { dafs_fsattr_sizes, attr->included, attr->valid };
+	struct dafs_attrs a = { dafs_fsattr_runs, attr->included, attr->valid };
 	struct dafs_outer outer;
 
 	dafs_x_attrs_enter(x, &outer, &a, DAFS_FSATTR_ALL);
@@ -398,7 +417,7 @@ u32 dafs_fattr_size(const struct dafs_fattr *attr)
 {
 	u64 included = attr->included & DAFS_FATTR_ALL;
 	u64 heap = included & attr->valid;
-	u32 size = dafs_attr_fixed(dafs_fattr_sizes, included);
+	u32 size = dafs_attr_fixed(dafs_fattr_runs, included);
 
 	if (heap & DAFS_FATTR_ACL)
 		size += dafs_acl_size(&attr->acl);
