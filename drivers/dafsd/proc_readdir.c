@@ -186,8 +186,9 @@ static u32 dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *e
 	return DAFS_STATUS_OK;
 }
 
-/* Does @entry fit?  The pad behind the last name is not sent. */
-static bool dafsd_readdir_fits(const struct dafsd_readdir *rd, const struct dafs_direntry *entry)
+/* Does @entry, of @size bytes, fit?  The pad behind the last name is not sent. */
+static bool dafsd_readdir_fits(const struct dafsd_readdir *rd, const struct dafs_direntry *entry,
+			       u32 size)
 {
 	u32 pad = round_up(sizeof(u32) + entry->name.len, 8) - sizeof(u32) - entry->name.len;
 	u32 dircount = rd->rq->args.readdir.dircount;
@@ -196,19 +197,27 @@ static bool dafsd_readdir_fits(const struct dafsd_readdir *rd, const struct dafs
 	    rd->dirbytes + sizeof(u64) + sizeof(u32) + entry->name.len > dircount)
 		return false;
 	return rd->count < rd->max && entry->name.len <= rd->text_left &&
-	       rd->size + dafs_direntry_size(entry) - pad <= rd->limit;
+	       rd->size + size - pad <= rd->limit;
 }
 
-/* The raw page is filled again before the reply is encoded. */
-static void dafsd_readdir_keep(struct dafsd_readdir *rd, struct dafs_direntry *entry)
+/*
+ * Takes @entry if it fits.  The raw page is filled again before the reply is
+ * encoded, so its name is copied.
+ */
+static bool dafsd_readdir_keep(struct dafsd_readdir *rd, struct dafs_direntry *entry)
 {
+	u32 size = dafs_direntry_size(entry);
+
+	if (!dafsd_readdir_fits(rd, entry, size))
+		return false;
 	memcpy(rd->text, entry->name.data, entry->name.len);
 	entry->name.data = rd->text;
 	rd->text += entry->name.len;
 	rd->text_left -= entry->name.len;
-	rd->size += dafs_direntry_size(entry);
+	rd->size += size;
 	rd->dirbytes += sizeof(u64) + sizeof(u32) + entry->name.len;
 	rd->count++;
+	return true;
 }
 
 /* Nothing fits: the client asked for too little, or the session allows too little. */
@@ -231,9 +240,8 @@ static u32 dafsd_readdir_entries(struct dafsd_readdir *rd, bool *eof)
 			break;
 		if (dafsd_readdir_attrs(rd, entry) == DAFSERR_NOENT)
 			continue;
-		if (!dafsd_readdir_fits(rd, entry))
+		if (!dafsd_readdir_keep(rd, entry))
 			return rd->count ? DAFS_STATUS_OK : dafsd_readdir_no_room(rd);
-		dafsd_readdir_keep(rd, entry);
 	}
 	*eof = !status;
 	/* what came before the error is good, and the client asks again */
@@ -269,9 +277,7 @@ static u32 dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd, const struct daf
 	status = dafsd_pseudo_lookup(NULL, &fh, &entry->name);
 	if (!status) {
 		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, &rd->names[rd->count]);
-		if (dafsd_readdir_fits(rd, entry))
-			dafsd_readdir_keep(rd, entry);
-		else
+		if (!dafsd_readdir_keep(rd, entry))
 			status = DAFSERR_TOOSMALL;
 	}
 	dafsd_fh_put(&fh);
