@@ -344,8 +344,9 @@ static int dafs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		dafs_chan_connect_failed(chan, -EHOSTUNREACH);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
+		/* a server that listens, and has no memory or room for a connection */
 		dafs_chan_connect_failed(chan, event->status == IB_CM_REJ_CONSUMER_DEFINED ?
-					 -EACCES : -ECONNREFUSED);
+					 -ENOMEM : -ECONNREFUSED);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		dafs_chan_opened(chan);
@@ -440,9 +441,9 @@ static int dafs_chan_establish(struct dafs_chan *chan, unsigned int timeout_ms)
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: the channel, open, or an ERR_PTR: -EHOSTUNREACH no route,
- * -ENODEV no RDMA device there, -ECONNREFUSED nobody listens, -EACCES refused
- * by the server, -ETIMEDOUT, -EXDEV not the device of @params->pd, -EOPNOTSUPP
- * the device lacks fast registration, -ENOMEM, -ERESTARTSYS.
+ * -ENODEV no RDMA device there, -ECONNREFUSED nobody listens, -ETIMEDOUT,
+ * -EXDEV not the device of @params->pd, -EOPNOTSUPP the device lacks fast
+ * registration, -ENOMEM here or refused by the server, -ERESTARTSYS.
  */
 struct dafs_chan *dafs_chan_connect(const struct dafs_chan_params *params,
 				    struct sockaddr *dst, struct sockaddr *src,

@@ -149,7 +149,7 @@ static void dafs_scale_connections_test(struct kunit *test)
 	dafs_fixture_params(test->param_value, &params);
 	dafs_fixture_server_param(test, &dafsd_max_sessions, 0);
 	ses = dafs_session_create(&params);
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EACCES), ses);
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), ses);
 	if (!IS_ERR(ses))
 		dafs_session_destroy(ses);
 }
