@@ -173,7 +173,9 @@ struct dafsd_chains {
  * @chains: of its requests; forgotten with the session (4.3.4)
  * @setup: held while a DAFSD_P_SETUP request is executed
  * @leaving: bit 0 set by the first DISCONNECT
- * @reaper: ends a session that does not authenticate or does not hang up
+ * @reaper: ends a session that does not authenticate, is cut off, or does not hang
+ *	up
+ * @requests_seen: what @requests was when @reaper looked last
  * @teardown: ends it; queued once, by the channel's end
  * @fence_id: fence_id_string, for the fencing procedures
  * @requests: requests answered
@@ -210,6 +212,7 @@ struct dafsd_session {
 	struct mutex setup;	/* see above */
 	unsigned long leaving;
 	struct delayed_work reaper;
+	s64 requests_seen;
 	struct work_struct teardown;
 	struct dafs_str fence_id;
 	atomic64_t requests;

@@ -141,6 +141,7 @@ static u32 dafsd_auth(struct dafsd_session *ses, const struct dafs_auth_req *req
 	*trusted = ses->trusted;
 	if (!dafsd_session_set_state(ses, DAFSD_SES_READY))
 		return DAFSERR_ILLEGAL_STATE;
+	dafsd_session_reap_in(ses, dafsd_lease_seconds);
 	dafsd_session_show_in_sysfs(ses);
 	return DAFS_STATUS_OK;
 }

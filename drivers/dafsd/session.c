@@ -4,12 +4,14 @@
  *
  * Every incoming connection gets a struct dafsd_session.  Its first request
  * makes it a session proper, or an optional channel of another one (BOUND).
+ * One that is cut off without a word is found by dafsd_session_look().
  * It ends in one place, dafsd_session_teardown(), whatever the reason: the
  * channel's end queues that work.  The channel itself is freed with the last
  * reference, because RDMA reads for a session run on a channel bound to it.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include "dafsd.h"
 
 /* A session has up to three connections; some more are coming and going. */
@@ -100,6 +102,7 @@ void dafsd_session_put(struct dafsd_session *ses)
 {
 	kref_put(&ses->ref, dafsd_session_release);
 }
+EXPORT_SYMBOL_IF_KUNIT(dafsd_session_put);
 
 /**
  * dafsd_session_find() - the session with an id
@@ -125,6 +128,7 @@ struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id)
 	spin_unlock(&dafsd_sessions_lock);
 	return found;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
 
 /**
  * dafsd_session_new_id() - an id that no session ever had
@@ -208,19 +212,44 @@ static const struct dafs_chan_ops dafsd_chan_ops = {
 	.closed = dafsd_chan_closed,
 };
 
+/*
+ * Ends a session that was cut off without a word.  Its client may live and have
+ * another, so the lease does not tell; and it may be idle here, so silence alone
+ * does not, either.
+ */
+static void dafsd_session_look(struct dafsd_session *ses)
+{
+	s64 requests = atomic64_read(&ses->requests);
+
+	if (requests == ses->requests_seen && !dafs_chan_probe(ses->chan)) {
+		dafs_chan_fail(ses->chan, DAFS_CLOSE_TIMEOUT);
+		return;
+	}
+	ses->requests_seen = requests;
+	/* not sooner than DISCONNECT wants it */
+	queue_delayed_work(dafsd_wq, &ses->reaper, dafsd_lease_seconds * HZ);
+}
+
 static void dafsd_session_reap(struct work_struct *work)
 {
 	struct dafsd_session *ses = container_of(to_delayed_work(work),
 						 struct dafsd_session, reaper);
 
-	if (READ_ONCE(ses->state) != DAFSD_SES_READY &&
-	    READ_ONCE(ses->state) != DAFSD_SES_BOUND)
+	switch (READ_ONCE(ses->state)) {
+	case DAFSD_SES_READY:
+		dafsd_session_look(ses);
+		break;
+	case DAFSD_SES_BOUND:	/* ends with its session */
+		break;
+	default:
 		dafs_chan_fail(ses->chan, DAFS_CLOSE_TIMEOUT);
+	}
 }
 
 /**
- * dafsd_session_reap_in() - end a session soon unless it becomes ready
- * @ses: the session
+ * dafsd_session_reap_in() - look soon whether a session has a reason to be there
+ * @ses: the session; it ends then unless it is ready and its client's hardware
+ *	answers
  * @seconds: how soon
  */
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds)

@@ -159,14 +159,15 @@ static void dafs_qp_event(struct ib_event *event, void *context)
 /*
  * All numbers of a connection come from here: what the owner wants, cut to
  * what the device can do.  A request takes one send entry, and with memory two
- * more for each region.
+ * more for each region; a probe takes one.
  */
 static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_chan_params *p)
 {
 	const struct ib_device_attr *attr = &chan->id->device->attrs;
 	struct dafs_chan_limits *lim = &chan->limits;
 	u32 per_request = 1 + (p->mrs ? 2 * DAFS_MEM_MRS : 0);
-	u32 room = attr->max_qp_wr - 1 - DAFS_SPARE_RQSTS;
+	u32 others = DAFS_SPARE_RQSTS + DAFS_PROBES;
+	u32 room = attr->max_qp_wr - 1 - others;
 
 	if (p->mrs && !(attr->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return -EOPNOTSUPP;
@@ -175,7 +176,7 @@ static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_cha
 	lim->depth = min_t(u32, p->depth, room / per_request);
 	if (!lim->depth)
 		return -EOPNOTSUPP;
-	lim->sq = lim->depth * per_request + DAFS_SPARE_RQSTS;
+	lim->sq = lim->depth * per_request + others;
 	lim->rq = lim->depth + 2;
 	lim->mrs = p->mrs;
 	lim->mr_pages = min_t(u32, attr->max_fast_reg_page_list_len,

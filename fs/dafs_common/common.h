@@ -11,6 +11,11 @@ void dafs_chan_opened(struct dafs_chan *chan);
 /* msg.c */
 void dafs_chan_free_msgs(struct dafs_chan *chan);
 
+/* probe.c */
+
+/* At a time on one channel */
+#define DAFS_PROBES	1
+
 /* slot.c */
 int dafs_calls_init(void);
 void dafs_calls_exit(void);

@@ -288,11 +288,15 @@ static void lease_thaw(void *sb)
 	thaw_super(sb, FREEZE_HOLDER_KERNEL);
 }
 
-/* A MKDIR that is not answered before the file system is thawed. */
-static void lease_ask_frozen(struct kunit *test, struct dafs_fixture *fix,
-			     struct lease_client *client)
+static void lease_freeze(struct kunit *test, struct super_block *sb)
 {
-	struct super_block *sb = fix->path.mnt->mnt_sb;
+	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lease_thaw, sb));
+}
+
+/* A MKDIR, sent without waiting for the response */
+static void lease_ask(struct kunit *test, struct dafs_fixture *fix, struct lease_client *client)
+{
 	struct dafs_create_args args = {
 		.filehandle = fix->dir,
 		.component = dafs_test_str("new"),
@@ -303,28 +307,94 @@ static void lease_ask_frozen(struct kunit *test, struct dafs_fixture *fix,
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	memcpy(hdr.cred_handle, client->handle, sizeof(hdr.cred_handle));
-	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lease_thaw, sb));
 	KUNIT_ASSERT_EQ(test, 0, raw_send(client->conn, buf,
 					  raw_encode(client->conn, &hdr, &args, buf)));
-	KUNIT_EXPECT_NULL(test, raw_recv(client->conn, 3 * LEASE_SHORT * MSEC_PER_SEC));
-	kunit_release_action(test, lease_thaw, sb);
 }
 
 /* A client that waits for the server is not silent, however long it takes. */
 static void dafs_lease_busy_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
+	struct super_block *sb = fix->path.mnt->mnt_sb;
 	struct lease_client client;
 	struct raw_msg *msg;
 
 	lease_connect(test, &client, NULL, test->param_value);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
-	lease_ask_frozen(test, fix, &client);
+	lease_freeze(test, sb);
+	lease_ask(test, fix, &client);
+	KUNIT_EXPECT_NULL(test, raw_recv(client.conn, 3 * LEASE_SHORT * MSEC_PER_SEC));
+	kunit_release_action(test, lease_thaw, sb);
 	msg = raw_recv(client.conn, RAW_WAIT_MS);
 	KUNIT_EXPECT_NOT_NULL(test, msg);
 	kfree(msg);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_read(&client));
+}
+
+/* Nothing answers the server any more on this connection, and nobody tells it. */
+static void lease_cut(struct kunit *test, struct lease_client *client)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	KUNIT_ASSERT_EQ(test, 0, ib_modify_qp(client->conn->id->qp, &attr, IB_QP_STATE));
+}
+
+static bool lease_has_session(const struct lease_client *client)
+{
+	struct dafsd_session *ses;
+
+	ses = dafsd_session_find(&client->login.res.connect.session_id);
+	if (ses)
+		dafsd_session_put(ses);
+	return ses;
+}
+
+/*
+ * A session that was cut off ends, although its client lives and has others: one
+ * that speaks, and one that is as silent but was not cut off.  No state is lost.
+ */
+static void dafs_lease_cut_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct lease_client cut, talks, idle;
+
+	lease_connect(test, &cut, "cut off", test->param_value);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&cut, fix, "file"));
+	lease_connect(test, &idle, "cut off", test->param_value);
+	lease_connect(test, &talks, "cut off", test->param_value);
+	KUNIT_EXPECT_TRUE(test, lease_has_session(&cut));
+	lease_cut(test, &cut);
+	while (lease_has_session(&cut) && time_before(jiffies, end)) {
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(talks.conn, DAFS_PROC_NULL, NULL, NULL));
+		msleep(50 * LEASE_SHORT);
+	}
+	KUNIT_EXPECT_FALSE(test, lease_has_session(&cut));
+	KUNIT_EXPECT_TRUE(test, lease_has_session(&idle));
+	talks.open = cut.open;
+	memcpy(talks.handle, cut.handle, sizeof(talks.handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_read(&talks));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_close(&talks));
+}
+
+/* A client that was cut off before its response came does not wait for ever. */
+static void dafs_lease_cut_busy_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
+	struct super_block *sb = fix->path.mnt->mnt_sb;
+	struct lease_client client;
+	struct dafs_open_res res;
+
+	lease_connect(test, &client, NULL, test->param_value);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
+	lease_freeze(test, sb);
+	lease_ask(test, fix, &client);
+	lease_cut(test, &client);
+	kunit_release_action(test, lease_thaw, sb);
+	res = lease_wait(test, fix);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	KUNIT_EXPECT_FALSE(test, lease_has_session(&client));
 }
 
 static struct kunit_case dafs_lease_cases[] = {
@@ -333,6 +403,8 @@ static struct kunit_case dafs_lease_cases[] = {
 	KUNIT_CASE_SLOW(dafs_lease_idle_test),
 	KUNIT_CASE_SLOW(dafs_lease_any_request_test),
 	KUNIT_CASE_SLOW(dafs_lease_busy_test),
+	KUNIT_CASE_PARAM(dafs_lease_cut_test, dafs_flavours_gen),
+	KUNIT_CASE_SLOW(dafs_lease_cut_busy_test),
 	{}
 };
 

@@ -201,6 +201,8 @@ struct dafs_chan_limits {
  * @order_known: @swab is settled (a server learns it from the first request)
  * @cksum: messages carry checksums (3.2.5)
  * @mr_wait: woken when a memory region is given back
+ * @probe: completion of a probe
+ * @probing: it has not come yet
  * @debug_id: number in trace points
  * @peer: address of the other side
  */
@@ -231,6 +233,8 @@ struct dafs_chan {
 	bool order_known;
 	bool cksum;
 	wait_queue_head_t mr_wait;
+	struct ib_cqe probe;
+	bool probing;
 	u32 debug_id;
 	struct sockaddr_storage peer;
 };
@@ -248,6 +252,9 @@ void dafs_chan_quiesce(struct dafs_chan *chan);
 void dafs_chan_destroy(struct dafs_chan *chan);
 bool dafs_chan_is_open(const struct dafs_chan *chan);
 const char *dafs_close_reason_name(enum dafs_close_reason reason);
+
+/* probe.c */
+bool dafs_chan_probe(struct dafs_chan *chan);
 
 /**
  * struct dafs_listener - one address that a server listens on

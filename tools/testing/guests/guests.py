@@ -18,6 +18,8 @@ from machine import Machine, MachineError
 ADDR4 = "10.9.0.1"
 ADDR6 = "fd09::1"
 MEGABYTES = 16
+LEASE = 20
+SESSIONS = "ls /sys/fs/dafsd | wc -l"
 # sync_file_range(2) of descriptor 4: sends what is dirty, and does not commit.
 WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
               "CDLL(None).sync_file_range(4, c_longlong(0), c_longlong(0), 7)")
@@ -73,7 +75,7 @@ def must(name, machine, command):
 def serve(server):
     must("the server exports its disk", server,
          "mkdir -p /srv/data && mount -t ext4 /dev/vda /srv/data && "
-         "modprobe dafsd exports=/srv/data:no_root_squash")
+         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE}")
 
 
 def mount(client):
@@ -98,6 +100,12 @@ def check_written(server, client, name):
     TAP.run("the writer finishes", client, "wait $writer", 240)
     TAP.same("its data is at the server", digest(server, f"/srv/data/{name}"),
              digest(client, "/tmp/random"))
+
+
+def check_sessions_end(server):
+    """Each mount has one; what was cut off without a word is found out."""
+    TAP.run("the server ends sessions that were cut off", server,
+            f"until [ $({SESSIONS}) = 2 ]; do sleep 1; done", 8 * LEASE)
 
 
 def test_data(server, client):
@@ -134,6 +142,23 @@ def test_link_lost(server, client):
     client.link(True)
     check_written(server, client, "link")
     TAP.run("the other mount goes on", client, "stat -f /mnt/six")
+    check_sessions_end(server)
+
+
+def test_session_lost(server, client):
+    """The client gives a connection up, and the server is not told."""
+    client.sh("mount -o remount,timeo=20 /mnt/four")
+    server.link(False)
+    client.sh("stat -f /mnt/four & waits=$!")
+    time.sleep(8)
+    TAP.run("the client waits", client, "kill -0 $waits")
+    server.link(True)
+    TAP.run("and goes on", client, "wait $waits")
+    TAP.run("on another session", server, f"[ $({SESSIONS}) -gt 2 ]")
+    check_sessions_end(server)
+    TAP.run("the mount goes on", client,
+            "stat -f /mnt/four && mount -o remount,timeo=100 /mnt/four")
+    TAP.same("on the same session", said(server, SESSIONS), "2")
 
 
 def test_server_lost(server, client):
@@ -184,8 +209,8 @@ def test_all(server, client):
     serve(server)
     mount(client)
     make_random(client)
-    for test in (test_data, test_close_to_open, test_link_lost, test_server_lost,
-                 test_client_lost):
+    for test in (test_data, test_close_to_open, test_link_lost, test_session_lost,
+                 test_server_lost, test_client_lost):
         test(server, client)
     finish("umount", client, "umount /mnt/four /mnt/six")
     finish("fsck of the export", server,
