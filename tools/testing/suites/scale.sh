@@ -116,6 +116,18 @@ tap_fails "no more sessions than may be" mount_dafs one /mnt/one
 tap_run "what is there goes on" cat /mnt/dafs/many/1
 echo 2 >/sys/module/dafsd/parameters/max_sessions
 tap_run "with room for it another session is made" mount_dafs one /mnt/one
+umount /mnt/one
+
+# The server ends a session when it hears that the client has.
+mount_soon()
+{
+	for _ in $(seq 50); do
+		! mount_dafs one /mnt/one || return 0
+		sleep 0.2
+	done
+	return 1
+}
+tap_run "one that has ended leaves its room" mount_soon
 umount /mnt/one /mnt/dafs
 rm -r /srv/ram/many
 modprobe -r dafsd

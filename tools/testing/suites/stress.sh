@@ -78,12 +78,20 @@ members()
 	done | tr ' ' '\n' | sort -u
 }
 
+finish()
+{
+	umount /mnt/dafs
+	tap_run "fsck of the export" sh -c \
+		"modprobe -r dafsd; umount /srv/data && e2fsck -f -n /dev/ram0"
+	tap_done
+}
+
 # shellcheck disable=SC2046 # options and their values
 for name; do
 	tap_run "$name" stress $REMOTE 3 --"$name" 1 $(sizes "$name")
 	tap_run "$name on ext4" stress $LOCAL 3 --"$name" 1 $(sizes "$name")
 done
-[ $# = 0 ] || tap_done
+[ $# = 0 ] || finish
 
 all=
 for name in $(members); do
@@ -105,7 +113,4 @@ done
 # shellcheck disable=SC2086 # options and their values
 tap_run "all at once" stress $REMOTE 5 $all
 
-umount /mnt/dafs
-tap_run "fsck of the export" sh -c \
-	"modprobe -r dafsd; umount /srv/data && e2fsck -f -n /dev/ram0"
-tap_done
+finish
