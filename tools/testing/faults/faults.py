@@ -22,6 +22,7 @@ import mmap
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -33,8 +34,11 @@ PAGE = mmap.PAGESIZE
 SMALL = 3000
 LARGE = 100000
 MOUNT = "/mnt/fault"
+ROOT = "/mnt/root"                              # all exports
+SESSIONS = "/sys/fs/dafsd"
 OPTIONS = os.environ.get("FAULT_OPTIONS", "max_requests=2,actimeo=0")
 MS_REMOUNT = 32
+MNT_DETACH = 2
 AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400
 DELETE_MODULE, FINIT_MODULE = 176, 313          # numbers of x86-64
 EXPORTS = os.environ.get("FAULT_EXPORTS", "exports=/srv/data:no_root_squash")
@@ -59,12 +63,13 @@ def libc(name, *args):
         raise OSError(code, os.strerror(code))
 
 
-def mount(options=OPTIONS, flags=0):
-    libc("mount", b"10.9.0.1:/data", MOUNT.encode(), b"dafs", flags, options.encode())
+def mount(options=OPTIONS, flags=0, export="data", where=MOUNT):
+    libc("mount", f"10.9.0.1:/{export}".encode(), where.encode(), b"dafs", flags,
+         options.encode())
 
 
-def umount():
-    libc("umount2", MOUNT.encode(), 0)
+def umount(where=MOUNT):
+    libc("umount2", where.encode(), 0)
 
 
 def read_file(path):
@@ -79,12 +84,36 @@ def write_file(path, data):
 
 def opens():
     """Files that clients have open at the server."""
-    top = "/sys/fs/dafsd"
-    return sum(int(inject.get(f"{top}/{session}/opens")) for session in os.listdir(top))
+    return sum(int(inject.get(f"{SESSIONS}/{session}/opens"))
+               for session in os.listdir(SESSIONS))
+
+
+def resources():
+    """What both sides have of the RDMA device, in the words of rdma(8)."""
+    said = subprocess.run(["rdma", "resource", "show"], check=True, capture_output=True,
+                          text=True)
+    return said.stdout.partition(": rx0: ")[2].strip()
+
+
+def wait_for(look, want, what, seconds=20):
+    """What goes away does so in a work queue."""
+    end = time.monotonic() + seconds
+    while (got := look()) != want and time.monotonic() < end:
+        time.sleep(0.1)
+    expect(got, want, what)
 
 
 def forget():
     inject.put("/proc/sys/vm/drop_caches", 3)
+
+
+def on_disk(path, data):
+    """A file that nobody has in memory."""
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    forget()
 
 
 class Round:
@@ -176,12 +205,7 @@ class Round:
         expect(read_file(there), b"well", "written")
         os.unlink(here)
         expect(os.path.exists(there), False, "unlinked")
-        for _ in range(20):
-            left = opens()
-            if not left:
-                break
-            time.sleep(0.1)
-        expect(left, 0, "files open at the server")
+        wait_for(opens, 0, "files open at the server")
 
 
 # ---- names
@@ -247,6 +271,19 @@ def case_lookup(at):
     expect((found or os.stat(f"{here}/b/c")).st_ino, os.stat(f"{there}/b/c").st_ino, "c")
     at.attempt(os.access, f"{here}/b", os.W_OK)
     at.attempt(os.statvfs, here)
+
+
+def case_attributes(at):
+    here, there = at.paths("file")
+    write_file(there, pattern(SMALL, 1))
+    os.chmod(there, 0o640)
+    os.stat(here)
+    seen = at.attempt(os.stat, here)
+    expect((seen or os.stat(here)).st_mode, os.stat(there).st_mode, "mode")
+    at.attempt(os.statvfs, at.client)
+    with open(here, "rb") as file:
+        seen = at.attempt(os.fstat, file.fileno())
+        expect((seen or os.fstat(file.fileno())).st_size, SMALL, "size")
 
 
 def case_readdir(at):
@@ -330,6 +367,20 @@ def case_tmpfile(at):
     at.agree()
     if os.path.exists(there):
         expect(read_file(there), b"nameless", "data of what had no name")
+
+
+def case_unlink_open(at):
+    here, there = at.paths("file")
+    with open(here, "w+b", buffering=0) as file:
+        file.write(b"still")
+        at.attempt(os.unlink, here)
+        at.agree()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(here)
+        expect(os.path.exists(there), False, "unlinked")
+        if at.attempt(file.write, b" there") is not None:
+            file.seek(0)
+            expect(file.read(), b"still there", "without a name")
 
 
 # ---- data
@@ -445,7 +496,7 @@ def case_append_large(at):
 def case_read(at, size=SMALL):
     here, there = at.paths("file")
     data = pattern(size, 3)
-    write_file(there, data)
+    on_disk(there, data)
     fd = os.open(here, os.O_RDONLY)
     got = at.attempt(os.pread, fd, size, 0)
     if got is not None:
@@ -461,7 +512,7 @@ def case_read_large(at):
 def case_sendfile(at):
     here, there = at.paths("file")
     data = pattern(LARGE, 5)
-    write_file(there, data)
+    on_disk(there, data)
     with open(here, "rb") as source, open("/tmp/copy", "wb") as copy:
         count = at.attempt(os.sendfile, copy.fileno(), source.fileno(), 0, LARGE)
     if count is not None:
@@ -471,7 +522,7 @@ def case_sendfile(at):
 def case_map(at):
     here, there = at.paths("file")
     data = bytearray(pattern(LARGE, at.number))
-    write_file(there, data)
+    on_disk(there, data)
     with open(here, "r+b") as file:
         def look():
             with mmap.mmap(file.fileno(), LARGE) as memory:
@@ -497,15 +548,16 @@ def mounted(at):
 
 
 def case_mount(at):
-    os.makedirs(MOUNT, exist_ok=True)
+    before = resources()
     if at.attempt(mount, may=MOUNT_MAY) is None and at.errors:
         mount()
     mounted(at)
     umount()
+    wait_for(resources, before, "left of a mount")
 
 
 def case_umount(at):
-    os.makedirs(MOUNT, exist_ok=True)
+    before = resources()
     mount()
     fd = os.open(f"{MOUNT}/left{at.number}", os.O_CREAT | os.O_WRONLY)
     os.write(fd, b"behind")
@@ -513,10 +565,10 @@ def case_umount(at):
     os.unlink(f"{MOUNT}/left{at.number}")
     at.attempt(umount)
     expect(at.errors, [], "umount has no excuse")
+    wait_for(resources, before, "left of a mount")
 
 
 def case_remount(at):
-    os.makedirs(MOUNT, exist_ok=True)
     mount()
     at.attempt(mount, "soft,timeo=50", MS_REMOUNT)
     mounted(at)
@@ -526,7 +578,79 @@ def case_remount(at):
 # A connection that could not be made. ENFILE is what soft-RoCE says if it gets no
 # socket.
 MOUNT_MAY = {errno.ENFILE, errno.ENOTCONN, errno.ECONNREFUSED, errno.ECONNRESET,
-             errno.EACCES, errno.ENOBUFS, errno.ETIMEDOUT}
+             errno.ENOBUFS, errno.ETIMEDOUT}
+
+
+def recovered(at, lose):
+    """A file that is open, and what is written to it, outlives a connection."""
+    before = resources()
+    mount()
+    at.client = MOUNT
+    here, there = at.paths(f"lost{at.number}")
+    data = pattern(LARGE, at.number)
+    with open(here, "w+b", buffering=0) as file:
+        file.write(data)
+        libc("sync_file_range", file.fileno(), ctypes.c_int64(0), ctypes.c_int64(0), 7)
+
+        def go_on():
+            lose()
+            os.stat(here)
+            os.fsync(file.fileno())
+
+        at.attempt(go_on)
+        if not at.errors:
+            expect(read_file(there) == data, True, "what was written before")
+        # a session that there was no memory for is not shown
+        expect(opens(), len(os.listdir(SESSIONS)), "the file is open")
+        os.pwrite(file.fileno(), data, 0)
+        os.fsync(file.fileno())
+        expect(read_file(there) == data, True, "written after")
+    at.healthy()
+    umount()
+    os.unlink(there)
+    wait_for(resources, before, "left of a connection")
+
+
+def case_reconnect(at):
+    """Both sides lose their device under a connection."""
+    def lose():
+        subprocess.run(["rdma", "link", "delete", "rx0"], check=True)
+        subprocess.run(["rdma", "link", "add", "rx0", "type", "rxe", "netdev", "dum0"],
+                       check=True)
+
+    recovered(at, lose)
+
+
+def case_restart(at):
+    def lose():
+        unload("dafsd")
+        load("dafsd", EXPORTS)
+
+    recovered(at, lose)
+
+
+def case_export(at):
+    """An export comes and goes while a file of it is open."""
+    top = f"/sys/kernel/config/dafsd/exports/o{at.number}"
+    here = f"{ROOT}/out/{at.number}"
+    write_file(f"{at.server}/file", b"well")
+    os.mkdir(top)
+    inject.put(f"{top}/path", at.server)
+    inject.put(f"{top}/name", f"out/{at.number}")
+    mount(export="", where=ROOT)
+    for _ in range(2):
+        at.attempt(inject.put, f"{top}/enable", 1)
+        at.attempt(os.listdir, os.path.dirname(here))
+        at.attempt(os.stat, here)
+        at.attempt(read_file, f"{here}/file")
+        with open(f"{here}/file", "rb") as file:
+            expect(file.read(), b"well", "of the export")
+            at.attempt(inject.put, f"{top}/enable", 0)
+            expect(opens(), 0, "files open in no export")
+        with contextlib.suppress(FileNotFoundError):
+            umount(here)
+    umount(ROOT)
+    os.rmdir(top)
 
 
 def case_user(at):
@@ -534,13 +658,31 @@ def case_user(at):
     here, there = at.paths("shared")
     os.mkdir(there)
     os.chmod(there, 0o777)
-    os.setresuid(1000 + at.number, 1000 + at.number, 0)
-    try:
-        at.attempt(os.mkdir, f"{here}/mine")
-    finally:
-        os.setresuid(0, 0, 0)
+
+    def make():
+        os.setresuid(1000 + at.number, 1000 + at.number, 0)
+        try:
+            os.mkdir(f"{here}/mine")
+        finally:
+            os.setresuid(0, 0, 0)
+
+    at.attempt(make)
     if os.path.exists(f"{there}/mine"):
         expect(os.stat(f"{there}/mine").st_uid, 1000 + at.number, "owner")
+
+
+def case_users(at):
+    """So many of them that the server's table of credentials grows."""
+    def look():
+        for user in range(70):
+            os.setresuid(1000 + user, 1000 + user, 0)
+            try:
+                os.access(at.client, os.R_OK, effective_ids=True)
+            finally:
+                os.setresuid(0, 0, 0)
+
+    at.attempt(look)
+    at.agree()
 
 
 def case_sysfs(at):
@@ -596,20 +738,35 @@ def case_modules(at):
         unload(name)
 
 
-BARE = {"modules"}          # no mount is needed for these
+BARE = {"reconnect", "restart", "modules"}      # no other mount may be there
 # Not each allocation, but each so many, unless FAULT_ALL is set: what makes a
 # session, or looks at many files, allocates the same again and again.
-STEP = {} if os.environ.get("FAULT_ALL") else {
+STEP = {
     "mount": 5, "modules": 5, "readdir": 7, "crossing": 3, "lookup": 3,
     "symlink": 2, "write_large": 5, "commit": 5, "append_large": 5, "read_large": 5,
-    "sendfile": 5, "map": 5}
+    "sendfile": 5, "map": 5, "umount": 3}
+# Of both sides, and what has failed then waits for a time-out here and there.
+STEP_OF_THREADS = STEP | {
+    "mkdir": 2, "symlink": 3, "link": 2, "rename": 2, "create": 2, "create_excl": 2,
+    "setattr": 2, "tmpfile": 3, "user": 2, "users": 71, "write": 2, "write_sync": 2,
+    "write_close": 2, "write_large": 7, "commit": 7, "map": 11, "export": 13,
+    "mount": 53, "reconnect": 113, "restart": 113}
+
+
+def step(side, name):
+    if os.environ.get("FAULT_ALL"):
+        return 1
+    if side == "client":
+        return STEP.get(name, 1)
+    most = STEP_OF_THREADS.get(name, 1)
+    return most if side == "slab" else max(1, most // 8)      # pages are fewer
 
 
 def repeat(side, name, injection, client, server):
     """Returns how many allocations failed, how many calls, and what was wrong."""
     case = globals()[f"case_{name}"]
     failed = calls = wrong = 0
-    for number in range(1, 5000, STEP.get(name, 1)):
+    for number in range(1, 5000, step(side, name)):
         at = Round(injection, client, server, number)
         there = ""
         if name not in BARE:
@@ -633,14 +790,23 @@ def repeat(side, name, injection, client, server):
             wrong += 1
             if wrong > 3:
                 break
+            if os.path.ismount(MOUNT):
+                libc("umount2", MOUNT.encode(), MNT_DETACH)
     return failed, calls, wrong
 
 
 def main():
     side, client, server, *names = sys.argv[1:]
+    for where in MOUNT, ROOT:
+        os.makedirs(where, exist_ok=True)
     injection = inject.injection(side, names[0])
     for name in names:
         begin = time.monotonic()
+        if os.path.ismount(client):
+            if name in BARE:
+                umount(client)
+        elif name not in BARE:
+            mount(where=client)
         failed, calls, wrong = repeat(side, name, injection, client, server)
         print(f"{wrong} {side}, {name}: {failed} allocations fail, {calls} calls", flush=True)
         print(f"{side}, {name}: {time.monotonic() - begin:.1f} s", file=sys.stderr)

@@ -23,11 +23,13 @@ load_modules "${FAULT_EXPORTS#*=}"
 mount_dafs data /mnt/dafs max_requests=2,actimeo=0 || tap_bail "no mount"
 
 # shellcheck disable=SC2034 # used there
-names="mkdir mknod symlink link rename lookup readdir crossing setattr open
-	create create_excl tmpfile user"
+names="mkdir mknod symlink link rename lookup attributes readdir crossing setattr open
+	create create_excl unlink_open tmpfile user"
 # shellcheck disable=SC2034
 data="write write_large write_sync write_close commit direct direct_large append
 	append_large read read_large sendfile map"
+# shellcheck disable=SC2034
+sessions="users export umount mount reconnect restart"
 
 # fail SIDE CASE...: as in faults.py
 fail()
@@ -39,4 +41,11 @@ fail()
 	while read -r wrong said; do
 		tap_result "$wrong" "$said"
 	done </tmp/said
+}
+
+# fail_all SIDE CASE...: with nothing left out
+fail_all()
+{
+	export FAULT_ALL=1
+	fail "$@"
 }

@@ -3,17 +3,23 @@
 # Every allocation of a system call fails once: an error or none, and it goes on.
 # bed: um
 # timeout: 400
+#
+# faults:CASE has every one of its allocations fail, faults:all every one of all
+# cases, which takes long.
 
 # shellcheck source=tools/testing/faults/guest.sh
 . "$BED/../faults/guest.sh"
 
 # shellcheck disable=SC2086,SC2154 # lists of words, from there
-if [ $# != 0 ]; then
-	FAULT_ALL=1 fail client "$@"
-else
-	fail client $names $data sysfs configfs umount remount mount
-fi
+case "$*" in
+"") fail client $names $data sysfs configfs umount remount mount ;;
+all) fail_all client $names $data sysfs configfs umount remount mount ;;
+*) fail_all client "$@" ;;
+esac
 umount -R /mnt/dafs
 unload_modules
-[ $# != 0 ] || fail client modules
+case "$*" in
+"") fail client modules ;;
+all) fail_all client modules ;;
+esac
 tap_done
