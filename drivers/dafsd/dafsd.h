@@ -474,6 +474,7 @@ u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd
 void dafsd_fh_put(struct dafsd_fh *fh);
 u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire);
 u32 dafsd_fh_want_write(struct dafsd_fh *fh);
+void dafsd_fh_drop_write(struct dafsd_fh *fh);
 bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh);
 
 /* cred.c: whom a request acts for */
@@ -542,6 +543,7 @@ u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq);
 
 /* append.c */
 void dafsd_append_init(void);
+void dafsd_share_init(void);
 u32 dafsd_proc_append_inline(struct dafsd_rqst *rq);
 u32 dafsd_proc_append_direct(struct dafsd_rqst *rq);
 

@@ -207,8 +207,7 @@ u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct d
  */
 void dafsd_fh_put(struct dafsd_fh *fh)
 {
-	if (fh->wants_write)
-		mnt_drop_write(fh->exp->path.mnt);
+	dafsd_fh_drop_write(fh);
 	dput(fh->dentry);
 	if (fh->exp)
 		dafsd_export_put(fh->exp);
@@ -330,7 +329,7 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 
 /**
  * dafsd_fh_want_write() - ask to change the file system of a filehandle
- * @fh: filehandle; dafsd_fh_put() ends the permission
+ * @fh: filehandle; dafsd_fh_drop_write() or dafsd_fh_put() ends the permission
  *
  * Context: may sleep, for long when the file system is frozen.
  * Return: OK, or ROFS if the export, the mount or the pseudo root is read-only.
@@ -346,6 +345,19 @@ u32 dafsd_fh_want_write(struct dafsd_fh *fh)
 	err = mnt_want_write(fh->exp->path.mnt);
 	fh->wants_write = !err;
 	return dafs_errno_to_status(err);
+}
+
+/**
+ * dafsd_fh_drop_write() - give back what dafsd_fh_want_write() has got, if anything
+ * @fh: filehandle
+ *
+ * Context: may sleep.
+ */
+void dafsd_fh_drop_write(struct dafsd_fh *fh)
+{
+	if (fh->wants_write)
+		mnt_drop_write(fh->exp->path.mnt);
+	fh->wants_write = false;
 }
 
 static int dafsd_fid_encode(struct dentry *dentry, struct dafsd_fileid *id, int flags)

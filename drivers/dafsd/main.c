@@ -89,6 +89,7 @@ static int __init dafsd_init(void)
 	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
 	dafsd_new_instance();
 	dafsd_append_init();
+	dafsd_share_init();
 	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, 0);
 	if (!dafsd_wq)
 		return -ENOMEM;

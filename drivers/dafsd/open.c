@@ -7,8 +7,9 @@
  * filehandle.  What it reserves against others is in share.c, how it is found
  * and when it dies in state.c.  What I/O needs of it is read under RCU.
  *
- * Order of locks: lock of a directory, dafsd_file.lock, lock of the file's
- * inode; lock of the table of opens, dafsd_client.lock.
+ * Order of locks: gate of reservations; write access to the file system; lock of
+ * a directory, dafsd_file.lock, lock of the file's inode; lock of the table of
+ * opens, dafsd_client.lock.
  */
 #include <linux/filelock.h>
 #include <linux/slab.h>
@@ -73,7 +74,7 @@ static struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access)
 }
 
 /**
- * dafsd_open_done() - let go of a file that dafsd_open_find() returned
+ * dafsd_open_done() - let go of a file
  * @filp: the file
  *
  * The last reference closes it at once: a later request must not find the
@@ -264,6 +265,16 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 	return dafsd_open_new(rq, fh, wire, file, state_id);
 }
 
+/* Write access is had anew, because nobody may wait with it, see share.c. */
+static u32 dafsd_open_exclude(struct dafsd_fh *fh)
+{
+	bool wanted = fh->wants_write;
+
+	dafsd_fh_drop_write(fh);
+	dafsd_share_exclude(dafsd_fh_inode(fh));
+	return wanted ? dafsd_fh_want_write(fh) : DAFS_STATUS_OK;
+}
+
 /**
  * dafsd_open_add() - open a file, or add to what the owner has open (6.5.24)
  * @rq: OPEN; rq->args.open holds what is asked for, checked
@@ -272,22 +283,32 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
  * @flags: DAFSD_OPEN_*
  * @state_id: set
  *
+ * A reservation is granted when the I/O without an open that is under way has
+ * ended.
+ *
  * Context: may sleep; acts for the caller.
  * Return: OK; DENIED (E-74) or KEY_MISMATCH for a reservation of others;
  * RESOURCE; DELAY if the name has just been removed; STALE or STALE_CLIENTID if
  * the export or the client is going away; the status of the file system.
  */
-u32 dafsd_open_add(struct dafsd_rqst *rq, const struct dafsd_fh *fh, const struct dafs_fh *wire,
+u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
 		   unsigned int flags, struct dafs_opaque64 *state_id)
 {
 	struct dafsd_file *file = dafsd_file_get(dafsd_fh_inode(fh));
-	u32 status;
+	bool denies = rq->args.open.share_deny;
+	u32 status = DAFS_STATUS_OK;
 
 	if (!file)
 		return DAFSERR_RESOURCE;
-	mutex_lock(&file->lock);
-	status = dafsd_open_add_locked(rq, fh, wire, flags, file, state_id);
-	mutex_unlock(&file->lock);
+	if (denies)
+		status = dafsd_open_exclude(fh);
+	if (!status) {
+		mutex_lock(&file->lock);
+		status = dafsd_open_add_locked(rq, fh, wire, flags, file, state_id);
+		mutex_unlock(&file->lock);
+	}
+	if (denies)
+		dafsd_share_readmit(dafsd_fh_inode(fh));
 	dafsd_file_put(file);
 	return status;
 }
@@ -424,7 +445,7 @@ u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
 	return status;
 }
 
-static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct file **filp)
+static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct dafsd_use *use)
 {
 	struct inode *inode = dafsd_fh_inode(fh);
 	u32 status;
@@ -433,11 +454,14 @@ static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct fi
 	err = dafsd_file_permission(inode, access, 0);
 	if (err)
 		return dafs_errno_to_status(err);
-	status = dafsd_share_check_anonymous(inode, access);
+	status = dafsd_share_enter(inode, access, &use->gate);
 	if (status)
 		return status;
-	*filp = dafsd_fh_open(fh, access);
-	return IS_ERR(*filp) ? dafs_errno_to_status(PTR_ERR(*filp)) : DAFS_STATUS_OK;
+	use->filp = dafsd_fh_open(fh, access);
+	if (!IS_ERR(use->filp))
+		return DAFS_STATUS_OK;
+	dafsd_share_leave(use->gate);
+	return dafs_errno_to_status(PTR_ERR(use->filp));
 }
 
 static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh, u32 id, u32 access,
@@ -500,33 +524,48 @@ static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
  * @fh: the object, which need not be a regular file
  * @state_id: of an open, or a special one for I/O without (E-79)
  * @access: DAFS_OPEN_SHARE_ACCESS_* needed
- * @filp: set to a reference; end it by dafsd_open_done()
+ * @use: filled; end it by dafsd_open_end()
  *
  * Who opened the file keeps the right to use it as it was granted, like a
  * process its file descriptor; another user who comes with the same state-id
  * must have the right himself.
  *
- * Context: may sleep; acts for the caller.
+ * Context: may sleep; acts for the caller, who has no write access to the file
+ * system yet.
  * Return: OK; ISDIR, INVAL; ROFS; STALE_STATEID of another instance of the
  * server; EXPIRED; BAD_STATEID if it is not an open of that file by this
  * client; ACCES; LOCKED by a share reservation.
  */
 u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-		    const struct dafs_opaque64 *state_id, u32 access, struct file **filp)
+		    const struct dafs_opaque64 *state_id, u32 access, struct dafsd_use *use)
 {
 	u32 status = dafsd_open_check_regular(fh);
 	u32 id;
 
+	*use = (struct dafsd_use){};
 	if (status)
 		return status;
 	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && fh->exp->read_only)
 		return DAFSERR_ROFS;
 	if (dafsd_state_is_special(state_id))
-		return dafsd_open_anonymous(fh, access, filp);
+		return dafsd_open_anonymous(fh, access, use);
 	status = dafsd_state_split(state_id, &id);
 	if (!status)
-		status = dafsd_open_find_id(rq, fh, id, access, filp);
-	return status ?: dafsd_open_allow(*filp, access);
+		status = dafsd_open_find_id(rq, fh, id, access, &use->filp);
+	return status ?: dafsd_open_allow(use->filp, access);
+}
+
+/**
+ * dafsd_open_end() - the I/O is done
+ * @use: from dafsd_open_find()
+ *
+ * Context: may sleep.
+ */
+void dafsd_open_end(struct dafsd_use *use)
+{
+	dafsd_open_done(use->filp);
+	if (use->gate)
+		dafsd_share_leave(use->gate);
 }
 
 /*
@@ -557,20 +596,22 @@ static struct file *dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh
 
 static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			       const struct dafs_opaque64 *state_id, u32 access,
-			       struct dafsd_fh *fh, struct file **filp)
+			       struct dafsd_fh *fh, struct dafsd_use *use)
 {
 	u32 status;
 
-	*filp = dafsd_open_known(rq, wire, state_id, access, fh);
-	if (!*filp) {
+	*use = (struct dafsd_use){
+		.filp = dafsd_open_known(rq, wire, state_id, access, fh),
+	};
+	if (!use->filp) {
 		dafsd_fh_put(fh);
 		status = dafsd_fh_get(rq, wire, fh);
-		return status ?: dafsd_open_find(rq, fh, state_id, access, filp);
+		return status ?: dafsd_open_find(rq, fh, state_id, access, use);
 	}
 	status = dafsd_fh_squash(rq, fh->exp);
 	if (status)
-		dafsd_open_done(*filp);
-	return status ?: dafsd_open_allow(*filp, access);
+		dafsd_open_done(use->filp);
+	return status ?: dafsd_open_allow(use->filp, access);
 }
 
 /**
@@ -579,23 +620,23 @@ static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire
  * @wire: the object
  * @state_id: as in dafsd_open_find()
  * @access: likewise
- * @use: what to do; the file is good for as long as it runs
+ * @run: what to do; the file is good for as long as it runs
  *
  * Context: may sleep; acts for the caller.
- * Return: what @use returned; or that of dafsd_fh_get() or dafsd_open_find().
+ * Return: what @run returned; or that of dafsd_fh_get() or dafsd_open_find().
  */
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_opaque64 *state_id, u32 access,
-		   u32 (*use)(struct dafsd_rqst *rq, struct file *filp))
+		   u32 (*run)(struct dafsd_rqst *rq, struct file *filp))
 {
 	struct dafsd_fh fh = {};
-	struct file *filp;
+	struct dafsd_use use;
 	u32 status;
 
-	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &filp);
+	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &use);
 	if (!status) {
-		status = use(rq, filp);
-		dafsd_open_done(filp);
+		status = run(rq, use.filp);
+		dafsd_open_end(&use);
 	}
 	dafsd_fh_put(&fh);
 	return status;

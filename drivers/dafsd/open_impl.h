@@ -76,7 +76,10 @@ struct file *dafsd_file_borrow(struct dafsd_file *file);
 u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own, u32 access,
 		      u32 deny);
 u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args);
-u32 dafsd_share_check_anonymous(const struct inode *inode, u32 access);
+u32 dafsd_share_enter(const struct inode *inode, u32 access, struct rw_semaphore **gate);
+void dafsd_share_leave(struct rw_semaphore *gate);
+void dafsd_share_exclude(const struct inode *inode);
+void dafsd_share_readmit(const struct inode *inode);
 void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args);
 u32 dafsd_share_check_reduce(const struct dafsd_open *open,
 			     const struct dafs_open_downgrade_args *args);
@@ -84,7 +87,6 @@ void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrad
 void dafsd_share_drop(struct dafsd_open *open);
 
 /* state.c */
-bool dafsd_state_is_special(const struct dafs_opaque64 *state_id);
 u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id);
 int dafsd_state_reserve(struct dafsd_open *open);
 u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id);

@@ -130,27 +130,29 @@ u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 	return status;
 }
 
-/* Changing the size is writing: it takes an open, or the right to have one. */
+/*
+ * Changing the size is writing: it takes an open, or the right to have one, and
+ * that before write access to the file system.
+ */
 static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 			       const struct dafs_opaque64 *state_id,
 			       const struct dafs_fattr *attr, u64 which)
 {
 	u64 *done = &rq->res.setattr.attr_request_bitmap;
-	struct file *filp = NULL;
+	struct dafsd_use use = {};
 	u32 status;
 	int err;
 
-	status = dafsd_fh_want_write(fh);
-	if (status)
-		return status;
 	if (which & DAFS_FATTR_OBJECT_SIZE) {
-		status = dafsd_open_find(rq, fh, state_id, DAFS_OPEN_SHARE_ACCESS_WRITE, &filp);
+		status = dafsd_open_find(rq, fh, state_id, DAFS_OPEN_SHARE_ACCESS_WRITE, &use);
 		if (status)
 			return status;
 	}
-	status = dafsd_fattr_set(fh->dentry, attr, which, done);
-	if (filp)
-		dafsd_open_done(filp);
+	status = dafsd_fh_want_write(fh);
+	if (!status)
+		status = dafsd_fattr_set(fh->dentry, attr, which, done);
+	if (use.filp)
+		dafsd_open_end(&use);
 	if (!*done)
 		return status;
 	err = dafsd_commit_metadata(dafsd_fh_inode(fh));

@@ -138,11 +138,16 @@ static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len
 	return DAFS_STATUS_OK;
 }
 
-/* Copying little is cheaper, and a checksum wants data that stays as it is. */
+/*
+ * Copying little is cheaper, and a checksum wants data that stays as it is.  So
+ * does who has no open: by the time the data leaves, a reservation may have been
+ * granted that keeps him from what is written then.
+ */
 static bool dafsd_read_may_borrow(const struct dafsd_rqst *rq, const struct file *filp, u32 len)
 {
 	return len >= DAFSD_BORROW_MIN && !rq->ses->opts.use_checksums &&
-	       filp->f_op->splice_read;
+	       filp->f_op->splice_read &&
+	       !dafsd_state_is_special(&rq->args.read_direct.state_id);
 }
 
 static u32 dafsd_read_direct(struct dafsd_rqst *rq, struct file *filp)

@@ -73,7 +73,7 @@ static u32 dafsd_open_check_type(const struct dentry *dentry)
 }
 
 /* Filehandle, state-id and all else that OPEN tells of the file itself */
-static u32 dafsd_open_file(struct dafsd_rqst *rq, const struct dafsd_fh *fh, unsigned int flags)
+static u32 dafsd_open_file(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned int flags)
 {
 	struct dafs_open_res *res = &rq->res.open;
 	u32 status;

@@ -5,14 +5,45 @@
  *
  * A struct dafsd_file stands for an inode that somebody has open or is just
  * removing.  Its mutex makes checking the reservations and acting on the result
- * one step.
+ * one step.  I/O without an open is no such step: a gate keeps it and the grant
+ * of a reservation apart.
  */
+#include <linux/hash.h>
 #include <linux/hashtable.h>
+#include <linux/rwsem.h>
 #include <linux/slab.h>
 #include "open_impl.h"
 
 static DEFINE_HASHTABLE(dafsd_files, 10);
 static DEFINE_SPINLOCK(dafsd_files_lock);
+
+#define DAFSD_SHARE_GATE_BITS	6
+
+/*
+ * By inode: held shared by I/O without an open, from the check of reservations
+ * until it is done, and exclusively to grant a reservation.  Outside of
+ * dafsd_file.lock, and of write access to the file system, for which I/O may have
+ * to wait.
+ */
+static struct rw_semaphore dafsd_share_gates[1 << DAFSD_SHARE_GATE_BITS];
+
+static struct rw_semaphore *dafsd_share_gate(const struct inode *inode)
+{
+	return &dafsd_share_gates[hash_ptr(inode, DAFSD_SHARE_GATE_BITS)];
+}
+
+/**
+ * dafsd_share_init() - get ready for opens, and for I/O without
+ *
+ * Context: before the first request.
+ */
+void dafsd_share_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(dafsd_share_gates); i++)
+		init_rwsem(&dafsd_share_gates[i]);
+}
 
 static struct dafsd_file *dafsd_file_lookup(const struct inode *inode)
 {
@@ -187,17 +218,8 @@ u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_
 	return DAFS_STATUS_OK;
 }
 
-/**
- * dafsd_share_check_anonymous() - may somebody without an open do I/O? (E-80)
- * @inode: the file
- * @access: DAFS_OPEN_SHARE_ACCESS_* needed
- *
- * Without an open, reservations hold against everybody.
- *
- * Context: may sleep.
- * Return: OK or LOCKED.
- */
-u32 dafsd_share_check_anonymous(const struct inode *inode, u32 access)
+/* Without an open, reservations hold against everybody. */
+static u32 dafsd_share_check_anonymous(const struct inode *inode, u32 access)
 {
 	struct dafsd_file *file = dafsd_file_find(inode);
 	u32 status;
@@ -209,6 +231,60 @@ u32 dafsd_share_check_anonymous(const struct inode *inode, u32 access)
 	mutex_unlock(&file->lock);
 	dafsd_file_put(file);
 	return status ? DAFSERR_LOCKED : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_share_enter() - may somebody without an open do I/O? (E-80)
+ * @inode: the file
+ * @access: DAFS_OPEN_SHARE_ACCESS_* needed
+ * @gate: set on success; until it is given to dafsd_share_leave() nobody is
+ *	granted a reservation
+ *
+ * Context: may sleep; has no write access to the file system yet.
+ * Return: OK or LOCKED.
+ */
+u32 dafsd_share_enter(const struct inode *inode, u32 access, struct rw_semaphore **gate)
+{
+	struct rw_semaphore *sem = dafsd_share_gate(inode);
+	u32 status;
+
+	down_read(sem);
+	status = dafsd_share_check_anonymous(inode, access);
+	if (status)
+		up_read(sem);
+	else
+		*gate = sem;
+	return status;
+}
+
+/**
+ * dafsd_share_leave() - I/O without an open is done
+ * @gate: from dafsd_share_enter()
+ */
+void dafsd_share_leave(struct rw_semaphore *gate)
+{
+	up_read(gate);
+}
+
+/**
+ * dafsd_share_exclude() - before a reservation: wait for I/O without an open
+ * @inode: the file; none begins until dafsd_share_readmit()
+ *
+ * Context: may sleep; has no write access to the file system, because the I/O may
+ * be waiting for one that is being frozen, which waits for who has it.
+ */
+void dafsd_share_exclude(const struct inode *inode)
+{
+	down_write(dafsd_share_gate(inode));
+}
+
+/**
+ * dafsd_share_readmit() - the reservation is granted, or not
+ * @inode: the file of dafsd_share_exclude()
+ */
+void dafsd_share_readmit(const struct inode *inode)
+{
+	up_write(dafsd_share_gate(inode));
 }
 
 /**

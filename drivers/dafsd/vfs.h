@@ -228,21 +228,33 @@ bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_opaque
 
 struct dafsd_file;
 
-u32 dafsd_open_add(struct dafsd_rqst *rq, const struct dafsd_fh *fh, const struct dafs_fh *wire,
+/**
+ * struct dafsd_use - a file that a request reads from or writes to
+ * @filp: a reference
+ * @gate: of I/O without an open, see dafsd_share_enter(); otherwise NULL
+ */
+struct dafsd_use {
+	struct file *filp;
+	struct rw_semaphore *gate;
+};
+
+u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
 		   unsigned int flags, struct dafs_opaque64 *state_id);
 u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		     const struct dafs_opaque64 *state_id);
 u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq);
 u32 dafsd_open_downgrade(struct dafsd_rqst *rq);
 u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-		    const struct dafs_opaque64 *state_id, u32 access, struct file **filp);
+		    const struct dafs_opaque64 *state_id, u32 access, struct dafsd_use *use);
+void dafsd_open_end(struct dafsd_use *use);
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_opaque64 *state_id, u32 access,
-		   u32 (*use)(struct dafsd_rqst *rq, struct file *filp));
+		   u32 (*run)(struct dafsd_rqst *rq, struct file *filp));
 u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
 void dafsd_open_done(struct file *filp);
 
 /* state.c */
+bool dafsd_state_is_special(const struct dafs_opaque64 *state_id);
 void dafsd_opens_release_export(struct dafsd_export *exp);
 
 /* share.c */

@@ -4,7 +4,9 @@
  * without one, and what OPEN_DOWNGRADE gives up (4.4.1.2, 4.4.2, 6.5.26).
  */
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/workqueue.h>
 #include "open_test.h"
 
 #define DAFS_REMOVER_ROUNDS	40
@@ -477,6 +479,107 @@ static void dafs_anonymous_test(struct kunit *test)
 }
 
 /**
+ * struct dafs_later - a request whose answer the test does not wait for at once
+ * @work: sends it
+ * @test: the test
+ * @ses: the session
+ * @args: of OPEN
+ * @fh: its directory, or the file of WRITE
+ * @open: what OPEN answered
+ * @status: likewise, or WRITE
+ */
+struct dafs_later {
+	struct work_struct work;
+	struct kunit *test;
+	struct dafs_session *ses;
+	struct dafs_open_args args;
+	struct dafs_fh fh;
+	struct dafs_open_res open;
+	u32 status;
+};
+
+static struct dafs_later *dafs_later(struct kunit *test, struct dafs_session *ses,
+				     work_func_t func)
+{
+	struct dafs_later *later = kunit_kzalloc(test, sizeof(*later), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, later);
+	INIT_WORK(&later->work, func);
+	later->test = test;
+	later->ses = ses;
+	return later;
+}
+
+static void dafs_later_write(struct work_struct *work)
+{
+	struct dafs_later *later = container_of(work, struct dafs_later, work);
+	static const struct dafs_opaque64 zero;
+
+	later->status = dafs_try_write(later->test, later->ses, &later->fh, &zero);
+}
+
+static void dafs_later_open(struct work_struct *work)
+{
+	struct dafs_later *later = container_of(work, struct dafs_later, work);
+
+	later->status = dafs_test_open(later->test, later->ses, dafs_test_me(), &later->fh, "file",
+				       &later->args, &later->open);
+}
+
+/*
+ * A WRITE without an open waits for the lock of its inode, which the test has;
+ * so OPEN is not answered before the test gives it back.  How long it looks
+ * matters only to a server that does answer.
+ */
+static void dafs_open_during_write(struct kunit *test, struct dafs_fixture *fix,
+				   struct dafs_session *ses, const struct dafs_open_args *args)
+{
+	struct dafs_later *write = dafs_later(test, ses, dafs_later_write);
+	struct dafs_later *open = dafs_later(test, fix->ses, dafs_later_open);
+	struct inode *inode;
+	struct path path;
+
+	write->fh = dafs_test_lookup(test, fix, "file");
+	open->fh = fix->dir;
+	open->args = *args;
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, "file", &path));
+	inode = d_inode(path.dentry);
+	inode_lock(inode);
+	queue_work(system_unbound_wq, &write->work);
+	while (!rwsem_is_contended(&inode->i_rwsem) && work_busy(&write->work))
+		msleep(20);
+	queue_work(system_unbound_wq, &open->work);
+	msleep(200);
+	KUNIT_EXPECT_TRUE_MSG(test, work_busy(&open->work), "granted while data is written");
+	inode_unlock(inode);
+	flush_work(&write->work);
+	flush_work(&open->work);
+	path_put(&path);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, write->status);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, open->status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open->open));
+}
+
+/* R-4.4.1.2-34: nor has anybody begun before it and goes on. */
+static void dafs_anonymous_under_way_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_open_args deny = dafs_test_open_args("owner", DAFS_RD,
+							 DAFS_OPEN_SHARE_DENY_WRITE);
+	struct dafs_open_args empty = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	dafs_open_during_write(test, fix, other, &deny);
+	dafs_expect_content(test, fix, "file", "wontent");
+	empty.share_deny = DAFS_OPEN_SHARE_DENY_WRITE;
+	empty.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
+	empty.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
+	dafs_open_during_write(test, fix, other, &empty);
+	dafs_expect_content(test, fix, "file", "");
+}
+
+/**
  * struct dafs_remover - makes and removes "file", again and again
  * @ses: its session
  * @dir: the directory
@@ -575,6 +678,7 @@ static struct kunit_case dafs_share_cases[] = {
 	KUNIT_CASE_PARAM(dafs_downgrade_state_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_downgrade_removed_test),
 	KUNIT_CASE_PARAM(dafs_anonymous_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_anonymous_under_way_test),
 	KUNIT_CASE(dafs_share_delete_race_test),
 	{}
 };
