@@ -34,22 +34,6 @@ static struct dafs_access_entry *dafs_access_find(struct dafs_inode *di,
 	return NULL;
 }
 
-/* Returns true with *granted set if the cache knows the user. */
-static bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u32 *granted)
-{
-	struct dafs_access_entry *entry;
-	bool known = false;
-
-	spin_lock(&di->lock);
-	entry = dafs_access_find(di, cred);
-	if (entry && time_before(jiffies, entry->expires)) {
-		*granted = entry->granted;
-		known = true;
-	}
-	spin_unlock(&di->lock);
-	return known;
-}
-
 static unsigned long dafs_access_timeo(const struct inode *inode)
 {
 	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
@@ -57,6 +41,23 @@ static unsigned long dafs_access_timeo(const struct inode *inode)
 	if (opts->noac)
 		return 0;
 	return S_ISDIR(inode->i_mode) ? opts->acdirmin : opts->acregmin;
+}
+
+/* Returns true with *granted set if the cache knows the user. */
+static bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u32 *granted)
+{
+	unsigned long timeo = dafs_access_timeo(&di->netfs.inode);
+	struct dafs_access_entry *entry;
+	bool known = false;
+
+	spin_lock(&di->lock);
+	entry = dafs_access_find(di, cred);
+	if (entry && time_in_range_open(jiffies, entry->at, entry->at + timeo)) {
+		*granted = entry->granted;
+		known = true;
+	}
+	spin_unlock(&di->lock);
+	return known;
 }
 
 static void dafs_access_remember(struct inode *inode, const struct cred *cred,
@@ -74,7 +75,7 @@ static void dafs_access_remember(struct inode *inode, const struct cred *cred,
 		*entry = (struct dafs_access_entry){ .cred = get_cred(cred) };
 	}
 	entry->granted = granted;
-	entry->expires = at + dafs_access_timeo(inode);
+	entry->at = at;
 	spin_unlock(&di->lock);
 }
 

@@ -150,12 +150,12 @@ struct dafs_sb_info {
  * struct dafs_access_entry - what the server granted a user
  * @cred: the user, a reference, or NULL
  * @granted: DAFS_ACCESS_*
- * @expires: jiffies
+ * @at: when it was asked, in jiffies
  */
 struct dafs_access_entry {
 	const struct cred *cred;
 	u32 granted;
-	unsigned long expires;
+	unsigned long at;
 };
 
 /* struct dafs_inode, flags */

@@ -317,6 +317,9 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 
 	if (!iov_iter_count(from))
 		return 0;
+	/* Not by the flags of the super block or the file: a remount changes this. */
+	if (DAFS_SB(file_inode(iocb->ki_filp)->i_sb)->opts.noac)
+		iocb->ki_flags |= IOCB_DSYNC;
 	if (iocb->ki_flags & IOCB_APPEND)
 		ret = dafs_append_iter(iocb, from);
 	else if (iocb->ki_flags & IOCB_DIRECT)

@@ -317,8 +317,6 @@ static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool cha
 	unsigned long max = dir ? opts->acdirmax : opts->acregmax;
 
 	di->attr_timeo = changed ? min : clamp(di->attr_timeo * 2, min, max);
-	if (opts->noac)
-		di->attr_timeo = 0;
 	di->attr_at = at;
 }
 
@@ -577,6 +575,17 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 	return inode;
 }
 
+/* The longest that any attributes are trusted: a remount may have lowered it. */
+static unsigned long dafs_attr_longest(const struct dafs_inode *di)
+{
+	const struct inode *inode = &di->netfs.inode;
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+
+	if (opts->noac)
+		return 0;
+	return S_ISDIR(inode->i_mode) ? opts->acdirmax : opts->acregmax;
+}
+
 /**
  * dafs_attrs_fresh() - may the attributes be trusted without asking?
  * @di: inode
@@ -586,7 +595,7 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
  */
 bool dafs_attrs_fresh(const struct dafs_inode *di)
 {
-	unsigned long timeo = READ_ONCE(di->attr_timeo);
+	unsigned long timeo = min(READ_ONCE(di->attr_timeo), dafs_attr_longest(di));
 
 	return !test_bit(DAFS_INO_STALE, &di->flags) && timeo &&
 	       time_in_range_open(jiffies, READ_ONCE(di->attr_at),

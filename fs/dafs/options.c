@@ -15,7 +15,7 @@
 enum {
 	Opt_port, Opt_rsize, Opt_wsize, Opt_timeo, Opt_retrans, Opt_soft, Opt_hard,
 	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
-	Opt_actimeo, Opt_noac, Opt_cto, Opt_lookupcache, Opt_srcaddr, Opt_max_requests, Opt_msgsize,
+	Opt_actimeo, Opt_ac, Opt_cto, Opt_lookupcache, Opt_srcaddr, Opt_max_requests, Opt_msgsize,
 	Opt_backchannel, Opt_rdmaread, Opt_clientid,
 };
 
@@ -48,7 +48,7 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_u32("acdirmin", Opt_acdirmin),
 	fsparam_u32("acdirmax", Opt_acdirmax),
 	fsparam_u32("actimeo", Opt_actimeo),
-	fsparam_flag("noac", Opt_noac),
+	fsparam_flag_no("ac", Opt_ac),
 	fsparam_flag_no("cto", Opt_cto),
 	fsparam_enum("lookupcache", Opt_lookupcache, dafs_param_lookupcache),
 	fsparam_string("srcaddr", Opt_srcaddr),
@@ -212,8 +212,8 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 	case Opt_cksum:
 		params->cksum = !result.negated;
 		return 0;
-	case Opt_noac:
-		ctx->opts.noac = true;
+	case Opt_ac:
+		ctx->opts.noac = result.negated;
 		return 0;
 	case Opt_cto:
 		ctx->opts.nocto = result.negated;
@@ -377,8 +377,6 @@ static const char *dafs_options_differ(struct fs_context *fc,
 		return "rsize";
 	if (ctx->opts.wsize != sbi->opts.wsize)
 		return "wsize";
-	if (ctx->opts.noac != sbi->opts.noac)
-		return "noac";
 	return dafs_params_differ(&ctx->params, &sbi->params);
 }
 

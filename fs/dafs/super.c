@@ -317,8 +317,6 @@ static void dafs_setup_sb(struct super_block *sb)
 	sb->s_d_op = &dafs_dentry_ops;
 	sb->s_blocksize = PAGE_SIZE;
 	sb->s_blocksize_bits = PAGE_SHIFT;
-	if (sbi->opts.noac)
-		sb->s_flags |= SB_SYNCHRONOUS;
 	/* What is checksummed must not change until the server has it. */
 	if (sbi->params.cksum)
 		sb->s_iflags |= SB_I_STABLE_WRITES;

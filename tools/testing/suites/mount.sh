@@ -58,7 +58,7 @@ tap_run "remount read-only" mount -o remount,ro /mnt/dafs
 tap_fails "a read-only mount takes no file" touch /mnt/dafs/new
 tap_run "remount read-write" mount -o remount,rw /mnt/dafs
 for option in port=1 rsize=8192 wsize=8192 msgsize=4096 max_requests=3 nocksum \
-	nordmaread nobackchannel sec=default clientid=other srcaddr=10.9.0.9 noac; do
+	nordmaread nobackchannel sec=default clientid=other srcaddr=10.9.0.9; do
 	name=${option%%=*}
 	says "remount does not change ${name#no}" "cannot change by remounting" \
 		mount -o "remount,$option" /mnt/dafs
@@ -77,6 +77,45 @@ for option in hard timeo=70 retrans=4 acregmin=1 acregmax=9 acdirmin=2 acdirmax=
 done
 tap_run "and back" mount -o remount,actimeo=5,cto,lookupcache=all /mnt/dafs
 tap_fails "nocto is gone" grep -q nocto /proc/mounts
+
+# What is believed is a matter of the last remount, not of when it was read.
+echo data >/srv/data/seen
+chmod 644 /srv/data/seen
+mode()
+{
+	stat -c %a /mnt/dafs/seen
+}
+user_may_read()
+{
+	setpriv --reuid=1000 --regid=1000 --clear-groups test -r /mnt/dafs/seen
+}
+tap_run "remount with long times" mount -o remount,actimeo=600 /mnt/dafs
+tap_is "$(mode)" 644 "attributes are read"
+tap_run "and a right is asked for" user_may_read
+chmod 640 /srv/data/seen
+tap_is "$(mode)" 644 "attributes are believed"
+tap_run "and so is the right" user_may_read
+tap_run "remount with no time" mount -o remount,actimeo=0 /mnt/dafs
+tap_is "$(mode)" 640 "attributes are not believed any more"
+tap_fails "nor is the right" user_may_read
+mount -o remount,actimeo=600 /mnt/dafs
+exec 3>/mnt/dafs/written
+tap_run "remount with noac" mount -o remount,noac /mnt/dafs
+has_option "$ADDR4:/data" noac
+chmod 600 /srv/data/seen
+tap_is "$(mode)" 600 "noac believes nothing that was read before"
+echo data >&3
+tap_is "$(cat /srv/data/written)" data "and what was open before is written synchronously"
+tap_run "noac stays over a remount" mount -o remount,nocto /mnt/dafs
+chmod 604 /srv/data/seen
+tap_is "$(mode)" 604 "it did"
+tap_run "remount with ac" mount -o remount,ac,cto /mnt/dafs
+has_option "$ADDR4:/data" acregmin=600
+mode >/dev/null
+chmod 644 /srv/data/seen
+tap_is "$(mode)" 604 "ac believes again"
+exec 3>&-
+mount -o remount,actimeo=5 /mnt/dafs
 tap_is "$(findmnt -rn -o FSTYPE,SOURCE /mnt/dafs)" "dafs $ADDR4:/data" "findmnt"
 size=$(df --output=size /srv/data | tail -n 1)
 tap_is "$(df --output=source,fstype,size /mnt/dafs | tail -n 1 | tr -s ' ')" \
