@@ -252,6 +252,42 @@ struct dafsd_export *dafsd_export_find_path(const struct path *path)
 	return dafsd_export_search(dafsd_export_has_path, path);
 }
 
+/**
+ * dafsd_export_needs() - does the name of an export end at a path, or go on from it?
+ * @path: as in dafsd_export_rest()
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_export_needs(const struct dafs_str *path)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (dafsd_export_has_name(exp, path) || dafsd_export_rest(exp, path))
+			return true;
+	return false;
+}
+
+/**
+ * dafsd_export_is_root() - is a directory the root of an export?
+ * @dir: the directory, by whatever mount
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_export_is_root(const struct dentry *dir)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (exp->path.dentry == dir)
+			return true;
+	return false;
+}
+
 static bool dafsd_export_is_from(const struct dafsd_export *exp, const void *n)
 {
 	return exp->number >= *(const u64 *)n;

@@ -328,6 +328,36 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 }
 
 /**
+ * dafsd_fh_check_place() - may the name of an object go away, as far as exports go?
+ * @dir: its directory
+ * @dentry: the object
+ *
+ * To clients the root of an export is what a mount point is on this machine, and
+ * so is a directory without which the name of an export would lead nowhere (4.1.4).
+ *
+ * Context: may sleep; holds the lock of the directory.
+ * Return: OK, or ACCES, as for a mount point.
+ */
+u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
+{
+	const struct dafsd_fh fh = { .exp = dir->exp, .dentry = dentry };
+	struct dafs_str at;
+	char *place;
+	bool needed;
+
+	if (!d_is_dir(dentry))
+		return DAFS_STATUS_OK;
+	if (dafsd_export_is_root(dentry))
+		return dafs_errno_to_status(-EBUSY);
+	place = dafsd_pseudo_position(&fh, &at);
+	if (!place)
+		return DAFS_STATUS_OK;
+	needed = dafsd_export_needs(&at);
+	__putname(place);
+	return needed ? dafs_errno_to_status(-EBUSY) : DAFS_STATUS_OK;
+}
+
+/**
  * dafsd_fh_want_write() - ask to change the file system of a filehandle
  * @fh: filehandle; dafsd_fh_drop_write() or dafsd_fh_put() ends the permission
  *

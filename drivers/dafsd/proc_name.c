@@ -199,6 +199,9 @@ static u32 dafsd_remove_locked(struct dafsd_fh *dir, const struct dafs_remove_ar
 	}
 	*inode = d_inode(dentry);
 	ihold(*inode);
+	status = dafsd_fh_check_place(dir, dentry);
+	if (status)
+		goto put;
 	if (d_is_dir(dentry))
 		status = dafs_errno_to_status(vfs_rmdir(&nop_mnt_idmap, dafsd_fh_inode(dir),
 							dentry));
@@ -263,28 +266,31 @@ static u32 dafsd_rename_status(int err)
 	return err == -ENOTEMPTY ? DAFSERR_EXIST : dafs_errno_to_status(err);
 }
 
-static u32 dafsd_rename_entries(struct inode *sdir, struct dentry *old, struct inode *tdir,
-				struct dentry *new)
+static u32 dafsd_rename_entries(const struct dafsd_fh *source, struct dentry *old,
+				const struct dafsd_fh *target, struct dentry *new)
 {
 	struct renamedata rd = {
 		.old_mnt_idmap = &nop_mnt_idmap,
-		.old_dir = sdir,
+		.old_dir = dafsd_fh_inode(source),
 		.old_dentry = old,
 		.new_mnt_idmap = &nop_mnt_idmap,
-		.new_dir = tdir,
+		.new_dir = dafsd_fh_inode(target),
 		.new_dentry = new,
 	};
 	struct dafsd_file *file = NULL;
-	u32 status = DAFS_STATUS_OK;
+	u32 status;
 
 	if (d_really_is_positive(new)) {
 		if (d_inode(old) == d_inode(new))
 			return DAFS_STATUS_OK;
 		if (d_is_dir(old) != d_is_dir(new))
 			return DAFSERR_EXIST;
-		if (d_is_reg(new))
-			status = dafsd_remove_begin(d_inode(new), false, &file);
 	}
+	status = dafsd_fh_check_place(source, old);
+	if (!status)
+		status = dafsd_fh_check_place(target, new);
+	if (!status && d_is_reg(new))
+		status = dafsd_remove_begin(d_inode(new), false, &file);
 	if (status)
 		return status;
 	status = dafsd_rename_status(vfs_rename(&rd));
@@ -315,8 +321,7 @@ static u32 dafsd_rename_locked(const struct dafs_rename_args *args, struct dafsd
 	else if (new == trap)
 		status = DAFSERR_EXIST;
 	else
-		status = dafsd_rename_entries(dafsd_fh_inode(source), old,
-					      dafsd_fh_inode(target), new);
+		status = dafsd_rename_entries(source, old, target, new);
 	dput(new);
 	dput(old);
 	return status;

@@ -73,6 +73,8 @@ struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_exp
 void dafsd_export_withdraw(struct dafsd_export *exp);
 struct dafsd_export *dafsd_export_find_path(const struct path *path);
 struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path);
+bool dafsd_export_needs(const struct dafs_str *path);
+bool dafsd_export_is_root(const struct dentry *dir);
 bool dafsd_export_leads(const struct dafs_str *path);
 struct dafsd_export *dafsd_export_outer(const struct dafs_str *path);
 const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_str *path);
@@ -92,6 +94,7 @@ u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct d
 u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp);
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
 u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh);
+u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry);
 const struct cred *dafsd_act_as_server(void);
 int dafsd_fh_encodable(const struct path *path);
 u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);

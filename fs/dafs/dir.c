@@ -532,8 +532,12 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 
 static int dafs_dir_rmdir(struct inode *dir, struct dentry *dentry)
 {
-	int err = dafs_dir_unlink(dir, dentry);
+	int err;
 
+	/* A mount point, be it that nothing is mounted now; the server has no word for it. */
+	if (IS_AUTOMOUNT(d_inode(dentry)))
+		return -EBUSY;
+	err = dafs_dir_unlink(dir, dentry);
 	if (!err) {
 		clear_nlink(d_inode(dentry));
 		if (dir->i_nlink > 2)
@@ -554,6 +558,8 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	/* RENAME replaces, and knows no other way. */
 	if (flags)
 		return -EINVAL;
+	if (IS_AUTOMOUNT(d_inode(old_dentry)) || (victim && IS_AUTOMOUNT(victim)))
+		return -EBUSY;
 	err = dafs_rename(dafs_inode_ses(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
 			  &old_dentry->d_name, &DAFS_I(new_dir)->fh,
 			  &new_dentry->d_name, &res);

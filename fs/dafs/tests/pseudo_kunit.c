@@ -418,6 +418,74 @@ static void dafs_pseudo_refused_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, PTR_ERR(dafs_ps_try(test, fix, "n", "one")));
 }
 
+static u32 dafs_ps_remove(struct kunit *test, struct dafs_fixture *fix, const char *name)
+{
+	struct dafs_remove_args args = {
+		.filehandle = dafs_ps_find(test, fix, "k"),
+		.target = dafs_test_str(name),
+	};
+	struct dafs_change_res res;
+
+	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_REMOVE, &args, &res);
+}
+
+static u32 dafs_ps_rename(struct kunit *test, struct dafs_fixture *fix, const char *from,
+			  const char *to)
+{
+	const struct dafs_fh dir = dafs_ps_find(test, fix, "k");
+	struct dafs_rename_args args = {
+		.sourcedir = dir,
+		.targetdir = dir,
+		.oldname = dafs_test_str(from),
+		.newname = dafs_test_str(to),
+	};
+	struct dafs_rename_res res;
+
+	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &args, &res);
+}
+
+/*
+ * R-4.1.4-07: what an export is reached by stays where it is: the directory of its
+ * name, those above, and its own; and no other takes their place.
+ */
+static void dafs_pseudo_busy_test(struct kunit *test)
+{
+	static const char *const names[] = { "named", "above", "root" };
+	struct dafs_fixture *fix = dafs_ps_fixture(test);
+	struct dafsd_export *exp[ARRAY_SIZE(names)];
+	int i;
+
+	dafs_backing_mkdir(test, fix, "one/named", 0755);
+	dafs_backing_mkdir(test, fix, "one/above", 0755);
+	dafs_backing_mkdir(test, fix, "one/above/in", 0755);
+	dafs_backing_mkdir(test, fix, "one/root", 0755);
+	dafs_backing_mkdir(test, fix, "one/other", 0755);
+	dafs_ps_serve(test, fix, "k", "one");
+	exp[0] = dafs_ps_serve(test, fix, "k/named", "two");
+	exp[1] = dafs_ps_serve(test, fix, "k/above/in", "two");
+	exp[2] = dafs_ps_serve(test, fix, "elsewhere", "one/root");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, dafs_ps_remove(test, fix, names[i]));
+		DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, dafs_ps_rename(test, fix, names[i], "x"));
+		DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+				   dafs_ps_rename(test, fix, "other", names[i]));
+		DAFS_EXPECT_STATUS(test, DAFSERR_EXIST,
+				   dafs_ps_rename(test, fix, "file", names[i]));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   dafs_ps_rename(test, fix, names[i], names[i]));
+	}
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		dafs_ps_end(test, exp[i]);
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   dafs_ps_rename(test, fix, names[i], "moved"));
+		DAFS_EXPECT_STATUS(test, i == 1 ? DAFSERR_NOTEMPTY : DAFS_STATUS_OK,
+				   dafs_ps_remove(test, fix, "moved"));
+		if (i == 1)
+			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+					   dafs_ps_rename(test, fix, "moved", names[i]));
+	}
+}
+
 static u32 dafs_ps_parent(struct kunit *test, struct dafs_fixture *fix, struct dafs_fh *fh)
 {
 	struct dafs_fh_args args = { .filehandle = *fh };
@@ -483,6 +551,7 @@ static struct kunit_case dafs_pseudo_cases[] = {
 	KUNIT_CASE(dafs_pseudo_directory_test),
 	KUNIT_CASE(dafs_pseudo_way_test),
 	KUNIT_CASE(dafs_pseudo_refused_test),
+	KUNIT_CASE_PARAM(dafs_pseudo_busy_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_pseudo_parent_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_pseudo_forged_test),
 	{}

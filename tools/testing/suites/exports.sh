@@ -10,7 +10,8 @@
 SUBMOUNT_EXPIRY=/sys/module/dafs/parameters/submount_expiry
 CONFIG=/sys/kernel/config/dafsd/exports
 
-# /srv/disk1 with disk2 on gap, which is not exported, and disk3 on gap/disk3.
+# /srv/disk1 with disk2 on gap, which is not exported, and disk3 on gap/disk3; far
+# is also on disk1/direct.
 setup_rxe
 make_backing /srv/disk1 64
 mkdir /srv/disk1/gap /srv/disk1/plain /srv/disk1/plain/inner
@@ -27,6 +28,8 @@ echo two >/srv/disk1/gap/file
 echo three >/srv/disk1/gap/disk3/file
 echo inner >/srv/disk1/plain/inner/file
 echo far >/srv/far/file
+mkdir /srv/disk1/direct
+mount --bind /srv/far /srv/disk1/direct
 mkdir -p /mnt/dafs /mnt/other
 
 load_modules "/srv/disk1:no_root_squash:name=top/disk1,/srv/far:no_root_squash:ro:name=top/far"
@@ -115,7 +118,7 @@ tap_is "$(df --output=target /mnt/dafs/top/disk1/file | tail -n 1)" /mnt/dafs/to
 	"df shows the submount"
 tap_is "$(find /mnt/dafs -name file 2>&1 | sort | tr '\n' ' ')" \
 	"/mnt/dafs/top/disk1/file /mnt/dafs/top/disk1/plain/inner/file /mnt/dafs/top/far/file " \
-	"find sees no loop, nor what is mounted on disk1 and not exported"
+	"find does not see what is mounted on disk1 and not exported"
 tap_is "$(cat /mnt/dafs/top/disk1/gap/covered)" covered "a local mount does not show through"
 echo new >/mnt/dafs/top/disk1/new
 tap_is "$(cat /srv/disk1/new)" new "a file is made in an export"
@@ -143,12 +146,43 @@ tap_is "$(cat <&3)" three "they go on"
 tap_run "lazily it does" umount -l /mnt/dafs
 exec 3<&-
 
+# Both have the same inode number at their roots.
+tap_run "export what is mounted on a directory" export_dir direct top/disk1/direct /srv/disk1/direct
+mount -t dafs $ADDR4:/ /mnt/dafs
+outer=/mnt/dafs/top/disk1
+tap_is "$(stat -c %i /srv/disk1/. /srv/disk1/direct/.  $outer/. | sort -u)" 2 "roots have number 2"
+tap_is "$(stat -c %d $outer/direct)" "$(dev $outer)" "a crossing has the st_dev of where it is"
+tap_fails "and no inode number of a directory above" [ "$(stat -c %i $outer/direct)" = 2 ]
+tap_fails "looking at it mounts nothing" mounted $outer/direct
+tap_is "$(find $outer -name file 2>&1 | sort | tr '\n' ' ')" \
+	"$outer/direct/file $outer/file $outer/gap/disk3/file $outer/plain/inner/file " \
+	"find sees no loop"
+tap_is "$(stat -c %i $outer/direct/.)" 2 "behind it the root has its number"
+tap_fails "and another st_dev" [ "$(dev $outer/direct)" = "$(dev $outer)" ]
+umount /mnt/dafs
+unexport_dir direct
+
 # Nested directories of one file system, the same export by two paths.
 tap_run "export a directory of an export" export_dir inner inner /srv/disk1/plain/inner
 mount -t dafs $ADDR4:/ /mnt/dafs
 tap_is "$(cat /mnt/dafs/inner/file /mnt/dafs/top/disk1/plain/inner/file | tr '\n' ' ')" \
 	"inner inner " "reached by two paths"
 tap_is "$(dev /mnt/dafs/inner)" "$(dev /mnt/dafs/top/disk1/plain/inner)" "it is one file system"
+umount /mnt/dafs
+mount -t dafs -o noac $ADDR4:/ /mnt/dafs
+crossing=/mnt/dafs/top/disk1/plain/inner
+mkdir /mnt/dafs/top/disk1/plain/empty
+busy()
+{
+	tap_is "$(LC_ALL=C "$@" 2>&1 | grep -c 'Device or resource busy')" 1 "$1 of a crossing: EBUSY"
+}
+busy rmdir $crossing
+busy mv -T $crossing /mnt/dafs/top/disk1/plain/moved
+busy mv -T /mnt/dafs/top/disk1/plain/empty $crossing
+tap_fails "it is not mounted for that" mounted $crossing
+tap_is "$(ls /srv/disk1/plain | tr '\n' ' ')" "empty inner " "all is where it was"
+umount /mnt/dafs
+mount -t dafs $ADDR4:/ /mnt/dafs
 echo changed >/mnt/dafs/inner/file
 tap_is "$(cat /mnt/dafs/top/disk1/plain/inner/file)" changed "with one cache"
 # R-A.4.2-01
