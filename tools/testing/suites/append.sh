@@ -65,6 +65,9 @@ tap_is "$($records long /mnt/a/long 100000)" "16384 16384" \
 umount_clients
 
 mount_clients
+tap_is "$($records long /mnt/a/longest 4194304)" "1048576 1048576" \
+	"so it is with the largest there is"
+tap_is "$(stat -c %o /mnt/a/longest)" 1048576 "which st_blksize tells"
 dd if=/dev/urandom of=/tmp/random bs=1M count=5 2>/dev/null
 printf head >/mnt/a/dd
 (printf head && cat /tmp/random) >/tmp/want
