@@ -472,6 +472,8 @@ struct dafsd_fh {
 
 u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
 void dafsd_fh_put(struct dafsd_fh *fh);
+u32 dafsd_fh_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		 u32 (*run)(struct dafsd_rqst *rq, struct dafsd_fh *fh));
 u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire);
 u32 dafsd_fh_want_write(struct dafsd_fh *fh);
 void dafsd_fh_drop_write(struct dafsd_fh *fh);

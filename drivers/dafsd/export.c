@@ -178,11 +178,6 @@ bool dafsd_export_leads(const struct dafs_str *path)
 	return false;
 }
 
-static struct dafs_str dafsd_export_path(const struct dafsd_export *exp)
-{
-	return (struct dafs_str){ .len = strlen(exp->name), .data = (const u8 *)exp->name };
-}
-
 /**
  * dafsd_export_outer() - the export that a path of the name space is in
  * @path: as in dafsd_export_rest(); an export of this very name does not count

@@ -217,6 +217,27 @@ void dafsd_fh_put(struct dafsd_fh *fh)
 }
 
 /**
+ * dafsd_fh_use() - do something with the object that a filehandle names
+ * @rq: as in dafsd_fh_get()
+ * @wire: as in dafsd_fh_get()
+ * @run: what to do; the object is good for as long as it runs
+ *
+ * Context: may sleep; rq->cred is in force.
+ * Return: what @run returned, or as dafsd_fh_get().
+ */
+u32 dafsd_fh_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		 u32 (*run)(struct dafsd_rqst *rq, struct dafsd_fh *fh))
+{
+	struct dafsd_fh fh;
+	u32 status = dafsd_fh_get(rq, wire, &fh);
+
+	if (!status)
+		status = run(rq, &fh);
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+/**
  * dafsd_fh_is_pseudo() - is a filehandle that of a pseudo directory: the root, or a
  * directory that leads from there to an export?
  * @fh: filehandle

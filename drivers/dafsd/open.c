@@ -317,14 +317,19 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
  * Is there such an open, and is this the filehandle that OPEN returned?  Then
  * CLOSE does not need the object.
  */
-static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire, u32 id,
-				  bool *same)
+static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+				  const struct dafs_opaque64 *state_id, u32 *id, bool *same)
 {
 	struct dafsd_open *open;
 	u32 status;
 
+	if (dafsd_state_is_special(state_id))
+		return DAFSERR_BAD_STATEID;
+	status = dafsd_state_split(state_id, id);
+	if (status)
+		return status;
 	rcu_read_lock();
-	open = dafsd_state_load(rq, id, &status);
+	open = dafsd_state_load(rq, *id, &status);
 	*same = open && !memcmp(&open->wire, wire, sizeof(*wire));
 	rcu_read_unlock();
 	return status;
@@ -348,11 +353,7 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	u32 status, id;
 	bool same;
 
-	if (dafsd_state_is_special(state_id))
-		return DAFSERR_BAD_STATEID;
-	status = dafsd_state_split(state_id, &id);
-	if (!status)
-		status = dafsd_open_check_state(rq, wire, id, &same);
+	status = dafsd_open_check_state(rq, wire, state_id, &id, &same);
 	if (!status && !same)
 		status = dafsd_fh_get(rq, wire, &fh);
 	if (!status && !same && dafsd_fh_is_pseudo(&fh))
@@ -379,11 +380,8 @@ u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
 	u32 status, id;
 	bool same;
 
-	if (dafsd_state_is_special(&args->claimdelcur_stateid))
-		return DAFSERR_BAD_STATEID;
-	status = dafsd_state_split(&args->claimdelcur_stateid, &id);
-	if (!status)
-		status = dafsd_open_check_state(rq, &args->dir_handle, id, &same);
+	status = dafsd_open_check_state(rq, &args->dir_handle, &args->claimdelcur_stateid, &id,
+					&same);
 	return status ?: DAFSERR_BAD_STATEID;
 }
 
@@ -424,11 +422,7 @@ u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
 	u32 status, id;
 	bool same;
 
-	if (dafsd_state_is_special(&args->state_id))
-		return DAFSERR_BAD_STATEID;
-	status = dafsd_state_split(&args->state_id, &id);
-	if (!status)
-		status = dafsd_open_check_state(rq, &args->filehandle, id, &same);
+	status = dafsd_open_check_state(rq, &args->filehandle, &args->state_id, &id, &same);
 	if (!status)
 		status = dafsd_fh_get(rq, &args->filehandle, &fh);
 	if (!status && !dafsd_fh_is_pseudo(&fh))

@@ -57,13 +57,18 @@ static void dafsd_access_pseudo_root(const struct dafs_access_args *args,
 	res->access = res->supported & (DAFS_ACCESS_READ | DAFS_ACCESS_LOOKUP);
 }
 
-static u32 dafsd_access(const struct dafsd_fh *fh, const struct dafs_access_args *args,
-			struct dafs_access_res *res)
+static u32 dafsd_access(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
+	const struct dafs_access_args *args = &rq->args.access;
+	struct dafs_access_res *res = &rq->res.access;
 	const struct dafsd_access_row *row;
 	u32 status;
 	int mask;
 
+	if (dafsd_fh_is_pseudo(fh)) {
+		dafsd_access_pseudo_root(args, res);
+		return DAFS_STATUS_OK;
+	}
 	for (row = dafsd_access_rows;
 	     row < dafsd_access_rows + ARRAY_SIZE(dafsd_access_rows); row++) {
 		mask = d_is_dir(fh->dentry) ? row->dir : row->file;
@@ -88,20 +93,18 @@ static u32 dafsd_access(const struct dafsd_fh *fh, const struct dafs_access_args
  */
 u32 dafsd_proc_access(struct dafsd_rqst *rq)
 {
-	struct dafs_access_args *args = &rq->args.access;
-	struct dafs_access_res *res = &rq->res.access;
-	struct dafsd_fh fh;
-	u32 status;
+	return dafsd_fh_use(rq, &rq->args.access.filehandle, dafsd_access);
+}
 
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (status)
-		return status;
-	if (dafsd_fh_is_pseudo(&fh))
-		dafsd_access_pseudo_root(args, res);
-	else
-		status = dafsd_access(&fh, args, res);
-	dafsd_fh_put(&fh);
-	return status;
+static u32 dafsd_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafsd_fattr_names *names = kvzalloc(sizeof(*names), GFP_KERNEL);
+
+	if (!names)
+		return DAFSERR_RESOURCE;
+	rq->scratch = names;
+	return dafsd_fattr_get(fh, rq->args.getattr.attr_request_bitmap,
+			       &rq->res.getattr.obj_attributes, names);
 }
 
 /**
@@ -113,21 +116,7 @@ u32 dafsd_proc_access(struct dafsd_rqst *rq)
  */
 u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 {
-	struct dafs_getattr_args *args = &rq->args.getattr;
-	struct dafsd_fattr_names *names;
-	struct dafsd_fh fh;
-	u32 status;
-
-	names = kvzalloc(sizeof(*names), GFP_KERNEL);
-	if (!names)
-		return DAFSERR_RESOURCE;
-	rq->scratch = names;
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_fattr_get(&fh, args->attr_request_bitmap,
-					 &rq->res.getattr.obj_attributes, names);
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_fh_use(rq, &rq->args.getattr.filehandle, dafsd_getattr);
 }
 
 /*
@@ -178,6 +167,13 @@ u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 					     attr->included & attr->valid);
 }
 
+static u32 dafsd_setattr_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_setattr_inline_args *args = &rq->args.setattr_inline;
+
+	return dafsd_setattr(rq, fh, &args->state_id, &args->obj_attributes);
+}
+
 /**
  * dafsd_proc_setattr_inline() - SETATTR_INLINE (6.5.35, E-114)
  * @rq: request
@@ -189,16 +185,8 @@ u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
  */
 u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 {
-	struct dafs_setattr_inline_args *args = &rq->args.setattr_inline;
-	struct dafsd_fh fh;
-	u32 status;
-
 	rq->body = true;
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_setattr(rq, &fh, &args->state_id, &args->obj_attributes);
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_fh_use(rq, &rq->args.setattr_inline.filehandle, dafsd_setattr_inline);
 }
 
 /* File system attributes that have a value here, the pseudo root's included */
@@ -286,14 +274,15 @@ static void dafsd_fsattr_from_statfs(const struct kstatfs *st, struct dafs_fsatt
 	attr->space_total = st->f_blocks * unit;
 }
 
-static u32 dafsd_fsattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fsattr *attr)
+static u32 dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
+	struct dafs_fsattr *attr = &rq->res.get_fsattr.obj_attributes;
 	struct kstatfs st;
 	struct path path;
 	u32 status;
 	int err;
 
-	attr->included = wanted & DAFS_FSATTR_ALL;
+	attr->included = rq->args.getattr.attr_request_bitmap & DAFS_FSATTR_ALL;
 	attr->valid = attr->included & DAFSD_FSATTR_SUPPORTED;
 	status = dafsd_fsattr_general(fh, attr);
 	if (status)
@@ -320,16 +309,7 @@ static u32 dafsd_fsattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_f
  */
 u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq)
 {
-	struct dafs_getattr_args *args = &rq->args.getattr;
-	struct dafsd_fh fh;
-	u32 status;
-
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
-	if (!status)
-		status = dafsd_fsattr_get(&fh, args->attr_request_bitmap,
-					  &rq->res.get_fsattr.obj_attributes);
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_fh_use(rq, &rq->args.getattr.filehandle, dafsd_fsattr_get);
 }
 
 /**
@@ -361,6 +341,11 @@ u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs
 	return rq->scratch ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
 }
 
+static u32 dafsd_readlink_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	return dafsd_readlink(rq, fh, &rq->res.readlink_inline.link);
+}
+
 /**
  * dafsd_proc_readlink_inline() - READLINK_INLINE (6.5.31)
  * @rq: request
@@ -370,12 +355,5 @@ u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs
  */
 u32 dafsd_proc_readlink_inline(struct dafsd_rqst *rq)
 {
-	struct dafsd_fh fh;
-	u32 status;
-
-	status = dafsd_fh_get(rq, &rq->args.fh.filehandle, &fh);
-	if (!status)
-		status = dafsd_readlink(rq, &fh, &rq->res.readlink_inline.link);
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_fh_use(rq, &rq->args.fh.filehandle, dafsd_readlink_inline);
 }

@@ -25,7 +25,7 @@ static struct dafsd_direct_attrs *dafsd_direct_attrs(struct dafsd_rqst *rq)
 	return a;
 }
 
-static u32 dafsd_direct_getattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
+static u32 dafsd_direct_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_getattr_direct_args *args = &rq->args.getattr_direct;
 	struct dafs_seq bufs = dafsd_meta_buf(&args->data_buffer);
@@ -53,14 +53,7 @@ static u32 dafsd_direct_getattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh
  */
 u32 dafsd_proc_getattr_direct(struct dafsd_rqst *rq)
 {
-	struct dafsd_fh fh;
-	u32 status;
-
-	status = dafsd_fh_get(rq, &rq->args.getattr_direct.filehandle, &fh);
-	if (!status)
-		status = dafsd_direct_getattr(rq, &fh);
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_fh_use(rq, &rq->args.getattr_direct.filehandle, dafsd_direct_getattr);
 }
 
 static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
@@ -94,18 +87,11 @@ static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  */
 u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq)
 {
-	struct dafsd_fh fh;
-	u32 status;
-
 	rq->body = true;
-	status = dafsd_fh_get(rq, &rq->args.setattr_direct.filehandle, &fh);
-	if (!status)
-		status = dafsd_direct_setattr(rq, &fh);
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_fh_use(rq, &rq->args.setattr_direct.filehandle, dafsd_direct_setattr);
 }
 
-static u32 dafsd_direct_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
+static u32 dafsd_direct_readlink(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_seq bufs = dafsd_meta_buf(&rq->args.readlink_direct.buffer);
 	struct dafs_stream stream;
@@ -130,12 +116,5 @@ static u32 dafsd_direct_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *f
  */
 u32 dafsd_proc_readlink_direct(struct dafsd_rqst *rq)
 {
-	struct dafsd_fh fh;
-	u32 status;
-
-	status = dafsd_fh_get(rq, &rq->args.readlink_direct.filehandle, &fh);
-	if (!status)
-		status = dafsd_direct_readlink(rq, &fh);
-	dafsd_fh_put(&fh);
-	return status;
+	return dafsd_fh_use(rq, &rq->args.readlink_direct.filehandle, dafsd_direct_readlink);
 }

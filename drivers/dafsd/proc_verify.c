@@ -88,7 +88,7 @@ static bool dafsd_verify_same(const struct dafs_fattr *a, const struct dafs_fatt
 }
 
 /* SAME or NOT_SAME, or why that cannot be told. */
-static u32 dafsd_verify_fh(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
+static u32 dafsd_verify_fh(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	const struct dafs_fattr *attr = &rq->args.verify.obj_attributes;
 	u64 which = attr->included & attr->valid;
@@ -112,13 +112,8 @@ static u32 dafsd_verify_fh(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
 /* Which of SAME and NOT_SAME is success, the procedures see differently. */
 static u32 dafsd_verify(struct dafsd_rqst *rq, u32 good)
 {
-	struct dafsd_fh fh;
-	u32 status;
+	u32 status = dafsd_fh_use(rq, &rq->args.verify.filehandle, dafsd_verify_fh);
 
-	status = dafsd_fh_get(rq, &rq->args.verify.filehandle, &fh);
-	if (!status)
-		status = dafsd_verify_fh(rq, &fh);
-	dafsd_fh_put(&fh);
 	return status == good ? DAFS_STATUS_OK : status;
 }
 

@@ -48,10 +48,7 @@ static struct dafsd_pseudo_hash dafsd_pseudo_hash(const struct dafs_str *path)
 struct dafs_str dafsd_pseudo_path(const struct dafsd_fh *fh)
 {
 	if (fh->exp)
-		return (struct dafs_str){
-			.len = strlen(fh->exp->name),
-			.data = (const u8 *)fh->exp->name,
-		};
+		return dafsd_export_path(fh->exp);
 	return (struct dafs_str){
 		.len = fh->len,
 		.data = fh->below ? (const u8 *)fh->below->name : NULL,
@@ -86,10 +83,7 @@ static void dafsd_pseudo_fill_fshandle(const struct dafs_str *path, u8 *fshandle
 	rcu_read_lock();
 	outer = dafsd_export_outer(path);
 	if (outer) {
-		name = (struct dafs_str){
-			.len = strlen(outer->name),
-			.data = (const u8 *)outer->name,
-		};
+		name = dafsd_export_path(outer);
 		hash = dafsd_pseudo_hash(&name);
 		memcpy(fshandle, &hash, sizeof(hash));
 	}
@@ -250,10 +244,7 @@ static char *dafsd_pseudo_inside(const struct dafsd_fh *fh, char *buf)
  */
 char *dafsd_pseudo_position(const struct dafsd_fh *fh, struct dafs_str *at)
 {
-	const struct dafs_str name = {
-		.len = strlen(fh->exp->name),
-		.data = (const u8 *)fh->exp->name,
-	};
+	const struct dafs_str name = dafsd_export_path(fh->exp);
 	char *buf, *path;
 
 	if (!dafsd_export_leads(&name))

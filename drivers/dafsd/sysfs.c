@@ -85,29 +85,17 @@ static ssize_t dafsd_session_show_opens(struct dafsd_session *ses, char *buf)
 }
 DAFSD_SESSION_ATTR(opens);
 
-static ssize_t dafsd_session_show_requests(struct dafsd_session *ses, char *buf)
-{
-	return sysfs_emit(buf, "%lld\n", atomic64_read(&ses->requests));
-}
-DAFSD_SESSION_ATTR(requests);
+#define DAFSD_SESSION_COUNTER(_name, _counter)						\
+static ssize_t dafsd_session_show_##_name(struct dafsd_session *ses, char *buf)		\
+{											\
+	return sysfs_emit(buf, "%lld\n", atomic64_read(_counter));			\
+}											\
+DAFSD_SESSION_ATTR(_name)
 
-static ssize_t dafsd_session_show_errors(struct dafsd_session *ses, char *buf)
-{
-	return sysfs_emit(buf, "%lld\n", atomic64_read(&ses->errors));
-}
-DAFSD_SESSION_ATTR(errors);
-
-static ssize_t dafsd_session_show_bytes_read(struct dafsd_session *ses, char *buf)
-{
-	return sysfs_emit(buf, "%lld\n", atomic64_read(&ses->bytes_read));
-}
-DAFSD_SESSION_ATTR(bytes_read);
-
-static ssize_t dafsd_session_show_bytes_written(struct dafsd_session *ses, char *buf)
-{
-	return sysfs_emit(buf, "%lld\n", atomic64_read(&ses->bytes_written));
-}
-DAFSD_SESSION_ATTR(bytes_written);
+DAFSD_SESSION_COUNTER(requests, &ses->requests);
+DAFSD_SESSION_COUNTER(errors, &ses->errors);
+DAFSD_SESSION_COUNTER(bytes_read, &ses->bytes_read);
+DAFSD_SESSION_COUNTER(bytes_written, &ses->bytes_written);
 
 static struct attribute *dafsd_session_attrs[] = {
 	&dafsd_session_attr_peer.attr,

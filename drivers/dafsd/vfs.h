@@ -82,6 +82,17 @@ bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str
 u64 dafsd_exports_change(void);
 void dafsd_exports_touch(void);
 
+/**
+ * dafsd_export_path() - where in the name space an export is
+ * @exp: the export
+ *
+ * Return: its name, which lives as long as @exp.
+ */
+static inline struct dafs_str dafsd_export_path(const struct dafsd_export *exp)
+{
+	return (struct dafs_str){ .len = strlen(exp->name), .data = (const u8 *)exp->name };
+}
+
 /* fh.c */
 
 #define DAFSD_FILEID_VERSION	1

@@ -152,14 +152,23 @@ void dafs_conn_drop(struct dafs_conn *conn)
 	dafs_conn_put(conn);
 }
 
-/* Sends one request of the set-up and decodes its response. */
-static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, void *res)
+/**
+ * dafs_conn_call() - send a request and wait for its response
+ * @rq: requester of a connection, which the caller holds
+ * @proc: DAFS_PROC_*
+ * @args: of @proc
+ *
+ * Context: may sleep.
+ * Return: the call with its response, for dafs_call_put(); or an ERR_PTR if there
+ * is none.
+ */
+struct dafs_call *dafs_conn_call(struct dafs_requester *rq, u32 proc, void *args)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	int err;
 
 	if (!call)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	call->proc = proc;
 	call->args = args;
 	call->last = proc == DAFS_PROC_CONNECT_BIND;
@@ -167,8 +176,21 @@ static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, v
 	if (!err)
 		err = dafs_call_wait(call);
 	if (!err)
-		err = call->status == DAFSERR_ILLEGAL_PROT ? -EPROTONOSUPPORT :
-		      dafs_status_to_errno(call->status);
+		return call;
+	dafs_call_put(call);
+	return ERR_PTR(err);
+}
+
+/* Sends one request of the set-up and decodes its response. */
+static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, void *res)
+{
+	struct dafs_call *call = dafs_conn_call(rq, proc, args);
+	int err;
+
+	if (IS_ERR(call))
+		return PTR_ERR(call);
+	err = call->status == DAFSERR_ILLEGAL_PROT ? -EPROTONOSUPPORT :
+	      dafs_status_to_errno(call->status);
 	if (!err && dafs_decode_res(&call->stream, proc, res))
 		err = -EPROTO;
 	dafs_call_put(call);

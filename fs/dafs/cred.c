@@ -118,22 +118,16 @@ static bool dafs_cred_cached(struct dafs_cred_cache *cache, const struct dafs_co
 
 static int dafs_cred_call(struct dafs_conn *conn, u32 proc, void *args, void *res)
 {
-	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+	struct dafs_call *call = dafs_conn_call(conn->rq, proc, args);
 	int err;
 
-	if (!call)
-		return -ENOMEM;
-	call->proc = proc;
-	call->args = args;
-	err = dafs_call_start(conn->rq, call);
-	if (!err)
-		err = dafs_call_wait(call);
-	if (!err && dafs_status_of_session(call->status)) {
+	if (IS_ERR(call))
+		return PTR_ERR(call);
+	err = dafs_status_to_errno(call->status);
+	if (dafs_status_of_session(call->status)) {
 		dafs_conn_stale(conn);
 		err = -ENOTCONN;
 	}
-	if (!err)
-		err = dafs_status_to_errno(call->status);
 	if (!err && res && dafs_decode_res(&call->stream, proc, res))
 		err = -EIO;
 	dafs_call_put(call);

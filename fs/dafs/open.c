@@ -261,21 +261,22 @@ static u32 dafs_share_access_want(u32 access)
 }
 
 /*
- * A file without a name is reached through who has it open, such as
- * /proc/self/fd; what that open does not allow is asked for by filehandle.
+ * OPEN of what is known by its filehandle alone, on @conn, or without one on the
+ * session's own.
  */
-static int dafs_open_by_fh(struct inode *inode, struct dafs_open_state *os)
+static int dafs_open_by_fh(struct dafs_open_state *os, struct dafs_conn *conn,
+			   const struct dafs_fh *fh, u32 *status)
 {
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
 	int err;
 
 	dafs_open_state_how(os, &how);
-	err = dafs_open_reclaim(os->sbi->ses, os->cred, &DAFS_I(inode)->fh, &how, &opened);
-	if (err)
-		return err;
-	dafs_open_state_opened(os, &opened);
-	return 0;
+	err = dafs_open_reclaim(os->sbi->ses, conn, os->cred, fh, &how, &opened);
+	if (!err)
+		dafs_open_state_opened(os, &opened);
+	*status = opened.status;
+	return err;
 }
 
 /* OPEN by name.  @found->done says whether the attributes came, too. */
@@ -347,6 +348,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_open_state *os;
+	u32 status;
 	int err;
 
 	os = dafs_open_state_share(di, access, cred);
@@ -364,8 +366,9 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	os = dafs_open_state_alloc(DAFS_SB(inode->i_sb), access, cred);
 	if (!os)
 		return ERR_PTR(-ENOMEM);
+	/* reached through who has it open, such as /proc/self/fd */
 	if (d_unlinked(dentry))
-		err = dafs_open_by_fh(inode, os);
+		err = dafs_open_by_fh(os, NULL, &DAFS_I(inode)->fh, &status);
 	else
 		err = dafs_open_by_name(inode, dentry, os);
 	if (err < 0) {
@@ -522,19 +525,14 @@ static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
 	return err;
 }
 
-/* Caller holds os->recover_lock.  On @conn, or without one on the session's own. */
+/* Caller holds os->recover_lock.  On @conn as in dafs_open_by_fh(). */
 static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn)
 {
-	struct dafs_opened opened = {};
-	struct dafs_open_how how;
-	int err;
+	u32 status;
+	int err = dafs_open_by_fh(os, conn, &os->fh, &status);
 
-	dafs_open_state_how(os, &how);
-	err = dafs_open_reclaim_on(os->sbi->ses, conn, os->cred, &os->fh, &how, &opened);
-	if (!err)
-		dafs_open_state_opened(os, &opened);
-	else if (dafs_open_refused(opened.status))
-		err = dafs_open_state_lose(os, opened.status, err);
+	if (err && dafs_open_refused(status))
+		err = dafs_open_state_lose(os, status, err);
 	return err;
 }
 

@@ -217,12 +217,9 @@ int dafs_open_attrs(struct dafs_session *ses, const struct cred *cred,
 int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
 		       const struct dafs_fh *dir, const struct dafs_open_how *how,
 		       struct dafs_opened *opened);
-int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
-		      const struct dafs_fh *fh, const struct dafs_open_how *how,
-		      struct dafs_opened *opened);
-int dafs_open_reclaim_on(struct dafs_session *ses, struct dafs_conn *conn,
-			 const struct cred *cred, const struct dafs_fh *fh,
-			 const struct dafs_open_how *how, struct dafs_opened *opened);
+int dafs_open_reclaim(struct dafs_session *ses, struct dafs_conn *conn,
+		      const struct cred *cred, const struct dafs_fh *fh,
+		      const struct dafs_open_how *how, struct dafs_opened *opened);
 int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
 			struct dafs_open_downgrade_args *args);
 int dafs_close(struct dafs_session *ses, const struct cred *cred,

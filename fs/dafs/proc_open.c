@@ -213,26 +213,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
 /**
  * dafs_open_reclaim() - get back an open that the server has lost (4.4.1.6)
  * @ses: session
- * @cred: whom to act for
- * @fh: the file
- * @how: as it was opened; nothing is created
- * @opened: filled
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dafs_open_reclaim(struct dafs_session *ses, const struct cred *cred,
-		      const struct dafs_fh *fh, const struct dafs_open_how *how,
-		      struct dafs_opened *opened)
-{
-	return dafs_open_reclaim_on(ses, NULL, cred, fh, how, opened);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
-
-/**
- * dafs_open_reclaim_on() - dafs_open_reclaim() on a connection not yet in use
- * @ses: session
- * @conn: its new connection, or NULL to wait for the current one
+ * @conn: a new connection of it, or NULL to wait for the current one
  * @cred: whom to act for
  * @fh: the file
  * @how: as it was opened; nothing is created
@@ -241,16 +222,16 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
  * Context: may sleep.
  * Return: 0 or a negative errno, as dafs_op_run_on().
  */
-int dafs_open_reclaim_on(struct dafs_session *ses, struct dafs_conn *conn,
-			 const struct cred *cred, const struct dafs_fh *fh,
-			 const struct dafs_open_how *how, struct dafs_opened *opened)
+int dafs_open_reclaim(struct dafs_session *ses, struct dafs_conn *conn,
+		      const struct cred *cred, const struct dafs_fh *fh,
+		      const struct dafs_open_how *how, struct dafs_opened *opened)
 {
 	struct dafs_open_args args;
 
 	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
 	return dafs_open_run(ses, conn, cred, &args, opened);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim_on);
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
 
 /**
  * dafs_open_downgrade() - give up part of an open (6.5.26)

@@ -95,6 +95,7 @@ const char *dafs_session_state_name(const struct dafs_session *ses);
 /* conn.c */
 struct dafs_conn *dafs_conn_create(struct dafs_session *ses);
 void dafs_conn_drop(struct dafs_conn *conn);
+struct dafs_call *dafs_conn_call(struct dafs_requester *rq, u32 proc, void *args);
 
 /* op.c */
 int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op);

@@ -63,29 +63,29 @@ static ssize_t dafs_session_show_channels(struct dafs_session *ses, char *buf)
 }
 DAFS_SESSION_ATTR(channels);
 
-static ssize_t dafs_session_show_credits(struct dafs_session *ses, char *buf)
+/* What the requester of the current connection says, or 0 without one. */
+static ssize_t dafs_session_emit_requests(struct dafs_session *ses, char *buf,
+					  u16 (*ask)(struct dafs_requester *rq))
 {
 	struct dafs_conn *conn = dafs_conn_try_get(ses);
-	u16 credits = 0;
+	u16 requests = 0;
 
 	if (!IS_ERR_OR_NULL(conn)) {
-		credits = dafs_requester_nreq(conn->rq);
+		requests = ask(conn->rq);
 		dafs_conn_put(conn);
 	}
-	return sysfs_emit(buf, "%u\n", credits);
+	return sysfs_emit(buf, "%u\n", requests);
+}
+
+static ssize_t dafs_session_show_credits(struct dafs_session *ses, char *buf)
+{
+	return dafs_session_emit_requests(ses, buf, dafs_requester_nreq);
 }
 DAFS_SESSION_ATTR(credits);
 
 static ssize_t dafs_session_show_outstanding(struct dafs_session *ses, char *buf)
 {
-	struct dafs_conn *conn = dafs_conn_try_get(ses);
-	u16 outstanding = 0;
-
-	if (!IS_ERR_OR_NULL(conn)) {
-		outstanding = dafs_requester_outstanding(conn->rq);
-		dafs_conn_put(conn);
-	}
-	return sysfs_emit(buf, "%u\n", outstanding);
+	return dafs_session_emit_requests(ses, buf, dafs_requester_outstanding);
 }
 DAFS_SESSION_ATTR(outstanding);
 

@@ -379,8 +379,7 @@ static struct dafs_session *cred_session(struct kunit *test, const char *id)
 {
 	struct dafs_session_params params;
 
-	dafs_fixture_params(test->param_value, &params);
-	strscpy(params.client_id, id, sizeof(params.client_id));
+	dafs_fixture_client_params(test->param_value, &params, "%s", id);
 	return dafs_fixture_session(test, &params);
 }
 

@@ -5,6 +5,7 @@
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include "../../../drivers/dafsd/dafsd.h"
 #include "fixture.h"
 
 static char *addr4 = "10.9.0.1";
@@ -92,6 +93,17 @@ void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_session
 	};
 	WARN_ON(inet_pton_with_scope(&init_net, flavour->ipv6 ? AF_INET6 : AF_INET,
 				     flavour->ipv6 ? addr6 : addr4, port, &params->dst));
+}
+
+void dafs_fixture_client_params(const struct dafs_flavour *flavour,
+				struct dafs_session_params *params, const char *fmt, ...)
+{
+	va_list args;
+
+	dafs_fixture_params(flavour, params);
+	va_start(args, fmt);
+	vsnprintf(params->client_id, sizeof(params->client_id), fmt, args);
+	va_end(args);
 }
 
 static void dafs_fixture_destroy_session(void *ses)
@@ -325,6 +337,12 @@ void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned
 	old->value = *param;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, dafs_fixture_restore_param, old));
 	WRITE_ONCE(*param, value);
+}
+
+void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned int seconds)
+{
+	dafs_session_set_lease(fix->ses, seconds);
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, seconds);
 }
 
 u32 dafs_test_op(struct kunit *test, struct dafs_session *ses, struct dafs_op *op)

@@ -66,6 +66,11 @@ struct dafs_fixture {
 /* The defaults of @params for @flavour; the suite changes what it is about. */
 void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_session_params *params);
 
+/* The same for a client of its own, by its client-id string. */
+void dafs_fixture_client_params(const struct dafs_flavour *flavour,
+				struct dafs_session_params *params, const char *fmt, ...)
+	__printf(3, 4);
+
 /* Makes a fixture for the test; @flavour NULL for the first.  Ends with the test. */
 struct dafs_fixture *dafs_fixture(struct kunit *test, const struct dafs_flavour *flavour);
 struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavour *flavour,
@@ -81,6 +86,9 @@ void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
 
 /* Sets a parameter of the server, such as dafsd_lease_seconds, until the test ends. */
 void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned int value);
+
+/* Lets the leases of clients end after so many seconds; the test's own keeps its. */
+void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned int seconds);
 
 /*
  * Any procedure, and the very status it answers with (the stubs tell only an

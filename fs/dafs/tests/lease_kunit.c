@@ -112,8 +112,7 @@ static struct dafs_fixture *lease_fixture(struct kunit *test, unsigned int secon
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	dafs_session_set_lease(fix->ses, seconds);
-	dafs_fixture_server_param(test, &dafsd_lease_seconds, seconds);
+	dafs_fixture_lease(test, fix, seconds);
 	return fix;
 }
 
@@ -214,8 +213,7 @@ static void lease_idle_begin(struct kunit *test, struct dafs_fixture *fix, unsig
 	struct dafs_open_args args = dafs_test_open_args("idle", DAFS_RD, 0);
 	struct dafs_session_params params;
 
-	dafs_fixture_params(flavour, &params);
-	snprintf(params.client_id, sizeof(params.client_id), "idle %u", nr);
+	dafs_fixture_client_params(flavour, &params, "idle %u", nr);
 	idle->ses = dafs_fixture_session(test, &params);
 	dafs_session_set_lease(idle->ses, LEASE_LIVE);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,

@@ -820,8 +820,8 @@ static void dafs_open_stub_test(struct kunit *test)
 	dafs_expect_mode(test, fix, "file", S_IFREG | 0640);
 	KUNIT_EXPECT_EQ(test, -EEXIST, dafs_open(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
 						 &again));
-	KUNIT_EXPECT_EQ(test, 0, dafs_open_reclaim(fix->ses, dafs_test_me(), &opened.fh, &how,
-						   &again));
+	KUNIT_EXPECT_EQ(test, 0, dafs_open_reclaim(fix->ses, NULL, dafs_test_me(), &opened.fh,
+						   &how, &again));
 	KUNIT_EXPECT_MEMEQ(test, &opened.state_id, &again.state_id, sizeof(again.state_id));
 	KUNIT_EXPECT_EQ(test, 0, dafs_close(fix->ses, dafs_test_me(), &opened.fh,
 					    &opened.state_id));

@@ -149,8 +149,8 @@ static int recover_hook(struct dafs_recoverer *who, struct dafs_session *ses,
 		hook->early = atomic_read(&hook->others);
 	}
 	if (hook->how.access)
-		hook->err = dafs_open_reclaim_on(ses, conn, dafs_test_me(), &hook->opened.fh,
-						 &hook->how, &hook->opened);
+		hook->err = dafs_open_reclaim(ses, conn, dafs_test_me(), &hook->opened.fh,
+					      &hook->how, &hook->opened);
 	if (hook->fail) {
 		hook->fail--;
 		return -ENOTCONN;
@@ -182,8 +182,7 @@ static void recover_session(struct recover_hook *hook, const char *id)
 {
 	struct dafs_session_params params;
 
-	dafs_fixture_params(hook->test->param_value, &params);
-	strscpy(params.client_id, id, sizeof(params.client_id));
+	dafs_fixture_client_params(hook->test->param_value, &params, "%s", id);
 	recover_session_by(hook, &params);
 }
 
@@ -207,6 +206,20 @@ static void recover_break(struct kunit *test, struct dafs_session *ses)
 	dafs_conn_put(conn);
 }
 
+/* OPEN of the fixture's file, which recovery gets back. */
+static void recover_open(struct kunit *test, struct dafs_fixture *fix, struct recover_hook *hook)
+{
+	struct qstr name = dafs_test_qstr("file");
+
+	hook->how = (struct dafs_open_how) {
+		.owner = dafs_test_str("owner"),
+		.access = DAFS_OPEN_SHARE_ACCESS_READ,
+		.deny = DAFS_OPEN_SHARE_DENY_NONE,
+	};
+	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->ses, dafs_test_me(), &fix->dir, &name, &hook->how,
+					   &hook->opened));
+}
+
 static u32 recover_read(struct kunit *test, struct recover_hook *hook)
 {
 	struct dafs_read_inline_args args = {
@@ -227,18 +240,11 @@ static void dafs_recover_stale_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	struct recover_hook *hook = recover_hook_make(test);
-	struct qstr name = dafs_test_qstr("file");
 	struct dafs_opaque64 client, state_id;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
 	recover_session(hook, "stale");
-	hook->how = (struct dafs_open_how) {
-		.owner = dafs_test_str("owner"),
-		.access = DAFS_OPEN_SHARE_ACCESS_READ,
-		.deny = DAFS_OPEN_SHARE_DENY_NONE,
-	};
-	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->ses, dafs_test_me(), &fix->dir, &name, &hook->how,
-					   &hook->opened));
+	recover_open(test, fix, hook);
 	client = recover_client_id(test, hook->ses);
 	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
 	state_id = hook->opened.state_id;
@@ -266,21 +272,13 @@ static void dafs_recover_silent_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	struct recover_hook *hook = recover_hook_make(test);
-	struct qstr name = dafs_test_qstr("file");
 	struct dafs_opaque64 state_id;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	dafs_session_set_lease(fix->ses, 1);
-	dafs_fixture_server_param(test, &dafsd_lease_seconds, 1);
+	dafs_fixture_lease(test, fix, 1);
 	recover_session(hook, "silent");
 	disable_delayed_work_sync(&hook->ses->keep);
-	hook->how = (struct dafs_open_how) {
-		.owner = dafs_test_str("owner"),
-		.access = DAFS_OPEN_SHARE_ACCESS_READ,
-		.deny = DAFS_OPEN_SHARE_DENY_NONE,
-	};
-	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->ses, dafs_test_me(), &fix->dir, &name, &hook->how,
-					   &hook->opened));
+	recover_open(test, fix, hook);
 	state_id = hook->opened.state_id;
 	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
 							    msecs_to_jiffies(RAW_WAIT_MS)));

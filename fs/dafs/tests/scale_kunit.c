@@ -27,15 +27,6 @@ static s64 scale_free(void)
 	return (s64)info.freeram * info.mem_unit;
 }
 
-static struct dafs_session_params scale_params(struct kunit *test, unsigned int nr)
-{
-	struct dafs_session_params params;
-
-	dafs_fixture_params(test->param_value, &params);
-	snprintf(params.client_id, sizeof(params.client_id), "scale %u", nr);
-	return params;
-}
-
 /* So many sessions of as many clients, and all are good. */
 static void dafs_scale_sessions_test(struct kunit *test)
 {
@@ -46,7 +37,7 @@ static void dafs_scale_sessions_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ses);
 	for (i = 0; i < sessions; i++) {
-		params = scale_params(test, i);
+		dafs_fixture_client_params(test->param_value, &params, "scale %u", i);
 		params.max_requests = 2;
 		params.msg_size = DAFS_FIRST_MSG_SIZE;
 		ses[i] = dafs_fixture_session(test, &params);

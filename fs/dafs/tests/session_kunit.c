@@ -1040,9 +1040,8 @@ static void dafs_client_default_test(struct kunit *test)
 	struct dafs_session_params params;
 	struct dafs_session *ses;
 
-	dafs_fixture_params(test->param_value, &params);
+	dafs_fixture_client_params(test->param_value, &params, "default");
 	params.auth_type = DAFS_AUTH_DEFAULT;
-	strscpy(params.client_id, "default", sizeof(params.client_id));
 	ses = dafs_fixture_session(test, &params);
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, current_cred()));
 	/* the same client with another principal */
