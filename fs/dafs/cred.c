@@ -165,9 +165,13 @@ static bool dafs_cred_make_room(struct dafs_cred_cache *cache, struct dafs_conn 
 	return true;
 }
 
-/*
- * Gives the server all handles back, as long as it answers.  Return: whether it
- * did so to the end.
+/**
+ * dafs_cred_cache_release() - give the server all handles back
+ * @cache: of the session
+ * @conn: a connection of it; handles of another client-id are forgotten
+ *
+ * Context: may sleep; nobody else uses the cache.
+ * Return: false if the server does not answer any more.
  */
 bool dafs_cred_cache_release(struct dafs_cred_cache *cache, struct dafs_conn *conn)
 {
@@ -275,7 +279,14 @@ int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const str
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_cred_handle);
 
-/* The server of @conn does not know this handle (NO_CREDS): register anew. */
+/**
+ * dafs_cred_forget() - the server does not know a handle (NO_CREDS)
+ * @ses: session
+ * @conn: the connection on which it said so
+ * @handle: the handle; its user is registered anew when he comes again
+ *
+ * Context: may sleep.
+ */
 void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8 *handle)
 {
 	struct dafs_cred_cache *cache = ses->creds;

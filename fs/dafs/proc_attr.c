@@ -259,7 +259,6 @@ int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 		*status = op.status;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_setattr);
 
 static int dafs_setattr_describe(struct dafs_op *op, struct dafs_call *call)
 {

@@ -80,9 +80,13 @@ static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_s
 	return true;
 }
 
-/*
- * A connection is being made; dafs_session_shutdown() shall not wait for its
- * end.  Return: 0, or -ESHUTDOWN if the session is dead.
+/**
+ * dafs_session_joining() - a connection is being made
+ * @ses: session
+ * @conn: the connection; dafs_session_shutdown() does not wait for its end
+ *
+ * Context: any but interrupt.
+ * Return: 0, or -ESHUTDOWN if the session is dead.
  */
 int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn)
 {
@@ -97,7 +101,14 @@ int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn)
 	return err;
 }
 
-/* It did not become anything: ends it and drops the caller's reference. */
+/**
+ * dafs_session_part() - a connection being made did not become anything
+ * @ses: session
+ * @conn: from dafs_session_joining(); it is ended, and the caller's reference
+ *	dropped
+ *
+ * Context: may sleep.
+ */
 void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn)
 {
 	spin_lock_irq(&ses->lock);
@@ -187,9 +198,13 @@ static unsigned long dafs_session_flap(struct dafs_session *ses)
 	return ses->flaps++ ? dafs_session_backoff(ses->flaps - 2) : 0;
 }
 
-/*
- * The session's connection is gone (process context, from conn.c): what was
- * outstanding has failed, and a new one is wanted.
+/**
+ * dafs_session_lost() - a connection is gone, and a new one is wanted
+ * @ses: session
+ * @conn: the connection; what was outstanding on it has failed.  If it is not the
+ *	current one, this does nothing.
+ *
+ * Context: may sleep.
  */
 void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
 {
@@ -262,7 +277,6 @@ void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer 
 	guard(mutex)(&ses->recoverers_lock);
 	list_del_init(&who->link);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_del_recoverer);
 
 static int dafs_session_connect(struct dafs_session *ses)
 {
@@ -556,7 +570,6 @@ void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int
 	spin_unlock_irq(&ses->lock);
 	wake_up_all(&ses->wait);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_patience);
 
 /**
  * dafs_session_gives_up() - an attempt has ended without an answer: was it the last?
@@ -571,7 +584,15 @@ bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost)
 	return READ_ONCE(ses->params.soft) && ++*lost > READ_ONCE(ses->params.retrans);
 }
 
-/* Return: false if the server does not answer; then nothing more is worth a try. */
+/**
+ * dafs_conn_tell() - send a request whose result does not matter
+ * @conn: connection
+ * @proc: DAFS_PROC_*
+ * @args: of @proc
+ *
+ * Context: may sleep, not for long.
+ * Return: false if the server does not answer; then nothing more is worth a try.
+ */
 bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);

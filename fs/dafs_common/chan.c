@@ -98,7 +98,14 @@ bool dafs_chan_is_open(const struct dafs_chan *chan)
 }
 EXPORT_SYMBOL_GPL(dafs_chan_is_open);
 
-/* The first message may overtake the event that says it may come. */
+/**
+ * dafs_chan_opened() - the peer has accepted the connection
+ * @chan: the channel; nothing happens if that is known
+ *
+ * The first message may overtake the event that says it may come.
+ *
+ * Context: any.
+ */
 void dafs_chan_opened(struct dafs_chan *chan)
 {
 	if (READ_ONCE(chan->state) != DAFS_CHAN_CONNECTING)

@@ -72,7 +72,12 @@ void dafs_msg_free(struct dafs_msg *msg)
 	kfree(msg);
 }
 
-/* After the CQ is gone: nothing is the hardware's any more. */
+/**
+ * dafs_chan_free_msgs() - free all message buffers of a channel
+ * @chan: the channel; its CQ is gone, so nothing is the hardware's any more
+ *
+ * Context: may sleep.
+ */
 void dafs_chan_free_msgs(struct dafs_chan *chan)
 {
 	struct dafs_msg *msg, *next;
