@@ -2,19 +2,31 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The guest's half of tools/testing/bench. Mounts DAFS and what it is measured
-# against, all at once, and runs the loads on them in turn. Its arguments are
-# those of bench-load.py.
+# against, all at once, and runs the loads on them in turn. Its arguments:
+# the peers with commas between, and those of bench-load.py.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 # shellcheck source=tools/testing/bed/peers.sh
 . "$BED/peers.sh"
 
+wanted=$1
+shift
+
+is_wanted()
+{
+	case ",$wanted," in
+	*",$1,"*) ;;
+	*) return 1 ;;
+	esac
+}
+
 # peer NAME COMMAND...: COMMAND mounts it.
 peer()
 {
 	name=$1
 	shift
+	is_wanted "$name" || return
 	mkdir -p "/mnt/$name"
 	if "$@" "/mnt/$name"; then
 		peers="$peers /mnt/$name"
@@ -33,11 +45,19 @@ peer nfs4.2 mount_nfs42
 peer nfs3 mount_nfs3
 peer nvme mount_nvme
 peer rnbd mount_rnbd
-tap_line "# smbdirect is not there: ksmbd needs a user-space daemon of its own"
+floor=
+if is_wanted rdma; then
+	if modprobe -q dafs_floor addr=$ADDR4; then
+		floor=--floor
+	else
+		tap_line "# rdma is not there: no module dafs_floor"
+	fi
+fi
 
 # shellcheck disable=SC2086 # a list
-python3 -B "$BED/bench-load.py" "$@" $peers
+python3 -B "$BED/bench-load.py" "$@" $floor $peers
 status=$?
+[ -z "$floor" ] || modprobe -r dafs_floor
 for dir in $peers; do
 	umount "$dir"
 done

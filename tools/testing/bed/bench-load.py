@@ -6,6 +6,7 @@ Results go to the results channel, one a line: "rate ROW PEER NUMBER".
 """
 
 import argparse
+import fnmatch
 import itertools
 import json
 import os
@@ -13,14 +14,26 @@ import pathlib
 import subprocess
 import time
 
+import sampler
+
 SIZES = {"4k": "IOPS", "1m": "MB/s"}
+BYTES = {"4k": 4096, "1m": 1 << 20}
+NAMES = "create", "stat", "readdirplus", "unlink"
+
+
+def write(*lines):
+    print(*lines, sep="\n", flush=True)
+    with open(os.environ["RESULTS"], "a", encoding="ascii") as results:
+        results.write("\n".join(lines) + "\n")
 
 
 def report(row, peer, rate):
-    line = f"rate {row} {peer} {rate:.6g}"
-    print(line, flush=True)
-    with open(os.environ["RESULTS"], "a", encoding="ascii") as results:
-        results.write(line + "\n")
+    write(f"rate {row} {peer} {rate:.6g}")
+
+
+def report_samples(row, peer, digests):
+    write(*(f"sample {row} {peer} {count} {' '.join(digest)}"
+            for digest, count in digests.items()))
 
 
 def data_rows(quick):
@@ -81,6 +94,29 @@ def measure_data(row, options, peers):
         report(name_of(*row), job["jobname"], rate)
 
 
+def floor_rows(quick):
+    """Operation, block size, depth."""
+    yield from (("null", "", depth) for depth in (1, 16))
+    for size, depth in itertools.product(SIZES, (1, 16)):
+        if not quick or (size, depth) != ("1m", 16):
+            yield from ((op, size, depth) for op in ("read", "write", "pingpong"))
+
+
+def measure_floor(row, options):
+    """By the module dafs_floor: what the transport does without any of this."""
+    op, size, depth = row
+    peer = "rdma" if size else "dafs"
+    name = "-".join(filter(None, (peer if size else "", op, size, str(depth))))
+    if options.only not in name:
+        return
+    with open("/sys/kernel/debug/dafs_floor/run", "r+b", buffering=0) as run:
+        run.write(b"%s %d %d %d" % (op.encode(), BYTES.get(size, 1), depth,
+                                    1000 * options.seconds))
+        done, nanoseconds = map(int, run.read(64).split())
+    amount = done * BYTES[size] / 1e6 if size == "1m" else done
+    report(name, peer, 1e9 * amount / nanoseconds)
+
+
 def drop_names():
     """Forgets dentries and inodes, of client and server."""
     os.sync()
@@ -93,24 +129,61 @@ def timed(row, peer, amount, function):
     report(row, peer.name, amount / (time.monotonic() - begin))
 
 
+def sampled(row, peer, _amount, function):
+    def with_samples():
+        with sampler.enabled():
+            function()
+    report_samples(row, peer.name, sampler.sample(with_samples))
+
+
+def profile_data(row, options, peers):
+    for peer in peers:
+        lines = fio_job(*row, options, peer)
+        lines += [f"exec_{when}={sampler.shell_command(word)}" for when, word in
+                  (("prerun", "enable"), ("postrun", "disable"))]
+        digests = sampler.sample(lambda: run_fio(lines))
+        report_samples(name_of(*row), peer.name, digests)
+
+
 def create(names):
     for name in names:
         os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o644))
 
 
-def measure_names(options, peer):
+def measure_names(options, peer, measure=timed):
     folder = peer / "many"
     folder.mkdir()
     amount = options.files
     names = [f"{folder}/file{n:05}" for n in range(amount)]
-    timed("create", peer, amount, lambda: create(names))
+    measure("create", peer, amount, lambda: create(names))
     drop_names()
-    timed("stat", peer, amount, lambda: [os.stat(n) for n in names])
+    measure("stat", peer, amount, lambda: [os.stat(n) for n in names])
     drop_names()
-    timed("readdirplus", peer, amount, lambda: [
+    measure("readdirplus", peer, amount, lambda: [
         e.stat(follow_symlinks=False) for e in os.scandir(folder)])
-    timed("unlink", peer, amount, lambda: [os.unlink(n) for n in names])
+    measure("unlink", peer, amount, lambda: [os.unlink(n) for n in names])
     folder.rmdir()
+
+
+def profile(options, peers):
+    """Each chosen row twice: alone, and then with samples taken."""
+    def chosen(row):
+        return any(fnmatch.fnmatch(row, pattern)
+                   for pattern in options.profile.split(","))
+
+    def sample_chosen(row, peer, amount, function):
+        if chosen(row):
+            sampled(row, peer, amount, function)
+        else:
+            function()
+
+    for row in data_rows(False):
+        if chosen(name_of(*row)):
+            measure_data(row, options, peers)
+            profile_data(row, options, peers)
+    for peer in peers if any(map(chosen, NAMES)) else ():
+        measure_names(options, peer)
+        measure_names(options, peer, sample_chosen)
 
 
 def lay_out(peers, megabytes):
@@ -128,6 +201,8 @@ def main():
     parser.add_argument("--files", type=int, default=10000)
     parser.add_argument("--megabytes", type=int, default=128)
     parser.add_argument("--only", default="")
+    parser.add_argument("--floor", action="store_true")
+    parser.add_argument("--profile", default="")
     parser.add_argument("peers", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     peers = options.peers
@@ -138,9 +213,14 @@ def main():
         peer.mkdir()
     lay_out(peers, options.megabytes)
     os.sync()
+    if options.profile:
+        profile(options, peers)
+        return
     for turn in range(options.rounds):
         # Nobody is always the first.
         order = peers[turn % len(peers):] + peers[:turn % len(peers)]
+        for row in floor_rows(options.quick) if options.floor else ():
+            measure_floor(row, options)
         for row in data_rows(options.quick):
             if options.only in name_of(*row):
                 measure_data(row, options, order)

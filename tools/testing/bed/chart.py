@@ -5,7 +5,8 @@ BAR = 7
 GAP = 6
 LEFT = 190
 WIDTH = 480
-COLOURS = ["#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"]
+COLOURS = ["#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b",
+           "#7f7f7f"]
 
 
 def text(x, y, words, anchor="start"):
