@@ -43,6 +43,7 @@ peers=
 peer dafs mount_dafs_peer
 peer nfs4.2 mount_nfs42
 peer nfs3 mount_nfs3
+peer smb mount_smb
 peer nvme mount_nvme
 peer rnbd mount_rnbd
 floor=

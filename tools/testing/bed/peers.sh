@@ -50,6 +50,23 @@ mount_nfs3()
 		"$ADDR4:$NFS_EXPORT" "$1"
 }
 
+# The server of SMB takes its shares and users from a daemon; Direct is on port
+# 445 of an RDMA device. Who mounts it needs no program: the kernel asks nobody.
+mount_smb()
+{
+	[ -e /sys/class/ksmbd-control ] || modprobe -q ksmbd
+	modprobe -q cifs
+	[ -e /sys/class/ksmbd-control ] && grep -qw cifs /proc/filesystems ||
+		return
+	mount -t tmpfs ksmbd /etc/ksmbd &&
+	printf '[data]\n\tpath = %s\n\twriteable = yes\n' $NFS_EXPORT \
+		>/etc/ksmbd/ksmbd.conf &&
+	ksmbd.adduser -a root -p bench >/dev/null &&
+	ksmbd.mountd &&
+	mount -i -t cifs "//$ADDR4/data" "$1" \
+		-o "rdma,vers=3.1.1,ip=$ADDR4,username=root,password=bench"
+}
+
 # wait_for FILE: devices come when they like.
 wait_for()
 {
