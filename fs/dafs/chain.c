@@ -100,21 +100,15 @@ static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops
 }
 
 /*
- * A call holds a slot, and whoever waits for a slot must not hold one.  The results
- * stay, and so does the connection.
+ * The next operation by itself, with what the one before it has told.  That one is
+ * ended: whoever waits for a slot must not hold one, and whoever waits for a
+ * connection must not keep the one before it from going, on which the removal of a
+ * device waits.
  */
-static void dafs_chain_done_with(struct dafs_op *op)
-{
-	if (op->call)
-		dafs_call_put(op->call);
-	op->call = NULL;
-}
-
-/* The next operation by itself, with what the one before it has told. */
 static int dafs_chain_step(struct dafs_session *ses, struct dafs_op *ops, unsigned int i)
 {
 	if (i)
-		dafs_chain_done_with(&ops[i - 1]);
+		dafs_op_end(&ops[i - 1]);
 	if (i && ops[i].takes_fh)
 		*ops[i].takes_fh = *ops[i - 1].gives_fh;
 	return dafs_op_run(ses, &ops[i]);
@@ -143,10 +137,8 @@ unsigned int dafs_op_run_chain(struct dafs_session *ses, struct dafs_op *ops, un
 
 	if (*err || done == nr)
 		return done;
-	for (i = done; i < nr; i++)
+	for (i = 0; i < nr; i++)
 		dafs_op_end(&ops[i]);
-	for (i = 0; i < done; i++)
-		dafs_chain_done_with(&ops[i]);
 	while (done < nr) {
 		*err = dafs_chain_step(ses, ops, done);
 		if (*err)

@@ -228,6 +228,7 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
  */
 int dafs_op_decode(struct dafs_op *op)
 {
+	op->client_id = op->conn->client_id;
 	if (!op->res || (op->status && op->call->stream.len <= DAFS_HDR_SIZE))
 		return 0;
 	if (!dafs_decode_res(&op->call->stream, op->proc, op->res))

@@ -54,7 +54,7 @@ static void dafs_open_take(struct dafs_opened *opened, const struct dafs_op *op)
 	opened->fh = res->filehandle;
 	opened->state_id = res->state_id;
 	opened->change = res->change_info;
-	opened->client_id = op->conn->client_id;
+	opened->client_id = op->client_id;
 }
 
 /* On @conn, or without one on the session's own. */

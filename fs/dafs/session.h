@@ -157,6 +157,8 @@ struct dafs_op_mem {
  * @args: its arguments in host form
  * @res: where the results go, or NULL
  * @status: DAFS status of the response
+ * @client_id: that of the connection which it came on: what it speaks of is kept
+ *	under it
  * @conn: connection it ran on, held until dafs_op_end()
  * @call: the call, held until dafs_op_end(): strings in @res point into it
  * @fill: see struct dafs_call
@@ -178,6 +180,7 @@ struct dafs_op {
 	void *args;
 	void *res;
 	u32 status;
+	struct dafs_opaque64 client_id;
 	struct dafs_conn *conn;
 	struct dafs_call *call;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);

@@ -150,6 +150,9 @@ tap_is "$(cat $D/linked) $(stat -c %h $D/linked)" "content 1" "that the server h
 cp "$(command -v sleep)" $A/sleep
 $A/sleep 60 &
 pid=$!
+until [ "$(readlink /proc/$pid/exe)" = $A/sleep ]; do
+	sleep 0.1
+done
 tap_fails "a running program is not written to" sh -c "echo x >>$A/sleep"
 tap_run "but removed" rm $A/sleep
 tap_run "and another put in its place" cp "$(command -v sleep)" $A/sleep
