@@ -12,8 +12,8 @@
  *
  *  1. What a chain hands on (struct dafsd_chain) belongs to the request that is
  *     being executed, or, with none, to the session (parked).
- *  2. A request that waits belongs to the one before it, which starts it or, in
- *     the worker of its own, hands it all it has.
+ *  2. A request that waits (dafsd_rqst.next) belongs to the one before it, until the
+ *     worker of that one takes it over together with the chain.
  */
 #include "dafsd.h"
 

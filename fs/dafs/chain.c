@@ -118,13 +118,15 @@ static int dafs_chain_step(struct dafs_session *ses, struct dafs_op *ops, unsign
  * dafs_op_run_chain() - perform operations one after the other, in one round trip
  *	if possible
  * @ses: the session
- * @ops: filled in, without memory; all to be ended by dafs_op_end() in any case.
- *	Strings in the results are good until then if they are those of the last one.
+ * @ops: filled in, without memory, and none to be sent once; all to be ended by
+ *	dafs_op_end() in any case.  Strings in the results are good until then if
+ *	they are those of the last one.
  * @nr: how many, at least 1
  * @err: 0, or what the first operation that failed would have got from dafs_op_run()
  *
- * Ends with the first one that fails.  Simple operations must not be followed by
- * those that change the file system, nor may bulk fetches (4.3.1).
+ * Ends with the first one that fails.  What changes the file system must not come
+ * behind a bulk fetch (4.3.1), nor behind a simple operation, which would have to be
+ * saved in the response cache.
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: how many succeeded.

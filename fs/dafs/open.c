@@ -411,11 +411,15 @@ static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mod
 	how.attr = &attr;
 	get_random_bytes(&how.verifier, sizeof(how.verifier));
 	err = dafs_open(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, name, &how, &opened);
-	if (err)
-		return err;
-	dafs_open_state_opened(os, &opened);
-	dafs_dir_changed(dir, &opened.change);
-	return 0;
+	if (opened.open) {
+		dafs_open_state_opened(os, &opened);
+		dafs_dir_changed(dir, &opened.change);
+	}
+	if (err && opened.open) {
+		kref_get(&os->kref);	/* the caller has the other one */
+		dafs_open_state_close(os, true);
+	}
+	return err;
 }
 
 static int dafs_open_new_unlinked(struct inode *dir, umode_t mode, struct dafs_open_state *os)

@@ -50,6 +50,7 @@ struct dafs_open_how {
 
 /**
  * struct dafs_opened - what OPEN returned
+ * @open: the server has the file open now, even if what followed in a chain failed
  * @fh: the file
  * @state_id: names the open from now on
  * @change: of the directory, if the file was opened by name
@@ -57,6 +58,7 @@ struct dafs_open_how {
  * @status: DAFS status of the response; OK also if there was none
  */
 struct dafs_opened {
+	bool open;
 	struct dafs_fh fh;
 	struct dafs_opaque64 state_id;
 	struct dafs_change_info change;

@@ -51,6 +51,7 @@ static void dafs_open_take(struct dafs_opened *opened, const struct dafs_op *op)
 {
 	const struct dafs_open_res *res = op->res;
 
+	opened->open = true;
 	opened->fh = res->filehandle;
 	opened->state_id = res->state_id;
 	opened->change = res->change_info;
@@ -73,7 +74,6 @@ static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
 	return err;
 }
 
-/* A file that does not get its attributes is not left open. */
 static int dafs_open_run_dressed(struct dafs_session *ses, const struct cred *cred,
 				 struct dafs_open_args *args,
 				 struct dafs_setattr_inline_args *setattr,
@@ -81,19 +81,15 @@ static int dafs_open_run_dressed(struct dafs_session *ses, const struct cred *cr
 {
 	struct dafs_open_res res = {};
 	struct dafs_op ops[2] = { dafs_open_op(cred, args, &res) };
-	unsigned int done;
 	int err;
 
 	dafs_setattr_op(&ops[1], setattr, cred);
 	ops[1].takes_fh = &setattr->filehandle;
-	done = dafs_op_run_chain(ses, ops, ARRAY_SIZE(ops), &err);
-	opened->status = ops[0].status;
-	if (done)
+	if (dafs_op_run_chain(ses, ops, ARRAY_SIZE(ops), &err))
 		dafs_open_take(opened, &ops[0]);
+	opened->status = ops[0].status;
 	dafs_op_end(&ops[0]);
 	dafs_op_end(&ops[1]);
-	if (done == 1)
-		dafs_close(ses, cred, &opened->fh, &opened->state_id);
 	return err;
 }
 
@@ -119,7 +115,8 @@ static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred
  * @dir: the directory
  * @name: the name
  * @how: for whom and for what
- * @opened: filled
+ * @opened: filled; if @opened->open is set although this fails, the file is there
+ *	without its attributes, and for the caller to close
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.

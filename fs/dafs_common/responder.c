@@ -367,7 +367,13 @@ static void dafs_responder_feed(struct dafs_responder *rp)
 	}
 }
 
-/* A request arrived (completion context). */
+/**
+ * dafs_responder_request() - a request arrived
+ * @rp: responder of the channel
+ * @msg: the request; the responder's from now on
+ *
+ * Context: softirq, where completions come; for one channel one at a time.
+ */
 void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg)
 {
 	unsigned long flags;

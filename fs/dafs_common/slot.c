@@ -309,9 +309,14 @@ static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *m
 		dafs_call_complete(call, 0);
 }
 
-/*
- * A response arrived (completion context).  One that cannot be trusted ends
- * the channel: by E-33 the session is lost then.
+/**
+ * dafs_requester_response() - a response arrived
+ * @rq: requester of the channel
+ * @msg: the response; the requester's from now on
+ *
+ * One that cannot be trusted ends the channel: by E-33 the session is lost then.
+ *
+ * Context: softirq, where completions come.
  */
 void dafs_requester_response(struct dafs_requester *rq, struct dafs_msg *msg)
 {

@@ -587,7 +587,7 @@ static void dafs_chain_wrong_test(struct kunit *test)
 	chain_both(test, chain_wrong);
 }
 
-/* R-4.3.1-04 of the server: SAVE where it belongs changes nothing */
+/* SAVE where it belongs changes nothing (E-64) */
 static void chain_save(struct chain *c)
 {
 	struct dafs_str dir = dafs_test_str("dir");

@@ -178,7 +178,7 @@ static void recorder_expect_found(struct recorder *rec, const struct dafs_found 
 	KUNIT_EXPECT_MEMEQ(rec->test, &recorder_fh, &found->fh, sizeof(found->fh));
 }
 
-/* One round trip, R-4.3.2-08 of the client */
+/* One round trip */
 static void dafs_op_chain_flags_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 8);
@@ -400,12 +400,15 @@ static void dafs_op_chain_open_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0421, stat.mode & S_IALLUGO);
 	dafs_close(fix->ses, dafs_test_me(), &opened.fh, &opened.state_id);
 
-	/* an attribute that is refused: the file is there, but nobody has it open */
+	/* an attribute that is refused: the file is open, and the caller told so */
 	mode.included |= DAFS_FATTR_OWNER;
 	mode.valid |= DAFS_FATTR_OWNER;
 	mode.owner = dafs_test_str("nobody knows");
+	opened.open = false;
 	KUNIT_EXPECT_NE(test, 0, dafs_open(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
 					   &opened));
+	KUNIT_ASSERT_TRUE(test, opened.open);
+	dafs_close(fix->ses, dafs_test_me(), &opened.fh, &opened.state_id);
 	how.create = false;
 	KUNIT_ASSERT_EQ(test, 0, dafs_open_attrs(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
 						 CHAIN_WANTED, &opened, &found));
