@@ -167,6 +167,8 @@ struct dafs_access_entry {
 #define DAFS_INO_LISTED		5	/* the names of the directory have been read once */
 #define DAFS_INO_NAMES_USED	6	/* and names in it were used since */
 #define DAFS_INO_LOOK_FIRST	7	/* a file to be made in it was there already */
+#define DAFS_INO_AHEAD		8	/* somebody has the use of di->ahead */
+#define DAFS_INO_AHEAD_TRIED	9	/* only names that are used give credit */
 
 /**
  * struct dafs_inode - one object of the server
@@ -184,6 +186,9 @@ struct dafs_access_entry {
  * @opens: struct dafs_open_state
  * @dir_gen: counts changes of a directory made by others; written under
  *	@lock, compared by dafs_d_revalidate() without
+ * @ahead_credit: entries of a directory that may be listed before they are asked
+ *	for, see ahead.c
+ * @ahead: the same listing, or NULL; guarded by DAFS_INO_AHEAD
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
  * @wb_cred: the last user who opened the file for writing, for write-back
@@ -211,7 +216,9 @@ struct dafs_inode {
 	struct dafs_access_entry access[DAFS_ACCESS_CACHE];
 	struct list_head opens;
 	unsigned long dir_gen;
+	struct dafs_ahead *ahead;
 	struct timespec64 btime;
+	atomic_t ahead_credit;
 	atomic_t writers;
 	const struct cred *wb_cred;
 	struct mutex write_lock;	/* see above */
@@ -476,6 +483,35 @@ struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry, unsigned 
 /* readdir.c */
 extern const struct file_operations dafs_dir_fops;
 
+/* prime.c */
+
+/**
+ * struct dafs_listing - the request that entries of a directory came by
+ * @dir: the directory
+ * @wanted: attributes asked for
+ * @gen: dafs_dir_gen() from before the request was sent
+ * @asked: dafs_attr_begin() of then
+ * @at: jiffies of then
+ * @mark: d_fsdata of dentries that are made of it
+ */
+struct dafs_listing {
+	struct dentry *dir;
+	u64 wanted;
+	unsigned long gen;
+	long asked;
+	unsigned long at;
+	void *mark;
+};
+
+void dafs_listing_begin(struct dafs_listing *list, u64 wanted);
+u64 dafs_listing_attrs(const struct dafs_sb_info *sbi);
+bool dafs_dirent_sane(const struct dafs_direntry *entry);
+void dafs_prime(const struct dafs_listing *list, const struct dafs_direntry *entry);
+
+/* ahead.c */
+void dafs_ahead_asked(struct dentry *dir);
+void dafs_ahead_used(struct inode *dir, struct dentry *dentry);
+
 /* open.c */
 struct dafs_open_state *dafs_open_state_get(struct inode *inode,
 					    struct dentry *dentry, u32 access,
@@ -566,5 +602,6 @@ void dafs_async_end(struct dafs_sb_info *sbi);
 extern struct workqueue_struct *dafs_done_wq;
 extern struct workqueue_struct *dafs_retry_wq;
 extern struct workqueue_struct *dafs_commit_wq;
+extern struct workqueue_struct *dafs_ahead_wq;
 
 #endif /* _FS_DAFS_FS_H */

@@ -106,26 +106,31 @@ struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry, unsigned 
 }
 
 /* What is listed next is going to be used, too: see readdir.c. */
-static void dafs_name_used(struct inode *dir)
+static void dafs_name_used(struct inode *dir, struct dentry *dentry)
 {
 	struct dafs_inode *di = DAFS_I(dir);
 
 	if (!test_bit(DAFS_INO_NAMES_USED, &di->flags))
 		set_bit(DAFS_INO_NAMES_USED, &di->flags);
+	dafs_ahead_used(dir, dentry);
 }
 
 static struct dentry *dafs_dir_lookup(struct inode *dir, struct dentry *dentry,
 				      unsigned int flags)
 {
 	unsigned long gen = dafs_dir_gen(dir);
+	struct inode *inode;
 
-	dafs_name_used(dir);
+	dafs_name_used(dir, dentry);
 	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
 		return ERR_PTR(-ENAMETOOLONG);
 	/* Left unhashed, because nothing is known about it. */
 	if (dafs_exclusive(flags))
 		return NULL;
-	return dafs_splice(dafs_lookup_inode(dir, &dentry->d_name), dentry, gen);
+	inode = dafs_lookup_inode(dir, &dentry->d_name);
+	if (!IS_ERR_OR_NULL(inode))
+		dafs_ahead_asked(dentry->d_parent);
+	return dafs_splice(inode, dentry, gen);
 }
 
 /* Ask the server again: does the name still lead where the dentry does? */
@@ -174,7 +179,7 @@ static int dafs_d_revalidate_rcu(struct dentry *dentry)
 	if (!dir || !dafs_attrs_fresh(DAFS_I(dir)) || !dafs_lookup_cached(dentry) ||
 	    READ_ONCE(dentry->d_time) != dafs_dir_gen(dir))
 		return -ECHILD;
-	dafs_name_used(dir);
+	dafs_name_used(dir, dentry);
 	return 1;
 }
 
@@ -190,7 +195,7 @@ static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
 		return 1;
 	parent = dget_parent(dentry);
 	dir = d_inode(parent);
-	dafs_name_used(dir);
+	dafs_name_used(dir, dentry);
 	ret = dafs_revalidate(dir, current_cred(), flags & LOOKUP_REVAL);
 	if (!ret) {
 		ret = 1;

@@ -55,6 +55,8 @@ void dafs_inode_reset(struct dafs_inode *di)
 	atomic_long_set(&di->own_change, 0);
 	memset(di->access, 0, sizeof(di->access));
 	di->dir_gen = 0;
+	di->ahead = NULL;
+	atomic_set(&di->ahead_credit, 0);
 	di->btime = (struct timespec64){};
 	atomic_set(&di->writers, 0);
 	di->wb_cred = NULL;
@@ -73,6 +75,8 @@ void dafs_inode_release(struct dafs_inode *di)
 	spin_unlock(&di->lock);
 	put_cred(di->wb_cred);
 	di->wb_cred = NULL;
+	kfree(di->ahead);
+	di->ahead = NULL;
 }
 
 /**

@@ -218,6 +218,16 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 	}
 }
 
+static int dafs_op_offhand(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
+
+	if (IS_ERR_OR_NULL(conn))
+		return conn ? PTR_ERR(conn) : -ENOTCONN;
+	op->conn = conn;
+	return dafs_op_send(ses, op);
+}
+
 /**
  * dafs_op_decode() - have the results of an operation
  * @op: the operation; its response is there
@@ -249,7 +259,8 @@ int dafs_op_decode(struct dafs_op *op)
  * Context: may sleep; a fatal signal ends it.
  * Return: 0; the errno of the status the server answered, which is in
  * op->status; -EIO for a response that cannot be decoded or a dead session;
- * -ETIMEDOUT on a soft session; -EREMOTEIO if the connection was lost while an
+ * -ETIMEDOUT on a soft session; -ENOTCONN for an offhand operation without a
+ * connection; -EREMOTEIO if the connection was lost while an
  * operation to be sent once was under way; what op->prepare returned; -ENOMEM;
  * -EMSGSIZE; -ERESTARTSYS.
  */
@@ -257,7 +268,7 @@ int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
 {
 	int err;
 
-	err = dafs_op_attempts(ses, op);
+	err = op->offhand ? dafs_op_offhand(ses, op) : dafs_op_attempts(ses, op);
 	if (!err)
 		err = dafs_op_decode(op);
 	return err ?: dafs_status_to_errno(op->status);

@@ -103,11 +103,13 @@ struct dafs_found {
  *	out: of the last entry that the actor took
  * @verf: in and out: cookie verifier
  * @eof: out: no more entries
+ * @offhand: in: as of struct dafs_op
  */
 struct dafs_readdir_pos {
 	u64 cookie;
 	struct dafs_opaque64 verf;
 	bool eof;
+	bool offhand;
 };
 
 /**

@@ -144,6 +144,7 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 	op.mem->size = size;
 	op.mem->dir = DMA_FROM_DEVICE;
 	op.prepare = dafs_readdir_describe;
+	op.offhand = pos->offhand;
 	if (pos->cookie)
 		args.cookieverf = pos->verf;
 	pos->eof = false;

@@ -86,98 +86,19 @@ static unsigned int dafs_dirent_type(const struct dafs_direntry *entry)
 	return DT_UNKNOWN;
 }
 
-/* No server has a right to names that would lead out of the directory. */
-static bool dafs_dirent_sane(const struct dafs_direntry *entry)
-{
-	const struct dafs_str *name = &entry->name;
-
-	return name->len && name->len <= NAME_MAX && !memchr(name->data, '/', name->len) &&
-	       !memchr(name->data, 0, name->len) && entry->cookie > 2 &&
-	       entry->cookie <= LLONG_MAX;
-}
-
 /**
  * struct dafs_readdir_ctx - what dafs_readdir_emit() needs
  * @ctx: of the VFS
- * @dir: the directory
- * @wanted: attributes asked for
- * @gen: dafs_dir_gen() from before the request was sent
- * @asked: dafs_attr_begin() of then
- * @at: jiffies of then
+ * @listing: what was asked for
  * @full: the VFS takes no more
  * @bad: the server sent what cannot be passed on
  */
 struct dafs_readdir_ctx {
 	struct dir_context *ctx;
-	struct dentry *dir;
-	u64 wanted;
-	unsigned long gen;
-	long asked;
-	unsigned long at;
+	struct dafs_listing listing;
 	bool full;
 	bool bad;
 };
-
-static struct inode *dafs_prime_inode(const struct dafs_readdir_ctx *rc,
-				      const struct dafs_fattr *attr, const struct dafs_ids *ids)
-{
-	if (!(attr->valid & DAFS_FATTR_FILEHANDLE))
-		return ERR_PTR(-EIO);
-	return dafs_iget_known(rc->dir->d_sb, &attr->filehandle, attr, ids, rc->asked, rc->at);
-}
-
-/* A name that is known already gets news only of the object that it leads to. */
-static void dafs_prime_known(const struct dafs_readdir_ctx *rc, struct dentry *dentry,
-			     const struct dafs_fattr *attr, const struct dafs_ids *ids)
-{
-	struct inode *inode = d_inode(dentry);
-
-	if (!inode || memcmp(&DAFS_I(inode)->fh, &attr->filehandle, sizeof(attr->filehandle)))
-		return;
-	inode = dafs_prime_inode(rc, attr, ids);
-	if (IS_ERR(inode))
-		return;
-	dentry->d_time = rc->gen;
-	iput(inode);
-}
-
-static void dafs_prime_new(const struct dafs_readdir_ctx *rc, struct dentry *dentry,
-			   const struct dafs_fattr *attr, const struct dafs_ids *ids)
-{
-	struct dentry *alias = NULL;
-	struct inode *inode;
-
-	inode = dafs_prime_inode(rc, attr, ids);
-	if (!IS_ERR(inode))
-		alias = dafs_splice(inode, dentry, rc->gen);
-	d_lookup_done(dentry);
-	if (!IS_ERR_OR_NULL(alias))
-		dput(alias);
-}
-
-/*
- * What cannot be had here is looked up when it is asked for.  The directory's
- * lock is held shared, so its names do not move meanwhile.
- */
-static void dafs_prime(const struct dafs_readdir_ctx *rc, const struct dafs_direntry *entry)
-{
-	DECLARE_WAIT_QUEUE_HEAD_ONSTACK(wait);
-	struct dafs_fattr attr = entry->attrs;
-	struct dafs_ids ids;
-	struct dentry *dentry;
-	struct qstr name = QSTR_INIT((const char *)entry->name.data, entry->name.len);
-
-	dafs_fattr_take(&attr, rc->wanted, &ids);
-	name.hash = full_name_hash(rc->dir, name.name, name.len);
-	dentry = d_alloc_parallel(rc->dir, &name, &wait);
-	if (IS_ERR(dentry))
-		return;
-	if (d_in_lookup(dentry))
-		dafs_prime_new(rc, dentry, &attr, &ids);
-	else
-		dafs_prime_known(rc, dentry, &attr, &ids);
-	dput(dentry);
-}
 
 static bool dafs_readdir_emit(void *priv, const struct dafs_direntry *entry)
 {
@@ -195,8 +116,8 @@ static bool dafs_readdir_emit(void *priv, const struct dafs_direntry *entry)
 		return false;
 	}
 	rc->ctx->pos = entry->cookie;
-	if (rc->wanted & DAFS_FATTR_FILEHANDLE)
-		dafs_prime(rc, entry);
+	if (rc->listing.wanted & DAFS_FATTR_FILEHANDLE)
+		dafs_prime(&rc->listing, entry);
 	return true;
 }
 
@@ -221,7 +142,7 @@ static int dafs_readdir_by_rdma(struct file *file, struct dafs_readdir_pos *pos,
 	int err;
 
 	err = dafs_readdir_direct(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
-				  rc->wanted, df->buf, DAFS_READDIR_BUF, pos,
+				  rc->listing.wanted, df->buf, DAFS_READDIR_BUF, pos,
 				  dafs_readdir_emit, rc);
 	if (err == -EOPNOTSUPP)
 		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(inode->i_sb)->flags);
@@ -234,22 +155,28 @@ static bool dafs_readdir_try_inline(int err)
 	return err == -EOPNOTSUPP || err == -EBADMSG || err == -EIO || err == -ENOMEM;
 }
 
+static u64 dafs_readdir_wanted(struct file *file)
+{
+	const struct dafs_dir_file *df = file->private_data;
+	u64 all = df->prime ? dafs_listing_attrs(DAFS_SB(file_inode(file)->i_sb)) : 0;
+
+	return all ?: DAFS_READDIR_ATTRS;
+}
+
 static int dafs_readdir_some(struct file *file, struct dafs_readdir_pos *pos,
 			     struct dafs_readdir_ctx *rc)
 {
 	struct inode *inode = file_inode(file);
 	int err;
 
-	rc->gen = dafs_dir_gen(inode);
-	rc->asked = dafs_attr_begin(inode->i_sb);
-	rc->at = jiffies;
+	dafs_listing_begin(&rc->listing, dafs_readdir_wanted(file));
 	if (dafs_readdir_wants_direct(file, pos)) {
 		err = dafs_readdir_by_rdma(file, pos, rc);
 		if (!dafs_readdir_try_inline(err))
 			return err;
 	}
 	return dafs_readdir(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
-			    rc->wanted, pos, dafs_readdir_emit, rc);
+			    rc->listing.wanted, pos, dafs_readdir_emit, rc);
 }
 
 /* Are dentries and inodes to be made of the entries that follow? */
@@ -265,27 +192,16 @@ static void dafs_readdir_decide(struct file *file, const struct dir_context *ctx
 		df->prime = true;
 }
 
-static u64 dafs_readdir_wanted(struct file *file)
-{
-	const struct dafs_sb_info *sbi = DAFS_SB(file_inode(file)->i_sb);
-	const struct dafs_dir_file *df = file->private_data;
-
-	if (df->prime && sbi->handles && !sbi->opts.noac)
-		return sbi->attrs | DAFS_FATTR_FILEHANDLE;
-	return DAFS_READDIR_ATTRS;
-}
-
 static int dafs_dir_iterate(struct file *file, struct dir_context *ctx)
 {
 	struct dafs_dir_file *df = file->private_data;
-	struct dafs_readdir_ctx rc = { .ctx = ctx, .dir = file_dentry(file) };
+	struct dafs_readdir_ctx rc = { .ctx = ctx, .listing.dir = file_dentry(file) };
 	struct dafs_readdir_pos pos = {};
 	int err = 0;
 
 	if (!dir_emit_dots(file, ctx))
 		return 0;
 	dafs_readdir_decide(file, ctx);
-	rc.wanted = dafs_readdir_wanted(file);
 	pos.verf = df->verf;
 	while (!err && !rc.full && !rc.bad && !pos.eof) {
 		pos.cookie = ctx->pos > 2 ? ctx->pos : 0;

@@ -170,6 +170,8 @@ struct dafs_op_mem {
  * @once: fail with -EREMOTEIO rather than send again what may have been executed
  * @dear: worth waiting for memory, ours or the server's: something is lost if it
  *	is not done
+ * @offhand: try once and without patience: fail with -ENOTCONN rather than wait for a
+ *	connection, and with what the server answered if it asks for another attempt
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
  *	before hands on, or NULL
  * @gives_fh: in a chain: that filehandle, in @args or @res, if the next one takes it
@@ -189,6 +191,7 @@ struct dafs_op {
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
 	bool once;
 	bool dear;
+	bool offhand;
 	struct dafs_fh *takes_fh;
 	const struct dafs_fh *gives_fh;
 };

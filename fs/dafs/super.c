@@ -20,6 +20,7 @@
 struct workqueue_struct *dafs_done_wq;
 struct workqueue_struct *dafs_retry_wq;
 struct workqueue_struct *dafs_commit_wq;
+struct workqueue_struct *dafs_ahead_wq;
 
 static struct kmem_cache *dafs_inode_cachep;
 
@@ -535,10 +536,11 @@ static struct file_system_type dafs_fs_type = {
 MODULE_ALIAS_FS("dafs");
 
 /*
- * Three queues, so that what ends an I/O never stands behind what waits for
+ * Several queues, so that what ends an I/O never stands behind what waits for
  * one: dafs_done_wq only looks at responses, dafs_retry_wq sends and so waits
  * for slots, memory regions and reconnects, dafs_commit_wq waits for whole
- * operations.  All are in the way of memory reclaim.
+ * operations.  These are in the way of memory reclaim; dafs_ahead_wq lists what
+ * nobody waits for.
  */
 static int dafs_init_workqueues(void)
 {
@@ -546,11 +548,14 @@ static int dafs_init_workqueues(void)
 				       WQ_MEM_RECLAIM | WQ_UNBOUND | WQ_HIGHPRI, 0);
 	dafs_retry_wq = alloc_workqueue("dafs-retry", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	dafs_commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	return dafs_done_wq && dafs_retry_wq && dafs_commit_wq ? 0 : -ENOMEM;
+	dafs_ahead_wq = alloc_workqueue("dafs-ahead", WQ_UNBOUND, 0);
+	return dafs_done_wq && dafs_retry_wq && dafs_commit_wq && dafs_ahead_wq ? 0 : -ENOMEM;
 }
 
 static void dafs_exit_workqueues(void)
 {
+	if (dafs_ahead_wq)
+		destroy_workqueue(dafs_ahead_wq);
 	if (dafs_commit_wq)
 		destroy_workqueue(dafs_commit_wq);
 	if (dafs_retry_wq)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names that are going to be asked for.
+ *
+ * Who looks at one file of a directory often looks at many: git status, make, rsync.
+ * Each name costs a LOOKUP and a GETATTR, while a READDIR brings hundreds of names
+ * with all that an inode is made of.  So a directory in which names are asked for is
+ * listed in the background.
+ *
+ * Nobody knows which names will be asked for, so each one that the server had to look
+ * up gives credit for a few entries, which cost about as much as it did.  After a
+ * while of that, only names that the listing has brought and that were used give
+ * credit: a few names out of a huge directory are not worth more.  At its end the
+ * listing begins anew, because memory that was short may have taken dentries away.
+ *
+ * A listing in the background is not worth waiting for.  While there is no
+ * connection there is none, and what fails is not done again.
+ */
+#include <linux/cred.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "dafs_fs.h"
+
+/* Entries that a name gives credit for: looked up, or found where it was listed */
+#define DAFS_AHEAD_LOOKUP	4
+#define DAFS_AHEAD_USED		8
+
+/* Fewer are not worth a request. */
+#define DAFS_AHEAD_LEAST	32
+
+/* Entries that are listed before it is asked whether they are used */
+#define DAFS_AHEAD_TRIAL	1024
+
+/* Bytes that an entry takes as a rule, and as many of them as are listed at a time */
+#define DAFS_AHEAD_ENTRY	256U
+#define DAFS_AHEAD_MOST		256U
+
+/* d_fsdata of dentries that nobody has used yet */
+#define DAFS_AHEAD_MARK		((void *)1)
+
+/**
+ * struct dafs_ahead - the background listing of a directory
+ * @work: lists some entries
+ * @dir: the directory, a reference while @work is queued
+ * @cred: whom to act for, likewise
+ * @pos: where to go on
+ * @listed: entries listed so far
+ *
+ * All belong to whoever has set DAFS_INO_AHEAD of the directory.
+ */
+struct dafs_ahead {
+	struct work_struct work;
+	struct dentry *dir;
+	const struct cred *cred;
+	struct dafs_readdir_pos pos;
+	unsigned int listed;
+};
+
+/**
+ * struct dafs_ahead_step - what dafs_ahead_entry() needs
+ * @list: what was asked for
+ * @count: entries that came
+ */
+struct dafs_ahead_step {
+	struct dafs_listing list;
+	unsigned int count;
+};
+
+static bool dafs_ahead_entry(void *priv, const struct dafs_direntry *entry)
+{
+	struct dafs_ahead_step *step = priv;
+
+	if (!dafs_dirent_sane(entry))
+		return false;
+	dafs_prime(&step->list, entry);
+	step->count++;
+	return true;
+}
+
+/* The caller holds the directory's i_rwsem. */
+static int dafs_ahead_list(struct dafs_ahead *ahead, struct dafs_ahead_step *step, void *buf,
+			   size_t size)
+{
+	struct inode *dir = d_inode(ahead->dir);
+
+	if (IS_DEADDIR(dir))
+		return -ENOENT;
+	dafs_listing_begin(&step->list, dafs_listing_attrs(DAFS_SB(dir->i_sb)));
+	ahead->pos.offhand = true;
+	return dafs_readdir_direct(dafs_inode_ses(dir), ahead->cred, &DAFS_I(dir)->fh,
+				   step->list.wanted, buf, size, &ahead->pos, dafs_ahead_entry,
+				   step);
+}
+
+/* Return: entries listed, or a negative errno. */
+static int dafs_ahead_step(struct dafs_ahead *ahead, unsigned int credit)
+{
+	size_t size = min(credit, DAFS_AHEAD_MOST) * DAFS_AHEAD_ENTRY;
+	struct dafs_ahead_step step = {
+		.list.dir = ahead->dir,
+		.list.mark = DAFS_AHEAD_MARK,
+	};
+	struct inode *dir = d_inode(ahead->dir);
+	void *buf = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	int err;
+
+	if (!buf)
+		return -ENOMEM;
+	inode_lock_shared(dir);
+	err = dafs_ahead_list(ahead, &step, buf, size);
+	inode_unlock_shared(dir);
+	kvfree(buf);
+	return err ?: step.count;
+}
+
+/* A request that failed counts as entries that nobody used. */
+static void dafs_ahead_run(struct dafs_ahead *ahead)
+{
+	struct dafs_inode *di = DAFS_I(d_inode(ahead->dir));
+	int ret = dafs_ahead_step(ahead, atomic_read(&di->ahead_credit));
+
+	if (ret == -EOPNOTSUPP)
+		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(ahead->dir->d_sb)->flags);
+	ahead->listed += ret > 0 ? ret : DAFS_AHEAD_LEAST;
+	if (ahead->listed >= DAFS_AHEAD_TRIAL)
+		set_bit(DAFS_INO_AHEAD_TRIED, &di->flags);
+	if (ret > 0 && !ahead->pos.eof) {
+		atomic_sub(ret, &di->ahead_credit);
+		return;
+	}
+	atomic_set(&di->ahead_credit, 0);
+	ahead->pos = (struct dafs_readdir_pos){};
+}
+
+static void dafs_ahead_work(struct work_struct *work)
+{
+	struct dafs_ahead *ahead = container_of(work, struct dafs_ahead, work);
+	struct dafs_sb_info *sbi = DAFS_SB(ahead->dir->d_sb);
+	const struct cred *cred = ahead->cred;
+	struct dentry *dir = ahead->dir;
+
+	dafs_ahead_run(ahead);
+	/* from here on the next one may begin */
+	clear_bit_unlock(DAFS_INO_AHEAD, &DAFS_I(d_inode(dir))->flags);
+	put_cred(cred);
+	dput(dir);
+	dafs_async_end(sbi);
+}
+
+/* The caller has set DAFS_INO_AHEAD. */
+static bool dafs_ahead_start(struct dafs_inode *di, struct dentry *dir)
+{
+	struct dafs_ahead *ahead = di->ahead;
+
+	if (!ahead) {
+		ahead = kzalloc(sizeof(*ahead), GFP_KERNEL);
+		if (!ahead)
+			return false;
+		INIT_WORK(&ahead->work, dafs_ahead_work);
+		di->ahead = ahead;
+	}
+	ahead->dir = dget(dir);
+	ahead->cred = get_current_cred();
+	dafs_async_begin(DAFS_SB(dir->d_sb));
+	queue_work(dafs_ahead_wq, &ahead->work);
+	return true;
+}
+
+static bool dafs_ahead_wanted(const struct dafs_sb_info *sbi)
+{
+	return dafs_listing_attrs(sbi) && sbi->opts.lookupcache != DAFS_LOOKUPCACHE_NONE &&
+	       !test_bit(DAFS_SB_NO_READDIR_DIRECT, &sbi->flags);
+}
+
+/**
+ * dafs_ahead_asked() - a name was found by asking the server
+ * @dir: its directory
+ *
+ * Context: may sleep; the directory's i_rwsem is held, be it shared.
+ */
+void dafs_ahead_asked(struct dentry *dir)
+{
+	struct dafs_inode *di = DAFS_I(d_inode(dir));
+	int credit = atomic_read(&di->ahead_credit);
+
+	if (!dafs_ahead_wanted(DAFS_SB(dir->d_sb)))
+		return;
+	if (!test_bit(DAFS_INO_AHEAD_TRIED, &di->flags))
+		credit = atomic_add_return(DAFS_AHEAD_LOOKUP, &di->ahead_credit);
+	if (credit < DAFS_AHEAD_LEAST || test_and_set_bit_lock(DAFS_INO_AHEAD, &di->flags))
+		return;
+	if (!dafs_ahead_start(di, dir))
+		clear_bit_unlock(DAFS_INO_AHEAD, &di->flags);
+}
+
+/**
+ * dafs_ahead_used() - a name is used
+ * @dir: its directory
+ * @dentry: the name
+ *
+ * Context: any, RCU walk among them.
+ */
+void dafs_ahead_used(struct inode *dir, struct dentry *dentry)
+{
+	if (READ_ONCE(dentry->d_fsdata) == DAFS_AHEAD_MARK &&
+	    xchg(&dentry->d_fsdata, NULL) == DAFS_AHEAD_MARK)
+		atomic_add(DAFS_AHEAD_USED, &DAFS_I(dir)->ahead_credit);
+}
