@@ -109,7 +109,15 @@ void dafs_attr_outdate(struct dafs_inode *di)
 		;
 }
 
-static bool dafs_attr_outdated(const struct dafs_inode *di, long asked)
+/**
+ * dafs_attr_outdated() - has this client changed an object in the meantime?
+ * @di: the object
+ * @asked: dafs_attr_begin() from before something of it was asked for
+ *
+ * Context: any.
+ * Return: true if the answer says nothing of what it is now.
+ */
+bool dafs_attr_outdated(const struct dafs_inode *di, long asked)
 {
 	return asked < atomic_long_read(&di->own_change);
 }

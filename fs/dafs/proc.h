@@ -104,12 +104,18 @@ struct dafs_found {
  * @verf: in and out: cookie verifier
  * @eof: out: no more entries
  * @offhand: in: as of struct dafs_op
+ * @stream: out: where the entries are that the actor did not take
+ * @iter: out: the next of them; none are left of a message
+ * @last: out: no more entries behind them
  */
 struct dafs_readdir_pos {
 	u64 cookie;
 	struct dafs_opaque64 verf;
 	bool eof;
 	bool offhand;
+	struct dafs_stream stream;
+	struct dafs_direntry_iter iter;
+	bool last;
 };
 
 /**
@@ -238,6 +244,7 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 			const struct dafs_fh *dir, u64 bitmap, void *buf, size_t size,
 			struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
 			void *priv);
+int dafs_readdir_rest(struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor, void *priv);
 
 /* proc_io.c */
 int dafs_read_inline(struct dafs_session *ses, const struct cred *cred,

@@ -4,26 +4,48 @@
 #include <kunit/visibility.h>
 #include "proc.h"
 
-static int dafs_readdir_walk(const struct dafs_stream *stream,
-			     const struct dafs_seq *entries, bool eof,
-			     struct dafs_readdir_pos *pos,
-			     dafs_readdir_actor_t actor, void *priv)
+/* The entries of a response that can still be looked at, from pos->iter on. */
+static int dafs_readdir_walk(struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor, void *priv)
 {
+	struct dafs_direntry_iter iter;
 	struct dafs_direntry entry;
-	u32 i;
-	int err;
+	int got;
 
-	for (i = 0; i < entries->count; i++) {
-		err = dafs_get_direntry(stream, entries, i, &entry);
-		if (err)
-			return err;
+	for (;;) {
+		iter = pos->iter;
+		got = dafs_direntry_next(&pos->stream, &iter, &entry);
+		if (got <= 0)
+			break;
 		if (!actor(priv, &entry))
 			return 0;
 		pos->cookie = entry.cookie;
+		pos->iter = iter;
 	}
-	pos->eof = eof;
-	/* E-27: nothing and yet not the end would make us ask for ever. */
-	return entries->count || eof ? 0 : -EIO;
+	pos->iter.left = 0;
+	if (!got)
+		pos->eof = pos->last;
+	return got;
+}
+
+/* E-27: nothing and yet not the end would make us ask for ever. */
+static int dafs_readdir_begin(struct dafs_readdir_pos *pos, const struct dafs_stream *stream,
+			      const struct dafs_seq *entries, bool eof)
+{
+	if (!entries->count && !eof)
+		return -EIO;
+	pos->stream = *stream;
+	pos->last = eof;
+	dafs_direntry_start(stream, entries, &pos->iter);
+	return 0;
+}
+
+/* Before a request: nothing is left of the last one. */
+static void dafs_readdir_reset(struct dafs_readdir_pos *pos, struct dafs_readdir_args *args)
+{
+	if (pos->cookie)
+		args->cookieverf = pos->verf;
+	pos->iter.left = 0;
+	pos->eof = false;
 }
 
 /**
@@ -37,7 +59,8 @@ static int dafs_readdir_walk(const struct dafs_stream *stream,
  * @priv: for @actor
  *
  * Context: may sleep; @actor may too.
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno; -EIO for a response or an entry that cannot be
+ * decoded, and the connection is given up.
  */
 int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *dir, u64 bitmap,
@@ -58,14 +81,19 @@ int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
 	};
 	int err;
 
-	if (pos->cookie)
-		args.cookieverf = pos->verf;
-	pos->eof = false;
+	dafs_readdir_reset(pos, &args);
 	err = dafs_proc_call(ses, &op);
 	if (err)
 		return err;
 	pos->verf = res.cookieverf;
-	err = dafs_readdir_walk(&op.call->stream, &res.entries, res.eof, pos, actor, priv);
+	err = dafs_readdir_begin(pos, &op.call->stream, &res.entries, res.eof) ?:
+	      dafs_readdir_walk(pos, actor, priv);
+	pos->iter.left = 0;
+	/* a server that cannot encode cannot be trusted (E-11) */
+	if (err == -EBADMSG || err == -EINVAL) {
+		dafs_conn_failed(op.conn);
+		err = -EIO;
+	}
 	dafs_op_end(&op);
 	return err;
 }
@@ -101,7 +129,8 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
 	if (err)
 		return err;
 	pos->verf = res.cookieverf;
-	return dafs_readdir_walk(&stream, &entries, res.eof, pos, actor, priv);
+	return dafs_readdir_begin(pos, &stream, &entries, res.eof) ?:
+	       dafs_readdir_walk(pos, actor, priv);
 }
 
 /**
@@ -110,7 +139,8 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
  * @cred: whom to act for
  * @dir: the directory
  * @bitmap: DAFS_FATTR_* wanted of each entry
- * @buf: memory for the entries, kmalloc() or vmalloc()
+ * @buf: memory for the entries, kmalloc() or vmalloc(); dafs_readdir_rest()
+ *	needs it, too
  * @size: of @buf in bytes
  * @pos: where to begin; updated
  * @actor: called for each entry, false to stop before it
@@ -118,7 +148,8 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
  *
  * Context: may sleep; @actor may too.
  * Return: 0 or a negative errno: -EBADMSG if the entries did not arrive as they
- * were sent.  @actor was not called then.
+ * were sent.  @actor was called for those ahead of the first malformed one then,
+ * and @pos stands behind them.
  */
 int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 			const struct dafs_fh *dir, u64 bitmap, void *buf, size_t size,
@@ -145,11 +176,24 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 	op.mem->dir = DMA_FROM_DEVICE;
 	op.prepare = dafs_readdir_describe;
 	op.offhand = pos->offhand;
-	if (pos->cookie)
-		args.cookieverf = pos->verf;
-	pos->eof = false;
+	dafs_readdir_reset(pos, &args);
 	err = dafs_readdir_mem(ses, &op, pos, actor, priv);
 	kfree(op.mem);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_readdir_direct);
+
+/**
+ * dafs_readdir_rest() - go on with what the actor refused
+ * @pos: of the last dafs_readdir_direct(), if pos->iter.left is not 0; updated
+ * @actor: called for each entry, false to stop before it
+ * @priv: for @actor
+ *
+ * Context: @actor may sleep.
+ * Return: as dafs_readdir_direct().
+ */
+int dafs_readdir_rest(struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor, void *priv)
+{
+	return dafs_readdir_walk(pos, actor, priv);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_readdir_rest);

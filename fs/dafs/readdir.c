@@ -9,7 +9,9 @@
  *
  * The first entries come in a message, and if that was all it is cheapest.  If
  * there are more, the directory may well be large, and the rest is read by RDMA
- * into a buffer that takes several times as many.
+ * into a buffer that takes several times as many.  What a program has no room
+ * for stays there until it asks for more, as long as all that is known of the
+ * directory says that it has not changed.
  *
  * Whoever lists a directory often looks at each entry next, so handles and all
  * attributes come with the names, and dentries and inodes are made of them, if
@@ -28,15 +30,17 @@
 #define DAFS_READDIR_BUF	SZ_64K
 
 /**
- * struct dafs_dir_file - an open directory
- * @verf: cookie verifier of the last READDIR, guarded by f_pos_lock
- * @buf: for READDIR_DIRECT, or NULL; likewise
- * @prime: entries come with all that an inode is made of; likewise
+ * struct dafs_dir_file - an open directory; guarded by f_pos_lock
+ * @pos: behind the last entry that was passed on, and those that are left
+ * @buf: for READDIR_DIRECT, or NULL
+ * @prime: entries come with all that an inode is made of
+ * @listing: the last READDIR
  */
 struct dafs_dir_file {
-	struct dafs_opaque64 verf;
+	struct dafs_readdir_pos pos;
 	void *buf;
 	bool prime;
+	struct dafs_listing listing;
 };
 
 static int dafs_dir_open(struct inode *inode, struct file *file)
@@ -50,6 +54,7 @@ static int dafs_dir_open(struct inode *inode, struct file *file)
 	df = kzalloc(sizeof(*df), GFP_KERNEL);
 	if (!df)
 		return -ENOMEM;
+	df->listing.dir = file_dentry(file);
 	file->private_data = df;
 	return 0;
 }
@@ -95,7 +100,7 @@ static unsigned int dafs_dirent_type(const struct dafs_direntry *entry)
  */
 struct dafs_readdir_ctx {
 	struct dir_context *ctx;
-	struct dafs_listing listing;
+	const struct dafs_listing *listing;
 	bool full;
 	bool bad;
 };
@@ -116,8 +121,8 @@ static bool dafs_readdir_emit(void *priv, const struct dafs_direntry *entry)
 		return false;
 	}
 	rc->ctx->pos = entry->cookie;
-	if (rc->listing.wanted & DAFS_FATTR_FILEHANDLE)
-		dafs_prime(&rc->listing, entry);
+	if (rc->listing->wanted & DAFS_FATTR_FILEHANDLE)
+		dafs_prime(rc->listing, entry);
 	return true;
 }
 
@@ -142,7 +147,7 @@ static int dafs_readdir_by_rdma(struct file *file, struct dafs_readdir_pos *pos,
 	int err;
 
 	err = dafs_readdir_direct(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
-				  rc->listing.wanted, df->buf, DAFS_READDIR_BUF, pos,
+				  rc->listing->wanted, df->buf, DAFS_READDIR_BUF, pos,
 				  dafs_readdir_emit, rc);
 	if (err == -EOPNOTSUPP)
 		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(inode->i_sb)->flags);
@@ -153,30 +158,6 @@ static int dafs_readdir_by_rdma(struct file *file, struct dafs_readdir_pos *pos,
 static bool dafs_readdir_try_inline(int err)
 {
 	return err == -EOPNOTSUPP || err == -EBADMSG || err == -EIO || err == -ENOMEM;
-}
-
-static u64 dafs_readdir_wanted(struct file *file)
-{
-	const struct dafs_dir_file *df = file->private_data;
-	u64 all = df->prime ? dafs_listing_attrs(DAFS_SB(file_inode(file)->i_sb)) : 0;
-
-	return all ?: DAFS_READDIR_ATTRS;
-}
-
-static int dafs_readdir_some(struct file *file, struct dafs_readdir_pos *pos,
-			     struct dafs_readdir_ctx *rc)
-{
-	struct inode *inode = file_inode(file);
-	int err;
-
-	dafs_listing_begin(&rc->listing, dafs_readdir_wanted(file));
-	if (dafs_readdir_wants_direct(file, pos)) {
-		err = dafs_readdir_by_rdma(file, pos, rc);
-		if (!dafs_readdir_try_inline(err))
-			return err;
-	}
-	return dafs_readdir(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
-			    rc->listing.wanted, pos, dafs_readdir_emit, rc);
 }
 
 /* Are dentries and inodes to be made of the entries that follow? */
@@ -192,34 +173,105 @@ static void dafs_readdir_decide(struct file *file, const struct dir_context *ctx
 		df->prime = true;
 }
 
+static u64 dafs_readdir_wanted(struct file *file)
+{
+	const struct dafs_dir_file *df = file->private_data;
+	u64 all = df->prime ? dafs_listing_attrs(DAFS_SB(file_inode(file)->i_sb)) : 0;
+
+	return all ?: DAFS_READDIR_ATTRS;
+}
+
+static int dafs_readdir_ask(struct file *file, struct dafs_readdir_ctx *rc)
+{
+	struct inode *inode = file_inode(file);
+	struct dafs_dir_file *df = file->private_data;
+	int err;
+
+	dafs_readdir_decide(file, rc->ctx);
+	dafs_listing_begin(&df->listing, dafs_readdir_wanted(file));
+	if (dafs_readdir_wants_direct(file, &df->pos)) {
+		err = dafs_readdir_by_rdma(file, &df->pos, rc);
+		if (!dafs_readdir_try_inline(err))
+			return err;
+	}
+	return dafs_readdir(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
+			    df->listing.wanted, &df->pos, dafs_readdir_emit, rc);
+}
+
+static int dafs_readdir_some(struct file *file, struct dafs_readdir_ctx *rc)
+{
+	struct dafs_dir_file *df = file->private_data;
+	int err;
+
+	if (!df->pos.iter.left)
+		return dafs_readdir_ask(file, rc);
+	err = dafs_readdir_rest(&df->pos, dafs_readdir_emit, rc);
+	return dafs_readdir_try_inline(err) ? 0 : err;
+}
+
+/*
+ * Does what the last READDIR left, entries or the knowledge that there are no
+ * more, still hold?  As long as an attribute would, unless this client has
+ * changed the directory or learned that another one did.
+ */
+static bool dafs_readdir_holds(struct inode *dir, const struct dafs_listing *list)
+{
+	const struct dafs_options *opts = &DAFS_SB(dir->i_sb)->opts;
+
+	return !opts->noac && list->gen == dafs_dir_gen(dir) &&
+	       !dafs_attr_outdated(DAFS_I(dir), list->asked) &&
+	       time_in_range_open(jiffies, list->at, list->at + opts->acdirmin);
+}
+
+/* Where a program goes on reading.  What was left belongs there, or is lost. */
+static void dafs_readdir_resume(struct file *file, u64 cookie)
+{
+	struct dafs_dir_file *df = file->private_data;
+	struct dafs_readdir_pos *pos = &df->pos;
+
+	if (pos->cookie == cookie && dafs_readdir_holds(file_inode(file), &df->listing))
+		return;
+	pos->cookie = cookie;
+	pos->iter.left = 0;
+	pos->eof = false;
+}
+
 static int dafs_dir_iterate(struct file *file, struct dir_context *ctx)
 {
 	struct dafs_dir_file *df = file->private_data;
-	struct dafs_readdir_ctx rc = { .ctx = ctx, .listing.dir = file_dentry(file) };
-	struct dafs_readdir_pos pos = {};
+	struct dafs_readdir_ctx rc = { .ctx = ctx, .listing = &df->listing };
 	int err = 0;
 
 	if (!dir_emit_dots(file, ctx))
 		return 0;
-	dafs_readdir_decide(file, ctx);
-	pos.verf = df->verf;
-	while (!err && !rc.full && !rc.bad && !pos.eof) {
-		pos.cookie = ctx->pos > 2 ? ctx->pos : 0;
-		err = dafs_readdir_some(file, &pos, &rc);
+	dafs_readdir_resume(file, ctx->pos > 2 ? ctx->pos : 0);
+	while (!err && !rc.full && !rc.bad && !df->pos.eof) {
+		err = dafs_readdir_some(file, &rc);
 		if (!err && fatal_signal_pending(current))
 			err = -EINTR;
 	}
-	df->verf = pos.verf;
-	return err ?: rc.bad ? -EIO : 0;
+	if (!rc.bad)
+		return err;
+	df->pos.iter.left = 0;
+	return err ?: -EIO;
 }
 
-/* Positions are cookies: they can be returned to, but not computed with. */
+/*
+ * Positions are cookies: they can be returned to, but not computed with.  Who
+ * goes back to one wants to know what is there now.
+ */
 static loff_t dafs_dir_llseek(struct file *file, loff_t offset, int whence)
 {
+	struct dafs_dir_file *df = file->private_data;
+
 	if (whence == SEEK_CUR)
 		offset += file->f_pos;
 	else if (whence != SEEK_SET)
 		return -EINVAL;
+	if (offset != file->f_pos) {
+		df->pos.iter.left = 0;
+		df->pos.eof = false;
+	}
 	return vfs_setpos(file, offset, LLONG_MAX);
 }
 

@@ -237,7 +237,6 @@ union dafs_any_elem {
 	struct dafs_rw_request rw_request;
 	struct dafs_ace ace;
 	struct dafs_authtype authtype;
-	struct dafs_direntry direntry;
 	struct dafs_fs_locations locations;
 	struct dafs_fs_location location;
 };
@@ -277,7 +276,8 @@ static u64 dafs_seq_size(const struct dafs_seq *seq, const struct dafs_elem_type
  * @type: of its elements
  *
  * Decoding checks the whole array, with everything its elements refer to, so
- * that reading them later fails no more.
+ * that reading them later fails no more; but for the entries of a READDIR, see
+ * dafs_direntry_next().
  */
 void dafs_x_seq_here(struct dafs_xdr *x, struct dafs_seq *seq, const struct dafs_elem_type *type)
 {

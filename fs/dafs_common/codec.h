@@ -69,7 +69,7 @@ typedef void (*dafs_filter)(struct dafs_xdr *x, void *host);
  * @wire: size on the wire in bytes
  * @head: bytes from the count to the first element: 4, or 8 if the elements
  *	are 8-aligned
- * @deep: elements refer to items of their own, which decoding must check
+ * @deep: elements refer to items of their own, which decoding the array must check
  */
 struct dafs_elem_type {
 	dafs_filter filter;

@@ -234,7 +234,8 @@ EXPORT_SYMBOL_GPL(dafs_encode_res);
  *	error; refers to @s
  *
  * Whether a response carries results is told by its length and not by its
- * status: results that are missing read as zeros (ruling E-13).
+ * status: results that are missing read as zeros (ruling E-13).  The entries of
+ * a READDIR are not checked yet, see dafs_direntry_next().
  *
  * Return: 0, or -EBADMSG if the response is malformed, or -EOPNOTSUPP if there
  * is no such procedure.
@@ -316,28 +317,40 @@ int dafs_encode_direntries(const struct dafs_stream *s, struct dafs_seq *entries
 }
 EXPORT_SYMBOL_GPL(dafs_encode_direntries);
 
-static int dafs_walk_direntries(const struct dafs_stream *s, struct dafs_seq *entries)
+/**
+ * dafs_decode_direntries() - decode entries in a direct metadata buffer
+ * @s: the buffer
+ * @entries: filled; for dafs_direntry_start() with @s
+ *
+ * Return: 0, or -EBADMSG if their array reaches beyond the buffer.
+ */
+int dafs_decode_direntries(const struct dafs_stream *s, struct dafs_seq *entries)
 {
 	struct dafs_xdr x;
 
 	memset(entries, 0, sizeof(*entries));
 	if (!dafs_x_init(&x, s, false, 0))
 		dafs_x_direntries_here(&x, entries);
-	return x.err ?: x.heap;
-}
-
-/**
- * dafs_decode_direntries() - decode entries in a direct metadata buffer
- * @s: the buffer
- * @entries: filled; for dafs_get_direntry() with @s
- *
- * Return: 0, or -EBADMSG if they are malformed or reach beyond the buffer.
- */
-int dafs_decode_direntries(const struct dafs_stream *s, struct dafs_seq *entries)
-{
-	return min(dafs_walk_direntries(s, entries), 0);
+	return x.err;
 }
 EXPORT_SYMBOL_GPL(dafs_decode_direntries);
+
+static int dafs_walk_direntries(const struct dafs_stream *s)
+{
+	struct dafs_direntry_iter iter;
+	struct dafs_direntry entry;
+	struct dafs_seq entries;
+	int err;
+
+	err = dafs_decode_direntries(s, &entries);
+	if (err)
+		return err;
+	dafs_direntry_start(s, &entries, &iter);
+	do {
+		err = dafs_direntry_next(s, &iter, &entry);
+	} while (err > 0);
+	return err ?: min(iter.heap, s->len);
+}
 
 /**
  * dafs_encode_link() - encode a link's contents into a direct metadata buffer
@@ -393,7 +406,6 @@ EXPORT_SYMBOL_GPL(dafs_decode_link);
 int dafs_direct_len(const struct dafs_stream *s, u32 proc)
 {
 	struct dafs_fattr attr;
-	struct dafs_seq entries;
 	struct dafs_str link;
 
 	switch (proc) {
@@ -401,7 +413,7 @@ int dafs_direct_len(const struct dafs_stream *s, u32 proc)
 	case DAFS_PROC_SETATTR_DIRECT:
 		return dafs_walk_fattr(s, &attr);
 	case DAFS_PROC_READDIR_DIRECT:
-		return dafs_walk_direntries(s, &entries);
+		return dafs_walk_direntries(s);
 	case DAFS_PROC_READLINK_DIRECT:
 		return dafs_walk_link(s, &link);
 	default:

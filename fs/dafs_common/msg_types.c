@@ -290,12 +290,12 @@ static void dafs_x_direntry(struct dafs_xdr *x, void *p)
 	dafs_x_str(x, &entry->name);
 }
 
+/* Not checked with the array: there are many, and each is looked at just once. */
 const struct dafs_elem_type dafs_elem_direntry = {
 	.filter = dafs_x_direntry,
 	.host = sizeof(struct dafs_direntry),
 	.wire = 16,
 	.head = 8,
-	.deep = true,
 };
 
 /**
@@ -394,17 +394,56 @@ int dafs_get_authtype(const struct dafs_stream *s, const struct dafs_seq *seq, u
 EXPORT_SYMBOL_GPL(dafs_get_authtype);
 
 /**
- * dafs_get_direntry() - one entry of READDIR
- * @s: stream that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @entry: filled
- *
- * Return: 0, or -ERANGE if there is no element @i.
+ * dafs_direntry_start() - begin to walk the entries of a READDIR
+ * @s: stream that @entries was decoded from
+ * @entries: decoded array
+ * @iter: set to its first entry
  */
-int dafs_get_direntry(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
-		      struct dafs_direntry *entry)
+void dafs_direntry_start(const struct dafs_stream *s, const struct dafs_seq *entries,
+			 struct dafs_direntry_iter *iter)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_direntry, entry);
+	u32 size = dafs_elem_direntry.head + entries->count * dafs_elem_direntry.wire;
+
+	*iter = (struct dafs_direntry_iter) {
+		.scope = entries->scope,
+		.first = entries->scope + size,
+		.next = entries->scope + dafs_elem_direntry.head,
+		.left = entries->count,
+		.heap = entries->scope + size,
+		.budget = (u64)s->len * DAFS_DECODE_WORK - size,
+	};
 }
-EXPORT_SYMBOL_GPL(dafs_get_direntry);
+EXPORT_SYMBOL_GPL(dafs_direntry_start);
+
+/**
+ * dafs_direntry_next() - decode the next entry of a READDIR
+ * @s: stream that the entries were decoded from
+ * @iter: from dafs_direntry_start()
+ * @entry: filled; refers to @s
+ *
+ * Return: 1; 0 when there are no more; -EBADMSG if the entry is malformed, or
+ * -EINVAL if it has attributes that this version does not know (E-20): then
+ * nothing behind it can be had.
+ */
+int dafs_direntry_next(const struct dafs_stream *s, struct dafs_direntry_iter *iter,
+		       struct dafs_direntry *entry)
+{
+	struct dafs_xdr x;
+
+	if (!iter->left)
+		return 0;
+	if (dafs_x_init(&x, s, false, iter->scope))
+		return x.err;
+	memset(entry, 0, sizeof(*entry));
+	x.pos = iter->next;
+	x.first = iter->first;
+	x.heap = iter->heap;
+	x.budget = iter->budget;
+	dafs_x_direntry(&x, entry);
+	iter->next = x.pos;
+	iter->heap = x.heap;
+	iter->budget = x.budget;
+	iter->left = x.err ? 0 : iter->left - 1;
+	return x.err ?: 1;
+}
+EXPORT_SYMBOL_GPL(dafs_direntry_next);

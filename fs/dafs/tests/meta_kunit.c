@@ -502,8 +502,10 @@ static u32 dafs_meta_readdir(struct kunit *test, struct dafs_meta *m,
 			     struct dafs_meta_seen *seen)
 {
 	struct dafs_direntry *entry = kunit_kzalloc(test, sizeof(*entry), GFP_KERNEL);
+	struct dafs_direntry_iter iter;
 	struct dafs_seq entries;
-	u32 status, i;
+	u32 status;
+	int got;
 
 	KUNIT_ASSERT_NOT_NULL(test, entry);
 	args->filehandle = m->fix->dir;
@@ -512,12 +514,12 @@ static u32 dafs_meta_readdir(struct kunit *test, struct dafs_meta *m,
 				&res->direct_checksum);
 	if (!status) {
 		KUNIT_ASSERT_EQ(test, 0, dafs_decode_direntries(&m->received, &entries));
-		for (i = 0; i < entries.count; i++) {
-			KUNIT_ASSERT_EQ(test, 0, dafs_get_direntry(&m->received, &entries, i,
-								   entry));
+		dafs_direntry_start(&m->received, &entries, &iter);
+		while ((got = dafs_direntry_next(&m->received, &iter, entry)) > 0) {
 			dafs_meta_see(seen, entry);
 			args->cookie = entry->cookie;
 		}
+		KUNIT_ASSERT_EQ(test, 0, got);
 	}
 	kunit_kfree(test, entry);
 	return status;
@@ -612,6 +614,43 @@ static void dafs_meta_readdir_stub_test(struct kunit *test)
 	KUNIT_EXPECT_GT(test, turn, 4);
 }
 
+/* What a reader with little room sees, and how much room is left. */
+struct dafs_meta_reader {
+	struct dafs_meta_seen seen;
+	int room;
+};
+
+static bool dafs_meta_see_some(void *priv, const struct dafs_direntry *entry)
+{
+	struct dafs_meta_reader *reader = priv;
+
+	return reader->room-- > 0 && dafs_meta_see(&reader->seen, entry);
+}
+
+/* What has been refused is still there, and so it is known when it was all. */
+static void dafs_meta_readdir_rest_test(struct kunit *test)
+{
+	struct dafs_meta *m = dafs_meta(test);
+	struct dafs_meta_reader *reader = kunit_kzalloc(test, sizeof(*reader), GFP_KERNEL);
+	struct dafs_readdir_pos pos = {};
+	int turns = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, reader);
+	dafs_meta_make_entries(test, m->fix);
+	KUNIT_ASSERT_EQ(test, 0, dafs_readdir_direct(m->fix->ses, dafs_test_me(), &m->fix->dir, 0,
+						     m->data, m->size, &pos, dafs_meta_see_some,
+						     reader));
+	KUNIT_EXPECT_EQ(test, META_ENTRIES, pos.iter.left);
+	while (pos.iter.left && ++turns < META_ENTRIES) {
+		KUNIT_EXPECT_FALSE(test, pos.eof);
+		reader->room = 7;
+		KUNIT_ASSERT_EQ(test, 0, dafs_readdir_rest(&pos, dafs_meta_see_some, reader));
+	}
+	KUNIT_EXPECT_TRUE(test, pos.eof);
+	KUNIT_EXPECT_EQ(test, DIV_ROUND_UP(META_ENTRIES, 7), turns);
+	dafs_meta_expect_all(test, &reader->seen);
+}
+
 static struct kunit_case dafs_meta_cases[] = {
 	KUNIT_CASE_PARAM(dafs_meta_getattr_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_meta_getattr_stub_test, dafs_flavours_gen),
@@ -624,6 +663,7 @@ static struct kunit_case dafs_meta_cases[] = {
 	KUNIT_CASE_PARAM(dafs_meta_readdir_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_meta_readdir_small_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_meta_readdir_stub_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_meta_readdir_rest_test, dafs_flavours_gen),
 	{}
 };
 

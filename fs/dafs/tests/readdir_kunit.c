@@ -117,18 +117,18 @@ static void dafs_rd_take(struct dafs_rd *rd, const struct dafs_direntry *entry)
 
 static void dafs_rd_take_all(struct dafs_rd *rd)
 {
+	struct dafs_direntry_iter iter;
 	struct dafs_direntry entry;
-	u32 i;
+	int got;
 
 	rd->len = rd->op.call->hdr.len - DAFS_HDR_SIZE;
 	rd->eof = rd->res.eof;
 	rd->count = rd->res.entries.count;
 	rd->args.cookieverf = rd->res.cookieverf;
-	for (i = 0; i < rd->count; i++) {
-		KUNIT_EXPECT_EQ(rd->test, 0, dafs_get_direntry(&rd->op.call->stream,
-							       &rd->res.entries, i, &entry));
+	dafs_direntry_start(&rd->op.call->stream, &rd->res.entries, &iter);
+	while ((got = dafs_direntry_next(&rd->op.call->stream, &iter, &entry)) > 0)
 		dafs_rd_take(rd, &entry);
-	}
+	KUNIT_EXPECT_EQ(rd->test, 0, got);
 	/* E-27: or the client would ask for ever */
 	KUNIT_EXPECT_TRUE(rd->test, rd->count || rd->eof);
 }

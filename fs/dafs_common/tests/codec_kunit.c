@@ -769,6 +769,54 @@ static void codec_refuses_elements(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
 }
 
+/* Entries that share one name of @len bytes; the offsets of number @bad are others */
+static int direntries_good(struct kunit *test, u32 nr, u32 len, u32 bad, u32 attrs, u32 name)
+{
+	struct dafs_stream s = blank(test, 8 + nr * 16 + 24 + len);
+	u32 heap = 8 + nr * 16, i;
+	struct dafs_direntry_iter iter;
+	struct dafs_direntry entry;
+	struct dafs_seq entries;
+	int good = 0, got;
+
+	dafs_put32(nr, s.base, false);
+	dafs_put32(len, s.base + heap + 16, false);
+	for (i = 0; i < nr; i++) {
+		dafs_put64(3 + i, s.base + 8 + 16 * i, false);
+		dafs_put32(i == bad ? attrs : heap, s.base + 16 + 16 * i, false);
+		dafs_put32(i == bad ? name : heap + 16, s.base + 20 + 16 * i, false);
+	}
+	KUNIT_ASSERT_EQ(test, 0, dafs_decode_direntries(&s, &entries));
+	dafs_direntry_start(&s, &entries, &iter);
+	while ((got = dafs_direntry_next(&s, &iter, &entry)) > 0) {
+		KUNIT_EXPECT_EQ(test, 3 + good, entry.cookie);
+		good++;
+	}
+	/* after an error, too, that was all */
+	KUNIT_EXPECT_EQ(test, 0, dafs_direntry_next(&s, &iter, &entry));
+	if (got < 0)
+		KUNIT_EXPECT_EQ(test, got, dafs_direct_len(&s, DAFS_PROC_READDIR_DIRECT));
+	return got ?: good;
+}
+
+/*
+ * R-6.1.1.2-01: an entry is checked when it is asked for.  None that is malformed
+ * is passed on, and none behind it.
+ */
+static void codec_refuses_direntries(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0, direntries_good(test, 0, 0, 0, 0, 0));
+	KUNIT_EXPECT_EQ(test, 3, direntries_good(test, 3, 9, 3, 0, 0));
+	KUNIT_EXPECT_EQ(test, 3, direntries_good(test, 3, 9, 1, 0, 0));
+	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 1, 60, 0));
+	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 1, 48, 0));
+	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 1, 80, 0));
+	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 1, 0, 0xfffffff8));
+	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 2, 56, 80));
+	/* a name is not counted as often as it likes */
+	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 60, 1000, 60, 0, 0));
+}
+
 /* E-18: where padded data must stand, and that little may follow it */
 static void codec_refuses_padded_writes(struct kunit *test)
 {
@@ -833,6 +881,7 @@ static struct kunit_case codec_cases[] = {
 	KUNIT_CASE(codec_measures_direct_buffers),
 	KUNIT_CASE(codec_predicts_sizes),
 	KUNIT_CASE(codec_refuses_elements),
+	KUNIT_CASE(codec_refuses_direntries),
 	KUNIT_CASE(codec_refuses_padded_writes),
 	KUNIT_CASE(codec_leaves_room),
 	{}

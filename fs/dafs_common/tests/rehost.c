@@ -96,14 +96,26 @@ static int rehost_in_locations(const struct dafs_stream *s, struct dafs_fs_locat
 	       rehost_fs_location(s, &locs->locations, arena);
 }
 
-static int rehost_in_entry(const struct dafs_stream *s, struct dafs_direntry *entry,
-			   struct dafs_arena *arena)
-{
-	return rehost_ace(s, &entry->attrs.acl, arena);
-}
-
 DEFINE_REHOST(fs_locations, struct dafs_fs_locations, rehost_in_locations)
-DEFINE_REHOST(direntry, struct dafs_direntry, rehost_in_entry)
+
+static int rehost_direntries(const struct dafs_stream *s, struct dafs_seq *entries,
+			     struct dafs_arena *arena)
+{
+	struct dafs_direntry *elems = arena_take(arena, entries->count, sizeof(*elems));
+	struct dafs_direntry_iter iter;
+	int err = 0;
+	u32 i;
+
+	if (!elems)
+		return -ENOMEM;
+	dafs_direntry_start(s, entries, &iter);
+	for (i = 0; i < entries->count && !err; i++) {
+		err = dafs_direntry_next(s, &iter, &elems[i]);
+		err = err > 0 ? rehost_ace(s, &elems[i].attrs.acl, arena) : err ?: -ERANGE;
+	}
+	entries->elems = elems;
+	return err;
+}
 
 static int rehost_args(const struct dafs_stream *s, u32 proc, union dafs_args *args,
 		       struct dafs_arena *arena)
@@ -155,7 +167,7 @@ static int rehost_res(const struct dafs_stream *s, u32 proc, union dafs_res *res
 		return rehost_fs_locations(s, &res->get_fsattr.obj_attributes.failover_locations,
 					   arena);
 	case DAFS_PROC_READDIR_INLINE:
-		return rehost_direntry(s, &res->readdir_inline.entries, arena);
+		return rehost_direntries(s, &res->readdir_inline.entries, arena);
 	case DAFS_PROC_BATCH_SUBMIT:
 		return rehost_completion(s, &res->batch_submit.completions, arena);
 	default:
@@ -184,7 +196,7 @@ int dafs_rehost(const struct dafs_stream *s, const struct dafs_vector *what,
 	case DAFS_VECTOR_FATTR:
 		return rehost_ace(s, &host->fattr.acl, arena);
 	case DAFS_VECTOR_DIRENTRIES:
-		return rehost_direntry(s, &host->entries, arena);
+		return rehost_direntries(s, &host->entries, arena);
 	default:
 		return 0;
 	}
@@ -215,6 +227,29 @@ int dafs_vector_encode(const struct dafs_stream *s, const struct dafs_vector *wh
 	}
 }
 
+/* Entries are checked one by one, by whoever reads them. */
+static int check_direntries(const struct dafs_stream *s, const struct dafs_seq *entries)
+{
+	struct dafs_direntry_iter iter;
+	struct dafs_direntry entry;
+	int err;
+
+	dafs_direntry_start(s, entries, &iter);
+	do {
+		err = dafs_direntry_next(s, &iter, &entry);
+	} while (err > 0);
+	return err;
+}
+
+static int decode_res(const struct dafs_stream *s, u32 proc, union dafs_res *res)
+{
+	int err = dafs_decode_res(s, proc, res);
+
+	if (err || proc != DAFS_PROC_READDIR_INLINE)
+		return err;
+	return check_direntries(s, &res->readdir_inline.entries);
+}
+
 /**
  * dafs_vector_decode() - decode whatever a vector is
  * @s: where from
@@ -233,11 +268,12 @@ int dafs_vector_decode(const struct dafs_stream *s, const struct dafs_vector *wh
 	case DAFS_VECTOR_ARGS:
 		return dafs_decode_args(s, what->proc, &host->args);
 	case DAFS_VECTOR_RES:
-		return dafs_decode_res(s, what->proc, &host->res);
+		return decode_res(s, what->proc, &host->res);
 	case DAFS_VECTOR_FATTR:
 		return dafs_decode_fattr(s, &host->fattr);
 	case DAFS_VECTOR_DIRENTRIES:
-		return dafs_decode_direntries(s, &host->entries);
+		return dafs_decode_direntries(s, &host->entries) ?:
+		       check_direntries(s, &host->entries);
 	default:
 		return dafs_decode_link(s, &host->link);
 	}

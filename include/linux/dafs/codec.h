@@ -186,12 +186,33 @@ int dafs_get_ace(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
 		 struct dafs_ace *ace);
 int dafs_get_authtype(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
 		      struct dafs_authtype *auth);
-int dafs_get_direntry(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
-		      struct dafs_direntry *entry);
 int dafs_get_fs_locations(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
 			  struct dafs_fs_locations *locs);
 int dafs_get_fs_location(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
 			 struct dafs_fs_location *loc);
+
+/**
+ * struct dafs_direntry_iter - walks the entries of a READDIR, and checks them
+ * @scope: offset of their array in the stream
+ * @first: end of its fixed part
+ * @next: offset of the next entry there
+ * @left: entries not yet returned
+ * @heap: end of what all entries returned refer to
+ * @budget: bytes that the others may refer to
+ */
+struct dafs_direntry_iter {
+	u32 scope;
+	u32 first;
+	u32 next;
+	u32 left;
+	u32 heap;
+	u64 budget;
+};
+
+void dafs_direntry_start(const struct dafs_stream *s, const struct dafs_seq *entries,
+			 struct dafs_direntry_iter *iter);
+int dafs_direntry_next(const struct dafs_stream *s, struct dafs_direntry_iter *iter,
+		       struct dafs_direntry *entry);
 
 /**
  * struct dafs_path_iter - walks a decoded pathname or fence list

@@ -289,6 +289,46 @@ requests list_and_stat
 tap_line "# list and look at 154 names: $(summary)"
 tap_run "who lists a directory knows what is in it" cmp /tmp/listed /tmp/backing
 tap_run "by the listing alone" [ "$(asked LOOKUP)" -le 1 -a "$(asked GETATTR)" -le 4 ]
+
+# A program that takes few names at a time does not have them sent twice, and the
+# end is known when it is there; but who goes back is told what is there now.
+cat >/tmp/pieces.py <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+buf = ctypes.create_string_buffer(1024)
+def some():
+    size = libc.getdents64(fd, buf, len(buf))
+    assert size >= 0
+    data, names = buf.raw[:size], []
+    while data:
+        length = int.from_bytes(data[16:18], sys.byteorder)
+        names.append(data[19:length].split(b"\0")[0].decode())
+        data = data[length:]
+    return names
+def rest():
+    names = []
+    while piece := some():
+        names += piece
+    return names
+fd = os.open("/mnt/a/listed", os.O_RDONLY | os.O_DIRECTORY)
+if sys.argv[1] == "all":
+    names = rest()
+    print(len(names), len(set(names)))
+else:
+    names = rest()
+    os.lseek(fd, 0, os.SEEK_SET)
+    again = some()
+    victim = next(name for name in names if name not in again)
+    os.rename(f"/mnt/a/listed/{victim}", "/mnt/a/away")
+    more = rest()
+    os.rename("/mnt/a/away", f"/mnt/a/listed/{victim}")
+    print(len(again + more), victim in more)
+END
+requests python3 /tmp/pieces.py all >/tmp/pieces
+tap_is "$(cat /tmp/pieces), $(asked READDIR)" "156 156, 2" \
+	"names are sent once, however few are taken at a time"
+tap_is "$(python3 /tmp/pieces.py change)" "155 False" "but what is removed meanwhile is not among them"
+
 list_twice()
 {
 	ls >/dev/null
