@@ -282,6 +282,7 @@ struct dafsd_io {
  * @res: results, filled by the handler
  * @io: bulk data
  * @scratch: memory that @res points into, freed after the reply; kvfree()
+ * @area: likewise; dafsd_area_free()
  */
 struct dafsd_rqst {
 	struct dafs_rqst base;
@@ -296,6 +297,7 @@ struct dafsd_rqst {
 	union dafs_res res;
 	struct dafsd_io io;
 	void *scratch;
+	void *area;
 };
 
 /* Chaining category of a procedure (4.3.1) */
@@ -338,6 +340,12 @@ struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status);
 /* pool.c: memory for bulk data */
 struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes);
 void dafsd_chunk_free(struct page *page);
+
+/* Bytes in which the entries of a READDIR are collected, at most */
+#define DAFSD_AREA_MAX			SZ_512K
+
+void *dafsd_area_alloc(size_t size);
+void dafsd_area_free(void *data);
 void dafsd_pool_exit(void);
 
 /* io.c: bulk data between client memory and the server's pages */
@@ -360,8 +368,8 @@ u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 #define DAFSD_META_MAX			SZ_64K
 
 struct dafs_seq dafsd_meta_buf(const struct dafs_direct_buf *buf);
-u32 dafsd_meta_begin(const struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size);
-void dafsd_meta_end(struct dafs_stream *stream);
+u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size);
+void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_stream *stream);
 u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
 		    struct dafs_stream *stream, int len, struct dafs_cksum *cksum);
 u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 proc,

@@ -280,6 +280,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->body = false;
 	rq->hang_up = false;
 	rq->scratch = NULL;
+	rq->area = NULL;
 	memset(&rq->io, 0, sizeof(rq->io));
 	INIT_WORK(&base->work, dafsd_rqst_work);
 	if (!dafsd_chain_arrived(rq))
@@ -293,6 +294,8 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 	dafsd_io_free(rq);
 	kvfree(rq->scratch);
 	rq->scratch = NULL;
+	dafsd_area_free(rq->area);
+	rq->area = NULL;
 	if (rq->hang_up)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
 	/* while it was executed the client had no reason to say anything */

@@ -4,7 +4,8 @@
  * client's buffers (6.5.14, 6.5.30, 6.5.32, 6.5.36).
  *
  * It is encoded as in a message, but counts from the first byte of the first
- * buffer (E-10), and nothing tells its length but itself (E-23).
+ * buffer (E-10), and nothing tells its length but itself (E-23).  The memory for
+ * it is that of bulk data, unless that is scattered.
  */
 #include <linux/mm.h>
 #include <linux/uio.h>
@@ -21,18 +22,29 @@ struct dafs_seq dafsd_meta_buf(const struct dafs_direct_buf *buf)
 	return (struct dafs_seq){ .count = 1, .elems = buf };
 }
 
+/* The pages of the bulk data, if they are in one piece, as they mostly are */
+static void *dafsd_meta_pages(const struct dafsd_rqst *rq)
+{
+	return rq->io.nr_bv == 1 ? page_address(rq->io.bv->bv_page) : NULL;
+}
+
 /**
- * dafsd_meta_begin() - memory to encode into
+ * dafsd_meta_begin() - memory to encode into, and pages for bulk data
  * @rq: request
  * @stream: filled; dafsd_meta_push() or dafsd_meta_end() frees its memory
- * @size: bytes that are enough
+ * @size: bytes that are enough, more than 0
  *
  * Context: may sleep.
  * Return: OK or RESOURCE.
  */
-u32 dafsd_meta_begin(const struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size)
+u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size)
 {
-	stream->base = kvzalloc(size, GFP_KERNEL);
+	u32 status = dafsd_io_alloc(rq, size);
+
+	stream->base = NULL;
+	if (status)
+		return status;
+	stream->base = dafsd_meta_pages(rq) ?: kvmalloc(size, GFP_KERNEL);
 	stream->len = size;
 	stream->swab = rq->base.in.swab;
 	return stream->base ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
@@ -40,13 +52,15 @@ u32 dafsd_meta_begin(const struct dafsd_rqst *rq, struct dafs_stream *stream, u3
 
 /**
  * dafsd_meta_end() - free what dafsd_meta_begin() or dafsd_meta_pull() allocated
+ * @rq: request; the pages are its own until it is answered
  * @stream: the memory
  *
  * Context: may sleep.
  */
-void dafsd_meta_end(struct dafs_stream *stream)
+void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_stream *stream)
 {
-	kvfree(stream->base);
+	if (stream->base != dafsd_meta_pages(rq))
+		kvfree(stream->base);
 	stream->base = NULL;
 }
 
@@ -60,13 +74,13 @@ static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, c
 	status = dafsd_io_room(rq, bufs, &room);
 	if (!status && room < len)
 		status = DAFSERR_TOOSMALL;
-	if (!status)
-		status = dafsd_io_alloc(rq, len);
 	if (status)
 		return status;
-	iov_iter_bvec(&iter, ITER_DEST, rq->io.bv, rq->io.nr_bv, len);
-	if (copy_to_iter(data, len, &iter) != len)
-		return DAFSERR_SERVERFAULT;
+	if (data != dafsd_meta_pages(rq)) {
+		iov_iter_bvec(&iter, ITER_DEST, rq->io.bv, rq->io.nr_bv, len);
+		if (copy_to_iter(data, len, &iter) != len)
+			return DAFSERR_SERVERFAULT;
+	}
 	return dafsd_io_push(rq, bufs, len, cksum);
 }
 
@@ -88,7 +102,7 @@ u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
 	u32 status = len < 0 ? dafs_errno_to_status(len) :
 			       dafsd_meta_send(rq, bufs, stream->base, len, cksum);
 
-	dafsd_meta_end(stream);
+	dafsd_meta_end(rq, stream);
 	return status;
 }
 
@@ -120,13 +134,14 @@ u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 proc
 	if (status)
 		return status;
 	size = min_t(u64, room, DAFSD_META_MAX);
-	status = dafsd_io_alloc(rq, size) ?: dafsd_io_pull(rq, bufs, size, NULL) ?:
-		 dafsd_meta_begin(rq, stream, size);
+	status = dafsd_meta_begin(rq, stream, size) ?: dafsd_io_pull(rq, bufs, size, NULL);
 	if (status)
 		return status;
-	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, size);
-	if (copy_from_iter(stream->base, size, &iter) != size)
-		return DAFSERR_SERVERFAULT;
+	if (stream->base != dafsd_meta_pages(rq)) {
+		iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, size);
+		if (copy_from_iter(stream->base, size, &iter) != size)
+			return DAFSERR_SERVERFAULT;
+	}
 	len = dafs_direct_len(stream, proc);
 	if (len < 0)
 		return len == -EBADMSG ? DAFSERR_CHKSUM : DAFSERR_INVAL;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages for bulk data, kept for the next request.
+ * Pages for bulk data and areas for listings, kept for the next request.
  *
  * A write of 1 MiB needs as much memory for the time between the arrival of the
  * data and its copy into the page cache.  To have it from the page allocator, which
  * as a rule clears it, and to give it back takes a tenth of the instructions of the
  * whole request.  So some chunks are kept, for all sessions together; what one
- * client's data was in is overwritten before it is sent to another.
+ * client's data was in is overwritten before it is sent to another.  The same
+ * goes for the memory in which the entries of a READDIR are collected, which is
+ * not sent at all.
  */
 #include <linux/mm.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
 #include "dafsd.h"
 
 #define DAFSD_CHUNK_ORDER	get_order(SZ_64K)
@@ -101,6 +104,101 @@ void dafsd_chunk_free(struct page *page)
 		put_page(page);
 }
 
+/* Areas kept: one for each processor, of which at most so many count */
+#define DAFSD_POOL_AREAS	16U
+
+/**
+ * struct dafsd_area - memory to collect something in
+ * @size: bytes of @data
+ * @data: handed out
+ */
+struct dafsd_area {
+	size_t size;
+	u8 data[] __aligned(sizeof(u64));
+};
+
+/**
+ * struct dafsd_areas - areas that nobody uses
+ * @lock: guards what follows
+ * @nr: how many
+ * @free: they
+ */
+static struct dafsd_areas {
+	spinlock_t lock;	/* see above */
+	unsigned int nr;
+	struct dafsd_area *free[DAFSD_POOL_AREAS];
+} dafsd_areas = {
+	.lock = __SPIN_LOCK_UNLOCKED(dafsd_areas.lock),
+};
+
+static struct dafsd_area *dafsd_area_take(void)
+{
+	struct dafsd_area *area = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dafsd_areas.lock, flags);
+	if (dafsd_areas.nr)
+		area = dafsd_areas.free[--dafsd_areas.nr];
+	spin_unlock_irqrestore(&dafsd_areas.lock, flags);
+	return area;
+}
+
+static bool dafsd_area_keep(struct dafsd_area *area)
+{
+	unsigned long flags;
+	bool keep;
+
+	spin_lock_irqsave(&dafsd_areas.lock, flags);
+	keep = dafsd_areas.nr < min(num_online_cpus(), DAFSD_POOL_AREAS);
+	if (keep)
+		dafsd_areas.free[dafsd_areas.nr++] = area;
+	spin_unlock_irqrestore(&dafsd_areas.lock, flags);
+	return keep;
+}
+
+/**
+ * dafsd_area_alloc() - memory to collect something in
+ * @size: bytes, at most DAFSD_AREA_MAX
+ *
+ * One that is kept and too small makes place for a larger one.
+ *
+ * Context: may sleep.
+ * Return: memory that holds anything, to be given back by dafsd_area_free(), or
+ * NULL.
+ */
+void *dafsd_area_alloc(size_t size)
+{
+	struct dafsd_area *area = dafsd_area_take();
+
+	if (area && area->size >= size)
+		return area->data;
+	kvfree(area);
+	if (WARN_ON_ONCE(size > DAFSD_AREA_MAX))
+		return NULL;
+	area = kvmalloc(struct_size(area, data, size), GFP_KERNEL);
+	if (!area)
+		return NULL;
+	area->size = size;
+	return area->data;
+}
+
+/**
+ * dafsd_area_free() - give memory to collect something in back
+ * @data: from dafsd_area_alloc(), or NULL
+ *
+ * Context: any.
+ */
+void dafsd_area_free(void *data)
+{
+	struct dafsd_area *area;
+
+	if (!data)
+		return;
+	area = container_of(data, struct dafsd_area, data[0]);
+	if (!dafsd_area_keep(area))
+		kvfree(area);
+}
+
 /**
  * dafsd_pool_exit() - free what was kept
  *
@@ -108,8 +206,11 @@ void dafsd_chunk_free(struct page *page)
  */
 void dafsd_pool_exit(void)
 {
+	struct dafsd_area *area;
 	struct page *page;
 
 	while ((page = dafsd_pool_take()))
 		put_page(page);
+	while ((area = dafsd_area_take()))
+		kvfree(area);
 }

@@ -72,7 +72,7 @@ static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 		status = DAFSERR_INVAL;
 	if (!status)
 		status = dafsd_setattr(rq, fh, &args->state_id, &a->attr);
-	dafsd_meta_end(&stream);
+	dafsd_meta_end(rq, &stream);
 	return status;
 }
 

@@ -68,7 +68,8 @@ struct dafsd_raw {
  * @count: entries kept
  * @max: room in @entries and @names
  * @entries: entries
- * @names: strings of their attributes
+ * @names: strings of their attributes, @names_size bytes for each
+ * @names_size: without a MIME type if none is wanted
  * @text: their names
  * @text_left: bytes left there
  */
@@ -90,7 +91,8 @@ struct dafsd_readdir {
 	u32 count;
 	u32 max;
 	struct dafs_direntry *entries;
-	struct dafsd_fattr_names *names;
+	void *names;
+	size_t names_size;
 	u8 *text;
 	u32 text_left;
 };
@@ -159,6 +161,12 @@ static u32 dafsd_readdir_next(struct dafsd_readdir *rd, struct dafs_direntry *en
 	return DAFS_STATUS_OK;
 }
 
+/* of the entry at hand */
+static struct dafsd_fattr_names *dafsd_readdir_names(const struct dafsd_readdir *rd)
+{
+	return rd->names + rd->count * rd->names_size;
+}
+
 /*
  * An entry whose attributes cannot be had is returned without (E-21); one that
  * has just been removed is not returned.
@@ -181,7 +189,7 @@ static u32 dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *e
 	kref_get(&fh.exp->ref);
 	status = dafsd_fh_cross(NULL, &fh);
 	if (!status)
-		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, &rd->names[rd->count]);
+		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, dafsd_readdir_names(rd));
 	dafsd_fh_put(&fh);
 	return DAFS_STATUS_OK;
 }
@@ -276,7 +284,7 @@ static u32 dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd, const struct daf
 	entry->cookie = dafsd_cookie(exp->number + 1);
 	status = dafsd_pseudo_lookup(NULL, &fh, &entry->name);
 	if (!status) {
-		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, &rd->names[rd->count]);
+		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, dafsd_readdir_names(rd));
 		if (!dafsd_readdir_keep(rd, entry))
 			status = DAFSERR_TOOSMALL;
 	}
@@ -323,8 +331,8 @@ static u32 dafsd_readdir_open(struct dafsd_readdir *rd, u64 cookie)
 }
 
 /*
- * Room for as many entries as the limit allows, one that will turn out not to
- * fit, their strings, and a page of raw entries, in one piece.
+ * Room for as many entries as the limit allows, or the memory does, one that will
+ * turn out not to fit, their strings, and a page of raw entries.
  */
 static u32 dafsd_readdir_alloc(struct dafsd_readdir *rd)
 {
@@ -332,18 +340,22 @@ static u32 dafsd_readdir_alloc(struct dafsd_readdir *rd)
 		.attrs.included = rd->wanted,
 		.name.len = 1,
 	};
-	size_t size;
+	size_t head = PAGE_SIZE + rd->limit;
+	size_t each;
 
-	rd->max = rd->limit / dafs_direntry_size(&least) + 1;
-	size = PAGE_SIZE + (rd->max + 1) * (sizeof(*rd->entries) + sizeof(*rd->names)) +
-	       rd->limit;
-	rd->raw = kvmalloc(size, GFP_KERNEL);
+	rd->names_size = rd->wanted & DAFS_FATTR_MIME_TYPE ?
+			 sizeof(struct dafsd_fattr_names) :
+			 offsetof(struct dafsd_fattr_names, mime_type);
+	each = sizeof(*rd->entries) + rd->names_size;
+	rd->max = min(rd->limit / dafs_direntry_size(&least) + 1,
+		      (u32)((DAFSD_AREA_MAX - head) / each) - 1);
+	rd->raw = dafsd_area_alloc(head + (rd->max + 1) * each);
 	if (!rd->raw)
 		return DAFSERR_RESOURCE;
-	rd->rq->scratch = rd->raw;
+	rd->rq->area = rd->raw;
 	rd->entries = (struct dafs_direntry *)(rd->raw + PAGE_SIZE);
-	rd->names = (struct dafsd_fattr_names *)(rd->entries + rd->max + 1);
-	rd->text = (u8 *)(rd->names + rd->max + 1);
+	rd->names = rd->entries + rd->max + 1;
+	rd->text = rd->names + (rd->max + 1) * rd->names_size;
 	rd->text_left = rd->limit;
 	return DAFS_STATUS_OK;
 }
@@ -359,7 +371,7 @@ static void dafsd_readdir_init(struct dafsd_readdir *rd, struct dafsd_rqst *rq, 
 	rd->rq = rq;
 	rd->wanted = args->attr_request_bitmap & DAFS_FATTR_ALL;
 	rd->size = size;
-	rd->limit = room;
+	rd->limit = min(room, DAFSD_META_MAX);
 	if (args->maxcount)
 		rd->limit = min(rd->limit, args->maxcount);
 }
