@@ -16,6 +16,9 @@ void dafs_access_zap_locked(struct dafs_inode *di)
 {
 	unsigned int i;
 
+	/* the latest is the first: none, as in an inode that is new */
+	if (!di->access[0].cred)
+		return;
 	for (i = 0; i < DAFS_ACCESS_CACHE; i++) {
 		put_cred(di->access[i].cred);
 		di->access[i] = (struct dafs_access_entry){};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Procedures on attributes and access rights. */
-#include <linux/kstrtox.h>
+#include <linux/ctype.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -40,16 +40,26 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_access);
 static_assert(sizeof(struct dafs_getattr_res) == sizeof(struct dafs_fattr));
 static_assert(sizeof(struct dafs_get_fsattr_res) == sizeof(struct dafs_fsattr));
 
-/* Only decimal numbers are understood: there is no id mapper (E-117). */
+/* Digits of the largest id */
+#define DAFS_DECIMAL_MAX	10
+
+/*
+ * Only decimal numbers are understood: there is no id mapper (E-117).  A listing
+ * has two of them in each entry.
+ */
 static u32 dafs_owner_id(const struct dafs_str *owner)
 {
-	char buf[11] = {};
-	u32 id;
+	u64 id = 0;
+	u32 i;
 
-	if (!owner->len || owner->len >= sizeof(buf))
+	if (!owner->len || owner->len > DAFS_DECIMAL_MAX)
 		return DAFS_NO_ID;
-	memcpy(buf, owner->data, owner->len);
-	return kstrtou32(buf, 10, &id) ? DAFS_NO_ID : id;
+	for (i = 0; i < owner->len; i++) {
+		if (!isdigit(owner->data[i]))
+			return DAFS_NO_ID;
+		id = id * 10 + owner->data[i] - '0';
+	}
+	return id <= U32_MAX ? id : DAFS_NO_ID;
 }
 
 /**
