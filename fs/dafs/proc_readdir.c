@@ -39,6 +39,33 @@ static int dafs_readdir_begin(struct dafs_readdir_pos *pos, const struct dafs_st
 	return 0;
 }
 
+static int dafs_readdir_check(const struct dafs_readdir_pos *pos)
+{
+	struct dafs_direntry_iter iter = pos->iter;
+	struct dafs_direntry entry;
+	int got;
+
+	do {
+		got = dafs_direntry_next(&pos->stream, &iter, &entry);
+	} while (got > 0);
+	return got;
+}
+
+/*
+ * The actor may wait for somebody who waits for a slot, or for a connection, so the
+ * entries outlive the response.
+ */
+static int dafs_readdir_detach(struct dafs_readdir_pos *pos, struct dafs_op *op)
+{
+	/* a server that cannot encode cannot be trusted (E-11) */
+	if (dafs_readdir_check(pos)) {
+		dafs_conn_failed(op->conn);
+		return -EIO;
+	}
+	pos->stream.base = kmemdup(pos->stream.base, pos->stream.len, GFP_KERNEL);
+	return pos->stream.base ? 0 : -ENOMEM;
+}
+
 /* Before a request: nothing is left of the last one. */
 static void dafs_readdir_reset(struct dafs_readdir_pos *pos, struct dafs_readdir_args *args)
 {
@@ -87,14 +114,13 @@ int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
 		return err;
 	pos->verf = res.cookieverf;
 	err = dafs_readdir_begin(pos, &op.call->stream, &res.entries, res.eof) ?:
-	      dafs_readdir_walk(pos, actor, priv);
-	pos->iter.left = 0;
-	/* a server that cannot encode cannot be trusted (E-11) */
-	if (err == -EBADMSG || err == -EINVAL) {
-		dafs_conn_failed(op.conn);
-		err = -EIO;
-	}
+	      dafs_readdir_detach(pos, &op);
 	dafs_op_end(&op);
+	if (!err) {
+		err = dafs_readdir_walk(pos, actor, priv);
+		kfree(pos->stream.base);
+	}
+	pos->iter.left = 0;
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_readdir);
