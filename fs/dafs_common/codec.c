@@ -171,14 +171,17 @@ void dafs_x_str_here(struct dafs_xdr *x, struct dafs_str *str)
 	if (!x->encode)
 		str->len = dafs_x_peek_u32(x);
 	dafs_x_item(x, sizeof(u32) + (u64)str->len);
-	dafs_x_u32(x, &str->len);
-	p = dafs_x_span(x, 1, str->len);
-	if (!p)
+	if (x->err)
 		return;
-	if (!x->encode)
-		str->data = p;
-	else if (str->len)
-		memcpy(p, str->data, str->len);
+	p = x->base + x->pos;
+	x->pos += sizeof(u32) + str->len;
+	if (!x->encode) {
+		str->data = p + sizeof(u32);
+		return;
+	}
+	dafs_put32(str->len, p, x->swab);
+	if (str->len)
+		memcpy(p + sizeof(u32), str->data, str->len);
 }
 
 /**

@@ -63,8 +63,17 @@ static const struct dafs_elem_type dafs_elem_fs_locations = {
 
 static void dafs_x_time(struct dafs_xdr *x, struct dafs_time *t)
 {
-	dafs_x_s64(x, &t->seconds);
-	dafs_x_u32(x, &t->nseconds);
+	u8 *p = dafs_x_span(x, 8, 12);
+
+	if (!p)
+		return;
+	if (x->encode) {
+		dafs_put64(t->seconds, p, x->swab);
+		dafs_put32(t->nseconds, p + 8, x->swab);
+	} else {
+		t->seconds = dafs_get64(p, x->swab);
+		t->nseconds = dafs_get32(p + 8, x->swab);
+	}
 }
 
 static void dafs_x_settime(struct dafs_xdr *x, struct dafs_settime *t)

@@ -317,7 +317,7 @@ if sys.argv[1] == "all":
 else:
     names = rest()
     os.lseek(fd, 0, os.SEEK_SET)
-    again = some()
+    again = some() + some()	# the rest is there
     victim = next(name for name in names if name not in again)
     os.rename(f"/mnt/a/listed/{victim}", "/mnt/a/away")
     more = rest()
