@@ -6,39 +6,12 @@
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
+# shellcheck source=tools/testing/bed/requests.sh
+. "$BED/requests.sh"
 
 setup_rxe
 make_backing /srv/data 64
 load_modules /srv/data:no_root_squash
-tracing=/sys/kernel/tracing
-mount -t tracefs tracefs $tracing 2>/dev/null
-trace_file=/tmp/requests
-
-# requests COMMAND...: what the clients send meanwhile is in $trace_file then,
-# one name of a procedure a line.
-requests()
-{
-	echo >$tracing/trace
-	echo 1 >$tracing/events/dafs/dafs_request/enable
-	"$@"
-	requests_status=$?
-	echo 0 >$tracing/events/dafs/dafs_request/enable
-	sed -n 's/.*dafs_request: .* seq=[0-9]* \([A-Z_]*\) .*/\1/p' $tracing/trace |
-		grep -v -e '^NULL$' -e REGISTER_CRED >$trace_file
-	return $requests_status
-}
-
-# asked PATTERN: how many of them there were.
-asked()
-{
-	grep -c "$1" $trace_file
-}
-
-summary()
-{
-	sort $trace_file | uniq -c | tr -s ' \n' ' '
-}
-
 quiet_cat()
 {
 	cat "$@" >/dev/null
@@ -366,131 +339,6 @@ umount /mnt/a
 mount_dafs data /mnt/a noac
 requests list_and_stat
 tap_run "noac asks for each name" [ "$(asked LOOKUP)" -ge 100 ]
-umount /mnt/a
-
-# Names asked for one after the other are listed ahead.  ask DIRECTORY: asks for
-# them all, and lets the listing keep up.
-ask()
-{
-	python3 -c '
-import os, sys, time
-
-def listings():
-    with open("/proc/self/mountstats", encoding="ascii") as stats:
-        return sum(int(line.split()[1]) for line in stats
-                   if line.strip().startswith("READDIR_DIRECT:"))
-
-before = listings()
-for n in range(300):
-    os.stat(f"{sys.argv[1]}/name {n}")
-    deadline = time.monotonic() + 20
-    while n == 40 and listings() == before and time.monotonic() < deadline:
-        time.sleep(0.01)
-' "$1"
-}
-look_at()
-{
-	(cd "$1" && ids)
-}
-mkdir /srv/data/ahead
-for i in $(seq 0 299); do
-	echo "$i" >"/srv/data/ahead/name $i"
-done
-look_at /srv/data/ahead >/tmp/backing
-mount_dafs data /mnt/a actimeo=600
-requests ask /mnt/a/ahead
-tap_line "# 300 names of a directory: $(summary)"
-tap_run "names are listed before all are asked for" [ "$(asked READDIR_DIRECT)" -ge 1 ]
-tap_run "and need not be looked up then" [ "$(asked LOOKUP)" -le 250 ]
-look_at /mnt/a/ahead >/tmp/ahead
-tap_run "what is known of them is right" cmp /tmp/ahead /tmp/backing
-requests stat /mnt/a/ahead/none 2>/dev/null
-tap_is "$(asked LOOKUP)" 1 "a name that is not there is asked for"
-umount /mnt/a
-ask_some()
-{
-	stat $(seq -f "/mnt/a/closed/%g" 60) >/dev/null
-}
-mkdir /srv/data/closed
-for i in $(seq 60); do
-	echo "$i" >"/srv/data/closed/$i"
-done
-for option in lookupcache=none noac; do
-	mount_dafs data /mnt/a actimeo=600,$option
-	requests ask_some
-	tap_is "$? $(asked READDIR)" "0 0" "with $option nothing is listed ahead"
-	umount /mnt/a
-done
-
-# Who may not list may still look at what he knows the name of.
-ask_as_other()
-{
-	setpriv --reuid=1000 --regid=1000 --clear-groups \
-		stat $(seq -f "/mnt/a/closed/%g" 60) >/dev/null
-}
-chmod 711 /srv/data/closed
-mount_dafs data /mnt/a
-requests ask_as_other
-tap_is "$? $(asked LOOKUP)" "0 61" "a directory that may not be listed is not"
-
-# A listing that is under way does not bring back what is removed meanwhile.
-cat >/tmp/removed.py <<-"EOF"
-	import os, pathlib, threading
-
-	mount = pathlib.Path("/mnt/a/ahead")
-
-	def look(word):
-	    for n in range(300):
-	        try:
-	            os.stat(mount / f"{word} {n}")
-	        except FileNotFoundError:
-	            pass
-
-	for old, new in [("name", "moved"), ("moved", "name")] * 3:
-	    pathlib.Path("/proc/sys/vm/drop_caches").write_text("2", encoding="ascii")
-	    looker = threading.Thread(target=look, args=[old])
-	    looker.start()
-	    for n in range(299, -1, -1):
-	        os.rename(mount / f"{old} {n}", mount / f"{new} {n}")
-	    looker.join()
-	    there = [n for n in range(300) if (mount / f"{old} {n}").exists()]
-	    assert not there, there
-	    for n in range(0, 300, 7):
-	        os.unlink(mount / f"{new} {n}")
-	        assert not (mount / f"{new} {n}").exists(), n
-	        (mount / f"{new} {n}").touch()
-EOF
-tap_run "what goes while it is listed stays away" python3 /tmp/removed.py
-umount /mnt/a
-ask_and_leave()
-{
-	for i in $(seq 10); do
-		mount_dafs data /mnt/a && ask_some && umount /mnt/a || return
-	done
-}
-tap_run "an unmount does not mind a listing under way" ask_and_leave
-
-# With one request at a time nobody may keep the only slot while he waits for others.
-cat >/tmp/one.py <<-"EOF"
-	import os, pathlib, threading
-
-	closed = pathlib.Path("/mnt/a/closed")
-
-	def look():
-	    for n in range(40):
-	        os.stat(closed / f"{n + 1}")
-
-	for turn in range(10):
-	    pathlib.Path("/proc/sys/vm/drop_caches").write_text("2", encoding="ascii")
-	    lookers = [threading.Thread(target=look) for n in range(3)]
-	    for looker in lookers:
-	        looker.start()
-	    list(os.scandir(closed))
-	    for looker in lookers:
-	        looker.join()
-EOF
-mount_dafs data /mnt/a max_requests=1
-tap_run "who lists waits for those who look up the same names" timeout 60 python3 /tmp/one.py
 umount /mnt/a
 
 # Asynchronous direct I/O and pages in its way
