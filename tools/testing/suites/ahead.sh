@@ -121,6 +121,42 @@ ask_and_leave()
 }
 tap_run "an unmount does not mind a listing under way" ask_and_leave
 
+# Some names out of very many: after a while nothing is listed that is not used.
+# What is listed is dropped before it can be.
+cat >/tmp/few.py <<-"EOF"
+	import os, pathlib, random
+
+	backing, mount = pathlib.Path("/srv/data/huge"), pathlib.Path("/mnt/a/huge")
+
+	def listings():
+	    with open("/proc/self/mountstats", encoding="ascii") as stats:
+	        return sum(int(line.split()[1]) for line in stats
+	                   if line.strip().startswith("READDIR_DIRECT:"))
+
+	def ask(count):
+	    before = listings()
+	    for n in range(count):
+	        if n % 20 == 0:
+	            pathlib.Path("/proc/sys/vm/drop_caches").write_text("2", encoding="ascii")
+	        os.stat(mount / f"{names.pop()}")
+	    return listings() - before
+
+	names = list(range(4000))
+	random.shuffle(names)
+	backing.mkdir()
+	for name in names:
+	    (backing / f"{name}").touch()
+	directory = os.open(mount, os.O_RDONLY)
+	for turn in range(10):
+	    if ask(200) <= 2:
+	        break
+	else:
+	    raise SystemExit("names are listed for ever")
+EOF
+mount_dafs data /mnt/a
+tap_run "a few names out of very many are not worth a listing" python3 /tmp/few.py
+umount /mnt/a
+
 # With one request at a time nobody may keep the only slot while he waits for others.
 cat >/tmp/one.py <<-"EOF"
 	import os, pathlib, threading
