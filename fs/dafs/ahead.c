@@ -93,7 +93,7 @@ static int dafs_ahead_list(struct dafs_ahead *ahead, struct dafs_ahead_step *ste
 }
 
 /* Return: entries listed, or a negative errno. */
-static int dafs_ahead_step(struct dafs_ahead *ahead, unsigned int credit)
+static int dafs_ahead_some(struct dafs_ahead *ahead, unsigned int credit)
 {
 	size_t size = min(credit, DAFS_AHEAD_MOST) * DAFS_AHEAD_ENTRY;
 	struct dafs_ahead_step step = {
@@ -101,9 +101,11 @@ static int dafs_ahead_step(struct dafs_ahead *ahead, unsigned int credit)
 		.list.mark = DAFS_AHEAD_MARK,
 	};
 	struct inode *dir = d_inode(ahead->dir);
-	void *buf = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	void *buf;
 	int err;
 
+	/* cleared: a server that writes nothing must not have old memory taken for names */
+	buf = kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!buf)
 		return -ENOMEM;
 	inode_lock_shared(dir);
@@ -117,7 +119,7 @@ static int dafs_ahead_step(struct dafs_ahead *ahead, unsigned int credit)
 static void dafs_ahead_run(struct dafs_ahead *ahead)
 {
 	struct dafs_inode *di = DAFS_I(d_inode(ahead->dir));
-	int ret = dafs_ahead_step(ahead, atomic_read(&di->ahead_credit));
+	int ret = dafs_ahead_some(ahead, atomic_read(&di->ahead_credit));
 
 	if (ret == -EOPNOTSUPP)
 		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(ahead->dir->d_sb)->flags);

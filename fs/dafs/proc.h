@@ -103,7 +103,7 @@ struct dafs_found {
  *	out: of the last entry that the actor took
  * @verf: in and out: cookie verifier
  * @eof: out: no more entries
- * @offhand: in: as of struct dafs_op
+ * @offhand: in: as of struct dafs_op; dafs_readdir_direct() alone looks at it
  * @stream: out: where the entries are that the actor did not take
  * @iter: out: the next of them; none are left of a message
  * @last: out: no more entries behind them

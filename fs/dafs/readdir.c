@@ -134,6 +134,7 @@ static bool dafs_readdir_wants_direct(struct file *file, const struct dafs_readd
 
 	if (!pos->cookie || test_bit(DAFS_SB_NO_READDIR_DIRECT, &sbi->flags))
 		return false;
+	/* cleared: a server that writes nothing must not have old memory taken for names */
 	if (!df->buf)
 		df->buf = kvzalloc(DAFS_READDIR_BUF, GFP_KERNEL);
 	return df->buf;
