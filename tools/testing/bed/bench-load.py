@@ -6,6 +6,7 @@ Results go to the results channel, one a line: "rate ROW PEER NUMBER".
 """
 
 import argparse
+import contextlib
 import fnmatch
 import itertools
 import json
@@ -18,7 +19,8 @@ import sampler
 
 SIZES = {"4k": "IOPS", "1m": "MB/s"}
 BYTES = {"4k": 4096, "1m": 1 << 20}
-NAMES = "create", "stat", "readdirplus", "unlink"
+NAMES = "create", "stat", "restat", "readdirplus", "unlink"
+ACREGMIN = 3     # seconds for which attributes are trusted, as a rule
 
 
 def write(*lines):
@@ -151,17 +153,22 @@ def create(names):
 
 
 def measure_names(options, peer, measure=timed):
+    """From inside: paths through the guest's root file system, hostfs or 9p, are
+    walked twice, since it refuses RCU walk."""
     folder = peer / "many"
     folder.mkdir()
     amount = options.files
-    names = [f"{folder}/file{n:05}" for n in range(amount)]
-    measure("create", peer, amount, lambda: create(names))
-    drop_names()
-    measure("stat", peer, amount, lambda: [os.stat(n) for n in names])
-    drop_names()
-    measure("readdirplus", peer, amount, lambda: [
-        e.stat(follow_symlinks=False) for e in os.scandir(folder)])
-    measure("unlink", peer, amount, lambda: [os.unlink(n) for n in names])
+    names = [f"file{n:05}" for n in range(amount)]
+    with contextlib.chdir(folder):
+        measure("create", peer, amount, lambda: create(names))
+        drop_names()
+        measure("stat", peer, amount, lambda: [os.stat(n) for n in names])
+        time.sleep(ACREGMIN + 1)
+        measure("restat", peer, amount, lambda: [os.stat(n) for n in names])
+        drop_names()
+        measure("readdirplus", peer, amount, lambda: [
+            e.stat(follow_symlinks=False) for e in os.scandir()])
+        measure("unlink", peer, amount, lambda: [os.unlink(n) for n in names])
     folder.rmdir()
 
 

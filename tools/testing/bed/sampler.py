@@ -14,7 +14,7 @@ import pathlib
 import signal
 import subprocess
 
-EVERY = 20000           # instructions
+EVERY = 9973            # instructions; a prime, so as not to fall into step with loops
 FOLDER = pathlib.Path("/tmp/perf")
 KERNEL = 1 << 63
 
