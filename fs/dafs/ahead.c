@@ -3,15 +3,17 @@
  * Names that are going to be asked for.
  *
  * Who looks at one file of a directory often looks at many: git status, make, rsync.
- * Each name costs a LOOKUP and a GETATTR, while a READDIR brings hundreds of names
- * with all that an inode is made of.  So a directory in which names are asked for is
- * listed in the background.
+ * Each name costs a LOOKUP and a GETATTR; again a GETATTR when its attributes are too
+ * old to be trusted, again a LOOKUP after others have changed the directory.  A READDIR
+ * brings hundreds of names with all that an inode is made of.  So a directory in which
+ * names are asked for is listed in the background.
  *
- * Nobody knows which names will be asked for, so each one that the server had to look
- * up gives credit for a few entries, which cost about as much as it did.  After a
+ * Nobody knows which names will be asked for, so each one that the server was asked
+ * about gives credit for a few entries, which cost about as much as it did.  After a
  * while of that, only names that the listing has brought and that were used give
  * credit: a few names out of a huge directory are not worth more.  At its end the
- * listing begins anew, because memory that was short may have taken dentries away.
+ * listing begins anew, because memory that was short may have taken dentries away, and
+ * attributes grow old.
  *
  * A listing in the background is not worth waiting for.  While there is no
  * connection there is none, and what fails is not done again.
@@ -21,8 +23,8 @@
 #include <linux/workqueue.h>
 #include "dafs_fs.h"
 
-/* Entries that a name gives credit for: looked up, or found where it was listed */
-#define DAFS_AHEAD_LOOKUP	4
+/* Entries that a name gives credit for: asked for, or found where it was listed */
+#define DAFS_AHEAD_ASKED	4
 #define DAFS_AHEAD_USED		8
 
 /* Fewer are not worth a request. */
@@ -175,10 +177,10 @@ static bool dafs_ahead_wanted(const struct dafs_sb_info *sbi)
 }
 
 /**
- * dafs_ahead_asked() - a name was found by asking the server
+ * dafs_ahead_asked() - the server was asked about a name, and knows it
  * @dir: its directory
  *
- * Context: may sleep; the directory's i_rwsem is held, be it shared.
+ * Context: may sleep.
  */
 void dafs_ahead_asked(struct dentry *dir)
 {
@@ -188,7 +190,7 @@ void dafs_ahead_asked(struct dentry *dir)
 	if (!dafs_ahead_wanted(DAFS_SB(dir->d_sb)))
 		return;
 	if (!test_bit(DAFS_INO_AHEAD_TRIED, &di->flags))
-		credit = atomic_add_return(DAFS_AHEAD_LOOKUP, &di->ahead_credit);
+		credit = atomic_add_return(DAFS_AHEAD_ASKED, &di->ahead_credit);
 	if (credit < DAFS_AHEAD_LEAST || test_and_set_bit_lock(DAFS_INO_AHEAD, &di->flags))
 		return;
 	if (!dafs_ahead_start(di, dir))

@@ -457,6 +457,7 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
 			      long asked, unsigned long at);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
+bool dafs_attrs_aged(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 		 const struct dafs_ids *ids, long asked, unsigned long at);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);

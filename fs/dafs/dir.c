@@ -157,6 +157,15 @@ static int dafs_relookup(struct inode *dir, struct dentry *dentry)
 	return 1;
 }
 
+static int dafs_relookup_one(struct dentry *parent, struct dentry *dentry)
+{
+	int ret = dafs_relookup(d_inode(parent), dentry);
+
+	if (ret == 1 && d_is_positive(dentry))
+		dafs_ahead_asked(parent);
+	return ret;
+}
+
 /* Does the name hold as long as nobody changes the directory? */
 static bool dafs_lookup_cached(const struct dentry *dentry)
 {
@@ -201,7 +210,7 @@ static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
 		ret = 1;
 		if (dentry->d_time != dafs_dir_gen(dir) || (flags & LOOKUP_REVAL) ||
 		    !dafs_lookup_cached(dentry))
-			ret = dafs_relookup(dir, dentry);
+			ret = dafs_relookup_one(parent, dentry);
 	}
 	dput(parent);
 	return ret;

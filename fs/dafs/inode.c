@@ -631,6 +631,19 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 }
 
 /**
+ * dafs_attrs_aged() - have the attributes nothing against them but their age?
+ * @di: inode
+ *
+ * Context: any.
+ * Return: true if so, and if new ones would be trusted for a while.
+ */
+bool dafs_attrs_aged(const struct dafs_inode *di)
+{
+	return !test_bit(DAFS_INO_STALE, &di->flags) && dafs_attr_longest(di) &&
+	       !dafs_attrs_fresh(di);
+}
+
+/**
  * dafs_refresh() - take over attributes that are there
  * @inode: inode
  * @attr: its attributes
@@ -739,6 +752,18 @@ static void dafs_getattr_flush(struct inode *inode, u32 request_mask)
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 }
 
+/* Attributes of the other names may be as old; see ahead.c. */
+static void dafs_getattr_asked(struct dentry *dentry)
+{
+	struct dentry *parent;
+
+	if (IS_ROOT(dentry) || d_unhashed(dentry))
+		return;
+	parent = dget_parent(dentry);
+	dafs_ahead_asked(parent);
+	dput(parent);
+}
+
 /**
  * dafs_vfs_getattr() - stat(2)
  * @idmap: not used, id-mapped mounts are not supported
@@ -757,6 +782,7 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 	struct dafs_inode *di = DAFS_I(inode);
 	bool force = (flags & AT_STATX_SYNC_TYPE) == AT_STATX_FORCE_SYNC ||
 		     test_bit(DAFS_INO_STALE_STAT, &di->flags);
+	bool aged = !force && dafs_attrs_aged(di);
 	int err;
 
 	/* The server does not keep a removed directory for those who have it open. */
@@ -765,6 +791,8 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 		err = dafs_revalidate(inode, current_cred(), force);
 		if (err)
 			return err;
+		if (aged)
+			dafs_getattr_asked(path->dentry);
 	}
 	generic_fillattr(&nop_mnt_idmap, request_mask, inode, stat);
 	/* Not for directories: readdir(3) would ask for that much at a time. */

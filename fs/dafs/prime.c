@@ -68,6 +68,8 @@ static void dafs_prime_known(const struct dafs_listing *list, struct dentry *den
 	if (IS_ERR(inode))
 		return;
 	dentry->d_time = list->gen;
+	if (list->mark)
+		WRITE_ONCE(dentry->d_fsdata, list->mark);
 	iput(inode);
 }
 
@@ -108,7 +110,8 @@ void dafs_prime(const struct dafs_listing *list, const struct dafs_direntry *ent
 
 	dafs_fattr_take(&attr, list->wanted, &ids);
 	name.hash = full_name_hash(list->dir, name.name, name.len);
-	dentry = d_alloc_parallel(list->dir, &name, &wait);
+	/* first: d_alloc_parallel() allocates one, be the name known or not */
+	dentry = d_lookup(list->dir, &name) ?: d_alloc_parallel(list->dir, &name, &wait);
 	if (IS_ERR(dentry))
 		return;
 	if (d_in_lookup(dentry))

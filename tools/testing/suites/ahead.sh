@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Directories that are listed before names in them are asked for.
 # bed: um
-# timeout: 240
+# timeout: 360
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -19,7 +19,7 @@ ids()
 	stat -c '%n %i %s %a %u %g %h %Y' -- * | sort
 }
 
-# ask DIRECTORY: asks for all of its 300 names, one after the other, and lets the
+# ask DIRECTORY COUNT: asks for all of its names, one after the other, and lets the
 # listing keep up.
 ask()
 {
@@ -32,12 +32,12 @@ def listings():
                    if line.strip().startswith("READDIR_DIRECT:"))
 
 before = listings()
-for n in range(300):
+for n in range(int(sys.argv[2])):
     os.stat(f"{sys.argv[1]}/name {n}")
     deadline = time.monotonic() + 20
     while n == 40 and listings() == before and time.monotonic() < deadline:
         time.sleep(0.01)
-' "$1"
+' "$@"
 }
 look_at()
 {
@@ -49,7 +49,7 @@ for i in $(seq 0 299); do
 done
 look_at /srv/data/ahead >/tmp/backing
 mount_dafs data /mnt/a actimeo=600
-requests ask /mnt/a/ahead
+requests ask /mnt/a/ahead 300
 tap_line "# 300 names of a directory: $(summary)"
 tap_run "names are listed before all are asked for" [ "$(asked READDIR_DIRECT)" -ge 1 ]
 tap_run "and need not be looked up then" [ "$(asked LOOKUP)" -le 250 ]
@@ -57,6 +57,68 @@ look_at /mnt/a/ahead >/tmp/ahead
 tap_run "what is known of them is right" cmp /tmp/ahead /tmp/backing
 requests stat /mnt/a/ahead/none 2>/dev/null
 tap_is "$(asked LOOKUP)" 1 "a name that is not there is asked for"
+umount /mnt/a
+
+# Attributes that have grown too old are asked for one by one, or brought by a
+# listing, in which names that are used give credit.
+make_names()
+{
+	mkdir "/srv/data/$1"
+	(cd "/srv/data/$1" && seq -f "name %g" 0 "$(($2 - 1))" | xargs -d "\n" touch)
+}
+ask_again()
+{
+	for turn in 1 2; do
+		sleep 21
+		requests ask /mnt/a/old 1100
+		tap_line "# 1100 names again: $(summary)"
+		[ "$(asked READDIR_DIRECT)" -ge 1 ] && [ "$(asked GETATTR)" -le 850 ] &&
+			[ "$(asked LOOKUP)" = 0 ] || return
+	done
+}
+make_names old 1100
+mount_dafs data /mnt/a actimeo=20
+look_at /mnt/a/old >/dev/null
+for i in $(seq 0 10 1099); do
+	echo "$i" >"/srv/data/old/name $i"
+done
+look_at /srv/data/old >/tmp/backing
+tap_run "names are listed before all are asked for again" ask_again
+look_at /mnt/a/old >/tmp/old
+tap_run "and what is known of them is new" cmp /tmp/old /tmp/backing
+umount /mnt/a
+
+# After a change of the directory by others all names have to be looked up again.
+ask_changed()
+{
+	for turn in 1 2; do
+		touch "/srv/data/old/new $turn"
+		python3 -c 'import os; os.open("/mnt/a/old", os.O_RDONLY)'
+		requests ask /mnt/a/old 1100
+		tap_line "# 1100 names of a changed directory: $(summary)"
+		[ "$(asked READDIR_DIRECT)" -ge 1 ] && [ "$(asked LOOKUP)" -le 850 ] || return
+	done
+	requests ask /mnt/a/old 40
+	tap_is "$(asked .)" 0 "and are not asked for twice"
+}
+mount_dafs data /mnt/a actimeo=600
+look_at /mnt/a/old >/dev/null
+tap_run "names are listed before all are looked up again" ask_changed
+umount /mnt/a
+
+# What this client has changed itself is asked for, too.
+ask_own()
+{
+	for i in $(seq 60); do
+		: >"/mnt/a/own/$i"
+		stat "/mnt/a/own/$i" >/dev/null
+	done
+}
+mkdir /srv/data/own
+mount_dafs data /mnt/a
+requests ask_own
+tap_is "$(asked GETATTR_INLINE) $(asked READDIR)" "61 0" \
+	"that is no reason to list a directory"
 umount /mnt/a
 ask_some()
 {
