@@ -181,6 +181,7 @@ struct dafsd_chains {
  * @requests: requests answered
  * @errors: those answered by another status than OK
  * @bytes_read: bytes of files that went to the client
+ * @bytes_borrowed: those that left from where the file system keeps them
  * @bytes_written: bytes of files that came from it
  * @in_sysfs: @kobj was added; under @setup
  * @kobj: its folder in sysfs, from state READY until teardown
@@ -218,6 +219,7 @@ struct dafsd_session {
 	atomic64_t requests;
 	atomic64_t errors;
 	atomic64_t bytes_read;
+	atomic64_t bytes_borrowed;
 	atomic64_t bytes_written;
 	bool in_sysfs;
 	struct kobject kobj;

@@ -133,6 +133,7 @@ static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len
 				    min_t(u64, len, MAX_LFS_FILESIZE - offset));
 	if (n < 0)
 		return dafs_errno_to_status(n);
+	atomic64_add(n, &rq->ses->bytes_borrowed);
 	res->bytes_read = n;
 	res->eof = offset + n >= i_size_read(file_inode(filp));
 	return DAFS_STATUS_OK;

@@ -95,6 +95,7 @@ DAFSD_SESSION_ATTR(_name)
 DAFSD_SESSION_COUNTER(requests, &ses->requests);
 DAFSD_SESSION_COUNTER(errors, &ses->errors);
 DAFSD_SESSION_COUNTER(bytes_read, &ses->bytes_read);
+DAFSD_SESSION_COUNTER(bytes_borrowed, &ses->bytes_borrowed);
 DAFSD_SESSION_COUNTER(bytes_written, &ses->bytes_written);
 
 static struct attribute *dafsd_session_attrs[] = {
@@ -116,6 +117,7 @@ static struct attribute *dafsd_session_counter_attrs[] = {
 	&dafsd_session_attr_requests.attr,
 	&dafsd_session_attr_errors.attr,
 	&dafsd_session_attr_bytes_read.attr,
+	&dafsd_session_attr_bytes_borrowed.attr,
 	&dafsd_session_attr_bytes_written.attr,
 	NULL
 };

@@ -6,7 +6,7 @@
 #include "dafs_fs.h"
 #include "session_impl.h"
 
-#define DAFS_STATS_VERSION	"1.0"
+#define DAFS_STATS_VERSION	"1.1"
 
 /* Times in microseconds, all else as it was counted. */
 static void dafs_show_proc(struct seq_file *m, const struct dafs_session *ses, u32 proc)

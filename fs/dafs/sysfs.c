@@ -111,6 +111,7 @@ DAFS_SESSION_STAT(bytes_sent, DAFS_STAT_SENT);
 DAFS_SESSION_STAT(bytes_received, DAFS_STAT_RECEIVED);
 DAFS_SESSION_STAT(bytes_direct, DAFS_STAT_DIRECT);
 DAFS_SESSION_STAT(regions, DAFS_STAT_REGIONS);
+DAFS_SESSION_STAT(posts, DAFS_STAT_POSTS);
 
 static struct attribute *dafs_session_attrs[] = {
 	&dafs_session_attr_server.attr,
@@ -134,6 +135,7 @@ static struct attribute *dafs_session_stat_attrs[] = {
 	&dafs_session_attr_bytes_received.attr,
 	&dafs_session_attr_bytes_direct.attr,
 	&dafs_session_attr_regions.attr,
+	&dafs_session_attr_posts.attr,
 	NULL
 };
 

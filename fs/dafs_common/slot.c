@@ -239,6 +239,7 @@ static int dafs_call_invalidate(struct dafs_call *call)
 	mem->cqe.done = dafs_inv_done;
 	last->wr_cqe = &mem->cqe;
 	last->send_flags = IB_SEND_SIGNALED;
+	call->posts++;
 	return ib_post_send(call->chan->id->qp, &mem->inv[0], NULL);
 }
 
@@ -518,6 +519,7 @@ static int dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 	struct dafs_slot *slot;
 	int err;
 
+	call->posts++;
 	do {
 		slot = &rq->slots[call->slot];
 		slot->call = call;

@@ -75,6 +75,7 @@ void dafs_stats_count(struct dafs_stats __percpu *stats, const struct dafs_call 
 	}
 	u64_stats_add(&count[DAFS_STAT_WAIT_NS], ktime_sub(call->sent, call->begun));
 	u64_stats_add(&count[DAFS_STAT_REPLY_NS], ktime_sub(ktime_get(), call->sent));
+	u64_stats_add(&count[DAFS_STAT_POSTS], call->posts);
 	u64_stats_update_end_irqrestore(&mine->sync, flags);
 	put_cpu_ptr(stats);
 }

@@ -348,6 +348,7 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @begun: when dafs_call_start() was called
  * @sent: when it was sent
  * @sent_len: bytes of the request
+ * @posts: how many times the device was told of work requests of this call
  */
 struct dafs_call {
 	struct kref ref;
@@ -373,6 +374,7 @@ struct dafs_call {
 	ktime_t begun;
 	ktime_t sent;
 	u32 sent_len;
+	u8 posts;
 };
 
 struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u16 max,

@@ -55,3 +55,11 @@ mount_dafs()
 	mkdir -p "$2"
 	mount -t dafs ${3:+-o "$3"} "$ADDR4:/$1" "$2"
 }
+
+# counted PROCEDURE COLUMN: one number that mountstats has of /mnt/dafs
+counted()
+{
+	awk -v "proc=$1:" -v "column=$2" '
+		/^device / { ours = $5 == "/mnt/dafs" }
+		ours && $1 == proc { print $(column + 1) }' /proc/self/mountstats
+}

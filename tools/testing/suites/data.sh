@@ -40,6 +40,39 @@ for options in nocksum cksum rdmaread rsize=16384,wsize=16384 \
 done
 mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 paths IPv6
+umount /mnt/dafs
+
+# What goes by RDMA: whole regions, by two posts each, and to the reader from the
+# server's page cache, unless a checksum wants what nobody changes meanwhile.
+borrowed()
+{
+	cat /sys/fs/dafsd/*/statistics/bytes_borrowed
+}
+
+by_rdma()
+{
+	tap_is "$(counted "$1" 1) $(counted "$1" 6) $(counted "$1" 7) $(counted "$1" 10)" \
+		"8 8388608 8 16" "$1 of 1 MiB: one region, two posts"
+}
+
+mount_dafs data /mnt/dafs nocksum
+dd if=/tmp/random of=/mnt/dafs/direct bs=1M oflag=direct 2>/dev/null
+by_rdma WRITE_DIRECT
+dd if=/mnt/dafs/direct of=/dev/null bs=1M count=8 iflag=direct 2>/dev/null
+by_rdma READ_DIRECT
+tap_is "$(borrowed)" 8388608 "the server lends its page cache for all of it"
+dd if=/mnt/dafs/direct of=/dev/null bs=1M 2>/dev/null
+tap_is "$(borrowed)" 16777216 "and for what the client caches"
+umount /mnt/dafs
+mount_dafs data /mnt/dafs cksum
+dd if=/mnt/dafs/direct of=/dev/null bs=1M iflag=direct 2>/dev/null
+tap_is "$(borrowed)" 0 "but not where there are checksums"
+before=$(counted LOOKUP 10) alone=$(counted GETATTR_INLINE 10)
+stat /mnt/dafs/odd >/dev/null
+tap_is "$(counted LOOKUP 10) $(counted GETATTR_INLINE 10)" "$((before + 1)) $alone" \
+	"LOOKUP and GETATTR go in one post"
+umount /mnt/dafs
+mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 
 # Direct and cached I/O on one file see each other's data, in place.
 in_place()
