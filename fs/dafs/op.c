@@ -130,6 +130,7 @@ int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op)
 	call->args = op->args;
 	call->fill = op->fill;
 	call->priv = op->priv;
+	call->keeps = op->keeps;
 	return dafs_cred_handle(ses, op->conn, op->cred, call->cred);
 }
 

@@ -44,6 +44,7 @@ static struct dafs_op dafs_open_op(const struct cred *cred, struct dafs_open_arg
 		.args = args,
 		.res = res,
 		.gives_fh = &res->filehandle,
+		.keeps = true,
 	};
 }
 

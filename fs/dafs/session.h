@@ -168,6 +168,8 @@ struct dafs_op_mem {
  *	to fill in what depends on them: @proc, @args and @call's; 0 or a negative
  *	errno.  The memory in call->mem is mapped.
  * @once: fail with -EREMOTEIO rather than send again what may have been executed
+ * @keeps: the server keeps something that must be given back, so its response is
+ *	waited for even by who is being killed
  * @dear: worth waiting for memory, ours or the server's: something is lost if it
  *	is not done
  * @offhand: try once and without patience: fail with -ENOTCONN rather than wait for a
@@ -190,6 +192,7 @@ struct dafs_op {
 	struct dafs_op_mem *mem;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
 	bool once;
+	bool keeps;
 	bool dear;
 	bool offhand;
 	struct dafs_fh *takes_fh;

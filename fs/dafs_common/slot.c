@@ -645,14 +645,14 @@ EXPORT_SYMBOL_GPL(dafs_call_start_chain);
  * dafs_call_wait() - wait for the response of a started call
  * @call: without done()
  *
- * Context: may sleep; without call->mem a fatal signal ends the wait.  The
- * caller may drop its reference then, the response is dealt with.
+ * Context: may sleep; without call->mem and call->keeps a fatal signal ends the
+ * wait.  The caller may drop its reference then, the response is dealt with.
  * Return: 0 when a response is there (call->status may be an error),
  * -ENOTCONN if the channel closed first, -ERESTARTSYS.
  */
 int dafs_call_wait(struct dafs_call *call)
 {
-	if (call->mem)
+	if (call->mem || call->keeps)
 		wait_for_completion(&call->finished);
 	else if (wait_for_completion_killable(&call->finished))
 		return -ERESTARTSYS;

@@ -330,6 +330,8 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @behind: the next request of the same chain, or NULL; looked at while the
  *	chain is started, not afterwards
  * @mem: memory named in @args, or NULL; invalidated before completion
+ * @keeps: with the response the caller gets what it must give back, so that it waits
+ *	for it even when it is being killed
  * @last: no request follows on this channel, so that the buffer of the response
  *	is not posted again
  * @fill: if set, called after encoding to put inline data into @stream
@@ -358,6 +360,7 @@ struct dafs_call {
 	u16 chain_flags;
 	struct dafs_call *behind;
 	struct dafs_mem *mem;
+	bool keeps;
 	bool last;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
 	void (*done)(struct dafs_call *call);

@@ -161,5 +161,36 @@ kill $pid
 wait $pid 2>/dev/null
 
 umount $A $B
+
+# Who is killed in the middle of an OPEN leaves nothing open.
+cat >/tmp/killed.py <<-"EOF"
+	import os, random, signal, time
+
+	def open_for_ever():
+	    while True:
+	        os.close(os.open("/mnt/a/killed", os.O_RDWR))
+
+	open("/mnt/a/killed", "w").close()
+	for turn in range(60):
+	    child = os.fork()
+	    if not child:
+	        open_for_ever()
+	    time.sleep(random.uniform(0.01, 0.03))
+	    os.kill(child, signal.SIGKILL)
+	    os.waitpid(child, 0)
+EOF
+none_open()
+{
+	for i in $(seq 100); do
+		[ "$(cat /sys/fs/dafsd/*/opens)" = 0 ] && return
+		sleep 0.1
+	done
+	cat /sys/fs/dafsd/*/opens
+	false
+}
+mount_dafs data $A
+python3 /tmp/killed.py
+tap_run "opens do not outlive who was killed" none_open
+umount $A
 tap_run "fsck of the export" sh -c "modprobe -r dafs dafsd; umount $D && e2fsck -f -n /dev/ram0"
 tap_done
