@@ -380,20 +380,21 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	return os;
 }
 
-/* What EXCLUSIVE leaves the verifier in (6.5.24). */
-static void dafs_fattr_now(struct dafs_fattr *attr)
+/*
+ * Takes the place of GUARDED where the caller asked for O_EXCL: if the response is
+ * lost with the connection, the request is repeated, and finds its own file instead
+ * of a name that is taken.  The times are what the verifier is left in (6.5.24).
+ */
+static void dafs_open_how_exclusive(struct dafs_open_how *how, struct dafs_fattr *attr)
 {
+	how->mode = DAFS_CREATE_EXCLUSIVE;
+	get_random_bytes(&how->verifier, sizeof(how->verifier));
 	attr->included |= DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET;
 	attr->valid |= DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET;
 	attr->time_access_set.how = DAFS_SET_TO_SERVER_TIME;
 	attr->time_modify_set.how = DAFS_SET_TO_SERVER_TIME;
 }
 
-/*
- * Where the caller asked for O_EXCL, EXCLUSIVE takes the place of GUARDED: if
- * the response is lost with the connection, the request is repeated, and finds
- * its own file instead of a name that is taken.
- */
 static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mode, bool excl,
 			 struct dafs_open_state *os)
 {
@@ -403,13 +404,12 @@ static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mod
 	int err;
 
 	dafs_fattr_mode(&attr, mode);
-	if (excl)
-		dafs_fattr_now(&attr);
 	dafs_open_state_how(os, &how);
 	how.create = true;
-	how.mode = excl ? DAFS_CREATE_EXCLUSIVE : DAFS_CREATE_GUARDED;
+	how.mode = DAFS_CREATE_GUARDED;
 	how.attr = &attr;
-	get_random_bytes(&how.verifier, sizeof(how.verifier));
+	if (excl)
+		dafs_open_how_exclusive(&how, &attr);
 	err = dafs_open(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, name, &how, &opened);
 	if (opened.open) {
 		dafs_open_state_opened(os, &opened);
