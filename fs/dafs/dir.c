@@ -63,6 +63,20 @@ void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change)
 	spin_unlock(&di->lock);
 }
 
+/*
+ * A change was refused, or its response never came: others may have been faster, or it
+ * was made nevertheless.  The next GETATTR tells.
+ */
+static int dafs_dir_doubted(struct inode *dir, int err)
+{
+	struct dafs_inode *di = DAFS_I(dir);
+
+	dafs_attr_outdate(di);
+	set_bit(DAFS_INO_STALE, &di->flags);
+	set_bit(DAFS_INO_STALE_STAT, &di->flags);
+	return err;
+}
+
 /* With O_EXCL and mkdir the server finds out whether the name is taken. */
 static bool dafs_exclusive(unsigned int flags)
 {
@@ -285,13 +299,9 @@ static int dafs_dir_mkdir(struct mnt_idmap *idmap, struct inode *dir,
 {
 	struct dafs_fattr attr = {};
 	const struct dafs_node node = { .type = DAFS_TYPE_DIR, .attr = &attr };
-	int err;
 
 	dafs_fattr_mode(&attr, mode);
-	err = dafs_make_node(dir, dentry, mode, &node);
-	if (!err)
-		inc_nlink(dir);
-	return err;
+	return dafs_make_node(dir, dentry, mode, &node);
 }
 
 static int dafs_dir_symlink(struct mnt_idmap *idmap, struct inode *dir,
@@ -323,7 +333,7 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 			&dentry->d_name, &change);
 	/* link(2) has a name of its own for a file system without links */
 	if (err)
-		return err == -EOPNOTSUPP ? -EPERM : err;
+		return dafs_dir_doubted(dir, err == -EOPNOTSUPP ? -EPERM : err);
 	dafs_dir_changed(dir, &change);
 	spin_lock(&di->lock);
 	/* none: others removed all of its names meanwhile */
@@ -538,7 +548,7 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 	err = dafs_remove(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
 			  &dentry->d_name, DAFS_REMOVE_UNCHECKED, &change);
 	if (err)
-		return err;
+		return dafs_dir_doubted(dir, err);
 	dafs_dir_changed(dir, &change);
 	dafs_lost_name(d_inode(dentry));
 	return 0;
@@ -552,11 +562,8 @@ static int dafs_dir_rmdir(struct inode *dir, struct dentry *dentry)
 	if (IS_AUTOMOUNT(d_inode(dentry)))
 		return -EBUSY;
 	err = dafs_dir_unlink(dir, dentry);
-	if (!err) {
+	if (!err)
 		clear_nlink(d_inode(dentry));
-		if (dir->i_nlink > 2)
-			drop_nlink(dir);
-	}
 	return err;
 }
 
@@ -580,8 +587,10 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	/* the VFS has seen to it that both are directories, or none is (E-93) */
 	if (err == -EEXIST && victim && S_ISDIR(victim->i_mode))
 		return -ENOTEMPTY;
-	if (err)
-		return err;
+	if (err) {
+		dafs_dir_doubted(old_dir, err);
+		return dafs_dir_doubted(new_dir, err);
+	}
 	dafs_dir_changed(old_dir, &res.source);
 	if (new_dir != old_dir)
 		dafs_dir_changed(new_dir, &res.target);

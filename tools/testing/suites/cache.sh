@@ -312,6 +312,10 @@ list_twice()
 cd /mnt/a/listed || exit
 requests list_twice
 cd / || exit
+rm "/srv/data/listed/file 20"
+tap_fails "what others have removed cannot be" rm "/mnt/a/listed/file 20"
+tap_fails "and is not there any more" stat "/mnt/a/listed/file 20"
+touch "/srv/data/listed/file 20"
 tap_run "whose names nobody used is listed by names alone" [ "$(asked LOOKUP)" -ge 8 ]
 echo longer >>"/srv/data/listed/file 3"
 rm "/srv/data/listed/file 4"
