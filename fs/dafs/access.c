@@ -37,22 +37,14 @@ static struct dafs_access_entry *dafs_access_find(struct dafs_inode *di,
 	return NULL;
 }
 
-static unsigned long dafs_access_timeo(const struct inode *inode)
-{
-	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
-
-	if (opts->noac)
-		return 0;
-	return S_ISDIR(inode->i_mode) ? opts->acdirmin : opts->acregmin;
-}
-
 /* Returns true with *granted set if the cache knows the user. */
 static bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u32 *granted)
 {
-	unsigned long timeo = dafs_access_timeo(&di->netfs.inode);
 	struct dafs_access_entry *entry;
+	unsigned long timeo, most;
 	bool known = false;
 
+	dafs_attr_times(&di->netfs.inode, &timeo, &most);
 	spin_lock(&di->lock);
 	entry = dafs_access_find(di, cred);
 	if (entry && time_in_range_open(jiffies, entry->at, entry->at + timeo)) {

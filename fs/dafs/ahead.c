@@ -172,7 +172,8 @@ static bool dafs_ahead_start(struct dafs_inode *di, struct dentry *dir)
 
 static bool dafs_ahead_wanted(const struct dafs_sb_info *sbi)
 {
-	return dafs_listing_attrs(sbi) && sbi->opts.lookupcache != DAFS_LOOKUPCACHE_NONE &&
+	return dafs_listing_attrs(sbi) &&
+	       READ_ONCE(sbi->opts.lookupcache) != DAFS_LOOKUPCACHE_NONE &&
 	       !test_bit(DAFS_SB_NO_READDIR_DIRECT, &sbi->flags);
 }
 

@@ -456,6 +456,7 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
 			      long asked, unsigned long at);
+void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
 bool dafs_attrs_aged(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,

@@ -167,7 +167,7 @@ static int dafs_relookup(struct inode *dir, struct dentry *dentry)
 		return 0;
 	if (inode && memcmp(&fh, &DAFS_I(inode)->fh, sizeof(fh)))
 		return 0;
-	dentry->d_time = gen;
+	WRITE_ONCE(dentry->d_time, gen);
 	return 1;
 }
 
@@ -183,7 +183,7 @@ static int dafs_relookup_one(struct dentry *parent, struct dentry *dentry)
 /* Does the name hold as long as nobody changes the directory? */
 static bool dafs_lookup_cached(const struct dentry *dentry)
 {
-	switch (DAFS_SB(dentry->d_sb)->opts.lookupcache) {
+	switch (READ_ONCE(DAFS_SB(dentry->d_sb)->opts.lookupcache)) {
 	case DAFS_LOOKUPCACHE_NONE:
 		return false;
 	case DAFS_LOOKUPCACHE_POSITIVE:

@@ -50,7 +50,7 @@ int dafs_file_open(struct inode *inode, struct file *file)
 	if (IS_ERR(os))
 		return PTR_ERR(os);
 	err = fresh ? 0 : dafs_revalidate(inode, file->f_cred,
-					  !DAFS_SB(inode->i_sb)->opts.nocto);
+					  !READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto));
 	if (err) {
 		dafs_open_state_put(os, true);
 		return err;
@@ -318,7 +318,7 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	if (!iov_iter_count(from))
 		return 0;
 	/* Not by the flags of the super block or the file: a remount changes this. */
-	if (DAFS_SB(file_inode(iocb->ki_filp)->i_sb)->opts.noac)
+	if (READ_ONCE(DAFS_SB(file_inode(iocb->ki_filp)->i_sb)->opts.noac))
 		iocb->ki_flags |= IOCB_DSYNC;
 	if (iocb->ki_flags & IOCB_APPEND)
 		ret = dafs_append_iter(iocb, from);

@@ -320,16 +320,30 @@ static void dafs_apply_times(struct dafs_inode *di, const struct dafs_fattr *att
 		di->btime = dafs_timespec(&attr->time_create);
 }
 
+/**
+ * dafs_attr_times() - for how long attributes of an object may be trusted
+ * @inode: the object
+ * @least: filled; at first, in jiffies; access rights always
+ * @most: filled; after they have been seen not to change
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ */
+void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most)
+{
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+	bool dir = S_ISDIR(inode->i_mode);
+
+	*most = READ_ONCE(opts->noac) ? 0 : READ_ONCE(*(dir ? &opts->acdirmax : &opts->acregmax));
+	*least = min(READ_ONCE(*(dir ? &opts->acdirmin : &opts->acregmin)), *most);
+}
+
 /* How long the attributes just read are trusted; caller holds di->lock. */
 static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool changed)
 {
-	struct inode *inode = &di->netfs.inode;
-	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
-	bool dir = S_ISDIR(inode->i_mode);
-	unsigned long min = dir ? opts->acdirmin : opts->acregmin;
-	unsigned long max = dir ? opts->acdirmax : opts->acregmax;
+	unsigned long least, most;
 
-	di->attr_timeo = changed ? min : clamp(di->attr_timeo * 2, min, max);
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	di->attr_timeo = changed ? least : clamp(di->attr_timeo * 2, least, most);
 	di->attr_at = at;
 }
 
@@ -603,17 +617,6 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 	return inode;
 }
 
-/* The longest that any attributes are trusted: a remount may have lowered it. */
-static unsigned long dafs_attr_longest(const struct dafs_inode *di)
-{
-	const struct inode *inode = &di->netfs.inode;
-	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
-
-	if (opts->noac)
-		return 0;
-	return S_ISDIR(inode->i_mode) ? opts->acdirmax : opts->acregmax;
-}
-
 /**
  * dafs_attrs_fresh() - may the attributes be trusted without asking?
  * @di: inode
@@ -623,8 +626,11 @@ static unsigned long dafs_attr_longest(const struct dafs_inode *di)
  */
 bool dafs_attrs_fresh(const struct dafs_inode *di)
 {
-	unsigned long timeo = min(READ_ONCE(di->attr_timeo), dafs_attr_longest(di));
+	unsigned long least, most, timeo;
 
+	/* a remount may have lowered it */
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	timeo = min(READ_ONCE(di->attr_timeo), most);
 	return !test_bit(DAFS_INO_STALE, &di->flags) && timeo &&
 	       time_in_range_open(jiffies, READ_ONCE(di->attr_at),
 				  READ_ONCE(di->attr_at) + timeo);
@@ -639,7 +645,10 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
  */
 bool dafs_attrs_aged(const struct dafs_inode *di)
 {
-	return !test_bit(DAFS_INO_STALE, &di->flags) && dafs_attr_longest(di) &&
+	unsigned long least, most;
+
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	return !test_bit(DAFS_INO_STALE, &di->flags) && most && READ_ONCE(di->attr_timeo) &&
 	       !dafs_attrs_fresh(di);
 }
 

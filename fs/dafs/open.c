@@ -292,7 +292,7 @@ static int dafs_open_named(struct dentry *dentry, struct dafs_open_state *os,
 
 	dafs_open_state_how(os, &how);
 	take_dentry_name_snapshot(&name, dentry);
-	if (sbi->opts.nocto)
+	if (READ_ONCE(sbi->opts.nocto))
 		err = dafs_open(sbi->ses, os->cred, dir, &name.name, &how, opened);
 	else
 		err = dafs_open_attrs(sbi->ses, os->cred, dir, &name.name, &how, sbi->attrs,

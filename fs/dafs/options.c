@@ -380,6 +380,18 @@ static const char *dafs_options_differ(struct fs_context *fc,
 	return dafs_params_differ(&ctx->params, &sbi->params);
 }
 
+/* Others read them without a lock.  rsize and wsize are the same. */
+static void dafs_options_adopt(struct dafs_options *opts, const struct dafs_options *from)
+{
+	WRITE_ONCE(opts->acregmin, from->acregmin);
+	WRITE_ONCE(opts->acregmax, from->acregmax);
+	WRITE_ONCE(opts->acdirmin, from->acdirmin);
+	WRITE_ONCE(opts->acdirmax, from->acdirmax);
+	WRITE_ONCE(opts->noac, from->noac);
+	WRITE_ONCE(opts->nocto, from->nocto);
+	WRITE_ONCE(opts->lookupcache, from->lookupcache);
+}
+
 /**
  * dafs_options_reconfigure() - apply the options of a remount
  * @fc: fs context
@@ -404,7 +416,7 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	err = dafs_check_times(fc, &ctx->opts);
 	if (err)
 		return err;
-	sbi->opts = ctx->opts;
+	dafs_options_adopt(&sbi->opts, &ctx->opts);
 	WRITE_ONCE(sbi->params.soft, params->soft);
 	WRITE_ONCE(sbi->params.timeo_ms, params->timeo_ms);
 	WRITE_ONCE(sbi->params.retrans, params->retrans);

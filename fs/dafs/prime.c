@@ -44,7 +44,7 @@ bool dafs_dirent_sane(const struct dafs_direntry *entry)
  */
 u64 dafs_listing_attrs(const struct dafs_sb_info *sbi)
 {
-	return sbi->handles && !sbi->opts.noac ? sbi->attrs | DAFS_FATTR_FILEHANDLE : 0;
+	return sbi->handles && !READ_ONCE(sbi->opts.noac) ? sbi->attrs | DAFS_FATTR_FILEHANDLE : 0;
 }
 
 static struct inode *dafs_prime_inode(const struct dafs_listing *list,

@@ -217,11 +217,11 @@ static int dafs_readdir_some(struct file *file, struct dafs_readdir_ctx *rc)
  */
 static bool dafs_readdir_holds(struct inode *dir, const struct dafs_listing *list)
 {
-	const struct dafs_options *opts = &DAFS_SB(dir->i_sb)->opts;
+	unsigned long least, most;
 
-	return !opts->noac && list->gen == dafs_dir_gen(dir) &&
-	       !dafs_attr_outdated(DAFS_I(dir), list->asked) &&
-	       time_in_range_open(jiffies, list->at, list->at + opts->acdirmin);
+	dafs_attr_times(dir, &least, &most);
+	return list->gen == dafs_dir_gen(dir) && !dafs_attr_outdated(DAFS_I(dir), list->asked) &&
+	       time_in_range_open(jiffies, list->at, list->at + least);
 }
 
 /* Where a program goes on reading.  What was left belongs there, or is lost. */

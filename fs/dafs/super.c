@@ -502,6 +502,8 @@ static void dafs_kill_sb(struct super_block *sb)
 	kill_anon_super(sb);
 	/* Write-back may have been the last to use an open. */
 	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
+	/* an RCU walk that came from outside may still look at the options */
+	synchronize_rcu();
 	/* sget_fc() still looks at dying super blocks, see dafs_submount_test() */
 	WRITE_ONCE(sb->s_fs_info, NULL);
 	dafs_sb_info_free(sbi);

@@ -106,6 +106,13 @@ look_at /mnt/a/old >/dev/null
 tap_run "names are listed before all are looked up again" ask_changed
 umount /mnt/a
 
+# Attributes that are never trusted are not worth a listing.
+mount_dafs data /mnt/a acregmin=0
+look_at /mnt/a/ahead >/dev/null
+requests ask /mnt/a/ahead 300
+tap_is "$(asked READDIR)" 0 "what is not trusted is not listed ahead"
+umount /mnt/a
+
 # What this client has changed itself is asked for, too.
 ask_own()
 {
