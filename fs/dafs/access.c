@@ -55,13 +55,16 @@ static bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u
 	return known;
 }
 
+/* Not what is older than the mode and owner that are known now. */
 static void dafs_access_remember(struct inode *inode, const struct cred *cred,
-				 u32 granted, unsigned long at)
+				 u32 granted, long asked, unsigned long at)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_access_entry *entry;
 
 	spin_lock(&di->lock);
+	if (asked < di->asked || dafs_attr_outdated(di, asked))
+		goto out;
 	entry = dafs_access_find(di, cred);
 	if (!entry) {
 		entry = di->access;
@@ -71,6 +74,7 @@ static void dafs_access_remember(struct inode *inode, const struct cred *cred,
 	}
 	entry->granted = granted;
 	entry->at = at;
+out:
 	spin_unlock(&di->lock);
 }
 
@@ -97,18 +101,21 @@ int dafs_may(struct inode *inode, const struct cred *cred, u32 want)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_access_res res = {};
-	unsigned long at = jiffies;
+	unsigned long at;
 	u32 granted;
+	long asked;
 	int err;
 
 	if (!dafs_access_cached(di, cred, &granted)) {
+		asked = dafs_attr_begin(inode->i_sb);
+		at = jiffies;
 		err = dafs_access(dafs_inode_ses(inode), cred, &di->fh,
 				  dafs_access_all(inode), &res);
 		if (err)
 			return err;
 		/* What the server cannot tell, it checks when it is done. */
 		granted = res.access | ~res.supported;
-		dafs_access_remember(inode, cred, granted, at);
+		dafs_access_remember(inode, cred, granted, asked, at);
 	}
 	return want & ~granted ? -EACCES : 0;
 }

@@ -98,7 +98,9 @@ struct dafs_options {
  * @root: handle of the root of the mount
  * @attrs: DAFS_FATTR_* to ask for: those of use that the server supports
  * @handles: the server can list filehandles with the names of a directory
- * @own_changes: counts what this client changes in all objects
+ * @clock: counts questions for attributes and changes made by this client, of all
+ *	objects, so that it is known which came first
+ * @evicted_change: @clock of the last change made to an inode that is gone
  * @max_name: longest name the server takes, in bytes
  * @unique_handle: an object has one handle, whatever its names (6.1.6)
  * @max_append: bytes of the largest append
@@ -126,7 +128,8 @@ struct dafs_sb_info {
 	struct dafs_fh root;
 	u64 attrs;
 	bool handles;
-	atomic_long_t own_changes;
+	atomic_long_t clock;
+	atomic_long_t evicted_change;
 	u32 max_name;
 	bool unique_handle;
 	u32 max_append;
@@ -177,15 +180,17 @@ struct dafs_access_entry {
  * @flags: DAFS_INO_*
  * @lock: guards what follows up to @opens
  * @change: change attribute
+ * @asked: the latest question that was answered, by sbi->clock: an answer to an
+ *	older one changes nothing
  * @attr_at: when the attributes were read, in jiffies
  * @attr_timeo: how long they are trusted, in jiffies
- * @own_change: sbi->own_changes of the last modification made by this client;
- *	attributes asked for before it say nothing about size and change; written
- *	without @lock
+ * @own_change: sbi->clock of the last modification made by this client; what was
+ *	asked before it is out of date; written without @lock
  * @access: access rights, latest first
  * @opens: struct dafs_open_state
- * @dir_gen: counts changes of a directory made by others; written under
- *	@lock, compared by dafs_d_revalidate() without
+ * @dir_gen: sbi->clock of when it was seen that others had changed a directory, so
+ *	that no two directories have the same; written under @lock, compared by
+ *	dafs_d_revalidate() without
  * @ahead_credit: entries of a directory that may be listed before they are asked
  *	for, see ahead.c
  * @ahead: the same listing, or NULL; guarded by DAFS_INO_AHEAD
@@ -210,6 +215,7 @@ struct dafs_inode {
 	unsigned long flags;
 	spinlock_t lock;	/* see above */
 	u64 change;
+	long asked;
 	unsigned long attr_at;
 	unsigned long attr_timeo;
 	atomic_long_t own_change;
@@ -440,7 +446,7 @@ void dafs_inode_init_once(void *data);
 void dafs_inode_reset(struct dafs_inode *di);
 void dafs_inode_release(struct dafs_inode *di);
 
-/* Attributes that say nothing about size and change */
+/* Attributes that are not from the server */
 #define DAFS_ASKED_NEVER	(-1L)
 
 long dafs_attr_begin(const struct super_block *sb);

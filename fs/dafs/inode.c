@@ -51,6 +51,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 {
 	di->flags = 0;
 	di->change = 0;
+	di->asked = 0;
 	di->attr_at = jiffies;
 	di->attr_timeo = 0;
 	atomic_long_set(&di->own_change, 0);
@@ -65,12 +66,23 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->unstable_pinned = false;
 }
 
+/* Later changes may have come first. */
+static void dafs_clock_raise(atomic_long_t *last, long now)
+{
+	long seen = atomic_long_read(last);
+
+	while (seen < now && !atomic_long_try_cmpxchg(last, &seen, now))
+		;
+}
+
 /**
  * dafs_inode_release() - drop what an inode that nobody uses still holds
  * @di: inode being evicted
  */
 void dafs_inode_release(struct dafs_inode *di)
 {
+	dafs_clock_raise(&DAFS_SB(di->netfs.inode.i_sb)->evicted_change,
+			 atomic_long_read(&di->own_change));
 	spin_lock(&di->lock);
 	dafs_access_zap_locked(di);
 	spin_unlock(&di->lock);
@@ -92,7 +104,7 @@ void dafs_inode_release(struct dafs_inode *di)
  */
 long dafs_attr_begin(const struct super_block *sb)
 {
-	return atomic_long_read(&DAFS_SB(sb)->own_changes);
+	return atomic_long_inc_return(&DAFS_SB(sb)->clock);
 }
 
 /**
@@ -103,11 +115,9 @@ long dafs_attr_begin(const struct super_block *sb)
  */
 void dafs_attr_outdate(struct dafs_inode *di)
 {
-	long now = atomic_long_inc_return(&DAFS_SB(di->netfs.inode.i_sb)->own_changes);
-	long last = atomic_long_read(&di->own_change);
+	long now = atomic_long_inc_return(&DAFS_SB(di->netfs.inode.i_sb)->clock);
 
-	while (last < now && !atomic_long_try_cmpxchg(&di->own_change, &last, now))
-		;
+	dafs_clock_raise(&di->own_change, now);
 }
 
 /**
@@ -133,8 +143,8 @@ static void dafs_mark_own_change(struct dafs_inode *di)
  * dafs_own_change() - this client has changed a file on the server
  * @di: the file
  *
- * Attributes that were asked for before this are older than the change, so
- * their size must not be believed.  Somebody must call dafs_own_change_settle()
+ * Attributes that were asked for before this are older than the change, and must
+ * not be believed.  Somebody must call dafs_own_change_settle()
  * afterwards.
  *
  * Context: any.
@@ -270,7 +280,7 @@ static bool dafs_apply_change(struct dafs_inode *di, const struct dafs_fattr *at
 		ours = false;
 	di->change = attr->change;
 	if (S_ISDIR(inode->i_mode)) {
-		WRITE_ONCE(di->dir_gen, di->dir_gen + 1);
+		WRITE_ONCE(di->dir_gen, dafs_attr_begin(inode->i_sb));
 		return true;
 	}
 	if (!ours)
@@ -347,6 +357,35 @@ static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool cha
 	di->attr_at = at;
 }
 
+/* What nobody of ours has changed since; caller holds di->lock. */
+static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *attr,
+			       const struct dafs_ids *ids, long asked)
+{
+	struct inode *inode = &di->netfs.inode;
+	bool changed;
+
+	if (attr->valid & DAFS_FATTR_MODE)
+		dafs_apply_mode(di, attr->mode);
+	dafs_apply_owner(di, attr->valid, ids);
+	if (attr->valid & DAFS_FATTR_NUM_LINKS)
+		set_nlink(inode, attr->num_links);
+	changed = dafs_apply_change(di, attr);
+	dafs_apply_size(inode, attr->object_size);
+	clear_bit(DAFS_INO_STALE, &di->flags);
+	clear_bit(DAFS_INO_STALE_STAT, &di->flags);
+	/* a change of ours just now: its marks may be the ones cleared */
+	smp_mb__after_atomic();
+	if (dafs_attr_outdated(di, asked))
+		dafs_mark_own_change(di);
+	return changed;
+}
+
+/*
+ * Answers do not come in the order of the questions, and those of a listing may have
+ * waited in memory, so one to a question older than the last does not count.  In one
+ * that is older than a change of ours only what each write moves is of any use, for
+ * as long as there is no better.
+ */
 static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
 			     const struct dafs_ids *ids, long asked, unsigned long at)
 {
@@ -354,29 +393,19 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 	bool changed = false;
 
 	spin_lock(&di->lock);
+	if (asked < di->asked)
+		goto out;
+	di->asked = asked;
 	/* What we have made ourselves has no number until it is asked for. */
 	if (!inode->i_ino)
 		inode->i_ino = attr->file_id;
-	if (attr->valid & DAFS_FATTR_MODE)
-		dafs_apply_mode(di, attr->mode);
-	dafs_apply_owner(di, attr->valid, ids);
 	dafs_apply_times(di, attr);
-	if (attr->valid & DAFS_FATTR_NUM_LINKS)
-		set_nlink(inode, attr->num_links);
 	if (attr->valid & DAFS_FATTR_SPACE_USED)
 		inode->i_blocks = (attr->space_used + 511) >> 9;
-	/* Older than a write of ours: what it says of the content is void. */
-	if (!dafs_attr_outdated(di, asked)) {
-		changed = dafs_apply_change(di, attr);
-		dafs_apply_size(inode, attr->object_size);
-		clear_bit(DAFS_INO_STALE, &di->flags);
-		clear_bit(DAFS_INO_STALE_STAT, &di->flags);
-		/* a change of ours just now: its marks may be the ones cleared */
-		smp_mb__after_atomic();
-		if (dafs_attr_outdated(di, asked))
-			dafs_mark_own_change(di);
-	}
+	if (!dafs_attr_outdated(di, asked))
+		changed = dafs_apply_current(di, attr, ids, asked);
 	dafs_apply_timeout(di, at, changed);
+out:
 	spin_unlock(&di->lock);
 }
 
@@ -434,8 +463,25 @@ static void dafs_inode_init_data(struct inode *inode)
 				      ilog2(size) - PAGE_SHIFT);
 }
 
+/*
+ * What the server said before this client changed the object, and forgot that it
+ * had, must not pass for news; of what it has just made there is none yet.
+ */
+static void dafs_inode_init_attrs(struct inode *inode, const struct dafs_fattr *attr,
+				  const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	bool made = asked == DAFS_ASKED_NEVER;
+
+	di->change = attr->change;
+	di->dir_gen = dafs_attr_begin(inode->i_sb);
+	dafs_inode_apply(di, attr, ids, made ? dafs_attr_begin(inode->i_sb) : asked, at);
+	if (!made && asked < atomic_long_read(&DAFS_SB(inode->i_sb)->evicted_change))
+		set_bit(DAFS_INO_STALE, &di->flags);
+}
+
 static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
-			    const struct dafs_ids *ids, unsigned long at)
+			    const struct dafs_ids *ids, long asked, unsigned long at)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
@@ -444,8 +490,7 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 	inode->i_flags |= S_NOATIME | S_NOCMTIME;
 	i_uid_write(inode, overflowuid);
 	i_gid_write(inode, overflowgid);
-	di->change = attr->change;
-	dafs_inode_apply(di, attr, ids, dafs_attr_begin(inode->i_sb), at);
+	dafs_inode_init_attrs(inode, attr, ids, asked, at);
 	netfs_inode_init(&di->netfs, &dafs_request_ops, S_ISREG(inode->i_mode));
 	clear_bit(DAFS_INO_ZAP, &di->flags);
 
@@ -520,7 +565,7 @@ static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_f
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
 	if (inode->i_state & I_NEW) {
-		dafs_inode_init(inode, attr, ids, at);
+		dafs_inode_init(inode, attr, ids, asked, at);
 		unlock_new_inode(inode);
 		return inode;
 	}

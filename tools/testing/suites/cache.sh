@@ -287,6 +287,15 @@ fd = os.open("/mnt/a/listed", os.O_RDONLY | os.O_DIRECTORY)
 if sys.argv[1] == "all":
     names = rest()
     print(len(names), len(set(names)))
+elif sys.argv[1] == "mode":
+    os.stat("/mnt/a/listed/file 1")	# names are used
+    taken = some() + some() + some()	# the rest is there, as it was
+    victim = next(f"/mnt/a/listed/{name}" for name in os.listdir("/srv/data/listed")
+                  if name.startswith("file") and name not in taken)
+    os.chmod(victim, 0o604)
+    os.stat(victim)
+    rest()
+    print(f"{os.stat(victim).st_mode:o}")
 else:
     names = rest()
     os.lseek(fd, 0, os.SEEK_SET)
@@ -300,6 +309,7 @@ END
 requests python3 /tmp/pieces.py all >/tmp/pieces
 tap_is "$(cat /tmp/pieces), $(asked READDIR)" "156 156, 2" \
 	"names are sent once, however few are taken at a time"
+tap_is "$(python3 /tmp/pieces.py mode)" 100604 "what was sent before a change does not undo it"
 tap_is "$(python3 /tmp/pieces.py change)" "155 False" "but what is removed meanwhile is not among them"
 
 list_twice()
