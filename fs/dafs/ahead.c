@@ -79,19 +79,46 @@ static bool dafs_ahead_entry(void *priv, const struct dafs_direntry *entry)
 	return true;
 }
 
-/* The caller holds the directory's i_rwsem. */
-static int dafs_ahead_list(struct dafs_ahead *ahead, struct dafs_ahead_step *step, void *buf,
-			   size_t size)
+/* What comes stays in the buffer until the directory is locked. */
+static bool dafs_ahead_not_yet(void *priv, const struct dafs_direntry *entry)
+{
+	return false;
+}
+
+static int dafs_ahead_ask(struct dafs_ahead *ahead, struct dafs_listing *list, void *buf,
+			  size_t size)
 {
 	struct inode *dir = d_inode(ahead->dir);
 
-	if (IS_DEADDIR(dir))
-		return -ENOENT;
-	dafs_listing_begin(&step->list, dafs_listing_attrs(DAFS_SB(dir->i_sb)));
+	dafs_listing_begin(list, dafs_listing_attrs(DAFS_SB(dir->i_sb)));
 	ahead->pos.offhand = true;
 	return dafs_readdir_direct(dafs_inode_ses(dir), ahead->cred, &DAFS_I(dir)->fh,
-				   step->list.wanted, buf, size, &ahead->pos, dafs_ahead_entry,
-				   step);
+				   list->wanted, buf, size, &ahead->pos, dafs_ahead_not_yet,
+				   NULL);
+}
+
+/* Has nobody changed the directory's names since they were asked for? */
+static bool dafs_ahead_holds(const struct inode *dir, const struct dafs_listing *list)
+{
+	return !IS_DEADDIR(dir) && list->gen == dafs_dir_gen(dir) &&
+	       !dafs_attr_outdated(DAFS_I(dir), list->asked);
+}
+
+/*
+ * The directory is locked for this alone, so that nobody who changes it waits for the
+ * server on our account; and he who does may be waiting for a server that is lost.
+ */
+static int dafs_ahead_take(struct dafs_ahead *ahead, struct dafs_ahead_step *step)
+{
+	struct inode *dir = d_inode(ahead->dir);
+	int err = -EAGAIN;
+
+	if (!inode_trylock_shared(dir))
+		return err;
+	if (dafs_ahead_holds(dir, &step->list))
+		err = dafs_readdir_rest(&ahead->pos, dafs_ahead_entry, step);
+	inode_unlock_shared(dir);
+	return err;
 }
 
 /* Return: entries listed, or a negative errno. */
@@ -102,7 +129,6 @@ static int dafs_ahead_some(struct dafs_ahead *ahead, unsigned int credit)
 		.list.dir = ahead->dir,
 		.list.mark = DAFS_AHEAD_MARK,
 	};
-	struct inode *dir = d_inode(ahead->dir);
 	void *buf;
 	int err;
 
@@ -110,9 +136,10 @@ static int dafs_ahead_some(struct dafs_ahead *ahead, unsigned int credit)
 	buf = kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!buf)
 		return -ENOMEM;
-	inode_lock_shared(dir);
-	err = dafs_ahead_list(ahead, &step, buf, size);
-	inode_unlock_shared(dir);
+	err = dafs_ahead_ask(ahead, &step.list, buf, size);
+	if (!err)
+		err = dafs_ahead_take(ahead, &step);
+	ahead->pos.iter.left = 0;
 	kvfree(buf);
 	return err ?: step.count;
 }
@@ -133,7 +160,9 @@ static void dafs_ahead_run(struct dafs_ahead *ahead)
 		return;
 	}
 	atomic_set(&di->ahead_credit, 0);
-	ahead->pos = (struct dafs_readdir_pos){};
+	/* what came at a bad time is asked for again */
+	if (ret != -EAGAIN)
+		ahead->pos = (struct dafs_readdir_pos){};
 }
 
 static void dafs_ahead_work(struct work_struct *work)
@@ -156,6 +185,8 @@ static bool dafs_ahead_start(struct dafs_inode *di, struct dentry *dir)
 {
 	struct dafs_ahead *ahead = di->ahead;
 
+	if (dafs_may(d_inode(dir), current_cred(), DAFS_ACCESS_READ))
+		return false;
 	if (!ahead) {
 		ahead = kzalloc(sizeof(*ahead), GFP_KERNEL);
 		if (!ahead)
@@ -194,7 +225,8 @@ void dafs_ahead_asked(struct dentry *dir)
 		credit = atomic_add_return(DAFS_AHEAD_ASKED, &di->ahead_credit);
 	if (credit < DAFS_AHEAD_LEAST || test_and_set_bit_lock(DAFS_INO_AHEAD, &di->flags))
 		return;
-	if (!dafs_ahead_start(di, dir))
+	/* what has just ended may have spent it */
+	if (atomic_read(&di->ahead_credit) < DAFS_AHEAD_LEAST || !dafs_ahead_start(di, dir))
 		clear_bit_unlock(DAFS_INO_AHEAD, &di->flags);
 }
 
