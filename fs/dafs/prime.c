@@ -31,7 +31,8 @@ bool dafs_dirent_sane(const struct dafs_direntry *entry)
 	const struct dafs_str *name = &entry->name;
 
 	return name->len && name->len <= NAME_MAX && !memchr(name->data, '/', name->len) &&
-	       !memchr(name->data, 0, name->len) && entry->cookie > 2 &&
+	       !memchr(name->data, 0, name->len) &&
+	       !is_dot_dotdot((const char *)name->data, name->len) && entry->cookie > 2 &&
 	       entry->cookie <= LLONG_MAX;
 }
 
@@ -50,8 +51,6 @@ u64 dafs_listing_attrs(const struct dafs_sb_info *sbi)
 static struct inode *dafs_prime_inode(const struct dafs_listing *list,
 				      const struct dafs_fattr *attr, const struct dafs_ids *ids)
 {
-	if (!(attr->valid & DAFS_FATTR_FILEHANDLE))
-		return ERR_PTR(-EIO);
 	return dafs_iget_known(list->dir->d_sb, &attr->filehandle, attr, ids, list->asked,
 			       list->at);
 }
@@ -67,7 +66,7 @@ static void dafs_prime_known(const struct dafs_listing *list, struct dentry *den
 	inode = dafs_prime_inode(list, attr, ids);
 	if (IS_ERR(inode))
 		return;
-	dentry->d_time = list->gen;
+	WRITE_ONCE(dentry->d_time, list->gen);
 	if (list->mark)
 		WRITE_ONCE(dentry->d_fsdata, list->mark);
 	iput(inode);
@@ -108,6 +107,8 @@ void dafs_prime(const struct dafs_listing *list, const struct dafs_direntry *ent
 	struct dentry *dentry;
 	struct qstr name = QSTR_INIT((const char *)entry->name.data, entry->name.len);
 
+	if (!(attr.valid & DAFS_FATTR_FILEHANDLE))
+		return;
 	dafs_fattr_take(&attr, list->wanted, &ids);
 	name.hash = full_name_hash(list->dir, name.name, name.len);
 	/* first: d_alloc_parallel() allocates one, be the name known or not */
