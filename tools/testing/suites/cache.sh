@@ -290,12 +290,16 @@ if sys.argv[1] == "all":
 elif sys.argv[1] == "mode":
     os.stat("/mnt/a/listed/file 1")	# names are used
     taken = some() + some() + some()	# the rest is there, as it was
-    victim = next(f"/mnt/a/listed/{name}" for name in os.listdir("/srv/data/listed")
-                  if name.startswith("file") and name not in taken)
-    os.chmod(victim, 0o604)
-    os.stat(victim)
+    ours, theirs = [name for name in os.listdir("/srv/data/listed")
+                    if name.startswith("file") and name not in taken][:2]
+    os.chmod(f"/mnt/a/listed/{ours}", 0o604)
+    os.stat(f"/mnt/a/listed/{ours}")
+    with open(f"/srv/data/listed/{theirs}", "w") as file:
+        file.write("longer than it was")
+    os.close(os.open(f"/mnt/a/listed/{theirs}", os.O_RDONLY))
     rest()
-    print(f"{os.stat(victim).st_mode:o}")
+    print(f"{os.stat(f'/mnt/a/listed/{ours}').st_mode:o}",
+          os.stat(f"/mnt/a/listed/{theirs}").st_size)
 else:
     names = rest()
     os.lseek(fd, 0, os.SEEK_SET)
@@ -309,7 +313,8 @@ END
 requests python3 /tmp/pieces.py all >/tmp/pieces
 tap_is "$(cat /tmp/pieces), $(asked READDIR)" "156 156, 2" \
 	"names are sent once, however few are taken at a time"
-tap_is "$(python3 /tmp/pieces.py mode)" 100604 "what was sent before a change does not undo it"
+tap_is "$(python3 /tmp/pieces.py mode)" "100604 18" \
+	"what was sent before a change does not undo it"
 tap_is "$(python3 /tmp/pieces.py change)" "155 False" "but what is removed meanwhile is not among them"
 
 list_twice()
