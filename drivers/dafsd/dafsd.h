@@ -435,6 +435,7 @@ extern bool dafsd_auth_none;
  * @anon_gid: see above
  * @enabled: served; cleared when the export is taken away, see dafsd_open_add()
  * @whole_fs: the tree is a whole file system, so everything in it is inside
+ * @subtree_check: it is not, and files are traced to the tree too, see fh.c
  * @number: position in pseudo directories, not used twice
  * @rcu: frees it
  */
@@ -451,6 +452,7 @@ struct dafsd_export {
 	kgid_t anon_gid;
 	bool enabled;
 	bool whole_fs;
+	bool subtree_check;
 	u64 number;
 	struct rcu_head rcu;
 };

@@ -336,10 +336,10 @@ static void dafsd_export_hash(struct dafsd_export *exp, const char *conf_path)
 
 /*
  * Ids of clients are those of the machine, so a mount that maps ids cannot be
- * exported.  A file system whose files cannot be traced to their directory can
- * be exported only as a whole.
+ * exported.  Where files are traced to their directory the file system must be
+ * able to.
  */
-static int dafsd_export_check(const struct path *path)
+static int dafsd_export_check(const struct path *path, const struct dafsd_export_conf *conf)
 {
 	const struct export_operations *ops = path->dentry->d_sb->s_export_op;
 
@@ -347,7 +347,7 @@ static int dafsd_export_check(const struct path *path)
 		return -EINVAL;
 	if (is_idmapped_mnt(path->mnt))
 		return -EINVAL;
-	if ((ops->flags & EXPORT_OP_NOSUBTREECHK) &&
+	if (conf->subtree_check && (ops->flags & EXPORT_OP_NOSUBTREECHK) &&
 	    path->dentry != path->dentry->d_sb->s_root)
 		return -EINVAL;
 	return 0;
@@ -368,6 +368,7 @@ static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
 	if (!uid_valid(exp->anon_uid) || !gid_valid(exp->anon_gid))
 		return -EINVAL;
 	exp->whole_fs = exp->path.dentry == exp->path.dentry->d_sb->s_root;
+	exp->subtree_check = conf->subtree_check && !exp->whole_fs;
 	dafsd_export_hash(exp, conf->path);
 	return 0;
 }
@@ -456,7 +457,7 @@ struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_exp
 	err = kern_path(conf->path, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &exp->path);
 	if (err)
 		goto free;
-	err = dafsd_export_check(&exp->path) ?: dafsd_export_fill(exp, name, conf);
+	err = dafsd_export_check(&exp->path, conf) ?: dafsd_export_fill(exp, name, conf);
 	if (!err)
 		err = dafsd_export_publish(exp);
 	if (!err)

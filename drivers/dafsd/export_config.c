@@ -31,7 +31,7 @@ struct dafsd_export_item {
 static char *dafsd_exports_param;
 module_param_named(exports, dafsd_exports_param, charp, 0444);
 MODULE_PARM_DESC(exports,
-		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID or name=NAME (default: last component of PATH; may be a path itself). Example: exports=/srv/data,/home:ro:name=homes");
+		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID, subtree_check (default), no_subtree_check or name=NAME (default: last component of PATH; may be a path itself). Example: exports=/srv/data,/home:ro:name=homes");
 
 static DEFINE_MUTEX(dafsd_config_mutex);
 
@@ -111,6 +111,7 @@ DAFSD_EXPORT_ATTR(root_squash, dafsd_export_set_bool, "%d\n");
 DAFSD_EXPORT_ATTR(all_squash, dafsd_export_set_bool, "%d\n");
 DAFSD_EXPORT_ATTR(anon_uid, dafsd_export_set_id, "%u\n");
 DAFSD_EXPORT_ATTR(anon_gid, dafsd_export_set_id, "%u\n");
+DAFSD_EXPORT_ATTR(subtree_check, dafsd_export_set_bool, "%d\n");
 
 /* Takes over @text, a copy of the first line of what was written. */
 static ssize_t dafsd_export_set_text(struct config_item *ci, char **setting, char *text,
@@ -214,6 +215,7 @@ static struct configfs_attribute *dafsd_export_attrs[] = {
 	&dafsd_export_attr_all_squash,
 	&dafsd_export_attr_anon_uid,
 	&dafsd_export_attr_anon_gid,
+	&dafsd_export_attr_subtree_check,
 	&dafsd_export_attr_enable,
 	NULL,
 };
@@ -260,6 +262,7 @@ static struct dafsd_export_item *dafsd_export_item_new(const char *name)
 	item->conf.root_squash = true;
 	item->conf.anon_uid = DAFSD_ANON_ID;
 	item->conf.anon_gid = DAFSD_ANON_ID;
+	item->conf.subtree_check = true;
 	config_group_init_type_name(&item->group, strreplace(dir, '/', '!'), &dafsd_export_type);
 	kfree(dir);
 	/* a long name takes memory, and nobody else tells that there was none */
@@ -324,6 +327,10 @@ static int dafsd_param_option(struct dafsd_export_item *item, const char *opt)
 		item->conf.root_squash = false;
 	else if (!strcmp(opt, "all_squash"))
 		item->conf.all_squash = true;
+	else if (!strcmp(opt, "subtree_check"))
+		item->conf.subtree_check = true;
+	else if (!strcmp(opt, "no_subtree_check"))
+		item->conf.subtree_check = false;
 	else if (strstarts(opt, "anonuid="))
 		return kstrtou32(opt + strlen("anonuid="), 10, &item->conf.anon_uid);
 	else if (strstarts(opt, "anongid="))

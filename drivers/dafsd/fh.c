@@ -14,6 +14,12 @@
  * a file that was not looked up lately has no known parent.  The price is that
  * such a filehandle ends when its file moves to another directory and the
  * server forgets the file, and that hard links have different filehandles.
+ *
+ * With no_subtree_check the administrator pays otherwise: what is no directory is
+ * not traced and its filehandle names nothing but the file, so that it is like
+ * that of a whole file system; but whoever guesses that of a file elsewhere in
+ * the file system gets there.  Directories, which always know where they are, are
+ * traced nevertheless.
  */
 #include <linux/exportfs.h>
 #include <linux/mount.h>
@@ -110,7 +116,9 @@ static int dafsd_fh_acceptable(void *context, struct dentry *dentry)
 {
 	const struct dafsd_export *exp = context;
 
-	return exp->whole_fs || is_subdir(dentry, exp->path.dentry);
+	if (exp->whole_fs || (!exp->subtree_check && !d_is_dir(dentry)))
+		return true;
+	return is_subdir(dentry, exp->path.dentry);
 }
 
 static struct dentry *dafsd_fh_decode(struct dafsd_export *exp, struct dafsd_fileid *id)
@@ -461,7 +469,7 @@ u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct daf
 
 	if (exp && dentry != exp->path.dentry)
 		err = dafsd_fid_encode(dentry, &id,
-				       exp->whole_fs ? 0 : EXPORT_FH_CONNECTABLE);
+				       exp->subtree_check ? EXPORT_FH_CONNECTABLE : 0);
 	if (err)
 		return DAFSERR_SERVERFAULT;
 	memcpy(wire->fshandle, exp ? exp->fshandle : dafsd_pseudo_fshandle,

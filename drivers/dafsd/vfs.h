@@ -58,6 +58,7 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
  * @all_squash: see struct dafsd_export
  * @anon_uid: see struct dafsd_export
  * @anon_gid: see struct dafsd_export
+ * @subtree_check: unless the tree is a whole file system, see struct dafsd_export
  */
 struct dafsd_export_conf {
 	char *name;
@@ -67,6 +68,7 @@ struct dafsd_export_conf {
 	bool all_squash;
 	u32 anon_uid;
 	u32 anon_gid;
+	bool subtree_check;
 };
 
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf);

@@ -5,7 +5,7 @@
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
-#include "../../../drivers/dafsd/dafsd.h"
+#include "../../../drivers/dafsd/vfs.h"
 #include "fixture.h"
 
 static char *addr4 = "10.9.0.1";
@@ -291,6 +291,21 @@ struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavo
 struct dafs_fixture *dafs_fixture(struct kunit *test, const struct dafs_flavour *flavour)
 {
 	return dafs_fixture_in(test, flavour, DAFS_TEST_DATA);
+}
+
+struct dafsd_export *dafs_fixture_serve(struct kunit *test, struct dafs_fixture *fix,
+					const char *name, const char *dir,
+					const struct dafsd_export_conf *conf)
+{
+	struct dafsd_export_conf own = *conf;
+	char *buf = kunit_kzalloc(test, PATH_MAX, GFP_KERNEL);
+	struct path path;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, dir, &path));
+	own.path = d_path(&path, buf, PATH_MAX);
+	path_put(&path);
+	return dafsd_export_serve(name, &own);
 }
 
 bool dafs_fixture_nested(void)

@@ -36,6 +36,9 @@ struct dafs_flavour {
 /* For KUNIT_CASE_PARAM(): both byte orders, both families, both channels. */
 const void *dafs_flavours_gen(const void *prev, char *desc);
 
+struct dafsd_export;
+struct dafsd_export_conf;
+
 /* The exports that the machine was set up with, see the parameters of fixture.c. */
 enum dafs_test_export {
 	DAFS_TEST_DATA,		/* writable, no root squash */
@@ -83,6 +86,14 @@ bool dafs_fixture_nested(void);
 struct dafs_session *dafs_fixture_session(struct kunit *test,
 					  const struct dafs_session_params *params);
 void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
+
+/*
+ * Has the server export @dir of the test's directory as @conf says but for the
+ * path; an ERR_PTR if it refuses.
+ */
+struct dafsd_export *dafs_fixture_serve(struct kunit *test, struct dafs_fixture *fix,
+					const char *name, const char *dir,
+					const struct dafsd_export_conf *conf);
 
 /* Sets a parameter of the server, such as dafsd_lease_seconds, until the test ends. */
 void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned int value);

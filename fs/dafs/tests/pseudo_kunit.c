@@ -26,15 +26,9 @@ static struct dafs_fixture *dafs_ps_fixture(struct kunit *test)
 static struct dafsd_export *dafs_ps_try(struct kunit *test, struct dafs_fixture *fix,
 					const char *name, const char *dir)
 {
-	char *buf = kunit_kzalloc(test, PATH_MAX, GFP_KERNEL);
-	struct dafsd_export_conf conf = {};
-	struct path path;
+	const struct dafsd_export_conf conf = { .subtree_check = true };
 
-	KUNIT_ASSERT_NOT_NULL(test, buf);
-	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, dir, &path));
-	conf.path = d_path(&path, buf, PATH_MAX);
-	path_put(&path);
-	return dafsd_export_serve(name, &conf);
+	return dafs_fixture_serve(test, fix, name, dir, &conf);
 }
 
 static void dafs_ps_withdraw(void *exp)

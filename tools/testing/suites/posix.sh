@@ -10,8 +10,10 @@
 setup_rxe
 make_backing /srv/data 600
 make_backing /srv/small 24
-load_modules /srv/data:no_root_squash,/srv/small:no_root_squash
+mkdir /srv/data/part
+load_modules /srv/data:no_root_squash,/srv/small:no_root_squash,/srv/data/part:no_root_squash
 mount_dafs data /mnt/dafs clientid=one && mount_dafs data /mnt/other clientid=two &&
+	mount_dafs part /mnt/part clientid=one && mount_dafs part /mnt/part2 clientid=two &&
 	mount_dafs small /mnt/small || tap_bail "no mounts"
 
 cases=$*
@@ -24,7 +26,18 @@ for case in ${cases:-sparse fallocate limits mapped append signals times names s
 	# shellcheck disable=SC2086 # three words
 	tap_run "$case" python3 -B "$BED/../posix/posix.py" $views "$case"
 done
-umount /mnt/dafs /mnt/other /mnt/small
+
+# What is about names and handles, in an export that is a directory of a file system.
+part="append names symlinks directory rename unlink special locks"
+for case in ${cases:-$part}; do
+	case " $part " in
+	*" $case "*)
+		tap_run "$case, in a part of a file system" python3 -B \
+			"$BED/../posix/posix.py" /mnt/part /srv/data/part /mnt/part2 "$case"
+		;;
+	esac
+done
+umount /mnt/dafs /mnt/other /mnt/small /mnt/part /mnt/part2
 tap_run "fsck of the export" sh -c \
 	"modprobe -r dafsd; umount /srv/data && e2fsck -f -n /dev/ram0"
 tap_done

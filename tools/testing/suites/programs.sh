@@ -10,8 +10,10 @@
 
 setup_rxe
 make_backing /srv/data 600
-load_modules /srv/data:no_root_squash
-mount_dafs data /mnt/dafs || tap_bail "no mount"
+make_backing /srv/fs 100
+mkdir /srv/fs/part
+load_modules /srv/data:no_root_squash,/srv/fs/part:no_root_squash
+mount_dafs data /mnt/dafs && mount_dafs part /mnt/part || tap_bail "no mounts"
 cd /mnt/dafs || exit
 
 forget()
@@ -192,7 +194,16 @@ tap_run "nor does rsync" rsync_same /tmp/tree/ untarred/
 tap_run "the sparse file is sparse" [ "$(stat -c %b /srv/data/untarred/sparse)" -lt 1000 ]
 tap_run "all is removed" rm -r /mnt/dafs/rsynced /mnt/dafs/untarred
 
+# In an export that is a directory of a file system: there hard links, which a
+# clone is made of, are two files to the client.
+cd /mnt/part || exit
+tap_run "git in a part of a file system" use_git
+tap_run "git: clone, there" git clone -q repo clone
+tap_run "git: fsck of the clone, there" git_is_clean clone
+rm -r repo
+tap_run "git: fsck of the clone without what it is of" git_is_clean clone
+
 cd / || exit
-umount /mnt/dafs
+umount /mnt/dafs /mnt/part
 tap_run "fsck of the export" sh -c "modprobe -r dafsd; umount /srv/data && e2fsck -f -n /dev/ram0"
 tap_done

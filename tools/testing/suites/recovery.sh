@@ -9,13 +9,16 @@
 
 setup_rxe
 make_backing /srv/data 200
-load_modules /srv/data:no_root_squash
+mkdir /srv/data/part /srv/data/free
+EXPORTS=/srv/data:no_root_squash,/srv/data/part:no_root_squash
+EXPORTS=$EXPORTS,/srv/data/free:no_root_squash:no_subtree_check
+load_modules $EXPORTS
 mkdir -p /mnt/dafs /mnt/soft
 dd if=/dev/urandom of=/tmp/random bs=1M count=24 2>/dev/null
 
 start_server()
 {
-	modprobe dafsd exports=/srv/data:no_root_squash
+	modprobe dafsd exports=$EXPORTS
 }
 
 stop_server()
@@ -66,6 +69,74 @@ exec 4>&-
 tap_is "$(cat /srv/data/moved | tr '\n' ' ')" "one two " \
 	"an open file survives a restart"
 
+# R-4.1.4-12: what is open goes on when it moves to another directory, and what is
+# not is found there; hard links of two directories are one file, or two of the same
+# contents.  A restarted server does not find an open file by the directory that it
+# was in, where the filehandle names that.
+cat >/tmp/moves.py <<'END'
+import errno, os, sys
+top, exports = sys.argv[1:]
+
+def forget():
+    with open("/proc/sys/vm/drop_caches", "w") as file:
+        file.write("2")
+
+def content(name):
+    with open(f"{top}/{name}", "rb") as file:
+        return file.read()
+
+def must(ok, what):
+    if not ok:
+        sys.exit(what)
+
+for name in "from", "to":
+    os.mkdir(f"{top}/{name}")
+for name in "open", "closed":
+    with open(f"{top}/from/{name}", "wb") as file:
+        file.write(b"one")
+fd = os.open(f"{top}/from/open", os.O_RDWR)
+known = os.open(f"{top}/from/closed", os.O_PATH)
+for name in "open", "closed":
+    os.rename(f"{top}/from/{name}", f"{top}/to/{name}")
+forget()
+os.pwrite(fd, b"two", 3)
+os.fsync(fd)
+must(os.fstat(fd).st_nlink == 1, "links of what is open")
+must(os.pread(fd, 9, 0) == b"onetwo", "what is open")
+must(content("to/open") == b"onetwo", "the same by its new name")
+must(content("to/closed") == b"one", "what is not open")
+os.link(f"{top}/to/closed", f"{top}/from/link")
+pair = [os.open(f"{top}/{name}", os.O_RDWR) for name in ("to/closed", "from/link")]
+must(len({os.fstat(file).st_ino for file in pair}) == 1, "the number of hard links")
+must([os.fstat(file).st_nlink for file in pair] == [2, 2], "the count of hard links")
+must(os.pread(pair[1], 9, 0) == b"one", "a hard link")
+os.pwrite(pair[0], b"ONE", 0)
+print("one" if os.pread(pair[1], 9, 0) == b"ONE" else "two", end=" ")
+for file in pair:
+    os.close(file)
+must(content("from/link") == b"ONE", "a hard link, closed and opened")
+os.system(f"modprobe -r dafsd && modprobe dafsd exports={exports}")
+forget()
+must(content("to/closed") == b"ONE", "what is not open, after a restart")
+try:
+    os.pwrite(fd, b"three", 6)
+    os.fsync(fd)
+    print(content("to/open").decode())
+except OSError as error:
+    print(errno.errorcode[error.errno])
+    must(content("to/open") == b"onetwo", "by its name, after a restart")
+END
+moves()
+{
+	mkdir -p /mnt/moves
+	mount -t dafs $ADDR4:/data"$1" /mnt/moves
+	python3 /tmp/moves.py /mnt/moves "$EXPORTS" 2>&1
+	umount /mnt/moves
+}
+tap_is "$(moves "")" "one onetwothree" "an open file moves to another directory"
+tap_is "$(moves /free)" "one onetwothree" "in a part of a file system without subtree_check"
+tap_is "$(moves /part)" "two ESTALE" "with it, until the server restarts"
+
 # R-4.4.1.6-01 R-6.5.24-18: all opens are reclaimed as soon as the mount is
 # connected again, not when each is used: the server's own kernel refuses to run
 # a program that it has open for writing.  One whose file is gone is lost, which
@@ -104,6 +175,7 @@ runs()
 }
 
 tap_is "$(runs)" 0 "the server has the opens"
+dmesg -C
 stop_server
 rm /srv/data/prog7 /srv/data/prog23
 tap_is "$(runs)" 38 "a server that is not there has none"

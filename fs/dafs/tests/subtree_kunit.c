@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Exports that are a directory of a file system: what their filehandles promise
+ * with and without subtree_check, and that neither lets anybody out.
+ */
+#include <linux/dcache.h>
+#include "../../../drivers/dafsd/vfs.h"
+#include "fixture.h"
+
+#define DAFS_ST_EXPORT	"subtree"
+
+static const void *dafs_st_gen(const void *prev, char *desc)
+{
+	static const bool checks[] = { true, false };
+	const bool *next = prev ? (const bool *)prev + 1 : checks;
+
+	if (next >= checks + ARRAY_SIZE(checks))
+		return NULL;
+	strscpy(desc, *next ? "subtree_check" : "no_subtree_check", KUNIT_PARAM_DESC_SIZE);
+	return next;
+}
+
+static bool dafs_st_checks(const struct kunit *test)
+{
+	return *(const bool *)test->param_value;
+}
+
+static void dafs_st_withdraw(void *exp)
+{
+	dafsd_export_withdraw(exp);
+}
+
+/*
+ * What is "part" in the test's directory is the root of the export.  @part is that
+ * directory in the export of the whole file system, where names lead no more.
+ */
+static struct dafs_fixture *dafs_st_fixture(struct kunit *test, struct dafs_fh *part)
+{
+	static const char *const dirs[] = { "part", "part/from", "part/to", "outside" };
+	const struct dafsd_export_conf conf = { .subtree_check = dafs_st_checks(test) };
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafsd_export *exp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(dirs); i++)
+		dafs_backing_mkdir(test, fix, dirs[i], 0755);
+	dafs_backing_write(test, fix, "part/from/file", "1", 1);
+	dafs_backing_write(test, fix, "outside/file", "2", 1);
+	*part = dafs_test_lookup(test, fix, "part");
+	exp = dafs_fixture_serve(test, fix, DAFS_ST_EXPORT, "part", &conf);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, exp);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_st_withdraw, exp));
+	return fix;
+}
+
+/* LOOKUP of a path that begins with the name of an export */
+static struct dafs_fh dafs_st_lookup(struct kunit *test, struct dafs_fixture *fix,
+				     const char *path)
+{
+	struct dafs_str names[DAFS_TEST_NAMES];
+	unsigned int nr = dafs_test_split(path, names, ARRAY_SIZE(names));
+	struct dafs_fh root, fh = {};
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_EXPECT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &root, names, nr, &fh));
+	return fh;
+}
+
+static void dafs_st_expect(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
+			   u32 expected)
+{
+	struct dafs_getattr_args args = {
+		.filehandle = *fh,
+		.attr_request_bitmap = DAFS_FATTR_FILE_ID,
+	};
+	struct dafs_getattr_res res = {};
+
+	DAFS_EXPECT_STATUS(test, expected,
+			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
+					  &args, &res));
+}
+
+/* After it the server forgets what it has found so far. */
+static void dafs_st_move(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *from,
+			 const char *name, const struct dafs_fh *to)
+{
+	struct qstr str = dafs_test_qstr(name);
+	struct dafs_rename_res res;
+
+	KUNIT_EXPECT_EQ(test, 0, dafs_rename(fix->ses, dafs_test_me(), from, &str, to, &str, &res));
+	shrink_dcache_sb(fix->path.dentry->d_sb);
+}
+
+/* R-4.1.4-11 R-6.1.6-11: hard links have one handle if UNIQUE_HANDLE says so. */
+static void dafs_st_links_test(struct kunit *test)
+{
+	struct dafs_fsattr attr = {};
+	struct dafs_fh part, one, two;
+	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
+
+	dafs_backing_link(test, fix, "part/from/file", "part/to/hard");
+	one = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
+	two = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to/hard");
+	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->ses, dafs_test_me(), &one,
+						 DAFS_FSATTR_UNIQUE_HANDLE, &attr));
+	KUNIT_EXPECT_EQ(test, !dafs_st_checks(test), attr.unique_handle);
+	KUNIT_EXPECT_EQ(test, !dafs_st_checks(test), !memcmp(&one, &two, sizeof(one)));
+	dafs_backing_remove(fix, "part/from/file");
+	shrink_dcache_sb(fix->path.dentry->d_sb);
+	dafs_st_expect(test, fix, &one, dafs_st_checks(test) ? DAFSERR_STALE : DAFS_STATUS_OK);
+	dafs_st_expect(test, fix, &two, DAFS_STATUS_OK);
+}
+
+/* R-4.1.4-14: a file's handle is good for as long as the file, wherever it goes. */
+static void dafs_st_move_test(struct kunit *test)
+{
+	struct dafs_fh part, fh, moved, from, to;
+	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
+
+	fh = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
+	from = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from");
+	to = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to");
+	dafs_st_move(test, fix, &from, "file", &to);
+	dafs_st_expect(test, fix, &fh, dafs_st_checks(test) ? DAFSERR_STALE : DAFS_STATUS_OK);
+	moved = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to/file");
+	dafs_st_expect(test, fix, &moved, DAFS_STATUS_OK);
+	KUNIT_EXPECT_EQ(test, !dafs_st_checks(test), !memcmp(&fh, &moved, sizeof(fh)));
+}
+
+/* What is open goes on, whatever becomes of its handle. */
+static void dafs_st_open_test(struct kunit *test)
+{
+	struct dafs_fh part;
+	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
+	struct dafs_fh from = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from");
+	struct dafs_fh to = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to");
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_OPEN_SHARE_ACCESS_READ, 0);
+	struct dafs_open_res open = {};
+	struct dafs_read_inline_args read = { .byte_count = 10 };
+	struct dafs_read_inline_res res = {};
+	char data[10];
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &from, "file", &args,
+					  &open));
+	dafs_st_move(test, fix, &from, "file", &to);
+	read.filehandle = open.filehandle;
+	read.state_id = open.state_id;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_read(test, fix->ses, dafs_test_me(), &read, data, &res));
+	dafs_st_expect(test, fix, &open.filehandle, DAFS_STATUS_OK);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+}
+
+/* Directories that are not or no longer inside are not found, whoever knows a handle. */
+static void dafs_st_outside_test(struct kunit *test)
+{
+	struct dafs_fh part;
+	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
+	struct dafs_fh root = dafs_st_lookup(test, fix, DAFS_ST_EXPORT);
+	struct dafs_fh inside = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to");
+	struct dafs_fh outside = dafs_test_lookup(test, fix, "outside");
+	struct dafs_fh forged = outside;
+
+	memcpy(forged.fshandle, root.fshandle, sizeof(forged.fshandle));
+	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
+	shrink_dcache_sb(fix->path.dentry->d_sb);
+	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
+	forged = fix->dir;
+	memcpy(forged.fshandle, root.fshandle, sizeof(forged.fshandle));
+	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
+	dafs_st_expect(test, fix, &inside, DAFS_STATUS_OK);
+	dafs_st_move(test, fix, &part, "to", &outside);
+	dafs_st_expect(test, fix, &inside, DAFSERR_STALE);
+}
+
+static struct kunit_case dafs_subtree_cases[] = {
+	KUNIT_CASE_PARAM(dafs_st_links_test, dafs_st_gen),
+	KUNIT_CASE_PARAM(dafs_st_move_test, dafs_st_gen),
+	KUNIT_CASE_PARAM(dafs_st_open_test, dafs_st_gen),
+	KUNIT_CASE_PARAM(dafs_st_outside_test, dafs_st_gen),
+	{}
+};
+
+static struct kunit_suite dafs_subtree_suite = {
+	.name = "dafs_subtree",
+	.test_cases = dafs_subtree_cases,
+};
+
+kunit_test_suite(dafs_subtree_suite);
