@@ -189,7 +189,7 @@ u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 	return dafsd_fh_use(rq, &rq->args.setattr_inline.filehandle, dafsd_setattr_inline);
 }
 
-/* File system attributes that have a value here, the pseudo root's included */
+/* File system attributes that have a value here, the pseudo root's included; see also quota.c */
 #define DAFSD_FSATTR_GENERAL	\
 	(DAFS_FSATTR_LINK_SUPPORT | DAFS_FSATTR_SYMLINK_SUPPORT | DAFS_FSATTR_CAN_SET_TIME |	\
 	 DAFS_FSATTR_CASE_INSENSITIVE | DAFS_FSATTR_CASE_PRESERVING |				\
@@ -297,6 +297,7 @@ static u32 dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	if (err)
 		return dafs_errno_to_status(err);
 	dafsd_fsattr_from_statfs(&st, attr);
+	dafsd_quota_get(path.dentry->d_sb, attr);
 	return DAFS_STATUS_OK;
 }
 

@@ -201,6 +201,12 @@ u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
 u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
 		    u64 *done);
 
+/* quota.c: the quotas of users */
+#define DAFSD_FSATTR_QUOTA	\
+	(DAFS_FSATTR_QUOTA_HARD | DAFS_FSATTR_QUOTA_SOFT | DAFS_FSATTR_QUOTA_USED)
+
+void dafsd_quota_get(struct super_block *sb, struct dafs_fsattr *attr);
+
 /* proc_attr.c: for the variants by RDMA */
 u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 		  const struct dafs_opaque64 *state_id, const struct dafs_fattr *attr);

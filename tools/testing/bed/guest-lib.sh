@@ -37,6 +37,15 @@ make_backing()
 		tap_bail "no ext4 for the exports"
 }
 
+# enable_quota DIR: quotas of users, on what make_backing has just made there.
+enable_quota()
+{
+	umount "$1" &&
+	tune2fs -O quota "$backing_disk" &&
+	mount -t ext4 -o usrquota "$backing_disk" "$1" ||
+		tap_bail "no quotas"
+}
+
 # load_modules [EXPORTS]: both ends; EXPORTS as in modprobe dafsd exports=.
 load_modules()
 {

@@ -32,6 +32,7 @@ run_module dafs_common_kunit
 setup_rxe
 make_backing /srv/data 512
 make_backing /srv/ro 128
+enable_quota /srv/ro
 mkdir /srv/ro/squash /srv/squash
 chmod 1777 /srv/ro/squash
 mount --bind /srv/ro/squash /srv/squash

@@ -9,9 +9,7 @@
 
 setup_rxe
 make_backing /srv/data 48
-umount /srv/data
-tune2fs -O quota /dev/ram0 && mount -o usrquota /dev/ram0 /srv/data ||
-	tap_bail "no quotas"
+enable_quota /srv/data
 load_modules /srv/data:no_root_squash
 mount_dafs data /mnt/dafs || tap_bail "no mount"
 
