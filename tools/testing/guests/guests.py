@@ -18,6 +18,8 @@ from machine import Machine, MachineError
 ADDR4 = "10.9.0.1"
 ADDR6 = "fd09::1"
 MEGABYTES = 16
+RECORDS = 40            # of each writer
+OPERATIONS = 400        # of fsx
 LEASE = 20
 SESSIONS = "ls /sys/fs/dafsd | wc -l"
 # sync_file_range(2) of descriptor 4: sends what is dirty, and does not commit.
@@ -134,6 +136,51 @@ def test_close_to_open(server, client):
              "third.\nthird.")
 
 
+def compile_for(machine, name, source):
+    """Into the export, where both machines run it."""
+    must(f"{name} is compiled", machine,
+         f"gcc -O1 -Wall -Werror -o /mnt/four/{name} $BED/../{source}")
+
+
+def begin_to_append(machine, programs, writers):
+    """In the background, each by its own mount: NUMBER MOUNT HOW."""
+    for number, mnt, how in writers:
+        machine.sh(f"{programs}/records write {mnt}/log {number} {RECORDS} 3000 {how} "
+                   f">/tmp/ack.{number} & append{number}=$!")
+
+
+def check_appended(name, machine, into, writers):
+    waits = " && ".join(f"wait $append{number}" for number, _, _ in writers)
+    TAP.run(name, machine, f"{waits} && cp /tmp/ack.* {into}")
+
+
+def test_append(server, client):
+    """Records by every mount of both machines, and by a local process of the server."""
+    there = (0, "/mnt/four", "write"), (1, "/mnt/six", "direct"), (2, "/mnt/six", "writev")
+    here = (3, "/mnt/here", "write"), (4, "/srv/data", "write")
+    compile_for(client, "records", "append/records.c")
+    server.sh(f": >/srv/data/log; mkdir -p /mnt/here; mount -t dafs {ADDR4}:/data /mnt/here")
+    begin_to_append(client, "/mnt/four", there)
+    begin_to_append(server, "/srv/data", here)
+    check_appended("the client has appended its records", client, "/mnt/four", there)
+    check_appended("so has the server", server, "/srv/data", here)
+    TAP.run("all of them are there, whole", server,
+            "/srv/data/records check /srv/data/log /srv/data/ack.*")
+    want = digest(server, "/srv/data/log")
+    for machine, mnt in (client, "/mnt/four"), (client, "/mnt/six"), (server, "/mnt/here"):
+        TAP.same(f"the {machine.name} sees them in {mnt}", digest(machine, f"{mnt}/log"), want)
+    server.sh("umount /mnt/here")
+
+
+def test_fsx(server, client):
+    seed = int(time.time())
+    compile_for(client, "fsx", "fsx/fsx.c")
+    TAP.run(f"fsx by both mounts, seed {seed}", client,
+            f"/mnt/four/fsx -s {seed} -n {OPERATIONS} -o /tmp/copy /mnt/four/file /mnt/six/file")
+    TAP.same("the server has the same", digest(server, "/srv/data/file"),
+             digest(client, "/tmp/copy"))
+
+
 def test_link_lost(server, client):
     begin_to_write(server, client, "link")
     client.link(False)
@@ -209,8 +256,8 @@ def test_all(server, client):
     serve(server)
     mount(client)
     make_random(client)
-    for test in (test_data, test_close_to_open, test_link_lost, test_session_lost,
-                 test_server_lost, test_client_lost):
+    for test in (test_data, test_close_to_open, test_append, test_fsx, test_link_lost,
+                 test_session_lost, test_server_lost, test_client_lost):
         test(server, client)
     finish("umount", client, "umount /mnt/four /mnt/six")
     finish("fsck of the export", server,

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Two machines: data between them, and each of them and the link lost under load.
+# Two machines: data between them, shared files, and each and the link lost under load.
 # bed: host
 # timeout: 900
 # needs: guest qemu
