@@ -181,7 +181,7 @@ cat >/tmp/killed.py <<-"EOF"
 EOF
 none_open()
 {
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		[ "$(cat /sys/fs/dafsd/*/opens)" = 0 ] && return
 		sleep 0.1
 	done
