@@ -45,6 +45,7 @@ static const struct dafsd_passing dafsd_passing[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_ACCESS]		= { FH(access) },
 	[DAFS_PROC_APPEND_DIRECT]	= { FH(append_direct), STATE_ID(append_direct) },
 	[DAFS_PROC_APPEND_INLINE]	= { FH(append_inline), STATE_ID(append_inline) },
+	[DAFS_PROC_CACHE_HINT]		= { FH(cache_hint) },
 	[DAFS_PROC_CLOSE]		= { FH(close), STATE_ID(close) },
 	[DAFS_PROC_COMMIT]		= { FH(commit) },
 	[DAFS_PROC_CREATE]		= { .fh = ARG(create.filehandle),

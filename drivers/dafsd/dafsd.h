@@ -553,6 +553,8 @@ u32 dafsd_proc_verify(struct dafsd_rqst *rq);
 u32 dafsd_proc_open(struct dafsd_rqst *rq);
 u32 dafsd_proc_close(struct dafsd_rqst *rq);
 u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq);
+u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq);
+u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq);
 
 /* append.c */
 void dafsd_append_init(void);
@@ -561,6 +563,7 @@ u32 dafsd_proc_append_inline(struct dafsd_rqst *rq);
 u32 dafsd_proc_append_direct(struct dafsd_rqst *rq);
 
 /* proc_io.c */
+u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq);
 u32 dafsd_proc_read_inline(struct dafsd_rqst *rq);
 u32 dafsd_proc_read_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_write_inline(struct dafsd_rqst *rq);

@@ -385,6 +385,23 @@ u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
 	return status ?: DAFSERR_BAD_STATEID;
 }
 
+/**
+ * dafsd_open_return_delegation() - DELEGRETURN where there are no delegations
+ * @state_id: from the request
+ *
+ * Context: any.
+ * Return: BAD_STATEID, or STALE_STATEID for one of another instance of the server
+ * (E-84).
+ */
+u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id)
+{
+	u32 id;
+
+	if (dafsd_state_is_special(state_id))
+		return DAFSERR_BAD_STATEID;
+	return dafsd_state_split(state_id, &id) ?: DAFSERR_BAD_STATEID;
+}
+
 /* file->lock keeps what is found: whoever claims it must take that lock first. */
 static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file, u32 id)
 {

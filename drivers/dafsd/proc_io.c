@@ -306,6 +306,42 @@ u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_write_direct);
 }
 
+/* Does the client expect not to?  0 says as little as 4 (E-105). */
+static bool dafsd_hint_negative(u32 part, u32 undecided)
+{
+	return part && part < undecided;
+}
+
+static u32 dafsd_cache_hint(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	const struct dafs_cache_hint_args *args = &rq->args.cache_hint;
+	u32 hint = args->cache_hint;
+
+	if (args->access_pattern > DAFS_CACHE_HINT_DONTNEED ||
+	    hint & ~(DAFS_HINT_PREFETCH | DAFS_HINT_READ | DAFS_HINT_WRITE))
+		return DAFSERR_INVAL;
+	if (!(hint & DAFS_HINT_PREFETCH) ||
+	    (dafsd_hint_negative(hint & DAFS_HINT_READ, DAFS_HINT_READ_4) &&
+	     dafsd_hint_negative(hint & DAFS_HINT_WRITE, DAFS_HINT_WRITE_4)))
+		return DAFS_STATUS_OK;
+	return DAFSERR_PREFETCH_NOT_SUPPORTED;
+}
+
+/**
+ * dafsd_proc_cache_hint() - CACHE_HINT (6.5.6, E-105, E-106)
+ * @rq: request
+ *
+ * The page cache of Linux knows better, so nothing follows from a hint; who asks
+ * for a prefetch is told that there is none.
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.cache_hint.filehandle, dafsd_cache_hint);
+}
+
 static u32 dafsd_commit(struct file *filp, u64 offset, u32 count, struct dafs_opaque64 *verifier)
 {
 	loff_t end = MAX_LFS_FILESIZE;

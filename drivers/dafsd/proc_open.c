@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26).
+ * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26), and what there is to say
+ * of delegations where none are granted (6.5.10, 6.5.11, E-90).
  */
 #include <linux/namei.h>
 #include "vfs.h"
@@ -378,4 +379,26 @@ u32 dafsd_proc_close(struct dafsd_rqst *rq)
 u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
 {
 	return dafsd_open_downgrade(rq);
+}
+
+/**
+ * dafsd_proc_delegpurge() - DELEGPURGE (6.5.10, E-90)
+ * @rq: request
+ *
+ * Return: DAFS_STATUS_OK: no delegation awaits recovery.
+ */
+u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq)
+{
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_delegreturn() - DELEGRETURN (6.5.11, E-90)
+ * @rq: request
+ *
+ * Return: as dafsd_open_return_delegation().
+ */
+u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq)
+{
+	return dafsd_open_return_delegation(&rq->args.delegreturn.state_id);
 }

@@ -265,6 +265,7 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
 u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		     const struct dafs_opaque64 *state_id);
 u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq);
+u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id);
 u32 dafsd_open_downgrade(struct dafsd_rqst *rq);
 u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		    const struct dafs_opaque64 *state_id, u32 access, struct dafsd_use *use);

@@ -484,6 +484,13 @@ struct dafs_wire_discriminator {
 #define DAFS_CACHE_HINT_WILLNEED		3
 #define DAFS_CACHE_HINT_DONTNEED		4
 
+/* cache_hint, section 6.1.8: a bit, and two fields with 4 for "does not know" */
+#define DAFS_HINT_PREFETCH			0x01
+#define DAFS_HINT_READ				0x0e
+#define DAFS_HINT_READ_4			0x08
+#define DAFS_HINT_WRITE				0x70
+#define DAFS_HINT_WRITE_4			0x40
+
 /* Fencing, section 6.4.2 */
 #define DAFS_FENCE_FILE				1
 #define DAFS_FENCE_FILESYSTEM			2
