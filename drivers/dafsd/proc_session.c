@@ -319,6 +319,11 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 	struct dafsd_session *bound = rq->ses;
 	u32 status;
 
+	/* one order for all that belongs to a session (6.1.1.5, E-01) */
+	if (bound->chan->swab != ses->chan->swab) {
+		rq->hang_up = true;
+		return DAFSERR_INVAL;
+	}
 	/* only now is it known whether the request carries a checksum (E-33) */
 	bound->chan->cksum = ses->opts.use_checksums;
 	if (bound->chan->cksum && !dafs_msg_cksum_ok(rq->base.in.base, rq->base.in.len))

@@ -413,7 +413,10 @@ static void dafs_negotiate_bool_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, dafs_get32(conn->last->data + 88, false));
 }
 
-/* R-3.2.6.3-01 R-D.4.4-01: 4096 bytes before anything is negotiated */
+/*
+ * R-3.2.6.3-01 R-D.4.4-01 R-E.5.3.2.1-01: 4096 bytes before anything is negotiated, as
+ * soon as the connection is there; a receive that is late would end it
+ */
 static void dafs_first_message_size_test(struct kunit *test)
 {
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
@@ -455,7 +458,7 @@ static void dafs_first_request_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
 }
 
-/* E-01, R-3.1.2.2-02: the first message fixes the order */
+/* E-01, R-3.1.2.2-02 R-6.1.1.5-02: the first message fixes the order */
 static void dafs_order_test(struct kunit *test)
 {
 	struct raw_login login = {};
@@ -780,9 +783,11 @@ static void dafs_bound_channel_test(struct kunit *test)
 /* R-6.2.5-03 R-6.2.5-04 and the rest of E-53; R-3.1.2.3.4.1-03 */
 static void dafs_bind_errors_test(struct kunit *test)
 {
+	const struct dafs_flavour *flavour = test->param_value;
+	const struct dafs_flavour bare = { .swab = flavour->swab };
 	struct raw_login login = {}, plain = {};
 	struct raw_conn *op = dafs_full_session(test, &login);
-	struct raw_conn *without = raw_session(test, NULL, &plain);
+	struct raw_conn *without = raw_session(test, &bare, &plain);
 	struct dafs_opaque64 *session = &login.res.connect.session_id;
 	struct dafs_opaque64 nobody = {}, guess = *session;
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
@@ -836,6 +841,7 @@ static void dafs_bind_wrong_time_test(struct kunit *test)
 			dafs_raw_bind_after(conn, &res.session_id, 3, DAFSERR_INVAL));
 }
 
+/* R-6.2.5-05: each channel has its own, and what 0 means is ruled by E-43 */
 static void dafs_bind_values_test(struct kunit *test)
 {
 	struct raw_login login = {};
@@ -1120,12 +1126,15 @@ static u32 dafs_directive(struct kunit *test, struct raw_conn *bc, u32 proc, u16
 	get_random_bytes(hdr.analyzer, sizeof(hdr.analyzer));
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(bc, &hdr, &args, &res, NULL));
 	dafs_expect_reply_to(test, bc, &hdr, &res);
+	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, res.len);
 	return res.status;
 }
 
 /*
- * R-3.2.2-02 R-3.1.2.3.3-01 R-3.2.5-07 R-E.9-01 R-E.9-04 R-E.8-04: the client at
- * the other end of a back-control channel
+ * R-3.2.2-02 R-3.1.2.3.3-01 R-3.2.5-07 R-E.9-01 R-E.9-04 R-E.8-04 R-6.6.1-01: the
+ * client at the other end of a back-control channel, R-3.1.2.3.2-01 R-E.5-01
+ * R-E.4-01: which it has made, by connecting to a server that only listens; R-4.3-04:
+ * there are no chains there
  */
 static void dafs_directives_test(struct kunit *test)
 {
