@@ -24,6 +24,7 @@
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include "dafs_fs.h"
 #include "session_impl.h"
 
@@ -586,3 +587,4 @@ int dafs_io_run(struct dafs_io *io)
 		dafs_io_answered(io);
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_io_run);

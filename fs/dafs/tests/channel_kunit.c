@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
+#include "../../../drivers/dafsd/dafsd.h"
 #include "../session_impl.h"
 #include "raw.h"
 
@@ -254,7 +255,10 @@ static void dafs_chan_read_sum_test(struct kunit *test)
 
 #define CHAN_MANY_BUFS	256
 
-/* E-24: at least 256 buffers, and INVAL above what a server limits itself to */
+/*
+ * E-24: at least 256 buffers, and INVAL above what a server limits itself to;
+ * R-2.3.3-04: what is written to them takes no receives, of which there are fewer
+ */
 static void dafs_chan_many_bufs_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -268,6 +272,7 @@ static void dafs_chan_many_bufs_test(struct kunit *test)
 	u32 status;
 
 	KUNIT_ASSERT_NOT_NULL(test, bufs);
+	KUNIT_EXPECT_LT(test, io->conn->op->limits.rq, CHAN_MANY_BUFS);
 	mem = chan_map(test, io, buf, SZ_256K, DMA_FROM_DEVICE);
 	/* 700 bytes each, a thousand apart */
 	for (i = 0; i <= CHAN_MANY_BUFS; i++) {
@@ -489,6 +494,61 @@ static void dafs_chan_bad_key_test(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(data, 0, 2 * PAGE_SIZE));
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->ses, current_cred()));
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(bystander, current_cred()));
+}
+
+static void chan_unlock(void *fix)
+{
+	inode_unlock(d_inode(((struct dafs_fixture *)fix)->path.dentry));
+}
+
+static void chan_put_call(void *call)
+{
+	dafs_call_put(call);
+}
+
+/* A CREATE that the server cannot answer before chan_unlock() */
+static struct dafs_call *chan_start_stuck(struct kunit *test, struct chan_io *io,
+					  struct dafs_create_args *args)
+{
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, call);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, chan_put_call, call));
+	call->proc = DAFS_PROC_CREATE;
+	call->args = args;
+	KUNIT_ASSERT_EQ(test, 0, dafs_cred_handle(io->fix->ses, io->conn, current_cred(),
+						  call->cred));
+	inode_lock(d_inode(io->fix->path.dentry));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, chan_unlock, io->fix));
+	KUNIT_ASSERT_EQ(test, 0, dafs_call_start(io->conn->rq, call));
+	return call;
+}
+
+/* R-2.3.3-02: one transfer fails, and all that is outstanding ends with it */
+static void dafs_chan_outstanding_test(struct kunit *test)
+{
+	struct chan_io *io = chan_io(test);
+	struct dafs_create_args create = {
+		.filehandle = io->fix->dir,
+		.component = dafs_test_str("stuck"),
+		.obj_type = DAFS_TYPE_DIR,
+	};
+	u8 *data = chan_vmalloc(test, PAGE_SIZE);
+	struct dafs_read_direct_args args;
+	struct dafs_direct_buf buf;
+	struct dafs_call *stuck;
+	struct dafs_mem *mem;
+
+	mem = chan_map(test, io, data, PAGE_SIZE, DMA_FROM_DEVICE);
+	stuck = chan_start_stuck(test, io, &create);
+	buf = mem->bufs[0];
+	buf.buffer_handle ^= 0x40;
+	args = chan_read_args(io, &buf, 1, 0, 64);
+	KUNIT_EXPECT_EQ(test, ~0U, chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, NULL, mem));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, dafs_call_wait(stuck));
+	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(io->conn->op));
+	kunit_release_action(test, chan_unlock, io->fix);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->ses, current_cred()));
 }
 
 /* The same for what the server reads; the last of these has a channel of its own for it. */
@@ -854,7 +914,7 @@ destroy:
 	dafs_chan_destroy(chan);
 }
 
-/* R-3.2.2-01: the peer's end is noticed, and told once */
+/* R-3.2.2-01 R-E.5.4-02: the peer's end is noticed, without a word, and told once */
 static void dafs_chan_peer_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -875,6 +935,31 @@ static void dafs_chan_peer_test(struct kunit *test)
 							    msecs_to_jiffies(RAW_WAIT_MS)));
 	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(chan));
 	dafs_chan_destroy(chan);
+}
+
+static bool chan_server_knows(const struct dafs_opaque64 *session_id)
+{
+	struct dafsd_session *ses = dafsd_session_find(session_id);
+
+	if (ses)
+		dafsd_session_put(ses);
+	return ses;
+}
+
+/* R-E.5.4-02: nor does the server need a DISCONNECT to let go of a session */
+static void dafs_chan_dreq_test(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_login login = {};
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	const struct dafs_opaque64 *session_id = &login.res.connect.session_id;
+
+	KUNIT_EXPECT_TRUE(test, chan_server_knows(session_id));
+	rdma_disconnect(conn->id);
+	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
+	while (chan_server_knows(session_id) && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_FALSE(test, chan_server_knows(session_id));
 }
 
 /* R-E.5.3.1.2-01 R-E.5.3.2.1-02: connections that do not come about */
@@ -907,7 +992,7 @@ static void dafs_chan_refused_test(struct kunit *test)
 					      500));
 }
 
-/* R-E.6.2-01 R-2.4.3-06 R-3.1.2.3-01 R-B.4-01: the channels of one session */
+/* R-E.6.2-01 R-2.4.3-06 R-3.1.2.3-01 R-B.4-01 R-2.3.3-05: the channels of one session */
 static void dafs_chan_session_test(struct kunit *test)
 {
 	struct dafs_session_params params;
@@ -957,6 +1042,7 @@ static struct kunit_case dafs_channel_cases[] = {
 	KUNIT_CASE_PARAM(dafs_chan_write_cksum_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chan_write_sum_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chan_bad_key_test, chan_bad_key_gen_params),
+	KUNIT_CASE_PARAM(dafs_chan_outstanding_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chan_bad_write_key_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_chan_no_reads_test),
 	KUNIT_CASE_PARAM(dafs_mem_kvec_test, dafs_flavours_gen),
@@ -966,6 +1052,7 @@ static struct kunit_case dafs_channel_cases[] = {
 	KUNIT_CASE(dafs_chan_life_test),
 	KUNIT_CASE(dafs_chan_fail_test),
 	KUNIT_CASE(dafs_chan_peer_test),
+	KUNIT_CASE_PARAM(dafs_chan_dreq_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_chan_refused_test),
 	KUNIT_CASE_PARAM(dafs_chan_session_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_chan_port_test),

@@ -31,7 +31,9 @@ struct recorded {
  * @hang_up: instead of answering the first GETATTR disconnect
  * @lock: guards what follows
  * @open: the last request announced another one
+ * @fetched: the chain that goes on has a bulk fetch in it
  * @strangers: requests that were no neighbours of what they belong to
+ * @late: requests that change the file system behind a bulk fetch
  * @nr: requests that came
  * @req: the first of them
  */
@@ -44,12 +46,52 @@ struct recorder {
 	bool hang_up;
 	spinlock_t lock;	/* see above */
 	bool open;
+	bool fetched;
 	unsigned int strangers;
+	unsigned int late;
 	unsigned int nr;
 	struct recorded req[RECORD_MAX];
 };
 
 static const struct dafs_fh recorder_fh = { .fshandle = "export", .fileid = "file" };
+
+static bool recorder_fetches(u32 proc)
+{
+	switch (proc) {
+	case DAFS_PROC_GETATTR_INLINE:
+	case DAFS_PROC_READ_INLINE:
+	case DAFS_PROC_READDIR_INLINE:
+	case DAFS_PROC_READLINK_INLINE:
+		return true;
+	}
+	return false;
+}
+
+static bool recorder_changes(u32 proc)
+{
+	switch (proc) {
+	case DAFS_PROC_CREATE:
+	case DAFS_PROC_OPEN:
+	case DAFS_PROC_SETATTR_INLINE:
+	case DAFS_PROC_CLOSE:
+	case DAFS_PROC_WRITE_INLINE:
+		return true;
+	}
+	return false;
+}
+
+static void recorder_follow(struct recorder *rec, const struct dafs_req_hdr *hdr)
+{
+	lockdep_assert_held(&rec->lock);
+	if (rec->open != !!(hdr->chain_flags & DAFS_CHF_BACK))
+		rec->strangers++;
+	if (!(hdr->chain_flags & DAFS_CHF_BACK))
+		rec->fetched = false;
+	if (rec->fetched && recorder_changes(hdr->procedure))
+		rec->late++;
+	rec->fetched |= recorder_fetches(hdr->procedure);
+	rec->open = hdr->chain_flags & DAFS_CHF_FORW;
+}
 
 static void recorder_note(struct recorder *rec, struct raw_conn *conn,
 			  const struct raw_msg *msg, const struct dafs_req_hdr *hdr)
@@ -62,9 +104,7 @@ static void recorder_note(struct recorder *rec, struct raw_conn *conn,
 	if (args)
 		KUNIT_EXPECT_EQ(rec->test, 0, dafs_decode_args(&s, hdr->procedure, args));
 	spin_lock(&rec->lock);
-	if (rec->open != !!(hdr->chain_flags & DAFS_CHF_BACK))
-		rec->strangers++;
-	rec->open = hdr->chain_flags & DAFS_CHF_FORW;
+	recorder_follow(rec, hdr);
 	rec->nr++;
 	req->proc = hdr->procedure;
 	req->flags = hdr->chain_flags;
@@ -265,6 +305,46 @@ static void dafs_op_chain_lost_test(struct kunit *test)
 	recorder_expect(rec, 2, DAFS_PROC_GETATTR_INLINE, 0);
 }
 
+/*
+ * R-4.3.1-02: all the chains that there are, of making, opening and looking up; what is
+ * fetched comes last
+ */
+static void dafs_op_chain_order_test(struct kunit *test)
+{
+	struct recorder *rec = recorder(test, 8);
+	const struct dafs_fh dir = { .fileid = "dir" };
+	const struct qstr name = dafs_test_qstr("name");
+	struct dafs_fattr mode = {
+		.included = DAFS_FATTR_MODE,
+		.valid = DAFS_FATTR_MODE,
+		.mode = 0624,
+	};
+	struct dafs_node node = { .type = DAFS_TYPE_FIFO };
+	struct dafs_open_how how = {
+		.owner = dafs_test_str("chain"),
+		.access = DAFS_OPEN_SHARE_ACCESS_READ,
+		.mode = DAFS_CREATE_EXCLUSIVE,
+		.attr = &mode,
+	};
+	struct dafs_opened opened = {};
+	struct dafs_change_info change;
+	struct dafs_found found = {};
+
+	KUNIT_EXPECT_EQ(test, 0, recorder_lookup(rec, &found));
+	dafs_create_attrs(rec->ses, NULL, &dir, &name, &node, &mode, DAFS_FATTR_FILE_ID, &found,
+			  &change);
+	dafs_open_attrs(rec->ses, NULL, &dir, &name, &how, DAFS_FATTR_FILE_ID, &opened, &found);
+	how.create = true;
+	dafs_open(rec->ses, NULL, &dir, &name, &how, &opened);
+	/* CREATE, SETATTR and GETATTR, OPEN and GETATTR, OPEN and SETATTR */
+	KUNIT_EXPECT_EQ(test, 9, rec->nr);
+	recorder_expect(rec, 2, DAFS_PROC_CREATE, DAFS_CHF_FORW);
+	recorder_expect(rec, 5, DAFS_PROC_OPEN, DAFS_CHF_FORW);
+	recorder_expect(rec, 7, DAFS_PROC_OPEN, DAFS_CHF_FORW);
+	KUNIT_EXPECT_EQ(test, 0, rec->late);
+	KUNIT_EXPECT_EQ(test, 0, rec->strangers);
+}
+
 #define CHAIN_CALLERS	12
 #define CHAIN_ROUNDS	40
 
@@ -423,6 +503,7 @@ static struct kunit_case dafs_op_chain_cases[] = {
 	KUNIT_CASE(dafs_op_chain_again_test),
 	KUNIT_CASE(dafs_op_chain_error_test),
 	KUNIT_CASE(dafs_op_chain_lost_test),
+	KUNIT_CASE(dafs_op_chain_order_test),
 	KUNIT_CASE(dafs_op_chain_crowd_test),
 	KUNIT_CASE_PARAM(dafs_op_chain_lookup_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_op_chain_create_test, dafs_flavours_gen),

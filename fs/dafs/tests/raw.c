@@ -555,6 +555,7 @@ static int raw_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 	conn->srv = srv;
 	conn->id = id;
 	conn->disc_len = param->private_data_len;
+	conn->peer_qp = param->qp_num;
 	if (param->private_data)
 		memcpy(&conn->disc, param->private_data,
 		       min_t(u32, conn->disc_len, sizeof(conn->disc)));

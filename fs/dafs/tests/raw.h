@@ -78,6 +78,7 @@ struct raw_recv;
  * @last: response that raw_call() got, for the strings in its results
  * @disc: passive side: the private data that came
  * @disc_len: bytes of it
+ * @peer_qp: passive side: number of the peer's queue pair
  * @priv: the test's
  */
 struct raw_conn {
@@ -108,6 +109,7 @@ struct raw_conn {
 	struct raw_msg *last;
 	struct dafs_wire_discriminator disc;
 	u32 disc_len;
+	u32 peer_qp;
 	void *priv;
 };
 

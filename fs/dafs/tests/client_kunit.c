@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The client before a server that keeps a record of what it does: how it sets a
+ * session up and takes leave, and how it goes on where the server did only part of
+ * what it was asked for.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include "../session_impl.h"
+#include "io_test.h"
+#include "raw.h"
+
+#define RECORD_MAX	16
+#define RECORD_WAIT_MS	150	/* in which a client that does not wait would show */
+#define RECORD_FILE	SZ_64K
+
+/**
+ * struct client_record - what a server has seen, and what it does
+ * @test: the test
+ * @srv: the server
+ * @lock: guards @nr, @proc, @users and @longest
+ * @nr: requests that came, of all channels
+ * @proc: procedures of the first of them
+ * @users: those that name the user whom raw_serve_request() has registered
+ * @opts: asked for by the last login
+ * @verifier: of the last login
+ * @hasty: requests that came before the one ahead of them was answered
+ * @gone: channels that had gone when DISCONNECT came
+ * @longest: bytes of the longest request
+ * @calls: READs and WRITEs
+ * @most: bytes that one of them moves, at most; 0 for no limit
+ * @delays: how many of them are asked for patience first
+ * @direct: status of a direct one
+ * @file: the data
+ */
+struct client_record {
+	struct kunit *test;
+	struct raw_server *srv;
+	spinlock_t lock;	/* see above */
+	unsigned int nr;
+	u32 proc[RECORD_MAX];
+	unsigned int users;
+	struct dafs_connect_opts opts;
+	struct dafs_opaque64 verifier;
+	unsigned int hasty;
+	unsigned int gone;
+	u32 longest;
+	unsigned int calls;
+	u32 most;
+	unsigned int delays;
+	u32 direct;
+	u8 *file;
+};
+
+static unsigned int record_note(struct client_record *rec, const struct raw_msg *msg,
+				const struct dafs_req_hdr *hdr)
+{
+	unsigned int nr;
+
+	spin_lock(&rec->lock);
+	nr = ++rec->nr;
+	if (nr <= RECORD_MAX)
+		rec->proc[nr - 1] = hdr->procedure;
+	rec->users += !memcmp(hdr->cred_handle, "one", sizeof(hdr->cred_handle));
+	rec->longest = max(rec->longest, msg->len);
+	spin_unlock(&rec->lock);
+	return nr;
+}
+
+static unsigned int record_count(struct client_record *rec, u32 proc)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < min(rec->nr, RECORD_MAX); i++)
+		count += rec->proc[i] == proc;
+	return count;
+}
+
+static union dafs_args *record_args(struct raw_conn *conn, const struct raw_msg *msg,
+				    const struct dafs_req_hdr *hdr)
+{
+	struct dafs_stream s = { .base = (u8 *)msg->data, .len = hdr->len, .swab = conn->swab };
+	union dafs_args *args = kzalloc(sizeof(*args), GFP_KERNEL);
+
+	KUNIT_EXPECT_NOT_NULL(conn->test, args);
+	if (args)
+		KUNIT_EXPECT_EQ(conn->test, 0, dafs_decode_args(&s, hdr->procedure, args));
+	return args;
+}
+
+static bool record_requests_wait(struct raw_conn *conn)
+{
+	unsigned long flags;
+	bool wait;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	wait = !list_empty(&conn->requests);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return wait;
+}
+
+/* While this one is not answered there is nothing else to be said, on any channel. */
+static void record_setup(struct client_record *rec, struct raw_conn *conn,
+			 const struct raw_msg *msg, const struct dafs_req_hdr *hdr,
+			 unsigned int nr)
+{
+	unsigned int conns = READ_ONCE(rec->srv->nr_conns);
+	union dafs_args *args;
+
+	msleep(RECORD_WAIT_MS);
+	if (record_requests_wait(conn) || READ_ONCE(rec->nr) != nr ||
+	    READ_ONCE(rec->srv->nr_conns) != conns)
+		rec->hasty++;
+	if (hdr->procedure != DAFS_PROC_CLIENT_CONNECT_AUTH)
+		return;
+	args = record_args(conn, msg, hdr);
+	if (args) {
+		rec->opts = args->client_connect_auth.connect.opts;
+		rec->verifier = args->client_connect_auth.connect.client_verifier;
+	}
+	kfree(args);
+}
+
+static void record_leave(struct client_record *rec)
+{
+	struct raw_conn *conn;
+
+	msleep(RECORD_WAIT_MS);
+	spin_lock(&rec->srv->lock);
+	list_for_each_entry(conn, &rec->srv->conns, node)
+		rec->gone += READ_ONCE(conn->closed);
+	spin_unlock(&rec->srv->lock);
+}
+
+static u32 record_part(struct client_record *rec, u64 offset, u32 count)
+{
+	if (rec->most)
+		count = min(count, rec->most);
+	return offset < RECORD_FILE ? min_t(u64, count, RECORD_FILE - offset) : 0;
+}
+
+static void record_read(struct client_record *rec, const struct dafs_read_inline_args *args,
+			struct dafs_read_inline_res *res)
+{
+	*res = (struct dafs_read_inline_res) {
+		.bytes_read = record_part(rec, args->offset, args->byte_count),
+		.read_data = rec->file + args->offset,
+	};
+	res->eof = args->offset + res->bytes_read >= RECORD_FILE;
+}
+
+static void record_write(struct client_record *rec, const struct dafs_write_inline_args *args,
+			 struct dafs_write_res *res)
+{
+	*res = (struct dafs_write_res) {
+		.count = record_part(rec, args->offset, args->byte_count),
+		.committed = DAFS_FILE_SYNC,
+	};
+	memcpy(rec->file + args->offset, args->data, res->count);
+}
+
+/* READ and WRITE.  Return: DAFS status. */
+static u32 record_io(struct client_record *rec, struct raw_conn *conn, const struct raw_msg *msg,
+		     const struct dafs_req_hdr *hdr, union dafs_res *res)
+{
+	union dafs_args *args;
+
+	rec->calls++;
+	if (hdr->procedure == DAFS_PROC_READ_DIRECT || hdr->procedure == DAFS_PROC_WRITE_DIRECT)
+		return rec->direct;
+	if (rec->delays) {
+		rec->delays--;
+		return DAFSERR_DELAY;
+	}
+	args = record_args(conn, msg, hdr);
+	if (!args)
+		return DAFSERR_SERVERFAULT;
+	if (hdr->procedure == DAFS_PROC_READ_INLINE)
+		record_read(rec, &args->read_inline, &res->read_inline);
+	else
+		record_write(rec, &args->write_inline, &res->write);
+	kfree(args);
+	return DAFS_STATUS_OK;
+}
+
+static void record_serve_io(struct client_record *rec, struct raw_conn *conn,
+			    const struct raw_msg *msg, const struct dafs_req_hdr *hdr)
+{
+	union dafs_res *res = kzalloc(sizeof(*res), GFP_KERNEL);
+	u32 status;
+
+	KUNIT_EXPECT_NOT_NULL(rec->test, res);
+	if (!res)
+		return;
+	status = record_io(rec, conn, msg, hdr, res);
+	raw_answer(conn, hdr, status, conn->srv->opts.max_requests, status ? NULL : res);
+	kfree(res);
+}
+
+static void record_request(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct client_record *rec = conn->srv->priv;
+	struct dafs_req_hdr hdr;
+	unsigned int nr;
+
+	KUNIT_EXPECT_EQ(rec->test, 0, raw_get_hdr(conn, msg, &hdr));
+	nr = record_note(rec, msg, &hdr);
+	switch (hdr.procedure) {
+	case DAFS_PROC_CLIENT_CONNECT_AUTH:
+	case DAFS_PROC_CONNECT_BIND:
+		record_setup(rec, conn, msg, &hdr, nr);
+		break;
+	case DAFS_PROC_DISCONNECT:
+		record_leave(rec);
+		break;
+	case DAFS_PROC_READ_INLINE:
+	case DAFS_PROC_READ_DIRECT:
+	case DAFS_PROC_WRITE_INLINE:
+	case DAFS_PROC_WRITE_DIRECT:
+		record_serve_io(rec, conn, msg, &hdr);
+		return;
+	}
+	raw_serve_request(conn, msg);
+}
+
+static struct client_record *client_record(struct kunit *test)
+{
+	struct client_record *rec = kunit_kzalloc(test, sizeof(*rec), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rec->file = kunit_kzalloc(test, RECORD_FILE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, rec->file);
+	rec->test = test;
+	rec->direct = DAFSERR_NOTSUPP;
+	spin_lock_init(&rec->lock);
+	rec->srv = raw_server(test);
+	rec->srv->priv = rec;
+	rec->srv->request = record_request;
+	return rec;
+}
+
+/* A server that agrees to all channels, and a client that wants them. */
+static void record_all_channels(struct client_record *rec)
+{
+	rec->srv->params.rdma_read = true;
+	rec->srv->params.back_control = true;
+	rec->srv->opts.use_rdma_read_channel = 1;
+	rec->srv->opts.use_back_control_channel = 1;
+}
+
+/*
+ * R-3.1.2.3.2-02 R-3.1.2.3.2-04: one message at a time until all channels are there,
+ * and they are there before anything is asked for
+ */
+static void dafs_client_setup_test(struct kunit *test)
+{
+	static const u32 procs[] = {
+		DAFS_PROC_CLIENT_CONNECT_AUTH, DAFS_PROC_CONNECT_BIND, DAFS_PROC_CONNECT_BIND,
+		DAFS_PROC_NULL,
+	};
+	struct client_record *rec = client_record(test);
+	unsigned int i;
+
+	record_all_channels(rec);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_session(test, &rec->srv->params), NULL));
+	KUNIT_EXPECT_EQ(test, 0, rec->hasty);
+	KUNIT_EXPECT_EQ(test, 3, READ_ONCE(rec->srv->nr_conns));
+	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(procs), rec->nr);
+	for (i = 0; i < ARRAY_SIZE(procs); i++)
+		KUNIT_EXPECT_STREQ(test, dafs_proc_name(procs[i]), dafs_proc_name(rec->proc[i]));
+}
+
+/* R-3.1.2.3.4.1-01 R-3.1.2.3.4.1-02: asked for, refused, and so not made */
+static void dafs_client_refused_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_session *ses;
+	struct dafs_conn *conn;
+
+	rec->srv->params.rdma_read = true;
+	rec->srv->params.back_control = true;
+	ses = dafs_fixture_session(test, &rec->srv->params);
+	KUNIT_EXPECT_EQ(test, 1, rec->opts.use_rdma_read_channel);
+	KUNIT_EXPECT_EQ(test, 1, rec->opts.use_back_control_channel);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	conn = dafs_conn_get(ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	KUNIT_EXPECT_NULL(test, conn->rr);
+	KUNIT_EXPECT_NULL(test, conn->bc);
+	dafs_conn_put(conn);
+	KUNIT_EXPECT_EQ(test, 0, record_count(rec, DAFS_PROC_CONNECT_BIND));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(rec->srv->nr_conns));
+}
+
+/* R-E.3-02 R-E.5.4-01: it hangs up when DISCONNECT is answered, and not before */
+static void dafs_client_goodbye_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_session *ses;
+	unsigned int i;
+
+	record_all_channels(rec);
+	ses = dafs_fixture_session(test, &rec->srv->params);
+	KUNIT_EXPECT_EQ(test, 0, record_count(rec, DAFS_PROC_DISCONNECT));
+	dafs_fixture_end_session(test, ses);
+	KUNIT_EXPECT_EQ(test, 1, record_count(rec, DAFS_PROC_DISCONNECT));
+	KUNIT_EXPECT_EQ(test, 0, rec->gone);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_TRUE(test, raw_closed(raw_accepted(rec->srv, i), RAW_WAIT_MS));
+}
+
+/* R-E.5.3.1.1-01: service, kind of service, queue pair and private data of a request */
+static void dafs_client_req_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct sockaddr *addr = (struct sockaddr *)&rec->srv->params.dst;
+	u16 port = ntohs(((struct sockaddr_in *)addr)->sin_port);
+	struct dafs_conn *conn;
+	struct raw_conn *peer;
+
+	conn = dafs_conn_get(dafs_fixture_session(test, &rec->srv->params));
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	peer = raw_accepted(rec->srv, 0);
+	KUNIT_ASSERT_NOT_NULL(test, peer);
+	KUNIT_EXPECT_EQ(test, conn->op->id->qp->qp_num, peer->peer_qp);
+	KUNIT_EXPECT_EQ(test, IB_QPT_RC, conn->op->id->qp_type);
+	KUNIT_EXPECT_EQ(test, IB_QPT_RC, peer->id->qp_type);
+	KUNIT_EXPECT_EQ(test, 0x0000000001060000ULL + port,
+			be64_to_cpu(rdma_get_service_id(conn->op->id, addr)));
+	KUNIT_EXPECT_GE(test, peer->disc_len, sizeof(peer->disc));
+	KUNIT_EXPECT_EQ(test, DAFS_REQUEST_MAGIC, dafs_get32(&peer->disc.magic, false));
+	dafs_conn_put(conn);
+}
+
+/* R-4.1.3.2-01: who a user is, is said once, and then only his handle */
+static void dafs_client_cred_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	const struct cred *user = dafs_fixture_user(test, 1000, 2000);
+	struct dafs_session *ses = dafs_fixture_session(test, &rec->srv->params);
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, user));
+	KUNIT_EXPECT_EQ(test, 1, record_count(rec, DAFS_PROC_REGISTER_CRED));
+	KUNIT_EXPECT_EQ(test, 5, record_count(rec, DAFS_PROC_NULL));
+	KUNIT_EXPECT_EQ(test, 5, rec->users);
+}
+
+/* What a server has to say, but not on the connection it was asked on. */
+static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct client_record *rec = conn->srv->priv;
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(rec->test, 0, raw_get_hdr(conn, msg, &hdr));
+	if (hdr.procedure == DAFS_PROC_NULL) {
+		record_note(rec, msg, &hdr);
+		if (conn == raw_accepted(rec->srv, 0))
+			return;
+	}
+	raw_serve_request(conn, msg);
+}
+
+/*
+ * R-5.1-01: what is not answered is asked again on another connection alone, and
+ * R-6.1.1.5-03: in the same order
+ */
+static void dafs_client_once_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_session *ses;
+
+	rec->srv->request = record_silent;
+	rec->srv->params.timeo_ms = 1000;
+	rec->srv->params.swab = true;
+	ses = dafs_fixture_session(test, &rec->srv->params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, 2, READ_ONCE(rec->srv->nr_conns));
+	KUNIT_EXPECT_TRUE(test, raw_accepted(rec->srv, 0)->swab);
+	KUNIT_EXPECT_TRUE(test, raw_accepted(rec->srv, 1)->swab);
+	KUNIT_EXPECT_EQ(test, 2, rec->nr);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&rec->srv->nulls));
+}
+
+static const struct dafs_fh record_fh = { .fshandle = "export", .fileid = "file" };
+
+static struct dafs_test_file *record_file(struct client_record *rec)
+{
+	return dafs_test_file(rec->test, dafs_fixture_session(rec->test, &rec->srv->params),
+			      &record_fh);
+}
+
+/* R-6.5.27-06: a part is read at a time, and the end is what the server says it is */
+static void dafs_client_short_read_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_test_file *file = record_file(rec);
+	u8 *buf = kunit_kzalloc(test, 2000, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	dafs_test_pattern(rec->file, RECORD_FILE, 7);
+	rec->most = 150;
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_read(file, buf, 2000, 33));
+	KUNIT_EXPECT_EQ(test, 2000, file->io.done);
+	KUNIT_EXPECT_FALSE(test, file->io.eof);
+	KUNIT_EXPECT_MEMEQ(test, rec->file + 33, buf, 2000);
+	KUNIT_EXPECT_EQ(test, DIV_ROUND_UP(2000, 150), rec->calls);
+
+	rec->calls = 0;
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_read(file, buf, 2000, RECORD_FILE - 400));
+	KUNIT_EXPECT_EQ(test, 400, file->io.done);
+	KUNIT_EXPECT_TRUE(test, file->io.eof);
+	KUNIT_EXPECT_MEMEQ(test, rec->file + RECORD_FILE - 400, buf, 400);
+	KUNIT_EXPECT_EQ(test, 3, rec->calls);
+}
+
+/* R-6.5.38-07: so is a part written */
+static void dafs_client_short_write_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_test_file *file = record_file(rec);
+	u8 *data = kunit_kzalloc(test, 2000, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	dafs_test_pattern(data, 2000, 8);
+	rec->most = 130;
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 2000, 77));
+	KUNIT_EXPECT_EQ(test, 2000, file->io.done);
+	KUNIT_EXPECT_MEMEQ(test, data, rec->file + 77, 2000);
+	KUNIT_EXPECT_EQ(test, 0, rec->file[76] | rec->file[2077]);
+	KUNIT_EXPECT_EQ(test, DIV_ROUND_UP(2000, 130), rec->calls);
+}
+
+/* R-7-02: a server that needs time gets it */
+static void dafs_client_delay_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_test_file *file = record_file(rec);
+	unsigned long since = jiffies;
+	u8 buf[100];
+
+	dafs_test_pattern(rec->file, RECORD_FILE, 9);
+	rec->delays = 2;
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_read(file, buf, sizeof(buf), 0));
+	KUNIT_EXPECT_MEMEQ(test, rec->file, buf, sizeof(buf));
+	KUNIT_EXPECT_EQ(test, 3, rec->calls);
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - since), 100);
+}
+
+/*
+ * R-3.2.6.2-02: no request is longer than the server has said, also where data goes in
+ * requests because the server does no direct I/O
+ */
+static void dafs_client_size_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_test_file *file;
+	u8 *data = kunit_kzalloc(test, RECORD_FILE, GFP_KERNEL);
+	struct dafs_str names[6];
+	unsigned int i, nr;
+	struct dafs_fh fh;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	rec->srv->opts.max_request_size = DAFS_MIN_MSG_SIZE;
+	file = record_file(rec);
+	dafs_test_pattern(data, RECORD_FILE, 10);
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 20000, 0));
+	KUNIT_EXPECT_MEMEQ(test, data, rec->file, 20000);
+	KUNIT_EXPECT_EQ(test, DAFS_MIN_MSG_SIZE, rec->longest);
+	/* the first was a direct one, and then the client knew */
+	KUNIT_EXPECT_EQ(test, 1 + DIV_ROUND_UP(20000, DAFS_MIN_MSG_SIZE - DAFS_WRITE_INLINE_DATA),
+			rec->calls);
+	/* what cannot be cut is not sent */
+	nr = rec->nr;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		names[i] = (struct dafs_str) { .len = 200, .data = data };
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, dafs_lookup_path(file->sbi.ses, NULL, &record_fh, names,
+							  ARRAY_SIZE(names), &fh));
+	KUNIT_EXPECT_EQ(test, nr, rec->nr);
+}
+
+static struct kunit_case dafs_client_cases[] = {
+	KUNIT_CASE(dafs_client_setup_test),
+	KUNIT_CASE(dafs_client_refused_test),
+	KUNIT_CASE(dafs_client_goodbye_test),
+	KUNIT_CASE(dafs_client_req_test),
+	KUNIT_CASE(dafs_client_cred_test),
+	KUNIT_CASE_SLOW(dafs_client_once_test),
+	KUNIT_CASE(dafs_client_short_read_test),
+	KUNIT_CASE(dafs_client_short_write_test),
+	KUNIT_CASE(dafs_client_delay_test),
+	KUNIT_CASE(dafs_client_size_test),
+	{}
+};
+
+static struct kunit_suite dafs_client_suite = {
+	.name = "dafs_client",
+	.test_cases = dafs_client_cases,
+};
+
+kunit_test_suite(dafs_client_suite);

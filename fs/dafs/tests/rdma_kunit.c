@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is posted on the queue pairs of a session, by client and server alike: a spy
+ * in place of the device's post_send sees every work request (3.2.3, appendix E).
+ * And which channel the server reads from the client's memory on (3.1.2.3.5).
+ */
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include "../../../drivers/dafsd/dafsd.h"
+#include "../session_impl.h"
+#include "io_test.h"
+
+enum spy_who {
+	SPY_CLIENT_OP,
+	SPY_CLIENT_RR,
+	SPY_CLIENT_BC,
+	SPY_SERVER_OP,
+	SPY_SERVER_RR,
+	SPY_SERVER_BC,
+	SPY_QPS,
+};
+
+/**
+ * struct spied - a work request as it was posted
+ * @who: on whose queue pair
+ * @post: number of the post it came in
+ * @opcode: IB_WR_*
+ * @flags: IB_SEND_*
+ * @access: IB_ACCESS_* of a registration
+ * @key: key registered, invalidated or used
+ */
+struct spied {
+	enum spy_who who;
+	unsigned int post;
+	enum ib_wr_opcode opcode;
+	int flags;
+	int access;
+	u32 key;
+};
+
+#define SPY_MAX	400
+
+/**
+ * struct spy - the spy; there is one
+ * @dev: where it sits, or NULL
+ * @post_send: what it stands in for; stays when it has gone, for those it still serves
+ * @lock: guards what follows
+ * @qp: whom it watches
+ * @posts: posts so far
+ * @nr: work requests in them
+ * @seen: the first of these
+ */
+struct spy {
+	struct ib_device *dev;
+	int (*post_send)(struct ib_qp *qp, const struct ib_send_wr *wr,
+			 const struct ib_send_wr **bad);
+	spinlock_t lock;	/* see above */
+	const struct ib_qp *qp[SPY_QPS];
+	unsigned int posts;
+	unsigned int nr;
+	struct spied seen[SPY_MAX];
+};
+
+static struct spy spy = {
+	.lock = __SPIN_LOCK_UNLOCKED(spy.lock),
+};
+
+static void spy_look(struct spied *seen, const struct ib_send_wr *wr)
+{
+	seen->opcode = wr->opcode;
+	seen->flags = wr->send_flags;
+	seen->access = 0;
+	seen->key = 0;
+	switch (wr->opcode) {
+	case IB_WR_REG_MR:
+		seen->access = reg_wr(wr)->access;
+		seen->key = reg_wr(wr)->key;
+		break;
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_WRITE:
+		seen->key = rdma_wr(wr)->rkey;
+		break;
+	case IB_WR_LOCAL_INV:
+		seen->key = wr->ex.invalidate_rkey;
+		break;
+	default:
+		break;
+	}
+}
+
+static void spy_note(enum spy_who who, const struct ib_send_wr *wr)
+{
+	lockdep_assert_held(&spy.lock);
+	for (; wr; wr = wr->next, spy.nr++) {
+		if (spy.nr >= SPY_MAX)
+			continue;
+		spy_look(&spy.seen[spy.nr], wr);
+		spy.seen[spy.nr].who = who;
+		spy.seen[spy.nr].post = spy.posts;
+	}
+	spy.posts++;
+}
+
+static int spy_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
+			 const struct ib_send_wr **bad)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&spy.lock, flags);
+	for (i = 0; i < SPY_QPS; i++)
+		if (spy.qp[i] == qp)
+			spy_note(i, wr);
+	spin_unlock_irqrestore(&spy.lock, flags);
+	return spy.post_send(qp, wr, bad);
+}
+
+static void spy_end(void *data)
+{
+	if (!spy.dev)
+		return;
+	WRITE_ONCE(spy.dev->ops.post_send, spy.post_send);
+	spy.dev = NULL;
+	synchronize_rcu();
+}
+
+static void spy_begin(struct kunit *test, const struct ib_qp **qp, struct ib_device *dev)
+{
+	memcpy(spy.qp, qp, sizeof(spy.qp));
+	spy.nr = 0;
+	spy.posts = 0;
+	spy.dev = dev;
+	spy.post_send = dev->ops.post_send;
+	WRITE_ONCE(dev->ops.post_send, spy_post_send);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, spy_end, NULL));
+}
+
+/* A session from both sides */
+
+/**
+ * struct rdma_pair - a session of the client, and what the server knows it by
+ * @fix: the fixture
+ * @conn: connection of the client
+ * @ses: session of the server
+ */
+struct rdma_pair {
+	struct dafs_fixture *fix;
+	struct dafs_conn *conn;
+	struct dafsd_session *ses;
+};
+
+static void rdma_put_conn(void *conn)
+{
+	dafs_conn_put(conn);
+}
+
+static void rdma_put_session(void *ses)
+{
+	dafsd_session_put(ses);
+}
+
+static struct rdma_pair rdma_pair(struct kunit *test, const struct dafs_flavour *flavour)
+{
+	struct rdma_pair pair = { .fix = dafs_fixture(test, flavour) };
+
+	pair.conn = dafs_conn_get(pair.fix->ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pair.conn);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_put_conn, pair.conn));
+	pair.ses = dafsd_session_find(&pair.conn->session_id);
+	KUNIT_ASSERT_NOT_NULL(test, pair.ses);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_put_session, pair.ses));
+	return pair;
+}
+
+static const struct ib_qp *rdma_chan_qp(const struct dafs_chan *chan)
+{
+	return chan ? chan->id->qp : NULL;
+}
+
+/* By enum spy_who; NULL where there is no such channel. */
+static void rdma_qps(const struct rdma_pair *pair, const struct ib_qp **qp)
+{
+	qp[SPY_CLIENT_OP] = rdma_chan_qp(pair->conn->op);
+	qp[SPY_CLIENT_RR] = rdma_chan_qp(pair->conn->rr);
+	qp[SPY_CLIENT_BC] = rdma_chan_qp(pair->conn->bc);
+	qp[SPY_SERVER_OP] = rdma_chan_qp(pair->ses->chan);
+	qp[SPY_SERVER_RR] = pair->ses->rr ? rdma_chan_qp(pair->ses->rr->chan) : NULL;
+	qp[SPY_SERVER_BC] = pair->ses->bc ? rdma_chan_qp(pair->ses->bc->chan) : NULL;
+}
+
+#define RDMA_LEN	100000	/* so much is read from the page cache, less is copied */
+
+static u32 rdma_append(struct kunit *test, struct rdma_pair *pair, const struct dafs_fh *fh,
+		       const void *data, size_t len)
+{
+	struct dafs_append append = {
+		.fh = *fh,
+		.stable = DAFS_DATA_SYNC,
+		.data = data,
+		.len = len,
+	};
+	struct dafs_append_res res;
+	u32 status = ~0;
+
+	dafs_append(pair->fix->ses, dafs_test_me(), &append, &res, &status);
+	return status;
+}
+
+static u32 rdma_chmod(struct rdma_pair *pair, const struct dafs_fh *fh)
+{
+	static const struct dafs_opaque64 no_state;
+	struct dafs_fattr attr = {
+		.included = DAFS_FATTR_MODE,
+		.valid = DAFS_FATTR_MODE,
+		.mode = 0640,
+	};
+	u32 status = ~0;
+
+	dafs_setattr_direct(pair->fix->ses, dafs_test_me(), fh, &no_state, &attr, &status);
+	return status;
+}
+
+static bool rdma_see(void *seen, const struct dafs_direntry *entry)
+{
+	++*(unsigned int *)seen;
+	return true;
+}
+
+/* Data and metadata that the server writes to the client's memory */
+static void rdma_expect_reads(struct kunit *test, struct rdma_pair *pair, const struct dafs_fh *fh,
+			      const u8 *data, u8 *buf)
+{
+	struct dafs_test_file *file = dafs_test_file(test, pair->fix->ses, fh);
+	struct dafs_fattr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
+	struct dafs_readdir_pos pos = {};
+	unsigned int seen = 0;
+	struct dafs_ids ids;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	memset(buf, 0, RDMA_LEN);
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_read(file, buf, RDMA_LEN, 0));
+	KUNIT_EXPECT_EQ(test, RDMA_LEN, file->io.done);
+	KUNIT_EXPECT_TRUE(test, !memcmp(data, buf, RDMA_LEN));
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_read(file, buf, 10000, 5));
+	KUNIT_EXPECT_FALSE(test, test_bit(DAFS_SB_NO_READ_DIRECT, &file->sbi.flags));
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr_direct(pair->fix->ses, dafs_test_me(), fh,
+						     DAFS_FATTR_OBJECT_SIZE, attr, &ids));
+	KUNIT_EXPECT_GE(test, attr->object_size, RDMA_LEN);
+	KUNIT_EXPECT_EQ(test, 0, dafs_readdir_direct(pair->fix->ses, dafs_test_me(),
+						     &pair->fix->dir, 0, buf, 2000, &pos,
+						     rdma_see, &seen));
+	KUNIT_EXPECT_EQ(test, 1, seen);
+}
+
+static void rdma_expect_link(struct kunit *test, struct rdma_pair *pair)
+{
+	char text[8] = {};
+	struct dafs_fh fh;
+
+	dafs_backing_symlink(test, pair->fix, "dir/link", "target");
+	fh = dafs_test_lookup(test, pair->fix, "dir/link");
+	KUNIT_EXPECT_EQ(test, 6, dafs_readlink_direct(pair->fix->ses, dafs_test_me(), &fh, text,
+						      sizeof(text)));
+	KUNIT_EXPECT_STREQ(test, "target", text);
+}
+
+/* All that RDMA is used for */
+static void rdma_traffic(struct kunit *test, struct rdma_pair *pair)
+{
+	u8 *data = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
+	u8 *buf = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
+	struct dafs_test_file *file;
+	struct dafs_fh fh;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	dafs_test_pattern(data, RDMA_LEN, 11);
+	dafs_backing_write(test, pair->fix, "file", "", 0);
+	fh = dafs_test_lookup(test, pair->fix, "file");
+	file = dafs_test_file(test, pair->fix->ses, &fh);
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, RDMA_LEN, 0));
+	KUNIT_EXPECT_FALSE(test, test_bit(DAFS_SB_NO_WRITE_DIRECT, &file->sbi.flags));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, rdma_append(test, pair, &fh, data, 5000));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, rdma_chmod(pair, &fh));
+	rdma_expect_reads(test, pair, &fh, data, buf);
+	dafs_backing_mkdir(test, pair->fix, "dir", 0777);
+	rdma_expect_link(test, pair);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(pair->fix->ses, dafs_test_me()));
+}
+
+/* What may be posted, where */
+
+static bool spied_by_server(const struct spied *s)
+{
+	return s->who >= SPY_SERVER_OP;
+}
+
+/* The next work request of the same post, or NULL. */
+static const struct spied *spied_next(const struct spied *s)
+{
+	const struct spied *next = s + 1;
+
+	return next < spy.seen + spy.nr && next->post == s->post ? next : NULL;
+}
+
+static bool spied_registered(const struct spied *s)
+{
+	const struct spied *r;
+
+	for (r = spy.seen; r < s; r++)
+		if (r->opcode == IB_WR_REG_MR && r->key == s->key)
+			return true;
+	return false;
+}
+
+/* R-E.7-01 R-E.7-02 R-E.7-03: plain sends, reads and writes, and never an event */
+static void spied_expect_kind(struct kunit *test, const struct spied *s)
+{
+	bool known = s->opcode == IB_WR_SEND;
+
+	if (spied_by_server(s))
+		known |= s->opcode == IB_WR_RDMA_READ || s->opcode == IB_WR_RDMA_WRITE;
+	else
+		known |= s->opcode == IB_WR_REG_MR || s->opcode == IB_WR_LOCAL_INV;
+	KUNIT_EXPECT_TRUE_MSG(test, known, "opcode %d on %d", s->opcode, s->who);
+	KUNIT_EXPECT_EQ(test, 0, s->flags & IB_SEND_SOLICITED);
+}
+
+/* Memory is one of two kinds, and goes ahead of the request that speaks of it. */
+static void spied_expect_memory(struct kunit *test, const struct spied *s)
+{
+	const struct spied *next = spied_next(s);
+
+	KUNIT_EXPECT_EQ(test, SPY_CLIENT_OP, s->who);
+	KUNIT_EXPECT_TRUE_MSG(test, s->access == IB_ACCESS_REMOTE_READ ||
+			      s->access == (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE),
+			      "access %x", s->access);
+	KUNIT_EXPECT_TRUE(test, next && (next->opcode == IB_WR_REG_MR ||
+					 next->opcode == IB_WR_SEND));
+}
+
+/* The data is posted ahead of the response, on the same queue pair, in one go. */
+static void spied_expect_write(struct kunit *test, const struct spied *s)
+{
+	const struct spied *next = spied_next(s);
+
+	KUNIT_EXPECT_EQ(test, SPY_SERVER_OP, s->who);
+	KUNIT_EXPECT_TRUE(test, spied_registered(s));
+	KUNIT_EXPECT_TRUE(test, next && (next->opcode == IB_WR_RDMA_WRITE ||
+					 next->opcode == IB_WR_SEND));
+}
+
+static void spied_expect(struct kunit *test, const struct spied *s, bool rdma_read)
+{
+	spied_expect_kind(test, s);
+	switch (s->opcode) {
+	case IB_WR_REG_MR:
+		spied_expect_memory(test, s);
+		break;
+	case IB_WR_RDMA_WRITE:
+		spied_expect_write(test, s);
+		break;
+	case IB_WR_RDMA_READ:
+		KUNIT_EXPECT_EQ(test, rdma_read ? SPY_SERVER_RR : SPY_SERVER_OP, s->who);
+		KUNIT_EXPECT_TRUE(test, spied_registered(s));
+		break;
+	default:
+		/* there is nothing to say on a channel that is read on */
+		KUNIT_EXPECT_NE(test, SPY_SERVER_RR, s->who);
+		KUNIT_EXPECT_NE(test, SPY_CLIENT_RR, s->who);
+	}
+}
+
+static unsigned int spied_count(enum ib_wr_opcode opcode)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < spy.nr; i++)
+		count += spy.seen[i].opcode == opcode;
+	return count;
+}
+
+/*
+ * R-3.2.3-01 R-D.4.3-01: the server alone reaches for memory, and offers none;
+ * R-4.2.2.1-01 R-E.6.1-01 R-E.6.1-02: what it reaches for was registered before it
+ * was told, for that and nothing else; R-2.3.3-03: what it writes goes ahead of the
+ * response; R-4.2.2.3-01: metadata as well as data; R-3.1.2.3.4-04 R-3.1.2.3.5-01
+ * R-3.2.3.2.1-02: what it reads goes over the RDMA-read channel if there is one, and
+ * nothing else does
+ */
+static void dafs_rdma_posted_test(struct kunit *test)
+{
+	const struct dafs_flavour *flavour = test->param_value;
+	struct rdma_pair pair = rdma_pair(test, flavour);
+	const struct ib_qp *qp[SPY_QPS];
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, flavour->rdma_read, pair.conn->opts.use_rdma_read_channel);
+	KUNIT_EXPECT_EQ(test, flavour->rdma_read, !!pair.ses->rr);
+	rdma_qps(&pair, qp);
+	spy_begin(test, qp, pair.conn->op->id->device);
+	rdma_traffic(test, &pair);
+	spy_end(NULL);
+	KUNIT_ASSERT_LE(test, spy.nr, SPY_MAX);
+	for (i = 0; i < spy.nr; i++)
+		spied_expect(test, &spy.seen[i], flavour->rdma_read);
+	/* one for each of the calls above at least, or the spy was asleep */
+	KUNIT_EXPECT_GE(test, spied_count(IB_WR_RDMA_READ), 3);
+	KUNIT_EXPECT_GE(test, spied_count(IB_WR_RDMA_WRITE), 5);
+	KUNIT_EXPECT_GE(test, spied_count(IB_WR_REG_MR), 8);
+	KUNIT_EXPECT_EQ(test, spied_count(IB_WR_REG_MR), spied_count(IB_WR_LOCAL_INV));
+}
+
+/* Where the server may read */
+
+static const struct dafs_flavour rdma_ways[] = {
+	{ .name = "operation channel" },
+	{ .name = "RDMA-read channel", .rdma_read = true },
+	{ .name = "RDMA-read channel, swapped", .rdma_read = true, .swab = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdma_ways, rdma_ways, name);
+
+/* Writes that the client does by RDMA if it can, and what the server says to others. */
+static void rdma_expect_writes(struct kunit *test, struct rdma_pair *pair,
+			       const struct dafs_fh *fh, const u8 *data, u32 status)
+{
+	struct dafs_test_file *file = dafs_test_file(test, pair->fix->ses, fh);
+
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
+	KUNIT_EXPECT_EQ(test, status != DAFS_STATUS_OK,
+			test_bit(DAFS_SB_NO_WRITE_DIRECT, &file->sbi.flags));
+	DAFS_EXPECT_STATUS(test, status, rdma_append(test, pair, fh, data, 5000));
+	DAFS_EXPECT_STATUS(test, status, rdma_chmod(pair, fh));
+}
+
+static void rdma_forbid(struct dafs_chan *chan, u8 *depth)
+{
+	*depth = chan->limits.initiator_depth;
+	chan->limits.initiator_depth = 0;
+}
+
+/*
+ * R-7-05 R-6.5.4-02 R-3.1.2.3.4-03 R-3.1.2.3.2-07: where it may not read, what needs
+ * that is refused and nothing else is; and the one channel does not stand in for the
+ * other (E-55, E-126)
+ */
+static void dafs_rdma_read_channel_test(struct kunit *test)
+{
+	const struct dafs_flavour *way = test->param_value;
+	struct rdma_pair pair = rdma_pair(test, way);
+	u8 *data = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
+	u8 *buf = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
+	struct dafs_fh fh;
+	u8 op, rr;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	dafs_test_pattern(data, RDMA_LEN, 12);
+	dafs_backing_write(test, pair.fix, "file", data, RDMA_LEN);
+	fh = dafs_test_lookup(test, pair.fix, "file");
+	rdma_expect_writes(test, &pair, &fh, data, DAFS_STATUS_OK);
+	rdma_forbid(pair.ses->chan, &op);
+	rdma_expect_writes(test, &pair, &fh, data, way->rdma_read ? DAFS_STATUS_OK :
+			   DAFSERR_RDMA_READ_CHANNEL_UNUSABLE);
+	rdma_expect_reads(test, &pair, &fh, data, buf);
+	pair.ses->chan->limits.initiator_depth = op;
+	if (!way->rdma_read)
+		return;
+	rdma_forbid(pair.ses->rr->chan, &rr);
+	rdma_expect_writes(test, &pair, &fh, data, DAFSERR_RDMA_READ_CHANNEL_UNUSABLE);
+	rdma_expect_reads(test, &pair, &fh, data, buf);
+	pair.ses->rr->chan->limits.initiator_depth = rr;
+	rdma_expect_writes(test, &pair, &fh, data, DAFS_STATUS_OK);
+}
+
+/* Queue pairs */
+
+static int rdma_qp_access(struct kunit *test, const struct dafs_chan *chan)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr = {};
+
+	KUNIT_EXPECT_EQ(test, 0, ib_query_qp(chan->id->qp, &attr, IB_QP_ACCESS_FLAGS, &init));
+	return attr.qp_access_flags & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE);
+}
+
+static u16 rdma_pkey(const struct dafs_chan *chan)
+{
+	return ib_addr_get_pkey(&chan->id->route.addr.dev_addr);
+}
+
+/*
+ * R-2.3.3-01 R-E.5.3.1.3-01 R-E.5.3.1.3-02 R-E.5.3.1.1-02: reliable connections within
+ * one partition, which let the server do what it is there for
+ */
+static void dafs_rdma_qp_test(struct kunit *test)
+{
+	struct dafs_flavour all = { .rdma_read = true, .back_control = true };
+	struct rdma_pair pair = rdma_pair(test, &all);
+	const struct ib_qp *qp[SPY_QPS];
+	unsigned int i;
+
+	rdma_qps(&pair, qp);
+	for (i = 0; i < SPY_QPS; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, qp[i]);
+		KUNIT_EXPECT_EQ(test, IB_QPT_RC, qp[i]->qp_type);
+	}
+	KUNIT_EXPECT_EQ(test, IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE,
+			rdma_qp_access(test, pair.conn->op));
+	KUNIT_EXPECT_TRUE(test, rdma_qp_access(test, pair.conn->rr) & IB_ACCESS_REMOTE_READ);
+	KUNIT_EXPECT_EQ(test, rdma_pkey(pair.conn->op), rdma_pkey(pair.conn->rr));
+	KUNIT_EXPECT_EQ(test, rdma_pkey(pair.conn->op), rdma_pkey(pair.conn->bc));
+}
+
+static struct kunit_case dafs_rdma_cases[] = {
+	KUNIT_CASE_PARAM(dafs_rdma_posted_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_rdma_read_channel_test, rdma_ways_gen_params),
+	KUNIT_CASE(dafs_rdma_qp_test),
+	{}
+};
+
+static struct kunit_suite dafs_rdma_suite = {
+	.name = "dafs_rdma",
+	.test_cases = dafs_rdma_cases,
+};
+
+kunit_test_suite(dafs_rdma_suite);
