@@ -207,7 +207,7 @@ static u32 append_raw(struct kunit *test, struct append_file *file, u32 proc, vo
 	return dafs_test_call(test, file->ses, file->cred ?: dafs_test_me(), proc, args, res);
 }
 
-/* R-6.1.6-06 R-6.5.3-04: MAX_APPEND bytes are appended, and of one more nothing (E-100) */
+/* R-6.1.6-06 R-6.5.3-04 R-7-10: MAX_APPEND bytes are appended, one more is not (E-100) */
 static void append_max_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);

@@ -1010,7 +1010,7 @@ static void dafs_setattr_bad_value_test(struct kunit *test)
 	dafs_attr_expect_refused(test, fix, dafs_test_me(), &fh, &attr, DAFSERR_INVAL);
 }
 
-/* Who may not: other users, anybody in a read-only export and in the pseudo root. */
+/* R-7-06 R-7-07: who may not, others, or anybody in a read-only export and the pseudo root. */
 static void dafs_setattr_rights_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

@@ -4,6 +4,7 @@
  * that some wait for others, and one after the other, as with a single credit.
  */
 #include <linux/slab.h>
+#include "../../../drivers/dafsd/dafsd.h"
 #include "raw.h"
 
 #define CHAIN_MAX	8
@@ -431,6 +432,55 @@ static void dafs_chain_bulk_test(struct kunit *test)
 	chain_both(test, chain_bulk);
 }
 
+/* R-4.3.1-07: what is open was not fetched, so one may give it up afterwards */
+static void chain_lock_modify(struct chain *c)
+{
+	struct dafs_str name = dafs_test_str("file");
+	union dafs_args *args;
+
+	dafs_backing_write(c->test, c->fix, "file", "content", 7);
+	dafs_backing_chmod(c->test, c->fix, "file", 0666);
+	chain_open(c, CHAIN_FIRST, &name);
+	c->req[0].args.open.open_type = DAFS_OPEN_NOCREATE;
+	args = chain_add(c, DAFS_PROC_READ_INLINE, CHAIN_MID | DAFS_CHF_FH | DAFS_CHF_STATEID);
+	args->read_inline.byte_count = 7;
+	args = chain_add(c, DAFS_PROC_OPEN_DOWNGRADE,
+			 CHAIN_LAST | DAFS_CHF_FH | DAFS_CHF_STATEID);
+	args->open_downgrade.share_access = DAFS_OPEN_SHARE_ACCESS_READ;
+	chain_run(c);
+	chain_ok(c);
+	KUNIT_EXPECT_EQ(c->test, 7, c->req[1].res.read_inline.bytes_read);
+}
+
+static void dafs_chain_lock_modify_test(struct kunit *test)
+{
+	chain_both(test, chain_lock_modify);
+}
+
+/* R-7-03: the server has no room for the third file of a chain */
+static void chain_resource(struct chain *c)
+{
+	struct dafs_str names[] = {
+		dafs_test_str("one"), dafs_test_str("two"), dafs_test_str("three"),
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		chain_open(c, i ? CHAIN_MID : CHAIN_FIRST, &names[i]);
+	chain_getattr(c, CHAIN_LAST | DAFS_CHF_FH);
+	chain_run(c);
+	CHAIN_EXPECT(c, 0, DAFS_STATUS_OK);
+	CHAIN_EXPECT(c, 1, DAFS_STATUS_OK);
+	CHAIN_EXPECT(c, 2, DAFSERR_RESOURCE);
+	CHAIN_EXPECT(c, 3, DAFSERR_CHAIN_BROKEN);
+}
+
+static void dafs_chain_resource_test(struct kunit *test)
+{
+	dafs_fixture_server_param(test, &dafsd_max_opens, 2);
+	chain_both(test, chain_resource);
+}
+
 /* E-62, E-63: nothing was handed on; a state-id where there is no room for one */
 static void chain_nothing(struct chain *c)
 {
@@ -458,11 +508,11 @@ static void dafs_chain_nothing_test(struct kunit *test)
 
 /* All that have a handle in their arguments, and those that have a state-id, too */
 static const u32 chain_fh_procs[] = {
-	DAFS_PROC_ACCESS, DAFS_PROC_COMMIT, DAFS_PROC_CREATE, DAFS_PROC_GETATTR_DIRECT,
-	DAFS_PROC_GETATTR_INLINE, DAFS_PROC_GET_FSATTR, DAFS_PROC_LINK, DAFS_PROC_LOOKUP,
-	DAFS_PROC_LOOKUPP, DAFS_PROC_NVERIFY, DAFS_PROC_OPEN, DAFS_PROC_READDIR_DIRECT,
-	DAFS_PROC_READDIR_INLINE, DAFS_PROC_READLINK_DIRECT, DAFS_PROC_READLINK_INLINE,
-	DAFS_PROC_REMOVE, DAFS_PROC_RENAME, DAFS_PROC_VERIFY,
+	DAFS_PROC_ACCESS, DAFS_PROC_CACHE_HINT, DAFS_PROC_COMMIT, DAFS_PROC_CREATE,
+	DAFS_PROC_GETATTR_DIRECT, DAFS_PROC_GETATTR_INLINE, DAFS_PROC_GET_FSATTR,
+	DAFS_PROC_LINK, DAFS_PROC_LOOKUP, DAFS_PROC_LOOKUPP, DAFS_PROC_NVERIFY, DAFS_PROC_OPEN,
+	DAFS_PROC_READDIR_DIRECT, DAFS_PROC_READDIR_INLINE, DAFS_PROC_READLINK_DIRECT,
+	DAFS_PROC_READLINK_INLINE, DAFS_PROC_REMOVE, DAFS_PROC_RENAME, DAFS_PROC_VERIFY,
 };
 
 static const u32 chain_state_id_procs[] = {
@@ -504,7 +554,7 @@ static void dafs_chain_every_test(struct kunit *test)
 }
 
 /*
- * R-4.3.2-03 R-4.3.3-03: a neighbour that does not belong to it breaks a chain, and
+ * R-4.3.2-02 R-4.3.2-03 R-4.3.3-03: a neighbour that does not belong to it breaks a chain, and
  * is not executed; R-4.3.2-04: nor is what claims a neighbour that is none
  */
 static void chain_stranger(struct chain *c)
@@ -746,6 +796,8 @@ static struct kunit_case dafs_chain_cases[] = {
 	KUNIT_CASE_PARAM(dafs_chain_targets_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_verify_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_bulk_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_chain_lock_modify_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_chain_resource_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_nothing_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_every_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_stranger_test, dafs_flavours_gen),

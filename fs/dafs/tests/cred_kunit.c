@@ -172,6 +172,53 @@ static void dafs_cred_groups_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, with, "with"));
 }
 
+/* Where three groups 7, 8, 9 are in a message: their count, or 0 */
+static u32 cred_find_groups(const struct raw_conn *conn, const u8 *buf, u32 len)
+{
+	static const u32 list[] = { 3, 7, 8, 9 };
+	u32 at, i;
+
+	for (at = DAFS_HDR_SIZE; at + sizeof(list) <= len; at += 4) {
+		for (i = 0; i < ARRAY_SIZE(list); i++)
+			if (dafs_get32(buf + at + 4 * i, conn->swab) != list[i])
+				break;
+		if (i == ARRAY_SIZE(list))
+			return at;
+	}
+	return 0;
+}
+
+/* R-6.2.8-11: more groups than there can be, or than there are in the message */
+static void dafs_cred_many_groups_test(struct kunit *test)
+{
+	static const u32 counts[] = { 65537, 4, U32_MAX };
+	static const s32 groups[] = { 7, 8, 9 };
+	struct dafs_register_cred_args args = {
+		.cred_type = DAFS_CRED_ID,
+		.groups = { .count = 3, .elems = groups },
+	};
+	u8 *buf = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		struct raw_login login = {};
+		struct raw_conn *conn = raw_session(test, test->param_value, &login);
+		struct dafs_req_hdr hdr = raw_hdr(conn, DAFS_PROC_REGISTER_CRED);
+		u32 len = raw_encode(conn, &hdr, &args, buf);
+		u32 at = cred_find_groups(conn, buf, len);
+		struct dafs_res_hdr res;
+
+		KUNIT_ASSERT_NE(test, 0, at);
+		dafs_put32(counts[i], buf + at, conn->swab);
+		if (conn->cksum)
+			dafs_msg_cksum(buf, len);
+		KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
+		DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, res.status);
+		raw_close(test, conn);
+	}
+}
+
 static u32 cred_read(struct raw_conn *conn, const u8 *handle, const struct dafs_fh *fh)
 {
 	struct dafs_read_inline_args args = { .filehandle = *fh, .byte_count = 4 };
@@ -608,6 +655,7 @@ static struct kunit_case dafs_cred_cases[] = {
 	KUNIT_CASE_PARAM(dafs_cred_name_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_cred_invalid_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_cred_groups_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_cred_many_groups_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_cred_sessions_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_cred_release_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_cred_release_busy_test, dafs_flavours_gen),

@@ -3,6 +3,7 @@
  * Data through the protocol, by hand: OPEN, READ and WRITE inline and direct,
  * COMMIT, CLOSE, READDIR; every answer against the server's own file.
  */
+#include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "fixture.h"
@@ -335,6 +336,93 @@ static void data_write_inline_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0U, res.count);
 }
 
+static struct inode *data_inode(struct kunit *test, struct data_test *dt)
+{
+	struct inode *inode;
+	struct path path;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(dt->fix, "file", &path));
+	inode = d_inode(path.dentry);
+	path_put(&path);
+	/* the open of the test keeps it */
+	return inode;
+}
+
+static bool data_page_stable(struct inode *inode, pgoff_t index)
+{
+	return !filemap_range_has_writeback(inode->i_mapping, index << PAGE_SHIFT,
+					    ((index + 1) << PAGE_SHIFT) - 1);
+}
+
+static void data_write_unstable(struct kunit *test, struct data_test *dt, u64 offset)
+{
+	struct dafs_write_inline_args args = {
+		.filehandle = dt->open.filehandle,
+		.state_id = dt->open.state_id,
+		.offset = offset,
+		.byte_count = 100,
+		.stable_how = DAFS_UNSTABLE,
+		.data = dt->out,
+	};
+	struct dafs_write_res res;
+
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_write(test, dt->fix->ses, dafs_test_me(), &args, &res));
+	KUNIT_EXPECT_EQ(test, DAFS_UNSTABLE, res.committed);
+}
+
+/* R-6.5.8-01: what a COMMIT covers is on disk, be it a range or all up to the end. */
+static void data_commit_range_test(struct kunit *test)
+{
+	static const struct { u32 at, offset, count; } commits[] = {
+		{ 0, 0, 100 },
+		{ 1, PAGE_SIZE, 100 },
+		{ 1, 0, 2 * PAGE_SIZE },
+		{ 2, PAGE_SIZE, 0 },
+		{ 2, 2 * PAGE_SIZE + 50, 0 },
+		{ 0, 0, 0 },
+	};
+	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_WRITE);
+	struct inode *inode = data_inode(test, dt);
+	struct dafs_opaque64 verf;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commits); i++) {
+		data_write_unstable(test, dt, commits[i].at * PAGE_SIZE);
+		KUNIT_EXPECT_FALSE(test, data_page_stable(inode, commits[i].at));
+		KUNIT_EXPECT_EQ(test, 0, dafs_commit(dt->fix->ses, dafs_test_me(),
+						     &dt->open.filehandle, commits[i].offset,
+						     commits[i].count, &verf));
+		KUNIT_EXPECT_TRUE_MSG(test, data_page_stable(inode, commits[i].at),
+				      "commit %u", i);
+	}
+}
+
+/* R-6.5.2-04: what ACCESS has said is looked at again when it matters */
+static void data_access_advisory_test(struct kunit *test)
+{
+	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
+	const struct cred *user = dafs_fixture_user(test, 1000, 1000);
+	struct dafs_read_inline_args args = data_read_args(dt, 0, 10);
+	struct dafs_access_res access = {};
+	struct dafs_read_inline_res res;
+
+	memset(&args.state_id, 0, sizeof(args.state_id));
+	dafs_backing_chmod(test, dt->fix, "file", 0644);
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(dt->fix->ses, user, &args.filehandle,
+					     DAFS_ACCESS_READ, &access));
+	KUNIT_EXPECT_EQ(test, DAFS_ACCESS_READ, access.access);
+	dafs_backing_chmod(test, dt->fix, "file", 0600);
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   dafs_test_read(test, dt->fix->ses, user, &args, dt->in, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(dt->fix->ses, user, &args.filehandle,
+					     DAFS_ACCESS_READ, &access));
+	KUNIT_EXPECT_EQ(test, 0, access.access);
+	dafs_backing_chmod(test, dt->fix, "file", 0644);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_read(test, dt->fix->ses, user, &args, dt->in, &res));
+}
+
 /* I/O beyond what the file was opened for, and after CLOSE (E-80) */
 static void data_access_mode_test(struct kunit *test)
 {
@@ -480,6 +568,8 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE_PARAM(data_write_direct_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_write_cksum_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_short_buffer_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(data_commit_range_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(data_access_advisory_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_access_mode_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_create_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(data_open_refused_test, dafs_flavours_gen),

@@ -7,6 +7,7 @@
 #include <linux/kthread.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
+#include "../../../drivers/dafsd/dafsd.h"
 #include "../session_impl.h"
 #include "raw.h"
 
@@ -230,7 +231,7 @@ static struct flow *flow_new(struct kunit *test, u16 nreq)
 	return flow;
 }
 
-/* R-3.2.6.3-10 R-3.2.6.3-11 R-6.1.2-04 R-6.1.2-05 R-5.2.1-04 R-5.2.1-06 R-6.1.2-06 */
+/* R-2.4-02 R-3.2.6.3-10 R-3.2.6.3-11 R-6.1.2-04 R-6.1.2-05 R-5.2.1-04 R-5.2.1-06 R-6.1.2-06 */
 static void dafs_flow_window_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 6);
@@ -530,6 +531,42 @@ static void dafs_flow_server_shrink_test(struct kunit *test)
 	}
 }
 
+static void flow_put_session(void *ses)
+{
+	dafsd_session_put(ses);
+}
+
+/* Return: target_nreq of the answer to a NULL. */
+static u16 flow_target(struct kunit *test, struct raw_conn *conn)
+{
+	struct dafs_res_hdr res = {};
+
+	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+	return res.target_nreq;
+}
+
+/* R-2.2-04: the server holds one client back, and no other, nor that one's other session */
+static void dafs_flow_throttle_test(struct kunit *test)
+{
+	struct raw_login one = { .id = "throttled", .opts.max_requests = 8 }, two = one;
+	struct raw_login other = { .opts.max_requests = 8 };
+	struct raw_conn *a = raw_session(test, test->param_value, &one);
+	struct raw_conn *b = raw_session(test, test->param_value, &two);
+	struct raw_conn *c = raw_session(test, test->param_value, &other);
+	struct dafsd_session *ses = dafsd_session_find(&one.res.connect.session_id);
+
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_put_session, ses));
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
+	dafs_responder_set_target(ses->responder, 3);
+	KUNIT_EXPECT_EQ(test, 3, flow_target(test, a));
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, b));
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, c));
+	dafs_responder_set_target(ses->responder, 8);
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
+}
+
 /* A request that stays with the server until the lock of the directory is let go. */
 static int flow_send_stuck(struct kunit *test, struct dafs_fixture *fix, struct raw_conn *conn,
 			   u16 stream)
@@ -712,6 +749,7 @@ static struct kunit_case dafs_flow_cases[] = {
 	KUNIT_CASE_PARAM(dafs_flow_burst_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_server_grow_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_server_shrink_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_flow_throttle_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_server_withdrawn_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_bad_stream_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_expired_stream_test, dafs_flavours_gen),

@@ -227,7 +227,7 @@ struct hostile_chain {
 	u16 flags;
 };
 
-/* E-61: flags that are wrong whatever a server can do */
+/* E-61, R-4.3.2-08: flags that are wrong whatever a server can do, or where no chain can be */
 static const struct hostile_chain hostile_chains[] = {
 	{ DAFS_PROC_CREATE, DAFS_CHF_BACK },
 	{ DAFS_PROC_CREATE, DAFS_CHF_FH },
@@ -560,7 +560,7 @@ static void dafs_hostile_fuzz_test(struct kunit *test)
 	hostile_expect_peace(test, &h);
 }
 
-/* Clients that vanish while the server is at work for them. */
+/* Clients that only look whether there is a server, or vanish while it is at work for them. */
 
 static void hostile_vanish(struct kunit *test, struct raw_conn *conn, struct dafs_req_hdr *hdr,
 			   void *args)
@@ -573,6 +573,7 @@ static void hostile_vanish(struct kunit *test, struct raw_conn *conn, struct daf
 	kunit_kfree(test, buf);
 }
 
+/* R-A.5-01 */
 static void dafs_hostile_vanish_test(struct kunit *test)
 {
 	struct hostile h = hostile_bystander(test);
@@ -837,7 +838,11 @@ static unsigned int hostile_conns(struct raw_server *srv, unsigned int want)
 	return READ_ONCE(srv->nr_conns);
 }
 
-/* R-3.2.5-05 R-3.1.2.5-01 R-5.1-02: such a server has lost that connection */
+/*
+ * R-3.2.5-05 R-3.1.2.5-01 R-5.1-02 R-3.1.2.3.1-01: such a server has lost that
+ * connection, and among them is one that asks where it has to answer; R-6.1.1.5-02:
+ * and one that changes the order
+ */
 static void dafs_hostile_server_test(struct kunit *test)
 {
 	const struct hostile_server *hs = test->param_value;
@@ -1093,7 +1098,7 @@ static void dafs_hostile_odd_opts_test(struct kunit *test)
 	dafs_conn_put(conn);
 }
 
-/* R-3.1.2.3.4-02 R-3.1.2.3.4.1-04: the server says that there shall be one */
+/* R-3.1.2.3.4-02 R-3.1.2.3.4.1-04 R-3.1.2.3.4.2-01: the server says that there shall be one */
 static void dafs_hostile_rdma_read_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);

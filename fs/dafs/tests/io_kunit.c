@@ -472,7 +472,7 @@ static void dafs_read_hole_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.27-05: no more than the response takes, and then the end is not reached. */
+/* R-6.5.27-05 R-3.1.2.2-05 R-3.2.6.2-02: what a response takes, for which there is room. */
 static void dafs_read_inline_short_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -751,7 +751,7 @@ static void dafs_write_direct_pieces_test(struct kunit *test)
 }
 
 /*
- * R-6.1.6-12 E-100: more than MAX_WRITE is written in part, but refused with
+ * R-6.1.6-12 R-7-10 E-100: more than MAX_WRITE is written in part, but refused with
  * checksums, since the one there is covers it all.
  */
 static void dafs_write_direct_max_test(struct kunit *test)
@@ -1177,7 +1177,7 @@ static void dafs_io_type_test(struct kunit *test)
 	dafs_io_expect(test, fix, &io, DAFSERR_INVAL, DAFSERR_INVAL);
 }
 
-/* A read-only export is read, and root squashed is not root. */
+/* R-7-06: a read-only export is read, and root squashed is not root. */
 static void dafs_io_exports_test(struct kunit *test)
 {
 	struct dafs_fixture *ro = dafs_fixture_in(test, test->param_value, DAFS_TEST_RO);

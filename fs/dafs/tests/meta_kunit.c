@@ -586,7 +586,7 @@ static void dafs_meta_readdir_small_test(struct kunit *test)
 			   dafs_meta_readdir(test, m, &args, &res, &seen));
 }
 
-/* Cookies are good for either procedure: the stubs take turns. */
+/* R-6.5.29-11: cookies are good for either procedure, and the stubs take turns. */
 static void dafs_meta_readdir_stub_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);

@@ -816,7 +816,7 @@ static void dafs_readlink_test(struct kunit *test)
 					  DAFS_PROC_READLINK_INLINE, &args, NULL));
 }
 
-/* A long target, and one that the response has no room for (E-98). */
+/* R-3.2.6.3-07: a long target, and one that the response has no room for (E-98). */
 static void dafs_readlink_long_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);

@@ -54,6 +54,10 @@ for option in soft timeo=50 retrans=2 rsize=65536 wsize=32768 cksum rdmaread \
 done
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read with checksums"
 tap_run "2,000 entries, by message and by RDMA with checksums" lists_many
+# R-6.5.29-04: the server tells of neither.
+tap_is "$(ls -a /mnt/dafs/sub/dir | tr '\n' ' ')" ". .. file " "a directory has . and .."
+tap_is "$(ls -ai1 /mnt/dafs/sub/dir | awk '$2 == ".." { print $1 }')" \
+	"$(stat -c %i /mnt/dafs/sub)" "which is the one above"
 tap_run "remount read-only" mount -o remount,ro /mnt/dafs
 tap_fails "a read-only mount takes no file" touch /mnt/dafs/new
 tap_run "remount read-write" mount -o remount,rw /mnt/dafs

@@ -43,8 +43,8 @@ tap_run "nothing was lost" cmp /tmp/random /srv/data/load
 tap_run "mountstats tells of it" grep -q "state=up,reconnects=[1-9]" /proc/self/mountstats
 umount /mnt/dafs
 
-# What was written but not committed is sent again to a restarted server: the
-# file is cut behind its back, so only that can bring the data back.
+# R-6.5.8-04: what was written but not committed is sent again to a restarted
+# server: the file is cut behind its back, so only that can bring the data back.
 mount_dafs data /mnt/dafs
 exec 3>/mnt/dafs/unstable
 head -c 3000000 /tmp/random >&3
