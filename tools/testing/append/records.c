@@ -7,6 +7,7 @@
  *	records check FILE [ACKNOWLEDGED...]
  *	records long FILE SIZE				one write, tells its result
  *	records map FILE				with a mapping of the same file
+ *	records position FILE				tells the file position after each way
  *
  * A record is "writer seq length:", as many letters as it takes, and a newline.
  */
@@ -25,6 +26,7 @@
 #define WRITERS	64
 #define HEAD	64
 #define MAP	65536
+#define BLOCK	4096
 
 static void fail(const char *what)
 {
@@ -72,14 +74,20 @@ static ssize_t by_aio(int fd, char *buf, int len)
 	return -1;
 }
 
+static int starts(const char *how, const char *with)
+{
+	return !strncmp(how, with, strlen(with));
+}
+
 static ssize_t put(int fd, char *buf, int len, const char *how)
 {
 	struct iovec iov[] = { { buf, len / 3 }, { buf + len / 3, len - len / 3 } };
 
-	if (!strcmp(how, "aio"))
+	if (strstr(how, "aio"))
 		return by_aio(fd, buf, len);
-	if (!strcmp(how, "rwf"))
-		return pwritev2(fd, iov, 2, 0, RWF_APPEND);
+	/* -1 is the file position: for RWF_APPEND, where it gets to */
+	if (starts(how, "rwf"))
+		return pwritev2(fd, iov, 2, -1, RWF_APPEND);
 	if (!strcmp(how, "writev"))
 		return writev(fd, iov, 2);
 	return write(fd, buf, len);
@@ -89,9 +97,9 @@ static int flags(const char *how)
 {
 	int flags = O_RDWR | O_CREAT;
 
-	if (strcmp(how, "rwf"))
+	if (!starts(how, "rwf"))
 		flags |= O_APPEND;
-	if (!strcmp(how, "direct"))
+	if (strstr(how, "direct"))
 		flags |= O_DIRECT;
 	if (!strcmp(how, "dsync"))
 		flags |= O_DSYNC;
@@ -114,7 +122,7 @@ static void look(int fd, const char *buf, int len, char *got)
 /* Ways after which the file position is behind the record; "blind" may be truncated. */
 static int has_position(const char *how)
 {
-	return strcmp(how, "aio") && strcmp(how, "rwf") && strcmp(how, "blind");
+	return !strstr(how, "aio") && strcmp(how, "blind");
 }
 
 static int do_write(const char *file, int writer, int count, int size, const char *how)
@@ -140,6 +148,49 @@ static int do_write(const char *file, int writer, int count, int size, const cha
 	}
 	end_aio();
 	return close(fd) ? 1 : 0;
+}
+
+/* The file position after a write of a block; the next one is another. */
+static void tell(int fd, char *buf, const char *how, ssize_t n)
+{
+	if (n < 0)
+		fail(how);
+	printf("%s %zd %ld\n", how, n, (long)lseek(fd, 0, SEEK_CUR));
+	buf[0]++;
+}
+
+/*
+ * RWF_APPEND leaves the position alone if an offset is given, which it does not
+ * heed, and O_APPEND does so with pwrite(2).  Blocks are what O_DIRECT can do on
+ * every file system.
+ */
+static int do_position(const char *file)
+{
+	char *buf = aligned_alloc(BLOCK, BLOCK);
+	struct iovec iov = { buf, BLOCK };
+	int direct, fd;
+
+	if (!buf)
+		fail("memory");
+	memset(buf, 'A', BLOCK);
+	for (direct = 0; direct < 2; direct++) {
+		fd = open(file, O_RDWR | O_CREAT | O_TRUNC | (direct ? O_DIRECT : 0), 0666);
+		if (fd < 0)
+			fail(file);
+		tell(fd, buf, "write", write(fd, buf, BLOCK));
+		tell(fd, buf, "behind", pwrite(fd, buf, BLOCK, 2 * BLOCK));
+		tell(fd, buf, "at the position", pwritev2(fd, &iov, 1, -1, RWF_APPEND));
+		tell(fd, buf, "elsewhere", pwritev2(fd, &iov, 1, BLOCK, RWF_APPEND));
+		tell(fd, buf, "write again", write(fd, buf, BLOCK));
+		if (fcntl(fd, F_SETFL, O_APPEND | (direct ? O_DIRECT : 0)))
+			fail("F_SETFL");
+		tell(fd, buf, "pwrite", pwrite(fd, buf, BLOCK, 0));
+		tell(fd, buf, "append", write(fd, buf, BLOCK));
+		tell(fd, buf, "both", pwritev2(fd, &iov, 1, -1, RWF_APPEND));
+		printf("size %ld\n", (long)lseek(fd, 0, SEEK_END));
+		close(fd);
+	}
+	return 0;
 }
 
 static int last_seq[WRITERS];
@@ -261,6 +312,8 @@ int main(int argc, char **argv)
 		return do_long(argv[2], atoi(argv[3]));
 	if (argc == 3 && !strcmp(argv[1], "map"))
 		return do_map(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "position"))
+		return do_position(argv[2]);
 	fprintf(stderr, "usage: see the beginning of records.c\n");
 	return 2;
 }

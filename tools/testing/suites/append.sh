@@ -51,15 +51,20 @@ several()
 
 mount_clients
 tap_run "small records, every way" several small 60 900 \
-	write writev rwf direct dsync sync aio
-tap_is "$(wc -l </srv/data/small)" 840 "all of them are there"
-tap_run "records of many pages" several large 8 300000 write writev direct
+	write writev rwf direct dsync sync aio rwfdirect directaio
+tap_is "$(wc -l </srv/data/small)" 1080 "all of them are there"
+tap_run "records of many pages" several large 8 300000 write writev direct rwfdirect directaio
+$records position /srv/data/local >/tmp/local.position
+tap_is "$(wc -l </tmp/local.position)" 18 "all ways end on ext4"
+tap_is "$($records position /mnt/a/position)" "$(cat /tmp/local.position)" \
+	"and leave the file position where it is there"
+tap_run "and the same file" cmp /srv/data/local /srv/data/position
 umount_clients
 mount_clients cksum,msgsize=4096
-tap_run "with checksums" several cksum 40 9000 write direct
+tap_run "with checksums" several cksum 40 9000 write direct rwfdirect
 umount_clients
 mount_clients rdmaread,wsize=16384
-tap_run "with an RDMA-read channel" several rdmaread 40 9000 write rwf
+tap_run "with an RDMA-read channel" several rdmaread 40 9000 write rwf directaio
 tap_is "$($records long /mnt/a/long 100000)" "16384 16384" \
 	"a write beyond the largest append is short"
 umount_clients
