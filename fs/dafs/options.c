@@ -3,7 +3,7 @@
  * Mount options: parsing them, checking them, showing them again.
  *
  * The source is "server:/export" or "[v6addr]:/export".  The server is given
- * by its address; mount.dafs resolves names before it calls mount(2).
+ * by its address: nobody resolves names.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -15,13 +15,27 @@
 enum {
 	Opt_port, Opt_rsize, Opt_wsize, Opt_timeo, Opt_retrans, Opt_soft, Opt_hard,
 	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
-	Opt_actimeo, Opt_ac, Opt_cto, Opt_lookupcache, Opt_srcaddr, Opt_max_requests, Opt_msgsize,
-	Opt_backchannel, Opt_rdmaread, Opt_clientid,
+	Opt_actimeo, Opt_ac, Opt_cto, Opt_cache, Opt_lookupcache, Opt_srcaddr,
+	Opt_max_requests, Opt_msgsize, Opt_backchannel, Opt_rdmaread, Opt_clientid,
+};
+
+/* Names for what ac and cto make together. */
+enum {
+	DAFS_CACHE_NONE,	/* noac */
+	DAFS_CACHE_STRICT,	/* ac, cto: the default */
+	DAFS_CACHE_LOOSE,	/* ac, nocto */
 };
 
 static const struct constant_table dafs_param_sec[] = {
 	{ "none",	DAFS_AUTH_NONE },
 	{ "default",	DAFS_AUTH_DEFAULT },
+	{}
+};
+
+static const struct constant_table dafs_param_cache[] = {
+	{ "loose",	DAFS_CACHE_LOOSE },
+	{ "none",	DAFS_CACHE_NONE },
+	{ "strict",	DAFS_CACHE_STRICT },
 	{}
 };
 
@@ -50,6 +64,7 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_u32("actimeo", Opt_actimeo),
 	fsparam_flag_no("ac", Opt_ac),
 	fsparam_flag_no("cto", Opt_cto),
+	fsparam_enum("cache", Opt_cache, dafs_param_cache),
 	fsparam_enum("lookupcache", Opt_lookupcache, dafs_param_lookupcache),
 	fsparam_string("srcaddr", Opt_srcaddr),
 	fsparam_u32("max_requests", Opt_max_requests),
@@ -181,6 +196,27 @@ static int dafs_parse_number(struct fs_context *fc, int opt, const char *name, u
 	return err;
 }
 
+/* What is believed without asking. */
+static void dafs_parse_trust(struct dafs_options *opts, int opt,
+			     const struct fs_parse_result *result)
+{
+	switch (opt) {
+	case Opt_ac:
+		opts->noac = result->negated;
+		break;
+	case Opt_cto:
+		opts->nocto = result->negated;
+		break;
+	case Opt_cache:
+		opts->noac = result->uint_32 == DAFS_CACHE_NONE;
+		opts->nocto = result->uint_32 == DAFS_CACHE_LOOSE;
+		break;
+	case Opt_lookupcache:
+		opts->lookupcache = result->uint_32;
+		break;
+	}
+}
+
 /**
  * dafs_parse_param() - take one mount option
  * @fc: fs context with a struct dafs_fs_context
@@ -213,13 +249,10 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 		params->cksum = !result.negated;
 		return 0;
 	case Opt_ac:
-		ctx->opts.noac = result.negated;
-		return 0;
 	case Opt_cto:
-		ctx->opts.nocto = result.negated;
-		return 0;
+	case Opt_cache:
 	case Opt_lookupcache:
-		ctx->opts.lookupcache = result.uint_32;
+		dafs_parse_trust(&ctx->opts, opt, &result);
 		return 0;
 	case Opt_backchannel:
 		params->back_control = !result.negated;

@@ -165,6 +165,78 @@ tap_is "$(cat /tmp/nocto)" aaaa "and reads what it has"
 tap_run "nocto is in /proc/mounts" grep -q nocto /proc/mounts
 umount /mnt/a
 
+# So much for options; cache= has three names for them.
+# cache_asks MODE: what a second open and read, and a stat, ask the server for.
+cache_asks()
+{
+	mount_dafs data /mnt/a "actimeo=600,cache=$1"
+	quiet_cat /mnt/a/f
+	requests cat /mnt/a/f >/dev/null
+	printf '%s ' "$([ "$(asked GETATTR)" -gt 0 ] && echo open)"
+	requests stat /mnt/a/f >/dev/null
+	printf '%s' "$([ "$(asked GETATTR)" -gt 0 ] && echo stat)"
+	umount /mnt/a
+}
+tap_is "$(cache_asks none)" "open stat" "cache=none asks all the time"
+tap_is "$(cache_asks strict)" "open " "cache=strict at an open"
+tap_is "$(cache_asks loose)" " " "cache=loose not at all"
+mount_dafs data /mnt/a cache=none
+exec 5>/mnt/a/synchronous
+echo data >&5
+tap_is "$(cat /srv/data/synchronous)" data "cache=none writes synchronously"
+exec 5>&-
+umount /mnt/a
+
+# The time for which attributes are trusted doubles from the least to the most.
+# That they are not asked for earlier does not depend on the speed of a machine.
+cat >/tmp/doubling.py <<'END'
+import os, sys, time
+least, most = (int(arg) for arg in sys.argv[1:])
+def getattrs():
+    ours = False
+    for line in open("/proc/self/mountstats"):
+        word = line.split()
+        if word and word[0] == "device":
+            ours = word[4] == "/mnt/a"
+        elif ours and word and word[0] == "GETATTR_INLINE:":
+            return int(word[1])
+    return 0
+fd = os.open("/mnt/a/f", os.O_RDONLY)
+def next_asked():
+    """Between which times one that asks was sent."""
+    before = getattrs()
+    while True:
+        began = time.monotonic()
+        mode = os.fstat(fd).st_mode & 0o777
+        if getattrs() != before:
+            return began, time.monotonic(), mode
+        time.sleep(0.05)
+# changed, it is trusted for the least time
+os.chmod("/srv/data/f", 0o640)
+mode = 0
+while mode != 0o640:
+    began, _, mode = next_asked()
+trusted = least
+while trusted < 8:
+    next_began, ended, _ = next_asked()
+    # a tick less, for what was counted in ticks
+    if ended - began < trusted - 0.02:
+        print(f"asked after {ended - began:.2f} instead of {trusted} seconds")
+    began = next_began
+    if trusted == most:
+        break
+    trusted = min(2 * trusted, most)
+time.sleep(most + 0.1)
+before = getattrs()
+os.fstat(fd)
+if getattrs() == before:
+    print(f"still trusted after {most} seconds")
+END
+mount_dafs data /mnt/a acregmin=1,acregmax=4
+tap_silent "attributes are trusted for 1, 2, 4 seconds, and not longer" \
+	python3 /tmp/doubling.py 1 4
+umount /mnt/a
+
 # Round trips of files as tar and cp make them, for each of 20.
 make_files()
 {

@@ -82,6 +82,31 @@ done
 tap_run "and back" mount -o remount,actimeo=5,cto,lookupcache=all /mnt/dafs
 tap_fails "nocto is gone" grep -q nocto /proc/mounts
 
+# cache= is a name for what others say; as of those, the last one counts.
+# is_shown OPTIONS WANT: which of noac and nocto a remount with OPTIONS leaves.
+is_shown()
+{
+	mount -o "remount,$1" /mnt/dafs
+	tap_is "$(sed -n 's|.* /mnt/dafs dafs \([^ ]*\) .*|\1|p' /proc/mounts | tr , '\n' |
+		grep -E '^(noac|nocto|cache)' | tr '\n' ' ')" "$2" "remount,$1"
+}
+is_shown cache=none "noac "
+is_shown cache=loose "nocto "
+is_shown cache=strict ""
+is_shown cache=none,cache=loose "nocto "
+is_shown cache=loose,cache=none "noac "
+is_shown cache=none,nocto "nocto noac "
+is_shown nocto,cache=strict ""
+is_shown noac,cache=loose "nocto "
+is_shown cache=none,ac ""
+is_shown cache=loose,cto ""
+for value in fast "" NONE; do
+	dmesg -C
+	says "cache=$value" "Bad value for 'cache'" mount -o "remount,cache=$value" /mnt/dafs
+done
+is_shown cache=strict ""
+has_option "$ADDR4:/data" acregmin=5
+
 # What is believed is a matter of the last remount, not of when it was read.
 echo data >/srv/data/seen
 chmod 644 /srv/data/seen
