@@ -398,6 +398,28 @@ static int dafs_conn_open(struct dafs_conn *conn)
 	return err;
 }
 
+/* Who waits for a response hears only that the connection has ended; this is why. */
+static int dafs_conn_open_error(const struct dafs_conn *conn, int err)
+{
+	const struct dafs_chan *chans[] = { conn->op, conn->rr, conn->bc };
+	unsigned int i;
+
+	for (i = 0; err == -ENOTCONN && i < ARRAY_SIZE(chans); i++) {
+		switch (chans[i] ? chans[i]->reason : DAFS_CLOSE_LOCAL) {
+		case DAFS_CLOSE_TIMEOUT:
+			return -ETIMEDOUT;
+		case DAFS_CLOSE_PROTOCOL:
+		case DAFS_CLOSE_CHECKSUM:
+			return -EPROTO;
+		case DAFS_CLOSE_PEER:
+			return -ECONNRESET;
+		default:
+			break;
+		}
+	}
+	return err;
+}
+
 /**
  * dafs_conn_create() - connect a session to its server
  * @ses: the session
@@ -424,7 +446,7 @@ struct dafs_conn *dafs_conn_create(struct dafs_session *ses)
 	atomic_inc(&ses->nr_conns);
 	err = dafs_session_joining(ses, conn);
 	if (!err)
-		err = dafs_conn_open(conn);
+		err = dafs_conn_open_error(conn, dafs_conn_open(conn));
 	if (err) {
 		dafs_session_part(ses, conn);
 		return ERR_PTR(err);

@@ -483,7 +483,8 @@ static void dafs_session_free(struct dafs_session *ses)
  * Context: may sleep; a fatal signal ends it.
  * Return: the session, or an ERR_PTR: those of dafs_chan_connect(),
  * -EPROTONOSUPPORT the server speaks another version, -EACCES it does not
- * accept this client, -EPROTO it answered nonsense.
+ * accept this client, -EBUSY another client has its id, -EPROTO it answered
+ * nonsense, -ETIMEDOUT nothing, -ECONNRESET it hung up.
  */
 struct dafs_session *dafs_session_create(const struct dafs_session_params *params)
 {

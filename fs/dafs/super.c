@@ -110,6 +110,8 @@ static const char *dafs_mount_reason(int err)
 	switch (err) {
 	case -ECONNREFUSED:
 		return "connection refused, no DAFS server listens at this address and port";
+	case -ECONNRESET:
+		return "the server ended the connection before there was a session";
 	case -ETIMEDOUT:
 		return "the server does not answer";
 	case -EHOSTUNREACH:

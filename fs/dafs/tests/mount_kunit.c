@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What mounting says when the server answers the connect request by a status. */
+/*
+ * What mounting says when the server answers the connect request by a status, by
+ * nothing, or by what is no answer; and when the device is not fit for DAFS.
+ */
 #include <linux/fs_context.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "../session_impl.h"
 #include "raw.h"
 
 struct mount_status {
@@ -48,6 +52,7 @@ static struct fs_context *mount_context(struct kunit *test)
 	return fc;
 }
 
+/* For half a second, where the server does not answer. */
 static int mount_from(struct fs_context *fc, const struct sockaddr_storage *dst)
 {
 	u16 port = ntohs(((const struct sockaddr_in *)dst)->sin_port);
@@ -59,23 +64,22 @@ static int mount_from(struct fs_context *fc, const struct sockaddr_storage *dst)
 	err = vfs_parse_fs_string(fc, "source", source, strlen(source));
 	if (!err)
 		err = vfs_parse_fs_string(fc, "port", number, strlen(number));
+	if (!err)
+		err = vfs_parse_fs_string(fc, "timeo", "5", 1);
 	return err ?: vfs_get_tree(fc);
 }
 
-/* R-7-04: each status has an errno, and words in the log of the context */
-static void dafs_mount_status_test(struct kunit *test)
+/* Mounting from @dst fails with @want and says @words. */
+static void mount_fails(struct kunit *test, const struct sockaddr_storage *dst, int want,
+			const char *words)
 {
-	const struct mount_status *ms = test->param_value;
-	struct raw_server *srv = raw_server(test);
 	struct fs_context *fc = mount_context(test);
 	struct fc_log *log = fc->log.log;
 
-	srv->priv = (void *)ms;
-	srv->request = mount_serve_status;
-	KUNIT_EXPECT_EQ(test, ms->err, mount_from(fc, &srv->params.dst));
+	KUNIT_EXPECT_EQ(test, want, mount_from(fc, dst));
 	if (log && log->head) {
 		KUNIT_EXPECT_EQ(test, 'e', log->buffer[0][0]);
-		KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(log->buffer[0], ms->words), "%s",
+		KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(log->buffer[0], words), "%s",
 					  log->buffer[0]);
 	} else {
 		KUNIT_FAIL(test, "nothing was said");
@@ -83,8 +87,84 @@ static void dafs_mount_status_test(struct kunit *test)
 	put_fs_context(fc);
 }
 
+/* R-7-04: each status has an errno, and words in the log of the context */
+static void dafs_mount_status_test(struct kunit *test)
+{
+	const struct mount_status *ms = test->param_value;
+	struct raw_server *srv = raw_server(test);
+
+	srv->priv = (void *)ms;
+	srv->request = mount_serve_status;
+	mount_fails(test, &srv->params.dst, ms->err, ms->words);
+}
+
+static void mount_serve_hang_up(struct raw_conn *conn, struct raw_msg *msg)
+{
+	rdma_disconnect(conn->id);
+}
+
+static void mount_serve_garbage(struct raw_conn *conn, struct raw_msg *msg)
+{
+	u8 garbage[200];
+
+	memset(garbage, 0x5a, sizeof(garbage));
+	raw_send(conn, garbage, sizeof(garbage));
+}
+
+struct mount_behaviour {
+	const char *name;
+	void (*request)(struct raw_conn *conn, struct raw_msg *msg);
+	int err;
+	const char *words;
+};
+
+static const struct mount_behaviour mount_behaviours[] = {
+	{ "silent", NULL, -ETIMEDOUT, "the server does not answer" },
+	{ "hangs up", mount_serve_hang_up, -ECONNRESET, "the server ended the connection" },
+	{ "garbage", mount_serve_garbage, -EPROTO, "does not answer as a DAFS server" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(mount_behaviour, mount_behaviours, name);
+
+static void dafs_mount_behaviour_test(struct kunit *test)
+{
+	const struct mount_behaviour *mb = test->param_value;
+	struct raw_server *srv = raw_server(test);
+
+	srv->request = mb->request;
+	mount_fails(test, &srv->params.dst, mb->err, mb->words);
+}
+
+/* R-6.2.1-08: an answer that cannot be, as no requests at all */
+static void dafs_mount_nonsense_test(struct kunit *test)
+{
+	struct raw_server *srv = raw_server(test);
+
+	srv->opts.max_requests = 0;
+	mount_fails(test, &srv->params.dst, -EPROTO, "does not answer as a DAFS server");
+}
+
+/* The device as one without the memory registration that DAFS is made for. */
+static void dafs_mount_device_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_conn *conn = dafs_conn_get(fix->ses);
+	struct ib_device_attr *attrs;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(conn));
+	attrs = &conn->op->id->device->attrs;
+	attrs->device_cap_flags &= ~IB_DEVICE_MEM_MGT_EXTENSIONS;
+	mount_fails(test, &fix->params.dst, -EOPNOTSUPP,
+		    "the RDMA device does not register memory");
+	attrs->device_cap_flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
+	dafs_conn_put(conn);
+}
+
 static struct kunit_case dafs_mount_cases[] = {
 	KUNIT_CASE_PARAM(dafs_mount_status_test, mount_status_gen_params),
+	KUNIT_CASE_PARAM(dafs_mount_behaviour_test, mount_behaviour_gen_params),
+	KUNIT_CASE(dafs_mount_nonsense_test),
+	KUNIT_CASE(dafs_mount_device_test),
 	{}
 };
 
