@@ -178,6 +178,61 @@ tap_run "and regions for them" [ "$(counted WRITE_DIRECT 7)" -ge 2 ]
 tap_run "a session that was never lost" grep -q "state=up,reconnects=0" \
 	/proc/self/mountstats
 
+# grew PROCEDURE COLUMN COMMAND...: by how much that number did.
+grew()
+{
+	grew_proc=$1 grew_column=$2
+	shift 2
+	grew_from=$(counted "$grew_proc" "$grew_column")
+	"$@"
+	echo $(($(counted "$grew_proc" "$grew_column") - ${grew_from:-0}))
+}
+
+# between LEAST MOST NUMBER NAME
+between()
+{
+	tap_run "$4: $3 of $1 to $2" [ "$3" -ge "$1" -a "$3" -le "$2" ]
+}
+write_some()
+{
+	dd if=/dev/zero of=/mnt/dafs/some count=1 "$@" 2>/dev/null
+}
+read_some()
+{
+	dd if=/mnt/dafs/some of=/dev/null bs="$1" count=1 iflag=direct 2>/dev/null
+}
+append_some()
+{
+	dd if=/dev/zero of=/mnt/dafs/log bs="$1" count=1 oflag=append conv=notrunc 2>/dev/null
+}
+write_some bs=32k conv=fsync
+# What a message has besides data is more than 40 bytes and less than 300.
+between 700 1000 "$(grew WRITE_INLINE 4 write_some bs=700 oflag=direct conv=notrunc)" \
+	"what is written by message is in the requests"
+between 700 1000 "$(grew READ_INLINE 5 read_some 700)" "what is read so in the responses"
+tap_is "$(grew READ_INLINE 6 read_some 700)" 0 "and not in what goes by RDMA"
+tap_is "$(grew READ_DIRECT 6 read_some 32k)" 32768 "what is read by RDMA"
+between 40 300 "$(grew READ_DIRECT 5 read_some 32k)" "is not in the responses"
+between 40 300 "$(grew WRITE_DIRECT 4 write_some bs=32k conv=fsync)" \
+	"nor is what is written by RDMA in the requests"
+between 700 1000 "$(grew APPEND_INLINE 4 append_some 700)" "an append by message"
+tap_is "$(grew APPEND_DIRECT 6 append_some 20000)" 20000 "one by RDMA"
+
+# What a mount's numbers are in one look at them, which the total is the sum of.
+cat >/tmp/sums.py <<'END'
+import re
+text = open("/proc/self/mountstats").read()
+text = text.split(" mounted on /mnt/dafs ")[1].split("\ndevice ")[0]
+rows = [[int(n) for n in row.split()[1:]] for row in text.split("per-op statistics\n")[1].splitlines()]
+columns = [sum(column) for column in zip(*rows)]
+said = {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", text.split("session:")[1])}
+for name, column in ("total", 0), ("errors", 1), ("lost", 2), ("sent", 3), ("received", 4), \
+        ("direct", 5), ("regions", 6):
+    if said[name] != columns[column]:
+        print(name, said[name], columns[column])
+END
+tap_is "$(python3 /tmp/sums.py)" "" "the totals are the sums of all procedures"
+
 # Sessions in sysfs, of both sides.
 here=$(echo /sys/fs/dafs/*)
 there=$(echo /sys/fs/dafsd/*)
@@ -220,6 +275,34 @@ wait $reader
 sleep 1
 tap_is "$(ls /sys/fs/dafs /sys/fs/dafsd | tr -d '\n')" "/sys/fs/dafs:/sys/fs/dafsd:" \
 	"with the mounts the sessions go"
+
+# How old a session is, in whole seconds
+uptime_now()
+{
+	cut -d. -f1 /proc/uptime
+}
+before=$(uptime_now)
+mount -t dafs "$ADDR4:/" /mnt/dafs
+after=$(uptime_now)
+sleep 2
+least=$(($(uptime_now) - after - 1))
+age=$(awk '$5 == "/mnt/dafs" { ours = 1 } ours && $1 == "age:" { print $2; exit }' \
+	/proc/self/mountstats)
+between $least $(($(uptime_now) + 1 - before)) "$age" "seconds since the mount"
+
+# A submount shows what its session has done, which is that of the mount above.
+cat /mnt/dafs/data/sub/dir/file >/dev/null
+cat /proc/self/mountstats >/tmp/mountstats
+# of_mount DIR: what it says of that mount, but for its options.
+of_mount()
+{
+	awk -v "dir=$1" '
+		/^device / { ours = $5 == dir; next }
+		ours && $1 != "opts:" && $1 != "age:"' /tmp/mountstats
+}
+tap_run "a submount has numbers" [ "$(of_mount /mnt/dafs/data | wc -l)" -gt 5 ]
+tap_is "$(of_mount /mnt/dafs/data)" "$(of_mount /mnt/dafs)" "those of the mount above"
+umount /mnt/dafs
 
 # stat_is FILE FORMAT WANT NAME
 stat_is()
@@ -318,6 +401,34 @@ tap_run "but a lazy one" umount -l /mnt/dafs
 tap_fails "nobody finds it any more" mountpoint -q /mnt/dafs
 tap_is "$(cat <&5)" inside "and the file can be read"
 exec 5<&-
+
+# no_sessions: returns when the last one has ended, on either side.
+no_sessions()
+{
+	while [ "$(ls /sys/fs/dafs /sys/fs/dafsd | tr -d '\n')" != /sys/fs/dafs:/sys/fs/dafsd: ]; do
+		sleep 0.1
+	done
+}
+tap_run "with that the session ends" no_sessions
+cat >/tmp/lazy.py <<'END'
+import mmap, os, subprocess, sys
+text = open("/tmp/many", "rb").read() * 50
+fds = [os.open(f"/mnt/dafs/lazy{i}", os.O_RDWR | os.O_CREAT) for i in range(2)]
+os.ftruncate(fds[1], len(text))
+mapped = mmap.mmap(fds[1], len(text))
+os.close(fds[1])
+subprocess.run(["umount", "-l", "/mnt/dafs"], check=True)
+os.write(fds[0], text)
+mapped[:] = text
+os.close(fds[0])
+mapped.close()
+END
+mount_dafs data /mnt/dafs
+for _ in $(seq 50); do cat /tmp/many; done >/tmp/lazy
+tap_run "what is written after a lazy umount" python3 /tmp/lazy.py
+tap_run "and closed, is at the server" cmp /tmp/lazy /srv/data/lazy0
+tap_run "and so is what a mapping held" cmp /tmp/lazy /srv/data/lazy1
+tap_run "the last one to use it ends the session" no_sessions
 tap_run "umount -f of a server that answers" sh -c \
 	"mount -t dafs $ADDR4:/data /mnt/dafs && umount -f /mnt/dafs"
 tap_fails "unmounts" mountpoint -q /mnt/dafs
@@ -334,4 +445,42 @@ wait $waiter
 tap_is "$(grep -c "timed out" /tmp/stat.said)" 1 "lets the waiter go with ETIMEDOUT"
 tap_run "umount -f of a dead server" timeout 60 umount -f /mnt/dafs
 mountpoint -q /mnt/dafs && umount -l /mnt/dafs
+
+# And umount -f ends all that wait, on a hard mount, too: who reads, and who
+# wants to have on the server what is in the cache.
+modprobe dafsd "exports=/srv/data:no_root_squash"
+mount_dafs data /mnt/dafs hard
+exec 5</mnt/dafs/sub/dir/file
+mkfifo /tmp/feed
+dd if=/tmp/feed of=/mnt/dafs/unsynced conv=fsync 2>/tmp/dd.said &
+writer=$!
+exec 6>/tmp/feed
+until [ -e /srv/data/unsynced ]; do sleep 0.1; done
+modprobe -r dafsd
+cat <&5 >/dev/null 2>/tmp/cat.said 6>&- &
+reader=$!
+cat /tmp/many >&6
+exec 6>&-
+# state D: it sleeps, and only a fatal signal wakes it
+waits_for_server()
+{
+	until grep -q "^State:[[:space:]]D" "/proc/$1/status"; do
+		sleep 0.1
+	done
+}
+tap_run "a reader waits for the server" waits_for_server $reader
+tap_run "and so does fsync" waits_for_server $writer
+umount -f /mnt/dafs 2>/dev/null
+wait $reader
+tap_fails "umount -f lets the reader go" [ $? = 0 ]
+tap_run "with EIO" grep -q "Input/output error" /tmp/cat.said
+wait $writer
+tap_fails "and who waits for fsync" [ $? = 0 ]
+tap_run "with EIO, too" grep -q "fsync.*Input/output error" /tmp/dd.said
+cat /tmp/cat.said /tmp/dd.said
+tap_fails "whoever comes later gets it at once" sh -c "cat <&5 2>/tmp/cat.said"
+tap_run "the same" grep -q "Input/output error" /tmp/cat.said
+exec 5<&-
+tap_run "now it can be unmounted" umount /mnt/dafs
+tap_is "$(ls /sys/fs/dafs)" "" "and the session is gone"
 tap_done
