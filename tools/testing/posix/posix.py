@@ -19,6 +19,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 import sys
 import time
 import traceback
@@ -331,6 +332,40 @@ def case_times(top, server, other):
     expect(os.stat(f"{top}/f").st_mtime_ns > 6, True, "truncating open sets mtime")
 
 
+def births(view, names):
+    """Times of birth, to the nanosecond; Python does not tell them."""
+    return subprocess.run(["stat", "-c", "%w", *(f"{view}/{name}" for name in names)],
+                          check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def case_birth(top, server, other):
+    names = ["file", "link", "dir", "symlink", "fifo", "server"]
+    write_file(f"{top}/file", b"x")
+    os.link(f"{top}/file", f"{top}/link")
+    os.mkdir(f"{top}/dir")
+    os.symlink("x", f"{top}/symlink")
+    os.mkfifo(f"{top}/fifo")
+    # ext4's clock has steps
+    time.sleep(0.1)
+    write_file(f"{server}/server", b"x")
+    born = births(server, names)
+    expect("-" in born, False, "the server's file system has times of birth")
+    expect(born[-1] > born[0], True, "they differ")
+    for view in top, other:
+        expect(births(view, names), born, view)
+    # What changes all other times changes this one not.
+    write_file(f"{top}/file", b"longer")
+    os.utime(f"{top}/file", ns=(5, 6))
+    os.chmod(f"{top}/dir", 0o700)
+    for name in names:
+        os.rename(f"{top}/{name}", f"{top}/{name}2")
+    for view in top, server, other:
+        forget()
+        expect(births(view, [f"{name}2" for name in names]), born, f"{view} after changes")
+    os.rename(f"{top}/server2", f"{top}/file2")
+    expect(births(top, ["file2"]), [born[-1]], "another file of that name")
+
+
 # -- names
 
 
@@ -457,37 +492,118 @@ def case_directory(top, server, other):
     expect(os.listdir(server), [], "all is removed")
 
 
+class Reader:
+    """readdir(3) and its kin"""
+
+    def __init__(self, path):
+        LIBC.opendir.restype = ctypes.c_void_p
+        LIBC.readdir.restype = ctypes.c_void_p
+        LIBC.telldir.restype = ctypes.c_long
+        self.handle = ctypes.c_void_p(LIBC.opendir(path.encode()))
+
+    def next(self):
+        entry = LIBC.readdir(self.handle)
+        return ctypes.string_at(entry + 19) if entry else None
+
+    def tell(self):
+        return LIBC.telldir(self.handle)
+
+    def seek(self, place):
+        LIBC.seekdir(self.handle, ctypes.c_long(place))
+
+    def rewind(self):
+        LIBC.rewinddir(self.handle)
+
+    def close(self):
+        LIBC.closedir(self.handle)
+
+
+class BigDirectory:
+    """What somebody at the server does to a directory with the names 0, 1, ... in it."""
+
+    def __init__(self, server):
+        self.server = server
+        self.stays = set(os.listdir(server))
+        self.count = len(self.stays)
+        self.gone = set()
+        self.added = 0
+
+    def remove(self, victim):
+        if victim in self.stays:
+            os.unlink(f"{self.server}/{victim}")
+            self.stays.discard(victim)
+            self.gone.add(victim)
+
+    def change(self):
+        self.remove(str((self.added * 104729 + 7919) % self.count))
+        write_file(f"{self.server}/new {self.added}", b"")
+        self.added += 1
+
+    def check(self, seen):
+        """Is this what may be read while it is changed?"""
+        names = set(seen) - {".", ".."}
+        expect(len(seen), len(names) + 2, "each name is there once")
+        expect(self.stays - names, set(), "what stayed was read")
+        new = {f"new {i}" for i in range(self.added)}
+        expect(names - self.stays - self.gone - new, set(), "what was never there")
+
+
+def case_huge(top, server, other):
+    """100,000 entries, read while others come and go; and its places."""
+    big = BigDirectory(server)
+    expect(big.count, 100000, "entries")
+    # The first listing makes an inode or a dentry of each name, which takes long.
+    next(listing(top))
+    reader = Reader(top)
+    names, places = [], []
+    while True:
+        places.append(reader.tell())
+        name = reader.next()
+        if name is None:
+            break
+        names.append(name.decode())
+        if not len(names) % 100:
+            big.change()
+    big.check(names)
+    expect(big.added >= 990, True, "enough was changed")
+    # A place is good without the entry that was before it.
+    for i in range(len(names) - 1, 1, -4999):
+        if names[i] not in big.stays:
+            continue
+        big.remove(names[i - 1])
+        reader.seek(places[i])
+        name = reader.next().decode()
+        while name.startswith("new") and name != names[i]:
+            name = reader.next().decode()
+        expect(name, names[i], f"after seekdir to {i}")
+    reader.seek(places[1])
+    expect(reader.next().decode(), names[1], "after seekdir to the beginning")
+    reader.close()
+
+
 def case_seekdir(top, server, other):
     """telldir, seekdir and rewinddir."""
     for i in range(500):
         write_file(f"{server}/{i}", b"")
-    LIBC.opendir.restype = ctypes.c_void_p
-    LIBC.readdir.restype = ctypes.c_void_p
-    LIBC.telldir.restype = ctypes.c_long
-    handle = ctypes.c_void_p(LIBC.opendir(top.encode()))
-
-    def next_name():
-        entry = LIBC.readdir(handle)
-        return ctypes.string_at(entry + 19) if entry else None
-
+    reader = Reader(top)
     names, places = [], []
     while True:
-        places.append(LIBC.telldir(handle))
-        name = next_name()
+        places.append(reader.tell())
+        name = reader.next()
         if name is None:
             break
         names.append(name)
     expect(len(names), 502, "entries")
     for i in list(range(0, 502, 37)) + [0, 501]:
-        LIBC.seekdir(handle, ctypes.c_long(places[i]))
-        expect(next_name(), names[i], f"after seekdir to {i}")
+        reader.seek(places[i])
+        expect(reader.next(), names[i], f"after seekdir to {i}")
     write_file(f"{top}/new", b"")
-    LIBC.rewinddir(handle)
+    reader.rewind()
     again = []
-    while (name := next_name()) is not None:
+    while (name := reader.next()) is not None:
         again.append(name)
     expect(sorted(again), sorted([*names, b"new"]), "after rewinddir")
-    LIBC.closedir(handle)
+    reader.close()
 
 
 def case_rename(top, server, other):
@@ -687,7 +803,8 @@ def case_full(top, server, other):
 def main():
     top, server, other, name = sys.argv[1:]
     os.umask(0o022)
-    os.mkdir(f"{top}/{name}")
+    # what it takes long to make may be there
+    os.makedirs(f"{top}/{name}", exist_ok=True)
     try:
         globals()[f"case_{name}"](*(f"{view}/{name}" for view in (top, server, other)))
     except (AssertionError, OSError):

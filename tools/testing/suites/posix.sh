@@ -17,7 +17,7 @@ mount_dafs data /mnt/dafs clientid=one && mount_dafs data /mnt/other clientid=tw
 	mount_dafs small /mnt/small || tap_bail "no mounts"
 
 cases=$*
-for case in ${cases:-sparse fallocate limits mapped append signals times names symlinks deep \
+for case in ${cases:-sparse fallocate limits mapped append signals times birth names symlinks deep \
 	directory seekdir rename unlink special locks statfs full}; do
 	case $case in
 	full) views="/mnt/small /srv/small /mnt/small" ;;
