@@ -742,17 +742,22 @@ def case_statfs(top, server, other):
     expect(1000000 <= used < 1200000, True, "what a file takes")
 
 
+def all_of(count, data):
+    """A write that is short has met the end of the disk."""
+    if count != len(data):
+        raise OSError(errno.ENOSPC, "short")
+
+
 def by_cached_write(path, data):
     with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
-        os.write(fd, data)
+        all_of(os.write(fd, data), data)
         os.fsync(fd)
 
 
 def by_close(path, data):
     fd = os.open(path, os.O_WRONLY | os.O_CREAT)
     try:
-        if os.write(fd, data) != len(data):
-            raise OSError(errno.ENOSPC, "short")
+        all_of(os.write(fd, data), data)
     except OSError:
         with contextlib.suppress(OSError):
             os.close(fd)
@@ -764,8 +769,7 @@ def by_direct_write(path, data):
     memory = mmap.mmap(-1, len(data))
     memory[:] = data
     with opened(path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT) as fd:
-        if os.write(fd, memory) != len(data):
-            raise OSError(errno.ENOSPC, "short")
+        all_of(os.write(fd, memory), data)
 
 
 def by_mapping(path, data):
@@ -776,28 +780,143 @@ def by_mapping(path, data):
             mapped.flush()
 
 
+def by_sync_write(path, data):
+    with opened(path, os.O_WRONLY | os.O_CREAT | os.O_SYNC) as fd:
+        all_of(os.write(fd, data), data)
+
+
+def by_sendfile(path, data):
+    """From memory, through the page cache."""
+    with opened(path, os.O_WRONLY | os.O_CREAT) as fd, memory_file(data) as source:
+        done = 0
+        while done < len(data):
+            done += os.sendfile(fd, source, done, len(data) - done)
+        os.fsync(fd)
+
+
+@contextlib.contextmanager
+def memory_file(data):
+    fd = os.memfd_create("data")
+    try:
+        os.write(fd, data)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def by_splice(path, data):
+    """Out of a pipe, each piece stable before the next one."""
+    source, sink = os.pipe()
+    try:
+        with opened(path, os.O_WRONLY | os.O_CREAT | os.O_DSYNC) as fd:
+            for start in range(0, len(data), 16 * PAGE):
+                left = os.write(sink, data[start:start + 16 * PAGE])
+                while left:
+                    left -= os.splice(source, fd, left)
+    finally:
+        os.close(source)
+        os.close(sink)
+
+
+def by_append(path, data):
+    with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
+        all_of(os.pwritev(fd, [data], 0, os.RWF_APPEND), data)
+
+
+def by_tmpfile(path, data):
+    """A file that gets its name when all of it is written."""
+    with opened(os.path.dirname(path), os.O_RDWR | os.O_TMPFILE) as fd:
+        all_of(os.write(fd, data), data)
+        os.fsync(fd)
+        # AT_FDCWD and AT_SYMLINK_FOLLOW: os.link() does not follow
+        if LIBC.linkat(-100, f"/proc/self/fd/{fd}".encode(), -100, path.encode(), 0x400):
+            raise OSError(ctypes.get_errno(), "linkat")
+
+
+class ControlBlock(ctypes.Structure):
+    """struct iocb"""
+    _fields_ = [("data", ctypes.c_uint64), ("key", ctypes.c_uint32),
+                ("rw_flags", ctypes.c_int32), ("opcode", ctypes.c_uint16),
+                ("priority", ctypes.c_int16), ("fd", ctypes.c_uint32),
+                ("buffer", ctypes.c_uint64), ("length", ctypes.c_uint64),
+                ("offset", ctypes.c_int64), ("reserved", ctypes.c_uint64),
+                ("flags", ctypes.c_uint32), ("event_fd", ctypes.c_uint32)]
+
+
+# Of x86-64; who uses the first uses the last, see bed/README.md.
+IO_SETUP, IO_DESTROY, IO_GETEVENTS, IO_SUBMIT = 206, 207, 208, 209
+IO_PWRITE = 1
+PARTS = 4
+
+
+def aio_writes(context, fd, memory):
+    """The results of all parts, which are written at the same time."""
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    part = len(memory) // PARTS
+    blocks = [ControlBlock(fd=fd, opcode=IO_PWRITE, buffer=address + i * part, length=part,
+                           offset=i * part) for i in range(PARTS)]
+    pointers = (ctypes.POINTER(ControlBlock) * PARTS)(*map(ctypes.pointer, blocks))
+    events = (ctypes.c_int64 * (4 * PARTS))()
+    expect(LIBC.syscall(IO_SUBMIT, context, ctypes.c_long(PARTS), pointers), PARTS, "io_submit")
+    expect(LIBC.syscall(IO_GETEVENTS, context, ctypes.c_long(PARTS), ctypes.c_long(PARTS),
+                        events, None), PARTS, "io_getevents")
+    return events[2::4]
+
+
+def by_aio(path, data):
+    memory = mmap.mmap(-1, len(data))
+    memory[:] = data
+    context = ctypes.c_ulong(0)
+    with opened(path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT) as fd:
+        expect(LIBC.syscall(IO_SETUP, ctypes.c_long(PARTS), ctypes.byref(context)), 0,
+               "io_setup")
+        try:
+            results = aio_writes(context, fd, memory)
+        finally:
+            expect(LIBC.syscall(IO_DESTROY, context), 0, "io_destroy")
+    for result in results:
+        if result < 0:
+            raise OSError(-result, "asynchronous write")
+        all_of(result, data[:len(data) // PARTS])
+
+
+def fill(top, how, data_of):
+    """Files, until one does not fit. What is in those that do, by name."""
+    written = {}
+    for i in range(10000):
+        try:
+            how(f"{top}/{i}", data_of(i))
+        except OSError as error:
+            expect(errno.errorcode[error.errno], "ENOSPC", how.__name__)
+            return written
+        written[str(i)] = data_of(i)
+    raise AssertionError(f"{how.__name__}: the disk is not full")
+
+
 def case_full(top, server, other):
     """Whatever was said to be written is there, though the disk is full."""
     length = 40 * PAGE
-    for how in by_cached_write, by_close, by_direct_write, by_mapping:
-        written = {}
-        for i in range(10000):
-            path = f"{i}"
-            data = f"{how.__name__} {i} ".encode() * length
-            data = data[:length]
-            try:
-                how(f"{top}/{path}", data)
-            except OSError as error:
-                expect(errno.errorcode[error.errno], "ENOSPC", how.__name__)
-                break
-            written[path] = data
+    for how in (by_cached_write, by_close, by_direct_write, by_mapping, by_sync_write,
+                by_sendfile, by_splice, by_append, by_tmpfile, by_aio):
+        def data_of(i):
+            return (f"{how.__name__} {i} ".encode() * length)[:length]
+
+        written = fill(top, how, data_of)
         expect(len(written) > 10, True, f"files by {how.__name__}")
         forget()
         for path, data in written.items():
             expect(read_file(f"{server}/{path}") == data, True,
                    f"{path} by {how.__name__}")
+        rest = set(os.listdir(server)) - set(written)
+        expect(len(rest) <= (how != by_tmpfile), True, f"files beyond by {how.__name__}")
+        if how == by_append:
+            expect([os.stat(f"{server}/{path}").st_size for path in rest], [0],
+                   "an append that was refused")
         for path in os.listdir(top):
             os.unlink(f"{top}/{path}")
+        how(f"{top}/again", data_of(0))
+        expect(read_file(f"{server}/again") == data_of(0), True, f"{how.__name__}: room again")
+        os.unlink(f"{top}/again")
 
 
 def main():

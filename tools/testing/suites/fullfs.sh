@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # A full disk at the server is reported, never swallowed.
 # bed: um
-# timeout: 200
+# timeout: 300
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 
 setup_rxe
 make_backing /srv/data 24
-load_modules /srv/data:no_root_squash
+make_backing /srv/small 12
+load_modules /srv/data:no_root_squash,/srv/small:no_root_squash
 mount_dafs data /mnt/dafs
 
 echo precious >/mnt/dafs/precious
@@ -30,4 +31,13 @@ tap_run "removing makes room" rm /mnt/dafs/big /mnt/dafs/big2 /mnt/dafs/big3
 tap_run "which can be used" dd if=/dev/zero of=/mnt/dafs/again bs=1M count=4 conv=fsync
 tap_run "unmount" umount /mnt/dafs
 tap_is "$(stat -c %s /srv/data/again)" 4194304 "all of it arrived"
+
+# Every way to write
+mount_dafs small /mnt/dafs clientid=one && mount_dafs small /mnt/other clientid=two ||
+	tap_bail "no mounts"
+tap_run "full" python3 -B "$BED/../posix/posix.py" /mnt/dafs /srv/small /mnt/other full
+umount /mnt/dafs /mnt/other
+tap_run "fsck of the exports" sh -c \
+	"modprobe -r dafsd; umount /srv/data /srv/small
+	e2fsck -f -n /dev/ram0 && e2fsck -f -n /dev/ram1"
 tap_done
