@@ -61,7 +61,7 @@ static u64 dafsd_quota_read(struct super_block *sb, struct dafs_fsattr *attr)
 	struct qc_dqblk quota = {};
 	int err;
 
-	if (!qid_has_mapping(sb->s_user_ns, user) || !sb_start_write_trylock(sb))
+	if (!kuid_has_mapping(sb->s_user_ns, current_fsuid()) || !sb_start_write_trylock(sb))
 		return 0;
 	err = sb->s_qcop->get_dqblk(sb, user, &quota);
 	sb_end_write(sb);
