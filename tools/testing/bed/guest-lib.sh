@@ -28,7 +28,7 @@ setup_rxe()
 # on /dev/ram0, the next on /dev/ram1, ...
 make_backing()
 {
-	modprobe -q brd rd_nr=4 rd_size=1048576
+	modprobe -q brd rd_nr=4 rd_size=16777216
 	backing_disk=/dev/ram${BACKING_NEXT:-0}
 	BACKING_NEXT=$((${BACKING_NEXT:-0} + 1))
 	mkdir -p "$1"

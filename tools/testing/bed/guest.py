@@ -32,8 +32,8 @@ import report
 BED = pathlib.Path(__file__).resolve().parent
 TESTING = BED.parent
 REPO = TESTING.parent.parent
-MEMORY = "2G"
-UM_MEMORY = {"bench": "6G"}      # RAM disks for several, and caches above them
+MEMORY = {"bench": "6G"}         # RAM disks for several, and caches above them
+USUAL_MEMORY = "2G"
 # CMPXCHG16B, which the slab allocator likes, leaves wrong flags in QEMU before
 # 8.0: with an interrupt right behind it the guest gets them back and dies.
 PROCESSOR = "max,-cx16"
@@ -124,17 +124,17 @@ def init_environment(modules, script, args, results):
             f"DAFS_ARGS=\"{' '.join(args)}\""]
 
 
-def um_command(bed, script, args, results):
+def um_command(bed, script, args, results, memory):
     """A process of the host; its root is the host's, by hostfs."""
     kdir, modules = prepare(bed)
-    return [f"{kdir}/linux", f"mem={UM_MEMORY.get(bed, MEMORY)}", "root=/dev/root",
+    return [f"{kdir}/linux", f"mem={memory}", "root=/dev/root",
             "rootfstype=hostfs", "rootflags=/", "ro", f"init={BED}/init",
             "con=null", "con0=null,fd:1", "ssl=null", f"ssl0=null,fd:{results}",
             "kasan_multi_shot", "panic=-1", "uml_dir=/dev/shm/dafs-uml",
             *init_environment(modules, script, args, "/dev/ttyS0")]
 
 
-def qemu_machine(bed, script, args, results, *, processors=2, memory=MEMORY,
+def qemu_machine(bed, script, args, results, *, memory, processors=2,
                  clock=("-accel", "tcg,thread=multi")):
     """An emulated machine; its root is the host's, by 9p.
 
@@ -159,19 +159,20 @@ def qemu_machine(bed, script, args, results, *, processors=2, memory=MEMORY,
             "-append", " ".join(words)]
 
 
-def qemu_command(bed, script, args, results):
-    return qemu_machine(bed, script, args, f"file,path=/proc/self/fd/{results}")
+def qemu_command(bed, script, args, results, memory):
+    return qemu_machine(bed, script, args, f"file,path=/proc/self/fd/{results}",
+                        memory=memory)
 
 
-def icount_command(script, args, results):
+def icount_command(script, args, results, memory):
     """An instruction takes a nanosecond, and idling no time at all."""
     return qemu_machine("qemu", script, args,
-                        f"file,path=/proc/self/fd/{results}", processors=1,
-                        clock=("-accel", "tcg,thread=single",
+                        f"file,path=/proc/self/fd/{results}", memory=memory,
+                        processors=1, clock=("-accel", "tcg,thread=single",
                                "-icount", "shift=0,sleep=off"))
 
 
-def host_command(script, args, results):
+def host_command(script, args, results, _memory):
     return ["env", f"BED={BED}", f"REPO={REPO}",
             f"RESULTS=/proc/{os.getpid()}/fd/{results}", "sh", script, *args]
 
@@ -229,13 +230,17 @@ def exit_status(results):
     return None
 
 
-def run(bed, script, args=(), timeout=300, sink=None):
-    """Runs script on that bed; sink is fed the console (bytes)."""
+def run(bed, script, args=(), *, timeout=300, memory=None, sink=None):
+    """Runs script on that bed; sink is fed the console (bytes).
+
+    memory is the guest's, in the kernel's words: 1G; None for what the bed has.
+    """
     outcome = Outcome()
     begin = time.monotonic()
     with tempfile.TemporaryFile("w+b") as channel:
         fd = channel.fileno()
-        command = BEDS[bed](os.path.abspath(script), args, fd)
+        command = BEDS[bed](os.path.abspath(script), args, fd,
+                            memory or MEMORY.get(bed, USUAL_MEMORY))
         outcome.timed_out, status = run_command(command, fd, timeout, sink)
         channel.seek(0)
         text = channel.read().decode("utf-8", "replace").replace("\r", "")
@@ -268,6 +273,7 @@ def main():
     parser.add_argument("bed", choices=sorted(BEDS))
     parser.add_argument("--timeout", type=float, default=600,
                         help="seconds, not counting stolen ones")
+    parser.add_argument("--memory", help="the guest's: 512M, 1G")
     parser.add_argument("--log", default=os.devnull,
                         help="also write the console to this file")
     parser.add_argument("--show", default="", metavar="PREFIX",
@@ -280,7 +286,8 @@ def main():
         console = Console(log, options.show)
         try:
             outcome = run(options.bed, options.script, options.args,
-                          options.timeout, console.feed)
+                          timeout=options.timeout, memory=options.memory,
+                          sink=console.feed)
         except BedError:
             sys.exit(1)
     wrong = report.complaints(outcome.results)

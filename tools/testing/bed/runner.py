@@ -7,6 +7,7 @@ A suite is a shell script in tools/testing/suites whose head says:
   # One line about it.
   # bed: um | qemu | smp | host
   # timeout: SECONDS
+  # memory: 1G                (optional; the guest's)
   # needs: SET...             (optional; of tools/testing/bed/packages)
 """
 
@@ -33,7 +34,8 @@ class Suite:
         self.path = path
         self.about = ""
         self.args = ()
-        self.head = {"bed": "um", "timeout": "300", "needs": ""}
+        self.head = {"bed": "um", "timeout": "300", "memory": "",
+                     "needs": ""}
         for line in path.read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
                 break
@@ -130,8 +132,9 @@ def run_suite(suite):
     """Returns the suite's tests and its seconds."""
     with open(suite.log, "wb") as log:
         try:
-            outcome = guest.run(suite.bed, suite.path, suite.args, suite.timeout,
-                                log.write)
+            outcome = guest.run(suite.bed, suite.path, suite.args,
+                                timeout=suite.timeout,
+                                memory=suite.head["memory"], sink=log.write)
         except (OSError, guest.BedError) as error:
             why = str(error).splitlines()
             return [failure("the bed can be made", why)], 0
