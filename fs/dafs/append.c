@@ -78,13 +78,8 @@ static void dafs_append_drop(struct inode *inode, loff_t start, loff_t end)
 
 static void dafs_append_set_size(struct inode *inode, loff_t end)
 {
-	struct netfs_inode *ictx = netfs_inode(inode);
-
 	spin_lock(&inode->i_lock);
-	if (end > ictx->remote_i_size)
-		ictx->remote_i_size = end;
-	if (end > ictx->zero_point)
-		ictx->zero_point = end;
+	dafs_remote_size_raise(netfs_inode(inode), end);
 	if (end > i_size_read(inode))
 		i_size_write(inode, end);
 	spin_unlock(&inode->i_lock);

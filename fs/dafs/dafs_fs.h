@@ -571,6 +571,8 @@ int dafs_io_run(struct dafs_io *io);
 /* data.c */
 extern const struct netfs_request_ops dafs_request_ops;
 extern const struct address_space_operations dafs_file_aops;
+void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end);
+void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end);
 void dafs_written(struct dafs_io *io);
 int dafs_data_init(void);
 void dafs_data_exit(void);

@@ -193,6 +193,35 @@ static void dafs_issue_read(struct netfs_io_subrequest *subreq)
 }
 
 /**
+ * dafs_zero_point_raise() - there may be data at the server up to a position
+ * @ictx: the file, with i_lock held
+ * @end: behind the last byte, in bytes
+ *
+ * The netfs library takes for zeroes what is not cached at zero_point or beyond.
+ * It raises zero_point itself, but without a lock, so that of two who raise it one
+ * can be lost.  Therefore it is never left to the library: zero_point is not below
+ * remote_i_size, nor below the end of a write that goes around the page cache.
+ */
+void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end)
+{
+	lockdep_assert_held(&ictx->inode.i_lock);
+	if (end > ictx->zero_point)
+		WRITE_ONCE(ictx->zero_point, end);
+}
+
+/**
+ * dafs_remote_size_raise() - the server has data up to a position
+ * @ictx: the file, with i_lock held
+ * @end: behind the last byte, in bytes
+ */
+void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end)
+{
+	dafs_zero_point_raise(ictx, end);
+	if (end > ictx->remote_i_size)
+		WRITE_ONCE(ictx->remote_i_size, end);
+}
+
+/**
  * dafs_written() - note that the server has got data
  * @io: a write that has succeeded
  *
@@ -203,12 +232,9 @@ static void dafs_issue_read(struct netfs_io_subrequest *subreq)
 void dafs_written(struct dafs_io *io)
 {
 	struct inode *inode = &io->di->netfs.inode;
-	struct netfs_inode *ictx = &io->di->netfs;
-	u64 end = io->pos + io->len;
 
 	spin_lock(&inode->i_lock);
-	if (end > ictx->remote_i_size)
-		ictx->remote_i_size = end;
+	dafs_remote_size_raise(&io->di->netfs, io->pos + io->len);
 	spin_unlock(&inode->i_lock);
 	dafs_own_change(io->di);
 }

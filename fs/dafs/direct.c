@@ -246,12 +246,14 @@ static bool dafs_direct_write_simple(const struct kiocb *iocb, const struct iov_
 
 	return iov_iter_count(from) <= DAFS_SB(inode->i_sb)->opts.wsize &&
 	       iocb->ki_pos + iov_iter_count(from) <= i_size_read(inode) &&
-	       !inode->i_mapping->nrpages && !(iocb->ki_flags & IOCB_NOWAIT);
+	       !inode->i_mapping->nrpages && !READ_ONCE(DAFS_I(inode)->unstable_bytes) &&
+	       !(iocb->ki_flags & IOCB_NOWAIT);
 }
 
 /* With i_rwsem shared, so that the file cannot be truncated meanwhile. */
 static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *from)
 {
+	struct inode *inode = file_inode(iocb->ki_filp);
 	ssize_t ret;
 
 	ret = generic_write_checks(iocb, from);
@@ -260,7 +262,43 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
 	ret = file_remove_privs(iocb->ki_filp);
 	if (!ret)
 		ret = file_update_time(iocb->ki_filp);
-	return ret ?: dafs_dio_run(iocb, from, true);
+	if (ret)
+		return ret;
+	/* before it sets out: a page that is read meanwhile must not be made of zeroes */
+	spin_lock(&inode->i_lock);
+	dafs_zero_point_raise(netfs_inode(inode), iocb->ki_pos + iov_iter_count(from));
+	spin_unlock(&inode->i_lock);
+	return dafs_dio_run(iocb, from, true);
+}
+
+/*
+ * Before folios of the range are dropped from the page cache, what they hold
+ * must be stable: afterwards there is nothing to send again from.
+ */
+static int dafs_direct_write_prepare(struct inode *inode)
+{
+	int err;
+
+	err = filemap_write_and_wait(inode->i_mapping);
+	dafs_commit_inode(inode);
+	return err;
+}
+
+/*
+ * What makes the file longer, is larger than a request or meets cached data: one at
+ * a time, without buffered writers, who could bring more data to be sent again.
+ */
+static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret;
+
+	if (mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
+	ret = dafs_direct_write_prepare(inode) ?: netfs_unbuffered_write_iter(iocb, from);
+	mutex_unlock(&di->write_lock);
+	return ret;
 }
 
 /**
@@ -268,7 +306,9 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
  * @iocb: where
  * @from: memory
  *
- * Context: may sleep; nothing of the range is cached or unstable.
+ * What nothing stands in the way of runs beside others.
+ *
+ * Context: may sleep.
  * Return: bytes, -EIOCBQUEUED or a negative errno.
  */
 ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
@@ -277,6 +317,8 @@ ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 	bool simple;
 	ssize_t ret;
 
+	if (!dafs_direct_write_simple(iocb, from))
+		return dafs_direct_write_alone(iocb, from);
 	ret = netfs_start_io_direct(inode);
 	if (ret)
 		return ret;
@@ -284,5 +326,5 @@ ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 	if (simple)
 		ret = dafs_direct_write_locked(iocb, from);
 	netfs_end_io_direct(inode);
-	return simple ? ret : netfs_unbuffered_write_iter(iocb, from);
+	return simple ? ret : dafs_direct_write_alone(iocb, from);
 }

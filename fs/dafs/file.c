@@ -267,37 +267,6 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 	return ret;
 }
 
-/*
- * Before folios of the range are dropped from the page cache, what they hold
- * must be stable: afterwards there is nothing to send again from.
- */
-static int dafs_direct_write_prepare(struct inode *inode)
-{
-	int err;
-
-	err = filemap_write_and_wait(inode->i_mapping);
-	dafs_commit_inode(inode);
-	return err;
-}
-
-/* Without cached data direct writers run together. */
-static ssize_t dafs_write_around(struct kiocb *iocb, struct iov_iter *from)
-{
-	struct inode *inode = file_inode(iocb->ki_filp);
-	struct dafs_inode *di = DAFS_I(inode);
-	ssize_t ret;
-
-	if (!inode->i_mapping->nrpages && !READ_ONCE(di->unstable_bytes))
-		return dafs_direct_write(iocb, from);
-	if (mutex_lock_killable(&di->write_lock))
-		return -ERESTARTSYS;
-	ret = dafs_direct_write_prepare(inode);
-	if (!ret)
-		ret = netfs_unbuffered_write_iter(iocb, from);
-	mutex_unlock(&di->write_lock);
-	return ret;
-}
-
 /* A disk that has become full is worth telling before the file is closed. */
 static int dafs_write_error(struct file *file)
 {
@@ -323,7 +292,7 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	if (iocb->ki_flags & IOCB_APPEND)
 		ret = dafs_append_iter(iocb, from);
 	else if (iocb->ki_flags & IOCB_DIRECT)
-		ret = dafs_uninterrupted(dafs_write_around, iocb, from);
+		ret = dafs_uninterrupted(dafs_direct_write, iocb, from);
 	else
 		ret = dafs_uninterrupted(dafs_buffered_write, iocb, from);
 	if (ret <= 0)

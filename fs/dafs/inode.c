@@ -256,10 +256,9 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 	if (!busy || size > i_size_read(inode))
 		i_size_write(inode, size);
 	if (S_ISREG(inode->i_mode)) {
-		ictx->remote_i_size = size;
 		/* Data that others wrote is not to be read as zeroes. */
-		if (size > ictx->zero_point)
-			ictx->zero_point = size;
+		dafs_zero_point_raise(ictx, size);
+		WRITE_ONCE(ictx->remote_i_size, size);
 	}
 	spin_unlock(&inode->i_lock);
 }

@@ -137,9 +137,12 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
  */
 static void dafs_set_size(struct inode *inode, loff_t old, loff_t size)
 {
+	struct netfs_inode *ictx = netfs_inode(inode);
+
 	spin_lock(&inode->i_lock);
 	i_size_write(inode, size);
-	netfs_resize_file(netfs_inode(inode), size, true);
+	WRITE_ONCE(ictx->zero_point, size);
+	WRITE_ONCE(ictx->remote_i_size, size);
 	spin_unlock(&inode->i_lock);
 	if (size > old)
 		dafs_netfs_extended(inode, old, size);

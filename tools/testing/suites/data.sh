@@ -101,6 +101,64 @@ truncate -s 5000 /mnt/dafs/place
 tap_is "$(dd if=/mnt/dafs/place bs=4096 iflag=direct 2>/dev/null | wc -c)" 5000 \
 	"and up to it what there is"
 
+# A file that was made longer has no pages: direct I/O goes straight to the server,
+# and what is cached afterwards must be what that left there, not the zeroes of before.
+cat >/tmp/mixed.py <<'END'
+import mmap, os, sys
+size, part = 1 << 20, 1 << 16
+
+def direct_buffer(byte, length):
+    buffer = mmap.mmap(-1, length)
+    buffer.write(byte * length)
+    return buffer
+
+class File:
+    """An empty file made longer, of which 64 KiB at @pos were written directly."""
+    def __init__(self, name, pos, first=b"", mapped=False):
+        self.name, self.want = name, bytearray(size)
+        self.fd = os.open(f"/mnt/dafs/{name}", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        self.direct = os.open(f"/mnt/dafs/{name}", os.O_RDWR | os.O_DIRECT)
+        if mapped:
+            os.ftruncate(self.fd, size)
+            self.mapped = mmap.mmap(self.fd, size)
+            os.ftruncate(self.fd, 0)
+        if first:
+            os.pwrite(self.fd, first, 0)
+            os.ftruncate(self.fd, 0)
+        os.ftruncate(self.fd, size)
+        os.pwritev(self.direct, [direct_buffer(b"d", part)], pos)
+        self.want[pos:pos + part] = b"d" * part
+    def write(self, data, pos):
+        os.pwrite(self.fd, data, pos)
+        self.want[pos:pos + len(data)] = data
+    def check(self, what):
+        os.fsync(self.fd)
+        with open(f"/srv/data/{self.name}", "rb") as file:
+            if file.read() != self.want:
+                print(f"{self.name}: {what}: wrong at the server")
+        if os.pread(self.fd, size, 0) != self.want:
+            print(f"{self.name}: {what}: wrong here")
+
+for pos in 0, 4096, 8192, 131072:
+    file = File(f"write{pos}", pos)
+    file.write(b"0123456789", pos + 100)
+    file.write(b"0123456789", pos + 9000)
+    file.check("cached write")
+    file = File(f"again{pos}", pos, b"x" * size)
+    file.write(b"0123456789", pos + 100)
+    file.check("cached write after truncation down and up")
+    if os.pread(File(f"read{pos}", pos).fd, part, pos) != b"d" * part:
+        print("cached read")
+    file = File(f"map{pos}", pos, mapped=True)
+    if file.mapped[pos:pos + part] != b"d" * part:
+        print("mapped read")
+    file = File(f"store{pos}", pos, mapped=True)
+    file.mapped[pos + 5000:pos + 5010] = b"0123456789"
+    file.want[pos + 5000:pos + 5010] = b"0123456789"
+    file.check("mapped write")
+END
+tap_silent "direct writes into a file that was made longer" python3 /tmp/mixed.py
+
 for engine in psync mmap libaio; do
 	tap_run "fio with verify, $engine" fio --name=$engine --directory=/mnt/dafs \
 		--size=4m --rw=randwrite --bs=4k-37k --bs_unaligned \
