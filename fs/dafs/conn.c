@@ -395,6 +395,9 @@ static int dafs_conn_open(struct dafs_conn *conn)
 		err = dafs_conn_open_rdma_read(conn);
 	if (!err && conn->opts.use_back_control_channel && conn->ses->params.back_control)
 		err = dafs_conn_open_back_control(conn);
+	/* it has shown that it answers */
+	if (!err)
+		dafs_session_set_timeout(conn->ses, conn->rq);
 	return err;
 }
 

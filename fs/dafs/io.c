@@ -501,7 +501,7 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 static void dafs_io_answered(struct dafs_io *io)
 {
 	struct dafs_call *call = io->call;
-	bool lost = call->error;
+	int lost = call->error;
 	u32 status = call->status;
 	ssize_t moved = 0;
 
@@ -514,7 +514,9 @@ static void dafs_io_answered(struct dafs_io *io)
 	if (!lost && dafs_status_of_session(status))
 		dafs_conn_stale(io->conn);
 	dafs_io_drop_call(io);
-	if (lost)
+	if (lost == -ETIMEDOUT)
+		dafs_io_end(io, lost);
+	else if (lost)
 		dafs_io_lost(io);
 	else if (status != DAFS_STATUS_OK)
 		dafs_io_status(io, status, io->direct);

@@ -117,6 +117,23 @@ void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn)
 	dafs_conn_drop(conn);
 }
 
+/**
+ * dafs_session_set_timeout() - how long a server may take to answer
+ * @ses: session
+ * @rq: requester of one of its connections, which has a session at the server
+ *
+ * A hard session waits for as long as the connection gives signs of life.
+ *
+ * Context: any.
+ */
+void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_requester *rq)
+{
+	unsigned int timeo = READ_ONCE(ses->params.timeo_ms);
+	unsigned int tries = READ_ONCE(ses->params.retrans) + 1;
+
+	dafs_requester_set_timeout(rq, timeo, READ_ONCE(ses->params.soft) ? timeo * tries : 0);
+}
+
 /*
  * Makes @conn the current connection; the session takes over the caller's
  * reference.  Fails if it is lost already or the session is dead.
@@ -138,7 +155,7 @@ static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 		say = ses->said_down;
 		ses->said_down = false;
 		WRITE_ONCE(ses->attempts, 0);
-		dafs_requester_set_timeout(conn->rq, ses->params.timeo_ms);
+		dafs_session_set_timeout(ses, conn->rq);
 	}
 	spin_unlock_irq(&ses->lock);
 	if (say)
@@ -336,6 +353,7 @@ static void dafs_session_keep(struct work_struct *work)
 	unsigned int nulls;
 
 	if (!IS_ERR_OR_NULL(conn)) {
+		dafs_requester_trim(conn->rq);
 		nulls = dafs_requester_surplus(conn->rq);
 		if (!nulls && time_after_eq(jiffies, ses->last_null + third))
 			nulls = 1;
@@ -567,7 +585,7 @@ void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int
 	WRITE_ONCE(ses->params.retrans, retrans);
 	/* A connection in the making gets it when it is attached. */
 	if (ses->conn)
-		dafs_requester_set_timeout(ses->conn->rq, timeo_ms);
+		dafs_session_set_timeout(ses, ses->conn->rq);
 	spin_unlock_irq(&ses->lock);
 	wake_up_all(&ses->wait);
 }
@@ -603,7 +621,8 @@ bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
 		return false;
 	call->proc = proc;
 	call->args = args;
-	told = !dafs_call_start(conn->rq, call) &&
+	/* with all slots in use there is no need to say anything, either */
+	told = !dafs_call_start_chain(conn->rq, call) &&
 	       wait_for_completion_timeout(&call->finished, DAFS_GOODBYE) && !call->error;
 	dafs_call_put(call);
 	return told;

@@ -28,8 +28,8 @@ struct dafs_session;
  * @net: network namespace; the session takes its own reference
  * @dst: server
  * @src: local address, family AF_UNSPEC for any
- * @soft: fail calls after @timeo_ms * @retrans instead of waiting for ever
- * @timeo_ms: time after which a connection without a response is given up
+ * @soft: fail calls after @timeo_ms * (@retrans + 1) instead of waiting for ever
+ * @timeo_ms: time after which a connection that gives no sign of life is given up
  * @retrans: connection attempts of a soft session before it fails its calls
  * @cksum: ask for checksums
  * @swab: use the byte order that is not this machine's (tests)

@@ -86,6 +86,7 @@ int dafs_sessions_init(void);
 void dafs_sessions_exit(void);
 void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
 int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn);
+void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_requester *rq);
 void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn);
 bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);

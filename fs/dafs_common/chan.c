@@ -146,6 +146,34 @@ void dafs_chan_fail(struct dafs_chan *chan, enum dafs_close_reason reason)
 }
 EXPORT_SYMBOL_GPL(dafs_chan_fail);
 
+/**
+ * dafs_chan_submit() - post work requests to the send queue
+ * @chan: the channel
+ * @first: they, linked; there is room for all of them
+ *
+ * They are in the queue before that is drained, or not at all.  If the device takes
+ * a part of them, that part may be executed until the channel is quiesced.  The
+ * channel has failed, then; memory that they reach must stay until it is.
+ *
+ * Context: any, without chan->lock.
+ * Return: 0, or -ENOTCONN, and no completion is to be waited for.
+ */
+int dafs_chan_submit(struct dafs_chan *chan, const struct ib_send_wr *first)
+{
+	unsigned long flags;
+	int err = -ENOTCONN;
+
+	spin_lock_irqsave(&chan->lock, flags);
+	if (dafs_chan_is_open(chan))
+		err = ib_post_send(chan->id->qp, first, NULL);
+	spin_unlock_irqrestore(&chan->lock, flags);
+	if (!err)
+		return 0;
+	dafs_chan_fail(chan, DAFS_CLOSE_QP);
+	return -ENOTCONN;
+}
+EXPORT_SYMBOL_GPL(dafs_chan_submit);
+
 static void dafs_chan_connect_failed(struct dafs_chan *chan, int error)
 {
 	chan->error = error;

@@ -9,6 +9,8 @@
 void dafs_chan_opened(struct dafs_chan *chan);
 
 /* msg.c */
+struct dafs_msg *dafs_msg_make(struct dafs_chan *chan, u32 size, enum dma_data_direction dir,
+			       gfp_t gfp);
 void dafs_chan_free_msgs(struct dafs_chan *chan);
 
 /* probe.c */
@@ -16,7 +18,11 @@ void dafs_chan_free_msgs(struct dafs_chan *chan);
 /* At a time on one channel */
 #define DAFS_PROBES	1
 
-/* slot.c */
+/* requester.c */
+int dafs_requesters_init(void);
+void dafs_requesters_exit(void);
+
+/* call.c */
 int dafs_calls_init(void);
 void dafs_calls_exit(void);
 void dafs_requester_response(struct dafs_requester *rq, struct dafs_msg *msg);

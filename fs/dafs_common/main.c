@@ -8,11 +8,19 @@
 
 static int __init dafs_common_init(void)
 {
-	return dafs_calls_init();
+	int err = dafs_calls_init();
+
+	if (err)
+		return err;
+	err = dafs_requesters_init();
+	if (err)
+		dafs_calls_exit();
+	return err;
 }
 
 static void __exit dafs_common_exit(void)
 {
+	dafs_requesters_exit();
 	dafs_calls_exit();
 }
 

@@ -61,10 +61,13 @@ static void dafs_mr_put(struct dafs_chan *chan, struct ib_mr *mr)
 static struct ib_mr *dafs_mr_wait(struct dafs_chan *chan)
 {
 	struct ib_mr *mr = NULL;
+	int killed;
 
-	wait_event(chan->mr_wait,
-		   !dafs_chan_is_open(chan) || (mr = dafs_mr_get(chan)));
-	return mr;
+	killed = wait_event_killable_exclusive(chan->mr_wait, !dafs_chan_is_open(chan) ||
+					       (mr = dafs_mr_get(chan)));
+	if (killed)
+		return ERR_PTR(killed);
+	return mr ?: ERR_PTR(-ENOTCONN);
 }
 
 static void dafs_mem_describe(struct dafs_mem *mem, struct ib_mr *mr)
@@ -112,6 +115,8 @@ static int dafs_mem_register(struct dafs_mem *mem, int nents)
 
 	while (nents > 0 && mem->nr < DAFS_MEM_MRS) {
 		mr = mem->nr ? dafs_mr_get(mem->chan) : dafs_mr_wait(mem->chan);
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
 		if (!mr)
 			break;
 		n = ib_map_mr_sg(mr, sg, nents, NULL, PAGE_SIZE);
@@ -124,7 +129,7 @@ static int dafs_mem_register(struct dafs_mem *mem, int nents)
 		while (n--)
 			sg = sg_next(sg);
 	}
-	return mem->nr ? 0 : -ENOTCONN;
+	return 0;
 }
 
 /**
@@ -138,8 +143,9 @@ static int dafs_mem_register(struct dafs_mem *mem, int nents)
  * What does not fit into DAFS_MEM_MRS regions is left out, so the result may be
  * shorter than @len.
  *
- * Context: may sleep, waits for a free region.
- * Return: bytes mapped, or -ENOMEM, -EIO, or -ENOTCONN if the channel closed.
+ * Context: may sleep, waits for a free region; a fatal signal ends that.
+ * Return: bytes mapped, or -ENOMEM, -EIO, -ERESTARTSYS, or -ENOTCONN if the channel
+ * closed.
  */
 ssize_t dafs_mem_map(struct dafs_chan *chan, struct dafs_mem *mem, struct iov_iter *iter,
 		     size_t len, enum dma_data_direction dir)

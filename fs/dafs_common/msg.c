@@ -11,24 +11,26 @@
 static void dafs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /**
- * dafs_msg_alloc() - allocate and map a message buffer
+ * dafs_msg_make() - allocate and map a message buffer
  * @chan: channel it will be used on
  * @size: bytes
  * @dir: DMA_TO_DEVICE for messages sent, DMA_FROM_DEVICE for those received
+ * @gfp: how to allocate
  *
  * Context: may sleep.
  * Return: the buffer, owned by the caller, or an ERR_PTR of -ENOMEM or -EIO.
  */
-struct dafs_msg *dafs_msg_alloc(struct dafs_chan *chan, u32 size, enum dma_data_direction dir)
+struct dafs_msg *dafs_msg_make(struct dafs_chan *chan, u32 size, enum dma_data_direction dir,
+			       gfp_t gfp)
 {
 	struct ib_device *dev = chan->id->device;
 	struct dafs_msg *msg;
 	int err = -ENOMEM;
 
-	msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	msg = kzalloc(sizeof(*msg), gfp);
 	if (!msg)
 		goto fail;
-	msg->data = kmalloc(size, GFP_KERNEL);
+	msg->data = kmalloc(size, gfp);
 	if (!msg->data)
 		goto free_msg;
 	msg->addr = ib_dma_map_single(dev, msg->data, size, dir);
@@ -51,6 +53,20 @@ free_msg:
 	kfree(msg);
 fail:
 	return ERR_PTR(err);
+}
+
+/**
+ * dafs_msg_alloc() - allocate and map a message buffer, whatever it takes
+ * @chan: channel it will be used on
+ * @size: bytes
+ * @dir: as for dafs_msg_make()
+ *
+ * Context: may sleep.
+ * Return: as dafs_msg_make().
+ */
+struct dafs_msg *dafs_msg_alloc(struct dafs_chan *chan, u32 size, enum dma_data_direction dir)
+{
+	return dafs_msg_make(chan, size, dir, GFP_KERNEL);
 }
 
 /**

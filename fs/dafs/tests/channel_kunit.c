@@ -845,6 +845,7 @@ static void dafs_chan_life_test(struct kunit *test)
 	struct dafs_chan *chan = chan_connect(test, &closed, 0, 8);
 	struct dafs_requester *rq;
 	struct dafs_call *call;
+	unsigned int posted;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, chan);
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(chan));
@@ -855,7 +856,10 @@ static void dafs_chan_life_test(struct kunit *test)
 	KUNIT_EXPECT_GE(test, chan->limits.recv_size, DAFS_FIRST_MSG_SIZE);
 	rq = dafs_requester_create(chan, 1, 4, 0);
 	if (!IS_ERR(rq)) {
-		KUNIT_EXPECT_EQ(test, 4, chan->nr_posted);
+		/* as many as there are slots with buffers */
+		posted = chan->nr_posted;
+		KUNIT_EXPECT_GE(test, posted, 1);
+		KUNIT_EXPECT_LE(test, posted, 4);
 		call = dafs_call_alloc(GFP_KERNEL);
 		if (call) {
 			call->proc = DAFS_PROC_NULL;
@@ -864,7 +868,7 @@ static void dafs_chan_life_test(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, call->status);
 			dafs_call_put(call);
 		}
-		KUNIT_EXPECT_EQ(test, 4, chan->nr_posted);
+		KUNIT_EXPECT_EQ(test, posted, chan->nr_posted);
 	}
 	KUNIT_EXPECT_FALSE(test, completion_done(&closed));
 	dafs_chan_quiesce(chan);

@@ -347,7 +347,7 @@ static void dafs_client_cred_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5, rec->users);
 }
 
-/* What a server has to say, but not on the connection it was asked on. */
+/* What a server has to say, but the connection it was asked on is cut by then. */
 static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct client_record *rec = conn->srv->priv;
@@ -356,8 +356,10 @@ static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 	KUNIT_EXPECT_EQ(rec->test, 0, raw_get_hdr(conn, msg, &hdr));
 	if (hdr.procedure == DAFS_PROC_NULL) {
 		record_note(rec, msg, &hdr);
-		if (conn == raw_accepted(rec->srv, 0))
+		if (conn == raw_accepted(rec->srv, 0)) {
+			raw_cut(rec->test, conn);
 			return;
+		}
 	}
 	raw_serve_request(conn, msg);
 }

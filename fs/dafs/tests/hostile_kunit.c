@@ -690,6 +690,7 @@ enum hostile_fault {
 	HOSTILE_BIG,
 	HOSTILE_TWICE,
 	HOSTILE_HANG_UP,
+	HOSTILE_CUT,
 	HOSTILE_SILENT,
 };
 
@@ -713,7 +714,7 @@ static const struct hostile_server hostile_servers[] = {
 	{ "larger than any receive", HOSTILE_BIG },
 	{ "two responses", HOSTILE_TWICE },
 	{ "disconnected", HOSTILE_HANG_UP },
-	{ "silence", HOSTILE_SILENT },
+	{ "cut off", HOSTILE_CUT },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hostile_server, hostile_servers, name);
@@ -795,6 +796,10 @@ static void hostile_misbehave(struct raw_conn *conn, const struct dafs_req_hdr *
 		goto out;
 	if (fault == HOSTILE_HANG_UP) {
 		rdma_disconnect(conn->id);
+		goto out;
+	}
+	if (fault == HOSTILE_CUT) {
+		raw_cut(conn->test, conn);
 		goto out;
 	}
 	len = hostile_answer(conn, *hdr, fault, buf);

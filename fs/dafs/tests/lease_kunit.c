@@ -330,13 +330,6 @@ static void dafs_lease_busy_test(struct kunit *test)
 }
 
 /* Nothing answers the server any more on this connection, and nobody tells it. */
-static void lease_cut(struct kunit *test, struct lease_client *client)
-{
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-
-	KUNIT_ASSERT_EQ(test, 0, ib_modify_qp(client->conn->id->qp, &attr, IB_QP_STATE));
-}
-
 static bool lease_has_session(const struct lease_client *client)
 {
 	struct dafsd_session *ses;
@@ -362,7 +355,7 @@ static void dafs_lease_cut_test(struct kunit *test)
 	lease_connect(test, &idle, "cut off", test->param_value);
 	lease_connect(test, &talks, "cut off", test->param_value);
 	KUNIT_EXPECT_TRUE(test, lease_has_session(&cut));
-	lease_cut(test, &cut);
+	raw_cut(test, cut.conn);
 	while (lease_has_session(&cut) && time_before(jiffies, end)) {
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 				   raw_call(talks.conn, DAFS_PROC_NULL, NULL, NULL));
@@ -388,7 +381,7 @@ static void dafs_lease_cut_busy_test(struct kunit *test)
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
 	lease_freeze(test, sb);
 	lease_ask(test, fix, &client);
-	lease_cut(test, &client);
+	raw_cut(test, client.conn);
 	kunit_release_action(test, lease_thaw, sb);
 	res = lease_wait(test, fix);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));

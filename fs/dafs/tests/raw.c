@@ -402,6 +402,13 @@ void raw_close(struct kunit *test, struct raw_conn *conn)
 	kunit_release_action(test, raw_free_action, conn);
 }
 
+void raw_cut(struct kunit *test, struct raw_conn *conn)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	KUNIT_EXPECT_EQ(test, 0, ib_modify_qp(conn->id->qp, &attr, IB_QP_STATE));
+}
+
 /* Messages. */
 
 u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *buf)

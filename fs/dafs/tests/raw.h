@@ -148,6 +148,8 @@ struct raw_conn *raw_connect(struct kunit *test, const struct raw_how *how);
 struct raw_conn *raw_connect_flavour(struct kunit *test, const struct dafs_flavour *flavour,
 				     u32 type);
 void raw_close(struct kunit *test, struct raw_conn *conn);
+/* Cuts it off: the peer is not told, and its hardware gets no answer any more. */
+void raw_cut(struct kunit *test, struct raw_conn *conn);
 
 /* Return: 0, or -EIO if the message did not arrive. */
 int raw_send(struct raw_conn *conn, const void *data, u32 len);

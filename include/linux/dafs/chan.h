@@ -203,6 +203,7 @@ struct dafs_chan_limits {
  * @mr_wait: woken when a memory region is given back
  * @probe: completion of a probe
  * @probing: it has not come yet
+ * @probed_at: jiffies when it was sent
  * @debug_id: number in trace points
  * @peer: address of the other side
  */
@@ -235,6 +236,7 @@ struct dafs_chan {
 	wait_queue_head_t mr_wait;
 	struct ib_cqe probe;
 	bool probing;
+	unsigned long probed_at;
 	u32 debug_id;
 	struct sockaddr_storage peer;
 };
@@ -248,6 +250,7 @@ struct dafs_chan *dafs_chan_accept_prepare(const struct dafs_chan_params *params
 					   const struct rdma_conn_param *conn);
 int dafs_chan_accept(struct dafs_chan *chan);
 void dafs_chan_fail(struct dafs_chan *chan, enum dafs_close_reason reason);
+int dafs_chan_submit(struct dafs_chan *chan, const struct ib_send_wr *first);
 void dafs_chan_quiesce(struct dafs_chan *chan);
 void dafs_chan_destroy(struct dafs_chan *chan);
 bool dafs_chan_is_open(const struct dafs_chan *chan);
@@ -318,7 +321,7 @@ ssize_t dafs_mem_map(struct dafs_chan *chan, struct dafs_mem *mem, struct iov_it
 		     size_t len, enum dma_data_direction dir);
 void dafs_mem_unmap(struct dafs_mem *mem);
 
-/* slot.c: the requester */
+/* slot.c, call.c, requester.c: the requester */
 
 /**
  * struct dafs_call - one request and its response
@@ -340,7 +343,10 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @priv: the caller's
  * @chan: where it was sent
  * @slot: its slot; -1 when it holds none
- * @error: 0 or -ENOTCONN, -ETIMEDOUT ... : the response never came
+ * @invalidated: its memory was put out of the peer's reach, or is about to be
+ * @over: the caller was told the end
+ * @expired: its response has taken longer than it may
+ * @error: 0 or -ENOTCONN, -ETIMEDOUT, -EINTR ... : the response never came
  * @status: DAFS status of the response
  * @hdr: response header
  * @stream: the response message, valid until dafs_call_put()
@@ -367,6 +373,9 @@ struct dafs_call {
 	void *priv;
 	struct dafs_chan *chan;
 	int slot;
+	bool invalidated;
+	bool over;
+	bool expired;
 	int error;
 	u32 status;
 	struct dafs_res_hdr hdr;
@@ -389,12 +398,15 @@ u16 dafs_requester_nreq(struct dafs_requester *rq);
 u16 dafs_requester_surplus(struct dafs_requester *rq);
 u16 dafs_requester_outstanding(struct dafs_requester *rq);
 void dafs_requester_desire(struct dafs_requester *rq, u16 nreq);
-void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms);
+void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms,
+				unsigned int limit_ms);
+void dafs_requester_trim(struct dafs_requester *rq);
 void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats);
 
 struct dafs_call *dafs_call_alloc(gfp_t gfp);
 int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);
 int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first);
+void dafs_call_cancel(struct dafs_call *call);
 int dafs_call_wait(struct dafs_call *call);
 void dafs_call_put(struct dafs_call *call);
 

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The life of a requester, and what its owner can tell it and ask. */
+#include <linux/slab.h>
+#include <linux/dafs/stats.h>
+#include "requester.h"
+#include "trace.h"
+
+struct workqueue_struct *dafs_requester_wq;
+
+/**
+ * dafs_requester_create() - become the requester of a channel
+ * @chan: an open channel; one receive is posted already
+ * @nreq: requests that may be outstanding at first; 1 until the session is
+ *	negotiated (E-37)
+ * @max: requests that may ever be outstanding
+ * @timeout_ms: how long a response may take; 0 for ever
+ *
+ * Context: may sleep.
+ * Return: the requester or an ERR_PTR of -ENOMEM, -EIO, -ENOTCONN.
+ */
+struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u16 max,
+					     unsigned int timeout_ms)
+{
+	struct dafs_requester *rq;
+	unsigned int i;
+	int err;
+
+	max = min3(max, chan->limits.depth, (u16)DAFS_MAX_NREQ);
+	rq = kzalloc(struct_size(rq, slots, max), GFP_KERNEL);
+	if (!rq)
+		return ERR_PTR(-ENOMEM);
+	rq->chan = chan;
+	rq->max = max;
+	rq->nreq = nreq;
+	rq->target = nreq;
+	rq->extra = 1;
+	spin_lock_init(&rq->lock);
+	INIT_LIST_HEAD(&rq->queue);
+	mutex_init(&rq->growing);
+	init_waitqueue_head(&rq->idle);
+	INIT_WORK(&rq->grow, dafs_slots_grow);
+	INIT_DELAYED_WORK(&rq->watchdog, dafs_requester_watch);
+	rq->timeout = msecs_to_jiffies(timeout_ms);
+	rq->limit = rq->timeout;
+	for (i = 0; i < max; i++) {
+		rq->slots[i].rq = rq;
+		rq->slots[i].cqe.done = dafs_send_done;
+	}
+	err = dafs_slots_make(rq, DAFS_SLOTS_KEPT);
+	if (err) {
+		/* the buffers are freed with the channel */
+		kfree(rq);
+		return ERR_PTR(err);
+	}
+	chan->requester = rq;
+	if (rq->timeout)
+		queue_delayed_work(dafs_requester_wq, &rq->watchdog, rq->timeout / 4 + 1);
+	return rq;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_create);
+
+static int dafs_abort_error(const struct dafs_call *call, int error)
+{
+	if (call->reply)
+		return 0;
+	return call->expired ? -ETIMEDOUT : error;
+}
+
+/**
+ * dafs_requester_abort() - fail all calls, now and from now on
+ * @rq: requester of a quiesced channel
+ * @error: negative errno for them
+ *
+ * Context: may sleep.
+ */
+void dafs_requester_abort(struct dafs_requester *rq, int error)
+{
+	struct dafs_call *call;
+	unsigned int i;
+
+	cancel_delayed_work_sync(&rq->watchdog);
+	spin_lock_irq(&rq->lock);
+	rq->error = error;
+	dafs_slots_grant(rq);
+	spin_unlock_irq(&rq->lock);
+	cancel_work_sync(&rq->grow);
+	for (i = 0; i < rq->max; i++) {
+		spin_lock_irq(&rq->lock);
+		call = rq->slots[i].call;
+		rq->slots[i].call = NULL;
+		spin_unlock_irq(&rq->lock);
+		if (call)
+			dafs_call_complete(call, dafs_abort_error(call, error));
+	}
+}
+EXPORT_SYMBOL_GPL(dafs_requester_abort);
+
+/**
+ * dafs_requester_destroy() - free a requester
+ * @rq: aborted
+ *
+ * Waits for the calls to give their slots back and for the sends to complete.
+ *
+ * Context: may sleep.
+ */
+void dafs_requester_destroy(struct dafs_requester *rq)
+{
+	cancel_delayed_work_sync(&rq->watchdog);
+	wait_event(rq->idle, !READ_ONCE(rq->outstanding));
+	/* the last slot may still be about to let the lock go */
+	spin_lock_irq(&rq->lock);
+	spin_unlock_irq(&rq->lock);
+	rq->chan->requester = NULL;
+	mutex_destroy(&rq->growing);
+	kfree(rq);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_destroy);
+
+/**
+ * dafs_requester_negotiated() - take over what the connect response agreed on
+ * @rq: requester, no request outstanding
+ * @nreq: initial OPNreq (E-39)
+ *
+ * Context: any.
+ */
+void dafs_requester_negotiated(struct dafs_requester *rq, u16 nreq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	rq->nreq = nreq;
+	rq->target = nreq;
+	dafs_slots_grant(rq);
+	spin_unlock_irqrestore(&rq->lock, flags);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_negotiated);
+
+/**
+ * dafs_requester_nreq() - requests that may be outstanding now
+ * @rq: requester
+ *
+ * Return: Nreq of section 3.2.6.
+ */
+u16 dafs_requester_nreq(struct dafs_requester *rq)
+{
+	return READ_ONCE(rq->nreq);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_nreq);
+
+/**
+ * dafs_requester_surplus() - requests to spend until both sides are content
+ * @rq: requester
+ *
+ * Each response lowers nreq by one, so a requester with nothing to ask sends
+ * this many NULLs for the responder to get its buffers back (3.2.6.4.2), and for
+ * its own: those of responses that dafs_requester_trim() wants back.
+ *
+ * Return: how many.
+ */
+u16 dafs_requester_surplus(struct dafs_requester *rq)
+{
+	unsigned long flags;
+	u16 surplus;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	surplus = max3((u16)(rq->nreq - rq->target), rq->extra, (u16)rq->settle);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return surplus;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_surplus);
+
+/**
+ * dafs_requester_outstanding() - slots in use
+ * @rq: requester
+ *
+ * Return: how many, at this moment.
+ */
+u16 dafs_requester_outstanding(struct dafs_requester *rq)
+{
+	return READ_ONCE(rq->outstanding);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_outstanding);
+
+/**
+ * dafs_requester_desire() - ask for another nreq
+ * @rq: requester
+ * @nreq: desired_nreq of all requests from now on; 0 for no opinion
+ */
+void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
+{
+	WRITE_ONCE(rq->desired, nreq);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_desire);
+
+/**
+ * dafs_requester_set_timeout() - change how long a response may take
+ * @rq: requester that was made with a timeout
+ * @timeout_ms: a connection on which a response is awaited, and that gives no sign
+ *	of life for so long, is lost; not 0
+ * @limit_ms: one on which a response takes so long is lost although it does, and the
+ *	call fails with -ETIMEDOUT; 0 for never
+ *
+ * Holds for the calls in progress, too.
+ *
+ * Context: any.
+ */
+void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms,
+				unsigned int limit_ms)
+{
+	WRITE_ONCE(rq->timeout, msecs_to_jiffies(timeout_ms));
+	WRITE_ONCE(rq->limit, msecs_to_jiffies(limit_ms));
+	mod_delayed_work(dafs_requester_wq, &rq->watchdog, 1);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_set_timeout);
+
+/**
+ * dafs_requester_count() - have calls counted
+ * @rq: requester that has not sent anything yet
+ * @stats: the counters; kept until the requester is destroyed
+ */
+void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats)
+{
+	rq->stats = stats;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_count);
+
+/**
+ * dafs_requesters_init() - get ready for requesters
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init dafs_requesters_init(void)
+{
+	dafs_requester_wq = alloc_workqueue("dafs_requester", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return dafs_requester_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * dafs_requesters_exit() - undo dafs_requesters_init()
+ */
+void dafs_requesters_exit(void)
+{
+	destroy_workqueue(dafs_requester_wq);
+}
