@@ -214,18 +214,25 @@ u32 dafsd_proc_append_inline(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_inline);
 }
 
-static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_append_pull(struct dafsd_rqst *rq, struct file *filp)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
 	const struct dafs_seq bufs = { .count = 1, .elems = &args->write_data_buffer };
-	struct iov_iter iter;
 	u32 status;
 
 	status = dafsd_io_check_bufs(rq, &bufs, args->byte_count);
 	if (!status && args->byte_count)
 		status = dafsd_io_alloc(rq, args->byte_count);
-	if (!status)
-		status = dafsd_io_pull(rq, &bufs, args->byte_count, &args->direct_checksum);
+	return status ?: dafsd_io_pull(rq, &bufs, args->byte_count);
+}
+
+static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+	struct iov_iter iter;
+	u32 status;
+
+	status = dafsd_io_cksum_check(rq, args->byte_count, &args->direct_checksum);
 	if (status)
 		return status;
 	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, args->byte_count);
@@ -233,13 +240,13 @@ static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
 }
 
 /**
- * dafsd_proc_append_direct() - APPEND_DIRECT (6.5.4)
- * @rq: request; waits until the data is fetched
+ * dafsd_prepare_append_direct() - APPEND_DIRECT: fetch the data
+ * @rq: request
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_append_direct(struct dafsd_rqst *rq)
+u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
 	u32 status;
@@ -247,6 +254,21 @@ u32 dafsd_proc_append_direct(struct dafsd_rqst *rq)
 	status = dafsd_append_check(args->byte_count, args->stable_how);
 	if (status)
 		return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_pull);
+}
+
+/**
+ * dafsd_proc_append_direct() - APPEND_DIRECT (6.5.4)
+ * @rq: request; the data was fetched
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_append_direct(struct dafsd_rqst *rq)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+
 	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
 			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_direct);
 }

@@ -200,6 +200,20 @@ u32 dafsd_chain_inherit(struct dafsd_rqst *rq)
 	return DAFS_STATUS_OK;
 }
 
+/**
+ * dafsd_chain_fh() - the filehandle that a request names
+ * @rq: the request, decoded, with what it inherits
+ *
+ * Context: any.
+ * Return: the filehandle in its arguments, or NULL.
+ */
+const struct dafs_fh *dafsd_chain_fh(const struct dafsd_rqst *rq)
+{
+	u16 fh = dafsd_passing[rq->base.hdr.procedure].fh;
+
+	return fh ? (const void *)&rq->args + fh - 1 : NULL;
+}
+
 /* Where the handle or state-id is that the chain goes on with, or NULL. */
 static const void *dafsd_chain_result(const struct dafsd_rqst *rq, u16 arg, u16 res)
 {

@@ -98,7 +98,7 @@ static void dafsd_client_look_in(struct dafsd_client *client, unsigned long dela
 {
 	lockdep_assert_held(&dafsd_clients_lock);
 	kref_get(&client->ref);
-	if (!queue_delayed_work(dafsd_wq, &client->lease_work, delay))
+	if (!queue_delayed_work(dafsd_timer_wq, &client->lease_work, delay))
 		dafsd_client_put(client);	/* somebody looks already */
 }
 
@@ -327,5 +327,5 @@ void dafsd_clients_exit(void)
 	list_for_each_entry_safe(client, next, &dafsd_clients, node)
 		dafsd_client_remove(client);
 	mutex_unlock(&dafsd_clients_lock);
-	flush_workqueue(dafsd_wq);
+	flush_workqueue(dafsd_timer_wq);
 }

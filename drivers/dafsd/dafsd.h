@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/path.h>
 #include <linux/refcount.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <linux/dafs/chan.h>
 #include <linux/dafs/cksum.h>
@@ -34,6 +35,9 @@ struct dafsd_proc;
 #define DAFSD_DEFAULT_MAX_OPENS		65536
 #define DAFSD_LEASE_SECONDS		90
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
+
+/* Requests that are executed at a time: what a work queue can do at most */
+#define DAFSD_WORKERS			WQ_MAX_ACTIVE
 
 /*
  * Send queue entries for the RDMA of a session.  The longest list of buffers
@@ -168,15 +172,23 @@ struct dafsd_chains {
  * @bound_to: state BOUND: the session; holds a reference
  * @bc_requester: state BOUND, back-control: sends directives
  * @sq_avail: send queue entries free for RDMA on @chan
- * @sq_wait: woken when they become more, or @active less
- * @active: requests whose responses have not left
+ * @busy: requests whose responses have not left, and one for the channel until it is
+ *	quiesced; who drops the last one queues the end of the session
+ * @running: its requests that have a place in a lane
+ * @parked: dafsd_rqst.park_own of its requests that wait; with the lists that follow
+ *	guarded by the lock of park.c
+ * @sq_waiting: requests that wait for @sq_avail; may be of another session
+ * @stranded: requests that wait until @chan is quiesced; likewise
+ * @alone: a DISCONNECT that waits for the end of all other requests
+ * @ending: nothing waits any more
  * @chains: of its requests; forgotten with the session (4.3.4)
  * @setup: held while a DAFSD_P_SETUP request is executed
  * @leaving: bit 0 set by the first DISCONNECT
  * @reaper: ends a session that does not authenticate, is cut off, or does not hang
  *	up
  * @requests_seen: what @requests was when @reaper looked last
- * @teardown: ends it; queued once, by the channel's end
+ * @teardown: ends it, in steps, each queued by the end of the one before; the first
+ *	one by the channel's end
  * @fence_id: fence_id_string, for the fencing procedures
  * @requests: requests answered
  * @errors: those answered by another status than OK
@@ -207,8 +219,13 @@ struct dafsd_session {
 	struct dafsd_session *bound_to;
 	struct dafs_requester *bc_requester;
 	atomic_t sq_avail;
-	wait_queue_head_t sq_wait;
-	atomic_t active;
+	atomic_t busy;
+	atomic_t running;
+	struct list_head parked;
+	struct list_head sq_waiting;
+	struct list_head stranded;
+	struct list_head alone;
+	bool ending;
 	struct dafsd_chains chains;
 	struct mutex setup;	/* see above */
 	unsigned long leaving;
@@ -249,7 +266,6 @@ struct dafsd_rdma {
  * @sq_wanted: send queue entries that @rdma needs
  * @sq_used: send queue entries taken from it
  * @cqe: completion of RDMA reads
- * @done: they finished
  * @error: their result
  *
  * See dafsd_io_*() in io.c.
@@ -266,16 +282,58 @@ struct dafsd_io {
 	int sq_wanted;
 	int sq_used;
 	struct ib_cqe cqe;
-	struct completion done;
 	int error;
 };
+
+/**
+ * struct dafsd_lane - a bounded share of the workers, see park.c
+ * @running: requests that have one
+ * @waiting: dafsd_rqst.park_link of those that wait for one; guarded by the lock of
+ *	park.c
+ */
+struct dafsd_lane {
+	atomic_t running;
+	struct list_head waiting;
+};
+
+/* Whose a request is, see park.c */
+enum dafsd_owner {
+	DAFSD_OWNER_ANSWERED,	/* the responder's; also before the first use */
+	DAFSD_OWNER_CHAINED,	/* arrived; or the request's before it in its chain */
+	DAFSD_OWNER_QUEUED,
+	DAFSD_OWNER_WORKER,
+	DAFSD_OWNER_PARKED,
+	DAFSD_OWNER_DEVICE,	/* RDMA reads are under way */
+};
+
+/* What a worker does next with a request, see dispatch.c */
+enum dafsd_stage {
+	DAFSD_STAGE_BEGIN,	/* decode, find out what it needs */
+	DAFSD_STAGE_PREPARE,	/* dafsd_proc.prepare */
+	DAFSD_STAGE_PULL,	/* post the RDMA reads */
+	DAFSD_STAGE_PULLED,	/* they have ended */
+	DAFSD_STAGE_RUN,	/* dafsd_proc.run */
+	DAFSD_STAGE_ENCODE,	/* the result */
+	DAFSD_STAGE_SEND,	/* the response */
+};
+
+/* dafsd_session.busy when one request is left and the channel is good */
+#define DAFSD_BUSY_ALONE	2
 
 /**
  * struct dafsd_rqst - one request at the server
  * @base: the responder's part; first
  * @ses: the session it came on; its end waits for its requests
  * @proc: its row of the procedure table
- * @cred: whom to act for; the handler runs under it
+ * @owner: whose it is
+ * @stage: what comes next
+ * @status: what its response says
+ * @len: bytes of its response
+ * @lane: where it has a worker's place, or NULL
+ * @exp: whose lane that is, if any; holds a reference
+ * @park_link: in the list of what it waits for
+ * @park_own: in the list of all that wait in its session
+ * @cred: whom to act for; the handlers run under it
  * @body: encode @res although the status is not OK (rule W17)
  * @hang_up: end the session once the response has left
  * @chain: its chain, while it is executed
@@ -290,6 +348,14 @@ struct dafsd_rqst {
 	struct dafs_rqst base;
 	struct dafsd_session *ses;
 	const struct dafsd_proc *proc;
+	enum dafsd_owner owner;
+	enum dafsd_stage stage;
+	u32 status;
+	u32 len;
+	struct dafsd_lane *lane;
+	struct dafsd_export *exp;
+	struct list_head park_link;
+	struct list_head park_own;
 	const struct cred *cred;
 	bool body;
 	bool hang_up;
@@ -316,7 +382,7 @@ enum dafsd_class {
 #define DAFSD_P_SETUP	BIT(2)	/* one at a time on a channel */
 #define DAFSD_P_FIRST	BIT(3)	/* only as the first request on a channel */
 #define DAFSD_P_INLINE	BIT(4)	/* inline data in the request (args need inline_header) */
-#define DAFSD_P_LEAVE	BIT(5)	/* allowed although the client was discarded */
+#define DAFSD_P_LEAVE	BIT(5)	/* allowed although the client was discarded; the last one */
 
 /**
  * struct dafsd_proc - a row of the procedure table
@@ -324,11 +390,15 @@ enum dafsd_class {
  * @flags: DAFSD_P_*
  * @run: the handler; process context under the caller's credential.  Returns a
  *	DAFS status.  A NULL handler answers NOTSUPP.
+ * @prepare: what comes before something that has to be waited for, or NULL: the
+ *	RDMA reads that it maps, or that the request is the only one.  Then @run is
+ *	called, perhaps by another worker; nothing but @rq may be held in between.
  */
 struct dafsd_proc {
 	enum dafsd_class class;
 	unsigned int flags;
 	u32 (*run)(struct dafsd_rqst *rq);
+	u32 (*prepare)(struct dafsd_rqst *rq);
 };
 
 extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
@@ -338,6 +408,20 @@ bool dafsd_chain_arrived(struct dafsd_rqst *rq);
 u32 dafsd_chain_check(const struct dafsd_rqst *rq);
 u32 dafsd_chain_inherit(struct dafsd_rqst *rq);
 struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status);
+const struct dafs_fh *dafsd_chain_fh(const struct dafsd_rqst *rq);
+
+/* park.c: where requests wait */
+void dafsd_lane_init(struct dafsd_lane *lane);
+void dafsd_lane_exit(struct dafsd_lane *lane);
+void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_owner to);
+bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh);
+void dafsd_lane_leave(struct dafsd_rqst *rq);
+bool dafsd_sq_enter(struct dafsd_rqst *rq);
+void dafsd_sq_leave(struct dafsd_io *io);
+bool dafsd_park_stranded(struct dafsd_rqst *rq);
+bool dafsd_park_alone(struct dafsd_rqst *rq);
+void dafsd_unpark_alone(struct dafsd_session *ses);
+void dafsd_park_end(struct dafsd_session *ses);
 
 /* pool.c: memory for bulk data */
 struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes);
@@ -359,8 +443,9 @@ u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 
 struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
 				struct ib_send_wr *next);
 u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum);
-u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
-		  const struct dafs_cksum *cksum);
+u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
+bool dafsd_io_post(struct dafsd_rqst *rq);
+u32 dafsd_io_pulled(struct dafsd_rqst *rq);
 u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 		  struct dafs_cksum *cksum);
 
@@ -374,8 +459,9 @@ u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size
 void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_stream *stream);
 u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
 		    struct dafs_stream *stream, int len, struct dafs_cksum *cksum);
-u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 proc,
-		    const struct dafs_cksum *cksum, struct dafs_stream *stream);
+u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs);
+u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
+		      struct dafs_stream *stream);
 
 /* client.c */
 void dafsd_clients_exit(void);
@@ -396,6 +482,7 @@ bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state
 struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id);
 struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
 void dafsd_session_put(struct dafsd_session *ses);
+void dafsd_session_rest(struct dafsd_session *ses);
 void dafsd_session_new_id(struct dafs_opaque64 *id);
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds);
 bool dafsd_sessions_busy(const struct dafsd_client *client);
@@ -409,9 +496,14 @@ void dafsd_session_hide_from_sysfs(struct dafsd_session *ses);
 
 /* dispatch.c */
 extern struct workqueue_struct *dafsd_wq;
+void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from);
 extern const struct dafs_responder_ops dafsd_responder_ops;
 
-/* main.c: module parameters */
+/* main.c: what ends, and what looks at the time; requests have dafsd_wq alone */
+extern struct workqueue_struct *dafsd_end_wq;
+extern struct workqueue_struct *dafsd_timer_wq;
+
+/* module parameters */
 extern unsigned int dafsd_max_requests;
 extern unsigned int dafsd_msg_size;
 extern unsigned int dafsd_lease_seconds;
@@ -437,6 +529,7 @@ extern bool dafsd_auth_none;
  * @whole_fs: the tree is a whole file system, so everything in it is inside
  * @subtree_check: it is not, and files are traced to the tree too, see fh.c
  * @number: position in pseudo directories, not used twice
+ * @lane: its share of the workers
  * @rcu: frees it
  */
 struct dafsd_export {
@@ -454,6 +547,7 @@ struct dafsd_export {
 	bool whole_fs;
 	bool subtree_check;
 	u64 number;
+	struct dafsd_lane lane;
 	struct rcu_head rcu;
 };
 
@@ -511,6 +605,7 @@ u32 dafsd_proc_client_connect(struct dafsd_rqst *rq);
 u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq);
 u32 dafsd_proc_client_auth(struct dafsd_rqst *rq);
 u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq);
+u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq);
 u32 dafsd_proc_disconnect(struct dafsd_rqst *rq);
 u32 dafsd_proc_server_auth(struct dafsd_rqst *rq);
 u32 dafsd_proc_secinfo(struct dafsd_rqst *rq);
@@ -535,6 +630,7 @@ u32 dafsd_proc_readdir_direct(struct dafsd_rqst *rq);
 
 /* proc_direct.c */
 u32 dafsd_proc_getattr_direct(struct dafsd_rqst *rq);
+u32 dafsd_prepare_setattr_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_readlink_direct(struct dafsd_rqst *rq);
 
@@ -560,6 +656,7 @@ u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq);
 void dafsd_append_init(void);
 void dafsd_share_init(void);
 u32 dafsd_proc_append_inline(struct dafsd_rqst *rq);
+u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_append_direct(struct dafsd_rqst *rq);
 
 /* proc_io.c */
@@ -567,6 +664,7 @@ u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq);
 u32 dafsd_proc_read_inline(struct dafsd_rqst *rq);
 u32 dafsd_proc_read_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_write_inline(struct dafsd_rqst *rq);
+u32 dafsd_prepare_write_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_write_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_commit(struct dafsd_rqst *rq);
 

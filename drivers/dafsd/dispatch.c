@@ -19,7 +19,7 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
 					    dafsd_proc_connect_bind },
 	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_LEAVE,
-					    dafsd_proc_disconnect },
+					    dafsd_proc_disconnect, dafsd_prepare_disconnect },
 	[DAFS_PROC_REGISTER_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_register_cred },
 	[DAFS_PROC_RELEASE_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_release_cred },
 	[DAFS_PROC_SECINFO]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_secinfo },
@@ -28,7 +28,8 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_APPEND_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
 					    dafsd_proc_append_inline },
 	[DAFS_PROC_APPEND_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_append_direct },
+					    dafsd_proc_append_direct,
+					    dafsd_prepare_append_direct },
 	[DAFS_PROC_CACHE_HINT]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_cache_hint },
 	[DAFS_PROC_CLOSE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_close },
 	[DAFS_PROC_COMMIT]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_commit },
@@ -67,12 +68,14 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_SETATTR_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
 					    dafsd_proc_setattr_inline },
 	[DAFS_PROC_SETATTR_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_setattr_direct },
+					    dafsd_proc_setattr_direct,
+					    dafsd_prepare_setattr_direct },
 	[DAFS_PROC_VERIFY]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_verify },
 	[DAFS_PROC_WRITE_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
 					    dafsd_proc_write_inline },
 	[DAFS_PROC_WRITE_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_write_direct },
+					    dafsd_proc_write_direct,
+					    dafsd_prepare_write_direct },
 };
 
 static const struct dafsd_proc *dafsd_proc_find(u32 number)
@@ -124,54 +127,57 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
 	return DAFSERR_INVAL;
 }
 
-/* The handler runs as the user the request names; fh.c may squash further. */
-static u32 dafsd_run_as(struct dafsd_rqst *rq)
+/*
+ * Handlers run as the user the request names; fh.c may squash further.  That user
+ * stays the same until the request is answered (E-48).
+ */
+static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *rq))
 {
 	const struct cred *saved;
 	u32 status;
 
-	status = dafsd_cred_find(rq->ses, rq->base.hdr.cred_handle, &rq->cred);
-	if (status)
-		return status;
+	if (!(rq->proc->flags & DAFSD_P_CRED))
+		return handler(rq);
+	if (!rq->cred) {
+		status = dafsd_cred_find(rq->ses, rq->base.hdr.cred_handle, &rq->cred);
+		if (status)
+			return status;
+	}
 	saved = override_creds(rq->cred);
-	status = rq->proc->run(rq);
+	status = handler(rq);
 	revert_creds(saved);
-	put_cred(rq->cred);
-	rq->cred = NULL;
 	return status;
 }
 
-static u32 dafsd_execute(struct dafsd_rqst *rq)
+static u32 dafsd_begin(struct dafsd_rqst *rq)
 {
 	u32 status;
 
+	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
 	status = dafsd_chain_check(rq) ?: dafsd_check_state(rq->ses, rq->proc);
 	if (status)
 		return status;
 	if (!rq->proc)
 		return DAFSERR_NOTSUPP;
-	status = dafsd_decode(rq) ?: dafsd_chain_inherit(rq);
-	if (status)
-		return status;
 	memset(&rq->res, 0, sizeof(rq->res));
-	if (rq->proc->flags & DAFSD_P_CRED)
-		return dafsd_run_as(rq);
-	return rq->proc->run(rq);
+	return dafsd_decode(rq) ?: dafsd_chain_inherit(rq);
+}
+
+static bool dafsd_is_setup(const struct dafsd_rqst *rq)
+{
+	return rq->proc && rq->proc->flags & DAFSD_P_SETUP;
 }
 
 /*
  * What changes the session's state is executed one by one: a client that sends
  * two of these at once (E-37 forbids it) finds the state that the first one left.
  */
-static u32 dafsd_execute_in_turn(struct dafsd_rqst *rq)
+static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
 {
 	u32 status;
 
-	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
-	if (!rq->proc || !(rq->proc->flags & DAFSD_P_SETUP))
-		return dafsd_execute(rq);
 	mutex_lock(&rq->ses->setup);
-	status = dafsd_execute(rq);
+	status = dafsd_check_state(rq->ses, rq->proc) ?: dafsd_handle(rq, rq->proc->run);
 	mutex_unlock(&rq->ses->setup);
 	return status;
 }
@@ -234,25 +240,130 @@ static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 	}
 }
 
+/*
+ * The stages of a request.  Each does its part as a worker, sets what comes next,
+ * and returns true if the same worker goes on with that; false if the request is
+ * parked or answered, so that it is not the worker's any more.
+ */
+
+/* On a channel that has failed nothing is begun: who asked has gone. */
+static bool dafsd_stage_begin(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_ENCODE;
+	rq->status = rq->base.refuse;
+	dafsd_heed_desire(rq);
+	if (!rq->status && !dafs_chan_is_open(rq->base.chan))
+		rq->status = DAFSERR_IO;
+	if (!rq->status)
+		rq->status = dafsd_begin(rq);
+	if (rq->status)
+		return true;
+	if (dafsd_is_setup(rq)) {
+		rq->status = dafsd_execute_setup(rq);
+		return true;
+	}
+	rq->stage = rq->proc->prepare ? DAFSD_STAGE_PREPARE : DAFSD_STAGE_RUN;
+	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+}
+
+static bool dafsd_stage_prepare(struct dafsd_rqst *rq)
+{
+	rq->status = dafsd_handle(rq, rq->proc->prepare);
+	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
+	if (rq->status)
+		return true;
+	if (rq->proc->flags & DAFSD_P_LEAVE)
+		return dafsd_park_alone(rq);
+	if (!rq->io.nr_rdma)
+		return true;
+	dafsd_lane_leave(rq);
+	rq->stage = DAFSD_STAGE_PULL;
+	return dafsd_sq_enter(rq);
+}
+
+static bool dafsd_stage_pull(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_PULLED;
+	return dafsd_io_post(rq);
+}
+
+static bool dafsd_stage_pulled(struct dafsd_rqst *rq)
+{
+	rq->status = dafsd_io_pulled(rq);
+	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
+	return rq->status || dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+}
+
+/* What has waited may find another state than when it came. */
+static bool dafsd_stage_run(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_ENCODE;
+	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_check_state(rq->ses, rq->proc) :
+							DAFSERR_IO;
+	if (!rq->status)
+		rq->status = dafsd_handle(rq, rq->proc->run);
+	return true;
+}
+
+static bool dafsd_rqst_pushes(const struct dafsd_rqst *rq)
+{
+	return !rq->status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE;
+}
+
+static bool dafsd_stage_encode(struct dafsd_rqst *rq)
+{
+	dafsd_lane_leave(rq);
+	if (rq->cred)
+		put_cred(rq->cred);
+	rq->cred = NULL;
+	rq->len = dafsd_encode(rq, &rq->status);
+	dafsd_count(rq, rq->status);
+	rq->stage = DAFSD_STAGE_SEND;
+	return !dafsd_rqst_pushes(rq) || dafsd_sq_enter(rq);
+}
+
 /* Return: the next request of its chain, or NULL. */
+static struct dafsd_rqst *dafsd_rqst_send(struct dafsd_rqst *rq)
+{
+	struct dafsd_rqst *next = dafsd_chain_next(rq, rq->status);
+	struct ib_send_wr *first = NULL;
+
+	/* without room there is no channel, and the response goes nowhere */
+	if (dafsd_rqst_pushes(rq) && rq->io.sq_used)
+		first = dafsd_io_wrs(rq, NULL, &rq->base.wr);
+	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_ANSWERED);
+	dafs_reply(&rq->base, rq->status, rq->len, first);
+	return next;
+}
+
+static bool dafsd_rqst_stage(struct dafsd_rqst *rq)
+{
+	switch (rq->stage) {
+	case DAFSD_STAGE_BEGIN:
+		return dafsd_stage_begin(rq);
+	case DAFSD_STAGE_PREPARE:
+		return dafsd_stage_prepare(rq);
+	case DAFSD_STAGE_PULL:
+		return dafsd_stage_pull(rq);
+	case DAFSD_STAGE_PULLED:
+		return dafsd_stage_pulled(rq);
+	case DAFSD_STAGE_RUN:
+		return dafsd_stage_run(rq);
+	case DAFSD_STAGE_ENCODE:
+		return dafsd_stage_encode(rq);
+	case DAFSD_STAGE_SEND:
+		break;
+	}
+	return false;
+}
+
+/* Return: the next request of its chain, if this one was answered and there is one. */
 static struct dafsd_rqst *dafsd_rqst_serve(struct dafsd_rqst *rq)
 {
-	struct dafs_rqst *base = &rq->base;
-	struct ib_send_wr *first = NULL;
-	u32 status = base->refuse;
-	struct dafsd_rqst *next;
-	u32 len;
-
-	dafsd_heed_desire(rq);
-	if (!status)
-		status = dafsd_execute_in_turn(rq);
-	len = dafsd_encode(rq, &status);
-	dafsd_count(rq, status);
-	next = dafsd_chain_next(rq, status);
-	if (!status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE)
-		first = dafsd_io_wrs(rq, NULL, &base->wr);
-	dafs_reply(base, status, len, first);
-	return next;
+	while (rq->stage != DAFSD_STAGE_SEND)
+		if (!dafsd_rqst_stage(rq))
+			return NULL;
+	return dafsd_rqst_send(rq);
 }
 
 static void dafsd_rqst_work(struct work_struct *work)
@@ -260,8 +371,22 @@ static void dafsd_rqst_work(struct work_struct *work)
 	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
 
-	while (rq)
-		rq = dafsd_rqst_serve(rq);
+	dafsd_rqst_hand(rq, DAFSD_OWNER_QUEUED, DAFSD_OWNER_WORKER);
+	while ((rq = dafsd_rqst_serve(rq)))
+		dafsd_rqst_hand(rq, DAFSD_OWNER_CHAINED, DAFSD_OWNER_WORKER);
+}
+
+/**
+ * dafsd_rqst_queue() - let a worker go on with a request
+ * @rq: the request
+ * @from: whose it has been
+ *
+ * Context: any.
+ */
+void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from)
+{
+	dafsd_rqst_hand(rq, from, DAFSD_OWNER_QUEUED);
+	queue_work(dafsd_wq, &rq->base.work);
 }
 
 /* Whatever becomes of the request, who sent it is alive (E-89). */
@@ -277,9 +402,15 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
 
 	rq->ses = base->chan->priv;
-	atomic_inc(&rq->ses->active);
+	/* the worker that has its chain may take it as soon as it is joined */
+	dafsd_rqst_hand(rq, DAFSD_OWNER_ANSWERED, DAFSD_OWNER_CHAINED);
+	atomic_inc(&rq->ses->busy);
 	dafsd_rqst_renew(rq->ses);
 	rq->proc = NULL;
+	rq->stage = DAFSD_STAGE_BEGIN;
+	rq->lane = NULL;
+	rq->exp = NULL;
+	rq->cred = NULL;
 	rq->body = false;
 	rq->hang_up = false;
 	rq->scratch = NULL;
@@ -287,12 +418,13 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	memset(&rq->io, 0, sizeof(rq->io));
 	INIT_WORK(&base->work, dafsd_rqst_work);
 	if (!dafsd_chain_arrived(rq))
-		queue_work(dafsd_wq, &base->work);
+		dafsd_rqst_queue(rq, DAFSD_OWNER_CHAINED);
 }
 
 static void dafsd_rqst_sent(struct dafs_rqst *base)
 {
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+	struct dafsd_session *ses = rq->ses;
 
 	dafsd_io_free(rq);
 	kvfree(rq->scratch);
@@ -302,10 +434,16 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 	if (rq->hang_up)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
 	/* while it was executed the client had no reason to say anything */
-	dafsd_rqst_renew(rq->ses);
-	/* DISCONNECT waits to be the last one */
-	if (atomic_dec_return(&rq->ses->active) == 1)
-		wake_up_all(&rq->ses->sq_wait);
+	dafsd_rqst_renew(ses);
+	/* until it is the responder's again, the session does not go */
+	switch (atomic_dec_return(&ses->busy)) {
+	case 0:
+		dafsd_session_rest(ses);
+		break;
+	case DAFSD_BUSY_ALONE:
+		dafsd_unpark_alone(ses);
+		break;
+	}
 }
 
 const struct dafs_responder_ops dafsd_responder_ops = {

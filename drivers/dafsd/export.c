@@ -61,6 +61,7 @@ static void dafsd_export_release(struct kref *ref)
 {
 	struct dafsd_export *exp = container_of(ref, struct dafsd_export, ref);
 
+	dafsd_lane_exit(&exp->lane);
 	path_put(&exp->path);
 	call_rcu(&exp->rcu, dafsd_export_free_rcu);
 }
@@ -427,6 +428,7 @@ static int dafsd_export_publish(struct dafsd_export *exp)
 	err = dafsd_export_check_place(exp);
 	if (err)
 		return err;
+	dafsd_lane_init(&exp->lane);
 	exp->number = dafsd_export_numbers++;
 	exp->enabled = true;
 	list_add_tail_rcu(&exp->node, &dafsd_exports);

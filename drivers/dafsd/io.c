@@ -5,8 +5,8 @@
  *	READ_DIRECT	borrow pages of the page cache, or alloc and fill; push:
  *			the RDMA writes leave with the response, in one post, so
  *			the data is there first
- *	WRITE_DIRECT	check, alloc, pull: wait for the RDMA reads, then use
- *			the pages
+ *	WRITE_DIRECT	check, alloc, pull: the request is queued again by the end
+ *			of the RDMA reads, and then uses the pages
  *
  * Everything is freed when the response has left (dafsd_io_free()).
  */
@@ -109,10 +109,7 @@ static void dafsd_io_unmap(struct dafsd_io *io)
 				    rdma->sgt.orig_nents, io->dir);
 		sg_free_table(&rdma->sgt);
 	}
-	atomic_add(io->sq_used, &io->ses->sq_avail);
-	io->sq_used = 0;
-	io->sq_wanted = 0;
-	wake_up(&io->ses->sq_wait);
+	dafsd_sq_leave(io);
 	dafsd_session_put(io->ses);
 	io->ses = NULL;
 	kfree(io->rdma);
@@ -276,31 +273,7 @@ static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
 			return DAFSERR_RESOURCE;
 		from += n;
 	}
-	return DAFS_STATUS_OK;
-}
-
-static bool dafsd_io_try_reserve(struct dafsd_io *io)
-{
-	int have = atomic_read(&io->ses->sq_avail);
-
-	do {
-		if (have < io->sq_wanted)
-			return false;
-	} while (!atomic_try_cmpxchg(&io->ses->sq_avail, &have, have - io->sq_wanted));
-	io->sq_used = io->sq_wanted;
-	return true;
-}
-
-/* Send queue entries come back when operations end, so this ends too. */
-static u32 dafsd_io_reserve(struct dafsd_io *io)
-{
-	struct dafsd_session *ses = io->ses;
-
-	if (io->sq_wanted > ses->chan->limits.rdma_ctxs)
-		return DAFSERR_INVAL;
-	wait_event(ses->sq_wait,
-		   !dafs_chan_is_open(ses->chan) || dafsd_io_try_reserve(io));
-	return DAFS_STATUS_OK;
+	return io->sq_wanted > ses->chan->limits.rdma_ctxs ? DAFSERR_INVAL : DAFS_STATUS_OK;
 }
 
 /**
@@ -361,42 +334,64 @@ u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 		return DAFS_STATUS_OK;
 	rq->io.dir = DMA_TO_DEVICE;
 	status = dafsd_io_check_bufs(rq, bufs, len);
-	if (!status)
-		status = dafsd_io_map(rq, ses, bufs, len);
-	if (!status)
-		status = dafsd_io_reserve(&rq->io);
-	return status;
+	return status ?: dafsd_io_map(rq, ses, bufs, len);
 }
 
-static void dafsd_io_pulled(struct ib_cq *cq, struct ib_wc *wc)
+static void dafsd_io_pull_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct dafsd_io *io = container_of(wc->wr_cqe, struct dafsd_io, cqe);
+	struct dafsd_rqst *rq = container_of(wc->wr_cqe, struct dafsd_rqst, io.cqe);
 
 	if (wc->status != IB_WC_SUCCESS) {
-		io->error = -EIO;
-		dafs_chan_fail(io->ses->chan, DAFS_CLOSE_QP);
+		rq->io.error = -EIO;
+		dafs_chan_fail(rq->io.ses->chan, DAFS_CLOSE_QP);
 	}
-	complete(&io->done);
+	dafsd_rqst_queue(rq, DAFSD_OWNER_DEVICE);
 }
 
-static u32 dafsd_io_pull_wait(struct dafsd_rqst *rq)
+/**
+ * dafsd_io_post() - begin to fetch what was mapped by dafsd_io_pull()
+ * @rq: the request, which a worker has; its stage is what comes after the data
+ *
+ * Context: process.
+ * Return: false if it is not the caller's any more; the end of the RDMA reads queues
+ * it.  True if there will be no data; dafsd_io_pulled() tells.
+ */
+bool dafsd_io_post(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
 	struct dafs_chan *chan = io->ses->chan;
 	struct ib_send_wr *first;
 
-	init_completion(&io->done);
+	/* until the device knows better */
+	io->error = -EIO;
+	if (!io->sq_used || !dafs_chan_is_open(chan))
+		return true;
 	io->error = 0;
-	io->cqe.done = dafsd_io_pulled;
+	io->cqe.done = dafsd_io_pull_done;
 	first = dafsd_io_wrs(rq, &io->cqe, NULL);
-	if (!dafs_chan_is_open(chan))
-		return DAFSERR_IO;
-	if (ib_post_send(chan->id->qp, first, NULL)) {
-		dafs_chan_fail(chan, DAFS_CLOSE_QP);
-		return DAFSERR_IO;
-	}
-	wait_for_completion(&io->done);
-	return io->error ? DAFSERR_IO : DAFS_STATUS_OK;
+	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_DEVICE);
+	if (!ib_post_send(chan->id->qp, first, NULL))
+		return false;
+	/* perhaps some of it was taken, but not the last, which alone tells */
+	dafsd_rqst_hand(rq, DAFSD_OWNER_DEVICE, DAFSD_OWNER_WORKER);
+	io->error = -EIO;
+	dafs_chan_fail(chan, DAFS_CLOSE_QP);
+	return dafsd_park_stranded(rq);
+}
+
+/**
+ * dafsd_io_pulled() - the data is here, or will not come
+ * @rq: the request, after dafsd_io_post()
+ *
+ * Context: process.
+ * Return: DAFS_STATUS_OK or DAFSERR_IO.
+ */
+u32 dafsd_io_pulled(struct dafsd_rqst *rq)
+{
+	u32 status = rq->io.error ? DAFSERR_IO : DAFS_STATUS_OK;
+
+	dafsd_io_unmap(&rq->io);
+	return status;
 }
 
 /* RDMA reads go on their own channel if the client bound one (E-55). */
@@ -433,20 +428,19 @@ u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum
 }
 
 /**
- * dafsd_io_pull() - fetch data from the client's memory
+ * dafsd_io_pull() - get ready to fetch data from the client's memory
  * @rq: the request; its pages receive the data
  * @bufs: the client's buffers
  * @len: bytes
- * @cksum: direct_checksum of the request, compared if the session has checksums;
- *	NULL if the caller does that
  *
- * Context: may sleep, waits for the RDMA reads.
+ * To be called by dafsd_proc.prepare; when dafsd_proc.run is called the data is here.
+ *
+ * Context: may sleep.
  * Return: DAFS_STATUS_OK, DAFSERR_INVAL if the buffers are too small,
  * DAFSERR_RDMA_READ_CHANNEL_UNUSABLE if the connection allows no RDMA reads
- * (E-126), DAFSERR_CHKSUM, DAFSERR_RESOURCE, DAFSERR_IO if the channel failed.
+ * (E-126), DAFSERR_RESOURCE.
  */
-u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
-		  const struct dafs_cksum *cksum)
+u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
 {
 	struct dafsd_session *on = dafsd_io_read_channel(rq->ses);
 	u32 status;
@@ -458,12 +452,5 @@ u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 	if (!status && len)
 		status = dafsd_io_map(rq, on, bufs, len);
 	dafsd_session_put(on);
-	if (!status && len)
-		status = dafsd_io_reserve(&rq->io);
-	if (!status && len)
-		status = dafsd_io_pull_wait(rq);
-	dafsd_io_unmap(&rq->io);
-	if (status || !cksum)
-		return status;
-	return dafsd_io_cksum_check(rq, len, cksum);
+	return status;
 }

@@ -44,6 +44,9 @@ module_param_named(max_opens, dafsd_max_opens, uint, 0644);
 MODULE_PARM_DESC(max_opens, "files that one client may have open (default 65536)");
 EXPORT_SYMBOL_IF_KUNIT(dafsd_max_opens);
 
+struct workqueue_struct *dafsd_end_wq;
+struct workqueue_struct *dafsd_timer_wq;
+
 u32 dafsd_boot_instance;
 struct dafs_opaque64 dafsd_write_verifier;
 
@@ -82,6 +85,32 @@ static int dafsd_start_listening(void)
 	return err;
 }
 
+static void dafsd_wqs_destroy(void)
+{
+	if (dafsd_wq)
+		destroy_workqueue(dafsd_wq);
+	if (dafsd_end_wq)
+		destroy_workqueue(dafsd_end_wq);
+	if (dafsd_timer_wq)
+		destroy_workqueue(dafsd_timer_wq);
+}
+
+/*
+ * What ends must not need a worker of what it ends, and time goes on for all
+ * meanwhile.  In the queue of requests only file systems keep a worker for long,
+ * see park.c; in the other two nothing does.
+ */
+static int dafsd_wqs_create(void)
+{
+	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, DAFSD_WORKERS);
+	dafsd_end_wq = alloc_workqueue("dafsd-end", WQ_UNBOUND, 0);
+	dafsd_timer_wq = alloc_workqueue("dafsd-timer", WQ_UNBOUND, 0);
+	if (dafsd_wq && dafsd_end_wq && dafsd_timer_wq)
+		return 0;
+	dafsd_wqs_destroy();
+	return -ENOMEM;
+}
+
 static int __init dafsd_init(void)
 {
 	int err;
@@ -90,12 +119,12 @@ static int __init dafsd_init(void)
 	dafsd_new_instance();
 	dafsd_append_init();
 	dafsd_share_init();
-	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, 0);
-	if (!dafsd_wq)
-		return -ENOMEM;
+	err = dafsd_wqs_create();
+	if (err)
+		return err;
 	err = dafsd_sysfs_init();
 	if (err)
-		goto destroy_wq;
+		goto destroy_wqs;
 	err = dafsd_exports_init();
 	if (err)
 		goto sysfs_exit;
@@ -113,8 +142,8 @@ exports_exit:
 sysfs_exit:
 	dafsd_opens_exit();
 	dafsd_sysfs_exit();
-destroy_wq:
-	destroy_workqueue(dafsd_wq);
+destroy_wqs:
+	dafsd_wqs_destroy();
 	dafsd_pool_exit();
 	return err;
 }
@@ -129,7 +158,7 @@ static void __exit dafsd_exit(void)
 	dafsd_exports_exit();
 	dafsd_opens_exit();
 	dafsd_sysfs_exit();
-	destroy_workqueue(dafsd_wq);
+	dafsd_wqs_destroy();
 	dafsd_pool_exit();
 }
 

@@ -28,6 +28,14 @@ static void *dafsd_meta_pages(const struct dafsd_rqst *rq)
 	return rq->io.nr_bv == 1 ? page_address(rq->io.bv->bv_page) : NULL;
 }
 
+static u32 dafsd_meta_memory(const struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size)
+{
+	stream->base = dafsd_meta_pages(rq) ?: kvmalloc(size, GFP_KERNEL);
+	stream->len = size;
+	stream->swab = rq->base.in.swab;
+	return stream->base ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+}
+
 /**
  * dafsd_meta_begin() - memory to encode into, and pages for bulk data
  * @rq: request
@@ -42,12 +50,7 @@ u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size
 	u32 status = dafsd_io_alloc(rq, size);
 
 	stream->base = NULL;
-	if (status)
-		return status;
-	stream->base = dafsd_meta_pages(rq) ?: kvmalloc(size, GFP_KERNEL);
-	stream->len = size;
-	stream->swab = rq->base.in.swab;
-	return stream->base ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+	return status ?: dafsd_meta_memory(rq, stream, size);
 }
 
 /**
@@ -107,36 +110,49 @@ u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
 }
 
 /**
- * dafsd_meta_pull() - fetch what the client encoded into a buffer
+ * dafsd_meta_pull() - get ready to fetch what the client encoded into a buffer
  * @rq: request
  * @bufs: the buffer
- * @proc: what is in it, DAFS_PROC_* as for dafs_direct_len()
+ *
+ * To be called by dafsd_proc.prepare; see dafsd_meta_pulled().
+ *
+ * Context: may sleep.
+ * Return: OK; as dafsd_io_pull().
+ */
+u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
+{
+	u32 status, size;
+	u64 room;
+
+	status = dafsd_io_room(rq, bufs, &room);
+	if (status)
+		return status;
+	size = min_t(u64, room, DAFSD_META_MAX);
+	return dafsd_io_alloc(rq, size) ?: dafsd_io_pull(rq, bufs, size);
+}
+
+/**
+ * dafsd_meta_pulled() - look at what was fetched
+ * @rq: request, for which dafsd_meta_pull() was called
+ * @proc: what it is, DAFS_PROC_* as for dafs_direct_len()
  * @cksum: direct_checksum of the request, compared if the session has checksums
  * @stream: filled; dafsd_meta_end() frees its memory, also after an error
  *
  * The checksum covers what the data turns out to be, which is not longer than
  * the buffer or else counts as spoilt (E-23).
  *
- * Context: may sleep, waits for the RDMA read.
- * Return: OK; CHKSUM; INVAL for attributes that this version does not know; as
- * dafsd_io_pull().
+ * Context: may sleep.
+ * Return: OK; CHKSUM; INVAL for attributes that this version does not know; RESOURCE.
  */
-u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 proc,
-		    const struct dafs_cksum *cksum, struct dafs_stream *stream)
+u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
+		      struct dafs_stream *stream)
 {
+	u32 size = rq->io.len;
 	struct iov_iter iter;
-	u32 status, size;
-	u64 room;
 	int len;
 
-	stream->base = NULL;
-	status = dafsd_io_room(rq, bufs, &room);
-	if (status)
-		return status;
-	size = min_t(u64, room, DAFSD_META_MAX);
-	status = dafsd_meta_begin(rq, stream, size) ?: dafsd_io_pull(rq, bufs, size, NULL);
-	if (status)
-		return status;
+	if (dafsd_meta_memory(rq, stream, size))
+		return DAFSERR_RESOURCE;
 	if (stream->base != dafsd_meta_pages(rq)) {
 		iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, size);
 		if (copy_from_iter(stream->base, size, &iter) != size)

@@ -56,18 +56,38 @@ u32 dafsd_proc_getattr_direct(struct dafsd_rqst *rq)
 	return dafsd_fh_use(rq, &rq->args.getattr_direct.filehandle, dafsd_direct_getattr);
 }
 
+static u32 dafsd_direct_setattr_pull(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_seq bufs = dafsd_meta_buf(&rq->args.setattr_direct.obj_attributes);
+
+	return dafsd_meta_pull(rq, &bufs);
+}
+
+/**
+ * dafsd_prepare_setattr_direct() - SETATTR_DIRECT: fetch the attributes
+ * @rq: request
+ *
+ * The bitmap of what was set is returned in any case.
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_prepare_setattr_direct(struct dafsd_rqst *rq)
+{
+	rq->body = true;
+	return dafsd_fh_use(rq, &rq->args.setattr_direct.filehandle, dafsd_direct_setattr_pull);
+}
+
 static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_setattr_direct_args *args = &rq->args.setattr_direct;
-	struct dafs_seq bufs = dafsd_meta_buf(&args->obj_attributes);
 	struct dafsd_direct_attrs *a = dafsd_direct_attrs(rq);
 	struct dafs_stream stream;
 	u32 status;
 
 	if (!a)
 		return DAFSERR_RESOURCE;
-	status = dafsd_meta_pull(rq, &bufs, DAFS_PROC_SETATTR_DIRECT, &args->direct_checksum,
-				 &stream);
+	status = dafsd_meta_pulled(rq, DAFS_PROC_SETATTR_DIRECT, &args->direct_checksum, &stream);
 	if (!status && dafs_decode_fattr(&stream, &a->attr))
 		status = DAFSERR_INVAL;
 	if (!status)
@@ -78,16 +98,13 @@ static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 
 /**
  * dafsd_proc_setattr_direct() - SETATTR_DIRECT (6.5.36)
- * @rq: request; the attributes are fetched from the client
- *
- * The bitmap of what was set is returned in any case.
+ * @rq: request; the attributes were fetched from the client
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
 u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq)
 {
-	rq->body = true;
 	return dafsd_fh_use(rq, &rq->args.setattr_direct.filehandle, dafsd_direct_setattr);
 }
 

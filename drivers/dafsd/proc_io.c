@@ -266,11 +266,10 @@ u32 dafsd_proc_write_inline(struct dafsd_rqst *rq)
  * More than MAX_WRITE makes a short write (E-100), but not with checksums: the
  * one that came covers all the data, so that part of it cannot be verified.
  */
-static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_write_pull(struct dafsd_rqst *rq, struct file *filp)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
-	struct iov_iter iter;
 	u32 status;
 
 	if (len < args->byte_count && rq->ses->opts.use_checksums)
@@ -278,9 +277,17 @@ static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
 	status = dafsd_io_check_bufs(rq, &args->write_data_buffers, args->byte_count);
 	if (!status && len)
 		status = dafsd_io_alloc(rq, len);
-	if (!status)
-		status = dafsd_io_pull(rq, &args->write_data_buffers, len,
-				       &args->direct_checksum);
+	return status ?: dafsd_io_pull(rq, &args->write_data_buffers, len);
+}
+
+static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
+{
+	struct dafs_write_direct_args *args = &rq->args.write_direct;
+	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
+	struct iov_iter iter;
+	u32 status;
+
+	status = dafsd_io_cksum_check(rq, len, &args->direct_checksum);
 	if (status)
 		return status;
 	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, len);
@@ -288,13 +295,13 @@ static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
 }
 
 /**
- * dafsd_proc_write_direct() - WRITE_DIRECT (6.5.39)
- * @rq: request; waits until the data is fetched
+ * dafsd_prepare_write_direct() - WRITE_DIRECT: fetch the data
+ * @rq: request
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
+u32 dafsd_prepare_write_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
 	u32 status;
@@ -302,6 +309,21 @@ u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
 	status = dafsd_write_check(args->offset, args->byte_count, args->stable_how);
 	if (status)
 		return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_write_pull);
+}
+
+/**
+ * dafsd_proc_write_direct() - WRITE_DIRECT (6.5.39)
+ * @rq: request; the data was fetched
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
+{
+	struct dafs_write_direct_args *args = &rq->args.write_direct;
+
 	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
 			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_write_direct);
 }

@@ -361,23 +361,29 @@ u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_proc_disconnect() - DISCONNECT, 6.2.6
+ * dafsd_prepare_disconnect() - DISCONNECT: what is in progress completes first
  * @rq: the request
  *
- * What is in progress completes first.  The client hangs up after the response;
- * if it does not, the server does.
+ * Return: DAFS_STATUS_OK, or DAFSERR_ILLEGAL_STATE for a second one: they would wait
+ * for each other.
+ */
+u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq)
+{
+	return test_and_set_bit(0, &rq->ses->leaving) ? DAFSERR_ILLEGAL_STATE : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_disconnect() - DISCONNECT, 6.2.6
+ * @rq: the request, the only one that has not been answered
  *
- * Return: DAFS_STATUS_OK, or DAFSERR_ILLEGAL_STATE for a second one.
+ * The client hangs up after the response; if it does not, the server does.
+ *
+ * Return: DAFS_STATUS_OK.
  */
 u32 dafsd_proc_disconnect(struct dafsd_rqst *rq)
 {
 	struct dafsd_session *ses = rq->ses;
 
-	/* two of them would wait for each other */
-	if (test_and_set_bit(0, &ses->leaving))
-		return DAFSERR_ILLEGAL_STATE;
-	wait_event(ses->sq_wait,
-		   atomic_read(&ses->active) == 1 || !dafs_chan_is_open(ses->chan));
 	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
 	dafsd_session_reap_in(ses, DAFSD_HANG_UP_SECONDS);
 	return DAFS_STATUS_OK;

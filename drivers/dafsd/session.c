@@ -5,9 +5,15 @@
  * Every incoming connection gets a struct dafsd_session.  Its first request
  * makes it a session proper, or an optional channel of another one (BOUND).
  * One that is cut off without a word is found by dafsd_session_look().
- * It ends in one place, dafsd_session_teardown(), whatever the reason: the
- * channel's end queues that work.  The channel itself is freed with the last
- * reference, because RDMA reads for a session run on a channel bound to it.
+ * It ends in steps, whatever the reason.  None of them waits for another work item:
+ *
+ *	dafsd_session_teardown()	queued by the channel's end: drains the
+ *					hardware, cancels what is parked
+ *	dafsd_session_finish()		queued by the end of the last request
+ *	dafsd_session_free()		queued when the last reference goes
+ *
+ * The channel itself is freed with the last reference, because RDMA reads for a
+ * session run on a channel bound to it.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -77,7 +83,7 @@ static void dafsd_session_release(struct kref *ref)
 	struct dafsd_session *ses = container_of(ref, struct dafsd_session, ref);
 
 	INIT_WORK(&ses->teardown, dafsd_session_free);
-	queue_work(dafsd_wq, &ses->teardown);
+	queue_work(dafsd_end_wq, &ses->teardown);
 }
 
 /**
@@ -180,15 +186,11 @@ static void dafsd_session_unbind(struct dafsd_session *bound)
 	dafsd_session_put(ses);
 }
 
-static void dafsd_session_teardown(struct work_struct *work)
+/* All requests were answered; the responder may need a moment to notice. */
+static void dafsd_session_finish(struct work_struct *work)
 {
 	struct dafsd_session *ses = container_of(work, struct dafsd_session, teardown);
 
-	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
-	dafsd_session_hide_from_sysfs(ses);
-	dafsd_session_unbind_all(ses);
-	dafs_chan_quiesce(ses->chan);
-	wake_up_all(&ses->sq_wait);
 	dafs_responder_destroy(ses->responder);
 	/* from here on no handler runs that could bind it or set the reaper */
 	dafsd_session_unbind(ses);
@@ -201,11 +203,36 @@ static void dafsd_session_teardown(struct work_struct *work)
 	dafsd_session_put(ses);
 }
 
+/**
+ * dafsd_session_rest() - the last request has been answered, and the channel quiesced
+ * @ses: the session, whose busy has become 0
+ *
+ * Context: any.
+ */
+void dafsd_session_rest(struct dafsd_session *ses)
+{
+	INIT_WORK(&ses->teardown, dafsd_session_finish);
+	queue_work(dafsd_end_wq, &ses->teardown);
+}
+
+static void dafsd_session_teardown(struct work_struct *work)
+{
+	struct dafsd_session *ses = container_of(work, struct dafsd_session, teardown);
+
+	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
+	dafsd_session_hide_from_sysfs(ses);
+	dafsd_session_unbind_all(ses);
+	dafs_chan_quiesce(ses->chan);
+	dafsd_park_end(ses);
+	if (atomic_dec_and_test(&ses->busy))
+		dafsd_session_rest(ses);
+}
+
 static void dafsd_chan_closed(struct dafs_chan *chan, enum dafs_close_reason reason)
 {
 	struct dafsd_session *ses = chan->priv;
 
-	queue_work(dafsd_wq, &ses->teardown);
+	queue_work(dafsd_end_wq, &ses->teardown);
 }
 
 static const struct dafs_chan_ops dafsd_chan_ops = {
@@ -227,7 +254,7 @@ static void dafsd_session_look(struct dafsd_session *ses)
 	}
 	ses->requests_seen = requests;
 	/* not sooner than DISCONNECT wants it */
-	queue_delayed_work(dafsd_wq, &ses->reaper, dafsd_lease_seconds * HZ);
+	queue_delayed_work(dafsd_timer_wq, &ses->reaper, dafsd_lease_seconds * HZ);
 }
 
 static void dafsd_session_reap(struct work_struct *work)
@@ -254,7 +281,7 @@ static void dafsd_session_reap(struct work_struct *work)
  */
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds)
 {
-	mod_delayed_work(dafsd_wq, &ses->reaper, seconds * HZ);
+	mod_delayed_work(dafsd_timer_wq, &ses->reaper, seconds * HZ);
 }
 
 static struct dafsd_session *dafsd_session_alloc(void)
@@ -266,7 +293,11 @@ static struct dafsd_session *dafsd_session_alloc(void)
 	kref_init(&ses->ref);
 	spin_lock_init(&ses->lock);
 	spin_lock_init(&ses->chains.lock);
-	init_waitqueue_head(&ses->sq_wait);
+	atomic_set(&ses->busy, 1);
+	INIT_LIST_HEAD(&ses->parked);
+	INIT_LIST_HEAD(&ses->sq_waiting);
+	INIT_LIST_HEAD(&ses->stranded);
+	INIT_LIST_HEAD(&ses->alone);
 	mutex_init(&ses->setup);
 	INIT_WORK(&ses->teardown, dafsd_session_teardown);
 	INIT_DELAYED_WORK(&ses->reaper, dafsd_session_reap);
@@ -406,7 +437,7 @@ bool dafsd_sessions_busy(const struct dafsd_client *client)
 	spin_lock(&dafsd_sessions_lock);
 	list_for_each_entry(ses, &dafsd_sessions, node)
 		if (READ_ONCE(ses->client) == client && ses->confirmed &&
-		    atomic_read(&ses->active))
+		    atomic_read(&ses->busy) > 1)
 			busy = true;
 	spin_unlock(&dafsd_sessions_lock);
 	return busy;

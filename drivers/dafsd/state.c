@@ -32,7 +32,7 @@ static DECLARE_DELAYED_WORK(dafsd_opens_forget_work, dafsd_opens_forget);
 
 static void dafsd_opens_forget_later(void)
 {
-	queue_delayed_work(dafsd_wq, &dafsd_opens_forget_work, dafsd_lease_seconds * HZ);
+	queue_delayed_work(dafsd_timer_wq, &dafsd_opens_forget_work, dafsd_lease_seconds * HZ);
 }
 
 /* Removes the traces of opens revoked more than a lease period ago. */

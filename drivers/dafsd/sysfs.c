@@ -75,7 +75,8 @@ DAFSD_SESSION_ATTR(credits);
 
 static ssize_t dafsd_session_show_outstanding(struct dafsd_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%d\n", atomic_read(&ses->active));
+	/* one is for the channel */
+	return sysfs_emit(buf, "%d\n", atomic_read(&ses->busy) - 1);
 }
 DAFSD_SESSION_ATTR(outstanding);
 

@@ -325,6 +325,7 @@ static int raw_send_req(struct raw_conn *conn, const struct raw_how *how)
 	};
 	struct rdma_conn_param param = {
 		.responder_resources = how->no_reads ? 0 : 4,
+		.initiator_depth = how->no_reads ? 0 : 4,
 		.retry_count = 7,
 	};
 
