@@ -88,6 +88,28 @@ static u32 dafs_access_all(const struct inode *inode)
 	       DAFS_ACCESS_EXECUTE;
 }
 
+/* All that a user may do with an object; 0 or a negative errno. */
+static int dafs_access_granted(struct inode *inode, const struct cred *cred, u32 *granted)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_access_res res = {};
+	unsigned long at;
+	long asked;
+	int err;
+
+	if (dafs_access_cached(di, cred, granted))
+		return 0;
+	asked = dafs_attr_begin(inode->i_sb);
+	at = jiffies;
+	err = dafs_access(dafs_inode_ses(inode), cred, &di->fh, dafs_access_all(inode), &res);
+	if (err)
+		return err;
+	/* What the server cannot tell, it checks when it is done. */
+	*granted = res.access | ~res.supported;
+	dafs_access_remember(inode, cred, *granted, asked, at);
+	return 0;
+}
+
 /**
  * dafs_may() - may a user do something with an object?
  * @inode: the object
@@ -99,24 +121,11 @@ static u32 dafs_access_all(const struct inode *inode)
  */
 int dafs_may(struct inode *inode, const struct cred *cred, u32 want)
 {
-	struct dafs_inode *di = DAFS_I(inode);
-	struct dafs_access_res res = {};
-	unsigned long at;
 	u32 granted;
-	long asked;
-	int err;
+	int err = dafs_access_granted(inode, cred, &granted);
 
-	if (!dafs_access_cached(di, cred, &granted)) {
-		asked = dafs_attr_begin(inode->i_sb);
-		at = jiffies;
-		err = dafs_access(dafs_inode_ses(inode), cred, &di->fh,
-				  dafs_access_all(inode), &res);
-		if (err)
-			return err;
-		/* What the server cannot tell, it checks when it is done. */
-		granted = res.access | ~res.supported;
-		dafs_access_remember(inode, cred, granted, asked, at);
-	}
+	if (err)
+		return err;
 	return want & ~granted ? -EACCES : 0;
 }
 
@@ -142,14 +151,45 @@ static int dafs_execute_ok(const struct inode *inode, int mask)
 	return inode->i_mode & 0111 ? 0 : -EACCES;
 }
 
-/*
- * The server lets those read a file who may execute it, because executing is
- * reading here.  Where the mode says that some may do no more, ask first.
- */
-static bool dafs_read_by_execute(const struct inode *inode, int mask)
+/* What the mode says of the caller, who may have more or fewer rights at the server. */
+static bool dafs_mode_grants(const struct inode *inode, int mask)
 {
-	return (mask & (MAY_READ | MAY_WRITE)) == MAY_READ && (inode->i_mode & 0111) &&
-	       (inode->i_mode & 0444) != 0444;
+	umode_t mode = inode->i_mode;
+
+	if (uid_eq(current_fsuid(), inode->i_uid))
+		mode >>= 6;
+	else if (in_group_p(inode->i_gid))
+		mode >>= 3;
+	return !(mask & ~mode & (MAY_READ | MAY_WRITE | MAY_EXEC));
+}
+
+/*
+ * OPEN checks rights, at no extra cost.  But the server lets those read a file who
+ * may execute it, because executing is reading here; it does not know of O_TRUNC;
+ * and of two errors the VFS would find the other one first.  So where the mode
+ * promises failure, ask first.
+ */
+static bool dafs_left_to_open(const struct inode *inode, int mask)
+{
+	if (!S_ISREG(inode->i_mode) || !(mask & MAY_OPEN) || (mask & MAY_EXEC))
+		return false;
+	/* the mode says nothing of root, unless nobody may do any more than execute */
+	if (uid_eq(current_fsuid(), GLOBAL_ROOT_UID))
+		return (mask & MAY_WRITE) || !(inode->i_mode & 0111) ||
+		       (inode->i_mode & 0444) == 0444;
+	return dafs_mode_grants(inode, mask);
+}
+
+/*
+ * To the server, changing a directory takes the right to search it (6.5.2), while
+ * the VFS asks for the two one by one.
+ */
+static u32 dafs_access_unsearched(const struct inode *inode, u32 granted)
+{
+	if (S_ISDIR(inode->i_mode) && !(granted & DAFS_ACCESS_LOOKUP) &&
+	    dafs_mode_grants(inode, MAY_WRITE))
+		granted |= DAFS_ACCESS_MODIFY | DAFS_ACCESS_EXTEND;
+	return granted;
 }
 
 /**
@@ -169,18 +209,17 @@ int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask)
 	u32 granted;
 	int err;
 
-	if (!want)
+	if (!want || dafs_left_to_open(inode, mask))
 		return 0;
-	/* OPEN is going to check it, at no extra cost. */
-	if (S_ISREG(inode->i_mode) && (mask & MAY_OPEN) && !(mask & MAY_EXEC) &&
-	    !dafs_read_by_execute(inode, mask))
-		return 0;
-	if (mask & MAY_NOT_BLOCK) {
-		if (!dafs_access_cached(DAFS_I(inode), cred, &granted))
-			return -ECHILD;
-		err = want & ~granted ? -EACCES : 0;
-	} else {
-		err = dafs_may(inode, cred, want);
-	}
-	return err ?: dafs_execute_ok(inode, mask);
+	if (!(mask & MAY_NOT_BLOCK))
+		err = dafs_access_granted(inode, cred, &granted);
+	else
+		err = dafs_access_cached(DAFS_I(inode), cred, &granted) ? 0 : -ECHILD;
+	if (dafs_gone(inode, err))
+		return generic_permission(&nop_mnt_idmap, inode, mask);
+	if (err)
+		return err;
+	if (want & ~dafs_access_unsearched(inode, granted))
+		return -EACCES;
+	return dafs_execute_ok(inode, mask);
 }

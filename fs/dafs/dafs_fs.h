@@ -172,6 +172,7 @@ struct dafs_access_entry {
 #define DAFS_INO_LOOK_FIRST	7	/* a file to be made in it was there already */
 #define DAFS_INO_AHEAD		8	/* somebody has the use of di->ahead */
 #define DAFS_INO_AHEAD_TRIED	9	/* only names that are used give credit */
+#define DAFS_INO_REMOVED	10	/* this client has removed, or removes, its last name */
 
 /**
  * struct dafs_inode - one object of the server
@@ -467,6 +468,7 @@ bool dafs_attrs_fresh(const struct dafs_inode *di);
 bool dafs_attrs_aged(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 		 const struct dafs_ids *ids, long asked, unsigned long at);
+bool dafs_gone(const struct inode *inode, int err);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
 int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
 void dafs_zap_mapping(struct inode *inode);
@@ -543,6 +545,9 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir,
 					       const struct dafs_new_file *how,
 					       const struct cred *cred,
 					       struct inode **inodep);
+struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qstr *name,
+					      u32 access, const struct cred *cred,
+					      struct inode **inodep);
 struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred);
 void dafs_open_state_hold(struct dafs_open_state *os);
@@ -559,6 +564,7 @@ void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change);
 /* file.c */
 extern const struct file_operations dafs_file_fops;
 int dafs_file_open(struct inode *inode, struct file *file);
+int dafs_file_opened(struct inode *inode, struct file *file);
 
 /* append.c */
 ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from);

@@ -14,6 +14,9 @@
 #include <linux/pagemap.h>
 #include "dafs_fs.h"
 
+/* What the VFS wants for making a name. */
+#define DAFS_DIR_CHANGE	(DAFS_ACCESS_MODIFY | DAFS_ACCESS_EXTEND | DAFS_ACCESS_LOOKUP)
+
 /**
  * dafs_fattr_mode() - put permission bits into attributes to be set
  * @attr: attributes
@@ -77,25 +80,43 @@ static int dafs_dir_doubted(struct inode *dir, int err)
 	return err;
 }
 
-/* With O_EXCL and mkdir the server finds out whether the name is taken. */
-static bool dafs_exclusive(unsigned int flags)
+/*
+ * With O_EXCL and mkdir the server finds out whether the name is taken; unless the VFS
+ * is going to find another reason to fail, which must not come before EEXIST.
+ */
+static bool dafs_exclusive(struct inode *dir, unsigned int flags)
 {
-	return (flags & (LOOKUP_CREATE | LOOKUP_EXCL)) == (LOOKUP_CREATE | LOOKUP_EXCL);
+	return (flags & (LOOKUP_CREATE | LOOKUP_EXCL)) == (LOOKUP_CREATE | LOOKUP_EXCL) &&
+	       !sb_rdonly(dir->i_sb) && !dafs_may(dir, current_cred(), DAFS_DIR_CHANGE);
 }
 
+/*
+ * What a name leads to may be replaced before its attributes are asked for.  Then the
+ * name leads to something else, and so on, for as long as others keep replacing it.
+ */
 static struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *name)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(dir->i_sb);
-	long asked = dafs_attr_begin(dir->i_sb);
-	unsigned long at = jiffies;
-	struct dafs_found found = {};
+	struct dafs_fh last = {};
 	int err;
 
-	err = dafs_lookup_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, name, sbi->attrs,
-				&found);
-	if (!err)
-		return dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids, asked, at);
-	return err == -ENOENT && !found.done ? NULL : ERR_PTR(err);
+	while (!fatal_signal_pending(current)) {
+		long asked = dafs_attr_begin(dir->i_sb);
+		unsigned long at = jiffies;
+		struct dafs_found found = {};
+
+		err = dafs_lookup_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, name,
+					sbi->attrs, &found);
+		if (!err)
+			return dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids,
+					       asked, at);
+		if (!found.done)
+			return err == -ENOENT ? NULL : ERR_PTR(err);
+		if (err != -ESTALE || !memcmp(&last, &found.fh, sizeof(last)))
+			return ERR_PTR(err);
+		last = found.fh;
+	}
+	return ERR_PTR(-EINTR);
 }
 
 /**
@@ -139,7 +160,7 @@ static struct dentry *dafs_dir_lookup(struct inode *dir, struct dentry *dentry,
 	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
 		return ERR_PTR(-ENAMETOOLONG);
 	/* Left unhashed, because nothing is known about it. */
-	if (dafs_exclusive(flags))
+	if (dafs_exclusive(dir, flags))
 		return NULL;
 	inode = dafs_lookup_inode(dir, &dentry->d_name);
 	if (!IS_ERR_OR_NULL(inode))
@@ -206,6 +227,17 @@ static int dafs_d_revalidate_rcu(struct dentry *dentry)
 	return 1;
 }
 
+/*
+ * open(2) has found that the name leads elsewhere.  If that was looked up, the name
+ * might be replaced again before it is opened; so dafs_dir_atomic_open() is to open
+ * whatever is there.
+ */
+static bool dafs_open_anew(const struct dentry *dentry, unsigned int flags)
+{
+	return (flags & LOOKUP_OPEN) && (flags & LOOKUP_REVAL) && d_is_reg(dentry) &&
+	       !d_mountpoint(dentry);
+}
+
 static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
 {
 	struct dentry *parent;
@@ -214,10 +246,14 @@ static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
 
 	if (flags & LOOKUP_RCU)
 		return flags & LOOKUP_REVAL ? -ECHILD : dafs_d_revalidate_rcu(dentry);
-	if (dafs_exclusive(flags) && d_is_negative(dentry))
-		return 1;
+	if (dafs_open_anew(dentry, flags))
+		return 0;
 	parent = dget_parent(dentry);
 	dir = d_inode(parent);
+	if (d_is_negative(dentry) && dafs_exclusive(dir, flags)) {
+		dput(parent);
+		return 1;
+	}
 	dafs_name_used(dir, dentry);
 	ret = dafs_revalidate(dir, current_cred(), flags & LOOKUP_REVAL);
 	if (!ret) {
@@ -335,6 +371,7 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 	if (err)
 		return dafs_dir_doubted(dir, err == -EOPNOTSUPP ? -EPERM : err);
 	dafs_dir_changed(dir, &change);
+	clear_bit(DAFS_INO_REMOVED, &di->flags);
 	spin_lock(&di->lock);
 	/* none: others removed all of its names meanwhile */
 	if (inode->i_nlink)
@@ -418,10 +455,24 @@ static u32 dafs_open_flags_access(unsigned int flags)
 	return DAFS_OPEN_SHARE_ACCESS_BOTH;
 }
 
-/*
- * Create a file and open it by the same OPEN.  The open is held here until
- * dafs_file_open() has found it.
- */
+/* The name leads to @inode, which the server has opened; takes over @os, not @inode. */
+static int dafs_finish_open(struct inode *dir, struct dentry *dentry, struct file *file,
+			    struct inode *inode, struct dafs_open_state *os, unsigned long gen)
+{
+	int err = dafs_instantiate(dir, dentry, igrab(inode), gen);
+
+	file->private_data = os;
+	if (!err)
+		err = finish_open(file, dentry, dafs_file_opened);
+	/* otherwise the VFS calls ->release() */
+	if (!(file->f_mode & FMODE_OPENED)) {
+		file->private_data = NULL;
+		dafs_open_state_put(os, true);
+	}
+	return err;
+}
+
+/* Create a file and open it by the same OPEN. */
 static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct file *file,
 			    unsigned int flags, umode_t mode)
 {
@@ -441,53 +492,90 @@ static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct fil
 		return PTR_ERR(os);
 	}
 	file->f_mode |= FMODE_CREATED;
-	err = dafs_instantiate(dir, dentry, igrab(inode), gen);
-	if (!err)
-		err = finish_open(file, dentry, dafs_file_open);
-	dafs_open_state_put(os, true);
+	err = dafs_finish_open(dir, dentry, file, inode, os, gen);
 	iput(inode);
 	return err;
 }
 
-/* The name is known, be it to lead nowhere. */
-static int dafs_open_looked_up(struct inode *dir, struct dentry *dentry, struct dentry *alias,
-			       struct file *file, unsigned int flags, umode_t mode)
+/* The name was looked up, and led to a regular file.  By now it may lead to another. */
+static int dafs_open_regular(struct inode *dir, struct dentry *dentry, struct file *file,
+			     unsigned int flags)
 {
+	unsigned long gen = dafs_dir_gen(dir);
+	struct dafs_open_state *os;
+	struct inode *inode;
 	int err;
 
-	if (!(flags & O_CREAT) || d_really_is_positive(dentry))
-		return finish_no_open(file, alias);
-	clear_bit(DAFS_INO_LOOK_FIRST, &DAFS_I(dir)->flags);
-	err = dafs_create_open(dir, dentry, file, flags, mode);
-	/* Someone was faster, and we do not mind: open what is there. */
-	if (err == -EEXIST)
-		err = -ESTALE;
-	dput(alias);
+	os = dafs_open_state_named(dir, &dentry->d_name, dafs_open_flags_access(flags),
+				   file->f_cred, &inode);
+	if (IS_ERR(os))
+		return PTR_ERR(os);
+	err = dafs_finish_open(dir, dentry, file, inode, os, gen);
+	iput(inode);
 	return err;
+}
+
+/* Return: -ENOENT if nothing is there and something is to be made. */
+static int dafs_open_there(struct inode *dir, struct dentry *dentry, struct file *file,
+			   unsigned int flags)
+{
+	unsigned long gen = dafs_dir_gen(dir);
+	struct dentry *alias;
+	struct inode *inode;
+
+	dafs_name_used(dir, dentry);
+	inode = dafs_lookup_inode(dir, &dentry->d_name);
+	if (!inode && (flags & O_CREAT))
+		return -ENOENT;
+	if (!IS_ERR_OR_NULL(inode)) {
+		dafs_ahead_asked(dentry->d_parent);
+		/* O_EXCL: the VFS may not create, and has an errno for what is there */
+		if (S_ISREG(inode->i_mode) && !(flags & (O_EXCL | O_DIRECTORY))) {
+			iput(inode);
+			return dafs_open_regular(dir, dentry, file, flags);
+		}
+	}
+	alias = dafs_splice(inode, dentry, gen);
+	return IS_ERR(alias) ? PTR_ERR(alias) : finish_no_open(file, alias);
 }
 
 /*
  * Most files that are to be made are not there, so they are made without a look
- * first; whatever goes wrong is found out by looking.
+ * first; whatever goes wrong is found out by looking.  Others may make and remove
+ * the name in between.
  */
 static int dafs_open_unseen(struct inode *dir, struct dentry *dentry, struct file *file,
 			    unsigned int flags, umode_t mode)
 {
 	struct dafs_inode *di = DAFS_I(dir);
-	struct dentry *alias;
+	bool create = (flags & O_CREAT) && !test_bit(DAFS_INO_LOOK_FIRST, &di->flags);
+	int err, made;
+
+	do {
+		made = create ? dafs_create_open(dir, dentry, file, flags, mode) : -EEXIST;
+		if (!made || (file->f_mode & FMODE_CREATED))
+			break;
+		assign_bit(DAFS_INO_LOOK_FIRST, &di->flags, made == -EEXIST);
+		err = dafs_open_there(dir, dentry, file, flags);
+		if (err != -ENOENT || !(flags & O_CREAT))
+			return err;
+		create = true;
+	} while (made == -EEXIST && !fatal_signal_pending(current));
+	return made;
+}
+
+/* The name is known to lead nowhere. */
+static int dafs_open_absent(struct inode *dir, struct dentry *dentry, struct file *file,
+			    unsigned int flags, umode_t mode)
+{
 	int err;
 
-	if ((flags & O_CREAT) && !test_bit(DAFS_INO_LOOK_FIRST, &di->flags)) {
-		err = dafs_create_open(dir, dentry, file, flags, mode);
-		if (!err || (file->f_mode & FMODE_CREATED))
-			return err;
-		if (err == -EEXIST)
-			set_bit(DAFS_INO_LOOK_FIRST, &di->flags);
-	}
-	alias = dafs_dir_lookup(dir, dentry, 0);
-	if (IS_ERR(alias))
-		return PTR_ERR(alias);
-	return dafs_open_looked_up(dir, alias ?: dentry, alias, file, flags, mode);
+	if (!(flags & O_CREAT) || d_really_is_positive(dentry))
+		return finish_no_open(file, NULL);
+	clear_bit(DAFS_INO_LOOK_FIRST, &DAFS_I(dir)->flags);
+	err = dafs_create_open(dir, dentry, file, flags, mode);
+	/* Others were faster, and we do not mind: open what is there. */
+	return err == -EEXIST ? -ESTALE : err;
 }
 
 static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
@@ -499,7 +587,7 @@ static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
 		return dafs_create_open(dir, dentry, file, flags, mode);
 	if (d_in_lookup(dentry))
 		return dafs_open_unseen(dir, dentry, file, flags, mode);
-	return dafs_open_looked_up(dir, dentry, NULL, file, flags, mode);
+	return dafs_open_absent(dir, dentry, file, flags, mode);
 }
 
 /* O_TMPFILE.  The dentry has no name, and is given none at the server. */
@@ -520,24 +608,57 @@ static int dafs_dir_tmpfile(struct mnt_idmap *idmap, struct inode *dir, struct f
 	file->f_mode |= FMODE_CREATED;
 	d_mark_tmpfile(file, inode);
 	d_instantiate(file->f_path.dentry, inode);
-	err = finish_open(file, file->f_path.dentry, dafs_file_open);
-	dafs_open_state_put(os, true);
+	file->private_data = os;
+	err = finish_open(file, file->f_path.dentry, dafs_file_opened);
+	if (!(file->f_mode & FMODE_OPENED)) {
+		file->private_data = NULL;
+		dafs_open_state_put(os, true);
+	}
 	return err;
 }
 
+/* The target of a link is asked for when it is needed, which may be too late then. */
+static void dafs_keep_target(struct dentry *dentry)
+{
+	struct inode *inode = d_inode(dentry);
+	DEFINE_DELAYED_CALL(done);
+
+	if (S_ISLNK(inode->i_mode) && d_count(dentry) > 1 && !READ_ONCE(inode->i_link))
+		inode->i_op->get_link(dentry, inode, &done);
+}
+
+/*
+ * A name is about to go.  What the server says meanwhile to others here may be the
+ * consequence, though they see it before the response to the removal.
+ */
+static void dafs_removing(struct dentry *dentry)
+{
+	dafs_keep_target(dentry);
+	set_bit(DAFS_INO_REMOVED, &DAFS_I(d_inode(dentry))->flags);
+}
+
+static void dafs_not_removed(struct inode *inode)
+{
+	clear_bit(DAFS_INO_REMOVED, &DAFS_I(inode)->flags);
+}
+
 /* One name less.  The server knows whether there are others. */
-static void dafs_lost_name(struct inode *inode)
+static void dafs_removed(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
 	spin_lock(&di->lock);
-	if (inode->i_nlink)
+	if (S_ISDIR(inode->i_mode))
+		clear_nlink(inode);
+	else if (inode->i_nlink)
 		drop_nlink(inode);
 	spin_unlock(&di->lock);
-	if (inode->i_nlink)
-		dafs_own_metadata(inode, current_cred());
-	else
+	if (!inode->i_nlink) {
 		dafs_own_change(di);
+		return;
+	}
+	dafs_not_removed(inode);
+	dafs_own_metadata(inode, current_cred());
 }
 
 static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
@@ -545,26 +666,24 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 	struct dafs_change_info change;
 	int err;
 
+	dafs_removing(dentry);
 	err = dafs_remove(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
 			  &dentry->d_name, DAFS_REMOVE_UNCHECKED, &change);
-	if (err)
+	if (err) {
+		dafs_not_removed(d_inode(dentry));
 		return dafs_dir_doubted(dir, err);
+	}
 	dafs_dir_changed(dir, &change);
-	dafs_lost_name(d_inode(dentry));
+	dafs_removed(d_inode(dentry));
 	return 0;
 }
 
 static int dafs_dir_rmdir(struct inode *dir, struct dentry *dentry)
 {
-	int err;
-
 	/* A mount point, be it that nothing is mounted now; the server has no word for it. */
 	if (IS_AUTOMOUNT(d_inode(dentry)))
 		return -EBUSY;
-	err = dafs_dir_unlink(dir, dentry);
-	if (!err)
-		clear_nlink(d_inode(dentry));
-	return err;
+	return dafs_dir_unlink(dir, dentry);
 }
 
 static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
@@ -581,9 +700,13 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 		return -EINVAL;
 	if (IS_AUTOMOUNT(d_inode(old_dentry)) || (victim && IS_AUTOMOUNT(victim)))
 		return -EBUSY;
+	if (victim)
+		dafs_removing(new_dentry);
 	err = dafs_rename(dafs_inode_ses(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
 			  &old_dentry->d_name, &DAFS_I(new_dir)->fh,
 			  &new_dentry->d_name, &res);
+	if (err && victim)
+		dafs_not_removed(victim);
 	/* the VFS has seen to it that both are directories, or none is (E-93) */
 	if (err == -EEXIST && victim && S_ISDIR(victim->i_mode))
 		return -ENOTEMPTY;
@@ -595,7 +718,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	if (new_dir != old_dir)
 		dafs_dir_changed(new_dir, &res.target);
 	if (victim)
-		dafs_lost_name(victim);
+		dafs_removed(victim);
 	/* d_move() makes it the dentry of the new name. */
 	old_dentry->d_time = gen;
 	dafs_own_metadata(d_inode(old_dentry), current_cred());

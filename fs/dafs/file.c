@@ -25,6 +25,34 @@ static u32 dafs_file_access(const struct file *file)
 	return access;
 }
 
+/* No OPEN for reading checks this, and one for writing may be there (6.5.35). */
+static int dafs_may_truncate(struct inode *inode, const struct file *file)
+{
+	if (!(file->f_flags & O_TRUNC) || (file->f_mode & (FMODE_WRITE | FMODE_CREATED)))
+		return 0;
+	return dafs_may(inode, file->f_cred, DAFS_ACCESS_MODIFY);
+}
+
+/**
+ * dafs_file_opened() - open(2) of a regular file, which the server has opened already
+ * @inode: the file
+ * @file: open file; its private_data is the open, a reference that it takes over if
+ *	this succeeds
+ *
+ * Its attributes are as new as the open.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_file_opened(struct inode *inode, struct file *file)
+{
+	int err = dafs_may_truncate(inode, file);
+
+	if (!err)
+		dafs_zap_mapping(inode);
+	return err;
+}
+
 /**
  * dafs_file_open() - open(2) of a regular file
  * @inode: the file
@@ -38,24 +66,23 @@ static u32 dafs_file_access(const struct file *file)
  */
 int dafs_file_open(struct inode *inode, struct file *file)
 {
-	bool created = file->f_mode & FMODE_CREATED;
 	struct dafs_open_state *os;
-	bool fresh = created;
+	bool fresh = false;
 	int err;
 
 	/* Who executes a file has passed another check, and need not be a reader. */
 	os = dafs_open_state_get(inode, file->f_path.dentry, dafs_file_access(file),
-				 file->f_cred, created || (file->f_flags & __FMODE_EXEC),
-				 &fresh);
+				 file->f_cred, file->f_flags & __FMODE_EXEC, &fresh);
 	if (IS_ERR(os))
 		return PTR_ERR(os);
 	err = fresh ? 0 : dafs_revalidate(inode, file->f_cred,
 					  !READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto));
+	if (!err)
+		err = dafs_file_opened(inode, file);
 	if (err) {
 		dafs_open_state_put(os, true);
 		return err;
 	}
-	dafs_zap_mapping(inode);
 	file->private_data = os;
 	return 0;
 }

@@ -433,8 +433,9 @@ static const char *dafs_get_link(struct dentry *dentry, struct inode *inode,
 			    &DAFS_I(inode)->fh, buf, PATH_MAX);
 	link = len < 0 ? ERR_PTR(len) : kstrdup(buf, GFP_KERNEL);
 	__putname(buf);
+	/* the link may have been removed meanwhile, see dafs_keep_target() */
 	if (IS_ERR(link))
-		return link;
+		return READ_ONCE(inode->i_link) ?: link;
 	if (!link)
 		return ERR_PTR(-ENOMEM);
 	old = cmpxchg(&inode->i_link, NULL, link);
@@ -722,13 +723,29 @@ int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 }
 
 /**
+ * dafs_gone() - has the server lost an object because this client removed its name?
+ * @inode: the object
+ * @err: what the server answered
+ *
+ * It lives on here for those who have it open, or have just looked it up: what is
+ * known of it is all there will ever be.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_gone(const struct inode *inode, int err)
+{
+	return err == -ESTALE && test_bit(DAFS_INO_REMOVED, &DAFS_I(inode)->flags);
+}
+
+/**
  * dafs_revalidate() - have attributes that may be trusted
  * @inode: inode
  * @cred: whom to ask the server for
  * @force: ask in any case
  *
  * Context: may sleep.
- * Return: 0, -ESTALE if the object is gone, or another negative errno.
+ * Return: 0, -ESTALE if others have removed the object, or another negative errno.
  */
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 {
@@ -745,6 +762,8 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	at = jiffies;
 	asked = dafs_attr_begin(inode->i_sb);
 	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
+	if (dafs_gone(inode, err))
+		return 0;
 	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);
 }
 
@@ -838,8 +857,7 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 	bool aged = !force && dafs_attrs_aged(di);
 	int err;
 
-	/* The server does not keep a removed directory for those who have it open. */
-	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC && !IS_DEADDIR(inode)) {
+	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC) {
 		dafs_getattr_flush(inode, request_mask);
 		err = dafs_revalidate(inode, current_cred(), force);
 		if (err)

@@ -330,6 +330,65 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
 	return !dafs_refresh(inode, &found.attr, &found.ids, asked, at);
 }
 
+/* What a name led to when OPEN found it. */
+static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_state *os,
+					   const struct qstr *name)
+{
+	struct super_block *sb = dir->i_sb;
+	long asked = dafs_attr_begin(sb);
+	unsigned long at = jiffies;
+	struct dafs_opened opened = {};
+	struct dafs_found found = {};
+	struct dafs_open_how how;
+	struct inode *inode;
+	int err;
+
+	dafs_open_state_how(os, &how);
+	err = dafs_open_attrs(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, name, &how,
+			      os->sbi->attrs, &opened, &found);
+	if (err)
+		return ERR_PTR(err);
+	dafs_open_state_opened(os, &opened);
+	if (found.done < DAFS_FOUND_ATTRS)
+		inode = dafs_iget(sb, os->cred, &os->fh);
+	else
+		inode = dafs_iget_known(sb, &os->fh, &found.attr, &found.ids, asked, at);
+	if (IS_ERR(inode))
+		dafs_close(os->sbi->ses, os->cred, &os->fh, &opened.state_id);
+	return inode;
+}
+
+/**
+ * dafs_open_state_named() - open whatever file a name leads to
+ * @dir: where
+ * @name: the name
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @cred: for whom
+ * @inodep: filled with the inode of the file
+ *
+ * Context: may sleep.
+ * Return: the open, or an ERR_PTR.
+ */
+struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qstr *name,
+					      u32 access, const struct cred *cred,
+					      struct inode **inodep)
+{
+	struct dafs_open_state *os;
+	struct inode *inode;
+
+	os = dafs_open_state_alloc(DAFS_SB(dir->i_sb), access, cred);
+	if (!os)
+		return ERR_PTR(-ENOMEM);
+	inode = dafs_open_named_inode(dir, os, name);
+	if (IS_ERR(inode)) {
+		kref_put(&os->kref, dafs_open_state_free);
+		return ERR_CAST(inode);
+	}
+	dafs_open_state_publish(DAFS_I(inode), os);
+	*inodep = inode;
+	return os;
+}
+
 /**
  * dafs_open_state_get() - open a file that is there
  * @inode: the file

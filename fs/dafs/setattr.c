@@ -244,6 +244,9 @@ int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry, struct iatt
 	err = dafs_setattr_send(inode, os ? os->cred : cred, os, attr);
 	if (os)
 		dafs_open_state_put(os, true);
+	/* The server would have checked the caller's rights. */
+	if (dafs_gone(inode, err))
+		err = setattr_prepare(&nop_mnt_idmap, dentry, iattr);
 	if (!err)
 		dafs_setattr_done(inode, iattr, old_size);
 	dafs_own_metadata(inode, cred);

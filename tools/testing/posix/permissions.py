@@ -34,7 +34,7 @@ USERS = {
 PLAIN_MODES = [0o000, 0o400, 0o200, 0o100, 0o060, 0o010, 0o006, 0o001, 0o077,
                0o604, 0o711]
 SPECIAL_MODES = [0o644, 0o4755, 0o6777, 0o2664, 0o6010]
-DIR_MODES = [0o000, 0o111, 0o333, 0o444, 0o700, 0o070, 0o755, 0o777, 0o3777]
+DIR_MODES = [0o000, 0o111, 0o222, 0o333, 0o444, 0o700, 0o070, 0o755, 0o777, 0o3777]
 
 
 def attempt(function, *args, **kwargs):
@@ -203,6 +203,8 @@ DIR_OPS = {
     "rmdir": lambda d: os.rmdir(f"{d}/sub"),
     "move a directory": lambda d: os.rename(f"{d}/sub", f"{d}/../moved"),
     "access": lambda d: [os.access(d, mode) for mode in range(8)],
+    "touch": lambda d: os.utime(d),
+    "move it": lambda d: os.rename(d, f"{os.path.dirname(d)}/to/d"),
     "chmod 2777": lambda d: os.chmod(d, 0o2777),
     "chmod 1777": lambda d: os.chmod(d, 0o1777),
     "chown": lambda d: os.chown(d, OTHER, OTHER),
@@ -247,6 +249,7 @@ def case_directories(top, view):
                 if not before:
                     remove_all(top)
                     make_tree(f"{top}/d", mode)
+                    make_dir(f"{top}/to", 0o777)
                     before = list(look_around(top))
                 [result] = as_user(user, lambda: [attempt(operation, f"{view}/d")])
                 after = list(look_around(top))
@@ -318,6 +321,51 @@ def replace_rights(path, change):
     for fd in fds:
         yield attempt(os.close, fd)
     yield look(path)
+
+
+def truncate_by_reading(path):
+    """With another descriptor that may write."""
+    writer = os.open(path, os.O_WRONLY)
+    os.chmod(path, 0o444)
+    yield attempt(os.open, path, os.O_RDONLY | os.O_TRUNC)
+    yield os.fstat(writer).st_size
+    os.chmod(path, 0o644)
+    os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
+    yield os.fstat(writer).st_size
+    os.close(writer)
+
+
+def case_truncating_reader(top, view):
+    """O_TRUNC takes the right to write, whoever else has the file open."""
+    os.chmod(top, 0o777)
+    make_file(f"{top}/f", 0o644)
+    yield f"owner: {as_user('owner', lambda: truncate_by_reading(f'{view}/f'))}"
+
+
+FORBIDDEN = {
+    "mkdir": lambda d: os.mkdir(f"{d}/there"),
+    "symlink": lambda d: os.symlink("x", f"{d}/there"),
+    "mknod": lambda d: os.mknod(f"{d}/there", stat.S_IFIFO | 0o600),
+    "exclusive": lambda d: os.open(f"{d}/there", os.O_CREAT | os.O_EXCL),
+    "mkdir new": lambda d: os.mkdir(f"{d}/new"),
+    "link": lambda d: os.link(f"{d}/mine", f"{d}/there"),
+    "noatime": lambda d: os.open(f"{d}/there", os.O_RDONLY | os.O_NOATIME),
+    "noatime, readable": lambda d: os.open(f"{d}/readable", os.O_RDONLY | os.O_NOATIME),
+}
+
+
+def case_errors(top, view):
+    """Of several reasons to fail, the one that others give."""
+    make_dir(f"{top}/d", 0o755, 0, 0)
+    make_file(f"{top}/d/there", 0o600, 0, 0)
+    make_file(f"{top}/d/readable", 0o644, 0, 0)
+    make_file(f"{top}/d/mine", 0o644, OTHER, OTHER)
+    for name, operation in FORBIDDEN.items():
+        # uncached names
+        with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+            file.write("2")
+        [result] = as_user("other", lambda: [attempt(operation, f"{view}/d")])
+        yield f"{name}: {result}"
 
 
 def case_open_files(top, view):

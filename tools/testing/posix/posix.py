@@ -675,6 +675,98 @@ def case_unlink(top, server, other):
         expect(os.fstat(fd).st_nlink, 0, "links of a removed directory")
 
 
+# What others do to a name while it is replaced, as editors and databases do.
+USE_NAME = {
+    "open": lambda p: expect(len(read_file(p)), 100, "bytes of a whole version"),
+    "open to write": lambda p: os.close(os.open(p, os.O_RDWR)),
+    "create": lambda p: os.close(os.open(p, os.O_RDONLY | os.O_CREAT)),
+    "access": lambda p: expect(os.access(p, os.R_OK | os.W_OK), True, "access"),
+    "stat": lambda p: expect(os.stat(p).st_size, 100, "size of a whole version"),
+    "chmod": lambda p: os.chmod(p, 0o640),
+    "utime": lambda p: os.utime(p, (1, 2)),
+    "truncate": lambda p: os.truncate(p, 100),
+    "readlink": lambda p: expect(os.path.basename(os.readlink(f"{p}.link")), "name",
+                                "target"),
+    "follow": lambda p: expect(len(read_file(f"{p}.link")), 100, "bytes by a link"),
+}
+
+
+def replace_often(top):
+    """Without end."""
+    version = 0
+    while True:
+        write_file(f"{top}/new", b"%d" % (version % 10) * 100)
+        os.rename(f"{top}/new", f"{top}/name")
+        os.symlink("name" if version % 2 else "././name", f"{top}/new")
+        os.rename(f"{top}/new", f"{top}/name.link")
+        version += 1
+
+
+def case_replace(top, server, other):
+    """A name that is replaced by rename always leads to a file."""
+    write_file(f"{top}/name", b"x" * 100)
+    os.symlink("name", f"{top}/name.link")
+    users = {}
+    with busy(lambda: replace_often(top)):
+        for what, use in USE_NAME.items():
+            child = os.fork()
+            if not child:
+                try:
+                    for _ in range(300):
+                        use(f"{top}/name")
+                except Exception:
+                    print(what)
+                    traceback.print_exc()
+                    os._exit(1)
+                os._exit(0)
+            users[child] = what
+        for _ in list(users):
+            child, status = os.wait()
+            expect(status, 0, users.pop(child))
+
+
+def case_nameless(top, server, other):
+    """Objects of all kinds live on without a name for those who have them open."""
+    write_file(f"{top}/file", b"data")
+    os.symlink("nowhere", f"{top}/link")
+    os.mkfifo(f"{top}/fifo", 0o600)
+    os.mknod(f"{top}/zero", stat.S_IFCHR | 0o600, os.makedev(1, 5))
+    os.mkdir(f"{top}/dir")
+    path_only = os.O_PATH | os.O_NOFOLLOW
+    with opened(f"{top}/file", path_only) as file, opened(f"{top}/link", path_only) as link, \
+            opened(f"{top}/fifo", os.O_RDWR) as fifo, opened(f"{top}/zero", os.O_RDWR) as zero, \
+            opened(f"{top}/dir", os.O_RDONLY) as folder:
+        fds = {"file": file, "link": link, "fifo": fifo, "zero": zero}
+        before = {name: os.fstat(fd) for name, fd in fds.items()}
+        for name in fds:
+            os.unlink(f"{top}/{name}")
+        os.mkdir(f"{top}/dir2")
+        os.rename(f"{top}/dir2", f"{top}/dir")
+        for name, fd in fds.items():
+            after = os.fstat(fd)
+            expect(after.st_nlink, 0, f"links of {name}")
+            for what in "st_mode", "st_ino", "st_size", "st_uid", "st_mtime", "st_rdev":
+                expect(getattr(after, what), getattr(before[name], what), f"{what} of {name}")
+        expect(os.fstat(folder).st_nlink, 0, "links of a directory that was replaced")
+        expect(os.readlink("", dir_fd=link), "nowhere", "the target of a link")
+        os.write(fifo, b"through")
+        with opened(f"/proc/self/fd/{fifo}", os.O_RDONLY) as again:
+            expect(os.read(again, 9), b"through", "a fifo opened once more")
+        for fd in fifo, zero:
+            os.fchmod(fd, 0o640)
+            os.fchown(fd, 1, 2)
+            os.utime(fd, ns=(10 ** 9 + 1, 10 ** 9 + 2))
+            st = os.fstat(fd)
+            expect((stat.S_IMODE(st.st_mode), st.st_uid, st.st_gid, st.st_mtime_ns),
+                   (0o640, 1, 2, 10 ** 9 + 2), "what was changed")
+        expect(os.read(zero, 2), bytes(2), "a device without a name")
+    os.mkdir(f"{top}/cwd")
+    os.chdir(f"{top}/cwd")
+    os.rmdir(f"{top}/cwd")
+    expect(os.stat(".").st_nlink, 0, "links of the current directory")
+    os.chdir("/")
+
+
 def case_special(top, server, other):
     os.mkfifo(f"{top}/fifo")
     child = os.fork()

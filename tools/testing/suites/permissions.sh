@@ -23,12 +23,17 @@ as_ext4()
 	python3 -B "$BED/../posix/permissions.py" "$@"
 }
 
-for case in files directories creation open_files search programs; do
-	tap_run "users, $case" as_ext4 /srv/local /mnt/dafs $case
+cases=$*
+for case in ${cases:-files directories creation open_files truncating_reader errors search programs}; do
+	tap_run "users, $case" as_ext4 /srv/local /mnt/dafs "$case"
 done
-for case in files directories creation; do
-	tap_run "squashed root, $case" as_ext4 --squashed /mnt/squashed \
-		/srv/local /mnt/setup/squashed $case
+for case in ${cases:-files directories creation}; do
+	case $case in
+	files | directories | creation)
+		tap_run "squashed root, $case" as_ext4 --squashed /mnt/squashed \
+			/srv/local /mnt/setup/squashed "$case"
+		;;
+	esac
 done
 umount /mnt/dafs /mnt/setup /mnt/squashed
 tap_done
