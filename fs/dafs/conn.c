@@ -288,6 +288,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 				.max_request_size = sp->msg_size,
 				.max_response_size = sp->msg_size,
 				.max_requests = sp->max_requests,
+				.max_credentials = sp->max_credentials,
 				.use_back_control_channel = sp->back_control,
 				.use_rdma_read_channel = sp->rdma_read,
 				.inline_write_header_size = sp->inline_header,

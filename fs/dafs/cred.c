@@ -3,76 +3,204 @@
  * Credential handles (3.1.1.2): which handle the server knows a caller by.
  *
  * A bounded cache from what identifies a caller - uid, gid and groups - to the
- * handle that REGISTER_CRED returned.  The least recently used one makes room,
- * with RELEASE_CRED.  Handles belong to the client-id, so a restarted server,
- * which gives another one, makes the cache forget.
+ * handle that REGISTER_CRED returned.  Handles belong to the client-id and not to a
+ * session (E-47), so all sessions of a client with one server share a cache.  A
+ * restarted server gives another client-id, and what belongs to the former one is
+ * not found any more.
+ *
+ *	REGISTERING	whoever wants it waits; whoever made the entry has sent
+ *			REGISTER_CRED, and its response settles the entry
+ *	READY		in the table, and in the list by the time of its last use
+ *	GONE		in neither: refused, or taken out
+ *
+ * A handle that is not used for a while is released, and so is the one that was used
+ * least recently when the server has room for no more.
  */
+#include <linux/hash.h>
+#include <linux/hashtable.h>
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "session_impl.h"
 
-#define DAFS_CRED_CACHE_SIZE	32
+#define DAFS_CRED_BITS		6
+#define DAFS_CRED_AGED		16U	/* released in one round of housekeeping */
+#define DAFS_CRED_TRIES		8	/* at a handle that others fail to get, or take away */
+
+enum dafs_cred_state {
+	DAFS_CRED_REGISTERING,
+	DAFS_CRED_READY,
+	DAFS_CRED_GONE,
+};
 
 /**
- * struct dafs_cred_entry - one registered credential
- * @node: in the cache, most recently used first
+ * struct dafs_cred_entry - one caller
+ * @ref: one of the cache while it is there, one of each task that waits and one of
+ *	the call that registers it
+ * @hash: in the table
+ * @lru: in the list, while READY
+ * @cache: where it belongs
+ * @state: see above; guarded by the lock of @cache like the rest up to @used
+ * @err: why it is GONE
+ * @used: jiffies of the last use
  * @cred: holds a reference; compared by content
  * @client_id: that the handle belongs to
  * @handle: cred_handle
+ * @conn: on which it is being registered; a reference
+ * @settled: completed when it is not REGISTERING any more
  */
 struct dafs_cred_entry {
-	struct list_head node;
+	struct kref ref;
+	struct hlist_node hash;
+	struct list_head lru;
+	struct dafs_cred_cache *cache;
+	enum dafs_cred_state state;
+	int err;
+	unsigned long used;
 	const struct cred *cred;
 	struct dafs_opaque64 client_id;
 	u8 handle[4];
+	struct dafs_conn *conn;
+	struct completion settled;
 };
 
 /**
- * struct dafs_cred_cache - handles of one session
- * @lock: guards @entries and @nr
- * @entries: struct dafs_cred_entry
- * @nr: of them
- * @registering: one REGISTER_CRED at a time, so that no credential gets two
+ * struct dafs_cred_cache - handles of one client at one server
+ * @node: in the list of caches
+ * @users: sessions that share it; guarded by dafs_cred_caches_lock
+ * @params: that it was made for: namespace, address and client-id-string
+ * @lock: guards @table, @lru and @nr; taken in softirq, too
+ * @table: struct dafs_cred_entry that are not GONE
+ * @lru: those of them that are READY, used least recently first
+ * @nr: entries of @table
  */
 struct dafs_cred_cache {
+	struct list_head node;
+	unsigned int users;
+	struct dafs_session_params params;
 	spinlock_t lock;	/* see above */
-	struct list_head entries;
+	DECLARE_HASHTABLE(table, DAFS_CRED_BITS);
+	struct list_head lru;
 	unsigned int nr;
-	struct mutex registering;	/* see above */
 };
 
-/**
- * dafs_cred_cache_create() - an empty cache
- *
- * Return: the cache or NULL without memory.
- */
-struct dafs_cred_cache *dafs_cred_cache_create(void)
+static LIST_HEAD(dafs_cred_caches);
+static DEFINE_MUTEX(dafs_cred_caches_lock);	/* guards the list */
+
+static bool dafs_same_client(const struct dafs_session_params *a,
+			     const struct dafs_session_params *b)
+{
+	return a->net == b->net && !memcmp(&a->dst, &b->dst, sizeof(a->dst)) &&
+	       !strcmp(a->client_id, b->client_id);
+}
+
+static struct dafs_cred_cache *dafs_cred_cache_find(const struct dafs_session_params *params)
+{
+	struct dafs_cred_cache *cache;
+
+	lockdep_assert_held(&dafs_cred_caches_lock);
+	list_for_each_entry(cache, &dafs_cred_caches, node)
+		if (dafs_same_client(&cache->params, params))
+			return cache;
+	return NULL;
+}
+
+static struct dafs_cred_cache *dafs_cred_cache_alloc(const struct dafs_session_params *params)
 {
 	struct dafs_cred_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL);
 
 	if (!cache)
 		return NULL;
+	cache->params = *params;
 	spin_lock_init(&cache->lock);
-	INIT_LIST_HEAD(&cache->entries);
-	mutex_init(&cache->registering);
+	hash_init(cache->table);
+	INIT_LIST_HEAD(&cache->lru);
+	list_add(&cache->node, &dafs_cred_caches);
 	return cache;
 }
 
-static void dafs_cred_entry_free(struct dafs_cred_entry *entry)
+/**
+ * dafs_cred_cache_get() - the cache of a client
+ * @params: of a session of it, with its client-id-string; the session holds a
+ *	reference on the namespace until dafs_cred_cache_put()
+ *
+ * Context: may sleep.
+ * Return: the cache, or NULL without memory.
+ */
+struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_session_params *params)
 {
+	struct dafs_cred_cache *cache;
+
+	guard(mutex)(&dafs_cred_caches_lock);
+	cache = dafs_cred_cache_find(params) ?: dafs_cred_cache_alloc(params);
+	if (cache)
+		cache->users++;
+	return cache;
+}
+
+static void dafs_cred_entry_free(struct kref *ref)
+{
+	struct dafs_cred_entry *entry = container_of(ref, struct dafs_cred_entry, ref);
+
 	put_cred(entry->cred);
 	kfree(entry);
 }
 
-/**
- * dafs_cred_cache_destroy() - forget all handles
- * @cache: the cache; the session is gone
- */
-void dafs_cred_cache_destroy(struct dafs_cred_cache *cache)
+static void dafs_cred_entry_put(struct dafs_cred_entry *entry)
 {
-	struct dafs_cred_entry *entry, *next;
+	kref_put(&entry->ref, dafs_cred_entry_free);
+}
 
-	list_for_each_entry_safe(entry, next, &cache->entries, node)
-		dafs_cred_entry_free(entry);
+/* The caller has the reference of the cache, then. */
+static void dafs_cred_unlink(struct dafs_cred_entry *entry, int err)
+{
+	lockdep_assert_held(&entry->cache->lock);
+	hash_del(&entry->hash);
+	list_del_init(&entry->lru);
+	entry->cache->nr--;
+	entry->state = DAFS_CRED_GONE;
+	entry->err = err;
+}
+
+/*
+ * Takes the entry out that was used least recently, if there are @most or more and
+ * that is @idle jiffies ago.
+ */
+static struct dafs_cred_entry *dafs_cred_take(struct dafs_cred_cache *cache, unsigned int most,
+					      unsigned long idle)
+{
+	struct dafs_cred_entry *entry;
+
+	spin_lock_bh(&cache->lock);
+	entry = list_first_entry_or_null(&cache->lru, struct dafs_cred_entry, lru);
+	if (entry && (cache->nr < most || jiffies - entry->used < idle))
+		entry = NULL;
+	if (entry)
+		dafs_cred_unlink(entry, -ESTALE);
+	spin_unlock_bh(&cache->lock);
+	return entry;
+}
+
+/**
+ * dafs_cred_cache_put() - a session is gone
+ * @cache: that it shared with others; the last one destroys it
+ *
+ * Context: may sleep.
+ */
+void dafs_cred_cache_put(struct dafs_cred_cache *cache)
+{
+	struct dafs_cred_entry *entry;
+	bool last;
+
+	mutex_lock(&dafs_cred_caches_lock);
+	last = !--cache->users;
+	if (last)
+		list_del(&cache->node);
+	mutex_unlock(&dafs_cred_caches_lock);
+	if (!last)
+		return;
+	while ((entry = dafs_cred_take(cache, 0, 0)))
+		dafs_cred_entry_put(entry);
 	kfree(cache);
 }
 
@@ -96,96 +224,129 @@ static bool dafs_creds_equal(const struct cred *a, const struct cred *b)
 			  dafs_groups_equal(a->group_info, b->group_info));
 }
 
+static u32 dafs_cred_hash(const struct cred *cred)
+{
+	return __kuid_val(cred->fsuid) * GOLDEN_RATIO_32 + __kgid_val(cred->fsgid);
+}
+
+static struct dafs_cred_entry *dafs_cred_find(struct dafs_cred_cache *cache,
+					      const struct dafs_conn *conn,
+					      const struct cred *cred)
+{
+	struct dafs_cred_entry *entry;
+
+	lockdep_assert_held(&cache->lock);
+	hash_for_each_possible(cache->table, entry, hash, dafs_cred_hash(cred))
+		if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)) &&
+		    dafs_creds_equal(entry->cred, cred))
+			return entry;
+	return NULL;
+}
+
+/* Return: true if there is a handle. */
 static bool dafs_cred_cached(struct dafs_cred_cache *cache, const struct dafs_conn *conn,
 			     const struct cred *cred, u8 *handle)
 {
 	struct dafs_cred_entry *entry;
-	bool found = false;
+	bool found;
 
-	spin_lock(&cache->lock);
-	list_for_each_entry(entry, &cache->entries, node) {
-		if (memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)) ||
-		    !dafs_creds_equal(entry->cred, cred))
-			continue;
-		list_move(&entry->node, &cache->entries);
+	spin_lock_bh(&cache->lock);
+	entry = dafs_cred_find(cache, conn, cred);
+	found = entry && entry->state == DAFS_CRED_READY;
+	if (found) {
+		entry->used = jiffies;
+		list_move_tail(&entry->lru, &cache->lru);
 		memcpy(handle, entry->handle, sizeof(entry->handle));
-		found = true;
-		break;
 	}
-	spin_unlock(&cache->lock);
+	spin_unlock_bh(&cache->lock);
 	return found;
 }
 
-static int dafs_cred_call(struct dafs_conn *conn, u32 proc, void *args, void *res)
+static struct dafs_cred_entry *dafs_cred_entry_alloc(struct dafs_cred_cache *cache,
+						     struct dafs_conn *conn,
+						     const struct cred *cred)
 {
-	struct dafs_call *call = dafs_conn_call(conn->rq, proc, args);
-	int err;
+	struct dafs_cred_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
 
-	if (IS_ERR(call))
-		return PTR_ERR(call);
-	err = dafs_status_to_errno(call->status);
-	if (dafs_status_of_session(call->status)) {
-		dafs_conn_stale(conn);
-		err = -ENOTCONN;
-	}
-	if (!err && res && dafs_decode_res(&call->stream, proc, res))
-		err = -EIO;
-	dafs_call_put(call);
-	return err;
-}
-
-/* Takes the entry used least recently out, if there are @most or more. */
-static struct dafs_cred_entry *dafs_cred_take(struct dafs_cred_cache *cache, unsigned int most)
-{
-	struct dafs_cred_entry *entry = NULL;
-
-	spin_lock(&cache->lock);
-	if (cache->nr && cache->nr >= most) {
-		entry = list_last_entry(&cache->entries, struct dafs_cred_entry, node);
-		list_del(&entry->node);
-		cache->nr--;
-	}
-	spin_unlock(&cache->lock);
+	if (!entry)
+		return NULL;
+	kref_init(&entry->ref);
+	INIT_LIST_HEAD(&entry->lru);
+	init_completion(&entry->settled);
+	entry->cache = cache;
+	entry->cred = get_cred(cred);
+	entry->client_id = conn->client_id;
 	return entry;
 }
 
-/* Return: false if there was nothing to take out. */
-static bool dafs_cred_make_room(struct dafs_cred_cache *cache, struct dafs_conn *conn,
-				unsigned int most)
+/*
+ * Return: the caller's entry, with a reference; it is @new if there was none, and
+ * the caller registers it then.
+ */
+static struct dafs_cred_entry *dafs_cred_join(struct dafs_cred_cache *cache,
+					      struct dafs_conn *conn, const struct cred *cred,
+					      struct dafs_cred_entry *new)
 {
-	struct dafs_cred_entry *entry = dafs_cred_take(cache, most);
-	struct dafs_release_cred_args args;
+	struct dafs_cred_entry *entry;
 
-	if (!entry)
-		return false;
-	memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
-	if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
-		dafs_cred_call(conn, DAFS_PROC_RELEASE_CRED, &args, NULL);
-	dafs_cred_entry_free(entry);
-	return true;
+	spin_lock_bh(&cache->lock);
+	entry = dafs_cred_find(cache, conn, cred);
+	if (!entry) {
+		entry = new;
+		hash_add(cache->table, &entry->hash, dafs_cred_hash(cred));
+		cache->nr++;
+	}
+	kref_get(&entry->ref);
+	spin_unlock_bh(&cache->lock);
+	return entry;
 }
 
-/**
- * dafs_cred_cache_release() - give the server all handles back
- * @cache: of the session
- * @conn: a connection of it; handles of another client-id are forgotten
- *
- * Context: may sleep; nobody else uses the cache.
- * Return: false if the server does not answer any more.
- */
-bool dafs_cred_cache_release(struct dafs_cred_cache *cache, struct dafs_conn *conn)
+/* The end of REGISTERING */
+static void dafs_cred_settle(struct dafs_cred_entry *entry, int err)
 {
-	struct dafs_release_cred_args args;
-	struct dafs_cred_entry *entry;
-	bool told = true;
+	struct dafs_cred_cache *cache = entry->cache;
 
-	while (told && (entry = dafs_cred_take(cache, 0))) {
-		memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
-		if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
-			told = dafs_conn_tell(conn, DAFS_PROC_RELEASE_CRED, &args);
-		dafs_cred_entry_free(entry);
+	spin_lock_bh(&cache->lock);
+	if (err) {
+		dafs_cred_unlink(entry, err);
+	} else {
+		entry->state = DAFS_CRED_READY;
+		entry->used = jiffies;
+		list_add_tail(&entry->lru, &cache->lru);
 	}
-	return told;
+	spin_unlock_bh(&cache->lock);
+	complete_all(&entry->settled);
+	if (err)
+		dafs_cred_entry_put(entry);
+}
+
+static int dafs_cred_result(struct dafs_call *call, struct dafs_conn *conn, u8 *handle)
+{
+	struct dafs_register_cred_res res;
+
+	if (call->error)
+		return call->error;
+	if (dafs_status_of_session(call->status)) {
+		dafs_conn_stale(conn);
+		return -ENOTCONN;
+	}
+	if (call->status)
+		return dafs_status_to_errno(call->status);
+	if (dafs_decode_res(&call->stream, DAFS_PROC_REGISTER_CRED, &res))
+		return -EIO;
+	memcpy(handle, res.cred_handle, sizeof(res.cred_handle));
+	return 0;
+}
+
+/* The response of REGISTER_CRED, whoever still waits for it. */
+static void dafs_cred_registered(struct dafs_call *call)
+{
+	struct dafs_cred_entry *entry = call->priv;
+	struct dafs_conn *conn = entry->conn;
+
+	dafs_cred_settle(entry, dafs_cred_result(call, conn, entry->handle));
+	dafs_cred_entry_put(entry);
+	dafs_conn_put(conn);
 }
 
 static int dafs_cred_groups(const struct cred *cred, struct dafs_seq *seq)
@@ -203,51 +364,210 @@ static int dafs_cred_groups(const struct cred *cred, struct dafs_seq *seq)
 	return 0;
 }
 
-static int dafs_cred_register(struct dafs_conn *conn, const struct cred *cred, u8 *handle)
+/* On success the call has a reference on the entry and one on the connection. */
+static int dafs_cred_send(struct dafs_conn *conn, struct dafs_cred_entry *entry)
 {
 	struct dafs_register_cred_args args = {
 		.cred_type = DAFS_CRED_ID,
-		.uid = from_kuid(&init_user_ns, cred->fsuid),
-		.gid = from_kgid(&init_user_ns, cred->fsgid),
+		.uid = from_kuid(&init_user_ns, entry->cred->fsuid),
+		.gid = from_kgid(&init_user_ns, entry->cred->fsgid),
 	};
-	struct dafs_register_cred_res res;
-	int err;
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+	int err = -ENOMEM;
 
-	err = dafs_cred_groups(cred, &args.groups);
-	if (err)
+	if (!call)
 		return err;
-	err = dafs_cred_call(conn, DAFS_PROC_REGISTER_CRED, &args, &res);
+	err = dafs_cred_groups(entry->cred, &args.groups);
+	if (err)
+		goto put_call;
+	call->proc = DAFS_PROC_REGISTER_CRED;
+	call->args = &args;
+	call->priv = entry;
+	call->done = dafs_cred_registered;
+	kref_get(&entry->ref);
+	kref_get(&conn->ref);
+	entry->conn = conn;
+	err = dafs_call_start(conn->rq, call);
 	kvfree(args.groups.elems);
-	if (!err)
-		memcpy(handle, res.cred_handle, sizeof(res.cred_handle));
+	if (err) {
+		dafs_cred_entry_put(entry);
+		dafs_conn_put(conn);
+	}
+put_call:
+	dafs_call_put(call);
 	return err;
 }
 
-static int dafs_cred_add(struct dafs_cred_cache *cache, struct dafs_conn *conn,
-			 const struct cred *cred, u8 *handle)
+static void dafs_cred_released(struct dafs_call *call)
 {
-	struct dafs_cred_entry *entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+	dafs_conn_put(call->priv);
+}
+
+/*
+ * RELEASE_CRED; with @wait it waits for a slot and the response.  Return: 0 if the
+ * server was told, or need not be.
+ */
+static int dafs_cred_tell_released(struct dafs_conn *conn, const struct dafs_cred_entry *entry,
+				   bool wait)
+{
+	struct dafs_release_cred_args args;
+	struct dafs_call *call;
 	int err;
 
-	if (!entry)
+	if (memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
+		return 0;
+	call = dafs_call_alloc(GFP_KERNEL);
+	if (!call)
 		return -ENOMEM;
-	dafs_cred_make_room(cache, conn, min(conn->opts.max_credentials, DAFS_CRED_CACHE_SIZE));
-	do {
-		err = dafs_cred_register(conn, cred, handle);
-		/* other sessions of this client may have filled the server's table */
-	} while (err == -ENOMEM && dafs_cred_make_room(cache, conn, 0));
-	if (err) {
-		kfree(entry);
-		return err;
-	}
-	entry->cred = get_cred(cred);
-	entry->client_id = conn->client_id;
-	memcpy(entry->handle, handle, sizeof(entry->handle));
-	spin_lock(&cache->lock);
-	list_add(&entry->node, &cache->entries);
+	memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
+	call->proc = DAFS_PROC_RELEASE_CRED;
+	call->args = &args;
+	call->done = dafs_cred_released;
+	call->priv = conn;
+	kref_get(&conn->ref);
+	err = wait ? dafs_call_start(conn->rq, call) : dafs_call_start_chain(conn->rq, call);
+	if (err)
+		dafs_conn_put(conn);
+	else if (wait)
+		dafs_call_wait(call);
+	dafs_call_put(call);
+	return err;
+}
+
+/* What could not be released is as good as it was. */
+static void dafs_cred_put_back(struct dafs_cred_entry *entry)
+{
+	struct dafs_cred_cache *cache = entry->cache;
+
+	spin_lock_bh(&cache->lock);
+	entry->state = DAFS_CRED_READY;
+	hash_add(cache->table, &entry->hash, dafs_cred_hash(entry->cred));
+	list_add(&entry->lru, &cache->lru);
 	cache->nr++;
-	spin_unlock(&cache->lock);
-	return 0;
+	spin_unlock_bh(&cache->lock);
+}
+
+/* As dafs_cred_take(), and gives the handle back.  Return: false if there was none. */
+static bool dafs_cred_evict(struct dafs_cred_cache *cache, struct dafs_conn *conn,
+			    unsigned int most, unsigned long idle, bool wait)
+{
+	struct dafs_cred_entry *entry = dafs_cred_take(cache, most, idle);
+
+	if (!entry)
+		return false;
+	if (dafs_cred_tell_released(conn, entry, wait)) {
+		dafs_cred_put_back(entry);
+		return false;
+	}
+	dafs_cred_entry_put(entry);
+	return true;
+}
+
+/**
+ * dafs_cred_cache_age() - release handles that nothing has used for a while
+ * @ses: session
+ * @conn: its connection
+ * @idle: for how long, in jiffies
+ *
+ * Context: may sleep, not for the server.
+ */
+void dafs_cred_cache_age(struct dafs_session *ses, struct dafs_conn *conn, unsigned long idle)
+{
+	unsigned int nr = DAFS_CRED_AGED;
+
+	while (nr-- && dafs_cred_evict(ses->creds, conn, 0, idle, false))
+		;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_cred_cache_age);
+
+/**
+ * dafs_cred_cache_release() - give the server all handles back
+ * @ses: session about to end
+ * @conn: a connection of it; handles of another client-id are forgotten
+ *
+ * Does nothing while other sessions use them.
+ *
+ * Context: may sleep.
+ * Return: false if the server does not answer any more.
+ */
+bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	struct dafs_release_cred_args args;
+	struct dafs_cred_entry *entry;
+	bool told = true, shared;
+
+	mutex_lock(&dafs_cred_caches_lock);
+	shared = ses->creds->users > 1;
+	mutex_unlock(&dafs_cred_caches_lock);
+	while (!shared && told && (entry = dafs_cred_take(ses->creds, 0, 0))) {
+		memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
+		if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
+			told = dafs_conn_tell(conn, DAFS_PROC_RELEASE_CRED, &args);
+		dafs_cred_entry_put(entry);
+	}
+	return told;
+}
+
+/* So many of the server's handles are used before some are released for others. */
+static unsigned int dafs_cred_most(const struct dafs_conn *conn)
+{
+	unsigned int max = conn->opts.max_credentials;
+
+	/* the release may be on its way still when there is a new one */
+	return max - max / 8;
+}
+
+/* Return: as dafs_cred_handle(), once @entry is settled. */
+static int dafs_cred_outcome(struct dafs_cred_entry *entry, u8 *handle)
+{
+	int err = wait_for_completion_killable(&entry->settled);
+
+	if (err)
+		return err;
+	spin_lock_bh(&entry->cache->lock);
+	if (entry->state == DAFS_CRED_READY)
+		memcpy(handle, entry->handle, sizeof(entry->handle));
+	else
+		err = entry->err;
+	spin_unlock_bh(&entry->cache->lock);
+	return err;
+}
+
+/* One attempt to have @cred registered; *@mine tells whether by this task. */
+static int dafs_cred_register(struct dafs_cred_cache *cache, struct dafs_conn *conn,
+			      const struct cred *cred, u8 *handle, bool *mine)
+{
+	struct dafs_cred_entry *new, *entry;
+	int err;
+
+	new = dafs_cred_entry_alloc(cache, conn, cred);
+	if (!new)
+		return -ENOMEM;
+	entry = dafs_cred_join(cache, conn, cred, new);
+	*mine = entry == new;
+	if (*mine) {
+		dafs_cred_evict(cache, conn, dafs_cred_most(conn) + 1, 0, false);
+		err = dafs_cred_send(conn, entry);
+		if (err)
+			dafs_cred_settle(entry, err);
+	} else {
+		dafs_cred_entry_put(new);
+	}
+	err = dafs_cred_outcome(entry, handle);
+	dafs_cred_entry_put(entry);
+	return err;
+}
+
+/* Is it worth another attempt?  What befell another task need not befall this one. */
+static bool dafs_cred_again(struct dafs_cred_cache *cache, struct dafs_conn *conn, int err,
+			    bool mine)
+{
+	if (fatal_signal_pending(current))
+		return false;
+	/* other sessions of this client may have filled the server's table */
+	if (err == -ENOMEM)
+		return dafs_cred_evict(cache, conn, 0, 0, true);
+	return !mine || err == -ESTALE;
 }
 
 /**
@@ -257,24 +577,26 @@ static int dafs_cred_add(struct dafs_cred_cache *cache, struct dafs_conn *conn,
  * @cred: the caller; NULL for the session's own identity
  * @handle: filled with cred_handle; zero on an untrusted session
  *
- * Context: may sleep.
- * Return: 0, -ENOMEM, -ENOTCONN, -ERESTARTSYS, or what REGISTER_CRED answered.
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0, -ENOMEM, -ENOTCONN, -ETIMEDOUT, -ERESTARTSYS, or what REGISTER_CRED
+ * answered.
  */
 int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle)
 {
 	struct dafs_cred_cache *cache = ses->creds;
-	int err = 0;
+	unsigned int tries = DAFS_CRED_TRIES;
+	bool mine = true;
+	int err;
 
 	memset(handle, 0, 4);
 	if (!cred || !conn->trusted)
 		return 0;
-	if (dafs_cred_cached(cache, conn, cred, handle))
-		return 0;
-	mutex_lock(&cache->registering);
-	if (!dafs_cred_cached(cache, conn, cred, handle))
-		err = dafs_cred_add(cache, conn, cred, handle);
-	mutex_unlock(&cache->registering);
+	do {
+		if (dafs_cred_cached(cache, conn, cred, handle))
+			return 0;
+		err = dafs_cred_register(cache, conn, cred, handle, &mine);
+	} while (err && --tries && dafs_cred_again(cache, conn, err, mine));
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_cred_handle);
@@ -285,24 +607,24 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_cred_handle);
  * @conn: the connection on which it said so
  * @handle: the handle; its user is registered anew when he comes again
  *
- * Context: may sleep.
+ * Context: any but hard interrupts.
  */
 void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8 *handle)
 {
 	struct dafs_cred_cache *cache = ses->creds;
 	struct dafs_cred_entry *entry, *found = NULL;
 
-	spin_lock(&cache->lock);
-	list_for_each_entry(entry, &cache->entries, node) {
+	spin_lock_bh(&cache->lock);
+	list_for_each_entry(entry, &cache->lru, lru) {
 		if (memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)) ||
 		    memcmp(entry->handle, handle, sizeof(entry->handle)))
 			continue;
-		list_del(&entry->node);
-		cache->nr--;
 		found = entry;
 		break;
 	}
-	spin_unlock(&cache->lock);
 	if (found)
-		dafs_cred_entry_free(found);
+		dafs_cred_unlink(found, -ESTALE);
+	spin_unlock_bh(&cache->lock);
+	if (found)
+		dafs_cred_entry_put(found);
 }

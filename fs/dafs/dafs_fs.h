@@ -32,6 +32,7 @@
 #define DAFS_DEF_TIMEO		600		/* deciseconds */
 #define DAFS_DEF_RETRANS	3
 #define DAFS_DEF_MAX_REQUESTS	64
+#define DAFS_DEF_MAX_CREDENTIALS	1024
 #define DAFS_DEF_MSG_SIZE	SZ_16K
 #define DAFS_DEF_ACREGMIN	3		/* seconds, as are the next three */
 #define DAFS_DEF_ACREGMAX	60

@@ -87,6 +87,7 @@ void dafs_options_init(struct dafs_fs_context *ctx)
 		.back_control = true,
 		.auth_type = DAFS_AUTH_NONE,
 		.max_requests = DAFS_DEF_MAX_REQUESTS,
+		.max_credentials = DAFS_DEF_MAX_CREDENTIALS,
 		.msg_size = DAFS_DEF_MSG_SIZE,
 	};
 	ctx->opts = (struct dafs_options) {

@@ -36,6 +36,7 @@
 #define DAFS_LEASE_MAX		3600U		/* what it may tell */
 #define DAFS_GOODBYE		(5 * HZ)	/* for a response nobody needs */
 #define DAFS_NULLS		32U		/* sent in one round of housekeeping */
+#define DAFS_CRED_IDLE		(600 * HZ)	/* after it a credential handle is released */
 
 /* All sessions of this machine are one client: one id, one verifier (2.4.3). */
 static u8 dafs_instance[4];
@@ -354,6 +355,7 @@ static void dafs_session_keep(struct work_struct *work)
 
 	if (!IS_ERR_OR_NULL(conn)) {
 		dafs_requester_trim(conn->rq);
+		dafs_cred_cache_age(ses, conn, DAFS_CRED_IDLE);
 		nulls = dafs_requester_surplus(conn->rq);
 		if (!nulls && time_after_eq(jiffies, ses->last_null + third))
 			nulls = 1;
@@ -451,14 +453,15 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 
 	if (!ses)
 		return NULL;
-	ses->creds = dafs_cred_cache_create();
+	ses->params = *params;
+	dafs_session_set_client_id(ses);
+	ses->creds = dafs_cred_cache_get(&ses->params);
 	if (!ses->creds)
 		goto free;
 	ses->stats = dafs_stats_alloc();
 	if (!ses->stats)
-		goto free_creds;
+		goto put_creds;
 	ses->begun = jiffies;
-	ses->params = *params;
 	ses->params.net = get_net(params->net);
 	ses->lease = DAFS_LEASE;
 	ses->last_null = jiffies;
@@ -469,11 +472,10 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	init_waitqueue_head(&ses->wait);
 	INIT_DELAYED_WORK(&ses->reconnect, dafs_session_reconnect);
 	INIT_DELAYED_WORK(&ses->keep, dafs_session_keep);
-	dafs_session_set_client_id(ses);
 	return ses;
 
-free_creds:
-	dafs_cred_cache_destroy(ses->creds);
+put_creds:
+	dafs_cred_cache_put(ses->creds);
 free:
 	kfree(ses);
 	return NULL;
@@ -486,7 +488,7 @@ static void dafs_session_free(struct dafs_session *ses)
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
 	mutex_destroy(&ses->recoverers_lock);
-	dafs_cred_cache_destroy(ses->creds);
+	dafs_cred_cache_put(ses->creds);
 	dafs_stats_free(ses->stats);
 	put_net(ses->params.net);
 	kfree(ses);
@@ -628,14 +630,14 @@ bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
 	return told;
 }
 
-/* Credentials outlive sessions (E-47), so this one's are not left behind. */
+/* Credentials outlive sessions (E-47), so the last one does not leave them behind. */
 static void dafs_session_say_goodbye(struct dafs_session *ses)
 {
 	struct dafs_conn *conn = dafs_conn_try_get(ses);
 
 	if (IS_ERR_OR_NULL(conn))
 		return;
-	if (dafs_cred_cache_release(ses->creds, conn))
+	if (dafs_cred_cache_release(ses, conn))
 		dafs_conn_tell(conn, DAFS_PROC_DISCONNECT, NULL);
 	dafs_conn_put(conn);
 }

@@ -37,6 +37,7 @@ struct dafs_session;
  * @rdma_read: ask for and bind the RDMA-read channel
  * @auth_type: DAFS_AUTH_NONE or DAFS_AUTH_DEFAULT
  * @max_requests: slots to ask for
+ * @max_credentials: credential handles to ask for; 0 for as many as the server likes
  * @msg_size: largest message to ask for, both ways, in bytes
  * @inline_header: inline_write_header_size to ask for, 0 for no padded writes (tests)
  * @client_id: client-id-string; empty for the host's own
@@ -54,6 +55,7 @@ struct dafs_session_params {
 	bool rdma_read;
 	u32 auth_type;
 	u16 max_requests;
+	u32 max_credentials;
 	u32 msg_size;
 	u32 inline_header;
 	char client_id[128];
@@ -208,8 +210,8 @@ void dafs_op_end(struct dafs_op *op);
 
 /* cred.c: credential handles (3.1.1.2) */
 struct dafs_cred_cache;
-struct dafs_cred_cache *dafs_cred_cache_create(void);
-void dafs_cred_cache_destroy(struct dafs_cred_cache *cache);
+struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_session_params *params);
+void dafs_cred_cache_put(struct dafs_cred_cache *cache);
 int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle);
 

@@ -39,7 +39,7 @@ enum dafs_session_state {
  * @instance: names this client in discriminators (E-124)
  * @differentiator: names this session in them
  * @verifier: client_verifier
- * @creds: credential handles
+ * @creds: credential handles, shared with other sessions of this client
  * @recoverers_lock: guards @recoverers; held while they recover
  * @recoverers: those who have state at the server
  * @stats: what became of the calls on all its connections
@@ -113,6 +113,7 @@ extern const struct dafs_responder_ops dafs_back_ops;
 
 /* cred.c */
 void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8 *handle);
-bool dafs_cred_cache_release(struct dafs_cred_cache *cache, struct dafs_conn *conn);
+bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn);
+void dafs_cred_cache_age(struct dafs_session *ses, struct dafs_conn *conn, unsigned long idle);
 
 #endif /* _FS_DAFS_SESSION_IMPL_H */

@@ -517,9 +517,185 @@ static void dafs_cred_cache_bound_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, max + 1));
 	for (i = 0; i < CRED_USERS; i++)
 		KUNIT_ASSERT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, 3000 + i, 1)));
-	KUNIT_EXPECT_GE(test, cred_room(test, spy, max), max / 2);
+	/* some are about to be released */
+	KUNIT_EXPECT_GE(test, cred_room(test, spy, max), 1);
 	dafs_fixture_end_session(test, ses);
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, max + 1));
+}
+
+#define CRED_MOUNTS	3
+#define CRED_EACH	25	/* in all more than a client has, if it asks for no number */
+
+/* A user has one handle, whatever the session; the last of them gives it back. */
+static void dafs_cred_cache_share_test(struct kunit *test)
+{
+	struct dafs_session *ses[CRED_MOUNTS];
+	struct raw_conn *spy = NULL;
+	u8 first[4], handle[4];
+	unsigned int i, j, max = 0;
+
+	for (i = 0; i < CRED_MOUNTS; i++) {
+		ses[i] = cred_session(test, "cred share");
+		if (!i) {
+			spy = cred_spy(test, ses[0]);
+			max = cred_room(test, spy, CRED_USERS);
+		}
+		for (j = 0; j < CRED_EACH; j++)
+			KUNIT_ASSERT_EQ(test, 0, cred_handle(ses[i], dafs_fixture_user(test, j, 1),
+							     handle));
+		if (!i)
+			memcpy(first, handle, sizeof(first));
+		KUNIT_EXPECT_MEMEQ(test, first, handle, 4);
+	}
+	KUNIT_EXPECT_EQ(test, max - CRED_EACH, cred_room(test, spy, CRED_USERS));
+	dafs_fixture_end_session(test, ses[0]);
+	dafs_fixture_end_session(test, ses[1]);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, first));
+	dafs_fixture_end_session(test, ses[2]);
+	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, CRED_USERS));
+}
+
+static void cred_use_many(struct kunit *test, struct dafs_session *ses, uid_t first)
+{
+	unsigned int i;
+
+	for (i = 0; i < CRED_EACH; i++)
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, first + i, 1)));
+}
+
+/* Each has users of its own, and together they are more than there are handles. */
+static void dafs_cred_cache_many_test(struct kunit *test)
+{
+	struct dafs_session *ses[CRED_MOUNTS];
+	unsigned int i;
+
+	for (i = 0; i < CRED_MOUNTS; i++) {
+		ses[i] = cred_session(test, "cred many");
+		cred_use_many(test, ses[i], 2000 + 100 * i);
+	}
+	for (i = 0; i < CRED_MOUNTS; i++)
+		cred_use_many(test, ses[i], 2000 + 100 * i);
+}
+
+/* What was not used for a while is released, and had anew when it is wanted. */
+static void dafs_cred_cache_age_test(struct kunit *test)
+{
+	struct dafs_session *ses = cred_session(test, "cred age");
+	const struct cred *user = dafs_fixture_user(test, 1001, 1001);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_conn *spy = cred_spy(test, ses);
+	struct dafs_conn *conn = dafs_conn_get(ses);
+	u8 handle[4];
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, user, handle));
+	dafs_cred_cache_age(ses, conn, 60 * HZ);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, handle));
+	dafs_cred_cache_age(ses, conn, 0);
+	while (!cred_use(spy, handle) && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(HZ / 50);
+	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(spy, handle));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, user));
+	dafs_conn_put(conn);
+}
+
+/**
+ * struct cred_apart - a server that does not answer the first REGISTER_CRED
+ * @test: the test
+ * @held: it
+ * @from: where it came from
+ * @came: completed when it has come
+ * @registered: how many came
+ */
+struct cred_apart {
+	struct kunit *test;
+	struct dafs_req_hdr held;
+	struct raw_conn *from;
+	struct completion came;
+	atomic_t registered;
+};
+
+static void cred_apart_request(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct cred_apart *apart = conn->srv->priv;
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(apart->test, 0, raw_get_hdr(conn, msg, &hdr));
+	if (hdr.procedure == DAFS_PROC_REGISTER_CRED &&
+	    atomic_inc_return(&apart->registered) == 1) {
+		apart->held = hdr;
+		apart->from = conn;
+		complete(&apart->came);
+		return;
+	}
+	raw_serve_request(conn, msg);
+}
+
+/**
+ * struct cred_asker - who asks for something
+ * @work: where it runs
+ * @ses: the session
+ * @cred: as whom
+ * @err: how it ended
+ */
+struct cred_asker {
+	struct work_struct work;
+	struct dafs_session *ses;
+	const struct cred *cred;
+	int err;
+};
+
+static void cred_ask(struct work_struct *work)
+{
+	struct cred_asker *asker = container_of(work, struct cred_asker, work);
+
+	asker->err = dafs_null(asker->ses, asker->cred);
+}
+
+static void cred_apart_end(void *ses)
+{
+	dafs_session_shutdown(ses);
+}
+
+/* Who is registered waits for the server; others do not wait for him, and no one asks twice. */
+static void dafs_cred_cache_apart_test(struct kunit *test)
+{
+	struct cred_apart *apart = kunit_kzalloc(test, sizeof(*apart), GFP_KERNEL);
+	struct cred_asker *asker = kunit_kcalloc(test, 2, sizeof(*asker), GFP_KERNEL);
+	struct dafs_register_cred_res res = { .cred_handle = "two" };
+	struct raw_server *srv = raw_server(test);
+	struct dafs_session *ses;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, apart);
+	KUNIT_ASSERT_NOT_NULL(test, asker);
+	apart->test = test;
+	init_completion(&apart->came);
+	srv->priv = apart;
+	srv->request = cred_apart_request;
+	ses = dafs_fixture_session(test, &srv->params);
+	for (i = 0; i < 2; i++) {
+		asker[i].ses = ses;
+		asker[i].cred = dafs_fixture_user(test, 1001, 1001);
+		asker[i].err = 1;
+		INIT_WORK(&asker[i].work, cred_ask);
+		queue_work(system_unbound_wq, &asker[i].work);
+	}
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cred_apart_end, ses));
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&apart->came,
+							    msecs_to_jiffies(RAW_WAIT_MS)));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, 1002, 1002)));
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&apart->registered));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(asker[0].err));
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(asker[1].err));
+	if (apart->from)
+		raw_answer(apart->from, &apart->held, DAFS_STATUS_OK, srv->opts.max_requests,
+			   &res);
+	for (i = 0; i < 2; i++) {
+		flush_work(&asker[i].work);
+		KUNIT_EXPECT_EQ(test, 0, asker[i].err);
+	}
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&apart->registered));
 }
 
 /* Two sessions of one client that together want more than there is. */
@@ -666,6 +842,10 @@ static struct kunit_case dafs_cred_cases[] = {
 	KUNIT_CASE_PARAM(dafs_cred_cache_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_cred_cache_untrusted_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_cred_cache_bound_test),
+	KUNIT_CASE(dafs_cred_cache_share_test),
+	KUNIT_CASE(dafs_cred_cache_many_test),
+	KUNIT_CASE(dafs_cred_cache_age_test),
+	KUNIT_CASE(dafs_cred_cache_apart_test),
 	KUNIT_CASE(dafs_cred_cache_crowd_test),
 	KUNIT_CASE_PARAM(dafs_cred_cache_stale_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_cred_cache_reconnect_test, dafs_flavours_gen),
