@@ -220,6 +220,16 @@ static void dafs_conn_chan_params(struct dafs_conn *conn, u32 type, struct dafs_
 	memcpy(p->session, ses->differentiator, sizeof(p->session));
 }
 
+/* What goes over the channels that are bound to a session is short. */
+static void dafs_conn_bound_params(struct dafs_conn *conn, u32 type,
+				   struct dafs_chan_params *p)
+{
+	dafs_conn_chan_params(conn, type, p);
+	p->pd = conn->op->pd;
+	p->send_size = DAFS_FIRST_MSG_SIZE;
+	p->recv_size = DAFS_FIRST_MSG_SIZE;
+}
+
 static struct dafs_chan *dafs_conn_open_chan(struct dafs_conn *conn,
 					     const struct dafs_chan_params *params)
 {
@@ -332,8 +342,8 @@ static int dafs_conn_bind(struct dafs_conn *conn, struct dafs_chan *chan, u16 ch
 	struct dafs_connect_bind_args args = {
 		.session_id = conn->session_id,
 		.channel_use = channel_use,
-		.max_request_size = sp->msg_size,
-		.max_response_size = sp->msg_size,
+		.max_request_size = DAFS_FIRST_MSG_SIZE,
+		.max_response_size = DAFS_FIRST_MSG_SIZE,
 		.max_requests = DAFS_BACK_REQUESTS,
 		.auth_req.auth_type = sp->auth_type,
 	};
@@ -359,8 +369,7 @@ static int dafs_conn_open_rdma_read(struct dafs_conn *conn)
 	struct dafs_chan_params params;
 	int err;
 
-	dafs_conn_chan_params(conn, DAFS_CHANNEL_RDMA_READ, &params);
-	params.pd = conn->op->pd;
+	dafs_conn_bound_params(conn, DAFS_CHANNEL_RDMA_READ, &params);
 	params.depth = 1;
 	err = dafs_conn_set_chan(conn, &conn->rr, dafs_conn_open_chan(conn, &params));
 	return err ?: dafs_conn_bind(conn, conn->rr, DAFS_RDMA_READ_CHANNEL);
@@ -373,8 +382,7 @@ static int dafs_conn_open_back_control(struct dafs_conn *conn)
 	struct dafs_chan_params params;
 	int err;
 
-	dafs_conn_chan_params(conn, DAFS_CHANNEL_BACK_CONTROL, &params);
-	params.pd = conn->op->pd;
+	dafs_conn_bound_params(conn, DAFS_CHANNEL_BACK_CONTROL, &params);
 	params.depth = DAFS_BACK_REQUESTS;
 	err = dafs_conn_set_chan(conn, &conn->bc, dafs_conn_open_chan(conn, &params));
 	if (err)

@@ -194,14 +194,15 @@ static void dafs_qp_event(struct ib_event *event, void *context)
 /*
  * All numbers of a connection come from here: what the owner wants, cut to
  * what the device can do.  A request takes one send entry, and with memory two
- * more for each region; a probe takes one.
+ * more for each region, of which there is one as a rule; those that have more wait
+ * until there is room, and it is enough for one of them.  A probe takes one.
  */
 static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_chan_params *p)
 {
 	const struct ib_device_attr *attr = &chan->id->device->attrs;
 	struct dafs_chan_limits *lim = &chan->limits;
-	u32 per_request = 1 + (p->mrs ? 2 * DAFS_MEM_MRS : 0);
-	u32 others = DAFS_SPARE_RQSTS + DAFS_PROBES;
+	u32 per_request = p->mrs ? 3 : 1;
+	u32 others = DAFS_SPARE_RQSTS + DAFS_PROBES + (p->mrs ? 2 * DAFS_MEM_MRS : 0);
 	u32 room = attr->max_qp_wr - 1 - others;
 
 	if (p->mrs && !(attr->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
@@ -248,8 +249,7 @@ static int dafs_chan_create_qp(struct dafs_chan *chan)
 	err = rdma_create_qp(chan->id, chan->pd, &attr);
 	if (err || !lim->mrs)
 		return err;
-	err = ib_mr_pool_init(chan->id->qp, &chan->id->qp->rdma_mrs, lim->mrs,
-			      IB_MR_TYPE_MEM_REG, lim->mr_pages, 0);
+	err = dafs_mrs_init(chan);
 	if (err)
 		rdma_destroy_qp(chan->id);
 	return err;
@@ -313,7 +313,7 @@ static void dafs_chan_teardown(struct dafs_chan *chan)
 	if (!chan->cq)
 		return;
 	if (chan->limits.mrs)
-		ib_mr_pool_destroy(chan->id->qp, &chan->id->qp->rdma_mrs);
+		dafs_mrs_exit(chan);
 	rdma_destroy_qp(chan->id);
 	ib_free_cq(chan->cq);
 	dafs_chan_free_msgs(chan);
@@ -421,6 +421,8 @@ static struct dafs_chan *dafs_chan_alloc(const struct dafs_chan_params *p)
 	chan->debug_id = atomic_inc_return(&dafs_chan_ids);
 	spin_lock_init(&chan->lock);
 	init_completion(&chan->connected);
+	spin_lock_init(&chan->mr_lock);
+	INIT_LIST_HEAD(&chan->mrs);
 	init_waitqueue_head(&chan->mr_wait);
 	INIT_LIST_HEAD(&chan->msgs);
 	return chan;

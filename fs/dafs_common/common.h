@@ -18,6 +18,14 @@ void dafs_chan_free_msgs(struct dafs_chan *chan);
 /* At a time on one channel */
 #define DAFS_PROBES	1
 
+/* mr.c */
+int dafs_mrs_init(struct dafs_chan *chan);
+void dafs_mrs_exit(struct dafs_chan *chan);
+void dafs_mrs_trim(struct dafs_chan *chan);
+struct ib_mr *dafs_mr_get(struct dafs_chan *chan);
+struct ib_mr *dafs_mr_wait(struct dafs_chan *chan);
+void dafs_mr_put(struct dafs_chan *chan, struct ib_mr *mr);
+
 /* requester.c */
 int dafs_requesters_init(void);
 void dafs_requesters_exit(void);

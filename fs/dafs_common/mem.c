@@ -46,30 +46,6 @@ static int dafs_mem_collect(struct dafs_mem *mem, struct iov_iter *iter, size_t 
 	return 0;
 }
 
-static struct ib_mr *dafs_mr_get(struct dafs_chan *chan)
-{
-	return ib_mr_pool_get(chan->id->qp, &chan->id->qp->rdma_mrs);
-}
-
-static void dafs_mr_put(struct dafs_chan *chan, struct ib_mr *mr)
-{
-	ib_mr_pool_put(chan->id->qp, &chan->id->qp->rdma_mrs, mr);
-	wake_up(&chan->mr_wait);
-}
-
-/* Others hold regions only while their requests run, so this ends. */
-static struct ib_mr *dafs_mr_wait(struct dafs_chan *chan)
-{
-	struct ib_mr *mr = NULL;
-	int killed;
-
-	killed = wait_event_killable_exclusive(chan->mr_wait, !dafs_chan_is_open(chan) ||
-					       (mr = dafs_mr_get(chan)));
-	if (killed)
-		return ERR_PTR(killed);
-	return mr ?: ERR_PTR(-ENOTCONN);
-}
-
 static void dafs_mem_describe(struct dafs_mem *mem, struct ib_mr *mr)
 {
 	unsigned int i = mem->nr;

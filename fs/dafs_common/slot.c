@@ -464,7 +464,7 @@ static void dafs_slots_strip(struct dafs_requester *rq, u16 keep, struct list_he
 }
 
 /**
- * dafs_requester_trim() - give back the buffers of slots that were not needed
+ * dafs_requester_trim() - give back buffers and memory regions that were not needed
  * @rq: requester
  *
  * To be called once in a while: what was not in use since the last time goes.
@@ -491,5 +491,6 @@ void dafs_requester_trim(struct dafs_requester *rq)
 	list_for_each_entry_safe(msg, next, &list, link)
 		dafs_msg_free(msg);
 	mutex_unlock(&rq->growing);
+	dafs_mrs_trim(rq->chan);
 }
 EXPORT_SYMBOL_GPL(dafs_requester_trim);

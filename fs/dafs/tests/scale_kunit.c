@@ -91,7 +91,7 @@ static void dafs_scale_memory_test(struct kunit *test)
 	server = scale_cost(test, NULL, scale_add_raw) - raw;
 	client = scale_cost(test, srv, scale_add_client) - raw;
 	kunit_info(test, "an idle session: client %lld KiB, server %lld KiB\n", client, server);
-	KUNIT_EXPECT_LT(test, client, 8 * SZ_1K);
+	KUNIT_EXPECT_LT(test, client, 512);
 	KUNIT_EXPECT_LT(test, server, 8 * SZ_1K);
 }
 

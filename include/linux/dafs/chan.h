@@ -126,7 +126,7 @@ struct dafs_chan_ops {
  * @send_size: bytes of the largest message sent
  * @recv_size: bytes of the largest message received
  * @depth: most requests outstanding, in either direction
- * @mrs: memory regions to allocate (the side that offers memory)
+ * @mrs: memory regions it may have (the side that offers memory)
  * @rdma_ctxs: RDMA operations in flight (the side that reaches for memory)
  */
 struct dafs_chan_params {
@@ -200,6 +200,11 @@ struct dafs_chan_limits {
  * @swab: session byte order differs from this machine's
  * @order_known: @swab is settled (a server learns it from the first request)
  * @cksum: messages carry checksums (3.2.5)
+ * @mr_lock: guards what follows up to @mrs_peak
+ * @mrs: memory regions that are free
+ * @nr_mrs: all there are, limits.mrs at most
+ * @mrs_used: those in use
+ * @mrs_peak: the most there were since dafs_mrs_trim()
  * @mr_wait: woken when a memory region is given back
  * @probe: completion of a probe
  * @probing: it has not come yet
@@ -233,6 +238,11 @@ struct dafs_chan {
 	bool swab;
 	bool order_known;
 	bool cksum;
+	spinlock_t mr_lock;	/* see above */
+	struct list_head mrs;
+	unsigned int nr_mrs;
+	unsigned int mrs_used;
+	unsigned int mrs_peak;
 	wait_queue_head_t mr_wait;
 	struct ib_cqe probe;
 	bool probing;
