@@ -13,35 +13,13 @@
  * Waiting for the disk comes after that, so that appends of several clients
  * become stable together.
  */
-#include <linux/hash.h>
-#include <linux/rwsem.h>
 #include <linux/uio.h>
-#include "vfs.h"
+#include "open_impl.h"
 
-#define DAFSD_APPEND_LOCK_BITS	6
-
-/*
- * By inode: held shared to write at an offset, exclusively to append.  Outside
- * of the lock of the inode.
- */
-static struct rw_semaphore dafsd_append_locks[1 << DAFSD_APPEND_LOCK_BITS];
-
+/* The record of the file is held by the request, see dafsd_open_use(). */
 static struct rw_semaphore *dafsd_append_lock(const struct file *filp)
 {
-	return &dafsd_append_locks[hash_ptr(file_inode(filp), DAFSD_APPEND_LOCK_BITS)];
-}
-
-/**
- * dafsd_append_init() - get ready for appends
- *
- * Context: before the first request.
- */
-void dafsd_append_init(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(dafsd_append_locks); i++)
-		init_rwsem(&dafsd_append_locks[i]);
+	return &dafsd_file_held(file_inode(filp))->append;
 }
 
 /**

@@ -65,18 +65,28 @@ void dafsd_client_put(struct dafsd_client *client)
 	kref_put(&client->ref, dafsd_client_free);
 }
 
-/* Takes a client out of the table, with all it had. */
-static void dafsd_client_remove(struct dafsd_client *client)
+/* Takes a client out of the table; dafsd_clients_release() does the rest. */
+static void dafsd_client_remove(struct dafsd_client *client, struct list_head *gone)
 {
 	lockdep_assert_held(&dafsd_clients_lock);
-	list_del_init(&client->node);
+	list_move_tail(&client->node, gone);
 	dafsd_nr_clients--;
 	WRITE_ONCE(client->discarded, true);
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
-	dafsd_opens_release_client(client);
-	dafsd_client_drop_creds(client);
-	dafsd_client_put(client);
+}
+
+/* Takes all that they had from clients; without the lock, because that may be much. */
+static void dafsd_clients_release(struct list_head *gone)
+{
+	struct dafsd_client *client, *next;
+
+	list_for_each_entry_safe(client, next, gone, node) {
+		list_del_init(&client->node);
+		dafsd_opens_release_client(client);
+		dafsd_client_drop_creds(client);
+		dafsd_client_put(client);
+	}
 }
 
 /**
@@ -102,14 +112,14 @@ static void dafsd_client_look_in(struct dafsd_client *client, unsigned long dela
 		dafsd_client_put(client);	/* somebody looks already */
 }
 
-static void dafsd_client_judge(struct dafsd_client *client)
+static void dafsd_client_judge(struct dafsd_client *client, struct list_head *gone)
 {
 	unsigned long lease = dafsd_lease_seconds * HZ;
 	long left = READ_ONCE(client->renewed) + lease - jiffies;
 	bool silent = left <= 0 && !dafsd_sessions_busy(client);
 
 	if (silent && client->silent) {
-		dafsd_client_remove(client);
+		dafsd_client_remove(client, gone);
 		dafsd_sessions_end(client);
 		return;
 	}
@@ -121,11 +131,13 @@ static void dafsd_client_look(struct work_struct *work)
 {
 	struct dafsd_client *client = container_of(to_delayed_work(work),
 						   struct dafsd_client, lease_work);
+	LIST_HEAD(gone);
 
 	mutex_lock(&dafsd_clients_lock);
 	if (!client->discarded)
-		dafsd_client_judge(client);
+		dafsd_client_judge(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
+	dafsd_clients_release(&gone);
 	dafsd_client_put(client);
 }
 
@@ -227,10 +239,13 @@ struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
  */
 void dafsd_client_abandon(struct dafsd_client *client)
 {
+	LIST_HEAD(gone);
+
 	mutex_lock(&dafsd_clients_lock);
 	if (!--client->nr_connecting && !client->confirmed && !client->discarded)
-		dafsd_client_remove(client);
+		dafsd_client_remove(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
+	dafsd_clients_release(&gone);
 }
 
 /* Case C: an older instance with the same id string, or NULL. */
@@ -272,6 +287,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 {
 	struct dafsd_client *client = ses->client, *older;
 	u32 status = DAFSERR_STALE_CLIENTID;
+	LIST_HEAD(gone);
 
 	mutex_lock(&dafsd_clients_lock);
 	if (client->discarded)
@@ -280,7 +296,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 	if (status)
 		goto unlock;
 	while ((older = dafsd_client_older(client)))
-		dafsd_client_remove(older);
+		dafsd_client_remove(older, &gone);
 	client->confirmed = true;
 	client->principal = principal;
 	client->nr_connecting--;
@@ -289,6 +305,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 	dafsd_client_look_in(client, dafsd_lease_seconds * HZ);
 unlock:
 	mutex_unlock(&dafsd_clients_lock);
+	dafsd_clients_release(&gone);
 	return status;
 }
 
@@ -322,10 +339,13 @@ void dafsd_client_leave(struct dafsd_session *ses)
 void dafsd_clients_exit(void)
 {
 	struct dafsd_client *client, *next;
+	LIST_HEAD(gone);
 
 	mutex_lock(&dafsd_clients_lock);
 	list_for_each_entry_safe(client, next, &dafsd_clients, node)
-		dafsd_client_remove(client);
+		dafsd_client_remove(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
+	dafsd_clients_release(&gone);
 	flush_workqueue(dafsd_timer_wq);
+	flush_workqueue(dafsd_end_wq);
 }

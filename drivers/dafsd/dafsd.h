@@ -14,6 +14,7 @@
 #include <linux/cred.h>
 #include <linux/kobject.h>
 #include <linux/kref.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/path.h>
 #include <linux/refcount.h>
@@ -64,7 +65,7 @@ struct dafsd_proc;
  * @next_cred: where the search for a free handle goes on; guarded by its lock
  * @opens: dafsd_open.client_link of everything it has open
  * @nr_opens: entries of @opens
- * @released: its opens were released for good; OPEN makes no new ones
+ * @released: its opens were taken from it for good; OPEN makes no new ones
  * @nr_connecting: sessions that have not authenticated yet; guarded by
  *	dafsd_clients_lock
  * @renewed: jiffies of its last sign of life, see dafsd_client_renew()
@@ -530,6 +531,8 @@ extern bool dafsd_auth_none;
  * @subtree_check: it is not, and files are traced to the tree too, see fh.c
  * @number: position in pseudo directories, not used twice
  * @lane: its share of the workers
+ * @closing: opens in it that were taken from their clients, to be closed by @closer
+ * @closer: likewise; holds a reference while queued
  * @rcu: frees it
  */
 struct dafsd_export {
@@ -548,6 +551,8 @@ struct dafsd_export {
 	bool subtree_check;
 	u64 number;
 	struct dafsd_lane lane;
+	struct llist_head closing;
+	struct work_struct closer;
 	struct rcu_head rcu;
 };
 
@@ -595,6 +600,7 @@ const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struc
 /* state.c: opens and their state-ids */
 void dafsd_opens_exit(void);
 void dafsd_opens_release_client(struct dafsd_client *client);
+void dafsd_opens_init_export(struct dafsd_export *exp);
 
 /* the boot instance: part of client-ids, session-ids and state-ids; the write verifier */
 extern u32 dafsd_boot_instance;
@@ -653,8 +659,6 @@ u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq);
 u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq);
 
 /* append.c */
-void dafsd_append_init(void);
-void dafsd_share_init(void);
 u32 dafsd_proc_append_inline(struct dafsd_rqst *rq);
 u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_append_direct(struct dafsd_rqst *rq);

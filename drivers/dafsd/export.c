@@ -429,6 +429,7 @@ static int dafsd_export_publish(struct dafsd_export *exp)
 	if (err)
 		return err;
 	dafsd_lane_init(&exp->lane);
+	dafsd_opens_init_export(exp);
 	exp->number = dafsd_export_numbers++;
 	exp->enabled = true;
 	list_add_tail_rcu(&exp->node, &dafsd_exports);

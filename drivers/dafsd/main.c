@@ -117,8 +117,6 @@ static int __init dafsd_init(void)
 
 	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
 	dafsd_new_instance();
-	dafsd_append_init();
-	dafsd_share_init();
 	err = dafsd_wqs_create();
 	if (err)
 		return err;

@@ -7,9 +7,9 @@
  * filehandle.  What it reserves against others is in share.c, how it is found
  * and when it dies in state.c.  What I/O needs of it is read under RCU.
  *
- * Order of locks: gate of reservations; write access to the file system; lock of
- * a directory, dafsd_file.lock, lock of the file's inode; lock of the table of
- * opens, dafsd_client.lock.
+ * Order of locks: dafsd_file.gate; write access to the file system; lock of a
+ * directory, dafsd_file.lock, lock of the file's inode; lock of the table of opens,
+ * dafsd_client.lock.
  */
 #include <linux/filelock.h>
 #include <linux/slab.h>
@@ -265,13 +265,17 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 	return dafsd_open_new(rq, fh, wire, file, state_id);
 }
 
-/* Write access is had anew, because nobody may wait with it, see share.c. */
-static u32 dafsd_open_exclude(struct dafsd_fh *fh)
+/*
+ * Before a reservation: wait for I/O without an open, which may be waiting for a file
+ * system that is being frozen, and that for write access to be given up.  So it is had
+ * anew.
+ */
+static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file)
 {
 	bool wanted = fh->wants_write;
 
 	dafsd_fh_drop_write(fh);
-	dafsd_share_exclude(dafsd_fh_inode(fh));
+	down_write(&file->gate);
 	return wanted ? dafsd_fh_want_write(fh) : DAFS_STATUS_OK;
 }
 
@@ -301,14 +305,14 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
 	if (!file)
 		return DAFSERR_RESOURCE;
 	if (denies)
-		status = dafsd_open_exclude(fh);
+		status = dafsd_open_exclude(fh, file);
 	if (!status) {
 		mutex_lock(&file->lock);
 		status = dafsd_open_add_locked(rq, fh, wire, flags, file, state_id);
 		mutex_unlock(&file->lock);
 	}
 	if (denies)
-		dafsd_share_readmit(dafsd_fh_inode(fh));
+		up_write(&file->gate);
 	dafsd_file_put(file);
 	return status;
 }
@@ -465,18 +469,43 @@ static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct da
 	err = dafsd_file_permission(inode, access, 0);
 	if (err)
 		return dafs_errno_to_status(err);
-	status = dafsd_share_enter(inode, access, &use->gate);
+	use->file = dafsd_file_get(inode);
+	if (!use->file)
+		return DAFSERR_RESOURCE;
+	status = dafsd_share_enter(use->file, access);
 	if (status)
-		return status;
+		goto put;
+	use->anonymous = true;
 	use->filp = dafsd_fh_open(fh, access);
 	if (!IS_ERR(use->filp))
 		return DAFS_STATUS_OK;
-	dafsd_share_leave(use->gate);
-	return dafs_errno_to_status(PTR_ERR(use->filp));
+	status = dafs_errno_to_status(PTR_ERR(use->filp));
+	dafsd_share_leave(use->file);
+put:
+	dafsd_file_put(use->file);
+	return status;
+}
+
+/* References on what I/O needs of an open.  Return: false if it is being closed. */
+static bool dafsd_open_ref(struct dafsd_open *open, struct dafsd_use *use)
+{
+	if (!dafsd_file_hold(open->file))
+		return false;
+	use->file = open->file;
+	use->filp = get_file_rcu(&open->filp);
+	return use->filp;
+}
+
+/* After dafsd_open_ref() had nothing, or only one of the two */
+static void dafsd_open_unref(struct dafsd_use *use)
+{
+	if (use->file)
+		dafsd_file_put(use->file);
+	use->file = NULL;
 }
 
 static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh, u32 id, u32 access,
-			      struct file **filp)
+			      struct dafsd_use *use)
 {
 	struct dafsd_open *open;
 	u32 status;
@@ -487,13 +516,12 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh, 
 		status = DAFSERR_BAD_STATEID;
 	if (!status && (READ_ONCE(open->access) & access) != access)
 		status = DAFSERR_ACCES;
-	if (!status) {
-		*filp = get_file_rcu(&open->filp);
-		/* closed at this moment */
-		if (!*filp)
-			status = DAFSERR_BAD_STATEID;
-	}
+	/* or closed at this moment */
+	if (!status && !dafsd_open_ref(open, use))
+		status = DAFSERR_BAD_STATEID;
 	rcu_read_unlock();
+	if (status)
+		dafsd_open_unref(use);
 	return status;
 }
 
@@ -508,17 +536,17 @@ static bool dafsd_open_serves(const struct dafsd_open *open, const struct dafs_f
 
 /*
  * Who opened the file keeps the right to use it as it was granted; another user
- * must have the right himself.  Lets go of @filp if not.
+ * must have the right himself.  Ends @use if not.
  */
-static u32 dafsd_open_allow(struct file *filp, u32 access)
+static u32 dafsd_open_allow(struct dafsd_use *use, u32 access)
 {
 	int err;
 
-	if (uid_eq(filp->f_cred->fsuid, current_fsuid()))
+	if (uid_eq(use->filp->f_cred->fsuid, current_fsuid()))
 		return DAFS_STATUS_OK;
-	err = dafsd_file_permission(file_inode(filp), access, DAFSD_OPEN_OWNER);
+	err = dafsd_file_permission(file_inode(use->filp), access, DAFSD_OPEN_OWNER);
 	if (err)
-		dafsd_open_done(filp);
+		dafsd_open_end(use);
 	return dafs_errno_to_status(err);
 }
 
@@ -562,8 +590,8 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		return dafsd_open_anonymous(fh, access, use);
 	status = dafsd_state_split(state_id, &id);
 	if (!status)
-		status = dafsd_open_find_id(rq, fh, id, access, &use->filp);
-	return status ?: dafsd_open_allow(use->filp, access);
+		status = dafsd_open_find_id(rq, fh, id, access, use);
+	return status ?: dafsd_open_allow(use, access);
 }
 
 /**
@@ -575,8 +603,9 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 void dafsd_open_end(struct dafsd_use *use)
 {
 	dafsd_open_done(use->filp);
-	if (use->gate)
-		dafsd_share_leave(use->gate);
+	if (use->anonymous)
+		dafsd_share_leave(use->file);
+	dafsd_file_put(use->file);
 }
 
 /*
@@ -584,25 +613,27 @@ void dafsd_open_end(struct dafsd_use *use)
  * is no need to find the object.  fh->exp is set, too.  Whatever is not as it
  * should be is left to those who know the right status for it.
  */
-static struct file *dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-				     const struct dafs_opaque64 *state_id, u32 access,
-				     struct dafsd_fh *fh)
+static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			     const struct dafs_opaque64 *state_id, u32 access,
+			     struct dafsd_fh *fh, struct dafsd_use *use)
 {
 	struct dafsd_open *open;
-	struct file *filp = NULL;
+	bool known = false;
 	u32 status, id;
 
 	if (dafsd_state_is_special(state_id) || dafsd_state_split(state_id, &id))
-		return NULL;
+		return false;
 	rcu_read_lock();
 	open = dafsd_state_load(rq, id, &status);
 	if (open && dafsd_open_serves(open, wire, access) &&
 	    kref_get_unless_zero(&open->exp->ref)) {
 		fh->exp = open->exp;
-		filp = get_file_rcu(&open->filp);
+		known = dafsd_open_ref(open, use);
 	}
 	rcu_read_unlock();
-	return filp;
+	if (!known)
+		dafsd_open_unref(use);
+	return known;
 }
 
 static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
@@ -611,18 +642,16 @@ static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire
 {
 	u32 status;
 
-	*use = (struct dafsd_use){
-		.filp = dafsd_open_known(rq, wire, state_id, access, fh),
-	};
-	if (!use->filp) {
+	*use = (struct dafsd_use){};
+	if (!dafsd_open_known(rq, wire, state_id, access, fh, use)) {
 		dafsd_fh_put(fh);
 		status = dafsd_fh_get(rq, wire, fh);
 		return status ?: dafsd_open_find(rq, fh, state_id, access, use);
 	}
 	status = dafsd_fh_squash(rq, fh->exp);
 	if (status)
-		dafsd_open_done(use->filp);
-	return status ?: dafsd_open_allow(use->filp, access);
+		dafsd_open_end(use);
+	return status ?: dafsd_open_allow(use, access);
 }
 
 /**

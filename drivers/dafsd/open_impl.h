@@ -3,24 +3,34 @@
 #ifndef _DAFSD_OPEN_IMPL_H
 #define _DAFSD_OPEN_IMPL_H
 
+#include <linux/rwsem.h>
 #include "vfs.h"
 
 /**
- * struct dafsd_file - an inode as far as opens are concerned
- * @node: in dafsd_files; guarded by dafsd_files_lock
- * @users: references: one of each open, one of whoever looked it up; guarded by
- *	dafsd_files_lock
+ * struct dafsd_file - an inode as far as opens and I/O are concerned
+ * @rcu: frees it
+ * @node: in dafsd_files; changed under dafsd_files_lock, read under RCU
+ * @users: references: one of each open, one of each request that works on it; drops to
+ *	0 under dafsd_files_lock
  * @inode: holds a reference
+ * @gate: held shared by I/O without an open, from the check of reservations until it
+ *	is done, and exclusively to grant a reservation.  Outside of @lock, and of
+ *	write access to the file system, for which I/O may have to wait.
+ * @append: held shared to write at an offset, exclusively to append.  Outside of the
+ *	lock of the inode.
  * @lock: guards what follows; held while an entry of the inode is removed, so
  *	that no open slips in
  * @opens: dafsd_open.file_link
  * @share_key: key of the opens that hold one
- * @nr_keys: how many do
+ * @nr_keys: how many do, some of which may be dead
  */
 struct dafsd_file {
+	struct rcu_head rcu;
 	struct hlist_node node;
-	unsigned int users;
+	refcount_t users;
 	struct inode *inode;
+	struct rw_semaphore gate;
+	struct rw_semaphore append;
 	struct mutex lock;	/* see above */
 	struct list_head opens;
 	u64 share_key;
@@ -34,6 +44,7 @@ struct dafsd_file {
  * @dead: not published yet or claimed; guarded by the lock of the table
  * @client: whose it is; outlives it
  * @client_link: in client->opens; guarded by client->lock
+ * @closing: in exp->closing, when it was taken from its client
  * @file: holds a reference
  * @file_link: in file->opens; guarded by file->lock
  * @exp: holds a reference
@@ -53,6 +64,7 @@ struct dafsd_open {
 	bool dead;
 	struct dafsd_client *client;
 	struct list_head client_link;
+	struct llist_node closing;
 	struct dafsd_file *file;
 	struct list_head file_link;
 	struct dafsd_export *exp;
@@ -70,16 +82,15 @@ struct dafsd_open {
 /* share.c */
 struct dafsd_file *dafsd_file_find(const struct inode *inode);
 struct dafsd_file *dafsd_file_get(struct inode *inode);
-void dafsd_file_hold(struct dafsd_file *file);
+bool dafsd_file_hold(struct dafsd_file *file);
+struct dafsd_file *dafsd_file_held(const struct inode *inode);
 void dafsd_file_put(struct dafsd_file *file);
 struct file *dafsd_file_borrow(struct dafsd_file *file);
 u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own, u32 access,
 		      u32 deny);
 u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args);
-u32 dafsd_share_enter(const struct inode *inode, u32 access, struct rw_semaphore **gate);
-void dafsd_share_leave(struct rw_semaphore *gate);
-void dafsd_share_exclude(const struct inode *inode);
-void dafsd_share_readmit(const struct inode *inode);
+u32 dafsd_share_enter(struct dafsd_file *file, u32 access);
+void dafsd_share_leave(struct dafsd_file *file);
 void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args);
 u32 dafsd_share_check_reduce(const struct dafsd_open *open,
 			     const struct dafs_open_downgrade_args *args);

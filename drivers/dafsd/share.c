@@ -3,63 +3,37 @@
  * Share reservations and share keys: what opens of one file forbid each other,
  * and those who come without an open (4.4.1.2, 4.4.2, 6.5.33).
  *
- * A struct dafsd_file stands for an inode that somebody has open or is just
- * removing.  Its mutex makes checking the reservations and acting on the result
+ * A struct dafsd_file stands for an inode that somebody has open, works on, or is
+ * just removing.  Its mutex makes checking the reservations and acting on the result
  * one step.  I/O without an open is no such step: a gate keeps it and the grant
- * of a reservation apart.
+ * of a reservation apart.  All locks are those of one inode: what keeps one file
+ * waiting keeps no other.
+ *
+ * The opens of a client that has lost them reserve nothing any more from that moment
+ * on (dafsd_open.dead), although it may take a while until they are closed.
  */
-#include <linux/hash.h>
 #include <linux/hashtable.h>
-#include <linux/rwsem.h>
+#include <linux/rculist.h>
 #include <linux/slab.h>
 #include "open_impl.h"
 
 static DEFINE_HASHTABLE(dafsd_files, 10);
 static DEFINE_SPINLOCK(dafsd_files_lock);
 
-#define DAFSD_SHARE_GATE_BITS	6
-
-/*
- * By inode: held shared by I/O without an open, from the check of reservations
- * until it is done, and exclusively to grant a reservation.  Outside of
- * dafsd_file.lock, and of write access to the file system, for which I/O may have
- * to wait.
- */
-static struct rw_semaphore dafsd_share_gates[1 << DAFSD_SHARE_GATE_BITS];
-
-static struct rw_semaphore *dafsd_share_gate(const struct inode *inode)
-{
-	return &dafsd_share_gates[hash_ptr(inode, DAFSD_SHARE_GATE_BITS)];
-}
-
-/**
- * dafsd_share_init() - get ready for opens, and for I/O without
- *
- * Context: before the first request.
- */
-void dafsd_share_init(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(dafsd_share_gates); i++)
-		init_rwsem(&dafsd_share_gates[i]);
-}
-
+/* Return: the record, without a reference, or NULL. */
 static struct dafsd_file *dafsd_file_lookup(const struct inode *inode)
 {
 	struct dafsd_file *file;
 
-	lockdep_assert_held(&dafsd_files_lock);
-	hash_for_each_possible(dafsd_files, file, node, (unsigned long)inode)
-		if (file->inode == inode) {
-			file->users++;
+	hash_for_each_possible_rcu(dafsd_files, file, node, (unsigned long)inode,
+				   lockdep_is_held(&dafsd_files_lock))
+		if (file->inode == inode && refcount_read(&file->users))
 			return file;
-		}
 	return NULL;
 }
 
 /**
- * dafsd_file_find() - the record of an inode, if somebody has it open
+ * dafsd_file_find() - the record of an inode, if it has one
  * @inode: the inode
  *
  * Context: any but interrupt.
@@ -69,9 +43,28 @@ struct dafsd_file *dafsd_file_find(const struct inode *inode)
 {
 	struct dafsd_file *file;
 
-	spin_lock(&dafsd_files_lock);
+	rcu_read_lock();
 	file = dafsd_file_lookup(inode);
-	spin_unlock(&dafsd_files_lock);
+	if (file && !dafsd_file_hold(file))
+		file = NULL;
+	rcu_read_unlock();
+	return file;
+}
+
+/**
+ * dafsd_file_held() - the record of an inode that has one
+ * @inode: the inode; the caller's request has a reference to the record
+ *
+ * Context: any but interrupt.
+ * Return: the record, without another reference.
+ */
+struct dafsd_file *dafsd_file_held(const struct inode *inode)
+{
+	struct dafsd_file *file;
+
+	rcu_read_lock();
+	file = dafsd_file_lookup(inode);
+	rcu_read_unlock();
 	return file;
 }
 
@@ -81,8 +74,10 @@ static struct dafsd_file *dafsd_file_new(struct inode *inode)
 
 	if (!file)
 		return NULL;
-	file->users = 1;
+	refcount_set(&file->users, 1);
 	file->inode = inode;
+	init_rwsem(&file->gate);
+	init_rwsem(&file->append);
 	mutex_init(&file->lock);
 	INIT_LIST_HEAD(&file->opens);
 	return file;
@@ -106,10 +101,13 @@ struct dafsd_file *dafsd_file_get(struct inode *inode)
 	if (!new)
 		return NULL;
 	spin_lock(&dafsd_files_lock);
+	/* with the lock, none that is there loses its last reference */
 	file = dafsd_file_lookup(inode);
-	if (!file) {
+	if (file) {
+		refcount_inc(&file->users);
+	} else {
 		ihold(inode);
-		hash_add(dafsd_files, &new->node, (unsigned long)inode);
+		hash_add_rcu(dafsd_files, &new->node, (unsigned long)inode);
 	}
 	spin_unlock(&dafsd_files_lock);
 	if (!file)
@@ -120,15 +118,14 @@ struct dafsd_file *dafsd_file_get(struct inode *inode)
 
 /**
  * dafsd_file_hold() - another reference on the record of an inode
- * @file: the record, with a reference of the caller
+ * @file: the record; found under RCU, or with a reference of the caller
  *
  * Context: any but interrupt.
+ * Return: false if it is going away.
  */
-void dafsd_file_hold(struct dafsd_file *file)
+bool dafsd_file_hold(struct dafsd_file *file)
 {
-	spin_lock(&dafsd_files_lock);
-	file->users++;
-	spin_unlock(&dafsd_files_lock);
+	return refcount_inc_not_zero(&file->users);
 }
 
 /**
@@ -139,17 +136,12 @@ void dafsd_file_hold(struct dafsd_file *file)
  */
 void dafsd_file_put(struct dafsd_file *file)
 {
-	bool last;
-
-	spin_lock(&dafsd_files_lock);
-	last = !--file->users;
-	if (last)
-		hash_del(&file->node);
-	spin_unlock(&dafsd_files_lock);
-	if (!last)
+	if (!refcount_dec_and_lock(&file->users, &dafsd_files_lock))
 		return;
+	hash_del_rcu(&file->node);
+	spin_unlock(&dafsd_files_lock);
 	iput(file->inode);
-	kfree(file);
+	kfree_rcu(file, rcu);
 }
 
 /**
@@ -193,12 +185,24 @@ u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *ow
 
 	lockdep_assert_held(&file->lock);
 	list_for_each_entry(open, &file->opens, file_link) {
-		if (open == own)
+		if (open == own || READ_ONCE(open->dead))
 			continue;
 		if ((access & open->deny) || (deny & open->access))
 			return DAFSERR_DENIED;
 	}
 	return DAFS_STATUS_OK;
+}
+
+static bool dafsd_share_has_key(const struct dafsd_file *file)
+{
+	struct dafsd_open *open;
+
+	if (!file->nr_keys)
+		return false;
+	list_for_each_entry(open, &file->opens, file_link)
+		if (open->holds_key && !READ_ONCE(open->dead))
+			return true;
+	return false;
 }
 
 /**
@@ -212,79 +216,44 @@ u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *ow
 u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args)
 {
 	lockdep_assert_held(&file->lock);
-	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_BOTH && file->nr_keys &&
-	    file->share_key != args->share_key)
+	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_BOTH &&
+	    file->share_key != args->share_key && dafsd_share_has_key(file))
 		return DAFSERR_KEY_MISMATCH;
 	return DAFS_STATUS_OK;
 }
 
-/* Without an open, reservations hold against everybody. */
-static u32 dafsd_share_check_anonymous(const struct inode *inode, u32 access)
-{
-	struct dafsd_file *file = dafsd_file_find(inode);
-	u32 status;
-
-	if (!file)
-		return DAFS_STATUS_OK;
-	mutex_lock(&file->lock);
-	status = dafsd_share_check(file, NULL, access, DAFS_OPEN_SHARE_DENY_NONE);
-	mutex_unlock(&file->lock);
-	dafsd_file_put(file);
-	return status ? DAFSERR_LOCKED : DAFS_STATUS_OK;
-}
-
 /**
- * dafsd_share_enter() - may somebody without an open do I/O? (E-80)
- * @inode: the file
+ * dafsd_share_enter() - may a request without an open do I/O? (E-80)
+ * @file: the file
  * @access: DAFS_OPEN_SHARE_ACCESS_* needed
- * @gate: set on success; until it is given to dafsd_share_leave() nobody is
- *	granted a reservation
+ *
+ * On success no reservation is granted until dafsd_share_leave().  Without an open
+ * the reservations of all opens hold.
  *
  * Context: may sleep; has no write access to the file system yet.
  * Return: OK or LOCKED.
  */
-u32 dafsd_share_enter(const struct inode *inode, u32 access, struct rw_semaphore **gate)
+u32 dafsd_share_enter(struct dafsd_file *file, u32 access)
 {
-	struct rw_semaphore *sem = dafsd_share_gate(inode);
 	u32 status;
 
-	down_read(sem);
-	status = dafsd_share_check_anonymous(inode, access);
-	if (status)
-		up_read(sem);
-	else
-		*gate = sem;
-	return status;
+	down_read(&file->gate);
+	mutex_lock(&file->lock);
+	status = dafsd_share_check(file, NULL, access, DAFS_OPEN_SHARE_DENY_NONE);
+	mutex_unlock(&file->lock);
+	if (!status)
+		return DAFS_STATUS_OK;
+	up_read(&file->gate);
+	return DAFSERR_LOCKED;
 }
 
 /**
  * dafsd_share_leave() - I/O without an open is done
- * @gate: from dafsd_share_enter()
+ * @file: the file of dafsd_share_enter()
  */
-void dafsd_share_leave(struct rw_semaphore *gate)
+void dafsd_share_leave(struct dafsd_file *file)
 {
-	up_read(gate);
-}
-
-/**
- * dafsd_share_exclude() - before a reservation: wait for I/O without an open
- * @inode: the file; none begins until dafsd_share_readmit()
- *
- * Context: may sleep; has no write access to the file system, because the I/O may
- * be waiting for one that is being frozen, which waits for who has it.
- */
-void dafsd_share_exclude(const struct inode *inode)
-{
-	down_write(dafsd_share_gate(inode));
-}
-
-/**
- * dafsd_share_readmit() - the reservation is granted, or not
- * @inode: the file of dafsd_share_exclude()
- */
-void dafsd_share_readmit(const struct inode *inode)
-{
-	up_write(dafsd_share_gate(inode));
+	up_read(&file->gate);
 }
 
 /**
@@ -389,7 +358,7 @@ u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file *
 		return DAFSERR_RESOURCE;
 	mutex_lock(&(*file)->lock);
 	list_for_each_entry(open, &(*file)->opens, file_link)
-		if (check_open || open->deny_delete)
+		if (!READ_ONCE(open->dead) && (check_open || open->deny_delete))
 			goto conflict;
 	return DAFS_STATUS_OK;
 

@@ -248,6 +248,39 @@ u32 dafsd_state_claim(const struct dafsd_rqst *rq, u32 id, const struct inode *i
 	return status;
 }
 
+/* What was taken from clients in an export; its file system may make that wait. */
+static void dafsd_opens_close(struct work_struct *work)
+{
+	struct dafsd_export *exp = container_of(work, struct dafsd_export, closer);
+	struct dafsd_open *open, *next;
+
+	llist_for_each_entry_safe(open, next, llist_del_all(&exp->closing), closing)
+		dafsd_open_dismantle(open);
+	dafsd_export_put(exp);
+}
+
+/**
+ * dafsd_opens_init_export() - get ready for opens in an export
+ * @exp: the export, not yet served
+ */
+void dafsd_opens_init_export(struct dafsd_export *exp)
+{
+	init_llist_head(&exp->closing);
+	INIT_WORK(&exp->closer, dafsd_opens_close);
+}
+
+/* Closes an open, later: the caller waits for no file system.  It reserves nothing. */
+static void dafsd_open_discard(struct dafsd_open *open)
+{
+	struct dafsd_export *exp = open->exp;
+
+	/* as soon as it is in the list it may go, with its reference */
+	kref_get(&exp->ref);
+	llist_add(&open->closing, &exp->closing);
+	if (!queue_work(dafsd_end_wq, &exp->closer))
+		dafsd_export_put(exp);
+}
+
 static struct dafsd_open *dafsd_claim_of_client(struct dafsd_client *client)
 {
 	struct dafsd_open *open;
@@ -264,11 +297,13 @@ static struct dafsd_open *dafsd_claim_of_client(struct dafsd_client *client)
 }
 
 /**
- * dafsd_opens_release_client() - close all that a client has open, for good
+ * dafsd_opens_release_client() - take all that it has open from a client, for good
  * @client: its lease expired or a new instance took its place; it opens nothing
  *	any more
  *
- * Context: may sleep.
+ * When this returns nothing is reserved any more; the files are closed later.
+ *
+ * Context: may sleep, and waits for no file system.
  */
 void dafsd_opens_release_client(struct dafsd_client *client)
 {
@@ -276,8 +311,9 @@ void dafsd_opens_release_client(struct dafsd_client *client)
 	bool any = false;
 
 	while ((open = dafsd_claim_of_client(client))) {
-		dafsd_open_dismantle(open);
+		dafsd_open_discard(open);
 		any = true;
+		cond_resched();
 	}
 	if (any)
 		dafsd_opens_forget_later();
@@ -315,6 +351,7 @@ void dafsd_opens_release_export(struct dafsd_export *exp)
 		dafsd_open_dismantle(open);
 		any = true;
 	}
+	flush_work(&exp->closer);
 	if (any)
 		dafsd_opens_forget_later();
 }

@@ -253,11 +253,13 @@ struct dafsd_file;
 /**
  * struct dafsd_use - a file that a request reads from or writes to
  * @filp: a reference
- * @gate: of I/O without an open, see dafsd_share_enter(); otherwise NULL
+ * @file: the record of the inode; a reference
+ * @anonymous: I/O without an open, see dafsd_share_enter()
  */
 struct dafsd_use {
 	struct file *filp;
-	struct rw_semaphore *gate;
+	struct dafsd_file *file;
+	bool anonymous;
 };
 
 u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,

@@ -209,9 +209,111 @@ static void dafs_liveness_frozen_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, liveness_wait_busy(c[last], 0));
 }
 
+static u32 liveness_open(struct raw_conn *conn, struct dafs_fixture *fix, const char *file,
+			 u32 access, u32 deny, struct dafs_open_res *res)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", access, deny);
+	struct dafs_str name = dafs_test_str(file);
+
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	return raw_call(conn, DAFS_PROC_OPEN, &args, res);
+}
+
+/*
+ * A client has a file open that has no name any more, in a file system that stands
+ * still, and its lease expires: closing the file waits, and no other client does.
+ */
+static void dafs_liveness_expired_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct super_block *sb = frozen->path.mnt->mnt_sb;
+	struct liveness_client *c;
+	struct dafs_open_res res;
+
+	dafs_backing_write(test, frozen, "file", "data", 4);
+	dafs_fixture_lease(test, fix, 1);
+	dafs_session_set_lease(frozen->ses, 1);
+	c = liveness_connect(test, false);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   liveness_open(c->conn, frozen, "file", DAFS_OPEN_SHARE_ACCESS_READ,
+					 DAFS_OPEN_SHARE_DENY_NONE, &res));
+	dafs_backing_remove(frozen, "file");
+	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, liveness_thaw, sb));
+	KUNIT_EXPECT_TRUE(test, liveness_wait_busy(c, 0));
+	liveness_expect_peace(test, fix);
+	kunit_release_action(test, liveness_thaw, sb);
+}
+
+static u32 liveness_append(struct raw_conn *conn, const struct dafs_open_res *open)
+{
+	struct dafs_append_inline_args args = {
+		.filehandle = open->filehandle,
+		.state_id = open->state_id,
+		.byte_count = 4,
+		.data = "more",
+		.stable_how = DAFS_DATA_SYNC,
+	};
+
+	return raw_call(conn, DAFS_PROC_APPEND_INLINE, &args, NULL);
+}
+
+static void liveness_close(struct raw_conn *conn, const struct dafs_open_res *open)
+{
+	struct dafs_close_args args = {
+		.filehandle = open->filehandle,
+		.state_id = open->state_id,
+	};
+
+	raw_call(conn, DAFS_PROC_CLOSE, &args, NULL);
+}
+
+/*
+ * A write without an open waits for its file system.  That keeps no reservation of
+ * another file waiting, and no append to one.
+ */
+static void dafs_liveness_locks_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct super_block *sb = frozen->path.mnt->mnt_sb;
+	struct dafs_write_inline_args write = { .byte_count = 4, .data = "data" };
+	struct liveness_client *c = liveness_connect(test, false);
+	struct raw_login login = {};
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	struct dafs_open_res res;
+	u32 status = DAFS_STATUS_OK;
+	char name[16];
+	unsigned int i;
+
+	dafs_backing_write(test, frozen, "file", "data", 4);
+	dafs_backing_chmod(test, frozen, "file", 0666);
+	write.filehandle = dafs_test_lookup(test, frozen, "file");
+	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, liveness_thaw, sb));
+	liveness_ask(test, c, DAFS_PROC_WRITE_INLINE, &write, NULL);
+	for (i = 0; i < 128 && !status; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		dafs_backing_write(test, fix, name, "data", 4);
+		dafs_backing_chmod(test, fix, name, 0666);
+		status = liveness_open(conn, fix, name, DAFS_OPEN_SHARE_ACCESS_BOTH,
+				       DAFS_OPEN_SHARE_DENY_BOTH, &res);
+		status = status ?: liveness_append(conn, &res);
+		/* open until the end: each has an inode, and so a lock, of its own */
+	}
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
+	liveness_close(conn, &res);
+	kunit_release_action(test, liveness_thaw, sb);
+	liveness_expect_made(test, c);
+}
+
 static struct kunit_case dafs_liveness_cases[] = {
 	KUNIT_CASE(dafs_liveness_silent_test),
 	KUNIT_CASE(dafs_liveness_frozen_test),
+	KUNIT_CASE(dafs_liveness_expired_test),
+	KUNIT_CASE(dafs_liveness_locks_test),
 	{}
 };
 
