@@ -39,7 +39,7 @@ static void dafsd_client_drop_creds(struct dafsd_client *client)
 		/* RELEASE_CRED on a session of a discarded client may be first */
 		cred = xa_erase(&client->creds, handle);
 		if (cred)
-			put_cred(cred);
+			dafsd_cred_drop(client, cred);
 	}
 }
 
@@ -50,6 +50,7 @@ static void dafsd_client_free(struct kref *ref)
 	/* a session of a discarded client may have registered until it ended */
 	dafsd_client_drop_creds(client);
 	xa_destroy(&client->creds);
+	dafsd_peer_put(client->peer);
 	kfree(client->id);
 	kfree(client);
 }
@@ -141,7 +142,7 @@ static void dafsd_client_look(struct work_struct *work)
 	dafsd_client_put(client);
 }
 
-static struct dafsd_client *dafsd_client_alloc(const struct dafs_str *id,
+static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const struct dafs_str *id,
 					       const struct dafs_opaque64 *verifier,
 					       u32 max_credentials)
 {
@@ -155,6 +156,7 @@ static struct dafsd_client *dafsd_client_alloc(const struct dafs_str *id,
 		kfree(client);
 		return NULL;
 	}
+	client->peer = dafsd_peer_get(peer);
 	client->id_len = id->len;
 	client->verifier = *verifier;
 	client->max_credentials = max_credentials;
@@ -200,34 +202,56 @@ static void dafsd_client_add(struct dafsd_client *client)
 	dafsd_nr_clients++;
 }
 
+/*
+ * A client without sessions and without anything open loses nothing when it is
+ * forgotten before its lease expires, so the one that came first makes room.
+ */
+static bool dafsd_clients_room(struct list_head *gone)
+{
+	struct dafsd_client *client;
+
+	if (dafsd_nr_clients < DAFSD_MAX_CLIENTS)
+		return true;
+	list_for_each_entry(client, &dafsd_clients, node)
+		if (!client->nr_sessions && !READ_ONCE(client->nr_opens)) {
+			dafsd_client_remove(client, gone);
+			return true;
+		}
+	return false;
+}
+
 /**
  * dafsd_client_get() - the client of a CLIENT_CONNECT
+ * @peer: where it comes from
  * @id: client-id-string, 1 to DAFS_MAX_ID_STRING bytes
  * @verifier: client_verifier
  * @max_credentials: for a new client
  *
  * Context: may sleep.
  * Return: the client with a reference, or NULL without memory or with too many
- * clients.  Until dafsd_client_confirm() or dafsd_client_abandon() somebody may
+ * clients that have anything.  Until dafsd_client_confirm() or dafsd_client_abandon() somebody may
  * authenticate as this client.
  */
-struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
+struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials)
 {
 	struct dafsd_client *client;
+	LIST_HEAD(gone);
 
 	mutex_lock(&dafsd_clients_lock);
 	client = dafsd_client_find(id, verifier);
-	if (!client && dafsd_nr_clients < DAFSD_MAX_CLIENTS) {
-		client = dafsd_client_alloc(id, verifier, max_credentials);
+	if (!client && dafsd_clients_room(&gone)) {
+		client = dafsd_client_alloc(peer, id, verifier, max_credentials);
 		if (client)
 			dafsd_client_add(client);
 	}
 	if (client) {
 		kref_get(&client->ref);
 		client->nr_connecting++;
+		client->nr_sessions++;
 	}
 	mutex_unlock(&dafsd_clients_lock);
+	dafsd_clients_release(&gone);
 	return client;
 }
 
@@ -242,6 +266,7 @@ void dafsd_client_abandon(struct dafsd_client *client)
 	LIST_HEAD(gone);
 
 	mutex_lock(&dafsd_clients_lock);
+	client->nr_sessions--;
 	if (!--client->nr_connecting && !client->confirmed && !client->discarded)
 		dafsd_client_remove(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
@@ -327,6 +352,7 @@ void dafsd_client_leave(struct dafsd_session *ses)
 	}
 	mutex_lock(&dafsd_clients_lock);
 	ses->confirmed = false;
+	client->nr_sessions--;
 	dafsd_client_renew(client);	/* it has a lease's time to come back */
 	mutex_unlock(&dafsd_clients_lock);
 }

@@ -130,6 +130,25 @@ static u32 dafsd_cred_build(struct dafs_stream *in, const struct dafs_register_c
 	}
 }
 
+/* Memory that a registered user takes; most of it are groups. */
+static size_t dafsd_cred_size(const struct cred *cred)
+{
+	return sizeof(*cred) + struct_size(cred->group_info, gid, cred->group_info->ngroups);
+}
+
+/**
+ * dafsd_cred_drop() - let go of a user that was registered
+ * @client: whose it was
+ * @cred: from the client's table; its reference
+ *
+ * Context: any.
+ */
+void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred)
+{
+	dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, dafsd_cred_size(cred));
+	put_cred(cred);
+}
+
 /*
  * Ids are given out in turn, so that a handle released a moment ago does not
  * come to mean another user.
@@ -161,7 +180,8 @@ unlock:
  *
  * Context: may sleep.
  * Return: OK; NOT_AUTHORIZED on a session that is not trusted; INVAL; NOTSUPP
- * for a GSS name; RESOURCE when the client has as many as were negotiated.
+ * for a GSS name; RESOURCE when the client has as many as were negotiated, or those of
+ * its address take too much memory.
  */
 u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
 			const struct dafs_register_cred_args *args, u8 *handle)
@@ -175,9 +195,13 @@ u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
 	status = dafsd_cred_build(in, args, &cred);
 	if (status)
 		return status;
+	if (!dafsd_peer_charge(ses->client->peer, DAFSD_CHARGE_STATE, dafsd_cred_size(cred))) {
+		put_cred(cred);
+		return DAFSERR_RESOURCE;
+	}
 	status = dafsd_cred_insert(ses->client, cred, &id);
 	if (status) {
-		put_cred(cred);
+		dafsd_cred_drop(ses->client, cred);
 		return status;
 	}
 	put_unaligned(id, (u32 *)handle);
@@ -206,7 +230,7 @@ u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
 	xa_unlock(&client->creds);
 	if (!cred)
 		return DAFSERR_NO_CREDS;
-	put_cred(cred);
+	dafsd_cred_drop(client, cred);
 	return DAFS_STATUS_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <linux/bvec.h>
 #include <linux/completion.h>
 #include <linux/cred.h>
+#include <linux/in6.h>
 #include <linux/kobject.h>
 #include <linux/kref.h>
 #include <linux/llist.h>
@@ -35,6 +36,8 @@ struct dafsd_proc;
 #define DAFSD_DEFAULT_MAX_SESSIONS	4096
 #define DAFSD_DEFAULT_MAX_OPENS		65536
 #define DAFSD_LEASE_SECONDS		90
+/* What one address may have of what there is for all */
+#define DAFSD_PEER_SHARE(most)		((most) - (most) / 4)
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
 
 /* Requests that are executed at a time: what a work queue can do at most */
@@ -47,10 +50,39 @@ struct dafsd_proc;
  */
 #define DAFSD_MIN_RDMA			(DAFSD_MAX_DIRECT_BUFS + 64U)
 
+/* What memory is counted for */
+enum dafsd_charge {
+	DAFSD_CHARGE_STATE,	/* opens and credentials */
+	DAFSD_CHARGE_DATA,	/* bulk data of requests */
+	DAFSD_NR_CHARGES,
+};
+
+/**
+ * struct dafsd_peer - what one address has, see peer.c
+ * @node: in the table of peers
+ * @users: references: one of each session and of each client
+ * @addr: the address; one of IPv4 is mapped
+ * @bytes: memory, by what it is for
+ * @conns: connections; guarded by dafsd_sessions_lock
+ * @sessions: likewise, of which so many were admitted
+ */
+struct dafsd_peer {
+	struct hlist_node node;
+	unsigned int users;
+	struct in6_addr addr;
+	atomic_long_t bytes[DAFSD_NR_CHARGES];
+	unsigned int conns;
+	unsigned int sessions;
+};
+
 /**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
  * @ref: one of the table while it is there, one of each session
  * @node: in the table of clients; guarded by dafsd_clients_lock
+ * @peer: the address that it came from first, which its state is counted for; holds a
+ *	reference
+ * @nr_sessions: sessions that are connecting or confirmed; guarded by
+ *	dafsd_clients_lock
  * @discarded: it is not in the table any more; its sessions are of no use
  * @client_id: what CLIENT_CONNECT returns
  * @verifier: names the client's instance
@@ -77,6 +109,8 @@ struct dafsd_proc;
 struct dafsd_client {
 	struct kref ref;
 	struct list_head node;
+	struct dafsd_peer *peer;
+	unsigned int nr_sessions;
 	bool discarded;
 	struct dafs_opaque64 client_id;
 	struct dafs_opaque64 verifier;
@@ -156,6 +190,9 @@ struct dafsd_chains {
  * @lock: guards @state, @bc, @rr and @bound_to
  * @state: see above
  * @session_id: what CLIENT_CONNECT returned
+ * @peer: the address it comes from; holds a reference
+ * @new_node: in the list of connections that are not authenticated yet, nor bound;
+ *	guarded by dafsd_sessions_lock
  * @admitted: counted among the sessions; under dafsd_sessions_lock
  * @client: after CLIENT_CONNECT; holds a reference, and until @confirmed is
  *	counted in its nr_connecting
@@ -164,7 +201,8 @@ struct dafsd_chains {
  * @opts: as negotiated
  * @auth_type: DAFS_AUTH_* that was accepted
  * @trusted: may use credential handles
- * @auth_failures: CLIENT_AUTH attempts refused so far (E-52)
+ * @auth_failures: CLIENT_AUTH attempts refused so far (E-52), and CONNECT_BINDs to
+ *	sessions that there are not
  * @chan: the channel that carries its requests
  * @responder: of @chan
  * @bc: the back-control channel bound to this session, or NULL; no reference,
@@ -206,6 +244,8 @@ struct dafsd_session {
 	spinlock_t lock;	/* see above */
 	enum dafsd_session_state state;
 	struct dafs_opaque64 session_id;
+	struct dafsd_peer *peer;
+	struct list_head new_node;
 	bool admitted;
 	struct dafsd_client *client;
 	bool confirmed;
@@ -259,6 +299,7 @@ struct dafsd_rdma {
  * @bv: pages that the data passes through
  * @nr_bv: entries of @bv; each may be several pages
  * @max_bv: room in @bv for borrowed pages, 0 if they are our own
+ * @charged: bytes that are counted for the peer
  * @len: bytes in them
  * @rdma: one operation for each client buffer used
  * @nr_rdma: how many
@@ -275,6 +316,7 @@ struct dafsd_io {
 	struct bio_vec *bv;
 	unsigned int nr_bv;
 	unsigned int max_bv;
+	u32 charged;
 	u32 len;
 	struct dafsd_rdma *rdma;
 	unsigned int nr_rdma;
@@ -433,6 +475,7 @@ void dafsd_chunk_free(struct page *page);
 
 void *dafsd_area_alloc(size_t size);
 void dafsd_area_free(void *data);
+int dafsd_pool_init(void);
 void dafsd_pool_exit(void);
 
 /* io.c: bulk data between client memory and the server's pages */
@@ -464,9 +507,18 @@ u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs);
 u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
 		      struct dafs_stream *stream);
 
+/* peer.c: what an address may have */
+extern unsigned int dafsd_max_state;
+
+struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss);
+struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
+void dafsd_peer_put(struct dafsd_peer *peer);
+bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
+void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
+
 /* client.c */
 void dafsd_clients_exit(void);
-struct dafsd_client *dafsd_client_get(const struct dafs_str *id,
+struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials);
 void dafsd_client_abandon(struct dafsd_client *client);
 u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal);
@@ -594,6 +646,7 @@ bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh);
 u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
 			const struct dafs_register_cred_args *args, u8 *handle);
 u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
+void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred);
 u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred);
 const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struct cred *cred);
 

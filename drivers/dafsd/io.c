@@ -15,6 +15,15 @@
 #include <linux/splice.h>
 #include "dafsd.h"
 
+/* Until the response has left, which is up to the client. */
+static bool dafsd_io_charge(struct dafsd_rqst *rq, u32 len)
+{
+	if (!dafsd_peer_charge(rq->ses->peer, DAFSD_CHARGE_DATA, len))
+		return false;
+	rq->io.charged = len;
+	return true;
+}
+
 /**
  * dafsd_io_alloc() - pages for bulk data
  * @rq: request; its io.bv and io.nr_bv are filled
@@ -29,7 +38,7 @@ u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len)
 	unsigned int bytes;
 	struct page *page;
 
-	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE))
+	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE) || !dafsd_io_charge(rq, len))
 		return DAFSERR_RESOURCE;
 	io->bv = kvcalloc(DIV_ROUND_UP(len, PAGE_SIZE) ?: 1, sizeof(*io->bv), GFP_KERNEL);
 	if (!io->bv)
@@ -88,6 +97,8 @@ ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u3
 
 	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE))
 		return -EINVAL;
+	if (!dafsd_io_charge(rq, len))
+		return -ENOMEM;
 	io->max_bv = len / PAGE_SIZE + 2;	/* parts of two at the ends */
 	io->bv = kvcalloc(io->max_bv, sizeof(*io->bv), GFP_KERNEL);
 	if (!io->bv)
@@ -139,6 +150,9 @@ void dafsd_io_free(struct dafsd_rqst *rq)
 	io->bv = NULL;
 	io->max_bv = 0;
 	io->len = 0;
+	if (io->charged)
+		dafsd_peer_uncharge(rq->ses->peer, DAFSD_CHARGE_DATA, io->charged);
+	io->charged = 0;
 }
 
 /* The client's buffers are an array in the message, or one of our own memory. */

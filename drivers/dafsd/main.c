@@ -117,9 +117,12 @@ static int __init dafsd_init(void)
 
 	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
 	dafsd_new_instance();
-	err = dafsd_wqs_create();
+	err = dafsd_pool_init();
 	if (err)
 		return err;
+	err = dafsd_wqs_create();
+	if (err)
+		goto pool_exit;
 	err = dafsd_sysfs_init();
 	if (err)
 		goto destroy_wqs;
@@ -142,6 +145,7 @@ sysfs_exit:
 	dafsd_sysfs_exit();
 destroy_wqs:
 	dafsd_wqs_destroy();
+pool_exit:
 	dafsd_pool_exit();
 	return err;
 }

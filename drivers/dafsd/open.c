@@ -119,6 +119,7 @@ static void dafsd_open_free(struct dafsd_open *open)
 	}
 	dafsd_export_put(open->exp);
 	dafsd_file_put(open->file);
+	dafsd_state_end(open);
 	kfree_rcu(open, rcu);
 }
 

@@ -48,6 +48,7 @@ struct dafsd_file {
  * @file: holds a reference
  * @file_link: in file->opens; guarded by file->lock
  * @exp: holds a reference
+ * @peer: whom the memory is counted for, once it has an id; holds a reference
  * @inode: that of @file, for comparison
  * @wire: filehandle that OPEN returned
  * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under file->lock
@@ -68,6 +69,7 @@ struct dafsd_open {
 	struct dafsd_file *file;
 	struct list_head file_link;
 	struct dafsd_export *exp;
+	struct dafsd_peer *peer;
 	struct inode *inode;
 	struct dafs_fh wire;
 	u32 access;
@@ -100,6 +102,7 @@ void dafsd_share_drop(struct dafsd_open *open);
 /* state.c */
 u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id);
 int dafsd_state_reserve(struct dafsd_open *open);
+void dafsd_state_end(struct dafsd_open *open);
 u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id);
 void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_id);
 struct dafsd_open *dafsd_state_load(const struct dafsd_rqst *rq, u32 id, u32 *status);

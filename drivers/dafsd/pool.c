@@ -8,9 +8,10 @@
  * whole request.  So some chunks are kept, for all sessions together; what one
  * client's data was in is overwritten before it is sent to another.  The same
  * goes for the memory in which the entries of a READDIR are collected, which is
- * not sent at all.
+ * not sent at all.  When memory is short all of it is given back.
  */
 #include <linux/mm.h>
+#include <linux/shrinker.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include "dafsd.h"
@@ -199,6 +200,44 @@ void dafsd_area_free(void *data)
 		kvfree(area);
 }
 
+static unsigned long dafsd_pool_count(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long pages = (unsigned long)READ_ONCE(dafsd_pool.nr) << DAFSD_CHUNK_ORDER;
+
+	return pages ?: SHRINK_EMPTY;
+}
+
+static unsigned long dafsd_pool_scan(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long freed = 0;
+	struct page *page;
+
+	while (freed < sc->nr_to_scan && (page = dafsd_pool_take())) {
+		put_page(page);
+		freed += 1UL << DAFSD_CHUNK_ORDER;
+	}
+	return freed ?: SHRINK_STOP;
+}
+
+static struct shrinker *dafsd_pool_shrinker;
+
+/**
+ * dafsd_pool_init() - get ready to keep memory
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int __init dafsd_pool_init(void)
+{
+	dafsd_pool_shrinker = shrinker_alloc(0, "dafsd-pool");
+	if (!dafsd_pool_shrinker)
+		return -ENOMEM;
+	dafsd_pool_shrinker->count_objects = dafsd_pool_count;
+	dafsd_pool_shrinker->scan_objects = dafsd_pool_scan;
+	shrinker_register(dafsd_pool_shrinker);
+	return 0;
+}
+
 /**
  * dafsd_pool_exit() - free what was kept
  *
@@ -209,6 +248,7 @@ void dafsd_pool_exit(void)
 	struct dafsd_area *area;
 	struct page *page;
 
+	shrinker_free(dafsd_pool_shrinker);
 	while ((page = dafsd_pool_take()))
 		put_page(page);
 	while ((area = dafsd_area_take()))

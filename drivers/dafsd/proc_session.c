@@ -94,7 +94,7 @@ static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect
 		dafsd_client_abandon(ses->client);
 		dafsd_client_put(ses->client);
 	}
-	ses->client = dafsd_client_get(&args->client_id_string, &args->client_verifier,
+	ses->client = dafsd_client_get(ses->peer, &args->client_id_string, &args->client_verifier,
 				       ses->opts.max_credentials);
 	if (!ses->client)
 		return DAFSERR_RESOURCE;
@@ -341,6 +341,14 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 	return status;
 }
 
+/* No such session, or none that concerns this address: only so many may be tried. */
+static u32 dafsd_bind_unknown(struct dafsd_rqst *rq)
+{
+	if (++rq->ses->auth_failures >= DAFSD_AUTH_TRIES)
+		rq->hang_up = true;
+	return DAFSERR_UNKNOWN_SESSION;
+}
+
 /**
  * dafsd_proc_connect_bind() - CONNECT_BIND, 6.2.5
  * @rq: the first request on a new channel
@@ -354,8 +362,11 @@ u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
 
 	ses = dafsd_session_find(&rq->args.connect_bind.session_id);
 	if (!ses)
-		return DAFSERR_UNKNOWN_SESSION;
-	status = dafsd_bind(rq, ses);
+		return dafsd_bind_unknown(rq);
+	if (ses->peer == rq->ses->peer)
+		status = dafsd_bind(rq, ses);
+	else
+		status = dafsd_bind_unknown(rq);
 	dafsd_session_put(ses);
 	return status;
 }

@@ -23,10 +23,16 @@
 /* A session has up to three connections; some more are coming and going. */
 #define DAFSD_CONNS_PER_SESSION	4
 
+/* Connections that nobody has authenticated on yet, at most and at least so many */
+#define DAFSD_MOST_NEW		1024U
+#define DAFSD_LEAST_NEW		8U
+
 static LIST_HEAD(dafsd_sessions);
 static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* guards the list and the numbers */
 static unsigned int dafsd_nr_conns;	/* in the list, or about to be */
 static unsigned int dafsd_nr_sessions;	/* admitted */
+static LIST_HEAD(dafsd_new_conns);	/* not authenticated, in the order of arrival */
+static unsigned int dafsd_nr_new;	/* in that list */
 static DECLARE_WAIT_QUEUE_HEAD(dafsd_sessions_gone);
 
 static const u8 dafsd_session_next[] = {
@@ -37,6 +43,17 @@ static const u8 dafsd_session_next[] = {
 	[DAFSD_SES_BOUND]	= BIT(DAFSD_SES_CLOSING),
 	[DAFSD_SES_CLOSING]	= 0,
 };
+
+/* It is more than a connection now, or ending. */
+static void dafsd_session_settle(struct dafsd_session *ses)
+{
+	spin_lock(&dafsd_sessions_lock);
+	if (!list_empty(&ses->new_node)) {
+		list_del_init(&ses->new_node);
+		dafsd_nr_new--;
+	}
+	spin_unlock(&dafsd_sessions_lock);
+}
 
 /**
  * dafsd_session_set_state() - the one place where a session's state changes
@@ -55,6 +72,8 @@ bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state
 	if (legal)	/* who sees READY sees the client, too */
 		smp_store_release(&ses->state, next);
 	spin_unlock(&ses->lock);
+	if (legal && next != DAFSD_SES_CONNECTED)
+		dafsd_session_settle(ses);
 	return legal;
 }
 
@@ -68,11 +87,15 @@ static void dafsd_session_free(struct work_struct *work)
 	spin_lock(&dafsd_sessions_lock);
 	list_del(&ses->node);
 	dafsd_nr_conns--;
-	if (ses->admitted)
+	ses->peer->conns--;
+	if (ses->admitted) {
 		dafsd_nr_sessions--;
+		ses->peer->sessions--;
+	}
 	if (list_empty(&dafsd_sessions))
 		wake_up(&dafsd_sessions_gone);
 	spin_unlock(&dafsd_sessions_lock);
+	dafsd_peer_put(ses->peer);
 	kfree(ses->fence_id.data);
 	kfree(ses);
 }
@@ -140,18 +163,15 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
  * dafsd_session_new_id() - an id that no session ever had
  * @id: where to put it; not the id of a session in the table
  *
- * The boot instance keeps it from repeating after a restart (E-46), the random
- * half makes it hard to guess for a CONNECT_BIND.
+ * All of it is random, so that it does not repeat after a restart (E-46), and cannot be
+ * guessed for a CONNECT_BIND.
  */
 void dafsd_session_new_id(struct dafs_opaque64 *id)
 {
 	struct dafsd_session *other;
-	u32 half;
 
 	do {
-		half = get_random_u32();
-		memcpy(id->b, &dafsd_boot_instance, 4);
-		memcpy(id->b + 4, &half, 4);
+		get_random_bytes(id, sizeof(*id));
 		other = dafsd_session_find(id);
 		if (other)
 			dafsd_session_put(other);
@@ -284,12 +304,14 @@ void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds)
 	mod_delayed_work(dafsd_timer_wq, &ses->reaper, seconds * HZ);
 }
 
-static struct dafsd_session *dafsd_session_alloc(void)
+static struct dafsd_session *dafsd_session_alloc(struct dafsd_peer *peer)
 {
 	struct dafsd_session *ses = kzalloc(sizeof(*ses), GFP_KERNEL);
 
 	if (!ses)
 		return NULL;
+	ses->peer = peer;
+	INIT_LIST_HEAD(&ses->new_node);
 	kref_init(&ses->ref);
 	spin_lock_init(&ses->lock);
 	spin_lock_init(&ses->chains.lock);
@@ -334,23 +356,27 @@ static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id 
 	return 0;
 }
 
-static bool dafsd_conn_reserve(void)
+static bool dafsd_conn_reserve(struct dafsd_peer *peer)
 {
 	unsigned int most = READ_ONCE(dafsd_max_sessions);
 	bool room;
 
 	spin_lock(&dafsd_sessions_lock);
-	room = dafsd_nr_conns / DAFSD_CONNS_PER_SESSION < most;
-	if (room)
+	room = dafsd_nr_conns / DAFSD_CONNS_PER_SESSION < most &&
+	       peer->conns / DAFSD_CONNS_PER_SESSION < DAFSD_PEER_SHARE(most);
+	if (room) {
 		dafsd_nr_conns++;
+		peer->conns++;
+	}
 	spin_unlock(&dafsd_sessions_lock);
 	return room;
 }
 
-static void dafsd_conn_unreserve(void)
+static void dafsd_conn_unreserve(struct dafsd_peer *peer)
 {
 	spin_lock(&dafsd_sessions_lock);
 	dafsd_nr_conns--;
+	peer->conns--;
 	spin_unlock(&dafsd_sessions_lock);
 }
 
@@ -359,7 +385,7 @@ static void dafsd_conn_unreserve(void)
  * @ses: the connection
  *
  * Context: ses->setup held.
- * Return: false if there are as many sessions as may be.
+ * Return: false if there are as many sessions as may be, of all or of its address.
  */
 bool dafsd_session_admit(struct dafsd_session *ses)
 {
@@ -367,12 +393,46 @@ bool dafsd_session_admit(struct dafsd_session *ses)
 
 	lockdep_assert_held(&ses->setup);
 	spin_lock(&dafsd_sessions_lock);
-	if (!ses->admitted && dafsd_nr_sessions < most) {
+	if (!ses->admitted && dafsd_nr_sessions < most &&
+	    ses->peer->sessions < DAFSD_PEER_SHARE(most)) {
 		ses->admitted = true;
 		dafsd_nr_sessions++;
+		ses->peer->sessions++;
 	}
 	spin_unlock(&dafsd_sessions_lock);
 	return ses->admitted;
+}
+
+/* The channel of a session that nobody refers to is being destroyed. */
+static void dafsd_session_fail(struct dafsd_session *ses, enum dafs_close_reason reason)
+{
+	lockdep_assert_held(&dafsd_sessions_lock);
+	if (!kref_get_unless_zero(&ses->ref))
+		return;
+	dafs_chan_fail(ses->chan, reason);
+	dafsd_session_put(ses);
+}
+
+/*
+ * Who connects and says nothing is in the way of others, so there are not many of
+ * these: the oldest makes room for a new one.
+ */
+static void dafsd_session_list(struct dafsd_session *ses)
+{
+	unsigned int most = clamp(READ_ONCE(dafsd_max_sessions) / 4, DAFSD_LEAST_NEW,
+				  DAFSD_MOST_NEW);
+	struct dafsd_session *oldest;
+
+	spin_lock(&dafsd_sessions_lock);
+	list_add_tail(&ses->node, &dafsd_sessions);
+	list_add_tail(&ses->new_node, &dafsd_new_conns);
+	if (dafsd_nr_new++ >= most) {
+		oldest = list_first_entry(&dafsd_new_conns, struct dafsd_session, new_node);
+		list_del_init(&oldest->new_node);
+		dafsd_nr_new--;
+		dafsd_session_fail(oldest, DAFS_CLOSE_TIMEOUT);
+	}
+	spin_unlock(&dafsd_sessions_lock);
 }
 
 /**
@@ -388,19 +448,23 @@ int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 			 const struct rdma_conn_param *conn)
 {
 	struct dafsd_session *ses;
+	struct dafsd_peer *peer;
 	int err = -ENOMEM;
 
-	if (!dafsd_conn_reserve())
-		return -EBUSY;
-	ses = dafsd_session_alloc();
+	peer = dafsd_peer_find(&id->route.addr.dst_addr);
+	if (!peer)
+		return -ENOMEM;
+	if (!dafsd_conn_reserve(peer)) {
+		err = -EBUSY;
+		goto put_peer;
+	}
+	ses = dafsd_session_alloc(peer);
 	if (!ses)
 		goto unreserve;
 	err = dafsd_session_open_chan(ses, id, conn);
 	if (err)
 		goto free;
-	spin_lock(&dafsd_sessions_lock);
-	list_add_tail(&ses->node, &dafsd_sessions);
-	spin_unlock(&dafsd_sessions_lock);
+	dafsd_session_list(ses);
 	dafsd_session_reap_in(ses, 30);
 	err = dafs_chan_accept(ses->chan);
 	if (err)
@@ -409,6 +473,7 @@ int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 
 unlist:
 	cancel_delayed_work_sync(&ses->reaper);
+	dafsd_session_settle(ses);
 	spin_lock(&dafsd_sessions_lock);
 	list_del(&ses->node);
 	spin_unlock(&dafsd_sessions_lock);
@@ -418,7 +483,9 @@ unlist:
 free:
 	kfree(ses);
 unreserve:
-	dafsd_conn_unreserve();
+	dafsd_conn_unreserve(peer);
+put_peer:
+	dafsd_peer_put(peer);
 	return err;
 }
 
@@ -441,16 +508,6 @@ bool dafsd_sessions_busy(const struct dafsd_client *client)
 			busy = true;
 	spin_unlock(&dafsd_sessions_lock);
 	return busy;
-}
-
-/* The channel of a session that nobody refers to is being destroyed. */
-static void dafsd_session_fail(struct dafsd_session *ses, enum dafs_close_reason reason)
-{
-	lockdep_assert_held(&dafsd_sessions_lock);
-	if (!kref_get_unless_zero(&ses->ref))
-		return;
-	dafs_chan_fail(ses->chan, reason);
-	dafsd_session_put(ses);
 }
 
 /**

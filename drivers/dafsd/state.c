@@ -113,19 +113,48 @@ void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_i
 	memcpy(state_id->b + sizeof(u32), &open->id, sizeof(u32));
 }
 
+/* About what an open keeps in memory: it, the open file, its inode and name */
+static size_t dafsd_state_size(const struct dafsd_open *open)
+{
+	return struct_size(open, owner, open->owner_len) + SZ_2K;
+}
+
 /**
  * dafsd_state_reserve() - give a new open its id
  * @open: the open; still dead
  *
  * Context: may sleep.
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno; -ENOMEM also if opens take too much memory.
  */
 int dafsd_state_reserve(struct dafsd_open *open)
 {
-	int err = xa_alloc_cyclic(&dafsd_opens, &open->id, NULL, XA_LIMIT(1, S32_MAX),
-				  &dafsd_opens_next, GFP_KERNEL);
+	struct dafsd_peer *peer = open->client->peer;
+	int err;
 
-	return err < 0 ? err : 0;
+	if (!dafsd_peer_charge(peer, DAFSD_CHARGE_STATE, dafsd_state_size(open)))
+		return -ENOMEM;
+	err = xa_alloc_cyclic(&dafsd_opens, &open->id, NULL, XA_LIMIT(1, S32_MAX),
+			      &dafsd_opens_next, GFP_KERNEL);
+	if (err < 0) {
+		dafsd_peer_uncharge(peer, DAFSD_CHARGE_STATE, dafsd_state_size(open));
+		return err;
+	}
+	open->peer = dafsd_peer_get(peer);
+	return 0;
+}
+
+/**
+ * dafsd_state_end() - an open is being freed
+ * @open: the open; may never have had an id
+ *
+ * Context: process.
+ */
+void dafsd_state_end(struct dafsd_open *open)
+{
+	if (!open->peer)
+		return;
+	dafsd_peer_uncharge(open->peer, DAFSD_CHARGE_STATE, dafsd_state_size(open));
+	dafsd_peer_put(open->peer);
 }
 
 static u32 dafsd_state_list(struct dafsd_open *open)

@@ -309,11 +309,72 @@ static void dafs_liveness_locks_test(struct kunit *test)
 	liveness_expect_made(test, c);
 }
 
+#define LIVENESS_READERS	20
+#define LIVENESS_BUFS		250	/* of a few bytes: many entries of the send queue */
+
+/*
+ * Clients ask for data and take none: each read waits for a directory that is made
+ * before it, in a chain, so that its client has fallen silent when its turn comes.
+ */
+static void dafs_liveness_reader_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct super_block *sb = frozen->path.mnt->mnt_sb;
+	struct dafs_direct_buf *bufs = kunit_kcalloc(test, LIVENESS_BUFS, sizeof(*bufs),
+						     GFP_KERNEL);
+	u8 *msg = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
+	struct dafs_create_args create = {
+		.filehandle = frozen->dir,
+		.obj_type = DAFS_TYPE_DIR,
+	};
+	struct dafs_read_direct_args read = {
+		.byte_count = 16 * LIVENESS_BUFS,
+		.read_data_buffers = { .count = LIVENESS_BUFS, .elems = bufs },
+	};
+	struct liveness_client *c[LIVENESS_READERS];
+	struct dafs_req_hdr hdr;
+	unsigned int i, j;
+
+	KUNIT_ASSERT_NOT_NULL(test, bufs);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	for (i = 0; i < LIVENESS_BUFS; i++)
+		bufs[i] = (struct dafs_direct_buf){ .buffer_byte_count = 16, .buffer_handle = 1 };
+	dafs_backing_write(test, fix, "file", msg, 16 * LIVENESS_BUFS);
+	read.filehandle = dafs_test_lookup(test, fix, "file");
+	for (i = 0; i < ARRAY_SIZE(c); i++)
+		c[i] = liveness_connect(test, false);
+	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, liveness_thaw, sb));
+	for (i = 0; i < ARRAY_SIZE(c); i++) {
+		for (j = 0; j < LIVENESS_REQUESTS; j++) {
+			hdr = raw_hdr(c[i]->conn, j % 2 ? DAFS_PROC_READ_DIRECT :
+							  DAFS_PROC_CREATE);
+			hdr.stream_id = j;
+			hdr.chain_flags = j % 2 ? DAFS_CHF_BACK : DAFS_CHF_FORW;
+			liveness_rename(&create, j);
+			raw_send(c[i]->conn, msg,
+				 raw_encode(c[i]->conn, &hdr, j % 2 ? (void *)&read : &create,
+					    msg));
+		}
+		raw_cut(test, c[i]->conn);
+	}
+	liveness_expect_peace(test, fix);
+	kunit_release_action(test, liveness_thaw, sb);
+	liveness_expect_peace(test, fix);
+	liveness_expect_peace(test, frozen);
+	for (i = 0; i < ARRAY_SIZE(c); i++)
+		raw_close(test, c[i]->conn);
+	for (i = 0; i < ARRAY_SIZE(c); i++)
+		KUNIT_EXPECT_TRUE(test, liveness_wait_busy(c[i], 0));
+}
+
 static struct kunit_case dafs_liveness_cases[] = {
 	KUNIT_CASE(dafs_liveness_silent_test),
 	KUNIT_CASE(dafs_liveness_frozen_test),
 	KUNIT_CASE(dafs_liveness_expired_test),
 	KUNIT_CASE(dafs_liveness_locks_test),
+	KUNIT_CASE(dafs_liveness_reader_test),
 	{}
 };
 

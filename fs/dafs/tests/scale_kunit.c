@@ -145,11 +145,107 @@ static void dafs_scale_connections_test(struct kunit *test)
 		dafs_session_destroy(ses);
 }
 
+#define SCALE_SILENT	12	/* connections, of which so few may be silent: */
+#define SCALE_NEW	8
+
+/* Connections on which nothing is said make room for new ones, the oldest first. */
+static void dafs_scale_silent_test(struct kunit *test)
+{
+	struct raw_conn *conn[SCALE_SILENT];
+	unsigned int i;
+
+	/* a quarter of the sessions, and at least so many */
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 4 * SCALE_NEW);
+	for (i = 0; i < SCALE_SILENT; i++)
+		conn[i] = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
+	for (i = 0; i < SCALE_SILENT - SCALE_NEW; i++)
+		KUNIT_EXPECT_TRUE(test, raw_closed(conn[i], RAW_WAIT_MS));
+	for (; i < SCALE_SILENT; i++)
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[i], true));
+	/* those that have logged in are in nobody's way */
+	for (i = 0; i < SCALE_NEW; i++)
+		raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
+	for (i = SCALE_SILENT - SCALE_NEW; i < SCALE_SILENT; i++)
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(conn[i], DAFS_PROC_NULL, NULL, NULL));
+}
+
+static u32 scale_open(struct raw_conn *conn, const struct dafs_fixture *fix, unsigned int nr)
+{
+	struct dafs_str name = dafs_test_str("file");
+	char owner[600];	/* long, so that few are enough */
+	struct dafs_open_args args;
+
+	memset(owner, 'o', sizeof(owner));
+	snprintf(owner, sizeof(owner), "%u", nr);
+	args = dafs_test_open_args("", DAFS_OPEN_SHARE_ACCESS_READ, DAFS_OPEN_SHARE_DENY_NONE);
+	args.owner = (struct dafs_str){ .len = sizeof(owner), .data = (u8 *)owner };
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	return raw_call(conn, DAFS_PROC_OPEN, &args, NULL);
+}
+
+/* What clients have open is bounded by memory. */
+static void dafs_scale_state_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login login = {}, after = {};
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	u32 status = DAFS_STATUS_OK;
+	unsigned long end;
+	unsigned int nr;
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_fixture_server_param(test, &dafsd_max_state, 1);
+	for (nr = 0; nr < 500 && !status; nr++)
+		status = scale_open(conn, fix, nr);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	KUNIT_EXPECT_GT(test, nr, 50);
+	/* what the former instance of the client had is free when the next one comes */
+	after.id = login.id;
+	after.verifier = login.verifier + 1;
+	conn = raw_session(test, NULL, &after);
+	end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	do {
+		status = scale_open(conn, fix, 0);
+		msleep(20);
+	} while (status == DAFSERR_RESOURCE && time_before(jiffies, end));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
+}
+
+/* So many groups for each of so many users as a client may name are too many. */
+static void dafs_scale_creds_test(struct kunit *test)
+{
+	struct raw_login login = { .opts.max_credentials = 1024 };
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	s32 *gids = kunit_kcalloc(test, 1000, sizeof(*gids), GFP_KERNEL);
+	struct dafs_register_cred_args args = {
+		.cred_type = DAFS_CRED_ID,
+		.uid = 1,
+		.gid = 1,
+		.groups = { .count = 1000, .elems = gids },
+	};
+	struct dafs_register_cred_res res;
+	u32 status = DAFS_STATUS_OK;
+	unsigned int nr;
+
+	KUNIT_ASSERT_NOT_NULL(test, gids);
+	dafs_fixture_server_param(test, &dafsd_max_state, 1);
+	for (nr = 0; nr < 1024 && !status; nr++)
+		status = raw_call(conn, DAFS_PROC_REGISTER_CRED, &args, &res);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	KUNIT_EXPECT_LT(test, nr, 300);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+}
+
 static struct kunit_case dafs_scale_cases[] = {
 	KUNIT_CASE_SLOW(dafs_scale_memory_test),
 	KUNIT_CASE_SLOW(dafs_scale_sessions_test),
 	KUNIT_CASE_PARAM(dafs_scale_limit_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_scale_connections_test),
+	KUNIT_CASE(dafs_scale_silent_test),
+	KUNIT_CASE(dafs_scale_state_test),
+	KUNIT_CASE(dafs_scale_creds_test),
 	{}
 };
 

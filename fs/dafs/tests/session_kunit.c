@@ -784,7 +784,7 @@ static void dafs_bound_channel_test(struct kunit *test)
 static void dafs_bind_errors_test(struct kunit *test)
 {
 	const struct dafs_flavour *flavour = test->param_value;
-	const struct dafs_flavour bare = { .swab = flavour->swab };
+	const struct dafs_flavour bare = { .swab = flavour->swab, .ipv6 = flavour->ipv6 };
 	struct raw_login login = {}, plain = {};
 	struct raw_conn *op = dafs_full_session(test, &login);
 	struct raw_conn *without = raw_session(test, &bare, &plain);
@@ -818,6 +818,35 @@ static void dafs_bind_errors_test(struct kunit *test)
 	/* none of that cost the channel its chance */
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
 			dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+}
+
+/* Who guesses ids of sessions, or comes from elsewhere, does not try for long. */
+static void dafs_bind_guess_test(struct kunit *test)
+{
+	static const struct dafs_flavour elsewhere = { .ipv6 = true };
+	struct raw_login login = { .opts.use_rdma_read_channel = 1 };
+	struct raw_conn *op = raw_session(test, NULL, &login);
+	struct raw_conn *conn = raw_connect_flavour(test, NULL, 0);
+	struct raw_conn *other = raw_connect_flavour(test, &elsewhere, 0);
+	struct dafs_opaque64 *session = &login.res.connect.session_id;
+	struct dafs_opaque64 guess = *session;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
+			dafs_raw_bind(other, session, DAFS_RDMA_READ_CHANNEL, login.auth_type,
+				      NULL));
+	for (i = 0; i < 3; i++) {
+		guess.b[i] ^= 1;
+		KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
+				dafs_raw_bind(conn, &guess, DAFS_RDMA_READ_CHANNEL,
+					      login.auth_type, NULL));
+	}
+	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
+	conn = raw_connect_flavour(test, NULL, 0);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
+			dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, login.auth_type,
+				      NULL));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* R-3.1.2.3.2-03 R-3.1.2.5-02 */
@@ -1214,6 +1243,7 @@ static struct kunit_case dafs_session_cases[] = {
 	KUNIT_CASE_PARAM(dafs_bind_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_bound_channel_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_bind_errors_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_bind_guess_test),
 	KUNIT_CASE_PARAM(dafs_bind_wrong_time_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_bind_values_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_discriminator_test, dafs_flavours_gen),
