@@ -690,7 +690,9 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
  * @filp: set to a reference; end it by dafsd_open_done()
  *
  * An open that was there when the data was written has seen all errors of
- * writing it back since; a file opened now might not.
+ * writing it back since; a file opened now might not.  Who has the file open for
+ * writing may commit, whatever its mode says now, as one may fsync(2) what one
+ * has open.
  *
  * Context: may sleep; acts for the caller.
  * Return: as dafsd_open_find() for writing without a state-id, but share
@@ -700,21 +702,26 @@ u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file
 {
 	u32 status = dafsd_open_check_regular(fh);
 	struct dafsd_file *file;
-	int err;
+	bool own = false;
+	int err = 0;
 
 	if (status)
 		return status;
 	if (fh->exp->read_only)
 		return DAFSERR_ROFS;
-	err = dafsd_file_permission(dafsd_fh_inode(fh), DAFS_OPEN_SHARE_ACCESS_WRITE,
-				    DAFSD_OPEN_OWNER);
-	if (err)
-		return dafs_errno_to_status(err);
 	*filp = NULL;
 	file = dafsd_file_find(dafsd_fh_inode(fh));
 	if (file) {
-		*filp = dafsd_file_borrow(file);
+		*filp = dafsd_file_borrow(file, rq->ses->client, &own);
 		dafsd_file_put(file);
+	}
+	if (!own)
+		err = dafsd_file_permission(dafsd_fh_inode(fh), DAFS_OPEN_SHARE_ACCESS_WRITE,
+					    DAFSD_OPEN_OWNER);
+	if (err) {
+		if (*filp)
+			dafsd_open_done(*filp);
+		return dafs_errno_to_status(err);
 	}
 	if (!*filp)
 		*filp = dafsd_fh_open(fh, DAFS_OPEN_SHARE_ACCESS_WRITE);

@@ -87,7 +87,8 @@ struct dafsd_file *dafsd_file_get(struct inode *inode);
 bool dafsd_file_hold(struct dafsd_file *file);
 struct dafsd_file *dafsd_file_held(const struct inode *inode);
 void dafsd_file_put(struct dafsd_file *file);
-struct file *dafsd_file_borrow(struct dafsd_file *file);
+struct file *dafsd_file_borrow(struct dafsd_file *file, const struct dafsd_client *client,
+			       bool *own);
 u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own, u32 access,
 		      u32 deny);
 u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args);

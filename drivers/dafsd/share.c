@@ -147,25 +147,34 @@ void dafsd_file_put(struct dafsd_file *file)
 /**
  * dafsd_file_borrow() - a file that some client has open for writing
  * @file: the record of the inode
+ * @client: whose to prefer
+ * @own: set if it is the caller's own, opened by @client
  *
- * Context: may sleep.
+ * Context: may sleep; acts for the caller.
  * Return: a reference, or NULL if there is none.
  */
-struct file *dafsd_file_borrow(struct dafsd_file *file)
+struct file *dafsd_file_borrow(struct dafsd_file *file, const struct dafsd_client *client,
+			       bool *own)
 {
+	struct file *found = NULL, *filp;
 	struct dafsd_open *open;
-	struct file *filp = NULL;
 
+	*own = false;
 	mutex_lock(&file->lock);
 	list_for_each_entry(open, &file->opens, file_link) {
 		if (!(open->access & DAFS_OPEN_SHARE_ACCESS_WRITE))
 			continue;
 		filp = rcu_dereference_protected(open->filp, lockdep_is_held(&file->lock));
-		get_file(filp);
-		break;
+		*own = open->client == client && uid_eq(filp->f_cred->fsuid, current_fsuid());
+		if (*own || !found)
+			found = filp;
+		if (*own)
+			break;
 	}
+	if (found)
+		get_file(found);
 	mutex_unlock(&file->lock);
-	return filp;
+	return found;
 }
 
 /**

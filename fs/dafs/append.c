@@ -42,16 +42,6 @@ static ssize_t dafs_append_checks(struct kiocb *iocb, struct iov_iter *from)
 	return err ?: generic_write_checks(iocb, from);
 }
 
-static int dafs_append_flush(struct inode *inode)
-{
-	int err = 0;
-
-	if (inode->i_mapping->nrpages)
-		err = filemap_write_and_wait(inode->i_mapping);
-	dafs_commit_inode(inode);
-	return err;
-}
-
 /*
  * Drop the folios of [@start, @end).  The caller holds i_rwsem and the
  * invalidate lock, so that none comes back; one that is written to through a
@@ -218,8 +208,11 @@ ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from)
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	ret = dafs_append_checks(iocb, from);
-	if (ret > 0)
-		ret = dafs_append_flush(inode) ?: dafs_append_copy(iocb, from);
+	if (ret > 0) {
+		dafs_write_back(inode);
+		dafs_commit_inode(inode);
+		ret = dafs_append_copy(iocb, from);
+	}
 	mutex_unlock(&di->write_lock);
 	return ret;
 }

@@ -50,6 +50,10 @@
 #define DAFS_UNSTABLE_HARD	SZ_128M
 #define DAFS_UNSTABLE_DELAY	(5 * HZ)
 
+/* Bounds of the same for a mount, see dafs_unstable_most(). */
+#define DAFS_UNSTABLE_LEAST	SZ_4M
+#define DAFS_UNSTABLE_MOST	SZ_1G
+
 enum dafs_lookupcache {
 	DAFS_LOOKUPCACHE_ALL,
 	DAFS_LOOKUPCACHE_POSITIVE,	/* that a name is not there is asked again */
@@ -114,7 +118,9 @@ struct dafs_options {
  * @recovery: counts the runs of dafs_opens_recover()
  * @recoverer: calls it
  * @unstable_lock: guards @unstable
- * @unstable: inodes with unstable data, by their unstable_link
+ * @unstable: struct dafs_unstable_link of inodes with unstable data, and of those who
+ *	walk it
+ * @unstable_pages: that are kept until they are stable
  * @commit_work: commits them after DAFS_UNSTABLE_DELAY
  * @rcu: frees it
  */
@@ -144,6 +150,7 @@ struct dafs_sb_info {
 	struct dafs_recoverer recoverer;
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
+	atomic_long_t unstable_pages;
 	struct delayed_work commit_work;
 	struct rcu_head rcu;
 };
@@ -160,6 +167,16 @@ struct dafs_access_entry {
 	const struct cred *cred;
 	u32 granted;
 	unsigned long at;
+};
+
+/**
+ * struct dafs_unstable_link - a place in sbi->unstable
+ * @link: in it
+ * @inode: whose place, or NULL for a mark of dafs_unstable_for_each()
+ */
+struct dafs_unstable_link {
+	struct list_head link;
+	struct inode *inode;
 };
 
 /* struct dafs_inode, flags */
@@ -198,8 +215,9 @@ struct dafs_access_entry {
  * @ahead: the same listing, or NULL; guarded by DAFS_INO_AHEAD
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
- * @wb_cred: the last user who opened the file for writing, for write-back
- *	that finds no open; guarded by @lock
+ * @writer: whose the dirty folios are, see writer.c, or NULL; guarded by @lock, and
+ *	changed under @write_lock and netfs.wb_lock
+ * @writer_leaves: and another one is waiting for them to be sent; guarded by @lock
  * @write_lock: serializes buffered writers and appenders, see
  *	dafs_buffered_write() and dafs_append_iter()
  * @zap_lock: serializes dafs_zap_mapping()
@@ -228,14 +246,15 @@ struct dafs_inode {
 	struct timespec64 btime;
 	atomic_t ahead_credit;
 	atomic_t writers;
-	const struct cred *wb_cred;
+	const struct cred *writer;
+	bool writer_leaves;
 	struct mutex write_lock;	/* see above */
 	struct mutex zap_lock;	/* see above */
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
 	size_t unstable_bytes;
 	bool unstable_pinned;
-	struct list_head unstable_link;
+	struct dafs_unstable_link unstable_link;
 	struct mutex commit_lock;	/* see above */
 	struct work_struct commit_work;
 };
@@ -311,6 +330,7 @@ struct dafs_io_wait;
  * @anywhere: if all is well, @complete may be called in softirq
  * @priv: for @complete
  * @wait: of dafs_io_run(), or NULL
+ * @park: parks it while there is no connection
  * @conn: connection of the call in progress
  * @call: the call in progress
  * @mem: memory of the call in progress
@@ -347,6 +367,7 @@ struct dafs_io {
 	bool anywhere;
 	void *priv;
 	struct dafs_io_wait *wait;
+	struct dafs_park park;
 	struct dafs_conn *conn;
 	struct dafs_call *call;
 	struct dafs_mem mem;
@@ -373,6 +394,9 @@ struct dafs_io {
  * @len: bytes
  * @verf: write verifier; what another one makes stable is not this
  * @lost: no single verifier stands for all of it
+ * @open: the open that it was written by, with a reference, or NULL
+ * @cred: who wrote it, with a reference
+ * @counted: the inode that it is counted for, see dafs_extent_count(), or NULL
  * @nr: number of @bv
  * @bv: the memory, with a reference on each folio
  */
@@ -382,6 +406,9 @@ struct dafs_extent {
 	size_t len;
 	struct dafs_opaque64 verf;
 	bool lost;
+	struct dafs_open_state *open;
+	const struct cred *cred;
+	struct inode *counted;
 	unsigned int nr;
 	struct bio_vec bv[] __counted_by(nr);
 };
@@ -479,6 +506,7 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 /* setattr.c */
 int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry,
 		     struct iattr *iattr);
+int dafs_setid_remove(struct file *file);
 
 /* access.c */
 void dafs_access_zap_locked(struct dafs_inode *di);
@@ -566,6 +594,12 @@ void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change);
 extern const struct file_operations dafs_file_fops;
 int dafs_file_open(struct inode *inode, struct file *file);
 int dafs_file_opened(struct inode *inode, struct file *file);
+void dafs_write_back(struct inode *inode);
+
+/* writer.c */
+void dafs_writer_claim(struct inode *inode, const struct cred *cred);
+const struct cred *dafs_writer_get(struct dafs_inode *di);
+vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf);
 
 /* append.c */
 ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from);
@@ -589,9 +623,11 @@ ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to);
 ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from);
 
 /* unstable.c */
-struct dafs_extent *dafs_extent_create(const struct iov_iter *iter, u64 pos, size_t len);
+struct dafs_extent *dafs_extent_create(const struct dafs_io *io);
 void dafs_extent_free(struct dafs_extent *extent);
 bool dafs_unstable_full(struct dafs_inode *di);
+unsigned long dafs_unstable_pages(const struct dafs_sb_info *sbi);
+void dafs_unstable_hurry(struct dafs_sb_info *sbi);
 void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent);
 void dafs_unstable_drop(struct dafs_inode *di);
 int dafs_commit_inode(struct inode *inode);
@@ -618,8 +654,6 @@ void dafs_async_end(struct dafs_sb_info *sbi);
 
 /* work queues, see dafs_init_workqueues() */
 extern struct workqueue_struct *dafs_done_wq;
-extern struct workqueue_struct *dafs_retry_wq;
-extern struct workqueue_struct *dafs_commit_wq;
 extern struct workqueue_struct *dafs_ahead_wq;
 
 #endif /* _FS_DAFS_FS_H */

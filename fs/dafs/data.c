@@ -72,32 +72,15 @@ static struct dafs_open_state *dafs_request_open(struct dafs_inode *di, struct f
 	return dafs_open_state_find(di, access, NULL);
 }
 
-/*
- * Whom to act for when no open says so: write-back of what a file left behind
- * that has been closed.
- */
-static const struct cred *dafs_request_cred(struct dafs_inode *di, struct file *file)
-{
-	const struct cred *cred;
-
-	if (file)
-		return get_cred(file->f_cred);
-	spin_lock(&di->lock);
-	cred = get_cred(di->wb_cred ?: current_cred());
-	spin_unlock(&di->lock);
-	return cred;
-}
-
 /* netfs_priv is the open or NULL, netfs_priv2 the user. */
 static void dafs_request_set_open(struct netfs_io_request *rreq, struct file *file,
 				  u32 access)
 {
-	struct dafs_inode *di = DAFS_I(rreq->inode);
-	struct dafs_open_state *os = dafs_request_open(di, file, access);
+	struct dafs_open_state *os = dafs_request_open(DAFS_I(rreq->inode), file, access);
 
 	rreq->netfs_priv = os;
-	rreq->netfs_priv2 = (void *)(os ? get_cred(os->cred) :
-					  dafs_request_cred(di, file));
+	rreq->netfs_priv2 = (void *)get_cred(os ? os->cred :
+					     file ? file->f_cred : current_cred());
 }
 
 static int dafs_init_request(struct netfs_io_request *rreq, struct file *file)
@@ -124,7 +107,12 @@ static void dafs_free_request(struct netfs_io_request *rreq)
 
 static void dafs_begin_writeback(struct netfs_io_request *wreq)
 {
-	dafs_request_set_open(wreq, NULL, DAFS_OPEN_SHARE_ACCESS_WRITE);
+	struct dafs_inode *di = DAFS_I(wreq->inode);
+	const struct cred *cred = dafs_writer_get(di);
+
+	/* without an open of this user's the server looks at the mode of the file */
+	wreq->netfs_priv = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
+	wreq->netfs_priv2 = (void *)cred;
 	wreq->io_streams[0].avail = true;
 }
 
@@ -308,7 +296,7 @@ static void dafs_issue_write(struct netfs_io_subrequest *subreq)
 	io->write = true;
 	io->complete = dafs_write_complete;
 	if (dafs_request_buffered(subreq->rreq) && !dafs_write_stably(subreq))
-		ds->extent = dafs_extent_create(&io->iter, io->pos, io->len);
+		ds->extent = dafs_extent_create(io);
 	io->stable = ds->extent ? DAFS_UNSTABLE : DAFS_DATA_SYNC;
 	dafs_io_start(io);
 }

@@ -275,13 +275,10 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
  * Before folios of the range are dropped from the page cache, what they hold
  * must be stable: afterwards there is nothing to send again from.
  */
-static int dafs_direct_write_prepare(struct inode *inode)
+static void dafs_direct_write_prepare(struct inode *inode)
 {
-	int err;
-
-	err = filemap_write_and_wait(inode->i_mapping);
+	dafs_write_back(inode);
 	dafs_commit_inode(inode);
-	return err;
 }
 
 /*
@@ -296,7 +293,8 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
 
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
-	ret = dafs_direct_write_prepare(inode) ?: netfs_unbuffered_write_iter(iocb, from);
+	dafs_direct_write_prepare(inode);
+	ret = netfs_unbuffered_write_iter(iocb, from);
 	mutex_unlock(&di->write_lock);
 	return ret;
 }

@@ -99,12 +99,21 @@ static void dafs_file_settle(struct inode *inode)
 	dafs_commit_inode(inode);
 }
 
+/* What the server makes of our own writes, unless it is away and this task exits. */
+static void dafs_file_settle_attrs(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+
+	if (!dafs_exits_without(dafs_inode_ses(inode)))
+		dafs_own_change_settle(inode, file->f_cred);
+}
+
 /* Pages dirtied through a mapping after the last close(2) are still ours. */
 static int dafs_file_release(struct inode *inode, struct file *file)
 {
 	if (file->f_mode & FMODE_WRITE) {
 		dafs_file_settle(inode);
-		dafs_own_change_settle(inode, file->f_cred);
+		dafs_file_settle_attrs(file);
 	}
 	dafs_open_state_put(file->private_data, true);
 	return 0;
@@ -123,7 +132,7 @@ static int dafs_file_flush(struct file *file, fl_owner_t id)
 	if (!(file->f_mode & FMODE_WRITE))
 		return 0;
 	dafs_file_settle(inode);
-	dafs_own_change_settle(inode, file->f_cred);
+	dafs_file_settle_attrs(file);
 	/*
 	 * Seen now, so that who opens the file later is not told; but not taken
 	 * away from a later fsync(2) of this file, which others may share.
@@ -146,16 +155,31 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 	return err ?: err2;
 }
 
+/**
+ * dafs_write_back() - have the server know what is cached
+ * @inode: a regular file
+ *
+ * For those who did not write that themselves: an error stays with the mapping
+ * for those who did, but not where the next one to wait for the mapping takes it
+ * for its own.
+ *
+ * Context: may sleep; no folio and no lock of the netfs library held.
+ */
+void dafs_write_back(struct inode *inode)
+{
+	if (inode->i_mapping->nrpages)
+		filemap_write_and_wait(inode->i_mapping);
+}
+
 /*
  * The library writes back what is cached of the range before it reads around
  * the cache.  Where data beyond the range has made the file longer, the server
  * must hear of that too, or it would report the end of the file too early.
  */
-static int dafs_direct_read_prepare(struct inode *inode)
+static void dafs_direct_read_prepare(struct inode *inode)
 {
-	if (i_size_read(inode) <= READ_ONCE(netfs_inode(inode)->remote_i_size))
-		return 0;
-	return filemap_write_and_wait(inode->i_mapping);
+	if (i_size_read(inode) > READ_ONCE(netfs_inode(inode)->remote_i_size))
+		dafs_write_back(inode);
 }
 
 /* sig_fatal() without its look at the handlers that sparse warns of */
@@ -208,8 +232,8 @@ static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 	int err;
 
 	if (iocb->ki_flags & IOCB_DIRECT) {
-		err = dafs_direct_read_prepare(inode);
-		return err ?: dafs_direct_read(iocb, to);
+		dafs_direct_read_prepare(inode);
+		return dafs_direct_read(iocb, to);
 	}
 	err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
 	return err ?: netfs_file_read_iter(iocb, to);
@@ -267,6 +291,7 @@ static ssize_t dafs_buffered_write_locked(struct kiocb *iocb, struct iov_iter *f
 	ret = generic_write_checks(iocb, from);
 	if (ret > 0) {
 		iocb->ki_flags &= ~sync;
+		dafs_writer_claim(inode, iocb->ki_filp->f_cred);
 		ret = netfs_buffered_write_iter_locked(iocb, from, NULL);
 		iocb->ki_flags |= sync;
 	}
@@ -313,6 +338,9 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 
 	if (!iov_iter_count(from))
 		return 0;
+	err = dafs_setid_remove(iocb->ki_filp);
+	if (err)
+		return err;
 	/* Not by the flags of the super block or the file: a remount changes this. */
 	if (READ_ONCE(DAFS_SB(file_inode(iocb->ki_filp)->i_sb)->opts.noac))
 		iocb->ki_flags |= IOCB_DSYNC;
@@ -331,37 +359,6 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 			return err;
 	}
 	return ret;
-}
-
-/*
- * A folio that was written in part and then read to be complete still carries
- * the note which part is dirty.  What is stored through a mapping goes
- * anywhere, so from now on all of it is.  The note belongs to write-back while
- * that is under way, and is gone afterwards.
- */
-static void dafs_folio_all_dirty(struct folio *folio, struct address_space *mapping)
-{
-	struct netfs_folio *info;
-
-	folio_lock(folio);
-	if (folio->mapping == mapping) {
-		folio_wait_writeback(folio);
-		info = netfs_folio_info(folio);
-		if (info && folio_test_uptodate(folio)) {
-			folio_detach_private(folio);
-			kfree(info);
-		}
-	}
-	folio_unlock(folio);
-}
-
-static vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
-{
-	struct folio *folio = page_folio(vmf->page);
-
-	if (folio_test_private(folio))
-		dafs_folio_all_dirty(folio, vmf->vma->vm_file->f_mapping);
-	return netfs_page_mkwrite(vmf, NULL);
 }
 
 static const struct vm_operations_struct dafs_vm_ops = {

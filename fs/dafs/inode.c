@@ -39,7 +39,7 @@ void dafs_inode_init_once(void *data)
 	mutex_init(&di->commit_lock);
 	INIT_LIST_HEAD(&di->opens);
 	INIT_LIST_HEAD(&di->unstable);
-	INIT_LIST_HEAD(&di->unstable_link);
+	INIT_LIST_HEAD(&di->unstable_link.link);
 	INIT_WORK(&di->commit_work, dafs_commit_work);
 }
 
@@ -61,7 +61,8 @@ void dafs_inode_reset(struct dafs_inode *di)
 	atomic_set(&di->ahead_credit, 0);
 	di->btime = (struct timespec64){};
 	atomic_set(&di->writers, 0);
-	di->wb_cred = NULL;
+	di->writer = NULL;
+	di->writer_leaves = false;
 	di->unstable_bytes = 0;
 	di->unstable_pinned = false;
 }
@@ -86,8 +87,8 @@ void dafs_inode_release(struct dafs_inode *di)
 	spin_lock(&di->lock);
 	dafs_access_zap_locked(di);
 	spin_unlock(&di->lock);
-	put_cred(di->wb_cred);
-	di->wb_cred = NULL;
+	put_cred(di->writer);
+	di->writer = NULL;
 	kfree(di->ahead);
 	di->ahead = NULL;
 }

@@ -8,17 +8,24 @@
  * the call is sent again on the next one, the open is lost and reclaimed.  None
  * of this is seen by whoever started it, who is told the end, once.
  *
- *   dafs_io_send()	context of the starter, or dafs_retry_wq: may wait for
- *			slots, memory regions and a connection
+ *   dafs_io_send()	context of the starter, or ses->retry_wq: may wait for
+ *			slots and memory regions, but without a connection it is
+ *			parked with the session
  *   dafs_io_called()	softirq: the response is there, or never will be
  *   dafs_io_answered()	looks at it, never waits: in dafs_done_wq; in the task
  *			that waits for the I/O; in softirq, if nothing is wrong
  *			and whoever started it allows it
  *   dafs_io_retry()	queues the next dafs_io_send()
  *
+ * A task that waits for the end, in dafs_io_run(), does all of this itself.
+ *
  * While a call is in progress the I/O holds a reference on its connection and
  * on the call; dafs_io_drop_call() gives both back.  The memory of the call is
  * unmapped by the requester before the response is reported.
+ *
+ * A hard mount gives up when the server refuses for good, or when the task that
+ * waits for the I/O is killed.  What may go right next time is tried again for as
+ * long as it takes: the data may be nowhere else.
  */
 #include <linux/iov_iter.h>
 #include <linux/module.h>
@@ -28,7 +35,7 @@
 #include "dafs_fs.h"
 #include "session_impl.h"
 
-/* Failures of one I/O that are nobody's fault in particular, before EIO. */
+/* Failures of one I/O, before EIO, where a limit makes sense. */
 #define DAFS_IO_TRIES	4
 
 /* Before trying again what failed for want of a connection or memory, in ms. */
@@ -51,18 +58,54 @@ static void dafs_io_end(struct dafs_io *io, int err)
 	io->complete(io, err);
 }
 
+/**
+ * struct dafs_io_wait - a task that does an I/O itself
+ * @again: dafs_io_resume() is to be called
+ * @delay_ms: but not before
+ * @ended: all is done
+ * @err: the result then
+ */
+struct dafs_io_wait {
+	bool again;
+	unsigned int delay_ms;
+	bool ended;
+	int err;
+};
+
 static void dafs_io_retry(struct dafs_io *io, unsigned int delay_ms)
 {
-	queue_delayed_work(dafs_retry_wq, &io->retry_work, msecs_to_jiffies(delay_ms));
+	if (io->wait) {
+		io->wait->again = true;
+		io->wait->delay_ms = delay_ms;
+		return;
+	}
+	queue_delayed_work(io->sbi->ses->retry_wq, &io->retry_work,
+			   msecs_to_jiffies(delay_ms));
 }
 
-/* Something went wrong that may go right next time. */
+/* The server needs time: more and more of it. */
+static void dafs_io_retry_later(struct dafs_io *io)
+{
+	io->delay_ms = clamp(io->delay_ms * 2, DAFS_DELAY_FIRST, DAFS_DELAY_MOST);
+	dafs_io_retry(io, io->delay_ms);
+}
+
+/* Something went wrong that may go right next time, but not for ever. */
 static void dafs_io_try_again(struct dafs_io *io, int err)
 {
 	if (++io->tries < DAFS_IO_TRIES)
-		dafs_io_retry(io, 0);
+		dafs_io_retry_later(io);
 	else
 		dafs_io_end(io, err);
+}
+
+/* Something went wrong that says nothing against this I/O. */
+static void dafs_io_insist(struct dafs_io *io, int err)
+{
+	if (READ_ONCE(io->sbi->ses->params.soft))
+		dafs_io_try_again(io, err);
+	else
+		dafs_io_retry_later(io);
 }
 
 static void dafs_io_drop_call(struct dafs_io *io)
@@ -215,18 +258,6 @@ static u32 dafs_io_proc(const struct dafs_io *io)
 	return io->direct ? DAFS_PROC_READ_DIRECT : DAFS_PROC_READ_INLINE;
 }
 
-/**
- * struct dafs_io_wait - a task that waits for an I/O
- * @event: completed for each response, and for the end
- * @answered: what has been completed is a response
- * @err: result, at the end
- */
-struct dafs_io_wait {
-	struct completion event;
-	bool answered;
-	int err;
-};
-
 static void dafs_io_answered(struct dafs_io *io);
 
 /* Nothing but taking results and passing them on is left to do. */
@@ -239,14 +270,10 @@ static void dafs_io_called(struct dafs_call *call)
 {
 	struct dafs_io *io = call->priv;
 
-	if (io->wait) {
-		io->wait->answered = true;
-		complete(&io->wait->event);
-	} else if (io->anywhere && dafs_call_good(call)) {
+	if (io->anywhere && dafs_call_good(call))
 		dafs_io_answered(io);
-	} else {
+	else
 		queue_work(dafs_done_wq, &io->done_work);
-	}
 }
 
 static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
@@ -260,7 +287,7 @@ static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
 	call->args = &io->args;
 	call->mem = io->direct ? &io->mem : NULL;
 	call->fill = io->write && !io->direct ? dafs_io_fill : NULL;
-	call->done = dafs_io_called;
+	call->done = io->wait ? NULL : dafs_io_called;
 	call->priv = io;
 }
 
@@ -312,7 +339,9 @@ static void dafs_io_lost(struct dafs_io *io)
 
 static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
 {
-	if (dafs_error_of_task(err)) {
+	if (dafs_error_of_task(err) && io->wait) {
+		dafs_io_end(io, -ERESTARTSYS);
+	} else if (dafs_error_of_task(err)) {
 		dafs_io_retry(io, 0);
 	} else if (err == -ENOTCONN) {
 		/* The session may not have noticed yet that it has lost @conn. */
@@ -329,20 +358,34 @@ static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
 	dafs_conn_put(conn);
 }
 
+static void dafs_io_unparked(struct dafs_park *park)
+{
+	dafs_io_retry(container_of(park, struct dafs_io, park), 0);
+}
+
+/* Return: a connection, NULL if the I/O is parked and may be gone, or an ERR_PTR. */
+static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
+{
+	struct dafs_session *ses = io->sbi->ses;
+	struct dafs_conn *conn;
+
+	if (io->wait)
+		return dafs_conn_get(ses);
+	do {
+		conn = dafs_conn_try_get(ses);
+	} while (!conn && !dafs_session_park(ses, &io->park));
+	return conn;
+}
+
 static void dafs_io_send(struct dafs_io *io)
 {
-	struct dafs_conn *conn;
+	struct dafs_conn *conn = dafs_io_conn(io);
 	int err;
 
-	conn = dafs_conn_get(io->sbi->ses);
-	if (IS_ERR(conn)) {
-		err = PTR_ERR(conn);
-		if (dafs_error_of_task(err) && !(current->flags & PF_WQ_WORKER))
-			dafs_io_retry(io, 0);
-		else
-			dafs_io_end(io, err);
+	if (IS_ERR(conn))
+		dafs_io_end(io, PTR_ERR(conn));
+	if (IS_ERR_OR_NULL(conn))
 		return;
-	}
 	io->direct = false;
 	memset(&io->state_id, 0, sizeof(io->state_id));
 	err = io->open ? dafs_open_state_id(io->open, &io->state_id) : 0;
@@ -356,20 +399,39 @@ static void dafs_io_send(struct dafs_io *io)
 		dafs_io_unsent(io, conn, err);
 }
 
-static void dafs_io_retry_work(struct work_struct *work)
+/* Get the open back.  One that is lost for good says so when it is used. */
+static void dafs_io_recover(struct dafs_io *io)
 {
-	struct dafs_io *io = container_of(to_delayed_work(work), struct dafs_io, retry_work);
-	unsigned int flags = memalloc_nofs_save();
-	int err = 0;
+	struct dafs_conn *conn = dafs_io_conn(io);
+	int err;
 
-	if (io->recover) {
-		io->recover = false;
-		err = dafs_open_state_recover(io->open, &io->state_id);
+	if (IS_ERR(conn))
+		dafs_io_end(io, PTR_ERR(conn));
+	if (IS_ERR_OR_NULL(conn))
+		return;
+	dafs_conn_put(conn);
+	err = dafs_open_state_recover(io->open, &io->state_id);
+	if (err && !READ_ONCE(io->open->lost)) {
+		dafs_io_insist(io, err);
+		return;
 	}
-	if (err)
-		dafs_io_end(io, err);
+	io->recover = false;
+	dafs_io_send(io);
+}
+
+static void dafs_io_resume(struct dafs_io *io)
+{
+	if (io->recover)
+		dafs_io_recover(io);
 	else
 		dafs_io_send(io);
+}
+
+static void dafs_io_retry_work(struct work_struct *work)
+{
+	unsigned int flags = memalloc_nofs_save();
+
+	dafs_io_resume(container_of(to_delayed_work(work), struct dafs_io, retry_work));
 	memalloc_nofs_restore(flags);
 }
 
@@ -377,6 +439,17 @@ static void dafs_io_retry_work(struct work_struct *work)
 static bool dafs_status_transient(u32 status)
 {
 	return status == DAFSERR_DELAY || status == DAFSERR_GRACE;
+}
+
+/*
+ * It is no matter of this I/O.  A checksum that does not match may be of data that
+ * a program changes while it is written; if it never matches, what is to be read
+ * is damaged.
+ */
+static bool dafs_io_blameless(const struct dafs_io *io, u32 status)
+{
+	return status == DAFSERR_RESOURCE || status == DAFSERR_NO_CREDS ||
+	       (status == DAFSERR_CHKSUM && io->write) || dafs_status_of_session(status);
 }
 
 static bool dafs_status_no_direct(u32 status)
@@ -389,14 +462,15 @@ static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
 {
 	int err = dafs_status_to_errno(status);
 
-	/* memory comes back, and what is not written is lost */
-	if (dafs_status_transient(status) ||
-	    (status == DAFSERR_RESOURCE && ++io->tries < DAFS_IO_TRIES)) {
-		io->delay_ms = clamp(io->delay_ms * 2, DAFS_DELAY_FIRST, DAFS_DELAY_MOST);
-		dafs_io_retry(io, io->delay_ms);
+	if (dafs_status_transient(status)) {
+		dafs_io_retry_later(io);
 	} else if (dafs_status_lost_state(status) && io->open) {
 		io->recover = true;
-		dafs_io_try_again(io, err);
+		/* at once, but for a server that forgets what it has just given */
+		if (!io->tries++)
+			dafs_io_retry(io, 0);
+		else
+			dafs_io_insist(io, err);
 	} else if (dafs_status_no_direct(status) && direct) {
 		set_bit(io->write ? DAFS_SB_NO_WRITE_DIRECT : DAFS_SB_NO_READ_DIRECT,
 			&io->sbi->flags);
@@ -404,8 +478,9 @@ static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
 	} else if (status == DAFSERR_WRITE_TOOBIG && io->part > PAGE_SIZE) {
 		io->max_part = io->part / 2;
 		dafs_io_retry(io, 0);
-	} else if (status == DAFSERR_CHKSUM || status == DAFSERR_NO_CREDS ||
-		   dafs_status_of_session(status)) {
+	} else if (dafs_io_blameless(io, status)) {
+		dafs_io_insist(io, status == DAFSERR_RESOURCE ? err : -EIO);
+	} else if (status == DAFSERR_CHKSUM) {
 		dafs_io_try_again(io, -EIO);
 	} else {
 		dafs_io_end(io, err);
@@ -489,6 +564,10 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 		return;
 	}
 	io->done += moved;
+	if (moved) {
+		io->tries = 0;
+		io->delay_ms = 0;
+	}
 	if (io->done == io->len || io->eof)
 		dafs_io_end(io, 0);
 	else if (moved)
@@ -550,43 +629,72 @@ void dafs_io_start(struct dafs_io *io)
 
 	INIT_WORK(&io->done_work, dafs_io_done_work);
 	INIT_DELAYED_WORK(&io->retry_work, dafs_io_retry_work);
+	io->park.resume = dafs_io_unparked;
 	io->committed = DAFS_FILE_SYNC;
 	dafs_io_send(io);
 	memalloc_nofs_restore(flags);
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_io_start);
 
-static void dafs_io_wake(struct dafs_io *io, int err)
+static void dafs_io_ended(struct dafs_io *io, int err)
 {
 	io->wait->err = err;
-	complete(&io->wait->event);
+	io->wait->ended = true;
+}
+
+/*
+ * Nothing is under way: go on, as the work queue would.
+ *
+ * Return: 0, or -ERESTARTSYS if the task is killed.
+ */
+static int dafs_io_go_on(struct dafs_io *io, struct dafs_io_wait *wait)
+{
+	wait->again = false;
+	if (wait->delay_ms)
+		schedule_timeout_killable(msecs_to_jiffies(wait->delay_ms));
+	if (fatal_signal_pending(current))
+		return -ERESTARTSYS;
+	dafs_io_resume(io);
+	return 0;
+}
+
+/*
+ * A call is under way.
+ *
+ * Return: 0, or -ERESTARTSYS if the task is killed; its memory is out of the
+ * server's reach then.
+ */
+static int dafs_io_await(struct dafs_io *io)
+{
+	if (dafs_call_wait(io->call) == -ERESTARTSYS) {
+		dafs_io_drop_call(io);
+		return -ERESTARTSYS;
+	}
+	dafs_io_answered(io);
+	return 0;
 }
 
 /**
  * dafs_io_run() - move data and wait for the end
  * @io: as for dafs_io_start(), without complete
  *
- * The caller looks at the responses itself: one switch of tasks less.  Each
- * event is either one of them or the end, and neither comes before the one
- * ahead of it has been dealt with.
+ * The caller does all of it itself, and so can be killed at any time.
  *
- * Context: may sleep; not on dafs_done_wq or dafs_retry_wq.
- * Return: 0 or a negative errno.
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 or a negative errno; -ERESTARTSYS if the task is killed.
  */
 int dafs_io_run(struct dafs_io *io)
 {
-	struct dafs_io_wait wait = {
-		.event = COMPLETION_INITIALIZER_ONSTACK(wait.event),
-	};
+	unsigned int flags = memalloc_nofs_save();
+	struct dafs_io_wait wait = {};
+	int err = 0;
 
-	io->complete = dafs_io_wake;
+	io->complete = dafs_io_ended;
 	io->wait = &wait;
 	dafs_io_start(io);
-	for (;;) {
-		wait_for_completion(&wait.event);
-		if (!wait.answered)
-			return wait.err;
-		wait.answered = false;
-		dafs_io_answered(io);
-	}
+	while (!err && !wait.ended)
+		err = wait.again ? dafs_io_go_on(io, &wait) : dafs_io_await(io);
+	memalloc_nofs_restore(flags);
+	return err ?: wait.err;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_io_run);

@@ -169,30 +169,41 @@ static int dafs_op_sleep(unsigned int *ms)
 	return 0;
 }
 
+/* Is it tried for as long as it takes? */
+static bool dafs_op_insists(const struct dafs_session *ses, const struct dafs_op *op)
+{
+	return op->hard && !READ_ONCE(ses->params.soft);
+}
+
 /* The response is there.  Return: 1 to try again, 0 to report it, or an errno. */
 static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
 			 struct dafs_op_tries *tries)
 {
 	if (op->status == DAFSERR_DELAY || op->status == DAFSERR_GRACE)
 		return dafs_op_sleep(&tries->delay_ms) ?: 1;
-	if (op->status == DAFSERR_NO_CREDS && !tries->forgot) {
-		tries->forgot = true;
+	if (op->status == DAFSERR_NO_CREDS && (!tries->forgot || dafs_op_insists(ses, op))) {
 		dafs_cred_forget(ses, op->conn, op->call->cred);
+		if (tries->forgot)
+			return dafs_op_sleep(&tries->delay_ms) ?: 1;
+		tries->forgot = true;
 		return 1;
 	}
 	if (dafs_status_of_session(op->status)) {
 		dafs_conn_stale(op->conn);
-		return ++tries->refused < DAFS_OP_SESSIONS ? 1 : -EIO;
+		if (++tries->refused < DAFS_OP_SESSIONS)
+			return 1;
+		return dafs_op_insists(ses, op) ? dafs_op_sleep(&tries->delay_ms) ?: 1 : -EIO;
 	}
 	return 0;
 }
 
 /* Return: 1 to try again, or @err. */
-static int dafs_op_starved(const struct dafs_op *op, int err, struct dafs_op_tries *tries)
+static int dafs_op_starved(const struct dafs_session *ses, const struct dafs_op *op, int err,
+			   struct dafs_op_tries *tries)
 {
 	if (err != -ENOMEM && (err || op->status != DAFSERR_RESOURCE))
 		return err;
-	if (!op->dear || ++tries->starved >= DAFS_OP_STARVED)
+	if (!op->dear || (++tries->starved >= DAFS_OP_STARVED && !dafs_op_insists(ses, op)))
 		return err;
 	return dafs_op_sleep(&tries->delay_ms) ?: 1;
 }
@@ -204,7 +215,7 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 	int err;
 
 	for (;;) {
-		err = dafs_op_starved(op, dafs_op_try(ses, op), &tries);
+		err = dafs_op_starved(ses, op, dafs_op_try(ses, op), &tries);
 		if (err < 0 && err != -ENOTCONN)
 			return err;
 		/* a server that connects but does not answer is no better than none */

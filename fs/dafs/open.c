@@ -89,9 +89,9 @@ static void dafs_open_state_close_work(struct work_struct *work)
  */
 static void dafs_open_state_close(struct dafs_open_state *os, bool wait)
 {
-	if (!wait || dafs_open_state_end(os) == -ERESTARTSYS) {
+	if (!wait || dafs_exits_without(os->sbi->ses) || dafs_open_state_end(os) == -ERESTARTSYS) {
 		dafs_async_begin(os->sbi);
-		queue_work(dafs_commit_wq, &os->close_work);
+		queue_work(dafs_session_commit_wq(os->sbi->ses), &os->close_work);
 		return;
 	}
 	kref_put(&os->kref, dafs_open_state_free);
@@ -141,7 +141,6 @@ static void dafs_open_state_opened(struct dafs_open_state *os, const struct dafs
 static void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_state *os)
 {
 	struct dafs_sb_info *sbi = os->sbi;
-	const struct cred *old = NULL;
 
 	os->di = di;
 	os->ino = di->netfs.inode.i_ino;
@@ -152,12 +151,7 @@ static void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_stat
 	spin_unlock(&sbi->opens_lock);
 	spin_lock(&di->lock);
 	list_add(&os->link, &di->opens);
-	if (os->access & DAFS_OPEN_SHARE_ACCESS_WRITE) {
-		old = di->wb_cred;
-		di->wb_cred = get_cred(os->cred);
-	}
 	spin_unlock(&di->lock);
-	put_cred(old);
 }
 
 /**

@@ -130,6 +130,7 @@ int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		.args = &args,
 		.res = &res,
 		.dear = true,
+		.hard = true,
 	};
 	int err = dafs_proc_simple(ses, &op);
 

@@ -77,7 +77,6 @@ static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_s
 	if (!(dafs_session_next[ses->state] & BIT(next)))
 		return false;
 	ses->state = next;
-	wake_up_all(&ses->wait);
 	return true;
 }
 
@@ -157,6 +156,7 @@ static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 		ses->said_down = false;
 		WRITE_ONCE(ses->attempts, 0);
 		dafs_session_set_timeout(ses, conn->rq);
+		dafs_session_wake(ses);
 	}
 	spin_unlock_irq(&ses->lock);
 	if (say)
@@ -175,6 +175,7 @@ static struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct da
 		was = ses->conn;
 		ses->conn = NULL;
 		dafs_session_set_state(ses, next);
+		dafs_session_wake(ses);
 	}
 	spin_unlock_irq(&ses->lock);
 	return was;
@@ -247,8 +248,8 @@ static void dafs_session_attempt_failed(struct dafs_session *ses)
 	if (ses->state == DAFS_SES_DOWN)
 		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect,
 				   dafs_session_backoff(ses->attempts));
+	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
-	wake_up_all(&ses->wait);
 }
 
 /* What the server has forgotten with the former client-id, see above. */
@@ -386,6 +387,29 @@ void dafs_session_set_lease(struct dafs_session *ses, u32 seconds)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_lease);
 
+/* Nothing is waited for any more. */
+static bool dafs_session_hopeless(const struct dafs_session *ses)
+{
+	return ses->state == DAFS_SES_DEAD ||
+	       (ses->params.soft && ses->attempts >= ses->params.retrans);
+}
+
+/**
+ * dafs_session_must_wait() - is there no connection now, but may be later?
+ * @ses: the session, locked
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_session_must_wait(const struct dafs_session *ses)
+{
+	lockdep_assert_held(&ses->lock);
+	/* one that failed is current until its end is seen to; nothing shall spin on it */
+	if (ses->conn && dafs_chan_is_open(ses->conn->op))
+		return false;
+	return !dafs_session_hopeless(ses);
+}
+
 /**
  * dafs_conn_try_get() - the current connection, if there is one
  * @ses: the session
@@ -401,17 +425,36 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 
 	spin_lock_irqsave(&ses->lock, flags);
 	conn = ses->conn;
-	/* one that failed is current until its end is seen to; nobody shall spin on it */
 	if (conn && !dafs_chan_is_open(conn->op))
 		conn = NULL;
 	if (conn)
 		kref_get(&conn->ref);
-	else if (ses->state == DAFS_SES_DEAD)
-		conn = ERR_PTR(-EIO);
-	else if (ses->params.soft && ses->attempts >= ses->params.retrans)
-		conn = ERR_PTR(-ETIMEDOUT);
+	else if (dafs_session_hopeless(ses))
+		conn = ERR_PTR(ses->state == DAFS_SES_DEAD ? -EIO : -ETIMEDOUT);
 	spin_unlock_irqrestore(&ses->lock, flags);
 	return conn;
+}
+
+/**
+ * dafs_exits_without() - should this task not wait for the server?
+ * @ses: the session
+ *
+ * A task that exits takes no signals any more, so it could not be killed out of it.
+ *
+ * Context: any.
+ * Return: true if it exits, and the server is away.
+ */
+bool dafs_exits_without(struct dafs_session *ses)
+{
+	unsigned long flags;
+	bool away;
+
+	if (!(current->flags & PF_EXITING))
+		return false;
+	spin_lock_irqsave(&ses->lock, flags);
+	away = dafs_session_must_wait(ses);
+	spin_unlock_irqrestore(&ses->lock, flags);
+	return away;
 }
 
 /**
@@ -461,6 +504,12 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	ses->stats = dafs_stats_alloc();
 	if (!ses->stats)
 		goto put_creds;
+	ses->retry_wq = alloc_workqueue("dafs-retry", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!ses->retry_wq)
+		goto free_stats;
+	ses->commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!ses->commit_wq)
+		goto free_retry_wq;
 	ses->begun = jiffies;
 	ses->params.net = get_net(params->net);
 	ses->lease = DAFS_LEASE;
@@ -470,10 +519,15 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	INIT_LIST_HEAD(&ses->recoverers);
 	spin_lock_init(&ses->lock);
 	init_waitqueue_head(&ses->wait);
+	INIT_LIST_HEAD(&ses->parked);
 	INIT_DELAYED_WORK(&ses->reconnect, dafs_session_reconnect);
 	INIT_DELAYED_WORK(&ses->keep, dafs_session_keep);
 	return ses;
 
+free_retry_wq:
+	destroy_workqueue(ses->retry_wq);
+free_stats:
+	dafs_stats_free(ses->stats);
 put_creds:
 	dafs_cred_cache_put(ses->creds);
 free:
@@ -487,6 +541,8 @@ static void dafs_session_free(struct dafs_session *ses)
 	/* the last connection may still be about to let the lock go */
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
+	destroy_workqueue(ses->commit_wq);
+	destroy_workqueue(ses->retry_wq);
 	mutex_destroy(&ses->recoverers_lock);
 	dafs_cred_cache_put(ses->creds);
 	dafs_stats_free(ses->stats);
@@ -588,8 +644,8 @@ void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int
 	/* A connection in the making gets it when it is attached. */
 	if (ses->conn)
 		dafs_session_set_timeout(ses, ses->conn->rq);
+	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
-	wake_up_all(&ses->wait);
 }
 
 /**
@@ -708,6 +764,19 @@ const struct dafs_session_params *dafs_session_params(const struct dafs_session 
 	return &ses->params;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_params);
+
+/**
+ * dafs_session_commit_wq() - where to wait for operations of a session
+ * @ses: the session
+ *
+ * Each session has its own, so that a server that is away delays nothing of others.
+ *
+ * Return: a queue that memory reclaim may depend on.
+ */
+struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses)
+{
+	return ses->commit_wq;
+}
 
 /**
  * dafs_sessions_init() - get ready for sessions

@@ -129,6 +129,20 @@ void dafs_session_set_lease(struct dafs_session *ses, u32 seconds);
 const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses);
 bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost);
 
+/**
+ * struct dafs_park - what waits for a connection without a task, see park.c
+ * @link: in the session's list
+ * @resume: called under the lock of the session when there is a connection, or
+ *	none is waited for any more
+ */
+struct dafs_park {
+	struct list_head link;
+	void (*resume)(struct dafs_park *park);
+};
+
+struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses);
+
+bool dafs_exits_without(struct dafs_session *ses);
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);
@@ -174,6 +188,7 @@ struct dafs_op_mem {
  *	waited for even by who is being killed
  * @dear: worth waiting for memory, ours or the server's: something is lost if it
  *	is not done
+ * @hard: and on a hard mount tried until the server refuses it for good
  * @offhand: try once and without patience: fail with -ENOTCONN rather than wait for a
  *	connection, and with what the server answered if it asks for another attempt
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
@@ -196,6 +211,7 @@ struct dafs_op {
 	bool once;
 	bool keeps;
 	bool dear;
+	bool hard;
 	bool offhand;
 	struct dafs_fh *takes_fh;
 	const struct dafs_fh *gives_fh;

@@ -29,6 +29,9 @@ enum dafs_session_state {
  * @flaps: connections in a row that did not live long
  * @said_down: the log knows that there is no connection
  * @wait: for a change of the above, and of @nr_conns
+ * @parked: struct dafs_park, see park.c; guarded by @lock
+ * @retry_wq: sends again what was not answered, and waits for slots and regions
+ * @commit_wq: waits for whole operations, which may wait for @retry_wq
  * @nr_conns: connections not yet freed; they point here
  * @reconnect: makes a new connection
  * @keep: renews the lease, returns credits
@@ -60,6 +63,9 @@ struct dafs_session {
 	unsigned int flaps;
 	bool said_down;
 	wait_queue_head_t wait;
+	struct list_head parked;
+	struct workqueue_struct *retry_wq;
+	struct workqueue_struct *commit_wq;
 	atomic_t nr_conns;
 	struct delayed_work reconnect;
 	struct delayed_work keep;
@@ -90,6 +96,12 @@ void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_reques
 void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn);
 bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
+
+bool dafs_session_must_wait(const struct dafs_session *ses);
+
+/* park.c */
+bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park);
+void dafs_session_wake(struct dafs_session *ses);
 
 const char *dafs_session_state_name(const struct dafs_session *ses);
 

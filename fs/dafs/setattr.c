@@ -206,6 +206,38 @@ static bool dafs_setattr_by_write(unsigned int valid)
 }
 
 /**
+ * dafs_setid_remove() - a task that may not keep set-id bits is going to write
+ * @file: what it writes to
+ *
+ * Who opened the file is who writes, for the server.  Where he may keep them, it
+ * has to be told that this task may not.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_setid_remove(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+	struct dafs_opaque64 state_id = {};
+	struct dafs_fattr attr = {};
+	umode_t mode = inode->i_mode;
+	int kill;
+
+	if (!is_sxid(mode) || !cap_raised(file->f_cred->cap_effective, CAP_FSETID))
+		return 0;
+	kill = setattr_should_drop_suidgid(&nop_mnt_idmap, inode);
+	if (!kill)
+		return 0;
+	if (kill & ATTR_KILL_SUID)
+		mode &= ~S_ISUID;
+	if (kill & ATTR_KILL_SGID)
+		mode &= ~S_ISGID;
+	dafs_fattr_mode(&attr, mode);
+	return dafs_setattr(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh, &state_id,
+			    &attr, NULL);
+}
+
+/**
  * dafs_vfs_setattr() - change attributes
  * @idmap: not used, id-mapped mounts are not supported
  * @dentry: of the object

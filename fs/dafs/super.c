@@ -18,8 +18,6 @@
 #define DAFS_MAX_EXPORT_DEPTH	128
 
 struct workqueue_struct *dafs_done_wq;
-struct workqueue_struct *dafs_retry_wq;
-struct workqueue_struct *dafs_commit_wq;
 struct workqueue_struct *dafs_ahead_wq;
 
 static struct kmem_cache *dafs_inode_cachep;
@@ -84,6 +82,18 @@ static int dafs_sync_fs(struct super_block *sb, int wait)
 	return 0;
 }
 
+/* Memory is short: what is stable can be dropped. */
+static long dafs_nr_cached_objects(struct super_block *sb, struct shrink_control *sc)
+{
+	return dafs_unstable_pages(DAFS_SB(sb));
+}
+
+static long dafs_free_cached_objects(struct super_block *sb, struct shrink_control *sc)
+{
+	dafs_unstable_hurry(DAFS_SB(sb));
+	return 0;
+}
+
 /* A mount below another one leaves the session to that one. */
 static void dafs_umount_begin(struct super_block *sb)
 {
@@ -99,6 +109,8 @@ static const struct super_operations dafs_super_ops = {
 	.evict_inode	= dafs_evict_inode,
 	.statfs		= dafs_statfs,
 	.sync_fs	= dafs_sync_fs,
+	.nr_cached_objects = dafs_nr_cached_objects,
+	.free_cached_objects = dafs_free_cached_objects,
 	.umount_begin	= dafs_umount_begin,
 	.show_options	= dafs_show_options,
 	.show_stats	= dafs_show_stats,
@@ -540,30 +552,23 @@ static struct file_system_type dafs_fs_type = {
 MODULE_ALIAS_FS("dafs");
 
 /*
- * Several queues, so that what ends an I/O never stands behind what waits for
- * one: dafs_done_wq only looks at responses, dafs_retry_wq sends and so waits
- * for slots, memory regions and reconnects, dafs_commit_wq waits for whole
- * operations.  These are in the way of memory reclaim; dafs_ahead_wq lists what
- * nobody waits for.
+ * For all mounts together there are only queues whose work does not wait for a
+ * server in the way of others: dafs_done_wq looks at responses and is in the way
+ * of memory reclaim, dafs_ahead_wq lists what is not waited for.  What waits has
+ * queues of its session.
  */
 static int dafs_init_workqueues(void)
 {
 	dafs_done_wq = alloc_workqueue("dafs-done",
 				       WQ_MEM_RECLAIM | WQ_UNBOUND | WQ_HIGHPRI, 0);
-	dafs_retry_wq = alloc_workqueue("dafs-retry", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	dafs_commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	dafs_ahead_wq = alloc_workqueue("dafs-ahead", WQ_UNBOUND, 0);
-	return dafs_done_wq && dafs_retry_wq && dafs_commit_wq && dafs_ahead_wq ? 0 : -ENOMEM;
+	return dafs_done_wq && dafs_ahead_wq ? 0 : -ENOMEM;
 }
 
 static void dafs_exit_workqueues(void)
 {
 	if (dafs_ahead_wq)
 		destroy_workqueue(dafs_ahead_wq);
-	if (dafs_commit_wq)
-		destroy_workqueue(dafs_commit_wq);
-	if (dafs_retry_wq)
-		destroy_workqueue(dafs_retry_wq);
 	if (dafs_done_wq)
 		destroy_workqueue(dafs_done_wq);
 }

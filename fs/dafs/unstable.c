@@ -18,17 +18,22 @@
  * here (truncation, invalidation, direct writes) commits first.
  *
  * COMMIT is sent by fsync(2), close(2), sync(2) and before what was just
- * named; when an inode has gathered DAFS_UNSTABLE_SOFT bytes; and after
- * DAFS_UNSTABLE_DELAY.  At DAFS_UNSTABLE_HARD bytes write-back stops being
- * unstable, so a slow server bounds what is pinned.
+ * named; when an inode has gathered DAFS_UNSTABLE_SOFT bytes, or all of a mount
+ * a quarter of dafs_unstable_most(); when memory is short; and after
+ * DAFS_UNSTABLE_DELAY.  At DAFS_UNSTABLE_HARD bytes of an inode, or
+ * dafs_unstable_most() of the mount, write-back stops being unstable: however
+ * slow the server is to commit, what is pinned has a bound.
  *
  * An inode with such data holds a reference on itself, so it cannot be evicted.
  */
+#include <linux/backing-dev.h>
 #include <linux/bvec.h>
 #include <linux/folio_queue.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
+#include <linux/vmstat.h>
 #include "dafs_fs.h"
 
 /*
@@ -67,33 +72,56 @@ static unsigned int dafs_folioq_walk(const struct iov_iter *iter, size_t len,
 
 /**
  * dafs_extent_create() - remember the folios of a write
- * @iter: the write's memory, folios of the page cache under write-back
- * @pos: offset in the file
- * @len: bytes
+ * @io: the write, of folios of the page cache under write-back
+ *
+ * The open that it goes by is kept, too, so that the server knows who may commit.
  *
  * Context: may sleep.
  * Return: the extent, or NULL if it cannot be remembered, so that the write
  * must be stable.
  */
-struct dafs_extent *dafs_extent_create(const struct iov_iter *iter, u64 pos, size_t len)
+struct dafs_extent *dafs_extent_create(const struct dafs_io *io)
 {
 	struct dafs_extent *extent;
 	unsigned int nr, i;
 
-	if (!iov_iter_is_folioq(iter) || !len)
+	if (!iov_iter_is_folioq(&io->iter) || !io->len)
 		return NULL;
-	nr = dafs_folioq_walk(iter, len, NULL);
-	extent = kmalloc(struct_size(extent, bv, nr), GFP_NOFS | __GFP_NOWARN);
+	nr = dafs_folioq_walk(&io->iter, io->len, NULL);
+	extent = kzalloc(struct_size(extent, bv, nr), GFP_NOFS | __GFP_NOWARN);
 	if (!extent)
 		return NULL;
 	extent->nr = nr;
-	extent->pos = pos;
-	extent->len = len;
-	extent->lost = false;
-	dafs_folioq_walk(iter, len, extent->bv);
+	extent->pos = io->pos;
+	extent->len = io->len;
+	extent->cred = get_cred(io->cred);
+	extent->open = io->open;
+	if (extent->open)
+		dafs_open_state_hold(extent->open);
+	dafs_folioq_walk(&io->iter, io->len, extent->bv);
 	for (i = 0; i < nr; i++)
 		folio_get(page_folio(extent->bv[i].bv_page));
 	return extent;
+}
+
+/*
+ * As long as its folios are kept, they count as under write-back, as those of NFS
+ * do: so that writers are throttled, and memory reclaim and users know of them.
+ */
+static void dafs_extent_count(struct dafs_extent *extent, struct inode *inode, int sign)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+	const struct bio_vec *bv;
+	long pages, all = 0;
+
+	for (bv = extent->bv; bv < extent->bv + extent->nr; bv++) {
+		pages = sign * (long)DIV_ROUND_UP(bv->bv_offset + bv->bv_len, PAGE_SIZE);
+		node_stat_mod_folio(page_folio(bv->bv_page), NR_WRITEBACK, pages);
+		all += pages;
+	}
+	wb_stat_mod(&inode_to_bdi(inode)->wb, WB_WRITEBACK, all);
+	atomic_long_add(all, &sbi->unstable_pages);
+	extent->counted = sign > 0 ? inode : NULL;
 }
 
 /**
@@ -106,8 +134,13 @@ void dafs_extent_free(struct dafs_extent *extent)
 
 	if (!extent)
 		return;
+	if (extent->counted)
+		dafs_extent_count(extent, extent->counted, -1);
 	for (i = 0; i < extent->nr; i++)
 		folio_put(page_folio(extent->bv[i].bv_page));
+	if (extent->open)
+		dafs_open_state_put(extent->open, false);
+	put_cred(extent->cred);
 	kfree(extent);
 }
 
@@ -118,6 +151,25 @@ static void dafs_extents_free(struct list_head *extents)
 	list_for_each_entry_safe(extent, next, extents, link)
 		dafs_extent_free(extent);
 	INIT_LIST_HEAD(extents);
+}
+
+/* Pages that a mount may keep at most: not much of the memory of the machine. */
+static unsigned long dafs_unstable_most(void)
+{
+	return clamp(totalram_pages() / 16, DAFS_UNSTABLE_LEAST >> PAGE_SHIFT,
+		     DAFS_UNSTABLE_MOST >> PAGE_SHIFT);
+}
+
+/**
+ * dafs_unstable_pages() - what is kept of a mount until it is stable
+ * @sbi: the mount
+ *
+ * Context: any.
+ * Return: pages.
+ */
+unsigned long dafs_unstable_pages(const struct dafs_sb_info *sbi)
+{
+	return max(atomic_long_read(&sbi->unstable_pages), 0L);
 }
 
 /**
@@ -131,6 +183,7 @@ bool dafs_unstable_full(struct dafs_inode *di)
 	struct dafs_sb_info *sbi = DAFS_SB(di->netfs.inode.i_sb);
 
 	return READ_ONCE(di->unstable_bytes) >= DAFS_UNSTABLE_HARD ||
+	       dafs_unstable_pages(sbi) >= dafs_unstable_most() ||
 	       test_bit(DAFS_SB_CLOSING, &sbi->flags);
 }
 
@@ -141,9 +194,11 @@ static void dafs_unstable_enlist(struct dafs_inode *di)
 
 	di->unstable_pinned = true;
 	spin_lock(&sbi->unstable_lock);
-	list_add_tail(&di->unstable_link, &sbi->unstable);
+	di->unstable_link.inode = &di->netfs.inode;
+	list_add_tail(&di->unstable_link.link, &sbi->unstable);
 	spin_unlock(&sbi->unstable_lock);
-	queue_delayed_work(dafs_commit_wq, &sbi->commit_work, DAFS_UNSTABLE_DELAY);
+	queue_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work,
+			   DAFS_UNSTABLE_DELAY);
 }
 
 /* Commit in the background; the work holds an inode reference of its own. */
@@ -154,10 +209,22 @@ static void dafs_commit_queue(struct inode *inode)
 	if (!igrab(inode))
 		return;
 	dafs_async_begin(sbi);
-	if (queue_work(dafs_commit_wq, &DAFS_I(inode)->commit_work))
+	if (queue_work(dafs_session_commit_wq(sbi->ses), &DAFS_I(inode)->commit_work))
 		return;
 	iput(inode);
 	dafs_async_end(sbi);
+}
+
+/**
+ * dafs_unstable_hurry() - commit everything now, and do not wait for it
+ * @sbi: the mount
+ *
+ * Context: any.
+ */
+void dafs_unstable_hurry(struct dafs_sb_info *sbi)
+{
+	if (dafs_unstable_pages(sbi))
+		mod_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work, 0);
 }
 
 /**
@@ -169,6 +236,7 @@ static void dafs_commit_queue(struct inode *inode)
  */
 void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent)
 {
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
 	struct dafs_inode *di = DAFS_I(inode);
 	bool pinned, full;
 
@@ -177,6 +245,7 @@ void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent)
 		dafs_extent_free(extent);
 		return;
 	}
+	dafs_extent_count(extent, inode, 1);
 	spin_lock(&di->unstable_lock);
 	list_add_tail(&extent->link, &di->unstable);
 	WRITE_ONCE(di->unstable_bytes, di->unstable_bytes + extent->len);
@@ -187,6 +256,8 @@ void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent)
 	spin_unlock(&di->unstable_lock);
 	if (full)
 		dafs_commit_queue(inode);
+	else if (dafs_unstable_pages(sbi) >= dafs_unstable_most() / 4)
+		dafs_unstable_hurry(sbi);
 	if (pinned)
 		iput(inode);
 }
@@ -205,8 +276,7 @@ void dafs_unstable_drop(struct dafs_inode *di)
  * Write an extent again, stably this time.  What has been cut off the file
  * since stays off.
  */
-static int dafs_extent_resend(struct inode *inode, const struct dafs_extent *extent,
-			      struct dafs_open_state *os, const struct cred *cred)
+static int dafs_extent_resend(struct inode *inode, const struct dafs_extent *extent)
 {
 	u64 size = i_size_read(inode);
 	struct dafs_io *io;
@@ -217,8 +287,8 @@ static int dafs_extent_resend(struct inode *inode, const struct dafs_extent *ext
 	io = kzalloc(sizeof(*io), GFP_NOFS | __GFP_NOFAIL);
 	io->sbi = DAFS_SB(inode->i_sb);
 	io->di = DAFS_I(inode);
-	io->open = os;
-	io->cred = cred;
+	io->open = extent->open;
+	io->cred = extent->cred;
 	io->write = true;
 	io->stable = DAFS_DATA_SYNC;
 	io->pos = extent->pos;
@@ -235,26 +305,22 @@ static int dafs_extent_resend(struct inode *inode, const struct dafs_extent *ext
 }
 
 static int dafs_extents_resend(struct inode *inode, struct list_head *extents,
-			       const struct dafs_opaque64 *verf, const struct cred *cred)
+			       const struct dafs_opaque64 *verf)
 {
 	struct dafs_inode *di = DAFS_I(inode);
-	struct dafs_open_state *os;
 	struct dafs_extent *extent;
 	int err = 0, err2;
 
-	os = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, NULL);
 	mutex_lock(&di->netfs.wb_lock);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 	list_for_each_entry(extent, extents, link) {
 		if (!extent->lost && !memcmp(&extent->verf, verf, sizeof(*verf)))
 			continue;
-		err2 = dafs_extent_resend(inode, extent, os, os ? os->cred : cred);
+		err2 = dafs_extent_resend(inode, extent);
 		err = err ?: err2;
 	}
 	mutex_unlock(&di->netfs.wb_lock);
 	dafs_own_change(di);
-	if (os)
-		dafs_open_state_put(os, false);
 	return err;
 }
 
@@ -270,27 +336,30 @@ static bool dafs_extents_stable(const struct list_head *extents,
 	return true;
 }
 
-static const struct cred *dafs_commit_cred(struct dafs_inode *di)
+/*
+ * Any of those who wrote may commit for all.  Best is one whose open the server
+ * has: the mode of the file may have changed since.
+ */
+static const struct cred *dafs_extents_cred(const struct list_head *extents)
 {
-	const struct cred *cred;
+	const struct dafs_extent *extent;
 
-	spin_lock(&di->lock);
-	cred = get_cred(di->wb_cred ?: current_cred());
-	spin_unlock(&di->lock);
-	return cred;
+	list_for_each_entry(extent, extents, link) {
+		if (extent->open && !READ_ONCE(extent->open->lost))
+			return extent->cred;
+	}
+	return list_first_entry(extents, struct dafs_extent, link)->cred;
 }
 
 static int dafs_commit_extents(struct inode *inode, struct list_head *extents)
 {
-	struct dafs_inode *di = DAFS_I(inode);
-	const struct cred *cred = dafs_commit_cred(di);
 	struct dafs_opaque64 verf;
 	int err;
 
-	err = dafs_commit(dafs_inode_ses(inode), cred, &di->fh, 0, 0, &verf);
+	err = dafs_commit(dafs_inode_ses(inode), dafs_extents_cred(extents),
+			  &DAFS_I(inode)->fh, 0, 0, &verf);
 	if (!err && !dafs_extents_stable(extents, &verf))
-		err = dafs_extents_resend(inode, extents, &verf, cred);
-	put_cred(cred);
+		err = dafs_extents_resend(inode, extents, &verf);
 	return err;
 }
 
@@ -324,7 +393,7 @@ static bool dafs_unstable_done(struct dafs_inode *di, size_t bytes)
 	if (unpin) {
 		di->unstable_pinned = false;
 		spin_lock(&sbi->unstable_lock);
-		list_del_init(&di->unstable_link);
+		list_del_init(&di->unstable_link.link);
 		spin_unlock(&sbi->unstable_lock);
 	}
 	spin_unlock(&di->unstable_lock);
@@ -385,34 +454,45 @@ void dafs_commit_work(struct work_struct *work)
 	dafs_async_end(sbi);
 }
 
-/* The next of @inodes with a reference; it goes to the end of sbi->unstable. */
-static struct inode *dafs_unstable_next(struct dafs_sb_info *sbi, struct list_head *inodes)
+/* The next inode between two marks, with a reference; @at moves behind it. */
+static struct inode *dafs_unstable_next(struct dafs_sb_info *sbi, struct dafs_unstable_link *at,
+					const struct dafs_unstable_link *end)
 {
+	struct dafs_unstable_link *next;
 	struct inode *inode = NULL;
-	struct dafs_inode *di;
 
 	spin_lock(&sbi->unstable_lock);
-	while (!inode && !list_empty(inodes)) {
-		di = list_first_entry(inodes, struct dafs_inode, unstable_link);
-		list_move_tail(&di->unstable_link, &sbi->unstable);
-		inode = igrab(&di->netfs.inode);
+	for (next = list_next_entry(at, link); !inode && next != end;
+	     next = list_next_entry(at, link)) {
+		list_move(&at->link, &next->link);
+		if (next->inode)	/* not the mark of another walk */
+			inode = igrab(next->inode);
 	}
 	spin_unlock(&sbi->unstable_lock);
 	return inode;
 }
 
+/*
+ * All that are in the list now.  They stay there for others who walk it: whoever
+ * waits for all COMMITs must not miss those that another one waits for.
+ */
 static void dafs_unstable_for_each(struct dafs_sb_info *sbi, void (*fn)(struct inode *inode))
 {
+	struct dafs_unstable_link at = {}, end = {};
 	struct inode *inode;
-	LIST_HEAD(inodes);
 
 	spin_lock(&sbi->unstable_lock);
-	list_splice_init(&sbi->unstable, &inodes);
+	list_add(&at.link, &sbi->unstable);
+	list_add_tail(&end.link, &sbi->unstable);
 	spin_unlock(&sbi->unstable_lock);
-	while ((inode = dafs_unstable_next(sbi, &inodes))) {
+	while ((inode = dafs_unstable_next(sbi, &at, &end))) {
 		fn(inode);
 		iput(inode);
 	}
+	spin_lock(&sbi->unstable_lock);
+	list_del(&at.link);
+	list_del(&end.link);
+	spin_unlock(&sbi->unstable_lock);
 }
 
 static void dafs_commit_wait(struct inode *inode)
@@ -440,7 +520,8 @@ static void dafs_commit_timer(struct work_struct *work)
 	dafs_unstable_for_each(sbi, dafs_commit_queue);
 	/* What is written while a commit runs waits for the next time. */
 	if (!list_empty_careful(&sbi->unstable))
-		queue_delayed_work(dafs_commit_wq, &sbi->commit_work, DAFS_UNSTABLE_DELAY);
+		queue_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work,
+				   DAFS_UNSTABLE_DELAY);
 }
 
 /**

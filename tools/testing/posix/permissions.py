@@ -16,6 +16,7 @@ know who root is over there, finds other reasons than the server.
 import argparse
 import contextlib
 import errno
+import mmap
 import os
 import shutil
 import stat
@@ -378,6 +379,80 @@ def case_open_files(top, view):
                 f"{view}/f", lambda: os.chmod(f"{view}/f", mode)))
             yield f"{mode:04o} {user}: {lines}"
             os.unlink(f"{top}/f")
+
+
+def store(fd):
+    with mmap.mmap(fd, 12) as memory:
+        memory[3:4] = b"m"
+
+
+WRITERS = {
+    "nothing": lambda fd: None,
+    "write": lambda fd: os.pwrite(fd, b"w", 2),
+    "store": store,
+}
+
+
+def case_writers(top, view):
+    """
+    Set-id bits go if the owner writes and stay if root does, whoever of them
+    opened the file first, has it open still, or closes it and so writes back, and
+    whose descriptor the owner writes to.
+    What the owner stores through a mapping is left out: ext4 keeps them then.
+    """
+    path, other_path = f"{top}/file", f"{view}/file"
+    for mode in (0o4777, 0o2775, 0o6777, 0o2767):
+        for how, by in ("nothing", "owner"), ("write", "owner"), ("write", "root"):
+            for first, second in ("owner", "root"), ("root", "owner"):
+                for others in WRITERS:
+                    make_file(path, mode)
+                    fds = {}
+                    for user in first, second:
+                        with acting_as(user):
+                            fds[user] = os.open(other_path, os.O_RDWR)
+                    with acting_as("root"):
+                        WRITERS[others](fds["root"])
+                    before = look(other_path)
+                    with acting_as("owner"):
+                        WRITERS[how](fds[by])
+                    with acting_as("root"):
+                        os.close(fds["root"])
+                    with acting_as("owner"):
+                        os.fsync(fds["owner"])
+                        os.close(fds["owner"])
+                    yield (f"{mode:o} {how} by {by}'s descriptor, {first} first, "
+                           f"root: {others}: {before}, {look(path)}")
+                    os.unlink(path)
+
+
+def case_revoked(top, view):
+    """
+    What was open when a right was taken away stays open: what is written to it
+    can be synced, and what others append fails for no reason of theirs.
+    """
+    path, other_path = f"{top}/file", f"{view}/file"
+    for mode, uid in (0o600, 0), (0o000, OWNER), (0o666, 0), (0o444, OTHER):
+        for sync in os.fsync, os.fdatasync, os.close:
+            make_file(path, 0o666)
+            with acting_as("other"):
+                fd = os.open(other_path, os.O_RDWR)
+                os.pwrite(fd, b"one", 0)
+            log = os.open(other_path, os.O_WRONLY | os.O_APPEND)
+            os.chown(path, uid, GROUP)
+            os.chmod(path, mode)
+            with acting_as("other"):
+                # far apart, so that one COMMIT follows two writes
+                answers = [attempt(os.pwrite, fd, b"two", at) for at in (3, 500000)]
+                answers.append(attempt(sync, fd))
+                if sync != os.close:
+                    answers += [attempt(os.pwrite, fd, b"six", at) for at in (6, 600000)]
+                    answers.append(attempt(os.close, fd))
+            answers += [attempt(os.write, log, b"end"), attempt(os.fsync, log)]
+            os.close(log)
+            with open(path, "rb") as file:
+                answers.append(file.read().replace(b"\0", b""))
+            yield f"{mode:o} {uid} {sync.__name__}: {answers} {look(path)}"
+            os.unlink(path)
 
 
 def case_search(top, view):

@@ -229,15 +229,34 @@ done
 tap_run "and works again" cmp /tmp/random /mnt/soft/load
 umount /mnt/soft
 
-# A killed process does not wait for a dead server.
+# A killed process does not wait for a dead server, not even with its memory open
+# to it.
+cat >/tmp/direct.py <<'END'
+import mmap, os, sys, time
+fd = os.open("/mnt/dafs/load", os.O_RDWR | os.O_DIRECT)
+memory = mmap.mmap(-1, 4096)
+open(f"/tmp/ready.{sys.argv[1]}", "w").close()
+while not os.path.exists("/tmp/dead"):
+    time.sleep(0.1)
+(os.preadv if sys.argv[1] == "read" else os.pwritev)(fd, [memory], 0)
+END
+victims=
+for how in read write; do
+	python3 /tmp/direct.py $how &
+	victims="$victims $!"
+	until [ -e /tmp/ready.$how ] || ! kill -0 $! 2>/dev/null; do sleep 0.2; done
+done
 stop_server
+touch /tmp/dead
 cat /mnt/dafs/moved >/dev/null 2>&1 &
-victim=$!
+victims="$victims $!"
 sleep 1
-kill -9 $victim
-tap_run "a killed process goes" sh -c \
-	"for i in 1 2 3 4 5; do kill -0 $victim 2>/dev/null || exit 0; sleep 1; done; exit 1"
-wait $victim
+for victim in $victims; do
+	tap_run "it waits" kill -0 "$victim"
+	kill -9 "$victim"
+	tap_run "a killed process goes" sh -c \
+		"for i in 1 2 3 4 5; do kill -0 $victim 2>/dev/null || exit 0; sleep 1; done; exit 1"
+done
 tap_run "umount -f of a dead server" timeout 30 umount -f /mnt/dafs
 grep -q ' /mnt/dafs ' /proc/mounts && umount -l /mnt/dafs
 start_server
