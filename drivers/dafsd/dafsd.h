@@ -50,6 +50,9 @@ struct dafsd_proc;
  */
 #define DAFSD_MIN_RDMA			(DAFSD_MAX_DIRECT_BUFS + 64U)
 
+/* Requests outstanding on a channel that is bound to a session */
+#define DAFSD_BOUND_REQUESTS		((u16)8)
+
 /* What memory is counted for */
 enum dafsd_charge {
 	DAFSD_CHARGE_STATE,	/* opens and credentials */
@@ -217,7 +220,6 @@ struct dafsd_chains {
  * @parked: dafsd_rqst.park_own of its requests that wait; with the lists that follow
  *	guarded by the lock of park.c
  * @sq_waiting: requests that wait for @sq_avail; may be of another session
- * @stranded: requests that wait until @chan is quiesced; likewise
  * @alone: a DISCONNECT that waits for the end of all other requests
  * @ending: nothing waits any more
  * @chains: of its requests; forgotten with the session (4.3.4)
@@ -264,7 +266,6 @@ struct dafsd_session {
 	atomic_t running;
 	struct list_head parked;
 	struct list_head sq_waiting;
-	struct list_head stranded;
 	struct list_head alone;
 	bool ending;
 	struct dafsd_chains chains;
@@ -307,7 +308,8 @@ struct dafsd_rdma {
  * @ses: whose channel they go on; holds a reference
  * @sq_wanted: send queue entries that @rdma needs
  * @sq_used: send queue entries taken from it
- * @cqe: completion of RDMA reads
+ * @pulled: completion of RDMA reads
+ * @proof: comes after them where their completion proves nothing
  * @error: their result
  *
  * See dafsd_io_*() in io.c.
@@ -324,7 +326,8 @@ struct dafsd_io {
 	struct dafsd_session *ses;
 	int sq_wanted;
 	int sq_used;
-	struct ib_cqe cqe;
+	struct dafs_sent pulled;
+	struct ib_rdma_wr proof;
 	int error;
 };
 
@@ -461,7 +464,6 @@ bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh);
 void dafsd_lane_leave(struct dafsd_rqst *rq);
 bool dafsd_sq_enter(struct dafsd_rqst *rq);
 void dafsd_sq_leave(struct dafsd_io *io);
-bool dafsd_park_stranded(struct dafsd_rqst *rq);
 bool dafsd_park_alone(struct dafsd_rqst *rq);
 void dafsd_unpark_alone(struct dafsd_session *ses);
 void dafsd_park_end(struct dafsd_session *ses);

@@ -108,15 +108,15 @@ ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u3
 
 static void dafsd_io_unmap(struct dafsd_io *io)
 {
-	struct rdma_cm_id *id;
+	struct dafs_chan *chan;
 	struct dafsd_rdma *rdma;
 
 	if (!io->ses)
 		return;
-	id = io->ses->chan->id;
+	chan = io->ses->chan;
 	while (io->nr_rdma) {
 		rdma = &io->rdma[--io->nr_rdma];
-		rdma_rw_ctx_destroy(&rdma->ctx, id->qp, id->port_num, rdma->sgt.sgl,
+		rdma_rw_ctx_destroy(&rdma->ctx, chan->qp, chan->id->port_num, rdma->sgt.sgl,
 				    rdma->sgt.orig_nents, io->dir);
 		sg_free_table(&rdma->sgt);
 	}
@@ -249,15 +249,17 @@ static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 f
 static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, u32 from, u32 len)
 {
 	struct dafsd_rdma *rdma = &io->rdma[io->nr_rdma];
-	struct rdma_cm_id *id = io->ses->chan->id;
+	struct dafs_chan *chan = io->ses->chan;
 	int n;
 
 	n = dafsd_io_slice(io, &rdma->sgt, from, len);
 	if (n)
 		return n;
-	n = rdma_rw_ctx_init(&rdma->ctx, id->qp, id->port_num, rdma->sgt.sgl,
-			     rdma->sgt.orig_nents, 0, buf->buffer_address, buf->buffer_handle,
-			     io->dir);
+	do {
+		n = rdma_rw_ctx_init(&rdma->ctx, chan->qp, chan->id->port_num, rdma->sgt.sgl,
+				     rdma->sgt.orig_nents, 0, buf->buffer_address,
+				     buf->buffer_handle, io->dir);
+	} while (n == -EAGAIN && !dafs_chan_add_mr(chan));
 	if (n < 0) {
 		sg_free_table(&rdma->sgt);
 		return n;
@@ -265,6 +267,16 @@ static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, 
 	io->sq_wanted += n;
 	io->nr_rdma++;
 	return 0;
+}
+
+/*
+ * Soft-RoCE that had no memory for the first packet of an answer takes the repeated
+ * one for a wrong one, ends the connection, and completes the RDMA READ as if the data
+ * had come.  What comes behind it in the queue fails, then.
+ */
+static bool dafsd_io_wants_proof(const struct dafs_chan *chan)
+{
+	return chan->id->device->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
 /* One RDMA operation for each client buffer, in order, until @len is covered. */
@@ -287,7 +299,9 @@ static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
 			return DAFSERR_RESOURCE;
 		from += n;
 	}
-	return io->sq_wanted > ses->chan->limits.rdma_ctxs ? DAFSERR_INVAL : DAFS_STATUS_OK;
+	if (io->dir == DMA_FROM_DEVICE && dafsd_io_wants_proof(ses->chan))
+		io->sq_wanted++;
+	return io->sq_wanted > ses->chan->limits.rdma_wrs ? DAFSERR_INVAL : DAFS_STATUS_OK;
 }
 
 /**
@@ -301,11 +315,12 @@ static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
 struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
 				struct ib_send_wr *next)
 {
-	struct rdma_cm_id *id = rq->io.ses->chan->id;
+	struct dafs_chan *chan = rq->io.ses->chan;
 	unsigned int i = rq->io.nr_rdma;
 
 	while (i--) {
-		next = rdma_rw_ctx_wrs(&rq->io.rdma[i].ctx, id->qp, id->port_num, cqe, next);
+		next = rdma_rw_ctx_wrs(&rq->io.rdma[i].ctx, chan->qp, chan->id->port_num, cqe,
+				       next);
 		cqe = NULL;
 	}
 	return next;
@@ -353,13 +368,28 @@ u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 
 static void dafsd_io_pull_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct dafsd_rqst *rq = container_of(wc->wr_cqe, struct dafsd_rqst, io.cqe);
+	struct dafsd_rqst *rq = container_of(wc->wr_cqe, struct dafsd_rqst, io.pulled.cqe);
 
 	if (wc->status != IB_WC_SUCCESS) {
 		rq->io.error = -EIO;
-		dafs_chan_fail(rq->io.ses->chan, DAFS_CLOSE_QP);
+		dafs_chan_send_failed(rq->io.ses->chan, "read", wc);
 	}
 	dafsd_rqst_queue(rq, DAFSD_OWNER_DEVICE);
+}
+
+static struct ib_send_wr *dafsd_io_pull_wrs(struct dafsd_rqst *rq)
+{
+	struct dafsd_io *io = &rq->io;
+
+	if (!dafsd_io_wants_proof(io->ses->chan))
+		return dafsd_io_wrs(rq, &io->pulled.cqe, NULL);
+	/* of no bytes, as a probe */
+	io->proof = (struct ib_rdma_wr) {
+		.wr.wr_cqe = &io->pulled.cqe,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_SIGNALED,
+	};
+	return dafsd_io_wrs(rq, NULL, &io->proof.wr);
 }
 
 /**
@@ -381,16 +411,14 @@ bool dafsd_io_post(struct dafsd_rqst *rq)
 	if (!io->sq_used || !dafs_chan_is_open(chan))
 		return true;
 	io->error = 0;
-	io->cqe.done = dafsd_io_pull_done;
-	first = dafsd_io_wrs(rq, &io->cqe, NULL);
+	io->pulled.cqe.done = dafsd_io_pull_done;
+	first = dafsd_io_pull_wrs(rq);
 	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_DEVICE);
-	if (!ib_post_send(chan->id->qp, first, NULL))
+	if (!dafs_chan_post(chan, first, &io->pulled))
 		return false;
-	/* perhaps some of it was taken, but not the last, which alone tells */
 	dafsd_rqst_hand(rq, DAFSD_OWNER_DEVICE, DAFSD_OWNER_WORKER);
 	io->error = -EIO;
-	dafs_chan_fail(chan, DAFS_CLOSE_QP);
-	return dafsd_park_stranded(rq);
+	return true;
 }
 
 /**

@@ -7,7 +7,6 @@
  *
  *	lane		a worker of its export is free
  *	sq_waiting	the send queue of a session has room
- *	stranded	the hardware has let go of memory, after a failed post
  *	alone		all other requests of the session have been answered
  *	(the device)	an RDMA read has ended; on no list
  *
@@ -269,32 +268,6 @@ void dafsd_sq_leave(struct dafsd_io *io)
 }
 
 /**
- * dafsd_park_stranded() - wait until the hardware has let go of a request's memory
- * @rq: the request, which a worker has; its RDMA was posted in part, or not at all,
- *	on a channel that has failed since
- *
- * Context: process.
- * Return: false if @rq was parked; true if no hardware reaches its memory.
- */
-bool dafsd_park_stranded(struct dafsd_rqst *rq)
-{
-	struct dafsd_session *on = rq->io.ses;
-	unsigned long flags;
-	bool parked = false;
-
-	spin_lock_irqsave(&dafsd_park_lock, flags);
-	if (!on->ending) {
-		/* also when its own session ends first */
-		dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_PARKED);
-		list_add_tail(&rq->park_link, &on->stranded);
-		INIT_LIST_HEAD(&rq->park_own);
-		parked = true;
-	}
-	spin_unlock_irqrestore(&dafsd_park_lock, flags);
-	return !parked;
-}
-
-/**
  * dafsd_park_alone() - wait until a request is the only one of its session
  * @rq: the request, which a worker has; its stage is what comes next
  *
@@ -353,6 +326,5 @@ void dafsd_park_end(struct dafsd_session *ses)
 		dafsd_unpark(rq);
 	/* of another session, if this one is its RDMA-read channel */
 	dafsd_unpark_all(&ses->sq_waiting);
-	dafsd_unpark_all(&ses->stranded);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }

@@ -318,12 +318,21 @@ static struct dafsd_session *dafsd_session_alloc(struct dafsd_peer *peer)
 	atomic_set(&ses->busy, 1);
 	INIT_LIST_HEAD(&ses->parked);
 	INIT_LIST_HEAD(&ses->sq_waiting);
-	INIT_LIST_HEAD(&ses->stranded);
 	INIT_LIST_HEAD(&ses->alone);
 	mutex_init(&ses->setup);
 	INIT_WORK(&ses->teardown, dafsd_session_teardown);
 	INIT_DELAYED_WORK(&ses->reaper, dafsd_session_reap);
 	return ses;
+}
+
+/* What a channel that is no session's own is good for: it becomes nothing else. */
+static void dafsd_session_shrink(struct dafs_chan_params *params, u32 type)
+{
+	if (type != DAFS_CHANNEL_RDMA_READ && type != DAFS_CHANNEL_BACK_CONTROL)
+		return;
+	params->depth = min(params->depth, DAFSD_BOUND_REQUESTS);
+	if (type == DAFS_CHANNEL_BACK_CONTROL)
+		params->rdma_ctxs = 0;
 }
 
 static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id *id,
@@ -343,10 +352,11 @@ static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id 
 	};
 	int err;
 
+	dafsd_session_shrink(&params, dafs_chan_type_of(conn));
 	ses->chan = dafs_chan_accept_prepare(&params, id, conn);
 	if (IS_ERR(ses->chan))
 		return PTR_ERR(ses->chan);
-	atomic_set(&ses->sq_avail, ses->chan->limits.rdma_ctxs);
+	atomic_set(&ses->sq_avail, ses->chan->limits.rdma_wrs);
 	ses->responder = dafs_responder_create(ses->chan, &dafsd_responder_ops, 1);
 	if (IS_ERR(ses->responder)) {
 		err = PTR_ERR(ses->responder);

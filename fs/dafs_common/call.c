@@ -253,11 +253,8 @@ void dafs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct dafs_slot *slot = container_of(wc->wr_cqe, struct dafs_slot, cqe);
 
-	if (wc->status != IB_WC_SUCCESS) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_dafs_wc_error(slot->rq->chan, "send", wc);
-		dafs_chan_fail(slot->rq->chan, DAFS_CLOSE_QP);
-	}
+	if (wc->status != IB_WC_SUCCESS)
+		dafs_chan_send_failed(slot->rq->chan, "send", wc);
 	/*
 	 * Errors come unasked, too.  Only completions clear the bit, and they
 	 * come one by one; after an error nothing reads the send buffer.

@@ -26,6 +26,9 @@
 
 static atomic_t dafs_chan_ids = ATOMIC_INIT(0);
 
+/* RDMA READs of the server outstanding on a channel */
+#define DAFS_MAX_READS		16
+
 static const char * const dafs_close_reasons[] = {
 	[DAFS_CLOSE_LOCAL]	= "closed here",
 	[DAFS_CLOSE_PEER]	= "closed by the peer",
@@ -37,6 +40,7 @@ static const char * const dafs_close_reasons[] = {
 	[DAFS_CLOSE_CHECKSUM]	= "checksum mismatch",
 	[DAFS_CLOSE_STALE]	= "session unknown to the server",
 	[DAFS_CLOSE_LEASE]	= "lease expired",
+	[DAFS_CLOSE_CREDIT]	= "no receive posted by the peer",
 };
 
 /**
@@ -146,34 +150,6 @@ void dafs_chan_fail(struct dafs_chan *chan, enum dafs_close_reason reason)
 }
 EXPORT_SYMBOL_GPL(dafs_chan_fail);
 
-/**
- * dafs_chan_submit() - post work requests to the send queue
- * @chan: the channel
- * @first: they, linked; there is room for all of them
- *
- * They are in the queue before that is drained, or not at all.  If the device takes
- * a part of them, that part may be executed until the channel is quiesced.  The
- * channel has failed, then; memory that they reach must stay until it is.
- *
- * Context: any, without chan->lock.
- * Return: 0, or -ENOTCONN, and no completion is to be waited for.
- */
-int dafs_chan_submit(struct dafs_chan *chan, const struct ib_send_wr *first)
-{
-	unsigned long flags;
-	int err = -ENOTCONN;
-
-	spin_lock_irqsave(&chan->lock, flags);
-	if (dafs_chan_is_open(chan))
-		err = ib_post_send(chan->id->qp, first, NULL);
-	spin_unlock_irqrestore(&chan->lock, flags);
-	if (!err)
-		return 0;
-	dafs_chan_fail(chan, DAFS_CLOSE_QP);
-	return -ENOTCONN;
-}
-EXPORT_SYMBOL_GPL(dafs_chan_submit);
-
 static void dafs_chan_connect_failed(struct dafs_chan *chan, int error)
 {
 	chan->error = error;
@@ -189,6 +165,17 @@ static void dafs_qp_event(struct ib_event *event, void *context)
 		rdma_notify(chan->id, event->event);
 	else if (event->event != IB_EVENT_QP_LAST_WQE_REACHED)
 		dafs_chan_fail(chan, DAFS_CLOSE_QP);
+}
+
+/* An operation takes an entry, or three where it needs a memory region. */
+static void dafs_chan_derive_rdma(struct dafs_chan *chan, u16 ctxs)
+{
+	struct ib_device *dev = chan->id->device;
+	struct dafs_chan_limits *lim = &chan->limits;
+
+	lim->rdma_wrs = min_t(u32, rdma_rw_max_send_wr(dev, chan->id->port_num, ctxs, 0),
+			      dev->attrs.max_qp_wr - 1 - lim->sq);
+	lim->rw_mrs = rdma_rw_max_send_wr(dev, chan->id->port_num, 1, 0) > 1 ? ctxs : 0;
 }
 
 /*
@@ -217,9 +204,12 @@ static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_cha
 	lim->mrs = p->mrs;
 	lim->mr_pages = min_t(u32, attr->max_fast_reg_page_list_len,
 			      DAFS_MAX_IO_SIZE / PAGE_SIZE + 1);
-	lim->rdma_ctxs = p->rdma_ctxs;
-	lim->responder_resources = min_t(u32, attr->max_qp_rd_atom, U8_MAX);
-	lim->initiator_depth = min_t(u32, attr->max_qp_init_rd_atom, U8_MAX);
+	dafs_chan_derive_rdma(chan, p->rdma_ctxs);
+	/* the server alone reads (E-126), and never on a back-control channel */
+	if (chan->active && p->type != DAFS_CHANNEL_BACK_CONTROL)
+		lim->responder_resources = min_t(u32, attr->max_qp_rd_atom, DAFS_MAX_READS);
+	if (!chan->active && p->rdma_ctxs)
+		lim->initiator_depth = min_t(u32, attr->max_qp_init_rd_atom, DAFS_MAX_READS);
 	return 0;
 }
 
@@ -235,23 +225,22 @@ static int dafs_chan_create_qp(struct dafs_chan *chan)
 		.qp_type	= IB_QPT_RC,
 		.port_num	= chan->id->port_num,
 		.cap = {
-			.max_send_wr	= lim->sq,
+			.max_send_wr	= lim->sq + lim->rdma_wrs,
 			.max_recv_wr	= lim->rq,
 			.max_send_sge	= max_t(u32, 1,
 					min_t(u32, chan->id->device->attrs.max_send_sge,
-					      lim->rdma_ctxs ? 16 : 1)),
+					      lim->rdma_wrs ? 16 : 1)),
 			.max_recv_sge	= 1,
-			.max_rdma_ctxs	= lim->rdma_ctxs,
 		},
 	};
 	int err;
 
-	err = rdma_create_qp(chan->id, chan->pd, &attr);
+	err = dafs_qp_create(chan, &attr);
 	if (err || !lim->mrs)
 		return err;
 	err = dafs_mrs_init(chan);
 	if (err)
-		rdma_destroy_qp(chan->id);
+		dafs_qp_destroy(chan);
 	return err;
 }
 
@@ -259,12 +248,9 @@ static int dafs_chan_create_qp(struct dafs_chan *chan)
 static int dafs_chan_cq_size(const struct dafs_chan *chan)
 {
 	const struct dafs_chan_limits *lim = &chan->limits;
-	u32 rw = 0;
 
-	if (lim->rdma_ctxs)
-		rw = rdma_rw_max_send_wr(chan->id->device, chan->id->port_num,
-					 lim->rdma_ctxs, 0);
-	return min_t(u32, lim->sq + lim->rq + rw + 2, chan->id->device->attrs.max_cqe);
+	return min_t(u32, lim->sq + lim->rdma_wrs + lim->rq + 2,
+		     chan->id->device->attrs.max_cqe);
 }
 
 static int dafs_chan_setup(struct dafs_chan *chan, const struct dafs_chan_params *p)
@@ -314,7 +300,7 @@ static void dafs_chan_teardown(struct dafs_chan *chan)
 		return;
 	if (chan->limits.mrs)
 		dafs_mrs_exit(chan);
-	rdma_destroy_qp(chan->id);
+	dafs_qp_destroy(chan);
 	ib_free_cq(chan->cq);
 	dafs_chan_free_msgs(chan);
 	if (chan->own_pd)
@@ -334,8 +320,9 @@ static int dafs_chan_send_req(struct dafs_chan *chan)
 		.private_data_len = sizeof(disc),
 		.responder_resources = chan->limits.responder_resources,
 		.initiator_depth = chan->limits.initiator_depth,
-		.retry_count = 7,
-		.rnr_retry_count = 0,
+		.retry_count = DAFS_QP_RETRIES,
+		.rnr_retry_count = DAFS_QP_RNR_RETRIES,
+		.qp_num = chan->qp->qp_num,
 	};
 
 	memcpy(disc.client_instance, chan->instance, sizeof(disc.client_instance));
@@ -354,6 +341,22 @@ static void dafs_chan_resolved(struct dafs_chan *chan)
 	err = rdma_resolve_route(chan->id, 5000);
 	if (err)
 		dafs_chan_connect_failed(chan, err);
+}
+
+/* The server accepts; nothing has been sent to it before this. */
+static void dafs_chan_response(struct dafs_chan *chan, const struct rdma_conn_param *conn)
+{
+	struct dafs_chan_limits *lim = &chan->limits;
+	int err;
+
+	lim->responder_resources = min(lim->responder_resources, conn->responder_resources);
+	err = dafs_qp_connect(chan);
+	if (!err)
+		err = rdma_accept(chan->id, NULL);
+	if (err)
+		dafs_chan_connect_failed(chan, err);
+	else
+		dafs_chan_opened(chan);
 }
 
 /* Every event of the connection manager, by name. */
@@ -384,6 +387,9 @@ static int dafs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		dafs_chan_connect_failed(chan, event->status == IB_CM_REJ_CONSUMER_DEFINED ?
 					 -ENOMEM : -ECONNREFUSED);
 		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		dafs_chan_response(chan, &event->param.conn);
+		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		dafs_chan_opened(chan);
 		break;
@@ -397,7 +403,6 @@ static int dafs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		dafs_chan_fail(chan, DAFS_CLOSE_CM);
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 	case RDMA_CM_EVENT_MULTICAST_JOIN:
 	case RDMA_CM_EVENT_MULTICAST_ERROR:
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
@@ -425,6 +430,7 @@ static struct dafs_chan *dafs_chan_alloc(const struct dafs_chan_params *p)
 	INIT_LIST_HEAD(&chan->mrs);
 	init_waitqueue_head(&chan->mr_wait);
 	INIT_LIST_HEAD(&chan->msgs);
+	INIT_LIST_HEAD(&chan->refused);
 	return chan;
 }
 
@@ -518,22 +524,37 @@ struct dafs_chan *dafs_chan_connect(const struct dafs_chan_params *params,
 }
 EXPORT_SYMBOL_GPL(dafs_chan_connect);
 
-/* The discriminator is a hint: without it the first message decides (E-122). */
-static void dafs_chan_read_discriminator(struct dafs_chan *chan,
-					 const struct rdma_conn_param *conn)
+/**
+ * dafs_chan_type_of() - what a peer that connects says the channel is for
+ * @conn: what came with the request
+ *
+ * A hint: without it the first message decides (E-122).
+ *
+ * Return: DAFS_CHANNEL_*, something else that it has sent, or 0.
+ */
+u32 dafs_chan_type_of(const struct rdma_conn_param *conn)
 {
 	const struct dafs_wire_discriminator *disc = conn->private_data;
 	u32 magic, type;
 
 	if (!disc || conn->private_data_len < sizeof(*disc))
-		return;
+		return 0;
 	magic = (__force u32)disc->magic;
 	type = (__force u32)disc->channel_type;
 	if (magic == swab32(DAFS_REQUEST_MAGIC))
-		type = swab32(type);
-	else if (magic != DAFS_REQUEST_MAGIC)
+		return swab32(type);
+	return magic == DAFS_REQUEST_MAGIC ? type : 0;
+}
+EXPORT_SYMBOL_GPL(dafs_chan_type_of);
+
+static void dafs_chan_read_discriminator(struct dafs_chan *chan,
+					 const struct rdma_conn_param *conn)
+{
+	const struct dafs_wire_discriminator *disc = conn->private_data;
+
+	chan->peer_type = dafs_chan_type_of(conn);
+	if (!chan->peer_type)
 		return;
-	chan->peer_type = type;
 	memcpy(chan->instance, disc->client_instance, sizeof(chan->instance));
 	memcpy(chan->session, disc->client_session, sizeof(chan->session));
 }
@@ -565,10 +586,9 @@ struct dafs_chan *dafs_chan_accept_prepare(const struct dafs_chan_params *params
 		kfree(chan);
 		return ERR_PTR(err);
 	}
+	/* rdma_cm has swapped them: as this side has to understand them */
 	chan->limits.initiator_depth = min(chan->limits.initiator_depth,
-					   conn->responder_resources);
-	chan->limits.responder_resources = min(chan->limits.responder_resources,
-					       conn->initiator_depth);
+					   conn->initiator_depth);
 	return chan;
 }
 EXPORT_SYMBOL_GPL(dafs_chan_accept_prepare);
@@ -589,8 +609,9 @@ int dafs_chan_accept(struct dafs_chan *chan)
 	struct rdma_conn_param param = {
 		.responder_resources = chan->limits.responder_resources,
 		.initiator_depth = chan->limits.initiator_depth,
-		.retry_count = 7,
-		.rnr_retry_count = 0,
+		.retry_count = DAFS_QP_RETRIES,
+		.rnr_retry_count = DAFS_QP_RNR_RETRIES,
+		.qp_num = chan->qp->qp_num,
 	};
 
 	if (!dafs_chan_advance(chan, DAFS_CHAN_CONNECTING))
@@ -599,7 +620,7 @@ int dafs_chan_accept(struct dafs_chan *chan)
 	chan->id->event_handler = dafs_cm_event;
 	chan->own_id = true;
 	trace_dafs_connect(chan);
-	if (rdma_accept(chan->id, &param))
+	if (dafs_qp_connect(chan) || rdma_accept(chan->id, &param))
 		dafs_chan_fail(chan, DAFS_CLOSE_CM);
 	return 0;
 }
@@ -620,8 +641,10 @@ void dafs_chan_quiesce(struct dafs_chan *chan)
 	if (!chan->cq || READ_ONCE(chan->state) == DAFS_CHAN_CLOSED)
 		return;
 	if (chan->own_id) {
+		dafs_qp_stop(chan);
 		rdma_disconnect(chan->id);
-		ib_drain_qp(chan->id->qp);
+		ib_drain_qp(chan->qp);
+		dafs_chan_end_refused(chan);
 	}
 	dafs_chan_advance(chan, DAFS_CHAN_CLOSED);
 }

@@ -8,6 +8,23 @@
 /* chan.c */
 void dafs_chan_opened(struct dafs_chan *chan);
 
+/* qp.c */
+
+/* Retries of what is not answered; the most there are */
+#define DAFS_QP_RETRIES		7
+
+/*
+ * Retries of a message for which the peer has no receive, and of an RDMA READ for
+ * which soft-RoCE has no memory.  One more would be for ever.
+ */
+#define DAFS_QP_RNR_RETRIES	6
+
+int dafs_qp_create(struct dafs_chan *chan, struct ib_qp_init_attr *attr);
+int dafs_qp_connect(struct dafs_chan *chan);
+void dafs_qp_stop(struct dafs_chan *chan);
+void dafs_qp_destroy(struct dafs_chan *chan);
+void dafs_chan_end_refused(struct dafs_chan *chan);
+
 /* msg.c */
 struct dafs_msg *dafs_msg_make(struct dafs_chan *chan, u32 size, enum dma_data_direction dir,
 			       gfp_t gfp);

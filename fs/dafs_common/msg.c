@@ -126,6 +126,7 @@ int dafs_msg_post(struct dafs_msg *msg)
 		.num_sge = 1,
 	};
 	unsigned long flags;
+	int err;
 
 	WARN_ON_ONCE(msg->owner == DAFS_MSG_HW);
 	spin_lock_irqsave(&chan->lock, flags);
@@ -135,19 +136,17 @@ int dafs_msg_post(struct dafs_msg *msg)
 		return -ENOTCONN;
 	}
 	msg->owner = DAFS_MSG_HW;
-	chan->nr_posted++;
-	spin_unlock_irqrestore(&chan->lock, flags);
-
 	ib_dma_sync_single_for_device(dev, msg->addr, msg->size, msg->dir);
-	if (ib_post_recv(chan->id->qp, &wr, NULL)) {
-		spin_lock_irqsave(&chan->lock, flags);
+	err = ib_post_recv(chan->qp, &wr, NULL);
+	if (err)
 		msg->owner = DAFS_MSG_FREE;
-		chan->nr_posted--;
-		spin_unlock_irqrestore(&chan->lock, flags);
-		dafs_chan_fail(chan, DAFS_CLOSE_QP);
-		return -ENOTCONN;
-	}
-	return 0;
+	else
+		chan->nr_posted++;
+	spin_unlock_irqrestore(&chan->lock, flags);
+	if (!err)
+		return 0;
+	dafs_chan_fail(chan, DAFS_CLOSE_QP);
+	return -ENOTCONN;
 }
 
 /**

@@ -16,11 +16,8 @@ static void dafs_probe_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct dafs_chan *chan = container_of(wc->wr_cqe, struct dafs_chan, probe);
 
 	WRITE_ONCE(chan->probing, false);
-	if (wc->status == IB_WC_SUCCESS)
-		return;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_dafs_wc_error(chan, "probe", wc);
-	dafs_chan_fail(chan, DAFS_CLOSE_QP);
+	if (wc->status != IB_WC_SUCCESS)
+		dafs_chan_send_failed(chan, "probe", wc);
 }
 
 /**

@@ -83,7 +83,7 @@ static int dafs_responder_add_rqst(struct dafs_responder *rp)
 		return err;
 	}
 	rqst->chan = rp->chan;
-	rqst->cqe.done = dafs_reply_sent;
+	rqst->sent.cqe.done = dafs_reply_sent;
 	spin_lock_irq(&rp->lock);
 	list_add(&rqst->link, &rp->free);
 	rp->nr_rqsts++;
@@ -294,7 +294,7 @@ static void dafs_rqst_prepare(struct dafs_rqst *rqst, struct dafs_msg *msg)
 		.lkey = chan->pd->local_dma_lkey,
 	};
 	rqst->wr = (struct ib_send_wr) {
-		.wr_cqe = &rqst->cqe,
+		.wr_cqe = &rqst->sent.cqe,
 		.sg_list = &rqst->sge,
 		.num_sge = 1,
 		.opcode = IB_WR_SEND,
@@ -438,13 +438,10 @@ static void dafs_reply_done(struct dafs_rqst *rqst)
 
 static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct dafs_rqst *rqst = container_of(wc->wr_cqe, struct dafs_rqst, cqe);
+	struct dafs_rqst *rqst = container_of(wc->wr_cqe, struct dafs_rqst, sent.cqe);
 
-	if (wc->status != IB_WC_SUCCESS) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_dafs_wc_error(rqst->chan, "reply", wc);
-		dafs_chan_fail(rqst->chan, DAFS_CLOSE_QP);
-	}
+	if (wc->status != IB_WC_SUCCESS)
+		dafs_chan_send_failed(rqst->chan, "reply", wc);
 	dafs_reply_done(rqst);
 }
 
@@ -508,7 +505,7 @@ static void dafs_reply_seal(struct dafs_rqst *rqst, const struct dafs_res_hdr *h
  * all: had a reply with an older, higher promise been posted after one that
  * lowered it, the requester would send what no receive waits for.
  *
- * Return: 0; or an error, and no completion will come.
+ * Return: 0; or -ENOTCONN, and no completion will come.
  */
 static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
 			   struct ib_send_wr *first)
@@ -532,7 +529,7 @@ static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
 		dafs_msg_post(msg);
 	ib_dma_sync_single_for_device(chan->id->device, rqst->send->addr, hdr->len,
 				      DMA_TO_DEVICE);
-	err = dafs_chan_is_open(chan) ? ib_post_send(chan->id->qp, first, NULL) : -ENOTCONN;
+	err = dafs_chan_post(chan, first, &rqst->sent);
 	spin_unlock_irqrestore(&rp->lock, flags);
 	if (drop) {
 		msg->owner = DAFS_MSG_FREE;
@@ -555,8 +552,7 @@ static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
  */
 void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *first)
 {
-	struct dafs_chan *chan = rqst->chan;
-	struct dafs_responder *rp = chan->responder;
+	struct dafs_responder *rp = rqst->chan->responder;
 	struct dafs_res_hdr hdr = {
 		.target_nreq = dafs_responder_nreq(rp),
 		.stream_id = rqst->hdr.stream_id,
@@ -571,9 +567,7 @@ void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *
 	dafs_reply_seal(rqst, &hdr);
 	rqst->sge.length = len;
 	trace_dafs_rqst_reply(rqst, status, len);
-	if (dafs_reply_post(rqst, &hdr, first ?: &rqst->wr)) {
-		dafs_chan_fail(chan, DAFS_CLOSE_QP);
+	if (dafs_reply_post(rqst, &hdr, first ?: &rqst->wr))
 		dafs_reply_done(rqst);
-	}
 }
 EXPORT_SYMBOL_GPL(dafs_reply);

@@ -571,14 +571,34 @@ static void dafs_chan_bad_write_key_test(struct kunit *test)
 	chan_expect_file(test, io);
 }
 
-/* E-126: without RDMA reads a write that needs them is refused, and no more */
-static void dafs_chan_no_reads_test(struct kunit *test)
+struct chan_reads {
+	const char *name;
+	struct raw_reads reads;
+	u32 status;
+};
+
+static const struct chan_reads chan_reads[] = {
+	{ "none", { 0, 0 }, DAFSERR_RDMA_READ_CHANNEL_UNUSABLE },
+	{ "by the client only", { 0, 16 }, DAFSERR_RDMA_READ_CHANNEL_UNUSABLE },
+	{ "by the server only", { 16, 0 }, DAFS_STATUS_OK },
+	{ "more than anything can", { 255, 255 }, DAFS_STATUS_OK },
+};
+
+KUNIT_ARRAY_PARAM_DESC(chan_reads, chan_reads, name);
+
+/*
+ * E-126: the server reads if the client lets it, whether or not the client wants to
+ * read; where it may not, a write that needs it is refused, and no more
+ */
+static void dafs_chan_reads_test(struct kunit *test)
 {
-	struct raw_how how = { .type = DAFS_CHANNEL_OPERATION, .no_reads = true };
+	const struct chan_reads *param = test->param_value;
+	struct raw_how how = { .type = DAFS_CHANNEL_OPERATION, .reads = &param->reads };
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct raw_conn *conn = raw_connect(test, &how);
 	struct dafs_str name = dafs_test_str("file");
-	struct dafs_direct_buf buf = { .buffer_byte_count = 4 };
+	u8 *data = kunit_kzalloc(test, 100, GFP_KERNEL), now[101];
+	struct dafs_direct_buf buf;
 	struct dafs_open_args open = {
 		.dir_handle = fix->dir,
 		.pathname = { .count = 1, .elems = &name },
@@ -587,19 +607,26 @@ static void dafs_chan_no_reads_test(struct kunit *test)
 		.share_access = DAFS_OPEN_SHARE_ACCESS_BOTH,
 	};
 	struct dafs_write_direct_args args = {
-		.byte_count = 4,
+		.byte_count = 100,
 		.write_data_buffers = { .count = 1, .elems = &buf },
 	};
 	struct raw_login login = {};
 	struct dafs_open_res res;
 
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	dafs_test_pattern(data, 100, 17);
+	buf = raw_expose(conn, data, 100);
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_OPEN, &open, &res));
 	args.filehandle = res.filehandle;
 	args.state_id = res.state_id;
-	KUNIT_EXPECT_EQ(test, DAFSERR_RDMA_READ_CHANNEL_UNUSABLE,
-			raw_call(conn, DAFS_PROC_WRITE_DIRECT, &args, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, param->status,
+			   raw_call(conn, DAFS_PROC_WRITE_DIRECT, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, param->status ? 0 : 100,
+			dafs_backing_read(fix, "file", now, sizeof(now), 0));
+	if (!param->status)
+		KUNIT_EXPECT_MEMEQ(test, data, now, 100);
 }
 
 /* Memory. */
@@ -850,7 +877,7 @@ static void dafs_chan_life_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, chan);
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(chan));
 	KUNIT_EXPECT_EQ(test, DAFS_CHAN_OPEN, chan->state);
-	KUNIT_EXPECT_EQ(test, IB_QPT_RC, chan->id->qp->qp_type);
+	KUNIT_EXPECT_EQ(test, IB_QPT_RC, chan->qp->qp_type);
 	/* R-3.2.6.3-02 E-132: a receive of 4 KB at least, before anything is sent */
 	KUNIT_EXPECT_EQ(test, 1, chan->nr_posted);
 	KUNIT_EXPECT_GE(test, chan->limits.recv_size, DAFS_FIRST_MSG_SIZE);
@@ -1009,10 +1036,10 @@ static void dafs_chan_session_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->rr->pd);
 	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->bc->pd);
-	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->op->id->qp->pd);
-	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->rr->id->qp->pd);
-	KUNIT_EXPECT_PTR_NE(test, conn->op->id->qp, conn->rr->id->qp);
-	KUNIT_EXPECT_PTR_NE(test, conn->op->id->qp, conn->bc->id->qp);
+	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->op->qp->pd);
+	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->rr->qp->pd);
+	KUNIT_EXPECT_PTR_NE(test, conn->op->qp, conn->rr->qp);
+	KUNIT_EXPECT_PTR_NE(test, conn->op->qp, conn->bc->qp);
 	KUNIT_EXPECT_TRUE(test, conn->op->own_pd);
 	KUNIT_EXPECT_FALSE(test, conn->rr->own_pd || conn->bc->own_pd);
 	/* the receives for directives are there (E-43) */
@@ -1048,7 +1075,7 @@ static struct kunit_case dafs_channel_cases[] = {
 	KUNIT_CASE_PARAM(dafs_chan_bad_key_test, chan_bad_key_gen_params),
 	KUNIT_CASE_PARAM(dafs_chan_outstanding_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chan_bad_write_key_test, dafs_flavours_gen),
-	KUNIT_CASE(dafs_chan_no_reads_test),
+	KUNIT_CASE_PARAM(dafs_chan_reads_test, chan_reads_gen_params),
 	KUNIT_CASE_PARAM(dafs_mem_kvec_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_mem_bvec_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_mem_limits_test),

@@ -322,8 +322,8 @@ static void dafs_client_req_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	peer = raw_accepted(rec->srv, 0);
 	KUNIT_ASSERT_NOT_NULL(test, peer);
-	KUNIT_EXPECT_EQ(test, conn->op->id->qp->qp_num, peer->peer_qp);
-	KUNIT_EXPECT_EQ(test, IB_QPT_RC, conn->op->id->qp_type);
+	KUNIT_EXPECT_EQ(test, conn->op->qp->qp_num, peer->peer_qp);
+	KUNIT_EXPECT_EQ(test, IB_QPT_RC, conn->op->qp->qp_type);
 	KUNIT_EXPECT_EQ(test, IB_QPT_RC, peer->id->qp_type);
 	KUNIT_EXPECT_EQ(test, 0x0000000001060000ULL + port,
 			be64_to_cpu(rdma_get_service_id(conn->op->id, addr)));

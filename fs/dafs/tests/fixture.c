@@ -5,7 +5,9 @@
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
 #include "../../../drivers/dafsd/vfs.h"
+#include "../session_impl.h"
 #include "fixture.h"
 
 static char *addr4 = "10.9.0.1";
@@ -267,6 +269,42 @@ static void dafs_fixture_make_dir(struct kunit *test, struct dafs_fixture *fix)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_fixture_cleanup, fix));
 }
 
+u64 dafs_test_rnr_naks(struct ib_device *dev)
+{
+	struct rdma_hw_stats *stats = dev->ops.alloc_hw_port_stats(dev, 1);
+	u64 naks = U64_MAX;
+	int i;
+
+	if (!stats)
+		return naks;
+	dev->ops.get_hw_stats(dev, stats, 1, 0);
+	for (i = 0; i < stats->num_counters; i++)
+		if (!strcmp(stats->descs[i].name, "rcvd_rnr_err"))
+			naks = stats->value[i];
+	rdma_free_hw_stats_struct(stats);
+	return naks;
+}
+
+static void dafs_fixture_expect_credit(void *data)
+{
+	struct dafs_fixture *fix = data;
+
+	KUNIT_EXPECT_EQ(fix->test, fix->rnr_naks, dafs_test_rnr_naks(fix->dev));
+}
+
+/* R-3.2.6.2-01: nothing in the test is sent to where no receive waits. */
+static void dafs_fixture_watch_credit(struct kunit *test, struct dafs_fixture *fix)
+{
+	struct dafs_conn *conn = dafs_conn_get(fix->ses);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	fix->test = test;
+	fix->dev = conn->op->id->device;
+	dafs_conn_put(conn);
+	fix->rnr_naks = dafs_test_rnr_naks(fix->dev);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_fixture_expect_credit, fix));
+}
+
 struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavour *flavour,
 				     enum dafs_test_export where)
 {
@@ -279,6 +317,7 @@ struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavo
 	dafs_fixture_params(flavour, &fix->params);
 	dafs_fixture_make_dir(test, fix);
 	fix->ses = dafs_fixture_session(test, &fix->params);
+	dafs_fixture_watch_credit(test, fix);
 	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
 	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &root, &name, 1,
 						  &fix->export));

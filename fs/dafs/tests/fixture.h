@@ -48,18 +48,24 @@ enum dafs_test_export {
 
 /**
  * struct dafs_fixture - a test's session and its own directory on the server
+ * @test: the test
  * @where: the export
  * @params: of the session
  * @ses: the session
+ * @dev: its device
+ * @rnr_naks: messages that had found no receive there when the test began
  * @export: root of the export
  * @dir: a new directory in it, removed with all in it after the test
  * @name: its name in the export
  * @path: the same directory in the server's file system
  */
 struct dafs_fixture {
+	struct kunit *test;
 	enum dafs_test_export where;
 	struct dafs_session_params params;
 	struct dafs_session *ses;
+	struct ib_device *dev;
+	u64 rnr_naks;
 	struct dafs_fh export;
 	struct dafs_fh dir;
 	char name[32];
@@ -94,6 +100,9 @@ void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
 struct dafsd_export *dafs_fixture_serve(struct kunit *test, struct dafs_fixture *fix,
 					const char *name, const char *dir,
 					const struct dafsd_export_conf *conf);
+
+/* Messages of this machine that found no receive, as the device has counted them */
+u64 dafs_test_rnr_naks(struct ib_device *dev);
 
 /* Sets a parameter of the server, such as dafsd_lease_seconds, until the test ends. */
 void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned int value);

@@ -14,9 +14,11 @@ struct dafs_test_file *dafs_test_file(struct kunit *test, struct dafs_session *s
 	return file;
 }
 
-static int dafs_test_file_run(struct dafs_test_file *file, struct kvec *kvec, u64 pos, bool write)
+static int dafs_test_file_run(struct dafs_test_file *file, struct kvec *kvec,
+			      unsigned int nr, u64 pos, bool write)
 {
 	struct dafs_io *io = &file->io;
+	unsigned int i;
 
 	memset(io, 0, sizeof(*io));
 	io->sbi = &file->sbi;
@@ -25,8 +27,9 @@ static int dafs_test_file_run(struct dafs_test_file *file, struct kvec *kvec, u6
 	io->write = write;
 	io->stable = DAFS_DATA_SYNC;
 	io->pos = pos;
-	io->len = kvec->iov_len;
-	iov_iter_kvec(&io->iter, write ? ITER_SOURCE : ITER_DEST, kvec, 1, kvec->iov_len);
+	for (i = 0; i < nr; i++)
+		io->len += kvec[i].iov_len;
+	iov_iter_kvec(&io->iter, write ? ITER_SOURCE : ITER_DEST, kvec, nr, io->len);
 	return dafs_io_run(io);
 }
 
@@ -34,12 +37,17 @@ int dafs_test_file_read(struct dafs_test_file *file, void *buf, size_t len, u64 
 {
 	struct kvec kvec = { .iov_base = buf, .iov_len = len };
 
-	return dafs_test_file_run(file, &kvec, pos, false);
+	return dafs_test_file_run(file, &kvec, 1, pos, false);
 }
 
 int dafs_test_file_write(struct dafs_test_file *file, const void *buf, size_t len, u64 pos)
 {
 	struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
 
-	return dafs_test_file_run(file, &kvec, pos, true);
+	return dafs_test_file_run(file, &kvec, 1, pos, true);
+}
+
+int dafs_test_file_writev(struct dafs_test_file *file, struct kvec *kvec, unsigned int nr, u64 pos)
+{
+	return dafs_test_file_run(file, kvec, nr, pos, true);
 }

@@ -25,5 +25,8 @@ struct dafs_test_file *dafs_test_file(struct kunit *test, struct dafs_session *s
 /* Return: 0 or a negative errno; file->io tells the rest. */
 int dafs_test_file_read(struct dafs_test_file *file, void *buf, size_t len, u64 pos);
 int dafs_test_file_write(struct dafs_test_file *file, const void *buf, size_t len, u64 pos);
+/* In a buffer for each piece, if they do not meet at page boundaries. */
+int dafs_test_file_writev(struct dafs_test_file *file, struct kvec *kvec, unsigned int nr,
+			  u64 pos);
 
 #endif /* _DAFS_TEST_IO_TEST_H */

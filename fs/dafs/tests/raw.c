@@ -2,6 +2,7 @@
 /* See raw.h. */
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include "raw.h"
@@ -54,6 +55,8 @@ static int raw_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		/* what arrived before it is delivered; then the receives are flushed */
 		rdma_disconnect(id);
+		if (conn->hold)
+			raw_gone(conn);
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
@@ -96,6 +99,36 @@ static int raw_post_recv(struct raw_recv *recv)
 	return ib_post_recv(recv->conn->id->qp, &wr, NULL);
 }
 
+static void raw_repost(struct raw_recv *recv)
+{
+	struct raw_conn *conn = recv->conn;
+	unsigned long flags;
+	bool hold;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	hold = conn->hold;
+	if (hold)
+		__set_bit(recv - conn->recvs, conn->held);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (!hold)
+		raw_post_recv(recv);
+}
+
+void raw_release(struct raw_conn *conn)
+{
+	DECLARE_BITMAP(held, RAW_RECVS);
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->hold = false;
+	bitmap_copy(held, conn->held, RAW_RECVS);
+	bitmap_zero(conn->held, RAW_RECVS);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	for_each_set_bit(i, held, RAW_RECVS)
+		raw_post_recv(&conn->recvs[i]);
+}
+
 static void raw_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct raw_recv *recv = container_of(wc->wr_cqe, struct raw_recv, cqe);
@@ -111,7 +144,7 @@ static void raw_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		msg->len = wc->byte_len;
 		memcpy(msg->data, recv->data, msg->len);
 	}
-	raw_post_recv(recv);
+	raw_repost(recv);
 	if (msg)
 		raw_deliver(conn, msg);
 }
@@ -193,7 +226,7 @@ static int raw_setup(struct raw_conn *conn)
 	err = rdma_create_qp(conn->id, conn->pd, &attr);
 	if (!err)
 		err = raw_alloc_bufs(conn);
-	for (i = 0; !err && i < RAW_RECVS; i++)
+	for (i = 0; !err && i < conn->nr_recvs; i++)
 		err = raw_post_recv(&conn->recvs[i]);
 	return err;
 }
@@ -230,6 +263,7 @@ static struct raw_conn *raw_alloc(struct kunit *test)
 	if (!conn)
 		return NULL;
 	conn->test = test;
+	conn->nr_recvs = RAW_RECVS;
 	init_completion(&conn->step);
 	spin_lock_init(&conn->lock);
 	INIT_LIST_HEAD(&conn->msgs);
@@ -293,6 +327,67 @@ int raw_send(struct raw_conn *conn, const void *data, u32 len)
 	return err;
 }
 
+/**
+ * struct raw_memory - memory that the server may read
+ * @conn: by this connection
+ * @mr: its region
+ * @sg: where it is
+ */
+struct raw_memory {
+	struct raw_conn *conn;
+	struct ib_mr *mr;
+	struct scatterlist sg;
+};
+
+static void raw_unexpose(void *data)
+{
+	struct raw_memory *mem = data;
+
+	ib_dereg_mr(mem->mr);
+	ib_dma_unmap_sg(mem->conn->id->device, &mem->sg, 1, DMA_TO_DEVICE);
+}
+
+static int raw_register_mr(struct raw_conn *conn, struct ib_mr *mr)
+{
+	struct ib_reg_wr reg = {
+		.wr.wr_cqe = &conn->send_cqe,
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.mr = mr,
+		.key = mr->rkey,
+		.access = IB_ACCESS_REMOTE_READ,
+	};
+	int err;
+
+	reinit_completion(&conn->sent);
+	err = ib_post_send(conn->id->qp, &reg.wr, NULL);
+	if (err)
+		return err;
+	wait_for_completion(&conn->sent);
+	return conn->send_status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+struct dafs_direct_buf raw_expose(struct raw_conn *conn, void *data, u32 len)
+{
+	struct kunit *test = conn->test;
+	struct raw_memory *mem = kunit_kzalloc(test, sizeof(*mem), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mem);
+	mem->conn = conn;
+	mem->mr = ib_alloc_mr(conn->pd, IB_MR_TYPE_MEM_REG, 2);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mem->mr);
+	sg_init_one(&mem->sg, data, len);
+	ib_dma_map_sg(conn->id->device, &mem->sg, 1, DMA_TO_DEVICE);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, raw_unexpose, mem));
+	KUNIT_ASSERT_EQ(test, 1, ib_map_mr_sg(mem->mr, &mem->sg, 1, NULL, PAGE_SIZE));
+	KUNIT_ASSERT_EQ(test, 0, raw_register_mr(conn, mem->mr));
+	return (struct dafs_direct_buf) {
+		.buffer_address = mem->mr->iova,
+		.buffer_byte_count = len,
+		.buffer_handle = mem->mr->rkey,
+	};
+}
+
 struct raw_msg *raw_recv(struct raw_conn *conn, unsigned int ms)
 {
 	struct raw_msg *msg = NULL;
@@ -324,9 +419,10 @@ static int raw_send_req(struct raw_conn *conn, const struct raw_how *how)
 		.client_instance = "raw",
 	};
 	struct rdma_conn_param param = {
-		.responder_resources = how->no_reads ? 0 : 4,
-		.initiator_depth = how->no_reads ? 0 : 4,
+		.responder_resources = how->reads ? how->reads->responder_resources : 4,
+		.initiator_depth = how->reads ? how->reads->initiator_depth : 0,
 		.retry_count = 7,
+		.rnr_retry_count = how->rnr_retry,
 	};
 
 	dafs_put32(how->magic ?: DAFS_REQUEST_MAGIC, &disc.magic, how->swab);
@@ -375,11 +471,14 @@ struct raw_conn *raw_connect(struct kunit *test, const struct raw_how *how)
 
 	KUNIT_ASSERT_NOT_NULL(test, conn);
 	conn->swab = how->swab;
+	if (how->recvs)
+		conn->nr_recvs = how->recvs;
 	conn->id = rdma_create_id(&init_net, raw_cm_event, conn, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(conn->id)) {
 		kfree(conn);
 		KUNIT_FAIL_AND_ABORT(test, "no rdma_cm identifier");
 	}
+	rdma_set_min_rnr_timer(conn->id, how->rnr_timer);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, raw_free_action, conn));
 	err = raw_establish(conn, how);
 	KUNIT_ASSERT_EQ(test, 0, err);
@@ -548,8 +647,7 @@ static int raw_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 {
 	struct raw_server *srv = container_of(listener, struct raw_server, listener);
 	struct rdma_conn_param answer = {
-		.responder_resources = 4,
-		.initiator_depth = min_t(u8, param->responder_resources, 4),
+		.initiator_depth = min_t(u8, param->initiator_depth, 4),
 		.retry_count = 7,
 	};
 	struct raw_conn *conn;
@@ -561,6 +659,9 @@ static int raw_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 	if (!conn)
 		return -ENOMEM;
 	conn->srv = srv;
+	if (srv->recvs)
+		conn->nr_recvs = srv->recvs;
+	rdma_set_min_rnr_timer(id, srv->rnr_timer);
 	conn->id = id;
 	conn->disc_len = param->private_data_len;
 	conn->peer_qp = param->qp_num;

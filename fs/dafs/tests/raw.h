@@ -8,6 +8,7 @@
 #ifndef _DAFS_TEST_RAW_H
 #define _DAFS_TEST_RAW_H
 
+#include <linux/bitmap.h>
 #include "fixture.h"
 
 #define RAW_RECV_SIZE	SZ_16K
@@ -35,7 +36,10 @@ struct raw_msg {
  * @ipv6: to its IPv6 address
  * @type: DAFS_CHANNEL_* of the discriminator; 0 for no private data at all
  * @magic: of the discriminator instead of the right one, if not 0
- * @no_reads: allow the server no RDMA reads
+ * @reads: RDMA reads in either direction, instead of 4 by the server and none else
+ * @rnr_retry: how often the server shall repeat what finds no receive
+ * @recvs: receives there are, 0 for RAW_RECVS
+ * @rnr_timer: IB_RNR_TIMER_*: when to repeat what finds none
  * @srv: another server than the real one, or NULL
  */
 struct raw_how {
@@ -43,8 +47,21 @@ struct raw_how {
 	bool ipv6;
 	u32 type;
 	u32 magic;
-	bool no_reads;
+	const struct raw_reads *reads;
+	u8 rnr_retry;
+	unsigned int recvs;
+	u8 rnr_timer;
 	const struct raw_server *srv;
+};
+
+/**
+ * struct raw_reads - RDMA reads that a connection request allows and asks for
+ * @responder_resources: by the server
+ * @initiator_depth: by this side
+ */
+struct raw_reads {
+	u8 responder_resources;
+	u8 initiator_depth;
 };
 
 struct raw_recv;
@@ -72,6 +89,9 @@ struct raw_recv;
  * @sent: completed with it
  * @send_status: its status
  * @recvs: receive buffers
+ * @nr_recvs: how many
+ * @hold: a receive is not posted again before raw_release()
+ * @held: those that were not; by @recvs, guarded by @lock
  * @swab: byte order of what raw_call() sends
  * @cksum: put checksums into it and verify those that come
  * @seq: seq_number of the next request of raw_call()
@@ -103,6 +123,9 @@ struct raw_conn {
 	struct completion sent;
 	enum ib_wc_status send_status;
 	struct raw_recv *recvs;
+	unsigned int nr_recvs;
+	bool hold;
+	DECLARE_BITMAP(held, RAW_RECVS);
 	bool swab;
 	bool cksum;
 	u16 seq;
@@ -123,6 +146,8 @@ struct raw_conn {
  * @nr_conns: how many
  * @request: called for each message, in process context; NULL to be silent
  * @refuse: reject connections
+ * @recvs: receives of a connection, 0 for RAW_RECVS
+ * @rnr_timer: IB_RNR_TIMER_*: when to repeat what finds none
  * @opts: what it answers to a connect request
  * @client_id: the same
  * @nulls: NULLs it has seen
@@ -137,6 +162,8 @@ struct raw_server {
 	unsigned int nr_conns;
 	void (*request)(struct raw_conn *conn, struct raw_msg *msg);
 	bool refuse;
+	unsigned int recvs;
+	u8 rnr_timer;
 	struct dafs_connect_opts opts;
 	struct dafs_opaque64 client_id;
 	atomic_t nulls;
@@ -155,6 +182,10 @@ void raw_cut(struct kunit *test, struct raw_conn *conn);
 int raw_send(struct raw_conn *conn, const void *data, u32 len);
 /* Return: the next message, to be freed by kfree(); NULL if none came in time. */
 struct raw_msg *raw_recv(struct raw_conn *conn, unsigned int ms);
+/* Posts the receives that were not because of @hold, and all from now on. */
+void raw_release(struct raw_conn *conn);
+/* Lets the server read from kmalloc()ed memory, a page at most.  Ends with the test. */
+struct dafs_direct_buf raw_expose(struct raw_conn *conn, void *data, u32 len);
 /* Return: true if the connection ended by then. */
 bool raw_closed(struct raw_conn *conn, unsigned int ms);
 

@@ -4,6 +4,7 @@
  * in place of the device's post_send sees every work request (3.2.3, appendix E).
  * And which channel the server reads from the client's memory on (3.1.2.3.5).
  */
+#include <linux/delay.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "../../../drivers/dafsd/dafsd.h"
@@ -49,6 +50,10 @@ struct spied {
  * @posts: posts so far
  * @nr: work requests in them
  * @seen: the first of these
+ * @refuse: where it lets the last of several work requests fail, or NULL
+ * @ses: session of the server with this queue pair
+ * @sq_avail: of it, when the queue pair is about to be drained
+ * @sq_avail_later: the same, a little later
  */
 struct spy {
 	struct ib_device *dev;
@@ -59,6 +64,10 @@ struct spy {
 	unsigned int posts;
 	unsigned int nr;
 	struct spied seen[SPY_MAX];
+	const struct ib_qp *refuse;
+	struct dafsd_session *ses;
+	int sq_avail;
+	int sq_avail_later;
 };
 
 static struct spy spy = {
@@ -101,6 +110,23 @@ static void spy_note(enum spy_who who, const struct ib_send_wr *wr)
 	spy.posts++;
 }
 
+/* All but the last, as a device does whose queue is full. */
+static int spy_post_in_part(struct ib_qp *qp, const struct ib_send_wr *first,
+			    const struct ib_send_wr **bad)
+{
+	struct ib_send_wr *wr = (struct ib_send_wr *)first, *last;
+	int err;
+
+	while (wr->next->next)
+		wr = wr->next;
+	last = wr->next;
+	wr->next = NULL;
+	err = spy.post_send(qp, first, bad);
+	wr->next = last;
+	*bad = last;
+	return err ?: -ENOMEM;
+}
+
 static int spy_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			 const struct ib_send_wr **bad)
 {
@@ -112,7 +138,22 @@ static int spy_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		if (spy.qp[i] == qp)
 			spy_note(i, wr);
 	spin_unlock_irqrestore(&spy.lock, flags);
+	if (wr->next && qp == READ_ONCE(spy.refuse))
+		return spy_post_in_part(qp, wr, bad);
 	return spy.post_send(qp, wr, bad);
+}
+
+/* Before the queue is drained: what may be in it still, is nobody else's yet. */
+static void spy_drain_sq(struct ib_qp *qp)
+{
+	if (qp == spy.refuse)
+		spy.sq_avail = atomic_read(&spy.ses->sq_avail);
+	/* an occasion for all that does not wait */
+	msleep(20);
+	if (qp == spy.refuse)
+		spy.sq_avail_later = atomic_read(&spy.ses->sq_avail);
+	WRITE_ONCE(spy.dev->ops.drain_sq, NULL);
+	ib_drain_sq(qp);
 }
 
 static void spy_end(void *data)
@@ -120,6 +161,8 @@ static void spy_end(void *data)
 	if (!spy.dev)
 		return;
 	WRITE_ONCE(spy.dev->ops.post_send, spy.post_send);
+	WRITE_ONCE(spy.dev->ops.drain_sq, NULL);
+	spy.refuse = NULL;
 	spy.dev = NULL;
 	synchronize_rcu();
 }
@@ -174,7 +217,7 @@ static struct rdma_pair rdma_pair(struct kunit *test, const struct dafs_flavour 
 
 static const struct ib_qp *rdma_chan_qp(const struct dafs_chan *chan)
 {
-	return chan ? chan->id->qp : NULL;
+	return chan ? chan->qp : NULL;
 }
 
 /* By enum spy_who; NULL where there is no such channel. */
@@ -339,11 +382,20 @@ static void spied_expect_memory(struct kunit *test, const struct spied *s)
 					 next->opcode == IB_WR_SEND));
 }
 
+/* Of no bytes, behind what soft-RoCE was to read */
+static bool spied_is_proof(const struct spied *s)
+{
+	return !s->key && s > spy.seen && s[-1].post == s->post &&
+	       s[-1].opcode == IB_WR_RDMA_READ;
+}
+
 /* The data is posted ahead of the response, on the same queue pair, in one go. */
 static void spied_expect_write(struct kunit *test, const struct spied *s)
 {
 	const struct spied *next = spied_next(s);
 
+	if (spied_is_proof(s))
+		return;
 	KUNIT_EXPECT_EQ(test, SPY_SERVER_OP, s->who);
 	KUNIT_EXPECT_TRUE(test, spied_registered(s));
 	KUNIT_EXPECT_TRUE(test, next && (next->opcode == IB_WR_RDMA_WRITE ||
@@ -481,7 +533,7 @@ static int rdma_qp_access(struct kunit *test, const struct dafs_chan *chan)
 	struct ib_qp_init_attr init;
 	struct ib_qp_attr attr = {};
 
-	KUNIT_EXPECT_EQ(test, 0, ib_query_qp(chan->id->qp, &attr, IB_QP_ACCESS_FLAGS, &init));
+	KUNIT_EXPECT_EQ(test, 0, ib_query_qp(chan->qp, &attr, IB_QP_ACCESS_FLAGS, &init));
 	return attr.qp_access_flags & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE);
 }
 
@@ -513,7 +565,148 @@ static void dafs_rdma_qp_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_pkey(pair.conn->op), rdma_pkey(pair.conn->bc));
 }
 
+struct rdma_refused {
+	const char *name;
+	bool write;
+};
+
+static const struct rdma_refused rdma_refused[] = {
+	{ "read", false },
+	{ "write", true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdma_refused, rdma_refused, name);
+
+/*
+ * What a device has taken of a chain of work requests before it refuses one goes on:
+ * its memory is free when the queue pair is drained, and not before.
+ */
+static void dafs_rdma_refused_test(struct kunit *test)
+{
+	const struct rdma_refused *way = test->param_value;
+	struct rdma_pair pair = rdma_pair(test, NULL);
+	u8 *data = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
+	struct kvec pieces[] = { { data, 50001 }, { data + 50008, RDMA_LEN - 50008 } };
+	const struct ib_qp *qp[SPY_QPS];
+	struct dafs_test_file *file;
+	struct dafs_fh fh;
+	int all;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	dafs_test_pattern(data, RDMA_LEN, 8);
+	dafs_backing_write(test, pair.fix, "file", data, RDMA_LEN);
+	fh = dafs_test_lookup(test, pair.fix, "file");
+	file = dafs_test_file(test, pair.fix->ses, &fh);
+	rdma_qps(&pair, qp);
+	all = atomic_read(&pair.ses->sq_avail);
+	spy.ses = pair.ses;
+	spy.sq_avail = all;
+	spy.sq_avail_later = all;
+	spy_begin(test, qp, pair.ses->chan->id->device);
+	WRITE_ONCE(spy.refuse, qp[SPY_SERVER_OP]);
+	WRITE_ONCE(spy.dev->ops.drain_sq, spy_drain_sq);
+	/* the client connects again, and has what it wants */
+	KUNIT_EXPECT_EQ(test, 0, way->write ? dafs_test_file_writev(file, pieces, 2, 0) :
+					      dafs_test_file_read(file, data, RDMA_LEN, 0));
+	KUNIT_EXPECT_EQ(test, way->write ? RDMA_LEN - 7 : RDMA_LEN, file->io.done);
+	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(pair.ses->chan));
+	KUNIT_EXPECT_LT(test, spy.sq_avail, all);
+	KUNIT_EXPECT_LT(test, spy.sq_avail_later, all);
+	spy_end(NULL);
+}
+
+/* Memory regions of the server */
+
+static void rdma_no_regions(void *data)
+{
+	struct ib_device *dev = data;
+
+	dev->attrs.max_sgl_rd = 0;
+}
+
+/* As on a device that has a use for regions where it reads into several pieces of memory */
+static void rdma_want_regions(struct kunit *test, struct ib_device *dev)
+{
+	KUNIT_ASSERT_EQ(test, 0, dev->attrs.max_sgl_rd);
+	dev->attrs.max_sgl_rd = 1;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_no_regions, dev));
+}
+
+static bool rdma_has_regions(const struct dafs_chan *chan)
+{
+	return chan->nr_rw_mrs || !list_empty(&chan->qp->rdma_mrs);
+}
+
+static struct dafsd_session *rdma_hold(struct kunit *test, struct dafsd_session *ses)
+{
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	kref_get(&ses->ref);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_put_session, ses));
+	return ses;
+}
+
+static unsigned int rdma_registrations(enum spy_who who)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < min(spy.nr, SPY_MAX); i++)
+		if (spy.seen[i].who == who && spy.seen[i].opcode == IB_WR_REG_MR)
+			nr++;
+	return nr;
+}
+
+/*
+ * A channel has no memory regions of the server until it needs them; a back-control
+ * channel, over which no data moves, has not even room for RDMA.
+ */
+static void dafs_rdma_regions_test(struct kunit *test)
+{
+	struct dafs_flavour all = { .rdma_read = true, .back_control = true };
+	struct ib_device *dev = rdma_pair(test, NULL).ses->chan->id->device;
+	u8 *data = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
+	u8 *now = kunit_kzalloc(test, RDMA_LEN + 1, GFP_KERNEL);
+	const struct ib_qp *qp[SPY_QPS];
+	struct dafs_test_file *file;
+	struct dafsd_session *rr;
+	struct rdma_pair pair;
+	struct dafs_chan *bc;
+	struct dafs_fh fh;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_ASSERT_NOT_NULL(test, now);
+	rdma_want_regions(test, dev);
+	pair = rdma_pair(test, &all);
+	rr = rdma_hold(test, pair.ses->rr);
+	bc = rdma_hold(test, pair.ses->bc)->chan;
+	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->chan));
+	KUNIT_EXPECT_FALSE(test, rdma_has_regions(rr->chan));
+	KUNIT_EXPECT_EQ(test, 0, bc->limits.rdma_wrs);
+	KUNIT_EXPECT_EQ(test, 0, bc->limits.initiator_depth);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, dafs_chan_add_mr(bc));
+
+	/* one is used, and its send queue entries come back */
+	KUNIT_EXPECT_EQ(test, 0, dafs_chan_add_mr(rr->chan));
+	dafs_test_pattern(data, RDMA_LEN, 15);
+	dafs_backing_write(test, pair.fix, "file", data, 1);
+	fh = dafs_test_lookup(test, pair.fix, "file");
+	file = dafs_test_file(test, pair.fix->ses, &fh);
+	rdma_qps(&pair, qp);
+	spy_begin(test, qp, dev);
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, RDMA_LEN, 0));
+	spy_end(NULL);
+	KUNIT_EXPECT_EQ(test, 1, rdma_registrations(SPY_SERVER_RR));
+	KUNIT_EXPECT_EQ(test, (ssize_t)RDMA_LEN,
+			dafs_backing_read(pair.fix, "file", now, RDMA_LEN + 1, 0));
+	KUNIT_EXPECT_TRUE(test, !memcmp(data, now, RDMA_LEN));
+	KUNIT_EXPECT_EQ(test, 1, rr->chan->nr_rw_mrs);
+	KUNIT_EXPECT_FALSE(test, list_empty(&rr->chan->qp->rdma_mrs));
+	KUNIT_EXPECT_EQ(test, rr->chan->limits.rdma_wrs, atomic_read(&rr->sq_avail));
+	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->chan));
+}
+
 static struct kunit_case dafs_rdma_cases[] = {
+	KUNIT_CASE(dafs_rdma_regions_test),
+	KUNIT_CASE_PARAM(dafs_rdma_refused_test, rdma_refused_gen_params),
 	KUNIT_CASE_PARAM(dafs_rdma_posted_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_rdma_read_channel_test, rdma_ways_gen_params),
 	KUNIT_CASE(dafs_rdma_qp_test),

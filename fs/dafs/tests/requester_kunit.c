@@ -467,7 +467,7 @@ static int tap_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 {
 	int err;
 
-	if (!tap.chan || qp != tap.chan->id->qp)
+	if (!tap.chan || qp != tap.chan->qp)
 		return tap.post_send(qp, wr, bad);
 	if (tap.most)
 		return tap_post_part(qp, wr, bad);

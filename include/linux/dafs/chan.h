@@ -68,6 +68,7 @@ enum dafs_close_reason {
 	DAFS_CLOSE_CHECKSUM,	/* a response did not match its checksum */
 	DAFS_CLOSE_STALE,	/* the server knows this session or client no more */
 	DAFS_CLOSE_LEASE,	/* the client was silent for the time of its lease */
+	DAFS_CLOSE_CREDIT,	/* a message found no receive at the peer, for long */
 };
 
 enum dafs_msg_owner {
@@ -154,7 +155,8 @@ struct dafs_chan_params {
  * @rq: receive queue entries
  * @mrs: memory regions
  * @mr_pages: pages one region maps
- * @rdma_ctxs: rdma_rw contexts
+ * @rdma_wrs: send queue entries for rdma_rw, with those of its regions
+ * @rw_mrs: memory regions that rdma_rw may come to have, 0 if it needs none
  * @responder_resources: RDMA reads the peer may have outstanding here
  * @initiator_depth: RDMA reads this side may have outstanding
  *
@@ -168,18 +170,30 @@ struct dafs_chan_limits {
 	u32 rq;
 	u16 mrs;
 	u32 mr_pages;
-	u16 rdma_ctxs;
+	u32 rdma_wrs;
+	u16 rw_mrs;
 	u8 responder_resources;
 	u8 initiator_depth;
 };
 
 /**
+ * struct dafs_sent - how the poster of work requests hears of their end
+ * @cqe: completion of the last one
+ * @link: in the channel's @refused
+ */
+struct dafs_sent {
+	struct ib_cqe cqe;
+	struct list_head link;
+};
+
+/**
  * struct dafs_chan - one connection
- * @id: rdma_cm identifier; owns the QP
+ * @id: rdma_cm identifier
  * @own_id: false until a connection request is accepted: rdma_cm's until then
  * @pd: protection domain
  * @own_pd: true if the channel allocated @pd
  * @cq: completions of sends and receives
+ * @qp: the queue pair; @id knows of it only where it is to connect it (iWARP)
  * @ops: callbacks
  * @priv: the owner's
  * @type: DAFS_CHANNEL_*
@@ -187,12 +201,15 @@ struct dafs_chan_limits {
  * @instance: client_instance of the peer's or our discriminator
  * @session: client_session of the same
  * @limits: the numbers
- * @lock: guards @state, @reason, @msgs and @nr_posted
+ * @lock: guards @state, @reason, @msgs, @refused, @nr_posted and @nr_rw_mrs; who posts
+ *	what is drained later holds it, and has seen @state
  * @state: changed by dafs_chan_set_state() only
  * @reason: why it left DAFS_CHAN_OPEN
  * @error: negative errno of a failed connection attempt
  * @connected: completed when connecting succeeded or failed
  * @msgs: all buffers, for dafs_chan_destroy()
+ * @refused: struct dafs_sent of what the device did not take, or in part
+ * @nr_rw_mrs: memory regions that rdma_rw has, see dafs_chan_add_mr()
  * @nr_posted: receives that are the hardware's
  * @requester: the party that gets responses, or NULL
  * @responder: the party that gets requests, or NULL
@@ -218,6 +235,7 @@ struct dafs_chan {
 	struct ib_pd *pd;
 	bool own_pd;
 	struct ib_cq *cq;
+	struct ib_qp *qp;
 	const struct dafs_chan_ops *ops;
 	void *priv;
 	u32 type;
@@ -231,6 +249,8 @@ struct dafs_chan {
 	int error;
 	struct completion connected;
 	struct list_head msgs;
+	struct list_head refused;
+	u16 nr_rw_mrs;
 	u32 nr_posted;
 	struct dafs_requester *requester;
 	struct dafs_responder *responder;
@@ -255,6 +275,7 @@ struct dafs_chan {
 struct dafs_chan *dafs_chan_connect(const struct dafs_chan_params *params,
 				    struct sockaddr *dst, struct sockaddr *src,
 				    unsigned int timeout_ms);
+u32 dafs_chan_type_of(const struct rdma_conn_param *conn);
 struct dafs_chan *dafs_chan_accept_prepare(const struct dafs_chan_params *params,
 					   struct rdma_cm_id *id,
 					   const struct rdma_conn_param *conn);
@@ -265,6 +286,12 @@ void dafs_chan_quiesce(struct dafs_chan *chan);
 void dafs_chan_destroy(struct dafs_chan *chan);
 bool dafs_chan_is_open(const struct dafs_chan *chan);
 const char *dafs_close_reason_name(enum dafs_close_reason reason);
+
+/* qp.c: its queue pair */
+int dafs_chan_add_mr(struct dafs_chan *chan);
+int dafs_chan_post(struct dafs_chan *chan, const struct ib_send_wr *first,
+		   struct dafs_sent *last);
+void dafs_chan_send_failed(struct dafs_chan *chan, const char *what, const struct ib_wc *wc);
 
 /* probe.c */
 bool dafs_chan_probe(struct dafs_chan *chan);
@@ -452,7 +479,7 @@ struct dafs_responder_ops {
  * @out: the response message to be built
  * @sge: the response, for @wr
  * @wr: sends the response; RDMA operations are chained in front of it
- * @cqe: completion of @wr
+ * @sent: completion of @wr
  * @work: for the owner
  */
 struct dafs_rqst {
@@ -468,7 +495,7 @@ struct dafs_rqst {
 	struct dafs_stream out;
 	struct ib_sge sge;
 	struct ib_send_wr wr;
-	struct ib_cqe cqe;
+	struct dafs_sent sent;
 	struct work_struct work;
 };
 
