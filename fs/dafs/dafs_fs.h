@@ -62,8 +62,10 @@ enum dafs_lookupcache {
 
 /**
  * struct dafs_options - mount options that the session does not know
- * @rsize: bytes of the largest read, 0 for as much as the server likes
- * @wsize: bytes of the largest write, likewise
+ * @rsize: bytes of the largest read
+ * @wsize: bytes of the largest write
+ * @rsize_asked: as the option says, 0 for as much as the server likes
+ * @wsize_asked: likewise
  * @acregmin: shortest time that attributes of a file are trusted, in jiffies
  * @acregmax: longest
  * @acdirmin: the same for directories
@@ -71,10 +73,13 @@ enum dafs_lookupcache {
  * @noac: trust no attributes and write synchronously
  * @nocto: opening a file asks no more than reading it
  * @lookupcache: which names are believed as long as the directory is
+ * @nosharecache: a super block of its own, see share.c
  */
 struct dafs_options {
 	u32 rsize;
 	u32 wsize;
+	u32 rsize_asked;
+	u32 wsize_asked;
 	unsigned long acregmin;
 	unsigned long acregmax;
 	unsigned long acdirmin;
@@ -82,6 +87,7 @@ struct dafs_options {
 	bool noac;
 	bool nocto;
 	enum dafs_lookupcache lookupcache;
+	bool nosharecache;
 };
 
 /* struct dafs_sb_info, flags */
@@ -90,6 +96,8 @@ struct dafs_options {
 #define DAFS_SB_CLOSING		2	/* no unstable writes any more */
 #define DAFS_SB_NO_READDIR_DIRECT 3
 #define DAFS_SB_NO_APPEND_DIRECT 4
+#define DAFS_SB_SHARED		5	/* mounted more than once, see share.c */
+#define DAFS_SB_FORCED		6	/* umount -f has ended the session */
 
 /**
  * struct dafs_sb_info - one mount
@@ -123,6 +131,7 @@ struct dafs_options {
  * @unstable_pages: that are kept until they are stable
  * @commit_work: commits them after DAFS_UNSTABLE_DELAY
  * @rcu: frees it
+ * @export: path of the export; empty for a submount
  */
 struct dafs_sb_info {
 	struct super_block *sb;
@@ -153,6 +162,7 @@ struct dafs_sb_info {
 	atomic_long_t unstable_pages;
 	struct delayed_work commit_work;
 	struct rcu_head rcu;
+	char export[];
 };
 
 #define DAFS_ACCESS_CACHE	4
@@ -457,6 +467,8 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param);
 int dafs_parse_source(struct fs_context *fc);
 int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi);
 int dafs_show_options(struct seq_file *m, struct dentry *root);
+bool dafs_options_same(const struct dafs_options *a, const struct dafs_options *b);
+bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_session_params *b);
 
 /* inode.c */
 #define DAFS_INODE_ATTRS						\
@@ -644,11 +656,13 @@ extern const struct inode_operations dafs_crossing_iops;
 bool dafs_is_crossing(const struct super_block *sb, const struct dafs_fh *fh);
 unsigned long dafs_crossing_ino(const struct dafs_fh *fh);
 struct vfsmount *dafs_d_automount(struct path *path);
-int dafs_get_tree_submount(struct fs_context *fc);
+int dafs_submount_test(struct super_block *sb, struct fs_context *fc);
 void dafs_submounts_exit(void);
 
+/* share.c */
+int dafs_share_test(struct super_block *sb, struct fs_context *fc);
+
 /* super.c */
-int dafs_fill_super(struct super_block *sb, struct fs_context *fc);
 void dafs_async_begin(struct dafs_sb_info *sbi);
 void dafs_async_end(struct dafs_sb_info *sbi);
 

@@ -10,6 +10,7 @@
 #include <linux/inet.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 #include "dafs_fs.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
 	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
 	Opt_actimeo, Opt_ac, Opt_cto, Opt_cache, Opt_lookupcache, Opt_srcaddr,
 	Opt_max_requests, Opt_msgsize, Opt_backchannel, Opt_rdmaread, Opt_clientid,
+	Opt_sharecache,
 };
 
 /* Names for what ac and cto make together. */
@@ -72,6 +74,7 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_flag_no("backchannel", Opt_backchannel),
 	fsparam_flag_no("rdmaread", Opt_rdmaread),
 	fsparam_string("clientid", Opt_clientid),
+	fsparam_flag_no("sharecache", Opt_sharecache),
 	{}
 };
 
@@ -163,9 +166,9 @@ static int dafs_parse_number(struct fs_context *fc, int opt, const char *name, u
 		ctx->port = value;
 		break;
 	case Opt_rsize:
-		return dafs_param_io_size(fc, name, value, &opts->rsize);
+		return dafs_param_io_size(fc, name, value, &opts->rsize_asked);
 	case Opt_wsize:
-		return dafs_param_io_size(fc, name, value, &opts->wsize);
+		return dafs_param_io_size(fc, name, value, &opts->wsize_asked);
 	case Opt_timeo:
 		err = dafs_param_range(fc, name, value, 1, 36000);
 		ctx->params.timeo_ms = value * 100;
@@ -254,6 +257,9 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 	case Opt_cache:
 	case Opt_lookupcache:
 		dafs_parse_trust(&ctx->opts, opt, &result);
+		return 0;
+	case Opt_sharecache:
+		ctx->opts.nosharecache = result.negated;
 		return 0;
 	case Opt_backchannel:
 		params->back_control = !result.negated;
@@ -386,32 +392,92 @@ static u16 dafs_params_port(const struct dafs_session_params *params)
 	return ntohs(((const struct sockaddr_in6 *)&params->dst)->sin6_port);
 }
 
-/* mount(8) repeats on a remount what it sees in /proc/mounts. */
-static bool dafs_srcaddr_equal(struct fs_context *fc, const struct sockaddr_storage *src)
+/* Of the same interface, too, where that is part of the address; ports do not count. */
+static bool dafs_address_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
-	struct dafs_fs_context *ctx = fc->fs_private;
-	struct sockaddr_storage addr = {};
+	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
+	const struct sockaddr_in6 *b6 = (const struct sockaddr_in6 *)b;
 
-	if (!ctx->srcaddr)
-		return true;
-	return !inet_pton_with_scope(fc->net_ns, AF_UNSPEC, ctx->srcaddr, NULL, &addr) &&
-	       !memcmp(&addr, src, sizeof(addr));
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET6)
+		return ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr) &&
+		       a6->sin6_scope_id == b6->sin6_scope_id;
+	return a->ss_family == AF_UNSPEC ||
+	       ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+	       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
-static const char *dafs_options_differ(struct fs_context *fc,
+/* mount(8) repeats on a remount what it sees in /proc/mounts, or in fstab. */
+static bool dafs_srcaddr_same(const struct dafs_fs_context *ctx,
+			      const struct dafs_session_params *params)
+{
+	struct sockaddr_storage addr = {};
+
+	return !ctx->srcaddr ||
+	       (!inet_pton_with_scope(params->net, AF_UNSPEC, ctx->srcaddr, NULL, &addr) &&
+		dafs_address_equal(&addr, &params->src));
+}
+
+/* What /proc/mounts shows is as good as what fstab says, if the limit made one of the other. */
+static bool dafs_io_size_same(u32 asked, u32 was_asked, u32 granted)
+{
+	bool limited = !was_asked || was_asked > granted;
+
+	return asked == was_asked || asked == granted || (asked > granted && limited);
+}
+
+static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
 				       const struct dafs_sb_info *sbi)
 {
-	struct dafs_fs_context *ctx = fc->fs_private;
+	const struct dafs_options *new = &ctx->opts, *old = &sbi->opts;
 
 	if (ctx->port && ctx->port != dafs_params_port(&sbi->params))
 		return "port";
-	if (!dafs_srcaddr_equal(fc, &sbi->params.src))
+	if (!dafs_srcaddr_same(ctx, &sbi->params))
 		return "srcaddr";
-	if (ctx->opts.rsize != sbi->opts.rsize)
+	if (!dafs_io_size_same(new->rsize_asked, old->rsize_asked, old->rsize))
 		return "rsize";
-	if (ctx->opts.wsize != sbi->opts.wsize)
+	if (!dafs_io_size_same(new->wsize_asked, old->wsize_asked, old->wsize))
 		return "wsize";
+	if (new->nosharecache != old->nosharecache)
+		return "sharecache";
 	return dafs_params_differ(&ctx->params, &sbi->params);
+}
+
+/**
+ * dafs_params_same() - would two mounts make the same session?
+ * @a: of one
+ * @b: of the other
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_session_params *b)
+{
+	return a->net == b->net && dafs_address_equal(&a->dst, &b->dst) &&
+	       dafs_params_port(a) == dafs_params_port(b) &&
+	       dafs_address_equal(&a->src, &b->src) && READ_ONCE(a->soft) == b->soft &&
+	       READ_ONCE(a->timeo_ms) == b->timeo_ms && READ_ONCE(a->retrans) == b->retrans &&
+	       !dafs_params_differ(a, b);
+}
+
+/**
+ * dafs_options_same() - do two mounts have the same options, but for the session's?
+ * @a: of one
+ * @b: of the other
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_options_same(const struct dafs_options *a, const struct dafs_options *b)
+{
+	return a->rsize_asked == b->rsize_asked && a->wsize_asked == b->wsize_asked &&
+	       READ_ONCE(a->acregmin) == b->acregmin && READ_ONCE(a->acregmax) == b->acregmax &&
+	       READ_ONCE(a->acdirmin) == b->acdirmin && READ_ONCE(a->acdirmax) == b->acdirmax &&
+	       READ_ONCE(a->noac) == b->noac && READ_ONCE(a->nocto) == b->nocto &&
+	       READ_ONCE(a->lookupcache) == b->lookupcache &&
+	       a->nosharecache == b->nosharecache;
 }
 
 /* Others read them without a lock.  rsize and wsize are the same. */
@@ -442,7 +508,7 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 {
 	struct dafs_fs_context *ctx = fc->fs_private;
 	const struct dafs_session_params *params = &ctx->params;
-	const char *name = dafs_options_differ(fc, sbi);
+	const char *name = dafs_options_differ(ctx, sbi);
 	int err;
 
 	if (name)
@@ -472,7 +538,7 @@ static void dafs_show_session(struct seq_file *m, const struct dafs_session_para
 	seq_puts(m, params->back_control ? ",backchannel" : ",nobackchannel");
 	seq_puts(m, params->rdma_read ? ",rdmaread" : ",nordmaread");
 	if (params->src.ss_family != AF_UNSPEC)
-		seq_printf(m, ",srcaddr=%pISc", &params->src);
+		seq_printf(m, ",srcaddr=%pIScs", &params->src);
 	if (params->client_id[0])
 		seq_show_option(m, "clientid", params->client_id);
 }
@@ -491,6 +557,8 @@ int dafs_show_options(struct seq_file *m, struct dentry *root)
 
 	seq_printf(m, ",rsize=%u,wsize=%u", opts->rsize, opts->wsize);
 	dafs_show_session(m, &sbi->params);
+	if (opts->nosharecache)
+		seq_puts(m, ",nosharecache");
 	if (opts->nocto)
 		seq_puts(m, ",nocto");
 	if (opts->lookupcache == DAFS_LOOKUPCACHE_POSITIVE)

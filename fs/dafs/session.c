@@ -154,6 +154,7 @@ static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 		ses->up_at = jiffies;
 		say = ses->said_down;
 		ses->said_down = false;
+		ses->impatient = false;
 		WRITE_ONCE(ses->attempts, 0);
 		dafs_session_set_timeout(ses, conn->rq);
 		dafs_session_wake(ses);
@@ -390,7 +391,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_lease);
 /* Nothing is waited for any more. */
 static bool dafs_session_hopeless(const struct dafs_session *ses)
 {
-	return ses->state == DAFS_SES_DEAD ||
+	return ses->state == DAFS_SES_DEAD || ses->impatient ||
 	       (ses->params.soft && ses->attempts >= ses->params.retrans);
 }
 
@@ -430,7 +431,7 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 	if (conn)
 		kref_get(&conn->ref);
 	else if (dafs_session_hopeless(ses))
-		conn = ERR_PTR(ses->state == DAFS_SES_DEAD ? -EIO : -ETIMEDOUT);
+		conn = ERR_PTR(ses->state == DAFS_SES_DEAD || ses->impatient ? -EIO : -ETIMEDOUT);
 	spin_unlock_irqrestore(&ses->lock, flags);
 	return conn;
 }
@@ -621,6 +622,23 @@ void dafs_session_shutdown(struct dafs_session *ses)
 		dafs_conn_drop(joining);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_shutdown);
+
+/**
+ * dafs_session_stop_waiting() - fail what waits for the server, until it is back
+ * @ses: the session
+ *
+ * For umount -f of a super block that may be mounted elsewhere, too.  Does nothing
+ * while there is a connection.
+ *
+ * Context: may sleep.
+ */
+void dafs_session_stop_waiting(struct dafs_session *ses)
+{
+	spin_lock_irq(&ses->lock);
+	ses->impatient = ses->state == DAFS_SES_DOWN;
+	dafs_session_wake(ses);
+	spin_unlock_irq(&ses->lock);
+}
 
 /**
  * dafs_session_set_patience() - change how long the server is waited for

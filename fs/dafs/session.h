@@ -123,6 +123,7 @@ struct dafs_session *dafs_session_get(struct dafs_session *ses);
 void dafs_session_put(struct dafs_session *ses);
 bool dafs_session_shared(const struct dafs_session *ses);
 void dafs_session_shutdown(struct dafs_session *ses);
+void dafs_session_stop_waiting(struct dafs_session *ses);
 void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
 			       unsigned int retrans);
 void dafs_session_set_lease(struct dafs_session *ses, u32 seconds);

@@ -20,7 +20,7 @@ enum dafs_session_state {
  * @params: where to and how; constant but for soft, timeo_ms and retrans, see
  *	dafs_session_set_patience()
  * @users: super blocks that share it, see dafs_session_put()
- * @lock: guards what follows up to @said_down
+ * @lock: guards what follows up to @impatient
  * @state: changed by dafs_session_set_state() only
  * @conn: the current connection, in state UP
  * @joining: the connection being made, which its maker has a reference on
@@ -28,6 +28,7 @@ enum dafs_session_state {
  * @up_at: jiffies when the current connection became that
  * @flaps: connections in a row that did not live long
  * @said_down: the log knows that there is no connection
+ * @impatient: whoever waits for the next connection fails
  * @wait: for a change of the above, and of @nr_conns
  * @parked: struct dafs_park, see park.c; guarded by @lock
  * @retry_wq: sends again what was not answered, and waits for slots and regions
@@ -62,6 +63,7 @@ struct dafs_session {
 	unsigned long up_at;
 	unsigned int flaps;
 	bool said_down;
+	bool impatient;
 	wait_queue_head_t wait;
 	struct list_head parked;
 	struct workqueue_struct *retry_wq;

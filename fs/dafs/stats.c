@@ -6,7 +6,7 @@
 #include "dafs_fs.h"
 #include "session_impl.h"
 
-#define DAFS_STATS_VERSION	"1.1"
+#define DAFS_STATS_VERSION	"1.2"
 
 /* Times in microseconds, all else as it was counted. */
 static void dafs_show_proc(struct seq_file *m, const struct dafs_session *ses, u32 proc)
@@ -53,7 +53,8 @@ int dafs_show_stats(struct seq_file *m, struct dentry *root)
 	const struct dafs_session *ses = DAFS_SB(root->d_sb)->ses;
 	u32 proc;
 
-	seq_puts(m, "statvers=" DAFS_STATS_VERSION "\n\topts:\t");
+	/* Parsers know the line of the device, and believe that all that follows on it is NFS's. */
+	seq_puts(m, "\n\tstatvers:\t" DAFS_STATS_VERSION "\n\topts:\t");
 	seq_puts(m, sb_rdonly(root->d_sb) ? "ro" : "rw");
 	dafs_show_options(m, root);
 	seq_putc(m, '\n');

@@ -164,8 +164,17 @@ static void dafs_submounts_expire(struct work_struct *work)
 				   (unsigned long)expiry * HZ);
 }
 
-/* The same export reached by two ways below one mount is one super block. */
-static int dafs_submount_test(struct super_block *sb, struct fs_context *fc)
+/**
+ * dafs_submount_test() - is a super block that of a submount to be?
+ * @sb: the super block
+ * @fc: with parent and root set, and s_fs_info
+ *
+ * The same export reached by two ways below one mount is one super block.
+ *
+ * Context: sb_lock held.
+ * Return: true if so.
+ */
+int dafs_submount_test(struct super_block *sb, struct fs_context *fc)
 {
 	const struct dafs_sb_info *new = fc->s_fs_info;
 	const struct dafs_sb_info *old;
@@ -176,32 +185,6 @@ static int dafs_submount_test(struct super_block *sb, struct fs_context *fc)
 	guard(rcu)();
 	old = READ_ONCE(sb->s_fs_info);
 	return old && old->ses == new->ses && !memcmp(&old->root, &new->root, sizeof(old->root));
-}
-
-/**
- * dafs_get_tree_submount() - find or make the super block of a submount
- * @fc: with parent and root set, and s_fs_info
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dafs_get_tree_submount(struct fs_context *fc)
-{
-	struct super_block *sb = sget_fc(fc, dafs_submount_test, set_anon_super_fc);
-	int err;
-
-	if (IS_ERR(sb))
-		return PTR_ERR(sb);
-	if (!sb->s_root) {
-		err = dafs_fill_super(sb, fc);
-		if (err) {
-			deactivate_locked_super(sb);
-			return err;
-		}
-		sb->s_flags |= SB_ACTIVE;
-	}
-	fc->root = dget(sb->s_root);
-	return 0;
 }
 
 /**

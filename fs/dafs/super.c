@@ -94,13 +94,22 @@ static long dafs_free_cached_objects(struct super_block *sb, struct shrink_contr
 	return 0;
 }
 
-/* A mount below another one leaves the session to that one. */
+/*
+ * A mount below another one leaves the session to that one.  If there was a second
+ * mount of the export it may still be there, and should work again with the server.
+ */
 static void dafs_umount_begin(struct super_block *sb)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 
-	if (!sbi->submount || !dafs_session_shared(sbi->ses))
-		dafs_session_shutdown(sbi->ses);
+	if (sbi->submount && dafs_session_shared(sbi->ses))
+		return;
+	if (test_bit(DAFS_SB_SHARED, &sbi->flags)) {
+		dafs_session_stop_waiting(sbi->ses);
+		return;
+	}
+	set_bit(DAFS_SB_FORCED, &sbi->flags);
+	dafs_session_shutdown(sbi->ses);
 }
 
 static const struct super_operations dafs_super_ops = {
@@ -251,8 +260,8 @@ static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsa
 		return PTR_ERR(conn);
 	pages = conn->op->limits.mr_pages;
 	dafs_conn_put(conn);
-	sbi->opts.rsize = dafs_io_limit(sbi->opts.rsize, fsattr->max_read, pages);
-	sbi->opts.wsize = dafs_io_limit(sbi->opts.wsize, fsattr->max_write, pages);
+	sbi->opts.rsize = dafs_io_limit(sbi->opts.rsize_asked, fsattr->max_read, pages);
+	sbi->opts.wsize = dafs_io_limit(sbi->opts.wsize_asked, fsattr->max_write, pages);
 	sbi->max_append = min_t(u64, sbi->opts.wsize,
 				fsattr->max_append ?: DAFS_LEAST_MAX_APPEND);
 	return 0;
@@ -352,15 +361,8 @@ static int dafs_connect(struct fs_context *fc, struct dafs_sb_info *sbi)
 	return dafs_find_export(fc, sbi);
 }
 
-/**
- * dafs_fill_super() - make a super block that of a mount
- * @sb: the super block, with s_fs_info set
- * @fc: the mount in the making
- *
- * Context: may sleep; holds s_umount.
- * Return: 0 or a negative errno, with a message in the log of @fc.
- */
-int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
+/* Make a super block that of a mount; a failure is told in the log of @fc. */
+static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 	struct inode *root;
@@ -394,13 +396,26 @@ int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
+/* A path without empty components is the same if it is spelled the same. */
+static void dafs_normalize_path(char *to, const char *path)
+{
+	for (; *path; path++) {
+		if (*path != '/' || (path[1] && path[1] != '/'))
+			*to++ = *path;
+	}
+	*to = 0;
+}
+
 static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 {
 	const struct dafs_fs_context *ctx = fc->fs_private;
-	struct dafs_sb_info *sbi = kzalloc(sizeof(*sbi), GFP_KERNEL);
+	const char *export = ctx->export ?: "";
+	struct dafs_sb_info *sbi;
 
+	sbi = kzalloc(struct_size(sbi, export, strlen(export) + 1), GFP_KERNEL);
 	if (!sbi)
 		return NULL;
+	dafs_normalize_path(sbi->export, export);
 	sbi->source = kstrdup(fc->source, GFP_KERNEL);
 	if (!sbi->source) {
 		kfree(sbi);
@@ -436,6 +451,29 @@ static void dafs_sb_info_free(struct dafs_sb_info *sbi)
 	kfree_rcu(sbi, rcu);
 }
 
+/* Share a super block, or make one. */
+static int dafs_get_super(struct fs_context *fc,
+			  int (*same)(struct super_block *sb, struct fs_context *fc))
+{
+	struct super_block *sb = sget_fc(fc, same, set_anon_super_fc);
+	int err;
+
+	if (IS_ERR(sb))
+		return PTR_ERR(sb);
+	if (sb->s_root) {
+		set_bit(DAFS_SB_SHARED, &DAFS_SB(sb)->flags);
+	} else {
+		err = dafs_fill_super(sb, fc);
+		if (err) {
+			deactivate_locked_super(sb);
+			return err;
+		}
+		sb->s_flags |= SB_ACTIVE;
+	}
+	fc->root = dget(sb->s_root);
+	return 0;
+}
+
 static int dafs_get_tree(struct fs_context *fc)
 {
 	const struct dafs_fs_context *ctx = fc->fs_private;
@@ -450,7 +488,7 @@ static int dafs_get_tree(struct fs_context *fc)
 		return -ENOMEM;
 	/* Handed to the super block by sget_fc(), so that kill_sb frees it. */
 	fc->s_fs_info = sbi;
-	err = ctx->parent ? dafs_get_tree_submount(fc) : get_tree_nodev(fc, dafs_fill_super);
+	err = dafs_get_super(fc, ctx->parent ? dafs_submount_test : dafs_share_test);
 	dafs_sb_info_free(fc->s_fs_info);
 	fc->s_fs_info = NULL;
 	return err;
@@ -518,7 +556,7 @@ static void dafs_kill_sb(struct super_block *sb)
 	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
 	/* an RCU walk that came from outside may still look at the options */
 	synchronize_rcu();
-	/* sget_fc() still looks at dying super blocks, see dafs_submount_test() */
+	/* sget_fc() still looks at dying super blocks, see dafs_share_test() */
 	WRITE_ONCE(sb->s_fs_info, NULL);
 	dafs_sb_info_free(sbi);
 }

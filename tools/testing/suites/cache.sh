@@ -20,7 +20,7 @@ quiet_cat()
 # Two mounts share nothing on the client: they are two clients. Attributes are
 # trusted for so long that only what must not depend on time can be seen.
 mount_dafs data /mnt/a actimeo=600
-mount_dafs data /mnt/b actimeo=600
+mount_dafs data /mnt/b actimeo=600,nosharecache
 mkdir /mnt/a/one /mnt/a/many
 
 # Close to open.

@@ -58,6 +58,14 @@ tap_run "2,000 entries, by message and by RDMA with checksums" lists_many
 tap_is "$(ls -a /mnt/dafs/sub/dir | tr '\n' ' ')" ". .. file " "a directory has . and .."
 tap_is "$(ls -ai1 /mnt/dafs/sub/dir | awk '$2 == ".." { print $1 }')" \
 	"$(stat -c %i /mnt/dafs/sub)" "which is the one above"
+# mount(8) gives a remount what fstab says.
+echo "$ADDR4:/data /mnt/fstab dafs noauto,rsize=1048576,wsize=1048576,nosharecache 0 0" >/tmp/fstab
+mkdir /mnt/fstab
+tap_run "mount by fstab" mount -T /tmp/fstab /mnt/fstab
+tap_run "remount by fstab" mount -T /tmp/fstab -o remount,ro /mnt/fstab
+tap_run "and by what /proc/mounts says" mount -o remount,rw /mnt/fstab
+says "less than was granted" "rsize cannot change" mount -o remount,rsize=65536 /mnt/fstab
+umount /mnt/fstab
 tap_run "remount read-only" mount -o remount,ro /mnt/dafs
 tap_fails "a read-only mount takes no file" touch /mnt/dafs/new
 tap_run "remount read-write" mount -o remount,rw /mnt/dafs
@@ -162,8 +170,10 @@ umount /mnt/other
 
 # Statistics.
 tap_run "mountstats knows the file system" \
-	grep -q "^device $ADDR4:/data mounted on /mnt/dafs with fstype dafs statvers=1.1" \
+	grep -q "^device $ADDR4:/data mounted on /mnt/dafs with fstype dafs *$" \
 	/proc/self/mountstats
+# What prometheus and nfs-utils parse: more words on a line are statistics of NFS.
+tap_is "$(awk '/^device / && NF > 8' /proc/self/mountstats)" "" "its line is like any other's"
 before=$(counted LOOKUP 1)
 failed=$(counted LOOKUP 2)
 stat /mnt/dafs/not-there 2>/dev/null
@@ -432,6 +442,62 @@ tap_run "the last one to use it ends the session" no_sessions
 tap_run "umount -f of a server that answers" sh -c \
 	"mount -t dafs $ADDR4:/data /mnt/dafs && umount -f /mnt/dafs"
 tap_fails "unmounts" mountpoint -q /mnt/dafs
+
+# Two mounts of one export are one, unless they differ in what matters.
+sessions()
+{
+	find /sys/fs/dafs -mindepth 1 -maxdepth 1 | wc -l
+}
+mount_dafs data /mnt/dafs
+tap_run "the same export once more" mount_dafs /data/ /mnt/other
+tap_is "$(sessions) $(stat -c %d /mnt/dafs)" "1 $(stat -c %d /mnt/other)" \
+	"is the same file system on one session"
+echo cached >/mnt/dafs/shared
+before=$(counted OPEN 1)
+exec 5</mnt/dafs/shared
+tap_is "$(cat /mnt/other/shared) $(counted OPEN 1)" "cached $((before + 1))" "with one cache"
+flock 5
+tap_fails "and one set of locks" flock -n /mnt/other/shared true
+exec 5<&-
+tap_run "remount of one" mount -o remount,acregmin=2 /mnt/other
+tap_is "$(grep -c acregmin=2 /proc/mounts)" 2 "is one of the other"
+umount /mnt/other
+tap_is "$(cat /mnt/dafs/shared) $(sessions)" "cached 1" "it outlives the other"
+tap_run "one as it was remounted" mount_dafs data /mnt/other acregmin=2
+tap_is "$(sessions)" 1 "is the same"
+umount /mnt/dafs
+tap_is "$(cat /mnt/other/shared) $(sessions)" "cached 1" "the second outlives the first, too"
+for option in nosharecache ro sync soft timeo=50 retrans=9 rsize=65536 wsize=65536 noac nocto \
+	actimeo=7 lookupcache=none cksum rdmaread nobackchannel max_requests=9 msgsize=8192 \
+	sec=default clientid=other "srcaddr=$ADDR4"; do
+	mount_dafs data /mnt/dafs "acregmin=2,$option"
+	[ "$(sessions)" = 2 ] || echo "$option: $(sessions) sessions"
+	umount /mnt/dafs
+done >/tmp/shared
+tap_is "$(cat /tmp/shared)" "" "what matters to the session or the cache is not shared"
+mount_dafs data/sub /mnt/dafs acregmin=2
+tap_is "$(sessions)" 2 "nor is another path"
+umount /mnt/dafs /mnt/other
+mount_dafs data /mnt/dafs nosharecache
+mount_dafs data /mnt/other nosharecache
+tap_is "$(sessions)" 2 "nosharecache twice"
+umount /mnt/dafs /mnt/other
+
+# umount -f lets those go who wait, and does not end what may be mounted elsewhere.
+mount_dafs data /mnt/dafs
+mount_dafs data /mnt/other
+modprobe -r dafsd
+cat /mnt/other/sub/dir/file >/tmp/cat.said 2>&1 &
+waiter=$!
+until [ "$(cat /sys/fs/dafs/*/state)" = down ]; do sleep 0.1; done
+umount -f /mnt/other 2>/dev/null
+tap_fails "umount -f of one of two ends a wait" wait $waiter
+tap_run "with EIO" grep -q "Input/output error" /tmp/cat.said
+! mountpoint -q /mnt/other || umount -l /mnt/other
+modprobe dafsd "exports=/srv/data:no_root_squash,/srv/second:no_root_squash"
+until [ "$(cat /sys/fs/dafs/*/state)" = up ]; do sleep 0.1; done
+tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "the other works when the server is back"
+umount /mnt/dafs
 
 # Who waits for a server that is gone can be made to give up.
 mount_dafs data /mnt/dafs hard,timeo=600

@@ -48,7 +48,7 @@ mount_all()
 	for i in $(seq $MOUNTS); do
 		set -- one two three four
 		shift $((i % 4))
-		mount_dafs "$1" /mnt/m"$i" || return
+		mount_dafs "$1" /mnt/m"$i" nosharecache || return
 		echo "$i" >/mnt/m"$i"/file"$i" || return
 	done
 }
