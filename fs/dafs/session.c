@@ -808,7 +808,7 @@ int __init dafs_sessions_init(void)
 	if (err)
 		return err;
 	get_random_bytes(dafs_instance, sizeof(dafs_instance));
-	get_random_bytes(&dafs_machine, sizeof(dafs_machine));
+	dafs_machine = dafs_machine_number();
 	get_random_bytes(&dafs_verifier, sizeof(dafs_verifier));
 	dafs_session_wq = alloc_workqueue("dafs_session", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!dafs_session_wq)

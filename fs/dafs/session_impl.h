@@ -116,6 +116,9 @@ struct dafs_call *dafs_conn_call(struct dafs_requester *rq, u32 proc, void *args
 int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op);
 int dafs_op_decode(struct dafs_op *op);
 
+/* identity.c */
+u64 dafs_machine_number(void);
+
 /* sysfs.c */
 int dafs_sysfs_init(void);
 void dafs_sysfs_exit(void);

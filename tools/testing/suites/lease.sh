@@ -87,5 +87,33 @@ for _ in $(seq 300); do
 	sleep 0.2
 done
 tap_fails "until its lease has gone by" is_open
+# Gone without a word, but back under its name: nobody waits for the lease.
+# vanish COMMAND...: a client that has a file open is gone; another comes after COMMAND.
+vanish()
+{
+	rm -f /tmp/held
+	cp /bin/true /srv/data/prog
+	modprobe dafs machine_id=first
+	mount_dafs data /mnt/dafs
+	python3 -c 'import time; f = open("/mnt/dafs/prog", "r+b"); open("/tmp/held", "w"); time.sleep(999)' &
+	holder=$!
+	until [ -e /tmp/held ]; do sleep 0.1; done
+	umount -f /mnt/dafs 2>/dev/null
+	kill -9 $holder
+	wait $holder
+	! grep -q ' /mnt/dafs ' /proc/mounts || umount /mnt/dafs
+	modprobe -r dafs
+	modprobe dafs "$1"
+	mount_dafs data /mnt/dafs
+}
+modprobe -r dafs dafsd
+start_server lease=3600
+vanish machine_id=first
+tap_fails "a client that is back has nothing open any more" is_open
+umount /mnt/dafs
+modprobe -r dafs
+vanish machine_id=second
+tap_run "the files of another one are open" is_open
+umount /mnt/dafs
 tap_run "fsck of the export" sh -c "modprobe -r dafs dafsd; umount /srv/data && e2fsck -f -n /dev/ram0"
 tap_done

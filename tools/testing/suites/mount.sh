@@ -499,6 +499,28 @@ until [ "$(cat /sys/fs/dafs/*/state)" = up ]; do sleep 0.1; done
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "the other works when the server is back"
 umount /mnt/dafs
 
+# A machine is known by the same name after a reboot, which does not tell its id.
+known_as()
+{
+	modprobe -r dafs && modprobe dafs "$@" && mount_dafs data /mnt/dafs || return
+	cat /sys/fs/dafsd/*/client
+	umount /mnt/dafs
+	no_sessions
+}
+id=0123456789abcdef0123456789abcdef
+name=$(known_as machine_id=$id)
+case $name in
+"Linux DAFS "*) tap_ok "the name of a client: $name" ;;
+*) tap_not_ok "the name of a client: $name" ;;
+esac
+tap_is "$(known_as machine_id=$id)" "$name" "is the same for the same machine"
+tap_fails "another for another" [ "$(known_as machine_id=1$id)" = "$name" ]
+tap_fails "and for none" [ "$(known_as)" = "$(known_as)" ]
+case $name in
+*0123456789*) tap_not_ok "the name does not tell the id" ;;
+*) tap_ok "the name does not tell the id" ;;
+esac
+
 # Who waits for a server that is gone can be made to give up.
 mount_dafs data /mnt/dafs hard,timeo=600
 modprobe -r dafsd
