@@ -659,6 +659,9 @@ struct vfsmount *dafs_d_automount(struct path *path);
 int dafs_submount_test(struct super_block *sb, struct fs_context *fc);
 void dafs_submounts_exit(void);
 
+/* export.c */
+extern const struct export_operations dafs_export_ops;
+
 /* share.c */
 int dafs_share_test(struct super_block *sb, struct fs_context *fc);
 

@@ -555,10 +555,12 @@ static int dafs_open_unseen(struct inode *dir, struct dentry *dentry, struct fil
 		made = create ? dafs_create_open(dir, dentry, file, flags, mode) : -EEXIST;
 		if (!made || (file->f_mode & FMODE_CREATED))
 			break;
-		assign_bit(DAFS_INO_LOOK_FIRST, &di->flags, made == -EEXIST);
+		if (made == -EEXIST)
+			set_bit(DAFS_INO_LOOK_FIRST, &di->flags);
 		err = dafs_open_there(dir, dentry, file, flags);
 		if (err != -ENOENT || !(flags & O_CREAT))
 			return err;
+		clear_bit(DAFS_INO_LOOK_FIRST, &di->flags);
 		create = true;
 	} while (made == -EEXIST && !fatal_signal_pending(current));
 	return made;
@@ -657,7 +659,9 @@ static void dafs_removed(struct inode *inode)
 		dafs_own_change(di);
 		return;
 	}
-	dafs_not_removed(inode);
+	/* the other names may be other objects here, see dafs_dir_link() */
+	if (DAFS_SB(inode->i_sb)->unique_handle)
+		dafs_not_removed(inode);
 	dafs_own_metadata(inode, current_cred());
 }
 

@@ -383,6 +383,12 @@ struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qs
 	return os;
 }
 
+/* Removed, and reached through those who have it open; or known by its handle alone. */
+static bool dafs_has_no_name(const struct dentry *dentry)
+{
+	return d_unlinked(dentry) || IS_ROOT(dentry);
+}
+
 /**
  * dafs_open_state_get() - open a file that is there
  * @inode: the file
@@ -406,7 +412,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 
 	os = dafs_open_state_share(di, access, cred);
 	/* No OPEN finds a file without a name, so take what comes nearest. */
-	if (!os && d_unlinked(dentry))
+	if (!os && dafs_has_no_name(dentry))
 		os = dafs_open_state_find(di, access, cred);
 	if (os) {
 		/* The rights may have changed since the server checked them. */
@@ -419,8 +425,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	os = dafs_open_state_alloc(DAFS_SB(inode->i_sb), access, cred);
 	if (!os)
 		return ERR_PTR(-ENOMEM);
-	/* reached through who has it open, such as /proc/self/fd */
-	if (d_unlinked(dentry))
+	if (dafs_has_no_name(dentry))
 		err = dafs_open_by_fh(os, NULL, &DAFS_I(inode)->fh, &status);
 	else
 		err = dafs_open_by_name(inode, dentry, os);

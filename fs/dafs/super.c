@@ -339,6 +339,7 @@ static void dafs_setup_sb(struct super_block *sb)
 	sb->s_magic = DAFS_SUPER_MAGIC;
 	sb->s_op = &dafs_super_ops;
 	sb->s_d_op = &dafs_dentry_ops;
+	sb->s_export_op = &dafs_export_ops;
 	sb->s_blocksize = PAGE_SIZE;
 	sb->s_blocksize_bits = PAGE_SHIFT;
 	/* What is checksummed must not change until the server has it. */

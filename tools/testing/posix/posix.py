@@ -767,6 +767,83 @@ def case_nameless(top, server, other):
     os.chdir("/")
 
 
+class FileHandle(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_uint), ("type", ctypes.c_int),
+                ("data", ctypes.c_ubyte * 128)]
+
+
+def handle_of(path):
+    """name_to_handle_at(2)"""
+    handle, mount_id = FileHandle(bytes=128), ctypes.c_int()
+    if LIBC.name_to_handle_at(-100, path.encode(), ctypes.byref(handle),
+                              ctypes.byref(mount_id), 0):
+        raise OSError(ctypes.get_errno(), f"name_to_handle_at {path}")
+    return handle
+
+
+def open_handle(view, handle, flags):
+    """open_by_handle_at(2)"""
+    with opened(view, os.O_RDONLY) as mount:
+        fd = LIBC.open_by_handle_at(mount, ctypes.byref(handle), flags)
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), "open_by_handle_at")
+    return fd
+
+
+def read_handle(view, handle):
+    fd = open_handle(view, handle, os.O_RDONLY)
+    try:
+        return os.read(fd, 100)
+    finally:
+        os.close(fd)
+
+
+def case_handles(top, server, other):
+    """Files are found again without their names, and by other clients."""
+    os.makedirs(f"{top}/a/b")
+    write_file(f"{top}/a/b/f", b"data")
+    os.symlink("x", f"{top}/a/link")
+    file, folder = handle_of(f"{top}/a/b/f"), handle_of(f"{top}/a/b")
+    link = handle_of(f"{top}/a/link")
+    expect(bytes(file.data) != bytes(folder.data), True, "handles differ")
+    for _ in "cached", "not":
+        expect(read_handle(top, file), b"data", "a file by its handle")
+        forget()
+    fd = open_handle(top, file, os.O_RDWR)
+    expect(os.pwrite(fd, b"DATA", 0), 4, "written by its handle")
+    os.close(fd)
+    expect(read_file(f"{server}/a/b/f"), b"DATA", "at the server")
+    os.rename(f"{top}/a/b/f", f"{top}/a/moved")
+    expect(read_handle(top, file), b"DATA", "after a rename")
+    os.rename(f"{server}/a/moved", f"{server}/a/again")
+    expect(read_handle(top, file), b"DATA", "after a rename by others")
+    expect(read_handle(other, file), b"DATA", "on another client")
+    for view in top, other:
+        forget()
+        fd = open_handle(view, folder, os.O_RDONLY)
+        expect(os.readlink(f"/proc/self/fd/{fd}"), f"{view}/a/b", "the way to a directory")
+        write_file(f"/proc/self/fd/{fd}/new", b"new")
+        os.close(fd)
+        expect(read_file(f"{server}/a/b/new"), b"new", "made in a directory")
+    fails(errno.ELOOP, open_handle, top, link, os.O_RDONLY)
+    fd = open_handle(top, link, os.O_PATH)
+    expect(os.readlink("", dir_fd=fd), "x", "a symbolic link")
+    os.close(fd)
+    fd = open_handle(top, file, os.O_RDONLY)
+    os.unlink(f"{top}/a/again")
+    expect(read_handle(top, file), b"DATA", "a file that is open and has no name")
+    os.close(fd)
+    fails(errno.ESTALE, open_handle, top, file, os.O_RDONLY)
+    file.data[20] ^= 1
+    fails(errno.ESTALE, open_handle, top, file, os.O_RDONLY)
+    file.bytes -= 4
+    fails(errno.ESTALE, open_handle, top, file, os.O_RDONLY)
+    small = FileHandle(bytes=8)
+    expect(LIBC.name_to_handle_at(-100, top.encode(), ctypes.byref(small),
+                                  ctypes.byref(ctypes.c_int()), 0), -1, "no room")
+    expect((ctypes.get_errno(), small.bytes), (errno.EOVERFLOW, 64), "how much it takes")
+
+
 def case_special(top, server, other):
     os.mkfifo(f"{top}/fifo")
     child = os.fork()

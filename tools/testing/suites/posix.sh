@@ -17,12 +17,12 @@ mount_dafs data /mnt/dafs clientid=one && mount_dafs data /mnt/other clientid=tw
 
 cases=$*
 for case in ${cases:-sparse fallocate limits mapped append signals times birth names symlinks deep \
-	directory seekdir rename replace unlink nameless special locks statfs}; do
+	directory seekdir rename replace unlink nameless handles special locks statfs}; do
 	tap_run "$case" python3 -B "$BED/../posix/posix.py" /mnt/dafs /srv/data /mnt/other "$case"
 done
 
 # What is about names and handles, in an export that is a directory of a file system.
-part="append names symlinks rename unlink nameless special locks"
+part="append names symlinks rename unlink nameless handles special locks"
 for case in ${cases:-$part}; do
 	case " $part " in
 	*" $case "*)
