@@ -7,7 +7,7 @@ Beds:
   bench User Mode Linux without these, and with what DAFS is measured against
   qemu  the stock Debian kernel in QEMU, emulated, two processors
   icount likewise, with one processor and a clock that counts instructions
-  smp   a kernel of our own with lockdep in QEMU, likewise
+  smp   a kernel of our own with lockdep, KCSAN and KFENCE in QEMU, likewise
   host  this machine
 
 As a command it prints the console and exits with the script's status:
@@ -16,6 +16,8 @@ As a command it prints the console and exits with the script's status:
 """
 
 import argparse
+import collections
+import contextlib
 import functools
 import os
 import pathlib
@@ -25,6 +27,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import report
@@ -34,6 +37,10 @@ TESTING = BED.parent
 REPO = TESTING.parent.parent
 MEMORY = {"bench": "6G"}         # RAM disks for several, and caches above them
 USUAL_MEMORY = "2G"
+KERNELS = ("um", "bench", "smp", "qemu")
+# What has to watch in a bed's kernel: kernel-checks.sh says whether it did.
+CHECKERS = {"um": ("kmemleak", "lockdep", "KASAN"),
+            "smp": ("lockdep", "KCSAN", "KFENCE")}
 # CMPXCHG16B, which the slab allocator likes, leaves wrong flags in QEMU before
 # 8.0: with an interrupt right behind it the guest gets them back and dies.
 PROCESSOR = "max,-cx16"
@@ -77,45 +84,91 @@ class Outcome:
         self.status = None      # of the script; None: it never ended
         self.timed_out = False
         self.seconds = 0.0
+        self.processor = 0.0    # seconds of processor time
 
 
 class BedError(Exception):
     """A bed cannot be made; its text is what the failed command said."""
 
 
+def end_group(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+# Reads the number of a process group, and then whether that has ended.
+KEEPER = 'read -r group && { read -r over || kill -s KILL -- "-$group"; }'
+
+
+@contextlib.contextmanager
+def group(command, **options):
+    """A process with a group of its own, of which nothing is left in the end.
+
+    Also if this program is killed: the keeper then reads the end of its input.
+    """
+    with subprocess.Popen(
+            ["sh", "-c", KEEPER], stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True) as keeper, \
+            subprocess.Popen(command, start_new_session=True,
+                             **options) as process:
+        keeper.stdin.write(f"{process.pid}\n".encode())
+        keeper.stdin.flush()
+        try:
+            yield process
+        finally:
+            end_group(process)
+            keeper.communicate(b"over\n")
+
+
 def tool(name, *args):
-    """Runs one of the helper commands here; its output is the answer."""
-    with subprocess.Popen([BED / name, *args], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:
+    """Runs one of the commands here; its output is the answer."""
+    with group([BED / name, *args], stdout=subprocess.PIPE,
+               stderr=subprocess.PIPE, text=True) as process:
         said = []
         for line in process.stderr:
             sys.stderr.write(line)
             said.append(line)
         answer = process.stdout.read().strip()
+        process.wait()
     if process.returncode:
         raise BedError("".join(said[-40:]))
     return answer
 
 
-@functools.lru_cache
-def try_to_prepare(bed):
-    try:
-        kdir = tool("kernel", bed)
-        arch = ["ARCH=um"] if bed in ("um", "bench") else []
-        return (kdir, tool("modules", bed, kdir, *arch)), None
-    except BedError as error:
-        return None, error
+def once(function):
+    """Calls it once for each argument, also if that fails: who comes second waits
+    for the first one's answer, and would only wait for the same again."""
+    answers = {}
+    locks = collections.defaultdict(threading.Lock)
+
+    @functools.wraps(function)
+    def call(argument):
+        with locks[argument]:
+            if argument not in answers:
+                try:
+                    answers[argument] = function(argument), None
+                except BedError as error:
+                    answers[argument] = None, error
+        answer, error = answers[argument]
+        if error:
+            raise error
+        return answer
+    return call
 
 
+@once
+def kernel(bed):
+    """The build tree of a bed's kernel."""
+    return tool("kernel", bed)
+
+
+@once
 def prepare(bed):
-    """Builds what the bed needs: its kernel's build tree and our modules.
-
-    Once, also if that fails: the next suite would only wait for the same.
-    """
-    built, error = try_to_prepare(bed)
-    if error:
-        raise error
-    return built
+    """Builds what the bed needs: its kernel's build tree and our modules."""
+    kdir = kernel(bed)
+    arch = ["ARCH=um"] if bed in ("um", "bench") else []
+    return kdir, tool("modules", bed, kdir, *arch)
 
 
 def init_environment(modules, script, args, results):
@@ -201,24 +254,33 @@ def follow(process, timeout, sink):
     return False
 
 
-def run_command(command, channel, timeout, sink):
-    """True if it timed out; and its exit status."""
-    with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True,
-            pass_fds=[channel],
-            env={**os.environ, "TMPDIR": "/dev/shm"}) as process:
-        try:
-            ended = follow(process, timeout, sink)
-            if ended:
-                process.wait(10)
-        finally:
-            # Whatever is left in the background goes too.
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-    return not ended, process.returncode
+def wait_for_exit(process, seconds):
+    """Waits, but leaves the status, and the process group, as they are."""
+    clock = Clock()
+    while clock.tick() < seconds and not os.waitid(
+            os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        time.sleep(0.05)
+
+
+def reap(process):
+    """Takes the status of a process that ends: its seconds of processor time."""
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime
+
+
+def run_command(command, channel, timeout, sink, outcome):
+    begin = time.monotonic()
+    with group(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+               stderr=subprocess.STDOUT, pass_fds=[channel],
+               env={**os.environ, "TMPDIR": "/dev/shm"}) as process:
+        outcome.timed_out = not follow(process, timeout, sink)
+        if not outcome.timed_out:
+            wait_for_exit(process, 10)
+        end_group(process)
+        outcome.processor = reap(process)
+    outcome.seconds = time.monotonic() - begin
+    return process.returncode
 
 
 def exit_status(results):
@@ -236,17 +298,15 @@ def run(bed, script, args=(), *, timeout=300, memory=None, sink=None):
     memory is the guest's, in the kernel's words: 1G; None for what the bed has.
     """
     outcome = Outcome()
-    begin = time.monotonic()
     with tempfile.TemporaryFile("w+b") as channel:
         fd = channel.fileno()
         command = BEDS[bed](os.path.abspath(script), args, fd,
                             memory or MEMORY.get(bed, USUAL_MEMORY))
-        outcome.timed_out, status = run_command(command, fd, timeout, sink)
+        status = run_command(command, fd, timeout, sink, outcome)
         channel.seek(0)
         text = channel.read().decode("utf-8", "replace").replace("\r", "")
     outcome.results = text.splitlines()
     outcome.status = status if bed == "host" else exit_status(outcome.results)
-    outcome.seconds = time.monotonic() - begin
     return outcome
 
 
@@ -291,6 +351,8 @@ def main():
         except BedError:
             sys.exit(1)
     wrong = report.complaints(outcome.results)
+    if outcome.status is not None:
+        wrong += report.unchecked(outcome.results, CHECKERS.get(options.bed, ()))
     if options.bed != "host":
         wrong += report.splats(report.since_boot(console.lines))
     if outcome.timed_out:

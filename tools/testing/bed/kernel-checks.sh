@@ -3,12 +3,18 @@
 #
 # Runs in a guest after its test: unloads the modules, then asks the kernel's
 # own checkers. What they complain of goes to the results as "# kernel: ..."
-# lines, which fail the run whatever its tests said.
+# lines, which fail the run whatever its tests said. "# checked NAME" says that a
+# checker was there and watched to the end: guest.py knows who has to.
 
 complain()
 {
 	echo "# kernel: $*" >>"$RESULTS"
 	echo "# kernel: $*"
+}
+
+checked()
+{
+	echo "# checked $1" >>"$RESULTS"
 }
 
 loaded()
@@ -47,7 +53,8 @@ check_leaks()
 			complain "kmemleak turned itself off"
 	done
 	leaks=$(python3 -B "$BED/leaks.py" /run/dafs/kallsyms <$kmemleak) ||
-		complain "nobody read kmemleak's report"
+		complain "kmemleak's report cannot be read"
+	checked kmemleak
 	[ -n "$leaks" ] || return
 	echo "$leaks"
 	complain "$(echo "$leaks" | grep -c '^unreferenced') objects leaked"
@@ -56,8 +63,30 @@ check_leaks()
 check_lockdep()
 {
 	[ -r /proc/lockdep_stats ] || return
+	checked lockdep
 	grep -q 'debug_locks: *1' /proc/lockdep_stats ||
 		complain "lockdep turned itself off"
+}
+
+# Only our modules are watched, so a watchpoint shows that it does.
+check_kcsan()
+{
+	[ -r /sys/kernel/debug/kcsan ] || return
+	checked KCSAN
+	cat /sys/kernel/debug/kcsan
+	grep -q 'enabled: *1' /sys/kernel/debug/kcsan ||
+		complain "KCSAN turned itself off"
+	grep -q 'setup_watchpoints: *[1-9]' /sys/kernel/debug/kcsan ||
+		complain "KCSAN watched nothing"
+}
+
+check_kfence()
+{
+	[ -r /sys/kernel/debug/kfence/stats ] || return
+	checked KFENCE
+	cat /sys/kernel/debug/kfence/stats
+	grep -q 'enabled: *1' /sys/kernel/debug/kfence/stats ||
+		complain "KFENCE turned itself off"
 }
 
 # The last check, because it provokes a report, and lockdep stops after one.
@@ -67,6 +96,7 @@ check_kasan()
 	printf kasan.kmalloc_oob_right \
 		>/sys/module/kunit/parameters/filter_glob
 	modprobe kasan_test
+	checked KASAN
 	grep -q '^ok .* kasan$' /sys/kernel/debug/kunit/kasan/results ||
 		complain "KASAN is silent"
 }
@@ -75,5 +105,7 @@ unmount_all
 unload_all
 check_leaks
 check_lockdep
+check_kcsan
+check_kfence
 echo "# the tests are over"
 check_kasan

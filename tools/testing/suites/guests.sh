@@ -4,5 +4,6 @@
 # bed: host
 # timeout: 900
 # needs: guest qemu
+# processors: all
 
 exec python3 -B "$BED/../guests/guests.py"
