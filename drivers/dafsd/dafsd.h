@@ -461,6 +461,7 @@ void dafsd_lane_init(struct dafsd_lane *lane);
 void dafsd_lane_exit(struct dafsd_lane *lane);
 void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_owner to);
 bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh);
+bool dafsd_lane_change(struct dafsd_rqst *rq, struct dafsd_export *exp);
 void dafsd_lane_leave(struct dafsd_rqst *rq);
 bool dafsd_sq_enter(struct dafsd_rqst *rq);
 void dafsd_sq_leave(struct dafsd_io *io);

@@ -268,12 +268,14 @@ bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh)
  * Someone who comes through another export stays squashed by that one too.
  *
  * Context: may sleep.
- * Return: OK or RESOURCE.
+ * Return: OK; RESOURCE; DELAY if there are too many requests in @exp already.
  */
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp)
 {
-	u32 status = rq ? dafsd_fh_squash(rq, exp) : DAFS_STATUS_OK;
+	u32 status = DAFS_STATUS_OK;
 
+	if (rq)
+		status = dafsd_lane_change(rq, exp) ? dafsd_fh_squash(rq, exp) : DAFSERR_DELAY;
 	if (status) {
 		dafsd_export_put(exp);
 		return status;

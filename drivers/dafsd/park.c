@@ -159,7 +159,9 @@ bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 	rq->exp = dafsd_export_find(fh->fshandle);
 	if (rq->exp)
 		lane = &rq->exp->lane;
-	if (list_empty(&lane->waiting) && dafsd_lane_try(lane, rq))
+	/* a session that has nothing running does not wait behind those that have */
+	if ((!atomic_read(&rq->ses->running) || list_empty(&lane->waiting)) &&
+	    dafsd_lane_try(lane, rq))
 		return true;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
 	parked = dafsd_park(rq, &lane->waiting);
@@ -168,6 +170,47 @@ bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 	dafsd_lane_feed(lane);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 	return !parked;
+}
+
+/* One place is free. */
+static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_session *ses)
+{
+	unsigned long flags;
+
+	atomic_dec(&ses->running);
+	atomic_dec(&lane->running);
+	smp_mb__after_atomic();	/* see dafsd_lane_enter() */
+	if (list_empty(&lane->waiting))
+		return;
+	spin_lock_irqsave(&dafsd_park_lock, flags);
+	dafsd_lane_feed(lane);
+	spin_unlock_irqrestore(&dafsd_park_lock, flags);
+}
+
+/**
+ * dafsd_lane_change() - a request comes from where it began to another export
+ * @rq: the request, which a worker has, in the middle of its work
+ * @exp: the export
+ *
+ * Otherwise lookups in an export that stands still would take the places of others.
+ *
+ * Context: process; may sleep.
+ * Return: false if all places there are taken; the client has to come again.
+ */
+bool dafsd_lane_change(struct dafsd_rqst *rq, struct dafsd_export *exp)
+{
+	struct dafsd_lane *from = rq->lane;
+
+	if (!from || from == &exp->lane)
+		return true;
+	if (!list_empty(&exp->lane.waiting) || !dafsd_lane_try(&exp->lane, rq))
+		return false;
+	dafsd_lane_drop(from, rq->ses);
+	if (rq->exp)
+		dafsd_export_put(rq->exp);
+	kref_get(&exp->ref);
+	rq->exp = exp;
+	return true;
 }
 
 /**
@@ -179,19 +222,10 @@ bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 void dafsd_lane_leave(struct dafsd_rqst *rq)
 {
 	struct dafsd_lane *lane = rq->lane;
-	unsigned long flags;
 
-	if (lane) {
-		rq->lane = NULL;
-		atomic_dec(&rq->ses->running);
-		atomic_dec(&lane->running);
-		smp_mb__after_atomic();	/* see dafsd_lane_enter() */
-		if (!list_empty(&lane->waiting)) {
-			spin_lock_irqsave(&dafsd_park_lock, flags);
-			dafsd_lane_feed(lane);
-			spin_unlock_irqrestore(&dafsd_park_lock, flags);
-		}
-	}
+	rq->lane = NULL;
+	if (lane)
+		dafsd_lane_drop(lane, rq->ses);
 	if (rq->exp)
 		dafsd_export_put(rq->exp);
 	rq->exp = NULL;

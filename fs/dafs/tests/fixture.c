@@ -57,6 +57,11 @@ static const struct {
 	[DAFS_TEST_SQUASH] = { &export_squash, &backing_squash },
 };
 
+const char *dafs_fixture_export_name(enum dafs_test_export where)
+{
+	return *dafs_test_exports[where].name;
+}
+
 static const struct dafs_flavour dafs_flavours[] = {
 	{ .name = "native order" },
 	{ .name = "swapped order", .swab = true },

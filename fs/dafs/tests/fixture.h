@@ -88,6 +88,9 @@ struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavo
 /* Is the read-only export's file system mounted in the writable export, under its name? */
 bool dafs_fixture_nested(void);
 
+/* The name of an export. */
+const char *dafs_fixture_export_name(enum dafs_test_export where);
+
 /* Another session of the test, destroyed with it unless destroyed before. */
 struct dafs_session *dafs_fixture_session(struct kunit *test,
 					  const struct dafs_session_params *params);
