@@ -72,21 +72,21 @@ static void dafsd_append_cut(struct file *filp, loff_t start, loff_t end)
  *
  * Return: 0 or a negative errno.
  */
-static int dafsd_append_all(struct file *filp, struct iov_iter *iter, loff_t *begin,
+static int dafsd_append_all(const struct dafsd_use *use, struct iov_iter *iter, loff_t *begin,
 			    loff_t *end)
 {
 	size_t len = iov_iter_count(iter);
 	loff_t pos = 0;
 	ssize_t n;
 
-	n = vfs_iter_write(filp, iter, &pos, RWF_APPEND);
+	n = dafsd_write_iter(use, iter, &pos, RWF_APPEND);
 	*begin = pos - max(n, 0);
 	*end = pos;
 	while (n > 0 && iov_iter_count(iter)) {
-		n = vfs_iter_write(filp, iter, &pos, RWF_APPEND);
+		n = dafsd_write_iter(use, iter, &pos, RWF_APPEND);
 		/* a program of this machine has come in between */
 		if (n > 0 && pos - n != *end) {
-			dafsd_append_cut(filp, pos - n, pos);
+			dafsd_append_cut(use->filp, pos - n, pos);
 			n = -ENOSPC;
 		}
 		if (n > 0)
@@ -98,13 +98,14 @@ static int dafsd_append_all(struct file *filp, struct iov_iter *iter, loff_t *be
 	return *end - *begin < len ? -EFBIG : 0;
 }
 
-static u32 dafsd_append_data(struct file *filp, struct iov_iter *iter, u64 *offset)
+static u32 dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter, u64 *offset)
 {
+	struct file *filp = use->filp;
 	loff_t begin, end;
 	int err;
 
 	down_write(dafsd_append_lock(filp));
-	err = dafsd_append_all(filp, iter, &begin, &end);
+	err = dafsd_append_all(use, iter, &begin, &end);
 	if (err && begin < end)
 		dafsd_append_cut(filp, begin, end);
 	up_write(dafsd_append_lock(filp));
@@ -112,44 +113,38 @@ static u32 dafsd_append_data(struct file *filp, struct iov_iter *iter, u64 *offs
 	return dafs_errno_to_status(err);
 }
 
-/*
- * What is not stable is not there, so that the client may append it once more.
- * The disk's error concerns unstable data of others, too.
- */
-static u32 dafsd_append_sync(struct file *filp, u64 offset, size_t len, u32 stable_how)
+/* What is not stable is not there, so that the client may append it once more. */
+static u32 dafsd_append_sync(struct file *filp, u64 offset, size_t len, u32 stable_how,
+			     errseq_t since)
 {
 	loff_t end = offset + len;
 	int err;
 
-	err = vfs_fsync_range(filp, offset, end - 1, stable_how == DAFS_DATA_SYNC);
+	err = dafsd_sync(filp, offset, end - 1, stable_how == DAFS_DATA_SYNC, since);
 	if (!err)
 		return DAFS_STATUS_OK;
-	dafsd_verifier_change(err);
 	down_write(dafsd_append_lock(filp));
 	dafsd_append_cut(filp, offset, end);
 	up_write(dafsd_append_lock(filp));
 	return dafs_errno_to_status(err);
 }
 
-/*
- * Errors of writing back earlier data are taken notice of first, so that they
- * are not mistaken for this append's.
- */
-static u32 dafsd_append(struct file *filp, struct iov_iter *iter, u32 stable_how,
+static u32 dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
 			struct dafs_append_res *res)
 {
+	struct file *filp = use->filp;
+	errseq_t since = dafsd_sync_begin(filp);
 	size_t len = iov_iter_count(iter);
 	u32 status;
 
-	dafsd_verifier_change(file_check_and_advance_wb_err(filp));
-	dafsd_verifier_get(&res->verifier);
+	dafsd_verifier_get(use->exp, &res->verifier);
 	res->committed = stable_how;
 	if (!len) {
 		res->offset = i_size_read(file_inode(filp));
 		return DAFS_STATUS_OK;
 	}
-	status = dafsd_append_data(filp, iter, &res->offset);
-	return status ?: dafsd_append_sync(filp, res->offset, len, stable_how);
+	status = dafsd_append_data(use, iter, &res->offset);
+	return status ?: dafsd_append_sync(filp, res->offset, len, stable_how, since);
 }
 
 /* E-100, E-101 */
@@ -160,7 +155,7 @@ static u32 dafsd_append_check(u32 byte_count, u32 stable_how)
 	return byte_count > DAFS_MAX_IO_SIZE ? DAFSERR_WRITE_TOOBIG : DAFS_STATUS_OK;
 }
 
-static u32 dafsd_append_inline(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_append_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_append_inline_args *args = &rq->args.append_inline;
 	struct kvec kvec = {
@@ -170,7 +165,7 @@ static u32 dafsd_append_inline(struct dafsd_rqst *rq, struct file *filp)
 	struct iov_iter iter;
 
 	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
-	return dafsd_append(filp, &iter, args->stable_how, &rq->res.append);
+	return dafsd_append(use, &iter, args->stable_how, &rq->res.append);
 }
 
 /**
@@ -192,7 +187,7 @@ u32 dafsd_proc_append_inline(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_inline);
 }
 
-static u32 dafsd_append_pull(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_append_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
 	const struct dafs_seq bufs = { .count = 1, .elems = &args->write_data_buffer };
@@ -204,7 +199,7 @@ static u32 dafsd_append_pull(struct dafsd_rqst *rq, struct file *filp)
 	return status ?: dafsd_io_pull(rq, &bufs, args->byte_count);
 }
 
-static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_append_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
 	struct iov_iter iter;
@@ -214,7 +209,7 @@ static u32 dafsd_append_direct(struct dafsd_rqst *rq, struct file *filp)
 	if (status)
 		return status;
 	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, args->byte_count);
-	return dafsd_append(filp, &iter, args->stable_how, &rq->res.append);
+	return dafsd_append(use, &iter, args->stable_how, &rq->res.append);
 }
 
 /**

@@ -588,6 +588,7 @@ extern bool dafsd_auth_none;
  * @lane: its share of the workers
  * @closing: opens in it that were taken from their clients, to be closed by @closer
  * @closer: likewise; holds a reference while queued
+ * @wb_err: how many errors of writing back the write verifier has told, see stable.c
  * @rcu: frees it
  */
 struct dafsd_export {
@@ -608,6 +609,7 @@ struct dafsd_export {
 	struct dafsd_lane lane;
 	struct llist_head closing;
 	struct work_struct closer;
+	errseq_t wb_err;
 	struct rcu_head rcu;
 };
 
@@ -658,9 +660,11 @@ void dafsd_opens_exit(void);
 void dafsd_opens_release_client(struct dafsd_client *client);
 void dafsd_opens_init_export(struct dafsd_export *exp);
 
-/* the boot instance: part of client-ids, session-ids and state-ids; the write verifier */
+/* stable.c */
+void dafsd_verifier_change(void);
+
+/* the boot instance: part of client-ids, session-ids and state-ids */
 extern u32 dafsd_boot_instance;
-extern struct dafs_opaque64 dafsd_write_verifier;
 
 /* handlers, named after their procedures; proc_session.c */
 u32 dafsd_proc_client_connect(struct dafsd_rqst *rq);

@@ -370,6 +370,7 @@ static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
 		return -EINVAL;
 	exp->whole_fs = exp->path.dentry == exp->path.dentry->d_sb->s_root;
 	exp->subtree_check = conf->subtree_check && !exp->whole_fs;
+	exp->wb_err = errseq_sample(&exp->path.dentry->d_sb->s_wb_err);
 	dafsd_export_hash(exp, conf->path);
 	return 0;
 }
@@ -478,7 +479,8 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
  * @exp: from dafsd_export_serve()
  *
  * Requests in progress finish on the references they hold; the files that
- * clients have open are closed, so that the file system can be unmounted.
+ * clients have open are closed, so that the file system can be unmounted.  What
+ * becomes of unstable data from now on is not watched.
  *
  * Context: may sleep.
  */
@@ -490,6 +492,7 @@ void dafsd_export_withdraw(struct dafsd_export *exp)
 	WRITE_ONCE(exp->enabled, false);
 	mutex_unlock(&dafsd_exports_lock);
 	dafsd_opens_release_export(exp);
+	dafsd_verifier_change();
 	dafsd_export_put(exp);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_export_withdraw);

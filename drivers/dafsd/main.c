@@ -48,7 +48,6 @@ struct workqueue_struct *dafsd_end_wq;
 struct workqueue_struct *dafsd_timer_wq;
 
 u32 dafsd_boot_instance;
-struct dafs_opaque64 dafsd_write_verifier;
 
 static struct dafs_listener dafsd_listen4 = { .accept = dafsd_session_accept };
 static struct dafs_listener dafsd_listen6 = { .accept = dafsd_session_accept };
@@ -59,7 +58,7 @@ static void dafsd_new_instance(void)
 	do
 		dafsd_boot_instance = get_random_u32();
 	while (!dafsd_boot_instance || !~dafsd_boot_instance);
-	get_random_bytes(&dafsd_write_verifier, sizeof(dafsd_write_verifier));
+	dafsd_verifier_change();
 }
 
 static int dafsd_start_listening(void)

@@ -668,7 +668,7 @@ static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire
  */
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_opaque64 *state_id, u32 access,
-		   u32 (*run)(struct dafsd_rqst *rq, struct file *filp))
+		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use))
 {
 	struct dafsd_fh fh = {};
 	struct dafsd_use use;
@@ -676,7 +676,9 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 
 	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &use);
 	if (!status) {
-		status = run(rq, use.filp);
+		use.exp = fh.exp;
+		use.local = dafsd_client_is_local(rq->ses);
+		status = run(rq, &use);
 		dafsd_open_end(&use);
 	}
 	dafsd_fh_put(&fh);

@@ -6,53 +6,12 @@
  * stands there.  Direct reads take the pages of the page cache; what cannot be
  * done so, and direct writes, pass through pages of the request, see io.c.
  */
-#include <linux/random.h>
-#include <linux/seqlock.h>
+#include <linux/fsnotify.h>
 #include <linux/uio.h>
 #include "vfs.h"
 
 /* Fewer bytes than this are copied. */
 #define DAFSD_BORROW_MIN	SZ_32K
-
-/* Guards dafsd_write_verifier. */
-static DEFINE_SEQLOCK(dafsd_verifier_lock);
-
-/**
- * dafsd_verifier_get() - the write verifier (6.5.38)
- * @verifier: set
- *
- * Context: any.
- */
-void dafsd_verifier_get(struct dafs_opaque64 *verifier)
-{
-	unsigned int seq;
-
-	do {
-		seq = read_seqbegin(&dafsd_verifier_lock);
-		*verifier = dafsd_write_verifier;
-	} while (read_seqretry(&dafsd_verifier_lock, seq));
-}
-
-/**
- * dafsd_verifier_change() - tell all clients that data may be lost
- * @error: what writing it back returned, negative errno
- *
- * An error of writing back concerns data that some client wrote earlier and was
- * not promised to be stable.  Only a new verifier makes it send that again.
- *
- * Context: any.
- */
-void dafsd_verifier_change(int error)
-{
-	struct dafs_opaque64 verifier;
-
-	if (!error)
-		return;
-	get_random_bytes(&verifier, sizeof(verifier));
-	write_seqlock(&dafsd_verifier_lock);
-	dafsd_write_verifier = verifier;
-	write_sequnlock(&dafsd_verifier_lock);
-}
 
 /*
  * Reads at @offset into @iter.  The size is looked at after the data, and eof
@@ -77,7 +36,7 @@ static u32 dafsd_read(struct file *filp, struct iov_iter *iter, u64 offset, u32 
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_read_inline(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_read_inline_args *args = &rq->args.read_inline;
 	struct dafs_read_inline_res *res = &rq->res.read_inline;
@@ -91,7 +50,7 @@ static u32 dafsd_read_inline(struct dafsd_rqst *rq, struct file *filp)
 	kvec.iov_len = min(args->byte_count, room - DAFS_READ_INLINE_DATA);
 	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, kvec.iov_len);
 	res->read_data = NULL;
-	return dafsd_read(filp, &iter, args->offset, &res->bytes_read, &res->eof);
+	return dafsd_read(use->filp, &iter, args->offset, &res->bytes_read, &res->eof);
 }
 
 /**
@@ -133,6 +92,8 @@ static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len
 				    min_t(u64, len, MAX_LFS_FILESIZE - offset));
 	if (n < 0)
 		return dafs_errno_to_status(n);
+	/* which reading tells by itself, and splicing does not */
+	fsnotify_access(filp);
 	atomic64_add(n, &rq->ses->bytes_borrowed);
 	res->bytes_read = n;
 	res->eof = offset + n >= i_size_read(file_inode(filp));
@@ -151,7 +112,7 @@ static bool dafsd_read_may_borrow(const struct dafsd_rqst *rq, const struct file
 	       !dafsd_state_is_special(&rq->args.read_direct.state_id);
 }
 
-static u32 dafsd_read_direct(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_read_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_read_direct_args *args = &rq->args.read_direct;
 	struct dafs_read_direct_res *res = &rq->res.read_direct;
@@ -161,10 +122,10 @@ static u32 dafsd_read_direct(struct dafsd_rqst *rq, struct file *filp)
 	status = dafsd_io_check_bufs(rq, &args->read_data_buffers, args->byte_count);
 	if (status)
 		return status;
-	if (dafsd_read_may_borrow(rq, filp, len))
-		status = dafsd_read_borrowed(rq, filp, len);
+	if (dafsd_read_may_borrow(rq, use->filp, len))
+		status = dafsd_read_borrowed(rq, use->filp, len);
 	else
-		status = dafsd_read_copied(rq, filp, len);
+		status = dafsd_read_copied(rq, use->filp, len);
 	if (status)
 		return status;
 	return dafsd_io_push(rq, &args->read_data_buffers, res->bytes_read,
@@ -186,36 +147,28 @@ u32 dafsd_proc_read_direct(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_READ, dafsd_read_direct);
 }
 
-static rwf_t dafsd_write_flags(u32 stable_how)
-{
-	switch (stable_how) {
-	case DAFS_DATA_SYNC:
-		return RWF_DSYNC;
-	case DAFS_FILE_SYNC:
-		return RWF_DSYNC | RWF_SYNC;
-	default:
-		return 0;
-	}
-}
-
 /*
- * The verifier is taken before writing: a loss meanwhile must show later.  An
- * error of writing back earlier data is no error of this write; the client
- * sends that data again when it sees another verifier.
+ * The verifier is taken before writing: a loss meanwhile must show later.  What has
+ * to be stable is written first and synced then, as the kernel does it for O_SYNC:
+ * an error of the former has lost nothing that was acknowledged, one of the latter
+ * may have.
  */
-static u32 dafsd_write(struct file *filp, struct iov_iter *iter, u64 offset, u32 stable_how,
-		       struct dafs_write_res *res)
+static u32 dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 offset,
+		       u32 stable_how, struct dafs_write_res *res)
 {
+	errseq_t since = dafsd_sync_begin(use->filp);
 	loff_t pos = offset;
 	ssize_t n;
+	int err = 0;
 
-	dafsd_verifier_get(&res->verifier);
-	dafsd_write_begin(filp);
-	n = vfs_iter_write(filp, iter, &pos, dafsd_write_flags(stable_how));
-	dafsd_write_end(filp);
-	dafsd_verifier_change(file_check_and_advance_wb_err(filp));
-	if (n < 0)
-		return dafs_errno_to_status(n);
+	dafsd_verifier_get(use->exp, &res->verifier);
+	dafsd_write_begin(use->filp);
+	n = dafsd_write_iter(use, iter, &pos, 0);
+	dafsd_write_end(use->filp);
+	if (n > 0 && stable_how != DAFS_UNSTABLE)
+		err = dafsd_sync(use->filp, offset, pos - 1, stable_how == DAFS_DATA_SYNC, since);
+	if (n < 0 || err)
+		return dafs_errno_to_status(err ?: n);
 	res->count = n;
 	res->committed = stable_how;
 	return DAFS_STATUS_OK;
@@ -230,7 +183,7 @@ static u32 dafsd_write_check(u64 offset, u32 byte_count, u32 stable_how)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_write_inline(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_write_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_write_inline_args *args = &rq->args.write_inline;
 	struct kvec kvec = {
@@ -240,7 +193,7 @@ static u32 dafsd_write_inline(struct dafsd_rqst *rq, struct file *filp)
 	struct iov_iter iter;
 
 	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
-	return dafsd_write(filp, &iter, args->offset, args->stable_how, &rq->res.write);
+	return dafsd_write(use, &iter, args->offset, args->stable_how, &rq->res.write);
 }
 
 /**
@@ -266,7 +219,7 @@ u32 dafsd_proc_write_inline(struct dafsd_rqst *rq)
  * More than MAX_WRITE makes a short write (E-100), but not with checksums: the
  * one that came covers all the data, so that part of it cannot be verified.
  */
-static u32 dafsd_write_pull(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_write_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
@@ -280,7 +233,7 @@ static u32 dafsd_write_pull(struct dafsd_rqst *rq, struct file *filp)
 	return status ?: dafsd_io_pull(rq, &args->write_data_buffers, len);
 }
 
-static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
+static u32 dafsd_write_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
@@ -291,7 +244,7 @@ static u32 dafsd_write_direct(struct dafsd_rqst *rq, struct file *filp)
 	if (status)
 		return status;
 	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, len);
-	return dafsd_write(filp, &iter, args->offset, args->stable_how, &rq->res.write);
+	return dafsd_write(use, &iter, args->offset, args->stable_how, &rq->res.write);
 }
 
 /**
@@ -364,7 +317,9 @@ u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq)
 	return dafsd_fh_use(rq, &rq->args.cache_hint.filehandle, dafsd_cache_hint);
 }
 
-static u32 dafsd_commit(struct file *filp, u64 offset, u32 count, struct dafs_opaque64 *verifier)
+/* The verifier is taken when all is written back, so that no loss until then hides. */
+static u32 dafsd_commit(struct dafsd_export *exp, struct file *filp, u64 offset, u32 count,
+			struct dafs_opaque64 *verifier)
 {
 	loff_t end = MAX_LFS_FILESIZE;
 	int err;
@@ -373,11 +328,12 @@ static u32 dafsd_commit(struct file *filp, u64 offset, u32 count, struct dafs_op
 		return DAFSERR_INVAL;
 	if (count)
 		end = offset + min_t(u64, count - 1, MAX_LFS_FILESIZE - offset);
-	dafsd_verifier_get(verifier);
 	err = vfs_fsync_range(filp, offset, end, 0);
 	if (err == -EINVAL)
 		return DAFSERR_NOTSUPP;
-	dafsd_verifier_change(err);
+	if (err)
+		dafsd_verifier_change();
+	dafsd_verifier_get(exp, verifier);
 	return dafs_errno_to_status(err);
 }
 
@@ -399,7 +355,8 @@ u32 dafsd_proc_commit(struct dafsd_rqst *rq)
 	if (!status)
 		status = dafsd_open_any(rq, &fh, &filp);
 	if (!status) {
-		status = dafsd_commit(filp, args->offset, args->count, &rq->res.commit.writeverf);
+		status = dafsd_commit(fh.exp, filp, args->offset, args->count,
+				      &rq->res.commit.writeverf);
 		dafsd_open_done(filp);
 	}
 	dafsd_fh_put(&fh);

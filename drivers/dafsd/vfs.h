@@ -253,11 +253,15 @@ struct dafsd_file;
 /**
  * struct dafsd_use - a file that a request reads from or writes to
  * @filp: a reference
+ * @exp: the export it was found by; lives as long as the request's filehandle
+ * @local: the client is this machine
  * @file: the record of the inode; a reference
  * @anonymous: I/O without an open, see dafsd_share_enter()
  */
 struct dafsd_use {
 	struct file *filp;
+	struct dafsd_export *exp;
+	bool local;
 	struct dafsd_file *file;
 	bool anonymous;
 };
@@ -274,7 +278,7 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 void dafsd_open_end(struct dafsd_use *use);
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_opaque64 *state_id, u32 access,
-		   u32 (*run)(struct dafsd_rqst *rq, struct file *filp));
+		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use));
 u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
 void dafsd_open_done(struct file *filp);
 
@@ -290,8 +294,12 @@ void dafsd_remove_end(struct dafsd_file *file);
 void dafsd_write_begin(const struct file *filp);
 void dafsd_write_end(const struct file *filp);
 
-/* proc_io.c: the write verifier */
-void dafsd_verifier_get(struct dafs_opaque64 *verifier);
-void dafsd_verifier_change(int error);
+/* stable.c: stable storage and the write verifier */
+void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier);
+bool dafsd_client_is_local(const struct dafsd_session *ses);
+ssize_t dafsd_write_iter(const struct dafsd_use *use, struct iov_iter *iter, loff_t *pos,
+			 rwf_t flags);
+errseq_t dafsd_sync_begin(struct file *filp);
+int dafsd_sync(struct file *filp, loff_t start, loff_t end, bool datasync, errseq_t since);
 
 #endif /* _DAFSD_VFS_H */

@@ -1066,6 +1066,69 @@ static void dafs_verifier_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, &before, &after, sizeof(after));
 }
 
+/* Who hears of an error of writing back before COMMIT does */
+enum dafs_witness { DAFS_WITNESS_INLINE, DAFS_WITNESS_DIRECT, DAFS_WITNESS_LOCAL };
+
+static const void *dafs_witness_gen(const void *prev, char *desc)
+{
+	static const enum dafs_witness all[] = {
+		DAFS_WITNESS_INLINE, DAFS_WITNESS_DIRECT, DAFS_WITNESS_LOCAL,
+	};
+	static const char *const names[] = { "a stable write", "a direct one", "a local fsync" };
+	const enum dafs_witness *next = prev ? (const enum dafs_witness *)prev + 1 : all;
+
+	if (next >= all + ARRAY_SIZE(all))
+		return NULL;
+	strscpy(desc, names[next - all], KUNIT_PARAM_DESC_SIZE);
+	return next;
+}
+
+static void dafs_witness(struct kunit *test, struct dafs_fixture *fix, struct dafs_io_arg io,
+			 struct file *local)
+{
+	enum dafs_witness who = *(const enum dafs_witness *)test->param_value;
+	struct dafs_write_res res;
+
+	io.offset = 4096;
+	io.stable = DAFS_FILE_SYNC;
+	if (who == DAFS_WITNESS_LOCAL)
+		KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(local, 0));
+	else
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   dafs_do_write(test, fix, who == DAFS_WITNESS_DIRECT, &io, "more",
+						 &res));
+}
+
+/*
+ * R-6.5.8-02: whoever heard of an error first, and even if the open that the data
+ * came by is gone, COMMIT does not say that the data is there.
+ */
+static void dafs_verifier_hidden_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_open_res open = {};
+	struct dafs_opaque64 after;
+	struct dafs_write_res res;
+	struct dafs_io_arg io;
+	struct file *local;
+
+	dafs_io_file(test, fix, "file", 10);
+	io = dafs_io_open(test, fix, "file", DAFS_OPEN_SHARE_ACCESS_WRITE);
+	local = dafs_backing_open(fix, "file", O_RDWR, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, local);
+	io.count = 4;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_do_write(test, fix, false, &io, "data", &res));
+	mapping_set_error(dafs_io_mapping(test, fix, "file"), -EIO);
+	dafs_witness(test, fix, io, local);
+	open.filehandle = io.fh;
+	open.state_id = io.state_id;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	dafs_backing_close(local);
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0, 0, &after));
+	KUNIT_EXPECT_MEMNEQ(test, &res.verifier, &after, sizeof(after));
+}
+
 /* Rights */
 
 /* What both ways of reading and of writing say. */
@@ -1281,6 +1344,7 @@ static struct kunit_case dafs_io_cases[] = {
 	KUNIT_CASE_PARAM(dafs_commit_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_commit_args_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_verifier_test),
+	KUNIT_CASE_PARAM(dafs_verifier_hidden_test, dafs_witness_gen),
 	KUNIT_CASE_PARAM(dafs_io_access_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_io_anonymous_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_io_opener_test),

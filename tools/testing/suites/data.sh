@@ -32,6 +32,27 @@ paths()
 	tap_run "$1: O_DIRECT, 4 KiB" copy_and_compare small 64k oflag=direct iflag=direct
 }
 
+# Programs of the server hear of clients that read, by whatever way.
+cat >/tmp/heard.py <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+watch = libc.inotify_init1(os.O_NONBLOCK)
+libc.inotify_add_watch(watch, b"/srv/data/watched", 1)      # IN_ACCESS
+fd = os.open("/mnt/dafs/watched", os.O_RDONLY)
+while os.read(fd, 1 << 20):
+    pass
+try:
+    sys.exit(not os.read(watch, 4096))
+except BlockingIOError:
+    sys.exit("no event")
+END
+cp /tmp/random /srv/data/watched
+for options in nocksum cksum; do
+	mount_dafs data /mnt/dafs $options
+	tap_run "$options: inotify tells of reads" python3 /tmp/heard.py
+	umount /mnt/dafs
+done
+
 for options in nocksum cksum rdmaread rsize=16384,wsize=16384 \
 	msgsize=4096,max_requests=2; do
 	mount_dafs data /mnt/dafs $options
