@@ -380,6 +380,7 @@ enum dafsd_stage {
  * @park_link: in the list of what it waits for
  * @park_own: in the list of all that wait in its session
  * @cred: whom to act for; the handlers run under it
+ * @saved_cred: what its worker was before, for revert_creds()
  * @body: encode @res although the status is not OK (rule W17)
  * @hang_up: end the session once the response has left
  * @chain: its chain, while it is executed
@@ -403,6 +404,7 @@ struct dafsd_rqst {
 	struct list_head park_link;
 	struct list_head park_own;
 	const struct cred *cred;
+	const struct cred *saved_cred;
 	bool body;
 	bool hang_up;
 	struct dafsd_chain chain;

@@ -133,7 +133,6 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
  */
 static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *rq))
 {
-	const struct cred *saved;
 	u32 status;
 
 	if (!(rq->proc->flags & DAFSD_P_CRED))
@@ -143,9 +142,9 @@ static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst 
 		if (status)
 			return status;
 	}
-	saved = override_creds(rq->cred);
+	rq->saved_cred = override_creds(rq->cred);
 	status = handler(rq);
-	revert_creds(saved);
+	revert_creds(rq->saved_cred);
 	return status;
 }
 

@@ -31,7 +31,7 @@ struct dafsd_export_item {
 static char *dafsd_exports_param;
 module_param_named(exports, dafsd_exports_param, charp, 0444);
 MODULE_PARM_DESC(exports,
-		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID, subtree_check (default), no_subtree_check or name=NAME (default: last component of PATH; may be a path itself). Example: exports=/srv/data,/home:ro:name=homes");
+		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID, subtree_check, no_subtree_check (default) or name=NAME (default: last component of PATH; may be a path itself). Example: exports=/srv/data,/home:ro:name=homes");
 
 static DEFINE_MUTEX(dafsd_config_mutex);
 
@@ -262,7 +262,6 @@ static struct dafsd_export_item *dafsd_export_item_new(const char *name)
 	item->conf.root_squash = true;
 	item->conf.anon_uid = DAFSD_ANON_ID;
 	item->conf.anon_gid = DAFSD_ANON_ID;
-	item->conf.subtree_check = true;
 	config_group_init_type_name(&item->group, strreplace(dir, '/', '!'), &dafsd_export_type);
 	kfree(dir);
 	/* a long name takes memory, and nobody else tells that there was none */

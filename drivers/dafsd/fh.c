@@ -7,19 +7,17 @@
  * as long as the object lives, across restarts of the server.
  *
  * A filehandle is all that a client needs to reach an object, and a client may
- * send any 64 bytes.  Therefore a filehandle is believed to name an object of
- * the file system only, never one of the export, unless the export is the
- * whole file system.  In other exports every object found is traced up to the
- * root of the export; a filehandle of a file names its directory too, because
- * a file that was not looked up lately has no known parent.  The price is that
- * such a filehandle ends when its file moves to another directory and the
- * server forgets the file, and that hard links have different filehandles.
+ * send any 64 bytes.  Those that this server has not made are recognized by their
+ * hash, see fh_key.c, and not looked at.
  *
- * With no_subtree_check the administrator pays otherwise: what is no directory is
- * not traced and its filehandle names nothing but the file, so that it is like
- * that of a whole file system; but whoever guesses that of a file elsewhere in
- * the file system gets there.  Directories, which always know where they are, are
- * traced nevertheless.
+ * What a client was given once may be outside of the export later.  Directories,
+ * which always know where they are, are traced up to the root of the export
+ * whenever they are found.  Files are only with subtree_check; then the filehandle
+ * of a file names its directory too, because a file that was not looked up lately
+ * has no known parent, and the caller must be allowed to search all the way.  The
+ * price is that such a filehandle ends when its file moves to another directory
+ * and the server forgets the file, and that hard links have different
+ * filehandles.  An export of a whole file system has nothing outside.
  */
 #include <linux/exportfs.h>
 #include <linux/mount.h>
@@ -35,10 +33,14 @@ static const struct cred *dafsd_server_cred;
  * dafsd_fh_init() - prepare to decode filehandles
  *
  * Context: may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM or as dafsd_fh_key_init().
  */
 int dafsd_fh_init(void)
 {
+	int err = dafsd_fh_key_init();
+
+	if (err)
+		return err;
 	dafsd_server_cred = prepare_kernel_cred(&init_task);
 	return dafsd_server_cred ? 0 : -ENOMEM;
 }
@@ -51,6 +53,7 @@ int dafsd_fh_init(void)
 void dafsd_fh_exit(void)
 {
 	put_cred(dafsd_server_cred);
+	dafsd_fh_key_exit();
 }
 
 /**
@@ -64,11 +67,15 @@ const struct cred *dafsd_act_as_server(void)
 	return override_creds(dafsd_server_cred);
 }
 
-/* From now on the request acts for @cred, whose reference it takes over. */
+/*
+ * From now on the request acts for @cred, whose reference it takes over.  Reverting
+ * to what the worker was and overriding that again leaves the references as they
+ * are, whether override_creds() takes one of its own, as up to 6.13, or does not.
+ */
 static void dafsd_act_as(struct dafsd_rqst *rq, const struct cred *cred)
 {
-	/* what override_creds() returns is a reference that it held */
-	put_cred(override_creds(cred));
+	revert_creds(rq->saved_cred);
+	rq->saved_cred = override_creds(cred);
 	put_cred(rq->cred);
 	rq->cred = cred;
 }
@@ -136,6 +143,36 @@ static struct dentry *dafsd_fh_decode(struct dafsd_export *exp, struct dafsd_fil
 	return dentry;
 }
 
+/* Callback of exportfs: any name will do. */
+static int dafsd_fh_any(void *context, struct dentry *dentry)
+{
+	return true;
+}
+
+/*
+ * The object was not found.  Where the handle of a file names its directory, the
+ * file may only have left that.
+ */
+static u32 dafsd_fh_why_stale(struct dafsd_export *exp, struct dafsd_fileid *id)
+{
+	u32 status = DAFSERR_STALE;
+	const struct cred *saved;
+	struct dentry *dentry;
+
+	if (!exp->subtree_check)
+		return status;
+	saved = dafsd_act_as_server();
+	dentry = exportfs_decode_fh(exp->path.mnt, (struct fid *)id->fid, id->words, id->type,
+				    dafsd_fh_any, exp);
+	revert_creds(saved);
+	if (IS_ERR(dentry))
+		return status;
+	if (!d_is_dir(dentry) && d_inode(dentry)->i_nlink)
+		status = DAFSERR_FHEXPIRED;
+	dput(dentry);
+	return status;
+}
+
 static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			       struct dafsd_fileid *id, struct dafsd_fh *fh)
 {
@@ -148,6 +185,8 @@ static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire
 	dentry = dafsd_fh_decode(exp, id);
 	if (IS_ERR(dentry)) {
 		status = dafs_errno_to_status(PTR_ERR(dentry));
+		if (status == DAFSERR_STALE)
+			status = dafsd_fh_why_stale(exp, id);
 		goto put_export;
 	}
 	status = dafsd_fh_squash(rq, exp);
@@ -165,28 +204,78 @@ put_export:
 }
 
 /**
- * dafsd_fh_get() - find the object that a filehandle names (4.1.4)
+ * dafsd_fh_find() - find the object that a filehandle names (4.1.4)
  * @rq: request; from now on it acts for its caller as squashed by the export
  * @wire: filehandle, any 64 bytes
  * @fh: filled; cleared on error, so that dafsd_fh_put() may follow
  *
  * Context: may sleep; rq->cred is in force.
- * Return: OK; BADHANDLE for bytes that this server never made; STALE if the
- * export or the object is gone or the object is not inside the export; RESOURCE.
+ * Return: OK; BADHANDLE for bytes that no server has made; STALE if it was not
+ * this one or it has another key now, if the export or the object is gone or the
+ * object is not inside the export; FHEXPIRED if with subtree_check the object went
+ * to another directory; RESOURCE.
  */
-u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
+u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
+	bool pseudo = !memcmp(wire->fshandle, dafsd_pseudo_fshandle, DAFS_FSHANDLE_SIZE);
 	struct dafsd_fileid id;
 
 	memset(fh, 0, sizeof(*fh));
 	memcpy(&id, wire->fileid, sizeof(id));
-	if (!dafsd_fileid_sane(&id))
+	if (!dafsd_fileid_sane(&id) ||
+	    (pseudo && id.type != FILEID_ROOT && id.type != DAFSD_FILEID_PSEUDO))
 		return DAFSERR_BADHANDLE;
+	if (!dafsd_fh_genuine(wire))
+		return DAFSERR_STALE;
 	if (id.type == DAFSD_FILEID_PSEUDO)
 		return dafsd_pseudo_get(wire, fh);
-	if (memcmp(wire->fshandle, dafsd_pseudo_fshandle, DAFS_FSHANDLE_SIZE))
-		return dafsd_fh_get_export(rq, wire, &id, fh);
-	return id.type == FILEID_ROOT ? DAFS_STATUS_OK : DAFSERR_BADHANDLE;
+	return pseudo ? DAFS_STATUS_OK : dafsd_fh_get_export(rq, wire, &id, fh);
+}
+
+/**
+ * dafsd_fh_check_search() - may the caller get to an object by its names?
+ * @fh: the object or a pseudo directory
+ *
+ * Only with subtree_check, where it takes the right to search all directories from
+ * the root of the export to the object.
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: OK, or ACCES.
+ */
+u32 dafsd_fh_check_search(const struct dafsd_fh *fh)
+{
+	struct dentry *dentry, *parent;
+	int err = 0;
+
+	if (dafsd_fh_is_pseudo(fh) || !fh->exp->subtree_check)
+		return DAFS_STATUS_OK;
+	dentry = dget(fh->dentry);
+	while (!err && dentry != fh->exp->path.dentry && !IS_ROOT(dentry)) {
+		parent = dget_parent(dentry);
+		dput(dentry);
+		dentry = parent;
+		err = inode_permission(&nop_mnt_idmap, d_inode(dentry), MAY_EXEC);
+	}
+	dput(dentry);
+	return dafs_errno_to_status(err);
+}
+
+/**
+ * dafsd_fh_get() - find the object that a filehandle names for its caller
+ * @rq: as in dafsd_fh_find()
+ * @wire: as in dafsd_fh_find()
+ * @fh: filled; cleared on error, so that dafsd_fh_put() may follow
+ *
+ * Context: may sleep; rq->cred is in force.
+ * Return: as dafsd_fh_find() and dafsd_fh_check_search().
+ */
+u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
+{
+	u32 status = dafsd_fh_find(rq, wire, fh) ?: dafsd_fh_check_search(fh);
+
+	if (status)
+		dafsd_fh_put(fh);
+	return status;
 }
 
 /**
@@ -477,6 +566,7 @@ u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct daf
 	memcpy(wire->fshandle, exp ? exp->fshandle : dafsd_pseudo_fshandle,
 	       DAFS_FSHANDLE_SIZE);
 	memcpy(wire->fileid, &id, sizeof(id));
+	dafsd_fh_sign(wire);
 	return DAFS_STATUS_OK;
 }
 

@@ -685,10 +685,19 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	return status;
 }
 
+/* Who has no open must have the right to one. */
+static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
+{
+	int err = dafsd_file_permission(dafsd_fh_inode(fh), DAFS_OPEN_SHARE_ACCESS_WRITE,
+					DAFSD_OPEN_OWNER);
+
+	return dafsd_fh_check_search(fh) ?: dafs_errno_to_status(err);
+}
+
 /**
  * dafsd_open_any() - a file to commit through (E-102)
  * @rq: request
- * @fh: the object, which need not be a regular file
+ * @fh: the object, which need not be a regular file; from dafsd_fh_find()
  * @filp: set to a reference; end it by dafsd_open_done()
  *
  * An open that was there when the data was written has seen all errors of
@@ -705,7 +714,6 @@ u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file
 	u32 status = dafsd_open_check_regular(fh);
 	struct dafsd_file *file;
 	bool own = false;
-	int err = 0;
 
 	if (status)
 		return status;
@@ -718,12 +726,11 @@ u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file
 		dafsd_file_put(file);
 	}
 	if (!own)
-		err = dafsd_file_permission(dafsd_fh_inode(fh), DAFS_OPEN_SHARE_ACCESS_WRITE,
-					    DAFSD_OPEN_OWNER);
-	if (err) {
+		status = dafsd_open_may_commit(fh);
+	if (status) {
 		if (*filp)
 			dafsd_open_done(*filp);
-		return dafs_errno_to_status(err);
+		return status;
 	}
 	if (!*filp)
 		*filp = dafsd_fh_open(fh, DAFS_OPEN_SHARE_ACCESS_WRITE);

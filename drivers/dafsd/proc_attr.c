@@ -251,8 +251,10 @@ static void dafsd_fsattr_from_super(const struct dafsd_fh *fh, struct dafs_fsatt
 	attr->symlink_support = !!op->symlink;
 	attr->can_set_time = 1;
 	attr->case_insensitive = dafsd_fs_ignores_case(sb, inode);
-	/* otherwise a hard link has the filehandle of its directory, see fh.c */
+	/* otherwise the filehandle of a file names its directory, too, see fh.c */
 	attr->unique_handle = !fh->exp->subtree_check;
+	if (fh->exp->subtree_check)
+		attr->fh_expire_type = DAFS_FH_VOL_RENAME;
 	attr->max_link = sb->s_max_links;
 	attr->max_file_size = sb->s_maxbytes;
 	if (!dafsd_fattr_has_mime(sb))

@@ -351,7 +351,7 @@ u32 dafsd_proc_commit(struct dafsd_rqst *rq)
 	struct file *filp;
 	u32 status;
 
-	status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	status = dafsd_fh_find(rq, &args->filehandle, &fh);
 	if (!status)
 		status = dafsd_open_any(rq, &fh, &filp);
 	if (!status) {

@@ -110,6 +110,7 @@ void dafsd_pseudo_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire)
 	memcpy(id.fid, &hash, sizeof(hash));
 	memcpy(wire->fileid, &id, sizeof(id));
 	dafsd_pseudo_fill_fshandle(&path, wire->fshandle);
+	dafsd_fh_sign(wire);
 }
 
 /* Does the name of @exp pass through the directory that @wire names? */

@@ -97,12 +97,14 @@ static inline struct dafs_str dafsd_export_path(const struct dafsd_export *exp)
 
 /* fh.c */
 
-#define DAFSD_FILEID_VERSION	1
+#define DAFSD_FILEID_VERSION	2
 #define DAFSD_FILEID_PSEUDO	0xf0	/* no file system has this fid_type */
-#define DAFSD_FID_WORDS		11
+#define DAFSD_FID_WORDS		9
 
 int dafsd_fh_init(void);
 void dafsd_fh_exit(void);
+u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
+u32 dafsd_fh_check_search(const struct dafsd_fh *fh);
 u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
 u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp);
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
@@ -111,6 +113,12 @@ u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry);
 const struct cred *dafsd_act_as_server(void);
 int dafsd_fh_encodable(const struct path *path);
 u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
+
+/* fh_key.c: the keyed hash of filehandles */
+int dafsd_fh_key_init(void);
+void dafsd_fh_key_exit(void);
+void dafsd_fh_sign(struct dafs_fh *wire);
+bool dafsd_fh_genuine(const struct dafs_fh *wire);
 
 /* pseudo.c: directories that lead to exports */
 struct dafs_str dafsd_pseudo_path(const struct dafsd_fh *fh);
@@ -129,6 +137,7 @@ char *dafsd_pseudo_position(const struct dafsd_fh *fh, struct dafs_str *at);
  * @words: of @fid in use
  * @reserved: zero
  * @fid: from exportfs; the rest is zero
+ * @mac: see fh_key.c
  */
 struct dafsd_fileid {
 	u8 version;
@@ -136,6 +145,7 @@ struct dafsd_fileid {
 	u8 words;
 	u8 reserved;
 	u32 fid[DAFSD_FID_WORDS];
+	u8 mac[8];
 };
 
 static_assert(sizeof(struct dafsd_fileid) == DAFS_FILEID_SIZE);

@@ -41,7 +41,7 @@ MODULE_PARM_DESC(backing_ro, "its path on this machine, writable here");
 static char *export_squash = "squash";
 module_param(export_squash, charp, 0444);
 MODULE_PARM_DESC(export_squash,
-		 "name of a writable export with root squash, a directory of the read-only one's file system");
+		 "name of a writable export with root squash and subtree_check, a directory of the read-only one's file system");
 
 static char *backing_squash = "/srv/squash";
 module_param(backing_squash, charp, 0444);

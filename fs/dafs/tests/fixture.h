@@ -43,7 +43,7 @@ struct dafsd_export_conf;
 enum dafs_test_export {
 	DAFS_TEST_DATA,		/* writable, no root squash */
 	DAFS_TEST_RO,		/* read-only */
-	DAFS_TEST_SQUASH,	/* writable, root squash, not a whole file system */
+	DAFS_TEST_SQUASH,	/* writable, root squash, a directory, subtree_check */
 };
 
 /**

@@ -107,24 +107,35 @@ static void dafs_st_links_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, !dafs_st_checks(test), !memcmp(&one, &two, sizeof(one)));
 	dafs_backing_remove(fix, "part/from/file");
 	shrink_dcache_sb(fix->path.dentry->d_sb);
-	dafs_st_expect(test, fix, &one, dafs_st_checks(test) ? DAFSERR_STALE : DAFS_STATUS_OK);
+	dafs_st_expect(test, fix, &one, dafs_st_checks(test) ? DAFSERR_FHEXPIRED : DAFS_STATUS_OK);
 	dafs_st_expect(test, fix, &two, DAFS_STATUS_OK);
 }
 
-/* R-4.1.4-14: a file's handle is good for as long as the file, wherever it goes. */
+/*
+ * R-4.1.4-14 R-4.1.4-16: a file's handle is good for as long as the file, wherever it
+ * goes, or FH_EXPIRE_TYPE says otherwise.
+ */
 static void dafs_st_move_test(struct kunit *test)
 {
 	struct dafs_fh part, fh, moved, from, to;
+	struct dafs_fsattr attr = {};
 	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
 
 	fh = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
 	from = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from");
 	to = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to");
+	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->ses, dafs_test_me(), &fh,
+						 DAFS_FSATTR_FH_EXPIRE_TYPE, &attr));
+	KUNIT_EXPECT_EQ(test, dafs_st_checks(test) ? DAFS_FH_VOL_RENAME : DAFS_FH_PERSISTENT,
+			attr.fh_expire_type);
 	dafs_st_move(test, fix, &from, "file", &to);
-	dafs_st_expect(test, fix, &fh, dafs_st_checks(test) ? DAFSERR_STALE : DAFS_STATUS_OK);
+	dafs_st_expect(test, fix, &fh, dafs_st_checks(test) ? DAFSERR_FHEXPIRED : DAFS_STATUS_OK);
 	moved = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to/file");
 	dafs_st_expect(test, fix, &moved, DAFS_STATUS_OK);
 	KUNIT_EXPECT_EQ(test, !dafs_st_checks(test), !memcmp(&fh, &moved, sizeof(fh)));
+	dafs_backing_remove(fix, "part/to/file");
+	dafs_st_expect(test, fix, &fh, DAFSERR_STALE);
+	dafs_st_expect(test, fix, &moved, DAFSERR_STALE);
 }
 
 /* What is open goes on, whatever becomes of its handle. */
@@ -164,14 +175,61 @@ static void dafs_st_outside_test(struct kunit *test)
 
 	memcpy(forged.fshandle, root.fshandle, sizeof(forged.fshandle));
 	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
+	/* even by who has got hold of the key */
+	dafsd_fh_sign(&forged);
+	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
 	shrink_dcache_sb(fix->path.dentry->d_sb);
 	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
 	forged = fix->dir;
 	memcpy(forged.fshandle, root.fshandle, sizeof(forged.fshandle));
+	dafsd_fh_sign(&forged);
 	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
 	dafs_st_expect(test, fix, &inside, DAFS_STATUS_OK);
 	dafs_st_move(test, fix, &part, "to", &outside);
 	dafs_st_expect(test, fix, &inside, DAFSERR_STALE);
+}
+
+/* Behind version, type, length and a zero */
+#define DAFS_ST_FID	(DAFS_FSHANDLE_SIZE + 4)
+
+/*
+ * A file outside is not reached by its number, which is not secret, and not by the
+ * generation 0 either, which file systems take for any.
+ */
+static void dafs_st_guess_test(struct kunit *test)
+{
+	struct dafs_fh part;
+	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
+	struct dafs_fh forged = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
+	struct kstat stat = {};
+	u32 fid[2] = {};
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "outside/file", &stat));
+	fid[0] = stat.ino;
+	memcpy((u8 *)&forged + DAFS_ST_FID, fid, sizeof(fid));
+	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
+}
+
+/* With subtree_check the caller must be allowed to search all the way to the object. */
+static void dafs_st_search_test(struct kunit *test)
+{
+	const struct cred *user = dafs_fixture_user(test, 1000, 1000);
+	struct dafs_getattr_args args = { .attr_request_bitmap = DAFS_FATTR_FILE_ID };
+	struct dafs_getattr_res res = {};
+	struct dafs_fh part;
+	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
+
+	args.filehandle = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_call(test, fix->ses, user, DAFS_PROC_GETATTR_INLINE, &args,
+					  &res));
+	dafs_backing_chmod(test, fix, "part/from", 0700);
+	DAFS_EXPECT_STATUS(test, dafs_st_checks(test) ? DAFSERR_ACCES : DAFS_STATUS_OK,
+			   dafs_test_call(test, fix->ses, user, DAFS_PROC_GETATTR_INLINE, &args,
+					  &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
+					  &args, &res));
 }
 
 static struct kunit_case dafs_subtree_cases[] = {
@@ -179,6 +237,8 @@ static struct kunit_case dafs_subtree_cases[] = {
 	KUNIT_CASE_PARAM(dafs_st_move_test, dafs_st_gen),
 	KUNIT_CASE_PARAM(dafs_st_open_test, dafs_st_gen),
 	KUNIT_CASE_PARAM(dafs_st_outside_test, dafs_st_gen),
+	KUNIT_CASE_PARAM(dafs_st_guess_test, dafs_st_gen),
+	KUNIT_CASE_PARAM(dafs_st_search_test, dafs_st_gen),
 	{}
 };
 

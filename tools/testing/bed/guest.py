@@ -172,7 +172,7 @@ def prepare(bed):
 
 
 def init_environment(modules, script, args, results):
-    return [f"DAFS_TESTING={TESTING}", f"DAFS_MODULES={modules}",
+    return ["dafsd.state_dir=/tmp/dafs", f"DAFS_TESTING={TESTING}", f"DAFS_MODULES={modules}",
             f"DAFS_SCRIPT={script}", f"DAFS_RESULTS={results}",
             f"DAFS_ARGS=\"{' '.join(args)}\""]
 

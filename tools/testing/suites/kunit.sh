@@ -45,7 +45,7 @@ enable_quota /srv/ro
 mkdir /srv/ro/squash /srv/squash
 chmod 1777 /srv/ro/squash
 mount --bind /srv/ro/squash /srv/squash
-load_modules "/srv/data:no_root_squash,/srv/ro:ro:no_root_squash,/srv/squash"
+load_modules "/srv/data:no_root_squash,/srv/ro:ro:no_root_squash,/srv/squash:subtree_check"
 run_module dafs_kunit
 [ $# = 0 ] || tap_run "there is a test like $1" ls /sys/kernel/debug/kunit/*/results
 tap_done

@@ -10,8 +10,8 @@
 setup_rxe
 make_backing /srv/data 200
 mkdir /srv/data/part /srv/data/free
-EXPORTS=/srv/data:no_root_squash,/srv/data/part:no_root_squash
-EXPORTS=$EXPORTS,/srv/data/free:no_root_squash:no_subtree_check
+EXPORTS=/srv/data:no_root_squash,/srv/data/part:no_root_squash:subtree_check
+EXPORTS=$EXPORTS,/srv/data/free:no_root_squash
 load_modules $EXPORTS
 mkdir -p /mnt/dafs /mnt/soft
 dd if=/dev/urandom of=/tmp/random bs=1M count=24 2>/dev/null
@@ -42,6 +42,29 @@ tap_run "the reader finishes" wait $reader
 tap_run "nothing was lost" cmp /tmp/random /srv/data/load
 tap_run "mountstats tells of it" grep -q "state=up,reconnects=[1-9]" /proc/self/mountstats
 umount /mnt/dafs
+
+# R-4.1.4-14: the key of filehandles is kept.  Another one ends them all, the same
+# one given to the server does not, and a server that cannot keep one says so.
+tap_is "$(stat -c "%a %s" /tmp/dafs/fh_key)" "600 33" "the key of filehandles is kept"
+key=$(cat /tmp/dafs/fh_key)
+mount_dafs data /mnt/dafs
+exec 3<>/mnt/dafs/load
+stop_server
+modprobe dafsd exports=$EXPORTS fh_key=$key state_dir=/proc/none
+tap_run "a server with the same key" dd of=/dev/null bs=1M count=1 iflag=direct <&3
+stop_server
+dmesg -C
+modprobe dafsd exports=$EXPORTS state_dir=/proc/none
+tap_is "$(dmesg | grep -c "no key for filehandles in /proc/none")" 1 \
+	"a server that cannot keep a key says so"
+tap_is "$(dd of=/dev/null bs=1M count=1 iflag=direct <&3 2>&1 | grep -c Stale)" 1 \
+	"with another key filehandles end"
+exec 3<&-
+umount /mnt/dafs
+stop_server
+tap_fails "what is no key is refused" modprobe dafsd exports=$EXPORTS fh_key=$key.
+start_server
+tap_is "$(cat /tmp/dafs/fh_key)" "$key" "the key that was kept is as it was"
 
 # R-6.5.8-04: what was written but not committed is sent again to a restarted
 # server: the file is cut behind its back, so only that can bring the data back.
