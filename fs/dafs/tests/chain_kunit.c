@@ -411,11 +411,11 @@ static void dafs_chain_verify_test(struct kunit *test)
 }
 
 /* R-4.3.1-03: what was fetched could not be fetched again after a change */
-static void chain_bulk(struct chain *c)
+static void chain_bulk_of(struct chain *c, u32 proc)
 {
+	chain_reset(c);
 	dafs_backing_write(c->test, c->fix, "file", "x", 1);
-	chain_getattr(c, CHAIN_FIRST);
-	c->req[0].args.getattr.filehandle = c->fix->dir;
+	chain_add(c, proc, CHAIN_FIRST)->getattr.filehandle = c->fix->dir;
 	chain_add(c, DAFS_PROC_ACCESS, CHAIN_MID | DAFS_CHF_FH);
 	chain_remove(c, CHAIN_MID, "file");
 	chain_getattr(c, CHAIN_LAST | DAFS_CHF_FH);
@@ -425,6 +425,21 @@ static void chain_bulk(struct chain *c)
 	CHAIN_EXPECT(c, 2, DAFSERR_CHAIN_FORM);
 	CHAIN_EXPECT(c, 3, DAFSERR_CHAIN_BROKEN);
 	KUNIT_EXPECT_TRUE(c->test, chain_exists(c, "file"));
+}
+
+static void chain_bulk(struct chain *c)
+{
+	struct dafs_fh file;
+
+	chain_bulk_of(c, DAFS_PROC_GETATTR_INLINE);
+	chain_bulk_of(c, DAFS_PROC_GET_FSATTR);
+	chain_reset(c);
+	file = dafs_test_lookup(c->test, c->fix, "file");
+	chain_add(c, DAFS_PROC_GET_FSATTR, CHAIN_FIRST)->getattr.filehandle = file;
+	chain_add(c, DAFS_PROC_COMMIT, CHAIN_LAST | DAFS_CHF_FH);
+	chain_run(c);
+	CHAIN_EXPECT(c, 0, DAFS_STATUS_OK);
+	CHAIN_EXPECT(c, 1, DAFSERR_CHAIN_FORM);
 }
 
 static void dafs_chain_bulk_test(struct kunit *test)
@@ -599,7 +614,9 @@ static const struct chain_wrong chain_wrongs[] = {
 	{ DAFS_PROC_REGISTER_CRED, CHAIN_FIRST },
 	{ DAFS_PROC_REGISTER_CRED, CHAIN_MID },
 	{ DAFS_PROC_GETATTR_INLINE, CHAIN_FIRST | DAFS_CHF_SAVE },
+	{ DAFS_PROC_GET_FSATTR, CHAIN_FIRST | DAFS_CHF_SAVE },
 	{ DAFS_PROC_CREATE, CHAIN_MID | DAFS_CHF_SAVE },
+	{ DAFS_PROC_COMMIT, CHAIN_MID | DAFS_CHF_SAVE },
 	{ DAFS_PROC_LOOKUP, DAFS_CHF_SAVE },
 	{ DAFS_PROC_LOOKUP, CHAIN_LAST | DAFS_CHF_SAVE },
 	{ DAFS_PROC_GETATTR_INLINE, DAFS_CHF_FH },

@@ -98,7 +98,7 @@ static void dafs_hostile_message_test(struct kunit *test)
 	hostile_expect_peace(test, &h);
 }
 
-/* E-11: arguments that are not there get INVAL, and who sent them goes */
+/* E-11 E-134: arguments that are not there get INVAL, and who sent them goes */
 static void dafs_hostile_body_test(struct kunit *test)
 {
 	struct hostile h = hostile_bystander(test);

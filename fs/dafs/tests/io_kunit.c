@@ -751,7 +751,7 @@ static void dafs_write_direct_pieces_test(struct kunit *test)
 }
 
 /*
- * R-6.1.6-12 R-7-10 E-100: more than MAX_WRITE is written in part, but refused with
+ * R-6.1.6-12 R-7-10 E-100 E-133: more than MAX_WRITE is written in part, but refused with
  * checksums, since the one there is covers it all.
  */
 static void dafs_write_direct_max_test(struct kunit *test)
