@@ -4,20 +4,15 @@
  * return (6.1.4, 6.1.5, E-119).
  */
 #include <linux/exportfs.h>
-#include <linux/iversion.h>
+#include <linux/stat.h>
 #include <linux/writeback.h>
 #include "vfs.h"
 
-static u64 dafsd_change_from_ctime(const struct inode *inode)
-{
-	struct timespec64 ctime = inode_get_ctime(inode);
-
-	return ((u64)ctime.tv_sec << 30) + ctime.tv_nsec;
-}
-
 /**
- * dafsd_change_attr() - CHANGE of a file or directory
+ * dafsd_change_of() - CHANGE of an object
  * @inode: the object
+ * @stat: of vfs_getattr() with DAFSD_CHANGE_MASK, which a file system of a cluster
+ *	asks the others for
  *
  * The change counter of a regular file may go back when the machine crashes
  * before the inode was written, and would then repeat values for other data;
@@ -26,15 +21,32 @@ static u64 dafsd_change_from_ctime(const struct inode *inode)
  * before a reply, so their counter is enough.
  *
  * Context: any.
- * Return: a value that increases with every change.
+ * Return: a value that increases with every change; or the time of the last one,
+ * where the file system has no counter.
  */
-u64 dafsd_change_attr(struct inode *inode)
+u64 dafsd_change_of(const struct inode *inode, const struct kstat *stat)
 {
-	if (!IS_I_VERSION(inode))
-		return dafsd_change_from_ctime(inode);
-	if (S_ISDIR(inode->i_mode))
-		return inode_query_iversion(inode);
-	return dafsd_change_from_ctime(inode) + inode_query_iversion(inode);
+	u64 ctime = ((u64)stat->ctime.tv_sec << 30) + stat->ctime.tv_nsec;
+
+	if (!(stat->result_mask & STATX_CHANGE_COOKIE))
+		return ctime;
+	if (!S_ISREG(inode->i_mode) || (stat->attributes & STATX_ATTR_CHANGE_MONOTONIC))
+		return stat->change_cookie;
+	return ctime + stat->change_cookie;
+}
+
+/* Return: false if the value may be the same after another change. */
+static bool dafsd_change_get(const struct dafsd_fh *dir, u64 *change)
+{
+	const struct export_operations *ops = dir->dentry->d_sb->s_export_op;
+	const struct path path = dafsd_fh_path(dir);
+	struct kstat stat;
+
+	*change = 0;
+	if (vfs_getattr(&path, &stat, DAFSD_CHANGE_MASK, AT_STATX_SYNC_AS_STAT))
+		return false;
+	*change = dafsd_change_of(dafsd_fh_inode(dir), &stat);
+	return (stat.result_mask & STATX_CHANGE_COOKIE) && !(ops->flags & EXPORT_OP_NOATOMIC_ATTR);
 }
 
 /**
@@ -42,13 +54,12 @@ u64 dafsd_change_attr(struct inode *inode)
  * @dir: the directory
  * @info: filled but for the value after the operation
  *
- * Context: atomic is claimed, so the caller holds the lock of @dir from here to
- * dafsd_change_after().
+ * Context: may sleep; atomic is claimed where the file system counts its changes,
+ * so the caller holds the lock of @dir from here to dafsd_change_after().
  */
-void dafsd_change_before(struct inode *dir, struct dafs_change_info *info)
+void dafsd_change_before(const struct dafsd_fh *dir, struct dafs_change_info *info)
 {
-	info->before = dafsd_change_attr(dir);
-	info->atomic = !(dir->i_sb->s_export_op->flags & EXPORT_OP_NOATOMIC_ATTR);
+	info->atomic = dafsd_change_get(dir, &info->before);
 }
 
 /**
@@ -56,11 +67,11 @@ void dafsd_change_before(struct inode *dir, struct dafs_change_info *info)
  * @dir: the directory
  * @info: from dafsd_change_before()
  *
- * Context: holds the lock of @dir.
+ * Context: may sleep; holds the lock of @dir.
  */
-void dafsd_change_after(struct inode *dir, struct dafs_change_info *info)
+void dafsd_change_after(const struct dafsd_fh *dir, struct dafs_change_info *info)
 {
-	info->after = dafsd_change_attr(dir);
+	info->atomic &= dafsd_change_get(dir, &info->after);
 }
 
 /**
@@ -68,13 +79,12 @@ void dafsd_change_after(struct inode *dir, struct dafs_change_info *info)
  * @dir: the directory
  * @info: filled
  *
- * Context: any.
+ * Context: may sleep.
  */
-void dafsd_change_none(struct inode *dir, struct dafs_change_info *info)
+void dafsd_change_none(const struct dafsd_fh *dir, struct dafs_change_info *info)
 {
-	info->before = dafsd_change_attr(dir);
+	dafsd_change_before(dir, info);
 	info->after = info->before;
-	info->atomic = 1;
 }
 
 /**

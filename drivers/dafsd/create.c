@@ -173,8 +173,7 @@ static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str
 	*dentry = dafsd_lookup_locked(dir->dentry, name);
 	if (IS_ERR(*dentry))
 		return dafs_errno_to_status(PTR_ERR(*dentry));
-	dafsd_change_before(inode, info);
-	dafsd_change_after(inode, info);
+	dafsd_change_none(dir, info);
 	if (d_really_is_positive(*dentry))
 		return DAFSERR_EXIST;
 	if (!dir->wants_write)
@@ -185,7 +184,7 @@ static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str
 	status = dafsd_dress(inode, *dentry, new);
 	if (status)
 		dafsd_unmake(inode, *dentry);
-	dafsd_change_after(inode, info);
+	dafsd_change_after(dir, info);
 	return status;
 }
 

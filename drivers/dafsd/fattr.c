@@ -2,6 +2,7 @@
 /*
  * File attributes between DAFS and the VFS (6.1.5).
  */
+#include <linux/iversion.h>
 #include <linux/stat.h>
 #include <linux/xattr.h>
 #include "vfs.h"
@@ -138,6 +139,30 @@ static void dafsd_fattr_mime_type(struct dentry *dentry, struct dafs_fattr *attr
 	attr->mime_type.data = names->mime_type;
 }
 
+/*
+ * CHANGE must not be newer than what it stands for, or a client would take old
+ * attributes for the new ones.  Where the counter has moved since it was read before,
+ * they are read once more, and CHANGE is that of the first time.
+ */
+static int dafsd_fattr_stat(const struct dafsd_fh *fh, struct kstat *stat, u64 *change)
+{
+	const u32 mask = STATX_BASIC_STATS | STATX_BTIME | DAFSD_CHANGE_MASK;
+	struct inode *inode = dafsd_fh_inode(fh);
+	const struct path path = dafsd_fh_path(fh);
+	bool counts = IS_I_VERSION(inode);
+	u64 before = counts ? inode_query_iversion(inode) : 0;
+	int err;
+
+	err = vfs_getattr(&path, stat, mask, AT_STATX_SYNC_AS_STAT);
+	if (err)
+		return err;
+	*change = dafsd_change_of(inode, stat);
+	if (!counts || !(stat->result_mask & STATX_CHANGE_COOKIE) ||
+	    stat->change_cookie == before)
+		return 0;
+	return vfs_getattr(&path, stat, mask, AT_STATX_SYNC_AS_STAT);
+}
+
 /**
  * dafsd_fattr_get() - the attributes of an object
  * @fh: the object or a pseudo directory
@@ -154,7 +179,6 @@ u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *at
 		    struct dafsd_fattr_names *names)
 {
 	struct kstat stat;
-	struct path path;
 	int err;
 
 	memset(attr, 0, sizeof(*attr));
@@ -167,10 +191,7 @@ u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *at
 		dafsd_fattr_pseudo(fh, attr, names);
 		return DAFS_STATUS_OK;
 	}
-	/* before the rest, so that it is never newer than what it stands for */
-	attr->change = dafsd_change_attr(dafsd_fh_inode(fh));
-	path = dafsd_fh_path(fh);
-	err = vfs_getattr(&path, &stat, STATX_BASIC_STATS | STATX_BTIME, AT_STATX_SYNC_AS_STAT);
+	err = dafsd_fattr_stat(fh, &stat, &attr->change);
 	if (err) {
 		attr->valid = 0;
 		return dafs_errno_to_status(err);

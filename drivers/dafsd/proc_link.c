@@ -44,9 +44,9 @@ static u32 dafsd_link(const struct dafsd_fh *source, struct dafsd_fh *dir,
 	if (status)
 		return status;
 	inode_lock_nested(inode, I_MUTEX_PARENT);
-	dafsd_change_before(inode, info);
+	dafsd_change_before(dir, info);
 	status = dafsd_link_entry(source, dir, name);
-	dafsd_change_after(inode, info);
+	dafsd_change_after(dir, info);
 	inode_unlock(inode);
 	if (status)
 		return status;

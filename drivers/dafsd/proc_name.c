@@ -223,9 +223,9 @@ static u32 dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *arg
 	if (status)
 		return status;
 	inode_lock_nested(dafsd_fh_inode(dir), I_MUTEX_PARENT);
-	dafsd_change_before(dafsd_fh_inode(dir), info);
+	dafsd_change_before(dir, info);
 	status = dafsd_remove_locked(dir, args, &inode);
-	dafsd_change_after(dafsd_fh_inode(dir), info);
+	dafsd_change_after(dir, info);
 	inode_unlock(dafsd_fh_inode(dir));
 	iput(inode);
 	if (!status)
@@ -339,11 +339,11 @@ static u32 dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *so
 	trap = lock_rename(target->dentry, source->dentry);
 	if (IS_ERR(trap))
 		return dafs_errno_to_status(PTR_ERR(trap));
-	dafsd_change_before(sdir, &res->source);
-	dafsd_change_before(tdir, &res->target);
+	dafsd_change_before(source, &res->source);
+	dafsd_change_before(target, &res->target);
 	status = dafsd_rename_locked(args, source, target, trap);
-	dafsd_change_after(sdir, &res->source);
-	dafsd_change_after(tdir, &res->target);
+	dafsd_change_after(source, &res->source);
+	dafsd_change_after(target, &res->target);
 	unlock_rename(target->dentry, source->dentry);
 	if (status)
 		return status;

@@ -193,7 +193,7 @@ static u32 dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 
 	if (dafsd_name_is_dots(name))
 		return DAFSERR_NOENT;
-	dafsd_change_none(dafsd_fh_inode(dir), &rq->res.open.change_info);
+	dafsd_change_none(dir, &rq->res.open.change_info);
 	dentry = lookup_one_positive_unlocked(&nop_mnt_idmap, (const char *)name->data,
 					      dir->dentry, name->len);
 	if (IS_ERR(dentry))
@@ -310,7 +310,7 @@ static u32 dafsd_open_unlinked(struct dafsd_rqst *rq)
 		status = dafsd_create_unlinked(&dir, &new, &filp);
 	if (status)
 		goto put_dir;
-	dafsd_change_none(dafsd_fh_inode(&dir), &rq->res.open.change_info);
+	dafsd_change_none(&dir, &rq->res.open.change_info);
 	dafsd_fh_in(&dir, dget(filp->f_path.dentry), &fh);
 	status = dafsd_open_file(rq, &fh, DAFSD_OPEN_CREATED);
 	dafsd_fh_put(&fh);

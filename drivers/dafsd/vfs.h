@@ -13,10 +13,12 @@
 #define DAFSD_ANON_ID		65534
 
 /* change.c: the CHANGE attribute */
-u64 dafsd_change_attr(struct inode *inode);
-void dafsd_change_before(struct inode *dir, struct dafs_change_info *info);
-void dafsd_change_after(struct inode *dir, struct dafs_change_info *info);
-void dafsd_change_none(struct inode *dir, struct dafs_change_info *info);
+#define DAFSD_CHANGE_MASK	(STATX_CTIME | STATX_CHANGE_COOKIE)
+
+u64 dafsd_change_of(const struct inode *inode, const struct kstat *stat);
+void dafsd_change_before(const struct dafsd_fh *dir, struct dafs_change_info *info);
+void dafsd_change_after(const struct dafsd_fh *dir, struct dafs_change_info *info);
+void dafsd_change_none(const struct dafsd_fh *dir, struct dafs_change_info *info);
 int dafsd_commit_metadata(struct inode *inode);
 
 /* name.c: names and paths of names */

@@ -99,8 +99,35 @@ static void dafs_change_atomic_test(struct kunit *test)
 	}
 }
 
+static void change_count_again(void *sb)
+{
+	((struct super_block *)sb)->s_flags |= SB_I_VERSION;
+}
+
+/* R-6.1.4-02: where changes are not counted but timed, two of them may look alike. */
+static void dafs_change_uncounted_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct super_block *sb = fix->path.dentry->d_sb;
+	struct qstr name = dafs_test_qstr("dir");
+	struct dafs_node node = { .type = DAFS_TYPE_DIR };
+	struct dafs_change_info info;
+	struct dafs_fh fh;
+
+	sb->s_flags &= ~SB_I_VERSION;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, change_count_again, sb));
+	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &name, &node,
+					     &fh, &info));
+	KUNIT_EXPECT_FALSE(test, info.atomic);
+	KUNIT_EXPECT_LE(test, info.before, info.after);
+	KUNIT_EXPECT_EQ(test, 0, dafs_remove(fix->ses, dafs_test_me(), &fix->dir, &name,
+					     DAFS_REMOVE_UNCHECKED, &info));
+	KUNIT_EXPECT_FALSE(test, info.atomic);
+}
+
 static struct kunit_case dafs_change_cases[] = {
 	KUNIT_CASE_PARAM(dafs_change_atomic_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_change_uncounted_test),
 	{}
 };
 
