@@ -7,17 +7,18 @@
 #include <linux/unaligned.h>
 #include "vfs.h"
 
-static bool dafsd_has_default_acl(struct inode *dir)
+/* Return: 1 or 0, or a negative errno if it cannot be known. */
+static int dafsd_has_default_acl(struct inode *dir)
 {
 	struct posix_acl *acl;
 
 	if (!IS_POSIXACL(dir))
-		return false;
+		return 0;
 	acl = get_inode_acl(dir, ACL_TYPE_DEFAULT);
-	if (IS_ERR_OR_NULL(acl))
-		return false;
+	if (IS_ERR(acl))
+		return PTR_ERR(acl) == -EOPNOTSUPP ? 0 : PTR_ERR(acl);
 	posix_acl_release(acl);
-	return true;
+	return !!acl;
 }
 
 /*
@@ -36,8 +37,11 @@ static int dafsd_fix_mode(struct inode *dir, struct dentry *dentry, umode_t mode
 	};
 	int err;
 
-	if (ia.ia_mode == inode->i_mode || S_ISLNK(inode->i_mode) || dafsd_has_default_acl(dir))
+	if (ia.ia_mode == inode->i_mode || S_ISLNK(inode->i_mode))
 		return 0;
+	err = dafsd_has_default_acl(dir);
+	if (err)
+		return min(err, 0);
 	if (!(mode & S_ISGID) || (inode->i_mode & S_ISGID))
 		saved = dafsd_act_as_server();
 	inode_lock(inode);

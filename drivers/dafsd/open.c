@@ -11,7 +11,7 @@
  * directory, dafsd_file.lock, lock of the file's inode; lock of the table of opens,
  * dafsd_client.lock.
  */
-#include <linux/filelock.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include "open_impl.h"
 
@@ -54,16 +54,26 @@ static int dafsd_file_permission(struct inode *inode, u32 access, unsigned int f
 	return err;
 }
 
-/* Permission was checked.  Leases of local users are broken, not waited for. */
+/*
+ * Permission was checked.  O_NONBLOCK is for opening alone: it breaks leases of local
+ * users and does not wait for that.
+ */
 static struct file *dafsd_path_open(const struct path *path, u32 access, const struct cred *cred)
 {
-	int flags = dafsd_open_flags(access);
+	struct file *filp = dentry_open(path, dafsd_open_flags(access) | O_NONBLOCK, cred);
 	int err;
 
-	err = break_lease(d_inode(path->dentry), flags | O_NONBLOCK);
-	if (err)
+	if (IS_ERR(filp))
+		return filp;
+	spin_lock(&filp->f_lock);
+	filp->f_flags &= ~O_NONBLOCK;
+	spin_unlock(&filp->f_lock);
+	err = security_file_post_open(filp, dafsd_access_mask(access));
+	if (err) {
+		__fput_sync(filp);
 		return ERR_PTR(err);
-	return dentry_open(path, flags, cred);
+	}
+	return filp;
 }
 
 static struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access)
@@ -117,9 +127,10 @@ static void dafsd_open_free(struct dafsd_open *open)
 		RCU_INIT_POINTER(open->filp, NULL);
 		dafsd_open_done(filp);
 	}
-	dafsd_export_put(open->exp);
 	dafsd_file_put(open->file);
 	dafsd_state_end(open);
+	/* keeps the inode's file system mounted, so it goes last */
+	dafsd_export_put(open->exp);
 	kfree_rcu(open, rcu);
 }
 

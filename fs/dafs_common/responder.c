@@ -451,7 +451,7 @@ static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc)
  */
 static void dafs_responder_grow(struct dafs_responder *rp)
 {
-	u16 want = 0, more = 0;
+	u16 want = 0, more = 0, got = 0;
 	unsigned long flags;
 
 	if (READ_ONCE(rp->target) <= READ_ONCE(rp->nreq))
@@ -465,12 +465,13 @@ static void dafs_responder_grow(struct dafs_responder *rp)
 	spin_unlock_irqrestore(&rp->lock, flags);
 	if (!more)
 		return;
-	if (dafs_chan_post_recvs(rp->chan, more))
-		more = 0;
+	/* one by one: what was posted when memory ends is there, and counts */
+	while (got < more && !dafs_chan_post_recvs(rp->chan, 1))
+		got++;
 	spin_lock_irqsave(&rp->lock, flags);
-	rp->most_rqsts = max_t(u16, rp->most_rqsts, rp->nreq + more + DAFS_SPARE_RQSTS);
-	trace_dafs_credit(rp->chan, rp->nreq, rp->nreq + more, rp->target);
-	rp->nreq += more;
+	rp->most_rqsts = max_t(u16, rp->most_rqsts, rp->nreq + got + DAFS_SPARE_RQSTS);
+	trace_dafs_credit(rp->chan, rp->nreq, rp->nreq + got, rp->target);
+	rp->nreq += got;
 	rp->limit = max(rp->limit, rp->nreq);
 	rp->growing = false;
 	spin_unlock_irqrestore(&rp->lock, flags);
