@@ -17,6 +17,12 @@
 #include "requester.h"
 #include "trace.h"
 
+/*
+ * A task that is killed waits so long for a response before it takes its memory away:
+ * a peer that reaches for it later costs all others the connection.
+ */
+#define DAFS_CALL_PARTING	(3 * HZ)
+
 static struct kmem_cache *dafs_call_cache;
 
 /**
@@ -501,7 +507,7 @@ int dafs_call_wait(struct dafs_call *call)
 		killed = wait_for_completion_killable(&call->finished);
 	if (killed && !call->mem)
 		return -ERESTARTSYS;
-	if (killed)
+	if (killed && !wait_for_completion_timeout(&call->finished, DAFS_CALL_PARTING))
 		dafs_call_cancel(call);
 	if (killed || call->keeps)
 		wait_for_completion(&call->finished);
