@@ -297,7 +297,7 @@ static void dafs_fixture_expect_credit(void *data)
 	KUNIT_EXPECT_EQ(fix->test, fix->rnr_naks, dafs_test_rnr_naks(fix->dev));
 }
 
-/* R-3.2.6.2-01: nothing in the test is sent to where no receive waits. */
+/* Nothing in the test is sent to where no receive waits (3.2.6.2). */
 static void dafs_fixture_watch_credit(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct dafs_conn *conn = dafs_conn_get(fix->ses);
