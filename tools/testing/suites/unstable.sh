@@ -10,16 +10,12 @@
 . "$BED/guest-lib.sh"
 
 setup_rxe
-# The disk of the server is a sparse file of the host, so that the memory here is
-# the client's; flushes of it take as long as slow_flush says.
-mkdir -p /run/host /srv/data
-mount -t hostfs -o /var/tmp none /run/host
-disk=/run/host/dafs-unstable.$$
-truncate -s 3G "$disk" && loop=$(losetup -f --show "$disk") || tap_bail "no disk"
-rm "$disk"
+# Flushes of the server's disk take as many milliseconds as slow_flush says.
+modprobe -q brd rd_nr=4 rd_size=1048576
+mkdir -p /srv/data
 slow_flush()
 {
-	table="0 $(blockdev --getsz "$loop") delay $loop 0 0 $loop 0 0 $loop 0 $1"
+	table="0 2097152 delay /dev/ram0 0 0 /dev/ram0 0 0 /dev/ram0 0 $1"
 	if [ -e /dev/mapper/slow ]; then
 		dmsetup suspend --nolockfs slow && dmsetup reload slow --table "$table" &&
 			dmsetup resume slow
@@ -27,7 +23,7 @@ slow_flush()
 		dmsetup create slow --table "$table"
 	fi
 }
-slow_flush 0 && mkfs.ext4 -q -F -I 256 -E lazy_itable_init=1 /dev/mapper/slow &&
+slow_flush 0 && mkfs.ext4 -q -F -I 256 /dev/mapper/slow 400M &&
 	mount -t ext4 /dev/mapper/slow /srv/data || tap_bail "no ext4 for the exports"
 load_modules /srv/data:no_root_squash
 mount_dafs data /mnt/dafs || tap_bail "no mount"
@@ -126,6 +122,4 @@ umount /mnt/dafs
 unload_modules
 umount /srv/data
 dmsetup remove slow
-losetup -d "$loop"
-umount /run/host
 tap_done
