@@ -3,181 +3,247 @@
  * fsx: random operations on one file, each compared with a model in memory.
  *
  *	fsx [-s SEED] [-n OPERATIONS] [-t SECONDS] [-l BYTES] [-a ALIGNMENT]
- *	    [-o COPY] FILE [FILE]
+ *	    [-o COPY] [-b BACKING] [-f append|all] FILE [FILE]
  *
- * Two names are one file as two clients see it.  Only one of them has it open
- * at a time: every now and then it is closed here and opened there, which must
- * show all that was written.  While it is open it is read and written cached,
- * with O_DIRECT, by appending and through one mapping, all of which must agree
- * at any time.
+ * The file is open by several descriptors of every kind at once: cached, direct,
+ * synchronous and appending ones, and a shared mapping.  Each is closed and opened
+ * again now and then, on its own.  All of them must agree at any time.
  *
- * The same seed gives the same operations.  After a difference the last of
- * them are printed.  -a aligns what is done with O_DIRECT, -o leaves what the
- * file should hold in COPY.
+ * Nothing asks for the attributes of the file without need, because that brings
+ * what a client knows of it up to date and hides what it forgot to note.  For the
+ * same reason the kinds of operations change: a run consists of epochs of some
+ * hundred operations, and each of these draws its own mix.
+ *
+ * Two names are one file as two clients see it.  Only one of them writes at a time:
+ * every now and then what writes is closed here and opened there, which must show
+ * all that was written, to descriptors and a mapping for reading that stay open on
+ * either side, too.
+ *
+ * What fsync(2), closing, O_SYNC, O_DIRECT or O_APPEND has promised must be in
+ * BACKING, the same file as its server has it.
+ *
+ * With -f operations may fail, those that append or all: then nothing is known of
+ * the bytes that were on their way until they are written again, or until the file,
+ * closed everywhere and forgotten by the client, has been read again.
+ *
+ * The same seed gives the same operations.  After a difference the last of them are
+ * printed.  -a aligns what is done with O_DIRECT, -o leaves what the file should
+ * hold in COPY.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <linux/aio_abi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+#include "model.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-#define LOG_LINES	400
-#define LOG_WIDTH	100
 #define PAGE		4096
+#define NR_AIO		4
 
-/* How the file can be open; all of them are, all the time. */
-enum { CACHED, DIRECT, APPEND, DIRECT_APPEND, NR_FDS };
+/* How the file can be open; all of them are, nearly all the time. */
+enum { CACHED, OTHER, DIRECT, SYNC, DIRECT_SYNC, APPEND, DIRECT_APPEND, NR_FDS };
 
 static const int fd_flags[NR_FDS] = {
 	[CACHED] = O_RDWR,
+	[OTHER] = O_RDWR,
 	[DIRECT] = O_RDWR | O_DIRECT,
+	[SYNC] = O_RDWR | O_SYNC,
+	[DIRECT_SYNC] = O_RDWR | O_DIRECT | O_DSYNC,
 	[APPEND] = O_WRONLY | O_APPEND,
 	[DIRECT_APPEND] = O_WRONLY | O_APPEND | O_DIRECT,
 };
 
+static const char *const fd_names[NR_FDS] = {
+	[CACHED] = "cached",
+	[OTHER] = "cached (2)",
+	[DIRECT] = "direct",
+	[SYNC] = "O_SYNC",
+	[DIRECT_SYNC] = "direct O_DSYNC",
+	[APPEND] = "O_APPEND",
+	[DIRECT_APPEND] = "direct O_APPEND",
+};
+
 static const char *names[2];
 static int nr_names;
-static int here;		/* which of the names is open */
 static int fds[NR_FDS];
 static unsigned char *map;
+static int readers[2] = { -1, -1 };	/* one of each name, which stays open */
+static const unsigned char *reader_maps[2];
+static aio_context_t aio;
 
-static unsigned char *model;	/* what the file should hold */
-static unsigned char *buffer;	/* aligned to a page */
-static size_t size;		/* what its size should be */
-static size_t limit = 1 << 20;	/* which it does not exceed */
+static size_t span;		/* of what is worked on at present */
+static size_t focus;		/* where something was done last */
 static size_t alignment = 512;
 
-static uint64_t seed = 1;
-static uint64_t random_state;
-static unsigned long done;
-static char lines[LOG_LINES][LOG_WIDTH + 40];
+/* The descriptors */
 
-static uint32_t draw(void)
+static bool fd_open(int which)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state * 0x2545f4914f6cdd1dULL) >> 32;
+	fds[which] = open(names[here], fd_flags[which]);
+	return !failing(fds[which] < 0, may_fail, "open");
 }
 
-/* Less than n, and 0 if n is. */
-static size_t below(size_t n)
+/* Closing a descriptor of a writer promises all that was written until then. */
+static bool fd_close(int which)
 {
-	return n ? draw() % n : 0;
-}
+	int fd = fds[which];
 
-/* Small ones are as likely as large ones. */
-static size_t draw_length(void)
-{
-	return 1 + below((size_t)1 << (1 + below(17)));
-}
-
-static char *log_line(void)
-{
-	char *line = lines[done % LOG_LINES];
-
-	return line + sprintf(line, "%lu [%d] ", done, here);
-}
-
-static void log_print(void)
-{
-	unsigned long i = done < LOG_LINES ? 0 : done - LOG_LINES + 1;
-
-	for (; i <= done; i++)
-		puts(lines[i % LOG_LINES]);
-	printf("FAILED with seed %llu: ", (unsigned long long)seed);
-}
-
-/* What is done now, for the log. */
-#define note(...)	snprintf(log_line(), LOG_WIDTH, __VA_ARGS__)
-
-#define fail(...)				\
-	do {					\
-		log_print();			\
-		printf(__VA_ARGS__);		\
-		putchar('\n');			\
-		exit(1);			\
-	} while (0)
-
-static void check(bool right, const char *what)
-{
-	if (!right)
-		fail("%s: %s", what, strerror(errno));
-}
-
-static void check_count(ssize_t got, size_t want, const char *what)
-{
-	if (got < 0)
-		fail("%s: %s", what, strerror(errno));
-	if ((size_t)got != want)
-		fail("%s: %zd bytes instead of %zu", what, got, want);
-}
-
-static void check_data(const unsigned char *got, size_t pos, size_t len)
-{
-	size_t i, wrong = 0, last = 0, first = 0;
-
-	if (!memcmp(got, model + pos, len))
-		return;
-	for (i = 0; i < len; i++) {
-		if (got[i] == model[pos + i])
-			continue;
-		if (!wrong++)
-			first = i;
-		last = i;
+	fds[which] = -1;
+	if (fd < 0)
+		return true;
+	if (failing(close(fd), may_fail, "close")) {
+		model_unsafe_fail();
+		return false;
 	}
-	fail("%zu bytes differ in %#zx..%#zx; at the first %#x instead of %#x", wrong,
-	     pos + first, pos + last, got[first], model[pos + first]);
+	model_safe();
+	return true;
 }
 
-static void check_size(void)
+static void map_open(void)
 {
-	struct stat st;
+	if (fds[CACHED] < 0)
+		return;
+	map = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_SHARED, fds[CACHED], 0);
+	check(map != MAP_FAILED, "mmap");
+}
 
-	check(!fstat(fds[CACHED], &st), "fstat");
-	if ((size_t)st.st_size != size)
-		fail("the size is %#llx instead of %#zx", (long long)st.st_size, size);
+static void map_close(void)
+{
+	if (map)
+		check(!munmap(map, limit), "munmap");
+	map = NULL;
 }
 
 static void file_open(void)
 {
 	int i;
 
-	for (i = 0; i < NR_FDS; i++) {
-		fds[i] = open(names[here], fd_flags[i]);
-		check(fds[i] >= 0, "open");
-	}
-	map = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_SHARED, fds[CACHED], 0);
-	check(map != MAP_FAILED, "mmap");
-	check_size();
+	for (i = 0; i < NR_FDS; i++)
+		fd_open(i);
+	map_open();
 }
 
 static void file_close(void)
 {
 	int i;
 
-	check(!munmap(map, limit), "munmap");
+	map_close();
 	for (i = 0; i < NR_FDS; i++)
-		check(!close(fds[i]), "close");
+		fd_close(i);
 }
 
-/* What a write of len bytes at pos does to the model. */
-static void model_write(size_t pos, const void *data, size_t len)
+static bool reader_open(int i)
 {
-	memcpy(model + pos, data, len);
-	if (pos + len > size)
-		size = pos + len;
+	readers[i] = open(names[i], O_RDONLY);
+	return readers[i] >= 0;
+}
+
+static void readers_open(void)
+{
+	int i;
+
+	for (i = 0; i < nr_names; i++) {
+		check_again(reader_open, i, "open for reading");
+		reader_maps[i] = mmap(NULL, limit, PROT_READ, MAP_SHARED, readers[i], 0);
+		check(reader_maps[i] != MAP_FAILED, "mmap for reading");
+	}
+}
+
+static void readers_close(void)
+{
+	int i;
+
+	for (i = 0; i < nr_names; i++) {
+		check(!munmap((void *)reader_maps[i], limit), "munmap");
+		close(readers[i]);
+	}
+}
+
+static void forget_all(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+
+	if (fd < 0)
+		return;
+	check(write(fd, "3", 1) == 1, "drop_caches");
+	check(!close(fd), "drop_caches");
+}
+
+static struct stat found;	/* after a failure */
+static int found_fd;
+
+static bool find_file(int direct)
+{
+	found_fd = open(names[here], O_RDONLY | direct);
+	return found_fd >= 0;
+}
+
+static bool find_size(int fd)
+{
+	return !fstat(fd, &found);
+}
+
+static bool find_data(int fd)
+{
+	return pread(fd, buffer, limit, 0) == found.st_size;
+}
+
+/* What is unknown becomes what is there, if that can be. */
+static void recover_size(size_t new)
+{
+	size_t before = size;
+
+	if (new == size)
+		return;
+	if (!size_unknown && new != size + appended)
+		fail("after a failure the size is %#zx instead of %#zx", new, size);
+	if (new > limit)
+		fail("after a failure the size is %#zx", new);
+	model_resize(new);
+	if (new > before)
+		model_mark(before, new - before, UNKNOWN);
+}
+
+static void recover_data(void)
+{
+	size_t pos;
+
+	check_data(buffer, 0, size);
+	for (pos = 0; pos < size; pos++)
+		if (known[pos] & UNKNOWN)
+			model[pos] = buffer[pos];
+	memset(known, 0, limit);
+}
+
+/*
+ * After a failure: close everything, let the client forget it all, and take what is
+ * there then for what is unknown.  Faults do not last, so it succeeds in the end.
+ */
+static void recover(void)
+{
+	file_close();
+	readers_close();
+	forget_all();
+	check_again(find_file, O_DIRECT, "open after a failure");
+	check_again(find_size, found_fd, "fstat after a failure");
+	recover_size(found.st_size);
+	check_again(find_data, found_fd, "read after a failure");
+	recover_data();
+	close(found_fd);
+	failed = false;
+	size_unknown = false;
+	appended = 0;
+	readers_open();
+	file_open();
 }
 
 static void fill(size_t len)
@@ -188,10 +254,23 @@ static void fill(size_t len)
 		buffer[i] = draw();
 }
 
+/* Bytes that nothing else touches meet no mistake, so often it is where it was. */
+static size_t draw_position(size_t end)
+{
+	size_t pos = below(end < span ? end : span);
+
+	if (below(2))
+		pos = focus - focus % PAGE + below(2 * PAGE);
+	if (!below(4))
+		pos -= pos % PAGE;
+	focus = pos < end ? pos : below(end);
+	return focus;
+}
+
 /* The model is zero beyond the end, so a range beyond the end reads so. */
 static void draw_range(size_t end, size_t *pos, size_t *len)
 {
-	*pos = below(end);
+	*pos = draw_position(end);
 	*len = draw_length();
 	if (*len > end - *pos)
 		*len = end - *pos;
@@ -211,21 +290,28 @@ static size_t readable(size_t pos, size_t len)
 	return len < left ? len : left;
 }
 
-static void read_by(int how, size_t pos, size_t len)
+/* Operations */
+
+static void read_by(int fd, const char *how, size_t pos, size_t len)
 {
 	size_t want = readable(pos, len);
+	ssize_t got;
 
-	note("%s read %#zx + %#zx", how == DIRECT ? "direct" : "cached", pos, len);
-	check_count(pread(fds[how], buffer, len, pos), want, "read");
+	note("%s read %#zx + %#zx, size %#zx", how, pos, len, size);
+	got = pread(fd, buffer, len, pos);
+	if (failing(got < 0, may_fail, "read"))
+		return;
+	check_count(got, want, "read");
 	check_data(buffer, pos, want);
 }
 
 static void op_read(void)
 {
+	int how = below(4) ? CACHED : SYNC;
 	size_t pos, len;
 
 	draw_range(size + PAGE, &pos, &len);
-	read_by(CACHED, pos, len);
+	read_by(fds[how], fd_names[how], pos, len);
 }
 
 static void op_direct_read(void)
@@ -234,7 +320,22 @@ static void op_direct_read(void)
 
 	draw_range(size + PAGE, &pos, &len);
 	align_range(&pos, &len);
-	read_by(DIRECT, pos, len);
+	read_by(fds[DIRECT], "direct", pos, len);
+}
+
+/* By one that has been open since before all that was written. */
+static void op_reader(void)
+{
+	size_t pos, len;
+
+	draw_range(size, &pos, &len);
+	if (!size || below(2)) {
+		read_by(readers[here], "old", pos, len);
+		return;
+	}
+	note("old mapped read %#zx + %#zx, size %#zx", pos, len, size);
+	if (map_copy(buffer, reader_maps[here] + pos, len))
+		check_data(buffer, pos, len);
 }
 
 /* By a pipe, whose pages are those of the page cache. */
@@ -248,8 +349,6 @@ static void op_splice(void)
 	if (len > 15 * PAGE)
 		len = 15 * PAGE;
 	want = readable(pos, len);
-	if (!want)
-		return;
 	note("splice %#zx + %#zx", pos, want);
 	check(!pipe(pipes), "pipe");
 	while (want) {
@@ -257,8 +356,10 @@ static void op_splice(void)
 
 		offset = pos;
 		part = splice(fds[CACHED], &offset, pipes[1], NULL, want, 0);
-		if (part <= 0)
-			fail("splice: %zd, %s", part, strerror(errno));
+		if (failing(part < 0, may_fail, "splice"))
+			break;
+		if (!part)
+			fail("splice: nothing");
 		check_count(read(pipes[0], buffer, part), part, "read of the pipe");
 		check_data(buffer, pos, part);
 		pos += part;
@@ -268,15 +369,58 @@ static void op_splice(void)
 	close(pipes[1]);
 }
 
+/* As many writes as it takes. */
+static void write_all(int which, size_t pos, size_t len, int flags)
+{
+	bool safe = which != CACHED && which != OTHER;
+	bool append = which == APPEND || which == DIRECT_APPEND || (flags & RWF_APPEND);
+	size_t part = 0;
+	ssize_t n;
+
+	while (part < len) {
+		struct iovec iov = { .iov_base = buffer + part, .iov_len = len - part };
+
+		n = pwritev2(fds[which], &iov, 1, append ? 0 : pos + part, flags);
+		if (failing(n < 0, may_fail || (append && append_may_fail && errno == EIO),
+			    "write")) {
+			if (append)
+				appended = len - part;
+			else
+				model_fail(pos + part, len - part);
+			return;
+		}
+		if (!n)
+			fail("write: nothing");
+		model_write(append ? size : pos + part, buffer + part, n, safe || append || flags);
+		part += n;
+	}
+}
+
+static void write_by(int which, size_t pos, size_t len)
+{
+	int flags = !below(12) && which < SYNC ? RWF_DSYNC : 0;
+
+	note("%s%s write %#zx + %#zx, size %#zx", fd_names[which], flags ? " RWF_DSYNC" : "",
+	     pos, len, size);
+	fill(len);
+	write_all(which, pos, len, flags);
+}
+
 static void op_write(void)
 {
 	size_t pos, len;
 
 	draw_range(limit, &pos, &len);
-	note("cached write %#zx + %#zx, size %#zx", pos, len, size);
-	fill(len);
-	check_count(pwrite(fds[CACHED], buffer, len, pos), len, "write");
-	model_write(pos, buffer, len);
+	write_by(below(2) ? CACHED : OTHER, pos, len);
+}
+
+/* Within the file, a few bytes: what is around them must stay. */
+static void op_write_few(void)
+{
+	size_t pos = draw_position(size), len = 1 + below(64);
+
+	if (pos + len <= size)
+		write_by(below(2) ? CACHED : OTHER, pos, len);
 }
 
 /* Near the end, where sizes meet pages. */
@@ -285,18 +429,15 @@ static void op_write_end(void)
 	size_t pos = size + below(3 * PAGE), len = draw_length();
 
 	pos -= pos < PAGE ? pos : PAGE;
-	if (pos + len > limit)
-		return;
-	note("cached write near the end %#zx + %#zx, size %#zx", pos, len, size);
-	fill(len);
-	check_count(pwrite(fds[CACHED], buffer, len, pos), len, "write");
-	model_write(pos, buffer, len);
+	if (pos + len <= limit)
+		write_by(CACHED, pos, len);
 }
 
 static void op_writev(void)
 {
 	struct iovec iov[3];
 	size_t pos, len;
+	ssize_t n;
 
 	draw_range(limit, &pos, &len);
 	note("cached writev %#zx + %#zx, size %#zx", pos, len, size);
@@ -305,8 +446,21 @@ static void op_writev(void)
 	iov[1] = (struct iovec){ .iov_base = buffer + len / 3, .iov_len = len / 5 };
 	iov[2].iov_base = buffer + len / 3 + len / 5;
 	iov[2].iov_len = len - len / 3 - len / 5;
-	check_count(pwritev(fds[CACHED], iov, 3, pos), len, "writev");
-	model_write(pos, buffer, len);
+	n = pwritev(fds[CACHED], iov, 3, pos);
+	if (failing(n < 0, may_fail, "writev")) {
+		model_fail(pos, len);
+		return;
+	}
+	check_count(n, len, "writev");
+	model_write(pos, buffer, len, false);
+}
+
+static void op_sync_write(void)
+{
+	size_t pos, len;
+
+	draw_range(limit, &pos, &len);
+	write_by(SYNC, pos, len);
 }
 
 static void op_direct_write(void)
@@ -315,24 +469,20 @@ static void op_direct_write(void)
 
 	draw_range(limit - alignment, &pos, &len);
 	align_range(&pos, &len);
-	note("direct write %#zx + %#zx, size %#zx", pos, len, size);
-	fill(len);
-	check_count(pwrite(fds[DIRECT], buffer, len, pos), len, "direct write");
-	model_write(pos, buffer, len);
+	write_by(below(4) ? DIRECT : DIRECT_SYNC, pos, len);
 }
 
-/* What is more than a request may carry is appended by more than one write. */
-static void append_all(int fd, size_t len, const char *what)
+/* Most direct writers stay within a file that has its size. */
+static void op_direct_within(void)
 {
-	size_t done = 0;
-	ssize_t n;
+	size_t pos, len;
 
-	while (done < len) {
-		n = write(fd, buffer + done, len - done);
-		check(n > 0, what);
-		done += n;
-	}
-	model_write(size, buffer, len);
+	draw_range(size, &pos, &len);
+	align_range(&pos, &len);
+	if (pos + len > size)
+		len -= alignment;
+	if (len)
+		write_by(DIRECT, pos, len);
 }
 
 static void op_append(void)
@@ -343,7 +493,22 @@ static void op_append(void)
 		return;
 	note("append %#zx, size %#zx", len, size);
 	fill(len);
-	append_all(fds[APPEND], len, "append");
+	write_all(APPEND, 0, len, 0);
+}
+
+/* By a descriptor that does not append otherwise. */
+static void op_rwf_append(void)
+{
+	int which = below(2) ? CACHED : DIRECT;
+	size_t len = draw_length(), none = 0;
+
+	if (which == DIRECT)
+		align_range(&none, &len);
+	if (size + len > limit || (which == DIRECT && size % alignment))
+		return;
+	note("%s RWF_APPEND %#zx, size %#zx", fd_names[which], len, size);
+	fill(len);
+	write_all(which, 0, len, RWF_APPEND);
 }
 
 static void op_direct_append(void)
@@ -355,21 +520,115 @@ static void op_direct_append(void)
 		return;
 	note("direct append %#zx, size %#zx", len, size);
 	fill(len);
-	append_all(fds[DIRECT_APPEND], len, "direct append");
+	write_all(DIRECT_APPEND, 0, len, 0);
+}
+
+static void aio_prepare(struct iocb *cb, bool write, size_t pos, size_t len)
+{
+	*cb = (struct iocb){
+		.aio_fildes = fds[DIRECT],
+		.aio_lio_opcode = write ? IOCB_CMD_PWRITE : IOCB_CMD_PREAD,
+		.aio_buf = (uintptr_t)(buffer + pos),
+		.aio_nbytes = len,
+		.aio_offset = pos,
+	};
+}
+
+static void aio_ended(const struct io_event *event)
+{
+	const struct iocb *cb = (const struct iocb *)(uintptr_t)event->obj;
+	bool write = cb->aio_lio_opcode == IOCB_CMD_PWRITE;
+	size_t pos = cb->aio_offset, len = cb->aio_nbytes;
+	long n = event->res;
+
+	if (n < 0) {
+		errno = -n;
+		failing(true, may_fail, "asynchronous I/O");
+		if (write)
+			model_fail(pos, len);
+		return;
+	}
+	check_count(n, write ? len : readable(pos, len), "asynchronous I/O");
+	if (write)
+		model_write(pos, buffer + pos, len, true);
+	else
+		check_data(buffer + pos, pos, n);
+}
+
+/* Several at once, each of its own part of the file. */
+static void op_aio(void)
+{
+	size_t part = limit / NR_AIO, pos, len, end;
+	struct io_event events[NR_AIO];
+	struct iocb cbs[NR_AIO], *list[NR_AIO];
+	int i, nr = 0;
+
+	for (i = 0; i < NR_AIO; i++) {
+		end = below(2) && size < (i + 1) * part ? size : (i + 1) * part;
+		if (end <= i * part)
+			continue;
+		draw_range(end - i * part, &pos, &len);
+		align_range(&pos, &len);
+		if (pos + len > part)
+			continue;
+		pos += i * part;
+		memset(buffer + pos, draw(), len);
+		aio_prepare(&cbs[nr], below(3), pos, len);
+		list[nr] = &cbs[nr];
+		nr++;
+	}
+	/* what one reads must not depend on who is first to make the file longer */
+	for (i = 0; i < nr; i++)
+		if (cbs[i].aio_lio_opcode == IOCB_CMD_PREAD &&
+		    cbs[i].aio_offset + cbs[i].aio_nbytes > size)
+			cbs[i].aio_lio_opcode = IOCB_CMD_PWRITE;
+	note("asynchronous: %d, size %#zx", nr, size);
+	if (!nr)
+		return;
+	check(syscall(SYS_io_submit, aio, nr, list) == nr, "io_submit");
+	check(syscall(SYS_io_getevents, aio, nr, nr, events, NULL) == nr, "io_getevents");
+	for (i = 0; i < nr; i++)
+		aio_ended(&events[i]);
+}
+
+static void resize(size_t new)
+{
+	int ret;
+
+	note("truncate from %#zx to %#zx", size, new);
+	ret = below(2) ? ftruncate(fds[CACHED], new) : truncate(names[here], new);
+	if (failing(ret, may_fail, "truncate")) {
+		model_unsafe_fail();
+		if (new < size)
+			model_mark(new, size - new, UNKNOWN);
+		return;
+	}
+	model_resize(new);
 }
 
 static void op_truncate(void)
 {
-	size_t new = below(4) ? below(limit) : below(size + 1);
+	resize(below(4) ? below(span) : below(size + 1));
+}
 
-	note("truncate from %#zx to %#zx", size, new);
+/* Down to nothing or a few pages, and up again: a file of a hole. */
+static void op_truncate_hole(void)
+{
+	size_t to = below(span);
+
 	if (below(2))
-		check(!ftruncate(fds[CACHED], new), "ftruncate");
-	else
-		check(!truncate(names[here], new), "truncate");
-	if (new < size)
-		memset(model + new, 0, size - new);
-	size = new;
+		to += PAGE - to % PAGE;
+	resize(below(3) ? 0 : below(4) * PAGE);
+	if (!failed)
+		resize(to < size ? size : to);
+}
+
+/* As databases make their files. */
+static void op_hole_direct(void)
+{
+	op_truncate_hole();
+	if (!failed)
+		op_direct_within();
 }
 
 /* The rest of the last page is there, and must be zero. */
@@ -383,8 +642,8 @@ static void op_map_read(void)
 	if (!size)
 		return;
 	note("mapped read %#zx + %#zx, size %#zx", pos, len, size);
-	memcpy(buffer, map + pos, len);
-	check_data(buffer, pos, len);
+	if (map_copy(buffer, map + pos, len))
+		check_data(buffer, pos, len);
 }
 
 static void op_map_write(void)
@@ -396,20 +655,70 @@ static void op_map_write(void)
 		return;
 	note("mapped write %#zx + %#zx, size %#zx", pos, len, size);
 	fill(len);
-	memcpy(map + pos, buffer, len);
-	model_write(pos, buffer, len);
+	if (map_copy(map + pos, buffer, len))
+		model_write(pos, buffer, len, false);
+	else
+		model_fail(pos, len);
+}
+
+/* What is stored beyond the end is in no file, not even in one made longer later. */
+static void op_map_beyond(void)
+{
+	size_t end = (size + PAGE - 1) / PAGE * PAGE;
+
+	if (end == size)
+		return;
+	note("mapped write beyond the end, size %#zx", size);
+	memset(buffer, 0xbb, end - size);
+	if (!map_copy(map + size, buffer, end - size))
+		return;
+	if (below(2))
+		resize(size + below(limit - size));
+	else if (end < limit)
+		write_by(CACHED, end, 1 + below(PAGE / 2));
+	memset(buffer, 0, end);
+	if (!failed && size < end)
+		map_copy(map + size, buffer, end - size);
+}
+
+static void op_remap(void)
+{
+	note("munmap and mmap");
+	map_close();
+	map_open();
+}
+
+static void synced(int ret, const char *what)
+{
+	if (failing(ret, may_fail, what)) {
+		model_unsafe_fail();
+		return;
+	}
+	model_safe();
+	check_backing(true);
 }
 
 static void op_fsync(void)
 {
-	note("fsync");
-	check(!fsync(fds[below(NR_FDS)]), "fsync");
+	int which = below(NR_FDS);
+
+	note("fsync of %s", fd_names[which]);
+	synced(below(2) ? fsync(fds[which]) : fdatasync(fds[which]), "fsync");
 }
 
 static void op_msync(void)
 {
 	note("msync");
-	check(!msync(map, limit, MS_SYNC), "msync");
+	synced(msync(map, limit, MS_SYNC), "msync");
+}
+
+/* Sent to the server, which has promised nothing yet. */
+static void op_write_back(void)
+{
+	note("sync_file_range");
+	if (failing(sync_file_range(fds[CACHED], 0, 0, SYNC_FILE_RANGE_WRITE |
+				    SYNC_FILE_RANGE_WAIT_AFTER), may_fail, "sync_file_range"))
+		model_unsafe_fail();
 }
 
 /* Clean pages go, so that the next read asks the server. */
@@ -419,56 +728,136 @@ static void op_forget(void)
 	check(!posix_fadvise(fds[CACHED], 0, 0, POSIX_FADV_DONTNEED), "fadvise");
 }
 
+static void op_stat(void)
+{
+	struct stat st;
+
+	note("fstat");
+	if (failing(fstat(fds[CACHED], &st), may_fail, "fstat"))
+		return;
+	if ((size_t)st.st_size != size)
+		fail("the size is %#llx instead of %#zx", (long long)st.st_size, size);
+}
+
+static void op_seek(void)
+{
+	off_t end;
+
+	note("lseek");
+	end = lseek(fds[OTHER], 0, SEEK_END);
+	if (failing(end < 0, may_fail, "lseek"))
+		return;
+	if ((size_t)end != size)
+		fail("the end is at %#llx instead of %#zx", (long long)end, size);
+}
+
+static void op_server(void)
+{
+	note("the server's file");
+	check_backing(false);
+}
+
 static void op_reopen(void)
 {
-	note("close and open");
+	int which = below(NR_FDS);
+
+	note("close and open %s", fd_names[which]);
+	if (fd_close(which))
+		fd_open(which);
+}
+
+static void op_reopen_all(void)
+{
+	note("close and open all");
 	file_close();
+	if (!failed)
+		check_backing(true);
 	file_open();
 }
 
 static void op_switch(void)
 {
+	if (nr_names < 2)
+		return;
 	note("close, and open by the other name");
 	file_close();
-	here = (here + 1) % nr_names;
+	if (failed)
+		return;
+	here = 1 - here;
 	file_open();
 }
 
-static const struct {
+static const struct op {
 	void (*run)(void);
 	unsigned int weight;
+	bool always;		/* is in the mix of every epoch */
 } ops[] = {
 	{ op_read, 12 },
 	{ op_direct_read, 8 },
-	{ op_splice, 4 },
+	{ op_reader, 4 },
+	{ op_splice, 3 },
 	{ op_write, 12 },
+	{ op_write_few, 12 },
 	{ op_write_end, 8 },
 	{ op_writev, 4 },
+	{ op_sync_write, 3 },
 	{ op_direct_write, 8 },
-	{ op_append, 6 },
-	{ op_direct_append, 4 },
-	{ op_truncate, 8 },
+	{ op_direct_within, 8 },
+	{ op_append, 5 },
+	{ op_rwf_append, 3 },
+	{ op_direct_append, 3 },
+	{ op_aio, 4 },
+	{ op_truncate, 6 },
+	{ op_truncate_hole, 6 },
+	{ op_hole_direct, 8 },
 	{ op_map_read, 8 },
 	{ op_map_write, 10 },
-	{ op_fsync, 3 },
+	{ op_map_beyond, 2 },
+	{ op_remap, 1 },
+	{ op_fsync, 4 },
 	{ op_msync, 2 },
+	{ op_write_back, 4 },
 	{ op_forget, 3 },
-	{ op_reopen, 2 },
-	{ op_switch, 4 },
+	{ op_stat, 2 },
+	{ op_seek, 2 },
+	{ op_server, 4 },
+	{ op_reopen, 4 },
+	{ op_reopen_all, 1, true },
+	{ op_switch, 2, true },
 };
+
+static unsigned int weights[ARRAY_SIZE(ops)], weight_sum;
+static unsigned long epoch_ends;
+
+/* Some of all operations, each as often as chance will have it. */
+static void epoch_begin(void)
+{
+	unsigned int i, most = 2 + below(6);
+
+	weight_sum = 0;
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		weights[i] = ops[i].always ? 1 : below(most) ? 0 : below(2 * ops[i].weight);
+		weight_sum += weights[i];
+	}
+	epoch_ends = done + 10 + below(100);
+	span = (size_t)PAGE << below(12);
+	if (span > limit)
+		span = limit;
+}
 
 static void run_one(void)
 {
-	unsigned int i, sum = 0, at;
+	unsigned int i, at;
 
-	for (i = 0; i < ARRAY_SIZE(ops); i++)
-		sum += ops[i].weight;
-	at = below(sum);
-	for (i = 0; at >= ops[i].weight; i++)
-		at -= ops[i].weight;
+	if (done >= epoch_ends)
+		epoch_begin();
+	at = below(weight_sum);
+	for (i = 0; at >= weights[i]; i++)
+		at -= weights[i];
 	note("nothing");
 	ops[i].run();
-	check_size();
+	while (failed)
+		recover();
 }
 
 static void check_all(void)
@@ -476,6 +865,7 @@ static void check_all(void)
 	note("the whole file is read");
 	check_count(pread(fds[CACHED], buffer, limit, 0), size, "read");
 	check_data(buffer, 0, size);
+	op_stat();
 }
 
 static void write_copy(const char *name)
@@ -503,8 +893,16 @@ static unsigned long parse(const char *text)
 static void help(void)
 {
 	fputs("usage: fsx [-s SEED] [-n OPERATIONS] [-t SECONDS] [-l BYTES] [-a ALIGNMENT]\n"
-	      "           [-o COPY] FILE [FILE]\n", stderr);
+	      "           [-o COPY] [-b BACKING] [-f append|all] FILE [FILE]\n", stderr);
 	exit(2);
+}
+
+static void parse_failing(const char *what)
+{
+	may_fail = !strcmp(what, "all");
+	append_may_fail = true;
+	if (!may_fail && strcmp(what, "append"))
+		help();
 }
 
 static void begin(void)
@@ -513,15 +911,38 @@ static void begin(void)
 
 	limit = (limit + PAGE - 1) / PAGE * PAGE;
 	model = calloc(1, limit + 2 * PAGE);
+	known = calloc(1, limit + 2 * PAGE);
+	writer = calloc(limit + 2 * PAGE, sizeof(*writer));
 	buffer = aligned_alloc(PAGE, limit + 32 * PAGE);
-	if (!model || !buffer || !alignment || PAGE % alignment)
+	if (!model || !known || !writer || !buffer || !alignment || PAGE % alignment)
 		help();
 	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	check(!syscall(SYS_io_setup, NR_AIO, &aio), "io_setup");
+	signal(SIGBUS, on_sigbus);
 	fd = open(names[0], O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	check(fd >= 0, "create");
 	check(!close(fd), "close");
+	readers_open();
 	file_open();
+}
+
+static void finish(const char *copy)
+{
+	int i;
+
+	may_fail = false;
+	append_may_fail = false;
+	for (i = 0; i < nr_names; i++) {
+		check_all();
+		op_switch();
+	}
+	file_close();
+	check_backing(true);
+	readers_close();
+	check(!syscall(SYS_io_destroy, aio), "io_destroy");
+	if (copy)
+		write_copy(copy);
 }
 
 int main(int argc, char **argv)
@@ -531,7 +952,7 @@ int main(int argc, char **argv)
 	time_t start = time(NULL);
 	int c, i;
 
-	while ((c = getopt(argc, argv, "s:n:t:l:a:o:")) != -1) {
+	while ((c = getopt(argc, argv, "s:n:t:l:a:o:b:f:")) != -1) {
 		switch (c) {
 		case 's':
 			seed = parse(optarg);
@@ -551,6 +972,12 @@ int main(int argc, char **argv)
 		case 'o':
 			copy = optarg;
 			break;
+		case 'b':
+			backing = optarg;
+			break;
+		case 'f':
+			parse_failing(optarg);
+			break;
 		default:
 			help();
 		}
@@ -565,14 +992,8 @@ int main(int argc, char **argv)
 		run_one();
 		done++;
 	}
-	for (i = 0; i < nr_names; i++) {
-		check_all();
-		op_switch();
-	}
-	file_close();
-	if (copy)
-		write_copy(copy);
-	printf("seed %llu: %lu operations in %ld s\n", (unsigned long long)seed, done,
-	       (long)(time(NULL) - start));
+	finish(copy);
+	printf("seed %llu: %lu operations in %ld s, %lu failures\n", (unsigned long long)seed,
+	       done, (long)(time(NULL) - start), failures);
 	return 0;
 }
