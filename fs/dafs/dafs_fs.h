@@ -201,6 +201,7 @@ struct dafs_unstable_link {
 #define DAFS_INO_AHEAD		8	/* somebody has the use of di->ahead */
 #define DAFS_INO_AHEAD_TRIED	9	/* only names that are used give credit */
 #define DAFS_INO_REMOVED	10	/* this client has removed, or removes, its last name */
+#define DAFS_INO_ZAPPING	11	/* the page cache is being dropped */
 
 /**
  * struct dafs_inode - one object of the server
@@ -511,6 +512,7 @@ int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 bool dafs_gone(const struct inode *inode, int err);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
 int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
+bool dafs_mapping_zapped(const struct dafs_inode *di);
 void dafs_zap_mapping(struct inode *inode);
 int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 		     struct kstat *stat, u32 request_mask, unsigned int flags);

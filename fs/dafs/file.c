@@ -33,6 +33,20 @@ static int dafs_may_truncate(struct inode *inode, const struct file *file)
 	return dafs_may(inode, file->f_cred, DAFS_ACCESS_MODIFY);
 }
 
+/*
+ * What kept the size from becoming smaller, because it was written here and not yet
+ * stable, is stable after the zap, so the size is asked for again then.
+ */
+static int dafs_file_zap(struct inode *inode, struct file *file)
+{
+	if (dafs_mapping_zapped(DAFS_I(inode)))
+		return 0;
+	dafs_zap_mapping(inode);
+	if (i_size_read(inode) <= READ_ONCE(netfs_inode(inode)->remote_i_size))
+		return 0;
+	return dafs_revalidate(inode, file->f_cred, true);
+}
+
 /**
  * dafs_file_opened() - open(2) of a regular file, which the server has opened already
  * @inode: the file
@@ -48,9 +62,7 @@ int dafs_file_opened(struct inode *inode, struct file *file)
 {
 	int err = dafs_may_truncate(inode, file);
 
-	if (!err)
-		dafs_zap_mapping(inode);
-	return err;
+	return err ?: dafs_file_zap(inode, file);
 }
 
 /**

@@ -23,6 +23,9 @@
 #include <linux/writeback.h>
 #include "dafs_fs.h"
 
+/* Before folios that are dirtied all the time are left to the next one who asks. */
+#define DAFS_ZAP_TRIES	3
+
 /**
  * dafs_inode_init_once() - set up what stays set up while an inode is free
  * @data: struct dafs_inode
@@ -768,13 +771,42 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);
 }
 
+/* Returns -EBUSY if folios are dirtied faster than they are dropped. */
+static int dafs_zap_pages(struct inode *inode)
+{
+	unsigned int tries = DAFS_ZAP_TRIES;
+	int err;
+
+	do {
+		filemap_fdatawrite(inode->i_mapping);
+		filemap_fdatawait_keep_errors(inode->i_mapping);
+		dafs_commit_inode(inode);
+		err = invalidate_inode_pages2(inode->i_mapping);
+	} while (err && --tries);
+	return err;
+}
+
+/**
+ * dafs_mapping_zapped() - is nothing cached that others have made obsolete?
+ * @di: a regular file
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_mapping_zapped(const struct dafs_inode *di)
+{
+	/* the two are in one word, and never both clear while obsolete data is there */
+	return !(smp_load_acquire(&di->flags) & (BIT(DAFS_INO_ZAP) | BIT(DAFS_INO_ZAPPING)));
+}
+
 /**
  * dafs_zap_mapping() - drop cached data that others have made obsolete
  * @inode: a regular file
  *
  * Data of our own is written and committed first: once its folios have left
  * the page cache there would be nothing to send again from.  An error of that
- * stays with the mapping, for whoever wrote.
+ * stays with the mapping, for whoever wrote.  Those who come while it goes on
+ * wait for its end.
  *
  * Context: may sleep; no folio and no lock of the netfs library held.
  */
@@ -782,15 +814,19 @@ void dafs_zap_mapping(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
-	if (!test_bit(DAFS_INO_ZAP, &di->flags))
+	if (dafs_mapping_zapped(di))
 		return;
 	mutex_lock(&di->zap_lock);
-	if (test_and_clear_bit(DAFS_INO_ZAP, &di->flags)) {
-		filemap_fdatawrite(inode->i_mapping);
-		filemap_fdatawait_keep_errors(inode->i_mapping);
-		dafs_commit_inode(inode);
-		/* A folio dirtied meanwhile stays, being newer than the server's. */
-		invalidate_inode_pages2(inode->i_mapping);
+	if (test_bit(DAFS_INO_ZAP, &di->flags)) {
+		set_bit(DAFS_INO_ZAPPING, &di->flags);
+		clear_bit(DAFS_INO_ZAP, &di->flags);
+		/*
+		 * A folio dirtied meanwhile stays, being newer than the server's, but
+		 * what of it was not written is as old as before.
+		 */
+		if (dafs_zap_pages(inode))
+			set_bit(DAFS_INO_ZAP, &di->flags);
+		clear_bit_unlock(DAFS_INO_ZAPPING, &di->flags);
 	}
 	mutex_unlock(&di->zap_lock);
 }
