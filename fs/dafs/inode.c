@@ -238,8 +238,8 @@ static struct timespec64 dafs_timespec(const struct dafs_time *time)
 
 /*
  * The size as the server has it.  What was written here and is still on its
- * way makes the file longer than the server knows, and a writer at work has
- * counted on the size it saw.
+ * way, or may have to be sent again, makes the file longer than the server
+ * knows, and a writer at work has counted on the size it saw.
  */
 static void dafs_apply_size(struct inode *inode, u64 size)
 {
@@ -252,7 +252,7 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 		size = LLONG_MAX;
 	spin_lock(&inode->i_lock);
 	busy = S_ISREG(inode->i_mode) &&
-	       (atomic_read(&di->writers) ||
+	       (atomic_read(&di->writers) || READ_ONCE(di->unstable_bytes) ||
 		mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) ||
 		mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK));
 	if (!busy && size < i_size_read(inode))

@@ -7,6 +7,9 @@
 
 #define DAFS_ID_LEN	12	/* a decimal u32 */
 
+/* Before data that mappings bring all the time may stay unstable. */
+#define DAFS_SIZE_TRIES	3
+
 /* The two owner strings that a SETATTR may carry. */
 struct dafs_id_strings {
 	char uid[DAFS_ID_LEN];
@@ -132,8 +135,7 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 
 /*
  * The server has the new size; make the page cache agree.  The caller holds
- * i_rwsem, so nobody reads or writes, and write-back of what lay beyond the
- * new end has finished before the request was sent.
+ * i_rwsem, so nobody reads or writes, and wb_lock, so that nothing is written back.
  */
 static void dafs_set_size(struct inode *inode, loff_t old, loff_t size)
 {
@@ -199,6 +201,52 @@ static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
 	dafs_setattr_local(inode, iattr);
 }
 
+/*
+ * A mapping may bring dirty data at any time.  Were it on its way to the server
+ * when the file is cut, it could arrive afterwards and make the file as long as it
+ * was; were it unstable, it could be sent again.  So nothing is written back until
+ * the size is set on both sides.
+ */
+static void dafs_size_lock(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	unsigned int tries = DAFS_SIZE_TRIES;
+
+	for (;;) {
+		mutex_lock(&di->netfs.wb_lock);
+		filemap_fdatawait_keep_errors(inode->i_mapping);
+		if (!READ_ONCE(di->unstable_bytes) || !--tries)
+			return;
+		mutex_unlock(&di->netfs.wb_lock);
+		dafs_commit_inode(inode);
+	}
+}
+
+static int dafs_setattr_both(struct dentry *dentry, struct iattr *iattr,
+			     struct dafs_open_state *os, const struct cred *cred,
+			     const struct dafs_fattr *attr)
+{
+	struct inode *inode = d_inode(dentry);
+	bool size = S_ISREG(inode->i_mode) && (iattr->ia_valid & ATTR_SIZE);
+	loff_t old_size = i_size_read(inode);
+	unsigned int flags;
+	int err;
+
+	if (size)
+		dafs_size_lock(inode);
+	flags = memalloc_nofs_save();
+	err = dafs_setattr_send(inode, cred, os, attr);
+	/* The server would have checked the caller's rights. */
+	if (dafs_gone(inode, err))
+		err = setattr_prepare(&nop_mnt_idmap, dentry, iattr);
+	if (!err)
+		dafs_setattr_done(inode, iattr, old_size);
+	memalloc_nofs_restore(flags);
+	if (size)
+		mutex_unlock(&netfs_inode(inode)->wb_lock);
+	return err;
+}
+
 /* A write is going to take set-id bits away, at the server too. */
 static bool dafs_setattr_by_write(unsigned int valid)
 {
@@ -255,7 +303,6 @@ int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry, struct iatt
 	struct dafs_id_strings ids;
 	struct dafs_open_state *os;
 	struct dafs_fattr *attr;
-	loff_t old_size;
 	int err;
 
 	if (dafs_setattr_by_write(iattr->ia_valid)) {
@@ -265,7 +312,6 @@ int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry, struct iatt
 	err = dafs_setattr_prepare(inode, iattr);
 	if (err)
 		return err;
-	old_size = i_size_read(inode);
 	attr = kzalloc(sizeof(*attr), GFP_KERNEL);
 	if (!attr)
 		return -ENOMEM;
@@ -273,14 +319,9 @@ int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry, struct iatt
 	if (!attr->valid)
 		goto out;
 	os = dafs_setattr_open(inode, iattr, cred);
-	err = dafs_setattr_send(inode, os ? os->cred : cred, os, attr);
+	err = dafs_setattr_both(dentry, iattr, os, os ? os->cred : cred, attr);
 	if (os)
 		dafs_open_state_put(os, true);
-	/* The server would have checked the caller's rights. */
-	if (dafs_gone(inode, err))
-		err = setattr_prepare(&nop_mnt_idmap, dentry, iattr);
-	if (!err)
-		dafs_setattr_done(inode, iattr, old_size);
 	dafs_own_metadata(inode, cred);
 out:
 	kfree(attr);
