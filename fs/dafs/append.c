@@ -92,7 +92,7 @@ static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t 
 	inode_unlock(inode);
 	if (pos != known)
 		set_bit(DAFS_INO_ZAP, &di->flags);
-	dafs_own_change(di);
+	dafs_own_write(di);
 }
 
 /* Not executed, for a reason that may go away: may it be sent again? */

@@ -495,6 +495,7 @@ long dafs_attr_begin(const struct super_block *sb);
 void dafs_attr_outdate(struct dafs_inode *di);
 bool dafs_attr_outdated(const struct dafs_inode *di, long asked);
 void dafs_own_change(struct dafs_inode *di);
+void dafs_own_write(struct dafs_inode *di);
 void dafs_own_change_settle(struct inode *inode, const struct cred *cred);
 void dafs_own_metadata(struct inode *inode, const struct cred *cred);
 struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,

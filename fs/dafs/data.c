@@ -224,7 +224,7 @@ void dafs_written(struct dafs_io *io)
 	spin_lock(&inode->i_lock);
 	dafs_remote_size_raise(&io->di->netfs, io->pos + io->len);
 	spin_unlock(&inode->i_lock);
-	dafs_own_change(io->di);
+	dafs_own_write(io->di);
 }
 
 static void dafs_write_stable(struct dafs_subreq *ds)

@@ -189,7 +189,7 @@ static void dafs_dio_complete(struct dafs_io *io, int err)
 	if (!in_softirq())
 		dafs_dio_settle(dio, err);
 	else if (io->write && !err)
-		dafs_own_change(io->di);
+		dafs_own_write(io->di);
 	dafs_dio_end_async(dio, err);
 }
 

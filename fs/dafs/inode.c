@@ -160,6 +160,23 @@ void dafs_own_change(struct dafs_inode *di)
 }
 
 /**
+ * dafs_own_write() - this client has written to a file on the server
+ * @di: the file
+ *
+ * As dafs_own_change(), but what is cached is as good as before: only who asks for
+ * attributes needs new ones at once.  Until there are new ones a change by others
+ * cannot be told from ours, so they are not waited for long, see dafs_attrs_fresh().
+ *
+ * Context: any.
+ */
+void dafs_own_write(struct dafs_inode *di)
+{
+	dafs_attr_outdate(di);
+	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	set_bit(DAFS_INO_STALE_STAT, &di->flags);
+}
+
+/**
  * dafs_own_change_settle() - learn what changes of ours have led to
  * @inode: the object
  * @cred: whom to ask the server for
@@ -384,6 +401,20 @@ static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *a
 }
 
 /*
+ * An answer older than a write of ours: has the file been changed by others?  The
+ * mark of that write stays for the answer that tells what it led to.  Caller holds
+ * di->lock.
+ */
+static void dafs_apply_outdated(struct dafs_inode *di, const struct dafs_fattr *attr)
+{
+	if (!S_ISREG(di->netfs.inode.i_mode) || attr->change == di->change)
+		return;
+	di->change = attr->change;
+	if (!test_bit(DAFS_INO_OWN_CHANGE, &di->flags))
+		set_bit(DAFS_INO_ZAP, &di->flags);
+}
+
+/*
  * Answers do not come in the order of the questions, and those of a listing may have
  * waited in memory, so one to a question older than the last does not count.  In one
  * that is older than a change of ours only what each write moves is of any use, for
@@ -393,7 +424,7 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 			     const struct dafs_ids *ids, long asked, unsigned long at)
 {
 	struct inode *inode = &di->netfs.inode;
-	bool changed = false;
+	bool changed = true;
 
 	spin_lock(&di->lock);
 	if (asked < di->asked)
@@ -405,7 +436,9 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 	dafs_apply_times(di, attr);
 	if (attr->valid & DAFS_FATTR_SPACE_USED)
 		inode->i_blocks = (attr->space_used + 511) >> 9;
-	if (!dafs_attr_outdated(di, asked))
+	if (dafs_attr_outdated(di, asked))
+		dafs_apply_outdated(di, attr);
+	else
 		changed = dafs_apply_current(di, attr, ids, asked);
 	dafs_apply_timeout(di, at, changed);
 out:
@@ -670,6 +703,8 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
  * dafs_attrs_fresh() - may the attributes be trusted without asking?
  * @di: inode
  *
+ * With changes of ours that no answer has shown yet, for the least time only.
+ *
  * Context: any; takes no lock, so that RCU walk can use it.
  * Return: true if so.
  */
@@ -679,7 +714,8 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 
 	/* a remount may have lowered it */
 	dafs_attr_times(&di->netfs.inode, &least, &most);
-	timeo = min(READ_ONCE(di->attr_timeo), most);
+	timeo = min(READ_ONCE(di->attr_timeo),
+		    test_bit(DAFS_INO_OWN_CHANGE, &di->flags) ? least : most);
 	return !test_bit(DAFS_INO_STALE, &di->flags) && timeo &&
 	       time_in_range_open(jiffies, READ_ONCE(di->attr_at),
 				  READ_ONCE(di->attr_at) + timeo);

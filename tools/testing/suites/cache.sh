@@ -101,6 +101,62 @@ requests sh -c "printf x | dd of=/mnt/b/big2 conv=notrunc 2>/dev/null; quiet=\$(
 tap_run "a single byte by another client is noticed" [ "$(asked READ_)" -gt 0 ]
 tap_is "$(head -c 1 /mnt/a/big2)" x "and read"
 
+# Nor do they make it doubtful as long as the file is open.
+cat >/tmp/beside.py <<'END'
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open("/mnt/a/big2", os.O_RDWR)
+os.pread(fd, 200000, 0)
+for i in range(20):
+    os.pwrite(fd, b"y" * 4096, 8192 * i)
+    if libc.sync_file_range(fd, ctypes.c_longlong(0), ctypes.c_longlong(0), 7):
+        raise OSError(ctypes.get_errno(), "sync_file_range")
+    os.pread(fd, 4096, 4096)
+END
+requests python3 /tmp/beside.py
+tap_run "reads beside writes ask for no attributes ($(asked GETATTR) times, $(asked WRITE) writes)" \
+	[ "$(asked GETATTR)" -le 5 ]
+tap_is "$(asked READ_)" 0 "nor for data"
+
+# An open that comes while another one drops what is cached waits for that: the
+# server is frozen, so that dirty data cannot leave the client before it thaws.
+cat >/tmp/dirty.py <<'END'
+import os, sys, time
+fd = os.open("/mnt/a/zapped", os.O_RDWR)
+os.pread(fd, 8192, 0)
+os.pwrite(fd, b"ours", 4096)
+open("/tmp/dirty", "w").close()
+while not os.path.exists("/tmp/clean"):
+    time.sleep(0.1)
+END
+head -c 8192 /dev/zero | tr '\0' o >/mnt/a/zapped
+python3 /tmp/dirty.py &
+dirty=$!
+until [ -e /tmp/dirty ] || ! kill -0 $dirty; do sleep 0.1; done
+printf new | dd of=/srv/data/zapped conv=notrunc 2>/dev/null
+fsfreeze -f /srv/data
+echo >$tracing/trace
+echo 1 >$tracing/events/dafs/dafs_request/enable
+head -c 3 /mnt/a/zapped >/tmp/first &
+first=$!
+for _ in $(seq 100); do
+	grep -q WRITE_ $tracing/trace && break
+	sleep 0.1
+done
+echo 0 >$tracing/events/dafs/dafs_request/enable
+head -c 3 /mnt/a/zapped >/tmp/second &
+second=$!
+sleep 2
+early=$(cat /tmp/second)
+fsfreeze -u /srv/data
+wait $first $second
+touch /tmp/clean
+wait $dirty
+tap_is "$early $(cat /tmp/first) $(cat /tmp/second)" " new new" \
+	"an open waits while another one drops what is cached"
+tap_is "$(dd if=/srv/data/zapped bs=4096 skip=1 2>/dev/null | head -c 4)" ours \
+	"and nothing that was written here is lost"
+
 # Names: as long as the directory does not change they need no question.
 echo there >/mnt/a/one/there
 quiet_cat /mnt/a/one/there
