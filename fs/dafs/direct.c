@@ -212,6 +212,30 @@ static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool writ
 	return -EIOCBQUEUED;
 }
 
+/* netfs_start_io_direct() for those who may not wait, too. */
+static int dafs_start_io_direct(const struct kiocb *iocb)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	if (!(iocb->ki_flags & IOCB_NOWAIT))
+		return netfs_start_io_direct(inode);
+	if (!inode_trylock_shared(inode))
+		return -EAGAIN;
+	if (test_bit(NETFS_ICTX_ODIRECT, &netfs_inode(inode)->flags))
+		return 0;
+	inode_unlock_shared(inode);
+	return -EAGAIN;
+}
+
+/* Would it wait, for the answer or for its turn to ask? */
+static bool dafs_direct_would_wait(struct kiocb *iocb)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	return (iocb->ki_flags & IOCB_NOWAIT) &&
+	       (is_sync_kiocb(iocb) || dafs_session_busy(dafs_inode_ses(inode)));
+}
+
 /**
  * dafs_direct_read() - read around the page cache
  * @iocb: where
@@ -219,16 +243,20 @@ static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool writ
  *
  * Context: may sleep; nothing cached reaches beyond the end that the server
  * knows of.
- * Return: bytes, -EIOCBQUEUED or a negative errno.
+ * Return: bytes, -EIOCBQUEUED or a negative errno; -EAGAIN if the caller may not
+ * wait and would have to.
  */
 ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	ssize_t ret;
 
-	if (iov_iter_count(to) > DAFS_SB(inode->i_sb)->opts.rsize || iocb->ki_flags & IOCB_NOWAIT)
-		return netfs_unbuffered_read_iter(iocb, to);
-	ret = netfs_start_io_direct(inode);
+	if (dafs_direct_would_wait(iocb))
+		return -EAGAIN;
+	if (iov_iter_count(to) > DAFS_SB(inode->i_sb)->opts.rsize)
+		return iocb->ki_flags & IOCB_NOWAIT ? -EAGAIN :
+						      netfs_unbuffered_read_iter(iocb, to);
+	ret = dafs_start_io_direct(iocb);
 	if (ret)
 		return ret;
 	ret = kiocb_write_and_wait(iocb, iov_iter_count(to));
@@ -246,8 +274,7 @@ static bool dafs_direct_write_simple(const struct kiocb *iocb, const struct iov_
 
 	return iov_iter_count(from) <= DAFS_SB(inode->i_sb)->opts.wsize &&
 	       iocb->ki_pos + iov_iter_count(from) <= i_size_read(inode) &&
-	       !inode->i_mapping->nrpages && !READ_ONCE(DAFS_I(inode)->unstable_bytes) &&
-	       !(iocb->ki_flags & IOCB_NOWAIT);
+	       !inode->i_mapping->nrpages && !READ_ONCE(DAFS_I(inode)->unstable_bytes);
 }
 
 /* With i_rwsem shared, so that the file cannot be truncated meanwhile. */
@@ -259,9 +286,7 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
 	ret = generic_write_checks(iocb, from);
 	if (ret <= 0)
 		return ret;
-	ret = file_remove_privs(iocb->ki_filp);
-	if (!ret)
-		ret = file_update_time(iocb->ki_filp);
+	ret = kiocb_modified(iocb);
 	if (ret)
 		return ret;
 	/* before it sets out: a page that is read meanwhile must not be made of zeroes */
@@ -291,6 +316,8 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
 	struct dafs_inode *di = DAFS_I(inode);
 	ssize_t ret;
 
+	if (iocb->ki_flags & IOCB_NOWAIT)
+		return -EAGAIN;
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	dafs_direct_write_prepare(inode);
@@ -307,7 +334,8 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
  * What nothing stands in the way of runs beside others.
  *
  * Context: may sleep.
- * Return: bytes, -EIOCBQUEUED or a negative errno.
+ * Return: bytes, -EIOCBQUEUED or a negative errno; -EAGAIN if the caller may not
+ * wait and would have to.
  */
 ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 {
@@ -315,9 +343,11 @@ ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 	bool simple;
 	ssize_t ret;
 
+	if (dafs_direct_would_wait(iocb))
+		return -EAGAIN;
 	if (!dafs_direct_write_simple(iocb, from))
 		return dafs_direct_write_alone(iocb, from);
-	ret = netfs_start_io_direct(inode);
+	ret = dafs_start_io_direct(iocb);
 	if (ret)
 		return ret;
 	simple = dafs_direct_write_simple(iocb, from);

@@ -62,6 +62,7 @@ int dafs_file_opened(struct inode *inode, struct file *file)
 {
 	int err = dafs_may_truncate(inode, file);
 
+	file->f_mode |= FMODE_NOWAIT;
 	return err ?: dafs_file_zap(inode, file);
 }
 
@@ -188,10 +189,16 @@ void dafs_write_back(struct inode *inode)
  * the cache.  Where data beyond the range has made the file longer, the server
  * must hear of that too, or it would report the end of the file too early.
  */
-static void dafs_direct_read_prepare(struct inode *inode)
+static int dafs_direct_read_prepare(const struct kiocb *iocb)
 {
-	if (i_size_read(inode) > READ_ONCE(netfs_inode(inode)->remote_i_size))
-		dafs_write_back(inode);
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	if (i_size_read(inode) <= READ_ONCE(netfs_inode(inode)->remote_i_size))
+		return 0;
+	if (iocb->ki_flags & IOCB_NOWAIT)
+		return -EAGAIN;
+	dafs_write_back(inode);
+	return 0;
 }
 
 /* sig_fatal() without its look at the handlers that sparse warns of */
@@ -238,15 +245,38 @@ static ssize_t dafs_uninterrupted(ssize_t (*io)(struct kiocb *iocb, struct iov_i
 	return done > 0 ? done + max(more, 0) : more;
 }
 
+/*
+ * What is cached and known to be good, and nothing that would have to be asked or
+ * waited for.  The lock is that of netfs_start_io_read().
+ */
+static ssize_t dafs_read_cached(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret = -EAGAIN;
+
+	if (!dafs_attrs_fresh(di) || !dafs_mapping_zapped(di) || !inode_trylock_shared(inode))
+		return -EAGAIN;
+	if (!test_bit(NETFS_ICTX_ODIRECT, &di->netfs.flags)) {
+		iocb->ki_flags |= IOCB_NOIO;
+		ret = filemap_read(iocb, to, 0);
+		iocb->ki_flags &= ~IOCB_NOIO;
+	}
+	inode_unlock_shared(inode);
+	return ret;
+}
+
 static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	int err;
 
 	if (iocb->ki_flags & IOCB_DIRECT) {
-		dafs_direct_read_prepare(inode);
-		return dafs_direct_read(iocb, to);
+		err = dafs_direct_read_prepare(iocb);
+		return err ?: dafs_direct_read(iocb, to);
 	}
+	if (iocb->ki_flags & IOCB_NOWAIT)
+		return dafs_read_cached(iocb, to);
 	err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
 	return err ?: netfs_file_read_iter(iocb, to);
 }
@@ -356,6 +386,10 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	/* Not by the flags of the super block or the file: a remount changes this. */
 	if (READ_ONCE(DAFS_SB(file_inode(iocb->ki_filp)->i_sb)->opts.noac))
 		iocb->ki_flags |= IOCB_DSYNC;
+	/* There is always something to wait for: a lock, or the answer of the server. */
+	if ((iocb->ki_flags & IOCB_NOWAIT) &&
+	    (iocb->ki_flags & (IOCB_DIRECT | IOCB_APPEND)) != IOCB_DIRECT)
+		return -EAGAIN;
 	if (iocb->ki_flags & IOCB_APPEND)
 		ret = dafs_append_iter(iocb, from);
 	else if (iocb->ki_flags & IOCB_DIRECT)

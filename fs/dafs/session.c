@@ -459,6 +459,27 @@ bool dafs_exits_without(struct dafs_session *ses)
 }
 
 /**
+ * dafs_session_busy() - would a request have to wait before it is sent?
+ * @ses: the session
+ *
+ * For those who would rather not; nothing is set aside for them.
+ *
+ * Context: any.
+ * Return: true if there is no connection, or as many requests as the server allows.
+ */
+bool dafs_session_busy(struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
+	bool busy;
+
+	if (IS_ERR_OR_NULL(conn))
+		return true;
+	busy = dafs_requester_outstanding(conn->rq) >= dafs_requester_nreq(conn->rq);
+	dafs_conn_put(conn);
+	return busy;
+}
+
+/**
  * dafs_conn_get() - a connection to send on
  * @ses: the session
  *

@@ -128,6 +128,7 @@ void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int
 			       unsigned int retrans);
 void dafs_session_set_lease(struct dafs_session *ses, u32 seconds);
 const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses);
+bool dafs_session_busy(struct dafs_session *ses);
 bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost);
 
 /**

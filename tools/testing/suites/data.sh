@@ -191,6 +191,50 @@ tap_run "fio with verify, libaio O_DIRECT" fio --name=dio --directory=/mnt/dafs 
 	--verify=crc32c --verify_fatal=1 --verify_state_save=0 \
 	--fallocate=none --ioengine=libaio --minimal
 
+# What need not wait does not: io_uring gives it to no worker, RWF_NOWAIT gets it.
+tracing=/sys/kernel/tracing
+mount -t tracefs tracefs $tracing 2>/dev/null
+
+# punted READ|WRITE DIRECT: how many of 200 requests io_uring leaves to a worker
+punted()
+{
+	echo >$tracing/trace
+	echo 1 >$tracing/events/io_uring/io_uring_queue_async_work/enable
+	fio --name=uring --filename=/mnt/dafs/uring --size=800k --bs=4k --rw="$1" \
+		--direct="$2" --invalidate="$2" --ioengine=io_uring --iodepth=4 --minimal \
+		--overwrite=1 --fallocate=none >/dev/null || echo fio failed
+	echo 0 >$tracing/events/io_uring/io_uring_queue_async_work/enable
+	grep -c "opcode $(echo "${1#rand}" | tr '[:lower:]' '[:upper:]')" $tracing/trace
+}
+head -c 819200 /tmp/random >/mnt/dafs/uring
+cat /mnt/dafs/uring >/dev/null
+n=$(punted read 0)
+tap_run "io_uring reads what is cached without a worker ($n of 200 with)" [ "$n" -lt 20 ]
+n=$(punted randread 1)
+tap_run "and around the cache ($n)" [ "$n" -lt 50 ]
+n=$(punted randwrite 1)
+tap_run "and writes there ($n)" [ "$n" -lt 50 ]
+cat >/tmp/nowait.py <<'END'
+import ctypes, errno, mmap, os, sys
+name = sys.argv[1]
+fd = os.open(name, os.O_RDWR)
+buffer = mmap.mmap(-1, 4096)
+
+def nowait(call, fd):
+    try:
+        return call(fd, [buffer], 0, os.RWF_NOWAIT)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+cold = nowait(os.preadv, fd)
+os.pread(fd, 8192, 0)
+print(cold, nowait(os.preadv, fd), nowait(os.pwritev, fd),
+      nowait(os.preadv, os.open(name, os.O_RDONLY | os.O_DIRECT)))
+END
+tap_is "$(python3 /tmp/nowait.py /mnt/dafs/uring)" "EAGAIN 4096 EAGAIN EAGAIN" \
+	"RWF_NOWAIT reads what is cached, and says so if it would have to wait"
+
 truncate -s 5G /mnt/dafs/sparse
 echo end >>/mnt/dafs/sparse
 tap_is "$(stat -c %s /srv/data/sparse)" 5368709124 "a file of more than 4 GiB"
