@@ -775,6 +775,7 @@ static void dafs_chain_interrupted_test(struct kunit *test)
 /* The client goes while a chain waits; what was executed stays executed. */
 static void dafs_chain_hangup_test(struct kunit *test)
 {
+	struct raw_login login = {};
 	struct chain *c = chain_new(test, true);
 	unsigned int i;
 
@@ -786,6 +787,13 @@ static void dafs_chain_hangup_test(struct kunit *test)
 		chain_send(c, i);
 	raw_close(test, c->conn);
 	kunit_release_action(test, chain_unlock, c->fix);
+	/* what was left of it is in nobody's way */
+	c->conn = raw_session(test, test->param_value, &login);
+	chain_reset(c);
+	chain_create(c, 0, &c->fix->dir, "after");
+	chain_run(c);
+	chain_ok(c);
+	KUNIT_EXPECT_TRUE(test, chain_exists(c, "after"));
 }
 
 /* R-4.3.4-03 */

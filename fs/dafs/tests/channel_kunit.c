@@ -882,12 +882,14 @@ static void dafs_chan_life_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, chan->nr_posted);
 	KUNIT_EXPECT_GE(test, chan->limits.recv_size, DAFS_FIRST_MSG_SIZE);
 	rq = dafs_requester_create(chan, 1, 4, 0);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(rq));
 	if (!IS_ERR(rq)) {
 		/* as many as there are slots with buffers */
 		posted = chan->nr_posted;
 		KUNIT_EXPECT_GE(test, posted, 1);
 		KUNIT_EXPECT_LE(test, posted, 4);
 		call = dafs_call_alloc(GFP_KERNEL);
+		KUNIT_EXPECT_NOT_NULL(test, call);
 		if (call) {
 			call->proc = DAFS_PROC_NULL;
 			KUNIT_EXPECT_EQ(test, 0, dafs_call_start(rq, call));

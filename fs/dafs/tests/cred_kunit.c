@@ -188,7 +188,10 @@ static u32 cred_find_groups(const struct raw_conn *conn, const u8 *buf, u32 len)
 	return 0;
 }
 
-/* R-6.2.8-11: more groups than there can be, or than there are in the message */
+/*
+ * R-6.2.8-11: more groups than there can be, or than there are in the message: one
+ * more, too.  Such a message says nothing about the next, so the session ends (E-134).
+ */
 static void dafs_cred_many_groups_test(struct kunit *test)
 {
 	static const u32 counts[] = { 65537, 4, U32_MAX };
@@ -215,6 +218,7 @@ static void dafs_cred_many_groups_test(struct kunit *test)
 			dafs_msg_cksum(buf, len);
 		KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
 		DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, res.status);
+		KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
 		raw_close(test, conn);
 	}
 }

@@ -152,6 +152,36 @@ static void dafs_lease_silent_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
 }
 
+/*
+ * R-4.4.1.2-15, E-84: when the server will look at a client, which is told without
+ * waiting for it: at the latest when its lease has gone by, and at one that was
+ * silent then a quarter later.
+ */
+static void dafs_lease_length_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_LIVE);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS), expires, now;
+	struct lease_client client;
+	struct dafsd_session *ses;
+	struct dafsd_client *at;
+
+	lease_connect(test, &client, NULL, test->param_value);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
+	ses = dafsd_session_find(&client.login.res.connect.session_id);
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	at = ses->client;
+	expires = READ_ONCE(at->lease_work.timer.expires);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&at->lease_work));
+	KUNIT_EXPECT_FALSE(test, time_after(expires, READ_ONCE(at->renewed) + LEASE_LIVE * HZ));
+	while (!READ_ONCE(at->silent) && time_before(jiffies, end))
+		msleep(20);
+	now = jiffies;
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(at->silent));
+	expires = READ_ONCE(at->lease_work.timer.expires);
+	KUNIT_EXPECT_FALSE(test, time_after(expires, now + LEASE_LIVE * HZ / 4));
+	dafsd_session_put(ses);
+}
+
 /* It goes on where it was, to find that it was not expected any more. */
 static void lease_revive(struct kunit *test, struct lease_client *client)
 {
@@ -390,6 +420,7 @@ static void dafs_lease_cut_busy_test(struct kunit *test)
 
 static struct kunit_case dafs_lease_cases[] = {
 	KUNIT_CASE_PARAM(dafs_lease_silent_test, dafs_flavours_gen),
+	KUNIT_CASE_SLOW(dafs_lease_length_test),
 	KUNIT_CASE_PARAM(dafs_lease_revived_test, dafs_flavours_gen),
 	KUNIT_CASE_SLOW(dafs_lease_idle_test),
 	KUNIT_CASE_SLOW(dafs_lease_any_request_test),

@@ -338,8 +338,8 @@ static void dafs_lookup_crossing_test(struct kunit *test)
 	struct dafs_fh root = dafs_name_root(test, fix);
 	struct dafs_lookup_res down, direct;
 
-	if (!dafs_fixture_nested())
-		kunit_skip(test, "the read-only export is not mounted in the writable one");
+	KUNIT_ASSERT_TRUE_MSG(test, dafs_fixture_nested(),
+			      "the read-only export is not mounted in the writable one");
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_name_lookup(test, fix, &root, "data/ro", &down));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,

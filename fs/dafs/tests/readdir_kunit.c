@@ -592,8 +592,8 @@ static void dafs_readdir_crossing_test(struct kunit *test)
 	struct dafs_str name = dafs_test_str("ro");
 	struct dafs_fh root, ro;
 
-	if (!dafs_fixture_nested())
-		kunit_skip(test, "the read-only export is not mounted in the writable one");
+	KUNIT_ASSERT_TRUE_MSG(test, dafs_fixture_nested(),
+			      "the read-only export is not mounted in the writable one");
 	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
 	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &root, &name, 1, &ro));
 	rd->args.filehandle = fix->export;

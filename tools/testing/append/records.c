@@ -134,6 +134,8 @@ static int do_write(const char *file, int writer, int count, int size, const cha
 
 	if (fd < 0 || !buf || !got)
 		fail(file);
+	/* others count them while they come */
+	setlinebuf(stdout);
 	for (seq = 0; seq < count; seq++) {
 		len = record(buf, writer, seq, size);
 		n = put(fd, buf, len, how);
@@ -196,20 +198,22 @@ static int do_position(const char *file)
 static int last_seq[WRITERS];
 static char *present[WRITERS];
 
-static void load_acknowledged(const char *file)
+/* Returns how many there are; all of them are in the file that was checked. */
+static int load_acknowledged(const char *file)
 {
 	FILE *f = fopen(file, "r");
-	int writer, seq, missing = 0;
+	int writer, seq, missing = 0, nr;
 
 	if (!f)
 		fail(file);
-	while (fscanf(f, "%d %d", &writer, &seq) == 2)
+	for (nr = 0; fscanf(f, "%d %d", &writer, &seq) == 2; nr++)
 		missing += !present[writer][seq];
 	fclose(f);
 	if (missing) {
 		fprintf(stderr, "%s: %d records are missing\n", file, missing);
 		exit(1);
 	}
+	return nr;
 }
 
 static void take(FILE *f, int writer, int seq, int len, int size)
@@ -235,7 +239,7 @@ static void take(FILE *f, int writer, int seq, int len, int size)
 static int do_check(char **names)
 {
 	FILE *f = fopen(*names, "r");
-	int writer, seq, len, i, n, size = 1 << 20;
+	int writer, seq, len, i, n, size = 1 << 20, acknowledged = 0;
 
 	if (!f)
 		fail(*names);
@@ -253,9 +257,13 @@ static int do_check(char **names)
 		fprintf(stderr, "%s: no record at %ld\n", *names, ftell(f));
 		return 1;
 	}
+	if (!names[1])
+		return 0;
 	while (*++names)
-		load_acknowledged(*names);
-	return 0;
+		acknowledged += load_acknowledged(*names);
+	if (!acknowledged)
+		fprintf(stderr, "no record is acknowledged\n");
+	return !acknowledged;
 }
 
 static int do_long(const char *file, int size)

@@ -5,8 +5,6 @@
 # timeout: 900
 # may-skip: *: native order
 # may-skip: *: swapped order
-# may-skip: dafs_name: dafs_lookup_crossing_test
-# may-skip: dafs_readdir: dafs_readdir_crossing_test
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -40,8 +38,9 @@ run_module dafs_common_kunit
 # What dafs_kunit wants to find: fs/dafs/tests/fixture.c.
 setup_rxe
 make_backing /srv/data 512
-make_backing /srv/ro 128
-enable_quota /srv/ro
+make_backing /srv/data/ro 128
+enable_quota /srv/data/ro
+ln -s data/ro /srv/ro
 mkdir /srv/ro/squash /srv/squash
 chmod 1777 /srv/ro/squash
 mount --bind /srv/ro/squash /srv/squash

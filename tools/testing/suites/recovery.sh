@@ -69,15 +69,32 @@ tap_is "$(cat /tmp/dafs/fh_key)" "$key" "the key that was kept is as it was"
 # R-6.5.8-04: what was written but not committed is sent again to a restarted
 # server: the file is cut behind its back, so only that can bring the data back.
 mount_dafs data /mnt/dafs
-exec 3>/mnt/dafs/unstable
-head -c 3000000 /tmp/random >&3
-sync -d /mnt/dafs/nothing 2>/dev/null
-sleep 1
-stop_server
-start_server
-tap_run "fsync after a restart" sync /mnt/dafs/unstable
-exec 3>&-
 head -c 3000000 /tmp/random >/tmp/part
+# Writes its standard input to a file, and has it written back without a COMMIT.
+cat >/tmp/unstable.py <<'END'
+import ctypes, os, sys, time
+WRITE_AND_WAIT = 7
+libc = ctypes.CDLL(None, use_errno=True)
+libc.sync_file_range.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_long, ctypes.c_uint]
+name, told, go = sys.argv[1:]
+with open(name, "wb", 0) as file:
+    file.write(sys.stdin.buffer.read())
+    if libc.sync_file_range(file.fileno(), 0, 0, WRITE_AND_WAIT):
+        sys.exit("sync_file_range")
+    open(told, "w").close()
+    while not os.path.exists(go):
+        time.sleep(0.1)
+    os.fsync(file.fileno())
+END
+python3 /tmp/unstable.py /mnt/dafs/unstable /tmp/written /tmp/keep </tmp/part &
+writer=$!
+until [ -e /tmp/written ] || ! kill -0 $writer 2>/dev/null; do sleep 0.1; done
+tap_run "the server has the data" cmp /tmp/part /srv/data/unstable
+stop_server
+: >/srv/data/unstable
+start_server
+touch /tmp/keep
+tap_run "fsync after a restart" wait $writer
 tap_run "unstable data are there" cmp /tmp/part /srv/data/unstable
 
 # An open file survives a restart by its handle, even renamed meanwhile.
