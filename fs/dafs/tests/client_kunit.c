@@ -270,7 +270,7 @@ static void dafs_client_setup_test(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, dafs_proc_name(procs[i]), dafs_proc_name(rec->proc[i]));
 }
 
-/* R-3.1.2.3.4.1-01 R-3.1.2.3.4.1-02: asked for, refused, and so not made */
+/* R-3.1.2.3.4-01 R-3.1.2.3.4.1-01 R-3.1.2.3.4.1-02: asked for, refused, and so not made */
 static void dafs_client_refused_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -290,6 +290,10 @@ static void dafs_client_refused_test(struct kunit *test)
 	dafs_conn_put(conn);
 	KUNIT_EXPECT_EQ(test, 0, record_count(rec, DAFS_PROC_CONNECT_BIND));
 	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(rec->srv->nr_conns));
+
+	rec->srv->params.rdma_read = false;
+	dafs_fixture_session(test, &rec->srv->params);
+	KUNIT_EXPECT_EQ(test, 0, rec->opts.use_rdma_read_channel);
 }
 
 /* R-E.3-02 R-E.5.4-01: it hangs up when DISCONNECT is answered, and not before */

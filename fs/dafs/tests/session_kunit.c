@@ -549,33 +549,6 @@ static void dafs_client_id_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, one.res.connect.client_id.b, newer.res.connect.client_id.b, 8);
 }
 
-/* R-3.1.1.3-03 R-3.1.1.3-05 R-6.2.4-03: somebody else's id, with the status of E-45 */
-static void dafs_clid_inuse_test(struct kunit *test)
-{
-	struct raw_login mine = { .id = "mine", .verifier = 1 };
-	struct raw_login thief = { .id = "mine", .verifier = 1, .auth_type = DAFS_AUTH_DEFAULT };
-	struct raw_conn *conn = raw_session(test, test->param_value, &mine);
-	struct raw_conn *bad = raw_connect_flavour(test, test->param_value, 0);
-	u8 handle[4];
-
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
-	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, bad->last->len);
-	thief.verifier = 2;
-	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
-
-	/* the same in two steps */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(bad, &thief, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, dafs_raw_auth(bad, DAFS_AUTH_DEFAULT, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHENTICATED,
-			raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
-	/* only the attempt was refused: the owner may do it on that very connection */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(bad, DAFS_AUTH_NONE, NULL));
-}
-
 static u32 dafs_raw_open(struct raw_conn *conn, const struct dafs_fh *dir, const char *name,
 			 u32 deny, struct dafs_open_res *res)
 {
@@ -591,6 +564,44 @@ static u32 dafs_raw_open(struct raw_conn *conn, const struct dafs_fh *dir, const
 	};
 
 	return raw_call(conn, DAFS_PROC_OPEN, &args, res);
+}
+
+/*
+ * R-3.1.1.3-03 R-3.1.1.3-05 R-6.2.4-03 R-4.4.1.2-16: another's id, with the status of
+ * E-45.  The owner of the id loses nothing by it.
+ */
+static void dafs_clid_inuse_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct raw_login other = { .id = "other client" };
+	struct raw_login mine = { .id = "mine", .verifier = 1 };
+	struct raw_login thief = { .id = "mine", .verifier = 1, .auth_type = DAFS_AUTH_DEFAULT };
+	struct raw_conn *conn = raw_session(test, test->param_value, &mine);
+	struct raw_conn *bad = raw_connect_flavour(test, test->param_value, 0);
+	struct raw_conn *b = raw_session(test, test->param_value, &other);
+	struct dafs_open_res res;
+	u8 handle[4];
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
+			dafs_raw_open(conn, &fix->dir, "file", DAFS_OPEN_SHARE_DENY_READ, &res));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
+	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
+	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, bad->last->len);
+	thief.verifier = 2;
+	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
+	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
+	KUNIT_EXPECT_EQ(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
+
+	/* the same in two steps */
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(bad, &thief, NULL));
+	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, dafs_raw_auth(bad, DAFS_AUTH_DEFAULT, NULL));
+	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHENTICATED,
+			raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
+	/* only the attempt was refused: the owner may do it on that very connection */
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(bad, DAFS_AUTH_NONE, NULL));
 }
 
 /*
