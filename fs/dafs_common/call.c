@@ -383,22 +383,50 @@ static void dafs_chain_put(struct dafs_call *call)
 		kref_put(&call->ref, dafs_call_free);
 }
 
+/*
+ * A stream that has expired since it was taken carries no request any more: the
+ * responder may have learnt from others that this side knows (5.2.2).
+ */
+static bool dafs_chain_expired(const struct dafs_requester *rq, const struct dafs_call *call)
+{
+	lockdep_assert_held(&rq->lock);
+	for (; call; call = call->behind)
+		if (call->slot >= rq->nreq)
+			return true;
+	return false;
+}
+
 /* With the lock dafs_requester_abort() sees all of it or nothing. */
 static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
 {
 	unsigned long flags;
-	bool open;
+	int err = 0;
 
 	dafs_chain_get(call);
 	spin_lock_irqsave(&rq->lock, flags);
-	open = !rq->error && dafs_chan_is_open(rq->chan);
-	if (open)
+	if (rq->error || !dafs_chan_is_open(rq->chan))
+		err = -ENOTCONN;
+	else if (dafs_chain_expired(rq, call))
+		err = -EAGAIN;
+	else
 		dafs_call_post(rq, call);
 	spin_unlock_irqrestore(&rq->lock, flags);
-	if (open)
-		return 0;
-	dafs_chain_put(call);	/* the caller still has one of each */
-	return -ENOTCONN;
+	if (err)
+		dafs_chain_put(call);	/* the caller still has one of each */
+	return err;
+}
+
+/* Nothing was sent on these streams. */
+static void dafs_chain_return_slots(struct dafs_requester *rq, struct dafs_call *call)
+{
+	struct dafs_slot *slot;
+
+	for (; call; call = call->behind) {
+		slot = &rq->slots[call->slot];
+		slot->seq--;
+		call->slot = -1;
+		dafs_slot_release(slot, DAFS_SLOT_CALL);
+	}
 }
 
 /* They have their slots. */
@@ -413,6 +441,8 @@ static int dafs_call_launch(struct dafs_requester *rq, struct dafs_call *first)
 		err = dafs_call_submit(rq, first);
 	if (err)
 		dafs_sq_unreserve(rq, first);
+	if (err == -EAGAIN)
+		dafs_chain_return_slots(rq, first);
 	return err;
 }
 
@@ -436,10 +466,12 @@ int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call)
 	int err;
 
 	call->begun = ktime_get();
-	err = dafs_slot_get(rq, call);
-	if (err)
-		return err;
-	return dafs_call_launch(rq, call);
+	do {
+		err = dafs_slot_get(rq, call);
+		if (!err)
+			err = dafs_call_launch(rq, call);
+	} while (err == -EAGAIN);
+	return err;
 }
 EXPORT_SYMBOL_GPL(dafs_call_start);
 
