@@ -23,6 +23,9 @@
 #include <linux/slab.h>
 #include "session_impl.h"
 
+/* Bytes of a REGISTER_CRED besides its groups, at most: headers, checksum, ids */
+#define DAFS_CRED_FIXED		128
+
 #define DAFS_CRED_BITS		6
 #define DAFS_CRED_AGED		16U	/* released in one round of housekeeping */
 #define DAFS_CRED_TRIES		8	/* at a handle that others fail to get, or take away */
@@ -349,18 +352,35 @@ static void dafs_cred_registered(struct dafs_call *call)
 	dafs_conn_put(conn);
 }
 
-static int dafs_cred_groups(const struct cred *cred, struct dafs_seq *seq)
+/*
+ * REGISTER_CRED has to name all groups in one message (6.2.8).  A user who is in more
+ * has the rights of those with the lowest numbers, as with NFS, instead of none.
+ */
+static int dafs_cred_most_groups(const struct dafs_conn *conn, const struct cred *cred)
 {
-	const struct group_info *info = cred->group_info;
+	int most = (conn->opts.max_request_size - DAFS_CRED_FIXED) / sizeof(s32);
+
+	if (cred->group_info->ngroups <= most)
+		return cred->group_info->ngroups;
+	pr_warn_ratelimited("dafs: server %pISpc is told of %d of the %d groups of user %u\n",
+			    &dafs_session_params(conn->ses)->dst, most, cred->group_info->ngroups,
+			    from_kuid(&init_user_ns, cred->fsuid));
+	return most;
+}
+
+static int dafs_cred_groups(const struct dafs_conn *conn, const struct cred *cred,
+			    struct dafs_seq *seq)
+{
+	int nr = dafs_cred_most_groups(conn, cred);
 	s32 *groups;
 	int i;
 
-	groups = kvmalloc_array(info->ngroups ?: 1, sizeof(*groups), GFP_KERNEL);
+	groups = kvmalloc_array(nr ?: 1, sizeof(*groups), GFP_KERNEL);
 	if (!groups)
 		return -ENOMEM;
-	for (i = 0; i < info->ngroups; i++)
-		groups[i] = from_kgid(&init_user_ns, info->gid[i]);
-	*seq = (struct dafs_seq) { .count = info->ngroups, .elems = groups };
+	for (i = 0; i < nr; i++)
+		groups[i] = from_kgid(&init_user_ns, cred->group_info->gid[i]);
+	*seq = (struct dafs_seq) { .count = nr, .elems = groups };
 	return 0;
 }
 
@@ -377,7 +397,7 @@ static int dafs_cred_send(struct dafs_conn *conn, struct dafs_cred_entry *entry)
 
 	if (!call)
 		return err;
-	err = dafs_cred_groups(entry->cred, &args.groups);
+	err = dafs_cred_groups(conn, entry->cred, &args.groups);
 	if (err)
 		goto put_call;
 	call->proc = DAFS_PROC_REGISTER_CRED;

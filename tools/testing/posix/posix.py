@@ -844,6 +844,26 @@ def case_handles(top, server, other):
     expect((ctypes.get_errno(), small.bytes), (errno.EOVERFLOW, 64), "how much it takes")
 
 
+def case_groups(top, server, other):
+    """A user in more groups than a request has room for is in as many as it has."""
+    groups = range(10000, 30000)
+    for name, group in ("first", groups[0]), ("last", groups[-1]):
+        write_file(f"{top}/{name}", b"data")
+        os.chown(f"{top}/{name}", 0, group)
+        os.chmod(f"{top}/{name}", 0o640)
+    write_file(f"{top}/all", b"data")
+
+    def child():
+        os.setgroups(groups)
+        os.setresuid(1000, 1000, 1000)
+        expect(read_file(f"{top}/all"), b"data", "what all may read")
+        expect(read_file(f"{top}/first"), b"data", "what the first group may read")
+        fails(errno.EACCES, os.open, f"{top}/last", os.O_RDONLY)
+
+    os.chmod(top, 0o755)
+    expect(exit_status(child), 0, "a user in many groups")
+
+
 def case_special(top, server, other):
     os.mkfifo(f"{top}/fifo")
     child = os.fork()

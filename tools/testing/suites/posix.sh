@@ -17,7 +17,7 @@ mount_dafs data /mnt/dafs clientid=one && mount_dafs data /mnt/other clientid=tw
 
 cases=$*
 for case in ${cases:-sparse fallocate limits mapped append signals times birth names symlinks deep \
-	directory seekdir rename replace unlink nameless handles special locks statfs}; do
+	directory seekdir rename replace unlink nameless handles special groups locks statfs}; do
 	tap_run "$case" python3 -B "$BED/../posix/posix.py" /mnt/dafs /srv/data /mnt/other "$case"
 done
 
