@@ -524,6 +524,16 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	return 0;
 }
 
+/* As dafs_srcaddr_same() reads it: %pIS would put brackets around an address with a scope. */
+static void dafs_show_srcaddr(struct seq_file *m, const struct sockaddr_storage *src)
+{
+	const struct sockaddr_in6 *src6 = (const struct sockaddr_in6 *)src;
+
+	seq_printf(m, ",srcaddr=%pISc", src);
+	if (src->ss_family == AF_INET6 && src6->sin6_scope_id)
+		seq_printf(m, "%%%u", src6->sin6_scope_id);
+}
+
 static void dafs_show_session(struct seq_file *m, const struct dafs_session_params *params)
 {
 	seq_printf(m, ",port=%u", dafs_params_port(params));
@@ -538,7 +548,7 @@ static void dafs_show_session(struct seq_file *m, const struct dafs_session_para
 	seq_puts(m, params->back_control ? ",backchannel" : ",nobackchannel");
 	seq_puts(m, params->rdma_read ? ",rdmaread" : ",nordmaread");
 	if (params->src.ss_family != AF_UNSPEC)
-		seq_printf(m, ",srcaddr=%pIScs", &params->src);
+		dafs_show_srcaddr(m, &params->src);
 	if (params->client_id[0])
 		seq_show_option(m, "clientid", params->client_id);
 }

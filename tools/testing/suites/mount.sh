@@ -398,6 +398,14 @@ tap_run "mount by IPv6" mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read by IPv6"
 umount /mnt/dafs
 
+# A link-local address means nothing without its interface, which /proc/mounts tells, too.
+local6=$(ip -6 -o addr show dev dum0 scope link | awk '{ sub("/.*", "", $4); print $4; exit }')
+tap_run "mount by $local6%dum0" mount -t dafs -o "srcaddr=$local6%dum0" "[$local6%dum0]:/data" \
+	/mnt/dafs
+tap_run "remount by what /proc/mounts says" mount -o remount,ro /mnt/dafs
+tap_run "remount by what was said" mount -o "remount,rw,srcaddr=$local6%dum0" /mnt/dafs
+umount /mnt/dafs
+
 says "unknown option" "Unknown parameter" \
 	mount -t dafs -o nonsense $ADDR4:/data /mnt/dafs
 says "a value that is no number" "timeo" \
