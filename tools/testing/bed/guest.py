@@ -47,6 +47,10 @@ PROCESSOR = "max,-cx16"
 # A starved host is no lockup of the guest.
 PATIENCE = ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
 
+# KCSAN watches every so many accesses, for so many microseconds. Emulated
+# processors are slow, so longer than it would by itself.
+KCSAN = ["kcsan.early_enable=1", "kcsan.skip_watch=1000", "kcsan.udelay_task=400"]
+
 
 class Clock:
     """Seconds that the host really gave us.
@@ -200,7 +204,7 @@ def qemu_machine(bed, script, args, results, *, memory, processors=2,
         release = pathlib.Path(kdir, "include/config/kernel.release")
         image = f"/boot/vmlinuz-{release.read_text(encoding='ascii').strip()}"
     words = ["console=ttyS0", "panic=-1", "oops=panic", "loglevel=7",
-             *PATIENCE, f"DAFS_INIT={BED}/init",
+             *PATIENCE, *(KCSAN if bed == "smp" else ()), f"DAFS_INIT={BED}/init",
              *init_environment(modules, script, args, "/dev/ttyS1")]
     return ["qemu-system-x86_64", "-M", "q35", *clock,
             "-cpu", PROCESSOR, "-smp", str(processors), "-m", memory, "-nographic",

@@ -216,15 +216,15 @@ def build(suites):
 def run_all(suites):
     """Passed and failed of each.
 
-    A guest of User Mode Linux has one processor and is often idle, so several of
-    them run at a time, the long ones first, beside the checks of sources and what
-    has to be built. Whatever else there is has all processors to itself.
+    A guest of User Mode Linux has one processor, so several of them run at a
+    time, the long ones first, beside the checks of sources and what has to be
+    built. Whatever else there is has all processors to itself.
     """
     beside = sorted((suite for suite in suites if not suite.alone),
                     key=lambda suite: (suite.bed != "host", -suite.timeout))
     alone = [suite for suite in suites if suite.alone]
     with concurrent.futures.ThreadPoolExecutor(1) as builder, \
-            concurrent.futures.ThreadPoolExecutor(min(5, os.cpu_count() + 1)) as pool:
+            concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count())) as pool:
         built = builder.submit(build, beside + alone)
         counts = list(pool.map(run_and_show, beside))
         built.result()

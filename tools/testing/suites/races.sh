@@ -1,0 +1,80 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Several tasks on two processors: data, names, opens, mounts, a server that restarts.
+# bed: smp
+# timeout: 300
+#
+# races:SECONDS works that long in each part. What is tested is above all that the
+# kernel's checkers are silent.
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+seconds=${1:-8}
+setup_rxe
+make_backing /srv/data 128
+mkdir /srv/data/names
+EXPORTS=/srv/data:no_root_squash
+load_modules $EXPORTS
+gcc -O2 -o /tmp/fsx "$BED/../fsx/fsx.c" || tap_bail "fsx does not compile"
+seed=$(date +%s)
+echo "seed $seed"
+
+mount_dafs data /mnt/one clientid=one && mount_dafs data /mnt/two clientid=two ||
+	tap_bail "no mounts"
+
+# Two tasks of one client, and one that changes the clients.
+/tmp/fsx -s "$seed" -t "$seconds" -o /tmp/copy1 /mnt/one/file1 &
+first=$!
+/tmp/fsx -s "$((seed + 1))" -t "$seconds" -o /tmp/copy2 /mnt/one/file2 &
+second=$!
+tap_run "data by two clients" /tmp/fsx -s "$((seed + 2))" -t "$seconds" \
+	-o /tmp/copy3 /mnt/one/file3 /mnt/two/file3
+tap_run "data by one task beside them" wait $first
+tap_run "data by another one" wait $second
+sync
+for file in 1 2 3; do
+	tap_run "the server has the same, $file" cmp /tmp/copy$file /srv/data/file$file
+done
+
+tap_run "names that several use" "$BED/../races/storm.py" "$seconds" \
+	/mnt/one/names /mnt/two/names /mnt/one/names
+
+# mounts NUMBER: one mount after the other, each with a session of its own
+mounts()
+{
+	for round in 1 2 3; do
+		mount_dafs data "/mnt/mount$1" "clientid=mount$1" &&
+			echo $round >"/mnt/mount$1/mount$1" &&
+			umount "/mnt/mount$1" || return
+	done
+}
+
+for number in 1 2 3; do
+	mounts $number &
+	eval "mounts$number=\$!"
+done
+for number in 1 2 3; do
+	eval "tap_run 'mounts beside each other, $number' wait \$mounts$number"
+done
+
+/tmp/fsx -s "$seed" -t "$seconds" -o /tmp/copy1 /mnt/one/file1 &
+first=$!
+/tmp/fsx -s "$seed" -t "$seconds" -o /tmp/copy2 /mnt/two/file2 &
+second=$!
+for round in 1 2; do
+	sleep 2
+	tap_run "the server unloads under load, $round" modprobe -r dafsd
+	tap_run "and comes back, $round" modprobe dafsd exports=$EXPORTS
+done
+tap_run "data of one client over restarts" wait $first
+tap_run "data of the other" wait $second
+sync
+for file in 1 2; do
+	tap_run "the server has the same after restarts, $file" \
+		cmp /tmp/copy$file /srv/data/file$file
+done
+
+tap_run "unmount" umount /mnt/one /mnt/two
+tap_run "the modules unload" unload_modules
+tap_done
