@@ -359,6 +359,7 @@ static void dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 	do {
 		slot = &rq->slots[call->slot];
 		slot->call = call;
+		rq->granted--;
 		call->sent_at = jiffies;
 		call->sent = ktime_get();
 		trace_dafs_request(call);
@@ -385,13 +386,16 @@ static void dafs_chain_put(struct dafs_call *call)
 
 /*
  * A stream that has expired since it was taken carries no request any more: the
- * responder may have learnt from others that this side knows (5.2.2).
+ * responder may have learnt from others that this side knows (5.2.2).  Nor are
+ * more posted than may be outstanding by now, on whatever streams.
  */
 static bool dafs_chain_expired(const struct dafs_requester *rq, const struct dafs_call *call)
 {
+	unsigned int posted = rq->outstanding - rq->granted;
+
 	lockdep_assert_held(&rq->lock);
 	for (; call; call = call->behind)
-		if (call->slot >= rq->nreq)
+		if (call->slot >= rq->nreq || ++posted > rq->nreq)
 			return true;
 	return false;
 }

@@ -50,6 +50,7 @@ struct dafs_slot {
  *	response; changed with @growing held, too
  * @extra: receives posted beyond that, of slots whose buffers were given back
  * @outstanding: slots in use
+ * @granted: those of them whose requests have not been posted yet
  * @peak: the most there were since dafs_requester_trim()
  * @settle: the next send shall tell its end, to know that of all before it
  * @sq_used: entries of the send queue that may be in use, or will be for
@@ -79,6 +80,7 @@ struct dafs_requester {
 	u16 ready;
 	u16 extra;
 	u16 outstanding;
+	u16 granted;
 	u16 peak;
 	bool settle;
 	unsigned int sq_used;

@@ -116,8 +116,10 @@ void dafs_sq_unreserve(struct dafs_requester *rq, const struct dafs_call *call)
 	unsigned long flags;
 
 	spin_lock_irqsave(&rq->lock, flags);
-	for (; call; call = call->behind)
+	for (; call; call = call->behind) {
+		rq->granted--;
 		dafs_sq_done(rq, dafs_sq_need(call));
+	}
 	spin_unlock_irqrestore(&rq->lock, flags);
 }
 
@@ -169,6 +171,7 @@ static void dafs_slot_take(struct dafs_requester *rq, struct dafs_call *call)
 	rq->sq_used += dafs_sq_need(call);
 	__set_bit(i, rq->used);
 	rq->outstanding++;
+	rq->granted++;
 	rq->peak = max(rq->peak, rq->outstanding);
 	rq->slots[i].busy = DAFS_SLOT_CALL;
 	call->slot = i;
