@@ -14,9 +14,9 @@
  * @stat: of vfs_getattr() with DAFSD_CHANGE_MASK, which a file system of a cluster
  *	asks the others for
  *
- * The change counter of a regular file may go back when the machine crashes
- * before the inode was written, and would then repeat values for other data;
- * adding the time makes a repetition impossible.  It also shows what a file
+ * The change counter of an object may go back when the machine crashes before the
+ * inode was written, and would then repeat values for other data; adding the time
+ * makes a repetition impossible.  It also shows what a file
  * system does not count, as ext4 the links to a file.  Directories are written
  * before a reply, so their counter is enough.
  *
@@ -30,7 +30,7 @@ u64 dafsd_change_of(const struct inode *inode, const struct kstat *stat)
 
 	if (!(stat->result_mask & STATX_CHANGE_COOKIE))
 		return ctime;
-	if (!S_ISREG(inode->i_mode) || (stat->attributes & STATX_ATTR_CHANGE_MONOTONIC))
+	if (S_ISDIR(inode->i_mode) || (stat->attributes & STATX_ATTR_CHANGE_MONOTONIC))
 		return stat->change_cookie;
 	return ctime + stat->change_cookie;
 }
