@@ -80,15 +80,16 @@ echo 1 >/proc/sys/vm/dirty_expire_centisecs
 fail_data()
 {
 	for _ in 1 2 3 4 5 6 7 8; do
+		disk_table "$good"
 		sleep 0.5
 		disk_table "$bad"
 		sleep 0.5
-		disk_table "$good"
 	done
-	sleep 1
 }
 mount_dafs data /mnt/dafs
+# it ends while the disk fails, because later writes would cover what is missing
 load fail_data
+disk_table "$good"
 umount /mnt/dafs
 withdraw
 serve
