@@ -32,7 +32,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_lease_seconds);
 bool dafsd_auth_none = true;
 module_param_named(auth_none, dafsd_auth_none, bool, 0644);
 MODULE_PARM_DESC(auth_none,
-		 "trust clients to say on whose behalf they act (default Y); otherwise all act as the anonymous user");
+		 "accept clients that say on whose behalf they act, sec=none (default Y); N: only sec=default, as the anonymous user");
 
 unsigned int dafsd_max_sessions = DAFSD_DEFAULT_MAX_SESSIONS;
 module_param_named(max_sessions, dafsd_max_sessions, uint, 0644);

@@ -8,7 +8,7 @@
  * whole request.  So some chunks are kept, for all sessions together; what one
  * client's data was in is overwritten before it is sent to another.  The same
  * goes for the memory in which the entries of a READDIR are collected, which is
- * not sent at all.  When memory is short all of it is given back.
+ * not sent at all.  When memory is short the chunks are given back.
  */
 #include <linux/mm.h>
 #include <linux/shrinker.h>
