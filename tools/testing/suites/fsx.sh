@@ -58,7 +58,7 @@ disturb()
 {
 	while [ ! -e /tmp/enough ]; do
 		sleep 2
-		modprobe -r dafsd
+		! modprobe -r dafsd || echo >>/tmp/restarts
 		sleep "$1"
 		modprobe dafsd exports=$EXPORTS
 		sleep 3
@@ -70,13 +70,14 @@ disturb()
 
 disturbed()
 {
-	rm -f /tmp/enough
+	rm -f /tmp/enough /tmp/restarts
 	disturb "$1" &
 	disturber=$!
 	shift
 	model "$@"
 	touch /tmp/enough
 	wait $disturber
+	tap_run "the server was away meanwhile" [ -s /tmp/restarts ]
 }
 
 model one data hard one

@@ -13,7 +13,8 @@ setup_rxe
 make_backing /srv/good 128
 
 # The other one is on a mapped device, which can be suspended with all its requests.
-# More requests in all than one export has workers.
+# How much one export's requests may take is tested by dafs_liveness; here are many
+# tasks, most of which wait at their client.
 MANY=32
 CLIENTS="1 2 3 4 5"
 make_backing /srv/bad 128
@@ -57,6 +58,11 @@ busy()
 		done
 	done
 	sleep 2
+	waiting=0
+	for pid in $tasks; do
+		! kill -0 "$pid" || waiting=$((waiting + 1))
+	done
+	tap_is $waiting $((MANY * 5)) "all of them wait"
 }
 
 # end WHAT: they all come to a good end
@@ -69,6 +75,7 @@ end()
 	tap_is $failed 0 "$1: who waited goes on"
 }
 
+sync
 echo 3 >/proc/sys/vm/drop_caches
 dmsetup suspend --nolockfs --noflush bad
 busy 'cat /mnt/bad$n/d/f$i >/dev/null'
