@@ -925,13 +925,15 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 {
 	struct inode *inode = d_inode(path->dentry);
 	struct dafs_inode *di = DAFS_I(inode);
-	bool force = (flags & AT_STATX_SYNC_TYPE) == AT_STATX_FORCE_SYNC ||
-		     test_bit(DAFS_INO_STALE_STAT, &di->flags);
-	bool aged = !force && dafs_attrs_aged(di);
+	bool force, aged;
 	int err;
 
 	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC) {
+		/* first, for it changes what is known of the file */
 		dafs_getattr_flush(inode, request_mask);
+		force = (flags & AT_STATX_SYNC_TYPE) == AT_STATX_FORCE_SYNC ||
+			test_bit(DAFS_INO_STALE_STAT, &di->flags);
+		aged = !force && dafs_attrs_aged(di);
 		err = dafs_revalidate(inode, current_cred(), force);
 		if (err)
 			return err;
