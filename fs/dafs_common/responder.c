@@ -156,6 +156,20 @@ free:
 EXPORT_SYMBOL_GPL(dafs_responder_create);
 
 /**
+ * dafs_responder_stop() - hand over no more requests
+ * @rp: of a quiesced channel
+ *
+ * A request that was handed over before may still be with its owner.
+ *
+ * Context: may sleep.
+ */
+void dafs_responder_stop(struct dafs_responder *rp)
+{
+	cancel_work_sync(&rp->more);
+}
+EXPORT_SYMBOL_GPL(dafs_responder_stop);
+
+/**
  * dafs_responder_destroy() - free a responder
  * @rp: of a quiesced channel
  *
@@ -165,7 +179,7 @@ EXPORT_SYMBOL_GPL(dafs_responder_create);
  */
 void dafs_responder_destroy(struct dafs_responder *rp)
 {
-	cancel_work_sync(&rp->more);
+	dafs_responder_stop(rp);
 	wait_event(rp->idle, !READ_ONCE(rp->in_use));
 	/* the last user may still be about to let the lock go */
 	spin_lock_irq(&rp->lock);
@@ -354,13 +368,14 @@ static void dafs_responder_begin(struct dafs_responder *rp, struct dafs_rqst *rq
 	rp->ops->request(rqst);
 }
 
-/* Hands over what there are request structures for. */
+/* Hands over what there are request structures for; nothing once the channel closed. */
 static void dafs_responder_feed(struct dafs_responder *rp)
 {
 	struct dafs_msg *msg;
 
 	lockdep_assert_held(&rp->lock);
-	while (!list_empty(&rp->waiting) && !list_empty(&rp->free)) {
+	while (dafs_chan_is_open(rp->chan) && !list_empty(&rp->waiting) &&
+	       !list_empty(&rp->free)) {
 		msg = list_first_entry(&rp->waiting, struct dafs_msg, link);
 		list_del(&msg->link);
 		dafs_responder_begin(rp, dafs_rqst_get(rp), msg);
@@ -420,9 +435,7 @@ static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst)
 
 	spin_lock_irqsave(&rp->lock, flags);
 	list_add(&rqst->link, &rp->free);
-	/* what waits on a closed channel nobody wants answered */
-	if (dafs_chan_is_open(rp->chan))
-		dafs_responder_feed(rp);
+	dafs_responder_feed(rp);
 	if (!--rp->in_use)
 		wake_up(&rp->idle);
 	spin_unlock_irqrestore(&rp->lock, flags);
@@ -494,6 +507,13 @@ static bool dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *r
 	return true;
 }
 
+/* One receive less is needed. */
+static void dafs_msg_drop(struct dafs_msg *msg)
+{
+	msg->owner = DAFS_MSG_FREE;
+	dafs_msg_free(msg);
+}
+
 static void dafs_reply_seal(struct dafs_rqst *rqst, const struct dafs_res_hdr *hdr)
 {
 	dafs_put_res_hdr(&rqst->out, hdr);
@@ -526,16 +546,15 @@ static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
 		hdr->target_nreq = target;
 		dafs_reply_seal(rqst, hdr);
 	}
-	if (!drop)
+	/* behind the post the channel may go as soon as the lock is free */
+	if (drop)
+		dafs_msg_drop(msg);
+	else
 		dafs_msg_post(msg);
 	ib_dma_sync_single_for_device(chan->id->device, rqst->send->addr, hdr->len,
 				      DMA_TO_DEVICE);
 	err = dafs_chan_post(chan, first, &rqst->sent);
 	spin_unlock_irqrestore(&rp->lock, flags);
-	if (drop) {
-		msg->owner = DAFS_MSG_FREE;
-		dafs_msg_free(msg);
-	}
 	return err;
 }
 

@@ -501,6 +501,7 @@ struct dafs_rqst {
 
 struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
 					     const struct dafs_responder_ops *ops, u16 nreq);
+void dafs_responder_stop(struct dafs_responder *rp);
 void dafs_responder_destroy(struct dafs_responder *rp);
 int dafs_responder_open(struct dafs_responder *rp, u16 nreq);
 void dafs_responder_set_target(struct dafs_responder *rp, u16 target);
