@@ -425,14 +425,20 @@ bool dafsd_io_post(struct dafsd_rqst *rq)
  * dafsd_io_pulled() - the data is here, or will not come
  * @rq: the request, after dafsd_io_post()
  *
+ * No status tells a client that its data could not be fetched; it would take IO for
+ * that of the file.  So the session is lost, also where the reads went on a channel
+ * of their own (E-127).
+ *
  * Context: process.
- * Return: DAFS_STATUS_OK or DAFSERR_IO.
+ * Return: DAFS_STATUS_OK or DAFSERR_IO, which does not leave.
  */
 u32 dafsd_io_pulled(struct dafsd_rqst *rq)
 {
 	u32 status = rq->io.error ? DAFSERR_IO : DAFS_STATUS_OK;
 
 	dafsd_io_unmap(&rq->io);
+	if (status)
+		dafs_chan_fail(rq->ses->chan, DAFS_CLOSE_QP);
 	return status;
 }
 
@@ -442,7 +448,8 @@ static struct dafsd_session *dafsd_io_read_channel(struct dafsd_session *ses)
 	struct dafsd_session *on = ses;
 
 	spin_lock(&ses->lock);
-	if (ses->rr && kref_get_unless_zero(&ses->rr->ref))
+	if (ses->rr && dafs_chan_is_open(ses->rr->chan) &&
+	    kref_get_unless_zero(&ses->rr->ref))
 		on = ses->rr;
 	else
 		dafsd_session_get(ses);
