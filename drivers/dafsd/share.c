@@ -136,8 +136,13 @@ bool dafsd_file_hold(struct dafsd_file *file)
  */
 void dafsd_file_put(struct dafsd_file *file)
 {
-	if (!refcount_dec_and_lock(&file->users, &dafsd_files_lock))
+	if (refcount_dec_not_one(&file->users))
 		return;
+	spin_lock(&dafsd_files_lock);
+	if (!refcount_dec_and_test(&file->users)) {
+		spin_unlock(&dafsd_files_lock);
+		return;
+	}
 	hash_del_rcu(&file->node);
 	spin_unlock(&dafsd_files_lock);
 	iput(file->inode);

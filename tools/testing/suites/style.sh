@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # checkpatch, kernel-doc, shellcheck; builds with W=1 and sparse are silent.
 # bed: host
-# timeout: 900
+# timeout: 1800
 # needs: style qemu um
 
 # shellcheck source=tools/testing/bed/tap.sh
