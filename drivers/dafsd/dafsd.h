@@ -36,9 +36,13 @@ struct dafsd_proc;
 #define DAFSD_DEFAULT_MAX_SESSIONS	4096
 #define DAFSD_DEFAULT_MAX_OPENS		65536
 #define DAFSD_LEASE_SECONDS		90
-/* What one address may have of what there is for all */
-#define DAFSD_PEER_SHARE(most)		((most) - (most) / 4)
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
+
+/* What one address may have of what there is for all */
+static inline unsigned long dafsd_peer_share(unsigned long most)
+{
+	return most - most / 4;
+}
 
 /* Requests that are executed at a time: what a work queue can do at most */
 #define DAFSD_WORKERS			WQ_MAX_ACTIVE

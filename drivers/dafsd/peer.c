@@ -29,13 +29,23 @@ static DEFINE_HASHTABLE(dafsd_peers, 8);
 static DEFINE_SPINLOCK(dafsd_peers_lock);	/* guards the table and the references */
 static atomic_long_t dafsd_charged[DAFSD_NR_CHARGES];
 
-/* IPv4 addresses are mapped; ports do not count. */
+/*
+ * IPv4 addresses are mapped; ports do not count.  A machine of an IPv6 network has as
+ * many addresses as it likes in its /64, so they count as one, but for the link-local
+ * ones, which all machines of a link have in one.
+ */
 static struct in6_addr dafsd_peer_addr(const struct sockaddr_storage *ss)
 {
-	struct in6_addr addr = {};
+	struct in6_addr addr = {}, whole;
 
-	if (ss->ss_family == AF_INET6)
-		return ((const struct sockaddr_in6 *)ss)->sin6_addr;
+	if (ss->ss_family == AF_INET6) {
+		whole = ((const struct sockaddr_in6 *)ss)->sin6_addr;
+		if (ipv6_addr_v4mapped(&whole) ||
+		    ipv6_addr_type(&whole) & IPV6_ADDR_LINKLOCAL)
+			return whole;
+		ipv6_addr_prefix(&addr, &whole, 64);
+		return addr;
+	}
 	ipv6_addr_set_v4mapped(((const struct sockaddr_in *)ss)->sin_addr.s_addr, &addr);
 	return addr;
 }
@@ -147,7 +157,7 @@ bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t b
 
 	if (atomic_long_add_return(bytes, &dafsd_charged[what]) > most)
 		goto all;
-	if (atomic_long_add_return(bytes, &peer->bytes[what]) > DAFSD_PEER_SHARE(most))
+	if (atomic_long_add_return(bytes, &peer->bytes[what]) > dafsd_peer_share(most))
 		goto peer;
 	return true;
 

@@ -243,6 +243,8 @@ static void dafsd_session_teardown(struct work_struct *work)
 	dafsd_session_hide_from_sysfs(ses);
 	dafsd_session_unbind_all(ses);
 	dafs_chan_quiesce(ses->chan);
+	/* what it hands over now still counts as busy before that can become 0 */
+	dafs_responder_stop(ses->responder);
 	dafsd_park_end(ses);
 	if (atomic_dec_and_test(&ses->busy))
 		dafsd_session_rest(ses);
@@ -373,7 +375,7 @@ static bool dafsd_conn_reserve(struct dafsd_peer *peer)
 
 	spin_lock(&dafsd_sessions_lock);
 	room = dafsd_nr_conns / DAFSD_CONNS_PER_SESSION < most &&
-	       peer->conns / DAFSD_CONNS_PER_SESSION < DAFSD_PEER_SHARE(most);
+	       peer->conns / DAFSD_CONNS_PER_SESSION < dafsd_peer_share(most);
 	if (room) {
 		dafsd_nr_conns++;
 		peer->conns++;
@@ -404,7 +406,7 @@ bool dafsd_session_admit(struct dafsd_session *ses)
 	lockdep_assert_held(&ses->setup);
 	spin_lock(&dafsd_sessions_lock);
 	if (!ses->admitted && dafsd_nr_sessions < most &&
-	    ses->peer->sessions < DAFSD_PEER_SHARE(most)) {
+	    ses->peer->sessions < dafsd_peer_share(most)) {
 		ses->admitted = true;
 		dafsd_nr_sessions++;
 		ses->peer->sessions++;
