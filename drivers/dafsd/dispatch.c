@@ -268,7 +268,8 @@ static bool dafsd_stage_begin(struct dafsd_rqst *rq)
 
 static bool dafsd_stage_prepare(struct dafsd_rqst *rq)
 {
-	rq->status = dafsd_handle(rq, rq->proc->prepare);
+	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_handle(rq, rq->proc->prepare) :
+							DAFSERR_IO;
 	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
 	if (rq->status)
 		return true;
@@ -310,6 +311,15 @@ static bool dafsd_rqst_pushes(const struct dafsd_rqst *rq)
 	return !rq->status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE;
 }
 
+/* The response has it all, and how long it takes to leave is up to the client. */
+static void dafsd_rqst_forget(struct dafsd_rqst *rq)
+{
+	kvfree(rq->scratch);
+	rq->scratch = NULL;
+	dafsd_area_free(rq->area);
+	rq->area = NULL;
+}
+
 static bool dafsd_stage_encode(struct dafsd_rqst *rq)
 {
 	dafsd_lane_leave(rq);
@@ -317,6 +327,7 @@ static bool dafsd_stage_encode(struct dafsd_rqst *rq)
 		put_cred(rq->cred);
 	rq->cred = NULL;
 	rq->len = dafsd_encode(rq, &rq->status);
+	dafsd_rqst_forget(rq);
 	dafsd_count(rq, rq->status);
 	rq->stage = DAFSD_STAGE_SEND;
 	return !dafsd_rqst_pushes(rq) || dafsd_sq_enter(rq);
@@ -366,14 +377,20 @@ static struct dafsd_rqst *dafsd_rqst_serve(struct dafsd_rqst *rq)
 	return dafsd_rqst_send(rq);
 }
 
+/*
+ * The next of a chain is queued for itself: to the work queue this worker executes the
+ * item of @work until it returns, and that may come again, with another request, as
+ * soon as this one is answered.  It would wait for all of the chain.
+ */
 static void dafsd_rqst_work(struct work_struct *work)
 {
 	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
 
 	dafsd_rqst_hand(rq, DAFSD_OWNER_QUEUED, DAFSD_OWNER_WORKER);
-	while ((rq = dafsd_rqst_serve(rq)))
-		dafsd_rqst_hand(rq, DAFSD_OWNER_CHAINED, DAFSD_OWNER_WORKER);
+	rq = dafsd_rqst_serve(rq);
+	if (rq)
+		dafsd_rqst_queue(rq, DAFSD_OWNER_CHAINED);
 }
 
 /**
@@ -427,10 +444,6 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 	struct dafsd_session *ses = rq->ses;
 
 	dafsd_io_free(rq);
-	kvfree(rq->scratch);
-	rq->scratch = NULL;
-	dafsd_area_free(rq->area);
-	rq->area = NULL;
 	if (rq->hang_up)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
 	/* while it was executed the client had no reason to say anything */

@@ -27,11 +27,21 @@
  *  5. When a session ends, all that it has parked is queued, and nothing of it is
  *     parked any more.  Every step finds the channel closed then.
  */
+#include <linux/nodemask.h>
 #include <linux/slab.h>
 #include "dafsd.h"
 
-/* Workers that all lanes together may take; the rest is for what does not block. */
-#define DAFSD_LANE_WORKERS	(DAFSD_WORKERS - 64)
+/*
+ * Workers that all lanes together may take; the rest is for what does not block.  A
+ * work queue gives each node of the machine its part of the workers, and what comes
+ * from one card runs on one node.
+ */
+static int dafsd_lane_workers(void)
+{
+	int workers = DAFSD_WORKERS / num_online_nodes();
+
+	return workers - workers / 8;
+}
 
 /* Guards all lists of parked requests, and dafsd_session.ending. */
 static DEFINE_SPINLOCK(dafsd_park_lock);
@@ -109,7 +119,7 @@ static void dafsd_unpark_all(struct list_head *list)
  */
 static int dafsd_lane_most(const struct dafsd_session *ses)
 {
-	int share = clamp(DAFSD_LANE_WORKERS / (atomic_read(&dafsd_nr_lanes) + 1), 2, 128);
+	int share = clamp(dafsd_lane_workers() / (atomic_read(&dafsd_nr_lanes) + 1), 2, 128);
 
 	return atomic_read(&ses->running) ? share / 2 : share;
 }
