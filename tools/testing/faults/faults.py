@@ -36,12 +36,14 @@ LARGE = 100000
 MOUNT = "/mnt/fault"
 ROOT = "/mnt/root"                              # all exports
 SESSIONS = "/sys/fs/dafsd"
-OPTIONS = os.environ.get("FAULT_OPTIONS", "max_requests=2,actimeo=0")
+OPTIONS = os.environ.get("FAULT_OPTIONS", "max_requests=2,actimeo=0,nosharecache")
 MS_REMOUNT = 32
 MNT_DETACH = 2
 AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400
 DELETE_MODULE, FINIT_MODULE = 176, 313          # numbers of x86-64
-EXPORTS = os.environ.get("FAULT_EXPORTS", "exports=/srv/data:no_root_squash")
+# Modules are loaded without modprobe(8), which would add the second.
+EXPORTS = os.environ.get("FAULT_EXPORTS", "exports=/srv/data:no_root_squash") + \
+    " state_dir=/tmp/dafs"
 
 # What a call may say for want of memory, of its own or of the server's.
 WANT = {errno.ENOMEM, errno.EIO}
