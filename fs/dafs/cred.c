@@ -587,7 +587,8 @@ static bool dafs_cred_again(struct dafs_cred_cache *cache, struct dafs_conn *con
 	/* other sessions of this client may have filled the server's table */
 	if (err == -ENOMEM)
 		return dafs_cred_evict(cache, conn, 0, 0, true);
-	return !mine || err == -ESTALE;
+	/* -EBADMSG: the request was damaged on its way */
+	return !mine || err == -ESTALE || err == -EBADMSG;
 }
 
 /**

@@ -348,6 +348,9 @@ static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
 		dafs_io_lost(io);
 	} else if (err == -ENOMEM) {
 		dafs_io_retry(io, DAFS_IO_PAUSE);
+	} else if (err == -EBADMSG) {
+		/* the credential does not arrive as it is sent */
+		dafs_io_insist(io, -EIO);
 	} else if (io->direct && !io->force_inline) {
 		/* The device does not take this memory; copying always works. */
 		io->force_inline = true;

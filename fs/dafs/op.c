@@ -18,6 +18,7 @@
 #define DAFS_PATIENCE_MAX_MS	5000U
 #define DAFS_OP_SESSIONS	4	/* an operation tries, if the server knows none */
 #define DAFS_OP_TRIES_ON	5	/* on a connection that all others wait for */
+#define DAFS_OP_DAMAGED	4	/* attempts at what does not arrive as it was sent */
 #define DAFS_OP_STARVED		6	/* attempts without memory, in some seconds */
 
 /**
@@ -100,6 +101,7 @@ bool dafs_status_of_session(u32 status)
  * @lost: connections that ended without an answer
  * @starved: attempts that failed for want of memory
  * @refused: sessions that the server did not know
+ * @damaged: requests that did not match their checksum
  * @forgot: the credential handle was registered anew
  */
 struct dafs_op_tries {
@@ -107,6 +109,7 @@ struct dafs_op_tries {
 	unsigned int lost;
 	unsigned int starved;
 	unsigned int refused;
+	unsigned int damaged;
 	bool forgot;
 };
 
@@ -181,6 +184,10 @@ static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
 {
 	if (op->status == DAFSERR_DELAY || op->status == DAFSERR_GRACE)
 		return dafs_op_sleep(&tries->delay_ms) ?: 1;
+	/* nothing of it has been executed */
+	if (op->status == DAFSERR_CHKSUM &&
+	    (++tries->damaged < DAFS_OP_DAMAGED || dafs_op_insists(ses, op)))
+		return dafs_op_sleep(&tries->delay_ms) ?: 1;
 	if (op->status == DAFSERR_NO_CREDS && (!tries->forgot || dafs_op_insists(ses, op))) {
 		dafs_cred_forget(ses, op->conn, op->call->cred);
 		if (tries->forgot)
@@ -201,6 +208,9 @@ static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
 static int dafs_op_starved(const struct dafs_session *ses, const struct dafs_op *op, int err,
 			   struct dafs_op_tries *tries)
 {
+	/* the credential did not arrive as it was sent, not in many attempts */
+	if (err == -EBADMSG && dafs_op_insists(ses, op))
+		return dafs_op_sleep(&tries->delay_ms) ?: 1;
 	if (err != -ENOMEM && (err || op->status != DAFSERR_RESOURCE))
 		return err;
 	if (!op->dear || (++tries->starved >= DAFS_OP_STARVED && !dafs_op_insists(ses, op)))

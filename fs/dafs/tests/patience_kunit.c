@@ -13,15 +13,20 @@
 /* More refusals than a soft mount bears with. */
 #define PATIENCE_REFUSALS	5
 
+/* And more than one attempt at a credential handle does. */
+#define PATIENCE_DAMAGES	10
+
 /**
  * struct patience - what the server does
  * @status: answers reads, writes and COMMIT with it
  * @times: so often; then all is well
+ * @damaged: so many REGISTER_CRED do not match their checksum
  * @silent: does not answer them at all
  */
 struct patience {
 	u32 status;
 	atomic_t times;
+	atomic_t damaged;
 	bool silent;
 };
 
@@ -44,7 +49,10 @@ static void patience_serve(struct raw_conn *conn, struct raw_msg *msg)
 
 	if (raw_get_hdr(conn, msg, &hdr))
 		return;
-	if (hdr.procedure != DAFS_PROC_WRITE_INLINE && hdr.procedure != DAFS_PROC_COMMIT)
+	if (hdr.procedure == DAFS_PROC_REGISTER_CRED &&
+	    atomic_dec_if_positive(&p->damaged) >= 0)
+		patience_answer(conn, &hdr, DAFSERR_CHKSUM);
+	else if (hdr.procedure != DAFS_PROC_WRITE_INLINE && hdr.procedure != DAFS_PROC_COMMIT)
 		raw_serve_request(conn, msg);
 	else if (!READ_ONCE(p->silent))
 		patience_answer(conn, &hdr, atomic_dec_if_positive(&p->times) >= 0 ?
@@ -108,11 +116,8 @@ static void dafs_patience_write_test(struct kunit *test)
 	file = dafs_test_file(test, dafs_fixture_session(test, &srv->params), &fh);
 	patience_refuse(srv, c->status);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, sizeof(data), 0));
-	if (c->status != DAFSERR_CHKSUM) {
-		patience_refuse(srv, c->status);
-		KUNIT_EXPECT_EQ(test, 0, dafs_commit(file->sbi.ses, dafs_test_me(), &fh, 0, 0,
-						     &verf));
-	}
+	patience_refuse(srv, c->status);
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file->sbi.ses, dafs_test_me(), &fh, 0, 0, &verf));
 	patience_refuse(srv, DAFSERR_NOSPC);
 	KUNIT_EXPECT_EQ(test, -ENOSPC, dafs_test_file_write(file, data, sizeof(data), 0));
 }
@@ -129,6 +134,26 @@ static void dafs_patience_soft_test(struct kunit *test)
 	file = dafs_test_file(test, dafs_fixture_session(test, &srv->params), &fh);
 	patience_refuse(srv, c->status);
 	KUNIT_EXPECT_EQ(test, c->soft, dafs_test_file_write(file, data, sizeof(data), 0));
+}
+
+/* A credential that does not arrive as it was sent says nothing against the data. */
+static void dafs_patience_cred_test(struct kunit *test)
+{
+	const struct cred *user = dafs_fixture_user(test, 1234, 1234);
+	struct raw_server *srv = patience_server(test, false);
+	struct patience *p = srv->priv;
+	const struct dafs_fh fh = {};
+	struct dafs_opaque64 verf;
+	struct dafs_test_file *file;
+	u8 data[PATIENCE_BYTES] = {};
+
+	file = dafs_test_file(test, dafs_fixture_session(test, &srv->params), &fh);
+	atomic_set(&p->damaged, PATIENCE_DAMAGES);
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, sizeof(data), 0));
+	KUNIT_EXPECT_EQ(test, -1, atomic_dec_if_positive(&p->damaged));
+	atomic_set(&p->damaged, PATIENCE_DAMAGES);
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file->sbi.ses, user, &fh, 0, 0, &verf));
+	KUNIT_EXPECT_EQ(test, -1, atomic_dec_if_positive(&p->damaged));
 }
 
 /* Many writes at once, begun by one task */
@@ -276,6 +301,7 @@ static void dafs_patience_shutdown_test(struct kunit *test)
 static struct kunit_case dafs_patience_cases[] = {
 	KUNIT_CASE_PARAM(dafs_patience_write_test, patience_gen_params),
 	KUNIT_CASE_PARAM(dafs_patience_soft_test, patience_gen_params),
+	KUNIT_CASE(dafs_patience_cred_test),
 	KUNIT_CASE(dafs_patience_away_test),
 	KUNIT_CASE(dafs_patience_shutdown_test),
 	{}
