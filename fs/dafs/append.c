@@ -58,7 +58,8 @@ static void dafs_append_drop(struct inode *inode, loff_t start, loff_t end)
 	while (tries--) {
 		filemap_fdatawrite_range(mapping, start, end - 1);
 		filemap_fdatawait_range_keep_errors(mapping, start, end - 1);
-		dafs_commit_inode(inode);
+		if (dafs_commit_inode(inode))
+			break;
 		if (!invalidate_inode_pages2_range(mapping, start >> PAGE_SHIFT,
 						   (end - 1) >> PAGE_SHIFT))
 			return;
@@ -210,8 +211,7 @@ ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from)
 	ret = dafs_append_checks(iocb, from);
 	if (ret > 0) {
 		dafs_write_back(inode);
-		dafs_commit_inode(inode);
-		ret = dafs_append_copy(iocb, from);
+		ret = dafs_commit_inode(inode) ?: dafs_append_copy(iocb, from);
 	}
 	mutex_unlock(&di->write_lock);
 	return ret;

@@ -238,6 +238,8 @@ struct dafs_unstable_link {
  * @unstable_pinned: an inode reference is held for the sake of @unstable
  * @unstable_link: in sbi->unstable if @unstable_pinned
  * @commit_lock: one COMMIT at a time
+ * @commit_ends: how often COMMIT, and what had to be sent again, came to an end;
+ *	raised under @commit_lock, waited for by dafs_commit_inode()
  * @commit_work: commits in the background; holds an inode reference
  */
 struct dafs_inode {
@@ -267,6 +269,7 @@ struct dafs_inode {
 	bool unstable_pinned;
 	struct dafs_unstable_link unstable_link;
 	struct mutex commit_lock;	/* see above */
+	atomic_t commit_ends;
 	struct work_struct commit_work;
 };
 

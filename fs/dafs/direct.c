@@ -300,10 +300,10 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
  * Before folios of the range are dropped from the page cache, what they hold
  * must be stable: afterwards there is nothing to send again from.
  */
-static void dafs_direct_write_prepare(struct inode *inode)
+static int dafs_direct_write_prepare(struct inode *inode)
 {
 	dafs_write_back(inode);
-	dafs_commit_inode(inode);
+	return dafs_commit_inode(inode);
 }
 
 /*
@@ -320,8 +320,7 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
 		return -EAGAIN;
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
-	dafs_direct_write_prepare(inode);
-	ret = netfs_unbuffered_write_iter(iocb, from);
+	ret = dafs_direct_write_prepare(inode) ?: netfs_unbuffered_write_iter(iocb, from);
 	mutex_unlock(&di->write_lock);
 	return ret;
 }

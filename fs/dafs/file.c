@@ -100,11 +100,18 @@ int dafs_file_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Make all that has been written stable; errors stay with the mapping. */
+/*
+ * Make all that has been written stable; errors stay with the mapping.  Where the
+ * server is away and this task exits, that is left to the background.
+ */
 static void dafs_file_settle(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
+	if (dafs_exits_without(dafs_inode_ses(inode))) {
+		filemap_flush(inode->i_mapping);
+		return;
+	}
 	set_bit(DAFS_INO_FLUSHING, &di->flags);
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
@@ -158,14 +165,14 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 {
 	struct inode *inode = file_inode(file);
 	struct dafs_inode *di = DAFS_I(inode);
-	int err, err2;
+	int err, err2, killed;
 
 	set_bit(DAFS_INO_FLUSHING, &di->flags);
 	err = file_write_and_wait_range(file, start, end);
 	clear_bit(DAFS_INO_FLUSHING, &di->flags);
-	dafs_commit_inode(inode);
+	killed = dafs_commit_inode(inode);
 	err2 = file_check_and_advance_wb_err(file);
-	return err ?: err2;
+	return err ?: err2 ?: killed;
 }
 
 /**

@@ -40,6 +40,7 @@ void dafs_inode_init_once(void *data)
 	mutex_init(&di->write_lock);
 	mutex_init(&di->zap_lock);
 	mutex_init(&di->commit_lock);
+	atomic_set(&di->commit_ends, 0);
 	INIT_LIST_HEAD(&di->opens);
 	INIT_LIST_HEAD(&di->unstable);
 	INIT_LIST_HEAD(&di->unstable_link.link);
@@ -807,7 +808,10 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);
 }
 
-/* Returns -EBUSY if folios are dirtied faster than they are dropped. */
+/*
+ * Returns -EBUSY if folios are dirtied faster than they are dropped, -ERESTARTSYS if
+ * the task is killed.
+ */
 static int dafs_zap_pages(struct inode *inode)
 {
 	unsigned int tries = DAFS_ZAP_TRIES;
@@ -816,7 +820,9 @@ static int dafs_zap_pages(struct inode *inode)
 	do {
 		filemap_fdatawrite(inode->i_mapping);
 		filemap_fdatawait_keep_errors(inode->i_mapping);
-		dafs_commit_inode(inode);
+		err = dafs_commit_inode(inode);
+		if (err)
+			return err;
 		err = invalidate_inode_pages2(inode->i_mapping);
 	} while (err && --tries);
 	return err;

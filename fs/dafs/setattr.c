@@ -176,9 +176,7 @@ static int dafs_setattr_prepare(struct inode *inode, const struct iattr *iattr)
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 	clear_bit(DAFS_INO_FLUSHING, &DAFS_I(inode)->flags);
-	if (size)
-		dafs_commit_inode(inode);
-	return 0;
+	return size ? dafs_commit_inode(inode) : 0;
 }
 
 static void dafs_setattr_local(struct inode *inode, const struct iattr *iattr)
@@ -207,18 +205,21 @@ static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
  * was; were it unstable, it could be sent again.  So nothing is written back until
  * the size is set on both sides.
  */
-static void dafs_size_lock(struct inode *inode)
+static int dafs_size_lock(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	unsigned int tries = DAFS_SIZE_TRIES;
+	int err;
 
 	for (;;) {
 		mutex_lock(&di->netfs.wb_lock);
 		filemap_fdatawait_keep_errors(inode->i_mapping);
 		if (!READ_ONCE(di->unstable_bytes) || !--tries)
-			return;
+			return 0;
 		mutex_unlock(&di->netfs.wb_lock);
-		dafs_commit_inode(inode);
+		err = dafs_commit_inode(inode);
+		if (err)
+			return err;
 	}
 }
 
@@ -232,8 +233,9 @@ static int dafs_setattr_both(struct dentry *dentry, struct iattr *iattr,
 	unsigned int flags;
 	int err;
 
-	if (size)
-		dafs_size_lock(inode);
+	err = size ? dafs_size_lock(inode) : 0;
+	if (err)
+		return err;
 	flags = memalloc_nofs_save();
 	err = dafs_setattr_send(inode, cred, os, attr);
 	/* The server would have checked the caller's rights. */

@@ -12,7 +12,8 @@
  * They are written again directly, not by making the folios dirty: a folio
  * that was written in part need not be up to date in the rest, and dirty would
  * mean all of it.  While that goes on wb_lock keeps write-back away, lest the
- * older data arrive after newer.
+ * older data arrive after newer.  It is done by the work queue alone: a task could
+ * be killed while the server has the older data still before it.
  *
  * What could drop a folio from the page cache while its reference is held
  * here (truncation, invalidation, direct writes) commits first.
@@ -31,9 +32,11 @@
 #include <linux/folio_queue.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/vmstat.h>
+#include <linux/wait_bit.h>
 #include "dafs_fs.h"
 
 /*
@@ -317,6 +320,11 @@ static int dafs_extents_resend(struct inode *inode, struct list_head *extents,
 		if (!extent->lost && !memcmp(&extent->verf, verf, sizeof(*verf)))
 			continue;
 		err2 = dafs_extent_resend(inode, extent);
+		/* not sent: another task was killed that registered the user */
+		if (err2 == -ERESTARTSYS) {
+			err = err2;
+			break;
+		}
 		err = err ?: err2;
 	}
 	mutex_unlock(&di->netfs.wb_lock);
@@ -351,16 +359,17 @@ static const struct cred *dafs_extents_cred(const struct list_head *extents)
 	return list_first_entry(extents, struct dafs_extent, link)->cred;
 }
 
-static int dafs_commit_extents(struct inode *inode, struct list_head *extents)
+/* Return: 0, a negative errno, or 1 if they are lost and the caller must not resend. */
+static int dafs_commit_extents(struct inode *inode, struct list_head *extents, bool resend)
 {
 	struct dafs_opaque64 verf;
 	int err;
 
 	err = dafs_commit(dafs_inode_ses(inode), dafs_extents_cred(extents),
 			  &DAFS_I(inode)->fh, 0, 0, &verf);
-	if (!err && !dafs_extents_stable(extents, &verf))
-		err = dafs_extents_resend(inode, extents, &verf);
-	return err;
+	if (err || dafs_extents_stable(extents, &verf))
+		return err;
+	return resend ? dafs_extents_resend(inode, extents, &verf) : 1;
 }
 
 static size_t dafs_unstable_take(struct dafs_inode *di, struct list_head *extents)
@@ -400,43 +409,73 @@ static bool dafs_unstable_done(struct dafs_inode *di, size_t bytes)
 	return unpin;
 }
 
-/**
- * dafs_commit_inode() - make stable what has been written to a file
- * @inode: the file, with a reference of the caller
+/*
+ * Commit what there is; without @resend leave what is lost to the work queue.
  *
- * An error is recorded with the mapping too, for everyone who wrote.
- *
- * Context: may sleep; no folio lock, no wb_lock.
- * Return: 0 or a negative errno.
+ * Return: 0 if that came to its end, an error being with the mapping; 1 if the work
+ * queue is at it, until di->commit_ends is not @ends any more; -ERESTARTSYS.
  */
-int dafs_commit_inode(struct inode *inode)
+static int dafs_commit_try(struct inode *inode, bool resend, int *ends)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	LIST_HEAD(extents);
+	unsigned int flags;
 	bool unpin = false;
 	size_t bytes;
 	int err = 0;
 
-	mutex_lock(&di->commit_lock);
+	if (mutex_lock_killable(&di->commit_lock))
+		return -ERESTARTSYS;
 	bytes = dafs_unstable_take(di, &extents);
 	if (list_empty(&extents))
 		goto unlock;
-	err = dafs_commit_extents(inode, &extents);
-	if (err == -ERESTARTSYS) {
-		/* Only this task is dying; the data stays worth keeping. */
+	/* memory reclaim may lead to a file system whose device is a file here */
+	flags = memalloc_nofs_save();
+	err = dafs_commit_extents(inode, &extents, resend);
+	memalloc_nofs_restore(flags);
+	if (err > 0 || err == -ERESTARTSYS) {
+		/* If it is a task that is dying, the data stays worth keeping. */
 		dafs_unstable_give_back(di, &extents);
+		*ends = atomic_read(&di->commit_ends);
 		dafs_commit_queue(inode);
 		goto unlock;
 	}
 	if (err)
 		mapping_set_error(inode->i_mapping, err);
+	err = 0;
 	dafs_extents_free(&extents);
 	unpin = dafs_unstable_done(di, bytes);
+	/* who waits has given its extents back before, under commit_lock */
+	atomic_inc_return(&di->commit_ends);
+	wake_up_var(&di->commit_ends);
 unlock:
 	mutex_unlock(&di->commit_lock);
 	if (unpin)
 		iput(inode);
 	return err;
+}
+
+/**
+ * dafs_commit_inode() - make stable what has been written to a file
+ * @inode: the file, with a reference of the caller
+ *
+ * An error of it is recorded with the mapping, for everyone who wrote.
+ *
+ * Context: may sleep; no folio lock, no wb_lock; not from the commit queue of the
+ * session.  A fatal signal ends it.
+ * Return: 0 if nothing is left that would have to be sent again; -ERESTARTSYS if the
+ * task is killed, and no folio may be dropped.
+ */
+int dafs_commit_inode(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	int ends, err;
+
+	err = dafs_commit_try(inode, false, &ends);
+	if (err <= 0)
+		return err;
+	return wait_var_event_killable(&di->commit_ends,
+				       atomic_read(&di->commit_ends) != ends);
 }
 
 /**
@@ -448,8 +487,9 @@ void dafs_commit_work(struct work_struct *work)
 	struct dafs_inode *di = container_of(work, struct dafs_inode, commit_work);
 	struct inode *inode = &di->netfs.inode;
 	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+	int ends;
 
-	dafs_commit_inode(inode);
+	dafs_commit_try(inode, true, &ends);
 	iput(inode);
 	dafs_async_end(sbi);
 }

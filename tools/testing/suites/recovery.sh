@@ -97,6 +97,58 @@ touch /tmp/keep
 tap_run "fsync after a restart" wait $writer
 tap_run "unstable data are there" cmp /tmp/part /srv/data/unstable
 
+# A task that is killed while it waits for COMMIT drops nothing that would have to be
+# sent again.
+cat >/tmp/dropped.py <<'END'
+import ctypes, mmap, os, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
+libc.sync_file_range.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_long, ctypes.c_uint]
+SIZE = 8 * mmap.PAGESIZE
+name, told, go = sys.argv[1:]
+fd = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+direct = os.open(name, os.O_RDWR | os.O_DIRECT)
+os.pwrite(fd, b"x" * SIZE, 0)
+at = libc.mmap(None, SIZE, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
+if libc.sync_file_range(fd, 0, 0, 7):
+    sys.exit("sync_file_range")
+def cached():
+    pages = ctypes.create_string_buffer(SIZE // mmap.PAGESIZE)
+    if libc.mincore(at, SIZE, pages):
+        sys.exit("mincore")
+    return sum(page & 1 for page in pages.raw)
+before = cached()
+open(told, "w").close()
+while not os.path.exists(go):
+    time.sleep(0.1)
+child = os.fork()
+if not child:
+    os.pwrite(direct, mmap.mmap(-1, SIZE), 0)
+    os._exit(0)
+def waits():
+    with open(f"/proc/{child}/stat") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0] == "D"
+for _ in range(50):
+    time.sleep(0.1)
+    if waits():
+        break
+os.kill(child, signal.SIGKILL)
+while cached() == 8 and not os.waitpid(child, os.WNOHANG)[0]:
+    time.sleep(0.1)
+print(before, cached(), flush=True)
+END
+python3 /tmp/dropped.py /mnt/dafs/dropped /tmp/dropped.told /tmp/dropped.go >/tmp/dropped.said &
+writer=$!
+until [ -e /tmp/dropped.told ] || ! kill -0 $writer 2>/dev/null; do sleep 0.1; done
+stop_server
+touch /tmp/dropped.go
+until [ -s /tmp/dropped.said ] || ! kill -0 $writer 2>/dev/null; do sleep 0.1; done
+start_server
+wait $writer
+tap_is "$(cat /tmp/dropped.said)" "8 8" "a killed writer drops no unstable data"
+
 # An open file survives a restart by its handle, even renamed meanwhile.
 exec 4>>/mnt/dafs/appended
 echo one >&4
