@@ -104,7 +104,8 @@ static void dafs_umount_begin(struct super_block *sb)
 
 	if (sbi->submount && dafs_session_shared(sbi->ses))
 		return;
-	if (test_bit(DAFS_SB_SHARED, &sbi->flags)) {
+	/* each mount is a user; the other one may have gone meanwhile */
+	if (test_bit(DAFS_SB_SHARED, &sbi->flags) && atomic_read(&sb->s_active) > 1) {
 		dafs_session_stop_waiting(sbi->ses);
 		return;
 	}

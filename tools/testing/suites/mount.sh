@@ -507,6 +507,16 @@ until [ "$(cat /sys/fs/dafs/*/state)" = up ]; do sleep 0.1; done
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "the other works when the server is back"
 umount /mnt/dafs
 
+# Where the other one has gone, it ends the mount.
+mount_dafs data /mnt/dafs
+mount_dafs data /mnt/other
+umount /mnt/other
+exec 5</mnt/dafs/sub/dir/file
+umount -f /mnt/dafs 2>/dev/null
+tap_fails "umount -f of the last of two fails what follows" stat -f /mnt/dafs
+exec 5<&-
+umount /mnt/dafs
+
 # A machine is known by the same name after a reboot, which does not tell its id.
 known_as()
 {
