@@ -321,6 +321,9 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	ret = dafs_direct_write_prepare(inode) ?: netfs_unbuffered_write_iter(iocb, from);
+	/* of the kernel's memory the library writes a copy of the iterator */
+	if (ret > 0 && !user_backed_iter(from))
+		iov_iter_advance(from, ret);
 	mutex_unlock(&di->write_lock);
 	return ret;
 }

@@ -180,6 +180,25 @@ for pos in 0, 4096, 8192, 131072:
 END
 tap_silent "direct writes into a file that was made longer" python3 /tmp/mixed.py
 
+# From a pipe, past the end, while signals come: each byte once.
+cat >/tmp/splice.py <<'END'
+import os, signal, sys
+source = os.open("/tmp/random", os.O_RDONLY)
+sink = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_DIRECT)
+ticks = []
+signal.signal(signal.SIGALRM, lambda *_: ticks.append(1))
+signal.setitimer(signal.ITIMER_REAL, 0.004, 0.004)
+done = size = os.fstat(source).st_size // 4
+while done:
+    done -= os.sendfile(sink, source, None, min(done, 1 << 16))
+signal.setitimer(signal.ITIMER_REAL, 0)
+if not ticks or os.stat(sys.argv[1]).st_size != size:
+    print(len(ticks), "signals", os.stat(sys.argv[1]).st_size, "bytes")
+END
+tap_silent "splice to an O_DIRECT file while signals come" \
+	timeout 60 python3 /tmp/splice.py /mnt/dafs/splice
+tap_run "each byte once" cmp -n 2097152 /tmp/random /srv/data/splice
+
 for engine in psync mmap libaio; do
 	tap_run "fio with verify, $engine" fio --name=$engine --directory=/mnt/dafs \
 		--size=4m --rw=randwrite --bs=4k-37k --bs_unaligned \
