@@ -341,7 +341,8 @@ struct dafs_io_wait;
  * @verf_set: @verf is valid
  * @verf_mixed: a later call returned another one
  * @complete: called once at the end, in process context unless @anywhere
- * @anywhere: if all is well, @complete may be called in softirq
+ * @anywhere: if all is well, @complete may be called in softirq, or where it must
+ *	not wait for other I/O
  * @priv: for @complete
  * @wait: of dafs_io_run(), or NULL
  * @park: parks it while there is no connection

@@ -23,7 +23,7 @@
  * @bv: pages of the program, or NULL if the memory is the kernel's
  * @nr_bv: number of @bv
  * @pinned: they are to be unpinned
- * @end_work: ends it where softirq may not
+ * @end_work: ends it if something is to be settled, for which it may have to wait
  * @err: what @end_work reports
  */
 struct dafs_dio {
@@ -176,19 +176,21 @@ static bool dafs_dio_is_settled(const struct dafs_dio *dio)
 	       io->pos + io->len <= READ_ONCE(io->di->netfs.remote_i_size);
 }
 
+/*
+ * Process context is no leave to settle here: it may be that of one who ends all
+ * calls of a connection, and dropping a folio may wait for the next of them.
+ */
 static void dafs_dio_complete(struct dafs_io *io, int err)
 {
 	struct dafs_dio *dio = container_of(io, struct dafs_dio, io);
 
-	if (in_softirq() && !dafs_dio_is_settled(dio)) {
+	if (!dafs_dio_is_settled(dio)) {
 		dio->err = err;
 		INIT_WORK(&dio->end_work, dafs_dio_end_work);
 		queue_work(dafs_done_wq, &dio->end_work);
 		return;
 	}
-	if (!in_softirq())
-		dafs_dio_settle(dio, err);
-	else if (io->write && !err)
+	if (io->write && !err)
 		dafs_own_write(io->di);
 	dafs_dio_end_async(dio, err);
 }
