@@ -324,6 +324,15 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
 	return !dafs_refresh(inode, &found.attr, &found.ids, asked, at);
 }
 
+/* The server opens nothing else; the operations of another would not know the open. */
+static struct inode *dafs_only_regular(struct inode *inode)
+{
+	if (IS_ERR(inode) || S_ISREG(inode->i_mode))
+		return inode;
+	iput(inode);
+	return ERR_PTR(-EIO);
+}
+
 /* What a name led to when OPEN found it. */
 static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_state *os,
 					   const struct qstr *name)
@@ -347,6 +356,7 @@ static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_s
 		inode = dafs_iget(sb, os->cred, &os->fh);
 	else
 		inode = dafs_iget_known(sb, &os->fh, &found.attr, &found.ids, asked, at);
+	inode = dafs_only_regular(inode);
 	if (IS_ERR(inode))
 		dafs_close(os->sbi->ses, os->cred, &os->fh, &opened.state_id);
 	return inode;
@@ -509,13 +519,9 @@ static struct inode *dafs_open_state_inode(struct inode *dir, const struct qstr 
 		inode = dafs_iget_created(dir, os->cred, &os->fh, how->mode);
 	else
 		inode = dafs_iget(dir->i_sb, os->cred, &os->fh);
-	if (IS_ERR(inode))
-		return inode;
-	if (!S_ISREG(inode->i_mode)) {
-		iput(inode);
-		return ERR_PTR(-EIO);
-	}
-	dafs_open_state_publish(DAFS_I(inode), os);
+	inode = dafs_only_regular(inode);
+	if (!IS_ERR(inode))
+		dafs_open_state_publish(DAFS_I(inode), os);
 	return inode;
 }
 
