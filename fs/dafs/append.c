@@ -67,13 +67,22 @@ static void dafs_append_drop(struct inode *inode, loff_t start, loff_t end)
 	set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
 }
 
+/*
+ * An answer that is older than the append must not set the size back, so the change
+ * is noted first; one that is being applied now comes before the new size.
+ */
 static void dafs_append_set_size(struct inode *inode, loff_t end)
 {
+	struct dafs_inode *di = DAFS_I(inode);
+
+	dafs_own_write(di);
+	spin_lock(&di->lock);
 	spin_lock(&inode->i_lock);
 	dafs_remote_size_raise(netfs_inode(inode), end);
 	if (end > i_size_read(inode))
 		i_size_write(inode, end);
 	spin_unlock(&inode->i_lock);
+	spin_unlock(&di->lock);
 }
 
 /*
@@ -82,7 +91,6 @@ static void dafs_append_set_size(struct inode *inode, loff_t end)
  */
 static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t len)
 {
-	struct dafs_inode *di = DAFS_I(inode);
 	struct address_space *mapping = inode->i_mapping;
 
 	inode_lock(inode);
@@ -92,8 +100,7 @@ static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t 
 	filemap_invalidate_unlock(mapping);
 	inode_unlock(inode);
 	if (pos != known)
-		set_bit(DAFS_INO_ZAP, &di->flags);
-	dafs_own_write(di);
+		set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
 }
 
 /* Not executed, for a reason that may go away: may it be sent again? */

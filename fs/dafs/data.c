@@ -221,10 +221,11 @@ void dafs_written(struct dafs_io *io)
 {
 	struct inode *inode = &io->di->netfs.inode;
 
+	/* first, or an answer that is older sets the size back */
+	dafs_own_write(io->di);
 	spin_lock(&inode->i_lock);
 	dafs_remote_size_raise(&io->di->netfs, io->pos + io->len);
 	spin_unlock(&inode->i_lock);
-	dafs_own_write(io->di);
 }
 
 static void dafs_write_stable(struct dafs_subreq *ds)

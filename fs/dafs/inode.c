@@ -275,13 +275,16 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 		mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK));
 	if (!busy && size < i_size_read(inode))
 		set_bit(DAFS_INO_ZAP, &di->flags);
-	if (!busy || size > i_size_read(inode))
-		i_size_write(inode, size);
 	if (S_ISREG(inode->i_mode)) {
-		/* Data that others wrote is not to be read as zeroes. */
+		/*
+		 * Data that others wrote is not to be read as zeroes: readers take no
+		 * lock, and whoever sees the new size sees this, too.
+		 */
 		dafs_zero_point_raise(ictx, size);
 		WRITE_ONCE(ictx->remote_i_size, size);
 	}
+	if (!busy || size > i_size_read(inode))
+		i_size_write(inode, size);
 	spin_unlock(&inode->i_lock);
 }
 
