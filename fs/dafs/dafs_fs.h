@@ -7,6 +7,8 @@
  *   di->write_lock	one buffered writer, or appender, at a time
  *   di->zap_lock	one invalidation of the page cache at a time
  *   inode->i_rwsem	as the VFS and netfs_start_io_*() take it
+ *   di->claim_lock	one who makes folios dirty as another user at a time; a page
+ *			fault only tries it
  *   di->commit_lock	one COMMIT at a time
  *   netfs->wb_lock	no new write-back while lost data is sent again
  *   os->recover_lock	one reclaim of an open at a time; the recovery of the
@@ -227,10 +229,12 @@ struct dafs_unstable_link {
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
  * @writer: whose the dirty folios are, see writer.c, or NULL; guarded by @lock, and
- *	changed under @write_lock and netfs.wb_lock
+ *	changed under @claim_lock and netfs.wb_lock
  * @writer_leaves: and another one is waiting for them to be sent; guarded by @lock
  * @write_lock: serializes buffered writers and appenders, see
  *	dafs_buffered_write() and dafs_append_iter()
+ * @claim_lock: serializes dafs_writer_claim() and what write(2) makes dirty
+ *	afterwards, see writer.c
  * @zap_lock: serializes dafs_zap_mapping()
  * @unstable_lock: guards @unstable, @unstable_bytes and @unstable_pinned
  * @unstable: struct dafs_extent
@@ -262,6 +266,7 @@ struct dafs_inode {
 	const struct cred *writer;
 	bool writer_leaves;
 	struct mutex write_lock;	/* see above */
+	struct mutex claim_lock;	/* see above */
 	struct mutex zap_lock;	/* see above */
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;

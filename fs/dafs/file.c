@@ -328,22 +328,34 @@ static void dafs_writer_end(struct inode *inode)
  * which would write through, holding a lock that flushing a conflicting folio
  * takes too; generic_write_sync() does the same work afterwards, and commits.
  */
+static ssize_t dafs_buffered_write_claimed(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	int sync = iocb->ki_flags & (IOCB_DSYNC | IOCB_SYNC);
+	ssize_t ret;
+
+	if (mutex_lock_killable(&di->claim_lock))
+		return -ERESTARTSYS;
+	iocb->ki_flags &= ~sync;
+	dafs_writer_claim(inode, iocb->ki_filp->f_cred);
+	ret = netfs_buffered_write_iter_locked(iocb, from, NULL);
+	iocb->ki_flags |= sync;
+	mutex_unlock(&di->claim_lock);
+	return ret;
+}
+
 static ssize_t dafs_buffered_write_locked(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
-	int sync = iocb->ki_flags & (IOCB_DSYNC | IOCB_SYNC);
 	ssize_t ret;
 
 	ret = netfs_start_io_write(inode);
 	if (ret)
 		return ret;
 	ret = generic_write_checks(iocb, from);
-	if (ret > 0) {
-		iocb->ki_flags &= ~sync;
-		dafs_writer_claim(inode, iocb->ki_filp->f_cred);
-		ret = netfs_buffered_write_iter_locked(iocb, from, NULL);
-		iocb->ki_flags |= sync;
-	}
+	if (ret > 0)
+		ret = dafs_buffered_write_claimed(iocb, from);
 	netfs_end_io_write(inode);
 	return ret;
 }

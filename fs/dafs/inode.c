@@ -38,6 +38,7 @@ void dafs_inode_init_once(void *data)
 	spin_lock_init(&di->lock);
 	spin_lock_init(&di->unstable_lock);
 	mutex_init(&di->write_lock);
+	mutex_init(&di->claim_lock);
 	mutex_init(&di->zap_lock);
 	mutex_init(&di->commit_lock);
 	atomic_set(&di->commit_ends, 0);

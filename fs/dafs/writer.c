@@ -9,9 +9,11 @@
  * need not wait for the end of that: a request of write-back keeps the user it
  * was begun for.
  *
- * write(2) claims the file under di->write_lock and keeps it while it copies.  A
+ * write(2) claims the file under di->claim_lock and keeps it while it copies.  A
  * fault holds mmap_lock, which write(2) may want, so it only tries to get
- * di->write_lock; without it, it lets go of everything and faults again.
+ * di->claim_lock; without it, it lets go of everything and faults again.  That does
+ * not hold for i_rwsem, which read(2) into a mapping of the same file has while it
+ * faults: with di->claim_lock held nothing waits for i_rwsem.
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -56,13 +58,13 @@ static void dafs_writer_set(struct dafs_inode *di, const struct cred *cred)
  *
  * Errors of writing back what is another's stay with the mapping.
  *
- * Context: may sleep; holds di->write_lock, for as long as folios are made dirty.
+ * Context: may sleep; holds di->claim_lock, for as long as folios are made dirty.
  */
 void dafs_writer_claim(struct inode *inode, const struct cred *cred)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
-	lockdep_assert_held(&di->write_lock);
+	lockdep_assert_held(&di->claim_lock);
 	if (dafs_writer_is(di, cred))
 		return;
 	dafs_writer_leave(di);
@@ -97,12 +99,12 @@ static bool dafs_writer_claim_fault(struct inode *inode, const struct cred *cred
 
 	if (dafs_writer_is(di, cred))
 		return true;
-	if (!mutex_trylock(&di->write_lock)) {
+	if (!mutex_trylock(&di->claim_lock)) {
 		schedule_timeout_killable(1);
 		return false;
 	}
 	dafs_writer_claim(inode, cred);
-	mutex_unlock(&di->write_lock);
+	mutex_unlock(&di->claim_lock);
 	return true;
 }
 

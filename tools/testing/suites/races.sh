@@ -37,6 +37,49 @@ for file in 1 2 3; do
 	tap_run "the server has the same, $file" cmp /tmp/copy$file /srv/data/file$file
 done
 
+# A read into a mapping of the same file makes pages dirty while others append, for
+# two users in turn, who must both become the writer.
+cat >/tmp/into.py <<'END'
+import mmap, os, sys
+name, size, users = sys.argv[1], 1 << 16, []
+with open(name, "wb") as file:
+    file.write(b"x" * size)
+os.chmod(name, 0o666)
+for uid in 0, 1000:
+    os.seteuid(uid)
+    users.append(os.open(name, os.O_RDWR))
+    os.seteuid(0)
+child = os.fork()
+if not child:
+    fd = os.open(name, os.O_WRONLY | os.O_APPEND)
+    while os.getppid() != 1 and not os.path.exists("/tmp/into.stop"):
+        os.write(fd, b"y" * 100)
+    os._exit(0)
+for turn in range(20):
+    for fd in users:
+        with mmap.mmap(fd, size) as mapped:
+            if os.preadv(fd, [mapped], 0) != size or mapped[:] != b"x" * size:
+                print("turn", turn, "is wrong")
+open("/tmp/into.stop", "w").close()
+os.waitpid(child, 0)
+print("done")
+END
+
+# The reader could not be killed, so it is not waited for.
+read_into()
+{
+	python3 /tmp/into.py "$1" >/tmp/into.out &
+	for _ in $(seq 600); do
+		if ! kill -0 $! 2>/dev/null; then
+			[ "$(cat /tmp/into.out)" = done ]
+			return
+		fi
+		sleep 0.1
+	done
+	return 1
+}
+tap_run "read into a mapping of the file" read_into /mnt/one/into
+
 tap_run "names that several use" "$BED/../races/storm.py" "$seconds" \
 	/mnt/one/names /mnt/two/names /mnt/one/names
 
