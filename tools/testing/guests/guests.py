@@ -22,6 +22,7 @@ RECORDS = 40            # of each writer
 OPERATIONS = 400        # of fsx
 LEASE = 20
 SESSIONS = "ls /sys/fs/dafsd | wc -l"
+KEY = "00112233445566778899aabbccddeeff"      # what is not on the disk is lost with the power
 # sync_file_range(2) of descriptor 4: sends what is dirty, and does not commit.
 WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
               "CDLL(None).sync_file_range(4, c_longlong(0), c_longlong(0), 7)")
@@ -77,7 +78,7 @@ def must(name, machine, command):
 def serve(server):
     must("the server exports its disk", server,
          "mkdir -p /srv/data && mount -t ext4 /dev/vda /srv/data && "
-         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE}")
+         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} fh_key={KEY}")
 
 
 def mount(client):
