@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# The page that says which requirements are tested is up to date.
+# The page of tested requirements is up to date, and the list of faults to try.
 # bed: host
 # timeout: 120
 
@@ -13,4 +13,6 @@ if [ -x "$check" ]; then
 else
 	tap_skip "the conformance page is up to date" "no such tool"
 fi
+tap_run "the faults to try stand in the source" \
+	python3 -B "$REPO/tools/testing/mutate/mutate.py" --check
 tap_done
