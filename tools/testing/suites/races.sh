@@ -71,7 +71,7 @@ read_into()
 	python3 /tmp/into.py "$1" >/tmp/into.out &
 	for _ in $(seq 600); do
 		if ! kill -0 $! 2>/dev/null; then
-			[ "$(cat /tmp/into.out)" = done ]
+			[ "$(cat /tmp/into.out)" = "done" ]
 			return
 		fi
 		sleep 0.1
