@@ -229,8 +229,8 @@ static bool dafsd_clients_room(struct list_head *gone)
  *
  * Context: may sleep.
  * Return: the client with a reference, or NULL without memory or with too many
- * clients that have anything.  Until dafsd_client_confirm() or dafsd_client_abandon() somebody may
- * authenticate as this client.
+ * clients that have anything.  Until dafsd_client_confirm() or dafsd_client_abandon() a session
+ * may authenticate as this client.
  */
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials)

@@ -696,7 +696,7 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	return status;
 }
 
-/* Who has no open must have the right to one. */
+/* A caller without an open must have the right to one. */
 static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
 {
 	int err = dafsd_file_permission(dafsd_fh_inode(fh), DAFS_OPEN_SHARE_ACCESS_WRITE,
@@ -712,9 +712,9 @@ static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
  * @filp: set to a reference; end it by dafsd_open_done()
  *
  * An open that was there when the data was written has seen all errors of
- * writing it back since; a file opened now might not.  Who has the file open for
- * writing may commit, whatever its mode says now, as one may fsync(2) what one
- * has open.
+ * writing it back since; a file opened now might not.  A client that has the file
+ * open for writing may commit, whatever its mode says now, as fsync(2) of an open
+ * descriptor asks for no right.
  *
  * Context: may sleep; acts for the caller.
  * Return: as dafsd_open_find() for writing without a state-id, but share

@@ -23,7 +23,7 @@
 /* A session has up to three connections; some more are coming and going. */
 #define DAFSD_CONNS_PER_SESSION	4
 
-/* Connections that nobody has authenticated on yet, at most and at least so many */
+/* Connections that are not authenticated yet, at most and at least so many */
 #define DAFSD_MOST_NEW		1024U
 #define DAFSD_LEAST_NEW		8U
 
@@ -415,7 +415,7 @@ bool dafsd_session_admit(struct dafsd_session *ses)
 	return ses->admitted;
 }
 
-/* The channel of a session that nobody refers to is being destroyed. */
+/* The channel of a session without references is being destroyed. */
 static void dafsd_session_fail(struct dafsd_session *ses, enum dafs_close_reason reason)
 {
 	lockdep_assert_held(&dafsd_sessions_lock);

@@ -3,7 +3,7 @@
  * Share reservations and share keys: what opens of one file forbid each other,
  * and those who come without an open (4.4.1.2, 4.4.2, 6.5.33).
  *
- * A struct dafsd_file stands for an inode that somebody has open, works on, or is
+ * A struct dafsd_file stands for an inode that a client has open, works on, or is
  * just removing.  Its mutex makes checking the reservations and acting on the result
  * one step.  I/O without an open is no such step: a gate keeps it and the grant
  * of a reservation apart.  All locks are those of one inode: what keeps one file
