@@ -113,8 +113,8 @@ void dafs_call_complete(struct dafs_call *call, int error)
 }
 
 /*
- * Without a response the call was cancelled, and stays in its slot for it.  There is
- * one completion at a time on a channel, so none comes in between.
+ * A call that was cancelled keeps its slot until its response comes.  There is one
+ * completion at a time on a channel, so none comes in between.
  */
 static void dafs_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -158,7 +158,7 @@ static void dafs_call_invalidate(struct dafs_call *call)
 	dafs_chan_submit(call->chan, &mem->inv[0]);
 }
 
-/* The call that waits for this response, or NULL if nobody does. */
+/* The call that waits for this response, or NULL if none does. */
 static struct dafs_call *dafs_slot_match(struct dafs_requester *rq,
 					 const struct dafs_res_hdr *hdr)
 {
@@ -262,8 +262,8 @@ void dafs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS)
 		dafs_chan_send_failed(slot->rq->chan, "send", wc);
 	/*
-	 * Errors come unasked, too.  Only completions clear the bit, and they
-	 * come one by one; after an error nothing reads the send buffer.
+	 * Errors come unasked, too.  Besides a post that failed, only completions
+	 * clear the bit, and they come one by one; after an error nothing reads the send buffer.
 	 */
 	if (READ_ONCE(slot->busy) & DAFS_SLOT_SENDING)
 		dafs_slot_release(slot, DAFS_SLOT_SENDING);
@@ -356,6 +356,7 @@ static void dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 	struct dafs_slot *slot;
 
 	call->posts++;
+	rq->untold = false;
 	do {
 		slot = &rq->slots[call->slot];
 		slot->call = call;
@@ -504,16 +505,12 @@ int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first)
 }
 EXPORT_SYMBOL_GPL(dafs_call_start_chain);
 
-/**
- * dafs_call_cancel() - give the caller its memory back before the response comes
- * @call: started, with memory
- *
- * The call ends soon: with -EINTR, if it has not ended otherwise by then.  A peer
- * that reaches for the memory afterwards loses the connection.
- *
- * Context: any, without rq->lock.
+/*
+ * Give the caller its memory back before the response comes.  The call ends soon:
+ * with -EINTR, if it has not ended otherwise by then.  A peer that reaches for the
+ * memory afterwards loses the connection.
  */
-void dafs_call_cancel(struct dafs_call *call)
+static void dafs_call_cancel(struct dafs_call *call)
 {
 	struct dafs_requester *rq = call->chan->requester;
 	unsigned long flags;
@@ -523,29 +520,26 @@ void dafs_call_cancel(struct dafs_call *call)
 		dafs_call_invalidate(call);
 	spin_unlock_irqrestore(&rq->lock, flags);
 }
-EXPORT_SYMBOL_GPL(dafs_call_cancel);
 
 /**
  * dafs_call_wait() - wait for the response of a started call
  * @call: without done()
  *
- * Context: may sleep; without call->keeps a fatal signal ends the wait.  The caller
- * may drop its reference then, the response is dealt with.
+ * Context: may sleep; a fatal signal ends the wait.  The caller may drop its reference
+ * then, the response is dealt with.
  * Return: 0 when a response is there (call->status may be an error),
  * -ENOTCONN if the channel closed first, -ETIMEDOUT if the response took longer
  * than it may, -ERESTARTSYS.
  */
 int dafs_call_wait(struct dafs_call *call)
 {
-	bool killed = false;
+	bool killed = wait_for_completion_killable(&call->finished);
 
-	if (!call->keeps)
-		killed = wait_for_completion_killable(&call->finished);
 	if (killed && !call->mem)
 		return -ERESTARTSYS;
 	if (killed && !wait_for_completion_timeout(&call->finished, DAFS_CALL_PARTING))
 		dafs_call_cancel(call);
-	if (killed || call->keeps)
+	if (killed)
 		wait_for_completion(&call->finished);
 	return call->error == -EINTR ? -ERESTARTSYS : call->error;
 }

@@ -55,6 +55,21 @@ const char *dafs_close_reason_name(enum dafs_close_reason reason)
 }
 EXPORT_SYMBOL_GPL(dafs_close_reason_name);
 
+/**
+ * dafs_chan_why() - text for the end of a channel
+ * @chan: a channel that has failed
+ *
+ * Return: a constant string: what the device says of a work request that failed, or the
+ * name of the close reason.
+ */
+const char *dafs_chan_why(const struct dafs_chan *chan)
+{
+	if (chan->reason == DAFS_CLOSE_QP && chan->wc_status)
+		return ib_wc_status_msg(chan->wc_status);
+	return dafs_close_reason_name(chan->reason);
+}
+EXPORT_SYMBOL_GPL(dafs_chan_why);
+
 /* Which states may follow which; a bit for each successor. */
 static const u8 dafs_chan_next[] = {
 	[DAFS_CHAN_NEW]		= BIT(DAFS_CHAN_ADDR) | BIT(DAFS_CHAN_CONNECTING) |
@@ -67,7 +82,7 @@ static const u8 dafs_chan_next[] = {
 	[DAFS_CHAN_CLOSED]	= 0,
 };
 
-/* Return: false if @next may not follow; that is no error, somebody was first. */
+/* Return: false if @next may not follow; that is no error, it came too late. */
 static bool dafs_chan_set_state(struct dafs_chan *chan, enum dafs_chan_state next)
 {
 	lockdep_assert_held(&chan->lock);
@@ -181,16 +196,18 @@ static void dafs_chan_derive_rdma(struct dafs_chan *chan, u16 ctxs)
 /*
  * All numbers of a connection come from here: what the owner wants, cut to
  * what the device can do.  A request takes one send entry, and with memory two
- * more for each region, of which there is one as a rule; those that have more wait
- * until there is room, and it is enough for one of them.  A probe takes one.
+ * more for each region.  There is one as a rule, and there is room for the regions of
+ * a quarter of the requests, or of sixteen; others wait until there is room, and it is
+ * enough for one with as many regions as there may be.  A probe takes one, and so does
+ * the end, which drains the queue.
  */
 static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_chan_params *p)
 {
 	const struct ib_device_attr *attr = &chan->id->device->attrs;
 	struct dafs_chan_limits *lim = &chan->limits;
 	u32 per_request = p->mrs ? 3 : 1;
-	u32 others = DAFS_SPARE_RQSTS + DAFS_PROBES + (p->mrs ? 2 * DAFS_MEM_MRS : 0);
-	u32 room = attr->max_qp_wr - 1 - others;
+	u32 others = DAFS_SPARE_RQSTS + DAFS_PROBES + (p->mrs ? 2 * DAFS_MEM_MRS : 0) + 1;
+	u32 room = attr->max_qp_wr - 1 - others, regions;
 
 	if (p->mrs && !(attr->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return -EOPNOTSUPP;
@@ -199,7 +216,8 @@ static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_cha
 	lim->depth = min_t(u32, p->depth, room / per_request);
 	if (!lim->depth)
 		return -EOPNOTSUPP;
-	lim->sq = lim->depth * per_request + others;
+	regions = p->mrs ? max_t(u32, lim->depth / 4, min_t(u32, lim->depth, 16)) : 0;
+	lim->sq = lim->depth + 2 * regions + others;
 	lim->rq = lim->depth + 2;
 	lim->mrs = p->mrs;
 	lim->mr_pages = min_t(u32, attr->max_fast_reg_page_list_len,
@@ -485,7 +503,7 @@ static int dafs_chan_establish(struct dafs_chan *chan, unsigned int timeout_ms)
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: the channel, open, or an ERR_PTR: -EHOSTUNREACH no route,
- * -ENODEV no RDMA device there, -ECONNREFUSED nobody listens, -ETIMEDOUT,
+ * -ENODEV no RDMA device there, -ECONNREFUSED no server listens, -ETIMEDOUT,
  * -EXDEV not the device of @params->pd, -EOPNOTSUPP the device lacks fast
  * registration, -ENOMEM here or refused by the server, -ERESTARTSYS.
  */

@@ -14,6 +14,7 @@
 #include <linux/string.h>
 #include <linux/swab.h>
 #include <linux/unaligned.h>
+#include <kunit/visibility.h>
 #include <linux/dafs/cksum.h>
 
 /*
@@ -157,7 +158,7 @@ void dafs_cksum_final(const struct dafs_cksum_state *state, struct dafs_wire_cks
 	put_unaligned((__force dafs_w16)sums.s2, &field->s2);
 	put_unaligned((__force dafs_w16)sums.s1, &field->s1);
 }
-EXPORT_SYMBOL_GPL(dafs_cksum_final);
+EXPORT_SYMBOL_IF_KUNIT(dafs_cksum_final);
 
 /**
  * dafs_cksum_final_host() - a checksum for a direct_checksum field
@@ -209,7 +210,7 @@ void dafs_msg_cksum(void *msg, u32 len)
 	put_unaligned((__force dafs_w16)sums.s2, &hdr->message_checksum.s2);
 	put_unaligned((__force dafs_w16)sums.s1, &hdr->message_checksum.s1);
 }
-EXPORT_SYMBOL_GPL(dafs_msg_cksum);
+EXPORT_SYMBOL_IF_KUNIT(dafs_msg_cksum);
 
 /**
  * dafs_msg_cksum_ok() - verify the checksum of a received message (3.2.5)

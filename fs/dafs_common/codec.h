@@ -181,16 +181,6 @@ static inline void dafs_x_s32(struct dafs_xdr *x, s32 *v)
 }
 
 /**
- * dafs_x_s64() - a dafs_int64, 6.1.1.4
- * @x: cursor
- * @v: the number
- */
-static inline void dafs_x_s64(struct dafs_xdr *x, s64 *v)
-{
-	dafs_x_u64(x, (u64 *)v);
-}
-
-/**
  * dafs_x_bool8() - a dafs_boolean of one byte, 6.1.1.4
  * @x: cursor
  * @v: sent as 0 or 1; any nonzero value received is TRUE and reads as 1 (E-16)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of dafs_common know of each other and nobody else does. */
+/* What the files of dafs_common know of each other, and other files do not. */
 #ifndef _DAFS_COMMON_H
 #define _DAFS_COMMON_H
 
@@ -24,10 +24,14 @@ int dafs_qp_connect(struct dafs_chan *chan);
 void dafs_qp_stop(struct dafs_chan *chan);
 void dafs_qp_destroy(struct dafs_chan *chan);
 void dafs_chan_end_refused(struct dafs_chan *chan);
+int dafs_chan_submit(struct dafs_chan *chan, const struct ib_send_wr *first);
 
 /* msg.c */
+struct dafs_msg *dafs_msg_alloc(struct dafs_chan *chan, u32 size, enum dma_data_direction dir);
 struct dafs_msg *dafs_msg_make(struct dafs_chan *chan, u32 size, enum dma_data_direction dir,
 			       gfp_t gfp);
+void dafs_msg_free(struct dafs_msg *msg);
+int dafs_msg_post(struct dafs_msg *msg);
 void dafs_chan_free_msgs(struct dafs_chan *chan);
 
 /* probe.c */

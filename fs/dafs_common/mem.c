@@ -11,7 +11,7 @@
  *     requester calls dafs_mem_unmap(), and only then does the caller of the
  *     operation hear of its end.
  *
- * So nobody outside can write to a page that its owner has got back.
+ * So the server cannot write to a page that its owner has got back.
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>

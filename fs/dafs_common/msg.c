@@ -4,6 +4,7 @@
  * numbered rules of their ownership stand in <linux/dafs/chan.h>.
  */
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include <linux/dafs/cksum.h>
 #include "common.h"
 #include "trace.h"
@@ -172,7 +173,7 @@ int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr)
 	}
 	return 0;
 }
-EXPORT_SYMBOL_GPL(dafs_chan_post_recvs);
+EXPORT_SYMBOL_IF_KUNIT(dafs_chan_post_recvs);
 
 /* Rule 2: a message goes to whom its magic says; what is neither is an error. */
 static void dafs_recv_route(struct dafs_chan *chan, struct dafs_msg *msg)
@@ -216,7 +217,7 @@ static void dafs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		dafs_chan_fail(chan, DAFS_CLOSE_QP);
 		return;
 	}
-	msg->owner = DAFS_MSG_PEER_SIDE;
+	msg->owner = DAFS_MSG_PARTY;
 	msg->len = wc->byte_len;
 	ib_dma_sync_single_for_cpu(chan->id->device, msg->addr, msg->len, msg->dir);
 	dafs_chan_opened(chan);

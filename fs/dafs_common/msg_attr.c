@@ -9,6 +9,7 @@
  */
 #include <linux/bitops.h>
 #include <linux/export.h>
+#include <kunit/visibility.h>
 #include "codec.h"
 
 static void dafs_x_ace(struct dafs_xdr *x, void *p)
@@ -207,7 +208,7 @@ static void dafs_x_bitmaps(struct dafs_xdr *x, struct dafs_attrs *a, u64 known)
 {
 	dafs_x_u64(x, &a->included);
 	dafs_x_u64(x, &a->valid);
-	/* not malformed, but nobody can say where the next attribute stands (E-20) */
+	/* not malformed, but the next attribute cannot be found (E-20) */
 	if (a->included & ~known && !x->encode && !x->err)
 		x->err = -EINVAL;
 	a->included &= known;
@@ -470,7 +471,7 @@ int dafs_get_ace(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
 {
 	return dafs_x_element(s, seq, i, &dafs_elem_ace, ace);
 }
-EXPORT_SYMBOL_GPL(dafs_get_ace);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_ace);
 
 /**
  * dafs_get_fs_locations() - one set of places where a file system lives
@@ -486,7 +487,7 @@ int dafs_get_fs_locations(const struct dafs_stream *s, const struct dafs_seq *se
 {
 	return dafs_x_element(s, seq, i, &dafs_elem_fs_locations, locs);
 }
-EXPORT_SYMBOL_GPL(dafs_get_fs_locations);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_fs_locations);
 
 /**
  * dafs_get_fs_location() - one place where a file system lives
@@ -502,4 +503,4 @@ int dafs_get_fs_location(const struct dafs_stream *s, const struct dafs_seq *seq
 {
 	return dafs_x_element(s, seq, i, &dafs_elem_fs_location, loc);
 }
-EXPORT_SYMBOL_GPL(dafs_get_fs_location);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_fs_location);

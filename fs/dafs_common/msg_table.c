@@ -4,6 +4,7 @@
  * whole messages and direct metadata buffers with it.
  */
 #include <linux/export.h>
+#include <kunit/visibility.h>
 #include "messages.h"
 
 /**
@@ -138,7 +139,7 @@ bool dafs_proc_known(u32 proc)
 {
 	return dafs_find_proc(proc);
 }
-EXPORT_SYMBOL_GPL(dafs_proc_known);
+EXPORT_SYMBOL_IF_KUNIT(dafs_proc_known);
 
 static int dafs_encode_body(const struct dafs_stream *s, const struct dafs_body *body, void *host)
 {
@@ -183,7 +184,7 @@ int dafs_encode_args(const struct dafs_stream *s, u32 proc, void *args)
 
 	return p ? dafs_encode_body(s, &p->args, args) : -EOPNOTSUPP;
 }
-EXPORT_SYMBOL_GPL(dafs_encode_args);
+EXPORT_SYMBOL_IF_KUNIT(dafs_encode_args);
 
 /**
  * dafs_decode_args() - decode the arguments of a request
@@ -237,8 +238,9 @@ EXPORT_SYMBOL_GPL(dafs_encode_res);
  * status: results that are missing read as zeros (ruling E-13).  The entries of
  * a READDIR are not checked yet, see dafs_direntry_next().
  *
- * Return: 0, or -EBADMSG if the response is malformed, or -EOPNOTSUPP if there
- * is no such procedure.
+ * Return: 0, or -EBADMSG if the response is malformed, or
+ * -EINVAL if it has attributes that this version does not know (E-20), or
+ * -EOPNOTSUPP if there is no such procedure.
  */
 int dafs_decode_res(const struct dafs_stream *s, u32 proc, void *res)
 {
@@ -292,7 +294,8 @@ static int dafs_walk_fattr(const struct dafs_stream *s, struct dafs_fattr *attr)
  * @s: the buffer
  * @attr: filled; refers to @s
  *
- * Return: 0, or -EBADMSG if they are malformed or reach beyond the buffer.
+ * Return: 0, or -EBADMSG if they are malformed or reach beyond the buffer, or
+ * -EINVAL if there are some that this version does not know (E-20).
  */
 int dafs_decode_fattr(const struct dafs_stream *s, struct dafs_fattr *attr)
 {
@@ -401,7 +404,8 @@ EXPORT_SYMBOL_GPL(dafs_decode_link);
  * The response does not tell, yet direct_checksum covers just these bytes.
  *
  * Return: bytes, or -EBADMSG if the contents are malformed or reach beyond the
- * buffer, or -EOPNOTSUPP for other procedures.
+ * buffer, or -EINVAL if they have attributes that this version does not know (E-20),
+ * or -EOPNOTSUPP for other procedures.
  */
 int dafs_direct_len(const struct dafs_stream *s, u32 proc)
 {

@@ -4,6 +4,7 @@
  * structures (6.1.4, 6.1.7) and the elements of counted arrays.
  */
 #include <linux/export.h>
+#include <kunit/visibility.h>
 #include "codec.h"
 
 /**
@@ -27,7 +28,7 @@ int dafs_probe_order(const void *msg, u32 len, u32 magic, bool *swab)
 	*swab = seen != magic;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(dafs_probe_order);
+EXPORT_SYMBOL_IF_KUNIT(dafs_probe_order);
 
 static void dafs_x_req_hdr(struct dafs_xdr *x, struct dafs_req_hdr *hdr, u32 *magic)
 {
@@ -87,7 +88,7 @@ void dafs_put_req_hdr(const struct dafs_stream *s, const struct dafs_req_hdr *hd
 	if (!dafs_x_init(&x, s, true, 0))
 		dafs_x_req_hdr(&x, (struct dafs_req_hdr *)hdr, &magic);
 }
-EXPORT_SYMBOL_GPL(dafs_put_req_hdr);
+EXPORT_SYMBOL_IF_KUNIT(dafs_put_req_hdr);
 
 /**
  * dafs_get_req_hdr() - read a request header (6.1.2)
@@ -107,7 +108,7 @@ int dafs_get_req_hdr(const struct dafs_stream *s, struct dafs_req_hdr *hdr)
 		dafs_x_req_hdr(&x, hdr, &magic);
 	return dafs_check_hdr(&x, magic, DAFS_REQUEST_MAGIC, hdr->len);
 }
-EXPORT_SYMBOL_GPL(dafs_get_req_hdr);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_req_hdr);
 
 /**
  * dafs_put_res_hdr() - write a response header, checksum zero (6.1.3)
@@ -122,7 +123,7 @@ void dafs_put_res_hdr(const struct dafs_stream *s, const struct dafs_res_hdr *hd
 	if (!dafs_x_init(&x, s, true, 0))
 		dafs_x_res_hdr(&x, (struct dafs_res_hdr *)hdr, &magic);
 }
-EXPORT_SYMBOL_GPL(dafs_put_res_hdr);
+EXPORT_SYMBOL_IF_KUNIT(dafs_put_res_hdr);
 
 /**
  * dafs_get_res_hdr() - read a response header (6.1.3)
@@ -142,7 +143,7 @@ int dafs_get_res_hdr(const struct dafs_stream *s, struct dafs_res_hdr *hdr)
 		dafs_x_res_hdr(&x, hdr, &magic);
 	return dafs_check_hdr(&x, magic, DAFS_RESPONSE_MAGIC, hdr->len);
 }
-EXPORT_SYMBOL_GPL(dafs_get_res_hdr);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_res_hdr);
 
 /**
  * dafs_x_specdata() - dafs_specdata_type, 6.1.4
@@ -343,7 +344,7 @@ int dafs_get_file_chunk(const struct dafs_stream *s, const struct dafs_seq *seq,
 {
 	return dafs_x_element(s, seq, i, &dafs_elem_file_chunk, chunk);
 }
-EXPORT_SYMBOL_GPL(dafs_get_file_chunk);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_file_chunk);
 
 /**
  * dafs_get_rw_request() - one request of a batch
@@ -359,7 +360,7 @@ int dafs_get_rw_request(const struct dafs_stream *s, const struct dafs_seq *seq,
 {
 	return dafs_x_element(s, seq, i, &dafs_elem_rw_request, req);
 }
-EXPORT_SYMBOL_GPL(dafs_get_rw_request);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_rw_request);
 
 /**
  * dafs_get_completion() - one completion of a batch
@@ -375,7 +376,7 @@ int dafs_get_completion(const struct dafs_stream *s, const struct dafs_seq *seq,
 {
 	return dafs_x_element(s, seq, i, &dafs_elem_completion, c);
 }
-EXPORT_SYMBOL_GPL(dafs_get_completion);
+EXPORT_SYMBOL_IF_KUNIT(dafs_get_completion);
 
 /**
  * dafs_get_authtype() - one way of authentication that SECINFO offers

@@ -12,13 +12,24 @@
  */
 #define DAFS_RNR_TIMER		IB_RNR_TIMER_327_68
 
+/*
+ * How long the device waits for an answer before it repeats: peers name the time, 0 is
+ * for ever.  This is 4.3 s, and more than the largest fabrics need.
+ */
+#define DAFS_ACK_TIMEOUT	20
+
 /* Pages of a memory region of rdma_rw: what it asks of one */
 #define DAFS_RW_MR_PAGES	256U
 
+static u8 dafs_qp_timeout(u8 asked)
+{
+	return asked && asked < DAFS_ACK_TIMEOUT ? asked : DAFS_ACK_TIMEOUT;
+}
+
 /*
- * As rdma_cm does it, which would take the number of RNR retries from the peer: 0
+ * As rdma_cm does it, which would take what the peer says.  Of the RNR retries 0
  * breaks the connection when soft-RoCE is short of memory, and 7 keeps a reply and
- * its pages for as long as the peer likes.
+ * its pages for as long as the peer likes, as a long timeout does.
  */
 static int dafs_qp_advance(struct dafs_chan *chan, enum ib_qp_state state)
 {
@@ -31,6 +42,8 @@ static int dafs_qp_advance(struct dafs_chan *chan, enum ib_qp_state state)
 	attr.rnr_retry = DAFS_QP_RNR_RETRIES;
 	attr.min_rnr_timer = DAFS_RNR_TIMER;
 	attr.retry_cnt = DAFS_QP_RETRIES;
+	attr.timeout = dafs_qp_timeout(attr.timeout);
+	attr.alt_timeout = dafs_qp_timeout(attr.alt_timeout);
 	attr.max_dest_rd_atomic = chan->limits.responder_resources;
 	attr.max_rd_atomic = chan->limits.initiator_depth;
 	return ib_modify_qp(chan->qp, &attr, mask);
@@ -167,7 +180,30 @@ int dafs_chan_add_mr(struct dafs_chan *chan)
 EXPORT_SYMBOL_GPL(dafs_chan_add_mr);
 
 /**
- * dafs_chan_post() - post work requests whose memory somebody has to release
+ * dafs_chan_trim_mrs() - give back the memory regions of rdma_rw that are not in use
+ * @chan: the channel
+ *
+ * Context: may sleep.
+ */
+void dafs_chan_trim_mrs(struct dafs_chan *chan)
+{
+	struct ib_mr *mr, *next;
+	LIST_HEAD(idle);
+
+	spin_lock_irq(&chan->qp->mr_lock);
+	list_splice_init(&chan->qp->rdma_mrs, &idle);
+	spin_unlock_irq(&chan->qp->mr_lock);
+	list_for_each_entry_safe(mr, next, &idle, qp_entry) {
+		ib_dereg_mr(mr);
+		spin_lock_irq(&chan->lock);
+		chan->nr_rw_mrs--;
+		spin_unlock_irq(&chan->lock);
+	}
+}
+EXPORT_SYMBOL_GPL(dafs_chan_trim_mrs);
+
+/**
+ * dafs_chan_post() - post work requests whose memory is released afterwards
  * @chan: the channel
  * @first: the first of them; the last asks for a completion, which is @last->cqe
  * @last: see above
@@ -233,8 +269,15 @@ void dafs_chan_end_refused(struct dafs_chan *chan)
  */
 void dafs_chan_send_failed(struct dafs_chan *chan, const char *what, const struct ib_wc *wc)
 {
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
+	unsigned long flags;
+
+	if (wc->status != IB_WC_WR_FLUSH_ERR) {
 		trace_dafs_wc_error(chan, what, wc);
+		spin_lock_irqsave(&chan->lock, flags);
+		if (!chan->wc_status)
+			chan->wc_status = wc->status;
+		spin_unlock_irqrestore(&chan->lock, flags);
+	}
 	dafs_chan_fail(chan, wc->status == IB_WC_RNR_RETRY_EXC_ERR ?
 		       DAFS_CLOSE_CREDIT : DAFS_CLOSE_QP);
 }
@@ -266,4 +309,3 @@ int dafs_chan_submit(struct dafs_chan *chan, const struct ib_send_wr *first)
 	dafs_chan_fail(chan, DAFS_CLOSE_QP);
 	return -ENOTCONN;
 }
-EXPORT_SYMBOL_GPL(dafs_chan_submit);

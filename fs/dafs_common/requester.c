@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The life of a requester, and what its owner can tell it and ask. */
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include <linux/dafs/stats.h>
 #include "requester.h"
 #include "trace.h"
@@ -39,6 +40,7 @@ struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u
 	mutex_init(&rq->growing);
 	init_waitqueue_head(&rq->idle);
 	INIT_WORK(&rq->grow, dafs_slots_grow);
+	INIT_WORK(&rq->ask, dafs_slots_ask);
 	INIT_DELAYED_WORK(&rq->watchdog, dafs_requester_watch);
 	rq->timeout = msecs_to_jiffies(timeout_ms);
 	rq->limit = rq->timeout;
@@ -46,7 +48,7 @@ struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u
 		rq->slots[i].rq = rq;
 		rq->slots[i].cqe.done = dafs_send_done;
 	}
-	err = dafs_slots_make(rq, DAFS_SLOTS_KEPT);
+	err = dafs_slots_make(rq, 1);
 	if (err) {
 		/* the buffers are freed with the channel */
 		kfree(rq);
@@ -84,6 +86,7 @@ void dafs_requester_abort(struct dafs_requester *rq, int error)
 	dafs_slots_grant(rq);
 	spin_unlock_irq(&rq->lock);
 	cancel_work_sync(&rq->grow);
+	cancel_work_sync(&rq->ask);
 	for (i = 0; i < rq->max; i++) {
 		spin_lock_irq(&rq->lock);
 		call = rq->slots[i].call;
@@ -153,7 +156,8 @@ EXPORT_SYMBOL_GPL(dafs_requester_nreq);
  *
  * Each response lowers nreq by one, so a requester with nothing to ask sends
  * this many NULLs for the responder to get its buffers back (3.2.6.4.2), and for
- * its own: those of responses that dafs_requester_trim() wants back.
+ * its own: those of responses that dafs_requester_trim() wants back.  If the responder
+ * has yet to hear that less is asked for, there may be more to do after that.
  *
  * Return: how many.
  */
@@ -163,7 +167,8 @@ u16 dafs_requester_surplus(struct dafs_requester *rq)
 	u16 surplus;
 
 	spin_lock_irqsave(&rq->lock, flags);
-	surplus = max3((u16)(rq->nreq - rq->target), rq->extra, (u16)rq->settle);
+	surplus = max3((u16)(rq->nreq - rq->target), rq->extra,
+		       (u16)(rq->settle || rq->untold));
 	spin_unlock_irqrestore(&rq->lock, flags);
 	return surplus;
 }
@@ -185,12 +190,41 @@ EXPORT_SYMBOL_GPL(dafs_requester_outstanding);
  * dafs_requester_desire() - ask for another nreq
  * @rq: requester
  * @nreq: desired_nreq of all requests from now on; 0 for no opinion
+ *
+ * Ends what dafs_requester_adapt() has begun.
  */
 void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
 {
-	WRITE_ONCE(rq->desired, nreq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	rq->least = 0;
+	rq->desired = nreq;
+	spin_unlock_irqrestore(&rq->lock, flags);
 }
-EXPORT_SYMBOL_GPL(dafs_requester_desire);
+EXPORT_SYMBOL_IF_KUNIT(dafs_requester_desire);
+
+/**
+ * dafs_requester_adapt() - ask for as many requests as are needed
+ * @rq: requester; dafs_requester_trim() is called once in a while
+ * @least: what to ask for while it is idle, not 0
+ *
+ * From now on there are the buffers that an idle one keeps.
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, -EIO or -ENOTCONN.
+ */
+int dafs_requester_adapt(struct dafs_requester *rq, u16 least)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	rq->least = min(least, rq->max);
+	rq->desired = rq->least;
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return dafs_slots_make(rq, DAFS_SLOTS_KEPT);
+}
+EXPORT_SYMBOL_GPL(dafs_requester_adapt);
 
 /**
  * dafs_requester_set_timeout() - change how long a response may take

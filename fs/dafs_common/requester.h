@@ -41,10 +41,15 @@ struct dafs_slot {
 /**
  * struct dafs_requester - the side of a channel that sends requests
  * @chan: the channel
- * @lock: guards all below but @growing, @idle, @grow, @watchdog, @timeout, @limit
+ * @lock: guards all below but @growing, @idle, @grow, @ask, @watchdog, @timeout, @limit
  * @nreq: requests that may be outstanding
  * @target: target_nreq of the latest response
  * @desired: what requests ask for
+ * @least: what they ask for when few are outstanding; 0 if @desired does not depend on
+ *	that
+ * @untold: @desired was lowered, and no request has said so yet
+ * @asking: what a NULL asks for that is under way, or about to be; 0 if none is
+ * @denied: what one has asked for, and not got if that is more than @nreq
  * @max: slots there may be
  * @ready: slots that have buffers: a send buffer, and a receive posted for the
  *	response; changed with @growing held, too
@@ -62,6 +67,7 @@ struct dafs_slot {
  * @growing: one task at a time changes @ready
  * @idle: woken when @outstanding becomes 0
  * @grow: gives slots their buffers, for those in @queue
+ * @ask: sends the NULL that asks for more slots, for those in @queue
  * @watchdog: looks for a response that is overdue
  * @timeout: jiffies after which a connection that gives no sign of life is lost; 0
  *	for never
@@ -76,6 +82,10 @@ struct dafs_requester {
 	u16 nreq;
 	u16 target;
 	u16 desired;
+	u16 least;
+	bool untold;
+	u16 asking;
+	u16 denied;
 	u16 max;
 	u16 ready;
 	u16 extra;
@@ -91,6 +101,7 @@ struct dafs_requester {
 	struct mutex growing;	/* see above */
 	wait_queue_head_t idle;
 	struct work_struct grow;
+	struct work_struct ask;
 	struct delayed_work watchdog;
 	unsigned long timeout;
 	unsigned long limit;
@@ -108,6 +119,7 @@ void dafs_sq_done(struct dafs_requester *rq, unsigned int covers);
 void dafs_sq_unreserve(struct dafs_requester *rq, const struct dafs_call *call);
 void dafs_slots_grant(struct dafs_requester *rq);
 void dafs_slots_grow(struct work_struct *work);
+void dafs_slots_ask(struct work_struct *work);
 int dafs_slots_make(struct dafs_requester *rq, u16 nr);
 int dafs_slot_get(struct dafs_requester *rq, struct dafs_call *call);
 int dafs_slot_get_now(struct dafs_requester *rq, struct dafs_call *call);

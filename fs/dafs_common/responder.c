@@ -13,7 +13,8 @@
  * may be some more request structures than receives.  At first there are few:
  * most sessions are idle most of the time, and such a structure has a buffer of
  * its own.  A request that finds none waits until another is made, or for a send
- * completion, whichever comes first.
+ * completion, whichever comes first.  Those that were not needed for a while are
+ * freed when a request ends.
  *
  * The owner is given the requests in the order of their arrival, because a chain
  * is made of neighbours (4.3.2, E-60).  So all pass through @waiting, and each is
@@ -38,6 +39,9 @@
  * @nr_rqsts: request structures there are
  * @most_rqsts: that there may be
  * @in_use: those that are not in @free
+ * @peak: the most there were since @looked
+ * @keep: request structures that are not freed
+ * @looked: jiffies when @keep was set by what was in use
  * @busy: streams with a request in progress
  * @free: request structures
  * @waiting: messages that were not handed over yet, in the order of arrival
@@ -56,6 +60,9 @@ struct dafs_responder {
 	u16 nr_rqsts;
 	u16 most_rqsts;
 	u16 in_use;
+	u16 peak;
+	u16 keep;
+	unsigned long looked;
 	DECLARE_BITMAP(busy, DAFS_MAX_NREQ);
 	struct list_head free;
 	struct list_head waiting;
@@ -63,8 +70,11 @@ struct dafs_responder {
 	wait_queue_head_t idle;
 };
 
-/* Request structures of a responder that has not needed more yet */
-#define DAFS_FEW_RQSTS	4
+/* Request structures of a responder that has not needed more yet, or not for long */
+#define DAFS_FEW_RQSTS	((u16)2)
+
+/* How long a request structure is kept that is not needed, in jiffies */
+#define DAFS_RQST_IDLE	(5L * HZ)
 
 static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc);
 static void dafs_responder_more(struct work_struct *work);
@@ -138,7 +148,9 @@ struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
 	INIT_WORK(&rp->more, dafs_responder_more);
 	init_waitqueue_head(&rp->idle);
 	rp->most_rqsts = nreq + 1;
-	err = dafs_responder_add_rqsts(rp, rp->most_rqsts);
+	rp->keep = DAFS_FEW_RQSTS;
+	rp->looked = jiffies;
+	err = dafs_responder_add_rqsts(rp, DAFS_FEW_RQSTS);
 	if (err)
 		goto free;
 	chan->responder = rp;
@@ -202,10 +214,9 @@ EXPORT_SYMBOL_GPL(dafs_responder_destroy);
 int dafs_responder_open(struct dafs_responder *rp, u16 nreq)
 {
 	int more = nreq - rp->nreq;
-	int err;
+	int err = 0;
 
-	err = dafs_responder_add_rqsts(rp, min(nreq, DAFS_FEW_RQSTS) + 1);
-	if (!err && more > 0)
+	if (more > 0)
 		err = dafs_chan_post_recvs(rp->chan, more);
 	if (err)
 		return err;
@@ -325,6 +336,8 @@ static struct dafs_rqst *dafs_rqst_get(struct dafs_responder *rp)
 	if (rqst) {
 		list_del_init(&rqst->link);
 		rp->in_use++;
+		rp->peak = max(rp->peak, rp->in_use);
+		rp->keep = max(rp->keep, rp->in_use);
 	}
 	return rqst;
 }
@@ -337,7 +350,7 @@ static void dafs_rqst_put(struct dafs_responder *rp, struct dafs_rqst *rqst)
 		wake_up(&rp->idle);
 }
 
-/* Nobody can say what this was, or what the peer will send next. */
+/* There is no telling what this was, or what the peer will send next. */
 static void dafs_responder_reject(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
 	struct dafs_msg *msg = rqst->recv;
@@ -428,6 +441,27 @@ static void dafs_responder_more(struct work_struct *work)
 	}
 }
 
+/* What was not in use between two looks, some seconds apart, goes. */
+static void dafs_responder_trim(struct dafs_responder *rp)
+{
+	struct dafs_rqst *rqst;
+
+	lockdep_assert_held(&rp->lock);
+	if (time_after(jiffies, rp->looked + DAFS_RQST_IDLE)) {
+		rp->keep = max(rp->peak, DAFS_FEW_RQSTS);
+		rp->peak = rp->in_use;
+		rp->looked = jiffies;
+	}
+	while (rp->nr_rqsts > rp->keep && !list_empty(&rp->free)) {
+		/* that which has been free for longest */
+		rqst = list_last_entry(&rp->free, struct dafs_rqst, link);
+		list_del(&rqst->link);
+		rp->nr_rqsts--;
+		dafs_msg_free(rqst->send);
+		kfree(rqst);
+	}
+}
+
 /* The structure is free again: for the first message that waits, or idle. */
 static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
@@ -436,7 +470,9 @@ static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst)
 	spin_lock_irqsave(&rp->lock, flags);
 	list_add(&rqst->link, &rp->free);
 	dafs_responder_feed(rp);
-	if (!--rp->in_use)
+	rp->in_use--;
+	dafs_responder_trim(rp);
+	if (!rp->in_use)
 		wake_up(&rp->idle);
 	spin_unlock_irqrestore(&rp->lock, flags);
 }
@@ -504,6 +540,8 @@ static bool dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *r
 	trace_dafs_credit(rp->chan, rp->nreq, rp->nreq - 1, rp->target);
 	rp->unproven = rp->nreq;
 	rp->nreq--;
+	/* a client that does not need so many will not soon again */
+	rp->keep = max(rp->in_use, DAFS_FEW_RQSTS);
 	return true;
 }
 

@@ -25,8 +25,16 @@
  * streams with the highest numbers expire: their requests finish, but no new
  * one starts there, and the total stays below nreq (5.2.2).
  *
- * Tasks that wait get their slots in the order in which they came, from whoever
- * gives back what they need, and only they are woken.
+ * A requester may ask for as many as it needs, see dafs_requester_adapt(): twice as
+ * many as are outstanding, so that there are always some for those that do not wait for
+ * a slow file; and less again when it has needed less for a while.  The wish goes with a
+ * request, but what is granted comes with a response, and a file system that stands
+ * still gives none.  So where more is wished for than is allowed, the last slot is kept
+ * for a NULL, which needs no file system.  It is sent when others wait for that slot.
+ *
+ * Tasks that wait get their slots in the order in which they came, from the
+ * task or completion handler that gives back what they need, and only they are
+ * woken.
  *
  * A slot gets its buffers when there is a use for it.  dafs_requester_trim() takes
  * them back from those that had none for a while: the send buffer at once, and a
@@ -132,25 +140,42 @@ static u16 dafs_chain_length(const struct dafs_call *call)
 	return nr;
 }
 
-/* Is there room in the send queue for @call and all behind it? */
+/*
+ * Is there room in the send queue for @call and all behind it?  A probe, and the end,
+ * have their entries for themselves.
+ */
 static bool dafs_sq_room(const struct dafs_requester *rq, const struct dafs_call *call)
 {
 	unsigned int need = 0;
 
 	for (; call; call = call->behind)
 		need += dafs_sq_need(call);
-	return rq->sq_used + need <= rq->chan->limits.sq;
+	return rq->sq_used + need <= rq->chan->limits.sq - DAFS_PROBES - 1;
 }
 
-static bool dafs_slots_allowed(const struct dafs_requester *rq, u16 nr)
+/* Is the last slot kept for the NULL that asks for more? */
+static bool dafs_slots_keep_one(const struct dafs_requester *rq)
 {
-	return rq->outstanding + nr <= min(rq->nreq, rq->max);
+	return rq->least && rq->nreq > 1 && rq->nreq < rq->max &&
+	       rq->desired > max(rq->nreq, rq->denied);
 }
 
-/* Only buffers are missing for @nr more requests. */
-static bool dafs_slots_short(const struct dafs_requester *rq, u16 nr)
+/* @asks: this is that NULL */
+static bool dafs_slots_allowed(const struct dafs_requester *rq, bool asks, u16 nr)
 {
-	return dafs_slots_allowed(rq, nr) && rq->outstanding + nr > rq->ready;
+	u16 most = min(rq->nreq, rq->max);
+
+	if (!asks && dafs_slots_keep_one(rq))
+		most--;
+	return rq->outstanding + nr <= most;
+}
+
+/* Only buffers are missing for @call and all behind it. */
+static bool dafs_slots_short(const struct dafs_requester *rq, const struct dafs_call *call)
+{
+	u16 nr = dafs_chain_length(call);
+
+	return dafs_slots_allowed(rq, call->asks, nr) && rq->outstanding + nr > rq->ready;
 }
 
 static bool dafs_slots_free(const struct dafs_requester *rq, const struct dafs_call *call)
@@ -158,8 +183,34 @@ static bool dafs_slots_free(const struct dafs_requester *rq, const struct dafs_c
 	u16 nr = dafs_chain_length(call);
 
 	lockdep_assert_held(&rq->lock);
-	return dafs_slots_allowed(rq, nr) && rq->outstanding + nr <= rq->ready &&
+	return dafs_slots_allowed(rq, call->asks, nr) && rq->outstanding + nr <= rq->ready &&
 	       dafs_sq_room(rq, call);
+}
+
+/**
+ * dafs_requester_busy() - would a request have to wait for a slot?
+ * @rq: requester
+ *
+ * Context: any.
+ * Return: true if so, at this moment.
+ */
+bool dafs_requester_busy(struct dafs_requester *rq)
+{
+	unsigned long flags;
+	bool busy;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	/* to have buffers made takes no answer of the peer */
+	busy = !list_empty(&rq->queue) || !dafs_slots_allowed(rq, false, 1);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return busy;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_busy);
+
+/* What to ask for if so many are outstanding. */
+static u16 dafs_wish(const struct dafs_requester *rq, u16 outstanding)
+{
+	return clamp_t(u16, 2 * outstanding, rq->least, rq->max);
 }
 
 /* Fewer streams are in use than may be, so the first free one has not expired. */
@@ -173,6 +224,8 @@ static void dafs_slot_take(struct dafs_requester *rq, struct dafs_call *call)
 	rq->outstanding++;
 	rq->granted++;
 	rq->peak = max(rq->peak, rq->outstanding);
+	if (rq->least)
+		rq->desired = max(rq->desired, dafs_wish(rq, rq->outstanding));
 	rq->slots[i].busy = DAFS_SLOT_CALL;
 	call->slot = i;
 	call->chan = rq->chan;
@@ -182,6 +235,18 @@ static void dafs_slots_take(struct dafs_requester *rq, struct dafs_call *call)
 {
 	for (; call; call = call->behind)
 		dafs_slot_take(rq, call);
+}
+
+/* The head of the queue waits: for buffers, or for the slot that is kept. */
+static void dafs_slots_help(struct dafs_requester *rq, const struct dafs_slot_waiter *waiter)
+{
+	lockdep_assert_held(&rq->lock);
+	if (dafs_slots_short(rq, waiter->call))
+		queue_work(dafs_requester_wq, &rq->grow);
+	if (rq->asking || !dafs_slots_keep_one(rq) || rq->outstanding + 1 != rq->nreq)
+		return;
+	rq->asking = rq->desired;
+	queue_work(dafs_requester_wq, &rq->ask);
 }
 
 /**
@@ -205,8 +270,48 @@ void dafs_slots_grant(struct dafs_requester *rq)
 			dafs_slots_take(rq, waiter->call);
 		complete(&waiter->served);
 	}
-	if (waiter && dafs_slots_short(rq, 1))
-		queue_work(dafs_requester_wq, &rq->grow);
+	if (waiter)
+		dafs_slots_help(rq, waiter);
+}
+
+/* What was not granted is not waited for, until something else is wished for. */
+static void dafs_slots_asked(struct dafs_requester *rq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	rq->denied = rq->asking;
+	rq->asking = 0;
+	dafs_slots_grant(rq);
+	spin_unlock_irqrestore(&rq->lock, flags);
+}
+
+static void dafs_slots_answered(struct dafs_call *call)
+{
+	dafs_slots_asked(call->chan->requester);
+	dafs_call_put(call);
+}
+
+/**
+ * dafs_slots_ask() - the work item dafs_requester.ask
+ * @work: it
+ */
+void dafs_slots_ask(struct work_struct *work)
+{
+	struct dafs_requester *rq = container_of(work, struct dafs_requester, ask);
+	struct dafs_call *call = dafs_call_alloc(GFP_NOFS);
+
+	if (!call) {
+		dafs_slots_asked(rq);
+		return;
+	}
+	call->proc = DAFS_PROC_NULL;
+	call->asks = true;
+	call->done = dafs_slots_answered;
+	if (dafs_call_start_chain(rq, call)) {
+		dafs_call_put(call);
+		dafs_slots_asked(rq);
+	}
 }
 
 /**
@@ -320,10 +425,12 @@ int dafs_slots_make(struct dafs_requester *rq, u16 nr)
 /* How many slots those who wait could do with. */
 static u16 dafs_slots_wanted(struct dafs_requester *rq)
 {
+	struct dafs_slot_waiter *waiter;
 	u16 wanted = 0;
 
 	spin_lock_irq(&rq->lock);
-	if (!rq->error && !list_empty(&rq->queue) && dafs_slots_short(rq, 1))
+	waiter = list_first_entry_or_null(&rq->queue, struct dafs_slot_waiter, link);
+	if (!rq->error && waiter && dafs_slots_short(rq, waiter->call))
 		wanted = rq->ready + 1;
 	spin_unlock_irq(&rq->lock);
 	return wanted;
@@ -350,8 +457,8 @@ static bool dafs_slot_try(struct dafs_requester *rq, struct dafs_call *call, int
 	*error = rq->error;
 	if (*error)
 		return true;
-	/* those who came before go first */
-	if (!list_empty(&rq->queue) || !dafs_slots_free(rq, call))
+	/* those who came before go first, and wait for the one that asks */
+	if ((!call->asks && !list_empty(&rq->queue)) || !dafs_slots_free(rq, call))
 		return false;
 	dafs_slots_take(rq, call);
 	return true;
@@ -376,7 +483,7 @@ int dafs_slot_get_now(struct dafs_requester *rq, struct dafs_call *call)
 		spin_lock_irq(&rq->lock);
 		done = dafs_slot_try(rq, call, &err);
 		if (!done)
-			wanted = dafs_slots_short(rq, nr) ? rq->outstanding + nr : 0;
+			wanted = dafs_slots_short(rq, call) ? rq->outstanding + nr : 0;
 		spin_unlock_irq(&rq->lock);
 		if (done)
 			return err;
@@ -426,8 +533,10 @@ int dafs_slot_get(struct dafs_requester *rq, struct dafs_call *call)
 		return err;
 	spin_lock_irq(&rq->lock);
 	done = dafs_slot_try(rq, call, &err);
-	if (!done)
+	if (!done) {
 		list_add_tail(&waiter.link, &rq->queue);
+		dafs_slots_help(rq, &waiter);
+	}
 	spin_unlock_irq(&rq->lock);
 	return done ? err : dafs_slot_wait(rq, &waiter);
 }
@@ -466,12 +575,27 @@ static void dafs_slots_strip(struct dafs_requester *rq, u16 keep, struct list_he
 	}
 }
 
+/* Ask for no more than what was needed, and see to it that the responder hears of it. */
+static void dafs_requester_settle(struct dafs_requester *rq)
+{
+	u16 was = rq->desired;
+
+	lockdep_assert_held(&rq->lock);
+	if (!rq->least)
+		return;
+	rq->desired = dafs_wish(rq, rq->peak);
+	if (rq->desired < was)
+		rq->untold = true;
+	/* the responder may have room by now */
+	rq->denied = 0;
+}
+
 /**
  * dafs_requester_trim() - give back buffers and memory regions that were not needed
  * @rq: requester
  *
  * To be called once in a while: what was not in use since the last time goes.
- * dafs_requester_surplus() tells how many requests that takes.
+ * dafs_requester_surplus() tells whether that takes requests.
  *
  * Context: may sleep.
  */
@@ -484,6 +608,7 @@ void dafs_requester_trim(struct dafs_requester *rq)
 	mutex_lock(&rq->growing);
 	spin_lock_irq(&rq->lock);
 	keep = max_t(u16, rq->peak, DAFS_SLOTS_KEPT);
+	dafs_requester_settle(rq);
 	rq->peak = rq->outstanding;
 	/* the device may read a buffer until it has told that the send is complete */
 	if (rq->ready > keep && rq->sq_used)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Statistics of calls.  Every call is counted once, when it is over, on the
- * processor where that happens; whoever reads adds the processors up.
+ * processor where that happens; the reader adds the processors up.
  */
 #include <linux/percpu.h>
 #include <linux/u64_stats_sync.h>

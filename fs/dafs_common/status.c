@@ -157,7 +157,7 @@ static const struct dafs_errno_row dafs_errno_rows[] = {
 	{ ENOBUFS, DAFSERR_RESOURCE },
 	{ ENOLCK, DAFSERR_RESOURCE },
 
-	/* passes when whoever holds things up is done */
+	/* passes when what holds things up is done */
 	{ ETIMEDOUT, DAFSERR_DELAY },
 	{ EINTR, DAFSERR_DELAY },
 	{ ERESTARTSYS, DAFSERR_DELAY },

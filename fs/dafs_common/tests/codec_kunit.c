@@ -839,6 +839,10 @@ static void codec_refuses_padded_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
 	args.inline_header = 128;
 	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	/* up to the end of the message, but from the middle of the arguments on */
+	put(&s, 80, 256 + 16 - 64);
+	args.inline_header = 64;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
 }
 
 /* READ_INLINE data that the caller puts into the message by itself */

@@ -139,3 +139,4 @@ kunit_test_suite(status_suite);
 
 MODULE_DESCRIPTION("Tests of the DAFS codec, checksum and status table");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

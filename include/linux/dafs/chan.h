@@ -15,10 +15,12 @@
  *     the magic of the message.
  *  3. A requester keeps it in the call until dafs_call_put() drops the last
  *     reference; a responder keeps it in the request until dafs_reply().
- *  4. Both give it back by dafs_msg_post(), or keep it for good when the
- *     channel no longer is open; dafs_chan_destroy() frees it either way.
+ *  4. Both give it back by dafs_msg_post(), or free it when one less is needed,
+ *     or keep it for good when the channel no longer is open;
+ *     dafs_chan_destroy() frees it then.
  *
- * msg->owner says which of these holds, and every hand-over asserts it.
+ * msg->owner says which of these holds; dafs_msg_post() and the receive completion
+ * check it.
  */
 #ifndef _LINUX_DAFS_CHAN_H
 #define _LINUX_DAFS_CHAN_H
@@ -74,7 +76,7 @@ enum dafs_close_reason {
 enum dafs_msg_owner {
 	DAFS_MSG_FREE,
 	DAFS_MSG_HW,
-	DAFS_MSG_PEER_SIDE,	/* with the requester or the responder */
+	DAFS_MSG_PARTY,	/* with the requester or the responder */
 };
 
 /**
@@ -107,8 +109,8 @@ struct dafs_msg {
 
 /**
  * struct dafs_chan_ops - what the owner of a channel provides
- * @closed: called once when an open channel stops being usable; atomic
- *	context.  The owner answers by dafs_chan_destroy() from a work item.
+ * @closed: called once when a channel that was open, or was being accepted, stops
+ *	being usable; atomic context.  The owner answers by dafs_chan_destroy() from a work item.
  */
 struct dafs_chan_ops {
 	void (*closed)(struct dafs_chan *chan, enum dafs_close_reason reason);
@@ -201,11 +203,12 @@ struct dafs_sent {
  * @instance: client_instance of the peer's or our discriminator
  * @session: client_session of the same
  * @limits: the numbers
- * @lock: guards @state, @reason, @msgs, @refused, @nr_posted and @nr_rw_mrs; who posts
- *	what is drained later holds it, and has seen @state
+ * @lock: guards @state, @reason, @wc_status, @msgs, @refused, @nr_posted and @nr_rw_mrs;
+ *	who posts what is drained later holds it, and has seen @state
  * @state: changed by dafs_chan_set_state() only
  * @reason: why it left DAFS_CHAN_OPEN
  * @error: negative errno of a failed connection attempt
+ * @wc_status: of the first work request that failed by itself; IB_WC_SUCCESS if none has
  * @connected: completed when connecting succeeded or failed
  * @msgs: all buffers, for dafs_chan_destroy()
  * @refused: struct dafs_sent of what the device did not take, or in part
@@ -247,6 +250,7 @@ struct dafs_chan {
 	enum dafs_chan_state state;
 	enum dafs_close_reason reason;
 	int error;
+	enum ib_wc_status wc_status;
 	struct completion connected;
 	struct list_head msgs;
 	struct list_head refused;
@@ -281,14 +285,15 @@ struct dafs_chan *dafs_chan_accept_prepare(const struct dafs_chan_params *params
 					   const struct rdma_conn_param *conn);
 int dafs_chan_accept(struct dafs_chan *chan);
 void dafs_chan_fail(struct dafs_chan *chan, enum dafs_close_reason reason);
-int dafs_chan_submit(struct dafs_chan *chan, const struct ib_send_wr *first);
 void dafs_chan_quiesce(struct dafs_chan *chan);
 void dafs_chan_destroy(struct dafs_chan *chan);
 bool dafs_chan_is_open(const struct dafs_chan *chan);
 const char *dafs_close_reason_name(enum dafs_close_reason reason);
+const char *dafs_chan_why(const struct dafs_chan *chan);
 
 /* qp.c: its queue pair */
 int dafs_chan_add_mr(struct dafs_chan *chan);
+void dafs_chan_trim_mrs(struct dafs_chan *chan);
 int dafs_chan_post(struct dafs_chan *chan, const struct ib_send_wr *first,
 		   struct dafs_sent *last);
 void dafs_chan_send_failed(struct dafs_chan *chan, const char *what, const struct ib_wc *wc);
@@ -314,9 +319,6 @@ int dafs_listen(struct dafs_listener *listener, struct net *net, struct sockaddr
 void dafs_unlisten(struct dafs_listener *listener);
 
 /* msg.c: buffers */
-struct dafs_msg *dafs_msg_alloc(struct dafs_chan *chan, u32 size, enum dma_data_direction dir);
-void dafs_msg_free(struct dafs_msg *msg);
-int dafs_msg_post(struct dafs_msg *msg);
 int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr);
 
 /* mem.c: memory that the peer may reach */
@@ -370,8 +372,8 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @behind: the next request of the same chain, or NULL; looked at while the
  *	chain is started, not afterwards
  * @mem: memory named in @args, or NULL; invalidated before completion
- * @keeps: with the response the caller gets what it must give back, so that it waits
- *	for it even when it is being killed
+ * @asks: the requester's own, which asks for more slots and may have the one that is
+ *	kept for that
  * @last: no request follows on this channel, so that the buffer of the response
  *	is not posted again
  * @fill: if set, called after encoding to put inline data into @stream
@@ -385,7 +387,8 @@ void dafs_mem_unmap(struct dafs_mem *mem);
  * @expired: its response has taken longer than it may
  * @error: 0 or -ENOTCONN, -ETIMEDOUT, -EINTR ... : the response never came
  * @status: DAFS status of the response
- * @hdr: response header
+ * @hdr: response header; until the response comes, its seq_number is that of the
+ *	request
  * @stream: the response message, valid until dafs_call_put()
  * @reply: the buffer that @stream points into
  * @finished: completed after @done
@@ -403,6 +406,7 @@ struct dafs_call {
 	u16 chain_flags;
 	struct dafs_call *behind;
 	struct dafs_mem *mem;
+	bool asks;
 	bool keeps;
 	bool last;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
@@ -434,7 +438,9 @@ void dafs_requester_negotiated(struct dafs_requester *rq, u16 nreq);
 u16 dafs_requester_nreq(struct dafs_requester *rq);
 u16 dafs_requester_surplus(struct dafs_requester *rq);
 u16 dafs_requester_outstanding(struct dafs_requester *rq);
+bool dafs_requester_busy(struct dafs_requester *rq);
 void dafs_requester_desire(struct dafs_requester *rq, u16 nreq);
+int dafs_requester_adapt(struct dafs_requester *rq, u16 least);
 void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms,
 				unsigned int limit_ms);
 void dafs_requester_trim(struct dafs_requester *rq);
@@ -443,7 +449,6 @@ void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu 
 struct dafs_call *dafs_call_alloc(gfp_t gfp);
 int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);
 int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first);
-void dafs_call_cancel(struct dafs_call *call);
 int dafs_call_wait(struct dafs_call *call);
 void dafs_call_put(struct dafs_call *call);
 

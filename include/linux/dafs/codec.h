@@ -4,6 +4,8 @@
  * wire, draft chapter 6.1.  Every message is described once, in
  * fs/dafs_common/msg_*.c, and that description both encodes and decodes, in
  * both byte orders, for client and server.
+ *
+ * Context of all functions: any, no locks.
  */
 #ifndef _LINUX_DAFS_CODEC_H
 #define _LINUX_DAFS_CODEC_H

@@ -20,7 +20,7 @@ enum dafs_stat {
 	DAFS_STAT_REGIONS,	/* memory regions registered for it */
 	DAFS_STAT_WAIT_NS,	/* waiting for a slot */
 	DAFS_STAT_REPLY_NS,	/* from sending to the end of the call */
-	DAFS_STAT_POSTS,	/* rings of the device's doorbell */
+	DAFS_STAT_POSTS,	/* calls of ib_post_send() */
 	DAFS_NR_STATS,
 };
 
