@@ -11,35 +11,38 @@
  * program on this machine that does so, the part has to stay.
  *
  * Waiting for the disk comes after that, so that appends of several clients
- * become stable together.
+ * become stable together.  When it fails, others may have come behind, and the file
+ * can be cut back only together with them.  So the data of one is answered for by those
+ * behind it, too:
+ *
+ *  1. Each waits for all that is before it and not known to be stable.  Once one is
+ *     answered, those before it are stable, whatever their own waiting says.
+ *  2. One that fails takes all behind it back, none of which has been answered.
+ *  3. After an error none joins in until all that are under way have ended (DELAY), nor
+ *     does one behind what others wrote meanwhile: that is not to be taken back.
  */
+#include <linux/pagemap.h>
 #include <linux/uio.h>
 #include "open_impl.h"
 
-/* The record of the file is held by the request, see dafsd_open_use(). */
-static struct rw_semaphore *dafsd_append_lock(const struct file *filp)
-{
-	return &dafsd_file_held(file_inode(filp))->append;
-}
-
 /**
  * dafsd_write_begin() - keep out appends while data is written at an offset
- * @filp: the file; dafsd_write_end() ends it
+ * @use: the file; dafsd_write_end() ends it
  *
  * Context: may sleep.
  */
-void dafsd_write_begin(const struct file *filp)
+void dafsd_write_begin(const struct dafsd_use *use)
 {
-	down_read(dafsd_append_lock(filp));
+	down_read(&use->file->append);
 }
 
 /**
  * dafsd_write_end() - let appends in again
- * @filp: the file
+ * @use: the file
  */
-void dafsd_write_end(const struct file *filp)
+void dafsd_write_end(const struct dafsd_use *use)
 {
-	up_read(dafsd_append_lock(filp));
+	up_read(&use->file->append);
 }
 
 /*
@@ -98,53 +101,118 @@ static int dafsd_append_all(const struct dafsd_use *use, struct iov_iter *iter, 
 	return *end - *begin < len ? -EFBIG : 0;
 }
 
-static u32 dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter, u64 *offset)
-{
-	struct file *filp = use->filp;
-	loff_t begin, end;
-	int err;
+/**
+ * struct dafsd_appended - one append between its data and the disk
+ * @begin: where it is in the file
+ * @end: behind it
+ * @from: where what must become stable with it begins
+ * @since: from dafsd_sync_begin()
+ */
+struct dafsd_appended {
+	loff_t begin;
+	loff_t end;
+	loff_t from;
+	errseq_t since;
+};
 
-	down_write(dafsd_append_lock(filp));
-	err = dafsd_append_all(use, iter, &begin, &end);
-	if (err && begin < end)
-		dafsd_append_cut(filp, begin, end);
-	up_write(dafsd_append_lock(filp));
-	*offset = begin;
+/* May another one join those under way?  Not if one of them fails, or is going to. */
+static bool dafsd_appends_open(const struct dafsd_appends *all, const struct file *filp)
+{
+	return !all->nr || (all->cut == LLONG_MAX &&
+			    i_size_read(file_inode(filp)) == all->end &&
+			    !filemap_check_wb_err(filp->f_mapping, all->since));
+}
+
+static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *own)
+{
+	if (!all->nr++) {
+		all->since = own->since;
+		all->from = own->begin;
+		all->cut = LLONG_MAX;
+		all->gap = false;
+	} else if (own->begin != all->end) {
+		/* a program of this machine was faster than the look at the size */
+		all->gap = true;
+	}
+	all->end = own->end;
+	own->from = all->from;
+}
+
+static u32 dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter,
+			     struct dafs_opaque64 *verifier, struct dafsd_appended *own)
+{
+	struct dafsd_file *file = use->file;
+	struct file *filp = use->filp;
+	int err = -EAGAIN;
+
+	down_write(&file->append);
+	/* first, so that an error which is not seen below fails this one, too */
+	own->since = dafsd_sync_begin(filp);
+	if (!dafsd_appends_open(&file->appends, filp))
+		goto unlock;
+	dafsd_verifier_get(use->exp, verifier);
+	err = dafsd_append_all(use, iter, &own->begin, &own->end);
+	if (!err)
+		dafsd_append_join(&file->appends, own);
+	else if (own->begin < own->end)
+		dafsd_append_cut(filp, own->begin, own->end);
+unlock:
+	up_write(&file->append);
 	return dafs_errno_to_status(err);
 }
 
-/* What is not stable is not there, so that the client may append it once more. */
-static u32 dafsd_append_sync(struct file *filp, u64 offset, size_t len, u32 stable_how,
-			     errseq_t since)
+/* @err: of waiting for the disk.  Return: what is to be answered. */
+static int dafsd_append_judge(struct dafsd_appends *all, const struct dafsd_appended *own,
+			      struct file *filp, int err)
 {
-	loff_t end = offset + len;
+	all->nr--;
+	if (own->begin >= all->cut)
+		return err ?: -EIO;
+	if (!err) {
+		all->from = max(all->from, own->end);
+		return 0;
+	}
+	if (own->end <= all->from)
+		return 0;
+	/* what is not stable is not there, so that the client may append it once more */
+	if (!all->gap) {
+		dafsd_append_cut(filp, own->begin, all->end);
+		all->end = own->begin;
+	}
+	all->cut = own->begin;
+	return err;
+}
+
+static u32 dafsd_append_sync(const struct dafsd_use *use, const struct dafsd_appended *own,
+			     u32 stable_how)
+{
 	int err;
 
-	err = dafsd_sync(filp, offset, end - 1, stable_how == DAFS_DATA_SYNC, since);
-	if (!err)
-		return DAFS_STATUS_OK;
-	down_write(dafsd_append_lock(filp));
-	dafsd_append_cut(filp, offset, end);
-	up_write(dafsd_append_lock(filp));
+	err = dafsd_sync(use->filp, own->from, own->end - 1, stable_how == DAFS_DATA_SYNC,
+			 own->since);
+	down_write(&use->file->append);
+	err = dafsd_append_judge(&use->file->appends, own, use->filp, err);
+	up_write(&use->file->append);
 	return dafs_errno_to_status(err);
 }
 
 static u32 dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
 			struct dafs_append_res *res)
 {
-	struct file *filp = use->filp;
-	errseq_t since = dafsd_sync_begin(filp);
-	size_t len = iov_iter_count(iter);
+	struct dafsd_appended own;
 	u32 status;
 
-	dafsd_verifier_get(use->exp, &res->verifier);
 	res->committed = stable_how;
-	if (!len) {
-		res->offset = i_size_read(file_inode(filp));
+	if (!iov_iter_count(iter)) {
+		dafsd_verifier_get(use->exp, &res->verifier);
+		res->offset = i_size_read(file_inode(use->filp));
 		return DAFS_STATUS_OK;
 	}
-	status = dafsd_append_data(use, iter, &res->offset);
-	return status ?: dafsd_append_sync(filp, res->offset, len, stable_how, since);
+	status = dafsd_append_data(use, iter, &res->verifier, &own);
+	if (status)
+		return status;
+	res->offset = own.begin;
+	return dafsd_append_sync(use, &own, stable_how);
 }
 
 /* E-100, E-101 */

@@ -8,7 +8,8 @@
  * one before it in its chain is not done yet is left with that one, and the worker
  * that has executed the first goes on with the second.  If the chain is ahead of
  * its client, what it hands on is kept with the session: at most one chain of a
- * session can be without its end.  Nobody waits for what has not arrived (E-68).
+ * session can be without its end.  No worker waits for a request that has not
+ * arrived (E-68).
  *
  *  1. What a chain hands on (struct dafsd_chain) belongs to the request that is
  *     being executed, or, with none, to the session (parked).
@@ -93,7 +94,7 @@ static enum dafsd_chain_next dafsd_chain_announced(const struct dafsd_rqst *rq)
 	return rq->base.hdr.chain_flags & DAFS_CHF_FORW ? DAFSD_CHAIN_MORE : DAFSD_CHAIN_END;
 }
 
-/* Return: true if @rq is to be executed by whoever executes the one before it. */
+/* Return: true if @rq is to be executed by the worker of the one before it. */
 static bool dafsd_chain_join(struct dafsd_chains *chains, struct dafsd_rqst *rq, bool joins)
 {
 	struct dafsd_rqst *before;

@@ -3,9 +3,10 @@
  * The CHANGE attribute, and the change_info that operations on a directory
  * return (6.1.4, 6.1.5, E-119).
  */
+#include <linux/blkdev.h>
 #include <linux/exportfs.h>
+#include <linux/pagemap.h>
 #include <linux/stat.h>
-#include <linux/writeback.h>
 #include "vfs.h"
 
 /**
@@ -87,21 +88,80 @@ void dafsd_change_none(const struct dafsd_fh *dir, struct dafs_change_info *info
 	info->after = info->before;
 }
 
+/* Without waiting for programs of this machine that have a lease on it */
+static struct file *dafsd_open_to_sync(const struct path *path)
+{
+	const struct cred *saved;
+	struct file *filp;
+
+	/* opening one of another kind would do something to it */
+	if (!d_is_reg(path->dentry) && !d_is_dir(path->dentry))
+		return ERR_PTR(-EINVAL);
+	saved = dafsd_act_as_server();
+	filp = dentry_open(path, O_RDONLY | O_LARGEFILE | O_NONBLOCK, current_cred());
+	revert_creds(saved);
+	if (!IS_ERR(filp) && !filp->f_op->fsync) {
+		__fput_sync(filp);
+		return ERR_PTR(-EINVAL);
+	}
+	return filp;
+}
+
+/*
+ * What cannot be opened: the inode, and with it what the file system keeps of all of
+ * them, such as its journal.  The data of a file is no business of this one; that of a
+ * symbolic link is its target, that of a directory its names.
+ */
+static int dafsd_sync_unopened(struct inode *inode)
+{
+	struct super_block *sb = inode->i_sb;
+	int err;
+
+	err = S_ISREG(inode->i_mode) ? sync_inode_metadata(inode, 1) : write_inode_now(inode, 1);
+	if (err)
+		return err;
+	if (sb->s_op->sync_fs) {
+		down_read(&sb->s_umount);
+		err = sb->s_op->sync_fs(sb, 1);
+		up_read(&sb->s_umount);
+	}
+	return err ?: sync_blockdev(sb->s_bdev);
+}
+
+/*
+ * What a program would do.  Writing the inode is not enough: btrfs and overlayfs do
+ * nothing then, and others leave the contents of a directory.  Data waits for its
+ * COMMIT, so the range is small.
+ */
+static int dafsd_fsync_metadata(const struct path *path)
+{
+	struct file *filp = dafsd_open_to_sync(path);
+	int err;
+
+	if (IS_ERR(filp))
+		return dafsd_sync_unopened(d_inode(path->dentry));
+	err = vfs_fsync_range(filp, 0, 0, 0);
+	__fput_sync(filp);
+	return err;
+}
+
 /**
  * dafsd_commit_metadata() - put the metadata of an object on stable storage
- * @inode: the object
+ * @exp: the export it is in
+ * @dentry: the object
  *
  * Operations that change names or attributes are not answered before their
  * effect is stable: the client keeps nothing to repeat them from (4.5).
  *
- * Context: may sleep.
+ * Context: may sleep; holds no lock of the object or its directory.
  * Return: 0 or a negative errno of the file system.
  */
-int dafsd_commit_metadata(struct inode *inode)
+int dafsd_commit_metadata(const struct dafsd_export *exp, struct dentry *dentry)
 {
-	const struct export_operations *ops = inode->i_sb->s_export_op;
+	const struct export_operations *ops = dentry->d_sb->s_export_op;
+	const struct path path = { .mnt = exp->path.mnt, .dentry = dentry };
 
 	if (ops->commit_metadata)
-		return ops->commit_metadata(inode);
-	return sync_inode_metadata(inode, 1);
+		return ops->commit_metadata(d_inode(dentry));
+	return dafsd_fsync_metadata(&path);
 }

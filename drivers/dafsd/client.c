@@ -3,31 +3,42 @@
  * Clients: what (client-id-string, verifier) pairs own (3.1.1.3).
  *
  * A client is found or made by CLIENT_CONNECT, but nothing happens to the
- * state of an older instance before somebody has authenticated as the same
- * principal.  One that nobody has authenticated as ends with the last session
- * that might: it has no state, and costs whoever makes thousands of them a
- * connection each.
+ * state of an older instance before a session has authenticated as the same
+ * principal.  A client that no session has authenticated as ends with the last
+ * session that might: it has no state, and costs a peer that makes thousands of
+ * them a connection each.
  *
  * A client has one lease for all it owns (4.4.1.2).  Any request on any session
  * renews it (E-89), and so does a response: while the client waits for the server,
  * the silence is the server's.  Who is silent for that long has died, is cut off,
  * or is gone and has not come back.  Then its sessions end, its opens are closed
- * and it is forgotten; none of that waits for somebody whom it is in the way of,
- * because courtesy beyond the lease would have to be remembered across a restart.
+ * and it is forgotten; none of that is put off until another client needs what
+ * it holds, because courtesy beyond the lease would have to be remembered
+ * across a restart.
  *
- * Silence is found by looking twice.  A machine that slept itself has heard
- * nothing of anybody, and wakes up with what they had to say still in its queues.
+ * Silence is found by looking twice.  A server that was itself suspended has
+ * heard nothing of any client, and wakes up with their messages still in its
+ * queues.
  *
  * A session may be left of a client that was discarded, because another instance
  * took its place.  All that it gets is STALE_CLIENTID (E-84).
  */
+#include <linux/hashtable.h>
+#include <linux/once.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include "dafsd.h"
 
-static LIST_HEAD(dafsd_clients);
-/* guards the list and most of struct dafsd_client, see there */
+#define DAFSD_TOLD_ID	64	/* bytes of an id string that are told in the log */
+
+static LIST_HEAD(dafsd_clients);	/* in the order in which they came */
+static DEFINE_HASHTABLE(dafsd_clients_by_id, 10);
+/* guards both and most of struct dafsd_client, see there */
 static DEFINE_MUTEX(dafsd_clients_lock);
 static unsigned int dafsd_nr_clients;	/* in the list */
+unsigned int dafsd_max_clients = DAFSD_DEFAULT_MAX_CLIENTS;	/* another one in tests */
+EXPORT_SYMBOL_IF_KUNIT(dafsd_max_clients);
 static u32 dafsd_client_count;		/* ever */
 
 static void dafsd_client_drop_creds(struct dafsd_client *client)
@@ -52,7 +63,8 @@ static void dafsd_client_free(struct kref *ref)
 	xa_destroy(&client->creds);
 	dafsd_peer_put(client->peer);
 	kfree(client->id);
-	kfree(client);
+	/* an open that was just taken from it may still be looked at, see dafsd_state_load() */
+	kfree_rcu(client, rcu);
 }
 
 /**
@@ -66,12 +78,22 @@ void dafsd_client_put(struct dafsd_client *client)
 	kref_put(&client->ref, dafsd_client_free);
 }
 
+/* Why a client that lives may have lost what it had open; @why ends the sentence. */
+static void dafsd_client_tell(const struct dafsd_client *client, const char *why)
+{
+	pr_notice_ratelimited("dafsd: client %*pE at %pI6c with %u opens %s\n",
+			      min_t(int, client->id_len, DAFSD_TOLD_ID), client->id,
+			      &client->peer->addr, READ_ONCE(client->nr_opens), why);
+}
+
 /* Takes a client out of the table; dafsd_clients_release() does the rest. */
 static void dafsd_client_remove(struct dafsd_client *client, struct list_head *gone)
 {
 	lockdep_assert_held(&dafsd_clients_lock);
 	list_move_tail(&client->node, gone);
+	hash_del(&client->id_node);
 	dafsd_nr_clients--;
+	client->peer->clients--;
 	WRITE_ONCE(client->discarded, true);
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
@@ -110,7 +132,7 @@ static void dafsd_client_look_in(struct dafsd_client *client, unsigned long dela
 	lockdep_assert_held(&dafsd_clients_lock);
 	kref_get(&client->ref);
 	if (!queue_delayed_work(dafsd_timer_wq, &client->lease_work, delay))
-		dafsd_client_put(client);	/* somebody looks already */
+		dafsd_client_put(client);	/* the work is queued already */
 }
 
 static void dafsd_client_judge(struct dafsd_client *client, struct list_head *gone)
@@ -120,9 +142,15 @@ static void dafsd_client_judge(struct dafsd_client *client, struct list_head *go
 	bool silent = left <= 0 && !dafsd_sessions_busy(client);
 
 	if (silent && client->silent) {
-		dafsd_client_remove(client, gone);
+		if (client->nr_opens)
+			dafsd_client_tell(client, "was silent for its lease");
 		dafsd_sessions_end(client);
-		return;
+		/* by its record, changes that are late are known if it comes back */
+		if (!atomic_read(&client->nr_late)) {
+			dafsd_client_remove(client, gone);
+			return;
+		}
+		dafsd_opens_expire_client(client);
 	}
 	client->silent = silent;
 	dafsd_client_look_in(client, left > 0 ? left : lease / 4);
@@ -139,6 +167,7 @@ static void dafsd_client_look(struct work_struct *work)
 		dafsd_client_judge(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
+	dafsd_opens_revoke_client(client);
 	dafsd_client_put(client);
 }
 
@@ -164,6 +193,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	spin_lock_init(&client->lock);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->opens);
+	INIT_LIST_HEAD(&client->expired);
 	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_look);
 	return client;
 }
@@ -179,12 +209,22 @@ static bool dafsd_client_has_verifier(const struct dafsd_client *client,
 	return !memcmp(&client->verifier, verifier, sizeof(*verifier));
 }
 
+/* Clients choose their ids, and must not be able to choose those of one hash. */
+static u32 dafsd_client_hash(const void *id, u32 len)
+{
+	static siphash_key_t key __read_mostly;
+
+	get_random_once(&key, sizeof(key));
+	return siphash(id, len, &key);
+}
+
 static struct dafsd_client *dafsd_client_find(const struct dafs_str *id,
 					      const struct dafs_opaque64 *verifier)
 {
 	struct dafsd_client *client;
 
-	list_for_each_entry(client, &dafsd_clients, node)
+	hash_for_each_possible(dafsd_clients_by_id, client, id_node,
+			       dafsd_client_hash(id->data, id->len))
 		if (dafsd_client_has_id(client, id->data, id->len) &&
 		    dafsd_client_has_verifier(client, verifier))
 			return client;
@@ -199,21 +239,27 @@ static void dafsd_client_add(struct dafsd_client *client)
 	memcpy(client->client_id.b, &dafsd_boot_instance, 4);
 	memcpy(client->client_id.b + 4, &nr, 4);
 	list_add_tail(&client->node, &dafsd_clients);
+	hash_add(dafsd_clients_by_id, &client->id_node,
+		 dafsd_client_hash(client->id, client->id_len));
 	dafsd_nr_clients++;
+	client->peer->clients++;
 }
 
 /*
  * A client without sessions and without anything open loses nothing when it is
- * forgotten before its lease expires, so the one that came first makes room.
+ * forgotten before its lease expires, so the one that came first makes room: of those
+ * from the same address if it has as many as one may have.
  */
-static bool dafsd_clients_room(struct list_head *gone)
+static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *gone)
 {
+	bool own = peer->clients >= dafsd_peer_share(dafsd_max_clients);
 	struct dafsd_client *client;
 
-	if (dafsd_nr_clients < DAFSD_MAX_CLIENTS)
+	if (!own && dafsd_nr_clients < dafsd_max_clients)
 		return true;
 	list_for_each_entry(client, &dafsd_clients, node)
-		if (!client->nr_sessions && !READ_ONCE(client->nr_opens)) {
+		if (!client->nr_sessions && !READ_ONCE(client->nr_opens) &&
+		    (!own || client->peer == peer)) {
 			dafsd_client_remove(client, gone);
 			return true;
 		}
@@ -240,7 +286,7 @@ struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs
 
 	mutex_lock(&dafsd_clients_lock);
 	client = dafsd_client_find(id, verifier);
-	if (!client && dafsd_clients_room(&gone)) {
+	if (!client && dafsd_clients_room(peer, &gone)) {
 		client = dafsd_client_alloc(peer, id, verifier, max_credentials);
 		if (client)
 			dafsd_client_add(client);
@@ -249,6 +295,8 @@ struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs
 		kref_get(&client->ref);
 		client->nr_connecting++;
 		client->nr_sessions++;
+	} else {
+		pr_warn_ratelimited("dafsd: no room for another client at %pI6c\n", &peer->addr);
 	}
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
@@ -278,7 +326,8 @@ static struct dafsd_client *dafsd_client_older(const struct dafsd_client *client
 {
 	struct dafsd_client *other;
 
-	list_for_each_entry(other, &dafsd_clients, node)
+	hash_for_each_possible(dafsd_clients_by_id, other, id_node,
+			       dafsd_client_hash(client->id, client->id_len))
 		if (other != client && other->confirmed &&
 		    dafsd_client_has_id(other, client->id, client->id_len))
 			return other;
@@ -302,7 +351,8 @@ static u32 dafsd_client_check_principal(struct dafsd_client *client, u32 princip
  * @principal: DAFS_AUTH_* it authenticated with; NONE and DEFAULT have one
  *	principal each (E-45)
  *
- * Releases the state of an older instance of the client (case C of 3.1.1.3).
+ * Releases the state of an older instance of the client (case C of 3.1.1.3), and ends the
+ * connection that this one comes in place of.
  *
  * Context: may sleep.
  * Return: DAFS_STATUS_OK; DAFSERR_CLID_INUSE if the client-id belongs to
@@ -320,17 +370,23 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 	status = dafsd_client_check_principal(client, principal);
 	if (status)
 		goto unlock;
-	while ((older = dafsd_client_older(client)))
+	while ((older = dafsd_client_older(client))) {
+		if (older->peer != client->peer)
+			dafsd_client_tell(older, "gives way to one of its id at another address");
 		dafsd_client_remove(older, &gone);
+	}
 	client->confirmed = true;
 	client->principal = principal;
 	client->nr_connecting--;
 	ses->confirmed = true;
+	dafsd_sessions_supersede(ses);
 	dafsd_client_renew(client);
 	dafsd_client_look_in(client, dafsd_lease_seconds * HZ);
 unlock:
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
+	/* what expired before it came back is not given to it once more */
+	dafsd_opens_revoke_client(client);
 	return status;
 }
 
@@ -373,5 +429,5 @@ void dafsd_clients_exit(void)
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
 	flush_workqueue(dafsd_timer_wq);
-	flush_workqueue(dafsd_end_wq);
+	flush_workqueue(dafsd_close_wq);
 }

@@ -25,7 +25,7 @@ static int dafsd_has_default_acl(struct inode *dir)
  * The VFS took the umask of the server's thread off the mode, but the umask of
  * the client's process is what counts, and the client knows it.  A default ACL
  * stands for the umask and is left as it worked.  An inherited set-group-id bit
- * stays whoever the caller is; to ask for one takes the caller's own right.
+ * stays, with any caller; to ask for one takes the caller's own right.
  */
 static int dafsd_fix_mode(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
@@ -109,6 +109,9 @@ static int dafsd_make(struct inode *dir, struct dentry *dentry, const struct daf
 	case DAFS_TYPE_DIR:
 		return vfs_mkdir(&nop_mnt_idmap, dir, dentry, mode);
 	case DAFS_TYPE_LNK:
+		/* as SYMLINK_SUPPORT says, where the VFS has -EPERM */
+		if (!dir->i_op->symlink)
+			return -EOPNOTSUPP;
 		return vfs_symlink(&nop_mnt_idmap, dir, dentry, new->link);
 	case DAFS_TYPE_BLK:
 		return vfs_mknod(&nop_mnt_idmap, dir, dentry, S_IFBLK | mode, new->dev);
@@ -153,8 +156,6 @@ static u32 dafsd_dress(struct inode *dir, struct dentry *dentry, const struct da
 	if (new->attr)
 		status = dafsd_fattr_set(dentry, new->attr, new->attr->included &
 					 new->attr->valid & ~DAFS_FATTR_MODE, &done);
-	if (!status)
-		status = dafs_errno_to_status(dafsd_commit_metadata(d_inode(dentry)));
 	return status;
 }
 
@@ -182,6 +183,8 @@ static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str
 		return DAFSERR_EXIST;
 	if (!dir->wants_write)
 		return DAFSERR_ROFS;
+	if (new->refused)
+		return new->refused;
 	err = dafsd_make(inode, *dentry, new) ?: dafsd_find_made(dir->dentry, name, dentry);
 	if (err)
 		return dafs_errno_to_status(err);
@@ -192,9 +195,17 @@ static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str
 	return status;
 }
 
+static u32 dafsd_create_commit(const struct dafsd_fh *dir, struct dentry *dentry)
+{
+	int err = dafsd_commit_metadata(dir->exp, dentry) ?:
+		  dafsd_commit_metadata(dir->exp, dir->dentry);
+
+	return dafs_errno_to_status(err);
+}
+
 /**
  * dafsd_create() - make an object, with all its attributes or not at all
- * @dir: a directory, not the pseudo root; its write access may be held
+ * @dir: a directory, not a pseudo directory; its write access may be held
  * @name: checked name
  * @new: what to make
  * @info: change_info of the directory
@@ -202,7 +213,7 @@ static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str
  *	is, with EXIST; NULL otherwise and if that one is gone already
  *
  * Context: may sleep; acts for the caller.
- * Return: OK, EXIST, ROFS, or the status of the file system.
+ * Return: OK, EXIST, ROFS, @new->refused, or the status of the file system.
  */
 u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 		 const struct dafsd_new *new, struct dafs_change_info *info,
@@ -223,7 +234,7 @@ u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 	status = dafsd_create_locked(dir, name, new, info, dentry);
 	inode_unlock(inode);
 	if (!status)
-		status = dafs_errno_to_status(dafsd_commit_metadata(inode));
+		status = dafsd_create_commit(dir, *dentry);
 	if (IS_ERR(*dentry))
 		*dentry = NULL;
 	if (status && *dentry && (status != DAFSERR_EXIST || d_really_is_negative(*dentry))) {
@@ -235,7 +246,7 @@ u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 
 /**
  * dafsd_create_unlinked() - make a regular file without a name (6.5.24)
- * @dir: a directory, not the pseudo root, of the file system to make it in;
+ * @dir: a directory, not a pseudo directory, of the file system to make it in;
  *	its write access is held
  * @new: what to make
  * @filp: set to an open file, which the caller closes by __fput_sync(); without
@@ -255,7 +266,10 @@ u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
 				    O_RDWR | O_LARGEFILE, current_cred());
 	if (IS_ERR(*filp))
 		return dafs_errno_to_status(PTR_ERR(*filp));
-	status = dafsd_dress(dafsd_fh_inode(dir), (*filp)->f_path.dentry, new);
+	path.dentry = (*filp)->f_path.dentry;
+	status = dafsd_dress(dafsd_fh_inode(dir), path.dentry, new);
+	if (!status)
+		status = dafs_errno_to_status(dafsd_commit_metadata(dir->exp, path.dentry));
 	if (status)
 		__fput_sync(*filp);
 	return status;

@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 #include <linux/unaligned.h>
 #include <linux/user_namespace.h>
+#include <kunit/visibility.h>
 #include "vfs.h"
 
 #define DAFSD_MAX_GROUPS	65536	/* E-118 */
@@ -41,15 +42,15 @@ static const struct cred *dafsd_cred_make(kuid_t uid, kgid_t gid, struct group_i
 	return cred;
 }
 
-static const struct cred *dafsd_cred_make_lone(u32 uid, u32 gid)
+/* A user without further groups */
+static const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid)
 {
 	struct group_info *groups = groups_alloc(0);
 	const struct cred *cred;
 
 	if (!groups)
 		return NULL;
-	cred = dafsd_cred_make(make_kuid(&init_user_ns, uid), make_kgid(&init_user_ns, gid),
-			       groups);
+	cred = dafsd_cred_make(uid, gid, groups);
 	put_group_info(groups);
 	return cred;
 }
@@ -103,14 +104,40 @@ static u32 dafsd_cred_from_name(const struct dafs_str *name, const struct cred *
 
 	if (!dafsd_name_to_id(name, &uid))
 		return DAFSERR_INVAL;
-	*cred = dafsd_cred_make_lone(uid, DAFSD_ANON_ID);
+	/* its group is that of the anonymous user of each export */
+	*cred = dafsd_cred_make_lone(make_kuid(&init_user_ns, uid), INVALID_GID);
 	return *cred ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+}
+
+/* The anonymous user; dafsd_cred_squash() fills in the ids that the export gives it. */
+static const struct cred *dafsd_anon_cred;
+
+/**
+ * dafsd_creds_init() - make the anonymous user
+ *
+ * Context: module initialization.
+ * Return: 0 or -ENOMEM.
+ */
+int dafsd_creds_init(void)
+{
+	dafsd_anon_cred = dafsd_cred_make_lone(INVALID_UID, INVALID_GID);
+	return dafsd_anon_cred ? 0 : -ENOMEM;
+}
+
+/**
+ * dafsd_creds_exit() - undo dafsd_creds_init()
+ *
+ * Context: module exit; no request is in progress.
+ */
+void dafsd_creds_exit(void)
+{
+	put_cred(dafsd_anon_cred);
 }
 
 static u32 dafsd_cred_default(const struct cred **cred)
 {
-	*cred = dafsd_cred_make_lone(DAFSD_ANON_ID, DAFSD_ANON_ID);
-	return *cred ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+	*cred = get_cred(dafsd_anon_cred);
+	return DAFS_STATUS_OK;
 }
 
 static u32 dafsd_cred_build(struct dafs_stream *in, const struct dafs_register_cred_args *args,
@@ -240,8 +267,9 @@ u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
  * @handle: cred_handle of the request
  * @cred: set to a reference
  *
- * The session's own identity is the default user: this server has no table
- * that would give the principal of a session a number (E-48).
+ * The session's own identity is the default user, who is the anonymous one of each
+ * export: this server has no table that would give the principal of a session a
+ * number (E-48).
  *
  * Context: may sleep.
  * Return: OK; CRHAND_CONFLICT for a handle on a session that is not trusted;
@@ -262,24 +290,67 @@ u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cr
 	rcu_read_unlock();
 	return *cred ? DAFS_STATUS_OK : DAFSERR_NO_CREDS;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_find);
 
-static bool dafsd_cred_has_root(const struct cred *cred)
+static bool dafsd_squashes_uid(const struct dafsd_export *exp, kuid_t uid)
 {
+	return exp->all_squash || !uid_valid(uid) ||
+	       (exp->root_squash && uid_eq(uid, GLOBAL_ROOT_UID));
+}
+
+static bool dafsd_squashes_gid(const struct dafsd_export *exp, kgid_t gid)
+{
+	return exp->all_squash || !gid_valid(gid) ||
+	       (exp->root_squash && gid_eq(gid, GLOBAL_ROOT_GID));
+}
+
+static bool dafsd_squashes(const struct dafsd_export *exp, const struct cred *cred)
+{
+	const struct group_info *groups = cred->group_info;
+
 	/* sorted, so that group 0 is the first */
-	return uid_eq(cred->fsuid, GLOBAL_ROOT_UID) || gid_eq(cred->fsgid, GLOBAL_ROOT_GID) ||
-	       (cred->group_info->ngroups && gid_eq(cred->group_info->gid[0], GLOBAL_ROOT_GID));
+	return dafsd_squashes_uid(exp, cred->fsuid) || dafsd_squashes_gid(exp, cred->fsgid) ||
+	       (groups->ngroups && dafsd_squashes_gid(exp, groups->gid[0]));
+}
+
+/* Is nothing left of @cred in @exp, so that it is the anonymous user there? */
+static bool dafsd_squashes_all(const struct dafsd_export *exp, const struct cred *cred)
+{
+	const struct group_info *groups = cred->group_info;
+	int i;
+
+	if (exp->all_squash)
+		return true;
+	if (!dafsd_squashes_uid(exp, cred->fsuid) || !dafsd_squashes_gid(exp, cred->fsgid))
+		return false;
+	for (i = 0; i < groups->ngroups; i++)
+		if (!dafsd_squashes_gid(exp, groups->gid[i]))
+			return false;
+	return true;
+}
+
+/**
+ * dafsd_cred_make_anon() - the anonymous user of an export
+ * @exp: export with the ids of it
+ *
+ * Context: may sleep.
+ * Return: a reference, or NULL when out of memory.
+ */
+const struct cred *dafsd_cred_make_anon(const struct dafsd_export *exp)
+{
+	return dafsd_cred_make_lone(exp->anon_uid, exp->anon_gid);
 }
 
 static struct group_info *dafsd_squash_groups(const struct dafsd_export *exp,
 					      const struct group_info *from)
 {
-	struct group_info *groups = groups_alloc(exp->all_squash ? 0 : from->ngroups);
+	struct group_info *groups = groups_alloc(from->ngroups);
 	int i;
 
 	if (!groups)
 		return NULL;
 	for (i = 0; i < groups->ngroups; i++)
-		groups->gid[i] = gid_eq(from->gid[i], GLOBAL_ROOT_GID) ? exp->anon_gid :
+		groups->gid[i] = dafsd_squashes_gid(exp, from->gid[i]) ? exp->anon_gid :
 									  from->gid[i];
 	groups_sort(groups);
 	return groups;
@@ -301,16 +372,19 @@ const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struc
 	kuid_t uid = cred->fsuid;
 	kgid_t gid = cred->fsgid;
 
-	if (!exp->all_squash && !(exp->root_squash && dafsd_cred_has_root(cred)))
+	if (!dafsd_squashes(exp, cred))
 		return get_cred(cred);
+	if (dafsd_squashes_all(exp, cred))
+		return get_cred(exp->anon_cred);
 	groups = dafsd_squash_groups(exp, cred->group_info);
 	if (!groups)
 		return NULL;
-	if (exp->all_squash || uid_eq(uid, GLOBAL_ROOT_UID))
+	if (dafsd_squashes_uid(exp, uid))
 		uid = exp->anon_uid;
-	if (exp->all_squash || gid_eq(gid, GLOBAL_ROOT_GID))
+	if (dafsd_squashes_gid(exp, gid))
 		gid = exp->anon_gid;
 	squashed = dafsd_cred_make(uid, gid, groups);
 	put_group_info(groups);
 	return squashed;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_squash);

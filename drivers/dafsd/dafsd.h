@@ -32,7 +32,7 @@ struct dafsd_proc;
 #define DAFSD_DEFAULT_MAX_REQUESTS	32
 #define DAFSD_DEFAULT_MSG_SIZE		SZ_8K
 #define DAFSD_MAX_CREDENTIALS		1024
-#define DAFSD_MAX_CLIENTS		16384
+#define DAFSD_DEFAULT_MAX_CLIENTS	16384
 #define DAFSD_DEFAULT_MAX_SESSIONS	4096
 #define DAFSD_DEFAULT_MAX_OPENS		65536
 #define DAFSD_LEASE_SECONDS		90
@@ -48,11 +48,11 @@ static inline unsigned long dafsd_peer_share(unsigned long most)
 #define DAFSD_WORKERS			WQ_MAX_ACTIVE
 
 /*
- * Send queue entries for the RDMA of a session.  The longest list of buffers
- * needs one for each, and one more wherever the data of a buffer is in so many
- * pieces that they do not fit into an entry.
+ * Send queue entries for the RDMA of a session: four or five reads of 1 MiB at a time.
+ * With those for responses they make less than 128, and devices round up.  A longer
+ * list of buffers goes in rounds.
  */
-#define DAFSD_MIN_RDMA			(DAFSD_MAX_DIRECT_BUFS + 64U)
+#define DAFSD_MIN_RDMA			80U
 
 /* Requests outstanding on a channel that is bound to a session */
 #define DAFSD_BOUND_REQUESTS		((u16)8)
@@ -72,6 +72,7 @@ enum dafsd_charge {
  * @bytes: memory, by what it is for
  * @conns: connections; guarded by dafsd_sessions_lock
  * @sessions: likewise, of which so many were admitted
+ * @clients: in the table of clients; guarded by dafsd_clients_lock
  */
 struct dafsd_peer {
 	struct hlist_node node;
@@ -80,12 +81,14 @@ struct dafsd_peer {
 	atomic_long_t bytes[DAFSD_NR_CHARGES];
 	unsigned int conns;
 	unsigned int sessions;
+	unsigned int clients;
 };
 
 /**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
  * @ref: one of the table while it is there, one of each session
- * @node: in the table of clients; guarded by dafsd_clients_lock
+ * @node: in the list of clients; guarded by dafsd_clients_lock
+ * @id_node: in the table of clients by @id; guarded likewise
  * @peer: the address that it came from first, which its state is counted for; holds a
  *	reference
  * @nr_sessions: sessions that are connecting or confirmed; guarded by
@@ -94,28 +97,32 @@ struct dafsd_peer {
  * @client_id: what CLIENT_CONNECT returns
  * @verifier: names the client's instance
  * @principal: DAFS_AUTH_* it authenticated with; both kinds have one principal
- * @confirmed: somebody has authenticated as this client
+ * @confirmed: a session has authenticated as this client
  * @id_len: bytes of @id
  * @id: client-id-string
  * @max_credentials: fixed by the first session (E-47)
- * @lock: guards @opens, @nr_opens and @released
+ * @lock: guards @opens, @expired, @nr_opens and @released
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
  * @next_cred: where the search for a free handle goes on; guarded by its lock
  * @opens: dafsd_open.client_link of everything it has open
- * @nr_opens: entries of @opens
+ * @expired: the same, of what it is about to lose
+ * @nr_opens: entries of both, and those that are reserved
  * @released: its opens were taken from it for good; OPEN makes no new ones
  * @nr_connecting: sessions that have not authenticated yet; guarded by
  *	dafsd_clients_lock
  * @renewed: jiffies of its last sign of life, see dafsd_client_renew()
  * @silent: it had been silent for its lease when that was looked at last; guarded
  *	by dafsd_clients_lock
+ * @nr_late: sessions that have ended while changes of them are executed, see late.c
  * @lease_work: looks whether it lives, from the first authentication on; holds a
  *	reference while queued
+ * @rcu: to free it
  */
 struct dafsd_client {
 	struct kref ref;
 	struct list_head node;
+	struct hlist_node id_node;
 	struct dafsd_peer *peer;
 	unsigned int nr_sessions;
 	bool discarded;
@@ -131,12 +138,15 @@ struct dafsd_client {
 	u32 nr_creds;
 	u32 next_cred;
 	struct list_head opens;
+	struct list_head expired;
 	unsigned int nr_opens;
 	bool released;
 	unsigned int nr_connecting;
 	unsigned long renewed;
 	bool silent;
+	atomic_t nr_late;
 	struct delayed_work lease_work;
+	struct rcu_head rcu;
 };
 
 /* A session moves forward only; dafsd_session_set_state() checks. */
@@ -192,9 +202,10 @@ struct dafsd_chains {
 
 /**
  * struct dafsd_session - one session (3.1.2), or an optional channel of one
- * @node: in the table of sessions; guarded by dafsd_sessions_lock
- * @ref: one of the table, one of whoever found it there
- * @lock: guards @state, @bc, @rr and @bound_to
+ * @node: in the list of sessions; guarded by dafsd_sessions_lock
+ * @id_node: in the table of sessions by id, from CLIENT_CONNECT on; likewise
+ * @ref: one of the table, one of each user that found it there
+ * @lock: guards @state, @bc, @rr, @bound_to and @changing
  * @state: see above
  * @session_id: what CLIENT_CONNECT returned
  * @peer: the address it comes from; holds a reference
@@ -220,12 +231,16 @@ struct dafsd_chains {
  * @sq_avail: send queue entries free for RDMA on @chan
  * @busy: requests whose responses have not left, and one for the channel until it is
  *	quiesced; who drops the last one queues the end of the session
- * @running: its requests that have a place in a lane
- * @parked: dafsd_rqst.park_own of its requests that wait; with the lists that follow
- *	guarded by the lock of park.c
+ * @placed_lock: guards @placed
+ * @placed: dafsd_rqst.place_link of its requests that have a place in a lane
+ * @parked: dafsd_rqst.park_own of its requests that wait; with what follows up to
+ *	@ending guarded by the lock of park.c
+ * @waiting: entries of @parked
  * @sq_waiting: requests that wait for @sq_avail; may be of another session
  * @alone: a DISCONNECT that waits for the end of all other requests
  * @ending: nothing waits any more
+ * @changing: dafsd_rqst.change_link of the changes that are executed, see late.c
+ * @late: it has ended, and counts in client->nr_late
  * @chains: of its requests; forgotten with the session (4.3.4)
  * @setup: held while a DAFSD_P_SETUP request is executed
  * @leaving: bit 0 set by the first DISCONNECT
@@ -246,6 +261,7 @@ struct dafsd_chains {
  */
 struct dafsd_session {
 	struct list_head node;
+	struct hlist_node id_node;
 	struct kref ref;
 	spinlock_t lock;	/* see above */
 	enum dafsd_session_state state;
@@ -267,11 +283,15 @@ struct dafsd_session {
 	struct dafs_requester *bc_requester;
 	atomic_t sq_avail;
 	atomic_t busy;
-	atomic_t running;
+	spinlock_t placed_lock;	/* see above */
+	struct list_head placed;
 	struct list_head parked;
+	unsigned int waiting;
 	struct list_head sq_waiting;
 	struct list_head alone;
 	bool ending;
+	struct list_head changing;
+	int late;
 	struct dafsd_chains chains;
 	struct mutex setup;	/* see above */
 	unsigned long leaving;
@@ -306,13 +326,19 @@ struct dafsd_rdma {
  * @max_bv: room in @bv for borrowed pages, 0 if they are our own
  * @charged: bytes that are counted for the peer
  * @len: bytes in them
- * @rdma: one operation for each client buffer used
+ * @rdma: the operations of a round: one for each client buffer used, or more
  * @nr_rdma: how many
+ * @max_rdma: room in @rdma
+ * @bufs: the client's buffers
+ * @buf: the first of @bufs that is not mapped, or not all of it
+ * @buf_done: bytes of that which are
+ * @mapped: bytes of all rounds so far
+ * @total: bytes to transfer
  * @dir: DMA_TO_DEVICE when the server writes to the client
  * @ses: whose channel they go on; holds a reference
  * @sq_wanted: send queue entries that @rdma needs
  * @sq_used: send queue entries taken from it
- * @pulled: completion of RDMA reads
+ * @moved: completion of a round that no response follows
  * @proof: comes after them where their completion proves nothing
  * @error: their result
  *
@@ -326,11 +352,17 @@ struct dafsd_io {
 	u32 len;
 	struct dafsd_rdma *rdma;
 	unsigned int nr_rdma;
+	unsigned int max_rdma;
+	struct dafs_seq bufs;
+	u32 buf;
+	u32 buf_done;
+	u32 mapped;
+	u32 total;
 	enum dma_data_direction dir;
 	struct dafsd_session *ses;
 	int sq_wanted;
 	int sq_used;
-	struct dafs_sent pulled;
+	struct dafs_sent moved;
 	struct ib_rdma_wr proof;
 	int error;
 };
@@ -338,11 +370,13 @@ struct dafsd_io {
 /**
  * struct dafsd_lane - a bounded share of the workers, see park.c
  * @running: requests that have one
- * @waiting: dafsd_rqst.park_link of those that wait for one; guarded by the lock of
- *	park.c
+ * @first: dafsd_rqst.park_link of those that wait for one, and of whose session nothing is
+ *	executed here; guarded by the lock of park.c
+ * @waiting: the others that wait; likewise
  */
 struct dafsd_lane {
 	atomic_t running;
+	struct list_head first;
 	struct list_head waiting;
 };
 
@@ -353,15 +387,15 @@ enum dafsd_owner {
 	DAFSD_OWNER_QUEUED,
 	DAFSD_OWNER_WORKER,
 	DAFSD_OWNER_PARKED,
-	DAFSD_OWNER_DEVICE,	/* RDMA reads are under way */
+	DAFSD_OWNER_DEVICE,	/* RDMA is under way that no response follows */
 };
 
 /* What a worker does next with a request, see dispatch.c */
 enum dafsd_stage {
 	DAFSD_STAGE_BEGIN,	/* decode, find out what it needs */
 	DAFSD_STAGE_PREPARE,	/* dafsd_proc.prepare */
-	DAFSD_STAGE_PULL,	/* post the RDMA reads */
-	DAFSD_STAGE_PULLED,	/* they have ended */
+	DAFSD_STAGE_MOVE,	/* post a round of RDMA that no response follows */
+	DAFSD_STAGE_MOVED,	/* it has ended */
 	DAFSD_STAGE_RUN,	/* dafsd_proc.run */
 	DAFSD_STAGE_ENCODE,	/* the result */
 	DAFSD_STAGE_SEND,	/* the response */
@@ -379,13 +413,23 @@ enum dafsd_stage {
  * @stage: what comes next
  * @status: what its response says
  * @len: bytes of its response
- * @lane: where it has a worker's place, or NULL
+ * @lane: where it has a worker's place, or NULL; changed under dafsd_session.placed_lock
+ * @place_link: in the requests of its session that have one
+ * @least: that is one of the least that each lane has: its worker is of dafsd_least_wq
  * @exp: whose lane that is, if any; holds a reference
+ * @wants: the export that it came to and found full, if it is to go on with a place
+ *	there; holds a reference
+ * @walked: components of its path that it has walked before it waited for @exp, at whose
+ *	root it goes on; 0 if it did not wait
+ * @waits: the lane that it waits for a place in, or NULL; guarded by the lock of park.c
+ * @passes: it is in the list of those that go first there; likewise
+ * @change_link: in the changes that its session executes, or empty
  * @park_link: in the list of what it waits for
  * @park_own: in the list of all that wait in its session
  * @cred: whom to act for; the handlers run under it
  * @saved_cred: what its worker was before, for revert_creds()
- * @body: encode @res although the status is not OK (rule W17)
+ * @open: OPEN: what it has reserved and not used yet, see dafsd_open_reserve()
+ * @body: encode @res although the status is not OK (E-13)
  * @hang_up: end the session once the response has left
  * @chain: its chain, while it is executed
  * @next: the request of the same chain that waits for it
@@ -404,11 +448,19 @@ struct dafsd_rqst {
 	u32 status;
 	u32 len;
 	struct dafsd_lane *lane;
+	struct list_head place_link;
+	bool least;
+	bool passes;
 	struct dafsd_export *exp;
+	struct dafsd_export *wants;
+	u32 walked;
+	struct dafsd_lane *waits;
+	struct list_head change_link;
 	struct list_head park_link;
 	struct list_head park_own;
 	const struct cred *cred;
 	const struct cred *saved_cred;
+	struct dafsd_open *open;
 	bool body;
 	bool hang_up;
 	struct dafsd_chain chain;
@@ -434,7 +486,9 @@ enum dafsd_class {
 #define DAFSD_P_SETUP	BIT(2)	/* one at a time on a channel */
 #define DAFSD_P_FIRST	BIT(3)	/* only as the first request on a channel */
 #define DAFSD_P_INLINE	BIT(4)	/* inline data in the request (args need inline_header) */
-#define DAFSD_P_LEAVE	BIT(5)	/* allowed although the client was discarded; the last one */
+#define DAFSD_P_DISCARDED BIT(5) /* allowed although the client was discarded (E-84) */
+#define DAFSD_P_ALONE	BIT(6)	/* runs when all other requests have been answered */
+#define DAFSD_P_REPEATABLE BIT(7) /* a change that may be done once more, later */
 
 /**
  * struct dafsd_proc - a row of the procedure table
@@ -468,6 +522,7 @@ void dafsd_lane_exit(struct dafsd_lane *lane);
 void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_owner to);
 bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh);
 bool dafsd_lane_change(struct dafsd_rqst *rq, struct dafsd_export *exp);
+void dafsd_lane_await(struct dafsd_rqst *rq);
 void dafsd_lane_leave(struct dafsd_rqst *rq);
 bool dafsd_sq_enter(struct dafsd_rqst *rq);
 void dafsd_sq_leave(struct dafsd_io *io);
@@ -475,7 +530,19 @@ bool dafsd_park_alone(struct dafsd_rqst *rq);
 void dafsd_unpark_alone(struct dafsd_session *ses);
 void dafsd_park_end(struct dafsd_session *ses);
 
+extern unsigned int dafsd_lane_most;
+extern unsigned int dafsd_workers;
+
+/* late.c: changes that outlive their connection */
+void dafsd_late_begin(struct dafsd_rqst *rq);
+void dafsd_late_end(struct dafsd_rqst *rq);
+u32 dafsd_late_check(const struct dafsd_rqst *rq);
+u32 dafsd_late_check_moved(const struct dafsd_rqst *rq);
+void dafsd_late_closed(struct dafsd_session *ses);
+void dafsd_late_over(struct dafsd_session *ses);
+
 /* pool.c: memory for bulk data */
+size_t dafsd_chunks_size(u32 want);
 struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes);
 void dafsd_chunk_free(struct page *page);
 
@@ -498,7 +565,8 @@ struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
 u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum);
 u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
 bool dafsd_io_post(struct dafsd_rqst *rq);
-u32 dafsd_io_pulled(struct dafsd_rqst *rq);
+u32 dafsd_io_ended(struct dafsd_rqst *rq);
+bool dafsd_io_more(const struct dafsd_io *io);
 u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 		  struct dafs_cksum *cksum);
 
@@ -544,11 +612,14 @@ bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state
 struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id);
 struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
 void dafsd_session_put(struct dafsd_session *ses);
-void dafsd_session_rest(struct dafsd_session *ses);
-void dafsd_session_new_id(struct dafs_opaque64 *id);
+void dafsd_session_idle(struct dafsd_session *ses);
+void dafsd_session_new_id(struct dafsd_session *ses);
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds);
+bool dafsd_sessions_any(bool (*match)(struct dafsd_session *ses, const void *of),
+			const void *of);
 bool dafsd_sessions_busy(const struct dafsd_client *client);
 void dafsd_sessions_end(const struct dafsd_client *client);
+void dafsd_sessions_supersede(const struct dafsd_session *ses);
 
 /* sysfs.c */
 int dafsd_sysfs_init(void);
@@ -558,11 +629,14 @@ void dafsd_session_hide_from_sysfs(struct dafsd_session *ses);
 
 /* dispatch.c */
 extern struct workqueue_struct *dafsd_wq;
+extern struct workqueue_struct *dafsd_least_wq;
 void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from);
 extern const struct dafs_responder_ops dafsd_responder_ops;
 
-/* main.c: what ends, and what looks at the time; requests have dafsd_wq alone */
+/* main.c: what ends, and what looks at the time; requests have the two above alone */
 extern struct workqueue_struct *dafsd_end_wq;
+/* of files, one work item for each export: a dead disk may keep its worker */
+extern struct workqueue_struct *dafsd_close_wq;
 extern struct workqueue_struct *dafsd_timer_wq;
 
 /* module parameters */
@@ -571,6 +645,11 @@ extern unsigned int dafsd_msg_size;
 extern unsigned int dafsd_lease_seconds;
 extern unsigned int dafsd_max_sessions;
 extern unsigned int dafsd_max_opens;
+
+/* client.c: in all, from one address dafsd_peer_share() of it */
+extern unsigned int dafsd_max_clients;
+
+/* main.c */
 extern bool dafsd_auth_none;
 
 /* export.c: what the administrator exports */
@@ -579,17 +658,20 @@ extern bool dafsd_auth_none;
  * struct dafsd_export - a directory tree that clients may reach
  * @ref: one of configfs, one of each filehandle in use
  * @node: in the list of exports
+ * @handle_node: in the table of exports by @fshandle
  * @name: its name, a path in the name space without a slash at either end
  * @path: the tree
  * @fshandle: first 16 bytes of all its filehandles
  * @read_only: refuse changes with ROFS
  * @root_squash: uid 0 and gid 0 act as @anon_uid and @anon_gid
  * @all_squash: everybody does
- * @anon_uid: see above
- * @anon_gid: see above
+ * @anon_uid: see above; also of callers without credentials
+ * @anon_gid: likewise; also of users who came without a group
+ * @anon_cred: a user of these
  * @enabled: served; cleared when the export is taken away, see dafsd_open_add()
  * @whole_fs: the tree is a whole file system, so everything in it is inside
  * @subtree_check: it is not, and files are traced to the tree too, see fh.c
+ * @raw_names: names of objects need not be UTF-8
  * @number: position in pseudo directories, not used twice
  * @lane: its share of the workers
  * @closing: opens in it that were taken from their clients, to be closed by @closer
@@ -600,6 +682,7 @@ extern bool dafsd_auth_none;
 struct dafsd_export {
 	struct kref ref;
 	struct list_head node;
+	struct hlist_node handle_node;
 	char *name;
 	struct path path;
 	u8 fshandle[DAFS_FSHANDLE_SIZE];
@@ -608,9 +691,11 @@ struct dafsd_export {
 	bool all_squash;
 	kuid_t anon_uid;
 	kgid_t anon_gid;
+	const struct cred *anon_cred;
 	bool enabled;
 	bool whole_fs;
 	bool subtree_check;
+	bool raw_names;
 	u64 number;
 	struct dafsd_lane lane;
 	struct llist_head closing;
@@ -654,6 +739,9 @@ void dafsd_fh_drop_write(struct dafsd_fh *fh);
 bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh);
 
 /* cred.c: whom a request acts for */
+int dafsd_creds_init(void);
+void dafsd_creds_exit(void);
+const struct cred *dafsd_cred_make_anon(const struct dafsd_export *exp);
 u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
 			const struct dafs_register_cred_args *args, u8 *handle);
 u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
@@ -661,9 +749,15 @@ void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred);
 u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred);
 const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struct cred *cred);
 
+/* share.c: records of inodes */
+int dafsd_files_init(void);
+void dafsd_files_exit(void);
+
 /* state.c: opens and their state-ids */
 void dafsd_opens_exit(void);
 void dafsd_opens_release_client(struct dafsd_client *client);
+void dafsd_opens_expire_client(struct dafsd_client *client);
+void dafsd_opens_revoke_client(struct dafsd_client *client);
 void dafsd_opens_init_export(struct dafsd_export *exp);
 
 /* stable.c */

@@ -4,9 +4,12 @@
  * request goes through before and after its handler.
  */
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include "dafsd.h"
 
 struct workqueue_struct *dafsd_wq;
+EXPORT_SYMBOL_IF_KUNIT(dafsd_wq);
+struct workqueue_struct *dafsd_least_wq;
 
 /* Chapter 6, in the order of the numbers; a missing row answers NOTSUPP. */
 const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
@@ -18,7 +21,8 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 					    dafsd_proc_client_connect_auth },
 	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
 					    dafsd_proc_connect_bind },
-	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_LEAVE,
+	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_DISCARDED |
+					    DAFSD_P_ALONE,
 					    dafsd_proc_disconnect, dafsd_prepare_disconnect },
 	[DAFS_PROC_REGISTER_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_register_cred },
 	[DAFS_PROC_RELEASE_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_release_cred },
@@ -31,11 +35,15 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 					    dafsd_proc_append_direct,
 					    dafsd_prepare_append_direct },
 	[DAFS_PROC_CACHE_HINT]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_cache_hint },
-	[DAFS_PROC_CLOSE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_close },
-	[DAFS_PROC_COMMIT]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_commit },
+	[DAFS_PROC_CLOSE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_REPEATABLE,
+					    dafsd_proc_close },
+	[DAFS_PROC_COMMIT]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_REPEATABLE,
+					    dafsd_proc_commit },
 	[DAFS_PROC_CREATE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_create },
-	[DAFS_PROC_DELEGPURGE]		= { DAFSD_FS_MODIFY, 0, dafsd_proc_delegpurge },
-	[DAFS_PROC_DELEGRETURN]		= { DAFSD_FS_MODIFY, 0, dafsd_proc_delegreturn },
+	[DAFS_PROC_DELEGPURGE]		= { DAFSD_FS_MODIFY, DAFSD_P_REPEATABLE,
+					    dafsd_proc_delegpurge },
+	[DAFS_PROC_DELEGRETURN]		= { DAFSD_FS_MODIFY, DAFSD_P_REPEATABLE,
+					    dafsd_proc_delegreturn },
 	[DAFS_PROC_GET_FSATTR]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
 					    dafsd_proc_get_fsattr },
 	[DAFS_PROC_GET_ROOT_HANDLE]	= { DAFSD_SIMPLE, DAFSD_P_CRED,
@@ -102,7 +110,7 @@ static u32 dafsd_check_state(const struct dafsd_session *ses, const struct dafsd
 	case DAFSD_SES_READY:
 		if (first)
 			return DAFSERR_ILLEGAL_STATE;
-		if (READ_ONCE(ses->client->discarded) && !(proc && proc->flags & DAFSD_P_LEAVE))
+		if (READ_ONCE(ses->client->discarded) && !(proc && proc->flags & DAFSD_P_DISCARDED))
 			return DAFSERR_STALE_CLIENTID;	/* E-84 */
 		return DAFS_STATUS_OK;
 	case DAFSD_SES_BOUND:
@@ -123,7 +131,7 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
 	err = dafs_decode_args(&rq->base.in, rq->base.hdr.procedure, &rq->args);
 	if (!err)
 		return DAFS_STATUS_OK;
-	/* whoever cannot encode a message cannot be trusted with the next one */
+	/* a client that cannot encode this cannot be trusted with the next */
 	rq->hang_up = err == -EBADMSG;
 	return DAFSERR_INVAL;
 }
@@ -182,7 +190,7 @@ static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
 	return status;
 }
 
-/* Rule W17: an error is a bare header, but where the draft says otherwise. */
+/* An error is a bare header, but where the draft says otherwise (E-13). */
 static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
 {
 	struct dafs_stream out = rq->base.out;
@@ -273,42 +281,80 @@ static bool dafsd_stage_prepare(struct dafsd_rqst *rq)
 	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
 	if (rq->status)
 		return true;
-	if (rq->proc->flags & DAFSD_P_LEAVE)
+	if (rq->proc->flags & DAFSD_P_ALONE)
 		return dafsd_park_alone(rq);
 	if (!rq->io.nr_rdma)
 		return true;
 	dafsd_lane_leave(rq);
-	rq->stage = DAFSD_STAGE_PULL;
+	rq->stage = DAFSD_STAGE_MOVE;
 	return dafsd_sq_enter(rq);
 }
 
-static bool dafsd_stage_pull(struct dafsd_rqst *rq)
+static bool dafsd_stage_move(struct dafsd_rqst *rq)
 {
-	rq->stage = DAFSD_STAGE_PULLED;
+	rq->stage = DAFSD_STAGE_MOVED;
 	return dafsd_io_post(rq);
 }
 
-static bool dafsd_stage_pulled(struct dafsd_rqst *rq)
+static bool dafsd_rqst_pushes(const struct dafsd_rqst *rq)
 {
-	rq->status = dafsd_io_pulled(rq);
-	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
-	return rq->status || dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+	return !rq->status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE;
+}
+
+/* The last round of what is read leaves with the response, and needs no other stage. */
+static bool dafsd_stage_moved(struct dafsd_rqst *rq)
+{
+	rq->status = dafsd_io_ended(rq);
+	rq->stage = DAFSD_STAGE_ENCODE;
+	if (rq->status || (dafsd_rqst_pushes(rq) && !dafsd_io_more(&rq->io)))
+		return true;
+	if (rq->io.nr_rdma) {
+		rq->stage = DAFSD_STAGE_MOVE;
+		return dafsd_sq_enter(rq);
+	}
+	rq->stage = DAFSD_STAGE_RUN;
+	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+}
+
+static void dafsd_rqst_drop_cred(struct dafsd_rqst *rq)
+{
+	if (rq->cred)
+		put_cred(rq->cred);
+	rq->cred = NULL;
+}
+
+/*
+ * It came to an export that is full, and has changed nothing yet.  It goes on as who it is,
+ * which is its caller as seen by the exports that it came through.
+ */
+static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
+{
+	if (!rq->wants || rq->status != DAFSERR_DELAY)
+		return false;
+	memset(&rq->res, 0, sizeof(rq->res));
+	rq->body = false;
+	rq->stage = DAFSD_STAGE_RUN;
+	dafsd_lane_await(rq);
+	return true;
 }
 
 /* What has waited may find another state than when it came. */
 static bool dafsd_stage_run(struct dafsd_rqst *rq)
 {
 	rq->stage = DAFSD_STAGE_ENCODE;
+	dafsd_late_begin(rq);
 	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_check_state(rq->ses, rq->proc) :
 							DAFSERR_IO;
 	if (!rq->status)
-		rq->status = dafsd_handle(rq, rq->proc->run);
-	return true;
-}
-
-static bool dafsd_rqst_pushes(const struct dafsd_rqst *rq)
-{
-	return !rq->status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE;
+		rq->status = dafsd_late_check(rq) ?: dafsd_handle(rq, rq->proc->run);
+	dafsd_late_end(rq);
+	if (dafsd_rqst_awaits(rq))
+		return false;
+	if (!dafsd_rqst_pushes(rq) || !dafsd_io_more(&rq->io))
+		return true;
+	dafsd_lane_leave(rq);
+	rq->stage = DAFSD_STAGE_MOVE;
+	return dafsd_sq_enter(rq);
 }
 
 /* The response has it all, and how long it takes to leave is up to the client. */
@@ -323,9 +369,7 @@ static void dafsd_rqst_forget(struct dafsd_rqst *rq)
 static bool dafsd_stage_encode(struct dafsd_rqst *rq)
 {
 	dafsd_lane_leave(rq);
-	if (rq->cred)
-		put_cred(rq->cred);
-	rq->cred = NULL;
+	dafsd_rqst_drop_cred(rq);
 	rq->len = dafsd_encode(rq, &rq->status);
 	dafsd_rqst_forget(rq);
 	dafsd_count(rq, rq->status);
@@ -354,10 +398,10 @@ static bool dafsd_rqst_stage(struct dafsd_rqst *rq)
 		return dafsd_stage_begin(rq);
 	case DAFSD_STAGE_PREPARE:
 		return dafsd_stage_prepare(rq);
-	case DAFSD_STAGE_PULL:
-		return dafsd_stage_pull(rq);
-	case DAFSD_STAGE_PULLED:
-		return dafsd_stage_pulled(rq);
+	case DAFSD_STAGE_MOVE:
+		return dafsd_stage_move(rq);
+	case DAFSD_STAGE_MOVED:
+		return dafsd_stage_moved(rq);
 	case DAFSD_STAGE_RUN:
 		return dafsd_stage_run(rq);
 	case DAFSD_STAGE_ENCODE:
@@ -403,7 +447,7 @@ static void dafsd_rqst_work(struct work_struct *work)
 void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from)
 {
 	dafsd_rqst_hand(rq, from, DAFSD_OWNER_QUEUED);
-	queue_work(dafsd_wq, &rq->base.work);
+	queue_work(rq->least ? dafsd_least_wq : dafsd_wq, &rq->base.work);
 }
 
 /* Whatever becomes of the request, who sent it is alive (E-89). */
@@ -426,8 +470,13 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->proc = NULL;
 	rq->stage = DAFSD_STAGE_BEGIN;
 	rq->lane = NULL;
+	rq->least = false;
 	rq->exp = NULL;
+	rq->wants = NULL;
+	rq->walked = 0;
+	rq->waits = NULL;
 	rq->cred = NULL;
+	rq->open = NULL;
 	rq->body = false;
 	rq->hang_up = false;
 	rq->scratch = NULL;
@@ -451,7 +500,7 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 	/* until it is the responder's again, the session does not go */
 	switch (atomic_dec_return(&ses->busy)) {
 	case 0:
-		dafsd_session_rest(ses);
+		dafsd_session_idle(ses);
 		break;
 	case DAFSD_BUSY_ALONE:
 		dafsd_unpark_alone(ses);

@@ -8,30 +8,61 @@
  * in export_config.c.
  */
 #include <linux/exportfs.h>
+#include <linux/hashtable.h>
 #include <linux/mount.h>
 #include <linux/namei.h>
 #include <linux/rculist.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 #include <kunit/visibility.h>
 #include "vfs.h"
 
-/* Guards changes of the list. */
+/* How long taking an export away waits for what is done in it; shorter in tests */
+unsigned int dafsd_withdraw_seconds = 10;
+EXPORT_SYMBOL_IF_KUNIT(dafsd_withdraw_seconds);
+
+/* Guards changes of the lists; no file system is looked at under it. */
 static DEFINE_MUTEX(dafsd_exports_lock);
 
 /* What is served, in the order of dafsd_export.number.  Read under RCU. */
 static LIST_HEAD(dafsd_exports);
+
+/* The same by dafsd_export.fshandle, which most requests name */
+static DEFINE_HASHTABLE(dafsd_exports_by_handle, 8);
 static u64 dafsd_export_numbers;
 
 /* CHANGE of the pseudo root: the time of its last change in nanoseconds. */
 static atomic64_t dafsd_exports_changed;
 
 /**
- * dafsd_exports_touch() - the pseudo root changes
- *
- * Context: changes do not come at the same time.
+ * struct dafsd_export_mark - an export that has been served since the server started
+ * @node: in dafsd_export_marks
+ * @fshandle: see struct dafsd_export
  */
-void dafsd_exports_touch(void)
+struct dafsd_export_mark {
+	struct list_head node;
+	u8 fshandle[DAFS_FSHANDLE_SIZE];
+};
+
+/*
+ * One for each export, kept until the module is unloaded, so that it is known whether
+ * one that is not there was taken away or is still to come.  Added to under
+ * dafsd_exports_lock, read under RCU.
+ */
+static LIST_HEAD(dafsd_export_marks);
+
+/* Woken when a reference to an export goes; see dafsd_export_wait(). */
+static DECLARE_WAIT_QUEUE_HEAD(dafsd_exports_idle);
+
+/* An export has been taken away, and pseudo directories may have gone with it. */
+static bool dafsd_exports_withdrawn;
+
+/* When the server started, in seconds since boot */
+static time64_t dafsd_exports_since;
+
+/* The pseudo root changes; changes do not come at the same time. */
+static void dafsd_exports_touch(void)
 {
 	s64 last = atomic64_read(&dafsd_exports_changed);
 
@@ -62,6 +93,7 @@ static void dafsd_export_release(struct kref *ref)
 	struct dafsd_export *exp = container_of(ref, struct dafsd_export, ref);
 
 	dafsd_lane_exit(&exp->lane);
+	put_cred(exp->anon_cred);
 	path_put(&exp->path);
 	call_rcu(&exp->rcu, dafsd_export_free_rcu);
 }
@@ -75,7 +107,10 @@ static void dafsd_export_release(struct kref *ref)
 void dafsd_export_put(struct dafsd_export *exp)
 {
 	kref_put(&exp->ref, dafsd_export_release);
+	if (wq_has_sleeper(&dafsd_exports_idle))
+		wake_up_all(&dafsd_exports_idle);
 }
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_put);
 
 /* The first export that matches, with a reference, or NULL. */
 static struct dafsd_export *
@@ -90,9 +125,10 @@ dafsd_export_search(bool (*match)(const struct dafsd_export *exp, const void *ke
 	return NULL;
 }
 
-static bool dafsd_export_has_fshandle(const struct dafsd_export *exp, const void *fshandle)
+/* It is a hash itself. */
+static u32 dafsd_fshandle_hash(const u8 *fshandle)
 {
-	return !memcmp(exp->fshandle, fshandle, DAFS_FSHANDLE_SIZE);
+	return get_unaligned((const u32 *)fshandle);
 }
 
 /**
@@ -104,7 +140,76 @@ static bool dafsd_export_has_fshandle(const struct dafsd_export *exp, const void
  */
 struct dafsd_export *dafsd_export_find(const u8 *fshandle)
 {
-	return dafsd_export_search(dafsd_export_has_fshandle, fshandle);
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	hash_for_each_possible_rcu(dafsd_exports_by_handle, exp, handle_node,
+				   dafsd_fshandle_hash(fshandle))
+		if (!memcmp(exp->fshandle, fshandle, DAFS_FSHANDLE_SIZE) &&
+		    kref_get_unless_zero(&exp->ref))
+			return exp;
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_find);
+
+static bool dafsd_export_was_served(const u8 *fshandle)
+{
+	struct dafsd_export_mark *mark;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(mark, &dafsd_export_marks, node)
+		if (!memcmp(mark->fshandle, fshandle, DAFS_FSHANDLE_SIZE))
+			return true;
+	return false;
+}
+
+/* Until it has, the exports of the former instance may be still to come. */
+static bool dafsd_exports_settled(void)
+{
+	return ktime_get_boottime_seconds() - dafsd_exports_since > dafsd_lease_seconds;
+}
+
+/**
+ * dafsd_export_get() - the export of a filehandle that the server has made
+ * @fshandle: first 16 bytes of the filehandle, which is genuine
+ * @exp: set to a reference, or NULL
+ *
+ * A server whose exports come by configfs listens before they are there.  Clients of
+ * its former instance that come back at once must not lose what they have open and
+ * not stable, so for the time of a lease they are asked to come again.  An export that
+ * was there and was taken away is not waited for.
+ *
+ * Context: as dafsd_export_find().
+ * Return: OK, DELAY or STALE.
+ */
+u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp)
+{
+	bool served;
+
+	*exp = dafsd_export_find(fshandle);
+	if (*exp)
+		return DAFS_STATUS_OK;
+	if (dafsd_exports_settled())
+		return DAFSERR_STALE;
+	served = dafsd_export_was_served(fshandle);
+	/* it may have come since; then it was marked after it could be found */
+	*exp = dafsd_export_find(fshandle);
+	if (*exp)
+		return DAFS_STATUS_OK;
+	return served ? DAFSERR_STALE : DAFSERR_DELAY;
+}
+
+/**
+ * dafsd_exports_missing() - the status for a pseudo directory without exports below it
+ *
+ * Context: any.
+ * Return: STALE, or DELAY if that may be because the exports are still to come.
+ */
+u32 dafsd_exports_missing(void)
+{
+	if (dafsd_exports_settled() || READ_ONCE(dafsd_exports_withdrawn))
+		return DAFSERR_STALE;
+	return DAFSERR_DELAY;
 }
 
 static bool dafsd_export_has_name(const struct dafsd_export *exp, const void *key)
@@ -183,7 +288,7 @@ bool dafsd_export_leads(const struct dafs_str *path)
  * dafsd_export_outer() - the export that a path of the name space is in
  * @path: as in dafsd_export_rest(); an export of this very name does not count
  *
- * Context: under RCU or dafsd_exports_lock, and so is what is returned.
+ * Context: under RCU, and so is what is returned.
  * Return: the export with the longest name that leads to @path, or NULL.
  */
 struct dafsd_export *dafsd_export_outer(const struct dafs_str *path)
@@ -191,8 +296,7 @@ struct dafsd_export *dafsd_export_outer(const struct dafs_str *path)
 	struct dafsd_export *exp, *outer = NULL;
 	size_t len, longest = 0;
 
-	list_for_each_entry_rcu(exp, &dafsd_exports, node,
-				lockdep_is_held(&dafsd_exports_lock)) {
+	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
 		len = strlen(exp->name);
 		if (len <= longest || len >= path->len || path->data[len] != '/' ||
 		    memcmp(exp->name, path->data, len))
@@ -368,8 +472,12 @@ static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
 	exp->anon_gid = make_kgid(&init_user_ns, conf->anon_gid);
 	if (!uid_valid(exp->anon_uid) || !gid_valid(exp->anon_gid))
 		return -EINVAL;
+	exp->anon_cred = dafsd_cred_make_anon(exp);
+	if (!exp->anon_cred)
+		return -ENOMEM;
 	exp->whole_fs = exp->path.dentry == exp->path.dentry->d_sb->s_root;
 	exp->subtree_check = conf->subtree_check && !exp->whole_fs;
+	exp->raw_names = conf->raw_names;
 	exp->wb_err = errseq_sample(&exp->path.dentry->d_sb->s_wb_err);
 	dafsd_export_hash(exp, conf->path);
 	return 0;
@@ -391,51 +499,104 @@ static int dafsd_export_check_inside(const struct dafsd_export *outer,
 	return err;
 }
 
-/* Without it there would be exports that no LOOKUP leads to (R-4.1.4-07). */
+static struct dafsd_export *dafsd_export_outer_get(const struct dafs_str *path)
+{
+	struct dafsd_export *outer;
+
+	guard(rcu)();
+	outer = dafsd_export_outer(path);
+	return outer && kref_get_unless_zero(&outer->ref) ? outer : NULL;
+}
+
+/* @other must be seen in @exp, unless one in between hides it from there. */
+static int dafsd_export_check_other(const struct dafsd_export *exp,
+				    const struct dafsd_export *other)
+{
+	const struct dafs_str name = dafsd_export_path(exp);
+	const struct dafs_str path = dafsd_export_path(other);
+	struct dafsd_export *outer;
+	int err = 0;
+
+	if (!dafsd_export_rest(other, &name))
+		return 0;
+	outer = dafsd_export_outer_get(&path);
+	if (!outer || strlen(outer->name) < name.len)
+		err = dafsd_export_check_inside(exp, other);
+	if (outer)
+		dafsd_export_put(outer);
+	return err;
+}
+
+/* Without it there would be exports that no LOOKUP leads to (4.1.4). */
 static int dafsd_export_check_place(const struct dafsd_export *exp)
 {
 	const struct dafs_str name = dafsd_export_path(exp);
-	const struct dafsd_export *outer, *other;
-	struct dafs_str path;
+	struct dafsd_export *other = dafsd_export_outer_get(&name);
 	int err = 0;
+	u64 n = 0;
 
-	lockdep_assert_held(&dafsd_exports_lock);
-	outer = dafsd_export_outer(&name);
-	if (outer)
-		err = dafsd_export_check_inside(outer, exp);
-	list_for_each_entry(other, &dafsd_exports, node) {
-		if (err)
-			break;
-		if (!dafsd_export_rest(other, &name))
-			continue;
-		path = dafsd_export_path(other);
-		outer = dafsd_export_outer(&path);
-		/* one in between hides it from @exp */
-		if (!outer || strlen(outer->name) < name.len)
-			err = dafsd_export_check_inside(exp, other);
+	if (other) {
+		err = dafsd_export_check_inside(other, exp);
+		dafsd_export_put(other);
+	}
+	while (!err && (other = dafsd_export_nth(n))) {
+		n = other->number + 1;
+		err = dafsd_export_check_other(exp, other);
+		dafsd_export_put(other);
 	}
 	return err;
 }
 
-static int dafsd_export_publish(struct dafsd_export *exp)
+/* Takes over @mark. */
+static void dafsd_export_mark(const struct dafsd_export *exp, struct dafsd_export_mark *mark)
 {
-	struct dafsd_export *other;
-	int err;
+	lockdep_assert_held(&dafsd_exports_lock);
+	if (dafsd_export_was_served(exp->fshandle)) {
+		kfree(mark);
+		return;
+	}
+	memcpy(mark->fshandle, exp->fshandle, sizeof(mark->fshandle));
+	list_add_tail_rcu(&mark->node, &dafsd_export_marks);
+}
 
+/* Return: -EAGAIN if the exports are others than at @since. */
+static int dafsd_export_try_publish(struct dafsd_export *exp, struct dafsd_export_mark *mark,
+				    u64 since)
+{
 	guard(mutex)(&dafsd_exports_lock);
-	list_for_each_entry(other, &dafsd_exports, node)
-		if (!strcmp(other->name, exp->name))
-			return -EEXIST;
-	err = dafsd_export_check_place(exp);
-	if (err)
-		return err;
+	if (dafsd_exports_change() != since)
+		return -EAGAIN;
 	dafsd_lane_init(&exp->lane);
 	dafsd_opens_init_export(exp);
 	exp->number = dafsd_export_numbers++;
 	exp->enabled = true;
 	list_add_tail_rcu(&exp->node, &dafsd_exports);
+	hash_add_rcu(dafsd_exports_by_handle, &exp->handle_node,
+		     dafsd_fshandle_hash(exp->fshandle));
+	dafsd_export_mark(exp, mark);
 	dafsd_exports_touch();
 	return 0;
+}
+
+/* Looking at file systems may take long, so other exports come and go meanwhile. */
+static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_mark *mark)
+{
+	const struct dafs_str name = dafsd_export_path(exp);
+	struct dafsd_export *other;
+	u64 since;
+	int err;
+
+	do {
+		since = dafsd_exports_change();
+		other = dafsd_export_find_name(&name);
+		if (other) {
+			dafsd_export_put(other);
+			return -EEXIST;
+		}
+		err = dafsd_export_check_place(exp) ?:
+		      dafsd_export_try_publish(exp, mark, since);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 /**
@@ -450,49 +611,94 @@ static int dafsd_export_publish(struct dafsd_export *exp)
  */
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf)
 {
+	struct dafsd_export_mark *mark;
 	struct dafsd_export *exp;
 	int err;
 
 	if (!conf->path)
 		return ERR_PTR(-EINVAL);
 	exp = kzalloc(sizeof(*exp), GFP_KERNEL);
-	if (!exp)
-		return ERR_PTR(-ENOMEM);
+	mark = kzalloc(sizeof(*mark), GFP_KERNEL);
+	err = exp && mark ? 0 : -ENOMEM;
+	if (err)
+		goto free;
 	err = kern_path(conf->path, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &exp->path);
 	if (err)
 		goto free;
 	err = dafsd_export_check(&exp->path, conf) ?: dafsd_export_fill(exp, name, conf);
 	if (!err)
-		err = dafsd_export_publish(exp);
+		err = dafsd_export_publish(exp, mark);
 	if (!err)
 		return exp;
 	path_put(&exp->path);
-free:
+	put_cred(exp->anon_cred);
 	kfree(exp->name);
+free:
+	kfree(mark);
 	kfree(exp);
 	return ERR_PTR(err);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
 
+/*
+ * For requests in progress, and for files that are being closed.  They may take for ever
+ * where the file system stands still.
+ */
+static void dafsd_export_wait(struct dafsd_export *exp)
+{
+	if (!wait_event_timeout(dafsd_exports_idle, kref_read(&exp->ref) == 1,
+				READ_ONCE(dafsd_withdraw_seconds) * HZ))
+		pr_warn("dafsd: requests are still executed, or files closed, in export %s\n",
+			exp->name);
+}
+
 /**
  * dafsd_export_withdraw() - take an export away from clients
  * @exp: from dafsd_export_serve()
  *
- * Requests in progress finish on the references they hold; the files that
- * clients have open are closed, so that the file system can be unmounted.  What
- * becomes of unstable data from now on is not watched.
+ * Requests in progress finish on the references they hold, and the files that clients
+ * have open are closed.  Both are waited for, so that the file system can be unmounted,
+ * but not for ever: where it stands still they are left behind.
+ * What becomes of unstable data from now on is not watched.
  *
- * Context: may sleep.
+ * Context: may sleep, for dafsd_withdraw_seconds where the file system stands still.
  */
 void dafsd_export_withdraw(struct dafsd_export *exp)
 {
 	mutex_lock(&dafsd_exports_lock);
 	list_del_rcu(&exp->node);
+	hash_del_rcu(&exp->handle_node);
 	dafsd_exports_touch();
 	WRITE_ONCE(exp->enabled, false);
+	WRITE_ONCE(dafsd_exports_withdrawn, true);
 	mutex_unlock(&dafsd_exports_lock);
 	dafsd_opens_release_export(exp);
 	dafsd_verifier_change();
+	dafsd_export_wait(exp);
 	dafsd_export_put(exp);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_export_withdraw);
+
+/**
+ * dafsd_exports_begin() - the server starts, without exports
+ *
+ * Context: module initialization.
+ */
+void dafsd_exports_begin(void)
+{
+	dafsd_exports_since = ktime_get_boottime_seconds();
+	dafsd_exports_touch();
+}
+
+/**
+ * dafsd_exports_end() - forget which exports there have been
+ *
+ * Context: module exit; no request is in progress.
+ */
+void dafsd_exports_end(void)
+{
+	struct dafsd_export_mark *mark, *next;
+
+	list_for_each_entry_safe(mark, next, &dafsd_export_marks, node)
+		kfree(mark);
+}

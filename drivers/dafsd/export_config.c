@@ -16,14 +16,15 @@
  * struct dafsd_export_item - an export as configured
  * @group: in configfs
  * @node: in dafsd_param_items, if the module parameter made it
+ * @lock: guards @conf and @exp; held while the export is enabled or disabled, which may
+ *	wait for its file system, so each export has its own
  * @conf: the settings
  * @exp: what is served, or NULL while disabled
- *
- * dafsd_config_mutex guards all but @group.
  */
 struct dafsd_export_item {
 	struct config_group group;
 	struct list_head node;
+	struct mutex lock;	/* see above */
 	struct dafsd_export_conf conf;
 	struct dafsd_export *exp;
 };
@@ -31,17 +32,16 @@ struct dafsd_export_item {
 static char *dafsd_exports_param;
 module_param_named(exports, dafsd_exports_param, charp, 0444);
 MODULE_PARM_DESC(exports,
-		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID, subtree_check, no_subtree_check (default) or name=NAME (default: last component of PATH; may be a path itself). Example: exports=/srv/data,/home:ro:name=homes");
+		 "Directories to export: PATH[:OPTION]...[,PATH[:OPTION]...]... where OPTION is ro, rw, root_squash (default), no_root_squash, all_squash, anonuid=UID, anongid=GID, subtree_check, no_subtree_check (default), raw_names, no_raw_names (default) or name=NAME (default: last component of PATH; may be a path itself). Example: exports=/srv/data,/home:ro:name=homes");
 
-static DEFINE_MUTEX(dafsd_config_mutex);
-
+/* Changed when the module is loaded and unloaded. */
 static LIST_HEAD(dafsd_param_items);
 
 static int dafsd_export_enable(struct dafsd_export_item *item)
 {
 	struct dafsd_export *exp;
 
-	lockdep_assert_held(&dafsd_config_mutex);
+	lockdep_assert_held(&item->lock);
 	exp = dafsd_export_serve(item->conf.name, &item->conf);
 	if (IS_ERR(exp))
 		return PTR_ERR(exp);
@@ -51,7 +51,7 @@ static int dafsd_export_enable(struct dafsd_export_item *item)
 
 static void dafsd_export_disable(struct dafsd_export_item *item)
 {
-	lockdep_assert_held(&dafsd_config_mutex);
+	guard(mutex)(&item->lock);
 	if (item->exp)
 		dafsd_export_withdraw(item->exp);
 	item->exp = NULL;
@@ -71,7 +71,7 @@ static ssize_t dafsd_export_set_bool(struct config_item *ci, bool *setting, cons
 
 	if (kstrtobool(page, &v))
 		return -EINVAL;
-	guard(mutex)(&dafsd_config_mutex);
+	guard(mutex)(&item->lock);
 	if (item->exp)
 		return -EBUSY;
 	*setting = v;
@@ -86,7 +86,7 @@ static ssize_t dafsd_export_set_id(struct config_item *ci, u32 *setting, const c
 
 	if (kstrtou32(page, 0, &v) || v == (u32)-1)
 		return -EINVAL;
-	guard(mutex)(&dafsd_config_mutex);
+	guard(mutex)(&item->lock);
 	if (item->exp)
 		return -EBUSY;
 	*setting = v;
@@ -112,13 +112,16 @@ DAFSD_EXPORT_ATTR(all_squash, dafsd_export_set_bool, "%d\n");
 DAFSD_EXPORT_ATTR(anon_uid, dafsd_export_set_id, "%u\n");
 DAFSD_EXPORT_ATTR(anon_gid, dafsd_export_set_id, "%u\n");
 DAFSD_EXPORT_ATTR(subtree_check, dafsd_export_set_bool, "%d\n");
+DAFSD_EXPORT_ATTR(raw_names, dafsd_export_set_bool, "%d\n");
 
 /* Takes over @text, a copy of the first line of what was written. */
 static ssize_t dafsd_export_set_text(struct config_item *ci, char **setting, char *text,
 				     size_t len)
 {
-	guard(mutex)(&dafsd_config_mutex);
-	if (to_export_item(ci)->exp) {
+	struct dafsd_export_item *item = to_export_item(ci);
+
+	guard(mutex)(&item->lock);
+	if (item->exp) {
 		kfree(text);
 		return -EBUSY;
 	}
@@ -129,8 +132,10 @@ static ssize_t dafsd_export_set_text(struct config_item *ci, char **setting, cha
 
 static ssize_t dafsd_export_path_show(struct config_item *ci, char *page)
 {
-	guard(mutex)(&dafsd_config_mutex);
-	return scnprintf(page, PAGE_SIZE, "%s\n", to_export_item(ci)->conf.path ?: "");
+	struct dafsd_export_item *item = to_export_item(ci);
+
+	guard(mutex)(&item->lock);
+	return scnprintf(page, PAGE_SIZE, "%s\n", item->conf.path ?: "");
 }
 
 static ssize_t dafsd_export_path_store(struct config_item *ci, const char *page, size_t len)
@@ -157,7 +162,7 @@ static bool dafsd_export_name_ok(const char *name)
 		return false;
 	for (;;) {
 		part = (struct dafs_str){ .len = strcspn(at, "/"), .data = (const u8 *)at };
-		if (dafsd_name_check_change(&part))
+		if (dafsd_name_check_change(NULL, &part))
 			return false;
 		if (!at[part.len])
 			return true;
@@ -167,8 +172,10 @@ static bool dafsd_export_name_ok(const char *name)
 
 static ssize_t dafsd_export_name_show(struct config_item *ci, char *page)
 {
-	guard(mutex)(&dafsd_config_mutex);
-	return scnprintf(page, PAGE_SIZE, "%s\n", to_export_item(ci)->conf.name);
+	struct dafsd_export_item *item = to_export_item(ci);
+
+	guard(mutex)(&item->lock);
+	return scnprintf(page, PAGE_SIZE, "%s\n", item->conf.name);
 }
 
 static ssize_t dafsd_export_name_store(struct config_item *ci, const char *page, size_t len)
@@ -198,10 +205,12 @@ static ssize_t dafsd_export_enable_store(struct config_item *ci, const char *pag
 
 	if (kstrtobool(page, &v))
 		return -EINVAL;
-	guard(mutex)(&dafsd_config_mutex);
-	if (!v)
+	if (!v) {
 		dafsd_export_disable(item);
-	else if (!item->exp)
+		return len;
+	}
+	guard(mutex)(&item->lock);
+	if (!item->exp)
 		err = dafsd_export_enable(item);
 	return err ?: len;
 }
@@ -216,6 +225,7 @@ static struct configfs_attribute *dafsd_export_attrs[] = {
 	&dafsd_export_attr_anon_uid,
 	&dafsd_export_attr_anon_gid,
 	&dafsd_export_attr_subtree_check,
+	&dafsd_export_attr_raw_names,
 	&dafsd_export_attr_enable,
 	NULL,
 };
@@ -259,12 +269,13 @@ static struct dafsd_export_item *dafsd_export_item_new(const char *name)
 		return ERR_PTR(-ENOMEM);
 	}
 	INIT_LIST_HEAD(&item->node);
+	mutex_init(&item->lock);
 	item->conf.root_squash = true;
 	item->conf.anon_uid = DAFSD_ANON_ID;
 	item->conf.anon_gid = DAFSD_ANON_ID;
 	config_group_init_type_name(&item->group, strreplace(dir, '/', '!'), &dafsd_export_type);
 	kfree(dir);
-	/* a long name takes memory, and nobody else tells that there was none */
+	/* a long name takes memory, and the call above returns no error */
 	if (!config_item_name(&item->group.cg_item)) {
 		config_group_put(&item->group);
 		return ERR_PTR(-ENOMEM);
@@ -282,9 +293,7 @@ static struct config_group *dafsd_exports_make_group(struct config_group *parent
 
 static void dafsd_exports_drop_item(struct config_group *parent, struct config_item *ci)
 {
-	mutex_lock(&dafsd_config_mutex);
 	dafsd_export_disable(to_export_item(ci));
-	mutex_unlock(&dafsd_config_mutex);
 	config_item_put(ci);
 }
 
@@ -330,6 +339,10 @@ static int dafsd_param_option(struct dafsd_export_item *item, const char *opt)
 		item->conf.subtree_check = true;
 	else if (!strcmp(opt, "no_subtree_check"))
 		item->conf.subtree_check = false;
+	else if (!strcmp(opt, "raw_names"))
+		item->conf.raw_names = true;
+	else if (!strcmp(opt, "no_raw_names"))
+		item->conf.raw_names = false;
 	else if (strstarts(opt, "anonuid="))
 		return kstrtou32(opt + strlen("anonuid="), 10, &item->conf.anon_uid);
 	else if (strstarts(opt, "anongid="))
@@ -398,11 +411,9 @@ static int dafsd_param_add(char *spec)
 		config_group_put(&item->group);
 		return err;
 	}
-	mutex_lock(&dafsd_config_mutex);
 	list_add_tail(&item->node, &dafsd_param_items);
-	err = dafsd_export_enable(item);
-	mutex_unlock(&dafsd_config_mutex);
-	return err;
+	guard(mutex)(&item->lock);
+	return dafsd_export_enable(item);
 }
 
 static void dafsd_param_remove_all(void)
@@ -410,10 +421,8 @@ static void dafsd_param_remove_all(void)
 	struct dafsd_export_item *item, *next;
 
 	list_for_each_entry_safe(item, next, &dafsd_param_items, node) {
-		mutex_lock(&dafsd_config_mutex);
 		list_del(&item->node);
 		dafsd_export_disable(item);
-		mutex_unlock(&dafsd_config_mutex);
 		configfs_unregister_group(&item->group);
 		config_group_put(&item->group);
 	}
@@ -454,7 +463,7 @@ int dafsd_exports_init(void)
 	err = dafsd_fh_init();
 	if (err)
 		return err;
-	dafsd_exports_touch();
+	dafsd_exports_begin();
 	config_group_init(&dafsd_subsys.su_group);
 	config_group_init_type_name(&dafsd_exports_group, "exports", &dafsd_exports_type);
 	configfs_add_default_group(&dafsd_exports_group, &dafsd_subsys.su_group);
@@ -473,6 +482,7 @@ remove:
 	configfs_unregister_subsystem(&dafsd_subsys);
 exit_fh:
 	rcu_barrier();
+	dafsd_exports_end();
 	dafsd_fh_exit();
 	return err;
 }
@@ -486,7 +496,10 @@ void dafsd_exports_exit(void)
 {
 	dafsd_param_remove_all();
 	configfs_unregister_subsystem(&dafsd_subsys);
+	/* files that are still being closed keep their exports */
+	flush_workqueue(dafsd_close_wq);
 	/* exports are freed by RCU callbacks of this module */
 	rcu_barrier();
+	dafsd_exports_end();
 	dafsd_fh_exit();
 }

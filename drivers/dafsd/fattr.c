@@ -144,7 +144,8 @@ static void dafsd_fattr_mime_type(struct dentry *dentry, struct dafs_fattr *attr
  * attributes for the new ones.  Where the counter has moved since it was read before,
  * they are read once more, and CHANGE is that of the first time.
  */
-static int dafsd_fattr_stat(const struct dafsd_fh *fh, struct kstat *stat, u64 *change)
+static int dafsd_fattr_stat(const struct dafsd_fh *fh, unsigned int sync, struct kstat *stat,
+			    u64 *change)
 {
 	const u32 mask = STATX_BASIC_STATS | STATX_BTIME | DAFSD_CHANGE_MASK;
 	struct inode *inode = dafsd_fh_inode(fh);
@@ -153,14 +154,45 @@ static int dafsd_fattr_stat(const struct dafsd_fh *fh, struct kstat *stat, u64 *
 	u64 before = counts ? inode_query_iversion(inode) : 0;
 	int err;
 
-	err = vfs_getattr(&path, stat, mask, AT_STATX_SYNC_AS_STAT);
+	err = vfs_getattr(&path, stat, mask, sync);
 	if (err)
 		return err;
 	*change = dafsd_change_of(inode, stat);
 	if (!counts || !(stat->result_mask & STATX_CHANGE_COOKIE) ||
 	    stat->change_cookie == before)
 		return 0;
-	return vfs_getattr(&path, stat, mask, AT_STATX_SYNC_AS_STAT);
+	return vfs_getattr(&path, stat, mask, sync);
+}
+
+static u32 dafsd_fattr_fill(const struct dafsd_fh *fh, u64 wanted, unsigned int sync,
+			    struct dafs_fattr *attr, struct dafsd_fattr_names *names)
+{
+	struct kstat stat;
+	int err;
+
+	memset(attr, 0, sizeof(*attr));
+	attr->included = wanted & DAFS_FATTR_ALL;
+	attr->valid = attr->included & DAFSD_FATTR_READABLE;
+	if ((attr->valid & DAFS_FATTR_FILEHANDLE) &&
+	    dafsd_fh_to_wire(fh, &attr->filehandle))
+		attr->valid &= ~DAFS_FATTR_FILEHANDLE;
+	if (dafsd_fh_is_pseudo(fh)) {
+		dafsd_fattr_pseudo(fh, attr, names);
+		return DAFS_STATUS_OK;
+	}
+	if (sync == AT_STATX_DONT_SYNC)
+		attr->valid &= ~DAFS_FATTR_MIME_TYPE;
+	err = dafsd_fattr_stat(fh, sync, &stat, &attr->change);
+	if (err) {
+		attr->valid = 0;
+		return dafs_errno_to_status(err);
+	}
+	dafsd_fattr_from_stat(attr, &stat);
+	dafsd_fattr_time_delta(attr, dafsd_fh_inode(fh)->i_sb->s_time_gran);
+	dafsd_fattr_owners(attr, names, from_kuid_munged(&init_user_ns, stat.uid),
+			   from_kgid_munged(&init_user_ns, stat.gid));
+	dafsd_fattr_mime_type(fh->dentry, attr, names);
+	return DAFS_STATUS_OK;
 }
 
 /**
@@ -178,30 +210,25 @@ static int dafsd_fattr_stat(const struct dafsd_fh *fh, struct kstat *stat, u64 *
 u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
 		    struct dafsd_fattr_names *names)
 {
-	struct kstat stat;
-	int err;
+	return dafsd_fattr_fill(fh, wanted, AT_STATX_SYNC_AS_STAT, attr, names);
+}
 
-	memset(attr, 0, sizeof(*attr));
-	attr->included = wanted & DAFS_FATTR_ALL;
-	attr->valid = attr->included & DAFSD_FATTR_READABLE;
-	if ((attr->valid & DAFS_FATTR_FILEHANDLE) &&
-	    dafsd_fh_to_wire(fh, &attr->filehandle))
-		attr->valid &= ~DAFS_FATTR_FILEHANDLE;
-	if (dafsd_fh_is_pseudo(fh)) {
-		dafsd_fattr_pseudo(fh, attr, names);
-		return DAFS_STATUS_OK;
-	}
-	err = dafsd_fattr_stat(fh, &stat, &attr->change);
-	if (err) {
-		attr->valid = 0;
-		return dafs_errno_to_status(err);
-	}
-	dafsd_fattr_from_stat(attr, &stat);
-	dafsd_fattr_time_delta(attr, dafsd_fh_inode(fh)->i_sb->s_time_gran);
-	dafsd_fattr_owners(attr, names, from_kuid_munged(&init_user_ns, stat.uid),
-			   from_kgid_munged(&init_user_ns, stat.gid));
-	dafsd_fattr_mime_type(fh->dentry, attr, names);
-	return DAFS_STATUS_OK;
+/**
+ * dafsd_fattr_peek() - those attributes of an export's root that are in memory
+ * @fh: the root of an export or a pseudo directory
+ * @wanted: as in dafsd_fattr_get()
+ * @attr: filled; what would have to be read, or asked for, is not valid (E-21)
+ * @names: as in dafsd_fattr_get()
+ *
+ * For READDIR of what leads to exports: their file systems may stand still, and must
+ * not keep a worker that belongs to another one.
+ *
+ * Context: may sleep.
+ */
+void dafsd_fattr_peek(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
+		      struct dafsd_fattr_names *names)
+{
+	dafsd_fattr_fill(fh, wanted, AT_STATX_DONT_SYNC, attr, names);
 }
 
 static bool dafsd_settime_sane(const struct dafs_settime *t)
@@ -255,13 +282,16 @@ u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable)
 typedef void (*dafsd_fattr_step)(struct inode *inode, const struct dafs_fattr *attr, u64 which,
 				 struct iattr *ia);
 
-/* Whoever truncates a set-id program must not keep it set-id. */
+/*
+ * A file that is truncated loses its capabilities, and unless the caller has
+ * CAP_FSETID its set-id bits, too.
+ */
 static void dafsd_fattr_size(struct inode *inode, const struct dafs_fattr *attr, u64 which,
 			     struct iattr *ia)
 {
 	int kill = setattr_should_drop_suidgid(&nop_mnt_idmap, inode);
 
-	ia->ia_valid = ATTR_SIZE | ATTR_CTIME | ATTR_MTIME;
+	ia->ia_valid = ATTR_SIZE | ATTR_CTIME | ATTR_MTIME | ATTR_KILL_PRIV;
 	ia->ia_size = attr->object_size;
 	if (kill)
 		ia->ia_valid |= kill | ATTR_FORCE;
@@ -335,8 +365,10 @@ static int dafsd_fattr_apply(struct dentry *dentry, const struct dafs_fattr *att
 	struct iattr ia = {};
 	int err;
 
-	/* a program that runs on the server is not cut short */
+	/* a program that runs on the server is not cut short, nor a log by an older open */
 	if (which & DAFS_FATTR_OBJECT_SIZE) {
+		if (IS_APPEND(inode))
+			return -EPERM;
 		err = get_write_access(inode);
 		if (err)
 			return err;
@@ -350,16 +382,22 @@ static int dafsd_fattr_apply(struct dentry *dentry, const struct dafs_fattr *att
 	return err;
 }
 
-/* A file system without users' attributes does not support this one (E-112). */
+/*
+ * A file system without users' attributes does not support this one (E-112).  As
+ * elsewhere, a delegation that another server has given is broken but not waited for.
+ */
 static int dafsd_fattr_set_mime(struct dentry *dentry, const struct dafs_str *mime)
 {
+	struct inode *inode = d_inode(dentry);
 	int err;
 
+	inode_lock(inode);
 	if (mime->len)
-		err = vfs_setxattr(&nop_mnt_idmap, dentry, DAFSD_MIME_XATTR, mime->data,
-				   mime->len, 0);
+		err = __vfs_setxattr_locked(&nop_mnt_idmap, dentry, DAFSD_MIME_XATTR,
+					    mime->data, mime->len, 0, NULL);
 	else
-		err = vfs_removexattr(&nop_mnt_idmap, dentry, DAFSD_MIME_XATTR);
+		err = __vfs_removexattr_locked(&nop_mnt_idmap, dentry, DAFSD_MIME_XATTR, NULL);
+	inode_unlock(inode);
 	if (err == -ENODATA)
 		return 0;
 	return err == -EOPNOTSUPP ? -EINVAL : err;

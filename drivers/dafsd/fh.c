@@ -57,7 +57,7 @@ void dafsd_fh_exit(void)
 }
 
 /**
- * dafsd_act_as_server() - act for nobody but the server
+ * dafsd_act_as_server() - act for the server itself, not for a user
  *
  * Context: process context.
  * Return: for revert_creds().
@@ -176,12 +176,13 @@ static u32 dafsd_fh_why_stale(struct dafsd_export *exp, struct dafsd_fileid *id)
 static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			       struct dafsd_fileid *id, struct dafsd_fh *fh)
 {
-	struct dafsd_export *exp = dafsd_export_find(wire->fshandle);
+	struct dafsd_export *exp;
 	struct dentry *dentry;
 	u32 status;
 
-	if (!exp)
-		return DAFSERR_STALE;
+	status = dafsd_export_get(wire->fshandle, &exp);
+	if (status)
+		return status;
 	dentry = dafsd_fh_decode(exp, id);
 	if (IS_ERR(dentry)) {
 		status = dafs_errno_to_status(PTR_ERR(dentry));
@@ -189,7 +190,8 @@ static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire
 			status = dafsd_fh_why_stale(exp, id);
 		goto put_export;
 	}
-	status = dafsd_fh_squash(rq, exp);
+	/* a request that goes on after a wait has been squashed here before */
+	status = rq->walked ? DAFS_STATUS_OK : dafsd_fh_squash(rq, exp);
 	if (status)
 		goto put_dentry;
 	fh->exp = exp;
@@ -203,6 +205,57 @@ put_export:
 	return status;
 }
 
+static bool dafsd_fh_in_pseudo(const struct dafs_fh *wire, const struct dafsd_fileid *id)
+{
+	return id->type == DAFSD_FILEID_PSEUDO ||
+	       !memcmp(wire->fshandle, dafsd_pseudo_fshandle, DAFS_FSHANDLE_SIZE);
+}
+
+/* Has this server made the filehandle?  Looks at nothing but its bytes. */
+static u32 dafsd_fh_check(const struct dafs_fh *wire, struct dafsd_fileid *id)
+{
+	memcpy(id, wire->fileid, sizeof(*id));
+	if (!dafsd_fileid_sane(id) ||
+	    (dafsd_fh_in_pseudo(wire, id) && id->type != FILEID_ROOT &&
+	     id->type != DAFSD_FILEID_PSEUDO))
+		return DAFSERR_BADHANDLE;
+	return dafsd_fh_genuine(wire) ? DAFS_STATUS_OK : DAFSERR_STALE;
+}
+
+/**
+ * dafsd_fh_check_other() - is another object of a request in the export of its first?
+ * @wire: filehandle of the first, whose export the request has its place in
+ * @other: filehandle of the other one, any 64 bytes
+ *
+ * What a request names in another export is not looked at: the file system may stand
+ * still, and must not keep a worker of this one.
+ *
+ * Context: any.
+ * Return: OK, also for much that dafsd_fh_find() refuses then; XDEV; as dafsd_fh_find()
+ * for what this server has not made.
+ */
+u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other)
+{
+	struct dafsd_export *exp, *foreign;
+	struct dafsd_fileid id, foreign_id;
+	u32 status;
+
+	status = dafsd_fh_check(other, &foreign_id) ?: dafsd_fh_check(wire, &id);
+	if (status || !memcmp(wire->fshandle, other->fshandle, DAFS_FSHANDLE_SIZE))
+		return status;
+	foreign = dafsd_export_find(other->fshandle);
+	if (!foreign)
+		return DAFS_STATUS_OK;
+	exp = dafsd_export_find(wire->fshandle);
+	/* an export that is not there is stale rather */
+	if (exp || dafsd_fh_in_pseudo(wire, &id))
+		status = DAFSERR_XDEV;
+	if (exp)
+		dafsd_export_put(exp);
+	dafsd_export_put(foreign);
+	return status;
+}
+
 /**
  * dafsd_fh_find() - find the object that a filehandle names (4.1.4)
  * @rq: request; from now on it acts for its caller as squashed by the export
@@ -212,24 +265,24 @@ put_export:
  * Context: may sleep; rq->cred is in force.
  * Return: OK; BADHANDLE for bytes that no server has made; STALE if it was not
  * this one or it has another key now, if the export or the object is gone or the
- * object is not inside the export; FHEXPIRED if with subtree_check the object went
- * to another directory; RESOURCE.
+ * object is not inside the export; DELAY if the export may be still to come;
+ * FHEXPIRED if with subtree_check the object went to another directory; RESOURCE.
  */
 u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
-	bool pseudo = !memcmp(wire->fshandle, dafsd_pseudo_fshandle, DAFS_FSHANDLE_SIZE);
 	struct dafsd_fileid id;
+	u32 status;
 
 	memset(fh, 0, sizeof(*fh));
-	memcpy(&id, wire->fileid, sizeof(id));
-	if (!dafsd_fileid_sane(&id) ||
-	    (pseudo && id.type != FILEID_ROOT && id.type != DAFSD_FILEID_PSEUDO))
-		return DAFSERR_BADHANDLE;
-	if (!dafsd_fh_genuine(wire))
-		return DAFSERR_STALE;
+	status = dafsd_fh_check(wire, &id);
+	if (status)
+		return status;
 	if (id.type == DAFSD_FILEID_PSEUDO)
 		return dafsd_pseudo_get(wire, fh);
-	return pseudo ? DAFS_STATUS_OK : dafsd_fh_get_export(rq, wire, &id, fh);
+	/* the pseudo root is where nothing is filled in */
+	if (dafsd_fh_in_pseudo(wire, &id))
+		return DAFS_STATUS_OK;
+	return dafsd_fh_get_export(rq, wire, &id, fh);
 }
 
 /**
@@ -347,6 +400,14 @@ bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh)
 	return !fh->exp;
 }
 
+/* The request may do in the export what it came for. */
+static u32 dafsd_fh_admit(struct dafsd_rqst *rq, struct dafsd_export *exp)
+{
+	if (!dafsd_lane_change(rq, exp))
+		return DAFSERR_DELAY;
+	return dafsd_late_check_moved(rq) ?: dafsd_fh_squash(rq, exp);
+}
+
 /**
  * dafsd_fh_enter() - go to the root of an export
  * @rq: request; acts for its caller as squashed by @exp.  NULL to look at the
@@ -354,17 +415,16 @@ bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh)
  * @fh: where the caller is; on success the root of @exp
  * @exp: a reference that this function takes over
  *
- * Someone who comes through another export stays squashed by that one too.
+ * A request that comes through another export stays squashed by that one, too.
  *
  * Context: may sleep.
- * Return: OK; RESOURCE; DELAY if there are too many requests in @exp already.
+ * Return: OK; RESOURCE; DELAY if there are too many requests in @exp already; as
+ * dafsd_late_check_moved().
  */
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp)
 {
-	u32 status = DAFS_STATUS_OK;
+	u32 status = rq ? dafsd_fh_admit(rq, exp) : DAFS_STATUS_OK;
 
-	if (rq)
-		status = dafsd_lane_change(rq, exp) ? dafsd_fh_squash(rq, exp) : DAFSERR_DELAY;
 	if (status) {
 		dafsd_export_put(exp);
 		return status;
@@ -413,7 +473,7 @@ static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
  * dafsd_fh_cross() - go down to the export that begins at a directory
  * @rq: as in dafsd_fh_enter()
  * @fh: an object just found in a directory; moved if it is a directory and
- *	something else is to be seen there (R-4.1.4-06)
+ *	something else is to be seen there (4.1.4)
  *
  * The export with the name of this place goes first.  If there is none but
  * names go on from here, the directory shows, or a pseudo directory where
@@ -422,7 +482,7 @@ static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
  * exported, the covered directory shows.
  *
  * Context: may sleep.
- * Return: OK, or an error of dafsd_fh_enter() or of an automount.
+ * Return: OK, RESOURCE, or an error of dafsd_fh_enter() or of an automount.
  */
 u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
@@ -434,6 +494,8 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	if (!d_is_dir(fh->dentry))
 		return DAFS_STATUS_OK;
 	place = dafsd_pseudo_position(fh, &at);
+	if (IS_ERR(place))
+		return dafs_errno_to_status(PTR_ERR(place));
 	if (place)
 		exp = dafsd_export_find_name(&at);
 	if (exp)
@@ -456,7 +518,7 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * so is a directory without which the name of an export would lead nowhere (4.1.4).
  *
  * Context: may sleep; holds the lock of the directory.
- * Return: OK, or ACCES, as for a mount point.
+ * Return: OK; ACCES, as for a mount point; or RESOURCE.
  */
 u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
 {
@@ -470,8 +532,8 @@ u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
 	if (dafsd_export_is_root(dentry))
 		return dafs_errno_to_status(-EBUSY);
 	place = dafsd_pseudo_position(&fh, &at);
-	if (!place)
-		return DAFS_STATUS_OK;
+	if (IS_ERR_OR_NULL(place))
+		return dafs_errno_to_status(PTR_ERR(place));
 	needed = dafsd_export_needs(&at);
 	__putname(place);
 	return needed ? dafs_errno_to_status(-EBUSY) : DAFS_STATUS_OK;
@@ -482,7 +544,8 @@ u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
  * @fh: filehandle; dafsd_fh_drop_write() or dafsd_fh_put() ends the permission
  *
  * Context: may sleep, for long when the file system is frozen.
- * Return: OK, or ROFS if the export, the mount or the pseudo root is read-only.
+ * Return: OK, or ROFS if the export or the mount is read-only, or for a pseudo
+ * directory.
  */
 u32 dafsd_fh_want_write(struct dafsd_fh *fh)
 {

@@ -15,6 +15,7 @@
 #include <linux/fs.h>
 #include <linux/hex.h>
 #include <linux/module.h>
+#include <linux/mount.h>
 #include <linux/namei.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
@@ -25,6 +26,8 @@
 
 /* As text: two hexadecimal digits a byte */
 #define DAFSD_KEY_DIGITS	(2 * sizeof(siphash_key_t))
+
+#define DAFSD_KEY_FILE		"fh_key"
 
 static char *dafsd_fh_key_param;
 /* not to be seen in sysfs */
@@ -87,48 +90,43 @@ static int dafsd_key_parse(const char *text, size_t len)
 	return 0;
 }
 
-/* So that the new key is there after a crash, as handles made with it are. */
-static int dafsd_state_sync_dir(void)
+/* Reads the key.  Return: -EINVAL for a file that holds anything else. */
+static int dafsd_key_read(const char *name)
 {
-	struct file *dir = filp_open(dafsd_state_dir, O_RDONLY | O_DIRECTORY, 0);
-	int err;
-
-	if (IS_ERR(dir))
-		return PTR_ERR(dir);
-	err = vfs_fsync(dir, 0);
-	fput(dir);
-	return err;
-}
-
-static int dafsd_key_write(struct file *filp)
-{
-	char text[DAFSD_KEY_DIGITS + 1];
-	loff_t pos = 0;
-	ssize_t n;
-	int err;
-
-	*bin2hex(text, &dafsd_fh_key, sizeof(dafsd_fh_key)) = '\n';
-	n = kernel_write(filp, text, sizeof(text), &pos);
-	memzero_explicit(text, sizeof(text));
-	if (n != sizeof(text))
-		return n < 0 ? n : -ENOSPC;
-	err = vfs_fsync(filp, 0);
-	return err ?: dafsd_state_sync_dir();
-}
-
-/* An empty file is what a crash may leave of a new one. */
-static int dafsd_key_keep(struct file *filp)
-{
+	struct file *filp = filp_open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	char text[DAFSD_KEY_DIGITS + 2];
 	loff_t pos = 0;
 	ssize_t n;
 	int err;
 
+	if (IS_ERR(filp))
+		return PTR_ERR(filp);
 	n = kernel_read(filp, text, sizeof(text), &pos);
-	if (!n)
-		return dafsd_key_write(filp);
 	err = n < 0 ? n : dafsd_key_parse(text, n);
 	memzero_explicit(text, sizeof(text));
+	fput(filp);
+	return err;
+}
+
+/* What a crash has left of a former attempt is written over. */
+static int dafsd_key_write(const char *name)
+{
+	struct file *filp = filp_open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	char text[DAFSD_KEY_DIGITS + 1];
+	loff_t pos = 0;
+	ssize_t n;
+	int err;
+
+	if (IS_ERR(filp))
+		return PTR_ERR(filp);
+	*bin2hex(text, &dafsd_fh_key, sizeof(dafsd_fh_key)) = '\n';
+	n = kernel_write(filp, text, sizeof(text), &pos);
+	memzero_explicit(text, sizeof(text));
+	if (n == sizeof(text))
+		err = vfs_fsync(filp, 0);
+	else
+		err = n < 0 ? n : -ENOSPC;
+	fput(filp);
 	return err;
 }
 
@@ -146,47 +144,93 @@ static int dafsd_state_make_dir(void)
 	return err;
 }
 
-static struct file *dafsd_key_open(void)
+static int dafsd_rename_in_locked(const struct path *dir, const char *from, const char *to)
 {
-	char *name = kasprintf(GFP_KERNEL, "%s/fh_key", dafsd_state_dir);
-	struct file *filp;
+	struct mnt_idmap *idmap = mnt_idmap(dir->mnt);
+	struct renamedata rd = {
+		.old_mnt_idmap = idmap,
+		.old_dir = d_inode(dir->dentry),
+		.new_mnt_idmap = idmap,
+		.new_dir = d_inode(dir->dentry),
+	};
+	int err;
+
+	rd.old_dentry = lookup_one(idmap, from, dir->dentry, strlen(from));
+	if (IS_ERR(rd.old_dentry))
+		return PTR_ERR(rd.old_dentry);
+	rd.new_dentry = lookup_one(idmap, to, dir->dentry, strlen(to));
+	err = PTR_ERR_OR_ZERO(rd.new_dentry);
+	if (err)
+		goto put_old;
+	err = d_is_positive(rd.old_dentry) ? vfs_rename(&rd) : -ENOENT;
+	dput(rd.new_dentry);
+put_old:
+	dput(rd.old_dentry);
+	return err;
+}
+
+/* As rename(2), and stable. */
+static int dafsd_rename_in(struct file *dir, const char *from, const char *to)
+{
+	int err = mnt_want_write_file(dir);
+
+	if (err)
+		return err;
+	inode_lock_nested(file_inode(dir), I_MUTEX_PARENT);
+	err = dafsd_rename_in_locked(&dir->f_path, from, to);
+	inode_unlock(file_inode(dir));
+	mnt_drop_write_file(dir);
+	return err ?: vfs_fsync(dir, 0);
+}
+
+/* It appears as a whole, and stays after a crash, as handles made with it do. */
+static int dafsd_key_publish(void)
+{
+	struct file *dir = filp_open(dafsd_state_dir, O_RDONLY | O_DIRECTORY, 0);
+	int err;
+
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	err = dafsd_rename_in(dir, DAFSD_KEY_FILE ".new", DAFSD_KEY_FILE);
+	fput(dir);
+	return err;
+}
+
+static int dafsd_key_make(void)
+{
+	char *name = kasprintf(GFP_KERNEL, "%s/" DAFSD_KEY_FILE ".new", dafsd_state_dir);
+	int err;
 
 	if (!name)
-		return ERR_PTR(-ENOMEM);
-	filp = filp_open(name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	if (PTR_ERR_OR_ZERO(filp) == -EROFS)
-		filp = filp_open(name, O_RDONLY | O_NOFOLLOW, 0);
+		return -ENOMEM;
+	get_random_bytes(&dafsd_fh_key, sizeof(dafsd_fh_key));
+	err = dafsd_state_make_dir() ?: dafsd_key_write(name) ?: dafsd_key_publish();
 	kfree(name);
-	return filp;
+	return err;
 }
 
 static int dafsd_key_load(void)
 {
-	struct file *filp = dafsd_key_open();
+	char *name = kasprintf(GFP_KERNEL, "%s/" DAFSD_KEY_FILE, dafsd_state_dir);
 	int err;
 
-	if (PTR_ERR_OR_ZERO(filp) == -ENOENT) {
-		err = dafsd_state_make_dir();
-		if (err)
-			return err;
-		filp = dafsd_key_open();
-	}
-	if (IS_ERR(filp))
-		return PTR_ERR(filp);
-	err = dafsd_key_keep(filp);
-	fput(filp);
-	return err;
+	if (!name)
+		return -ENOMEM;
+	err = dafsd_key_read(name);
+	kfree(name);
+	return err == -ENOENT ? dafsd_key_make() : err;
 }
 
 /**
  * dafsd_fh_key_init() - get the key of the filehandles
  *
- * Without a place to keep it the server has one until it is unloaded, and says so
- * in the log.
+ * A key is made only where there has been none.  One that is there but cannot be read
+ * now may be read later; without it all that clients have open would be lost.
  *
  * Context: module initialization; looks the state directory up as the caller sees
  * it.
- * Return: 0, or -EINVAL if the parameter is no key.
+ * Return: 0; -EINVAL if the parameter, or what is in the file, is no key; what
+ * reading or writing the file said.
  */
 int dafsd_fh_key_init(void)
 {
@@ -199,12 +243,11 @@ int dafsd_fh_key_init(void)
 			       DAFSD_KEY_DIGITS);
 		return err;
 	}
-	get_random_bytes(&dafsd_fh_key, sizeof(dafsd_fh_key));
 	err = dafsd_key_load();
 	if (err)
-		pr_warn("dafsd: no key for filehandles in %s (%pe), so they end with this instance of the server\n",
-			dafsd_state_dir, ERR_PTR(err));
-	return 0;
+		pr_err("dafsd: cannot get the key of filehandles from %s/fh_key (%pe)\n",
+		       dafsd_state_dir, ERR_PTR(err));
+	return err;
 }
 
 /**

@@ -8,6 +8,10 @@
  *	WRITE_DIRECT	check, alloc, pull: the request is queued again by the end
  *			of the RDMA reads, and then uses the pages
  *
+ * What takes more entries than the send queue has for RDMA goes in rounds: each is
+ * mapped when the one before it has ended.  Of a READ_DIRECT the last one leaves with
+ * the response.
+ *
  * Everything is freed when the response has left (dafsd_io_free()).
  */
 #include <linux/scatterlist.h>
@@ -15,12 +19,12 @@
 #include <linux/splice.h>
 #include "dafsd.h"
 
-/* Until the response has left, which is up to the client. */
-static bool dafsd_io_charge(struct dafsd_rqst *rq, u32 len)
+/* Memory that is held until the response has left, which is up to the client. */
+static bool dafsd_io_charge(struct dafsd_rqst *rq, size_t bytes)
 {
-	if (!dafsd_peer_charge(rq->ses->peer, DAFSD_CHARGE_DATA, len))
+	if (!dafsd_peer_charge(rq->ses->peer, DAFSD_CHARGE_DATA, bytes))
 		return false;
-	rq->io.charged = len;
+	rq->io.charged = bytes;
 	return true;
 }
 
@@ -38,7 +42,7 @@ u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len)
 	unsigned int bytes;
 	struct page *page;
 
-	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE) || !dafsd_io_charge(rq, len))
+	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE) || !dafsd_io_charge(rq, dafsd_chunks_size(len)))
 		return DAFSERR_RESOURCE;
 	io->bv = kvcalloc(DIV_ROUND_UP(len, PAGE_SIZE) ?: 1, sizeof(*io->bv), GFP_KERNEL);
 	if (!io->bv)
@@ -97,7 +101,7 @@ ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u3
 
 	if (WARN_ON_ONCE(len > DAFS_MAX_IO_SIZE))
 		return -EINVAL;
-	if (!dafsd_io_charge(rq, len))
+	if (!dafsd_io_charge(rq, PAGE_ALIGN(offset_in_page(offset) + len)))
 		return -ENOMEM;
 	io->max_bv = len / PAGE_SIZE + 2;	/* parts of two at the ends */
 	io->bv = kvcalloc(io->max_bv, sizeof(*io->bv), GFP_KERNEL);
@@ -106,21 +110,29 @@ ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u3
 	return splice_direct_to_actor(filp, &sd, dafsd_io_borrow_pages);
 }
 
+/* The last of those that are mapped is not, any more. */
+static void dafsd_io_del(struct dafsd_io *io)
+{
+	struct dafsd_rdma *rdma = &io->rdma[--io->nr_rdma];
+	struct dafs_chan *chan = io->ses->chan;
+
+	rdma_rw_ctx_destroy(&rdma->ctx, chan->qp, chan->id->port_num, rdma->sgt.sgl,
+			    rdma->sgt.orig_nents, io->dir);
+	sg_free_table(&rdma->sgt);
+}
+
+static void dafsd_io_end_round(struct dafsd_io *io)
+{
+	while (io->nr_rdma)
+		dafsd_io_del(io);
+	dafsd_sq_leave(io);
+}
+
 static void dafsd_io_unmap(struct dafsd_io *io)
 {
-	struct dafs_chan *chan;
-	struct dafsd_rdma *rdma;
-
 	if (!io->ses)
 		return;
-	chan = io->ses->chan;
-	while (io->nr_rdma) {
-		rdma = &io->rdma[--io->nr_rdma];
-		rdma_rw_ctx_destroy(&rdma->ctx, chan->qp, chan->id->port_num, rdma->sgt.sgl,
-				    rdma->sgt.orig_nents, io->dir);
-		sg_free_table(&rdma->sgt);
-	}
-	dafsd_sq_leave(io);
+	dafsd_io_end_round(io);
 	dafsd_session_put(io->ses);
 	io->ses = NULL;
 	kfree(io->rdma);
@@ -208,32 +220,47 @@ u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 
 	return DAFS_STATUS_OK;
 }
 
-/* Pieces of pages that [@from, @from + @len) touches; @len is not 0. */
-static unsigned int dafsd_io_pieces(const struct dafsd_io *io, u32 from, u32 len)
-{
-	unsigned int i, pieces = 0;
-	u32 end = from + len, at = 0;
+/* Entries of the send queue that an operation takes at most, where it needs no region */
+#define DAFSD_OP_WRS	16U
 
-	for (i = 0; i < io->nr_bv && at < end; i++) {
+/* Pieces of pages that are good for one operation; a region takes as many. */
+static unsigned int dafsd_io_most_pieces(const struct dafsd_io *io)
+{
+	const struct ib_qp *qp = io->ses->chan->qp;
+	u32 each = io->dir == DMA_TO_DEVICE ? qp->max_write_sge : qp->max_read_sge;
+
+	return clamp(each * DAFSD_OP_WRS, DAFSD_OP_WRS, 256U);
+}
+
+/* Pieces of pages that [@from, @from + *@len) touches; *@len is cut to what is good. */
+static unsigned int dafsd_io_pieces(const struct dafsd_io *io, u32 from, u32 *len)
+{
+	unsigned int i, pieces = 0, most = dafsd_io_most_pieces(io);
+	u32 end = from + *len, at = 0;
+
+	for (i = 0; i < io->nr_bv && at < end && pieces < most; i++) {
 		at += io->bv[i].bv_len;
 		if (at > from)
 			pieces++;
 	}
+	*len = min(end, at) - from;
 	return pieces;
 }
 
-/* The part [@from, @from + @len) of the pages, as RDMA wants it. */
-static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 from, u32 len)
+/* The part [@from, @from + *@len) of the pages, as RDMA wants it, or less. */
+static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 from, u32 *plen)
 {
+	u32 len = *plen;
 	const struct bio_vec *bv = io->bv;
 	struct scatterlist *sg;
 	unsigned int i;
 	u32 n;
 	int err;
 
-	err = sg_alloc_table(sgt, dafsd_io_pieces(io, from, len), GFP_KERNEL);
+	err = sg_alloc_table(sgt, dafsd_io_pieces(io, from, &len), GFP_KERNEL);
 	if (err)
 		return err;
+	*plen = len;
 	for (; from >= bv->bv_len; bv++)
 		from -= bv->bv_len;
 	for_each_sgtable_sg(sgt, sg, i) {
@@ -246,27 +273,32 @@ static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 f
 	return 0;
 }
 
-static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, u32 from, u32 len)
+/*
+ * One operation more, for as much of @buf as is good.
+ *
+ * Return: entries of the send queue that it takes, or a negative errno.
+ */
+static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, u32 *len)
 {
 	struct dafsd_rdma *rdma = &io->rdma[io->nr_rdma];
 	struct dafs_chan *chan = io->ses->chan;
 	int n;
 
-	n = dafsd_io_slice(io, &rdma->sgt, from, len);
+	*len = min(io->total - io->mapped, buf->buffer_byte_count - io->buf_done);
+	n = dafsd_io_slice(io, &rdma->sgt, io->mapped, len);
 	if (n)
 		return n;
 	do {
 		n = rdma_rw_ctx_init(&rdma->ctx, chan->qp, chan->id->port_num, rdma->sgt.sgl,
-				     rdma->sgt.orig_nents, 0, buf->buffer_address,
+				     rdma->sgt.orig_nents, 0,
+				     buf->buffer_address + io->buf_done,
 				     buf->buffer_handle, io->dir);
 	} while (n == -EAGAIN && !dafs_chan_add_mr(chan));
-	if (n < 0) {
+	if (n < 0)
 		sg_free_table(&rdma->sgt);
-		return n;
-	}
-	io->sq_wanted += n;
-	io->nr_rdma++;
-	return 0;
+	else
+		io->nr_rdma++;
+	return n;
 }
 
 /*
@@ -279,29 +311,77 @@ static bool dafsd_io_wants_proof(const struct dafs_chan *chan)
 	return chan->id->device->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
-/* One RDMA operation for each client buffer, in order, until @len is covered. */
+/**
+ * dafsd_io_more() - does a request need rounds beyond the one that is mapped?
+ * @io: its bulk data
+ *
+ * Return: true if so.
+ */
+bool dafsd_io_more(const struct dafsd_io *io)
+{
+	return io->mapped < io->total;
+}
+
+/* Return: 1 if another operation was mapped, 0 if the round is full, or an errno. */
+static int dafsd_io_map_op(struct dafsd_rqst *rq, int most)
+{
+	struct dafsd_io *io = &rq->io;
+	struct dafs_direct_buf buf;
+	u32 len;
+	int n;
+
+	if (io->buf >= io->bufs.count || dafsd_io_buf(rq, &io->bufs, io->buf, &buf))
+		return -EINVAL;
+	if (io->buf_done == buf.buffer_byte_count) {
+		io->buf_done = 0;
+		io->buf++;
+		return 1;
+	}
+	n = dafsd_io_add(io, &buf, &len);
+	if (n < 0)
+		return n;
+	if (io->sq_wanted + n > most) {
+		dafsd_io_del(io);
+		return 0;
+	}
+	io->sq_wanted += n;
+	io->buf_done += len;
+	io->mapped += len;
+	return 1;
+}
+
+/*
+ * The next round: RDMA operations for the client's buffers, in order, until all is
+ * covered, or the round is full.  Where memory is short a smaller one has to do.
+ */
+static u32 dafsd_io_map_round(struct dafsd_rqst *rq)
+{
+	struct dafsd_io *io = &rq->io;
+	const struct dafs_chan *chan = io->ses->chan;
+	bool proof = io->dir == DMA_FROM_DEVICE && dafsd_io_wants_proof(chan);
+	int n = 1;
+
+	while (n > 0 && dafsd_io_more(io) && io->nr_rdma < io->max_rdma)
+		n = dafsd_io_map_op(rq, chan->limits.rdma_wrs - proof);
+	if (!io->nr_rdma)
+		return n && n != -EINVAL ? DAFSERR_RESOURCE : DAFSERR_INVAL;
+	io->sq_wanted += proof;
+	return DAFS_STATUS_OK;
+}
+
 static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
 			const struct dafs_seq *bufs, u32 len)
 {
 	struct dafsd_io *io = &rq->io;
-	struct dafs_direct_buf buf;
-	u32 i, from = 0, n;
 
-	io->rdma = kcalloc(bufs->count, sizeof(*io->rdma), GFP_KERNEL);
-	if (!io->rdma)
-		return DAFSERR_RESOURCE;
 	io->ses = dafsd_session_get(ses);
-	for (i = 0; i < bufs->count && from < len; i++) {
-		if (dafsd_io_buf(rq, bufs, i, &buf))
-			return DAFSERR_INVAL;
-		n = min(len - from, buf.buffer_byte_count);
-		if (n && dafsd_io_add(io, &buf, from, n))
-			return DAFSERR_RESOURCE;
-		from += n;
-	}
-	if (io->dir == DMA_FROM_DEVICE && dafsd_io_wants_proof(ses->chan))
-		io->sq_wanted++;
-	return io->sq_wanted > ses->chan->limits.rdma_wrs ? DAFSERR_INVAL : DAFS_STATUS_OK;
+	io->bufs = *bufs;
+	io->total = len;
+	/* an operation takes an entry at least */
+	io->max_rdma = min(bufs->count + (bufs->count + io->nr_bv) / dafsd_io_most_pieces(io) + 1,
+			   ses->chan->limits.rdma_wrs);
+	io->rdma = kcalloc(io->max_rdma, sizeof(*io->rdma), GFP_KERNEL);
+	return io->rdma ? dafsd_io_map_round(rq) : DAFSERR_RESOURCE;
 }
 
 /**
@@ -366,26 +446,27 @@ u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 	return status ?: dafsd_io_map(rq, ses, bufs, len);
 }
 
-static void dafsd_io_pull_done(struct ib_cq *cq, struct ib_wc *wc)
+static void dafsd_io_moved(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct dafsd_rqst *rq = container_of(wc->wr_cqe, struct dafsd_rqst, io.pulled.cqe);
+	struct dafsd_rqst *rq = container_of(wc->wr_cqe, struct dafsd_rqst, io.moved.cqe);
 
 	if (wc->status != IB_WC_SUCCESS) {
 		rq->io.error = -EIO;
-		dafs_chan_send_failed(rq->io.ses->chan, "read", wc);
+		dafs_chan_send_failed(rq->io.ses->chan,
+				      rq->io.dir == DMA_FROM_DEVICE ? "read" : "write", wc);
 	}
 	dafsd_rqst_queue(rq, DAFSD_OWNER_DEVICE);
 }
 
-static struct ib_send_wr *dafsd_io_pull_wrs(struct dafsd_rqst *rq)
+static struct ib_send_wr *dafsd_io_round_wrs(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
 
-	if (!dafsd_io_wants_proof(io->ses->chan))
-		return dafsd_io_wrs(rq, &io->pulled.cqe, NULL);
+	if (io->dir == DMA_TO_DEVICE || !dafsd_io_wants_proof(io->ses->chan))
+		return dafsd_io_wrs(rq, &io->moved.cqe, NULL);
 	/* of no bytes, as a probe */
 	io->proof = (struct ib_rdma_wr) {
-		.wr.wr_cqe = &io->pulled.cqe,
+		.wr.wr_cqe = &io->moved.cqe,
 		.wr.opcode = IB_WR_RDMA_WRITE,
 		.wr.send_flags = IB_SEND_SIGNALED,
 	};
@@ -393,12 +474,12 @@ static struct ib_send_wr *dafsd_io_pull_wrs(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_io_post() - begin to fetch what was mapped by dafsd_io_pull()
+ * dafsd_io_post() - begin a round that no response follows
  * @rq: the request, which a worker has; its stage is what comes after the data
  *
  * Context: process.
- * Return: false if it is not the caller's any more; the end of the RDMA reads queues
- * it.  True if there will be no data; dafsd_io_pulled() tells.
+ * Return: false if it is not the caller's any more; the end of the round queues it.
+ * True if there will be none; dafsd_io_ended() tells.
  */
 bool dafsd_io_post(struct dafsd_rqst *rq)
 {
@@ -411,10 +492,10 @@ bool dafsd_io_post(struct dafsd_rqst *rq)
 	if (!io->sq_used || !dafs_chan_is_open(chan))
 		return true;
 	io->error = 0;
-	io->pulled.cqe.done = dafsd_io_pull_done;
-	first = dafsd_io_pull_wrs(rq);
+	io->moved.cqe.done = dafsd_io_moved;
+	first = dafsd_io_round_wrs(rq);
 	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_DEVICE);
-	if (!dafs_chan_post(chan, first, &io->pulled))
+	if (!dafs_chan_post(chan, first, &io->moved))
 		return false;
 	dafsd_rqst_hand(rq, DAFSD_OWNER_DEVICE, DAFSD_OWNER_WORKER);
 	io->error = -EIO;
@@ -422,23 +503,31 @@ bool dafsd_io_post(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_io_pulled() - the data is here, or will not come
+ * dafsd_io_ended() - the data of a round has been moved, or will not be
  * @rq: the request, after dafsd_io_post()
  *
  * No status tells a client that its data could not be fetched; it would take IO for
  * that of the file.  So the session is lost, also where the reads went on a channel
  * of their own (E-127).
  *
- * Context: process.
- * Return: DAFS_STATUS_OK or DAFSERR_IO, which does not leave.
+ * Context: process; may sleep.
+ * Return: DAFS_STATUS_OK, and the next round is mapped if io.nr_rdma is not 0;
+ * DAFSERR_INVAL or DAFSERR_RESOURCE of that; or DAFSERR_IO, which does not leave.
  */
-u32 dafsd_io_pulled(struct dafsd_rqst *rq)
+u32 dafsd_io_ended(struct dafsd_rqst *rq)
 {
-	u32 status = rq->io.error ? DAFSERR_IO : DAFS_STATUS_OK;
+	struct dafsd_io *io = &rq->io;
+	u32 status = DAFS_STATUS_OK;
 
-	dafsd_io_unmap(&rq->io);
-	if (status)
+	dafsd_io_end_round(io);
+	if (io->error) {
 		dafs_chan_fail(rq->ses->chan, DAFS_CLOSE_QP);
+		status = DAFSERR_IO;
+	} else if (dafsd_io_more(io)) {
+		status = dafsd_io_map_round(rq);
+	}
+	if (status || !io->nr_rdma)
+		dafsd_io_unmap(io);
 	return status;
 }
 

@@ -45,6 +45,7 @@ MODULE_PARM_DESC(max_opens, "files that one client may have open (default 65536)
 EXPORT_SYMBOL_IF_KUNIT(dafsd_max_opens);
 
 struct workqueue_struct *dafsd_end_wq;
+struct workqueue_struct *dafsd_close_wq;
 struct workqueue_struct *dafsd_timer_wq;
 
 u32 dafsd_boot_instance;
@@ -88,23 +89,29 @@ static void dafsd_wqs_destroy(void)
 {
 	if (dafsd_wq)
 		destroy_workqueue(dafsd_wq);
+	if (dafsd_least_wq)
+		destroy_workqueue(dafsd_least_wq);
 	if (dafsd_end_wq)
 		destroy_workqueue(dafsd_end_wq);
+	if (dafsd_close_wq)
+		destroy_workqueue(dafsd_close_wq);
 	if (dafsd_timer_wq)
 		destroy_workqueue(dafsd_timer_wq);
 }
 
 /*
  * What ends must not need a worker of what it ends, and time goes on for all
- * meanwhile.  In the queue of requests only file systems keep a worker for long,
- * see park.c; in the other two nothing does.
+ * meanwhile.  In the queues of requests only file systems keep a worker for long,
+ * see park.c, and in that of closing files; in the other two nothing does.
  */
 static int dafsd_wqs_create(void)
 {
 	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, DAFSD_WORKERS);
+	dafsd_least_wq = alloc_workqueue("dafsd-least", WQ_UNBOUND | WQ_SYSFS, DAFSD_WORKERS);
 	dafsd_end_wq = alloc_workqueue("dafsd-end", WQ_UNBOUND, 0);
+	dafsd_close_wq = alloc_workqueue("dafsd-close", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	dafsd_timer_wq = alloc_workqueue("dafsd-timer", WQ_UNBOUND, 0);
-	if (dafsd_wq && dafsd_end_wq && dafsd_timer_wq)
+	if (dafsd_wq && dafsd_least_wq && dafsd_end_wq && dafsd_close_wq && dafsd_timer_wq)
 		return 0;
 	dafsd_wqs_destroy();
 	return -ENOMEM;
@@ -119,9 +126,15 @@ static int __init dafsd_init(void)
 	err = dafsd_pool_init();
 	if (err)
 		return err;
-	err = dafsd_wqs_create();
+	err = dafsd_creds_init();
 	if (err)
 		goto pool_exit;
+	err = dafsd_files_init();
+	if (err)
+		goto creds_exit;
+	err = dafsd_wqs_create();
+	if (err)
+		goto files_exit;
 	err = dafsd_sysfs_init();
 	if (err)
 		goto destroy_wqs;
@@ -144,6 +157,10 @@ sysfs_exit:
 	dafsd_sysfs_exit();
 destroy_wqs:
 	dafsd_wqs_destroy();
+files_exit:
+	dafsd_files_exit();
+creds_exit:
+	dafsd_creds_exit();
 pool_exit:
 	dafsd_pool_exit();
 	return err;
@@ -160,6 +177,8 @@ static void __exit dafsd_exit(void)
 	dafsd_opens_exit();
 	dafsd_sysfs_exit();
 	dafsd_wqs_destroy();
+	dafsd_files_exit();
+	dafsd_creds_exit();
 	dafsd_pool_exit();
 }
 

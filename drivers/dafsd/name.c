@@ -82,19 +82,20 @@ bool dafsd_name_is_dots(const struct dafs_str *name)
 
 /**
  * dafsd_name_check() - may this be the name of an object? (E-97)
+ * @exp: the export of its directory, or NULL
  * @name: a name from a request
  *
  * Context: any.
- * Return: OK; INVAL if it is empty, not UTF-8 or holds a slash or a zero byte;
- * NAMETOOLONG.
+ * Return: OK; INVAL if it is empty, or holds a slash or a zero byte, or is not UTF-8
+ * and the export does not take such names; NAMETOOLONG.
  */
-u32 dafsd_name_check(const struct dafs_str *name)
+u32 dafsd_name_check(const struct dafsd_export *exp, const struct dafs_str *name)
 {
 	if (!name->len)
 		return DAFSERR_INVAL;
 	if (memchr(name->data, '/', name->len) || memchr(name->data, 0, name->len))
 		return DAFSERR_INVAL;
-	if (!dafsd_name_is_utf8(name))
+	if (!(exp && exp->raw_names) && !dafsd_name_is_utf8(name))
 		return DAFSERR_INVAL;
 	if (name->len > NAME_MAX)
 		return DAFSERR_NAMETOOLONG;
@@ -103,14 +104,15 @@ u32 dafsd_name_check(const struct dafs_str *name)
 
 /**
  * dafsd_name_check_change() - may an entry of this name be made or removed?
+ * @exp: as in dafsd_name_check()
  * @name: a name from a request
  *
  * Context: any.
  * Return: as dafsd_name_check(), and INVAL for "." and "..".
  */
-u32 dafsd_name_check_change(const struct dafs_str *name)
+u32 dafsd_name_check_change(const struct dafsd_export *exp, const struct dafs_str *name)
 {
-	return dafsd_name_is_dots(name) ? DAFSERR_INVAL : dafsd_name_check(name);
+	return dafsd_name_is_dots(name) ? DAFSERR_INVAL : dafsd_name_check(exp, name);
 }
 
 /**
@@ -118,7 +120,8 @@ u32 dafsd_name_check_change(const struct dafs_str *name)
  * @name: what the client calls it
  * @id: set to the number
  *
- * The kernel knows no names of users, only decimal numbers.
+ * The kernel knows no names of users, only decimal numbers: every other name is an
+ * unknown one.
  *
  * Context: any.
  * Return: false if @name is no number, or all ones, which is no id.
@@ -126,10 +129,15 @@ u32 dafsd_name_check_change(const struct dafs_str *name)
 bool dafsd_name_to_id(const struct dafs_str *name, u32 *id)
 {
 	char number[12];
+	u32 i;
 
-	if (!name->len || name->len >= sizeof(number) || !isdigit(name->data[0]))
+	if (!name->len || name->len >= sizeof(number))
 		return false;
-	memcpy(number, name->data, name->len);
+	for (i = 0; i < name->len; i++) {
+		if (!isdigit(name->data[i]))
+			return false;
+		number[i] = name->data[i];
+	}
 	number[name->len] = 0;
 	return !kstrtou32(number, 10, id) && *id != (u32)-1;
 }
@@ -147,6 +155,33 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
 	return lookup_one(&nop_mnt_idmap, (const char *)name->data, dir, name->len);
 }
 
+/* To the export that a request has waited for, which its path had come to. */
+static u32 dafsd_walk_resume(struct dafsd_rqst *rq, struct dafsd_walk *walk)
+{
+	u32 status;
+
+	/* it may be back with other settings: the path leads to it when it is asked for anew */
+	if (!READ_ONCE(rq->exp->enabled))
+		return DAFSERR_DELAY;
+	kref_get(&rq->exp->ref);
+	status = dafsd_fh_enter(rq, &walk->fh, rq->exp);
+	if (!status)
+		walk->count = rq->walked;
+	return status;
+}
+
+/* What was walked before it waited is not walked again. */
+static u32 dafsd_walk_skip(struct dafsd_rqst *rq, struct dafsd_walk *walk)
+{
+	struct dafs_str name;
+	u32 i;
+
+	for (i = 0; i < rq->walked; i++)
+		if (!dafs_path_next(&rq->base.in, &walk->iter, &name))
+			return DAFSERR_INVAL;
+	return dafsd_walk_resume(rq, walk);
+}
+
 /**
  * dafsd_walk_start() - prepare to walk a path
  * @rq: request
@@ -155,9 +190,11 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
  * @link_status: what a symbolic link that is not the last component answers
  * @walk: filled; release walk->fh by dafsd_fh_put() also after an error
  *
+ * A request that has waited on its way goes on where it was.
+ *
  * Context: may sleep.
- * Return: OK, INVAL for a path without components, or what dafsd_fh_get()
- * returns.
+ * Return: OK, INVAL for a path without components, or what dafsd_fh_get() or
+ * dafsd_fh_enter() returns.
  */
 u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
 		     const struct dafs_seq *path, u32 link_status, struct dafsd_walk *walk)
@@ -167,7 +204,7 @@ u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
 	if (!path->count)
 		return DAFSERR_INVAL;
 	dafs_path_start(path, &walk->iter);
-	return dafsd_fh_get(rq, start, &walk->fh);
+	return rq->walked ? dafsd_walk_skip(rq, walk) : dafsd_fh_get(rq, start, &walk->fh);
 }
 
 static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
@@ -175,6 +212,7 @@ static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 {
 	struct dentry *dir = walk->fh.dentry;
 	struct dentry *dentry;
+	u32 status;
 
 	if (d_is_symlink(dir))
 		return walk->link_status;
@@ -185,14 +223,18 @@ static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 	if (IS_ERR(dentry))
 		return dafs_errno_to_status(PTR_ERR(dentry));
 	walk->fh.dentry = dentry;
-	dput(dir);
-	return dafsd_fh_cross(rq, &walk->fh);
+	status = dafsd_fh_cross(rq, &walk->fh);
+	/* it has resolved what is before this component (E-96) */
+	if (status)
+		walk->fh.dentry = dir;
+	dput(status ? dentry : dir);
+	return status;
 }
 
-static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+static u32 dafsd_walk_find(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 			   const struct dafs_str *name)
 {
-	u32 status = dafsd_name_check(name);
+	u32 status = dafsd_name_check(walk->fh.exp, name);
 
 	if (status)
 		return status;
@@ -201,6 +243,18 @@ static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 	if (dafsd_fh_is_pseudo(&walk->fh))
 		return dafsd_pseudo_lookup(rq, &walk->fh, name);
 	return dafsd_walk_directory(rq, walk, name);
+}
+
+static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+			   const struct dafs_str *name)
+{
+	u32 status = dafsd_walk_find(rq, walk, name);
+
+	if (!status)
+		walk->count++;
+	else if (rq->wants)	/* the name is that of an export, where it waits */
+		rq->walked = walk->count + 1;
+	return status;
 }
 
 /**
@@ -227,7 +281,6 @@ u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
 		status = dafsd_walk_step(rq, walk, &name);
 		if (status)
 			return status;
-		walk->count++;
 	}
 	return DAFS_STATUS_OK;
 }
@@ -259,14 +312,18 @@ u32 dafsd_walk_result(const struct dafsd_walk *walk, u32 status, struct dafs_fh 
 
 static u32 dafsd_walk_names(struct dafsd_rqst *rq, struct dafsd_walk *walk, const char *path)
 {
-	u32 status = DAFS_STATUS_OK;
+	u32 status = rq->walked ? dafsd_walk_resume(rq, walk) : DAFS_STATUS_OK;
 	struct dafs_str name;
+	u32 skip = rq->walked;
 
 	while (!status && *path) {
 		name = (struct dafs_str){ .len = strcspn(path, "/"), .data = (const u8 *)path };
 		path += name.len;
 		path += *path == '/';
-		status = dafsd_walk_step(rq, walk, &name);
+		if (skip)
+			skip--;
+		else
+			status = dafsd_walk_step(rq, walk, &name);
 	}
 	return status;
 }
@@ -300,8 +357,8 @@ static u32 dafsd_walk_parent_of(struct dafsd_rqst *rq, struct dafsd_fh *fh,
  * @rq: request
  * @fh: a directory; moved to its parent
  *
- * The parent of the root of an export is where its name is; so nobody gets out
- * of an export but to where the name space leads.
+ * The parent of the root of an export is where its name is; so a client gets
+ * out of an export only to where the name space leads.
  *
  * Context: may sleep; acts for the caller, who must be able to search @fh.
  * Return: OK; NOENT for the root of the name space; ACCES; or the status of
@@ -313,7 +370,8 @@ u32 dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	struct dafs_str path;
 	int err = 0;
 
-	if (fh->exp)
+	/* after a wait the request acts for its caller as squashed by other exports */
+	if (fh->exp && !rq->walked)
 		err = inode_permission(&nop_mnt_idmap, dafsd_fh_inode(fh), MAY_EXEC);
 	if (err)
 		return dafs_errno_to_status(err);

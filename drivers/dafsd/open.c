@@ -10,7 +10,13 @@
  * Order of locks: dafsd_file.gate; write access to the file system; lock of a
  * directory, dafsd_file.lock, lock of the file's inode; lock of the table of opens,
  * dafsd_client.lock.
+ *
+ * A task that removes a name waits for dafsd_file.lock, with the directory
+ * locked.  So files are neither opened nor closed under that lock: both may wait
+ * without bound, for a program of this machine that is asked for permission
+ * (fanotify), or for the file system.
  */
+#include <linux/filelock.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include "open_impl.h"
@@ -76,11 +82,11 @@ static struct file *dafsd_path_open(const struct path *path, u32 access, const s
 	return filp;
 }
 
-static struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access)
+static struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access, const struct cred *cred)
 {
 	struct path path = dafsd_fh_path(fh);
 
-	return dafsd_path_open(&path, access, current_cred());
+	return dafsd_path_open(&path, access, cred);
 }
 
 /**
@@ -97,6 +103,60 @@ void dafsd_open_done(struct file *filp)
 	__fput_sync(filp);
 }
 
+/**
+ * struct dafsd_opening - a file that is opened for an open, without file->lock
+ * @filp: the file; or, in the end, one that is to be closed; or NULL
+ * @access: DAFS_OPEN_SHARE_ACCESS_* of @filp
+ * @wanted: what the open needs, as was seen with the lock; 0 if that is done
+ * @cred: who opens it; a reference, or NULL
+ * @made: there was no open by that owner before
+ */
+struct dafsd_opening {
+	struct file *filp;
+	u32 access;
+	u32 wanted;
+	const struct cred *cred;
+	bool made;
+};
+
+/* With file->lock.  Return: false if another file has to be opened first. */
+static bool dafsd_opening_fits(struct dafsd_opening *opening, u32 access, const struct cred *cred)
+{
+	bool fits = opening->filp && opening->access == access;
+
+	opening->wanted = fits ? 0 : access;
+	if (fits)
+		return true;
+	put_cred(opening->cred);
+	opening->cred = get_cred(cred);
+	return false;
+}
+
+static void dafsd_opening_end(struct dafsd_opening *opening)
+{
+	if (opening->filp)
+		dafsd_open_done(opening->filp);
+	opening->filp = NULL;
+	put_cred(opening->cred);
+	opening->cred = NULL;
+}
+
+/* Without file->lock: what was wanted with it. */
+static u32 dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh)
+{
+	struct file *filp;
+
+	if (!opening->wanted)
+		return DAFS_STATUS_OK;
+	filp = dafsd_fh_open(fh, opening->wanted, opening->cred);
+	dafsd_opening_end(opening);
+	if (IS_ERR(filp))
+		return dafs_errno_to_status(PTR_ERR(filp));
+	opening->filp = filp;
+	opening->access = opening->wanted;
+	return DAFS_STATUS_OK;
+}
+
 static bool dafsd_open_is_by(const struct dafsd_open *open, const struct dafsd_client *client,
 			     const struct dafs_str *owner, const struct dafs_fh *wire)
 {
@@ -106,7 +166,7 @@ static bool dafsd_open_is_by(const struct dafsd_open *open, const struct dafsd_c
 	       !memcmp(&open->wire, wire, sizeof(*wire));
 }
 
-/* What the owner has open by this filehandle already (8.10 in 4.4.1.2) */
+/* What the owner has open by this filehandle already (8.10 of 4.4.1.2) */
 static struct dafsd_open *dafsd_open_own(const struct dafsd_file *file,
 					 const struct dafsd_rqst *rq, const struct dafs_fh *wire)
 {
@@ -127,16 +187,18 @@ static void dafsd_open_free(struct dafsd_open *open)
 		RCU_INIT_POINTER(open->filp, NULL);
 		dafsd_open_done(filp);
 	}
-	dafsd_file_put(open->file);
+	if (open->file)
+		dafsd_file_put(open->file);
 	dafsd_state_end(open);
 	/* keeps the inode's file system mounted, so it goes last */
-	dafsd_export_put(open->exp);
+	if (open->exp)
+		dafsd_export_put(open->exp);
 	kfree_rcu(open, rcu);
 }
 
 /**
  * dafsd_open_dismantle() - take an open apart
- * @open: the open; the caller has claimed it, so nobody else finds it
+ * @open: the open; the caller has claimed it, so no other task finds it
  *
  * Context: may sleep.
  */
@@ -150,106 +212,169 @@ void dafsd_open_dismantle(struct dafsd_open *open)
 	dafsd_open_free(open);
 }
 
-static struct dafsd_open *dafsd_open_alloc(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-					   const struct dafs_fh *wire, struct dafsd_file *file)
+/**
+ * dafsd_open_reserve() - make sure that there may be one open more
+ * @rq: OPEN; rq->open is set
+ *
+ * Before a file is made or emptied for the open, so that it does not fail for want of
+ * room afterwards.  What is not used is for dafsd_open_unreserve().
+ *
+ * Context: may sleep.
+ * Return: OK or RESOURCE.
+ */
+u32 dafsd_open_reserve(struct dafsd_rqst *rq)
 {
 	const struct dafs_str *owner = &rq->args.open.owner;
 	struct dafsd_open *open;
-	struct file *filp;
+	u32 status;
 
+	if (rq->open)
+		return DAFS_STATUS_OK;
 	open = kzalloc(struct_size(open, owner, owner->len), GFP_KERNEL);
 	if (!open)
-		return ERR_PTR(-ENOMEM);
-	filp = dafsd_fh_open(fh, rq->args.open.share_access);
-	if (IS_ERR(filp)) {
-		kfree(open);
-		return ERR_CAST(filp);
-	}
-	RCU_INIT_POINTER(open->filp, filp);
+		return DAFSERR_RESOURCE;
 	open->dead = true;
 	open->client = rq->ses->client;
+	open->owner_len = owner->len;
+	memcpy(open->owner, owner->data, owner->len);
+	status = dafsd_state_reserve(open);
+	if (status)
+		kfree(open);
+	else
+		rq->open = open;
+	return status;
+}
+
+/**
+ * dafsd_open_unreserve() - give back what dafsd_open_reserve() reserved, if anything
+ * @rq: OPEN
+ *
+ * Context: may sleep.
+ */
+void dafsd_open_unreserve(struct dafsd_rqst *rq)
+{
+	struct dafsd_open *open = rq->open;
+
+	rq->open = NULL;
+	if (!open)
+		return;
+	dafsd_state_cancel(open);
+	dafsd_open_free(open);
+}
+
+static void dafsd_open_fill(struct dafsd_open *open, const struct dafsd_fh *fh,
+			    const struct dafs_fh *wire, struct dafsd_file *file,
+			    struct dafsd_opening *opening)
+{
+	RCU_INIT_POINTER(open->filp, opening->filp);
+	opening->filp = NULL;
+	dafsd_file_hold(file);
 	open->file = file;
 	open->inode = file->inode;
 	open->exp = fh->exp;
 	kref_get(&fh->exp->ref);
 	open->wire = *wire;
-	open->owner_len = owner->len;
-	memcpy(open->owner, owner->data, owner->len);
-	return open;
+}
+
+/* What was not to be published; the file is closed without the lock. */
+static void dafsd_open_unfill(struct dafsd_open *open, struct dafsd_opening *opening)
+{
+	opening->filp = rcu_replace_pointer(open->filp, NULL,
+					    lockdep_is_held(&open->file->lock));
+	dafsd_share_drop(open);
+	dafsd_open_free(open);
+}
+
+/*
+ * Programs of this machine that have a lease on the file are asked to give it up first.
+ * An open that could still fail would leave an empty file behind, so this is the last
+ * step.
+ */
+static u32 dafsd_open_truncate(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
+{
+	struct inode *inode = dafsd_fh_inode(fh);
+	u32 status;
+	u64 done;
+
+	status = dafs_errno_to_status(break_lease(inode, O_WRONLY | O_NONBLOCK));
+	if (!status)
+		status = dafsd_fattr_set(fh->dentry, &rq->args.open.createattrs,
+					 DAFS_FATTR_OBJECT_SIZE, &done);
+	return status;
 }
 
 static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			  const struct dafs_fh *wire, struct dafsd_file *file,
+			  unsigned int flags, struct dafsd_opening *opening,
 			  struct dafs_opaque64 *state_id)
 {
-	struct dafsd_open *open;
-	u32 status;
+	u32 status = dafsd_open_reserve(rq);
+	struct dafsd_open *open = rq->open;
 
-	open = dafsd_open_alloc(rq, fh, wire, file);
-	if (IS_ERR(open))
-		return dafs_errno_to_status(PTR_ERR(open));
-	dafsd_file_hold(file);
+	if (status || !dafsd_opening_fits(opening, rq->args.open.share_access, current_cred()))
+		return status;
+	rq->open = NULL;
+	opening->made = true;
+	dafsd_open_fill(open, fh, wire, file, opening);
 	list_add_tail(&open->file_link, &file->opens);
 	dafsd_share_take(open, &rq->args.open);
-	status = dafs_errno_to_status(dafsd_state_reserve(open));
-	if (!status)
-		status = dafsd_state_publish(open, state_id);
-	if (status) {
-		dafsd_share_drop(open);
-		dafsd_open_free(open);
+	status = dafsd_state_publish(open, state_id);
+	if (!status && (flags & DAFSD_OPEN_TRUNCATE)) {
+		status = dafsd_open_truncate(rq, fh);
+		/* a task that has claimed it meanwhile frees it, after the lock of the file */
+		if (status && !dafsd_state_retract(open))
+			return status;
 	}
+	if (status)
+		dafsd_open_unfill(open, opening);
 	return status;
 }
 
-/*
- * Gives an open a file for another access than it has.  I/O under way keeps the
- * old one.  The new one must report the write-back errors that the old one has
- * not reported yet.
- */
-static u32 dafsd_open_replace(struct dafsd_open *open, u32 access, const struct cred *cred)
+/* The file of an open.  Return: borrowed. */
+static struct file *dafsd_open_filp(const struct dafsd_open *open)
 {
-	struct file *old = rcu_dereference_protected(open->filp,
-						     lockdep_is_held(&open->file->lock));
-	struct file *filp;
-
-	if (access == open->access)
-		return DAFS_STATUS_OK;
-	filp = dafsd_path_open(&old->f_path, access, cred ?: old->f_cred);
-	if (IS_ERR(filp))
-		return dafs_errno_to_status(PTR_ERR(filp));
-	filp->f_wb_err = READ_ONCE(old->f_wb_err);
-	rcu_assign_pointer(open->filp, filp);
-	dafsd_open_done(old);
-	return DAFS_STATUS_OK;
+	return rcu_dereference_protected(open->filp, lockdep_is_held(&open->file->lock));
 }
 
-static u32 dafsd_open_merge(struct dafsd_rqst *rq, struct dafsd_open *open,
-			    struct dafs_opaque64 *state_id)
+/*
+ * The new file must report the write-back errors that the old one has not reported
+ * yet.  I/O under way keeps the old one.
+ */
+static void dafsd_open_replace(struct dafsd_open *open, struct dafsd_opening *opening)
+{
+	struct file *old = dafsd_open_filp(open);
+
+	opening->filp->f_wb_err = READ_ONCE(old->f_wb_err);
+	opening->filp = rcu_replace_pointer(open->filp, opening->filp,
+					    lockdep_is_held(&open->file->lock));
+}
+
+static u32 dafsd_open_merge(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			    struct dafsd_open *open, unsigned int flags,
+			    struct dafsd_opening *opening, struct dafs_opaque64 *state_id)
 {
 	u32 access = open->access | rq->args.open.share_access;
-	u32 status = dafsd_open_replace(open, access, current_cred());
+	bool replace = access != open->access;
+	u32 status = DAFS_STATUS_OK;
 
+	opening->wanted = 0;
+	if (replace && !dafsd_opening_fits(opening, access, current_cred()))
+		return DAFS_STATUS_OK;
+	if (flags & DAFSD_OPEN_TRUNCATE)
+		status = dafsd_open_truncate(rq, fh);
 	if (status)
 		return status;
+	if (replace)
+		dafsd_open_replace(open, opening);
 	dafsd_share_take(open, &rq->args.open);
 	dafsd_state_of(open, state_id);
 	return DAFS_STATUS_OK;
 }
 
-/* Before the open, which could not be taken back if this failed. */
-static u32 dafsd_open_truncate(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
-{
-	u32 status;
-	u64 done;
-
-	status = dafsd_fattr_set(fh->dentry, &rq->args.open.createattrs, DAFS_FATTR_OBJECT_SIZE,
-				 &done);
-	return status ?: dafs_errno_to_status(dafsd_commit_metadata(dafsd_fh_inode(fh)));
-}
-
 static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 				 const struct dafs_fh *wire, unsigned int flags,
-				 struct dafsd_file *file, struct dafs_opaque64 *state_id)
+				 struct dafsd_file *file, struct dafsd_opening *opening,
+				 struct dafs_opaque64 *state_id)
 {
 	const struct dafs_open_args *args = &rq->args.open;
 	struct dafsd_open *own = dafsd_open_own(file, rq, wire);
@@ -268,13 +393,11 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 	status = dafsd_share_check(file, own, access, args->share_deny);
 	if (!status)
 		status = dafsd_share_check_key(file, args);
-	if (!status && (flags & DAFSD_OPEN_TRUNCATE))
-		status = dafsd_open_truncate(rq, fh);
 	if (status)
 		return status;
 	if (own)
-		return dafsd_open_merge(rq, own, state_id);
-	return dafsd_open_new(rq, fh, wire, file, state_id);
+		return dafsd_open_merge(rq, fh, own, flags, opening, state_id);
+	return dafsd_open_new(rq, fh, wire, file, flags, opening, state_id);
 }
 
 /*
@@ -291,6 +414,42 @@ static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file)
 	return wanted ? dafsd_fh_want_write(fh) : DAFS_STATUS_OK;
 }
 
+static u32 dafsd_open_add_once(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+			       const struct dafs_fh *wire, unsigned int flags,
+			       struct dafsd_file *file, struct dafsd_opening *opening,
+			       struct dafs_opaque64 *state_id)
+{
+	u32 status = dafsd_opening_open(opening, fh);
+	bool denies = rq->args.open.share_deny;
+
+	if (status)
+		return status;
+	if (denies)
+		status = dafsd_open_exclude(fh, file);
+	if (!status) {
+		mutex_lock(&file->lock);
+		status = dafsd_open_add_locked(rq, fh, wire, flags, file, opening, state_id);
+		mutex_unlock(&file->lock);
+	}
+	if (denies)
+		up_write(&file->gate);
+	return status;
+}
+
+/* The client does not hear of an open that has failed, so none stays. */
+static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, bool made,
+			     const struct dafs_opaque64 *state_id)
+{
+	int err = dafsd_commit_metadata(fh->exp, fh->dentry);
+	struct dafsd_open *open;
+	u32 id;
+
+	if (err && made && !dafsd_state_split(state_id, &id) &&
+	    !dafsd_state_claim(rq, id, dafsd_fh_inode(fh), &open))
+		dafsd_open_dismantle(open);
+	return dafs_errno_to_status(err);
+}
+
 /**
  * dafsd_open_add() - open a file, or add to what the owner has open (6.5.24)
  * @rq: OPEN; rq->args.open holds what is asked for, checked
@@ -300,7 +459,9 @@ static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file)
  * @state_id: set
  *
  * A reservation is granted when the I/O without an open that is under way has
- * ended.
+ * ended.  What file it takes is known with the lock of the record, and the file is
+ * opened without, so it may take another look: the second finds what it needs, unless
+ * the owner has changed the open meanwhile.
  *
  * Context: may sleep; acts for the caller.
  * Return: OK; DENIED (E-74) or KEY_MISMATCH for a reservation of others;
@@ -311,21 +472,18 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
 		   unsigned int flags, struct dafs_opaque64 *state_id)
 {
 	struct dafsd_file *file = dafsd_file_get(dafsd_fh_inode(fh));
-	bool denies = rq->args.open.share_deny;
-	u32 status = DAFS_STATUS_OK;
+	struct dafsd_opening opening = {};
+	u32 status;
 
 	if (!file)
 		return DAFSERR_RESOURCE;
-	if (denies)
-		status = dafsd_open_exclude(fh, file);
-	if (!status) {
-		mutex_lock(&file->lock);
-		status = dafsd_open_add_locked(rq, fh, wire, flags, file, state_id);
-		mutex_unlock(&file->lock);
-	}
-	if (denies)
-		up_write(&file->gate);
+	do {
+		status = dafsd_open_add_once(rq, fh, wire, flags, file, &opening, state_id);
+	} while (!status && opening.wanted);
+	dafsd_opening_end(&opening);
 	dafsd_file_put(file);
+	if (!status && (flags & DAFSD_OPEN_TRUNCATE))
+		status = dafsd_open_commit(rq, fh, opening.made, state_id);
 	return status;
 }
 
@@ -418,11 +576,16 @@ u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id)
 	return dafsd_state_split(state_id, &id) ?: DAFSERR_BAD_STATEID;
 }
 
-/* file->lock keeps what is found: whoever claims it must take that lock first. */
-static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file, u32 id)
+/*
+ * file->lock keeps what is found: a task that claims it must take that lock
+ * before it frees it.
+ */
+static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file, u32 id,
+				       struct dafsd_opening *opening)
 {
 	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
 	struct dafsd_open *open;
+	bool replace;
 	u32 status;
 
 	rcu_read_lock();
@@ -432,10 +595,34 @@ static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file 
 	rcu_read_unlock();
 	if (!status)
 		status = dafsd_share_check_reduce(open, args);
-	if (!status)
-		status = dafsd_open_replace(open, args->share_access, NULL);
-	if (!status)
-		dafsd_share_reduce(open, args);
+	if (status)
+		return status;
+	opening->wanted = 0;
+	replace = args->share_access != open->access;
+	if (replace && !dafsd_opening_fits(opening, args->share_access,
+					   dafsd_open_filp(open)->f_cred))
+		return DAFS_STATUS_OK;
+	if (replace)
+		dafsd_open_replace(open, opening);
+	dafsd_share_reduce(open, args);
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+				     struct dafsd_file *file, u32 id)
+{
+	struct dafsd_opening opening = {};
+	u32 status;
+
+	do {
+		status = dafsd_opening_open(&opening, fh);
+		if (status)
+			break;
+		mutex_lock(&file->lock);
+		status = dafsd_open_downgrade_locked(rq, file, id, &opening);
+		mutex_unlock(&file->lock);
+	} while (!status && opening.wanted);
+	dafsd_opening_end(&opening);
 	return status;
 }
 
@@ -461,9 +648,7 @@ u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
 	if (!status && !dafsd_fh_is_pseudo(&fh))
 		file = dafsd_file_find(dafsd_fh_inode(&fh));
 	if (file) {
-		mutex_lock(&file->lock);
-		status = dafsd_open_downgrade_locked(rq, file, id);
-		mutex_unlock(&file->lock);
+		status = dafsd_open_downgrade_file(rq, &fh, file, id);
 		dafsd_file_put(file);
 	} else if (!status) {
 		status = DAFSERR_BAD_STATEID;
@@ -488,7 +673,7 @@ static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct da
 	if (status)
 		goto put;
 	use->anonymous = true;
-	use->filp = dafsd_fh_open(fh, access);
+	use->filp = dafsd_fh_open(fh, access, current_cred());
 	if (!IS_ERR(use->filp))
 		return DAFS_STATUS_OK;
 	status = dafs_errno_to_status(PTR_ERR(use->filp));
@@ -537,7 +722,7 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh, 
 	return status;
 }
 
-/* May this open be used by whoever names the file so? */
+/* May this open be used by a request that names the file by @wire? */
 static bool dafsd_open_serves(const struct dafsd_open *open, const struct dafs_fh *wire, u32 access)
 {
 	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && open->exp->read_only)
@@ -575,7 +760,7 @@ static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
  * @fh: the object, which need not be a regular file
  * @state_id: of an open, or a special one for I/O without (E-79)
  * @access: DAFS_OPEN_SHARE_ACCESS_* needed
- * @use: filled; end it by dafsd_open_end()
+ * @use: filled, but for what dafsd_open_use() fills; end it by dafsd_open_end()
  *
  * Who opened the file keeps the right to use it as it was granted, like a
  * process its file descriptor; another user who comes with the same state-id
@@ -706,7 +891,7 @@ static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
 }
 
 /**
- * dafsd_open_any() - a file to commit through (E-102)
+ * dafsd_open_for_commit() - a file to commit through (E-102)
  * @rq: request
  * @fh: the object, which need not be a regular file; from dafsd_fh_find()
  * @filp: set to a reference; end it by dafsd_open_done()
@@ -720,7 +905,7 @@ static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
  * Return: as dafsd_open_find() for writing without a state-id, but share
  * reservations do not matter.
  */
-u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp)
+u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp)
 {
 	u32 status = dafsd_open_check_regular(fh);
 	struct dafsd_file *file;
@@ -744,6 +929,6 @@ u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file
 		return status;
 	}
 	if (!*filp)
-		*filp = dafsd_fh_open(fh, DAFS_OPEN_SHARE_ACCESS_WRITE);
+		*filp = dafsd_fh_open(fh, DAFS_OPEN_SHARE_ACCESS_WRITE, current_cred());
 	return IS_ERR(*filp) ? dafs_errno_to_status(PTR_ERR(*filp)) : DAFS_STATUS_OK;
 }

@@ -3,8 +3,27 @@
 #ifndef _DAFSD_OPEN_IMPL_H
 #define _DAFSD_OPEN_IMPL_H
 
+#include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
 #include "vfs.h"
+
+/**
+ * struct dafsd_appends - appends to a file that are on their way to the disk, see append.c
+ * @nr: how many; what follows means nothing without any
+ * @since: errors of writing the file back when the first of them began
+ * @from: where what is not known to be stable begins
+ * @end: where the last of them ends
+ * @cut: all of them from here on have failed and were taken back; LLONG_MAX if none have
+ * @gap: there is data of others between them, so that none is taken back
+ */
+struct dafsd_appends {
+	unsigned int nr;
+	errseq_t since;
+	loff_t from;
+	loff_t end;
+	loff_t cut;
+	bool gap;
+};
 
 /**
  * struct dafsd_file - an inode as far as opens and I/O are concerned
@@ -18,23 +37,27 @@
  *	write access to the file system, for which I/O may have to wait.
  * @append: held shared to write at an offset, exclusively to append.  Outside of the
  *	lock of the inode.
+ * @appends: guarded by @append, held exclusively
  * @lock: guards what follows; held while an entry of the inode is removed, so
  *	that no open slips in
  * @opens: dafsd_open.file_link
  * @share_key: key of the opens that hold one
  * @nr_keys: how many do, some of which may be dead
+ * @nr_strict: opens that forbid anything to others, some of which may be dead
  */
 struct dafsd_file {
 	struct rcu_head rcu;
-	struct hlist_node node;
+	struct rhash_head node;
 	refcount_t users;
 	struct inode *inode;
 	struct rw_semaphore gate;
 	struct rw_semaphore append;
+	struct dafsd_appends appends;
 	struct mutex lock;	/* see above */
 	struct list_head opens;
 	u64 share_key;
 	unsigned int nr_keys;
+	unsigned int nr_strict;
 };
 
 /**
@@ -43,12 +66,12 @@ struct dafsd_file {
  * @id: second half of the state-id
  * @dead: not published yet or claimed; guarded by the lock of the table
  * @client: whose it is; outlives it
- * @client_link: in client->opens; guarded by client->lock
+ * @client_link: in client->opens or client->expired; guarded by client->lock
  * @closing: in exp->closing, when it was taken from its client
- * @file: holds a reference
+ * @file: holds a reference; NULL while only reserved
  * @file_link: in file->opens; guarded by file->lock
- * @exp: holds a reference
- * @peer: whom the memory is counted for, once it has an id; holds a reference
+ * @exp: holds a reference; NULL while only reserved
+ * @peer: whom the memory is counted for; holds a reference
  * @inode: that of @file, for comparison
  * @wire: filehandle that OPEN returned
  * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under file->lock
@@ -85,7 +108,6 @@ struct dafsd_open {
 struct dafsd_file *dafsd_file_find(const struct inode *inode);
 struct dafsd_file *dafsd_file_get(struct inode *inode);
 bool dafsd_file_hold(struct dafsd_file *file);
-struct dafsd_file *dafsd_file_held(const struct inode *inode);
 void dafsd_file_put(struct dafsd_file *file);
 struct file *dafsd_file_borrow(struct dafsd_file *file, const struct dafsd_client *client,
 			       bool *own);
@@ -102,7 +124,9 @@ void dafsd_share_drop(struct dafsd_open *open);
 
 /* state.c */
 u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id);
-int dafsd_state_reserve(struct dafsd_open *open);
+u32 dafsd_state_reserve(struct dafsd_open *open);
+void dafsd_state_cancel(struct dafsd_open *open);
+bool dafsd_state_retract(struct dafsd_open *open);
 void dafsd_state_end(struct dafsd_open *open);
 u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id);
 void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_id);

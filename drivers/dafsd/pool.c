@@ -22,7 +22,7 @@
 #define DAFSD_POOL_CHUNKS	(2 * SZ_1M / SZ_64K)
 
 /**
- * struct dafsd_pool - chunks that nobody uses
+ * struct dafsd_pool - chunks that are not in use
  * @lock: guards what follows
  * @free: they, by their first pages
  * @nr: how many
@@ -68,6 +68,17 @@ static bool dafsd_pool_keep(struct page *page)
 }
 
 /**
+ * dafsd_chunks_size() - how much memory bulk data is given at most
+ * @want: bytes of it
+ *
+ * Return: bytes of whole chunks.
+ */
+size_t dafsd_chunks_size(u32 want)
+{
+	return round_up((size_t)want, PAGE_SIZE << DAFSD_CHUNK_ORDER);
+}
+
+/**
  * dafsd_chunk_alloc() - memory for bulk data, in one piece
  * @want: bytes, more than 0
  * @bytes: set to how many there are, at most @want
@@ -99,7 +110,7 @@ struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes)
  */
 void dafsd_chunk_free(struct page *page)
 {
-	/* a page that somebody else has got hold of is his, too */
+	/* not kept while others hold references on the page */
 	if (compound_order(page) != DAFSD_CHUNK_ORDER || page_count(page) != 1 ||
 	    !dafsd_pool_keep(page))
 		put_page(page);
@@ -119,7 +130,7 @@ struct dafsd_area {
 };
 
 /**
- * struct dafsd_areas - areas that nobody uses
+ * struct dafsd_areas - areas that are not in use
  * @lock: guards what follows
  * @nr: how many
  * @free: they

@@ -144,7 +144,7 @@ static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 		dafsd_open_end(&use);
 	if (!*done)
 		return status;
-	err = dafsd_commit_metadata(dafsd_fh_inode(fh));
+	err = dafsd_commit_metadata(fh->exp, fh->dentry);
 	return status ?: dafs_errno_to_status(err);
 }
 

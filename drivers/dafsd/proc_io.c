@@ -85,11 +85,14 @@ static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len
 {
 	struct dafs_read_direct_res *res = &rq->res.read_direct;
 	u64 offset = rq->args.read_direct.offset;
+	loff_t pos = offset;
 	ssize_t n = 0;
 
-	if (offset < i_size_read(file_inode(filp)))
-		n = dafsd_io_borrow(rq, filp, offset,
-				    min_t(u64, len, MAX_LFS_FILESIZE - offset));
+	if (offset < i_size_read(file_inode(filp))) {
+		len = min_t(u64, len, MAX_LFS_FILESIZE - offset);
+		/* security modules, and programs that fill or check files as they are read */
+		n = rw_verify_area(READ, filp, &pos, len) ?: dafsd_io_borrow(rq, filp, offset, len);
+	}
 	if (n < 0)
 		return dafs_errno_to_status(n);
 	/* which reading tells by itself, and splicing does not */
@@ -101,9 +104,10 @@ static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len
 }
 
 /*
- * Copying little is cheaper, and a checksum wants data that stays as it is.  So
- * does who has no open: by the time the data leaves, a reservation may have been
- * granted that keeps him from what is written then.
+ * Copying little is cheaper, and a checksum needs data that does not change.  For a
+ * request without an open the data is copied as well: before the pages have been sent a
+ * share reservation may be granted, which would forbid this client to read what is
+ * written from then on.
  */
 static bool dafsd_read_may_borrow(const struct dafsd_rqst *rq, const struct file *filp, u32 len)
 {
@@ -162,9 +166,9 @@ static u32 dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 o
 	int err = 0;
 
 	dafsd_verifier_get(use->exp, &res->verifier);
-	dafsd_write_begin(use->filp);
+	dafsd_write_begin(use);
 	n = dafsd_write_iter(use, iter, &pos, 0);
-	dafsd_write_end(use->filp);
+	dafsd_write_end(use);
 	if (n > 0 && stable_how != DAFS_UNSTABLE)
 		err = dafsd_sync(use->filp, offset, pos - 1, stable_how == DAFS_DATA_SYNC, since);
 	if (n < 0 || err)
@@ -353,7 +357,7 @@ u32 dafsd_proc_commit(struct dafsd_rqst *rq)
 
 	status = dafsd_fh_find(rq, &args->filehandle, &fh);
 	if (!status)
-		status = dafsd_open_any(rq, &fh, &filp);
+		status = dafsd_open_for_commit(rq, &fh, &filp);
 	if (!status) {
 		status = dafsd_commit(fh.exp, filp, args->offset, args->count,
 				      &rq->res.commit.writeverf);

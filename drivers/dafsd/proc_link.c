@@ -50,14 +50,15 @@ static u32 dafsd_link(const struct dafsd_fh *source, struct dafsd_fh *dir,
 	inode_unlock(inode);
 	if (status)
 		return status;
-	err = dafsd_commit_metadata(inode) ?: dafsd_commit_metadata(dafsd_fh_inode(source));
+	err = dafsd_commit_metadata(dir->exp, dir->dentry) ?:
+	      dafsd_commit_metadata(dir->exp, source->dentry);
 	return dafs_errno_to_status(err);
 }
 
 static u32 dafsd_link_check(const struct dafsd_fh *source, const struct dafsd_fh *dir,
 			    const struct dafs_str *name)
 {
-	u32 status = dafsd_name_check_change(name);
+	u32 status = dafsd_name_check_change(dir->exp, name);
 
 	if (status)
 		return status;
@@ -80,10 +81,12 @@ static u32 dafsd_link_check(const struct dafsd_fh *source, const struct dafsd_fh
 u32 dafsd_proc_link(struct dafsd_rqst *rq)
 {
 	struct dafs_link_args *args = &rq->args.link;
-	struct dafsd_fh source, dir = {};
+	struct dafsd_fh source = {}, dir = {};
 	u32 status;
 
-	status = dafsd_fh_get(rq, &args->source_object, &source);
+	status = dafsd_fh_check_other(&args->destination_object, &args->source_object);
+	if (!status)
+		status = dafsd_fh_get(rq, &args->source_object, &source);
 	if (!status)
 		status = dafsd_fh_get_dir(rq, &args->destination_object, &dir);
 	if (!status)

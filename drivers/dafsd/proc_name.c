@@ -156,7 +156,7 @@ u32 dafsd_proc_create(struct dafsd_rqst *rq)
 
 	status = dafsd_fh_get_dir(rq, &args->filehandle, &dir);
 	if (!status)
-		status = dafsd_name_check_change(&args->component);
+		status = dafsd_name_check_change(dir.exp, &args->component);
 	if (!status)
 		status = dafsd_create_describe(rq, &new);
 	if (!status && dafsd_fh_is_pseudo(&dir))
@@ -229,7 +229,7 @@ static u32 dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *arg
 	inode_unlock(dafsd_fh_inode(dir));
 	iput(inode);
 	if (!status)
-		status = dafs_errno_to_status(dafsd_commit_metadata(dafsd_fh_inode(dir)));
+		status = dafs_errno_to_status(dafsd_commit_metadata(dir->exp, dir->dentry));
 	return status;
 }
 
@@ -253,7 +253,7 @@ u32 dafsd_proc_remove(struct dafsd_rqst *rq)
 		return DAFSERR_INVAL;
 	status = dafsd_fh_get_dir(rq, &args->filehandle, &dir);
 	if (!status)
-		status = dafsd_name_check_change(&args->target);
+		status = dafsd_name_check_change(dir.exp, &args->target);
 	if (!status)
 		status = dafsd_remove(&dir, args, &rq->res.change.change_info);
 	dafsd_fh_put(&dir);
@@ -330,8 +330,6 @@ static u32 dafsd_rename_locked(const struct dafs_rename_args *args, struct dafsd
 static u32 dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *source,
 			struct dafsd_fh *target, struct dafs_rename_res *res)
 {
-	struct inode *sdir = dafsd_fh_inode(source);
-	struct inode *tdir = dafsd_fh_inode(target);
 	struct dentry *trap;
 	u32 status;
 	int err;
@@ -347,7 +345,8 @@ static u32 dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *so
 	unlock_rename(target->dentry, source->dentry);
 	if (status)
 		return status;
-	err = dafsd_commit_metadata(tdir) ?: dafsd_commit_metadata(sdir);
+	err = dafsd_commit_metadata(target->exp, target->dentry) ?:
+	      dafsd_commit_metadata(source->exp, source->dentry);
 	return dafs_errno_to_status(err);
 }
 
@@ -356,8 +355,8 @@ static u32 dafsd_rename_check(const struct dafs_rename_args *args,
 {
 	u32 status;
 
-	status = dafsd_name_check_change(&args->oldname) ?:
-		 dafsd_name_check_change(&args->newname);
+	status = dafsd_name_check_change(source->exp, &args->oldname) ?:
+		 dafsd_name_check_change(target->exp, &args->newname);
 	if (status)
 		return status;
 	return source->exp == target->exp ? DAFS_STATUS_OK : DAFSERR_XDEV;
@@ -373,10 +372,12 @@ static u32 dafsd_rename_check(const struct dafs_rename_args *args,
 u32 dafsd_proc_rename(struct dafsd_rqst *rq)
 {
 	struct dafs_rename_args *args = &rq->args.rename;
-	struct dafsd_fh source, target = {};
+	struct dafsd_fh source = {}, target = {};
 	u32 status;
 
-	status = dafsd_fh_get_dir(rq, &args->sourcedir, &source);
+	status = dafsd_fh_check_other(&args->targetdir, &args->sourcedir);
+	if (!status)
+		status = dafsd_fh_get_dir(rq, &args->sourcedir, &source);
 	if (!status)
 		status = dafsd_fh_get_dir(rq, &args->targetdir, &target);
 	if (!status)

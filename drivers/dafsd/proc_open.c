@@ -172,6 +172,7 @@ static u32 dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 	if (dafsd_fh_is_pseudo(dir))
 		return DAFSERR_ROFS;
 	dafsd_open_describe_new(&rq->args.open, &new);
+	new.refused = dafsd_open_reserve(rq);
 	status = dafsd_create(dir, name, &new, info, &dentry);
 	if (!dentry)
 		return status;
@@ -205,15 +206,14 @@ static u32 dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 }
 
 /* All that pseudo directories have are directories. */
-static u32 dafsd_open_in_pseudo_dir(struct dafsd_rqst *rq, const struct dafsd_fh *dir,
-				    const struct dafs_str *name)
+static u32 dafsd_open_in_pseudo_dir(const struct dafsd_fh *dir, const struct dafs_str *name)
 {
 	struct dafsd_fh fh = *dir;
 	u32 status;
 
 	if (fh.below)
 		kref_get(&fh.below->ref);
-	status = dafsd_pseudo_lookup(rq, &fh, name) ?: DAFSERR_ISDIR;
+	status = dafsd_pseudo_lookup(NULL, &fh, name) ?: DAFSERR_ISDIR;
 	dafsd_fh_put(&fh);
 	return status;
 }
@@ -229,11 +229,11 @@ static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 		return DAFSERR_INVAL;
 	if (!dafsd_fh_is_pseudo(dir) && !d_is_dir(dir->dentry))
 		return DAFSERR_NOTDIR;
-	status = dafsd_name_check(&name);
+	status = dafsd_name_check(dir->exp, &name);
 	if (status)
 		return status;
 	if (dafsd_fh_is_pseudo(dir)) {
-		status = dafsd_open_in_pseudo_dir(rq, dir, &name);
+		status = dafsd_open_in_pseudo_dir(dir, &name);
 		return create && status == DAFSERR_NOENT ? DAFSERR_ROFS : status;
 	}
 	return create ? dafsd_open_create(rq, dir, &name) : dafsd_open_lookup(rq, dir, &name);
@@ -322,6 +322,24 @@ put_dir:
 	return status;
 }
 
+static u32 dafsd_open_by_claim(struct dafsd_rqst *rq)
+{
+	switch (rq->args.open.claim_type) {
+	case DAFS_CLAIM_NULL:
+		return dafsd_open_by_name(rq);
+	case DAFS_CLAIM_PREVIOUS:
+		return dafsd_open_previous(rq);
+	case DAFS_CLAIM_DELEGATE_CUR:
+		return dafsd_open_claim_delegation(rq);
+	case DAFS_CLAIM_DELEGATE_PREV:
+		return DAFSERR_NOTSUPP;
+	case DAFS_CLAIM_CREATE_UNLINKED:
+		return dafsd_open_unlinked(rq);
+	default:
+		return DAFSERR_INVAL;
+	}
+}
+
 /**
  * dafsd_proc_open() - OPEN (6.5.24)
  * @rq: request
@@ -337,22 +355,10 @@ u32 dafsd_proc_open(struct dafsd_rqst *rq)
 	u32 status = dafsd_open_check_args(&rq->args.open);
 
 	rq->body = true;
-	if (status)
-		return status;
-	switch (rq->args.open.claim_type) {
-	case DAFS_CLAIM_NULL:
-		return dafsd_open_by_name(rq);
-	case DAFS_CLAIM_PREVIOUS:
-		return dafsd_open_previous(rq);
-	case DAFS_CLAIM_DELEGATE_CUR:
-		return dafsd_open_claim_delegation(rq);
-	case DAFS_CLAIM_DELEGATE_PREV:
-		return DAFSERR_NOTSUPP;
-	case DAFS_CLAIM_CREATE_UNLINKED:
-		return dafsd_open_unlinked(rq);
-	default:
-		return DAFSERR_INVAL;
-	}
+	if (!status)
+		status = dafsd_open_by_claim(rq);
+	dafsd_open_unreserve(rq);
+	return status;
 }
 
 /**

@@ -188,8 +188,10 @@ static u32 dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *e
 		return DAFS_STATUS_OK;
 	kref_get(&fh.exp->ref);
 	status = dafsd_fh_cross(NULL, &fh);
-	if (!status)
+	if (!status && fh.exp == rd->fh.exp)
 		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, dafsd_readdir_names(rd));
+	else if (!status)
+		dafsd_fattr_peek(&fh, rd->wanted, &entry->attrs, dafsd_readdir_names(rd));
 	dafsd_fh_put(&fh);
 	return DAFS_STATUS_OK;
 }
@@ -284,7 +286,7 @@ static u32 dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd, const struct daf
 	entry->cookie = dafsd_cookie(exp->number + 1);
 	status = dafsd_pseudo_lookup(NULL, &fh, &entry->name);
 	if (!status) {
-		dafsd_fattr_get(&fh, rd->wanted, &entry->attrs, dafsd_readdir_names(rd));
+		dafsd_fattr_peek(&fh, rd->wanted, &entry->attrs, dafsd_readdir_names(rd));
 		if (!dafsd_readdir_keep(rd, entry))
 			status = DAFSERR_TOOSMALL;
 	}

@@ -101,8 +101,8 @@ static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect
 	ses->opts.max_credentials = ses->client->max_credentials;
 	if (dafs_responder_open(ses->responder, ses->opts.max_requests))
 		return DAFSERR_RESOURCE;
-	dafsd_session_new_id(&res->session_id);
-	ses->session_id = res->session_id;
+	dafsd_session_new_id(ses);
+	res->session_id = ses->session_id;
 	res->client_id = ses->client->client_id;
 	res->opts = ses->opts;
 	rq->base.no_cksum = true;

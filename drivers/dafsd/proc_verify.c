@@ -62,7 +62,7 @@ static bool dafsd_verify_bytes(const struct dafs_fattr *a, const struct dafs_fat
 	return true;
 }
 
-/* Owners are numbers, however they are written; a name is nobody's (E-117). */
+/* Owners are numbers, however written; a name matches no owner (E-117). */
 static bool dafsd_verify_owner(const struct dafs_str *a, const struct dafs_str *b)
 {
 	u32 id_a, id_b;

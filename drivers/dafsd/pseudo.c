@@ -139,7 +139,8 @@ static bool dafsd_pseudo_passes(struct dafsd_export *exp, const struct dafs_fh *
  * @fh: filled
  *
  * Context: may sleep.
- * Return: OK, or STALE if no export is below it any more, or one is there.
+ * Return: OK; STALE if no export is below it any more, or one is there; DELAY if none
+ * is below it yet.
  */
 u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
@@ -154,7 +155,7 @@ u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh)
 		dafsd_export_put(exp);
 	}
 	if (!exp)
-		return DAFSERR_STALE;
+		return dafsd_exports_missing();
 	path = dafsd_pseudo_path(fh);
 	instead = dafsd_export_find_name(&path);
 	if (!instead)
@@ -241,7 +242,7 @@ static char *dafsd_pseudo_inside(const struct dafsd_fh *fh, char *buf)
  *
  * Context: may sleep.
  * Return: what @at points into, for __putname(); NULL if no export can be there,
- * because none has a name that begins with that of this export.
+ * because none has a name that begins with that of this export; or ERR_PTR(-ENOMEM).
  */
 char *dafsd_pseudo_position(const struct dafsd_fh *fh, struct dafs_str *at)
 {
@@ -252,7 +253,7 @@ char *dafsd_pseudo_position(const struct dafsd_fh *fh, struct dafs_str *at)
 		return NULL;
 	buf = __getname();
 	if (!buf)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	path = dafsd_pseudo_inside(fh, buf);
 	if (IS_ERR(path) || name.len + strlen(path) >= PATH_MAX) {
 		__putname(buf);

@@ -15,8 +15,10 @@
  * The channel itself is freed with the last reference, because RDMA reads for a
  * session run on a channel bound to it.
  */
+#include <linux/hashtable.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 #include <kunit/visibility.h>
 #include "dafsd.h"
 
@@ -27,8 +29,12 @@
 #define DAFSD_MOST_NEW		1024U
 #define DAFSD_LEAST_NEW		8U
 
+/* A session that had fewer requests for the time of a lease is idle: NULLs renew it */
+#define DAFSD_IDLE_REQUESTS	8
+
 static LIST_HEAD(dafsd_sessions);
-static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* guards the list and the numbers */
+static DEFINE_HASHTABLE(dafsd_session_ids, 10);	/* those that have an id */
+static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* guards these and the numbers */
 static unsigned int dafsd_nr_conns;	/* in the list, or about to be */
 static unsigned int dafsd_nr_sessions;	/* admitted */
 static LIST_HEAD(dafsd_new_conns);	/* not authenticated, in the order of arrival */
@@ -86,6 +92,7 @@ static void dafsd_session_free(struct work_struct *work)
 		dafsd_client_put(ses->client);
 	spin_lock(&dafsd_sessions_lock);
 	list_del(&ses->node);
+	hash_del(&ses->id_node);
 	dafsd_nr_conns--;
 	ses->peer->conns--;
 	if (ses->admitted) {
@@ -133,6 +140,22 @@ void dafsd_session_put(struct dafsd_session *ses)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_session_put);
 
+static u64 dafsd_session_hash(const struct dafs_opaque64 *session_id)
+{
+	return get_unaligned((const u64 *)session_id->b);
+}
+
+static struct dafsd_session *dafsd_session_lookup(const struct dafs_opaque64 *session_id)
+{
+	struct dafsd_session *ses;
+
+	lockdep_assert_held(&dafsd_sessions_lock);
+	hash_for_each_possible(dafsd_session_ids, ses, id_node, dafsd_session_hash(session_id))
+		if (!memcmp(&ses->session_id, session_id, sizeof(*session_id)))
+			return ses;
+	return NULL;
+}
+
 /**
  * dafsd_session_find() - the session with an id
  * @session_id: as returned by CLIENT_CONNECT
@@ -141,41 +164,38 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_session_put);
  */
 struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id)
 {
-	struct dafsd_session *ses, *found = NULL;
+	struct dafsd_session *ses;
 
-	/* what has not said CLIENT_CONNECT yet has zeros for an id */
-	if (!memchr_inv(session_id, 0, sizeof(*session_id)))
-		return NULL;
 	spin_lock(&dafsd_sessions_lock);
-	list_for_each_entry(ses, &dafsd_sessions, node) {
-		if (memcmp(&ses->session_id, session_id, sizeof(*session_id)))
-			continue;
-		if (kref_get_unless_zero(&ses->ref))
-			found = ses;
-		break;
-	}
+	ses = dafsd_session_lookup(session_id);
+	if (ses && !kref_get_unless_zero(&ses->ref))
+		ses = NULL;
 	spin_unlock(&dafsd_sessions_lock);
-	return found;
+	return ses;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
 
 /**
- * dafsd_session_new_id() - an id that no session ever had
- * @id: where to put it; not the id of a session in the table
+ * dafsd_session_new_id() - give a session an id that none ever had
+ * @ses: the session; may have one already, of an attempt that failed
  *
  * All of it is random, so that it does not repeat after a restart (E-46), and cannot be
  * guessed for a CONNECT_BIND.
+ *
+ * Context: process.
  */
-void dafsd_session_new_id(struct dafs_opaque64 *id)
+void dafsd_session_new_id(struct dafsd_session *ses)
 {
-	struct dafsd_session *other;
+	struct dafs_opaque64 id;
 
-	do {
-		get_random_bytes(id, sizeof(*id));
-		other = dafsd_session_find(id);
-		if (other)
-			dafsd_session_put(other);
-	} while (other);
+	spin_lock(&dafsd_sessions_lock);
+	do
+		get_random_bytes(&id, sizeof(id));
+	while (dafsd_session_lookup(&id));
+	hash_del(&ses->id_node);
+	ses->session_id = id;
+	hash_add(dafsd_session_ids, &ses->id_node, dafsd_session_hash(&id));
+	spin_unlock(&dafsd_sessions_lock);
 }
 
 /* What was bound to this session loses it. */
@@ -219,20 +239,31 @@ static void dafsd_session_finish(struct work_struct *work)
 		dafs_requester_abort(ses->bc_requester, -ENOTCONN);
 		dafs_requester_destroy(ses->bc_requester);
 	}
+	dafsd_late_over(ses);
 	dafsd_client_leave(ses);
 	dafsd_session_put(ses);
 }
 
 /**
- * dafsd_session_rest() - the last request has been answered, and the channel quiesced
+ * dafsd_session_idle() - the last request has been answered, and the channel quiesced
  * @ses: the session, whose busy has become 0
  *
  * Context: any.
  */
-void dafsd_session_rest(struct dafsd_session *ses)
+void dafsd_session_idle(struct dafsd_session *ses)
 {
 	INIT_WORK(&ses->teardown, dafsd_session_finish);
 	queue_work(dafsd_end_wq, &ses->teardown);
+}
+
+/* What the device had no memory for, or a client was too slow for, is worth a line. */
+static void dafsd_session_say_lost(const struct dafsd_session *ses)
+{
+	enum dafs_close_reason reason = ses->chan->reason;
+
+	if (reason == DAFS_CLOSE_QP || reason == DAFS_CLOSE_CREDIT)
+		pr_notice_ratelimited("dafsd: client %pISpc: %s\n", &ses->chan->peer,
+				      dafs_chan_why(ses->chan));
 }
 
 static void dafsd_session_teardown(struct work_struct *work)
@@ -243,23 +274,62 @@ static void dafsd_session_teardown(struct work_struct *work)
 	dafsd_session_hide_from_sysfs(ses);
 	dafsd_session_unbind_all(ses);
 	dafs_chan_quiesce(ses->chan);
+	dafsd_session_say_lost(ses);
 	/* what it hands over now still counts as busy before that can become 0 */
 	dafs_responder_stop(ses->responder);
 	dafsd_park_end(ses);
 	if (atomic_dec_and_test(&ses->busy))
-		dafsd_session_rest(ses);
+		dafsd_session_idle(ses);
 }
 
 static void dafsd_chan_closed(struct dafs_chan *chan, enum dafs_close_reason reason)
 {
 	struct dafsd_session *ses = chan->priv;
 
+	dafsd_late_closed(ses);
 	queue_work(dafsd_end_wq, &ses->teardown);
 }
 
 static const struct dafs_chan_ops dafsd_chan_ops = {
 	.closed = dafsd_chan_closed,
 };
+
+/* The memory regions of its channels, if nothing was asked for during a lease. */
+static void dafsd_session_trim(struct dafsd_session *ses)
+{
+	struct dafsd_session *rr;
+
+	spin_lock(&ses->lock);
+	rr = ses->rr;
+	if (rr && !kref_get_unless_zero(&rr->ref))
+		rr = NULL;
+	spin_unlock(&ses->lock);
+	dafs_chan_trim_mrs(ses->chan);
+	if (!rr)
+		return;
+	dafs_chan_trim_mrs(rr->chan);
+	dafsd_session_put(rr);
+}
+
+/*
+ * The RDMA-read channel may be cut off alone, and soft-RoCE does not notice: then
+ * requests would wait for their data for ever.
+ */
+static bool dafsd_session_reads_live(struct dafsd_session *ses)
+{
+	struct dafsd_session *rr = NULL;
+	bool live;
+
+	spin_lock(&ses->lock);
+	if (ses->rr && kref_get_unless_zero(&ses->rr->ref))
+		rr = ses->rr;
+	spin_unlock(&ses->lock);
+	if (!rr)
+		return true;
+	live = !dafs_chan_is_open(rr->chan) || dafs_chan_probe(rr->chan);
+	dafsd_session_put(rr);
+	return live;
+}
 
 /*
  * Ends a session that was cut off without a word.  Its client may live and have
@@ -270,10 +340,13 @@ static void dafsd_session_look(struct dafsd_session *ses)
 {
 	s64 requests = atomic64_read(&ses->requests);
 
-	if (requests == ses->requests_seen && !dafs_chan_probe(ses->chan)) {
+	if ((requests == ses->requests_seen && !dafs_chan_probe(ses->chan)) ||
+	    !dafsd_session_reads_live(ses)) {
 		dafs_chan_fail(ses->chan, DAFS_CLOSE_TIMEOUT);
 		return;
 	}
+	if (requests - ses->requests_seen < DAFSD_IDLE_REQUESTS)
+		dafsd_session_trim(ses);
 	ses->requests_seen = requests;
 	/* not sooner than DISCONNECT wants it */
 	queue_delayed_work(dafsd_timer_wq, &ses->reaper, dafsd_lease_seconds * HZ);
@@ -318,9 +391,12 @@ static struct dafsd_session *dafsd_session_alloc(struct dafsd_peer *peer)
 	spin_lock_init(&ses->lock);
 	spin_lock_init(&ses->chains.lock);
 	atomic_set(&ses->busy, 1);
+	spin_lock_init(&ses->placed_lock);
+	INIT_LIST_HEAD(&ses->placed);
 	INIT_LIST_HEAD(&ses->parked);
 	INIT_LIST_HEAD(&ses->sq_waiting);
 	INIT_LIST_HEAD(&ses->alone);
+	INIT_LIST_HEAD(&ses->changing);
 	mutex_init(&ses->setup);
 	INIT_WORK(&ses->teardown, dafsd_session_teardown);
 	INIT_DELAYED_WORK(&ses->reaper, dafsd_session_reap);
@@ -328,11 +404,13 @@ static struct dafsd_session *dafsd_session_alloc(struct dafsd_peer *peer)
 }
 
 /* What a channel that is no session's own is good for: it becomes nothing else. */
-static void dafsd_session_shrink(struct dafs_chan_params *params, u32 type)
+static void dafsd_bound_params(struct dafs_chan_params *params, u32 type)
 {
 	if (type != DAFS_CHANNEL_RDMA_READ && type != DAFS_CHANNEL_BACK_CONTROL)
 		return;
 	params->depth = min(params->depth, DAFSD_BOUND_REQUESTS);
+	params->send_size = DAFS_FIRST_MSG_SIZE;
+	params->recv_size = DAFS_FIRST_MSG_SIZE;
 	if (type == DAFS_CHANNEL_BACK_CONTROL)
 		params->rdma_ctxs = 0;
 }
@@ -350,11 +428,11 @@ static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id 
 		.send_size = msg_size,
 		.recv_size = msg_size,
 		.depth = requests,
-		.rdma_ctxs = max(2 * requests, DAFSD_MIN_RDMA),
+		.rdma_ctxs = max(requests, DAFSD_MIN_RDMA),
 	};
 	int err;
 
-	dafsd_session_shrink(&params, dafs_chan_type_of(conn));
+	dafsd_bound_params(&params, dafs_chan_type_of(conn));
 	ses->chan = dafs_chan_accept_prepare(&params, id, conn);
 	if (IS_ERR(ses->chan))
 		return PTR_ERR(ses->chan);
@@ -412,6 +490,9 @@ bool dafsd_session_admit(struct dafsd_session *ses)
 		ses->peer->sessions++;
 	}
 	spin_unlock(&dafsd_sessions_lock);
+	if (!ses->admitted)
+		pr_warn_ratelimited("dafsd: no room for a session of %pI6c, see max_sessions\n",
+				    &ses->peer->addr);
 	return ses->admitted;
 }
 
@@ -502,24 +583,48 @@ put_peer:
 }
 
 /**
+ * dafsd_sessions_any() - is there a session that something is true of?
+ * @match: says so; must not sleep
+ * @of: for @match
+ *
+ * Context: process; takes dafsd_sessions_lock.
+ * Return: true if so.
+ */
+bool dafsd_sessions_any(bool (*match)(struct dafsd_session *ses, const void *of),
+			const void *of)
+{
+	struct dafsd_session *ses;
+	bool any = false;
+
+	spin_lock(&dafsd_sessions_lock);
+	list_for_each_entry(ses, &dafsd_sessions, node) {
+		any = match(ses, of);
+		if (any)
+			break;
+	}
+	spin_unlock(&dafsd_sessions_lock);
+	return any;
+}
+
+static bool dafsd_session_busy(struct dafsd_session *ses, const void *client)
+{
+	return READ_ONCE(ses->client) == client && ses->confirmed &&
+	       atomic_read(&ses->busy) > 1 && dafs_chan_is_open(ses->chan);
+}
+
+/**
  * dafsd_sessions_busy() - does a client wait for the server?
  * @client: the client
  *
- * Context: holds dafsd_clients_lock.
+ * Where the channel has gone, a request may be executed for as long as its file system
+ * stands still, but its client does not wait for that.
+ *
+ * Context: holds dafsd_clients_lock, which keeps the channels of confirmed sessions.
  * Return: true if a request of it is being executed, or its response on the way.
  */
 bool dafsd_sessions_busy(const struct dafsd_client *client)
 {
-	struct dafsd_session *ses;
-	bool busy = false;
-
-	spin_lock(&dafsd_sessions_lock);
-	list_for_each_entry(ses, &dafsd_sessions, node)
-		if (READ_ONCE(ses->client) == client && ses->confirmed &&
-		    atomic_read(&ses->busy) > 1)
-			busy = true;
-	spin_unlock(&dafsd_sessions_lock);
-	return busy;
+	return dafsd_sessions_any(dafsd_session_busy, client);
 }
 
 /**
@@ -541,6 +646,45 @@ void dafsd_sessions_end(const struct dafsd_client *client)
 	spin_unlock(&dafsd_sessions_lock);
 }
 
+/* D.8: the same for all channels of a session, and for no other session of the client */
+static bool dafsd_session_is_same(const struct dafsd_session *a, const struct dafsd_session *b)
+{
+	return !memcmp(a->chan->instance, b->chan->instance, sizeof(a->chan->instance)) &&
+	       !memcmp(a->chan->session, b->chan->session, sizeof(a->chan->session));
+}
+
+/**
+ * dafsd_sessions_supersede() - end what a session comes in place of
+ * @ses: a session that has just authenticated
+ *
+ * A client that has lost a connection makes another one with the same discriminator.  It
+ * may know of the loss long before the server does, and repeats at once what was not
+ * answered.  A client that sends no discriminator, or none for its session, is left alone.
+ *
+ * Only what came before is ended, in case the client has given @ses up meanwhile, too.
+ *
+ * Context: holds dafsd_clients_lock, which keeps the channels of confirmed sessions.
+ */
+void dafsd_sessions_supersede(const struct dafsd_session *ses)
+{
+	struct dafsd_session *other;
+
+	if (!memchr_inv(ses->chan->session, 0, sizeof(ses->chan->session)))
+		return;
+	spin_lock(&dafsd_sessions_lock);
+	list_for_each_entry(other, &dafsd_sessions, node) {
+		if (other == ses)
+			break;
+		if (READ_ONCE(other->client) != ses->client || !other->confirmed ||
+		    !dafsd_session_is_same(other, ses))
+			continue;
+		dafsd_session_fail(other, DAFS_CLOSE_PEER);
+		/* if it is just failing by itself, that may not have been done */
+		dafsd_late_closed(other);
+	}
+	spin_unlock(&dafsd_sessions_lock);
+}
+
 static bool dafsd_sessions_none(void)
 {
 	bool none;
@@ -554,7 +698,7 @@ static bool dafsd_sessions_none(void)
 /**
  * dafsd_sessions_exit() - end all sessions
  *
- * Context: may sleep; nobody listens any more.
+ * Context: may sleep; the server does not listen any more.
  */
 void dafsd_sessions_exit(void)
 {

@@ -6,30 +6,48 @@
  * A struct dafsd_file stands for an inode that a client has open, works on, or is
  * just removing.  Its mutex makes checking the reservations and acting on the result
  * one step.  I/O without an open is no such step: a gate keeps it and the grant
- * of a reservation apart.  All locks are those of one inode: what keeps one file
- * waiting keeps no other.
+ * of a reservation apart.  All locks are those of one inode.  Removing a name waits for
+ * the mutex with the directory locked, as it does for the lock of the inode, so the mutex
+ * is held no longer than that.
  *
  * The opens of a client that has lost them reserve nothing any more from that moment
  * on (dafsd_open.dead), although it may take a while until they are closed.
  */
-#include <linux/hashtable.h>
-#include <linux/rculist.h>
+#include <linux/lockdep.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include "open_impl.h"
 
-static DEFINE_HASHTABLE(dafsd_files, 10);
+/* By inode; there may be millions.  Changed under dafsd_files_lock, read under RCU. */
+static struct rhashtable dafsd_files;
 static DEFINE_SPINLOCK(dafsd_files_lock);
 
-/* Return: the record, without a reference, or NULL. */
-static struct dafsd_file *dafsd_file_lookup(const struct inode *inode)
-{
-	struct dafsd_file *file;
+static const struct rhashtable_params dafsd_files_params = {
+	.head_offset = offsetof(struct dafsd_file, node),
+	.key_offset = offsetof(struct dafsd_file, inode),
+	.key_len = sizeof_field(struct dafsd_file, inode),
+	.automatic_shrinking = true,
+};
 
-	hash_for_each_possible_rcu(dafsd_files, file, node, (unsigned long)inode,
-				   lockdep_is_held(&dafsd_files_lock))
-		if (file->inode == inode && refcount_read(&file->users))
-			return file;
-	return NULL;
+/**
+ * dafsd_files_init() - begin with no records of inodes
+ *
+ * Context: module initialization.
+ * Return: 0 or -ENOMEM.
+ */
+int dafsd_files_init(void)
+{
+	return rhashtable_init(&dafsd_files, &dafsd_files_params);
+}
+
+/**
+ * dafsd_files_exit() - undo dafsd_files_init()
+ *
+ * Context: module exit; no record is left.
+ */
+void dafsd_files_exit(void)
+{
+	rhashtable_destroy(&dafsd_files);
 }
 
 /**
@@ -44,28 +62,22 @@ struct dafsd_file *dafsd_file_find(const struct inode *inode)
 	struct dafsd_file *file;
 
 	rcu_read_lock();
-	file = dafsd_file_lookup(inode);
+	file = rhashtable_lookup(&dafsd_files, &inode, dafsd_files_params);
 	if (file && !dafsd_file_hold(file))
 		file = NULL;
 	rcu_read_unlock();
 	return file;
 }
 
-/**
- * dafsd_file_held() - the record of an inode that has one
- * @inode: the inode; the caller's request has a reference to the record
- *
- * Context: any but interrupt.
- * Return: the record, without another reference.
+/*
+ * A file of an overlayfs is changed with these locks held, by way of a file of the layer
+ * below, which is never the other way round.
  */
-struct dafsd_file *dafsd_file_held(const struct inode *inode)
+static void dafsd_file_nest(struct dafsd_file *file)
 {
-	struct dafsd_file *file;
-
-	rcu_read_lock();
-	file = dafsd_file_lookup(inode);
-	rcu_read_unlock();
-	return file;
+	lockdep_set_subclass(&file->gate, file->inode->i_sb->s_stack_depth);
+	lockdep_set_subclass(&file->append, file->inode->i_sb->s_stack_depth);
+	lockdep_set_subclass(&file->lock, file->inode->i_sb->s_stack_depth);
 }
 
 static struct dafsd_file *dafsd_file_new(struct inode *inode)
@@ -79,8 +91,31 @@ static struct dafsd_file *dafsd_file_new(struct inode *inode)
 	init_rwsem(&file->gate);
 	init_rwsem(&file->append);
 	mutex_init(&file->lock);
+	dafsd_file_nest(file);
 	INIT_LIST_HEAD(&file->opens);
 	return file;
+}
+
+/*
+ * Return: @new, or the record that there is by now, with another reference; NULL
+ * without memory.
+ */
+static struct dafsd_file *dafsd_file_add(struct dafsd_file *new)
+{
+	struct dafsd_file *file;
+
+	/* with the lock, none that is there loses its last reference */
+	lockdep_assert_held(&dafsd_files_lock);
+	rcu_read_lock();
+	file = rhashtable_lookup_get_insert_fast(&dafsd_files, &new->node, dafsd_files_params);
+	rcu_read_unlock();
+	if (IS_ERR(file))
+		return NULL;
+	if (file)
+		refcount_inc(&file->users);
+	else
+		ihold(new->inode);
+	return file ?: new;
 }
 
 /**
@@ -101,18 +136,10 @@ struct dafsd_file *dafsd_file_get(struct inode *inode)
 	if (!new)
 		return NULL;
 	spin_lock(&dafsd_files_lock);
-	/* with the lock, none that is there loses its last reference */
-	file = dafsd_file_lookup(inode);
-	if (file) {
-		refcount_inc(&file->users);
-	} else {
-		ihold(inode);
-		hash_add_rcu(dafsd_files, &new->node, (unsigned long)inode);
-	}
+	file = dafsd_file_add(new);
 	spin_unlock(&dafsd_files_lock);
-	if (!file)
-		return new;
-	kfree(new);
+	if (file != new)
+		kfree(new);
 	return file;
 }
 
@@ -143,7 +170,7 @@ void dafsd_file_put(struct dafsd_file *file)
 		spin_unlock(&dafsd_files_lock);
 		return;
 	}
-	hash_del_rcu(&file->node);
+	rhashtable_remove_fast(&dafsd_files, &file->node, dafsd_files_params);
 	spin_unlock(&dafsd_files_lock);
 	iput(file->inode);
 	kfree_rcu(file, rcu);
@@ -183,7 +210,7 @@ struct file *dafsd_file_borrow(struct dafsd_file *file, const struct dafsd_clien
 }
 
 /**
- * dafsd_share_check() - do others' reservations allow this? (8.8 in 4.4.1.2)
+ * dafsd_share_check() - do others' reservations allow this? (8.8 of 4.4.1.2)
  * @file: the file
  * @own: the open that asks, whose own reservation is not in its way; or NULL
  * @access: DAFS_OPEN_SHARE_ACCESS_* wanted
@@ -198,6 +225,9 @@ u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *ow
 	struct dafsd_open *open;
 
 	lockdep_assert_held(&file->lock);
+	/* thousands may have a file open that none of them wants for itself */
+	if (!deny && !file->nr_strict)
+		return DAFS_STATUS_OK;
 	list_for_each_entry(open, &file->opens, file_link) {
 		if (open == own || READ_ONCE(open->dead))
 			continue;
@@ -270,6 +300,13 @@ void dafsd_share_leave(struct dafsd_file *file)
 	up_read(&file->gate);
 }
 
+/* @more is 1 or -1; to be called before and after a change of what the open forbids */
+static void dafsd_share_count(const struct dafsd_open *open, int more)
+{
+	if (open->deny || open->deny_delete)
+		open->file->nr_strict += more;
+}
+
 /**
  * dafsd_share_take() - reserve what OPEN asks for, on top of what there is
  * @open: the open
@@ -282,9 +319,11 @@ void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args
 	struct dafsd_file *file = open->file;
 
 	lockdep_assert_held(&file->lock);
+	dafsd_share_count(open, -1);
 	WRITE_ONCE(open->access, open->access | args->share_access);
 	open->deny |= args->share_deny;
 	open->deny_delete |= args->delete_disp == DAFS_DELETE_DENY;
+	dafsd_share_count(open, 1);
 	if (args->share_key_type != DAFS_OPEN_SHARE_KEY_BOTH || open->holds_key)
 		return;
 	open->holds_key = true;
@@ -333,8 +372,10 @@ static void dafsd_share_drop_key(struct dafsd_open *open)
 void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrade_args *args)
 {
 	lockdep_assert_held(&open->file->lock);
+	dafsd_share_count(open, -1);
 	WRITE_ONCE(open->access, args->share_access);
 	open->deny = args->share_deny;
+	dafsd_share_count(open, 1);
 	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_NONE)
 		dafsd_share_drop_key(open);
 }
@@ -349,16 +390,17 @@ void dafsd_share_drop(struct dafsd_open *open)
 {
 	lockdep_assert_held(&open->file->lock);
 	list_del(&open->file_link);
+	dafsd_share_count(open, -1);
 	dafsd_share_drop_key(open);
 }
 
 /**
  * dafsd_remove_begin() - may a name of a file go away? (6.5.33, E-92)
  * @inode: the file
- * @check_open: refuse if anybody has it open, otherwise only if somebody
+ * @check_open: refuse if any client has it open, otherwise only if one has
  *	opened it with DELETE_DENY
  * @file: set, to be given to dafsd_remove_end() after the removal; until then
- *	nobody opens the file
+ *	no open is added to the file
  *
  * Context: may sleep; holds the lock of the directory.
  * Return: OK, DENYDISP_CONFLICT, or RESOURCE.
@@ -371,6 +413,8 @@ u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file *
 	if (!*file)
 		return DAFSERR_RESOURCE;
 	mutex_lock(&(*file)->lock);
+	if (!check_open && !(*file)->nr_strict)
+		return DAFS_STATUS_OK;
 	list_for_each_entry(open, &(*file)->opens, file_link)
 		if (!READ_ONCE(open->dead) && (check_open || open->deny_delete))
 			goto conflict;

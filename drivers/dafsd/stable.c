@@ -3,12 +3,12 @@
  * What is on stable storage, and how clients hear of what is not (6.5.8, 6.5.38).
  *
  * An error of writing back concerns data that was acknowledged as UNSTABLE.  It
- * is told once to each open file, so whoever comes first hears of it: a stable
- * write by the same open, or a program of this machine.  COMMIT must not depend
- * on being the first.  Therefore each export has a cursor of its own in the
- * errors of its file system.  An error behind it changes the write verifier
- * before anybody is told a verifier again.  A client compares the verifier of
- * COMMIT with that of the write, and sends the data again if they differ.
+ * is told once to each open file, so only the first that asks hears of it: a
+ * stable write by the same open, or a program of this machine.  COMMIT must not
+ * depend on being the first.  Therefore each export has a cursor of its own in
+ * the errors of its file system.  An error behind it changes the write verifier
+ * before any client is told a verifier again.  A client compares the verifier
+ * of COMMIT with that of the write, and sends the data again if they differ.
  *
  * The cursor is that of the file system and not of the file because data may be
  * committed by another open than it was written by, or when none is left.
@@ -44,12 +44,17 @@ void dafsd_verifier_change(void)
 static void dafsd_verifier_advance(struct dafsd_export *exp)
 {
 	struct dafs_opaque64 verifier;
+	int err;
 
 	get_random_bytes(&verifier, sizeof(verifier));
 	write_seqlock(&dafsd_verifier_lock);
-	if (errseq_check_and_advance(&exp->path.mnt->mnt_sb->s_wb_err, &exp->wb_err))
+	err = errseq_check_and_advance(&exp->path.mnt->mnt_sb->s_wb_err, &exp->wb_err);
+	if (err)
 		dafsd_write_verifier = verifier;
 	write_sequnlock(&dafsd_verifier_lock);
+	if (err)
+		pr_warn_ratelimited("dafsd: writing data back in export %s has failed: %d\n",
+				    exp->name, err);
 }
 
 /**
@@ -71,7 +76,7 @@ void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier
 	do {
 		seq = read_seqbegin(&dafsd_verifier_lock);
 		*verifier = dafsd_write_verifier;
-		/* whoever advances the cursor changes the verifier in the same section */
+		/* dafsd_verifier_advance() changes both in one section */
 		if (errseq_check(errors, READ_ONCE(exp->wb_err))) {
 			dafsd_verifier_advance(exp);
 			continue;

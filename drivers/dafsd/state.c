@@ -2,11 +2,11 @@
 /*
  * State-ids, and the table of all opens behind them (4.4.1.1, E-79, E-84).
  *
- * An open is born dead: OPEN fills it in and reserves an id.  It is published in
+ * An open is born dead: OPEN reserves an id and fills it in.  It is published in
  * one critical section of the table's lock, which checks that neither its client
- * nor its export went away meanwhile.  It dies in another one, when somebody
- * claims it: CLOSE, the release of its client, or the end of its export.  Whoever
- * claimed it, and nobody else, takes it apart.
+ * nor its export went away meanwhile.  It dies in another one, when a task
+ * claims it: for CLOSE, the release of its client, or the end of its export.
+ * The task that claimed it, and no other, takes it apart.
  *
  * A state-id tells the instance of the server that made it, so that one from
  * before a restart is known as such.
@@ -38,21 +38,20 @@ static void dafsd_opens_forget_later(void)
 /* Removes the traces of opens revoked more than a lease period ago. */
 static void dafsd_opens_forget(struct work_struct *work)
 {
-	unsigned long now = dafsd_now();
 	unsigned long id;
 	bool more = false;
 	void *entry;
 
-	xa_lock(&dafsd_opens);
 	xa_for_each(&dafsd_opens, id, entry) {
+		cond_resched();
 		if (!xa_is_value(entry))
 			continue;
-		if (now - xa_to_value(entry) > dafsd_lease_seconds)
-			__xa_erase(&dafsd_opens, id);
+		/* nothing else takes its place, or takes it away */
+		if (dafsd_now() - xa_to_value(entry) > dafsd_lease_seconds)
+			xa_erase(&dafsd_opens, id);
 		else
 			more = true;
 	}
-	xa_unlock(&dafsd_opens);
 	if (more)
 		dafsd_opens_forget_later();
 }
@@ -119,40 +118,78 @@ static size_t dafsd_state_size(const struct dafsd_open *open)
 	return struct_size(open, owner, open->owner_len) + SZ_2K;
 }
 
+static bool dafsd_client_count_open(struct dafsd_client *client)
+{
+	bool room;
+
+	spin_lock(&client->lock);
+	room = client->nr_opens < READ_ONCE(dafsd_max_opens);
+	if (room)
+		client->nr_opens++;
+	spin_unlock(&client->lock);
+	return room;
+}
+
+static void dafsd_client_uncount_open(struct dafsd_client *client)
+{
+	spin_lock(&client->lock);
+	client->nr_opens--;
+	spin_unlock(&client->lock);
+}
+
 /**
- * dafsd_state_reserve() - give a new open its id
+ * dafsd_state_reserve() - give a new open its id, and all that others may not have left
  * @open: the open; still dead
  *
  * Context: may sleep.
- * Return: 0 or a negative errno; -ENOMEM also if opens take too much memory.
+ * Return: OK, or RESOURCE: the client has too many opens, they take too much memory, or
+ * none could be allocated.
  */
-int dafsd_state_reserve(struct dafsd_open *open)
+u32 dafsd_state_reserve(struct dafsd_open *open)
 {
-	struct dafsd_peer *peer = open->client->peer;
-	int err;
+	struct dafsd_client *client = open->client;
+	struct dafsd_peer *peer = client->peer;
 
+	if (!dafsd_client_count_open(client))
+		goto refuse;
 	if (!dafsd_peer_charge(peer, DAFSD_CHARGE_STATE, dafsd_state_size(open)))
-		return -ENOMEM;
-	err = xa_alloc_cyclic(&dafsd_opens, &open->id, NULL, XA_LIMIT(1, S32_MAX),
-			      &dafsd_opens_next, GFP_KERNEL);
-	if (err < 0) {
-		dafsd_peer_uncharge(peer, DAFSD_CHARGE_STATE, dafsd_state_size(open));
-		return err;
-	}
+		goto uncount;
+	if (xa_alloc_cyclic(&dafsd_opens, &open->id, NULL, XA_LIMIT(1, S32_MAX),
+			    &dafsd_opens_next, GFP_KERNEL) < 0)
+		goto uncharge;
 	open->peer = dafsd_peer_get(peer);
-	return 0;
+	return DAFS_STATUS_OK;
+
+uncharge:
+	dafsd_peer_uncharge(peer, DAFSD_CHARGE_STATE, dafsd_state_size(open));
+uncount:
+	dafsd_client_uncount_open(client);
+refuse:
+	pr_warn_ratelimited("dafsd: no room for an open of %pI6c, see max_opens and max_state\n",
+			    &peer->addr);
+	return DAFSERR_RESOURCE;
+}
+
+/**
+ * dafsd_state_cancel() - give back the id of an open that was not published
+ * @open: the open; still dead
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_state_cancel(struct dafsd_open *open)
+{
+	xa_erase(&dafsd_opens, open->id);
+	dafsd_client_uncount_open(open->client);
 }
 
 /**
  * dafsd_state_end() - an open is being freed
- * @open: the open; may never have had an id
+ * @open: the open, which has no id any more
  *
  * Context: process.
  */
 void dafsd_state_end(struct dafsd_open *open)
 {
-	if (!open->peer)
-		return;
 	dafsd_peer_uncharge(open->peer, DAFSD_CHARGE_STATE, dafsd_state_size(open));
 	dafsd_peer_put(open->peer);
 }
@@ -167,12 +204,11 @@ static u32 dafsd_state_list(struct dafsd_open *open)
 		status = DAFSERR_STALE_CLIENTID;
 	else if (!READ_ONCE(open->exp->enabled))
 		status = DAFSERR_STALE;
-	else if (client->nr_opens >= READ_ONCE(dafsd_max_opens))
-		status = DAFSERR_RESOURCE;
 	if (!status) {
 		open->dead = false;
 		list_add_tail(&open->client_link, &client->opens);
-		client->nr_opens++;
+	} else {
+		client->nr_opens--;
 	}
 	spin_unlock(&client->lock);
 	return status;
@@ -184,8 +220,8 @@ static u32 dafsd_state_list(struct dafsd_open *open)
  * @state_id: set
  *
  * Context: any but interrupt.
- * Return: OK; STALE_CLIENTID or STALE if the client or the export went away;
- * RESOURCE if the client has too many; then the id is free again.
+ * Return: OK; STALE_CLIENTID or STALE if the client or the export went away, then the
+ * id is free again.
  */
 u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
 {
@@ -222,8 +258,14 @@ struct dafsd_open *dafsd_state_load(const struct dafsd_rqst *rq, u32 id, u32 *st
 			*status = DAFSERR_EXPIRED;
 		return NULL;
 	}
-	if (!open || open->client != rq->ses->client)
+	if (!open)
 		return NULL;
+	if (open->client != rq->ses->client) {
+		/* the former record of this client may still be losing its opens */
+		if (READ_ONCE(open->client->discarded))
+			*status = DAFSERR_EXPIRED;
+		return NULL;
+	}
 	*status = DAFS_STATUS_OK;
 	return open;
 }
@@ -250,6 +292,24 @@ static bool dafsd_open_claim(struct dafsd_open *open, void *trace)
 	client->nr_opens--;
 	spin_unlock(&client->lock);
 	return true;
+}
+
+/**
+ * dafsd_state_retract() - take back what was just published
+ * @open: the open; the caller holds the lock of its file
+ *
+ * Context: any but interrupt.
+ * Return: true if it is the caller's again, without an id; false if it went away with
+ * its client or export, which will have it dismantled.
+ */
+bool dafsd_state_retract(struct dafsd_open *open)
+{
+	bool claimed;
+
+	xa_lock(&dafsd_opens);
+	claimed = dafsd_open_claim(open, NULL);
+	xa_unlock(&dafsd_opens);
+	return claimed;
 }
 
 /**
@@ -306,7 +366,7 @@ static void dafsd_open_discard(struct dafsd_open *open)
 	/* as soon as it is in the list it may go, with its reference */
 	kref_get(&exp->ref);
 	llist_add(&open->closing, &exp->closing);
-	if (!queue_work(dafsd_end_wq, &exp->closer))
+	if (!queue_work(dafsd_close_wq, &exp->closer))
 		dafsd_export_put(exp);
 }
 
@@ -316,8 +376,7 @@ static struct dafsd_open *dafsd_claim_of_client(struct dafsd_client *client)
 
 	xa_lock(&dafsd_opens);
 	spin_lock(&client->lock);
-	client->released = true;
-	open = list_first_entry_or_null(&client->opens, struct dafsd_open, client_link);
+	open = list_first_entry_or_null(&client->expired, struct dafsd_open, client_link);
 	spin_unlock(&client->lock);
 	if (open)
 		dafsd_open_claim(open, xa_mk_value(dafsd_now()));
@@ -325,16 +384,33 @@ static struct dafsd_open *dafsd_claim_of_client(struct dafsd_client *client)
 	return open;
 }
 
+static void dafsd_client_expire(struct dafsd_client *client, bool for_good)
+{
+	spin_lock(&client->lock);
+	client->released |= for_good;
+	list_splice_tail_init(&client->opens, &client->expired);
+	spin_unlock(&client->lock);
+}
+
 /**
- * dafsd_opens_release_client() - take all that it has open from a client, for good
- * @client: its lease expired or a new instance took its place; it opens nothing
- *	any more
+ * dafsd_opens_expire_client() - a client loses what it has open, and nothing that it opens
+ * from now on
+ * @client: its lease has expired; dafsd_opens_revoke_client() does the rest
  *
- * When this returns nothing is reserved any more; the files are closed later.
- *
- * Context: may sleep, and waits for no file system.
+ * Context: any but interrupt; takes no time.
  */
-void dafsd_opens_release_client(struct dafsd_client *client)
+void dafsd_opens_expire_client(struct dafsd_client *client)
+{
+	dafsd_client_expire(client, false);
+}
+
+/**
+ * dafsd_opens_revoke_client() - take from a client what it loses
+ * @client: the client, of dafsd_opens_expire_client() perhaps
+ *
+ * Context: as dafsd_opens_release_client().
+ */
+void dafsd_opens_revoke_client(struct dafsd_client *client)
 {
 	struct dafsd_open *open;
 	bool any = false;
@@ -348,27 +424,68 @@ void dafsd_opens_release_client(struct dafsd_client *client)
 		dafsd_opens_forget_later();
 }
 
+/**
+ * dafsd_opens_release_client() - take all that it has open from a client, for good
+ * @client: its lease expired or a new instance took its place; it opens nothing
+ *	any more
+ *
+ * When this returns nothing is reserved any more; the files are closed later.
+ *
+ * Context: may sleep, and waits for no file system.  There may be many, so no lock that
+ * others need is held.
+ */
+void dafsd_opens_release_client(struct dafsd_client *client)
+{
+	dafsd_client_expire(client, true);
+	dafsd_opens_revoke_client(client);
+}
+
+/* What is at an id; under RCU, or the lock of the table, under which it is claimed. */
+static struct dafsd_open *dafsd_load_of_export(const struct dafsd_export *exp, unsigned long id)
+{
+	struct dafsd_open *open = xa_load(&dafsd_opens, id);
+
+	return open && !xa_is_value(open) && open->exp == exp ? open : NULL;
+}
+
+static bool dafsd_is_of_export(const struct dafsd_export *exp, unsigned long id)
+{
+	guard(rcu)();
+	return dafsd_load_of_export(exp, id);
+}
+
+/*
+ * There may be very many opens, so the lock of the table is taken only for those of the
+ * export, and for each of them anew.
+ */
 static struct dafsd_open *dafsd_claim_of_export(const struct dafsd_export *exp,
 						unsigned long *id)
 {
 	struct dafsd_open *open;
+	void *entry;
 
-	xa_lock(&dafsd_opens);
-	xa_for_each_start(&dafsd_opens, *id, open, *id) {
-		if (xa_is_value(open) || open->exp != exp)
+	xa_for_each_start(&dafsd_opens, *id, entry, *id) {
+		cond_resched();
+		if (!dafsd_is_of_export(exp, *id))
 			continue;
-		if (dafsd_open_claim(open, xa_mk_value(dafsd_now())))
-			break;
+		xa_lock(&dafsd_opens);
+		open = dafsd_load_of_export(exp, *id);
+		if (open && !dafsd_open_claim(open, xa_mk_value(dafsd_now())))
+			open = NULL;
+		xa_unlock(&dafsd_opens);
+		if (open)
+			return open;
 	}
-	xa_unlock(&dafsd_opens);
-	return open;
+	return NULL;
 }
 
 /**
- * dafsd_opens_release_export() - close everything in an export
+ * dafsd_opens_release_export() - take everything in an export from those who have it open
  * @exp: no longer enabled
  *
- * Context: may sleep.
+ * The files are closed later, by a work item with a reference to @exp.
+ *
+ * Context: may sleep, and waits for no file system.
  */
 void dafsd_opens_release_export(struct dafsd_export *exp)
 {
@@ -376,11 +493,13 @@ void dafsd_opens_release_export(struct dafsd_export *exp)
 	unsigned long id = 0;
 	bool any = false;
 
+	/* opens that were about to be published before the export was disabled are */
+	xa_lock(&dafsd_opens);
+	xa_unlock(&dafsd_opens);
 	while ((open = dafsd_claim_of_export(exp, &id))) {
-		dafsd_open_dismantle(open);
+		dafsd_open_discard(open);
 		any = true;
 	}
-	flush_work(&exp->closer);
 	if (any)
 		dafsd_opens_forget_later();
 }

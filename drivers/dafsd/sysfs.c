@@ -3,8 +3,9 @@
  * /sys/fs/dafsd/<number>: a folder for each session of an authenticated client.
  *
  * The number is that of the session's channel in the trace points.  Removing
- * the folder waits for whoever reads one of its files, so it goes first when a
- * session is torn down, and none of them sees a session without its parts.
+ * the folder waits for the tasks that read one of its files, so it goes first
+ * when a session is torn down, and none of them sees a session without its
+ * parts.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
@@ -46,6 +47,13 @@ static ssize_t dafsd_session_show_client(struct dafsd_session *ses, char *buf)
 }
 DAFSD_SESSION_ATTR(client);
 
+static ssize_t dafsd_session_show_client_id(struct dafsd_session *ses, char *buf)
+{
+	return sysfs_emit(buf, "%*phN\n", (int)sizeof(ses->client->client_id),
+			  &ses->client->client_id);
+}
+DAFSD_SESSION_ATTR(client_id);
+
 static ssize_t dafsd_session_show_state(struct dafsd_session *ses, char *buf)
 {
 	bool ready = READ_ONCE(ses->state) == DAFSD_SES_READY;
@@ -80,6 +88,12 @@ static ssize_t dafsd_session_show_outstanding(struct dafsd_session *ses, char *b
 }
 DAFSD_SESSION_ATTR(outstanding);
 
+static ssize_t dafsd_session_show_waiting(struct dafsd_session *ses, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(ses->waiting));
+}
+DAFSD_SESSION_ATTR(waiting);
+
 static ssize_t dafsd_session_show_opens(struct dafsd_session *ses, char *buf)
 {
 	return sysfs_emit(buf, "%u\n", READ_ONCE(ses->client->nr_opens));
@@ -102,10 +116,12 @@ DAFSD_SESSION_COUNTER(bytes_written, &ses->bytes_written);
 static struct attribute *dafsd_session_attrs[] = {
 	&dafsd_session_attr_peer.attr,
 	&dafsd_session_attr_client.attr,
+	&dafsd_session_attr_client_id.attr,
 	&dafsd_session_attr_state.attr,
 	&dafsd_session_attr_channels.attr,
 	&dafsd_session_attr_credits.attr,
 	&dafsd_session_attr_outstanding.attr,
+	&dafsd_session_attr_waiting.attr,
 	&dafsd_session_attr_opens.attr,
 	NULL
 };
@@ -187,11 +203,14 @@ void dafsd_session_show_in_sysfs(struct dafsd_session *ses)
  * dafsd_session_hide_from_sysfs() - remove the folder of a session, if any
  * @ses: the session, in state CLOSING
  *
- * Context: may sleep; nobody reads its files when this returns.
+ * Context: may sleep; no task reads its files when this returns.
  */
 void dafsd_session_hide_from_sysfs(struct dafsd_session *ses)
 {
-	/* Whoever was about to show it has; nobody begins to in this state. */
+	/*
+	 * With the lock, a worker that was about to show the folder has done
+	 * so; none begins to in this state.
+	 */
 	mutex_lock(&ses->setup);
 	if (ses->in_sysfs) {
 		ses->in_sysfs = false;

@@ -19,7 +19,7 @@ u64 dafsd_change_of(const struct inode *inode, const struct kstat *stat);
 void dafsd_change_before(const struct dafsd_fh *dir, struct dafs_change_info *info);
 void dafsd_change_after(const struct dafsd_fh *dir, struct dafs_change_info *info);
 void dafsd_change_none(const struct dafsd_fh *dir, struct dafs_change_info *info);
-int dafsd_commit_metadata(struct inode *inode);
+int dafsd_commit_metadata(const struct dafsd_export *exp, struct dentry *dentry);
 
 /* name.c: names and paths of names */
 
@@ -37,8 +37,8 @@ struct dafsd_walk {
 	u32 link_status;
 };
 
-u32 dafsd_name_check(const struct dafs_str *name);
-u32 dafsd_name_check_change(const struct dafs_str *name);
+u32 dafsd_name_check(const struct dafsd_export *exp, const struct dafs_str *name);
+u32 dafsd_name_check_change(const struct dafsd_export *exp, const struct dafs_str *name);
 bool dafsd_name_to_id(const struct dafs_str *name, u32 *id);
 bool dafsd_name_is_dots(const struct dafs_str *name);
 u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
@@ -61,6 +61,7 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
  * @anon_uid: see struct dafsd_export
  * @anon_gid: see struct dafsd_export
  * @subtree_check: unless the tree is a whole file system, see struct dafsd_export
+ * @raw_names: see struct dafsd_export
  */
 struct dafsd_export_conf {
 	char *name;
@@ -71,10 +72,12 @@ struct dafsd_export_conf {
 	u32 anon_uid;
 	u32 anon_gid;
 	bool subtree_check;
+	bool raw_names;
 };
 
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf);
 void dafsd_export_withdraw(struct dafsd_export *exp);
+extern unsigned int dafsd_withdraw_seconds;
 struct dafsd_export *dafsd_export_find_path(const struct path *path);
 struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path);
 bool dafsd_export_needs(const struct dafs_str *path);
@@ -83,8 +86,11 @@ bool dafsd_export_leads(const struct dafs_str *path);
 struct dafsd_export *dafsd_export_outer(const struct dafs_str *path);
 const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_str *path);
 bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str *path, size_t len);
+u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp);
+u32 dafsd_exports_missing(void);
+void dafsd_exports_begin(void);
+void dafsd_exports_end(void);
 u64 dafsd_exports_change(void);
-void dafsd_exports_touch(void);
 
 /**
  * dafsd_export_path() - where in the name space an export is
@@ -112,6 +118,7 @@ u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp);
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
 u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh);
 u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry);
+u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other);
 const struct cred *dafsd_act_as_server(void);
 int dafsd_fh_encodable(const struct path *path);
 u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
@@ -156,7 +163,7 @@ extern const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE];
 
 /**
  * dafsd_fh_inode() - the inode of a filehandle
- * @fh: not the pseudo root
+ * @fh: not a pseudo directory
  *
  * Return: the inode; lives as long as @fh.
  */
@@ -167,7 +174,7 @@ static inline struct inode *dafsd_fh_inode(const struct dafsd_fh *fh)
 
 /**
  * dafsd_fh_path() - the path of a filehandle
- * @fh: not the pseudo root
+ * @fh: not a pseudo directory
  *
  * Return: borrowed references.
  */
@@ -209,6 +216,8 @@ struct dafsd_fattr_names {
 bool dafsd_fattr_has_mime(const struct super_block *sb);
 u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
 		    struct dafsd_fattr_names *names);
+void dafsd_fattr_peek(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
+		      struct dafsd_fattr_names *names);
 u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
 u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
 		    u64 *done);
@@ -235,6 +244,7 @@ u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs
  * @attr: further attributes or NULL
  * @exclusive: keep @verifier in the times of the object
  * @verifier: create_verifier of an EXCLUSIVE create
+ * @refused: what to answer where it would have to be made, or OK
  */
 struct dafsd_new {
 	u32 type;
@@ -244,6 +254,7 @@ struct dafsd_new {
 	const struct dafs_fattr *attr;
 	bool exclusive;
 	struct dafs_opaque64 verifier;
+	u32 refused;
 };
 
 u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
@@ -278,6 +289,8 @@ struct dafsd_use {
 	bool anonymous;
 };
 
+u32 dafsd_open_reserve(struct dafsd_rqst *rq);
+void dafsd_open_unreserve(struct dafsd_rqst *rq);
 u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
 		   unsigned int flags, struct dafs_opaque64 *state_id);
 u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
@@ -291,7 +304,7 @@ void dafsd_open_end(struct dafsd_use *use);
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_opaque64 *state_id, u32 access,
 		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use));
-u32 dafsd_open_any(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
+u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
 void dafsd_open_done(struct file *filp);
 
 /* state.c */
@@ -303,8 +316,8 @@ u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file *
 void dafsd_remove_end(struct dafsd_file *file);
 
 /* append.c: writing at an offset against appending */
-void dafsd_write_begin(const struct file *filp);
-void dafsd_write_end(const struct file *filp);
+void dafsd_write_begin(const struct dafsd_use *use);
+void dafsd_write_end(const struct dafsd_use *use);
 
 /* stable.c: stable storage and the write verifier */
 void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier);
