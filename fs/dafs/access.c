@@ -173,7 +173,10 @@ static bool dafs_left_to_open(const struct inode *inode, int mask)
 {
 	if (!S_ISREG(inode->i_mode) || !(mask & MAY_OPEN) || (mask & MAY_EXEC))
 		return false;
-	/* the mode says nothing of root, unless nobody may do any more than execute */
+	/*
+	 * The mode says nothing of root, who may be squashed.  So ask first if
+	 * a file that some users may execute is not readable for all.
+	 */
 	if (uid_eq(current_fsuid(), GLOBAL_ROOT_UID))
 		return (mask & MAY_WRITE) || !(inode->i_mode & 0111) ||
 		       (inode->i_mode & 0444) == 0444;

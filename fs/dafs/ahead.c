@@ -8,12 +8,12 @@
  * brings hundreds of names with all that an inode is made of.  So a directory in which
  * names are asked for is listed in the background.
  *
- * Nobody knows which names will be asked for, so each one that the server was asked
- * about gives credit for a few entries, which cost about as much as it did.  After a
- * while of that, only names that the listing has brought and that were used give
- * credit: a few names out of a huge directory are not worth more.  At its end the
- * listing begins anew, because memory that was short may have taken dentries away, and
- * attributes grow old.
+ * It is not known which names will be asked for, so each one that the server
+ * was asked about gives credit for a few entries, which cost about as much as
+ * it did.  After a while of that, only names that the listing has brought and
+ * that were used give credit: a few names out of a huge directory are not worth
+ * more.  At its end the listing begins anew, because memory that was short may
+ * have taken dentries away, and attributes grow old.
  *
  * A listing in the background is not worth waiting for.  While there is no
  * connection there is none, and what fails is not done again.
@@ -37,7 +37,7 @@
 #define DAFS_AHEAD_ENTRY	256U
 #define DAFS_AHEAD_MOST		256U
 
-/* d_fsdata of dentries that nobody has used yet */
+/* d_fsdata of dentries that no task has used yet */
 #define DAFS_AHEAD_MARK		((void *)1)
 
 /**
@@ -48,7 +48,8 @@
  * @pos: where to go on
  * @listed: entries listed so far
  *
- * All belong to whoever has set DAFS_INO_AHEAD of the directory.
+ * All belong to the task that has set DAFS_INO_AHEAD of the directory, and to
+ * @work once that is queued.
  */
 struct dafs_ahead {
 	struct work_struct work;
@@ -97,7 +98,7 @@ static int dafs_ahead_ask(struct dafs_ahead *ahead, struct dafs_listing *list, v
 				   NULL);
 }
 
-/* Has nobody changed the directory's names since they were asked for? */
+/* Are the directory's names unchanged since they were asked for? */
 static bool dafs_ahead_holds(const struct inode *dir, const struct dafs_listing *list)
 {
 	return !IS_DEADDIR(dir) && list->gen == dafs_dir_gen(dir) &&
@@ -105,8 +106,9 @@ static bool dafs_ahead_holds(const struct inode *dir, const struct dafs_listing 
 }
 
 /*
- * The directory is locked for this alone, so that nobody who changes it waits for the
- * server on our account; and he who does may be waiting for a server that is lost.
+ * The directory is locked for this alone, so that no task that changes it waits
+ * for the server on our account; and a task that holds the lock may itself be
+ * waiting for a server that is lost.
  */
 static int dafs_ahead_take(struct dafs_ahead *ahead, struct dafs_ahead_step *step)
 {
@@ -144,14 +146,16 @@ static int dafs_ahead_some(struct dafs_ahead *ahead, unsigned int credit)
 	return err ?: step.count;
 }
 
-/* A request that failed counts as entries that nobody used. */
+/* A request that failed counts as entries that were not used. */
 static void dafs_ahead_run(struct dafs_ahead *ahead)
 {
 	struct dafs_inode *di = DAFS_I(d_inode(ahead->dir));
+	struct dafs_sb_info *sbi = DAFS_SB(ahead->dir->d_sb);
+	unsigned int number = dafs_conn_number(sbi->ses);
 	int ret = dafs_ahead_some(ahead, atomic_read(&di->ahead_credit));
 
 	if (ret == -EOPNOTSUPP)
-		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(ahead->dir->d_sb)->flags);
+		dafs_rdma_refuse(sbi, DAFS_RDMA_READDIR, number);
 	ahead->listed += ret > 0 ? ret : DAFS_AHEAD_LEAST;
 	if (ahead->listed >= DAFS_AHEAD_TRIAL)
 		set_bit(DAFS_INO_AHEAD_TRIED, &di->flags);
@@ -205,7 +209,7 @@ static bool dafs_ahead_wanted(const struct dafs_sb_info *sbi)
 {
 	return dafs_listing_attrs(sbi) &&
 	       READ_ONCE(sbi->opts.lookupcache) != DAFS_LOOKUPCACHE_NONE &&
-	       !test_bit(DAFS_SB_NO_READDIR_DIRECT, &sbi->flags);
+	       !dafs_rdma_refused(sbi, DAFS_RDMA_READDIR);
 }
 
 /**

@@ -15,8 +15,8 @@
  *  3. Folios that hold what is now inside the file, as zeroes behind its end,
  *     are dropped, and the size is set.
  *
- * If the response is lost, nobody here knows whether the record is in the file,
- * nor can it be sent again: the program is told EIO.
+ * If the response is lost, the client cannot know whether the record is in the
+ * file, nor send it again: the program is told EIO.
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -24,12 +24,6 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "dafs_fs.h"
-
-/* Failures of one append that are nobody's fault in particular. */
-#define DAFS_APPEND_TRIES	4
-
-/* Before folios that are used all the time are left to dafs_zap_mapping(). */
-#define DAFS_DROP_TRIES		3
 
 /* A limit is about the real size, as near as one can ask for it. */
 static ssize_t dafs_append_checks(struct kiocb *iocb, struct iov_iter *from)
@@ -43,94 +37,71 @@ static ssize_t dafs_append_checks(struct kiocb *iocb, struct iov_iter *from)
 }
 
 /*
- * Drop the folios of [@start, @end).  The caller holds i_rwsem and the
- * invalidate lock, so that none comes back; one that is written to through a
- * mapping in between is written back and dropped again.
- */
-static void dafs_append_drop(struct inode *inode, loff_t start, loff_t end)
-{
-	struct address_space *mapping = inode->i_mapping;
-	unsigned int tries = DAFS_DROP_TRIES;
-
-	if (!mapping->nrpages)
-		return;
-	start = round_down(start, PAGE_SIZE);
-	while (tries--) {
-		filemap_fdatawrite_range(mapping, start, end - 1);
-		filemap_fdatawait_range_keep_errors(mapping, start, end - 1);
-		if (dafs_commit_inode(inode))
-			break;
-		if (!invalidate_inode_pages2_range(mapping, start >> PAGE_SHIFT,
-						   (end - 1) >> PAGE_SHIFT))
-			return;
-	}
-	set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
-}
-
-/*
- * An answer that is older than the append must not set the size back, so the change
- * is noted first; one that is being applied now comes before the new size.
- */
-static void dafs_append_set_size(struct inode *inode, loff_t end)
-{
-	struct dafs_inode *di = DAFS_I(inode);
-
-	dafs_own_write(di);
-	spin_lock(&di->lock);
-	spin_lock(&inode->i_lock);
-	dafs_remote_size_raise(netfs_inode(inode), end);
-	if (end > i_size_read(inode))
-		i_size_write(inode, end);
-	spin_unlock(&inode->i_lock);
-	spin_unlock(&di->lock);
-}
-
-/*
  * The server has appended at @pos what it believed the file to end at; here it
  * was @known.  If these differ, others have changed the file.
  */
 static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t len)
 {
-	struct address_space *mapping = inode->i_mapping;
+	loff_t from = min(known, pos), end = pos + len;
+	struct dafs_inode *di = DAFS_I(inode);
+	bool locked;
 
 	inode_lock(inode);
-	filemap_invalidate_lock(mapping);
-	dafs_append_drop(inode, min(known, pos), pos + len);
-	dafs_append_set_size(inode, pos + len);
-	filemap_invalidate_unlock(mapping);
-	inode_unlock(inode);
+	/* if the task is killed, it is dropped as soon as it is asked for */
+	locked = !dafs_invalidate_lock(inode, from, end);
+	if (locked)
+		dafs_drop_range(inode, from, end);
+	if (!locked || pos != known)
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_file_raise_size(inode, end);
+	/* others have truncated it, or appended to it: the size may be another one */
 	if (pos != known)
-		set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
+		set_bit(DAFS_INO_STALE, &di->flags);
+	/* again: a task that dropped it meanwhile may have read up to the old size */
+	if (!locked)
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	if (locked)
+		filemap_invalidate_unlock(inode->i_mapping);
+	inode_unlock(inode);
 }
 
-/* Not executed, for a reason that may go away: may it be sent again? */
-static bool dafs_append_again(struct dafs_sb_info *sbi, struct dafs_open_state *os,
-			      struct dafs_append *append, u32 status)
+/* It has not been executed.  Return: 0 to send it again, or a negative errno. */
+static int dafs_append_refused(struct dafs_sb_info *sbi, struct dafs_open_state *os,
+			       struct dafs_append *append, u32 status, int err,
+			       unsigned int number, unsigned int *delay_ms)
 {
-	if (dafs_status_lost_state(status))
-		return !dafs_open_state_recover(os, &append->state_id);
-	if (status == DAFSERR_CHKSUM)
-		return true;
-	if (append->no_direct ||
-	    (status != DAFSERR_NOTSUPP && status != DAFSERR_RDMA_READ_CHANNEL_UNUSABLE))
-		return false;
-	set_bit(DAFS_SB_NO_APPEND_DIRECT, &sbi->flags);
-	return true;
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_OPEN:
+		return dafs_open_state_insist(os, &append->state_id, delay_ms);
+	case DAFS_ACT_INLINE:
+		if (append->no_direct)
+			return err;
+		dafs_rdma_refuse(sbi, DAFS_RDMA_APPEND, number);
+		return 0;
+	default:
+		return err;
+	}
 }
 
 static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 			    struct dafs_append *append, struct dafs_append_res *res)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
-	unsigned int tries = DAFS_APPEND_TRIES;
+	unsigned int delay_ms = 0, number;
+	bool sent;
 	u32 status;
 	int err;
 
 	do {
 		dafs_open_state_id(os, &append->state_id);
-		append->no_direct = test_bit(DAFS_SB_NO_APPEND_DIRECT, &sbi->flags);
+		number = dafs_conn_number(sbi->ses);
+		append->no_direct = dafs_rdma_refused(sbi, DAFS_RDMA_APPEND);
 		err = dafs_append(sbi->ses, os->cred, append, res, &status);
-	} while (err && --tries && dafs_append_again(sbi, os, append, status));
+		sent = !err;
+		if (err)
+			err = dafs_append_refused(sbi, os, append, status, err, number,
+						  &delay_ms);
+	} while (!err && !sent);
 	switch (err) {
 	case -EREMOTEIO:
 	case -EBADMSG:
@@ -212,7 +183,9 @@ ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from)
 	struct dafs_inode *di = DAFS_I(inode);
 	ssize_t ret;
 
-	dafs_zap_mapping(inode);
+	ret = dafs_zap_mapping(inode);
+	if (ret)
+		return ret;
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	ret = dafs_append_checks(iocb, from);

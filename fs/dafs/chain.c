@@ -3,9 +3,9 @@
  * Several operations in one round trip (4.3).
  *
  * All of a chain is sent at once or none of it.  What it did not bring to an end,
- * because flow control left no room for it, the connection was lost or the server
- * asks for patience, is done by dafs_op_run(), one operation after the other, with
- * what the responses that came have told (4.3.4).
+ * because flow control left no room for it, the connection was lost, a request was
+ * damaged on the way or the server asks for patience, is done by dafs_op_run(), one
+ * operation after the other, with what the responses that came have told (4.3.4).
  */
 #include "session_impl.h"
 
@@ -40,31 +40,32 @@ static int dafs_chain_prepare(struct dafs_session *ses, struct dafs_conn *conn,
 	return 0;
 }
 
-/* Is the operation to be done once more, by itself? */
+/* Was the operation not executed, so that it is to be done by itself? */
 static bool dafs_chain_again(u32 status)
 {
-	switch (status) {
-	case DAFSERR_CHAIN_BROKEN:
-	case DAFSERR_CHAIN_FORM:
-	case DAFSERR_DELAY:
-	case DAFSERR_GRACE:
-	case DAFSERR_NO_CREDS:
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_LATER:
+	case DAFS_ACT_RESEND:
+	case DAFS_ACT_CRED:
+	case DAFS_ACT_SESSION:
+	case DAFS_ACT_ALONE:
 		return true;
+	default:
+		return false;
 	}
-	return dafs_status_of_session(status);
 }
 
 /* Return: 0 if the operation is done, 1 if it is to be done again, or an errno. */
-static int dafs_chain_wait(struct dafs_op *op)
+static int dafs_chain_wait(struct dafs_session *ses, struct dafs_op *op)
 {
-	int err = dafs_call_wait(op->call);
+	int err = dafs_op_wait(ses, op);
 
 	if (err)
-		return err == -ENOTCONN ? 1 : err;
+		return err == -ENOTCONN ? 1 : dafs_op_result(ses, op, err);
 	op->status = op->call->status;
 	if (dafs_chain_again(op->status))
 		return 1;
-	return dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
+	return dafs_op_result(ses, op, dafs_op_decode(op) ?: dafs_status_to_errno(op->status));
 }
 
 /*
@@ -91,7 +92,7 @@ static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops
 	/* as a rule the last response comes last, and one wake-up is enough */
 	dafs_call_wait(ops[nr - 1].call);
 	while (done < nr && !ret) {
-		ret = dafs_chain_wait(&ops[done]);
+		ret = dafs_chain_wait(ses, &ops[done]);
 		if (!ret)
 			done++;
 	}
@@ -101,9 +102,9 @@ static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops
 
 /*
  * The next operation by itself, with what the one before it has told.  That one is
- * ended: whoever waits for a slot must not hold one, and whoever waits for a
- * connection must not keep the one before it from going, on which the removal of a
- * device waits.
+ * ended: a task that waits for a slot must not hold one, and a task that waits
+ * for a connection must not keep the connection before it from going, for which
+ * the removal of a device waits.
  */
 static int dafs_chain_step(struct dafs_session *ses, struct dafs_op *ops, unsigned int i)
 {

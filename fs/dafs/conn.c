@@ -130,7 +130,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_conn_failed);
 
 /**
  * dafs_conn_stale() - give a connection up whose session the server has lost
- * @conn: its server answered a status as in dafs_status_of_session()
+ * @conn: its server answered a status that is DAFS_ACT_SESSION
  *
  * The next connection has another session, and another client-id if the server
  * has discarded the client (E-84).
@@ -157,17 +157,8 @@ void dafs_conn_drop(struct dafs_conn *conn)
 	dafs_conn_put(conn);
 }
 
-/**
- * dafs_conn_call() - send a request and wait for its response
- * @rq: requester of a connection, which the caller holds
- * @proc: DAFS_PROC_*
- * @args: of @proc
- *
- * Context: may sleep.
- * Return: the call with its response, for dafs_call_put(); or an ERR_PTR if there
- * is none.
- */
-struct dafs_call *dafs_conn_call(struct dafs_requester *rq, u32 proc, void *args)
+/* Return: the call, which has its response, for dafs_call_put(); an ERR_PTR if it fails. */
+static struct dafs_call *dafs_conn_call(struct dafs_requester *rq, u32 proc, void *args)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	int err;
@@ -297,7 +288,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 				.use_checksums = sp->cksum,
 				.max_request_size = sp->msg_size,
 				.max_response_size = sp->msg_size,
-				.max_requests = sp->max_requests,
+				.max_requests = min(sp->max_requests, DAFS_IDLE_REQUESTS),
 				.max_credentials = sp->max_credentials,
 				.use_back_control_channel = sp->back_control,
 				.use_rdma_read_channel = sp->rdma_read,
@@ -331,8 +322,10 @@ static int dafs_conn_login(struct dafs_conn *conn)
 	conn->opts.max_request_size = min(conn->opts.max_request_size,
 					  conn->op->limits.send_size);
 	conn->op->limits.send_size = conn->opts.max_request_size;
+	/* E-37; what is posted already is larger */
+	conn->op->limits.recv_size = max(conn->opts.max_response_size, DAFS_FIRST_MSG_SIZE);
 	dafs_requester_negotiated(conn->rq, conn->opts.max_requests);
-	return 0;
+	return dafs_requester_adapt(conn->rq, DAFS_IDLE_REQUESTS);
 }
 
 /* CONNECT_BIND on a channel of its own (3.1.2.3). */

@@ -8,7 +8,7 @@
  * restarted server gives another client-id, and what belongs to the former one is
  * not found any more.
  *
- *	REGISTERING	whoever wants it waits; whoever made the entry has sent
+ *	REGISTERING	tasks that want it wait; the task that made it sends
  *			REGISTER_CRED, and its response settles the entry
  *	READY		in the table, and in the list by the time of its last use
  *	GONE		in neither: refused, or taken out
@@ -329,7 +329,7 @@ static int dafs_cred_result(struct dafs_call *call, struct dafs_conn *conn, u8 *
 
 	if (call->error)
 		return call->error;
-	if (dafs_status_of_session(call->status)) {
+	if (dafs_status_action(call->status) == DAFS_ACT_SESSION) {
 		dafs_conn_stale(conn);
 		return -ENOTCONN;
 	}
@@ -341,7 +341,7 @@ static int dafs_cred_result(struct dafs_call *call, struct dafs_conn *conn, u8 *
 	return 0;
 }
 
-/* The response of REGISTER_CRED, whoever still waits for it. */
+/* The response of REGISTER_CRED, whether or not a task still waits for it. */
 static void dafs_cred_registered(struct dafs_call *call)
 {
 	struct dafs_cred_entry *entry = call->priv;

@@ -11,13 +11,11 @@
  *			fault only tries it
  *   di->commit_lock	one COMMIT at a time
  *   netfs->wb_lock	no new write-back while lost data is sent again
- *   os->recover_lock	one reclaim of an open at a time; the recovery of the
- *			session only tries it
  *   di->unstable_lock	what is written but not yet stable
  *   sbi->unstable_lock	which inodes have such data
  *   di->lock		attributes, access rights and opens
  *   sbi->opens_lock	all opens
- *   os->lock		the state-id of one
+ *   os->lock		the state-id of one, and who reclaims it
  *   inode->i_lock	sizes
  */
 #ifndef _FS_DAFS_FS_H
@@ -93,13 +91,18 @@ struct dafs_options {
 };
 
 /* struct dafs_sb_info, flags */
-#define DAFS_SB_NO_READ_DIRECT	0	/* the server answered NOTSUPP */
-#define DAFS_SB_NO_WRITE_DIRECT	1
-#define DAFS_SB_CLOSING		2	/* no unstable writes any more */
-#define DAFS_SB_NO_READDIR_DIRECT 3
-#define DAFS_SB_NO_APPEND_DIRECT 4
-#define DAFS_SB_SHARED		5	/* mounted more than once, see share.c */
-#define DAFS_SB_FORCED		6	/* umount -f has ended the session */
+#define DAFS_SB_CLOSING		0	/* no unstable writes any more */
+#define DAFS_SB_SHARED		1	/* mounted more than once, see share.c */
+#define DAFS_SB_FORCED		2	/* the session was ended, no mount may share it */
+
+/* What goes by RDMA unless the server refuses it, see dafs_rdma_refuse() */
+enum dafs_rdma_use {
+	DAFS_RDMA_READ,
+	DAFS_RDMA_WRITE,
+	DAFS_RDMA_APPEND,
+	DAFS_RDMA_READDIR,
+	DAFS_RDMA_USES
+};
 
 /**
  * struct dafs_sb_info - one mount
@@ -120,7 +123,13 @@ struct dafs_options {
  * @unique_handle: an object has one handle, whatever its names (6.1.6)
  * @max_append: bytes of the largest append
  * @flags: DAFS_SB_*
+ * @rdma_refused: on which connection the server refused that, counted from 1
  * @async: work items under way, see dafs_kill_sb()
+ * @leaving: it is going, and nothing of its own is left to be written: a server that is
+ *	away is not waited for
+ * @puts_lock: guards @puts
+ * @puts: inodes whose reference @puts_work drops
+ * @puts_work: see dafs_inode_put_later()
  * @owner_seed: makes open owners differ from those of other mounts (E-82)
  * @owner_next: makes them differ from each other
  * @opens_lock: guards @opens
@@ -131,6 +140,7 @@ struct dafs_options {
  * @unstable: struct dafs_unstable_link of inodes with unstable data, and of those who
  *	walk it
  * @unstable_pages: that are kept until they are stable
+ * @reclaim_at: memory reclaim waits for COMMIT from then on, in jiffies
  * @commit_work: commits them after DAFS_UNSTABLE_DELAY
  * @rcu: frees it
  * @export: path of the export; empty for a submount
@@ -152,7 +162,12 @@ struct dafs_sb_info {
 	bool unique_handle;
 	u32 max_append;
 	unsigned long flags;
+	unsigned int rdma_refused[DAFS_RDMA_USES];
 	atomic_t async;
+	bool leaving;
+	spinlock_t puts_lock;	/* see above */
+	struct list_head puts;
+	struct work_struct puts_work;
 	u64 owner_seed;
 	atomic64_t owner_next;
 	spinlock_t opens_lock;	/* see above */
@@ -162,6 +177,7 @@ struct dafs_sb_info {
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
 	atomic_long_t unstable_pages;
+	unsigned long reclaim_at;
 	struct delayed_work commit_work;
 	struct rcu_head rcu;
 	char export[];
@@ -200,10 +216,11 @@ struct dafs_unstable_link {
 #define DAFS_INO_LISTED		5	/* the names of the directory have been read once */
 #define DAFS_INO_NAMES_USED	6	/* and names in it were used since */
 #define DAFS_INO_LOOK_FIRST	7	/* a file to be made in it was there already */
-#define DAFS_INO_AHEAD		8	/* somebody has the use of di->ahead */
+#define DAFS_INO_AHEAD		8	/* di->ahead is in use */
 #define DAFS_INO_AHEAD_TRIED	9	/* only names that are used give credit */
 #define DAFS_INO_REMOVED	10	/* this client has removed, or removes, its last name */
 #define DAFS_INO_ZAPPING	11	/* the page cache is being dropped */
+#define DAFS_INO_DOUBT		12	/* changes of others may hide behind ours */
 
 /**
  * struct dafs_inode - one object of the server
@@ -216,6 +233,7 @@ struct dafs_unstable_link {
  *	older one changes nothing
  * @attr_at: when the attributes were read, in jiffies
  * @attr_timeo: how long they are trusted, in jiffies
+ * @sure_at: when no change of others was hidden behind ours, in jiffies
  * @own_change: sbi->clock of the last modification made by this client; what was
  *	asked before it is out of date; written without @lock
  * @access: access rights, latest first
@@ -236,11 +254,15 @@ struct dafs_unstable_link {
  * @claim_lock: serializes dafs_writer_claim() and what write(2) makes dirty
  *	afterwards, see writer.c
  * @zap_lock: serializes dafs_zap_mapping()
- * @unstable_lock: guards @unstable, @unstable_bytes and @unstable_pinned
+ * @unstable_lock: guards @unstable, @committing, @unstable_bytes and @unstable_pinned
  * @unstable: struct dafs_extent
- * @unstable_bytes: in @unstable, and in the hands of the committer
+ * @committing: those that a COMMIT is under way for; who holds @commit_lock may look
+ *	without the other lock
+ * @unstable_bytes: in @unstable and @committing
+ * @unstable_stops: write-back is stable while this is not 0, see dafs_unstable_stop()
  * @unstable_pinned: an inode reference is held for the sake of @unstable
  * @unstable_link: in sbi->unstable if @unstable_pinned
+ * @put_link: in sbi->puts
  * @commit_lock: one COMMIT at a time
  * @commit_ends: how often COMMIT, and what had to be sent again, came to an end;
  *	raised under @commit_lock, waited for by dafs_commit_inode()
@@ -255,6 +277,7 @@ struct dafs_inode {
 	long asked;
 	unsigned long attr_at;
 	unsigned long attr_timeo;
+	unsigned long sure_at;
 	atomic_long_t own_change;
 	struct dafs_access_entry access[DAFS_ACCESS_CACHE];
 	struct list_head opens;
@@ -270,9 +293,12 @@ struct dafs_inode {
 	struct mutex zap_lock;	/* see above */
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;
+	struct list_head committing;
 	size_t unstable_bytes;
+	atomic_t unstable_stops;
 	bool unstable_pinned;
 	struct dafs_unstable_link unstable_link;
+	struct list_head put_link;
 	struct mutex commit_lock;	/* see above */
 	atomic_t commit_ends;
 	struct work_struct commit_work;
@@ -293,12 +319,15 @@ struct dafs_inode {
  * @cred: who opened it
  * @access: DAFS_OPEN_SHARE_ACCESS_*
  * @owner: the open owner's name
- * @lock: guards @state_id, @client_id and @lost
+ * @lock: guards @state_id, @client_id, @lost, @reclaiming, @reclaims and @closing
  * @state_id: from the server
  * @client_id: that the server keeps it under
  * @lost: errno for the users, if the server did not let it be reclaimed
- * @recover_lock: one reclaim at a time; guards @closing
- * @closing: it is about to be closed, so nobody shall reclaim it
+ * @reclaiming: a reclaim is under way: @reclaim_work, or the recovery of the session
+ * @reclaims: struct dafs_reclaim, who wait for the end of it
+ * @reclaim_work: reclaims it; holds a reference of @kref, and of the mount, while queued
+ * @closing: there are no users any more: it is not reclaimed anew, and closed by
+ *	@close_work at the end of a reclaim under way
  * @close_work: sends CLOSE where the last user may not wait for it
  */
 struct dafs_open_state {
@@ -318,9 +347,23 @@ struct dafs_open_state {
 	struct dafs_opaque64 state_id;
 	struct dafs_opaque64 client_id;
 	int lost;
-	struct mutex recover_lock;	/* see above */
+	bool reclaiming;
+	struct list_head reclaims;
+	struct work_struct reclaim_work;
 	bool closing;
 	struct work_struct close_work;
+};
+
+/**
+ * struct dafs_reclaim - a task or an I/O that waits for an open to be reclaimed
+ * @link: in os->reclaims; guarded by os->lock
+ * @ended: called once, with @err set; under os->lock
+ * @err: the result
+ */
+struct dafs_reclaim {
+	struct list_head link;
+	void (*ended)(struct dafs_reclaim *reclaim);
+	int err;
 };
 
 struct dafs_io_wait;
@@ -330,7 +373,7 @@ struct dafs_io_wait;
  * @done_work: looks at a response
  * @retry_work: sends the next call
  * @sbi: the mount
- * @di: the file; whoever started the I/O keeps it
+ * @di: the file; the starter of the I/O keeps it
  * @open: the open to do it under, or NULL for the anonymous state-id (E-79)
  * @cred: whom to act for
  * @write: direction
@@ -351,7 +394,9 @@ struct dafs_io_wait;
  * @priv: for @complete
  * @wait: of dafs_io_run(), or NULL
  * @park: parks it while there is no connection
+ * @reclaim: waits for @open to be reclaimed; its err is that of the last time
  * @conn: connection of the call in progress
+ * @conn_number: dafs_conn_number() before it was sent
  * @call: the call in progress
  * @mem: memory of the call in progress
  * @direct: the call in progress moves its data by RDMA
@@ -361,7 +406,7 @@ struct dafs_io_wait;
  * @recover: the server did not know @state_id
  * @tries: failures that count against DAFS_IO_TRIES
  * @lost: connections that ended before it was answered
- * @delay_ms: for dafs_status_transient()
+ * @delay_ms: how long the server was left alone the last time
  * @args: of the call in progress
  */
 struct dafs_io {
@@ -388,7 +433,9 @@ struct dafs_io {
 	void *priv;
 	struct dafs_io_wait *wait;
 	struct dafs_park park;
+	struct dafs_reclaim reclaim;
 	struct dafs_conn *conn;
+	unsigned int conn_number;
 	struct dafs_call *call;
 	struct dafs_mem mem;
 	bool direct;
@@ -515,17 +562,22 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
 			      long asked, unsigned long at);
 void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
+void dafs_attr_doubted(struct inode *inode);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
-bool dafs_attrs_aged(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 		 const struct dafs_ids *ids, long asked, unsigned long at);
 bool dafs_gone(const struct inode *inode, int err);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
-int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
-bool dafs_mapping_zapped(const struct dafs_inode *di);
-void dafs_zap_mapping(struct inode *inode);
 int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 		     struct kstat *stat, u32 request_mask, unsigned int flags);
+
+/* mapping.c */
+void dafs_write_back(struct inode *inode);
+bool dafs_mapping_zapped(const struct dafs_inode *di);
+int dafs_zap_mapping(struct inode *inode);
+int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
+int dafs_invalidate_lock(struct inode *inode, loff_t start, loff_t end);
+int dafs_drop_range(struct inode *inode, loff_t start, loff_t end);
 
 /* setattr.c */
 int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry,
@@ -606,22 +658,23 @@ struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
+int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+				  struct dafs_reclaim *reclaim);
 int dafs_open_state_recover(struct dafs_open_state *os,
 			    const struct dafs_opaque64 *lost);
+int dafs_open_state_insist(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+			   unsigned int *delay_ms);
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
-bool dafs_status_lost_state(u32 status);
 
 /* dir.c, for open.c */
 void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change);
 
 /* file.c */
 extern const struct file_operations dafs_file_fops;
-int dafs_file_open(struct inode *inode, struct file *file);
 int dafs_file_opened(struct inode *inode, struct file *file);
-void dafs_write_back(struct inode *inode);
 
 /* writer.c */
-void dafs_writer_claim(struct inode *inode, const struct cred *cred);
+int dafs_writer_claim(struct inode *inode, const struct cred *cred);
 const struct cred *dafs_writer_get(struct dafs_inode *di);
 vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf);
 
@@ -632,13 +685,15 @@ ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from);
 extern unsigned int dafs_inline_max;
 void dafs_io_start(struct dafs_io *io);
 int dafs_io_run(struct dafs_io *io);
+unsigned int dafs_conn_number(const struct dafs_session *ses);
+void dafs_rdma_refuse(struct dafs_sb_info *sbi, enum dafs_rdma_use use, unsigned int number);
+bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use);
 
 /* data.c */
 extern const struct netfs_request_ops dafs_request_ops;
 extern const struct address_space_operations dafs_file_aops;
 void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end);
-void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end);
-void dafs_written(struct dafs_io *io);
+void dafs_file_raise_size(struct inode *inode, u64 end);
 int dafs_data_init(void);
 void dafs_data_exit(void);
 
@@ -650,9 +705,14 @@ ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from);
 struct dafs_extent *dafs_extent_create(const struct dafs_io *io);
 void dafs_extent_free(struct dafs_extent *extent);
 bool dafs_unstable_full(struct dafs_inode *di);
+unsigned long dafs_unstable_most(void);
+void dafs_unstable_stop(struct inode *inode);
+void dafs_unstable_go_on(struct inode *inode);
+bool dafs_release_folio(struct folio *folio, gfp_t gfp);
 unsigned long dafs_unstable_pages(const struct dafs_sb_info *sbi);
 void dafs_unstable_hurry(struct dafs_sb_info *sbi);
 void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent);
+bool dafs_unstable_overlaps(struct inode *inode, u64 pos, size_t len);
 void dafs_unstable_drop(struct dafs_inode *di);
 int dafs_commit_inode(struct inode *inode);
 void dafs_commit_all(struct dafs_sb_info *sbi);
@@ -680,6 +740,8 @@ int dafs_share_test(struct super_block *sb, struct fs_context *fc);
 /* super.c */
 void dafs_async_begin(struct dafs_sb_info *sbi);
 void dafs_async_end(struct dafs_sb_info *sbi);
+bool dafs_inode_hold(struct inode *inode);
+void dafs_inode_put_later(struct inode *inode);
 
 /* work queues, see dafs_init_workqueues() */
 extern struct workqueue_struct *dafs_done_wq;

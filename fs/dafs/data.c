@@ -6,10 +6,8 @@
  * The library could retry and split subrequests itself.  It never has to: an
  * I/O ends when all of it is done, or with an error for good (io.c).
  *
- * Buffered data is written UNSTABLE and committed later, see unstable.c.
- * Direct writes ask for DATA_SYNC: their memory goes back to the program when
- * they end, so nothing could be sent again after a server restart, and one
- * round trip beats two.
+ * Buffered data is written UNSTABLE and committed later, see unstable.c.  Direct
+ * I/O does not come here, see direct.c.
  */
 #include <linux/mempool.h>
 #include <linux/pagemap.h>
@@ -18,6 +16,16 @@
 #include "netfs_compat.h"
 
 #define DAFS_SUBREQ_RESERVE	16
+
+/**
+ * struct dafs_request - a request of the netfs library
+ * @rreq: must come first; the library allocates the whole from our pool
+ * @held: it has a reference on its inode
+ */
+struct dafs_request {
+	struct netfs_io_request rreq;
+	bool held;
+};
 
 /**
  * struct dafs_subreq - a subrequest of the netfs library with its I/O
@@ -41,20 +49,12 @@ static struct dafs_subreq *dafs_subreq(struct netfs_io_subrequest *subreq)
 	return container_of(subreq, struct dafs_subreq, subreq);
 }
 
-static bool dafs_request_writes(const struct netfs_io_request *rreq)
+static struct dafs_request *dafs_request(struct netfs_io_request *rreq)
 {
-	switch (rreq->origin) {
-	case NETFS_WRITEBACK:
-	case NETFS_WRITETHROUGH:
-	case NETFS_UNBUFFERED_WRITE:
-	case NETFS_DIO_WRITE:
-		return true;
-	default:
-		return false;
-	}
+	return container_of(rreq, struct dafs_request, rreq);
 }
 
-static bool dafs_request_buffered(const struct netfs_io_request *rreq)
+static bool dafs_request_writes(const struct netfs_io_request *rreq)
 {
 	return rreq->origin == NETFS_WRITEBACK || rreq->origin == NETFS_WRITETHROUGH;
 }
@@ -87,6 +87,7 @@ static int dafs_init_request(struct netfs_io_request *rreq, struct file *file)
 {
 	const struct dafs_options *opts = &DAFS_SB(rreq->inode->i_sb)->opts;
 
+	dafs_request(rreq)->held = dafs_inode_hold(rreq->inode);
 	rreq->rsize = opts->rsize;
 	rreq->wsize = opts->wsize;
 	/* Write-back picks its open when it has found something to write. */
@@ -103,6 +104,8 @@ static void dafs_free_request(struct netfs_io_request *rreq)
 	if (rreq->netfs_priv)
 		dafs_open_state_put(rreq->netfs_priv, false);
 	put_cred(rreq->netfs_priv2);
+	if (dafs_request(rreq)->held)
+		dafs_inode_put_later(rreq->inode);
 }
 
 static void dafs_begin_writeback(struct netfs_io_request *wreq)
@@ -127,10 +130,8 @@ static int dafs_prepare_read(struct netfs_io_subrequest *subreq)
 	struct netfs_io_request *rreq = subreq->rreq;
 	u64 start = subreq->start + subreq->transferred;
 	u64 align = mapping_max_folio_size(rreq->mapping);
-	u64 end = start + rreq->rsize;
+	u64 end = round_down(start + rreq->rsize, align);
 
-	if (rreq->origin != NETFS_DIO_READ)
-		end = round_down(end, align);
 	rreq->io_streams[0].sreq_max_len = end - start;
 	return 0;
 }
@@ -197,12 +198,8 @@ void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end)
 		WRITE_ONCE(ictx->zero_point, end);
 }
 
-/**
- * dafs_remote_size_raise() - the server has data up to a position
- * @ictx: the file, with i_lock held
- * @end: behind the last byte, in bytes
- */
-void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end)
+/* The server has data up to there. */
+static void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end)
 {
 	dafs_zero_point_raise(ictx, end);
 	if (end > ictx->remote_i_size)
@@ -210,14 +207,31 @@ void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end)
 }
 
 /**
- * dafs_written() - note that the server has got data
- * @io: a write that has succeeded
+ * dafs_file_raise_size() - the file is at least so long, here and at the server
+ * @inode: the file
+ * @end: behind the last byte that this client has written, in bytes
  *
- * The server has more than it had, and netfs may drop the folios now.
+ * An answer that is older than the write must not set the size back, so the change
+ * is noted first; one that is being applied now comes before the new size.
  *
  * Context: process.
  */
-void dafs_written(struct dafs_io *io)
+void dafs_file_raise_size(struct inode *inode, u64 end)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	dafs_own_write(di);
+	spin_lock(&di->lock);
+	spin_lock(&inode->i_lock);
+	dafs_remote_size_raise(netfs_inode(inode), end);
+	if (end > i_size_read(inode))
+		i_size_write(inode, end);
+	spin_unlock(&inode->i_lock);
+	spin_unlock(&di->lock);
+}
+
+/* The server has more than it had, and netfs may drop the folios now. */
+static void dafs_written(struct dafs_io *io)
 {
 	struct inode *inode = &io->di->netfs.inode;
 
@@ -296,7 +310,7 @@ static void dafs_issue_write(struct netfs_io_subrequest *subreq)
 	dafs_subreq_io_init(subreq);
 	io->write = true;
 	io->complete = dafs_write_complete;
-	if (dafs_request_buffered(subreq->rreq) && !dafs_write_stably(subreq))
+	if (!dafs_write_stably(subreq))
 		ds->extent = dafs_extent_create(io);
 	io->stable = ds->extent ? DAFS_UNSTABLE : DAFS_DATA_SYNC;
 	dafs_io_start(io);
@@ -313,11 +327,28 @@ const struct netfs_request_ops dafs_request_ops = {
 	.issue_write		= dafs_issue_write,
 };
 
+/*
+ * A folio that was written in part is read as a whole, into the very memory that
+ * the part may have to be sent again from; so that is made stable first.  The folio
+ * cannot stay locked meanwhile: write-back may want it, which sending again waits for.
+ */
+static int dafs_read_folio(struct file *file, struct folio *folio)
+{
+	struct inode *inode = folio_inode(folio);
+	int err;
+
+	err = folio_wait_writeback_killable(folio);
+	if (!err && !dafs_unstable_overlaps(inode, folio_pos(folio), folio_size(folio)))
+		return netfs_read_folio(file, folio);
+	folio_unlock(folio);
+	return err ?: dafs_commit_inode(inode) ?: AOP_TRUNCATED_PAGE;
+}
+
 const struct address_space_operations dafs_file_aops = {
-	.read_folio		= netfs_read_folio,
+	.read_folio		= dafs_read_folio,
 	.readahead		= netfs_readahead,
 	.dirty_folio		= netfs_dirty_folio,
-	.release_folio		= netfs_release_folio,
+	.release_folio		= dafs_release_folio,
 	.invalidate_folio	= netfs_invalidate_folio,
 	.direct_IO		= noop_direct_IO,
 	.writepages		= netfs_writepages,
@@ -336,7 +367,7 @@ int __init dafs_data_init(void)
 	int err;
 
 	dafs_request_cachep = kmem_cache_create("dafs_request",
-						sizeof(struct netfs_io_request), 0,
+						sizeof(struct dafs_request), 0,
 						SLAB_HWCACHE_ALIGN, NULL);
 	if (!dafs_request_cachep)
 		return -ENOMEM;

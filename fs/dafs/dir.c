@@ -2,12 +2,12 @@
 /*
  * Names: finding, making, removing and renaming objects.
  *
- * A dentry is good for as long as nobody else changed its directory.  d_time
- * holds the directory's dir_gen of the moment before the name was looked up;
- * dir_gen counts the changes that the change attribute shows and that are not
- * ours.  Ours are told from those of others by the change_info that comes with
- * each response (E-119).  That holds for names that are not there, too; the
- * option lookupcache= asks for less trust.
+ * A dentry is good for as long as only this client has changed its directory.
+ * d_time holds the directory's dir_gen of the moment before the name was looked
+ * up; dir_gen is the mount's clock at the last change that the change attribute has
+ * shown and that was not ours.  Ours are told from those of others by the change_info that comes
+ * with each response (E-119).  That holds for names that are not there, too;
+ * the option lookupcache= asks for less trust.
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
@@ -46,9 +46,9 @@ unsigned long dafs_dir_gen(const struct inode *dir)
  * @dir: the directory
  * @change: its change attribute before and after, from the response
  *
- * If nobody else came in between, what is known of its other names holds.  If
- * somebody did, the change attribute kept here is not the one before, and the
- * next GETATTR shows yet another.
+ * If no change by others came in between, what is known of its other names
+ * holds.  If one did, the change attribute kept here is not the one before, and
+ * the next GETATTR shows yet another.
  *
  * Context: any but hard interrupt.
  */
@@ -201,7 +201,7 @@ static int dafs_relookup_one(struct dentry *parent, struct dentry *dentry)
 	return ret;
 }
 
-/* Does the name hold as long as nobody changes the directory? */
+/* Does the name hold as long as others do not change the directory? */
 static bool dafs_lookup_cached(const struct dentry *dentry)
 {
 	switch (READ_ONCE(DAFS_SB(dentry->d_sb)->opts.lookupcache)) {
@@ -298,6 +298,13 @@ static int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct ino
 	return 0;
 }
 
+/* It may be there, or what others made, so its name must be looked up again. */
+static int dafs_not_made(struct inode *dir, struct dentry *dentry, int err)
+{
+	d_drop(dentry);
+	return dafs_dir_doubted(dir, err);
+}
+
 /* Only directories are made with a mode (E-30), and links need none. */
 static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode,
 			  const struct dafs_node *node)
@@ -324,10 +331,7 @@ static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode
 	}
 	if (!err)
 		return dafs_instantiate(dir, dentry, inode, gen);
-	/* It may be there, so its name must be looked up again. */
-	if (found.done)
-		d_drop(dentry);
-	return err;
+	return dafs_not_made(dir, dentry, err);
 }
 
 static int dafs_dir_mkdir(struct mnt_idmap *idmap, struct inode *dir,
@@ -361,6 +365,7 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 {
 	struct inode *inode = d_inode(old);
 	struct dafs_inode *di = DAFS_I(inode);
+	long asked = READ_ONCE(di->asked);
 	unsigned long gen = dafs_dir_gen(dir);
 	struct dafs_change_info change;
 	int err;
@@ -372,9 +377,12 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 		return dafs_dir_doubted(dir, err == -EOPNOTSUPP ? -EPERM : err);
 	dafs_dir_changed(dir, &change);
 	clear_bit(DAFS_INO_REMOVED, &di->flags);
+	/* what was asked before says nothing of it; nor is it counted twice */
+	dafs_attr_outdate(di);
 	spin_lock(&di->lock);
-	/* none: others removed all of its names meanwhile */
-	if (inode->i_nlink)
+	if (!inode->i_nlink)
+		set_nlink(inode, 1);
+	else if (di->asked == asked)
 		inc_nlink(inode);
 	spin_unlock(&di->lock);
 	dafs_own_metadata(inode, current_cred());
@@ -398,11 +406,8 @@ static int dafs_make_file(struct inode *dir, struct dentry *dentry, umode_t mode
 	int err;
 
 	os = dafs_open_state_create(dir, &dentry->d_name, &how, current_cred(), &inode);
-	if (IS_ERR(os)) {
-		/* It may be there, so its name must be looked up again. */
-		d_drop(dentry);
-		return PTR_ERR(os);
-	}
+	if (IS_ERR(os))
+		return dafs_not_made(dir, dentry, PTR_ERR(os));
 	err = dafs_instantiate(dir, dentry, igrab(inode), gen);
 	dafs_open_state_put(os, true);
 	iput(inode);
@@ -481,16 +486,19 @@ static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct fil
 		.access = dafs_open_flags_access(flags),
 		.excl = flags & O_EXCL,
 	};
+	bool unseen = d_in_lookup(dentry);
 	unsigned long gen = dafs_dir_gen(dir);
 	struct dafs_open_state *os;
 	struct inode *inode;
 	int err;
 
 	os = dafs_open_state_create(dir, &dentry->d_name, &how, file->f_cred, &inode);
-	if (IS_ERR(os)) {
+	if (IS_ERR(os) && unseen) {
 		d_drop(dentry);
 		return PTR_ERR(os);
 	}
+	if (IS_ERR(os))
+		return dafs_not_made(dir, dentry, PTR_ERR(os));
 	file->f_mode |= FMODE_CREATED;
 	err = dafs_finish_open(dir, dentry, file, inode, os, gen);
 	iput(inode);
@@ -632,11 +640,16 @@ static void dafs_keep_target(struct dentry *dentry)
 /*
  * A name is about to go.  What the server says meanwhile to others here may be the
  * consequence, though they see it before the response to the removal.
+ *
+ * Return: which answer was the last one before, for dafs_removed().
  */
-static void dafs_removing(struct dentry *dentry)
+static long dafs_removing(struct dentry *dentry)
 {
+	struct dafs_inode *di = DAFS_I(d_inode(dentry));
+
 	dafs_keep_target(dentry);
-	set_bit(DAFS_INO_REMOVED, &DAFS_I(d_inode(dentry))->flags);
+	set_bit(DAFS_INO_REMOVED, &di->flags);
+	return READ_ONCE(di->asked);
 }
 
 static void dafs_not_removed(struct inode *inode)
@@ -644,8 +657,24 @@ static void dafs_not_removed(struct inode *inode)
 	clear_bit(DAFS_INO_REMOVED, &DAFS_I(inode)->flags);
 }
 
-/* One name less.  The server knows whether there are others. */
-static void dafs_removed(struct inode *inode)
+/*
+ * Was it the server that counted the names?  An answer that came while one was being
+ * removed may be without it or not, so another one is asked for.  If that fails, rather
+ * one too many is kept until the next one: without any the inode would be given up.
+ */
+static bool dafs_names_counted(struct inode *inode, long asked)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	long now = READ_ONCE(di->asked);
+	int err;
+
+	if (S_ISDIR(inode->i_mode) || now == asked)
+		return false;
+	err = dafs_revalidate(inode, current_cred(), true);
+	return err || READ_ONCE(di->asked) != now;
+}
+
+static void dafs_count_removed(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
@@ -655,6 +684,17 @@ static void dafs_removed(struct inode *inode)
 	else if (inode->i_nlink)
 		drop_nlink(inode);
 	spin_unlock(&di->lock);
+}
+
+/* One name less.  The server knows whether there are others. */
+static void dafs_removed(struct inode *inode, long asked)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	/* what was asked before says nothing of it */
+	dafs_attr_outdate(di);
+	if (!dafs_names_counted(inode, asked))
+		dafs_count_removed(inode);
 	if (!inode->i_nlink) {
 		dafs_own_change(di);
 		return;
@@ -668,9 +708,10 @@ static void dafs_removed(struct inode *inode)
 static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 {
 	struct dafs_change_info change;
+	long asked;
 	int err;
 
-	dafs_removing(dentry);
+	asked = dafs_removing(dentry);
 	err = dafs_remove(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
 			  &dentry->d_name, DAFS_REMOVE_UNCHECKED, &change);
 	if (err) {
@@ -678,7 +719,7 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 		return dafs_dir_doubted(dir, err);
 	}
 	dafs_dir_changed(dir, &change);
-	dafs_removed(d_inode(dentry));
+	dafs_removed(d_inode(dentry), asked);
 	return 0;
 }
 
@@ -697,6 +738,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	struct inode *victim = d_inode(new_dentry);
 	unsigned long gen = dafs_dir_gen(new_dir);
 	struct dafs_rename_res res = {};
+	long asked = 0;
 	int err;
 
 	/* RENAME replaces, and knows no other way. */
@@ -705,7 +747,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	if (IS_AUTOMOUNT(d_inode(old_dentry)) || (victim && IS_AUTOMOUNT(victim)))
 		return -EBUSY;
 	if (victim)
-		dafs_removing(new_dentry);
+		asked = dafs_removing(new_dentry);
 	err = dafs_rename(dafs_inode_ses(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
 			  &old_dentry->d_name, &DAFS_I(new_dir)->fh,
 			  &new_dentry->d_name, &res);
@@ -722,7 +764,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	if (new_dir != old_dir)
 		dafs_dir_changed(new_dir, &res.target);
 	if (victim)
-		dafs_removed(victim);
+		dafs_removed(victim, asked);
 	/* d_move() makes it the dentry of the new name. */
 	old_dentry->d_time = gen;
 	dafs_own_metadata(d_inode(old_dentry), current_cred());

@@ -1,39 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Direct I/O of one request: what a database or a virtual machine does all day.
+ * Direct I/O: what a database or a virtual machine does all day.
  *
  * The netfs library makes a request and a subrequest of each read and write
  * and ends them in work queues, which is a good part of the time of a small
- * one.  Here it is one I/O, and a task that waits for it looks at the response
- * itself.  Asynchronous I/O ends where the response arrives, in softirq, as that
- * of block devices does, unless something is left to do that may not be done
- * there.  The library keeps what is larger than a request, what makes a file
- * longer, and what meets cached data.
+ * one, and the task that waits for it cannot be killed.  Here one request to the
+ * server is one I/O, and a task that waits for it looks at the response itself.
+ * Asynchronous I/O ends where the response arrives, in softirq, as that of block
+ * devices does, unless something is left to do that may not be done there.
+ *
+ * What is larger than a request is moved in parts, all at the same time.  A task
+ * that is killed leaves them to the background, where the program's pages stay
+ * pinned until the server has answered.  Memory of the kernel is its caller's again
+ * when this returns, so it is moved in one part, by the task alone.
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "dafs_fs.h"
+#include "netfs_compat.h"
+
+/* As many requests as a session has; of more, each part takes several. */
+#define DAFS_DIO_PARTS	DAFS_DEF_MAX_REQUESTS
+
+/**
+ * struct dafs_dio_part - what is moved by one request after another
+ * @io: the I/O
+ * @dio: of which
+ * @err: what it ended with
+ */
+struct dafs_dio_part {
+	struct dafs_io io;
+	struct dafs_dio *dio;
+	int err;
+};
 
 /**
  * struct dafs_dio - a read or write of a program's own memory
- * @io: the I/O
- * @iocb: of the program; holds the file until it is told the end
+ * @ref: one of the parts together, one of the task that waits for them
+ * @iocb: of the program, asynchronous: to be told the end, and holds the file until
+ *	then; otherwise NULL
+ * @inode: the file
+ * @open: that it goes by; a reference on both if a task waits for several parts, and
+ *	none on its open file: with that a killed task would leave the mount busy
+ * @pos: offset in the file
+ * @len: bytes
+ * @write: direction
  * @bv: pages of the program, or NULL if the memory is the kernel's
  * @nr_bv: number of @bv
  * @pinned: they are to be unpinned
+ * @left: parts under way
  * @end_work: ends it if something is to be settled, for which it may have to wait
- * @err: what @end_work reports
+ * @ended: all is done, for the task that waits
+ * @ret: bytes or a negative errno, then
+ * @nr: number of @parts
+ * @parts: in the order of the file
  */
 struct dafs_dio {
-	struct dafs_io io;
+	struct kref ref;
 	struct kiocb *iocb;
+	struct inode *inode;
+	struct dafs_open_state *open;
+	u64 pos;
+	size_t len;
+	bool write;
 	const struct bio_vec *bv;
 	unsigned int nr_bv;
 	bool pinned;
+	atomic_t left;
 	struct work_struct end_work;
-	int err;
+	struct completion ended;
+	ssize_t ret;
+	unsigned int nr;
+	struct dafs_dio_part parts[] __counted_by(nr);
 };
 
 /* Here it may sleep; at the end it may not, and most pages are still dirty then. */
@@ -56,24 +96,23 @@ static bool dafs_dio_all_dirty(const struct dafs_dio *dio)
 	return true;
 }
 
-static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter)
+static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter, struct iov_iter *pages)
 {
-	struct dafs_io *io = &dio->io;
 	ssize_t nr;
 
-	io->len = iov_iter_count(iter);
+	dio->len = iov_iter_count(iter);
 	if (!user_backed_iter(iter)) {
-		io->iter = *iter;
-		iov_iter_advance(iter, io->len);
+		*pages = *iter;
+		iov_iter_advance(iter, dio->len);
 		return 0;
 	}
 	dio->pinned = iov_iter_extract_will_pin(iter);
-	nr = netfs_extract_user_iter(iter, io->len, &io->iter, 0);
+	nr = netfs_extract_user_iter(iter, dio->len, pages, 0);
 	if (nr < 0)
 		return nr;
-	dio->bv = io->iter.bvec;
+	dio->bv = pages->bvec;
 	dio->nr_bv = nr;
-	io->len = iov_iter_count(&io->iter);
+	dio->len = iov_iter_count(pages);
 	return 0;
 }
 
@@ -86,80 +125,183 @@ static void dafs_dio_unpin(struct dafs_dio *dio)
 	kvfree(dio->bv);
 }
 
+/* Bytes of one request */
+static size_t dafs_dio_request(const struct inode *inode, bool write)
+{
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+
+	return write ? opts->wsize : opts->rsize;
+}
+
+static unsigned int dafs_dio_nr(struct kiocb *iocb, const struct iov_iter *iter, bool write)
+{
+	size_t request = dafs_dio_request(file_inode(iocb->ki_filp), write);
+
+	if (!user_backed_iter(iter) && is_sync_kiocb(iocb))
+		return 1;
+	return min(DIV_ROUND_UP(iov_iter_count(iter), request), DAFS_DIO_PARTS);
+}
+
+static void dafs_dio_part_init(struct dafs_dio *dio, struct dafs_dio_part *part,
+			       const struct iov_iter *pages, size_t at, size_t len)
+{
+	struct inode *inode = dio->inode;
+	struct dafs_io *io = &part->io;
+
+	part->dio = dio;
+	io->sbi = DAFS_SB(inode->i_sb);
+	io->di = DAFS_I(inode);
+	io->open = dio->open;
+	io->cred = io->open->cred;
+	io->pos = dio->pos + at;
+	io->len = len;
+	io->max_part = dafs_dio_request(inode, dio->write);
+	io->write = dio->write;
+	/* the memory goes back to the program: nothing to send again from */
+	io->stable = DAFS_DATA_SYNC;
+	io->iter = *pages;
+	iov_iter_advance(&io->iter, at);
+	iov_iter_truncate(&io->iter, len);
+}
+
+/* The pages that are there may be fewer than were asked for. */
+static void dafs_dio_split(struct dafs_dio *dio, const struct iov_iter *pages)
+{
+	size_t step = roundup(DIV_ROUND_UP(dio->len, dio->nr),
+			      dafs_dio_request(dio->inode, dio->write));
+	unsigned int i;
+	size_t at;
+
+	dio->nr = DIV_ROUND_UP(dio->len, step);
+	for (i = 0, at = 0; i < dio->nr; i++, at += step)
+		dafs_dio_part_init(dio, &dio->parts[i], pages, at, min(step, dio->len - at));
+	atomic_set(&dio->left, dio->nr);
+}
+
 static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *iter, bool write)
 {
-	struct inode *inode = file_inode(iocb->ki_filp);
-	struct dafs_dio *dio = kzalloc(sizeof(*dio), GFP_KERNEL);
+	unsigned int nr = dafs_dio_nr(iocb, iter, write);
+	struct iov_iter pages;
+	struct dafs_dio *dio;
 	int err;
 
+	dio = kvzalloc(struct_size(dio, parts, nr), GFP_KERNEL);
 	if (!dio)
 		return ERR_PTR(-ENOMEM);
-	dio->iocb = iocb;
-	dio->io.sbi = DAFS_SB(inode->i_sb);
-	dio->io.di = DAFS_I(inode);
-	dio->io.open = iocb->ki_filp->private_data;
-	dio->io.cred = dio->io.open->cred;
-	dio->io.pos = iocb->ki_pos;
-	dio->io.write = write;
-	/* the memory goes back to the program: nothing to send again from */
-	dio->io.stable = DAFS_DATA_SYNC;
-	err = dafs_dio_pin(dio, iter);
+	kref_init(&dio->ref);
+	init_completion(&dio->ended);
+	dio->iocb = is_sync_kiocb(iocb) ? NULL : iocb;
+	dio->inode = file_inode(iocb->ki_filp);
+	dio->open = iocb->ki_filp->private_data;
+	dio->pos = iocb->ki_pos;
+	dio->write = write;
+	dio->nr = nr;
+	err = dafs_dio_pin(dio, iter, &pages);
 	if (err) {
-		kfree(dio);
+		kvfree(dio);
 		return ERR_PTR(err);
 	}
+	dafs_dio_split(dio, &pages);
 	if (!write)
 		dafs_dio_dirty(dio);
 	return dio;
 }
 
-/* A store through a mapping may have brought pages meanwhile. */
-static void dafs_dio_written(struct dafs_io *io)
+/* Up to the first byte that was not moved: bytes or a negative errno. */
+static ssize_t dafs_dio_result(const struct dafs_dio *dio)
 {
-	struct address_space *mapping = io->di->netfs.inode.i_mapping;
+	const struct dafs_dio_part *part;
+	ssize_t done = 0;
 
-	dafs_written(io);
-	if (mapping->nrpages)
-		invalidate_inode_pages2_range(mapping, io->pos >> PAGE_SHIFT,
-					      (io->pos + io->len - 1) >> PAGE_SHIFT);
+	for (part = dio->parts; part < dio->parts + dio->nr; part++) {
+		done += part->io.done;
+		if (part->err)
+			return done ?: part->err;
+		if (part->io.done < part->io.len)
+			break;
+	}
+	return done;
 }
 
-/* In any context.  Return: what the program is told. */
-static ssize_t dafs_dio_end(struct dafs_dio *dio, int err)
+/*
+ * A store through a mapping may have brought pages meanwhile.  Those that cannot be
+ * dropped now are as soon as they are asked for.
+ */
+static void dafs_dio_written(struct dafs_dio *dio, ssize_t ret)
 {
-	struct inode *inode = &dio->io.di->netfs.inode;
-	ssize_t ret = err ?: dio->io.done;
+	struct inode *inode = dio->inode;
+	struct address_space *mapping = inode->i_mapping;
 
-	dafs_dio_unpin(dio);
 	if (ret > 0)
-		dio->iocb->ki_pos += ret;
-	kfree(dio);
-	inode_dio_end(inode);
-	return ret;
+		dafs_file_raise_size(inode, dio->pos + ret);
+	/* of the rest only the server knows what it has got */
+	if (ret < (ssize_t)dio->len)
+		dafs_own_change(DAFS_I(inode));
+	if (mapping->nrpages &&
+	    invalidate_inode_pages2_range(mapping, dio->pos >> PAGE_SHIFT,
+					  (dio->pos + dio->len - 1) >> PAGE_SHIFT))
+		set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
 }
 
 /* What may sleep, or takes locks that softirq may not. */
-static void dafs_dio_settle(struct dafs_dio *dio, int err)
+static void dafs_dio_settle(struct dafs_dio *dio)
 {
-	if (!dio->io.write)
+	if (dio->write)
+		dafs_dio_written(dio, dafs_dio_result(dio));
+	else
 		dafs_dio_dirty(dio);
-	else if (!err)
-		dafs_dio_written(&dio->io);
 }
 
-static void dafs_dio_end_async(struct dafs_dio *dio, int err)
+/* In any context: the pages and the file are the program's again. */
+static ssize_t dafs_dio_end(struct dafs_dio *dio)
+{
+	ssize_t ret = dafs_dio_result(dio);
+
+	dafs_dio_unpin(dio);
+	inode_dio_end(dio->inode);
+	return ret;
+}
+
+static void dafs_dio_end_async(struct dafs_dio *dio)
 {
 	struct kiocb *iocb = dio->iocb;
+	ssize_t ret = dafs_dio_end(dio);
 
-	iocb->ki_complete(iocb, dafs_dio_end(dio, err));
+	if (ret > 0)
+		iocb->ki_pos += ret;
+	kvfree(dio);
+	iocb->ki_complete(iocb, ret);
+}
+
+static void dafs_dio_free(struct kref *ref)
+{
+	kvfree(container_of(ref, struct dafs_dio, ref));
+}
+
+/*
+ * The task that waits for it may have been killed, and have closed the file.  If not, it
+ * is to be the last user of the open when it does.
+ */
+static void dafs_dio_end_waited(struct dafs_dio *dio)
+{
+	struct inode *inode = dio->inode;
+
+	dio->ret = dafs_dio_end(dio);
+	dafs_open_state_put(dio->open, false);
+	complete(&dio->ended);
+	kref_put(&dio->ref, dafs_dio_free);
+	dafs_inode_put_later(inode);
 }
 
 static void dafs_dio_end_work(struct work_struct *work)
 {
 	struct dafs_dio *dio = container_of(work, struct dafs_dio, end_work);
 
-	dafs_dio_settle(dio, dio->err);
-	dafs_dio_end_async(dio, dio->err);
+	dafs_dio_settle(dio);
+	if (dio->iocb)
+		dafs_dio_end_async(dio);
+	else
+		dafs_dio_end_waited(dio);
 }
 
 /*
@@ -168,50 +310,92 @@ static void dafs_dio_end_work(struct work_struct *work)
  */
 static bool dafs_dio_is_settled(const struct dafs_dio *dio)
 {
-	const struct dafs_io *io = &dio->io;
+	struct inode *inode = dio->inode;
 
-	if (!io->write)
+	if (!dio->write)
 		return dafs_dio_all_dirty(dio);
-	return !io->di->netfs.inode.i_mapping->nrpages &&
-	       io->pos + io->len <= READ_ONCE(io->di->netfs.remote_i_size);
+	return dafs_dio_result(dio) == (ssize_t)dio->len && !inode->i_mapping->nrpages &&
+	       dio->pos + dio->len <= i_size_read(inode) &&
+	       dio->pos + dio->len <= READ_ONCE(netfs_inode(inode)->remote_i_size);
 }
 
 /*
  * Process context is no leave to settle here: it may be that of one who ends all
  * calls of a connection, and dropping a folio may wait for the next of them.
  */
-static void dafs_dio_complete(struct dafs_io *io, int err)
+static void dafs_dio_part_complete(struct dafs_io *io, int err)
 {
-	struct dafs_dio *dio = container_of(io, struct dafs_dio, io);
+	struct dafs_dio_part *part = container_of(io, struct dafs_dio_part, io);
+	struct dafs_dio *dio = part->dio;
 
-	if (!dafs_dio_is_settled(dio)) {
-		dio->err = err;
+	part->err = err;
+	if (!atomic_dec_and_test(&dio->left))
+		return;
+	if (!dio->iocb || !dafs_dio_is_settled(dio)) {
 		INIT_WORK(&dio->end_work, dafs_dio_end_work);
-		queue_work(dafs_done_wq, &dio->end_work);
+		queue_work(dafs_session_commit_wq(dafs_inode_ses(dio->inode)), &dio->end_work);
 		return;
 	}
-	if (io->write && !err)
+	if (dio->write)
 		dafs_own_write(io->di);
-	dafs_dio_end_async(dio, err);
+	dafs_dio_end_async(dio);
+}
+
+/* It may have ended, and be gone, when this returns. */
+static void dafs_dio_start(struct dafs_dio *dio)
+{
+	unsigned int i, nr = dio->nr;
+	struct dafs_dio_part *part;
+
+	for (i = 0; i < nr; i++) {
+		part = &dio->parts[i];
+		part->io.complete = dafs_dio_part_complete;
+		part->io.anywhere = true;
+		dafs_io_start(&part->io);
+	}
+}
+
+static ssize_t dafs_dio_wait(struct dafs_dio *dio)
+{
+	ssize_t ret;
+
+	dafs_open_state_hold(dio->open);
+	/* it is open, so it is not going away */
+	dafs_inode_hold(dio->inode);
+	kref_get(&dio->ref);
+	dafs_dio_start(dio);
+	ret = wait_for_completion_killable(&dio->ended) ?: dio->ret;
+	kref_put(&dio->ref, dafs_dio_free);
+	return ret;
+}
+
+static ssize_t dafs_dio_do(struct dafs_dio *dio)
+{
+	ssize_t ret;
+
+	dio->parts[0].err = dafs_io_run(&dio->parts[0].io);
+	dafs_dio_settle(dio);
+	ret = dafs_dio_end(dio);
+	kvfree(dio);
+	return ret;
 }
 
 static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool write)
 {
 	struct dafs_dio *dio = dafs_dio_create(iocb, iter, write);
-	int err;
+	ssize_t ret;
 
 	if (IS_ERR(dio))
 		return PTR_ERR(dio);
 	inode_dio_begin(file_inode(iocb->ki_filp));
-	if (is_sync_kiocb(iocb)) {
-		err = dafs_io_run(&dio->io);
-		dafs_dio_settle(dio, err);
-		return dafs_dio_end(dio, err);
+	if (!is_sync_kiocb(iocb)) {
+		dafs_dio_start(dio);
+		return -EIOCBQUEUED;
 	}
-	dio->io.complete = dafs_dio_complete;
-	dio->io.anywhere = true;
-	dafs_io_start(&dio->io);
-	return -EIOCBQUEUED;
+	ret = dio->nr > 1 ? dafs_dio_wait(dio) : dafs_dio_do(dio);
+	if (ret > 0)
+		iocb->ki_pos += ret;
+	return ret;
 }
 
 /* netfs_start_io_direct() for those who may not wait, too. */
@@ -230,12 +414,14 @@ static int dafs_start_io_direct(const struct kiocb *iocb)
 }
 
 /* Would it wait, for the answer or for its turn to ask? */
-static bool dafs_direct_would_wait(struct kiocb *iocb)
+static bool dafs_direct_would_wait(struct kiocb *iocb, const struct iov_iter *iter,
+				   bool write)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 
 	return (iocb->ki_flags & IOCB_NOWAIT) &&
-	       (is_sync_kiocb(iocb) || dafs_session_busy(dafs_inode_ses(inode)));
+	       (is_sync_kiocb(iocb) || dafs_session_busy(dafs_inode_ses(inode)) ||
+		iov_iter_count(iter) > dafs_dio_request(inode, write));
 }
 
 /**
@@ -253,11 +439,8 @@ ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to)
 	struct inode *inode = file_inode(iocb->ki_filp);
 	ssize_t ret;
 
-	if (dafs_direct_would_wait(iocb))
+	if (dafs_direct_would_wait(iocb, to, false))
 		return -EAGAIN;
-	if (iov_iter_count(to) > DAFS_SB(inode->i_sb)->opts.rsize)
-		return iocb->ki_flags & IOCB_NOWAIT ? -EAGAIN :
-						      netfs_unbuffered_read_iter(iocb, to);
 	ret = dafs_start_io_direct(iocb);
 	if (ret)
 		return ret;
@@ -270,27 +453,31 @@ ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to)
 	return ret;
 }
 
+/* Nothing cached is in its way, and the file does not become longer. */
 static bool dafs_direct_write_simple(const struct kiocb *iocb, const struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 
-	return iov_iter_count(from) <= DAFS_SB(inode->i_sb)->opts.wsize &&
-	       iocb->ki_pos + iov_iter_count(from) <= i_size_read(inode) &&
+	return iocb->ki_pos + iov_iter_count(from) <= i_size_read(inode) &&
 	       !inode->i_mapping->nrpages && !READ_ONCE(DAFS_I(inode)->unstable_bytes);
+}
+
+static ssize_t dafs_direct_write_checks(struct kiocb *iocb, struct iov_iter *from)
+{
+	ssize_t ret = generic_write_checks(iocb, from);
+	int err;
+
+	if (ret <= 0)
+		return ret;
+	err = kiocb_modified(iocb);
+	return err ?: ret;
 }
 
 /* With i_rwsem shared, so that the file cannot be truncated meanwhile. */
 static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
-	ssize_t ret;
 
-	ret = generic_write_checks(iocb, from);
-	if (ret <= 0)
-		return ret;
-	ret = kiocb_modified(iocb);
-	if (ret)
-		return ret;
 	/* before it sets out: a page that is read meanwhile must not be made of zeroes */
 	spin_lock(&inode->i_lock);
 	dafs_zero_point_raise(netfs_inode(inode), iocb->ki_pos + iov_iter_count(from));
@@ -299,18 +486,46 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
 }
 
 /*
- * Before folios of the range are dropped from the page cache, what they hold
- * must be stable: afterwards there is nothing to send again from.
+ * Drop what is cached of the range, and of what is between it and the end of the file,
+ * where a mapping may have stored what is not the file's.
  */
-static int dafs_direct_write_prepare(struct inode *inode)
+static int dafs_direct_write_drop(const struct kiocb *iocb, const struct iov_iter *from)
 {
-	dafs_write_back(inode);
-	return dafs_commit_inode(inode);
+	struct inode *inode = file_inode(iocb->ki_filp);
+	loff_t size = i_size_read(inode);
+	loff_t pos = iocb->ki_pos;
+	loff_t end = pos + iov_iter_count(from);
+	int err;
+
+	if (pos > size)
+		dafs_netfs_extended(inode, size, pos);
+	err = dafs_invalidate_lock(inode, min(pos, size), end);
+	if (err)
+		return err;
+	err = dafs_drop_range(inode, min(pos, size), end);
+	filemap_invalidate_unlock(inode->i_mapping);
+	return err;
+}
+
+static ssize_t dafs_direct_write_prepared(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	ssize_t ret;
+
+	ret = netfs_start_io_direct(inode);
+	if (ret)
+		return ret;
+	ret = dafs_direct_write_checks(iocb, from);
+	if (ret > 0)
+		ret = dafs_direct_write_drop(iocb, from) ?: dafs_direct_write_locked(iocb, from);
+	netfs_end_io_direct(inode);
+	return ret;
 }
 
 /*
- * What makes the file longer, is larger than a request or meets cached data: one at
- * a time, without buffered writers, who could bring more data to be sent again.
+ * What makes the file longer or meets cached data: one at a time, without buffered
+ * writers, who could bring more data to be sent again.  All that is cached is written
+ * back and committed before anything is locked that a reader or a fault may want.
  */
 static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from)
 {
@@ -322,10 +537,8 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
 		return -EAGAIN;
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
-	ret = dafs_direct_write_prepare(inode) ?: netfs_unbuffered_write_iter(iocb, from);
-	/* of the kernel's memory the library writes a copy of the iterator */
-	if (ret > 0 && !user_backed_iter(from))
-		iov_iter_advance(from, ret);
+	dafs_write_back(inode);
+	ret = dafs_commit_inode(inode) ?: dafs_direct_write_prepared(iocb, from);
 	mutex_unlock(&di->write_lock);
 	return ret;
 }
@@ -347,7 +560,7 @@ ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 	bool simple;
 	ssize_t ret;
 
-	if (dafs_direct_would_wait(iocb))
+	if (dafs_direct_would_wait(iocb, from, true))
 		return -EAGAIN;
 	if (!dafs_direct_write_simple(iocb, from))
 		return dafs_direct_write_alone(iocb, from);
@@ -355,8 +568,11 @@ ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 	if (ret)
 		return ret;
 	simple = dafs_direct_write_simple(iocb, from);
-	if (simple)
-		ret = dafs_direct_write_locked(iocb, from);
+	if (simple) {
+		ret = dafs_direct_write_checks(iocb, from);
+		if (ret > 0)
+			ret = dafs_direct_write_locked(iocb, from);
+	}
 	netfs_end_io_direct(inode);
 	return simple ? ret : dafs_direct_write_alone(iocb, from);
 }

@@ -39,9 +39,13 @@ static int dafs_may_truncate(struct inode *inode, const struct file *file)
  */
 static int dafs_file_zap(struct inode *inode, struct file *file)
 {
+	int err;
+
 	if (dafs_mapping_zapped(DAFS_I(inode)))
 		return 0;
-	dafs_zap_mapping(inode);
+	err = dafs_zap_mapping(inode);
+	if (err)
+		return err;
 	if (i_size_read(inode) <= READ_ONCE(netfs_inode(inode)->remote_i_size))
 		return 0;
 	return dafs_revalidate(inode, file->f_cred, true);
@@ -63,21 +67,16 @@ int dafs_file_opened(struct inode *inode, struct file *file)
 	int err = dafs_may_truncate(inode, file);
 
 	file->f_mode |= FMODE_NOWAIT;
+	if (!READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto))
+		dafs_attr_doubted(inode);
 	return err ?: dafs_file_zap(inode, file);
 }
 
-/**
- * dafs_file_open() - open(2) of a regular file
- * @inode: the file
- * @file: open file
- *
+/*
  * Asks the server for the attributes in any case (unless told not to), which is
  * the one half of close-to-open consistency; dafs_file_flush() is the other.
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
  */
-int dafs_file_open(struct inode *inode, struct file *file)
+static int dafs_file_open(struct inode *inode, struct file *file)
 {
 	struct dafs_open_state *os;
 	bool fresh = false;
@@ -175,43 +174,46 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 	return err ?: err2 ?: killed;
 }
 
-/**
- * dafs_write_back() - have the server know what is cached
- * @inode: a regular file
- *
- * For those who did not write that themselves: an error stays with the mapping
- * for those who did, but not where the next one to wait for the mapping takes it
- * for its own.
- *
- * Context: may sleep; no folio and no lock of the netfs library held.
+/*
+ * An error of writing back is told by the error sequence, to those who have the file
+ * open.  The flags of the mapping are for the next task that waits for it,
+ * which need not have the file open.
  */
-void dafs_write_back(struct inode *inode)
+static void dafs_forget_errors(struct address_space *mapping)
 {
-	if (inode->i_mapping->nrpages)
-		filemap_write_and_wait(inode->i_mapping);
+	filemap_check_errors(mapping);
 }
 
 /*
- * The library writes back what is cached of the range before it reads around
- * the cache.  Where data beyond the range has made the file longer, the server
- * must hear of that too, or it would report the end of the file too early.
+ * What was written before a read around the cache is at the server when that comes
+ * there, and would be if it restarted: it is stable.  Where data beyond the range has
+ * made the file longer, the server must know of that too, or it would report the end
+ * of the file too early.
  */
-static int dafs_direct_read_prepare(const struct kiocb *iocb)
+static int dafs_direct_read_prepare(const struct kiocb *iocb, const struct iov_iter *to)
 {
+	loff_t last = iocb->ki_pos + iov_iter_count(to) - 1;
 	struct inode *inode = file_inode(iocb->ki_filp);
+	struct address_space *mapping = inode->i_mapping;
+	bool longer = i_size_read(inode) > READ_ONCE(netfs_inode(inode)->remote_i_size);
 
-	if (i_size_read(inode) <= READ_ONCE(netfs_inode(inode)->remote_i_size))
+	dafs_forget_errors(mapping);
+	if (!longer && !READ_ONCE(DAFS_I(inode)->unstable_bytes) &&
+	    !filemap_range_needs_writeback(mapping, iocb->ki_pos, last))
 		return 0;
 	if (iocb->ki_flags & IOCB_NOWAIT)
 		return -EAGAIN;
-	dafs_write_back(inode);
-	return 0;
+	if (longer)
+		dafs_write_back(inode);
+	else
+		filemap_write_and_wait_range(mapping, iocb->ki_pos, last);
+	return dafs_commit_inode(inode);
 }
 
 /* sig_fatal() without its look at the handlers that sparse warns of */
 static bool dafs_signal_ends(int sig)
 {
-	/* nobody takes them away from the current task */
+	/* no other task takes them away from the current one */
 	const struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
 
 	return !sig_kernel_ignore(sig) && !sig_kernel_stop(sig) &&
@@ -279,7 +281,7 @@ static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 	int err;
 
 	if (iocb->ki_flags & IOCB_DIRECT) {
-		err = dafs_direct_read_prepare(iocb);
+		err = dafs_direct_read_prepare(iocb, to);
 		return err ?: dafs_direct_read(iocb, to);
 	}
 	if (iocb->ki_flags & IOCB_NOWAIT)
@@ -338,8 +340,9 @@ static ssize_t dafs_buffered_write_claimed(struct kiocb *iocb, struct iov_iter *
 	if (mutex_lock_killable(&di->claim_lock))
 		return -ERESTARTSYS;
 	iocb->ki_flags &= ~sync;
-	dafs_writer_claim(inode, iocb->ki_filp->f_cred);
-	ret = netfs_buffered_write_iter_locked(iocb, from, NULL);
+	dafs_forget_errors(inode->i_mapping);
+	ret = dafs_writer_claim(inode, iocb->ki_filp->f_cred) ?:
+	      netfs_buffered_write_iter_locked(iocb, from, NULL);
 	iocb->ki_flags |= sync;
 	mutex_unlock(&di->claim_lock);
 	return ret;
@@ -370,7 +373,9 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 	struct dafs_inode *di = DAFS_I(inode);
 	ssize_t ret;
 
-	dafs_zap_mapping(inode);
+	ret = dafs_zap_mapping(inode);
+	if (ret)
+		return ret;
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	dafs_writer_begin(inode);

@@ -12,9 +12,11 @@
  * the new value, so the first one read after a change of ours is taken as ours
  * (DAFS_INO_OWN_CHANGE).  To keep others from slipping in, it is read as soon
  * as they may expect to be noticed: when a file that was written is closed, and
- * at once where nobody has it open for writing (dafs_own_change_settle()).
+ * at once where it is not open for writing (dafs_own_change_settle()).  While this
+ * client writes all the time others may slip in nevertheless (DAFS_INO_DOUBT), so
+ * what is cached is dropped when the file is opened, and after the longest time for
+ * which attributes are trusted.
  */
-#include <linux/bitops.h>
 #include <linux/hash.h>
 #include <linux/highuid.h>
 #include <linux/namei.h>
@@ -22,9 +24,6 @@
 #include <linux/slab.h>
 #include <linux/writeback.h>
 #include "dafs_fs.h"
-
-/* Before folios that are dirtied all the time are left to the next one who asks. */
-#define DAFS_ZAP_TRIES	3
 
 /**
  * dafs_inode_init_once() - set up what stays set up while an inode is free
@@ -44,7 +43,9 @@ void dafs_inode_init_once(void *data)
 	atomic_set(&di->commit_ends, 0);
 	INIT_LIST_HEAD(&di->opens);
 	INIT_LIST_HEAD(&di->unstable);
+	INIT_LIST_HEAD(&di->committing);
 	INIT_LIST_HEAD(&di->unstable_link.link);
+	INIT_LIST_HEAD(&di->put_link);
 	INIT_WORK(&di->commit_work, dafs_commit_work);
 }
 
@@ -59,6 +60,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->asked = 0;
 	di->attr_at = jiffies;
 	di->attr_timeo = 0;
+	di->sure_at = jiffies;
 	atomic_long_set(&di->own_change, 0);
 	memset(di->access, 0, sizeof(di->access));
 	di->dir_gen = 0;
@@ -69,6 +71,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->writer = NULL;
 	di->writer_leaves = false;
 	di->unstable_bytes = 0;
+	atomic_set(&di->unstable_stops, 0);
 	di->unstable_pinned = false;
 }
 
@@ -82,7 +85,7 @@ static void dafs_clock_raise(atomic_long_t *last, long now)
 }
 
 /**
- * dafs_inode_release() - drop what an inode that nobody uses still holds
+ * dafs_inode_release() - drop what an inode out of use still holds
  * @di: inode being evicted
  */
 void dafs_inode_release(struct dafs_inode *di)
@@ -99,14 +102,16 @@ void dafs_inode_release(struct dafs_inode *di)
 }
 
 /**
- * dafs_attr_begin() - remember the time before attributes are asked for
+ * dafs_attr_begin() - advance the clock of a mount
  * @sb: the mount
  *
- * One count for all objects, because a listing brings attributes of objects
- * that nobody had in mind when it was asked for.
+ * One clock for all objects, because a listing brings attributes of objects
+ * that the caller did not know of when it asked for it.
  *
  * Context: any.
- * Return: the time, for dafs_inode_apply().
+ * Return: a reading that is later than all before: @asked of attributes that are
+ * about to be asked for, see dafs_refresh() and dafs_iget_known(), or the new state
+ * of a directory.
  */
 long dafs_attr_begin(const struct super_block *sb)
 {
@@ -150,8 +155,9 @@ static void dafs_mark_own_change(struct dafs_inode *di)
  * @di: the file
  *
  * Attributes that were asked for before this are older than the change, and must
- * not be believed.  Somebody must call dafs_own_change_settle()
- * afterwards.
+ * not be believed.  Until new ones have been asked for, what others change is taken for
+ * ours; where data may be cached, the caller, or the task that closes the file after
+ * writing, asks for them soon: dafs_own_change_settle().
  *
  * Context: any.
  */
@@ -179,6 +185,45 @@ void dafs_own_write(struct dafs_inode *di)
 }
 
 /**
+ * dafs_attr_times() - for how long attributes of an object may be trusted
+ * @inode: the object
+ * @least: filled; at first, in jiffies; access rights always
+ * @most: filled; after they have been seen not to change
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ */
+void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most)
+{
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+	bool dir = S_ISDIR(inode->i_mode);
+
+	*most = READ_ONCE(opts->noac) ? 0 : READ_ONCE(*(dir ? &opts->acdirmax : &opts->acregmax));
+	*least = min(READ_ONCE(*(dir ? &opts->acdirmin : &opts->acregmin)), *most);
+}
+
+static void dafs_attr_sure(struct dafs_inode *di, unsigned long at)
+{
+	lockdep_assert_held(&di->lock);
+	clear_bit(DAFS_INO_DOUBT, &di->flags);
+	di->sure_at = at;
+}
+
+/*
+ * What was changed here was changed within the time for which attributes are trusted
+ * in any case, so changes of others in between are not looked for.
+ */
+static void dafs_own_change_settled(struct dafs_inode *di)
+{
+	unsigned long least, most;
+
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	spin_lock(&di->lock);
+	if (time_before(di->attr_at, di->sure_at + least))
+		dafs_attr_sure(di, di->attr_at);
+	spin_unlock(&di->lock);
+}
+
+/**
  * dafs_own_change_settle() - learn what changes of ours have led to
  * @inode: the object
  * @cred: whom to ask the server for
@@ -195,8 +240,10 @@ void dafs_own_change_settle(struct inode *inode, const struct cred *cred)
 	if (!test_bit(DAFS_INO_OWN_CHANGE, &di->flags))
 		return;
 	if (inode->i_mapping->nrpages) {
-		if (!dafs_revalidate(inode, cred, true))
+		if (!dafs_revalidate(inode, cred, true)) {
+			dafs_own_change_settled(di);
 			return;
+		}
 		set_bit(DAFS_INO_ZAP, &di->flags);
 	}
 	clear_bit(DAFS_INO_OWN_CHANGE, &di->flags);
@@ -207,7 +254,8 @@ void dafs_own_change_settle(struct inode *inode, const struct cred *cred)
  * @inode: the file
  * @cred: whom to ask the server for
  *
- * Whoever has the file open for writing settles it when closing it.
+ * If a task has the file open for writing, it settles that when it closes the
+ * file.
  *
  * Context: may sleep.
  */
@@ -279,7 +327,7 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 	if (S_ISREG(inode->i_mode)) {
 		/*
 		 * Data that others wrote is not to be read as zeroes: readers take no
-		 * lock, and whoever sees the new size sees this, too.
+		 * lock, and a reader that sees the new size sees this, too.
 		 */
 		dafs_zero_point_raise(ictx, size);
 		WRITE_ONCE(ictx->remote_i_size, size);
@@ -289,28 +337,89 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 	spin_unlock(&inode->i_lock);
 }
 
-/*
- * Caller holds di->lock.  A size that is not what our own writes have led to
- * is the work of others, whatever else we may have done.  Returns true if
- * others changed the object.
+/**
+ * dafs_attr_doubted() - may changes of others hide behind ours?
+ * @inode: a regular file
+ *
+ * The server counts changes, not whose they are.  If this client has written since it
+ * last knew better, what is cached is believed for as long as attributes may be at
+ * most, unless the file is opened anew: then it is asked for again.
+ *
+ * Context: may sleep.
  */
-static bool dafs_apply_change(struct dafs_inode *di, const struct dafs_fattr *attr)
+void dafs_attr_doubted(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	if (!test_bit(DAFS_INO_DOUBT, &di->flags))
+		return;
+	spin_lock(&di->lock);
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_attr_sure(di, di->attr_at);
+	spin_unlock(&di->lock);
+}
+
+/*
+ * The data of a file has changed, if at all, by our own writes, or those of others as
+ * well: nothing tells one from the other.  That is put up with for a while, see
+ * dafs_attr_doubted().
+ *
+ * Return: true if what is cached is not trusted any more.
+ */
+static bool dafs_apply_data(struct dafs_inode *di, bool ours, unsigned long at)
+{
+	unsigned long least, most;
+
+	lockdep_assert_held(&di->lock);
+	if (ours && !di->netfs.inode.i_mapping->nrpages) {
+		dafs_attr_sure(di, at);
+		return false;
+	}
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	if (ours && time_before(at, di->sure_at + most)) {
+		set_bit(DAFS_INO_DOUBT, &di->flags);
+		return false;
+	}
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_attr_sure(di, at);
+	return true;
+}
+
+/* As above, when the change attribute is what it was. */
+static bool dafs_apply_same(struct dafs_inode *di, unsigned long at)
+{
+	if (test_bit(DAFS_INO_DOUBT, &di->flags))
+		return dafs_apply_data(di, true, at);
+	dafs_attr_sure(di, at);
+	return false;
+}
+
+/*
+ * A size that is not what our own writes have led to is the work of others, whatever
+ * else we may have done.  Of what is being written back the server may have executed
+ * some already.
+ *
+ * Return: true if others changed the object.
+ */
+static bool dafs_apply_change(struct dafs_inode *di, const struct dafs_fattr *attr,
+			      unsigned long at)
 {
 	struct inode *inode = &di->netfs.inode;
-	bool ours = test_and_clear_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	bool writing = mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK);
+	bool ours = test_and_clear_bit(DAFS_INO_OWN_CHANGE, &di->flags) || writing;
+	u64 least = READ_ONCE(di->netfs.remote_i_size);
+	u64 most = writing ? max_t(u64, least, i_size_read(inode)) : least;
 
 	if (attr->change == di->change)
-		return false;
-	if (attr->object_size != READ_ONCE(di->netfs.remote_i_size))
+		return dafs_apply_same(di, at);
+	if (attr->object_size < least || attr->object_size > most)
 		ours = false;
 	di->change = attr->change;
 	if (S_ISDIR(inode->i_mode)) {
 		WRITE_ONCE(di->dir_gen, dafs_attr_begin(inode->i_sb));
 		return true;
 	}
-	if (!ours)
-		set_bit(DAFS_INO_ZAP, &di->flags);
-	return !ours;
+	return dafs_apply_data(di, ours, at);
 }
 
 static void dafs_apply_owner(struct dafs_inode *di, u64 valid,
@@ -355,36 +464,20 @@ static void dafs_apply_times(struct dafs_inode *di, const struct dafs_fattr *att
 		di->btime = dafs_timespec(&attr->time_create);
 }
 
-/**
- * dafs_attr_times() - for how long attributes of an object may be trusted
- * @inode: the object
- * @least: filled; at first, in jiffies; access rights always
- * @most: filled; after they have been seen not to change
- *
- * Context: any; takes no lock, so that RCU walk can use it.
- */
-void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most)
-{
-	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
-	bool dir = S_ISDIR(inode->i_mode);
-
-	*most = READ_ONCE(opts->noac) ? 0 : READ_ONCE(*(dir ? &opts->acdirmax : &opts->acregmax));
-	*least = min(READ_ONCE(*(dir ? &opts->acdirmin : &opts->acregmin)), *most);
-}
-
-/* How long the attributes just read are trusted; caller holds di->lock. */
+/* How long the attributes just read are trusted */
 static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool changed)
 {
 	unsigned long least, most;
 
+	lockdep_assert_held(&di->lock);
 	dafs_attr_times(&di->netfs.inode, &least, &most);
 	di->attr_timeo = changed ? least : clamp(di->attr_timeo * 2, least, most);
 	di->attr_at = at;
 }
 
-/* What nobody of ours has changed since; caller holds di->lock. */
+/* Attributes that this client has not changed since */
 static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *attr,
-			       const struct dafs_ids *ids, long asked)
+			       const struct dafs_ids *ids, long asked, unsigned long at)
 {
 	struct inode *inode = &di->netfs.inode;
 	bool changed;
@@ -394,7 +487,7 @@ static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *a
 	dafs_apply_owner(di, attr->valid, ids);
 	if (attr->valid & DAFS_FATTR_NUM_LINKS)
 		set_nlink(inode, attr->num_links);
-	changed = dafs_apply_change(di, attr);
+	changed = dafs_apply_change(di, attr, at);
 	dafs_apply_size(inode, attr->object_size);
 	clear_bit(DAFS_INO_STALE, &di->flags);
 	clear_bit(DAFS_INO_STALE_STAT, &di->flags);
@@ -407,16 +500,19 @@ static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *a
 
 /*
  * An answer older than a write of ours: has the file been changed by others?  The
- * mark of that write stays for the answer that tells what it led to.  Caller holds
- * di->lock.
+ * mark of that write stays for the answer that tells what it led to.
  */
-static void dafs_apply_outdated(struct dafs_inode *di, const struct dafs_fattr *attr)
+static void dafs_apply_outdated(struct dafs_inode *di, const struct dafs_fattr *attr,
+				unsigned long at)
 {
-	if (!S_ISREG(di->netfs.inode.i_mode) || attr->change == di->change)
+	if (!S_ISREG(di->netfs.inode.i_mode))
 		return;
+	if (attr->change == di->change) {
+		dafs_apply_same(di, at);
+		return;
+	}
 	di->change = attr->change;
-	if (!test_bit(DAFS_INO_OWN_CHANGE, &di->flags))
-		set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_apply_data(di, test_bit(DAFS_INO_OWN_CHANGE, &di->flags), at);
 }
 
 /*
@@ -442,9 +538,9 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 	if (attr->valid & DAFS_FATTR_SPACE_USED)
 		inode->i_blocks = (attr->space_used + 511) >> 9;
 	if (dafs_attr_outdated(di, asked))
-		dafs_apply_outdated(di, attr);
+		dafs_apply_outdated(di, attr, at);
 	else
-		changed = dafs_apply_current(di, attr, ids, asked);
+		changed = dafs_apply_current(di, attr, ids, asked, at);
 	dafs_apply_timeout(di, at, changed);
 out:
 	spin_unlock(&di->lock);
@@ -563,7 +659,7 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 
 /*
  * Cheaper than jhash(), for the sake of listings.  A server that lets handles
- * collide slows down nobody's work but that with its own mount.
+ * collide slows down work with its own mount only.
  */
 static unsigned long dafs_fh_hash(const struct dafs_fh *fh)
 {
@@ -726,14 +822,8 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 				  READ_ONCE(di->attr_at) + timeo);
 }
 
-/**
- * dafs_attrs_aged() - have the attributes nothing against them but their age?
- * @di: inode
- *
- * Context: any.
- * Return: true if so, and if new ones would be trusted for a while.
- */
-bool dafs_attrs_aged(const struct dafs_inode *di)
+/* Nothing is against the attributes but their age, and new ones would be trusted. */
+static bool dafs_attrs_aged(const struct dafs_inode *di)
 {
 	unsigned long least, most;
 
@@ -813,90 +903,8 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 }
 
 /*
- * Returns -EBUSY if folios are dirtied faster than they are dropped, -ERESTARTSYS if
- * the task is killed.
- */
-static int dafs_zap_pages(struct inode *inode)
-{
-	unsigned int tries = DAFS_ZAP_TRIES;
-	int err;
-
-	do {
-		filemap_fdatawrite(inode->i_mapping);
-		filemap_fdatawait_keep_errors(inode->i_mapping);
-		err = dafs_commit_inode(inode);
-		if (err)
-			return err;
-		err = invalidate_inode_pages2(inode->i_mapping);
-	} while (err && --tries);
-	return err;
-}
-
-/**
- * dafs_mapping_zapped() - is nothing cached that others have made obsolete?
- * @di: a regular file
- *
- * Context: any.
- * Return: true if so.
- */
-bool dafs_mapping_zapped(const struct dafs_inode *di)
-{
-	/* the two are in one word, and never both clear while obsolete data is there */
-	return !(smp_load_acquire(&di->flags) & (BIT(DAFS_INO_ZAP) | BIT(DAFS_INO_ZAPPING)));
-}
-
-/**
- * dafs_zap_mapping() - drop cached data that others have made obsolete
- * @inode: a regular file
- *
- * Data of our own is written and committed first: once its folios have left
- * the page cache there would be nothing to send again from.  An error of that
- * stays with the mapping, for whoever wrote.  Those who come while it goes on
- * wait for its end.
- *
- * Context: may sleep; no folio and no lock of the netfs library held.
- */
-void dafs_zap_mapping(struct inode *inode)
-{
-	struct dafs_inode *di = DAFS_I(inode);
-
-	if (dafs_mapping_zapped(di))
-		return;
-	mutex_lock(&di->zap_lock);
-	if (test_bit(DAFS_INO_ZAP, &di->flags)) {
-		set_bit(DAFS_INO_ZAPPING, &di->flags);
-		clear_bit(DAFS_INO_ZAP, &di->flags);
-		/*
-		 * A folio dirtied meanwhile stays, being newer than the server's, but
-		 * what of it was not written is as old as before.
-		 */
-		if (dafs_zap_pages(inode))
-			set_bit(DAFS_INO_ZAP, &di->flags);
-		clear_bit_unlock(DAFS_INO_ZAPPING, &di->flags);
-	}
-	mutex_unlock(&di->zap_lock);
-}
-
-/**
- * dafs_revalidate_mapping() - have cached data that may be trusted
- * @inode: a regular file
- * @cred: whom to ask the server for
- *
- * Context: may sleep; no folio and no lock of the netfs library held.
- * Return: 0 or a negative errno.
- */
-int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred)
-{
-	int err = dafs_revalidate(inode, cred, false);
-
-	if (!err)
-		dafs_zap_mapping(inode);
-	return err;
-}
-
-/*
  * What is not yet written back would change the times.  An error stays with
- * the mapping, for whoever wrote.
+ * the mapping, for the program that wrote.
  */
 static void dafs_getattr_flush(struct inode *inode, u32 request_mask)
 {

@@ -6,7 +6,8 @@
  * It is moved in as many calls as it takes, one after another: a region maps
  * less than asked, the server moves less than asked, the connection fails and
  * the call is sent again on the next one, the open is lost and reclaimed.  None
- * of this is seen by whoever started it, who is told the end, once.
+ * of this is seen by the starter, that is, the caller of dafs_io_start() or
+ * dafs_io_run(), which is told the end, once.
  *
  *   dafs_io_send()	context of the starter, or ses->retry_wq: may wait for
  *			slots and memory regions, but without a connection it is
@@ -14,7 +15,7 @@
  *   dafs_io_called()	softirq: the response is there, or never will be
  *   dafs_io_answered()	looks at it, never waits: in dafs_done_wq; in the task
  *			that waits for the I/O; in softirq, if nothing is wrong
- *			and whoever started it allows it
+ *			and the starter allows it (dafs_io.anywhere)
  *   dafs_io_retry()	queues the next dafs_io_send()
  *
  * A task that waits for the end, in dafs_io_run(), does all of this itself.
@@ -40,10 +41,6 @@
 
 /* Before trying again what failed for want of a connection or memory, in ms. */
 #define DAFS_IO_PAUSE	10
-
-/* Bounds of how long a server is left alone that said DELAY or GRACE, in ms. */
-#define DAFS_DELAY_FIRST	50
-#define DAFS_DELAY_MOST		5000
 
 /*
  * Up to so many bytes travel in the message.  A region costs two work
@@ -86,7 +83,7 @@ static void dafs_io_retry(struct dafs_io *io, unsigned int delay_ms)
 /* The server needs time: more and more of it. */
 static void dafs_io_retry_later(struct dafs_io *io)
 {
-	io->delay_ms = clamp(io->delay_ms * 2, DAFS_DELAY_FIRST, DAFS_DELAY_MOST);
+	io->delay_ms = dafs_next_delay(io->delay_ms);
 	dafs_io_retry(io, io->delay_ms);
 }
 
@@ -150,11 +147,56 @@ static size_t dafs_io_inline_limit(const struct dafs_io *io, const struct dafs_c
 	return conn->opts.max_response_size - DAFS_READ_INLINE_DATA;
 }
 
+/**
+ * dafs_conn_number() - which connection is that of a session now?
+ * @ses: the session
+ *
+ * Context: any.
+ * Return: its number, from 1; 0 stands for no connection.
+ */
+unsigned int dafs_conn_number(const struct dafs_session *ses)
+{
+	return READ_ONCE(ses->reconnects) + 1;
+}
+
+/**
+ * dafs_rdma_refuse() - the server does not do something by RDMA
+ * @sbi: the mount
+ * @use: what
+ * @number: dafs_conn_number() before it was asked for that
+ *
+ * It is not asked for that again on this connection.  On the next one it may have been
+ * set up in another way; so it must not be the next one that this is noted for.
+ *
+ * Context: any.
+ */
+void dafs_rdma_refuse(struct dafs_sb_info *sbi, enum dafs_rdma_use use, unsigned int number)
+{
+	WRITE_ONCE(sbi->rdma_refused[use], number);
+}
+
+/**
+ * dafs_rdma_refused() - is something not to be done by RDMA?
+ * @sbi: the mount
+ * @use: what
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use)
+{
+	return READ_ONCE(sbi->rdma_refused[use]) == dafs_conn_number(sbi->ses);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_rdma_refused);
+
+static enum dafs_rdma_use dafs_io_use(const struct dafs_io *io)
+{
+	return io->write ? DAFS_RDMA_WRITE : DAFS_RDMA_READ;
+}
+
 static bool dafs_io_wants_inline(const struct dafs_io *io)
 {
-	unsigned int bit = io->write ? DAFS_SB_NO_WRITE_DIRECT : DAFS_SB_NO_READ_DIRECT;
-
-	return io->force_inline || test_bit(bit, &io->sbi->flags);
+	return io->force_inline || dafs_rdma_refused(io->sbi, dafs_io_use(io));
 }
 
 /* How the next part goes, and how long it is. */
@@ -162,6 +204,7 @@ static void dafs_io_plan(struct dafs_io *io, const struct dafs_conn *conn)
 {
 	size_t limit = dafs_io_inline_limit(io, conn);
 
+	io->conn_number = dafs_conn_number(io->sbi->ses);
 	io->part = io->len - io->done;
 	if (io->max_part)
 		io->part = min(io->part, io->max_part);
@@ -367,17 +410,29 @@ static void dafs_io_unparked(struct dafs_park *park)
 }
 
 /* Return: a connection, NULL if the I/O is parked and may be gone, or an ERR_PTR. */
-static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
+static struct dafs_conn *dafs_io_conn_or_park(struct dafs_io *io)
 {
 	struct dafs_session *ses = io->sbi->ses;
 	struct dafs_conn *conn;
 
-	if (io->wait)
-		return dafs_conn_get(ses);
 	do {
 		conn = dafs_conn_try_get(ses);
+		if (!conn && READ_ONCE(io->sbi->leaving))
+			return ERR_PTR(-EIO);
 	} while (!conn && !dafs_session_park(ses, &io->park));
 	return conn;
+}
+
+/* Return: a connection; NULL if the I/O is parked or has failed, and may be gone. */
+static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
+{
+	struct dafs_conn *conn;
+
+	conn = io->wait ? dafs_conn_get(io->sbi->ses) : dafs_io_conn_or_park(io);
+	if (!IS_ERR(conn))
+		return conn;
+	dafs_io_end(io, PTR_ERR(conn));
+	return NULL;
 }
 
 static void dafs_io_send(struct dafs_io *io)
@@ -385,9 +440,7 @@ static void dafs_io_send(struct dafs_io *io)
 	struct dafs_conn *conn = dafs_io_conn(io);
 	int err;
 
-	if (IS_ERR(conn))
-		dafs_io_end(io, PTR_ERR(conn));
-	if (IS_ERR_OR_NULL(conn))
+	if (!conn)
 		return;
 	io->direct = false;
 	memset(&io->state_id, 0, sizeof(io->state_id));
@@ -402,18 +455,40 @@ static void dafs_io_send(struct dafs_io *io)
 		dafs_io_unsent(io, conn, err);
 }
 
+/* It is tried, even with the same state-id: only if it is refused again there is a pause. */
+static void dafs_io_reclaimed(struct dafs_reclaim *reclaim)
+{
+	struct dafs_io *io = container_of(reclaim, struct dafs_io, reclaim);
+
+	io->recover = reclaim->err;
+	dafs_io_retry(io, 0);
+}
+
+/* Return: as dafs_open_state_recover(), or -EINPROGRESS: the I/O waits, or may be gone. */
+static int dafs_io_reclaim(struct dafs_io *io)
+{
+	int err = io->reclaim.err;
+
+	if (io->wait)
+		return dafs_open_state_recover(io->open, &io->state_id);
+	io->reclaim.err = 0;
+	if (err)
+		return err;
+	return dafs_open_state_recover_start(io->open, &io->state_id, &io->reclaim);
+}
+
 /* Get the open back.  One that is lost for good says so when it is used. */
 static void dafs_io_recover(struct dafs_io *io)
 {
 	struct dafs_conn *conn = dafs_io_conn(io);
 	int err;
 
-	if (IS_ERR(conn))
-		dafs_io_end(io, PTR_ERR(conn));
-	if (IS_ERR_OR_NULL(conn))
+	if (!conn)
 		return;
 	dafs_conn_put(conn);
-	err = dafs_open_state_recover(io->open, &io->state_id);
+	err = dafs_io_reclaim(io);
+	if (err == -EINPROGRESS)
+		return;
 	if (err && !READ_ONCE(io->open->lost)) {
 		dafs_io_insist(io, err);
 		return;
@@ -438,26 +513,27 @@ static void dafs_io_retry_work(struct work_struct *work)
 	memalloc_nofs_restore(flags);
 }
 
-/* The server needs time, or lets former clients reclaim their state first. */
-static bool dafs_status_transient(u32 status)
+/* The server does not know the state-id. */
+static void dafs_io_lost_open(struct dafs_io *io, int err)
 {
-	return status == DAFSERR_DELAY || status == DAFSERR_GRACE;
+	io->recover = true;
+	/* at once, but for a server that forgets what it has just given */
+	if (!io->tries++)
+		dafs_io_retry(io, 0);
+	else
+		dafs_io_insist(io, err);
 }
 
 /*
- * It is no matter of this I/O.  A checksum that does not match may be of data that
- * a program changes while it is written; if it never matches, what is to be read
- * is damaged.
+ * A checksum that does not match may be of data that a program changes while it is
+ * written; if it never matches, what is to be read is damaged.
  */
-static bool dafs_io_blameless(const struct dafs_io *io, u32 status)
+static void dafs_io_damaged(struct dafs_io *io)
 {
-	return status == DAFSERR_RESOURCE || status == DAFSERR_NO_CREDS ||
-	       (status == DAFSERR_CHKSUM && io->write) || dafs_status_of_session(status);
-}
-
-static bool dafs_status_no_direct(u32 status)
-{
-	return status == DAFSERR_NOTSUPP || status == DAFSERR_RDMA_READ_CHANNEL_UNUSABLE;
+	if (io->write)
+		dafs_io_insist(io, -EIO);
+	else
+		dafs_io_try_again(io, -EIO);
 }
 
 /* The server refused. */
@@ -465,29 +541,41 @@ static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
 {
 	int err = dafs_status_to_errno(status);
 
-	if (dafs_status_transient(status)) {
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_LATER:
 		dafs_io_retry_later(io);
-	} else if (dafs_status_lost_state(status) && io->open) {
-		io->recover = true;
-		/* at once, but for a server that forgets what it has just given */
-		if (!io->tries++)
-			dafs_io_retry(io, 0);
-		else
-			dafs_io_insist(io, err);
-	} else if (dafs_status_no_direct(status) && direct) {
-		set_bit(io->write ? DAFS_SB_NO_WRITE_DIRECT : DAFS_SB_NO_READ_DIRECT,
-			&io->sbi->flags);
+		return;
+	case DAFS_ACT_MEMORY:
+		dafs_io_insist(io, err);
+		return;
+	case DAFS_ACT_CRED:
+	case DAFS_ACT_SESSION:
+		dafs_io_insist(io, -EIO);
+		return;
+	case DAFS_ACT_RESEND:
+		dafs_io_damaged(io);
+		return;
+	case DAFS_ACT_OPEN:
+		if (!io->open)
+			break;
+		dafs_io_lost_open(io, err);
+		return;
+	case DAFS_ACT_INLINE:
+		if (!direct)
+			break;
+		dafs_rdma_refuse(io->sbi, dafs_io_use(io), io->conn_number);
 		dafs_io_retry(io, 0);
-	} else if (status == DAFSERR_WRITE_TOOBIG && io->part > PAGE_SIZE) {
+		return;
+	case DAFS_ACT_SMALLER:
+		if (io->part <= PAGE_SIZE)
+			break;
 		io->max_part = io->part / 2;
 		dafs_io_retry(io, 0);
-	} else if (dafs_io_blameless(io, status)) {
-		dafs_io_insist(io, status == DAFSERR_RESOURCE ? err : -EIO);
-	} else if (status == DAFSERR_CHKSUM) {
-		dafs_io_try_again(io, -EIO);
-	} else {
-		dafs_io_end(io, err);
+		return;
+	default:
+		break;
 	}
+	dafs_io_end(io, err);
 }
 
 /*
@@ -589,11 +677,11 @@ static void dafs_io_answered(struct dafs_io *io)
 
 	if (!lost && status == DAFS_STATUS_OK)
 		moved = dafs_io_results(io);
-	if (!lost && status == DAFSERR_NO_CREDS)
+	if (!lost && dafs_status_action(status) == DAFS_ACT_CRED)
 		dafs_cred_forget(io->sbi->ses, io->conn, call->cred);
 	if (!lost && moved == -EPROTO)
 		dafs_conn_failed(io->conn);
-	if (!lost && dafs_status_of_session(status))
+	if (!lost && dafs_status_action(status) == DAFS_ACT_SESSION)
 		dafs_conn_stale(io->conn);
 	dafs_io_drop_call(io);
 	if (lost == -ETIMEDOUT)
@@ -616,9 +704,10 @@ static void dafs_io_done_work(struct work_struct *work)
 
 /**
  * dafs_io_start() - begin to move data
- * @io: sbi, di, open, cred, write, stable, iter, pos, len and complete set, the
- *	rest zero.  iter is memory of the kernel, and like all the others stays
- *	good until complete is called.
+ * @io: sbi, di, open, cred, write, stable, iter, pos, len and complete set, and as
+ *	needed force_inline, max_part, anywhere and priv; the rest zero.  iter is
+ *	memory of the kernel, and like all the others stays good until complete is
+ *	called.
  *
  * complete is called once, with 0 or a negative errno, from this function, from
  * a work queue or, if anywhere is set, also from softirq; a failed connection is
@@ -633,6 +722,8 @@ void dafs_io_start(struct dafs_io *io)
 	INIT_WORK(&io->done_work, dafs_io_done_work);
 	INIT_DELAYED_WORK(&io->retry_work, dafs_io_retry_work);
 	io->park.resume = dafs_io_unparked;
+	io->park.leave = &io->sbi->leaving;
+	io->reclaim.ended = dafs_io_reclaimed;
 	io->committed = DAFS_FILE_SYNC;
 	dafs_io_send(io);
 	memalloc_nofs_restore(flags);

@@ -52,7 +52,8 @@ static inline void dafs_netfs_write_done(struct netfs_io_subrequest *subreq,
 
 /**
  * dafs_netfs_extended() - forget what was mapped beyond a former end of file
- * @inode: a file that has just become longer, i_rwsem held exclusively
+ * @inode: a file that has just become longer, or is going to; no other writer may
+ *	come in between
  * @from: its former size in bytes
  * @to: its size in bytes
  *

@@ -14,8 +14,6 @@
 #include <linux/uio.h>
 #include "session_impl.h"
 
-#define DAFS_PATIENCE_MIN_MS	50U
-#define DAFS_PATIENCE_MAX_MS	5000U
 #define DAFS_OP_SESSIONS	4	/* an operation tries, if the server knows none */
 #define DAFS_OP_TRIES_ON	5	/* on a connection that all others wait for */
 #define DAFS_OP_DAMAGED	4	/* attempts at what does not arrive as it was sent */
@@ -75,27 +73,6 @@ static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 }
 
 /**
- * dafs_status_of_session() - does a status speak of the session?
- * @status: DAFS status of a response
- *
- * The server knows the session, or the client it belongs to, no more (E-84).
- *
- * Return: true if the request may be repeated on another connection.
- */
-bool dafs_status_of_session(u32 status)
-{
-	switch (status) {
-	case DAFSERR_UNKNOWN_SESSION:
-	case DAFSERR_BAD_SESSION:
-	case DAFSERR_NOT_AUTHENTICATED:
-	case DAFSERR_ILLEGAL_STATE:
-	case DAFSERR_STALE_CLIENTID:
-		return true;
-	}
-	return false;
-}
-
-/**
  * struct dafs_op_tries - what the attempts at an operation have met so far
  * @delay_ms: before the next one, for a server that asks for patience
  * @lost: connections that ended without an answer
@@ -133,8 +110,94 @@ int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op)
 	call->args = op->args;
 	call->fill = op->fill;
 	call->priv = op->priv;
-	call->keeps = op->keeps;
 	return dafs_cred_handle(ses, op->conn, op->cred, call->cred);
+}
+
+/**
+ * struct dafs_op_left - an operation whose task has given up
+ * @work: waits for the response in its place
+ * @ses: the session, whose queue @work is in
+ * @op: what is left of it: cred, args, conn, call, undo and lost
+ */
+struct dafs_op_left {
+	struct work_struct work;
+	struct dafs_session *ses;
+	struct dafs_op op;
+};
+
+static void dafs_op_left_work(struct work_struct *work)
+{
+	struct dafs_op_left *left = container_of(work, struct dafs_op_left, work);
+	struct dafs_op *op = &left->op;
+
+	/* it comes, or the connection ends; its failure says nothing of an earlier attempt */
+	if (op->call && (dafs_call_wait(op->call) || (op->call->status && op->lost)))
+		dafs_op_end(op);
+	if (!op->call || op->call->status == DAFS_STATUS_OK)
+		op->undo(left->ses, op);
+	dafs_op_end(op);
+	put_cred(op->cred);
+	kfree(op->args);
+	kfree(left);
+}
+
+/* The caller has no use for it any more, and its response, if there is a call. */
+static void dafs_op_leave(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_op_left *left = kzalloc(sizeof(*left), GFP_NOFS | __GFP_NOFAIL);
+
+	left->ses = ses;
+	left->op.cred = get_cred(op->cred);
+	left->op.args = op->copy(op->args);
+	left->op.conn = op->conn;
+	left->op.call = op->call;
+	left->op.undo = op->undo;
+	left->op.lost = op->lost;
+	op->conn = NULL;
+	op->call = NULL;
+	op->lost = false;
+	INIT_WORK(&left->work, dafs_op_left_work);
+	queue_work(ses->commit_wq, &left->work);
+}
+
+/**
+ * dafs_op_wait() - wait for the response of an operation that was sent
+ * @ses: the session
+ * @op: the operation; if the task is killed and op->undo is set, its call is waited for
+ *	in the background, and none of its caller's any more
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: as dafs_call_wait().
+ */
+int dafs_op_wait(struct dafs_session *ses, struct dafs_op *op)
+{
+	int err = dafs_call_wait(op->call);
+
+	if (err == -ERESTARTSYS && op->undo)
+		dafs_op_leave(ses, op);
+	else if (err)
+		op->lost = true;
+	return err;
+}
+
+/**
+ * dafs_op_result() - an operation is not tried any more
+ * @ses: the session
+ * @op: the operation
+ * @err: what its caller is told
+ *
+ * Where that is an error, an attempt that was lost may have succeeded all the same.
+ *
+ * Context: may sleep.
+ * Return: @err.
+ */
+int dafs_op_result(struct dafs_session *ses, struct dafs_op *op, int err)
+{
+	if (err && op->lost && op->undo) {
+		dafs_op_end(op);
+		dafs_op_leave(ses, op);
+	}
+	return err;
 }
 
 /* One attempt on op->conn: 0 means that there is a response, whatever its status. */
@@ -146,16 +209,16 @@ static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
 		err = dafs_op_start(op, op->call);
 	if (err)
 		return err;
-	err = dafs_call_wait(op->call);
+	err = dafs_op_wait(ses, op);
 	if (!err)
 		op->status = op->call->status;
-	/* nobody knows whether the server has seen it */
+	/* the client cannot know whether the server has seen it */
 	return err == -ENOTCONN && op->once ? -EREMOTEIO : err;
 }
 
 static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
 {
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_conn *conn = dafs_conn_get_unless(ses, op->leave);
 
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
@@ -163,13 +226,28 @@ static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
 	return dafs_op_send(ses, op);
 }
 
-static int dafs_op_sleep(unsigned int *ms)
+/**
+ * dafs_op_sleep() - leave a server alone for a while
+ * @ms: how long it was the last time, 0 at first; how long it is now
+ *
+ * Context: sleeps, longer each time; a fatal signal ends it.
+ * Return: 0 or -ERESTARTSYS.
+ */
+int dafs_op_sleep(unsigned int *ms)
 {
-	*ms = clamp(2 * *ms, DAFS_PATIENCE_MIN_MS, DAFS_PATIENCE_MAX_MS);
+	*ms = dafs_next_delay(*ms);
 	if (schedule_timeout_killable(msecs_to_jiffies(*ms)) &&
 	    fatal_signal_pending(current))
 		return -ERESTARTSYS;
 	return 0;
+}
+
+/* Return: 1 to try again after a while, or an errno: -EIO where @op is to be given up. */
+static int dafs_op_pause(const struct dafs_op *op, struct dafs_op_tries *tries)
+{
+	if (op->leave && READ_ONCE(*op->leave))
+		return -EIO;
+	return dafs_op_sleep(&tries->delay_ms) ?: 1;
 }
 
 /* Is it tried for as long as it takes? */
@@ -182,26 +260,34 @@ static bool dafs_op_insists(const struct dafs_session *ses, const struct dafs_op
 static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
 			 struct dafs_op_tries *tries)
 {
-	if (op->status == DAFSERR_DELAY || op->status == DAFSERR_GRACE)
-		return dafs_op_sleep(&tries->delay_ms) ?: 1;
-	/* nothing of it has been executed */
-	if (op->status == DAFSERR_CHKSUM &&
-	    (++tries->damaged < DAFS_OP_DAMAGED || dafs_op_insists(ses, op)))
-		return dafs_op_sleep(&tries->delay_ms) ?: 1;
-	if (op->status == DAFSERR_NO_CREDS && (!tries->forgot || dafs_op_insists(ses, op))) {
+	bool insists = dafs_op_insists(ses, op);
+
+	switch (dafs_status_action(op->status)) {
+	case DAFS_ACT_LATER:
+		break;
+	case DAFS_ACT_RESEND:
+		if (++tries->damaged >= DAFS_OP_DAMAGED && !insists)
+			return 0;
+		break;
+	case DAFS_ACT_CRED:
+		if (tries->forgot && !insists)
+			return 0;
 		dafs_cred_forget(ses, op->conn, op->call->cred);
 		if (tries->forgot)
-			return dafs_op_sleep(&tries->delay_ms) ?: 1;
+			break;
 		tries->forgot = true;
 		return 1;
-	}
-	if (dafs_status_of_session(op->status)) {
+	case DAFS_ACT_SESSION:
 		dafs_conn_stale(op->conn);
 		if (++tries->refused < DAFS_OP_SESSIONS)
 			return 1;
-		return dafs_op_insists(ses, op) ? dafs_op_sleep(&tries->delay_ms) ?: 1 : -EIO;
+		if (!insists)
+			return -EIO;
+		break;
+	default:
+		return 0;
 	}
-	return 0;
+	return dafs_op_pause(op, tries);
 }
 
 /* Return: 1 to try again, or @err. */
@@ -210,12 +296,12 @@ static int dafs_op_starved(const struct dafs_session *ses, const struct dafs_op 
 {
 	/* the credential did not arrive as it was sent, not in many attempts */
 	if (err == -EBADMSG && dafs_op_insists(ses, op))
-		return dafs_op_sleep(&tries->delay_ms) ?: 1;
-	if (err != -ENOMEM && (err || op->status != DAFSERR_RESOURCE))
+		return dafs_op_pause(op, tries);
+	if (err != -ENOMEM && (err || dafs_status_action(op->status) != DAFS_ACT_MEMORY))
 		return err;
 	if (!op->dear || (++tries->starved >= DAFS_OP_STARVED && !dafs_op_insists(ses, op)))
 		return err;
-	return dafs_op_sleep(&tries->delay_ms) ?: 1;
+	return dafs_op_pause(op, tries);
 }
 
 /* Repeats until there is a response worth reporting. */
@@ -267,6 +353,7 @@ int dafs_op_decode(struct dafs_op *op)
 		return 0;
 	/* a server that cannot encode cannot be trusted (E-11) */
 	dafs_conn_failed(op->conn);
+	op->lost |= !op->status;
 	return -EIO;
 }
 
@@ -292,8 +379,8 @@ int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
 
 	err = op->offhand ? dafs_op_offhand(ses, op) : dafs_op_attempts(ses, op);
 	if (!err)
-		err = dafs_op_decode(op);
-	return err ?: dafs_status_to_errno(op->status);
+		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
+	return dafs_op_result(ses, op, err);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
 

@@ -13,22 +13,20 @@
  * OPEN whose response came just before, is reclaimed when its first use fails.
  * An open that the server does not give back is lost: its users get an error,
  * and new ones open the file anew.
+ *
+ * What is found lost when it is used is reclaimed by a work item of the open, one for
+ * all who use it.  Tasks wait for its end, and leave if they are killed; I/O goes on
+ * when it comes; a last user does not wait for it, but leaves the CLOSE to it.
  */
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <kunit/visibility.h>
 #include "dafs_fs.h"
+#include "session_impl.h"
 
-/**
- * dafs_status_lost_state() - does a status say that a state-id is unknown?
- * @status: DAFS status of a request that carried a state-id
- *
- * Return: true if the open should be reclaimed (E-84).
- */
-bool dafs_status_lost_state(u32 status)
-{
-	return status == DAFSERR_STALE_STATEID || status == DAFSERR_BAD_STATEID ||
-	       status == DAFSERR_OLD_STATEID || status == DAFSERR_EXPIRED;
-}
+/* How long a soft mount waits for a server that forgets what it gives, in ms. */
+#define DAFS_OPEN_SOFT_MS	400
 
 /**
  * dafs_open_state_id() - the state-id of an open
@@ -48,29 +46,22 @@ int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_i
 	spin_unlock(&os->lock);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_state_id);
 
 static void dafs_open_state_free(struct kref *kref)
 {
 	struct dafs_open_state *os = container_of(kref, struct dafs_open_state, kref);
 
 	put_cred(os->cred);
-	mutex_destroy(&os->recover_lock);
 	kfree(os);
 }
 
-/*
- * Who reclaims an open while it is closed would leave it at the server: either
- * this waits for the new state-id, or there is none.
- */
 static int dafs_open_state_end(struct dafs_open_state *os)
 {
-	if (mutex_lock_killable(&os->recover_lock))
-		return -ERESTARTSYS;
-	os->closing = true;
-	mutex_unlock(&os->recover_lock);
 	if (os->lost)
 		return 0;
-	return dafs_close(os->sbi->ses, os->cred, &os->fh, &os->state_id);
+	return dafs_close_unless(os->sbi->ses, os->cred, &os->fh, &os->state_id,
+				 &os->sbi->leaving);
 }
 
 static void dafs_open_state_close_work(struct work_struct *work)
@@ -83,19 +74,45 @@ static void dafs_open_state_close_work(struct work_struct *work)
 	dafs_async_end(sbi);
 }
 
+static void dafs_open_state_close_later(struct dafs_open_state *os)
+{
+	queue_work(dafs_session_commit_wq(os->sbi->ses), &os->close_work);
+}
+
 /*
- * Nobody is left to tell of an error.  But a task that is being killed cannot
- * wait, and must not leave its opens at the server: others close them for it.
+ * No task is left to be told of an error.  But a task that is being killed
+ * cannot wait, and must not leave its opens at the server: others close them
+ * for it.  So they do where a reclaim is under way, which takes as long as the server
+ * likes, and would leave it open if it ended after the CLOSE.
  */
 static void dafs_open_state_close(struct dafs_open_state *os, bool wait)
 {
-	if (!wait || dafs_exits_without(os->sbi->ses) || dafs_open_state_end(os) == -ERESTARTSYS) {
-		dafs_async_begin(os->sbi);
-		queue_work(dafs_session_commit_wq(os->sbi->ses), &os->close_work);
+	struct dafs_sb_info *sbi = os->sbi;
+	bool reclaiming;
+
+	dafs_async_begin(sbi);
+	spin_lock(&os->lock);
+	os->closing = true;
+	reclaiming = os->reclaiming;
+	spin_unlock(&os->lock);
+	if (reclaiming)
+		return;
+	if (!wait || dafs_exits_without(sbi->ses) || dafs_open_state_end(os) == -ERESTARTSYS) {
+		dafs_open_state_close_later(os);
 		return;
 	}
 	kref_put(&os->kref, dafs_open_state_free);
+	dafs_async_end(sbi);
 }
+
+/* The server has it open, and the caller, who is going to free it, has no use for it. */
+static void dafs_open_state_abandon(struct dafs_open_state *os)
+{
+	kref_get(&os->kref);
+	dafs_open_state_close(os, true);
+}
+
+static void dafs_open_state_reclaim_work(struct work_struct *work);
 
 static struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u32 access,
 						     const struct cred *cred)
@@ -114,7 +131,8 @@ static struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u
 	snprintf(os->owner, sizeof(os->owner), "%016llx:%llx", sbi->owner_seed,
 		 (u64)atomic64_inc_return(&sbi->owner_next));
 	spin_lock_init(&os->lock);
-	mutex_init(&os->recover_lock);
+	INIT_LIST_HEAD(&os->reclaims);
+	INIT_WORK(&os->reclaim_work, dafs_open_state_reclaim_work);
 	INIT_WORK(&os->close_work, dafs_open_state_close_work);
 	return os;
 }
@@ -125,6 +143,8 @@ static void dafs_open_state_how(const struct dafs_open_state *os, struct dafs_op
 		.owner = { .len = strlen(os->owner), .data = (const u8 *)os->owner },
 		.access = os->access,
 		.deny = DAFS_OPEN_SHARE_DENY_NONE,
+		.leave = &os->sbi->leaving,
+		.shared = os->di,
 	};
 }
 
@@ -176,7 +196,7 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait)
 	struct dafs_inode *di = os->di;
 	bool last;
 
-	/* Under the lock, so that nobody finds it just when it goes. */
+	/* Under the lock, so that no task finds it just when it goes. */
 	spin_lock(&di->lock);
 	last = refcount_dec_and_test(&os->ref);
 	if (last)
@@ -316,7 +336,7 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
 		return err == -ENOENT ? -ESTALE : err;
 	dafs_open_state_opened(os, &opened);
 	if (memcmp(&opened.fh, &DAFS_I(inode)->fh, sizeof(opened.fh))) {
-		dafs_close(os->sbi->ses, os->cred, &opened.fh, &opened.state_id);
+		dafs_open_state_abandon(os);
 		return -ESTALE;
 	}
 	if (found.done < DAFS_FOUND_ATTRS)
@@ -358,7 +378,7 @@ static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_s
 		inode = dafs_iget_known(sb, &os->fh, &found.attr, &found.ids, asked, at);
 	inode = dafs_only_regular(inode);
 	if (IS_ERR(inode))
-		dafs_close(os->sbi->ses, os->cred, &os->fh, &opened.state_id);
+		dafs_open_state_abandon(os);
 	return inode;
 }
 
@@ -483,10 +503,8 @@ static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mod
 		dafs_open_state_opened(os, &opened);
 		dafs_dir_changed(dir, &opened.change);
 	}
-	if (err && opened.open) {
-		kref_get(&os->kref);	/* the caller has the other one */
-		dafs_open_state_close(os, true);
-	}
+	if (err && opened.open)
+		dafs_open_state_abandon(os);
 	return err;
 }
 
@@ -567,21 +585,20 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir, const struct q
 /* Is it no use to ask the server for this open again? */
 static bool dafs_open_refused(u32 status)
 {
-	switch (status) {
-	case DAFS_STATUS_OK:		/* it did not answer */
-	case DAFSERR_IO:
-	case DAFSERR_RESOURCE:
-	case DAFSERR_SERVERFAULT:
-	case DAFSERR_DELAY:
-	case DAFSERR_GRACE:
-	case DAFSERR_NO_CREDS:
-	case DAFSERR_CHKSUM:
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_LATER:
+	case DAFS_ACT_MEMORY:
+	case DAFS_ACT_RESEND:
+	case DAFS_ACT_CRED:
+	case DAFS_ACT_SESSION:
 		return false;
+	default:
+		/* 0: it did not answer */
+		return status && status != DAFSERR_IO && status != DAFSERR_SERVERFAULT;
 	}
-	return !dafs_status_of_session(status);
 }
 
-/* Whoever uses the open is going to hear of it; the log hears of it here. */
+/* Users of the open get os->lost as their error; the log hears of it here. */
 static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
 {
 	err = err == -ESTALE || err == -ENOENT ? -ESTALE : -EIO;
@@ -593,15 +610,101 @@ static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
 	return err;
 }
 
-/* Caller holds os->recover_lock.  On @conn as in dafs_open_by_fh(). */
-static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn)
+/* Caller has set os->reclaiming.  On @conn, and @status, as in dafs_open_by_fh(). */
+static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
+				   u32 *status)
 {
-	u32 status;
-	int err = dafs_open_by_fh(os, conn, &os->fh, &status);
+	int err = dafs_open_by_fh(os, conn, &os->fh, status);
 
-	if (err && dafs_open_refused(status))
-		err = dafs_open_state_lose(os, status, err);
+	if (err && dafs_open_refused(*status))
+		err = dafs_open_state_lose(os, *status, err);
 	return err;
+}
+
+/* All who wait are told @err; and if there are no users any more, it is closed. */
+static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
+{
+	struct dafs_reclaim *reclaim, *next;
+	bool closing;
+
+	spin_lock(&os->lock);
+	os->reclaiming = false;
+	closing = os->closing;
+	list_for_each_entry_safe(reclaim, next, &os->reclaims, link) {
+		list_del_init(&reclaim->link);
+		reclaim->err = err;
+		reclaim->ended(reclaim);
+	}
+	spin_unlock(&os->lock);
+	if (closing)
+		dafs_open_state_close_later(os);
+}
+
+static void dafs_open_state_reclaim_work(struct work_struct *work)
+{
+	struct dafs_open_state *os = container_of(work, struct dafs_open_state, reclaim_work);
+	struct dafs_sb_info *sbi = os->sbi;
+	/* write-back may wait for it */
+	unsigned int flags = memalloc_nofs_save();
+	int err = -EIO;
+	u32 status;
+
+	if (!READ_ONCE(os->closing))
+		err = dafs_open_state_reclaim(os, NULL, &status);
+	dafs_open_state_reclaimed(os, err);
+	memalloc_nofs_restore(flags);
+	kref_put(&os->kref, dafs_open_state_free);
+	dafs_async_end(sbi);
+}
+
+/**
+ * dafs_open_state_recover_start() - begin to get back an open that the server does not know
+ * @os: the open, with a reference of the caller
+ * @lost: the state-id that the server refused
+ * @reclaim: ended is set; it is in use until that is called, and so is the reference
+ *
+ * As dafs_open_state_recover(), without waiting for the end.
+ *
+ * Context: any but interrupt.
+ * Return: -EINPROGRESS if reclaim->ended() is called, or has been; 0 if the open has
+ * another state-id already; -ESTALE or -EIO if it is lost.
+ */
+int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+				  struct dafs_reclaim *reclaim)
+{
+	bool first = false;
+	int err;
+
+	spin_lock(&os->lock);
+	err = os->lost;
+	if (!err && !memcmp(&os->state_id, lost, sizeof(*lost))) {
+		err = -EINPROGRESS;
+		list_add_tail(&reclaim->link, &os->reclaims);
+		first = !os->reclaiming;
+		os->reclaiming = true;
+	}
+	spin_unlock(&os->lock);
+	if (first) {
+		kref_get(&os->kref);
+		dafs_async_begin(os->sbi);
+		queue_work(os->sbi->ses->retry_wq, &os->reclaim_work);
+	}
+	return err;
+}
+
+/**
+ * struct dafs_reclaim_task - a task that waits for an open to be got back
+ * @reclaim: what it waits for
+ * @ended: completed at the end of that
+ */
+struct dafs_reclaim_task {
+	struct dafs_reclaim reclaim;
+	struct completion ended;
+};
+
+static void dafs_reclaim_task_ended(struct dafs_reclaim *reclaim)
+{
+	complete(&container_of(reclaim, struct dafs_reclaim_task, reclaim)->ended);
 }
 
 /**
@@ -611,20 +714,55 @@ static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn 
  *
  * The server has restarted, or the lease has expired (4.4.1.6).
  *
- * Context: may sleep.
- * Return: 0 if the open has another state-id now, or a negative errno: -ESTALE
- * or -EIO if it is lost.
+ * Context: may sleep; a fatal signal ends it.  Not in ses->retry_wq.
+ * Return: 0 if the open has another state-id now, or may have; a negative errno: -ESTALE
+ * or -EIO if it is lost; -ERESTARTSYS; or what the OPEN ended with.
  */
 int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_opaque64 *lost)
 {
-	struct dafs_opaque64 state_id;
+	struct dafs_reclaim_task task = { .reclaim.ended = dafs_reclaim_task_ended };
 	int err;
 
-	mutex_lock(&os->recover_lock);
-	err = dafs_open_state_id(os, &state_id);
-	if (!err && !memcmp(&state_id, lost, sizeof(*lost)))
-		err = dafs_open_state_reclaim(os, NULL);
-	mutex_unlock(&os->recover_lock);
+	init_completion(&task.ended);
+	err = dafs_open_state_recover_start(os, lost, &task.reclaim);
+	if (err != -EINPROGRESS)
+		return err;
+	err = wait_for_completion_killable(&task.ended);
+	spin_lock(&os->lock);
+	list_del_init(&task.reclaim.link);
+	spin_unlock(&os->lock);
+	return err ?: task.reclaim.err;
+}
+
+/**
+ * dafs_open_state_insist() - get back an open, to send a request once more
+ * @os: the open, with a reference of the caller
+ * @lost: the state-id that the server refused
+ * @delay_ms: 0 at first; for the next time
+ *
+ * The server may be gone again when it has just given the open back, so this is done
+ * as often as it takes, on a hard mount.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 to send the request again; -ERESTARTSYS; -ESTALE or -EIO if the open is
+ * lost; what a soft mount gives up with.
+ */
+int dafs_open_state_insist(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+			   unsigned int *delay_ms)
+{
+	bool soft = READ_ONCE(dafs_session_params(os->sbi->ses)->soft);
+	int err = 0;
+
+	if (soft && *delay_ms >= DAFS_OPEN_SOFT_MS)
+		return -EIO;
+	/* at once, but for a server that forgets what it has just given */
+	if (*delay_ms)
+		err = dafs_op_sleep(delay_ms);
+	else
+		*delay_ms = 1;
+	err = err ?: dafs_open_state_recover(os, lost);
+	if (err && err != -ERESTARTSYS && !soft && !READ_ONCE(os->lost))
+		return 0;
 	return err;
 }
 
@@ -662,28 +800,47 @@ static struct dafs_open_state *dafs_opens_next(struct dafs_sb_info *sbi,
 	return found;
 }
 
-/*
- * Somebody who holds the lock is closing the open, or reclaiming it because its
- * use failed.  The latter may wait for the session, so must not be waited for.
- */
-static void dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn *conn)
+static bool dafs_open_state_claim(struct dafs_open_state *os)
 {
-	if (!mutex_trylock(&os->recover_lock))
-		return;
-	if (!os->closing && !os->lost)
-		dafs_open_state_reclaim(os, conn);
-	mutex_unlock(&os->recover_lock);
+	bool mine;
+
+	spin_lock(&os->lock);
+	mine = !os->reclaiming && !os->closing && !os->lost;
+	if (mine)
+		os->reclaiming = true;
+	spin_unlock(&os->lock);
+	return mine;
+}
+
+/*
+ * One that is being reclaimed already, because its use failed, may wait for the session,
+ * so must not be waited for.
+ *
+ * Return: true if the server asks for patience.
+ */
+static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn *conn)
+{
+	u32 status;
+
+	if (!dafs_open_state_claim(os))
+		return false;
+	dafs_open_state_reclaim(os, conn, &status);
+	/* I/O that waits is sent again, and reclaims the open if the server refuses it */
+	dafs_open_state_reclaimed(os, 0);
+	return dafs_status_action(status) == DAFS_ACT_LATER;
 }
 
 /**
  * dafs_opens_recover() - get back all opens from a server that knows none
  * @sbi: the mount
- * @conn: connection to the server, which nobody else uses yet
+ * @conn: connection to the server
  *
  * See struct dafs_recoverer.  Opens that the server does not give back
- * are lost; those that it cannot give back now are reclaimed when they are used.
+ * are lost; those that it cannot give back are reclaimed when they are used.  As long
+ * as it asks for patience it is asked again: it may need minutes to have the file
+ * system, which the rest of the session need not wait for.
  *
- * Context: may sleep; the reconnect work.
+ * Context: may sleep; a work queue.
  * Return: 0, or -ENOTCONN if the connection was lost meanwhile.
  */
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
@@ -697,7 +854,9 @@ int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 		os = dafs_opens_next(sbi, conn);
 		if (!os)
 			return 0;
-		dafs_opens_recover_one(os, conn);
+		while (dafs_opens_recover_one(os, conn) && dafs_chan_is_open(conn->op) &&
+		       !READ_ONCE(sbi->leaving))
+			dafs_recover_slowly(&sbi->recoverer);
 		kref_put(&os->kref, dafs_open_state_free);
 	}
 	return -ENOTCONN;

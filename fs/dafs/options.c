@@ -3,7 +3,7 @@
  * Mount options: parsing them, checking them, showing them again.
  *
  * The source is "server:/export" or "[v6addr]:/export".  The server is given
- * by its address: nobody resolves names.
+ * by its address: the kernel resolves no names.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -332,7 +332,7 @@ static int dafs_parse_srcaddr(struct fs_context *fc)
 static int dafs_check_times(struct fs_context *fc, const struct dafs_options *opts)
 {
 	if (opts->acregmin > opts->acregmax || opts->acdirmin > opts->acdirmax)
-		return invalf(fc, "dafs: the least attribute cache time exceeds the most");
+		return invalf(fc, "dafs: acregmin exceeds acregmax, or acdirmin exceeds acdirmax");
 	return 0;
 }
 
@@ -447,8 +447,8 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
 
 /**
  * dafs_params_same() - would two mounts make the same session?
- * @a: of one
- * @b: of the other
+ * @a: of one that is mounted, and may be remounted meanwhile
+ * @b: of the one to come
  *
  * Context: any.
  * Return: true if so.
@@ -464,8 +464,8 @@ bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_ses
 
 /**
  * dafs_options_same() - do two mounts have the same options, but for the session's?
- * @a: of one
- * @b: of the other
+ * @a: of one that is mounted, and may be remounted meanwhile
+ * @b: of the one to come
  *
  * Context: any.
  * Return: true if so.

@@ -11,11 +11,11 @@
 /**
  * dafs_session_park() - go on later, unless it is time already
  * @ses: the session
- * @park: resume is set; it is called once
+ * @park: resume is set, which is called once, and leave
  *
  * Context: any.
  * Return: true if it was parked, and may have gone on already; false if
- * dafs_conn_try_get() would not return NULL.
+ * dafs_conn_try_get() would not return NULL, or @park->leave is true.
  */
 bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park)
 {
@@ -23,11 +23,28 @@ bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park)
 	bool wait;
 
 	spin_lock_irqsave(&ses->lock, flags);
-	wait = dafs_session_must_wait(ses);
+	wait = dafs_session_must_wait(ses) && !(park->leave && READ_ONCE(*park->leave));
 	if (wait)
 		list_add_tail(&park->link, &ses->parked);
 	spin_unlock_irqrestore(&ses->lock, flags);
 	return wait;
+}
+
+/**
+ * dafs_session_resume() - all that is parked has another look
+ * @ses: the session, locked
+ *
+ * Context: any.
+ */
+void dafs_session_resume(struct dafs_session *ses)
+{
+	struct dafs_park *park;
+
+	lockdep_assert_held(&ses->lock);
+	while ((park = list_first_entry_or_null(&ses->parked, struct dafs_park, link))) {
+		list_del(&park->link);
+		park->resume(park);
+	}
 }
 
 /**
@@ -38,14 +55,8 @@ bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park)
  */
 void dafs_session_wake(struct dafs_session *ses)
 {
-	struct dafs_park *park;
-
 	lockdep_assert_held(&ses->lock);
 	wake_up_all(&ses->wait);
-	if (dafs_session_must_wait(ses))
-		return;
-	while ((park = list_first_entry_or_null(&ses->parked, struct dafs_park, link))) {
-		list_del(&park->link);
-		park->resume(park);
-	}
+	if (!dafs_session_must_wait(ses))
+		dafs_session_resume(ses);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Dentries and inodes of the entries of a listing, before anybody asks for them. */
+/* Dentries and inodes of a listing's entries, before programs ask for them. */
 #include <linux/fs.h>
 #include "dafs_fs.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What the stubs of all procedures share, and the procedures that concern no
- * file.
- */
+/* What the functions of all procedures share, see proc.h. */
 #include <kunit/visibility.h>
 #include "proc.h"
 
@@ -23,6 +20,7 @@ int dafs_proc_call(struct dafs_session *ses, struct dafs_op *op)
 		dafs_op_end(op);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_proc_call);
 
 /**
  * dafs_proc_simple() - run an operation whose results hold no pointers
@@ -40,6 +38,7 @@ int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op)
 		dafs_op_end(op);
 	return err;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_proc_simple);
 
 /**
  * dafs_proc_received() - look at what the server put into memory (E-23)
@@ -75,57 +74,3 @@ int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
 	return dafs_cksum_equal(cksum, &sum) ? 0 : -EBADMSG;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_proc_received);
-
-/**
- * dafs_null() - do nothing, renewing the lease (6.5.1)
- * @ses: session
- * @cred: whom to act for
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dafs_null(struct dafs_session *ses, const struct cred *cred)
-{
-	struct dafs_op op = { .cred = cred, .proc = DAFS_PROC_NULL };
-
-	return dafs_proc_simple(ses, &op);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_null);
-
-/**
- * dafs_secinfo() - ask how a client may authenticate itself (6.2.7)
- * @ses: session
- * @cred: whom to act for
- * @types: DAFS_AUTH_* values, filled
- * @max: room in @types
- *
- * Context: may sleep.
- * Return: how many types the server takes, which may be more than @max, or a
- * negative errno.
- */
-int dafs_secinfo(struct dafs_session *ses, const struct cred *cred, u32 *types,
-		 unsigned int max)
-{
-	struct dafs_secinfo_res res = {};
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_SECINFO,
-		.res = &res,
-	};
-	struct dafs_authtype auth;
-	int err;
-	u32 i;
-
-	err = dafs_proc_call(ses, &op);
-	if (err)
-		return err;
-	for (i = 0; i < res.secinfo.count && i < max; i++) {
-		err = dafs_get_authtype(&op.call->stream, &res.secinfo, i, &auth);
-		if (err)
-			break;
-		types[i] = auth.auth_type;
-	}
-	dafs_op_end(&op);
-	return err ?: (int)min_t(u32, res.secinfo.count, INT_MAX);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_secinfo);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One typed stub per procedure of chapters 6.2 and 6.5.
+ * One typed function for each procedure of chapters 6.2 and 6.5 that the client calls;
+ * those that only the suites call are in tests/stubs.c.
  *
- * The stubs take a session and plain protocol values and know nothing of the
- * VFS, so that the KUnit suites can drive them too.  All may sleep, and all
- * return 0 or a negative errno: that of the transport if no response came, or
- * the DAFS status of the response as dafs_status_to_errno() has it.
+ * They take a session and plain protocol values and know nothing of the VFS, so that
+ * the KUnit suites can drive them too.  Those that send a request may sleep; unless their
+ * comment says otherwise they return 0 or a negative errno: that of the transport if no
+ * response came, or the DAFS status of the response as dafs_status_to_errno() has it.
  */
 #ifndef _FS_DAFS_PROC_H
 #define _FS_DAFS_PROC_H
@@ -37,6 +38,9 @@ struct dafs_ids {
  * @attr: with @create: initial attributes; of DAFS_CREATE_EXCLUSIVE, which has none
  *	(6.5.24), set by a SETATTR in the same chain
  * @verifier: with DAFS_CREATE_EXCLUSIVE
+ * @leave: see struct dafs_op; heeded by dafs_open_reclaim()
+ * @shared: others use the open that is reclaimed, so it is not closed where the caller
+ *	gives up
  */
 struct dafs_open_how {
 	struct dafs_str owner;
@@ -46,6 +50,8 @@ struct dafs_open_how {
 	u32 mode;
 	const struct dafs_fattr *attr;
 	struct dafs_opaque64 verifier;
+	const bool *leave;
+	bool shared;
 };
 
 /**
@@ -146,9 +152,6 @@ int dafs_proc_call(struct dafs_session *ses, struct dafs_op *op);
 int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op);
 int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
 		       struct dafs_stream *stream);
-int dafs_null(struct dafs_session *ses, const struct cred *cred);
-int dafs_secinfo(struct dafs_session *ses, const struct cred *cred, u32 *types,
-		 unsigned int max);
 
 /* proc_name.c */
 int dafs_get_root_handle(struct dafs_session *ses, const struct cred *cred,
@@ -164,10 +167,6 @@ int dafs_lookup_attrs(struct dafs_session *ses, const struct cred *cred,
 		      struct dafs_found *found);
 int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
 		       const struct dafs_fh *dir, struct dafs_fh *fh);
-int dafs_create(struct dafs_session *ses, const struct cred *cred,
-		const struct dafs_fh *dir, const struct qstr *name,
-		const struct dafs_node *node, struct dafs_fh *fh,
-		struct dafs_change_info *change);
 int dafs_create_attrs(struct dafs_session *ses, const struct cred *cred,
 		      const struct dafs_fh *dir, const struct qstr *name,
 		      const struct dafs_node *node, const struct dafs_fattr *dress,
@@ -196,21 +195,11 @@ void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
 int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids);
-int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
-			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
-			struct dafs_ids *ids);
 void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 		     const struct cred *cred);
 int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
 		 const struct dafs_fattr *attr, u32 *status);
-int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
-			const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
-			const struct dafs_fattr *attr, u32 *status);
-int dafs_verify(struct dafs_session *ses, const struct cred *cred,
-		const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);
-int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
-		 const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);
 int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
 int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
@@ -232,6 +221,9 @@ int dafs_open_reclaim(struct dafs_session *ses, struct dafs_conn *conn,
 		      const struct dafs_open_how *how, struct dafs_opened *opened);
 int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
 			struct dafs_open_downgrade_args *args);
+int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		      const bool *leave);
 int dafs_close(struct dafs_session *ses, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_opaque64 *state_id);
 
@@ -247,12 +239,6 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 int dafs_readdir_rest(struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor, void *priv);
 
 /* proc_io.c */
-int dafs_read_inline(struct dafs_session *ses, const struct cred *cred,
-		     const struct dafs_read_inline_args *args,
-		     struct iov_iter *to, bool *eof);
-int dafs_write_inline(struct dafs_session *ses, const struct cred *cred,
-		      const struct dafs_write_inline_args *args,
-		      struct iov_iter *from, struct dafs_write_res *res);
 void dafs_write_inline_fill(struct dafs_stream *stream, u32 count,
 			    const struct iov_iter *from);
 int dafs_commit(struct dafs_session *ses, const struct cred *cred,

@@ -208,39 +208,6 @@ static void dafs_create_describe(struct dafs_create_args *args, const struct daf
 }
 
 /**
- * dafs_create() - make an object that is not a regular file (6.5.9)
- * @ses: session
- * @cred: whom to act for
- * @dir: where
- * @name: its name
- * @node: what it is
- * @fh: filled with its handle
- * @change: filled with what became of @dir
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dafs_create(struct dafs_session *ses, const struct cred *cred,
-		const struct dafs_fh *dir, const struct qstr *name,
-		const struct dafs_node *node, struct dafs_fh *fh,
-		struct dafs_change_info *change)
-{
-	struct dafs_create_args args;
-	struct dafs_create_res res = {};
-	struct dafs_op op = dafs_create_op(cred, &args, &res);
-	int err;
-
-	dafs_create_describe(&args, dir, name, node);
-	err = dafs_proc_simple(ses, &op);
-	if (err)
-		return err;
-	*fh = res.filehandle;
-	*change = res.change_info;
-	return 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_create);
-
-/**
  * dafs_create_attrs() - make an object, and have its attributes
  * @ses: session
  * @cred: whom to act for

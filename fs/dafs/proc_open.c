@@ -35,6 +35,77 @@ static void dafs_open_args_create(struct dafs_open_args *args, const struct dafs
 		args->createattrs = *how->attr;
 }
 
+/**
+ * struct dafs_open_again - an OPEN without what its caller has lent it
+ * @args: the same open, but nothing is created
+ * @name: the path is one name at most
+ * @buf: the owner, and behind it the name
+ */
+struct dafs_open_again {
+	struct dafs_open_args args;
+	struct dafs_str name;
+	u8 buf[];
+};
+
+static void *dafs_open_copy(const void *p)
+{
+	const struct dafs_open_args *from = p;
+	const struct dafs_str *name = from->pathname.count ? from->pathname.elems : NULL;
+	struct dafs_open_again *again;
+
+	again = kzalloc(struct_size(again, buf, from->owner.len + (name ? name->len : 0)),
+			GFP_NOFS | __GFP_NOFAIL);
+	again->args = *from;
+	again->args.open_type = DAFS_OPEN_NOCREATE;
+	memcpy(again->buf, from->owner.data, from->owner.len);
+	again->args.owner.data = again->buf;
+	if (name) {
+		again->name = (struct dafs_str){ name->len, again->buf + from->owner.len };
+		memcpy(again->buf + from->owner.len, name->data, name->len);
+		again->args.pathname.elems = &again->name;
+	}
+	return again;
+}
+
+/* Opens once more, and if that was done already learns the state-id of it (6.5.24). */
+static int dafs_open_repeat(struct dafs_session *ses, const struct dafs_op *left,
+			    struct dafs_open_res *res)
+{
+	const struct dafs_open_args *args = left->args;
+	struct dafs_op op = {
+		.cred = left->cred,
+		.proc = DAFS_PROC_OPEN,
+		.args = left->args,
+		.res = res,
+		.dear = true,
+	};
+	int err;
+
+	/* what has no name and no handle cannot be found */
+	if (args->claim_type == DAFS_CLAIM_CREATE_UNLINKED)
+		return -ENOENT;
+	err = dafs_op_run(ses, &op);
+	dafs_op_end(&op);
+	return err;
+}
+
+/* An OPEN whose task was killed, or has given up: it is not going to close it. */
+static void dafs_open_undo(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_open_res res = {};
+	int err;
+
+	/* see dafs_op_decode() */
+	if (op->call && dafs_decode_res(&op->call->stream, DAFS_PROC_OPEN, &res)) {
+		dafs_conn_failed(op->conn);
+		dafs_op_end(op);
+	}
+	err = op->call ? 0 : dafs_open_repeat(ses, op, &res);
+	dafs_op_end(op);
+	if (!err)
+		dafs_close(ses, op->cred, &res.filehandle, &res.state_id);
+}
+
 static struct dafs_op dafs_open_op(const struct cred *cred, struct dafs_open_args *args,
 				   struct dafs_open_res *res)
 {
@@ -44,7 +115,8 @@ static struct dafs_op dafs_open_op(const struct cred *cred, struct dafs_open_arg
 		.args = args,
 		.res = res,
 		.gives_fh = &res->filehandle,
-		.keeps = true,
+		.undo = dafs_open_undo,
+		.copy = dafs_open_copy,
 	};
 }
 
@@ -59,20 +131,30 @@ static void dafs_open_take(struct dafs_opened *opened, const struct dafs_op *op)
 	opened->client_id = op->client_id;
 }
 
-/* On @conn, or without one on the session's own. */
+/* Where there is no room for another open, open(2) says that too many files are open. */
+static int dafs_open_errno(int err, u32 status)
+{
+	return err && status == DAFSERR_RESOURCE ? -ENFILE : err;
+}
+
+/* On @conn, or without one on the session's own.  @how is what @args were made of. */
 static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
 			 const struct cred *cred, struct dafs_open_args *args,
-			 struct dafs_opened *opened)
+			 const struct dafs_open_how *how, struct dafs_opened *opened)
 {
 	struct dafs_open_res res = {};
 	struct dafs_op op = dafs_open_op(cred, args, &res);
-	int err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
+	int err;
 
+	op.leave = how->leave;
+	if (how->shared)
+		op.undo = NULL;
+	err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
 	opened->status = op.status;
 	if (!err)
 		dafs_open_take(opened, &op);
 	dafs_op_end(&op);
-	return err;
+	return dafs_open_errno(err, opened->status);
 }
 
 static int dafs_open_run_dressed(struct dafs_session *ses, const struct cred *cred,
@@ -91,7 +173,7 @@ static int dafs_open_run_dressed(struct dafs_session *ses, const struct cred *cr
 	opened->status = ops[0].status;
 	dafs_op_end(&ops[0]);
 	dafs_op_end(&ops[1]);
-	return err;
+	return dafs_open_errno(err, opened->status);
 }
 
 static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred,
@@ -120,7 +202,7 @@ static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred
  *	without its attributes, and for the caller to close
  *
  * Context: may sleep.
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno; -ENFILE if the server has no room for another open.
  */
 int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	      const struct dafs_fh *dir, const struct qstr *name,
@@ -136,7 +218,7 @@ int dafs_open(struct dafs_session *ses, const struct cred *cred,
 		dafs_open_args_create(&args, how);
 	if (how->create && how->mode == DAFS_CREATE_EXCLUSIVE && how->attr)
 		return dafs_open_exclusive(ses, cred, &args, how->attr, opened);
-	return dafs_open_run(ses, NULL, cred, &args, opened);
+	return dafs_open_run(ses, NULL, cred, &args, how, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open);
 
@@ -181,7 +263,7 @@ int dafs_open_attrs(struct dafs_session *ses, const struct cred *cred,
 		dafs_fattr_take(&found->attr, bitmap, &found->ids);
 	dafs_op_end(&ops[0]);
 	dafs_op_end(&ops[1]);
-	return found->done ? 0 : err;
+	return found->done ? 0 : dafs_open_errno(err, opened->status);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_attrs);
 
@@ -204,7 +286,7 @@ int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
 
 	dafs_open_args_init(&args, DAFS_CLAIM_CREATE_UNLINKED, dir, how);
 	dafs_open_args_create(&args, how);
-	return dafs_open_run(ses, NULL, cred, &args, opened);
+	return dafs_open_run(ses, NULL, cred, &args, how, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
 
@@ -227,7 +309,7 @@ int dafs_open_reclaim(struct dafs_session *ses, struct dafs_conn *conn,
 	struct dafs_open_args args;
 
 	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
-	return dafs_open_run(ses, conn, cred, &args, opened);
+	return dafs_open_run(ses, conn, cred, &args, how, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
 
@@ -254,7 +336,37 @@ int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_downgrade);
 
 /**
- * dafs_close() - end an open (6.5.7)
+ * dafs_close_unless() - end an open (6.5.7)
+ * @ses: session
+ * @cred: whom to act for
+ * @fh: the file
+ * @state_id: the open
+ * @leave: no connection is waited for when this is true, see struct dafs_op; or NULL
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
+		      const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		      const bool *leave)
+{
+	struct dafs_close_args args = {
+		.filehandle = *fh,
+		.state_id = *state_id,
+	};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_CLOSE,
+		.args = &args,
+		.dear = true,
+		.leave = leave,
+	};
+
+	return dafs_proc_simple(ses, &op);
+}
+
+/**
+ * dafs_close() - end an open, however long that takes
  * @ses: session
  * @cred: whom to act for
  * @fh: the file
@@ -266,17 +378,6 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_downgrade);
 int dafs_close(struct dafs_session *ses, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_opaque64 *state_id)
 {
-	struct dafs_close_args args = {
-		.filehandle = *fh,
-		.state_id = *state_id,
-	};
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_CLOSE,
-		.args = &args,
-		.dear = true,
-	};
-
-	return dafs_proc_simple(ses, &op);
+	return dafs_close_unless(ses, cred, fh, state_id, NULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_close);

@@ -52,8 +52,8 @@ static int dafs_readdir_check(const struct dafs_readdir_pos *pos)
 }
 
 /*
- * The actor may wait for somebody who waits for a slot, or for a connection, so the
- * entries outlive the response.
+ * The actor may wait for a task that waits for a slot, or for a connection, so
+ * the entries outlive the response.
  */
 static int dafs_readdir_detach(struct dafs_readdir_pos *pos, struct dafs_op *op)
 {

@@ -13,10 +13,10 @@
  * for stays there until it asks for more, as long as all that is known of the
  * directory says that it has not changed.
  *
- * Whoever lists a directory often looks at each entry next, so handles and all
- * attributes come with the names, and dentries and inodes are made of them, if
- * the directory is listed for the first time, or names in it were used since it
- * was listed last.
+ * A program that lists a directory often looks at each entry next, so handles
+ * and all attributes come with the names, and dentries and inodes are made of
+ * them, if the directory is listed for the first time, or names in it were used
+ * since it was listed last.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -132,7 +132,7 @@ static bool dafs_readdir_wants_direct(struct file *file, const struct dafs_readd
 	struct dafs_sb_info *sbi = DAFS_SB(file_inode(file)->i_sb);
 	struct dafs_dir_file *df = file->private_data;
 
-	if (!pos->cookie || test_bit(DAFS_SB_NO_READDIR_DIRECT, &sbi->flags))
+	if (!pos->cookie || dafs_rdma_refused(sbi, DAFS_RDMA_READDIR))
 		return false;
 	/* cleared: a server that writes nothing must not have old memory taken for names */
 	if (!df->buf)
@@ -145,13 +145,14 @@ static int dafs_readdir_by_rdma(struct file *file, struct dafs_readdir_pos *pos,
 {
 	struct inode *inode = file_inode(file);
 	struct dafs_dir_file *df = file->private_data;
+	unsigned int number = dafs_conn_number(dafs_inode_ses(inode));
 	int err;
 
 	err = dafs_readdir_direct(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
 				  rc->listing->wanted, df->buf, DAFS_READDIR_BUF, pos,
 				  dafs_readdir_emit, rc);
 	if (err == -EOPNOTSUPP)
-		set_bit(DAFS_SB_NO_READDIR_DIRECT, &DAFS_SB(inode->i_sb)->flags);
+		dafs_rdma_refuse(DAFS_SB(inode->i_sb), DAFS_RDMA_READDIR, number);
 	return err;
 }
 

@@ -8,10 +8,8 @@
  *
  * A connection on which the server returns another client-id than before has
  * nothing of what this client had: the server has restarted, or discarded the
- * client.  Then its users (struct dafs_recoverer) get it back on that connection, before it
- * becomes the current one and anybody else can send on it (4.4.1.6).  What
- * waits for the session waits for that too, so recovery must never wait for
- * the session.
+ * client.  Then its users get it back, see recover.c, before that connection becomes
+ * the current one and others can send on it (4.4.1.6).
  *
  * Everything that is sent renews the client's lease; each session sends a NULL
  * for every third of it in any case (4.4.1.1).  So one may be late by as much, and
@@ -22,6 +20,7 @@
  */
 #include <linux/random.h>
 #include <linux/sched/mm.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
 #include <linux/dafs/stats.h>
@@ -34,16 +33,18 @@
 #define DAFS_HOUSEKEEPING	(5L * HZ)
 #define DAFS_LEASE		90U		/* seconds, until the server has told */
 #define DAFS_LEASE_MAX		3600U		/* what it may tell */
-#define DAFS_GOODBYE		(5 * HZ)	/* for a response nobody needs */
+#define DAFS_GOODBYE		(5 * HZ)	/* for an unneeded response */
 #define DAFS_NULLS		32U		/* sent in one round of housekeeping */
 #define DAFS_CRED_IDLE		(600 * HZ)	/* after it a credential handle is released */
 
 /* All sessions of this machine are one client: one id, one verifier (2.4.3). */
-static u8 dafs_instance[4];
+static siphash_key_t dafs_instance_key;
 static u64 dafs_machine;
 static struct dafs_opaque64 dafs_verifier;
 
 struct workqueue_struct *dafs_session_wq;
+/* of its own: all else may wait for it */
+struct workqueue_struct *dafs_recover_wq;
 /* of its own: it waits for calls, which the end of a connection must be able to fail */
 static struct workqueue_struct *dafs_reconnect_wq;
 
@@ -232,7 +233,7 @@ void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
 
 	if (!was)
 		return;
-	dafs_session_say_down(ses, dafs_close_reason_name(was->op->reason));
+	dafs_session_say_down(ses, dafs_chan_why(was->op));
 	spin_lock_irq(&ses->lock);
 	WRITE_ONCE(ses->attempts, 0);
 	/* dafs_session_destroy() makes it DEAD before it cancels the work */
@@ -251,51 +252,6 @@ static void dafs_session_attempt_failed(struct dafs_session *ses)
 				   dafs_session_backoff(ses->attempts));
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
-}
-
-/* What the server has forgotten with the former client-id, see above. */
-static int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn)
-{
-	struct dafs_recoverer *who;
-	int err;
-
-	if (!memcmp(&ses->client_id, &conn->client_id, sizeof(ses->client_id)))
-		return 0;
-	guard(mutex)(&ses->recoverers_lock);
-	list_for_each_entry(who, &ses->recoverers, link) {
-		err = who->recover(who, ses, conn);
-		if (err)
-			return err;
-	}
-	ses->client_id = conn->client_id;
-	return 0;
-}
-
-/**
- * dafs_session_add_recoverer() - from now on have state at the server
- * @ses: the session
- * @who: called when the server has lost it
- *
- * Context: may sleep.
- */
-void dafs_session_add_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
-{
-	guard(mutex)(&ses->recoverers_lock);
-	list_add_tail(&who->link, &ses->recoverers);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_add_recoverer);
-
-/**
- * dafs_session_del_recoverer() - have no state at the server any more
- * @ses: the session
- * @who: may never have been added
- *
- * Context: may sleep; waits for a recovery that is under way.
- */
-void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
-{
-	guard(mutex)(&ses->recoverers_lock);
-	list_del_init(&who->link);
 }
 
 static int dafs_session_connect(struct dafs_session *ses)
@@ -321,7 +277,7 @@ static void dafs_session_reconnect(struct work_struct *work)
 
 	if (READ_ONCE(ses->state) != DAFS_SES_DOWN)
 		return;
-	/* memory that waits for this session to be written back is none for it */
+	/* reclaim must not wait for write-back by this very session */
 	flags = memalloc_nofs_save();
 	if (dafs_session_connect(ses))
 		dafs_session_attempt_failed(ses);
@@ -331,14 +287,18 @@ static void dafs_session_reconnect(struct work_struct *work)
 }
 
 /*
- * A NULL to renew the lease, or as many as give the server its buffers back: a
- * number that the server chose, so not all at one go.
+ * A NULL if the lease has to be renewed, and as many as give the server its buffers
+ * back: a number that the server chose, so not all at one go.
  */
-static void dafs_session_send_nulls(struct dafs_conn *conn, unsigned int nr)
+static void dafs_session_send_nulls(struct dafs_conn *conn, bool renew)
 {
-	nr = min(nr, DAFS_NULLS);
-	while (nr-- && dafs_conn_tell(conn, DAFS_PROC_NULL, NULL))
-		;
+	unsigned int nr = 0;
+
+	while (nr < DAFS_NULLS && (renew || dafs_requester_surplus(conn->rq)) &&
+	       dafs_conn_tell(conn, DAFS_PROC_NULL, NULL)) {
+		renew = false;
+		nr++;
+	}
 }
 
 /* A third of the lease, in jiffies */
@@ -353,20 +313,23 @@ static void dafs_session_keep(struct work_struct *work)
 						struct dafs_session, keep);
 	struct dafs_conn *conn = dafs_conn_try_get(ses);
 	long third = dafs_session_third(ses), delay = third;
-	unsigned int nulls;
+	unsigned int flags;
+	bool renew;
 
+	/* the queue also ends connections, which memory reclaim may wait for */
+	flags = memalloc_nofs_save();
 	if (!IS_ERR_OR_NULL(conn)) {
 		dafs_requester_trim(conn->rq);
 		dafs_cred_cache_age(ses, conn, DAFS_CRED_IDLE);
-		nulls = dafs_requester_surplus(conn->rq);
-		if (!nulls && time_after_eq(jiffies, ses->last_null + third))
-			nulls = 1;
-		if (nulls)
+		renew = time_after_eq(jiffies, ses->last_null + third);
+		/* where no slot is free for it, other requests renew the lease */
+		if (renew)
 			ses->last_null = jiffies;
-		dafs_session_send_nulls(conn, nulls);
+		dafs_session_send_nulls(conn, renew);
 		delay = ses->last_null + third - jiffies;
 		dafs_conn_put(conn);
 	}
+	memalloc_nofs_restore(flags);
 	/* at the latest for the next credits to be returned */
 	queue_delayed_work(dafs_session_wq, &ses->keep, clamp(delay, 1L, DAFS_HOUSEKEEPING));
 }
@@ -440,17 +403,18 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
  * dafs_exits_without() - should this task not wait for the server?
  * @ses: the session
  *
- * A task that exits takes no signals any more, so it could not be killed out of it.
+ * A task that exits takes no signals any more, so it could not be killed out of it.  Nor
+ * could a kernel thread, which may have to close the files of others, too.
  *
  * Context: any.
- * Return: true if it exits, and the server is away.
+ * Return: true if it is such a task, and the server is away.
  */
 bool dafs_exits_without(struct dafs_session *ses)
 {
 	unsigned long flags;
 	bool away;
 
-	if (!(current->flags & PF_EXITING))
+	if (!(current->flags & (PF_EXITING | PF_KTHREAD)))
 		return false;
 	spin_lock_irqsave(&ses->lock, flags);
 	away = dafs_session_must_wait(ses);
@@ -465,7 +429,7 @@ bool dafs_exits_without(struct dafs_session *ses)
  * For those who would rather not; nothing is set aside for them.
  *
  * Context: any.
- * Return: true if there is no connection, or as many requests as the server allows.
+ * Return: true if there is no connection, or no slot is free on it.
  */
 bool dafs_session_busy(struct dafs_session *ses)
 {
@@ -474,14 +438,21 @@ bool dafs_session_busy(struct dafs_session *ses)
 
 	if (IS_ERR_OR_NULL(conn))
 		return true;
-	busy = dafs_requester_outstanding(conn->rq) >= dafs_requester_nreq(conn->rq);
+	busy = dafs_requester_busy(conn->rq);
 	dafs_conn_put(conn);
 	return busy;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_busy);
+
+static bool dafs_left(const bool *leave)
+{
+	return leave && READ_ONCE(*leave);
+}
 
 /**
- * dafs_conn_get() - a connection to send on
+ * dafs_conn_get_unless() - a connection to send on, or none if it is not worth waiting
  * @ses: the session
+ * @leave: the wait ends when this is true, see dafs_session_look_again(); or NULL
  *
  * Waits as long as the session is told to: a hard one for ever, a soft one
  * until its attempts are used up.
@@ -490,15 +461,39 @@ bool dafs_session_busy(struct dafs_session *ses)
  * Return: the connection with a reference, or an ERR_PTR of -EIO, -ETIMEDOUT
  * or -ERESTARTSYS.
  */
-struct dafs_conn *dafs_conn_get(struct dafs_session *ses)
+struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *leave)
 {
 	struct dafs_conn *conn;
 	int err;
 
-	err = wait_event_killable(ses->wait, (conn = dafs_conn_try_get(ses)));
-	return err ? ERR_PTR(err) : conn;
+	err = wait_event_killable(ses->wait, (conn = dafs_conn_try_get(ses)) || dafs_left(leave));
+	if (err)
+		return ERR_PTR(err);
+	return conn ?: ERR_PTR(-EIO);
+}
+
+/**
+ * dafs_conn_get() - a connection to send on
+ * @ses: the session
+ *
+ * Context: may sleep; a fatal signal ends the wait.
+ * Return: as dafs_conn_get_unless().
+ */
+struct dafs_conn *dafs_conn_get(struct dafs_session *ses)
+{
+	return dafs_conn_get_unless(ses, NULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_conn_get);
+
+/* Clients that share a port must differ (E.9): by their id, or by where they run. */
+static void dafs_session_set_instance(struct dafs_session *ses)
+{
+	u64 id = siphash(ses->params.client_id, strlen(ses->params.client_id),
+			 &dafs_instance_key);
+
+	id = siphash_2u64(id, ses->params.net->net_cookie, &dafs_instance_key);
+	memcpy(ses->instance, &id, sizeof(ses->instance));
+}
 
 /* A client-id has one principal (3.1.1.3), so each way to authenticate has its own. */
 static void dafs_session_set_client_id(struct dafs_session *ses)
@@ -508,7 +503,7 @@ static void dafs_session_set_client_id(struct dafs_session *ses)
 			 "Linux DAFS %s/%016llx/%u", init_utsname()->nodename, dafs_machine,
 			 ses->params.auth_type);
 	ses->verifier = dafs_verifier;
-	memcpy(ses->instance, dafs_instance, sizeof(ses->instance));
+	dafs_session_set_instance(ses);
 	get_random_bytes(ses->differentiator, sizeof(ses->differentiator));
 }
 
@@ -537,7 +532,6 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	ses->lease = DAFS_LEASE;
 	ses->last_null = jiffies;
 	refcount_set(&ses->users, 1);
-	mutex_init(&ses->recoverers_lock);
 	INIT_LIST_HEAD(&ses->recoverers);
 	spin_lock_init(&ses->lock);
 	init_waitqueue_head(&ses->wait);
@@ -565,7 +559,6 @@ static void dafs_session_free(struct dafs_session *ses)
 	spin_unlock_irq(&ses->lock);
 	destroy_workqueue(ses->commit_wq);
 	destroy_workqueue(ses->retry_wq);
-	mutex_destroy(&ses->recoverers_lock);
 	dafs_cred_cache_put(ses->creds);
 	dafs_stats_free(ses->stats);
 	put_net(ses->params.net);
@@ -623,7 +616,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_session_create);
  * dafs_session_shutdown() - fail all calls, now and from now on
  * @ses: the session
  *
- * For umount -f: whoever waits for the server gets -EIO.
+ * For umount -f: tasks and I/O that wait for the server get -EIO.
  *
  * Context: may sleep.
  */
@@ -662,14 +655,31 @@ void dafs_session_stop_waiting(struct dafs_session *ses)
 }
 
 /**
+ * dafs_session_look_again() - a mount does not wait for the server any more
+ * @ses: the session
+ *
+ * To be called when what struct dafs_op and struct dafs_park have as leave has become
+ * true.  The others who use the session go on waiting.
+ *
+ * Context: may sleep.
+ */
+void dafs_session_look_again(struct dafs_session *ses)
+{
+	spin_lock_irq(&ses->lock);
+	wake_up_all(&ses->wait);
+	dafs_session_resume(ses);
+	spin_unlock_irq(&ses->lock);
+}
+
+/**
  * dafs_session_set_patience() - change how long the server is waited for
  * @ses: the session
  * @soft: see struct dafs_session_params, as the next two
  * @timeo_ms: likewise
  * @retrans: likewise
  *
- * Whoever waits now goes by it, too.  Others read the three without a lock:
- * each of them stands for itself.
+ * Tasks and I/O that wait now go by it, too.  Others read the three without a
+ * lock: each of the three stands for itself.
  *
  * Context: may sleep.
  */
@@ -739,7 +749,7 @@ static void dafs_session_say_goodbye(struct dafs_session *ses)
 
 /**
  * dafs_session_destroy() - disconnect and free (6.2.6)
- * @ses: the session; nobody calls any more
+ * @ses: the session; no task makes calls on it any more
  *
  * Context: may sleep.
  */
@@ -792,6 +802,18 @@ bool dafs_session_shared(const struct dafs_session *ses)
 }
 
 /**
+ * dafs_session_dead() - has a session been ended while it was in use?
+ * @ses: the session
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_session_dead(const struct dafs_session *ses)
+{
+	return READ_ONCE(ses->state) == DAFS_SES_DEAD;
+}
+
+/**
  * dafs_session_params() - what a session was made with
  * @ses: the session
  *
@@ -816,6 +838,7 @@ struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses)
 {
 	return ses->commit_wq;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_commit_wq);
 
 /**
  * dafs_sessions_init() - get ready for sessions
@@ -828,7 +851,7 @@ int __init dafs_sessions_init(void)
 
 	if (err)
 		return err;
-	get_random_bytes(dafs_instance, sizeof(dafs_instance));
+	get_random_bytes(&dafs_instance_key, sizeof(dafs_instance_key));
 	dafs_machine = dafs_machine_number();
 	get_random_bytes(&dafs_verifier, sizeof(dafs_verifier));
 	dafs_session_wq = alloc_workqueue("dafs_session", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
@@ -837,8 +860,14 @@ int __init dafs_sessions_init(void)
 	dafs_reconnect_wq = alloc_workqueue("dafs_reconnect", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!dafs_reconnect_wq)
 		goto no_reconnect_wq;
+	dafs_recover_wq = alloc_workqueue("dafs_recover", WQ_UNBOUND | WQ_MEM_RECLAIM,
+					  WQ_MAX_ACTIVE);
+	if (!dafs_recover_wq)
+		goto no_recover_wq;
 	return 0;
 
+no_recover_wq:
+	destroy_workqueue(dafs_reconnect_wq);
 no_reconnect_wq:
 	destroy_workqueue(dafs_session_wq);
 no_session_wq:
@@ -851,6 +880,7 @@ no_session_wq:
  */
 void dafs_sessions_exit(void)
 {
+	destroy_workqueue(dafs_recover_wq);
 	destroy_workqueue(dafs_reconnect_wq);
 	destroy_workqueue(dafs_session_wq);
 	dafs_sysfs_exit();

@@ -3,9 +3,9 @@
  * The client's session with a server, and calls on it.
  *
  * A session outlives its connections: struct dafs_conn is one connection and
- * is replaced when it fails (3.1.2.5).  Whoever has a call in progress holds
- * a reference on the connection it was sent on, because the response and the
- * memory regions belong to that connection's channel.
+ * is replaced when it fails (3.1.2.5).  The operation or I/O that has a call in
+ * progress holds a reference on the connection it was sent on, because the
+ * response and the memory regions belong to that connection's channel.
  */
 #ifndef _FS_DAFS_SESSION_H
 #define _FS_DAFS_SESSION_H
@@ -36,7 +36,7 @@ struct dafs_session;
  * @back_control: ask for and bind the back-control channel
  * @rdma_read: ask for and bind the RDMA-read channel
  * @auth_type: DAFS_AUTH_NONE or DAFS_AUTH_DEFAULT
- * @max_requests: slots to ask for
+ * @max_requests: slots to have at most
  * @max_credentials: credential handles to ask for; 0 for as many as the server likes
  * @msg_size: largest message to ask for, both ways, in bytes
  * @inline_header: inline_write_header_size to ask for, 0 for no padded writes (tests)
@@ -97,23 +97,41 @@ struct dafs_conn {
 	struct work_struct destroy;
 };
 
+/* Slots that a session asks for while it is idle */
+#define DAFS_IDLE_REQUESTS ((u16)8)
+
 /* Directives the server may have outstanding on the back-control channel. */
 #define DAFS_BACK_REQUESTS	4
 
 /**
  * struct dafs_recoverer - a user of a session who has state at the server
  * @link: in the session's list; empty before and after
- * @recover: called when the server has given a connection another client-id,
- *	before anybody else uses it: what the client had at the server is gone.
- *	Runs where memory is not reclaimed from file systems, and sends by
- *	dafs_op_run_on() only.  An error means that the connection is lost.
+ * @recover: called when the server has given a connection another client-id: what the
+ *	client had at the server is gone.  Runs where memory is not reclaimed from file
+ *	systems, and sends by dafs_op_run_on() only.  An error means that the connection
+ *	is lost; then it is called again on the next one.
+ * @ses: the session, while in its list; this and all below is recover.c's
+ * @work: calls @recover
+ * @conn: to be given to @recover, with a reference, or NULL
+ * @running: @recover has been called and has not returned
+ * @slow: it is not waited for
+ * @err: what it returned
+ * @client_id: under which the server has all that it had
  */
 struct dafs_recoverer {
 	struct list_head link;
 	int (*recover)(struct dafs_recoverer *who, struct dafs_session *ses,
 		       struct dafs_conn *conn);
+	struct dafs_session *ses;
+	struct work_struct work;
+	struct dafs_conn *conn;
+	bool running;
+	bool slow;
+	int err;
+	struct dafs_opaque64 client_id;
 };
 
+void dafs_recover_slowly(struct dafs_recoverer *who);
 void dafs_session_add_recoverer(struct dafs_session *ses, struct dafs_recoverer *who);
 void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer *who);
 
@@ -123,7 +141,9 @@ struct dafs_session *dafs_session_get(struct dafs_session *ses);
 void dafs_session_put(struct dafs_session *ses);
 bool dafs_session_shared(const struct dafs_session *ses);
 void dafs_session_shutdown(struct dafs_session *ses);
+bool dafs_session_dead(const struct dafs_session *ses);
 void dafs_session_stop_waiting(struct dafs_session *ses);
+void dafs_session_look_again(struct dafs_session *ses);
 void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
 			       unsigned int retrans);
 void dafs_session_set_lease(struct dafs_session *ses, u32 seconds);
@@ -136,19 +156,52 @@ bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost);
  * @link: in the session's list
  * @resume: called under the lock of the session when there is a connection, or
  *	none is waited for any more
+ * @leave: none is, for this one, when this is true, see dafs_session_look_again()
  */
 struct dafs_park {
 	struct list_head link;
 	void (*resume)(struct dafs_park *park);
+	const bool *leave;
 };
 
 struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses);
 
 bool dafs_exits_without(struct dafs_session *ses);
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
+struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *leave);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);
 void dafs_conn_stale(struct dafs_conn *conn);
+
+/**
+ * enum dafs_action - what the status of a response asks of the client
+ * @DAFS_ACT_NONE: nothing; the status is the result
+ * @DAFS_ACT_LATER: send the request again later
+ * @DAFS_ACT_MEMORY: likewise; the server lacks memory
+ * @DAFS_ACT_RESEND: send it again: it did not match its checksum and was not executed
+ * @DAFS_ACT_CRED: send it with another credential handle
+ * @DAFS_ACT_SESSION: send it on another connection: the server does not know the
+ *	session, or the client it belongs to, any more (E-84)
+ * @DAFS_ACT_OPEN: reclaim the open: the server does not know the state-id (E-84)
+ * @DAFS_ACT_INLINE: send it without RDMA, if it had any
+ * @DAFS_ACT_SMALLER: send less at once
+ * @DAFS_ACT_ALONE: send it outside of its chain, which ended before it
+ */
+enum dafs_action {
+	DAFS_ACT_NONE,
+	DAFS_ACT_LATER,
+	DAFS_ACT_MEMORY,
+	DAFS_ACT_RESEND,
+	DAFS_ACT_CRED,
+	DAFS_ACT_SESSION,
+	DAFS_ACT_OPEN,
+	DAFS_ACT_INLINE,
+	DAFS_ACT_SMALLER,
+	DAFS_ACT_ALONE,
+};
+
+enum dafs_action dafs_status_action(u32 status);
+unsigned int dafs_next_delay(unsigned int ms);
 
 struct dafs_op;
 
@@ -186,11 +239,19 @@ struct dafs_op_mem {
  *	to fill in what depends on them: @proc, @args and @call's; 0 or a negative
  *	errno.  The memory in call->mem is mapped.
  * @once: fail with -EREMOTEIO rather than send again what may have been executed
- * @keeps: the server keeps something that must be given back, so its response is
- *	waited for even by who is being killed
+ * @undo: if set, the server keeps something that must be given back: where the task is
+ *	killed, called in the background with the response in @call, if that tells of
+ *	success; or without @call if the server may have executed the operation, and no
+ *	response came.  It calls dafs_op_end() before it waits for anything.
+ * @copy: with @undo: makes a copy of @args for it, which kfree() frees; may not fail
+ * @lost: set if an attempt was sent and had no response, or one that tells of success and
+ *	makes no sense
  * @dear: worth waiting for memory, ours or the server's: something is lost if it
  *	is not done
  * @hard: and on a hard mount tried until the server refuses it for good
+ * @leave: if set, who waits for a connection gives up as soon as this is true, and so
+ *	does who was told to come again, see
+ *	dafs_session_look_again()
  * @offhand: try once and without patience: fail with -ENOTCONN rather than wait for a
  *	connection, and with what the server answered if it asks for another attempt
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
@@ -211,19 +272,22 @@ struct dafs_op {
 	struct dafs_op_mem *mem;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
 	bool once;
-	bool keeps;
+	void (*undo)(struct dafs_session *ses, struct dafs_op *op);
+	void *(*copy)(const void *args);
+	bool lost;
 	bool dear;
 	bool hard;
+	const bool *leave;
 	bool offhand;
 	struct dafs_fh *takes_fh;
 	const struct dafs_fh *gives_fh;
 };
 
 int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);
+int dafs_op_sleep(unsigned int *ms);
 int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op);
 unsigned int dafs_op_run_chain(struct dafs_session *ses, struct dafs_op *ops, unsigned int nr,
 			       int *err);
-bool dafs_status_of_session(u32 status);
 void dafs_op_end(struct dafs_op *op);
 
 /* cred.c: credential handles (3.1.1.2) */

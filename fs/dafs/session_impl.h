@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What session.c, conn.c, op.c and cred.c know of each other. */
+/*
+ * The inside of a session.  Of the files that know file systems, io.c, direct.c, super.c
+ * and stats.c look into it: for its parameters, its work queues and its counters, and to
+ * send calls without a task that waits.
+ */
 #ifndef _FS_DAFS_SESSION_IMPL_H
 #define _FS_DAFS_SESSION_IMPL_H
 
@@ -28,10 +32,11 @@ enum dafs_session_state {
  * @up_at: jiffies when the current connection became that
  * @flaps: connections in a row that did not live long
  * @said_down: the log knows that there is no connection
- * @impatient: whoever waits for the next connection fails
- * @wait: for a change of the above, and of @nr_conns
+ * @impatient: tasks and I/O that wait for the next connection fail
+ * @wait: for a change of the above, of @nr_conns, and of what recovers
  * @parked: struct dafs_park, see park.c; guarded by @lock
- * @retry_wq: sends again what was not answered, and waits for slots and regions
+ * @retry_wq: sends again what was not answered, waits for slots and regions, and gets
+ *	opens back, one work item for each; nothing in it waits for what is behind it
  * @commit_wq: waits for whole operations, which may wait for @retry_wq
  * @nr_conns: connections not yet freed; they point here
  * @reconnect: makes a new connection
@@ -39,13 +44,12 @@ enum dafs_session_state {
  * @lease: of the client at the server, in seconds
  * @last_null: jiffies when it last sent something
  * @client_id: what the server keeps for this client, it keeps under this id;
- *	written by whoever connects
+ *	written by dafs_session_create() and by @reconnect
  * @instance: names this client in discriminators (E-124)
  * @differentiator: names this session in them
  * @verifier: client_verifier
  * @creds: credential handles, shared with other sessions of this client
- * @recoverers_lock: guards @recoverers; held while they recover
- * @recoverers: those who have state at the server
+ * @recoverers: those who have state at the server; guarded by @lock
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
  * @reconnects: connections made after the first one; written by @reconnect alone
@@ -78,7 +82,6 @@ struct dafs_session {
 	struct dafs_opaque64 verifier;
 	struct dafs_opaque64 client_id;
 	struct dafs_cred_cache *creds;
-	struct mutex recoverers_lock;	/* see above */
 	struct list_head recoverers;
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;
@@ -88,6 +91,7 @@ struct dafs_session {
 };
 
 extern struct workqueue_struct *dafs_session_wq;
+extern struct workqueue_struct *dafs_recover_wq;
 
 /* session.c */
 int dafs_sessions_init(void);
@@ -101,20 +105,25 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
 
 bool dafs_session_must_wait(const struct dafs_session *ses);
 
+const char *dafs_session_state_name(const struct dafs_session *ses);
+
 /* park.c */
 bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park);
 void dafs_session_wake(struct dafs_session *ses);
+void dafs_session_resume(struct dafs_session *ses);
 
-const char *dafs_session_state_name(const struct dafs_session *ses);
+/* recover.c */
+int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn);
 
 /* conn.c */
 struct dafs_conn *dafs_conn_create(struct dafs_session *ses);
 void dafs_conn_drop(struct dafs_conn *conn);
-struct dafs_call *dafs_conn_call(struct dafs_requester *rq, u32 proc, void *args);
 
 /* op.c */
 int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op);
 int dafs_op_decode(struct dafs_op *op);
+int dafs_op_wait(struct dafs_session *ses, struct dafs_op *op);
+int dafs_op_result(struct dafs_session *ses, struct dafs_op *op, int err);
 
 /* identity.c */
 u64 dafs_machine_number(void);

@@ -7,9 +7,6 @@
 
 #define DAFS_ID_LEN	12	/* a decimal u32 */
 
-/* Before data that mappings bring all the time may stay unstable. */
-#define DAFS_SIZE_TRIES	3
-
 /* The two owner strings that a SETATTR may carry. */
 struct dafs_id_strings {
 	char uid[DAFS_ID_LEN];
@@ -59,7 +56,7 @@ static void dafs_fattr_owners(struct inode *inode, const struct iattr *iattr,
 /*
  * Set-id bits go when a file is written to, gets another size (both of which
  * the VFS forces) or another owner.  The server sees to that in each case, for
- * whoever may do it, while only the owner may ask for another mode.
+ * every user who may do it, while only the owner may ask for another mode.
  */
 static bool dafs_mode_implied(unsigned int valid)
 {
@@ -114,38 +111,40 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 			     struct dafs_open_state *os, const struct dafs_fattr *attr)
 {
 	struct dafs_opaque64 state_id = {};
+	unsigned int delay_ms = 0;
 	u32 status;
 	int err;
 
-	err = os ? dafs_open_state_id(os, &state_id) : 0;
-	if (err)
-		return err;
-	err = dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
-			   attr, &status);
-	if (!os || !dafs_status_lost_state(status))
-		return err;
-	err = dafs_open_state_recover(os, &state_id);
-	if (!err)
-		err = dafs_open_state_id(os, &state_id);
-	if (err)
-		return err;
-	return dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
-			    attr, NULL);
+	do {
+		err = os ? dafs_open_state_id(os, &state_id) : 0;
+		if (err)
+			return err;
+		err = dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
+				   attr, &status);
+		if (!os || dafs_status_action(status) != DAFS_ACT_OPEN)
+			return err;
+		err = dafs_open_state_insist(os, &state_id, &delay_ms);
+	} while (!err);
+	return err;
 }
 
 /*
  * The server has the new size; make the page cache agree.  The caller holds
- * i_rwsem, so nobody reads or writes, and wb_lock, so that nothing is written back.
+ * i_rwsem, so no task is in read(2) or write(2), and wb_lock, so that nothing
+ * is written back.  An answer that is being applied now, and is older, comes
+ * before the new size.
  */
 static void dafs_set_size(struct inode *inode, loff_t old, loff_t size)
 {
-	struct netfs_inode *ictx = netfs_inode(inode);
+	struct dafs_inode *di = DAFS_I(inode);
 
+	spin_lock(&di->lock);
 	spin_lock(&inode->i_lock);
 	i_size_write(inode, size);
-	WRITE_ONCE(ictx->zero_point, size);
-	WRITE_ONCE(ictx->remote_i_size, size);
+	WRITE_ONCE(di->netfs.zero_point, size);
+	WRITE_ONCE(di->netfs.remote_i_size, size);
 	spin_unlock(&inode->i_lock);
+	spin_unlock(&di->lock);
 	if (size > old)
 		dafs_netfs_extended(inode, old, size);
 	else
@@ -155,8 +154,8 @@ static void dafs_set_size(struct inode *inode, loff_t old, loff_t size)
 /*
  * Data written before must not arrive, nor be sent again, after the
  * attributes have changed: it would set the times, or a size that is no more.
- * An error of writing is left to whoever wrote; a full file system must not
- * keep anybody from truncating.
+ * An error of writing is left to the program that wrote; a full file system
+ * must not keep a file from being truncated.
  */
 static int dafs_setattr_prepare(struct inode *inode, const struct iattr *iattr)
 {
@@ -176,7 +175,7 @@ static int dafs_setattr_prepare(struct inode *inode, const struct iattr *iattr)
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 	clear_bit(DAFS_INO_FLUSHING, &DAFS_I(inode)->flags);
-	return size ? dafs_commit_inode(inode) : 0;
+	return size || (iattr->ia_valid & ATTR_MTIME_SET) ? dafs_commit_inode(inode) : 0;
 }
 
 static void dafs_setattr_local(struct inode *inode, const struct iattr *iattr)
@@ -203,24 +202,28 @@ static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
  * A mapping may bring dirty data at any time.  Were it on its way to the server
  * when the file is cut, it could arrive afterwards and make the file as long as it
  * was; were it unstable, it could be sent again.  So nothing is written back until
- * the size is set on both sides.
+ * the size is set on both sides, and what was before is stable.
  */
 static int dafs_size_lock(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
-	unsigned int tries = DAFS_SIZE_TRIES;
 	int err;
 
+	dafs_unstable_stop(inode);
 	for (;;) {
-		mutex_lock(&di->netfs.wb_lock);
+		err = mutex_lock_killable(&di->netfs.wb_lock) ? -ERESTARTSYS : 0;
+		if (err)
+			break;
 		filemap_fdatawait_keep_errors(inode->i_mapping);
-		if (!READ_ONCE(di->unstable_bytes) || !--tries)
-			return 0;
+		if (!READ_ONCE(di->unstable_bytes))
+			break;
 		mutex_unlock(&di->netfs.wb_lock);
 		err = dafs_commit_inode(inode);
 		if (err)
-			return err;
+			break;
 	}
+	dafs_unstable_go_on(inode);
+	return err;
 }
 
 static int dafs_setattr_both(struct dentry *dentry, struct iattr *iattr,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What /proc/self/mountstats says of a mount: the statistics of its session. */
+/* What /proc/self/mountstats says of a mount: the statistics of its session, mostly. */
 #include <linux/math64.h>
 #include <linux/seq_file.h>
 #include <linux/dafs/stats.h>
@@ -40,6 +40,14 @@ static void dafs_show_session_stats(struct seq_file *m, const struct dafs_sessio
 		   sums[DAFS_STAT_ERRORS], sums[DAFS_STAT_LOST]);
 }
 
+/* Of the mount alone, in bytes. */
+static void dafs_show_unstable(struct seq_file *m, const struct dafs_sb_info *sbi)
+{
+	seq_printf(m, "\tunstable:\tkept=%llu,most=%llu\n",
+		   (u64)dafs_unstable_pages(sbi) << PAGE_SHIFT,
+		   (u64)dafs_unstable_most() << PAGE_SHIFT);
+}
+
 /**
  * dafs_show_stats() - the statistics as /proc/self/mountstats shows them
  * @m: where to
@@ -50,7 +58,8 @@ static void dafs_show_session_stats(struct seq_file *m, const struct dafs_sessio
  */
 int dafs_show_stats(struct seq_file *m, struct dentry *root)
 {
-	const struct dafs_session *ses = DAFS_SB(root->d_sb)->ses;
+	const struct dafs_sb_info *sbi = DAFS_SB(root->d_sb);
+	const struct dafs_session *ses = sbi->ses;
 	u32 proc;
 
 	/* Parsers know the line of the device, and believe that all that follows on it is NFS's. */
@@ -59,6 +68,7 @@ int dafs_show_stats(struct seq_file *m, struct dentry *root)
 	dafs_show_options(m, root);
 	seq_putc(m, '\n');
 	dafs_show_session_stats(m, ses);
+	dafs_show_unstable(m, sbi);
 	seq_puts(m, "\tper-op statistics\n");
 	for (proc = DAFS_PROC_FIRST; proc <= DAFS_PROC_LAST; proc++)
 		dafs_show_proc(m, ses, proc);

@@ -94,9 +94,21 @@ static long dafs_free_cached_objects(struct super_block *sb, struct shrink_contr
 	return 0;
 }
 
+/* May the session be used after this mount has gone? */
+static bool dafs_used_elsewhere(struct super_block *sb)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+
+	/* each mount is a user; the other one may have gone meanwhile */
+	if (test_bit(DAFS_SB_SHARED, &sbi->flags) && atomic_read(&sb->s_active) > 1)
+		return true;
+	return dafs_session_shared(sbi->ses);
+}
+
 /*
- * A mount below another one leaves the session to that one.  If there was a second
- * mount of the export it may still be there, and should work again with the server.
+ * A mount below another one leaves the session to that one.  A second mount of the
+ * export, and mounts below, which umount(2) looks at later and finds idle or not, should
+ * work again with the server.
  */
 static void dafs_umount_begin(struct super_block *sb)
 {
@@ -104,8 +116,7 @@ static void dafs_umount_begin(struct super_block *sb)
 
 	if (sbi->submount && dafs_session_shared(sbi->ses))
 		return;
-	/* each mount is a user; the other one may have gone meanwhile */
-	if (test_bit(DAFS_SB_SHARED, &sbi->flags) && atomic_read(&sb->s_active) > 1) {
+	if (dafs_used_elsewhere(sb)) {
 		dafs_session_stop_waiting(sbi->ses);
 		return;
 	}
@@ -147,7 +158,7 @@ static const char *dafs_mount_reason(int err)
 		return "the RDMA device does not register memory as DAFS needs it";
 	case -EACCES:
 	case -EPERM:
-		return "the server does not let this client in, not with this sec=";
+		return "the server refuses this client, or refuses it with this sec=";
 	case -EBUSY:
 		return "another client has this clientid";
 	case -ENOMEM:
@@ -408,6 +419,29 @@ static void dafs_normalize_path(char *to, const char *path)
 	*to = 0;
 }
 
+static struct inode *dafs_next_put(struct dafs_sb_info *sbi)
+{
+	struct dafs_inode *di;
+
+	spin_lock(&sbi->puts_lock);
+	di = list_first_entry_or_null(&sbi->puts, struct dafs_inode, put_link);
+	if (di)
+		list_del_init(&di->put_link);
+	spin_unlock(&sbi->puts_lock);
+	return di ? &di->netfs.inode : NULL;
+}
+
+static void dafs_inode_puts(struct work_struct *work)
+{
+	struct dafs_sb_info *sbi = container_of(work, struct dafs_sb_info, puts_work);
+	struct inode *inode;
+
+	while ((inode = dafs_next_put(sbi))) {
+		iput(inode);
+		dafs_async_end(sbi);
+	}
+}
+
 static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 {
 	const struct dafs_fs_context *ctx = fc->fs_private;
@@ -436,6 +470,9 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 	INIT_LIST_HEAD(&sbi->opens);
 	INIT_LIST_HEAD(&sbi->recoverer.link);
 	sbi->recoverer.recover = dafs_recover;
+	spin_lock_init(&sbi->puts_lock);
+	INIT_LIST_HEAD(&sbi->puts);
+	INIT_WORK(&sbi->puts_work, dafs_inode_puts);
 	dafs_unstable_sb_init(sbi);
 	return sbi;
 }
@@ -453,6 +490,16 @@ static void dafs_sb_info_free(struct dafs_sb_info *sbi)
 	kfree_rcu(sbi, rcu);
 }
 
+/* One whose session was ended by sysfs: no mount is to share it from now on. */
+static bool dafs_super_dead(struct super_block *sb)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+
+	if (!sb->s_root || sbi->submount || !dafs_session_dead(sbi->ses))
+		return false;
+	return !test_and_set_bit(DAFS_SB_FORCED, &sbi->flags);
+}
+
 /* Share a super block, or make one. */
 static int dafs_get_super(struct fs_context *fc,
 			  int (*same)(struct super_block *sb, struct fs_context *fc))
@@ -460,6 +507,10 @@ static int dafs_get_super(struct fs_context *fc,
 	struct super_block *sb = sget_fc(fc, same, set_anon_super_fc);
 	int err;
 
+	while (!IS_ERR(sb) && dafs_super_dead(sb)) {
+		deactivate_locked_super(sb);
+		sb = sget_fc(fc, same, set_anon_super_fc);
+	}
 	if (IS_ERR(sb))
 		return PTR_ERR(sb);
 	if (sb->s_root) {
@@ -541,8 +592,19 @@ static int dafs_init_fs_context(struct fs_context *fc)
 }
 
 /*
+ * What is on its way now can only be reads that no task waits for, and CLOSEs: a server
+ * that is away closes by itself when the lease or the session ends.
+ */
+static void dafs_leave(struct dafs_sb_info *sbi)
+{
+	WRITE_ONCE(sbi->leaving, true);
+	if (sbi->ses)
+		dafs_session_look_again(sbi->ses);
+}
+
+/*
  * What the background does holds inodes, so it must have come to rest before
- * generic_shutdown_super() looks for inodes in use.  Nobody writes any more,
+ * generic_shutdown_super() looks for inodes in use.  No task writes any more,
  * so nothing new starts after the first two steps.
  */
 static void dafs_kill_sb(struct super_block *sb)
@@ -552,10 +614,14 @@ static void dafs_kill_sb(struct super_block *sb)
 	if (sb->s_root)
 		sync_filesystem(sb);
 	dafs_unstable_sb_exit(sbi);
+	dafs_leave(sbi);
 	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
 	kill_anon_super(sb);
 	/* Write-back may have been the last to use an open. */
 	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
+	/* they find nothing any more; memory reclaim may have started the second one */
+	cancel_work_sync(&sbi->puts_work);
+	cancel_delayed_work_sync(&sbi->commit_work);
 	/* an RCU walk that came from outside may still look at the options */
 	synchronize_rcu();
 	/* sget_fc() still looks at dying super blocks, see dafs_share_test() */
@@ -580,6 +646,50 @@ void dafs_async_end(struct dafs_sb_info *sbi)
 {
 	if (atomic_dec_and_test(&sbi->async))
 		wake_up_var(&sbi->async);
+}
+
+/**
+ * dafs_inode_hold() - something in the background uses an inode
+ * @inode: the inode
+ *
+ * Without that its last user would wait for the end of it, who may be killed, and could
+ * not go if the server is away.
+ *
+ * Context: any but interrupt.
+ * Return: true if there is a reference now, for dafs_inode_put_later(); false if the
+ * inode is being evicted.
+ */
+bool dafs_inode_hold(struct inode *inode)
+{
+	if (!igrab(inode))
+		return false;
+	dafs_async_begin(DAFS_SB(inode->i_sb));
+	return true;
+}
+
+/**
+ * dafs_inode_put_later() - undo dafs_inode_hold()
+ * @inode: the inode
+ *
+ * If it is the last user, the inode is evicted by a work item: that waits for the end
+ * of what the caller may be about to end.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_inode_put_later(struct inode *inode)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+
+	if (atomic_add_unless(&inode->i_count, -1, 1)) {
+		dafs_async_end(sbi);
+		return;
+	}
+	/* No one else has a reference, and this one is kept, so it is in no list. */
+	spin_lock(&sbi->puts_lock);
+	list_add_tail(&DAFS_I(inode)->put_link, &sbi->puts);
+	/* with the lock: the mount may be gone as soon as the inode is put */
+	queue_work(dafs_session_commit_wq(sbi->ses), &sbi->puts_work);
+	spin_unlock(&sbi->puts_lock);
 }
 
 static struct file_system_type dafs_fs_type = {

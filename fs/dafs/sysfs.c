@@ -3,8 +3,8 @@
  * /sys/fs/dafs/<number>: a folder for each session with a server.
  *
  * It is there from the first connection on and goes before the session ends:
- * removing it waits for whoever reads one of its files, so none of them sees a
- * session that is being taken apart.
+ * removing it waits for the tasks that read or write one of its files, so none
+ * of them sees a session that is being taken apart.
  */
 #include <linux/kobject.h>
 #include <linux/slab.h>
@@ -19,10 +19,12 @@ static atomic_t dafs_session_numbers = ATOMIC_INIT(0);
  * struct dafs_session_attr - a file of a session
  * @attr: its name and mode
  * @show: fills the page
+ * @store: takes what was written, or NULL
  */
 struct dafs_session_attr {
 	struct attribute attr;
 	ssize_t (*show)(struct dafs_session *ses, char *buf);
+	ssize_t (*store)(struct dafs_session *ses, const char *buf, size_t len);
 };
 
 #define DAFS_SESSION_ATTR(_name)					\
@@ -113,6 +115,33 @@ DAFS_SESSION_STAT(bytes_direct, DAFS_STAT_DIRECT);
 DAFS_SESSION_STAT(regions, DAFS_STAT_REGIONS);
 DAFS_SESSION_STAT(posts, DAFS_STAT_POSTS);
 
+static ssize_t dafs_session_show_shutdown(struct dafs_session *ses, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", dafs_session_dead(ses));
+}
+
+/* For what umount -f does not reach any more; there is no way back. */
+static ssize_t dafs_session_store_shutdown(struct dafs_session *ses, const char *buf,
+					   size_t len)
+{
+	bool shutdown;
+	int err = kstrtobool(buf, &shutdown);
+
+	if (err)
+		return err;
+	if (!shutdown)
+		return -EINVAL;
+	pr_notice("dafs: server %pISpc: given up for good\n", &ses->params.dst);
+	dafs_session_shutdown(ses);
+	return len;
+}
+
+static struct dafs_session_attr dafs_session_attr_shutdown = {
+	.attr = { .name = "shutdown", .mode = 0644 },
+	.show = dafs_session_show_shutdown,
+	.store = dafs_session_store_shutdown,
+};
+
 static struct attribute *dafs_session_attrs[] = {
 	&dafs_session_attr_server.attr,
 	&dafs_session_attr_state.attr,
@@ -120,6 +149,7 @@ static struct attribute *dafs_session_attrs[] = {
 	&dafs_session_attr_channels.attr,
 	&dafs_session_attr_credits.attr,
 	&dafs_session_attr_outstanding.attr,
+	&dafs_session_attr_shutdown.attr,
 	NULL
 };
 
@@ -157,8 +187,19 @@ static ssize_t dafs_session_attr_show(struct kobject *kobj, struct attribute *at
 	return sa->show(container_of(kobj, struct dafs_session, kobj), buf);
 }
 
+static ssize_t dafs_session_attr_store(struct kobject *kobj, struct attribute *attr,
+				       const char *buf, size_t len)
+{
+	struct dafs_session_attr *sa = container_of(attr, struct dafs_session_attr, attr);
+
+	if (!sa->store)
+		return -EIO;
+	return sa->store(container_of(kobj, struct dafs_session, kobj), buf, len);
+}
+
 static const struct sysfs_ops dafs_session_sysfs_ops = {
 	.show = dafs_session_attr_show,
+	.store = dafs_session_attr_store,
 };
 
 /* The session is freed by dafs_session_free(), which waits for this. */
@@ -199,7 +240,7 @@ int dafs_session_show_in_sysfs(struct dafs_session *ses)
  * dafs_session_hide_from_sysfs() - undo dafs_session_show_in_sysfs()
  * @ses: the session
  *
- * Context: may sleep; nobody reads its files when this returns.
+ * Context: may sleep; no task reads or writes its files when this returns.
  */
 void dafs_session_hide_from_sysfs(struct dafs_session *ses)
 {

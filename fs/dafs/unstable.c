@@ -15,8 +15,16 @@
  * older data arrive after newer.  It is done by the work queue alone: a task could
  * be killed while the server has the older data still before it.
  *
- * What could drop a folio from the page cache while its reference is held
- * here (truncation, invalidation, direct writes) commits first.
+ * As long as it may have to be sent again a folio stays in the page cache, which
+ * would otherwise read the same range once more, and have newer data of it written
+ * that is older than what is sent again: dafs_release_folio() refuses to drop it.  What
+ * drops folios (truncation, invalidation, direct writes) commits first, and where it
+ * must not find any by then, has write-back be stable meanwhile:
+ * dafs_unstable_stop().
+ *
+ * What would fill such a folio from the server commits first as well: a folio that
+ * was written in part is not up to date in the rest, and a server that has restarted
+ * may be without that part, see dafs_read_folio().
  *
  * COMMIT is sent by fsync(2), close(2), sync(2) and before what was just
  * named; when an inode has gathered DAFS_UNSTABLE_SOFT bytes, or all of a mount
@@ -34,10 +42,15 @@
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/swap.h>
 #include <linux/uio.h>
 #include <linux/vmstat.h>
 #include <linux/wait_bit.h>
 #include "dafs_fs.h"
+
+/* So long who needs memory waits for COMMIT; if in vain, not again in so long a time. */
+#define DAFS_RECLAIM_WAIT	(2 * HZ)
+#define DAFS_RECLAIM_REST	(10 * HZ)
 
 /*
  * Walk @len bytes of @iter, which is a queue of folios.  Fills @bv if it is
@@ -156,8 +169,16 @@ static void dafs_extents_free(struct list_head *extents)
 	INIT_LIST_HEAD(extents);
 }
 
-/* Pages that a mount may keep at most: not much of the memory of the machine. */
-static unsigned long dafs_unstable_most(void)
+/**
+ * dafs_unstable_most() - what a mount may keep at most until it is stable
+ *
+ * A sixteenth of the memory, between DAFS_UNSTABLE_LEAST and DAFS_UNSTABLE_MOST.  Writes
+ * that are under way when so much is kept may add to it.
+ *
+ * Context: any.
+ * Return: pages.
+ */
+unsigned long dafs_unstable_most(void)
 {
 	return clamp(totalram_pages() / 16, DAFS_UNSTABLE_LEAST >> PAGE_SHIFT,
 		     DAFS_UNSTABLE_MOST >> PAGE_SHIFT);
@@ -185,16 +206,111 @@ bool dafs_unstable_full(struct dafs_inode *di)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(di->netfs.inode.i_sb);
 
-	return READ_ONCE(di->unstable_bytes) >= DAFS_UNSTABLE_HARD ||
+	return atomic_read(&di->unstable_stops) ||
+	       READ_ONCE(di->unstable_bytes) >= DAFS_UNSTABLE_HARD ||
 	       dafs_unstable_pages(sbi) >= dafs_unstable_most() ||
 	       test_bit(DAFS_SB_CLOSING, &sbi->flags);
 }
 
-/* Caller holds di->unstable_lock. */
+/**
+ * dafs_unstable_stop() - write back stably from now on
+ * @inode: the file
+ *
+ * What was unstable before, or is on its way to be, is so no more after write-back is
+ * waited for and dafs_commit_inode() has succeeded.
+ *
+ * Context: any.  To be undone by dafs_unstable_go_on().
+ */
+void dafs_unstable_stop(struct inode *inode)
+{
+	atomic_inc(&DAFS_I(inode)->unstable_stops);
+	/*
+	 * Write-back that has not seen this has marked its folios as under
+	 * write-back before.
+	 */
+	smp_mb__after_atomic();
+}
+
+/**
+ * dafs_unstable_go_on() - undo dafs_unstable_stop()
+ * @inode: the file
+ *
+ * Context: any.
+ */
+void dafs_unstable_go_on(struct inode *inode)
+{
+	atomic_dec(&DAFS_I(inode)->unstable_stops);
+}
+
+/**
+ * dafs_unstable_hurry() - commit everything now, and do not wait for it
+ * @sbi: the mount
+ *
+ * Context: any.
+ */
+void dafs_unstable_hurry(struct dafs_sb_info *sbi)
+{
+	if (dafs_unstable_pages(sbi))
+		mod_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work, 0);
+}
+
+/* Extents hold references; that others do, too, is no harm where it is asked again. */
+static bool dafs_folio_unstable(struct folio *folio)
+{
+	int others = folio_ref_count(folio) - folio_nr_pages(folio) - folio_has_private(folio);
+
+	/* the caller has one */
+	return READ_ONCE(DAFS_I(folio_inode(folio))->unstable_bytes) && others > 1;
+}
+
+static bool dafs_reclaim_may_wait(const struct dafs_sb_info *sbi, gfp_t gfp)
+{
+	return time_after_eq(jiffies, READ_ONCE(sbi->reclaim_at)) &&
+	       (current->flags & PF_MEMALLOC) && !current_is_kswapd() &&
+	       (current_gfp_context(gfp) & __GFP_FS) && !fatal_signal_pending(current);
+}
+
+/*
+ * A memory cgroup may be full of such folios long before a mount keeps too many, and what
+ * is needed in it be killed after some rounds of reclaim that give nothing, unless these
+ * take as long as COMMIT does.  But not for long: the folio is locked, what has to be
+ * sent again may have to wait for that, and a server that is away commits nothing.
+ */
+static void dafs_reclaim_commits(struct folio *folio, gfp_t gfp)
+{
+	struct inode *inode = folio_inode(folio);
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+
+	if (!dafs_reclaim_may_wait(sbi, gfp))
+		return;
+	dafs_unstable_hurry(sbi);
+	if (!wait_var_event_timeout(&DAFS_I(inode)->commit_ends, !dafs_folio_unstable(folio),
+				    DAFS_RECLAIM_WAIT))
+		WRITE_ONCE(sbi->reclaim_at, jiffies + DAFS_RECLAIM_REST);
+}
+
+/**
+ * dafs_release_folio() - may a folio be dropped from the page cache?
+ * @folio: a clean folio, locked, not under write-back
+ * @gfp: how memory may be allocated, and what may be waited for
+ *
+ * No extent can come while the folio is locked.
+ *
+ * Context: may be memory reclaim.
+ * Return: true if so.
+ */
+bool dafs_release_folio(struct folio *folio, gfp_t gfp)
+{
+	if (dafs_folio_unstable(folio))
+		dafs_reclaim_commits(folio, gfp);
+	return !dafs_folio_unstable(folio) && netfs_release_folio(folio, gfp);
+}
+
 static void dafs_unstable_enlist(struct dafs_inode *di)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(di->netfs.inode.i_sb);
 
+	lockdep_assert_held(&di->unstable_lock);
 	di->unstable_pinned = true;
 	spin_lock(&sbi->unstable_lock);
 	di->unstable_link.inode = &di->netfs.inode;
@@ -219,18 +335,6 @@ static void dafs_commit_queue(struct inode *inode)
 }
 
 /**
- * dafs_unstable_hurry() - commit everything now, and do not wait for it
- * @sbi: the mount
- *
- * Context: any.
- */
-void dafs_unstable_hurry(struct dafs_sb_info *sbi)
-{
-	if (dafs_unstable_pages(sbi))
-		mod_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work, 0);
-}
-
-/**
  * dafs_unstable_add() - keep an extent until it is stable
  * @inode: the file
  * @extent: written unstably; owned by the inode from now on
@@ -241,28 +345,60 @@ void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
 	struct dafs_inode *di = DAFS_I(inode);
-	bool pinned, full;
+	bool full;
 
-	/* Nobody reads a file again that is going away with its last name. */
-	if (!igrab(inode)) {
+	dafs_extent_count(extent, inode, 1);
+	spin_lock(&di->unstable_lock);
+	/* a file that is going away with its last name is not read again */
+	if (!di->unstable_pinned && !igrab(inode)) {
+		spin_unlock(&di->unstable_lock);
 		dafs_extent_free(extent);
 		return;
 	}
-	dafs_extent_count(extent, inode, 1);
-	spin_lock(&di->unstable_lock);
+	if (!di->unstable_pinned)
+		dafs_unstable_enlist(di);
 	list_add_tail(&extent->link, &di->unstable);
 	WRITE_ONCE(di->unstable_bytes, di->unstable_bytes + extent->len);
 	full = di->unstable_bytes >= DAFS_UNSTABLE_SOFT;
-	pinned = di->unstable_pinned;
-	if (!pinned)
-		dafs_unstable_enlist(di);
 	spin_unlock(&di->unstable_lock);
 	if (full)
 		dafs_commit_queue(inode);
 	else if (dafs_unstable_pages(sbi) >= dafs_unstable_most() / 4)
 		dafs_unstable_hurry(sbi);
-	if (pinned)
-		iput(inode);
+}
+
+static bool dafs_extents_overlap(const struct list_head *extents, u64 pos, size_t len)
+{
+	const struct dafs_extent *extent;
+
+	list_for_each_entry(extent, extents, link) {
+		if (extent->pos < pos + len && pos < extent->pos + extent->len)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * dafs_unstable_overlaps() - is a part of a file kept until it is stable?
+ * @inode: the file
+ * @pos: first byte
+ * @len: bytes
+ *
+ * Context: may not be interrupt.
+ * Return: true if so.
+ */
+bool dafs_unstable_overlaps(struct inode *inode, u64 pos, size_t len)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	bool overlaps;
+
+	if (!READ_ONCE(di->unstable_bytes))
+		return false;
+	spin_lock(&di->unstable_lock);
+	overlaps = dafs_extents_overlap(&di->unstable, pos, len) ||
+		   dafs_extents_overlap(&di->committing, pos, len);
+	spin_unlock(&di->unstable_lock);
+	return overlaps;
 }
 
 /**
@@ -372,22 +508,32 @@ static int dafs_commit_extents(struct inode *inode, struct list_head *extents, b
 	return resend ? dafs_extents_resend(inode, extents, &verf) : 1;
 }
 
-static size_t dafs_unstable_take(struct dafs_inode *di, struct list_head *extents)
+static size_t dafs_unstable_take(struct dafs_inode *di)
 {
 	size_t bytes;
 
 	spin_lock(&di->unstable_lock);
-	list_splice_init(&di->unstable, extents);
+	list_splice_init(&di->unstable, &di->committing);
 	bytes = di->unstable_bytes;
 	spin_unlock(&di->unstable_lock);
 	return bytes;
 }
 
-static void dafs_unstable_give_back(struct dafs_inode *di, struct list_head *extents)
+static void dafs_unstable_give_back(struct dafs_inode *di)
 {
 	spin_lock(&di->unstable_lock);
-	list_splice_init(extents, &di->unstable);
+	list_splice_init(&di->committing, &di->unstable);
 	spin_unlock(&di->unstable_lock);
+}
+
+static void dafs_unstable_committed(struct dafs_inode *di)
+{
+	LIST_HEAD(extents);
+
+	spin_lock(&di->unstable_lock);
+	list_splice_init(&di->committing, &extents);
+	spin_unlock(&di->unstable_lock);
+	dafs_extents_free(&extents);
 }
 
 /* Returns true if the caller has to drop the reference that was held. */
@@ -418,7 +564,6 @@ static bool dafs_unstable_done(struct dafs_inode *di, size_t bytes)
 static int dafs_commit_try(struct inode *inode, bool resend, int *ends)
 {
 	struct dafs_inode *di = DAFS_I(inode);
-	LIST_HEAD(extents);
 	unsigned int flags;
 	bool unpin = false;
 	size_t bytes;
@@ -426,16 +571,16 @@ static int dafs_commit_try(struct inode *inode, bool resend, int *ends)
 
 	if (mutex_lock_killable(&di->commit_lock))
 		return -ERESTARTSYS;
-	bytes = dafs_unstable_take(di, &extents);
-	if (list_empty(&extents))
+	bytes = dafs_unstable_take(di);
+	if (list_empty(&di->committing))
 		goto unlock;
 	/* memory reclaim may lead to a file system whose device is a file here */
 	flags = memalloc_nofs_save();
-	err = dafs_commit_extents(inode, &extents, resend);
+	err = dafs_commit_extents(inode, &di->committing, resend);
 	memalloc_nofs_restore(flags);
 	if (err > 0 || err == -ERESTARTSYS) {
 		/* If it is a task that is dying, the data stays worth keeping. */
-		dafs_unstable_give_back(di, &extents);
+		dafs_unstable_give_back(di);
 		*ends = atomic_read(&di->commit_ends);
 		dafs_commit_queue(inode);
 		goto unlock;
@@ -443,7 +588,7 @@ static int dafs_commit_try(struct inode *inode, bool resend, int *ends)
 	if (err)
 		mapping_set_error(inode->i_mapping, err);
 	err = 0;
-	dafs_extents_free(&extents);
+	dafs_unstable_committed(di);
 	unpin = dafs_unstable_done(di, bytes);
 	/* who waits has given its extents back before, under commit_lock */
 	atomic_inc_return(&di->commit_ends);
@@ -513,8 +658,9 @@ static struct inode *dafs_unstable_next(struct dafs_sb_info *sbi, struct dafs_un
 }
 
 /*
- * All that are in the list now.  They stay there for others who walk it: whoever
- * waits for all COMMITs must not miss those that another one waits for.
+ * All that are in the list now.  They stay there for other tasks that walk it:
+ * a task that waits for all COMMITs must not miss those that another one waits
+ * for.
  */
 static void dafs_unstable_for_each(struct dafs_sb_info *sbi, void (*fn)(struct inode *inode))
 {
@@ -573,6 +719,7 @@ void dafs_unstable_sb_init(struct dafs_sb_info *sbi)
 	spin_lock_init(&sbi->unstable_lock);
 	INIT_LIST_HEAD(&sbi->unstable);
 	INIT_DELAYED_WORK(&sbi->commit_work, dafs_commit_timer);
+	sbi->reclaim_at = jiffies;
 }
 
 /**

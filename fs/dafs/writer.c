@@ -59,20 +59,23 @@ static void dafs_writer_set(struct dafs_inode *di, const struct cred *cred)
  * Errors of writing back what is another's stay with the mapping.
  *
  * Context: may sleep; holds di->claim_lock, for as long as folios are made dirty.
+ * Return: 0, or -ERESTARTSYS if the task is killed.
  */
-void dafs_writer_claim(struct inode *inode, const struct cred *cred)
+int dafs_writer_claim(struct inode *inode, const struct cred *cred)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
 	lockdep_assert_held(&di->claim_lock);
 	if (dafs_writer_is(di, cred))
-		return;
+		return 0;
 	dafs_writer_leave(di);
 	filemap_fdatawrite(inode->i_mapping);
 	/* a request begun before must not come across folios that are made dirty now */
-	mutex_lock(&di->netfs.wb_lock);
+	if (mutex_lock_killable(&di->netfs.wb_lock))
+		return -ERESTARTSYS;
 	dafs_writer_set(di, cred);
 	mutex_unlock(&di->netfs.wb_lock);
+	return 0;
 }
 
 /**
@@ -92,20 +95,26 @@ const struct cred *dafs_writer_get(struct dafs_inode *di)
 	return cred;
 }
 
-/* Return: false if the fault has to be tried again. */
-static bool dafs_writer_claim_fault(struct inode *inode, const struct cred *cred)
+/*
+ * A fault of the kernel's, which copies for a program, is tried again without a look at
+ * signals, so a task that is killed ends it here.
+ *
+ * Return: 0 or a VM_FAULT_*: VM_FAULT_NOPAGE to fault again.
+ */
+static vm_fault_t dafs_writer_claim_fault(struct inode *inode, const struct cred *cred)
 {
 	struct dafs_inode *di = DAFS_I(inode);
+	int err;
 
 	if (dafs_writer_is(di, cred))
-		return true;
+		return 0;
 	if (!mutex_trylock(&di->claim_lock)) {
 		schedule_timeout_killable(1);
-		return false;
+		return fatal_signal_pending(current) ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 	}
-	dafs_writer_claim(inode, cred);
+	err = dafs_writer_claim(inode, cred);
 	mutex_unlock(&di->claim_lock);
-	return true;
+	return err ? VM_FAULT_SIGBUS : 0;
 }
 
 /*
@@ -148,8 +157,9 @@ vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
 	struct folio *folio = page_folio(vmf->page);
 	vm_fault_t ret;
 
-	if (!dafs_writer_claim_fault(inode, file->f_cred))
-		return VM_FAULT_NOPAGE;
+	ret = dafs_writer_claim_fault(inode, file->f_cred);
+	if (ret)
+		return ret;
 	if (folio_test_private(folio))
 		dafs_folio_all_dirty(folio, file->f_mapping);
 	ret = netfs_page_mkwrite(vmf, NULL);

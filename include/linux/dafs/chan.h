@@ -407,7 +407,6 @@ struct dafs_call {
 	struct dafs_call *behind;
 	struct dafs_mem *mem;
 	bool asks;
-	bool keeps;
 	bool last;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
 	void (*done)(struct dafs_call *call);
