@@ -868,6 +868,33 @@ static void dafs_setattr_bad_size_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 10, stat.size);
 }
 
+/* A program that runs is not cut, without an open, nor by one for reading. */
+static void dafs_setattr_running_test(struct kunit *test)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_OPEN_SHARE_ACCESS_READ, 0);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_open_res res;
+	struct file *program;
+	struct kstat stat;
+
+	dafs_attr_make_tree(test, fix);
+	program = dafs_backing_open(fix, "file", O_RDONLY, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, program);
+	KUNIT_EXPECT_EQ(test, 0, deny_write_access(program));
+	dafs_attr_refuse_size(test, fix, "file", 3, DAFSERR_ACCES);
+	args.open_type = DAFS_OPEN_CREATE;
+	args.createmode = DAFS_CREATE_UNCHECKED;
+	args.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
+	args.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &fix->dir, "file",
+					  &args, &res));
+	allow_write_access(program);
+	dafs_backing_close(program);
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "file", &stat));
+	KUNIT_EXPECT_EQ(test, 10, stat.size);
+}
+
 /* R-6.5.35-04: read-only attributes (E-112), alone and with one that could be set. */
 static void dafs_setattr_read_only_attrs_test(struct kunit *test)
 {
@@ -1152,14 +1179,13 @@ static void dafs_fsattr_exports_test(struct kunit *test)
 	}
 }
 
-/* R-6.1.6-02: LINK_SUPPORT and SYMLINK_SUPPORT are true. */
-static void dafs_fsattr_links_test(struct kunit *test)
+static void dafs_fsattr_expect_links(struct kunit *test, struct dafs_fixture *fix, bool able)
 {
-	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_link_args link = { .newname = dafs_test_str("hard") };
+	u32 want = able ? DAFS_STATUS_OK : DAFSERR_NOTSUPP;
+	struct dafs_link_args link = { .newname = dafs_test_str(able ? "hard" : "hard 2") };
 	struct dafs_create_args symlink = {
 		.filehandle = fix->dir,
-		.component = dafs_test_str("soft"),
+		.component = dafs_test_str(able ? "soft" : "soft 2"),
 		.obj_type = DAFS_TYPE_LNK,
 		.linkdata = dafs_test_str("x"),
 	};
@@ -1168,15 +1194,48 @@ static void dafs_fsattr_links_test(struct kunit *test)
 	struct dafs_fsattr attr;
 	u32 status;
 
-	dafs_attr_make_tree(test, fix);
 	link.source_object = dafs_test_lookup(test, fix, "file");
 	link.destination_object = fix->dir;
 	dafs_fsattr_expect_all(test, fix, &fix->dir, &attr);
+	KUNIT_EXPECT_EQ(test, able, !!attr.link_support);
+	KUNIT_EXPECT_EQ(test, able, !!attr.symlink_support);
 	status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_LINK, &link, &linked);
-	DAFS_EXPECT_STATUS(test, attr.link_support ? DAFS_STATUS_OK : DAFSERR_NOTSUPP, status);
+	DAFS_EXPECT_STATUS(test, want, status);
 	status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_CREATE, &symlink,
 				&created);
-	DAFS_EXPECT_STATUS(test, attr.symlink_support ? DAFS_STATUS_OK : DAFSERR_NOTSUPP, status);
+	DAFS_EXPECT_STATUS(test, want, status);
+}
+
+/* Operations of directories in which there can be no links */
+static struct inode_operations dafs_attr_linkless;
+static const struct inode_operations *dafs_attr_real;
+
+static void dafs_attr_restore_links(void *dir)
+{
+	((struct inode *)dir)->i_op = dafs_attr_real;
+}
+
+static void dafs_attr_forbid_links(struct kunit *test, struct inode *dir)
+{
+	dir->i_op = &dafs_attr_linkless;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_attr_restore_links, dir));
+}
+
+/* R-6.1.6-02: LINK_SUPPORT and SYMLINK_SUPPORT are what LINK and CREATE come to. */
+static void dafs_fsattr_links_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dentry *dir = fix->path.dentry;
+
+	dafs_attr_make_tree(test, fix);
+	dafs_fsattr_expect_links(test, fix, true);
+	dafs_attr_real = d_inode(dir)->i_op;
+	dafs_attr_linkless = *dafs_attr_real;
+	dafs_attr_linkless.link = NULL;
+	dafs_attr_linkless.symlink = NULL;
+	dafs_attr_forbid_links(test, d_inode(dir->d_parent));
+	dafs_attr_forbid_links(test, d_inode(dir));
+	dafs_fsattr_expect_links(test, fix, false);
 }
 
 /* R-6.1.6-08: ext4 minds the case and keeps it. */
@@ -1186,13 +1245,11 @@ static void dafs_fsattr_case_test(struct kunit *test)
 	struct dafs_str other = dafs_test_str("aA");
 	struct dafs_fsattr attr;
 	struct dafs_fh fh;
-	int want = -ENOENT;
 
 	dafs_backing_write(test, fix, "Aa", "x", 1);
 	dafs_fsattr_expect_all(test, fix, &fix->dir, &attr);
-	if (attr.case_insensitive)
-		want = 0;
-	KUNIT_EXPECT_EQ(test, want,
+	KUNIT_EXPECT_FALSE(test, attr.case_insensitive);
+	KUNIT_EXPECT_EQ(test, -ENOENT,
 			dafs_lookup_path(fix->ses, dafs_test_me(), &fix->dir, &other, 1, &fh));
 	KUNIT_EXPECT_TRUE(test, attr.case_preserving);
 	KUNIT_EXPECT_TRUE(test, attr.no_trunc);
@@ -1269,6 +1326,7 @@ static struct kunit_case dafs_attr_cases[] = {
 	KUNIT_CASE(dafs_setattr_state_test),
 	KUNIT_CASE(dafs_setattr_anonymous_test),
 	KUNIT_CASE(dafs_setattr_bad_size_test),
+	KUNIT_CASE(dafs_setattr_running_test),
 	KUNIT_CASE(dafs_setattr_read_only_attrs_test),
 	KUNIT_CASE(dafs_setattr_optional_test),
 	KUNIT_CASE_PARAM(dafs_setattr_not_valid_test, dafs_flavours_gen),

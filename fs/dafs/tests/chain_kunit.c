@@ -34,6 +34,7 @@ struct chain_req {
  * @test: the test
  * @fix: where the files are
  * @conn: connection to the server
+ * @session_id: its session
  * @at_once: send all before any response is taken
  * @nr: how many
  * @req: they
@@ -42,6 +43,7 @@ struct chain {
 	struct kunit *test;
 	struct dafs_fixture *fix;
 	struct raw_conn *conn;
+	struct dafs_opaque64 session_id;
 	bool at_once;
 	unsigned int nr;
 	struct chain_req req[CHAIN_MAX];
@@ -74,6 +76,7 @@ static struct chain *chain_new(struct kunit *test, bool at_once)
 	c->at_once = at_once;
 	c->fix = dafs_fixture(test, test->param_value);
 	c->conn = raw_session(test, test->param_value, &login);
+	c->session_id = login.res.connect.session_id;
 	return c;
 }
 
@@ -772,20 +775,69 @@ static void dafs_chain_interrupted_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, chain_exists(c, "stranger"));
 }
 
-/* The client goes while a chain waits; what was executed stays executed. */
+/*
+ * The worker of a chain takes the next request of it as work of its own: what comes
+ * meanwhile may be in the place of the first.
+ */
+static void dafs_chain_work_test(struct kunit *test)
+{
+	struct chain *c = chain_new(test, true);
+	unsigned int i;
+
+	chain_add(c, DAFS_PROC_NULL, CHAIN_FIRST);
+	chain_create(c, CHAIN_LAST, &c->fix->dir, "slow");
+	while (c->nr < CHAIN_MAX)
+		chain_add(c, DAFS_PROC_NULL, 0);
+	chain_lock(c);
+	chain_send(c, 0);
+	chain_send(c, 1);
+	chain_recv(c);
+	for (i = 2; i < c->nr; i++)
+		chain_send(c, i);
+	for (i = 2; i < c->nr; i++)
+		chain_recv(c);
+	KUNIT_EXPECT_NULL(test, c->req[1].msg);
+	kunit_release_action(test, chain_unlock, c->fix);
+	chain_recv(c);
+	chain_ok(c);
+}
+
+static void chain_put_session(void *ses)
+{
+	dafsd_session_put(ses);
+}
+
+/* The server knows that the client has gone. */
+static bool chain_gone(const struct dafsd_session *ses)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (dafs_chan_is_open(ses->chan) && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
+	return !dafs_chan_is_open(ses->chan);
+}
+
+/*
+ * The client goes while a chain waits: what was executed stays executed, and what is
+ * handed over afterwards is not.
+ */
 static void dafs_chain_hangup_test(struct kunit *test)
 {
 	struct raw_login login = {};
 	struct chain *c = chain_new(test, true);
+	struct dafsd_session *ses = dafsd_session_find(&c->session_id);
 	unsigned int i;
 
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, chain_put_session, ses));
 	chain_create(c, CHAIN_FIRST, &c->fix->dir, "slow");
-	for (i = 0; i < 3; i++)
-		chain_getattr(c, CHAIN_MID | DAFS_CHF_FH);
+	for (i = 0; i < 2; i++)
+		chain_create(c, CHAIN_MID | DAFS_CHF_FH, NULL, "left");
 	chain_lock(c);
 	for (i = 0; i < c->nr; i++)
 		chain_send(c, i);
 	raw_close(test, c->conn);
+	KUNIT_EXPECT_TRUE(test, chain_gone(ses));
 	kunit_release_action(test, chain_unlock, c->fix);
 	/* what was left of it is in nobody's way */
 	c->conn = raw_session(test, test->param_value, &login);
@@ -794,6 +846,7 @@ static void dafs_chain_hangup_test(struct kunit *test)
 	chain_run(c);
 	chain_ok(c);
 	KUNIT_EXPECT_TRUE(test, chain_exists(c, "after"));
+	KUNIT_EXPECT_FALSE(test, chain_exists(c, "slow/left"));
 }
 
 /* R-4.3.4-03 */
@@ -831,6 +884,7 @@ static struct kunit_case dafs_chain_cases[] = {
 	KUNIT_CASE_PARAM(dafs_chain_checksum_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_waits_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_interrupted_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_chain_work_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_hangup_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_chain_forgotten_test, dafs_flavours_gen),
 	{}

@@ -10,6 +10,7 @@
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
 #include "../../../drivers/dafsd/dafsd.h"
+#include "../../dafs_common/requester.h"
 #include "../session_impl.h"
 #include "raw.h"
 
@@ -759,28 +760,47 @@ static void dafs_mem_limits_test(struct kunit *test)
  * @work: where it runs
  * @io: the file
  * @test: the test
+ * @from: where in the file it begins; each has another place
  * @buf: its memory
+ * @sq_used: entries of the send queue that were taken, the most that it has seen
  * @status: how it went
  */
 struct chan_reader {
 	struct work_struct work;
 	struct kunit *test;
 	struct chan_io *io;
+	unsigned int from;
 	u8 *buf;
+	unsigned int sq_used;
 	u32 status;
 };
 
 #define CHAN_READERS	24
 #define CHAN_READ_ROUNDS 8
 
+/* Did the first @n bytes from @from come to where they belong? */
+static bool chan_pieces_right(const struct kvec *kvec, const u8 *from, size_t n)
+{
+	for (; n; kvec++) {
+		size_t len = min(n, kvec->iov_len);
+
+		if (memcmp(kvec->iov_base, from, len))
+			return false;
+		from += len;
+		n -= len;
+	}
+	return true;
+}
+
 static void chan_reader(struct work_struct *work)
 {
 	struct chan_reader *rd = container_of(work, struct chan_reader, work);
+	const struct dafs_requester *rq = rd->io->conn->op->requester;
 	unsigned int i;
 
 	for (i = 0; i < CHAN_READ_ROUNDS && !rd->status; i++) {
 		struct dafs_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
-		struct kvec kvec[4] = {
+		const struct kvec kvec[4] = {
 			{ rd->buf + 1, 1000 }, { rd->buf + 5000, 1000 },
 			{ rd->buf + 9001, 1000 }, { rd->buf + 13000, 1000 },
 		};
@@ -797,17 +817,21 @@ static void chan_reader(struct work_struct *work)
 		if (n <= 0) {
 			rd->status = ~0;
 		} else {
-			args = chan_read_args(rd->io, mem->bufs, mem->nr, i, n);
+			args = chan_read_args(rd->io, mem->bufs, mem->nr, rd->from + i, n);
 			rd->status = chan_call(rd->test, rd->io, DAFS_PROC_READ_DIRECT, &args,
 					       NULL, mem);
-			if (memcmp(rd->buf + 1, rd->io->data + i, 1000))
+			if (!chan_pieces_right(kvec, rd->io->data + rd->from + i, n))
 				rd->status = ~0;
 		}
 		kfree(mem);
+		rd->sq_used = max(rd->sq_used, READ_ONCE(rq->sq_used));
 	}
 }
 
-/* All want four regions, and there are not four for each; nobody waits for ever. */
+/*
+ * All want four regions, and there are not four for each; none of them waits for ever, and
+ * all together take no more of the send queue than there is.
+ */
 static void dafs_mem_contention_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -819,6 +843,7 @@ static void dafs_mem_contention_test(struct kunit *test)
 	for (i = 0; i < CHAN_READERS; i++) {
 		rd[i].test = test;
 		rd[i].io = io;
+		rd[i].from = i * CHAN_READ_ROUNDS;
 		rd[i].buf = chan_vmalloc(test, SZ_16K);
 		INIT_WORK(&rd[i].work, chan_reader);
 	}
@@ -827,8 +852,10 @@ static void dafs_mem_contention_test(struct kunit *test)
 	for (i = 0; i < CHAN_READERS; i++)
 		queue_work(wq, &rd[i].work);
 	destroy_workqueue(wq);
-	for (i = 0; i < CHAN_READERS; i++)
+	for (i = 0; i < CHAN_READERS; i++) {
 		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, rd[i].status);
+		KUNIT_EXPECT_LT(test, rd[i].sq_used, io->conn->op->limits.sq);
+	}
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(io->conn->op));
 }
 
@@ -995,7 +1022,7 @@ static void dafs_chan_dreq_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, chan_server_knows(session_id));
 }
 
-/* R-E.5.3.1.2-01 R-E.5.3.2.1-02: connections that do not come about */
+/* R-E.5.3.1.2-01 (but MRA and redirection) R-E.5.3.2.1-02: connections that do not come about */
 static void dafs_chan_refused_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -1030,6 +1057,7 @@ static void dafs_chan_session_test(struct kunit *test)
 {
 	struct dafs_session_params params;
 	struct dafs_conn *conn;
+	struct ib_mr *mr;
 
 	dafs_fixture_params(test->param_value, &params);
 	params.back_control = true;
@@ -1042,6 +1070,9 @@ static void dafs_chan_session_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->rr->qp->pd);
 	KUNIT_EXPECT_PTR_NE(test, conn->op->qp, conn->rr->qp);
 	KUNIT_EXPECT_PTR_NE(test, conn->op->qp, conn->bc->qp);
+	KUNIT_EXPECT_FALSE(test, list_empty(&conn->op->mrs));
+	list_for_each_entry(mr, &conn->op->mrs, qp_entry)
+		KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, mr->pd);
 	KUNIT_EXPECT_TRUE(test, conn->op->own_pd);
 	KUNIT_EXPECT_FALSE(test, conn->rr->own_pd || conn->bc->own_pd);
 	/* the receives for directives are there (E-43) */

@@ -23,6 +23,9 @@
  * @proc: procedures of the first of them
  * @users: those that name the user whom raw_serve_request() has registered
  * @opts: asked for by the last login
+ * @auth_type: of it
+ * @others: channels bound with another one
+ * @cuts: connections that are cut as soon as there is a NULL
  * @verifier: of the last login
  * @hasty: requests that came before the one ahead of them was answered
  * @gone: channels that had gone when DISCONNECT came
@@ -31,6 +34,9 @@
  * @most: bytes that one of them moves, at most; 0 for no limit
  * @delays: how many of them are asked for patience first
  * @direct: status of a direct one
+ * @more: bytes that each says it has moved beyond what was asked for
+ * @weaker: what is written is less stable than was asked for
+ * @changes: the verifier does, from one to the next
  * @file: the data
  */
 struct client_record {
@@ -41,6 +47,9 @@ struct client_record {
 	u32 proc[RECORD_MAX];
 	unsigned int users;
 	struct dafs_connect_opts opts;
+	u32 auth_type;
+	unsigned int others;
+	unsigned int cuts;
 	struct dafs_opaque64 verifier;
 	unsigned int hasty;
 	unsigned int gone;
@@ -49,6 +58,9 @@ struct client_record {
 	u32 most;
 	unsigned int delays;
 	u32 direct;
+	u32 more;
+	bool weaker;
+	bool changes;
 	u8 *file;
 };
 
@@ -99,6 +111,17 @@ static bool record_requests_wait(struct raw_conn *conn)
 	return wait;
 }
 
+static void record_auth(struct client_record *rec, const union dafs_args *args, u32 proc)
+{
+	if (proc == DAFS_PROC_CONNECT_BIND) {
+		rec->others += args->connect_bind.auth_req.auth_type != rec->auth_type;
+		return;
+	}
+	rec->opts = args->client_connect_auth.connect.opts;
+	rec->verifier = args->client_connect_auth.connect.client_verifier;
+	rec->auth_type = args->client_connect_auth.auth_req.auth_type;
+}
+
 /* While this one is not answered there is nothing else to be said, on any channel. */
 static void record_setup(struct client_record *rec, struct raw_conn *conn,
 			 const struct raw_msg *msg, const struct dafs_req_hdr *hdr,
@@ -111,13 +134,9 @@ static void record_setup(struct client_record *rec, struct raw_conn *conn,
 	if (record_requests_wait(conn) || READ_ONCE(rec->nr) != nr ||
 	    READ_ONCE(rec->srv->nr_conns) != conns)
 		rec->hasty++;
-	if (hdr->procedure != DAFS_PROC_CLIENT_CONNECT_AUTH)
-		return;
 	args = record_args(conn, msg, hdr);
-	if (args) {
-		rec->opts = args->client_connect_auth.connect.opts;
-		rec->verifier = args->client_connect_auth.connect.client_verifier;
-	}
+	if (args)
+		record_auth(rec, args, hdr->procedure);
 	kfree(args);
 }
 
@@ -143,30 +162,50 @@ static void record_read(struct client_record *rec, const struct dafs_read_inline
 			struct dafs_read_inline_res *res)
 {
 	*res = (struct dafs_read_inline_res) {
-		.bytes_read = record_part(rec, args->offset, args->byte_count),
+		.bytes_read = record_part(rec, args->offset, args->byte_count) + rec->more,
 		.read_data = rec->file + args->offset,
 	};
 	res->eof = args->offset + res->bytes_read >= RECORD_FILE;
 }
 
+static void record_written(struct client_record *rec, u32 count, struct dafs_write_res *res)
+{
+	*res = (struct dafs_write_res) {
+		.count = count + rec->more,
+		.committed = rec->weaker ? DAFS_UNSTABLE : DAFS_FILE_SYNC,
+		.verifier.b[0] = rec->changes ? rec->calls : 0,
+	};
+}
+
 static void record_write(struct client_record *rec, const struct dafs_write_inline_args *args,
 			 struct dafs_write_res *res)
 {
-	*res = (struct dafs_write_res) {
-		.count = record_part(rec, args->offset, args->byte_count),
-		.committed = DAFS_FILE_SYNC,
-	};
-	memcpy(rec->file + args->offset, args->data, res->count);
+	u32 count = record_part(rec, args->offset, args->byte_count);
+
+	memcpy(rec->file + args->offset, args->data, count);
+	record_written(rec, count, res);
+}
+
+/* Nothing is moved, whatever it says. */
+static void record_direct(struct client_record *rec, const struct dafs_req_hdr *hdr,
+			  const union dafs_args *args, union dafs_res *res)
+{
+	if (hdr->procedure == DAFS_PROC_READ_DIRECT)
+		res->read_direct.bytes_read = args->read_direct.byte_count + rec->more;
+	else
+		record_written(rec, args->write_direct.byte_count, &res->write);
 }
 
 /* READ and WRITE.  Return: DAFS status. */
 static u32 record_io(struct client_record *rec, struct raw_conn *conn, const struct raw_msg *msg,
 		     const struct dafs_req_hdr *hdr, union dafs_res *res)
 {
+	bool direct = hdr->procedure == DAFS_PROC_READ_DIRECT ||
+		      hdr->procedure == DAFS_PROC_WRITE_DIRECT;
 	union dafs_args *args;
 
 	rec->calls++;
-	if (hdr->procedure == DAFS_PROC_READ_DIRECT || hdr->procedure == DAFS_PROC_WRITE_DIRECT)
+	if (direct && rec->direct)
 		return rec->direct;
 	if (rec->delays) {
 		rec->delays--;
@@ -175,7 +214,9 @@ static u32 record_io(struct client_record *rec, struct raw_conn *conn, const str
 	args = record_args(conn, msg, hdr);
 	if (!args)
 		return DAFSERR_SERVERFAULT;
-	if (hdr->procedure == DAFS_PROC_READ_INLINE)
+	if (direct)
+		record_direct(rec, hdr, args, res);
+	else if (hdr->procedure == DAFS_PROC_READ_INLINE)
 		record_read(rec, &args->read_inline, &res->read_inline);
 	else
 		record_write(rec, &args->write_inline, &res->write);
@@ -248,9 +289,42 @@ static void record_all_channels(struct client_record *rec)
 	rec->srv->opts.use_back_control_channel = 1;
 }
 
+/* R-6.2.5-03: as whom the client logs in, it binds all channels. */
+static void record_setup_as(struct kunit *test, u32 auth_type)
+{
+	struct client_record *rec = client_record(test);
+
+	record_all_channels(rec);
+	rec->srv->params.auth_type = auth_type;
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_session(test, &rec->srv->params), NULL));
+	KUNIT_EXPECT_EQ(test, auth_type, rec->auth_type);
+	KUNIT_EXPECT_EQ(test, 2, record_count(rec, DAFS_PROC_CONNECT_BIND));
+	KUNIT_EXPECT_EQ(test, 0, rec->others);
+}
+
+static void dafs_client_bind_test(struct kunit *test)
+{
+	record_setup_as(test, DAFS_AUTH_NONE);
+	record_setup_as(test, DAFS_AUTH_DEFAULT);
+}
+
+/* R-E.9-04: the channels of a session can be told from those of others. */
+static void record_expect_session(struct client_record *rec)
+{
+	const struct raw_conn *op = raw_accepted(rec->srv, 0), *other;
+	unsigned int i;
+
+	for (i = 1; i < 3; i++) {
+		other = raw_accepted(rec->srv, i);
+		KUNIT_ASSERT_NOT_NULL(rec->test, other);
+		KUNIT_EXPECT_MEMEQ(rec->test, op->disc.client_session, other->disc.client_session,
+				   sizeof(op->disc.client_session));
+	}
+}
+
 /*
- * R-3.1.2.3.2-02 R-3.1.2.3.2-04: one message at a time until all channels are there,
- * and they are there before anything is asked for
+ * R-3.1.2.3.2-02 R-3.1.2.3.2-03 R-3.1.2.3.2-04: one message at a time until all channels
+ * are there, which are bound behind the login, and before anything is asked for
  */
 static void dafs_client_setup_test(struct kunit *test)
 {
@@ -265,12 +339,13 @@ static void dafs_client_setup_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_session(test, &rec->srv->params), NULL));
 	KUNIT_EXPECT_EQ(test, 0, rec->hasty);
 	KUNIT_EXPECT_EQ(test, 3, READ_ONCE(rec->srv->nr_conns));
+	record_expect_session(rec);
 	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(procs), rec->nr);
 	for (i = 0; i < ARRAY_SIZE(procs); i++)
 		KUNIT_EXPECT_STREQ(test, dafs_proc_name(procs[i]), dafs_proc_name(rec->proc[i]));
 }
 
-/* R-3.1.2.3.4-01 R-3.1.2.3.4.1-01 R-3.1.2.3.4.1-02: asked for, refused, and so not made */
+/* R-3.1.2.3.4-01 R-3.1.2.3.4.1-02: asked for, refused, and so not made */
 static void dafs_client_refused_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -351,6 +426,16 @@ static void dafs_client_cred_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5, rec->users);
 }
 
+static bool record_cuts(struct client_record *rec, const struct raw_conn *conn)
+{
+	unsigned int i;
+
+	for (i = 0; i < rec->cuts; i++)
+		if (conn == raw_accepted(rec->srv, i))
+			return true;
+	return false;
+}
+
 /* What a server has to say, but the connection it was asked on is cut by then. */
 static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 {
@@ -360,7 +445,7 @@ static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 	KUNIT_EXPECT_EQ(rec->test, 0, raw_get_hdr(conn, msg, &hdr));
 	if (hdr.procedure == DAFS_PROC_NULL) {
 		record_note(rec, msg, &hdr);
-		if (conn == raw_accepted(rec->srv, 0)) {
+		if (record_cuts(rec, conn)) {
 			raw_cut(rec->test, conn);
 			return;
 		}
@@ -369,14 +454,15 @@ static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 }
 
 /*
- * R-5.1-01: what is not answered is asked again on another connection alone, and
- * R-6.1.1.5-03: in the same order
+ * What is not answered before the connection ends is asked again on another one
+ * alone, and R-6.1.1.5-03: in the same order
  */
 static void dafs_client_once_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
 	struct dafs_session *ses;
 
+	rec->cuts = 1;
 	rec->srv->request = record_silent;
 	rec->srv->params.timeo_ms = 1000;
 	rec->srv->params.swab = true;
@@ -387,6 +473,24 @@ static void dafs_client_once_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, raw_accepted(rec->srv, 1)->swab);
 	KUNIT_EXPECT_EQ(test, 2, rec->nr);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&rec->srv->nulls));
+}
+
+/* A hard session asks again however often a connection ends; a soft one does not. */
+static void dafs_client_hard_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_session_params *params = &rec->srv->params;
+
+	rec->cuts = 3;
+	rec->srv->request = record_silent;
+	params->timeo_ms = 1000;
+	params->retrans = 1;
+	params->soft = false;
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_session(test, params), NULL));
+	KUNIT_EXPECT_EQ(test, 4, READ_ONCE(rec->srv->nr_conns));
+	rec->cuts = 7;
+	params->soft = true;
+	KUNIT_EXPECT_NE(test, 0, dafs_null(dafs_fixture_session(test, params), NULL));
 }
 
 static const struct dafs_fh record_fh = { .fshandle = "export", .fileid = "file" };
@@ -436,6 +540,56 @@ static void dafs_client_short_write_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, data, rec->file + 77, 2000);
 	KUNIT_EXPECT_EQ(test, 0, rec->file[76] | rec->file[2077]);
 	KUNIT_EXPECT_EQ(test, DIV_ROUND_UP(2000, 130), rec->calls);
+	/* of which some may be lost, if the server restarted in between */
+	KUNIT_EXPECT_FALSE(test, file->io.verf_mixed);
+	rec->changes = true;
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 2000, 77));
+	KUNIT_EXPECT_TRUE(test, file->io.verf_mixed);
+}
+
+/*
+ * A server that says it has moved more than there is memory for, or kept data less
+ * well than it was asked to (E-104), is not believed.
+ */
+static void dafs_client_lies_test(struct kunit *test)
+{
+	static const size_t sizes[] = { 100, 20000 };	/* by message, by RDMA */
+	struct client_record *rec = client_record(test);
+	struct dafs_test_file *file = record_file(rec);
+	u8 *buf = kunit_kzalloc(test, 20000, GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	rec->direct = DAFS_STATUS_OK;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		rec->more = 1;
+		KUNIT_EXPECT_EQ(test, -EIO, dafs_test_file_read(file, buf, sizes[i], 0));
+		KUNIT_EXPECT_EQ(test, -EIO, dafs_test_file_write(file, buf, sizes[i], 0));
+		rec->more = 0;
+		rec->weaker = true;
+		KUNIT_EXPECT_EQ(test, -EIO, dafs_test_file_write(file, buf, sizes[i], 0));
+		rec->weaker = false;
+		KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, buf, sizes[i], 0));
+	}
+	/* each lie ends a connection */
+	KUNIT_EXPECT_EQ(test, 1 + 3 * ARRAY_SIZE(sizes), READ_ONCE(rec->srv->nr_conns));
+}
+
+/* What does not match its checksum is asked for again, and not passed on (E-34). */
+static void dafs_client_spoilt_test(struct kunit *test)
+{
+	struct client_record *rec = client_record(test);
+	struct dafs_test_file *file;
+	u8 *buf = kunit_kzalloc(test, 20000, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	rec->srv->params.cksum = true;
+	rec->srv->opts.use_checksums = 1;
+	file = record_file(rec);
+	/* it has no checksum for the data, and there is none of 0 */
+	rec->direct = DAFS_STATUS_OK;
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_test_file_read(file, buf, 20000, 0));
+	KUNIT_EXPECT_GT(test, rec->calls, 1);
 }
 
 /* R-7-02: a server that needs time gets it */
@@ -488,13 +642,17 @@ static void dafs_client_size_test(struct kunit *test)
 
 static struct kunit_case dafs_client_cases[] = {
 	KUNIT_CASE(dafs_client_setup_test),
+	KUNIT_CASE(dafs_client_bind_test),
 	KUNIT_CASE(dafs_client_refused_test),
 	KUNIT_CASE(dafs_client_goodbye_test),
 	KUNIT_CASE(dafs_client_req_test),
 	KUNIT_CASE(dafs_client_cred_test),
 	KUNIT_CASE_SLOW(dafs_client_once_test),
+	KUNIT_CASE_SLOW(dafs_client_hard_test),
 	KUNIT_CASE(dafs_client_short_read_test),
 	KUNIT_CASE(dafs_client_short_write_test),
+	KUNIT_CASE(dafs_client_lies_test),
+	KUNIT_CASE(dafs_client_spoilt_test),
 	KUNIT_CASE(dafs_client_delay_test),
 	KUNIT_CASE(dafs_client_size_test),
 	{}

@@ -31,29 +31,6 @@ static u32 cred_use(struct raw_conn *conn, const u8 *handle)
 	return raw_call_as(conn, handle, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL);
 }
 
-/* A directory made with @handle; who owns it tells who that was. */
-static u32 cred_mkdir(struct dafs_fixture *fix, struct raw_conn *conn, const u8 *handle,
-		      const char *name)
-{
-	struct dafs_create_args args = {
-		.filehandle = fix->dir,
-		.component = dafs_test_str(name),
-		.obj_type = DAFS_TYPE_DIR,
-	};
-
-	return raw_call_as(conn, handle, DAFS_PROC_CREATE, &args, NULL);
-}
-
-static void cred_expect_owner(struct kunit *test, struct dafs_fixture *fix, const char *name,
-			      u32 uid, u32 gid)
-{
-	struct kstat stat = {};
-
-	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, name, &stat));
-	KUNIT_EXPECT_EQ(test, uid, __kuid_val(stat.uid));
-	KUNIT_EXPECT_EQ(test, gid, __kgid_val(stat.gid));
-}
-
 /*
  * R-3.1.1-01 R-6.2.8-01 R-6.2.8-07 R-6.2.8-09 R-6.2.8-06 R-3.1.1.2-01, and
  * handle 0 of E-48
@@ -75,14 +52,14 @@ static void dafs_cred_types_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, one, two, 4);
 	KUNIT_EXPECT_MEMNEQ(test, one, anon, 4);
 
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, one, "one"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, two, "two"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, anon, "anon"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, cred_none, "session"));
-	cred_expect_owner(test, fix, "one", 1001, 2001);
-	cred_expect_owner(test, fix, "two", 0xfffffffe, 2002);
-	cred_expect_owner(test, fix, "anon", 65534, 65534);
-	cred_expect_owner(test, fix, "session", 65534, 65534);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, one, &fix->dir, "one"));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, two, &fix->dir, "two"));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, anon, &fix->dir, "anon"));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, cred_none, &fix->dir, "session"));
+	dafs_backing_expect_owner(test, fix, "one", 1001, 2001);
+	dafs_backing_expect_owner(test, fix, "two", 0xfffffffe, 2002);
+	dafs_backing_expect_owner(test, fix, "anon", 65534, 65534);
+	dafs_backing_expect_owner(test, fix, "session", 65534, 65534);
 }
 
 /* R-6.2.8-08 as far as a server without a name service goes: E-117 */
@@ -98,13 +75,17 @@ static void dafs_cred_name_test(struct kunit *test)
 	u8 handle[4];
 
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_register(conn, &args, handle));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, handle, "named"));
-	cred_expect_owner(test, fix, "named", 1234, 65534);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, handle, &fix->dir, "named"));
+	dafs_backing_expect_owner(test, fix, "named", 1234, 65534);
 	args.name = dafs_test_str("no such user");
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.name = dafs_test_str("");
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.name = dafs_test_str("4294967296");
+	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	args.name = dafs_test_str("1234\n");
+	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	args.name = (struct dafs_str) { .len = 8, .data = (const u8 *)"1234\0abc" };
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 }
 
@@ -165,11 +146,11 @@ static void dafs_cred_groups_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, notify_change(&nop_mnt_idmap, path.dentry, &(struct iattr) {
 			.ia_valid = ATTR_MODE | ATTR_GID,
 			.ia_mode = S_IFDIR | 0770,
-			.ia_gid = KGIDT_INIT(99000),
+			.ia_gid = KGIDT_INIT(98765),
 		}, NULL));
 	inode_unlock(d_inode(path.dentry));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, cred_mkdir(fix, conn, without, "without"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, with, "with"));
+	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, raw_mkdir(conn, without, &fix->dir, "without"));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, with, &fix->dir, "with"));
 }
 
 /* Where three groups 7, 8, 9 are in a message: their count, or 0 */
@@ -287,8 +268,8 @@ static void dafs_cred_release_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, handle));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(conn, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_mkdir(fix, conn, handle, "released"));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_mkdir(fix, conn, forged, "forged"));
+	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, raw_mkdir(conn, handle, &fix->dir, "released"));
+	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, raw_mkdir(conn, forged, &fix->dir, "forged"));
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "released", &stat));
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "forged", &stat));
 	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_release(conn, handle));
@@ -340,10 +321,10 @@ static void dafs_cred_release_busy_test(struct kunit *test)
 	msg = raw_recv(conn, RAW_WAIT_MS);
 	KUNIT_EXPECT_NOT_NULL(test, msg);
 	kfree(msg);
-	cred_expect_owner(test, fix, "late", 1001, 1001);
+	dafs_backing_expect_owner(test, fix, "late", 1001, 1001);
 }
 
-/* R-3.1.1-03 R-3.1.1.1.2-01 R-3.1.1.1.2-02 R-3.1.1.1.2-03 R-6.2.2-09 */
+/* R-3.1.1-03 R-3.1.1.1.2-01 R-3.1.1.1.2-02 R-3.1.1.1.2-03 R-6.2.2-06 R-6.2.2-09 */
 static void dafs_cred_untrusted_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -355,10 +336,10 @@ static void dafs_cred_untrusted_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, login.res.trusted);
 	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHORIZED, raw_register(conn, 0, 0, handle));
 	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHORIZED, cred_release(conn, guess));
-	KUNIT_EXPECT_EQ(test, DAFSERR_CRHAND_CONFLICT, cred_mkdir(fix, conn, guess, "guess"));
+	KUNIT_EXPECT_EQ(test, DAFSERR_CRHAND_CONFLICT, raw_mkdir(conn, guess, &fix->dir, "guess"));
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "guess", &stat));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_mkdir(fix, conn, cred_none, "default"));
-	cred_expect_owner(test, fix, "default", 65534, 65534);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, cred_none, &fix->dir, "default"));
+	dafs_backing_expect_owner(test, fix, "default", 65534, 65534);
 }
 
 /* R-3.1.2.2-03 R-6.2.8-10 R-6.2.1-05 */
@@ -737,12 +718,12 @@ static void dafs_cred_cache_stale_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_release(spy, handle));
 	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->ses, user, &fix->dir, &name, &node, &fh,
 					     &change));
-	cred_expect_owner(test, fix, "dir", 1001, 1001);
+	dafs_backing_expect_owner(test, fix, "dir", 1001, 1001);
 }
 
 /*
- * R-6.2.8-05: after the connection was lost the same client-id has the same
- * handles; the server's own restart is a matter for other tests
+ * After the connection was lost the same client-id has the same handles; what a
+ * restarted server makes of users is shown by the suite "users".
  */
 static void dafs_cred_cache_reconnect_test(struct kunit *test)
 {

@@ -298,7 +298,7 @@ static void data_read_inline_test(struct kunit *test)
 	data_expect_read(test, dt, 5, 0, 0, 0);
 }
 
-/* R-6.5.38-02 R-6.5.38-05 R-6.5.38-06 R-6.5.8-02 R-6.5.8-03: levels and the verifier */
+/* R-6.5.38-05 R-6.5.38-06 R-6.5.8-03: levels and the verifier */
 static void data_write_inline_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_WRITE);

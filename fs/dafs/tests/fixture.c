@@ -134,6 +134,21 @@ void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses)
 	kunit_release_action(test, dafs_fixture_destroy_session, ses);
 }
 
+static void dafs_fixture_put_session(void *ses)
+{
+	dafsd_session_put(ses);
+}
+
+struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
+					     const struct dafs_opaque64 *session_id)
+{
+	struct dafsd_session *ses = dafsd_session_find(session_id);
+
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_fixture_put_session, ses));
+	return ses;
+}
+
 /* Removal, by way of the server's own file system. */
 
 struct dafs_name {
@@ -290,6 +305,17 @@ u64 dafs_test_rnr_naks(struct ib_device *dev)
 	return naks;
 }
 
+struct dafs_opaque64 dafs_test_client_id(struct kunit *test, struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_opaque64 id;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	id = conn->client_id;
+	dafs_conn_put(conn);
+	return id;
+}
+
 static void dafs_fixture_expect_credit(void *data)
 {
 	struct dafs_fixture *fix = data;
@@ -396,6 +422,24 @@ void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned
 	old->value = *param;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, dafs_fixture_restore_param, old));
 	WRITE_ONCE(*param, value);
+}
+
+static void dafs_fixture_thaw_sb(void *sb)
+{
+	thaw_super(sb, FREEZE_HOLDER_KERNEL);
+}
+
+void dafs_fixture_freeze(struct kunit *test, struct dafs_fixture *fix)
+{
+	struct super_block *sb = fix->path.mnt->mnt_sb;
+
+	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_fixture_thaw_sb, sb));
+}
+
+void dafs_fixture_thaw(struct kunit *test, struct dafs_fixture *fix)
+{
+	kunit_release_action(test, dafs_fixture_thaw_sb, fix->path.mnt->mnt_sb);
 }
 
 void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned int seconds)
@@ -567,6 +611,16 @@ int dafs_backing_stat(struct dafs_fixture *fix, const char *name, struct kstat *
 	err = vfs_getattr(&path, stat, STATX_BASIC_STATS | STATX_BTIME, 0);
 	path_put(&path);
 	return err;
+}
+
+void dafs_backing_expect_owner(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			       u32 uid, u32 gid)
+{
+	struct kstat stat = {};
+
+	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, name, &stat));
+	KUNIT_EXPECT_EQ(test, uid, __kuid_val(stat.uid));
+	KUNIT_EXPECT_EQ(test, gid, __kgid_val(stat.gid));
 }
 
 int dafs_backing_path(struct dafs_fixture *fix, const char *name, struct path *path)

@@ -12,7 +12,7 @@
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/path.h>
-#include "../proc.h"
+#include "stubs.h"
 #include "../session.h"
 
 /**
@@ -96,6 +96,13 @@ struct dafs_session *dafs_fixture_session(struct kunit *test,
 					  const struct dafs_session_params *params);
 void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
 
+/* The client-id that the server has given to the client of a session. */
+struct dafs_opaque64 dafs_test_client_id(struct kunit *test, struct dafs_session *ses);
+
+/* The server's side of a session, held until the test ends. */
+struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
+					     const struct dafs_opaque64 *session_id);
+
 /*
  * Has the server export @dir of the test's directory as @conf says but for the
  * path; an ERR_PTR if it refuses.
@@ -109,6 +116,10 @@ u64 dafs_test_rnr_naks(struct ib_device *dev);
 
 /* Sets a parameter of the server, such as dafsd_lease_seconds, until the test ends. */
 void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned int value);
+
+/* The file system of the fixture stands still until it is thawed, or the test ends. */
+void dafs_fixture_freeze(struct kunit *test, struct dafs_fixture *fix);
+void dafs_fixture_thaw(struct kunit *test, struct dafs_fixture *fix);
 
 /* Lets the leases of clients end after so many seconds; the test's own keeps its. */
 void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned int seconds);
@@ -183,6 +194,8 @@ void dafs_backing_mknod(struct kunit *test, struct dafs_fixture *fix, const char
 void dafs_backing_link(struct kunit *test, struct dafs_fixture *fix, const char *old,
 		       const char *name);
 void dafs_backing_remove(struct dafs_fixture *fix, const char *name);
+void dafs_backing_expect_owner(struct kunit *test, struct dafs_fixture *fix, const char *name,
+			       u32 uid, u32 gid);
 int dafs_backing_path(struct dafs_fixture *fix, const char *name, struct path *path);
 void dafs_backing_setattr(struct kunit *test, struct dafs_fixture *fix, const char *name,
 			  struct iattr *ia);

@@ -40,6 +40,7 @@ struct flow_held {
  * @known: streams with a seq_number known
  * @wait: woken by each arrival
  * @desired: desired_nreq of the latest
+ * @stuck: NULLs are answered at once, and nothing else is
  */
 struct flow {
 	struct kunit *test;
@@ -54,6 +55,7 @@ struct flow {
 	DECLARE_BITMAP(known, FLOW_SLOTS);
 	wait_queue_head_t wait;
 	u16 desired;
+	bool stuck;
 };
 
 static bool flow_stream_busy(const struct flow *flow, u16 stream)
@@ -83,6 +85,19 @@ static void flow_check(struct flow *flow, const struct dafs_req_hdr *hdr)
 	flow->seq[stream] = hdr->seq_number + 1;
 }
 
+/* What the client asks for is granted, as far as there is so much. */
+static void flow_answer_null(struct flow *flow, struct raw_conn *conn,
+			     const struct dafs_req_hdr *hdr)
+{
+	u16 target = min_t(u32, hdr->desired_nreq, flow->srv->opts.max_requests);
+
+	spin_lock(&flow->lock);
+	flow_check(flow, hdr);
+	flow->window = max_t(unsigned int, flow->window - 1, target);
+	spin_unlock(&flow->lock);
+	raw_answer(conn, hdr, DAFS_STATUS_OK, target, NULL);
+}
+
 static void flow_request(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct flow *flow = conn->srv->priv;
@@ -91,6 +106,10 @@ static void flow_request(struct raw_conn *conn, struct raw_msg *msg)
 	KUNIT_EXPECT_EQ(flow->test, 0, raw_get_hdr(conn, msg, &hdr));
 	if (raw_serve_setup(conn, msg, &hdr))
 		return;
+	if (READ_ONCE(flow->stuck) && hdr.procedure == DAFS_PROC_NULL) {
+		flow_answer_null(flow, conn, &hdr);
+		return;
+	}
 	spin_lock(&flow->lock);
 	flow_check(flow, &hdr);
 	flow->arrived++;
@@ -137,28 +156,40 @@ static void flow_expect_held(struct flow *flow, unsigned int nr)
 	KUNIT_EXPECT_EQ(flow->test, nr, READ_ONCE(flow->nr));
 }
 
+struct flow_load;
+
 struct flow_caller {
 	struct work_struct work;
-	struct dafs_session *ses;
+	struct flow_load *load;
 	int err;
+};
+
+/**
+ * struct flow_load - callers that all want something at once
+ * @wq: where they run
+ * @ses: session that they use
+ * @proc: what they want
+ * @ended: so many have got it
+ * @caller: they
+ */
+struct flow_load {
+	struct workqueue_struct *wq;
+	struct dafs_session *ses;
+	u32 proc;
+	atomic_t ended;
+	struct flow_caller caller[FLOW_CALLERS];
 };
 
 static void flow_call(struct work_struct *work)
 {
 	struct flow_caller *caller = container_of(work, struct flow_caller, work);
+	struct flow_load *load = caller->load;
+	struct dafs_op op = { .proc = load->proc };
 
-	caller->err = dafs_null(caller->ses, NULL);
+	caller->err = dafs_op_run(load->ses, &op);
+	dafs_op_end(&op);
+	atomic_inc(&load->ended);
 }
-
-/**
- * struct flow_load - callers that all want something at once
- * @wq: where they run
- * @caller: they
- */
-struct flow_load {
-	struct workqueue_struct *wq;
-	struct flow_caller caller[FLOW_CALLERS];
-};
 
 static void flow_load_end(void *p)
 {
@@ -168,12 +199,15 @@ static void flow_load_end(void *p)
 	kfree(load);
 }
 
-static struct flow_load *flow_load(struct kunit *test, struct dafs_session *ses, unsigned int nr)
+static struct flow_load *flow_load_by(struct kunit *test, struct dafs_session *ses,
+				      unsigned int nr, u32 proc)
 {
 	struct flow_load *load = kzalloc(sizeof(*load), GFP_KERNEL);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, load);
+	load->ses = ses;
+	load->proc = proc;
 	load->wq = alloc_workqueue("dafs_flow", WQ_UNBOUND, FLOW_CALLERS);
 	if (!load->wq) {
 		kfree(load);
@@ -181,11 +215,16 @@ static struct flow_load *flow_load(struct kunit *test, struct dafs_session *ses,
 	}
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_load_end, load));
 	for (i = 0; i < nr; i++) {
-		load->caller[i].ses = ses;
+		load->caller[i].load = load;
 		INIT_WORK(&load->caller[i].work, flow_call);
 		queue_work(load->wq, &load->caller[i].work);
 	}
 	return load;
+}
+
+static struct flow_load *flow_load(struct kunit *test, struct dafs_session *ses, unsigned int nr)
+{
+	return flow_load_by(test, ses, nr, DAFS_PROC_NULL);
 }
 
 static void flow_drain(struct flow *flow, struct flow_load *load, unsigned int nr)
@@ -193,8 +232,8 @@ static void flow_drain(struct flow *flow, struct flow_load *load, unsigned int n
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	unsigned int i;
 
-	while (flow->arrived < nr || flow->nr) {
-		if (!wait_event_timeout(flow->wait, READ_ONCE(flow->nr), HZ) &&
+	while (atomic_read(&load->ended) < nr || flow->nr) {
+		if (!wait_event_timeout(flow->wait, READ_ONCE(flow->nr), HZ / 10) &&
 		    time_after(jiffies, end))
 			break;
 		if (flow->nr)
@@ -213,7 +252,8 @@ static void flow_end(void *p)
 	dafs_session_shutdown(flow->ses);
 }
 
-static struct flow *flow_new(struct kunit *test, u16 nreq)
+/* A client that asks for as much as it needs. */
+static struct flow *flow_new_asking(struct kunit *test, u16 nreq)
 {
 	struct flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
 
@@ -228,6 +268,24 @@ static struct flow *flow_new(struct kunit *test, u16 nreq)
 	flow->srv->opts.max_requests = nreq;
 	flow->srv->params.max_requests = FLOW_SLOTS;
 	flow->ses = dafs_fixture_session(test, &flow->srv->params);
+	return flow;
+}
+
+static void flow_desire(struct flow *flow, u16 nreq)
+{
+	struct dafs_conn *conn = dafs_conn_get(flow->ses);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(flow->test, conn);
+	dafs_requester_desire(conn->rq, nreq);
+	dafs_conn_put(conn);
+}
+
+/* One that is content. */
+static struct flow *flow_new(struct kunit *test, u16 nreq)
+{
+	struct flow *flow = flow_new_asking(test, nreq);
+
+	flow_desire(flow, 0);
 	return flow;
 }
 
@@ -296,12 +354,9 @@ static void dafs_flow_shrink_test(struct kunit *test)
 static void dafs_flow_grow_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 3);
-	struct dafs_conn *conn = dafs_conn_get(flow->ses);
 	struct flow_load *load;
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
-	dafs_requester_desire(conn->rq, 11);
-	dafs_conn_put(conn);
+	flow_desire(flow, 11);
 	load = flow_load(test, flow->ses, FLOW_CALLERS);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
 	/* R-3.2.6.4.2-01: it asks, and does not take */
@@ -316,6 +371,72 @@ static void dafs_flow_grow_test(struct kunit *test)
 	flow_expect_held(flow, FLOW_SLOTS);
 	flow->srv->opts.max_requests = 0xffff;
 	flow_drain(flow, load, FLOW_CALLERS);
+}
+
+/*
+ * R-3.2.6.4.2-01: the client asks for more when it has much to do, and when it has no
+ * more to do for less.
+ */
+static void dafs_flow_wish_test(struct kunit *test)
+{
+	struct flow *flow = flow_new_asking(test, 8);
+	struct flow_load *load = flow_load(test, flow->ses, FLOW_CALLERS);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	u16 target = 8;
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
+	flow_expect_held(flow, 8);
+	KUNIT_EXPECT_EQ(test, 16, flow->desired);
+	flow->srv->opts.max_requests = 16;
+	flow_drain(flow, load, FLOW_CALLERS);
+	/* housekeeping tells the server, and works off what that wants back */
+	while (flow->window > 8 && time_before(jiffies, end)) {
+		if (!wait_event_timeout(flow->wait, READ_ONCE(flow->nr), HZ))
+			continue;
+		KUNIT_EXPECT_EQ(test, 1, flow->nr);
+		target = flow->desired;
+		flow_answer(flow, 0, target);
+	}
+	KUNIT_EXPECT_EQ(test, 8, target);
+	KUNIT_EXPECT_EQ(test, 8, flow->window);
+}
+
+/*
+ * R-3.2.6.4.2-01: it gets more than it begins with although nothing that needs a file
+ * system is answered; and where there is no more, it uses all that there is.
+ */
+static void dafs_flow_stuck_test(struct kunit *test)
+{
+	static const u16 most[] = { FLOW_SLOTS, 6 };
+	struct flow_load *load;
+	struct flow *flow;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(most); i++) {
+		flow = flow_new_asking(test, min(most[i], DAFS_IDLE_REQUESTS));
+		flow->srv->opts.max_requests = most[i];
+		flow->stuck = true;
+		load = flow_load_by(test, flow->ses, FLOW_CALLERS, DAFS_PROC_GET_ROOT_HANDLE);
+		KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
+		flow_expect_held(flow, most[i]);
+		WRITE_ONCE(flow->stuck, false);
+		flow_drain(flow, load, FLOW_CALLERS);
+	}
+}
+
+/* A caller that may not wait is told that the slot that is left is kept for the NULL. */
+static void dafs_flow_busy_test(struct kunit *test)
+{
+	struct flow *flow = flow_new_asking(test, 8);
+	struct flow_load *load;
+
+	KUNIT_EXPECT_FALSE(test, dafs_session_busy(flow->ses));
+	load = flow_load_by(test, flow->ses, 7, DAFS_PROC_GET_ROOT_HANDLE);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
+	flow_expect_held(flow, 7);
+	KUNIT_EXPECT_TRUE(test, dafs_session_busy(flow->ses));
+	flow_drain(flow, load, 7);
+	KUNIT_EXPECT_FALSE(test, dafs_session_busy(flow->ses));
 }
 
 /* E-40: a server that says 0 means 1, and nothing breaks */
@@ -412,24 +533,6 @@ static int flow_send_null(struct raw_conn *conn, u16 stream, u16 desired)
 	return raw_send(conn, msg, raw_encode(conn, &hdr, NULL, msg));
 }
 
-/* Return: the next response's status, or ~0. */
-static u32 flow_recv(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res)
-{
-	struct raw_msg *msg = raw_recv(conn, ms);
-	struct dafs_stream s = { .swab = conn->swab };
-	u32 status = ~0;
-
-	if (!msg)
-		return status;
-	s.base = msg->data;
-	s.len = msg->len;
-	if (!dafs_get_res_hdr(&s, res) &&
-	    (!conn->cksum || dafs_msg_cksum_ok(msg->data, res->len)))
-		status = res->status;
-	kfree(msg);
-	return status;
-}
-
 /* @nr requests at once, of @len bytes each, and all the responses. */
 static void flow_burst(struct kunit *test, struct raw_conn *conn, const u8 *msg, u32 len,
 		       unsigned int nr, u32 want)
@@ -447,124 +550,10 @@ static void flow_burst(struct kunit *test, struct raw_conn *conn, const u8 *msg,
 		KUNIT_ASSERT_EQ(test, 0, raw_send(conn, buf, len));
 	}
 	for (i = 0; i < nr; i++) {
-		KUNIT_ASSERT_EQ(test, want, flow_recv(conn, RAW_WAIT_MS, &res));
+		KUNIT_ASSERT_EQ(test, want, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_GT(test, res.target_nreq, 0);
 	}
 	kunit_kfree(test, buf);
-}
-
-/*
- * R-3.2.6.3-08 R-3.2.6.3-09 R-3.2.3.1-01 R-3.1.2.2-04 R-3.2.6.3-06: all the
- * credits, with the largest requests there are, again and again.  The raw side
- * sets the retry count for a missing receive to 0: one would end it.
- */
-static void dafs_flow_burst_test(struct kunit *test)
-{
-	u8 *buf = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
-	u8 *name = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
-	struct raw_login login = {};
-	struct raw_conn *conn = raw_session(test, test->param_value, &login);
-	const struct dafs_connect_opts *o = &login.res.connect.opts;
-	struct dafs_req_hdr hdr = flow_hdr(DAFS_PROC_LOOKUP, 0, 0);
-	struct dafs_str component = { .data = name };
-	struct dafs_lookup_args args = { .path = { .count = 1, .elems = &component } };
-	struct dafs_fh_res root;
-	unsigned int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, buf);
-	KUNIT_ASSERT_NOT_NULL(test, name);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, &root));
-	args.directory = root.filehandle;
-	memset(name, 'n', RAW_RECV_SIZE);
-	component.len = o->max_request_size - (DAFS_HDR_SIZE + 72 + 8 + 4);
-	KUNIT_ASSERT_EQ(test, o->max_request_size, raw_encode(conn, &hdr, &args, buf));
-	for (i = 0; i < 4; i++)
-		flow_burst(test, conn, buf, o->max_request_size, o->max_requests,
-			   DAFSERR_NAMETOOLONG);
-}
-
-/* R-3.2.6.4.2-01 R-3.2.6.4.2-06: who asks is given, and may use it at once */
-static void dafs_flow_server_grow_test(struct kunit *test)
-{
-	struct raw_login login = { .opts.max_requests = 4 };
-	struct raw_conn *conn = raw_session(test, test->param_value, &login);
-	struct dafs_req_hdr hdr = flow_hdr(DAFS_PROC_NULL, 0, 0);
-	struct dafs_res_hdr res;
-	u8 msg[DAFS_HDR_SIZE];
-
-	KUNIT_ASSERT_EQ(test, 4, login.res.connect.opts.max_requests);
-	raw_encode(conn, &hdr, NULL, msg);
-	flow_burst(test, conn, msg, sizeof(msg), 4, DAFS_STATUS_OK);
-	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 20));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
-	KUNIT_EXPECT_EQ(test, 20, res.target_nreq);
-	flow_burst(test, conn, msg, sizeof(msg), 20, DAFS_STATUS_OK);
-	/* there is a limit, and 0 is no wish (E-40) */
-	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0xffff));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
-	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
-	flow_burst(test, conn, msg, sizeof(msg), 32, DAFS_STATUS_OK);
-	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
-	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
-}
-
-/* R-3.2.6.4.2-02 R-3.2.6.3-04: one less by each response, and at each step no fewer */
-static void dafs_flow_server_shrink_test(struct kunit *test)
-{
-	struct raw_login login = { .opts.max_requests = 8 };
-	struct raw_conn *conn = raw_session(test, test->param_value, &login);
-	struct dafs_res_hdr res;
-	u16 window, i;
-
-	for (window = 8; window > 1; window--) {
-		/* the whole window out, answered one by one, would cost all of it */
-		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, window - 1, 1));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
-		KUNIT_EXPECT_EQ(test, 1, res.target_nreq);
-	}
-	for (i = 0; i < 4; i++) {
-		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
-		KUNIT_EXPECT_EQ(test, 1, res.target_nreq);
-	}
-}
-
-static void flow_put_session(void *ses)
-{
-	dafsd_session_put(ses);
-}
-
-/* Return: target_nreq of the answer to a NULL. */
-static u16 flow_target(struct kunit *test, struct raw_conn *conn)
-{
-	struct dafs_res_hdr res = {};
-
-	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
-	return res.target_nreq;
-}
-
-/* R-2.2-04: the server holds one client back, and no other, nor that one's other session */
-static void dafs_flow_throttle_test(struct kunit *test)
-{
-	struct raw_login one = { .id = "throttled", .opts.max_requests = 8 }, two = one;
-	struct raw_login other = { .opts.max_requests = 8 };
-	struct raw_conn *a = raw_session(test, test->param_value, &one);
-	struct raw_conn *b = raw_session(test, test->param_value, &two);
-	struct raw_conn *c = raw_session(test, test->param_value, &other);
-	struct dafsd_session *ses = dafsd_session_find(&one.res.connect.session_id);
-
-	KUNIT_ASSERT_NOT_NULL(test, ses);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_put_session, ses));
-	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
-	dafs_responder_set_target(ses->responder, 3);
-	KUNIT_EXPECT_EQ(test, 3, flow_target(test, a));
-	KUNIT_EXPECT_EQ(test, 8, flow_target(test, b));
-	KUNIT_EXPECT_EQ(test, 8, flow_target(test, c));
-	dafs_responder_set_target(ses->responder, 8);
-	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
 }
 
 /* A request that stays with the server until the lock of the directory is let go. */
@@ -594,6 +583,131 @@ static void flow_lock(struct kunit *test, struct dafs_fixture *fix)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_unlock, fix));
 }
 
+/* All that the window allows, while none can be answered. */
+static void flow_fill(struct kunit *test, struct dafs_fixture *fix, struct raw_conn *conn,
+		      unsigned int nr)
+{
+	struct dafs_res_hdr res;
+	unsigned int i;
+
+	flow_lock(test, fix);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, 0, flow_send_stuck(test, fix, conn, i));
+	KUNIT_EXPECT_EQ(test, fix->rnr_naks, dafs_test_rnr_naks(fix->dev));
+	kunit_release_action(test, flow_unlock, fix);
+	for (i = 0; i < nr; i++)
+		KUNIT_ASSERT_NE(test, ~0, raw_recv_status(conn, RAW_WAIT_MS, &res));
+}
+
+/*
+ * R-3.2.6.3-08 R-3.2.6.3-09 R-3.2.3.1-01 R-3.1.2.2-04 R-3.2.6.3-06: all the
+ * credits, with the largest requests there are, again and again.  What found no
+ * receive would be repeated by the hardware, but the fixture counts it.
+ */
+static void dafs_flow_burst_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	u8 *buf = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
+	u8 *name = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
+	struct raw_login login = {};
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	const struct dafs_connect_opts *o = &login.res.connect.opts;
+	struct dafs_req_hdr hdr = flow_hdr(DAFS_PROC_LOOKUP, 0, 0);
+	struct dafs_str component = { .data = name };
+	struct dafs_lookup_args args = { .path = { .count = 1, .elems = &component } };
+	struct dafs_fh_res root;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_ASSERT_NOT_NULL(test, name);
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
+			raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, &root));
+	args.directory = root.filehandle;
+	memset(name, 'n', RAW_RECV_SIZE);
+	component.len = o->max_request_size - (DAFS_HDR_SIZE + 72 + 8 + 4);
+	KUNIT_ASSERT_EQ(test, o->max_request_size, raw_encode(conn, &hdr, &args, buf));
+	for (i = 0; i < 4; i++)
+		flow_burst(test, conn, buf, o->max_request_size, o->max_requests,
+			   DAFSERR_NAMETOOLONG);
+	flow_fill(test, fix, conn, o->max_requests);
+}
+
+/* R-3.2.6.4.2-01 R-3.2.6.4.2-06: who asks is given, and may use it at once */
+static void dafs_flow_server_grow_test(struct kunit *test)
+{
+	struct raw_login login = { .opts.max_requests = 4 };
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	struct dafs_req_hdr hdr = flow_hdr(DAFS_PROC_NULL, 0, 0);
+	struct dafs_res_hdr res;
+	u8 msg[DAFS_HDR_SIZE];
+
+	KUNIT_ASSERT_EQ(test, 4, login.res.connect.opts.max_requests);
+	raw_encode(conn, &hdr, NULL, msg);
+	flow_burst(test, conn, msg, sizeof(msg), 4, DAFS_STATUS_OK);
+	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 20));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, 20, res.target_nreq);
+	flow_burst(test, conn, msg, sizeof(msg), 20, DAFS_STATUS_OK);
+	/* there is a limit, and 0 is no wish (E-40) */
+	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0xffff));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
+	flow_burst(test, conn, msg, sizeof(msg), 32, DAFS_STATUS_OK);
+	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
+}
+
+/* R-3.2.6.4.2-02 R-3.2.6.3-04: one less by each response, and at each step no fewer */
+static void dafs_flow_server_shrink_test(struct kunit *test)
+{
+	struct raw_login login = { .opts.max_requests = 8 };
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	struct dafs_res_hdr res;
+	u16 window, i;
+
+	for (window = 8; window > 1; window--) {
+		/* the whole window out, answered one by one, would cost all of it */
+		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, window - 1, 1));
+		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		KUNIT_EXPECT_EQ(test, 1, res.target_nreq);
+	}
+	for (i = 0; i < 4; i++) {
+		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
+		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		KUNIT_EXPECT_EQ(test, 1, res.target_nreq);
+	}
+}
+
+/* Return: target_nreq of the answer to a NULL. */
+static u16 flow_target(struct kunit *test, struct raw_conn *conn)
+{
+	struct dafs_res_hdr res = {};
+
+	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	return res.target_nreq;
+}
+
+/* R-2.2-04: the server holds one client back, and no other, nor that one's other session */
+static void dafs_flow_throttle_test(struct kunit *test)
+{
+	struct raw_login one = { .id = "throttled", .opts.max_requests = 8 }, two = one;
+	struct raw_login other = { .opts.max_requests = 8 };
+	struct raw_conn *a = raw_session(test, test->param_value, &one);
+	struct raw_conn *b = raw_session(test, test->param_value, &two);
+	struct raw_conn *c = raw_session(test, test->param_value, &other);
+	struct dafsd_session *ses = dafs_fixture_at_server(test, &one.res.connect.session_id);
+
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
+	dafs_responder_set_target(ses->responder, 3);
+	KUNIT_EXPECT_EQ(test, 3, flow_target(test, a));
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, b));
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, c));
+	dafs_responder_set_target(ses->responder, 8);
+	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
+}
+
 /*
  * R-3.2.6.4.2-07 E-42: the receives are gone, so what exceeds the window finds none, is
  * counted, and breaks it in the end
@@ -608,7 +722,7 @@ static void dafs_flow_server_withdrawn_test(struct kunit *test)
 
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 2));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	}
 	flow_lock(test, fix);
 	KUNIT_EXPECT_EQ(test, 0, flow_send_stuck(test, fix, conn, 0));
@@ -633,7 +747,7 @@ static void dafs_flow_bad_stream_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(streams); i++) {
 		KUNIT_ASSERT_EQ(test, 0, flow_send_stuck(test, fix, conn, streams[i]));
-		KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, flow_recv(conn, RAW_WAIT_MS, &res));
+		KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, streams[i], res.stream_id);
 	}
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "0", &stat));
@@ -642,15 +756,15 @@ static void dafs_flow_bad_stream_test(struct kunit *test)
 	flow_lock(test, fix);
 	KUNIT_ASSERT_EQ(test, 0, flow_send_stuck(test, fix, conn, 3));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	/* the one refused did not set the stream free */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	kunit_release_action(test, flow_unlock, fix);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "3", &stat));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 }
 
 /* E-41 after a reduction: its streams are good until the client must know, and not longer */
@@ -662,20 +776,20 @@ static void dafs_flow_expired_stream_test(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 2));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	/* may have been on its way when the response was */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 2));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	for (i = 0; i < 8; i++) {
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 2));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	}
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 2));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 2, 2));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 1, 2));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 }
 
 /* R-6.1.2-06 is the client's duty; the server does not police it (E-41) */
@@ -690,7 +804,7 @@ static void dafs_flow_seq_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(seqs); i++) {
 		conn->seq = seqs[i];
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, flow_recv(conn, RAW_WAIT_MS, &res));
+		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, seqs[i], res.seq_number);
 	}
 }
@@ -705,7 +819,7 @@ static void flow_rounds(struct work_struct *work)
 	unsigned int i;
 
 	for (i = 0; i < FLOW_ROUNDS && !caller->err; i++)
-		caller->err = dafs_null(caller->ses, NULL);
+		caller->err = dafs_null(caller->load->ses, NULL);
 }
 
 /*
@@ -728,7 +842,7 @@ static void dafs_flow_stress_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	load = flow_load(test, ses, 0);
 	for (i = 0; i < FLOW_CALLERS; i++) {
-		load->caller[i].ses = ses;
+		load->caller[i].load = load;
 		INIT_WORK(&load->caller[i].work, flow_rounds);
 		queue_work(load->wq, &load->caller[i].work);
 	}
@@ -743,14 +857,86 @@ static void dafs_flow_stress_test(struct kunit *test)
 	dafs_conn_put(conn);
 }
 
+#define FLOW_IDLE_MS	40000	/* rounds of housekeeping, on a machine that is busy */
+
+static unsigned int flow_msgs(struct dafs_chan *chan)
+{
+	unsigned int nr;
+
+	spin_lock_irq(&chan->lock);
+	nr = list_count_nodes(&chan->msgs);
+	spin_unlock_irq(&chan->lock);
+	return nr;
+}
+
+/* So many calls at a time, until the server has as many receives for them. */
+static void flow_make_grow(struct kunit *test, struct dafs_session *ses,
+			   struct dafsd_session *at_server)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct flow_load *load = flow_load(test, ses, 0);
+	unsigned int i;
+
+	do {
+		for (i = 0; i < FLOW_CALLERS; i++) {
+			load->caller[i].load = load;
+			INIT_WORK(&load->caller[i].work, flow_rounds);
+			queue_work(load->wq, &load->caller[i].work);
+		}
+		flush_workqueue(load->wq);
+	} while (dafs_responder_nreq(at_server->responder) < 32 && time_before(jiffies, end));
+	for (i = 0; i < FLOW_CALLERS; i++)
+		KUNIT_EXPECT_EQ(test, 0, load->caller[i].err);
+}
+
+/* Buffers of both sides: few, many while there are many requests, then few again. */
+static void dafs_flow_idle_test(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(FLOW_IDLE_MS);
+	struct dafs_session_params params;
+	struct dafsd_session *at_server;
+	unsigned int client, server;
+	struct dafs_session *ses;
+	struct dafs_conn *conn;
+
+	dafs_fixture_params(NULL, &params);
+	params.max_requests = 32;
+	ses = dafs_fixture_session(test, &params);
+	conn = dafs_conn_get(ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	at_server = dafs_fixture_at_server(test, &conn->session_id);
+	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, at_server->chan->nr_posted);
+	client = flow_msgs(conn->op);
+	server = flow_msgs(at_server->chan);
+	KUNIT_EXPECT_LE(test, client, 4);
+	KUNIT_EXPECT_LE(test, server, DAFS_IDLE_REQUESTS + 2);
+
+	flow_make_grow(test, ses, at_server);
+	KUNIT_EXPECT_EQ(test, 32, dafs_responder_nreq(at_server->responder));
+	KUNIT_EXPECT_GE(test, flow_msgs(at_server->chan), 32);
+	KUNIT_EXPECT_GT(test, flow_msgs(conn->op), client);
+
+	while ((flow_msgs(at_server->chan) > server || flow_msgs(conn->op) > client) &&
+	       time_before(jiffies, end))
+		schedule_timeout_uninterruptible(HZ / 20);
+	KUNIT_EXPECT_LE(test, flow_msgs(conn->op), client);
+	KUNIT_EXPECT_LE(test, flow_msgs(at_server->chan), server);
+	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, dafs_responder_nreq(at_server->responder));
+	dafs_conn_put(conn);
+}
+
 static struct kunit_case dafs_flow_cases[] = {
 	KUNIT_CASE(dafs_flow_window_test),
 	KUNIT_CASE(dafs_flow_one_test),
 	KUNIT_CASE(dafs_flow_shrink_test),
 	KUNIT_CASE(dafs_flow_grow_test),
 	KUNIT_CASE(dafs_flow_zero_test),
+	KUNIT_CASE_SLOW(dafs_flow_wish_test),
+	KUNIT_CASE(dafs_flow_stuck_test),
+	KUNIT_CASE(dafs_flow_busy_test),
 	KUNIT_CASE(dafs_flow_random_test),
 	KUNIT_CASE_SLOW(dafs_flow_surplus_test),
+	KUNIT_CASE_SLOW(dafs_flow_idle_test),
 	KUNIT_CASE_PARAM(dafs_flow_burst_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_server_grow_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_server_shrink_test, dafs_flavours_gen),

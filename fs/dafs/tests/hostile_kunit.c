@@ -98,38 +98,83 @@ static void dafs_hostile_message_test(struct kunit *test)
 	hostile_expect_peace(test, &h);
 }
 
-/* E-11 E-134: arguments that are not there get INVAL, and who sent them goes */
+/* R-6.1.1.5-02: a session that changes its order ends */
+static void dafs_hostile_order_test(struct kunit *test)
+{
+	struct hostile h = hostile_bystander(test);
+	struct raw_login login = {};
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	struct dafs_req_hdr hdr;
+	u8 msg[DAFS_HDR_SIZE];
+
+	conn->swab = !conn->swab;
+	hdr = raw_hdr(conn, DAFS_PROC_NULL);
+	/* whether it has left is not known: the server hangs up at once */
+	raw_send(conn, msg, raw_encode(conn, &hdr, NULL, msg));
+	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
+	KUNIT_EXPECT_NULL(test, raw_recv(conn, 0));
+	hostile_expect_peace(test, &h);
+}
+
+static bool hostile_is_served(u32 proc)
+{
+	switch (proc) {
+	case DAFS_PROC_CHECK_RESPONSE:
+	case DAFS_PROC_FETCH_RESPONSE:
+	case DAFS_PROC_DISCARD_RESPONSES:
+	case DAFS_PROC_LOCK:
+	case DAFS_PROC_LOCKT:
+	case DAFS_PROC_LOCKU:
+	case DAFS_PROC_OPENATTR:
+	case DAFS_PROC_BATCH_SUBMIT:
+	case DAFS_PROC_BC_GETATTR ... DAFS_PROC_BC_BATCH_COMPLETION:
+	case DAFS_PROC_GET_FENCING_LIST:
+	case DAFS_PROC_SET_FENCING_LIST:
+	case DAFS_PROC_HURRY_UP:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* A request of @proc with zeros for arguments: @cut bytes of them, or -@cut less than there are */
+static void hostile_cut(struct kunit *test, u32 proc, int cut, u8 *buf)
+{
+	struct raw_login login = {};
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	struct dafs_req_hdr hdr = raw_hdr(conn, proc);
+	u32 len = raw_encode(conn, &hdr, NULL, buf);
+	u32 end = cut < 0 ? max_t(u32, len + cut, DAFS_HDR_SIZE) : DAFS_HDR_SIZE + cut;
+	struct dafs_res_hdr res;
+
+	if (len > DAFS_HDR_SIZE) {
+		dafs_put32(end, buf + 36, conn->swab);
+		if (conn->cksum)
+			dafs_msg_cksum(buf, end);
+		KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
+		KUNIT_EXPECT_EQ_MSG(test, hostile_is_served(proc) ? DAFSERR_INVAL :
+				    DAFSERR_NOTSUPP, res.status, "%s, %u bytes of %u",
+				    dafs_proc_name(proc), end, len);
+		if (hostile_is_served(proc))
+			KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
+	}
+	raw_close(test, conn);
+}
+
+/*
+ * E-11 E-134: arguments that are not there get INVAL, and who sent them goes, be it the
+ * first field or the last that lacks a byte.  Four bytes may fill up the last eight.
+ */
 static void dafs_hostile_body_test(struct kunit *test)
 {
 	struct hostile h = hostile_bystander(test);
 	u8 *buf = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
-	union dafs_args args = {};
-	struct dafs_res_hdr res;
-	struct raw_conn *conn;
-	u32 proc, len;
+	u32 proc;
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	for (proc = DAFS_PROC_REGISTER_CRED; proc <= DAFS_PROC_LAST; proc++) {
-		struct raw_login login = {};
-		struct dafs_req_hdr hdr;
-
-		conn = raw_session(test, test->param_value, &login);
-		hdr = raw_hdr(conn, proc);
-		memset(&args, 0, sizeof(args));
-		len = raw_encode(conn, &hdr, &args, buf);
-		if (len > DAFS_HDR_SIZE) {
-			/* one byte of the last field of its arguments is missing */
-			dafs_put32(DAFS_HDR_SIZE + 3, buf + 36, conn->swab);
-			if (conn->cksum)
-				dafs_msg_cksum(buf, DAFS_HDR_SIZE + 3);
-			KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
-			if (res.status != DAFSERR_NOTSUPP) {
-				KUNIT_EXPECT_EQ_MSG(test, DAFSERR_INVAL, res.status, "%s",
-						    dafs_proc_name(proc));
-				KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
-			}
-		}
-		raw_close(test, conn);
+		hostile_cut(test, proc, 3, buf);
+		hostile_cut(test, proc, -5, buf);
 	}
 	hostile_expect_peace(test, &h);
 }
@@ -192,6 +237,27 @@ static void dafs_hostile_no_cksum_test(struct kunit *test)
 	memset(msg + 24, flavour->cksum ? 0 : 0xa5, 4);
 	KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, msg, sizeof(msg), &res));
 	KUNIT_EXPECT_EQ(test, flavour->cksum ? DAFSERR_CHKSUM : DAFS_STATUS_OK, res.status);
+}
+
+/* E-33: the response that agrees upon checksums has none yet */
+static void dafs_hostile_first_sum_test(struct kunit *test)
+{
+	const struct dafs_flavour *flavour = test->param_value;
+	struct dafs_flavour sums = { .swab = flavour->swab, .ipv6 = flavour->ipv6, .cksum = true };
+	struct raw_login login = { .id = "first sum", .opts.use_checksums = 1 };
+	struct raw_conn *conn = raw_connect_flavour(test, &sums, DAFS_CHANNEL_OPERATION);
+	struct dafs_client_connect_args args;
+	struct dafs_req_hdr hdr;
+	struct raw_msg *msg;
+
+	raw_connect_args(&login, &args);
+	hdr = raw_hdr(conn, DAFS_PROC_CLIENT_CONNECT);
+	raw_ask(conn, &hdr, &args);
+	msg = raw_recv(conn, RAW_WAIT_MS);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	KUNIT_EXPECT_GT(test, msg->len, DAFS_HDR_SIZE);
+	KUNIT_EXPECT_NULL(test, memchr_inv(msg->data + 24, 0, 4));
+	kfree(msg);
 }
 
 /* E-44 */
@@ -592,6 +658,7 @@ static void dafs_hostile_vanish_test(struct kunit *test)
 	};
 	struct dafs_req_hdr hdr;
 	unsigned int i;
+	u32 status;
 
 	raw_connect_args(&login, &connect.connect);
 	for (i = 0; i < 20; i++) {
@@ -613,31 +680,16 @@ static void dafs_hostile_vanish_test(struct kunit *test)
 	/* the channels of those that vanished are free for another */
 	for (i = 0; i < RAW_WAIT_MS / 10; i++) {
 		conn = raw_connect_flavour(test, NULL, 0);
-		if (!raw_call(conn, DAFS_PROC_CONNECT_BIND, &bind, NULL))
+		status = raw_call(conn, DAFS_PROC_CONNECT_BIND, &bind, NULL);
+		if (!status)
 			break;
 		raw_close(test, conn);
 		schedule_timeout_uninterruptible(HZ / 100);
 	}
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, status);
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 	KUNIT_EXPECT_FALSE(test, raw_closed(conn, 0));
 	hostile_expect_peace(test, &h);
-}
-
-static u32 hostile_next_status(struct raw_conn *conn)
-{
-	struct raw_msg *msg = raw_recv(conn, RAW_WAIT_MS);
-	struct dafs_stream s = { .swab = conn->swab };
-	struct dafs_res_hdr res;
-	u32 status = ~0;
-
-	if (!msg)
-		return status;
-	s.base = msg->data;
-	s.len = msg->len;
-	if (!dafs_get_res_hdr(&s, &res))
-		status = res.status;
-	kfree(msg);
-	return status;
 }
 
 /* Twice what only happens once, at the same time; one of them wins. */
@@ -662,7 +714,7 @@ static void dafs_hostile_twice_test(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, raw_send(conn, buf, raw_encode(conn, &hdr, &args, buf)));
 	}
 	for (i = 0; i < 6; i++) {
-		u32 status = hostile_next_status(conn);
+		u32 status = raw_status(conn);
 
 		won += status == DAFS_STATUS_OK;
 		KUNIT_EXPECT_TRUE(test, status == DAFS_STATUS_OK ||
@@ -937,7 +989,7 @@ static void dafs_hostile_gone_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
 }
 
-/* R-E.5.3.1.2-01: no server there, or one that does not want us */
+/* R-E.5.3.1.2-01, but for MRA and redirection: no server there, or one that does not want us */
 static void dafs_hostile_refused_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 0);
@@ -1252,9 +1304,11 @@ static void dafs_hostile_goodbye_test(struct kunit *test)
 
 static struct kunit_case dafs_hostile_cases[] = {
 	KUNIT_CASE_PARAM(dafs_hostile_message_test, hostile_message_gen_params),
+	KUNIT_CASE_PARAM(dafs_hostile_order_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_hostile_body_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_hostile_cksum_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_hostile_no_cksum_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_hostile_first_sum_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_hostile_unknown_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_hostile_chain_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_hostile_fh_test, dafs_flavours_gen),

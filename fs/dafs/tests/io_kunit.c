@@ -6,6 +6,8 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
+#include "../../../drivers/dafsd/dafsd.h"
+#include "../session_impl.h"
 #include "fixture.h"
 
 static const struct dafs_opaque64 dafs_no_state;
@@ -42,7 +44,7 @@ struct dafs_piece {
  * @len: bytes of it that the server may reach
  * @pieces: what the request tells of them, in this order
  * @nr: how many; 0 for one that is all
- * @spoil: send a wrong checksum
+ * @spoil: send a wrong first (1) or second (2) sum of the checksum
  * @mem: the memory while the call runs
  * @sum: checksum over what the server reads, in the session's order
  * @bufs: for the request
@@ -52,7 +54,7 @@ struct dafs_direct {
 	size_t len;
 	const struct dafs_piece *pieces;
 	unsigned int nr;
-	bool spoil;
+	unsigned int spoil;
 	struct dafs_mem mem;
 	struct dafs_cksum sum;
 	struct dafs_direct_buf bufs[300];
@@ -161,8 +163,10 @@ static u32 dafs_direct_run(struct kunit *test, struct dafs_session *ses, const s
 		dafs_direct_describe(test, d, op->bufs);
 		if (op->cksum && conn->opts.use_checksums)
 			dafs_direct_sum(d, op->byte_count, conn->op->swab, op->cksum);
-		if (op->cksum)
-			op->cksum->s1 ^= d->spoil;
+		if (op->cksum) {
+			op->cksum->s1 ^= d->spoil & 1;
+			op->cksum->s2 ^= d->spoil >> 1;
+		}
 		err = dafs_direct_call(test, ses, conn, cred, call, d);
 	}
 	if (!err) {
@@ -600,8 +604,10 @@ static void dafs_direct_bad_buffers_test(struct kunit *test)
 	pieces[0].len = 3000;
 	pieces[1].at = 3000;
 	pieces[1].len = 999;
+	memset(d->data, 0xee, 4000);
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
 			   dafs_read_direct(test, fix->ses, dafs_test_me(), &rd, d, &rd_res));
+	KUNIT_EXPECT_NULL(test, memchr_inv(d->data, 0xee, 4000));
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
 			   dafs_write_direct(test, fix->ses, dafs_test_me(), &wr, d, &wr_res));
 	pieces[1].len = 1000;
@@ -640,6 +646,36 @@ static void dafs_read_direct_max_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SZ_1M, res.bytes_read);
 	KUNIT_EXPECT_EQ(test, 0, res.eof);
 	KUNIT_EXPECT_TRUE(test, !memcmp(data, d->data, SZ_1M));
+}
+
+/*
+ * A client that has the file open gets the pages of the file lent.  One that has not
+ * gets a copy: it must not see what is written once a share reservation forbids it to
+ * read.
+ */
+static void dafs_read_lent_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafsd_session *at_server;
+	struct dafs_conn *conn;
+	struct dafs_io_got got;
+	struct dafs_io_arg io;
+	s64 before;
+	u8 *buf;
+
+	conn = dafs_conn_get(fix->ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	at_server = dafs_fixture_at_server(test, &conn->session_id);
+	dafs_conn_put(conn);
+	buf = dafs_io_file(test, fix, "file", SZ_64K);
+	io = dafs_io_open(test, fix, "file", DAFS_OPEN_SHARE_ACCESS_READ);
+	io.count = SZ_64K;
+	before = atomic64_read(&at_server->bytes_borrowed);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_do_read(test, fix, true, &io, buf, &got));
+	KUNIT_EXPECT_EQ(test, SZ_64K, atomic64_read(&at_server->bytes_borrowed) - before);
+	io.state_id = dafs_no_state;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_do_read(test, fix, true, &io, buf, &got));
+	KUNIT_EXPECT_EQ(test, SZ_64K, atomic64_read(&at_server->bytes_borrowed) - before);
 }
 
 /* Writing */
@@ -801,11 +837,13 @@ static void dafs_write_direct_cksum_test(struct kunit *test)
 	struct dafs_write_res res;
 
 	dafs_test_pattern(d->data, d->len, 9);
-	d->spoil = true;
-	DAFS_EXPECT_STATUS(test, flavour->cksum ? DAFSERR_CHKSUM : DAFS_STATUS_OK,
-			   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
-	dafs_io_expect_file(test, fix, "file", flavour->cksum ? data : d->data, 5000);
-	d->spoil = false;
+	for (d->spoil = 1; d->spoil <= 2; d->spoil++) {
+		DAFS_EXPECT_STATUS(test, flavour->cksum ? DAFSERR_CHKSUM : DAFS_STATUS_OK,
+				   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d,
+						     &res));
+		dafs_io_expect_file(test, fix, "file", flavour->cksum ? data : d->data, 5000);
+	}
+	d->spoil = 0;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
 	dafs_io_expect_file(test, fix, "file", d->data, 5000);
@@ -1036,6 +1074,99 @@ static void dafs_commit_args_test(struct kunit *test)
 			   dafs_try_commit(test, ro, dafs_test_me(), &fh, 0, 0));
 }
 
+/* Files whose fsync() is one of the test's own */
+static struct file_operations dafs_io_fops;
+static const struct file_operations *dafs_io_real_fops;
+
+static void dafs_io_restore_fsync(void *inode)
+{
+	((struct inode *)inode)->i_fop = dafs_io_real_fops;
+	iput(inode);
+}
+
+/* Before it is opened */
+static void dafs_io_replace_fsync(struct kunit *test, struct dafs_fixture *fix, const char *name,
+				  int (*fsync)(struct file *filp, loff_t start, loff_t end,
+					       int datasync))
+{
+	struct inode *inode;
+	struct path path;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, name, &path));
+	inode = d_inode(path.dentry);
+	ihold(inode);
+	path_put(&path);
+	dafs_io_real_fops = inode->i_fop;
+	dafs_io_fops = *dafs_io_real_fops;
+	dafs_io_fops.fsync = fsync;
+	inode->i_fop = &dafs_io_fops;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_io_restore_fsync, inode));
+}
+
+static void dafs_io_close(struct kunit *test, struct dafs_fixture *fix,
+			  const struct dafs_io_arg *io)
+{
+	const struct dafs_open_res open = { .filehandle = io->fh, .state_id = io->state_id };
+
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+}
+
+/* As a disk that does not flush its cache, which is no error of any data. */
+static int dafs_io_fsync_fails(struct file *filp, loff_t start, loff_t end, int datasync)
+{
+	return -EIO;
+}
+
+/*
+ * R-6.5.38-02: what could not be made stable is not called so, and what was written
+ * before may be lost with it.
+ */
+static void dafs_write_flush_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_opaque64 before;
+	struct dafs_write_res res;
+	struct dafs_io_arg io;
+
+	dafs_io_file(test, fix, "file", 10);
+	dafs_io_replace_fsync(test, fix, "file", dafs_io_fsync_fails);
+	io = dafs_io_open(test, fix, "file", DAFS_OPEN_SHARE_ACCESS_WRITE);
+	io.count = 4;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_do_write(test, fix, false, &io, "data", &res));
+	before = res.verifier;
+	io.stable = DAFS_FILE_SYNC;
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, dafs_do_write(test, fix, false, &io, "data", &res));
+	io.stable = DAFS_UNSTABLE;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_do_write(test, fix, false, &io, "data", &res));
+	KUNIT_EXPECT_MEMNEQ(test, &before, &res.verifier, sizeof(before));
+	dafs_io_close(test, fix, &io);
+}
+
+/* As if another request by the same open had written at the same time, and were first. */
+static int dafs_io_fsync_told(struct file *filp, loff_t start, loff_t end, int datasync)
+{
+	mapping_set_error(filp->f_mapping, -EIO);
+	return file_check_and_advance_wb_err(filp) ? 0 : -ENODATA;
+}
+
+/* R-6.5.38-02: nor where another request was told of the error. */
+static void dafs_write_told_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_write_res res;
+	struct dafs_io_arg io;
+
+	dafs_io_file(test, fix, "file", 10);
+	dafs_io_replace_fsync(test, fix, "file", dafs_io_fsync_told);
+	io = dafs_io_open(test, fix, "file", DAFS_OPEN_SHARE_ACCESS_WRITE);
+	io.count = 4;
+	io.stable = DAFS_FILE_SYNC;
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, dafs_do_write(test, fix, false, &io, "data", &res));
+	dafs_io_close(test, fix, &io);
+}
+
 /* R-6.5.8-02: data that could not be written back is lost, and the verifier says so. */
 static void dafs_verifier_test(struct kunit *test)
 {
@@ -1106,7 +1237,6 @@ static void dafs_witness(struct kunit *test, struct dafs_fixture *fix, struct da
 static void dafs_verifier_hidden_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_open_res open = {};
 	struct dafs_opaque64 after;
 	struct dafs_write_res res;
 	struct dafs_io_arg io;
@@ -1121,9 +1251,7 @@ static void dafs_verifier_hidden_test(struct kunit *test)
 			   dafs_do_write(test, fix, false, &io, "data", &res));
 	mapping_set_error(dafs_io_mapping(test, fix, "file"), -EIO);
 	dafs_witness(test, fix, io, local);
-	open.filehandle = io.fh;
-	open.state_id = io.state_id;
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	dafs_io_close(test, fix, &io);
 	dafs_backing_close(local);
 	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0, 0, &after));
 	KUNIT_EXPECT_MEMNEQ(test, &res.verifier, &after, sizeof(after));
@@ -1151,7 +1279,9 @@ static void dafs_io_expect(struct kunit *test, struct dafs_fixture *fix, struct 
 static void dafs_io_access_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_io_got got;
 	struct dafs_io_arg io;
+	u8 none;
 
 	dafs_io_file(test, fix, "rd", 10);
 	dafs_io_file(test, fix, "wr", 10);
@@ -1160,6 +1290,10 @@ static void dafs_io_access_test(struct kunit *test)
 	dafs_io_expect(test, fix, &io, DAFS_STATUS_OK, DAFSERR_ACCES);
 	io = dafs_io_open(test, fix, "wr", DAFS_OPEN_SHARE_ACCESS_WRITE);
 	dafs_io_expect(test, fix, &io, DAFSERR_ACCES, DAFS_STATUS_OK);
+	/* where there is nothing, too */
+	io.offset = SZ_64K;
+	io.count = SZ_64K;
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, dafs_do_read(test, fix, true, &io, &none, &got));
 	io = dafs_io_open(test, fix, "rw", DAFS_OPEN_SHARE_ACCESS_BOTH);
 	dafs_io_expect(test, fix, &io, DAFS_STATUS_OK, DAFS_STATUS_OK);
 }
@@ -1331,6 +1465,7 @@ static struct kunit_case dafs_io_cases[] = {
 	KUNIT_CASE_PARAM(dafs_read_direct_room_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_direct_bad_buffers_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_read_direct_max_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_read_lent_test),
 	KUNIT_CASE_PARAM(dafs_write_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_write_padded_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_write_padded_refused_test),
@@ -1343,6 +1478,8 @@ static struct kunit_case dafs_io_cases[] = {
 	KUNIT_CASE_PARAM(dafs_write_stable_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_commit_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_commit_args_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_write_flush_test),
+	KUNIT_CASE(dafs_write_told_test),
 	KUNIT_CASE(dafs_verifier_test),
 	KUNIT_CASE_PARAM(dafs_verifier_hidden_test, dafs_witness_gen),
 	KUNIT_CASE_PARAM(dafs_io_access_test, dafs_flavours_gen),

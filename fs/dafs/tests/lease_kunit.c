@@ -9,7 +9,9 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include <linux/dafs/stats.h>
 #include "../../../drivers/dafsd/dafsd.h"
+#include "../session_impl.h"
 #include "open_test.h"
 #include "raw.h"
 
@@ -182,6 +184,39 @@ static void dafs_lease_length_test(struct kunit *test)
 	dafsd_session_put(ses);
 }
 
+/* The server looks as often as it takes to give up a client that was silent for so long. */
+static bool lease_given_up(struct dafsd_client *client, unsigned long silent)
+{
+	WRITE_ONCE(client->renewed, jiffies - silent);
+	flush_delayed_work(&client->lease_work);
+	flush_delayed_work(&client->lease_work);
+	return READ_ONCE(client->discarded);
+}
+
+/* Who was silent for half of a lease has it, and who was for twice as long has not. */
+static void dafs_lease_bounds_test(struct kunit *test)
+{
+	unsigned long lease = READ_ONCE(dafsd_lease_seconds) * HZ;
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct lease_client client;
+	struct dafsd_session *ses;
+	unsigned int i;
+	bool gone;
+
+	lease_connect(test, &client, NULL, NULL);
+	ses = dafs_fixture_at_server(test, &client.login.res.connect.session_id);
+	/* its last response may still be on the way, which counts as a sign of life */
+	for (i = 0; i < 10; i++) {
+		KUNIT_EXPECT_FALSE(test, lease_given_up(ses->client, lease / 2));
+		msleep(20);
+	}
+	while (!(gone = lease_given_up(ses->client, 2 * lease)) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_TRUE(test, gone);
+	/* its client may not learn of it so soon: it has hardly been connected */
+	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(ses->chan));
+}
+
 /* It goes on where it was, to find that it was not expected any more. */
 static void lease_revive(struct kunit *test, struct lease_client *client)
 {
@@ -230,12 +265,24 @@ static void dafs_lease_revived_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, status);
 }
 
-/* An idle session of the real client, with a file open. */
+#define LEASE_IDLE	8	/* sessions, at most */
+
+/* An idle session of the real client, with a file open: the NULLs it has sent, and since */
 struct lease_idle {
 	struct dafs_session *ses;
 	struct dafs_conn *conn;
 	struct dafs_open_res open;
+	u64 nulls;
+	unsigned long since;
 };
+
+static u64 lease_nulls(struct dafs_session *ses)
+{
+	u64 sums[DAFS_NR_STATS];
+
+	dafs_stats_read(ses->stats, DAFS_PROC_NULL, sums);
+	return sums[DAFS_STAT_CALLS];
+}
 
 static void lease_idle_begin(struct kunit *test, struct dafs_fixture *fix, unsigned int nr,
 			     const struct dafs_flavour *flavour, struct lease_idle *idle)
@@ -251,13 +298,17 @@ static void lease_idle_begin(struct kunit *test, struct dafs_fixture *fix, unsig
 					  &args, &idle->open));
 	idle->conn = dafs_conn_get(idle->ses);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, idle->conn);
+	idle->nulls = lease_nulls(idle->ses);
+	idle->since = jiffies;
 }
 
-/* It has the same connection and the same open. */
+/* It has the same connection and the same open, and did not wait for the lease to end. */
 static void lease_idle_end(struct kunit *test, struct lease_idle *idle)
 {
 	struct dafs_conn *conn = dafs_conn_get(idle->ses);
+	unsigned long idled = jiffies - idle->since;
 
+	KUNIT_EXPECT_GT(test, (lease_nulls(idle->ses) - idle->nulls) * LEASE_LIVE * HZ, idled);
 	KUNIT_EXPECT_PTR_EQ(test, idle->conn, conn);
 	if (!IS_ERR(conn))
 		dafs_conn_put(conn);
@@ -268,18 +319,19 @@ static void lease_idle_end(struct kunit *test, struct lease_idle *idle)
 }
 
 /*
- * R-4.4.1.1-05 R-4.4.1.1-04 R-2.4.3-11 R-4.4.1.2-13 R-4.4.1.2-38: clients that do
- * nothing, in every flavour, for three leases.
+ * R-4.4.1.1-05 R-4.4.1.1-04 R-4.4.1.2-13 R-4.4.1.2-38: clients that do nothing, in
+ * every flavour, for three leases.
  */
 static void dafs_lease_idle_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = lease_fixture(test, LEASE_LIVE);
 	char desc[KUNIT_PARAM_DESC_SIZE];
 	const void *flavour = NULL;
-	struct lease_idle idle[8];
+	struct lease_idle *idle = kunit_kcalloc(test, LEASE_IDLE, sizeof(*idle), GFP_KERNEL);
 	unsigned int i, nr = 0;
 
-	while (nr < ARRAY_SIZE(idle) && (flavour = dafs_flavours_gen(flavour, desc))) {
+	KUNIT_ASSERT_NOT_NULL(test, idle);
+	while (nr < LEASE_IDLE && (flavour = dafs_flavours_gen(flavour, desc))) {
 		lease_idle_begin(test, fix, nr, flavour, &idle[nr]);
 		nr++;
 	}
@@ -289,8 +341,9 @@ static void dafs_lease_idle_test(struct kunit *test)
 }
 
 /*
- * R-4.4.1.2-14, E-89: requests that are refused are a sign of life, too, and what
- * comes on one session holds for the others of the client.
+ * R-2.4.3-11 R-4.4.1.2-14, E-89: requests that are refused are a sign of life, too, and
+ * what comes on one session holds for the others of the client.  R-3.1.2.3.1-01: on
+ * which the server has nothing to say of itself.
  */
 static void dafs_lease_any_request_test(struct kunit *test)
 {
@@ -307,52 +360,40 @@ static void dafs_lease_any_request_test(struct kunit *test)
 				   raw_call(talks.conn, DAFS_PROC_LAST + 1, NULL, NULL));
 		msleep(50 * LEASE_LIVE);
 	}
+	KUNIT_EXPECT_NULL(test, raw_recv(listens.conn, 0));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_read(&listens));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_close(&listens));
 }
 
-static void lease_thaw(void *sb)
-{
-	thaw_super(sb, FREEZE_HOLDER_KERNEL);
-}
-
-static void lease_freeze(struct kunit *test, struct super_block *sb)
-{
-	KUNIT_ASSERT_EQ(test, 0, freeze_super(sb, FREEZE_HOLDER_KERNEL));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lease_thaw, sb));
-}
-
 /* A MKDIR, sent without waiting for the response */
-static void lease_ask(struct kunit *test, struct dafs_fixture *fix, struct lease_client *client)
+static void lease_ask(struct dafs_fixture *fix, struct lease_client *client, u16 stream,
+		      const char *name)
 {
 	struct dafs_create_args args = {
 		.filehandle = fix->dir,
-		.component = dafs_test_str("new"),
+		.component = dafs_test_str(name),
 		.obj_type = DAFS_TYPE_DIR,
 	};
 	struct dafs_req_hdr hdr = raw_hdr(client->conn, DAFS_PROC_CREATE);
-	u8 *buf = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
 
-	KUNIT_ASSERT_NOT_NULL(test, buf);
+	hdr.stream_id = stream;
 	memcpy(hdr.cred_handle, client->handle, sizeof(hdr.cred_handle));
-	KUNIT_ASSERT_EQ(test, 0, raw_send(client->conn, buf,
-					  raw_encode(client->conn, &hdr, &args, buf)));
+	raw_ask(client->conn, &hdr, &args);
 }
 
 /* A client that waits for the server is not silent, however long it takes. */
 static void dafs_lease_busy_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
-	struct super_block *sb = fix->path.mnt->mnt_sb;
 	struct lease_client client;
 	struct raw_msg *msg;
 
 	lease_connect(test, &client, NULL, test->param_value);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
-	lease_freeze(test, sb);
-	lease_ask(test, fix, &client);
+	dafs_fixture_freeze(test, fix);
+	lease_ask(fix, &client, 0, "new");
 	KUNIT_EXPECT_NULL(test, raw_recv(client.conn, 3 * LEASE_SHORT * MSEC_PER_SEC));
-	kunit_release_action(test, lease_thaw, sb);
+	dafs_fixture_thaw(test, fix);
 	msg = raw_recv(client.conn, RAW_WAIT_MS);
 	KUNIT_EXPECT_NOT_NULL(test, msg);
 	kfree(msg);
@@ -399,34 +440,115 @@ static void dafs_lease_cut_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_close(&talks));
 }
 
-/* A client that was cut off before its response came does not wait for ever. */
+static bool lease_wait_session(const struct lease_client *client)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (lease_has_session(client) && time_before(jiffies, end))
+		msleep(20);
+	return !lease_has_session(client);
+}
+
+/*
+ * A client that was cut off before its responses came keeps nothing for long, although
+ * its requests are still being executed.
+ */
 static void dafs_lease_cut_busy_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
-	struct super_block *sb = fix->path.mnt->mnt_sb;
 	struct lease_client client;
 	struct dafs_open_res res;
 
 	lease_connect(test, &client, NULL, test->param_value);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
-	lease_freeze(test, sb);
-	lease_ask(test, fix, &client);
+	dafs_fixture_freeze(test, fix);
+	lease_ask(fix, &client, 0, "new");
+	lease_ask(fix, &client, 1, "newer");
 	raw_cut(test, client.conn);
-	kunit_release_action(test, lease_thaw, sb);
 	res = lease_wait(test, fix);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
-	KUNIT_EXPECT_FALSE(test, lease_has_session(&client));
+	KUNIT_EXPECT_TRUE(test, lease_has_session(&client));
+	dafs_fixture_thaw(test, fix);
+	KUNIT_EXPECT_TRUE(test, lease_wait_session(&client));
+}
+
+/* Clients that there may be; a quarter of them may be just ending. */
+#define LEASE_GREEDY	48
+
+/*
+ * Clients that earlier tests have left behind make room, and there may be any number of
+ * them.  So one that is not let in takes the place of one after the other.
+ */
+static void lease_forget(struct kunit *test)
+{
+	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+	struct raw_login login;
+	u32 status;
+
+	dafs_fixture_server_param(test, &dafsd_max_clients, 1);
+	do {
+		login = (struct raw_login) { .auth_type = DAFS_AUTH_GSS };
+		status = raw_login(conn, &login);
+	} while (status == DAFSERR_NOTSUPP);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	raw_close(test, conn);
+}
+
+static u32 lease_greedy(struct kunit *test, struct dafs_fixture *fix, unsigned int i,
+			struct lease_client *client)
+{
+	char name[16];
+	u32 status;
+
+	client->login.verifier = 1;
+	client->conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+	status = raw_login(client->conn, &client->login);
+	if (status)
+		return status;
+	snprintf(name, sizeof(name), "file%u", i);
+	dafs_backing_write(test, fix, name, "data", 4);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   raw_register(client->conn, 0, 0, client->handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_open(client, fix, name));
+	return status;
+}
+
+/* However many clients come from one address, there is room for one from another. */
+static void dafs_lease_greedy_test(struct kunit *test)
+{
+	const struct dafs_flavour six = { .ipv6 = true };
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login login = { .verifier = 1 };
+	struct lease_client *clients;
+	struct raw_conn *other;
+	unsigned int nr = 0;
+	u32 status;
+
+	clients = kunit_kcalloc(test, LEASE_GREEDY + 1, sizeof(*clients), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, clients);
+	lease_forget(test);
+	dafs_fixture_server_param(test, &dafsd_max_clients, LEASE_GREEDY);
+	do {
+		status = lease_greedy(test, fix, nr, &clients[nr]);
+	} while (!status && ++nr <= LEASE_GREEDY);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	other = raw_connect_flavour(test, &six, DAFS_CHANNEL_OPERATION);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_login(other, &login));
+	while (nr--)
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_close(&clients[nr]));
 }
 
 static struct kunit_case dafs_lease_cases[] = {
 	KUNIT_CASE_PARAM(dafs_lease_silent_test, dafs_flavours_gen),
 	KUNIT_CASE_SLOW(dafs_lease_length_test),
+	KUNIT_CASE(dafs_lease_bounds_test),
 	KUNIT_CASE_PARAM(dafs_lease_revived_test, dafs_flavours_gen),
 	KUNIT_CASE_SLOW(dafs_lease_idle_test),
 	KUNIT_CASE_SLOW(dafs_lease_any_request_test),
 	KUNIT_CASE_SLOW(dafs_lease_busy_test),
 	KUNIT_CASE_PARAM(dafs_lease_cut_test, dafs_flavours_gen),
 	KUNIT_CASE_SLOW(dafs_lease_cut_busy_test),
+	KUNIT_CASE(dafs_lease_greedy_test),
 	{}
 };
 

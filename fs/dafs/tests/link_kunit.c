@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* LINK: second names, and who gets none. */
 #include <linux/delay.h>
+#include "../../../drivers/dafsd/vfs.h"
 #include "fixture.h"
 
 static struct dafs_fixture *dafs_link_fixture(struct kunit *test)
@@ -240,6 +241,43 @@ static void dafs_link_kind_test(struct kunit *test)
 	dafs_link_expect_nlink(test, fix, "file", 1);
 }
 
+/*
+ * That an object is in another export is told without a look at that: its file system may
+ * stand still.  So it does not matter that there is no such object.
+ */
+static void dafs_link_blind_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_link_fixture(test);
+	struct dafs_fixture *ro = dafs_fixture_in(test, test->param_value, DAFS_TEST_RO);
+	struct dafs_rename_args rename = {
+		.oldname = dafs_test_str("old"),
+		.targetdir = fix->dir,
+		.newname = dafs_test_str("new"),
+	};
+	struct dafs_fh none = ro->dir;
+	struct dafs_rename_res res;
+
+	/* the highest byte of the number of an inode */
+	none.fileid[7] ^= 0x7f;
+	dafsd_fh_sign(&none);
+	DAFS_EXPECT_STATUS(test, DAFSERR_XDEV,
+			   dafs_link_in(test, fix, dafs_test_me(), &none, &fix->dir,
+					dafs_test_str("new")));
+	rename.sourcedir = none;
+	DAFS_EXPECT_STATUS(test, DAFSERR_XDEV,
+			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &rename,
+					  &res));
+	rename.sourcedir = fix->dir;
+	rename.targetdir = none;
+	DAFS_EXPECT_STATUS(test, DAFSERR_XDEV,
+			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &rename,
+					  &res));
+	rename.sourcedir = none;
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
+			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &rename,
+					  &res));
+}
+
 /* R-6.5.17-02: exports are file systems of their own, and so is what bridges them. */
 static void dafs_link_xdev_test(struct kunit *test)
 {
@@ -374,6 +412,7 @@ static struct kunit_case dafs_link_cases[] = {
 	KUNIT_CASE(dafs_link_exists_test),
 	KUNIT_CASE(dafs_link_kind_test),
 	KUNIT_CASE(dafs_link_xdev_test),
+	KUNIT_CASE(dafs_link_blind_test),
 	KUNIT_CASE(dafs_link_rights_test),
 	KUNIT_CASE(dafs_link_handle_test),
 	KUNIT_CASE(dafs_link_most_test),

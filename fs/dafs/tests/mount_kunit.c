@@ -20,7 +20,7 @@ static const struct mount_status mount_statuses[] = {
 	{ "another version", DAFSERR_ILLEGAL_PROT, -EPROTONOSUPPORT,
 	  "the server speaks another version of the protocol" },
 	{ "not authorized", DAFSERR_NOT_AUTHORIZED, -EACCES,
-	  "the server does not let this client in" },
+	  "the server refuses this client" },
 	{ "somebody else's id", DAFSERR_CLID_INUSE, -EBUSY,
 	  "another client has this clientid" },
 };
@@ -101,7 +101,7 @@ static void dafs_mount_status_test(struct kunit *test)
 
 static void mount_serve_hang_up(struct raw_conn *conn, struct raw_msg *msg)
 {
-	rdma_disconnect(conn->id);
+	raw_hang_up(conn);
 }
 
 static void mount_serve_garbage(struct raw_conn *conn, struct raw_msg *msg)
@@ -145,6 +145,45 @@ static void dafs_mount_nonsense_test(struct kunit *test)
 	mount_fails(test, &srv->params.dst, -EPROTO, "does not answer as a DAFS server");
 }
 
+/* Tells of the root of the export that it is a directory, and nothing else. */
+static void mount_serve_little(struct raw_conn *conn, struct raw_msg *msg)
+{
+	union dafs_res *res = kzalloc(sizeof(*res), GFP_KERNEL);
+	struct dafs_fattr *attr = &res->getattr.obj_attributes;
+	struct dafs_req_hdr hdr;
+
+	if (!res || raw_get_hdr(conn, msg, &hdr))
+		goto free;
+	switch (hdr.procedure) {
+	case DAFS_PROC_LOOKUP:
+		res->lookup.component_count = 1;
+		break;
+	case DAFS_PROC_GETATTR_INLINE:
+		attr->included = DAFS_FATTR_OBJECT_TYPE;
+		attr->valid = DAFS_FATTR_OBJECT_TYPE;
+		attr->object_type = DAFS_TYPE_DIR;
+		break;
+	case DAFS_PROC_GET_ROOT_HANDLE:
+	case DAFS_PROC_GET_FSATTR:
+		break;
+	default:
+		raw_serve_request(conn, msg);
+		goto free;
+	}
+	raw_answer(conn, &hdr, DAFS_STATUS_OK, conn->srv->opts.max_requests, res);
+free:
+	kfree(res);
+}
+
+/* Of what lacks a number, a size or a CHANGE no inode is made. */
+static void dafs_mount_little_test(struct kunit *test)
+{
+	struct raw_server *srv = raw_server(test);
+
+	srv->request = mount_serve_little;
+	mount_fails(test, &srv->params.dst, -EIO, "cannot read the root of the export");
+}
+
 /* The device as one without the memory registration that DAFS is made for. */
 static void dafs_mount_device_test(struct kunit *test)
 {
@@ -165,6 +204,7 @@ static struct kunit_case dafs_mount_cases[] = {
 	KUNIT_CASE_PARAM(dafs_mount_status_test, mount_status_gen_params),
 	KUNIT_CASE_PARAM(dafs_mount_behaviour_test, mount_behaviour_gen_params),
 	KUNIT_CASE(dafs_mount_nonsense_test),
+	KUNIT_CASE(dafs_mount_little_test),
 	KUNIT_CASE(dafs_mount_device_test),
 	{}
 };

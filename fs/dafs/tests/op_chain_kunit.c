@@ -28,6 +28,7 @@ struct recorded {
  * @ses: session with it
  * @lookup: statuses of LOOKUPs, in turn, and then OK
  * @getattr: statuses of GETATTRs, likewise
+ * @opened: statuses of OPENs, likewise
  * @hang_up: instead of answering the first GETATTR disconnect
  * @lock: guards what follows
  * @open: the last request announced another one
@@ -43,6 +44,7 @@ struct recorder {
 	struct dafs_session *ses;
 	u32 lookup[2];
 	u32 getattr[2];
+	u32 opened[2];
 	bool hang_up;
 	spinlock_t lock;	/* see above */
 	bool open;
@@ -135,6 +137,8 @@ static u32 recorder_execute(struct recorder *rec, u32 proc, union dafs_res *res)
 		res->getattr.obj_attributes.valid = DAFS_FATTR_FILE_ID;
 		res->getattr.obj_attributes.file_id = 77;
 		return recorder_status(rec->getattr);
+	case DAFS_PROC_OPEN:
+		return recorder_status(rec->opened);
 	}
 	return DAFS_STATUS_OK;
 }
@@ -233,32 +237,41 @@ static void dafs_op_chain_flags_test(struct kunit *test)
 	recorder_expect(rec, 2, DAFS_PROC_NULL, 0);
 }
 
-/* R-4.3.3-01 of the client: with a single credit a chain is not worth its name */
+/*
+ * R-4.3.3-01 of the client: with a single credit a chain is not worth its name; and an
+ * operation that is to come later does
+ */
 static void dafs_op_chain_credit_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 1);
 	struct dafs_found found;
 
+	rec->lookup[0] = DAFSERR_DELAY;
+	rec->getattr[0] = DAFSERR_GRACE;
 	KUNIT_EXPECT_EQ(test, 0, recorder_lookup(rec, &found));
 	recorder_expect_found(rec, &found);
-	KUNIT_EXPECT_EQ(test, 2, rec->nr);
+	KUNIT_EXPECT_EQ(test, 4, rec->nr);
 	recorder_expect(rec, 0, DAFS_PROC_LOOKUP, 0);
-	recorder_expect(rec, 1, DAFS_PROC_GETATTR_INLINE, 0);
+	recorder_expect(rec, 1, DAFS_PROC_LOOKUP, 0);
+	recorder_expect(rec, 2, DAFS_PROC_GETATTR_INLINE, 0);
+	recorder_expect(rec, 3, DAFS_PROC_GETATTR_INLINE, 0);
 }
+
+/* The server has executed nothing. */
+static const u32 chain_not_done[] = {
+	DAFSERR_DELAY, DAFSERR_GRACE, DAFSERR_CHKSUM, DAFSERR_CHAIN_FORM, DAFSERR_CHAIN_BROKEN,
+};
 
 /* What is not done is done by itself, whichever it is and whatever the server says. */
 static void dafs_op_chain_again_test(struct kunit *test)
 {
-	static const u32 statuses[] = {
-		DAFSERR_DELAY, DAFSERR_GRACE, DAFSERR_CHAIN_FORM, DAFSERR_CHAIN_BROKEN,
-	};
 	struct recorder *rec = recorder(test, 8);
 	struct dafs_found found;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
+	for (i = 0; i < ARRAY_SIZE(chain_not_done); i++) {
 		rec->nr = 0;
-		rec->lookup[0] = statuses[i];
+		rec->lookup[0] = chain_not_done[i];
 		rec->getattr[0] = DAFSERR_CHAIN_BROKEN;
 		KUNIT_EXPECT_EQ(test, 0, recorder_lookup(rec, &found));
 		recorder_expect_found(rec, &found);
@@ -267,11 +280,38 @@ static void dafs_op_chain_again_test(struct kunit *test)
 		recorder_expect(rec, 3, DAFS_PROC_GETATTR_INLINE, 0);
 
 		rec->nr = 0;
-		rec->getattr[0] = statuses[i];
+		rec->getattr[0] = chain_not_done[i];
 		KUNIT_EXPECT_EQ(test, 0, recorder_lookup(rec, &found));
 		recorder_expect_found(rec, &found);
 		KUNIT_EXPECT_EQ(test, 3, rec->nr);
 		recorder_expect(rec, 2, DAFS_PROC_GETATTR_INLINE, 0);
+	}
+}
+
+/* So is an OPEN, and what was to follow it. */
+static void dafs_op_chain_open_again_test(struct kunit *test)
+{
+	struct recorder *rec = recorder(test, 8);
+	const struct dafs_fh dir = { .fileid = "dir" };
+	const struct qstr name = dafs_test_qstr("name");
+	struct dafs_open_how how = {
+		.owner = dafs_test_str("chain"),
+		.access = DAFS_OPEN_SHARE_ACCESS_READ,
+	};
+	struct dafs_opened opened = {};
+	struct dafs_found found = {};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(chain_not_done); i++) {
+		rec->nr = 0;
+		rec->opened[0] = chain_not_done[i];
+		rec->getattr[0] = DAFSERR_CHAIN_BROKEN;
+		KUNIT_EXPECT_EQ(test, 0,
+				dafs_open_attrs(rec->ses, NULL, &dir, &name, &how,
+						DAFS_FATTR_FILE_ID, &opened, &found));
+		KUNIT_EXPECT_EQ(test, 4, rec->nr);
+		recorder_expect(rec, 0, DAFS_PROC_OPEN, DAFS_CHF_FORW);
+		recorder_expect(rec, 2, DAFS_PROC_OPEN, 0);
 	}
 }
 
@@ -501,6 +541,7 @@ static struct kunit_case dafs_op_chain_cases[] = {
 	KUNIT_CASE(dafs_op_chain_flags_test),
 	KUNIT_CASE(dafs_op_chain_credit_test),
 	KUNIT_CASE(dafs_op_chain_again_test),
+	KUNIT_CASE(dafs_op_chain_open_again_test),
 	KUNIT_CASE(dafs_op_chain_error_test),
 	KUNIT_CASE(dafs_op_chain_lost_test),
 	KUNIT_CASE(dafs_op_chain_order_test),

@@ -407,19 +407,26 @@ static u32 dafs_open_limited_reclaim(struct kunit *test, struct dafs_fixture *fi
 
 /*
  * A client that has as many files open as it may gets RESOURCE for another one,
- * reclaimed ones among them, until it closes one.  What an owner has open already
- * is no other one.
+ * reclaimed ones among them, until it closes one.  A file that
+ * an owner opens again counts once, and an OPEN that fails does not count.
  */
 static void dafs_open_limit_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	struct dafs_session *ses = dafs_open_limited(test, fix);
 	struct dafs_session *other = dafs_open_limited(test, fix);
+	struct dafs_open_args guarded = dafs_create_open_args(DAFS_CREATE_GUARDED);
 	struct dafs_open_res one, two, three;
 
+	dafs_backing_write(test, fix, "three", "", 0);
 	dafs_fixture_server_param(test, &dafsd_max_opens, 2);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_open_limited_file(test, fix, ses, "one", &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_open_limited_file(test, fix, ses, "one", &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST,
+			   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "three", &guarded,
+					  &three));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_open_limited_file(test, fix, ses, "two", &two));
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
@@ -433,6 +440,40 @@ static void dafs_open_limit_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, ses, &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_open_limited_file(test, fix, ses, "three", &three));
+}
+
+/* What cannot be opened for want of room is neither emptied nor made. */
+static void dafs_open_limit_keeps_test(struct kunit *test)
+{
+	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_session *ses = dafs_open_limited(test, fix);
+	struct dafs_open_res res;
+	struct kstat stat;
+	u32 mode;
+
+	dafs_backing_write(test, fix, "full", "data", 4);
+	dafs_fixture_server_param(test, &dafsd_max_opens, 1);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_open_limited_file(test, fix, ses, "one", &res));
+	args.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
+	args.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
+			   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "full", &args,
+					  &res));
+	dafs_expect_content(test, fix, "full", "data");
+	for (mode = DAFS_CREATE_UNCHECKED; mode <= DAFS_CREATE_EXCLUSIVE; mode++) {
+		args = dafs_create_open_args(mode);
+		DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
+				   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "new",
+						  &args, &res));
+		KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "new", &stat));
+	}
+	/* it is said that the name is taken rather than that there is no room */
+	args = dafs_create_open_args(DAFS_CREATE_GUARDED);
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST,
+			   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "full", &args,
+					  &res));
 }
 
 /**
@@ -577,25 +618,32 @@ static void dafs_set_immutable(struct dafs_fixture *fix, const char *name, unsig
 	if (dafs_backing_path(fix, name, &path))
 		return;
 	inode_lock(d_inode(path.dentry));
-	inode_set_flags(d_inode(path.dentry), flags, S_IMMUTABLE);
+	inode_set_flags(d_inode(path.dentry), flags, S_IMMUTABLE | S_APPEND);
 	inode_unlock(d_inode(path.dentry));
 	path_put(&path);
 }
 
-/* A file that nobody may change, not even root, can be read. */
+/* A file that nobody may change, or only append to, not even root, can be read. */
 static void dafs_open_immutable_test(struct kunit *test)
 {
+	static const unsigned int flags[] = { S_IMMUTABLE, S_APPEND };
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_WR, 0);
 	struct dafs_open_res res;
+	unsigned int i;
 
 	dafs_backing_write(test, fix, "file", "content", 7);
-	dafs_set_immutable(fix, "file", S_IMMUTABLE);
-	DAFS_EXPECT_STATUS(test, DAFSERR_PERM, dafs_try_open(test, fix, "file", &args, &res));
-	args.share_access = DAFS_RD;
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_open(test, fix, "file", &args, &res));
-	dafs_set_immutable(fix, "file", 0);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		dafs_set_immutable(fix, "file", flags[i]);
+		args.share_access = DAFS_WR;
+		DAFS_EXPECT_STATUS(test, DAFSERR_PERM,
+				   dafs_try_open(test, fix, "file", &args, &res));
+		args.share_access = DAFS_RD;
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   dafs_try_open(test, fix, "file", &args, &res));
+		dafs_set_immutable(fix, "file", 0);
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	}
 }
 
 /* R-6.5.7-01: CLOSE ends its own open and no other. */
@@ -843,6 +891,7 @@ static struct kunit_case dafs_open_cases[] = {
 	KUNIT_CASE(dafs_open_bad_args_test),
 	KUNIT_CASE_PARAM(dafs_open_owner_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_limit_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_open_limit_keeps_test),
 	KUNIT_CASE_PARAM(dafs_open_path_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_open_create_path_test),
 	KUNIT_CASE_PARAM(dafs_close_test, dafs_flavours_gen),

@@ -171,12 +171,15 @@ static void dafs_pseudo_tree_test(struct kunit *test)
 /* Part of a name is no name, and there is nothing but what leads somewhere. */
 static void dafs_pseudo_noent_test(struct kunit *test)
 {
-	static const char *const names[] = { "k/a/bb", "k/aa", "kk", "k/b", "k/a/b/two" };
+	static const char *const names[] = {
+		"k/a/bb", "k/aa", "kk", "k/b", "k/a/b/two", "lon", "long/nam",
+	};
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
 	struct dafs_fh fh;
 	int i;
 
 	dafs_ps_serve(test, fix, "k/a/b", "one");
+	dafs_ps_serve(test, fix, "long/name", "two");
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, dafs_ps_lookup(test, fix, names[i], &fh));
 }
@@ -184,12 +187,12 @@ static void dafs_pseudo_noent_test(struct kunit *test)
 /**
  * struct dafs_ps_list - what a directory was seen to have
  * @names: each followed by a space
- * @fh: handle of the entry @wanted
+ * @found: attributes of the entry @wanted
  * @wanted: its name
  */
 struct dafs_ps_list {
 	char names[128];
-	struct dafs_fh fh;
+	struct dafs_fattr found;
 	const char *wanted;
 };
 
@@ -200,7 +203,7 @@ static bool dafs_ps_list_add(void *priv, const struct dafs_direntry *entry)
 
 	if (list->wanted && strlen(list->wanted) == entry->name.len &&
 	    !memcmp(list->wanted, entry->name.data, entry->name.len))
-		list->fh = entry->attrs.filehandle;
+		list->found = entry->attrs;
 	snprintf(list->names + used, sizeof(list->names) - used, "%.*s ", (int)entry->name.len,
 		 entry->name.data);
 	return true;
@@ -214,7 +217,8 @@ static void dafs_ps_readdir(struct kunit *test, struct dafs_fixture *fix, const 
 	list->names[0] = 0;
 	while (!pos.eof)
 		KUNIT_ASSERT_EQ(test, 0, dafs_readdir(fix->ses, dafs_test_me(), dir,
-						      DAFS_FATTR_FILEHANDLE, &pos,
+						      DAFS_FATTR_FILEHANDLE | DAFS_FATTR_MODE |
+						      DAFS_FATTR_MIME_TYPE, &pos,
 						      dafs_ps_list_add, list));
 }
 
@@ -232,18 +236,40 @@ static void dafs_pseudo_readdir_test(struct kunit *test)
 	dafs_ps_readdir(test, fix, &dir, &list);
 	KUNIT_EXPECT_STREQ(test, "b c ", list.names);
 	fh = dafs_ps_find(test, fix, "k/a/c");
-	KUNIT_EXPECT_MEMEQ(test, &fh, &list.fh, sizeof(fh));
+	KUNIT_EXPECT_MEMEQ(test, &fh, &list.found.filehandle, sizeof(fh));
 	list.wanted = "d";
 	dafs_ps_readdir(test, fix, &fh, &list);
 	KUNIT_EXPECT_STREQ(test, "d e ", list.names);
 	fh = dafs_ps_find(test, fix, "k/a/c/d");
-	KUNIT_EXPECT_MEMEQ(test, &fh, &list.fh, sizeof(fh));
+	KUNIT_EXPECT_MEMEQ(test, &fh, &list.found.filehandle, sizeof(fh));
 	list.wanted = "k";
 	dir = dafs_ps_find(test, fix, "");
 	dafs_ps_readdir(test, fix, &dir, &list);
 	KUNIT_EXPECT_PTR_NE(test, NULL, strstr(list.names, "squash k "));
 	fh = dafs_ps_find(test, fix, "k");
-	KUNIT_EXPECT_MEMEQ(test, &fh, &list.fh, sizeof(fh));
+	KUNIT_EXPECT_MEMEQ(test, &fh, &list.found.filehandle, sizeof(fh));
+}
+
+/*
+ * READDIR tells of the root of another export what is in memory: its file system may stand
+ * still.
+ */
+static void dafs_pseudo_peek_test(struct kunit *test)
+{
+	const u64 wanted = DAFS_FATTR_MODE | DAFS_FATTR_MIME_TYPE;
+	struct dafs_fixture *fix = dafs_ps_fixture(test);
+	struct dafs_ps_list list = { .wanted = "b" };
+	struct dafs_fattr attr;
+	struct dafs_ids ids;
+	struct dafs_fh fh;
+
+	dafs_ps_serve(test, fix, "k/a/b", "one");
+	fh = dafs_ps_find(test, fix, "k/a");
+	dafs_ps_readdir(test, fix, &fh, &list);
+	KUNIT_EXPECT_EQ(test, DAFS_FATTR_MODE, list.found.valid & wanted);
+	fh = dafs_ps_find(test, fix, "k/a/b");
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), &fh, wanted, &attr, &ids));
+	KUNIT_EXPECT_EQ(test, wanted, attr.valid & wanted);
 }
 
 /* R-4.1.4-02: anybody may look, and nobody may change anything. */
@@ -359,7 +385,7 @@ static void dafs_pseudo_inside_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dafs_ps_same_fs(&deep, &file));
 	dafs_ps_readdir(test, fix, &in, &list);
 	KUNIT_EXPECT_STREQ(test, "deep ", list.names);
-	KUNIT_EXPECT_MEMEQ(test, &deep, &list.fh, sizeof(deep));
+	KUNIT_EXPECT_MEMEQ(test, &deep, &list.found.filehandle, sizeof(deep));
 }
 
 /* R-4.1.4-06: so is an export of a directory of another one, whatever its name. */
@@ -379,6 +405,42 @@ static void dafs_pseudo_directory_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dafs_ps_same_fs(&direct, &down));
 	named = dafs_ps_find(test, fix, "k/in/file");
 	KUNIT_EXPECT_TRUE(test, dafs_ps_same_fs(&named, &down));
+}
+
+/* Two exports of one directory are two file systems to a client. */
+static void dafs_pseudo_twice_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_ps_fixture(test);
+	struct dafs_fh j, k;
+
+	dafs_ps_serve(test, fix, "j", "one");
+	dafs_ps_serve(test, fix, "k", "one");
+	j = dafs_ps_find(test, fix, "j");
+	k = dafs_ps_find(test, fix, "k");
+	KUNIT_EXPECT_FALSE(test, dafs_ps_same_fs(&j, &k));
+}
+
+/* A caller is squashed by the export that LOOKUP leads into, at once. */
+static void dafs_pseudo_squash_test(struct kunit *test)
+{
+	const struct dafsd_export_conf conf = {
+		.root_squash = true,
+		.anon_uid = 65534,
+		.anon_gid = 65534,
+	};
+	struct dafs_fixture *fix = dafs_ps_fixture(test);
+	struct dafsd_export *exp;
+	struct dafs_fh fh;
+
+	dafs_backing_mkdir(test, fix, "two/private", 0700);
+	dafs_backing_write(test, fix, "two/private/file", "2", 1);
+	dafs_ps_serve(test, fix, "k", "one");
+	exp = dafs_fixture_serve(test, fix, "k/in", "two", &conf);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, exp);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_ps_withdraw, exp));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_ps_lookup(test, fix, "k/in/file", &fh));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   dafs_ps_lookup(test, fix, "k/in/private/file", &fh));
 }
 
 /* R-4.1.4-07: and an export of the directory does not bar the way to others. */
@@ -537,12 +599,15 @@ static struct kunit_case dafs_pseudo_cases[] = {
 	KUNIT_CASE_PARAM(dafs_pseudo_tree_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_pseudo_noent_test),
 	KUNIT_CASE_PARAM(dafs_pseudo_readdir_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_pseudo_peek_test),
 	KUNIT_CASE_PARAM(dafs_pseudo_read_only_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_pseudo_open_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_pseudo_vanish_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_pseudo_replaced_test),
 	KUNIT_CASE_PARAM(dafs_pseudo_inside_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_pseudo_directory_test),
+	KUNIT_CASE(dafs_pseudo_twice_test),
+	KUNIT_CASE(dafs_pseudo_squash_test),
 	KUNIT_CASE(dafs_pseudo_way_test),
 	KUNIT_CASE(dafs_pseudo_refused_test),
 	KUNIT_CASE_PARAM(dafs_pseudo_busy_test, dafs_flavours_gen),

@@ -138,6 +138,14 @@ static void dafs_quota_users_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2 * DAFS_QUOTA_HARD, attr.quota_used + attr.quota_hard);
 }
 
+static void dafs_quota_end_grace(struct kunit *test, struct dafs_fixture *fix)
+{
+	dafs_quota_change(test, fix, DAFS_QUOTA_UID, (struct qc_dqblk) {
+		.d_fieldmask = QC_SPC_TIMER,
+		.d_spc_timer = ktime_get_real_seconds() - 1,
+	});
+}
+
 /* Nothing is left of a limit that is passed, nor of any when the grace is over. */
 static void dafs_quota_over_test(struct kunit *test)
 {
@@ -150,10 +158,12 @@ static void dafs_quota_over_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_QUOTA_ALL, attr.valid);
 	KUNIT_EXPECT_EQ(test, 0, attr.quota_soft);
 	KUNIT_EXPECT_EQ(test, DAFS_QUOTA_HARD, attr.quota_used + attr.quota_hard);
-	dafs_quota_change(test, fix, DAFS_QUOTA_UID, (struct qc_dqblk) {
-		.d_fieldmask = QC_SPC_TIMER,
-		.d_spc_timer = ktime_get_real_seconds() - 1,
-	});
+	dafs_quota_end_grace(test, fix);
+	attr = dafs_quota_get(test, fix, user, &fix->dir, DAFS_QUOTA_ALL);
+	KUNIT_EXPECT_EQ(test, DAFS_QUOTA_ALL, attr.valid);
+	KUNIT_EXPECT_EQ(test, 0, attr.quota_hard);
+	dafs_quota_limit(test, fix, DAFS_QUOTA_UID, SZ_4K, 0);
+	dafs_quota_end_grace(test, fix);
 	attr = dafs_quota_get(test, fix, user, &fix->dir, DAFS_QUOTA_ALL);
 	KUNIT_EXPECT_EQ(test, DAFS_QUOTA_ALL, attr.valid);
 	KUNIT_EXPECT_EQ(test, 0, attr.quota_hard);

@@ -425,6 +425,7 @@ static int raw_send_req(struct raw_conn *conn, const struct raw_how *how)
 		.rnr_retry_count = how->rnr_retry,
 	};
 
+	memcpy(disc.client_session, &how->session, sizeof(disc.client_session));
 	dafs_put32(how->magic ?: DAFS_REQUEST_MAGIC, &disc.magic, how->swab);
 	dafs_put32(how->type, &disc.channel_type, how->swab);
 	if (how->type) {
@@ -479,6 +480,8 @@ struct raw_conn *raw_connect(struct kunit *test, const struct raw_how *how)
 		KUNIT_FAIL_AND_ABORT(test, "no rdma_cm identifier");
 	}
 	rdma_set_min_rnr_timer(conn->id, how->rnr_timer);
+	if (how->ack_timeout)
+		rdma_set_ack_timeout(conn->id, how->ack_timeout);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, raw_free_action, conn));
 	err = raw_establish(conn, how);
 	KUNIT_ASSERT_EQ(test, 0, err);
@@ -527,9 +530,45 @@ u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *
 	return len;
 }
 
+void raw_ask(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args)
+{
+	u8 *buf = kunit_kzalloc(conn->test, RAW_RECV_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(conn->test, buf);
+	KUNIT_ASSERT_EQ(conn->test, 0, raw_send(conn, buf, raw_encode(conn, hdr, args, buf)));
+	kunit_kfree(conn->test, buf);
+}
+
+static int raw_get_res(const struct raw_conn *conn, struct raw_msg *msg, struct dafs_res_hdr *res)
+{
+	struct dafs_stream s = { .base = msg->data, .len = msg->len, .swab = conn->swab };
+	int err = dafs_get_res_hdr(&s, res);
+
+	if (!err && conn->cksum && !dafs_msg_cksum_ok(s.base, res->len))
+		err = -EBADMSG;
+	return err;
+}
+
+u32 raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res)
+{
+	struct raw_msg *msg = raw_recv(conn, ms);
+	u32 status = ~0;
+
+	if (msg && !raw_get_res(conn, msg, res))
+		status = res->status;
+	kfree(msg);
+	return status;
+}
+
+u32 raw_status(struct raw_conn *conn)
+{
+	struct dafs_res_hdr res;
+
+	return raw_recv_status(conn, RAW_WAIT_MS, &res);
+}
+
 int raw_exchange(struct raw_conn *conn, const void *msg, u32 len, struct dafs_res_hdr *res)
 {
-	struct dafs_stream s = { .swab = conn->swab };
 	int err;
 
 	kfree(conn->last);
@@ -539,12 +578,7 @@ int raw_exchange(struct raw_conn *conn, const void *msg, u32 len, struct dafs_re
 	conn->last = raw_recv(conn, RAW_WAIT_MS);
 	if (!conn->last)
 		return err ?: READ_ONCE(conn->closed) ? -ENOTCONN : -ETIMEDOUT;
-	s.base = conn->last->data;
-	s.len = conn->last->len;
-	err = dafs_get_res_hdr(&s, res);
-	if (!err && conn->cksum && !dafs_msg_cksum_ok(s.base, res->len))
-		err = -EBADMSG;
-	return err;
+	return raw_get_res(conn, conn->last, res);
 }
 
 int raw_call_hdr(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args,
@@ -597,6 +631,18 @@ u32 raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle)
 	return status;
 }
 
+u32 raw_mkdir(struct raw_conn *conn, const u8 *cred_handle, const struct dafs_fh *dir,
+	      const char *name)
+{
+	struct dafs_create_args args = {
+		.filehandle = *dir,
+		.component = dafs_test_str(name),
+		.obj_type = DAFS_TYPE_DIR,
+	};
+
+	return raw_call_as(conn, cred_handle, DAFS_PROC_CREATE, &args, NULL);
+}
+
 void raw_connect_args(const struct raw_login *login, struct dafs_client_connect_args *args)
 {
 	*args = (struct dafs_client_connect_args) {
@@ -616,7 +662,9 @@ u32 raw_login(struct raw_conn *conn, struct raw_login *login)
 	u32 status;
 
 	if (!login->id) {
-		snprintf(login->own_id, sizeof(login->own_id), "raw %d", atomic_inc_return(&nr));
+		/* another one than before the module was loaded again */
+		snprintf(login->own_id, sizeof(login->own_id), "raw %llx %x", ktime_get_ns(),
+			 atomic_inc_return(&nr));
 		login->id = login->own_id;
 	}
 	raw_connect_args(login, &args.connect);
@@ -859,4 +907,11 @@ struct raw_conn *raw_accepted(struct raw_server *srv, unsigned int nth)
 			schedule_timeout_uninterruptible(1);
 	} while (!conn && time_before(jiffies, end));
 	return conn;
+}
+
+void raw_hang_up(struct raw_conn *conn)
+{
+	/* this side hears of the connection later, and cannot say before that it ends */
+	wait_for_completion_timeout(&conn->step, msecs_to_jiffies(RAW_WAIT_MS));
+	rdma_disconnect(conn->id);
 }

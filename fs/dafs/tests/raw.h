@@ -40,6 +40,9 @@ struct raw_msg {
  * @rnr_retry: how often the server shall repeat what finds no receive
  * @recvs: receives there are, 0 for RAW_RECVS
  * @rnr_timer: IB_RNR_TIMER_*: when to repeat what finds none
+ * @ack_timeout: how long the server's hardware waits for an answer of this one before
+ *	it repeats: 4096 ns times two to the power of this; 0 for what is usual
+ * @session: client_session of the discriminator, 0 for none
  * @srv: another server than the real one, or NULL
  */
 struct raw_how {
@@ -51,6 +54,8 @@ struct raw_how {
 	u8 rnr_retry;
 	unsigned int recvs;
 	u8 rnr_timer;
+	u8 ack_timeout;
+	u32 session;
 	const struct raw_server *srv;
 };
 
@@ -182,6 +187,8 @@ void raw_cut(struct kunit *test, struct raw_conn *conn);
 int raw_send(struct raw_conn *conn, const void *data, u32 len);
 /* Return: the next message, to be freed by kfree(); NULL if none came in time. */
 struct raw_msg *raw_recv(struct raw_conn *conn, unsigned int ms);
+/* Return: the status of the next message, a response whose header is left in @res; ~0. */
+u32 raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res);
 /* Posts the receives that were not because of @hold, and all from now on. */
 void raw_release(struct raw_conn *conn);
 /* Lets the server read from kmalloc()ed memory, a page at most.  Ends with the test. */
@@ -191,6 +198,10 @@ bool raw_closed(struct raw_conn *conn, unsigned int ms);
 
 /* Requests, encoded but not yet sent. Return: bytes. */
 u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *buf);
+/* A request that is sent, or else the test ends; raw_status() takes its response. */
+void raw_ask(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args);
+/* Return: the status of the next response, or ~0 if none came in time. */
+u32 raw_status(struct raw_conn *conn);
 /* One request and its response.  Return: 0, -EIO, -ENOTCONN, -ETIMEDOUT, -EBADMSG. */
 int raw_exchange(struct raw_conn *conn, const void *msg, u32 len, struct dafs_res_hdr *res);
 int raw_call_hdr(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args,
@@ -200,6 +211,9 @@ u32 raw_call(struct raw_conn *conn, u32 proc, void *args, void *res);
 u32 raw_call_as(struct raw_conn *conn, const u8 *cred_handle, u32 proc, void *args, void *res);
 /* REGISTER_CRED of a user without groups; @handle is four bytes. */
 u32 raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle);
+/* A directory made with a cred_handle; who owns it tells who that was. */
+u32 raw_mkdir(struct raw_conn *conn, const u8 *cred_handle, const struct dafs_fh *dir,
+	      const char *name);
 
 /* The header of the next request on stream 0. */
 static inline struct dafs_req_hdr raw_hdr(struct raw_conn *conn, u32 proc)
@@ -252,5 +266,7 @@ u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 st
 		   void *res, u8 *buf);
 /* The nth connection it accepted; waits for it.  NULL if it does not come. */
 struct raw_conn *raw_accepted(struct raw_server *srv, unsigned int nth);
+/* Ends a connection that was accepted; once for each.  May sleep. */
+void raw_hang_up(struct raw_conn *conn);
 
 #endif /* _DAFS_TEST_RAW_H */

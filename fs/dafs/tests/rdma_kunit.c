@@ -209,9 +209,7 @@ static struct rdma_pair rdma_pair(struct kunit *test, const struct dafs_flavour 
 	pair.conn = dafs_conn_get(pair.fix->ses);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pair.conn);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_put_conn, pair.conn));
-	pair.ses = dafsd_session_find(&pair.conn->session_id);
-	KUNIT_ASSERT_NOT_NULL(test, pair.ses);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_put_session, pair.ses));
+	pair.ses = dafs_fixture_at_server(test, &pair.conn->session_id);
 	return pair;
 }
 
@@ -285,7 +283,7 @@ static void rdma_expect_reads(struct kunit *test, struct rdma_pair *pair, const 
 	KUNIT_EXPECT_EQ(test, RDMA_LEN, file->io.done);
 	KUNIT_EXPECT_TRUE(test, !memcmp(data, buf, RDMA_LEN));
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_read(file, buf, 10000, 5));
-	KUNIT_EXPECT_FALSE(test, test_bit(DAFS_SB_NO_READ_DIRECT, &file->sbi.flags));
+	KUNIT_EXPECT_FALSE(test, dafs_rdma_refused(&file->sbi, DAFS_RDMA_READ));
 	KUNIT_EXPECT_EQ(test, 0, dafs_getattr_direct(pair->fix->ses, dafs_test_me(), fh,
 						     DAFS_FATTR_OBJECT_SIZE, attr, &ids));
 	KUNIT_EXPECT_GE(test, attr->object_size, RDMA_LEN);
@@ -322,7 +320,7 @@ static void rdma_traffic(struct kunit *test, struct rdma_pair *pair)
 	fh = dafs_test_lookup(test, pair->fix, "file");
 	file = dafs_test_file(test, pair->fix->ses, &fh);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, RDMA_LEN, 0));
-	KUNIT_EXPECT_FALSE(test, test_bit(DAFS_SB_NO_WRITE_DIRECT, &file->sbi.flags));
+	KUNIT_EXPECT_FALSE(test, dafs_rdma_refused(&file->sbi, DAFS_RDMA_WRITE));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, rdma_append(test, pair, &fh, data, 5000));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, rdma_chmod(pair, &fh));
 	rdma_expect_reads(test, pair, &fh, data, buf);
@@ -346,14 +344,17 @@ static const struct spied *spied_next(const struct spied *s)
 	return next < spy.seen + spy.nr && next->post == s->post ? next : NULL;
 }
 
+/* Is what @s names registered by then, and has not been invalidated since? */
 static bool spied_registered(const struct spied *s)
 {
 	const struct spied *r;
+	bool registered = false;
 
 	for (r = spy.seen; r < s; r++)
-		if (r->opcode == IB_WR_REG_MR && r->key == s->key)
-			return true;
-	return false;
+		if (r->key == s->key)
+			registered = r->opcode == IB_WR_REG_MR ||
+				     (registered && r->opcode != IB_WR_LOCAL_INV);
+	return registered;
 }
 
 /* R-E.7-01 R-E.7-02 R-E.7-03: plain sends, reads and writes, and never an event */
@@ -481,7 +482,7 @@ static void rdma_expect_writes(struct kunit *test, struct rdma_pair *pair,
 
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
 	KUNIT_EXPECT_EQ(test, status != DAFS_STATUS_OK,
-			test_bit(DAFS_SB_NO_WRITE_DIRECT, &file->sbi.flags));
+			dafs_rdma_refused(&file->sbi, DAFS_RDMA_WRITE));
 	DAFS_EXPECT_STATUS(test, status, rdma_append(test, pair, fh, data, 5000));
 	DAFS_EXPECT_STATUS(test, status, rdma_chmod(pair, fh));
 }
@@ -526,6 +527,35 @@ static void dafs_rdma_read_channel_test(struct kunit *test)
 	rdma_expect_writes(test, &pair, &fh, data, DAFS_STATUS_OK);
 }
 
+/*
+ * What the server has refused goes by message, until the next connection: that may know
+ * better.
+ */
+static void dafs_rdma_refusal_ends_test(struct kunit *test)
+{
+	struct rdma_pair pair = rdma_pair(test, &rdma_ways[0]);
+	u8 *data = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
+	struct dafs_test_file *file;
+	unsigned int tries;
+	struct dafs_fh fh;
+	u8 op;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	dafs_backing_write(test, pair.fix, "file", data, RDMA_LEN);
+	fh = dafs_test_lookup(test, pair.fix, "file");
+	file = dafs_test_file(test, pair.fix->ses, &fh);
+	rdma_forbid(pair.ses->chan, &op);
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
+	pair.ses->chan->limits.initiator_depth = op;
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
+	KUNIT_EXPECT_FALSE(test, file->io.direct);
+	dafs_conn_failed(pair.conn);
+	for (tries = 0; tries < 500 && dafs_rdma_refused(&file->sbi, DAFS_RDMA_WRITE); tries++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
+	KUNIT_EXPECT_TRUE(test, file->io.direct);
+}
+
 /* Queue pairs */
 
 static int rdma_qp_access(struct kunit *test, const struct dafs_chan *chan)
@@ -544,7 +574,8 @@ static u16 rdma_pkey(const struct dafs_chan *chan)
 
 /*
  * R-2.3.3-01 R-E.5.3.1.3-01 R-E.5.3.1.3-02 R-E.5.3.1.1-02: reliable connections within
- * one partition, which let the server do what it is there for
+ * one partition, which let the server do what it is there for; as far as it shows when
+ * they are established, and by a device that has one partition
  */
 static void dafs_rdma_qp_test(struct kunit *test)
 {
@@ -563,6 +594,114 @@ static void dafs_rdma_qp_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rdma_qp_access(test, pair.conn->rr) & IB_ACCESS_REMOTE_READ);
 	KUNIT_EXPECT_EQ(test, rdma_pkey(pair.conn->op), rdma_pkey(pair.conn->rr));
 	KUNIT_EXPECT_EQ(test, rdma_pkey(pair.conn->op), rdma_pkey(pair.conn->bc));
+}
+
+/**
+ * struct rdma_early - what new queue pairs have, when they become able to receive
+ * @dev: their device, or NULL
+ * @modify_qp: its own operation; stays, for those whom it still serves
+ * @post_recv: likewise
+ * @lock: guards what follows
+ * @qp: queue pairs that had a receive posted, and were not able to receive before
+ * @posted: how many of these
+ * @late: how many became able to receive without one
+ * @ready: how many with one
+ */
+struct rdma_early {
+	struct ib_device *dev;
+	int (*modify_qp)(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			 struct ib_udata *udata);
+	int (*post_recv)(struct ib_qp *qp, const struct ib_recv_wr *wr,
+			 const struct ib_recv_wr **bad);
+	spinlock_t lock;	/* see above */
+	const struct ib_qp *qp[2 * SPY_QPS];
+	unsigned int posted;
+	unsigned int late;
+	unsigned int ready;
+};
+
+static struct rdma_early rdma_early = {
+	.lock = __SPIN_LOCK_UNLOCKED(rdma_early.lock),
+};
+
+/* Return: its place in rdma_early.qp, or that behind the last one. */
+static unsigned int rdma_early_find(const struct ib_qp *qp)
+{
+	unsigned int i = 0;
+
+	lockdep_assert_held(&rdma_early.lock);
+	while (i < rdma_early.posted && rdma_early.qp[i] != qp)
+		i++;
+	return i;
+}
+
+static int rdma_early_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
+				const struct ib_recv_wr **bad)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rdma_early.lock, flags);
+	if (rdma_early_find(qp) == rdma_early.posted &&
+	    rdma_early.posted < ARRAY_SIZE(rdma_early.qp))
+		rdma_early.qp[rdma_early.posted++] = qp;
+	spin_unlock_irqrestore(&rdma_early.lock, flags);
+	return rdma_early.post_recv(qp, wr, bad);
+}
+
+static int rdma_early_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+				struct ib_udata *udata)
+{
+	unsigned long flags;
+
+	if ((mask & IB_QP_STATE) && attr->qp_state == IB_QPS_RTR) {
+		spin_lock_irqsave(&rdma_early.lock, flags);
+		if (rdma_early_find(qp) < rdma_early.posted)
+			rdma_early.ready++;
+		else
+			rdma_early.late++;
+		spin_unlock_irqrestore(&rdma_early.lock, flags);
+	}
+	return rdma_early.modify_qp(qp, attr, mask, udata);
+}
+
+static void rdma_early_end(void *data)
+{
+	struct ib_device *dev = rdma_early.dev;
+
+	WRITE_ONCE(dev->ops.post_recv, rdma_early.post_recv);
+	WRITE_ONCE(dev->ops.modify_qp, rdma_early.modify_qp);
+	synchronize_rcu();
+}
+
+static void rdma_early_begin(struct kunit *test, struct ib_device *dev)
+{
+	rdma_early.dev = dev;
+	rdma_early.posted = 0;
+	rdma_early.late = 0;
+	rdma_early.ready = 0;
+	rdma_early.modify_qp = dev->ops.modify_qp;
+	rdma_early.post_recv = dev->ops.post_recv;
+	WRITE_ONCE(dev->ops.modify_qp, rdma_early_modify_qp);
+	WRITE_ONCE(dev->ops.post_recv, rdma_early_post_recv);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_early_end, NULL));
+}
+
+/*
+ * R-D.4.4-01 R-E.5.3.2.1-01: each end of the three connections has posted a receive
+ * when its queue pair is made ready to receive, which is ahead of what tells the peer
+ */
+static void dafs_rdma_early_test(struct kunit *test)
+{
+	struct dafs_flavour all = { .rdma_read = true, .back_control = true };
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_session_params params;
+
+	dafs_fixture_params(&all, &params);
+	params.back_control = true;
+	rdma_early_begin(test, fix->dev);
+	dafs_fixture_session(test, &params);
+	KUNIT_EXPECT_EQ(test, 0, rdma_early.late);
+	KUNIT_EXPECT_EQ(test, SPY_QPS, rdma_early.ready);
 }
 
 struct rdma_refused {
@@ -702,6 +841,11 @@ static void dafs_rdma_regions_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, list_empty(&rr->chan->qp->rdma_mrs));
 	KUNIT_EXPECT_EQ(test, rr->chan->limits.rdma_wrs, atomic_read(&rr->sq_avail));
 	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->chan));
+
+	/* it goes, and there is another one when that is needed */
+	dafs_chan_trim_mrs(rr->chan);
+	KUNIT_EXPECT_FALSE(test, rdma_has_regions(rr->chan));
+	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, RDMA_LEN, 0));
 }
 
 static struct kunit_case dafs_rdma_cases[] = {
@@ -709,7 +853,9 @@ static struct kunit_case dafs_rdma_cases[] = {
 	KUNIT_CASE_PARAM(dafs_rdma_refused_test, rdma_refused_gen_params),
 	KUNIT_CASE_PARAM(dafs_rdma_posted_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_rdma_read_channel_test, rdma_ways_gen_params),
+	KUNIT_CASE(dafs_rdma_refusal_ends_test),
 	KUNIT_CASE(dafs_rdma_qp_test),
+	KUNIT_CASE(dafs_rdma_early_test),
 	{}
 };
 

@@ -104,6 +104,7 @@ static void dafs_unconfirmed_test(struct kunit *test)
  * @how: how it was opened
  * @err: of reclaiming
  * @hold_ms: how long to stay in it
+ * @held: to be completed before it goes on, or NULL
  * @other: an operation of somebody else meanwhile
  * @ses: the session
  * @others: how many of them have ended
@@ -120,12 +121,16 @@ struct recover_hook {
 	struct dafs_open_how how;
 	int err;
 	unsigned int hold_ms;
+	struct completion *held;
 	struct work_struct other;
 	struct dafs_session *ses;
 	atomic_t others;
 	bool early;
 	struct completion entered;
 };
+
+/* Longer than others wait for one that does not get on */
+#define RECOVER_HELD_MS	30000
 
 static void recover_other(struct work_struct *work)
 {
@@ -148,6 +153,9 @@ static int recover_hook(struct dafs_recoverer *who, struct dafs_session *ses,
 		msleep(hook->hold_ms);
 		hook->early = atomic_read(&hook->others);
 	}
+	if (hook->held)
+		hook->early = !wait_for_completion_timeout(hook->held,
+							   msecs_to_jiffies(RECOVER_HELD_MS));
 	if (hook->how.access)
 		hook->err = dafs_open_reclaim(ses, conn, dafs_test_me(), &hook->opened.fh,
 					      &hook->how, &hook->opened);
@@ -186,17 +194,6 @@ static void recover_session(struct recover_hook *hook, const char *id)
 	recover_session_by(hook, &params);
 }
 
-static struct dafs_opaque64 recover_client_id(struct kunit *test, struct dafs_session *ses)
-{
-	struct dafs_conn *conn = dafs_conn_get(ses);
-	struct dafs_opaque64 id;
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
-	id = conn->client_id;
-	dafs_conn_put(conn);
-	return id;
-}
-
 static void recover_break(struct kunit *test, struct dafs_session *ses)
 {
 	struct dafs_conn *conn = dafs_conn_get(ses);
@@ -212,7 +209,7 @@ static void recover_open(struct kunit *test, struct dafs_fixture *fix, struct re
 	struct qstr name = dafs_test_qstr("file");
 
 	hook->how = (struct dafs_open_how) {
-		.owner = dafs_test_str("owner"),
+		.owner = dafs_test_str(hook->held ? "another owner" : "owner"),
 		.access = DAFS_OPEN_SHARE_ACCESS_READ,
 		.deny = DAFS_OPEN_SHARE_DENY_NONE,
 	};
@@ -245,7 +242,7 @@ static void dafs_recover_stale_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "data", 4);
 	recover_session(hook, "stale");
 	recover_open(test, fix, hook);
-	client = recover_client_id(test, hook->ses);
+	client = dafs_test_client_id(test, hook->ses);
 	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
 	state_id = hook->opened.state_id;
 	dafs_discard(test, "stale", 1);
@@ -254,7 +251,7 @@ static void dafs_recover_stale_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 	KUNIT_EXPECT_EQ(test, 0, hook->err);
 	KUNIT_EXPECT_MEMNEQ(test, client.b, hook->client_id.b, 8);
-	client = recover_client_id(test, hook->ses);
+	client = dafs_test_client_id(test, hook->ses);
 	KUNIT_EXPECT_MEMEQ(test, client.b, hook->client_id.b, 8);
 	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
 	KUNIT_EXPECT_MEMNEQ(test, state_id.b, hook->opened.state_id.b, 8);
@@ -343,6 +340,102 @@ static void dafs_recover_again_test(struct kunit *test)
 	recover_break(test, hook->ses);
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
 	KUNIT_EXPECT_EQ(test, 3, hook->calls);
+}
+
+/*
+ * One whose file system does not answer keeps others waiting for a while only, and gets
+ * back what it had in the background.
+ */
+static void dafs_recover_held_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct recover_hook *held = recover_hook_make(test);
+	struct recover_hook *hook = recover_hook_make(test);
+	DECLARE_COMPLETION_ONSTACK(go_on);
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	held->held = &go_on;
+	recover_session(held, "held");
+	recover_open(test, fix, held);
+	hook->who.recover = recover_hook;
+	hook->ses = held->ses;
+	dafs_session_add_recoverer(held->ses, &hook->who);
+	recover_open(test, fix, hook);
+	dafs_discard(test, "held", 1);
+
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(held->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+	KUNIT_EXPECT_EQ(test, 0, hook->err);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
+	complete(&go_on);
+	dafs_session_del_recoverer(held->ses, &held->who);
+	dafs_session_del_recoverer(held->ses, &hook->who);
+	KUNIT_EXPECT_EQ(test, 1, held->calls);
+	KUNIT_EXPECT_FALSE(test, held->early);
+	KUNIT_EXPECT_EQ(test, 0, held->err);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, held));
+}
+
+/* As many as a queue works on at a time, and more. */
+#define RECOVER_CROWD	300
+
+struct recover_waiter {
+	struct work_struct work;
+	struct completion *go_on;
+};
+
+/**
+ * struct recover_crowd - what waits in the queue of a session
+ * @waiter: they
+ * @go_on: they wait for this
+ */
+struct recover_crowd {
+	struct recover_waiter waiter[RECOVER_CROWD];
+	struct completion go_on;
+};
+
+static void recover_waits(struct work_struct *work)
+{
+	wait_for_completion(container_of(work, struct recover_waiter, work)->go_on);
+}
+
+static void recover_crowd_end(void *data)
+{
+	struct recover_crowd *crowd = data;
+	unsigned int i;
+
+	complete_all(&crowd->go_on);
+	for (i = 0; i < RECOVER_CROWD; i++)
+		flush_work(&crowd->waiter[i].work);
+	kvfree(crowd);
+}
+
+static void recover_crowd(struct recover_hook *hook)
+{
+	struct recover_crowd *crowd = kvzalloc(sizeof(*crowd), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(hook->test, crowd);
+	init_completion(&crowd->go_on);
+	for (i = 0; i < RECOVER_CROWD; i++) {
+		crowd->waiter[i].go_on = &crowd->go_on;
+		INIT_WORK(&crowd->waiter[i].work, recover_waits);
+		queue_work(dafs_session_commit_wq(hook->ses), &crowd->waiter[i].work);
+	}
+	KUNIT_ASSERT_EQ(hook->test, 0, kunit_add_action_or_reset(hook->test, recover_crowd_end,
+								 crowd));
+}
+
+/* Nor is it kept from beginning by all that waits for the session. */
+static void dafs_recover_crowd_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	recover_session(hook, "crowd");
+	recover_crowd(hook);
+	dafs_discard(test, "crowd", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 }
 
 /* Servers of the test's own. */
@@ -445,6 +538,8 @@ static struct kunit_case dafs_recover_cases[] = {
 	KUNIT_CASE(dafs_recover_not_test),
 	KUNIT_CASE_PARAM(dafs_recover_first_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_recover_again_test),
+	KUNIT_CASE_PARAM(dafs_recover_held_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_recover_crowd_test),
 	KUNIT_CASE(dafs_recover_shutdown_test),
 	KUNIT_CASE(dafs_recover_never_test),
 	KUNIT_CASE(dafs_grant_too_much_test),

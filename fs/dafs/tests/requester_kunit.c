@@ -101,6 +101,8 @@ static struct hold *hold_new(struct kunit *test, u16 nreq, unsigned int timeo_ms
 	hold->ses = dafs_fixture_session(test, &hold->srv->params);
 	hold->conn = dafs_conn_get(hold->ses);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, hold->conn);
+	/* it sends nothing of its own accord */
+	dafs_requester_desire(hold->conn->rq, 0);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, hold_end, hold));
 	return hold;
 }
@@ -237,9 +239,23 @@ static void hold_expect_good(struct hold *hold)
 
 #define HOLD_TIMEO	1000	/* ms; a busy machine answers a probe in half of it */
 
+/* What has come and is not answered are requests of their own. */
+static void hold_expect_different(struct hold *hold)
+{
+	unsigned int i, j;
+
+	spin_lock(&hold->lock);
+	for (i = 0; i < hold->nr; i++)
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_FALSE(hold->test,
+					   hold->held[i].stream_id == hold->held[j].stream_id &&
+					   hold->held[i].seq_number == hold->held[j].seq_number);
+	spin_unlock(&hold->lock);
+}
+
 /*
- * R-5.1-02: a server that takes its time is not asked again, and nor is anything
- * else that is on its way; the connection gives signs of life all the while.
+ * R-5.1-01 R-5.1-02: a server that takes its time is not asked again, and nor is
+ * anything else that is on its way; the connection gives signs of life all the while.
  */
 static void dafs_requester_slow_test(struct kunit *test)
 {
@@ -252,6 +268,8 @@ static void dafs_requester_slow_test(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, hold_wait(hold, ARRAY_SIZE(task)));
 	msleep(3 * HOLD_TIMEO);
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(hold->conn->op));
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(task), hold->came);
+	hold_expect_different(hold);
 	for (i = 0; i < ARRAY_SIZE(task) && hold->nr; i++)
 		hold_answer(hold);
 	for (i = 0; i < ARRAY_SIZE(task); i++) {

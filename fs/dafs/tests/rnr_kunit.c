@@ -2,10 +2,11 @@
 /*
  * Messages that find no receive at the peer: for a moment, which must not matter, or
  * for good.  By 3.2.6 there is one for each that may come, so that in all other tests
- * the device counts none of these.
+ * the device counts none of these.  And what else a peer asks the device to wait for.
  */
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
+#include "../../../drivers/dafsd/dafsd.h"
 #include "../session_impl.h"
 #include "raw.h"
 
@@ -148,11 +149,37 @@ static void dafs_rnr_never_server_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_CLOSE_CREDIT, conn->op->reason);
 }
 
+/*
+ * 2.4 hours for each repetition, or for ever: so long the server would keep the answer
+ * for a client that has died.
+ */
+static void dafs_rnr_ack_timeout_test(struct kunit *test)
+{
+	struct raw_how how = {
+		.type = DAFS_CHANNEL_OPERATION,
+		.ack_timeout = 31,
+	};
+	struct raw_conn *conn = raw_connect(test, &how);
+	struct ib_qp_init_attr init;
+	struct raw_login login = {};
+	struct dafsd_session *ses;
+	struct ib_qp_attr attr;
+
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
+	ses = dafsd_session_find(&login.res.connect.session_id);
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	KUNIT_EXPECT_EQ(test, 0, ib_query_qp(ses->chan->qp, &attr, IB_QP_TIMEOUT, &init));
+	dafsd_session_put(ses);
+	KUNIT_EXPECT_GE(test, attr.timeout, 1);
+	KUNIT_EXPECT_LE(test, attr.timeout, 20);
+}
+
 static struct kunit_case dafs_rnr_cases[] = {
 	KUNIT_CASE(dafs_rnr_late_client_test),
 	KUNIT_CASE(dafs_rnr_never_client_test),
 	KUNIT_CASE(dafs_rnr_late_server_test),
 	KUNIT_CASE(dafs_rnr_never_server_test),
+	KUNIT_CASE(dafs_rnr_ack_timeout_test),
 	{}
 };
 

@@ -27,6 +27,21 @@ static s64 scale_free(void)
 	return (s64)info.freeram * info.mem_unit;
 }
 
+/* Of a thousand clients, the server keeps some in one list: it knows them by their names. */
+static void scale_expect_differ(struct kunit *test, struct dafs_session **ses)
+{
+	struct dafs_opaque64 *ids = kunit_kcalloc(test, sessions, sizeof(*ids), GFP_KERNEL);
+	unsigned int i, j, same = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	for (i = 0; i < sessions; i++) {
+		ids[i] = dafs_test_client_id(test, ses[i]);
+		for (j = 0; j < i; j++)
+			same += !memcmp(&ids[i], &ids[j], sizeof(ids[i]));
+	}
+	KUNIT_EXPECT_EQ(test, 0, same);
+}
+
 /* So many sessions of as many clients, and all are good. */
 static void dafs_scale_sessions_test(struct kunit *test)
 {
@@ -44,6 +59,7 @@ static void dafs_scale_sessions_test(struct kunit *test)
 	}
 	for (i = 0; i < sessions; i++)
 		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses[i], dafs_test_me()));
+	scale_expect_differ(test, ses);
 	kunit_info(test, "%u sessions with 2 requests of 4 KiB: %lld KiB each on both sides\n",
 		   sessions, div_s64(before - scale_free(), sessions * SZ_1K));
 }
@@ -51,7 +67,7 @@ static void dafs_scale_sessions_test(struct kunit *test)
 static void scale_add_raw(struct kunit *test, struct raw_server *srv)
 {
 	struct raw_how how = { .type = DAFS_CHANNEL_OPERATION, .srv = srv };
-	struct raw_login login = { .opts = { .max_requests = 64 } };
+	struct raw_login login = { .opts = { .max_requests = DAFS_IDLE_REQUESTS } };
 
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(raw_connect(test, &how), &login));
 }
@@ -78,8 +94,9 @@ static s64 scale_cost(struct kunit *test, struct raw_server *srv,
 }
 
 /*
- * What a session costs on either side, with the usual options: measured with a
- * peer whose own cost is half that of a connection of two of its kind.
+ * Tells what a session costs on either side, with the usual options: measured with a
+ * peer whose own cost is half that of a connection of two of its kind.  Others take
+ * memory and give it back meanwhile: what there may be of it is counted below.
  */
 static void dafs_scale_memory_test(struct kunit *test)
 {
@@ -91,8 +108,46 @@ static void dafs_scale_memory_test(struct kunit *test)
 	server = scale_cost(test, NULL, scale_add_raw) - raw;
 	client = scale_cost(test, srv, scale_add_client) - raw;
 	kunit_info(test, "an idle session: client %lld KiB, server %lld KiB\n", client, server);
-	KUNIT_EXPECT_LT(test, client, 512);
-	KUNIT_EXPECT_LT(test, server, 8 * SZ_1K);
+}
+
+/* Bytes of message buffers */
+static u64 scale_msg_bytes(struct dafs_chan *chan)
+{
+	struct dafs_msg *msg;
+	u64 bytes = 0;
+
+	spin_lock_irq(&chan->lock);
+	list_for_each_entry(msg, &chan->msgs, node)
+		bytes += msg->size;
+	spin_unlock_irq(&chan->lock);
+	return bytes;
+}
+
+/*
+ * What an idle session has on both sides, as a mount asks for it: devices round the
+ * entries of queues up to a power of two, so each has less than 128.
+ */
+static void dafs_scale_idle_test(struct kunit *test)
+{
+	struct dafs_session_params params;
+	struct dafsd_session *at_server;
+	struct dafs_session *ses;
+	struct dafs_conn *conn;
+
+	dafs_fixture_params(NULL, &params);
+	params.max_requests = 64;
+	params.msg_size = SZ_16K;
+	ses = dafs_fixture_session(test, &params);
+	conn = dafs_conn_get(ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	at_server = dafs_fixture_at_server(test, &conn->session_id);
+	KUNIT_EXPECT_LE(test, scale_msg_bytes(conn->op), 48 * SZ_1K);
+	KUNIT_EXPECT_LE(test, scale_msg_bytes(at_server->chan), 80 * SZ_1K);
+	KUNIT_EXPECT_LT(test, conn->op->limits.sq, 128);
+	KUNIT_EXPECT_LT(test, at_server->chan->limits.sq + at_server->chan->limits.rdma_wrs, 128);
+	KUNIT_EXPECT_LE(test, conn->op->nr_mrs, 2);
+	KUNIT_EXPECT_EQ(test, 0, at_server->chan->nr_rw_mrs);
+	dafs_conn_put(conn);
 }
 
 /* The status of a CLIENT_CONNECT_AUTH; waits for sessions that are about to end. */
@@ -143,6 +198,52 @@ static void dafs_scale_connections_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), ses);
 	if (!IS_ERR(ses))
 		dafs_session_destroy(ses);
+}
+
+/* Connections and a session of an address, when those of other tests have gone */
+static void scale_connect(struct kunit *test, bool ipv6, struct raw_conn **conn, unsigned int nr)
+{
+	struct raw_how how = { .ipv6 = ipv6, .type = DAFS_CHANNEL_OPERATION };
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_login login = {};
+	struct dafsd_peer *peer;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		conn[i] = raw_connect(test, &how);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(conn[0], &login));
+	peer = dafs_fixture_at_server(test, &login.res.connect.session_id)->peer;
+	while ((READ_ONCE(peer->conns) != nr || READ_ONCE(peer->sessions) != 1) &&
+	       time_before(jiffies, end))
+		msleep(20);
+	KUNIT_ASSERT_EQ(test, nr, READ_ONCE(peer->conns));
+	KUNIT_ASSERT_EQ(test, 1, READ_ONCE(peer->sessions));
+}
+
+/* Of what there may be, a quarter is kept from each address. */
+static void dafs_scale_share_test(struct kunit *test)
+{
+	struct raw_conn *conn[12], *other[3];
+	struct dafs_session_params params;
+	struct dafs_session *ses;
+	unsigned int i;
+
+	scale_connect(test, false, conn, ARRAY_SIZE(conn));
+	scale_connect(test, true, other, ARRAY_SIZE(other));
+	/* 16 connections, so 12 of each */
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 4);
+	dafs_fixture_params(NULL, &params);
+	ses = dafs_session_create(&params);
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), ses);
+	if (!IS_ERR(ses))
+		dafs_session_destroy(ses);
+	/* eight sessions, so six of each */
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 8);
+	for (i = 1; i < 6; i++)
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[i], true));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(conn[6], false));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(other[1], false));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(other[2], false));
 }
 
 #define SCALE_SILENT	12	/* connections, of which so few may be silent: */
@@ -214,11 +315,17 @@ static void dafs_scale_state_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
 }
 
-/* So many groups for each of so many users as a client may name are too many. */
+/*
+ * So many groups for each of so many users as a client may name are too many; one at
+ * another address still has room, as what was refused takes none.
+ */
 static void dafs_scale_creds_test(struct kunit *test)
 {
+	static const struct dafs_flavour elsewhere = { .ipv6 = true };
 	struct raw_login login = { .opts.max_credentials = 1024 };
+	struct raw_login others = { .opts.max_credentials = 1024 };
 	struct raw_conn *conn = raw_session(test, NULL, &login);
+	struct raw_conn *other = raw_session(test, &elsewhere, &others);
 	s32 *gids = kunit_kcalloc(test, 1000, sizeof(*gids), GFP_KERNEL);
 	struct dafs_register_cred_args args = {
 		.cred_type = DAFS_CRED_ID,
@@ -237,16 +344,87 @@ static void dafs_scale_creds_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
 	KUNIT_EXPECT_LT(test, nr, 300);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	for (nr = 0; nr < 100; nr++)
+		DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
+				   raw_call(conn, DAFS_PROC_REGISTER_CRED, &args, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(other, DAFS_PROC_REGISTER_CRED, &args, &res));
+}
+
+static void scale_unlock(void *inode)
+{
+	inode_unlock(inode);
+	iput(inode);
+}
+
+/* What the data of a client's requests is counted as; waits until it is more than @before. */
+static long scale_data(const struct dafsd_session *ses, long before)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	long bytes;
+
+	do {
+		bytes = atomic_long_read(&ses->peer->bytes[DAFSD_CHARGE_DATA]);
+		if (bytes > before)
+			break;
+		msleep(20);
+	} while (time_before(jiffies, end));
+	return bytes;
+}
+
+/* A write of a byte is counted by the memory that is held for it, not by the byte. */
+static void dafs_scale_data_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login login = {};
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	u8 *data = kunit_kzalloc(test, 1, GFP_KERNEL);
+	u8 *msg = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
+	struct dafs_direct_buf buf;
+	struct dafs_write_direct_args args = {
+		.byte_count = 1,
+		.write_data_buffers = { .count = 1, .elems = &buf },
+	};
+	struct dafs_req_hdr hdr = raw_hdr(conn, DAFS_PROC_WRITE_DIRECT);
+	struct dafsd_session *ses;
+	struct raw_msg *answer;
+	struct inode *inode;
+	struct path path;
+	long before;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	ses = dafs_fixture_at_server(test, &login.res.connect.session_id);
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_backing_chmod(test, fix, "file", 0666);
+	args.filehandle = dafs_test_lookup(test, fix, "file");
+	buf = raw_expose(conn, data, 1);
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, "file", &path));
+	inode = d_inode(path.dentry);
+	ihold(inode);
+	path_put(&path);
+	inode_lock(inode);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, scale_unlock, inode));
+	before = atomic_long_read(&ses->peer->bytes[DAFSD_CHARGE_DATA]);
+	KUNIT_ASSERT_EQ(test, 0, raw_send(conn, msg, raw_encode(conn, &hdr, &args, msg)));
+	KUNIT_EXPECT_GE(test, scale_data(ses, before) - before, SZ_64K);
+	kunit_release_action(test, scale_unlock, inode);
+	answer = raw_recv(conn, RAW_WAIT_MS);
+	KUNIT_EXPECT_NOT_NULL(test, answer);
+	kfree(answer);
 }
 
 static struct kunit_case dafs_scale_cases[] = {
 	KUNIT_CASE_SLOW(dafs_scale_memory_test),
+	KUNIT_CASE(dafs_scale_idle_test),
 	KUNIT_CASE_SLOW(dafs_scale_sessions_test),
 	KUNIT_CASE_PARAM(dafs_scale_limit_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_scale_connections_test),
+	KUNIT_CASE(dafs_scale_share_test),
 	KUNIT_CASE(dafs_scale_silent_test),
 	KUNIT_CASE(dafs_scale_state_test),
 	KUNIT_CASE(dafs_scale_creds_test),
+	KUNIT_CASE(dafs_scale_data_test),
 	{}
 };
 

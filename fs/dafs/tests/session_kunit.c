@@ -150,7 +150,7 @@ static bool dafs_secinfo_has(struct raw_conn *conn, const struct dafs_secinfo_re
 }
 
 /*
- * R-3.1.1.1-02 R-6.2.2-03 R-6.2.2-04 R-6.2.2-06 R-6.2.2-11 R-6.2.7-01
+ * R-3.1.1.1-02 R-6.2.2-03 R-6.2.2-04 R-6.2.2-11 R-6.2.7-01
  * R-3.1.1.1.2-05
  */
 static void dafs_auth_types_test(struct kunit *test)
@@ -414,8 +414,8 @@ static void dafs_negotiate_bool_test(struct kunit *test)
 }
 
 /*
- * R-3.2.6.3-01 R-D.4.4-01 R-E.5.3.2.1-01: 4096 bytes before anything is negotiated, as
- * soon as the connection is there; a receive that is late would end it
+ * R-3.2.6.3-01 R-D.4.4-01: 4096 bytes before anything is negotiated, as soon as the
+ * connection is there; a receive that is later than that would end it
  */
 static void dafs_first_message_size_test(struct kunit *test)
 {
@@ -617,12 +617,15 @@ static void dafs_new_instance_test(struct kunit *test)
 	struct raw_conn *a = raw_session(test, test->param_value, &old);
 	struct raw_conn *b = raw_session(test, test->param_value, &other);
 	struct raw_conn *c = raw_connect_flavour(test, test->param_value, 0);
+	struct raw_conn *late = raw_connect_flavour(test, test->param_value, 0);
 	struct dafs_open_res res;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
 			dafs_raw_open(a, &fix->dir, "file", DAFS_OPEN_SHARE_DENY_READ, &res));
 	KUNIT_EXPECT_EQ(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(late, &old, NULL));
+	late->cksum = a->cksum;
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(c, &new, NULL));
 	KUNIT_EXPECT_EQ(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(c, DAFS_AUTH_NONE, NULL));
@@ -630,6 +633,10 @@ static void dafs_new_instance_test(struct kunit *test)
 	/* what is left of the former instance cannot get state any more */
 	KUNIT_EXPECT_NE(test, DAFS_STATUS_OK,
 			dafs_raw_open(a, &fix->dir, "file", 0, &res));
+	/* nor take the place of the new one */
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID,
+			   dafs_raw_auth(late, DAFS_AUTH_NONE, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_open(c, &fix->dir, "file", 0, &res));
 }
 
 /* R-2.4.3-09: the state-id of one session on another of the same client */
@@ -771,6 +778,23 @@ static void dafs_bind_test(struct kunit *test)
 					    DAFSERR_ILLEGAL_STATE));
 }
 
+/* E-33: the request to bind a channel has the checksum that its session has agreed on. */
+static void dafs_bind_cksum_test(struct kunit *test)
+{
+	static const struct dafs_flavour flavour = { .cksum = true, .rdma_read = true };
+	struct raw_login login = {};
+	struct raw_conn *op = raw_session(test, &flavour, &login);
+	struct raw_conn *conn = dafs_bind_channel(test, op, DAFS_CHANNEL_RDMA_READ);
+	struct dafs_opaque64 *session = &login.res.connect.session_id;
+
+	conn->cksum = false;
+	DAFS_EXPECT_STATUS(test, DAFSERR_CHKSUM,
+			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	conn->cksum = true;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+}
+
 /* E-44: nothing is asked on a bound channel, and no directive on the operation channel */
 static void dafs_bound_channel_test(struct kunit *test)
 {
@@ -791,7 +815,7 @@ static void dafs_bound_channel_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 }
 
-/* R-6.2.5-03 R-6.2.5-04 and the rest of E-53; R-3.1.2.3.4.1-03 */
+/* R-6.2.5-04 and the rest of E-53; R-3.1.2.3.4.1-03 */
 static void dafs_bind_errors_test(struct kunit *test)
 {
 	const struct dafs_flavour *flavour = test->param_value;
@@ -860,7 +884,7 @@ static void dafs_bind_guess_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 }
 
-/* R-3.1.2.3.2-03 R-3.1.2.5-02 */
+/* R-3.1.2.5-02, and no channel before authentication */
 static void dafs_bind_wrong_time_test(struct kunit *test)
 {
 	struct raw_conn *op = raw_connect_flavour(test, test->param_value, 0);
@@ -1016,40 +1040,35 @@ static void dafs_disconnect_busy_test(struct kunit *test)
 	hdr.stream_id = i;
 	KUNIT_EXPECT_EQ(test, 0, raw_send(conn, buf, raw_encode(conn, &hdr, NULL, buf)));
 	for (i = 0; i <= DAFS_BUSY_REQUESTS; i++) {
-		struct raw_msg *msg = raw_recv(conn, RAW_WAIT_MS);
-		struct dafs_stream s = { .swab = conn->swab };
-
-		KUNIT_ASSERT_NOT_NULL(test, msg);
-		s.base = msg->data;
-		s.len = msg->len;
-		KUNIT_EXPECT_EQ(test, 0, dafs_get_res_hdr(&s, &res));
-		kfree(msg);
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, res.status);
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+				   raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, i == DAFS_BUSY_REQUESTS,
 				res.stream_id == DAFS_BUSY_REQUESTS);
 	}
 }
 
-/* Two of them at once must not wait for each other. */
+/* Two of them that wait for the same request must not wait for each other. */
 static void dafs_disconnect_twice_test(struct kunit *test)
 {
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	u8 *buf = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
 	struct raw_login login = {};
-	struct raw_conn *conn = raw_session(test, test->param_value, &login);
-	struct dafs_req_hdr hdr = raw_hdr(conn, DAFS_PROC_DISCONNECT);
-	u8 msg[DAFS_HDR_SIZE];
-	struct raw_msg *reply;
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	struct dafs_req_hdr hdr;
 	unsigned int i;
 
-	for (i = 0; i < 3; i++) {
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	dafs_fixture_freeze(test, fix);
+	dafs_send_mkdir(test, conn, &fix->dir, 0, buf);
+	for (i = 1; i <= 2; i++) {
+		hdr = raw_hdr(conn, DAFS_PROC_DISCONNECT);
 		hdr.stream_id = i;
-		raw_encode(conn, &hdr, NULL, msg);
-		raw_send(conn, msg, sizeof(msg));
+		raw_ask(conn, &hdr, NULL);
 	}
-	for (i = 0; i < 3; i++) {
-		reply = raw_recv(conn, RAW_WAIT_MS);
-		KUNIT_EXPECT_NOT_NULL(test, reply);
-		kfree(reply);
-	}
+	DAFS_ASSERT_STATUS(test, DAFSERR_ILLEGAL_STATE, raw_status(conn));
+	dafs_fixture_thaw(test, fix);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
 	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
 }
 
@@ -1095,7 +1114,7 @@ static void dafs_client_default_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EBUSY), dafs_session_create(&params));
 }
 
-/* R-2.4.3-01 R-E.9-03: all sessions of this machine are one client's */
+/* R-2.4.3-01: all sessions of this machine are one client's */
 static void dafs_client_one_test(struct kunit *test)
 {
 	struct dafs_session_params params;
@@ -1213,20 +1232,29 @@ static void dafs_directives_test(struct kunit *test)
 	KUNIT_EXPECT_NE(test, op->id->qp->qp_num, bc->id->qp->qp_num);
 }
 
-/* Another session of this client has another differentiator, by R-E.9-04. */
+/*
+ * Another session of this client has another differentiator, by R-E.9-04; another client
+ * has another instance, by R-E.9-03
+ */
 static void dafs_differentiator_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
-	struct raw_conn *a, *b;
+	struct dafs_session_params other = srv->params;
+	struct raw_conn *a, *b, *c;
 
+	strscpy(other.client_id, "another client");
 	dafs_fixture_session(test, &srv->params);
 	dafs_fixture_session(test, &srv->params);
+	dafs_fixture_session(test, &other);
 	a = raw_accepted(srv, 0);
 	b = raw_accepted(srv, 1);
+	c = raw_accepted(srv, 2);
 	KUNIT_ASSERT_NOT_NULL(test, a);
 	KUNIT_ASSERT_NOT_NULL(test, b);
+	KUNIT_ASSERT_NOT_NULL(test, c);
 	KUNIT_EXPECT_MEMEQ(test, a->disc.client_instance, b->disc.client_instance, 4);
 	KUNIT_EXPECT_MEMNEQ(test, a->disc.client_session, b->disc.client_session, 4);
+	KUNIT_EXPECT_MEMNEQ(test, a->disc.client_instance, c->disc.client_instance, 4);
 }
 
 static struct kunit_case dafs_session_cases[] = {
@@ -1252,6 +1280,7 @@ static struct kunit_case dafs_session_cases[] = {
 	KUNIT_CASE_PARAM(dafs_state_of_client_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_session_ids_test),
 	KUNIT_CASE_PARAM(dafs_bind_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_bind_cksum_test),
 	KUNIT_CASE_PARAM(dafs_bound_channel_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_bind_errors_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_bind_guess_test),

@@ -192,22 +192,50 @@ static void dafs_st_outside_test(struct kunit *test)
 /* Behind version, type, length and a zero */
 #define DAFS_ST_FID	(DAFS_FSHANDLE_SIZE + 4)
 
+/* The handle of a file, or with subtree_check of a file and its directory, by numbers */
+static struct dafs_fh dafs_st_guess(struct kunit *test, struct dafs_fixture *fix,
+				    const struct dafs_fh *like, const char *file,
+				    const char *dir)
+{
+	struct dafs_fh forged = *like;
+	u32 fid[4] = {};
+	struct kstat stat = {};
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, file, &stat));
+	fid[0] = stat.ino;
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, dir, &stat));
+	fid[2] = stat.ino;
+	memcpy((u8 *)&forged + DAFS_ST_FID, fid, (dafs_st_checks(test) ? 4 : 2) * sizeof(*fid));
+	return forged;
+}
+
 /*
  * A file outside is not reached by its number, which is not secret, and not by the
- * generation 0 either, which file systems take for any.
+ * generation 0 either, which file systems take for any.  The hash keeps it away, and
+ * subtree_check even who has got hold of the key, whichever directory he names.
  */
 static void dafs_st_guess_test(struct kunit *test)
 {
-	struct dafs_fh part;
+	static const char *const dirs[] = { "outside", "part", "part/from" };
+	struct dafs_fh part, inside, forged;
 	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
-	struct dafs_fh forged = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
-	struct kstat stat = {};
-	u32 fid[2] = {};
+	u32 reached = dafs_st_checks(test) ? DAFSERR_FHEXPIRED : DAFS_STATUS_OK;
+	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "outside/file", &stat));
-	fid[0] = stat.ino;
-	memcpy((u8 *)&forged + DAFS_ST_FID, fid, sizeof(fid));
+	inside = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
+	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
+		forged = dafs_st_guess(test, fix, &inside, "outside/file", dirs[i]);
+		dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
+		dafsd_fh_sign(&forged);
+		dafs_st_expect(test, fix, &forged, reached);
+		shrink_dcache_sb(fix->path.dentry->d_sb);
+		dafs_st_expect(test, fix, &forged, reached);
+	}
+	/* so that it is known that it is refused for where it is */
+	forged = dafs_st_guess(test, fix, &inside, "part/from/file", "part/from");
 	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
+	dafsd_fh_sign(&forged);
+	dafs_st_expect(test, fix, &forged, DAFS_STATUS_OK);
 }
 
 /* With subtree_check the caller must be allowed to search all the way to the object. */

@@ -317,11 +317,6 @@ static void dafs_wire_bind_order_test(struct kunit *test)
 			   raw_call(bound.bc, DAFS_PROC_CONNECT_BIND, &bound.args, NULL));
 }
 
-static void wire_put_session(void *ses)
-{
-	dafsd_session_put(ses);
-}
-
 static void wire_put_call(void *call)
 {
 	dafs_call_put(call);
@@ -345,9 +340,7 @@ static struct dafs_requester *wire_requester(struct kunit *test, struct wire_bou
 
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 			   raw_call(bound->bc, DAFS_PROC_CONNECT_BIND, &bound->args, NULL));
-	ses = dafsd_session_find(&bound->args.session_id);
-	KUNIT_ASSERT_NOT_NULL(test, ses);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, wire_put_session, ses));
+	ses = dafs_fixture_at_server(test, &bound->args.session_id);
 	KUNIT_ASSERT_NOT_NULL(test, ses->bc);
 	return ses->bc->bc_requester;
 }
