@@ -3,11 +3,16 @@
 """Breaks the modules on purpose, one line at a time, and tells which tests notice.
 
   mutate.py --check             are all faults of the lists still about this source?
-  mutate.py [--jobs N] [WORD...]  tries those whose file or function has one of the
-                                words in its name; all by default, which takes hours
+  mutate.py [--jobs N] [WORD...]  tries those whose file, function or place in its list
+                                has one of the words in it; all by default, which takes
+                                hours.  Those that were caught before in the same
+                                function by the same suites, or need not be, only with
+                                --again.
+  mutate.py --table             what came of those that were tried
 
 A list (tools/testing/mutate/*.faults) is made of such entries:
 
+  # area: bulk data
   @ drivers/dafsd/io.c dafsd_io_room kunit:dafs_io* data
   -	if (len > most)
   +	if (len > most + 1)
@@ -15,40 +20,57 @@ A list (tools/testing/mutate/*.faults) is made of such entries:
 File, function, and the suites that ought to notice, of which the first that does
 ends the trial; then the lines to replace, which stand in that function once, and
 what takes their place, if anything.  "# survives: REASON" below it is for a fault
-that cannot be seen from outside.
+that the tests cannot see; "# alike: REASON" for one that nothing outside could, because
+something else does the same.
+
+A fault is caught if a test fails, or if the kernel of a guest complains.  The suite
+must have passed without a fault before, once while mutate.py runs; and if it does not
+come to its end, once more in the same time.
 """
 
 import argparse
+import collections
 import concurrent.futures
+import hashlib
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPO = HERE.parents[2]
 CACHE = pathlib.Path(os.environ.get("DAFS_CACHE", "/var/cache/dafs"))
-COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
-FAILED = re.compile(r"^  FAILED (.*)$", re.M)
+RESULTS = CACHE / "mutate-results"
+# Seconds that a suite may take; one KUnit suite is short.
+LIMIT = 300
+KUNIT_LIMIT = 180
 
 
 class Fault:
     """One fault: where, what, and who ought to notice."""
 
-    def __init__(self, where, head):
+    def __init__(self, where, area, head):
         self.where = where              # in the list, for messages
+        self.area = area
         self.path, self.function, *self.suites = head.split()
         self.old = []
         self.new = []
         self.excuse = ""
+        self.alike = False
+        self.id = ""                    # of this fault
+        self.key = ""                   # of this fault in the function as it is
 
     def name(self):
-        return f"{self.path} {self.function}"
+        return f"{self.path} {self.function} {self.where}"
 
-    def apply(self, text):
-        """The source with the fault; ValueError if it has no such place."""
+    def replaced(self, text):
+        """Before, in and after the function, with the fault; ValueError if it has no
+        such place."""
         begin, end = function_span(text, self.function)
         body = text[begin:end]
         old = "".join(f"{line}\n" for line in self.old)
@@ -56,7 +78,21 @@ class Fault:
             raise ValueError(f"the lines stand {body.count(old)} times in"
                              f" {self.function}()")
         new = "".join(f"{line}\n" for line in self.new)
-        return text[:begin] + body.replace(old, new) + text[end:]
+        return text[:begin], body.replace(old, new), text[end:]
+
+    def apply(self, text):
+        """The source with the fault."""
+        return "".join(self.replaced(text))
+
+    def identify(self):
+        """Sets id and key; ValueError as above."""
+        self.id = digest(self.path, self.function, *self.old, "", *self.new)
+        faulty = self.replaced((REPO / self.path).read_text("utf-8"))[1]
+        self.key = digest(self.path, faulty)
+
+
+def digest(*lines):
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def function_span(text, name):
@@ -72,16 +108,19 @@ def function_span(text, name):
 
 
 def read_list(path):
-    faults = []
+    faults, area = [], path.stem
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        if line.startswith("@ "):
-            faults.append(Fault(f"{path.name}:{number}", line[2:]))
+        if line.startswith("# area: "):
+            area = line.partition(": ")[2]
+        elif line.startswith("@ "):
+            faults.append(Fault(f"{path.name}:{number}", area, line[2:]))
         elif line.startswith("-"):
             faults[-1].old.append(line[1:])
         elif line.startswith("+"):
             faults[-1].new.append(line[1:])
-        elif line.startswith("# survives: "):
+        elif line.startswith(("# survives: ", "# alike: ")):
             faults[-1].excuse = line.partition(": ")[2]
+            faults[-1].alike = line.startswith("# alike: ")
     return faults
 
 
@@ -95,13 +134,46 @@ def check(faults):
     wrong = 0
     for fault in faults:
         try:
-            fault.apply((REPO / fault.path).read_text("utf-8"))
+            fault.identify()
             if not fault.suites:
                 raise ValueError("no suite")
         except (OSError, ValueError) as error:
             print(f"{fault.where}: {fault.path}: {error}")
             wrong += 1
     return wrong
+
+
+def load_results(by):
+    """What came of each fault when it was tried last, by its id or key."""
+    if not RESULTS.exists():
+        return {}
+    lines = (json.loads(line) for line in RESULTS.read_text("utf-8").splitlines())
+    return {result[by]: result for result in lines}
+
+
+def is_settled(fault, result):
+    """Older results do not tell by which suites they came."""
+    return result.get("suites", fault.suites) == fault.suites and \
+        result.get("verdict") in ("caught", "survived" if fault.excuse else "caught")
+
+
+class Sound:
+    """Which suites pass without a fault: each is asked once."""
+
+    def __init__(self):
+        self.locks = collections.defaultdict(threading.Lock)
+        self.verdicts = {}
+
+    def verdict(self, bench, suite):
+        with self.locks[suite]:
+            if suite not in self.verdicts:
+                self.verdicts[suite] = bench.run(suite)[0]
+                if self.verdicts[suite] != "passed":
+                    print(f"{suite} without a fault: {self.verdicts[suite]}", flush=True)
+        return self.verdicts[suite]
+
+
+SOUND = Sound()
 
 
 class Bench:
@@ -120,58 +192,110 @@ class Bench:
                         f"{self.tree}/"], check=True)
 
     def run(self, suite):
-        """Returns the output of one suite there, and whether it noticed."""
+        """Returns the verdict of one suite there, and what explains it."""
+        limit = KUNIT_LIMIT if suite.startswith("kunit:") else LIMIT
         done = subprocess.run(
-            ["tools/testing/run", suite], cwd=self.tree, text=True, check=False,
+            [sys.executable, "-B", "tools/testing/mutate/trial.py", str(limit), suite],
+            cwd=self.tree, text=True, check=False,
             env={**os.environ, "DAFS_CACHE": str(self.cache)},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        return done.stdout, done.returncode != 0
-
-    def builds(self, output):
-        return "the bed can be made" not in output
+        for path in self.cache.glob("modules-*/root-*"):
+            shutil.rmtree(path)
+        *why, verdict = done.stdout.splitlines() or [f"exit status {done.returncode}"]
+        return verdict, why
 
     def try_fault(self, fault):
-        """Returns "caught", "survived" or "does not build", and by which test."""
+        """Returns "caught", "survived", "undecided" or "does not build", by which
+        test or suites, and what explains it."""
+        for suite in fault.suites:
+            verdict = SOUND.verdict(self, suite)
+            if verdict != "passed":
+                return "undecided", suite, [f"without the fault: {verdict}"]
         path = self.tree / fault.path
         text = path.read_text("utf-8")
         path.write_text(fault.apply(text), encoding="utf-8")
         try:
             for suite in fault.suites:
-                output, noticed = self.run(suite)
-                if not self.builds(output):
-                    return "does not build", suite
-                if noticed:
-                    failed = FAILED.search(output)
-                    return "caught", failed[1] if failed else suite
-            return "survived", " ".join(fault.suites)
+                verdict, why = self.run(suite)
+                if verdict != "passed":
+                    break
         finally:
             path.write_text(text, encoding="utf-8")
+        if verdict == "passed":
+            return "survived", " ".join(fault.suites), why
+        if verdict == "hangs" and self.run(suite)[0] == "passed":
+            return "caught", f"{suite} hangs", why
+        if verdict.startswith("failed: "):
+            return "caught", f"{suite.partition(':')[0]}: {verdict[8:]}", why
+        return verdict if verdict == "does not build" else "undecided", suite, why
+
+
+LOCK = threading.Lock()
 
 
 def work(bench, queue, results):
     while queue:
         fault = queue.pop(0)
         begin = time.monotonic()
-        verdict, by_whom = bench.try_fault(fault)
+        verdict, by_whom, why = bench.try_fault(fault)
+        result = {"id": fault.id, "key": fault.key, "fault": fault.name(), "verdict": verdict,
+                  "by": by_whom, "seconds": round(time.monotonic() - begin), "why": why,
+                  "suites": fault.suites}
+        with LOCK, RESULTS.open("a", encoding="utf-8") as file:
+            print(json.dumps(result), file=file)
         results.append((fault, verdict))
         print(f"{verdict:14} {fault.where:22} {fault.function}: {by_whom}"
-              f" ({time.monotonic() - begin:.0f} s)", flush=True)
+              f" ({result['seconds']} s)", flush=True)
+
+
+def show(fault):
+    print(f"\n{fault.where}: {fault.path} {fault.function}  "
+          f"{fault.excuse or 'not explained'}")
+    for line in fault.old:
+        print(f"  -{line}")
+    for line in fault.new:
+        print(f"  +{line}")
 
 
 def summary(results):
     """Prints what survived, and the sum.  Returns true if none did without a reason."""
-    survivors = [fault for fault, verdict in results if verdict == "survived"]
-    broken = [fault for fault, verdict in results if verdict == "does not build"]
+    count = {name: [fault for fault, verdict in results if verdict == name]
+             for name in ("caught", "survived", "undecided", "does not build")}
+    for fault in count["survived"]:
+        show(fault)
+    print(f"\n{len(results)} faults: " +
+          ", ".join(f"{len(faults)} {name}" for name, faults in count.items()))
+    return not count["undecided"] and not count["does not build"] and \
+        all(fault.excuse for fault in count["survived"])
+
+
+def table(faults):
+    """Prints a table by area, in reStructuredText, and what survived.  Returns true if
+    all were tried, and none survived without a reason."""
+    known = load_results("id")
+    rows = {}
+    survivors = []
+    for fault in faults:
+        verdict = known.get(fault.id, {"verdict": "not tried"})["verdict"]
+        for area in fault.area, "all":
+            rows.setdefault(area, collections.Counter()).update([verdict, "faults"])
+        if verdict == "survived":
+            survivors.append(fault)
+            for area in fault.area, "all":
+                rows[area]["alike"] += fault.alike
+    rows["all"] = rows.pop("all")
+    width = max(map(len, rows))
+    rule = f"{'=' * width}  ======  =====  ======  ========  ====="
+    print(f"{rule}\n{'Area':{width}}  faults  tried  caught  survived  alike\n{rule}")
+    for area, row in rows.items():
+        tried = row["caught"] + row["survived"]
+        print(f"{area:{width}}  {row['faults']:6}  {tried:5}  {row['caught']:6}"
+              f"  {row['survived']:8}  {row['alike']:5}")
+    print(rule)
     for fault in survivors:
-        print(f"\n{fault.where}: {fault.name()}  {fault.excuse or 'not explained'}")
-        for line in fault.old:
-            print(f"  -{line}")
-        for line in fault.new:
-            print(f"  +{line}")
-    tried = len(results) - len(broken)
-    print(f"\n{tried} faults, {tried - len(survivors)} caught, {len(survivors)} survived,"
-          f" {len(broken)} do not build")
-    return not broken and all(fault.excuse for fault in survivors)
+        show(fault)
+    return rows["all"]["faults"] == rows["all"]["caught"] + len(survivors) and \
+        all(fault.excuse for fault in survivors)
 
 
 def main():
@@ -179,8 +303,14 @@ def main():
                                      description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true",
                         help="only see whether the faults fit the source")
+    parser.add_argument("--table", action="store_true",
+                        help="only print what came of those tried before")
+    parser.add_argument("--again", action="store_true",
+                        help="also those that were caught before, or need not be")
     parser.add_argument("--jobs", type=int, default=1, metavar="N",
                         help="trials at a time, 1 by default")
+    parser.add_argument("--bench", type=int, default=0, metavar="N",
+                        help="number of the first folder to work in")
     parser.add_argument("words", nargs="*", metavar="WORD",
                         help="of the name of a file or a function")
     options = parser.parse_args()
@@ -194,8 +324,14 @@ def main():
     print(f"{len(faults)} faults", flush=True)
     if options.check:
         return 0
+    if options.table:
+        return 0 if table(faults) else 1
+    if not options.again:
+        known = load_results("key")
+        faults = [fault for fault in faults if not is_settled(fault, known.get(fault.key, {}))]
+        print(f"{len(faults)} to try", flush=True)
     results = []
-    benches = [Bench(number) for number in range(options.jobs)]
+    benches = [Bench(options.bench + number) for number in range(options.jobs)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         futures = [pool.submit(work, bench, faults, results) for bench in benches]
         for future in futures:
