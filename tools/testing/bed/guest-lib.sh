@@ -37,6 +37,51 @@ make_backing()
 		tap_bail "no ext4 for the exports"
 }
 
+# make_slow_disk MEGABYTES [DEVICE]: /dev/mapper/slow, as fast as the device until
+# slow_disk says otherwise.  A RAM disk has no cache that could be flushed, so without
+# DEVICE it is on a file in memory.
+make_slow_disk()
+{
+	modprobe -q loop
+	modprobe -q dm-delay
+	slow_on=${2:-}
+	if [ -z "$slow_on" ]; then
+		truncate -s "$1M" /run/slow &&
+			slow_on=$(losetup --find --show /run/slow) || tap_bail "no loop device"
+	fi
+	slow_sectors=$(($1 * 2048))
+	dmsetup create slow --table "$(slow_table 0 0)" || tap_bail "no slow disk"
+}
+
+slow_table()
+{
+	echo "0 $slow_sectors delay $slow_on 0 0 $slow_on 0 $1 $slow_on 0 $2"
+}
+
+# slow_disk WRITE FLUSH: milliseconds that each takes; those under way end now.
+slow_disk()
+{
+	dmsetup suspend --nolockfs slow &&
+		dmsetup reload slow --table "$(slow_table "$1" "$2")" &&
+		dmsetup resume slow
+}
+
+# remove_slow_disk: what is on it has been unmounted.
+remove_slow_disk()
+{
+	dmsetup remove slow
+	[ ! -e /run/slow ] || losetup -d "$slow_on"
+}
+
+# disk_table TABLE: what the mapped device "disk" is from now on; what was sent to it
+# fails or not as it was before.
+disk_table()
+{
+	dmsetup suspend --noflush --nolockfs disk &&
+		echo "$1" | dmsetup load disk &&
+		dmsetup resume disk
+}
+
 # enable_quota DIR: quotas of users, on what make_backing has just made there.
 enable_quota()
 {
@@ -65,10 +110,72 @@ mount_dafs()
 	mount -t dafs ${3:+-o "$3"} "$ADDR4:/$1" "$2"
 }
 
-# counted PROCEDURE COLUMN: one number that mountstats has of /mnt/dafs
+# eventually COMMAND...: it succeeds before long, however slow the machine is.
+eventually()
+{
+	patience=$(($(date +%s) + 120))
+	until "$@"; do
+		[ "$(date +%s)" -lt $patience ] || return 1
+		sleep 0.1
+	done
+}
+
+# gone PID: a process has ended.
+gone()
+{
+	! kill -0 "$1" 2>/dev/null
+}
+
+# wait_all PID...: for these jobs, to succeed; $failed says how many have not.
+wait_all()
+{
+	failed=0
+	for pid; do
+		wait "$pid" || failed=$((failed + 1))
+	done
+	[ $failed = 0 ]
+}
+
+# What a mount has under write-back, in KiB, what is not committed included
+under_writeback()
+{
+	sed -n 's/^BdiWriteback: *\([0-9]*\) kB/\1/p' /sys/kernel/debug/bdi/dafs-*/stats
+}
+
+# counted PROCEDURE COLUMN [DIR]: one number that mountstats has of a mount, /mnt/dafs
 counted()
 {
-	awk -v "proc=$1:" -v "column=$2" '
-		/^device / { ours = $5 == "/mnt/dafs" }
+	awk -v "proc=$1:" -v "column=$2" -v "dir=${3:-/mnt/dafs}" '
+		/^device / { ours = $5 == dir }
 		ours && $1 == proc { print $(column + 1) }' /proc/self/mountstats
+}
+
+# unstable kept|most [DIR]: bytes that a mount has, or may have, until they are stable
+unstable()
+{
+	awk -v "field=$1" -v "dir=${2:-/mnt/dafs}" '
+		/^device / { ours = $5 == dir }
+		ours && $1 == "unstable:" {
+			split($2, pair, /[=,]/)
+			print pair[1] == field ? pair[2] : pair[4]
+		}' /proc/self/mountstats
+}
+
+# keeps_most [DIR]: does a mount keep as much as it may, and is nothing written to it?
+keeps_most()
+{
+	before=${written:-}
+	written=$(counted WRITE_DIRECT 6 "${1:-/mnt/dafs}")
+	kept=$(unstable kept "$1") most=$(unstable most "$1")
+	[ "$kept" -ge "$most" ] && [ "$written" = "$before" ] && return
+	sleep 5
+	return 1
+}
+
+# is_bounded [DIR]: it may keep more by what was under way, which was seen to be 45 MiB.
+is_bounded()
+{
+	kept=$(unstable kept "$1") most=$(unstable most "$1")
+	echo "kept $kept, bound $most"
+	[ "$kept" -lt $((most + 83886080)) ]
 }

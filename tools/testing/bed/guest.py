@@ -187,7 +187,7 @@ def um_command(bed, script, args, results, memory):
     return [f"{kdir}/linux", f"mem={memory}", "root=/dev/root",
             "rootfstype=hostfs", "rootflags=/", "ro", f"init={BED}/init",
             "con=null", "con0=null,fd:1", "ssl=null", f"ssl0=null,fd:{results}",
-            "kasan_multi_shot", "panic=-1", "uml_dir=/dev/shm/dafs-uml",
+            "kasan_multi_shot", "panic=-1", "log_buf_len=1M", "uml_dir=/dev/shm/dafs-uml",
             *init_environment(modules, script, args, "/dev/ttyS0")]
 
 

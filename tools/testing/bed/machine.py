@@ -16,6 +16,7 @@ import threading
 import guest
 import report
 
+DISK = 2048             # MiB, of which what is written takes memory of the host
 ANSWER = re.compile(rb"\x01(\d+)\n")
 
 
@@ -29,13 +30,14 @@ class Machine:
     It keeps its disk, a file there, when it is killed and started again.
     """
 
-    def __init__(self, bed, name, folder, number):
+    def __init__(self, bed, name, folder, number, memory):
         self.bed = bed
         self.name = name
         self.number = number
+        self.memory = memory
         self.disk = pathlib.Path(folder, f"{name}.disk")
         self.disk.touch()
-        os.truncate(self.disk, 256 << 20)
+        os.truncate(self.disk, DISK << 20)
         near, far = (f"{folder}/link{n}" for n in (number, 3 - number))
         self.devices = [
             "-netdev", "dgram,id=link,local.type=unix,remote.type=unix,"
@@ -67,7 +69,8 @@ class Machine:
             self.process = subprocess.Popen(
                 guest.qemu_machine(
                     self.bed, guest.BED / "machine-shell.sh", [str(self.number)],
-                    f"socket,fd={shell.fileno()}", processors=1, memory="768M") +
+                    f"socket,fd={shell.fileno()}", processors=1,
+                    memory=self.memory) +
                 self.devices +
                 ["-chardev", f"socket,id=monitor,fd={monitor.fileno()}",
                  "-mon", "chardev=monitor"],

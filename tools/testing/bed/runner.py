@@ -13,10 +13,13 @@ A suite is a shell script in tools/testing/suites whose head says:
   # processors: all           (optional; nothing else runs beside it)
   # may-skip: PATTERN         (optional, more than one; a test that is skipped
                                and that no pattern names has failed)
+  # may-log: WORDS            (optional, more than one; of a line in the kernel's log
+                               that would be a failure elsewhere)
 """
 
 import argparse
 import concurrent.futures
+import fcntl
 import fnmatch
 import os
 import pathlib
@@ -42,6 +45,7 @@ class Suite:
         self.about = ""
         self.args = ()
         self.may_skip = []
+        self.may_log = []
         self.head = {"bed": "um", "timeout": "300", "memory": "", "needs": "",
                      "processors": ""}
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -52,6 +56,8 @@ class Suite:
                 self.head[key] = value.strip()
             elif colon and key == "may-skip":
                 self.may_skip.append(value.strip())
+            elif colon and key == "may-log":
+                self.may_log.append(value.strip())
             elif not self.about and line.endswith("."):
                 self.about = line.lstrip("# ")
 
@@ -125,7 +131,7 @@ def failure(name, why):
 
 def judge_kernel(suite, outcome, log):
     """One test for a guest's kernel, if it lived: did it stay clean?"""
-    wrong = report.complaints(outcome.results) + report.splats(log)
+    wrong = report.complaints(outcome.results) + report.splats(log, suite.may_log)
     if outcome.status is None and not wrong:
         return []
     if outcome.status is not None:
@@ -164,9 +170,20 @@ def judge(suite, outcome):
     return tests
 
 
+def claim(log):
+    """What another runner writes to may not be emptied, nor read as this one's."""
+    try:
+        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"(waiting)      another runner writes {log.name}", flush=True)
+        fcntl.flock(log, fcntl.LOCK_EX)
+    log.truncate(0)
+
+
 def run_suite(suite):
     """Returns the suite's tests and its outcome."""
-    with open(suite.log, "wb") as log:
+    with open(suite.log, "ab") as log:
+        claim(log)
         try:
             suite.prepare()
             outcome = guest.run(suite.bed, suite.path, suite.args,
@@ -175,7 +192,8 @@ def run_suite(suite):
         except (OSError, guest.BedError) as error:
             why = str(error).splitlines()
             return [failure("the bed can be made", why)], guest.Outcome()
-    return judge(suite, outcome), outcome
+        log.flush()
+        return judge(suite, outcome), outcome
 
 
 def show(suite, tests, outcome):

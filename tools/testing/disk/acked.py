@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What was acknowledged as stable is on the disk, although the disk fails.
 
-  acked.py write FILE LEDGER    several writers, until there is LEDGER.stop
+  acked.py write FILE LEDGER    several writers, until there is LEDGER.stop; each makes
+                                LEDGER.N.stable when something is
   acked.py check FILE LEDGER    compares a file with what they were told
 
 A file has slots, and each slot has one writer.  He fills it with a number, higher
@@ -89,12 +90,14 @@ WRITERS = ((Syncer, 0), (Syncer, 0), (Writer, os.O_DSYNC), (Writer, os.O_SYNC),
            (Writer, os.O_DSYNC | os.O_DIRECT))
 
 
-def write_some(writer, stop):
+def write_some(writer, stop, stable):
     number = 0
     while not os.path.exists(stop):
         number += 1
         try:
             writer.step(number)
+            if not os.path.exists(stable):
+                open(stable, "wb").close()
         except OSError:
             writer.ledger.errors += 1
             time.sleep(0.01)
@@ -107,7 +110,7 @@ def write(name, ledger):
         if not child:
             random.seed(index)
             writer = kind(name, index, flags)
-            write_some(writer, f"{ledger}.stop")
+            write_some(writer, f"{ledger}.stop", f"{ledger}.{index}.stable")
             writer.ledger.save(f"{ledger}.{index}")
             os._exit(0)
         children.append(child)

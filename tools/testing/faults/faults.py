@@ -17,6 +17,7 @@ allocations and calls have failed.
 import contextlib
 import ctypes
 import errno
+import fcntl
 import functools
 import mmap
 import os
@@ -24,6 +25,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
@@ -40,13 +42,15 @@ OPTIONS = os.environ.get("FAULT_OPTIONS", "max_requests=2,actimeo=0,nosharecache
 MS_REMOUNT = 32
 MNT_DETACH = 2
 AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400
+FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 DELETE_MODULE, FINIT_MODULE = 176, 313          # numbers of x86-64
 # Modules are loaded without modprobe(8), which would add the second.
 EXPORTS = os.environ.get("FAULT_EXPORTS", "exports=/srv/data:no_root_squash") + \
     " state_dir=/tmp/dafs"
 
 # What a call may say for want of memory, of its own or of the server's.
-WANT = {errno.ENOMEM, errno.EIO}
+# ENFILE: an open for which the server has no memory
+WANT = {errno.ENOMEM, errno.EIO, errno.ENFILE}
 
 
 def expect(got, want, what=""):
@@ -711,6 +715,71 @@ def case_configfs(at):
     os.rmdir(top)
 
 
+def of_sessions(name):
+    """The sum of a number that the server tells of each session."""
+    return sum(int(inject.get(f"{SESSIONS}/{session}/{name}"))
+               for session in os.listdir(SESSIONS))
+
+
+def rnr_naks():
+    """Messages that found no receive."""
+    return int(inject.get("/sys/class/infiniband/rx0/ports/1/hw_counters/rcvd_rnr_err"))
+
+
+def rush(at, names):
+    """A call for each name; most are there when the first of them is answered."""
+    top = os.open(at.root, os.O_RDONLY)
+    failed = []
+
+    def change(name):
+        try:
+            os.chmod(f"{MOUNT}/{name}", 0o640)
+        except OSError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=change, args=(name,)) for name in names]
+    fcntl.ioctl(top, FIFREEZE, 0)
+    try:
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: of_sessions("outstanding") >= len(names) - 2, True, "calls")
+    finally:
+        fcntl.ioctl(top, FITHAW, 0)
+        for thread in threads:
+            thread.join()
+        os.close(top)
+    expect(failed, [], "calls")
+
+
+def case_grow(at):
+    """The server has memory for some of the calls that it would promise, now and then."""
+    if at.number > 1:
+        return
+    before = resources()
+    mount("max_requests=32,actimeo=0,nosharecache")
+    names = [f"grow{i}" for i in range(32)]
+    for name in names:
+        write_file(f"{at.root}/{name}", b"")
+    naks, promised = rnr_naks(), of_sessions("credits")
+
+    def rushes():
+        """The client wishes for more with the first, and each call of the second says so."""
+        rush(at, names[:promised])
+        rush(at, names[:promised])
+
+    # two allocations for each call, or four with those of kmemleak
+    short = at.injection.many("dafs_common", "dafs_chan_post_recvs", 5, rushes)
+    expect(short > 1, True, "no memory")
+    expect(of_sessions("credits") > promised, True, "a part of the calls is promised")
+    rush(at, names[:of_sessions("credits")])
+    expect(rnr_naks(), naks, "messages for which there was no receive")
+    for name in names:
+        os.unlink(f"{at.root}/{name}")
+    mounted(at)
+    umount()
+    wait_for(resources, before, "left of a mount")
+
+
 @functools.lru_cache
 def module_path(name):
     for path, _, files in os.walk(f"/lib/modules/{os.uname().release}"):
@@ -743,7 +812,7 @@ def case_modules(at):
 # Cases in which nothing of ours is allocated: kernfs has the buffers of attributes, and
 # a page is more than most calls need.
 NONE = {("client", "sysfs"), ("page", "users"), ("page", "export"), ("page", "umount")}
-BARE = {"reconnect", "restart", "modules"}      # no other mount may be there
+BARE = {"reconnect", "restart", "modules", "grow"}      # no other mount may be there
 # Not each allocation, but each so many, unless FAULT_ALL is set: what makes a
 # session, or looks at many files, allocates the same again and again.
 STEP = {

@@ -11,6 +11,7 @@ import resource
 
 DEBUG = "/sys/kernel/debug"
 END = (1 << 64) - 1
+FEW = 1000
 
 
 def put(path, value):
@@ -36,6 +37,14 @@ class Symbols:
         """Where a function begins and ends."""
         begin = self.address[name]
         return begin, min(a for a, _ in self.list if a > begin)
+
+
+def extent_in(module, function):
+    """Where a function of a module begins and ends."""
+    with open("/proc/kallsyms", encoding="ascii") as lines:
+        fields = [line.split() for line in lines if f"[{module}]" in line]
+    begin, = (int(f[0], 16) for f in fields if f[2] == function)
+    return begin, min(a for a in (int(f[0], 16) for f in fields) if a > begin)
 
 
 class Knob:
@@ -148,6 +157,19 @@ class OfThreads:
         if self.armed:
             self.armed = self.knob.times() == 1
             self.knob.set(times=0)
+
+    def many(self, module, function, interval, call, *args):
+        """Each so manieth allocation of a function fails for as long as call runs."""
+        self.knob.only_below(*extent_in(module, function))
+        self.knob.set(interval=interval, times=FEW)
+        try:
+            call(*args)
+        finally:
+            left = self.knob.times()
+            self.knob.set(times=0)
+            self.knob.only_below(*self.modules)
+        self.armed = False
+        return FEW - left
 
     def fired(self):
         return not self.armed

@@ -2,8 +2,8 @@
 /*
  * fsx: random operations on one file, each compared with a model in memory.
  *
- *	fsx [-s SEED] [-n OPERATIONS] [-t SECONDS] [-l BYTES] [-a ALIGNMENT]
- *	    [-o COPY] [-b BACKING] [-f append|all] FILE [FILE]
+ *	fsx [-s SEED] [-n OPERATIONS] [-t SECONDS] [-u END] [-l BYTES] [-a ALIGNMENT]
+ *	    [-o COPY] [-b BACKING] [-f append|all|disk] FILE [FILE]
  *
  * The file is open by several descriptors of every kind at once: cached, direct,
  * synchronous and appending ones, and a shared mapping.  Each is closed and opened
@@ -24,7 +24,11 @@
  *
  * With -f operations may fail, those that append or all: then nothing is known of
  * the bytes that were on their way until they are written again, or until the file,
- * closed everywhere and forgotten by the client, has been read again.
+ * closed everywhere and forgotten by the client, has been read again.  After errors of
+ * the disk reading tells nothing, because a server may still have in memory what is
+ * not on the disk; and what it has promised is compared with the disk itself.
+ *
+ * With -u it goes on until there is a file named END, and there are no faults then.
  *
  * The same seed gives the same operations.  After a difference the last of them are
  * printed.  -a aligns what is done with O_DIRECT, -o leaves what the file should
@@ -42,209 +46,17 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+#include "files.h"
 #include "model.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-#define PAGE		4096
 #define NR_AIO		4
 
-/* How the file can be open; all of them are, nearly all the time. */
-enum { CACHED, OTHER, DIRECT, SYNC, DIRECT_SYNC, APPEND, DIRECT_APPEND, NR_FDS };
-
-static const int fd_flags[NR_FDS] = {
-	[CACHED] = O_RDWR,
-	[OTHER] = O_RDWR,
-	[DIRECT] = O_RDWR | O_DIRECT,
-	[SYNC] = O_RDWR | O_SYNC,
-	[DIRECT_SYNC] = O_RDWR | O_DIRECT | O_DSYNC,
-	[APPEND] = O_WRONLY | O_APPEND,
-	[DIRECT_APPEND] = O_WRONLY | O_APPEND | O_DIRECT,
-};
-
-static const char *const fd_names[NR_FDS] = {
-	[CACHED] = "cached",
-	[OTHER] = "cached (2)",
-	[DIRECT] = "direct",
-	[SYNC] = "O_SYNC",
-	[DIRECT_SYNC] = "direct O_DSYNC",
-	[APPEND] = "O_APPEND",
-	[DIRECT_APPEND] = "direct O_APPEND",
-};
-
-static const char *names[2];
-static int nr_names;
-static int fds[NR_FDS];
-static unsigned char *map;
-static int readers[2] = { -1, -1 };	/* one of each name, which stays open */
-static const unsigned char *reader_maps[2];
 static aio_context_t aio;
-
 static size_t span;		/* of what is worked on at present */
 static size_t focus;		/* where something was done last */
 static size_t alignment = 512;
-
-/* The descriptors */
-
-static bool fd_open(int which)
-{
-	fds[which] = open(names[here], fd_flags[which]);
-	return !failing(fds[which] < 0, may_fail, "open");
-}
-
-/* Closing a descriptor of a writer promises all that was written until then. */
-static bool fd_close(int which)
-{
-	int fd = fds[which];
-
-	fds[which] = -1;
-	if (fd < 0)
-		return true;
-	if (failing(close(fd), may_fail, "close")) {
-		model_unsafe_fail();
-		return false;
-	}
-	model_safe();
-	return true;
-}
-
-static void map_open(void)
-{
-	if (fds[CACHED] < 0)
-		return;
-	map = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_SHARED, fds[CACHED], 0);
-	check(map != MAP_FAILED, "mmap");
-}
-
-static void map_close(void)
-{
-	if (map)
-		check(!munmap(map, limit), "munmap");
-	map = NULL;
-}
-
-static void file_open(void)
-{
-	int i;
-
-	for (i = 0; i < NR_FDS; i++)
-		fd_open(i);
-	map_open();
-}
-
-static void file_close(void)
-{
-	int i;
-
-	map_close();
-	for (i = 0; i < NR_FDS; i++)
-		fd_close(i);
-}
-
-static bool reader_open(int i)
-{
-	readers[i] = open(names[i], O_RDONLY);
-	return readers[i] >= 0;
-}
-
-static void readers_open(void)
-{
-	int i;
-
-	for (i = 0; i < nr_names; i++) {
-		check_again(reader_open, i, "open for reading");
-		reader_maps[i] = mmap(NULL, limit, PROT_READ, MAP_SHARED, readers[i], 0);
-		check(reader_maps[i] != MAP_FAILED, "mmap for reading");
-	}
-}
-
-static void readers_close(void)
-{
-	int i;
-
-	for (i = 0; i < nr_names; i++) {
-		check(!munmap((void *)reader_maps[i], limit), "munmap");
-		close(readers[i]);
-	}
-}
-
-static void forget_all(void)
-{
-	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
-
-	if (fd < 0)
-		return;
-	check(write(fd, "3", 1) == 1, "drop_caches");
-	check(!close(fd), "drop_caches");
-}
-
-static struct stat found;	/* after a failure */
-static int found_fd;
-
-static bool find_file(int direct)
-{
-	found_fd = open(names[here], O_RDONLY | direct);
-	return found_fd >= 0;
-}
-
-static bool find_size(int fd)
-{
-	return !fstat(fd, &found);
-}
-
-static bool find_data(int fd)
-{
-	return pread(fd, buffer, limit, 0) == found.st_size;
-}
-
-/* What is unknown becomes what is there, if that can be. */
-static void recover_size(size_t new)
-{
-	size_t before = size;
-
-	if (new == size)
-		return;
-	if (!size_unknown && new != size + appended)
-		fail("after a failure the size is %#zx instead of %#zx", new, size);
-	if (new > limit)
-		fail("after a failure the size is %#zx", new);
-	model_resize(new);
-	if (new > before)
-		model_mark(before, new - before, UNKNOWN);
-}
-
-static void recover_data(void)
-{
-	size_t pos;
-
-	check_data(buffer, 0, size);
-	for (pos = 0; pos < size; pos++)
-		if (known[pos] & UNKNOWN)
-			model[pos] = buffer[pos];
-	memset(known, 0, limit);
-}
-
-/*
- * After a failure: close everything, let the client forget it all, and take what is
- * there then for what is unknown.  Faults do not last, so it succeeds in the end.
- */
-static void recover(void)
-{
-	file_close();
-	readers_close();
-	forget_all();
-	check_again(find_file, O_DIRECT, "open after a failure");
-	check_again(find_size, found_fd, "fstat after a failure");
-	recover_size(found.st_size);
-	check_again(find_data, found_fd, "read after a failure");
-	recover_data();
-	close(found_fd);
-	failed = false;
-	size_unknown = false;
-	appended = 0;
-	readers_open();
-	file_open();
-}
 
 static void fill(size_t len)
 {
@@ -383,10 +195,14 @@ static void write_all(int which, size_t pos, size_t len, int flags)
 		n = pwritev2(fds[which], &iov, 1, append ? 0 : pos + part, flags);
 		if (failing(n < 0, may_fail || (append && append_may_fail && errno == EIO),
 			    "write")) {
-			if (append)
+			if (append) {
 				appended = len - part;
-			else
-				model_fail(pos + part, len - part);
+				return;
+			}
+			/* it may be the error of what was written before */
+			if (may_fail)
+				model_unsafe_fail();
+			model_fail(pos + part, len - part);
 			return;
 		}
 		if (!n)
@@ -555,6 +371,18 @@ static void aio_ended(const struct io_event *event)
 		check_data(buffer + pos, pos, n);
 }
 
+static void aio_note(const struct iocb *cbs, int nr)
+{
+	int i;
+
+	note("asynchronous, size %#zx:", size);
+	for (i = 0; i < nr; i++)
+		note_more(" %s %#llx + %#llx",
+			  cbs[i].aio_lio_opcode == IOCB_CMD_PWRITE ? "write" : "read",
+			  (unsigned long long)cbs[i].aio_offset,
+			  (unsigned long long)cbs[i].aio_nbytes);
+}
+
 /* Several at once, each of its own part of the file. */
 static void op_aio(void)
 {
@@ -582,7 +410,7 @@ static void op_aio(void)
 		if (cbs[i].aio_lio_opcode == IOCB_CMD_PREAD &&
 		    cbs[i].aio_offset + cbs[i].aio_nbytes > size)
 			cbs[i].aio_lio_opcode = IOCB_CMD_PWRITE;
-	note("asynchronous: %d, size %#zx", nr, size);
+	aio_note(cbs, nr);
 	if (!nr)
 		return;
 	check(syscall(SYS_io_submit, aio, nr, list) == nr, "io_submit");
@@ -862,10 +690,24 @@ static void run_one(void)
 
 static void check_all(void)
 {
+	ssize_t got;
+
 	note("the whole file is read");
-	check_count(pread(fds[CACHED], buffer, limit, 0), size, "read");
+	got = pread(fds[CACHED], buffer, limit, 0);
+	if (failing(got < 0, may_fail, "read"))
+		return;
+	check_count(got, size, "read");
 	check_data(buffer, 0, size);
 	op_stat();
+}
+
+/* All that is still unknown is written, so that all is known. */
+static void write_unknown(void)
+{
+	note("the whole file is written");
+	memcpy(buffer, model, size);
+	write_all(CACHED, 0, size, 0);
+	op_fsync();
 }
 
 static void write_copy(const char *name)
@@ -892,14 +734,16 @@ static unsigned long parse(const char *text)
 
 static void help(void)
 {
-	fputs("usage: fsx [-s SEED] [-n OPERATIONS] [-t SECONDS] [-l BYTES] [-a ALIGNMENT]\n"
-	      "           [-o COPY] [-b BACKING] [-f append|all] FILE [FILE]\n", stderr);
+	fputs("usage: fsx [-s SEED] [-n OPERATIONS] [-t SECONDS] [-u END] [-l BYTES]\n"
+	      "           [-a ALIGNMENT] [-o COPY] [-b BACKING] [-f append|all|disk]\n"
+	      "           FILE [FILE]\n", stderr);
 	exit(2);
 }
 
 static void parse_failing(const char *what)
 {
-	may_fail = !strcmp(what, "all");
+	disk_may_fail = !strcmp(what, "disk");
+	may_fail = disk_may_fail || !strcmp(what, "all");
 	append_may_fail = true;
 	if (!may_fail && strcmp(what, "append"))
 		help();
@@ -927,16 +771,28 @@ static void begin(void)
 	file_open();
 }
 
+/* @what is done, until it does not fail. */
+static void insist(void (*what)(void))
+{
+	for (what(); failed; what())
+		while (failed)
+			recover();
+}
+
 static void finish(const char *copy)
 {
 	int i;
 
-	may_fail = false;
+	if (may_fail)
+		recover();
+	may_fail = may_fail && !disk_may_fail;
 	append_may_fail = false;
 	for (i = 0; i < nr_names; i++) {
-		check_all();
-		op_switch();
+		insist(check_all);
+		insist(op_switch);
 	}
+	if (disk_may_fail)
+		write_unknown();
 	file_close();
 	check_backing(true);
 	readers_close();
@@ -945,14 +801,21 @@ static void finish(const char *copy)
 		write_copy(copy);
 }
 
+static bool going_on(time_t start, time_t seconds, unsigned long most, const char *end)
+{
+	if (end)
+		return access(end, F_OK);
+	return seconds ? time(NULL) - start < seconds : done < most;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long most = 1000, seconds = 0;
-	const char *copy = NULL;
+	const char *copy = NULL, *end = NULL;
 	time_t start = time(NULL);
 	int c, i;
 
-	while ((c = getopt(argc, argv, "s:n:t:l:a:o:b:f:")) != -1) {
+	while ((c = getopt(argc, argv, "s:n:t:u:l:a:o:b:f:")) != -1) {
 		switch (c) {
 		case 's':
 			seed = parse(optarg);
@@ -962,6 +825,9 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			seconds = parse(optarg);
+			break;
+		case 'u':
+			end = optarg;
 			break;
 		case 'l':
 			limit = parse(optarg);
@@ -988,7 +854,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < nr_names; i++)
 		names[i] = argv[optind + i];
 	begin();
-	while (seconds ? time(NULL) - start < (time_t)seconds : done < most) {
+	while (going_on(start, seconds, most, end)) {
 		run_one();
 		done++;
 	}

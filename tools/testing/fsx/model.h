@@ -17,8 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PAGE		4096
 #define LOG_LINES	400
-#define LOG_WIDTH	100
+#define LOG_WIDTH	240
 /* What is known of a byte. */
 #define UNSAFE	1	/* written, and nobody has promised to keep it */
 #define UNKNOWN	2	/* a failure met it */
@@ -33,6 +34,7 @@ static size_t size;		/* what its size should be */
 static size_t limit = 1 << 20;	/* which it does not exceed */
 static bool may_fail;		/* any operation may */
 static bool append_may_fail;
+static bool disk_may_fail;	/* the server's */
 static bool failed;		/* an operation has, see recover() */
 static size_t appended;		/* by how much a failed append may have grown the file */
 static bool size_unknown;
@@ -41,7 +43,7 @@ static uint64_t seed = 1;
 static uint64_t random_state;
 static unsigned long done;
 static unsigned long failures;
-static char lines[LOG_LINES][LOG_WIDTH + 40];
+static char lines[LOG_LINES][LOG_WIDTH];
 
 static uint32_t draw(void)
 {
@@ -63,11 +65,22 @@ static size_t draw_length(void)
 	return 1 + below((size_t)1 << (1 + below(17)));
 }
 
-static char *log_line(void)
+/* Where the line of this operation goes on, and how long that may be. */
+static char *log_end(void)
 {
 	char *line = lines[done % LOG_LINES];
 
-	return line + sprintf(line, "%lu [%d] ", done, here);
+	return line + strlen(line);
+}
+
+static size_t log_room(void)
+{
+	return LOG_WIDTH - strlen(lines[done % LOG_LINES]);
+}
+
+static void log_begin(void)
+{
+	snprintf(lines[done % LOG_LINES], LOG_WIDTH, "%lu [%d] ", done, here);
 }
 
 static void log_print(void)
@@ -80,7 +93,8 @@ static void log_print(void)
 }
 
 /* What is done now, for the log. */
-#define note(...)	snprintf(log_line(), LOG_WIDTH, __VA_ARGS__)
+#define note_more(...)	snprintf(log_end(), log_room(), __VA_ARGS__)
+#define note(...)	(log_begin(), note_more(__VA_ARGS__))
 
 #define fail(...)				\
 	do {					\
@@ -103,7 +117,7 @@ static bool failing(bool wrong, bool may, const char *what)
 		return false;
 	if (!may)
 		fail("%s: %s", what, strerror(errno));
-	strncat(lines[done % LOG_LINES], " -> failed", 30);
+	note_more(" -> failed");
 	failed = true;
 	failures++;
 	return true;
@@ -150,7 +164,7 @@ static void model_write(size_t pos, const void *data, size_t len, bool safe)
 {
 	size_t i;
 
-	memcpy(model + pos, data, len);
+	memmove(model + pos, data, len);
 	model_mark(pos, len, safe ? 0 : UNSAFE);
 	for (i = pos; i < pos + len; i++)
 		writer[i] = done;
@@ -166,14 +180,27 @@ static void model_fail(size_t pos, size_t len)
 		size_unknown = true;
 }
 
+/*
+ * Zeros that a file system writes into the last page, when it is cut, are on the disk
+ * with the next promise, and seen as soon as the file is longer again.
+ */
+static void model_cut(size_t end)
+{
+	if (disk_may_fail)
+		model_mark(end, -end % PAGE, UNSAFE);
+}
+
 static void model_resize(size_t new)
 {
 	size_t i, from = new < size ? new : size, to = new < size ? size : new;
 
 	memset(model + from, 0, to - from);
-	memset(known + from, 0, to - from);
 	for (i = from; i < to; i++)
 		writer[i] = done;
+	if (new < size) {
+		model_mark(from, to - from, 0);
+		model_cut(new);
+	}
 	size = new;
 }
 
@@ -229,7 +256,11 @@ static void check_count(ssize_t got, size_t want, const char *what)
 		fail("%s: %zd bytes instead of %zu", what, got, want);
 }
 
-/* What the server has: all that was promised, and the size if all of it was. */
+/*
+ * What the server has: all that was promised, and the size if all of it was.  A
+ * server with faults may have nothing at the moment.  What is not on the disk does not
+ * count where that fails.
+ */
 static void check_backing(bool all)
 {
 	struct stat st;
@@ -239,6 +270,10 @@ static void check_backing(bool all)
 	if (!backing || failed)
 		return;
 	fd = open(backing, O_RDONLY);
+	if (append_may_fail && fd < 0)
+		return;
+	if (disk_may_fail)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	check(fd >= 0 && !fstat(fd, &st), backing);
 	if (all && (size_t)st.st_size != size)
 		fail("the server has %#llx bytes instead of %#zx", (long long)st.st_size, size);

@@ -13,13 +13,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "bed"))
 
 # pylint: disable=wrong-import-position
 import guest
-from machine import Machine, MachineError
+from machine import DISK, Machine, MachineError
 
 ADDR4 = "10.9.0.1"
 ADDR6 = "fd09::1"
 MEGABYTES = 16
 RECORDS = 40            # of each writer
 OPERATIONS = 400        # of fsx
+MEMORY = 1024           # MiB of the client
+WRITERS = 100           # of that many files
+FILES = 10
 LEASE = 20
 SESSIONS = "ls /sys/fs/dafsd | wc -l"
 KEY = "00112233445566778899aabbccddeeff"      # what is not on the disk is lost with the power
@@ -77,7 +80,8 @@ def must(name, machine, command):
 
 def serve(server):
     must("the server exports its disk", server,
-         "mkdir -p /srv/data && mount -t ext4 /dev/vda /srv/data && "
+         f"make_slow_disk {DISK} /dev/vda && "
+         "mkdir -p /srv/data && mount -t ext4 /dev/mapper/slow /srv/data && "
          f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} fh_key={KEY}")
 
 
@@ -182,6 +186,29 @@ def test_fsx(server, client):
              digest(client, "/tmp/copy"))
 
 
+def test_slow_commit(server, client):
+    """A server that comes to no end with COMMIT, and writers who have more than the
+    client's memory holds.  They have few files, so requests are left beside those for
+    COMMIT."""
+    blocks = 16 * 3 * MEMORY // 2 // WRITERS
+    client.sh(f"mkdir /mnt/four/many; cd /mnt/four/many; touch $(seq 0 {FILES - 1}); dmesg -C")
+    server.sh("slow_disk 0 3600000")
+    client.sh(f"writers=; for i in $(seq {WRITERS}); do "
+              f"dd if=/dev/zero of=$((i % {FILES})) bs=64k count={blocks} "
+              f"seek=$((i / {FILES} * {blocks})) conv=notrunc 2>/dev/null & "
+              "writers=\"$writers $!\"; done")
+    TAP.run("writers go on until they wait", client,
+            "eventually keeps_most /mnt/four", 300)
+    TAP.run("what is kept for them has a bound", client, "is_bounded /mnt/four")
+    TAP.run("none of them is killed", client, "kill -0 $writers")
+    TAP.same("nor is the memory short",
+             said(client, "dmesg | grep -i 'out of memory\\|oom-kill\\|oom_reaper'"), "")
+    server.sh("slow_disk 0 0")
+    TAP.run("they can be killed", client,
+            "kill -9 $writers; wait $writers; cd /; truncate -s 0 /mnt/four/many/* && "
+            "rm -r /mnt/four/many", 240)
+
+
 def test_link_lost(server, client):
     begin_to_write(server, client, "link")
     client.link(False)
@@ -194,15 +221,16 @@ def test_link_lost(server, client):
 
 
 def test_session_lost(server, client):
-    """The client gives a connection up, and the server is not told."""
+    """The client gives a connection up, and the server is not told but by the next one."""
     client.sh("mount -o remount,timeo=20 /mnt/four")
+    server.sh("ls /sys/fs/dafsd >/tmp/sessions")
     server.link(False)
     client.sh("stat -f /mnt/four & waits=$!")
     time.sleep(8)
     TAP.run("the client waits", client, "kill -0 $waits")
     server.link(True)
     TAP.run("and goes on", client, "wait $waits")
-    TAP.run("on another session", server, f"[ $({SESSIONS}) -gt 2 ]")
+    TAP.run("on another session", server, "! ls /sys/fs/dafsd | cmp -s - /tmp/sessions")
     check_sessions_end(server)
     TAP.run("the mount goes on", client,
             "stat -f /mnt/four && mount -o remount,timeo=100 /mnt/four")
@@ -248,7 +276,14 @@ def finish(name, machine, command):
                "\n".join(machine.wrong))
 
 
-def test_all(server, client):
+TESTS = (test_data, test_close_to_open, test_append, test_fsx, test_link_lost,
+         test_session_lost, test_server_lost, test_client_lost)
+# By name only: where a busy host keeps a machine from answering in time, soft-RoCE warns
+# of a retry too many (rxe_completer()).
+ON_DEMAND = (test_slow_commit,)
+
+
+def run_tests(server, client, names):
     for machine in server, client:
         machine.start()
     for machine in server, client:
@@ -257,12 +292,12 @@ def test_all(server, client):
     serve(server)
     mount(client)
     make_random(client)
-    for test in (test_data, test_close_to_open, test_append, test_fsx, test_link_lost,
-                 test_session_lost, test_server_lost, test_client_lost):
-        test(server, client)
+    for test in TESTS + ON_DEMAND:
+        if test.__name__.removeprefix("test_") in names or not names and test in TESTS:
+            test(server, client)
     finish("umount", client, "umount /mnt/four /mnt/six")
     finish("fsck of the export", server,
-           "modprobe -r dafsd; umount /srv/data && e2fsck -f -n /dev/vda")
+           "modprobe -r dafsd; umount /srv/data && remove_slow_disk && e2fsck -f -n /dev/vda")
 
 
 def main():
@@ -270,10 +305,10 @@ def main():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(
             tempfile.TemporaryDirectory(prefix="dafs-", dir="/dev/shm"))
-        server = stack.enter_context(Machine("qemu", "server", folder, 1))
-        client = stack.enter_context(Machine("qemu", "client", folder, 2))
+        server = stack.enter_context(Machine("qemu", "server", folder, 1, "768M"))
+        client = stack.enter_context(Machine("qemu", "client", folder, 2, f"{MEMORY}M"))
         try:
-            test_all(server, client)
+            run_tests(server, client, sys.argv[1:])
         except MachineError as error:
             for machine in server, client:
                 machine.kill()

@@ -20,6 +20,7 @@ import mmap
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 
@@ -32,6 +33,10 @@ USERS = {
     "extra": (OTHER, OTHER, [*range(2101, 2132), GROUP]),
     "other": (OTHER, OTHER, [3000, 3001]),
 }
+# A mount, and the directory that it is of
+EXPORTED = ("/mnt/dafs", "/srv/data")
+# "other" but for one group, and as many of them
+MEMBER = (OTHER, OTHER, [3000, GROUP])
 PLAIN_MODES = [0o000, 0o400, 0o200, 0o100, 0o060, 0o010, 0o006, 0o001, 0o077,
                0o604, 0o711]
 SPECIAL_MODES = [0o644, 0o4755, 0o6777, 0o2664, 0o6010]
@@ -59,7 +64,7 @@ def look(path):
 @contextlib.contextmanager
 def acting_as(user):
     """This process is that user; the saved id is the way back."""
-    uid, gid, groups = USERS[user]
+    uid, gid, groups = {"member": MEMBER, **USERS}[user]
     os.setgroups(groups)
     os.setresgid(gid, gid, 0)
     os.setresuid(uid, uid, 0)
@@ -397,12 +402,13 @@ def case_writers(top, view):
     """
     Set-id bits go if the owner writes and stay if root does, whoever of them
     opened the file first, has it open still, or closes it and so writes back, and
-    whose descriptor the owner writes to.
+    whose descriptor the owner writes to, and who writes after him.
     What the owner stores through a mapping is left out: ext4 keeps them then.
     """
     path, other_path = f"{top}/file", f"{view}/file"
     for mode in (0o4777, 0o2775, 0o6777, 0o2767):
-        for how, by in ("nothing", "owner"), ("write", "owner"), ("write", "root"):
+        for how, by, again in (("nothing", "owner", False), ("write", "owner", False),
+                               ("write", "root", False), ("write", "owner", True)):
             for first, second in ("owner", "root"), ("root", "owner"):
                 for others in WRITERS:
                     make_file(path, mode)
@@ -416,13 +422,76 @@ def case_writers(top, view):
                     with acting_as("owner"):
                         WRITERS[how](fds[by])
                     with acting_as("root"):
+                        if again:
+                            os.pwrite(fds["root"], b"r", 4)
                         os.close(fds["root"])
                     with acting_as("owner"):
                         os.fsync(fds["owner"])
                         os.close(fds["owner"])
                     yield (f"{mode:o} {how} by {by}'s descriptor, {first} first, "
-                           f"root: {others}: {before}, {look(path)}")
+                           f"root: {others}{', again' * again}: {before}, {look(path)}")
                     os.unlink(path)
+
+
+def write_direct(path):
+    fd = os.open(path, os.O_WRONLY | os.O_DIRECT)
+    try:
+        with mmap.mmap(-1, 4096) as memory:
+            return os.pwrite(fd, memory, 0)
+    finally:
+        os.close(fd)
+
+
+SHARED_USES = {
+    "direct": write_direct,
+    "append": lambda p: open_read_write(p, os.O_WRONLY | os.O_APPEND),
+    "truncate": lambda p: os.truncate(p, 3),
+    "truncating open": open_truncate,
+}
+
+
+def forbid_writing(path, uid):
+    """By an ACL under which the mode stays rw-rw-rw-; mounts have none."""
+    remote, server = EXPORTED
+    path = path.replace(remote, server)
+    entries = ((1, 6, 2**32 - 1), (2, 4, uid), (4, 6, 2**32 - 1), (0x10, 6, 2**32 - 1),
+               (0x20, 6, 2**32 - 1))
+    os.setxattr(path, "system.posix_acl_access", struct.pack("<I", 2) +
+                b"".join(struct.pack("<HHI", *entry) for entry in entries))
+
+
+def case_shared(top, view):
+    """
+    What a user does to a file is done with his own credentials, even if other users
+    have the file open, or if he has it open himself.
+    """
+    os.chmod(top, 0o777)
+    path, other_path = f"{top}/f", f"{view}/f"
+    for holder, user in ("root", "owner"), ("owner", "root"):
+        for name, use in SHARED_USES.items():
+            make_file(path, 0o6777)
+            with acting_as(holder):
+                fd = os.open(other_path, os.O_RDWR)
+            with acting_as(user):
+                answer = attempt(use, other_path)
+            yield f"{name} by {user}, {holder} has it open: {answer} {look(path)}"
+            os.close(fd)
+            os.unlink(path)
+    make_file(path, 0o666)
+    with acting_as("other"):
+        fd = os.open(other_path, os.O_RDWR)
+    forbid_writing(path, OTHER)
+    for flags in os.O_RDWR, os.O_WRONLY, os.O_RDONLY | os.O_TRUNC, os.O_RDONLY:
+        with acting_as("other"):
+            answer = attempt(open_read_write, other_path, flags)
+        yield f"ACL, {flags:o}: {answer} {look(path)}"
+    os.close(fd)
+    os.unlink(path)
+    make_file(path, 0o640)
+    for user in "other", "member", "other":
+        with acting_as(user):
+            answer = attempt(open_read_write, other_path, os.O_RDONLY)
+        yield f"{user}: {answer}"
 
 
 def case_revoked(top, view):

@@ -316,6 +316,8 @@ def case_times(top, server, other):
         expect(written.st_ctime_ns > before.st_ctime_ns, True, "and ctime")
         os.utime(fd, ns=(5, 6))
         expect(os.fstat(fd).st_mtime_ns, 6, "utime after write")
+        os.write(fd, b"z")
+        os.utime(fd, ns=(5, 6))
     expect(os.stat(f"{top}/f").st_mtime_ns, 6, "close does not set it again")
     expect(os.stat(f"{server}/f").st_mtime_ns, 6, "nor on the server")
     before = os.stat(f"{top}/f")
@@ -324,6 +326,15 @@ def case_times(top, server, other):
     after = os.stat(f"{top}/f")
     expect(after.st_ctime_ns > before.st_ctime_ns, True, "chmod sets ctime")
     expect(after.st_mtime_ns, 6, "and not mtime")
+    write_file(f"{top}/empty", b"")
+    for name in "f", "empty":
+        for change in os.rename, os.link:
+            before = os.stat(f"{top}/{name}")
+            time.sleep(0.05)
+            change(f"{top}/{name}", f"{top}/{name}2")
+            expect(os.stat(f"{top}/{name}2").st_ctime_ns > before.st_ctime_ns, True,
+                   f"{change.__name__} of {name} sets ctime")
+            os.rename(f"{top}/{name}2", f"{top}/{name}")
     os.utime(f"{top}/d", ns=(giga, giga))
     write_file(f"{top}/d/new", b"")
     expect(os.stat(f"{top}/d").st_mtime_ns > giga, True, "create sets mtime")
@@ -620,6 +631,12 @@ def case_rename(top, server, other):
     fails(errno.ENOTEMPTY, os.rename, f"{top}/empty", f"{top}/d")
     os.rename(f"{top}/a", f"{top}/a")
     expect(read_file(f"{server}/a"), b"a", "renamed to itself")
+    # What RENAME cannot do: not to replace, to exchange, to leave a whiteout.
+    for flags, name in (1, "new"), (2, "b"), (4, "new"):
+        ctypes.set_errno(0)
+        done = LIBC.renameat2(-100, f"{top}/a".encode(), -100, f"{top}/{name}".encode(), flags)
+        expect((done, ctypes.get_errno()), (-1, errno.EINVAL), f"renameat2 with {flags}")
+    expect((read_file(f"{server}/a"), read_file(f"{server}/b")), (b"a", b"b"), "both as they were")
     with opened(f"{top}/a", os.O_RDWR) as old, opened(f"{top}/b", os.O_RDWR) as new:
         os.rename(f"{top}/b", f"{top}/a")
         expect(os.pread(old, 9, 0), b"a", "the replaced file is still open")

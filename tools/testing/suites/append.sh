@@ -22,13 +22,6 @@ mount_clients()
 		mount_dafs data /mnt/b "clientid=two${1:+,$1}"
 }
 
-wait_for_all()
-{
-	for pid; do
-		wait "$pid" || return
-	done
-}
-
 # write_blindly FILE COUNT: two writers on each mount, in the background: $writers
 write_blindly()
 {
@@ -78,7 +71,7 @@ several()
 		done
 	done
 	# shellcheck disable=SC2086 # a list
-	wait_for_all $pids || return
+	wait_all $pids || return
 	$records check "/srv/data/$file" /tmp/ack.*
 }
 
@@ -146,6 +139,29 @@ printf two >>/mnt/b/other
 printf three >>/mnt/a/other
 tap_is "$(cat /mnt/a/other)" onetwothree "does not hide what others have appended"
 exec 5>&-
+tap_is "$(python3 -c '
+import os
+fd = os.open("/mnt/a/other", os.O_RDWR | os.O_APPEND)
+os.pread(fd, 20, 0)
+theirs = os.open("/srv/data/other", os.O_RDWR)
+os.pwrite(theirs, b"ONE", 0)
+os.pwrite(theirs, b"four", 11)
+os.write(fd, b"five")
+print(os.pread(fd, 20, 0).decode())')" ONEtwothreefourfive "nor what they have changed before"
+tap_is "$(python3 -c '
+import os
+fd = os.open("/mnt/a/pages", os.O_RDWR | os.O_CREAT | os.O_APPEND)
+os.write(fd, b"old" + bytes(19997))
+os.pread(fd, 20000, 0)
+theirs = os.open("/srv/data/pages", os.O_RDWR)
+os.pwrite(theirs, b"new", 0)
+os.pwrite(theirs, b"more", 20000)
+os.write(fd, b"end")
+print(os.pread(fd, 3, 0).decode(), os.pread(fd, 20, 20000).decode())
+os.ftruncate(theirs, 5)
+os.write(fd, b"short")
+print(os.pread(fd, 20007, 0))')" "new moreend
+b'new\x00\x00short'" "in whatever page"
 tap_run "with a mapping" sh -c "$records map /mnt/a/map >/tmp/want"
 tap_run "its file is right" cmp /tmp/want /srv/data/map
 
@@ -161,7 +177,7 @@ while more=$(($(acknowledged cut) + 5)) && [ $more -lt 300 ]; do
 	acknowledge cut $more && [ -s /srv/data/cut ] || empty="$empty $more"
 done
 # shellcheck disable=SC2086 # a list
-tap_run "all writers succeed" wait_for_all $writers
+tap_run "all writers succeed" wait_all $writers
 tap_is "$(acknowledged cut)" 400 "all is acknowledged"
 tap_run "in spite of truncation" [ $cuts -ge 1 ]
 tap_is "$empty" "" "after which there is always more"
@@ -187,7 +203,7 @@ for at in 200 700; do
 	modprobe dafsd exports=/srv/data:no_root_squash,/srv/small:no_root_squash
 done
 # shellcheck disable=SC2086 # a list
-tap_run "all writers succeed" wait_for_all $writers
+tap_run "all writers succeed" wait_all $writers
 # Each writer loses one record at most to each restart.
 tap_run "nearly all is acknowledged" [ "$(acknowledged restart)" -ge 1592 ]
 tap_run "exactly what was acknowledged, over restarts" \

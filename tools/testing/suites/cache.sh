@@ -37,6 +37,140 @@ tap_is "$(cat /mnt/a/f)" "longer than before" "a larger file"
 : >/mnt/b/f
 tap_is "$(cat /mnt/a/f)" "" "an empty one"
 
+# So does one beside a file that is open already; and what was written is stable when
+# the file is closed, not just at the server.
+exec 5</mnt/a/f
+printf 1234 >/srv/data/f
+quiet_cat /mnt/a/f
+printf 5678 >/srv/data/f
+tap_is "$(cat /mnt/a/f)" 5678 "an open beside another one"
+exec 5<&-
+
+# close(2) of one descriptor ends this client's own changes, though another one has the
+# file open for writing: what is cached is known to be good, and changes of others are seen.
+exec 5<>/mnt/a/f
+printf aaaa >&5
+requests cat /mnt/a/f >/dev/null
+tap_is "$(asked READ_INLINE) $(asked READ_DIRECT)" "0 0" "close(2) of one descriptor of two"
+printf bbbb >/srv/data/f
+tap_is "$(cat /mnt/a/f)" bbbb "a change by others while a writer has another descriptor"
+exec 5<&-
+tap_is "$(python3 -c '
+import mmap, os
+mapped = mmap.mmap(os.open("/mnt/a/f", os.O_RDONLY), 4, prot=mmap.PROT_READ)
+mapped[:]
+open("/srv/data/f", "w").write("open")
+os.open("/mnt/a/f", os.O_RDONLY)
+print(mapped[:].decode())')" open "what is mapped is as new as the last open"
+head -c 3000000 /dev/urandom >/tmp/random
+requests cp /tmp/random /mnt/a/closed
+tap_run "close(2) commits" [ "$(asked COMMIT)" -ge 1 ]
+cat >/tmp/synced.py <<'END'
+import os
+fd = os.open("/mnt/a/closed", os.O_WRONLY)
+os.write(fd, b"x" * 3000000)
+os.fsync(fd)
+with open("/sys/kernel/tracing/trace") as trace:
+    print("COMMIT" if " COMMIT " in trace.read() else "none")
+END
+requests python3 /tmp/synced.py >/tmp/synced
+tap_is "$(cat /tmp/synced)" COMMIT "and so does fsync(2)"
+
+# What this client has changed, or has asked for, hides nothing that others did.
+user_may_read()
+{
+	setpriv --reuid=1000 --regid=1000 --clear-groups test -r "$1"
+}
+cat >/tmp/hidden.py <<'END'
+import os
+fd = os.open("/mnt/a/hidden", os.O_RDWR)
+os.pread(fd, 99, 0)
+os.chmod("/mnt/a/hidden", 0o640)
+with open("/srv/data/hidden", "w") as file:
+    file.write("theirs, longer")
+os.stat("/mnt/a/hidden")
+print(os.pread(fd, 99, 0).decode())
+END
+cat >/tmp/shared.py <<'END'
+import os
+fd = os.open("/mnt/a/shared", os.O_RDWR | os.O_CREAT)
+os.write(fd, b"ours")
+os.pread(fd, 4, 0)
+other = os.dup(fd)
+os.close(fd)
+with open("/srv/data/shared", "r+") as file:
+    file.write("them")
+print(open("/mnt/a/shared").read())
+END
+tap_is "$(python3 /tmp/shared.py)" them "a change by others after one of two descriptors is closed"
+printf ours >/mnt/a/hidden
+tap_is "$(python3 /tmp/hidden.py)" "theirs, longer" "another size, after our chmod"
+stat /mnt/a/one/late >/dev/null 2>&1
+touch /srv/data/one/late /mnt/a/one/early
+tap_run "a name made by others just before one that is made here" stat /mnt/a/one/late
+chmod 644 /srv/data/f
+stat --cached=never /mnt/a/f >/dev/null
+tap_run "a right that is known" user_may_read /mnt/a/f
+chmod 640 /mnt/a/f
+tap_fails "ends when the mode is changed here" user_may_read /mnt/a/f
+chmod 644 /mnt/a/f
+tap_run "and is had again" user_may_read /mnt/a/f
+chmod 600 /srv/data/f
+tap_is "$(stat -c %a /mnt/a/f) $(stat --cached=never -c %a /mnt/a/f)" "644 600" \
+	"who wants attributes as they are now gets them"
+tap_fails "and they end the right" user_may_read /mnt/a/f
+
+# What the server does not know any more is gone, although its name is still believed.
+mount_dafs data /mnt/c acregmin=0,acregmax=0,acdirmin=600,acdirmax=600,nosharecache
+: >/srv/data/gone
+tap_run "a name that is believed" stat /mnt/c/gone
+rm /srv/data/gone
+tap_fails "of what others have removed" stat /mnt/c/gone
+umount /mnt/c
+
+# Descriptors that stay open see what others write, when attributes are too old.
+cat >/tmp/aged.py <<'END'
+import errno, mmap, os, time
+names = ["read", "nowait", "sendfile", "mmap", "seek"]
+for name in names:
+    with open(f"/srv/data/aged-{name}", "w") as file:
+        file.write("old")
+fds = {name: os.open(f"/mnt/c/aged-{name}", os.O_RDONLY) for name in names}
+for fd in fds.values():
+    os.pread(fd, 9, 0)
+for name in names:
+    with open(f"/srv/data/aged-{name}", "w") as file:
+        file.write("longer" if name == "seek" else "new")
+time.sleep(2)
+print(os.pread(fds["read"], 9, 0).decode(), end=" ")
+try:
+    buffer = bytearray(3)
+    os.preadv(fds["nowait"], [buffer], 0, os.RWF_NOWAIT)
+    print(buffer.decode(), end=" ")
+except OSError as error:
+    print(errno.errorcode[error.errno], end=" ")
+out = os.memfd_create("out")
+os.sendfile(out, fds["sendfile"], 0, 9)
+print(os.pread(out, 9, 0).decode(), end=" ")
+print(mmap.mmap(fds["mmap"], 3, prot=mmap.PROT_READ)[:].decode(), end=" ")
+print(os.lseek(fds["seek"], 0, os.SEEK_END))
+END
+# The rights of user 1000 in an ACL under which the mode stays the same
+cat >/tmp/acl.py <<'END'
+import os, struct, sys
+entries = (1, 6, -1), (2, int(sys.argv[2]), 1000), (4, 0, -1), (16, 4, -1), (32, 0, -1)
+os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) +
+            b"".join(struct.pack("<HHi", *entry) for entry in entries))
+END
+mount_dafs data /mnt/c actimeo=1,nosharecache
+: >/srv/data/acl
+python3 /tmp/acl.py /srv/data/acl 4
+tap_run "a right by an ACL" user_may_read /mnt/c/acl
+python3 /tmp/acl.py /srv/data/acl 0
+tap_is "$(python3 /tmp/aged.py)" "new EAGAIN new new 6" "open files whose attributes are old"
+tap_fails "a right is not believed for longer" user_may_read /mnt/c/acl
+umount /mnt/c
+
 # Nor does a client promise to tell when others come.
 lease()
 {
@@ -118,6 +252,49 @@ tap_run "reads beside writes ask for no attributes ($(asked GETATTR) times, $(as
 	[ "$(asked GETATTR)" -le 5 ]
 tap_is "$(asked READ_)" 0 "nor for data"
 
+# A client that writes all the time cannot tell changes of others from its own.  It looks
+# for them when the file is opened, and after the longest time that it trusts attributes.
+mount_dafs data /mnt/c acregmin=1,acregmax=3,clientid=busy
+head -c 16384 /dev/zero | tr '\0' o >/mnt/c/busy
+cat >/tmp/busy.py <<'END'
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+fd = os.open("/mnt/c/busy", os.O_RDWR)
+os.pread(fd, 16384, 0)
+while not os.path.exists("/tmp/idle"):
+    os.pwrite(fd, b"y" * 4096, 0)
+    libc.sync_file_range(fd, ctypes.c_long(0), ctypes.c_long(0), 7)
+    open("/tmp/busy", "w").close()
+END
+cat >/tmp/plain.py <<'END'
+import os, sys, time
+fd = os.open("/mnt/c/busy", os.O_RDONLY)
+os.pread(fd, 16384, 0)
+open("/tmp/plain", "w").close()
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    time.sleep(0.3)
+    if os.pread(fd, 5, 12288) == b"later":
+        print("later")
+        break
+END
+python3 /tmp/busy.py &
+busy=$!
+until [ -e /tmp/busy ] || ! kill -0 $busy; do sleep 0.1; done
+printf other | dd of=/mnt/b/busy bs=8192 seek=1 conv=notrunc 2>/dev/null
+tap_is "$(dd if=/mnt/c/busy bs=8192 skip=1 2>/dev/null | head -c 5)" other \
+	"an open by who writes all the time sees what another client closed"
+python3 /tmp/plain.py >/tmp/plain.said &
+plain=$!
+until [ -e /tmp/plain ] || ! kill -0 $plain; do sleep 0.1; done
+printf later | dd of=/mnt/b/busy bs=4096 seek=3 conv=notrunc 2>/dev/null
+wait $plain
+tap_is "$(cat /tmp/plain.said)" later "and so does a read, in time"
+touch /tmp/idle
+wait $busy
+umount /mnt/c
+tap_is "$(tr -s 'a-z' </srv/data/busy)" yotherolatero "and both have what both have written"
+
 # An open that comes while another one drops what is cached waits for that: the
 # server is frozen, so that dirty data cannot leave the client before it thaws.
 cat >/tmp/dirty.py <<'END'
@@ -190,6 +367,15 @@ chmod 700 /srv/data/f
 sleep 2
 tap_is "$(stat -c %a /mnt/a/f)" 700 "files and directories have times of their own"
 tap_fails "so a name is not missed yet" stat /mnt/a/late2
+umount /mnt/a
+
+# What the server answers of rights may change with nothing that attributes tell.
+mount_dafs data /mnt/a actimeo=1
+test -w /mnt/a/f
+mount -o remount,ro /srv/data
+sleep 2
+tap_fails "rights are asked for again in time" test -w /mnt/a/f
+mount -o remount,rw /srv/data
 umount /mnt/a
 mount_dafs data /mnt/a noac
 stat /mnt/a/soon >/dev/null 2>&1
@@ -358,6 +544,25 @@ tap_run "through a link to nothing" open_create /mnt/a/taken/dangling
 tap_run "makes what it leads to" [ -f /srv/data/taken/f4 ]
 tap_fails "not a directory" open_create /mnt/a/taken/dir
 tap_run "and what is not there" open_create /mnt/a/taken/f5
+
+# A name that was not there, and is taken by another client meanwhile, is there for
+# whoever was told so.
+taken_meanwhile()
+{
+	! [ -e "$1" ] && mkdir "/srv/data/taken/${1##*/}" || return
+	shift
+	"$@" 2>&1 | grep -q "File exists"
+}
+tap_run "mkdir: the name is taken" taken_meanwhile /mnt/a/taken/m mkdir /mnt/a/taken/m
+tap_run "and is there" [ -d /mnt/a/taken/m ]
+tap_run "symlink: the name is taken" taken_meanwhile /mnt/a/taken/s ln -sT f1 /mnt/a/taken/s
+tap_run "and is there" [ -d /mnt/a/taken/s ]
+tap_run "mknod: the name is taken" taken_meanwhile /mnt/a/taken/p mkfifo /mnt/a/taken/p
+tap_run "and is there" [ -d /mnt/a/taken/p ]
+tap_run "open: the name is taken" taken_meanwhile /mnt/a/taken/o python3 -c \
+	'import os; os.open("/mnt/a/taken/o", os.O_RDWR | os.O_CREAT | os.O_EXCL)'
+tap_run "and is there" [ -d /mnt/a/taken/o ]
+tap_run "what others made is listed" sh -c "[ \$(ls /mnt/a/taken | grep -cx '[mspo]') = 4 ]"
 umount /mnt/a
 
 # A listing brings all that is known of the names, if it is going to be used.

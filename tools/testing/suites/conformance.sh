@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# The page of tested requirements is up to date, and the list of faults to try.
+# The page of tested requirements is up to date, and so are lists in the manual, and the
+# list of faults to try.
 # bed: host
 # timeout: 120
 
@@ -15,4 +16,17 @@ else
 fi
 tap_run "the faults to try stand in the source" \
 	python3 -B "$REPO/tools/testing/mutate/mutate.py" --check
+
+# As the name of an entry, "one" or "one, another", or as ``one``
+manual=$REPO/Documentation/filesystems/dafs
+tap_is "$(for suite in "$REPO"/tools/testing/suites/*.sh; do
+	name=$(basename "$suite" .sh)
+	grep -Eq "^([a-z]+, )*$name(, [a-z]+)*$|\`\`(tools/testing/run )?$name\`\`" \
+		"$manual/testing.rst" || echo "$name"
+done)" "" "testing.rst has every suite"
+tap_is "$(sed -n 's/^\t\[DAFS_CLOSE_[A-Z]*\].*"\(.*\)",$/\1/p' "$REPO/fs/dafs_common/chan.c" |
+	while read -r reason; do
+		grep -q "^$reason  " "$manual/mount-options.rst" || echo "$reason"
+	done)" "closed here
+lease expired" "mount-options.rst has every reason for which a client gives a connection up"
 tap_done

@@ -205,7 +205,7 @@ tap_run "umount -f of a submount" umount -f /mnt/dafs/top/far
 tap_is "$(cat /mnt/dafs/top/far/file)" far "leaves the session alone"
 mount --bind /mnt/dafs/top/far /mnt/other
 tap_run "umount -f of the upper mount" umount -f /mnt/dafs
-tap_fails "ends it for submounts" ls /mnt/other 2>/dev/null
+tap_is "$(cat /mnt/other/file)" far "leaves it to a submount in use"
 umount /mnt/other
 
 # Options and read-only go down, and idle submounts away by themselves.
@@ -243,6 +243,79 @@ tap_run "away again" unexport_dir inner
 tap_fails "the name leads nowhere" cat /mnt/dafs/inner/file
 tap_run "umount" umount /mnt/dafs
 
+# Names that are not UTF-8: refused, unless the export takes them.
+cat >/tmp/names.py <<'END'
+import errno, os, sys
+top = os.fsencode(sys.argv[1])
+names = [bytes([c]) for c in range(0x80, 0x100)] + [b"caf\xe9", b"\xff\xfe", b"\xed\xa0\x80"]
+def refused(call, *args):
+    try:
+        call(*args)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "taken"
+def make(name):
+    with open(name, "wb") as file:
+        file.write(name)
+if sys.argv[2:]:
+    name = os.path.join(top, b"caf\xe9")
+    make(top + b"/here")
+    said = [refused(make, name), refused(os.mkdir, name), refused(os.symlink, "x", name),
+            refused(os.rename, top + b"/here", name), refused(os.link, top + b"/here", name)]
+    os.remove(top + b"/here")
+    sys.exit(" ".join(said))
+for name in names:
+    make(os.path.join(top, name))
+if sorted(os.listdir(top)) != sorted(names):
+    sys.exit("listing")
+for name in names:
+    old, new = (os.path.join(top, n) for n in (name, b"new" + name))
+    with open(old, "rb") as file:
+        if file.read() != old:
+            sys.exit("content")
+    os.rename(old, new)
+    os.link(new, old)
+    os.remove(new)
+    if os.stat(old).st_nlink != 1:
+        sys.exit("links")
+    os.remove(old)
+    os.mkdir(old)
+    os.symlink(name, old + b"/" + name)
+    if os.readlink(old + b"/" + name) != name:
+        sys.exit("link")
+    os.remove(old + b"/" + name)
+    os.rmdir(old)
+print("fine", os.listdir(top))
+END
+mkdir /srv/disk1/latin
+mount -t dafs $ADDR4:/top/disk1 /mnt/other
+tap_is "$(python3 /tmp/names.py /mnt/other/latin refused 2>&1)" \
+	"EINVAL EINVAL EINVAL EINVAL EINVAL" "names that are not UTF-8 are refused"
+umount /mnt/other
+mkdir $CONFIG/latin
+echo 1 >$CONFIG/latin/raw_names
+tap_run "export with raw names" sh -c "cd $CONFIG/latin && echo 0 >root_squash &&
+	echo /srv/disk1/latin >path && echo 1 >enable"
+tap_fails "which is settled while it is enabled" sh -c "echo 0 >$CONFIG/latin/raw_names" 2>/dev/null
+mount -t dafs $ADDR4:/latin /mnt/other
+tap_is "$(python3 /tmp/names.py /mnt/other 2>&1)" "fine []" "takes all of them"
+python3 -c 'import os; os.mkdir(b"/mnt/other/\xe9"); open(b"/mnt/other/\xe9/\xe8", "w")'
+tap_is "$(cd /srv/disk1/latin && find . | od -An -tx1 -v | tr -d ' \n')" 2e0a2e2fe90a2e2fe92fe80a \
+	"as they are on disk"
+umount /mnt/other
+unexport_dir latin
+mount -t dafs $ADDR4:/top/disk1/latin /mnt/other
+tap_is "$(python3 -c '
+import errno, os
+print(len(os.listdir(b"/mnt/other")), end=" ")
+try:
+    open(b"/mnt/other/\xe9/\xe8")
+except OSError as error:
+    print(errno.errorcode[error.errno])
+' 2>&1)" "1 EINVAL" "without the option they are seen, and not opened"
+umount /mnt/other
+rm -r /srv/disk1/latin
+
 # Names that cannot be.
 mkdir $CONFIG/bad
 for name in /a a/ a//b . a/../b ""; do
@@ -252,5 +325,35 @@ echo top/far >$CONFIG/bad/name
 echo /srv/disk1 >$CONFIG/bad/path
 tap_fails "so is one that is taken" sh -c "echo 1 >$CONFIG/bad/enable" 2>/dev/null
 rmdir $CONFIG/bad
+
+# Ids of clients are those of the machine.
+cat >/tmp/idmap.py <<'END'
+import ctypes, struct, subprocess, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def call(nr, *args):
+    ret = libc.syscall(nr, *args)
+    if ret < 0:
+        sys.exit(f"call {nr}: {ctypes.get_errno()}")
+    return ret
+OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
+AT_FDCWD, AT_EMPTY_PATH, IDMAP = -100, 0x1000, 0x100000
+source, target = (arg.encode() for arg in sys.argv[1:])
+user = subprocess.Popen(["unshare", "-Ur", "sh", "-c", "echo; read end"], stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE)
+user.stdout.readline()
+with open(f"/proc/{user.pid}/ns/user") as ns:
+    tree = call(OPEN_TREE, AT_FDCWD, source, 1)
+    call(MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH, struct.pack("4Q", IDMAP, 0, 0, ns.fileno()), 32)
+    call(MOVE_MOUNT, tree, b"", AT_FDCWD, target, 4)
+user.communicate(b"\n")
+END
+mkdir /srv/mapped
+tap_run "a mount that maps ids" python3 /tmp/idmap.py /srv/disk1/plain /srv/mapped
+tap_fails "is not exported" export_dir mapped mapped /srv/mapped
+umount /srv/mapped
+mount --bind /srv/disk1/plain /srv/mapped
+tap_run "without that it is" sh -c "echo 1 >$CONFIG/mapped/enable"
+unexport_dir mapped
+umount /srv/mapped
 unexport_dir gap
 tap_done

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Every allocation of a system call fails once: an error or none, and it goes on.
+# Allocations of system calls fail, one at a time: an error or none, and it goes on.
 # bed: um
 # timeout: 400
 #

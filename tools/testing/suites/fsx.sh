@@ -3,9 +3,12 @@
 # Random reads and writes of every kind by two clients; fsx:SEED, fsx:SEED:SECONDS[:MODE].
 # bed: um
 # timeout: 600
+# may-log: EXT4-fs error (device dm-0)
 #
-# An hour of one mode:
-#	tools/testing/bed/um --timeout 7200 tools/testing/suites/fsx.sh 7:3600:two
+# An hour of one mode, in a guest of its own; as many of them at once as there is memory:
+#	tools/testing/bed/um --memory 1G --timeout 7200 \
+#		tools/testing/suites/fsx.sh 7:3600:two
+# The modes: one two part bytes cksum small restart cut crash soft disk.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -14,10 +17,10 @@ setup_rxe
 make_backing /srv/data 64
 mkdir /srv/data/part
 EXPORTS=/srv/data:no_root_squash,/srv/data/part:no_root_squash
-load_modules $EXPORTS
+EXPORTS=$EXPORTS,/srv/disk:no_root_squash
 gcc -O2 -o /tmp/fsx "$BED/../fsx/fsx.c" || tap_bail "fsx does not compile"
 seed=${1:-$(date +%s)}
-seconds=12 only=
+seconds=7 only=
 case $seed in
 *:*)
 	seconds=${seed#*:}
@@ -31,13 +34,17 @@ case $seed in
 	;;
 esac
 
-# model MODE EXPORT OPTIONS MOUNTS ARGUMENT...: fsx by one mount or two, which the server
+wanted()
+{
+	[ "${only:-$1}" = "$1" ]
+}
+
+# work MODE EXPORT OPTIONS MOUNTS ARGUMENT...: fsx by one mount or two, which the server
 # takes for different clients; the server must have what it says it wrote.
-model()
+work()
 {
 	mode=$1 export=$2 options=$3 mounts=$4
 	shift 4
-	[ "${only:-$mode}" = "$mode" ] || return
 	files=
 	for mount in $mounts; do
 		mount_dafs "$export" "/mnt/$mount" "clientid=$mount,$options" ||
@@ -45,7 +52,7 @@ model()
 		files="$files /mnt/$mount/file"
 	done
 	# shellcheck disable=SC2086 # a list of names
-	tap_run "$mode, seed $seed" /tmp/fsx -s "$seed" -t "$seconds" -o /tmp/copy \
+	tap_run "$mode, seed $seed" /tmp/fsx -s "$seed" -o /tmp/copy \
 		-b "/srv/$export/file" "$@" $files
 	for mount in $mounts; do
 		umount "/mnt/$mount"
@@ -53,33 +60,119 @@ model()
 	tap_run "$mode: the server has the same" cmp /tmp/copy "/srv/$export/file"
 }
 
-# The server goes and comes, and the device under all connections, until /tmp/enough.
-disturb()
+# model MODE EXPORT OPTIONS MOUNTS ARGUMENT...
+model()
 {
-	while [ ! -e /tmp/enough ]; do
-		sleep 2
-		! modprobe -r dafsd || echo >>/tmp/restarts
-		sleep "$1"
-		modprobe dafsd exports=$EXPORTS
-		sleep 3
-		[ "$1" = 0 ] || continue
-		rdma link delete rx0
-		rdma link add rx0 type rxe netdev dum0
-	done
+	! wanted "$1" || work "$@" -t "$seconds"
 }
 
+# disturb COMMAND: a fault after the other, which are over then
+disturb()
+{
+	end=$(($(date +%s) + seconds))
+	while [ "$(date +%s)" -lt $end ]; do
+		sleep $(($(date +%N | tail -c 2) / 4)).5
+		! "$1" || echo >>/tmp/faults
+	done
+	touch /tmp/enough
+}
+
+# disturbed COMMAND MODE EXPORT OPTIONS MOUNTS ARGUMENT...: as model, but COMMAND again
+# and again meanwhile
 disturbed()
 {
-	rm -f /tmp/enough /tmp/restarts
+	wanted "$2" || return
+	rm -f /tmp/enough /tmp/faults
 	disturb "$1" &
 	disturber=$!
 	shift
-	model "$@"
-	touch /tmp/enough
+	work "$@" -u /tmp/enough
 	wait $disturber
-	tap_run "the server was away meanwhile" [ -s /tmp/restarts ]
+	tap_run "$mode: faults meanwhile" [ -s /tmp/faults ]
+	tap_line "# $mode: $(wc -l </tmp/faults) faults"
 }
 
+start_server()
+{
+	modprobe dafsd exports=$EXPORTS
+}
+
+restart_server()
+{
+	modprobe -r dafsd && start_server
+}
+
+# The device below all connections goes, and there is another one.
+cut_channels()
+{
+	rdma link delete rx0
+	rdma link add rx0 type rxe netdev dum0
+}
+
+restart()
+{
+	restart_server
+	sleep 2
+	cut_channels
+}
+
+# Longer than a soft mount waits.
+leave()
+{
+	modprobe -r dafsd && sleep 4 && start_server
+}
+
+sectors=$((64 * 2048))
+disk=/dev/mapper/disk
+whole="0 $sectors linear /dev/ram1 0"
+
+# Where a disk fails, data goes by the journal: what ext4 writes in place it loses, and
+# says that it is there, if the same page was refused once and is written again.
+data=ordered
+start_disk()
+{
+	e2fsck -f -y $disk >/tmp/e2fsck 2>&1
+	[ $? -le 1 ] && mount -t ext4 -o data=$data $disk /srv/disk && return
+	cat /tmp/e2fsck
+	tap_bail "the file system on the disk is lost"
+}
+
+stop_disk()
+{
+	until umount /srv/disk; do sleep 0.1; done
+}
+
+# The server begins anew with what is on the disk.
+reboot_server()
+{
+	stop_disk
+	disk_table "$whole"
+	start_disk
+	start_server
+}
+
+# What the server has in memory alone is lost.
+crash()
+{
+	modprobe -r dafsd
+	disk_table "0 $sectors flakey /dev/ram1 0 0 1 1 drop_writes"
+	reboot_server
+}
+
+# Nothing can be written: sooner or later the file system gives up.
+fail_disk()
+{
+	disk_table "0 $sectors flakey /dev/ram1 0 0 1 1 error_writes"
+	sleep 1
+	modprobe -r dafsd
+	reboot_server
+}
+
+dmsetup create disk --table "$whole" && mkfs.ext4 -q -F $disk ||
+	tap_bail "no disk that fails"
+mkdir /srv/disk
+start_disk
+load_modules $EXPORTS
 model one data hard one
 model two data hard "one two"
 model part data/part hard "one two"
@@ -87,7 +180,14 @@ model bytes data hard "one two" -a 1
 model cksum data cksum "one two"
 model small data rsize=16384,wsize=4096,msgsize=4096 "one two"
 # What a server has begun to append when it goes cannot be sent again.
-disturbed 0 restart data hard "one two" -f append
-[ "$only" != soft ] ||
-	disturbed 8 soft data soft,timeo=10,retrans=1 one -f all
+disturbed restart restart data hard "one two" -f append
+disturbed cut_channels cut data hard "one two" -f append
+disturbed crash crash disk hard "one two" -f append
+disturbed leave soft data soft,timeo=10,retrans=1 one -f all
+if wanted disk; then
+	data=journal
+	modprobe -r dafsd
+	reboot_server
+fi
+disturbed fail_disk disk disk hard "one two" -f disk
 tap_done

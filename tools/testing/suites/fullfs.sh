@@ -19,9 +19,21 @@ says_full()
 	"$@" 2>&1 | grep -q "No space left"
 }
 
-tap_run "a cached copy says that the disk is full" says_full \
+tap_run "a cached copy says that the disk is full" says_full cp /dev/zero /mnt/dafs/big2
+# Those who open the file later are not told.
+tap_run "not to another reader" dd if=/mnt/dafs/big2 of=/tmp/read bs=4096 count=1 iflag=direct
+cat >/tmp/stranger.py <<'END'
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+# two pieces of a page that is not cached: the first one is written back for the other
+for at in 10, 20:
+    os.pwrite(fd, b"new", at)
+os.fsync(fd)
+END
+tap_run "nor to another writer" python3 /tmp/stranger.py /mnt/dafs/big2
+tap_run "fsync says it too" says_full \
 	dd if=/dev/zero of=/mnt/dafs/big bs=1M count=40 conv=fsync
-tap_run "close says it too" says_full cp /dev/zero /mnt/dafs/big2
 tap_run "so does O_DIRECT" says_full \
 	dd if=/dev/zero of=/mnt/dafs/big3 bs=1M count=40 oflag=direct
 while mkdir "/mnt/dafs/d$((n = n + 1))" 2>/tmp/err; do :; done

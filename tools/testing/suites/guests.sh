@@ -5,5 +5,7 @@
 # timeout: 900
 # needs: guest qemu
 # processors: all
+#
+# guests:slow_commit ... runs those of its tests.
 
-exec python3 -B "$BED/../guests/guests.py"
+exec python3 -B "$BED/../guests/guests.py" "$@"

@@ -58,10 +58,10 @@ modprobe -r dafsd
 start_server lease=90
 tap_run "the mount is connected to a restarted server" stat -f /mnt/dafs
 modprobe -r dafsd
-start_server lease=1
+start_server lease=2
 tap_run "and to one with a shorter lease" stat -f /mnt/dafs
 first=$(session)
-tap_run "which it heeds" idle_for 12
+tap_run "which it heeds" idle_for 9
 tap_is "$(session)" "$first" "so it keeps its session"
 tap_run "and its file" is_open
 echo "exit 7" >&3
@@ -71,7 +71,7 @@ umount /mnt/dafs
 
 # Killed, unmounted by force, and never seen again
 modprobe -r dafsd
-start_server lease=3
+start_server lease=8
 cp /bin/true /srv/data/prog
 mount_dafs data /mnt/dafs
 python3 -c 'import time; f = open("/mnt/dafs/prog", "r+b"); open("/tmp/held", "w"); time.sleep(999)' &

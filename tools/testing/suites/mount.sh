@@ -29,17 +29,19 @@ lists_many()
 	ls -U /mnt/dafs/many | sort -n | cmp - /tmp/many
 }
 
-# says NAME WANT COMMAND...: the command fails, and says so with this word.
+# says NAME WANT COMMAND...: the command fails, and it or the kernel says so in these words.
 says()
 {
-	says_name=$1 says_want=$2
+	says_name=$1 says_want=$2 says_failed=0
 	shift 2
-	says_text=$("$@" 2>&1) && says_text="succeeded: $says_text"
-	says_text="$says_text $(dmesg | tail -n 2)"
-	case $says_text in
-	*"$says_want"*) tap_ok "$says_name" ;;
+	dmesg -C
+	says_text=$("$@" 2>&1) || says_failed=1
+	says_text="$says_text $(dmesg)"
+	case $says_failed$says_text in
+	1*"$says_want"*) tap_ok "$says_name" ;;
 	*)
 		tap_not_ok "$says_name"
+		[ $says_failed = 1 ] || tap_line "# it succeeded"
 		tap_line "# wanted: $says_want"
 		tap_line "# got: $(echo "$says_text" | tr '\n' ' ')"
 		;;
@@ -72,10 +74,11 @@ tap_run "remount read-write" mount -o remount,rw /mnt/dafs
 for option in port=1 rsize=8192 wsize=8192 msgsize=4096 max_requests=3 nocksum \
 	nordmaread nobackchannel sec=default clientid=other srcaddr=10.9.0.9; do
 	name=${option%%=*}
-	says "remount does not change ${name#no}" "cannot change by remounting" \
+	name=${name#no}
+	says "remount does not change $name" "dafs: $name cannot change by remounting" \
 		mount -o "remount,$option" /mnt/dafs
 done
-tap_fails "nor to options that contradict each other" \
+says "nor to options that contradict each other" "acregmin exceeds acregmax" \
 	mount -o remount,acregmin=9,acregmax=3 /mnt/dafs
 for option in soft timeo=50 retrans=2 acregmin=5; do
 	has_option "$ADDR4:/data" $option
@@ -109,7 +112,6 @@ is_shown noac,cache=loose "nocto "
 is_shown cache=none,ac ""
 is_shown cache=loose,cto ""
 for value in fast "" NONE; do
-	dmesg -C
 	says "cache=$value" "Bad value for 'cache'" mount -o "remount,cache=$value" /mnt/dafs
 done
 is_shown cache=strict ""
@@ -174,6 +176,57 @@ tap_run "mountstats knows the file system" \
 	/proc/self/mountstats
 # What prometheus and nfs-utils parse: more words on a line are statistics of NFS.
 tap_is "$(awk '/^device / && NF > 8' /proc/self/mountstats)" "" "its line is like any other's"
+# What Prometheus (github.com/prometheus/procfs) makes of the file: a line that begins
+# with "device" is a mount.  If it has more than eight words it must be NFS, and what
+# follows up to an empty line behind its operations is too; or else nothing of the file
+# counts.  So what stands before and behind a mount of NFS must be found as well.
+cat >/tmp/parse.py <<'END'
+NFS = '''device server:/nfs%d mounted on /nfs%d with fstype nfs4 statvers=1.1
+\topts:\trw,vers=4.2
+\tage:\t1
+\tbytes:\t1 2 3 4 5 6 7 8
+\tper-op statistics
+\t        NULL: 1 1 0 44 24 0 0 0 0
+\t        READ: 7 7 0 44 24 0 0 0 0
+
+'''
+def nfs_block(lines):
+    for line in lines:
+        words = line.split()
+        if not words or words[0] == "per-op":
+            break
+        if words[0] in ("opts:", "age:", "bytes:", "events:") and len(words) < 2:
+            raise ValueError(line)
+    ops = []
+    for line in lines:
+        words = line.split()
+        if not words:
+            break
+        if len(words) < 9 or not all(word.isdigit() for word in words[1:]):
+            raise ValueError(line)
+        ops.append(words[0])
+    return ops
+def parse(text):
+    lines = iter(text.splitlines())
+    for line in lines:
+        words = line.split()
+        if not words or words[0] != "device":
+            continue
+        if len(words) < 8 or words[2:4] != ["mounted", "on"] or words[5:7] != ["with", "fstype"]:
+            raise ValueError(line)
+        if len(words) > 8 and words[7] not in ("nfs", "nfs4"):
+            raise ValueError(line)
+        yield words[4], words[7], nfs_block(lines) if len(words) > 8 else []
+ours = open("/proc/self/mountstats").read()
+found = list(parse(NFS % (1, 1) + ours + NFS % (2, 2)))
+for mount, fstype, ops in found:
+    if fstype != "nfs4" and mount != "/mnt/dafs":
+        continue
+    print(mount, fstype, len(ops))
+END
+tap_is "$(python3 /tmp/parse.py)" "/nfs1 nfs4 2
+/mnt/dafs dafs 0
+/nfs2 nfs4 2" "Prometheus finds it, and what stands before and behind it"
 before=$(counted LOOKUP 1)
 failed=$(counted LOOKUP 2)
 stat /mnt/dafs/not-there 2>/dev/null
@@ -269,7 +322,8 @@ tap_is "$(cat "$there/statistics/bytes_written")" $((written + 5000)) "bytes wri
 tap_is "$(cat "$there/statistics/errors")" $((errors + 1)) "errors"
 tap_is $(($(cat "$there/statistics/requests") - requests)) \
 	$(($(cat "$here/statistics/calls") - calls)) "both count the same requests"
-tap_is "$(find /sys/fs/dafs /sys/fs/dafsd -type f -perm /222)" "" "nothing is writable"
+tap_is "$(find /sys/fs/dafs /sys/fs/dafsd -type f -perm /222 ! -name shutdown)" "" \
+	"nothing else is writable"
 
 # Readers do not hold a session that ends, nor see one that has ended.
 (while :; do cat /sys/fs/dafs/*/* /sys/fs/dafs/*/statistics/* /sys/fs/dafsd/*/* \
@@ -282,9 +336,11 @@ for _ in 1 2 3 4 5; do
 done
 kill $reader
 wait $reader
-sleep 1
-tap_is "$(ls /sys/fs/dafs /sys/fs/dafsd | tr -d '\n')" "/sys/fs/dafs:/sys/fs/dafsd:" \
-	"with the mounts the sessions go"
+no_sessions()
+{
+	[ "$(ls /sys/fs/dafs /sys/fs/dafsd | tr -d '\n')" = "/sys/fs/dafs:/sys/fs/dafsd:" ]
+}
+tap_run "with the mounts the sessions go" eventually no_sessions
 
 # How old a session is, in whole seconds
 uptime_now()
@@ -303,12 +359,12 @@ between $least $(($(uptime_now) + 1 - before)) "$age" "seconds since the mount"
 # A submount shows what its session has done, which is that of the mount above.
 cat /mnt/dafs/data/sub/dir/file >/dev/null
 cat /proc/self/mountstats >/tmp/mountstats
-# of_mount DIR: what it says of that mount, but for its options.
+# of_mount DIR: what it says of that mount, but for what is the mount's own.
 of_mount()
 {
 	awk -v "dir=$1" '
 		/^device / { ours = $5 == dir; next }
-		ours && $1 != "opts:" && $1 != "age:"' /tmp/mountstats
+		ours && $1 != "opts:" && $1 != "age:" && $1 != "unstable:"' /tmp/mountstats
 }
 tap_run "a submount has numbers" [ "$(of_mount /mnt/dafs/data | wc -l)" -gt 5 ]
 tap_is "$(of_mount /mnt/dafs/data)" "$(of_mount /mnt/dafs)" "those of the mount above"
@@ -507,6 +563,24 @@ until [ "$(cat /sys/fs/dafs/*/state)" = up ]; do sleep 0.1; done
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "the other works when the server is back"
 umount /mnt/dafs
 
+# Nor what is mounted below and in use.
+mount -t dafs "$ADDR4:/" /mnt/dafs
+cp /srv/data/sub/dir/file /srv/second/file
+ls /mnt/dafs/second >/dev/null
+exec 5</mnt/dafs/data/sub/dir/file
+modprobe -r dafsd
+cat /mnt/dafs/second/file >/tmp/cat.said 2>&1 &
+waiter=$!
+until [ "$(cat /sys/fs/dafs/*/state)" = down ]; do sleep 0.1; done
+tap_fails "umount -f of what is above" umount -f /mnt/dafs 2>/dev/null
+tap_fails "ends a wait" wait $waiter
+modprobe dafsd "exports=/srv/data:no_root_squash,/srv/second:no_root_squash"
+until [ "$(cat /sys/fs/dafs/*/state)" = up ]; do sleep 0.1; done
+tap_is "$(cat <&5)" inside "what is open below works when the server is back"
+tap_is "$(cat /mnt/dafs/second/file)" inside "and what is beside it"
+exec 5<&-
+umount -R /mnt/dafs
+
 # Where the other one has gone, it ends the mount.
 mount_dafs data /mnt/dafs
 mount_dafs data /mnt/other
@@ -538,6 +612,71 @@ case $name in
 *0123456789*) tap_not_ok "the name does not tell the id" ;;
 *) tap_ok "the name does not tell the id" ;;
 esac
+
+# What the server calls the instance of a client that mounts with OPTIONS.
+# shellcheck disable=SC2120 # by tap_fails
+client_id()
+{
+	mount_dafs data /mnt/dafs "clientid=instance${1:+,$1}" || return
+	cat /sys/fs/dafsd/*/client_id
+	umount /mnt/dafs
+	no_sessions
+}
+first_client_id()
+{
+	modprobe -r dafsd && modprobe dafsd "exports=/srv/data:no_root_squash" && client_id
+}
+# R-2.4.3-02: the verifier of a client is another one when its module was loaded
+# again, and only then; by that the server tells instances apart.
+first=$(client_id)
+tap_is "$(client_id)" "$first" "one instance of a client has one client-id"
+modprobe -r dafs
+modprobe dafs
+# R-3.1.1.3-04: the server knows the former instance, and which way it authenticated.
+says "another user is not the same client" "another client has this clientid" \
+	client_id sec=default
+second=$(client_id)
+tap_run "the same user is, another instance of it" \
+	[ "${second:-$first}" != "$first" ]
+# R-4.4.1.2-01: a server that was restarted begins with another client-id.
+first=$(first_client_id)
+second=$(first_client_id)
+tap_run "a restarted server uses no client-id again: $first $second" \
+	[ "${second:-$first}" != "$first" ]
+
+# R-E.1-01: one buffer of a program is registered with each of two devices.
+ip link add dum1 type dummy && ip addr add 10.9.1.1/24 dev dum1 &&
+	ip link set dum1 mtu 9000 up && rdma link add rx1 type rxe netdev dum1
+regions_of()
+{
+	rdma resource show mr dev "$1" | grep -c "^dev $1 "
+}
+cat >/tmp/adapters.py <<'END'
+import mmap, os
+SIZE = 65536
+buf = mmap.mmap(-1, SIZE)
+data = os.urandom(SIZE)
+def regions(mount):
+    text = open("/proc/self/mountstats").read()
+    text = text.split(f" mounted on {mount} ")[1].split("\ndevice ")[0]
+    return int(text.split("regions=")[1].split()[0])
+with open("/srv/data/adapters", "wb") as file:
+    file.write(data)
+for mount in "/mnt/dafs", "/mnt/other":
+    fd = os.open(mount + "/adapters", os.O_RDONLY | os.O_DIRECT)
+    before = regions(mount)
+    buf[:] = bytes(SIZE)
+    if os.preadv(fd, [buf], 0) == SIZE and buf[:] == data:
+        print(regions(mount) - before, end=" ")
+END
+mount_dafs data /mnt/dafs
+before=$(regions_of rx1)
+tap_run "a mount by a second device" mount -t dafs 10.9.1.1:/data /mnt/other
+tap_is "$(python3 /tmp/adapters.py)" "1 1 " "both read into one buffer, by a region each"
+tap_run "which the second device has: $before, $(regions_of rx1)" \
+	[ "$(regions_of rx1)" -gt "$before" ]
+umount /mnt/other /mnt/dafs
+rdma link delete rx1
 
 # Who waits for a server that is gone can be made to give up.
 mount_dafs data /mnt/dafs hard,timeo=600
@@ -589,4 +728,73 @@ tap_run "the same" grep -q "Input/output error" /tmp/cat.said
 exec 5<&-
 tap_run "now it can be unmounted" umount /mnt/dafs
 tap_is "$(ls /sys/fs/dafs)" "" "and the session is gone"
+
+# Without umount -f: a server that is gone is waited for if there is data to be written,
+# and not for the sake of what is open, or was going to be read, nor of direct I/O whose
+# task was killed.
+cat >/tmp/holder.py <<'END'
+import mmap, os, sys, time
+fd = os.open("/mnt/dafs/sub/dir/read", os.O_RDONLY)
+out = os.open("/mnt/dafs/held", os.O_RDWR | os.O_CREAT)
+direct = os.open("/mnt/dafs/held", os.O_RDWR | os.O_DIRECT)
+open("/tmp/holds", "w").close()
+while not os.path.exists("/tmp/gone"):
+    time.sleep(0.1)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_WILLNEED)
+if sys.argv[1] == "dirty":
+    os.pwrite(out, b"lost", 0)
+os.remove("/tmp/holds")
+if sys.argv[1] == "direct":
+    # in several requests
+    os.pwrite(direct, mmap.mmap(-1, 4 << 20), 0)
+time.sleep(1000)
+END
+head -c 1000000 /dev/zero >/srv/data/sub/dir/read
+# leave_server clean|direct|dirty: the server goes, and then who uses the mount is killed
+leave_server()
+{
+	rm -f /tmp/gone
+	modprobe dafsd "exports=/srv/data:no_root_squash"
+	mount_dafs data /mnt/dafs hard
+	python3 /tmp/holder.py "$1" &
+	holder=$!
+	until [ -e /tmp/holds ] || ! kill -0 $holder 2>/dev/null; do sleep 0.1; done
+	modprobe -r dafsd
+	touch /tmp/gone
+	while [ -e /tmp/holds ] && kill -0 $holder 2>/dev/null; do sleep 0.1; done
+	[ "$1" != direct ] || waits_for_server $holder
+	kill -9 $holder
+	wait $holder
+}
+# umount(8) would ask the server what it has there
+cat >/tmp/umount.py <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.umount2(b"/mnt/dafs", 0):
+    sys.exit(os.strerror(ctypes.get_errno()))
+END
+leave_server clean
+tap_run "umount of a dead server when nothing was written" timeout 60 python3 /tmp/umount.py
+tap_is "$(ls /sys/fs/dafs)" "" "which ends the session"
+leave_server direct
+tap_run "umount after a direct writer was killed" timeout 60 python3 /tmp/umount.py
+tap_is "$(ls /sys/fs/dafs)" "" "which ends the session, too"
+leave_server dirty
+python3 /tmp/umount.py &
+waiter=$!
+until ! grep -q ' /mnt/dafs ' /proc/mounts || ! kill -0 $waiter; do sleep 0.1; done
+tap_run "umount waits to have on the server what was written" waits_for_server $waiter
+tap_is "$(cat /sys/fs/dafs/*/shutdown)" 0 "where umount -f finds nothing"
+tap_run "a session is told to end" sh -c 'echo 1 >"$(echo /sys/fs/dafs/*/shutdown)"'
+tap_run "so does umount" wait $waiter
+tap_is "$(ls /sys/fs/dafs)" "" "and the session"
+modprobe dafsd "exports=/srv/data:no_root_squash"
+mount_dafs data /mnt/dafs
+echo 1 >"$(echo /sys/fs/dafs/*/shutdown)"
+tap_is "$(cat /sys/fs/dafs/*/shutdown)" 1 "it is said to have ended"
+tap_fails "what is mounted fails" stat -f /mnt/dafs
+mount_dafs data /mnt/other
+tap_run "another mount does not share that" stat -f /mnt/other
+tap_run "both can be unmounted" umount /mnt/dafs /mnt/other
+modprobe -r dafsd
 tap_done

@@ -24,7 +24,7 @@ as_ext4()
 }
 
 cases=$*
-for case in ${cases:-files directories creation open_files writers revoked truncating_reader errors search programs}; do
+for case in ${cases:-files directories creation open_files writers shared revoked truncating_reader errors search programs}; do
 	tap_run "users, $case" as_ext4 /srv/local /mnt/dafs "$case"
 done
 for case in ${cases:-files directories creation}; do

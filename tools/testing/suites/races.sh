@@ -101,9 +101,10 @@ for number in 1 2 3; do
 	eval "tap_run 'mounts beside each other, $number' wait \$mounts$number"
 done
 
-/tmp/fsx -s "$seed" -t "$seconds" -o /tmp/copy1 /mnt/one/file1 &
+# An append whose response is lost with the connection says EIO, and is there or not.
+/tmp/fsx -s "$seed" -t "$seconds" -f append -b /srv/data/file1 -o /tmp/copy1 /mnt/one/file1 &
 first=$!
-/tmp/fsx -s "$seed" -t "$seconds" -o /tmp/copy2 /mnt/two/file2 &
+/tmp/fsx -s "$seed" -t "$seconds" -f append -b /srv/data/file2 -o /tmp/copy2 /mnt/two/file2 &
 second=$!
 for round in 1 2; do
 	sleep 2

@@ -94,7 +94,7 @@ ip link set dum1 up
 refused "no RDMA device" ENODEV "no RDMA device" 10.8.0.2:/data
 ip link delete dum1
 echo N >/sys/module/dafsd/parameters/auth_none
-refused "a server that does not trust us" EACCES "does not let this client in" \
+refused "a server that does not trust us" EACCES "refuses this client" \
 	$ADDR4:/data
 tap_run "such a server takes sec=default" mount_dafs data /mnt/dafs sec=default
 tap_fails "and makes root nobody" touch /mnt/dafs/sub/new

@@ -1,8 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Allocations of the work queues fail, once each: the server's, and the client's.
+# Allocations of the work queues fail, one at a time: the server's, and the client's.
 # bed: um
 # timeout: 400
+# may-log: : Out of memory
 #
 # serverfaults:CASE has every one of its allocations fail, serverfaults:all every one
 # of all cases, which takes long.
@@ -13,10 +14,10 @@
 # shellcheck disable=SC2086,SC2154 # lists of words, from there
 case "$*" in
 "")
-	fail slab $names $data $sessions
+	fail slab $names $data $sessions grow
 	fail page readdir $data $sessions ;;
 all)
-	fail_all slab $names $data $sessions
+	fail_all slab $names $data $sessions grow
 	fail_all page $names $data $sessions ;;
 *)
 	fail_all slab "$@"

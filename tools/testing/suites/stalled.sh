@@ -68,10 +68,8 @@ busy()
 # end WHAT: they all come to a good end
 end()
 {
-	failed=0
-	for pid in $tasks; do
-		wait "$pid" || failed=$((failed + 1))
-	done
+	# shellcheck disable=SC2086 # a list
+	wait_all $tasks
 	tap_is $failed 0 "$1: who waited goes on"
 }
 
@@ -83,12 +81,52 @@ others "a disk hangs"
 dmsetup resume bad
 end "a disk hangs"
 
+# What is taken away from clients is closed by the administrator's task, which waits for
+# the file system.  Nothing else of the administration does.
+CONFIG=/sys/kernel/config/dafsd/exports
+mount -t configfs none /sys/kernel/config 2>/dev/null
+exec 3<>/mnt/bad1/d/f1
+rm /srv/bad/d/f1
+mkdir $CONFIG/more
+fsfreeze -f /srv/bad
+echo 0 >$CONFIG/bad/enable &
+disable=$!
+sleep 1
+tap_run "the frozen export is being taken away" kill -0 $disable
+tap_run "another one is made meanwhile" timeout 30 sh -c \
+	"cd $CONFIG/more && echo /srv/good >path && echo 1 >enable"
+tap_run "looked at" timeout 30 grep -q /srv/good $CONFIG/more/path
+tap_run "and taken away" timeout 30 sh -c "echo 0 >$CONFIG/more/enable && rmdir $CONFIG/more"
+tap_run "which the frozen one still is" kill -0 $disable
+fsfreeze -u /srv/bad
+tap_run "until its file system is thawed" wait $disable
+exec 3<&-
+tap_run "it comes back" sh -c "echo 1 >$CONFIG/bad/enable"
+
 fsfreeze -f /srv/bad
 busy 'echo data >/mnt/bad$n/d/new$n.$i'
 others "a file system is frozen"
 fsfreeze -u /srv/bad
 end "a file system is frozen"
 
+# Two exports below one mount share a session, whose requests the one that stands still
+# must not use up before the session has as many as it needs.
+mkdir -p /mnt/both
+echo good >/srv/good/file
+tap_run "one client of both" mount -t dafs -o clientid=both,noac "$ADDR4:/" /mnt/both
+tap_run "goes into them" ls /mnt/both/good /mnt/both/bad/d
+fsfreeze -f /srv/bad
+tasks=
+for i in $(seq 12); do
+	: >"/mnt/both/bad/d/both$i" &
+	tasks="$tasks $!"
+done
+sleep 1
+tap_is "$(timeout 30 cat /mnt/both/good/file)" good "a dozen wait for one, the other is read"
+fsfreeze -u /srv/bad
+end "one of two below a mount is frozen"
+
+umount -R /mnt/both
 umount /mnt/good /mnt/bad[1-5]
 unload_modules
 umount /srv/bad

@@ -9,14 +9,16 @@
 
 setup_rxe
 make_backing /srv/data 64
-mkdir /srv/data/ro /srv/data/squash /srv/data/open
-chmod 777 /srv/data/squash /srv/data/open
+mkdir /srv/data/ro /srv/data/squash /srv/data/open /srv/data/all
+chmod 777 /srv/data/squash /srv/data/open /srv/data/all
 echo fixed >/srv/data/ro/file
-load_modules \
-	/srv/data/ro:ro:no_root_squash,/srv/data/squash,/srv/data/open:no_root_squash
+EXPORTS=/srv/data/ro:ro:no_root_squash,/srv/data/squash,/srv/data/open:no_root_squash,\
+/srv/data/all:all_squash
+load_modules "$EXPORTS"
 mount_dafs open /mnt/open
 mount_dafs ro /mnt/ro
 mount_dafs squash /mnt/squash
+mount_dafs all /mnt/all
 
 as()
 {
@@ -49,6 +51,25 @@ tap_fails "squashed root does not chown" chown 0 /mnt/squash/by-root
 tap_run "users are not squashed" as 1000 1000 1000 "touch /mnt/squash/by-user"
 tap_is "$(owner /srv/data/squash/by-user)" 1000:1000 "they stay themselves"
 
+# group_file DIR GROUP: what that group alone may read
+group_file()
+{
+	echo "of $2" >"/srv/data/$1/of$2"
+	chown "1234:$2" "/srv/data/$1/of$2"
+	chmod 040 "/srv/data/$1/of$2"
+}
+group_file squash 0
+group_file squash 5
+group_file all 5
+as 1000 0 5 "touch /mnt/squash/by-group"
+tap_is "$(owner /srv/data/squash/by-group)" 1000:65534 "nobody is in the group of root"
+tap_fails "nor by a supplementary group" as 1000 1000 0 "cat /mnt/squash/of0"
+tap_fails "nor by one of two" as 1000 1000 0,5 "cat /mnt/squash/of0"
+tap_run "the other one counts" as 1000 1000 0,5 "cat /mnt/squash/of5"
+as 1000 1000 1000 "touch /mnt/all/by-user"
+tap_is "$(owner /srv/data/all/by-user)" 65534:65534 "all are squashed where that is wanted"
+tap_fails "with their groups" as 1000 1000 5 "cat /mnt/all/of5"
+
 tap_is "$(cat /mnt/ro/file)" fixed "a read-only export is read"
 tap_fails "and not written" sh -c "echo x >/mnt/ro/file"
 tap_fails "nor created in" touch /mnt/ro/new
@@ -56,5 +77,15 @@ tap_fails "nor removed from" rm -f /mnt/ro/file
 tap_fails "nor renamed in" mv /mnt/ro/file /mnt/ro/other
 tap_fails "nor are its attributes set" chmod 777 /mnt/ro/file
 tap_is "$(cat /srv/data/ro/file)" fixed "and nothing happened to it"
-umount /mnt/open /mnt/ro /mnt/squash
+
+# R-6.2.8-05: a server that starts anew numbers its users anew.
+for user in 1000 1001; do
+	as $user $user $user "touch /mnt/open/$user"
+done
+modprobe -r dafsd && modprobe dafsd exports="$EXPORTS"
+for user in 1001 1000; do
+	as $user $user $user "touch /mnt/open/$user.again"
+	tap_is "$(owner /srv/data/open/$user.again)" $user:$user "after a restart a user is who he was"
+done
+umount /mnt/open /mnt/ro /mnt/squash /mnt/all
 tap_done

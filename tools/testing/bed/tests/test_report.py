@@ -140,6 +140,13 @@ class Kernel(unittest.TestCase):
                      "BUG: KFENCE: use-after-free read in a [dafsd]",
                      "WARNING: possible circular locking dependency detected"):
             self.assertTrue(report.splats([f"[    1.000000] {line}"]), line)
+            self.assertTrue(report.splats([f"50% done[    1.000000] {line}"]), line)
+
+    def test_file_system_damaged(self):
+        log = ["[    1.000000] EXT4-fs error (device ram0): ext4_lookup:1: deleted inode"]
+        self.assertTrue(report.splats(log))
+        self.assertEqual(report.splats(log, ["EXT4-fs error"]), [])
+        self.assertTrue(report.splats(log, ["EXT4-fs warning"]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the runner takes for a failure, and that it leaves nothing running."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -64,6 +66,19 @@ class Judgement(Folder):
         self.assertEqual(self.failures("tap_ok a; sleep 60; tap_done",
                                        "# bed: host\n# timeout: 1\n")[1:],
                          ["ends within 1 s"])
+
+    def test_log_is_not_shared(self):
+        suite = self.suite("tap_ok a; tap_done")
+        with open(suite.log, "ab") as log:
+            fcntl.flock(log, fcntl.LOCK_EX)
+            log.write(b"of another runner\n")
+            log.flush()
+            thread = threading.Thread(target=runner.run_suite, args=(suite,))
+            thread.start()
+            thread.join(0.5)
+            self.assertEqual(suite.log.read_text("utf-8"), "of another runner\n")
+        thread.join(PATIENCE)
+        self.assertEqual(suite.log.read_text("utf-8"), "ok 1 - a\n1..1\n")
 
     def test_skip_fails(self):
         text = "tap_skip 'no disk: a' reason; tap_skip b reason; tap_done"
@@ -200,12 +215,11 @@ class Scripts(Folder):
         self.assertEqual((done.returncode, done.stderr), (3, "word\n"))
 
     def test_every_kunit_file_is_built(self):
-        tests = guest.REPO / "fs" / "dafs" / "tests"
-        makefile = (tests / "Kbuild")
-        text = "".join(path.read_text("utf-8") for path in
-                       [makefile, tests / "Makefile"] if path.exists())
-        for path in tests.glob("*_kunit.c"):
-            self.assertIn(f"{path.stem}.o", text)
+        for folder in "fs/dafs/tests", "fs/dafs_common/tests":
+            tests = guest.REPO / folder
+            objects = (tests / "Makefile").read_text("utf-8").split()
+            for path in tests.glob("*_kunit.c"):
+                self.assertIn(f"{path.stem}.o", objects)
 
 
 if __name__ == "__main__":

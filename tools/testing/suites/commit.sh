@@ -1,0 +1,196 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# What is written while a COMMIT is under way: the server's disk ends no write until
+# it is told to, so each step is known to come before the next.
+# bed: um
+# timeout: 240
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+mkdir -p /srv/data
+make_slow_disk 200
+# The journal rests, which would have later writes wait for those that stand still.
+mkfs.ext4 -q -F -I 256 /dev/mapper/slow &&
+	mount -t ext4 -o commit=3600 /dev/mapper/slow /srv/data || tap_bail "no ext4 for the exports"
+load_modules /srv/data:no_root_squash
+mount_dafs data /mnt/dafs timeo=100 || tap_bail "no mount"
+
+# await WHAT COMMAND: the command succeeds before long
+await()
+{
+	what=$1
+	shift
+	eventually "$@" || tap_not_ok "$what"
+}
+
+committing()
+{
+	grep -q ' COMMIT' $tracing/trace
+}
+
+tracing=/sys/kernel/tracing
+mount -t tracefs tracefs $tracing 2>/dev/null
+watch_commits()
+{
+	echo 0 >$tracing/events/dafs/enable
+	echo >$tracing/trace
+	echo 1 >$tracing/events/dafs/dafs_request/enable
+}
+
+# Stores to pages of a file of three, each when a file of that name appears below
+# /tmp/say, has them written back, and tells so.  The first page is only read.
+cat >/tmp/stores.py <<'END'
+import ctypes, mmap, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.sync_file_range.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_long, ctypes.c_uint]
+PAGE = mmap.PAGESIZE
+fd = os.open(sys.argv[1], os.O_RDWR)
+memory = mmap.mmap(fd, 3 * PAGE)
+memory[0]
+def wait(name):
+    while not os.path.exists(f"/tmp/say/{name}"):
+        time.sleep(0.05)
+def store(page, name):
+    memory[page * PAGE:page * PAGE + 3] = b"new"
+    if name != "dirty" and libc.sync_file_range(fd, 0, 0, 7):
+        sys.exit("sync_file_range")
+    open(f"/tmp/say/{name}.done", "w").close()
+first = sys.argv[2]
+store(1, first)
+wait("second")
+store(2, "second")
+wait("end")
+os.fsync(fd)
+END
+
+# stores NAME FIRST: the file, and what stores to it; the disk is slow from then on
+stores()
+{
+	rm -rf /tmp/say
+	mkdir /tmp/say
+	head -c 12288 /dev/zero | tr '\0' o >/mnt/dafs/"$1"
+	sync /mnt/dafs/"$1"
+	slow_disk 3600000 3600000
+	python3 /tmp/stores.py /mnt/dafs/"$1" "$2" &
+	storer=$!
+	await "the first store" [ -e /tmp/say/"$2".done ]
+}
+
+say()
+{
+	touch /tmp/say/"$1"
+	await "$1" [ -e /tmp/say/"$1".done ]
+}
+
+stop_storer()
+{
+	touch /tmp/say/end
+	wait $storer
+}
+
+# A direct write waits for COMMIT before it drops what is cached.  What a program has
+# stored and written back by then is older than the direct write, and must not be sent
+# again over it when the server loses what was not committed.
+stores direct written
+watch_commits
+dd if=/dev/zero bs=512 count=1 2>/dev/null | tr '\0' d |
+	dd of=/mnt/dafs/direct bs=512 seek=17 conv=notrunc oflag=direct 2>/dev/null &
+direct=$!
+await "COMMIT" committing
+say second
+slow_disk 0 0
+wait $direct
+modprobe -r dafsd
+modprobe dafsd exports=/srv/data:no_root_squash
+tap_run "fsync after a restart" stop_storer
+tap_is "$(dd if=/srv/data/direct bs=512 skip=16 count=3 2>/dev/null | tr -s 'a-z')" "newodo" \
+	"a direct write is not undone by what was stored before"
+
+# What others have made obsolete is dropped when what was written here is stable, and
+# that is true of all of it.
+stores zapped dirty
+printf else | dd of=/srv/data/zapped conv=notrunc 2>/dev/null
+watch_commits
+# the open that drops it
+cat >/tmp/open.py <<'END'
+import os, sys
+print(os.read(os.open(sys.argv[1], os.O_RDONLY), 4).decode())
+END
+python3 /tmp/open.py /mnt/dafs/zapped >/tmp/opened &
+opener=$!
+await "COMMIT" committing
+say second
+watch_commits
+slow_disk 0 0
+wait $opener
+left=$(under_writeback)
+tap_is "$(cat /tmp/opened)" else "an open sees what others have written"
+tap_is "$left" 0 "what it has dropped is stable"
+stop_storer
+tap_is "$(tr -s 'a-z' </srv/data/zapped)" "elseonewonewo" "and all of it is there"
+
+# What asks for attributes while a write that makes the file longer is under way does not
+# take that for the work of others: what is cached stays.
+mount_dafs data /mnt/asks acregmin=0
+cat >/tmp/grows.py <<'END'
+import os, threading, time
+fd = os.open("/mnt/asks/grows", os.O_RDWR)
+os.pread(fd, 12288, 0)
+def write():
+    os.pwrite(fd, b"new" * 100, 12288)
+    os.fsync(fd)
+writer = threading.Thread(target=write)
+writer.start()
+while os.stat("/srv/data/grows").st_size != 12588:
+    time.sleep(0.05)
+os.pread(fd, 10, 0)
+open("/tmp/say/read", "w").close()
+writer.join()
+END
+head -c 12288 /dev/zero >/mnt/asks/grows
+sync /mnt/asks/grows
+slow 3600000
+python3 /tmp/grows.py &
+grower=$!
+await "a read beside a write" [ -e /tmp/say/read ] &&
+	tap_ok "a read beside a write is of what is cached"
+slow 0
+tap_run "the write ends" wait $grower
+umount /mnt/asks
+
+# syncfs(2) waits for the COMMITs that another one waits for, or a program does.
+cat >/tmp/syncfs.py <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open("/mnt/dafs", os.O_RDONLY)
+open(f"/tmp/say/{sys.argv[1]}.begun", "w").close()
+if libc.syncfs(fd):
+    sys.exit("syncfs")
+open(f"/tmp/say/{sys.argv[1]}.over", "w").close()
+END
+stores synced written
+watch_commits
+python3 /tmp/syncfs.py first &
+first=$!
+await "COMMIT" committing
+python3 /tmp/syncfs.py second &
+second=$!
+await "the second syncfs" [ -e /tmp/say/second.begun ]
+sleep 2
+tap_is "$(cd /tmp/say && ls ./*.over 2>/dev/null)" "" "no syncfs ends before COMMIT does"
+tap_run "there is something to wait for" [ "$(under_writeback)" -gt 0 ]
+slow_disk 0 0
+tap_run "the first one ends then" wait $first
+tap_run "and the second one" wait $second
+tap_is "$(under_writeback)" 0 "and all is stable"
+touch /tmp/say/second
+stop_storer
+
+echo 0 >$tracing/events/dafs/enable
+umount /mnt/dafs
+unload_modules
+umount /srv/data
+remove_slow_disk
+tap_done

@@ -1,0 +1,183 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Client and server in one guest without enough memory: what was written is there, all
+# finish, and a connection that breaks says why.
+# bed: um
+# memory: 1G
+# timeout: 400
+# may-log: sw/rxe/rxe_mr.c:395 rxe_mr_copy
+#
+# pressure:SECONDS takes so long, and not 15 seconds, and until there was pressure.
+#
+# Soft-RoCE that had no memory for the answer to an RDMA READ goes on with it when the
+# request comes again (get_req(), read_reply()), but has let go of the memory region:
+# rxe_mr_copy() warns of that, and the queue pair fails; the server, whose READ it was,
+# hears of a "remote access error".
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+LENGTH=${1:-15}
+
+setup_rxe
+make_backing /srv/data 300
+load_modules /srv/data:no_root_squash
+# a machine that has no memory is slow: no answer is too late
+mount_dafs data /mnt/dafs timeo=3000 || tap_bail "no mount"
+mkdir /mnt/dafs/files
+
+# Writes, reads and compares its file, by page cache or past it, or makes names.
+cat >/tmp/load.py <<'END'
+import mmap, os, random, sys, time
+kind, nr, end = sys.argv[1], int(sys.argv[2]), time.monotonic() + float(sys.argv[3])
+NAME, BLOCK, BLOCKS = f"/mnt/dafs/files/{kind}{nr}", 1 << 18, 12
+random.seed(nr)
+buf, back = mmap.mmap(-1, BLOCK), mmap.mmap(-1, BLOCK)
+flags = os.O_RDWR | os.O_CREAT | (os.O_DIRECT if kind == "direct" else 0)
+seeds = [0] * BLOCKS
+def pattern(block):
+    return random.Random(seeds[block] << 8 | block).randbytes(4096) * (BLOCK // 4096)
+def data():
+    fd = os.open(NAME, flags)
+    for _ in range(BLOCKS // 2):
+        block = random.randrange(BLOCKS)
+        seeds[block] += 1
+        buf[:] = pattern(block)
+        if os.pwrite(fd, buf, block * BLOCK) != BLOCK:
+            sys.exit("short write")
+    if random.random() < 0.3:
+        os.fsync(fd)
+    for block in random.sample([b for b in range(BLOCKS) if seeds[b]], 1):
+        if os.preadv(fd, [back], block * BLOCK) != BLOCK or back[:] != pattern(block):
+            sys.exit(f"{NAME}: other data in block {block}")
+    os.close(fd)
+# If a connection breaks a change is asked for again, though it may have been made; then
+# the server says that there is no such name.
+def change(function, name, *to):
+    try:
+        function(name, *to)
+    except FileNotFoundError:
+        if os.path.exists(name) or not all(map(os.path.exists, to)):
+            raise
+def names():
+    for i in range(10):
+        name = f"{NAME}.{i}"
+        with open(name, "w", encoding="ascii") as file:
+            file.write("x" * 5000)
+        change(os.rename, name, name + "r")
+        if os.stat(name + "r").st_size != 5000:
+            sys.exit(f"{name}: another size")
+        change(os.unlink, name + "r")
+rounds = 0
+while time.monotonic() < end or not rounds or not os.path.exists("/tmp/enough"):
+    names() if kind == "names" else data()
+    rounds += 1
+if kind != "names":
+    with open(f"/tmp/model.{kind}{nr}", "wb") as model:
+        for block in range(max(b for b in range(BLOCKS) if seeds[b]) + 1):
+            model.write(pattern(block) if seeds[block] else bytes(BLOCK))
+END
+
+# Takes all that there is, and some more, and gives it back.
+cat >/tmp/hog.py <<'END'
+import mmap, os, random, time
+while not os.path.exists("/tmp/over"):
+    with open("/proc/meminfo", encoding="ascii") as info:
+        has = {line.split(":")[0]: int(line.split()[1]) for line in info}
+    much = max(4096, has["MemAvailable"] + random.randrange(-20000, 10000)) << 10
+    with mmap.mmap(-1, much) as memory:
+        for at in range(0, much, 4096):
+            memory[at] = 1
+        time.sleep(random.random() / 2)
+END
+
+# What the RAM disk needs it takes now, and what is left is enough for all without the
+# hog, which takes the rest; it may be killed, and another one comes.  KASAN keeps a
+# part of all memory, too, as time goes by.
+dd if=/dev/zero of=/srv/data/fill bs=1M count=260 2>/dev/null && sync && rm /srv/data/fill
+ballast=$(awk '$1 == "MemTotal:" { total = $2 } $1 == "MemAvailable:" { available = $2 }
+	END { print int((available - total / 32) / 1024) - 112 }' /proc/meminfo)
+[ "$ballast" -ge 0 ] || tap_bail "a guest with too little memory"
+mkdir /run/ballast
+mount -t tmpfs -o size=95% tmpfs /run/ballast
+dd if=/dev/zero of=/run/ballast/file bs=1M count="$ballast" 2>/dev/null
+
+# The log is read at the end: of who is killed one line is enough.
+echo 0 >/proc/sys/vm/oom_dump_tasks
+dmesg -C
+echo "the loads begin" >/dev/kmsg
+for i in 1 2 3 4 5 6; do
+	python3 -B /tmp/load.py cached "$i" "$LENGTH" >>/tmp/wrong 2>&1 &
+	loads="$loads $!"
+done
+for kind in direct names; do
+	for i in 1 2; do
+		python3 -B /tmp/load.py $kind "$i" "$LENGTH" >>/tmp/wrong 2>&1 &
+		loads="$loads $!"
+	done
+done
+until [ -e /tmp/over ]; do
+	# from its first moment on it is the one to be killed
+	sh -c 'echo 1000 >/proc/self/oom_score_adj && exec python3 -B /tmp/hog.py' 2>/dev/null
+done &
+hogs=$!
+stalls()
+{
+	awk '$1 ~ /^allocstall/ { sum += $2 } END { print sum }' /proc/vmstat
+}
+until [ "$(stalls)" -ge 50 ]; do
+	sleep 1
+done && : >/tmp/enough &
+watch=$!
+failed=0
+for pid in $loads; do
+	wait "$pid" || failed=$((failed + 1))
+done
+: >/tmp/over
+wait $hogs
+kill $watch 2>/dev/null
+umount /run/ballast
+tap_is "$failed $(tail -n 5 /tmp/wrong | tr '\n' ' ')" "0 " "all loads end well"
+tap_run "tasks waited for memory ($(stalls) times)" [ -e /tmp/enough ]
+breaks=$(cat /sys/fs/dafs/*/reconnects)
+
+# What either side says last it says before it is unloaded.
+tap_run "unmount" umount /mnt/dafs
+tap_run "the modules unload" unload_modules
+dmesg >/tmp/log
+tap_run "the log is whole" grep -q "the loads begin" /tmp/log
+tap_is "$(grep 'Out of memory: Killed' /tmp/log | grep -vc 'oom_score_adj:1000')" 0 \
+	"only who takes all memory is killed"
+
+# Soft-RoCE ends a connection if it has no memory for a packet, or for the answer to an
+# RDMA READ for long, as if there were no receive; that cannot be mended here.  Then one
+# end says so; any other reason, or none, is a fault.
+sed -n 's/.*\(dafsd\{0,1\}: [cs][el][a-z]* .*\)/# \1/p' /tmp/log | head -n 40 | tee -a "$RESULTS"
+SHORT="local QP operation error|queue pair failure|no receive"
+# client|server REASON...: how many connections this side has ended, or not for the REASON
+client()
+{
+	grep 'dafs: server .* trying again' /tmp/log | grep -cE "$@"
+}
+server()
+{
+	grep 'dafsd: client [^ ]*: ' /tmp/log | grep -cE "$@"
+}
+tap_is "$(client -v "$SHORT|closed by the peer")" 0 \
+	"$breaks connections broke, none without a reason"
+tap_run "each is in the log" [ "$(client '')" -ge "$breaks" ]
+tap_run "those that the server has ended have a reason there" [ \
+	"$(client 'closed by the peer')" -le "$(server '')" ]
+tap_is "$(server -v "$SHORT|remote access error")" 0 "which is soft-RoCE's"
+tap_run "no region was gone too early" [ \
+	"$(server 'remote access error')" -le "$(grep -c 'WARNING: .* rxe_mr_copy' /tmp/log)" ]
+
+same()
+{
+	for model in /tmp/model.*; do
+		cmp "$model" /srv/data/files/"${model#*.}" || return
+	done
+}
+tap_is "$(find /tmp/model.* | wc -l)" 8 "all files were written"
+tap_run "the server has what was written" same
+tap_done
