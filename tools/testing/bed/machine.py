@@ -93,6 +93,7 @@ class Machine:
 
     def _receive(self, timeout):
         """More of what comes by the serial line; false at its end."""
+        timeout *= guest.SPARE
         clock = guest.Clock()
         self.shell.settimeout(1)
         while clock.tick() < timeout:
@@ -128,7 +129,7 @@ class Machine:
         self.monitor.sendall(f"set_link link {'on' if up else 'off'}\n".encode())
 
     def _gone(self):
-        self.process.wait(30)
+        self.process.wait(300)
         self.reader.join()
         self.shell.close()
         self.monitor.close()

@@ -33,6 +33,7 @@ import report
 
 SUITES = guest.TESTING / "suites"
 LOGS = pathlib.Path(os.environ.get("DAFS_CACHE", "/var/cache/dafs"), "log")
+GUEST_KIB = 3 << 20     # with what is built beside it
 ORDER = ["host", "um", "smp", "qemu"]
 
 
@@ -72,7 +73,8 @@ class Suite:
 
     @property
     def timeout(self):
-        return float(self.head["timeout"])
+        """Its limit, which is for what hangs, not for what takes long."""
+        return float(self.head["timeout"]) * guest.SPARE
 
     @property
     def alone(self):
@@ -231,6 +233,13 @@ def build(suites):
                   f"{suite.name}", flush=True)
 
 
+def guests_beside():
+    """How many guests at a time: one for each processor, and as memory allows."""
+    with open("/proc/meminfo", encoding="ascii") as info:
+        has = {line.split(":")[0]: int(line.split()[1]) for line in info}
+    return max(1, min(4, os.cpu_count(), has["MemAvailable"] // GUEST_KIB))
+
+
 def run_all(suites):
     """Passed and failed of each.
 
@@ -242,7 +251,7 @@ def run_all(suites):
                     key=lambda suite: (suite.bed != "host", -suite.timeout))
     alone = [suite for suite in suites if suite.alone]
     with concurrent.futures.ThreadPoolExecutor(1) as builder, \
-            concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count())) as pool:
+            concurrent.futures.ThreadPoolExecutor(guests_beside()) as pool:
         built = builder.submit(build, beside + alone)
         counts = list(pool.map(run_and_show, beside))
         built.result()

@@ -101,7 +101,7 @@ def resources():
     return said.stdout.partition(": rx0: ")[2].strip()
 
 
-def wait_for(look, want, what, seconds=20):
+def wait_for(look, want, what, seconds=120):
     """What goes away does so in a work queue."""
     end = time.monotonic() + seconds
     while (got := look()) != want and time.monotonic() < end:

@@ -42,7 +42,7 @@ acknowledged()
 # acknowledge FILE COUNT: waits until so many records are acknowledged
 acknowledge()
 {
-	for _ in $(seq 600); do
+	for _ in $(seq 3000); do
 		[ "$(acknowledged "$1")" -lt "$2" ] || return 0
 		sleep 0.05
 	done

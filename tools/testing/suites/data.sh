@@ -200,7 +200,7 @@ if not ticks or os.stat(sys.argv[1]).st_size != size:
     print(len(ticks), "signals", os.stat(sys.argv[1]).st_size, "bytes")
 END
 tap_silent "splice to an O_DIRECT file while signals come" \
-	timeout 60 python3 /tmp/splice.py /mnt/dafs/splice
+	timeout 240 python3 /tmp/splice.py /mnt/dafs/splice
 tap_run "each byte once" cmp -n 2097152 /tmp/random /srv/data/splice
 
 for engine in psync mmap libaio; do

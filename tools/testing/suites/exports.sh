@@ -69,7 +69,7 @@ mounted()
 # gone DIR: waits until nothing is mounted there.
 gone()
 {
-	gone_left=100
+	gone_left=600
 	while mounted "$1" && [ $gone_left -gt 0 ]; do
 		gone_left=$((gone_left - 1))
 		sleep 0.1

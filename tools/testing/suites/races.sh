@@ -69,7 +69,7 @@ END
 read_into()
 {
 	python3 /tmp/into.py "$1" >/tmp/into.out &
-	for _ in $(seq 600); do
+	for _ in $(seq 3000); do
 		if ! kill -0 $! 2>/dev/null; then
 			[ "$(cat /tmp/into.out)" = "done" ]
 			return

@@ -57,7 +57,7 @@ connections()
 # The server hears later that a client has gone.
 all_gone()
 {
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		[ "$(has qp) $(has cq) $(has mr)" != "$qps $cqs $mrs" ] || return 0
 		sleep 0.2
 	done
@@ -167,7 +167,7 @@ umount /mnt/one
 # The server ends a session when it hears that the client has.
 mount_soon()
 {
-	for _ in $(seq 50); do
+	for _ in $(seq 300); do
 		! mount_dafs one /mnt/one || return 0
 		sleep 0.2
 	done
