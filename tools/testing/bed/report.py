@@ -30,6 +30,12 @@ SPLAT = re.compile(
     r"Unable to handle kernel|stack-protector:|lockdep is turned off|"
     r"EXT4-fs error)")
 SPLAT_LINES = 60
+# What soft-RoCE says when memory is short, or a busy host keeps its packets waiting, and
+# that no suite can keep it from.  Then it ends the connection, which tests are to survive.
+# rxe_mr_copy: of an answer to an RDMA READ, for which it had no memory at first, it has
+# let the memory region go.  rxe_completer: an answer that does not go on where the last
+# one ended, as when a READ was sent again in the middle or was answered in two attempts.
+SOFT_ROCE = re.compile(r"WARNING: .* at \S*/sw/rxe/\S+ rxe_(mr_copy|completer)\+")
 
 
 class Test:
@@ -227,7 +233,7 @@ def splats(log, may_log=()):
     for line in log:
         if LOG_END.match(line):
             break
-        if any(words in line for words in may_log):
+        if any(words in line for words in may_log) or SOFT_ROCE.search(line):
             continue
         if not more and (SPLAT.search(line) or LEAK.match(line)):
             more = SPLAT_LINES

@@ -142,6 +142,18 @@ class Kernel(unittest.TestCase):
             self.assertTrue(report.splats([f"[    1.000000] {line}"]), line)
             self.assertTrue(report.splats([f"50% done[    1.000000] {line}"]), line)
 
+    def test_soft_roce(self):
+        """It warns of its own affairs, and not of ours."""
+        where = "[    1.000000] WARNING: CPU: 0 PID: 9 at drivers/infiniband/"
+        for line in ("sw/rxe/rxe_comp.c:827 rxe_completer+0x1d6f/0x2300 [rdma_rxe]",
+                     "sw/rxe/rxe_mr.c:395 rxe_mr_copy+0x2f/0x90"):
+            self.assertEqual(report.splats([where + line]), [], line)
+        for line in ("sw/rxe/rxe_pool.c:212 __rxe_cleanup+0x2f/0x90",
+                     "core/cq.c:344 ib_free_cq+0x2f/0x90"):
+            self.assertTrue(report.splats([where + line]), line)
+        self.assertTrue(report.splats(
+            ["[    1.000000] BUG: KASAN: slab-use-after-free in rxe_mr_copy+0x2f/0x90"]))
+
     def test_file_system_damaged(self):
         log = ["[    1.000000] EXT4-fs error (device ram0): ext4_lookup:1: deleted inode"]
         self.assertTrue(report.splats(log))
