@@ -113,7 +113,7 @@ mount_dafs()
 # eventually COMMAND...: it succeeds before long, however slow the machine is.
 eventually()
 {
-	patience=$(($(date +%s) + 120))
+	patience=$(($(date +%s) + 300))
 	until "$@"; do
 		[ "$(date +%s)" -lt $patience ] || return 1
 		sleep 0.1
@@ -124,6 +124,21 @@ eventually()
 gone()
 {
 	! kill -0 "$1" 2>/dev/null
+}
+
+# waits_for_server PID: until it sleeps for more than a moment and only a fatal signal
+# wakes it, which is state D; fails if it has ended.
+waits_for_server()
+{
+	asleep=0
+	while [ $asleep -lt 3 ]; do
+		case $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status") in
+		D) asleep=$((asleep + 1)) ;;
+		Z | "") return 1 ;;
+		*) asleep=0 ;;
+		esac
+		sleep 0.1
+	done
 }
 
 # wait_all PID...: for these jobs, to succeed; $failed says how many have not.

@@ -122,7 +122,7 @@ ask_own()
 	done
 }
 mkdir /srv/data/own
-mount_dafs data /mnt/a
+mount_dafs data /mnt/a actimeo=600
 requests ask_own
 tap_is "$(asked GETATTR_INLINE) $(asked READDIR)" "61 0" \
 	"that is no reason to list a directory"
@@ -149,7 +149,7 @@ ask_as_other()
 		stat $(seq -f "/mnt/a/closed/%g" 60) >/dev/null
 }
 chmod 711 /srv/data/closed
-mount_dafs data /mnt/a
+mount_dafs data /mnt/a actimeo=600
 requests ask_as_other
 tap_is "$? $(asked LOOKUP)" "0 61" "a directory that may not be listed is not"
 
@@ -246,6 +246,6 @@ cat >/tmp/one.py <<-"EOF"
 	        looker.join()
 EOF
 mount_dafs data /mnt/a max_requests=1
-tap_run "who lists waits for those who look up the same names" timeout 60 python3 /tmp/one.py
+tap_run "who lists waits for those who look up the same names" timeout 240 python3 /tmp/one.py
 umount /mnt/a
 tap_done

@@ -316,7 +316,7 @@ echo >$tracing/trace
 echo 1 >$tracing/events/dafs/dafs_request/enable
 head -c 3 /mnt/a/zapped >/tmp/first &
 first=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	grep -q WRITE_ $tracing/trace && break
 	sleep 0.1
 done
@@ -495,7 +495,7 @@ for i in range(20):
     os.close(fd)
 ' "$1" "$2"
 }
-mount_dafs data /mnt/a
+mount_dafs data /mnt/a actimeo=600
 for how in tar cp touch; do
 	mkdir /mnt/a/many-$how
 	ls /mnt/a/many-$how

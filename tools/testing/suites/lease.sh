@@ -33,7 +33,7 @@ session()
 idle_for()
 {
 	was=$(cat /sys/fs/dafsd/*/statistics/requests)
-	for _ in $(seq 600); do
+	for _ in $(seq 3000); do
 		now=$(cat /sys/fs/dafsd/*/statistics/requests) || return
 		[ $((now - was)) -lt "$1" ] || return 0
 		sleep 0.1
@@ -71,7 +71,7 @@ umount /mnt/dafs
 
 # Killed, unmounted by force, and never seen again
 modprobe -r dafsd
-start_server lease=8
+start_server lease=20
 cp /bin/true /srv/data/prog
 mount_dafs data /mnt/dafs
 python3 -c 'import time; f = open("/mnt/dafs/prog", "r+b"); open("/tmp/held", "w"); time.sleep(999)' &
@@ -82,7 +82,7 @@ kill -9 $holder
 wait $holder
 ! grep -q ' /mnt/dafs ' /proc/mounts || umount /mnt/dafs
 tap_run "a client that went without a word still has its file open" is_open
-for _ in $(seq 300); do
+for _ in $(seq 600); do
 	is_open || break
 	sleep 0.2
 done

@@ -554,6 +554,7 @@ modprobe -r dafsd
 cat /mnt/other/sub/dir/file >/tmp/cat.said 2>&1 &
 waiter=$!
 until [ "$(cat /sys/fs/dafs/*/state)" = down ]; do sleep 0.1; done
+tap_run "who reads from one of two waits" waits_for_server $waiter
 umount -f /mnt/other 2>/dev/null
 tap_fails "umount -f of one of two ends a wait" wait $waiter
 tap_run "with EIO" grep -q "Input/output error" /tmp/cat.said
@@ -572,6 +573,7 @@ modprobe -r dafsd
 cat /mnt/dafs/second/file >/tmp/cat.said 2>&1 &
 waiter=$!
 until [ "$(cat /sys/fs/dafs/*/state)" = down ]; do sleep 0.1; done
+tap_run "who reads below waits" waits_for_server $waiter
 tap_fails "umount -f of what is above" umount -f /mnt/dafs 2>/dev/null
 tap_fails "ends a wait" wait $waiter
 modprobe dafsd "exports=/srv/data:no_root_squash,/srv/second:no_root_squash"
@@ -706,13 +708,6 @@ cat <&5 >/dev/null 2>/tmp/cat.said 6>&- &
 reader=$!
 cat /tmp/many >&6
 exec 6>&-
-# state D: it sleeps, and only a fatal signal wakes it
-waits_for_server()
-{
-	until grep -q "^State:[[:space:]]D" "/proc/$1/status"; do
-		sleep 0.1
-	done
-}
 tap_run "a reader waits for the server" waits_for_server $reader
 tap_run "and so does fsync" waits_for_server $writer
 umount -f /mnt/dafs 2>/dev/null

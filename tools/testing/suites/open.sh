@@ -204,10 +204,7 @@ tap_run "opens do not outlive who was killed" eventually none_open
 fsfreeze -f $D
 : >$A/frozen &
 victim=$!
-for _ in $(seq 100); do
-	! grep -q '^State:.D' /proc/$victim/status || break
-	sleep 0.1
-done
+tap_run "who makes a file waits for a server that stands still" waits_for_server $victim
 kill -9 $victim
 tap_run "who is killed does not wait for a server that stands still" eventually gone $victim
 fsfreeze -u $D
