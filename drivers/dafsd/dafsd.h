@@ -421,6 +421,7 @@ enum dafsd_stage {
  *	there; holds a reference
  * @walked: components of its path that it has walked before it waited for @exp, at whose
  *	root it goes on; 0 if it did not wait
+ * @came: what it tells of its path if it cannot go on there (E-96)
  * @waits: the lane that it waits for a place in, or NULL; guarded by the lock of park.c
  * @passes: it is in the list of those that go first there; likewise
  * @change_link: in the changes that its session executes, or empty
@@ -454,6 +455,7 @@ struct dafsd_rqst {
 	struct dafsd_export *exp;
 	struct dafsd_export *wants;
 	u32 walked;
+	struct dafs_lookup_res came;
 	struct dafsd_lane *waits;
 	struct list_head change_link;
 	struct list_head park_link;

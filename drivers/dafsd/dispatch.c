@@ -339,14 +339,20 @@ static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
 }
 
 /* What has waited may find another state than when it came. */
+static u32 dafsd_run_check(struct dafsd_rqst *rq)
+{
+	if (!dafs_chan_is_open(rq->base.chan))
+		return DAFSERR_IO;
+	/* what goes on in another export meets late changes there, see dafsd_fh_enter() */
+	return dafsd_check_state(rq->ses, rq->proc) ?:
+	       (rq->walked ? DAFS_STATUS_OK : dafsd_late_check(rq));
+}
+
 static bool dafsd_stage_run(struct dafsd_rqst *rq)
 {
 	rq->stage = DAFSD_STAGE_ENCODE;
 	dafsd_late_begin(rq);
-	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_check_state(rq->ses, rq->proc) :
-							DAFSERR_IO;
-	if (!rq->status)
-		rq->status = dafsd_late_check(rq) ?: dafsd_handle(rq, rq->proc->run);
+	rq->status = dafsd_run_check(rq) ?: dafsd_handle(rq, rq->proc->run);
 	dafsd_late_end(rq);
 	if (dafsd_rqst_awaits(rq))
 		return false;

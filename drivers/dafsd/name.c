@@ -245,6 +245,13 @@ static u32 dafsd_walk_find(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 	return dafsd_walk_directory(rq, walk, name);
 }
 
+/* The next name is that of an export, where it waits. */
+static void dafsd_walk_waits(struct dafsd_rqst *rq, const struct dafsd_walk *walk)
+{
+	dafsd_walk_result(rq, walk, DAFSERR_DELAY, &rq->came);
+	rq->walked = walk->count + 1;
+}
+
 static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 			   const struct dafs_str *name)
 {
@@ -252,8 +259,8 @@ static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 
 	if (!status)
 		walk->count++;
-	else if (rq->wants)	/* the name is that of an export, where it waits */
-		rq->walked = walk->count + 1;
+	else if (rq->wants)
+		dafsd_walk_waits(rq, walk);
 	return status;
 }
 
@@ -287,26 +294,31 @@ u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
 
 /**
  * dafsd_walk_result() - what LOOKUP and OPEN tell about the path (E-96)
+ * @rq: request
  * @walk: the walk as far as it came
  * @status: its status
- * @wire: set to the filehandle of the last object resolved, zero if none
- * @component_count: set to the components resolved
+ * @res: set to the components resolved and the filehandle of the last of them, zero
+ *	if there is none
  *
  * Context: may sleep.
  * Return: @status, or an error of making the filehandle.
  */
-u32 dafsd_walk_result(const struct dafsd_walk *walk, u32 status, struct dafs_fh *wire,
-		      u32 *component_count)
+u32 dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status,
+		      struct dafs_lookup_res *res)
 {
 	u32 err = DAFS_STATUS_OK;
 
-	memset(wire, 0, sizeof(*wire));
-	*component_count = walk->count;
+	/* it has waited, and could not go on where it was to */
+	if (rq->walked && !walk->count) {
+		*res = rq->came;
+		return status;
+	}
+	*res = (struct dafs_lookup_res) { .component_count = walk->count };
 	if (walk->count)
-		err = dafsd_fh_to_wire(&walk->fh, wire);
+		err = dafsd_fh_to_wire(&walk->fh, &res->filehandle);
 	if (!err)
 		return status;
-	*component_count = 0;
+	res->component_count = 0;
 	return status ?: err;
 }
 

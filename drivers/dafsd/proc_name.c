@@ -35,7 +35,6 @@ u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq)
 u32 dafsd_proc_lookup(struct dafsd_rqst *rq)
 {
 	struct dafs_lookup_args *args = &rq->args.lookup;
-	struct dafs_lookup_res *res = &rq->res.lookup;
 	struct dafsd_walk walk;
 	u32 status;
 
@@ -43,7 +42,7 @@ u32 dafsd_proc_lookup(struct dafsd_rqst *rq)
 	status = dafsd_walk_start(rq, &args->directory, &args->path, DAFSERR_SYMLINK, &walk);
 	if (!status)
 		status = dafsd_walk_until(rq, &walk, 0);
-	status = dafsd_walk_result(&walk, status, &res->filehandle, &res->component_count);
+	status = dafsd_walk_result(rq, &walk, status, &rq->res.lookup);
 	dafsd_fh_put(&walk.fh);
 	return status;
 }

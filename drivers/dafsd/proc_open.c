@@ -239,10 +239,23 @@ static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 	return create ? dafsd_open_create(rq, dir, &name) : dafsd_open_lookup(rq, dir, &name);
 }
 
+/* Nothing but how far the path was resolved */
+static u32 dafsd_open_failed(struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status)
+{
+	struct dafs_open_res *res = &rq->res.open;
+	struct dafs_lookup_res came;
+
+	status = dafsd_walk_result(rq, walk, status, &came);
+	*res = (struct dafs_open_res) {
+		.filehandle = came.filehandle,
+		.component_count = came.component_count,
+	};
+	return status;
+}
+
 static u32 dafsd_open_by_name(struct dafsd_rqst *rq)
 {
 	struct dafs_open_args *args = &rq->args.open;
-	struct dafs_open_res *res = &rq->res.open;
 	struct dafsd_walk walk;
 	u32 status;
 
@@ -251,13 +264,10 @@ static u32 dafsd_open_by_name(struct dafsd_rqst *rq)
 		status = dafsd_walk_until(rq, &walk, 1);
 	if (!status)
 		status = dafsd_open_last(rq, &walk);
-	if (status) {
-		memset(res, 0, sizeof(*res));
-		status = dafsd_walk_result(&walk, status, &res->filehandle,
-					   &res->component_count);
-	} else {
-		res->component_count = walk.count + 1;
-	}
+	if (status)
+		status = dafsd_open_failed(rq, &walk, status);
+	else
+		rq->res.open.component_count = walk.count + 1;
 	dafsd_fh_put(&walk.fh);
 	return status;
 }

@@ -45,8 +45,8 @@ u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
 		     const struct dafs_seq *path, u32 link_status, struct dafsd_walk *walk);
 u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep);
 u32 dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh);
-u32 dafsd_walk_result(const struct dafsd_walk *walk, u32 status, struct dafs_fh *wire,
-		      u32 *component_count);
+u32 dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status,
+		      struct dafs_lookup_res *res);
 struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *name);
 
 /* export.c */

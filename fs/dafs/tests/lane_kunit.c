@@ -313,6 +313,105 @@ static void dafs_lane_await_outer_test(struct kunit *test)
 	lane_expect_await(test, frozen, &frozen->dir, DAFS_PROC_LOOKUPP, &args, NULL);
 }
 
+/* A path that leads from the root to the export in the directory of a fixture, and on */
+struct lane_path {
+	struct dafs_str names[4];
+	struct dafs_open_args open;
+	struct dafs_lookup_args lookup;
+};
+
+static void lane_path_init(struct lane_path *path, const struct dafs_fixture *fix,
+			   const struct dafs_fh *root)
+{
+	path->names[0] = dafs_test_str(dafs_fixture_export_name(fix->where));
+	path->names[1] = dafs_test_str(fix->name);
+	path->names[2] = dafs_test_str("inner");
+	path->names[3] = dafs_test_str("further");
+	path->lookup.directory = *root;
+	path->lookup.path.count = ARRAY_SIZE(path->names);
+	path->lookup.path.elems = path->names;
+	path->open = dafs_test_open_args("owner", DAFS_RD, 0);
+	path->open.dir_handle = *root;
+	path->open.pathname = path->lookup.path;
+}
+
+/* It came as far as to the directory that the other export is in.  E-96 */
+static void lane_expect_came(struct kunit *test, const struct dafs_fixture *fix,
+			     const struct dafs_fh *fh, u32 count)
+{
+	KUNIT_EXPECT_EQ(test, 2, count);
+	KUNIT_EXPECT_MEMEQ(test, fh, &fix->dir, sizeof(*fh));
+}
+
+/* While they wait for a place in an export that is disabled: they do not go on there. */
+static void dafs_lane_await_withdrawn_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_fh root, inner = lane_nest(test, fix, frozen);
+	struct dafsd_export *exp = dafsd_export_find(inner.fshandle);
+	struct lane_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+	union dafs_res *res = kunit_kzalloc(test, sizeof(*res), GFP_KERNEL);
+	struct raw_conn *busy[4], *conn[2];
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	KUNIT_ASSERT_NOT_NULL(test, res);
+	dafsd_export_put(exp);
+	for (i = 0; i < ARRAY_SIZE(busy); i++)
+		busy[i] = lane_session(test);
+	for (i = 0; i < ARRAY_SIZE(conn); i++)
+		conn[i] = lane_session(test);
+	root = lane_root(conn[0]);
+	lane_path_init(path, fix, &root);
+	dafs_fixture_server_param(test, &dafsd_lane_most, ARRAY_SIZE(busy));
+	dafs_fixture_freeze(test, frozen);
+	lane_fill(test, busy, ARRAY_SIZE(busy), &inner);
+	lane_send(conn[0], 0, DAFS_PROC_LOOKUP, &path->lookup);
+	KUNIT_EXPECT_NULL(test, raw_recv(conn[0], RAW_QUIET_MS));
+	lane_send(conn[1], 0, DAFS_PROC_OPEN, &path->open);
+	KUNIT_EXPECT_NULL(test, raw_recv(conn[1], RAW_QUIET_MS));
+	dafs_fixture_server_param(test, &dafsd_withdraw_seconds, 1);
+	kunit_release_action(test, lane_withdraw, exp);
+	dafs_fixture_thaw(test, frozen);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, lane_result(conn[0], DAFS_PROC_LOOKUP, res));
+	lane_expect_came(test, fix, &res->lookup.filehandle, res->lookup.component_count);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, lane_result(conn[1], DAFS_PROC_OPEN, res));
+	lane_expect_came(test, fix, &res->open.filehandle, res->open.component_count);
+	/* and then there is only what that export has hidden */
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT,
+			   raw_call(conn[0], DAFS_PROC_LOOKUP, &path->lookup, res));
+	KUNIT_EXPECT_EQ(test, 3, res->lookup.component_count);
+}
+
+/* The same, but they go on, and find nothing there */
+static void dafs_lane_await_missing_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_fh root, inner = lane_nest(test, fix, frozen);
+	struct lane_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+	union dafs_res *res = kunit_kzalloc(test, sizeof(*res), GFP_KERNEL);
+	struct raw_conn *busy[4], *conn = lane_session(test);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	KUNIT_ASSERT_NOT_NULL(test, res);
+	for (i = 0; i < ARRAY_SIZE(busy); i++)
+		busy[i] = lane_session(test);
+	root = lane_root(conn);
+	lane_path_init(path, fix, &root);
+	dafs_fixture_server_param(test, &dafsd_lane_most, ARRAY_SIZE(busy));
+	dafs_fixture_freeze(test, frozen);
+	lane_fill(test, busy, ARRAY_SIZE(busy), &inner);
+	lane_send(conn, 0, DAFS_PROC_OPEN, &path->open);
+	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
+	dafs_fixture_thaw(test, frozen);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lane_result(conn, DAFS_PROC_OPEN, res));
+	KUNIT_EXPECT_EQ(test, 3, res->open.component_count);
+	KUNIT_EXPECT_MEMEQ(test, &res->open.filehandle, &inner, sizeof(inner));
+}
+
 /* Exports that nothing happens in take no place of those that need them. */
 static void dafs_lane_idle_test(struct kunit *test)
 {
@@ -621,12 +720,64 @@ static void dafs_lane_late_path_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lane_call_late(conn, DAFS_PROC_OPEN, &open));
 }
 
+static void lane_wait_late(struct kunit *test, const struct dafs_opaque64 *id)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafsd_session *ses = dafsd_session_find(id);
+
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	while (!READ_ONCE(ses->late) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_TRUE(test, ses->late);
+	dafsd_session_put(ses);
+}
+
+/* One that has waited on its way to there, while the connection of that change was lost */
+static void dafs_lane_late_await_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_fh root, inner = lane_nest(test, fix, frozen);
+	struct raw_login *login = kunit_kcalloc(test, 2, sizeof(*login), GFP_KERNEL);
+	struct lane_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+	union dafs_res *res = kunit_kzalloc(test, sizeof(*res), GFP_KERNEL);
+	struct raw_conn *busy[4], *conn, *other = lane_session(test);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, login);
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	KUNIT_ASSERT_NOT_NULL(test, res);
+	busy[0] = lane_connect(test, login, 1);
+	for (i = 1; i < ARRAY_SIZE(busy); i++)
+		busy[i] = lane_session(test);
+	login[1].id = login->id;
+	conn = lane_connect(test, &login[1], 2);
+	root = lane_root(conn);
+	lane_path_init(path, fix, &root);
+	dafs_fixture_server_param(test, &dafsd_lane_most, ARRAY_SIZE(busy));
+	dafs_fixture_freeze(test, frozen);
+	lane_fill(test, busy, ARRAY_SIZE(busy), &inner);
+	lane_send(conn, 0, DAFS_PROC_OPEN, &path->open);
+	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
+	lane_lose(test, LANE_TOLD, busy[0], login);
+	lane_wait_late(test, &login->res.connect.session_id);
+	/* there is room now, which it gets when another one comes */
+	dafs_fixture_server_param(test, &dafsd_lane_most, 2 * ARRAY_SIZE(busy));
+	lane_send_getattr(other, 0, &inner);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, lane_result(conn, DAFS_PROC_OPEN, res));
+	lane_expect_came(test, fix, &res->open.filehandle, res->open.component_count);
+	dafs_fixture_thaw(test, frozen);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(other));
+}
+
 static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE(dafs_lane_pass_test),
 	KUNIT_CASE(dafs_lane_turn_test),
 	KUNIT_CASE(dafs_lane_await_test),
 	KUNIT_CASE(dafs_lane_await_inner_test),
 	KUNIT_CASE(dafs_lane_await_outer_test),
+	KUNIT_CASE_SLOW(dafs_lane_await_withdrawn_test),
+	KUNIT_CASE(dafs_lane_await_missing_test),
 	KUNIT_CASE(dafs_lane_idle_test),
 	KUNIT_CASE(dafs_lane_many_test),
 	KUNIT_CASE(dafs_lane_late_test),
@@ -634,6 +785,7 @@ static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE_SLOW(dafs_lane_late_anew_test),
 	KUNIT_CASE(dafs_lane_late_other_test),
 	KUNIT_CASE(dafs_lane_late_path_test),
+	KUNIT_CASE(dafs_lane_late_await_test),
 	{}
 };
 
