@@ -2,14 +2,14 @@
 /*
  * The memory regions of a channel: made when there is a use for them, up to
  * limits.mrs, kept for the next one, and given back by dafs_mrs_trim() when there
- * was none for a while.  A few are always there, so that data can be written back
+ * was none for a while.  One is always there, so that data can be written back
  * when there is no memory for more.
  */
 #include <linux/sched/mm.h>
 #include "common.h"
 
 /* Regions that a channel keeps while it is idle */
-#define DAFS_MRS_KEPT	2
+#define DAFS_MRS_KEPT	1
 
 static struct ib_mr *dafs_mr_take(struct dafs_chan *chan)
 {

@@ -70,7 +70,7 @@ struct dafs_responder {
 	wait_queue_head_t idle;
 };
 
-/* Request structures of a responder that has not needed more yet, or not for long */
+/* Request structures that a responder keeps once it needed so many; there is one at first */
 #define DAFS_FEW_RQSTS	((u16)2)
 
 /* How long a request structure is kept that is not needed, in jiffies */
@@ -99,15 +99,6 @@ static int dafs_responder_add_rqst(struct dafs_responder *rp)
 	rp->nr_rqsts++;
 	spin_unlock_irq(&rp->lock);
 	return 0;
-}
-
-static int dafs_responder_add_rqsts(struct dafs_responder *rp, u16 nr)
-{
-	int err = 0;
-
-	while (!err && rp->nr_rqsts < nr)
-		err = dafs_responder_add_rqst(rp);
-	return err;
 }
 
 static void dafs_responder_free(struct dafs_responder *rp)
@@ -150,7 +141,7 @@ struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
 	rp->most_rqsts = nreq + 1;
 	rp->keep = DAFS_FEW_RQSTS;
 	rp->looked = jiffies;
-	err = dafs_responder_add_rqsts(rp, DAFS_FEW_RQSTS);
+	err = dafs_responder_add_rqst(rp);
 	if (err)
 		goto free;
 	chan->responder = rp;

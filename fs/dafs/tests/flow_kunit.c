@@ -895,7 +895,7 @@ static void dafs_flow_idle_test(struct kunit *test)
 	unsigned long end = jiffies + msecs_to_jiffies(FLOW_IDLE_MS);
 	struct dafs_session_params params;
 	struct dafsd_session *at_server;
-	unsigned int client, server;
+	unsigned int client, server = DAFS_IDLE_REQUESTS + 2;
 	struct dafs_session *ses;
 	struct dafs_conn *conn;
 
@@ -907,9 +907,8 @@ static void dafs_flow_idle_test(struct kunit *test)
 	at_server = dafs_fixture_at_server(test, &conn->session_id);
 	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, at_server->chan->nr_posted);
 	client = flow_msgs(conn->op);
-	server = flow_msgs(at_server->chan);
 	KUNIT_EXPECT_LE(test, client, 4);
-	KUNIT_EXPECT_LE(test, server, DAFS_IDLE_REQUESTS + 2);
+	KUNIT_EXPECT_LE(test, flow_msgs(at_server->chan), server);
 
 	flow_make_grow(test, ses, at_server);
 	KUNIT_EXPECT_EQ(test, 32, dafs_responder_nreq(at_server->responder));

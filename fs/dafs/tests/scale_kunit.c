@@ -142,10 +142,10 @@ static void dafs_scale_idle_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	at_server = dafs_fixture_at_server(test, &conn->session_id);
 	KUNIT_EXPECT_LE(test, scale_msg_bytes(conn->op), 48 * SZ_1K);
-	KUNIT_EXPECT_LE(test, scale_msg_bytes(at_server->chan), 80 * SZ_1K);
+	KUNIT_EXPECT_LE(test, scale_msg_bytes(at_server->chan), 72 * SZ_1K);
 	KUNIT_EXPECT_LT(test, conn->op->limits.sq, 128);
 	KUNIT_EXPECT_LT(test, at_server->chan->limits.sq + at_server->chan->limits.rdma_wrs, 128);
-	KUNIT_EXPECT_LE(test, conn->op->nr_mrs, 2);
+	KUNIT_EXPECT_LE(test, conn->op->nr_mrs, 1);
 	KUNIT_EXPECT_EQ(test, 0, at_server->chan->nr_rw_mrs);
 	dafs_conn_put(conn);
 }

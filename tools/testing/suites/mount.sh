@@ -49,8 +49,8 @@ says()
 }
 
 tap_run "mount with options" mount_dafs data /mnt/dafs \
-	soft,timeo=50,retrans=2,rsize=65536,wsize=32768,cksum,rdmaread,actimeo=5
-for option in soft timeo=50 retrans=2 rsize=65536 wsize=32768 cksum rdmaread \
+	soft,timeo=50,retrans=2,rsize=65536,wsize=32768,cksum,rdmaread,backchannel,actimeo=5
+for option in soft timeo=50 retrans=2 rsize=65536 wsize=32768 cksum rdmaread backchannel \
 	acregmin=5 acregmax=5 acdirmin=5 acdirmax=5; do
 	has_option "$ADDR4:/data" $option
 done
@@ -532,7 +532,7 @@ tap_is "$(sessions)" 1 "is the same"
 umount /mnt/dafs
 tap_is "$(cat /mnt/other/shared) $(sessions)" "cached 1" "the second outlives the first, too"
 for option in nosharecache ro sync soft timeo=50 retrans=9 rsize=65536 wsize=65536 noac nocto \
-	actimeo=7 lookupcache=none cksum rdmaread nobackchannel max_requests=9 msgsize=8192 \
+	actimeo=7 lookupcache=none cksum rdmaread backchannel max_requests=9 msgsize=8192 \
 	sec=default clientid=other "srcaddr=$ADDR4"; do
 	mount_dafs data /mnt/dafs "acregmin=2,$option"
 	[ "$(sessions)" = 2 ] || echo "$option: $(sessions) sessions"
