@@ -10,6 +10,7 @@
 #include <linux/kthread.h>
 #include <linux/mount.h>
 #include <linux/module.h>
+#include <linux/pagemap.h>
 #include <linux/random.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -28,6 +29,9 @@
 	 DAFS_FSATTR_FSHANDLE | DAFS_FSATTR_MAX_APPEND)
 
 #define FOREIGN_SIZE	10000
+
+/* Where direct writes go */
+#define FOREIGN_DIRECT	(PAGE_SIZE + 1000)
 
 /* More often than an append is tried that is refused. */
 #define FOREIGN_FORGETS	5
@@ -78,6 +82,8 @@ static const struct foreign_object foreign_objects[] = {
  * @same: the state-id stays what it was
  * @denies: the next OPEN fails
  * @garbles: the response to the next OPEN tells of success and is cut short
+ * @unstable: what need not be stable is not before COMMIT
+ * @verifier: of writes
  * @keeps: procedure whose next response is kept; 0 for none
  * @hangs_up: procedure instead of whose next response the connection ends, and none is
  *	accepted any more; 0 for none
@@ -107,6 +113,8 @@ struct foreign {
 	bool same;
 	bool denies;
 	bool garbles;
+	bool unstable;
+	struct dafs_opaque64 verifier;
 	u32 keeps;
 	u32 hangs_up;
 	struct completion came;
@@ -272,7 +280,8 @@ static u32 foreign_write(struct foreign *f)
 	f->change++;
 	f->res.write = (struct dafs_write_res) {
 		.count = args->byte_count,
-		.committed = DAFS_FILE_SYNC,
+		.committed = f->unstable ? args->stable_how : DAFS_FILE_SYNC,
+		.verifier = f->verifier,
 	};
 	return DAFS_STATUS_OK;
 }
@@ -377,6 +386,7 @@ static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
 	case DAFS_PROC_READDIR_INLINE:
 		return foreign_readdir(f, nr);
 	case DAFS_PROC_COMMIT:
+		f->res.commit.writeverf = f->verifier;
 		return DAFS_STATUS_OK;
 	}
 	return DAFSERR_NOTSUPP;
@@ -1047,6 +1057,117 @@ static void dafs_foreign_gone_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
 }
 
+static int foreign_write_direct(struct foreign_task *ft)
+{
+	loff_t pos = FOREIGN_DIRECT;
+
+	return kernel_write(ft->file, "direct", 6, &pos);
+}
+
+static int foreign_append_some(struct foreign_task *ft)
+{
+	loff_t pos = 0;
+
+	return kernel_write(ft->file, "more", 4, &pos);
+}
+
+/* A program stores a byte through a mapping, and has the file written back. */
+static void foreign_store(struct kunit *test, struct file *file, loff_t pos, char byte)
+{
+	struct folio *folio = read_mapping_folio(file->f_mapping, pos >> PAGE_SHIFT, file);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(folio));
+	folio_lock(folio);
+	memcpy_to_folio(folio, offset_in_folio(folio, pos), &byte, 1);
+	folio_mark_dirty(folio);
+	folio_unlock(folio);
+	folio_put(folio);
+	KUNIT_EXPECT_EQ(test, 0, filemap_write_and_wait(file->f_mapping));
+}
+
+/*
+ * What is stored while a direct write waits for COMMIT is stable before that sets out,
+ * or would be sent again over it when the server restarts.
+ */
+static void dafs_foreign_direct_commits_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *direct = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
+	struct foreign_task *ft;
+
+	f->unstable = true;
+	foreign_store(test, direct, 0, 's');
+	f->keeps = DAFS_PROC_COMMIT;
+	ft = foreign_task(f, mnt, direct, foreign_write_direct);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	foreign_store(test, direct, PAGE_SIZE, 's');
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 6, ft->err);
+	get_random_bytes(&f->verifier, sizeof(f->verifier));
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(direct, 0));
+	KUNIT_EXPECT_EQ(test, 's', f->data[0]);
+	KUNIT_EXPECT_EQ(test, 's', f->data[PAGE_SIZE]);
+	KUNIT_EXPECT_MEMEQ(test, "direct", f->data + FOREIGN_DIRECT, 6);
+	__fput_sync(direct);
+}
+
+/* What is not stable when a direct write ends cannot be dropped then, but soon. */
+static void dafs_foreign_direct_drops_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *direct = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	loff_t pos = FOREIGN_DIRECT;
+	struct foreign_task *ft;
+	char before[6], got[6];
+
+	memcpy(before, f->data + pos, sizeof(before));
+	f->unstable = true;
+	f->keeps = DAFS_PROC_WRITE_INLINE;
+	ft = foreign_task(f, mnt, direct, foreign_write_direct);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	/* as if the server came to it after what is stored now */
+	memcpy(f->data + pos, before, sizeof(before));
+	foreign_store(test, file, PAGE_SIZE, 's');
+	memcpy(f->data + pos, "direct", sizeof(got));
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 6, ft->err);
+	KUNIT_EXPECT_EQ(test, 6, kernel_read(file, got, sizeof(got), &pos));
+	KUNIT_EXPECT_MEMEQ(test, "direct", got, sizeof(got));
+	__fput_sync(file);
+	__fput_sync(direct);
+}
+
+/* Nor does a task that is killed after an append leave the former end of the file. */
+static void dafs_foreign_append_killed_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *log = foreign_file(test, mnt, "file", O_RDWR | O_APPEND);
+	loff_t pos = FOREIGN_SIZE - 1;
+	struct foreign_task *ft;
+	char got;
+
+	f->unstable = true;
+	f->keeps = DAFS_PROC_APPEND_INLINE;
+	ft = foreign_task(f, mnt, log, foreign_append_some);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	foreign_store(test, log, pos, 's');
+	f->keeps = DAFS_PROC_COMMIT;
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	foreign_release(f);
+	f->data[pos] = 't';
+	KUNIT_EXPECT_EQ(test, 1, kernel_read(log, &got, 1, &pos));
+	KUNIT_EXPECT_EQ(test, 't', got);
+	__fput_sync(log);
+}
+
 static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_names_test),
 	KUNIT_CASE(dafs_foreign_data_test),
@@ -1060,6 +1181,9 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_denied_test),
 	KUNIT_CASE(dafs_foreign_garbled_test),
 	KUNIT_CASE(dafs_foreign_gone_test),
+	KUNIT_CASE(dafs_foreign_direct_commits_test),
+	KUNIT_CASE(dafs_foreign_direct_drops_test),
+	KUNIT_CASE(dafs_foreign_append_killed_test),
 	{}
 };
 

@@ -9,6 +9,9 @@
  *
  * What was read must be in the mapping and, after fsync(2), in OTHER; what was
  * written must be what is read, also from the page cache.
+ *
+ * Two more arguments are commands: after HOLD the server does not get on with the
+ * direct I/O, until RELEASE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +25,8 @@
 #include <unistd.h>
 
 #define BLOCK	4096
-#define BLOCKS	32
+/* half of the requests that a session has, so that what is held leaves some */
+#define BLOCKS	16
 #define SIZE	(BLOCK * BLOCKS)
 
 static void fail(const char *what)
@@ -84,6 +88,27 @@ static void put(int fd, char *mem, int round)
 		fill(mem + nr * BLOCK, round, nr);
 	if (pwrite(fd, mem, SIZE, 0) != SIZE)
 		fail("pwrite");
+}
+
+static const char *hold, *release;
+
+static void command(const char *line)
+{
+	if (line && system(line)) {
+		fprintf(stderr, "%s: failed\n", line);
+		exit(1);
+	}
+}
+
+/* Faults wait neither for direct I/O nor for more than the page that is wanted. */
+static void touch(int fd)
+{
+	char *mem = map(fd);
+	int nr;
+
+	for (nr = 0; nr < BLOCKS; nr++)
+		(void)((volatile char *)mem)[nr * BLOCK];
+	munmap(mem, SIZE);
 }
 
 static void submit(aio_context_t ctx, int fd, int opcode, char *mem)
@@ -149,10 +174,12 @@ static int do_read(aio_context_t ctx, const char *file, const char *other, int r
 	for (round = 1; round <= rounds; round++) {
 		put(fd, data, round);
 		mem = map(to);
+		command(hold);
 		submit(ctx, fd, IOCB_CMD_PREAD, mem);
 		/* cleans the pages, and takes them from whoever may write to them */
 		if (fdatasync(to))
 			fail("fdatasync");
+		command(release);
 		reap(ctx);
 		check(mem, round, "in the mapping");
 		munmap(mem, SIZE);
@@ -172,9 +199,13 @@ static int do_write(aio_context_t ctx, const char *file, int rounds)
 		posix_fadvise(plain, 0, 0, POSIX_FADV_DONTNEED);
 		for (nr = 0; nr < BLOCKS; nr++)
 			fill(data + nr * BLOCK, round, nr);
+		command(hold);
 		submit(ctx, fd, IOCB_CMD_PWRITE, data);
 		/* read(2) would wait for the direct I/O, readahead does not */
 		posix_fadvise(plain, 0, SIZE, POSIX_FADV_WILLNEED);
+		if (hold)
+			touch(plain);
+		command(release);
 		reap(ctx);
 		if (pread(plain, got, SIZE, 0) != SIZE)
 			fail("pread");
@@ -186,6 +217,12 @@ static int do_write(aio_context_t ctx, const char *file, int rounds)
 
 static int run(aio_context_t ctx, int argc, char **argv)
 {
+	int most = argc > 1 && !strcmp(argv[1], "read") ? 7 : 6;
+
+	if (argc == most) {
+		release = argv[--argc];
+		hold = argv[--argc];
+	}
 	if (argc == 5 && !strcmp(argv[1], "read"))
 		return do_read(ctx, argv[2], argv[3], atoi(argv[4]));
 	if (argc == 4 && !strcmp(argv[1], "write"))

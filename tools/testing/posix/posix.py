@@ -949,7 +949,8 @@ def case_statfs(top, server, other):
 
 
 def all_of(count, data):
-    """A write that is short has met the end of the disk."""
+    """A write that is short has met the end of the disk, and if of nothing says so."""
+    expect(count > 0, True, "bytes written")
     if count != len(data):
         raise OSError(errno.ENOSPC, "short")
 

@@ -692,17 +692,4 @@ mount_dafs data /mnt/a noac
 requests list_and_stat
 tap_run "noac asks for each name" [ "$(asked LOOKUP)" -ge 100 ]
 umount /mnt/a
-
-# Asynchronous direct I/O and pages in its way
-gcc -O1 -Wall -Werror -o /tmp/mapped "$BED/../mapped/mapped.c" ||
-	tap_bail "mapped.c does not compile"
-make_backing /srv/other 16
-mount_dafs data /mnt/a
-tap_run "direct reads into pages that are written back" \
-	/tmp/mapped read /mnt/a/direct /srv/other/mapped 40
-tap_run "into those of another file here" \
-	/tmp/mapped read /mnt/a/direct /mnt/a/mapped 40
-tap_run "which is at the server" cmp /srv/data/direct /srv/data/mapped
-tap_run "direct writes to a file that is read ahead" /tmp/mapped write /mnt/a/direct 40
-umount /mnt/a
 tap_done

@@ -252,10 +252,12 @@ def nowait(call, fd):
 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 cold = nowait(os.preadv, fd)
 os.pread(fd, 8192, 0)
-print(cold, nowait(os.preadv, fd), nowait(os.pwritev, fd),
-      nowait(os.preadv, os.open(name, os.O_RDONLY | os.O_DIRECT)))
+print(cold, nowait(os.preadv, fd), nowait(os.pwritev, fd), end=" ")
+direct = os.open(name, os.O_RDONLY | os.O_DIRECT)
+# cached I/O is in its way, and then nothing but the answer
+print(nowait(os.preadv, direct), os.preadv(direct, [buffer], 0), nowait(os.preadv, direct))
 END
-tap_is "$(python3 /tmp/nowait.py /mnt/dafs/uring)" "EAGAIN 4096 EAGAIN EAGAIN" \
+tap_is "$(python3 /tmp/nowait.py /mnt/dafs/uring)" "EAGAIN 4096 EAGAIN EAGAIN 4096 EAGAIN" \
 	"RWF_NOWAIT reads what is cached, and says so if it would have to wait"
 
 truncate -s 5G /mnt/dafs/sparse

@@ -41,6 +41,35 @@ tap_run "mkdir says it" grep -q "No space left" /tmp/err
 tap_is "$(cat /mnt/dafs/precious)" precious "what was there is unharmed"
 tap_run "removing makes room" rm /mnt/dafs/big /mnt/dafs/big2 /mnt/dafs/big3
 tap_run "which can be used" dd if=/dev/zero of=/mnt/dafs/again bs=1M count=4 conv=fsync
+
+# What was cached of a file and did not get to the server is no content of it, whoever makes
+# it so long again.
+cat >/tmp/lost.py <<'END'
+import errno, os
+SIZE = 1 << 20
+def write(fd):
+    os.write(fd, b"x" * SIZE)
+    os.fsync(fd)
+def until_full(fd):
+    try:
+        while True:
+            write(fd)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            print(error)
+fd = os.open("/mnt/dafs/lost", os.O_RDWR | os.O_CREAT)
+write(fd)
+until_full(os.open("/srv/data/filler", os.O_WRONLY | os.O_CREAT))
+until_full(fd)
+if os.stat("/mnt/dafs/lost").st_size == 2 * SIZE:
+    print("there was room")
+os.unlink("/srv/data/filler")
+os.ftruncate(fd, 2 * SIZE)
+with open("/srv/data/lost", "rb") as file:
+    if os.pread(fd, 2 * SIZE, 0) != file.read():
+        print("the server has other data")
+END
+tap_silent "data that was refused does not come back" python3 /tmp/lost.py
 tap_run "unmount" umount /mnt/dafs
 tap_is "$(stat -c %s /srv/data/again)" 4194304 "all of it arrived"
 
