@@ -125,6 +125,7 @@ enum dafs_rdma_use {
  * @flags: DAFS_SB_*
  * @rdma_refused: on which connection the server refused that, counted from 1
  * @async: work items under way, see dafs_kill_sb()
+ * @forced: counts umount -f: what the server has asked for patience with is given up
  * @leaving: it is going, and nothing of its own is left to be written: a server that is
  *	away is not waited for
  * @puts_lock: guards @puts
@@ -164,6 +165,7 @@ struct dafs_sb_info {
 	unsigned long flags;
 	unsigned int rdma_refused[DAFS_RDMA_USES];
 	atomic_t async;
+	unsigned int forced;
 	bool leaving;
 	spinlock_t puts_lock;	/* see above */
 	struct list_head puts;
@@ -323,12 +325,17 @@ struct dafs_inode {
  * @state_id: from the server
  * @client_id: that the server keeps it under
  * @lost: errno for the users, if the server did not let it be reclaimed
- * @reclaiming: a reclaim is under way: @reclaim_work, or the recovery of the session
+ * @reclaiming: a reclaim is under way: by @work, or the recovery of the session
  * @reclaims: struct dafs_reclaim, who wait for the end of it
- * @reclaim_work: reclaims it; holds a reference of @kref, and of the mount, while queued
  * @closing: there are no users any more: it is not reclaimed anew, and closed by
- *	@close_work at the end of a reclaim under way
- * @close_work: sends CLOSE where the last user may not wait for it
+ *	@work at the end of a reclaim under way
+ * @work: takes a step of a reclaim, or else of a CLOSE that the last user may not wait
+ *	for; with a reference of @kref, and of the mount, until the last step
+ * @park: parks it while there is no connection
+ * @delay_ms: how long the server was left alone before the last step
+ * @gone: connections that ended before it was answered
+ * @starved: steps that failed for want of memory
+ * @forced: sbi->forced before the first step
  */
 struct dafs_open_state {
 	refcount_t ref;
@@ -349,9 +356,13 @@ struct dafs_open_state {
 	int lost;
 	bool reclaiming;
 	struct list_head reclaims;
-	struct work_struct reclaim_work;
 	bool closing;
-	struct work_struct close_work;
+	struct delayed_work work;
+	struct dafs_park park;
+	unsigned int delay_ms;
+	unsigned int gone;
+	unsigned int starved;
+	unsigned int forced;
 };
 
 /**
@@ -407,6 +418,7 @@ struct dafs_io_wait;
  * @tries: failures that count against DAFS_IO_TRIES
  * @lost: connections that ended before it was answered
  * @delay_ms: how long the server was left alone the last time
+ * @forced: sbi->forced at its start
  * @args: of the call in progress
  */
 struct dafs_io {
@@ -446,6 +458,7 @@ struct dafs_io {
 	unsigned int tries;
 	unsigned int lost;
 	unsigned int delay_ms;
+	unsigned int forced;
 	union {
 		struct dafs_read_inline_args read_inline;
 		struct dafs_read_direct_args read_direct;

@@ -333,7 +333,7 @@ static void dafs_dio_part_complete(struct dafs_io *io, int err)
 		return;
 	if (!dio->iocb || !dafs_dio_is_settled(dio)) {
 		INIT_WORK(&dio->end_work, dafs_dio_end_work);
-		queue_work(dafs_session_commit_wq(dafs_inode_ses(dio->inode)), &dio->end_work);
+		queue_work(dafs_session_end_wq(dafs_inode_ses(dio->inode)), &dio->end_work);
 		return;
 	}
 	if (dio->write)

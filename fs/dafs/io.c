@@ -409,26 +409,13 @@ static void dafs_io_unparked(struct dafs_park *park)
 	dafs_io_retry(container_of(park, struct dafs_io, park), 0);
 }
 
-/* Return: a connection, NULL if the I/O is parked and may be gone, or an ERR_PTR. */
-static struct dafs_conn *dafs_io_conn_or_park(struct dafs_io *io)
+/* Return: a connection; NULL if the I/O is parked or has failed, and may be gone. */
+static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
 {
 	struct dafs_session *ses = io->sbi->ses;
 	struct dafs_conn *conn;
 
-	do {
-		conn = dafs_conn_try_get(ses);
-		if (!conn && READ_ONCE(io->sbi->leaving))
-			return ERR_PTR(-EIO);
-	} while (!conn && !dafs_session_park(ses, &io->park));
-	return conn;
-}
-
-/* Return: a connection; NULL if the I/O is parked or has failed, and may be gone. */
-static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
-{
-	struct dafs_conn *conn;
-
-	conn = io->wait ? dafs_conn_get(io->sbi->ses) : dafs_io_conn_or_park(io);
+	conn = io->wait ? dafs_conn_get(ses) : dafs_conn_get_or_park(ses, &io->park);
 	if (!IS_ERR(conn))
 		return conn;
 	dafs_io_end(io, PTR_ERR(conn));
@@ -505,11 +492,28 @@ static void dafs_io_resume(struct dafs_io *io)
 		dafs_io_send(io);
 }
 
+/*
+ * A mount that goes has reads that no task waits for, and does not wait for them as long
+ * as the server likes.  Nor does what is waited for where no signal ends that, as by a
+ * task that exits for its asynchronous I/O, once umount -f was called.
+ */
+static bool dafs_io_given_up(const struct dafs_io *io)
+{
+	const struct dafs_sb_info *sbi = io->sbi;
+
+	return (READ_ONCE(sbi->leaving) && !io->write) ||
+	       (io->delay_ms && io->forced != READ_ONCE(sbi->forced));
+}
+
 static void dafs_io_retry_work(struct work_struct *work)
 {
+	struct dafs_io *io = container_of(to_delayed_work(work), struct dafs_io, retry_work);
 	unsigned int flags = memalloc_nofs_save();
 
-	dafs_io_resume(container_of(to_delayed_work(work), struct dafs_io, retry_work));
+	if (dafs_io_given_up(io))
+		dafs_io_end(io, -EIO);
+	else
+		dafs_io_resume(io);
 	memalloc_nofs_restore(flags);
 }
 
@@ -724,6 +728,7 @@ void dafs_io_start(struct dafs_io *io)
 	io->park.resume = dafs_io_unparked;
 	io->park.leave = &io->sbi->leaving;
 	io->reclaim.ended = dafs_io_reclaimed;
+	io->forced = READ_ONCE(io->sbi->forced);
 	io->committed = DAFS_FILE_SYNC;
 	dafs_io_send(io);
 	memalloc_nofs_restore(flags);

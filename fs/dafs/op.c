@@ -264,6 +264,8 @@ static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
 
 	switch (dafs_status_action(op->status)) {
 	case DAFS_ACT_LATER:
+		if (op->hasty)
+			return 0;
 		break;
 	case DAFS_ACT_RESEND:
 		if (++tries->damaged >= DAFS_OP_DAMAGED && !insists)

@@ -28,6 +28,9 @@
 /* How long a soft mount waits for a server that forgets what it gives, in ms. */
 #define DAFS_OPEN_SOFT_MS	400
 
+/* Attempts at a CLOSE without memory, in some seconds */
+#define DAFS_OPEN_STARVED	6
+
 /**
  * dafs_open_state_id() - the state-id of an open
  * @os: the open
@@ -64,19 +67,90 @@ static int dafs_open_state_end(struct dafs_open_state *os)
 				 &os->sbi->leaving);
 }
 
-static void dafs_open_state_close_work(struct work_struct *work)
+/*
+ * What is to be done for an open in the background is done step by step.  A step waits
+ * for a response, but for no connection, and not for as long as a server may ask for: so
+ * many as there are opens would be in the way of what is behind them in the queue.
+ */
+static void dafs_open_state_queue(struct dafs_open_state *os, unsigned int delay_ms)
 {
-	struct dafs_open_state *os = container_of(work, struct dafs_open_state, close_work);
+	queue_delayed_work(os->sbi->ses->retry_wq, &os->work, msecs_to_jiffies(delay_ms));
+}
+
+static void dafs_open_state_unparked(struct dafs_park *park)
+{
+	dafs_open_state_queue(container_of(park, struct dafs_open_state, park), 0);
+}
+
+/* The caller passes a reference of @os->kref, and one of the mount. */
+static void dafs_open_state_start(struct dafs_open_state *os)
+{
+	os->delay_ms = 0;
+	os->gone = 0;
+	os->starved = 0;
+	os->forced = READ_ONCE(os->sbi->forced);
+	dafs_open_state_queue(os, 0);
+}
+
+static void dafs_open_state_finish(struct dafs_open_state *os)
+{
 	struct dafs_sb_info *sbi = os->sbi;
 
-	dafs_open_state_end(os);
 	kref_put(&os->kref, dafs_open_state_free);
 	dafs_async_end(sbi);
 }
 
-static void dafs_open_state_close_later(struct dafs_open_state *os)
+/* A step has failed: may the next one succeed? */
+static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, u32 status)
 {
-	queue_work(dafs_session_commit_wq(os->sbi->ses), &os->close_work);
+	const struct dafs_sb_info *sbi = os->sbi;
+	enum dafs_action action = dafs_status_action(status);
+
+	if (err == -ENOTCONN)
+		return !dafs_session_gives_up(sbi->ses, &os->gone);
+	if (READ_ONCE(sbi->leaving) || os->forced != READ_ONCE(sbi->forced))
+		return false;
+	if (action == DAFS_ACT_LATER)
+		return true;
+	/* who waits for a reclaim asks for it again */
+	return (err == -ENOMEM || action == DAFS_ACT_MEMORY) && READ_ONCE(os->closing) &&
+	       ++os->starved < DAFS_OPEN_STARVED;
+}
+
+/* Return: what it ended with, or -EINPROGRESS: it goes on later, and @os may be gone. */
+static int dafs_open_state_step(struct dafs_open_state *os,
+				int (*step)(struct dafs_open_state *os, struct dafs_conn *conn,
+					    u32 *status))
+{
+	struct dafs_conn *conn = dafs_conn_get_or_park(os->sbi->ses, &os->park);
+	u32 status;
+	int err;
+
+	if (IS_ERR_OR_NULL(conn))
+		return conn ? PTR_ERR(conn) : -EINPROGRESS;
+	err = step(os, conn, &status);
+	dafs_conn_put(conn);
+	if (!err)
+		return 0;
+	if (!dafs_open_state_may_go_on(os, err, status))
+		return err == -ENOTCONN ? -ETIMEDOUT : err;
+	os->delay_ms = dafs_next_delay(os->delay_ms);
+	dafs_open_state_queue(os, os->delay_ms);
+	return -EINPROGRESS;
+}
+
+static int dafs_open_state_close_step(struct dafs_open_state *os, struct dafs_conn *conn,
+				      u32 *status)
+{
+	return dafs_close_on(os->sbi->ses, conn, os->cred, &os->fh, &os->state_id, status);
+}
+
+static void dafs_open_state_close_on(struct dafs_open_state *os)
+{
+	int err = os->lost ? 0 : dafs_open_state_step(os, dafs_open_state_close_step);
+
+	if (err != -EINPROGRESS)
+		dafs_open_state_finish(os);
 }
 
 /*
@@ -87,22 +161,20 @@ static void dafs_open_state_close_later(struct dafs_open_state *os)
  */
 static void dafs_open_state_close(struct dafs_open_state *os, bool wait)
 {
-	struct dafs_sb_info *sbi = os->sbi;
 	bool reclaiming;
 
-	dafs_async_begin(sbi);
+	dafs_async_begin(os->sbi);
 	spin_lock(&os->lock);
 	os->closing = true;
 	reclaiming = os->reclaiming;
 	spin_unlock(&os->lock);
 	if (reclaiming)
 		return;
-	if (!wait || dafs_exits_without(sbi->ses) || dafs_open_state_end(os) == -ERESTARTSYS) {
-		dafs_open_state_close_later(os);
-		return;
-	}
-	kref_put(&os->kref, dafs_open_state_free);
-	dafs_async_end(sbi);
+	if (!wait || dafs_exits_without(os->sbi->ses) ||
+	    dafs_open_state_end(os) == -ERESTARTSYS)
+		dafs_open_state_start(os);
+	else
+		dafs_open_state_finish(os);
 }
 
 /* The server has it open, and the caller, who is going to free it, has no use for it. */
@@ -112,7 +184,7 @@ static void dafs_open_state_abandon(struct dafs_open_state *os)
 	dafs_open_state_close(os, true);
 }
 
-static void dafs_open_state_reclaim_work(struct work_struct *work);
+static void dafs_open_state_work(struct work_struct *work);
 
 static struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u32 access,
 						     const struct cred *cred)
@@ -132,8 +204,9 @@ static struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u
 		 (u64)atomic64_inc_return(&sbi->owner_next));
 	spin_lock_init(&os->lock);
 	INIT_LIST_HEAD(&os->reclaims);
-	INIT_WORK(&os->reclaim_work, dafs_open_state_reclaim_work);
-	INIT_WORK(&os->close_work, dafs_open_state_close_work);
+	INIT_DELAYED_WORK(&os->work, dafs_open_state_work);
+	os->park.resume = dafs_open_state_unparked;
+	os->park.leave = &sbi->leaving;
 	return os;
 }
 
@@ -209,6 +282,7 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait)
 	spin_unlock(&sbi->opens_lock);
 	dafs_open_state_close(os, wait);
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_state_put);
 
 /* One that is lost is better than none, but not to be shared with a new user. */
 static struct dafs_open_state *dafs_open_state_search(struct dafs_inode *di, u32 access,
@@ -276,16 +350,17 @@ static u32 dafs_share_access_want(u32 access)
 
 /*
  * OPEN of what is known by its filehandle alone, on @conn, or without one on the
- * session's own.
+ * session's own.  @hasty is that of struct dafs_op.
  */
 static int dafs_open_by_fh(struct dafs_open_state *os, struct dafs_conn *conn,
-			   const struct dafs_fh *fh, u32 *status)
+			   const struct dafs_fh *fh, bool hasty, u32 *status)
 {
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
 	int err;
 
 	dafs_open_state_how(os, &how);
+	how.hasty = hasty;
 	err = dafs_open_reclaim(os->sbi->ses, conn, os->cred, fh, &how, &opened);
 	if (!err)
 		dafs_open_state_opened(os, &opened);
@@ -412,6 +487,7 @@ struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qs
 	*inodep = inode;
 	return os;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_open_state_named);
 
 /* Removed, and reached through those who have it open; or known by its handle alone. */
 static bool dafs_has_no_name(const struct dentry *dentry)
@@ -456,7 +532,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	if (!os)
 		return ERR_PTR(-ENOMEM);
 	if (dafs_has_no_name(dentry))
-		err = dafs_open_by_fh(os, NULL, &DAFS_I(inode)->fh, &status);
+		err = dafs_open_by_fh(os, NULL, &DAFS_I(inode)->fh, false, &status);
 	else
 		err = dafs_open_by_name(inode, dentry, os);
 	if (err < 0) {
@@ -610,11 +686,11 @@ static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
 	return err;
 }
 
-/* Caller has set os->reclaiming.  On @conn, and @status, as in dafs_open_by_fh(). */
+/* Caller has set os->reclaiming. */
 static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
-				   u32 *status)
+				   bool hasty, u32 *status)
 {
-	int err = dafs_open_by_fh(os, conn, &os->fh, status);
+	int err = dafs_open_by_fh(os, conn, &os->fh, hasty, status);
 
 	if (err && dafs_open_refused(*status))
 		err = dafs_open_state_lose(os, *status, err);
@@ -637,24 +713,39 @@ static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 	}
 	spin_unlock(&os->lock);
 	if (closing)
-		dafs_open_state_close_later(os);
+		dafs_open_state_start(os);
 }
 
-static void dafs_open_state_reclaim_work(struct work_struct *work)
+static int dafs_open_state_reclaim_step(struct dafs_open_state *os, struct dafs_conn *conn,
+					u32 *status)
 {
-	struct dafs_open_state *os = container_of(work, struct dafs_open_state, reclaim_work);
-	struct dafs_sb_info *sbi = os->sbi;
-	/* write-back may wait for it */
-	unsigned int flags = memalloc_nofs_save();
+	return dafs_open_state_reclaim(os, conn, true, status);
+}
+
+static void dafs_open_state_reclaim_on(struct dafs_open_state *os)
+{
 	int err = -EIO;
-	u32 status;
 
 	if (!READ_ONCE(os->closing))
-		err = dafs_open_state_reclaim(os, NULL, &status);
+		err = dafs_open_state_step(os, dafs_open_state_reclaim_step);
+	if (err == -EINPROGRESS)
+		return;
 	dafs_open_state_reclaimed(os, err);
+	dafs_open_state_finish(os);
+}
+
+static void dafs_open_state_work(struct work_struct *work)
+{
+	struct dafs_open_state *os = container_of(to_delayed_work(work),
+						  struct dafs_open_state, work);
+	/* write-back may wait for it */
+	unsigned int flags = memalloc_nofs_save();
+
+	if (READ_ONCE(os->reclaiming))
+		dafs_open_state_reclaim_on(os);
+	else
+		dafs_open_state_close_on(os);
 	memalloc_nofs_restore(flags);
-	kref_put(&os->kref, dafs_open_state_free);
-	dafs_async_end(sbi);
 }
 
 /**
@@ -687,7 +778,7 @@ int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_
 	if (first) {
 		kref_get(&os->kref);
 		dafs_async_begin(os->sbi);
-		queue_work(os->sbi->ses->retry_wq, &os->reclaim_work);
+		dafs_open_state_start(os);
 	}
 	return err;
 }
@@ -824,7 +915,7 @@ static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn 
 
 	if (!dafs_open_state_claim(os))
 		return false;
-	dafs_open_state_reclaim(os, conn, &status);
+	dafs_open_state_reclaim(os, conn, false, &status);
 	/* I/O that waits is sent again, and reclaims the open if the server refuses it */
 	dafs_open_state_reclaimed(os, 0);
 	return dafs_status_action(status) == DAFS_ACT_LATER;

@@ -31,6 +31,27 @@ bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park)
 }
 
 /**
+ * dafs_conn_get_or_park() - a connection to send on, or to be resumed when there is one
+ * @ses: the session
+ * @park: as for dafs_session_park()
+ *
+ * Context: any.
+ * Return: the connection with a reference; NULL if it was parked, and what it is part of
+ * may be gone already; or an ERR_PTR, as dafs_conn_get_unless().
+ */
+struct dafs_conn *dafs_conn_get_or_park(struct dafs_session *ses, struct dafs_park *park)
+{
+	struct dafs_conn *conn;
+
+	do {
+		conn = dafs_conn_try_get(ses);
+		if (!conn && park->leave && READ_ONCE(*park->leave))
+			return ERR_PTR(-EIO);
+	} while (!conn && !dafs_session_park(ses, park));
+	return conn;
+}
+
+/**
  * dafs_session_resume() - all that is parked has another look
  * @ses: the session, locked
  *

@@ -39,6 +39,7 @@ struct dafs_ids {
  *	(6.5.24), set by a SETATTR in the same chain
  * @verifier: with DAFS_CREATE_EXCLUSIVE
  * @leave: see struct dafs_op; heeded by dafs_open_reclaim()
+ * @hasty: likewise
  * @shared: others use the open that is reclaimed, so it is not closed where the caller
  *	gives up
  */
@@ -51,6 +52,7 @@ struct dafs_open_how {
 	const struct dafs_fattr *attr;
 	struct dafs_opaque64 verifier;
 	const bool *leave;
+	bool hasty;
 	bool shared;
 };
 
@@ -224,6 +226,8 @@ int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
 int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
 		      const bool *leave);
+int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+		  const struct dafs_fh *fh, const struct dafs_opaque64 *state_id, u32 *status);
 int dafs_close(struct dafs_session *ses, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_opaque64 *state_id);
 

@@ -147,6 +147,7 @@ static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
 	int err;
 
 	op.leave = how->leave;
+	op.hasty = how->hasty;
 	if (how->shared)
 		op.undo = NULL;
 	err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
@@ -293,7 +294,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
 /**
  * dafs_open_reclaim() - get back an open that the server has lost (4.4.1.6)
  * @ses: session
- * @conn: a new connection of it, or NULL to wait for the current one
+ * @conn: a connection of it, or NULL to wait for the current one
  * @cred: whom to act for
  * @fh: the file
  * @how: as it was opened; nothing is created
@@ -363,6 +364,38 @@ int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
 	};
 
 	return dafs_proc_simple(ses, &op);
+}
+
+/**
+ * dafs_close_on() - end an open, without waiting for the session
+ * @ses: session
+ * @conn: a connection of it
+ * @cred: whom to act for
+ * @fh: the file
+ * @state_id: the open
+ * @status: DAFS status of the response; OK also if there was none
+ *
+ * Context: may sleep, but not because the server asks for patience.
+ * Return: 0 or a negative errno, as dafs_op_run_on().
+ */
+int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+		  const struct dafs_fh *fh, const struct dafs_opaque64 *state_id, u32 *status)
+{
+	struct dafs_close_args args = {
+		.filehandle = *fh,
+		.state_id = *state_id,
+	};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_CLOSE,
+		.args = &args,
+		.hasty = true,
+	};
+	int err = dafs_op_run_on(ses, conn, &op);
+
+	*status = op.status;
+	dafs_op_end(&op);
+	return err;
 }
 
 /**

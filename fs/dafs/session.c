@@ -524,9 +524,12 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	ses->retry_wq = alloc_workqueue("dafs-retry", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!ses->retry_wq)
 		goto free_stats;
+	ses->end_wq = alloc_workqueue("dafs-end", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!ses->end_wq)
+		goto free_retry_wq;
 	ses->commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!ses->commit_wq)
-		goto free_retry_wq;
+		goto free_end_wq;
 	ses->begun = jiffies;
 	ses->params.net = get_net(params->net);
 	ses->lease = DAFS_LEASE;
@@ -540,6 +543,8 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	INIT_DELAYED_WORK(&ses->keep, dafs_session_keep);
 	return ses;
 
+free_end_wq:
+	destroy_workqueue(ses->end_wq);
 free_retry_wq:
 	destroy_workqueue(ses->retry_wq);
 free_stats:
@@ -558,6 +563,7 @@ static void dafs_session_free(struct dafs_session *ses)
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
 	destroy_workqueue(ses->commit_wq);
+	destroy_workqueue(ses->end_wq);
 	destroy_workqueue(ses->retry_wq);
 	dafs_cred_cache_put(ses->creds);
 	dafs_stats_free(ses->stats);
@@ -776,6 +782,7 @@ struct dafs_session *dafs_session_get(struct dafs_session *ses)
 	refcount_inc(&ses->users);
 	return ses;
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_get);
 
 /**
  * dafs_session_put() - use a session no longer; its last user destroys it
@@ -788,6 +795,7 @@ void dafs_session_put(struct dafs_session *ses)
 	if (refcount_dec_and_test(&ses->users))
 		dafs_session_destroy(ses);
 }
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_put);
 
 /**
  * dafs_session_shared() - does a session have more than one user?
@@ -839,6 +847,21 @@ struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses)
 	return ses->commit_wq;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_commit_wq);
+
+/**
+ * dafs_session_end_wq() - where to see to the end of what a session has done
+ * @ses: the session
+ *
+ * Nothing in it waits for a connection, as commits do, of which there may be more than a
+ * queue works on at a time: a mount that goes waits for ends, not for commits of others.
+ *
+ * Return: a queue that memory reclaim may depend on.
+ */
+struct workqueue_struct *dafs_session_end_wq(const struct dafs_session *ses)
+{
+	return ses->end_wq;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_end_wq);
 
 /**
  * dafs_sessions_init() - get ready for sessions

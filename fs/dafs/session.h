@@ -165,6 +165,7 @@ struct dafs_park {
 };
 
 struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses);
+struct workqueue_struct *dafs_session_end_wq(const struct dafs_session *ses);
 
 bool dafs_exits_without(struct dafs_session *ses);
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
@@ -254,6 +255,7 @@ struct dafs_op_mem {
  *	dafs_session_look_again()
  * @offhand: try once and without patience: fail with -ENOTCONN rather than wait for a
  *	connection, and with what the server answered if it asks for another attempt
+ * @hasty: with dafs_op_run_on(): where the server asks for patience, that is the result
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
  *	before hands on, or NULL
  * @gives_fh: in a chain: that filehandle, in @args or @res, if the next one takes it
@@ -279,6 +281,7 @@ struct dafs_op {
 	bool hard;
 	const bool *leave;
 	bool offhand;
+	bool hasty;
 	struct dafs_fh *takes_fh;
 	const struct dafs_fh *gives_fh;
 };

@@ -35,9 +35,11 @@ enum dafs_session_state {
  * @impatient: tasks and I/O that wait for the next connection fail
  * @wait: for a change of the above, of @nr_conns, and of what recovers
  * @parked: struct dafs_park, see park.c; guarded by @lock
- * @retry_wq: sends again what was not answered, waits for slots and regions, and gets
- *	opens back, one work item for each; nothing in it waits for what is behind it
- * @commit_wq: waits for whole operations, which may wait for @retry_wq
+ * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
+ *	for slots, regions and responses, but not for a connection, nor until a server that
+ *	asks for patience has had it: nothing in it waits for what is behind it
+ * @end_wq: sees to the ends of I/O, which may wait for @retry_wq
+ * @commit_wq: waits for whole operations, and so for the server, however long it is away
  * @nr_conns: connections not yet freed; they point here
  * @reconnect: makes a new connection
  * @keep: renews the lease, returns credits
@@ -71,6 +73,7 @@ struct dafs_session {
 	wait_queue_head_t wait;
 	struct list_head parked;
 	struct workqueue_struct *retry_wq;
+	struct workqueue_struct *end_wq;
 	struct workqueue_struct *commit_wq;
 	atomic_t nr_conns;
 	struct delayed_work reconnect;
@@ -109,6 +112,7 @@ const char *dafs_session_state_name(const struct dafs_session *ses);
 
 /* park.c */
 bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park);
+struct dafs_conn *dafs_conn_get_or_park(struct dafs_session *ses, struct dafs_park *park);
 void dafs_session_wake(struct dafs_session *ses);
 void dafs_session_resume(struct dafs_session *ses);
 

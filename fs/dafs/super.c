@@ -108,12 +108,15 @@ static bool dafs_used_elsewhere(struct super_block *sb)
 /*
  * A mount below another one leaves the session to that one.  A second mount of the
  * export, and mounts below, which umount(2) looks at later and finds idle or not, should
- * work again with the server.
+ * work again with the server.  In either case what the server has asked for patience
+ * with fails now: the server may never have had enough of it, and a task that exits waits
+ * for its asynchronous I/O, which keeps the file open.
  */
 static void dafs_umount_begin(struct super_block *sb)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 
+	WRITE_ONCE(sbi->forced, sbi->forced + 1);
 	if (sbi->submount && dafs_session_shared(sbi->ses))
 		return;
 	if (dafs_used_elsewhere(sb)) {
@@ -593,7 +596,8 @@ static int dafs_init_fs_context(struct fs_context *fc)
 
 /*
  * What is on its way now can only be reads that no task waits for, and CLOSEs: a server
- * that is away closes by itself when the lease or the session ends.
+ * that is away closes by itself when the lease or the session ends.  Nor is one waited
+ * for that asks for patience; what has been told so notices that when it tries again.
  */
 static void dafs_leave(struct dafs_sb_info *sbi)
 {
@@ -688,7 +692,7 @@ void dafs_inode_put_later(struct inode *inode)
 	spin_lock(&sbi->puts_lock);
 	list_add_tail(&DAFS_I(inode)->put_link, &sbi->puts);
 	/* with the lock: the mount may be gone as soon as the inode is put */
-	queue_work(dafs_session_commit_wq(sbi->ses), &sbi->puts_work);
+	queue_work(dafs_session_end_wq(sbi->ses), &sbi->puts_work);
 	spin_unlock(&sbi->puts_lock);
 }
 

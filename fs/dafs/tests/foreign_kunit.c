@@ -33,6 +33,9 @@
 /* Where direct writes go */
 #define FOREIGN_DIRECT	(PAGE_SIZE + 1000)
 
+/* What is read or written around the page cache */
+#define FOREIGN_AIO	512
+
 /* More often than an append is tried that is refused. */
 #define FOREIGN_FORGETS	5
 
@@ -74,6 +77,7 @@ static const struct foreign_object foreign_objects[] = {
  * @current_fh: the object that the chain has come to
  * @broken: the chain has failed
  * @opens: so many opens there have been
+ * @closes: and so many CLOSEs
  * @access: of the last one: share_access; 0 when it is closed
  * @state_id: its state-id
  * @strangers: reads and writes that did not name it
@@ -84,6 +88,9 @@ static const struct foreign_object foreign_objects[] = {
  * @garbles: the response to the next OPEN tells of success and is cut short
  * @unstable: what need not be stable is not before COMMIT
  * @verifier: of writes
+ * @refuses: procedure that is refused; 0 for none
+ * @refusal: with that status
+ * @refused: so often it was
  * @keeps: procedure whose next response is kept; 0 for none
  * @hangs_up: procedure instead of whose next response the connection ends, and none is
  *	accepted any more; 0 for none
@@ -105,6 +112,7 @@ struct foreign {
 	int current_fh;
 	bool broken;
 	unsigned int opens;
+	unsigned int closes;
 	u32 access;
 	struct dafs_opaque64 state_id;
 	unsigned int strangers;
@@ -115,6 +123,9 @@ struct foreign {
 	bool garbles;
 	bool unstable;
 	struct dafs_opaque64 verifier;
+	u32 refuses;
+	u32 refusal;
+	unsigned int refused;
 	u32 keeps;
 	u32 hangs_up;
 	struct completion came;
@@ -353,6 +364,10 @@ static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
 	if (nr < 0)
 		return DAFSERR_BADHANDLE;
 	f->current_fh = nr;
+	if (hdr->procedure == READ_ONCE(f->refuses)) {
+		WRITE_ONCE(f->refused, f->refused + 1);
+		return READ_ONCE(f->refusal);
+	}
 	switch (hdr->procedure) {
 	case DAFS_PROC_LOOKUP:
 		return foreign_lookup(f, s, nr);
@@ -373,6 +388,7 @@ static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
 	case DAFS_PROC_CLOSE:
 		foreign_use(f, &f->args.close.state_id, f->access);
 		f->access = 0;
+		f->closes++;
 		return DAFS_STATUS_OK;
 	case DAFS_PROC_READ_INLINE:
 		return foreign_read(f);
@@ -858,10 +874,10 @@ static bool foreign_reads_end(struct foreign_reads *reads)
 	return wait_for_completion_timeout(&reads->ended, msecs_to_jiffies(RAW_WAIT_MS));
 }
 
-/* Begins @nr reads of @len bytes each.  Without @open, the server does not mind. */
-static struct foreign_reads *foreign_read_many(struct kunit *test, struct file *file,
-					       struct dafs_open_state *open, unsigned int nr,
-					       size_t len)
+/* Begins @nr reads of @len bytes each, by an open each.  Without, the server does not mind. */
+static struct foreign_reads *foreign_read_by(struct kunit *test, struct inode *inode,
+					     struct dafs_open_state **opens, unsigned int nr,
+					     size_t len)
 {
 	struct foreign_reads *reads = kvzalloc(sizeof(*reads), GFP_KERNEL);
 	unsigned int i;
@@ -874,10 +890,10 @@ static struct foreign_reads *foreign_read_many(struct kunit *test, struct file *
 	for (i = 0; i < nr; i++) {
 		struct dafs_io *io = &reads->io[i];
 
-		io->sbi = DAFS_SB(file_inode(file)->i_sb);
-		io->di = DAFS_I(file_inode(file));
-		io->open = open;
-		io->cred = file->f_cred;
+		io->sbi = DAFS_SB(inode->i_sb);
+		io->di = DAFS_I(inode);
+		io->open = opens ? opens[i] : NULL;
+		io->cred = current_cred();
 		io->len = len;
 		iov_iter_kvec(&io->iter, ITER_DEST, &reads->kvec, 1, len);
 		io->complete = foreign_read_ended;
@@ -885,6 +901,21 @@ static struct foreign_reads *foreign_read_many(struct kunit *test, struct file *
 		dafs_io_start(io);
 	}
 	return reads;
+}
+
+/* By one open, or none. */
+static struct foreign_reads *foreign_read_many(struct kunit *test, struct file *file,
+					       struct dafs_open_state *open, unsigned int nr,
+					       size_t len)
+{
+	struct dafs_open_state **opens = NULL;
+
+	if (open) {
+		opens = kunit_kmalloc_array(test, nr, sizeof(*opens), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, opens);
+		memset_p((void **)opens, open, nr);
+	}
+	return foreign_read_by(test, file_inode(file), opens, nr, len);
 }
 
 /* All who use an open wait for one reclaim, and what does not use it goes on. */
@@ -932,6 +963,153 @@ static void dafs_foreign_same_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
 	KUNIT_EXPECT_EQ(test, 0, reads->err);
 	__fput_sync(file);
+}
+
+static bool foreign_reaches(const unsigned int *counter, unsigned int nr)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (READ_ONCE(*counter) < nr && time_before(jiffies, end))
+		msleep(20);
+	return READ_ONCE(*counter) >= nr;
+}
+
+/**
+ * struct foreign_opens - opens of one file, none of them shared
+ * @os: they
+ * @inode: the file, a reference by each
+ */
+struct foreign_opens {
+	struct dafs_open_state *os[FOREIGN_CROWD];
+	struct inode *inode;
+};
+
+static struct foreign_opens *foreign_open_many(struct foreign *f, struct vfsmount *mnt)
+{
+	struct foreign_opens *opens = kunit_kzalloc(f->test, sizeof(*opens), GFP_KERNEL);
+	const struct qstr name = QSTR_INIT("file", 4);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(f->test, opens);
+	f->same = true;
+	for (i = 0; i < FOREIGN_CROWD; i++) {
+		opens->os[i] = dafs_open_state_named(d_inode(mnt->mnt_root), &name,
+						     DAFS_OPEN_SHARE_ACCESS_READ,
+						     current_cred(), &opens->inode);
+		KUNIT_ASSERT_FALSE(f->test, IS_ERR(opens->os[i]));
+	}
+	return opens;
+}
+
+static void foreign_close_many(struct foreign_opens *opens)
+{
+	unsigned int i;
+
+	for (i = 0; i < FOREIGN_CROWD; i++) {
+		dafs_open_state_put(opens->os[i], true);
+		if (i)
+			iput(opens->inode);
+	}
+}
+
+/**
+ * struct foreign_probe - does a queue get to what comes last?
+ * @work: that
+ * @ran: it did
+ */
+struct foreign_probe {
+	struct work_struct work;
+	struct completion ran;
+};
+
+static void foreign_probe_work(struct work_struct *work)
+{
+	complete(&container_of(work, struct foreign_probe, work)->ran);
+}
+
+static bool foreign_queue_works(struct workqueue_struct *wq)
+{
+	struct foreign_probe probe;
+	bool ran;
+
+	init_completion(&probe.ran);
+	INIT_WORK_ONSTACK(&probe.work, foreign_probe_work);
+	queue_work(wq, &probe.work);
+	ran = wait_for_completion_timeout(&probe.ran, msecs_to_jiffies(RAW_WAIT_MS));
+	cancel_work_sync(&probe.work);
+	destroy_work_on_stack(&probe.work);
+	return ran;
+}
+
+/*
+ * Opens that are all to be got back hold up nobody, however long the server asks for
+ * patience with them, and however long it is away then.
+ */
+static void dafs_foreign_patient_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct foreign_opens *opens = foreign_open_many(f, mnt);
+	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct foreign_reads *reads, *others;
+
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_OPEN;
+	f->forgets = FOREIGN_CROWD;
+	reads = foreign_read_by(test, opens->inode, opens->os, FOREIGN_CROWD, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, FOREIGN_CROWD));
+	/* in several parts, so that a work item is needed between them */
+	others = foreign_read_by(test, opens->inode, NULL, 1, FOREIGN_SIZE);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(others));
+	KUNIT_EXPECT_EQ(test, 0, others->err);
+	KUNIT_EXPECT_EQ(test, FOREIGN_CROWD, atomic_read(&reads->left));
+
+	f->hangs_up = DAFS_PROC_OPEN;
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(ses->retry_wq));
+	f->refuses = 0;
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(others));
+	KUNIT_EXPECT_EQ(test, 0, reads->err);
+	/* some of the last connection may be executed, and have no response */
+	KUNIT_EXPECT_GE(test, f->opens, 2 * FOREIGN_CROWD);
+	foreign_close_many(opens);
+	KUNIT_EXPECT_EQ(test, FOREIGN_CROWD, f->closes);
+	iput(opens->inode);
+}
+
+static bool foreign_lost(struct dafs_session *ses)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (!dafs_session_busy(ses) && time_before(jiffies, end))
+		msleep(20);
+	return dafs_session_busy(ses);
+}
+
+/* Nor do opens that are left to be closed while the server is away. */
+static void dafs_foreign_left_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct foreign_opens *opens = foreign_open_many(f, mnt);
+	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct foreign_reads *reads;
+
+	f->hangs_up = DAFS_PROC_READ_INLINE;
+	reads = foreign_read_by(test, opens->inode, NULL, 1, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(ses));
+	foreign_close_many(opens);
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_session_commit_wq(ses)));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(ses->retry_wq));
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, FOREIGN_CROWD));
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_EQ(test, 0, reads->err);
+	iput(opens->inode);
 }
 
 static int foreign_open_file(struct foreign_task *ft)
@@ -1168,6 +1346,185 @@ static void dafs_foreign_append_killed_test(struct kunit *test)
 	__fput_sync(log);
 }
 
+/**
+ * struct foreign_refusal - what a server may say for ever
+ * @name: for the report
+ * @status: that
+ */
+struct foreign_refusal {
+	const char *name;
+	u32 status;
+};
+
+static const struct foreign_refusal foreign_refusals[] = {
+	{ "later", DAFSERR_DELAY },
+	{ "no memory", DAFSERR_RESOURCE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(foreign_refusals, foreign_refusals, name);
+
+static void foreign_refuse_reads(struct foreign *f)
+{
+	const struct foreign_refusal *refusal = f->test->param_value;
+
+	f->refusal = refusal->status;
+	f->refuses = DAFS_PROC_READ_INLINE;
+}
+
+/* Nor does one that never comes to answer a read that nobody waits for. */
+static void dafs_foreign_unread_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_task *ft;
+
+	foreign_refuse_reads(f);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fadvise(file, 0, FOREIGN_SIZE, POSIX_FADV_WILLNEED));
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	__fput_sync(file);
+	kunit_remove_action(test, foreign_unmount, mnt);
+	ft = foreign_task(f, mnt, NULL, foreign_unmount_by);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+}
+
+/**
+ * struct foreign_aio - an asynchronous direct read or write
+ * @iocb: it
+ * @kvec: where to, or from
+ * @ret: what it ended with
+ * @ended: completed then
+ */
+struct foreign_aio {
+	struct kiocb iocb;
+	struct kvec kvec;
+	long ret;
+	struct completion ended;
+};
+
+static void foreign_aio_ended(struct kiocb *iocb, long ret)
+{
+	struct foreign_aio *aio = container_of(iocb, struct foreign_aio, iocb);
+
+	aio->ret = ret;
+	complete_all(&aio->ended);
+}
+
+static struct foreign_aio *foreign_aio(struct kunit *test, struct file *file, bool write)
+{
+	struct foreign_aio *aio = kunit_kzalloc(test, sizeof(*aio), GFP_KERNEL);
+	const size_t len = FOREIGN_AIO;
+	struct iov_iter iter;
+	ssize_t ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, aio);
+	aio->kvec.iov_base = kunit_kzalloc(test, len, GFP_KERNEL);
+	aio->kvec.iov_len = len;
+	KUNIT_ASSERT_NOT_NULL(test, aio->kvec.iov_base);
+	init_completion(&aio->ended);
+	init_sync_kiocb(&aio->iocb, file);
+	aio->iocb.ki_complete = foreign_aio_ended;
+	iov_iter_kvec(&iter, write ? ITER_SOURCE : ITER_DEST, &aio->kvec, 1, len);
+	if (write)
+		ret = file->f_op->write_iter(&aio->iocb, &iter);
+	else
+		ret = file->f_op->read_iter(&aio->iocb, &iter);
+	KUNIT_EXPECT_EQ(test, -EIOCBQUEUED, ret);
+	return aio;
+}
+
+static bool foreign_aio_ends(struct foreign_aio *aio)
+{
+	return wait_for_completion_timeout(&aio->ended, msecs_to_jiffies(RAW_WAIT_MS));
+}
+
+/*
+ * A task that exits cannot be killed out of waiting for its asynchronous I/O, but
+ * umount -f ends that, also where the session is used elsewhere and goes on.
+ */
+static void dafs_foreign_forced_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY | O_DIRECT);
+	struct foreign_aio *aio;
+
+	foreign_refuse_reads(f);
+	aio = foreign_aio(test, file, false);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	dafs_session_get(ses);
+	mnt->mnt_sb->s_op->umount_begin(mnt->mnt_sb);
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	f->refuses = 0;
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	KUNIT_EXPECT_EQ(test, -EIO, aio->ret);
+	aio = foreign_aio(test, file, false);
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	KUNIT_EXPECT_EQ(test, FOREIGN_AIO, aio->ret);
+
+	foreign_refuse_reads(f);
+	f->refused = 0;
+	aio = foreign_aio(test, file, false);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	dafs_session_put(ses);
+	mnt->mnt_sb->s_op->umount_begin(mnt->mnt_sb);
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	KUNIT_EXPECT_EQ(test, -EIO, aio->ret);
+	__fput_sync(file);
+}
+
+/**
+ * struct foreign_sleeper - something that waits in a queue
+ * @work: it
+ * @wake: what for
+ */
+struct foreign_sleeper {
+	struct work_struct work;
+	struct completion *wake;
+};
+
+static void foreign_sleeper_work(struct work_struct *work)
+{
+	wait_for_completion(container_of(work, struct foreign_sleeper, work)->wake);
+}
+
+/* Commits that wait for a server do not hold up the end of what it has done. */
+static void dafs_foreign_ends_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct workqueue_struct *wq = dafs_session_commit_wq(DAFS_SB(mnt->mnt_sb)->ses);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct file *direct = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
+	struct foreign_sleeper *sleepers = kunit_kcalloc(test, FOREIGN_CROWD, sizeof(*sleepers),
+							 GFP_KERNEL);
+	DECLARE_COMPLETION_ONSTACK(wake);
+	struct foreign_aio *aio;
+	unsigned int i;
+	loff_t pos = 0;
+	u8 *buf = kunit_kzalloc(test, FOREIGN_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, sleepers);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	/* with something cached the end of a write is not seen to in softirq */
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, kernel_read(file, buf, FOREIGN_SIZE, &pos));
+	for (i = 0; i < FOREIGN_CROWD; i++) {
+		sleepers[i].wake = &wake;
+		INIT_WORK(&sleepers[i].work, foreign_sleeper_work);
+		queue_work(wq, &sleepers[i].work);
+	}
+	aio = foreign_aio(test, direct, true);
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	complete_all(&wake);
+	for (i = 0; i < FOREIGN_CROWD; i++)
+		flush_work(&sleepers[i].work);
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	KUNIT_EXPECT_EQ(test, FOREIGN_AIO, aio->ret);
+	__fput_sync(direct);
+	__fput_sync(file);
+}
+
 static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_names_test),
 	KUNIT_CASE(dafs_foreign_data_test),
@@ -1184,6 +1541,11 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_direct_commits_test),
 	KUNIT_CASE(dafs_foreign_direct_drops_test),
 	KUNIT_CASE(dafs_foreign_append_killed_test),
+	KUNIT_CASE_SLOW(dafs_foreign_patient_test),
+	KUNIT_CASE(dafs_foreign_left_test),
+	KUNIT_CASE_PARAM(dafs_foreign_unread_test, foreign_refusals_gen_params),
+	KUNIT_CASE_PARAM(dafs_foreign_forced_test, foreign_refusals_gen_params),
+	KUNIT_CASE(dafs_foreign_ends_test),
 	{}
 };
 
