@@ -223,6 +223,7 @@ struct dafs_unstable_link {
 #define DAFS_INO_REMOVED	10	/* this client has removed, or removes, its last name */
 #define DAFS_INO_ZAPPING	11	/* the page cache is being dropped */
 #define DAFS_INO_DOUBT		12	/* changes of others may hide behind ours */
+#define DAFS_INO_LONGER		13	/* than at the server, see dafs_apply_size() */
 
 /**
  * struct dafs_inode - one object of the server
@@ -577,6 +578,7 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
 void dafs_attr_doubted(struct inode *inode);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
+bool dafs_size_unknown(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 		 const struct dafs_ids *ids, long asked, unsigned long at);
 bool dafs_gone(const struct inode *inode, int err);

@@ -303,25 +303,55 @@ static struct timespec64 dafs_timespec(const struct dafs_time *time)
 	};
 }
 
+/* Is there, or may there be soon, data of ours that the server has yet to get? */
+static bool dafs_size_ours(const struct dafs_inode *di)
+{
+	const struct inode *inode = &di->netfs.inode;
+	struct address_space *mapping = inode->i_mapping;
+
+	return S_ISREG(inode->i_mode) &&
+	       (atomic_read(&di->writers) || READ_ONCE(di->unstable_bytes) ||
+		mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) ||
+		mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK));
+}
+
+/**
+ * dafs_size_unknown() - is it time to ask the server how long a file is?
+ * @di: the file
+ *
+ * Others have made it shorter while data of ours was on its way.  Now all of that is at
+ * the server, which decides.
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if so.
+ */
+bool dafs_size_unknown(const struct dafs_inode *di)
+{
+	return test_bit(DAFS_INO_LONGER, &di->flags) && !dafs_size_ours(di);
+}
+
 /*
  * The size as the server has it.  What was written here and is still on its
  * way, or may have to be sent again, makes the file longer than the server
- * knows, and a writer at work has counted on the size it saw.
+ * knows, and a writer at work has counted on the size it saw.  Where in the file that
+ * data is nobody has counted; so as long as there is any, a file that others have made
+ * shorter keeps its size here, and ends in zeroes.  It is asked for again afterwards, by
+ * the first who needs it: dafs_size_unknown().
  */
 static void dafs_apply_size(struct inode *inode, u64 size)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct netfs_inode *ictx = &di->netfs;
-	struct address_space *mapping = inode->i_mapping;
 	bool busy;
 
 	if (size > LLONG_MAX)
 		size = LLONG_MAX;
 	spin_lock(&inode->i_lock);
-	busy = S_ISREG(inode->i_mode) &&
-	       (atomic_read(&di->writers) || READ_ONCE(di->unstable_bytes) ||
-		mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) ||
-		mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK));
+	busy = dafs_size_ours(di);
+	if (!busy || size >= i_size_read(inode))
+		clear_bit(DAFS_INO_LONGER, &di->flags);
+	else if (size < ictx->remote_i_size)
+		set_bit(DAFS_INO_LONGER, &di->flags);
 	if (!busy && size < i_size_read(inode))
 		set_bit(DAFS_INO_ZAP, &di->flags);
 	if (S_ISREG(inode->i_mode)) {
@@ -800,6 +830,12 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 	return inode;
 }
 
+/* Not to be trusted, however new. */
+static bool dafs_attrs_wrong(const struct dafs_inode *di)
+{
+	return test_bit(DAFS_INO_STALE, &di->flags) || dafs_size_unknown(di);
+}
+
 /**
  * dafs_attrs_fresh() - may the attributes be trusted without asking?
  * @di: inode
@@ -817,7 +853,7 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 	dafs_attr_times(&di->netfs.inode, &least, &most);
 	timeo = min(READ_ONCE(di->attr_timeo),
 		    test_bit(DAFS_INO_OWN_CHANGE, &di->flags) ? least : most);
-	return !test_bit(DAFS_INO_STALE, &di->flags) && timeo &&
+	return !dafs_attrs_wrong(di) && timeo &&
 	       time_in_range_open(jiffies, READ_ONCE(di->attr_at),
 				  READ_ONCE(di->attr_at) + timeo);
 }
@@ -828,7 +864,7 @@ static bool dafs_attrs_aged(const struct dafs_inode *di)
 	unsigned long least, most;
 
 	dafs_attr_times(&di->netfs.inode, &least, &most);
-	return !test_bit(DAFS_INO_STALE, &di->flags) && most && READ_ONCE(di->attr_timeo) &&
+	return !dafs_attrs_wrong(di) && most && READ_ONCE(di->attr_timeo) &&
 	       !dafs_attrs_fresh(di);
 }
 

@@ -118,9 +118,14 @@ int dafs_zap_mapping(struct inode *inode)
  */
 int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred)
 {
-	int err = dafs_revalidate(inode, cred, false);
+	unsigned int tries = DAFS_ZAP_TRIES;
+	int err;
 
-	return err ?: dafs_zap_mapping(inode);
+	/* dropping writes back first, and after that the file may be a shorter one */
+	do {
+		err = dafs_revalidate(inode, cred, false) ?: dafs_zap_mapping(inode);
+	} while (!err && dafs_size_unknown(DAFS_I(inode)) && --tries);
+	return err;
 }
 
 /* Those that are being read are locked, and the server may be away. */

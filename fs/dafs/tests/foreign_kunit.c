@@ -103,6 +103,7 @@ static const struct foreign_object foreign_objects[] = {
  * @res: results of it
  * @entries: those of READDIR
  * @change: of all objects
+ * @size: of all files
  * @data: of all files
  */
 struct foreign {
@@ -137,6 +138,7 @@ struct foreign {
 	union dafs_res res;
 	struct dafs_direntry entries[FOREIGN_OBJECTS];
 	u64 change;
+	u64 size;
 	u8 data[FOREIGN_SIZE];
 };
 
@@ -149,7 +151,7 @@ static struct dafs_fattr foreign_attr(const struct foreign *f, int nr, u64 wante
 		.valid = wanted & FOREIGN_FATTRS,
 		.object_type = o->dir ? DAFS_TYPE_DIR : DAFS_TYPE_REG,
 		.change = f->change,
-		.object_size = o->dir ? 512 : FOREIGN_SIZE,
+		.object_size = o->dir ? 512 : f->size,
 		.file_id = 1000 + nr,
 		.filehandle = f->fh[nr],
 	};
@@ -265,14 +267,14 @@ static u32 foreign_remember(struct foreign *f, const struct dafs_opaque64 *state
 static u32 foreign_read(struct foreign *f)
 {
 	const struct dafs_read_inline_args *args = &f->args.read_inline;
-	u64 offset = min_t(u64, args->offset, FOREIGN_SIZE);
-	u32 count = min_t(u64, args->byte_count, FOREIGN_SIZE - offset);
+	u64 offset = min_t(u64, args->offset, f->size);
+	u32 count = min_t(u64, args->byte_count, f->size - offset);
 	u32 status = foreign_remember(f, &args->state_id, DAFS_OPEN_SHARE_ACCESS_READ);
 
 	if (status)
 		return status;
 	f->res.read_inline = (struct dafs_read_inline_res) {
-		.eof = offset + count == FOREIGN_SIZE,
+		.eof = offset + count == f->size,
 		.bytes_read = min_t(u32, count, SZ_4K),
 		.read_data = f->data + offset,
 	};
@@ -288,6 +290,7 @@ static u32 foreign_write(struct foreign *f)
 	if (args->offset > FOREIGN_SIZE || args->byte_count > FOREIGN_SIZE - args->offset)
 		return DAFSERR_FBIG;
 	memcpy(f->data + args->offset, args->data, args->byte_count);
+	f->size = max(f->size, args->offset + args->byte_count);
 	f->change++;
 	f->res.write = (struct dafs_write_res) {
 		.count = args->byte_count,
@@ -304,7 +307,7 @@ static u32 foreign_append(struct foreign *f)
 
 	if (!status)
 		f->res.append = (struct dafs_append_res) {
-			.offset = FOREIGN_SIZE,
+			.offset = f->size,
 			.committed = DAFS_FILE_SYNC,
 		};
 	return status;
@@ -500,6 +503,7 @@ static struct foreign *foreign_server(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	f->test = test;
 	f->change = 1;
+	f->size = FOREIGN_SIZE;
 	init_completion(&f->came);
 	get_random_bytes(f->fh, sizeof(f->fh));
 	/* one file system below the export */
@@ -1525,6 +1529,44 @@ static void dafs_foreign_ends_test(struct kunit *test)
 	__fput_sync(file);
 }
 
+static void foreign_make_dirty(struct kunit *test, struct file *file)
+{
+	struct folio *folio = read_mapping_folio(file->f_mapping, 0, file);
+	loff_t pos = 0;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(folio));
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE, folio_size(folio));
+	folio_put(folio);
+	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, "0123456789", 10, &pos));
+}
+
+/*
+ * A file that others make shorter keeps its size as long as there is data of ours that
+ * the server has yet to get, and no longer.
+ */
+static void dafs_foreign_shorter_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	u8 *buf = kunit_kzalloc(test, FOREIGN_SIZE, GFP_KERNEL);
+	struct kstat stat = {};
+	loff_t pos = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	foreign_make_dirty(test, file);
+	f->size = PAGE_SIZE;
+	f->change++;
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
+					     AT_STATX_FORCE_SYNC));
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, stat.size);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE, kernel_read(file, buf, FOREIGN_SIZE, &pos));
+	KUNIT_EXPECT_MEMEQ(test, "0123456789", buf, 10);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE, vfs_llseek(file, 0, SEEK_END));
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE, f->size);
+	__fput_sync(file);
+}
+
 static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_names_test),
 	KUNIT_CASE(dafs_foreign_data_test),
@@ -1546,6 +1588,7 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE_PARAM(dafs_foreign_unread_test, foreign_refusals_gen_params),
 	KUNIT_CASE_PARAM(dafs_foreign_forced_test, foreign_refusals_gen_params),
 	KUNIT_CASE(dafs_foreign_ends_test),
+	KUNIT_CASE(dafs_foreign_shorter_test),
 	{}
 };
 
