@@ -51,6 +51,12 @@ static bool fd_open(int which)
 	return !failing(fds[which] < 0, may_fail, "open");
 }
 
+/* DAFS promises by itself what others have to be asked for. */
+static int promise(int fd)
+{
+	return local ? fsync(fd) : 0;
+}
+
 /* Closing a descriptor of a writer promises all that was written until then. */
 static bool fd_close(int which)
 {
@@ -59,7 +65,7 @@ static bool fd_close(int which)
 	fds[which] = -1;
 	if (fd < 0)
 		return true;
-	if (failing(close(fd), may_fail, "close")) {
+	if (failing(promise(fd) | close(fd), may_fail, "close")) {
 		model_unsafe_fail();
 		return false;
 	}
@@ -207,6 +213,14 @@ static void recover_data(void)
 	memset(known, 0, limit);
 }
 
+/* Nothing is open, so that the file system can be unmounted if it is this machine's. */
+static void await_disk(void)
+{
+	while (fault_state() % 2)
+		usleep(100000);
+	calm = fault_state();
+}
+
 /*
  * After a failure: close everything, let the client forget it all, and take what is
  * there then for what is unknown.  Faults do not last, so it succeeds in the end.
@@ -215,8 +229,11 @@ static void recover(void)
 {
 	file_close();
 	readers_close();
-	forget_all();
-	check_again(find_file, O_DIRECT, "read after a failure");
+	do {
+		await_disk();
+		forget_all();
+		check_again(find_file, O_DIRECT, "read after a failure");
+	} while (!undisturbed());
 	recover_size(found.st_size);
 	recover_data();
 	if (disk_may_fail)

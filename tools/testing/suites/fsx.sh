@@ -8,7 +8,8 @@
 # An hour of one mode, in a guest of its own; as many of them at once as there is memory:
 #	tools/testing/bed/um --memory 1G --timeout 7200 \
 #		tools/testing/suites/fsx.sh 7:3600:two
-# The modes: one two part bytes cksum small restart cut crash soft disk.
+# The modes: one two part bytes cksum small restart cut crash soft disk; and ext4, which
+# is the latter without DAFS.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -39,8 +40,22 @@ wanted()
 	[ "${only:-$1}" = "$1" ]
 }
 
-# work MODE EXPORT OPTIONS MOUNTS ARGUMENT...: fsx by one mount or two, which the server
-# takes for different clients; the server must have what it says it wrote.
+disturber=
+
+# compare MODE EXPORT ARGUMENT...: fsx; the server must have what it says it wrote.
+compare()
+{
+	mode=$1 stored=/srv/$2/file
+	shift 2
+	tap_run "$mode, seed $seed" /tmp/fsx -s "$seed" -o /tmp/copy \
+		-w "sh $BED/../fsx/witness.sh $stored /tmp/quiet" "$@"
+	# a difference ends it early, in the middle of a fault perhaps
+	touch /tmp/enough
+	[ -z "$disturber" ] || wait "$disturber"
+}
+
+# work MODE EXPORT OPTIONS MOUNTS ARGUMENT...: by one mount or two, which the server
+# takes for different clients
 work()
 {
 	mode=$1 export=$2 options=$3 mounts=$4
@@ -52,8 +67,7 @@ work()
 		files="$files /mnt/$mount/file"
 	done
 	# shellcheck disable=SC2086 # a list of names
-	tap_run "$mode, seed $seed" /tmp/fsx -s "$seed" -o /tmp/copy \
-		-b "/srv/$export/file" "$@" $files
+	compare "$mode" "$export" -b "/srv/$export/file" "$@" $files
 	for mount in $mounts; do
 		umount "/mnt/$mount"
 	done
@@ -66,28 +80,32 @@ model()
 	! wanted "$1" || work "$@" -t "$seconds"
 }
 
-# disturb COMMAND: a fault after the other, which are over then
+# disturb COMMAND: a fault after the other, which are over then.  Nothing changes while
+# somebody else has the lock.
 disturb()
 {
 	end=$(($(date +%s) + seconds))
-	while [ "$(date +%s)" -lt $end ]; do
+	while [ "$(date +%s)" -lt $end ] && ! [ -e /tmp/enough ]; do
 		sleep $(($(date +%N | tail -c 2) / 4)).5
-		! "$1" || echo >>/tmp/faults
+		exec 9>/tmp/quiet
+		flock 9
+		! "$1" 9>&- || echo >>/tmp/faults
+		exec 9>&-
 	done
 	touch /tmp/enough
 }
 
-# disturbed COMMAND MODE EXPORT OPTIONS MOUNTS ARGUMENT...: as model, but COMMAND again
+# disturbed COMMAND FUNCTION MODE ARGUMENT...: FUNCTION, as model, but COMMAND again
 # and again meanwhile
 disturbed()
 {
-	wanted "$2" || return
-	rm -f /tmp/enough /tmp/faults
+	wanted "$3" || return
+	rm -f /tmp/enough /tmp/faults /tmp/failing
 	disturb "$1" &
 	disturber=$!
 	shift
-	work "$@" -u /tmp/enough
-	wait $disturber
+	"$@" -u /tmp/enough
+	disturber=
 	tap_run "$mode: faults meanwhile" [ -s /tmp/faults ]
 	tap_line "# $mode: $(wc -l </tmp/faults) faults"
 }
@@ -142,12 +160,18 @@ stop_disk()
 	until umount /srv/disk; do sleep 0.1; done
 }
 
-# The server begins anew with what is on the disk.
-reboot_server()
+# The file system begins anew with what is on the disk.
+reboot_disk()
 {
 	stop_disk
 	disk_table "$whole"
 	start_disk
+}
+
+# And the server.
+reboot_server()
+{
+	reboot_disk
 	start_server
 }
 
@@ -159,16 +183,35 @@ crash()
 	reboot_server
 }
 
-# Nothing can be written: sooner or later the file system gives up.
-fail_disk()
+# Nothing can be written: sooner or later the file system gives up.  From then on ext4
+# answers reads with what is in place on the disk, as soon as its pages have gone from
+# memory: what its journal alone has, it does not look for, and a hole that a refused
+# write has filled shows what the blocks held before, to the ends of the blocks.  So fsx
+# is told when that begins, and when the journal has been replayed.
+break_disk()
 {
+	printf b >>/tmp/failing
 	disk_table "0 $sectors flakey /dev/ram1 0 0 1 1 error_writes"
 	sleep 1
-	modprobe -r dafsd
-	reboot_server
 }
 
-dmsetup create disk --table "$whole" && mkfs.ext4 -q -F $disk ||
+fail_disk()
+{
+	break_disk
+	modprobe -r dafsd
+	reboot_server
+	printf e >>/tmp/failing
+}
+
+fail_ext4()
+{
+	break_disk
+	reboot_disk
+	printf e >>/tmp/failing
+}
+
+# Blocks smaller than pages: writes meet parts of one, and several are in a page.
+dmsetup create disk --table "$whole" && mkfs.ext4 -q -F -b 1024 $disk ||
 	tap_bail "no disk that fails"
 mkdir /srv/disk
 start_disk
@@ -180,14 +223,20 @@ model bytes data hard "one two" -a 1
 model cksum data cksum "one two"
 model small data rsize=16384,wsize=4096,msgsize=4096 "one two"
 # What a server has begun to append when it goes cannot be sent again.
-disturbed restart restart data hard "one two" -f append
-disturbed cut_channels cut data hard "one two" -f append
-disturbed crash crash disk hard "one two" -f append
-disturbed leave soft data soft,timeo=10,retrans=1 one -f all
+disturbed restart work restart data hard "one two" -f append
+disturbed cut_channels work cut data hard "one two" -f append
+disturbed crash work crash disk hard "one two" -f append
+disturbed leave work soft data soft,timeo=10,retrans=1 one -f all
 if wanted disk; then
 	data=journal
 	modprobe -r dafsd
 	reboot_server
 fi
-disturbed fail_disk disk disk hard "one two" -f disk
+disturbed fail_disk work disk disk hard "one two" -f disk -d /tmp/failing
+if [ "$only" = ext4 ]; then
+	data=journal,sync
+	modprobe -r dafsd
+	reboot_disk
+	disturbed fail_ext4 compare ext4 disk -L -f disk -d /tmp/failing /srv/disk/file
+fi
 tap_done
