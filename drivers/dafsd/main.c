@@ -10,6 +10,7 @@
 #include <linux/random.h>
 #include <net/net_namespace.h>
 #include <kunit/visibility.h>
+#include <linux/dafs/version.h>
 #include "dafsd.h"
 
 static unsigned short port = DAFS_DEFAULT_PORT;
@@ -187,3 +188,4 @@ module_exit(dafsd_exit);
 
 MODULE_DESCRIPTION("Direct Access File System server");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(DAFS_VERSION);

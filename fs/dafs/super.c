@@ -12,6 +12,7 @@
 #include <linux/statfs.h>
 #include <linux/string.h>
 #include <linux/writeback.h>
+#include <linux/dafs/version.h>
 #include "dafs_fs.h"
 #include "session_impl.h"
 
@@ -778,3 +779,4 @@ module_exit(dafs_exit);
 
 MODULE_DESCRIPTION("DAFS file system client");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(DAFS_VERSION);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* dafs_common: what the DAFS client and server share. */
 #include <linux/module.h>
+#include <linux/dafs/version.h>
 #include "common.h"
 
 #define CREATE_TRACE_POINTS
@@ -29,3 +30,4 @@ module_exit(dafs_common_exit);
 
 MODULE_DESCRIPTION("Direct Access File System: protocol and RDMA channel");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(DAFS_VERSION);

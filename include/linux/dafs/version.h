@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_DAFS_VERSION_H
+#define _LINUX_DAFS_VERSION_H
+
+/* For people and modinfo; what goes over the wire has DAFS_PROTOCOL_VERSION. */
+#define DAFS_VERSION	"0.1"
+
+#endif
