@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Builds the three modules against an installed kernel:
-#
-#	make [KDIR=/lib/modules/VERSION/build] [W=1] [C=1]
-#	make modules_install
-#
+# Builds the three modules against an installed kernel; "make help" tells more.
 # The KUnit suites are built too when that kernel has CONFIG_KUNIT.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
@@ -20,5 +16,21 @@ modules_install:
 
 clean:
 	+$(KBUILD) clean
+	$(RM) -r tools/testing/__pycache__ tools/testing/*/__pycache__
 
-.PHONY: modules modules_install clean
+check:
+	tools/testing/check $(BASE)
+
+help:
+	@echo 'make                  builds dafs_common, dafs and dafsd'
+	@echo 'make modules_install  installs them; run depmod afterwards'
+	@echo 'make clean            removes what was built'
+	@echo 'make check            as root: style of what has changed, and KUnit suites for it'
+	@echo
+	@echo 'KDIR=FOLDER  kernel to build for; default: the running one'
+	@echo 'W=1 C=1      warnings of gcc; sparse'
+	@echo 'BASE=COMMIT  for check: what to compare with; default: HEAD'
+	@echo
+	@echo 'All tests: tools/testing/run; see CONTRIBUTING.md'
+
+.PHONY: modules modules_install clean check help

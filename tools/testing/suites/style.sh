@@ -1,6 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 # checkpatch, kernel-doc, shellcheck; builds with W=1 and sparse are silent.
+#
+# style:FILE names files of the repository: only these are read, and what they change is
+# built for one kernel, into what the last such run has left.
 # bed: host
 # timeout: 1800
 # needs: style qemu um
@@ -15,6 +18,7 @@ SOURCE=$("$BED/source") || exit
 # Sources of the repository that people write.
 all=$(git -c safe.directory="$REPO" ls-files -co --exclude-standard) &&
 	[ -n "$all" ] || tap_bail "git does not list the sources"
+[ $# -eq 0 ] || all=$(printf '%s\n' "$@")
 
 # sources PATTERN: those whose names match an extended regular expression.
 sources()
@@ -58,17 +62,30 @@ check_doc()
 	"$SOURCE/scripts/kernel-doc" -none -Wall "$1" || echo "exit status $?"
 }
 
-# Complaints of gcc and sparse about our files, of a build from nothing.
+# build_warnings KERNEL NAME C: complaints of gcc and sparse about our files.
 build_warnings()
 {
-	rm -rf "$CACHE/modules-style-$1"
 	kdir=$("$BED/kernel" "$1") || exit
 	arch=
 	[ "$1" != um ] || arch=ARCH=um
-	said=$(DAFS_BUILD='' "$BED/modules" "style-$1" "$kdir" W=1 C=2 $arch \
+	said=$(DAFS_BUILD='' "$BED/modules" "$2" "$kdir" W=1 C="$3" $arch \
 		2>&1 >/dev/null) || echo "it does not build"
 	echo "$said" | grep -E '(warning|error): |\*\*\*' | sort -u
 	true
+}
+
+build_all()
+{
+	rm -rf "$CACHE/modules-style-$1"
+	build_warnings "$1" "style-$1" 2
+}
+
+# What was complained of must be compiled again, to be complained of again.
+build_changed()
+{
+	said=$(build_warnings um check-um 1)
+	[ -z "$said" ] || rm -rf "$CACHE/modules-check-um"
+	echo "$said"
 }
 
 # shellcheck disable=SC2046 # lists of names without blanks
@@ -81,7 +98,11 @@ done
 for file in $(shell_scripts); do
 	tap_silent "shellcheck $file" shellcheck -x -S warning "$file"
 done
-for kernel in qemu um; do
-	tap_silent "gcc W=1 and sparse, $kernel kernel" build_warnings $kernel
-done
+if [ $# -gt 0 ]; then
+	tap_silent "gcc W=1 and sparse, changed files" build_changed
+else
+	for kernel in qemu um; do
+		tap_silent "gcc W=1 and sparse, $kernel kernel" build_all $kernel
+	done
+fi
 tap_done
