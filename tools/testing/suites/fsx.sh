@@ -20,7 +20,7 @@ mkdir /srv/data/part
 EXPORTS=/srv/data:no_root_squash,/srv/data/part:no_root_squash
 EXPORTS=$EXPORTS,/srv/disk:no_root_squash
 gcc -O2 -o /tmp/fsx "$BED/../fsx/fsx.c" || tap_bail "fsx does not compile"
-seed=${1:-$(date +%s)}
+seed=${1:-7}
 seconds=7 only=
 case $seed in
 *:*)
