@@ -158,38 +158,21 @@ static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
 	return dafs_open_errno(err, opened->status);
 }
 
-static int dafs_open_run_dressed(struct dafs_session *ses, const struct cred *cred,
-				 struct dafs_open_args *args,
-				 struct dafs_setattr_inline_args *setattr,
-				 struct dafs_opened *opened)
-{
-	struct dafs_open_res res = {};
-	struct dafs_op ops[2] = { dafs_open_op(cred, args, &res) };
-	int err;
-
-	dafs_setattr_op(&ops[1], setattr, cred);
-	ops[1].takes_fh = &setattr->filehandle;
-	if (dafs_op_run_chain(ses, ops, ARRAY_SIZE(ops), &err))
-		dafs_open_take(opened, &ops[0]);
-	opened->status = ops[0].status;
-	dafs_op_end(&ops[0]);
-	dafs_op_end(&ops[1]);
-	return dafs_open_errno(err, opened->status);
-}
-
+/*
+ * The SETATTR changes the times that the verifier is kept in, so it waits for the response
+ * to the OPEN.  In the same chain it may be executed although that response is lost with
+ * the connection, and the OPEN that is sent again would find a name that is taken.
+ */
 static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred,
-			       struct dafs_open_args *args, const struct dafs_fattr *attr,
+			       struct dafs_open_args *args, const struct dafs_open_how *how,
 			       struct dafs_opened *opened)
 {
-	struct dafs_setattr_inline_args *setattr = kzalloc(sizeof(*setattr), GFP_KERNEL);
-	int err;
+	const struct dafs_opaque64 none = {};
+	int err = dafs_open_run(ses, NULL, cred, args, how, opened);
 
-	if (!setattr)
-		return -ENOMEM;
-	setattr->obj_attributes = *attr;
-	err = dafs_open_run_dressed(ses, cred, args, setattr, opened);
-	kfree(setattr);
-	return err;
+	if (err)
+		return err;
+	return dafs_setattr(ses, cred, &opened->fh, &none, how->attr, NULL);
 }
 
 /**
@@ -218,7 +201,7 @@ int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	if (how->create)
 		dafs_open_args_create(&args, how);
 	if (how->create && how->mode == DAFS_CREATE_EXCLUSIVE && how->attr)
-		return dafs_open_exclusive(ses, cred, &args, how->attr, opened);
+		return dafs_open_exclusive(ses, cred, &args, how, opened);
 	return dafs_open_run(ses, NULL, cred, &args, how, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open);

@@ -376,11 +376,15 @@ static void dafs_op_chain_order_test(struct kunit *test)
 	dafs_open_attrs(rec->ses, NULL, &dir, &name, &how, DAFS_FATTR_FILE_ID, &opened, &found);
 	how.create = true;
 	dafs_open(rec->ses, NULL, &dir, &name, &how, &opened);
-	/* CREATE, SETATTR and GETATTR, OPEN and GETATTR, OPEN and SETATTR */
+	/*
+	 * CREATE, SETATTR and GETATTR; OPEN and GETATTR; OPEN; SETATTR.  The last two make
+	 * a file with O_EXCL: SETATTR overwrites the verifier, and waits for the response.
+	 */
 	KUNIT_EXPECT_EQ(test, 9, rec->nr);
 	recorder_expect(rec, 2, DAFS_PROC_CREATE, DAFS_CHF_FORW);
 	recorder_expect(rec, 5, DAFS_PROC_OPEN, DAFS_CHF_FORW);
-	recorder_expect(rec, 7, DAFS_PROC_OPEN, DAFS_CHF_FORW);
+	recorder_expect(rec, 7, DAFS_PROC_OPEN, 0);
+	recorder_expect(rec, 8, DAFS_PROC_SETATTR_INLINE, 0);
 	KUNIT_EXPECT_EQ(test, 0, rec->late);
 	KUNIT_EXPECT_EQ(test, 0, rec->strangers);
 }
@@ -491,7 +495,7 @@ static void dafs_op_chain_create_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0624, found.attr.mode);
 }
 
-/* R-6.5.24-27, and an open of what is there */
+/* An EXCLUSIVE OPEN with its SETATTR, and an open of what is there */
 static void dafs_op_chain_open_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
