@@ -336,6 +336,8 @@ struct dafs_inode {
  * @delay_ms: how long the server was left alone before the last step
  * @gone: connections that ended before it was answered
  * @starved: steps that failed for want of memory
+ * @unanswered: the connection ended before the last reclaim was answered, which the
+ *	server may have executed
  * @forced: sbi->forced before the first step
  */
 struct dafs_open_state {
@@ -363,6 +365,7 @@ struct dafs_open_state {
 	unsigned int delay_ms;
 	unsigned int gone;
 	unsigned int starved;
+	bool unanswered;
 	unsigned int forced;
 };
 

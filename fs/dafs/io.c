@@ -493,15 +493,19 @@ static void dafs_io_resume(struct dafs_io *io)
 }
 
 /*
- * A mount that goes has reads that no task waits for, and does not wait for them as long
- * as the server likes.  Nor does what is waited for where no signal ends that, as by a
- * task that exits for its asynchronous I/O, once umount -f was called.
+ * A mount that goes has reads, and direct writes of tasks that were killed, which no task
+ * waits for, and does not wait for them as long as the server likes.  Nor does what is
+ * waited for where no signal ends that, as by a task that exits for its asynchronous I/O,
+ * once umount -f was called.  What is cached and dirty is given up by neither: it may be
+ * that of another mount.
  */
 static bool dafs_io_given_up(const struct dafs_io *io)
 {
 	const struct dafs_sb_info *sbi = io->sbi;
 
-	return (READ_ONCE(sbi->leaving) && !io->write) ||
+	if (io->write && !io->anywhere)
+		return false;
+	return READ_ONCE(sbi->leaving) ||
 	       (io->delay_ms && io->forced != READ_ONCE(sbi->forced));
 }
 

@@ -88,6 +88,7 @@ static void dafs_open_state_start(struct dafs_open_state *os)
 	os->delay_ms = 0;
 	os->gone = 0;
 	os->starved = 0;
+	os->unanswered = false;
 	os->forced = READ_ONCE(os->sbi->forced);
 	dafs_open_state_queue(os, 0);
 }
@@ -108,7 +109,10 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, u32 s
 
 	if (err == -ENOTCONN)
 		return !dafs_session_gives_up(sbi->ses, &os->gone);
-	if (READ_ONCE(sbi->leaving) || os->forced != READ_ONCE(sbi->forced))
+	if (READ_ONCE(sbi->leaving))
+		return false;
+	/* the mount may stay, and then the server should not keep it open */
+	if (!READ_ONCE(os->closing) && os->forced != READ_ONCE(sbi->forced))
 		return false;
 	if (action == DAFS_ACT_LATER)
 		return true;
@@ -719,14 +723,24 @@ static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 static int dafs_open_state_reclaim_step(struct dafs_open_state *os, struct dafs_conn *conn,
 					u32 *status)
 {
-	return dafs_open_state_reclaim(os, conn, true, status);
+	int err = dafs_open_state_reclaim(os, conn, true, status);
+
+	os->unanswered = err == -ENOTCONN;
+	return err;
+}
+
+/* Without users only to learn the state-id of what the server may have opened. */
+static bool dafs_open_state_reclaims(const struct dafs_open_state *os)
+{
+	return !READ_ONCE(os->closing) ||
+	       (os->unanswered && !READ_ONCE(os->sbi->leaving));
 }
 
 static void dafs_open_state_reclaim_on(struct dafs_open_state *os)
 {
 	int err = -EIO;
 
-	if (!READ_ONCE(os->closing))
+	if (dafs_open_state_reclaims(os))
 		err = dafs_open_state_step(os, dafs_open_state_reclaim_step);
 	if (err == -EINPROGRESS)
 		return;

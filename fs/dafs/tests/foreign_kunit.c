@@ -1116,6 +1116,31 @@ static void dafs_foreign_left_test(struct kunit *test)
 	iput(opens->inode);
 }
 
+/*
+ * Nor is one left open whose reclaim the server has executed, if the response is lost with
+ * the connection, and the last user goes before there is another one.
+ */
+static void dafs_foreign_unanswered_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->forgets = 1;
+	f->hangs_up = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, file, foreign_truncate);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(DAFS_SB(mnt->mnt_sb)->ses));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	ft = foreign_task(f, mnt, file, foreign_close_file);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_NE(test, 0, f->access);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	KUNIT_EXPECT_EQ(test, 3, f->opens);
+}
+
 static int foreign_open_file(struct foreign_task *ft)
 {
 	const struct path root = { .mnt = ft->mnt, .dentry = ft->mnt->mnt_root };
@@ -1540,6 +1565,29 @@ static void foreign_make_dirty(struct kunit *test, struct file *file)
 	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, "0123456789", 10, &pos));
 }
 
+/* What is dirty may be that of another mount, and is not given up by umount -f of one. */
+static void dafs_foreign_forced_dirty_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_WRITE_INLINE;
+	foreign_make_dirty(test, file);
+	KUNIT_EXPECT_EQ(test, 0, filemap_fdatawrite(file->f_mapping));
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	dafs_session_get(ses);
+	mnt->mnt_sb->s_op->umount_begin(mnt->mnt_sb);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, f->refused + 2));
+	f->refuses = 0;
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	KUNIT_EXPECT_MEMEQ(test, "0123456789", f->data, 10);
+	dafs_session_put(ses);
+	__fput_sync(file);
+}
+
 /*
  * A file that others make shorter keeps its size as long as there is data of ours that
  * the server has yet to get, and no longer.
@@ -1585,8 +1633,10 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_append_killed_test),
 	KUNIT_CASE_SLOW(dafs_foreign_patient_test),
 	KUNIT_CASE(dafs_foreign_left_test),
+	KUNIT_CASE(dafs_foreign_unanswered_test),
 	KUNIT_CASE_PARAM(dafs_foreign_unread_test, foreign_refusals_gen_params),
 	KUNIT_CASE_PARAM(dafs_foreign_forced_test, foreign_refusals_gen_params),
+	KUNIT_CASE(dafs_foreign_forced_dirty_test),
 	KUNIT_CASE(dafs_foreign_ends_test),
 	KUNIT_CASE(dafs_foreign_shorter_test),
 	{}
