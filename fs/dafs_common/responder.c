@@ -10,7 +10,7 @@
  *
  * The receive buffer of a request goes back to the hardware with the reply,
  * but the buffer of the response is busy until the send completed.  So there
- * may be some more request structures than receives.  At first there are few:
+ * may be some more request structures than receives.  At first there is one:
  * most sessions are idle most of the time, and such a structure has a buffer of
  * its own.  A request that finds none waits until another is made, or for a send
  * completion, whichever comes first.  Those that were not needed for a while are

@@ -127,11 +127,13 @@ gone()
 }
 
 # waits_for_server PID: until it sleeps for more than a moment and only a fatal signal
-# wakes it, which is state D; fails if it has ended.
+# wakes it, which is state D; fails if it has ended, or does not come to that.
 waits_for_server()
 {
 	asleep=0
+	patience=$(($(date +%s) + 300))
 	while [ $asleep -lt 3 ]; do
+		[ "$(date +%s)" -lt $patience ] || return 1
 		case $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status") in
 		D) asleep=$((asleep + 1)) ;;
 		Z | "") return 1 ;;

@@ -38,7 +38,7 @@ LARGE = 100000
 MOUNT = "/mnt/fault"
 ROOT = "/mnt/root"                              # all exports
 SESSIONS = "/sys/fs/dafsd"
-OPTIONS = os.environ.get("FAULT_OPTIONS", "max_requests=2,actimeo=0,nosharecache")
+OPTIONS = os.environ.get("FAULT_OPTIONS", "max_requests=2,actimeo=0,nosharecache,backchannel")
 MS_REMOUNT = 32
 MNT_DETACH = 2
 AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400

@@ -352,14 +352,15 @@ static void check_backing(bool all)
 	if (disk_may_fail)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	check(fd >= 0 && !fstat(fd, &st), backing);
-	if (all && (size_t)st.st_size != size && undisturbed())
-		fail("the server has %#llx bytes instead of %#zx", (long long)st.st_size, size);
 	len = (size_t)st.st_size < size ? (size_t)st.st_size : size;
 	check_read(pread(fd, buffer, len, 0), len);
+	/* who looks at a difference may have to wait until the disk is unmounted */
+	check(!close(fd), backing);
+	if (all && (size_t)st.st_size != size && undisturbed())
+		fail("the server has %#llx bytes instead of %#zx", (long long)st.st_size, size);
 	check_bytes(buffer, 0, len, UNKNOWN | UNSAFE, "at the server");
 	memset(buffer, 0, size - len);
 	check_bytes(buffer, len, size - len, UNKNOWN | UNSAFE, "beyond the end at the server");
-	check(!close(fd), backing);
 }
 
 #endif /* _FSX_MODEL_H */

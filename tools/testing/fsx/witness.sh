@@ -8,7 +8,7 @@
 
 file=$1 copy=$3 first=$4 count=$(($5 - $4 + 1))
 exec 9>"$2"
-flock 9
+flock -w 120 9
 disk=$(findmnt -n -o SOURCE -T "$file")
 top=$(findmnt -n -o TARGET -T "$file")
 place=/tmp/witness.place after=/tmp/witness.after image=/tmp/witness.image

@@ -48,8 +48,11 @@ tap_run "direct reads that take until the pages are written back" \
 	/tmp/mapped read /mnt/dafs/direct /srv/other/mapped 3 \
 	"dd of=/srv/data/direct oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null
 	dmsetup suspend --nolockfs slow" "dmsetup resume slow"
+# what has failed may have left it so
+dmsetup resume slow
 tap_run "direct writes that take until the file is cached" \
 	/tmp/mapped write /mnt/dafs/direct 3 "fsfreeze -f /srv/data" "fsfreeze -u /srv/data"
+fsfreeze -u /srv/data 2>/dev/null
 
 # Likewise while it gets on with it
 tap_run "direct reads into pages that are written back" \

@@ -84,6 +84,9 @@ model()
 # somebody else has the lock.
 disturb()
 {
+	# the disk is not waited for if this gives up
+	trap 'printf %s "$failing" >>/tmp/failing; touch /tmp/enough' EXIT
+	failing=
 	end=$(($(date +%s) + seconds))
 	while [ "$(date +%s)" -lt $end ] && ! [ -e /tmp/enough ]; do
 		sleep $(($(date +%N | tail -c 2) / 4)).5
@@ -92,7 +95,6 @@ disturb()
 		! "$1" 9>&- || echo >>/tmp/faults
 		exec 9>&-
 	done
-	touch /tmp/enough
 }
 
 # disturbed COMMAND FUNCTION MODE ARGUMENT...: FUNCTION, as model, but COMMAND again
@@ -191,8 +193,18 @@ crash()
 break_disk()
 {
 	printf b >>/tmp/failing
+	failing=e
 	disk_table "0 $sectors flakey /dev/ram1 0 0 1 1 error_writes"
 	sleep 1
+}
+
+# The disk is as it was; returns what the command before has returned.
+repaired()
+{
+	status=$?
+	printf e >>/tmp/failing
+	failing=
+	return $status
 }
 
 fail_disk()
@@ -200,14 +212,14 @@ fail_disk()
 	break_disk
 	modprobe -r dafsd
 	reboot_server
-	printf e >>/tmp/failing
+	repaired
 }
 
 fail_ext4()
 {
 	break_disk
 	reboot_disk
-	printf e >>/tmp/failing
+	repaired
 }
 
 # Blocks smaller than pages: writes meet parts of one, and several are in a page.
