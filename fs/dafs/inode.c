@@ -333,8 +333,8 @@ bool dafs_size_unknown(const struct dafs_inode *di)
 /*
  * The size as the server has it.  What was written here and is still on its
  * way, or may have to be sent again, makes the file longer than the server
- * knows, and a writer at work has counted on the size it saw.  Where in the file that
- * data is nobody has counted; so as long as there is any, a file that others have made
+ * knows, and a writer at work has counted on the size it saw.  The client does not record
+ * where in the file that data is; so as long as there is any, a file that others have made
  * shorter keeps its size here, and ends in zeroes.  It is asked for again afterwards, by
  * the first who needs it: dafs_size_unknown().
  */

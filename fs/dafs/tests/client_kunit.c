@@ -586,7 +586,7 @@ static void dafs_client_spoilt_test(struct kunit *test)
 	rec->srv->params.cksum = true;
 	rec->srv->opts.use_checksums = 1;
 	file = record_file(rec);
-	/* it has no checksum for the data, and there is none of 0 */
+	/* it has no checksum for the data; 0 does not stand for "no checksum" */
 	rec->direct = DAFS_STATUS_OK;
 	KUNIT_EXPECT_EQ(test, -EIO, dafs_test_file_read(file, buf, 20000, 0));
 	KUNIT_EXPECT_GT(test, rec->calls, 1);

@@ -172,7 +172,7 @@ static struct dafs_fsattr foreign_fsattr(const struct foreign *f, u64 wanted)
 	return attr;
 }
 
-/* The object that a request names; -1 if there is none such. */
+/* Returns the object that a request names, or -1 if there is no such object. */
 static int foreign_find(struct foreign *f, const struct dafs_req_hdr *hdr,
 			const struct dafs_fh *fh)
 {
@@ -1046,7 +1046,7 @@ static bool foreign_queue_works(struct workqueue_struct *wq)
 }
 
 /*
- * Opens that are all to be got back hold up nobody, however long the server asks for
+ * Many opens that are reclaimed do not delay other work, however long the server asks for
  * patience with them, and however long it is away then.
  */
 static void dafs_foreign_patient_test(struct kunit *test)
@@ -1400,7 +1400,7 @@ static void foreign_refuse_reads(struct foreign *f)
 	f->refuses = DAFS_PROC_READ_INLINE;
 }
 
-/* Nor does one that never comes to answer a read that nobody waits for. */
+/* umount does not wait for read-ahead to which the server answers DELAY for ever. */
 static void dafs_foreign_unread_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);

@@ -467,7 +467,7 @@ static void dafs_host_withdraw_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, call->result);
 }
 
-/* E-48: the default user is the anonymous one of the export, whoever that is there. */
+/* E-48: the default user is the anonymous user of the export that the request is in. */
 static void dafs_host_anonymous_test(struct kunit *test)
 {
 	const struct dafsd_export_conf conf = { .anon_uid = 1234, .anon_gid = 4321 };
@@ -586,7 +586,7 @@ static void dafs_host_caps_test(struct kunit *test)
 	path_put(&path);
 }
 
-/* chattr +a holds for who has the file open, too, as for ftruncate(2). */
+/* chattr +a applies to a file that is open already, too, as for ftruncate(2). */
 static void dafs_host_append_only_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
