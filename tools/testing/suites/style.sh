@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# checkpatch, kernel-doc, shellcheck; builds with W=1 and sparse are silent.
+# checkpatch, kernel-doc, shellcheck; builds with W=1 and sparse are silent; what calls
+# another folder of the modules calls downwards.
 #
 # style:FILE names files of the repository: only these are read, and what they change is
 # built for one kernel, into what the last such run has left.
@@ -80,6 +81,12 @@ build_all()
 	build_warnings "$1" "style-$1" 2
 }
 
+# The objects that build_all() left.
+arrows()
+{
+	python3 -B "$REPO/tools/testing/rooms.py" "$CACHE/modules-style-$1/src"
+}
+
 # What was complained of must be compiled again, to be complained of again.
 build_changed()
 {
@@ -104,5 +111,6 @@ else
 	for kernel in qemu um; do
 		tap_silent "gcc W=1 and sparse, $kernel kernel" build_all $kernel
 	done
+	tap_silent "arrows between folders" arrows qemu
 fi
 tap_done

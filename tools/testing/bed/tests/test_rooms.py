@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+"""That arrows between the rooms of the modules are seen."""
+
+import subprocess
+import sys
+import unittest
+
+import guest
+
+TESTING = guest.REPO / "tools/testing"
+
+
+class Rooms(unittest.TestCase):
+    """tools/testing/rooms.py"""
+
+    def test_self(self):
+        subprocess.run([sys.executable, "-B", TESTING / "rooms.py", "--self-test"], check=True)
+
+    def test_table_names_what_is_there(self):
+        for line in (TESTING / "rooms.table").read_text("utf-8").splitlines():
+            if line.startswith("file "):
+                self.assertTrue((guest.REPO / line.split()[1]).exists(), line)
+
+
+if __name__ == "__main__":
+    unittest.main()

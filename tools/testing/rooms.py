@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Checks that what calls another folder of the modules calls downwards.
+
+  rooms.py BUILD [--arrows]     checks the objects of a build of the modules
+  rooms.py --self-test          checks this program
+
+rooms.table gives each folder, or "room", a level.  A file may use the functions and variables
+of its own room and of rooms with a lower level.  All other uses are arrows upwards, and that
+is how cycles begin.  Two rooms of one level do not know each other.
+
+rooms.known lists the arrows upwards that there are, as "ROOM -> ROOM SYMBOL".  It only gets
+shorter: an arrow that it does not have is a failure, and so is a line that no arrow needs
+any more.  Failures are printed, nothing else; --arrows prints how many symbols cross from
+which room to which, too.
+
+Lines of the table, where "#" begins a comment:
+
+  room FOLDER LEVEL       0 is the lowest; what lies below FOLDER, but in no other room
+  file SOURCE FOLDER      a file that belongs to the room FOLDER but is not there yet
+
+The symbol tables of the objects tell what is used.  So inline functions, macros and members
+of structures do not count, and a function pointer counts where it is taken, not where it is
+called: that is how a lower room may call a higher one.
+"""
+
+import argparse
+import collections
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Made by the compiler or by macros of the kernel beside what they are for.
+MADE = ("__pfx_", "__SCT__", "__SCK__", "__traceiter_", "__probestub_", "__ksymtab", "__kstr",
+        "__UNIQUE_ID", "__export", "init_module", "cleanup_module")
+
+
+class Table:
+    """Which room a file belongs to, and how high it is."""
+
+    def __init__(self, text):
+        self.level, self.moved = {}, {}
+        for line in text.splitlines():
+            match line.partition("#")[0].split():
+                case []:
+                    pass
+                case ["room", folder, level]:
+                    self.level[folder] = int(level)
+                case ["file", source, folder] if folder in self.level:
+                    self.moved[source] = folder
+                case _:
+                    sys.exit(f"this line of the table is not understood: {line}")
+
+    def room(self, source):
+        """None for what is none of ours."""
+        if source in self.moved:
+            return self.moved[source]
+        inside = (folder for folder in self.level if source.startswith(folder + "/"))
+        return max(inside, key=len, default=None)
+
+    def is_upwards(self, here, there):
+        return here != there and self.level[there] >= self.level[here]
+
+
+def objects(build, table):
+    """What was compiled from a source of some room: {object: source}."""
+    found = {}
+    for top in sorted({"/".join(folder.split("/")[:2]) for folder in table.level}):
+        for path in sorted((build / top).rglob("*.o")):
+            source = path.with_suffix(".c")
+            # modules are linked, and have no source
+            if source.exists() and not source.name.endswith(".mod.c"):
+                found[str(path)] = str(source.relative_to(build))
+    return found
+
+
+def symbols(found):
+    """What sources define, {symbol: source}, and use, {(symbol, source)}."""
+    defined, used = {}, set()
+    said = subprocess.run(["nm", "-A", "-P", "-g", *found], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    for line in said.splitlines():
+        path, name, kind, *_ = line.replace(": ", " ", 1).split()
+        if name.startswith(MADE):
+            continue
+        if kind == "U":
+            used.add((name, found[path]))
+        else:
+            defined.setdefault(name, found[path])
+    return defined, used
+
+
+def arrows(build, table):
+    """All uses that cross: {(room, room, symbol): sources that use it}."""
+    found = objects(build, table)
+    if not found:
+        sys.exit(f"{build} has no objects")
+    defined, used = symbols(found)
+    crossing = collections.defaultdict(list)
+    for name, source in sorted(used):
+        if name in defined:
+            here, there = table.room(source), table.room(defined[name])
+            if here != there:
+                crossing[here, there, name].append(source)
+    return crossing
+
+
+def check(build, table, known):
+    """The failures, as lines."""
+    upwards = {f"{here} -> {there} {name}": sources
+               for (here, there, name), sources in arrows(build, table).items()
+               if table.is_upwards(here, there)}
+    return [f"{arrow}: upwards, from {' '.join(upwards[arrow])}"
+            for arrow in sorted(upwards.keys() - known)] + \
+           [f"{arrow}: is no more, take it out of rooms.known"
+            for arrow in sorted(known - upwards.keys())]
+
+
+def self_test():
+    """Builds a module of three rooms."""
+    table = Table("room m/a 0 # below\nroom m/a/b 1\nroom m/a/c 1\nfile m/a/late.c m/a/b")
+    sources = {
+        "m/a/low.c": "int high(void); int low(void) { return high(); }",
+        "m/a/b/high.c": "int low(void); int far(void); int high(void) { return low() + far(); }",
+        "m/a/c/far.c": "int late(void); int far(void) { return 0; }",
+        "m/a/late.c": "int high(void); int late(void) { return high(); }",
+    }
+    up, across = "m/a -> m/a/b high", "m/a/b -> m/a/c far"
+    with tempfile.TemporaryDirectory() as folder:
+        build = pathlib.Path(folder)
+        for name, text in sources.items():
+            path = build / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+            subprocess.run(["gcc", "-c", path, "-o", path.with_suffix(".o")], check=True)
+        (build / "m/gone.o").write_text("not an object", "utf-8")
+        assert check(build, table, {up, across}) == []
+        assert check(build, table, {up}) == [f"{across}: upwards, from m/a/b/high.c"]
+        assert check(build, table, {up, across, "old"}) == \
+            ["old: is no more, take it out of rooms.known"]
+
+
+def read_known(text):
+    return {line for line in text.splitlines() if line and not line.startswith("#")}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", nargs="?", type=pathlib.Path)
+    parser.add_argument("--arrows", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    args = parser.parse_args()
+    if args.self_test:
+        return self_test()
+    if not args.build:
+        parser.error("which build?")
+    table = Table((HERE / "rooms.table").read_text("utf-8"))
+    if args.arrows:
+        pairs = collections.Counter(key[:2] for key in arrows(args.build, table))
+        for (here, there), count in sorted(pairs.items()):
+            up = "  upwards" if table.is_upwards(here, there) else ""
+            print(f"{here} -> {there}: {count}{up}")
+    failures = check(args.build, table, read_known((HERE / "rooms.known").read_text("utf-8")))
+    print(*failures, sep="\n", end="\n" if failures else "")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
