@@ -162,8 +162,8 @@ unlock:
 }
 
 /* @err: of waiting for the disk.  Return: what is to be answered. */
-static int dafsd_append_judge(struct dafsd_appends *all, const struct dafsd_appended *own,
-			      struct file *filp, int err)
+static int dafsd_append_result(struct dafsd_appends *all, const struct dafsd_appended *own,
+			       struct file *filp, int err)
 {
 	all->nr--;
 	if (own->begin >= all->cut)
@@ -191,7 +191,7 @@ static u32 dafsd_append_sync(const struct dafsd_use *use, const struct dafsd_app
 	err = dafsd_sync(use->filp, own->from, own->end - 1, stable_how == DAFS_DATA_SYNC,
 			 own->since);
 	down_write(&use->file->append);
-	err = dafsd_append_judge(&use->file->appends, own, use->filp, err);
+	err = dafsd_append_result(&use->file->appends, own, use->filp, err);
 	up_write(&use->file->append);
 	return dafs_errno_to_status(err);
 }

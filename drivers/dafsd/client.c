@@ -79,7 +79,7 @@ void dafsd_client_put(struct dafsd_client *client)
 }
 
 /* Why a client that lives may have lost what it had open; @why ends the sentence. */
-static void dafsd_client_tell(const struct dafsd_client *client, const char *why)
+static void dafsd_client_log(const struct dafsd_client *client, const char *why)
 {
 	pr_notice_ratelimited("dafsd: client %*pE at %pI6c with %u opens %s\n",
 			      min_t(int, client->id_len, DAFSD_TOLD_ID), client->id,
@@ -127,7 +127,7 @@ void dafsd_client_renew(struct dafsd_client *client)
 		WRITE_ONCE(client->renewed, now);
 }
 
-static void dafsd_client_look_in(struct dafsd_client *client, unsigned long delay)
+static void dafsd_client_queue_lease(struct dafsd_client *client, unsigned long delay)
 {
 	lockdep_assert_held(&dafsd_clients_lock);
 	kref_get(&client->ref);
@@ -135,7 +135,7 @@ static void dafsd_client_look_in(struct dafsd_client *client, unsigned long dela
 		dafsd_client_put(client);	/* the work is queued already */
 }
 
-static void dafsd_client_judge(struct dafsd_client *client, struct list_head *gone)
+static void dafsd_client_check_lease(struct dafsd_client *client, struct list_head *gone)
 {
 	unsigned long lease = dafsd_lease_seconds * HZ;
 	long left = READ_ONCE(client->renewed) + lease - jiffies;
@@ -143,7 +143,7 @@ static void dafsd_client_judge(struct dafsd_client *client, struct list_head *go
 
 	if (silent && client->silent) {
 		if (client->nr_opens)
-			dafsd_client_tell(client, "was silent for its lease");
+			dafsd_client_log(client, "was silent for its lease");
 		dafsd_sessions_end(client);
 		/* by its record, changes that are late are known if it comes back */
 		if (!atomic_read(&client->nr_late)) {
@@ -153,10 +153,10 @@ static void dafsd_client_judge(struct dafsd_client *client, struct list_head *go
 		dafsd_opens_expire_client(client);
 	}
 	client->silent = silent;
-	dafsd_client_look_in(client, left > 0 ? left : lease / 4);
+	dafsd_client_queue_lease(client, left > 0 ? left : lease / 4);
 }
 
-static void dafsd_client_look(struct work_struct *work)
+static void dafsd_client_lease_work(struct work_struct *work)
 {
 	struct dafsd_client *client = container_of(to_delayed_work(work),
 						   struct dafsd_client, lease_work);
@@ -164,7 +164,7 @@ static void dafsd_client_look(struct work_struct *work)
 
 	mutex_lock(&dafsd_clients_lock);
 	if (!client->discarded)
-		dafsd_client_judge(client, &gone);
+		dafsd_client_check_lease(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
 	dafsd_opens_revoke_client(client);
@@ -194,7 +194,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->opens);
 	INIT_LIST_HEAD(&client->expired);
-	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_look);
+	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_lease_work);
 	return client;
 }
 
@@ -372,7 +372,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 		goto unlock;
 	while ((older = dafsd_client_older(client))) {
 		if (older->peer != client->peer)
-			dafsd_client_tell(older, "gives way to one of its id at another address");
+			dafsd_client_log(older, "gives way to one of its id at another address");
 		dafsd_client_remove(older, &gone);
 	}
 	client->confirmed = true;
@@ -381,7 +381,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 	ses->confirmed = true;
 	dafsd_sessions_supersede(ses);
 	dafsd_client_renew(client);
-	dafsd_client_look_in(client, dafsd_lease_seconds * HZ);
+	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);
 unlock:
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);

@@ -142,7 +142,8 @@ static int dafsd_find_made(struct dentry *dir, const struct dafs_str *name,
 	return d_really_is_positive(made) ? 0 : -ENOENT;
 }
 
-static u32 dafsd_dress(struct inode *dir, struct dentry *dentry, const struct dafsd_new *new)
+static u32 dafsd_set_new_attrs(struct inode *dir, struct dentry *dentry,
+			       const struct dafsd_new *new)
 {
 	u32 status = DAFS_STATUS_OK;
 	u64 done;
@@ -188,7 +189,7 @@ static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str
 	err = dafsd_make(inode, *dentry, new) ?: dafsd_find_made(dir->dentry, name, dentry);
 	if (err)
 		return dafs_errno_to_status(err);
-	status = dafsd_dress(inode, *dentry, new);
+	status = dafsd_set_new_attrs(inode, *dentry, new);
 	if (status)
 		dafsd_unmake(inode, *dentry);
 	dafsd_change_after(dir, info);
@@ -267,7 +268,7 @@ u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
 	if (IS_ERR(*filp))
 		return dafs_errno_to_status(PTR_ERR(*filp));
 	path.dentry = (*filp)->f_path.dentry;
-	status = dafsd_dress(dafsd_fh_inode(dir), path.dentry, new);
+	status = dafsd_set_new_attrs(dafsd_fh_inode(dir), path.dentry, new);
 	if (!status)
 		status = dafs_errno_to_status(dafsd_commit_metadata(dir->exp, path.dentry));
 	if (status)

@@ -208,7 +208,7 @@ static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
 }
 
 /* A client may ask for more or fewer requests than it has (3.2.6.4.2). */
-static void dafsd_heed_desire(struct dafsd_rqst *rq)
+static void dafsd_apply_desired_nreq(struct dafsd_rqst *rq)
 {
 	u16 desired = rq->base.hdr.desired_nreq;
 
@@ -259,7 +259,7 @@ static bool dafsd_stage_begin(struct dafsd_rqst *rq)
 {
 	rq->stage = DAFSD_STAGE_ENCODE;
 	rq->status = rq->base.refuse;
-	dafsd_heed_desire(rq);
+	dafsd_apply_desired_nreq(rq);
 	if (!rq->status && !dafs_chan_is_open(rq->base.chan))
 		rq->status = DAFSERR_IO;
 	if (!rq->status)

@@ -92,7 +92,7 @@ static int dafs_ahead_ask(struct dafs_ahead *ahead, struct dafs_listing *list, v
 	struct inode *dir = d_inode(ahead->dir);
 
 	dafs_listing_begin(list, dafs_listing_attrs(DAFS_SB(dir->i_sb)));
-	ahead->pos.offhand = true;
+	ahead->pos.nowait = true;
 	return dafs_readdir_direct(dafs_inode_ses(dir), ahead->cred, &DAFS_I(dir)->fh,
 				   list->wanted, buf, size, &ahead->pos, dafs_ahead_not_yet,
 				   NULL);

@@ -427,8 +427,8 @@ static void dafs_cred_released(struct dafs_call *call)
  * RELEASE_CRED; with @wait it waits for a slot and the response.  Return: 0 if the
  * server was told, or need not be.
  */
-static int dafs_cred_tell_released(struct dafs_conn *conn, const struct dafs_cred_entry *entry,
-				   bool wait)
+static int dafs_cred_send_release(struct dafs_conn *conn, const struct dafs_cred_entry *entry,
+				  bool wait)
 {
 	struct dafs_release_cred_args args;
 	struct dafs_call *call;
@@ -475,7 +475,7 @@ static bool dafs_cred_evict(struct dafs_cred_cache *cache, struct dafs_conn *con
 
 	if (!entry)
 		return false;
-	if (dafs_cred_tell_released(conn, entry, wait)) {
+	if (dafs_cred_send_release(conn, entry, wait)) {
 		dafs_cred_put_back(entry);
 		return false;
 	}
@@ -522,7 +522,7 @@ bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn)
 	while (!shared && told && (entry = dafs_cred_take(ses->creds, 0, 0))) {
 		memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
 		if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
-			told = dafs_conn_tell(conn, DAFS_PROC_RELEASE_CRED, &args);
+			told = dafs_conn_notify(conn, DAFS_PROC_RELEASE_CRED, &args);
 		dafs_cred_entry_put(entry);
 	}
 	return told;

@@ -222,7 +222,7 @@ struct dafs_unstable_link {
 #define DAFS_INO_AHEAD_TRIED	9	/* only names that are used give credit */
 #define DAFS_INO_REMOVED	10	/* this client has removed, or removes, its last name */
 #define DAFS_INO_ZAPPING	11	/* the page cache is being dropped */
-#define DAFS_INO_DOUBT		12	/* changes of others may hide behind ours */
+#define DAFS_INO_UNCERTAIN		12	/* changes of others may hide behind ours */
 #define DAFS_INO_LONGER		13	/* than at the server, see dafs_apply_size() */
 
 /**
@@ -335,7 +335,7 @@ struct dafs_inode {
  * @park: parks it while there is no connection
  * @delay_ms: how long the server was left alone before the last step
  * @gone: connections that ended before it was answered
- * @starved: steps that failed for want of memory
+ * @nomem: steps that failed for want of memory
  * @unanswered: the connection ended before the last reclaim was answered, which the
  *	server may have executed
  * @forced: sbi->forced before the first step
@@ -364,7 +364,7 @@ struct dafs_open_state {
 	struct dafs_park park;
 	unsigned int delay_ms;
 	unsigned int gone;
-	unsigned int starved;
+	unsigned int nomem;
 	bool unanswered;
 	unsigned int forced;
 };
@@ -579,7 +579,7 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
 			      long asked, unsigned long at);
 void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
-void dafs_attr_doubted(struct inode *inode);
+void dafs_attr_uncertain(struct inode *inode);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
 bool dafs_size_unknown(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
@@ -680,8 +680,8 @@ int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_
 				  struct dafs_reclaim *reclaim);
 int dafs_open_state_recover(struct dafs_open_state *os,
 			    const struct dafs_opaque64 *lost);
-int dafs_open_state_insist(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
-			   unsigned int *delay_ms);
+int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+				  unsigned int *delay_ms);
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
 
 /* dir.c, for open.c */

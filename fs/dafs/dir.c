@@ -70,7 +70,7 @@ void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change)
  * A change was refused, or its response never came: others may have been faster, or it
  * was made nevertheless.  The next GETATTR tells.
  */
-static int dafs_dir_doubted(struct inode *dir, int err)
+static int dafs_dir_change_failed(struct inode *dir, int err)
 {
 	struct dafs_inode *di = DAFS_I(dir);
 
@@ -302,7 +302,7 @@ static int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct ino
 static int dafs_not_made(struct inode *dir, struct dentry *dentry, int err)
 {
 	d_drop(dentry);
-	return dafs_dir_doubted(dir, err);
+	return dafs_dir_change_failed(dir, err);
 }
 
 /* Only directories are made with a mode (E-30), and links need none. */
@@ -374,7 +374,7 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 			&dentry->d_name, &change);
 	/* link(2) has a name of its own for a file system without links */
 	if (err)
-		return dafs_dir_doubted(dir, err == -EOPNOTSUPP ? -EPERM : err);
+		return dafs_dir_change_failed(dir, err == -EOPNOTSUPP ? -EPERM : err);
 	dafs_dir_changed(dir, &change);
 	clear_bit(DAFS_INO_REMOVED, &di->flags);
 	/* what was asked before says nothing of it; nor is it counted twice */
@@ -716,7 +716,7 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 			  &dentry->d_name, DAFS_REMOVE_UNCHECKED, &change);
 	if (err) {
 		dafs_not_removed(d_inode(dentry));
-		return dafs_dir_doubted(dir, err);
+		return dafs_dir_change_failed(dir, err);
 	}
 	dafs_dir_changed(dir, &change);
 	dafs_removed(d_inode(dentry), asked);
@@ -757,8 +757,8 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	if (err == -EEXIST && victim && S_ISDIR(victim->i_mode))
 		return -ENOTEMPTY;
 	if (err) {
-		dafs_dir_doubted(old_dir, err);
-		return dafs_dir_doubted(new_dir, err);
+		dafs_dir_change_failed(old_dir, err);
+		return dafs_dir_change_failed(new_dir, err);
 	}
 	dafs_dir_changed(old_dir, &res.source);
 	if (new_dir != old_dir)

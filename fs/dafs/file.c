@@ -68,7 +68,7 @@ int dafs_file_opened(struct inode *inode, struct file *file)
 
 	file->f_mode |= FMODE_NOWAIT;
 	if (!READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto))
-		dafs_attr_doubted(inode);
+		dafs_attr_uncertain(inode);
 	return err ?: dafs_file_zap(inode, file);
 }
 
@@ -107,7 +107,7 @@ static void dafs_file_settle(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
-	if (dafs_exits_without(dafs_inode_ses(inode))) {
+	if (dafs_exits_while_down(dafs_inode_ses(inode))) {
 		filemap_flush(inode->i_mapping);
 		return;
 	}
@@ -123,7 +123,7 @@ static void dafs_file_settle_attrs(struct file *file)
 {
 	struct inode *inode = file_inode(file);
 
-	if (!dafs_exits_without(dafs_inode_ses(inode)))
+	if (!dafs_exits_while_down(dafs_inode_ses(inode)))
 		dafs_own_change_settle(inode, file->f_cred);
 }
 

@@ -13,7 +13,7 @@
  * (DAFS_INO_OWN_CHANGE).  To keep others from slipping in, it is read as soon
  * as they may expect to be noticed: when a file that was written is closed, and
  * at once where it is not open for writing (dafs_own_change_settle()).  While this
- * client writes all the time others may slip in nevertheless (DAFS_INO_DOUBT), so
+ * client writes all the time others may slip in nevertheless (DAFS_INO_UNCERTAIN), so
  * what is cached is dropped when the file is opened, and after the longest time for
  * which attributes are trusted.
  */
@@ -204,7 +204,7 @@ void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned l
 static void dafs_attr_sure(struct dafs_inode *di, unsigned long at)
 {
 	lockdep_assert_held(&di->lock);
-	clear_bit(DAFS_INO_DOUBT, &di->flags);
+	clear_bit(DAFS_INO_UNCERTAIN, &di->flags);
 	di->sure_at = at;
 }
 
@@ -368,7 +368,7 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 }
 
 /**
- * dafs_attr_doubted() - may changes of others hide behind ours?
+ * dafs_attr_uncertain() - may changes of others hide behind ours?
  * @inode: a regular file
  *
  * The server counts changes, not whose they are.  If this client has written since it
@@ -377,11 +377,11 @@ static void dafs_apply_size(struct inode *inode, u64 size)
  *
  * Context: may sleep.
  */
-void dafs_attr_doubted(struct inode *inode)
+void dafs_attr_uncertain(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
-	if (!test_bit(DAFS_INO_DOUBT, &di->flags))
+	if (!test_bit(DAFS_INO_UNCERTAIN, &di->flags))
 		return;
 	spin_lock(&di->lock);
 	set_bit(DAFS_INO_ZAP, &di->flags);
@@ -392,7 +392,7 @@ void dafs_attr_doubted(struct inode *inode)
 /*
  * The data of a file has changed, if at all, by our own writes, or those of others as
  * well: nothing tells one from the other.  That is put up with for a while, see
- * dafs_attr_doubted().
+ * dafs_attr_uncertain().
  *
  * Return: true if what is cached is not trusted any more.
  */
@@ -407,7 +407,7 @@ static bool dafs_apply_data(struct dafs_inode *di, bool ours, unsigned long at)
 	}
 	dafs_attr_times(&di->netfs.inode, &least, &most);
 	if (ours && time_before(at, di->sure_at + most)) {
-		set_bit(DAFS_INO_DOUBT, &di->flags);
+		set_bit(DAFS_INO_UNCERTAIN, &di->flags);
 		return false;
 	}
 	set_bit(DAFS_INO_ZAP, &di->flags);
@@ -418,7 +418,7 @@ static bool dafs_apply_data(struct dafs_inode *di, bool ours, unsigned long at)
 /* As above, when the change attribute is what it was. */
 static bool dafs_apply_same(struct dafs_inode *di, unsigned long at)
 {
-	if (test_bit(DAFS_INO_DOUBT, &di->flags))
+	if (test_bit(DAFS_INO_UNCERTAIN, &di->flags))
 		return dafs_apply_data(di, true, at);
 	dafs_attr_sure(di, at);
 	return false;

@@ -97,7 +97,7 @@ static void dafs_io_try_again(struct dafs_io *io, int err)
 }
 
 /* Something went wrong that says nothing against this I/O. */
-static void dafs_io_insist(struct dafs_io *io, int err)
+static void dafs_io_retry_hard(struct dafs_io *io, int err)
 {
 	if (READ_ONCE(io->sbi->ses->params.soft))
 		dafs_io_try_again(io, err);
@@ -393,7 +393,7 @@ static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
 		dafs_io_retry(io, DAFS_IO_PAUSE);
 	} else if (err == -EBADMSG) {
 		/* the credential does not arrive as it is sent */
-		dafs_io_insist(io, -EIO);
+		dafs_io_retry_hard(io, -EIO);
 	} else if (io->direct && !io->force_inline) {
 		/* The device does not take this memory; copying always works. */
 		io->force_inline = true;
@@ -477,7 +477,7 @@ static void dafs_io_recover(struct dafs_io *io)
 	if (err == -EINPROGRESS)
 		return;
 	if (err && !READ_ONCE(io->open->lost)) {
-		dafs_io_insist(io, err);
+		dafs_io_retry_hard(io, err);
 		return;
 	}
 	io->recover = false;
@@ -529,7 +529,7 @@ static void dafs_io_lost_open(struct dafs_io *io, int err)
 	if (!io->tries++)
 		dafs_io_retry(io, 0);
 	else
-		dafs_io_insist(io, err);
+		dafs_io_retry_hard(io, err);
 }
 
 /*
@@ -539,7 +539,7 @@ static void dafs_io_lost_open(struct dafs_io *io, int err)
 static void dafs_io_damaged(struct dafs_io *io)
 {
 	if (io->write)
-		dafs_io_insist(io, -EIO);
+		dafs_io_retry_hard(io, -EIO);
 	else
 		dafs_io_try_again(io, -EIO);
 }
@@ -554,11 +554,11 @@ static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
 		dafs_io_retry_later(io);
 		return;
 	case DAFS_ACT_MEMORY:
-		dafs_io_insist(io, err);
+		dafs_io_retry_hard(io, err);
 		return;
 	case DAFS_ACT_CRED:
 	case DAFS_ACT_SESSION:
-		dafs_io_insist(io, -EIO);
+		dafs_io_retry_hard(io, -EIO);
 		return;
 	case DAFS_ACT_RESEND:
 		dafs_io_damaged(io);

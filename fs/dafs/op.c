@@ -7,7 +7,7 @@
  * An operation whose connection was lost is sent again on the next one.  Until
  * the response cache is asked (5.2) that repeats an operation whose response
  * was lost, as NFS does over a new connection.  What must not happen twice is
- * not sent again (once).
+ * not sent again (no_replay).
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -17,7 +17,7 @@
 #define DAFS_OP_SESSIONS	4	/* an operation tries, if the server knows none */
 #define DAFS_OP_TRIES_ON	5	/* on a connection that all others wait for */
 #define DAFS_OP_DAMAGED	4	/* attempts at what does not arrive as it was sent */
-#define DAFS_OP_STARVED		6	/* attempts without memory, in some seconds */
+#define DAFS_OP_NOMEM_TRIES		6	/* attempts without memory, in some seconds */
 
 /**
  * dafs_op_end() - drop what an operation's results point into
@@ -76,7 +76,7 @@ static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
  * struct dafs_op_tries - what the attempts at an operation have met so far
  * @delay_ms: before the next one, for a server that asks for patience
  * @lost: connections that ended without an answer
- * @starved: attempts that failed for want of memory
+ * @nomem: attempts that failed for want of memory
  * @refused: sessions that the server did not know
  * @damaged: requests that did not match their checksum
  * @forgot: the credential handle was registered anew
@@ -84,7 +84,7 @@ static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 struct dafs_op_tries {
 	unsigned int delay_ms;
 	unsigned int lost;
-	unsigned int starved;
+	unsigned int nomem;
 	unsigned int refused;
 	unsigned int damaged;
 	bool forgot;
@@ -213,7 +213,7 @@ static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
 	if (!err)
 		op->status = op->call->status;
 	/* the client cannot know whether the server has seen it */
-	return err == -ENOTCONN && op->once ? -EREMOTEIO : err;
+	return err == -ENOTCONN && op->no_replay ? -EREMOTEIO : err;
 }
 
 static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
@@ -251,20 +251,20 @@ static int dafs_op_pause(const struct dafs_op *op, struct dafs_op_tries *tries)
 }
 
 /* Is it tried for as long as it takes? */
-static bool dafs_op_insists(const struct dafs_session *ses, const struct dafs_op *op)
+static bool dafs_op_retries_forever(const struct dafs_session *ses, const struct dafs_op *op)
 {
 	return op->hard && !READ_ONCE(ses->params.soft);
 }
 
 /* The response is there.  Return: 1 to try again, 0 to report it, or an errno. */
-static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
-			 struct dafs_op_tries *tries)
+static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
+				struct dafs_op_tries *tries)
 {
-	bool insists = dafs_op_insists(ses, op);
+	bool insists = dafs_op_retries_forever(ses, op);
 
 	switch (dafs_status_action(op->status)) {
 	case DAFS_ACT_LATER:
-		if (op->hasty)
+		if (op->nodelay)
 			return 0;
 		break;
 	case DAFS_ACT_RESEND:
@@ -293,15 +293,17 @@ static int dafs_op_judge(struct dafs_session *ses, struct dafs_op *op,
 }
 
 /* Return: 1 to try again, or @err. */
-static int dafs_op_starved(const struct dafs_session *ses, const struct dafs_op *op, int err,
-			   struct dafs_op_tries *tries)
+static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs_op *op, int err,
+			       struct dafs_op_tries *tries)
 {
 	/* the credential did not arrive as it was sent, not in many attempts */
-	if (err == -EBADMSG && dafs_op_insists(ses, op))
+	if (err == -EBADMSG && dafs_op_retries_forever(ses, op))
 		return dafs_op_pause(op, tries);
 	if (err != -ENOMEM && (err || dafs_status_action(op->status) != DAFS_ACT_MEMORY))
 		return err;
-	if (!op->dear || (++tries->starved >= DAFS_OP_STARVED && !dafs_op_insists(ses, op)))
+	if (!op->retry_nomem)
+		return err;
+	if (++tries->nomem >= DAFS_OP_NOMEM_TRIES && !dafs_op_retries_forever(ses, op))
 		return err;
 	return dafs_op_pause(op, tries);
 }
@@ -313,14 +315,14 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 	int err;
 
 	for (;;) {
-		err = dafs_op_starved(ses, op, dafs_op_try(ses, op), &tries);
+		err = dafs_op_check_nomem(ses, op, dafs_op_try(ses, op), &tries);
 		if (err < 0 && err != -ENOTCONN)
 			return err;
 		/* a server that connects but does not answer is no better than none */
 		if (err < 0 && dafs_session_gives_up(ses, &tries.lost))
 			return -ETIMEDOUT;
 		if (!err) {
-			err = dafs_op_judge(ses, op, &tries);
+			err = dafs_op_check_status(ses, op, &tries);
 			if (err <= 0)
 				return err;
 		}
@@ -328,7 +330,7 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 	}
 }
 
-static int dafs_op_offhand(struct dafs_session *ses, struct dafs_op *op)
+static int dafs_op_run_nowait(struct dafs_session *ses, struct dafs_op *op)
 {
 	struct dafs_conn *conn = dafs_conn_try_get(ses);
 
@@ -379,7 +381,7 @@ int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
 {
 	int err;
 
-	err = op->offhand ? dafs_op_offhand(ses, op) : dafs_op_attempts(ses, op);
+	err = op->nowait ? dafs_op_run_nowait(ses, op) : dafs_op_attempts(ses, op);
 	if (!err)
 		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
 	return dafs_op_result(ses, op, err);
@@ -408,7 +410,7 @@ int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs
 		dafs_op_end(op);
 		kref_get(&conn->ref);
 		op->conn = conn;
-		err = dafs_op_send(ses, op) ?: dafs_op_judge(ses, op, &tries);
+		err = dafs_op_send(ses, op) ?: dafs_op_check_status(ses, op, &tries);
 	} while (err > 0 && --left);
 	if (err < 0)
 		return err;

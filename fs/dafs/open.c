@@ -29,7 +29,7 @@
 #define DAFS_OPEN_SOFT_MS	400
 
 /* Attempts at a CLOSE without memory, in some seconds */
-#define DAFS_OPEN_STARVED	6
+#define DAFS_OPEN_NOMEM_TRIES	6
 
 /**
  * dafs_open_state_id() - the state-id of an open
@@ -87,7 +87,7 @@ static void dafs_open_state_start(struct dafs_open_state *os)
 {
 	os->delay_ms = 0;
 	os->gone = 0;
-	os->starved = 0;
+	os->nomem = 0;
 	os->unanswered = false;
 	os->forced = READ_ONCE(os->sbi->forced);
 	dafs_open_state_queue(os, 0);
@@ -118,7 +118,7 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, u32 s
 		return true;
 	/* who waits for a reclaim asks for it again */
 	return (err == -ENOMEM || action == DAFS_ACT_MEMORY) && READ_ONCE(os->closing) &&
-	       ++os->starved < DAFS_OPEN_STARVED;
+	       ++os->nomem < DAFS_OPEN_NOMEM_TRIES;
 }
 
 /* Return: what it ended with, or -EINPROGRESS: it goes on later, and @os may be gone. */
@@ -174,7 +174,7 @@ static void dafs_open_state_close(struct dafs_open_state *os, bool wait)
 	spin_unlock(&os->lock);
 	if (reclaiming)
 		return;
-	if (!wait || dafs_exits_without(os->sbi->ses) ||
+	if (!wait || dafs_exits_while_down(os->sbi->ses) ||
 	    dafs_open_state_end(os) == -ERESTARTSYS)
 		dafs_open_state_start(os);
 	else
@@ -354,17 +354,17 @@ static u32 dafs_share_access_want(u32 access)
 
 /*
  * OPEN of what is known by its filehandle alone, on @conn, or without one on the
- * session's own.  @hasty is that of struct dafs_op.
+ * session's own.  @nodelay is that of struct dafs_op.
  */
 static int dafs_open_by_fh(struct dafs_open_state *os, struct dafs_conn *conn,
-			   const struct dafs_fh *fh, bool hasty, u32 *status)
+			   const struct dafs_fh *fh, bool nodelay, u32 *status)
 {
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
 	int err;
 
 	dafs_open_state_how(os, &how);
-	how.hasty = hasty;
+	how.nodelay = nodelay;
 	err = dafs_open_reclaim(os->sbi->ses, conn, os->cred, fh, &how, &opened);
 	if (!err)
 		dafs_open_state_opened(os, &opened);
@@ -692,9 +692,9 @@ static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
 
 /* Caller has set os->reclaiming. */
 static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
-				   bool hasty, u32 *status)
+				   bool nodelay, u32 *status)
 {
-	int err = dafs_open_by_fh(os, conn, &os->fh, hasty, status);
+	int err = dafs_open_by_fh(os, conn, &os->fh, nodelay, status);
 
 	if (err && dafs_open_refused(*status))
 		err = dafs_open_state_lose(os, *status, err);
@@ -840,7 +840,7 @@ int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_opaque
 }
 
 /**
- * dafs_open_state_insist() - get back an open, to send a request once more
+ * dafs_open_state_recover_retry() - get back an open, to send a request once more
  * @os: the open, with a reference of the caller
  * @lost: the state-id that the server refused
  * @delay_ms: 0 at first; for the next time
@@ -852,8 +852,8 @@ int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_opaque
  * Return: 0 to send the request again; -ERESTARTSYS; -ESTALE or -EIO if the open is
  * lost; what a soft mount gives up with.
  */
-int dafs_open_state_insist(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
-			   unsigned int *delay_ms)
+int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+				  unsigned int *delay_ms)
 {
 	bool soft = READ_ONCE(dafs_session_params(os->sbi->ses)->soft);
 	int err = 0;

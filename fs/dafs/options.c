@@ -519,7 +519,7 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	WRITE_ONCE(sbi->params.soft, params->soft);
 	WRITE_ONCE(sbi->params.timeo_ms, params->timeo_ms);
 	WRITE_ONCE(sbi->params.retrans, params->retrans);
-	dafs_session_set_patience(sbi->ses, params->soft, params->timeo_ms, params->retrans);
+	dafs_session_set_timeouts(sbi->ses, params->soft, params->timeo_ms, params->retrans);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ struct dafs_ids {
  *	(6.5.24), set by a SETATTR in the same chain
  * @verifier: with DAFS_CREATE_EXCLUSIVE
  * @leave: see struct dafs_op; heeded by dafs_open_reclaim()
- * @hasty: likewise
+ * @nodelay: likewise
  * @shared: others use the open that is reclaimed, so it is not closed where the caller
  *	gives up
  */
@@ -52,7 +52,7 @@ struct dafs_open_how {
 	const struct dafs_fattr *attr;
 	struct dafs_opaque64 verifier;
 	const bool *leave;
-	bool hasty;
+	bool nodelay;
 	bool shared;
 };
 
@@ -111,7 +111,7 @@ struct dafs_found {
  *	out: of the last entry that the actor took
  * @verf: in and out: cookie verifier
  * @eof: out: no more entries
- * @offhand: in: as of struct dafs_op; dafs_readdir_direct() alone looks at it
+ * @nowait: in: as of struct dafs_op; dafs_readdir_direct() alone looks at it
  * @stream: out: where the entries are that the actor did not take
  * @iter: out: the next of them; none are left of a message
  * @last: out: no more entries behind them
@@ -120,7 +120,7 @@ struct dafs_readdir_pos {
 	u64 cookie;
 	struct dafs_opaque64 verf;
 	bool eof;
-	bool offhand;
+	bool nowait;
 	struct dafs_stream stream;
 	struct dafs_direntry_iter iter;
 	bool last;

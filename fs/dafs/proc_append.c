@@ -143,7 +143,7 @@ int dafs_append(struct dafs_session *ses, const struct cred *cred, struct dafs_a
 		.res = res,
 		.priv = ac,
 		.prepare = dafs_append_prepare,
-		.once = true,
+		.no_replay = true,
 	};
 	int err;
 

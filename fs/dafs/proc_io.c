@@ -53,7 +53,7 @@ int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		.proc = DAFS_PROC_COMMIT,
 		.args = &args,
 		.res = &res,
-		.dear = true,
+		.retry_nomem = true,
 		.hard = true,
 	};
 	int err = dafs_proc_simple(ses, &op);

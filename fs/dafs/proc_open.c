@@ -77,7 +77,7 @@ static int dafs_open_repeat(struct dafs_session *ses, const struct dafs_op *left
 		.proc = DAFS_PROC_OPEN,
 		.args = left->args,
 		.res = res,
-		.dear = true,
+		.retry_nomem = true,
 	};
 	int err;
 
@@ -147,7 +147,7 @@ static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
 	int err;
 
 	op.leave = how->leave;
-	op.hasty = how->hasty;
+	op.nodelay = how->nodelay;
 	if (how->shared)
 		op.undo = NULL;
 	err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
@@ -342,7 +342,7 @@ int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
 		.cred = cred,
 		.proc = DAFS_PROC_CLOSE,
 		.args = &args,
-		.dear = true,
+		.retry_nomem = true,
 		.leave = leave,
 	};
 
@@ -372,7 +372,7 @@ int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct
 		.cred = cred,
 		.proc = DAFS_PROC_CLOSE,
 		.args = &args,
-		.hasty = true,
+		.nodelay = true,
 	};
 	int err = dafs_op_run_on(ses, conn, &op);
 

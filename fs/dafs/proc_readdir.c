@@ -201,7 +201,7 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 	op.mem->size = size;
 	op.mem->dir = DMA_FROM_DEVICE;
 	op.prepare = dafs_readdir_describe;
-	op.offhand = pos->offhand;
+	op.nowait = pos->nowait;
 	dafs_readdir_reset(pos, &args);
 	err = dafs_readdir_mem(ses, &op, pos, actor, priv);
 	kfree(op.mem);

@@ -33,7 +33,7 @@
 #define DAFS_HOUSEKEEPING	(5L * HZ)
 #define DAFS_LEASE		90U		/* seconds, until the server has told */
 #define DAFS_LEASE_MAX		3600U		/* what it may tell */
-#define DAFS_GOODBYE		(5 * HZ)	/* for an unneeded response */
+#define DAFS_DISCONNECT_WAIT		(5 * HZ)	/* for an unneeded response */
 #define DAFS_NULLS		32U		/* sent in one round of housekeeping */
 #define DAFS_CRED_IDLE		(600 * HZ)	/* after it a credential handle is released */
 
@@ -153,9 +153,9 @@ static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
 		ses->conn = conn;
 		ses->joining = NULL;
 		ses->up_at = jiffies;
-		say = ses->said_down;
-		ses->said_down = false;
-		ses->impatient = false;
+		say = ses->logged_down;
+		ses->logged_down = false;
+		ses->fail_waiters = false;
 		WRITE_ONCE(ses->attempts, 0);
 		dafs_session_set_timeout(ses, conn->rq);
 		dafs_session_wake(ses);
@@ -184,13 +184,13 @@ static struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct da
 }
 
 /* The first failure and the recovery are worth a line each, nothing else is. */
-static void dafs_session_say_down(struct dafs_session *ses, const char *why)
+static void dafs_session_log_down(struct dafs_session *ses, const char *why)
 {
 	bool said;
 
 	spin_lock_irq(&ses->lock);
-	said = ses->said_down;
-	ses->said_down = true;
+	said = ses->logged_down;
+	ses->logged_down = true;
 	spin_unlock_irq(&ses->lock);
 	if (said)
 		return;
@@ -233,7 +233,7 @@ void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
 
 	if (!was)
 		return;
-	dafs_session_say_down(ses, dafs_chan_why(was->op));
+	dafs_session_log_down(ses, dafs_chan_why(was->op));
 	spin_lock_irq(&ses->lock);
 	WRITE_ONCE(ses->attempts, 0);
 	/* dafs_session_destroy() makes it DEAD before it cancels the work */
@@ -295,7 +295,7 @@ static void dafs_session_send_nulls(struct dafs_conn *conn, bool renew)
 	unsigned int nr = 0;
 
 	while (nr < DAFS_NULLS && (renew || dafs_requester_surplus(conn->rq)) &&
-	       dafs_conn_tell(conn, DAFS_PROC_NULL, NULL)) {
+	       dafs_conn_notify(conn, DAFS_PROC_NULL, NULL)) {
 		renew = false;
 		nr++;
 	}
@@ -352,9 +352,9 @@ void dafs_session_set_lease(struct dafs_session *ses, u32 seconds)
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_lease);
 
 /* Nothing is waited for any more. */
-static bool dafs_session_hopeless(const struct dafs_session *ses)
+static bool dafs_session_no_wait(const struct dafs_session *ses)
 {
-	return ses->state == DAFS_SES_DEAD || ses->impatient ||
+	return ses->state == DAFS_SES_DEAD || ses->fail_waiters ||
 	       (ses->params.soft && ses->attempts >= ses->params.retrans);
 }
 
@@ -371,7 +371,7 @@ bool dafs_session_must_wait(const struct dafs_session *ses)
 	/* one that failed is current until its end is seen to; nothing shall spin on it */
 	if (ses->conn && dafs_chan_is_open(ses->conn->op))
 		return false;
-	return !dafs_session_hopeless(ses);
+	return !dafs_session_no_wait(ses);
 }
 
 /**
@@ -393,14 +393,14 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 		conn = NULL;
 	if (conn)
 		kref_get(&conn->ref);
-	else if (dafs_session_hopeless(ses))
-		conn = ERR_PTR(ses->state == DAFS_SES_DEAD || ses->impatient ? -EIO : -ETIMEDOUT);
+	else if (dafs_session_no_wait(ses))
+		conn = ERR_PTR(ses->state == DAFS_SES_DEAD || ses->fail_waiters ? -EIO : -ETIMEDOUT);
 	spin_unlock_irqrestore(&ses->lock, flags);
 	return conn;
 }
 
 /**
- * dafs_exits_without() - should this task not wait for the server?
+ * dafs_exits_while_down() - should this task not wait for the server?
  * @ses: the session
  *
  * A task that exits takes no signals any more, so it could not be killed out of it.  Nor
@@ -409,7 +409,7 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
  * Context: any.
  * Return: true if it is such a task, and the server is away.
  */
-bool dafs_exits_without(struct dafs_session *ses)
+bool dafs_exits_while_down(struct dafs_session *ses)
 {
 	unsigned long flags;
 	bool away;
@@ -655,7 +655,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_session_shutdown);
 void dafs_session_stop_waiting(struct dafs_session *ses)
 {
 	spin_lock_irq(&ses->lock);
-	ses->impatient = ses->state == DAFS_SES_DOWN;
+	ses->fail_waiters = ses->state == DAFS_SES_DOWN;
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
 }
@@ -678,7 +678,7 @@ void dafs_session_look_again(struct dafs_session *ses)
 }
 
 /**
- * dafs_session_set_patience() - change how long the server is waited for
+ * dafs_session_set_timeouts() - change how long the server is waited for
  * @ses: the session
  * @soft: see struct dafs_session_params, as the next two
  * @timeo_ms: likewise
@@ -689,7 +689,7 @@ void dafs_session_look_again(struct dafs_session *ses)
  *
  * Context: may sleep.
  */
-void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
+void dafs_session_set_timeouts(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
 			       unsigned int retrans)
 {
 	spin_lock_irq(&ses->lock);
@@ -717,7 +717,7 @@ bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost)
 }
 
 /**
- * dafs_conn_tell() - send a request whose result does not matter
+ * dafs_conn_notify() - send a request whose result does not matter
  * @conn: connection
  * @proc: DAFS_PROC_*
  * @args: of @proc
@@ -725,7 +725,7 @@ bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost)
  * Context: may sleep, not for long.
  * Return: false if the server does not answer; then nothing more is worth a try.
  */
-bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
+bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	bool told;
@@ -736,20 +736,20 @@ bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
 	call->args = args;
 	/* with all slots in use there is no need to say anything, either */
 	told = !dafs_call_start_chain(conn->rq, call) &&
-	       wait_for_completion_timeout(&call->finished, DAFS_GOODBYE) && !call->error;
+	       wait_for_completion_timeout(&call->finished, DAFS_DISCONNECT_WAIT) && !call->error;
 	dafs_call_put(call);
 	return told;
 }
 
 /* Credentials outlive sessions (E-47), so the last one does not leave them behind. */
-static void dafs_session_say_goodbye(struct dafs_session *ses)
+static void dafs_session_disconnect(struct dafs_session *ses)
 {
 	struct dafs_conn *conn = dafs_conn_try_get(ses);
 
 	if (IS_ERR_OR_NULL(conn))
 		return;
 	if (dafs_cred_cache_release(ses, conn))
-		dafs_conn_tell(conn, DAFS_PROC_DISCONNECT, NULL);
+		dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
 	dafs_conn_put(conn);
 }
 
@@ -763,7 +763,7 @@ void dafs_session_destroy(struct dafs_session *ses)
 {
 	dafs_session_hide_from_sysfs(ses);
 	disable_delayed_work_sync(&ses->keep);
-	dafs_session_say_goodbye(ses);
+	dafs_session_disconnect(ses);
 	dafs_session_shutdown(ses);
 	cancel_delayed_work_sync(&ses->reconnect);
 	dafs_session_free(ses);
@@ -826,7 +826,7 @@ bool dafs_session_dead(const struct dafs_session *ses)
  * @ses: the session
  *
  * Return: its parameters; constant while it lives, but for what
- * dafs_session_set_patience() sets.
+ * dafs_session_set_timeouts() sets.
  */
 const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses)
 {

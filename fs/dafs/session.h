@@ -144,7 +144,7 @@ void dafs_session_shutdown(struct dafs_session *ses);
 bool dafs_session_dead(const struct dafs_session *ses);
 void dafs_session_stop_waiting(struct dafs_session *ses);
 void dafs_session_look_again(struct dafs_session *ses);
-void dafs_session_set_patience(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
+void dafs_session_set_timeouts(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
 			       unsigned int retrans);
 void dafs_session_set_lease(struct dafs_session *ses, u32 seconds);
 const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses);
@@ -167,7 +167,7 @@ struct dafs_park {
 struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses);
 struct workqueue_struct *dafs_session_end_wq(const struct dafs_session *ses);
 
-bool dafs_exits_without(struct dafs_session *ses);
+bool dafs_exits_while_down(struct dafs_session *ses);
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
 struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *leave);
 void dafs_conn_put(struct dafs_conn *conn);
@@ -239,7 +239,7 @@ struct dafs_op_mem {
  * @prepare: if set, called on each attempt when @conn is known and @mem mapped,
  *	to fill in what depends on them: @proc, @args and @call's; 0 or a negative
  *	errno.  The memory in call->mem is mapped.
- * @once: fail with -EREMOTEIO rather than send again what may have been executed
+ * @no_replay: fail with -EREMOTEIO rather than send again what may have been executed
  * @undo: if set, the server keeps something that must be given back: where the task is
  *	killed, called in the background with the response in @call, if that tells of
  *	success; or without @call if the server may have executed the operation, and no
@@ -247,15 +247,15 @@ struct dafs_op_mem {
  * @copy: with @undo: makes a copy of @args for it, which kfree() frees; may not fail
  * @lost: set if an attempt was sent and had no response, or one that tells of success and
  *	makes no sense
- * @dear: worth waiting for memory, ours or the server's: something is lost if it
+ * @retry_nomem: worth waiting for memory, ours or the server's: something is lost if it
  *	is not done
  * @hard: and on a hard mount tried until the server refuses it for good
  * @leave: if set, who waits for a connection gives up as soon as this is true, and so
  *	does who was told to come again, see
  *	dafs_session_look_again()
- * @offhand: try once and without patience: fail with -ENOTCONN rather than wait for a
+ * @nowait: try once and without patience: fail with -ENOTCONN rather than wait for a
  *	connection, and with what the server answered if it asks for another attempt
- * @hasty: with dafs_op_run_on(): where the server asks for patience, that is the result
+ * @nodelay: with dafs_op_run_on(): where the server asks for patience, that is the result
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
  *	before hands on, or NULL
  * @gives_fh: in a chain: that filehandle, in @args or @res, if the next one takes it
@@ -273,15 +273,15 @@ struct dafs_op {
 	void *priv;
 	struct dafs_op_mem *mem;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
-	bool once;
+	bool no_replay;
 	void (*undo)(struct dafs_session *ses, struct dafs_op *op);
 	void *(*copy)(const void *args);
 	bool lost;
-	bool dear;
+	bool retry_nomem;
 	bool hard;
 	const bool *leave;
-	bool offhand;
-	bool hasty;
+	bool nowait;
+	bool nodelay;
 	struct dafs_fh *takes_fh;
 	const struct dafs_fh *gives_fh;
 };

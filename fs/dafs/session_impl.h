@@ -22,17 +22,17 @@ enum dafs_session_state {
 /**
  * struct dafs_session - a session with a server
  * @params: where to and how; constant but for soft, timeo_ms and retrans, see
- *	dafs_session_set_patience()
+ *	dafs_session_set_timeouts()
  * @users: super blocks that share it, see dafs_session_put()
- * @lock: guards what follows up to @impatient
+ * @lock: guards what follows up to @fail_waiters
  * @state: changed by dafs_session_set_state() only
  * @conn: the current connection, in state UP
  * @joining: the connection being made, which its maker has a reference on
  * @attempts: to connect, failed since the last connection was lost
  * @up_at: jiffies when the current connection became that
  * @flaps: connections in a row that did not live long
- * @said_down: the log knows that there is no connection
- * @impatient: tasks and I/O that wait for the next connection fail
+ * @logged_down: the log knows that there is no connection
+ * @fail_waiters: tasks and I/O that wait for the next connection fail
  * @wait: for a change of the above, of @nr_conns, and of what recovers
  * @parked: struct dafs_park, see park.c; guarded by @lock
  * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
@@ -68,8 +68,8 @@ struct dafs_session {
 	unsigned int attempts;
 	unsigned long up_at;
 	unsigned int flaps;
-	bool said_down;
-	bool impatient;
+	bool logged_down;
+	bool fail_waiters;
 	wait_queue_head_t wait;
 	struct list_head parked;
 	struct workqueue_struct *retry_wq;
@@ -103,7 +103,7 @@ void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
 int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn);
 void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_requester *rq);
 void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn);
-bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
+bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args);
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
 
 bool dafs_session_must_wait(const struct dafs_session *ses);

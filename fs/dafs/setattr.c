@@ -123,7 +123,7 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 				   attr, &status);
 		if (!os || dafs_status_action(status) != DAFS_ACT_OPEN)
 			return err;
-		err = dafs_open_state_insist(os, &state_id, &delay_ms);
+		err = dafs_open_state_recover_retry(os, &state_id, &delay_ms);
 	} while (!err);
 	return err;
 }

@@ -247,7 +247,7 @@ static u32 dafs_io_limit(u32 wanted, u64 server, u32 pages)
 	return max_t(u64, round_down(size, PAGE_SIZE), PAGE_SIZE);
 }
 
-static void dafs_heed_lease(struct dafs_sb_info *sbi, const struct dafs_fsattr *attr)
+static void dafs_use_lease(struct dafs_sb_info *sbi, const struct dafs_fsattr *attr)
 {
 	if (attr->valid & DAFS_FSATTR_LEASE_TIME)
 		dafs_session_set_lease(sbi->ses, attr->lease_time);
@@ -262,7 +262,7 @@ static int dafs_recover(struct dafs_recoverer *who, struct dafs_session *ses,
 
 	/* it may have been restarted with another lease */
 	if (!dafs_get_fsattr_on(ses, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
-		dafs_heed_lease(sbi, &attr);
+		dafs_use_lease(sbi, &attr);
 	return dafs_opens_recover(sbi, conn);
 }
 
@@ -296,7 +296,7 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 	err = dafs_get_fsattr(sbi->ses, fc->cred, &sbi->root, wanted, &attr);
 	if (err)
 		goto fail;
-	dafs_heed_lease(sbi, &attr);
+	dafs_use_lease(sbi, &attr);
 	sbi->max_name = attr.max_name ? min_t(u32, attr.max_name, NAME_MAX) : NAME_MAX;
 	sbi->unique_handle = (attr.valid & DAFS_FSATTR_UNIQUE_HANDLE) && attr.unique_handle;
 	sbi->attrs = DAFS_INODE_ATTRS;

@@ -208,7 +208,7 @@ bool dafs_requester_busy(struct dafs_requester *rq)
 EXPORT_SYMBOL_GPL(dafs_requester_busy);
 
 /* What to ask for if so many are outstanding. */
-static u16 dafs_wish(const struct dafs_requester *rq, u16 outstanding)
+static u16 dafs_credits_wanted(const struct dafs_requester *rq, u16 outstanding)
 {
 	return clamp_t(u16, 2 * outstanding, rq->least, rq->max);
 }
@@ -225,7 +225,7 @@ static void dafs_slot_take(struct dafs_requester *rq, struct dafs_call *call)
 	rq->granted++;
 	rq->peak = max(rq->peak, rq->outstanding);
 	if (rq->least)
-		rq->desired = max(rq->desired, dafs_wish(rq, rq->outstanding));
+		rq->desired = max(rq->desired, dafs_credits_wanted(rq, rq->outstanding));
 	rq->slots[i].busy = DAFS_SLOT_CALL;
 	call->slot = i;
 	call->chan = rq->chan;
@@ -583,7 +583,7 @@ static void dafs_requester_settle(struct dafs_requester *rq)
 	lockdep_assert_held(&rq->lock);
 	if (!rq->least)
 		return;
-	rq->desired = dafs_wish(rq, rq->peak);
+	rq->desired = dafs_credits_wanted(rq, rq->peak);
 	if (rq->desired < was)
 		rq->untold = true;
 	/* the responder may have room by now */
