@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Access rights.  The server enforces them, and only the server knows what
- * becomes of root and what its ACLs say, so it is asked (ACCESS, 6.5.2) and
- * its answers are remembered for as long as attributes are.
+ * Access rights.  Only the server knows its ACLs and how it squashes root, so it is
+ * asked (ACCESS, 6.5.2).  Its answers are cached for as long as attributes are.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
 #include "dafs_fs.h"
 
 /**
- * dafs_access_zap_locked() - forget what users may do
+ * dafs_access_zap_locked() - drop all cached access rights
  * @di: inode, with its lock held
  */
 void dafs_access_zap_locked(struct dafs_inode *di)
 {
 	unsigned int i;
 
-	/* the latest is the first: none, as in an inode that is new */
+	/* an empty first entry means that the cache is empty */
 	if (!di->access[0].cred)
 		return;
 	for (i = 0; i < DAFS_ACCESS_CACHE; i++) {
@@ -55,7 +54,7 @@ static bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u
 	return known;
 }
 
-/* Not what is older than the mode and owner that are known now. */
+/* An answer older than the cached mode and owner is not stored. */
 static void dafs_access_remember(struct inode *inode, const struct cred *cred,
 				 u32 granted, long asked, unsigned long at)
 {
@@ -78,7 +77,7 @@ out:
 	spin_unlock(&di->lock);
 }
 
-/* All that is ever asked about a kind of object, to ask but once. */
+/* All rights of this type of object, so that one request is enough. */
 static u32 dafs_access_all(const struct inode *inode)
 {
 	if (S_ISDIR(inode->i_mode))
@@ -88,7 +87,7 @@ static u32 dafs_access_all(const struct inode *inode)
 	       DAFS_ACCESS_EXECUTE;
 }
 
-/* All that a user may do with an object; 0 or a negative errno. */
+/* Fills *granted with all rights of the user.  Return: 0 or a negative errno. */
 static int dafs_access_granted(struct inode *inode, const struct cred *cred, u32 *granted)
 {
 	struct dafs_inode *di = DAFS_I(inode);
@@ -104,7 +103,7 @@ static int dafs_access_granted(struct inode *inode, const struct cred *cred, u32
 	err = dafs_access(dafs_inode_ses(inode), cred, &di->fh, dafs_access_all(inode), &res);
 	if (err)
 		return err;
-	/* What the server cannot tell, it checks when it is done. */
+	/* rights that the server cannot report are checked with the operation itself */
 	*granted = res.access | ~res.supported;
 	dafs_access_remember(inode, cred, *granted, asked, at);
 	return 0;
@@ -143,7 +142,7 @@ static u32 dafs_access_want(const struct inode *inode, int mask)
 	return want;
 }
 
-/* Root too may execute a file only if someone may. */
+/* Even root may execute a file only if an execute bit is set. */
 static int dafs_execute_ok(const struct inode *inode, int mask)
 {
 	if (!(mask & MAY_EXEC) || S_ISDIR(inode->i_mode))
@@ -151,7 +150,7 @@ static int dafs_execute_ok(const struct inode *inode, int mask)
 	return inode->i_mode & 0111 ? 0 : -EACCES;
 }
 
-/* What the mode says of the caller, who may have more or fewer rights at the server. */
+/* Rights of the caller by the mode bits alone; the server may grant more or fewer. */
 static bool dafs_mode_grants(const struct inode *inode, int mask)
 {
 	umode_t mode = inode->i_mode;
@@ -164,18 +163,17 @@ static bool dafs_mode_grants(const struct inode *inode, int mask)
 }
 
 /*
- * OPEN checks rights, at no extra cost.  But the server lets those read a file who
- * may execute it, because executing is reading here; it does not know of O_TRUNC;
- * and of two errors the VFS would find the other one first.  So where the mode
- * promises failure, ask first.
+ * OPEN checks access at no extra cost.  But the server lets a user who may execute a
+ * file also read it, does not know O_TRUNC, and may report another error than the VFS
+ * would.  So if the mode bits deny access, ask first.
  */
 static bool dafs_left_to_open(const struct inode *inode, int mask)
 {
 	if (!S_ISREG(inode->i_mode) || !(mask & MAY_OPEN) || (mask & MAY_EXEC))
 		return false;
 	/*
-	 * The mode says nothing of root, who may be squashed.  So ask first if
-	 * a file that some users may execute is not readable for all.
+	 * The mode says nothing about root, who may be squashed.  So ask first if a file
+	 * is executable for some users and not readable for all.
 	 */
 	if (uid_eq(current_fsuid(), GLOBAL_ROOT_UID))
 		return (mask & MAY_WRITE) || !(inode->i_mode & 0111) ||
@@ -184,8 +182,8 @@ static bool dafs_left_to_open(const struct inode *inode, int mask)
 }
 
 /*
- * To the server, changing a directory takes the right to search it (6.5.2), while
- * the VFS asks for the two one by one.
+ * The server grants changing a directory only together with searching it (6.5.2); the
+ * VFS asks for each of them alone.
  */
 static u32 dafs_access_unsearched(const struct inode *inode, u32 granted)
 {
@@ -202,7 +200,7 @@ static u32 dafs_access_unsearched(const struct inode *inode, u32 granted)
  * @mask: MAY_*
  *
  * Context: may sleep unless @mask has MAY_NOT_BLOCK.
- * Return: 0, -EACCES, -ECHILD if it had to sleep and may not, or another
+ * Return: 0, -EACCES, -ECHILD if it would have to sleep and may not, or another
  * negative errno.
  */
 int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask)

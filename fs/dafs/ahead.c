@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names that are going to be asked for.
+ * Read-ahead of names and attributes.
  *
- * Who looks at one file of a directory often looks at many: git status, make, rsync.
- * Each name costs a LOOKUP and a GETATTR; again a GETATTR when its attributes are too
- * old to be trusted, again a LOOKUP after others have changed the directory.  A READDIR
- * brings hundreds of names with all that an inode is made of.  So a directory in which
- * names are asked for is listed in the background.
+ * A program that looks at one file of a directory often looks at many: git status,
+ * make, rsync.  Each name costs a LOOKUP and a GETATTR, another GETATTR when its
+ * attributes have expired, and another LOOKUP after other clients have changed the
+ * directory.  One READDIR returns hundreds of names with all attributes.  So a directory
+ * in which names are looked up is listed in the background.
  *
- * It is not known which names will be asked for, so each one that the server
- * was asked about gives credit for a few entries, which cost about as much as
- * it did.  After a while of that, only names that the listing has brought and
- * that were used give credit: a few names out of a huge directory are not worth
- * more.  At its end the listing begins anew, because memory that was short may
- * have taken dentries away, and attributes grow old.
+ * Each lookup gives credit for a few entries, which cost about as much as the lookup
+ * itself.  After DAFS_AHEAD_TRIAL entries, only listed names that are used give credit,
+ * so that a few lookups in a huge directory do not list all of it.  At the end of the
+ * directory the listing starts again: dentries may have been reclaimed, and attributes
+ * expire.
  *
- * A listing in the background is not worth waiting for.  While there is no
- * connection there is none, and what fails is not done again.
+ * The background listing never waits for a connection and never retries.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "dafs_fs.h"
 
-/* Entries that a name gives credit for: asked for, or found where it was listed */
+/* Entries that a name gives credit for: looked up at the server, or listed and used */
 #define DAFS_AHEAD_ASKED	4
 #define DAFS_AHEAD_USED		8
 
-/* Fewer are not worth a request. */
+/* Smallest number of entries to request */
 #define DAFS_AHEAD_LEAST	32
 
-/* Entries that are listed before it is asked whether they are used */
+/* Entries that are listed before only used names give credit */
 #define DAFS_AHEAD_TRIAL	1024
 
-/* Bytes that an entry takes as a rule, and as many of them as are listed at a time */
+/* Typical size of an entry in bytes, and largest number of entries per request */
 #define DAFS_AHEAD_ENTRY	256U
 #define DAFS_AHEAD_MOST		256U
 
@@ -43,13 +41,13 @@
 /**
  * struct dafs_ahead - the background listing of a directory
  * @work: lists some entries
- * @dir: the directory, a reference while @work is queued
- * @cred: whom to act for, likewise
- * @pos: where to go on
+ * @dir: the directory; a reference is held while @work is queued
+ * @cred: credential to use; a reference is held likewise
+ * @pos: where to continue
  * @listed: entries listed so far
  *
- * All belong to the task that has set DAFS_INO_AHEAD of the directory, and to
- * @work once that is queued.
+ * Owned by the task that has set DAFS_INO_AHEAD of the directory, then by @work once it
+ * is queued.
  */
 struct dafs_ahead {
 	struct work_struct work;
@@ -80,7 +78,7 @@ static bool dafs_ahead_entry(void *priv, const struct dafs_direntry *entry)
 	return true;
 }
 
-/* What comes stays in the buffer until the directory is locked. */
+/* Leaves the entries in the buffer until the directory is locked. */
 static bool dafs_ahead_not_yet(void *priv, const struct dafs_direntry *entry)
 {
 	return false;
@@ -98,7 +96,7 @@ static int dafs_ahead_ask(struct dafs_ahead *ahead, struct dafs_listing *list, v
 				   NULL);
 }
 
-/* Are the directory's names unchanged since they were asked for? */
+/* Are the directory's names unchanged since the request? */
 static bool dafs_ahead_holds(const struct inode *dir, const struct dafs_listing *list)
 {
 	return !IS_DEADDIR(dir) && list->gen == dafs_dir_gen(dir) &&
@@ -106,9 +104,9 @@ static bool dafs_ahead_holds(const struct inode *dir, const struct dafs_listing 
 }
 
 /*
- * The directory is locked for this alone, so that no task that changes it waits
- * for the server on our account; and a task that holds the lock may itself be
- * waiting for a server that is lost.
+ * Locks the directory only here, not during the request: a task that changes it must
+ * not wait for our request.  Only tries the lock: its holder may wait for a server that
+ * is down.
  */
 static int dafs_ahead_take(struct dafs_ahead *ahead, struct dafs_ahead_step *step)
 {
@@ -134,7 +132,7 @@ static int dafs_ahead_some(struct dafs_ahead *ahead, unsigned int credit)
 	void *buf;
 	int err;
 
-	/* cleared: a server that writes nothing must not have old memory taken for names */
+	/* zeroed: the server may write nothing, and old memory must not be read as names */
 	buf = kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!buf)
 		return -ENOMEM;
@@ -146,7 +144,7 @@ static int dafs_ahead_some(struct dafs_ahead *ahead, unsigned int credit)
 	return err ?: step.count;
 }
 
-/* A request that failed counts as entries that were not used. */
+/* A request that failed counts as unused entries. */
 static void dafs_ahead_run(struct dafs_ahead *ahead)
 {
 	struct dafs_inode *di = DAFS_I(d_inode(ahead->dir));
@@ -164,7 +162,7 @@ static void dafs_ahead_run(struct dafs_ahead *ahead)
 		return;
 	}
 	atomic_set(&di->ahead_credit, 0);
-	/* what came at a bad time is asked for again */
+	/* the entries could not be used now: request them again */
 	if (ret != -EAGAIN)
 		ahead->pos = (struct dafs_readdir_pos){};
 }
@@ -177,7 +175,7 @@ static void dafs_ahead_work(struct work_struct *work)
 	struct dentry *dir = ahead->dir;
 
 	dafs_ahead_run(ahead);
-	/* from here on the next one may begin */
+	/* from here on the next listing may start */
 	clear_bit_unlock(DAFS_INO_AHEAD, &DAFS_I(d_inode(dir))->flags);
 	put_cred(cred);
 	dput(dir);
@@ -213,7 +211,7 @@ static bool dafs_ahead_wanted(const struct dafs_sb_info *sbi)
 }
 
 /**
- * dafs_ahead_asked() - the server was asked about a name, and knows it
+ * dafs_ahead_asked() - a name was looked up at the server and exists
  * @dir: its directory
  *
  * Context: may sleep.
@@ -229,17 +227,17 @@ void dafs_ahead_asked(struct dentry *dir)
 		credit = atomic_add_return(DAFS_AHEAD_ASKED, &di->ahead_credit);
 	if (credit < DAFS_AHEAD_LEAST || test_and_set_bit_lock(DAFS_INO_AHEAD, &di->flags))
 		return;
-	/* what has just ended may have spent it */
+	/* a listing that has just ended may have used up the credit */
 	if (atomic_read(&di->ahead_credit) < DAFS_AHEAD_LEAST || !dafs_ahead_start(di, dir))
 		clear_bit_unlock(DAFS_INO_AHEAD, &di->flags);
 }
 
 /**
- * dafs_ahead_used() - a name is used
+ * dafs_ahead_used() - a listed name is used
  * @dir: its directory
  * @dentry: the name
  *
- * Context: any, RCU walk among them.
+ * Context: any, including RCU walk.
  */
 void dafs_ahead_used(struct inode *dir, struct dentry *dentry)
 {

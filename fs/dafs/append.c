@@ -2,21 +2,20 @@
 /*
  * Writing at the end of a file, wherever that is: O_APPEND and RWF_APPEND.
  *
- * Where the file ends is for the server to say, which has other clients.  So an
- * append does not go through the page cache, which would have to guess: it is
- * an APPEND of its own, all of it or nothing, and the response says where the
- * data stands.  The draft makes it stable before the response (E-101), so that
- * nothing is kept here to be sent again.
+ * Only the server knows where the file ends, because other clients may append too.  So
+ * an append bypasses the page cache: it is an APPEND request, executed as a whole or
+ * not at all, and the response tells the offset of the data.  The data is stable before
+ * the response (E-101), so nothing is kept here for a resend.
  *
- *  1. Data of our own that may have made the file longer goes first.
- *  2. The record is copied and sent.  One that is larger than an append may be
- *     is written in part, as write(2) may: what it says it has written is in
- *     the file in one piece.
- *  3. Folios that hold what is now inside the file, as zeroes behind its end,
- *     are dropped, and the size is set.
+ *  1.  Cached data that may have extended the file is written back first.
+ *  2.  The record is copied and sent.  One that is larger than an append may be is
+ *     written in part, as write(2) may: the bytes it returns are in the file in one
+ *     piece.
+ *  3.  Folios that hold zeroes where the file now has data are dropped, and the size is
+ *     set.
  *
- * If the response is lost, the client cannot know whether the record is in the
- * file, nor send it again: the program is told EIO.
+ * If the response is lost, the client cannot know whether the record is in the file and
+ * must not send it again: write(2) fails with EIO.
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -25,7 +24,7 @@
 #include <linux/uio.h>
 #include "dafs_fs.h"
 
-/* A limit is about the real size, as near as one can ask for it. */
+/* Limits are checked against the size as the server has it now. */
 static ssize_t dafs_append_checks(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
@@ -37,8 +36,8 @@ static ssize_t dafs_append_checks(struct kiocb *iocb, struct iov_iter *from)
 }
 
 /*
- * The server has appended at @pos what it believed the file to end at; here it
- * was @known.  If these differ, others have changed the file.
+ * The server has appended at @pos, its end of file; this client's was @known.  If they
+ * differ, another client has changed the file.
  */
 static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t len)
 {
@@ -47,17 +46,17 @@ static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t 
 	bool locked;
 
 	inode_lock(inode);
-	/* if the task is killed, it is dropped as soon as it is asked for */
+	/* if the task is killed, dafs_zap_mapping() drops the folios later */
 	locked = !dafs_invalidate_lock(inode, from, end);
 	if (locked)
 		dafs_drop_range(inode, from, end);
 	if (!locked || pos != known)
 		set_bit(DAFS_INO_ZAP, &di->flags);
 	dafs_file_raise_size(inode, end);
-	/* others have truncated it, or appended to it: the size may be another one */
+	/* another client has truncated the file or appended to it */
 	if (pos != known)
 		set_bit(DAFS_INO_STALE, &di->flags);
-	/* again: a task that dropped it meanwhile may have read up to the old size */
+	/* mark it again: a task that zapped it meanwhile may have read up to the old size */
 	if (!locked)
 		set_bit(DAFS_INO_ZAP, &di->flags);
 	if (locked)
@@ -107,7 +106,7 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 	case -EBADMSG:
 		return -EIO;
 	case -EAGAIN:
-		/* a lock or reservation of others, not a matter of O_NONBLOCK */
+		/* a lock or share reservation of another client; EAGAIN would mean O_NONBLOCK */
 		return -EACCES;
 	default:
 		return err;
@@ -170,12 +169,12 @@ static ssize_t dafs_append_copy(struct kiocb *iocb, struct iov_iter *from)
  * @iocb: IOCB_APPEND is set; ki_pos becomes the position behind the data
  * @from: the data, not empty
  *
- * Those of one mount queue, together with buffered writers, so that what one
- * knows of the size is good until he has set it.
+ * Appends and buffered writes of this client to one file are serialized, so the size
+ * does not change until the append has set it.
  *
  * Context: may sleep.
- * Return: bytes written, and stable, or a negative errno; with -EIO the data may
- * be in the file nevertheless.
+ * Return: bytes written, which are stable, or a negative errno; after -EIO the data may
+ * be in the file or not.
  */
 ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from)
 {

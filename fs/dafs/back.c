@@ -2,8 +2,8 @@
 /*
  * Directives that the server sends on the back-control channel (6.6).
  *
- * This client holds no delegations and submits no batches, so it has an honest
- * answer to each without doing anything.
+ * This client holds no delegations and submits no batches, so it can answer each
+ * directive without doing anything.
  */
 #include "session_impl.h"
 

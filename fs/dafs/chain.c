@@ -2,10 +2,10 @@
 /*
  * Several operations in one round trip (4.3).
  *
- * All of a chain is sent at once or none of it.  What it did not bring to an end,
- * because flow control left no room for it, the connection was lost, a request was
- * damaged on the way or the server asks for patience, is done by dafs_op_run(), one
- * operation after the other, with what the responses that came have told (4.3.4).
+ * All of a chain is sent at once or none of it.  Operations that it did not complete (no
+ * credits for the chain, connection lost, checksum mismatch, DELAY) are done by
+ * dafs_op_run(), one after the other, with the results of the responses received so far
+ * (4.3.4).
  */
 #include "session_impl.h"
 
@@ -20,7 +20,7 @@ static u16 dafs_chain_flags(const struct dafs_op *op, bool first, bool last)
 	return flags;
 }
 
-/* Calls for all of them on one connection, linked. */
+/* Prepares linked calls for all operations on one connection. */
 static int dafs_chain_prepare(struct dafs_session *ses, struct dafs_conn *conn,
 			      struct dafs_op *ops, unsigned int nr)
 {
@@ -40,7 +40,7 @@ static int dafs_chain_prepare(struct dafs_session *ses, struct dafs_conn *conn,
 	return 0;
 }
 
-/* Was the operation not executed, so that it is to be done by itself? */
+/* Was the operation not executed, so that it must be sent alone? */
 static bool dafs_chain_again(u32 status)
 {
 	switch (dafs_status_action(status)) {
@@ -55,7 +55,7 @@ static bool dafs_chain_again(u32 status)
 	}
 }
 
-/* Return: 0 if the operation is done, 1 if it is to be done again, or an errno. */
+/* Return: 0 if the operation is done, 1 if it must be retried, or an errno. */
 static int dafs_chain_wait(struct dafs_session *ses, struct dafs_op *op)
 {
 	int err = dafs_op_wait(ses, op);
@@ -69,8 +69,8 @@ static int dafs_chain_wait(struct dafs_session *ses, struct dafs_op *op)
 }
 
 /*
- * Return: how many of the operations are done.  *@err is that of the next one, or
- * 0 if it is to be done again.
+ * Return: how many operations are done. *@err is the error of the next one, or 0 if it
+ * must be retried.
  */
 static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops,
 				   unsigned int nr, int *err)
@@ -86,10 +86,10 @@ static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops
 	if (!ret)
 		ret = dafs_call_start_chain(conn->rq, ops[0].call);
 	dafs_conn_put(conn);
-	/* why it cannot be sent is found out by sending it alone */
+	/* sending each operation alone reports the reason */
 	if (ret)
 		return 0;
-	/* as a rule the last response comes last, and one wake-up is enough */
+	/* the last response usually comes last, so one wake-up is enough */
 	dafs_call_wait(ops[nr - 1].call);
 	while (done < nr && !ret) {
 		ret = dafs_chain_wait(ses, &ops[done]);
@@ -101,10 +101,10 @@ static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops
 }
 
 /*
- * The next operation by itself, with what the one before it has told.  That one is
- * ended: a task that waits for a slot must not hold one, and a task that waits
- * for a connection must not keep the connection before it from going, for which
- * the removal of a device waits.
+ * Runs the next operation alone, with the filehandle from the one before.  Ends that one
+ * first: a task that waits for a slot must not hold one, and a task that waits for a
+ * connection must not hold a reference on the old one, because device removal waits for
+ * that.
  */
 static int dafs_chain_step(struct dafs_session *ses, struct dafs_op *ops, unsigned int i)
 {
@@ -119,15 +119,14 @@ static int dafs_chain_step(struct dafs_session *ses, struct dafs_op *ops, unsign
  * dafs_op_run_chain() - perform operations one after the other, in one round trip
  *	if possible
  * @ses: the session
- * @ops: filled in, without memory, and none to be sent once; all to be ended by
- *	dafs_op_end() in any case.  Strings in the results are good until then if
- *	they are those of the last one.
+ * @ops: filled in, without mem and no_replay; the caller calls dafs_op_end() for all of
+ *	them in any case.  Strings in the results of the last one are valid until then.
  * @nr: how many, at least 1
- * @err: 0, or what the first operation that failed would have got from dafs_op_run()
+ * @err: 0, or the error of the first operation that failed, as dafs_op_run() returns it
  *
- * Ends with the first one that fails.  What changes the file system must not come
- * behind a bulk fetch (4.3.1), nor behind a simple operation, which would have to be
- * saved in the response cache.
+ * Stops at the first failure.  An operation that changes the file system must not follow
+ * a bulk fetch (4.3.1), nor a simple operation, which would have to be saved in the
+ * response cache.
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: how many succeeded.

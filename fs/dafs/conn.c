@@ -28,7 +28,7 @@ static const struct dafs_chan_ops dafs_conn_chan_ops = {
 
 static void dafs_conn_quiesce(struct dafs_conn *conn)
 {
-	/* a key of one channel is good on the others: all first, then the calls */
+	/* a memory key is valid on all channels: quiesce all before the calls end */
 	if (conn->op)
 		dafs_chan_quiesce(conn->op);
 	if (conn->rr)
@@ -63,7 +63,7 @@ static void dafs_conn_end(struct work_struct *work)
 	dafs_conn_put(conn);
 }
 
-/* The requester of a CONNECT_BIND stays until here, for what may still arrive for it. */
+/* The requester of a CONNECT_BIND stays until here: a late response may still arrive. */
 static void dafs_conn_destroy_bound(struct dafs_chan *chan)
 {
 	if (!chan)
@@ -118,7 +118,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_conn_put);
 
 /**
  * dafs_conn_failed() - give a connection up
- * @conn: its server answered something that cannot be
+ * @conn: its server sent an invalid response
  *
  * Context: any.
  */
@@ -211,7 +211,7 @@ static void dafs_conn_chan_params(struct dafs_conn *conn, u32 type, struct dafs_
 	memcpy(p->session, ses->differentiator, sizeof(p->session));
 }
 
-/* What goes over the channels that are bound to a session is short. */
+/* Messages on bound channels are short. */
 static void dafs_conn_bound_params(struct dafs_conn *conn, u32 type,
 				   struct dafs_chan_params *p)
 {
@@ -230,7 +230,7 @@ static struct dafs_chan *dafs_conn_open_chan(struct dafs_conn *conn,
 				 (struct sockaddr *)&ses->params.src, DAFS_CONNECT_MS);
 }
 
-/* Publishes a channel to dafs_conn_end(), which may be on its way already. */
+/* Publishes a channel to dafs_conn_end(), which may already run. */
 static int dafs_conn_set_chan(struct dafs_conn *conn, struct dafs_chan **where,
 			      struct dafs_chan *chan)
 {
@@ -268,7 +268,7 @@ static int dafs_conn_open_operation(struct dafs_conn *conn)
 	return err;
 }
 
-/* What the server may not answer, whatever it thinks. */
+/* Are the options that the server returned valid? */
 static bool dafs_conn_opts_ok(const struct dafs_conn *conn, const struct dafs_connect_opts *o)
 {
 	return o->max_requests && o->max_requests <= U16_MAX &&
@@ -278,7 +278,7 @@ static bool dafs_conn_opts_ok(const struct dafs_conn *conn, const struct dafs_co
 	       !o->use_checksums == !conn->ses->params.cksum;
 }
 
-/* CLIENT_CONNECT_AUTH, and its answer put to work. */
+/* Sends CLIENT_CONNECT_AUTH and applies the response. */
 static int dafs_conn_login(struct dafs_conn *conn)
 {
 	const struct dafs_session_params *sp = &conn->ses->params;
@@ -306,7 +306,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 	int err;
 
 	err = dafs_conn_exchange(conn->rq, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, &res);
-	/* the lease ended in that very moment: the next attempt makes a new client */
+	/* the lease expired meanwhile: the next attempt creates a new client */
 	if (err == -ENETRESET)
 		err = dafs_conn_exchange(conn->rq, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, &res);
 	if (err)
@@ -318,11 +318,11 @@ static int dafs_conn_login(struct dafs_conn *conn)
 	conn->opts = res.connect.opts;
 	conn->trusted = res.trusted;
 	conn->op->cksum = conn->opts.use_checksums;
-	/* it may grant more than was asked for, and than there are buffers for */
+	/* the server may grant more than requested, and more than there are buffers for */
 	conn->opts.max_request_size = min(conn->opts.max_request_size,
 					  conn->op->limits.send_size);
 	conn->op->limits.send_size = conn->opts.max_request_size;
-	/* E-37; what is posted already is larger */
+	/* E-37; the buffers already posted are larger */
 	conn->op->limits.recv_size = max(conn->opts.max_response_size, DAFS_FIRST_MSG_SIZE);
 	dafs_requester_negotiated(conn->rq, conn->opts.max_requests);
 	return dafs_requester_adapt(conn->rq, DAFS_IDLE_REQUESTS);
@@ -368,7 +368,7 @@ static int dafs_conn_open_rdma_read(struct dafs_conn *conn)
 	return err ?: dafs_conn_bind(conn, conn->rr, DAFS_RDMA_READ_CHANNEL);
 }
 
-/* The receives for directives are there before the server may send any (E-43). */
+/* Receives for directives are posted before the server may send any (E-43). */
 static int dafs_conn_open_back_control(struct dafs_conn *conn)
 {
 	struct dafs_responder *rp;
@@ -397,13 +397,13 @@ static int dafs_conn_open(struct dafs_conn *conn)
 		err = dafs_conn_open_rdma_read(conn);
 	if (!err && conn->opts.use_back_control_channel && conn->ses->params.back_control)
 		err = dafs_conn_open_back_control(conn);
-	/* it has shown that it answers */
+	/* the server has answered on it */
 	if (!err)
 		dafs_session_set_timeout(conn->ses, conn->rq);
 	return err;
 }
 
-/* Who waits for a response hears only that the connection has ended; this is why. */
+/* A call only reports that the connection has ended; this finds the reason. */
 static int dafs_conn_open_error(const struct dafs_conn *conn, int err)
 {
 	const struct dafs_chan *chans[] = { conn->op, conn->rr, conn->bc };
@@ -429,11 +429,10 @@ static int dafs_conn_open_error(const struct dafs_conn *conn, int err)
  * dafs_conn_create() - connect a session to its server
  * @ses: the session
  *
- * Until the session attaches it or parts with it, dafs_session_shutdown() ends it.
+ * Until dafs_session_attach() or dafs_session_part(), dafs_session_shutdown() ends it.
  *
  * Context: may sleep.
- * Return: the connection with a reference, or an ERR_PTR as
- * dafs_session_create()'s.
+ * Return: the connection with a reference, or an ERR_PTR as dafs_session_create().
  */
 struct dafs_conn *dafs_conn_create(struct dafs_session *ses)
 {

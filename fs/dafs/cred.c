@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credential handles (3.1.1.2): which handle the server knows a caller by.
+ * Credential handles (3.1.1.2): the handle under which the server knows a user.
  *
- * A bounded cache from what identifies a caller - uid, gid and groups - to the
- * handle that REGISTER_CRED returned.  Handles belong to the client-id and not to a
- * session (E-47), so all sessions of a client with one server share a cache.  A
- * restarted server gives another client-id, and what belongs to the former one is
- * not found any more.
+ * A bounded cache that maps uid, gid and groups to the handle that REGISTER_CRED
+ * returned.  Handles belong to the client-id and not to a session (E-47), so all
+ * sessions of a client with one server share a cache.  A restarted server gives another
+ * client-id; entries of the old client-id are no longer found.
  *
  *	REGISTERING	tasks that want it wait; the task that made it sends
  *			REGISTER_CRED, and its response settles the entry
@@ -28,7 +27,7 @@
 
 #define DAFS_CRED_BITS		6
 #define DAFS_CRED_AGED		16U	/* released in one round of housekeeping */
-#define DAFS_CRED_TRIES		8	/* at a handle that others fail to get, or take away */
+#define DAFS_CRED_TRIES		8	/* if other tasks fail, or evict the handle */
 
 enum dafs_cred_state {
 	DAFS_CRED_REGISTERING,
@@ -38,19 +37,19 @@ enum dafs_cred_state {
 
 /**
  * struct dafs_cred_entry - one caller
- * @ref: one of the cache while it is there, one of each task that waits and one of
+ * @ref: one for the cache while it is in there, one for each waiting task and one for
  *	the call that registers it
- * @hash: in the table
- * @lru: in the list, while READY
- * @cache: where it belongs
+ * @hash: link in the table
+ * @lru: link in the LRU list, while READY
+ * @cache: the cache it belongs to
  * @state: see above; guarded by the lock of @cache like the rest up to @used
  * @err: why it is GONE
  * @used: jiffies of the last use
  * @cred: holds a reference; compared by content
- * @client_id: that the handle belongs to
- * @handle: cred_handle
- * @conn: on which it is being registered; a reference
- * @settled: completed when it is not REGISTERING any more
+ * @client_id: the client-id that the handle belongs to
+ * @handle: the credential handle
+ * @conn: connection on which it is being registered, with a reference
+ * @settled: completed when the registration has ended
  */
 struct dafs_cred_entry {
 	struct kref ref;
@@ -71,10 +70,10 @@ struct dafs_cred_entry {
  * struct dafs_cred_cache - handles of one client at one server
  * @node: in the list of caches
  * @users: sessions that share it; guarded by dafs_cred_caches_lock
- * @params: that it was made for: namespace, address and client-id-string
+ * @params: the cache's key: namespace, address and client-id-string
  * @lock: guards @table, @lru and @nr; taken in softirq, too
- * @table: struct dafs_cred_entry that are not GONE
- * @lru: those of them that are READY, used least recently first
+ * @table: all struct dafs_cred_entry that are not GONE
+ * @lru: all entries that are READY, least recently used first
  * @nr: entries of @table
  */
 struct dafs_cred_cache {
@@ -124,11 +123,11 @@ static struct dafs_cred_cache *dafs_cred_cache_alloc(const struct dafs_session_p
 
 /**
  * dafs_cred_cache_get() - the cache of a client
- * @params: of a session of it, with its client-id-string; the session holds a
+ * @params: parameters of a session, with its client-id-string; the session holds a
  *	reference on the namespace until dafs_cred_cache_put()
  *
  * Context: may sleep.
- * Return: the cache, or NULL without memory.
+ * Return: the cache, or NULL if out of memory.
  */
 struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_session_params *params)
 {
@@ -154,7 +153,7 @@ static void dafs_cred_entry_put(struct dafs_cred_entry *entry)
 	kref_put(&entry->ref, dafs_cred_entry_free);
 }
 
-/* The caller has the reference of the cache, then. */
+/* The caller takes over the reference of the cache. */
 static void dafs_cred_unlink(struct dafs_cred_entry *entry, int err)
 {
 	lockdep_assert_held(&entry->cache->lock);
@@ -166,8 +165,8 @@ static void dafs_cred_unlink(struct dafs_cred_entry *entry, int err)
 }
 
 /*
- * Takes the entry out that was used least recently, if there are @most or more and
- * that is @idle jiffies ago.
+ * Takes out the least recently used entry, if there are @most or more entries and it
+ * was not used for @idle jiffies.
  */
 static struct dafs_cred_entry *dafs_cred_take(struct dafs_cred_cache *cache, unsigned int most,
 					      unsigned long idle)
@@ -186,7 +185,7 @@ static struct dafs_cred_entry *dafs_cred_take(struct dafs_cred_cache *cache, uns
 
 /**
  * dafs_cred_cache_put() - a session is gone
- * @cache: that it shared with others; the last one destroys it
+ * @cache: the session's cache; the last session destroys it
  *
  * Context: may sleep.
  */
@@ -283,8 +282,8 @@ static struct dafs_cred_entry *dafs_cred_entry_alloc(struct dafs_cred_cache *cac
 }
 
 /*
- * Return: the caller's entry, with a reference; it is @new if there was none, and
- * the caller registers it then.
+ * Return: the entry of the user, with a reference.  If there was none it is @new, and
+ * the caller must register it.
  */
 static struct dafs_cred_entry *dafs_cred_join(struct dafs_cred_cache *cache,
 					      struct dafs_conn *conn, const struct cred *cred,
@@ -304,7 +303,7 @@ static struct dafs_cred_entry *dafs_cred_join(struct dafs_cred_cache *cache,
 	return entry;
 }
 
-/* The end of REGISTERING */
+/* Ends REGISTERING: the entry becomes READY or GONE. */
 static void dafs_cred_settle(struct dafs_cred_entry *entry, int err)
 {
 	struct dafs_cred_cache *cache = entry->cache;
@@ -353,8 +352,8 @@ static void dafs_cred_registered(struct dafs_call *call)
 }
 
 /*
- * REGISTER_CRED has to name all groups in one message (6.2.8).  A user who is in more
- * has the rights of those with the lowest numbers, as with NFS, instead of none.
+ * REGISTER_CRED sends all groups in one message (6.2.8).  If a user has more groups than
+ * fit, only those with the lowest numbers are sent, as with NFS.
  */
 static int dafs_cred_most_groups(const struct dafs_conn *conn, const struct cred *cred)
 {
@@ -362,7 +361,7 @@ static int dafs_cred_most_groups(const struct dafs_conn *conn, const struct cred
 
 	if (cred->group_info->ngroups <= most)
 		return cred->group_info->ngroups;
-	pr_warn_ratelimited("dafs: server %pISpc is told of %d of the %d groups of user %u\n",
+	pr_warn_ratelimited("dafs: server %pISpc: only %d of %d groups of user %u are sent\n",
 			    &dafs_session_params(conn->ses)->dst, most, cred->group_info->ngroups,
 			    from_kuid(&init_user_ns, cred->fsuid));
 	return most;
@@ -424,8 +423,8 @@ static void dafs_cred_released(struct dafs_call *call)
 }
 
 /*
- * RELEASE_CRED; with @wait it waits for a slot and the response.  Return: 0 if the
- * server was told, or need not be.
+ * Sends RELEASE_CRED; with @wait, waits for a slot and the response.  Return: 0 if it
+ * was sent, or is not needed.
  */
 static int dafs_cred_send_release(struct dafs_conn *conn, const struct dafs_cred_entry *entry,
 				  bool wait)
@@ -454,7 +453,7 @@ static int dafs_cred_send_release(struct dafs_conn *conn, const struct dafs_cred
 	return err;
 }
 
-/* What could not be released is as good as it was. */
+/* A handle that could not be released stays valid. */
 static void dafs_cred_put_back(struct dafs_cred_entry *entry)
 {
 	struct dafs_cred_cache *cache = entry->cache;
@@ -467,7 +466,7 @@ static void dafs_cred_put_back(struct dafs_cred_entry *entry)
 	spin_unlock_bh(&cache->lock);
 }
 
-/* As dafs_cred_take(), and gives the handle back.  Return: false if there was none. */
+/* As dafs_cred_take(), and releases the handle at the server.  Return: false if there was none. */
 static bool dafs_cred_evict(struct dafs_cred_cache *cache, struct dafs_conn *conn,
 			    unsigned int most, unsigned long idle, bool wait)
 {
@@ -484,12 +483,12 @@ static bool dafs_cred_evict(struct dafs_cred_cache *cache, struct dafs_conn *con
 }
 
 /**
- * dafs_cred_cache_age() - release handles that nothing has used for a while
+ * dafs_cred_cache_age() - release handles that were not used for a while
  * @ses: session
  * @conn: its connection
  * @idle: for how long, in jiffies
  *
- * Context: may sleep, not for the server.
+ * Context: may sleep, but does not wait for the server.
  */
 void dafs_cred_cache_age(struct dafs_session *ses, struct dafs_conn *conn, unsigned long idle)
 {
@@ -501,14 +500,14 @@ void dafs_cred_cache_age(struct dafs_session *ses, struct dafs_conn *conn, unsig
 EXPORT_SYMBOL_IF_KUNIT(dafs_cred_cache_age);
 
 /**
- * dafs_cred_cache_release() - give the server all handles back
- * @ses: session about to end
+ * dafs_cred_cache_release() - release all handles at the server
+ * @ses: a session that is about to end
  * @conn: a connection of it; handles of another client-id are forgotten
  *
  * Does nothing while other sessions use them.
  *
  * Context: may sleep.
- * Return: false if the server does not answer any more.
+ * Return: false if the server no longer answers.
  */
 bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn)
 {
@@ -528,12 +527,12 @@ bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn)
 	return told;
 }
 
-/* So many of the server's handles are used before some are released for others. */
+/* How many of the server's handles are used before old ones are released. */
 static unsigned int dafs_cred_most(const struct dafs_conn *conn)
 {
 	unsigned int max = conn->opts.max_credentials;
 
-	/* the release may be on its way still when there is a new one */
+	/* leave some room: a RELEASE_CRED may arrive after the next REGISTER_CRED */
 	return max - max / 8;
 }
 
@@ -553,7 +552,7 @@ static int dafs_cred_outcome(struct dafs_cred_entry *entry, u8 *handle)
 	return err;
 }
 
-/* One attempt to have @cred registered; *@mine tells whether by this task. */
+/* One attempt to register @cred; *@mine is set if this task sent the request. */
 static int dafs_cred_register(struct dafs_cred_cache *cache, struct dafs_conn *conn,
 			      const struct cred *cred, u8 *handle, bool *mine)
 {
@@ -578,7 +577,7 @@ static int dafs_cred_register(struct dafs_cred_cache *cache, struct dafs_conn *c
 	return err;
 }
 
-/* Is it worth another attempt?  What befell another task need not befall this one. */
+/* Is another attempt useful?  If another task failed, this task may still succeed. */
 static bool dafs_cred_again(struct dafs_cred_cache *cache, struct dafs_conn *conn, int err,
 			    bool mine)
 {
@@ -587,20 +586,20 @@ static bool dafs_cred_again(struct dafs_cred_cache *cache, struct dafs_conn *con
 	/* other sessions of this client may have filled the server's table */
 	if (err == -ENOMEM)
 		return dafs_cred_evict(cache, conn, 0, 0, true);
-	/* -EBADMSG: the request was damaged on its way */
+	/* -EBADMSG: the request failed its checksum */
 	return !mine || err == -ESTALE || err == -EBADMSG;
 }
 
 /**
- * dafs_cred_handle() - the handle of a caller
+ * dafs_cred_handle() - get the credential handle of a user
  * @ses: the session
- * @conn: the connection it will be used on
- * @cred: the caller; NULL for the session's own identity
- * @handle: filled with cred_handle; zero on an untrusted session
+ * @conn: the connection to use it on
+ * @cred: the user; NULL for the session's own identity
+ * @handle: filled with the handle; zero on an untrusted session
  *
  * Context: may sleep; a fatal signal ends it.
- * Return: 0, -ENOMEM, -ENOTCONN, -ETIMEDOUT, -ERESTARTSYS, or what REGISTER_CRED
- * answered.
+ * Return: 0, -ENOMEM, -ENOTCONN, -ETIMEDOUT, -ERESTARTSYS, or the errno of the
+ * REGISTER_CRED status.
  */
 int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle)
@@ -623,10 +622,10 @@ int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const str
 EXPORT_SYMBOL_IF_KUNIT(dafs_cred_handle);
 
 /**
- * dafs_cred_forget() - the server does not know a handle (NO_CREDS)
+ * dafs_cred_forget() - drop a handle that the server does not know (NO_CREDS)
  * @ses: session
- * @conn: the connection on which it said so
- * @handle: the handle; its user is registered anew when he comes again
+ * @conn: the connection on which the server said so
+ * @handle: the handle; its user is registered again on the next use
  *
  * Context: any but hard interrupts.
  */

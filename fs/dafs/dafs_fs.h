@@ -7,15 +7,15 @@
  *   di->write_lock	one buffered writer, or appender, at a time
  *   di->zap_lock	one invalidation of the page cache at a time
  *   inode->i_rwsem	as the VFS and netfs_start_io_*() take it
- *   di->claim_lock	one who makes folios dirty as another user at a time; a page
- *			fault only tries it
+ *   di->claim_lock	one task at a time changes di->writer; a page
+ *				fault only tries it
  *   di->commit_lock	one COMMIT at a time
  *   netfs->wb_lock	no new write-back while lost data is sent again
- *   di->unstable_lock	what is written but not yet stable
- *   sbi->unstable_lock	which inodes have such data
+ *   di->unstable_lock	data that is written but not yet stable
+ *   sbi->unstable_lock	list of inodes with such data
  *   di->lock		attributes, access rights and opens
  *   sbi->opens_lock	all opens
- *   os->lock		the state-id of one, and who reclaims it
+ *   os->lock		the state-id of one open, and its reclaim
  *   inode->i_lock	sizes
  */
 #ifndef _FS_DAFS_FS_H
@@ -39,41 +39,41 @@
 #define DAFS_DEF_ACDIRMIN	30
 #define DAFS_DEF_ACDIRMAX	60
 
-/* Any server appends as much at once (6.1.6). */
+/* Smallest max_append that a server may have (6.1.6) */
 #define DAFS_LEAST_MAX_APPEND	SZ_64K
 
-/* A larger folio is never split among reads; see dafs_prepare_read(). */
+/* Largest folio; a folio is filled by one read, see dafs_prepare_read(). */
 #define DAFS_MAX_FOLIO_SIZE	SZ_256K
 
-/* Written but unstable data of one inode: when to commit, and when to stop. */
+/* Unstable data of one inode: start COMMIT at SOFT, write stably at HARD. */
 #define DAFS_UNSTABLE_SOFT	SZ_32M
 #define DAFS_UNSTABLE_HARD	SZ_128M
 #define DAFS_UNSTABLE_DELAY	(5 * HZ)
 
-/* Bounds of the same for a mount, see dafs_unstable_most(). */
+/* Bounds of the limit for a mount, see dafs_unstable_most(). */
 #define DAFS_UNSTABLE_LEAST	SZ_4M
 #define DAFS_UNSTABLE_MOST	SZ_1G
 
 enum dafs_lookupcache {
 	DAFS_LOOKUPCACHE_ALL,
-	DAFS_LOOKUPCACHE_POSITIVE,	/* that a name is not there is asked again */
+	DAFS_LOOKUPCACHE_POSITIVE,	/* negative dentries are revalidated */
 	DAFS_LOOKUPCACHE_NONE,
 };
 
 /**
- * struct dafs_options - mount options that the session does not know
+ * struct dafs_options - mount options that do not concern the session
  * @rsize: bytes of the largest read
  * @wsize: bytes of the largest write
- * @rsize_asked: as the option says, 0 for as much as the server likes
+ * @rsize_asked: value of the mount option, 0 for the server's maximum
  * @wsize_asked: likewise
- * @acregmin: shortest time that attributes of a file are trusted, in jiffies
- * @acregmax: longest
+ * @acregmin: minimum attribute cache time of files, in jiffies
+ * @acregmax: maximum
  * @acdirmin: the same for directories
  * @acdirmax: the same for directories
  * @noac: trust no attributes and write synchronously
- * @nocto: opening a file asks no more than reading it
- * @lookupcache: which names are believed as long as the directory is
- * @nosharecache: a super block of its own, see share.c
+ * @nocto: no close-to-open consistency: open(2) uses cached attributes
+ * @lookupcache: which cached names may be used, DAFS_LOOKUPCACHE_*
+ * @nosharecache: do not share the super block, see share.c
  */
 struct dafs_options {
 	u32 rsize;
@@ -91,11 +91,11 @@ struct dafs_options {
 };
 
 /* struct dafs_sb_info, flags */
-#define DAFS_SB_CLOSING		0	/* no unstable writes any more */
+#define DAFS_SB_CLOSING		0	/* all writes are stable from now on */
 #define DAFS_SB_SHARED		1	/* mounted more than once, see share.c */
 #define DAFS_SB_FORCED		2	/* the session was ended, no mount may share it */
 
-/* What goes by RDMA unless the server refuses it, see dafs_rdma_refuse() */
+/* Operations that use RDMA unless the server refuses, see dafs_rdma_refuse() */
 enum dafs_rdma_use {
 	DAFS_RDMA_READ,
 	DAFS_RDMA_WRITE,
@@ -108,40 +108,42 @@ enum dafs_rdma_use {
  * struct dafs_sb_info - one mount
  * @sb: its super block
  * @ses: session with the server
- * @params: how the session was made, for show_options
- * @submount: below another mount, whose session this is, see submount.c
- * @cred: who mounted it
- * @source: what was mounted, for the sources of submounts
+ * @params: parameters of the session, for show_options
+ * @submount: set for a submount, which uses the session of its parent, see submount.c
+ * @cred: credential of the mounter
+ * @source: mount source, to build the sources of submounts
  * @opts: the other options, with the server's limits applied
  * @root: handle of the root of the mount
- * @attrs: DAFS_FATTR_* to ask for: those of use that the server supports
- * @handles: the server can list filehandles with the names of a directory
- * @clock: counts questions for attributes and changes made by this client, of all
- *	objects, so that it is known which came first
- * @evicted_change: @clock of the last change made to an inode that is gone
- * @max_name: longest name the server takes, in bytes
- * @unique_handle: an object has one handle, whatever its names (6.1.6)
- * @max_append: bytes of the largest append
+ * @attrs: DAFS_FATTR_* to request: those that are useful and that the server supports
+ * @handles: READDIR of this server can return filehandles
+ * @clock: logical clock: counts attribute requests and changes made by this client, for
+ *	all objects, to order them
+ * @evicted_change: @clock of the last change to an inode that was evicted since
+ * @max_name: maximum length of a name, in bytes
+ * @unique_handle: all names of an object have the same handle (6.1.6)
+ * @max_append: maximum size of an append, in bytes
  * @flags: DAFS_SB_*
- * @rdma_refused: on which connection the server refused that, counted from 1
+ * @rdma_refused: for each use: number of the connection on which the server refused it,
+ *	from 1
  * @async: work items under way, see dafs_kill_sb()
- * @forced: counts umount -f: what the server has asked for patience with is given up
- * @leaving: it is going, and nothing of its own is left to be written: a server that is
- *	away is not waited for
+ * @forced: counts umount -f: operations that wait because of DELAY give up when it
+ *	changes
+ * @leaving: the mount is ending and all its data is written: do not wait for a server
+ *	that is down
  * @puts_lock: guards @puts
- * @puts: inodes whose reference @puts_work drops
+ * @puts: inodes that @puts_work will iput()
  * @puts_work: see dafs_inode_put_later()
- * @owner_seed: makes open owners differ from those of other mounts (E-82)
- * @owner_next: makes them differ from each other
+ * @owner_seed: makes open owners unique among mounts (E-82)
+ * @owner_next: makes them unique within the mount
  * @opens_lock: guards @opens
  * @opens: all struct dafs_open_state that are in use
  * @recovery: counts the runs of dafs_opens_recover()
- * @recoverer: calls it
+ * @recoverer: its callback at the session
  * @unstable_lock: guards @unstable
- * @unstable: struct dafs_unstable_link of inodes with unstable data, and of those who
- *	walk it
- * @unstable_pages: that are kept until they are stable
- * @reclaim_at: memory reclaim waits for COMMIT from then on, in jiffies
+ * @unstable: struct dafs_unstable_link of inodes with unstable data, and of tasks that
+ *	walk the list
+ * @unstable_pages: number of pages kept until they are stable
+ * @reclaim_at: from this time on memory reclaim may wait for COMMIT again, in jiffies
  * @commit_work: commits them after DAFS_UNSTABLE_DELAY
  * @rcu: frees it
  * @export: path of the export; empty for a submount
@@ -189,9 +191,9 @@ struct dafs_sb_info {
 
 /**
  * struct dafs_access_entry - what the server granted a user
- * @cred: the user, a reference, or NULL
+ * @cred: the user with a reference, or NULL
  * @granted: DAFS_ACCESS_*
- * @at: when it was asked, in jiffies
+ * @at: time of the request, in jiffies
  */
 struct dafs_access_entry {
 	const struct cred *cred;
@@ -202,7 +204,7 @@ struct dafs_access_entry {
 /**
  * struct dafs_unstable_link - a place in sbi->unstable
  * @link: in it
- * @inode: whose place, or NULL for a mark of dafs_unstable_for_each()
+ * @inode: the inode, or NULL for a marker of dafs_unstable_for_each()
  */
 struct dafs_unstable_link {
 	struct list_head link;
@@ -210,20 +212,20 @@ struct dafs_unstable_link {
 };
 
 /* struct dafs_inode, flags */
-#define DAFS_INO_STALE		0	/* read the attributes again */
-#define DAFS_INO_STALE_STAT	1	/* for stat(2); the change attribute is good */
+#define DAFS_INO_STALE		0	/* the attributes must be read again */
+#define DAFS_INO_STALE_STAT	1	/* likewise for stat(2); the change attribute is valid */
 #define DAFS_INO_ZAP		2	/* the page cache is out of date */
-#define DAFS_INO_OWN_CHANGE	3	/* the next new change attribute is ours */
-#define DAFS_INO_FLUSHING	4	/* what is written is going to be committed */
-#define DAFS_INO_LISTED		5	/* the names of the directory have been read once */
-#define DAFS_INO_NAMES_USED	6	/* and names in it were used since */
-#define DAFS_INO_LOOK_FIRST	7	/* a file to be made in it was there already */
+#define DAFS_INO_OWN_CHANGE	3	/* the next new change attribute is due to our own change */
+#define DAFS_INO_FLUSHING	4	/* COMMIT follows the write-back */
+#define DAFS_INO_LISTED		5	/* the directory has been listed once */
+#define DAFS_INO_NAMES_USED	6	/* names in it were used since the last listing */
+#define DAFS_INO_LOOK_FIRST	7	/* a file to be created in it existed: LOOKUP first */
 #define DAFS_INO_AHEAD		8	/* di->ahead is in use */
-#define DAFS_INO_AHEAD_TRIED	9	/* only names that are used give credit */
-#define DAFS_INO_REMOVED	10	/* this client has removed, or removes, its last name */
+#define DAFS_INO_AHEAD_TRIED	9	/* trial over: only used names give credit */
+#define DAFS_INO_REMOVED	10	/* this client removes or has removed its last name */
 #define DAFS_INO_ZAPPING	11	/* the page cache is being dropped */
-#define DAFS_INO_UNCERTAIN		12	/* changes of others may hide behind ours */
-#define DAFS_INO_LONGER		13	/* than at the server, see dafs_apply_size() */
+#define DAFS_INO_UNCERTAIN	12	/* others' changes may look like ours */
+#define DAFS_INO_LONGER		13	/* larger than at the server, see dafs_apply_size() */
 
 /**
  * struct dafs_inode - one object of the server
@@ -232,43 +234,43 @@ struct dafs_unstable_link {
  * @flags: DAFS_INO_*
  * @lock: guards what follows up to @opens
  * @change: change attribute
- * @asked: the latest question that was answered, by sbi->clock: an answer to an
- *	older one changes nothing
+ * @asked: sbi->clock of the latest request that was answered; answers to older requests
+ *	are ignored
  * @attr_at: when the attributes were read, in jiffies
- * @attr_timeo: how long they are trusted, in jiffies
- * @sure_at: when no change of others was hidden behind ours, in jiffies
- * @own_change: sbi->clock of the last modification made by this client; what was
- *	asked before it is out of date; written without @lock
+ * @attr_timeo: how long they are valid, in jiffies
+ * @sure_at: last time when DAFS_INO_UNCERTAIN was clear, in jiffies
+ * @own_change: sbi->clock of the last change made by this client; answers to older
+ *	requests are stale; written without @lock
  * @access: access rights, latest first
  * @opens: struct dafs_open_state
- * @dir_gen: sbi->clock of when it was seen that others had changed a directory, so
- *	that no two directories have the same; written under @lock, compared by
- *	dafs_d_revalidate() without
- * @ahead_credit: entries of a directory that may be listed before they are asked
- *	for, see ahead.c
- * @ahead: the same listing, or NULL; guarded by DAFS_INO_AHEAD
+ * @dir_gen: sbi->clock when a change of the directory by other clients was seen, so
+ *	unique among directories; written under @lock, read by dafs_d_revalidate()
+ *	without
+ * @ahead_credit: number of entries that read-ahead may list, see ahead.c
+ * @ahead: the read-ahead, or NULL; guarded by DAFS_INO_AHEAD
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
- * @writer: whose the dirty folios are, see writer.c, or NULL; guarded by @lock, and
+ * @writer: user who owns the dirty folios, see writer.c, or NULL; guarded by @lock, and
  *	changed under @claim_lock and netfs.wb_lock
- * @writer_leaves: and another one is waiting for them to be sent; guarded by @lock
+ * @writer_leaves: another user waits for the write-back of these folios; guarded by
+ *	@lock
  * @write_lock: serializes buffered writers and appenders, see
  *	dafs_buffered_write() and dafs_append_iter()
- * @claim_lock: serializes dafs_writer_claim() and what write(2) makes dirty
- *	afterwards, see writer.c
+ * @claim_lock: serializes dafs_writer_claim() and the copy of write(2) after it, see
+ *	writer.c
  * @zap_lock: serializes dafs_zap_mapping()
  * @unstable_lock: guards @unstable, @committing, @unstable_bytes and @unstable_pinned
  * @unstable: struct dafs_extent
- * @committing: those that a COMMIT is under way for; who holds @commit_lock may look
- *	without the other lock
- * @unstable_bytes: in @unstable and @committing
+ * @committing: extents covered by a COMMIT in progress; a holder of @commit_lock may
+ *	read it without @unstable_lock
+ * @unstable_bytes: number of bytes in @unstable and @committing
  * @unstable_stops: write-back is stable while this is not 0, see dafs_unstable_stop()
- * @unstable_pinned: an inode reference is held for the sake of @unstable
+ * @unstable_pinned: an inode reference is held while @unstable is not empty
  * @unstable_link: in sbi->unstable if @unstable_pinned
  * @put_link: in sbi->puts
  * @commit_lock: one COMMIT at a time
- * @commit_ends: how often COMMIT, and what had to be sent again, came to an end;
- *	raised under @commit_lock, waited for by dafs_commit_inode()
+ * @commit_ends: counts completed COMMITs, including resends; incremented under
+ *	@commit_lock, waited for by dafs_commit_inode()
  * @commit_work: commits in the background; holds an inode reference
  */
 struct dafs_inode {
@@ -309,36 +311,36 @@ struct dafs_inode {
 
 /**
  * struct dafs_open_state - one OPEN at the server (4.4.1.2)
- * @ref: one of each open file, one of each I/O request that uses it
- * @kref: one of all users together, one of the recovery while it looks at it
- * @link: in di->opens until the last user goes
- * @all_link: in sbi->opens as long
- * @recovery: the run of dafs_opens_recover() that has seen it; guarded by
+ * @ref: users: one for each open file, one for each I/O request that uses it
+ * @kref: one for all users together, one for the recovery while it looks at it
+ * @link: link in di->opens until the last user is gone
+ * @all_link: link in sbi->opens, for the same time
+ * @recovery: number of the dafs_opens_recover() run that has visited it; guarded by
  *	sbi->opens_lock
- * @di: the inode; outlived by the open only after @link is gone
+ * @di: the inode; valid until @link is removed
  * @sbi: the mount
  * @fh: the file
  * @ino: its inode number, for the log
- * @cred: who opened it
+ * @cred: credential of the opener
  * @access: DAFS_OPEN_SHARE_ACCESS_*
  * @owner: the open owner's name
  * @lock: guards @state_id, @client_id, @lost, @reclaiming, @reclaims and @closing
  * @state_id: from the server
- * @client_id: that the server keeps it under
- * @lost: errno for the users, if the server did not let it be reclaimed
+ * @client_id: client-id that the open belongs to
+ * @lost: errno for the users, if the server refused the reclaim
  * @reclaiming: a reclaim is under way: by @work, or the recovery of the session
- * @reclaims: struct dafs_reclaim, who wait for the end of it
- * @closing: there are no users any more: it is not reclaimed anew, and closed by
- *	@work at the end of a reclaim under way
- * @work: takes a step of a reclaim, or else of a CLOSE that the last user may not wait
- *	for; with a reference of @kref, and of the mount, until the last step
+ * @reclaims: struct dafs_reclaim that wait for the end of the reclaim
+ * @closing: no users are left: no new reclaim starts, and @work closes it after a
+ *	reclaim in progress
+ * @work: does one step of a reclaim, or of a CLOSE that the last user may not wait for;
+ *	holds a reference of @kref and of the mount until the last step
  * @park: parks it while there is no connection
- * @delay_ms: how long the server was left alone before the last step
- * @gone: connections that ended before it was answered
+ * @delay_ms: delay before the last step
+ * @gone: connections lost before the response
  * @nomem: steps that failed for want of memory
- * @unanswered: the connection ended before the last reclaim was answered, which the
- *	server may have executed
- * @forced: sbi->forced before the first step
+ * @unanswered: the connection was lost before the response to the last reclaim; the
+ *	server may have executed it
+ * @forced: sbi->forced at the first step
  */
 struct dafs_open_state {
 	refcount_t ref;
@@ -372,7 +374,7 @@ struct dafs_open_state {
 /**
  * struct dafs_reclaim - a task or an I/O that waits for an open to be reclaimed
  * @link: in os->reclaims; guarded by os->lock
- * @ended: called once, with @err set; under os->lock
+ * @ended: called once at the end, with @err set and os->lock held
  * @err: the result
  */
 struct dafs_reclaim {
@@ -384,16 +386,16 @@ struct dafs_reclaim {
 struct dafs_io_wait;
 
 /**
- * struct dafs_io - one contiguous read or write, in as many calls as it takes
- * @done_work: looks at a response
+ * struct dafs_io - one contiguous read or write, in as many calls as needed
+ * @done_work: processes a response
  * @retry_work: sends the next call
  * @sbi: the mount
- * @di: the file; the starter of the I/O keeps it
- * @open: the open to do it under, or NULL for the anonymous state-id (E-79)
+ * @di: the file; the caller holds a reference
+ * @open: the open whose state-id is used, or NULL for the anonymous state-id (E-79)
  * @cred: whom to act for
  * @write: direction
- * @force_inline: do not use RDMA for this one
- * @stable: DAFS_UNSTABLE ... of a write
+ * @force_inline: do not use RDMA for this I/O
+ * @stable: stability of a write, DAFS_UNSTABLE ...
  * @iter: the memory of the whole I/O; never advanced
  * @pos: offset in the file
  * @len: bytes
@@ -402,14 +404,14 @@ struct dafs_io_wait;
  * @committed: weakest commitment of all calls of a write
  * @verf: write verifier of the first call
  * @verf_set: @verf is valid
- * @verf_mixed: a later call returned another one
+ * @verf_mixed: a later call returned another verifier
  * @complete: called once at the end, in process context unless @anywhere
- * @anywhere: if all is well, @complete may be called in softirq, or where it must
- *	not wait for other I/O
+ * @anywhere: on success, @complete may be called in softirq, or where it must not wait
+ *	for other I/O
  * @priv: for @complete
- * @wait: of dafs_io_run(), or NULL
+ * @wait: the waiting task of dafs_io_run(), or NULL
  * @park: parks it while there is no connection
- * @reclaim: waits for @open to be reclaimed; its err is that of the last time
+ * @reclaim: waits for @open to be reclaimed; its err is from the last reclaim
  * @conn: connection of the call in progress
  * @conn_number: dafs_conn_number() before it was sent
  * @call: the call in progress
@@ -417,13 +419,13 @@ struct dafs_io_wait;
  * @direct: the call in progress moves its data by RDMA
  * @part: bytes of the call in progress
  * @max_part: upper limit for @part, 0 for none
- * @state_id: that the call in progress was sent with
+ * @state_id: state-id that the call in progress was sent with
  * @recover: the server did not know @state_id
- * @tries: failures that count against DAFS_IO_TRIES
- * @lost: connections that ended before it was answered
- * @delay_ms: how long the server was left alone the last time
+ * @tries: failures counted against DAFS_IO_TRIES
+ * @lost: connections lost before the response
+ * @delay_ms: last delay before a retry
  * @forced: sbi->forced at its start
- * @args: of the call in progress
+ * @args: arguments of the call in progress
  */
 struct dafs_io {
 	struct work_struct done_work;
@@ -473,14 +475,14 @@ struct dafs_io {
 
 /**
  * struct dafs_extent - a range written unstably, and the folios it came from
- * @link: in di->unstable
+ * @link: link in di->unstable
  * @pos: offset in the file
  * @len: bytes
- * @verf: write verifier; what another one makes stable is not this
- * @lost: no single verifier stands for all of it
- * @open: the open that it was written by, with a reference, or NULL
+ * @verf: write verifier; only a COMMIT that returns the same one makes this stable
+ * @lost: its calls returned different verifiers
+ * @open: the open that was used for the write, with a reference, or NULL
  * @cred: who wrote it, with a reference
- * @counted: the inode that it is counted for, see dafs_extent_count(), or NULL
+ * @counted: the inode whose counters include it, see dafs_extent_count(), or NULL
  * @nr: number of @bv
  * @bv: the memory, with a reference on each folio
  */
@@ -515,13 +517,13 @@ static inline struct dafs_session *dafs_inode_ses(const struct inode *inode)
 /* options.c */
 
 /**
- * struct dafs_fs_context - a mount in the making
- * @params: of the session
+ * struct dafs_fs_context - a mount being set up
+ * @params: session parameters
  * @opts: other options
  * @export: path of the export on the server
  * @port: port= as given, or 0
  * @srcaddr: srcaddr= as given, or NULL
- * @parent: of a submount: the mount that it is below
+ * @parent: of a submount: the parent mount
  * @root: of a submount: handle of its root
  */
 struct dafs_fs_context {
@@ -552,7 +554,7 @@ bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_ses
 	 DAFS_FATTR_TIME_CREATE | DAFS_FATTR_TIME_METADATA |		\
 	 DAFS_FATTR_TIME_MODIFY | DAFS_FATTR_RAW_DEV |			\
 	 DAFS_FATTR_OWNER | DAFS_FATTR_OWNER_GROUP)
-/* Without these there is no inode. */
+/* Attributes that an inode cannot do without */
 #define DAFS_INODE_NEEDS						\
 	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_CHANGE |			\
 	 DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_FILE_ID)
@@ -561,7 +563,7 @@ void dafs_inode_init_once(void *data);
 void dafs_inode_reset(struct dafs_inode *di);
 void dafs_inode_release(struct dafs_inode *di);
 
-/* Attributes that are not from the server */
+/* Request time of attributes that were not read from the server */
 #define DAFS_ASKED_NEVER	(-1L)
 
 long dafs_attr_begin(const struct super_block *sb);
@@ -620,13 +622,13 @@ extern const struct file_operations dafs_dir_fops;
 /* prime.c */
 
 /**
- * struct dafs_listing - the request that entries of a directory came by
+ * struct dafs_listing - the READDIR request that returned some entries
  * @dir: the directory
- * @wanted: attributes asked for
- * @gen: dafs_dir_gen() from before the request was sent
- * @asked: dafs_attr_begin() of then
- * @at: jiffies of then
- * @mark: d_fsdata of dentries that are made of it
+ * @wanted: attributes requested
+ * @gen: dafs_dir_gen() before the request was sent
+ * @asked: dafs_attr_begin() of the same moment
+ * @at: jiffies of the same moment
+ * @mark: d_fsdata of the dentries made from it
  */
 struct dafs_listing {
 	struct dentry *dir;
@@ -652,10 +654,10 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode,
 					    const struct cred *cred, bool checked, bool *fresh);
 
 /**
- * struct dafs_new_file - how a file is made
+ * struct dafs_new_file - how to create a file
  * @mode: its mode
  * @access: DAFS_OPEN_SHARE_ACCESS_* to open it for
- * @excl: by EXCLUSIVE, so that the request may be repeated (6.5.24)
+ * @excl: create it EXCLUSIVE, so that the request may be sent again (6.5.24)
  */
 struct dafs_new_file {
 	umode_t mode;

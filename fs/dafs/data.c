@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Between the netfs library and the server: what it calls a subrequest is a
- * struct dafs_io here.
+ * Glue between the netfs library and the server: each netfs subrequest is one struct
+ * dafs_io.
  *
- * The library could retry and split subrequests itself.  It never has to: an
- * I/O ends when all of it is done, or with an error for good (io.c).
+ * The library never has to retry or split a subrequest: a dafs_io ends when all of it
+ * is done, or with a permanent error (io.c).
  *
  * Buffered data is written UNSTABLE and committed later, see unstable.c.  Direct
  * I/O does not come here, see direct.c.
@@ -19,8 +19,8 @@
 
 /**
  * struct dafs_request - a request of the netfs library
- * @rreq: must come first; the library allocates the whole from our pool
- * @held: it has a reference on its inode
+ * @rreq: must come first; the library allocates the whole structure from our pool
+ * @held: it holds a reference on its inode
  */
 struct dafs_request {
 	struct netfs_io_request rreq;
@@ -29,9 +29,9 @@ struct dafs_request {
 
 /**
  * struct dafs_subreq - a subrequest of the netfs library with its I/O
- * @subreq: must come first; the library allocates the whole from our pool
+ * @subreq: must come first; the library allocates the whole structure from our pool
  * @io: the I/O
- * @extent: of an unstable write
+ * @extent: the folios of an unstable write
  */
 struct dafs_subreq {
 	struct netfs_io_subrequest subreq;
@@ -59,7 +59,7 @@ static bool dafs_request_writes(const struct netfs_io_request *rreq)
 	return rreq->origin == NETFS_WRITEBACK || rreq->origin == NETFS_WRITETHROUGH;
 }
 
-/* The open of the file if it allows this, or else any that does. */
+/* The open of @file if it allows this access, or else any other that does. */
 static struct dafs_open_state *dafs_request_open(struct dafs_inode *di, struct file *file,
 						 u32 access)
 {
@@ -72,7 +72,7 @@ static struct dafs_open_state *dafs_request_open(struct dafs_inode *di, struct f
 	return dafs_open_state_find(di, access, NULL);
 }
 
-/* netfs_priv is the open or NULL, netfs_priv2 the user. */
+/* netfs_priv is the open or NULL, netfs_priv2 the credential. */
 static void dafs_request_set_open(struct netfs_io_request *rreq, struct file *file,
 				  u32 access)
 {
@@ -90,7 +90,7 @@ static int dafs_init_request(struct netfs_io_request *rreq, struct file *file)
 	dafs_request(rreq)->held = dafs_inode_hold(rreq->inode);
 	rreq->rsize = opts->rsize;
 	rreq->wsize = opts->wsize;
-	/* Write-back picks its open when it has found something to write. */
+	/* Write-back chooses its open later, when it has found data to write. */
 	if (rreq->origin == NETFS_WRITEBACK)
 		return 0;
 	dafs_request_set_open(rreq, file, dafs_request_writes(rreq) ?
@@ -113,17 +113,16 @@ static void dafs_begin_writeback(struct netfs_io_request *wreq)
 	struct dafs_inode *di = DAFS_I(wreq->inode);
 	const struct cred *cred = dafs_writer_get(di);
 
-	/* without an open of this user's the server looks at the mode of the file */
+	/* without an open of this user the server checks the mode of the file */
 	wreq->netfs_priv = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
 	wreq->netfs_priv2 = (void *)cred;
 	wreq->io_streams[0].avail = true;
 }
 
 /*
- * How much to read at once: at most rsize, and not across a multiple of the
- * largest folio size, so that no folio is filled by two reads.  Collecting the
- * parts of a folio from several subrequests is something that the library can
- * do, but at a price.
+ * How much to read at once: at most rsize, and not across a multiple of the largest
+ * folio size, so that no folio is filled by two reads.  The library could collect a
+ * folio from several subrequests, but that is slow.
  */
 static int dafs_prepare_read(struct netfs_io_subrequest *subreq)
 {
@@ -141,7 +140,7 @@ static void dafs_subreq_io_init(struct netfs_io_subrequest *subreq)
 	struct netfs_io_request *rreq = subreq->rreq;
 	struct dafs_io *io = &dafs_subreq(subreq)->io;
 
-	/* The rest is zero: the library clears what it allocates. */
+	/* The other fields are zero: the library clears the structure. */
 	io->sbi = DAFS_SB(rreq->inode->i_sb);
 	io->di = DAFS_I(rreq->inode);
 	io->open = rreq->netfs_priv;
@@ -159,7 +158,7 @@ static void dafs_read_complete(struct dafs_io *io, int err)
 	subreq->error = err;
 	if (!err) {
 		subreq->transferred = io->done;
-		/* The library fills up with zeroes what the server has not. */
+		/* The library zeroes the part beyond the end of file. */
 		if (io->eof)
 			__set_bit(NETFS_SREQ_HIT_EOF, &subreq->flags);
 	}
@@ -173,23 +172,23 @@ static void dafs_issue_read(struct netfs_io_subrequest *subreq)
 	dafs_subreq_io_init(subreq);
 	io->complete = dafs_read_complete;
 	/*
-	 * Where gaps of a folio are read, one page stands for all that is not
-	 * wanted and is written several times, so no checksum over the memory
-	 * comes out right.  That over a message does.
+	 * When gaps of a folio are read, one page receives all unwanted parts and is
+	 * overwritten several times.  So a checksum over the memory would not match; the
+	 * checksum of an inline message does.
 	 */
 	io->force_inline = subreq->rreq->origin == NETFS_READ_GAPS && io->sbi->params.cksum;
 	dafs_io_start(io);
 }
 
 /**
- * dafs_zero_point_raise() - there may be data at the server up to a position
+ * dafs_zero_point_raise() - the server may have data up to an offset
  * @ictx: the file, with i_lock held
- * @end: behind the last byte, in bytes
+ * @end: offset after the last byte
  *
- * The netfs library takes for zeroes what is not cached at zero_point or beyond.
- * It raises zero_point itself, but without a lock, so that of two who raise it one
- * can be lost.  Therefore it is never left to the library: zero_point is not below
- * remote_i_size, nor below the end of a write that goes around the page cache.
+ * The netfs library reads uncached data at zero_point and beyond as zeroes.  It raises
+ * zero_point itself, but without a lock, so one of two concurrent updates can be lost.
+ * So this function keeps zero_point at or above remote_i_size and the end of each write
+ * that bypasses the page cache.
  */
 void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end)
 {
@@ -198,7 +197,7 @@ void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end)
 		WRITE_ONCE(ictx->zero_point, end);
 }
 
-/* The server has data up to there. */
+/* The server has data up to @end. */
 static void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end)
 {
 	dafs_zero_point_raise(ictx, end);
@@ -207,12 +206,13 @@ static void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end)
 }
 
 /**
- * dafs_file_raise_size() - the file is at least so long, here and at the server
+ * dafs_file_raise_size() - a write has extended the file, here and at the server
  * @inode: the file
- * @end: behind the last byte that this client has written, in bytes
+ * @end: offset after the last byte that this client has written
  *
- * An answer that is older than the write must not set the size back, so the change
- * is noted first; one that is being applied now comes before the new size.
+ * A GETATTR response that is older than the write must not set the old size again.  So
+ * the change is recorded first; a response that is just being applied is overwritten by
+ * the new size.
  *
  * Context: process.
  */
@@ -230,12 +230,12 @@ void dafs_file_raise_size(struct inode *inode, u64 end)
 	spin_unlock(&di->lock);
 }
 
-/* The server has more than it had, and netfs may drop the folios now. */
+/* The server has the data; netfs may drop the folios now. */
 static void dafs_written(struct dafs_io *io)
 {
 	struct inode *inode = &io->di->netfs.inode;
 
-	/* first, or an answer that is older sets the size back */
+	/* first, or an older GETATTR response would set the old size again */
 	dafs_own_write(io->di);
 	spin_lock(&inode->i_lock);
 	dafs_remote_size_raise(&io->di->netfs, io->pos + io->len);
@@ -264,10 +264,10 @@ static void dafs_write_complete(struct dafs_io *io, int err)
 	struct dafs_subreq *ds = dafs_subreq(subreq);
 
 	if (err) {
-		/* The library takes this for "try the same again". */
+		/* The library would take -EAGAIN for a request to retry. */
 		if (err == -EAGAIN)
 			err = -EACCES;
-		/* It does not look at subrequests for the result of a request. */
+		/* The library does not take the error of a request from its subrequests. */
 		cmpxchg(&wreq->error, 0, err);
 		dafs_extent_free(ds->extent);
 		dafs_netfs_write_done(subreq, err);
@@ -278,7 +278,7 @@ static void dafs_write_complete(struct dafs_io *io, int err)
 	dafs_netfs_write_done(subreq, io->len);
 }
 
-/* Is this all that the request writes: its first byte, and the file's last? */
+/* Is this the only subrequest: does it begin with the request and end with the file? */
 static bool dafs_write_single(const struct netfs_io_subrequest *subreq)
 {
 	const struct netfs_io_request *wreq = subreq->rreq;
@@ -288,9 +288,8 @@ static bool dafs_write_single(const struct netfs_io_subrequest *subreq)
 }
 
 /*
- * Write stably where nothing more can be kept for sending again, and where one
- * write would be followed by a COMMIT of nothing else: a small file that is
- * closed, or the tail of a log that is synced.
+ * Write stably if no more unstable data may be kept, and if COMMIT would cover only
+ * this write: a small file that is closed, or the end of a log that is synced.
  */
 static bool dafs_write_stably(const struct netfs_io_subrequest *subreq)
 {
@@ -328,9 +327,9 @@ const struct netfs_request_ops dafs_request_ops = {
 };
 
 /*
- * A folio that was written in part is read as a whole, into the very memory that
- * the part may have to be sent again from; so that is made stable first.  The folio
- * cannot stay locked meanwhile: write-back may want it, which sending again waits for.
+ * Reading a partly written folio overwrites memory that may be needed for a resend, so
+ * that data is committed first.  The folio is unlocked meanwhile: write-back may need
+ * it, and a resend waits for write-back.
  */
 static int dafs_read_folio(struct file *file, struct folio *folio)
 {
@@ -356,9 +355,9 @@ const struct address_space_operations dafs_file_aops = {
 };
 
 /**
- * dafs_data_init() - make the pools of requests
+ * dafs_data_init() - create the mempools of requests
  *
- * Write-back is in the way of memory reclaim, so some are kept in reserve.
+ * Memory reclaim depends on write-back, so some requests are reserved.
  *
  * Return: 0 or -ENOMEM.
  */
