@@ -452,7 +452,7 @@ static u32 dafsd_fh_cross_mount(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	return exp ? dafsd_fh_enter(rq, fh, exp) : DAFS_STATUS_OK;
 }
 
-/* There are exports below @at.  What is mounted here is none, and hides the way. */
+/* Are there exports below @at? A mount here that is no export hides the path to them. */
 static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
 {
 	struct path path = dafsd_fh_path(fh);

@@ -2,19 +2,18 @@
 /*
  * Names: finding, making, removing and renaming objects.
  *
- * A dentry is good for as long as only this client has changed its directory.
- * d_time holds the directory's dir_gen of the moment before the name was looked
- * up; dir_gen is the mount's clock at the last change that the change attribute has
- * shown and that was not ours.  Ours are told from those of others by the change_info that comes
- * with each response (E-119).  That holds for names that are not there, too;
- * the option lookupcache= asks for less trust.
+ * A dentry stays valid until another client changes its directory. d_time holds the
+ * directory's dir_gen from before the lookup; dir_gen is the mount's clock at the last
+ * change by another client.  The change_info in each response (E-119) tells our own
+ * changes from those of others.  This holds for negative dentries too; the option
+ * lookupcache= restricts it.
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
 #include <linux/pagemap.h>
 #include "dafs_fs.h"
 
-/* What the VFS wants for making a name. */
+/* Rights that the VFS requires to create a name */
 #define DAFS_DIR_CHANGE	(DAFS_ACCESS_MODIFY | DAFS_ACCESS_EXTEND | DAFS_ACCESS_LOOKUP)
 
 /**
@@ -30,11 +29,11 @@ void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode)
 }
 
 /**
- * dafs_dir_gen() - the state of a directory that names found in it stand for
+ * dafs_dir_gen() - the generation of a directory, for the names found in it
  * @dir: the directory
  *
  * Context: any.
- * Return: generation for d_time; to be had before the server is asked.
+ * Return: generation for d_time; to be read before the request is sent.
  */
 unsigned long dafs_dir_gen(const struct inode *dir)
 {
@@ -46,9 +45,9 @@ unsigned long dafs_dir_gen(const struct inode *dir)
  * @dir: the directory
  * @change: its change attribute before and after, from the response
  *
- * If no change by others came in between, what is known of its other names
- * holds.  If one did, the change attribute kept here is not the one before, and
- * the next GETATTR shows yet another.
+ * If no other client changed it in between, its other cached names stay valid.
+ * Otherwise the cached change attribute differs from the one before, and the next
+ * GETATTR returns yet another.
  *
  * Context: any but hard interrupt.
  */
@@ -67,8 +66,8 @@ void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change)
 }
 
 /*
- * A change was refused, or its response never came: others may have been faster, or it
- * was made nevertheless.  The next GETATTR tells.
+ * A change was refused, or its response was lost: another client may have been faster,
+ * or the change was made.  The next GETATTR will show it.
  */
 static int dafs_dir_change_failed(struct inode *dir, int err)
 {
@@ -81,8 +80,8 @@ static int dafs_dir_change_failed(struct inode *dir, int err)
 }
 
 /*
- * With O_EXCL and mkdir the server finds out whether the name is taken; unless the VFS
- * is going to find another reason to fail, which must not come before EEXIST.
+ * With O_EXCL and mkdir the server checks whether the name exists, so no lookup is
+ * needed; unless the VFS would fail with another error that must not hide EEXIST.
  */
 static bool dafs_exclusive(struct inode *dir, unsigned int flags)
 {
@@ -91,8 +90,8 @@ static bool dafs_exclusive(struct inode *dir, unsigned int flags)
 }
 
 /*
- * What a name leads to may be replaced before its attributes are asked for.  Then the
- * name leads to something else, and so on, for as long as others keep replacing it.
+ * The object may be replaced between LOOKUP and GETATTR; then look up again, as often
+ * as others replace it.
  */
 static struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *name)
 {
@@ -120,11 +119,11 @@ static struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *nam
 }
 
 /**
- * dafs_splice() - make a dentry lead to what the server says
- * @inode: a reference that this function takes over, NULL for nothing, or an
- *	ERR_PTR
+ * dafs_splice() - attach an inode to a dentry after a lookup
+ * @inode: inode, whose reference this function takes over; NULL for a negative dentry;
+ *	or an ERR_PTR
  * @dentry: the dentry; unhashed
- * @gen: dafs_dir_gen() of its directory from before the server was asked
+ * @gen: dafs_dir_gen() of its directory from before the lookup was sent
  *
  * Context: may sleep.
  * Return: as d_splice_alias().
@@ -140,7 +139,7 @@ struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry, unsigned 
 	return alias;
 }
 
-/* What is listed next is going to be used, too: see readdir.c. */
+/* Entries of the next listing will probably be used, too: see readdir.c. */
 static void dafs_name_used(struct inode *dir, struct dentry *dentry)
 {
 	struct dafs_inode *di = DAFS_I(dir);
@@ -159,7 +158,7 @@ static struct dentry *dafs_dir_lookup(struct inode *dir, struct dentry *dentry,
 	dafs_name_used(dir, dentry);
 	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
 		return ERR_PTR(-ENAMETOOLONG);
-	/* Left unhashed, because nothing is known about it. */
+	/* Left unhashed, because nothing is known about the name. */
 	if (dafs_exclusive(dir, flags))
 		return NULL;
 	inode = dafs_lookup_inode(dir, &dentry->d_name);
@@ -168,7 +167,7 @@ static struct dentry *dafs_dir_lookup(struct inode *dir, struct dentry *dentry,
 	return dafs_splice(inode, dentry, gen);
 }
 
-/* Ask the server again: does the name still lead where the dentry does? */
+/* Looks the name up again: does it still lead to the same object? */
 static int dafs_relookup(struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode = d_inode(dentry);
@@ -177,7 +176,7 @@ static int dafs_relookup(struct inode *dir, struct dentry *dentry)
 	struct dafs_fh fh;
 	int err;
 
-	/* Without i_rwsem a rename may change the name under our hands. */
+	/* Without i_rwsem a rename may change the name at any time. */
 	take_dentry_name_snapshot(&name, dentry);
 	err = dafs_lookup(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
 			  &name.name, &fh);
@@ -201,7 +200,7 @@ static int dafs_relookup_one(struct dentry *parent, struct dentry *dentry)
 	return ret;
 }
 
-/* Does the name hold as long as others do not change the directory? */
+/* Does the name stay valid until other clients change the directory? */
 static bool dafs_lookup_cached(const struct dentry *dentry)
 {
 	switch (READ_ONCE(DAFS_SB(dentry->d_sb)->opts.lookupcache)) {
@@ -228,9 +227,9 @@ static int dafs_d_revalidate_rcu(struct dentry *dentry)
 }
 
 /*
- * open(2) has found that the name leads elsewhere.  If that was looked up, the name
- * might be replaced again before it is opened; so dafs_dir_atomic_open() is to open
- * whatever is there.
+ * open(2) has found that the name leads to another object.  After a new lookup it might
+ * be replaced again before the open; so let dafs_dir_atomic_open() open whatever is
+ * there.
  */
 static bool dafs_open_anew(const struct dentry *dentry, unsigned int flags)
 {
@@ -266,7 +265,7 @@ static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
 	return ret;
 }
 
-/* For "." and what else is reached without a name. */
+/* For "." and other dentries that are reached without a lookup. */
 static int dafs_d_weak_revalidate(struct dentry *dentry, unsigned int flags)
 {
 	struct inode *inode = d_inode(dentry);
@@ -298,14 +297,14 @@ static int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct ino
 	return 0;
 }
 
-/* It may be there, or what others made, so its name must be looked up again. */
+/* The object may exist, or another client's, so its name must be looked up again. */
 static int dafs_not_made(struct inode *dir, struct dentry *dentry, int err)
 {
 	d_drop(dentry);
 	return dafs_dir_change_failed(dir, err);
 }
 
-/* Only directories are made with a mode (E-30), and links need none. */
+/* CREATE sets the mode of directories only (E-30); symbolic links need none. */
 static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode,
 			  const struct dafs_node *node)
 {
@@ -353,13 +352,13 @@ static int dafs_dir_symlink(struct mnt_idmap *idmap, struct inode *dir,
 	};
 	int err = dafs_make_node(dir, dentry, S_IFLNK | 0777, &node);
 
-	/* more than a message takes, and there is no other way to say it */
+	/* the target does not fit into a message, and there is no other procedure for it */
 	return err == -EMSGSIZE ? -ENAMETOOLONG : err;
 }
 
 /*
- * Where handles differ from name to name (6.1.6, UNIQUE_HANDLE), the new name
- * has to be looked up for its own.
+ * If each name has its own handle (6.1.6, UNIQUE_HANDLE), the new name must be looked
+ * up.
  */
 static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
@@ -372,12 +371,12 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 
 	err = dafs_link(dafs_inode_ses(dir), current_cred(), &di->fh, &DAFS_I(dir)->fh,
 			&dentry->d_name, &change);
-	/* link(2) has a name of its own for a file system without links */
+	/* link(2) reports EPERM if the file system has no hard links */
 	if (err)
 		return dafs_dir_change_failed(dir, err == -EOPNOTSUPP ? -EPERM : err);
 	dafs_dir_changed(dir, &change);
 	clear_bit(DAFS_INO_REMOVED, &di->flags);
-	/* what was asked before says nothing of it; nor is it counted twice */
+	/* older answers do not know the new name; and it must not be counted twice */
 	dafs_attr_outdate(di);
 	spin_lock(&di->lock);
 	if (!inode->i_nlink)
@@ -469,7 +468,7 @@ static int dafs_finish_open(struct inode *dir, struct dentry *dentry, struct fil
 	file->private_data = os;
 	if (!err)
 		err = finish_open(file, dentry, dafs_file_opened);
-	/* otherwise the VFS calls ->release() */
+	/* if it was opened, the VFS calls ->release() */
 	if (!(file->f_mode & FMODE_OPENED)) {
 		file->private_data = NULL;
 		dafs_open_state_put(os, true);
@@ -505,7 +504,7 @@ static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct fil
 	return err;
 }
 
-/* The name was looked up, and led to a regular file.  By now it may lead to another. */
+/* The lookup found a regular file. By now the name may lead to another one. */
 static int dafs_open_regular(struct inode *dir, struct dentry *dentry, struct file *file,
 			     unsigned int flags)
 {
@@ -523,7 +522,7 @@ static int dafs_open_regular(struct inode *dir, struct dentry *dentry, struct fi
 	return err;
 }
 
-/* Return: -ENOENT if nothing is there and something is to be made. */
+/* Return: -ENOENT if there is no object and it must be created. */
 static int dafs_open_there(struct inode *dir, struct dentry *dentry, struct file *file,
 			   unsigned int flags)
 {
@@ -537,7 +536,7 @@ static int dafs_open_there(struct inode *dir, struct dentry *dentry, struct file
 		return -ENOENT;
 	if (!IS_ERR_OR_NULL(inode)) {
 		dafs_ahead_asked(dentry->d_parent);
-		/* O_EXCL: the VFS may not create, and has an errno for what is there */
+		/* O_EXCL: nothing may be opened, and the VFS reports the errno */
 		if (S_ISREG(inode->i_mode) && !(flags & (O_EXCL | O_DIRECTORY))) {
 			iput(inode);
 			return dafs_open_regular(dir, dentry, file, flags);
@@ -548,9 +547,8 @@ static int dafs_open_there(struct inode *dir, struct dentry *dentry, struct file
 }
 
 /*
- * Most files that are to be made are not there, so they are made without a look
- * first; whatever goes wrong is found out by looking.  Others may make and remove
- * the name in between.
+ * Files to be created usually do not exist, so create without a LOOKUP first.  If that
+ * fails, look up.  Other clients may create and remove the name in between.
  */
 static int dafs_open_unseen(struct inode *dir, struct dentry *dentry, struct file *file,
 			    unsigned int flags, umode_t mode)
@@ -574,7 +572,7 @@ static int dafs_open_unseen(struct inode *dir, struct dentry *dentry, struct fil
 	return made;
 }
 
-/* The name is known to lead nowhere. */
+/* The dentry is known to be negative. */
 static int dafs_open_absent(struct inode *dir, struct dentry *dentry, struct file *file,
 			    unsigned int flags, umode_t mode)
 {
@@ -584,7 +582,7 @@ static int dafs_open_absent(struct inode *dir, struct dentry *dentry, struct fil
 		return finish_no_open(file, NULL);
 	clear_bit(DAFS_INO_LOOK_FIRST, &DAFS_I(dir)->flags);
 	err = dafs_create_open(dir, dentry, file, flags, mode);
-	/* Others were faster, and we do not mind: open what is there. */
+	/* Another client has created it first: open that file. */
 	return err == -EEXIST ? -ESTALE : err;
 }
 
@@ -600,7 +598,7 @@ static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
 	return dafs_open_absent(dir, dentry, file, flags, mode);
 }
 
-/* O_TMPFILE.  The dentry has no name, and is given none at the server. */
+/* O_TMPFILE. The file has no name, here and at the server. */
 static int dafs_dir_tmpfile(struct mnt_idmap *idmap, struct inode *dir, struct file *file,
 			    umode_t mode)
 {
@@ -627,7 +625,7 @@ static int dafs_dir_tmpfile(struct mnt_idmap *idmap, struct inode *dir, struct f
 	return err;
 }
 
-/* The target of a link is asked for when it is needed, which may be too late then. */
+/* Reads the target of a symbolic link before its name is removed: later is too late. */
 static void dafs_keep_target(struct dentry *dentry)
 {
 	struct inode *inode = d_inode(dentry);
@@ -638,10 +636,8 @@ static void dafs_keep_target(struct dentry *dentry)
 }
 
 /*
- * A name is about to go.  What the server says meanwhile to others here may be the
- * consequence, though they see it before the response to the removal.
- *
- * Return: which answer was the last one before, for dafs_removed().
+ * A name will be removed.  Other tasks may see the effect in their responses before the
+ * response to the removal arrives.
  */
 static long dafs_removing(struct dentry *dentry)
 {
@@ -658,9 +654,9 @@ static void dafs_not_removed(struct inode *inode)
 }
 
 /*
- * Was it the server that counted the names?  An answer that came while one was being
- * removed may be without it or not, so another one is asked for.  If that fails, rather
- * one too many is kept until the next one: without any the inode would be given up.
+ * Does i_nlink come from the server?  An answer that came during the removal may count
+ * the removed name or not, so ask again.  If that fails, keep the higher count: with
+ * i_nlink 0 the inode would be evicted.
  */
 static bool dafs_names_counted(struct inode *inode, long asked)
 {
@@ -686,12 +682,12 @@ static void dafs_count_removed(struct inode *inode)
 	spin_unlock(&di->lock);
 }
 
-/* One name less.  The server knows whether there are others. */
+/* A name was removed. Only the server knows whether there are others. */
 static void dafs_removed(struct inode *inode, long asked)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
-	/* what was asked before says nothing of it */
+	/* older answers do not know of the removal */
 	dafs_attr_outdate(di);
 	if (!dafs_names_counted(inode, asked))
 		dafs_count_removed(inode);
@@ -699,7 +695,7 @@ static void dafs_removed(struct inode *inode, long asked)
 		dafs_own_change(di);
 		return;
 	}
-	/* the other names may be other objects here, see dafs_dir_link() */
+	/* other names may be other inodes here, see dafs_dir_link() */
 	if (DAFS_SB(inode->i_sb)->unique_handle)
 		dafs_not_removed(inode);
 	dafs_own_metadata(inode, current_cred());
@@ -725,7 +721,7 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 
 static int dafs_dir_rmdir(struct inode *dir, struct dentry *dentry)
 {
-	/* A mount point, be it that nothing is mounted now; the server has no word for it. */
+	/* A crossing, even if nothing is mounted on it now; the server reports no such error. */
 	if (IS_AUTOMOUNT(d_inode(dentry)))
 		return -EBUSY;
 	return dafs_dir_unlink(dir, dentry);
@@ -741,7 +737,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 	long asked = 0;
 	int err;
 
-	/* RENAME replaces, and knows no other way. */
+	/* RENAME always replaces; there are no flags. */
 	if (flags)
 		return -EINVAL;
 	if (IS_AUTOMOUNT(d_inode(old_dentry)) || (victim && IS_AUTOMOUNT(victim)))
@@ -753,7 +749,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 			  &new_dentry->d_name, &res);
 	if (err && victim)
 		dafs_not_removed(victim);
-	/* the VFS has seen to it that both are directories, or none is (E-93) */
+	/* the VFS has checked that both are directories, or none is (E-93) */
 	if (err == -EEXIST && victim && S_ISDIR(victim->i_mode))
 		return -ENOTEMPTY;
 	if (err) {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Direct I/O: what a database or a virtual machine does all day.
+ * Direct I/O
  *
- * The netfs library makes a request and a subrequest of each read and write
- * and ends them in work queues, which is a good part of the time of a small
- * one, and the task that waits for it cannot be killed.  Here one request to the
- * server is one I/O, and a task that waits for it looks at the response itself.
- * Asynchronous I/O ends where the response arrives, in softirq, as that of block
- * devices does, unless something is left to do that may not be done there.
+ * The netfs library allocates a request and a subrequest for each read and write and
+ * completes them in work queues, which is slow for small I/O; and a waiting task cannot
+ * be killed.  Here a waiting task processes the response itself.  Asynchronous I/O
+ * completes in softirq, as on block devices, unless the completion has to sleep.
  *
- * What is larger than a request is moved in parts, all at the same time.  A task
- * that is killed leaves them to the background, where the program's pages stay
- * pinned until the server has answered.  Memory of the kernel is its caller's again
- * when this returns, so it is moved in one part, by the task alone.
+ * I/O that is larger than a request is split into parts that run in parallel.  If the
+ * task is killed, they continue in the background, and the program's pages stay pinned
+ * until the server has answered.  Kernel memory may be reused by the caller on return,
+ * so it is moved in one part, by the task itself.
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -21,14 +19,14 @@
 #include "dafs_fs.h"
 #include "netfs_compat.h"
 
-/* As many requests as a session has; of more, each part takes several. */
+/* As many parts as a session has requests; for larger I/O, each part takes several requests. */
 #define DAFS_DIO_PARTS	DAFS_DEF_MAX_REQUESTS
 
 /**
- * struct dafs_dio_part - what is moved by one request after another
+ * struct dafs_dio_part - a part, moved by one request after another
  * @io: the I/O
- * @dio: of which
- * @err: what it ended with
+ * @dio: the direct I/O that it belongs to
+ * @err: its result
  */
 struct dafs_dio_part {
 	struct dafs_io io;
@@ -38,12 +36,13 @@ struct dafs_dio_part {
 
 /**
  * struct dafs_dio - a read or write of a program's own memory
- * @ref: one of the parts together, one of the task that waits for them
- * @iocb: of the program, asynchronous: to be told the end, and holds the file until
- *	then; otherwise NULL
+ * @ref: one for all parts together, one for the task that waits for them
+ * @iocb: of asynchronous I/O: to be completed, and holds the file until then; otherwise
+ *	NULL
  * @inode: the file
- * @open: that it goes by; a reference on both if a task waits for several parts, and
- *	none on its open file: with that a killed task would leave the mount busy
+ * @open: the open to use.  With several parts and a waiting task, a reference on @inode
+ *	and @open is held, but not on the struct file: otherwise the mount would stay
+ *	busy after the task is killed
  * @pos: offset in the file
  * @len: bytes
  * @write: direction
@@ -51,8 +50,8 @@ struct dafs_dio_part {
  * @nr_bv: number of @bv
  * @pinned: they are to be unpinned
  * @left: parts under way
- * @end_work: ends it if something is to be settled, for which it may have to wait
- * @ended: all is done, for the task that waits
+ * @end_work: completes it if the completion may have to sleep
+ * @ended: completed at the end, for the task that waits
  * @ret: bytes or a negative errno, then
  * @nr: number of @parts
  * @parts: in the order of the file
@@ -76,7 +75,7 @@ struct dafs_dio {
 	struct dafs_dio_part parts[] __counted_by(nr);
 };
 
-/* Here it may sleep; at the end it may not, and most pages are still dirty then. */
+/* Done now, because the completion may not sleep; most pages are still dirty then. */
 static void dafs_dio_dirty(const struct dafs_dio *dio)
 {
 	unsigned int i;
@@ -157,14 +156,14 @@ static void dafs_dio_part_init(struct dafs_dio *dio, struct dafs_dio_part *part,
 	io->len = len;
 	io->max_part = dafs_dio_request(inode, dio->write);
 	io->write = dio->write;
-	/* the memory goes back to the program: nothing to send again from */
+	/* the memory returns to the program, so a resend is not possible */
 	io->stable = DAFS_DATA_SYNC;
 	io->iter = *pages;
 	iov_iter_advance(&io->iter, at);
 	iov_iter_truncate(&io->iter, len);
 }
 
-/* The pages that are there may be fewer than were asked for. */
+/* There may be fewer pages than requested. */
 static void dafs_dio_split(struct dafs_dio *dio, const struct iov_iter *pages)
 {
 	size_t step = roundup(DIV_ROUND_UP(dio->len, dio->nr),
@@ -224,8 +223,8 @@ static ssize_t dafs_dio_result(const struct dafs_dio *dio)
 }
 
 /*
- * A store through a mapping may have brought pages meanwhile.  Those that cannot be
- * dropped now are as soon as they are asked for.
+ * A mapping may have brought pages into the cache meanwhile.  Those that cannot be
+ * dropped now are dropped on the next access.
  */
 static void dafs_dio_written(struct dafs_dio *dio, ssize_t ret)
 {
@@ -234,7 +233,7 @@ static void dafs_dio_written(struct dafs_dio *dio, ssize_t ret)
 
 	if (ret > 0)
 		dafs_file_raise_size(inode, dio->pos + ret);
-	/* of the rest only the server knows what it has got */
+	/* only the server knows how much of the rest it has */
 	if (ret < (ssize_t)dio->len)
 		dafs_own_change(DAFS_I(inode));
 	if (mapping->nrpages &&
@@ -243,7 +242,7 @@ static void dafs_dio_written(struct dafs_dio *dio, ssize_t ret)
 		set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
 }
 
-/* What may sleep, or takes locks that softirq may not. */
+/* The part of the completion that may sleep, or takes locks not allowed in softirq. */
 static void dafs_dio_settle(struct dafs_dio *dio)
 {
 	if (dio->write)
@@ -252,7 +251,7 @@ static void dafs_dio_settle(struct dafs_dio *dio)
 		dafs_dio_dirty(dio);
 }
 
-/* In any context: the pages and the file are the program's again. */
+/* The last step, in any context: releases the pages and the file. */
 static ssize_t dafs_dio_end(struct dafs_dio *dio)
 {
 	ssize_t ret = dafs_dio_result(dio);
@@ -279,8 +278,8 @@ static void dafs_dio_free(struct kref *ref)
 }
 
 /*
- * The task that waits for it may have been killed, and have closed the file.  If not, it
- * is to be the last user of the open when it does.
+ * The waiting task may have been killed and have closed the file.  If not, it must be
+ * the last user of the open when it closes the file.
  */
 static void dafs_dio_end_waited(struct dafs_dio *dio)
 {
@@ -305,8 +304,8 @@ static void dafs_dio_end_work(struct work_struct *work)
 }
 
 /*
- * Is there nothing to settle?  What changes from here on comes after this I/O: a
- * page that is cleaned has the new data, and so has one that is read.
+ * Is there nothing to settle?  Later changes of the page cache do not matter: pages
+ * that are cleaned or read after this I/O have the new data.
  */
 static bool dafs_dio_is_settled(const struct dafs_dio *dio)
 {
@@ -320,8 +319,8 @@ static bool dafs_dio_is_settled(const struct dafs_dio *dio)
 }
 
 /*
- * Process context is no leave to settle here: it may be that of one who ends all
- * calls of a connection, and dropping a folio may wait for the next of them.
+ * Do not settle here even in process context: the caller may be ending all calls of a
+ * connection, and dropping a folio may wait for the next of these calls.
  */
 static void dafs_dio_part_complete(struct dafs_io *io, int err)
 {
@@ -341,7 +340,7 @@ static void dafs_dio_part_complete(struct dafs_io *io, int err)
 	dafs_dio_end_async(dio);
 }
 
-/* It may have ended, and be gone, when this returns. */
+/* @dio may be freed when this returns. */
 static void dafs_dio_start(struct dafs_dio *dio)
 {
 	unsigned int i, nr = dio->nr;
@@ -360,7 +359,7 @@ static ssize_t dafs_dio_wait(struct dafs_dio *dio)
 	ssize_t ret;
 
 	dafs_open_state_hold(dio->open);
-	/* it is open, so it is not going away */
+	/* cannot fail, the file is open */
 	dafs_inode_hold(dio->inode);
 	kref_get(&dio->ref);
 	dafs_dio_start(dio);
@@ -398,7 +397,7 @@ static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool writ
 	return ret;
 }
 
-/* netfs_start_io_direct() for those who may not wait, too. */
+/* As netfs_start_io_direct(), but supports IOCB_NOWAIT. */
 static int dafs_start_io_direct(const struct kiocb *iocb)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
@@ -413,7 +412,7 @@ static int dafs_start_io_direct(const struct kiocb *iocb)
 	return -EAGAIN;
 }
 
-/* Would it wait, for the answer or for its turn to ask? */
+/* Would it wait for a response, or for a slot? */
 static bool dafs_direct_would_wait(struct kiocb *iocb, const struct iov_iter *iter,
 				   bool write)
 {
@@ -429,8 +428,7 @@ static bool dafs_direct_would_wait(struct kiocb *iocb, const struct iov_iter *it
  * @iocb: where
  * @to: memory
  *
- * Context: may sleep; nothing cached reaches beyond the end that the server
- * knows of.
+ * Context: may sleep; no cached data is beyond the end of file at the server.
  * Return: bytes, -EIOCBQUEUED or a negative errno; -EAGAIN if the caller may not
  * wait and would have to.
  */
@@ -453,7 +451,7 @@ ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to)
 	return ret;
 }
 
-/* Nothing cached is in its way, and the file does not become longer. */
+/* No cached data in the range, and the file is not extended. */
 static bool dafs_direct_write_simple(const struct kiocb *iocb, const struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
@@ -478,7 +476,7 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 
-	/* before it sets out: a page that is read meanwhile must not be made of zeroes */
+	/* before it is sent: a page that is read meanwhile must not be filled with zeroes */
 	spin_lock(&inode->i_lock);
 	dafs_zero_point_raise(netfs_inode(inode), iocb->ki_pos + iov_iter_count(from));
 	spin_unlock(&inode->i_lock);
@@ -486,8 +484,8 @@ static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *fro
 }
 
 /*
- * Drop what is cached of the range, and of what is between it and the end of the file,
- * where a mapping may have stored what is not the file's.
+ * Drops cached data of the range, and between it and the end of the file, where a
+ * mapping may have stored data beyond the end.
  */
 static int dafs_direct_write_drop(const struct kiocb *iocb, const struct iov_iter *from)
 {
@@ -523,9 +521,9 @@ static ssize_t dafs_direct_write_prepared(struct kiocb *iocb, struct iov_iter *f
 }
 
 /*
- * What makes the file longer or meets cached data: one at a time, without buffered
- * writers, who could bring more data to be sent again.  All that is cached is written
- * back and committed before anything is locked that a reader or a fault may want.
+ * A write that extends the file or overlaps cached data: exclusive of others and of
+ * buffered writers, which could add unstable data.  Cached data is written back and
+ * committed before any lock is taken that a reader or a fault may need.
  */
 static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from)
 {
@@ -548,7 +546,7 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
  * @iocb: where
  * @from: memory
  *
- * What nothing stands in the way of runs beside others.
+ * Writes that meet no cached data and do not extend the file run in parallel.
  *
  * Context: may sleep.
  * Return: bytes, -EIOCBQUEUED or a negative errno; -EAGAIN if the caller may not

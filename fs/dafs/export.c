@@ -2,8 +2,8 @@
 /*
  * File handles for programs: name_to_handle_at(2) and open_by_handle_at(2).
  *
- * They are the server's own (4.1.4), so they are good after a remount, and on other
- * clients.
+ * They are the server's filehandles (4.1.4), so they stay valid after a remount and on
+ * other clients.
  */
 #include <linux/exportfs.h>
 #include <linux/namei.h>
@@ -24,7 +24,7 @@ static int dafs_encode_fh(struct inode *inode, u32 *words, int *max_words, struc
 	return DAFS_FILEID;
 }
 
-/* By a name that still leads there, if there is one: files are opened by their names. */
+/* Prefers a dentry with a valid name, because OPEN needs a name. */
 static struct dentry *dafs_handle_dentry(struct inode *inode)
 {
 	struct dentry *dentry = d_obtain_alias(inode);
@@ -44,7 +44,7 @@ static struct dentry *dafs_fh_to_dentry(struct super_block *sb, struct fid *fid,
 	if (type != DAFS_FILEID || words < DAFS_FILEID_WORDS)
 		return NULL;
 	memcpy(&fh, fid->raw, sizeof(fh));
-	/* what is behind a crossing is another mount's */
+	/* the object belongs to another mount */
 	if (dafs_is_crossing(sb, &fh))
 		return NULL;
 	return dafs_handle_dentry(dafs_iget(sb, current_cred(), &fh));

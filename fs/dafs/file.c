@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Open files.  The netfs library moves the data; what stands here is when the
- * server is asked, who may write at the same time, and when written data is
- * safe.
+ * Open files.  The netfs library moves the data; this file decides when attributes are
+ * revalidated, which writers run in parallel, and when data is stable.
  */
 #include <linux/filelock.h>
 #include <linux/mm.h>
@@ -19,13 +18,13 @@ static u32 dafs_file_access(const struct file *file)
 
 	if (file->f_mode & FMODE_WRITE)
 		access |= DAFS_OPEN_SHARE_ACCESS_WRITE;
-	/* Files opened for ioctl alone count as readers. */
+	/* A file opened for ioctl only counts as a reader. */
 	if ((file->f_mode & (FMODE_READ | FMODE_EXEC)) || !access)
 		access |= DAFS_OPEN_SHARE_ACCESS_READ;
 	return access;
 }
 
-/* No OPEN for reading checks this, and one for writing may be there (6.5.35). */
+/* An OPEN for reading does not check this, and an open for writing may exist (6.5.35). */
 static int dafs_may_truncate(struct inode *inode, const struct file *file)
 {
 	if (!(file->f_flags & O_TRUNC) || (file->f_mode & (FMODE_WRITE | FMODE_CREATED)))
@@ -34,8 +33,8 @@ static int dafs_may_truncate(struct inode *inode, const struct file *file)
 }
 
 /*
- * What kept the size from becoming smaller, because it was written here and not yet
- * stable, is stable after the zap, so the size is asked for again then.
+ * Unstable data that kept the file size large is stable after the zap, so the size is
+ * read again then.
  */
 static int dafs_file_zap(struct inode *inode, struct file *file)
 {
@@ -52,10 +51,10 @@ static int dafs_file_zap(struct inode *inode, struct file *file)
 }
 
 /**
- * dafs_file_opened() - open(2) of a regular file, which the server has opened already
+ * dafs_file_opened() - finish open(2) of a regular file that is open at the server
  * @inode: the file
- * @file: open file; its private_data is the open, a reference that it takes over if
- *	this succeeds
+ * @file: open file; its private_data is the open, whose reference it takes over on
+ *	success
  *
  * Its attributes are as new as the open.
  *
@@ -73,8 +72,8 @@ int dafs_file_opened(struct inode *inode, struct file *file)
 }
 
 /*
- * Asks the server for the attributes in any case (unless told not to), which is
- * the one half of close-to-open consistency; dafs_file_flush() is the other.
+ * Always revalidates the attributes (unless nocto), one half of close-to-open
+ * consistency; dafs_file_flush() is the other.
  */
 static int dafs_file_open(struct inode *inode, struct file *file)
 {
@@ -82,7 +81,7 @@ static int dafs_file_open(struct inode *inode, struct file *file)
 	bool fresh = false;
 	int err;
 
-	/* Who executes a file has passed another check, and need not be a reader. */
+	/* To execute a file its user needs no read permission; the VFS has checked execute. */
 	os = dafs_open_state_get(inode, file->f_path.dentry, dafs_file_access(file),
 				 file->f_cred, file->f_flags & __FMODE_EXEC, &fresh);
 	if (IS_ERR(os))
@@ -100,8 +99,8 @@ static int dafs_file_open(struct inode *inode, struct file *file)
 }
 
 /*
- * Make all that has been written stable; errors stay with the mapping.  Where the
- * server is away and this task exits, that is left to the background.
+ * Makes all written data stable; errors stay in the mapping.  If the server is down and
+ * this task is exiting, the background does it.
  */
 static void dafs_file_settle(struct inode *inode)
 {
@@ -118,7 +117,7 @@ static void dafs_file_settle(struct inode *inode)
 	dafs_commit_inode(inode);
 }
 
-/* What the server makes of our own writes, unless it is away and this task exits. */
+/* Reads the attributes after our own writes, unless the server is down and this task is exiting. */
 static void dafs_file_settle_attrs(struct file *file)
 {
 	struct inode *inode = file_inode(file);
@@ -127,7 +126,7 @@ static void dafs_file_settle_attrs(struct file *file)
 		dafs_own_change_settle(inode, file->f_cred);
 }
 
-/* Pages dirtied through a mapping after the last close(2) are still ours. */
+/* Pages dirtied through a mapping after the last close(2) must still be written. */
 static int dafs_file_release(struct inode *inode, struct file *file)
 {
 	if (file->f_mode & FMODE_WRITE) {
@@ -139,9 +138,8 @@ static int dafs_file_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Write everything back, so that the next one to open the file, on whatever
- * client, sees it.  Then learn the change attribute that our own writes have
- * led to, before others come to change it again.
+ * Writes everything back, so that the next open on any client sees it.  Then reads the
+ * change attribute after our own writes, before other clients change it again.
  */
 static int dafs_file_flush(struct file *file, fl_owner_t id)
 {
@@ -153,8 +151,8 @@ static int dafs_file_flush(struct file *file, fl_owner_t id)
 	dafs_file_settle(inode);
 	dafs_file_settle_attrs(file);
 	/*
-	 * Seen now, so that who opens the file later is not told; but not taken
-	 * away from a later fsync(2) of this file, which others may share.
+	 * Marks the error as seen, so that later opens do not report it; a later
+	 * fsync(2) of this struct file, which may be shared, still does.
 	 */
 	since = READ_ONCE(file->f_wb_err);
 	return errseq_check_and_advance(&file->f_mapping->wb_err, &since);
@@ -175,9 +173,8 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 }
 
 /*
- * An error of writing back is told by the error sequence, to those who have the file
- * open.  The flags of the mapping are for the next task that waits for it,
- * which need not have the file open.
+ * Write-back errors are reported by the error sequence, to tasks that have the file
+ * open.  The flags of the mapping would report them to any next waiter.
  */
 static void dafs_forget_errors(struct address_space *mapping)
 {
@@ -185,10 +182,9 @@ static void dafs_forget_errors(struct address_space *mapping)
 }
 
 /*
- * What was written before a read around the cache is at the server when that comes
- * there, and would be if it restarted: it is stable.  Where data beyond the range has
- * made the file longer, the server must know of that too, or it would report the end
- * of the file too early.
+ * Data written before a direct read must be stable at the server before the read, in
+ * case the server restarts.  Data beyond the range that extends the file must be there
+ * too, or the server would report the end of file too early.
  */
 static int dafs_direct_read_prepare(const struct kiocb *iocb, const struct iov_iter *to)
 {
@@ -210,10 +206,10 @@ static int dafs_direct_read_prepare(const struct kiocb *iocb, const struct iov_i
 	return dafs_commit_inode(inode);
 }
 
-/* sig_fatal() without its look at the handlers that sparse warns of */
+/* as sig_fatal(), without the access to the handlers that sparse warns about */
 static bool dafs_signal_ends(int sig)
 {
-	/* no other task takes them away from the current one */
+	/* only the current task can release its sighand */
 	const struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
 
 	return !sig_kernel_ignore(sig) && !sig_kernel_stop(sig) &&
@@ -234,9 +230,9 @@ static void dafs_signals_block(sigset_t *saved)
 }
 
 /*
- * The netfs library gives way to any signal: write(2) becomes short, read(2)
- * fails with EINTR.  Of a file no program expects that; what is left of @iter
- * comes before the signal.
+ * The netfs library stops at any signal: write(2) is short, read(2) fails with EINTR.
+ * Programs do not expect that of a file, so non-fatal signals are blocked until all of
+ * @iter is done.
  */
 static ssize_t dafs_uninterrupted(ssize_t (*io)(struct kiocb *iocb, struct iov_iter *iter),
 				  struct kiocb *iocb, struct iov_iter *iter)
@@ -255,8 +251,8 @@ static ssize_t dafs_uninterrupted(ssize_t (*io)(struct kiocb *iocb, struct iov_i
 }
 
 /*
- * What is cached and known to be good, and nothing that would have to be asked or
- * waited for.  The lock is that of netfs_start_io_read().
+ * Reads only valid cached data, without waiting or requests.  The lock is the one of
+ * netfs_start_io_read().
  */
 static ssize_t dafs_read_cached(struct kiocb *iocb, struct iov_iter *to)
 {
@@ -312,7 +308,7 @@ static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
 	return ret;
 }
 
-/* While there are writers, the size they see is not made smaller. */
+/* While writers are active, i_size is not reduced. */
 static void dafs_writer_begin(struct inode *inode)
 {
 	spin_lock(&inode->i_lock);
@@ -326,9 +322,9 @@ static void dafs_writer_end(struct inode *inode)
 }
 
 /*
- * Copy into the page cache.  IOCB_DSYNC is hidden from the netfs library,
- * which would write through, holding a lock that flushing a conflicting folio
- * takes too; generic_write_sync() does the same work afterwards, and commits.
+ * Copies into the page cache.  IOCB_DSYNC is hidden from the netfs library, which would
+ * write through while it holds a lock that flushing a conflicting folio takes too;
+ * generic_write_sync() does the work afterwards, with COMMIT.
  */
 static ssize_t dafs_buffered_write_claimed(struct kiocb *iocb, struct iov_iter *from)
 {
@@ -364,8 +360,8 @@ static ssize_t dafs_buffered_write_locked(struct kiocb *iocb, struct iov_iter *f
 }
 
 /*
- * netfs_start_io_write() lets writers in together.  One could undo the size
- * that the other has set, so they queue here.
+ * netfs_start_io_write() allows parallel writers.  One could undo the size that another
+ * has set, so they are serialized here.
  */
 static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 {
@@ -385,7 +381,7 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 	return ret;
 }
 
-/* A disk that has become full is worth telling before the file is closed. */
+/* Report a full disk before close(2). */
 static int dafs_write_error(struct file *file)
 {
 	switch (filemap_check_wb_err(file->f_mapping, READ_ONCE(file->f_wb_err))) {
@@ -407,10 +403,10 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	err = dafs_setid_remove(iocb->ki_filp);
 	if (err)
 		return err;
-	/* Not by the flags of the super block or the file: a remount changes this. */
+	/* Not SB_SYNCHRONOUS or O_SYNC, because a remount may change noac. */
 	if (READ_ONCE(DAFS_SB(file_inode(iocb->ki_filp)->i_sb)->opts.noac))
 		iocb->ki_flags |= IOCB_DSYNC;
-	/* There is always something to wait for: a lock, or the answer of the server. */
+	/* It would always block: for a lock, or for the response. */
 	if ((iocb->ki_flags & IOCB_NOWAIT) &&
 	    (iocb->ki_flags & (IOCB_DIRECT | IOCB_APPEND)) != IOCB_DIRECT)
 		return -EAGAIN;
@@ -472,6 +468,6 @@ const struct file_operations dafs_file_fops = {
 	.splice_read	= dafs_file_splice_read,
 	.splice_write	= iter_file_splice_write,
 	.llseek		= dafs_file_llseek,
-	/* What another client does could not break one. */
+	/* A lease could not be broken by another client. */
 	.setlease	= simple_nosetlease,
 };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who this machine is to servers (2.4.3, 3.1.1.3).
+ * The identity of this machine for servers (2.4.3, 3.1.1.3).
  *
- * A machine that comes back under the same name, with another verifier, tells the
- * server that what the last instance had open is of no use any more.  Under another
- * name it would have to wait until the lease of the last one ends.  So the name is
- * made of what a reboot does not change: machine_id if it is given, which is meant
- * to be the content of /etc/machine-id; or what the firmware calls this machine.
- * Otherwise it is random.  Whatever it is made of, only a hash of it is shown to
- * servers, and the host's name besides, so that copies of a machine differ.
+ * If a machine returns with the same id and another verifier, the server drops the
+ * opens of its last instance at once; with another id they stay until the lease
+ * expires.  So the id must not change over a reboot: it is made from the parameter
+ * machine_id if given (meant for the content of /etc/machine-id), or else from the
+ * firmware's id; otherwise it is random.  Servers see only a hash of it, and the host
+ * name, so that clones of a machine differ.
  */
 #include <linux/dmi.h>
 #include <linux/module.h>
@@ -21,9 +20,9 @@
 static char *machine_id = "";
 module_param(machine_id, charp, 0400);
 MODULE_PARM_DESC(machine_id,
-		 "What identifies this machine for ever, such as the content of /etc/machine-id; default from the firmware, or else random");
+		 "Permanent id of this machine, such as the content of /etc/machine-id; default from firmware, or random");
 
-/* So that the same input is worth nothing elsewhere. */
+/* Salt, so that the hash differs from other hashes of the same id. */
 static const char dafs_identity_salt[] = "Linux DAFS client";
 
 static u64 dafs_identity_hash(const char *id)
@@ -33,17 +32,17 @@ static u64 dafs_identity_hash(const char *id)
 
 	sha256_init(&state);
 	sha256_update(&state, (const u8 *)dafs_identity_salt, sizeof(dafs_identity_salt));
-	/* without the end of the line of the file that it came from */
+	/* without a trailing newline */
 	sha256_update(&state, (const u8 *)id, strcspn(id, "\n"));
 	sha256_final(&state, digest);
 	return get_unaligned_be64(digest);
 }
 
 /**
- * dafs_machine_number() - a number that stands for this machine
+ * dafs_machine_number() - a number that identifies this machine
  *
  * Context: module init.
- * Return: the same after a reboot, if there is something to make it of.
+ * Return: the number, the same after a reboot if there is an id.
  */
 u64 __init dafs_machine_number(void)
 {

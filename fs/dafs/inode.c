@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Inodes: what the server says of an object, and for how long it is believed.
+ * Inodes: attributes from the server, and how long they are cached.
  *
- * Attributes are trusted for a while that doubles as long as they do not
- * change.  The change attribute decides whether data and names that were
- * cached are still good.  Opening a file always asks, and closing it has
- * written everything back, so who opens a file after another client closed it
- * sees what that client wrote.
+ * Attributes are cached for a time that doubles as long as they do not change.  The
+ * change attribute decides whether cached data and names are still valid. open(2)
+ * always revalidates and close(2) writes everything back, so an open after a close on
+ * another client sees its data.
  *
- * What this client changes moves the change attribute too.  No response tells
- * the new value, so the first one read after a change of ours is taken as ours
- * (DAFS_INO_OWN_CHANGE).  To keep others from slipping in, it is read as soon
- * as they may expect to be noticed: when a file that was written is closed, and
- * at once where it is not open for writing (dafs_own_change_settle()).  While this
- * client writes all the time others may slip in nevertheless (DAFS_INO_UNCERTAIN), so
- * what is cached is dropped when the file is opened, and after the longest time for
- * which attributes are trusted.
+ * Our own changes change the change attribute too.  Responses do not return the new
+ * value, so the first value read after our change is taken as ours
+ * (DAFS_INO_OWN_CHANGE).  A change by another client in between would be missed.  To
+ * make that unlikely, the value is read when a written file is closed, and at once if
+ * it is not open for writing (dafs_own_change_settle()).  While this client keeps
+ * writing it can still happen (DAFS_INO_UNCERTAIN), so cached data is then dropped at
+ * open(2), and after the maximum attribute cache time.
  */
 #include <linux/hash.h>
 #include <linux/highuid.h>
@@ -26,7 +24,7 @@
 #include "dafs_fs.h"
 
 /**
- * dafs_inode_init_once() - set up what stays set up while an inode is free
+ * dafs_inode_init_once() - slab constructor of inodes
  * @data: struct dafs_inode
  */
 void dafs_inode_init_once(void *data)
@@ -75,7 +73,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->unstable_pinned = false;
 }
 
-/* Later changes may have come first. */
+/* Raises *last to @now, unless it is later already. */
 static void dafs_clock_raise(atomic_long_t *last, long now)
 {
 	long seen = atomic_long_read(last);
@@ -85,7 +83,7 @@ static void dafs_clock_raise(atomic_long_t *last, long now)
 }
 
 /**
- * dafs_inode_release() - drop what an inode out of use still holds
+ * dafs_inode_release() - release resources of an inode
  * @di: inode being evicted
  */
 void dafs_inode_release(struct dafs_inode *di)
@@ -105,13 +103,12 @@ void dafs_inode_release(struct dafs_inode *di)
  * dafs_attr_begin() - advance the clock of a mount
  * @sb: the mount
  *
- * One clock for all objects, because a listing brings attributes of objects
- * that the caller did not know of when it asked for it.
+ * There is one clock for all objects, because READDIR returns attributes of objects
+ * that the caller does not know when it sends the request.
  *
  * Context: any.
- * Return: a reading that is later than all before: @asked of attributes that are
- * about to be asked for, see dafs_refresh() and dafs_iget_known(), or the new state
- * of a directory.
+ * Return: a value later than all before: @asked for attributes to be requested now, see
+ * dafs_refresh() and dafs_iget_known(), or the new generation of a directory.
  */
 long dafs_attr_begin(const struct super_block *sb)
 {
@@ -119,8 +116,8 @@ long dafs_attr_begin(const struct super_block *sb)
 }
 
 /**
- * dafs_attr_outdate() - attributes asked for up to now are older than a change
- * @di: what this client has changed
+ * dafs_attr_outdate() - attributes requested before now are stale
+ * @di: the object that this client has changed
  *
  * Context: any.
  */
@@ -134,10 +131,10 @@ void dafs_attr_outdate(struct dafs_inode *di)
 /**
  * dafs_attr_outdated() - has this client changed an object in the meantime?
  * @di: the object
- * @asked: dafs_attr_begin() from before something of it was asked for
+ * @asked: dafs_attr_begin() from before the request
  *
  * Context: any.
- * Return: true if the answer says nothing of what it is now.
+ * Return: true if so: the answer is stale.
  */
 bool dafs_attr_outdated(const struct dafs_inode *di, long asked)
 {
@@ -154,10 +151,9 @@ static void dafs_mark_own_change(struct dafs_inode *di)
  * dafs_own_change() - this client has changed a file on the server
  * @di: the file
  *
- * Attributes that were asked for before this are older than the change, and must
- * not be believed.  Until new ones have been asked for, what others change is taken for
- * ours; where data may be cached, the caller, or the task that closes the file after
- * writing, asks for them soon: dafs_own_change_settle().
+ * Attributes requested before this are stale.  Until new ones are read, changes by
+ * other clients are taken for ours; if data may be cached, the caller, or the task that
+ * closes the file after writing, reads them soon: dafs_own_change_settle().
  *
  * Context: any.
  */
@@ -171,9 +167,9 @@ void dafs_own_change(struct dafs_inode *di)
  * dafs_own_write() - this client has written to a file on the server
  * @di: the file
  *
- * As dafs_own_change(), but what is cached is as good as before: only who asks for
- * attributes needs new ones at once.  Until there are new ones a change by others
- * cannot be told from ours, so they are not waited for long, see dafs_attrs_fresh().
+ * As dafs_own_change(), but cached data stays valid: only stat(2) needs new attributes
+ * at once.  Until then a change by another client cannot be told from ours, so new ones
+ * are read soon, see dafs_attrs_fresh().
  *
  * Context: any.
  */
@@ -185,10 +181,10 @@ void dafs_own_write(struct dafs_inode *di)
 }
 
 /**
- * dafs_attr_times() - for how long attributes of an object may be trusted
+ * dafs_attr_times() - attribute cache times of an object
  * @inode: the object
- * @least: filled; at first, in jiffies; access rights always
- * @most: filled; after they have been seen not to change
+ * @least: filled with the initial time, in jiffies, also used for access rights
+ * @most: filled with the maximum, reached while they do not change
  *
  * Context: any; takes no lock, so that RCU walk can use it.
  */
@@ -209,8 +205,8 @@ static void dafs_attr_sure(struct dafs_inode *di, unsigned long at)
 }
 
 /*
- * What was changed here was changed within the time for which attributes are trusted
- * in any case, so changes of others in between are not looked for.
+ * Our change happened within the attribute cache time, so changes by others in between
+ * need not be detected.
  */
 static void dafs_own_change_settled(struct dafs_inode *di)
 {
@@ -224,12 +220,12 @@ static void dafs_own_change_settled(struct dafs_inode *di)
 }
 
 /**
- * dafs_own_change_settle() - learn what changes of ours have led to
+ * dafs_own_change_settle() - read the attributes after our own changes
  * @inode: the object
  * @cred: whom to ask the server for
  *
- * From here on another change attribute is the work of others.  Costs a round
- * trip where cached data depends on it.
+ * From here on a new change attribute means a change by another client.  Costs a round
+ * trip if data is cached.
  *
  * Context: may sleep.
  */
@@ -254,8 +250,7 @@ void dafs_own_change_settle(struct inode *inode, const struct cred *cred)
  * @inode: the file
  * @cred: whom to ask the server for
  *
- * If a task has the file open for writing, it settles that when it closes the
- * file.
+ * If the file is open for writing, close(2) will read the new attributes.
  *
  * Context: may sleep.
  */
@@ -303,7 +298,7 @@ static struct timespec64 dafs_timespec(const struct dafs_time *time)
 	};
 }
 
-/* Is there, or may there be soon, data of ours that the server has yet to get? */
+/* Does this client have, or may it soon have, data that the server does not have yet? */
 static bool dafs_size_ours(const struct dafs_inode *di)
 {
 	const struct inode *inode = &di->netfs.inode;
@@ -316,11 +311,11 @@ static bool dafs_size_ours(const struct dafs_inode *di)
 }
 
 /**
- * dafs_size_unknown() - is it time to ask the server how long a file is?
+ * dafs_size_unknown() - must the file size be read from the server?
  * @di: the file
  *
- * Others have made it shorter while data of ours was on its way.  Now all of that is at
- * the server, which decides.
+ * Another client truncated the file while we had unwritten data.  Now the server has
+ * all of that data, and its size is right.
  *
  * Context: any; takes no lock, so that RCU walk can use it.
  * Return: true if so.
@@ -331,12 +326,11 @@ bool dafs_size_unknown(const struct dafs_inode *di)
 }
 
 /*
- * The size as the server has it.  What was written here and is still on its
- * way, or may have to be sent again, makes the file longer than the server
- * knows, and a writer at work has counted on the size it saw.  The client does not record
- * where in the file that data is; so as long as there is any, a file that others have made
- * shorter keeps its size here, and ends in zeroes.  It is asked for again afterwards, by
- * the first who needs it: dafs_size_unknown().
+ * The size as the server has it.  Data that is not yet written back, or may have to be
+ * sent again, may make the file larger than the server knows, and an active writer
+ * relies on the size it saw.  The client does not record where that data is; so while
+ * there is any, a file that another client has truncated keeps its size here and ends
+ * in zeroes.  Its size is read again later, when needed: dafs_size_unknown().
  */
 static void dafs_apply_size(struct inode *inode, u64 size)
 {
@@ -356,8 +350,8 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 		set_bit(DAFS_INO_ZAP, &di->flags);
 	if (S_ISREG(inode->i_mode)) {
 		/*
-		 * Data that others wrote is not to be read as zeroes: readers take no
-		 * lock, and a reader that sees the new size sees this, too.
+		 * Data written by others must not be read as zeroes: readers take no
+		 * lock, and a reader that sees the new size must see this, too.
 		 */
 		dafs_zero_point_raise(ictx, size);
 		WRITE_ONCE(ictx->remote_i_size, size);
@@ -368,12 +362,12 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 }
 
 /**
- * dafs_attr_uncertain() - may changes of others hide behind ours?
+ * dafs_attr_uncertain() - check for changes by others that were taken for ours
  * @inode: a regular file
  *
- * The server counts changes, not whose they are.  If this client has written since it
- * last knew better, what is cached is believed for as long as attributes may be at
- * most, unless the file is opened anew: then it is asked for again.
+ * The change attribute does not tell who made a change.  If this client has written
+ * since DAFS_INO_UNCERTAIN was last clear, cached data is used for at most the maximum
+ * attribute cache time, and dropped when the file is opened.
  *
  * Context: may sleep.
  */
@@ -390,11 +384,10 @@ void dafs_attr_uncertain(struct inode *inode)
 }
 
 /*
- * The data of a file has changed, if at all, by our own writes, or those of others as
- * well: nothing tells one from the other.  That is put up with for a while, see
- * dafs_attr_uncertain().
+ * The data may have been changed by our own writes only, or by others as well: this
+ * cannot be told.  That is tolerated for a while, see dafs_attr_uncertain().
  *
- * Return: true if what is cached is not trusted any more.
+ * Return: true if cached data must be dropped.
  */
 static bool dafs_apply_data(struct dafs_inode *di, bool ours, unsigned long at)
 {
@@ -415,7 +408,7 @@ static bool dafs_apply_data(struct dafs_inode *di, bool ours, unsigned long at)
 	return true;
 }
 
-/* As above, when the change attribute is what it was. */
+/* As above, if the change attribute has not changed. */
 static bool dafs_apply_same(struct dafs_inode *di, unsigned long at)
 {
 	if (test_bit(DAFS_INO_UNCERTAIN, &di->flags))
@@ -425,9 +418,8 @@ static bool dafs_apply_same(struct dafs_inode *di, unsigned long at)
 }
 
 /*
- * A size that is not what our own writes have led to is the work of others, whatever
- * else we may have done.  Of what is being written back the server may have executed
- * some already.
+ * A size that our own writes cannot explain means a change by others.  The server may
+ * have executed some of the write-back in progress.
  *
  * Return: true if others changed the object.
  */
@@ -494,7 +486,7 @@ static void dafs_apply_times(struct dafs_inode *di, const struct dafs_fattr *att
 		di->btime = dafs_timespec(&attr->time_create);
 }
 
-/* How long the attributes just read are trusted */
+/* Sets how long the attributes just read are valid. */
 static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool changed)
 {
 	unsigned long least, most;
@@ -505,7 +497,7 @@ static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool cha
 	di->attr_at = at;
 }
 
-/* Attributes that this client has not changed since */
+/* Applies attributes that are newer than our last change. */
 static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *attr,
 			       const struct dafs_ids *ids, long asked, unsigned long at)
 {
@@ -521,7 +513,7 @@ static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *a
 	dafs_apply_size(inode, attr->object_size);
 	clear_bit(DAFS_INO_STALE, &di->flags);
 	clear_bit(DAFS_INO_STALE_STAT, &di->flags);
-	/* a change of ours just now: its marks may be the ones cleared */
+	/* our own change may have just set the flags that were cleared here */
 	smp_mb__after_atomic();
 	if (dafs_attr_outdated(di, asked))
 		dafs_mark_own_change(di);
@@ -529,8 +521,8 @@ static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *a
 }
 
 /*
- * An answer older than a write of ours: has the file been changed by others?  The
- * mark of that write stays for the answer that tells what it led to.
+ * Applies an answer older than our own write: have others changed the file?
+ * DAFS_INO_OWN_CHANGE stays set for a later answer.
  */
 static void dafs_apply_outdated(struct dafs_inode *di, const struct dafs_fattr *attr,
 				unsigned long at)
@@ -546,10 +538,9 @@ static void dafs_apply_outdated(struct dafs_inode *di, const struct dafs_fattr *
 }
 
 /*
- * Answers do not come in the order of the questions, and those of a listing may have
- * waited in memory, so one to a question older than the last does not count.  In one
- * that is older than a change of ours only what each write moves is of any use, for
- * as long as there is no better.
+ * Responses may arrive out of order, and entries of a listing may be applied late, so
+ * answers to requests older than the last one are ignored.  An answer older than our
+ * own change is only used to detect changes by others.
  */
 static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
 			     const struct dafs_ids *ids, long asked, unsigned long at)
@@ -561,7 +552,7 @@ static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *att
 	if (asked < di->asked)
 		goto out;
 	di->asked = asked;
-	/* What we have made ourselves has no number until it is asked for. */
+	/* An object created here has no inode number until its attributes are read. */
 	if (!inode->i_ino)
 		inode->i_ino = attr->file_id;
 	dafs_apply_times(di, attr);
@@ -583,8 +574,8 @@ static const struct inode_operations dafs_file_iops = {
 };
 
 /*
- * The target of a link never changes under the same filehandle, so it is read
- * once and then found in i_link, where the VFS sees it even in RCU walk.
+ * The target of a link never changes under the same filehandle, so it is read once and
+ * cached in i_link, for RCU walk too.
  */
 static const char *dafs_get_link(struct dentry *dentry, struct inode *inode,
 				 struct delayed_call *done)
@@ -601,7 +592,7 @@ static const char *dafs_get_link(struct dentry *dentry, struct inode *inode,
 			    &DAFS_I(inode)->fh, buf, PATH_MAX);
 	link = len < 0 ? ERR_PTR(len) : kstrdup(buf, GFP_KERNEL);
 	__putname(buf);
-	/* the link may have been removed meanwhile, see dafs_keep_target() */
+	/* the link may have been removed, see dafs_keep_target() */
 	if (IS_ERR(link))
 		return READ_ONCE(inode->i_link) ?: link;
 	if (!link)
@@ -632,8 +623,8 @@ static void dafs_inode_init_data(struct inode *inode)
 }
 
 /*
- * What the server said before this client changed the object, and forgot that it
- * had, must not pass for news; of what it has just made there is none yet.
+ * Answers from before a change whose inode was evicted since must not be used as new;
+ * an object just created has no attributes yet.
  */
 static void dafs_inode_init_attrs(struct inode *inode, const struct dafs_fattr *attr,
 				  const struct dafs_ids *ids, long asked, unsigned long at)
@@ -654,7 +645,7 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 	struct dafs_inode *di = DAFS_I(inode);
 
 	inode->i_mode = dafs_type_mode(attr->object_type);
-	/* The server keeps the times. */
+	/* The server updates the times. */
 	inode->i_flags |= S_NOATIME | S_NOCMTIME;
 	i_uid_write(inode, overflowuid);
 	i_gid_write(inode, overflowgid);
@@ -688,8 +679,8 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 }
 
 /*
- * Cheaper than jhash(), for the sake of listings.  A server that lets handles
- * collide slows down work with its own mount only.
+ * Cheaper than jhash(), because listings hash many handles.  A server with colliding
+ * handles slows down its own mounts only.
  */
 static unsigned long dafs_fh_hash(const struct dafs_fh *fh)
 {
@@ -713,7 +704,7 @@ static int dafs_inode_set(struct inode *inode, void *data)
 	return 0;
 }
 
-/* An answer that cannot be made an inode of is not an answer. */
+/* Rejects attributes from which no inode can be made. */
 static int dafs_check_attrs(const struct dafs_fattr *attr)
 {
 	if ((attr->valid & DAFS_INODE_NEEDS) != DAFS_INODE_NEEDS ||
@@ -746,17 +737,16 @@ static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_f
 }
 
 /**
- * dafs_iget_known() - the inode of an object whose attributes are there
+ * dafs_iget_known() - get the inode of an object, with known attributes
  * @sb: super block
  * @fh: the object
  * @attr: its attributes
  * @ids: its owner and group
- * @asked: dafs_attr_begin() from before they were asked for
+ * @asked: dafs_attr_begin() from before they were requested
  * @at: jiffies of the same moment
  *
  * Context: may sleep.
- * Return: inode with a reference, or an ERR_PTR; -EIO if @attr lacks what an
- * inode is made of.
+ * Return: inode with a reference, or an ERR_PTR; -EIO if @attr lacks required attributes.
  */
 struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
@@ -768,7 +758,7 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 }
 
 /**
- * dafs_iget() - the inode of an object
+ * dafs_iget() - read the attributes of an object and get its inode
  * @sb: super block
  * @cred: whom to ask the server for
  * @fh: the object
@@ -795,14 +785,13 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 }
 
 /**
- * dafs_iget_created() - the inode of a file that this client has just made
+ * dafs_iget_created() - get the inode of a file that this client has just created
  * @dir: where
- * @cred: its owner, unless the server thinks otherwise
+ * @cred: its owner, unless the server sets another
  * @fh: the file
  * @mode: its mode, likewise
  *
- * The server is not asked: what it says of the file is needed by stat(2) and
- * when the file is closed, not before.
+ * Sends no request: attributes are not needed before stat(2) or close(2).
  *
  * Context: may sleep.
  * Return: inode with a reference, or an ERR_PTR.
@@ -830,17 +819,18 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 	return inode;
 }
 
-/* Not to be trusted, however new. */
+/* Attributes that are invalid at any age */
 static bool dafs_attrs_wrong(const struct dafs_inode *di)
 {
 	return test_bit(DAFS_INO_STALE, &di->flags) || dafs_size_unknown(di);
 }
 
 /**
- * dafs_attrs_fresh() - may the attributes be trusted without asking?
+ * dafs_attrs_fresh() - are the cached attributes still valid?
  * @di: inode
  *
- * With changes of ours that no answer has shown yet, for the least time only.
+ * After our own changes that no answer has shown yet, they are valid for the minimum
+ * time only.
  *
  * Context: any; takes no lock, so that RCU walk can use it.
  * Return: true if so.
@@ -858,7 +848,7 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 				  READ_ONCE(di->attr_at) + timeo);
 }
 
-/* Nothing is against the attributes but their age, and new ones would be trusted. */
+/* Are the attributes invalid only because of their age? */
 static bool dafs_attrs_aged(const struct dafs_inode *di)
 {
 	unsigned long least, most;
@@ -869,7 +859,7 @@ static bool dafs_attrs_aged(const struct dafs_inode *di)
 }
 
 /**
- * dafs_refresh() - take over attributes that are there
+ * dafs_refresh() - apply attributes to an inode
  * @inode: inode
  * @attr: its attributes
  * @ids: its owner and group
@@ -877,8 +867,8 @@ static bool dafs_attrs_aged(const struct dafs_inode *di)
  * @at: jiffies of the same moment
  *
  * Context: may sleep.
- * Return: 0, -ESTALE if this is another object, -EIO if @attr lacks what an inode
- * is made of.
+ * Return: 0, -ESTALE if this is another object, -EIO if @attr lacks required
+ * attributes.
  */
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 		 const struct dafs_ids *ids, long asked, unsigned long at)
@@ -898,8 +888,8 @@ int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
  * @inode: the object
  * @err: what the server answered
  *
- * It lives on here for those who have it open, or have just looked it up: what is
- * known of it is all there will ever be.
+ * It stays usable here for tasks that have it open or have just looked it up, with the
+ * cached attributes.
  *
  * Context: any.
  * Return: true if so.
@@ -910,10 +900,10 @@ bool dafs_gone(const struct inode *inode, int err)
 }
 
 /**
- * dafs_revalidate() - have attributes that may be trusted
+ * dafs_revalidate() - make sure that the cached attributes are valid
  * @inode: inode
  * @cred: whom to ask the server for
- * @force: ask in any case
+ * @force: read them in any case
  *
  * Context: may sleep.
  * Return: 0, -ESTALE if others have removed the object, or another negative errno.
@@ -939,8 +929,8 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 }
 
 /*
- * What is not yet written back would change the times.  An error stays with
- * the mapping, for the program that wrote.
+ * Dirty data would change the times later.  An error stays in the mapping, for the
+ * program that wrote.
  */
 static void dafs_getattr_flush(struct inode *inode, u32 request_mask)
 {
@@ -951,7 +941,7 @@ static void dafs_getattr_flush(struct inode *inode, u32 request_mask)
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 }
 
-/* Attributes of the other names may be as old; see ahead.c. */
+/* Attributes of the other names may have expired too; see ahead.c. */
 static void dafs_getattr_asked(struct dentry *dentry)
 {
 	struct dentry *parent;
@@ -983,7 +973,7 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 	int err;
 
 	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC) {
-		/* first, for it changes what is known of the file */
+		/* first, because it changes the attributes */
 		dafs_getattr_flush(inode, request_mask);
 		force = (flags & AT_STATX_SYNC_TYPE) == AT_STATX_FORCE_SYNC ||
 			test_bit(DAFS_INO_STALE_STAT, &di->flags);
@@ -995,7 +985,7 @@ int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 			dafs_getattr_asked(path->dentry);
 	}
 	generic_fillattr(&nop_mnt_idmap, request_mask, inode, stat);
-	/* Not for directories: readdir(3) would ask for that much at a time. */
+	/* Not for directories: readdir(3) would use it as its buffer size. */
 	if (S_ISREG(inode->i_mode))
 		stat->blksize = DAFS_SB(inode->i_sb)->opts.wsize;
 	stat->btime = di->btime;

@@ -87,7 +87,7 @@ static void dafs_io_retry_later(struct dafs_io *io)
 	dafs_io_retry(io, io->delay_ms);
 }
 
-/* Something went wrong that may go right next time, but not for ever. */
+/* Retries after an error, up to DAFS_IO_TRIES times. */
 static void dafs_io_try_again(struct dafs_io *io, int err)
 {
 	if (++io->tries < DAFS_IO_TRIES)
@@ -96,7 +96,7 @@ static void dafs_io_try_again(struct dafs_io *io, int err)
 		dafs_io_end(io, err);
 }
 
-/* Something went wrong that says nothing against this I/O. */
+/* Retries after an error that is not due to this I/O: without limit on a hard mount. */
 static void dafs_io_retry_hard(struct dafs_io *io, int err)
 {
 	if (READ_ONCE(io->sbi->ses->params.soft))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One synchronous operation, with what a caller wants to know nothing of: the
- * credential handle, a connection that is lost on the way, a server that asks
- * for patience.
+ * One synchronous operation; hides from the caller the credential handle, lost
+ * connections and DELAY.
  *
  * An operation whose connection was lost is sent again on the next one.  Until
  * the response cache is asked (5.2) that repeats an operation whose response
@@ -242,7 +241,7 @@ int dafs_op_sleep(unsigned int *ms)
 	return 0;
 }
 
-/* Return: 1 to try again after a while, or an errno: -EIO where @op is to be given up. */
+/* Return: 1 to retry after a delay, or an errno: -EIO if @op must give up. */
 static int dafs_op_pause(const struct dafs_op *op, struct dafs_op_tries *tries)
 {
 	if (op->leave && READ_ONCE(*op->leave))
@@ -250,7 +249,7 @@ static int dafs_op_pause(const struct dafs_op *op, struct dafs_op_tries *tries)
 	return dafs_op_sleep(&tries->delay_ms) ?: 1;
 }
 
-/* Is it tried for as long as it takes? */
+/* Is it retried without limit? */
 static bool dafs_op_retries_forever(const struct dafs_session *ses, const struct dafs_op *op)
 {
 	return op->hard && !READ_ONCE(ses->params.soft);
@@ -296,7 +295,7 @@ static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
 static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs_op *op, int err,
 			       struct dafs_op_tries *tries)
 {
-	/* the credential did not arrive as it was sent, not in many attempts */
+	/* REGISTER_CRED failed its checksum in many attempts */
 	if (err == -EBADMSG && dafs_op_retries_forever(ses, op))
 		return dafs_op_pause(op, tries);
 	if (err != -ENOMEM && (err || dafs_status_action(op->status) != DAFS_ACT_MEMORY))

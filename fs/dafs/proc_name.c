@@ -367,7 +367,7 @@ int dafs_link(struct dafs_session *ses, const struct cred *cred,
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_link);
 
-/* The target with a terminating zero; what has one inside is none. */
+/* Copies the target and adds a terminating zero. A target with a zero byte is invalid. */
 static int dafs_link_take(const struct dafs_str *link, char *buf, size_t size)
 {
 	if (link->len >= size)

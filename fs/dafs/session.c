@@ -394,7 +394,8 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 	if (conn)
 		kref_get(&conn->ref);
 	else if (dafs_session_no_wait(ses))
-		conn = ERR_PTR(ses->state == DAFS_SES_DEAD || ses->fail_waiters ? -EIO : -ETIMEDOUT);
+		conn = ERR_PTR(ses->state == DAFS_SES_DEAD || ses->fail_waiters ?
+			       -EIO : -ETIMEDOUT);
 	spin_unlock_irqrestore(&ses->lock, flags);
 	return conn;
 }

@@ -239,7 +239,7 @@ struct dafs_op_mem {
  * @prepare: if set, called on each attempt when @conn is known and @mem mapped,
  *	to fill in what depends on them: @proc, @args and @call's; 0 or a negative
  *	errno.  The memory in call->mem is mapped.
- * @no_replay: fail with -EREMOTEIO rather than send again what may have been executed
+ * @no_replay: never send it twice: -EREMOTEIO if it may have been executed
  * @undo: if set, the server keeps something that must be given back: where the task is
  *	killed, called in the background with the response in @call, if that tells of
  *	success; or without @call if the server may have executed the operation, and no
@@ -247,15 +247,14 @@ struct dafs_op_mem {
  * @copy: with @undo: makes a copy of @args for it, which kfree() frees; may not fail
  * @lost: set if an attempt was sent and had no response, or one that tells of success and
  *	makes no sense
- * @retry_nomem: worth waiting for memory, ours or the server's: something is lost if it
- *	is not done
- * @hard: and on a hard mount tried until the server refuses it for good
- * @leave: if set, who waits for a connection gives up as soon as this is true, and so
- *	does who was told to come again, see
+ * @retry_nomem: retry if the client or the server is out of memory
+ * @hard: with @retry_nomem: on a hard mount, retry until the server refuses it
+ *	permanently
+ * @leave: if set, waiting for a connection or a retry ends when this becomes true, see
  *	dafs_session_look_again()
- * @nowait: try once and without patience: fail with -ENOTCONN rather than wait for a
- *	connection, and with what the server answered if it asks for another attempt
- * @nodelay: with dafs_op_run_on(): where the server asks for patience, that is the result
+ * @nowait: one attempt only: -ENOTCONN without a connection, and no retry if the server
+ *	asks for one
+ * @nodelay: with dafs_op_run_on(): if the server returns DELAY, that is the result
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
  *	before hands on, or NULL
  * @gives_fh: in a chain: that filehandle, in @args or @res, if the next one takes it

@@ -15,11 +15,10 @@
  * older data arrive after newer.  It is done by the work queue alone: a task could
  * be killed while the server has the older data still before it.
  *
- * As long as it may have to be sent again a folio stays in the page cache, which
- * would otherwise read the same range once more, and have newer data of it written
- * that is older than what is sent again: dafs_release_folio() refuses to drop it.  What
- * drops folios (truncation, invalidation, direct writes) commits first, and where it
- * must not find any by then, has write-back be stable meanwhile:
+ * A folio stays in the page cache while it may have to be resent: dafs_release_folio()
+ * refuses to drop it.  Otherwise the range could be read and written again, and a
+ * resend would overwrite the newer data.  Truncation, invalidation and direct writes
+ * commit before they drop folios, and make write-back stable meanwhile:
  * dafs_unstable_stop().
  *
  * What would fill such a folio from the server commits first as well: a folio that
@@ -48,7 +47,7 @@
 #include <linux/wait_bit.h>
 #include "dafs_fs.h"
 
-/* So long who needs memory waits for COMMIT; if in vain, not again in so long a time. */
+/* How long memory reclaim waits for COMMIT; after a timeout it does not wait again for as long. */
 #define DAFS_RECLAIM_WAIT	(2 * HZ)
 #define DAFS_RECLAIM_REST	(10 * HZ)
 
@@ -216,8 +215,8 @@ bool dafs_unstable_full(struct dafs_inode *di)
  * dafs_unstable_stop() - write back stably from now on
  * @inode: the file
  *
- * What was unstable before, or is on its way to be, is so no more after write-back is
- * waited for and dafs_commit_inode() has succeeded.
+ * Data that is unstable, or being written unstably, is stable once the caller has
+ * waited for write-back and dafs_commit_inode() has succeeded.
  *
  * Context: any.  To be undone by dafs_unstable_go_on().
  */
@@ -254,7 +253,7 @@ void dafs_unstable_hurry(struct dafs_sb_info *sbi)
 		mod_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work, 0);
 }
 
-/* Extents hold references; that others do, too, is no harm where it is asked again. */
+/* Extents hold references on their folios; other references cause a harmless false positive. */
 static bool dafs_folio_unstable(struct folio *folio)
 {
 	int others = folio_ref_count(folio) - folio_nr_pages(folio) - folio_has_private(folio);
@@ -271,10 +270,10 @@ static bool dafs_reclaim_may_wait(const struct dafs_sb_info *sbi, gfp_t gfp)
 }
 
 /*
- * A memory cgroup may be full of such folios long before a mount keeps too many, and what
- * is needed in it be killed after some rounds of reclaim that give nothing, unless these
- * take as long as COMMIT does.  But not for long: the folio is locked, what has to be
- * sent again may have to wait for that, and a server that is away commits nothing.
+ * Memory reclaim waits for COMMIT: a memory cgroup may be full of such folios long
+ * before the limit of the mount, and the OOM killer would act after some rounds without
+ * progress.  The wait is short: the folio is locked, a resend may wait for it, and a
+ * server that is down commits nothing.
  */
 static void dafs_reclaim_commits(struct folio *folio, gfp_t gfp)
 {
