@@ -128,12 +128,17 @@ static int dafsd_fh_acceptable(void *context, struct dentry *dentry)
 	return is_subdir(dentry, exp->path.dentry);
 }
 
-static struct dentry *dafsd_fh_decode(struct dafsd_export *exp, struct dafsd_fileid *id)
+/*
+ * Who has waited on its way up to another export was at the root of this one, whatever
+ * filehandle led there.  Its place is in the other one now, and it may not lose time here.
+ */
+static struct dentry *dafsd_fh_decode(const struct dafsd_rqst *rq, struct dafsd_export *exp,
+				      struct dafsd_fileid *id)
 {
 	const struct cred *saved;
 	struct dentry *dentry;
 
-	if (id->type == FILEID_ROOT)
+	if (id->type == FILEID_ROOT || rq->walked)
 		return dget(exp->path.dentry);
 	/* Connecting a dentry to the root looks names up on the way. */
 	saved = dafsd_act_as_server();
@@ -183,7 +188,7 @@ static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire
 	status = dafsd_export_get(wire->fshandle, &exp);
 	if (status)
 		return status;
-	dentry = dafsd_fh_decode(exp, id);
+	dentry = dafsd_fh_decode(rq, exp, id);
 	if (IS_ERR(dentry)) {
 		status = dafs_errno_to_status(PTR_ERR(dentry));
 		if (status == DAFSERR_STALE)

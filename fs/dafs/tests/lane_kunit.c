@@ -4,6 +4,7 @@
  * still has one.
  */
 #include <linux/delay.h>
+#include <linux/exportfs.h>
 #include <linux/slab.h>
 #include "../../../drivers/dafsd/vfs.h"
 #include "open_test.h"
@@ -311,6 +312,69 @@ static void dafs_lane_await_outer_test(struct kunit *test)
 	struct dafs_fh_args args = { .filehandle = lane_nest(test, frozen, fix) };
 
 	lane_expect_await(test, frozen, &frozen->dir, DAFS_PROC_LOOKUPP, &args, NULL);
+}
+
+/**
+ * struct lane_watch - what is decoded in a file system
+ * @ops: its operations meanwhile
+ * @real: those that it has
+ * @dir: a directory
+ * @decoded: how often a filehandle was found to be that of @dir
+ */
+struct lane_watch {
+	struct export_operations ops;
+	const struct export_operations *real;
+	const struct inode *dir;
+	atomic_t decoded;
+};
+
+/* Operations have no place for data of their own. */
+static struct lane_watch lane_watch;
+
+static struct dentry *lane_fh_to_dentry(struct super_block *sb, struct fid *fid, int len, int type)
+{
+	struct dentry *dentry = lane_watch.real->fh_to_dentry(sb, fid, len, type);
+
+	if (!IS_ERR_OR_NULL(dentry) && d_inode(dentry) == lane_watch.dir)
+		atomic_inc(&lane_watch.decoded);
+	return dentry;
+}
+
+static void lane_unwatch(void *sb)
+{
+	((struct super_block *)sb)->s_export_op = lane_watch.real;
+}
+
+static void lane_watch_dir(struct kunit *test, const struct dafs_fixture *fix)
+{
+	struct super_block *sb = fix->path.mnt->mnt_sb;
+
+	lane_watch.real = sb->s_export_op;
+	lane_watch.ops = *sb->s_export_op;
+	lane_watch.ops.fh_to_dentry = lane_fh_to_dentry;
+	lane_watch.dir = d_inode(fix->path.dentry);
+	atomic_set(&lane_watch.decoded, 0);
+	sb->s_export_op = &lane_watch.ops;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lane_unwatch, sb));
+}
+
+/*
+ * The same from a filehandle that is that of any directory, as if it were not the root of
+ * an export: when it goes on in the outer export, nothing is decoded in the inner one.
+ */
+static void dafs_lane_await_decoded_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_fh inner = lane_nest(test, frozen, fix);
+	struct dafs_fh_args args = { .filehandle = fix->dir };
+
+	memcpy(args.filehandle.fshandle, inner.fshandle, sizeof(inner.fshandle));
+	dafsd_fh_sign(&args.filehandle);
+	lane_watch_dir(test, fix);
+	lane_expect_await(test, frozen, &frozen->dir, DAFS_PROC_LOOKUPP, &args, NULL);
+	/* for each of two requests, before it leaves the inner export */
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&lane_watch.decoded));
 }
 
 /* A path that leads from the root to the export in the directory of a fixture, and on */
@@ -776,6 +840,7 @@ static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE(dafs_lane_await_test),
 	KUNIT_CASE(dafs_lane_await_inner_test),
 	KUNIT_CASE(dafs_lane_await_outer_test),
+	KUNIT_CASE(dafs_lane_await_decoded_test),
 	KUNIT_CASE_SLOW(dafs_lane_await_withdrawn_test),
 	KUNIT_CASE(dafs_lane_await_missing_test),
 	KUNIT_CASE(dafs_lane_idle_test),
