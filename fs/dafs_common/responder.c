@@ -13,8 +13,9 @@
  * may be some more request structures than receives.  At first there is one:
  * most sessions are idle most of the time, and such a structure has a buffer of
  * its own.  A request that finds none waits until another is made, or for a send
- * completion, whichever comes first.  Those that were not needed for a while are
- * freed when a request ends.
+ * completion, whichever comes first; where there is no memory for another, that is tried
+ * again after a pause.  Those that were not needed for a while are freed when a request
+ * ends.
  *
  * The owner is given the requests in the order of their arrival, because a chain
  * is made of neighbours (4.3.2, E-60).  So all pass through @waiting, and each is
@@ -23,6 +24,7 @@
 #include <linux/bitmap.h>
 #include <linux/slab.h>
 #include <linux/dafs/cksum.h>
+#include <kunit/visibility.h>
 #include "common.h"
 #include "trace.h"
 
@@ -30,7 +32,7 @@
  * struct dafs_responder - the side of a channel that answers requests
  * @chan: the channel
  * @ops: of its owner
- * @lock: guards all below but @idle
+ * @lock: guards all below but @pause and @idle
  * @nreq: the promise
  * @target: what it shall become
  * @limit: streams the requester may believe in (E-41)
@@ -46,6 +48,7 @@
  * @free: request structures
  * @waiting: messages that were not handed over yet, in the order of arrival
  * @more: makes one for each of them
+ * @pause: how long @more waits when there is no memory, in jiffies; its own
  * @idle: woken when @in_use is 0
  */
 struct dafs_responder {
@@ -66,23 +69,35 @@ struct dafs_responder {
 	DECLARE_BITMAP(busy, DAFS_MAX_NREQ);
 	struct list_head free;
 	struct list_head waiting;
-	struct work_struct more;
+	struct delayed_work more;
+	unsigned long pause;
 	wait_queue_head_t idle;
 };
 
 /* Request structures that a responder keeps once it needed so many; there is one at first */
 #define DAFS_FEW_RQSTS	((u16)2)
 
+/* Request structures that one responder may have; fewer in tests, as for want of memory */
+unsigned int dafs_responder_most = DAFS_MAX_NREQ + DAFS_SPARE_RQSTS;
+EXPORT_SYMBOL_IF_KUNIT(dafs_responder_most);
+
 /* How long a request structure is kept that is not needed, in jiffies */
 #define DAFS_RQST_IDLE	(5L * HZ)
+
+/* How soon to try again when there is no memory, at first and at last, in jiffies */
+#define DAFS_RQST_PAUSE		msecs_to_jiffies(10)
+#define DAFS_RQST_PAUSE_MOST	HZ
 
 static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc);
 static void dafs_responder_more(struct work_struct *work);
 
 static int dafs_responder_add_rqst(struct dafs_responder *rp)
 {
-	struct dafs_rqst *rqst = kzalloc(rp->ops->rqst_size, GFP_KERNEL);
+	struct dafs_rqst *rqst;
 
+	if (READ_ONCE(rp->nr_rqsts) >= READ_ONCE(dafs_responder_most))
+		return -ENOMEM;
+	rqst = kzalloc(rp->ops->rqst_size, GFP_KERNEL);
 	if (!rqst)
 		return -ENOMEM;
 	rqst->send = dafs_msg_alloc(rp->chan, rp->chan->limits.send_size, DMA_TO_DEVICE);
@@ -136,7 +151,8 @@ struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
 	spin_lock_init(&rp->lock);
 	INIT_LIST_HEAD(&rp->free);
 	INIT_LIST_HEAD(&rp->waiting);
-	INIT_WORK(&rp->more, dafs_responder_more);
+	INIT_DELAYED_WORK(&rp->more, dafs_responder_more);
+	rp->pause = DAFS_RQST_PAUSE;
 	init_waitqueue_head(&rp->idle);
 	rp->most_rqsts = nreq + 1;
 	rp->keep = DAFS_FEW_RQSTS;
@@ -168,7 +184,7 @@ EXPORT_SYMBOL_GPL(dafs_responder_create);
  */
 void dafs_responder_stop(struct dafs_responder *rp)
 {
-	cancel_work_sync(&rp->more);
+	cancel_delayed_work_sync(&rp->more);
 }
 EXPORT_SYMBOL_GPL(dafs_responder_stop);
 
@@ -405,7 +421,7 @@ void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg)
 	more = !list_empty(&rp->waiting) && rp->nr_rqsts < rp->most_rqsts;
 	spin_unlock_irqrestore(&rp->lock, flags);
 	if (more)
-		queue_work(system_unbound_wq, &rp->more);
+		queue_delayed_work(system_unbound_wq, &rp->more, 0);
 }
 
 /* Return: false if no message waits any more for a structure that may be made. */
@@ -420,16 +436,27 @@ static bool dafs_responder_short(struct dafs_responder *rp)
 	return wanting;
 }
 
-/* What there is no memory for waits for those that there are. */
+/* None of the requests that there are need ever end.  The longer it lasts the less often. */
+static void dafs_responder_more_later(struct dafs_responder *rp)
+{
+	queue_delayed_work(system_unbound_wq, &rp->more, rp->pause);
+	rp->pause = min_t(unsigned long, 2 * rp->pause, DAFS_RQST_PAUSE_MOST);
+}
+
 static void dafs_responder_more(struct work_struct *work)
 {
-	struct dafs_responder *rp = container_of(work, struct dafs_responder, more);
+	struct dafs_responder *rp = container_of(work, struct dafs_responder, more.work);
 
-	while (dafs_responder_short(rp) && !dafs_responder_add_rqst(rp)) {
+	while (dafs_responder_short(rp)) {
+		if (dafs_responder_add_rqst(rp)) {
+			dafs_responder_more_later(rp);
+			return;
+		}
 		spin_lock_irq(&rp->lock);
 		dafs_responder_feed(rp);
 		spin_unlock_irq(&rp->lock);
 	}
+	rp->pause = DAFS_RQST_PAUSE;
 }
 
 /* What was not in use between two looks, some seconds apart, goes. */

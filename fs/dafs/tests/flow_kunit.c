@@ -734,6 +734,40 @@ static void dafs_flow_server_withdrawn_test(struct kunit *test)
 	fix->rnr_naks = dafs_test_rnr_naks(fix->dev);
 }
 
+/* Requests that stay with the server, and one behind them that it could answer at once */
+static void flow_fill_short(struct kunit *test, struct dafs_fixture *fix, struct raw_conn *conn)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, 0, flow_send_stuck(test, fix, conn, i));
+	KUNIT_EXPECT_EQ(test, 0, flow_send_null(conn, i, 0));
+	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
+}
+
+/* There is no memory for another request: it is asked for again, even if none ends. */
+static void dafs_flow_server_short_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login logins[] = { { .opts.max_requests = 4 }, { .opts.max_requests = 4 } };
+	struct raw_conn *conn = raw_session(test, NULL, &logins[0]);
+	struct raw_conn *gone = raw_session(test, NULL, &logins[1]);
+	unsigned int enough = dafs_responder_most, i;
+	struct dafs_res_hdr res = {};
+
+	dafs_fixture_server_param(test, &dafs_responder_most, 1);
+	flow_lock(test, fix);
+	flow_fill_short(test, fix, conn);
+	flow_fill_short(test, fix, gone);
+	raw_close(test, gone);
+	dafs_fixture_server_param(test, &dafs_responder_most, enough);
+	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	KUNIT_EXPECT_EQ(test, 3, res.stream_id);
+	kunit_release_action(test, flow_unlock, fix);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_NE(test, ~0, raw_recv_status(conn, RAW_WAIT_MS, &res));
+}
+
 /* R-6.1.2-04 E-41: a stream that does not exist, or is in use */
 static void dafs_flow_bad_stream_test(struct kunit *test)
 {
@@ -941,6 +975,7 @@ static struct kunit_case dafs_flow_cases[] = {
 	KUNIT_CASE_PARAM(dafs_flow_server_shrink_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_throttle_test, dafs_flavours_gen),
 	KUNIT_CASE_SLOW(dafs_flow_server_withdrawn_test),
+	KUNIT_CASE(dafs_flow_server_short_test),
 	KUNIT_CASE_PARAM(dafs_flow_bad_stream_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_expired_stream_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_flow_seq_test, dafs_flavours_gen),

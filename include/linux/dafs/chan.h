@@ -512,4 +512,6 @@ void dafs_responder_set_target(struct dafs_responder *rp, u16 target);
 u16 dafs_responder_nreq(struct dafs_responder *rp);
 void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *first);
 
+extern unsigned int dafs_responder_most;
+
 #endif /* _LINUX_DAFS_CHAN_H */
