@@ -46,6 +46,9 @@ CHECKERS = {"um": ("kmemleak", "lockdep", "KASAN"),
 # less of its processors, and not know: not every host tells its guests what it steals,
 # and no container what its quota takes.
 SPARE = 3
+# For how long a task may wait without being killable.  What does so longest is that which
+# loads a module of KUnit, while one test runs: 34 seconds of those that there are.
+HUNG = 120
 # CMPXCHG16B, which the slab allocator likes, leaves wrong flags in QEMU before
 # 8.0: with an interrupt right behind it the guest gets them back and dies.
 PROCESSOR = "max,-cx16"
@@ -57,6 +60,11 @@ PATIENCE = ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
 KCSAN = ["kcsan.early_enable=1", "kcsan.skip_watch=1000", "kcsan.udelay_task=400"]
 
 
+def slowness():
+    """How many times longer everything may take."""
+    return float(os.environ.get("DAFS_SLOW", "1"))
+
+
 class Clock:
     """Seconds that the host really gave us.
 
@@ -66,7 +74,7 @@ class Clock:
 
     def __init__(self):
         self.seconds = 0.0
-        self.slow = float(os.environ.get("DAFS_SLOW", "1"))
+        self.slow = slowness()
         self.last = self._read()
 
     @staticmethod
@@ -94,6 +102,7 @@ class Outcome:
         self.timed_out = False
         self.seconds = 0.0
         self.processor = 0.0    # seconds of processor time
+        self.soft_roce = 0      # its warnings that were allowed
 
 
 class BedError(Exception):
@@ -183,6 +192,7 @@ def prepare(bed):
 def init_environment(modules, script, args, results):
     return ["dafsd.state_dir=/tmp/dafs", f"DAFS_TESTING={TESTING}", f"DAFS_MODULES={modules}",
             f"DAFS_SCRIPT={script}", f"DAFS_RESULTS={results}",
+            f"DAFS_HUNG={int(HUNG * max(1, slowness()))}",
             f"DAFS_ARGS=\"{' '.join(args)}\""]
 
 

@@ -56,25 +56,48 @@ check_exports()
 	done
 }
 
-# kmemleak reports what has been unreferenced for five seconds; a second scan,
-# because a stale pointer on a stack may have hidden an object from the first.  Who has
-# moved a pointer while it was looked for is not found by the next ones: a leak stays.
+# What kmemleak finds unreferenced now; of what was unreferenced before, too.
+scan_leaks()
+{
+	sleep 1
+	echo scan 2>/dev/null >$kmemleak &&
+		python3 -B "$BED/leaks.py" /run/dafs/kallsyms <$kmemleak
+}
+
+# settle_leaks: sets leaks.  One scan proves nothing.  It may report an object whose only
+# pointer was just being moved, which the next ones find; and a stale pointer, on a stack
+# or in memory that is free again, may hide a leak from it, but hardly from two in a row.
+# So two that find nothing acquit.  Without them it is a leak that they came across.
+settle_leaks()
+{
+	leaks=
+	silent=0
+	for _ in 1 2 3 4 5 6; do
+		found=$(scan_leaks) || {
+			complain "kmemleak turned itself off, or cannot be read"
+			return
+		}
+		silent=$((silent + 1))
+		[ -z "$found" ] || {
+			leaks=$found
+			silent=0
+		}
+		[ $silent -lt 2 ] || {
+			leaks=
+			return
+		}
+	done
+}
+
+# kmemleak reports what has been unreferenced for five seconds, and nothing when it sees
+# it for the first time.
 check_leaks()
 {
 	kmemleak=/sys/kernel/debug/kmemleak
 	[ -w $kmemleak ] || return
 	sleep 5
-	for scan in 1 2 3 4 5 6; do
-		sleep 1
-		echo scan 2>/dev/null >$kmemleak || {
-			complain "kmemleak turned itself off"
-			break
-		}
-		[ $scan -ge 2 ] || continue
-		leaks=$(python3 -B "$BED/leaks.py" /run/dafs/kallsyms <$kmemleak) ||
-			complain "kmemleak's report cannot be read"
-		[ -n "$leaks" ] || break
-	done
+	scan_leaks >/dev/null
+	settle_leaks
 	checked kmemleak
 	[ -n "$leaks" ] || return
 	echo "$leaks"

@@ -169,6 +169,7 @@ def judge(suite, outcome):
         tests.append(failure(f"exit status {outcome.status}", log[-30:]))
     if suite.bed != "host":
         tests += judge_kernel(suite, outcome, log)
+        outcome.soft_roce = report.soft_roce(log)
     return tests
 
 
@@ -207,6 +208,9 @@ def show(suite, tests, outcome):
     print(f"{suite.name:14} {suite.bed:5} {outcome.seconds:6.1f} s "
           f"({outcome.processor:5.1f} s busy)  "
           f"{passed} passed, {len(failed)} failed{note}", flush=True)
+    if outcome.soft_roce:
+        print(f"# {suite.name}: {outcome.soft_roce} warnings of soft-RoCE, of "
+              f"{report.SOFT_ROCE_MOST} that are allowed", flush=True)
     for test in failed:
         print(f"\n  FAILED {suite.name}: {test.name}")
         for line in test.why[:100]:

@@ -154,6 +154,16 @@ class Kernel(unittest.TestCase):
         self.assertTrue(report.splats(
             ["[    1.000000] BUG: KASAN: slab-use-after-free in rxe_mr_copy+0x2f/0x90"]))
 
+    def test_soft_roce_counts(self):
+        """Now and then, but not all the time."""
+        line = ("[    1.000000] WARNING: CPU: 0 PID: 9 at drivers/infiniband/"
+                "sw/rxe/rxe_mr.c:395 rxe_mr_copy+0x2f/0x90")
+        log = [line, "# the tests are over", line]
+        self.assertEqual(report.soft_roce(log), 1)
+        most = [line] * report.SOFT_ROCE_MOST
+        self.assertEqual(report.splats(most), [])
+        self.assertEqual(len(report.splats([*most, line])), 1)
+
     def test_file_system_damaged(self):
         log = ["[    1.000000] EXT4-fs error (device ram0): ext4_lookup:1: deleted inode"]
         self.assertTrue(report.splats(log))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Functions of shell scripts, and what they ask for played by others."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import guest
+
+
+def function(path, name):
+    text = (guest.TESTING / path).read_text("utf-8")
+    return re.search(rf"^{name}\(\)\n\{{\n.*?^\}}\n", text, re.M | re.S)[0]
+
+
+class Functions(unittest.TestCase):
+    """A shell, and a folder for it."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def shell(self, script):
+        return subprocess.run(["sh", "-c", script], cwd=self.folder, check=False, text=True,
+                              stdout=subprocess.PIPE).stdout.splitlines()
+
+
+class Leaks(Functions):
+    """What of kmemleak's reports, one for each scan, is a leak."""
+
+    def settle(self, *reports):
+        for number, report in enumerate(reports):
+            (self.folder / str(number)).write_text(report, encoding="utf-8")
+        return self.shell("""
+            scan_leaks()
+            {
+                set -- [0-9]
+                [ -e "$1" ] && cat "$1" && rm "$1"
+            }
+            complain()
+            {
+                echo "$*"
+            }
+        """ + function("bed/kernel-checks.sh", "settle_leaks") + "settle_leaks\necho $leaks")
+
+    def test_none(self):
+        self.assertEqual(self.settle("", ""), [""])
+
+    def test_moved(self):
+        """Found again, for good."""
+        self.assertEqual(self.settle("a", "", ""), [""])
+        self.assertEqual(self.settle("a", "b", "", ""), [""])
+
+    def test_leak(self):
+        self.assertEqual(self.settle(*"aaaaaa"), ["a"])
+
+    def test_hidden(self):
+        """Not seen now and then."""
+        self.assertEqual(self.settle("", *"aaaaa"), ["a"])
+        self.assertEqual(self.settle("a", "a", "", "a", "a", "a"), ["a"])
+        self.assertEqual(self.settle("a", "a", "a", "a", "a", ""), ["a"])
+
+    def test_turned_off(self):
+        self.assertEqual(self.settle("a"), ["kmemleak turned itself off, or cannot be read",
+                                            "a"])
+
+
+class Changed(Functions):
+    """Complaints about what has changed are not lost with those who did not hear them."""
+
+    # Like make: says nothing of what is compiled already.
+    BUILD = """
+        CACHE=$PWD
+        build_warnings()
+        {
+            [ ! -e modules-check-um/object ] || return
+            mkdir -p modules-check-um
+            : >modules-check-um/object
+            echo built >&2
+            [ ! -e interrupted ] || kill -KILL $$
+            [ ! -e bad ] || echo warning
+        }
+    """
+
+    def build(self, *files):
+        for name in "interrupted", "bad":
+            (self.folder / name).unlink(missing_ok=True)
+        for name in files:
+            (self.folder / name).touch()
+        said = self.shell("exec 2>&1\n" + self.BUILD +
+                          function("suites/style.sh", "build_changed") + "build_changed")
+        return [line for line in said if line]
+
+    def test_silent(self):
+        self.assertEqual(self.build(), ["built"])
+        self.assertEqual(self.build(), [])
+
+    def test_complaint(self):
+        for _ in range(2):
+            self.assertIn("warning", self.build("bad"))
+
+    def test_interrupted(self):
+        self.build("bad", "interrupted")
+        self.assertIn("warning", self.build("bad"))
+
+
+class Check(Functions):
+    """Which files "check" looks at."""
+
+    def git(self, *args):
+        return subprocess.run(["git", "-C", self.folder, "-c", "user.name=a",
+                               "-c", "user.email=a", *args], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def commit(self, name, text=""):
+        (self.folder / name).write_text(text, encoding="utf-8")
+        self.git("add", name)
+        self.git("commit", "-qm", name)
+
+    def changed(self, revision):
+        """Its function, of a copy of the script in that repository."""
+        place = self.folder / "tools/testing/check"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text((guest.TESTING / "check").read_text("utf-8")
+                         .replace("\nmain()\n", "\nprint(*changed(sys.argv[1]))\n"), "utf-8")
+        return subprocess.run(["python3", "-B", place, revision], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.split()
+
+    def test_branch(self):
+        """Of another branch, not what that has got since."""
+        self.git("init", "-q", "-b", "main")
+        (self.folder / ".git/info/exclude").write_text("tools\n", encoding="utf-8")
+        self.commit("first")
+        self.git("checkout", "-qb", "own")
+        self.commit("committed")
+        self.git("checkout", "-q", "main")
+        self.commit("first", "theirs")
+        self.git("checkout", "-q", "own")
+        (self.folder / "new").touch()
+        self.assertEqual(self.changed("main"), ["committed", "new"])
+        self.assertEqual(self.changed("HEAD"), ["new"])
+        self.assertEqual(self.changed("HEAD~1"), ["committed", "new"])
+
+
+if __name__ == "__main__":
+    unittest.main()
