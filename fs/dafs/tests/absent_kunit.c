@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a server may go without, and what this one says then: cache hints (6.1.8,
- * 6.5.6), delegations (6.5.10, 6.5.11), named attributes (6.5.25), batches (6.5.16).
+ * Optional features: cache hints (6.1.8, 6.5.6), delegations (6.5.10, 6.5.11), named
+ * attributes (6.5.25), batches (6.5.16), and how this server refuses those it lacks.
  */
 #include "fixture.h"
 
@@ -22,8 +22,8 @@ struct absent_hint {
 };
 
 /*
- * R-6.1.8-01 R-6.5.6-01 R-6.5.6-03 R-6.5.6-04: which bits there are, and which
- * prefetches are asked for in earnest (E-105)
+ * R-6.1.8-01 R-6.5.6-01 R-6.5.6-03 R-6.5.6-04: which bits exist, and which hints request
+ * a prefetch that the server must answer (E-105)
  */
 static const struct absent_hint absent_hints[] = {
 	{ "none", 0, 0, DAFS_STATUS_OK },
@@ -94,8 +94,8 @@ static u32 absent_append(struct kunit *test, struct dafs_fixture *fix, const str
 }
 
 /*
- * R-4.2.4-02 R-6.5.6-02: whatever hint comes with data, a prefetch or one that does
- * not exist, the data is what counts
+ * R-4.2.4-02 R-6.5.6-02: a hint that comes with data (prefetch, or an unknown value) does
+ * not affect the transfer
  */
 static void dafs_absent_data_hint_test(struct kunit *test)
 {
@@ -137,7 +137,7 @@ static u32 absent_delegreturn(struct kunit *test, struct dafs_fixture *fix,
 	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_DELEGRETURN, &args, NULL);
 }
 
-/* R-6.5.11-02, and E-90: nothing is there to be purged, nothing to be returned */
+/* R-6.5.11-02, and E-90: there is no delegation to purge or to return */
 static void dafs_absent_delegation_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -156,15 +156,15 @@ static void dafs_absent_delegation_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, absent_delegreturn(test, fix, &other));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
 			   absent_delegreturn(test, fix, &open.state_id));
-	/* of a server that was there before */
+	/* a state-id of an earlier server instance */
 	other = open.state_id;
 	other.b[0] ^= 1;
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_STATEID, absent_delegreturn(test, fix, &other));
-	/* the open is none the worse for it */
+	/* the open is still valid */
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
 }
 
-/* R-6.5.24-19 as E-90 has it: who claims a delegation gets the open, and none */
+/* R-6.5.24-19 as in E-90: a delegation claim opens the file but gets no delegation */
 static void dafs_absent_claim_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -190,7 +190,7 @@ static void dafs_absent_claim_test(struct kunit *test)
 					  &res));
 }
 
-/* R-6.5.25-02 R-6.5.16-03: whatever it is asked for */
+/* R-6.5.25-02 R-6.5.16-03: refused for every argument */
 static void dafs_absent_proc_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Appending, in the message and by RDMA, alone and against others; every answer
- * against the server's own file.
+ * Appends, inline and by RDMA, with one client and with several; each answer is
+ * compared with the server's own file.
  */
 #include <linux/kthread.h>
 #include <linux/pagemap.h>
@@ -16,8 +16,8 @@ static const struct dafs_opaque64 append_no_state;
 /**
  * struct append_file - a file to append to
  * @fix: the fixture
- * @ses: who appends
- * @cred: for whom, NULL for root
+ * @ses: session that appends
+ * @cred: credentials to use, NULL for root
  * @fh: the file
  * @state_id: its open
  */
@@ -77,7 +77,7 @@ static u64 append_size(struct kunit *test, struct append_file *file)
 	return stat.size;
 }
 
-/* By the client's own stub; returns the DAFS status. */
+/* Uses the client's own stub; returns the DAFS status. */
 static u32 append_stable(struct kunit *test, struct append_file *file, bool direct, u32 stable,
 			 const void *data, size_t len, struct dafs_append_res *res)
 {
@@ -117,8 +117,8 @@ static void append_expect_tail(struct kunit *test, struct append_file *file, u64
 }
 
 /*
- * R-6.5.3-05 R-6.5.4-01 R-6.5.38-06: at the end of the file, wherever that is,
- * and the response says where; with the verifier of all writes.
+ * R-6.5.3-05 R-6.5.4-01 R-6.5.38-06: data goes to the current end of the file and the
+ * response tells the offset; the verifier is the same as for writes.
  */
 static void append_position_test(struct kunit *test)
 {
@@ -139,7 +139,7 @@ static void append_position_test(struct kunit *test)
 		KUNIT_EXPECT_MEMEQ(test, &verf, &res.verifier, sizeof(verf));
 		append_expect_tail(test, &file, size, data, lens[i / 2]);
 		size += lens[i / 2];
-		/* the end moves behind the client's back */
+		/* another process extends the file */
 		if (i == 3) {
 			dafs_backing_write(test, file.fix, "file", data, 17);
 			size = 17;
@@ -161,7 +161,7 @@ static bool append_dirty(struct kunit *test, struct append_file *file)
 	return dirty;
 }
 
-/* R-6.5.3-03: stable when the response is there, and nothing else may be asked for (E-101) */
+/* R-6.5.3-03: data is stable when the response arrives; other levels are refused (E-101) */
 static void append_stable_test(struct kunit *test)
 {
 	static const u32 refused[] = { DAFS_UNSTABLE, DAFS_FILE_SYNC + 1, U32_MAX };
@@ -207,7 +207,7 @@ static u32 append_raw(struct kunit *test, struct append_file *file, u32 proc, vo
 	return dafs_test_call(test, file->ses, file->cred ?: dafs_test_me(), proc, args, res);
 }
 
-/* R-6.1.6-06 R-6.5.3-04 R-7-10: MAX_APPEND bytes are appended, one more is not (E-100) */
+/* R-6.1.6-06 R-6.5.3-04 R-7-10: MAX_APPEND bytes are appended, one more is refused (E-100) */
 static void append_max_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);
@@ -230,7 +230,7 @@ static void append_max_test(struct kunit *test)
 	append_expect_tail(test, &file, 10, data, SZ_1M);
 }
 
-/* Less memory than bytes is refused before anything moves (E-24); none is fine for none. */
+/* Buffers smaller than byte_count are refused before any transfer (E-24); 0 bytes need none. */
 static void append_buffer_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);
@@ -257,7 +257,7 @@ static void append_buffer_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 10, append_size(test, &file));
 }
 
-/* E-18 E-105: data at the agreed place, and hints of whatever value */
+/* E-18 E-105: padded data, and hints of any value */
 static void append_padded_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);
@@ -288,7 +288,7 @@ static void append_padded_test(struct kunit *test)
 	append_expect_tail(test, &file, 10, data, 3000);
 }
 
-/* One APPEND_DIRECT with a checksum of the test's choice */
+/* One APPEND_DIRECT with a checksum chosen by the test */
 static u32 append_with_cksum(struct kunit *test, struct append_file *file, u8 *data, size_t len,
 			     const struct dafs_cksum *cksum)
 {
@@ -340,7 +340,7 @@ static void append_cksum_test(struct kunit *test)
 	append_expect_tail(test, &file, 10, data, 5000);
 }
 
-/* What both ways say; nothing is appended unless it is OK. */
+/* Both procedures return @status; nothing is appended unless it is OK. */
 static void append_expect(struct kunit *test, struct append_file *file, u32 status)
 {
 	struct dafs_append_res res;
@@ -351,7 +351,7 @@ static void append_expect(struct kunit *test, struct append_file *file, u32 stat
 				   append_one(test, file, direct, "x", 1, &res));
 }
 
-/* E-79: the open, or without one the user, must have the right to write */
+/* E-79: the open, or without an open the user, must have write permission */
 static void append_access_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);
@@ -368,7 +368,7 @@ static void append_access_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 16, append_size(test, &file));
 }
 
-/* E-80: an open for reading is none for appending, whoever comes with it. */
+/* E-80: an open for reading does not allow appends, not even for root. */
 static void append_reader_test(struct kunit *test)
 {
 	struct append_file file = { .fix = dafs_fixture(test, test->param_value) };
@@ -380,7 +380,7 @@ static void append_reader_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 10, append_size(test, &file));
 }
 
-/* E-80: a share reservation of another keeps out those without an open. */
+/* E-80: a share reservation of another open blocks appends without an open. */
 static void append_denied_test(struct kunit *test)
 {
 	struct append_file file = { .fix = dafs_fixture(test, test->param_value) };
@@ -394,7 +394,7 @@ static void append_denied_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 12, append_size(test, &file));
 }
 
-/* Objects without an end, and exports that nobody writes to */
+/* Objects that are not regular files, and read-only exports */
 static void append_object_test(struct kunit *test)
 {
 	struct dafs_fixture *ro = dafs_fixture_in(test, test->param_value, DAFS_TEST_RO);
@@ -413,7 +413,7 @@ static void append_object_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 10, append_size(test, &other));
 }
 
-/* R-6.5.3-02: what no longer fits into a file of the largest size leaves it as it was */
+/* R-6.5.3-02: an append that would exceed the maximum file size changes nothing */
 static void append_limit_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);
@@ -436,7 +436,7 @@ static void append_limit_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, most - 6, res.offset);
 }
 
-/* R-6.5.8-02: an old error of writing back is told by the verifier and is not the append's */
+/* R-6.5.8-02: an old writeback error changes the verifier but does not fail the append */
 static void append_verifier_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);
@@ -460,10 +460,10 @@ static void append_verifier_test(struct kunit *test)
 /* Many writers */
 
 /**
- * struct append_head - what a record begins with; the rest is one byte repeated
- * @writer: who wrote it
- * @seq: his how manieth it is
- * @len: of the whole
+ * struct append_head - header of a record; the rest is one byte repeated
+ * @writer: number of the writer
+ * @seq: number of the record, counted by the writer
+ * @len: length of the whole record
  */
 struct append_head {
 	u32 writer;
@@ -480,12 +480,12 @@ struct append_head {
  * struct append_writer - a thread that appends
  * @test: the test
  * @file: what it appends to
- * @local: appends on the server itself instead
- * @id: who it is
- * @len: of its records, 0 for any
+ * @local: append locally on the server instead
+ * @id: number of the writer
+ * @len: length of its records, 0 for random lengths
  * @most: records to append
  * @count: records appended
- * @offsets: where they are, says the server
+ * @offsets: their offsets, as the server returned them
  * @buf: a record
  * @status: of the last append
  * @task: the thread
@@ -582,8 +582,8 @@ static void append_join(struct append_writer *w)
 }
 
 /*
- * All of a record, where its writer was told it is, and after the one before.
- * Returns its length, or 0 if there is none.
+ * The record is complete, at the offset its writer was told, and follows the previous
+ * one.  Returns its length, or 0 if there is no record.
  */
 static u32 append_check_record(struct kunit *test, struct append_file *file, u64 at,
 			       struct append_writer *writers, unsigned int nr, u32 *seen)
@@ -612,7 +612,7 @@ static u32 append_check_record(struct kunit *test, struct append_file *file, u64
 	return head.len;
 }
 
-/* The writers have ended, so the buffer of the first is free. */
+/* All writers have ended, so the buffer of the first one is free. */
 static void append_check_file(struct kunit *test, struct append_file *file,
 			      struct append_writer *writers, unsigned int nr)
 {
@@ -636,7 +636,7 @@ static void append_put_file(void *file)
 	dafs_backing_close(file);
 }
 
-/* Another client, with another session, and the file open. */
+/* Another client with its own session that opens the same file. */
 static struct append_file append_client(struct kunit *test, const struct append_file *first,
 					const char *id)
 {
@@ -650,7 +650,7 @@ static struct append_file append_client(struct kunit *test, const struct append_
 
 /*
  * R-4.2.1.2-01 R-6.5.3-01: two writers on each of two clients and one on the
- * server; every record is whole, where the server says, in its writer's order.
+ * server; every record is complete, at the returned offset, in the order of its writer.
  */
 static void append_writers_test(struct kunit *test)
 {
@@ -682,7 +682,7 @@ static void append_writers_test(struct kunit *test)
 	append_check_file(test, &file, writers, APPEND_WRITERS);
 }
 
-/* R-6.5.3-02: two clients fill the disk; what does not fit leaves no trace. */
+/* R-6.5.3-02: two clients fill the disk; an append that does not fit changes nothing. */
 static void append_full_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -717,11 +717,11 @@ static void append_full_test(struct kunit *test)
 			append_size(test, &file));
 	append_check_file(test, &file, writers, 2);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, append_one(test, &file, false, "x", 1, &res));
-	/* the open keeps the file beyond this test, but not its blocks */
+	/* the open keeps the inode after this test, so free its blocks */
 	dafs_backing_write(test, fix, "file", "", 0);
 }
 
-/* The client, towards a server that loses its answer, or has none yet. */
+/* The client when the server loses the response to an append or answers DELAY. */
 
 enum append_fault {
 	APPEND_HANG_UP,
@@ -730,9 +730,9 @@ enum append_fault {
 };
 
 /**
- * struct append_plan - what a server does with appends
- * @fault: to the first of them
- * @seen: how many there were
+ * struct append_plan - how the server treats appends
+ * @fault: fault for the first append
+ * @seen: number of appends received
  */
 struct append_plan {
 	enum append_fault fault;
@@ -765,11 +765,11 @@ static void append_serve(struct raw_conn *conn, struct raw_msg *msg)
 }
 
 /**
- * struct append_loss - how that ends
+ * struct append_loss - a fault and its result
  * @name: for the report
  * @fault: what the server does
- * @err: what the client says
- * @seen: how many appends reach the server
+ * @err: what the client returns
+ * @seen: number of appends that reach the server
  */
 struct append_loss {
 	const char *name;
@@ -786,7 +786,7 @@ static const struct append_loss append_losses[] = {
 
 KUNIT_ARRAY_PARAM_DESC(append_losses, append_losses, name);
 
-/* A record whose fate is unknown is not sent again, one that was refused is */
+/* An append with unknown outcome is not sent again; a refused one is */
 static void append_once_test(struct kunit *test)
 {
 	const struct append_loss *loss = test->param_value;

@@ -6,7 +6,7 @@
 
 static const struct dafs_opaque64 dafs_no_state;
 
-/* Some objects of each kind that a directory can hold. */
+/* One object of each type that a directory can contain. */
 static const char *const dafs_attr_names[] = {
 	"file", "dir", "link", "fifo", "sock", "chr", "blk",
 };
@@ -27,12 +27,12 @@ static void dafs_attr_make_tree(struct kunit *test, struct dafs_fixture *fix)
 /* ACCESS */
 
 /**
- * struct dafs_access_user - who asks
+ * struct dafs_access_user - a user that calls ACCESS
  * @what: for the report
  * @uid: user
  * @gid: group
- * @groups: further groups
- * @nr: how many
+ * @groups: supplementary groups
+ * @nr: number of groups
  */
 struct dafs_access_user {
 	const char *what;
@@ -42,7 +42,7 @@ struct dafs_access_user {
 	unsigned int nr;
 };
 
-/* The object is of user 1000, group 2000. */
+/* The object is owned by user 1000, group 2000. */
 static const struct dafs_access_user dafs_access_users[] = {
 	{ "root", 0, 0 },
 	{ "owner", 1000, 1000 },
@@ -67,7 +67,7 @@ static bool dafs_may(const struct cred *cred, struct inode *inode, int mask)
 	return !err;
 }
 
-/* What the file system grants, in bits of ACCESS (6.5.2). */
+/* What the local file system grants, in bits of ACCESS (6.5.2). */
 static u32 dafs_access_expected(const struct cred *cred, struct inode *inode)
 {
 	u32 granted = 0;
@@ -107,8 +107,8 @@ static void dafs_access_check(struct kunit *test, struct dafs_fixture *fix, cons
 }
 
 /*
- * R-6.5.2-02 R-6.5.2-03: for each user what the file system grants him.  That a
- * file may be deleted is its directory's business.
+ * R-6.5.2-02 R-6.5.2-03: each user gets what the file system grants.  Permission to
+ * delete a file depends on its directory.
  */
 static void dafs_access_test(struct kunit *test)
 {
@@ -132,7 +132,7 @@ static void dafs_access_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.2-01: only what was asked for is answered, whichever way it is asked. */
+/* R-6.5.2-01: only the requested bits are returned, with both procedures. */
 static void dafs_access_mask_test(struct kunit *test)
 {
 	static const char *const names[] = { "file", "dir", "link", "." };
@@ -160,7 +160,7 @@ static void dafs_access_mask_test(struct kunit *test)
 	}
 }
 
-/* A read-only export grants no change; of devices the file system holds only the name. */
+/* A read-only export grants no change, but device nodes may be written through. */
 static void dafs_access_read_only_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_RO);
@@ -182,7 +182,7 @@ static void dafs_access_read_only_test(struct kunit *test)
 			res.access);
 }
 
-/* Root squash: root is nobody in particular. */
+/* Root squash: root has the rights of the anonymous user. */
 static void dafs_access_squash_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -204,7 +204,7 @@ static void dafs_access_squash_test(struct kunit *test)
 
 /* GETATTR */
 
-/* Attributes with the strings, which dafs_op_end() takes away. */
+/* Attributes and their strings, which dafs_op_end() would free. */
 struct dafs_attr_got {
 	struct dafs_fattr attr;
 	char owner[16];
@@ -302,7 +302,7 @@ static void dafs_attr_expect_stat(struct kunit *test, const struct kstat *stat,
 	KUNIT_EXPECT_STREQ(test, id, got->group);
 }
 
-/* The server has a value of these for every object. */
+/* The server supports these for every object. */
 #define DAFS_ATTR_MANDATORY	\
 	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE |		\
 	 DAFS_FATTR_FILE_ID | DAFS_FATTR_FILEHANDLE)
@@ -312,7 +312,7 @@ static void dafs_attr_expect_stat(struct kunit *test, const struct kstat *stat,
 /*
  * R-4.1.3.3-01 R-4.1.3.3-02 R-6.1.5-01 R-6.1.5-03 R-6.1.5-07 R-6.1.5-08 R-6.1.5-09
  * R-6.1.5-11 R-6.1.5-13 R-6.1.5-14 R-6.1.5-17 R-6.1.5-18 R-6.1.5-19 R-6.1.5-20
- * R-6.5.13-02: everything at once, as stat() on the server says it.
+ * R-6.5.13-02: all attributes at once, equal to stat() on the server.
  */
 static void dafs_getattr_test(struct kunit *test)
 {
@@ -341,7 +341,7 @@ static void dafs_getattr_test(struct kunit *test)
 	}
 }
 
-/* R-4.1.3.3-01 R-6.1.5-03 R-6.1.5-04: one at a time, by their bits. */
+/* R-4.1.3.3-01 R-6.1.5-03 R-6.1.5-04: one attribute per request. */
 static void dafs_getattr_each_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -414,8 +414,8 @@ static void dafs_attr_expect_newer(struct kunit *test, struct dafs_fixture *fix,
 }
 
 /*
- * R-6.1.5-10: a new value after each change, whoever makes it; the same without.
- * ext4 counts no links, so those changes show when the clock has moved on.
+ * R-6.1.5-10: the value changes with each change, by DAFS or local, and only then.
+ * ext4 does not count link changes, so these show only after a clock tick.
  */
 static void dafs_getattr_change_test(struct kunit *test)
 {
@@ -445,7 +445,7 @@ static void dafs_getattr_change_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dir, dafs_attr_change(test, fix, "dir"));
 }
 
-/* R-6.1.5-09: links come and go. */
+/* R-6.1.5-09: the link count follows LINK and REMOVE. */
 static void dafs_getattr_links_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -463,7 +463,7 @@ static s64 dafs_attr_ns(const struct dafs_time *t)
 	return t->seconds * NSEC_PER_SEC + t->nseconds;
 }
 
-/* R-6.1.5-15 R-6.1.5-16: contents and metadata have times of their own. */
+/* R-6.1.5-15 R-6.1.5-16: data and metadata have separate times. */
 static void dafs_getattr_times_test(struct kunit *test)
 {
 	const u64 both = DAFS_FATTR_TIME_MODIFY | DAFS_FATTR_TIME_METADATA;
@@ -484,7 +484,7 @@ static void dafs_getattr_times_test(struct kunit *test)
 	KUNIT_EXPECT_GT(test, dafs_attr_ns(&third.time_modify), dafs_attr_ns(&second.time_modify));
 }
 
-/* GET_FSATTR of a file system, used for what SETATTR may set too */
+/* GET_FSATTR of a file system, also used to see which attributes SETATTR may set */
 
 static u32 dafs_fsattr_get(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
 			   u64 bitmap, struct dafs_fsattr *attr)
@@ -512,7 +512,7 @@ static void dafs_fsattr_expect_all(struct kunit *test, struct dafs_fixture *fix,
 #define DAFS_ATTRS(bits, ...)	\
 	((struct dafs_fattr){ .included = (bits), .valid = (bits), ##__VA_ARGS__ })
 
-/* R-6.5.35-02: there is a bitmap whatever the status, which is checked each time. */
+/* R-6.5.35-02: a bitmap is returned with every status; it is checked each time. */
 static u32 dafs_attr_set(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
 			 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
 			 const struct dafs_fattr *attr, u64 *done)
@@ -561,7 +561,7 @@ static void dafs_attr_expect_refused(struct kunit *test, struct dafs_fixture *fi
 	KUNIT_EXPECT_EQ(test, 0, done);
 }
 
-/* R-4.4.1.2-05 R-6.1.5-08 R-6.1.5-20 R-6.5.35-01: what a local stat() shows then. */
+/* R-4.4.1.2-05 R-6.1.5-08 R-6.1.5-20 R-6.5.35-01: a local stat() shows the new values. */
 static void dafs_setattr_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -596,7 +596,7 @@ static void dafs_setattr_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 8, from_kgid(&init_user_ns, stat.gid));
 }
 
-/* Links have owners of their own. */
+/* A symbolic link has an owner of its own. */
 static void dafs_setattr_link_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -620,7 +620,7 @@ static void dafs_setattr_link_test(struct kunit *test)
 	{ .client_time = { .seconds = (sec), .nseconds = (nsec) },	\
 	  .how = DAFS_SET_TO_CLIENT_TIME }
 
-/* R-6.1.4-03 R-6.1.4-04: the time given, before 1970 too. */
+/* R-6.1.4-03 R-6.1.4-04: a time given by the client, also before 1970. */
 static void dafs_setattr_client_time_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -647,7 +647,7 @@ static void dafs_setattr_client_time_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 77, stat.mtime.tv_sec);
 }
 
-/* R-6.1.4-04: the server's own time, whatever else the message says. */
+/* R-6.1.4-04: the server's own time; the time in the message is ignored. */
 static void dafs_setattr_server_time_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -674,7 +674,7 @@ static void dafs_setattr_server_time_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, stat.mtime.tv_sec, after);
 }
 
-/* Whoever may write may set the server's time, but another time only the owner. */
+/* Write permission allows the server's time; only the owner may set another time. */
 static void dafs_setattr_time_rights_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -704,7 +704,7 @@ static void dafs_attr_set_size(struct kunit *test, struct dafs_fixture *fix,
 	dafs_attr_expect_set(test, fix, fh, &attr);
 }
 
-/* R-6.1.5-11 R-6.5.35-03: cut short, emptied, and made longer by zeroes. */
+/* R-6.1.5-11 R-6.5.35-03: truncated, emptied, and extended with zeros. */
 static void dafs_setattr_size_test(struct kunit *test)
 {
 	static const char longer[8] = { '0', '1', '2', '3' };
@@ -730,7 +730,7 @@ static void dafs_setattr_size_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, "\0\0\0\0", data, 4);
 }
 
-/* R-6.5.35-05: a new size is a new content, so the time is another; set-id bits go. */
+/* R-6.5.35-05: a new size updates the modification time and clears set-id bits. */
 static void dafs_setattr_size_effects_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -768,7 +768,7 @@ static struct dafs_open_res dafs_attr_open(struct kunit *test, struct dafs_fixtu
 	return res;
 }
 
-/* R-6.5.35-01: which state-ids may change the size (E-79, E-80, E-115). */
+/* R-6.5.35-01: which state-ids may be used to change the size (E-79, E-80, E-115). */
 static void dafs_setattr_state_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -810,7 +810,7 @@ static void dafs_setattr_state_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, stat.size);
 }
 
-/* E-115: without an open it takes the right to write, and nobody who denies that. */
+/* E-115: without an open it needs write permission, and no open may deny writing. */
 static void dafs_setattr_anonymous_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -850,7 +850,7 @@ static void dafs_attr_refuse_size(struct kunit *test, struct dafs_fixture *fix, 
 	dafs_attr_expect_refused(test, fix, dafs_test_me(), &fh, &attr, status);
 }
 
-/* Sizes beyond any file, and objects that have no size to set. */
+/* Sizes larger than any file, and objects without a size to set. */
 static void dafs_setattr_bad_size_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -868,7 +868,7 @@ static void dafs_setattr_bad_size_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 10, stat.size);
 }
 
-/* A program that runs is not cut, without an open, nor by one for reading. */
+/* ETXTBSY: a running program is not truncated without an open or by an open for reading. */
 static void dafs_setattr_running_test(struct kunit *test)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_OPEN_SHARE_ACCESS_READ, 0);
@@ -895,7 +895,7 @@ static void dafs_setattr_running_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 10, stat.size);
 }
 
-/* R-6.5.35-04: read-only attributes (E-112), alone and with one that could be set. */
+/* R-6.5.35-04: read-only attributes (E-112), alone and together with a settable one. */
 static void dafs_setattr_read_only_attrs_test(struct kunit *test)
 {
 	static const u64 read_only[] = {
@@ -924,7 +924,7 @@ static void dafs_setattr_read_only_attrs_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, S_IFREG | 0644, stat.mode);
 }
 
-/* R-6.1.5-06 R-6.5.35-04: attributes that the server need not have (E-112). */
+/* R-6.1.5-06 R-6.5.35-04: optional attributes (E-112). */
 static void dafs_setattr_optional_test(struct kunit *test)
 {
 	static const u64 optional[] = {
@@ -950,7 +950,7 @@ static void dafs_setattr_optional_test(struct kunit *test)
 	}
 }
 
-/* E-114: what is included but not valid is skipped. */
+/* E-114: an attribute that is included but not valid is skipped. */
 static void dafs_setattr_not_valid_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -972,7 +972,7 @@ static void dafs_setattr_not_valid_test(struct kunit *test)
 	dafs_attr_expect_set(test, fix, &fh, &attr);
 }
 
-/* R-6.5.35-02 E-114: size, mode, owner, times; the first that fails ends it. */
+/* R-6.5.35-02 E-114: order is size, mode, owner, times; the first failure stops it. */
 static void dafs_setattr_order_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1006,7 +1006,7 @@ static void dafs_setattr_order_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, S_IFREG | 0666, stat.mode);
 }
 
-/* Values without meaning: owners (E-117), times (E-29). */
+/* Invalid values: owners (E-117), times (E-29). */
 static void dafs_setattr_bad_value_test(struct kunit *test)
 {
 	static const char *const owners[] = {
@@ -1037,7 +1037,7 @@ static void dafs_setattr_bad_value_test(struct kunit *test)
 	dafs_attr_expect_refused(test, fix, dafs_test_me(), &fh, &attr, DAFSERR_INVAL);
 }
 
-/* R-7-06 R-7-07: who may not, others, or anybody in a read-only export and the pseudo root. */
+/* R-7-06 R-7-07: other users; every user in a read-only export and the pseudo root. */
 static void dafs_setattr_rights_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1070,8 +1070,8 @@ static void dafs_setattr_rights_test(struct kunit *test)
 /* GET_FSATTR */
 
 /*
- * R-4.1.4-04 R-4.1.4-17 R-4.1.4-19 R-6.1.6-01 R-6.1.6-05 R-6.1.6-14 R-6.1.6-16: what
- * is the server's to say.  MAX_APPEND is at least 64 KiB, handles are for good.
+ * R-4.1.4-04 R-4.1.4-17 R-4.1.4-19 R-6.1.6-01 R-6.1.6-05 R-6.1.6-14 R-6.1.6-16: values
+ * that the server chooses.  MAX_APPEND is at least 64 KiB, filehandles never expire.
  */
 static void dafs_fsattr_test(struct kunit *test)
 {
@@ -1093,7 +1093,7 @@ static void dafs_fsattr_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, attr.pref_io_size, attr.max_read);
 }
 
-/* R-6.1.6-13: capacity as statfs() has it; asked again if that changes meanwhile. */
+/* R-6.1.6-13: same capacity as statfs(); repeated if it changes during the test. */
 static void dafs_fsattr_space_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -1116,7 +1116,7 @@ static void dafs_fsattr_space_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->path.dentry->d_sb->s_maxbytes, attr.max_file_size);
 }
 
-/* R-6.1.6-07: the lists of attributes are those that have values. */
+/* R-6.1.6-07: SUPPORTED_ATTRS lists exactly the attributes that have values. */
 static void dafs_fsattr_supported_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1136,7 +1136,7 @@ static void dafs_fsattr_supported_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, attr.valid & ~attr.included);
 }
 
-/* One at a time, and bits that stand for nothing (E-20). */
+/* One attribute per request, and bits that are not assigned (E-20). */
 static void dafs_fsattr_each_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -1154,8 +1154,8 @@ static void dafs_fsattr_each_test(struct kunit *test)
 }
 
 /*
- * R-4.1.4-03 R-6.1.6-04 R-6.5.15-01: each export is a file system, and so is the
- * pseudo root; they have one lease time.
+ * R-4.1.4-03 R-6.1.6-04 R-6.5.15-01: each export and the pseudo root is a file
+ * system of its own; all have the same lease time.
  */
 static void dafs_fsattr_exports_test(struct kunit *test)
 {
@@ -1206,7 +1206,7 @@ static void dafs_fsattr_expect_links(struct kunit *test, struct dafs_fixture *fi
 	DAFS_EXPECT_STATUS(test, want, status);
 }
 
-/* Operations of directories in which there can be no links */
+/* Inode operations of directories that support no links */
 static struct inode_operations dafs_attr_linkless;
 static const struct inode_operations *dafs_attr_real;
 
@@ -1221,7 +1221,7 @@ static void dafs_attr_forbid_links(struct kunit *test, struct inode *dir)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_attr_restore_links, dir));
 }
 
-/* R-6.1.6-02: LINK_SUPPORT and SYMLINK_SUPPORT are what LINK and CREATE come to. */
+/* R-6.1.6-02: LINK_SUPPORT and SYMLINK_SUPPORT agree with the results of LINK and CREATE. */
 static void dafs_fsattr_links_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1238,7 +1238,7 @@ static void dafs_fsattr_links_test(struct kunit *test)
 	dafs_fsattr_expect_links(test, fix, false);
 }
 
-/* R-6.1.6-08: ext4 minds the case and keeps it. */
+/* R-6.1.6-08: ext4 is case sensitive and case preserving. */
 static void dafs_fsattr_case_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1255,7 +1255,7 @@ static void dafs_fsattr_case_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, attr.no_trunc);
 }
 
-/* R-4.1.4-11 R-6.1.6-11: what the booleans promise of times, owners and handles. */
+/* R-4.1.4-11 R-6.1.6-11: what the booleans say about times, owners and handles. */
 static void dafs_fsattr_behaviour_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1280,7 +1280,7 @@ static void dafs_fsattr_behaviour_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, attr.homogeneous);
 }
 
-/* R-6.1.6-15: no kind of ACE is set that ACL_SUPPORT does not name. */
+/* R-6.1.6-15: ACE types that ACL_SUPPORT does not list are not accepted. */
 static void dafs_fsattr_acl_test(struct kunit *test)
 {
 	static const struct dafs_ace ace = {

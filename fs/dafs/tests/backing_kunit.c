@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the server asks of the file system of an export, and how: the operations of one
- * inode pass through the test.
+ * How the server calls the file system of an export: the operations of one inode are
+ * replaced by functions of the test.
  */
 #include <linux/fs.h>
 #include <linux/posix_acl.h>
@@ -9,16 +9,16 @@
 #include "open_test.h"
 
 /**
- * struct backing_hook - what came to an inode's operations
+ * struct backing_hook - replaced operations of an inode
  * @inode: the inode; a reference
- * @fop: its file operations meanwhile
- * @iop: its inode operations meanwhile
- * @was_fop: those that it has
- * @was_iop: likewise
+ * @fop: its file operations during the test
+ * @iop: its inode operations during the test
+ * @was_fop: its own file operations
+ * @was_iop: its own inode operations
  * @writes: calls of ->write_iter
- * @throttled: those of a task that only the written disk throttles
- * @syncs: calls of ->fsync by a task that is like others
- * @acls: questions for the default ACL that an error answered
+ * @throttled: those by a task that is throttled by the written disk only
+ * @syncs: calls of ->fsync by a task without that flag
+ * @acls: queries for the default ACL that were answered with an error
  */
 struct backing_hook {
 	struct inode *inode;
@@ -32,7 +32,7 @@ struct backing_hook {
 	unsigned int acls;
 };
 
-/* Operations have no place for data of their own. */
+/* Operations have no pointer to private data. */
 static struct backing_hook *backing_hook;
 
 static void backing_unhook(void *data)
@@ -81,8 +81,8 @@ static int backing_fsync(struct file *filp, loff_t start, loff_t end, int datasy
 }
 
 /*
- * The client is this machine: what it has dirty does not keep the server from writing
- * it.  Nothing of that stays with the worker.
+ * Loopback: dirty pages of a client on this machine must not throttle the server's
+ * writes.  The worker's flags are restored afterwards.
  */
 static void dafs_backing_throttle_test(struct kunit *test)
 {
@@ -121,7 +121,7 @@ static bool backing_has(struct inode *dir, const char *name)
 	return has;
 }
 
-/* The file system itself hears that there is no default ACL; who asks later gets an error. */
+/* The file system itself gets "no default ACL"; later callers get an error. */
 static struct posix_acl *backing_get_acl(struct inode *inode, int type, bool rcu)
 {
 	if (type != ACL_TYPE_DEFAULT)
@@ -132,7 +132,7 @@ static struct posix_acl *backing_get_acl(struct inode *inode, int type, bool rcu
 	return ERR_PTR(-EIO);
 }
 
-/* Where it cannot be known which mode a new object has to get, none is made. */
+/* If the default ACL (so the mode of a new object) is unknown, nothing is created. */
 static void dafs_backing_acl_test(struct kunit *test)
 {
 	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_GUARDED);
@@ -149,7 +149,7 @@ static void dafs_backing_acl_test(struct kunit *test)
 		kunit_skip(test, "the file system has no ACLs");
 	hook->iop.get_inode_acl = backing_get_acl;
 	hook->inode->i_op = &hook->iop;
-	/* asked each time */
+	/* do not cache it, so that each call asks again */
 	WRITE_ONCE(hook->inode->i_default_acl, ACL_DONT_CACHE);
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, dafs_try_open(test, fix, "new", &args, &res));
 	KUNIT_EXPECT_EQ(test, 1, hook->acls);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A directory of 100,000 entries that others change while it is being read, in
- * either byte order.
+ * A directory of 100,000 entries that is changed while it is read, in both byte
+ * orders.
  */
 #include <linux/bitops.h>
 #include <linux/kstrtox.h>
@@ -12,21 +12,21 @@
 #include "fixture.h"
 
 #define BIG_ENTRIES	100000U
-#define BIG_PER_INODE	50000U	/* ext4 has no more than 65,000 links to one */
-#define BIG_CHANGES	20	/* of each kind, between two replies */
+#define BIG_PER_INODE	50000U	/* ext4 allows 65,000 links per inode */
+#define BIG_CHANGES	20	/* of each type, between two replies */
 
 /**
  * struct dafs_big - the directory and its reader
  * @fix: the fixture; the directory is "big" in it
  * @dir: its handle
- * @path: it on the server
- * @source: what its entries are links to
- * @times: how often each entry was seen
+ * @path: the same on the server
+ * @source: the file that all entries are links to
+ * @times: how often each entry was returned
  * @gone: entries removed so far
  * @changes: calls of dafs_big_change()
  * @added: entries made by it
- * @strange: entries of no known name
- * @fresh: entries seen that were made after the beginning
+ * @strange: entries with an unknown name
+ * @fresh: returned entries that were created after the start
  */
 struct dafs_big {
 	struct dafs_fixture *fix;
@@ -67,7 +67,7 @@ static void dafs_big_path(struct kunit *test, struct dafs_big *big, const char *
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_big_put_path, path));
 }
 
-/* The directory is locked. */
+/* The caller has locked the directory. */
 static int dafs_big_link(struct dafs_big *big, const char *name)
 {
 	struct dentry *dentry = lookup_one_len(name, big->path.dentry, strlen(name));
@@ -144,7 +144,7 @@ static bool dafs_big_see(void *priv, const struct dafs_direntry *entry)
 	return true;
 }
 
-/* Some entries go, seen or not, and as many come. */
+/* Removes some entries, read or not, and adds as many. */
 static void dafs_big_change(struct kunit *test, struct dafs_big *big)
 {
 	struct inode *dir = d_inode(big->path.dentry);
@@ -190,7 +190,7 @@ static void dafs_big_read(struct kunit *test, struct dafs_big *big, struct dafs_
 	memset(big->times, 0, BIG_ENTRIES);
 	big->fresh = 0;
 	while (!pos.eof && calls < BIG_ENTRIES) {
-		/* by message in between: cookies are good for both */
+		/* sometimes inline: cookies are valid for both procedures */
 		if (calls++ % 16 == 15)
 			KUNIT_ASSERT_EQ(test, 0,
 					dafs_readdir(ses, dafs_test_me(), &big->dir, 0, &pos,
@@ -207,8 +207,8 @@ static void dafs_big_read(struct kunit *test, struct dafs_big *big, struct dafs_
 }
 
 /*
- * R-6.5.29-01 R-6.5.30-01: what was there all the time is found exactly once,
- * what went or came at most once, however the directory was rearranged.
+ * R-6.5.29-01 R-6.5.30-01: entries that exist all the time are returned exactly once,
+ * removed or added ones at most once, even if the directory is reorganized.
  */
 static void dafs_bigdir_test(struct kunit *test)
 {
@@ -224,7 +224,7 @@ static void dafs_bigdir_test(struct kunit *test)
 	buf = dafs_big_alloc(test, SZ_64K);
 	dafs_big_make(test, big);
 	dafs_big_read(test, big, big->fix->ses, buf);
-	/* it takes far longer to make than to read */
+	/* creating it takes far longer than reading it */
 	dafs_fixture_params(&swapped, &params);
 	dafs_big_read(test, big, dafs_fixture_session(test, &params), buf);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chains (4.3) as the server sees them: sent by hand, all requests at once, so
- * that some wait for others, and one after the other, as with a single credit.
+ * Chains (4.3) at the server: sent by hand, all requests at once so that some wait
+ * for others, and one at a time as with a single credit.
  */
 #include <linux/slab.h>
 #include "../../../drivers/dafsd/dafsd.h"
@@ -32,12 +32,12 @@ struct chain_req {
 /**
  * struct chain - requests in the order of sending
  * @test: the test
- * @fix: where the files are
+ * @fix: fixture with the files
  * @conn: connection to the server
  * @session_id: its session
  * @at_once: send all before any response is taken
- * @nr: how many
- * @req: they
+ * @nr: number of requests
+ * @req: the requests
  */
 struct chain {
 	struct kunit *test;
@@ -80,7 +80,7 @@ static struct chain *chain_new(struct kunit *test, bool at_once)
 	return c;
 }
 
-/* One more request; the caller fills in its arguments. */
+/* Adds a request; the caller fills in its arguments. */
 static union dafs_args *chain_add(struct chain *c, u32 proc, u16 flags)
 {
 	struct chain_req *req = &c->req[c->nr];
@@ -112,7 +112,7 @@ static void chain_send(struct chain *c, unsigned int nth)
 	chain_send_broken(c, nth, false);
 }
 
-/* R-4.3-05: each request has its own response, known by stream and number. */
+/* R-4.3-05: each request has its own response, found by stream and number. */
 static void chain_take(struct chain *c, struct raw_msg *msg)
 {
 	struct dafs_stream s = { .base = msg->data, .len = msg->len, .swab = c->conn->swab };
@@ -170,7 +170,7 @@ static void chain_ok(struct chain *c)
 		KUNIT_EXPECT_EQ_MSG(c->test, DAFS_STATUS_OK, c->req[i].status, "request %u", i);
 }
 
-/* Requests that many tests begin with; the name must last until they are sent. */
+/* First requests of many tests; the name must stay valid until they are sent. */
 static void chain_lookup(struct chain *c, u16 flags, const struct dafs_str *name)
 {
 	chain_add(c, DAFS_PROC_LOOKUP, flags)->lookup = (struct dafs_lookup_args) {
@@ -219,7 +219,7 @@ static bool chain_exists(struct chain *c, const char *name)
 	return !dafs_backing_stat(c->fix, name, &stat);
 }
 
-/* Each test once at once and once with a single credit: R-4.3.3-01 R-4.3.3-04 */
+/* Runs each test with all requests at once and with one credit: R-4.3.3-01 R-4.3.3-04 */
 static void chain_both(struct kunit *test, void (*run)(struct chain *c))
 {
 	run(chain_new(test, true));
@@ -249,7 +249,7 @@ static void dafs_chain_handles_test(struct kunit *test)
 	chain_both(test, chain_handles);
 }
 
-/* R-4.3-03, and the next chain is another one */
+/* R-4.3-03; the next chain is not affected */
 static void chain_broken(struct chain *c)
 {
 	struct dafs_str missing = dafs_test_str("missing"), name = dafs_test_str("file");
@@ -297,8 +297,8 @@ static void chain_write(struct chain *c, u16 flags, const char *text)
 }
 
 /*
- * R-6.5.24-24 R-4.3.2-07: a file made, written to and closed by requests that name
- * neither it nor its open; R-4.3-01: in this order
+ * R-6.5.24-24 R-4.3.2-07: create, write and close a file with requests that contain
+ * neither its filehandle nor its state-id; R-4.3-01: in this order
  */
 static void chain_open_write_close(struct chain *c)
 {
@@ -314,7 +314,7 @@ static void chain_open_write_close(struct chain *c)
 	chain_ok(c);
 	KUNIT_EXPECT_EQ(c->test, 5, dafs_backing_read(c->fix, "made", buf, sizeof(buf), 0));
 	KUNIT_EXPECT_MEMEQ(c->test, "newer", buf, 5);
-	/* closed indeed: nobody is in the way of who denies */
+	/* the open is closed: an OPEN that denies access succeeds */
 	chain_reset(c);
 	chain_open(c, 0, &name);
 	c->req[0].args.open.open_type = DAFS_OPEN_NOCREATE;
@@ -328,7 +328,7 @@ static void dafs_chain_open_test(struct kunit *test)
 	chain_both(test, chain_open_write_close);
 }
 
-/* R-4.3-02 R-6.5.9-04: each directory in the one made before */
+/* R-4.3-02 R-6.5.9-04: each directory is made in the previous one */
 static void chain_deep(struct chain *c)
 {
 	chain_create(c, CHAIN_FIRST, &c->fix->dir, "a");
@@ -346,7 +346,7 @@ static void dafs_chain_deep_test(struct kunit *test)
 	chain_both(test, chain_deep);
 }
 
-/* R-6.5.17-03 R-6.5.34-07 R-4.1.4-22: into, and on with, the directory of a chain */
+/* R-6.5.17-03 R-6.5.34-07 R-4.1.4-22: a chain's directory as target, and then further */
 static void chain_targets(struct chain *c)
 {
 	struct dafs_str dir = dafs_test_str("dir"), link = dafs_test_str("link");
@@ -377,7 +377,7 @@ static void dafs_chain_targets_test(struct kunit *test)
 	chain_both(test, chain_targets);
 }
 
-/* R-6.5.23-03 R-6.5.37-01: what is asked ends the chain if it is not so */
+/* R-6.5.23-03 R-6.5.37-01: a failed comparison ends the chain */
 static void chain_verify(struct chain *c)
 {
 	struct dafs_fh fh = c->fix->dir;
@@ -388,7 +388,7 @@ static void chain_verify(struct chain *c)
 	for (i = 0; i < ARRAY_SIZE(procs); i++) {
 		bool is_dir = procs[i] == DAFS_PROC_VERIFY;
 
-		/* what lets the chain go on, then what does not */
+		/* first a comparison that succeeds, then one that fails */
 		chain_reset(c);
 		args = chain_add(c, procs[i], CHAIN_FIRST);
 		args->verify.filehandle = fh;
@@ -413,7 +413,7 @@ static void dafs_chain_verify_test(struct kunit *test)
 	chain_both(test, chain_verify);
 }
 
-/* R-4.3.1-03: what was fetched could not be fetched again after a change */
+/* R-4.3.1-03: data fetched by RDMA could not be fetched again after a change */
 static void chain_bulk_of(struct chain *c, u32 proc)
 {
 	chain_reset(c);
@@ -450,7 +450,7 @@ static void dafs_chain_bulk_test(struct kunit *test)
 	chain_both(test, chain_bulk);
 }
 
-/* R-4.3.1-07: what is open was not fetched, so one may give it up afterwards */
+/* R-4.3.1-07: an open is not a bulk fetch, so it may be closed later in the chain */
 static void chain_lock_modify(struct chain *c)
 {
 	struct dafs_str name = dafs_test_str("file");
@@ -475,7 +475,7 @@ static void dafs_chain_lock_modify_test(struct kunit *test)
 	chain_both(test, chain_lock_modify);
 }
 
-/* R-7-03: the server has no room for the third file of a chain */
+/* R-7-03: the server cannot keep a third open of the client */
 static void chain_resource(struct chain *c)
 {
 	struct dafs_str names[] = {
@@ -499,7 +499,7 @@ static void dafs_chain_resource_test(struct kunit *test)
 	chain_both(test, chain_resource);
 }
 
-/* E-62, E-63: nothing was handed on; a state-id where there is no room for one */
+/* E-62, E-63: no filehandle to pass on; a state-id argument that the request does not have */
 static void chain_nothing(struct chain *c)
 {
 	struct dafs_str name = dafs_test_str("file");
@@ -524,7 +524,7 @@ static void dafs_chain_nothing_test(struct kunit *test)
 	chain_both(test, chain_nothing);
 }
 
-/* All that have a handle in their arguments, and those that have a state-id, too */
+/* All procedures with a filehandle argument, and those that have a state-id too */
 static const u32 chain_fh_procs[] = {
 	DAFS_PROC_ACCESS, DAFS_PROC_CACHE_HINT, DAFS_PROC_COMMIT, DAFS_PROC_CREATE,
 	DAFS_PROC_GETATTR_DIRECT, DAFS_PROC_GETATTR_INLINE, DAFS_PROC_GET_FSATTR,
@@ -550,7 +550,7 @@ static void chain_expect_second(struct chain *c, u32 first, u32 proc, u16 flags,
 	KUNIT_EXPECT_EQ_MSG(c->test, expected, c->req[1].status, "%s", dafs_proc_name(proc));
 }
 
-/* R-4.3.2-06 R-4.3.2-07: each of them takes what is handed on, and from nowhere else */
+/* R-4.3.2-06 R-4.3.2-07: each uses the passed handle, and no other */
 static void chain_every(struct chain *c)
 {
 	unsigned int i;
@@ -572,8 +572,8 @@ static void dafs_chain_every_test(struct kunit *test)
 }
 
 /*
- * R-4.3.2-02 R-4.3.2-03 R-4.3.3-03: a neighbour that does not belong to it breaks a chain, and
- * is not executed; R-4.3.2-04: nor is what claims a neighbour that is none
+ * R-4.3.2-02 R-4.3.2-03 R-4.3.3-03: a neighbouring request that is not part of the chain
+ * breaks it, and is not executed; R-4.3.2-04: nor is one whose flags name a missing neighbour
  */
 static void chain_stranger(struct chain *c)
 {
@@ -610,7 +610,7 @@ struct chain_wrong {
 	u16 flags;
 };
 
-/* R-4.3.1-01 R-4.3.2-01 R-4.3.2-05 R-4.3.2-06 R-4.3.2-07: E-61 (3), first of a chain or later */
+/* R-4.3.1-01 R-4.3.2-01 R-4.3.2-05 R-4.3.2-06 R-4.3.2-07: E-61 (3), at any position */
 static const struct chain_wrong chain_wrongs[] = {
 	{ DAFS_PROC_SECINFO, CHAIN_FIRST },
 	{ DAFS_PROC_SECINFO, CHAIN_LAST },
@@ -657,7 +657,7 @@ static void dafs_chain_wrong_test(struct kunit *test)
 	chain_both(test, chain_wrong);
 }
 
-/* SAVE where it belongs changes nothing (E-64) */
+/* A valid SAVE changes nothing (E-64) */
 static void chain_save(struct chain *c)
 {
 	struct dafs_str dir = dafs_test_str("dir");
@@ -675,7 +675,7 @@ static void dafs_chain_save_test(struct kunit *test)
 	chain_both(test, chain_save);
 }
 
-/* E-33: whether what did not arrive whole was to go on, nobody knows */
+/* E-33: after a damaged request its chain flags are unknown */
 static void chain_checksum(struct chain *c, u16 next)
 {
 	struct dafs_str name = dafs_test_str("file");
@@ -713,14 +713,14 @@ static void chain_unlock(void *fix)
 	inode_unlock(d_inode(((struct dafs_fixture *)fix)->path.dentry));
 }
 
-/* What changes the test's directory is not done before chain_unlock(). */
+/* Blocks changes to the test's directory until chain_unlock(). */
 static void chain_lock(struct chain *c)
 {
 	inode_lock(d_inode(c->fix->path.dentry));
 	KUNIT_ASSERT_EQ(c->test, 0, kunit_add_action_or_reset(c->test, chain_unlock, c->fix));
 }
 
-/* A chain waits for its first request, and holds up nobody else. */
+/* A chain waits for its first request, and does not delay other streams. */
 static void dafs_chain_waits_test(struct kunit *test)
 {
 	struct chain *c = chain_new(test, true);
@@ -752,7 +752,7 @@ static void dafs_chain_waits_test(struct kunit *test)
 			c->req[3].res.getattr.obj_attributes.file_id);
 }
 
-/* A stranger while the chain is executed: refused, and the chain has come to its end. */
+/* A foreign request while the chain runs: it is refused, and the chain ends. */
 static void dafs_chain_interrupted_test(struct kunit *test)
 {
 	struct chain *c = chain_new(test, true);
@@ -776,8 +776,8 @@ static void dafs_chain_interrupted_test(struct kunit *test)
 }
 
 /*
- * The worker of a chain takes the next request of it as work of its own: what comes
- * meanwhile may be in the place of the first.
+ * The worker of a chain runs the next request as a new work item: the memory of the
+ * first request may already hold another one.
  */
 static void dafs_chain_work_test(struct kunit *test)
 {
@@ -807,7 +807,7 @@ static void chain_put_session(void *ses)
 	dafsd_session_put(ses);
 }
 
-/* The server knows that the client has gone. */
+/* The server knows that the client has disconnected. */
 static bool chain_gone(const struct dafsd_session *ses)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -818,8 +818,8 @@ static bool chain_gone(const struct dafsd_session *ses)
 }
 
 /*
- * The client goes while a chain waits: what was executed stays executed, and what is
- * handed over afterwards is not.
+ * The client disconnects while a chain waits: requests already executed stay executed,
+ * requests passed on later are dropped.
  */
 static void dafs_chain_hangup_test(struct kunit *test)
 {
@@ -839,7 +839,7 @@ static void dafs_chain_hangup_test(struct kunit *test)
 	raw_close(test, c->conn);
 	KUNIT_EXPECT_TRUE(test, chain_gone(ses));
 	kunit_release_action(test, chain_unlock, c->fix);
-	/* what was left of it is in nobody's way */
+	/* the rest of the chain holds no lock */
 	c->conn = raw_session(test, test->param_value, &login);
 	chain_reset(c);
 	chain_create(c, 0, &c->fix->dir, "after");
