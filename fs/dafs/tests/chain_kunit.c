@@ -839,7 +839,7 @@ static void dafs_chain_hangup_test(struct kunit *test)
 	raw_close(test, c->conn);
 	KUNIT_EXPECT_TRUE(test, chain_gone(ses));
 	kunit_release_action(test, chain_unlock, c->fix);
-	/* the rest of the chain holds no lock */
+	/* the dropped requests block no other session */
 	c->conn = raw_session(test, test->param_value, &login);
 	chain_reset(c);
 	chain_create(c, 0, &c->fix->dir, "after");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* change_info of many who change one directory at the same time (6.1.4, E-119). */
+/* change_info of many clients that change one directory at the same time (6.1.4, E-119). */
 #include <linux/sort.h>
 #include <linux/workqueue.h>
 #include "fixture.h"
@@ -8,13 +8,13 @@
 #define CHANGE_ROUNDS	25
 
 /**
- * struct change_maker - who makes a directory and removes it, many times
- * @work: where he runs
- * @fix: where
- * @id: who he is
- * @info: what the server says about each change
- * @nr: how many
- * @err: why it ended early, or 0
+ * struct change_maker - a worker that makes and removes a directory many times
+ * @work: the work item
+ * @fix: the fixture
+ * @id: number of the worker
+ * @info: change_info of each change, as the server returned it
+ * @nr: number of changes
+ * @err: negative errno if it ended early, or 0
  */
 struct change_maker {
 	struct work_struct work;
@@ -60,8 +60,8 @@ static int change_earlier(const void *a, const void *b)
 }
 
 /*
- * R-6.1.4-02: what happened between before and after is the one change alone, or it
- * would not be called atomic; so all changes make a chain without gap or overlap
+ * R-6.1.4-02: atomic means that before and after differ by this one change only; so all
+ * changes form a chain without gap or overlap
  */
 static void dafs_change_atomic_test(struct kunit *test)
 {
@@ -104,7 +104,7 @@ static void change_count_again(void *sb)
 	((struct super_block *)sb)->s_flags |= SB_I_VERSION;
 }
 
-/* R-6.1.4-02: where changes are not counted but timed, two of them may look alike. */
+/* R-6.1.4-02: with a time stamp as change attribute, two changes may look the same. */
 static void dafs_change_uncounted_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

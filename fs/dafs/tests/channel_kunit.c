@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Channels and the memory behind them (appendix E, 3.2.3): how they come and
- * go, what is registered and for whom, and where data ends up that is moved
- * by requests made by hand.
+ * Channels and their memory (appendix E, 3.2.3): setup and teardown, what is
+ * registered for which channel, and where data is moved to by requests that the
+ * test builds itself.
  */
 #include <linux/in.h>
 #include <linux/random.h>
@@ -14,7 +14,7 @@
 #include "../session_impl.h"
 #include "raw.h"
 
-/* Direct I/O by hand. */
+/* Direct I/O with hand-built requests. */
 
 #define CHAN_FILE_SIZE	(SZ_256K + 1234)
 
@@ -22,7 +22,7 @@
  * struct chan_io - a file open on a session of the client
  * @fix: the fixture
  * @conn: its session's connection
- * @data: what the file holds, CHAN_FILE_SIZE bytes
+ * @data: contents of the file, CHAN_FILE_SIZE bytes
  * @opened: the open
  */
 struct chan_io {
@@ -81,7 +81,7 @@ static u32 chan_call(struct kunit *test, struct chan_io *io, u32 proc, void *arg
 	u32 status = ~0;
 	int err;
 
-	/* not only called by the test's own thread, which alone may assert */
+	/* other threads call this too, and only the test's own thread may assert */
 	if (!call)
 		return status;
 	call->proc = proc;
@@ -101,7 +101,7 @@ static u32 chan_call(struct kunit *test, struct chan_io *io, u32 proc, void *arg
 	return status;
 }
 
-/* Memory of a few pages, with something to recognize around what is used. */
+/* Memory of a few pages, with a known pattern around the used part. */
 static struct dafs_mem *chan_map(struct kunit *test, struct chan_io *io, void *buf, size_t len,
 				 enum dma_data_direction dir)
 {
@@ -144,8 +144,8 @@ static void chan_expect_cksum(struct kunit *test, struct chan_io *io, const void
 
 /*
  * R-3.2.3.2.2-01 R-3.2.5-02 R-3.2.1.3-01 R-B.5-01, E-24, E-34: data fills the
- * buffers in order, wherever they begin and however long they are, and nothing
- * beside them
+ * buffers in order, for any start and length, and does not touch memory outside
+ * of them
  */
 static void dafs_chan_read_test(struct kunit *test)
 {
@@ -186,7 +186,7 @@ static void dafs_chan_read_test(struct kunit *test)
 	chan_expect_cksum(test, io, io->data + 321, total, &res.direct_checksum);
 }
 
-/* The end of the file comes before that of the buffers. */
+/* The file ends before the buffers are full. */
 static void dafs_chan_read_eof_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -208,7 +208,7 @@ static void dafs_chan_read_eof_test(struct kunit *test)
 	chan_expect_cksum(test, io, io->data + CHAN_FILE_SIZE - 1000, 1000,
 			  &res.direct_checksum);
 
-	/* nothing at all (E-34: the sums of nothing) */
+	/* 0 bytes (E-34: the checksum of no data) */
 	mem = chan_map(test, io, buf, PAGE_SIZE, DMA_FROM_DEVICE);
 	args = chan_read_args(io, mem->bufs, mem->nr, 2 * CHAN_FILE_SIZE, PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
@@ -219,7 +219,7 @@ static void dafs_chan_read_eof_test(struct kunit *test)
 	chan_expect_cksum(test, io, buf, 0, &res.direct_checksum);
 }
 
-/* E-24: the buffers must hold what is asked for; nothing is moved otherwise */
+/* E-24: buffers smaller than byte_count are refused, and nothing is transferred */
 static void dafs_chan_read_sum_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -239,7 +239,7 @@ static void dafs_chan_read_sum_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
 			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 
-	/* a sum that does not fit into 32 bits is still a sum */
+	/* a sum of lengths above 32 bits must not wrap */
 	mem = chan_map(test, io, buf, 2 * PAGE_SIZE, DMA_FROM_DEVICE);
 	bufs[0] = mem->bufs[0];
 	bufs[0].buffer_byte_count = 100;
@@ -257,8 +257,8 @@ static void dafs_chan_read_sum_test(struct kunit *test)
 #define CHAN_MANY_BUFS	256
 
 /*
- * E-24: at least 256 buffers, and INVAL above what a server limits itself to;
- * R-2.3.3-04: what is written to them takes no receives, of which there are fewer
+ * E-24: at least 256 buffers, and INVAL above the server's limit; R-2.3.3-04: RDMA
+ * writes use no receives, of which there are fewer than buffers
  */
 static void dafs_chan_many_bufs_test(struct kunit *test)
 {
@@ -275,7 +275,7 @@ static void dafs_chan_many_bufs_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, bufs);
 	KUNIT_EXPECT_LT(test, io->conn->op->limits.rq, CHAN_MANY_BUFS);
 	mem = chan_map(test, io, buf, SZ_256K, DMA_FROM_DEVICE);
-	/* 700 bytes each, a thousand apart */
+	/* 700 bytes each, 1000 bytes apart */
 	for (i = 0; i <= CHAN_MANY_BUFS; i++) {
 		bufs[i] = mem->bufs[0];
 		bufs[i].buffer_address += 1000 * i;
@@ -322,8 +322,8 @@ static struct dafs_write_direct_args chan_write_args(const struct chan_io *io,
 }
 
 /*
- * R-3.2.3.2.1-01 R-3.2.5-02 R-3.1.2.3-02: the server fetches the pieces in
- * order; the last flavour does so on the RDMA-read channel, with the same keys
+ * R-3.2.3.2.1-01 R-3.2.5-02 R-3.1.2.3-02: the server reads the pieces in order; the
+ * last flavour uses the RDMA-read channel with the same keys
  */
 static void dafs_chan_write_test(struct kunit *test)
 {
@@ -364,7 +364,7 @@ static void dafs_chan_write_test(struct kunit *test)
 	chan_expect_file(test, io);
 }
 
-/* E-34, R-3.2.5-04: verified before the file is changed, and over byte_count bytes */
+/* E-34, R-3.2.5-04: checked before the file changes, and over byte_count bytes only */
 static void dafs_chan_write_cksum_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -411,7 +411,7 @@ static void dafs_chan_write_sum_test(struct kunit *test)
 	chan_expect_file(test, io);
 }
 
-/* Keys that are good for nothing, any more or for this. */
+/* Keys that are invalid, or not valid for this operation. */
 enum chan_key {
 	CHAN_KEY_STALE,
 	CHAN_KEY_FORGED,
@@ -456,8 +456,8 @@ static void chan_spoil(struct dafs_direct_buf *buf, enum chan_key key, u32 stale
 }
 
 /*
- * E-127 R-3.2.1.3-01 R-B.4-02: no status can be returned; the session is lost,
- * the client makes a new one, and nobody else sees anything of it
+ * E-127 R-3.2.1.3-01 R-B.4-02: the server cannot return a status; the session is lost,
+ * the client makes a new one, and other sessions are not affected
  */
 static void dafs_chan_bad_key_test(struct kunit *test)
 {
@@ -471,14 +471,14 @@ static void dafs_chan_bad_key_test(struct kunit *test)
 	u8 *data;
 	u32 stale;
 
-	test->param_value = NULL;	/* the fixture's flavour is the first */
+	test->param_value = NULL;	/* the fixture uses the first flavour */
 	io = chan_io(test);
 	test->param_value = bad;
 	dafs_fixture_params(NULL, &params);
 	bystander = dafs_fixture_session(test, &params);
 	data = chan_vmalloc(test, 2 * PAGE_SIZE);
 
-	/* a good one first, whose key is no good afterwards */
+	/* first a valid key, which is invalid after the call */
 	mem = chan_map(test, io, data + PAGE_SIZE, PAGE_SIZE, DMA_FROM_DEVICE);
 	stale = mem->bufs[0].buffer_handle;
 	args = chan_read_args(io, mem->bufs, 1, 0, PAGE_SIZE);
@@ -525,7 +525,7 @@ static struct dafs_call *chan_start_stuck(struct kunit *test, struct chan_io *io
 	return call;
 }
 
-/* R-2.3.3-02: one transfer fails, and all that is outstanding ends with it */
+/* R-2.3.3-02: one failed transfer ends all outstanding requests */
 static void dafs_chan_outstanding_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -552,7 +552,7 @@ static void dafs_chan_outstanding_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->ses, current_cred()));
 }
 
-/* The same for what the server reads; the last of these has a channel of its own for it. */
+/* The same for RDMA reads; the last case uses the RDMA-read channel. */
 static void dafs_chan_bad_write_key_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -588,8 +588,8 @@ static const struct chan_reads chan_reads[] = {
 KUNIT_ARRAY_PARAM_DESC(chan_reads, chan_reads, name);
 
 /*
- * E-126: the server reads if the client lets it, whether or not the client wants to
- * read; where it may not, a write that needs it is refused, and no more
+ * E-126: the server uses RDMA reads if the client allows them, even if the client does not
+ * ask for them; if not allowed, only writes that need RDMA reads are refused
  */
 static void dafs_chan_reads_test(struct kunit *test)
 {
@@ -630,9 +630,9 @@ static void dafs_chan_reads_test(struct kunit *test)
 		KUNIT_EXPECT_MEMEQ(test, data, now, 100);
 }
 
-/* Memory. */
+/* Memory registration */
 
-/* Where dafs_mem_map() put the bytes of an iterator: a file's contents by READ_DIRECT. */
+/* READ_DIRECT into an iterator: checks that dafs_mem_map() mapped its bytes correctly. */
 static void chan_read_iter(struct kunit *test, struct chan_io *io, struct iov_iter *iter,
 			   u64 offset, ssize_t *mapped)
 {
@@ -657,7 +657,7 @@ static void chan_read_iter(struct kunit *test, struct chan_io *io, struct iov_it
 	KUNIT_EXPECT_EQ(test, *mapped, (ssize_t)res.bytes_read);
 }
 
-/* Pieces that do not meet at page boundaries need a region each; the rest is left out. */
+/* Pieces that do not end at page boundaries need one region each; the rest is not mapped. */
 static void dafs_mem_kvec_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -691,7 +691,7 @@ static void dafs_mem_kvec_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, !memcmp(buf, want, 16 * PAGE_SIZE));
 }
 
-/* Pages that follow each other in the iterator, though nowhere else. */
+/* Pages adjacent in the iterator only; their addresses are not adjacent. */
 static void dafs_mem_bvec_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -701,7 +701,7 @@ static void dafs_mem_bvec_test(struct kunit *test)
 	ssize_t mapped;
 	unsigned int i;
 
-	/* backwards, which takes one region all the same */
+	/* in reverse order, which still takes only one region */
 	for (i = 0; i < 8; i++)
 		bvec_set_page(&bvec[i], vmalloc_to_page(buf + (7 - i) * PAGE_SIZE), PAGE_SIZE, 0);
 	iov_iter_bvec(&iter, ITER_DEST, bvec, 8, 8 * PAGE_SIZE);
@@ -711,7 +711,7 @@ static void dafs_mem_bvec_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, !memcmp(buf + (7 - i) * PAGE_SIZE,
 						io->data + i * PAGE_SIZE, PAGE_SIZE));
 
-	/* from the middle of one to the middle of another, not from its beginning */
+	/* from the middle of the first page to the middle of the last */
 	memset(buf, 0, 8 * PAGE_SIZE);
 	iov_iter_bvec(&iter, ITER_DEST, bvec, 8, 8 * PAGE_SIZE);
 	iov_iter_advance(&iter, PAGE_SIZE + 100);
@@ -728,7 +728,7 @@ static void dafs_mem_bvec_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, buf[4 * PAGE_SIZE + 133]);
 }
 
-/* More than a region maps is left out, and regions come back. */
+/* Memory beyond the limit of a region is not mapped, and regions are reused. */
 static void dafs_mem_limits_test(struct kunit *test)
 {
 	struct chan_io *io = chan_io(test);
@@ -748,7 +748,7 @@ static void dafs_mem_limits_test(struct kunit *test)
 				dafs_mem_map(io->conn->op, mem, &iter, kvec.iov_len,
 					     DMA_FROM_DEVICE));
 		KUNIT_EXPECT_EQ(test, 1, mem->nr);
-		/* no key is good for two things in a row */
+		/* each use of a region has a new key */
 		KUNIT_EXPECT_NE(test, key, mem->bufs[0].buffer_handle);
 		key = mem->bufs[0].buffer_handle;
 		dafs_mem_unmap(mem);
@@ -756,14 +756,14 @@ static void dafs_mem_limits_test(struct kunit *test)
 }
 
 /**
- * struct chan_reader - one of many with more memory than there are regions
+ * struct chan_reader - one of many readers that need more regions than exist
  * @work: where it runs
  * @io: the file
  * @test: the test
- * @from: where in the file it begins; each has another place
+ * @from: start offset in the file; different for each
  * @buf: its memory
- * @sq_used: entries of the send queue that were taken, the most that it has seen
- * @status: how it went
+ * @sq_used: highest number of used send queue entries it has seen
+ * @status: result
  */
 struct chan_reader {
 	struct work_struct work;
@@ -778,7 +778,7 @@ struct chan_reader {
 #define CHAN_READERS	24
 #define CHAN_READ_ROUNDS 8
 
-/* Did the first @n bytes from @from come to where they belong? */
+/* Are the first @n bytes from @from in the right place? */
 static bool chan_pieces_right(const struct kvec *kvec, const u8 *from, size_t n)
 {
 	for (; n; kvec++) {
@@ -829,8 +829,8 @@ static void chan_reader(struct work_struct *work)
 }
 
 /*
- * All want four regions, and there are not four for each; none of them waits for ever, and
- * all together take no more of the send queue than there is.
+ * Each caller wants four regions, and there are fewer than four for each; no caller waits
+ * for ever, and together they do not use more send queue entries than exist.
  */
 static void dafs_mem_contention_test(struct kunit *test)
 {
@@ -892,7 +892,7 @@ static struct dafs_chan *chan_connect(struct kunit *test, struct completion *clo
 	return dafs_chan_connect(&params, (struct sockaddr *)&sp.dst, NULL, 5000);
 }
 
-/* R-E.3-01 R-E.3-03: a channel from its beginning to its end */
+/* R-E.3-01 R-E.3-03: a channel from setup to teardown */
 static void dafs_chan_life_test(struct kunit *test)
 {
 	struct completion closed;
@@ -905,13 +905,13 @@ static void dafs_chan_life_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(chan));
 	KUNIT_EXPECT_EQ(test, DAFS_CHAN_OPEN, chan->state);
 	KUNIT_EXPECT_EQ(test, IB_QPT_RC, chan->qp->qp_type);
-	/* R-3.2.6.3-02 E-132: a receive of 4 KB at least, before anything is sent */
+	/* R-3.2.6.3-02 E-132: a receive of at least 4 KB is posted before the first send */
 	KUNIT_EXPECT_EQ(test, 1, chan->nr_posted);
 	KUNIT_EXPECT_GE(test, chan->limits.recv_size, DAFS_FIRST_MSG_SIZE);
 	rq = dafs_requester_create(chan, 1, 4, 0);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(rq));
 	if (!IS_ERR(rq)) {
-		/* as many as there are slots with buffers */
+		/* as many receives as there are slots with buffers */
 		posted = chan->nr_posted;
 		KUNIT_EXPECT_GE(test, posted, 1);
 		KUNIT_EXPECT_LE(test, posted, 4);
@@ -930,18 +930,18 @@ static void dafs_chan_life_test(struct kunit *test)
 	dafs_chan_quiesce(chan);
 	KUNIT_EXPECT_EQ(test, DAFS_CHAN_CLOSED, chan->state);
 	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(chan));
-	/* drained: what was posted has come back */
+	/* drained: all posted receives have completed */
 	KUNIT_EXPECT_EQ(test, 0, chan->nr_posted);
 	if (!IS_ERR(rq)) {
 		dafs_requester_abort(rq, -ENOTCONN);
 		dafs_requester_destroy(rq);
 	}
-	/* who ends it himself is not told about it */
+	/* the side that closes gets no callback */
 	KUNIT_EXPECT_FALSE(test, completion_done(&closed));
 	dafs_chan_destroy(chan);
 }
 
-/* Calls on a channel that has ended, and those that were waiting. */
+/* A channel that has failed: new calls and calls that are waiting. */
 static void dafs_chan_fail_test(struct kunit *test)
 {
 	struct completion closed;
@@ -959,7 +959,7 @@ static void dafs_chan_fail_test(struct kunit *test)
 	dafs_chan_fail(chan, DAFS_CLOSE_PROTOCOL);
 	KUNIT_EXPECT_TRUE(test, completion_done(&closed));
 	KUNIT_EXPECT_EQ(test, DAFS_CLOSE_PROTOCOL, chan->reason);
-	/* only the first reason counts, and only once */
+	/* only the first error is reported, and only once */
 	wait_for_completion(&closed);
 	dafs_chan_fail(chan, DAFS_CLOSE_TIMEOUT);
 	KUNIT_EXPECT_FALSE(test, completion_done(&closed));
@@ -974,7 +974,7 @@ destroy:
 	dafs_chan_destroy(chan);
 }
 
-/* R-3.2.2-01 R-E.5.4-02: the peer's end is noticed, without a word, and told once */
+/* R-3.2.2-01 R-E.5.4-02: a disconnect by the peer is detected and reported once */
 static void dafs_chan_peer_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -987,7 +987,7 @@ static void dafs_chan_peer_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, chan);
 	peer = raw_accepted(srv, 0);
 	KUNIT_ASSERT_NOT_NULL(test, peer);
-	/* it hears of the connection later than we do */
+	/* the peer learns later than we do that the connection is established */
 	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&peer->step,
 							    msecs_to_jiffies(RAW_WAIT_MS)));
 	rdma_disconnect(peer->id);
@@ -1006,7 +1006,7 @@ static bool chan_server_knows(const struct dafs_opaque64 *session_id)
 	return ses;
 }
 
-/* R-E.5.4-02: nor does the server need a DISCONNECT to let go of a session */
+/* R-E.5.4-02: the server frees a session without a DISCONNECT */
 static void dafs_chan_dreq_test(struct kunit *test)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -1022,7 +1022,7 @@ static void dafs_chan_dreq_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, chan_server_knows(session_id));
 }
 
-/* R-E.5.3.1.2-01 (but MRA and redirection) R-E.5.3.2.1-02: connections that do not come about */
+/* R-E.5.3.1.2-01 (except MRA and redirection) R-E.5.3.2.1-02: connections that fail */
 static void dafs_chan_refused_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -1075,13 +1075,13 @@ static void dafs_chan_session_test(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, mr->pd);
 	KUNIT_EXPECT_TRUE(test, conn->op->own_pd);
 	KUNIT_EXPECT_FALSE(test, conn->rr->own_pd || conn->bc->own_pd);
-	/* the receives for directives are there (E-43) */
+	/* receives for directives are posted (E-43) */
 	KUNIT_EXPECT_EQ(test, DAFS_BACK_REQUESTS, conn->bc->nr_posted);
 	KUNIT_EXPECT_EQ(test, 0, conn->rr->nr_posted);
 	dafs_conn_put(conn);
 }
 
-/* R-E.8-03 R-E.8-01: the port is told, and is the low half of the service id */
+/* R-E.8-03 R-E.8-01: the port is known, and is the low half of the service id */
 static void dafs_chan_port_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);

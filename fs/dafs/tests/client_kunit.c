@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The client before a server that keeps a record of what it does: how it sets a
- * session up and takes leave, and how it goes on where the server did only part of
- * what it was asked for.
+ * The client with a server that records what it receives: how the client sets up and
+ * ends a session, and how it goes on when the server did only part of what was
+ * requested.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -11,32 +11,32 @@
 #include "raw.h"
 
 #define RECORD_MAX	16
-#define RECORD_WAIT_MS	150	/* in which a client that does not wait would show */
+#define RECORD_WAIT_MS	150	/* a client that does not wait would send by then */
 #define RECORD_FILE	SZ_64K
 
 /**
- * struct client_record - what a server has seen, and what it does
+ * struct client_record - what a server has seen, and how it behaves
  * @test: the test
  * @srv: the server
  * @lock: guards @nr, @proc, @users and @longest
- * @nr: requests that came, of all channels
- * @proc: procedures of the first of them
- * @users: those that name the user whom raw_serve_request() has registered
- * @opts: asked for by the last login
- * @auth_type: of it
- * @others: channels bound with another one
- * @cuts: connections that are cut as soon as there is a NULL
- * @verifier: of the last login
- * @hasty: requests that came before the one ahead of them was answered
- * @gone: channels that had gone when DISCONNECT came
- * @longest: bytes of the longest request
+ * @nr: requests received on all channels
+ * @proc: procedures of the first requests
+ * @users: number of those with the credential that raw_serve_request() registered
+ * @opts: options of the last login
+ * @auth_type: authentication type of the last login
+ * @others: channels bound with another authentication type
+ * @cuts: number of connections to disconnect at the first NULL
+ * @verifier: client_verifier of the last login
+ * @hasty: requests that came before the previous one was answered
+ * @gone: channels already disconnected when DISCONNECT came
+ * @longest: length of the longest request
  * @calls: READs and WRITEs
- * @most: bytes that one of them moves, at most; 0 for no limit
- * @delays: how many of them are asked for patience first
- * @direct: status of a direct one
- * @more: bytes that each says it has moved beyond what was asked for
- * @weaker: what is written is less stable than was asked for
- * @changes: the verifier does, from one to the next
+ * @most: maximum bytes moved by one READ or WRITE; 0 for no limit
+ * @delays: how many of them are answered with DELAY first
+ * @direct: status for direct requests
+ * @more: bytes that each response claims in addition to what was requested
+ * @weaker: report a lower stability level than requested
+ * @changes: the verifier changes with each response
  * @file: the data
  */
 struct client_record {
@@ -122,7 +122,7 @@ static void record_auth(struct client_record *rec, const union dafs_args *args, 
 	rec->auth_type = args->client_connect_auth.auth_req.auth_type;
 }
 
-/* While this one is not answered there is nothing else to be said, on any channel. */
+/* The client must send nothing on any channel until this request is answered. */
 static void record_setup(struct client_record *rec, struct raw_conn *conn,
 			 const struct raw_msg *msg, const struct dafs_req_hdr *hdr,
 			 unsigned int nr)
@@ -186,7 +186,7 @@ static void record_write(struct client_record *rec, const struct dafs_write_inli
 	record_written(rec, count, res);
 }
 
-/* Nothing is moved, whatever it says. */
+/* Transfers no data, whatever the response says. */
 static void record_direct(struct client_record *rec, const struct dafs_req_hdr *hdr,
 			  const union dafs_args *args, union dafs_res *res)
 {
@@ -280,7 +280,7 @@ static struct client_record *client_record(struct kunit *test)
 	return rec;
 }
 
-/* A server that agrees to all channels, and a client that wants them. */
+/* A server that agrees to all channels, and a client that asks for them. */
 static void record_all_channels(struct client_record *rec)
 {
 	rec->srv->params.rdma_read = true;
@@ -289,7 +289,7 @@ static void record_all_channels(struct client_record *rec)
 	rec->srv->opts.use_back_control_channel = 1;
 }
 
-/* R-6.2.5-03: as whom the client logs in, it binds all channels. */
+/* R-6.2.5-03: all channels are bound with the authentication type of the login. */
 static void record_setup_as(struct kunit *test, u32 auth_type)
 {
 	struct client_record *rec = client_record(test);
@@ -308,7 +308,7 @@ static void dafs_client_bind_test(struct kunit *test)
 	record_setup_as(test, DAFS_AUTH_DEFAULT);
 }
 
-/* R-E.9-04: the channels of a session can be told from those of others. */
+/* R-E.9-04: all channels of a session have the same id, different from other sessions. */
 static void record_expect_session(struct client_record *rec)
 {
 	const struct raw_conn *op = raw_accepted(rec->srv, 0), *other;
@@ -323,8 +323,8 @@ static void record_expect_session(struct client_record *rec)
 }
 
 /*
- * R-3.1.2.3.2-02 R-3.1.2.3.2-03 R-3.1.2.3.2-04: one message at a time until all channels
- * are there, which are bound behind the login, and before anything is asked for
+ * R-3.1.2.3.2-02 R-3.1.2.3.2-03 R-3.1.2.3.2-04: one message at a time during setup;
+ * channels are bound after the login and before the first operation
  */
 static void dafs_client_setup_test(struct kunit *test)
 {
@@ -345,7 +345,7 @@ static void dafs_client_setup_test(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, dafs_proc_name(procs[i]), dafs_proc_name(rec->proc[i]));
 }
 
-/* R-3.1.2.3.4-01 R-3.1.2.3.4.1-02: asked for, refused, and so not made */
+/* R-3.1.2.3.4-01 R-3.1.2.3.4.1-02: a channel that the server refuses is not made */
 static void dafs_client_refused_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -371,7 +371,7 @@ static void dafs_client_refused_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, rec->opts.use_rdma_read_channel);
 }
 
-/* R-E.3-02 R-E.5.4-01: it hangs up when DISCONNECT is answered, and not before */
+/* R-E.3-02 R-E.5.4-01: the client disconnects after the DISCONNECT response, not before */
 static void dafs_client_goodbye_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -388,7 +388,7 @@ static void dafs_client_goodbye_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, raw_closed(raw_accepted(rec->srv, i), RAW_WAIT_MS));
 }
 
-/* R-E.5.3.1.1-01: service, kind of service, queue pair and private data of a request */
+/* R-E.5.3.1.1-01: service id, port space, queue pair and private data of a REQ */
 static void dafs_client_req_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -411,7 +411,7 @@ static void dafs_client_req_test(struct kunit *test)
 	dafs_conn_put(conn);
 }
 
-/* R-4.1.3.2-01: who a user is, is said once, and then only his handle */
+/* R-4.1.3.2-01: a user is registered once; then only its handle is sent */
 static void dafs_client_cred_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -436,7 +436,7 @@ static bool record_cuts(struct client_record *rec, const struct raw_conn *conn)
 	return false;
 }
 
-/* What a server has to say, but the connection it was asked on is cut by then. */
+/* The server answers, but the connection has already been cut. */
 static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct client_record *rec = conn->srv->priv;
@@ -454,8 +454,8 @@ static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 }
 
 /*
- * What is not answered before the connection ends is asked again on another one
- * alone, and R-6.1.1.5-03: in the same order
+ * A request without a response when the connection ends is sent again on a new
+ * connection, and only there; R-6.1.1.5-03: in the same byte order
  */
 static void dafs_client_once_test(struct kunit *test)
 {
@@ -475,7 +475,7 @@ static void dafs_client_once_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&rec->srv->nulls));
 }
 
-/* A hard session asks again however often a connection ends; a soft one does not. */
+/* A hard session retries after each lost connection; a soft one does not. */
 static void dafs_client_hard_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -501,7 +501,7 @@ static struct dafs_test_file *record_file(struct client_record *rec)
 			      &record_fh);
 }
 
-/* R-6.5.27-06: a part is read at a time, and the end is what the server says it is */
+/* R-6.5.27-06: a short read is continued; EOF is what the server reports */
 static void dafs_client_short_read_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -525,7 +525,7 @@ static void dafs_client_short_read_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, rec->calls);
 }
 
-/* R-6.5.38-07: so is a part written */
+/* R-6.5.38-07: a short write is continued, too */
 static void dafs_client_short_write_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -540,7 +540,7 @@ static void dafs_client_short_write_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, data, rec->file + 77, 2000);
 	KUNIT_EXPECT_EQ(test, 0, rec->file[76] | rec->file[2077]);
 	KUNIT_EXPECT_EQ(test, DIV_ROUND_UP(2000, 130), rec->calls);
-	/* of which some may be lost, if the server restarted in between */
+	/* a changed verifier would mean that data may be lost by a server restart */
 	KUNIT_EXPECT_FALSE(test, file->io.verf_mixed);
 	rec->changes = true;
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 2000, 77));
@@ -548,8 +548,8 @@ static void dafs_client_short_write_test(struct kunit *test)
 }
 
 /*
- * A server that says it has moved more than there is memory for, or kept data less
- * well than it was asked to (E-104), is not believed.
+ * A response that claims more bytes than requested, or a lower stability level
+ * (E-104), is treated as a protocol error.
  */
 static void dafs_client_lies_test(struct kunit *test)
 {
@@ -571,11 +571,11 @@ static void dafs_client_lies_test(struct kunit *test)
 		rec->weaker = false;
 		KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, buf, sizes[i], 0));
 	}
-	/* each lie ends a connection */
+	/* each wrong response ends a connection */
 	KUNIT_EXPECT_EQ(test, 1 + 3 * ARRAY_SIZE(sizes), READ_ONCE(rec->srv->nr_conns));
 }
 
-/* What does not match its checksum is asked for again, and not passed on (E-34). */
+/* Data that does not match its checksum is requested again, not returned (E-34). */
 static void dafs_client_spoilt_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -586,13 +586,13 @@ static void dafs_client_spoilt_test(struct kunit *test)
 	rec->srv->params.cksum = true;
 	rec->srv->opts.use_checksums = 1;
 	file = record_file(rec);
-	/* it has no checksum for the data; 0 does not stand for "no checksum" */
+	/* the server sent no checksum for the data; 0 does not mean "no checksum" */
 	rec->direct = DAFS_STATUS_OK;
 	KUNIT_EXPECT_EQ(test, -EIO, dafs_test_file_read(file, buf, 20000, 0));
 	KUNIT_EXPECT_GT(test, rec->calls, 1);
 }
 
-/* R-7-02: a server that needs time gets it */
+/* R-7-02: the client waits and retries on DELAY */
 static void dafs_client_delay_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
@@ -609,8 +609,8 @@ static void dafs_client_delay_test(struct kunit *test)
 }
 
 /*
- * R-3.2.6.2-02: no request is longer than the server has said, also where data goes in
- * requests because the server does no direct I/O
+ * R-3.2.6.2-02: no request exceeds the server's limit, even if data is sent inline
+ * because the server does no direct I/O
  */
 static void dafs_client_size_test(struct kunit *test)
 {
@@ -628,10 +628,10 @@ static void dafs_client_size_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 20000, 0));
 	KUNIT_EXPECT_MEMEQ(test, data, rec->file, 20000);
 	KUNIT_EXPECT_EQ(test, DAFS_MIN_MSG_SIZE, rec->longest);
-	/* the first was a direct one, and then the client knew */
+	/* the first was a direct one; then the client knows that the server does none */
 	KUNIT_EXPECT_EQ(test, 1 + DIV_ROUND_UP(20000, DAFS_MIN_MSG_SIZE - DAFS_WRITE_INLINE_DATA),
 			rec->calls);
-	/* what cannot be cut is not sent */
+	/* a request that cannot be split is not sent */
 	nr = rec->nr;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		names[i] = (struct dafs_str) { .len = 200, .data = data };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credentials (3.1.1.2, 6.2.8, 6.2.9): handles at the server, and the cache of
- * them at the client.
+ * Credentials (3.1.1.2, 6.2.8, 6.2.9): handles on the server, and the client's
+ * cache of handles.
  */
 #include <linux/slab.h>
 #include "../session_impl.h"
@@ -62,7 +62,7 @@ static void dafs_cred_types_test(struct kunit *test)
 	dafs_backing_expect_owner(test, fix, "session", 65534, 65534);
 }
 
-/* R-6.2.8-08 as far as a server without a name service goes: E-117 */
+/* R-6.2.8-08 for a server without a name service: E-117 */
 static void dafs_cred_name_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -89,7 +89,7 @@ static void dafs_cred_name_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 }
 
-/* E-118, and types that are not there */
+/* E-118, and unknown types */
 static void dafs_cred_invalid_test(struct kunit *test)
 {
 	static const s32 groups[] = { 7, -1, 9 };
@@ -117,7 +117,7 @@ static void dafs_cred_invalid_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, cred_none));
 }
 
-/* R-6.2.8-07: groups count, as many as a request holds (E-118) */
+/* R-6.2.8-07: groups are used, up to the limit of a request (E-118) */
 static void dafs_cred_groups_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -140,7 +140,7 @@ static void dafs_cred_groups_test(struct kunit *test)
 	args.groups = (struct dafs_seq) { .count = 2000, .elems = groups };
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_register(conn, &args, with));
 
-	/* the test's directory, for one group only */
+	/* the test's directory, accessible to one group only */
 	path = fix->path;
 	inode_lock(d_inode(path.dentry));
 	KUNIT_EXPECT_EQ(test, 0, notify_change(&nop_mnt_idmap, path.dentry, &(struct iattr) {
@@ -153,7 +153,7 @@ static void dafs_cred_groups_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, with, &fix->dir, "with"));
 }
 
-/* Where three groups 7, 8, 9 are in a message: their count, or 0 */
+/* Offset of the count of groups 7, 8, 9 in a message, or 0 */
 static u32 cred_find_groups(const struct raw_conn *conn, const u8 *buf, u32 len)
 {
 	static const u32 list[] = { 3, 7, 8, 9 };
@@ -170,8 +170,8 @@ static u32 cred_find_groups(const struct raw_conn *conn, const u8 *buf, u32 len)
 }
 
 /*
- * R-6.2.8-11: more groups than there can be, or than there are in the message: one
- * more, too.  Such a message says nothing about the next, so the session ends (E-134).
+ * R-6.2.8-11: more groups than the limit, or more than the message contains, also by
+ * one.  Such a message is malformed, so the session ends (E-134).
  */
 static void dafs_cred_many_groups_test(struct kunit *test)
 {
@@ -229,7 +229,7 @@ static void cred_chmod(struct kunit *test, struct dafs_fixture *fix, const char 
 	fput(file);
 }
 
-/* R-6.1.2-08 R-3.1.1-02 R-6.2.8-02: one user's file, on both sessions of the client */
+/* R-6.1.2-08 R-3.1.1-02 R-6.2.8-02: a handle is valid on both sessions of the client */
 static void dafs_cred_sessions_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -252,11 +252,11 @@ static void dafs_cred_sessions_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, cred_read(a, other, &fh));
 	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, cred_read(b, other, &fh));
 	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, cred_read(b, cred_none, &fh));
-	/* to another client the handle means nothing, or somebody else */
+	/* for another client the handle is unknown, or is another user */
 	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_read(c, mine, &fh));
 }
 
-/* R-6.2.9-01 and the handles of E-48 that mean nobody */
+/* R-6.2.9-01 and the reserved handles of E-48 */
 static void dafs_cred_release_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -275,10 +275,10 @@ static void dafs_cred_release_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_release(conn, handle));
 	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_release(conn, forged));
 	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_release(conn, cred_none));
-	/* the next one is not mistaken for it */
+	/* a new handle differs from the released one */
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1002, 1002, again));
 	KUNIT_EXPECT_MEMNEQ(test, handle, again, 4);
-	/* where nobody is acted for, nobody looks at the handle */
+	/* procedures that use no credentials do not check the handle */
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
 			raw_call_as(conn, forged, DAFS_PROC_NULL, NULL, NULL));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
@@ -290,7 +290,7 @@ static void cred_unlock(void *fix)
 	inode_unlock(d_inode(((struct dafs_fixture *)fix)->path.dentry));
 }
 
-/* E-48: what began with a handle ends with it, released or not */
+/* E-48: a request that started with a handle completes, even if it is released */
 static void dafs_cred_release_busy_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -314,7 +314,7 @@ static void dafs_cred_release_busy_test(struct kunit *test)
 	hdr.stream_id = 1;
 	memcpy(hdr.cred_handle, handle, sizeof(handle));
 	KUNIT_ASSERT_EQ(test, 0, raw_send(conn, buf, raw_encode(conn, &hdr, &args, buf)));
-	/* by now it waits for the directory */
+	/* now the request waits for the lock of the directory */
 	schedule_timeout_uninterruptible(HZ / 5);
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(conn, handle));
 	kunit_release_action(test, cred_unlock, fix);
@@ -366,12 +366,12 @@ static void dafs_cred_limit_test(struct kunit *test)
 	}
 	for (i = 0; i < 5; i++)
 		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(b, handles[i]));
-	/* they would outlive the test: its next run is the same client */
+	/* they would remain after the test: its next run is the same client */
 	for (i = 0; i < 5; i++)
 		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(b, handles[i]));
 }
 
-/* R-6.2.8-03: they live with the client-id, not with the session */
+/* R-6.2.8-03: handles belong to the client-id, not to the session */
 static void dafs_cred_outlive_test(struct kunit *test)
 {
 	struct raw_login login = { .id = "cred outlive" };
@@ -390,7 +390,7 @@ static void dafs_cred_outlive_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, handle));
 }
 
-/* The credentials of a former instance go with it, and it registers no more. */
+/* Credentials of a former client instance are dropped, and it cannot register new ones. */
 static void dafs_cred_former_instance_test(struct kunit *test)
 {
 	struct raw_login old = { .id = "cred former", .verifier = 1 };
@@ -415,7 +415,7 @@ static struct dafs_session *cred_session(struct kunit *test, const char *id)
 	return dafs_fixture_session(test, &params);
 }
 
-/* A raw session of the same client, to look at the server's table through. */
+/* A raw session of the same client, to check the server's table. */
 static struct raw_conn *cred_spy(struct kunit *test, struct dafs_session *ses)
 {
 	struct raw_login login = { .id = ses->params.client_id };
@@ -436,7 +436,7 @@ static int cred_handle(struct dafs_session *ses, const struct cred *cred, u8 *ha
 	return err;
 }
 
-/* One handle for one user, however often and by whatever struct cred. */
+/* One handle per user, for any number of calls and any struct cred. */
 static void dafs_cred_cache_test(struct kunit *test)
 {
 	struct dafs_session *ses = cred_session(test, "cred cache");
@@ -456,7 +456,7 @@ static void dafs_cred_cache_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, a));
 }
 
-/* R-3.1.1.1.2-02 R-3.1.1.1.2-03: the client knows that it is not trusted */
+/* R-3.1.1.1.2-02 R-3.1.1.1.2-03: the client handles that the server does not trust it */
 static void dafs_cred_cache_untrusted_test(struct kunit *test)
 {
 	struct dafs_session_params params;
@@ -473,7 +473,7 @@ static void dafs_cred_cache_untrusted_test(struct kunit *test)
 
 #define CRED_USERS	80
 
-/* How many more the server's table of this client takes; they are released again. */
+/* Free entries in the server's table of this client; registers, then releases them. */
 static unsigned int cred_room(struct kunit *test, struct raw_conn *spy, unsigned int most)
 {
 	u8 (*handles)[4] = kunit_kcalloc(test, most, 4, GFP_KERNEL);
@@ -487,7 +487,7 @@ static unsigned int cred_room(struct kunit *test, struct raw_conn *spy, unsigned
 	return nr;
 }
 
-/* R-3.1.1.2-02: many users, a bounded number of handles, and all given back at the end */
+/* R-3.1.1.2-02: many users, limited number of handles, all released at the end */
 static void dafs_cred_cache_bound_test(struct kunit *test)
 {
 	struct dafs_session *ses = cred_session(test, "cred bound");
@@ -502,16 +502,16 @@ static void dafs_cred_cache_bound_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, max + 1));
 	for (i = 0; i < CRED_USERS; i++)
 		KUNIT_ASSERT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, 3000 + i, 1)));
-	/* some are about to be released */
+	/* some may still be waiting for their release */
 	KUNIT_EXPECT_GE(test, cred_room(test, spy, max), 1);
 	dafs_fixture_end_session(test, ses);
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, max + 1));
 }
 
 #define CRED_MOUNTS	3
-#define CRED_EACH	25	/* in all more than a client has, if it asks for no number */
+#define CRED_EACH	25	/* together above the default limit of a client */
 
-/* A user has one handle, whatever the session; the last of them gives it back. */
+/* A user has one handle for all sessions; the last session releases it. */
 static void dafs_cred_cache_share_test(struct kunit *test)
 {
 	struct dafs_session *ses[CRED_MOUNTS];
@@ -548,7 +548,7 @@ static void cred_use_many(struct kunit *test, struct dafs_session *ses, uid_t fi
 		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, first + i, 1)));
 }
 
-/* Each has users of its own, and together they are more than there are handles. */
+/* Each session has its own users; together they exceed the number of handles. */
 static void dafs_cred_cache_many_test(struct kunit *test)
 {
 	struct dafs_session *ses[CRED_MOUNTS];
@@ -562,7 +562,7 @@ static void dafs_cred_cache_many_test(struct kunit *test)
 		cred_use_many(test, ses[i], 2000 + 100 * i);
 }
 
-/* What was not used for a while is released, and had anew when it is wanted. */
+/* A handle unused for a while is released, and registered again when needed. */
 static void dafs_cred_cache_age_test(struct kunit *test)
 {
 	struct dafs_session *ses = cred_session(test, "cred age");
@@ -587,10 +587,10 @@ static void dafs_cred_cache_age_test(struct kunit *test)
 /**
  * struct cred_apart - a server that does not answer the first REGISTER_CRED
  * @test: the test
- * @held: it
- * @from: where it came from
- * @came: completed when it has come
- * @registered: how many came
+ * @held: the request that is held back
+ * @from: the connection it came on
+ * @came: completed when it has arrived
+ * @registered: number of REGISTER_CRED received
  */
 struct cred_apart {
 	struct kunit *test;
@@ -617,11 +617,11 @@ static void cred_apart_request(struct raw_conn *conn, struct raw_msg *msg)
 }
 
 /**
- * struct cred_asker - who asks for something
+ * struct cred_asker - a task that makes a request
  * @work: where it runs
  * @ses: the session
- * @cred: as whom
- * @err: how it ended
+ * @cred: its credentials
+ * @err: result
  */
 struct cred_asker {
 	struct work_struct work;
@@ -642,7 +642,7 @@ static void cred_apart_end(void *ses)
 	dafs_session_shutdown(ses);
 }
 
-/* Who is registered waits for the server; others do not wait for him, and no one asks twice. */
+/* A user being registered waits for the server; other users do not wait, no duplicates. */
 static void dafs_cred_cache_apart_test(struct kunit *test)
 {
 	struct cred_apart *apart = kunit_kzalloc(test, sizeof(*apart), GFP_KERNEL);
@@ -683,7 +683,7 @@ static void dafs_cred_cache_apart_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&apart->registered));
 }
 
-/* Two sessions of one client that together want more than there is. */
+/* Two sessions of one client that together need more handles than exist. */
 static void dafs_cred_cache_crowd_test(struct kunit *test)
 {
 	struct dafs_session *a = cred_session(test, "cred crowd");
@@ -692,7 +692,7 @@ static void dafs_cred_cache_crowd_test(struct kunit *test)
 	u8 handle[4];
 	unsigned int i;
 
-	/* the spy leaves little room */
+	/* the raw session uses most of the table */
 	for (i = 0; i < 60; i++)
 		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(spy, 7000 + i, 1, handle));
 	b = cred_session(test, "cred crowd");
@@ -702,7 +702,7 @@ static void dafs_cred_cache_crowd_test(struct kunit *test)
 	}
 }
 
-/* A handle that the server does not know any more is registered anew. */
+/* A handle that the server does not know any more is registered again. */
 static void dafs_cred_cache_stale_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -722,8 +722,8 @@ static void dafs_cred_cache_stale_test(struct kunit *test)
 }
 
 /*
- * After the connection was lost the same client-id has the same handles; what a
- * restarted server makes of users is shown by the suite "users".
+ * After a lost connection the same client-id keeps its handles; the suite "users" tests
+ * a restarted server.
  */
 static void dafs_cred_cache_reconnect_test(struct kunit *test)
 {
@@ -745,10 +745,10 @@ static void dafs_cred_cache_reconnect_test(struct kunit *test)
  * struct cred_racer - one of many that use more users than the cache holds
  * @work: where it runs
  * @fix: the fixture
- * @cred: its user
- * @uid: the same
- * @wrong: objects that came to belong to somebody else
- * @err: an operation failed
+ * @cred: credentials of its user
+ * @uid: uid of its user
+ * @wrong: objects created with a wrong owner
+ * @err: error of an operation, or 0
  */
 struct cred_racer {
 	struct work_struct work;
@@ -785,7 +785,7 @@ static void cred_race(struct work_struct *work)
 	}
 }
 
-/* Handles are taken from one user and given to another while both are at work. */
+/* Handles are moved from one user to another while both are in use. */
 static void dafs_cred_cache_race_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);

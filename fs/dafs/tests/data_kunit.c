@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Data through the protocol, by hand: OPEN, READ and WRITE inline and direct,
- * COMMIT, CLOSE, READDIR; every answer against the server's own file.
+ * Data transfer with hand-built requests: OPEN, READ and WRITE inline and direct,
+ * COMMIT, CLOSE, READDIR; each answer is compared with the server's own file.
  */
 #include <linux/pagemap.h>
 #include <linux/slab.h>
@@ -95,7 +95,7 @@ static void data_cksum(struct data_test *dt, const void *data, size_t len,
 	dafs_cksum_final_host(&state, dt->fix->params.swab, cksum);
 }
 
-/* R-4.2.2.2-01 R-6.5.28-01: two pieces of memory, filled in the order of the list */
+/* R-4.2.2.2-01 R-6.5.28-01: two buffers, filled in the order of the list */
 static void data_read_direct_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -126,7 +126,7 @@ static void data_read_direct_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sum.s2, res.direct_checksum.s2);
 }
 
-/* R-6.5.28-02: the end of the file, and what stands behind it in the buffer stays */
+/* R-6.5.28-02: EOF; the buffer behind it is not changed */
 static void data_read_direct_eof_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -150,8 +150,8 @@ static void data_read_direct_eof_test(struct kunit *test)
 }
 
 /*
- * Much at once comes from the page cache's own pages: it begins in the middle of
- * one and ends with the file, in two pieces of memory.
+ * A large read is sent from the pages of the page cache: it starts in the middle of a
+ * page and ends at EOF, in two buffers.
  */
 static void data_read_direct_large_test(struct kunit *test)
 {
@@ -198,7 +198,7 @@ static struct dafs_write_direct_args data_write_args(struct data_test *dt, u64 o
 	return args;
 }
 
-/* R-4.2.2.2-02 R-6.5.39-01 R-6.5.38-01: fetched from the client, and stable */
+/* R-4.2.2.2-02 R-6.5.39-01 R-6.5.38-01: read from the client, and made stable */
 static void data_write_direct_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_WRITE);
@@ -216,7 +216,7 @@ static void data_write_direct_test(struct kunit *test)
 	data_expect_file(test, dt);
 }
 
-/* R-3.2.5-02 R-3.2.5-04: data that do not match their checksum change nothing (E-34) */
+/* R-3.2.5-02 R-3.2.5-04: data that does not match its checksum changes nothing (E-34) */
 static void data_write_cksum_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_WRITE);
@@ -236,7 +236,7 @@ static void data_write_cksum_test(struct kunit *test)
 	data_expect_file(test, dt);
 }
 
-/* Less memory than bytes asked for is refused before anything moves (E-24). */
+/* Buffers smaller than byte_count are refused before any transfer (E-24). */
 static void data_short_buffer_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_BOTH);
@@ -283,7 +283,7 @@ static void data_expect_read(struct kunit *test, struct data_test *dt, u64 offse
 		KUNIT_EXPECT_MEMEQ(test, dt->in, dt->out + offset, got);
 }
 
-/* R-6.5.27-01 R-6.5.27-02 R-6.5.27-04: where a file ends (E-99) */
+/* R-6.5.27-01 R-6.5.27-02 R-6.5.27-04: EOF (E-99) */
 static void data_read_inline_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -298,7 +298,7 @@ static void data_read_inline_test(struct kunit *test)
 	data_expect_read(test, dt, 5, 0, 0, 0);
 }
 
-/* R-6.5.38-05 R-6.5.38-06 R-6.5.8-03: levels and the verifier */
+/* R-6.5.38-05 R-6.5.38-06 R-6.5.8-03: stability levels and the verifier */
 static void data_write_inline_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_WRITE);
@@ -344,7 +344,7 @@ static struct inode *data_inode(struct kunit *test, struct data_test *dt)
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(dt->fix, "file", &path));
 	inode = d_inode(path.dentry);
 	path_put(&path);
-	/* the open of the test keeps it */
+	/* the test's open holds a reference */
 	return inode;
 }
 
@@ -371,7 +371,7 @@ static void data_write_unstable(struct kunit *test, struct data_test *dt, u64 of
 	KUNIT_EXPECT_EQ(test, DAFS_UNSTABLE, res.committed);
 }
 
-/* R-6.5.8-01: what a COMMIT covers is on disk, be it a range or all up to the end. */
+/* R-6.5.8-01: COMMIT writes its range to disk, also a range up to EOF. */
 static void data_commit_range_test(struct kunit *test)
 {
 	static const struct { u32 at, offset, count; } commits[] = {
@@ -398,7 +398,7 @@ static void data_commit_range_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.2-04: what ACCESS has said is looked at again when it matters */
+/* R-6.5.2-04: ACCESS is advisory; rights are checked again by each operation */
 static void data_access_advisory_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -423,7 +423,7 @@ static void data_access_advisory_test(struct kunit *test)
 			   dafs_test_read(test, dt->fix->ses, user, &args, dt->in, &res));
 }
 
-/* I/O beyond what the file was opened for, and after CLOSE (E-80) */
+/* I/O not allowed by the open mode, and after CLOSE (E-80) */
 static void data_access_mode_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -461,7 +461,7 @@ static u32 data_create(struct kunit *test, struct data_test *dt, const char *nam
 			      &res);
 }
 
-/* R-6.5.24-03 R-6.5.24-04: the three ways to create */
+/* R-6.5.24-03 R-6.5.24-04: the three create modes */
 static void data_create_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -484,7 +484,7 @@ static void data_create_test(struct kunit *test)
 			   data_create(test, dt, "once", DAFS_CREATE_EXCLUSIVE, 78, "f"));
 }
 
-/* R-6.5.24-01 R-6.5.24-08 R-6.5.24-09 R-6.5.24-14 R-6.5.24-15: what does not open */
+/* R-6.5.24-01 R-6.5.24-08 R-6.5.24-09 R-6.5.24-14 R-6.5.24-15: OPENs that fail */
 static void data_open_refused_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -512,8 +512,8 @@ static void data_open_refused_test(struct kunit *test)
 
 /**
  * struct data_names - entries seen by READDIR
- * @seen: how often each number was
- * @bad: entries that have no business there
+ * @seen: how often each number was returned
+ * @bad: unexpected entries
  */
 struct data_names {
 	u8 seen[300];
@@ -535,7 +535,7 @@ static bool data_actor(void *priv, const struct dafs_direntry *entry)
 	return true;
 }
 
-/* R-6.5.29-01 R-6.5.29-02 R-6.5.29-03: every entry once, over many requests */
+/* R-6.5.29-01 R-6.5.29-02 R-6.5.29-03: every entry once, with many requests */
 static void data_readdir_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);

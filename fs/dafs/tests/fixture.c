@@ -47,7 +47,7 @@ static char *backing_squash = "/srv/squash";
 module_param(backing_squash, charp, 0444);
 MODULE_PARM_DESC(backing_squash, "its path on this machine");
 
-/* By enum dafs_test_export. */
+/* Indexed by enum dafs_test_export. */
 static const struct {
 	char **name;
 	char **backing;
@@ -149,7 +149,7 @@ struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
 	return ses;
 }
 
-/* Removal, by way of the server's own file system. */
+/* Removal through the server's own file system. */
 
 struct dafs_name {
 	struct list_head node;
@@ -246,7 +246,7 @@ static int dafs_backing_change(struct dentry *dentry, struct iattr *ia)
 	return err;
 }
 
-/* Of that very mode, whatever the umask of this thread. */
+/* With exactly this mode; the umask of this thread is ignored. */
 static struct dentry *dafs_backing_make_dir(const struct path *parent, const char *name,
 					    umode_t mode)
 {
@@ -323,7 +323,7 @@ static void dafs_fixture_expect_credit(void *data)
 	KUNIT_EXPECT_EQ(fix->test, fix->rnr_naks, dafs_test_rnr_naks(fix->dev));
 }
 
-/* Nothing in the test is sent to where no receive waits (3.2.6.2). */
+/* No message of the test may arrive where no receive is posted (3.2.6.2). */
 static void dafs_fixture_watch_credit(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct dafs_conn *conn = dafs_conn_get(fix->ses);
@@ -397,9 +397,9 @@ free:
 }
 
 /**
- * struct dafs_fixture_param - a parameter of the server to be put back
- * @param: where it is
- * @value: what it was
+ * struct dafs_fixture_param - a server parameter to be restored
+ * @param: the parameter
+ * @value: its previous value
  */
 struct dafs_fixture_param {
 	unsigned int *param;
@@ -570,7 +570,7 @@ struct file *dafs_backing_open(struct dafs_fixture *fix, const char *name, int f
 	return file_open_root(&fix->path, name, flags | O_LARGEFILE, mode);
 }
 
-/* At once: fput() would leave it to a work item, and the file open for a while. */
+/* Synchronous: fput() would defer it to a work item and leave the file open meanwhile. */
 void dafs_backing_close(struct file *file)
 {
 	__fput_sync(file);
@@ -662,7 +662,7 @@ void dafs_backing_chown(struct kunit *test, struct dafs_fixture *fix, const char
 }
 
 /**
- * struct dafs_backing_new - a name about to be made
+ * struct dafs_backing_new - a name that is about to be created
  * @dir: its directory, locked
  * @dentry: the name in it
  */
@@ -707,7 +707,7 @@ void dafs_backing_remove(struct dafs_fixture *fix, const char *name)
 	path_put(&dir);
 }
 
-/* Ended by dafs_backing_made(). */
+/* The caller calls dafs_backing_made() afterwards. */
 static int dafs_backing_begin(struct dafs_fixture *fix, const char *name,
 			      struct dafs_backing_new *new)
 {

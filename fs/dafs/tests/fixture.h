@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the KUnit suites stand on: sessions with the real server of this
- * machine over soft-RoCE, and the exported directory as the server's own file
- * system shows it.
+ * Common base of the KUnit suites: sessions with the real server of this machine
+ * over soft-RoCE, and the exported directory as seen through the server's own file
+ * system.
  */
 #ifndef _DAFS_TEST_FIXTURE_H
 #define _DAFS_TEST_FIXTURE_H
@@ -16,10 +16,10 @@
 #include "../session.h"
 
 /**
- * struct dafs_flavour - how a session speaks; suites run once for each
+ * struct dafs_flavour - options of a session; suites run once for each
  * @name: for the report
  * @ipv6: connect to the IPv6 address
- * @swab: in the byte order that is not this machine's
+ * @swab: use the byte order that is not this machine's
  * @cksum: with checksums
  * @rdma_read: with the RDMA-read channel
  * @back_control: with the back-control channel
@@ -39,7 +39,7 @@ const void *dafs_flavours_gen(const void *prev, char *desc);
 struct dafsd_export;
 struct dafsd_export_conf;
 
-/* The exports that the machine was set up with, see the parameters of fixture.c. */
+/* The exports that the machine was set up with, see the module parameters in fixture.c. */
 enum dafs_test_export {
 	DAFS_TEST_DATA,		/* writable, no root squash */
 	DAFS_TEST_RO,		/* read-only */
@@ -53,9 +53,9 @@ enum dafs_test_export {
  * @params: of the session
  * @ses: the session
  * @dev: its device
- * @rnr_naks: messages that had found no receive there when the test began
+ * @rnr_naks: device's count of messages without a receive when the test began
  * @export: root of the export
- * @dir: a new directory in it, removed with all in it after the test
+ * @dir: a new directory in it, removed with its contents after the test
  * @name: its name in the export
  * @path: the same directory in the server's file system
  */
@@ -72,15 +72,15 @@ struct dafs_fixture {
 	struct path path;
 };
 
-/* The defaults of @params for @flavour; the suite changes what it is about. */
+/* Default @params for @flavour; the suite changes what it needs. */
 void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_session_params *params);
 
-/* The same for a client of its own, by its client-id string. */
+/* The same for a separate client, by its client-id string. */
 void dafs_fixture_client_params(const struct dafs_flavour *flavour,
 				struct dafs_session_params *params, const char *fmt, ...)
 	__printf(3, 4);
 
-/* Makes a fixture for the test; @flavour NULL for the first.  Ends with the test. */
+/* Makes a fixture for the test; NULL @flavour means the first one.  Freed with the test. */
 struct dafs_fixture *dafs_fixture(struct kunit *test, const struct dafs_flavour *flavour);
 struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavour *flavour,
 				     enum dafs_test_export where);
@@ -99,41 +99,41 @@ void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
 /* The client-id that the server has given to the client of a session. */
 struct dafs_opaque64 dafs_test_client_id(struct kunit *test, struct dafs_session *ses);
 
-/* The server's side of a session, held until the test ends. */
+/* The server's side of a session; the reference is held until the test ends. */
 struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
 					     const struct dafs_opaque64 *session_id);
 
 /*
- * Has the server export @dir of the test's directory as @conf says but for the
- * path; an ERR_PTR if it refuses.
+ * Makes the server export @dir of the test's directory with the options in @conf except
+ * the path; returns an ERR_PTR if the server refuses.
  */
 struct dafsd_export *dafs_fixture_serve(struct kunit *test, struct dafs_fixture *fix,
 					const char *name, const char *dir,
 					const struct dafsd_export_conf *conf);
 
-/* Messages of this machine that found no receive, as the device has counted them */
+/* Number of messages of this machine that found no receive, from the device counters */
 u64 dafs_test_rnr_naks(struct ib_device *dev);
 
 /* Sets a parameter of the server, such as dafsd_lease_seconds, until the test ends. */
 void dafs_fixture_server_param(struct kunit *test, unsigned int *param, unsigned int value);
 
-/* The file system of the fixture stands still until it is thawed, or the test ends. */
+/* Freezes the file system of the fixture until it is thawed or the test ends. */
 void dafs_fixture_freeze(struct kunit *test, struct dafs_fixture *fix);
 void dafs_fixture_thaw(struct kunit *test, struct dafs_fixture *fix);
 
-/* Lets the leases of clients end after so many seconds; the test's own keeps its. */
+/* Sets the lease time in seconds; the test's own client is kept alive. */
 void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned int seconds);
 
 /*
- * Any procedure, and the very status it answers with (the stubs tell only an
- * errno).  What points into the response is good until dafs_op_end() in the
- * first form, and not at all in the second.
+ * Calls any procedure and returns its DAFS status (the stubs return only an errno).
+ * Pointers into the response are valid until dafs_op_end() in the first form, and
+ * not at all in the second.
  */
 u32 dafs_test_op(struct kunit *test, struct dafs_session *ses, struct dafs_op *op);
 u32 dafs_test_call(struct kunit *test, struct dafs_session *ses, const struct cred *cred, u32 proc,
 		   void *args, void *res);
 
-/* Expects a status, and tells both by their names if it is another. */
+/* Expects a status, and prints the names of both if they differ. */
 #define DAFS_EXPECT_STATUS(test, expected, actual)					\
 do {											\
 	u32 want_ = (expected), got_ = (actual);					\
@@ -150,16 +150,16 @@ do {											\
 			    dafs_status_name(got_), dafs_status_name(want_));		\
 } while (0)
 
-/* The components of a path of names and single slashes; points into it. */
+/* Splits a path of names and single slashes into components, which point into it. */
 #define DAFS_TEST_NAMES	8
 unsigned int dafs_test_split(const char *path, struct dafs_str *names, unsigned int max);
 
-/* LOOKUP of a path from the test's directory, which must be there. */
+/* LOOKUP of an existing path from the test's directory. */
 struct dafs_fh dafs_test_lookup(struct kunit *test, struct dafs_fixture *fix, const char *path);
 
 /*
- * The procedures that most suites need, with the status: OPEN by a path from
- * @dir with the rest as in @args, CLOSE, and inline I/O.
+ * Procedures that most suites need; they return the status: OPEN by a path from
+ * @dir with the other arguments from @args, CLOSE, and inline I/O.
  */
 struct dafs_open_args dafs_test_open_args(const char *owner, u32 access, u32 deny);
 u32 dafs_test_open(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
@@ -173,10 +173,10 @@ u32 dafs_test_read(struct kunit *test, struct dafs_session *ses, const struct cr
 u32 dafs_test_write(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
 		    const struct dafs_write_inline_args *args, struct dafs_write_res *res);
 
-/* Bytes that repeat nowhere soon, the same for the same @seed. */
+/* A pattern with a long period, the same for the same @seed. */
 void dafs_test_pattern(void *buf, size_t len, u32 seed);
 
-/* The server's own view: files below the test's directory, without DAFS. */
+/* The server's local view: files below the test's directory, without DAFS. */
 struct file *dafs_backing_open(struct dafs_fixture *fix, const char *name, int flags,
 			       umode_t mode);
 void dafs_backing_close(struct file *file);
@@ -204,13 +204,13 @@ void dafs_backing_chmod(struct kunit *test, struct dafs_fixture *fix, const char
 void dafs_backing_chown(struct kunit *test, struct dafs_fixture *fix, const char *name, uid_t uid,
 			gid_t gid);
 
-/* The thread of the tests: root.  A function, because macros print their arguments. */
+/* Credentials of the test thread: root.  A function, because macros print their arguments. */
 static inline const struct cred *dafs_test_me(void)
 {
 	return current_cred();
 }
 
-/* A caller other than root, without or with further groups, freed with the test. */
+/* A user other than root, without or with supplementary groups, freed with the test. */
 const struct cred *dafs_fixture_user(struct kunit *test, uid_t uid, gid_t gid);
 const struct cred *dafs_fixture_member(struct kunit *test, uid_t uid, gid_t gid,
 				       const gid_t *gids, unsigned int nr);
