@@ -31,7 +31,7 @@ struct flow_held {
  * @test: the test
  * @srv: the server
  * @ses: session with it
- * @lock: guards what follows
+ * @lock: guards all members below
  * @held: NULLs not yet answered, in order of arrival
  * @nr: how many
  * @window: how many there may be
@@ -68,7 +68,7 @@ static bool flow_stream_busy(const struct flow *flow, u16 stream)
 	return false;
 }
 
-/* What the client owes the server with each request. */
+/* What each request must look like to the server. */
 static void flow_check(struct flow *flow, const struct dafs_req_hdr *hdr)
 {
 	struct kunit *test = flow->test;
@@ -85,7 +85,7 @@ static void flow_check(struct flow *flow, const struct dafs_req_hdr *hdr)
 	flow->seq[stream] = hdr->seq_number + 1;
 }
 
-/* What the client asks for is granted, as far as there is so much. */
+/* Grants what the client asks for, up to the window. */
 static void flow_answer_null(struct flow *flow, struct raw_conn *conn,
 			     const struct dafs_req_hdr *hdr)
 {
@@ -244,7 +244,7 @@ static void flow_drain(struct flow *flow, struct flow_load *load, unsigned int n
 		KUNIT_EXPECT_EQ(flow->test, 0, load->caller[i].err);
 }
 
-/* Nobody may be left waiting for an answer when the test gives up. */
+/* When the test gives up, answer everything, so that no caller waits for ever. */
 static void flow_end(void *p)
 {
 	struct flow *flow = p;
@@ -252,7 +252,7 @@ static void flow_end(void *p)
 	dafs_session_shutdown(flow->ses);
 }
 
-/* A client that asks for as much as it needs. */
+/* A client that may ask for more credits. */
 static struct flow *flow_new_asking(struct kunit *test, u16 nreq)
 {
 	struct flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
@@ -280,7 +280,7 @@ static void flow_desire(struct flow *flow, u16 nreq)
 	dafs_conn_put(conn);
 }
 
-/* One that is content. */
+/* A client that does not ask for more credits. */
 static struct flow *flow_new(struct kunit *test, u16 nreq)
 {
 	struct flow *flow = flow_new_asking(test, nreq);
@@ -299,7 +299,7 @@ static void dafs_flow_window_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
 	flow_expect_held(flow, 6);
 	for (i = 0; i < 5; i++) {
-		/* in whatever order */
+		/* in any order */
 		flow_answer(flow, (5 * i) % 6, 6);
 		flow_expect_held(flow, 6);
 	}
@@ -323,8 +323,8 @@ static void dafs_flow_one_test(struct kunit *test)
 }
 
 /*
- * R-3.2.6.4.2-04 R-3.2.6.4.2-05 R-5.2.2-01 R-5.2.2-02 R-5.2.2-03: 8 becomes 7,
- * 6, 5, 4, and while requests are out on streams that expired, others wait
+ * R-3.2.6.4.2-04 R-3.2.6.4.2-05 R-5.2.2-01 R-5.2.2-02 R-5.2.2-03: the window shrinks
+ * from 8 to 4; while expired streams have requests outstanding, other requests wait
  */
 static void dafs_flow_shrink_test(struct kunit *test)
 {
@@ -340,7 +340,7 @@ static void dafs_flow_shrink_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 7 - i, flow->window);
 	}
 	KUNIT_EXPECT_EQ(test, 8, flow->arrived);
-	/* streams 4 to 7 are out; each answer there lets one in on a lower one */
+	/* streams 4 to 7 are in use; each answer there allows a request on a lower one */
 	for (i = 4; i < 8; i++) {
 		flow_answer_stream(flow, i, 4);
 		flow_expect_held(flow, 4);
@@ -350,7 +350,7 @@ static void dafs_flow_shrink_test(struct kunit *test)
 	flow_drain(flow, load, FLOW_CALLERS);
 }
 
-/* R-3.2.6.4.2-03 and the half of R-3.2.6.4.2-05 that goes up: at once */
+/* R-3.2.6.4.2-03 and the growing half of R-3.2.6.4.2-05: at once */
 static void dafs_flow_grow_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 3);
@@ -359,14 +359,14 @@ static void dafs_flow_grow_test(struct kunit *test)
 	flow_desire(flow, 11);
 	load = flow_load(test, flow->ses, FLOW_CALLERS);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
-	/* R-3.2.6.4.2-01: it asks, and does not take */
+	/* R-3.2.6.4.2-01: it asks, but does not exceed its window */
 	flow_expect_held(flow, 3);
 	KUNIT_EXPECT_EQ(test, 11, flow->desired);
 	flow_answer(flow, 1, 3);
 	flow_expect_held(flow, 3);
 	flow_answer(flow, 0, 11);
 	flow_expect_held(flow, 11);
-	/* more than it has room for is no reason to overdo it */
+	/* a target above the client's own limit is clamped */
 	flow_answer(flow, 0, 0xffff);
 	flow_expect_held(flow, FLOW_SLOTS);
 	flow->srv->opts.max_requests = 0xffff;
@@ -374,8 +374,8 @@ static void dafs_flow_grow_test(struct kunit *test)
 }
 
 /*
- * R-3.2.6.4.2-01: the client asks for more when it has much to do, and when it has no
- * more to do for less.
+ * R-3.2.6.4.2-01: the client asks for more when it has many requests, and for less when it
+ * has few.
  */
 static void dafs_flow_wish_test(struct kunit *test)
 {
@@ -389,7 +389,7 @@ static void dafs_flow_wish_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 16, flow->desired);
 	flow->srv->opts.max_requests = 16;
 	flow_drain(flow, load, FLOW_CALLERS);
-	/* housekeeping tells the server, and works off what that wants back */
+	/* housekeeping sends NULLs with the lower wish, until the window has shrunk */
 	while (flow->window > 8 && time_before(jiffies, end)) {
 		if (!wait_event_timeout(flow->wait, READ_ONCE(flow->nr), HZ))
 			continue;
@@ -402,8 +402,8 @@ static void dafs_flow_wish_test(struct kunit *test)
 }
 
 /*
- * R-3.2.6.4.2-01: it gets more than it begins with although nothing that needs a file
- * system is answered; and where there is no more, it uses all that there is.
+ * R-3.2.6.4.2-01: the window grows even if only NULLs are answered; and if it cannot
+ * grow, the client uses all of it.
  */
 static void dafs_flow_stuck_test(struct kunit *test)
 {
@@ -424,7 +424,7 @@ static void dafs_flow_stuck_test(struct kunit *test)
 	}
 }
 
-/* A caller that may not wait is told that the slot that is left is kept for the NULL. */
+/* A caller that may not sleep sees a busy session: the last slot is kept for the NULL. */
 static void dafs_flow_busy_test(struct kunit *test)
 {
 	struct flow *flow = flow_new_asking(test, 8);
@@ -456,7 +456,7 @@ static void dafs_flow_zero_test(struct kunit *test)
 	flow_drain(flow, load, 12);
 }
 
-/* R-3.2.6.4.2-04: a server that cannot make up its mind */
+/* R-3.2.6.4.2-04: a server that changes its target at random */
 static void dafs_flow_random_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 5);
@@ -493,7 +493,7 @@ static bool flow_nulls_come(struct raw_server *srv, int nr, unsigned int ms)
 	return atomic_read(&srv->nulls) >= nr;
 }
 
-/* R-3.2.6.4.2-08: of 8, 5 shall be left; one response and two NULLs do it */
+/* R-3.2.6.4.2-08: from 8 to 5 takes one response and two NULLs */
 static void dafs_flow_surplus_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -583,7 +583,7 @@ static void flow_lock(struct kunit *test, struct dafs_fixture *fix)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_unlock, fix));
 }
 
-/* All that the window allows, while none can be answered. */
+/* Fills the window while no request can be answered. */
 static void flow_fill(struct kunit *test, struct dafs_fixture *fix, struct raw_conn *conn,
 		      unsigned int nr)
 {
@@ -600,9 +600,9 @@ static void flow_fill(struct kunit *test, struct dafs_fixture *fix, struct raw_c
 }
 
 /*
- * R-3.2.6.3-08 R-3.2.6.3-09 R-3.2.3.1-01 R-3.1.2.2-04 R-3.2.6.3-06: all the
- * credits, with the largest requests there are, again and again.  What found no
- * receive would be repeated by the hardware, but the fixture counts it.
+ * R-3.2.6.3-08 R-3.2.6.3-09 R-3.2.3.1-01 R-3.1.2.2-04 R-3.2.6.3-06: all credits at
+ * once with the largest requests, many times.  A message without a receive would be
+ * repeated by the hardware, but the fixture counts these.
  */
 static void dafs_flow_burst_test(struct kunit *test)
 {
@@ -632,7 +632,7 @@ static void dafs_flow_burst_test(struct kunit *test)
 	flow_fill(test, fix, conn, o->max_requests);
 }
 
-/* R-3.2.6.4.2-01 R-3.2.6.4.2-06: who asks is given, and may use it at once */
+/* R-3.2.6.4.2-01 R-3.2.6.4.2-06: a requested increase is granted and usable at once */
 static void dafs_flow_server_grow_test(struct kunit *test)
 {
 	struct raw_login login = { .opts.max_requests = 4 };
@@ -648,7 +648,7 @@ static void dafs_flow_server_grow_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 20, res.target_nreq);
 	flow_burst(test, conn, msg, sizeof(msg), 20, DAFS_STATUS_OK);
-	/* there is a limit, and 0 is no wish (E-40) */
+	/* there is a limit, and 0 is not a request (E-40) */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0xffff));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
@@ -689,7 +689,7 @@ static u16 flow_target(struct kunit *test, struct raw_conn *conn)
 	return res.target_nreq;
 }
 
-/* R-2.2-04: the server holds one client back, and no other, nor that one's other session */
+/* R-2.2-04: one client is throttled; other clients and its other session are not */
 static void dafs_flow_throttle_test(struct kunit *test)
 {
 	struct raw_login one = { .id = "throttled", .opts.max_requests = 8 }, two = one;
@@ -709,8 +709,8 @@ static void dafs_flow_throttle_test(struct kunit *test)
 }
 
 /*
- * R-3.2.6.4.2-07 E-42: the receives are gone, so what exceeds the window finds none, is
- * counted, and breaks it in the end
+ * R-3.2.6.4.2-07 E-42: withdrawn receives are gone; messages above the window find none,
+ * are counted, and finally break the connection
  */
 static void dafs_flow_server_withdrawn_test(struct kunit *test)
 {
@@ -791,7 +791,7 @@ static void dafs_flow_bad_stream_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, flow_send_stuck(test, fix, conn, 3));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
-	/* the one refused did not set the stream free */
+	/* the refused request did not free the stream */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	kunit_release_action(test, flow_unlock, fix);
@@ -801,7 +801,7 @@ static void dafs_flow_bad_stream_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 }
 
-/* E-41 after a reduction: its streams are good until the client must know, and not longer */
+/* E-41: after a reduction old streams are valid until the client must know about it */
 static void dafs_flow_expired_stream_test(struct kunit *test)
 {
 	struct raw_login login = { .opts.max_requests = 4 };
@@ -811,7 +811,7 @@ static void dafs_flow_expired_stream_test(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 2));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
-	/* may have been on its way when the response was */
+	/* may have been sent before the response arrived */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 2));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	for (i = 0; i < 8; i++) {
@@ -826,7 +826,7 @@ static void dafs_flow_expired_stream_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 }
 
-/* R-6.1.2-06 is the client's duty; the server does not police it (E-41) */
+/* R-6.1.2-06 is the client's duty; the server does not check it (E-41) */
 static void dafs_flow_seq_test(struct kunit *test)
 {
 	static const u16 seqs[] = { 0xfffe, 0xffff, 0, 7, 7, 3 };
@@ -857,8 +857,8 @@ static void flow_rounds(struct work_struct *work)
 }
 
 /*
- * R-3.2.6.2-01 R-3.2.3.1-02: many callers while the window goes up and down.
- * One message for which there was no receive would end the connection.
+ * R-3.2.6.2-01 R-3.2.3.1-02: many callers while the window grows and shrinks.  One
+ * message without a receive would end the connection.
  */
 static void dafs_flow_stress_test(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A mount of a server of another make: its filehandles are any bytes, of attributes
- * it has those alone that the draft makes mandatory, and it does no direct I/O.
+ * A mount of a server of another implementation: opaque filehandles, only mandatory
+ * attributes, and no direct I/O.
  */
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -36,7 +36,7 @@
 /* What is read or written around the page cache */
 #define FOREIGN_AIO	512
 
-/* More often than an append is tried that is refused. */
+/* More attempts than the client makes for an append that is refused. */
 #define FOREIGN_FORGETS	5
 
 /* Its objects: the root of the name space, the export, and what is in that. */
@@ -78,9 +78,9 @@ static const struct foreign_object foreign_objects[] = {
  * @broken: the chain has failed
  * @opens: so many opens there have been
  * @closes: and so many CLOSEs
- * @access: of the last one: share_access; 0 when it is closed
+ * @access: share_access of the last open; 0 after its CLOSE
  * @state_id: its state-id
- * @strangers: reads and writes that did not name it
+ * @strangers: reads and writes with another state-id
  * @forgets: so often it does not know the state-id of a READ, a SETATTR or an append
  * @lies: an OPEN by name leads to another file
  * @same: the state-id stays what it was

@@ -118,7 +118,7 @@ static struct dafs_fixture *lease_fixture(struct kunit *test, unsigned int secon
 	return fix;
 }
 
-/* Opens the file as soon as nobody is in the way. */
+/* Opens the file as soon as no other open denies it. */
 static struct dafs_open_res lease_wait(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct dafs_open_args args = dafs_test_open_args("other", DAFS_RW, 0);
@@ -400,7 +400,7 @@ static void dafs_lease_busy_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_read(&client));
 }
 
-/* Nothing answers the server any more on this connection, and nobody tells it. */
+/* This side has cut the connection without telling the server. */
 static bool lease_has_session(const struct lease_client *client)
 {
 	struct dafsd_session *ses;

@@ -246,7 +246,7 @@ static void liveness_expect_made(struct kunit *test, struct liveness_client *c)
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_status(c->conn));
 }
 
-/* Who comes through the root of the name space gets in, as often as he likes. */
+/* LOOKUP from the root of the name space works, any number of times. */
 static void liveness_expect_in(struct kunit *test, enum dafs_test_export where)
 {
 	struct dafs_str name = dafs_test_str(dafs_fixture_export_name(where));

@@ -614,7 +614,7 @@ static void dafs_create_exists_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "nowhere");
 }
 
-/* R-6.5.9-01 R-6.5.9-06: regular files and kinds that nobody can make. */
+/* R-6.5.9-01 R-6.5.9-06: regular files and types that CREATE does not make. */
 static void dafs_create_type_test(struct kunit *test)
 {
 	static const u32 types[] = {
@@ -998,7 +998,7 @@ static void dafs_remove_denied_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "file");
 }
 
-/* R-6.5.33-05 R-6.5.33-06: CHECK_OPEN removes what nobody has open. */
+/* R-6.5.33-05 R-6.5.33-06: CHECK_OPEN removes only files that are not open. */
 static void dafs_remove_check_open_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);

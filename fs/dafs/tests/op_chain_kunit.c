@@ -412,7 +412,7 @@ static void chain_call(struct work_struct *work)
 	kfree(found);
 }
 
-/* R-4.3.3-02: whoever else uses the session, nothing comes between FORW and BACK */
+/* R-4.3.3-02: with other users of the session, nothing comes between FORW and BACK */
 static void dafs_op_chain_crowd_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 7);

@@ -623,7 +623,7 @@ static void dafs_set_immutable(struct dafs_fixture *fix, const char *name, unsig
 	path_put(&path);
 }
 
-/* A file that nobody may change, or only append to, not even root, can be read. */
+/* Immutable and append-only files can be opened for reading. */
 static void dafs_open_immutable_test(struct kunit *test)
 {
 	static const unsigned int flags[] = { S_IMMUTABLE, S_APPEND };

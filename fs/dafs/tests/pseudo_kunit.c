@@ -113,7 +113,7 @@ static void dafs_ps_expect(struct kunit *test, struct dafs_fixture *fix, const s
 	DAFS_EXPECT_STATUS(test, status, dafs_ps_getattr(test, fix, fh, &attr));
 }
 
-/* A directory that leads to exports: nobody's to write to, with a handle of its own. */
+/* A pseudo directory: read-only, with a filehandle of its own. */
 static u64 dafs_ps_expect_pseudo(struct kunit *test, struct dafs_fixture *fix,
 				 const struct dafs_fh *fh)
 {
@@ -272,7 +272,7 @@ static void dafs_pseudo_peek_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wanted, attr.valid & wanted);
 }
 
-/* R-4.1.4-02: anybody may look, and nobody may change anything. */
+/* R-4.1.4-02: all users may read, none may change anything. */
 static void dafs_pseudo_read_only_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
@@ -399,7 +399,7 @@ static void dafs_pseudo_directory_test(struct kunit *test)
 	direct = dafs_ps_find(test, fix, "j");
 	down = dafs_ps_find(test, fix, "k/in");
 	KUNIT_EXPECT_MEMEQ(test, &direct, &down, sizeof(down));
-	/* but who has the name goes first */
+	/* but an export with that name has priority */
 	dafs_ps_serve(test, fix, "k/in", "two");
 	down = dafs_ps_find(test, fix, "k/in");
 	KUNIT_EXPECT_FALSE(test, dafs_ps_same_fs(&direct, &down));

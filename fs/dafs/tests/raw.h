@@ -227,7 +227,7 @@ static inline struct dafs_req_hdr raw_hdr(struct raw_conn *conn, u32 proc)
 
 /**
  * struct raw_login - a session made by hand
- * @id: client-id-string; NULL for one that nobody else uses
+ * @id: client-id-string; NULL for a unique one
  * @id_len: its length; 0 for strlen(@id)
  * @verifier: client_verifier
  * @opts: asked for

@@ -143,7 +143,7 @@ static int spy_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	return spy.post_send(qp, wr, bad);
 }
 
-/* Before the queue is drained: what may be in it still, is nobody else's yet. */
+/* Before the queue is drained: its entries must not be reused yet. */
 static void spy_drain_sq(struct ib_qp *qp)
 {
 	if (qp == spy.refuse)

@@ -2,7 +2,7 @@
 /*
  * What a client had at a server that knows it no more (4.4.1.6, E-84): the
  * server's answers to the sessions of a client that it has discarded, and how
- * the client gets back what it had, before anybody else asks for anything.
+ * the client reclaims its state before any other request is sent.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -47,7 +47,7 @@ static void dafs_discarded_session_test(struct kunit *test)
 			   raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
 }
 
-/* The client-id of a CLIENT_CONNECT that nobody follows up. */
+/* The client-id of a CLIENT_CONNECT without a CLIENT_AUTH. */
 static struct raw_conn *dafs_knock(struct kunit *test, const char *id, struct dafs_opaque64 *client)
 {
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
@@ -100,12 +100,12 @@ static void dafs_unconfirmed_test(struct kunit *test)
  * @calls: how often it was asked to
  * @fail: how often it shall fail first
  * @client_id: of the connection it was given last
- * @opened: the open to reclaim, or a handle that is none
+ * @opened: the open to reclaim, or an invalid handle
  * @how: how it was opened
  * @err: of reclaiming
  * @hold_ms: how long to stay in it
  * @held: to be completed before it goes on, or NULL
- * @other: an operation of somebody else meanwhile
+ * @other: an operation of another task meanwhile
  * @ses: the session
  * @others: how many of them have ended
  * @early: one ended before the recovery

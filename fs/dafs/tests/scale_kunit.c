@@ -18,7 +18,7 @@ MODULE_PARM_DESC(sessions, "sessions that the scale suite has at a time");
 /* Sessions from whose memory that of one is computed */
 #define SCALE_SAMPLE	16
 
-/* Bytes of memory that nobody uses. */
+/* Bytes of unused memory. */
 static s64 scale_free(void)
 {
 	struct sysinfo info;
@@ -263,7 +263,7 @@ static void dafs_scale_silent_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, raw_closed(conn[i], RAW_WAIT_MS));
 	for (; i < SCALE_SILENT; i++)
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[i], true));
-	/* those that have logged in are in nobody's way */
+	/* connections that have logged in do not count */
 	for (i = 0; i < SCALE_NEW; i++)
 		raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
 	for (i = SCALE_SILENT - SCALE_NEW; i < SCALE_SILENT; i++)

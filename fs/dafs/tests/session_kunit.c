@@ -827,7 +827,7 @@ static void dafs_bind_errors_test(struct kunit *test)
 	struct dafs_opaque64 nobody = {}, guess = *session;
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
 
-	/* of a session that is not known nobody knows whether it has checksums */
+	/* for an unknown session it is not known whether it uses checksums */
 	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
 			dafs_raw_bind(conn, &nobody, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 	guess.b[7] ^= 1;
@@ -855,7 +855,7 @@ static void dafs_bind_errors_test(struct kunit *test)
 			dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 }
 
-/* Who guesses ids of sessions, or comes from elsewhere, does not try for long. */
+/* A client that guesses session ids, or has another address, is soon disconnected. */
 static void dafs_bind_guess_test(struct kunit *test)
 {
 	static const struct dafs_flavour elsewhere = { .ipv6 = true };
@@ -1158,7 +1158,7 @@ static void dafs_client_reconnect_test(struct kunit *test)
 	}
 }
 
-/* After umount -f nobody waits. */
+/* After umount -f no caller waits. */
 static void dafs_client_shutdown_test(struct kunit *test)
 {
 	struct dafs_session_params params;

@@ -450,7 +450,7 @@ static void dafs_downgrade_removed_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
 }
 
-/* R-4.4.1.2-34: without a state-id nobody gets past a reservation (E-80). */
+/* R-4.4.1.2-34: I/O without a state-id respects reservations (E-80). */
 static void dafs_anonymous_test(struct kunit *test)
 {
 	static const struct dafs_opaque64 zero;
@@ -560,7 +560,7 @@ static void dafs_open_during_write(struct kunit *test, struct dafs_fixture *fix,
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open->open));
 }
 
-/* R-4.4.1.2-34: nor has anybody begun before it and goes on. */
+/* R-4.4.1.2-34: nor does I/O that began before the OPEN go on after it. */
 static void dafs_anonymous_under_way_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

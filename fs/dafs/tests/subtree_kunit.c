@@ -175,7 +175,7 @@ static void dafs_st_outside_test(struct kunit *test)
 
 	memcpy(forged.fshandle, root.fshandle, sizeof(forged.fshandle));
 	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
-	/* even by who has got hold of the key */
+	/* even if the client knows the key */
 	dafsd_fh_sign(&forged);
 	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
 	shrink_dcache_sb(fix->path.dentry->d_sb);
@@ -212,7 +212,7 @@ static struct dafs_fh dafs_st_guess(struct kunit *test, struct dafs_fixture *fix
 /*
  * A file outside is not reached by its number, which is not secret, and not by the
  * generation 0 either, which file systems take for any.  The hash keeps it away, and
- * subtree_check even who has got hold of the key, whichever directory he names.
+ * subtree_check refuses it even with the right key, for any directory in the handle.
  */
 static void dafs_st_guess_test(struct kunit *test)
 {

@@ -304,7 +304,7 @@ static void dafs_verify_nothing_test(struct kunit *test)
 	dafs_verify_expect(test, fix, &fix->dir, &attr, true);
 }
 
-/* Owners are compared as numbers, and strings that are none are nobody's (E-117). */
+/* Owners are compared as numbers, and a string that is no number matches no owner (E-117). */
 static void dafs_verify_owner_test(struct kunit *test)
 {
 	static const char *const strange[] = { "", "root", "1001@example.org", "-1", "4294968297" };

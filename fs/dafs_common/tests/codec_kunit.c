@@ -584,7 +584,7 @@ static void codec_takes_bare_responses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_LOCK, &res), -EBADMSG);
 }
 
-/* E-20: nobody knows how much space an unknown attribute takes */
+/* E-20: the size of an unknown attribute is not known */
 static void codec_refuses_unknown_attributes(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, 64);

@@ -227,7 +227,7 @@ int dafs_vector_encode(const struct dafs_stream *s, const struct dafs_vector *wh
 	}
 }
 
-/* Entries are checked one by one, by whoever reads them. */
+/* Entries are checked one by one when they are read. */
 static int check_direntries(const struct dafs_stream *s, const struct dafs_seq *entries)
 {
 	struct dafs_direntry_iter iter;
