@@ -229,11 +229,16 @@ static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
  * dafs_op_sleep() - leave a server alone for a while
  * @ms: how long it was the last time, 0 at first; how long it is now
  *
+ * A task that exits could not be killed out of trying again, and is told that it was:
+ * what it wanted is left to the background, as where a task is killed, or is lost.
+ *
  * Context: sleeps, longer each time; a fatal signal ends it.
  * Return: 0 or -ERESTARTSYS.
  */
 int dafs_op_sleep(unsigned int *ms)
 {
+	if (dafs_task_exits())
+		return -ERESTARTSYS;
 	*ms = dafs_next_delay(*ms);
 	if (schedule_timeout_killable(msecs_to_jiffies(*ms)) &&
 	    fatal_signal_pending(current))

@@ -158,9 +158,9 @@ static void dafs_open_state_close_on(struct dafs_open_state *os)
 }
 
 /*
- * No task is left to be told of an error.  But a task that is being killed
- * cannot wait, and must not leave its opens at the server: others close them
- * for it.  So they do where a reclaim is under way, which takes as long as the server
+ * No task is left to be told of an error.  But a task that is being killed, or
+ * exits, cannot wait, and must not leave its opens at the server: others close
+ * them for it.  So they do where a reclaim is under way, which takes as long as the server
  * likes, and would leave it open if it ended after the CLOSE.
  */
 static void dafs_open_state_close(struct dafs_open_state *os, bool wait)

@@ -456,7 +456,8 @@ static bool dafs_left(const bool *leave)
  * @leave: the wait ends when this is true, see dafs_session_look_again(); or NULL
  *
  * Waits as long as the session is told to: a hard one for ever, a soft one
- * until its attempts are used up.
+ * until its attempts are used up.  A task that exits could not be killed out of it, so
+ * it does not wait, but is told that it was killed.
  *
  * Context: may sleep; a fatal signal ends the wait.
  * Return: the connection with a reference, or an ERR_PTR of -EIO, -ETIMEDOUT
@@ -467,6 +468,8 @@ struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *lea
 	struct dafs_conn *conn;
 	int err;
 
+	if (dafs_task_exits())
+		return dafs_conn_try_get(ses) ?: ERR_PTR(-ERESTARTSYS);
 	err = wait_event_killable(ses->wait, (conn = dafs_conn_try_get(ses)) || dafs_left(leave));
 	if (err)
 		return ERR_PTR(err);

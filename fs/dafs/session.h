@@ -13,6 +13,7 @@
 #include <linux/cred.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/socket.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -168,6 +169,16 @@ struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses);
 struct workqueue_struct *dafs_session_end_wq(const struct dafs_session *ses);
 
 bool dafs_exits_while_down(struct dafs_session *ses);
+
+/*
+ * Does the current task exit?  It takes no signals any more, so nothing would end what it
+ * waits for.
+ */
+static inline bool dafs_task_exits(void)
+{
+	return current->flags & PF_EXITING;
+}
+
 struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
 struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *leave);
 void dafs_conn_put(struct dafs_conn *conn);

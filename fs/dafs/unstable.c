@@ -554,6 +554,14 @@ static bool dafs_unstable_done(struct dafs_inode *di, size_t bytes)
 	return unpin;
 }
 
+/* Who has the lock may wait for a server that asks for patience. */
+static int dafs_commit_lock(struct dafs_inode *di)
+{
+	if (dafs_task_exits())
+		return mutex_trylock(&di->commit_lock) ? 0 : -ERESTARTSYS;
+	return mutex_lock_killable(&di->commit_lock) ? -ERESTARTSYS : 0;
+}
+
 /*
  * Commit what there is; without @resend leave what is lost to the work queue.
  *
@@ -566,10 +574,11 @@ static int dafs_commit_try(struct inode *inode, bool resend, int *ends)
 	unsigned int flags;
 	bool unpin = false;
 	size_t bytes;
-	int err = 0;
+	int err;
 
-	if (mutex_lock_killable(&di->commit_lock))
-		return -ERESTARTSYS;
+	err = dafs_commit_lock(di);
+	if (err)
+		return err;
 	bytes = dafs_unstable_take(di);
 	if (list_empty(&di->committing))
 		goto unlock;
@@ -606,9 +615,10 @@ unlock:
  * An error of it is recorded with the mapping, for everyone who wrote.
  *
  * Context: may sleep; no folio lock, no wb_lock; not from the commit queue of the
- * session.  A fatal signal ends it.
+ * session.  A fatal signal ends it, and so does it for a task that exits that the server
+ * is away, asks for patience, or is asked by another task: the background goes on.
  * Return: 0 if nothing is left that would have to be sent again; -ERESTARTSYS if the
- * task is killed, and no folio may be dropped.
+ * task is killed or exits, and no folio may be dropped.
  */
 int dafs_commit_inode(struct inode *inode)
 {
@@ -618,6 +628,8 @@ int dafs_commit_inode(struct inode *inode)
 	err = dafs_commit_try(inode, false, &ends);
 	if (err <= 0)
 		return err;
+	if (dafs_task_exits())
+		return -ERESTARTSYS;
 	return wait_var_event_killable(&di->commit_ends,
 				       atomic_read(&di->commit_ends) != ends);
 }
