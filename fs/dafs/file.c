@@ -181,6 +181,16 @@ static void dafs_forget_errors(struct address_space *mapping)
 	filemap_check_errors(mapping);
 }
 
+/* What is under write-back is counted as unstable before that ends, so look in this order. */
+static bool dafs_direct_read_waits(struct inode *inode, loff_t pos, loff_t last)
+{
+	if (filemap_range_needs_writeback(inode->i_mapping, pos, last))
+		return true;
+	/* pairs with dafs_unstable_add() */
+	smp_rmb();
+	return READ_ONCE(DAFS_I(inode)->unstable_bytes);
+}
+
 /*
  * Data written before a direct read must be stable at the server before the read, in
  * case the server restarts.  Data beyond the range that extends the file must be there
@@ -194,8 +204,7 @@ static int dafs_direct_read_prepare(const struct kiocb *iocb, const struct iov_i
 	bool longer = i_size_read(inode) > READ_ONCE(netfs_inode(inode)->remote_i_size);
 
 	dafs_forget_errors(mapping);
-	if (!longer && !READ_ONCE(DAFS_I(inode)->unstable_bytes) &&
-	    !filemap_range_needs_writeback(mapping, iocb->ki_pos, last))
+	if (!longer && !dafs_direct_read_waits(inode, iocb->ki_pos, last))
 		return 0;
 	if (iocb->ki_flags & IOCB_NOWAIT)
 		return -EAGAIN;
@@ -318,6 +327,8 @@ static void dafs_writer_begin(struct inode *inode)
 
 static void dafs_writer_end(struct inode *inode)
 {
+	/* who sees no writer any more sees what is dirty: dafs_size_ours() */
+	smp_mb__before_atomic();
 	atomic_dec(&DAFS_I(inode)->writers);
 }
 

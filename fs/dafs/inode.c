@@ -298,16 +298,32 @@ static struct timespec64 dafs_timespec(const struct dafs_time *time)
 	};
 }
 
-/* Does this client have, or may it soon have, data that the server does not have yet? */
+/*
+ * Is there, or may there be soon, data of ours that the server has yet to get?  It is
+ * looked for along the way that it goes, so as not to be missed when it moves on
+ * meanwhile: a writer makes folios dirty, these are under write-back before they are
+ * clean, and counted as unstable before that ends.
+ */
 static bool dafs_size_ours(const struct dafs_inode *di)
 {
 	const struct inode *inode = &di->netfs.inode;
 	struct address_space *mapping = inode->i_mapping;
 
-	return S_ISREG(inode->i_mode) &&
-	       (atomic_read(&di->writers) || READ_ONCE(di->unstable_bytes) ||
-		mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) ||
-		mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK));
+	if (!S_ISREG(inode->i_mode))
+		return false;
+	if (atomic_read(&di->writers))
+		return true;
+	/* pairs with dafs_writer_end() */
+	smp_rmb();
+	if (mapping_tagged(mapping, PAGECACHE_TAG_DIRTY))
+		return true;
+	/* both tags change under the lock of the mapping, one before the other */
+	smp_rmb();
+	if (mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK))
+		return true;
+	/* pairs with dafs_unstable_add() */
+	smp_rmb();
+	return READ_ONCE(di->unstable_bytes);
 }
 
 /**

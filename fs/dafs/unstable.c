@@ -360,6 +360,8 @@ void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent)
 	WRITE_ONCE(di->unstable_bytes, di->unstable_bytes + extent->len);
 	full = di->unstable_bytes >= DAFS_UNSTABLE_SOFT;
 	spin_unlock(&di->unstable_lock);
+	/* who sees these folios out of write-back sees that: dafs_size_ours() */
+	smp_wmb();
 	if (full)
 		dafs_commit_queue(inode);
 	else if (dafs_unstable_pages(sbi) >= dafs_unstable_most() / 4)
