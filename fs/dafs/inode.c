@@ -915,6 +915,15 @@ bool dafs_gone(const struct inode *inode, int err)
 	return err == -ESTALE && test_bit(DAFS_INO_REMOVED, &DAFS_I(inode)->flags);
 }
 
+/* No answer will ever tell more, so what is known is as good as if it were new. */
+static void dafs_attrs_last(struct dafs_inode *di, unsigned long at)
+{
+	clear_bit(DAFS_INO_LONGER, &di->flags);
+	spin_lock(&di->lock);
+	dafs_apply_timeout(di, at, false);
+	spin_unlock(&di->lock);
+}
+
 /**
  * dafs_revalidate() - make sure that the cached attributes are valid
  * @inode: inode
@@ -939,8 +948,10 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	at = jiffies;
 	asked = dafs_attr_begin(inode->i_sb);
 	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
-	if (dafs_gone(inode, err))
+	if (dafs_gone(inode, err)) {
+		dafs_attrs_last(di, at);
 		return 0;
+	}
 	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);
 }
 
