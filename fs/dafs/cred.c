@@ -598,8 +598,8 @@ static bool dafs_cred_again(struct dafs_cred_cache *cache, struct dafs_conn *con
  * @handle: filled with the handle; zero on an untrusted session
  *
  * Context: may sleep; a fatal signal ends it.
- * Return: 0, -ENOMEM, -ENOTCONN, -ETIMEDOUT, -ERESTARTSYS, or the errno of the
- * REGISTER_CRED status.
+ * Return: 0, -ENOMEM, -ENOTCONN, -ETIMEDOUT, -ERESTARTSYS (also if other tasks that
+ * registered it were killed), or the errno of the REGISTER_CRED status.
  */
 int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle)

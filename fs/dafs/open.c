@@ -111,6 +111,9 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, u32 s
 		return !dafs_session_gives_up(sbi->ses, &os->gone);
 	if (READ_ONCE(sbi->leaving))
 		return false;
+	/* this is no task's: others were killed that registered the user for it */
+	if (err == -ERESTARTSYS)
+		return true;
 	/* the mount may stay, and then the server should not keep it open */
 	if (!READ_ONCE(os->closing) && os->forced != READ_ONCE(sbi->forced))
 		return false;
