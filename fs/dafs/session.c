@@ -531,9 +531,12 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	ses->end_wq = alloc_workqueue("dafs-end", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!ses->end_wq)
 		goto free_retry_wq;
+	ses->put_wq = alloc_workqueue("dafs-put", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!ses->put_wq)
+		goto free_end_wq;
 	ses->commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!ses->commit_wq)
-		goto free_end_wq;
+		goto free_put_wq;
 	ses->begun = jiffies;
 	ses->params.net = get_net(params->net);
 	ses->lease = DAFS_LEASE;
@@ -547,6 +550,8 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	INIT_DELAYED_WORK(&ses->keep, dafs_session_keep);
 	return ses;
 
+free_put_wq:
+	destroy_workqueue(ses->put_wq);
 free_end_wq:
 	destroy_workqueue(ses->end_wq);
 free_retry_wq:
@@ -567,6 +572,7 @@ static void dafs_session_free(struct dafs_session *ses)
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
 	destroy_workqueue(ses->commit_wq);
+	destroy_workqueue(ses->put_wq);
 	destroy_workqueue(ses->end_wq);
 	destroy_workqueue(ses->retry_wq);
 	dafs_cred_cache_put(ses->creds);

@@ -39,6 +39,7 @@ enum dafs_session_state {
  *	for slots, regions and responses, but not for a connection, nor until a server that
  *	asks for patience has had it: nothing in it waits for what is behind it
  * @end_wq: sees to the ends of I/O, which may wait for @retry_wq
+ * @put_wq: evicts inodes, and so waits for all I/O on them, which may wait for the above
  * @commit_wq: waits for whole operations, and so for the server, however long it is away
  * @nr_conns: connections not yet freed; they point here
  * @reconnect: makes a new connection
@@ -74,6 +75,7 @@ struct dafs_session {
 	struct list_head parked;
 	struct workqueue_struct *retry_wq;
 	struct workqueue_struct *end_wq;
+	struct workqueue_struct *put_wq;
 	struct workqueue_struct *commit_wq;
 	atomic_t nr_conns;
 	struct delayed_work reconnect;
