@@ -8,6 +8,7 @@
 #include <linux/fadvise.h>
 #include <linux/fs_context.h>
 #include <linux/kthread.h>
+#include <linux/mman.h>
 #include <linux/mount.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
@@ -15,6 +16,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/uio.h>
 #include "../dafs_fs.h"
 #include "../session_impl.h"
 #include "raw.h"
@@ -105,6 +107,8 @@ static const struct foreign_object foreign_objects[] = {
  * @change: of all objects
  * @size: of all files
  * @data: of all files
+ * @mm: of a program of this client
+ * @user: its memory
  */
 struct foreign {
 	struct kunit *test;
@@ -140,6 +144,8 @@ struct foreign {
 	u64 change;
 	u64 size;
 	u8 data[FOREIGN_SIZE];
+	struct mm_struct *mm;
+	unsigned long user;
 };
 
 static struct dafs_fattr foreign_attr(const struct foreign *f, int nr, u64 wanted)
@@ -1615,6 +1621,184 @@ static void dafs_foreign_shorter_test(struct kunit *test)
 	__fput_sync(file);
 }
 
+/**
+ * struct foreign_step - what a file that was written takes to be closed
+ * @name: for the report
+ * @proc: the procedure
+ */
+struct foreign_step {
+	const char *name;
+	u32 proc;
+};
+
+static const struct foreign_step foreign_steps[] = {
+	{ "COMMIT", DAFS_PROC_COMMIT },
+	{ "GETATTR", DAFS_PROC_GETATTR_INLINE },
+	{ "CLOSE", DAFS_PROC_CLOSE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(foreign_steps, foreign_steps, name);
+
+/* As a task does that exits: no signal ends what it waits for. */
+static int foreign_exit(struct foreign_task *ft)
+{
+	int err;
+
+	current->flags |= PF_EXITING;
+	err = ft->file->f_op->flush(ft->file, NULL);
+	__fput_sync(ft->file);
+	current->flags &= ~PF_EXITING;
+	return err;
+}
+
+/* A task that exits does not wait for a server that asks for patience for ever. */
+static void dafs_foreign_exits_test(struct kunit *test)
+{
+	const struct foreign_step *step = test->param_value;
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->unstable = true;
+	foreign_store(test, file, 0, 's');
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = step->proc;
+	ft = foreign_task(f, mnt, file, foreign_exit);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_GE(test, f->refused, 1);
+	f->refuses = 0;
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+}
+
+/* Nor for one that goes meanwhile. */
+static void dafs_foreign_exits_lost_test(struct kunit *test)
+{
+	const struct foreign_step *step = test->param_value;
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->unstable = true;
+	foreign_store(test, file, 0, 's');
+	f->hangs_up = step->proc;
+	ft = foreign_task(f, mnt, file, foreign_exit);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+}
+
+static int foreign_sync(struct foreign_task *ft)
+{
+	return vfs_fsync(ft->file, 0);
+}
+
+/* Nor for another task that waits for one. */
+static void dafs_foreign_exits_behind_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct file *other = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *first, *ft;
+
+	f->unstable = true;
+	foreign_store(test, file, 0, 's');
+	f->keeps = DAFS_PROC_COMMIT;
+	first = foreign_task(f, mnt, file, foreign_sync);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	ft = foreign_task(f, mnt, other, foreign_exit);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(first));
+	KUNIT_EXPECT_EQ(test, 0, first->err);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/*
+ * That others have made a file shorter which this client has removed since is never known
+ * better, and the server is not asked for it time and again.
+ */
+static void dafs_foreign_removed_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_options *opts = &DAFS_SB(mnt->mnt_sb)->opts;
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct kstat stat = {};
+	loff_t pos = 0;
+	int i;
+	u8 got;
+
+	opts->acregmin = 3600 * HZ;
+	opts->acregmax = 3600 * HZ;
+	foreign_make_dirty(test, file);
+	f->size = PAGE_SIZE;
+	f->change++;
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
+					     AT_STATX_FORCE_SYNC));
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, stat.size);
+	set_bit(DAFS_INO_REMOVED, &DAFS_I(file_inode(file))->flags);
+	f->refusal = DAFSERR_STALE;
+	f->refuses = DAFS_PROC_GETATTR_INLINE;
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	KUNIT_EXPECT_EQ(test, 1, kernel_read(file, &got, 1, &pos));
+	KUNIT_EXPECT_GE(test, f->refused, 1);
+	f->refused = 0;
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, 1, kernel_read(file, &got, 1, &pos));
+	KUNIT_EXPECT_EQ(test, 0, f->refused);
+	__fput_sync(file);
+}
+
+/* As a program does; in parts, for whose end the task waits. */
+static int foreign_write_parts(struct foreign_task *ft)
+{
+	struct iov_iter iter;
+	struct kiocb iocb;
+	int ret;
+
+	kthread_use_mm(ft->f->mm);
+	init_sync_kiocb(&iocb, ft->file);
+	iov_iter_ubuf(&iter, ITER_SOURCE, (void __user *)ft->f->user, 2 * PAGE_SIZE);
+	ret = ft->file->f_op->write_iter(&iocb, &iter);
+	kthread_unuse_mm(ft->f->mm);
+	return ret;
+}
+
+/* Nor does umount wait for what a task that was killed has begun to write. */
+static void dafs_foreign_unwritten_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
+	struct foreign_task *ft;
+
+	DAFS_SB(mnt->mnt_sb)->opts.wsize = PAGE_SIZE;
+	f->user = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE,
+				MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, 0, f->user);
+	f->mm = current->mm;
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_WRITE_INLINE;
+	ft = foreign_task(f, mnt, file, foreign_write_parts);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 2));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, ft->err);
+	__fput_sync(file);
+	kunit_remove_action(test, foreign_unmount, mnt);
+	ft = foreign_task(f, mnt, NULL, foreign_unmount_by);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+}
+
 static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_names_test),
 	KUNIT_CASE(dafs_foreign_data_test),
@@ -1639,6 +1823,11 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_forced_dirty_test),
 	KUNIT_CASE(dafs_foreign_ends_test),
 	KUNIT_CASE(dafs_foreign_shorter_test),
+	KUNIT_CASE_PARAM(dafs_foreign_exits_test, foreign_steps_gen_params),
+	KUNIT_CASE_PARAM(dafs_foreign_exits_lost_test, foreign_steps_gen_params),
+	KUNIT_CASE(dafs_foreign_exits_behind_test),
+	KUNIT_CASE(dafs_foreign_removed_test),
+	KUNIT_CASE(dafs_foreign_unwritten_test),
 	{}
 };
 
