@@ -1797,6 +1797,9 @@ static void dafs_foreign_unwritten_test(struct kunit *test)
 	kunit_remove_action(test, foreign_unmount, mnt);
 	ft = foreign_task(f, mnt, NULL, foreign_unmount_by);
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	/* kunit_vm_mmap() attached it, and leaves it to the end of the task, which leaks it */
+	kthread_unuse_mm(f->mm);
+	mmput(f->mm);
 }
 
 static struct kunit_case dafs_foreign_cases[] = {
