@@ -47,7 +47,7 @@ check_exports()
 	awk '$1 ~ /^\/dev\/ram[0-9]+$/ && $3 == "ext4" { print $2, $1 }' /proc/mounts |
 		sort -r >/run/dafs/exports
 	while read -r dir _; do
-		umount "$dir" || echo "$dir is busy and not checked"
+		umount "$dir" || complain "$dir is busy: something still refers to it"
 	done </run/dafs/exports
 	for disk in $(sed 's/.* //' /run/dafs/exports | sort -u); do
 		! grep -q "^$disk " /proc/mounts || continue

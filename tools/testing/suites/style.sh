@@ -94,7 +94,7 @@ build_changed()
 	silent=$CACHE/modules-check-um/silent
 	[ -e "$silent" ] || rm -rf "$CACHE/modules-check-um"
 	rm -f "$silent"
-	said=$(build_warnings um check-um 1)
+	said=$(build_warnings um check-um 1) || said="it was not built"
 	echo "$said"
 	[ -n "$said" ] || : >"$silent"
 }
