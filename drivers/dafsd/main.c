@@ -11,7 +11,7 @@
 #include <net/net_namespace.h>
 #include <kunit/visibility.h>
 #include <linux/dafs/version.h>
-#include "dafsd.h"
+#include "session/session.h"
 
 static unsigned short port = DAFS_DEFAULT_PORT;
 module_param(port, ushort, 0444);
@@ -103,7 +103,7 @@ static void dafsd_wqs_destroy(void)
 /*
  * What ends must not need a worker of what it ends, and time goes on for all
  * meanwhile.  In the queues of requests only file systems keep a worker for long,
- * see park.c, and in that of closing files; in the other two nothing does.
+ * see request/park.c, and in that of closing files; in the other two nothing does.
  */
 static int dafsd_wqs_create(void)
 {

@@ -2,10 +2,10 @@
 /* dafs_common: what the DAFS client and server share. */
 #include <linux/module.h>
 #include <linux/dafs/version.h>
-#include "common.h"
+#include "rdma/rdma_impl.h"
 
 #define CREATE_TRACE_POINTS
-#include "trace.h"
+#include "rdma/trace.h"
 
 static int __init dafs_common_init(void)
 {

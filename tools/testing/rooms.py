@@ -14,10 +14,9 @@ shorter: an arrow that it does not have is a failure, and so is a line that no a
 any more.  Failures are printed, nothing else; --arrows prints how many symbols cross from
 which room to which, too.
 
-Lines of the table, where "#" begins a comment:
+A line of the table, where "#" begins a comment:
 
   room FOLDER LEVEL       0 is the lowest; what lies below FOLDER, but in no other room
-  file SOURCE FOLDER      a file that belongs to the room FOLDER but is not there yet
 
 The symbol tables of the objects tell what is used.  So inline functions, macros and members
 of structures do not count, and a function pointer counts where it is taken, not where it is
@@ -42,22 +41,18 @@ class Table:
     """Which room a file belongs to, and how high it is."""
 
     def __init__(self, text):
-        self.level, self.moved = {}, {}
+        self.level = {}
         for line in text.splitlines():
             match line.partition("#")[0].split():
                 case []:
                     pass
                 case ["room", folder, level]:
                     self.level[folder] = int(level)
-                case ["file", source, folder] if folder in self.level:
-                    self.moved[source] = folder
                 case _:
                     sys.exit(f"this line of the table is not understood: {line}")
 
     def room(self, source):
         """None for what is none of ours."""
-        if source in self.moved:
-            return self.moved[source]
         inside = (folder for folder in self.level if source.startswith(folder + "/"))
         return max(inside, key=len, default=None)
 
@@ -121,12 +116,12 @@ def check(build, table, known):
 
 def self_test():
     """Builds a module of three rooms."""
-    table = Table("room m/a 0 # below\nroom m/a/b 1\nroom m/a/c 1\nfile m/a/late.c m/a/b")
+    table = Table("room m/a 0 # below\nroom m/a/b 1\nroom m/a/c 1")
     sources = {
         "m/a/low.c": "int high(void); int low(void) { return high(); }",
         "m/a/b/high.c": "int low(void); int far(void); int high(void) { return low() + far(); }",
         "m/a/c/far.c": "int late(void); int far(void) { return 0; }",
-        "m/a/late.c": "int high(void); int late(void) { return high(); }",
+        "m/a/b/late.c": "int high(void); int late(void) { return high(); }",
     }
     up, across = "m/a -> m/a/b high", "m/a/b -> m/a/c far"
     with tempfile.TemporaryDirectory() as folder:

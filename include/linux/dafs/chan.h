@@ -4,7 +4,7 @@
  *
  * A channel owns a queue pair, its completion queue, its receive buffers and
  * its memory regions.  Two parties ride on it: a requester (slots, streams,
- * calls; slot.c) and a responder (credits, replies; responder.c).  The
+ * calls; rdma/slot.c) and a responder (credits, replies; rdma/responder.c).  The
  * operation channel has the one on the client and the other on the server; on
  * the back-control channel they swap places after CONNECT_BIND.
  *
@@ -275,7 +275,7 @@ struct dafs_chan {
 	struct sockaddr_storage peer;
 };
 
-/* chan.c: life of a channel */
+/* rdma/chan.c: life of a channel */
 struct dafs_chan *dafs_chan_connect(const struct dafs_chan_params *params,
 				    struct sockaddr *dst, struct sockaddr *src,
 				    unsigned int timeout_ms);
@@ -291,14 +291,14 @@ bool dafs_chan_is_open(const struct dafs_chan *chan);
 const char *dafs_close_reason_name(enum dafs_close_reason reason);
 const char *dafs_chan_why(const struct dafs_chan *chan);
 
-/* qp.c: its queue pair */
+/* rdma/qp.c: its queue pair */
 int dafs_chan_add_mr(struct dafs_chan *chan);
 void dafs_chan_trim_mrs(struct dafs_chan *chan);
 int dafs_chan_post(struct dafs_chan *chan, const struct ib_send_wr *first,
 		   struct dafs_sent *last);
 void dafs_chan_send_failed(struct dafs_chan *chan, const char *what, const struct ib_wc *wc);
 
-/* probe.c */
+/* rdma/probe.c */
 bool dafs_chan_probe(struct dafs_chan *chan);
 
 /**
@@ -318,10 +318,10 @@ struct dafs_listener {
 int dafs_listen(struct dafs_listener *listener, struct net *net, struct sockaddr *addr);
 void dafs_unlisten(struct dafs_listener *listener);
 
-/* msg.c: buffers */
+/* rdma/msg.c: buffers */
 int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr);
 
-/* mem.c: memory that the peer may reach */
+/* rdma/mem.c: memory that the peer may reach */
 
 /* Buffers in one READ_DIRECT or WRITE_DIRECT; more pieces shorten the I/O. */
 #define DAFS_MEM_MRS		4
@@ -360,7 +360,7 @@ ssize_t dafs_mem_map(struct dafs_chan *chan, struct dafs_mem *mem, struct iov_it
 		     size_t len, enum dma_data_direction dir);
 void dafs_mem_unmap(struct dafs_mem *mem);
 
-/* slot.c, call.c, requester.c: the requester */
+/* rdma/slot.c, rdma/call.c, rdma/requester.c: the requester */
 
 /**
  * struct dafs_call - one request and its response
@@ -451,7 +451,7 @@ int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first);
 int dafs_call_wait(struct dafs_call *call);
 void dafs_call_put(struct dafs_call *call);
 
-/* responder.c: the responder */
+/* rdma/responder.c: the responder */
 
 /**
  * struct dafs_responder_ops - what the owner of a responder provides

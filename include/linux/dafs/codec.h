@@ -2,7 +2,7 @@
 /*
  * The DAFS codec: messages between host form (<linux/dafs/msg.h>) and the
  * wire, draft chapter 6.1.  Every message is described once, in
- * fs/dafs_common/msg_*.c, and that description both encodes and decodes, in
+ * fs/dafs_common/wire, and that description both encodes and decodes, in
  * both byte orders, for client and server.
  *
  * Context of all functions: any, no locks.

@@ -13,7 +13,7 @@
 A list (tools/testing/mutate/*.faults) is made of such entries:
 
   # area: bulk data
-  @ drivers/dafsd/io.c dafsd_io_room kunit:dafs_io* data
+  @ drivers/dafsd/request/rdma.c dafsd_io_room kunit:dafs_io* data
   -	if (len > most)
   +	if (len > most + 1)
 

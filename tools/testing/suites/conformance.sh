@@ -24,7 +24,7 @@ tap_is "$(for suite in "$REPO"/tools/testing/suites/*.sh; do
 	grep -Eq "^([a-z]+, )*$name(, [a-z]+)*$|\`\`(tools/testing/run )?$name\`\`" \
 		"$manual/testing.rst" || echo "$name"
 done)" "" "testing.rst has every suite"
-tap_is "$(sed -n 's/^\t\[DAFS_CLOSE_[A-Z]*\].*"\(.*\)",$/\1/p' "$REPO/fs/dafs_common/chan.c" |
+tap_is "$(sed -n 's/^\t\[DAFS_CLOSE_[A-Z]*\].*"\(.*\)",$/\1/p' "$REPO/fs/dafs_common/rdma/chan.c" |
 	while read -r reason; do
 		grep -q "^$reason  " "$manual/mount-options.rst" || echo "$reason"
 	done)" "closed here

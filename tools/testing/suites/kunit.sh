@@ -42,7 +42,7 @@ run_like()
 	tap_run "there is a test like $1" ls $results/*/results
 }
 
-# What dafs_kunit wants to find: fs/dafs/tests/fixture.c.
+# What dafs_kunit wants to find: fs/dafs/tests/lib/fixture.c.
 setup_rxe
 make_backing /srv/data 512
 make_backing /srv/data/ro 128

@@ -46,7 +46,7 @@ check_patch()
 {
 	case $1 in
 	*/trace.h) idioms=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,SPACING ;;
-	*/export_config.c | */proc_verify.c | *_kunit.c) idioms=MACRO_ARG_REUSE,CONST_STRUCT ;;
+	*/export/config.c | */proc/verify.c | *_kunit.c) idioms=MACRO_ARG_REUSE,CONST_STRUCT ;;
 	*) idioms=none ;;
 	esac
 	said=$(cd "$SOURCE" && GIT_DIR=/nonexistent scripts/checkpatch.pl \

@@ -18,8 +18,8 @@ class Rooms(unittest.TestCase):
 
     def test_table_names_what_is_there(self):
         for line in (TESTING / "rooms.table").read_text("utf-8").splitlines():
-            if line.startswith("file "):
-                self.assertTrue((guest.REPO / line.split()[1]).exists(), line)
+            if line.startswith("room "):
+                self.assertTrue((guest.REPO / line.split()[1]).is_dir(), line)
 
 
 if __name__ == "__main__":

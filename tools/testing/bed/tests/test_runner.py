@@ -218,8 +218,8 @@ class Scripts(Folder):
         for folder in "fs/dafs/tests", "fs/dafs_common/tests":
             tests = guest.REPO / folder
             objects = (tests / "Makefile").read_text("utf-8").split()
-            for path in tests.glob("*_kunit.c"):
-                self.assertIn(f"{path.stem}.o", objects)
+            for path in tests.rglob("*_kunit.c"):
+                self.assertIn(str(path.relative_to(tests).with_suffix(".o")), objects)
 
 
 if __name__ == "__main__":

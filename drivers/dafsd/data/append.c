@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Appending (4.2.1.2, 6.5.3, 6.5.4): all of the data at the end of the file, or
+ * none of it (E-103).
+ *
+ * All data is here before the first byte is written.  The file system finds the
+ * end of the file and writes there under its own lock, so no other write comes
+ * in between, not even of a program on this machine.  Where it stops half-way,
+ * for want of space, the file is cut back to its former length.  Meanwhile a
+ * lock keeps other requests from writing behind the part that is to go; for a
+ * program on this machine that does so, the part has to stay.
+ *
+ * Waiting for the disk comes after that, so that appends of several clients
+ * become stable together.  When it fails, others may have come behind, and the file
+ * can be cut back only together with them.  So the data of one is answered for by those
+ * behind it, too:
+ *
+ *  1. Each waits for all that is before it and not known to be stable.  Once one is
+ *     answered, those before it are stable, whatever their own waiting says.
+ *  2. One that fails takes all behind it back, none of which has been answered.
+ *  3. After an error none joins in until all that are under way have ended (DELAY), nor
+ *     does one behind what others wrote meanwhile: that is not to be taken back.
+ */
+#include <linux/pagemap.h>
+#include <linux/uio.h>
+#include "../state/state_impl.h"
+
+/**
+ * dafsd_write_begin() - keep out appends while data is written at an offset
+ * @use: the file; dafsd_write_end() ends it
+ *
+ * Context: may sleep.
+ */
+void dafsd_write_begin(const struct dafsd_use *use)
+{
+	down_read(&use->file->append);
+}
+
+/**
+ * dafsd_write_end() - let appends in again
+ * @use: the file
+ */
+void dafsd_write_end(const struct dafsd_use *use)
+{
+	up_read(&use->file->append);
+}
+
+/*
+ * Take back [@start, @end), if nothing has come behind it.  The caller holds
+ * the append lock.
+ */
+static void dafsd_append_cut(struct file *filp, loff_t start, loff_t end)
+{
+	struct inode *inode = file_inode(filp);
+	struct iattr ia = {
+		.ia_valid = ATTR_SIZE | ATTR_FILE,
+		.ia_size = start,
+		.ia_file = filp,
+	};
+	int err = 0;
+
+	file_start_write(filp);
+	inode_lock(inode);
+	if (i_size_read(inode) == end)
+		err = notify_change(file_mnt_idmap(filp), file_dentry(filp), &ia, NULL);
+	inode_unlock(inode);
+	file_end_write(filp);
+	if (err)
+		pr_warn_ratelimited("dafsd: part of a failed append stays in a file: %d\n", err);
+}
+
+/*
+ * A write that ends early does not say why: another one of what is left does, or
+ * goes on if there is room again.  [@begin, @end) is what has been written.
+ *
+ * Return: 0 or a negative errno.
+ */
+static int dafsd_append_all(const struct dafsd_use *use, struct iov_iter *iter, loff_t *begin,
+			    loff_t *end)
+{
+	size_t len = iov_iter_count(iter);
+	loff_t pos = 0;
+	ssize_t n;
+
+	n = dafsd_write_iter(use, iter, &pos, RWF_APPEND);
+	*begin = pos - max(n, 0);
+	*end = pos;
+	while (n > 0 && iov_iter_count(iter)) {
+		n = dafsd_write_iter(use, iter, &pos, RWF_APPEND);
+		/* a program of this machine has come in between */
+		if (n > 0 && pos - n != *end) {
+			dafsd_append_cut(use->filp, pos - n, pos);
+			n = -ENOSPC;
+		}
+		if (n > 0)
+			*end = pos;
+	}
+	if (n <= 0)
+		return n ?: -ENOSPC;
+	/* what no file can hold is taken off the iterator without a word */
+	return *end - *begin < len ? -EFBIG : 0;
+}
+
+/**
+ * struct dafsd_appended - one append between its data and the disk
+ * @begin: where it is in the file
+ * @end: behind it
+ * @from: where what must become stable with it begins
+ * @since: from dafsd_sync_begin()
+ */
+struct dafsd_appended {
+	loff_t begin;
+	loff_t end;
+	loff_t from;
+	errseq_t since;
+};
+
+/* May another one join those under way?  Not if one of them fails, or is going to. */
+static bool dafsd_appends_open(const struct dafsd_appends *all, const struct file *filp)
+{
+	return !all->nr || (all->cut == LLONG_MAX &&
+			    i_size_read(file_inode(filp)) == all->end &&
+			    !filemap_check_wb_err(filp->f_mapping, all->since));
+}
+
+static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *own)
+{
+	if (!all->nr++) {
+		all->since = own->since;
+		all->from = own->begin;
+		all->cut = LLONG_MAX;
+		all->gap = false;
+	} else if (own->begin != all->end) {
+		/* a program of this machine was faster than the look at the size */
+		all->gap = true;
+	}
+	all->end = own->end;
+	own->from = all->from;
+}
+
+static u32 dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter,
+			     struct dafs_opaque64 *verifier, struct dafsd_appended *own)
+{
+	struct dafsd_file *file = use->file;
+	struct file *filp = use->filp;
+	int err = -EAGAIN;
+
+	down_write(&file->append);
+	/* first, so that an error which is not seen below fails this one, too */
+	own->since = dafsd_sync_begin(filp);
+	if (!dafsd_appends_open(&file->appends, filp))
+		goto unlock;
+	dafsd_verifier_get(use->exp, verifier);
+	err = dafsd_append_all(use, iter, &own->begin, &own->end);
+	if (!err)
+		dafsd_append_join(&file->appends, own);
+	else if (own->begin < own->end)
+		dafsd_append_cut(filp, own->begin, own->end);
+unlock:
+	up_write(&file->append);
+	return dafs_errno_to_status(err);
+}
+
+/* @err: of waiting for the disk.  Return: what is to be answered. */
+static int dafsd_append_result(struct dafsd_appends *all, const struct dafsd_appended *own,
+			       struct file *filp, int err)
+{
+	all->nr--;
+	if (own->begin >= all->cut)
+		return err ?: -EIO;
+	if (!err) {
+		all->from = max(all->from, own->end);
+		return 0;
+	}
+	if (own->end <= all->from)
+		return 0;
+	/* what is not stable is not there, so that the client may append it once more */
+	if (!all->gap) {
+		dafsd_append_cut(filp, own->begin, all->end);
+		all->end = own->begin;
+	}
+	all->cut = own->begin;
+	return err;
+}
+
+static u32 dafsd_append_sync(const struct dafsd_use *use, const struct dafsd_appended *own,
+			     u32 stable_how)
+{
+	int err;
+
+	err = dafsd_sync(use->filp, own->from, own->end - 1, stable_how == DAFS_DATA_SYNC,
+			 own->since);
+	down_write(&use->file->append);
+	err = dafsd_append_result(&use->file->appends, own, use->filp, err);
+	up_write(&use->file->append);
+	return dafs_errno_to_status(err);
+}
+
+static u32 dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
+			struct dafs_append_res *res)
+{
+	struct dafsd_appended own;
+	u32 status;
+
+	res->committed = stable_how;
+	if (!iov_iter_count(iter)) {
+		dafsd_verifier_get(use->exp, &res->verifier);
+		res->offset = i_size_read(file_inode(use->filp));
+		return DAFS_STATUS_OK;
+	}
+	status = dafsd_append_data(use, iter, &res->verifier, &own);
+	if (status)
+		return status;
+	res->offset = own.begin;
+	return dafsd_append_sync(use, &own, stable_how);
+}
+
+/* E-100, E-101 */
+static u32 dafsd_append_check(u32 byte_count, u32 stable_how)
+{
+	if (stable_how != DAFS_DATA_SYNC && stable_how != DAFS_FILE_SYNC)
+		return DAFSERR_INVAL;
+	return byte_count > DAFS_MAX_IO_SIZE ? DAFSERR_WRITE_TOOBIG : DAFS_STATUS_OK;
+}
+
+static u32 dafsd_append_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
+{
+	struct dafs_append_inline_args *args = &rq->args.append_inline;
+	struct kvec kvec = {
+		.iov_base = (void *)args->data,
+		.iov_len = args->byte_count,
+	};
+	struct iov_iter iter;
+
+	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+	return dafsd_append(use, &iter, args->stable_how, &rq->res.append);
+}
+
+/**
+ * dafsd_proc_append_inline() - APPEND_INLINE (6.5.3)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_append_inline(struct dafsd_rqst *rq)
+{
+	struct dafs_append_inline_args *args = &rq->args.append_inline;
+	u32 status;
+
+	status = dafsd_append_check(args->byte_count, args->stable_how);
+	if (status)
+		return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_inline);
+}
+
+static u32 dafsd_append_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+	const struct dafs_seq bufs = { .count = 1, .elems = &args->write_data_buffer };
+	u32 status;
+
+	status = dafsd_io_check_bufs(rq, &bufs, args->byte_count);
+	if (!status && args->byte_count)
+		status = dafsd_io_alloc(rq, args->byte_count);
+	return status ?: dafsd_io_pull(rq, &bufs, args->byte_count);
+}
+
+static u32 dafsd_append_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+	struct iov_iter iter;
+	u32 status;
+
+	status = dafsd_io_cksum_check(rq, args->byte_count, &args->direct_checksum);
+	if (status)
+		return status;
+	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, args->byte_count);
+	return dafsd_append(use, &iter, args->stable_how, &rq->res.append);
+}
+
+/**
+ * dafsd_prepare_append_direct() - APPEND_DIRECT: fetch the data
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+	u32 status;
+
+	status = dafsd_append_check(args->byte_count, args->stable_how);
+	if (status)
+		return status;
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_pull);
+}
+
+/**
+ * dafsd_proc_append_direct() - APPEND_DIRECT (6.5.4)
+ * @rq: request; the data was fetched
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_append_direct(struct dafsd_rqst *rq)
+{
+	struct dafs_append_direct_args *args = &rq->args.append_direct;
+
+	return dafsd_open_use(rq, &args->filehandle, &args->state_id,
+			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_direct);
+}

@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Exports: the directory trees that clients may reach (4.1.4).
+ *
+ * What is configured and what is served are two objects.  This file has what is
+ * served: a struct dafsd_export is made from settings, does not change while
+ * clients use it, and lives until the last of them lets go.  The settings are
+ * in config.c.
+ */
+#include <linux/exportfs.h>
+#include <linux/hashtable.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/rculist.h>
+#include <linux/siphash.h>
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+#include <kunit/visibility.h>
+#include "../vfs/vfs.h"
+
+/* How long taking an export away waits for what is done in it; shorter in tests */
+unsigned int dafsd_withdraw_seconds = 10;
+EXPORT_SYMBOL_IF_KUNIT(dafsd_withdraw_seconds);
+
+/* Guards changes of the lists; no file system is looked at under it. */
+static DEFINE_MUTEX(dafsd_exports_lock);
+
+/* What is served, in the order of dafsd_export.number.  Read under RCU. */
+static LIST_HEAD(dafsd_exports);
+
+/* The same by dafsd_export.fshandle, which most requests name */
+static DEFINE_HASHTABLE(dafsd_exports_by_handle, 8);
+static u64 dafsd_export_numbers;
+
+/* CHANGE of the pseudo root: the time of its last change in nanoseconds. */
+static atomic64_t dafsd_exports_changed;
+
+/**
+ * struct dafsd_export_mark - an export that has been served since the server started
+ * @node: in dafsd_export_marks
+ * @fshandle: see struct dafsd_export
+ */
+struct dafsd_export_mark {
+	struct list_head node;
+	u8 fshandle[DAFS_FSHANDLE_SIZE];
+};
+
+/*
+ * One for each export, kept until the module is unloaded, so that it is known whether
+ * one that is not there was taken away or is still to come.  Added to under
+ * dafsd_exports_lock, read under RCU.
+ */
+static LIST_HEAD(dafsd_export_marks);
+
+/* Woken when a reference to an export goes; see dafsd_export_wait(). */
+static DECLARE_WAIT_QUEUE_HEAD(dafsd_exports_idle);
+
+/* An export has been taken away, and pseudo directories may have gone with it. */
+static bool dafsd_exports_withdrawn;
+
+/* When the server started, in seconds since boot */
+static time64_t dafsd_exports_since;
+
+/* The pseudo root changes; changes do not come at the same time. */
+static void dafsd_exports_touch(void)
+{
+	s64 last = atomic64_read(&dafsd_exports_changed);
+
+	atomic64_set(&dafsd_exports_changed, max_t(s64, last + 1, ktime_get_real_ns()));
+}
+
+/**
+ * dafsd_exports_change() - CHANGE of the pseudo root
+ *
+ * Context: any.
+ * Return: the time of its last change, nanoseconds since 1970.
+ */
+u64 dafsd_exports_change(void)
+{
+	return atomic64_read(&dafsd_exports_changed);
+}
+
+static void dafsd_export_free_rcu(struct rcu_head *rcu)
+{
+	struct dafsd_export *exp = container_of(rcu, struct dafsd_export, rcu);
+
+	kfree(exp->name);
+	kfree(exp);
+}
+
+static void dafsd_export_release(struct kref *ref)
+{
+	struct dafsd_export *exp = container_of(ref, struct dafsd_export, ref);
+
+	dafsd_lane_exit(&exp->lane);
+	put_cred(exp->anon_cred);
+	path_put(&exp->path);
+	call_rcu(&exp->rcu, dafsd_export_free_rcu);
+}
+
+/**
+ * dafsd_export_put() - drop a reference to an export
+ * @exp: export
+ *
+ * Context: may sleep: the last reference keeps the file system mounted.
+ */
+void dafsd_export_put(struct dafsd_export *exp)
+{
+	kref_put(&exp->ref, dafsd_export_release);
+	if (wq_has_sleeper(&dafsd_exports_idle))
+		wake_up_all(&dafsd_exports_idle);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_put);
+
+/* The first export that matches, with a reference, or NULL. */
+static struct dafsd_export *
+dafsd_export_search(bool (*match)(const struct dafsd_export *exp, const void *key), const void *key)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (match(exp, key) && kref_get_unless_zero(&exp->ref))
+			return exp;
+	return NULL;
+}
+
+/* It is a hash itself. */
+static u32 dafsd_fshandle_hash(const u8 *fshandle)
+{
+	return get_unaligned((const u32 *)fshandle);
+}
+
+/**
+ * dafsd_export_find() - find an export by its fshandle
+ * @fshandle: first 16 bytes of a filehandle
+ *
+ * Context: any but under a lock that dafsd_export_put() could want.
+ * Return: a reference, or NULL.
+ */
+struct dafsd_export *dafsd_export_find(const u8 *fshandle)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	hash_for_each_possible_rcu(dafsd_exports_by_handle, exp, handle_node,
+				   dafsd_fshandle_hash(fshandle))
+		if (!memcmp(exp->fshandle, fshandle, DAFS_FSHANDLE_SIZE) &&
+		    kref_get_unless_zero(&exp->ref))
+			return exp;
+	return NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_find);
+
+static bool dafsd_export_was_served(const u8 *fshandle)
+{
+	struct dafsd_export_mark *mark;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(mark, &dafsd_export_marks, node)
+		if (!memcmp(mark->fshandle, fshandle, DAFS_FSHANDLE_SIZE))
+			return true;
+	return false;
+}
+
+/* Until it has, the exports of the former instance may be still to come. */
+static bool dafsd_exports_settled(void)
+{
+	return ktime_get_boottime_seconds() - dafsd_exports_since > dafsd_lease_seconds;
+}
+
+/**
+ * dafsd_export_get() - the export of a filehandle that the server has made
+ * @fshandle: first 16 bytes of the filehandle, which is genuine
+ * @exp: set to a reference, or NULL
+ *
+ * A server whose exports come by configfs listens before they are there.  Clients of
+ * its former instance that come back at once must not lose what they have open and
+ * not stable, so for the time of a lease they are asked to come again.  An export that
+ * was there and was taken away is not waited for.
+ *
+ * Context: as dafsd_export_find().
+ * Return: OK, DELAY or STALE.
+ */
+u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp)
+{
+	bool served;
+
+	*exp = dafsd_export_find(fshandle);
+	if (*exp)
+		return DAFS_STATUS_OK;
+	if (dafsd_exports_settled())
+		return DAFSERR_STALE;
+	served = dafsd_export_was_served(fshandle);
+	/* it may have come since; then it was marked after it could be found */
+	*exp = dafsd_export_find(fshandle);
+	if (*exp)
+		return DAFS_STATUS_OK;
+	return served ? DAFSERR_STALE : DAFSERR_DELAY;
+}
+
+/**
+ * dafsd_exports_missing() - the status for a pseudo directory without exports below it
+ *
+ * Context: any.
+ * Return: STALE, or DELAY if that may be because the exports are still to come.
+ */
+u32 dafsd_exports_missing(void)
+{
+	if (dafsd_exports_settled() || READ_ONCE(dafsd_exports_withdrawn))
+		return DAFSERR_STALE;
+	return DAFSERR_DELAY;
+}
+
+static bool dafsd_export_has_name(const struct dafsd_export *exp, const void *key)
+{
+	const struct dafs_str *name = key;
+
+	return strlen(exp->name) == name->len && !memcmp(exp->name, name->data, name->len);
+}
+
+/**
+ * dafsd_export_find_name() - find an export by its name
+ * @name: a path in the name space, without a slash at either end
+ *
+ * Context: as dafsd_export_find().
+ * Return: a reference, or NULL.
+ */
+struct dafsd_export *dafsd_export_find_name(const struct dafs_str *name)
+{
+	return dafsd_export_search(dafsd_export_has_name, name);
+}
+
+/**
+ * dafsd_export_rest() - the part of an export's name that follows a path
+ * @exp: export
+ * @path: as in dafsd_export_find_name(), empty for the root
+ *
+ * Context: any.
+ * Return: the components behind @path, or NULL if the export is not below it.
+ */
+const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_str *path)
+{
+	if (!path->len)
+		return exp->name;
+	if (strncmp(exp->name, (const char *)path->data, path->len) ||
+	    exp->name[path->len] != '/')
+		return NULL;
+	return exp->name + path->len + 1;
+}
+
+static bool dafsd_export_is_below(const struct dafsd_export *exp, const void *path)
+{
+	return dafsd_export_rest(exp, path);
+}
+
+/**
+ * dafsd_export_find_below() - find an export whose name goes on from a path
+ * @path: as in dafsd_export_rest()
+ *
+ * Context: as dafsd_export_find().
+ * Return: a reference, or NULL.
+ */
+struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path)
+{
+	return dafsd_export_search(dafsd_export_is_below, path);
+}
+
+/**
+ * dafsd_export_leads() - do names of exports go on from a path?
+ * @path: as in dafsd_export_rest()
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_export_leads(const struct dafs_str *path)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (dafsd_export_rest(exp, path))
+			return true;
+	return false;
+}
+
+/**
+ * dafsd_export_outer() - the export that a path of the name space is in
+ * @path: as in dafsd_export_rest(); an export of this very name does not count
+ *
+ * Context: under RCU, and so is what is returned.
+ * Return: the export with the longest name that leads to @path, or NULL.
+ */
+struct dafsd_export *dafsd_export_outer(const struct dafs_str *path)
+{
+	struct dafsd_export *exp, *outer = NULL;
+	size_t len, longest = 0;
+
+	list_for_each_entry_rcu(exp, &dafsd_exports, node) {
+		len = strlen(exp->name);
+		if (len <= longest || len >= path->len || path->data[len] != '/' ||
+		    memcmp(exp->name, path->data, len))
+			continue;
+		longest = len;
+		outer = exp;
+	}
+	return outer;
+}
+
+/**
+ * dafsd_export_is_first() - is this the first export of a directory's entry?
+ * @exp: an export below @path
+ * @path: as in dafsd_export_rest()
+ * @len: bytes of the first component behind @path
+ *
+ * Context: any.
+ * Return: false if an export before @exp has the same entry in its name.
+ */
+bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str *path, size_t len)
+{
+	const char *name = dafsd_export_rest(exp, path);
+	struct dafsd_export *other;
+	const char *rest;
+	bool first = true;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(other, &dafsd_exports, node) {
+		if (other->number >= exp->number)
+			break;
+		rest = dafsd_export_rest(other, path);
+		if (rest && strcspn(rest, "/") == len && !memcmp(rest, name, len))
+			first = false;
+	}
+	rcu_read_unlock();
+	return first;
+}
+
+static bool dafsd_export_has_path(const struct dafsd_export *exp, const void *path)
+{
+	return path_equal(&exp->path, path);
+}
+
+/**
+ * dafsd_export_find_path() - find the export of a directory
+ * @path: the directory
+ *
+ * Context: as dafsd_export_find().
+ * Return: a reference, or NULL if that directory is not exported by itself.
+ */
+struct dafsd_export *dafsd_export_find_path(const struct path *path)
+{
+	return dafsd_export_search(dafsd_export_has_path, path);
+}
+
+/**
+ * dafsd_export_needs() - does the name of an export end at a path, or go on from it?
+ * @path: as in dafsd_export_rest()
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_export_needs(const struct dafs_str *path)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (dafsd_export_has_name(exp, path) || dafsd_export_rest(exp, path))
+			return true;
+	return false;
+}
+
+/**
+ * dafsd_export_is_root() - is a directory the root of an export?
+ * @dir: the directory, by whatever mount
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_export_is_root(const struct dentry *dir)
+{
+	struct dafsd_export *exp;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(exp, &dafsd_exports, node)
+		if (exp->path.dentry == dir)
+			return true;
+	return false;
+}
+
+static bool dafsd_export_is_from(const struct dafsd_export *exp, const void *n)
+{
+	return exp->number >= *(const u64 *)n;
+}
+
+/**
+ * dafsd_export_nth() - go through the exports
+ * @n: number to begin from
+ *
+ * Numbers are not used again while the module is loaded, so they are cookies
+ * that survive changes of the list.
+ *
+ * Context: as dafsd_export_find().
+ * Return: a reference to the export with the smallest number not below @n, or
+ * NULL.
+ */
+struct dafsd_export *dafsd_export_nth(u64 n)
+{
+	return dafsd_export_search(dafsd_export_is_from, &n);
+}
+
+/*
+ * The fshandle must be the same after a restart and differ between exports,
+ * also between two exports of one directory.  It is a hash of the export's name
+ * and of what names its file system: the uuid and the number of the root inode,
+ * or the configured path and the magic number where there is no uuid.
+ */
+static void dafsd_export_hash(struct dafsd_export *exp, const char *conf_path)
+{
+	static const siphash_key_t keys[2] = {
+		{ { 0x4441465320667368ULL, 0x616e646c65203a30ULL } },
+		{ { 0x4441465320667368ULL, 0x616e646c65203a31ULL } },
+	};
+	const struct super_block *sb = exp->path.dentry->d_sb;
+	bool has_uuid = !uuid_is_null(&sb->s_uuid);
+	u64 part[5];
+	u64 half;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		part[0] = has_uuid;
+		part[1] = siphash(exp->name, strlen(exp->name), &keys[i]);
+		part[2] = has_uuid ? d_inode(exp->path.dentry)->i_ino : sb->s_magic;
+		part[3] = has_uuid ? siphash(&sb->s_uuid, sizeof(sb->s_uuid), &keys[i]) :
+				     siphash(conf_path, strlen(conf_path), &keys[i]);
+		part[4] = i;
+		half = siphash(part, sizeof(part), &keys[i]);
+		memcpy(exp->fshandle + i * sizeof(half), &half, sizeof(half));
+	}
+}
+
+/*
+ * Ids of clients are those of the machine, so a mount that maps ids cannot be
+ * exported.  Where files are traced to their directory the file system must be
+ * able to.
+ */
+static int dafsd_export_check(const struct path *path, const struct dafsd_export_conf *conf)
+{
+	const struct export_operations *ops = path->dentry->d_sb->s_export_op;
+
+	if (!exportfs_can_decode_fh(ops) || dafsd_fh_encodable(path))
+		return -EINVAL;
+	if (is_idmapped_mnt(path->mnt))
+		return -EINVAL;
+	if (conf->subtree_check && (ops->flags & EXPORT_OP_NOSUBTREECHK) &&
+	    path->dentry != path->dentry->d_sb->s_root)
+		return -EINVAL;
+	return 0;
+}
+
+static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
+			     const struct dafsd_export_conf *conf)
+{
+	exp->name = kstrdup(name, GFP_KERNEL);
+	if (!exp->name)
+		return -ENOMEM;
+	kref_init(&exp->ref);
+	exp->read_only = conf->read_only;
+	exp->root_squash = conf->root_squash;
+	exp->all_squash = conf->all_squash;
+	exp->anon_uid = make_kuid(&init_user_ns, conf->anon_uid);
+	exp->anon_gid = make_kgid(&init_user_ns, conf->anon_gid);
+	if (!uid_valid(exp->anon_uid) || !gid_valid(exp->anon_gid))
+		return -EINVAL;
+	exp->anon_cred = dafsd_cred_make_anon(exp);
+	if (!exp->anon_cred)
+		return -ENOMEM;
+	exp->whole_fs = exp->path.dentry == exp->path.dentry->d_sb->s_root;
+	exp->subtree_check = conf->subtree_check && !exp->whole_fs;
+	exp->raw_names = conf->raw_names;
+	exp->wb_err = errseq_sample(&exp->path.dentry->d_sb->s_wb_err);
+	dafsd_export_hash(exp, conf->path);
+	return 0;
+}
+
+/* Where the name of an export leads into another one, a directory must be. */
+static int dafsd_export_check_inside(const struct dafsd_export *outer,
+				     const struct dafsd_export *inner)
+{
+	const struct dafs_str path = dafsd_export_path(outer);
+	struct path dir;
+	int err;
+
+	err = vfs_path_lookup(outer->path.dentry, outer->path.mnt,
+			      dafsd_export_rest(inner, &path),
+			      LOOKUP_DIRECTORY | LOOKUP_NO_SYMLINKS, &dir);
+	if (!err)
+		path_put(&dir);
+	return err;
+}
+
+static struct dafsd_export *dafsd_export_outer_get(const struct dafs_str *path)
+{
+	struct dafsd_export *outer;
+
+	guard(rcu)();
+	outer = dafsd_export_outer(path);
+	return outer && kref_get_unless_zero(&outer->ref) ? outer : NULL;
+}
+
+/* @other must be seen in @exp, unless one in between hides it from there. */
+static int dafsd_export_check_other(const struct dafsd_export *exp,
+				    const struct dafsd_export *other)
+{
+	const struct dafs_str name = dafsd_export_path(exp);
+	const struct dafs_str path = dafsd_export_path(other);
+	struct dafsd_export *outer;
+	int err = 0;
+
+	if (!dafsd_export_rest(other, &name))
+		return 0;
+	outer = dafsd_export_outer_get(&path);
+	if (!outer || strlen(outer->name) < name.len)
+		err = dafsd_export_check_inside(exp, other);
+	if (outer)
+		dafsd_export_put(outer);
+	return err;
+}
+
+/* Without it there would be exports that no LOOKUP leads to (4.1.4). */
+static int dafsd_export_check_place(const struct dafsd_export *exp)
+{
+	const struct dafs_str name = dafsd_export_path(exp);
+	struct dafsd_export *other = dafsd_export_outer_get(&name);
+	int err = 0;
+	u64 n = 0;
+
+	if (other) {
+		err = dafsd_export_check_inside(other, exp);
+		dafsd_export_put(other);
+	}
+	while (!err && (other = dafsd_export_nth(n))) {
+		n = other->number + 1;
+		err = dafsd_export_check_other(exp, other);
+		dafsd_export_put(other);
+	}
+	return err;
+}
+
+/* Takes over @mark. */
+static void dafsd_export_mark(const struct dafsd_export *exp, struct dafsd_export_mark *mark)
+{
+	lockdep_assert_held(&dafsd_exports_lock);
+	if (dafsd_export_was_served(exp->fshandle)) {
+		kfree(mark);
+		return;
+	}
+	memcpy(mark->fshandle, exp->fshandle, sizeof(mark->fshandle));
+	list_add_tail_rcu(&mark->node, &dafsd_export_marks);
+}
+
+/* Return: -EAGAIN if the exports are others than at @since. */
+static int dafsd_export_try_publish(struct dafsd_export *exp, struct dafsd_export_mark *mark,
+				    u64 since)
+{
+	guard(mutex)(&dafsd_exports_lock);
+	if (dafsd_exports_change() != since)
+		return -EAGAIN;
+	dafsd_lane_init(&exp->lane);
+	dafsd_opens_init_export(exp);
+	exp->number = dafsd_export_numbers++;
+	exp->enabled = true;
+	list_add_tail_rcu(&exp->node, &dafsd_exports);
+	hash_add_rcu(dafsd_exports_by_handle, &exp->handle_node,
+		     dafsd_fshandle_hash(exp->fshandle));
+	dafsd_export_mark(exp, mark);
+	dafsd_exports_touch();
+	return 0;
+}
+
+/* Looking at file systems may take long, so other exports come and go meanwhile. */
+static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_mark *mark)
+{
+	const struct dafs_str name = dafsd_export_path(exp);
+	struct dafsd_export *other;
+	u64 since;
+	int err;
+
+	do {
+		since = dafsd_exports_change();
+		other = dafsd_export_find_name(&name);
+		if (other) {
+			dafsd_export_put(other);
+			return -EEXIST;
+		}
+		err = dafsd_export_check_place(exp) ?:
+		      dafsd_export_try_publish(exp, mark, since);
+	} while (err == -EAGAIN);
+	return err;
+}
+
+/**
+ * dafsd_export_serve() - let clients reach a directory tree
+ * @name: its name, a path in the name space
+ * @conf: what and how
+ *
+ * Context: may sleep; looks the path up as the caller sees it.
+ * Return: what dafsd_export_withdraw() ends, or an ERR_PTR: -EINVAL if there is
+ * no path or the file system cannot be exported, -EEXIST if the name is taken,
+ * or what looking up the path, or the name inside another export, said.
+ */
+struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf)
+{
+	struct dafsd_export_mark *mark;
+	struct dafsd_export *exp;
+	int err;
+
+	if (!conf->path)
+		return ERR_PTR(-EINVAL);
+	exp = kzalloc(sizeof(*exp), GFP_KERNEL);
+	mark = kzalloc(sizeof(*mark), GFP_KERNEL);
+	err = exp && mark ? 0 : -ENOMEM;
+	if (err)
+		goto free;
+	err = kern_path(conf->path, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &exp->path);
+	if (err)
+		goto free;
+	err = dafsd_export_check(&exp->path, conf) ?: dafsd_export_fill(exp, name, conf);
+	if (!err)
+		err = dafsd_export_publish(exp, mark);
+	if (!err)
+		return exp;
+	path_put(&exp->path);
+	put_cred(exp->anon_cred);
+	kfree(exp->name);
+free:
+	kfree(mark);
+	kfree(exp);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
+
+/*
+ * For requests in progress, and for files that are being closed.  They may take for ever
+ * where the file system stands still.
+ */
+static void dafsd_export_wait(struct dafsd_export *exp)
+{
+	if (!wait_event_timeout(dafsd_exports_idle, kref_read(&exp->ref) == 1,
+				READ_ONCE(dafsd_withdraw_seconds) * HZ))
+		pr_warn("dafsd: requests are still executed, or files closed, in export %s\n",
+			exp->name);
+}
+
+/**
+ * dafsd_export_withdraw() - take an export away from clients
+ * @exp: from dafsd_export_serve()
+ *
+ * Requests in progress finish on the references they hold, and the files that clients
+ * have open are closed.  Both are waited for, so that the file system can be unmounted,
+ * but not for ever: where it stands still they are left behind.
+ * What becomes of unstable data from now on is not watched.
+ *
+ * Context: may sleep, for dafsd_withdraw_seconds where the file system stands still.
+ */
+void dafsd_export_withdraw(struct dafsd_export *exp)
+{
+	mutex_lock(&dafsd_exports_lock);
+	list_del_rcu(&exp->node);
+	hash_del_rcu(&exp->handle_node);
+	dafsd_exports_touch();
+	WRITE_ONCE(exp->enabled, false);
+	WRITE_ONCE(dafsd_exports_withdrawn, true);
+	mutex_unlock(&dafsd_exports_lock);
+	dafsd_opens_release_export(exp);
+	dafsd_verifier_change();
+	dafsd_export_wait(exp);
+	dafsd_export_put(exp);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_withdraw);
+
+/**
+ * dafsd_exports_begin() - the server starts, without exports
+ *
+ * Context: module initialization.
+ */
+void dafsd_exports_begin(void)
+{
+	dafsd_exports_since = ktime_get_boottime_seconds();
+	dafsd_exports_touch();
+}
+
+/**
+ * dafsd_exports_end() - forget which exports there have been
+ *
+ * Context: module exit; no request is in progress.
+ */
+void dafsd_exports_end(void)
+{
+	struct dafsd_export_mark *mark, *next;
+
+	list_for_each_entry_safe(mark, next, &dafsd_export_marks, node)
+		kfree(mark);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The keyed hash that every filehandle carries, and where its key is kept.
+ *
+ * A filehandle is all that it takes to reach an object, and it is not secret what
+ * it is made of: the number of an inode can be seen and its generation guessed.
+ * The hash makes sure that this server, or one with the same key, has given the
+ * handle to some client; without it nothing of the handle is looked at.  It
+ * covers the export too, so that a handle is good in no other one.
+ *
+ * The key must outlive the module, or else clients would lose what they have open
+ * when the server restarts.  It is made when the server starts for the first time,
+ * and kept in the state directory, or given as a parameter.
+ */
+#include <linux/fs.h>
+#include <linux/hex.h>
+#include <linux/module.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+#include <kunit/visibility.h>
+#include "../vfs/vfs.h"
+
+/* As text: two hexadecimal digits a byte */
+#define DAFSD_KEY_DIGITS	(2 * sizeof(siphash_key_t))
+
+#define DAFSD_KEY_FILE		"fh_key"
+
+static char *dafsd_fh_key_param;
+/* not to be seen in sysfs */
+module_param_named(fh_key, dafsd_fh_key_param, charp, 0);
+MODULE_PARM_DESC(fh_key,
+		 "key of the filehandles, 32 hexadecimal digits (default: that in state_dir)");
+
+static char *dafsd_state_dir = "/var/lib/dafs";
+module_param_named(state_dir, dafsd_state_dir, charp, 0444);
+MODULE_PARM_DESC(state_dir,
+		 "directory for what has to survive a restart, made if missing (default /var/lib/dafs)");
+
+static siphash_key_t dafsd_fh_key;
+
+static u64 dafsd_fh_mac(const struct dafs_fh *wire)
+{
+	struct dafs_fh fh = *wire;
+
+	memset(fh.fileid + offsetof(struct dafsd_fileid, mac), 0,
+	       sizeof_field(struct dafsd_fileid, mac));
+	return siphash(&fh, sizeof(fh), &dafsd_fh_key);
+}
+
+/**
+ * dafsd_fh_sign() - complete a filehandle by its hash
+ * @wire: the filehandle
+ *
+ * Context: any.
+ */
+void dafsd_fh_sign(struct dafs_fh *wire)
+{
+	put_unaligned_le64(dafsd_fh_mac(wire),
+			   wire->fileid + offsetof(struct dafsd_fileid, mac));
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_fh_sign);
+
+/**
+ * dafsd_fh_genuine() - is this a filehandle that was given to a client?
+ * @wire: filehandle, any 64 bytes
+ *
+ * Context: any.
+ * Return: true if its hash is that of dafsd_fh_sign().
+ */
+bool dafsd_fh_genuine(const struct dafs_fh *wire)
+{
+	return dafsd_fh_mac(wire) ==
+	       get_unaligned_le64(wire->fileid + offsetof(struct dafsd_fileid, mac));
+}
+
+static int dafsd_key_parse(const char *text, size_t len)
+{
+	siphash_key_t key;
+
+	if (len && text[len - 1] == '\n')
+		len--;
+	if (len != DAFSD_KEY_DIGITS || hex2bin((u8 *)&key, text, sizeof(key)))
+		return -EINVAL;
+	dafsd_fh_key = key;
+	memzero_explicit(&key, sizeof(key));
+	return 0;
+}
+
+/* Reads the key.  Return: -EINVAL for a file that holds anything else. */
+static int dafsd_key_read(const char *name)
+{
+	struct file *filp = filp_open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	char text[DAFSD_KEY_DIGITS + 2];
+	loff_t pos = 0;
+	ssize_t n;
+	int err;
+
+	if (IS_ERR(filp))
+		return PTR_ERR(filp);
+	n = kernel_read(filp, text, sizeof(text), &pos);
+	err = n < 0 ? n : dafsd_key_parse(text, n);
+	memzero_explicit(text, sizeof(text));
+	fput(filp);
+	return err;
+}
+
+/* What a crash has left of a former attempt is written over. */
+static int dafsd_key_write(const char *name)
+{
+	struct file *filp = filp_open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	char text[DAFSD_KEY_DIGITS + 1];
+	loff_t pos = 0;
+	ssize_t n;
+	int err;
+
+	if (IS_ERR(filp))
+		return PTR_ERR(filp);
+	*bin2hex(text, &dafsd_fh_key, sizeof(dafsd_fh_key)) = '\n';
+	n = kernel_write(filp, text, sizeof(text), &pos);
+	memzero_explicit(text, sizeof(text));
+	if (n == sizeof(text))
+		err = vfs_fsync(filp, 0);
+	else
+		err = n < 0 ? n : -ENOSPC;
+	fput(filp);
+	return err;
+}
+
+static int dafsd_state_make_dir(void)
+{
+	struct dentry *dentry;
+	struct path path;
+	int err;
+
+	dentry = kern_path_create(AT_FDCWD, dafsd_state_dir, &path, LOOKUP_DIRECTORY);
+	if (IS_ERR(dentry))
+		return PTR_ERR(dentry) == -EEXIST ? 0 : PTR_ERR(dentry);
+	err = vfs_mkdir(mnt_idmap(path.mnt), d_inode(path.dentry), dentry, 0700);
+	done_path_create(&path, dentry);
+	return err;
+}
+
+static int dafsd_rename_in_locked(const struct path *dir, const char *from, const char *to)
+{
+	struct mnt_idmap *idmap = mnt_idmap(dir->mnt);
+	struct renamedata rd = {
+		.old_mnt_idmap = idmap,
+		.old_dir = d_inode(dir->dentry),
+		.new_mnt_idmap = idmap,
+		.new_dir = d_inode(dir->dentry),
+	};
+	int err;
+
+	rd.old_dentry = lookup_one(idmap, from, dir->dentry, strlen(from));
+	if (IS_ERR(rd.old_dentry))
+		return PTR_ERR(rd.old_dentry);
+	rd.new_dentry = lookup_one(idmap, to, dir->dentry, strlen(to));
+	err = PTR_ERR_OR_ZERO(rd.new_dentry);
+	if (err)
+		goto put_old;
+	err = d_is_positive(rd.old_dentry) ? vfs_rename(&rd) : -ENOENT;
+	dput(rd.new_dentry);
+put_old:
+	dput(rd.old_dentry);
+	return err;
+}
+
+/* As rename(2), and stable. */
+static int dafsd_rename_in(struct file *dir, const char *from, const char *to)
+{
+	int err = mnt_want_write_file(dir);
+
+	if (err)
+		return err;
+	inode_lock_nested(file_inode(dir), I_MUTEX_PARENT);
+	err = dafsd_rename_in_locked(&dir->f_path, from, to);
+	inode_unlock(file_inode(dir));
+	mnt_drop_write_file(dir);
+	return err ?: vfs_fsync(dir, 0);
+}
+
+/* It appears as a whole, and stays after a crash, as handles made with it do. */
+static int dafsd_key_publish(void)
+{
+	struct file *dir = filp_open(dafsd_state_dir, O_RDONLY | O_DIRECTORY, 0);
+	int err;
+
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	err = dafsd_rename_in(dir, DAFSD_KEY_FILE ".new", DAFSD_KEY_FILE);
+	fput(dir);
+	return err;
+}
+
+static int dafsd_key_make(void)
+{
+	char *name = kasprintf(GFP_KERNEL, "%s/" DAFSD_KEY_FILE ".new", dafsd_state_dir);
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	get_random_bytes(&dafsd_fh_key, sizeof(dafsd_fh_key));
+	err = dafsd_state_make_dir() ?: dafsd_key_write(name) ?: dafsd_key_publish();
+	kfree(name);
+	return err;
+}
+
+static int dafsd_key_load(void)
+{
+	char *name = kasprintf(GFP_KERNEL, "%s/" DAFSD_KEY_FILE, dafsd_state_dir);
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	err = dafsd_key_read(name);
+	kfree(name);
+	return err == -ENOENT ? dafsd_key_make() : err;
+}
+
+/**
+ * dafsd_fh_key_init() - get the key of the filehandles
+ *
+ * A key is made only where there has been none.  One that is there but cannot be read
+ * now may be read later; without it all that clients have open would be lost.
+ *
+ * Context: module initialization; looks the state directory up as the caller sees
+ * it.
+ * Return: 0; -EINVAL if the parameter, or what is in the file, is no key; what
+ * reading or writing the file said.
+ */
+int dafsd_fh_key_init(void)
+{
+	int err;
+
+	if (dafsd_fh_key_param) {
+		err = dafsd_key_parse(dafsd_fh_key_param, strlen(dafsd_fh_key_param));
+		if (err)
+			pr_err("dafsd: fh_key is not a key of %zu hexadecimal digits\n",
+			       DAFSD_KEY_DIGITS);
+		return err;
+	}
+	err = dafsd_key_load();
+	if (err)
+		pr_err("dafsd: cannot get the key of filehandles from %s/fh_key (%pe)\n",
+		       dafsd_state_dir, ERR_PTR(err));
+	return err;
+}
+
+/**
+ * dafsd_fh_key_exit() - forget the key
+ *
+ * Context: module exit.
+ */
+void dafsd_fh_key_exit(void)
+{
+	memzero_explicit(&dafsd_fh_key, sizeof(dafsd_fh_key));
+}

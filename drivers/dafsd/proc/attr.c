@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Procedures on the attributes of objects and file systems, and READLINK (6.5).
+ */
+#include <linux/magic.h>
+#include <linux/namei.h>
+#include <linux/slab.h>
+#include <linux/statfs.h>
+#include "../vfs/vfs.h"
+
+/*
+ * What a bit of ACCESS asks the VFS (6.5.2).  A bit without a meaning for the
+ * kind of object is not supported there.
+ */
+static const struct dafsd_access_row {
+	u32 bit;
+	int dir;
+	int file;
+} dafsd_access_rows[] = {
+	{ DAFS_ACCESS_READ, MAY_READ, MAY_READ },
+	{ DAFS_ACCESS_LOOKUP, MAY_EXEC, 0 },
+	{ DAFS_ACCESS_MODIFY, MAY_WRITE | MAY_EXEC, MAY_WRITE },
+	{ DAFS_ACCESS_EXTEND, MAY_WRITE | MAY_EXEC, MAY_WRITE },
+	{ DAFS_ACCESS_DELETE, MAY_WRITE | MAY_EXEC, 0 },
+	{ DAFS_ACCESS_EXECUTE, 0, MAY_EXEC },
+};
+
+/* Writing to a device changes nothing on the file system that names it. */
+static bool dafsd_access_is_change(const struct inode *inode, int mask)
+{
+	return (mask & MAY_WRITE) && !special_file(inode->i_mode);
+}
+
+static u32 dafsd_access_bit(const struct dafsd_fh *fh, int mask)
+{
+	struct inode *inode = dafsd_fh_inode(fh);
+	int err;
+
+	if (dafsd_access_is_change(inode, mask) &&
+	    (fh->exp->read_only || __mnt_is_readonly(fh->exp->path.mnt)))
+		return DAFSERR_ROFS;
+	err = inode_permission(&nop_mnt_idmap, inode, mask);
+	switch (err) {
+	case -EACCES:
+	case -EPERM:
+	case -EROFS:
+		return DAFSERR_ACCES;
+	default:
+		return dafs_errno_to_status(err);
+	}
+}
+
+static void dafsd_access_pseudo_root(const struct dafs_access_args *args,
+				     struct dafs_access_res *res)
+{
+	res->supported = args->access & ~DAFS_ACCESS_EXECUTE & (2 * DAFS_ACCESS_EXECUTE - 1);
+	res->access = res->supported & (DAFS_ACCESS_READ | DAFS_ACCESS_LOOKUP);
+}
+
+static u32 dafsd_access(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	const struct dafs_access_args *args = &rq->args.access;
+	struct dafs_access_res *res = &rq->res.access;
+	const struct dafsd_access_row *row;
+	u32 status;
+	int mask;
+
+	if (dafsd_fh_is_pseudo(fh)) {
+		dafsd_access_pseudo_root(args, res);
+		return DAFS_STATUS_OK;
+	}
+	for (row = dafsd_access_rows;
+	     row < dafsd_access_rows + ARRAY_SIZE(dafsd_access_rows); row++) {
+		mask = d_is_dir(fh->dentry) ? row->dir : row->file;
+		if (!mask || !(args->access & row->bit))
+			continue;
+		status = dafsd_access_bit(fh, mask);
+		if (!status)
+			res->access |= row->bit;
+		else if (status != DAFSERR_ACCES && status != DAFSERR_ROFS)
+			return status;
+		res->supported |= row->bit;
+	}
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_access() - ACCESS (6.5.2)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_access(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.access.filehandle, dafsd_access);
+}
+
+static u32 dafsd_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafsd_fattr_names *names = kvzalloc(sizeof(*names), GFP_KERNEL);
+
+	if (!names)
+		return DAFSERR_RESOURCE;
+	rq->scratch = names;
+	return dafsd_fattr_get(fh, rq->args.getattr.attr_request_bitmap,
+			       &rq->res.getattr.obj_attributes, names);
+}
+
+/**
+ * dafsd_proc_getattr_inline() - GETATTR_INLINE (6.5.13)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.getattr.filehandle, dafsd_getattr);
+}
+
+/*
+ * Changing the size is writing: it takes an open, or the right to have one, and
+ * that before write access to the file system.
+ */
+static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+			       const struct dafs_opaque64 *state_id,
+			       const struct dafs_fattr *attr, u64 which)
+{
+	u64 *done = &rq->res.setattr.attr_request_bitmap;
+	struct dafsd_use use = {};
+	u32 status;
+	int err;
+
+	if (which & DAFS_FATTR_OBJECT_SIZE) {
+		status = dafsd_open_find(rq, fh, state_id, DAFS_OPEN_SHARE_ACCESS_WRITE, &use);
+		if (status)
+			return status;
+	}
+	status = dafsd_fh_want_write(fh);
+	if (!status)
+		status = dafsd_fattr_set(fh->dentry, attr, which, done);
+	if (use.filp)
+		dafsd_open_end(&use);
+	if (!*done)
+		return status;
+	err = dafsd_commit_metadata(fh->exp, fh->dentry);
+	return status ?: dafs_errno_to_status(err);
+}
+
+/**
+ * dafsd_setattr() - what the ways of setting attributes share (6.5.35, E-114)
+ * @rq: request; the result tells what was set
+ * @fh: the object
+ * @state_id: state_id of the request
+ * @attr: decoded attributes
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: DAFS status.
+ */
+u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+		  const struct dafs_opaque64 *state_id, const struct dafs_fattr *attr)
+{
+	u32 status = dafsd_fattr_check(attr, DAFSD_FATTR_SETTABLE);
+
+	return status ?: dafsd_setattr_which(rq, fh, state_id, attr,
+					     attr->included & attr->valid);
+}
+
+static u32 dafsd_setattr_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_setattr_inline_args *args = &rq->args.setattr_inline;
+
+	return dafsd_setattr(rq, fh, &args->state_id, &args->obj_attributes);
+}
+
+/**
+ * dafsd_proc_setattr_inline() - SETATTR_INLINE (6.5.35, E-114)
+ * @rq: request
+ *
+ * The bitmap of what was set is returned in any case.
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
+{
+	rq->body = true;
+	return dafsd_fh_use(rq, &rq->args.setattr_inline.filehandle, dafsd_setattr_inline);
+}
+
+/* File system attributes that have a value here, the pseudo root's included; see vfs/quota.c */
+#define DAFSD_FSATTR_GENERAL	\
+	(DAFS_FSATTR_LINK_SUPPORT | DAFS_FSATTR_SYMLINK_SUPPORT | DAFS_FSATTR_CAN_SET_TIME |	\
+	 DAFS_FSATTR_CASE_INSENSITIVE | DAFS_FSATTR_CASE_PRESERVING |				\
+	 DAFS_FSATTR_CHOWN_RESTRICTED | DAFS_FSATTR_HOMOGENEOUS | DAFS_FSATTR_NO_TRUNC |	\
+	 DAFS_FSATTR_UNIQUE_HANDLE | DAFS_FSATTR_LEASE_TIME | DAFS_FSATTR_RD_ATTR_ERROR |	\
+	 DAFS_FSATTR_ACL_SUPPORT | DAFS_FSATTR_MAX_NAME | DAFS_FSATTR_SUPPORTED_FATTR |	\
+	 DAFS_FSATTR_SUPPORTED_FSATTR | DAFS_FSATTR_MAX_READ | DAFS_FSATTR_MAX_WRITE |		\
+	 DAFS_FSATTR_FSHANDLE | DAFS_FSATTR_MAX_APPEND | DAFS_FSATTR_PREF_IO_SIZE |		\
+	 DAFS_FSATTR_FH_EXPIRE_TYPE)
+
+#define DAFSD_FSATTR_SPACE	\
+	(DAFS_FSATTR_FILES_AVAILABLE | DAFS_FSATTR_FILES_FREE | DAFS_FSATTR_FILES_TOTAL |	\
+	 DAFS_FSATTR_SPACE_AVAILABLE | DAFS_FSATTR_SPACE_FREE | DAFS_FSATTR_SPACE_TOTAL |	\
+	 DAFS_FSATTR_MAX_FILE_SIZE)
+
+#define DAFSD_FSATTR_SUPPORTED	\
+	(DAFSD_FSATTR_GENERAL | DAFSD_FSATTR_SPACE | DAFS_FSATTR_MAX_LINK)
+
+/* What is the server's and not the file system's */
+static u32 dafsd_fsattr_general(const struct dafsd_fh *fh, struct dafs_fsattr *attr)
+{
+	struct dafs_fh wire;
+	u32 status;
+
+	status = dafsd_fh_to_wire(fh, &wire);
+	if (status)
+		return status;
+	memcpy(attr->fshandle, wire.fshandle, sizeof(attr->fshandle));
+	attr->case_preserving = 1;
+	attr->chown_restricted = 1;
+	attr->homogeneous = 1;
+	attr->no_trunc = 1;
+	attr->unique_handle = 1;
+	attr->lease_time = dafsd_lease_seconds;
+	attr->max_name = NAME_MAX;
+	attr->supported_fattr = DAFSD_FATTR_SUPPORTED;
+	attr->supported_fsattr = DAFSD_FSATTR_SUPPORTED;
+	attr->max_read = DAFS_MAX_IO_SIZE;
+	attr->max_write = DAFS_MAX_IO_SIZE;
+	attr->max_append = DAFS_MAX_IO_SIZE;
+	attr->pref_io_size = DAFS_MAX_IO_SIZE;
+	attr->fh_expire_type = DAFS_FH_PERSISTENT;
+	return DAFS_STATUS_OK;
+}
+
+static bool dafsd_fs_ignores_case(const struct super_block *sb, const struct inode *inode)
+{
+	return IS_CASEFOLDED(inode) || sb->s_magic == MSDOS_SUPER_MAGIC ||
+	       sb->s_magic == EXFAT_SUPER_MAGIC;
+}
+
+static void dafsd_fsattr_from_super(const struct dafsd_fh *fh, struct dafs_fsattr *attr)
+{
+	const struct inode *inode = dafsd_fh_inode(fh);
+	const struct super_block *sb = inode->i_sb;
+	const struct inode_operations *op = d_inode(fh->exp->path.dentry)->i_op;
+
+	attr->link_support = op->link && dafsd_procs[DAFS_PROC_LINK].run;
+	attr->symlink_support = !!op->symlink;
+	attr->can_set_time = 1;
+	attr->case_insensitive = dafsd_fs_ignores_case(sb, inode);
+	/* otherwise the filehandle of a file names its directory, too, see vfs/fh.c */
+	attr->unique_handle = !fh->exp->subtree_check;
+	if (fh->exp->subtree_check)
+		attr->fh_expire_type = DAFS_FH_VOL_RENAME;
+	attr->max_link = sb->s_max_links;
+	attr->max_file_size = sb->s_maxbytes;
+	if (!dafsd_fattr_has_mime(sb))
+		attr->supported_fattr &= ~DAFS_FATTR_MIME_TYPE;
+	if (!sb->s_max_links)
+		attr->valid &= ~DAFS_FSATTR_MAX_LINK;
+}
+
+static void dafsd_fsattr_from_statfs(const struct kstatfs *st, struct dafs_fsattr *attr)
+{
+	u64 unit = st->f_frsize ?: st->f_bsize;
+
+	attr->max_name = st->f_namelen;
+	attr->files_available = st->f_ffree;
+	attr->files_free = st->f_ffree;
+	attr->files_total = st->f_files;
+	attr->space_available = st->f_bavail * unit;
+	attr->space_free = st->f_bfree * unit;
+	attr->space_total = st->f_blocks * unit;
+}
+
+static u32 dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_fsattr *attr = &rq->res.get_fsattr.obj_attributes;
+	struct kstatfs st;
+	struct path path;
+	u32 status;
+	int err;
+
+	attr->included = rq->args.getattr.attr_request_bitmap & DAFS_FSATTR_ALL;
+	attr->valid = attr->included & DAFSD_FSATTR_SUPPORTED;
+	status = dafsd_fsattr_general(fh, attr);
+	if (status)
+		return status;
+	if (dafsd_fh_is_pseudo(fh)) {
+		attr->valid &= DAFSD_FSATTR_GENERAL;
+		return DAFS_STATUS_OK;
+	}
+	dafsd_fsattr_from_super(fh, attr);
+	path = dafsd_fh_path(fh);
+	err = vfs_statfs(&path, &st);
+	if (err)
+		return dafs_errno_to_status(err);
+	dafsd_fsattr_from_statfs(&st, attr);
+	dafsd_quota_get(path.dentry->d_sb, attr);
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_get_fsattr() - GET_FSATTR (6.5.15)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.getattr.filehandle, dafsd_fsattr_get);
+}
+
+/**
+ * dafsd_readlink() - the contents of a symbolic link
+ * @rq: request; keeps them until the response has left
+ * @fh: the link
+ * @link: filled
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: OK; INVAL if it is no link; the status of the file system; RESOURCE.
+ */
+u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs_str *link)
+{
+	DEFINE_DELAYED_CALL(done);
+	const char *text;
+	struct path path;
+
+	if (dafsd_fh_is_pseudo(fh) || !d_is_symlink(fh->dentry))
+		return DAFSERR_INVAL;
+	path = dafsd_fh_path(fh);
+	touch_atime(&path);
+	text = vfs_get_link(fh->dentry, &done);
+	if (IS_ERR(text))
+		return dafs_errno_to_status(PTR_ERR(text));
+	link->len = strlen(text);
+	rq->scratch = kvmemdup(text, link->len + 1, GFP_KERNEL);
+	link->data = rq->scratch;
+	do_delayed_call(&done);
+	return rq->scratch ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+}
+
+static u32 dafsd_readlink_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	return dafsd_readlink(rq, fh, &rq->res.readlink_inline.link);
+}
+
+/**
+ * dafsd_proc_readlink_inline() - READLINK_INLINE (6.5.31)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_readlink_inline(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.fh.filehandle, dafsd_readlink_inline);
+}

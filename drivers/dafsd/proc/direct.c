@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * GETATTR_DIRECT, SETATTR_DIRECT and READLINK_DIRECT: as the inline procedures,
+ * with the client's buffers in place of the message (6.5.14, 6.5.32, 6.5.36).
+ */
+#include <linux/slab.h>
+#include "../vfs/vfs.h"
+
+/**
+ * struct dafsd_direct_attrs - attributes on their way
+ * @attr: the attributes
+ * @names: what @attr points to, of an object
+ */
+struct dafsd_direct_attrs {
+	struct dafs_fattr attr;
+	struct dafsd_fattr_names names;
+};
+
+/* Freed after the reply. */
+static struct dafsd_direct_attrs *dafsd_direct_attrs(struct dafsd_rqst *rq)
+{
+	struct dafsd_direct_attrs *a = kvzalloc(sizeof(*a), GFP_KERNEL);
+
+	rq->scratch = a;
+	return a;
+}
+
+static u32 dafsd_direct_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_getattr_direct_args *args = &rq->args.getattr_direct;
+	struct dafs_seq bufs = dafsd_meta_buf(&args->data_buffer);
+	struct dafsd_direct_attrs *a = dafsd_direct_attrs(rq);
+	struct dafs_stream stream;
+	u32 status;
+
+	if (!a)
+		return DAFSERR_RESOURCE;
+	status = dafsd_fattr_get(fh, args->attr_request_bitmap, &a->attr, &a->names);
+	if (!status)
+		status = dafsd_meta_begin(rq, &stream, dafs_fattr_size(&a->attr));
+	if (status)
+		return status;
+	return dafsd_meta_push(rq, &bufs, &stream, dafs_encode_fattr(&stream, &a->attr),
+			       &rq->res.direct.direct_checksum);
+}
+
+/**
+ * dafsd_proc_getattr_direct() - GETATTR_DIRECT (6.5.14)
+ * @rq: request; the attributes leave ahead of the response
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_getattr_direct(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.getattr_direct.filehandle, dafsd_direct_getattr);
+}
+
+static u32 dafsd_direct_setattr_pull(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_seq bufs = dafsd_meta_buf(&rq->args.setattr_direct.obj_attributes);
+
+	return dafsd_meta_pull(rq, &bufs);
+}
+
+/**
+ * dafsd_prepare_setattr_direct() - SETATTR_DIRECT: fetch the attributes
+ * @rq: request
+ *
+ * The bitmap of what was set is returned in any case.
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_prepare_setattr_direct(struct dafsd_rqst *rq)
+{
+	rq->body = true;
+	return dafsd_fh_use(rq, &rq->args.setattr_direct.filehandle, dafsd_direct_setattr_pull);
+}
+
+static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_setattr_direct_args *args = &rq->args.setattr_direct;
+	struct dafsd_direct_attrs *a = dafsd_direct_attrs(rq);
+	struct dafs_stream stream;
+	u32 status;
+
+	if (!a)
+		return DAFSERR_RESOURCE;
+	status = dafsd_meta_pulled(rq, DAFS_PROC_SETATTR_DIRECT, &args->direct_checksum, &stream);
+	if (!status && dafs_decode_fattr(&stream, &a->attr))
+		status = DAFSERR_INVAL;
+	if (!status)
+		status = dafsd_setattr(rq, fh, &args->state_id, &a->attr);
+	dafsd_meta_end(rq, &stream);
+	return status;
+}
+
+/**
+ * dafsd_proc_setattr_direct() - SETATTR_DIRECT (6.5.36)
+ * @rq: request; the attributes were fetched from the client
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.setattr_direct.filehandle, dafsd_direct_setattr);
+}
+
+static u32 dafsd_direct_readlink(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_seq bufs = dafsd_meta_buf(&rq->args.readlink_direct.buffer);
+	struct dafs_stream stream;
+	struct dafs_str link;
+	u32 status;
+
+	status = dafsd_readlink(rq, fh, &link);
+	if (!status)
+		status = dafsd_meta_begin(rq, &stream, sizeof(u32) + link.len);
+	if (status)
+		return status;
+	return dafsd_meta_push(rq, &bufs, &stream, dafs_encode_link(&stream, &link),
+			       &rq->res.direct.direct_checksum);
+}
+
+/**
+ * dafsd_proc_readlink_direct() - READLINK_DIRECT (6.5.32)
+ * @rq: request; the text leaves ahead of the response
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_readlink_direct(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.readlink_direct.filehandle, dafsd_direct_readlink);
+}

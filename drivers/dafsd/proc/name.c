@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Procedures on names: the root, LOOKUP, LOOKUPP, CREATE, REMOVE, RENAME (6.5).
+ */
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/slab.h>
+#include "../vfs/vfs.h"
+
+/* Modes of what CREATE makes, unless the attributes say otherwise (E-30) */
+#define DAFSD_DEFAULT_DIR_MODE		0700
+#define DAFSD_DEFAULT_NODE_MODE		0600
+
+/**
+ * dafsd_proc_get_root_handle() - GET_ROOT_HANDLE (6.5.12)
+ * @rq: request
+ *
+ * Context: process context; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_compose(NULL, NULL, &rq->res.fh.filehandle);
+}
+
+/**
+ * dafsd_proc_lookup() - LOOKUP (6.5.21)
+ * @rq: request
+ *
+ * After an error the result tells how far the path was resolved (E-96).
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_lookup(struct dafsd_rqst *rq)
+{
+	struct dafs_lookup_args *args = &rq->args.lookup;
+	struct dafsd_walk walk;
+	u32 status;
+
+	rq->body = true;
+	status = dafsd_walk_start(rq, &args->directory, &args->path, DAFSERR_SYMLINK, &walk);
+	if (!status)
+		status = dafsd_walk_until(rq, &walk, 0);
+	status = dafsd_walk_result(rq, &walk, status, &rq->res.lookup);
+	dafsd_fh_put(&walk.fh);
+	return status;
+}
+
+/**
+ * dafsd_proc_lookupp() - LOOKUPP (6.5.22)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_lookupp(struct dafsd_rqst *rq)
+{
+	struct dafsd_fh fh;
+	u32 status;
+
+	status = dafsd_fh_get_dir(rq, &rq->args.fh.filehandle, &fh);
+	if (!status)
+		status = dafsd_walk_parent(rq, &fh);
+	if (!status)
+		status = dafsd_fh_to_wire(&fh, &rq->res.fh.filehandle);
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static u32 dafsd_create_dev(const struct dafs_specdata *spec, dev_t *dev)
+{
+	*dev = MKDEV(spec->specdata1, spec->specdata2);
+	if (MAJOR(*dev) != spec->specdata1 || MINOR(*dev) != spec->specdata2)
+		return DAFSERR_INVAL;
+	return DAFS_STATUS_OK;
+}
+
+/* The text is freed with the request. */
+static u32 dafsd_create_link(struct dafsd_rqst *rq, struct dafsd_new *new)
+{
+	const struct dafs_str *text = &rq->args.create.linkdata;
+	char *link;
+
+	if (!text->len || memchr(text->data, 0, text->len))
+		return DAFSERR_INVAL;
+	if (text->len >= PATH_MAX)
+		return DAFSERR_NAMETOOLONG;
+	link = kvmalloc(text->len + 1, GFP_KERNEL);
+	if (!link)
+		return DAFSERR_RESOURCE;
+	memcpy(link, text->data, text->len);
+	link[text->len] = 0;
+	rq->scratch = link;
+	new->link = link;
+	return DAFS_STATUS_OK;
+}
+
+/* Only directories are made with attributes (6.5.9, E-30). */
+static u32 dafsd_create_attrs(const struct dafs_fattr *attr, struct dafsd_new *new)
+{
+	bool dir = new->type == DAFS_TYPE_DIR;
+	u32 status;
+
+	new->mode = dir ? DAFSD_DEFAULT_DIR_MODE : DAFSD_DEFAULT_NODE_MODE;
+	status = dafsd_fattr_check(attr, dir ? DAFSD_FATTR_SETTABLE & ~DAFS_FATTR_OBJECT_SIZE : 0);
+	if (status || !dir)
+		return status;
+	new->attr = attr;
+	if (attr->included & attr->valid & DAFS_FATTR_MODE)
+		new->mode = attr->mode;
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_create_describe(struct dafsd_rqst *rq, struct dafsd_new *new)
+{
+	const struct dafs_create_args *args = &rq->args.create;
+	u32 status;
+
+	*new = (struct dafsd_new){ .type = args->obj_type };
+	switch (args->obj_type) {
+	case DAFS_TYPE_DIR:
+	case DAFS_TYPE_SOCK:
+	case DAFS_TYPE_FIFO:
+		status = DAFS_STATUS_OK;
+		break;
+	case DAFS_TYPE_BLK:
+	case DAFS_TYPE_CHR:
+		status = dafsd_create_dev(&args->specdata, &new->dev);
+		break;
+	case DAFS_TYPE_LNK:
+		status = dafsd_create_link(rq, new);
+		break;
+	default:
+		return DAFSERR_BADTYPE;		/* E-76 */
+	}
+	return status ?: dafsd_create_attrs(&args->attr, new);
+}
+
+/**
+ * dafsd_proc_create() - CREATE (6.5.9)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_create(struct dafsd_rqst *rq)
+{
+	struct dafs_create_args *args = &rq->args.create;
+	struct dafs_create_res *res = &rq->res.create;
+	struct dentry *dentry = NULL;
+	struct dafsd_new new;
+	struct dafsd_fh dir;
+	u32 status;
+
+	status = dafsd_fh_get_dir(rq, &args->filehandle, &dir);
+	if (!status)
+		status = dafsd_name_check_change(dir.exp, &args->component);
+	if (!status)
+		status = dafsd_create_describe(rq, &new);
+	if (!status && dafsd_fh_is_pseudo(&dir))
+		status = DAFSERR_ROFS;
+	if (!status)
+		status = dafsd_create(&dir, &args->component, &new, &res->change_info, &dentry);
+	if (!status)
+		status = dafsd_fh_compose(dir.exp, dentry, &res->filehandle);
+	dput(dentry);
+	dafsd_fh_put(&dir);
+	return status;
+}
+
+static u32 dafsd_remove_file(struct inode *dir, struct dentry *dentry, bool check_open)
+{
+	struct dafsd_file *file;
+	u32 status;
+	int err;
+
+	status = dafsd_remove_begin(d_inode(dentry), check_open, &file);
+	if (status)
+		return status;
+	err = vfs_unlink(&nop_mnt_idmap, dir, dentry, NULL);
+	dafsd_remove_end(file);
+	return dafs_errno_to_status(err);
+}
+
+/* @inode gets a reference: its data goes when the directory is unlocked again. */
+static u32 dafsd_remove_locked(struct dafsd_fh *dir, const struct dafs_remove_args *args,
+			       struct inode **inode)
+{
+	struct dentry *dentry = dafsd_lookup_locked(dir->dentry, &args->target);
+	u32 status;
+
+	if (IS_ERR(dentry))
+		return dafs_errno_to_status(PTR_ERR(dentry));
+	if (d_really_is_negative(dentry)) {
+		status = DAFSERR_NOENT;
+		goto put;
+	}
+	*inode = d_inode(dentry);
+	ihold(*inode);
+	status = dafsd_fh_check_place(dir, dentry);
+	if (status)
+		goto put;
+	if (d_is_dir(dentry))
+		status = dafs_errno_to_status(vfs_rmdir(&nop_mnt_idmap, dafsd_fh_inode(dir),
+							dentry));
+	else
+		status = dafsd_remove_file(dafsd_fh_inode(dir), dentry,
+					   args->remove_mode == DAFS_REMOVE_CHECK_OPEN);
+put:
+	dput(dentry);
+	return status;
+}
+
+static u32 dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *args,
+			struct dafs_change_info *info)
+{
+	struct inode *inode = NULL;
+	u32 status;
+
+	status = dafsd_fh_want_write(dir);
+	if (status)
+		return status;
+	inode_lock_nested(dafsd_fh_inode(dir), I_MUTEX_PARENT);
+	dafsd_change_before(dir, info);
+	status = dafsd_remove_locked(dir, args, &inode);
+	dafsd_change_after(dir, info);
+	inode_unlock(dafsd_fh_inode(dir));
+	iput(inode);
+	if (!status)
+		status = dafs_errno_to_status(dafsd_commit_metadata(dir->exp, dir->dentry));
+	return status;
+}
+
+/**
+ * dafsd_proc_remove() - REMOVE (6.5.33)
+ * @rq: request
+ *
+ * A file that is open stays until its last close.  DELETE_DENY and CHECK_OPEN
+ * speak of opens by DAFS; local processes are not asked.
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_remove(struct dafsd_rqst *rq)
+{
+	struct dafs_remove_args *args = &rq->args.remove;
+	struct dafsd_fh dir;
+	u32 status;
+
+	if (args->remove_mode > DAFS_REMOVE_CHECK_OPEN)
+		return DAFSERR_INVAL;
+	status = dafsd_fh_get_dir(rq, &args->filehandle, &dir);
+	if (!status)
+		status = dafsd_name_check_change(dir.exp, &args->target);
+	if (!status)
+		status = dafsd_remove(&dir, args, &rq->res.change.change_info);
+	dafsd_fh_put(&dir);
+	return status;
+}
+
+/* Replacing a directory that is not empty, or one kind by another: E-93 */
+static u32 dafsd_rename_status(int err)
+{
+	return err == -ENOTEMPTY ? DAFSERR_EXIST : dafs_errno_to_status(err);
+}
+
+static u32 dafsd_rename_entries(const struct dafsd_fh *source, struct dentry *old,
+				const struct dafsd_fh *target, struct dentry *new)
+{
+	struct renamedata rd = {
+		.old_mnt_idmap = &nop_mnt_idmap,
+		.old_dir = dafsd_fh_inode(source),
+		.old_dentry = old,
+		.new_mnt_idmap = &nop_mnt_idmap,
+		.new_dir = dafsd_fh_inode(target),
+		.new_dentry = new,
+	};
+	struct dafsd_file *file = NULL;
+	u32 status;
+
+	if (d_really_is_positive(new)) {
+		if (d_inode(old) == d_inode(new))
+			return DAFS_STATUS_OK;
+		if (d_is_dir(old) != d_is_dir(new))
+			return DAFSERR_EXIST;
+	}
+	status = dafsd_fh_check_place(source, old);
+	if (!status)
+		status = dafsd_fh_check_place(target, new);
+	if (!status && d_is_reg(new))
+		status = dafsd_remove_begin(d_inode(new), false, &file);
+	if (status)
+		return status;
+	status = dafsd_rename_status(vfs_rename(&rd));
+	if (file)
+		dafsd_remove_end(file);
+	return status;
+}
+
+/* Both directories are locked; @trap is an ancestor of one in the other. */
+static u32 dafsd_rename_locked(const struct dafs_rename_args *args, struct dafsd_fh *source,
+			       struct dafsd_fh *target, const struct dentry *trap)
+{
+	struct dentry *old, *new;
+	u32 status;
+
+	old = dafsd_lookup_locked(source->dentry, &args->oldname);
+	if (IS_ERR(old))
+		return dafs_errno_to_status(PTR_ERR(old));
+	new = dafsd_lookup_locked(target->dentry, &args->newname);
+	if (IS_ERR(new)) {
+		dput(old);
+		return dafs_errno_to_status(PTR_ERR(new));
+	}
+	if (d_really_is_negative(old))
+		status = DAFSERR_NOENT;
+	else if (old == trap)
+		status = DAFSERR_INVAL;
+	else if (new == trap)
+		status = DAFSERR_EXIST;
+	else
+		status = dafsd_rename_entries(source, old, target, new);
+	dput(new);
+	dput(old);
+	return status;
+}
+
+static u32 dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *source,
+			struct dafsd_fh *target, struct dafs_rename_res *res)
+{
+	struct dentry *trap;
+	u32 status;
+	int err;
+
+	trap = lock_rename(target->dentry, source->dentry);
+	if (IS_ERR(trap))
+		return dafs_errno_to_status(PTR_ERR(trap));
+	dafsd_change_before(source, &res->source);
+	dafsd_change_before(target, &res->target);
+	status = dafsd_rename_locked(args, source, target, trap);
+	dafsd_change_after(source, &res->source);
+	dafsd_change_after(target, &res->target);
+	unlock_rename(target->dentry, source->dentry);
+	if (status)
+		return status;
+	err = dafsd_commit_metadata(target->exp, target->dentry) ?:
+	      dafsd_commit_metadata(source->exp, source->dentry);
+	return dafs_errno_to_status(err);
+}
+
+static u32 dafsd_rename_check(const struct dafs_rename_args *args,
+			      const struct dafsd_fh *source, const struct dafsd_fh *target)
+{
+	u32 status;
+
+	status = dafsd_name_check_change(source->exp, &args->oldname) ?:
+		 dafsd_name_check_change(target->exp, &args->newname);
+	if (status)
+		return status;
+	return source->exp == target->exp ? DAFS_STATUS_OK : DAFSERR_XDEV;
+}
+
+/**
+ * dafsd_proc_rename() - RENAME (6.5.34)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_rename(struct dafsd_rqst *rq)
+{
+	struct dafs_rename_args *args = &rq->args.rename;
+	struct dafsd_fh source = {}, target = {};
+	u32 status;
+
+	status = dafsd_fh_check_other(&args->targetdir, &args->sourcedir);
+	if (!status)
+		status = dafsd_fh_get_dir(rq, &args->sourcedir, &source);
+	if (!status)
+		status = dafsd_fh_get_dir(rq, &args->targetdir, &target);
+	if (!status)
+		status = dafsd_rename_check(args, &source, &target);
+	if (!status)
+		status = dafsd_fh_want_write(&source);
+	if (!status)
+		status = dafsd_rename(args, &source, &target, &rq->res.rename);
+	dafsd_fh_put(&target);
+	dafsd_fh_put(&source);
+	return status;
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26), and what there is to say
+ * of delegations where none are granted (6.5.10, 6.5.11, E-90).
+ */
+#include <linux/namei.h>
+#include "../vfs/vfs.h"
+
+#define DAFSD_MAX_OWNER		1024	/* E-82 */
+
+/* Mode of a file until the client says otherwise (E-30) */
+#define DAFSD_DEFAULT_MODE	0600
+
+static u32 dafsd_open_check_share_args(const struct dafs_open_args *args)
+{
+	if (args->share_access < DAFS_OPEN_SHARE_ACCESS_READ ||
+	    args->share_access > DAFS_OPEN_SHARE_ACCESS_BOTH ||
+	    args->share_deny > DAFS_OPEN_SHARE_DENY_BOTH)
+		return DAFSERR_INVAL;
+	if (args->share_key_type != DAFS_OPEN_SHARE_KEY_NONE &&
+	    args->share_key_type != DAFS_OPEN_SHARE_KEY_BOTH)
+		return DAFSERR_INVAL;
+	if (args->delete_disp > DAFS_DELETE_DENY)
+		return DAFSERR_INVAL;
+	if (!args->owner.len || args->owner.len > DAFSD_MAX_OWNER)
+		return DAFSERR_INVAL;
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_open_check_create_args(const struct dafs_open_args *args)
+{
+	switch (args->createmode) {
+	case DAFS_CREATE_UNCHECKED:
+	case DAFS_CREATE_GUARDED:
+		return dafsd_fattr_check(&args->createattrs, DAFSD_FATTR_SETTABLE);
+	case DAFS_CREATE_EXCLUSIVE:
+		return DAFS_STATUS_OK;
+	default:
+		return DAFSERR_INVAL;
+	}
+}
+
+/* E-75: only CLAIM_NULL and CLAIM_CREATE_UNLINKED create, the latter in one way. */
+static u32 dafsd_open_check_args(const struct dafs_open_args *args)
+{
+	bool unlinked = args->claim_type == DAFS_CLAIM_CREATE_UNLINKED;
+	u32 status = dafsd_open_check_share_args(args);
+
+	if (!status && unlinked && (args->open_type != DAFS_OPEN_CREATE ||
+				    args->createmode != DAFS_CREATE_UNCHECKED))
+		return DAFSERR_INVAL;
+	if (status || args->open_type == DAFS_OPEN_NOCREATE)
+		return status;
+	if (args->open_type != DAFS_OPEN_CREATE)
+		return DAFSERR_INVAL;
+	switch (args->claim_type) {
+	case DAFS_CLAIM_PREVIOUS:
+	case DAFS_CLAIM_DELEGATE_CUR:
+	case DAFS_CLAIM_DELEGATE_PREV:
+		return DAFSERR_INVAL;
+	default:
+		return dafsd_open_check_create_args(args);
+	}
+}
+
+/* Only a regular file can be opened. */
+static u32 dafsd_open_check_type(const struct dentry *dentry)
+{
+	if (d_is_reg(dentry))
+		return DAFS_STATUS_OK;
+	if (d_is_symlink(dentry))
+		return DAFSERR_SYMLINK;
+	return d_is_dir(dentry) ? DAFSERR_ISDIR : DAFSERR_INVAL;
+}
+
+/* Filehandle, state-id and all else that OPEN tells of the file itself */
+static u32 dafsd_open_file(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned int flags)
+{
+	struct dafs_open_res *res = &rq->res.open;
+	u32 status;
+
+	if (fh->exp->read_only && (rq->args.open.share_access & DAFS_OPEN_SHARE_ACCESS_WRITE))
+		return DAFSERR_ROFS;
+	status = dafsd_fh_compose(fh->exp, fh->dentry, &res->filehandle);
+	if (status)
+		return status;
+	res->delegation_type = DAFS_OPEN_DELEGATE_NONE;
+	return dafsd_open_add(rq, fh, &res->filehandle, flags, &res->state_id);
+}
+
+/* An UNCHECKED create of a file that exists empties it, if asked for size 0. */
+static bool dafsd_open_truncates(const struct dafs_open_args *args)
+{
+	const struct dafs_fattr *attr = &args->createattrs;
+
+	return args->open_type == DAFS_OPEN_CREATE &&
+	       args->createmode == DAFS_CREATE_UNCHECKED &&
+	       (attr->included & attr->valid & DAFS_FATTR_OBJECT_SIZE) && !attr->object_size;
+}
+
+static u32 dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	bool truncate = dafsd_open_truncates(&rq->args.open);
+	u32 status = dafsd_open_check_type(fh->dentry);
+
+	if (!status && truncate)
+		status = dafsd_fh_want_write(fh);
+	if (status)
+		return status;
+	return dafsd_open_file(rq, fh, DAFSD_OPEN_BY_NAME |
+				       (truncate ? DAFSD_OPEN_TRUNCATE : 0));
+}
+
+/* What the create found in its way: may it be opened all the same? */
+static u32 dafsd_open_found(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	struct dafs_open_args *args = &rq->args.open;
+
+	switch (args->createmode) {
+	case DAFS_CREATE_UNCHECKED:
+		return dafsd_open_existing(rq, fh);
+	case DAFS_CREATE_EXCLUSIVE:
+		if (dafsd_create_verifier_matches(dafsd_fh_inode(fh), &args->create_verifier))
+			return dafsd_open_existing(rq, fh);
+		fallthrough;
+	default:
+		return DAFSERR_EXIST;
+	}
+}
+
+/*
+ * An entry of a directory; takes over @dentry, and the directory's write access:
+ * to have it twice at a time would wait for ever in a file system being frozen.
+ */
+static void dafsd_fh_in(struct dafsd_fh *dir, struct dentry *dentry, struct dafsd_fh *fh)
+{
+	kref_get(&dir->exp->ref);
+	*fh = (struct dafsd_fh){
+		.exp = dir->exp,
+		.dentry = dentry,
+		.wants_write = dir->wants_write,
+	};
+	dir->wants_write = false;
+}
+
+static void dafsd_open_describe_new(const struct dafs_open_args *args, struct dafsd_new *new)
+{
+	const struct dafs_fattr *attr = &args->createattrs;
+
+	*new = (struct dafsd_new){ .type = DAFS_TYPE_REG, .mode = DAFSD_DEFAULT_MODE };
+	if (args->createmode == DAFS_CREATE_EXCLUSIVE) {
+		new->exclusive = true;
+		new->verifier = args->create_verifier;
+		return;
+	}
+	new->attr = attr;
+	if (attr->included & attr->valid & DAFS_FATTR_MODE)
+		new->mode = attr->mode;
+}
+
+static u32 dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *dir,
+			     const struct dafs_str *name)
+{
+	struct dafs_change_info *info = &rq->res.open.change_info;
+	struct dentry *dentry;
+	struct dafsd_new new;
+	struct dafsd_fh fh;
+	u32 status;
+
+	if (dafsd_name_is_dots(name))
+		return DAFSERR_INVAL;
+	if (dafsd_fh_is_pseudo(dir))
+		return DAFSERR_ROFS;
+	dafsd_open_describe_new(&rq->args.open, &new);
+	new.refused = dafsd_open_reserve(rq);
+	status = dafsd_create(dir, name, &new, info, &dentry);
+	if (!dentry)
+		return status;
+	dafsd_fh_in(dir, dentry, &fh);
+	if (status == DAFSERR_EXIST)
+		status = dafsd_open_found(rq, &fh);
+	else
+		status = dafsd_open_file(rq, &fh, DAFSD_OPEN_CREATED);
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static u32 dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
+			     const struct dafs_str *name)
+{
+	struct dentry *dentry;
+	struct dafsd_fh fh;
+	u32 status;
+
+	if (dafsd_name_is_dots(name))
+		return DAFSERR_NOENT;
+	dafsd_change_none(dir, &rq->res.open.change_info);
+	dentry = lookup_one_positive_unlocked(&nop_mnt_idmap, (const char *)name->data,
+					      dir->dentry, name->len);
+	if (IS_ERR(dentry))
+		return dafs_errno_to_status(PTR_ERR(dentry));
+	dafsd_fh_in(dir, dentry, &fh);
+	status = dafsd_open_existing(rq, &fh);
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+/* All that pseudo directories have are directories. */
+static u32 dafsd_open_in_pseudo_dir(const struct dafsd_fh *dir, const struct dafs_str *name)
+{
+	struct dafsd_fh fh = *dir;
+	u32 status;
+
+	if (fh.below)
+		kref_get(&fh.below->ref);
+	status = dafsd_pseudo_lookup(NULL, &fh, name) ?: DAFSERR_ISDIR;
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
+{
+	bool create = rq->args.open.open_type == DAFS_OPEN_CREATE;
+	struct dafsd_fh *dir = &walk->fh;
+	struct dafs_str name;
+	u32 status;
+
+	if (!dafs_path_next(&rq->base.in, &walk->iter, &name))
+		return DAFSERR_INVAL;
+	if (!dafsd_fh_is_pseudo(dir) && !d_is_dir(dir->dentry))
+		return DAFSERR_NOTDIR;
+	status = dafsd_name_check(dir->exp, &name);
+	if (status)
+		return status;
+	if (dafsd_fh_is_pseudo(dir)) {
+		status = dafsd_open_in_pseudo_dir(dir, &name);
+		return create && status == DAFSERR_NOENT ? DAFSERR_ROFS : status;
+	}
+	return create ? dafsd_open_create(rq, dir, &name) : dafsd_open_lookup(rq, dir, &name);
+}
+
+/* Nothing but how far the path was resolved */
+static u32 dafsd_open_failed(struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status)
+{
+	struct dafs_open_res *res = &rq->res.open;
+	struct dafs_lookup_res came;
+
+	status = dafsd_walk_result(rq, walk, status, &came);
+	*res = (struct dafs_open_res) {
+		.filehandle = came.filehandle,
+		.component_count = came.component_count,
+	};
+	return status;
+}
+
+static u32 dafsd_open_by_name(struct dafsd_rqst *rq)
+{
+	struct dafs_open_args *args = &rq->args.open;
+	struct dafsd_walk walk;
+	u32 status;
+
+	status = dafsd_walk_start(rq, &args->dir_handle, &args->pathname, DAFSERR_NOTDIR, &walk);
+	if (!status)
+		status = dafsd_walk_until(rq, &walk, 1);
+	if (!status)
+		status = dafsd_open_last(rq, &walk);
+	if (status)
+		status = dafsd_open_failed(rq, &walk, status);
+	else
+		rq->res.open.component_count = walk.count + 1;
+	dafsd_fh_put(&walk.fh);
+	return status;
+}
+
+/*
+ * A client reclaims what it had open before the server restarted, or what it
+ * knows by its filehandle alone.  It had passed the check of permissions, which
+ * may have changed by its own doing.
+ */
+static u32 dafsd_open_previous(struct dafsd_rqst *rq)
+{
+	struct dafs_open_args *args = &rq->args.open;
+	struct dafsd_fh fh;
+	u32 status;
+
+	if (args->delegate_type > DAFS_OPEN_DELEGATE_WRITE)
+		return DAFSERR_INVAL;
+	status = dafsd_fh_get(rq, &args->dir_handle, &fh);
+	if (!status && dafsd_fh_is_pseudo(&fh))
+		status = DAFSERR_ISDIR;
+	if (!status)
+		status = dafsd_open_check_type(fh.dentry);
+	if (!status)
+		status = dafsd_open_file(rq, &fh, DAFSD_OPEN_OWNER);
+	if (!status)
+		rq->res.open.change_info.atomic = 1;
+	else
+		memset(&rq->res.open, 0, sizeof(rq->res.open));
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+/*
+ * A file without a name (E-75).  It lives until its last close, or gets a name
+ * by LINK before.
+ */
+static u32 dafsd_open_unlinked(struct dafsd_rqst *rq)
+{
+	struct dafs_open_args *args = &rq->args.open;
+	struct dafsd_fh dir, fh;
+	struct dafsd_new new;
+	struct file *filp;
+	u32 status;
+
+	dafsd_open_describe_new(args, &new);
+	status = dafsd_fh_get_dir(rq, &args->dir_handle, &dir);
+	if (!status)
+		status = dafsd_fh_want_write(&dir);
+	if (!status)
+		status = dafsd_create_unlinked(&dir, &new, &filp);
+	if (status)
+		goto put_dir;
+	dafsd_change_none(&dir, &rq->res.open.change_info);
+	dafsd_fh_in(&dir, dget(filp->f_path.dentry), &fh);
+	status = dafsd_open_file(rq, &fh, DAFSD_OPEN_CREATED);
+	dafsd_fh_put(&fh);
+	__fput_sync(filp);
+put_dir:
+	if (status)
+		memset(&rq->res.open, 0, sizeof(rq->res.open));
+	dafsd_fh_put(&dir);
+	return status;
+}
+
+static u32 dafsd_open_by_claim(struct dafsd_rqst *rq)
+{
+	switch (rq->args.open.claim_type) {
+	case DAFS_CLAIM_NULL:
+		return dafsd_open_by_name(rq);
+	case DAFS_CLAIM_PREVIOUS:
+		return dafsd_open_previous(rq);
+	case DAFS_CLAIM_DELEGATE_CUR:
+		return dafsd_open_claim_delegation(rq);
+	case DAFS_CLAIM_DELEGATE_PREV:
+		return DAFSERR_NOTSUPP;
+	case DAFS_CLAIM_CREATE_UNLINKED:
+		return dafsd_open_unlinked(rq);
+	default:
+		return DAFSERR_INVAL;
+	}
+}
+
+/**
+ * dafsd_proc_open() - OPEN (6.5.24)
+ * @rq: request
+ *
+ * After an error the result tells how far the path was resolved (E-96).  This
+ * server grants no delegations, so none can be claimed (E-75, E-90).
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_open(struct dafsd_rqst *rq)
+{
+	u32 status = dafsd_open_check_args(&rq->args.open);
+
+	rq->body = true;
+	if (!status)
+		status = dafsd_open_by_claim(rq);
+	dafsd_open_unreserve(rq);
+	return status;
+}
+
+/**
+ * dafsd_proc_close() - CLOSE (6.5.7)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_close(struct dafsd_rqst *rq)
+{
+	struct dafs_close_args *args = &rq->args.close;
+
+	return dafsd_open_close(rq, &args->filehandle, &args->state_id);
+}
+
+/**
+ * dafsd_proc_open_downgrade() - OPEN_DOWNGRADE (6.5.26)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
+{
+	return dafsd_open_downgrade(rq);
+}
+
+/**
+ * dafsd_proc_delegpurge() - DELEGPURGE (6.5.10, E-90)
+ * @rq: request
+ *
+ * Return: DAFS_STATUS_OK: no delegation awaits recovery.
+ */
+u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq)
+{
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_delegreturn() - DELEGRETURN (6.5.11, E-90)
+ * @rq: request
+ *
+ * Return: as dafsd_open_return_delegation().
+ */
+u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq)
+{
+	return dafsd_open_return_delegation(&rq->args.delegreturn.state_id);
+}

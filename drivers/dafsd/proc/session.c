@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Session procedures (6.2): connect, authenticate, bind, disconnect, credentials. */
+#include <linux/slab.h>
+#include "../session/session.h"
+
+#define DAFSD_AUTH_TRIES	3	/* E-52 */
+#define DAFSD_AUTH_SECONDS	30	/* E-45 */
+#define DAFSD_HANG_UP_SECONDS	5	/* E-51 */
+
+/* A size as the draft wants it: a default for 0, a multiple of 8, in bounds (E-38). */
+static u32 dafsd_negotiate_size(u32 asked, u32 most)
+{
+	if (!asked)
+		return most;
+	return clamp_t(u32, round_up(min(asked, most), 8), DAFS_MIN_MSG_SIZE, most);
+}
+
+/* Offset of the data in a padded write; 0 means there are none (E-18). */
+static u32 dafsd_negotiate_header(u32 asked, u32 max_request_size)
+{
+	if (!asked)
+		return 0;
+	return clamp_t(u32, round_up(min(asked, max_request_size), 8), DAFS_WRITE_INLINE_DATA,
+		       max_request_size - 8);
+}
+
+static void dafsd_negotiate(const struct dafsd_session *ses, const struct dafs_connect_opts *asked,
+			    struct dafs_connect_opts *opts)
+{
+	const struct dafs_chan_limits *lim = &ses->chan->limits;
+	u32 most_requests = lim->depth;
+
+	*opts = (struct dafs_connect_opts) {
+		.use_checksums = !!asked->use_checksums,	/* E-35 */
+		.use_response_cache = 0,			/* E-59 */
+		.max_credentials = clamp_t(u32, asked->max_credentials ?: 64, 1,
+					   DAFSD_MAX_CREDENTIALS),
+		.max_request_size = dafsd_negotiate_size(asked->max_request_size, lim->recv_size),
+		.max_response_size = dafsd_negotiate_size(asked->max_response_size,
+							  lim->send_size),
+		.max_requests = clamp_t(u32, asked->max_requests ?: most_requests, 1,
+					most_requests),
+		.use_back_control_channel = !!asked->use_back_control_channel,
+		.use_rdma_read_channel = !!asked->use_rdma_read_channel,
+	};
+	opts->inline_write_header_size = dafsd_negotiate_header(asked->inline_write_header_size,
+								opts->max_request_size);
+}
+
+static u32 dafsd_connect_check(const struct dafs_client_connect_args *args)
+{
+	if (!args->client_id_string.len || args->client_id_string.len > DAFS_MAX_ID_STRING ||
+	    args->fence_id_string.len > DAFS_MAX_ID_STRING)
+		return DAFSERR_INVAL;
+	return DAFS_STATUS_OK;
+}
+
+/* An earlier attempt on this channel may have left another one. */
+static u32 dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str *id)
+{
+	u8 *data = NULL;
+
+	if (id->len) {
+		data = kmemdup(id->data, id->len, GFP_KERNEL);
+		if (!data)
+			return DAFSERR_RESOURCE;
+	}
+	kfree(ses->fence_id.data);
+	ses->fence_id = (struct dafs_str) { .len = id->len, .data = data };
+	return DAFS_STATUS_OK;
+}
+
+/*
+ * CLIENT_CONNECT up to but not including the change of state: the session gets
+ * its ids, its options and the receives that they promise (E-37).
+ */
+static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect_args *args,
+			 struct dafs_client_connect_res *res)
+{
+	struct dafsd_session *ses = rq->ses;
+	u32 status;
+
+	if (ses->chan->peer_type && ses->chan->peer_type != DAFS_CHANNEL_OPERATION)
+		return DAFSERR_INVAL;
+	status = dafsd_connect_check(args);
+	if (!status)
+		status = dafsd_keep_fence_id(ses, &args->fence_id_string);
+	if (status)
+		return status;
+	dafsd_negotiate(ses, &args->opts, &ses->opts);
+	if (!dafsd_session_admit(ses))
+		return DAFSERR_RESOURCE;
+	if (ses->client) {	/* of an attempt that failed */
+		dafsd_client_abandon(ses->client);
+		dafsd_client_put(ses->client);
+	}
+	ses->client = dafsd_client_get(ses->peer, &args->client_id_string, &args->client_verifier,
+				       ses->opts.max_credentials);
+	if (!ses->client)
+		return DAFSERR_RESOURCE;
+	ses->opts.max_credentials = ses->client->max_credentials;
+	if (dafs_responder_open(ses->responder, ses->opts.max_requests))
+		return DAFSERR_RESOURCE;
+	dafsd_session_new_id(ses);
+	res->session_id = ses->session_id;
+	res->client_id = ses->client->client_id;
+	res->opts = ses->opts;
+	rq->base.no_cksum = true;
+	return DAFS_STATUS_OK;
+}
+
+/* TEXT and GSS are not there yet; SECINFO says so. */
+static u32 dafsd_authenticate(struct dafsd_session *ses, const struct dafs_auth_req *req)
+{
+	switch (req->auth_type) {
+	case DAFS_AUTH_NONE:
+		return READ_ONCE(dafsd_auth_none) ? DAFS_STATUS_OK : DAFSERR_NOT_AUTHORIZED;
+	case DAFS_AUTH_DEFAULT:
+		return DAFS_STATUS_OK;
+	case DAFS_AUTH_TEXT:
+	case DAFS_AUTH_GSS:
+		return DAFSERR_NOTSUPP;
+	default:
+		return DAFSERR_INVAL;
+	}
+}
+
+static u32 dafsd_auth(struct dafsd_session *ses, const struct dafs_auth_req *req,
+		      struct dafs_auth_res *res, u8 *trusted)
+{
+	u32 status;
+
+	status = dafsd_authenticate(ses, req);
+	if (!status)
+		status = dafsd_client_confirm(ses, req->auth_type);
+	if (status)
+		return status;
+	ses->auth_type = req->auth_type;
+	ses->trusted = req->auth_type == DAFS_AUTH_NONE;	/* E-49 */
+	res->auth_type = req->auth_type;
+	*trusted = ses->trusted;
+	if (!dafsd_session_set_state(ses, DAFSD_SES_READY))
+		return DAFSERR_ILLEGAL_STATE;
+	dafsd_session_reap_in(ses, dafsd_lease_seconds);
+	dafsd_session_show_in_sysfs(ses);
+	return DAFS_STATUS_OK;
+}
+
+/* Checksums begin with the message after the connect response (E-33). */
+static void dafsd_start_cksum(struct dafsd_session *ses)
+{
+	ses->chan->cksum = ses->opts.use_checksums;
+}
+
+/**
+ * dafsd_proc_client_connect() - CLIENT_CONNECT, 6.2.1
+ * @rq: the request
+ *
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_client_connect(struct dafsd_rqst *rq)
+{
+	u32 status;
+
+	status = dafsd_connect(rq, &rq->args.client_connect, &rq->res.client_connect);
+	if (status)
+		return status;
+	if (!dafsd_session_set_state(rq->ses, DAFSD_SES_CONNECTED))
+		return DAFSERR_ILLEGAL_STATE;
+	dafsd_session_reap_in(rq->ses, DAFSD_AUTH_SECONDS);
+	dafsd_start_cksum(rq->ses);
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_client_connect_auth() - CLIENT_CONNECT_AUTH, 6.2.4
+ * @rq: the request
+ *
+ * Return: DAFS status.  After a failure the connection is as it was (E-45).
+ */
+u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq)
+{
+	struct dafs_client_connect_auth_args *args = &rq->args.client_connect_auth;
+	struct dafs_client_connect_auth_res *res = &rq->res.client_connect_auth;
+	u32 status;
+
+	status = dafsd_connect(rq, &args->connect, &res->connect);
+	if (status)
+		return status;
+	status = dafsd_auth(rq->ses, &args->auth_req, &res->auth_res, &res->trusted);
+	if (!status)
+		dafsd_start_cksum(rq->ses);
+	return status;
+}
+
+/**
+ * dafsd_proc_client_auth() - CLIENT_AUTH, 6.2.2
+ * @rq: the request
+ *
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_client_auth(struct dafsd_rqst *rq)
+{
+	struct dafs_client_auth_res *res = &rq->res.client_auth;
+	struct dafsd_session *ses = rq->ses;
+	u32 status;
+
+	if (READ_ONCE(ses->state) != DAFSD_SES_CONNECTED)
+		return DAFSERR_ILLEGAL_STATE;
+	status = dafsd_auth(ses, &rq->args.client_auth.auth_req, &res->auth_res, &res->trusted);
+	if (status && ++ses->auth_failures >= DAFSD_AUTH_TRIES)
+		rq->hang_up = true;
+	return status;
+}
+
+/**
+ * dafsd_proc_server_auth() - SERVER_AUTH, 6.2.3
+ * @rq: the request
+ *
+ * With NONE and DEFAULT there is nothing to prove: the result is void.
+ *
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_server_auth(struct dafsd_rqst *rq)
+{
+	u32 type = rq->args.server_auth.auth_type;
+
+	if (type != rq->ses->auth_type)
+		return DAFSERR_INVAL;		/* E-50 */
+	rq->res.server_auth.auth_type = type;
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_bind_check(const struct dafsd_session *bound, const struct dafsd_session *ses,
+			    const struct dafs_connect_bind_args *args)
+{
+	bool bc = args->channel_use == DAFS_BACK_CONTROL_CHANNEL;
+	u32 type = bc ? DAFS_CHANNEL_BACK_CONTROL : DAFS_CHANNEL_RDMA_READ;
+
+	if (!bc && args->channel_use != DAFS_RDMA_READ_CHANNEL)
+		return DAFSERR_INVAL;
+	if (bound->chan->peer_type && bound->chan->peer_type != type)
+		return DAFSERR_INVAL;
+	switch (READ_ONCE(ses->state)) {
+	case DAFSD_SES_READY:
+		break;
+	case DAFSD_SES_NEW:
+	case DAFSD_SES_CONNECTED:
+		return DAFSERR_NOT_AUTHENTICATED;
+	default:
+		return DAFSERR_UNKNOWN_SESSION;
+	}
+	if (bc ? !ses->opts.use_back_control_channel : !ses->opts.use_rdma_read_channel)
+		return DAFSERR_NOTSUPP;
+	if (args->auth_req.auth_type != ses->auth_type)
+		return DAFSERR_NOT_AUTHORIZED;
+	if (bc && (!args->max_requests || !args->max_request_size || !args->max_response_size))
+		return DAFSERR_INVAL;		/* E-43 */
+	return DAFS_STATUS_OK;
+}
+
+/* The server's answers are not larger than what the client has buffers for (E-43). */
+static void dafsd_bind_answer(const struct dafsd_session *bound, const struct dafsd_session *ses,
+			      const struct dafs_connect_bind_args *args,
+			      struct dafs_connect_bind_res *res)
+{
+	const struct dafs_chan_limits *lim = &bound->chan->limits;
+
+	res->max_requests = args->max_requests;
+	res->max_request_size = args->max_request_size;
+	res->max_response_size = args->max_response_size;
+	if (args->channel_use == DAFS_BACK_CONTROL_CHANNEL) {
+		res->max_requests = min_t(u32, args->max_requests, lim->depth);
+		res->max_request_size = clamp_t(u32, args->max_request_size, DAFS_MIN_MSG_SIZE,
+						lim->send_size);
+		res->max_response_size = clamp_t(u32, args->max_response_size, DAFS_MIN_MSG_SIZE,
+						 lim->recv_size);
+	}
+	res->auth_res.auth_type = ses->auth_type;
+	res->trusted = ses->trusted;
+}
+
+static u32 dafsd_bind_requester(struct dafsd_session *bound, u16 nreq)
+{
+	struct dafs_requester *rq;
+
+	rq = dafs_requester_create(bound->chan, nreq, nreq, 1000 * dafsd_lease_seconds);
+	if (IS_ERR(rq))
+		return DAFSERR_RESOURCE;
+	bound->bc_requester = rq;
+	return DAFS_STATUS_OK;
+}
+
+/* From here on the channel is the session's. */
+static u32 dafsd_bind_attach(struct dafsd_session *bound, struct dafsd_session *ses,
+			     u16 channel_use)
+{
+	struct dafsd_session **where;
+	u32 status = DAFS_STATUS_OK;
+
+	where = channel_use == DAFS_BACK_CONTROL_CHANNEL ? &ses->bc : &ses->rr;
+	spin_lock(&ses->lock);
+	if (ses->state != DAFSD_SES_READY)
+		status = DAFSERR_UNKNOWN_SESSION;
+	else if (*where)
+		status = DAFSERR_ILLEGAL_STATE;
+	else
+		*where = bound;
+	spin_unlock(&ses->lock);
+	if (!status)
+		bound->bound_to = dafsd_session_get(ses);
+	return status;
+}
+
+static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
+{
+	const struct dafs_connect_bind_args *args = &rq->args.connect_bind;
+	struct dafs_connect_bind_res *res = &rq->res.connect_bind;
+	struct dafsd_session *bound = rq->ses;
+	u32 status;
+
+	/* one order for all that belongs to a session (6.1.1.5, E-01) */
+	if (bound->chan->swab != ses->chan->swab) {
+		rq->hang_up = true;
+		return DAFSERR_INVAL;
+	}
+	/* only now is it known whether the request carries a checksum (E-33) */
+	bound->chan->cksum = ses->opts.use_checksums;
+	if (bound->chan->cksum && !dafs_msg_cksum_ok(rq->base.in.base, rq->base.in.len))
+		return DAFSERR_CHKSUM;
+	status = dafsd_bind_check(bound, ses, args);
+	if (status)
+		return status;
+	dafsd_bind_answer(bound, ses, args, res);
+	if (args->channel_use == DAFS_BACK_CONTROL_CHANNEL && !bound->bc_requester)
+		status = dafsd_bind_requester(bound, res->max_requests);
+	if (!status)
+		status = dafsd_bind_attach(bound, ses, args->channel_use);
+	if (!status && !dafsd_session_set_state(bound, DAFSD_SES_BOUND))
+		status = DAFSERR_ILLEGAL_STATE;
+	return status;
+}
+
+/* No such session, or none that concerns this address: only so many may be tried. */
+static u32 dafsd_bind_unknown(struct dafsd_rqst *rq)
+{
+	if (++rq->ses->auth_failures >= DAFSD_AUTH_TRIES)
+		rq->hang_up = true;
+	return DAFSERR_UNKNOWN_SESSION;
+}
+
+/**
+ * dafsd_proc_connect_bind() - CONNECT_BIND, 6.2.5
+ * @rq: the first request on a new channel
+ *
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
+{
+	struct dafsd_session *ses;
+	u32 status;
+
+	ses = dafsd_session_find(&rq->args.connect_bind.session_id);
+	if (!ses)
+		return dafsd_bind_unknown(rq);
+	if (ses->peer == rq->ses->peer)
+		status = dafsd_bind(rq, ses);
+	else
+		status = dafsd_bind_unknown(rq);
+	dafsd_session_put(ses);
+	return status;
+}
+
+/**
+ * dafsd_prepare_disconnect() - DISCONNECT: what is in progress completes first
+ * @rq: the request
+ *
+ * Return: DAFS_STATUS_OK, or DAFSERR_ILLEGAL_STATE for a second one: they would wait
+ * for each other.
+ */
+u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq)
+{
+	return test_and_set_bit(0, &rq->ses->leaving) ? DAFSERR_ILLEGAL_STATE : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_disconnect() - DISCONNECT, 6.2.6
+ * @rq: the request, the only one that has not been answered
+ *
+ * The client hangs up after the response; if it does not, the server does.
+ *
+ * Return: DAFS_STATUS_OK.
+ */
+u32 dafsd_proc_disconnect(struct dafsd_rqst *rq)
+{
+	struct dafsd_session *ses = rq->ses;
+
+	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
+	dafsd_session_reap_in(ses, DAFSD_HANG_UP_SECONDS);
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_secinfo() - SECINFO, 6.2.7
+ * @rq: the request
+ *
+ * Return: DAFS_STATUS_OK.
+ */
+u32 dafsd_proc_secinfo(struct dafsd_rqst *rq)
+{
+	static const struct dafs_authtype types[] = {
+		{ .auth_type = DAFS_AUTH_DEFAULT },
+		{ .auth_type = DAFS_AUTH_NONE },
+	};
+
+	rq->res.secinfo.secinfo = (struct dafs_seq) {
+		.count = READ_ONCE(dafsd_auth_none) ? 2 : 1,
+		.elems = types,
+	};
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_null() - NULL, 6.5.1: proves that both are alive
+ * @rq: the request
+ *
+ * Return: DAFS_STATUS_OK.
+ */
+u32 dafsd_proc_null(struct dafsd_rqst *rq)
+{
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_proc_register_cred() - REGISTER_CRED, 6.2.8
+ * @rq: the request
+ *
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_register_cred(struct dafsd_rqst *rq)
+{
+	return dafsd_cred_register(rq->ses, &rq->base.in, &rq->args.register_cred,
+				   rq->res.register_cred.cred_handle);
+}
+
+/**
+ * dafsd_proc_release_cred() - RELEASE_CRED, 6.2.9
+ * @rq: the request
+ *
+ * Return: DAFS status.
+ */
+u32 dafsd_proc_release_cred(struct dafsd_rqst *rq)
+{
+	return dafsd_cred_release(rq->ses, rq->args.release_cred.cred_handle);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Metadata by RDMA: what attributes, entries and links look like in the
+ * client's buffers (6.5.14, 6.5.30, 6.5.32, 6.5.36).
+ *
+ * It is encoded as in a message, but counts from the first byte of the first
+ * buffer (E-10), and nothing tells its length but itself (E-23).  The memory for
+ * it is that of bulk data, unless that is scattered.
+ */
+#include <linux/mm.h>
+#include <linux/uio.h>
+#include "../vfs/vfs.h"
+
+/**
+ * dafsd_meta_buf() - a single buffer as a list (E-24)
+ * @buf: the buffer; must live as long as the list
+ *
+ * Return: the list.
+ */
+struct dafs_seq dafsd_meta_buf(const struct dafs_direct_buf *buf)
+{
+	return (struct dafs_seq){ .count = 1, .elems = buf };
+}
+
+/* The pages of the bulk data, if they are in one piece, as they mostly are */
+static void *dafsd_meta_pages(const struct dafsd_rqst *rq)
+{
+	return rq->io.nr_bv == 1 ? page_address(rq->io.bv->bv_page) : NULL;
+}
+
+static u32 dafsd_meta_memory(const struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size)
+{
+	stream->base = dafsd_meta_pages(rq) ?: kvmalloc(size, GFP_KERNEL);
+	stream->len = size;
+	stream->swab = rq->base.in.swab;
+	return stream->base ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+}
+
+/**
+ * dafsd_meta_begin() - memory to encode into, and pages for bulk data
+ * @rq: request
+ * @stream: filled; dafsd_meta_push() or dafsd_meta_end() frees its memory
+ * @size: bytes that are enough, more than 0
+ *
+ * Context: may sleep.
+ * Return: OK or RESOURCE.
+ */
+u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size)
+{
+	u32 status = dafsd_io_alloc(rq, size);
+
+	stream->base = NULL;
+	return status ?: dafsd_meta_memory(rq, stream, size);
+}
+
+/**
+ * dafsd_meta_end() - free what dafsd_meta_begin() or dafsd_meta_pull() allocated
+ * @rq: request; the pages are its own until it is answered
+ * @stream: the memory
+ *
+ * Context: may sleep.
+ */
+void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_stream *stream)
+{
+	if (stream->base != dafsd_meta_pages(rq))
+		kvfree(stream->base);
+	stream->base = NULL;
+}
+
+static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, const void *data,
+			   u32 len, struct dafs_cksum *cksum)
+{
+	struct iov_iter iter;
+	u64 room;
+	u32 status;
+
+	status = dafsd_io_room(rq, bufs, &room);
+	if (!status && room < len)
+		status = DAFSERR_TOOSMALL;
+	if (status)
+		return status;
+	if (data != dafsd_meta_pages(rq)) {
+		iov_iter_bvec(&iter, ITER_DEST, rq->io.bv, rq->io.nr_bv, len);
+		if (copy_to_iter(data, len, &iter) != len)
+			return DAFSERR_SERVERFAULT;
+	}
+	return dafsd_io_push(rq, bufs, len, cksum);
+}
+
+/**
+ * dafsd_meta_push() - send what was encoded to the client's buffers
+ * @rq: request; the data leaves ahead of its response
+ * @bufs: the buffers
+ * @stream: from dafsd_meta_begin(); freed
+ * @len: what encoding returned: bytes used, or a negative errno
+ * @cksum: direct_checksum of the response, filled if the session has checksums
+ *
+ * Context: may sleep.
+ * Return: OK; TOOSMALL if it does not fit into the buffers; INVAL for too many
+ * of these; RESOURCE.
+ */
+u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
+		    struct dafs_stream *stream, int len, struct dafs_cksum *cksum)
+{
+	u32 status = len < 0 ? dafs_errno_to_status(len) :
+			       dafsd_meta_send(rq, bufs, stream->base, len, cksum);
+
+	dafsd_meta_end(rq, stream);
+	return status;
+}
+
+/**
+ * dafsd_meta_pull() - get ready to fetch what the client encoded into a buffer
+ * @rq: request
+ * @bufs: the buffer
+ *
+ * To be called by dafsd_proc.prepare; see dafsd_meta_pulled().
+ *
+ * Context: may sleep.
+ * Return: OK; as dafsd_io_pull().
+ */
+u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
+{
+	u32 status, size;
+	u64 room;
+
+	status = dafsd_io_room(rq, bufs, &room);
+	if (status)
+		return status;
+	size = min_t(u64, room, DAFSD_META_MAX);
+	return dafsd_io_alloc(rq, size) ?: dafsd_io_pull(rq, bufs, size);
+}
+
+/**
+ * dafsd_meta_pulled() - look at what was fetched
+ * @rq: request, for which dafsd_meta_pull() was called
+ * @proc: what it is, DAFS_PROC_* as for dafs_direct_len()
+ * @cksum: direct_checksum of the request, compared if the session has checksums
+ * @stream: filled; dafsd_meta_end() frees its memory, also after an error
+ *
+ * The checksum covers what the data turns out to be, which is not longer than
+ * the buffer or else counts as spoilt (E-23).
+ *
+ * Context: may sleep.
+ * Return: OK; CHKSUM; INVAL for attributes that this version does not know; RESOURCE.
+ */
+u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
+		      struct dafs_stream *stream)
+{
+	u32 size = rq->io.len;
+	struct iov_iter iter;
+	int len;
+
+	if (dafsd_meta_memory(rq, stream, size))
+		return DAFSERR_RESOURCE;
+	if (stream->base != dafsd_meta_pages(rq)) {
+		iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, size);
+		if (copy_from_iter(stream->base, size, &iter) != size)
+			return DAFSERR_SERVERFAULT;
+	}
+	len = dafs_direct_len(stream, proc);
+	if (len < 0)
+		return len == -EBADMSG ? DAFSERR_CHKSUM : DAFSERR_INVAL;
+	return dafsd_io_cksum_check(rq, len, cksum);
+}

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a request message to its response: the procedure table and what every
+ * request goes through before and after its handler.
+ */
+#include <linux/slab.h>
+#include <kunit/visibility.h>
+#include "../session/session.h"
+
+struct workqueue_struct *dafsd_wq;
+EXPORT_SYMBOL_IF_KUNIT(dafsd_wq);
+struct workqueue_struct *dafsd_least_wq;
+
+/* Chapter 6, in the order of the numbers; a missing row answers NOTSUPP. */
+const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
+	[DAFS_PROC_CLIENT_AUTH]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_SETUP,
+					    dafsd_proc_client_auth },
+	[DAFS_PROC_CLIENT_CONNECT]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
+					    dafsd_proc_client_connect },
+	[DAFS_PROC_CLIENT_CONNECT_AUTH]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
+					    dafsd_proc_client_connect_auth },
+	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
+					    dafsd_proc_connect_bind },
+	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_DISCARDED |
+					    DAFSD_P_ALONE,
+					    dafsd_proc_disconnect, dafsd_prepare_disconnect },
+	[DAFS_PROC_REGISTER_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_register_cred },
+	[DAFS_PROC_RELEASE_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_release_cred },
+	[DAFS_PROC_SECINFO]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_secinfo },
+	[DAFS_PROC_SERVER_AUTH]		= { DAFSD_SPECIAL, 0, dafsd_proc_server_auth },
+	[DAFS_PROC_ACCESS]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_access },
+	[DAFS_PROC_APPEND_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
+					    dafsd_proc_append_inline },
+	[DAFS_PROC_APPEND_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_append_direct,
+					    dafsd_prepare_append_direct },
+	[DAFS_PROC_CACHE_HINT]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_cache_hint },
+	[DAFS_PROC_CLOSE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_REPEATABLE,
+					    dafsd_proc_close },
+	[DAFS_PROC_COMMIT]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_REPEATABLE,
+					    dafsd_proc_commit },
+	[DAFS_PROC_CREATE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_create },
+	[DAFS_PROC_DELEGPURGE]		= { DAFSD_FS_MODIFY, DAFSD_P_REPEATABLE,
+					    dafsd_proc_delegpurge },
+	[DAFS_PROC_DELEGRETURN]		= { DAFSD_FS_MODIFY, DAFSD_P_REPEATABLE,
+					    dafsd_proc_delegreturn },
+	[DAFS_PROC_GET_FSATTR]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_get_fsattr },
+	[DAFS_PROC_GET_ROOT_HANDLE]	= { DAFSD_SIMPLE, DAFSD_P_CRED,
+					    dafsd_proc_get_root_handle },
+	[DAFS_PROC_GETATTR_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_getattr_inline },
+	[DAFS_PROC_GETATTR_DIRECT]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_getattr_direct },
+	[DAFS_PROC_LINK]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_link },
+	[DAFS_PROC_LOOKUP]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_lookup },
+	[DAFS_PROC_LOOKUPP]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_lookupp },
+	[DAFS_PROC_NULL]		= { DAFSD_SIMPLE, 0, dafsd_proc_null },
+	[DAFS_PROC_NVERIFY]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_nverify },
+	[DAFS_PROC_OPEN]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_open },
+	[DAFS_PROC_OPEN_DOWNGRADE]	= { DAFSD_LOCK_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_open_downgrade },
+	[DAFS_PROC_READ_INLINE]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_read_inline },
+	[DAFS_PROC_READ_DIRECT]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_read_direct },
+	[DAFS_PROC_READDIR_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_readdir_inline },
+	[DAFS_PROC_READDIR_DIRECT]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_readdir_direct },
+	[DAFS_PROC_READLINK_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_readlink_inline },
+	[DAFS_PROC_READLINK_DIRECT]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
+					    dafsd_proc_readlink_direct },
+	[DAFS_PROC_REMOVE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_remove },
+	[DAFS_PROC_RENAME]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_rename },
+	[DAFS_PROC_SETATTR_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_setattr_inline },
+	[DAFS_PROC_SETATTR_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_setattr_direct,
+					    dafsd_prepare_setattr_direct },
+	[DAFS_PROC_VERIFY]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_verify },
+	[DAFS_PROC_WRITE_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
+					    dafsd_proc_write_inline },
+	[DAFS_PROC_WRITE_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
+					    dafsd_proc_write_direct,
+					    dafsd_prepare_write_direct },
+};
+
+static const struct dafsd_proc *dafsd_proc_find(u32 number)
+{
+	if (number > DAFS_PROC_LAST || !dafsd_procs[number].run)
+		return NULL;
+	return &dafsd_procs[number];
+}
+
+/* May this procedure be asked for in the present state of the session (E-52)? */
+static u32 dafsd_check_state(const struct dafsd_session *ses, const struct dafsd_proc *proc)
+{
+	bool first = proc && proc->flags & DAFSD_P_FIRST;
+
+	switch (smp_load_acquire(&ses->state)) {	/* pairs with dafsd_session_set_state() */
+	case DAFSD_SES_NEW:
+		return first ? DAFS_STATUS_OK : DAFSERR_ILLEGAL_STATE;
+	case DAFSD_SES_CONNECTED:
+		if (first)
+			return DAFSERR_ILLEGAL_STATE;
+		return proc && proc->flags & DAFSD_P_UNAUTH ? DAFS_STATUS_OK :
+		       DAFSERR_NOT_AUTHENTICATED;
+	case DAFSD_SES_READY:
+		if (first)
+			return DAFSERR_ILLEGAL_STATE;
+		if (READ_ONCE(ses->client->discarded) && !(proc && proc->flags & DAFSD_P_DISCARDED))
+			return DAFSERR_STALE_CLIENTID;	/* E-84 */
+		return DAFS_STATUS_OK;
+	case DAFSD_SES_BOUND:
+		return DAFSERR_NOTSUPP;		/* E-44 */
+	case DAFSD_SES_CLOSING:
+		break;
+	}
+	return DAFSERR_ILLEGAL_STATE;
+}
+
+static u32 dafsd_decode(struct dafsd_rqst *rq)
+{
+	int err;
+
+	/* the first member of append_inline, too */
+	if (rq->proc->flags & DAFSD_P_INLINE)
+		rq->args.write_inline.inline_header = rq->ses->opts.inline_write_header_size;
+	err = dafs_decode_args(&rq->base.in, rq->base.hdr.procedure, &rq->args);
+	if (!err)
+		return DAFS_STATUS_OK;
+	/* a client that cannot encode this cannot be trusted with the next */
+	rq->hang_up = err == -EBADMSG;
+	return DAFSERR_INVAL;
+}
+
+/*
+ * Handlers run as the user the request names; vfs/fh.c may squash further.  That user
+ * stays the same until the request is answered (E-48).
+ */
+static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *rq))
+{
+	u32 status;
+
+	if (!(rq->proc->flags & DAFSD_P_CRED))
+		return handler(rq);
+	if (!rq->cred) {
+		status = dafsd_cred_find(rq->ses, rq->base.hdr.cred_handle, &rq->cred);
+		if (status)
+			return status;
+	}
+	rq->saved_cred = override_creds(rq->cred);
+	status = handler(rq);
+	revert_creds(rq->saved_cred);
+	return status;
+}
+
+static u32 dafsd_begin(struct dafsd_rqst *rq)
+{
+	u32 status;
+
+	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
+	status = dafsd_chain_check(rq) ?: dafsd_check_state(rq->ses, rq->proc);
+	if (status)
+		return status;
+	if (!rq->proc)
+		return DAFSERR_NOTSUPP;
+	memset(&rq->res, 0, sizeof(rq->res));
+	return dafsd_decode(rq) ?: dafsd_chain_inherit(rq);
+}
+
+static bool dafsd_is_setup(const struct dafsd_rqst *rq)
+{
+	return rq->proc && rq->proc->flags & DAFSD_P_SETUP;
+}
+
+/*
+ * What changes the session's state is executed one by one: a client that sends
+ * two of these at once (E-37 forbids it) finds the state that the first one left.
+ */
+static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
+{
+	u32 status;
+
+	mutex_lock(&rq->ses->setup);
+	status = dafsd_check_state(rq->ses, rq->proc) ?: dafsd_handle(rq, rq->proc->run);
+	mutex_unlock(&rq->ses->setup);
+	return status;
+}
+
+/* An error is a bare header, but where the draft says otherwise (E-13). */
+static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
+{
+	struct dafs_stream out = rq->base.out;
+	int len;
+
+	if (*status && !rq->body)
+		return DAFS_HDR_SIZE;
+	if (rq->ses->opts.max_response_size)
+		out.len = min(out.len, rq->ses->opts.max_response_size);
+	len = dafs_encode_res(&out, rq->base.hdr.procedure, &rq->res);
+	if (len > 0)
+		return len;
+	*status = len == -EMSGSIZE ? DAFSERR_TOOSMALL : DAFSERR_SERVERFAULT;
+	return DAFS_HDR_SIZE;
+}
+
+/* A client may ask for more or fewer requests than it has (3.2.6.4.2). */
+static void dafsd_apply_desired_nreq(struct dafsd_rqst *rq)
+{
+	u16 desired = rq->base.hdr.desired_nreq;
+
+	if (desired && READ_ONCE(rq->ses->state) == DAFSD_SES_READY && !rq->base.refuse)
+		dafs_responder_set_target(rq->ses->responder,
+					  min_t(u32, desired, READ_ONCE(dafsd_max_requests)));
+}
+
+/* What sysfs shows of the session. */
+static void dafsd_count(struct dafsd_rqst *rq, u32 status)
+{
+	struct dafsd_session *ses = rq->ses;
+
+	atomic64_inc(&ses->requests);
+	if (status) {
+		if (status != DAFSERR_CHAIN_BROKEN)	/* counted where it broke */
+			atomic64_inc(&ses->errors);
+		return;
+	}
+	switch (rq->base.hdr.procedure) {
+	case DAFS_PROC_READ_INLINE:
+		atomic64_add(rq->res.read_inline.bytes_read, &ses->bytes_read);
+		break;
+	case DAFS_PROC_READ_DIRECT:
+		atomic64_add(rq->res.read_direct.bytes_read, &ses->bytes_read);
+		break;
+	case DAFS_PROC_WRITE_INLINE:
+	case DAFS_PROC_WRITE_DIRECT:
+		atomic64_add(rq->res.write.count, &ses->bytes_written);
+		break;
+	case DAFS_PROC_APPEND_INLINE:
+		atomic64_add(rq->args.append_inline.byte_count, &ses->bytes_written);
+		break;
+	case DAFS_PROC_APPEND_DIRECT:
+		atomic64_add(rq->args.append_direct.byte_count, &ses->bytes_written);
+		break;
+	}
+}
+
+/*
+ * The stages of a request.  Each does its part as a worker, sets what comes next,
+ * and returns true if the same worker goes on with that; false if the request is
+ * parked or answered, so that it is not the worker's any more.
+ */
+
+/* On a channel that has failed nothing is begun: who asked has gone. */
+static bool dafsd_stage_begin(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_ENCODE;
+	rq->status = rq->base.refuse;
+	dafsd_apply_desired_nreq(rq);
+	if (!rq->status && !dafs_chan_is_open(rq->base.chan))
+		rq->status = DAFSERR_IO;
+	if (!rq->status)
+		rq->status = dafsd_begin(rq);
+	if (rq->status)
+		return true;
+	if (dafsd_is_setup(rq)) {
+		rq->status = dafsd_execute_setup(rq);
+		return true;
+	}
+	rq->stage = rq->proc->prepare ? DAFSD_STAGE_PREPARE : DAFSD_STAGE_RUN;
+	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+}
+
+static bool dafsd_stage_prepare(struct dafsd_rqst *rq)
+{
+	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_handle(rq, rq->proc->prepare) :
+							DAFSERR_IO;
+	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
+	if (rq->status)
+		return true;
+	if (rq->proc->flags & DAFSD_P_ALONE)
+		return dafsd_park_alone(rq);
+	if (!rq->io.nr_rdma)
+		return true;
+	dafsd_lane_leave(rq);
+	rq->stage = DAFSD_STAGE_MOVE;
+	return dafsd_sq_enter(rq);
+}
+
+static bool dafsd_stage_move(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_MOVED;
+	return dafsd_io_post(rq);
+}
+
+static bool dafsd_rqst_pushes(const struct dafsd_rqst *rq)
+{
+	return !rq->status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE;
+}
+
+/* The last round of what is read leaves with the response, and needs no other stage. */
+static bool dafsd_stage_moved(struct dafsd_rqst *rq)
+{
+	rq->status = dafsd_io_ended(rq);
+	rq->stage = DAFSD_STAGE_ENCODE;
+	if (rq->status || (dafsd_rqst_pushes(rq) && !dafsd_io_more(&rq->io)))
+		return true;
+	if (rq->io.nr_rdma) {
+		rq->stage = DAFSD_STAGE_MOVE;
+		return dafsd_sq_enter(rq);
+	}
+	rq->stage = DAFSD_STAGE_RUN;
+	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+}
+
+static void dafsd_rqst_drop_cred(struct dafsd_rqst *rq)
+{
+	if (rq->cred)
+		put_cred(rq->cred);
+	rq->cred = NULL;
+}
+
+/*
+ * It came to an export that is full, and has changed nothing yet.  It goes on as who it is,
+ * which is its caller as seen by the exports that it came through.
+ */
+static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
+{
+	if (!rq->wants || rq->status != DAFSERR_DELAY)
+		return false;
+	memset(&rq->res, 0, sizeof(rq->res));
+	rq->body = false;
+	rq->stage = DAFSD_STAGE_RUN;
+	dafsd_lane_await(rq);
+	return true;
+}
+
+/* What has waited may find another state than when it came. */
+static u32 dafsd_run_check(struct dafsd_rqst *rq)
+{
+	if (!dafs_chan_is_open(rq->base.chan))
+		return DAFSERR_IO;
+	/* what goes on in another export meets late changes there, see dafsd_fh_enter() */
+	return dafsd_check_state(rq->ses, rq->proc) ?:
+	       (rq->walked ? DAFS_STATUS_OK : dafsd_late_check(rq));
+}
+
+static bool dafsd_stage_run(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_ENCODE;
+	dafsd_late_begin(rq);
+	rq->status = dafsd_run_check(rq) ?: dafsd_handle(rq, rq->proc->run);
+	dafsd_late_end(rq);
+	if (dafsd_rqst_awaits(rq))
+		return false;
+	if (!dafsd_rqst_pushes(rq) || !dafsd_io_more(&rq->io))
+		return true;
+	dafsd_lane_leave(rq);
+	rq->stage = DAFSD_STAGE_MOVE;
+	return dafsd_sq_enter(rq);
+}
+
+/* The response has it all, and how long it takes to leave is up to the client. */
+static void dafsd_rqst_forget(struct dafsd_rqst *rq)
+{
+	kvfree(rq->scratch);
+	rq->scratch = NULL;
+	dafsd_area_free(rq->area);
+	rq->area = NULL;
+}
+
+static bool dafsd_stage_encode(struct dafsd_rqst *rq)
+{
+	dafsd_lane_leave(rq);
+	dafsd_rqst_drop_cred(rq);
+	rq->len = dafsd_encode(rq, &rq->status);
+	dafsd_rqst_forget(rq);
+	dafsd_count(rq, rq->status);
+	rq->stage = DAFSD_STAGE_SEND;
+	return !dafsd_rqst_pushes(rq) || dafsd_sq_enter(rq);
+}
+
+/* Return: the next request of its chain, or NULL. */
+static struct dafsd_rqst *dafsd_rqst_send(struct dafsd_rqst *rq)
+{
+	struct dafsd_rqst *next = dafsd_chain_next(rq, rq->status);
+	struct ib_send_wr *first = NULL;
+
+	/* without room there is no channel, and the response goes nowhere */
+	if (dafsd_rqst_pushes(rq) && rq->io.sq_used)
+		first = dafsd_io_wrs(rq, NULL, &rq->base.wr);
+	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_ANSWERED);
+	dafs_reply(&rq->base, rq->status, rq->len, first);
+	return next;
+}
+
+static bool dafsd_rqst_stage(struct dafsd_rqst *rq)
+{
+	switch (rq->stage) {
+	case DAFSD_STAGE_BEGIN:
+		return dafsd_stage_begin(rq);
+	case DAFSD_STAGE_PREPARE:
+		return dafsd_stage_prepare(rq);
+	case DAFSD_STAGE_MOVE:
+		return dafsd_stage_move(rq);
+	case DAFSD_STAGE_MOVED:
+		return dafsd_stage_moved(rq);
+	case DAFSD_STAGE_RUN:
+		return dafsd_stage_run(rq);
+	case DAFSD_STAGE_ENCODE:
+		return dafsd_stage_encode(rq);
+	case DAFSD_STAGE_SEND:
+		break;
+	}
+	return false;
+}
+
+/* Return: the next request of its chain, if this one was answered and there is one. */
+static struct dafsd_rqst *dafsd_rqst_serve(struct dafsd_rqst *rq)
+{
+	while (rq->stage != DAFSD_STAGE_SEND)
+		if (!dafsd_rqst_stage(rq))
+			return NULL;
+	return dafsd_rqst_send(rq);
+}
+
+/*
+ * The next of a chain is queued for itself: to the work queue this worker executes the
+ * item of @work until it returns, and that may come again, with another request, as
+ * soon as this one is answered.  It would wait for all of the chain.
+ */
+static void dafsd_rqst_work(struct work_struct *work)
+{
+	struct dafs_rqst *base = container_of(work, struct dafs_rqst, work);
+	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+
+	dafsd_rqst_hand(rq, DAFSD_OWNER_QUEUED, DAFSD_OWNER_WORKER);
+	rq = dafsd_rqst_serve(rq);
+	if (rq)
+		dafsd_rqst_queue(rq, DAFSD_OWNER_CHAINED);
+}
+
+/**
+ * dafsd_rqst_queue() - let a worker go on with a request
+ * @rq: the request
+ * @from: whose it has been
+ *
+ * Context: any.
+ */
+void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from)
+{
+	dafsd_rqst_hand(rq, from, DAFSD_OWNER_QUEUED);
+	queue_work(rq->least ? dafsd_least_wq : dafsd_wq, &rq->base.work);
+}
+
+/* Whatever becomes of the request, who sent it is alive (E-89). */
+static void dafsd_rqst_renew(const struct dafsd_session *ses)
+{
+	/* pairs with dafsd_session_set_state(): there is a client, for good */
+	if (smp_load_acquire(&ses->state) == DAFSD_SES_READY)
+		dafsd_client_renew(ses->client);
+}
+
+static void dafsd_rqst_arrived(struct dafs_rqst *base)
+{
+	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+
+	rq->ses = base->chan->priv;
+	/* the worker that has its chain may take it as soon as it is joined */
+	dafsd_rqst_hand(rq, DAFSD_OWNER_ANSWERED, DAFSD_OWNER_CHAINED);
+	atomic_inc(&rq->ses->busy);
+	dafsd_rqst_renew(rq->ses);
+	rq->proc = NULL;
+	rq->stage = DAFSD_STAGE_BEGIN;
+	rq->lane = NULL;
+	rq->least = false;
+	rq->exp = NULL;
+	rq->wants = NULL;
+	rq->walked = 0;
+	rq->waits = NULL;
+	rq->cred = NULL;
+	rq->open = NULL;
+	rq->body = false;
+	rq->hang_up = false;
+	rq->scratch = NULL;
+	rq->area = NULL;
+	memset(&rq->io, 0, sizeof(rq->io));
+	INIT_WORK(&base->work, dafsd_rqst_work);
+	if (!dafsd_chain_arrived(rq))
+		dafsd_rqst_queue(rq, DAFSD_OWNER_CHAINED);
+}
+
+static void dafsd_rqst_sent(struct dafs_rqst *base)
+{
+	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+	struct dafsd_session *ses = rq->ses;
+
+	dafsd_io_free(rq);
+	if (rq->hang_up)
+		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
+	/* while it was executed the client had no reason to say anything */
+	dafsd_rqst_renew(ses);
+	/* until it is the responder's again, the session does not go */
+	switch (atomic_dec_return(&ses->busy)) {
+	case 0:
+		dafsd_session_idle(ses);
+		break;
+	case DAFSD_BUSY_ALONE:
+		dafsd_unpark_alone(ses);
+		break;
+	}
+}
+
+const struct dafs_responder_ops dafsd_responder_ops = {
+	.rqst_size = sizeof(struct dafsd_rqst),
+	.request = dafsd_rqst_arrived,
+	.sent = dafsd_rqst_sent,
+};

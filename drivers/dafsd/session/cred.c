@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Credentials: whom a request acts for (3.1.1.1.2, 6.2.8, 6.2.9).
+ *
+ * A client registers a user once and names it by a handle from then on.  The
+ * table of a client holds a reference to each credential, and so does every
+ * request that uses one; RELEASE_CRED drops the former, so that requests in
+ * progress end as the user they began as (E-48).
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/sched.h>
+#include <linux/unaligned.h>
+#include <linux/user_namespace.h>
+#include <kunit/visibility.h>
+#include "../vfs/vfs.h"
+
+#define DAFSD_MAX_GROUPS	65536	/* E-118 */
+
+/*
+ * Only root keeps capabilities, and of these only the ones that concern file
+ * systems.  Everything else a user of the network may do is decided by ids.
+ */
+static void dafsd_cred_set_caps(struct cred *cred)
+{
+	cap_clear(cred->cap_effective);
+	if (uid_eq(cred->fsuid, GLOBAL_ROOT_UID))
+		cred->cap_effective = cap_raise_nfsd_set(cred->cap_effective,
+							 cred->cap_permitted);
+}
+
+static const struct cred *dafsd_cred_make(kuid_t uid, kgid_t gid, struct group_info *groups)
+{
+	struct cred *cred = prepare_kernel_cred(&init_task);
+
+	if (!cred)
+		return NULL;
+	cred->fsuid = uid;
+	cred->fsgid = gid;
+	set_groups(cred, groups);
+	dafsd_cred_set_caps(cred);
+	return cred;
+}
+
+/* A user without further groups */
+static const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid)
+{
+	struct group_info *groups = groups_alloc(0);
+	const struct cred *cred;
+
+	if (!groups)
+		return NULL;
+	cred = dafsd_cred_make(uid, gid, groups);
+	put_group_info(groups);
+	return cred;
+}
+
+static u32 dafsd_cred_groups(struct dafs_stream *in, const struct dafs_seq *seq,
+			     struct group_info **groups)
+{
+	struct group_info *gi;
+	u32 i;
+	s32 v;
+
+	if (seq->count > DAFSD_MAX_GROUPS)
+		return DAFSERR_INVAL;
+	gi = groups_alloc(seq->count);
+	if (!gi)
+		return DAFSERR_RESOURCE;
+	for (i = 0; i < seq->count; i++) {
+		if (dafs_get_s32(in, seq, i, &v) || v == -1)
+			goto invalid;
+		gi->gid[i] = make_kgid(&init_user_ns, v);
+	}
+	groups_sort(gi);
+	*groups = gi;
+	return DAFS_STATUS_OK;
+
+invalid:
+	put_group_info(gi);
+	return DAFSERR_INVAL;
+}
+
+static u32 dafsd_cred_from_id(struct dafs_stream *in, const struct dafs_register_cred_args *args,
+			      const struct cred **cred)
+{
+	struct group_info *groups;
+	u32 status;
+
+	if (args->uid == -1 || args->gid == -1)
+		return DAFSERR_INVAL;
+	status = dafsd_cred_groups(in, &args->groups, &groups);
+	if (status)
+		return status;
+	*cred = dafsd_cred_make(make_kuid(&init_user_ns, args->uid),
+				make_kgid(&init_user_ns, args->gid), groups);
+	put_group_info(groups);
+	return *cred ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+}
+
+static u32 dafsd_cred_from_name(const struct dafs_str *name, const struct cred **cred)
+{
+	u32 uid;
+
+	if (!dafsd_name_to_id(name, &uid))
+		return DAFSERR_INVAL;
+	/* its group is that of the anonymous user of each export */
+	*cred = dafsd_cred_make_lone(make_kuid(&init_user_ns, uid), INVALID_GID);
+	return *cred ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+}
+
+/* The anonymous user; dafsd_cred_squash() fills in the ids that the export gives it. */
+static const struct cred *dafsd_anon_cred;
+
+/**
+ * dafsd_creds_init() - make the anonymous user
+ *
+ * Context: module initialization.
+ * Return: 0 or -ENOMEM.
+ */
+int dafsd_creds_init(void)
+{
+	dafsd_anon_cred = dafsd_cred_make_lone(INVALID_UID, INVALID_GID);
+	return dafsd_anon_cred ? 0 : -ENOMEM;
+}
+
+/**
+ * dafsd_creds_exit() - undo dafsd_creds_init()
+ *
+ * Context: module exit; no request is in progress.
+ */
+void dafsd_creds_exit(void)
+{
+	put_cred(dafsd_anon_cred);
+}
+
+static u32 dafsd_cred_default(const struct cred **cred)
+{
+	*cred = get_cred(dafsd_anon_cred);
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_cred_build(struct dafs_stream *in, const struct dafs_register_cred_args *args,
+			    const struct cred **cred)
+{
+	switch (args->cred_type) {
+	case DAFS_CRED_NAME:
+		return dafsd_cred_from_name(&args->name, cred);
+	case DAFS_CRED_ID:
+		return dafsd_cred_from_id(in, args, cred);
+	case DAFS_CRED_GSS:
+		return DAFSERR_NOTSUPP;
+	case DAFS_CRED_DEFAULT:
+		return dafsd_cred_default(cred);
+	default:
+		return DAFSERR_INVAL;
+	}
+}
+
+/* Memory that a registered user takes; most of it are groups. */
+static size_t dafsd_cred_size(const struct cred *cred)
+{
+	return sizeof(*cred) + struct_size(cred->group_info, gid, cred->group_info->ngroups);
+}
+
+/**
+ * dafsd_cred_drop() - let go of a user that was registered
+ * @client: whose it was
+ * @cred: from the client's table; its reference
+ *
+ * Context: any.
+ */
+void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred)
+{
+	dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, dafsd_cred_size(cred));
+	put_cred(cred);
+}
+
+/*
+ * Ids are given out in turn, so that a handle released a moment ago does not
+ * come to mean another user.
+ */
+static u32 dafsd_cred_insert(struct dafsd_client *client, const struct cred *cred, u32 *id)
+{
+	int err = -EBUSY;
+
+	xa_lock(&client->creds);
+	if (client->nr_creds >= client->max_credentials)
+		goto unlock;
+	/* counted first, because allocating memory lets the lock go */
+	client->nr_creds++;
+	err = __xa_alloc_cyclic(&client->creds, id, (void *)cred, xa_limit_32b,
+				&client->next_cred, GFP_KERNEL);
+	if (err < 0)
+		client->nr_creds--;
+unlock:
+	xa_unlock(&client->creds);
+	return err < 0 ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_cred_register() - REGISTER_CRED (6.2.8)
+ * @ses: session
+ * @in: the request, which @args points into
+ * @args: the user
+ * @handle: set to four bytes that name the user to this client
+ *
+ * Context: may sleep.
+ * Return: OK; NOT_AUTHORIZED on a session that is not trusted; INVAL; NOTSUPP
+ * for a GSS name; RESOURCE when the client has as many as were negotiated, or those of
+ * its address take too much memory.
+ */
+u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
+			const struct dafs_register_cred_args *args, u8 *handle)
+{
+	const struct cred *cred;
+	u32 status;
+	u32 id;
+
+	if (!ses->trusted)
+		return DAFSERR_NOT_AUTHORIZED;
+	status = dafsd_cred_build(in, args, &cred);
+	if (status)
+		return status;
+	if (!dafsd_peer_charge(ses->client->peer, DAFSD_CHARGE_STATE, dafsd_cred_size(cred))) {
+		put_cred(cred);
+		return DAFSERR_RESOURCE;
+	}
+	status = dafsd_cred_insert(ses->client, cred, &id);
+	if (status) {
+		dafsd_cred_drop(ses->client, cred);
+		return status;
+	}
+	put_unaligned(id, (u32 *)handle);
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_cred_release() - RELEASE_CRED (6.2.9)
+ * @ses: session
+ * @handle: from dafsd_cred_register()
+ *
+ * Context: may sleep.
+ * Return: OK; NOT_AUTHORIZED on a session that is not trusted; NO_CREDS (E-48).
+ */
+u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
+{
+	struct dafsd_client *client = ses->client;
+	const struct cred *cred;
+
+	if (!ses->trusted)
+		return DAFSERR_NOT_AUTHORIZED;
+	xa_lock(&client->creds);
+	cred = __xa_erase(&client->creds, get_unaligned((u32 *)handle));
+	if (cred)
+		client->nr_creds--;
+	xa_unlock(&client->creds);
+	if (!cred)
+		return DAFSERR_NO_CREDS;
+	dafsd_cred_drop(client, cred);
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_cred_find() - whom a request acts for (6.1.2)
+ * @ses: session
+ * @handle: cred_handle of the request
+ * @cred: set to a reference
+ *
+ * The session's own identity is the default user, who is the anonymous one of each
+ * export: this server has no table that would give the principal of a session a
+ * number (E-48).
+ *
+ * Context: may sleep.
+ * Return: OK; CRHAND_CONFLICT for a handle on a session that is not trusted;
+ * NO_CREDS; RESOURCE.
+ */
+u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred)
+{
+	u32 id = get_unaligned((u32 *)handle);
+
+	if (!id)
+		return dafsd_cred_default(cred);
+	if (!ses->trusted)
+		return DAFSERR_CRHAND_CONFLICT;
+	rcu_read_lock();
+	*cred = xa_load(&ses->client->creds, id);
+	if (*cred)
+		*cred = get_cred_rcu(*cred);
+	rcu_read_unlock();
+	return *cred ? DAFS_STATUS_OK : DAFSERR_NO_CREDS;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_find);
+
+static bool dafsd_squashes_uid(const struct dafsd_export *exp, kuid_t uid)
+{
+	return exp->all_squash || !uid_valid(uid) ||
+	       (exp->root_squash && uid_eq(uid, GLOBAL_ROOT_UID));
+}
+
+static bool dafsd_squashes_gid(const struct dafsd_export *exp, kgid_t gid)
+{
+	return exp->all_squash || !gid_valid(gid) ||
+	       (exp->root_squash && gid_eq(gid, GLOBAL_ROOT_GID));
+}
+
+static bool dafsd_squashes(const struct dafsd_export *exp, const struct cred *cred)
+{
+	const struct group_info *groups = cred->group_info;
+
+	/* sorted, so that group 0 is the first */
+	return dafsd_squashes_uid(exp, cred->fsuid) || dafsd_squashes_gid(exp, cred->fsgid) ||
+	       (groups->ngroups && dafsd_squashes_gid(exp, groups->gid[0]));
+}
+
+/* Is nothing left of @cred in @exp, so that it is the anonymous user there? */
+static bool dafsd_squashes_all(const struct dafsd_export *exp, const struct cred *cred)
+{
+	const struct group_info *groups = cred->group_info;
+	int i;
+
+	if (exp->all_squash)
+		return true;
+	if (!dafsd_squashes_uid(exp, cred->fsuid) || !dafsd_squashes_gid(exp, cred->fsgid))
+		return false;
+	for (i = 0; i < groups->ngroups; i++)
+		if (!dafsd_squashes_gid(exp, groups->gid[i]))
+			return false;
+	return true;
+}
+
+/**
+ * dafsd_cred_make_anon() - the anonymous user of an export
+ * @exp: export with the ids of it
+ *
+ * Context: may sleep.
+ * Return: a reference, or NULL when out of memory.
+ */
+const struct cred *dafsd_cred_make_anon(const struct dafsd_export *exp)
+{
+	return dafsd_cred_make_lone(exp->anon_uid, exp->anon_gid);
+}
+
+static struct group_info *dafsd_squash_groups(const struct dafsd_export *exp,
+					      const struct group_info *from)
+{
+	struct group_info *groups = groups_alloc(from->ngroups);
+	int i;
+
+	if (!groups)
+		return NULL;
+	for (i = 0; i < groups->ngroups; i++)
+		groups->gid[i] = dafsd_squashes_gid(exp, from->gid[i]) ? exp->anon_gid :
+									  from->gid[i];
+	groups_sort(groups);
+	return groups;
+}
+
+/**
+ * dafsd_cred_squash() - a user as an export sees it
+ * @exp: export
+ * @cred: the user
+ *
+ * Context: may sleep.
+ * Return: a reference, to @cred itself if the export has nothing against it;
+ * NULL when out of memory.
+ */
+const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struct cred *cred)
+{
+	const struct cred *squashed;
+	struct group_info *groups;
+	kuid_t uid = cred->fsuid;
+	kgid_t gid = cred->fsgid;
+
+	if (!dafsd_squashes(exp, cred))
+		return get_cred(cred);
+	if (dafsd_squashes_all(exp, cred))
+		return get_cred(exp->anon_cred);
+	groups = dafsd_squash_groups(exp, cred->group_info);
+	if (!groups)
+		return NULL;
+	if (dafsd_squashes_uid(exp, uid))
+		uid = exp->anon_uid;
+	if (dafsd_squashes_gid(exp, gid))
+		gid = exp->anon_gid;
+	squashed = dafsd_cred_make(uid, gid, groups);
+	put_group_info(groups);
+	return squashed;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_squash);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peers: what one address may have of the server, and all of them together.
+ *
+ * State that clients make costs memory until they give it back or their lease
+ * expires, and the data of their requests until the response has left.  Both are
+ * counted in bytes, roughly: a part of the machine's memory is for each, and a quarter
+ * of that is kept from any single address, as is a quarter of the connections and
+ * sessions.  So one machine that takes all it can get leaves enough for the others.
+ */
+#include <linux/hashtable.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/jhash.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <kunit/visibility.h>
+#include <net/ipv6.h>
+#include "session.h"
+
+unsigned int dafsd_max_state;
+module_param_named(max_state, dafsd_max_state, uint, 0644);
+MODULE_PARM_DESC(max_state,
+		 "MiB of memory for what clients have: opens, credentials (default 0: an eighth of the memory)");
+EXPORT_SYMBOL_IF_KUNIT(dafsd_max_state);
+
+static DEFINE_HASHTABLE(dafsd_peers, 8);
+static DEFINE_SPINLOCK(dafsd_peers_lock);	/* guards the table and the references */
+static atomic_long_t dafsd_charged[DAFSD_NR_CHARGES];
+
+/*
+ * IPv4 addresses are mapped; ports do not count.  A machine of an IPv6 network has as
+ * many addresses as it likes in its /64, so they count as one, but for the link-local
+ * ones, which all machines of a link have in one.
+ */
+static struct in6_addr dafsd_peer_addr(const struct sockaddr_storage *ss)
+{
+	struct in6_addr addr = {}, whole;
+
+	if (ss->ss_family == AF_INET6) {
+		whole = ((const struct sockaddr_in6 *)ss)->sin6_addr;
+		if (ipv6_addr_v4mapped(&whole) ||
+		    ipv6_addr_type(&whole) & IPV6_ADDR_LINKLOCAL)
+			return whole;
+		ipv6_addr_prefix(&addr, &whole, 64);
+		return addr;
+	}
+	ipv6_addr_set_v4mapped(((const struct sockaddr_in *)ss)->sin_addr.s_addr, &addr);
+	return addr;
+}
+
+static u32 dafsd_peer_hash(const struct in6_addr *addr)
+{
+	return jhash(addr, sizeof(*addr), 0);
+}
+
+static struct dafsd_peer *dafsd_peer_lookup(const struct in6_addr *addr)
+{
+	struct dafsd_peer *peer;
+
+	lockdep_assert_held(&dafsd_peers_lock);
+	hash_for_each_possible(dafsd_peers, peer, node, dafsd_peer_hash(addr))
+		if (ipv6_addr_equal(&peer->addr, addr)) {
+			peer->users++;
+			return peer;
+		}
+	return NULL;
+}
+
+/**
+ * dafsd_peer_find() - the record of an address
+ * @ss: the address
+ *
+ * Context: may sleep.
+ * Return: a reference; there is one record for an address.  NULL without memory.
+ */
+struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss)
+{
+	struct dafsd_peer *new = kzalloc(sizeof(*new), GFP_KERNEL);
+	struct dafsd_peer *peer;
+
+	if (!new)
+		return NULL;
+	new->users = 1;
+	new->addr = dafsd_peer_addr(ss);
+	spin_lock(&dafsd_peers_lock);
+	peer = dafsd_peer_lookup(&new->addr);
+	if (!peer)
+		hash_add(dafsd_peers, &new->node, dafsd_peer_hash(&new->addr));
+	spin_unlock(&dafsd_peers_lock);
+	if (!peer)
+		return new;
+	kfree(new);
+	return peer;
+}
+
+/**
+ * dafsd_peer_get() - another reference
+ * @peer: the record
+ *
+ * Return: @peer.
+ */
+struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer)
+{
+	spin_lock(&dafsd_peers_lock);
+	peer->users++;
+	spin_unlock(&dafsd_peers_lock);
+	return peer;
+}
+
+/**
+ * dafsd_peer_put() - one reference less
+ * @peer: the record
+ *
+ * Context: process.
+ */
+void dafsd_peer_put(struct dafsd_peer *peer)
+{
+	bool last;
+
+	spin_lock(&dafsd_peers_lock);
+	last = !--peer->users;
+	if (last)
+		hash_del(&peer->node);
+	spin_unlock(&dafsd_peers_lock);
+	if (!last)
+		return;
+	WARN_ON_ONCE(atomic_long_read(&peer->bytes[DAFSD_CHARGE_STATE]) ||
+		     atomic_long_read(&peer->bytes[DAFSD_CHARGE_DATA]));
+	kfree(peer);
+}
+
+static long dafsd_charge_most(enum dafsd_charge what)
+{
+	unsigned int mib = READ_ONCE(dafsd_max_state);
+
+	if (what == DAFSD_CHARGE_DATA)
+		return (long)(totalram_pages() / 4) << PAGE_SHIFT;
+	if (!mib)
+		return (long)(totalram_pages() / 8) << PAGE_SHIFT;
+	return min_t(u64, (u64)mib << 20, LONG_MAX);
+}
+
+/**
+ * dafsd_peer_charge() - account for memory that a client makes the server need
+ * @peer: its address
+ * @what: for what
+ * @bytes: how much
+ *
+ * Context: any.
+ * Return: false if that is too much; then nothing is accounted.
+ */
+bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes)
+{
+	long most = dafsd_charge_most(what);
+
+	if (atomic_long_add_return(bytes, &dafsd_charged[what]) > most)
+		goto all;
+	if (atomic_long_add_return(bytes, &peer->bytes[what]) > dafsd_peer_share(most))
+		goto peer;
+	return true;
+
+peer:
+	atomic_long_sub(bytes, &peer->bytes[what]);
+all:
+	atomic_long_sub(bytes, &dafsd_charged[what]);
+	return false;
+}
+
+/**
+ * dafsd_peer_uncharge() - the memory is free again
+ * @peer: as in dafsd_peer_charge()
+ * @what: likewise
+ * @bytes: likewise
+ *
+ * Context: any.
+ */
+void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes)
+{
+	atomic_long_sub(bytes, &peer->bytes[what]);
+	atomic_long_sub(bytes, &dafsd_charged[what]);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writing at the end of a file, wherever that is: O_APPEND and RWF_APPEND.
+ *
+ * Only the server knows where the file ends, because other clients may append too.  So
+ * an append bypasses the page cache: it is an APPEND request, executed as a whole or
+ * not at all, and the response tells the offset of the data.  The data is stable before
+ * the response (E-101), so nothing is kept here for a resend.
+ *
+ *  1.  Cached data that may have extended the file is written back first.
+ *  2.  The record is copied and sent.  One that is larger than an append may be is
+ *     written in part, as write(2) may: the bytes it returns are in the file in one
+ *     piece.
+ *  3.  Folios that hold zeroes where the file now has data are dropped, and the size is
+ *     set.
+ *
+ * If the response is lost, the client cannot know whether the record is in the file and
+ * must not send it again: write(2) fails with EIO.
+ */
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "../inode/inode.h"
+
+/* Limits are checked against the size as the server has it now. */
+static ssize_t dafs_append_checks(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	int err = 0;
+
+	if (rlimit(RLIMIT_FSIZE) != RLIM_INFINITY)
+		err = dafs_revalidate(inode, iocb->ki_filp->f_cred, true);
+	return err ?: generic_write_checks(iocb, from);
+}
+
+/*
+ * The server has appended at @pos, its end of file; this client's was @known.  If they
+ * differ, another client has changed the file.
+ */
+static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t len)
+{
+	loff_t from = min(known, pos), end = pos + len;
+	struct dafs_inode *di = DAFS_I(inode);
+	bool locked;
+
+	inode_lock(inode);
+	/* if the task is killed, dafs_zap_mapping() drops the folios later */
+	locked = !dafs_invalidate_lock(inode, from, end);
+	if (locked)
+		dafs_drop_range(inode, from, end);
+	if (!locked || pos != known)
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_file_raise_size(inode, end);
+	/* another client has truncated the file or appended to it */
+	if (pos != known)
+		set_bit(DAFS_INO_STALE, &di->flags);
+	/* mark it again: a task that zapped it meanwhile may have read up to the old size */
+	if (!locked)
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	if (locked)
+		filemap_invalidate_unlock(inode->i_mapping);
+	inode_unlock(inode);
+}
+
+/* It has not been executed.  Return: 0 to send it again, or a negative errno. */
+static int dafs_append_refused(struct dafs_sb_info *sbi, struct dafs_open_state *os,
+			       struct dafs_append *append, u32 status, int err,
+			       unsigned int number, unsigned int *delay_ms)
+{
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_OPEN:
+		return dafs_open_state_recover_retry(os, &append->state_id, delay_ms);
+	case DAFS_ACT_INLINE:
+		if (append->no_direct)
+			return err;
+		dafs_rdma_refuse(sbi, DAFS_RDMA_APPEND, number);
+		return 0;
+	default:
+		return err;
+	}
+}
+
+static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
+			    struct dafs_append *append, struct dafs_append_res *res)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+	unsigned int delay_ms = 0, number;
+	bool sent;
+	u32 status;
+	int err;
+
+	do {
+		dafs_open_state_id(os, &append->state_id);
+		number = dafs_conn_number(sbi->ses);
+		append->no_direct = dafs_rdma_refused(sbi, DAFS_RDMA_APPEND);
+		err = dafs_append(sbi->ses, os->cred, append, res, &status);
+		sent = !err;
+		if (err)
+			err = dafs_append_refused(sbi, os, append, status, err, number,
+						  &delay_ms);
+	} while (!err && !sent);
+	switch (err) {
+	case -EREMOTEIO:
+	case -EBADMSG:
+		return -EIO;
+	case -EAGAIN:
+		/* a lock or share reservation of another client; EAGAIN would mean O_NONBLOCK */
+		return -EACCES;
+	default:
+		return err;
+	}
+}
+
+static u64 dafs_append_known_size(struct inode *inode)
+{
+	u64 known;
+
+	spin_lock(&inode->i_lock);
+	known = netfs_inode(inode)->remote_i_size;
+	spin_unlock(&inode->i_lock);
+	return known;
+}
+
+static ssize_t dafs_append_data(struct kiocb *iocb, void *data, size_t len)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_append append = {
+		.fh = DAFS_I(inode)->fh,
+		.stable = iocb->ki_flags & IOCB_SYNC ? DAFS_FILE_SYNC : DAFS_DATA_SYNC,
+		.data = data,
+		.len = len,
+		.inline_max = READ_ONCE(dafs_inline_max),
+	};
+	u64 known = dafs_append_known_size(inode);
+	struct dafs_append_res res;
+	int err;
+
+	err = dafs_append_send(inode, iocb->ki_filp->private_data, &append, &res);
+	if (err) {
+		dafs_own_change(DAFS_I(inode));
+		return err;
+	}
+	dafs_appended(inode, known, res.offset, append.len);
+	iocb->ki_pos = res.offset + append.len;
+	return append.len;
+}
+
+static ssize_t dafs_append_copy(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(file_inode(iocb->ki_filp)->i_sb);
+	size_t len = min_t(size_t, iov_iter_count(from), sbi->max_append);
+	ssize_t ret = -EFAULT;
+	void *data;
+
+	data = kvmalloc(len, GFP_KERNEL);
+	if (!data)
+		return -ENOMEM;
+	len = copy_from_iter(data, len, from);
+	if (len)
+		ret = dafs_append_data(iocb, data, len);
+	kvfree(data);
+	return ret;
+}
+
+/**
+ * dafs_append_iter() - write at the end of a file
+ * @iocb: IOCB_APPEND is set; ki_pos becomes the position behind the data
+ * @from: the data, not empty
+ *
+ * Appends and buffered writes of this client to one file are serialized, so the size
+ * does not change until the append has set it.
+ *
+ * Context: may sleep.
+ * Return: bytes written, which are stable, or a negative errno; after -EIO the data may
+ * be in the file or not.
+ */
+ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret;
+
+	ret = dafs_zap_mapping(inode);
+	if (ret)
+		return ret;
+	if (mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
+	ret = dafs_append_checks(iocb, from);
+	if (ret > 0) {
+		dafs_write_back(inode);
+		ret = dafs_commit_inode(inode) ?: dafs_append_copy(iocb, from);
+	}
+	mutex_unlock(&di->write_lock);
+	return ret;
+}

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Direct I/O
+ *
+ * The netfs library allocates a request and a subrequest for each read and write and
+ * completes them in work queues, which is slow for small I/O; and a waiting task cannot
+ * be killed.  Here a waiting task processes the response itself.  Asynchronous I/O
+ * completes in softirq, as on block devices, unless the completion has to sleep.
+ *
+ * I/O that is larger than a request is split into parts that run in parallel.  If the
+ * task is killed, they continue in the background, and the program's pages stay pinned
+ * until the server has answered.  Kernel memory may be reused by the caller on return,
+ * so it is moved in one part, by the task itself.
+ */
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "../inode/inode.h"
+#include "netfs_compat.h"
+
+/* As many parts as a session has requests; for larger I/O, each part takes several requests. */
+#define DAFS_DIO_PARTS	DAFS_DEF_MAX_REQUESTS
+
+/**
+ * struct dafs_dio_part - a part, moved by one request after another
+ * @io: the I/O
+ * @dio: the direct I/O that it belongs to
+ * @err: its result
+ */
+struct dafs_dio_part {
+	struct dafs_io io;
+	struct dafs_dio *dio;
+	int err;
+};
+
+/**
+ * struct dafs_dio - a read or write of a program's own memory
+ * @ref: one for all parts together, one for the task that waits for them
+ * @iocb: of asynchronous I/O: to be completed, and holds the file until then; otherwise
+ *	NULL
+ * @inode: the file
+ * @open: the open to use.  With several parts and a waiting task, a reference on @inode
+ *	and @open is held, but not on the struct file: otherwise the mount would stay
+ *	busy after the task is killed
+ * @pos: offset in the file
+ * @len: bytes
+ * @write: direction
+ * @bv: pages of the program, or NULL if the memory is the kernel's
+ * @nr_bv: number of @bv
+ * @pinned: they are to be unpinned
+ * @left: parts under way
+ * @end_work: completes it if the completion may have to sleep
+ * @ended: completed at the end, for the task that waits
+ * @ret: bytes or a negative errno, then
+ * @nr: number of @parts
+ * @parts: in the order of the file
+ */
+struct dafs_dio {
+	struct kref ref;
+	struct kiocb *iocb;
+	struct inode *inode;
+	struct dafs_open_state *open;
+	u64 pos;
+	size_t len;
+	bool write;
+	const struct bio_vec *bv;
+	unsigned int nr_bv;
+	bool pinned;
+	atomic_t left;
+	struct work_struct end_work;
+	struct completion ended;
+	ssize_t ret;
+	unsigned int nr;
+	struct dafs_dio_part parts[] __counted_by(nr);
+};
+
+/* Done now, because the completion may not sleep; most pages are still dirty then. */
+static void dafs_dio_dirty(const struct dafs_dio *dio)
+{
+	unsigned int i;
+
+	for (i = 0; i < dio->nr_bv; i++)
+		if (!PageDirty(dio->bv[i].bv_page))
+			set_page_dirty_lock(dio->bv[i].bv_page);
+}
+
+static bool dafs_dio_all_dirty(const struct dafs_dio *dio)
+{
+	unsigned int i;
+
+	for (i = 0; i < dio->nr_bv; i++)
+		if (!PageDirty(dio->bv[i].bv_page))
+			return false;
+	return true;
+}
+
+static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter, struct iov_iter *pages)
+{
+	ssize_t nr;
+
+	dio->len = iov_iter_count(iter);
+	if (!user_backed_iter(iter)) {
+		*pages = *iter;
+		iov_iter_advance(iter, dio->len);
+		return 0;
+	}
+	dio->pinned = iov_iter_extract_will_pin(iter);
+	nr = netfs_extract_user_iter(iter, dio->len, pages, 0);
+	if (nr < 0)
+		return nr;
+	dio->bv = pages->bvec;
+	dio->nr_bv = nr;
+	dio->len = iov_iter_count(pages);
+	return 0;
+}
+
+static void dafs_dio_unpin(struct dafs_dio *dio)
+{
+	unsigned int i;
+
+	for (i = 0; dio->pinned && i < dio->nr_bv; i++)
+		unpin_user_page(dio->bv[i].bv_page);
+	kvfree(dio->bv);
+}
+
+/* Bytes of one request */
+static size_t dafs_dio_request(const struct inode *inode, bool write)
+{
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+
+	return write ? opts->wsize : opts->rsize;
+}
+
+static unsigned int dafs_dio_nr(struct kiocb *iocb, const struct iov_iter *iter, bool write)
+{
+	size_t request = dafs_dio_request(file_inode(iocb->ki_filp), write);
+
+	if (!user_backed_iter(iter) && is_sync_kiocb(iocb))
+		return 1;
+	return min(DIV_ROUND_UP(iov_iter_count(iter), request), DAFS_DIO_PARTS);
+}
+
+static void dafs_dio_part_init(struct dafs_dio *dio, struct dafs_dio_part *part,
+			       const struct iov_iter *pages, size_t at, size_t len)
+{
+	struct inode *inode = dio->inode;
+	struct dafs_io *io = &part->io;
+
+	part->dio = dio;
+	io->sbi = DAFS_SB(inode->i_sb);
+	io->di = DAFS_I(inode);
+	io->open = dio->open;
+	io->cred = io->open->cred;
+	io->pos = dio->pos + at;
+	io->len = len;
+	io->max_part = dafs_dio_request(inode, dio->write);
+	io->write = dio->write;
+	/* the memory returns to the program, so a resend is not possible */
+	io->stable = DAFS_DATA_SYNC;
+	io->iter = *pages;
+	iov_iter_advance(&io->iter, at);
+	iov_iter_truncate(&io->iter, len);
+}
+
+/* There may be fewer pages than requested. */
+static void dafs_dio_split(struct dafs_dio *dio, const struct iov_iter *pages)
+{
+	size_t step = roundup(DIV_ROUND_UP(dio->len, dio->nr),
+			      dafs_dio_request(dio->inode, dio->write));
+	unsigned int i;
+	size_t at;
+
+	dio->nr = DIV_ROUND_UP(dio->len, step);
+	for (i = 0, at = 0; i < dio->nr; i++, at += step)
+		dafs_dio_part_init(dio, &dio->parts[i], pages, at, min(step, dio->len - at));
+	atomic_set(&dio->left, dio->nr);
+}
+
+static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *iter, bool write)
+{
+	unsigned int nr = dafs_dio_nr(iocb, iter, write);
+	struct iov_iter pages;
+	struct dafs_dio *dio;
+	int err;
+
+	dio = kvzalloc(struct_size(dio, parts, nr), GFP_KERNEL);
+	if (!dio)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&dio->ref);
+	init_completion(&dio->ended);
+	dio->iocb = is_sync_kiocb(iocb) ? NULL : iocb;
+	dio->inode = file_inode(iocb->ki_filp);
+	dio->open = iocb->ki_filp->private_data;
+	dio->pos = iocb->ki_pos;
+	dio->write = write;
+	dio->nr = nr;
+	err = dafs_dio_pin(dio, iter, &pages);
+	if (err) {
+		kvfree(dio);
+		return ERR_PTR(err);
+	}
+	dafs_dio_split(dio, &pages);
+	if (!write)
+		dafs_dio_dirty(dio);
+	return dio;
+}
+
+/* Up to the first byte that was not moved: bytes or a negative errno. */
+static ssize_t dafs_dio_result(const struct dafs_dio *dio)
+{
+	const struct dafs_dio_part *part;
+	ssize_t done = 0;
+
+	for (part = dio->parts; part < dio->parts + dio->nr; part++) {
+		done += part->io.done;
+		if (part->err)
+			return done ?: part->err;
+		if (part->io.done < part->io.len)
+			break;
+	}
+	return done;
+}
+
+/*
+ * A mapping may have brought pages into the cache meanwhile.  Those that cannot be
+ * dropped now are dropped on the next access.
+ */
+static void dafs_dio_written(struct dafs_dio *dio, ssize_t ret)
+{
+	struct inode *inode = dio->inode;
+	struct address_space *mapping = inode->i_mapping;
+
+	if (ret > 0)
+		dafs_file_raise_size(inode, dio->pos + ret);
+	/* only the server knows how much of the rest it has */
+	if (ret < (ssize_t)dio->len)
+		dafs_own_change(DAFS_I(inode));
+	if (mapping->nrpages &&
+	    invalidate_inode_pages2_range(mapping, dio->pos >> PAGE_SHIFT,
+					  (dio->pos + dio->len - 1) >> PAGE_SHIFT))
+		set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
+}
+
+/* The part of the completion that may sleep, or takes locks not allowed in softirq. */
+static void dafs_dio_settle(struct dafs_dio *dio)
+{
+	if (dio->write)
+		dafs_dio_written(dio, dafs_dio_result(dio));
+	else
+		dafs_dio_dirty(dio);
+}
+
+/* The last step, in any context: releases the pages and the file. */
+static ssize_t dafs_dio_end(struct dafs_dio *dio)
+{
+	ssize_t ret = dafs_dio_result(dio);
+
+	dafs_dio_unpin(dio);
+	inode_dio_end(dio->inode);
+	return ret;
+}
+
+static void dafs_dio_end_async(struct dafs_dio *dio)
+{
+	struct kiocb *iocb = dio->iocb;
+	ssize_t ret = dafs_dio_end(dio);
+
+	if (ret > 0)
+		iocb->ki_pos += ret;
+	kvfree(dio);
+	iocb->ki_complete(iocb, ret);
+}
+
+static void dafs_dio_free(struct kref *ref)
+{
+	kvfree(container_of(ref, struct dafs_dio, ref));
+}
+
+/*
+ * The waiting task may have been killed and have closed the file.  If not, it must be
+ * the last user of the open when it closes the file.
+ */
+static void dafs_dio_end_waited(struct dafs_dio *dio)
+{
+	struct inode *inode = dio->inode;
+
+	dio->ret = dafs_dio_end(dio);
+	dafs_open_state_put(dio->open, false);
+	complete(&dio->ended);
+	kref_put(&dio->ref, dafs_dio_free);
+	dafs_inode_put_later(inode);
+}
+
+static void dafs_dio_end_work(struct work_struct *work)
+{
+	struct dafs_dio *dio = container_of(work, struct dafs_dio, end_work);
+
+	dafs_dio_settle(dio);
+	if (dio->iocb)
+		dafs_dio_end_async(dio);
+	else
+		dafs_dio_end_waited(dio);
+}
+
+/*
+ * Is there nothing to settle?  Later changes of the page cache do not matter: pages
+ * that are cleaned or read after this I/O have the new data.
+ */
+static bool dafs_dio_is_settled(const struct dafs_dio *dio)
+{
+	struct inode *inode = dio->inode;
+
+	if (!dio->write)
+		return dafs_dio_all_dirty(dio);
+	return dafs_dio_result(dio) == (ssize_t)dio->len && !inode->i_mapping->nrpages &&
+	       dio->pos + dio->len <= i_size_read(inode) &&
+	       dio->pos + dio->len <= READ_ONCE(netfs_inode(inode)->remote_i_size);
+}
+
+/*
+ * Do not settle here even in process context: the caller may be ending all calls of a
+ * connection, and dropping a folio may wait for the next of these calls.
+ */
+static void dafs_dio_part_complete(struct dafs_io *io, int err)
+{
+	struct dafs_dio_part *part = container_of(io, struct dafs_dio_part, io);
+	struct dafs_dio *dio = part->dio;
+
+	part->err = err;
+	if (!atomic_dec_and_test(&dio->left))
+		return;
+	if (!dio->iocb || !dafs_dio_is_settled(dio)) {
+		INIT_WORK(&dio->end_work, dafs_dio_end_work);
+		queue_work(dafs_session_end_wq(dafs_inode_ses(dio->inode)), &dio->end_work);
+		return;
+	}
+	if (dio->write)
+		dafs_own_write(io->di);
+	dafs_dio_end_async(dio);
+}
+
+/* @dio may be freed when this returns. */
+static void dafs_dio_start(struct dafs_dio *dio)
+{
+	unsigned int i, nr = dio->nr;
+	struct dafs_dio_part *part;
+
+	for (i = 0; i < nr; i++) {
+		part = &dio->parts[i];
+		part->io.complete = dafs_dio_part_complete;
+		part->io.anywhere = true;
+		dafs_io_start(&part->io);
+	}
+}
+
+static ssize_t dafs_dio_wait(struct dafs_dio *dio)
+{
+	ssize_t ret;
+
+	dafs_open_state_hold(dio->open);
+	/* cannot fail, the file is open */
+	dafs_inode_hold(dio->inode);
+	kref_get(&dio->ref);
+	dafs_dio_start(dio);
+	ret = wait_for_completion_killable(&dio->ended) ?: dio->ret;
+	kref_put(&dio->ref, dafs_dio_free);
+	return ret;
+}
+
+static ssize_t dafs_dio_do(struct dafs_dio *dio)
+{
+	ssize_t ret;
+
+	dio->parts[0].err = dafs_io_run(&dio->parts[0].io);
+	dafs_dio_settle(dio);
+	ret = dafs_dio_end(dio);
+	kvfree(dio);
+	return ret;
+}
+
+static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool write)
+{
+	struct dafs_dio *dio = dafs_dio_create(iocb, iter, write);
+	ssize_t ret;
+
+	if (IS_ERR(dio))
+		return PTR_ERR(dio);
+	inode_dio_begin(file_inode(iocb->ki_filp));
+	if (!is_sync_kiocb(iocb)) {
+		dafs_dio_start(dio);
+		return -EIOCBQUEUED;
+	}
+	ret = dio->nr > 1 ? dafs_dio_wait(dio) : dafs_dio_do(dio);
+	if (ret > 0)
+		iocb->ki_pos += ret;
+	return ret;
+}
+
+/* As netfs_start_io_direct(), but supports IOCB_NOWAIT. */
+static int dafs_start_io_direct(const struct kiocb *iocb)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	if (!(iocb->ki_flags & IOCB_NOWAIT))
+		return netfs_start_io_direct(inode);
+	if (!inode_trylock_shared(inode))
+		return -EAGAIN;
+	if (test_bit(NETFS_ICTX_ODIRECT, &netfs_inode(inode)->flags))
+		return 0;
+	inode_unlock_shared(inode);
+	return -EAGAIN;
+}
+
+/* Would it wait for a response, or for a slot? */
+static bool dafs_direct_would_wait(struct kiocb *iocb, const struct iov_iter *iter,
+				   bool write)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	return (iocb->ki_flags & IOCB_NOWAIT) &&
+	       (is_sync_kiocb(iocb) || dafs_session_busy(dafs_inode_ses(inode)) ||
+		iov_iter_count(iter) > dafs_dio_request(inode, write));
+}
+
+/**
+ * dafs_direct_read() - read around the page cache
+ * @iocb: where
+ * @to: memory
+ *
+ * Context: may sleep; no cached data is beyond the end of file at the server.
+ * Return: bytes, -EIOCBQUEUED or a negative errno; -EAGAIN if the caller may not
+ * wait and would have to.
+ */
+ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	ssize_t ret;
+
+	if (dafs_direct_would_wait(iocb, to, false))
+		return -EAGAIN;
+	ret = dafs_start_io_direct(iocb);
+	if (ret)
+		return ret;
+	ret = kiocb_write_and_wait(iocb, iov_iter_count(to));
+	if (!ret) {
+		file_accessed(iocb->ki_filp);
+		ret = dafs_dio_run(iocb, to, false);
+	}
+	netfs_end_io_direct(inode);
+	return ret;
+}
+
+/* No cached data in the range, and the file is not extended. */
+static bool dafs_direct_write_simple(const struct kiocb *iocb, const struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	return iocb->ki_pos + iov_iter_count(from) <= i_size_read(inode) &&
+	       !inode->i_mapping->nrpages && !READ_ONCE(DAFS_I(inode)->unstable_bytes);
+}
+
+static ssize_t dafs_direct_write_checks(struct kiocb *iocb, struct iov_iter *from)
+{
+	ssize_t ret = generic_write_checks(iocb, from);
+	int err;
+
+	if (ret <= 0)
+		return ret;
+	err = kiocb_modified(iocb);
+	return err ?: ret;
+}
+
+/* With i_rwsem shared, so that the file cannot be truncated meanwhile. */
+static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+
+	/* before it is sent: a page that is read meanwhile must not be filled with zeroes */
+	spin_lock(&inode->i_lock);
+	dafs_zero_point_raise(netfs_inode(inode), iocb->ki_pos + iov_iter_count(from));
+	spin_unlock(&inode->i_lock);
+	return dafs_dio_run(iocb, from, true);
+}
+
+/*
+ * Drops cached data of the range, and between it and the end of the file, where a
+ * mapping may have stored data beyond the end.
+ */
+static int dafs_direct_write_drop(const struct kiocb *iocb, const struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	loff_t size = i_size_read(inode);
+	loff_t pos = iocb->ki_pos;
+	loff_t end = pos + iov_iter_count(from);
+	int err;
+
+	if (pos > size)
+		dafs_netfs_extended(inode, size, pos);
+	err = dafs_invalidate_lock(inode, min(pos, size), end);
+	if (err)
+		return err;
+	err = dafs_drop_range(inode, min(pos, size), end);
+	filemap_invalidate_unlock(inode->i_mapping);
+	return err;
+}
+
+static ssize_t dafs_direct_write_prepared(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	ssize_t ret;
+
+	ret = netfs_start_io_direct(inode);
+	if (ret)
+		return ret;
+	ret = dafs_direct_write_checks(iocb, from);
+	if (ret > 0)
+		ret = dafs_direct_write_drop(iocb, from) ?: dafs_direct_write_locked(iocb, from);
+	netfs_end_io_direct(inode);
+	return ret;
+}
+
+/*
+ * A write that extends the file or overlaps cached data: exclusive of others and of
+ * buffered writers, which could add unstable data.  Cached data is written back and
+ * committed before any lock is taken that a reader or a fault may need.
+ */
+static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret;
+
+	if (iocb->ki_flags & IOCB_NOWAIT)
+		return -EAGAIN;
+	if (mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
+	dafs_write_back(inode);
+	ret = dafs_commit_inode(inode) ?: dafs_direct_write_prepared(iocb, from);
+	mutex_unlock(&di->write_lock);
+	return ret;
+}
+
+/**
+ * dafs_direct_write() - write around the page cache
+ * @iocb: where
+ * @from: memory
+ *
+ * Writes that meet no cached data and do not extend the file run in parallel.
+ *
+ * Context: may sleep.
+ * Return: bytes, -EIOCBQUEUED or a negative errno; -EAGAIN if the caller may not
+ * wait and would have to.
+ */
+ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	bool simple;
+	ssize_t ret;
+
+	if (dafs_direct_would_wait(iocb, from, true))
+		return -EAGAIN;
+	if (!dafs_direct_write_simple(iocb, from))
+		return dafs_direct_write_alone(iocb, from);
+	ret = dafs_start_io_direct(iocb);
+	if (ret)
+		return ret;
+	simple = dafs_direct_write_simple(iocb, from);
+	if (simple) {
+		ret = dafs_direct_write_checks(iocb, from);
+		if (ret > 0)
+			ret = dafs_direct_write_locked(iocb, from);
+	}
+	netfs_end_io_direct(inode);
+	return simple ? ret : dafs_direct_write_alone(iocb, from);
+}

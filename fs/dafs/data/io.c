@@ -1,0 +1,803 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Moving file data: READ and WRITE, by RDMA or inline (4.2).
+ *
+ * A struct dafs_io is one contiguous range of a file and the memory for it.
+ * It is moved in as many calls as it takes, one after another: a region maps
+ * less than asked, the server moves less than asked, the connection fails and
+ * the call is sent again on the next one, the open is lost and reclaimed.  None
+ * of this is seen by the starter, that is, the caller of dafs_io_start() or
+ * dafs_io_run(), which is told the end, once.
+ *
+ *   dafs_io_send()	context of the starter, or ses->retry_wq: may wait for
+ *			slots and memory regions, but without a connection it is
+ *			parked with the session
+ *   dafs_io_called()	softirq: the response is there, or never will be
+ *   dafs_io_answered()	looks at it, never waits: in dafs_done_wq; in the task
+ *			that waits for the I/O; in softirq, if nothing is wrong
+ *			and the starter allows it (dafs_io.anywhere)
+ *   dafs_io_retry()	queues the next dafs_io_send()
+ *
+ * A task that waits for the end, in dafs_io_run(), does all of this itself.
+ *
+ * While a call is in progress the I/O holds a reference on its connection and
+ * on the call; dafs_io_drop_call() gives both back.  The memory of the call is
+ * unmapped by the requester before the response is reported.
+ *
+ * A hard mount gives up when the server refuses for good, or when the task that
+ * waits for the I/O is killed.  What may go right next time is tried again for as
+ * long as it takes: the data may be nowhere else.
+ */
+#include <linux/iov_iter.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <kunit/visibility.h>
+#include "../inode/inode.h"
+#include "../rpc/rpc_impl.h"
+
+/* Failures of one I/O, before EIO, where a limit makes sense. */
+#define DAFS_IO_TRIES	4
+
+/* Before trying again what failed for want of a connection or memory, in ms. */
+#define DAFS_IO_PAUSE	10
+
+/*
+ * Up to so many bytes travel in the message.  A region costs two work
+ * requests and their completion, a message costs a copy on either side.
+ */
+unsigned int dafs_inline_max = 4096;
+module_param_named(inline_max, dafs_inline_max, uint, 0644);
+MODULE_PARM_DESC(inline_max, "bytes up to which reads, writes and appends go inline");
+
+static void dafs_io_end(struct dafs_io *io, int err)
+{
+	io->complete(io, err);
+}
+
+/**
+ * struct dafs_io_wait - a task that does an I/O itself
+ * @again: dafs_io_resume() is to be called
+ * @delay_ms: but not before
+ * @ended: all is done
+ * @err: the result then
+ */
+struct dafs_io_wait {
+	bool again;
+	unsigned int delay_ms;
+	bool ended;
+	int err;
+};
+
+static void dafs_io_retry(struct dafs_io *io, unsigned int delay_ms)
+{
+	if (io->wait) {
+		io->wait->again = true;
+		io->wait->delay_ms = delay_ms;
+		return;
+	}
+	queue_delayed_work(io->sbi->ses->retry_wq, &io->retry_work,
+			   msecs_to_jiffies(delay_ms));
+}
+
+/* The server needs time: more and more of it. */
+static void dafs_io_retry_later(struct dafs_io *io)
+{
+	io->delay_ms = dafs_next_delay(io->delay_ms);
+	dafs_io_retry(io, io->delay_ms);
+}
+
+/* Retries after an error, up to DAFS_IO_TRIES times. */
+static void dafs_io_try_again(struct dafs_io *io, int err)
+{
+	if (++io->tries < DAFS_IO_TRIES)
+		dafs_io_retry_later(io);
+	else
+		dafs_io_end(io, err);
+}
+
+/* Retries after an error that is not due to this I/O: without limit on a hard mount. */
+static void dafs_io_retry_hard(struct dafs_io *io, int err)
+{
+	if (READ_ONCE(io->sbi->ses->params.soft))
+		dafs_io_try_again(io, err);
+	else
+		dafs_io_retry_later(io);
+}
+
+static void dafs_io_drop_call(struct dafs_io *io)
+{
+	dafs_call_put(io->call);
+	dafs_conn_put(io->conn);
+	io->call = NULL;
+	io->conn = NULL;
+}
+
+static void dafs_io_iter(const struct dafs_io *io, size_t len, struct iov_iter *iter)
+{
+	*iter = io->iter;
+	iov_iter_advance(iter, io->done);
+	iov_iter_truncate(iter, len);
+}
+
+static size_t dafs_cksum_step(void *base, size_t progress, size_t len, void *priv,
+			      void *priv2)
+{
+	dafs_cksum_update(priv, base, len);
+	return 0;
+}
+
+/* The direct_checksum of @len bytes at io->done (3.2.5, E-34). */
+static void dafs_io_cksum(const struct dafs_io *io, size_t len, bool swab,
+			  struct dafs_cksum *cksum)
+{
+	struct dafs_cksum_state state;
+	struct iov_iter iter;
+
+	dafs_io_iter(io, len, &iter);
+	dafs_cksum_init(&state);
+	iterate_and_advance_kernel(&iter, len, &state, NULL, dafs_cksum_step);
+	dafs_cksum_final_host(&state, swab, cksum);
+}
+
+static size_t dafs_io_inline_limit(const struct dafs_io *io, const struct dafs_conn *conn)
+{
+	if (io->write)
+		return conn->opts.max_request_size - DAFS_WRITE_INLINE_DATA;
+	return conn->opts.max_response_size - DAFS_READ_INLINE_DATA;
+}
+
+/**
+ * dafs_conn_number() - which connection is that of a session now?
+ * @ses: the session
+ *
+ * Context: any.
+ * Return: its number, from 1; 0 stands for no connection.
+ */
+unsigned int dafs_conn_number(const struct dafs_session *ses)
+{
+	return READ_ONCE(ses->reconnects) + 1;
+}
+
+/**
+ * dafs_rdma_refuse() - the server does not do something by RDMA
+ * @sbi: the mount
+ * @use: what
+ * @number: dafs_conn_number() before it was asked for that
+ *
+ * It is not asked for that again on this connection.  On the next one it may have been
+ * set up in another way; so it must not be the next one that this is noted for.
+ *
+ * Context: any.
+ */
+void dafs_rdma_refuse(struct dafs_sb_info *sbi, enum dafs_rdma_use use, unsigned int number)
+{
+	WRITE_ONCE(sbi->rdma_refused[use], number);
+}
+
+/**
+ * dafs_rdma_refused() - is something not to be done by RDMA?
+ * @sbi: the mount
+ * @use: what
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use)
+{
+	return READ_ONCE(sbi->rdma_refused[use]) == dafs_conn_number(sbi->ses);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_rdma_refused);
+
+static enum dafs_rdma_use dafs_io_use(const struct dafs_io *io)
+{
+	return io->write ? DAFS_RDMA_WRITE : DAFS_RDMA_READ;
+}
+
+static bool dafs_io_wants_inline(const struct dafs_io *io)
+{
+	return io->force_inline || dafs_rdma_refused(io->sbi, dafs_io_use(io));
+}
+
+/* How the next part goes, and how long it is. */
+static void dafs_io_plan(struct dafs_io *io, const struct dafs_conn *conn)
+{
+	size_t limit = dafs_io_inline_limit(io, conn);
+
+	io->conn_number = dafs_conn_number(io->sbi->ses);
+	io->part = io->len - io->done;
+	if (io->max_part)
+		io->part = min(io->part, io->max_part);
+	io->direct = io->part > min_t(size_t, READ_ONCE(dafs_inline_max), limit) &&
+		     !dafs_io_wants_inline(io);
+	if (!io->direct)
+		io->part = min(io->part, limit);
+}
+
+/* Make the memory of the next part reachable; it may become shorter. */
+static int dafs_io_map(struct dafs_io *io, struct dafs_conn *conn)
+{
+	struct iov_iter iter;
+	ssize_t mapped;
+
+	if (!io->direct)
+		return 0;
+	dafs_io_iter(io, io->part, &iter);
+	mapped = dafs_mem_map(conn->op, &io->mem, &iter, io->part,
+			      io->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
+	if (mapped < 0)
+		return mapped;
+	io->part = min_t(size_t, io->part, mapped);
+	return 0;
+}
+
+static void dafs_io_fill(struct dafs_call *call, struct dafs_stream *stream)
+{
+	struct dafs_io *io = call->priv;
+	struct iov_iter iter;
+
+	dafs_io_iter(io, io->part, &iter);
+	dafs_write_inline_fill(stream, io->part, &iter);
+}
+
+static struct dafs_seq dafs_io_buffers(const struct dafs_io *io)
+{
+	return (struct dafs_seq){ .count = io->mem.nr, .elems = io->mem.bufs };
+}
+
+static void dafs_io_read_args(struct dafs_io *io)
+{
+	u64 pos = io->pos + io->done;
+
+	if (io->direct)
+		io->args.read_direct = (struct dafs_read_direct_args) {
+			.filehandle = io->di->fh,
+			.state_id = io->state_id,
+			.offset = pos,
+			.byte_count = io->part,
+			.read_data_buffers = dafs_io_buffers(io),
+		};
+	else
+		io->args.read_inline = (struct dafs_read_inline_args) {
+			.filehandle = io->di->fh,
+			.state_id = io->state_id,
+			.offset = pos,
+			.byte_count = io->part,
+		};
+}
+
+static void dafs_io_write_args(struct dafs_io *io, const struct dafs_conn *conn)
+{
+	u64 pos = io->pos + io->done;
+
+	if (!io->direct) {
+		io->args.write_inline = (struct dafs_write_inline_args) {
+			.filehandle = io->di->fh,
+			.state_id = io->state_id,
+			.offset = pos,
+			.byte_count = io->part,
+			.stable_how = io->stable,
+			.inline_header = conn->opts.inline_write_header_size,
+		};
+		return;
+	}
+	io->args.write_direct = (struct dafs_write_direct_args) {
+		.filehandle = io->di->fh,
+		.state_id = io->state_id,
+		.offset = pos,
+		.byte_count = io->part,
+		.stable_how = io->stable,
+		.write_data_buffers = dafs_io_buffers(io),
+	};
+	if (conn->opts.use_checksums)
+		dafs_io_cksum(io, io->part, conn->op->swab,
+			      &io->args.write_direct.direct_checksum);
+}
+
+static u32 dafs_io_proc(const struct dafs_io *io)
+{
+	if (io->write)
+		return io->direct ? DAFS_PROC_WRITE_DIRECT : DAFS_PROC_WRITE_INLINE;
+	return io->direct ? DAFS_PROC_READ_DIRECT : DAFS_PROC_READ_INLINE;
+}
+
+static void dafs_io_answered(struct dafs_io *io);
+
+/* Nothing but taking results and passing them on is left to do. */
+static bool dafs_call_good(const struct dafs_call *call)
+{
+	return !call->error && call->status == DAFS_STATUS_OK && !call->chan->cksum;
+}
+
+static void dafs_io_called(struct dafs_call *call)
+{
+	struct dafs_io *io = call->priv;
+
+	if (io->anywhere && dafs_call_good(call))
+		dafs_io_answered(io);
+	else
+		queue_work(dafs_done_wq, &io->done_work);
+}
+
+static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
+			      struct dafs_conn *conn)
+{
+	if (io->write)
+		dafs_io_write_args(io, conn);
+	else
+		dafs_io_read_args(io);
+	call->proc = dafs_io_proc(io);
+	call->args = &io->args;
+	call->mem = io->direct ? &io->mem : NULL;
+	call->fill = io->write && !io->direct ? dafs_io_fill : NULL;
+	call->done = io->wait ? NULL : dafs_io_called;
+	call->priv = io;
+}
+
+/*
+ * Send the next part.  After success the response may be looked at, and the
+ * whole I/O be gone, before this returns.
+ */
+static int dafs_io_call(struct dafs_io *io, struct dafs_conn *conn)
+{
+	struct dafs_call *call;
+	int err;
+
+	call = dafs_call_alloc(GFP_NOFS);
+	if (!call)
+		return -ENOMEM;
+	err = dafs_cred_handle(io->sbi->ses, conn, io->cred, call->cred);
+	if (err)
+		goto put_call;
+	dafs_io_plan(io, conn);
+	err = dafs_io_map(io, conn);
+	if (err)
+		goto put_call;
+	dafs_io_call_init(io, call, conn);
+	io->call = call;
+	io->conn = conn;
+	err = dafs_call_start(conn->rq, call);
+	if (!err)
+		return 0;
+	if (io->direct)
+		dafs_mem_unmap(&io->mem);
+put_call:
+	dafs_call_put(call);
+	return err;
+}
+
+/* The task that happens to send may be killed; the I/O is not its alone. */
+static bool dafs_error_of_task(int err)
+{
+	return err == -EINTR || err == -ERESTARTSYS;
+}
+
+static void dafs_io_lost(struct dafs_io *io)
+{
+	if (dafs_session_gives_up(io->sbi->ses, &io->lost))
+		dafs_io_end(io, -ETIMEDOUT);
+	else
+		dafs_io_retry(io, DAFS_IO_PAUSE);
+}
+
+static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
+{
+	if (dafs_error_of_task(err) && io->wait) {
+		dafs_io_end(io, -ERESTARTSYS);
+	} else if (dafs_error_of_task(err)) {
+		dafs_io_retry(io, 0);
+	} else if (err == -ENOTCONN) {
+		/* The session may not have noticed yet that it has lost @conn. */
+		dafs_io_lost(io);
+	} else if (err == -ENOMEM) {
+		dafs_io_retry(io, DAFS_IO_PAUSE);
+	} else if (err == -EBADMSG) {
+		/* the credential does not arrive as it is sent */
+		dafs_io_retry_hard(io, -EIO);
+	} else if (io->direct && !io->force_inline) {
+		/* The device does not take this memory; copying always works. */
+		io->force_inline = true;
+		dafs_io_retry(io, 0);
+	} else {
+		dafs_io_end(io, err);
+	}
+	dafs_conn_put(conn);
+}
+
+static void dafs_io_unparked(struct dafs_park *park)
+{
+	dafs_io_retry(container_of(park, struct dafs_io, park), 0);
+}
+
+/* Return: a connection; NULL if the I/O is parked or has failed, and may be gone. */
+static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
+{
+	struct dafs_session *ses = io->sbi->ses;
+	struct dafs_conn *conn;
+
+	conn = io->wait ? dafs_conn_get(ses) : dafs_conn_get_or_park(ses, &io->park);
+	if (!IS_ERR(conn))
+		return conn;
+	dafs_io_end(io, PTR_ERR(conn));
+	return NULL;
+}
+
+static void dafs_io_send(struct dafs_io *io)
+{
+	struct dafs_conn *conn = dafs_io_conn(io);
+	int err;
+
+	if (!conn)
+		return;
+	io->direct = false;
+	memset(&io->state_id, 0, sizeof(io->state_id));
+	err = io->open ? dafs_open_state_id(io->open, &io->state_id) : 0;
+	if (err) {
+		dafs_conn_put(conn);
+		dafs_io_end(io, err);
+		return;
+	}
+	err = dafs_io_call(io, conn);
+	if (err)
+		dafs_io_unsent(io, conn, err);
+}
+
+/* It is tried, even with the same state-id: only if it is refused again there is a pause. */
+static void dafs_io_reclaimed(struct dafs_reclaim *reclaim)
+{
+	struct dafs_io *io = container_of(reclaim, struct dafs_io, reclaim);
+
+	io->recover = reclaim->err;
+	dafs_io_retry(io, 0);
+}
+
+/* Return: as dafs_open_state_recover(), or -EINPROGRESS: the I/O waits, or may be gone. */
+static int dafs_io_reclaim(struct dafs_io *io)
+{
+	int err = io->reclaim.err;
+
+	if (io->wait)
+		return dafs_open_state_recover(io->open, &io->state_id);
+	io->reclaim.err = 0;
+	if (err)
+		return err;
+	return dafs_open_state_recover_start(io->open, &io->state_id, &io->reclaim);
+}
+
+/* Get the open back.  One that is lost for good says so when it is used. */
+static void dafs_io_recover(struct dafs_io *io)
+{
+	struct dafs_conn *conn = dafs_io_conn(io);
+	int err;
+
+	if (!conn)
+		return;
+	dafs_conn_put(conn);
+	err = dafs_io_reclaim(io);
+	if (err == -EINPROGRESS)
+		return;
+	if (err && !READ_ONCE(io->open->lost)) {
+		dafs_io_retry_hard(io, err);
+		return;
+	}
+	io->recover = false;
+	dafs_io_send(io);
+}
+
+static void dafs_io_resume(struct dafs_io *io)
+{
+	if (io->recover)
+		dafs_io_recover(io);
+	else
+		dafs_io_send(io);
+}
+
+/*
+ * A mount that goes has reads, and direct writes of tasks that were killed, which no task
+ * waits for, and does not wait for them as long as the server likes.  Nor does what is
+ * waited for where no signal ends that, as by a task that exits for its asynchronous I/O,
+ * once umount -f was called.  What is cached and dirty is given up by neither: it may be
+ * that of another mount.
+ */
+static bool dafs_io_given_up(const struct dafs_io *io)
+{
+	const struct dafs_sb_info *sbi = io->sbi;
+
+	if (io->write && !io->anywhere)
+		return false;
+	return READ_ONCE(sbi->leaving) ||
+	       (io->delay_ms && io->forced != READ_ONCE(sbi->forced));
+}
+
+static void dafs_io_retry_work(struct work_struct *work)
+{
+	struct dafs_io *io = container_of(to_delayed_work(work), struct dafs_io, retry_work);
+	unsigned int flags = memalloc_nofs_save();
+
+	if (dafs_io_given_up(io))
+		dafs_io_end(io, -EIO);
+	else
+		dafs_io_resume(io);
+	memalloc_nofs_restore(flags);
+}
+
+/* The server does not know the state-id. */
+static void dafs_io_lost_open(struct dafs_io *io, int err)
+{
+	io->recover = true;
+	/* at once, but for a server that forgets what it has just given */
+	if (!io->tries++)
+		dafs_io_retry(io, 0);
+	else
+		dafs_io_retry_hard(io, err);
+}
+
+/*
+ * A checksum that does not match may be of data that a program changes while it is
+ * written; if it never matches, what is to be read is damaged.
+ */
+static void dafs_io_damaged(struct dafs_io *io)
+{
+	if (io->write)
+		dafs_io_retry_hard(io, -EIO);
+	else
+		dafs_io_try_again(io, -EIO);
+}
+
+/* The server refused. */
+static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
+{
+	int err = dafs_status_to_errno(status);
+
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_LATER:
+		dafs_io_retry_later(io);
+		return;
+	case DAFS_ACT_MEMORY:
+		dafs_io_retry_hard(io, err);
+		return;
+	case DAFS_ACT_CRED:
+	case DAFS_ACT_SESSION:
+		dafs_io_retry_hard(io, -EIO);
+		return;
+	case DAFS_ACT_RESEND:
+		dafs_io_damaged(io);
+		return;
+	case DAFS_ACT_OPEN:
+		if (!io->open)
+			break;
+		dafs_io_lost_open(io, err);
+		return;
+	case DAFS_ACT_INLINE:
+		if (!direct)
+			break;
+		dafs_rdma_refuse(io->sbi, dafs_io_use(io), io->conn_number);
+		dafs_io_retry(io, 0);
+		return;
+	case DAFS_ACT_SMALLER:
+		if (io->part <= PAGE_SIZE)
+			break;
+		io->max_part = io->part / 2;
+		dafs_io_retry(io, 0);
+		return;
+	default:
+		break;
+	}
+	dafs_io_end(io, err);
+}
+
+/*
+ * The results of a call, looked at.  A negative errno means that the server
+ * answered nonsense; otherwise the bytes that have been moved.
+ */
+static ssize_t dafs_io_read_inline(struct dafs_io *io)
+{
+	struct dafs_read_inline_res res = {};
+	struct iov_iter iter;
+	int err;
+
+	err = dafs_decode_res(&io->call->stream, DAFS_PROC_READ_INLINE, &res);
+	if (err || res.bytes_read > io->part)
+		return -EPROTO;
+	dafs_io_iter(io, res.bytes_read, &iter);
+	if (copy_to_iter(res.read_data, res.bytes_read, &iter) != res.bytes_read)
+		return -EFAULT;
+	io->eof = res.eof;
+	return res.bytes_read;
+}
+
+static ssize_t dafs_io_read_direct(struct dafs_io *io)
+{
+	struct dafs_read_direct_res res = {};
+	struct dafs_cksum cksum;
+	int err;
+
+	err = dafs_decode_res(&io->call->stream, DAFS_PROC_READ_DIRECT, &res);
+	if (err || res.bytes_read > io->part)
+		return -EPROTO;
+	if (io->conn->opts.use_checksums) {
+		dafs_io_cksum(io, res.bytes_read, io->call->stream.swab, &cksum);
+		if (!dafs_cksum_equal(&res.direct_checksum, &cksum))
+			return -EBADMSG;
+	}
+	io->eof = res.eof;
+	return res.bytes_read;
+}
+
+static ssize_t dafs_io_written(struct dafs_io *io)
+{
+	struct dafs_write_res res = {};
+	int err;
+
+	err = dafs_decode_res(&io->call->stream, dafs_io_proc(io), &res);
+	/* E-104: never a weaker commitment than was asked for. */
+	if (err || res.count > io->part || res.committed < io->stable ||
+	    res.committed > DAFS_FILE_SYNC)
+		return -EPROTO;
+	if (!io->verf_set) {
+		io->verf = res.verifier;
+		io->verf_set = true;
+	} else if (memcmp(&io->verf, &res.verifier, sizeof(io->verf))) {
+		io->verf_mixed = true;
+	}
+	io->committed = min(io->committed, res.committed);
+	return res.count;
+}
+
+static ssize_t dafs_io_results(struct dafs_io *io)
+{
+	if (io->write)
+		return dafs_io_written(io);
+	return io->direct ? dafs_io_read_direct(io) : dafs_io_read_inline(io);
+}
+
+/* A call has been answered with success. */
+static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
+{
+	if (moved < 0) {
+		/* -EBADMSG: the data did not match its checksum; read it again. */
+		if (moved == -EBADMSG)
+			dafs_io_try_again(io, -EIO);
+		else
+			dafs_io_end(io, -EIO);
+		return;
+	}
+	io->done += moved;
+	if (moved) {
+		io->tries = 0;
+		io->delay_ms = 0;
+	}
+	if (io->done == io->len || io->eof)
+		dafs_io_end(io, 0);
+	else if (moved)
+		dafs_io_retry(io, 0);
+	else
+		dafs_io_try_again(io, -EIO);
+}
+
+/* Looks at a response, or learns that there is none. */
+static void dafs_io_answered(struct dafs_io *io)
+{
+	struct dafs_call *call = io->call;
+	int lost = call->error;
+	u32 status = call->status;
+	ssize_t moved = 0;
+
+	if (!lost && status == DAFS_STATUS_OK)
+		moved = dafs_io_results(io);
+	if (!lost && dafs_status_action(status) == DAFS_ACT_CRED)
+		dafs_cred_forget(io->sbi->ses, io->conn, call->cred);
+	if (!lost && moved == -EPROTO)
+		dafs_conn_failed(io->conn);
+	if (!lost && dafs_status_action(status) == DAFS_ACT_SESSION)
+		dafs_conn_stale(io->conn);
+	dafs_io_drop_call(io);
+	if (lost == -ETIMEDOUT)
+		dafs_io_end(io, lost);
+	else if (lost)
+		dafs_io_lost(io);
+	else if (status != DAFS_STATUS_OK)
+		dafs_io_status(io, status, io->direct);
+	else
+		dafs_io_advance(io, moved);
+}
+
+static void dafs_io_done_work(struct work_struct *work)
+{
+	unsigned int flags = memalloc_nofs_save();
+
+	dafs_io_answered(container_of(work, struct dafs_io, done_work));
+	memalloc_nofs_restore(flags);
+}
+
+/**
+ * dafs_io_start() - begin to move data
+ * @io: sbi, di, open, cred, write, stable, iter, pos, len and complete set, and as
+ *	needed force_inline, max_part, anywhere and priv; the rest zero.  iter is
+ *	memory of the kernel, and like all the others stays good until complete is
+ *	called.
+ *
+ * complete is called once, with 0 or a negative errno, from this function, from
+ * a work queue or, if anywhere is set, also from softirq; a failed connection is
+ * no error on a hard mount.
+ *
+ * Context: may sleep.
+ */
+void dafs_io_start(struct dafs_io *io)
+{
+	unsigned int flags = memalloc_nofs_save();
+
+	INIT_WORK(&io->done_work, dafs_io_done_work);
+	INIT_DELAYED_WORK(&io->retry_work, dafs_io_retry_work);
+	io->park.resume = dafs_io_unparked;
+	io->park.leave = &io->sbi->leaving;
+	io->reclaim.ended = dafs_io_reclaimed;
+	io->forced = READ_ONCE(io->sbi->forced);
+	io->committed = DAFS_FILE_SYNC;
+	dafs_io_send(io);
+	memalloc_nofs_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_io_start);
+
+static void dafs_io_ended(struct dafs_io *io, int err)
+{
+	io->wait->err = err;
+	io->wait->ended = true;
+}
+
+/*
+ * Nothing is under way: go on, as the work queue would.
+ *
+ * Return: 0, or -ERESTARTSYS if the task is killed.
+ */
+static int dafs_io_go_on(struct dafs_io *io, struct dafs_io_wait *wait)
+{
+	wait->again = false;
+	if (wait->delay_ms)
+		schedule_timeout_killable(msecs_to_jiffies(wait->delay_ms));
+	if (fatal_signal_pending(current))
+		return -ERESTARTSYS;
+	dafs_io_resume(io);
+	return 0;
+}
+
+/*
+ * A call is under way.
+ *
+ * Return: 0, or -ERESTARTSYS if the task is killed; its memory is out of the
+ * server's reach then.
+ */
+static int dafs_io_await(struct dafs_io *io)
+{
+	if (dafs_call_wait(io->call) == -ERESTARTSYS) {
+		dafs_io_drop_call(io);
+		return -ERESTARTSYS;
+	}
+	dafs_io_answered(io);
+	return 0;
+}
+
+/**
+ * dafs_io_run() - move data and wait for the end
+ * @io: as for dafs_io_start(), without complete
+ *
+ * The caller does all of it itself, and so can be killed at any time.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 or a negative errno; -ERESTARTSYS if the task is killed.
+ */
+int dafs_io_run(struct dafs_io *io)
+{
+	unsigned int flags = memalloc_nofs_save();
+	struct dafs_io_wait wait = {};
+	int err = 0;
+
+	io->complete = dafs_io_ended;
+	io->wait = &wait;
+	dafs_io_start(io);
+	while (!err && !wait.ended)
+		err = wait.again ? dafs_io_go_on(io, &wait) : dafs_io_await(io);
+	memalloc_nofs_restore(flags);
+	return err ?: wait.err;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_io_run);

@@ -1,0 +1,1027 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Inodes: attributes from the server, and how long they are cached.
+ *
+ * Attributes are cached for a time that doubles as long as they do not change.  The
+ * change attribute decides whether cached data and names are still valid. open(2)
+ * always revalidates and close(2) writes everything back, so an open after a close on
+ * another client sees its data.
+ *
+ * Our own changes change the change attribute too.  Responses do not return the new
+ * value, so the first value read after our change is taken as ours
+ * (DAFS_INO_OWN_CHANGE).  A change by another client in between would be missed.  To
+ * make that unlikely, the value is read when a written file is closed, and at once if
+ * it is not open for writing (dafs_own_change_settle()).  While this client keeps
+ * writing it can still happen (DAFS_INO_UNCERTAIN), so cached data is then dropped at
+ * open(2), and after the maximum attribute cache time.
+ */
+#include <linux/hash.h>
+#include <linux/highuid.h>
+#include <linux/namei.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/writeback.h>
+#include "inode.h"
+
+/**
+ * dafs_inode_init_once() - slab constructor of inodes
+ * @data: struct dafs_inode
+ */
+void dafs_inode_init_once(void *data)
+{
+	struct dafs_inode *di = data;
+
+	inode_init_once(&di->netfs.inode);
+	spin_lock_init(&di->lock);
+	spin_lock_init(&di->unstable_lock);
+	mutex_init(&di->write_lock);
+	mutex_init(&di->claim_lock);
+	mutex_init(&di->zap_lock);
+	mutex_init(&di->commit_lock);
+	atomic_set(&di->commit_ends, 0);
+	INIT_LIST_HEAD(&di->opens);
+	INIT_LIST_HEAD(&di->unstable);
+	INIT_LIST_HEAD(&di->committing);
+	INIT_LIST_HEAD(&di->unstable_link.link);
+	INIT_LIST_HEAD(&di->put_link);
+	INIT_WORK(&di->commit_work, dafs_commit_work);
+}
+
+/**
+ * dafs_inode_reset() - make an inode new
+ * @di: allocated inode
+ */
+void dafs_inode_reset(struct dafs_inode *di)
+{
+	di->flags = 0;
+	di->change = 0;
+	di->asked = 0;
+	di->attr_at = jiffies;
+	di->attr_timeo = 0;
+	di->sure_at = jiffies;
+	atomic_long_set(&di->own_change, 0);
+	memset(di->access, 0, sizeof(di->access));
+	di->dir_gen = 0;
+	di->ahead = NULL;
+	atomic_set(&di->ahead_credit, 0);
+	di->btime = (struct timespec64){};
+	atomic_set(&di->writers, 0);
+	di->writer = NULL;
+	di->writer_leaves = false;
+	di->unstable_bytes = 0;
+	atomic_set(&di->unstable_stops, 0);
+	di->unstable_pinned = false;
+}
+
+/* Raises *last to @now, unless it is later already. */
+static void dafs_clock_raise(atomic_long_t *last, long now)
+{
+	long seen = atomic_long_read(last);
+
+	while (seen < now && !atomic_long_try_cmpxchg(last, &seen, now))
+		;
+}
+
+/**
+ * dafs_inode_release() - release resources of an inode
+ * @di: inode being evicted
+ */
+void dafs_inode_release(struct dafs_inode *di)
+{
+	dafs_clock_raise(&DAFS_SB(di->netfs.inode.i_sb)->evicted_change,
+			 atomic_long_read(&di->own_change));
+	spin_lock(&di->lock);
+	dafs_access_zap_locked(di);
+	spin_unlock(&di->lock);
+	put_cred(di->writer);
+	di->writer = NULL;
+	kfree(di->ahead);
+	di->ahead = NULL;
+}
+
+/**
+ * dafs_attr_begin() - advance the clock of a mount
+ * @sb: the mount
+ *
+ * There is one clock for all objects, because READDIR returns attributes of objects
+ * that the caller does not know when it sends the request.
+ *
+ * Context: any.
+ * Return: a value later than all before: @asked for attributes to be requested now, see
+ * dafs_refresh() and dafs_iget_known(), or the new generation of a directory.
+ */
+long dafs_attr_begin(const struct super_block *sb)
+{
+	return atomic_long_inc_return(&DAFS_SB(sb)->clock);
+}
+
+/**
+ * dafs_attr_outdate() - attributes requested before now are stale
+ * @di: the object that this client has changed
+ *
+ * Context: any.
+ */
+void dafs_attr_outdate(struct dafs_inode *di)
+{
+	long now = atomic_long_inc_return(&DAFS_SB(di->netfs.inode.i_sb)->clock);
+
+	dafs_clock_raise(&di->own_change, now);
+}
+
+/**
+ * dafs_attr_outdated() - has this client changed an object in the meantime?
+ * @di: the object
+ * @asked: dafs_attr_begin() from before the request
+ *
+ * Context: any.
+ * Return: true if so: the answer is stale.
+ */
+bool dafs_attr_outdated(const struct dafs_inode *di, long asked)
+{
+	return asked < atomic_long_read(&di->own_change);
+}
+
+static void dafs_mark_own_change(struct dafs_inode *di)
+{
+	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	set_bit(DAFS_INO_STALE, &di->flags);
+}
+
+/**
+ * dafs_own_change() - this client has changed a file on the server
+ * @di: the file
+ *
+ * Attributes requested before this are stale.  Until new ones are read, changes by
+ * other clients are taken for ours; if data may be cached, the caller, or the task that
+ * closes the file after writing, reads them soon: dafs_own_change_settle().
+ *
+ * Context: any.
+ */
+void dafs_own_change(struct dafs_inode *di)
+{
+	dafs_attr_outdate(di);
+	dafs_mark_own_change(di);
+}
+
+/**
+ * dafs_own_write() - this client has written to a file on the server
+ * @di: the file
+ *
+ * As dafs_own_change(), but cached data stays valid: only stat(2) needs new attributes
+ * at once.  Until then a change by another client cannot be told from ours, so new ones
+ * are read soon, see dafs_attrs_fresh().
+ *
+ * Context: any.
+ */
+void dafs_own_write(struct dafs_inode *di)
+{
+	dafs_attr_outdate(di);
+	set_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	set_bit(DAFS_INO_STALE_STAT, &di->flags);
+}
+
+/**
+ * dafs_attr_times() - attribute cache times of an object
+ * @inode: the object
+ * @least: filled with the initial time, in jiffies, also used for access rights
+ * @most: filled with the maximum, reached while they do not change
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ */
+void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most)
+{
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+	bool dir = S_ISDIR(inode->i_mode);
+
+	*most = READ_ONCE(opts->noac) ? 0 : READ_ONCE(*(dir ? &opts->acdirmax : &opts->acregmax));
+	*least = min(READ_ONCE(*(dir ? &opts->acdirmin : &opts->acregmin)), *most);
+}
+
+static void dafs_attr_sure(struct dafs_inode *di, unsigned long at)
+{
+	lockdep_assert_held(&di->lock);
+	clear_bit(DAFS_INO_UNCERTAIN, &di->flags);
+	di->sure_at = at;
+}
+
+/*
+ * Our change happened within the attribute cache time, so changes by others in between
+ * need not be detected.
+ */
+static void dafs_own_change_settled(struct dafs_inode *di)
+{
+	unsigned long least, most;
+
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	spin_lock(&di->lock);
+	if (time_before(di->attr_at, di->sure_at + least))
+		dafs_attr_sure(di, di->attr_at);
+	spin_unlock(&di->lock);
+}
+
+/**
+ * dafs_own_change_settle() - read the attributes after our own changes
+ * @inode: the object
+ * @cred: whom to ask the server for
+ *
+ * From here on a new change attribute means a change by another client.  Costs a round
+ * trip if data is cached.
+ *
+ * Context: may sleep.
+ */
+void dafs_own_change_settle(struct inode *inode, const struct cred *cred)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	if (!test_bit(DAFS_INO_OWN_CHANGE, &di->flags))
+		return;
+	if (inode->i_mapping->nrpages) {
+		if (!dafs_revalidate(inode, cred, true)) {
+			dafs_own_change_settled(di);
+			return;
+		}
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	}
+	clear_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+}
+
+/**
+ * dafs_own_metadata() - this client has changed attributes or names of a file
+ * @inode: the file
+ * @cred: whom to ask the server for
+ *
+ * If the file is open for writing, close(2) will read the new attributes.
+ *
+ * Context: may sleep.
+ */
+void dafs_own_metadata(struct inode *inode, const struct cred *cred)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_open_state *os;
+
+	dafs_own_change(di);
+	os = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, NULL);
+	if (os)
+		dafs_open_state_put(os, true);
+	else
+		dafs_own_change_settle(inode, cred);
+}
+
+static umode_t dafs_type_mode(u32 type)
+{
+	switch (type) {
+	case DAFS_TYPE_REG:
+	case DAFS_TYPE_NAMEDATTR:
+		return S_IFREG;
+	case DAFS_TYPE_DIR:
+	case DAFS_TYPE_ATTRDIR:
+		return S_IFDIR;
+	case DAFS_TYPE_BLK:
+		return S_IFBLK;
+	case DAFS_TYPE_CHR:
+		return S_IFCHR;
+	case DAFS_TYPE_LNK:
+		return S_IFLNK;
+	case DAFS_TYPE_SOCK:
+		return S_IFSOCK;
+	case DAFS_TYPE_FIFO:
+		return S_IFIFO;
+	}
+	return 0;
+}
+
+static struct timespec64 dafs_timespec(const struct dafs_time *time)
+{
+	return (struct timespec64){
+		.tv_sec = time->seconds,
+		.tv_nsec = min_t(u32, time->nseconds, NSEC_PER_SEC - 1),
+	};
+}
+
+/*
+ * Is there, or may there be soon, data of ours that the server has yet to get?  It is
+ * looked for along the way that it goes, so as not to be missed when it moves on
+ * meanwhile: a writer makes folios dirty, these are under write-back before they are
+ * clean, and counted as unstable before that ends.
+ */
+static bool dafs_size_ours(const struct dafs_inode *di)
+{
+	const struct inode *inode = &di->netfs.inode;
+	struct address_space *mapping = inode->i_mapping;
+
+	if (!S_ISREG(inode->i_mode))
+		return false;
+	if (atomic_read(&di->writers))
+		return true;
+	/* pairs with dafs_writer_end() */
+	smp_rmb();
+	if (mapping_tagged(mapping, PAGECACHE_TAG_DIRTY))
+		return true;
+	/* both tags change under the lock of the mapping, one before the other */
+	smp_rmb();
+	if (mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK))
+		return true;
+	/* pairs with dafs_unstable_add() */
+	smp_rmb();
+	return READ_ONCE(di->unstable_bytes);
+}
+
+/**
+ * dafs_size_unknown() - must the file size be read from the server?
+ * @di: the file
+ *
+ * Another client truncated the file while we had unwritten data.  Now the server has
+ * all of that data, and its size is right.
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if so.
+ */
+bool dafs_size_unknown(const struct dafs_inode *di)
+{
+	return test_bit(DAFS_INO_LONGER, &di->flags) && !dafs_size_ours(di);
+}
+
+/*
+ * The size as the server has it.  Data that is not yet written back, or may have to be
+ * sent again, may make the file larger than the server knows, and an active writer
+ * relies on the size it saw.  The client does not record where that data is; so while
+ * there is any, a file that another client has truncated keeps its size here and ends
+ * in zeroes.  Its size is read again later, when needed: dafs_size_unknown().
+ */
+static void dafs_apply_size(struct inode *inode, u64 size)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct netfs_inode *ictx = &di->netfs;
+	bool busy;
+
+	if (size > LLONG_MAX)
+		size = LLONG_MAX;
+	spin_lock(&inode->i_lock);
+	busy = dafs_size_ours(di);
+	if (!busy || size >= i_size_read(inode))
+		clear_bit(DAFS_INO_LONGER, &di->flags);
+	else if (size < ictx->remote_i_size)
+		set_bit(DAFS_INO_LONGER, &di->flags);
+	if (!busy && size < i_size_read(inode))
+		set_bit(DAFS_INO_ZAP, &di->flags);
+	if (S_ISREG(inode->i_mode)) {
+		/*
+		 * Data written by others must not be read as zeroes: readers take no
+		 * lock, and a reader that sees the new size must see this, too.
+		 */
+		dafs_zero_point_raise(ictx, size);
+		WRITE_ONCE(ictx->remote_i_size, size);
+	}
+	if (!busy || size > i_size_read(inode))
+		i_size_write(inode, size);
+	spin_unlock(&inode->i_lock);
+}
+
+/**
+ * dafs_attr_uncertain() - check for changes by others that were taken for ours
+ * @inode: a regular file
+ *
+ * The change attribute does not tell who made a change.  If this client has written
+ * since DAFS_INO_UNCERTAIN was last clear, cached data is used for at most the maximum
+ * attribute cache time, and dropped when the file is opened.
+ *
+ * Context: may sleep.
+ */
+void dafs_attr_uncertain(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	if (!test_bit(DAFS_INO_UNCERTAIN, &di->flags))
+		return;
+	spin_lock(&di->lock);
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_attr_sure(di, di->attr_at);
+	spin_unlock(&di->lock);
+}
+
+/*
+ * The data may have been changed by our own writes only, or by others as well: this
+ * cannot be told.  That is tolerated for a while, see dafs_attr_uncertain().
+ *
+ * Return: true if cached data must be dropped.
+ */
+static bool dafs_apply_data(struct dafs_inode *di, bool ours, unsigned long at)
+{
+	unsigned long least, most;
+
+	lockdep_assert_held(&di->lock);
+	if (ours && !di->netfs.inode.i_mapping->nrpages) {
+		dafs_attr_sure(di, at);
+		return false;
+	}
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	if (ours && time_before(at, di->sure_at + most)) {
+		set_bit(DAFS_INO_UNCERTAIN, &di->flags);
+		return false;
+	}
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_attr_sure(di, at);
+	return true;
+}
+
+/* As above, if the change attribute has not changed. */
+static bool dafs_apply_same(struct dafs_inode *di, unsigned long at)
+{
+	if (test_bit(DAFS_INO_UNCERTAIN, &di->flags))
+		return dafs_apply_data(di, true, at);
+	dafs_attr_sure(di, at);
+	return false;
+}
+
+/*
+ * A size that our own writes cannot explain means a change by others.  The server may
+ * have executed some of the write-back in progress.
+ *
+ * Return: true if others changed the object.
+ */
+static bool dafs_apply_change(struct dafs_inode *di, const struct dafs_fattr *attr,
+			      unsigned long at)
+{
+	struct inode *inode = &di->netfs.inode;
+	bool writing = mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK);
+	bool ours = test_and_clear_bit(DAFS_INO_OWN_CHANGE, &di->flags) || writing;
+	u64 least = READ_ONCE(di->netfs.remote_i_size);
+	u64 most = writing ? max_t(u64, least, i_size_read(inode)) : least;
+
+	if (attr->change == di->change)
+		return dafs_apply_same(di, at);
+	if (attr->object_size < least || attr->object_size > most)
+		ours = false;
+	di->change = attr->change;
+	if (S_ISDIR(inode->i_mode)) {
+		WRITE_ONCE(di->dir_gen, dafs_attr_begin(inode->i_sb));
+		return true;
+	}
+	return dafs_apply_data(di, ours, at);
+}
+
+static void dafs_apply_owner(struct dafs_inode *di, u64 valid,
+			     const struct dafs_ids *ids)
+{
+	struct inode *inode = &di->netfs.inode;
+	uid_t uid = ids->uid == DAFS_NO_ID ? (uid_t)overflowuid : ids->uid;
+	gid_t gid = ids->gid == DAFS_NO_ID ? (gid_t)overflowgid : ids->gid;
+
+	if ((valid & DAFS_FATTR_OWNER) && uid != i_uid_read(inode)) {
+		i_uid_write(inode, uid);
+		dafs_access_zap_locked(di);
+	}
+	if ((valid & DAFS_FATTR_OWNER_GROUP) && gid != i_gid_read(inode)) {
+		i_gid_write(inode, gid);
+		dafs_access_zap_locked(di);
+	}
+}
+
+static void dafs_apply_mode(struct dafs_inode *di, u32 mode)
+{
+	struct inode *inode = &di->netfs.inode;
+	umode_t new = (inode->i_mode & S_IFMT) | (mode & S_IALLUGO);
+
+	if (new == inode->i_mode)
+		return;
+	inode->i_mode = new;
+	dafs_access_zap_locked(di);
+}
+
+static void dafs_apply_times(struct dafs_inode *di, const struct dafs_fattr *attr)
+{
+	struct inode *inode = &di->netfs.inode;
+
+	if (attr->valid & DAFS_FATTR_TIME_ACCESS)
+		inode_set_atime_to_ts(inode, dafs_timespec(&attr->time_access));
+	if (attr->valid & DAFS_FATTR_TIME_MODIFY)
+		inode_set_mtime_to_ts(inode, dafs_timespec(&attr->time_modify));
+	if (attr->valid & DAFS_FATTR_TIME_METADATA)
+		inode_set_ctime_to_ts(inode, dafs_timespec(&attr->time_metadata));
+	if (attr->valid & DAFS_FATTR_TIME_CREATE)
+		di->btime = dafs_timespec(&attr->time_create);
+}
+
+/* Sets how long the attributes just read are valid. */
+static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool changed)
+{
+	unsigned long least, most;
+
+	lockdep_assert_held(&di->lock);
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	di->attr_timeo = changed ? least : clamp(di->attr_timeo * 2, least, most);
+	di->attr_at = at;
+}
+
+/* Applies attributes that are newer than our last change. */
+static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *attr,
+			       const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	struct inode *inode = &di->netfs.inode;
+	bool changed;
+
+	if (attr->valid & DAFS_FATTR_MODE)
+		dafs_apply_mode(di, attr->mode);
+	dafs_apply_owner(di, attr->valid, ids);
+	if (attr->valid & DAFS_FATTR_NUM_LINKS)
+		set_nlink(inode, attr->num_links);
+	changed = dafs_apply_change(di, attr, at);
+	dafs_apply_size(inode, attr->object_size);
+	clear_bit(DAFS_INO_STALE, &di->flags);
+	clear_bit(DAFS_INO_STALE_STAT, &di->flags);
+	/* our own change may have just set the flags that were cleared here */
+	smp_mb__after_atomic();
+	if (dafs_attr_outdated(di, asked))
+		dafs_mark_own_change(di);
+	return changed;
+}
+
+/*
+ * Applies an answer older than our own write: have others changed the file?
+ * DAFS_INO_OWN_CHANGE stays set for a later answer.
+ */
+static void dafs_apply_outdated(struct dafs_inode *di, const struct dafs_fattr *attr,
+				unsigned long at)
+{
+	if (!S_ISREG(di->netfs.inode.i_mode))
+		return;
+	if (attr->change == di->change) {
+		dafs_apply_same(di, at);
+		return;
+	}
+	di->change = attr->change;
+	dafs_apply_data(di, test_bit(DAFS_INO_OWN_CHANGE, &di->flags), at);
+}
+
+/*
+ * Responses may arrive out of order, and entries of a listing may be applied late, so
+ * answers to requests older than the last one are ignored.  An answer older than our
+ * own change is only used to detect changes by others.
+ */
+static void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
+			     const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	struct inode *inode = &di->netfs.inode;
+	bool changed = true;
+
+	spin_lock(&di->lock);
+	if (asked < di->asked)
+		goto out;
+	di->asked = asked;
+	/* An object created here has no inode number until its attributes are read. */
+	if (!inode->i_ino)
+		inode->i_ino = attr->file_id;
+	dafs_apply_times(di, attr);
+	if (attr->valid & DAFS_FATTR_SPACE_USED)
+		inode->i_blocks = (attr->space_used + 511) >> 9;
+	if (dafs_attr_outdated(di, asked))
+		dafs_apply_outdated(di, attr, at);
+	else
+		changed = dafs_apply_current(di, attr, ids, asked, at);
+	dafs_apply_timeout(di, at, changed);
+out:
+	spin_unlock(&di->lock);
+}
+
+static const struct inode_operations dafs_file_iops = {
+	.permission	= dafs_vfs_permission,
+	.getattr	= dafs_vfs_getattr,
+	.setattr	= dafs_vfs_setattr,
+};
+
+/*
+ * The target of a link never changes under the same filehandle, so it is read once and
+ * cached in i_link, for RCU walk too.
+ */
+static const char *dafs_get_link(struct dentry *dentry, struct inode *inode,
+				 struct delayed_call *done)
+{
+	char *buf, *link, *old;
+	int len;
+
+	if (!dentry)
+		return ERR_PTR(-ECHILD);
+	buf = __getname();
+	if (!buf)
+		return ERR_PTR(-ENOMEM);
+	len = dafs_readlink(dafs_inode_ses(inode), current_cred(),
+			    &DAFS_I(inode)->fh, buf, PATH_MAX);
+	link = len < 0 ? ERR_PTR(len) : kstrdup(buf, GFP_KERNEL);
+	__putname(buf);
+	/* the link may have been removed, see dafs_keep_target() */
+	if (IS_ERR(link))
+		return READ_ONCE(inode->i_link) ?: link;
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	old = cmpxchg(&inode->i_link, NULL, link);
+	if (!old)
+		return link;
+	kfree(link);
+	return old;
+}
+
+static const struct inode_operations dafs_symlink_iops = {
+	.get_link	= dafs_get_link,
+	.getattr	= dafs_vfs_getattr,
+	.setattr	= dafs_vfs_setattr,
+};
+
+/* No folio is larger than one read, see dafs_prepare_read(). */
+static void dafs_inode_init_data(struct inode *inode)
+{
+	u32 size = min_t(u32, DAFS_MAX_FOLIO_SIZE, DAFS_SB(inode->i_sb)->opts.rsize);
+
+	inode->i_op = &dafs_file_iops;
+	inode->i_fop = &dafs_file_fops;
+	inode->i_mapping->a_ops = &dafs_file_aops;
+	mapping_set_folio_order_range(inode->i_mapping, 0,
+				      ilog2(size) - PAGE_SHIFT);
+}
+
+/*
+ * Answers from before a change whose inode was evicted since must not be used as new;
+ * an object just created has no attributes yet.
+ */
+static void dafs_inode_init_attrs(struct inode *inode, const struct dafs_fattr *attr,
+				  const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	bool made = asked == DAFS_ASKED_NEVER;
+
+	di->change = attr->change;
+	di->dir_gen = dafs_attr_begin(inode->i_sb);
+	dafs_inode_apply(di, attr, ids, made ? dafs_attr_begin(inode->i_sb) : asked, at);
+	if (!made && asked < atomic_long_read(&DAFS_SB(inode->i_sb)->evicted_change))
+		set_bit(DAFS_INO_STALE, &di->flags);
+}
+
+static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
+			    const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	inode->i_mode = dafs_type_mode(attr->object_type);
+	/* The server updates the times. */
+	inode->i_flags |= S_NOATIME | S_NOCMTIME;
+	i_uid_write(inode, overflowuid);
+	i_gid_write(inode, overflowgid);
+	dafs_inode_init_attrs(inode, attr, ids, asked, at);
+	netfs_inode_init(&di->netfs, &dafs_request_ops, S_ISREG(inode->i_mode));
+	clear_bit(DAFS_INO_ZAP, &di->flags);
+
+	switch (inode->i_mode & S_IFMT) {
+	case S_IFREG:
+		dafs_inode_init_data(inode);
+		break;
+	case S_IFDIR:
+		if (dafs_is_crossing(inode->i_sb, &di->fh)) {
+			inode->i_ino = dafs_crossing_ino(&di->fh);
+			inode->i_op = &dafs_crossing_iops;
+			inode->i_flags |= S_AUTOMOUNT;
+			break;
+		}
+		inode->i_op = &dafs_dir_iops;
+		inode->i_fop = &dafs_dir_fops;
+		break;
+	case S_IFLNK:
+		inode->i_op = &dafs_symlink_iops;
+		break;
+	default:
+		inode->i_op = &dafs_file_iops;
+		init_special_inode(inode, inode->i_mode,
+				   MKDEV(attr->raw_dev.specdata1,
+					 attr->raw_dev.specdata2));
+	}
+}
+
+/*
+ * Cheaper than jhash(), because listings hash many handles.  A server with colliding
+ * handles slows down its own mounts only.
+ */
+static unsigned long dafs_fh_hash(const struct dafs_fh *fh)
+{
+	u64 words[DAFS_FH_SIZE / sizeof(u64)], hash = 0;
+	unsigned int i;
+
+	memcpy(words, fh, sizeof(words));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		hash = (rol64(hash, 5) ^ words[i]) * GOLDEN_RATIO_64;
+	return hash >> 32;
+}
+
+static int dafs_inode_test(struct inode *inode, void *data)
+{
+	return !memcmp(&DAFS_I(inode)->fh, data, sizeof(struct dafs_fh));
+}
+
+static int dafs_inode_set(struct inode *inode, void *data)
+{
+	DAFS_I(inode)->fh = *(const struct dafs_fh *)data;
+	return 0;
+}
+
+/* Rejects attributes from which no inode can be made. */
+static int dafs_check_attrs(const struct dafs_fattr *attr)
+{
+	if ((attr->valid & DAFS_INODE_NEEDS) != DAFS_INODE_NEEDS ||
+	    !dafs_type_mode(attr->object_type))
+		return -EIO;
+	return 0;
+}
+
+static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_fh *fh,
+				     const struct dafs_fattr *attr,
+				     const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	struct inode *inode;
+
+	inode = iget5_locked(sb, dafs_fh_hash(fh), dafs_inode_test,
+			     dafs_inode_set, (void *)fh);
+	if (!inode)
+		return ERR_PTR(-ENOMEM);
+	if (inode->i_state & I_NEW) {
+		dafs_inode_init(inode, attr, ids, asked, at);
+		unlock_new_inode(inode);
+		return inode;
+	}
+	if (inode_wrong_type(inode, dafs_type_mode(attr->object_type))) {
+		iput(inode);
+		return ERR_PTR(-ESTALE);
+	}
+	dafs_inode_apply(DAFS_I(inode), attr, ids, asked, at);
+	return inode;
+}
+
+/**
+ * dafs_iget_known() - get the inode of an object, with known attributes
+ * @sb: super block
+ * @fh: the object
+ * @attr: its attributes
+ * @ids: its owner and group
+ * @asked: dafs_attr_begin() from before they were requested
+ * @at: jiffies of the same moment
+ *
+ * Context: may sleep.
+ * Return: inode with a reference, or an ERR_PTR; -EIO if @attr lacks required attributes.
+ */
+struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
+			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
+			      long asked, unsigned long at)
+{
+	int err = dafs_check_attrs(attr);
+
+	return err ? ERR_PTR(err) : dafs_iget_attrs(sb, fh, attr, ids, asked, at);
+}
+
+/**
+ * dafs_iget() - read the attributes of an object and get its inode
+ * @sb: super block
+ * @cred: whom to ask the server for
+ * @fh: the object
+ *
+ * Its attributes are as new as this call.
+ *
+ * Context: may sleep.
+ * Return: inode with a reference, or an ERR_PTR.
+ */
+struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
+			const struct dafs_fh *fh)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(sb);
+	long asked = dafs_attr_begin(sb);
+	unsigned long at = jiffies;
+	struct dafs_fattr attr = {};
+	struct dafs_ids ids;
+	int err;
+
+	err = dafs_getattr(sbi->ses, cred, fh, sbi->attrs, &attr, &ids);
+	if (err)
+		return ERR_PTR(err);
+	return dafs_iget_known(sb, fh, &attr, &ids, asked, at);
+}
+
+/**
+ * dafs_iget_created() - get the inode of a file that this client has just created
+ * @dir: where
+ * @cred: its owner, unless the server sets another
+ * @fh: the file
+ * @mode: its mode, likewise
+ *
+ * Sends no request: attributes are not needed before stat(2) or close(2).
+ *
+ * Context: may sleep.
+ * Return: inode with a reference, or an ERR_PTR.
+ */
+struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
+				const struct dafs_fh *fh, umode_t mode)
+{
+	const struct dafs_ids ids = {
+		.uid = from_kuid(&init_user_ns, cred->fsuid),
+		.gid = dir->i_mode & S_ISGID ? i_gid_read(dir) :
+					       from_kgid(&init_user_ns, cred->fsgid),
+	};
+	const struct dafs_fattr attr = {
+		.valid = DAFS_FATTR_MODE | DAFS_FATTR_NUM_LINKS | DAFS_FATTR_OWNER |
+			 DAFS_FATTR_OWNER_GROUP,
+		.object_type = DAFS_TYPE_REG,
+		.mode = mode & S_IALLUGO,
+		.num_links = 1,
+	};
+	struct inode *inode;
+
+	inode = dafs_iget_attrs(dir->i_sb, fh, &attr, &ids, DAFS_ASKED_NEVER, jiffies);
+	if (!IS_ERR(inode))
+		dafs_own_change(DAFS_I(inode));
+	return inode;
+}
+
+/* Attributes that are invalid at any age */
+static bool dafs_attrs_wrong(const struct dafs_inode *di)
+{
+	return test_bit(DAFS_INO_STALE, &di->flags) || dafs_size_unknown(di);
+}
+
+/**
+ * dafs_attrs_fresh() - are the cached attributes still valid?
+ * @di: inode
+ *
+ * After our own changes that no answer has shown yet, they are valid for the minimum
+ * time only.
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if so.
+ */
+bool dafs_attrs_fresh(const struct dafs_inode *di)
+{
+	unsigned long least, most, timeo;
+
+	/* a remount may have lowered it */
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	timeo = min(READ_ONCE(di->attr_timeo),
+		    test_bit(DAFS_INO_OWN_CHANGE, &di->flags) ? least : most);
+	return !dafs_attrs_wrong(di) && timeo &&
+	       time_in_range_open(jiffies, READ_ONCE(di->attr_at),
+				  READ_ONCE(di->attr_at) + timeo);
+}
+
+/* Are the attributes invalid only because of their age? */
+static bool dafs_attrs_aged(const struct dafs_inode *di)
+{
+	unsigned long least, most;
+
+	dafs_attr_times(&di->netfs.inode, &least, &most);
+	return !dafs_attrs_wrong(di) && most && READ_ONCE(di->attr_timeo) &&
+	       !dafs_attrs_fresh(di);
+}
+
+/**
+ * dafs_refresh() - apply attributes to an inode
+ * @inode: inode
+ * @attr: its attributes
+ * @ids: its owner and group
+ * @asked: dafs_attr_begin() from before they were asked for
+ * @at: jiffies of the same moment
+ *
+ * Context: may sleep.
+ * Return: 0, -ESTALE if this is another object, -EIO if @attr lacks required
+ * attributes.
+ */
+int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
+		 const struct dafs_ids *ids, long asked, unsigned long at)
+{
+	int err = dafs_check_attrs(attr);
+
+	if (err)
+		return err;
+	if (inode_wrong_type(inode, dafs_type_mode(attr->object_type)))
+		return -ESTALE;
+	dafs_inode_apply(DAFS_I(inode), attr, ids, asked, at);
+	return 0;
+}
+
+/**
+ * dafs_gone() - has the server lost an object because this client removed its name?
+ * @inode: the object
+ * @err: what the server answered
+ *
+ * It stays usable here for tasks that have it open or have just looked it up, with the
+ * cached attributes.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_gone(const struct inode *inode, int err)
+{
+	return err == -ESTALE && test_bit(DAFS_INO_REMOVED, &DAFS_I(inode)->flags);
+}
+
+/* No answer will ever tell more, so what is known is as good as if it were new. */
+static void dafs_attrs_last(struct dafs_inode *di, unsigned long at)
+{
+	clear_bit(DAFS_INO_LONGER, &di->flags);
+	spin_lock(&di->lock);
+	dafs_apply_timeout(di, at, false);
+	spin_unlock(&di->lock);
+}
+
+/**
+ * dafs_revalidate() - make sure that the cached attributes are valid
+ * @inode: inode
+ * @cred: whom to ask the server for
+ * @force: read them in any case
+ *
+ * Context: may sleep.
+ * Return: 0, -ESTALE if others have removed the object, or another negative errno.
+ */
+int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_fattr attr = {};
+	struct dafs_ids ids;
+	unsigned long at;
+	long asked;
+	int err;
+
+	if (!force && dafs_attrs_fresh(di))
+		return 0;
+	at = jiffies;
+	asked = dafs_attr_begin(inode->i_sb);
+	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
+	if (dafs_gone(inode, err)) {
+		dafs_attrs_last(di, at);
+		return 0;
+	}
+	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);
+}
+
+/*
+ * Dirty data would change the times later.  An error stays in the mapping, for the
+ * program that wrote.
+ */
+static void dafs_getattr_flush(struct inode *inode, u32 request_mask)
+{
+	if (!S_ISREG(inode->i_mode) || !inode->i_mapping->nrpages ||
+	    !(request_mask & (STATX_MTIME | STATX_CTIME | STATX_CHANGE_COOKIE)))
+		return;
+	filemap_fdatawrite(inode->i_mapping);
+	filemap_fdatawait_keep_errors(inode->i_mapping);
+}
+
+/* Attributes of the other names may have expired too; see vfs/ahead.c. */
+static void dafs_getattr_asked(struct dentry *dentry)
+{
+	struct dentry *parent;
+
+	if (IS_ROOT(dentry) || d_unhashed(dentry))
+		return;
+	parent = dget_parent(dentry);
+	dafs_ahead_asked(parent);
+	dput(parent);
+}
+
+/**
+ * dafs_vfs_getattr() - stat(2)
+ * @idmap: not used, id-mapped mounts are not supported
+ * @path: of the object
+ * @stat: filled
+ * @request_mask: STATX_*
+ * @flags: AT_STATX_*
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
+		     struct kstat *stat, u32 request_mask, unsigned int flags)
+{
+	struct inode *inode = d_inode(path->dentry);
+	struct dafs_inode *di = DAFS_I(inode);
+	bool force, aged;
+	int err;
+
+	if ((flags & AT_STATX_SYNC_TYPE) != AT_STATX_DONT_SYNC) {
+		/* first, because it changes the attributes */
+		dafs_getattr_flush(inode, request_mask);
+		force = (flags & AT_STATX_SYNC_TYPE) == AT_STATX_FORCE_SYNC ||
+			test_bit(DAFS_INO_STALE_STAT, &di->flags);
+		aged = !force && dafs_attrs_aged(di);
+		err = dafs_revalidate(inode, current_cred(), force);
+		if (err)
+			return err;
+		if (aged)
+			dafs_getattr_asked(path->dentry);
+	}
+	generic_fillattr(&nop_mnt_idmap, request_mask, inode, stat);
+	/* Not for directories: readdir(3) would use it as its buffer size. */
+	if (S_ISREG(inode->i_mode))
+		stat->blksize = DAFS_SB(inode->i_sb)->opts.wsize;
+	stat->btime = di->btime;
+	if (DAFS_SB(inode->i_sb)->attrs & DAFS_FATTR_TIME_CREATE)
+		stat->result_mask |= STATX_BTIME;
+	if (request_mask & STATX_CHANGE_COOKIE) {
+		stat->change_cookie = READ_ONCE(di->change);
+		stat->result_mask |= STATX_CHANGE_COOKIE;
+		stat->attributes |= STATX_ATTR_CHANGE_MONOTONIC;
+	}
+	return 0;
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One synchronous operation; hides from the caller the credential handle, lost
+ * connections and DELAY.
+ *
+ * An operation whose connection was lost is sent again on the next one.  Until
+ * the response cache is asked (5.2) that repeats an operation whose response
+ * was lost, as NFS does over a new connection.  What must not happen twice is
+ * not sent again (no_replay).
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "rpc_impl.h"
+
+#define DAFS_OP_SESSIONS	4	/* an operation tries, if the server knows none */
+#define DAFS_OP_TRIES_ON	5	/* on a connection that all others wait for */
+#define DAFS_OP_DAMAGED	4	/* attempts at what does not arrive as it was sent */
+#define DAFS_OP_NOMEM_TRIES		6	/* attempts without memory, in some seconds */
+
+/**
+ * dafs_op_end() - drop what an operation's results point into
+ * @op: the operation; may have failed
+ *
+ * Context: any.
+ */
+void dafs_op_end(struct dafs_op *op)
+{
+	if (op->call)
+		dafs_call_put(op->call);
+	op->call = NULL;
+	if (op->conn)
+		dafs_conn_put(op->conn);
+	op->conn = NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_op_end);
+
+static int dafs_op_map(struct dafs_op *op)
+{
+	struct dafs_op_mem *mem = op->mem;
+	struct kvec kvec = { .iov_base = mem->data, .iov_len = mem->size };
+	struct iov_iter iter;
+	ssize_t mapped;
+
+	iov_iter_kvec(&iter, mem->dir == DMA_FROM_DEVICE ? ITER_DEST : ITER_SOURCE, &kvec, 1,
+		      mem->size);
+	mapped = dafs_mem_map(op->conn->op, &mem->map, &iter, mem->size, mem->dir);
+	if (mapped < 0)
+		return mapped;
+	/* the server may be given less to fill, but not less to read */
+	if (mem->dir == DMA_TO_DEVICE && mapped < mem->size) {
+		dafs_mem_unmap(&mem->map);
+		return -EMSGSIZE;
+	}
+	mem->room = mapped;
+	op->call->mem = &mem->map;
+	return 0;
+}
+
+/* Memory is unmapped by the requester, unless the call never started. */
+static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
+{
+	int err = op->mem ? dafs_op_map(op) : 0;
+
+	if (!err && op->prepare)
+		err = op->prepare(op, call);
+	if (!err)
+		err = dafs_call_start(op->conn->rq, call);
+	if (err && call->mem)
+		dafs_mem_unmap(call->mem);
+	return err;
+}
+
+/**
+ * struct dafs_op_tries - what the attempts at an operation have met so far
+ * @delay_ms: before the next one, for a server that asks for patience
+ * @lost: connections that ended without an answer
+ * @nomem: attempts that failed for want of memory
+ * @refused: sessions that the server did not know
+ * @damaged: requests that did not match their checksum
+ * @forgot: the credential handle was registered anew
+ */
+struct dafs_op_tries {
+	unsigned int delay_ms;
+	unsigned int lost;
+	unsigned int nomem;
+	unsigned int refused;
+	unsigned int damaged;
+	bool forgot;
+};
+
+/**
+ * dafs_op_prepare() - make the call of an operation
+ * @ses: session
+ * @op: the operation, with op->conn; op->call is filled, also if this fails
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, or what the registration of a credential ended with.
+ */
+int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+
+	op->status = DAFS_STATUS_OK;
+	if (!call)
+		return -ENOMEM;
+	op->call = call;
+	call->proc = op->proc;
+	call->args = op->args;
+	call->fill = op->fill;
+	call->priv = op->priv;
+	return dafs_cred_handle(ses, op->conn, op->cred, call->cred);
+}
+
+/**
+ * struct dafs_op_left - an operation whose task has given up
+ * @work: waits for the response in its place
+ * @ses: the session, whose queue @work is in
+ * @op: what is left of it: cred, args, conn, call, undo and lost
+ */
+struct dafs_op_left {
+	struct work_struct work;
+	struct dafs_session *ses;
+	struct dafs_op op;
+};
+
+static void dafs_op_left_work(struct work_struct *work)
+{
+	struct dafs_op_left *left = container_of(work, struct dafs_op_left, work);
+	struct dafs_op *op = &left->op;
+
+	/* it comes, or the connection ends; its failure says nothing of an earlier attempt */
+	if (op->call && (dafs_call_wait(op->call) || (op->call->status && op->lost)))
+		dafs_op_end(op);
+	if (!op->call || op->call->status == DAFS_STATUS_OK)
+		op->undo(left->ses, op);
+	dafs_op_end(op);
+	put_cred(op->cred);
+	kfree(op->args);
+	kfree(left);
+}
+
+/* The caller has no use for it any more, and its response, if there is a call. */
+static void dafs_op_leave(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_op_left *left = kzalloc(sizeof(*left), GFP_NOFS | __GFP_NOFAIL);
+
+	left->ses = ses;
+	left->op.cred = get_cred(op->cred);
+	left->op.args = op->copy(op->args);
+	left->op.conn = op->conn;
+	left->op.call = op->call;
+	left->op.undo = op->undo;
+	left->op.lost = op->lost;
+	op->conn = NULL;
+	op->call = NULL;
+	op->lost = false;
+	INIT_WORK(&left->work, dafs_op_left_work);
+	queue_work(ses->commit_wq, &left->work);
+}
+
+/**
+ * dafs_op_wait() - wait for the response of an operation that was sent
+ * @ses: the session
+ * @op: the operation; if the task is killed and op->undo is set, its call is waited for
+ *	in the background, and none of its caller's any more
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: as dafs_call_wait().
+ */
+int dafs_op_wait(struct dafs_session *ses, struct dafs_op *op)
+{
+	int err = dafs_call_wait(op->call);
+
+	if (err == -ERESTARTSYS && op->undo)
+		dafs_op_leave(ses, op);
+	else if (err)
+		op->lost = true;
+	return err;
+}
+
+/**
+ * dafs_op_result() - an operation is not tried any more
+ * @ses: the session
+ * @op: the operation
+ * @err: what its caller is told
+ *
+ * Where that is an error, an attempt that was lost may have succeeded all the same.
+ *
+ * Context: may sleep.
+ * Return: @err.
+ */
+int dafs_op_result(struct dafs_session *ses, struct dafs_op *op, int err)
+{
+	if (err && op->lost && op->undo) {
+		dafs_op_end(op);
+		dafs_op_leave(ses, op);
+	}
+	return err;
+}
+
+/* One attempt on op->conn: 0 means that there is a response, whatever its status. */
+static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
+{
+	int err = dafs_op_prepare(ses, op);
+
+	if (!err)
+		err = dafs_op_start(op, op->call);
+	if (err)
+		return err;
+	err = dafs_op_wait(ses, op);
+	if (!err)
+		op->status = op->call->status;
+	/* the client cannot know whether the server has seen it */
+	return err == -ENOTCONN && op->no_replay ? -EREMOTEIO : err;
+}
+
+static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_conn *conn = dafs_conn_get_unless(ses, op->leave);
+
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	op->conn = conn;
+	return dafs_op_send(ses, op);
+}
+
+/**
+ * dafs_op_sleep() - leave a server alone for a while
+ * @ms: how long it was the last time, 0 at first; how long it is now
+ *
+ * A task that exits could not be killed out of trying again, and is told that it was:
+ * what it wanted is left to the background, as where a task is killed, or is lost.
+ *
+ * Context: sleeps, longer each time; a fatal signal ends it.
+ * Return: 0 or -ERESTARTSYS.
+ */
+int dafs_op_sleep(unsigned int *ms)
+{
+	if (dafs_task_exits())
+		return -ERESTARTSYS;
+	*ms = dafs_next_delay(*ms);
+	if (schedule_timeout_killable(msecs_to_jiffies(*ms)) &&
+	    fatal_signal_pending(current))
+		return -ERESTARTSYS;
+	return 0;
+}
+
+/* Return: 1 to retry after a delay, or an errno: -EIO if @op must give up. */
+static int dafs_op_pause(const struct dafs_op *op, struct dafs_op_tries *tries)
+{
+	if (op->leave && READ_ONCE(*op->leave))
+		return -EIO;
+	return dafs_op_sleep(&tries->delay_ms) ?: 1;
+}
+
+/* Is it retried without limit? */
+static bool dafs_op_retries_forever(const struct dafs_session *ses, const struct dafs_op *op)
+{
+	return op->hard && !READ_ONCE(ses->params.soft);
+}
+
+/* The response is there.  Return: 1 to try again, 0 to report it, or an errno. */
+static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
+				struct dafs_op_tries *tries)
+{
+	bool insists = dafs_op_retries_forever(ses, op);
+
+	switch (dafs_status_action(op->status)) {
+	case DAFS_ACT_LATER:
+		if (op->nodelay)
+			return 0;
+		break;
+	case DAFS_ACT_RESEND:
+		if (++tries->damaged >= DAFS_OP_DAMAGED && !insists)
+			return 0;
+		break;
+	case DAFS_ACT_CRED:
+		if (tries->forgot && !insists)
+			return 0;
+		dafs_cred_forget(ses, op->conn, op->call->cred);
+		if (tries->forgot)
+			break;
+		tries->forgot = true;
+		return 1;
+	case DAFS_ACT_SESSION:
+		dafs_conn_stale(op->conn);
+		if (++tries->refused < DAFS_OP_SESSIONS)
+			return 1;
+		if (!insists)
+			return -EIO;
+		break;
+	default:
+		return 0;
+	}
+	return dafs_op_pause(op, tries);
+}
+
+/* Return: 1 to try again, or @err. */
+static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs_op *op, int err,
+			       struct dafs_op_tries *tries)
+{
+	/* REGISTER_CRED failed its checksum in many attempts */
+	if (err == -EBADMSG && dafs_op_retries_forever(ses, op))
+		return dafs_op_pause(op, tries);
+	if (err != -ENOMEM && (err || dafs_status_action(op->status) != DAFS_ACT_MEMORY))
+		return err;
+	if (!op->retry_nomem)
+		return err;
+	if (++tries->nomem >= DAFS_OP_NOMEM_TRIES && !dafs_op_retries_forever(ses, op))
+		return err;
+	return dafs_op_pause(op, tries);
+}
+
+/* Repeats until there is a response worth reporting. */
+static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_op_tries tries = {};
+	int err;
+
+	for (;;) {
+		err = dafs_op_check_nomem(ses, op, dafs_op_try(ses, op), &tries);
+		if (err < 0 && err != -ENOTCONN)
+			return err;
+		/* a server that connects but does not answer is no better than none */
+		if (err < 0 && dafs_session_gives_up(ses, &tries.lost))
+			return -ETIMEDOUT;
+		if (!err) {
+			err = dafs_op_check_status(ses, op, &tries);
+			if (err <= 0)
+				return err;
+		}
+		dafs_op_end(op);
+	}
+}
+
+static int dafs_op_run_nowait(struct dafs_session *ses, struct dafs_op *op)
+{
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
+
+	if (IS_ERR_OR_NULL(conn))
+		return conn ? PTR_ERR(conn) : -ENOTCONN;
+	op->conn = conn;
+	return dafs_op_send(ses, op);
+}
+
+/**
+ * dafs_op_decode() - have the results of an operation
+ * @op: the operation; its response is there
+ *
+ * Context: any.
+ * Return: 0, also if there are none; -EIO for a response that cannot be decoded,
+ * and the connection is given up.
+ */
+int dafs_op_decode(struct dafs_op *op)
+{
+	op->client_id = op->conn->client_id;
+	if (!op->res || (op->status && op->call->stream.len <= DAFS_HDR_SIZE))
+		return 0;
+	if (!dafs_decode_res(&op->call->stream, op->proc, op->res))
+		return 0;
+	/* a server that cannot encode cannot be trusted (E-11) */
+	dafs_conn_failed(op->conn);
+	op->lost |= !op->status;
+	return -EIO;
+}
+
+/**
+ * dafs_op_run() - perform an operation
+ * @ses: the session
+ * @op: filled in; to be ended by dafs_op_end() in any case
+ *
+ * Waits for the connection to come back as the session is told to, and for a
+ * server that answers DELAY or GRACE.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0; the errno of the status the server answered, which is in
+ * op->status; -EIO for a response that cannot be decoded or a dead session;
+ * -ETIMEDOUT on a soft session; -ENOTCONN for an offhand operation without a
+ * connection; -EREMOTEIO if the connection was lost while an
+ * operation to be sent once was under way; what op->prepare returned; -ENOMEM;
+ * -EMSGSIZE; -ERESTARTSYS.
+ */
+int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
+{
+	int err;
+
+	err = op->nowait ? dafs_op_run_nowait(ses, op) : dafs_op_attempts(ses, op);
+	if (!err)
+		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
+	return dafs_op_result(ses, op, err);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
+
+/**
+ * dafs_op_run_on() - perform an operation on a connection not yet in use
+ * @ses: the session
+ * @conn: its new connection; the caller holds a reference
+ * @op: filled in; to be ended by dafs_op_end() in any case
+ *
+ * For those who recover a session: it does not wait for the session, and not
+ * for long if the server asks for patience.
+ *
+ * Context: may sleep.
+ * Return: as dafs_op_run(), and -ENOTCONN if the connection is lost.
+ */
+int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op)
+{
+	struct dafs_op_tries tries = {};
+	unsigned int left = DAFS_OP_TRIES_ON;
+	int err;
+
+	do {
+		dafs_op_end(op);
+		kref_get(&conn->ref);
+		op->conn = conn;
+		err = dafs_op_send(ses, op) ?: dafs_op_check_status(ses, op, &tries);
+	} while (err > 0 && --left);
+	if (err < 0)
+		return err;
+	return dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_op_run_on);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Getting back what a server has forgotten (4.4.1.6).
+ *
+ * A connection with another client-id than before is not made the current one until
+ * all users of the session have got back what they had, on that connection.  What
+ * waits for the session waits for that too, so they must not wait for the session.
+ *
+ * Each does so in a work item of its own, in a queue that holds nothing else: what waits
+ * for the session would be in front of it.  One whose file system does not answer, or
+ * asks for patience, is waited for no longer than DAFS_RECOVER_WAIT: all others would
+ * stand still with it.  It goes on in the background, beside what is used by then.
+ */
+#include <linux/sched/mm.h>
+#include "rpc_impl.h"
+
+#define DAFS_RECOVER_WAIT	(5 * HZ)
+
+static bool dafs_recoverer_is_at_it(const struct dafs_recoverer *who)
+{
+	return who->conn || who->running;
+}
+
+static bool dafs_session_recovering(struct dafs_session *ses)
+{
+	struct dafs_recoverer *who;
+	bool recovering = false;
+
+	spin_lock_irq(&ses->lock);
+	list_for_each_entry(who, &ses->recoverers, link)
+		recovering |= dafs_recoverer_is_at_it(who) && !who->slow;
+	spin_unlock_irq(&ses->lock);
+	return recovering;
+}
+
+static struct dafs_conn *dafs_recoverer_begin(struct dafs_recoverer *who)
+{
+	struct dafs_session *ses = who->ses;
+	struct dafs_conn *conn;
+
+	spin_lock_irq(&ses->lock);
+	conn = who->conn;
+	who->conn = NULL;
+	who->running = conn;
+	spin_unlock_irq(&ses->lock);
+	return conn;
+}
+
+static void dafs_recoverer_end(struct dafs_recoverer *who, struct dafs_conn *conn, int err)
+{
+	struct dafs_session *ses = who->ses;
+
+	spin_lock_irq(&ses->lock);
+	who->running = false;
+	who->err = err;
+	if (!err)
+		who->client_id = conn->client_id;
+	wake_up_all(&ses->wait);
+	spin_unlock_irq(&ses->lock);
+	dafs_conn_put(conn);
+}
+
+static void dafs_recoverer_work(struct work_struct *work)
+{
+	struct dafs_recoverer *who = container_of(work, struct dafs_recoverer, work);
+	struct dafs_conn *conn = dafs_recoverer_begin(who);
+	unsigned int flags;
+	int err;
+
+	if (!conn)
+		return;
+	/* reclaim must not wait for write-back by this very session */
+	flags = memalloc_nofs_save();
+	err = who->recover(who, who->ses, conn);
+	memalloc_nofs_restore(flags);
+	dafs_recoverer_end(who, conn, err);
+}
+
+/* It may not even have begun with the last connection. */
+static void dafs_recoverer_start(struct dafs_recoverer *who, struct dafs_conn *conn)
+{
+	lockdep_assert_held(&who->ses->lock);
+	if (who->conn)
+		dafs_conn_put(who->conn);
+	kref_get(&conn->ref);
+	who->conn = conn;
+	who->slow = false;
+	who->err = 0;
+	queue_work(dafs_recover_wq, &who->work);
+}
+
+static void dafs_recoverers_start(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	struct dafs_recoverer *who;
+
+	spin_lock_irq(&ses->lock);
+	list_for_each_entry(who, &ses->recoverers, link) {
+		if (memcmp(&who->client_id, &conn->client_id, sizeof(who->client_id)))
+			dafs_recoverer_start(who, conn);
+	}
+	spin_unlock_irq(&ses->lock);
+}
+
+/* Return: 0, or an error of one that has come to its end. */
+static int dafs_recoverers_result(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	struct dafs_recoverer *who;
+	int err = 0;
+
+	spin_lock_irq(&ses->lock);
+	list_for_each_entry(who, &ses->recoverers, link) {
+		if (!dafs_recoverer_is_at_it(who))
+			err = err ?: who->err;
+	}
+	if (!err)
+		ses->client_id = conn->client_id;
+	spin_unlock_irq(&ses->lock);
+	return err;
+}
+
+/**
+ * dafs_session_recover() - have all that the server may have forgotten
+ * @ses: the session
+ * @conn: a new connection that is not in use yet
+ *
+ * Context: may sleep; the reconnect work.
+ * Return: 0, also if that goes on in the background, or a negative errno if the
+ * connection is lost.
+ */
+int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn)
+{
+	dafs_recoverers_start(ses, conn);
+	wait_event_timeout(ses->wait, !dafs_session_recovering(ses), DAFS_RECOVER_WAIT);
+	return dafs_recoverers_result(ses, conn);
+}
+
+/**
+ * dafs_recover_slowly() - what recovers has to wait, and others need not
+ * @who: in its recover()
+ *
+ * Context: any but interrupt.
+ */
+void dafs_recover_slowly(struct dafs_recoverer *who)
+{
+	struct dafs_session *ses = who->ses;
+
+	spin_lock_irq(&ses->lock);
+	who->slow = true;
+	wake_up_all(&ses->wait);
+	spin_unlock_irq(&ses->lock);
+}
+
+/**
+ * dafs_session_add_recoverer() - from now on have state at the server
+ * @ses: the session
+ * @who: called when the server has lost it
+ *
+ * Context: may sleep.
+ */
+void dafs_session_add_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
+{
+	who->ses = ses;
+	INIT_WORK(&who->work, dafs_recoverer_work);
+	spin_lock_irq(&ses->lock);
+	who->client_id = ses->client_id;
+	list_add_tail(&who->link, &ses->recoverers);
+	spin_unlock_irq(&ses->lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_add_recoverer);
+
+/**
+ * dafs_session_del_recoverer() - have no state at the server any more
+ * @ses: the session
+ * @who: may never have been added
+ *
+ * Context: may sleep; waits for its recovery if that is under way.
+ */
+void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
+{
+	struct dafs_conn *conn;
+
+	if (!who->ses)
+		return;
+	spin_lock_irq(&ses->lock);
+	list_del_init(&who->link);
+	spin_unlock_irq(&ses->lock);
+	cancel_work_sync(&who->work);
+	conn = dafs_recoverer_begin(who);
+	if (conn)
+		dafs_recoverer_end(who, conn, 0);
+	/* it may be the last that was waited for */
+	wake_up_all(&ses->wait);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_session_del_recoverer);

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a client had at a server that knows it no more (4.4.1.6, E-84): the
+ * server's answers to the sessions of a client that it has discarded, and how
+ * the client reclaims its state before any other request is sent.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../rpc/rpc_impl.h"
+#include "../lib/raw.h"
+
+/* The server: clients that it discards. */
+
+/* Another instance of the client with that id takes its place (case C of 3.1.1.3). */
+static void dafs_discard(struct kunit *test, const char *id, u64 verifier)
+{
+	struct raw_login login = { .id = id, .verifier = verifier };
+
+	raw_close(test, raw_session(test, NULL, &login));
+}
+
+/*
+ * E-84: nothing is left to a session of a former instance but to go, and it is
+ * told why.
+ */
+static void dafs_discarded_session_test(struct kunit *test)
+{
+	struct raw_login login = { .id = "discarded", .verifier = 1 };
+	struct raw_conn *conn = raw_session(test, test->param_value, &login);
+	union dafs_args args = {};
+	u8 handle[4];
+	u32 proc;
+
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
+	dafs_discard(test, "discarded", 2);
+	for (proc = DAFS_PROC_REGISTER_CRED; proc <= DAFS_PROC_LAST; proc++) {
+		if (!dafs_proc_known(proc))
+			continue;
+		memset(&args, 0, sizeof(args));
+		DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID,
+				   raw_call(conn, proc, &args, NULL));
+	}
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID,
+			   raw_call_as(conn, handle, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
+}
+
+/* The client-id of a CLIENT_CONNECT without a CLIENT_AUTH. */
+static struct raw_conn *dafs_knock(struct kunit *test, const char *id, struct dafs_opaque64 *client)
+{
+	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
+	struct raw_login login = { .id = id };
+	struct dafs_client_connect_args args;
+	struct dafs_client_connect_res res;
+
+	raw_connect_args(&login, &args);
+	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
+			raw_call(conn, DAFS_PROC_CLIENT_CONNECT, &args, &res));
+	*client = res.client_id;
+	return conn;
+}
+
+/*
+ * E-45: whoever has not authenticated leaves nothing behind, so that clients
+ * cannot be piled up; whoever has is known when he comes back, by R-6.2.8-03.
+ */
+static void dafs_unconfirmed_test(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_login login = { .id = "confirmed" };
+	struct dafs_opaque64 first, second, known;
+	struct raw_conn *a, *b;
+
+	a = dafs_knock(test, "knocking", &first);
+	b = dafs_knock(test, "knocking", &second);
+	KUNIT_EXPECT_MEMEQ(test, first.b, second.b, 8);
+	raw_close(test, a);
+	raw_close(test, b);
+	do {
+		raw_close(test, dafs_knock(test, "knocking", &second));
+	} while (!memcmp(&first, &second, sizeof(first)) && time_before(jiffies, end));
+	KUNIT_EXPECT_MEMNEQ(test, first.b, second.b, 8);
+
+	raw_close(test, raw_session(test, test->param_value, &login));
+	known = login.res.connect.client_id;
+	raw_close(test, dafs_knock(test, "confirmed", &second));
+	KUNIT_EXPECT_MEMEQ(test, known.b, second.b, 8);
+	raw_session(test, test->param_value, &login);
+	KUNIT_EXPECT_MEMEQ(test, known.b, login.res.connect.client_id.b, 8);
+}
+
+/* The client: sessions that recover. */
+
+/**
+ * struct recover_hook - what a test does when a session recovers
+ * @who: how it is called
+ * @test: the test
+ * @calls: how often it was asked to
+ * @fail: how often it shall fail first
+ * @client_id: of the connection it was given last
+ * @opened: the open to reclaim, or an invalid handle
+ * @how: how it was opened
+ * @err: of reclaiming
+ * @hold_ms: how long to stay in it
+ * @held: to be completed before it goes on, or NULL
+ * @other: an operation of another task meanwhile
+ * @ses: the session
+ * @others: how many of them have ended
+ * @early: one ended before the recovery
+ * @entered: completed when it is called
+ */
+struct recover_hook {
+	struct dafs_recoverer who;
+	struct kunit *test;
+	unsigned int calls;
+	unsigned int fail;
+	struct dafs_opaque64 client_id;
+	struct dafs_opened opened;
+	struct dafs_open_how how;
+	int err;
+	unsigned int hold_ms;
+	struct completion *held;
+	struct work_struct other;
+	struct dafs_session *ses;
+	atomic_t others;
+	bool early;
+	struct completion entered;
+};
+
+/* Longer than others wait for one that does not get on */
+#define RECOVER_HELD_MS	30000
+
+static void recover_other(struct work_struct *work)
+{
+	struct recover_hook *hook = container_of(work, struct recover_hook, other);
+
+	dafs_null(hook->ses, NULL);
+	atomic_inc(&hook->others);
+}
+
+static int recover_hook(struct dafs_recoverer *who, struct dafs_session *ses,
+			struct dafs_conn *conn)
+{
+	struct recover_hook *hook = container_of(who, struct recover_hook, who);
+
+	hook->calls++;
+	hook->client_id = conn->client_id;
+	complete(&hook->entered);
+	if (hook->hold_ms) {
+		queue_work(system_unbound_wq, &hook->other);
+		msleep(hook->hold_ms);
+		hook->early = atomic_read(&hook->others);
+	}
+	if (hook->held)
+		hook->early = !wait_for_completion_timeout(hook->held,
+							   msecs_to_jiffies(RECOVER_HELD_MS));
+	if (hook->how.access)
+		hook->err = dafs_open_reclaim(ses, conn, dafs_test_me(), &hook->opened.fh,
+					      &hook->how, &hook->opened);
+	if (hook->fail) {
+		hook->fail--;
+		return -ENOTCONN;
+	}
+	return hook->err == -ENOTCONN ? hook->err : 0;
+}
+
+static struct recover_hook *recover_hook_make(struct kunit *test)
+{
+	struct recover_hook *hook = kunit_kzalloc(test, sizeof(*hook), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, hook);
+	hook->test = test;
+	init_completion(&hook->entered);
+	INIT_WORK(&hook->other, recover_other);
+	return hook;
+}
+
+static void recover_session_by(struct recover_hook *hook,
+			       const struct dafs_session_params *params)
+{
+	hook->ses = dafs_fixture_session(hook->test, params);
+	hook->who.recover = recover_hook;
+	dafs_session_add_recoverer(hook->ses, &hook->who);
+}
+
+/* A session of a client of its own that recovers by @hook. */
+static void recover_session(struct recover_hook *hook, const char *id)
+{
+	struct dafs_session_params params;
+
+	dafs_fixture_client_params(hook->test->param_value, &params, "%s", id);
+	recover_session_by(hook, &params);
+}
+
+static void recover_break(struct kunit *test, struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_get(ses);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	dafs_conn_failed(conn);
+	dafs_conn_put(conn);
+}
+
+/* OPEN of the fixture's file, which recovery gets back. */
+static void recover_open(struct kunit *test, struct dafs_fixture *fix, struct recover_hook *hook)
+{
+	struct qstr name = dafs_test_qstr("file");
+
+	hook->how = (struct dafs_open_how) {
+		.owner = dafs_test_str(hook->held ? "another owner" : "owner"),
+		.access = DAFS_OPEN_SHARE_ACCESS_READ,
+		.deny = DAFS_OPEN_SHARE_DENY_NONE,
+	};
+	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->ses, dafs_test_me(), &fix->dir, &name, &hook->how,
+					   &hook->opened));
+}
+
+static u32 recover_read(struct kunit *test, struct recover_hook *hook)
+{
+	struct dafs_read_inline_args args = {
+		.filehandle = hook->opened.fh,
+		.state_id = hook->opened.state_id,
+		.byte_count = 4,
+	};
+
+	return dafs_test_call(test, hook->ses, dafs_test_me(), DAFS_PROC_READ_INLINE, &args, NULL);
+}
+
+/*
+ * R-4.4.1.1-02 R-4.4.1.6-01, E-84: the server has discarded the client
+ * of a session in use.  The next operation makes a new client-id and session,
+ * gets the open back, and succeeds.
+ */
+static void dafs_recover_stale_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct recover_hook *hook = recover_hook_make(test);
+	struct dafs_opaque64 client, state_id;
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	recover_session(hook, "stale");
+	recover_open(test, fix, hook);
+	client = dafs_test_client_id(test, hook->ses);
+	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
+	state_id = hook->opened.state_id;
+	dafs_discard(test, "stale", 1);
+
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+	KUNIT_EXPECT_EQ(test, 0, hook->err);
+	KUNIT_EXPECT_MEMNEQ(test, client.b, hook->client_id.b, 8);
+	client = dafs_test_client_id(test, hook->ses);
+	KUNIT_EXPECT_MEMEQ(test, client.b, hook->client_id.b, 8);
+	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
+	KUNIT_EXPECT_MEMNEQ(test, state_id.b, hook->opened.state_id.b, 8);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
+	KUNIT_EXPECT_EQ(test, 0, dafs_close(hook->ses, dafs_test_me(), &hook->opened.fh,
+					    &hook->opened.state_id));
+}
+
+/*
+ * R-4.4.1.1-02, E-84: the client falls silent for so long that the server gives it
+ * up, and comes back to life.  It is told so by its connection, gets its open back
+ * on another one, and the former state-id is one that has expired.
+ */
+static void dafs_recover_silent_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct recover_hook *hook = recover_hook_make(test);
+	struct dafs_opaque64 state_id;
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_fixture_lease(test, fix, 1);
+	recover_session(hook, "silent");
+	disable_delayed_work_sync(&hook->ses->keep);
+	recover_open(test, fix, hook);
+	state_id = hook->opened.state_id;
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
+							    msecs_to_jiffies(RAW_WAIT_MS)));
+	/* time to look at it */
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, 90);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, hook->err);
+	KUNIT_EXPECT_MEMNEQ(test, state_id.b, hook->opened.state_id.b, 8);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
+	hook->opened.state_id = state_id;
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, recover_read(test, hook));
+}
+
+/* By the first REGISTER_CRED of a user, where there is no response to look at. */
+static void dafs_recover_stale_cred_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	recover_session(hook, "stale cred");
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	dafs_discard(test, "stale cred", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_fixture_user(test, 1001, 1001)));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+}
+
+/* A connection that was lost, and nothing else: there is nothing to recover. */
+static void dafs_recover_not_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	recover_session(hook, "not stale");
+	recover_break(test, hook->ses);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, hook->calls);
+}
+
+/* R-5.2.5-07: what others want is not sent before that is over. */
+static void dafs_recover_first_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	hook->hold_ms = RAW_QUIET_MS;
+	recover_session(hook, "first");
+	dafs_discard(test, "first", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_FALSE(test, hook->early);
+	flush_work(&hook->other);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&hook->others));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+}
+
+/* A recovery that loses its connection begins again on another one. */
+static void dafs_recover_again_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	hook->fail = 2;
+	recover_session(hook, "again");
+	dafs_discard(test, "again", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 3, hook->calls);
+	recover_break(test, hook->ses);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 3, hook->calls);
+}
+
+/*
+ * One whose file system does not answer keeps others waiting for a while only, and gets
+ * back what it had in the background.
+ */
+static void dafs_recover_held_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct recover_hook *held = recover_hook_make(test);
+	struct recover_hook *hook = recover_hook_make(test);
+	DECLARE_COMPLETION_ONSTACK(go_on);
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	held->held = &go_on;
+	recover_session(held, "held");
+	recover_open(test, fix, held);
+	hook->who.recover = recover_hook;
+	hook->ses = held->ses;
+	dafs_session_add_recoverer(held->ses, &hook->who);
+	recover_open(test, fix, hook);
+	dafs_discard(test, "held", 1);
+
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(held->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+	KUNIT_EXPECT_EQ(test, 0, hook->err);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
+	complete(&go_on);
+	dafs_session_del_recoverer(held->ses, &held->who);
+	dafs_session_del_recoverer(held->ses, &hook->who);
+	KUNIT_EXPECT_EQ(test, 1, held->calls);
+	KUNIT_EXPECT_FALSE(test, held->early);
+	KUNIT_EXPECT_EQ(test, 0, held->err);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, held));
+}
+
+/* As many as a queue works on at a time, and more. */
+#define RECOVER_CROWD	300
+
+struct recover_waiter {
+	struct work_struct work;
+	struct completion *go_on;
+};
+
+/**
+ * struct recover_crowd - what waits in the queue of a session
+ * @waiter: they
+ * @go_on: they wait for this
+ */
+struct recover_crowd {
+	struct recover_waiter waiter[RECOVER_CROWD];
+	struct completion go_on;
+};
+
+static void recover_waits(struct work_struct *work)
+{
+	wait_for_completion(container_of(work, struct recover_waiter, work)->go_on);
+}
+
+static void recover_crowd_end(void *data)
+{
+	struct recover_crowd *crowd = data;
+	unsigned int i;
+
+	complete_all(&crowd->go_on);
+	for (i = 0; i < RECOVER_CROWD; i++)
+		flush_work(&crowd->waiter[i].work);
+	kvfree(crowd);
+}
+
+static void recover_crowd(struct recover_hook *hook)
+{
+	struct recover_crowd *crowd = kvzalloc(sizeof(*crowd), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(hook->test, crowd);
+	init_completion(&crowd->go_on);
+	for (i = 0; i < RECOVER_CROWD; i++) {
+		crowd->waiter[i].go_on = &crowd->go_on;
+		INIT_WORK(&crowd->waiter[i].work, recover_waits);
+		queue_work(dafs_session_commit_wq(hook->ses), &crowd->waiter[i].work);
+	}
+	KUNIT_ASSERT_EQ(hook->test, 0, kunit_add_action_or_reset(hook->test, recover_crowd_end,
+								 crowd));
+}
+
+/* Nor is it kept from beginning by all that waits for the session. */
+static void dafs_recover_crowd_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+
+	recover_session(hook, "crowd");
+	recover_crowd(hook);
+	dafs_discard(test, "crowd", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 1, hook->calls);
+}
+
+/* Servers of the test's own. */
+
+/* Answers nothing but what sets sessions up. */
+static void recover_silent(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(conn->test, 0, raw_get_hdr(conn, msg, &hdr));
+	raw_serve_setup(conn, msg, &hdr);
+}
+
+static void recover_session_with(struct recover_hook *hook, struct raw_server *srv)
+{
+	recover_session_by(hook, &srv->params);
+}
+
+/*
+ * umount -f: whoever recovers does not hold it up, even though the server does
+ * not answer.
+ */
+static void dafs_recover_shutdown_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+	unsigned long begin;
+
+	srv->request = recover_silent;
+	srv->params.timeo_ms = 60000;
+	recover_session_with(hook, srv);
+	hook->how.access = DAFS_OPEN_SHARE_ACCESS_READ;
+	hook->how.owner = dafs_test_str("owner");
+	srv->client_id.b[0]++;
+	recover_break(test, hook->ses);
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
+							    msecs_to_jiffies(RAW_WAIT_MS)));
+	begin = jiffies;
+	dafs_session_shutdown(hook->ses);
+	dafs_fixture_end_session(test, hook->ses);
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - begin), 30000);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, hook->err);
+}
+
+/* Sets sessions up, and then knows neither them nor their client. */
+static void recover_forgetful(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(conn->test, 0, raw_get_hdr(conn, msg, &hdr));
+	if (!raw_serve_setup(conn, msg, &hdr))
+		raw_answer(conn, &hdr, DAFSERR_STALE_CLIENTID, 8, NULL);
+}
+
+/*
+ * A server that forgets its clients at once ends operations, not the machine:
+ * neither does an operation try for ever, nor does the client connect as fast
+ * as it can.
+ */
+static void dafs_recover_never_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+
+	srv->request = recover_forgetful;
+	recover_session_with(hook, srv);
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 6);
+	/* a handle that can never be had: a soft session gives up */
+	srv->params.soft = true;
+	srv->params.retrans = 2;
+	hook->ses = dafs_fixture_session(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 12);
+	KUNIT_EXPECT_EQ(test, 0, hook->calls);
+}
+
+/* E-38: a server that grants larger requests than were asked for */
+static void dafs_grant_too_much_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+	struct dafs_conn *conn;
+
+	srv->opts.max_request_size = SZ_1M;
+	recover_session_with(hook, srv);
+	conn = dafs_conn_get(hook->ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	KUNIT_EXPECT_LE(test, conn->opts.max_request_size, srv->params.msg_size);
+	KUNIT_EXPECT_EQ(test, conn->opts.max_request_size, conn->op->limits.send_size);
+	dafs_conn_put(conn);
+}
+
+static struct kunit_case dafs_recover_cases[] = {
+	KUNIT_CASE_PARAM(dafs_discarded_session_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_unconfirmed_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_recover_stale_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_recover_silent_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_recover_stale_cred_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_recover_not_test),
+	KUNIT_CASE_PARAM(dafs_recover_first_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_recover_again_test),
+	KUNIT_CASE_PARAM(dafs_recover_held_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_recover_crowd_test),
+	KUNIT_CASE(dafs_recover_shutdown_test),
+	KUNIT_CASE(dafs_recover_never_test),
+	KUNIT_CASE(dafs_grant_too_much_test),
+	{}
+};
+
+static struct kunit_suite dafs_recover_suite = {
+	.name = "dafs_recover",
+	.test_cases = dafs_recover_cases,
+};
+
+kunit_test_suite(dafs_recover_suite);

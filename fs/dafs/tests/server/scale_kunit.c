@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How many sessions there can be, what each costs while it is idle, and what
+ * happens when there are too many.
+ */
+#include <linux/delay.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../rpc/rpc_impl.h"
+#include "../lib/raw.h"
+
+static unsigned int sessions = 32;
+module_param(sessions, uint, 0444);
+MODULE_PARM_DESC(sessions, "sessions that the scale suite has at a time");
+
+/* Sessions from whose memory that of one is computed */
+#define SCALE_SAMPLE	16
+
+/* Bytes of unused memory. */
+static s64 scale_free(void)
+{
+	struct sysinfo info;
+
+	si_meminfo(&info);
+	return (s64)info.freeram * info.mem_unit;
+}
+
+/* Of a thousand clients, the server keeps some in one list: it knows them by their names. */
+static void scale_expect_differ(struct kunit *test, struct dafs_session **ses)
+{
+	struct dafs_opaque64 *ids = kunit_kcalloc(test, sessions, sizeof(*ids), GFP_KERNEL);
+	unsigned int i, j, same = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	for (i = 0; i < sessions; i++) {
+		ids[i] = dafs_test_client_id(test, ses[i]);
+		for (j = 0; j < i; j++)
+			same += !memcmp(&ids[i], &ids[j], sizeof(ids[i]));
+	}
+	KUNIT_EXPECT_EQ(test, 0, same);
+}
+
+/* So many sessions of as many clients, and all are good. */
+static void dafs_scale_sessions_test(struct kunit *test)
+{
+	struct dafs_session **ses = kunit_kcalloc(test, sessions, sizeof(*ses), GFP_KERNEL);
+	struct dafs_session_params params;
+	s64 before = scale_free();
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	for (i = 0; i < sessions; i++) {
+		dafs_fixture_client_params(test->param_value, &params, "scale %u", i);
+		params.max_requests = 2;
+		params.msg_size = DAFS_FIRST_MSG_SIZE;
+		ses[i] = dafs_fixture_session(test, &params);
+	}
+	for (i = 0; i < sessions; i++)
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses[i], dafs_test_me()));
+	scale_expect_differ(test, ses);
+	kunit_info(test, "%u sessions with 2 requests of 4 KiB: %lld KiB each on both sides\n",
+		   sessions, div_s64(before - scale_free(), sessions * SZ_1K));
+}
+
+static void scale_add_raw(struct kunit *test, struct raw_server *srv)
+{
+	struct raw_how how = { .type = DAFS_CHANNEL_OPERATION, .srv = srv };
+	struct raw_login login = { .opts = { .max_requests = DAFS_IDLE_REQUESTS } };
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(raw_connect(test, &how), &login));
+}
+
+/* A session as a mount has it. */
+static void scale_add_client(struct kunit *test, struct raw_server *srv)
+{
+	struct dafs_session_params params = srv->params;
+
+	params.max_requests = 64;
+	dafs_fixture_session(test, &params);
+}
+
+/* KiB that a connection takes, with both its ends. */
+static s64 scale_cost(struct kunit *test, struct raw_server *srv,
+		      void (*add)(struct kunit *test, struct raw_server *srv))
+{
+	s64 before = scale_free();
+	unsigned int i;
+
+	for (i = 0; i < SCALE_SAMPLE; i++)
+		add(test, srv);
+	return div_s64(before - scale_free(), SCALE_SAMPLE * SZ_1K);
+}
+
+/*
+ * Tells what a session costs on either side, with the usual options: measured with a
+ * peer whose own cost is half that of a connection of two of its kind.  Others take
+ * memory and give it back meanwhile: what there may be of it is counted below.
+ */
+static void dafs_scale_memory_test(struct kunit *test)
+{
+	struct raw_server *srv = raw_server(test);
+	s64 raw, client, server;
+
+	scale_cost(test, srv, scale_add_raw);	/* what is only needed once */
+	raw = scale_cost(test, srv, scale_add_raw) / 2;
+	server = scale_cost(test, NULL, scale_add_raw) - raw;
+	client = scale_cost(test, srv, scale_add_client) - raw;
+	kunit_info(test, "an idle session: client %lld KiB, server %lld KiB\n", client, server);
+}
+
+/* Bytes of message buffers */
+static u64 scale_msg_bytes(struct dafs_chan *chan)
+{
+	struct dafs_msg *msg;
+	u64 bytes = 0;
+
+	spin_lock_irq(&chan->lock);
+	list_for_each_entry(msg, &chan->msgs, node)
+		bytes += msg->size;
+	spin_unlock_irq(&chan->lock);
+	return bytes;
+}
+
+/*
+ * What an idle session has on both sides, as a mount asks for it: devices round the
+ * entries of queues up to a power of two, so each has less than 128.
+ */
+static void dafs_scale_idle_test(struct kunit *test)
+{
+	struct dafs_session_params params;
+	struct dafsd_session *at_server;
+	struct dafs_session *ses;
+	struct dafs_conn *conn;
+
+	dafs_fixture_params(NULL, &params);
+	params.max_requests = 64;
+	params.msg_size = SZ_16K;
+	ses = dafs_fixture_session(test, &params);
+	conn = dafs_conn_get(ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
+	at_server = dafs_fixture_at_server(test, &conn->session_id);
+	KUNIT_EXPECT_LE(test, scale_msg_bytes(conn->op), 48 * SZ_1K);
+	KUNIT_EXPECT_LE(test, scale_msg_bytes(at_server->chan), 72 * SZ_1K);
+	KUNIT_EXPECT_LT(test, conn->op->limits.sq, 128);
+	KUNIT_EXPECT_LT(test, at_server->chan->limits.sq + at_server->chan->limits.rdma_wrs, 128);
+	KUNIT_EXPECT_LE(test, conn->op->nr_mrs, 1);
+	KUNIT_EXPECT_EQ(test, 0, at_server->chan->nr_rw_mrs);
+	dafs_conn_put(conn);
+}
+
+/* The status of a CLIENT_CONNECT_AUTH; waits for sessions that are about to end. */
+static u32 scale_login(struct raw_conn *conn, bool wait)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_login login = {};
+	u32 status;
+
+	do {
+		status = raw_login(conn, &login);
+		if (wait && status == DAFSERR_RESOURCE)
+			msleep(20);
+	} while (wait && status == DAFSERR_RESOURCE && time_before(jiffies, end));
+	return status;
+}
+
+/*
+ * When there are as many sessions as may be, another one is refused by RESOURCE,
+ * until one has ended; its connection serves for another attempt (E-45).
+ */
+static void dafs_scale_limit_test(struct kunit *test)
+{
+	struct raw_conn *conn[3];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(conn); i++)
+		conn[i] = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 2);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[0], true));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[1], true));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(conn[2], false));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(conn[2], false));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn[1], DAFS_PROC_NULL, NULL, NULL));
+	raw_close(test, conn[0]);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[2], true));
+}
+
+/* What does not even become a session is bounded, too. */
+static void dafs_scale_connections_test(struct kunit *test)
+{
+	struct dafs_session_params params;
+	struct dafs_session *ses;
+
+	dafs_fixture_params(test->param_value, &params);
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 0);
+	ses = dafs_session_create(&params);
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), ses);
+	if (!IS_ERR(ses))
+		dafs_session_destroy(ses);
+}
+
+/* Connections and a session of an address, when those of other tests have gone */
+static void scale_connect(struct kunit *test, bool ipv6, struct raw_conn **conn, unsigned int nr)
+{
+	struct raw_how how = { .ipv6 = ipv6, .type = DAFS_CHANNEL_OPERATION };
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct raw_login login = {};
+	struct dafsd_peer *peer;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		conn[i] = raw_connect(test, &how);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(conn[0], &login));
+	peer = dafs_fixture_at_server(test, &login.res.connect.session_id)->peer;
+	while ((READ_ONCE(peer->conns) != nr || READ_ONCE(peer->sessions) != 1) &&
+	       time_before(jiffies, end))
+		msleep(20);
+	KUNIT_ASSERT_EQ(test, nr, READ_ONCE(peer->conns));
+	KUNIT_ASSERT_EQ(test, 1, READ_ONCE(peer->sessions));
+}
+
+/* Of what there may be, a quarter is kept from each address. */
+static void dafs_scale_share_test(struct kunit *test)
+{
+	struct raw_conn *conn[12], *other[3];
+	struct dafs_session_params params;
+	struct dafs_session *ses;
+	unsigned int i;
+
+	scale_connect(test, false, conn, ARRAY_SIZE(conn));
+	scale_connect(test, true, other, ARRAY_SIZE(other));
+	/* 16 connections, so 12 of each */
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 4);
+	dafs_fixture_params(NULL, &params);
+	ses = dafs_session_create(&params);
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), ses);
+	if (!IS_ERR(ses))
+		dafs_session_destroy(ses);
+	/* eight sessions, so six of each */
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 8);
+	for (i = 1; i < 6; i++)
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[i], true));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(conn[6], false));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(other[1], false));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(other[2], false));
+}
+
+#define SCALE_SILENT	12	/* connections, of which so few may be silent: */
+#define SCALE_NEW	8
+
+/* Connections on which nothing is said make room for new ones, the oldest first. */
+static void dafs_scale_silent_test(struct kunit *test)
+{
+	struct raw_conn *conn[SCALE_SILENT];
+	unsigned int i;
+
+	/* a quarter of the sessions, and at least so many */
+	dafs_fixture_server_param(test, &dafsd_max_sessions, 4 * SCALE_NEW);
+	for (i = 0; i < SCALE_SILENT; i++)
+		conn[i] = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
+	for (i = 0; i < SCALE_SILENT - SCALE_NEW; i++)
+		KUNIT_EXPECT_TRUE(test, raw_closed(conn[i], RAW_WAIT_MS));
+	for (; i < SCALE_SILENT; i++)
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[i], true));
+	/* connections that have logged in do not count */
+	for (i = 0; i < SCALE_NEW; i++)
+		raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
+	for (i = SCALE_SILENT - SCALE_NEW; i < SCALE_SILENT; i++)
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(conn[i], DAFS_PROC_NULL, NULL, NULL));
+}
+
+static u32 scale_open(struct raw_conn *conn, const struct dafs_fixture *fix, unsigned int nr)
+{
+	struct dafs_str name = dafs_test_str("file");
+	char owner[600];	/* long, so that few are enough */
+	struct dafs_open_args args;
+
+	memset(owner, 'o', sizeof(owner));
+	snprintf(owner, sizeof(owner), "%u", nr);
+	args = dafs_test_open_args("", DAFS_OPEN_SHARE_ACCESS_READ, DAFS_OPEN_SHARE_DENY_NONE);
+	args.owner = (struct dafs_str){ .len = sizeof(owner), .data = (u8 *)owner };
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	return raw_call(conn, DAFS_PROC_OPEN, &args, NULL);
+}
+
+/* What clients have open is bounded by memory. */
+static void dafs_scale_state_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login login = {}, after = {};
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	u32 status = DAFS_STATUS_OK;
+	unsigned long end;
+	unsigned int nr;
+
+	dafs_backing_write(test, fix, "file", "data", 4);
+	/* the clients of other tests have some of it, too */
+	dafs_fixture_server_param(test, &dafsd_max_state, 2);
+	for (nr = 0; nr < 1000 && !status; nr++)
+		status = scale_open(conn, fix, nr);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	KUNIT_EXPECT_GT(test, nr, 50);
+	/* what the former instance of the client had is free when the next one comes */
+	after.id = login.id;
+	after.verifier = login.verifier + 1;
+	conn = raw_session(test, NULL, &after);
+	end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	do {
+		status = scale_open(conn, fix, 0);
+		msleep(20);
+	} while (status == DAFSERR_RESOURCE && time_before(jiffies, end));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
+}
+
+/* The server may still be freeing the clients of other tests. */
+static u32 scale_register_retry(struct raw_conn *conn,
+				const struct dafs_register_cred_args *args)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_register_cred_res res;
+	u32 status;
+
+	while ((status = raw_call(conn, DAFS_PROC_REGISTER_CRED, args, &res)) ==
+	       DAFSERR_RESOURCE && time_before(jiffies, end))
+		msleep(20);
+	return status;
+}
+
+/*
+ * So many groups for each of so many users as a client may name are too many; one at
+ * another address still has room, as what was refused takes none.
+ */
+static void dafs_scale_creds_test(struct kunit *test)
+{
+	static const struct dafs_flavour elsewhere = { .ipv6 = true };
+	struct raw_login login = { .opts.max_credentials = 1024 };
+	struct raw_login others = { .opts.max_credentials = 1024 };
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	struct raw_conn *other = raw_session(test, &elsewhere, &others);
+	s32 *gids = kunit_kcalloc(test, 1000, sizeof(*gids), GFP_KERNEL);
+	struct dafs_register_cred_args args = {
+		.cred_type = DAFS_CRED_ID,
+		.uid = 1,
+		.gid = 1,
+		.groups = { .count = 1000, .elems = gids },
+	};
+	struct dafs_register_cred_res res;
+	u32 status = DAFS_STATUS_OK;
+	unsigned int nr;
+
+	KUNIT_ASSERT_NOT_NULL(test, gids);
+	dafs_fixture_server_param(test, &dafsd_max_state, 1);
+	for (nr = 0; nr < 1024 && !status; nr++)
+		status = raw_call(conn, DAFS_PROC_REGISTER_CRED, &args, &res);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	KUNIT_EXPECT_LT(test, nr, 300);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	for (nr = 0; nr < 100; nr++)
+		DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
+				   raw_call(conn, DAFS_PROC_REGISTER_CRED, &args, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_register_retry(other, &args));
+}
+
+static void scale_unlock(void *inode)
+{
+	inode_unlock(inode);
+	iput(inode);
+}
+
+/* What the data of a client's requests is counted as; waits until it is more than @before. */
+static long scale_data(const struct dafsd_session *ses, long before)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	long bytes;
+
+	do {
+		bytes = atomic_long_read(&ses->peer->bytes[DAFSD_CHARGE_DATA]);
+		if (bytes > before)
+			break;
+		msleep(20);
+	} while (time_before(jiffies, end));
+	return bytes;
+}
+
+/* A write of a byte is counted by the memory that is held for it, not by the byte. */
+static void dafs_scale_data_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login login = {};
+	struct raw_conn *conn = raw_session(test, NULL, &login);
+	u8 *data = kunit_kzalloc(test, 1, GFP_KERNEL);
+	u8 *msg = kunit_kzalloc(test, RAW_RECV_SIZE, GFP_KERNEL);
+	struct dafs_direct_buf buf;
+	struct dafs_write_direct_args args = {
+		.byte_count = 1,
+		.write_data_buffers = { .count = 1, .elems = &buf },
+	};
+	struct dafs_req_hdr hdr = raw_hdr(conn, DAFS_PROC_WRITE_DIRECT);
+	struct dafsd_session *ses;
+	struct raw_msg *answer;
+	struct inode *inode;
+	struct path path;
+	long before;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	ses = dafs_fixture_at_server(test, &login.res.connect.session_id);
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_backing_chmod(test, fix, "file", 0666);
+	args.filehandle = dafs_test_lookup(test, fix, "file");
+	buf = raw_expose(conn, data, 1);
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, "file", &path));
+	inode = d_inode(path.dentry);
+	ihold(inode);
+	path_put(&path);
+	inode_lock(inode);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, scale_unlock, inode));
+	before = atomic_long_read(&ses->peer->bytes[DAFSD_CHARGE_DATA]);
+	KUNIT_ASSERT_EQ(test, 0, raw_send(conn, msg, raw_encode(conn, &hdr, &args, msg)));
+	KUNIT_EXPECT_GE(test, scale_data(ses, before) - before, SZ_64K);
+	kunit_release_action(test, scale_unlock, inode);
+	answer = raw_recv(conn, RAW_WAIT_MS);
+	KUNIT_EXPECT_NOT_NULL(test, answer);
+	kfree(answer);
+}
+
+static struct kunit_case dafs_scale_cases[] = {
+	KUNIT_CASE_SLOW(dafs_scale_memory_test),
+	KUNIT_CASE(dafs_scale_idle_test),
+	KUNIT_CASE_SLOW(dafs_scale_sessions_test),
+	KUNIT_CASE_PARAM(dafs_scale_limit_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_scale_connections_test),
+	KUNIT_CASE(dafs_scale_share_test),
+	KUNIT_CASE(dafs_scale_silent_test),
+	KUNIT_CASE(dafs_scale_state_test),
+	KUNIT_CASE(dafs_scale_creds_test),
+	KUNIT_CASE(dafs_scale_data_test),
+	{}
+};
+
+static struct kunit_suite dafs_scale_suite = {
+	.name = "dafs_scale",
+	.test_cases = dafs_scale_cases,
+};
+
+kunit_test_suite(dafs_scale_suite);

@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Share reservations and share keys: OPEN against other opens and against I/O
+ * without one, and what OPEN_DOWNGRADE gives up (4.4.1.2, 4.4.2, 6.5.26).
+ */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/workqueue.h>
+#include "../lib/open_test.h"
+
+#define DAFS_REMOVER_ROUNDS	40
+
+/* Each pair of openers, the second one on @ses. */
+static void dafs_share_matrix(struct kunit *test, struct dafs_fixture *fix,
+			      struct dafs_session *ses)
+{
+	struct dafs_opener first = { "first", 0, 0 };
+	struct dafs_opener second = { "second", 0, 0 };
+	struct dafs_open_res held, res;
+	int n;
+
+	for (n = 0; n < 12 * 12; n++) {
+		bool conflict;
+		u32 status;
+
+		first.share_access = 1 + n % 3;
+		first.share_deny = n / 3 % 4;
+		second.share_access = 1 + n / 12 % 3;
+		second.share_deny = n / 36;
+		conflict = (second.share_access & first.share_deny) ||
+			   (second.share_deny & first.share_access);
+		held = dafs_must_share(test, fix, &first);
+		status = dafs_share_on(test, fix, ses, &second, &res);
+		KUNIT_EXPECT_EQ_MSG(test, conflict ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
+				    "access %u deny %u, then %u and %u", first.share_access,
+				    first.share_deny, second.share_access, second.share_deny);
+		if (!status)
+			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, ses, &res));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &held));
+	}
+}
+
+/* R-4.4.1.2-28 R-6.5.24-09: two owners of one client. */
+static void dafs_share_owners_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	dafs_share_matrix(test, fix, fix->ses);
+}
+
+/* R-4.4.1.2-28 R-6.5.24-09: two clients. */
+static void dafs_share_clients_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	dafs_share_matrix(test, fix, dafs_other_client(test, fix));
+}
+
+/* R-4.4.1.2-30 R-4.4.2-05: with CLOSE goes what the open reserved, and only that. */
+static void dafs_share_close_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_opener no_write = { "a", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
+	struct dafs_opener same = { "b", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
+	struct dafs_opener write = { "c", DAFS_WR, 0 };
+	struct dafs_open_res a, b, c;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	a = dafs_must_share(test, fix, &no_write);
+	b = dafs_must_share(test, fix, &same);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &write, &c));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &a));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &write, &c));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &b));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &write, &c));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &same, &b));
+}
+
+/* A refused open changes nothing: neither the file nor what is reserved. */
+static void dafs_share_refused_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_opener no_write = { "a", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
+	struct dafs_open_args empty = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+	struct dafs_opener read = { "c", DAFS_RD, 0 };
+	struct dafs_open_res a, res;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	a = dafs_must_share(test, fix, &no_write);
+	empty.share_access = DAFS_RD;
+	empty.share_deny = DAFS_OPEN_SHARE_DENY_NONE;
+	empty.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
+	empty.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_try_open(test, fix, "file", &empty, &res));
+	dafs_expect_content(test, fix, "file", "content");
+	empty.createattrs.included = 0;
+	empty.createattrs.valid = 0;
+	empty.share_access = DAFS_WR;
+	empty.share_deny = DAFS_OPEN_SHARE_DENY_READ;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_try_open(test, fix, "file", &empty, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &read, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &a));
+}
+
+/*
+ * R-4.4.1.2-35 R-6.5.24-26: an owner has one open of a file; what it adds is
+ * added, its own reservation is not in its way, and one CLOSE ends it all.
+ */
+static void dafs_open_merge_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_opener args = { "owner", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
+	struct dafs_opener other = { "other", DAFS_RD, 0 };
+	struct dafs_open_res one, two, res;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	one = dafs_must_share(test, fix, &args);
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+	args.share_access = DAFS_WR;
+	args.share_deny = DAFS_OPEN_SHARE_DENY_READ;
+	two = dafs_must_share(test, fix, &args);
+	KUNIT_EXPECT_TRUE(test, dafs_same_state(&one, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &other, &res));
+	other.share_access = DAFS_WR;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &other, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &other, &res));
+}
+
+/* An addition that others forbid is refused, and the open stays what it was. */
+static void dafs_open_merge_refused_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_opener args = { "owner", DAFS_RD, 0 };
+	struct dafs_opener other = { "other", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
+	struct dafs_open_res one, two, res;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	one = dafs_must_share(test, fix, &args);
+	two = dafs_must_share(test, fix, &other);
+	args.share_access = DAFS_WR;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &args, &res));
+	args.share_access = DAFS_RD;
+	args.share_deny = DAFS_OPEN_SHARE_DENY_READ;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &args, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+}
+
+/*
+ * R-4.4.1.2-36: where a handle names the directory too, two names of a file have
+ * two, and what is open by one of them is not by the other.
+ */
+static void dafs_open_two_handles_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RD, 0);
+	struct dafs_open_res one, two;
+
+	dafs_backing_mkdir(test, fix, "a", 0755);
+	dafs_backing_mkdir(test, fix, "b", 0755);
+	dafs_backing_write(test, fix, "a/f", "content", 7);
+	dafs_backing_link(test, fix, "a/f", "b/f");
+	one = dafs_must_open(test, fix, "a/f", &args);
+	two = dafs_must_open(test, fix, "b/f", &args);
+	KUNIT_EXPECT_MEMNEQ(test, &one.filehandle, &two.filehandle, sizeof(one.filehandle));
+	KUNIT_EXPECT_FALSE(test, dafs_same_state(&one, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, fix->ses, &two.filehandle, &two.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+}
+
+/* Owners are told apart by their client too, and sessions of one client are not. */
+static void dafs_open_client_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_session *again = dafs_fixture_session(test, &fix->params);
+	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_opener args = { "owner", DAFS_RD, 0 };
+	struct dafs_open_res mine, same, theirs;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	mine = dafs_must_share(test, fix, &args);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_share_on(test, fix, again, &args, &same));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_share_on(test, fix, other, &args, &theirs));
+	KUNIT_EXPECT_TRUE(test, dafs_same_state(&mine, &same));
+	KUNIT_EXPECT_FALSE(test, dafs_same_state(&mine, &theirs));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
+			   dafs_try_read(test, other, &mine.filehandle, &mine.state_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, other, &mine));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, again, &mine.filehandle, &mine.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, again, &mine));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, other, &theirs.filehandle, &theirs.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, other, &theirs));
+}
+
+/*
+ * R-4.4.2-01 R-4.4.2-03 R-4.4.2-04 R-6.5.24-11 R-6.5.24-12: one key at a time, by
+ * whoever; without a key nobody asks for it; with the last open it is free.
+ */
+static void dafs_share_key_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_session *other = dafs_other_client(test, fix);
+	const u64 key = 0x8000000000000001ULL;
+	struct dafs_opener a = { "a", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, key };
+	struct dafs_opener b = { "b", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, key + 1 };
+	struct dafs_opener none = { "c", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_NONE, key + 2 };
+	struct dafs_open_res one, two, res;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	one = dafs_must_share(test, fix, &a);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_share_on(test, fix, other, &a, &two));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &none, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, other, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &b, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &one));
+}
+
+/* R-4.4.2-02 E-73: a key is no permit, and a second OPEN without one keeps the first. */
+static void dafs_share_key_also_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_opener a = { "a", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 1 };
+	struct dafs_opener b = { "b", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 1 };
+	struct dafs_opener c = { "c", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 2 };
+	struct dafs_open_res one, two, res;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	one = dafs_must_share(test, fix, &a);
+	b.share_deny = DAFS_OPEN_SHARE_DENY_READ;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &b, &res));
+	a.share_key_type = DAFS_OPEN_SHARE_KEY_NONE;
+	two = dafs_must_share(test, fix, &a);
+	KUNIT_EXPECT_TRUE(test, dafs_same_state(&one, &two));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &c, &res));
+	a.share_key_type = DAFS_OPEN_SHARE_KEY_BOTH;
+	a.share_key = 2;
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &c, &res));
+}
+
+static u32 dafs_downgrade(struct kunit *test, struct dafs_session *ses,
+			  const struct dafs_open_res *open, const struct dafs_opener *to)
+{
+	struct dafs_open_downgrade_args args = {
+		.filehandle = open->filehandle,
+		.state_id = open->state_id,
+		.share_access = to->share_access,
+		.share_deny = to->share_deny,
+		.share_key_type = to->share_key_type,
+		.share_key = to->share_key,
+	};
+
+	return dafs_test_call(test, ses, dafs_test_me(), DAFS_PROC_OPEN_DOWNGRADE, &args, NULL);
+}
+
+/* Has anybody the file of this name open for writing, at the server? */
+static bool dafs_is_written(struct kunit *test, struct dafs_fixture *fix, const char *name)
+{
+	struct path path;
+	bool is;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, name, &path));
+	is = inode_is_open_for_write(d_inode(path.dentry));
+	path_put(&path);
+	return is;
+}
+
+/*
+ * R-6.5.26-01: what was given up is others' to have, and not the open's any more;
+ * the owner may ask for it again.
+ */
+static void dafs_downgrade_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_opener all = { "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH };
+	struct dafs_opener less = { "owner", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
+	struct dafs_opener reader = { "other", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
+	struct dafs_opener writer = { "other", DAFS_WR, 0 };
+	struct dafs_open_res one, two, res;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	one = dafs_must_share(test, fix, &all);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share_on(test, fix, other, &reader, &two));
+	KUNIT_EXPECT_TRUE(test, dafs_is_written(test, fix, "file"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->ses, &one, &less));
+	KUNIT_EXPECT_FALSE(test, dafs_is_written(test, fix, "file"));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share_on(test, fix, other, &writer, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share_on(test, fix, other, &reader, &two));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &all, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, other, &two));
+	res = dafs_must_share(test, fix, &all);
+	KUNIT_EXPECT_TRUE(test, dafs_same_state(&one, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+}
+
+/* R-6.5.26-02 E-77: each from @have to @to */
+static const struct {
+	struct dafs_opener have;
+	struct dafs_opener to;
+} dafs_downgrade_bads[] = {
+	{ { "o", DAFS_RD, 0 }, { "o", DAFS_WR, 0 } },
+	{ { "o", DAFS_RD, 0 }, { "o", DAFS_RW, 0 } },
+	{ { "o", DAFS_RD, 0 }, { "o", 0, 0 } },
+	{ { "o", DAFS_RW, 0 }, { "o", DAFS_RW | 4, 0 } },
+	{ { "o", DAFS_RD, 0 }, { "o", DAFS_RD, DAFS_OPEN_SHARE_DENY_READ } },
+	{ { "o", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE }, { "o", DAFS_RD, 3 } },
+	{ { "o", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH }, { "o", DAFS_RD, 4 } },
+	{ { "o", DAFS_RW, 0 }, { "o", DAFS_RD, 0, 1, 0 } },
+	{ { "o", DAFS_RW, 0 }, { "o", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 0 } },
+};
+
+/* A refused request leaves the open as it was. */
+static void dafs_downgrade_refused_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_opener other = { "other", DAFS_RD, 0 };
+	struct dafs_open_res one, two;
+	u32 status;
+	int i;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	for (i = 0; i < ARRAY_SIZE(dafs_downgrade_bads); i++) {
+		const struct dafs_opener *have = &dafs_downgrade_bads[i].have;
+		bool writes = have->share_access & DAFS_WR;
+		bool denies = have->share_deny & DAFS_OPEN_SHARE_DENY_READ;
+
+		one = dafs_must_share(test, fix, have);
+		status = dafs_downgrade(test, fix->ses, &one, &dafs_downgrade_bads[i].to);
+		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_INVAL, status, "row %d", i);
+		status = dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id);
+		KUNIT_EXPECT_EQ_MSG(test, writes ? DAFS_STATUS_OK : DAFSERR_ACCES, status,
+				    "row %d", i);
+		status = dafs_share(test, fix, &other, &two);
+		KUNIT_EXPECT_EQ_MSG(test, denies ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
+				    "row %d", i);
+		if (!status)
+			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+					   dafs_test_close(test, fix->ses, &two));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	}
+}
+
+/* R-6.5.26-03 R-6.5.26-04: the key is kept or given up, never another. */
+static void dafs_downgrade_key_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_opener a = { "a", DAFS_RW, 0, DAFS_OPEN_SHARE_KEY_BOTH, 1 };
+	struct dafs_opener less = { "a", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 1 };
+	struct dafs_opener b = { "b", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 2 };
+	struct dafs_open_res one, two;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	one = dafs_must_share(test, fix, &a);
+	less.share_key = 2;
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_downgrade(test, fix->ses, &one, &less));
+	less.share_key = 1;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->ses, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &two));
+	less.share_key_type = DAFS_OPEN_SHARE_KEY_NONE;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->ses, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &b, &two));
+	less.share_key_type = DAFS_OPEN_SHARE_KEY_BOTH;
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_downgrade(test, fix->ses, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+}
+
+/* What names no open of that file by this client (E-79) */
+static void dafs_downgrade_state_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_opener to = { "owner", DAFS_RD, 0 };
+	struct dafs_open_res one, two, bad;
+
+	one = dafs_new_file(test, fix, "one");
+	two = dafs_new_file(test, fix, "two");
+	bad = dafs_forge_state(&one, 0);
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	bad = dafs_forge_state(&one, 62);
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, other, &one, &to));
+	memset(&bad.state_id, 0, sizeof(bad.state_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	memset(&bad.state_id, 0xff, sizeof(bad.state_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	bad = one;
+	bad.filehandle = two.filehandle;
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	bad.filehandle = fix->dir;
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	memset(&bad.filehandle, 0, sizeof(bad.filehandle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &one, &to));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+}
+
+/* A file that has lost its name can still be given up in part. */
+static void dafs_downgrade_removed_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_open_downgrade_args args = { .share_access = DAFS_RD };
+	struct dafs_open_res one = dafs_new_file(test, fix, "file");
+
+	dafs_backing_remove(fix, "file");
+	args.filehandle = one.filehandle;
+	args.state_id = one.state_id;
+	KUNIT_EXPECT_EQ(test, 0, dafs_open_downgrade(fix->ses, dafs_test_me(), &args));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+	args.share_access = DAFS_WR;
+	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_open_downgrade(fix->ses, dafs_test_me(), &args));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+}
+
+/* R-4.4.1.2-34: I/O without a state-id respects reservations (E-80). */
+static void dafs_anonymous_test(struct kunit *test)
+{
+	static const struct dafs_opaque64 zero;
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_opener args = { "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH };
+	struct dafs_open_res open;
+	struct dafs_opaque64 ones;
+	struct dafs_fh fh;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	fh = dafs_test_lookup(test, fix, "file");
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_read(test, other, &fh, &zero));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_write(test, other, &fh, &zero));
+	open = dafs_must_share(test, fix, &args);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, other, &fh, &zero));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_write(test, other, &fh, &zero));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, fix->ses, &fh, &zero));
+	memset(&ones, 0xff, sizeof(ones));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, other, &fh, &ones));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_write(test, other, &fh, &ones));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, fix->ses, &fh, &open.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_read(test, other, &fh, &zero));
+}
+
+/**
+ * struct dafs_later - a request whose answer the test does not wait for at once
+ * @work: sends it
+ * @test: the test
+ * @ses: the session
+ * @args: of OPEN
+ * @fh: its directory, or the file of WRITE
+ * @open: what OPEN answered
+ * @status: likewise, or WRITE
+ */
+struct dafs_later {
+	struct work_struct work;
+	struct kunit *test;
+	struct dafs_session *ses;
+	struct dafs_open_args args;
+	struct dafs_fh fh;
+	struct dafs_open_res open;
+	u32 status;
+};
+
+static struct dafs_later *dafs_later(struct kunit *test, struct dafs_session *ses,
+				     work_func_t func)
+{
+	struct dafs_later *later = kunit_kzalloc(test, sizeof(*later), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, later);
+	INIT_WORK(&later->work, func);
+	later->test = test;
+	later->ses = ses;
+	return later;
+}
+
+static void dafs_later_write(struct work_struct *work)
+{
+	struct dafs_later *later = container_of(work, struct dafs_later, work);
+	static const struct dafs_opaque64 zero;
+
+	later->status = dafs_try_write(later->test, later->ses, &later->fh, &zero);
+}
+
+static void dafs_later_open(struct work_struct *work)
+{
+	struct dafs_later *later = container_of(work, struct dafs_later, work);
+
+	later->status = dafs_test_open(later->test, later->ses, dafs_test_me(), &later->fh, "file",
+				       &later->args, &later->open);
+}
+
+/*
+ * A WRITE without an open waits for the lock of its inode, which the test has;
+ * so OPEN is not answered before the test gives it back.  How long it looks
+ * matters only to a server that does answer.
+ */
+static void dafs_open_during_write(struct kunit *test, struct dafs_fixture *fix,
+				   struct dafs_session *ses, const struct dafs_open_args *args)
+{
+	struct dafs_later *write = dafs_later(test, ses, dafs_later_write);
+	struct dafs_later *open = dafs_later(test, fix->ses, dafs_later_open);
+	struct inode *inode;
+	struct path path;
+
+	write->fh = dafs_test_lookup(test, fix, "file");
+	open->fh = fix->dir;
+	open->args = *args;
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, "file", &path));
+	inode = d_inode(path.dentry);
+	inode_lock(inode);
+	queue_work(system_unbound_wq, &write->work);
+	while (!rwsem_is_contended(&inode->i_rwsem) && work_busy(&write->work))
+		msleep(20);
+	queue_work(system_unbound_wq, &open->work);
+	msleep(200);
+	KUNIT_EXPECT_TRUE_MSG(test, work_busy(&open->work), "granted while data is written");
+	inode_unlock(inode);
+	flush_work(&write->work);
+	flush_work(&open->work);
+	path_put(&path);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, write->status);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, open->status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open->open));
+}
+
+/* R-4.4.1.2-34: nor does I/O that began before the OPEN go on after it. */
+static void dafs_anonymous_under_way_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_open_args deny = dafs_test_open_args("owner", DAFS_RD,
+							 DAFS_OPEN_SHARE_DENY_WRITE);
+	struct dafs_open_args empty = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	dafs_open_during_write(test, fix, other, &deny);
+	dafs_expect_content(test, fix, "file", "wontent");
+	empty.share_deny = DAFS_OPEN_SHARE_DENY_WRITE;
+	empty.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
+	empty.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
+	dafs_open_during_write(test, fix, other, &empty);
+	dafs_expect_content(test, fix, "file", "");
+}
+
+/**
+ * struct dafs_remover - makes and removes "file", again and again
+ * @ses: its session
+ * @dir: the directory
+ * @err: what went wrong, negative errno
+ * @done: completed at the end
+ */
+struct dafs_remover {
+	struct dafs_session *ses;
+	struct dafs_fh dir;
+	int err;
+	struct completion done;
+};
+
+static int dafs_remover_round(struct dafs_remover *r)
+{
+	struct dafs_open_how how = {
+		.owner = dafs_test_str("remover"),
+		.access = DAFS_RD,
+		.create = true,
+		.mode = DAFS_CREATE_GUARDED,
+	};
+	struct qstr name = dafs_test_qstr("file");
+	struct dafs_change_info change;
+	struct dafs_opened opened;
+	int err;
+
+	err = dafs_open(r->ses, current_cred(), &r->dir, &name, &how, &opened) ?:
+	      dafs_close(r->ses, current_cred(), &opened.fh, &opened.state_id);
+	if (err)
+		return err;
+	/* EBUSY: the other one has it open and denies it */
+	do {
+		err = dafs_remove(r->ses, current_cred(), &r->dir, &name, DAFS_REMOVE_UNCHECKED,
+				  &change);
+	} while (err == -EBUSY);
+	return err;
+}
+
+static int dafs_remover_run(void *data)
+{
+	struct dafs_remover *r = data;
+	int i;
+
+	for (i = 0; i < DAFS_REMOVER_ROUNDS && !r->err; i++)
+		r->err = dafs_remover_round(r);
+	complete(&r->done);
+	return 0;
+}
+
+/* R-6.5.33-04: what DELETE_DENY was granted for has its name, until CLOSE. */
+static void dafs_share_delete_race_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RD, 0);
+	struct dafs_remover r = {
+		.ses = dafs_fixture_session(test, &fix->params),
+		.dir = fix->dir,
+	};
+	struct qstr name = dafs_test_qstr("file");
+	unsigned int opens = 0, lost = 0;
+	struct task_struct *task;
+	struct dafs_open_res res;
+	struct dafs_fh fh;
+
+	args.delete_disp = DAFS_DELETE_DENY;
+	init_completion(&r.done);
+	task = kthread_run(dafs_remover_run, &r, "dafs_remover");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	do {
+		if (dafs_try_open(test, fix, "file", &args, &res))
+			continue;
+		opens++;
+		lost += !!dafs_lookup(fix->ses, dafs_test_me(), &fix->dir, &name, &fh);
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	} while (!completion_done(&r.done));
+	wait_for_completion(&r.done);
+	KUNIT_EXPECT_EQ(test, 0, r.err);
+	KUNIT_EXPECT_EQ(test, 0, lost);
+	KUNIT_EXPECT_GT(test, opens, 0);
+}
+
+static struct kunit_case dafs_share_cases[] = {
+	KUNIT_CASE(dafs_share_owners_test),
+	KUNIT_CASE(dafs_share_clients_test),
+	KUNIT_CASE_PARAM(dafs_share_close_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_share_refused_test),
+	KUNIT_CASE_PARAM(dafs_open_merge_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_open_merge_refused_test),
+	KUNIT_CASE(dafs_open_two_handles_test),
+	KUNIT_CASE(dafs_open_client_test),
+	KUNIT_CASE_PARAM(dafs_share_key_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_share_key_also_test),
+	KUNIT_CASE_PARAM(dafs_downgrade_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_downgrade_refused_test),
+	KUNIT_CASE_PARAM(dafs_downgrade_key_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_downgrade_state_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_downgrade_removed_test),
+	KUNIT_CASE_PARAM(dafs_anonymous_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_anonymous_under_way_test),
+	KUNIT_CASE(dafs_share_delete_race_test),
+	{}
+};
+
+static struct kunit_suite dafs_share_suite = {
+	.name = "dafs_open_share",
+	.test_cases = dafs_share_cases,
+};
+
+kunit_test_suite(dafs_share_suite);

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Open files.  The netfs library moves the data; this file decides when attributes are
+ * revalidated, which writers run in parallel, and when data is stable.
+ */
+#include <linux/filelock.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/splice.h>
+#include <linux/uio.h>
+#include "../inode/inode.h"
+
+static u32 dafs_file_access(const struct file *file)
+{
+	u32 access = 0;
+
+	if (file->f_mode & FMODE_WRITE)
+		access |= DAFS_OPEN_SHARE_ACCESS_WRITE;
+	/* A file opened for ioctl only counts as a reader. */
+	if ((file->f_mode & (FMODE_READ | FMODE_EXEC)) || !access)
+		access |= DAFS_OPEN_SHARE_ACCESS_READ;
+	return access;
+}
+
+/* An OPEN for reading does not check this, and an open for writing may exist (6.5.35). */
+static int dafs_may_truncate(struct inode *inode, const struct file *file)
+{
+	if (!(file->f_flags & O_TRUNC) || (file->f_mode & (FMODE_WRITE | FMODE_CREATED)))
+		return 0;
+	return dafs_may(inode, file->f_cred, DAFS_ACCESS_MODIFY);
+}
+
+/*
+ * Unstable data that kept the file size large is stable after the zap, so the size is
+ * read again then.
+ */
+static int dafs_file_zap(struct inode *inode, struct file *file)
+{
+	int err;
+
+	if (dafs_mapping_zapped(DAFS_I(inode)))
+		return 0;
+	err = dafs_zap_mapping(inode);
+	if (err)
+		return err;
+	if (i_size_read(inode) <= READ_ONCE(netfs_inode(inode)->remote_i_size))
+		return 0;
+	return dafs_revalidate(inode, file->f_cred, true);
+}
+
+/**
+ * dafs_file_opened() - finish open(2) of a regular file that is open at the server
+ * @inode: the file
+ * @file: open file; its private_data is the open, whose reference it takes over on
+ *	success
+ *
+ * Its attributes are as new as the open.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_file_opened(struct inode *inode, struct file *file)
+{
+	int err = dafs_may_truncate(inode, file);
+
+	file->f_mode |= FMODE_NOWAIT;
+	if (!READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto))
+		dafs_attr_uncertain(inode);
+	return err ?: dafs_file_zap(inode, file);
+}
+
+/*
+ * Always revalidates the attributes (unless nocto), one half of close-to-open
+ * consistency; dafs_file_flush() is the other.
+ */
+static int dafs_file_open(struct inode *inode, struct file *file)
+{
+	struct dafs_open_state *os;
+	bool fresh = false;
+	int err;
+
+	/* To execute a file its user needs no read permission; the VFS has checked execute. */
+	os = dafs_open_state_get(inode, file->f_path.dentry, dafs_file_access(file),
+				 file->f_cred, file->f_flags & __FMODE_EXEC, &fresh);
+	if (IS_ERR(os))
+		return PTR_ERR(os);
+	err = fresh ? 0 : dafs_revalidate(inode, file->f_cred,
+					  !READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto));
+	if (!err)
+		err = dafs_file_opened(inode, file);
+	if (err) {
+		dafs_open_state_put(os, true);
+		return err;
+	}
+	file->private_data = os;
+	return 0;
+}
+
+/*
+ * Makes all written data stable; errors stay in the mapping.  If the server is down and
+ * this task is exiting, the background does it.
+ */
+static void dafs_file_settle(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	if (dafs_exits_while_down(dafs_inode_ses(inode))) {
+		filemap_flush(inode->i_mapping);
+		return;
+	}
+	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	filemap_fdatawrite(inode->i_mapping);
+	filemap_fdatawait_keep_errors(inode->i_mapping);
+	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	dafs_commit_inode(inode);
+}
+
+/* Reads the attributes after our own writes, unless the server is down and this task is exiting. */
+static void dafs_file_settle_attrs(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+
+	if (!dafs_exits_while_down(dafs_inode_ses(inode)))
+		dafs_own_change_settle(inode, file->f_cred);
+}
+
+/* Pages dirtied through a mapping after the last close(2) must still be written. */
+static int dafs_file_release(struct inode *inode, struct file *file)
+{
+	if (file->f_mode & FMODE_WRITE) {
+		dafs_file_settle(inode);
+		dafs_file_settle_attrs(file);
+	}
+	dafs_open_state_put(file->private_data, true);
+	return 0;
+}
+
+/*
+ * Writes everything back, so that the next open on any client sees it.  Then reads the
+ * change attribute after our own writes, before other clients change it again.
+ */
+static int dafs_file_flush(struct file *file, fl_owner_t id)
+{
+	struct inode *inode = file_inode(file);
+	errseq_t since;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return 0;
+	dafs_file_settle(inode);
+	dafs_file_settle_attrs(file);
+	/*
+	 * Marks the error as seen, so that later opens do not report it; a later
+	 * fsync(2) of this struct file, which may be shared, still does.
+	 */
+	since = READ_ONCE(file->f_wb_err);
+	return errseq_check_and_advance(&file->f_mapping->wb_err, &since);
+}
+
+static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int datasync)
+{
+	struct inode *inode = file_inode(file);
+	struct dafs_inode *di = DAFS_I(inode);
+	int err, err2, killed;
+
+	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	err = file_write_and_wait_range(file, start, end);
+	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	killed = dafs_commit_inode(inode);
+	err2 = file_check_and_advance_wb_err(file);
+	return err ?: err2 ?: killed;
+}
+
+/*
+ * Write-back errors are reported by the error sequence, to tasks that have the file
+ * open.  The flags of the mapping would report them to any next waiter.
+ */
+static void dafs_forget_errors(struct address_space *mapping)
+{
+	filemap_check_errors(mapping);
+}
+
+/* What is under write-back is counted as unstable before that ends, so look in this order. */
+static bool dafs_direct_read_waits(struct inode *inode, loff_t pos, loff_t last)
+{
+	if (filemap_range_needs_writeback(inode->i_mapping, pos, last))
+		return true;
+	/* pairs with dafs_unstable_add() */
+	smp_rmb();
+	return READ_ONCE(DAFS_I(inode)->unstable_bytes);
+}
+
+/*
+ * Data written before a direct read must be stable at the server before the read, in
+ * case the server restarts.  Data beyond the range that extends the file must be there
+ * too, or the server would report the end of file too early.
+ */
+static int dafs_direct_read_prepare(const struct kiocb *iocb, const struct iov_iter *to)
+{
+	loff_t last = iocb->ki_pos + iov_iter_count(to) - 1;
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct address_space *mapping = inode->i_mapping;
+	bool longer = i_size_read(inode) > READ_ONCE(netfs_inode(inode)->remote_i_size);
+
+	dafs_forget_errors(mapping);
+	if (!longer && !dafs_direct_read_waits(inode, iocb->ki_pos, last))
+		return 0;
+	if (iocb->ki_flags & IOCB_NOWAIT)
+		return -EAGAIN;
+	if (longer)
+		dafs_write_back(inode);
+	else
+		filemap_write_and_wait_range(mapping, iocb->ki_pos, last);
+	return dafs_commit_inode(inode);
+}
+
+/* as sig_fatal(), without the access to the handlers that sparse warns about */
+static bool dafs_signal_ends(int sig)
+{
+	/* only the current task can release its sighand */
+	const struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
+
+	return !sig_kernel_ignore(sig) && !sig_kernel_stop(sig) &&
+	       sighand->action[sig - 1].sa.sa_handler == SIG_DFL;
+}
+
+/* All signals but those that end the process. */
+static void dafs_signals_block(sigset_t *saved)
+{
+	sigset_t mask;
+	int sig;
+
+	sigemptyset(&mask);
+	for (sig = 1; sig <= _NSIG; sig++)
+		if (!dafs_signal_ends(sig))
+			sigaddset(&mask, sig);
+	sigprocmask(SIG_BLOCK, &mask, saved);
+}
+
+/*
+ * The netfs library stops at any signal: write(2) is short, read(2) fails with EINTR.
+ * Programs do not expect that of a file, so non-fatal signals are blocked until all of
+ * @iter is done.
+ */
+static ssize_t dafs_uninterrupted(ssize_t (*io)(struct kiocb *iocb, struct iov_iter *iter),
+				  struct kiocb *iocb, struct iov_iter *iter)
+{
+	ssize_t done, more;
+	sigset_t saved;
+
+	done = io(iocb, iter);
+	if (likely(!signal_pending(current)) || fatal_signal_pending(current) ||
+	    (done < 0 && done != -ERESTARTSYS) || !iov_iter_count(iter))
+		return done;
+	dafs_signals_block(&saved);
+	more = io(iocb, iter);
+	sigprocmask(SIG_SETMASK, &saved, NULL);
+	return done > 0 ? done + max(more, 0) : more;
+}
+
+/*
+ * Reads only valid cached data, without waiting or requests.  The lock is the one of
+ * netfs_start_io_read().
+ */
+static ssize_t dafs_read_cached(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret = -EAGAIN;
+
+	if (!dafs_attrs_fresh(di) || !dafs_mapping_zapped(di) || !inode_trylock_shared(inode))
+		return -EAGAIN;
+	if (!test_bit(NETFS_ICTX_ODIRECT, &di->netfs.flags)) {
+		iocb->ki_flags |= IOCB_NOIO;
+		ret = filemap_read(iocb, to, 0);
+		iocb->ki_flags &= ~IOCB_NOIO;
+	}
+	inode_unlock_shared(inode);
+	return ret;
+}
+
+static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	int err;
+
+	if (iocb->ki_flags & IOCB_DIRECT) {
+		err = dafs_direct_read_prepare(iocb, to);
+		return err ?: dafs_direct_read(iocb, to);
+	}
+	if (iocb->ki_flags & IOCB_NOWAIT)
+		return dafs_read_cached(iocb, to);
+	err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
+	return err ?: netfs_file_read_iter(iocb, to);
+}
+
+static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	return iov_iter_count(to) ? dafs_uninterrupted(dafs_read, iocb, to) : 0;
+}
+
+static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
+				     struct pipe_inode_info *pipe, size_t len,
+				     unsigned int flags)
+{
+	struct inode *inode = file_inode(in);
+	ssize_t ret;
+
+	ret = dafs_revalidate_mapping(inode, in->f_cred);
+	if (!ret)
+		ret = netfs_start_io_read(inode);
+	if (ret)
+		return ret;
+	ret = filemap_splice_read(in, ppos, pipe, len, flags);
+	netfs_end_io_read(inode);
+	return ret;
+}
+
+/* While writers are active, i_size is not reduced. */
+static void dafs_writer_begin(struct inode *inode)
+{
+	spin_lock(&inode->i_lock);
+	atomic_inc(&DAFS_I(inode)->writers);
+	spin_unlock(&inode->i_lock);
+}
+
+static void dafs_writer_end(struct inode *inode)
+{
+	/* who sees no writer any more sees what is dirty: dafs_size_ours() */
+	smp_mb__before_atomic();
+	atomic_dec(&DAFS_I(inode)->writers);
+}
+
+/*
+ * Copies into the page cache.  IOCB_DSYNC is hidden from the netfs library, which would
+ * write through while it holds a lock that flushing a conflicting folio takes too;
+ * generic_write_sync() does the work afterwards, with COMMIT.
+ */
+static ssize_t dafs_buffered_write_claimed(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	int sync = iocb->ki_flags & (IOCB_DSYNC | IOCB_SYNC);
+	ssize_t ret;
+
+	if (mutex_lock_killable(&di->claim_lock))
+		return -ERESTARTSYS;
+	iocb->ki_flags &= ~sync;
+	dafs_forget_errors(inode->i_mapping);
+	ret = dafs_writer_claim(inode, iocb->ki_filp->f_cred) ?:
+	      netfs_buffered_write_iter_locked(iocb, from, NULL);
+	iocb->ki_flags |= sync;
+	mutex_unlock(&di->claim_lock);
+	return ret;
+}
+
+static ssize_t dafs_buffered_write_locked(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	ssize_t ret;
+
+	ret = netfs_start_io_write(inode);
+	if (ret)
+		return ret;
+	ret = generic_write_checks(iocb, from);
+	if (ret > 0)
+		ret = dafs_buffered_write_claimed(iocb, from);
+	netfs_end_io_write(inode);
+	return ret;
+}
+
+/*
+ * netfs_start_io_write() allows parallel writers.  One could undo the size that another
+ * has set, so they are serialized here.
+ */
+static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_inode *di = DAFS_I(inode);
+	ssize_t ret;
+
+	ret = dafs_zap_mapping(inode);
+	if (ret)
+		return ret;
+	if (mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
+	dafs_writer_begin(inode);
+	ret = dafs_buffered_write_locked(iocb, from);
+	dafs_writer_end(inode);
+	mutex_unlock(&di->write_lock);
+	return ret;
+}
+
+/* Report a full disk before close(2). */
+static int dafs_write_error(struct file *file)
+{
+	switch (filemap_check_wb_err(file->f_mapping, READ_ONCE(file->f_wb_err))) {
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+		return file_check_and_advance_wb_err(file);
+	}
+	return 0;
+}
+
+static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	ssize_t ret;
+	int err;
+
+	if (!iov_iter_count(from))
+		return 0;
+	err = dafs_setid_remove(iocb->ki_filp);
+	if (err)
+		return err;
+	/* Not SB_SYNCHRONOUS or O_SYNC, because a remount may change noac. */
+	if (READ_ONCE(DAFS_SB(file_inode(iocb->ki_filp)->i_sb)->opts.noac))
+		iocb->ki_flags |= IOCB_DSYNC;
+	/* It would always block: for a lock, or for the response. */
+	if ((iocb->ki_flags & IOCB_NOWAIT) &&
+	    (iocb->ki_flags & (IOCB_DIRECT | IOCB_APPEND)) != IOCB_DIRECT)
+		return -EAGAIN;
+	if (iocb->ki_flags & IOCB_APPEND)
+		ret = dafs_append_iter(iocb, from);
+	else if (iocb->ki_flags & IOCB_DIRECT)
+		ret = dafs_uninterrupted(dafs_direct_write, iocb, from);
+	else
+		ret = dafs_uninterrupted(dafs_buffered_write, iocb, from);
+	if (ret <= 0)
+		return ret;
+	ret = generic_write_sync(iocb, ret);
+	if (ret > 0) {
+		err = dafs_write_error(iocb->ki_filp);
+		if (err)
+			return err;
+	}
+	return ret;
+}
+
+static const struct vm_operations_struct dafs_vm_ops = {
+	.fault		= filemap_fault,
+	.map_pages	= filemap_map_pages,
+	.page_mkwrite	= dafs_page_mkwrite,
+};
+
+static int dafs_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	int err;
+
+	err = dafs_revalidate_mapping(file_inode(file), file->f_cred);
+	if (!err)
+		err = generic_file_mmap(file, vma);
+	if (!err)
+		vma->vm_ops = &dafs_vm_ops;
+	return err;
+}
+
+static loff_t dafs_file_llseek(struct file *file, loff_t offset, int whence)
+{
+	int err;
+
+	if (whence != SEEK_SET && whence != SEEK_CUR) {
+		err = dafs_revalidate_mapping(file_inode(file), file->f_cred);
+		if (err)
+			return err;
+	}
+	return generic_file_llseek(file, offset, whence);
+}
+
+const struct file_operations dafs_file_fops = {
+	.open		= dafs_file_open,
+	.release	= dafs_file_release,
+	.flush		= dafs_file_flush,
+	.fsync		= dafs_file_fsync,
+	.read_iter	= dafs_file_read_iter,
+	.write_iter	= dafs_file_write_iter,
+	.mmap		= dafs_file_mmap,
+	.splice_read	= dafs_file_splice_read,
+	.splice_write	= iter_file_splice_write,
+	.llseek		= dafs_file_llseek,
+	/* A lease could not be broken by another client. */
+	.setlease	= simple_nosetlease,
+};
