@@ -607,6 +607,43 @@ static void dafs_leave(struct dafs_sb_info *sbi)
 		dafs_session_look_again(sbi->ses);
 }
 
+/* From here on nothing of this mount is dirty, or kept until it is stable. */
+static void dafs_settle_sb(struct super_block *sb)
+{
+	if (sb->s_root)
+		sync_filesystem(sb);
+	dafs_unstable_sb_exit(DAFS_SB(sb));
+}
+
+struct dafs_settle {
+	struct work_struct work;
+	struct super_block *sb;
+};
+
+static void dafs_settle_work(struct work_struct *work)
+{
+	dafs_settle_sb(container_of(work, struct dafs_settle, work)->sb);
+}
+
+/*
+ * The last task of a mount namespace unmounts when it exits.  Other than for a file that
+ * such a task leaves open there is no background for a mount that goes, so it is settled
+ * by a work item, which waits for the server as umount(8) does.
+ */
+static void dafs_settle(struct super_block *sb)
+{
+	struct dafs_settle settle = { .sb = sb };
+
+	if (!dafs_task_exits()) {
+		dafs_settle_sb(sb);
+		return;
+	}
+	INIT_WORK_ONSTACK(&settle.work, dafs_settle_work);
+	queue_work(system_unbound_wq, &settle.work);
+	flush_work(&settle.work);
+	destroy_work_on_stack(&settle.work);
+}
+
 /*
  * What the background does holds inodes, so it must have come to rest before
  * generic_shutdown_super() looks for inodes in use.  No task writes any more,
@@ -616,9 +653,7 @@ static void dafs_kill_sb(struct super_block *sb)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 
-	if (sb->s_root)
-		sync_filesystem(sb);
-	dafs_unstable_sb_exit(sbi);
+	dafs_settle(sb);
 	dafs_leave(sbi);
 	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
 	kill_anon_super(sb);

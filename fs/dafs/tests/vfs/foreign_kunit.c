@@ -1723,6 +1723,39 @@ static void dafs_foreign_exits_behind_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
+static int foreign_unmount_exiting(struct foreign_task *ft)
+{
+	current->flags |= PF_EXITING;
+	kern_unmount(ft->mnt);
+	current->flags &= ~PF_EXITING;
+	return 0;
+}
+
+/* Umount by the last task of a namespace waits: there is no background behind it. */
+static void dafs_foreign_exits_unmounting_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->unstable = true;
+	foreign_store(test, file, 0, 's');
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_COMMIT;
+	ft = foreign_task(f, mnt, file, foreign_exit);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	/* a server that restarts, and loses it */
+	f->data[0] = 0;
+	get_random_bytes(&f->verifier, sizeof(f->verifier));
+	kunit_remove_action(test, foreign_unmount, mnt);
+	ft = foreign_task(f, mnt, NULL, foreign_unmount_exiting);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, f->refused + 2));
+	f->refuses = 0;
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 's', f->data[0]);
+}
+
 /*
  * That others have made a file shorter which this client has removed since is never known
  * better, and the server is not asked for it time and again.
@@ -1829,6 +1862,7 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE_PARAM(dafs_foreign_exits_test, foreign_steps_gen_params),
 	KUNIT_CASE_PARAM(dafs_foreign_exits_lost_test, foreign_steps_gen_params),
 	KUNIT_CASE(dafs_foreign_exits_behind_test),
+	KUNIT_CASE(dafs_foreign_exits_unmounting_test),
 	KUNIT_CASE(dafs_foreign_removed_test),
 	KUNIT_CASE(dafs_foreign_unwritten_test),
 	{}
