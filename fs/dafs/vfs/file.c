@@ -126,14 +126,21 @@ static void dafs_file_settle_attrs(struct file *file)
 		dafs_own_change_settle(inode, file->f_cred);
 }
 
-/* Pages dirtied through a mapping after the last close(2) must still be written. */
+/*
+ * Pages dirtied through a mapping after the last close(2) must still be written.  A work
+ * item, as that of delayed_fput(), closes the files of all file systems of the machine one
+ * by one, so there the CLOSE is left to the background.
+ */
 static int dafs_file_release(struct inode *inode, struct file *file)
 {
+	bool wait = !(current->flags & PF_WQ_WORKER);
+
 	if (file->f_mode & FMODE_WRITE) {
 		dafs_file_settle(inode);
-		dafs_file_settle_attrs(file);
+		if (wait)
+			dafs_file_settle_attrs(file);
 	}
-	dafs_open_state_put(file->private_data, true);
+	dafs_open_state_put(file->private_data, wait);
 	return 0;
 }
 
