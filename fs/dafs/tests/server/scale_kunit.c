@@ -317,7 +317,7 @@ static void dafs_scale_state_test(struct kunit *test)
 
 /* The server may still be freeing the clients of other tests. */
 static u32 scale_register_retry(struct raw_conn *conn,
-				const struct dafs_register_cred_args *args)
+				struct dafs_register_cred_args *args)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct dafs_register_cred_res res;

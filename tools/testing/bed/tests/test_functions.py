@@ -76,7 +76,7 @@ class Changed(Functions):
         CACHE=$PWD
         build_warnings()
         {
-            [ ! -e modules-check-um/object ] || return
+            [ ! -e modules-check-um/object ] || return 0
             mkdir -p modules-check-um
             : >modules-check-um/object
             echo built >&2
