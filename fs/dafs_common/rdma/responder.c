@@ -220,20 +220,23 @@ EXPORT_SYMBOL_GPL(dafs_responder_destroy);
  */
 int dafs_responder_open(struct dafs_responder *rp, u16 nreq)
 {
-	int more = nreq - rp->nreq;
+	u16 have = rp->nreq;
 	int err = 0;
 
-	if (more > 0)
-		err = dafs_chan_post_recvs(rp->chan, more);
-	if (err)
-		return err;
+	while (have < nreq && !err) {
+		err = dafs_chan_post_recvs(rp->chan, 1);
+		have += !err;
+	}
 	spin_lock_irq(&rp->lock);
-	rp->nreq = nreq;
-	rp->target = nreq;
-	rp->limit = max(rp->limit, nreq);
-	rp->most_rqsts = nreq + DAFS_SPARE_RQSTS;
+	/* what an attempt that fails has posted is there, too; replies lower it to the target */
+	rp->nreq = have;
+	if (!err) {
+		rp->target = nreq;
+		rp->limit = max(rp->limit, nreq);
+		rp->most_rqsts = nreq + DAFS_SPARE_RQSTS;
+	}
 	spin_unlock_irq(&rp->lock);
-	return 0;
+	return err;
 }
 EXPORT_SYMBOL_GPL(dafs_responder_open);
 
