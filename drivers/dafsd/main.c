@@ -104,11 +104,12 @@ static void dafsd_wqs_destroy(void)
  * What ends must not need a worker of what it ends, and time goes on for all
  * meanwhile.  In the queues of requests only file systems keep a worker for long,
  * see request/park.c, and in that of closing files; in the other two nothing does.
+ * The former counts on all workers that a node gets, so nobody else sets their number.
  */
 static int dafsd_wqs_create(void)
 {
-	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND | WQ_SYSFS, DAFSD_WORKERS);
-	dafsd_least_wq = alloc_workqueue("dafsd-least", WQ_UNBOUND | WQ_SYSFS, DAFSD_WORKERS);
+	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND, DAFSD_WORKERS);
+	dafsd_least_wq = alloc_workqueue("dafsd-least", WQ_UNBOUND, DAFSD_WORKERS);
 	dafsd_end_wq = alloc_workqueue("dafsd-end", WQ_UNBOUND, 0);
 	dafsd_close_wq = alloc_workqueue("dafsd-close", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	dafsd_timer_wq = alloc_workqueue("dafsd-timer", WQ_UNBOUND, 0);

@@ -20,7 +20,7 @@
  * However many exports stand still, an eighth of the workers is left for what needs no
  * file system, and to park the rest.  So the few places that every lane has even then
  * have workers of their own, those of dafsd_least_wq, which are enough for some 100
- * exports (15 on a machine of eight nodes); what comes to more of them than that waits.
+ * exports (15 on a machine of eight equal nodes); what comes to more of them than that waits.
  *
  * Who owns a request (dafsd_rqst.owner; every hand-over asserts it):
  *
@@ -33,8 +33,10 @@
  *  5. When a session ends, all that it has parked is queued, and nothing of it is
  *     parked any more.  Every step finds the channel closed then.
  */
+#include <linux/cpumask.h>
 #include <linux/nodemask.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 #include <kunit/visibility.h>
 #include "../session/session.h"
 
@@ -52,13 +54,43 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_workers);
 /* Places that are taken by workers of dafsd_wq, in all lanes */
 static atomic_t dafsd_lanes_running = ATOMIC_INIT(0);
 
+/* CPUs as dafsd_cpus_count() found them: all in the upper half, see dafsd_cpus_few() */
+static u32 dafsd_cpus;
+
+static u32 dafsd_cpus_count(u32 all)
+{
+	u32 few = all, here;
+	int node;
+
+	for_each_online_node(node) {
+		here = cpumask_weight_and(cpumask_of_node(node), cpu_online_mask);
+		if (here)
+			few = min(few, here);
+	}
+	return all << 16 | few;
+}
+
+/* Of @all CPUs, those of the node that has the fewest; counted again when CPUs came or went */
+static u32 dafsd_cpus_few(u32 all)
+{
+	u32 cpus = READ_ONCE(dafsd_cpus);
+
+	if (cpus >> 16 != all) {
+		cpus = dafsd_cpus_count(all);
+		WRITE_ONCE(dafsd_cpus, cpus);
+	}
+	return cpus & 0xffff;
+}
+
 /*
  * Workers of dafsd_wq that all lanes together may take.  A work queue gives each node of
- * the machine its part of the workers, and what comes from one card runs on one node.
+ * the machine as much of the workers as it has of the CPUs, and what comes from one card
+ * runs on one node, which may be the smallest.
  */
 static int dafsd_lane_workers(void)
 {
-	int workers = READ_ONCE(dafsd_workers) / num_online_nodes();
+	u32 all = num_online_cpus();
+	int workers = max(READ_ONCE(dafsd_workers) * dafsd_cpus_few(all) / all, 1U);
 
 	return workers - workers / 8;
 }
