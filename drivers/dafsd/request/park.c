@@ -95,11 +95,15 @@ static int dafsd_lane_workers(void)
 	return workers - workers / 8;
 }
 
-/* Guards all lists of parked requests, and dafsd_session.ending. */
+/* Guards all lists of parked requests, dafsd_lanes_short, and dafsd_session.ending. */
 static DEFINE_SPINLOCK(dafsd_park_lock);
+
+/* Lanes that requests wait for; what has got a place the longest time ago comes first */
+static LIST_HEAD(dafsd_lanes_short);
 
 /* Of requests that name no export: the directories that lead to exports. */
 static struct dafsd_lane dafsd_lane_common = {
+	.short_link = LIST_HEAD_INIT(dafsd_lane_common.short_link),
 	.first = LIST_HEAD_INIT(dafsd_lane_common.first),
 	.waiting = LIST_HEAD_INIT(dafsd_lane_common.waiting),
 };
@@ -111,8 +115,15 @@ static struct dafsd_lane dafsd_lane_common = {
 void dafsd_lane_init(struct dafsd_lane *lane)
 {
 	atomic_set(&lane->running, 0);
+	INIT_LIST_HEAD(&lane->short_link);
 	INIT_LIST_HEAD(&lane->first);
 	INIT_LIST_HEAD(&lane->waiting);
+}
+
+/* Does nothing wait there? */
+static bool dafsd_lane_is_quiet(const struct dafsd_lane *lane)
+{
+	return list_empty(&lane->first) && list_empty(&lane->waiting);
 }
 
 /**
@@ -121,8 +132,8 @@ void dafsd_lane_init(struct dafsd_lane *lane)
  */
 void dafsd_lane_exit(struct dafsd_lane *lane)
 {
-	WARN_ON_ONCE(atomic_read(&lane->running) || !list_empty(&lane->first) ||
-		     !list_empty(&lane->waiting));
+	WARN_ON_ONCE(atomic_read(&lane->running) || !dafsd_lane_is_quiet(lane) ||
+		     !list_empty(&lane->short_link));
 }
 
 /**
@@ -149,11 +160,23 @@ static bool dafsd_park(struct dafsd_rqst *rq, struct list_head *where)
 	return true;
 }
 
+/* One request less waits there: it is the turn of the other lanes. */
+static void dafsd_lane_served(struct dafsd_lane *lane)
+{
+	lockdep_assert_held(&dafsd_park_lock);
+	if (dafsd_lane_is_quiet(lane))
+		list_del_init(&lane->short_link);
+	else
+		list_move_tail(&lane->short_link, &dafsd_lanes_short);
+}
+
 static void dafsd_unpark(struct dafsd_rqst *rq)
 {
 	lockdep_assert_held(&dafsd_park_lock);
 	list_del(&rq->park_link);
 	list_del(&rq->park_own);
+	if (rq->waits)
+		dafsd_lane_served(rq->waits);
 	rq->waits = NULL;
 	WRITE_ONCE(rq->ses->waiting, rq->ses->waiting - 1);
 	dafsd_rqst_queue(rq, DAFSD_OWNER_PARKED);
@@ -171,9 +194,9 @@ static void dafsd_unpark_all(struct list_head *list)
  * A lane may take as many places as are still free, so one that is alone gets many, and
  * the next one some.
  */
-static int dafsd_lane_room(void)
+static int dafsd_lane_room(int running)
 {
-	int left = dafsd_lane_workers() - atomic_read(&dafsd_lanes_running);
+	int left = dafsd_lane_workers() - running;
 
 	return min_t(int, max(left, DAFSD_LANE_LEAST), READ_ONCE(dafsd_lane_most));
 }
@@ -207,7 +230,7 @@ static bool dafsd_lane_has(struct dafsd_session *ses, const struct dafsd_lane *l
 /* Half of them is for sessions that have none there yet. */
 static bool dafsd_lane_take(struct dafsd_lane *lane, struct dafsd_session *ses)
 {
-	int room = dafsd_lane_room();
+	int room = dafsd_lane_room(atomic_read(&dafsd_lanes_running));
 
 	return dafsd_place_take(&lane->running, room / 2) ||
 	       (!dafsd_lane_has(ses, lane) && dafsd_place_take(&lane->running, room));
@@ -275,6 +298,18 @@ static void dafsd_lane_feed(struct dafsd_lane *lane)
 		dafsd_unpark(rq);
 }
 
+/* All lanes have more room.  Those that take more than that already are passed over. */
+static void dafsd_lanes_feed(void)
+{
+	struct dafsd_lane *lane, *next;
+
+	lockdep_assert_held(&dafsd_park_lock);
+	list_for_each_entry_safe(lane, next, &dafsd_lanes_short, short_link)
+		if (atomic_read(&lane->running) <
+		    dafsd_lane_room(atomic_read(&dafsd_lanes_running)))
+			dafsd_lane_feed(lane);
+}
+
 /*
  * Nothing of a session is executed in a lane: what waits longest there passes the others,
  * but for those of other such sessions, which have come before.
@@ -319,6 +354,8 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 	if (parked) {
 		rq->waits = lane;
 		rq->passes = false;
+		if (list_empty(&lane->short_link))
+			list_add_tail(&lane->short_link, &dafsd_lanes_short);
 	}
 	/* pairs with smp_mb__after_atomic() in dafsd_lane_drop() */
 	smp_mb();
@@ -347,18 +384,20 @@ bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 	return dafsd_lane_get(rq, rq->exp ? &rq->exp->lane : &dafsd_lane_common);
 }
 
-/* A request of @ses had a place there, which is free now. */
-static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_session *ses)
+/* A request of @ses had a place there, which is free now; @wider: and all have more room. */
+static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_session *ses, bool wider)
 {
 	unsigned long flags;
 
 	atomic_dec(&lane->running);
 	smp_mb__after_atomic();	/* pairs with smp_mb() in dafsd_lane_get() */
-	if (list_empty(&lane->first) && list_empty(&lane->waiting))
+	if (dafsd_lane_is_quiet(lane) && !(wider && !list_empty(&dafsd_lanes_short)))
 		return;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
 	if (!dafsd_lane_has(ses, lane))
 		dafsd_lane_advance(lane, ses);
+	if (wider)
+		dafsd_lanes_feed();
 	dafsd_lane_feed(lane);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }
@@ -374,7 +413,7 @@ static bool dafsd_lane_move(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 		return false;
 	from = dafsd_lane_quit(rq);
 	dafsd_lane_join(rq, lane);
-	dafsd_lane_drop(from, rq->ses);
+	dafsd_lane_drop(from, rq->ses, false);
 	return true;
 }
 
@@ -428,6 +467,14 @@ void dafsd_lane_await(struct dafsd_rqst *rq)
 		dafsd_rqst_queue(rq, DAFSD_OWNER_WORKER);
 }
 
+/* Return: true if lanes have more room than before. */
+static bool dafsd_lanes_widen(void)
+{
+	int running = atomic_dec_return(&dafsd_lanes_running);
+
+	return dafsd_lane_room(running) > dafsd_lane_room(running + 1);
+}
+
 /**
  * dafsd_lane_leave() - give the worker's place back, if the request has one
  * @rq: the request
@@ -437,12 +484,11 @@ void dafsd_lane_await(struct dafsd_rqst *rq)
 void dafsd_lane_leave(struct dafsd_rqst *rq)
 {
 	struct dafsd_lane *lane = dafsd_lane_quit(rq);
+	bool wider = lane && !rq->least && dafsd_lanes_widen();
 
-	if (lane && !rq->least)
-		atomic_dec(&dafsd_lanes_running);
 	rq->least = false;
 	if (lane)
-		dafsd_lane_drop(lane, rq->ses);
+		dafsd_lane_drop(lane, rq->ses, wider);
 	if (rq->exp)
 		dafsd_export_put(rq->exp);
 	rq->exp = NULL;

@@ -373,11 +373,13 @@ struct dafsd_io {
  * @first: dafsd_rqst.park_link of those that wait for one, and of whose session nothing is
  *	executed here; guarded by the lock of request/park.c
  * @waiting: the others that wait; likewise
+ * @short_link: in the list of lanes that requests wait for; likewise
  */
 struct dafsd_lane {
 	atomic_t running;
 	struct list_head first;
 	struct list_head waiting;
+	struct list_head short_link;
 };
 
 /* Whose a request is, see request/park.c */

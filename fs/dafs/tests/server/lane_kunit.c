@@ -499,10 +499,35 @@ static void dafs_lane_idle_test(struct kunit *test)
 #define LANE_WORKERS	32
 #define LANE_EXPORTS	24
 #define LANE_EACH	4	/* requests in each export */
+#define LANE_SESSIONS	(LANE_EXPORTS * LANE_EACH / LANE_REQUESTS)
 
 static void lane_restore_workers(void *unused)
 {
 	workqueue_set_max_active(dafsd_wq, DAFSD_WORKERS);
+}
+
+/* All exports that were served by lane_many_serve() take all places that they get. */
+static void lane_many_freeze(struct kunit *test, struct dafs_fixture *frozen,
+			     struct raw_conn **busy, const struct dafs_fh *fh)
+{
+	unsigned int i, at;
+
+	dafs_fixture_freeze(test, frozen);
+	for (i = 0; i < LANE_EXPORTS; i++) {
+		at = i * LANE_EACH;
+		lane_ask(busy[at / LANE_REQUESTS], at % LANE_REQUESTS, &fh[i], LANE_EACH);
+	}
+	KUNIT_EXPECT_TRUE(test, lane_wait_running(&fh[LANE_EXPORTS - 1], 2));
+}
+
+static void lane_many_thaw(struct kunit *test, struct dafs_fixture *frozen,
+			   struct raw_conn **busy)
+{
+	unsigned int i;
+
+	dafs_fixture_thaw(test, frozen);
+	for (i = 0; i < LANE_EXPORTS * LANE_EACH; i++)
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_status(busy[i / LANE_REQUESTS]));
 }
 
 /*
@@ -514,35 +539,23 @@ static void lane_many_frozen(struct kunit *test, struct dafs_fixture *frozen,
 			     const struct dafs_fh *fh)
 {
 	struct raw_conn *conn;
-	unsigned int i, at;
 
-	dafs_fixture_freeze(test, frozen);
-	for (i = 0; i < LANE_EXPORTS; i++) {
-		at = i * LANE_EACH;
-		lane_ask(busy[at / LANE_REQUESTS], at % LANE_REQUESTS, &fh[i], LANE_EACH);
-	}
-	KUNIT_EXPECT_TRUE(test, lane_wait_running(&fh[LANE_EXPORTS - 1], 2));
+	lane_many_freeze(test, frozen, busy, fh);
 	conn = lane_session(test);
 	lane_send_getattr(conn, 0, &fix->dir);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
-	dafs_fixture_thaw(test, frozen);
-	for (i = 0; i < LANE_EXPORTS * LANE_EACH; i++)
-		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_status(busy[i / LANE_REQUESTS]));
+	lane_many_thaw(test, frozen, busy);
 }
 
-static void dafs_lane_many_test(struct kunit *test)
+static void lane_many_serve(struct kunit *test, struct dafs_fixture *frozen,
+			    struct raw_conn **busy, struct dafs_fh *fh)
 {
-	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
-	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct raw_conn *busy[LANE_EXPORTS * LANE_EACH / LANE_REQUESTS];
-	struct dafs_fh *fh = kunit_kcalloc(test, LANE_EXPORTS, sizeof(*fh), GFP_KERNEL);
 	struct dafs_fh root;
 	char name[16];
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, fh);
-	for (i = 0; i < ARRAY_SIZE(busy); i++)
+	for (i = 0; i < LANE_SESSIONS; i++)
 		busy[i] = lane_session(test);
 	root = lane_root(busy[0]);
 	for (i = 0; i < LANE_EXPORTS; i++) {
@@ -553,8 +566,46 @@ static void dafs_lane_many_test(struct kunit *test)
 	dafs_fixture_server_param(test, &dafsd_workers, LANE_WORKERS);
 	workqueue_set_max_active(dafsd_wq, LANE_WORKERS);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lane_restore_workers, NULL));
+}
+
+static void dafs_lane_many_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_fh *fh = kunit_kcalloc(test, LANE_EXPORTS, sizeof(*fh), GFP_KERNEL);
+	struct raw_conn *busy[LANE_SESSIONS];
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, fh);
+	lane_many_serve(test, frozen, busy, fh);
 	for (i = 0; i < 2; i++)
 		lane_many_frozen(test, frozen, fix, busy, fh);
+}
+
+/*
+ * What waits for the only export that still stands still gets one of the places that the
+ * others give back, though nothing ends there, and nothing new comes.
+ */
+static void dafs_lane_last_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *last = dafs_fixture(test, NULL);
+	struct dafs_fh *fh = kunit_kcalloc(test, LANE_EXPORTS, sizeof(*fh), GFP_KERNEL);
+	struct raw_conn *busy[LANE_SESSIONS], *few[4], *conn = lane_session(test);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, fh);
+	for (i = 0; i < ARRAY_SIZE(few); i++)
+		few[i] = lane_session(test);
+	lane_many_serve(test, frozen, busy, fh);
+	lane_many_freeze(test, frozen, busy, fh);
+	dafs_fixture_freeze(test, last);
+	lane_fill(test, few, ARRAY_SIZE(few), &last->dir);
+	lane_send_getattr(conn, 0, &last->dir);
+	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
+	lane_many_thaw(test, frozen, busy);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
+	dafs_fixture_thaw(test, last);
 }
 
 /* Until the server knows that the connection has gone */
@@ -845,6 +896,7 @@ static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE(dafs_lane_await_missing_test),
 	KUNIT_CASE(dafs_lane_idle_test),
 	KUNIT_CASE(dafs_lane_many_test),
+	KUNIT_CASE(dafs_lane_last_test),
 	KUNIT_CASE(dafs_lane_late_test),
 	KUNIT_CASE(dafs_lane_late_untold_test),
 	KUNIT_CASE_SLOW(dafs_lane_late_anew_test),
