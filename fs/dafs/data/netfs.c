@@ -273,8 +273,9 @@ static void dafs_write_complete(struct dafs_io *io, int err)
 		dafs_netfs_write_done(subreq, err);
 		return;
 	}
-	dafs_written(io);
+	/* who sees the new size at the server sees what is unstable, dafs_direct_read_waits() */
 	dafs_write_stable(ds);
+	dafs_written(io);
 	dafs_netfs_write_done(subreq, io->len);
 }
 

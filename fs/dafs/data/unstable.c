@@ -360,7 +360,10 @@ void dafs_unstable_add(struct inode *inode, struct dafs_extent *extent)
 	WRITE_ONCE(di->unstable_bytes, di->unstable_bytes + extent->len);
 	full = di->unstable_bytes >= DAFS_UNSTABLE_SOFT;
 	spin_unlock(&di->unstable_lock);
-	/* who sees these folios out of write-back sees that: dafs_size_ours() */
+	/*
+	 * who sees these folios out of write-back, or that the server has them, sees that:
+	 * dafs_size_ours(), dafs_direct_read_waits()
+	 */
 	smp_wmb();
 	if (full)
 		dafs_commit_queue(inode);

@@ -188,12 +188,15 @@ static void dafs_forget_errors(struct address_space *mapping)
 	filemap_check_errors(mapping);
 }
 
-/* What is under write-back is counted as unstable before that ends, so look in this order. */
+/*
+ * What is under write-back is counted as unstable before that ends, and before the server
+ * is known to have it, so look in this order.
+ */
 static bool dafs_direct_read_waits(struct inode *inode, loff_t pos, loff_t last)
 {
 	if (filemap_range_needs_writeback(inode->i_mapping, pos, last))
 		return true;
-	/* pairs with dafs_unstable_add() */
+	/* pairs with dafs_unstable_add(), for remote_i_size too, which the caller has read */
 	smp_rmb();
 	return READ_ONCE(DAFS_I(inode)->unstable_bytes);
 }
