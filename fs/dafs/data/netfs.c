@@ -235,7 +235,7 @@ static void dafs_written(struct dafs_io *io)
 {
 	struct inode *inode = &io->di->netfs.inode;
 
-	/* first, or an older GETATTR response would set the old size again */
+	/* before the size, and before write-back ends: dafs_apply_size() */
 	dafs_own_write(io->di);
 	spin_lock(&inode->i_lock);
 	dafs_remote_size_raise(&io->di->netfs, io->pos + io->len);

@@ -302,7 +302,8 @@ static struct timespec64 dafs_timespec(const struct dafs_time *time)
  * Is there, or may there be soon, data of ours that the server has yet to get?  It is
  * looked for along the way that it goes, so as not to be missed when it moves on
  * meanwhile: a writer makes folios dirty, these are under write-back before they are
- * clean, and counted as unstable before that ends.
+ * clean, and counted as unstable before that ends.  A mapping may make one dirty again
+ * that has come that far, so that is looked for last once more.
  */
 static bool dafs_size_ours(const struct dafs_inode *di)
 {
@@ -323,7 +324,7 @@ static bool dafs_size_ours(const struct dafs_inode *di)
 		return true;
 	/* pairs with dafs_unstable_add() */
 	smp_rmb();
-	return READ_ONCE(di->unstable_bytes);
+	return READ_ONCE(di->unstable_bytes) || mapping_tagged(mapping, PAGECACHE_TAG_DIRTY);
 }
 
 /**
@@ -347,8 +348,12 @@ bool dafs_size_unknown(const struct dafs_inode *di)
  * relies on the size it saw.  The client does not record where that data is; so while
  * there is any, a file that another client has truncated keeps its size here and ends
  * in zeroes.  Its size is read again later, when needed: dafs_size_unknown().
+ *
+ * What was stable at once may have left no trace but that this client has changed the
+ * file since @asked, which is recorded before write-back ends.  Then this size is of no
+ * use any more, and the caller has it asked for again.
  */
-static void dafs_apply_size(struct inode *inode, u64 size)
+static void dafs_apply_size(struct inode *inode, u64 size, long asked)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct netfs_inode *ictx = &di->netfs;
@@ -358,6 +363,10 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 		size = LLONG_MAX;
 	spin_lock(&inode->i_lock);
 	busy = dafs_size_ours(di);
+	/* after that look; pairs with dafs_written() */
+	smp_rmb();
+	if (dafs_attr_outdated(di, asked))
+		goto unlock;
 	if (!busy || size >= i_size_read(inode))
 		clear_bit(DAFS_INO_LONGER, &di->flags);
 	else if (size < ictx->remote_i_size)
@@ -374,6 +383,7 @@ static void dafs_apply_size(struct inode *inode, u64 size)
 	}
 	if (!busy || size > i_size_read(inode))
 		i_size_write(inode, size);
+unlock:
 	spin_unlock(&inode->i_lock);
 }
 
@@ -526,7 +536,7 @@ static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *a
 	if (attr->valid & DAFS_FATTR_NUM_LINKS)
 		set_nlink(inode, attr->num_links);
 	changed = dafs_apply_change(di, attr, at);
-	dafs_apply_size(inode, attr->object_size);
+	dafs_apply_size(inode, attr->object_size, asked);
 	clear_bit(DAFS_INO_STALE, &di->flags);
 	clear_bit(DAFS_INO_STALE_STAT, &di->flags);
 	/* our own change may have just set the flags that were cleared here */
