@@ -4,9 +4,6 @@
 #include <linux/dafs/version.h>
 #include "rdma/rdma_impl.h"
 
-#define CREATE_TRACE_POINTS
-#include "rdma/trace.h"
-
 static int __init dafs_common_init(void)
 {
 	int err = dafs_calls_init();
