@@ -126,6 +126,66 @@ static void dafs_file_settle_attrs(struct file *file)
 		dafs_own_change_settle(inode, file->f_cred);
 }
 
+static bool dafs_file_is_written(const struct inode *inode)
+{
+	return !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
+	       !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK);
+}
+
+/**
+ * struct dafs_unwritten - a file that was left open with data that is not written yet
+ * @work: looks whether it is
+ * @inode: the file; held by dafs_inode_hold()
+ * @os: the open that the data is written by; the reference of the struct file
+ */
+struct dafs_unwritten {
+	struct delayed_work work;
+	struct inode *inode;
+	struct dafs_open_state *os;
+};
+
+/* Only looks, because waiting would hold up its queue: the flusher writes. */
+static void dafs_unwritten_work(struct work_struct *work)
+{
+	struct dafs_unwritten *left = container_of(to_delayed_work(work),
+						   struct dafs_unwritten, work);
+	struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
+
+	if (!dafs_file_is_written(left->inode) && !READ_ONCE(sbi->leaving)) {
+		queue_delayed_work(dafs_session_end_wq(sbi->ses), &left->work, HZ);
+		return;
+	}
+	dafs_open_state_put(left->os, false);
+	dafs_inode_put_later(left->inode);
+	kfree(left);
+}
+
+/*
+ * A task that exits does not wait for its data to be written.  Without the open the server
+ * might refuse it, so the CLOSE comes behind the data.
+ *
+ * Return: true if the background closes; false if there is no need, or no memory.
+ */
+static bool dafs_file_close_later(struct inode *inode, struct dafs_open_state *os)
+{
+	struct dafs_unwritten *left;
+
+	if (!(current->flags & (PF_EXITING | PF_KTHREAD)) || dafs_file_is_written(inode))
+		return false;
+	left = kmalloc(sizeof(*left), GFP_NOFS | __GFP_NOWARN);
+	if (!left)
+		return false;
+	if (!dafs_inode_hold(inode)) {
+		kfree(left);
+		return false;
+	}
+	left->inode = inode;
+	left->os = os;
+	INIT_DELAYED_WORK(&left->work, dafs_unwritten_work);
+	queue_delayed_work(dafs_session_end_wq(dafs_inode_ses(inode)), &left->work, HZ);
+	return true;
+}
+
 /*
  * Pages dirtied through a mapping after the last close(2) must still be written.  A work
  * item, as that of delayed_fput(), closes the files of all file systems of the machine one
@@ -139,6 +199,8 @@ static int dafs_file_release(struct inode *inode, struct file *file)
 		dafs_file_settle(inode);
 		if (wait)
 			dafs_file_settle_attrs(file);
+		if (dafs_file_close_later(inode, file->private_data))
+			return 0;
 	}
 	dafs_open_state_put(file->private_data, wait);
 	return 0;

@@ -1694,6 +1694,44 @@ static void dafs_foreign_exits_lost_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ft->err);
 }
 
+static int foreign_look(struct foreign_task *ft)
+{
+	struct kstat stat = {};
+
+	return vfs_getattr(&ft->file->f_path, &stat, STATX_SIZE, AT_STATX_FORCE_SYNC);
+}
+
+/* What it could not even begin to write is written before the open is closed. */
+static void dafs_foreign_exits_unwritten_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct file *other = foreign_file(test, mnt, "file", O_RDONLY);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct inode *inode = file_inode(file);
+	struct foreign_task *looks, *ft;
+
+	foreign_make_dirty(test, file);
+	f->hangs_up = DAFS_PROC_GETATTR_INLINE;
+	looks = foreign_task(f, mnt, other, foreign_look);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(ses));
+	/* as when data is sent again */
+	mutex_lock(&netfs_inode(inode)->wb_lock);
+	ft = foreign_task(f, mnt, file, foreign_exit);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	mutex_unlock(&netfs_inode(inode)->wb_lock);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(looks));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_session_end_wq(ses)));
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	KUNIT_EXPECT_EQ(test, 0, filemap_fdatawrite(inode->i_mapping));
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 1));
+	KUNIT_EXPECT_MEMEQ(test, "0123456789", f->data, 10);
+	__fput_sync(other);
+}
+
 static int foreign_sync(struct foreign_task *ft)
 {
 	return vfs_fsync(ft->file, 0);
@@ -1861,6 +1899,7 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_shorter_test),
 	KUNIT_CASE_PARAM(dafs_foreign_exits_test, foreign_steps_gen_params),
 	KUNIT_CASE_PARAM(dafs_foreign_exits_lost_test, foreign_steps_gen_params),
+	KUNIT_CASE(dafs_foreign_exits_unwritten_test),
 	KUNIT_CASE(dafs_foreign_exits_behind_test),
 	KUNIT_CASE(dafs_foreign_exits_unmounting_test),
 	KUNIT_CASE(dafs_foreign_removed_test),
