@@ -925,10 +925,19 @@ bool dafs_gone(const struct inode *inode, int err)
 	return err == -ESTALE && test_bit(DAFS_INO_REMOVED, &DAFS_I(inode)->flags);
 }
 
-/* No answer will ever tell more, so what is known is as good as if it were new. */
-static void dafs_attrs_last(struct dafs_inode *di, unsigned long at)
+/*
+ * No answer will ever tell more, so what is known is as good as if it were new; unless
+ * this client has changed the object since, or has found that it was not its own removal.
+ */
+static void dafs_attrs_last(struct dafs_inode *di, long asked, unsigned long at)
 {
 	clear_bit(DAFS_INO_LONGER, &di->flags);
+	clear_bit(DAFS_INO_STALE, &di->flags);
+	clear_bit(DAFS_INO_STALE_STAT, &di->flags);
+	/* either may have just set the flags that were cleared here; see dafs_not_removed() */
+	smp_mb__after_atomic();
+	if (dafs_attr_outdated(di, asked) || !test_bit(DAFS_INO_REMOVED, &di->flags))
+		set_bit(DAFS_INO_STALE, &di->flags);
 	spin_lock(&di->lock);
 	dafs_apply_timeout(di, at, false);
 	spin_unlock(&di->lock);
@@ -959,7 +968,7 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	asked = dafs_attr_begin(inode->i_sb);
 	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
 	if (dafs_gone(inode, err)) {
-		dafs_attrs_last(di, at);
+		dafs_attrs_last(di, asked, at);
 		return 0;
 	}
 	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);

@@ -648,9 +648,18 @@ static long dafs_removing(struct dentry *dentry)
 	return READ_ONCE(di->asked);
 }
 
+/*
+ * The server may have said meanwhile that the object is gone, which was taken for the
+ * effect of the removal: it is asked again.
+ */
 static void dafs_not_removed(struct inode *inode)
 {
-	clear_bit(DAFS_INO_REMOVED, &DAFS_I(inode)->flags);
+	struct dafs_inode *di = DAFS_I(inode);
+
+	clear_bit(DAFS_INO_REMOVED, &di->flags);
+	/* pairs with dafs_attrs_last() */
+	smp_mb__after_atomic();
+	set_bit(DAFS_INO_STALE, &di->flags);
 }
 
 /*

@@ -413,6 +413,9 @@ static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
 	case DAFS_PROC_COMMIT:
 		f->res.commit.writeverf = f->verifier;
 		return DAFS_STATUS_OK;
+	case DAFS_PROC_REMOVE:
+		memset(&f->res, 0, sizeof(f->res));
+		return DAFS_STATUS_OK;
 	}
 	return DAFSERR_NOTSUPP;
 }
@@ -1794,6 +1797,21 @@ static void dafs_foreign_exits_unmounting_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 's', f->data[0]);
 }
 
+static int foreign_unlink(struct foreign_task *ft)
+{
+	/* with a reference besides the file's, as unlink(2) has one */
+	struct dentry *dentry = dget(file_dentry(ft->file));
+	struct dentry *dir = dget_parent(dentry);
+	int err;
+
+	inode_lock_nested(d_inode(dir), I_MUTEX_PARENT);
+	err = vfs_unlink(&nop_mnt_idmap, d_inode(dir), dentry, NULL);
+	inode_unlock(d_inode(dir));
+	dput(dir);
+	dput(dentry);
+	return err;
+}
+
 /*
  * That others have made a file shorter which this client has removed since is never known
  * better, and the server is not asked for it time and again.
@@ -1804,6 +1822,7 @@ static void dafs_foreign_removed_test(struct kunit *test)
 	struct vfsmount *mnt = foreign_mount(f);
 	struct dafs_options *opts = &DAFS_SB(mnt->mnt_sb)->opts;
 	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task ft = { .file = file };
 	struct kstat stat = {};
 	loff_t pos = 0;
 	int i;
@@ -1817,7 +1836,7 @@ static void dafs_foreign_removed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
 					     AT_STATX_FORCE_SYNC));
 	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, stat.size);
-	set_bit(DAFS_INO_REMOVED, &DAFS_I(file_inode(file))->flags);
+	KUNIT_EXPECT_EQ(test, 0, foreign_unlink(&ft));
 	f->refusal = DAFSERR_STALE;
 	f->refuses = DAFS_PROC_GETATTR_INLINE;
 	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
@@ -1826,7 +1845,35 @@ static void dafs_foreign_removed_test(struct kunit *test)
 	f->refused = 0;
 	for (i = 0; i < 5; i++)
 		KUNIT_EXPECT_EQ(test, 1, kernel_read(file, &got, 1, &pos));
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE, 0));
 	KUNIT_EXPECT_EQ(test, 0, f->refused);
+	__fput_sync(file);
+}
+
+/* But a file that others have removed is gone, even if this client tried just then. */
+static void dafs_foreign_not_removed_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_options *opts = &DAFS_SB(mnt->mnt_sb)->opts;
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_task *ft;
+	struct kstat stat = {};
+
+	opts->acregmin = 3600 * HZ;
+	opts->acregmax = 3600 * HZ;
+	f->keeps = DAFS_PROC_REMOVE;
+	ft = foreign_task(f, mnt, file, foreign_unlink);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	f->refusal = DAFSERR_STALE;
+	f->refuses = DAFS_PROC_GETATTR_INLINE;
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
+					     AT_STATX_FORCE_SYNC));
+	f->kept_status = DAFSERR_NOENT;
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, -ENOENT, ft->err);
+	KUNIT_EXPECT_EQ(test, -ESTALE, vfs_getattr(&file->f_path, &stat, STATX_SIZE, 0));
 	__fput_sync(file);
 }
 
@@ -1903,6 +1950,7 @@ static struct kunit_case dafs_foreign_cases[] = {
 	KUNIT_CASE(dafs_foreign_exits_behind_test),
 	KUNIT_CASE(dafs_foreign_exits_unmounting_test),
 	KUNIT_CASE(dafs_foreign_removed_test),
+	KUNIT_CASE(dafs_foreign_not_removed_test),
 	KUNIT_CASE(dafs_foreign_unwritten_test),
 	{}
 };
