@@ -296,12 +296,24 @@ static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
 	return dafs_op_pause(op, tries);
 }
 
+/*
+ * Other tasks that were to register the user were killed.  One of the kernel's has nobody
+ * who would see that it failed.
+ */
+static bool dafs_op_others_killed(const struct dafs_op *op, int err)
+{
+	return err == -ERESTARTSYS && op->retry_nomem && (current->flags & PF_KTHREAD) &&
+	       !fatal_signal_pending(current);
+}
+
 /* Return: 1 to try again, or @err. */
 static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs_op *op, int err,
 			       struct dafs_op_tries *tries)
 {
 	/* REGISTER_CRED failed its checksum in many attempts */
 	if (err == -EBADMSG && dafs_op_retries_forever(ses, op))
+		return dafs_op_pause(op, tries);
+	if (dafs_op_others_killed(op, err))
 		return dafs_op_pause(op, tries);
 	if (err != -ENOMEM && (err || dafs_status_action(op->status) != DAFS_ACT_MEMORY))
 		return err;

@@ -258,7 +258,8 @@ struct dafs_op_mem {
  * @copy: with @undo: makes a copy of @args for it, which kfree() frees; may not fail
  * @lost: set if an attempt was sent and had no response, or one that tells of success and
  *	makes no sense
- * @retry_nomem: retry if the client or the server is out of memory
+ * @retry_nomem: retry if the client or the server is out of memory; and in a task of the
+ *	kernel, if others were killed that registered the user
  * @hard: with @retry_nomem: on a hard mount, retry until the server refuses it
  *	permanently
  * @leave: if set, waiting for a connection or a retry ends when this becomes true, see

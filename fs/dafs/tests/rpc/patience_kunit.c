@@ -166,6 +166,44 @@ static void dafs_patience_cred_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -1, atomic_dec_if_positive(&p->damaged));
 }
 
+/**
+ * struct patience_killed - an operation whose credential others were to register
+ * @op: it
+ * @left: so many attempts end because these are killed
+ */
+struct patience_killed {
+	struct dafs_op op;
+	int left;
+};
+
+/* As where the credential handle is asked for. */
+static int patience_kill(struct dafs_op *op, struct dafs_call *call)
+{
+	struct patience_killed *k = container_of(op, struct patience_killed, op);
+
+	return k->left-- > 0 ? -ERESTARTSYS : 0;
+}
+
+/* A task that cannot be killed goes on, where it insists at all, though others are. */
+static void dafs_patience_killed_test(struct kunit *test)
+{
+	struct raw_server *srv = patience_server(test, false);
+	struct dafs_session *ses = dafs_fixture_session(test, &srv->params);
+	struct patience_killed k = {
+		.op = { .proc = DAFS_PROC_NULL, .prepare = patience_kill },
+		.left = 2,
+	};
+
+	KUNIT_ASSERT_TRUE(test, current->flags & PF_KTHREAD);
+	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, dafs_op_run(ses, &k.op));
+	dafs_op_end(&k.op);
+	KUNIT_EXPECT_EQ(test, 1, k.left);
+	k.op.retry_nomem = true;
+	KUNIT_EXPECT_EQ(test, 0, dafs_op_run(ses, &k.op));
+	dafs_op_end(&k.op);
+	KUNIT_EXPECT_EQ(test, -1, k.left);
+}
+
 /* Many writes at once, begun by one task */
 
 #define PATIENCE_MANY	300	/* more than a queue has workers */
@@ -326,6 +364,7 @@ static struct kunit_case dafs_patience_cases[] = {
 	KUNIT_CASE_PARAM(dafs_patience_write_test, patience_gen_params),
 	KUNIT_CASE_PARAM(dafs_patience_soft_test, patience_gen_params),
 	KUNIT_CASE(dafs_patience_cred_test),
+	KUNIT_CASE(dafs_patience_killed_test),
 	KUNIT_CASE(dafs_patience_away_test),
 	KUNIT_CASE(dafs_patience_shutdown_test),
 	{}
