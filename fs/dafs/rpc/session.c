@@ -531,7 +531,8 @@ static struct dafs_session *dafs_session_alloc(const struct dafs_session_params 
 	ses->end_wq = alloc_workqueue("dafs-end", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!ses->end_wq)
 		goto free_retry_wq;
-	ses->put_wq = alloc_workqueue("dafs-put", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	/* no memory is freed only by evictions, so this one needs no rescuer's thread */
+	ses->put_wq = alloc_workqueue("dafs-put", WQ_UNBOUND, 0);
 	if (!ses->put_wq)
 		goto free_end_wq;
 	ses->commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
