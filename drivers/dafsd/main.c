@@ -104,7 +104,7 @@ static void dafsd_wqs_destroy(void)
  * What ends must not need a worker of what it ends, and time goes on for all
  * meanwhile.  In the queues of requests only file systems keep a worker for long,
  * see request/park.c, and in that of closing files; in the other two nothing does.
- * The former counts on all workers that a node gets, so nobody else sets their number.
+ * park.c relies on the number of workers a node gets, so it can't be set in sysfs.
  */
 static int dafsd_wqs_create(void)
 {

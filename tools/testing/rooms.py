@@ -52,7 +52,7 @@ class Table:
                     sys.exit(f"this line of the table is not understood: {line}")
 
     def room(self, source):
-        """None for what is none of ours."""
+        """Return the room of a source file, or None if it is not part of the modules."""
         inside = (folder for folder in self.level if source.startswith(folder + "/"))
         return max(inside, key=len, default=None)
 

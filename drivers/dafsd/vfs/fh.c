@@ -129,8 +129,9 @@ static int dafsd_fh_acceptable(void *context, struct dentry *dentry)
 }
 
 /*
- * Who has waited on its way up to another export was at the root of this one, whatever
- * filehandle led there.  Its place is in the other one now, and it may not lose time here.
+ * A request that has waited on its way up to another export was at the root of this one,
+ * whatever filehandle led there.  Its place is in the other export now, so it must not
+ * block in the file system of this one.
  */
 static struct dentry *dafsd_fh_decode(const struct dafsd_rqst *rq, struct dafsd_export *exp,
 				      struct dafsd_fileid *id)

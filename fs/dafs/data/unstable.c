@@ -559,7 +559,7 @@ static bool dafs_unstable_done(struct dafs_inode *di, size_t bytes)
 	return unpin;
 }
 
-/* Who has the lock may wait for a server that asks for patience. */
+/* The task that holds the lock may be waiting for a server that answers DELAY. */
 static int dafs_commit_lock(struct dafs_inode *di)
 {
 	if (dafs_task_exits())

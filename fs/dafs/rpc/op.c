@@ -297,8 +297,8 @@ static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
 }
 
 /*
- * Other tasks that were to register the user were killed.  One of the kernel's has nobody
- * who would see that it failed.
+ * Did the call fail only because other tasks that registered the user were killed?  A
+ * kernel thread retries then: it has no caller to return the error to.
  */
 static bool dafs_op_others_killed(const struct dafs_op *op, int err)
 {

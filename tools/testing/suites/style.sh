@@ -88,7 +88,7 @@ arrows()
 }
 
 # What was complained of must be compiled again, to be complained of again; and what was
-# compiled by a run that did not come to its end, because nobody has seen its complaints.
+# compiled by a run that was interrupted, because its complaints were not printed.
 build_changed()
 {
 	silent=$CACHE/modules-check-um/silent

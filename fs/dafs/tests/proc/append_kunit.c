@@ -77,7 +77,7 @@ static u64 append_size(struct kunit *test, struct append_file *file)
 	return stat.size;
 }
 
-/* Uses the client's own stub; returns the DAFS status. */
+/* Calls dafs_append() of the client.  Return: the DAFS status. */
 static u32 append_stable(struct kunit *test, struct append_file *file, bool direct, u32 stable,
 			 const void *data, size_t len, struct dafs_append_res *res)
 {
