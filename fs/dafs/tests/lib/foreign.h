@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A server of another implementation, and tasks that use a mount of it. */
+#ifndef _DAFS_TEST_FOREIGN_H
+#define _DAFS_TEST_FOREIGN_H
+
+#include <linux/completion.h>
+#include <linux/fs.h>
+#include <linux/mm_types.h>
+#include <linux/mount.h>
+#include "../../inode/inode.h"
+#include "../../rpc/rpc_impl.h"
+#include "raw.h"
+
+#define FOREIGN_SIZE	10000
+
+/* Where direct writes go */
+#define FOREIGN_DIRECT	(PAGE_SIZE + 1000)
+
+/* What is read or written around the page cache */
+#define FOREIGN_AIO	512
+
+/* More attempts than the client makes for an append that is refused. */
+#define FOREIGN_FORGETS	5
+
+/* Its objects: the root of the name space, the export, and what is in that. */
+enum {
+	FOREIGN_ROOT,
+	FOREIGN_EXPORT,
+	FOREIGN_FILE,
+	FOREIGN_DIR,
+	FOREIGN_DEEP,
+	FOREIGN_OBJECTS,
+};
+
+/**
+ * struct foreign_object - what this server has
+ * @parent: its directory
+ * @name: its name there
+ * @dir: it is one itself
+ */
+struct foreign_object {
+	int parent;
+	const char *name;
+	bool dir;
+};
+
+extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
+
+/**
+ * struct foreign - the server, which does one thing at a time
+ * @test: the test
+ * @srv: it
+ * @fh: handles of its objects
+ * @current_fh: the object that the chain has come to
+ * @broken: the chain has failed
+ * @opens: so many opens there have been
+ * @closes: and so many CLOSEs
+ * @access: share_access of the last open; 0 after its CLOSE
+ * @state_id: its state-id
+ * @strangers: reads and writes with another state-id
+ * @forgets: so often it does not know the state-id of a READ, a SETATTR or an append
+ * @lies: an OPEN by name leads to another file
+ * @same: the state-id stays what it was
+ * @denies: the next OPEN fails
+ * @garbles: the response to the next OPEN tells of success and is cut short
+ * @unstable: what need not be stable is not before COMMIT
+ * @verifier: of writes
+ * @refuses: procedure that is refused; 0 for none
+ * @refusal: with that status
+ * @refused: so often it was
+ * @keeps: procedure whose next response is kept; 0 for none
+ * @hangs_up: procedure instead of whose next response the connection ends, and none is
+ *	accepted any more; 0 for none
+ * @came: completed by either
+ * @from: where the request came from whose response is kept
+ * @kept: its header
+ * @kept_status: its status
+ * @kept_res: the response
+ * @args: of the present request
+ * @res: results of it
+ * @entries: those of READDIR
+ * @change: of all objects
+ * @size: of all files
+ * @data: of all files
+ * @mm: of a program of this client
+ * @user: its memory
+ */
+struct foreign {
+	struct kunit *test;
+	struct raw_server *srv;
+	struct dafs_fh fh[FOREIGN_OBJECTS];
+	int current_fh;
+	bool broken;
+	unsigned int opens;
+	unsigned int closes;
+	u32 access;
+	struct dafs_opaque64 state_id;
+	unsigned int strangers;
+	unsigned int forgets;
+	bool lies;
+	bool same;
+	bool denies;
+	bool garbles;
+	bool unstable;
+	struct dafs_opaque64 verifier;
+	u32 refuses;
+	u32 refusal;
+	unsigned int refused;
+	u32 keeps;
+	u32 hangs_up;
+	struct completion came;
+	struct raw_conn *from;
+	struct dafs_req_hdr kept;
+	u32 kept_status;
+	union dafs_res kept_res;
+	union dafs_args args;
+	union dafs_res res;
+	struct dafs_direntry entries[FOREIGN_OBJECTS];
+	u64 change;
+	u64 size;
+	u8 data[FOREIGN_SIZE];
+	struct mm_struct *mm;
+	unsigned long user;
+};
+
+/**
+ * struct foreign_task - a task that can be killed
+ * @task: it
+ * @work: what it does
+ * @f: the server
+ * @mnt: the mount
+ * @file: a file of it, or NULL
+ * @err: what came of it
+ * @ended: completed at the end
+ */
+struct foreign_task {
+	struct task_struct *task;
+	int (*work)(struct foreign_task *ft);
+	struct foreign *f;
+	struct vfsmount *mnt;
+	struct file *file;
+	int err;
+	struct completion ended;
+};
+
+/* More than a queue works on at a time. */
+#define FOREIGN_CROWD	300
+
+/* Waits for the request that f->keeps or f->hangs_up names. */
+bool foreign_has_come(struct foreign *f);
+/* Sends the response that was kept. */
+void foreign_release(struct foreign *f);
+/* All of these end with the test; so does a mount that is not unmounted before. */
+struct foreign *foreign_server(struct kunit *test);
+void foreign_unmount(void *mnt);
+struct vfsmount *foreign_mount(struct foreign *f);
+struct file *foreign_file(struct kunit *test, struct vfsmount *mnt, const char *name,
+			  int flags);
+/* Waits for the CLOSE, which a work item sends. */
+bool foreign_closed(const struct foreign *f);
+/* Waits for the end of the task. */
+bool foreign_task_ends(struct foreign_task *ft);
+struct foreign_task *foreign_task(struct foreign *f, struct vfsmount *mnt,
+				  struct file *file,
+				  int (*work)(struct foreign_task *ft));
+/* Return: true if the task ends then. */
+bool foreign_kill(struct foreign_task *ft);
+/* Waits until *counter is at least nr. */
+bool foreign_reaches(const unsigned int *counter, unsigned int nr);
+/* Return: true if the queue still executes what is queued. */
+bool foreign_queue_works(struct workqueue_struct *wq);
+/* Waits until the session has no connection. */
+bool foreign_lost(struct dafs_session *ses);
+/* Work of a task: opens "file", and closes it. */
+int foreign_open_file(struct foreign_task *ft);
+/* Writes a byte through the page cache, and waits for write-back, but not for COMMIT. */
+void foreign_store(struct kunit *test, struct file *file, loff_t pos, char byte);
+/* Writes ten digits into the page cache. */
+void foreign_make_dirty(struct kunit *test, struct file *file);
+
+#endif /* _DAFS_TEST_FOREIGN_H */

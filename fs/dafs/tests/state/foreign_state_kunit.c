@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Opens at a server that forgets them, delays or goes away: reclaims and CLOSEs. */
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "../lib/foreign.h"
+
+/* A server that restarts, and again as soon as it has given back what was open. */
+static void dafs_foreign_forgets_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_WRONLY | O_APPEND);
+	loff_t pos = 0;
+
+	f->forgets = FOREIGN_FORGETS;
+	KUNIT_EXPECT_EQ(test, 0, vfs_truncate(&file->f_path, FOREIGN_SIZE));
+	KUNIT_EXPECT_EQ(test, 0, f->forgets);
+	KUNIT_EXPECT_EQ(test, 1 + FOREIGN_FORGETS, f->opens);
+	f->forgets = FOREIGN_FORGETS;
+	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, f->data, 10, &pos));
+	KUNIT_EXPECT_EQ(test, 0, f->forgets);
+	KUNIT_EXPECT_EQ(test, 1 + 2 * FOREIGN_FORGETS, f->opens);
+	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+	__fput_sync(file);
+}
+
+static int foreign_truncate(struct foreign_task *ft)
+{
+	return vfs_truncate(&ft->file->f_path, FOREIGN_SIZE);
+}
+
+/* Until the client has the state-id that the server gave last. */
+static bool foreign_agreed(const struct foreign *f, struct dafs_open_state *os)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_opaque64 state_id;
+
+	do {
+		msleep(20);
+		dafs_open_state_id(os, &state_id);
+	} while (memcmp(&state_id, &f->state_id, sizeof(state_id)) && time_before(jiffies, end));
+	return !memcmp(&state_id, &f->state_id, sizeof(state_id));
+}
+
+/* Who is killed while an open is reclaimed leaves it to the others who share it. */
+static void dafs_foreign_killed_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+	loff_t pos = 0;
+
+	f->forgets = 1;
+	f->keeps = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, file, foreign_truncate);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_NE(test, 0, ft->err);
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_agreed(f, file->private_data));
+	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, f->data, 10, &pos));
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	KUNIT_EXPECT_EQ(test, 2, f->opens);
+	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+static int foreign_close_file(struct foreign_task *ft)
+{
+	__fput_sync(ft->file);
+	return 0;
+}
+
+/* Nor does the last user wait for a reclaim, which then closes what it has opened. */
+static void dafs_foreign_closed_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->forgets = 1;
+	f->keeps = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, file, foreign_truncate);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	ft = foreign_task(f, mnt, file, foreign_close_file);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_NE(test, 0, f->access);
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	KUNIT_EXPECT_EQ(test, 2, f->opens);
+	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+}
+
+/**
+ * struct foreign_reads - reads without a task
+ * @left: so many have not ended
+ * @ended: completed when none is left
+ * @err: what the last one that failed ended with
+ * @io: they
+ * @kvec: where all of them read to
+ * @data: the same
+ */
+struct foreign_reads {
+	atomic_t left;
+	struct completion ended;
+	int err;
+	struct dafs_io io[FOREIGN_CROWD];
+	struct kvec kvec;
+	u8 data[FOREIGN_SIZE];
+};
+
+static void foreign_read_ended(struct dafs_io *io, int err)
+{
+	struct foreign_reads *reads = io->priv;
+
+	if (err)
+		reads->err = err;
+	if (atomic_dec_and_test(&reads->left))
+		complete_all(&reads->ended);
+}
+
+static void foreign_reads_free(void *reads)
+{
+	kvfree(reads);
+}
+
+static bool foreign_reads_end(struct foreign_reads *reads)
+{
+	return wait_for_completion_timeout(&reads->ended, msecs_to_jiffies(RAW_WAIT_MS));
+}
+
+/* Begins @nr reads of @len bytes each, by an open each.  Without, the server does not mind. */
+static struct foreign_reads *foreign_read_by(struct kunit *test, struct inode *inode,
+					     struct dafs_open_state **opens, unsigned int nr,
+					     size_t len)
+{
+	struct foreign_reads *reads = kvzalloc(sizeof(*reads), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, reads);
+	reads->kvec = (struct kvec){ .iov_base = reads->data, .iov_len = len };
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, foreign_reads_free, reads));
+	init_completion(&reads->ended);
+	atomic_set(&reads->left, nr);
+	for (i = 0; i < nr; i++) {
+		struct dafs_io *io = &reads->io[i];
+
+		io->sbi = DAFS_SB(inode->i_sb);
+		io->di = DAFS_I(inode);
+		io->open = opens ? opens[i] : NULL;
+		io->cred = current_cred();
+		io->len = len;
+		iov_iter_kvec(&io->iter, ITER_DEST, &reads->kvec, 1, len);
+		io->complete = foreign_read_ended;
+		io->priv = reads;
+		dafs_io_start(io);
+	}
+	return reads;
+}
+
+/* By one open, or none. */
+static struct foreign_reads *foreign_read_many(struct kunit *test, struct file *file,
+					       struct dafs_open_state *open, unsigned int nr,
+					       size_t len)
+{
+	struct dafs_open_state **opens = NULL;
+
+	if (open) {
+		opens = kunit_kmalloc_array(test, nr, sizeof(*opens), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, opens);
+		memset_p((void **)opens, open, nr);
+	}
+	return foreign_read_by(test, file_inode(file), opens, nr, len);
+}
+
+/* All who use an open wait for one reclaim, and what does not use it goes on. */
+static void dafs_foreign_crowd_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_reads *reads, *others;
+
+	f->forgets = FOREIGN_CROWD;
+	f->keeps = DAFS_PROC_OPEN;
+	reads = foreign_read_many(test, file, file->private_data, FOREIGN_CROWD, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	/* in several parts, so that a work item is needed between them */
+	others = foreign_read_many(test, file, NULL, 1, FOREIGN_SIZE);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(others));
+	KUNIT_EXPECT_EQ(test, 0, others->err);
+	KUNIT_EXPECT_EQ(test, 0, f->forgets);
+	KUNIT_EXPECT_EQ(test, FOREIGN_CROWD, atomic_read(&reads->left));
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(others));
+	KUNIT_EXPECT_EQ(test, 0, reads->err);
+	KUNIT_EXPECT_EQ(test, 2, f->opens);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/* A server that gives an open back under the state-id that it had: it is tried again. */
+static void dafs_foreign_same_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_reads *reads;
+
+	f->forgets = FOREIGN_FORGETS;
+	f->same = true;
+	reads = foreign_read_many(test, file, file->private_data, 1, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_EQ(test, 0, f->forgets);
+	KUNIT_EXPECT_EQ(test, 1 + FOREIGN_FORGETS, f->opens);
+	f->same = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_EQ(test, 0, reads->err);
+	__fput_sync(file);
+}
+
+/**
+ * struct foreign_opens - opens of one file, none of them shared
+ * @os: they
+ * @inode: the file, a reference by each
+ */
+struct foreign_opens {
+	struct dafs_open_state *os[FOREIGN_CROWD];
+	struct inode *inode;
+};
+
+static struct foreign_opens *foreign_open_many(struct foreign *f, struct vfsmount *mnt)
+{
+	struct foreign_opens *opens = kunit_kzalloc(f->test, sizeof(*opens), GFP_KERNEL);
+	const struct qstr name = QSTR_INIT("file", 4);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(f->test, opens);
+	f->same = true;
+	for (i = 0; i < FOREIGN_CROWD; i++) {
+		opens->os[i] = dafs_open_state_named(d_inode(mnt->mnt_root), &name,
+						     DAFS_OPEN_SHARE_ACCESS_READ,
+						     current_cred(), &opens->inode);
+		KUNIT_ASSERT_FALSE(f->test, IS_ERR(opens->os[i]));
+	}
+	return opens;
+}
+
+static void foreign_close_many(struct foreign_opens *opens)
+{
+	unsigned int i;
+
+	for (i = 0; i < FOREIGN_CROWD; i++) {
+		dafs_open_state_put(opens->os[i], true);
+		if (i)
+			iput(opens->inode);
+	}
+}
+
+/*
+ * Many opens that are reclaimed do not delay other work, however long the server asks for
+ * patience with them, and however long it is away then.
+ */
+static void dafs_foreign_patient_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct foreign_opens *opens = foreign_open_many(f, mnt);
+	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct foreign_reads *reads, *others;
+
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_OPEN;
+	f->forgets = FOREIGN_CROWD;
+	reads = foreign_read_by(test, opens->inode, opens->os, FOREIGN_CROWD, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, FOREIGN_CROWD));
+	/* in several parts, so that a work item is needed between them */
+	others = foreign_read_by(test, opens->inode, NULL, 1, FOREIGN_SIZE);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(others));
+	KUNIT_EXPECT_EQ(test, 0, others->err);
+	KUNIT_EXPECT_EQ(test, FOREIGN_CROWD, atomic_read(&reads->left));
+
+	f->hangs_up = DAFS_PROC_OPEN;
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(ses->retry_wq));
+	f->refuses = 0;
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(others));
+	KUNIT_EXPECT_EQ(test, 0, reads->err);
+	/* some of the last connection may be executed, and have no response */
+	KUNIT_EXPECT_GE(test, f->opens, 2 * FOREIGN_CROWD);
+	foreign_close_many(opens);
+	KUNIT_EXPECT_EQ(test, FOREIGN_CROWD, f->closes);
+	iput(opens->inode);
+}
+
+/* Nor do opens that are left to be closed while the server is away. */
+static void dafs_foreign_left_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct foreign_opens *opens = foreign_open_many(f, mnt);
+	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct foreign_reads *reads;
+
+	f->hangs_up = DAFS_PROC_READ_INLINE;
+	reads = foreign_read_by(test, opens->inode, NULL, 1, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(ses));
+	foreign_close_many(opens);
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_session_commit_wq(ses)));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(ses->retry_wq));
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, FOREIGN_CROWD));
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_EQ(test, 0, reads->err);
+	iput(opens->inode);
+}
+
+/*
+ * Nor is one left open whose reclaim the server has executed, if the response is lost with
+ * the connection, and the last user goes before there is another one.
+ */
+static void dafs_foreign_unanswered_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->forgets = 1;
+	f->hangs_up = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, file, foreign_truncate);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(DAFS_SB(mnt->mnt_sb)->ses));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	ft = foreign_task(f, mnt, file, foreign_close_file);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_NE(test, 0, f->access);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	KUNIT_EXPECT_EQ(test, 3, f->opens);
+}
+
+/*
+ * Nor what the server has opened without the response getting here: the connection
+ * ends before the task is killed, or after it.
+ */
+static void dafs_foreign_lost_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct foreign_task *ft;
+
+	f->hangs_up = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, NULL, foreign_open_file);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_NE(test, 0, ft->err);
+	KUNIT_EXPECT_NE(test, 0, f->access);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+
+	f->keeps = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, NULL, foreign_open_file);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_NE(test, 0, f->access);
+	raw_hang_up(f->from);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+}
+
+static struct kunit_case dafs_foreign_state_cases[] = {
+	KUNIT_CASE(dafs_foreign_forgets_test),
+	KUNIT_CASE(dafs_foreign_killed_test),
+	KUNIT_CASE(dafs_foreign_closed_test),
+	KUNIT_CASE(dafs_foreign_same_test),
+	KUNIT_CASE(dafs_foreign_crowd_test),
+	KUNIT_CASE(dafs_foreign_lost_test),
+	KUNIT_CASE_SLOW(dafs_foreign_patient_test),
+	KUNIT_CASE(dafs_foreign_left_test),
+	KUNIT_CASE(dafs_foreign_unanswered_test),
+	{}
+};
+
+static struct kunit_suite dafs_foreign_state_suite = {
+	.name = "dafs_foreign_state",
+	.test_cases = dafs_foreign_state_cases,
+};
+
+kunit_test_suite(dafs_foreign_state_suite);
