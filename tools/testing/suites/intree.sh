@@ -1,0 +1,80 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Copied into a kernel's tree by tools/in-tree, DAFS builds: built in, as modules with the
+# KUnit suites, and without the server.
+# bed: host
+# timeout: 1200
+# needs: um
+# may-skip: DAFS in a kernel's tree
+
+# shellcheck source=tools/testing/bed/tap.sh
+. "$BED/tap.sh"
+
+# In a mount namespace: the kernel's source and its build tree, under their own names so
+# that only what differs is compiled, with what is written kept apart.
+if [ -z "${INTREE:-}" ]; then
+	SOURCE=$("$BED/source") && KDIR=$("$BED/kernel" um) || exit
+	CACHE=${DAFS_CACHE:-/var/cache/dafs}
+	WORK=$(mktemp -d "$CACHE/in-tree.XXXXXX") || exit
+	trap 'rm -rf "$WORK"' EXIT
+	export SOURCE KDIR WORK
+	INTREE=1 unshare -m sh "$0"
+	exit
+fi
+
+# overlay TREE
+overlay()
+{
+	upper=$WORK/$(basename "$1")
+	mkdir -p "$upper/upper" "$upper/work" &&
+		mount -t overlay -o "lowerdir=$1,upperdir=$upper/upper,workdir=$upper/work" \
+			in-tree "$1"
+}
+
+kernel_make()
+{
+	nice make -C "$SOURCE" ARCH=um O="$KDIR" -j"$(nproc)" "$@"
+}
+
+# build NAME TARGET OPTION...: complaints about our files of a build with these options.
+build()
+{
+	log=$WORK/$1.log
+	target=$2
+	shift 2
+	printf 'CONFIG_%s\n' "$@" | sed 's/^\(.*\)=n$/# \1 is not set/' >"$WORK/options"
+	cat "$WORK/options" >>"$KDIR/.config"
+	kernel_make olddefconfig >"$log" 2>&1 || echo "olddefconfig fails"
+	"$BED/wanted" "$KDIR/.config" "$WORK/options" 2>&1
+	kernel_make "$target" >>"$log" 2>&1 || {
+		echo "it does not build"
+		tail -n 20 "$log"
+	}
+	grep -E 'dafs.*(warning|error)' "$log"
+	true
+}
+
+if ! overlay "$SOURCE" || ! overlay "$KDIR"; then
+	tap_skip "DAFS in a kernel's tree" "no overlay mounts here"
+	tap_done
+	exit
+fi
+tap_run "the kernel's tree takes DAFS" "$REPO/tools/in-tree" "$SOURCE"
+(cd "$SOURCE" && git hash-object fs/Kconfig fs/Makefile drivers/Makefile) >"$WORK/once"
+tap_run "and takes it again" "$REPO/tools/in-tree" "$SOURCE"
+tap_is "$(cd "$SOURCE" && git hash-object fs/Kconfig fs/Makefile drivers/Makefile)" \
+	"$(cat "$WORK/once")" "which adds no line twice"
+tap_silent "as modules, with KUnit suites" build modules modules \
+	DAFS_FS=m DAFSD=m DAFS_KUNIT_TEST=m
+for module in fs/dafs/dafs drivers/dafsd/dafsd fs/dafs_common/dafs_common \
+	fs/dafs/tests/dafs_kunit; do
+	tap_run "$module.ko is there" test -f "$KDIR/$module.ko"
+done
+tap_silent "built in" build builtin vmlinux DAFS_FS=y DAFSD=y 'DAFS_KUNIT_TEST=n'
+tap_is "$(nm "$KDIR/vmlinux" | grep -cE ' t dafs(d)?_(init|exit)$')" 4 \
+	"client and server are in the kernel"
+tap_silent "built in, without the server" build client vmlinux DAFS_FS=y DAFSD=n
+tap_is "$(nm "$KDIR/vmlinux" | grep -c ' dafsd_')" 0 "no server is in the kernel"
+tap_run "a tree that is no kernel's is refused" \
+	sh -c '! "$1" "$2"' sh "$REPO/tools/in-tree" "$WORK"
+tap_done
