@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Session procedures (6.2): connect, authenticate, bind, disconnect, credentials. */
 #include <linux/slab.h>
+#include <linux/dafs/requester.h>
 #include "../session/session.h"
 
 #define DAFSD_AUTH_TRIES	3	/* E-52 */

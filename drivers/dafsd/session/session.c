@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 #include <kunit/visibility.h>
+#include <linux/dafs/requester.h>
 #include "session.h"
 
 /* A session has up to three connections; some more are coming and going. */

@@ -21,8 +21,10 @@
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include <rdma/rw.h>
 #include <linux/dafs/chan.h>
 #include <linux/dafs/cksum.h>
+#include <linux/dafs/responder.h>
 #include <linux/dafs/status.h>
 
 struct dafsd_export;

@@ -19,6 +19,8 @@
 #include <linux/workqueue.h>
 #include <linux/dafs/chan.h>
 #include <linux/dafs/cksum.h>
+#include <linux/dafs/mem.h>
+#include <linux/dafs/requester.h>
 #include <linux/dafs/status.h>
 
 struct dafs_conn;

@@ -11,6 +11,7 @@
 #include <linux/kobject.h>
 #include <linux/mutex.h>
 #include <kunit/visibility.h>
+#include <linux/dafs/responder.h>
 #include "rpc.h"
 
 enum dafs_session_state {

@@ -13,6 +13,7 @@
  */
 #include <linux/slab.h>
 #include <linux/dafs/cksum.h>
+#include <linux/dafs/mem.h>
 #include <linux/dafs/stats.h>
 #include "requester.h"
 #include "trace.h"

@@ -21,6 +21,7 @@
  */
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
+#include <rdma/rw.h>
 #include "rdma_impl.h"
 #include "trace.h"
 

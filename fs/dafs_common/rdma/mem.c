@@ -16,6 +16,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
+#include <linux/dafs/mem.h>
 #include "rdma_impl.h"
 #include "trace.h"
 

@@ -3,6 +3,7 @@
  * The queue pair of a channel: its states, and what is posted to its send queue.
  */
 #include <rdma/ib_cm.h>
+#include <rdma/rw.h>
 #include "rdma_impl.h"
 #include "trace.h"
 

@@ -5,6 +5,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/mutex.h>
+#include <linux/dafs/requester.h>
 #include "rdma_impl.h"
 
 #define DAFS_SLOT_SENDING	BIT(0)	/* its send is going to complete */

@@ -24,6 +24,7 @@
 #include <linux/bitmap.h>
 #include <linux/slab.h>
 #include <linux/dafs/cksum.h>
+#include <linux/dafs/responder.h>
 #include <kunit/visibility.h>
 #include "rdma_impl.h"
 #include "trace.h"

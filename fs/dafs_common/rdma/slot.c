@@ -41,6 +41,7 @@
  * receive with the next response, since what is posted cannot be had otherwise.
  */
 #include <linux/slab.h>
+#include <linux/dafs/mem.h>
 #include "requester.h"
 #include "trace.h"
 

@@ -5,7 +5,8 @@
  */
 #include <linux/percpu.h>
 #include <linux/u64_stats_sync.h>
-#include <linux/dafs/chan.h>
+#include <linux/dafs/mem.h>
+#include <linux/dafs/requester.h>
 #include <linux/dafs/stats.h>
 
 /**

@@ -7,6 +7,9 @@
 
 #include <linux/tracepoint.h>
 #include <linux/dafs/chan.h>
+#include <linux/dafs/mem.h>
+#include <linux/dafs/requester.h>
+#include <linux/dafs/responder.h>
 #include <rdma/rdma_cm.h>
 
 #define DAFS_CHAN_STATES \

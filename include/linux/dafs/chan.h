@@ -26,22 +26,17 @@
 #define _LINUX_DAFS_CHAN_H
 
 #include <linux/completion.h>
-#include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
+#include <linux/types.h>
 #include <linux/wait.h>
-#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include <rdma/rw.h>
-#include <linux/dafs/codec.h>
 
 struct dafs_chan;
 struct dafs_requester;
 struct dafs_responder;
-struct dafs_rqst;
-struct dafs_call;
-struct dafs_stats;
 
 /* What this implementation is prepared to do, whatever a peer asks for. */
 #define DAFS_MAX_NREQ		256
@@ -320,198 +315,5 @@ void dafs_unlisten(struct dafs_listener *listener);
 
 /* rdma/msg.c: buffers */
 int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr);
-
-/* rdma/mem.c: memory that the peer may reach */
-
-/* Buffers in one READ_DIRECT or WRITE_DIRECT; more pieces shorten the I/O. */
-#define DAFS_MEM_MRS		4
-
-/**
- * struct dafs_mem - client memory registered for one call
- * @chan: channel whose regions are used
- * @sgt: the pages, as DMA sees them
- * @dir: DMA_FROM_DEVICE if the peer writes it
- * @nr: regions in use
- * @mr: the regions
- * @reg: work requests that register them, sent ahead of the request
- * @inv: work requests that invalidate them
- * @cqe: completion of the last invalidation
- * @covers: entries of the send queue whose end it tells
- * @call: the call that waits for it
- * @bufs: what the request tells the peer
- * @len: bytes mapped
- */
-struct dafs_mem {
-	struct dafs_chan *chan;
-	struct sg_table sgt;
-	enum dma_data_direction dir;
-	unsigned int nr;
-	struct ib_mr *mr[DAFS_MEM_MRS];
-	struct ib_reg_wr reg[DAFS_MEM_MRS];
-	struct ib_send_wr inv[DAFS_MEM_MRS];
-	struct ib_cqe cqe;
-	unsigned int covers;
-	struct dafs_call *call;
-	struct dafs_direct_buf bufs[DAFS_MEM_MRS];
-	size_t len;
-};
-
-ssize_t dafs_mem_map(struct dafs_chan *chan, struct dafs_mem *mem, struct iov_iter *iter,
-		     size_t len, enum dma_data_direction dir);
-void dafs_mem_unmap(struct dafs_mem *mem);
-
-/* rdma/slot.c, rdma/call.c, rdma/requester.c: the requester */
-
-/**
- * struct dafs_call - one request and its response
- * @ref: one of the caller, one of the requester until the response came
- * @proc: DAFS_PROC_*
- * @args: in host form; needed until dafs_call_start() returned
- * @cred: cred_handle
- * @chain_flags: DAFS_CHF_*
- * @behind: the next request of the same chain, or NULL; looked at while the
- *	chain is started, not afterwards
- * @mem: memory named in @args, or NULL; invalidated before completion
- * @asks: the requester's own, which asks for more slots and may have the one that is
- *	kept for that
- * @last: no request follows on this channel, so that the buffer of the response
- *	is not posted again
- * @fill: if set, called after encoding to put inline data into @stream
- * @done: if set, called once on completion, in softirq context; otherwise
- *	dafs_call_wait() waits
- * @priv: the caller's
- * @chan: where it was sent
- * @slot: its slot; -1 when it holds none
- * @invalidated: its memory was put out of the peer's reach, or is about to be
- * @over: the caller was told the end
- * @expired: its response has taken longer than it may
- * @error: 0 or -ENOTCONN, -ETIMEDOUT, -EINTR ... : the response never came
- * @status: DAFS status of the response
- * @hdr: response header; until the response comes, its seq_number is that of the
- *	request
- * @stream: the response message, valid until dafs_call_put()
- * @reply: the buffer that @stream points into
- * @finished: completed after @done
- * @sent_at: jiffies
- * @begun: when dafs_call_start() was called
- * @sent: when it was sent
- * @sent_len: bytes of the request
- * @posts: how many times the device was told of work requests of this call
- */
-struct dafs_call {
-	struct kref ref;
-	u32 proc;
-	void *args;
-	u8 cred[4];
-	u16 chain_flags;
-	struct dafs_call *behind;
-	struct dafs_mem *mem;
-	bool asks;
-	bool last;
-	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
-	void (*done)(struct dafs_call *call);
-	void *priv;
-	struct dafs_chan *chan;
-	int slot;
-	bool invalidated;
-	bool over;
-	bool expired;
-	int error;
-	u32 status;
-	struct dafs_res_hdr hdr;
-	struct dafs_stream stream;
-	struct dafs_msg *reply;
-	struct completion finished;
-	unsigned long sent_at;
-	ktime_t begun;
-	ktime_t sent;
-	u32 sent_len;
-	u8 posts;
-};
-
-struct dafs_requester *dafs_requester_create(struct dafs_chan *chan, u16 nreq, u16 max,
-					     unsigned int timeout_ms);
-void dafs_requester_destroy(struct dafs_requester *rq);
-void dafs_requester_abort(struct dafs_requester *rq, int error);
-void dafs_requester_negotiated(struct dafs_requester *rq, u16 nreq);
-u16 dafs_requester_nreq(struct dafs_requester *rq);
-u16 dafs_requester_surplus(struct dafs_requester *rq);
-u16 dafs_requester_outstanding(struct dafs_requester *rq);
-bool dafs_requester_busy(struct dafs_requester *rq);
-void dafs_requester_desire(struct dafs_requester *rq, u16 nreq);
-int dafs_requester_adapt(struct dafs_requester *rq, u16 least);
-void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms,
-				unsigned int limit_ms);
-void dafs_requester_trim(struct dafs_requester *rq);
-void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats);
-
-struct dafs_call *dafs_call_alloc(gfp_t gfp);
-int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);
-int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first);
-int dafs_call_wait(struct dafs_call *call);
-void dafs_call_put(struct dafs_call *call);
-
-/* rdma/responder.c: the responder */
-
-/**
- * struct dafs_responder_ops - what the owner of a responder provides
- * @rqst_size: bytes of its request structure, which begins with struct dafs_rqst
- * @request: a request arrived and looks sane; called in the order of arrival,
- *	one at a time, with the responder's lock held.  The owner answers it by
- *	dafs_reply() from process context, exactly once.
- * @sent: the reply to @rqst has left or never will; what it sent from may go.
- *	Atomic context.
- */
-struct dafs_responder_ops {
-	size_t rqst_size;
-	void (*request)(struct dafs_rqst *rqst);
-	void (*sent)(struct dafs_rqst *rqst);
-};
-
-/**
- * struct dafs_rqst - one request at the responder
- * @chan: where it came from
- * @link: in the responder's free list, or the owner's
- * @recv: the request message; NULL after dafs_reply()
- * @send: buffer for the response
- * @hdr: request header
- * @refuse: status to answer with at once, or DAFS_STATUS_OK: the message was
- *	refused by its checksum (E-33), version (E-02) or stream (E-41)
- * @holds_stream: its stream is marked busy for it
- * @no_cksum: the response is one of those without a checksum (E-33)
- * @in: the request message
- * @out: the response message to be built
- * @sge: the response, for @wr
- * @wr: sends the response; RDMA operations are chained in front of it
- * @sent: completion of @wr
- * @work: for the owner
- */
-struct dafs_rqst {
-	struct dafs_chan *chan;
-	struct list_head link;
-	struct dafs_msg *recv;
-	struct dafs_msg *send;
-	struct dafs_req_hdr hdr;
-	u32 refuse;
-	bool holds_stream;
-	bool no_cksum;
-	struct dafs_stream in;
-	struct dafs_stream out;
-	struct ib_sge sge;
-	struct ib_send_wr wr;
-	struct dafs_sent sent;
-	struct work_struct work;
-};
-
-struct dafs_responder *dafs_responder_create(struct dafs_chan *chan,
-					     const struct dafs_responder_ops *ops, u16 nreq);
-void dafs_responder_stop(struct dafs_responder *rp);
-void dafs_responder_destroy(struct dafs_responder *rp);
-int dafs_responder_open(struct dafs_responder *rp, u16 nreq);
-void dafs_responder_set_target(struct dafs_responder *rp, u16 target);
-u16 dafs_responder_nreq(struct dafs_responder *rp);
-void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *first);
-
-extern unsigned int dafs_responder_most;
 
 #endif /* _LINUX_DAFS_CHAN_H */

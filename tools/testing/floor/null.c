@@ -7,6 +7,7 @@
 #include <net/net_namespace.h>
 #include <linux/dafs/chan.h>
 #include <linux/dafs/msg.h>
+#include <linux/dafs/requester.h>
 #include <linux/dafs/status.h>
 #include "floor.h"
 
