@@ -400,6 +400,23 @@ void dafs_x_fsattr(struct dafs_xdr *x, struct dafs_fsattr *attr)
 	x->pos = resume;
 }
 
+static void dafs_x_direntry(struct dafs_xdr *x, void *p)
+{
+	struct dafs_direntry *entry = p;
+
+	dafs_x_u64(x, &entry->cookie);
+	dafs_x_fattr(x, &entry->attrs);
+	dafs_x_str(x, &entry->name);
+}
+
+/* Not checked with the array: there are many, and each is looked at just once. */
+const struct dafs_elem_type dafs_elem_direntry = {
+	.filter = dafs_x_direntry,
+	.host = sizeof(struct dafs_direntry),
+	.wire = 16,
+	.head = 8,
+};
+
 /* bytes of a string on the heap, with the pad that an item behind it needs */
 static u32 dafs_str_size(const struct dafs_str *str)
 {
@@ -456,6 +473,61 @@ u32 dafs_direntry_size(const struct dafs_direntry *entry)
 	       dafs_str_size(&entry->name);
 }
 EXPORT_SYMBOL_GPL(dafs_direntry_size);
+
+/**
+ * dafs_direntry_start() - begin to walk the entries of a READDIR
+ * @s: stream that @entries was decoded from
+ * @entries: decoded array
+ * @iter: set to its first entry
+ */
+void dafs_direntry_start(const struct dafs_stream *s, const struct dafs_seq *entries,
+			 struct dafs_direntry_iter *iter)
+{
+	u32 size = dafs_elem_direntry.head + entries->count * dafs_elem_direntry.wire;
+
+	*iter = (struct dafs_direntry_iter) {
+		.scope = entries->scope,
+		.first = entries->scope + size,
+		.next = entries->scope + dafs_elem_direntry.head,
+		.left = entries->count,
+		.heap = entries->scope + size,
+		.budget = (u64)s->len * DAFS_DECODE_WORK - size,
+	};
+}
+EXPORT_SYMBOL_GPL(dafs_direntry_start);
+
+/**
+ * dafs_direntry_next() - decode the next entry of a READDIR
+ * @s: stream that the entries were decoded from
+ * @iter: from dafs_direntry_start()
+ * @entry: filled; refers to @s
+ *
+ * Return: 1; 0 when there are no more; -EBADMSG if the entry is malformed, or
+ * -EINVAL if it has attributes that this version does not know (E-20): then
+ * nothing behind it can be had.
+ */
+int dafs_direntry_next(const struct dafs_stream *s, struct dafs_direntry_iter *iter,
+		       struct dafs_direntry *entry)
+{
+	struct dafs_xdr x;
+
+	if (!iter->left)
+		return 0;
+	if (dafs_x_init(&x, s, false, iter->scope))
+		return x.err;
+	memset(entry, 0, sizeof(*entry));
+	x.pos = iter->next;
+	x.first = iter->first;
+	x.heap = iter->heap;
+	x.budget = iter->budget;
+	dafs_x_direntry(&x, entry);
+	iter->next = x.pos;
+	iter->heap = x.heap;
+	iter->budget = x.budget;
+	iter->left = x.err ? 0 : iter->left - 1;
+	return x.err ?: 1;
+}
+EXPORT_SYMBOL_GPL(dafs_direntry_next);
 
 /**
  * dafs_get_ace() - one access control entry

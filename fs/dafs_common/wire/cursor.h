@@ -335,11 +335,14 @@ extern const struct dafs_elem_type dafs_elem_direct_buf;
 extern const struct dafs_elem_type dafs_elem_rw_request;
 extern const struct dafs_elem_type dafs_elem_completion;
 extern const struct dafs_elem_type dafs_elem_authtype;
-extern const struct dafs_elem_type dafs_elem_direntry;
 
 void dafs_x_specdata(struct dafs_xdr *x, struct dafs_specdata *spec);
 void dafs_x_change_info(struct dafs_xdr *x, struct dafs_change_info *info);
 void dafs_x_direct_buf(struct dafs_xdr *x, struct dafs_direct_buf *buf);
+
+/* attr.c */
+extern const struct dafs_elem_type dafs_elem_direntry;
+
 void dafs_x_fattr_here(struct dafs_xdr *x, struct dafs_fattr *attr);
 void dafs_x_fattr(struct dafs_xdr *x, struct dafs_fattr *attr);
 void dafs_x_fsattr(struct dafs_xdr *x, struct dafs_fsattr *attr);

@@ -9,6 +9,35 @@
 
 #include "cursor.h"
 
+/**
+ * struct dafs_body - what follows the header of a request or a response
+ * @filter: NULL if nothing does
+ * @wire: bytes of the fixed section (6.1.1.1)
+ * @host: size of the host structure in bytes
+ * @keep: bytes at its beginning that the caller sets before decoding
+ */
+struct dafs_body {
+	dafs_filter filter;
+	u16 wire;
+	u16 host;
+	u16 keep;
+};
+
+/**
+ * struct dafs_proc - a procedure
+ * @name: without the prefix DAFS_PROC_; NULL if the number is not assigned
+ * @args: arguments
+ * @res: results
+ */
+struct dafs_proc {
+	const char *name;
+	struct dafs_body args;
+	struct dafs_body res;
+};
+
+/* procs.c */
+const struct dafs_proc *dafs_find_proc(u32 proc);
+
 /* session.c */
 void dafs_x_client_auth_args(struct dafs_xdr *x, void *p);
 void dafs_x_client_auth_res(struct dafs_xdr *x, void *p);
