@@ -36,9 +36,6 @@
 #include "../inode/inode.h"
 #include "../rpc/rpc_impl.h"
 
-/* Failures of one I/O, before EIO, where a limit makes sense. */
-#define DAFS_IO_TRIES	4
-
 /* Before trying again what failed for want of a connection or memory, in ms. */
 #define DAFS_IO_PAUSE	10
 
@@ -83,26 +80,29 @@ static void dafs_io_retry(struct dafs_io *io, unsigned int delay_ms)
 /* The server needs time: more and more of it. */
 static void dafs_io_retry_later(struct dafs_io *io)
 {
-	io->delay_ms = dafs_next_delay(io->delay_ms);
-	dafs_io_retry(io, io->delay_ms);
+	io->tries.delay_ms = dafs_next_delay(io->tries.delay_ms);
+	dafs_io_retry(io, io->tries.delay_ms);
 }
 
-/* Retries after an error, up to DAFS_IO_TRIES times. */
-static void dafs_io_try_again(struct dafs_io *io, int err)
+/* An attempt has failed, @action is what follows, or its end with @err. */
+static void dafs_io_again(struct dafs_io *io, enum dafs_action action, int err)
 {
-	if (++io->tries < DAFS_IO_TRIES)
-		dafs_io_retry_later(io);
-	else
-		dafs_io_end(io, err);
-}
+	bool hard = !READ_ONCE(io->sbi->ses->params.soft);
+	struct dafs_verdict verdict;
 
-/* Retries after an error that is not due to this I/O: without limit on a hard mount. */
-static void dafs_io_retry_hard(struct dafs_io *io, int err)
-{
-	if (READ_ONCE(io->sbi->ses->params.soft))
-		dafs_io_try_again(io, err);
-	else
+	verdict = dafs_retry(io->write ? DAFS_RETRY_WRITE : DAFS_RETRY_READ, action, hard,
+			     &io->tries);
+	switch (verdict.next) {
+	case DAFS_NEXT_SEND:
+		dafs_io_retry(io, 0);
+		break;
+	case DAFS_NEXT_PAUSE:
 		dafs_io_retry_later(io);
+		break;
+	case DAFS_NEXT_REPORT:
+		dafs_io_end(io, verdict.err ?: err);
+		break;
+	}
 }
 
 static void dafs_io_drop_call(struct dafs_io *io)
@@ -374,7 +374,7 @@ static bool dafs_error_of_task(int err)
 
 static void dafs_io_lost(struct dafs_io *io)
 {
-	if (dafs_session_gives_up(io->sbi->ses, &io->lost))
+	if (dafs_session_gives_up(io->sbi->ses, &io->tries.lost))
 		dafs_io_end(io, -ETIMEDOUT);
 	else
 		dafs_io_retry(io, DAFS_IO_PAUSE);
@@ -393,7 +393,7 @@ static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
 		dafs_io_retry(io, DAFS_IO_PAUSE);
 	} else if (err == -EBADMSG) {
 		/* the credential does not arrive as it is sent */
-		dafs_io_retry_hard(io, -EIO);
+		dafs_io_again(io, DAFS_ACT_CRED, -EIO);
 	} else if (io->direct && !io->force_inline) {
 		/* The device does not take this memory; copying always works. */
 		io->force_inline = true;
@@ -477,7 +477,7 @@ static void dafs_io_recover(struct dafs_io *io)
 	if (err == -EINPROGRESS)
 		return;
 	if (err && !READ_ONCE(io->open->lost)) {
-		dafs_io_retry_hard(io, err);
+		dafs_io_again(io, DAFS_ACT_OPEN, err);
 		return;
 	}
 	io->recover = false;
@@ -506,7 +506,7 @@ static bool dafs_io_given_up(const struct dafs_io *io)
 	if (io->write && !io->anywhere)
 		return false;
 	return READ_ONCE(sbi->leaving) ||
-	       (io->delay_ms && io->forced != READ_ONCE(sbi->forced));
+	       (io->tries.delay_ms && io->forced != READ_ONCE(sbi->forced));
 }
 
 static void dafs_io_retry_work(struct work_struct *work)
@@ -521,69 +521,41 @@ static void dafs_io_retry_work(struct work_struct *work)
 	memalloc_nofs_restore(flags);
 }
 
-/* The server does not know the state-id. */
-static void dafs_io_lost_open(struct dafs_io *io, int err)
-{
-	io->recover = true;
-	/* at once, but for a server that forgets what it has just given */
-	if (!io->tries++)
-		dafs_io_retry(io, 0);
-	else
-		dafs_io_retry_hard(io, err);
-}
-
 /*
- * A checksum that does not match may be of data that a program changes while it is
- * written; if it never matches, what is to be read is damaged.
+ * Send something else from now on, if that is what the server asks for.
+ *
+ * Return: false if it would be the same again.
  */
-static void dafs_io_damaged(struct dafs_io *io)
+static bool dafs_io_adapt(struct dafs_io *io, enum dafs_action action, bool direct)
 {
-	if (io->write)
-		dafs_io_retry_hard(io, -EIO);
-	else
-		dafs_io_try_again(io, -EIO);
+	switch (action) {
+	case DAFS_ACT_OPEN:
+		io->recover = io->open;
+		return io->open;
+	case DAFS_ACT_INLINE:
+		if (direct)
+			dafs_rdma_refuse(io->sbi, dafs_io_use(io), io->conn_number);
+		return direct;
+	case DAFS_ACT_SMALLER:
+		if (io->part <= PAGE_SIZE)
+			return false;
+		io->max_part = io->part / 2;
+		return true;
+	default:
+		return true;
+	}
 }
 
 /* The server refused. */
 static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
 {
+	enum dafs_action action = dafs_status_action(status);
 	int err = dafs_status_to_errno(status);
 
-	switch (dafs_status_action(status)) {
-	case DAFS_ACT_LATER:
-		dafs_io_retry_later(io);
-		return;
-	case DAFS_ACT_MEMORY:
-		dafs_io_retry_hard(io, err);
-		return;
-	case DAFS_ACT_CRED:
-	case DAFS_ACT_SESSION:
-		dafs_io_retry_hard(io, -EIO);
-		return;
-	case DAFS_ACT_RESEND:
-		dafs_io_damaged(io);
-		return;
-	case DAFS_ACT_OPEN:
-		if (!io->open)
-			break;
-		dafs_io_lost_open(io, err);
-		return;
-	case DAFS_ACT_INLINE:
-		if (!direct)
-			break;
-		dafs_rdma_refuse(io->sbi, dafs_io_use(io), io->conn_number);
-		dafs_io_retry(io, 0);
-		return;
-	case DAFS_ACT_SMALLER:
-		if (io->part <= PAGE_SIZE)
-			break;
-		io->max_part = io->part / 2;
-		dafs_io_retry(io, 0);
-		return;
-	default:
-		break;
-	}
-	dafs_io_end(io, err);
+	if (dafs_io_adapt(io, action, direct))
+		dafs_io_again(io, action, err);
+	else
+		dafs_io_end(io, err);
 }
 
 /*
@@ -657,22 +629,20 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 	if (moved < 0) {
 		/* -EBADMSG: the data did not match its checksum; read it again. */
 		if (moved == -EBADMSG)
-			dafs_io_try_again(io, -EIO);
+			dafs_io_again(io, DAFS_ACT_RESEND, -EIO);
 		else
 			dafs_io_end(io, -EIO);
 		return;
 	}
 	io->done += moved;
-	if (moved) {
-		io->tries = 0;
-		io->delay_ms = 0;
-	}
-	if (io->done == io->len || io->eof)
+	if (io->done == io->len || io->eof) {
 		dafs_io_end(io, 0);
-	else if (moved)
+	} else if (moved) {
+		dafs_tries_restart(&io->tries);
 		dafs_io_retry(io, 0);
-	else
-		dafs_io_try_again(io, -EIO);
+	} else {
+		dafs_io_again(io, DAFS_ACT_EMPTY, -EIO);
+	}
 }
 
 /* Looks at a response, or learns that there is none. */

@@ -421,9 +421,7 @@ struct dafs_io_wait;
  * @max_part: upper limit for @part, 0 for none
  * @state_id: state-id that the call in progress was sent with
  * @recover: the server did not know @state_id
- * @tries: failures counted against DAFS_IO_TRIES
- * @lost: connections lost before the response
- * @delay_ms: last delay before a retry
+ * @tries: failed attempts since data was moved the last time
  * @forced: sbi->forced at its start
  * @args: arguments of the call in progress
  */
@@ -461,9 +459,7 @@ struct dafs_io {
 	size_t max_part;
 	struct dafs_opaque64 state_id;
 	bool recover;
-	unsigned int tries;
-	unsigned int lost;
-	unsigned int delay_ms;
+	struct dafs_tries tries;
 	unsigned int forced;
 	union {
 		struct dafs_read_inline_args read_inline;

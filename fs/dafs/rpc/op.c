@@ -13,10 +13,8 @@
 #include <linux/uio.h>
 #include "rpc_impl.h"
 
-#define DAFS_OP_SESSIONS	4	/* an operation tries, if the server knows none */
-#define DAFS_OP_TRIES_ON	5	/* on a connection that all others wait for */
-#define DAFS_OP_DAMAGED	4	/* attempts at what does not arrive as it was sent */
-#define DAFS_OP_NOMEM_TRIES		6	/* attempts without memory, in some seconds */
+/* Attempts on a connection that all others wait for */
+#define DAFS_OP_TRIES_ON	5
 
 /**
  * dafs_op_end() - drop what an operation's results point into
@@ -70,24 +68,6 @@ static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 		dafs_mem_unmap(call->mem);
 	return err;
 }
-
-/**
- * struct dafs_op_tries - what the attempts at an operation have met so far
- * @delay_ms: before the next one, for a server that asks for patience
- * @lost: connections that ended without an answer
- * @nomem: attempts that failed for want of memory
- * @refused: sessions that the server did not know
- * @damaged: requests that did not match their checksum
- * @forgot: the credential handle was registered anew
- */
-struct dafs_op_tries {
-	unsigned int delay_ms;
-	unsigned int lost;
-	unsigned int nomem;
-	unsigned int refused;
-	unsigned int damaged;
-	bool forgot;
-};
 
 /**
  * dafs_op_prepare() - make the call of an operation
@@ -247,7 +227,7 @@ int dafs_op_sleep(unsigned int *ms)
 }
 
 /* Return: 1 to retry after a delay, or an errno: -EIO if @op must give up. */
-static int dafs_op_pause(const struct dafs_op *op, struct dafs_op_tries *tries)
+static int dafs_op_pause(const struct dafs_op *op, struct dafs_tries *tries)
 {
 	if (op->leave && READ_ONCE(*op->leave))
 		return -EIO;
@@ -260,40 +240,30 @@ static bool dafs_op_retries_forever(const struct dafs_session *ses, const struct
 	return op->hard && !READ_ONCE(ses->params.soft);
 }
 
+/* Is what the server asks for, if anything, not to be done? */
+static bool dafs_op_declines(const struct dafs_op *op, enum dafs_action action)
+{
+	/* dafs_op_check_nomem() has decided about memory */
+	return action == DAFS_ACT_MEMORY || (action == DAFS_ACT_LATER && op->nodelay);
+}
+
 /* The response is there.  Return: 1 to try again, 0 to report it, or an errno. */
 static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
-				struct dafs_op_tries *tries)
+				struct dafs_tries *tries)
 {
-	bool insists = dafs_op_retries_forever(ses, op);
+	enum dafs_action action = dafs_status_action(op->status);
+	struct dafs_verdict verdict;
 
-	switch (dafs_status_action(op->status)) {
-	case DAFS_ACT_LATER:
-		if (op->nodelay)
-			return 0;
-		break;
-	case DAFS_ACT_RESEND:
-		if (++tries->damaged >= DAFS_OP_DAMAGED && !insists)
-			return 0;
-		break;
-	case DAFS_ACT_CRED:
-		if (tries->forgot && !insists)
-			return 0;
-		dafs_cred_forget(ses, op->conn, op->call->cred);
-		if (tries->forgot)
-			break;
-		tries->forgot = true;
-		return 1;
-	case DAFS_ACT_SESSION:
-		dafs_conn_stale(op->conn);
-		if (++tries->refused < DAFS_OP_SESSIONS)
-			return 1;
-		if (!insists)
-			return -EIO;
-		break;
-	default:
+	if (dafs_op_declines(op, action))
 		return 0;
-	}
-	return dafs_op_pause(op, tries);
+	verdict = dafs_retry(DAFS_RETRY_CALL, action, dafs_op_retries_forever(ses, op), tries);
+	if (action == DAFS_ACT_SESSION)
+		dafs_conn_stale(op->conn);
+	if (verdict.next == DAFS_NEXT_REPORT)
+		return verdict.err;
+	if (action == DAFS_ACT_CRED)
+		dafs_cred_forget(ses, op->conn, op->call->cred);
+	return verdict.next == DAFS_NEXT_SEND ? 1 : dafs_op_pause(op, tries);
 }
 
 /*
@@ -308,8 +278,10 @@ static bool dafs_op_others_killed(const struct dafs_op *op, int err)
 
 /* Return: 1 to try again, or @err. */
 static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs_op *op, int err,
-			       struct dafs_op_tries *tries)
+			       struct dafs_tries *tries)
 {
+	struct dafs_verdict verdict;
+
 	/* REGISTER_CRED failed its checksum in many attempts */
 	if (err == -EBADMSG && dafs_op_retries_forever(ses, op))
 		return dafs_op_pause(op, tries);
@@ -319,15 +291,15 @@ static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs
 		return err;
 	if (!op->retry_nomem)
 		return err;
-	if (++tries->nomem >= DAFS_OP_NOMEM_TRIES && !dafs_op_retries_forever(ses, op))
-		return err;
-	return dafs_op_pause(op, tries);
+	verdict = dafs_retry(DAFS_RETRY_CALL, DAFS_ACT_MEMORY, dafs_op_retries_forever(ses, op),
+			     tries);
+	return verdict.next == DAFS_NEXT_REPORT ? err : dafs_op_pause(op, tries);
 }
 
 /* Repeats until there is a response worth reporting. */
 static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 {
-	struct dafs_op_tries tries = {};
+	struct dafs_tries tries = {};
 	int err;
 
 	for (;;) {
@@ -418,7 +390,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
  */
 int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op)
 {
-	struct dafs_op_tries tries = {};
+	struct dafs_tries tries = {};
 	unsigned int left = DAFS_OP_TRIES_ON;
 	int err;
 

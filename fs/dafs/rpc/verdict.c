@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the client does about the status of a response (draft chapter 7): the one
- * place that decides it.  How often, and for how long, is for the caller to say.
+ * What the client does about the status of a response (draft chapter 7), how often and
+ * after which pause: the one place that decides it.
  */
 #include <linux/kernel.h>
+#include <linux/string.h>
+#include <kunit/visibility.h>
 #include "rpc.h"
 
 #define DAFS_DELAY_MIN_MS	50U
@@ -62,3 +64,96 @@ unsigned int dafs_next_delay(unsigned int ms)
 {
 	return clamp(2 * ms, DAFS_DELAY_MIN_MS, DAFS_DELAY_MAX_MS);
 }
+
+/* More attempts than are counted */
+#define DAFS_FOREVER	U8_MAX
+
+/**
+ * struct dafs_rule - how often an action is followed
+ * @at_once: attempts that are followed by the next one without a pause
+ * @soft: attempts before the operation fails on a soft mount; 0 or 1: it is not repeated
+ * @hard: likewise where it is to be repeated for as long as that may help
+ * @err: what it fails with, or 0 for the errno of the status
+ */
+struct dafs_rule {
+	u8 at_once;
+	u8 soft;
+	u8 hard;
+	int err;
+};
+
+/*
+ * What is not listed is reported.  RESEND of a read is bounded on a hard mount as well:
+ * data that never matches its checksum is damaged where it is stored.  That of a write
+ * may be of data that a program changes while it is written.
+ */
+static const struct dafs_rule dafs_rules[DAFS_RETRY_KINDS][DAFS_ACTIONS] = {
+	[DAFS_RETRY_CALL] = {
+		[DAFS_ACT_LATER] = { 0, DAFS_FOREVER, DAFS_FOREVER },
+		[DAFS_ACT_MEMORY] = { 0, 6, DAFS_FOREVER },
+		[DAFS_ACT_RESEND] = { 0, 4, DAFS_FOREVER },
+		[DAFS_ACT_CRED] = { 1, 2, DAFS_FOREVER },
+		[DAFS_ACT_SESSION] = { 3, 4, DAFS_FOREVER, -EIO },
+	},
+	[DAFS_RETRY_READ] = {
+		[DAFS_ACT_LATER] = { 0, DAFS_FOREVER, DAFS_FOREVER },
+		[DAFS_ACT_MEMORY] = { 0, 4, DAFS_FOREVER },
+		[DAFS_ACT_RESEND] = { 0, 4, 4, -EIO },
+		[DAFS_ACT_CRED] = { 0, 4, DAFS_FOREVER, -EIO },
+		[DAFS_ACT_SESSION] = { 0, 4, DAFS_FOREVER, -EIO },
+		[DAFS_ACT_OPEN] = { 1, 4, DAFS_FOREVER },
+		[DAFS_ACT_INLINE] = { DAFS_FOREVER },
+		[DAFS_ACT_SMALLER] = { DAFS_FOREVER },
+		[DAFS_ACT_EMPTY] = { 0, 4, 4, -EIO },
+	},
+	[DAFS_RETRY_WRITE] = {
+		[DAFS_ACT_LATER] = { 0, DAFS_FOREVER, DAFS_FOREVER },
+		[DAFS_ACT_MEMORY] = { 0, 4, DAFS_FOREVER },
+		[DAFS_ACT_RESEND] = { 0, 4, DAFS_FOREVER, -EIO },
+		[DAFS_ACT_CRED] = { 0, 4, DAFS_FOREVER, -EIO },
+		[DAFS_ACT_SESSION] = { 0, 4, DAFS_FOREVER, -EIO },
+		[DAFS_ACT_OPEN] = { 1, 4, DAFS_FOREVER },
+		[DAFS_ACT_INLINE] = { DAFS_FOREVER },
+		[DAFS_ACT_SMALLER] = { DAFS_FOREVER },
+		[DAFS_ACT_EMPTY] = { 0, 4, 4, -EIO },
+	},
+};
+
+/**
+ * dafs_retry() - an attempt has failed: is there another one?
+ * @kind: what is attempted
+ * @action: what the server asks for
+ * @forever: without a limit, where another attempt may help; as on a hard mount
+ * @tries: counts this attempt
+ *
+ * Context: any.
+ * Return: what comes next.
+ */
+struct dafs_verdict dafs_retry(enum dafs_retry_kind kind, enum dafs_action action, bool forever,
+			       struct dafs_tries *tries)
+{
+	const struct dafs_rule *rule = &dafs_rules[kind][action];
+	u8 *count = &tries->count[action];
+
+	if (*count < DAFS_FOREVER - 1)
+		++*count;
+	if (*count <= rule->at_once)
+		return (struct dafs_verdict){ DAFS_NEXT_SEND };
+	if (*count < (forever ? rule->hard : rule->soft))
+		return (struct dafs_verdict){ DAFS_NEXT_PAUSE };
+	return (struct dafs_verdict){ DAFS_NEXT_REPORT, rule->err };
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_retry);
+
+/**
+ * dafs_tries_restart() - an attempt has achieved something
+ * @tries: forgets all but the lost connections
+ *
+ * Context: any.
+ */
+void dafs_tries_restart(struct dafs_tries *tries)
+{
+	tries->delay_ms = 0;
+	memset(tries->count, 0, sizeof(tries->count));
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_tries_restart);
