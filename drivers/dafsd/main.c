@@ -11,45 +11,11 @@
 #include <net/net_namespace.h>
 #include <kunit/visibility.h>
 #include <linux/dafs/version.h>
-#include "session/session.h"
+#include "vfs/vfs.h"
 
 static unsigned short port = DAFS_DEFAULT_PORT;
 module_param(port, ushort, 0444);
 MODULE_PARM_DESC(port, "port to listen on (default 20050)");
-
-unsigned int dafsd_max_requests = DAFSD_DEFAULT_MAX_REQUESTS;
-module_param_named(max_requests, dafsd_max_requests, uint, 0644);
-MODULE_PARM_DESC(max_requests, "requests a session may have outstanding (1-256, default 32)");
-
-unsigned int dafsd_msg_size = DAFSD_DEFAULT_MSG_SIZE;
-module_param_named(msg_size, dafsd_msg_size, uint, 0644);
-MODULE_PARM_DESC(msg_size, "largest request and response in bytes (4096-65536, default 8192)");
-
-unsigned int dafsd_lease_seconds = DAFSD_LEASE_SECONDS;
-module_param_named(lease, dafsd_lease_seconds, uint, 0444);
-MODULE_PARM_DESC(lease, "seconds after which a silent client is forgotten (1-3600, default 90)");
-EXPORT_SYMBOL_IF_KUNIT(dafsd_lease_seconds);
-
-bool dafsd_auth_none = true;
-module_param_named(auth_none, dafsd_auth_none, bool, 0644);
-MODULE_PARM_DESC(auth_none,
-		 "accept clients that say on whose behalf they act, sec=none (default Y); N: only sec=default, as the anonymous user");
-
-unsigned int dafsd_max_sessions = DAFSD_DEFAULT_MAX_SESSIONS;
-module_param_named(max_sessions, dafsd_max_sessions, uint, 0644);
-MODULE_PARM_DESC(max_sessions, "sessions of all clients (default 4096)");
-EXPORT_SYMBOL_IF_KUNIT(dafsd_max_sessions);
-
-unsigned int dafsd_max_opens = DAFSD_DEFAULT_MAX_OPENS;
-module_param_named(max_opens, dafsd_max_opens, uint, 0644);
-MODULE_PARM_DESC(max_opens, "files that one client may have open (default 65536)");
-EXPORT_SYMBOL_IF_KUNIT(dafsd_max_opens);
-
-struct workqueue_struct *dafsd_end_wq;
-struct workqueue_struct *dafsd_close_wq;
-struct workqueue_struct *dafsd_timer_wq;
-
-u32 dafsd_boot_instance;
 
 static struct dafs_listener dafsd_listen4 = { .accept = dafsd_session_accept };
 static struct dafs_listener dafsd_listen6 = { .accept = dafsd_session_accept };
@@ -86,37 +52,34 @@ static int dafsd_start_listening(void)
 	return err;
 }
 
-static void dafsd_wqs_destroy(void)
+static const struct dafsd_session_ops dafsd_main_session_ops = {
+	.rqst = &dafsd_responder_ops,
+	.stop = dafsd_park_end,
+};
+
+static const struct dafsd_client_ops dafsd_main_client_ops = {
+	.expire = dafsd_opens_expire_client,
+	.revoke = dafsd_opens_revoke_client,
+	.release = dafsd_opens_release_client,
+};
+
+static void dafsd_main_export_withdrawn(struct dafsd_export *exp)
 {
-	if (dafsd_wq)
-		destroy_workqueue(dafsd_wq);
-	if (dafsd_least_wq)
-		destroy_workqueue(dafsd_least_wq);
-	if (dafsd_end_wq)
-		destroy_workqueue(dafsd_end_wq);
-	if (dafsd_close_wq)
-		destroy_workqueue(dafsd_close_wq);
-	if (dafsd_timer_wq)
-		destroy_workqueue(dafsd_timer_wq);
+	dafsd_opens_release_export(exp);
+	dafsd_verifier_change();
 }
 
-/*
- * What ends must not need a worker of what it ends, and time goes on for all
- * meanwhile.  In the queues of requests only file systems keep a worker for long,
- * see request/park.c, and in that of closing files; in the other two nothing does.
- * park.c relies on the number of workers a node gets, so it can't be set in sysfs.
- */
-static int dafsd_wqs_create(void)
+static const struct dafsd_export_ops dafsd_main_export_ops = {
+	.served = dafsd_opens_init_export,
+	.withdrawn = dafsd_main_export_withdrawn,
+};
+
+/* Tell the lower layers whom to call; see design.rst. */
+static void dafsd_connect_layers(void)
 {
-	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND, DAFSD_WORKERS);
-	dafsd_least_wq = alloc_workqueue("dafsd-least", WQ_UNBOUND, DAFSD_WORKERS);
-	dafsd_end_wq = alloc_workqueue("dafsd-end", WQ_UNBOUND, 0);
-	dafsd_close_wq = alloc_workqueue("dafsd-close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	dafsd_timer_wq = alloc_workqueue("dafsd-timer", WQ_UNBOUND, 0);
-	if (dafsd_wq && dafsd_least_wq && dafsd_end_wq && dafsd_close_wq && dafsd_timer_wq)
-		return 0;
-	dafsd_wqs_destroy();
-	return -ENOMEM;
+	dafsd_sessions_init(&dafsd_main_session_ops);
+	dafsd_clients_init(&dafsd_main_client_ops);
+	dafsd_requests_init(dafsd_procs);
 }
 
 static int __init dafsd_init(void)
@@ -125,6 +88,7 @@ static int __init dafsd_init(void)
 
 	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
 	dafsd_new_instance();
+	dafsd_connect_layers();
 	err = dafsd_pool_init();
 	if (err)
 		return err;
@@ -140,7 +104,7 @@ static int __init dafsd_init(void)
 	err = dafsd_sysfs_init();
 	if (err)
 		goto destroy_wqs;
-	err = dafsd_exports_init();
+	err = dafsd_exports_init(&dafsd_main_export_ops);
 	if (err)
 		goto sysfs_exit;
 	err = dafsd_start_listening();

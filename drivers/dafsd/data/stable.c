@@ -17,7 +17,6 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/seqlock.h>
-#include <net/ipv6.h>
 #include "../vfs/vfs.h"
 
 /* Guards dafsd_write_verifier and dafsd_export.wb_err. */
@@ -82,31 +81,6 @@ void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier
 			continue;
 		}
 	} while (read_seqretry(&dafsd_verifier_lock, seq));
-}
-
-static bool dafsd_addr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-	if (a->ss_family != b->ss_family)
-		return false;
-	if (a->ss_family == AF_INET)
-		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
-		       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-	return ipv6_addr_equal(&((const struct sockaddr_in6 *)a)->sin6_addr,
-			       &((const struct sockaddr_in6 *)b)->sin6_addr);
-}
-
-/**
- * dafsd_client_is_local() - is the client this machine?
- * @ses: its session
- *
- * Context: any.
- * Return: true if it has the server's address.
- */
-bool dafsd_client_is_local(const struct dafsd_session *ses)
-{
-	const struct rdma_addr *addr = &ses->chan->id->route.addr;
-
-	return dafsd_addr_equal(&addr->src_addr, &addr->dst_addr);
 }
 
 /**

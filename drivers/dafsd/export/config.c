@@ -450,20 +450,21 @@ static int dafsd_param_add_all(const char *param)
 
 /**
  * dafsd_exports_init() - let the administrator export directories
+ * @ops: to be told of each
  *
  * Exports what the module parameter names.
  *
  * Context: module initialization.
  * Return: 0 or a negative errno, then nothing is left behind.
  */
-int dafsd_exports_init(void)
+int dafsd_exports_init(const struct dafsd_export_ops *ops)
 {
 	int err;
 
-	err = dafsd_fh_init();
+	err = dafsd_fh_key_init();
 	if (err)
 		return err;
-	dafsd_exports_begin();
+	dafsd_exports_begin(ops);
 	config_group_init(&dafsd_subsys.su_group);
 	config_group_init_type_name(&dafsd_exports_group, "exports", &dafsd_exports_type);
 	configfs_add_default_group(&dafsd_exports_group, &dafsd_subsys.su_group);
@@ -483,7 +484,7 @@ remove:
 exit_fh:
 	rcu_barrier();
 	dafsd_exports_end();
-	dafsd_fh_exit();
+	dafsd_fh_key_exit();
 	return err;
 }
 
@@ -501,5 +502,5 @@ void dafsd_exports_exit(void)
 	/* exports are freed by RCU callbacks of this module */
 	rcu_barrier();
 	dafsd_exports_end();
-	dafsd_fh_exit();
+	dafsd_fh_key_exit();
 }

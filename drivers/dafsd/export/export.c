@@ -22,6 +22,8 @@
 unsigned int dafsd_withdraw_seconds = 10;
 EXPORT_SYMBOL_IF_KUNIT(dafsd_withdraw_seconds);
 
+static const struct dafsd_export_ops *dafsd_export_ops;
+
 /* Guards changes of the lists; no file system is looked at under it. */
 static DEFINE_MUTEX(dafsd_exports_lock);
 
@@ -567,7 +569,7 @@ static int dafsd_export_try_publish(struct dafsd_export *exp, struct dafsd_expor
 	if (dafsd_exports_change() != since)
 		return -EAGAIN;
 	dafsd_lane_init(&exp->lane);
-	dafsd_opens_init_export(exp);
+	dafsd_export_ops->served(exp);
 	exp->number = dafsd_export_numbers++;
 	exp->enabled = true;
 	list_add_tail_rcu(&exp->node, &dafsd_exports);
@@ -672,8 +674,7 @@ void dafsd_export_withdraw(struct dafsd_export *exp)
 	WRITE_ONCE(exp->enabled, false);
 	WRITE_ONCE(dafsd_exports_withdrawn, true);
 	mutex_unlock(&dafsd_exports_lock);
-	dafsd_opens_release_export(exp);
-	dafsd_verifier_change();
+	dafsd_export_ops->withdrawn(exp);
 	dafsd_export_wait(exp);
 	dafsd_export_put(exp);
 }
@@ -681,11 +682,13 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_export_withdraw);
 
 /**
  * dafsd_exports_begin() - the server starts, without exports
+ * @ops: to be told of each export
  *
  * Context: module initialization.
  */
-void dafsd_exports_begin(void)
+void dafsd_exports_begin(const struct dafsd_export_ops *ops)
 {
+	dafsd_export_ops = ops;
 	dafsd_exports_since = ktime_get_boottime_seconds();
 	dafsd_exports_touch();
 }

@@ -43,18 +43,6 @@ void dafsd_late_begin(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_late_over() - no change of a session is executed any more
- * @ses: the session
- *
- * Context: any.
- */
-void dafsd_late_over(struct dafsd_session *ses)
-{
-	if (xchg(&ses->late, 0))
-		atomic_dec(&ses->client->nr_late);
-}
-
-/**
  * dafsd_late_end() - it has been executed, or not
  * @rq: the request of dafsd_late_begin()
  *
@@ -71,23 +59,6 @@ void dafsd_late_end(struct dafsd_rqst *rq)
 	if (list_empty(&ses->changing))
 		dafsd_late_over(ses);
 	spin_unlock(&ses->lock);
-}
-
-/**
- * dafsd_late_closed() - the channel of a session has closed
- * @ses: the session
- *
- * Context: any.
- */
-void dafsd_late_closed(struct dafsd_session *ses)
-{
-	/* pairs with dafsd_session_set_state(): there is a client, for good */
-	if (smp_load_acquire(&ses->state) != DAFSD_SES_READY)
-		return;
-	/* pairs with dafsd_late_begin() */
-	smp_mb();
-	if (!list_empty(&ses->changing) && !xchg(&ses->late, 1))
-		atomic_inc(&ses->client->nr_late);
 }
 
 /* An export that is disabled and enabled again is another one with the same files. */

@@ -109,34 +109,6 @@ static struct dafsd_lane dafsd_lane_common = {
 };
 
 /**
- * dafsd_lane_init() - a share of the workers for an export
- * @lane: the share
- */
-void dafsd_lane_init(struct dafsd_lane *lane)
-{
-	atomic_set(&lane->running, 0);
-	INIT_LIST_HEAD(&lane->short_link);
-	INIT_LIST_HEAD(&lane->first);
-	INIT_LIST_HEAD(&lane->waiting);
-}
-
-/* Does nothing wait there? */
-static bool dafsd_lane_is_quiet(const struct dafsd_lane *lane)
-{
-	return list_empty(&lane->first) && list_empty(&lane->waiting);
-}
-
-/**
- * dafsd_lane_exit() - the export is gone
- * @lane: its share, which no request has any more
- */
-void dafsd_lane_exit(struct dafsd_lane *lane)
-{
-	WARN_ON_ONCE(atomic_read(&lane->running) || !dafsd_lane_is_quiet(lane) ||
-		     !list_empty(&lane->short_link));
-}
-
-/**
  * dafsd_rqst_hand() - a request changes hands
  * @rq: the request
  * @from: whose it is

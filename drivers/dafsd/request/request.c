@@ -1,97 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a request message to its response: the procedure table and what every
- * request goes through before and after its handler.
+ * From a request message to its response: what every request goes through before and
+ * after its handler.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include "../session/session.h"
 
-struct workqueue_struct *dafsd_wq;
-EXPORT_SYMBOL_IF_KUNIT(dafsd_wq);
-struct workqueue_struct *dafsd_least_wq;
+/* Chapter 6, in the order of the numbers; see dafsd_requests_init() */
+static const struct dafsd_proc *dafsd_request_procs;
 
-/* Chapter 6, in the order of the numbers; a missing row answers NOTSUPP. */
-const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
-	[DAFS_PROC_CLIENT_AUTH]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_SETUP,
-					    dafsd_proc_client_auth },
-	[DAFS_PROC_CLIENT_CONNECT]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
-					    dafsd_proc_client_connect },
-	[DAFS_PROC_CLIENT_CONNECT_AUTH]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
-					    dafsd_proc_client_connect_auth },
-	[DAFS_PROC_CONNECT_BIND]	= { DAFSD_SPECIAL, DAFSD_P_FIRST | DAFSD_P_SETUP,
-					    dafsd_proc_connect_bind },
-	[DAFS_PROC_DISCONNECT]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH | DAFSD_P_DISCARDED |
-					    DAFSD_P_ALONE,
-					    dafsd_proc_disconnect, dafsd_prepare_disconnect },
-	[DAFS_PROC_REGISTER_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_register_cred },
-	[DAFS_PROC_RELEASE_CRED]	= { DAFSD_SPECIAL, 0, dafsd_proc_release_cred },
-	[DAFS_PROC_SECINFO]		= { DAFSD_SPECIAL, DAFSD_P_UNAUTH, dafsd_proc_secinfo },
-	[DAFS_PROC_SERVER_AUTH]		= { DAFSD_SPECIAL, 0, dafsd_proc_server_auth },
-	[DAFS_PROC_ACCESS]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_access },
-	[DAFS_PROC_APPEND_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
-					    dafsd_proc_append_inline },
-	[DAFS_PROC_APPEND_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_append_direct,
-					    dafsd_prepare_append_direct },
-	[DAFS_PROC_CACHE_HINT]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_cache_hint },
-	[DAFS_PROC_CLOSE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_REPEATABLE,
-					    dafsd_proc_close },
-	[DAFS_PROC_COMMIT]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_REPEATABLE,
-					    dafsd_proc_commit },
-	[DAFS_PROC_CREATE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_create },
-	[DAFS_PROC_DELEGPURGE]		= { DAFSD_FS_MODIFY, DAFSD_P_REPEATABLE,
-					    dafsd_proc_delegpurge },
-	[DAFS_PROC_DELEGRETURN]		= { DAFSD_FS_MODIFY, DAFSD_P_REPEATABLE,
-					    dafsd_proc_delegreturn },
-	[DAFS_PROC_GET_FSATTR]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_get_fsattr },
-	[DAFS_PROC_GET_ROOT_HANDLE]	= { DAFSD_SIMPLE, DAFSD_P_CRED,
-					    dafsd_proc_get_root_handle },
-	[DAFS_PROC_GETATTR_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_getattr_inline },
-	[DAFS_PROC_GETATTR_DIRECT]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_getattr_direct },
-	[DAFS_PROC_LINK]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_link },
-	[DAFS_PROC_LOOKUP]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_lookup },
-	[DAFS_PROC_LOOKUPP]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_lookupp },
-	[DAFS_PROC_NULL]		= { DAFSD_SIMPLE, 0, dafsd_proc_null },
-	[DAFS_PROC_NVERIFY]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_nverify },
-	[DAFS_PROC_OPEN]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_open },
-	[DAFS_PROC_OPEN_DOWNGRADE]	= { DAFSD_LOCK_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_open_downgrade },
-	[DAFS_PROC_READ_INLINE]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_read_inline },
-	[DAFS_PROC_READ_DIRECT]		= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_read_direct },
-	[DAFS_PROC_READDIR_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_readdir_inline },
-	[DAFS_PROC_READDIR_DIRECT]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_readdir_direct },
-	[DAFS_PROC_READLINK_INLINE]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_readlink_inline },
-	[DAFS_PROC_READLINK_DIRECT]	= { DAFSD_BULK_FETCH, DAFSD_P_CRED,
-					    dafsd_proc_readlink_direct },
-	[DAFS_PROC_REMOVE]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_remove },
-	[DAFS_PROC_RENAME]		= { DAFSD_FS_MODIFY, DAFSD_P_CRED, dafsd_proc_rename },
-	[DAFS_PROC_SETATTR_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_setattr_inline },
-	[DAFS_PROC_SETATTR_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_setattr_direct,
-					    dafsd_prepare_setattr_direct },
-	[DAFS_PROC_VERIFY]		= { DAFSD_SIMPLE, DAFSD_P_CRED, dafsd_proc_verify },
-	[DAFS_PROC_WRITE_INLINE]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED | DAFSD_P_INLINE,
-					    dafsd_proc_write_inline },
-	[DAFS_PROC_WRITE_DIRECT]	= { DAFSD_FS_MODIFY, DAFSD_P_CRED,
-					    dafsd_proc_write_direct,
-					    dafsd_prepare_write_direct },
-};
+/**
+ * dafsd_requests_init() - tell which handlers there are
+ * @procs: DAFS_PROC_LAST + 1 rows; a missing one answers NOTSUPP
+ *
+ * Context: module initialization.
+ */
+void dafsd_requests_init(const struct dafsd_proc *procs)
+{
+	dafsd_request_procs = procs;
+}
 
 static const struct dafsd_proc *dafsd_proc_find(u32 number)
 {
-	if (number > DAFS_PROC_LAST || !dafsd_procs[number].run)
+	if (number > DAFS_PROC_LAST || !dafsd_request_procs[number].run)
 		return NULL;
-	return &dafsd_procs[number];
+	return &dafsd_request_procs[number];
 }
 
 /* May this procedure be asked for in the present state of the session (E-52)? */

@@ -30,6 +30,19 @@
 #include <kunit/visibility.h>
 #include "session.h"
 
+static const struct dafsd_client_ops *dafsd_client_ops;
+
+/**
+ * dafsd_clients_init() - tell who keeps the state of clients
+ * @ops: that
+ *
+ * Context: module initialization.
+ */
+void dafsd_clients_init(const struct dafsd_client_ops *ops)
+{
+	dafsd_client_ops = ops;
+}
+
 #define DAFSD_TOLD_ID	64	/* bytes of an id string that are told in the log */
 
 static LIST_HEAD(dafsd_clients);	/* in the order in which they came */
@@ -106,7 +119,7 @@ static void dafsd_clients_release(struct list_head *gone)
 
 	list_for_each_entry_safe(client, next, gone, node) {
 		list_del_init(&client->node);
-		dafsd_opens_release_client(client);
+		dafsd_client_ops->release(client);
 		dafsd_client_drop_creds(client);
 		dafsd_client_put(client);
 	}
@@ -150,7 +163,7 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 			dafsd_client_remove(client, gone);
 			return;
 		}
-		dafsd_opens_expire_client(client);
+		dafsd_client_ops->expire(client);
 	}
 	client->silent = silent;
 	dafsd_client_queue_lease(client, left > 0 ? left : lease / 4);
@@ -167,7 +180,7 @@ static void dafsd_client_lease_work(struct work_struct *work)
 		dafsd_client_check_lease(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
-	dafsd_opens_revoke_client(client);
+	dafsd_client_ops->revoke(client);
 	dafsd_client_put(client);
 }
 
@@ -386,7 +399,7 @@ unlock:
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
 	/* what expired before it came back is not given to it once more */
-	dafsd_opens_revoke_client(client);
+	dafsd_client_ops->revoke(client);
 	return status;
 }
 

@@ -112,16 +112,25 @@ static u32 dafsd_cred_from_name(const struct dafs_str *name, const struct cred *
 /* The anonymous user; dafsd_cred_squash() fills in the ids that the export gives it. */
 static const struct cred *dafsd_anon_cred;
 
+/* The server itself: decodes filehandles whatever the caller may do. */
+static const struct cred *dafsd_server_cred;
+
 /**
- * dafsd_creds_init() - make the anonymous user
+ * dafsd_creds_init() - make the anonymous user, and the server itself
  *
  * Context: module initialization.
  * Return: 0 or -ENOMEM.
  */
 int dafsd_creds_init(void)
 {
+	dafsd_server_cred = prepare_kernel_cred(&init_task);
+	if (!dafsd_server_cred)
+		return -ENOMEM;
 	dafsd_anon_cred = dafsd_cred_make_lone(INVALID_UID, INVALID_GID);
-	return dafsd_anon_cred ? 0 : -ENOMEM;
+	if (dafsd_anon_cred)
+		return 0;
+	put_cred(dafsd_server_cred);
+	return -ENOMEM;
 }
 
 /**
@@ -132,6 +141,7 @@ int dafsd_creds_init(void)
 void dafsd_creds_exit(void)
 {
 	put_cred(dafsd_anon_cred);
+	put_cred(dafsd_server_cred);
 }
 
 static u32 dafsd_cred_default(const struct cred **cred)
@@ -388,3 +398,41 @@ const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struc
 	return squashed;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_squash);
+
+/**
+ * dafsd_name_to_id() - the number of a user or group (E-117)
+ * @name: what the client calls it
+ * @id: set to the number
+ *
+ * The kernel knows no names of users, only decimal numbers: every other name is an
+ * unknown one.
+ *
+ * Context: any.
+ * Return: false if @name is no number, or all ones, which is no id.
+ */
+bool dafsd_name_to_id(const struct dafs_str *name, u32 *id)
+{
+	char number[12];
+	u32 i;
+
+	if (!name->len || name->len >= sizeof(number))
+		return false;
+	for (i = 0; i < name->len; i++) {
+		if (!isdigit(name->data[i]))
+			return false;
+		number[i] = name->data[i];
+	}
+	number[name->len] = 0;
+	return !kstrtou32(number, 10, id) && *id != (u32)-1;
+}
+
+/**
+ * dafsd_act_as_server() - act for the server itself, not for a user
+ *
+ * Context: process context.
+ * Return: for revert_creds().
+ */
+const struct cred *dafsd_act_as_server(void)
+{
+	return override_creds(dafsd_server_cred);
+}

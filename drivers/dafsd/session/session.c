@@ -23,6 +23,19 @@
 #include <linux/dafs/requester.h>
 #include "session.h"
 
+static const struct dafsd_session_ops *dafsd_session_ops;
+
+/**
+ * dafsd_sessions_init() - tell who serves requests
+ * @ops: that
+ *
+ * Context: module initialization.
+ */
+void dafsd_sessions_init(const struct dafsd_session_ops *ops)
+{
+	dafsd_session_ops = ops;
+}
+
 /* A session has up to three connections; some more are coming and going. */
 #define DAFSD_CONNS_PER_SESSION	4
 
@@ -227,6 +240,35 @@ static void dafsd_session_unbind(struct dafsd_session *bound)
 	dafsd_session_put(ses);
 }
 
+/**
+ * dafsd_late_over() - no change of a session is executed any more
+ * @ses: the session
+ *
+ * Context: any.
+ */
+void dafsd_late_over(struct dafsd_session *ses)
+{
+	if (xchg(&ses->late, 0))
+		atomic_dec(&ses->client->nr_late);
+}
+
+/**
+ * dafsd_late_closed() - the channel of a session has closed
+ * @ses: the session
+ *
+ * Context: any.
+ */
+void dafsd_late_closed(struct dafsd_session *ses)
+{
+	/* pairs with dafsd_session_set_state(): there is a client, for good */
+	if (smp_load_acquire(&ses->state) != DAFSD_SES_READY)
+		return;
+	/* pairs with dafsd_late_begin() */
+	smp_mb();
+	if (!list_empty(&ses->changing) && !xchg(&ses->late, 1))
+		atomic_inc(&ses->client->nr_late);
+}
+
 /* All requests were answered; the responder may need a moment to notice. */
 static void dafsd_session_finish(struct work_struct *work)
 {
@@ -278,7 +320,7 @@ static void dafsd_session_teardown(struct work_struct *work)
 	dafsd_session_say_lost(ses);
 	/* what it hands over now still counts as busy before that can become 0 */
 	dafs_responder_stop(ses->responder);
-	dafsd_park_end(ses);
+	dafsd_session_ops->stop(ses);
 	if (atomic_dec_and_test(&ses->busy))
 		dafsd_session_idle(ses);
 }
@@ -438,7 +480,7 @@ static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id 
 	if (IS_ERR(ses->chan))
 		return PTR_ERR(ses->chan);
 	atomic_set(&ses->sq_avail, ses->chan->limits.rdma_wrs);
-	ses->responder = dafs_responder_create(ses->chan, &dafsd_responder_ops, 1);
+	ses->responder = dafs_responder_create(ses->chan, dafsd_session_ops->rqst, 1);
 	if (IS_ERR(ses->responder)) {
 		err = PTR_ERR(ses->responder);
 		dafs_chan_destroy(ses->chan);

@@ -384,6 +384,34 @@ struct dafsd_lane {
 	struct list_head short_link;
 };
 
+/**
+ * dafsd_lane_init() - a share of the workers for an export
+ * @lane: the share
+ */
+static inline void dafsd_lane_init(struct dafsd_lane *lane)
+{
+	atomic_set(&lane->running, 0);
+	INIT_LIST_HEAD(&lane->short_link);
+	INIT_LIST_HEAD(&lane->first);
+	INIT_LIST_HEAD(&lane->waiting);
+}
+
+/* Does nothing wait there? */
+static inline bool dafsd_lane_is_quiet(const struct dafsd_lane *lane)
+{
+	return list_empty(&lane->first) && list_empty(&lane->waiting);
+}
+
+/**
+ * dafsd_lane_exit() - the export is gone
+ * @lane: its share, which no request has any more
+ */
+static inline void dafsd_lane_exit(struct dafsd_lane *lane)
+{
+	WARN_ON_ONCE(atomic_read(&lane->running) || !dafsd_lane_is_quiet(lane) ||
+		     !list_empty(&lane->short_link));
+}
+
 /* Whose a request is, see request/park.c */
 enum dafsd_owner {
 	DAFSD_OWNER_ANSWERED,	/* the responder's; also before the first use */
@@ -513,6 +541,7 @@ struct dafsd_proc {
 	u32 (*prepare)(struct dafsd_rqst *rq);
 };
 
+/* proc/table.c */
 extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
 
 /* request/chain.c */
@@ -523,8 +552,6 @@ struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status);
 const struct dafs_fh *dafsd_chain_fh(const struct dafsd_rqst *rq);
 
 /* request/park.c: where requests wait */
-void dafsd_lane_init(struct dafsd_lane *lane);
-void dafsd_lane_exit(struct dafsd_lane *lane);
 void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_owner to);
 bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh);
 bool dafsd_lane_change(struct dafsd_rqst *rq, struct dafsd_export *exp);
@@ -544,8 +571,6 @@ void dafsd_late_begin(struct dafsd_rqst *rq);
 void dafsd_late_end(struct dafsd_rqst *rq);
 u32 dafsd_late_check(const struct dafsd_rqst *rq);
 u32 dafsd_late_check_moved(const struct dafsd_rqst *rq);
-void dafsd_late_closed(struct dafsd_session *ses);
-void dafsd_late_over(struct dafsd_session *ses);
 
 /* request/pool.c: memory for bulk data */
 size_t dafsd_chunks_size(u32 want);
@@ -596,10 +621,25 @@ extern unsigned int dafsd_max_state;
 struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss);
 struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
 void dafsd_peer_put(struct dafsd_peer *peer);
+bool dafsd_client_is_local(const struct dafsd_session *ses);
 bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 
 /* client.c */
+
+/**
+ * struct dafsd_client_ops - what is done about the state that a client has
+ * @expire: its lease has run out, under the lock of clients: nothing new is made of it
+ * @revoke: without that lock: take from it what has expired
+ * @release: it is gone: end all of it
+ */
+struct dafsd_client_ops {
+	void (*expire)(struct dafsd_client *client);
+	void (*revoke)(struct dafsd_client *client);
+	void (*release)(struct dafsd_client *client);
+};
+
+void dafsd_clients_init(const struct dafsd_client_ops *ops);
 void dafsd_clients_exit(void);
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials);
@@ -610,6 +650,20 @@ void dafsd_client_leave(struct dafsd_session *ses);
 void dafsd_client_put(struct dafsd_client *client);
 
 /* session.c */
+
+/**
+ * struct dafsd_session_ops - who serves the requests of a session
+ * @rqst: gets them
+ * @stop: the channel has closed: answer those that wait
+ */
+struct dafsd_session_ops {
+	const struct dafs_responder_ops *rqst;
+	void (*stop)(struct dafsd_session *ses);
+};
+
+void dafsd_sessions_init(const struct dafsd_session_ops *ops);
+void dafsd_late_closed(struct dafsd_session *ses);
+void dafsd_late_over(struct dafsd_session *ses);
 void dafsd_sessions_exit(void);
 int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 			 const struct rdma_conn_param *conn);
@@ -634,12 +688,15 @@ void dafsd_session_show_in_sysfs(struct dafsd_session *ses);
 void dafsd_session_hide_from_sysfs(struct dafsd_session *ses);
 
 /* request/request.c */
-extern struct workqueue_struct *dafsd_wq;
-extern struct workqueue_struct *dafsd_least_wq;
+void dafsd_requests_init(const struct dafsd_proc *procs);
 void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from);
 extern const struct dafs_responder_ops dafsd_responder_ops;
 
-/* main.c: what ends, and what looks at the time; requests have the two above alone */
+/* server.c: of requests; what ends; what looks at the time */
+int dafsd_wqs_create(void);
+void dafsd_wqs_destroy(void);
+extern struct workqueue_struct *dafsd_wq;
+extern struct workqueue_struct *dafsd_least_wq;
 extern struct workqueue_struct *dafsd_end_wq;
 /* of files, one work item for each export: a dead disk may keep its worker */
 extern struct workqueue_struct *dafsd_close_wq;
@@ -655,7 +712,6 @@ extern unsigned int dafsd_max_opens;
 /* client.c: in all, from one address dafsd_peer_share() of it */
 extern unsigned int dafsd_max_clients;
 
-/* main.c */
 extern bool dafsd_auth_none;
 
 /* export/export.c: what the administrator exports */
@@ -710,7 +766,17 @@ struct dafsd_export {
 	struct rcu_head rcu;
 };
 
-int dafsd_exports_init(void);
+/**
+ * struct dafsd_export_ops - what the layers above do about exports
+ * @served: one is about to be enabled
+ * @withdrawn: one is disabled; end the state in it
+ */
+struct dafsd_export_ops {
+	void (*served)(struct dafsd_export *exp);
+	void (*withdrawn)(struct dafsd_export *exp);
+};
+
+int dafsd_exports_init(const struct dafsd_export_ops *ops);
 void dafsd_exports_exit(void);
 struct dafsd_export *dafsd_export_find(const u8 *fshandle);
 struct dafsd_export *dafsd_export_find_name(const struct dafs_str *name);
@@ -824,7 +890,7 @@ u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq);
 u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq);
 u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq);
 
-/* data/append.c */
+/* proc/append.c */
 u32 dafsd_proc_append_inline(struct dafsd_rqst *rq);
 u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq);
 u32 dafsd_proc_append_direct(struct dafsd_rqst *rq);

@@ -24,49 +24,6 @@
 #include <linux/namei.h>
 #include "vfs.h"
 
-const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE] __nonstring = "DAFS pseudo root";
-
-/* The server itself: decodes filehandles whatever the caller may do. */
-static const struct cred *dafsd_server_cred;
-
-/**
- * dafsd_fh_init() - prepare to decode filehandles
- *
- * Context: may sleep.
- * Return: 0, -ENOMEM or as dafsd_fh_key_init().
- */
-int dafsd_fh_init(void)
-{
-	int err = dafsd_fh_key_init();
-
-	if (err)
-		return err;
-	dafsd_server_cred = prepare_kernel_cred(&init_task);
-	return dafsd_server_cred ? 0 : -ENOMEM;
-}
-
-/**
- * dafsd_fh_exit() - undo dafsd_fh_init()
- *
- * Context: no request is in progress.
- */
-void dafsd_fh_exit(void)
-{
-	put_cred(dafsd_server_cred);
-	dafsd_fh_key_exit();
-}
-
-/**
- * dafsd_act_as_server() - act for the server itself, not for a user
- *
- * Context: process context.
- * Return: for revert_creds().
- */
-const struct cred *dafsd_act_as_server(void)
-{
-	return override_creds(dafsd_server_cred);
-}
-
 /*
  * From now on the request acts for @cred, whose reference it takes over.  Reverting
  * to what the worker was and overriding that again leaves the references as they
@@ -577,66 +534,6 @@ void dafsd_fh_drop_write(struct dafsd_fh *fh)
 	if (fh->wants_write)
 		mnt_drop_write(fh->exp->path.mnt);
 	fh->wants_write = false;
-}
-
-static int dafsd_fid_encode(struct dentry *dentry, struct dafsd_fileid *id, int flags)
-{
-	int words = DAFSD_FID_WORDS;
-	int type;
-
-	type = exportfs_encode_fh(dentry, (struct fid *)id->fid, &words, flags);
-	if (type < 0)
-		return type;
-	if (type == FILEID_INVALID || type == FILEID_ROOT || type == DAFSD_FILEID_PSEUDO)
-		return -EOVERFLOW;
-	if (!words || words > DAFSD_FID_WORDS)
-		return -EOVERFLOW;
-	id->type = type;
-	id->words = words;
-	return 0;
-}
-
-/**
- * dafsd_fh_encodable() - can the objects of a file system have filehandles?
- * @path: an object
- *
- * Context: may sleep.
- * Return: 0; -EOPNOTSUPP or -EOVERFLOW if not.
- */
-int dafsd_fh_encodable(const struct path *path)
-{
-	struct dafsd_fileid id = {};
-
-	return dafsd_fid_encode(path->dentry, &id, 0);
-}
-
-/**
- * dafsd_fh_compose() - make the filehandle of an object, or of the pseudo root
- * @exp: export that the object is in, NULL for the pseudo root
- * @dentry: the object, positive; ignored for the pseudo root
- * @wire: filled
- *
- * Context: may sleep.
- * Return: OK; SERVERFAULT if the file system has no handle for the object.
- */
-u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire)
-{
-	struct dafsd_fileid id = {
-		.version = DAFSD_FILEID_VERSION,
-		.type = FILEID_ROOT,
-	};
-	int err = 0;
-
-	if (exp && dentry != exp->path.dentry)
-		err = dafsd_fid_encode(dentry, &id,
-				       exp->subtree_check ? EXPORT_FH_CONNECTABLE : 0);
-	if (err)
-		return DAFSERR_SERVERFAULT;
-	memcpy(wire->fshandle, exp ? exp->fshandle : dafsd_pseudo_fshandle,
-	       DAFS_FSHANDLE_SIZE);
-	memcpy(wire->fileid, &id, sizeof(id));
-	dafsd_fh_sign(wire);
-	return DAFS_STATUS_OK;
 }
 
 /**

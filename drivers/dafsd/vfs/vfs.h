@@ -88,7 +88,7 @@ const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_
 bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str *path, size_t len);
 u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp);
 u32 dafsd_exports_missing(void);
-void dafsd_exports_begin(void);
+void dafsd_exports_begin(const struct dafsd_export_ops *ops);
 void dafsd_exports_end(void);
 u64 dafsd_exports_change(void);
 
@@ -109,8 +109,6 @@ static inline struct dafs_str dafsd_export_path(const struct dafsd_export *exp)
 #define DAFSD_FILEID_PSEUDO	0xf0	/* no file system has this fid_type */
 #define DAFSD_FID_WORDS		9
 
-int dafsd_fh_init(void);
-void dafsd_fh_exit(void);
 u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
 u32 dafsd_fh_check_search(const struct dafsd_fh *fh);
 u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
@@ -321,7 +319,8 @@ void dafsd_write_end(const struct dafsd_use *use);
 
 /* data/stable.c: stable storage and the write verifier */
 void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier);
-bool dafsd_client_is_local(const struct dafsd_session *ses);
+u32 dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
+		 struct dafs_append_res *res);
 ssize_t dafsd_write_iter(const struct dafsd_use *use, struct iov_iter *iter, loff_t *pos,
 			 rwf_t flags);
 errseq_t dafsd_sync_begin(struct file *filp);

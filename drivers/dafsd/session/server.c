@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all of the server shares: the limits that the administrator sets, and the work
+ * queues.
+ */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include <kunit/visibility.h>
+#include "session.h"
+
+unsigned int dafsd_max_requests = DAFSD_DEFAULT_MAX_REQUESTS;
+module_param_named(max_requests, dafsd_max_requests, uint, 0644);
+MODULE_PARM_DESC(max_requests, "requests a session may have outstanding (1-256, default 32)");
+
+unsigned int dafsd_msg_size = DAFSD_DEFAULT_MSG_SIZE;
+module_param_named(msg_size, dafsd_msg_size, uint, 0644);
+MODULE_PARM_DESC(msg_size, "largest request and response in bytes (4096-65536, default 8192)");
+
+unsigned int dafsd_lease_seconds = DAFSD_LEASE_SECONDS;
+module_param_named(lease, dafsd_lease_seconds, uint, 0444);
+MODULE_PARM_DESC(lease, "seconds after which a silent client is forgotten (1-3600, default 90)");
+EXPORT_SYMBOL_IF_KUNIT(dafsd_lease_seconds);
+
+bool dafsd_auth_none = true;
+module_param_named(auth_none, dafsd_auth_none, bool, 0644);
+MODULE_PARM_DESC(auth_none,
+		 "accept clients that say on whose behalf they act, sec=none (default Y); N: only sec=default, as the anonymous user");
+
+unsigned int dafsd_max_sessions = DAFSD_DEFAULT_MAX_SESSIONS;
+module_param_named(max_sessions, dafsd_max_sessions, uint, 0644);
+MODULE_PARM_DESC(max_sessions, "sessions of all clients (default 4096)");
+EXPORT_SYMBOL_IF_KUNIT(dafsd_max_sessions);
+
+unsigned int dafsd_max_opens = DAFSD_DEFAULT_MAX_OPENS;
+module_param_named(max_opens, dafsd_max_opens, uint, 0644);
+MODULE_PARM_DESC(max_opens, "files that one client may have open (default 65536)");
+EXPORT_SYMBOL_IF_KUNIT(dafsd_max_opens);
+
+struct workqueue_struct *dafsd_wq;
+EXPORT_SYMBOL_IF_KUNIT(dafsd_wq);
+struct workqueue_struct *dafsd_least_wq;
+struct workqueue_struct *dafsd_end_wq;
+struct workqueue_struct *dafsd_close_wq;
+struct workqueue_struct *dafsd_timer_wq;
+
+u32 dafsd_boot_instance;
+
+/**
+ * dafsd_wqs_destroy() - undo dafsd_wqs_create(), also where that has failed
+ *
+ * Context: may sleep; nothing is queued any more.
+ */
+void dafsd_wqs_destroy(void)
+{
+	if (dafsd_wq)
+		destroy_workqueue(dafsd_wq);
+	if (dafsd_least_wq)
+		destroy_workqueue(dafsd_least_wq);
+	if (dafsd_end_wq)
+		destroy_workqueue(dafsd_end_wq);
+	if (dafsd_close_wq)
+		destroy_workqueue(dafsd_close_wq);
+	if (dafsd_timer_wq)
+		destroy_workqueue(dafsd_timer_wq);
+}
+
+/**
+ * dafsd_wqs_create() - make the work queues
+ *
+ * What ends must not need a worker of what it ends, and time goes on for all
+ * meanwhile.  In the queues of requests only file systems keep a worker for long,
+ * see request/park.c, and in that of closing files; in the other two nothing does.
+ * park.c relies on the number of workers a node gets, so it can't be set in sysfs.
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int dafsd_wqs_create(void)
+{
+	dafsd_wq = alloc_workqueue("dafsd", WQ_UNBOUND, DAFSD_WORKERS);
+	dafsd_least_wq = alloc_workqueue("dafsd-least", WQ_UNBOUND, DAFSD_WORKERS);
+	dafsd_end_wq = alloc_workqueue("dafsd-end", WQ_UNBOUND, 0);
+	dafsd_close_wq = alloc_workqueue("dafsd-close", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	dafsd_timer_wq = alloc_workqueue("dafsd-timer", WQ_UNBOUND, 0);
+	if (dafsd_wq && dafsd_least_wq && dafsd_end_wq && dafsd_close_wq && dafsd_timer_wq)
+		return 0;
+	dafsd_wqs_destroy();
+	return -ENOMEM;
+}
