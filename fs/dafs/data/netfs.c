@@ -15,6 +15,9 @@
 #include "../inode/inode.h"
 #include "netfs_compat.h"
 
+/* Looks at responses; see dafs_init_workqueues() */
+struct workqueue_struct *dafs_done_wq;
+
 #define DAFS_SUBREQ_RESERVE	16
 
 /**
@@ -178,56 +181,6 @@ static void dafs_issue_read(struct netfs_io_subrequest *subreq)
 	 */
 	io->force_inline = subreq->rreq->origin == NETFS_READ_GAPS && io->sbi->params.cksum;
 	dafs_io_start(io);
-}
-
-/**
- * dafs_zero_point_raise() - the server may have data up to an offset
- * @ictx: the file, with i_lock held
- * @end: offset after the last byte
- *
- * The netfs library reads uncached data at zero_point and beyond as zeroes.  It raises
- * zero_point itself, but without a lock, so one of two concurrent updates can be lost.
- * So this function keeps zero_point at or above remote_i_size and the end of each write
- * that bypasses the page cache.
- */
-void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end)
-{
-	lockdep_assert_held(&ictx->inode.i_lock);
-	if (end > ictx->zero_point)
-		WRITE_ONCE(ictx->zero_point, end);
-}
-
-/* The server has data up to @end. */
-static void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end)
-{
-	dafs_zero_point_raise(ictx, end);
-	if (end > ictx->remote_i_size)
-		WRITE_ONCE(ictx->remote_i_size, end);
-}
-
-/**
- * dafs_file_raise_size() - a write has extended the file, here and at the server
- * @inode: the file
- * @end: offset after the last byte that this client has written
- *
- * A GETATTR response that is older than the write must not set the old size again.  So
- * the change is recorded first; a response that is just being applied is overwritten by
- * the new size.
- *
- * Context: process.
- */
-void dafs_file_raise_size(struct inode *inode, u64 end)
-{
-	struct dafs_inode *di = DAFS_I(inode);
-
-	dafs_own_write(di);
-	spin_lock(&di->lock);
-	spin_lock(&inode->i_lock);
-	dafs_remote_size_raise(netfs_inode(inode), end);
-	if (end > i_size_read(inode))
-		i_size_write(inode, end);
-	spin_unlock(&inode->i_lock);
-	spin_unlock(&di->lock);
 }
 
 /* The server has the data; netfs may drop the folios now. */

@@ -133,6 +133,7 @@ enum dafs_rdma_use {
  * @puts_lock: guards @puts
  * @puts: inodes that @puts_work will iput()
  * @puts_work: see dafs_inode_put_later()
+ * @set_ops: sets the operations of a new inode; of an upper layer
  * @owner_seed: makes open owners unique among mounts (E-82)
  * @owner_next: makes them unique within the mount
  * @opens_lock: guards @opens
@@ -172,6 +173,7 @@ struct dafs_sb_info {
 	spinlock_t puts_lock;	/* see above */
 	struct list_head puts;
 	struct work_struct puts_work;
+	void (*set_ops)(struct inode *inode, const struct dafs_fattr *attr);
 	u64 owner_seed;
 	atomic64_t owner_next;
 	spinlock_t opens_lock;	/* see above */
@@ -578,6 +580,7 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      long asked, unsigned long at);
 void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
 void dafs_attr_uncertain(struct inode *inode);
+bool dafs_attrs_aged(const struct dafs_inode *di);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
 bool dafs_size_unknown(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
@@ -608,7 +611,6 @@ int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask);
 /* vfs/dir.c */
 extern const struct inode_operations dafs_dir_iops;
 extern const struct dentry_operations dafs_dentry_ops;
-void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
 unsigned long dafs_dir_gen(const struct inode *dir);
 struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry, unsigned long gen);
 
@@ -708,6 +710,7 @@ bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use);
 /* data/netfs.c */
 extern const struct netfs_request_ops dafs_request_ops;
 extern const struct address_space_operations dafs_file_aops;
+void dafs_remote_size_raise(struct netfs_inode *ictx, u64 end);
 void dafs_zero_point_raise(struct netfs_inode *ictx, u64 end);
 void dafs_file_raise_size(struct inode *inode, u64 end);
 int dafs_data_init(void);
@@ -758,6 +761,8 @@ void dafs_async_begin(struct dafs_sb_info *sbi);
 void dafs_async_end(struct dafs_sb_info *sbi);
 bool dafs_inode_hold(struct inode *inode);
 void dafs_inode_put_later(struct inode *inode);
+void dafs_inode_puts(struct work_struct *work);
+void dafs_set_inode_ops(struct inode *inode, const struct dafs_fattr *attr);
 
 /* work queues, see dafs_init_workqueues() */
 extern struct workqueue_struct *dafs_done_wq;

@@ -239,3 +239,15 @@ int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const s
 	attr->failover_locations = (struct dafs_seq){};
 	return 0;
 }
+
+/**
+ * dafs_fattr_mode() - put permission bits into attributes to be set
+ * @attr: attributes
+ * @mode: i_mode
+ */
+void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode)
+{
+	attr->included |= DAFS_FATTR_MODE;
+	attr->valid |= DAFS_FATTR_MODE;
+	attr->mode = mode & S_IALLUGO;
+}

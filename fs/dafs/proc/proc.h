@@ -199,6 +199,7 @@ int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 		 struct dafs_ids *ids);
 void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 		     const struct cred *cred);
+void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
 int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
 		 const struct dafs_fattr *attr, u32 *status);

@@ -21,6 +21,9 @@
 #include <linux/workqueue.h>
 #include "../inode/inode.h"
 
+/* Lists what is not waited for; see dafs_init_workqueues() */
+struct workqueue_struct *dafs_ahead_wq;
+
 /* Entries that a name gives credit for: looked up at the server, or listed and used */
 #define DAFS_AHEAD_ASKED	4
 #define DAFS_AHEAD_USED		8

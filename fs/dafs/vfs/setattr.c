@@ -332,3 +332,25 @@ out:
 	kfree(attr);
 	return err;
 }
+
+/**
+ * dafs_own_metadata() - this client has changed attributes or names of a file
+ * @inode: the file
+ * @cred: whom to ask the server for
+ *
+ * If the file is open for writing, close(2) will read the new attributes.
+ *
+ * Context: may sleep.
+ */
+void dafs_own_metadata(struct inode *inode, const struct cred *cred)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_open_state *os;
+
+	dafs_own_change(di);
+	os = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, NULL);
+	if (os)
+		dafs_open_state_put(os, true);
+	else
+		dafs_own_change_settle(inode, cred);
+}
