@@ -544,7 +544,7 @@ int dafs_show_options(struct seq_file *m, struct dentry *root);
 bool dafs_options_same(const struct dafs_options *a, const struct dafs_options *b);
 bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_session_params *b);
 
-/* attr.c */
+/* attr.c, iget.c */
 #define DAFS_INODE_ATTRS						\
 	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_MODE | DAFS_FATTR_NUM_LINKS | \
 	 DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_FILE_ID | \
@@ -560,6 +560,10 @@ bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_ses
 void dafs_inode_init_once(void *data);
 void dafs_inode_reset(struct dafs_inode *di);
 void dafs_inode_release(struct dafs_inode *di);
+umode_t dafs_type_mode(u32 type);
+void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
+		      const struct dafs_ids *ids, long asked, unsigned long at);
+int dafs_check_attrs(const struct dafs_fattr *attr);
 
 /* Request time of attributes that were not read from the server */
 #define DAFS_ASKED_NEVER	(-1L)
@@ -605,10 +609,12 @@ int dafs_setid_remove(struct file *file);
 
 /* access.c */
 void dafs_access_zap_locked(struct dafs_inode *di);
+bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u32 *granted);
+int dafs_access_granted(struct inode *inode, const struct cred *cred, u32 *granted);
 int dafs_may(struct inode *inode, const struct cred *cred, u32 want);
 int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask);
 
-/* vfs/dir.c */
+/* vfs/dir.c, vfs/lookup.c */
 extern const struct inode_operations dafs_dir_iops;
 extern const struct dentry_operations dafs_dentry_ops;
 unsigned long dafs_dir_gen(const struct inode *dir);
@@ -684,7 +690,7 @@ int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_
 				  unsigned int *delay_ms);
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
 
-/* vfs/dir.c, for state/open.c */
+/* names.c */
 void dafs_dir_changed(struct inode *dir, const struct dafs_change_info *change);
 
 /* vfs/file.c */
@@ -756,12 +762,14 @@ extern const struct export_operations dafs_export_ops;
 /* vfs/share.c */
 int dafs_share_test(struct super_block *sb, struct fs_context *fc);
 
-/* vfs/super.c */
+/* hold.c */
 void dafs_async_begin(struct dafs_sb_info *sbi);
 void dafs_async_end(struct dafs_sb_info *sbi);
 bool dafs_inode_hold(struct inode *inode);
 void dafs_inode_put_later(struct inode *inode);
 void dafs_inode_puts(struct work_struct *work);
+
+/* vfs/getattr.c */
 void dafs_set_inode_ops(struct inode *inode, const struct dafs_fattr *attr);
 
 /* work queues, see dafs_init_workqueues() */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The inside of a session.  Of the files that know file systems, data/io.c,
- * data/direct.c, vfs/super.c and vfs/stats.c look into it: for its parameters, its work
+ * data/direct.c, vfs/mount.c and vfs/stats.c look into it: for its parameters, its work
  * queues and its counters, and to send calls without a task that waits.
  */
 #ifndef _FS_DAFS_SESSION_IMPL_H

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names: finding, making, removing and renaming objects.
- *
- * A dentry stays valid until another client changes its directory. d_time holds the
- * directory's dir_gen from before the lookup; dir_gen is the mount's clock at the last
- * change by another client.  The change_info in each response (E-119) tells our own
- * changes from those of others.  This holds for negative dentries too; the option
- * lookupcache= restricts it.
+ * Making, removing and renaming objects; vfs/lookup.c finds them.
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
 #include <linux/pagemap.h>
-#include "../inode/inode.h"
-
-/* Rights that the VFS requires to create a name */
-#define DAFS_DIR_CHANGE	(DAFS_ACCESS_MODIFY | DAFS_ACCESS_EXTEND | DAFS_ACCESS_LOOKUP)
+#include "vfs_impl.h"
 
 /*
  * A change was refused, or its response was lost: another client may have been faster,
@@ -30,213 +21,18 @@ static int dafs_dir_change_failed(struct inode *dir, int err)
 	return err;
 }
 
-/*
- * With O_EXCL and mkdir the server checks whether the name exists, so no lookup is
- * needed; unless the VFS would fail with another error that must not hide EEXIST.
- */
-static bool dafs_exclusive(struct inode *dir, unsigned int flags)
-{
-	return (flags & (LOOKUP_CREATE | LOOKUP_EXCL)) == (LOOKUP_CREATE | LOOKUP_EXCL) &&
-	       !sb_rdonly(dir->i_sb) && !dafs_may(dir, current_cred(), DAFS_DIR_CHANGE);
-}
-
-/*
- * The object may be replaced between LOOKUP and GETATTR; then look up again, as often
- * as others replace it.
- */
-static struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *name)
-{
-	struct dafs_sb_info *sbi = DAFS_SB(dir->i_sb);
-	struct dafs_fh last = {};
-	int err;
-
-	while (!fatal_signal_pending(current)) {
-		long asked = dafs_attr_begin(dir->i_sb);
-		unsigned long at = jiffies;
-		struct dafs_found found = {};
-
-		err = dafs_lookup_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, name,
-					sbi->attrs, &found);
-		if (!err)
-			return dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids,
-					       asked, at);
-		if (!found.done)
-			return err == -ENOENT ? NULL : ERR_PTR(err);
-		if (err != -ESTALE || !memcmp(&last, &found.fh, sizeof(last)))
-			return ERR_PTR(err);
-		last = found.fh;
-	}
-	return ERR_PTR(-EINTR);
-}
-
 /**
- * dafs_splice() - attach an inode to a dentry after a lookup
- * @inode: inode, whose reference this function takes over; NULL for a negative dentry;
- *	or an ERR_PTR
- * @dentry: the dentry; unhashed
- * @gen: dafs_dir_gen() of its directory from before the lookup was sent
+ * dafs_instantiate() - a name leads to an object that has just been made
+ * @dir: the directory
+ * @dentry: the name
+ * @inode: the object; its reference is consumed
+ * @gen: dafs_dir_gen() from before
  *
  * Context: may sleep.
- * Return: as d_splice_alias().
+ * Return: 0 or a negative errno.
  */
-struct dentry *dafs_splice(struct inode *inode, struct dentry *dentry, unsigned long gen)
-{
-	struct dentry *alias;
-
-	dentry->d_time = gen;
-	alias = d_splice_alias(inode, dentry);
-	if (!IS_ERR_OR_NULL(alias))
-		alias->d_time = gen;
-	return alias;
-}
-
-/* Entries of the next listing will probably be used, too: see readdir.c. */
-static void dafs_name_used(struct inode *dir, struct dentry *dentry)
-{
-	struct dafs_inode *di = DAFS_I(dir);
-
-	if (!test_bit(DAFS_INO_NAMES_USED, &di->flags))
-		set_bit(DAFS_INO_NAMES_USED, &di->flags);
-	dafs_ahead_used(dir, dentry);
-}
-
-static struct dentry *dafs_dir_lookup(struct inode *dir, struct dentry *dentry,
-				      unsigned int flags)
-{
-	unsigned long gen = dafs_dir_gen(dir);
-	struct inode *inode;
-
-	dafs_name_used(dir, dentry);
-	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
-		return ERR_PTR(-ENAMETOOLONG);
-	/* Left unhashed, because nothing is known about the name. */
-	if (dafs_exclusive(dir, flags))
-		return NULL;
-	inode = dafs_lookup_inode(dir, &dentry->d_name);
-	if (!IS_ERR_OR_NULL(inode))
-		dafs_ahead_asked(dentry->d_parent);
-	return dafs_splice(inode, dentry, gen);
-}
-
-/* Looks the name up again: does it still lead to the same object? */
-static int dafs_relookup(struct inode *dir, struct dentry *dentry)
-{
-	struct inode *inode = d_inode(dentry);
-	unsigned long gen = dafs_dir_gen(dir);
-	struct name_snapshot name;
-	struct dafs_fh fh;
-	int err;
-
-	/* Without i_rwsem a rename may change the name at any time. */
-	take_dentry_name_snapshot(&name, dentry);
-	err = dafs_lookup(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
-			  &name.name, &fh);
-	release_dentry_name_snapshot(&name);
-	if (err && err != -ENOENT)
-		return err;
-	if (!inode != (err == -ENOENT))
-		return 0;
-	if (inode && memcmp(&fh, &DAFS_I(inode)->fh, sizeof(fh)))
-		return 0;
-	WRITE_ONCE(dentry->d_time, gen);
-	return 1;
-}
-
-static int dafs_relookup_one(struct dentry *parent, struct dentry *dentry)
-{
-	int ret = dafs_relookup(d_inode(parent), dentry);
-
-	if (ret == 1 && d_is_positive(dentry))
-		dafs_ahead_asked(parent);
-	return ret;
-}
-
-/* Does the name stay valid until other clients change the directory? */
-static bool dafs_lookup_cached(const struct dentry *dentry)
-{
-	switch (READ_ONCE(DAFS_SB(dentry->d_sb)->opts.lookupcache)) {
-	case DAFS_LOOKUPCACHE_NONE:
-		return false;
-	case DAFS_LOOKUPCACHE_POSITIVE:
-		return !d_is_negative(dentry);
-	case DAFS_LOOKUPCACHE_ALL:
-		break;
-	}
-	return true;
-}
-
-static int dafs_d_revalidate_rcu(struct dentry *dentry)
-{
-	struct dentry *parent = READ_ONCE(dentry->d_parent);
-	struct inode *dir = d_inode_rcu(parent);
-
-	if (!dir || !dafs_attrs_fresh(DAFS_I(dir)) || !dafs_lookup_cached(dentry) ||
-	    READ_ONCE(dentry->d_time) != dafs_dir_gen(dir))
-		return -ECHILD;
-	dafs_name_used(dir, dentry);
-	return 1;
-}
-
-/*
- * open(2) has found that the name leads to another object.  After a new lookup it might
- * be replaced again before the open; so let dafs_dir_atomic_open() open whatever is
- * there.
- */
-static bool dafs_open_anew(const struct dentry *dentry, unsigned int flags)
-{
-	return (flags & LOOKUP_OPEN) && (flags & LOOKUP_REVAL) && d_is_reg(dentry) &&
-	       !d_mountpoint(dentry);
-}
-
-static int dafs_d_revalidate(struct dentry *dentry, unsigned int flags)
-{
-	struct dentry *parent;
-	struct inode *dir;
-	int ret;
-
-	if (flags & LOOKUP_RCU)
-		return flags & LOOKUP_REVAL ? -ECHILD : dafs_d_revalidate_rcu(dentry);
-	if (dafs_open_anew(dentry, flags))
-		return 0;
-	parent = dget_parent(dentry);
-	dir = d_inode(parent);
-	if (d_is_negative(dentry) && dafs_exclusive(dir, flags)) {
-		dput(parent);
-		return 1;
-	}
-	dafs_name_used(dir, dentry);
-	ret = dafs_revalidate(dir, current_cred(), flags & LOOKUP_REVAL);
-	if (!ret) {
-		ret = 1;
-		if (dentry->d_time != dafs_dir_gen(dir) || (flags & LOOKUP_REVAL) ||
-		    !dafs_lookup_cached(dentry))
-			ret = dafs_relookup_one(parent, dentry);
-	}
-	dput(parent);
-	return ret;
-}
-
-/* For "." and other dentries that are reached without a lookup. */
-static int dafs_d_weak_revalidate(struct dentry *dentry, unsigned int flags)
-{
-	struct inode *inode = d_inode(dentry);
-	int err;
-
-	if (!inode)
-		return 1;
-	err = dafs_revalidate(inode, current_cred(), flags & LOOKUP_REVAL);
-	return err ?: 1;
-}
-
-const struct dentry_operations dafs_dentry_ops = {
-	.d_revalidate		= dafs_d_revalidate,
-	.d_weak_revalidate	= dafs_d_weak_revalidate,
-	.d_automount		= dafs_d_automount,
-};
-
-/* The name now leads to an object that we have just made. */
-static int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct inode *inode,
-			    unsigned long gen)
+int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct inode *inode,
+		     unsigned long gen)
 {
 	struct dentry *alias;
 
@@ -248,8 +44,18 @@ static int dafs_instantiate(struct inode *dir, struct dentry *dentry, struct ino
 	return 0;
 }
 
-/* The object may exist, or another client's, so its name must be looked up again. */
-static int dafs_not_made(struct inode *dir, struct dentry *dentry, int err)
+/**
+ * dafs_not_made() - an object could not be made
+ * @dir: the directory
+ * @dentry: the name
+ * @err: what is returned
+ *
+ * The object may exist, or another client's, so its name must be looked up again.
+ *
+ * Context: any but interrupt.
+ * Return: @err.
+ */
+int dafs_not_made(struct inode *dir, struct dentry *dentry, int err)
 {
 	d_drop(dentry);
 	return dafs_dir_change_failed(dir, err);
@@ -397,183 +203,6 @@ static int dafs_dir_create(struct mnt_idmap *idmap, struct inode *dir,
 			   struct dentry *dentry, umode_t mode, bool excl)
 {
 	return dafs_make_file(dir, dentry, mode);
-}
-
-static u32 dafs_open_flags_access(unsigned int flags)
-{
-	switch (flags & O_ACCMODE) {
-	case O_RDONLY:
-		return DAFS_OPEN_SHARE_ACCESS_READ;
-	case O_WRONLY:
-		return DAFS_OPEN_SHARE_ACCESS_WRITE;
-	}
-	return DAFS_OPEN_SHARE_ACCESS_BOTH;
-}
-
-/* The name leads to @inode, which the server has opened; takes over @os, not @inode. */
-static int dafs_finish_open(struct inode *dir, struct dentry *dentry, struct file *file,
-			    struct inode *inode, struct dafs_open_state *os, unsigned long gen)
-{
-	int err = dafs_instantiate(dir, dentry, igrab(inode), gen);
-
-	file->private_data = os;
-	if (!err)
-		err = finish_open(file, dentry, dafs_file_opened);
-	/* if it was opened, the VFS calls ->release() */
-	if (!(file->f_mode & FMODE_OPENED)) {
-		file->private_data = NULL;
-		dafs_open_state_put(os, true);
-	}
-	return err;
-}
-
-/* Create a file and open it by the same OPEN. */
-static int dafs_create_open(struct inode *dir, struct dentry *dentry, struct file *file,
-			    unsigned int flags, umode_t mode)
-{
-	const struct dafs_new_file how = {
-		.mode = mode,
-		.access = dafs_open_flags_access(flags),
-		.excl = flags & O_EXCL,
-	};
-	bool unseen = d_in_lookup(dentry);
-	unsigned long gen = dafs_dir_gen(dir);
-	struct dafs_open_state *os;
-	struct inode *inode;
-	int err;
-
-	os = dafs_open_state_create(dir, &dentry->d_name, &how, file->f_cred, &inode);
-	if (IS_ERR(os) && unseen) {
-		d_drop(dentry);
-		return PTR_ERR(os);
-	}
-	if (IS_ERR(os))
-		return dafs_not_made(dir, dentry, PTR_ERR(os));
-	file->f_mode |= FMODE_CREATED;
-	err = dafs_finish_open(dir, dentry, file, inode, os, gen);
-	iput(inode);
-	return err;
-}
-
-/* The lookup found a regular file. By now the name may lead to another one. */
-static int dafs_open_regular(struct inode *dir, struct dentry *dentry, struct file *file,
-			     unsigned int flags)
-{
-	unsigned long gen = dafs_dir_gen(dir);
-	struct dafs_open_state *os;
-	struct inode *inode;
-	int err;
-
-	os = dafs_open_state_named(dir, &dentry->d_name, dafs_open_flags_access(flags),
-				   file->f_cred, &inode);
-	if (IS_ERR(os))
-		return PTR_ERR(os);
-	err = dafs_finish_open(dir, dentry, file, inode, os, gen);
-	iput(inode);
-	return err;
-}
-
-/* Return: -ENOENT if there is no object and it must be created. */
-static int dafs_open_there(struct inode *dir, struct dentry *dentry, struct file *file,
-			   unsigned int flags)
-{
-	unsigned long gen = dafs_dir_gen(dir);
-	struct dentry *alias;
-	struct inode *inode;
-
-	dafs_name_used(dir, dentry);
-	inode = dafs_lookup_inode(dir, &dentry->d_name);
-	if (!inode && (flags & O_CREAT))
-		return -ENOENT;
-	if (!IS_ERR_OR_NULL(inode)) {
-		dafs_ahead_asked(dentry->d_parent);
-		/* O_EXCL: nothing may be opened, and the VFS reports the errno */
-		if (S_ISREG(inode->i_mode) && !(flags & (O_EXCL | O_DIRECTORY))) {
-			iput(inode);
-			return dafs_open_regular(dir, dentry, file, flags);
-		}
-	}
-	alias = dafs_splice(inode, dentry, gen);
-	return IS_ERR(alias) ? PTR_ERR(alias) : finish_no_open(file, alias);
-}
-
-/*
- * Files to be created usually do not exist, so create without a LOOKUP first.  If that
- * fails, look up.  Other clients may create and remove the name in between.
- */
-static int dafs_open_unseen(struct inode *dir, struct dentry *dentry, struct file *file,
-			    unsigned int flags, umode_t mode)
-{
-	struct dafs_inode *di = DAFS_I(dir);
-	bool create = (flags & O_CREAT) && !test_bit(DAFS_INO_LOOK_FIRST, &di->flags);
-	int err, made;
-
-	do {
-		made = create ? dafs_create_open(dir, dentry, file, flags, mode) : -EEXIST;
-		if (!made || (file->f_mode & FMODE_CREATED))
-			break;
-		if (made == -EEXIST)
-			set_bit(DAFS_INO_LOOK_FIRST, &di->flags);
-		err = dafs_open_there(dir, dentry, file, flags);
-		if (err != -ENOENT || !(flags & O_CREAT))
-			return err;
-		clear_bit(DAFS_INO_LOOK_FIRST, &di->flags);
-		create = true;
-	} while (made == -EEXIST && !fatal_signal_pending(current));
-	return made;
-}
-
-/* The dentry is known to be negative. */
-static int dafs_open_absent(struct inode *dir, struct dentry *dentry, struct file *file,
-			    unsigned int flags, umode_t mode)
-{
-	int err;
-
-	if (!(flags & O_CREAT) || d_really_is_positive(dentry))
-		return finish_no_open(file, NULL);
-	clear_bit(DAFS_INO_LOOK_FIRST, &DAFS_I(dir)->flags);
-	err = dafs_create_open(dir, dentry, file, flags, mode);
-	/* Another client has created it first: open that file. */
-	return err == -EEXIST ? -ESTALE : err;
-}
-
-static int dafs_dir_atomic_open(struct inode *dir, struct dentry *dentry,
-				struct file *file, unsigned int flags, umode_t mode)
-{
-	if (dentry->d_name.len > DAFS_SB(dir->i_sb)->max_name)
-		return -ENAMETOOLONG;
-	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
-		return dafs_create_open(dir, dentry, file, flags, mode);
-	if (d_in_lookup(dentry))
-		return dafs_open_unseen(dir, dentry, file, flags, mode);
-	return dafs_open_absent(dir, dentry, file, flags, mode);
-}
-
-/* O_TMPFILE. The file has no name, here and at the server. */
-static int dafs_dir_tmpfile(struct mnt_idmap *idmap, struct inode *dir, struct file *file,
-			    umode_t mode)
-{
-	const struct dafs_new_file how = {
-		.mode = mode,
-		.access = dafs_open_flags_access(file->f_flags),
-	};
-	struct dafs_open_state *os;
-	struct inode *inode;
-	int err;
-
-	os = dafs_open_state_create(dir, NULL, &how, file->f_cred, &inode);
-	if (IS_ERR(os))
-		return PTR_ERR(os);
-	file->f_mode |= FMODE_CREATED;
-	d_mark_tmpfile(file, inode);
-	d_instantiate(file->f_path.dentry, inode);
-	file->private_data = os;
-	err = finish_open(file, file->f_path.dentry, dafs_file_opened);
-	if (!(file->f_mode & FMODE_OPENED)) {
-		file->private_data = NULL;
-		dafs_open_state_put(os, true);
-	}
-	return err;
 }
 
 /* Reads the target of a symbolic link before its name is removed: later is too late. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mounting: a session with the server, the root of the export, a super block;
- * and taking all that down again.
+ * Super blocks and their inodes in memory, and taking them down again.
  */
 #include <linux/backing-dev.h>
 #include <linux/module.h>
@@ -12,11 +11,8 @@
 #include <linux/statfs.h>
 #include <linux/string.h>
 #include <linux/writeback.h>
-#include <linux/dafs/version.h>
-#include "../inode/inode.h"
+#include "vfs_impl.h"
 #include "../rpc/rpc_impl.h"
-
-#define DAFS_MAX_EXPORT_DEPTH	128
 
 static struct kmem_cache *dafs_inode_cachep;
 
@@ -134,7 +130,7 @@ static void dafs_umount_begin(struct super_block *sb)
 	dafs_session_shutdown(sbi->ses);
 }
 
-static const struct super_operations dafs_super_ops = {
+const struct super_operations dafs_super_ops = {
 	.alloc_inode	= dafs_alloc_inode,
 	.free_inode	= dafs_free_inode,
 	.evict_inode	= dafs_evict_inode,
@@ -147,325 +143,13 @@ static const struct super_operations dafs_super_ops = {
 	.show_stats	= dafs_show_stats,
 };
 
-/* What an administrator can make of the reason why a mount failed. */
-static const char *dafs_mount_reason(int err)
-{
-	switch (err) {
-	case -ECONNREFUSED:
-		return "connection refused, no DAFS server listens at this address and port";
-	case -ECONNRESET:
-		return "the server ended the connection before there was a session";
-	case -ETIMEDOUT:
-		return "the server does not answer";
-	case -EHOSTUNREACH:
-	case -ENETUNREACH:
-		return "no route to the server";
-	case -EADDRNOTAVAIL:
-		return "the local address does not belong to an RDMA device";
-	case -ENODEV:
-		return "no RDMA device leads to the server";
-	case -EOPNOTSUPP:
-		return "the RDMA device does not register memory as DAFS needs it";
-	case -EACCES:
-	case -EPERM:
-		return "the server refuses this client, or refuses it with this sec=";
-	case -EBUSY:
-		return "another client has this clientid";
-	case -ENOMEM:
-		return "no memory here, or no room for another session at the server";
-	case -EPROTONOSUPPORT:
-		return "the server speaks another version of the protocol";
-	case -EPROTO:
-		return "the server does not answer as a DAFS server";
-	}
-	return "cannot set up a session with the server";
-}
-
-/* Why the path of an export leads nowhere. */
-static const char *dafs_export_reason(int err)
-{
-	switch (err) {
-	case -ENOENT:
-		return "the server has no such export";
-	case -ENOTDIR:
-		return "the path of the export leads through what is no directory";
-	case -EACCES:
-	case -EPERM:
-		return "the server does not let this user see the export";
-	}
-	return "the export cannot be reached";
-}
-
-static int dafs_split_export(struct fs_context *fc, char *path, struct dafs_str *names)
-{
-	char *name;
-	int nr = 0;
-
-	while ((name = strsep(&path, "/"))) {
-		if (!*name)
-			continue;
-		if (nr == DAFS_MAX_EXPORT_DEPTH)
-			return invalf(fc, "dafs: the path of the export is too deep");
-		names[nr++] = (struct dafs_str){ .len = strlen(name), .data = name };
-	}
-	return nr;
-}
-
-/* Find the root of the mount: the export in the server's name space. */
-static int dafs_find_export(struct fs_context *fc, struct dafs_sb_info *sbi)
-{
-	struct dafs_fs_context *ctx = fc->fs_private;
-	struct dafs_str *names;
-	struct dafs_fh root;
-	int nr, err;
-
-	names = kcalloc(DAFS_MAX_EXPORT_DEPTH, sizeof(*names), GFP_KERNEL);
-	if (!names)
-		return -ENOMEM;
-	err = dafs_get_root_handle(sbi->ses, fc->cred, &root);
-	if (err) {
-		errorf(fc, "dafs: the server shows no root (error %d)", err);
-		goto out;
-	}
-	nr = dafs_split_export(fc, ctx->export, names);
-	err = nr;
-	if (nr > 0)
-		err = dafs_lookup_path(sbi->ses, fc->cred, &root, names, nr, &sbi->root);
-	else if (!nr)
-		sbi->root = root;
-	if (nr > 0 && err)
-		errorf(fc, "dafs: %s: %s (error %d)", fc->source,
-		       dafs_export_reason(err), err);
-out:
-	kfree(names);
-	return err;
-}
-
-static u32 dafs_io_limit(u32 wanted, u64 server, u32 pages)
-{
-	u64 size = wanted ?: DAFS_MAX_IO_SIZE;
-
-	/* One page less, because the memory need not begin at a page. */
-	if (pages > 1)
-		size = min(size, (u64)(pages - 1) * PAGE_SIZE);
-	if (server)
-		size = min(size, server);
-	return max_t(u64, round_down(size, PAGE_SIZE), PAGE_SIZE);
-}
-
-static void dafs_use_lease(struct dafs_sb_info *sbi, const struct dafs_fsattr *attr)
-{
-	if (attr->valid & DAFS_FSATTR_LEASE_TIME)
-		dafs_session_set_lease(sbi->ses, attr->lease_time);
-}
-
-/* Get back what a server that knows this client no more has forgotten. */
-static int dafs_recover(struct dafs_recoverer *who, struct dafs_session *ses,
-			struct dafs_conn *conn)
-{
-	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
-	struct dafs_fsattr attr = {};
-
-	/* it may have been restarted with another lease */
-	if (!dafs_get_fsattr_on(ses, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
-		dafs_use_lease(sbi, &attr);
-	return dafs_opens_recover(sbi, conn);
-}
-
-/* Fit rsize and wsize to what one request of this session can carry. */
-static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsattr)
-{
-	struct dafs_conn *conn = dafs_conn_get(sbi->ses);
-	u32 pages;
-
-	if (IS_ERR(conn))
-		return PTR_ERR(conn);
-	pages = conn->op->limits.mr_pages;
-	dafs_conn_put(conn);
-	sbi->opts.rsize = dafs_io_limit(sbi->opts.rsize_asked, fsattr->max_read, pages);
-	sbi->opts.wsize = dafs_io_limit(sbi->opts.wsize_asked, fsattr->max_write, pages);
-	sbi->max_append = min_t(u64, sbi->opts.wsize,
-				fsattr->max_append ?: DAFS_LEAST_MAX_APPEND);
-	return 0;
-}
-
-static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
-{
-	const u64 wanted = DAFS_FSATTR_MAX_NAME | DAFS_FSATTR_MAX_FILE_SIZE |
-			   DAFS_FSATTR_MAX_READ | DAFS_FSATTR_MAX_WRITE |
-			   DAFS_FSATTR_SUPPORTED_FATTR | DAFS_FSATTR_UNIQUE_HANDLE |
-			   DAFS_FSATTR_MAX_APPEND | DAFS_FSATTR_LEASE_TIME;
-	struct dafs_sb_info *sbi = DAFS_SB(sb);
-	struct dafs_fsattr attr = {};
-	int err;
-
-	err = dafs_get_fsattr(sbi->ses, fc->cred, &sbi->root, wanted, &attr);
-	if (err)
-		goto fail;
-	dafs_use_lease(sbi, &attr);
-	sbi->max_name = attr.max_name ? min_t(u32, attr.max_name, NAME_MAX) : NAME_MAX;
-	sbi->unique_handle = (attr.valid & DAFS_FSATTR_UNIQUE_HANDLE) && attr.unique_handle;
-	sbi->attrs = DAFS_INODE_ATTRS;
-	if (attr.valid & DAFS_FSATTR_SUPPORTED_FATTR) {
-		sbi->attrs &= attr.supported_fattr | DAFS_INODE_NEEDS;
-		sbi->handles = attr.supported_fattr & DAFS_FATTR_FILEHANDLE;
-	}
-	sb->s_maxbytes = MAX_LFS_FILESIZE;
-	if (attr.max_file_size)
-		sb->s_maxbytes = min_t(u64, attr.max_file_size, MAX_LFS_FILESIZE);
-	err = dafs_limit_io(sbi, &attr);
-	if (!err)
-		return 0;
-fail:
-	errorf(fc, "dafs: cannot read the attributes of the export (error %d)", err);
-	return err;
-}
-
-/* The finest step between two times of a file (DAFS_FATTR_TIME_DELTA). */
-static void dafs_read_time_delta(struct fs_context *fc, struct super_block *sb)
-{
-	struct dafs_sb_info *sbi = DAFS_SB(sb);
-	struct dafs_fattr attr = {};
-	struct dafs_ids ids;
-	int err;
-
-	sb->s_time_gran = 1;
-	err = dafs_getattr(sbi->ses, fc->cred, &sbi->root, DAFS_FATTR_TIME_DELTA,
-			   &attr, &ids);
-	if (err || !(attr.valid & DAFS_FATTR_TIME_DELTA))
-		return;
-	if (attr.time_delta.seconds > 0)
-		sb->s_time_gran = NSEC_PER_SEC;
-	else if (attr.time_delta.nseconds)
-		sb->s_time_gran = min_t(u32, attr.time_delta.nseconds, NSEC_PER_SEC);
-}
-
-static int dafs_setup_bdi(struct super_block *sb)
-{
-	struct dafs_sb_info *sbi = DAFS_SB(sb);
-	int err = super_setup_bdi(sb);
-
-	if (err)
-		return err;
-	/* Four reads on their way keep the wire busy while one is consumed. */
-	sb->s_bdi->ra_pages = max_t(unsigned long, VM_READAHEAD_PAGES,
-				    4 * (sbi->opts.rsize >> PAGE_SHIFT));
-	sb->s_bdi->io_pages = sbi->opts.rsize >> PAGE_SHIFT;
-	return 0;
-}
-
-static void dafs_setup_sb(struct super_block *sb)
-{
-	struct dafs_sb_info *sbi = DAFS_SB(sb);
-
-	sb->s_magic = DAFS_SUPER_MAGIC;
-	sb->s_op = &dafs_super_ops;
-	sb->s_d_op = &dafs_dentry_ops;
-	sb->s_export_op = &dafs_export_ops;
-	sb->s_blocksize = PAGE_SIZE;
-	sb->s_blocksize_bits = PAGE_SHIFT;
-	/* What is checksummed must not change until the server has it. */
-	if (sbi->params.cksum)
-		sb->s_iflags |= SB_I_STABLE_WRITES;
-}
-
-static int dafs_connect(struct fs_context *fc, struct dafs_sb_info *sbi)
-{
-	int err;
-
-	sbi->ses = dafs_session_create(&sbi->params);
-	if (IS_ERR(sbi->ses)) {
-		err = PTR_ERR(sbi->ses);
-		sbi->ses = NULL;
-		errorf(fc, "dafs: %s: %s (error %d)", fc->source,
-		       dafs_mount_reason(err), err);
-		return err;
-	}
-	return dafs_find_export(fc, sbi);
-}
-
-/* Make a super block that of a mount; a failure is told in the log of @fc. */
-static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
-{
-	struct dafs_sb_info *sbi = DAFS_SB(sb);
-	struct inode *root;
-	int err;
-
-	sbi->sb = sb;
-	err = sbi->submount ? 0 : dafs_connect(fc, sbi);
-	if (err)
-		return err;
-	dafs_session_add_recoverer(sbi->ses, &sbi->recoverer);
-	err = dafs_read_fsattrs(fc, sb);
-	if (err)
-		return err;
-	dafs_read_time_delta(fc, sb);
-	dafs_setup_sb(sb);
-	err = dafs_setup_bdi(sb);
-	if (err)
-		return err;
-	root = dafs_iget(sb, fc->cred, &sbi->root);
-	if (IS_ERR(root)) {
-		errorf(fc, "dafs: cannot read the root of the export (error %ld)",
-		       PTR_ERR(root));
-		return PTR_ERR(root);
-	}
-	if (!S_ISDIR(root->i_mode)) {
-		iput(root);
-		errorf(fc, "dafs: the export is not a directory");
-		return -ENOTDIR;
-	}
-	sb->s_root = d_make_root(root);
-	return sb->s_root ? 0 : -ENOMEM;
-}
-
-/* A path without empty components is the same if it is spelled the same. */
-static void dafs_normalize_path(char *to, const char *path)
-{
-	for (; *path; path++) {
-		if (*path != '/' || (path[1] && path[1] != '/'))
-			*to++ = *path;
-	}
-	*to = 0;
-}
-
-static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
-{
-	const struct dafs_fs_context *ctx = fc->fs_private;
-	const char *export = ctx->export ?: "";
-	struct dafs_sb_info *sbi;
-
-	sbi = kzalloc(struct_size(sbi, export, strlen(export) + 1), GFP_KERNEL);
-	if (!sbi)
-		return NULL;
-	dafs_normalize_path(sbi->export, export);
-	sbi->source = kstrdup(fc->source, GFP_KERNEL);
-	if (!sbi->source) {
-		kfree(sbi);
-		return NULL;
-	}
-	sbi->params = ctx->params;
-	sbi->opts = ctx->opts;
-	sbi->cred = get_cred(fc->cred);
-	if (ctx->parent) {
-		sbi->submount = true;
-		sbi->ses = dafs_session_get(ctx->parent->ses);
-		sbi->root = ctx->root;
-	}
-	sbi->owner_seed = get_random_u64();
-	spin_lock_init(&sbi->opens_lock);
-	INIT_LIST_HEAD(&sbi->opens);
-	INIT_LIST_HEAD(&sbi->recoverer.link);
-	sbi->recoverer.recover = dafs_recover;
-	spin_lock_init(&sbi->puts_lock);
-	INIT_LIST_HEAD(&sbi->puts);
-	INIT_WORK(&sbi->puts_work, dafs_inode_puts);
-	sbi->set_ops = dafs_set_inode_ops;
-	dafs_unstable_sb_init(sbi);
-	return sbi;
-}
-
-static void dafs_sb_info_free(struct dafs_sb_info *sbi)
+/**
+ * dafs_sb_info_free() - free what a super block has of DAFS
+ * @sbi: that, or NULL
+ *
+ * Context: may sleep.
+ */
+void dafs_sb_info_free(struct dafs_sb_info *sbi)
 {
 	if (!sbi)
 		return;
@@ -476,107 +160,6 @@ static void dafs_sb_info_free(struct dafs_sb_info *sbi)
 	put_cred(sbi->cred);
 	kfree(sbi->source);
 	kfree_rcu(sbi, rcu);
-}
-
-/* One whose session was ended by sysfs: no mount is to share it from now on. */
-static bool dafs_super_dead(struct super_block *sb)
-{
-	struct dafs_sb_info *sbi = DAFS_SB(sb);
-
-	if (!sb->s_root || sbi->submount || !dafs_session_dead(sbi->ses))
-		return false;
-	return !test_and_set_bit(DAFS_SB_FORCED, &sbi->flags);
-}
-
-/* Share a super block, or make one. */
-static int dafs_get_super(struct fs_context *fc,
-			  int (*same)(struct super_block *sb, struct fs_context *fc))
-{
-	struct super_block *sb = sget_fc(fc, same, set_anon_super_fc);
-	int err;
-
-	while (!IS_ERR(sb) && dafs_super_dead(sb)) {
-		deactivate_locked_super(sb);
-		sb = sget_fc(fc, same, set_anon_super_fc);
-	}
-	if (IS_ERR(sb))
-		return PTR_ERR(sb);
-	if (sb->s_root) {
-		set_bit(DAFS_SB_SHARED, &DAFS_SB(sb)->flags);
-	} else {
-		err = dafs_fill_super(sb, fc);
-		if (err) {
-			deactivate_locked_super(sb);
-			return err;
-		}
-		sb->s_flags |= SB_ACTIVE;
-	}
-	fc->root = dget(sb->s_root);
-	return 0;
-}
-
-static int dafs_get_tree(struct fs_context *fc)
-{
-	const struct dafs_fs_context *ctx = fc->fs_private;
-	struct dafs_sb_info *sbi;
-	int err;
-
-	err = ctx->parent ? 0 : dafs_parse_source(fc);
-	if (err)
-		return err;
-	sbi = dafs_sb_info_create(fc);
-	if (!sbi)
-		return -ENOMEM;
-	/* Handed to the super block by sget_fc(), so that kill_sb frees it. */
-	fc->s_fs_info = sbi;
-	err = dafs_get_super(fc, ctx->parent ? dafs_submount_test : dafs_share_test);
-	dafs_sb_info_free(fc->s_fs_info);
-	fc->s_fs_info = NULL;
-	return err;
-}
-
-static int dafs_reconfigure(struct fs_context *fc)
-{
-	int err = dafs_options_reconfigure(fc, DAFS_SB(fc->root->d_sb));
-
-	/* Not before: who has just become soft need not wait for a dead server. */
-	if (!err)
-		sync_filesystem(fc->root->d_sb);
-	return err;
-}
-
-static void dafs_free_fc(struct fs_context *fc)
-{
-	struct dafs_fs_context *ctx = fc->fs_private;
-
-	if (!ctx)
-		return;
-	kfree(ctx->export);
-	kfree(ctx->srcaddr);
-	kfree(ctx);
-}
-
-static const struct fs_context_operations dafs_context_ops = {
-	.free		= dafs_free_fc,
-	.parse_param	= dafs_parse_param,
-	.get_tree	= dafs_get_tree,
-	.reconfigure	= dafs_reconfigure,
-};
-
-static int dafs_init_fs_context(struct fs_context *fc)
-{
-	struct dafs_fs_context *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
-
-	if (!ctx)
-		return -ENOMEM;
-	dafs_options_init(ctx);
-	if (fc->root) {
-		ctx->params = DAFS_SB(fc->root->d_sb)->params;
-		ctx->opts = DAFS_SB(fc->root->d_sb)->opts;
-	}
-	fc->fs_private = ctx;
-	fc->ops = &dafs_context_ops;
-	return 0;
 }
 
 /*
@@ -628,12 +211,13 @@ static void dafs_settle(struct super_block *sb)
 	destroy_work_on_stack(&settle.work);
 }
 
-/*
- * What the background does holds inodes, so it must have come to rest before
- * generic_shutdown_super() looks for inodes in use.  No task writes any more,
- * so nothing new starts after the first two steps.
+/**
+ * dafs_kill_sb() - unmount
+ * @sb: the super block
+ *
+ * Context: may sleep, for as long as its I/O takes.
  */
-static void dafs_kill_sb(struct super_block *sb)
+void dafs_kill_sb(struct super_block *sb)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 
@@ -653,86 +237,28 @@ static void dafs_kill_sb(struct super_block *sb)
 	dafs_sb_info_free(sbi);
 }
 
-static struct file_system_type dafs_fs_type = {
-	.owner			= THIS_MODULE,
-	.name			= "dafs",
-	.init_fs_context	= dafs_init_fs_context,
-	.parameters		= dafs_fs_parameters,
-	.kill_sb		= dafs_kill_sb,
-};
-MODULE_ALIAS_FS("dafs");
-
-/*
- * For all mounts together there are only queues whose work does not wait for a
- * server in the way of others: dafs_done_wq looks at responses and is in the way
- * of memory reclaim, dafs_ahead_wq lists what is not waited for.  What waits has
- * queues of its session.
+/**
+ * dafs_inode_cache_init() - make the cache of inodes
+ *
+ * Context: module initialization.
+ * Return: 0 or -ENOMEM.
  */
-static int dafs_init_workqueues(void)
+int dafs_inode_cache_init(void)
 {
-	dafs_done_wq = alloc_workqueue("dafs-done",
-				       WQ_MEM_RECLAIM | WQ_UNBOUND | WQ_HIGHPRI, 0);
-	dafs_ahead_wq = alloc_workqueue("dafs-ahead", WQ_UNBOUND, 0);
-	return dafs_done_wq && dafs_ahead_wq ? 0 : -ENOMEM;
-}
-
-static void dafs_exit_workqueues(void)
-{
-	if (dafs_ahead_wq)
-		destroy_workqueue(dafs_ahead_wq);
-	if (dafs_done_wq)
-		destroy_workqueue(dafs_done_wq);
-}
-
-static int __init dafs_init(void)
-{
-	int err;
-
-	err = dafs_sessions_init();
-	if (err)
-		return err;
-	err = dafs_init_workqueues();
-	if (err)
-		goto workqueues;
-	err = dafs_data_init();
-	if (err)
-		goto workqueues;
 	dafs_inode_cachep = kmem_cache_create("dafs_inode", sizeof(struct dafs_inode), 0,
 					      SLAB_RECLAIM_ACCOUNT | SLAB_ACCOUNT,
 					      dafs_inode_construct);
-	if (!dafs_inode_cachep) {
-		err = -ENOMEM;
-		goto data;
-	}
-	err = register_filesystem(&dafs_fs_type);
-	if (err)
-		goto cache;
-	return 0;
-
-cache:
-	kmem_cache_destroy(dafs_inode_cachep);
-data:
-	dafs_data_exit();
-workqueues:
-	dafs_exit_workqueues();
-	dafs_sessions_exit();
-	return err;
+	return dafs_inode_cachep ? 0 : -ENOMEM;
 }
-module_init(dafs_init);
 
-static void __exit dafs_exit(void)
+/**
+ * dafs_inode_cache_exit() - free the cache of inodes
+ *
+ * Context: module exit; may sleep.
+ */
+void dafs_inode_cache_exit(void)
 {
-	unregister_filesystem(&dafs_fs_type);
-	dafs_submounts_exit();
 	/* Inodes are freed after a grace period. */
 	rcu_barrier();
 	kmem_cache_destroy(dafs_inode_cachep);
-	dafs_data_exit();
-	dafs_exit_workqueues();
-	dafs_sessions_exit();
 }
-module_exit(dafs_exit);
-
-MODULE_DESCRIPTION("DAFS file system client");
-MODULE_LICENSE("GPL");
-MODULE_VERSION(DAFS_VERSION);
