@@ -442,10 +442,9 @@ static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, b
 {
 	int err = dafsd_commit_metadata(fh->exp, fh->dentry);
 	struct dafsd_open *open;
-	u32 id;
 
-	if (err && made && !dafsd_state_split(state_id, &id) &&
-	    !dafsd_state_claim(rq, id, dafsd_fh_inode(fh), &open))
+	if (err && made &&
+	    !dafsd_state_claim(rq->ses->client, state_id, dafsd_fh_inode(fh), &open))
 		dafsd_open_dismantle(open);
 	return dafs_errno_to_status(err);
 }
@@ -492,18 +491,13 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
  * CLOSE does not need the object.
  */
 static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-				  const struct dafs_opaque64 *state_id, u32 *id, bool *same)
+				  const struct dafs_opaque64 *state_id, bool *same)
 {
 	struct dafsd_open *open;
 	u32 status;
 
-	if (dafsd_state_is_special(state_id))
-		return DAFSERR_BAD_STATEID;
-	status = dafsd_state_split(state_id, id);
-	if (status)
-		return status;
 	rcu_read_lock();
-	open = dafsd_state_load(rq, *id, &status);
+	open = dafsd_state_load(rq->ses->client, state_id, &status);
 	*same = open && !memcmp(&open->wire, wire, sizeof(*wire));
 	rcu_read_unlock();
 	return status;
@@ -524,16 +518,17 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 {
 	struct dafsd_open *open;
 	struct dafsd_fh fh = {};
-	u32 status, id;
+	u32 status;
 	bool same;
 
-	status = dafsd_open_check_state(rq, wire, state_id, &id, &same);
+	status = dafsd_open_check_state(rq, wire, state_id, &same);
 	if (!status && !same)
 		status = dafsd_fh_get(rq, wire, &fh);
 	if (!status && !same && dafsd_fh_is_pseudo(&fh))
 		status = DAFSERR_ISDIR;
 	if (!status)
-		status = dafsd_state_claim(rq, id, same ? NULL : dafsd_fh_inode(&fh), &open);
+		status = dafsd_state_claim(rq->ses->client, state_id,
+					   same ? NULL : dafsd_fh_inode(&fh), &open);
 	if (!status)
 		dafsd_open_dismantle(open);
 	dafsd_fh_put(&fh);
@@ -551,11 +546,10 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
 {
 	const struct dafs_open_args *args = &rq->args.open;
-	u32 status, id;
+	u32 status;
 	bool same;
 
-	status = dafsd_open_check_state(rq, &args->dir_handle, &args->claimdelcur_stateid, &id,
-					&same);
+	status = dafsd_open_check_state(rq, &args->dir_handle, &args->claimdelcur_stateid, &same);
 	return status ?: DAFSERR_BAD_STATEID;
 }
 
@@ -571,8 +565,6 @@ u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id)
 {
 	u32 id;
 
-	if (dafsd_state_is_special(state_id))
-		return DAFSERR_BAD_STATEID;
 	return dafsd_state_split(state_id, &id) ?: DAFSERR_BAD_STATEID;
 }
 
@@ -580,7 +572,7 @@ u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id)
  * file->lock keeps what is found: a task that claims it must take that lock
  * before it frees it.
  */
-static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file, u32 id,
+static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file,
 				       struct dafsd_opening *opening)
 {
 	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
@@ -589,7 +581,7 @@ static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file 
 	u32 status;
 
 	rcu_read_lock();
-	open = dafsd_state_load(rq, id, &status);
+	open = dafsd_state_load(rq->ses->client, &args->state_id, &status);
 	if (open && open->file != file)
 		status = DAFSERR_BAD_STATEID;
 	rcu_read_unlock();
@@ -609,7 +601,7 @@ static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file 
 }
 
 static u32 dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-				     struct dafsd_file *file, u32 id)
+				     struct dafsd_file *file)
 {
 	struct dafsd_opening opening = {};
 	u32 status;
@@ -619,7 +611,7 @@ static u32 dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_f
 		if (status)
 			break;
 		mutex_lock(&file->lock);
-		status = dafsd_open_downgrade_locked(rq, file, id, &opening);
+		status = dafsd_open_downgrade_locked(rq, file, &opening);
 		mutex_unlock(&file->lock);
 	} while (!status && opening.wanted);
 	dafsd_opening_end(&opening);
@@ -639,16 +631,16 @@ u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
 	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
 	struct dafsd_file *file = NULL;
 	struct dafsd_fh fh = {};
-	u32 status, id;
+	u32 status;
 	bool same;
 
-	status = dafsd_open_check_state(rq, &args->filehandle, &args->state_id, &id, &same);
+	status = dafsd_open_check_state(rq, &args->filehandle, &args->state_id, &same);
 	if (!status)
 		status = dafsd_fh_get(rq, &args->filehandle, &fh);
 	if (!status && !dafsd_fh_is_pseudo(&fh))
 		file = dafsd_file_find(dafsd_fh_inode(&fh));
 	if (file) {
-		status = dafsd_open_downgrade_file(rq, &fh, file, id);
+		status = dafsd_open_downgrade_file(rq, &fh, file);
 		dafsd_file_put(file);
 	} else if (!status) {
 		status = DAFSERR_BAD_STATEID;
@@ -701,14 +693,15 @@ static void dafsd_open_unref(struct dafsd_use *use)
 	use->file = NULL;
 }
 
-static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh, u32 id, u32 access,
+static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			      const struct dafs_opaque64 *state_id, u32 access,
 			      struct dafsd_use *use)
 {
 	struct dafsd_open *open;
 	u32 status;
 
 	rcu_read_lock();
-	open = dafsd_state_load(rq, id, &status);
+	open = dafsd_state_load(rq->ses->client, state_id, &status);
 	if (open && open->inode != dafsd_fh_inode(fh))
 		status = DAFSERR_BAD_STATEID;
 	if (!status && (READ_ONCE(open->access) & access) != access)
@@ -776,7 +769,6 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		    const struct dafs_opaque64 *state_id, u32 access, struct dafsd_use *use)
 {
 	u32 status = dafsd_open_check_regular(fh);
-	u32 id;
 
 	*use = (struct dafsd_use){};
 	if (status)
@@ -785,9 +777,7 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		return DAFSERR_ROFS;
 	if (dafsd_state_is_special(state_id))
 		return dafsd_open_anonymous(fh, access, use);
-	status = dafsd_state_split(state_id, &id);
-	if (!status)
-		status = dafsd_open_find_id(rq, fh, id, access, use);
+	status = dafsd_open_find_id(rq, fh, state_id, access, use);
 	return status ?: dafsd_open_allow(use, access);
 }
 
@@ -816,12 +806,10 @@ static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 {
 	struct dafsd_open *open;
 	bool known = false;
-	u32 status, id;
+	u32 status;
 
-	if (dafsd_state_is_special(state_id) || dafsd_state_split(state_id, &id))
-		return false;
 	rcu_read_lock();
-	open = dafsd_state_load(rq, id, &status);
+	open = dafsd_state_load(rq->ses->client, state_id, &status);
 	if (open && dafsd_open_serves(open, wire, access) &&
 	    kref_get_unless_zero(&open->exp->ref)) {
 		fh->exp = open->exp;

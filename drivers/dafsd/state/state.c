@@ -83,23 +83,6 @@ bool dafsd_state_is_special(const struct dafs_opaque64 *state_id)
 }
 
 /**
- * dafsd_state_split() - what a state-id says
- * @state_id: from a request, not a special one
- * @id: set to the id of the open
- *
- * Context: any.
- * Return: OK, or STALE_STATEID for one of another instance of the server.
- */
-u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id)
-{
-	u32 boot;
-
-	memcpy(&boot, state_id->b, sizeof(u32));
-	memcpy(id, state_id->b + sizeof(u32), sizeof(u32));
-	return boot == dafsd_boot_instance ? DAFS_STATUS_OK : DAFSERR_STALE_STATEID;
-}
-
-/**
  * dafsd_state_of() - the state-id of an open
  * @open: the open; has an id and does not go away meanwhile
  * @state_id: set
@@ -240,19 +223,46 @@ u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
 }
 
 /**
- * dafsd_state_load() - the open behind an id
- * @rq: request; only opens of its client are found
- * @id: from dafsd_state_split()
- * @status: set to OK, BAD_STATEID, or EXPIRED for one that was revoked
+ * dafsd_state_split() - what a state-id says
+ * @state_id: from a request
+ * @id: set to the id of the open if the status is OK
+ *
+ * Context: any.
+ * Return: OK; BAD_STATEID for a special one; or STALE_STATEID for one of another
+ * instance of the server.
+ */
+u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id)
+{
+	u32 boot;
+
+	if (dafsd_state_is_special(state_id))
+		return DAFSERR_BAD_STATEID;
+	memcpy(&boot, state_id->b, sizeof(u32));
+	memcpy(id, state_id->b + sizeof(u32), sizeof(u32));
+	return boot == dafsd_boot_instance ? DAFS_STATUS_OK : DAFSERR_STALE_STATEID;
+}
+
+/**
+ * dafsd_state_load() - the open behind a state-id
+ * @client: only its opens are found
+ * @state_id: from a request
+ * @status: set to OK; BAD_STATEID, also for a special one; STALE_STATEID for one of
+ *	another instance of the server; or EXPIRED for one that was revoked
  *
  * Context: RCU read side, or the lock of the table.
  * Return: the open, or NULL.
  */
-struct dafsd_open *dafsd_state_load(const struct dafsd_rqst *rq, u32 id, u32 *status)
+struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
+				    const struct dafs_opaque64 *state_id, u32 *status)
 {
-	struct dafsd_open *open = xa_load(&dafsd_opens, id);
+	struct dafsd_open *open;
+	u32 id;
 
+	*status = dafsd_state_split(state_id, &id);
+	if (*status)
+		return NULL;
 	*status = DAFSERR_BAD_STATEID;
+	open = xa_load(&dafsd_opens, id);
 	if (xa_is_value(open)) {
 		if (dafsd_now() - xa_to_value(open) <= dafsd_lease_seconds)
 			*status = DAFSERR_EXPIRED;
@@ -260,7 +270,7 @@ struct dafsd_open *dafsd_state_load(const struct dafsd_rqst *rq, u32 id, u32 *st
 	}
 	if (!open)
 		return NULL;
-	if (open->client != rq->ses->client) {
+	if (open->client != client) {
 		/* the former record of this client may still be losing its opens */
 		if (READ_ONCE(open->client->discarded))
 			*status = DAFSERR_EXPIRED;
@@ -314,22 +324,22 @@ bool dafsd_state_retract(struct dafsd_open *open)
 
 /**
  * dafsd_state_claim() - take an open out of the table
- * @rq: request of its client
- * @id: from dafsd_state_split()
+ * @client: whose it must be
+ * @state_id: from a request
  * @inode: the file it must be of, or NULL
  * @found: set to the open, which the caller dismantles, or NULL
  *
  * Context: any but interrupt.
- * Return: OK, BAD_STATEID or EXPIRED.
+ * Return: OK, BAD_STATEID, STALE_STATEID or EXPIRED.
  */
-u32 dafsd_state_claim(const struct dafsd_rqst *rq, u32 id, const struct inode *inode,
-		      struct dafsd_open **found)
+u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_opaque64 *state_id,
+		      const struct inode *inode, struct dafsd_open **found)
 {
 	struct dafsd_open *open;
 	u32 status;
 
 	xa_lock(&dafsd_opens);
-	open = dafsd_state_load(rq, id, &status);
+	open = dafsd_state_load(client, state_id, &status);
 	if (open && ((inode && open->inode != inode) || !dafsd_open_claim(open, NULL)))
 		status = DAFSERR_BAD_STATEID;
 	xa_unlock(&dafsd_opens);

@@ -123,16 +123,17 @@ void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrad
 void dafsd_share_drop(struct dafsd_open *open);
 
 /* state.c */
-u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id);
 u32 dafsd_state_reserve(struct dafsd_open *open);
 void dafsd_state_cancel(struct dafsd_open *open);
 bool dafsd_state_retract(struct dafsd_open *open);
 void dafsd_state_end(struct dafsd_open *open);
 u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id);
+u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id);
 void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_id);
-struct dafsd_open *dafsd_state_load(const struct dafsd_rqst *rq, u32 id, u32 *status);
-u32 dafsd_state_claim(const struct dafsd_rqst *rq, u32 id, const struct inode *inode,
-		      struct dafsd_open **found);
+struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
+				    const struct dafs_opaque64 *state_id, u32 *status);
+u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_opaque64 *state_id,
+		      const struct inode *inode, struct dafsd_open **found);
 
 /* open.c */
 void dafsd_open_dismantle(struct dafsd_open *open);
