@@ -609,7 +609,8 @@ static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_ma
  * Context: may sleep; looks the path up as the caller sees it.
  * Return: what dafsd_export_withdraw() ends, or an ERR_PTR: -EINVAL if there is
  * no path or the file system cannot be exported, -EEXIST if the name is taken,
- * or what looking up the path, or the name inside another export, said.
+ * or what looking up the path, or the name inside another export, said; as
+ * dafsd_fh_key_get().
  */
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf)
 {
@@ -619,6 +620,9 @@ struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_exp
 
 	if (!conf->path)
 		return ERR_PTR(-EINVAL);
+	err = dafsd_fh_key_get();
+	if (err)
+		return ERR_PTR(err);
 	exp = kzalloc(sizeof(*exp), GFP_KERNEL);
 	mark = kzalloc(sizeof(*mark), GFP_KERNEL);
 	err = exp && mark ? 0 : -ENOMEM;

@@ -9,13 +9,16 @@
  * covers the export too, so that a handle is good in no other one.
  *
  * The key must outlive the module, or else clients would lose what they have open
- * when the server restarts.  It is made when the server starts for the first time,
- * and kept in the state directory, or given as a parameter.
+ * when the server restarts.  It is made when a directory is exported for the first
+ * time, and kept in the state directory, or given as a parameter.  A server that is
+ * built into the kernel starts before there is a root file system, so the key is read
+ * when the first export is enabled.  Until then no filehandle is made or accepted.
  */
 #include <linux/fs.h>
 #include <linux/hex.h>
 #include <linux/module.h>
 #include <linux/mount.h>
+#include <linux/mutex.h>
 #include <linux/namei.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
@@ -42,6 +45,24 @@ MODULE_PARM_DESC(state_dir,
 
 static siphash_key_t dafsd_fh_key;
 
+/* Set, with release semantics, when @dafsd_fh_key is complete. */
+static bool dafsd_fh_key_loaded;
+
+/* Guards the loading of the key: the file is read or made once. */
+static DEFINE_MUTEX(dafsd_fh_key_lock);
+
+/**
+ * dafsd_fh_key_known() - can filehandles be made and checked?
+ *
+ * Context: any.
+ * Return: false until the first export is enabled, unless a parameter gave the key.
+ */
+bool dafsd_fh_key_known(void)
+{
+	/* pairs with dafsd_fh_key_complete() */
+	return smp_load_acquire(&dafsd_fh_key_loaded);
+}
+
 static u64 dafsd_fh_mac(const struct dafs_fh *wire)
 {
 	struct dafs_fh fh = *wire;
@@ -55,7 +76,7 @@ static u64 dafsd_fh_mac(const struct dafs_fh *wire)
  * dafsd_fh_sign() - complete a filehandle by its hash
  * @wire: the filehandle
  *
- * Context: any.
+ * Context: any; dafsd_fh_key_known() was true.
  */
 void dafsd_fh_sign(struct dafs_fh *wire)
 {
@@ -68,7 +89,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_fh_sign);
  * dafsd_fh_genuine() - is this a filehandle that was given to a client?
  * @wire: filehandle, any 64 bytes
  *
- * Context: any.
+ * Context: any; dafsd_fh_key_known() was true.
  * Return: true if its hash is that of dafsd_fh_sign().
  */
 bool dafsd_fh_genuine(const struct dafs_fh *wire)
@@ -221,32 +242,67 @@ static int dafsd_key_load(void)
 	return err == -ENOENT ? dafsd_key_make() : err;
 }
 
+static void dafsd_fh_key_complete(void)
+{
+	/* pairs with dafsd_fh_key_known(): the key is seen if the flag is */
+	smp_store_release(&dafsd_fh_key_loaded, true);
+}
+
 /**
- * dafsd_fh_key_init() - get the key of the filehandles
+ * dafsd_fh_key_init() - take the key of the filehandles from the parameter, if given
  *
- * A key is made only where there has been none.  One that is there but cannot be read
- * now may be read later; without it all that clients have open would be lost.
- *
- * Context: module initialization; looks the state directory up as the caller sees
- * it.
- * Return: 0; -EINVAL if the parameter, or what is in the file, is no key; what
- * reading or writing the file said.
+ * Context: module initialization.
+ * Return: 0; -EINVAL if the parameter is no key.
  */
 int dafsd_fh_key_init(void)
 {
 	int err;
 
-	if (dafsd_fh_key_param) {
-		err = dafsd_key_parse(dafsd_fh_key_param, strlen(dafsd_fh_key_param));
-		if (err)
-			pr_err("dafsd: fh_key is not a key of %zu hexadecimal digits\n",
-			       DAFSD_KEY_DIGITS);
-		return err;
-	}
-	err = dafsd_key_load();
+	if (!dafsd_fh_key_param)
+		return 0;
+	err = dafsd_key_parse(dafsd_fh_key_param, strlen(dafsd_fh_key_param));
+	if (err)
+		pr_err("dafsd: fh_key is not a key of %zu hexadecimal digits\n",
+		       DAFSD_KEY_DIGITS);
+	else
+		dafsd_fh_key_complete();
+	return err;
+}
+
+/* As the server, which owns the file, and not as the task that enables the export. */
+static int dafsd_key_load_as_server(void)
+{
+	const struct cred *saved = dafsd_act_as_server();
+	int err = dafsd_key_load();
+
+	revert_creds(saved);
+	return err;
+}
+
+/**
+ * dafsd_fh_key_get() - make sure that there is the key of the filehandles
+ *
+ * A key is made only where there has been none.  One that is there but cannot be read
+ * now may be read later; without it all that clients have open would be lost.
+ *
+ * Context: may sleep; an export is about to be enabled.  Looks the state directory up
+ * from the root directory of the caller.
+ * Return: 0; -EINVAL if what is in the file is no key; an error of reading or writing
+ * the file.
+ */
+int dafsd_fh_key_get(void)
+{
+	int err;
+
+	guard(mutex)(&dafsd_fh_key_lock);
+	if (dafsd_fh_key_loaded)
+		return 0;
+	err = dafsd_key_load_as_server();
 	if (err)
 		pr_err("dafsd: cannot get the key of filehandles from %s/fh_key (%pe)\n",
 		       dafsd_state_dir, ERR_PTR(err));
+	else
+		dafsd_fh_key_complete();
 	return err;
 }
 

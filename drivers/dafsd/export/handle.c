@@ -45,7 +45,8 @@ int dafsd_fh_encodable(const struct path *path)
  * @wire: filled
  *
  * Context: may sleep.
- * Return: OK; SERVERFAULT if the file system has no handle for the object.
+ * Return: OK; SERVERFAULT if the file system has no handle for the object; for the
+ * pseudo root, as dafsd_exports_missing() as long as there was no export.
  */
 u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire)
 {
@@ -55,6 +56,8 @@ u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct daf
 	};
 	int err = 0;
 
+	if (!dafsd_fh_key_known())
+		return dafsd_exports_missing();
 	if (exp && dentry != exp->path.dentry)
 		err = dafsd_fid_encode(dentry, &id,
 				       exp->subtree_check ? EXPORT_FH_CONNECTABLE : 0);

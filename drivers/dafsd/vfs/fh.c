@@ -182,6 +182,8 @@ static u32 dafsd_fh_check(const struct dafs_fh *wire, struct dafsd_fileid *id)
 	    (dafsd_fh_in_pseudo(wire, id) && id->type != FILEID_ROOT &&
 	     id->type != DAFSD_FILEID_PSEUDO))
 		return DAFSERR_BADHANDLE;
+	if (!dafsd_fh_key_known())
+		return dafsd_exports_missing();
 	return dafsd_fh_genuine(wire) ? DAFS_STATUS_OK : DAFSERR_STALE;
 }
 

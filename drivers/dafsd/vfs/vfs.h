@@ -123,6 +123,8 @@ u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
 
 /* export/fh_key.c: the keyed hash of filehandles */
 int dafsd_fh_key_init(void);
+int dafsd_fh_key_get(void);
+bool dafsd_fh_key_known(void);
 void dafsd_fh_key_exit(void);
 void dafsd_fh_sign(struct dafs_fh *wire);
 bool dafsd_fh_genuine(const struct dafs_fh *wire);

@@ -141,14 +141,47 @@ no_server "an empty file" /tmp/short
 # a key is written under another name, which a crash may leave
 rm /tmp/short/fh_key
 echo rest >/tmp/short/fh_key.new
-tap_run "without a key one is made" modprobe dafsd state_dir=/tmp/short
+CONFIG=/sys/kernel/config/dafsd/exports
+mount -t configfs none /sys/kernel/config 2>/dev/null
+# enable_free: the first export of a server that was loaded without one
+enable_free()
+{
+	mkdir -p $CONFIG/free && echo /srv/data/free >$CONFIG/free/path &&
+		echo 1 2>/dev/null >$CONFIG/free/enable
+}
+
+remove_free()
+{
+	echo 0 >$CONFIG/free/enable && rmdir $CONFIG/free
+}
+
+# A server that is built in starts without a root file system, so it looks for its key
+# when an export is enabled.  Without one it makes no filehandle, and takes none.
+modprobe dafsd state_dir=/tmp/short lease=1
+tap_is "$(ls /tmp/short)" fh_key.new "a server without exports does not look for its key"
+sleep 3
+tap_is "$(mount -t dafs $ADDR4:/ /mnt/dafs 2>&1 | grep -c 'Stale file handle')" 1 \
+	"it gives no filehandle without a key"
+tap_run "when an export is enabled without a key one is made" enable_free
+tap_run "and filehandles are given" mount_dafs free /mnt/dafs
+umount /mnt/dafs
+remove_free
+stop_server
+: >/tmp/empty
+mkdir /tmp/bad
+cp /tmp/empty /tmp/bad/fh_key
+modprobe dafsd state_dir=/tmp/bad
+tap_fails "with a key that cannot be read no export is enabled" enable_free
+cp /tmp/short/fh_key /tmp/bad/fh_key
+tap_run "until it can be read" enable_free
+remove_free
 stop_server
 tap_is "$(ls /tmp/short)" fh_key "with nothing left beside it"
 tap_is "$(grep -cxE '[0-9a-f]{32}' /tmp/short/fh_key)" 1 "a whole one"
 disk="0 16384 linear /dev/ram1 0"
 dmsetup create state --table "$disk" && mkfs.ext4 -q -F -E lazy_itable_init=0 /dev/mapper/state &&
 	mkdir /tmp/disk && mount /dev/mapper/state /tmp/disk || tap_bail "no second disk"
-modprobe dafsd state_dir=/tmp/disk
+modprobe dafsd exports=$EXPORTS state_dir=/tmp/disk
 stop_server
 kept=$(cat /tmp/disk/fh_key)
 umount /tmp/disk
@@ -287,8 +320,6 @@ tap_is "$(stat -c %Y /srv/data/dated)" 1000000000 "the time is the one that was 
 
 # The exports of a restarted server that come by configfs come after its first clients,
 # which lose nothing meanwhile.
-CONFIG=/sys/kernel/config/dafsd/exports
-mount -t configfs none /sys/kernel/config 2>/dev/null
 exec 4>>/mnt/dafs/open
 echo one >&4
 sync /mnt/dafs/open
