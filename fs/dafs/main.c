@@ -5,7 +5,8 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/dafs/version.h>
-#include "vfs/vfs_impl.h"
+#include "data/data.h"
+#include "vfs/vfs.h"
 #include "rpc/rpc_impl.h"
 
 static struct file_system_type dafs_fs_type = {

@@ -22,7 +22,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
-#include "../inode/inode.h"
+#include "data.h"
 
 /* Limits are checked against the size as the server has it now. */
 static ssize_t dafs_append_checks(struct kiocb *iocb, struct iov_iter *from)

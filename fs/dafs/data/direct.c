@@ -16,7 +16,7 @@
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
-#include "../inode/inode.h"
+#include "data.h"
 #include "netfs_compat.h"
 
 /* As many parts as a session has requests; for larger I/O, each part takes several requests. */

@@ -33,7 +33,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <kunit/visibility.h>
-#include "../inode/inode.h"
+#include "data.h"
 #include "../rpc/rpc_impl.h"
 
 /* Before trying again what failed for want of a connection or memory, in ms. */

@@ -8,7 +8,7 @@
 #include <linux/bitops.h>
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
-#include "../inode/inode.h"
+#include "data.h"
 
 /* Before folios that are dirtied all the time are left to the next one who asks. */
 #define DAFS_ZAP_TRIES	3

@@ -12,7 +12,7 @@
 #include <linux/mempool.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
-#include "../inode/inode.h"
+#include "data.h"
 #include "netfs_compat.h"
 
 /* Looks at responses; see dafs_init_workqueues() */

@@ -45,7 +45,16 @@
 #include <linux/uio.h>
 #include <linux/vmstat.h>
 #include <linux/wait_bit.h>
-#include "../inode/inode.h"
+#include "data.h"
+
+/* Unstable data of one inode: start COMMIT at SOFT, write stably at HARD. */
+#define DAFS_UNSTABLE_SOFT	SZ_32M
+#define DAFS_UNSTABLE_HARD	SZ_128M
+#define DAFS_UNSTABLE_DELAY	(5 * HZ)
+
+/* Bounds of the limit for a mount, see dafs_unstable_most(). */
+#define DAFS_UNSTABLE_LEAST	SZ_4M
+#define DAFS_UNSTABLE_MOST	SZ_1G
 
 /* How long memory reclaim waits for COMMIT; after a timeout it does not wait again for as long. */
 #define DAFS_RECLAIM_WAIT	(2 * HZ)

@@ -18,7 +18,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
-#include "../inode/inode.h"
+#include "data.h"
 
 static bool dafs_writer_is(struct dafs_inode *di, const struct cred *cred)
 {

@@ -22,7 +22,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <kunit/visibility.h>
-#include "../inode/inode.h"
+#include "state.h"
 #include "../rpc/rpc_impl.h"
 
 /* How long a soft mount waits for a server that forgets what it gives, in ms. */

@@ -19,7 +19,8 @@
 #include <linux/cred.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "../inode/inode.h"
+#include "../data/data.h"
+#include "vfs.h"
 
 /* Lists what is not waited for; see dafs_init_workqueues() */
 struct workqueue_struct *dafs_ahead_wq;

@@ -4,7 +4,8 @@
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
-#include "vfs_impl.h"
+#include "../state/state.h"
+#include "vfs.h"
 
 static u32 dafs_open_flags_access(unsigned int flags)
 {

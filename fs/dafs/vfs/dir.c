@@ -5,7 +5,8 @@
 #include <linux/fs.h>
 #include <linux/namei.h>
 #include <linux/pagemap.h>
-#include "vfs_impl.h"
+#include "../state/state.h"
+#include "vfs.h"
 
 /*
  * A change was refused, or its response was lost: another client may have been faster,

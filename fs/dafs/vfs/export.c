@@ -7,7 +7,7 @@
  */
 #include <linux/exportfs.h>
 #include <linux/namei.h>
-#include "../inode/inode.h"
+#include "vfs.h"
 
 /* A type that no other file system of the kernel uses */
 #define DAFS_FILEID		0xda

@@ -10,7 +10,8 @@
 #include <linux/slab.h>
 #include <linux/splice.h>
 #include <linux/uio.h>
-#include "../inode/inode.h"
+#include "../data/data.h"
+#include "vfs.h"
 
 static u32 dafs_file_access(const struct file *file)
 {

@@ -6,7 +6,8 @@
 #include <linux/namei.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
-#include "../inode/inode.h"
+#include "../data/data.h"
+#include "vfs.h"
 
 /*
  * Dirty data would change the times later.  An error stays in the mapping, for the

@@ -10,7 +10,7 @@
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
-#include "vfs_impl.h"
+#include "vfs.h"
 
 /* Rights that the VFS requires to create a name */
 #define DAFS_DIR_CHANGE	(DAFS_ACCESS_MODIFY | DAFS_ACCESS_EXTEND | DAFS_ACCESS_LOOKUP)

@@ -7,8 +7,12 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include "vfs_impl.h"
+#include "../data/data.h"
+#include "vfs.h"
 #include "../rpc/rpc_impl.h"
+
+/* Smallest max_append that a server may have (6.1.6) */
+#define DAFS_LEAST_MAX_APPEND	SZ_64K
 
 #define DAFS_MAX_EXPORT_DEPTH	128
 

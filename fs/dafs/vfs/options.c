@@ -11,7 +11,16 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
-#include "../inode/inode.h"
+#include "vfs.h"
+
+#define DAFS_DEF_TIMEO		600		/* deciseconds */
+#define DAFS_DEF_RETRANS	3
+#define DAFS_DEF_MAX_CREDENTIALS	1024
+#define DAFS_DEF_MSG_SIZE	SZ_16K
+#define DAFS_DEF_ACREGMIN	3		/* seconds, as are the next three */
+#define DAFS_DEF_ACREGMAX	60
+#define DAFS_DEF_ACDIRMIN	30
+#define DAFS_DEF_ACDIRMAX	60
 
 enum {
 	Opt_port, Opt_rsize, Opt_wsize, Opt_timeo, Opt_retrans, Opt_soft, Opt_hard,

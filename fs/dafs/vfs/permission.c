@@ -4,7 +4,7 @@
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
-#include "../inode/inode.h"
+#include "vfs.h"
 
 static u32 dafs_access_want(const struct inode *inode, int mask)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Dentries and inodes of a listing's entries, before programs ask for them. */
 #include <linux/fs.h>
-#include "../inode/inode.h"
+#include "vfs.h"
 
 /**
  * dafs_listing_begin() - a directory is going to be listed

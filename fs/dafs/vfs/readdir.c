@@ -20,7 +20,8 @@
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include "../inode/inode.h"
+#include "../data/data.h"
+#include "vfs.h"
 #include "../proc/proc.h"
 
 /* What getdents(2) tells of each entry */

@@ -2,7 +2,8 @@
 /* Changing attributes: chmod, chown, utimes, truncate. */
 #include <linux/pagemap.h>
 #include <linux/slab.h>
-#include "../inode/inode.h"
+#include "../data/data.h"
+#include "vfs.h"
 #include "../data/netfs_compat.h"
 
 #define DAFS_ID_LEN	12	/* a decimal u32 */

@@ -7,7 +7,7 @@
  * the client's, the path of the export, and every option; nosharecache keeps a mount
  * to itself.  What a remount changes counts as it is now.
  */
-#include "../inode/inode.h"
+#include "vfs.h"
 
 #define DAFS_SHARE_SB_FLAGS	(SB_RDONLY | SB_SYNCHRONOUS | SB_DIRSYNC | SB_LAZYTIME)
 

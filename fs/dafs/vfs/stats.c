@@ -3,7 +3,8 @@
 #include <linux/math64.h>
 #include <linux/seq_file.h>
 #include <linux/dafs/stats.h>
-#include "../inode/inode.h"
+#include "../data/data.h"
+#include "vfs.h"
 #include "../rpc/rpc_impl.h"
 
 #define DAFS_STATS_VERSION	"1.2"

@@ -12,7 +12,7 @@
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/slab.h>
-#include "../inode/inode.h"
+#include "vfs.h"
 
 static unsigned int submount_expiry = 600;
 

@@ -11,7 +11,8 @@
 #include <linux/statfs.h>
 #include <linux/string.h>
 #include <linux/writeback.h>
-#include "vfs_impl.h"
+#include "../data/data.h"
+#include "vfs.h"
 #include "../rpc/rpc_impl.h"
 
 static struct kmem_cache *dafs_inode_cachep;

@@ -7,7 +7,8 @@
 #include <linux/fs.h>
 #include <linux/mm_types.h>
 #include <linux/mount.h>
-#include "../../inode/inode.h"
+
+#include "../../data/data.h"
 #include "../../rpc/rpc_impl.h"
 #include "raw.h"
 

@@ -4,7 +4,7 @@
 #define _DAFS_TEST_IO_TEST_H
 
 #include "fixture.h"
-#include "../../inode/inode.h"
+#include "../../data/data.h"
 
 /**
  * struct dafs_test_file - as much of a mount and an inode as an I/O looks at

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the client has at the server: opens, and how they are reclaimed.
+ */
+#ifndef _FS_DAFS_STATE_H
+#define _FS_DAFS_STATE_H
+
+#include "../inode/inode.h"
+
+/**
+ * struct dafs_open_state - one OPEN at the server (4.4.1.2)
+ * @ref: users: one for each open file, one for each I/O request that uses it
+ * @kref: one for all users together, one for the recovery while it looks at it
+ * @link: link in di->opens until the last user is gone
+ * @all_link: link in sbi->opens, for the same time
+ * @recovery: number of the dafs_opens_recover() run that has visited it; guarded by
+ *	sbi->opens_lock
+ * @di: the inode; valid until @link is removed
+ * @sbi: the mount
+ * @fh: the file
+ * @ino: its inode number, for the log
+ * @cred: credential of the opener
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @owner: the open owner's name
+ * @lock: guards @state_id, @client_id, @lost, @reclaiming, @reclaims and @closing
+ * @state_id: from the server
+ * @client_id: client-id that the open belongs to
+ * @lost: errno for the users, if the server refused the reclaim
+ * @reclaiming: a reclaim is under way: by @work, or the recovery of the session
+ * @reclaims: struct dafs_reclaim that wait for the end of the reclaim
+ * @closing: no users are left: no new reclaim starts, and @work closes it after a
+ *	reclaim in progress
+ * @work: does one step of a reclaim, or of a CLOSE that the last user may not wait for;
+ *	holds a reference of @kref and of the mount until the last step
+ * @park: parks it while there is no connection
+ * @delay_ms: delay before the last step
+ * @gone: connections lost before the response
+ * @nomem: steps that failed for want of memory
+ * @unanswered: the connection was lost before the response to the last reclaim; the
+ *	server may have executed it
+ * @forced: sbi->forced at the first step
+ */
+struct dafs_open_state {
+	refcount_t ref;
+	struct kref kref;
+	struct list_head link;
+	struct list_head all_link;
+	unsigned int recovery;
+	struct dafs_inode *di;
+	struct dafs_sb_info *sbi;
+	struct dafs_fh fh;
+	u64 ino;
+	const struct cred *cred;
+	u32 access;
+	char owner[40];
+	spinlock_t lock;	/* see above */
+	struct dafs_opaque64 state_id;
+	struct dafs_opaque64 client_id;
+	int lost;
+	bool reclaiming;
+	struct list_head reclaims;
+	bool closing;
+	struct delayed_work work;
+	struct dafs_park park;
+	unsigned int delay_ms;
+	unsigned int gone;
+	unsigned int nomem;
+	bool unanswered;
+	unsigned int forced;
+};
+
+/**
+ * struct dafs_reclaim - a task or an I/O that waits for an open to be reclaimed
+ * @link: in os->reclaims; guarded by os->lock
+ * @ended: called once at the end, with @err set and os->lock held
+ * @err: the result
+ */
+struct dafs_reclaim {
+	struct list_head link;
+	void (*ended)(struct dafs_reclaim *reclaim);
+	int err;
+};
+
+/* open.c */
+struct dafs_open_state *dafs_open_state_get(struct inode *inode,
+					    struct dentry *dentry, u32 access,
+					    const struct cred *cred, bool checked, bool *fresh);
+
+/**
+ * struct dafs_new_file - how to create a file
+ * @mode: its mode
+ * @access: DAFS_OPEN_SHARE_ACCESS_* to open it for
+ * @excl: create it EXCLUSIVE, so that the request may be sent again (6.5.24)
+ */
+struct dafs_new_file {
+	umode_t mode;
+	u32 access;
+	bool excl;
+};
+
+struct dafs_open_state *dafs_open_state_create(struct inode *dir,
+					       const struct qstr *name,
+					       const struct dafs_new_file *how,
+					       const struct cred *cred,
+					       struct inode **inodep);
+struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qstr *name,
+					      u32 access, const struct cred *cred,
+					      struct inode **inodep);
+struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
+					     const struct cred *cred);
+void dafs_open_state_hold(struct dafs_open_state *os);
+void dafs_open_state_put(struct dafs_open_state *os, bool wait);
+int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
+int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+				  struct dafs_reclaim *reclaim);
+int dafs_open_state_recover(struct dafs_open_state *os,
+			    const struct dafs_opaque64 *lost);
+int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+				  unsigned int *delay_ms);
+int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
+
+#endif /* _FS_DAFS_STATE_H */
