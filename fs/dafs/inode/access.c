@@ -64,13 +64,13 @@ bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u32 *gra
 
 /* An answer older than the cached mode and owner is not stored. */
 static void dafs_access_remember(struct inode *inode, const struct cred *cred,
-				 u32 granted, long asked, unsigned long at)
+				 u32 granted, struct dafs_asked asked)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_access_entry *entry;
 
 	spin_lock(&di->lock);
-	if (asked < di->asked || dafs_attr_outdated(di, asked))
+	if (asked.clock < di->asked || dafs_attr_outdated(di, asked))
 		goto out;
 	entry = dafs_access_find(di, cred);
 	if (!entry) {
@@ -80,7 +80,7 @@ static void dafs_access_remember(struct inode *inode, const struct cred *cred,
 		*entry = (struct dafs_access_entry){ .cred = get_cred(cred) };
 	}
 	entry->granted = granted;
-	entry->at = at;
+	entry->at = asked.at;
 out:
 	spin_unlock(&di->lock);
 }
@@ -108,20 +108,18 @@ int dafs_access_granted(struct inode *inode, const struct cred *cred, u32 *grant
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_access_res res = {};
-	unsigned long at;
-	long asked;
+	struct dafs_asked asked;
 	int err;
 
 	if (dafs_access_cached(di, cred, granted))
 		return 0;
-	asked = dafs_attr_begin(inode->i_sb);
-	at = jiffies;
+	asked = dafs_asked_now(inode->i_sb);
 	err = dafs_access(dafs_inode_ses(inode), cred, &di->fh, dafs_access_all(inode), &res);
 	if (err)
 		return err;
 	/* rights that the server cannot report are checked with the operation itself */
 	*granted = res.access | ~res.supported;
-	dafs_access_remember(inode, cred, *granted, asked, at);
+	dafs_access_remember(inode, cred, *granted, asked);
 	return 0;
 }
 

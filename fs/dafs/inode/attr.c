@@ -50,19 +50,32 @@ void dafs_inode_release(struct dafs_inode *di)
 }
 
 /**
- * dafs_attr_begin() - advance the clock of a mount
+ * dafs_clock_next() - advance the clock of a mount
  * @sb: the mount
  *
  * There is one clock for all objects, because READDIR returns attributes of objects
  * that the caller does not know when it sends the request.
  *
  * Context: any.
- * Return: a value later than all before: @asked for attributes to be requested now, see
- * dafs_refresh() and dafs_iget_known(), or the new generation of a directory.
+ * Return: a value later than all before.
  */
-long dafs_attr_begin(const struct super_block *sb)
+long dafs_clock_next(const struct super_block *sb)
 {
 	return atomic_long_inc_return(&DAFS_SB(sb)->clock);
+}
+
+/**
+ * dafs_asked_now() - the time of a request for attributes that is sent next
+ * @sb: the mount
+ *
+ * Context: any.
+ * Return: the time, for dafs_refresh() or dafs_iget_known() when the response is there.
+ */
+struct dafs_asked dafs_asked_now(const struct super_block *sb)
+{
+	unsigned long at = jiffies;
+
+	return (struct dafs_asked){ .clock = dafs_clock_next(sb), .at = at };
 }
 
 /**
@@ -81,14 +94,14 @@ void dafs_attr_outdate(struct dafs_inode *di)
 /**
  * dafs_attr_outdated() - has this client changed an object in the meantime?
  * @di: the object
- * @asked: dafs_attr_begin() from before the request
+ * @asked: dafs_asked_now() from before the request
  *
  * Context: any.
  * Return: true if so: the answer is stale.
  */
-bool dafs_attr_outdated(const struct dafs_inode *di, long asked)
+bool dafs_attr_outdated(const struct dafs_inode *di, struct dafs_asked asked)
 {
-	return asked < atomic_long_read(&di->own_change);
+	return asked.clock < atomic_long_read(&di->own_change);
 }
 
 static void dafs_mark_own_change(struct dafs_inode *di)
@@ -288,7 +301,7 @@ bool dafs_size_unknown(const struct dafs_inode *di)
  * file since @asked, which is recorded before write-back ends.  Then this size is of no
  * use any more, and the caller has it asked for again.
  */
-static void dafs_apply_size(struct inode *inode, u64 size, long asked)
+static void dafs_apply_size(struct inode *inode, u64 size, struct dafs_asked asked)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct netfs_inode *ictx = &di->netfs;
@@ -399,7 +412,7 @@ static bool dafs_apply_change(struct dafs_inode *di, const struct dafs_fattr *at
 		ours = false;
 	di->change = attr->change;
 	if (S_ISDIR(inode->i_mode)) {
-		WRITE_ONCE(di->dir_gen, dafs_attr_begin(inode->i_sb));
+		WRITE_ONCE(di->dir_gen, dafs_clock_next(inode->i_sb));
 		return true;
 	}
 	return dafs_apply_data(di, ours, at);
@@ -460,7 +473,7 @@ static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool cha
 
 /* Applies attributes that are newer than our last change. */
 static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *attr,
-			       const struct dafs_ids *ids, long asked, unsigned long at)
+			       const struct dafs_ids *ids, struct dafs_asked asked)
 {
 	struct inode *inode = &di->netfs.inode;
 	bool changed;
@@ -470,7 +483,7 @@ static bool dafs_apply_current(struct dafs_inode *di, const struct dafs_fattr *a
 	dafs_apply_owner(di, attr->valid, ids);
 	if (attr->valid & DAFS_FATTR_NUM_LINKS)
 		set_nlink(inode, attr->num_links);
-	changed = dafs_apply_change(di, attr, at);
+	changed = dafs_apply_change(di, attr, asked.at);
 	dafs_apply_size(inode, attr->object_size, asked);
 	clear_bit(DAFS_INO_STALE, &di->flags);
 	clear_bit(DAFS_INO_STALE_STAT, &di->flags);
@@ -503,21 +516,20 @@ static void dafs_apply_outdated(struct dafs_inode *di, const struct dafs_fattr *
  * @di: the inode
  * @attr: its attributes
  * @ids: its owner and group
- * @asked: dafs_attr_begin() from before they were requested
- * @at: jiffies of the same moment
+ * @asked: dafs_asked_now() from before they were requested
  *
  * Context: any but interrupt.
  */
 void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
-		      const struct dafs_ids *ids, long asked, unsigned long at)
+		      const struct dafs_ids *ids, struct dafs_asked asked)
 {
 	struct inode *inode = &di->netfs.inode;
 	bool changed = true;
 
 	spin_lock(&di->lock);
-	if (asked < di->asked)
+	if (asked.clock < di->asked)
 		goto out;
-	di->asked = asked;
+	di->asked = asked.clock;
 	/* An object created here has no inode number until its attributes are read. */
 	if (!inode->i_ino)
 		inode->i_ino = attr->file_id;
@@ -525,10 +537,10 @@ void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
 	if (attr->valid & DAFS_FATTR_SPACE_USED)
 		inode->i_blocks = (attr->space_used + 511) >> 9;
 	if (dafs_attr_outdated(di, asked))
-		dafs_apply_outdated(di, attr, at);
+		dafs_apply_outdated(di, attr, asked.at);
 	else
-		changed = dafs_apply_current(di, attr, ids, asked, at);
-	dafs_apply_timeout(di, at, changed);
+		changed = dafs_apply_current(di, attr, ids, asked);
+	dafs_apply_timeout(di, asked.at, changed);
 out:
 	spin_unlock(&di->lock);
 }
@@ -598,15 +610,14 @@ bool dafs_attrs_aged(const struct dafs_inode *di)
  * @inode: inode
  * @attr: its attributes
  * @ids: its owner and group
- * @asked: dafs_attr_begin() from before they were asked for
- * @at: jiffies of the same moment
+ * @asked: dafs_asked_now() from before they were asked for
  *
  * Context: may sleep.
  * Return: 0, -ESTALE if this is another object, -EIO if @attr lacks required
  * attributes.
  */
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
-		 const struct dafs_ids *ids, long asked, unsigned long at)
+		 const struct dafs_ids *ids, struct dafs_asked asked)
 {
 	int err = dafs_check_attrs(attr);
 
@@ -614,7 +625,7 @@ int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
 		return err;
 	if (inode_wrong_type(inode, dafs_type_mode(attr->object_type)))
 		return -ESTALE;
-	dafs_inode_apply(DAFS_I(inode), attr, ids, asked, at);
+	dafs_inode_apply(DAFS_I(inode), attr, ids, asked);
 	return 0;
 }
 
@@ -638,7 +649,7 @@ bool dafs_gone(const struct inode *inode, int err)
  * No answer will ever tell more, so what is known is as good as if it were new; unless
  * this client has changed the object since, or has found that it was not its own removal.
  */
-static void dafs_attrs_last(struct dafs_inode *di, long asked, unsigned long at)
+static void dafs_attrs_last(struct dafs_inode *di, struct dafs_asked asked)
 {
 	clear_bit(DAFS_INO_LONGER, &di->flags);
 	clear_bit(DAFS_INO_STALE, &di->flags);
@@ -648,7 +659,7 @@ static void dafs_attrs_last(struct dafs_inode *di, long asked, unsigned long at)
 	if (dafs_attr_outdated(di, asked) || !test_bit(DAFS_INO_REMOVED, &di->flags))
 		set_bit(DAFS_INO_STALE, &di->flags);
 	spin_lock(&di->lock);
-	dafs_apply_timeout(di, at, false);
+	dafs_apply_timeout(di, asked.at, false);
 	spin_unlock(&di->lock);
 }
 
@@ -667,18 +678,16 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_fattr attr = {};
 	struct dafs_ids ids;
-	unsigned long at;
-	long asked;
+	struct dafs_asked asked;
 	int err;
 
 	if (!force && dafs_attrs_fresh(di))
 		return 0;
-	at = jiffies;
-	asked = dafs_attr_begin(inode->i_sb);
+	asked = dafs_asked_now(inode->i_sb);
 	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
 	if (dafs_gone(inode, err)) {
-		dafs_attrs_last(di, asked, at);
+		dafs_attrs_last(di, asked);
 		return 0;
 	}
-	return err ?: dafs_refresh(inode, &attr, &ids, asked, at);
+	return err ?: dafs_refresh(inode, &attr, &ids, asked);
 }

@@ -61,20 +61,22 @@ void dafs_inode_reset(struct dafs_inode *di)
  * an object just created has no attributes yet.
  */
 static void dafs_inode_init_attrs(struct inode *inode, const struct dafs_fattr *attr,
-				  const struct dafs_ids *ids, long asked, unsigned long at)
+				  const struct dafs_ids *ids, struct dafs_asked asked)
 {
 	struct dafs_inode *di = DAFS_I(inode);
-	bool made = asked == DAFS_ASKED_NEVER;
+	bool made = asked.clock == DAFS_ASKED_NEVER;
 
 	di->change = attr->change;
-	di->dir_gen = dafs_attr_begin(inode->i_sb);
-	dafs_inode_apply(di, attr, ids, made ? dafs_attr_begin(inode->i_sb) : asked, at);
-	if (!made && asked < atomic_long_read(&DAFS_SB(inode->i_sb)->evicted_change))
+	di->dir_gen = dafs_clock_next(inode->i_sb);
+	if (made)
+		asked.clock = dafs_clock_next(inode->i_sb);
+	dafs_inode_apply(di, attr, ids, asked);
+	if (!made && asked.clock < atomic_long_read(&DAFS_SB(inode->i_sb)->evicted_change))
 		set_bit(DAFS_INO_STALE, &di->flags);
 }
 
 static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
-			    const struct dafs_ids *ids, long asked, unsigned long at)
+			    const struct dafs_ids *ids, struct dafs_asked asked)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
@@ -83,7 +85,7 @@ static void dafs_inode_init(struct inode *inode, const struct dafs_fattr *attr,
 	inode->i_flags |= S_NOATIME | S_NOCMTIME;
 	i_uid_write(inode, overflowuid);
 	i_gid_write(inode, overflowgid);
-	dafs_inode_init_attrs(inode, attr, ids, asked, at);
+	dafs_inode_init_attrs(inode, attr, ids, asked);
 	DAFS_SB(inode->i_sb)->set_ops(inode, attr);
 	clear_bit(DAFS_INO_ZAP, &di->flags);
 }
@@ -116,7 +118,7 @@ static int dafs_inode_set(struct inode *inode, void *data)
 
 static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_fh *fh,
 				     const struct dafs_fattr *attr,
-				     const struct dafs_ids *ids, long asked, unsigned long at)
+				     const struct dafs_ids *ids, struct dafs_asked asked)
 {
 	struct inode *inode;
 
@@ -125,7 +127,7 @@ static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_f
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
 	if (inode->i_state & I_NEW) {
-		dafs_inode_init(inode, attr, ids, asked, at);
+		dafs_inode_init(inode, attr, ids, asked);
 		unlock_new_inode(inode);
 		return inode;
 	}
@@ -133,7 +135,7 @@ static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_f
 		iput(inode);
 		return ERR_PTR(-ESTALE);
 	}
-	dafs_inode_apply(DAFS_I(inode), attr, ids, asked, at);
+	dafs_inode_apply(DAFS_I(inode), attr, ids, asked);
 	return inode;
 }
 
@@ -143,19 +145,18 @@ static struct inode *dafs_iget_attrs(struct super_block *sb, const struct dafs_f
  * @fh: the object
  * @attr: its attributes
  * @ids: its owner and group
- * @asked: dafs_attr_begin() from before they were requested
- * @at: jiffies of the same moment
+ * @asked: dafs_asked_now() from before they were requested
  *
  * Context: may sleep.
  * Return: inode with a reference, or an ERR_PTR; -EIO if @attr lacks required attributes.
  */
 struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
-			      long asked, unsigned long at)
+			      struct dafs_asked asked)
 {
 	int err = dafs_check_attrs(attr);
 
-	return err ? ERR_PTR(err) : dafs_iget_attrs(sb, fh, attr, ids, asked, at);
+	return err ? ERR_PTR(err) : dafs_iget_attrs(sb, fh, attr, ids, asked);
 }
 
 /**
@@ -173,8 +174,7 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 			const struct dafs_fh *fh)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
-	long asked = dafs_attr_begin(sb);
-	unsigned long at = jiffies;
+	struct dafs_asked asked = dafs_asked_now(sb);
 	struct dafs_fattr attr = {};
 	struct dafs_ids ids;
 	int err;
@@ -182,7 +182,7 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 	err = dafs_getattr(sbi->ses, cred, fh, sbi->attrs, &attr, &ids);
 	if (err)
 		return ERR_PTR(err);
-	return dafs_iget_known(sb, fh, &attr, &ids, asked, at);
+	return dafs_iget_known(sb, fh, &attr, &ids, asked);
 }
 
 /**
@@ -212,9 +212,10 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 		.mode = mode & S_IALLUGO,
 		.num_links = 1,
 	};
+	const struct dafs_asked never = { .clock = DAFS_ASKED_NEVER, .at = jiffies };
 	struct inode *inode;
 
-	inode = dafs_iget_attrs(dir->i_sb, fh, &attr, &ids, DAFS_ASKED_NEVER, jiffies);
+	inode = dafs_iget_attrs(dir->i_sb, fh, &attr, &ids, never);
 	if (!IS_ERR(inode))
 		dafs_own_change(DAFS_I(inode));
 	return inode;

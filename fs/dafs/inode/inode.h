@@ -147,6 +147,19 @@ struct dafs_inode {
 	struct work_struct commit_work;
 };
 
+/**
+ * struct dafs_asked - when a request was sent whose response has attributes
+ * @clock: sbi->clock, to compare with other requests and with changes; DAFS_ASKED_NEVER
+ *	for attributes that were not read from the server
+ * @at: jiffies, from when on the attributes are valid
+ */
+struct dafs_asked {
+	long clock;
+	unsigned long at;
+};
+
+#define DAFS_ASKED_NEVER	(-1L)
+
 static inline struct dafs_inode *DAFS_I(const struct inode *inode)
 {
 	return container_of(inode, struct dafs_inode, netfs.inode);
@@ -170,15 +183,13 @@ void dafs_inode_reset(struct dafs_inode *di);
 void dafs_inode_release(struct dafs_inode *di);
 umode_t dafs_type_mode(u32 type);
 void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
-		      const struct dafs_ids *ids, long asked, unsigned long at);
+		      const struct dafs_ids *ids, struct dafs_asked asked);
 int dafs_check_attrs(const struct dafs_fattr *attr);
 
-/* Request time of attributes that were not read from the server */
-#define DAFS_ASKED_NEVER	(-1L)
-
-long dafs_attr_begin(const struct super_block *sb);
+long dafs_clock_next(const struct super_block *sb);
+struct dafs_asked dafs_asked_now(const struct super_block *sb);
 void dafs_attr_outdate(struct dafs_inode *di);
-bool dafs_attr_outdated(const struct dafs_inode *di, long asked);
+bool dafs_attr_outdated(const struct dafs_inode *di, struct dafs_asked asked);
 void dafs_own_change(struct dafs_inode *di);
 void dafs_own_write(struct dafs_inode *di);
 void dafs_own_change_settle(struct inode *inode, const struct cred *cred);
@@ -188,14 +199,14 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 			const struct dafs_fh *fh);
 struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      const struct dafs_fattr *attr, const struct dafs_ids *ids,
-			      long asked, unsigned long at);
+			      struct dafs_asked asked);
 void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
 void dafs_attr_uncertain(struct inode *inode);
 bool dafs_attrs_aged(const struct dafs_inode *di);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
 bool dafs_size_unknown(const struct dafs_inode *di);
 int dafs_refresh(struct inode *inode, const struct dafs_fattr *attr,
-		 const struct dafs_ids *ids, long asked, unsigned long at);
+		 const struct dafs_ids *ids, struct dafs_asked asked);
 bool dafs_gone(const struct inode *inode, int err);
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force);
 

@@ -407,8 +407,7 @@ static int dafs_open_named(struct dentry *dentry, struct dafs_open_state *os,
 static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
 			     struct dafs_open_state *os)
 {
-	long asked = dafs_attr_begin(inode->i_sb);
-	unsigned long at = jiffies;
+	struct dafs_asked asked = dafs_asked_now(inode->i_sb);
 	struct dafs_opened opened = {};
 	struct dafs_found found = {};
 	int err;
@@ -423,7 +422,7 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
 	}
 	if (found.done < DAFS_FOUND_ATTRS)
 		return 0;
-	return !dafs_refresh(inode, &found.attr, &found.ids, asked, at);
+	return !dafs_refresh(inode, &found.attr, &found.ids, asked);
 }
 
 /* The server opens nothing else; the operations of another would not know the open. */
@@ -440,8 +439,7 @@ static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_s
 					   const struct qstr *name)
 {
 	struct super_block *sb = dir->i_sb;
-	long asked = dafs_attr_begin(sb);
-	unsigned long at = jiffies;
+	struct dafs_asked asked = dafs_asked_now(sb);
 	struct dafs_opened opened = {};
 	struct dafs_found found = {};
 	struct dafs_open_how how;
@@ -457,7 +455,7 @@ static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_s
 	if (found.done < DAFS_FOUND_ATTRS)
 		inode = dafs_iget(sb, os->cred, &os->fh);
 	else
-		inode = dafs_iget_known(sb, &os->fh, &found.attr, &found.ids, asked, at);
+		inode = dafs_iget_known(sb, &os->fh, &found.attr, &found.ids, asked);
 	inode = dafs_only_regular(inode);
 	if (IS_ERR(inode))
 		dafs_open_state_abandon(os);

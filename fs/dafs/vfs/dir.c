@@ -67,9 +67,8 @@ static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode
 			  const struct dafs_node *node)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(dir->i_sb);
-	long asked = dafs_attr_begin(dir->i_sb);
+	struct dafs_asked asked = dafs_asked_now(dir->i_sb);
 	unsigned long gen = dafs_dir_gen(dir);
-	unsigned long at = jiffies;
 	struct dafs_change_info change;
 	struct dafs_found found = {};
 	struct dafs_fattr dress = {};
@@ -83,7 +82,7 @@ static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode
 	if (found.done)
 		dafs_dir_changed(dir, &change);
 	if (!err) {
-		inode = dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids, asked, at);
+		inode = dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids, asked);
 		err = PTR_ERR_OR_ZERO(inode);
 	}
 	if (!err)

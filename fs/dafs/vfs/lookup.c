@@ -43,15 +43,14 @@ struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *name)
 	int err;
 
 	while (!fatal_signal_pending(current)) {
-		long asked = dafs_attr_begin(dir->i_sb);
-		unsigned long at = jiffies;
+		struct dafs_asked asked = dafs_asked_now(dir->i_sb);
 		struct dafs_found found = {};
 
 		err = dafs_lookup_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, name,
 					sbi->attrs, &found);
 		if (!err)
 			return dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids,
-					       asked, at);
+					       asked);
 		if (!found.done)
 			return err == -ENOENT ? NULL : ERR_PTR(err);
 		if (err != -ESTALE || !memcmp(&last, &found.fh, sizeof(last)))

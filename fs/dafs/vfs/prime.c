@@ -14,8 +14,7 @@ void dafs_listing_begin(struct dafs_listing *list, u64 wanted)
 {
 	list->wanted = wanted;
 	list->gen = dafs_dir_gen(d_inode(list->dir));
-	list->asked = dafs_attr_begin(list->dir->d_sb);
-	list->at = jiffies;
+	list->asked = dafs_asked_now(list->dir->d_sb);
 }
 
 /**
@@ -51,8 +50,7 @@ u64 dafs_listing_attrs(const struct dafs_sb_info *sbi)
 static struct inode *dafs_prime_inode(const struct dafs_listing *list,
 				      const struct dafs_fattr *attr, const struct dafs_ids *ids)
 {
-	return dafs_iget_known(list->dir->d_sb, &attr->filehandle, attr, ids, list->asked,
-			       list->at);
+	return dafs_iget_known(list->dir->d_sb, &attr->filehandle, attr, ids, list->asked);
 }
 
 /* A name that is known already gets news only of the object that it leads to. */

@@ -223,7 +223,7 @@ static bool dafs_readdir_holds(struct inode *dir, const struct dafs_listing *lis
 
 	dafs_attr_times(dir, &least, &most);
 	return list->gen == dafs_dir_gen(dir) && !dafs_attr_outdated(DAFS_I(dir), list->asked) &&
-	       time_in_range_open(jiffies, list->at, list->at + least);
+	       time_in_range_open(jiffies, list->asked.at, list->asked.at + least);
 }
 
 /* Where a program goes on reading.  What was left belongs there, or is lost. */

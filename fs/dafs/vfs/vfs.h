@@ -92,16 +92,14 @@ extern const struct file_operations dafs_dir_fops;
  * @dir: the directory
  * @wanted: attributes requested
  * @gen: dafs_dir_gen() before the request was sent
- * @asked: dafs_attr_begin() of the same moment
- * @at: jiffies of the same moment
+ * @asked: dafs_asked_now() of the same moment
  * @mark: d_fsdata of the dentries made from it
  */
 struct dafs_listing {
 	struct dentry *dir;
 	u64 wanted;
 	unsigned long gen;
-	long asked;
-	unsigned long at;
+	struct dafs_asked asked;
 	void *mark;
 };
 
