@@ -39,6 +39,7 @@
 #include <linux/topology.h>
 #include <kunit/visibility.h>
 #include "../session/session.h"
+#include "../session/trace.h"
 
 /* Places that an export has, however many of the others need theirs */
 #define DAFSD_LANE_LEAST	4
@@ -119,12 +120,13 @@ void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_ow
 	WARN_ON_ONCE(xchg(&rq->owner, to) != from);
 }
 
-/* Return: false if nothing of the session may wait any more. */
-static bool dafsd_park(struct dafsd_rqst *rq, struct list_head *where)
+/* Return: false if nothing of the session may wait any more, for @what or anything else. */
+static bool dafsd_park(struct dafsd_rqst *rq, struct list_head *where, const char *what)
 {
 	lockdep_assert_held(&dafsd_park_lock);
 	if (rq->ses->ending)
 		return false;
+	trace_dafsd_wait(&rq->base, what);
 	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_PARKED);
 	list_add_tail(&rq->park_link, where);
 	list_add_tail(&rq->park_own, &rq->ses->parked);
@@ -151,6 +153,7 @@ static void dafsd_unpark(struct dafsd_rqst *rq)
 		dafsd_lane_served(rq->waits);
 	rq->waits = NULL;
 	WRITE_ONCE(rq->ses->waiting, rq->ses->waiting - 1);
+	trace_dafsd_resume(&rq->base, "waited");
 	dafsd_rqst_queue(rq, DAFSD_OWNER_PARKED);
 }
 
@@ -322,7 +325,7 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 	    dafsd_lane_try(lane, rq))
 		return dafsd_lane_go(rq);
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	parked = dafsd_park(rq, &lane->waiting);
+	parked = dafsd_park(rq, &lane->waiting, "for a worker of its export");
 	if (parked) {
 		rq->waits = lane;
 		rq->passes = false;
@@ -510,7 +513,7 @@ bool dafsd_sq_enter(struct dafsd_rqst *rq)
 		return true;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
 	if (!on->ending)
-		parked = dafsd_park(rq, &on->sq_waiting);
+		parked = dafsd_park(rq, &on->sq_waiting, "for the send queue");
 	/* pairs with dafsd_sq_leave() */
 	smp_mb();
 	dafsd_sq_feed(on);
@@ -555,7 +558,7 @@ bool dafsd_park_alone(struct dafsd_rqst *rq)
 	if (atomic_read(&ses->busy) == DAFSD_BUSY_ALONE)
 		return true;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	parked = dafsd_park(rq, &ses->alone);
+	parked = dafsd_park(rq, &ses->alone, "for the other requests");
 	/* pairs with the decrement of @busy */
 	smp_mb();
 	if (parked && atomic_read(&ses->busy) == DAFSD_BUSY_ALONE)

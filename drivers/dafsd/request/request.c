@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include "../session/session.h"
+#include "../session/trace.h"
 
 /* Chapter 6, in the order of the numbers; see dafsd_requests_init() */
 static const struct dafsd_proc *dafsd_request_procs;
@@ -70,6 +71,16 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
 	return DAFSERR_INVAL;
 }
 
+static u32 dafsd_call(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *rq))
+{
+	u32 status;
+
+	trace_dafsd_execute(&rq->base, handler == rq->proc->run ? "run" : "prepare");
+	status = handler(rq);
+	trace_dafsd_executed(&rq->base, status);
+	return status;
+}
+
 /*
  * Handlers run as the user the request names; vfs/fh.c may squash further.  That user
  * stays the same until the request is answered (E-48).
@@ -79,14 +90,14 @@ static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst 
 	u32 status;
 
 	if (!(rq->proc->flags & DAFSD_P_CRED))
-		return handler(rq);
+		return dafsd_call(rq, handler);
 	if (!rq->cred) {
 		status = dafsd_cred_find(rq->ses, rq->base.hdr.cred_handle, &rq->cred);
 		if (status)
 			return status;
 	}
 	rq->saved_cred = override_creds(rq->cred);
-	status = handler(rq);
+	status = dafsd_call(rq, handler);
 	revert_creds(rq->saved_cred);
 	return status;
 }

@@ -29,6 +29,7 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include "session.h"
+#include "trace.h"
 
 static const struct dafsd_client_ops *dafsd_client_ops;
 
@@ -108,6 +109,7 @@ static void dafsd_client_remove(struct dafsd_client *client, struct list_head *g
 	dafsd_nr_clients--;
 	client->peer->clients--;
 	WRITE_ONCE(client->discarded, true);
+	trace_dafsd_client(client, "discarded");
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
 }
@@ -163,6 +165,7 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 			dafsd_client_remove(client, gone);
 			return;
 		}
+		trace_dafsd_client(client, "expired");
 		dafsd_client_ops->expire(client);
 	}
 	client->silent = silent;
@@ -392,6 +395,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 	client->principal = principal;
 	client->nr_connecting--;
 	ses->confirmed = true;
+	trace_dafsd_client(client, "confirmed");
 	dafsd_sessions_supersede(ses);
 	dafsd_client_renew(client);
 	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);

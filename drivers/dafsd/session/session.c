@@ -22,6 +22,7 @@
 #include <kunit/visibility.h>
 #include <linux/dafs/requester.h>
 #include "session.h"
+#include "trace.h"
 
 static const struct dafsd_session_ops *dafsd_session_ops;
 
@@ -89,6 +90,8 @@ bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state
 
 	spin_lock(&ses->lock);
 	legal = dafsd_session_next[ses->state] & BIT(next);
+	if (legal)
+		trace_dafsd_session_state(ses, next);
 	if (legal)	/* who sees READY sees the client, too */
 		smp_store_release(&ses->state, next);
 	spin_unlock(&ses->lock);

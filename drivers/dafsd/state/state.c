@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "state_impl.h"
+#include "../session/trace.h"
 
 /*
  * By id.  A value entry is the second in which an open was revoked, kept for a
@@ -218,6 +219,8 @@ u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
 		__xa_erase(&dafsd_opens, open->id);
 	else
 		__xa_store(&dafsd_opens, open->id, open, GFP_NOWAIT);
+	if (!status)
+		trace_dafsd_opened(open->id, open->client, open->inode->i_ino);
 	xa_unlock(&dafsd_opens);
 	return status;
 }
@@ -292,6 +295,7 @@ static bool dafsd_open_claim(struct dafsd_open *open, void *trace)
 	if (open->dead)
 		return false;
 	WRITE_ONCE(open->dead, true);
+	trace_dafsd_closed(open->id, client, open->inode->i_ino);
 	/* the entry is there, so this needs no memory */
 	if (trace)
 		__xa_store(&dafsd_opens, open->id, trace, GFP_NOWAIT);

@@ -8,6 +8,7 @@
 #include <linux/bitops.h>
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
+#include "../rpc/trace.h"
 #include "data.h"
 
 /* Before folios that are dirtied all the time are left to the next one who asks. */
@@ -100,6 +101,7 @@ int dafs_zap_mapping(struct inode *inode)
 		 * what of it was not written is as old as before.
 		 */
 		err = dafs_zap_pages(inode);
+		trace_dafs_zap(inode, err);
 		if (err)
 			set_bit(DAFS_INO_ZAP, &di->flags);
 		clear_bit_unlock(DAFS_INO_ZAPPING, &di->flags);

@@ -21,6 +21,7 @@
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/writeback.h>
+#include "../rpc/trace.h"
 #include "inode.h"
 
 /* Raises *last to @now, unless it is later already. */
@@ -410,6 +411,7 @@ static bool dafs_apply_change(struct dafs_inode *di, const struct dafs_fattr *at
 		return dafs_apply_same(di, at);
 	if (attr->object_size < least || attr->object_size > most)
 		ours = false;
+	trace_dafs_changed(inode, attr->change, ours);
 	di->change = attr->change;
 	if (S_ISDIR(inode->i_mode)) {
 		WRITE_ONCE(di->dir_gen, dafs_clock_next(inode->i_sb));
@@ -685,6 +687,7 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 		return 0;
 	asked = dafs_asked_now(inode->i_sb);
 	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
+	trace_dafs_revalidate(inode, err);
 	if (dafs_gone(inode, err)) {
 		dafs_attrs_last(di, asked);
 		return 0;

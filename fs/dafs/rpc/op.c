@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "rpc_impl.h"
+#include "trace.h"
 
 /* Attempts on a connection that all others wait for */
 #define DAFS_OP_TRIES_ON	5
@@ -372,6 +373,7 @@ int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
 	err = op->nowait ? dafs_op_run_nowait(ses, op) : dafs_op_attempts(ses, op);
 	if (!err)
 		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
+	trace_dafs_op_result(op, err);
 	return dafs_op_result(ses, op, err);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);

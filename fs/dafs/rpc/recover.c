@@ -13,6 +13,7 @@
  */
 #include <linux/sched/mm.h>
 #include "rpc_impl.h"
+#include "trace.h"
 
 #define DAFS_RECOVER_WAIT	(5 * HZ)
 
@@ -73,6 +74,7 @@ static void dafs_recoverer_work(struct work_struct *work)
 	flags = memalloc_nofs_save();
 	err = who->recover(who, who->ses, conn);
 	memalloc_nofs_restore(flags);
+	trace_dafs_recovered(who->ses, err);
 	dafs_recoverer_end(who, conn, err);
 }
 

@@ -26,6 +26,7 @@
 #include <linux/dafs/stats.h>
 #include <net/net_namespace.h>
 #include "rpc_impl.h"
+#include "trace.h"
 
 #define DAFS_BACKOFF_MIN_MS	500
 #define DAFS_BACKOFF_MAX_MS	10000
@@ -77,6 +78,7 @@ static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_s
 	lockdep_assert_held(&ses->lock);
 	if (!(dafs_session_next[ses->state] & BIT(next)))
 		return false;
+	trace_dafs_session_state(ses, next);
 	ses->state = next;
 	return true;
 }

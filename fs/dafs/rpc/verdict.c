@@ -7,6 +7,7 @@
 #include <linux/string.h>
 #include <kunit/visibility.h>
 #include "rpc.h"
+#include "trace.h"
 
 #define DAFS_DELAY_MIN_MS	50U
 #define DAFS_DELAY_MAX_MS	5000U
@@ -119,6 +120,15 @@ static const struct dafs_rule dafs_rules[DAFS_RETRY_KINDS][DAFS_ACTIONS] = {
 	},
 };
 
+static struct dafs_verdict dafs_rule_apply(const struct dafs_rule *rule, u8 count, bool forever)
+{
+	if (count <= rule->at_once)
+		return (struct dafs_verdict){ DAFS_NEXT_SEND };
+	if (count < (forever ? rule->hard : rule->soft))
+		return (struct dafs_verdict){ DAFS_NEXT_PAUSE };
+	return (struct dafs_verdict){ DAFS_NEXT_REPORT, rule->err };
+}
+
 /**
  * dafs_retry() - an attempt has failed: is there another one?
  * @kind: what is attempted
@@ -132,16 +142,15 @@ static const struct dafs_rule dafs_rules[DAFS_RETRY_KINDS][DAFS_ACTIONS] = {
 struct dafs_verdict dafs_retry(enum dafs_retry_kind kind, enum dafs_action action, bool forever,
 			       struct dafs_tries *tries)
 {
-	const struct dafs_rule *rule = &dafs_rules[kind][action];
 	u8 *count = &tries->count[action];
+	struct dafs_verdict verdict;
 
 	if (*count < DAFS_FOREVER - 1)
 		++*count;
-	if (*count <= rule->at_once)
-		return (struct dafs_verdict){ DAFS_NEXT_SEND };
-	if (*count < (forever ? rule->hard : rule->soft))
-		return (struct dafs_verdict){ DAFS_NEXT_PAUSE };
-	return (struct dafs_verdict){ DAFS_NEXT_REPORT, rule->err };
+	verdict = dafs_rule_apply(&dafs_rules[kind][action], *count, forever);
+	if (action != DAFS_ACT_NONE)
+		trace_dafs_retry(kind, action, *count, verdict.next);
+	return verdict;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_retry);
 

@@ -23,7 +23,7 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include "state.h"
-#include "../rpc/rpc_impl.h"
+#include "../rpc/trace.h"
 
 /* How long a soft mount waits for a server that forgets what it gives, in ms. */
 #define DAFS_OPEN_SOFT_MS	400
@@ -699,6 +699,7 @@ static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn 
 
 	if (err && dafs_open_refused(*status))
 		err = dafs_open_state_lose(os, *status, err);
+	trace_dafs_reclaim(os->sbi->sb->s_dev, os->ino, err);
 	return err;
 }
 

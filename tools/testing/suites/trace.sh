@@ -1,0 +1,105 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# The trace points of client and server: each tells what the manual, tracing.rst, says of it.
+# bed: um
+# timeout: 200
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+tracing=/sys/kernel/tracing
+mount -t tracefs tracefs $tracing 2>/dev/null
+
+setup_rxe
+make_backing /srv/data 256
+load_modules /srv/data:no_root_squash
+echo 1 >$tracing/events/dafs/enable
+
+# traced COMMAND...: what is traced meanwhile is in /tmp/trace then
+traced()
+{
+	echo >$tracing/trace
+	"$@"
+	traced_status=$?
+	cat $tracing/trace >/tmp/trace
+	return $traced_status
+}
+
+# in_order PATTERN...: there are lines that match, one after the other
+in_order()
+{
+	awk 'BEGIN { for (i = 2; i < ARGC; i++) want[i] = ARGV[i]; ARGC = 2; at = 2 }
+		at in want && $0 ~ want[at] { at++ }
+		END { if (at in want) { print "no line: " want[at]; exit 1 } }' /tmp/trace "$@"
+}
+
+# What happens in the background is traced in the end.
+has()
+{
+	cat $tracing/trace >/tmp/trace
+	in_order "$@" >/dev/null
+}
+
+# The trace is emptied where a module leaves whose events were traced, so the server's are not
+# yet.
+mount_dafs data /mnt/dafs || tap_bail "no mount"
+restart()
+{
+	modprobe -r dafsd && modprobe dafsd exports=/srv/data:no_root_squash
+}
+exec 3<>/mnt/dafs/file
+traced restart
+eventually has 'dafs_recovered: ' 'dafs_session_state: .* down -> up$'
+tap_silent "a restart of the server" in_order 'dafs_session_state: .* up -> down$' \
+	'dafs_reclaim: .* err=0$' 'dafs_recovered: .* err=0$' 'dafs_session_state: .* down -> up$'
+echo more >&3
+exec 3>&-
+
+umount /mnt/dafs
+
+echo 1 >$tracing/events/dafsd/enable
+tap_run "mount" traced mount_dafs data /mnt/dafs || tap_bail "no mount"
+tap_silent "the session comes up at both ends" in_order \
+	'dafsd_client: .* confirmed$' 'dafsd_session_state: .* new -> ready$' \
+	'dafs_session_state: server=10.9.0.1:20050 down -> up$'
+
+traced cat /mnt/dafs/none 2>/dev/null
+tap_silent "a failed call, from the client to its result" in_order \
+	'dafs_request: .* LOOKUP ' 'dafs_rqst: .* LOOKUP ' 'dafsd_execute: .* LOOKUP run$' \
+	'dafsd_executed: .* status=2$' 'dafs_rqst_reply: .* status=2 ' \
+	'dafs_reply: .* LOOKUP status=2 '
+
+open_and_close()
+{
+	: >/mnt/dafs/file
+}
+traced open_and_close
+tap_silent "an open, and its end" in_order 'dafsd_opened: .* open=[0-9]' \
+	'dafsd_closed: .* open=[0-9]'
+
+# What others change is seen at the next open, and the cached data dropped.
+echo old >/mnt/dafs/file
+cat /mnt/dafs/file >/dev/null
+sync
+sleep 0.1
+echo new >/srv/data/file
+traced cat /mnt/dafs/file
+tap_silent "a change by others" in_order 'dafs_changed: .* by others$' 'dafs_zap: .* err=0$'
+
+stat_changed()
+{
+	chmod 640 /srv/data/file
+	sleep 3.5
+	stat /mnt/dafs/file
+}
+traced stat_changed
+tap_silent "attributes that have timed out" in_order 'dafs_revalidate: .* err=0$'
+
+traced chmod 600 /mnt/dafs/file
+tap_silent "the result of an operation" in_order 'dafs_op_result: SETATTR_INLINE status=0 err=0$'
+
+umount /mnt/dafs
+eventually has 'dafsd_session_state: .* ready -> closing$'
+tap_silent "a session ends" in_order 'dafsd_session_state: .* ready -> closing$'
+tap_silent "and at the client" in_order 'dafs_session_state: .* -> dead$'
+tap_done
