@@ -11,7 +11,15 @@
 #include <net/net_namespace.h>
 #include <kunit/visibility.h>
 #include <linux/dafs/version.h>
-#include "vfs/vfs.h"
+#include "session/server.h"
+#include "session/client.h"
+#include "session/session.h"
+#include "export/export.h"
+#include "request/io.h"
+#include "request/request.h"
+#include "state/state.h"
+#include "data/data.h"
+#include "proc/proc.h"
 
 static unsigned short port = DAFS_DEFAULT_PORT;
 module_param(port, ushort, 0444);

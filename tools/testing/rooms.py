@@ -2,30 +2,33 @@
 # SPDX-License-Identifier: GPL-2.0
 """Checks that what calls another folder of the modules calls downwards.
 
-  rooms.py BUILD [--arrows]     checks the objects of a build of the modules
+  rooms.py BUILD [--arrows]     checks the objects and sources of a build of the modules
   rooms.py --self-test          checks this program
 
 rooms.table gives each folder, or "room", a level.  A file may use the functions and variables
-of its own room and of rooms with a lower level.  All other uses are arrows upwards, and that
-is how cycles begin.  Two rooms of one level do not know each other.
+of its own room and of rooms with a lower level, and include their headers.  All other uses
+are arrows upwards, and that is how cycles begin.  Two rooms of one level do not know each
+other.
 
-rooms.known lists the arrows upwards that there are, as "ROOM -> ROOM SYMBOL".  It only gets
-shorter: an arrow that it does not have is a failure, and so is a line that no arrow needs
-any more.  Failures are printed, nothing else; --arrows prints how many symbols cross from
-which room to which, too.
+rooms.known lists the arrows upwards that there are, as "ROOM -> ROOM SYMBOL", where SYMBOL
+may be the path of a header.  It only gets shorter: an arrow that it does not have is a
+failure, and so is a line that no arrow needs any more.  Failures are printed, nothing else;
+--arrows prints how many symbols cross from which room to which, too.
 
 A line of the table, where "#" begins a comment:
 
   room FOLDER LEVEL       0 is the lowest; what lies below FOLDER, but in no other room
 
 The symbol tables of the objects tell what is used.  So inline functions, macros and members
-of structures do not count, and a function pointer counts where it is taken, not where it is
-called: that is how a lower room may call a higher one.
+of structures count only by the header that they come from, and a function pointer counts
+where it is taken, not where it is called: that is how a lower room may call a higher one.
 """
 
 import argparse
 import collections
+import os.path
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,6 +38,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Made by the compiler or by macros of the kernel beside what they are for.
 MADE = ("__pfx_", "__SCT__", "__SCK__", "__traceiter_", "__probestub_", "__ksymtab", "__kstr",
         "__UNIQUE_ID", "__export", "init_module", "cleanup_module")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"(.+?)"', re.MULTILINE)
 
 
 class Table:
@@ -60,15 +65,20 @@ class Table:
         return here != there and self.level[there] >= self.level[here]
 
 
+def files(build, table, pattern):
+    """The files in rooms that match a pattern, in order."""
+    for top in sorted({"/".join(folder.split("/")[:2]) for folder in table.level}):
+        yield from sorted((build / top).rglob(pattern))
+
+
 def objects(build, table):
     """What was compiled from a source of some room: {object: source}."""
     found = {}
-    for top in sorted({"/".join(folder.split("/")[:2]) for folder in table.level}):
-        for path in sorted((build / top).rglob("*.o")):
-            source = path.with_suffix(".c")
-            # modules are linked, and have no source
-            if source.exists() and not source.name.endswith(".mod.c"):
-                found[str(path)] = str(source.relative_to(build))
+    for path in files(build, table, "*.o"):
+        source = path.with_suffix(".c")
+        # modules are linked, and have no source
+        if source.exists() and not source.name.endswith(".mod.c"):
+            found[str(path)] = str(source.relative_to(build))
     return found
 
 
@@ -103,10 +113,25 @@ def arrows(build, table):
     return crossing
 
 
+def includes(build, table):
+    """All includes that cross: {(room, room, header): files that have it}."""
+    crossing = collections.defaultdict(list)
+    for path in files(build, table, "*.[ch]"):
+        source = str(path.relative_to(build))
+        here = table.room(source)
+        for name in INCLUDE.findall(path.read_text("utf-8")):
+            header = os.path.normpath(f"{os.path.dirname(source)}/{name}")
+            there = table.room(header)
+            if here and there and here != there:
+                crossing[here, there, header].append(source)
+    return crossing
+
+
 def check(build, table, known):
     """The failures, as lines."""
+    crossing = arrows(build, table) | includes(build, table)
     upwards = {f"{here} -> {there} {name}": sources
-               for (here, there, name), sources in arrows(build, table).items()
+               for (here, there, name), sources in crossing.items()
                if table.is_upwards(here, there)}
     return [f"{arrow}: upwards, from {' '.join(upwards[arrow])}"
             for arrow in sorted(upwards.keys() - known)] + \
@@ -118,23 +143,29 @@ def self_test():
     """Builds a module of three rooms."""
     table = Table("room m/a 0 # below\nroom m/a/b 1\nroom m/a/c 1")
     sources = {
+        "m/a/low.h": "",
+        "m/a/b/high.h": '#include "../low.h"',
+        "m/a/c/far.h": '# include "../b/high.h"\n#include "far_too.h"',
         "m/a/low.c": "int high(void); int low(void) { return high(); }",
         "m/a/b/high.c": "int low(void); int far(void); int high(void) { return low() + far(); }",
         "m/a/c/far.c": "int late(void); int far(void) { return 0; }",
         "m/a/b/late.c": "int high(void); int late(void) { return high(); }",
     }
     up, across = "m/a -> m/a/b high", "m/a/b -> m/a/c far"
+    header = "m/a/c -> m/a/b m/a/b/high.h"
     with tempfile.TemporaryDirectory() as folder:
         build = pathlib.Path(folder)
         for name, text in sources.items():
             path = build / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-            subprocess.run(["gcc", "-c", path, "-o", path.with_suffix(".o")], check=True)
+            if path.suffix == ".c":
+                subprocess.run(["gcc", "-c", path, "-o", path.with_suffix(".o")], check=True)
         (build / "m/gone.o").write_text("not an object", "utf-8")
-        assert check(build, table, {up, across}) == []
-        assert check(build, table, {up}) == [f"{across}: upwards, from m/a/b/high.c"]
-        assert check(build, table, {up, across, "old"}) == \
+        assert check(build, table, {up, across, header}) == []
+        assert check(build, table, {up, header}) == [f"{across}: upwards, from m/a/b/high.c"]
+        assert check(build, table, {up, across}) == [f"{header}: upwards, from m/a/c/far.h"]
+        assert check(build, table, {up, across, header, "old"}) == \
             ["old: is no more, take it out of rooms.known"]
 
 

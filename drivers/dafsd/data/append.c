@@ -23,7 +23,11 @@
  */
 #include <linux/pagemap.h>
 #include <linux/uio.h>
+#include <linux/dafs/status.h>
+#include "../session/peer.h"
+#include "../state/state.h"
 #include "../state/state_impl.h"
+#include "data.h"
 
 /**
  * dafsd_write_begin() - keep out appends while data is written at an offset

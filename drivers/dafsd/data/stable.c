@@ -17,7 +17,9 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/seqlock.h>
-#include "../vfs/vfs.h"
+#include "../export/export.h"
+#include "../state/state.h"
+#include "data.h"
 
 /* Guards dafsd_write_verifier and dafsd_export.wb_err. */
 static DEFINE_SEQLOCK(dafsd_verifier_lock);

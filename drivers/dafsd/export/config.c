@@ -10,7 +10,9 @@
 #include <linux/configfs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "../vfs/vfs.h"
+#include "../session/server.h"
+#include "export.h"
+#include "handle.h"
 
 /**
  * struct dafsd_export_item - an export as configured

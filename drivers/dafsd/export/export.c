@@ -16,7 +16,10 @@
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 #include <kunit/visibility.h>
-#include "../vfs/vfs.h"
+#include "../session/server.h"
+#include "lane.h"
+#include "export.h"
+#include "handle.h"
 
 /* How long taking an export away waits for what is done in it; shorter in tests */
 unsigned int dafsd_withdraw_seconds = 10;

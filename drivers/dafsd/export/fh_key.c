@@ -14,6 +14,7 @@
  * built into the kernel starts before there is a root file system, so the key is read
  * when the first export is enabled.  Until then no filehandle is made or accepted.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/hex.h>
 #include <linux/module.h>
@@ -25,7 +26,8 @@
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 #include <kunit/visibility.h>
-#include "../vfs/vfs.h"
+#include "../session/client.h"
+#include "handle.h"
 
 /* As text: two hexadecimal digits a byte */
 #define DAFSD_KEY_DIGITS	(2 * sizeof(siphash_key_t))

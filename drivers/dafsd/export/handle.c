@@ -3,7 +3,8 @@
  * The bytes of a filehandle as the server makes them; vfs/fh.c finds the object again.
  */
 #include <linux/exportfs.h>
-#include "../vfs/vfs.h"
+#include "export.h"
+#include "handle.h"
 
 const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE] __nonstring = "DAFS pseudo root";
 

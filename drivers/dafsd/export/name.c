@@ -4,7 +4,7 @@
  */
 #include <linux/limits.h>
 #include <linux/string.h>
-#include "../vfs/vfs.h"
+#include "export.h"
 
 /*
  * The second byte of a sequence is where the first does not tell everything:

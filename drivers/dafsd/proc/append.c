@@ -3,7 +3,11 @@
  * APPEND_INLINE and APPEND_DIRECT (6.5.3, 6.5.4); data/append.c does it.
  */
 #include <linux/uio.h>
-#include "../vfs/vfs.h"
+#include "../request/io.h"
+#include "../request/request.h"
+#include "../state/state.h"
+#include "../data/data.h"
+#include "proc.h"
 
 /* E-100, E-101 */
 static u32 dafsd_append_check(u32 byte_count, u32 stable_how)

@@ -6,7 +6,14 @@
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include <linux/statfs.h>
+#include <linux/dafs/status.h>
+#include "../session/server.h"
+#include "../export/export.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "../state/state.h"
+#include "proc.h"
 
 /*
  * What a bit of ACCESS asks the VFS (6.5.2).  A bit without a meaning for the

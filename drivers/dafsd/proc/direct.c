@@ -4,7 +4,11 @@
  * with the client's buffers in place of the message (6.5.14, 6.5.32, 6.5.36).
  */
 #include <linux/slab.h>
+#include "../request/io.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "proc.h"
 
 /**
  * struct dafsd_direct_attrs - attributes on their way

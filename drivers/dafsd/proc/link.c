@@ -3,7 +3,12 @@
  * LINK: one more name for an object that is no directory (6.5.17).
  */
 #include <linux/namei.h>
+#include <linux/dafs/status.h>
+#include "../export/export.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "proc.h"
 
 /*
  * A file may still be open and have no name any more; it gets none by LINK

@@ -5,7 +5,14 @@
 #include <linux/mount.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
+#include <linux/dafs/status.h>
+#include "../export/export.h"
+#include "../export/handle.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "../state/state.h"
+#include "proc.h"
 
 /* Modes of what CREATE makes, unless the attributes say otherwise (E-30) */
 #define DAFSD_DEFAULT_DIR_MODE		0700

@@ -3,8 +3,16 @@
  * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26), and what there is to say
  * of delegations where none are granted (6.5.10, 6.5.11, E-90).
  */
+#include <linux/file.h>
 #include <linux/namei.h>
+#include <linux/dafs/status.h>
+#include "../export/export.h"
+#include "../export/handle.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "../state/state.h"
+#include "proc.h"
 
 #define DAFSD_MAX_OWNER		1024	/* E-82 */
 

@@ -7,10 +7,18 @@
  * with its attributes, measured, and kept if it still fits.  That the next one
  * is fetched before the reply ends is what makes eof exact.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
+#include <linux/dafs/status.h>
+#include "../session/session.h"
+#include "../export/export.h"
+#include "../request/io.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "proc.h"
 
 /*
  * A cookie is the position behind its entry, as it is: file systems use all 63

@@ -8,7 +8,15 @@
  */
 #include <linux/fsnotify.h>
 #include <linux/uio.h>
-#include "../vfs/vfs.h"
+#include <linux/dafs/status.h>
+#include "../session/session.h"
+#include "../export/export.h"
+#include "../request/io.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
+#include "../state/state.h"
+#include "../data/data.h"
+#include "proc.h"
 
 /* Fewer bytes than this are copied. */
 #define DAFSD_BORROW_MIN	SZ_32K

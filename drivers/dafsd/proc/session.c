@@ -2,7 +2,11 @@
 /* Session procedures (6.2): connect, authenticate, bind, disconnect, credentials. */
 #include <linux/slab.h>
 #include <linux/dafs/requester.h>
+#include "../session/server.h"
+#include "../session/client.h"
 #include "../session/session.h"
+#include "../request/request.h"
+#include "proc.h"
 
 #define DAFSD_AUTH_TRIES	3	/* E-52 */
 #define DAFSD_AUTH_SECONDS	30	/* E-45 */

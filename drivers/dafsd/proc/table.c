@@ -2,7 +2,8 @@
 /*
  * The procedure table: which handler serves a request, and what has to be before.
  */
-#include "../session/session.h"
+#include "../request/procedure.h"
+#include "proc.h"
 
 /* Chapter 6, in the order of the numbers; a missing row answers NOTSUPP. */
 const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {

@@ -4,7 +4,11 @@
  * they are? (6.5.23, 6.5.37)
  */
 #include <linux/slab.h>
+#include "../session/client.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "proc.h"
 
 /* To be set and not to be read: there is nothing to compare with (E-112). */
 #define DAFSD_FATTR_WRITE_ONLY	(DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET)

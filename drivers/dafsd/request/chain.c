@@ -16,7 +16,10 @@
  *  2. A request that waits (dafsd_rqst.next) belongs to the one before it, until the
  *     worker of that one takes it over together with the chain.
  */
+#include "../session/chain.h"
 #include "../session/session.h"
+#include "procedure.h"
+#include "request.h"
 
 #define DAFSD_CHF_KNOWN	(DAFS_CHF_FORW | DAFS_CHF_BACK | DAFS_CHF_SAVE | \
 			 DAFS_CHF_FH | DAFS_CHF_STATEID)

@@ -17,7 +17,11 @@
  * the channel is open.  Where a channel closes, that is done before the list is looked
  * at; so a change that is not seen there is not begun.
  */
+#include "../session/client.h"
 #include "../session/session.h"
+#include "../export/export.h"
+#include "procedure.h"
+#include "request.h"
 
 static bool dafsd_late_counts(const struct dafsd_rqst *rq)
 {

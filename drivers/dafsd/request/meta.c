@@ -9,7 +9,9 @@
  */
 #include <linux/mm.h>
 #include <linux/uio.h>
-#include "../vfs/vfs.h"
+#include <linux/dafs/status.h>
+#include "io.h"
+#include "request.h"
 
 /**
  * dafsd_meta_buf() - a single buffer as a list (E-24)

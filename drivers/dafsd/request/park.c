@@ -38,8 +38,13 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <kunit/visibility.h>
+#include "../session/server.h"
 #include "../session/session.h"
 #include "../session/trace.h"
+#include "../export/lane.h"
+#include "../export/export.h"
+#include "io.h"
+#include "request.h"
 
 /* Places that an export has, however many of the others need theirs */
 #define DAFSD_LANE_LEAST	4

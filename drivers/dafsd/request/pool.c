@@ -14,7 +14,7 @@
 #include <linux/shrinker.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include "../session/session.h"
+#include "io.h"
 
 #define DAFSD_CHUNK_ORDER	get_order(SZ_64K)
 

@@ -17,7 +17,10 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/splice.h>
+#include "../session/peer.h"
 #include "../session/session.h"
+#include "io.h"
+#include "request.h"
 
 /* Memory that is held until the response has left, which is up to the client. */
 static bool dafsd_io_charge(struct dafsd_rqst *rq, size_t bytes)

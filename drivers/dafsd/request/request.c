@@ -5,8 +5,13 @@
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
+#include "../session/server.h"
+#include "../session/client.h"
 #include "../session/session.h"
 #include "../session/trace.h"
+#include "io.h"
+#include "procedure.h"
+#include "request.h"
 
 /* Chapter 6, in the order of the numbers; see dafsd_requests_init() */
 static const struct dafsd_proc *dafsd_request_procs;

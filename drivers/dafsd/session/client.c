@@ -28,6 +28,9 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <kunit/visibility.h>
+#include "server.h"
+#include "peer.h"
+#include "client.h"
 #include "session.h"
 #include "trace.h"
 

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include <net/ipv6.h>
+#include "peer.h"
 #include "session.h"
 
 unsigned int dafsd_max_state;

@@ -6,7 +6,7 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 #include <kunit/visibility.h>
-#include "session.h"
+#include "server.h"
 
 unsigned int dafsd_max_requests = DAFSD_DEFAULT_MAX_REQUESTS;
 module_param_named(max_requests, dafsd_max_requests, uint, 0644);

@@ -21,6 +21,9 @@
 #include <linux/unaligned.h>
 #include <kunit/visibility.h>
 #include <linux/dafs/requester.h>
+#include "server.h"
+#include "peer.h"
+#include "client.h"
 #include "session.h"
 #include "trace.h"
 

@@ -9,6 +9,7 @@
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
+#include "client.h"
 #include "session.h"
 
 #define DAFSD_SHOWN_ID	128	/* bytes of a client's id */

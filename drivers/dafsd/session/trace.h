@@ -11,6 +11,7 @@
 
 #include <linux/tracepoint.h>
 #include <linux/dafs/codec.h>
+#include "client.h"
 #include "session.h"
 
 TRACE_DEFINE_ENUM(DAFSD_SES_NEW);

@@ -16,9 +16,19 @@
  * without bound, for a program of this machine that is asked for permission
  * (fanotify), or for the file system.
  */
+#include <linux/file.h>
 #include <linux/filelock.h>
 #include <linux/security.h>
 #include <linux/slab.h>
+#include <linux/dafs/status.h>
+#include "../session/peer.h"
+#include "../session/client.h"
+#include "../session/session.h"
+#include "../export/export.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
+#include "../vfs/vfs.h"
+#include "state.h"
 #include "state_impl.h"
 
 static int dafsd_access_mask(u32 access)

@@ -13,9 +13,13 @@
  * The opens of a client that has lost them reserve nothing any more from that moment
  * on (dafsd_open.dead), although it may take a while until they are closed.
  */
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/lockdep.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
+#include "../session/client.h"
+#include "state.h"
 #include "state_impl.h"
 
 /* By inode; there may be millions.  Changed under dafsd_files_lock, read under RCU. */

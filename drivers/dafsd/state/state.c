@@ -11,8 +11,14 @@
  * A state-id tells the instance of the server that made it, so that one from
  * before a restart is known as such.
  */
+#include <linux/fs.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "../session/server.h"
+#include "../session/peer.h"
+#include "../session/client.h"
+#include "../export/export.h"
+#include "state.h"
 #include "state_impl.h"
 #include "../session/trace.h"
 

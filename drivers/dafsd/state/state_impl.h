@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What open.c, share.c and state.c know of each other. */
-#ifndef _DAFSD_OPEN_IMPL_H
-#define _DAFSD_OPEN_IMPL_H
+#ifndef _DAFSD_STATE_STATE_IMPL_H
+#define _DAFSD_STATE_STATE_IMPL_H
 
+#include <linux/fs.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
-#include "../vfs/vfs.h"
+#include <linux/dafs/msg.h>
+#include "state.h"
 
 /**
  * struct dafsd_appends - appends to a file that are on their way to the disk, see data/append.c
@@ -138,4 +143,4 @@ u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_opaqu
 /* open.c */
 void dafsd_open_dismantle(struct dafsd_open *open);
 
-#endif /* _DAFSD_OPEN_IMPL_H */
+#endif /* _DAFSD_STATE_STATE_IMPL_H */

@@ -5,8 +5,12 @@
  */
 #include <linux/blkdev.h>
 #include <linux/exportfs.h>
+#include <linux/file.h>
 #include <linux/pagemap.h>
 #include <linux/stat.h>
+#include "../session/client.h"
+#include "../export/export.h"
+#include "fh.h"
 #include "vfs.h"
 
 /**

@@ -2,9 +2,13 @@
 /*
  * New objects: what CREATE and a creating OPEN share (6.5.9, 6.5.24).
  */
+#include <linux/file.h>
 #include <linux/namei.h>
 #include <linux/posix_acl.h>
 #include <linux/unaligned.h>
+#include <linux/dafs/status.h>
+#include "../session/client.h"
+#include "fh.h"
 #include "vfs.h"
 
 /* Return: 1 or 0, or a negative errno if it cannot be known. */

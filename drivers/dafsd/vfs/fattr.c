@@ -2,9 +2,14 @@
 /*
  * File attributes between DAFS and the VFS (6.1.5).
  */
+#include <linux/blk_types.h>
 #include <linux/iversion.h>
 #include <linux/stat.h>
 #include <linux/xattr.h>
+#include <linux/dafs/status.h>
+#include "../session/client.h"
+#include "../export/export.h"
+#include "fh.h"
 #include "vfs.h"
 
 /* Where Linux programs keep the MIME type of a file */

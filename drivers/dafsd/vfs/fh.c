@@ -22,7 +22,12 @@
 #include <linux/exportfs.h>
 #include <linux/mount.h>
 #include <linux/namei.h>
-#include "vfs.h"
+#include <linux/dafs/status.h>
+#include "../session/client.h"
+#include "../export/export.h"
+#include "../export/handle.h"
+#include "../request/request.h"
+#include "fh.h"
 
 /*
  * From now on the request acts for @cred, whose reference it takes over.  Reverting

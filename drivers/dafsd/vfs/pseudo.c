@@ -15,7 +15,10 @@
  */
 #include <linux/siphash.h>
 #include <linux/slab.h>
-#include "vfs.h"
+#include "../export/export.h"
+#include "../export/handle.h"
+#include "../request/request.h"
+#include "fh.h"
 
 #define DAFSD_PSEUDO_ROOT_INO	1
 

@@ -5,6 +5,10 @@
 #include <linux/ctype.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
+#include <linux/dafs/status.h>
+#include "../export/export.h"
+#include "../request/request.h"
+#include "fh.h"
 #include "vfs.h"
 
 /**

@@ -7,6 +7,7 @@
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
 #include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/request/io.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/fixture.h"
 

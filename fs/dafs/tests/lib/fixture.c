@@ -6,7 +6,9 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/export/export.h"
 #include "../../rpc/rpc_impl.h"
 #include "fixture.h"
 

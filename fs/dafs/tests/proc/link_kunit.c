@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* LINK: second names, and who gets none. */
 #include <linux/delay.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/export/handle.h"
 #include "../lib/fixture.h"
 
 static struct dafs_fixture *dafs_link_fixture(struct kunit *test)

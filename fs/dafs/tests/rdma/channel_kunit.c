@@ -9,7 +9,10 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
+#include "../../../../drivers/dafsd/session/peer.h"
 #include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/request/io.h"
+#include "../../../../drivers/dafsd/request/request.h"
 #include "../../../dafs_common/rdma/requester.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"

@@ -8,6 +8,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/request/io.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/io_test.h"
 

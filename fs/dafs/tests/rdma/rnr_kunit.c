@@ -6,6 +6,7 @@
  */
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
+#include "../../../../drivers/dafsd/session/peer.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"

@@ -6,6 +6,7 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"

@@ -4,6 +4,7 @@
  * for others, and one at a time as with a single credit.
  */
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../lib/raw.h"
 

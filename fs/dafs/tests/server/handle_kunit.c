@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Filehandles: what they promise, and what cannot be made of them. */
 #include <linux/slab.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/export/handle.h"
 #include "../lib/fixture.h"
 
 static struct dafs_fh dafs_fh_of(struct kunit *test, struct dafs_fixture *fix, const char *path)

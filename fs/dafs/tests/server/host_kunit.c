@@ -13,7 +13,9 @@
 #include <linux/pagemap.h>
 #include <linux/workqueue.h>
 #include <linux/xattr.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/export/export.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"

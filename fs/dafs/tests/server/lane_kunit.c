@@ -6,7 +6,11 @@
 #include <linux/delay.h>
 #include <linux/exportfs.h>
 #include <linux/slab.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/export/export.h"
+#include "../../../../drivers/dafsd/export/handle.h"
+#include "../../../../drivers/dafsd/request/request.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 

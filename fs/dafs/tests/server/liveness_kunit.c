@@ -5,7 +5,8 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/export/export.h"
 #include "../lib/raw.h"
 
 #define LIVENESS_SESSIONS	17

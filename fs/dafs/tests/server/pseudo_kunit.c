@@ -7,7 +7,7 @@
  */
 #include <linux/dcache.h>
 #include <linux/slab.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/export/export.h"
 #include "../lib/fixture.h"
 
 static struct dafs_fixture *dafs_ps_fixture(struct kunit *test)

@@ -7,6 +7,8 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/peer.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"

@@ -4,7 +4,8 @@
  * with and without subtree_check, and that neither lets anybody out.
  */
 #include <linux/dcache.h>
-#include "../../../../drivers/dafsd/vfs/vfs.h"
+#include "../../../../drivers/dafsd/export/export.h"
+#include "../../../../drivers/dafsd/export/handle.h"
 #include "../lib/fixture.h"
 
 #define DAFS_ST_EXPORT	"subtree"

@@ -10,6 +10,8 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/dafs/stats.h>
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/open_test.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* OPEN and CLOSE: ways of creating, names, state-ids, permissions. */
 #include <linux/slab.h>
-#include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../lib/open_test.h"
 
 static u64 dafs_dir_change(struct kunit *test, struct dafs_fixture *fix)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a request has to know of its procedure: a row of the table that proc/ has. */
+#ifndef _DAFSD_REQUEST_PROCEDURE_H
+#define _DAFSD_REQUEST_PROCEDURE_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+struct dafsd_rqst;
+
+/* Chaining category of a procedure (4.3.1) */
+enum dafsd_class {
+	DAFSD_SPECIAL,
+	DAFSD_SIMPLE,
+	DAFSD_BULK_FETCH,
+	DAFSD_FS_MODIFY,
+	DAFSD_LOCK_MODIFY,
+};
+
+#define DAFSD_P_UNAUTH	BIT(0)	/* allowed before authentication (E-52) */
+#define DAFSD_P_CRED	BIT(1)	/* acts with the caller's credential */
+#define DAFSD_P_SETUP	BIT(2)	/* one at a time on a channel */
+#define DAFSD_P_FIRST	BIT(3)	/* only as the first request on a channel */
+#define DAFSD_P_INLINE	BIT(4)	/* inline data in the request (args need inline_header) */
+#define DAFSD_P_DISCARDED BIT(5) /* allowed although the client was discarded (E-84) */
+#define DAFSD_P_ALONE	BIT(6)	/* runs when all other requests have been answered */
+#define DAFSD_P_REPEATABLE BIT(7) /* a change that may be done once more, later */
+
+/**
+ * struct dafsd_proc - a row of the procedure table
+ * @class: chaining category
+ * @flags: DAFSD_P_*
+ * @run: the handler; process context under the caller's credential.  Returns a
+ *	DAFS status.  A NULL handler answers NOTSUPP.
+ * @prepare: what comes before something that has to be waited for, or NULL: the
+ *	RDMA reads that it maps, or that the request is the only one.  Then @run is
+ *	called, perhaps by another worker; nothing but @rq may be held in between.
+ */
+struct dafsd_proc {
+	enum dafsd_class class;
+	unsigned int flags;
+	u32 (*run)(struct dafsd_rqst *rq);
+	u32 (*prepare)(struct dafsd_rqst *rq);
+};
+
+#endif /* _DAFSD_REQUEST_PROCEDURE_H */

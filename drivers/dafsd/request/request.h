@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Requests, whatever their procedure.  One travels: responder (dafs_common) ->
+ * dafsd_rqst_arrived() -> work item -> decode -> session and credential rules -> handler of
+ * the procedure table -> encode -> dafs_reply().
+ */
+#ifndef _DAFSD_REQUEST_REQUEST_H
+#define _DAFSD_REQUEST_REQUEST_H
+
+#include <linux/dafs/codec.h>
+#include <linux/dafs/responder.h>
+#include "../session/chain.h"
+#include "io.h"
+
+struct dafsd_export;
+struct dafsd_lane;
+struct dafsd_open;
+struct dafsd_proc;
+struct dafsd_session;
+
+/* Whose a request is, see request/park.c */
+enum dafsd_owner {
+	DAFSD_OWNER_ANSWERED,	/* the responder's; also before the first use */
+	DAFSD_OWNER_CHAINED,	/* arrived; or the request's before it in its chain */
+	DAFSD_OWNER_QUEUED,
+	DAFSD_OWNER_WORKER,
+	DAFSD_OWNER_PARKED,
+	DAFSD_OWNER_DEVICE,	/* RDMA is under way that no response follows */
+};
+
+/* What a worker does next with a request, see request/request.c */
+enum dafsd_stage {
+	DAFSD_STAGE_BEGIN,	/* decode, find out what it needs */
+	DAFSD_STAGE_PREPARE,	/* dafsd_proc.prepare */
+	DAFSD_STAGE_MOVE,	/* post a round of RDMA that no response follows */
+	DAFSD_STAGE_MOVED,	/* it has ended */
+	DAFSD_STAGE_RUN,	/* dafsd_proc.run */
+	DAFSD_STAGE_ENCODE,	/* the result */
+	DAFSD_STAGE_SEND,	/* the response */
+};
+
+/**
+ * struct dafsd_rqst - one request at the server
+ * @base: the responder's part; first
+ * @ses: the session it came on; its end waits for its requests
+ * @proc: its row of the procedure table
+ * @owner: whose it is
+ * @stage: what comes next
+ * @status: what its response says
+ * @len: bytes of its response
+ * @lane: where it has a worker's place, or NULL; changed under dafsd_session.placed_lock
+ * @place_link: in the requests of its session that have one
+ * @least: that is one of the least that each lane has: its worker is of dafsd_least_wq
+ * @exp: whose lane that is, if any; holds a reference
+ * @wants: the export that it came to and found full, if it is to go on with a place
+ *	there; holds a reference
+ * @walked: components of its path that it has walked before it waited for @exp, at whose
+ *	root it goes on; 0 if it did not wait
+ * @came: what it tells of its path if it cannot go on there (E-96)
+ * @waits: the lane that it waits for a place in, or NULL; guarded by the lock of request/park.c
+ * @passes: it is in the list of those that go first there; likewise
+ * @change_link: in the changes that its session executes, or empty
+ * @park_link: in the list of what it waits for
+ * @park_own: in the list of all that wait in its session
+ * @cred: whom to act for; the handlers run under it
+ * @saved_cred: what its worker was before, for revert_creds()
+ * @open: OPEN: what it has reserved and not used yet, see dafsd_open_reserve()
+ * @body: encode @res although the status is not OK (E-13)
+ * @hang_up: end the session once the response has left
+ * @chain: its chain, while it is executed
+ * @next: the request of the same chain that waits for it
+ * @args: decoded arguments; strings point into the request message
+ * @res: results, filled by the handler
+ * @io: bulk data
+ * @scratch: memory that @res points into, freed after the reply; kvfree()
+ * @area: likewise; dafsd_area_free()
+ */
+struct dafsd_rqst {
+	struct dafs_rqst base;
+	struct dafsd_session *ses;
+	const struct dafsd_proc *proc;
+	enum dafsd_owner owner;
+	enum dafsd_stage stage;
+	u32 status;
+	u32 len;
+	struct dafsd_lane *lane;
+	struct list_head place_link;
+	bool least;
+	bool passes;
+	struct dafsd_export *exp;
+	struct dafsd_export *wants;
+	u32 walked;
+	struct dafs_lookup_res came;
+	struct dafsd_lane *waits;
+	struct list_head change_link;
+	struct list_head park_link;
+	struct list_head park_own;
+	const struct cred *cred;
+	const struct cred *saved_cred;
+	struct dafsd_open *open;
+	bool body;
+	bool hang_up;
+	struct dafsd_chain chain;
+	struct dafsd_rqst *next;
+	union dafs_args args;
+	union dafs_res res;
+	struct dafsd_io io;
+	void *scratch;
+	void *area;
+};
+
+void dafsd_requests_init(const struct dafsd_proc *procs);
+void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from);
+extern const struct dafs_responder_ops dafsd_responder_ops;
+
+/* chain.c */
+bool dafsd_chain_arrived(struct dafsd_rqst *rq);
+u32 dafsd_chain_check(const struct dafsd_rqst *rq);
+u32 dafsd_chain_inherit(struct dafsd_rqst *rq);
+struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status);
+const struct dafs_fh *dafsd_chain_fh(const struct dafsd_rqst *rq);
+
+/* park.c: where requests wait */
+extern unsigned int dafsd_lane_most;
+extern unsigned int dafsd_workers;
+void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_owner to);
+bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh);
+bool dafsd_lane_change(struct dafsd_rqst *rq, struct dafsd_export *exp);
+void dafsd_lane_await(struct dafsd_rqst *rq);
+void dafsd_lane_leave(struct dafsd_rqst *rq);
+bool dafsd_sq_enter(struct dafsd_rqst *rq);
+void dafsd_sq_leave(struct dafsd_io *io);
+bool dafsd_park_alone(struct dafsd_rqst *rq);
+void dafsd_unpark_alone(struct dafsd_session *ses);
+void dafsd_park_end(struct dafsd_session *ses);
+
+/* late.c: changes that outlive their connection */
+void dafsd_late_begin(struct dafsd_rqst *rq);
+void dafsd_late_end(struct dafsd_rqst *rq);
+u32 dafsd_late_check(const struct dafsd_rqst *rq);
+u32 dafsd_late_check_moved(const struct dafsd_rqst *rq);
+
+#endif /* _DAFSD_REQUEST_REQUEST_H */

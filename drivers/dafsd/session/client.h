@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Clients, what they own, and their users: whom a request acts for. */
+#ifndef _DAFSD_SESSION_CLIENT_H
+#define _DAFSD_SESSION_CLIENT_H
+
+#include <linux/cred.h>
+#include <linux/kref.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <linux/dafs/codec.h>
+
+struct dafsd_peer;
+struct dafsd_session;
+
+/**
+ * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
+ * @ref: one of the table while it is there, one of each session
+ * @node: in the list of clients; guarded by dafsd_clients_lock
+ * @id_node: in the table of clients by @id; guarded likewise
+ * @peer: the address that it came from first, which its state is counted for; holds a
+ *	reference
+ * @nr_sessions: sessions that are connecting or confirmed; guarded by
+ *	dafsd_clients_lock
+ * @discarded: it is not in the table any more; its sessions are of no use
+ * @client_id: what CLIENT_CONNECT returns
+ * @verifier: names the client's instance
+ * @principal: DAFS_AUTH_* it authenticated with; both kinds have one principal
+ * @confirmed: a session has authenticated as this client
+ * @id_len: bytes of @id
+ * @id: client-id-string
+ * @max_credentials: fixed by the first session (E-47)
+ * @lock: guards @opens, @expired, @nr_opens and @released
+ * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
+ * @nr_creds: entries of @creds; guarded by its lock
+ * @next_cred: where the search for a free handle goes on; guarded by its lock
+ * @opens: dafsd_open.client_link of everything it has open
+ * @expired: the same, of what it is about to lose
+ * @nr_opens: entries of both, and those that are reserved
+ * @released: its opens were taken from it for good; OPEN makes no new ones
+ * @nr_connecting: sessions that have not authenticated yet; guarded by
+ *	dafsd_clients_lock
+ * @renewed: jiffies of its last sign of life, see dafsd_client_renew()
+ * @silent: it had been silent for its lease when that was looked at last; guarded
+ *	by dafsd_clients_lock
+ * @nr_late: sessions that have ended while changes of them are executed, see request/late.c
+ * @lease_work: looks whether it lives, from the first authentication on; holds a
+ *	reference while queued
+ * @rcu: to free it
+ */
+struct dafsd_client {
+	struct kref ref;
+	struct list_head node;
+	struct hlist_node id_node;
+	struct dafsd_peer *peer;
+	unsigned int nr_sessions;
+	bool discarded;
+	struct dafs_opaque64 client_id;
+	struct dafs_opaque64 verifier;
+	u32 principal;
+	bool confirmed;
+	u32 id_len;
+	u8 *id;
+	u32 max_credentials;
+	spinlock_t lock;	/* see above */
+	struct xarray creds;
+	u32 nr_creds;
+	u32 next_cred;
+	struct list_head opens;
+	struct list_head expired;
+	unsigned int nr_opens;
+	bool released;
+	unsigned int nr_connecting;
+	unsigned long renewed;
+	bool silent;
+	atomic_t nr_late;
+	struct delayed_work lease_work;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct dafsd_client_ops - what is done about the state that a client has
+ * @expire: its lease has run out, under the lock of clients: nothing new is made of it
+ * @revoke: without that lock: take from it what has expired
+ * @release: it is gone: end all of it
+ */
+struct dafsd_client_ops {
+	void (*expire)(struct dafsd_client *client);
+	void (*revoke)(struct dafsd_client *client);
+	void (*release)(struct dafsd_client *client);
+};
+
+/* in all, from one address dafsd_peer_share() of it */
+extern unsigned int dafsd_max_clients;
+
+void dafsd_clients_init(const struct dafsd_client_ops *ops);
+void dafsd_clients_exit(void);
+struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
+				      const struct dafs_opaque64 *verifier, u32 max_credentials);
+void dafsd_client_abandon(struct dafsd_client *client);
+u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal);
+void dafsd_client_renew(struct dafsd_client *client);
+void dafsd_client_leave(struct dafsd_session *ses);
+void dafsd_client_put(struct dafsd_client *client);
+
+/* cred.c: whom a request acts for */
+int dafsd_creds_init(void);
+void dafsd_creds_exit(void);
+const struct cred *dafsd_cred_make(kuid_t uid, kgid_t gid, struct group_info *groups);
+const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid);
+u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
+			const struct dafs_register_cred_args *args, u8 *handle);
+u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
+void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred);
+u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred);
+bool dafsd_name_to_id(const struct dafs_str *name, u32 *id);
+const struct cred *dafsd_act_as_server(void);
+
+#endif /* _DAFSD_SESSION_CLIENT_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What one address may have of what there is for all. */
+#ifndef _DAFSD_SESSION_PEER_H
+#define _DAFSD_SESSION_PEER_H
+
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/socket.h>
+#include <linux/types.h>
+
+struct dafsd_session;
+
+/* What one address may have of what there is for all */
+static inline unsigned long dafsd_peer_share(unsigned long most)
+{
+	return most - most / 4;
+}
+
+/* What memory is counted for */
+enum dafsd_charge {
+	DAFSD_CHARGE_STATE,	/* opens and credentials */
+	DAFSD_CHARGE_DATA,	/* bulk data of requests */
+	DAFSD_NR_CHARGES,
+};
+
+/**
+ * struct dafsd_peer - what one address has, see peer.c
+ * @node: in the table of peers
+ * @users: references: one of each session and of each client
+ * @addr: the address; one of IPv4 is mapped
+ * @bytes: memory, by what it is for
+ * @conns: connections; guarded by dafsd_sessions_lock
+ * @sessions: likewise, of which so many were admitted
+ * @clients: in the table of clients; guarded by dafsd_clients_lock
+ */
+struct dafsd_peer {
+	struct hlist_node node;
+	unsigned int users;
+	struct in6_addr addr;
+	atomic_long_t bytes[DAFSD_NR_CHARGES];
+	unsigned int conns;
+	unsigned int sessions;
+	unsigned int clients;
+};
+
+extern unsigned int dafsd_max_state;
+
+struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss);
+struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
+void dafsd_peer_put(struct dafsd_peer *peer);
+bool dafsd_client_is_local(const struct dafsd_session *ses);
+bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
+void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
+
+#endif /* _DAFSD_SESSION_PEER_H */
