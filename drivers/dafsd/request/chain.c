@@ -24,65 +24,6 @@
 #define DAFSD_CHF_KNOWN	(DAFS_CHF_FORW | DAFS_CHF_BACK | DAFS_CHF_SAVE | \
 			 DAFS_CHF_FH | DAFS_CHF_STATEID)
 
-/**
- * struct dafsd_passing - which handle and state-id of a procedure a chain knows
- * @fh: where in the arguments the handle is that the chain replaces, plus 1
- * @state_id: likewise
- * @new_fh: where in the results the handle is that the chain goes on with, plus 1;
- *	0 for the one in the arguments
- * @new_state_id: likewise
- */
-struct dafsd_passing {
-	u16 fh;
-	u16 state_id;
-	u16 new_fh;
-	u16 new_state_id;
-};
-
-#define ARG(member)	(1 + offsetof(union dafs_args, member))
-#define RES(member)	(1 + offsetof(union dafs_res, member))
-#define FH(proc)	(ARG(proc.filehandle))
-#define STATE_ID(proc)	(ARG(proc.state_id))
-
-/* E-62, E-63; what has no row has neither */
-static const struct dafsd_passing dafsd_passing[DAFS_PROC_LAST + 1] = {
-	[DAFS_PROC_ACCESS]		= { FH(access) },
-	[DAFS_PROC_APPEND_DIRECT]	= { FH(append_direct), STATE_ID(append_direct) },
-	[DAFS_PROC_APPEND_INLINE]	= { FH(append_inline), STATE_ID(append_inline) },
-	[DAFS_PROC_CACHE_HINT]		= { FH(cache_hint) },
-	[DAFS_PROC_CLOSE]		= { FH(close), STATE_ID(close) },
-	[DAFS_PROC_COMMIT]		= { FH(commit) },
-	[DAFS_PROC_CREATE]		= { .fh = ARG(create.filehandle),
-					    .new_fh = RES(create.filehandle) },
-	[DAFS_PROC_GETATTR_DIRECT]	= { FH(getattr_direct) },
-	[DAFS_PROC_GETATTR_INLINE]	= { FH(getattr) },
-	[DAFS_PROC_GET_FSATTR]		= { FH(getattr) },
-	[DAFS_PROC_GET_ROOT_HANDLE]	= { .new_fh = RES(fh.filehandle) },
-	[DAFS_PROC_LINK]		= { .fh = ARG(link.destination_object) },
-	[DAFS_PROC_LOOKUP]		= { .fh = ARG(lookup.directory),
-					    .new_fh = RES(lookup.filehandle) },
-	[DAFS_PROC_LOOKUPP]		= { .fh = ARG(fh.filehandle),
-					    .new_fh = RES(fh.filehandle) },
-	[DAFS_PROC_NVERIFY]		= { FH(verify) },
-	[DAFS_PROC_OPEN]		= { .fh = ARG(open.dir_handle),
-					    .new_fh = RES(open.filehandle),
-					    .new_state_id = RES(open.state_id) },
-	[DAFS_PROC_OPEN_DOWNGRADE]	= { FH(open_downgrade), STATE_ID(open_downgrade) },
-	[DAFS_PROC_READDIR_DIRECT]	= { FH(readdir) },
-	[DAFS_PROC_READDIR_INLINE]	= { FH(readdir) },
-	[DAFS_PROC_READLINK_DIRECT]	= { FH(readlink_direct) },
-	[DAFS_PROC_READLINK_INLINE]	= { FH(fh) },
-	[DAFS_PROC_READ_DIRECT]		= { FH(read_direct), STATE_ID(read_direct) },
-	[DAFS_PROC_READ_INLINE]		= { FH(read_inline), STATE_ID(read_inline) },
-	[DAFS_PROC_REMOVE]		= { FH(remove) },
-	[DAFS_PROC_RENAME]		= { .fh = ARG(rename.targetdir) },
-	[DAFS_PROC_SETATTR_DIRECT]	= { FH(setattr_direct), STATE_ID(setattr_direct) },
-	[DAFS_PROC_SETATTR_INLINE]	= { FH(setattr_inline), STATE_ID(setattr_inline) },
-	[DAFS_PROC_VERIFY]		= { FH(verify) },
-	[DAFS_PROC_WRITE_DIRECT]	= { FH(write_direct), STATE_ID(write_direct) },
-	[DAFS_PROC_WRITE_INLINE]	= { FH(write_inline), STATE_ID(write_inline) },
-};
-
 /* What a checksum does not vouch for says nothing (E-33). */
 static u16 dafsd_chain_flags(const struct dafsd_rqst *rq)
 {
@@ -186,19 +127,19 @@ u32 dafsd_chain_check(const struct dafsd_rqst *rq)
  */
 u32 dafsd_chain_inherit(struct dafsd_rqst *rq)
 {
-	const struct dafsd_passing *passing = &dafsd_passing[rq->base.hdr.procedure];
+	const struct dafsd_proc *proc = rq->proc;
 	u16 flags = rq->base.hdr.chain_flags;
 	void *args = &rq->args;
 
-	if (flags & DAFS_CHF_FH && passing->fh) {
+	if (flags & DAFS_CHF_FH && proc->fh) {
 		if (!rq->chain.has_fh)
 			return DAFSERR_NOFILEHANDLE;
-		memcpy(args + passing->fh - 1, &rq->chain.fh, sizeof(rq->chain.fh));
+		memcpy(args + proc->fh - 1, &rq->chain.fh, sizeof(rq->chain.fh));
 	}
-	if (flags & DAFS_CHF_STATEID && passing->state_id) {
+	if (flags & DAFS_CHF_STATEID && proc->state_id) {
 		if (!rq->chain.has_state_id)
 			return DAFSERR_BAD_STATEID;
-		memcpy(args + passing->state_id - 1, &rq->chain.state_id,
+		memcpy(args + proc->state_id - 1, &rq->chain.state_id,
 		       sizeof(rq->chain.state_id));
 	}
 	return DAFS_STATUS_OK;
@@ -213,7 +154,7 @@ u32 dafsd_chain_inherit(struct dafsd_rqst *rq)
  */
 const struct dafs_fh *dafsd_chain_fh(const struct dafsd_rqst *rq)
 {
-	u16 fh = dafsd_passing[rq->base.hdr.procedure].fh;
+	u16 fh = rq->proc->fh;
 
 	return fh ? (const void *)&rq->args + fh - 1 : NULL;
 }
@@ -229,20 +170,20 @@ static const void *dafsd_chain_result(const struct dafsd_rqst *rq, u16 arg, u16 
 /* The request succeeded: what it used or made is what the next one may use. */
 static void dafsd_chain_keep(struct dafsd_rqst *rq)
 {
-	const struct dafsd_passing *passing = &dafsd_passing[rq->base.hdr.procedure];
+	const struct dafsd_proc *proc = rq->proc;
 	const void *state_id, *fh;
 
-	fh = dafsd_chain_result(rq, passing->fh, passing->new_fh);
+	fh = dafsd_chain_result(rq, proc->fh, proc->new_fh);
 	if (fh) {
 		memcpy(&rq->chain.fh, fh, sizeof(rq->chain.fh));
 		rq->chain.has_fh = true;
 	}
-	state_id = dafsd_chain_result(rq, passing->state_id, passing->new_state_id);
+	state_id = dafsd_chain_result(rq, proc->state_id, proc->new_state_id);
 	if (state_id) {
 		memcpy(&rq->chain.state_id, state_id, sizeof(rq->chain.state_id));
 		rq->chain.has_state_id = true;
 	}
-	if (rq->proc->class == DAFSD_BULK_FETCH)
+	if (proc->class == DAFSD_BULK_FETCH)
 		rq->chain.fetched = true;
 }
 

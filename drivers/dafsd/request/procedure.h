@@ -35,12 +35,27 @@ enum dafsd_class {
  * @prepare: what comes before something that has to be waited for, or NULL: the
  *	RDMA reads that it maps, or that the request is the only one.  Then @run is
  *	called, perhaps by another worker; nothing but @rq may be held in between.
+ * @fh: the handle that a chain replaces (E-62), as what follows: its offset in union
+ *	dafs_args, plus 1; or 0
+ * @state_id: likewise the state-id (E-63)
+ * @new_fh: the handle that the chain goes on with, its offset in union dafs_res; 0 for @fh
+ * @new_state_id: likewise the state-id
+ * @read: bytes that were read from a file, a u32 in union dafs_res
+ * @written: bytes that were written, likewise
+ * @appended: bytes that were appended, a u32 in union dafs_args
  */
 struct dafsd_proc {
 	enum dafsd_class class;
 	unsigned int flags;
 	u32 (*run)(struct dafsd_rqst *rq);
 	u32 (*prepare)(struct dafsd_rqst *rq);
+	u16 fh;
+	u16 state_id;
+	u16 new_fh;
+	u16 new_state_id;
+	u16 read;
+	u16 written;
+	u16 appended;
 };
 
 #endif /* _DAFSD_REQUEST_PROCEDURE_H */

@@ -167,10 +167,17 @@ static void dafsd_apply_desired_nreq(struct dafsd_rqst *rq)
 					  min_t(u32, desired, READ_ONCE(dafsd_max_requests)));
 }
 
+/* The number that a row of the table says is in the arguments or results */
+static u32 dafsd_number(const void *from, u16 at)
+{
+	return *(const u32 *)(from + at - 1);
+}
+
 /* What sysfs shows of the session. */
 static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 {
 	struct dafsd_session *ses = rq->ses;
+	const struct dafsd_proc *proc = rq->proc;
 
 	atomic64_inc(&ses->requests);
 	if (status) {
@@ -178,24 +185,12 @@ static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 			atomic64_inc(&ses->errors);
 		return;
 	}
-	switch (rq->base.hdr.procedure) {
-	case DAFS_PROC_READ_INLINE:
-		atomic64_add(rq->res.read_inline.bytes_read, &ses->bytes_read);
-		break;
-	case DAFS_PROC_READ_DIRECT:
-		atomic64_add(rq->res.read_direct.bytes_read, &ses->bytes_read);
-		break;
-	case DAFS_PROC_WRITE_INLINE:
-	case DAFS_PROC_WRITE_DIRECT:
-		atomic64_add(rq->res.write.count, &ses->bytes_written);
-		break;
-	case DAFS_PROC_APPEND_INLINE:
-		atomic64_add(rq->args.append_inline.byte_count, &ses->bytes_written);
-		break;
-	case DAFS_PROC_APPEND_DIRECT:
-		atomic64_add(rq->args.append_direct.byte_count, &ses->bytes_written);
-		break;
-	}
+	if (proc->read)
+		atomic64_add(dafsd_number(&rq->res, proc->read), &ses->bytes_read);
+	if (proc->written)
+		atomic64_add(dafsd_number(&rq->res, proc->written), &ses->bytes_written);
+	if (proc->appended)
+		atomic64_add(dafsd_number(&rq->args, proc->appended), &ses->bytes_written);
 }
 
 /*
