@@ -28,7 +28,7 @@ MODULE_PARM_DESC(port, "port to listen on (default 20050)");
 static struct dafs_listener dafsd_listen4 = { .accept = dafsd_session_accept };
 static struct dafs_listener dafsd_listen6 = { .accept = dafsd_session_accept };
 
-/* A restarted server must be known as one: by ids and verifiers never seen before. */
+/* Clients recognize a restarted server by new ids and verifiers. */
 static void dafsd_new_instance(void)
 {
 	do
@@ -82,7 +82,7 @@ static const struct dafsd_export_ops dafsd_main_export_ops = {
 	.withdrawn = dafsd_main_export_withdrawn,
 };
 
-/* Tell the lower layers whom to call; see design.rst. */
+/* Set the callbacks of the lower layers; see design.rst. */
 static void dafsd_connect_layers(void)
 {
 	dafsd_sessions_init(&dafsd_main_session_ops);
@@ -140,7 +140,7 @@ pool_exit:
 	return err;
 }
 
-/* New connections end first, then sessions, then what they held. */
+/* Stop accepting connections, then end the sessions, then release their state. */
 static void __exit dafsd_exit(void)
 {
 	dafs_unlisten(&dafsd_listen6);

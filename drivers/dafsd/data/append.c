@@ -3,23 +3,26 @@
  * Appending (4.2.1.2, 6.5.3, 6.5.4): all of the data at the end of the file, or
  * none of it (E-103).
  *
- * All data is here before the first byte is written.  The file system finds the
- * end of the file and writes there under its own lock, so no other write comes
- * in between, not even of a program on this machine.  Where it stops half-way,
- * for want of space, the file is cut back to its former length.  Meanwhile a
- * lock keeps other requests from writing behind the part that is to go; for a
- * program on this machine that does so, the part has to stay.
+ * All data has arrived before the first byte is written.  The file system finds the end of
+ * the file and writes there under its own lock, so no other write, not even of a local
+ * program, can come between.  If the write stops half-way for lack of space, the file is
+ * truncated to its former length.  A lock keeps other requests from writing behind the
+ * partial data until then.  If a local program has written behind it, the partial data
+ * stays in the file.
  *
- * Waiting for the disk comes after that, so that appends of several clients
- * become stable together.  When it fails, others may have come behind, and the file
- * can be cut back only together with them.  So the data of one is answered for by those
- * behind it, too:
+ * After the write, the append waits for the disk without that lock, so that the appends of
+ * several clients become stable together.  If this fails, other appends may already follow
+ * in the file, which can only be truncated together with them.  So appends depend on each
+ * other:
  *
- *  1. Each waits for all that is before it and not known to be stable.  Once one is
- *     answered, those before it are stable, whatever their own waiting says.
- *  2. One that fails takes all behind it back, none of which has been answered.
- *  3. After an error none joins in until all that are under way have ended (DELAY), nor
- *     does one behind what others wrote meanwhile: that is not to be taken back.
+ *  1. Each append syncs all appended data before it that is not known to be stable.  When
+ *     an append is answered OK, those before it are stable, whatever their own sync
+ *     returns.
+ *  2. An append that fails also removes all appends behind it; none of these has been
+ *     answered yet.
+ *  3. After an error, new appends are answered DELAY until all that are in progress have
+ *     ended.  While appends are in progress, a new one is also answered DELAY if other data
+ *     was written behind them, because that data must not be removed.
  */
 #include <linux/pagemap.h>
 #include <linux/uio.h>
@@ -30,7 +33,7 @@
 #include "data.h"
 
 /**
- * dafsd_write_begin() - keep out appends while data is written at an offset
+ * dafsd_write_begin() - exclude appends while data is written at an offset
  * @use: the file; dafsd_write_end() ends it
  *
  * Context: may sleep.
@@ -41,7 +44,7 @@ void dafsd_write_begin(const struct dafsd_use *use)
 }
 
 /**
- * dafsd_write_end() - let appends in again
+ * dafsd_write_end() - allow appends again
  * @use: the file
  */
 void dafsd_write_end(const struct dafsd_use *use)
@@ -50,8 +53,8 @@ void dafsd_write_end(const struct dafsd_use *use)
 }
 
 /*
- * Take back [@start, @end), if nothing has come behind it.  The caller holds
- * the append lock.
+ * Truncate the file to remove [@start, @end), unless data was written behind it.  The
+ * caller holds the append lock.
  */
 static void dafsd_append_cut(struct file *filp, loff_t start, loff_t end)
 {
@@ -74,8 +77,8 @@ static void dafsd_append_cut(struct file *filp, loff_t start, loff_t end)
 }
 
 /*
- * A write that ends early does not say why: another one of what is left does, or
- * goes on if there is room again.  [@begin, @end) is what has been written.
+ * A short write does not return the reason.  Writing the rest returns the error, or
+ * succeeds if there is room again.  [@begin, @end) is set to the range that was written.
  *
  * Return: 0 or a negative errno.
  */
@@ -91,7 +94,7 @@ static int dafsd_append_all(const struct dafsd_use *use, struct iov_iter *iter, 
 	*end = pos;
 	while (n > 0 && iov_iter_count(iter)) {
 		n = dafsd_write_iter(use, iter, &pos, RWF_APPEND);
-		/* a program of this machine has come in between */
+		/* a local program has appended between the two writes */
 		if (n > 0 && pos - n != *end) {
 			dafsd_append_cut(use->filp, pos - n, pos);
 			n = -ENOSPC;
@@ -101,15 +104,15 @@ static int dafsd_append_all(const struct dafsd_use *use, struct iov_iter *iter, 
 	}
 	if (n <= 0)
 		return n ?: -ENOSPC;
-	/* what no file can hold is taken off the iterator without a word */
+	/* the VFS silently truncates the iterator at the maximum file size */
 	return *end - *begin < len ? -EFBIG : 0;
 }
 
 /**
- * struct dafsd_appended - one append between its data and the disk
- * @begin: where it is in the file
- * @end: behind it
- * @from: where what must become stable with it begins
+ * struct dafsd_appended - an append that is written but not yet stable
+ * @begin: offset of its data in the file
+ * @end: offset behind its data
+ * @from: start of the data that must become stable with it
  * @since: from dafsd_sync_begin()
  */
 struct dafsd_appended {
@@ -119,7 +122,7 @@ struct dafsd_appended {
 	errseq_t since;
 };
 
-/* May another one join those under way?  Not if one of them fails, or is going to. */
+/* May another append join those in progress?  Not if one of them has failed or will fail. */
 static bool dafsd_appends_open(const struct dafsd_appends *all, const struct file *filp)
 {
 	return !all->nr || (all->cut == LLONG_MAX &&
@@ -135,7 +138,7 @@ static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *
 		all->cut = LLONG_MAX;
 		all->gap = false;
 	} else if (own->begin != all->end) {
-		/* a program of this machine was faster than the look at the size */
+		/* a local program has appended after the size was checked */
 		all->gap = true;
 	}
 	all->end = own->end;
@@ -150,7 +153,7 @@ static u32 dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter,
 	int err = -EAGAIN;
 
 	down_write(&file->append);
-	/* first, so that an error which is not seen below fails this one, too */
+	/* before the check, so that an error that the check misses fails this append */
 	own->since = dafsd_sync_begin(filp);
 	if (!dafsd_appends_open(&file->appends, filp))
 		goto unlock;
@@ -165,7 +168,7 @@ unlock:
 	return dafs_errno_to_status(err);
 }
 
-/* @err: of waiting for the disk.  Return: what is to be answered. */
+/* @err: result of the sync.  Return: the result of the append. */
 static int dafsd_append_result(struct dafsd_appends *all, const struct dafsd_appended *own,
 			       struct file *filp, int err)
 {
@@ -178,7 +181,7 @@ static int dafsd_append_result(struct dafsd_appends *all, const struct dafsd_app
 	}
 	if (own->end <= all->from)
 		return 0;
-	/* what is not stable is not there, so that the client may append it once more */
+	/* remove the data that is not stable, so that the client can append it again */
 	if (!all->gap) {
 		dafsd_append_cut(filp, own->begin, all->end);
 		all->end = own->begin;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is on stable storage, and how clients hear of what is not (6.5.8, 6.5.38).
+ * Stable storage, and how clients learn of data that is lost (6.5.8, 6.5.38).
  *
- * An error of writing back concerns data that was acknowledged as UNSTABLE.  It
- * is told once to each open file, so only the first that asks hears of it: a
- * stable write by the same open, or a program of this machine.  COMMIT must not
- * depend on being the first.  Therefore each export has a cursor of its own in
- * the errors of its file system.  An error behind it changes the write verifier
- * before any client is told a verifier again.  A client compares the verifier
- * of COMMIT with that of the write, and sends the data again if they differ.
+ * A write-back error concerns data that was acknowledged as UNSTABLE.  The kernel reports
+ * it once for each open file, so only the first caller sees it: a stable write by the same
+ * open, for example.  COMMIT must not depend on being the first caller.  Therefore each
+ * export has its own errseq_t cursor for the errors of its file system.  If there is a new
+ * error, the write verifier changes before a verifier is sent to any client again.  A
+ * client compares the verifier of COMMIT with that of the write, and sends the data again
+ * if they differ.
  *
- * The cursor is that of the file system and not of the file because data may be
- * committed by another open than it was written by, or when none is left.
+ * The cursor is for the file system and not for the file, because data may be committed by
+ * another open than it was written by, or after all opens are closed.
  */
 #include <linux/pagemap.h>
 #include <linux/random.h>
@@ -21,7 +21,7 @@
 #include "../state/state.h"
 #include "data.h"
 
-/* Guards dafsd_write_verifier and dafsd_export.wb_err. */
+/* Protects dafsd_write_verifier and dafsd_export.wb_err. */
 static DEFINE_SEQLOCK(dafsd_verifier_lock);
 
 static struct dafs_opaque64 dafsd_write_verifier;
@@ -41,7 +41,7 @@ void dafsd_verifier_change(void)
 	write_sequnlock(&dafsd_verifier_lock);
 }
 
-/* The errors of the export's file system so far are told by a new verifier. */
+/* Change the verifier if the file system of the export has had an error. */
 static void dafsd_verifier_advance(struct dafsd_export *exp)
 {
 	struct dafs_opaque64 verifier;
@@ -60,12 +60,11 @@ static void dafsd_verifier_advance(struct dafsd_export *exp)
 
 /**
  * dafsd_verifier_get() - the write verifier (6.5.38)
- * @exp: the export that the answer is about
- * @verifier: set; differs from all that were returned before the last error of
- *	writing back to the export's file system
+ * @exp: the export of the file
+ * @verifier: set; differs from all verifiers that were returned before the last write-back
+ *	error of the export's file system
  *
- * For a write it is taken before the data is there, for COMMIT after the data
- * was written back.
+ * A write reads it before the data is written, COMMIT after the data was written back.
  *
  * Context: any but interrupt.
  */
@@ -89,11 +88,11 @@ void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier
  * dafsd_write_iter() - write to a file
  * @use: the file
  * @iter: the data
- * @pos: where; moved on
+ * @pos: file position; updated
  * @flags: RWF_*
  *
- * What a client on this machine has dirty must not keep the server from writing it:
- * then only the disk that is written to counts.
+ * Dirty pages of a client on this machine must not throttle the server that writes them:
+ * with PF_LOCAL_THROTTLE only the dirty pages of the file system's own device count.
  *
  * Context: may sleep.
  * Return: as vfs_iter_write().
@@ -112,15 +111,15 @@ ssize_t dafsd_write_iter(const struct dafsd_use *use, struct iov_iter *iter, lof
 }
 
 /**
- * dafsd_sync_begin() - before writing to a file
+ * dafsd_sync_begin() - to be called before writing to a file
  * @filp: the file
  *
- * Errors of earlier data are none of what is written now, nor of a COMMIT, which
- * would make a client give up data that it still has: the verifier tells of them.
- * It is to be taken after this.
+ * Errors of earlier data must fail neither this write nor a later COMMIT, which would make
+ * the client drop data that it still has.  Instead the verifier is changed.  The caller
+ * must read the verifier after this.
  *
  * Context: may sleep.
- * Return: for dafsd_sync(), if what is written has to be stable.
+ * Return: the value for dafsd_sync(), to be called if the write has to be stable.
  */
 errseq_t dafsd_sync_begin(struct file *filp)
 {
@@ -130,15 +129,15 @@ errseq_t dafsd_sync_begin(struct file *filp)
 }
 
 /**
- * dafsd_sync() - make stable what was written
+ * dafsd_sync() - make written data stable
  * @filp: the file
  * @start: first byte
  * @end: last byte
- * @datasync: only what it takes to read the data
+ * @datasync: write only the metadata that is needed to read the data
  * @since: from dafsd_sync_begin()
  *
- * The error of this data may have been told to another request by the same
- * open, so it is not enough to ask for those that are new to the open.
+ * An error of this data may have been reported to another request of the same open, so it
+ * is not sufficient to check for errors that are new to the open.
  *
  * Context: may sleep, for as long as the disk takes.
  * Return: 0, or a negative errno; then the verifier has changed, because the

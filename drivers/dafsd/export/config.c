@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The settings of exports.  The administrator makes them in configfs,
+ * The settings of exports.  The administrator creates exports in configfs,
  *
  *	/sys/kernel/config/dafsd/exports/NAME/{name,path,enable,...}
  *
- * or names them in the module parameter "exports"; those appear in configfs
- * too, where they can be disabled and changed but not removed.
+ * or lists them in the module parameter "exports".  Exports of the parameter appear in
+ * configfs too, where they can be disabled and changed but not removed.
  */
 #include <linux/configfs.h>
 #include <linux/module.h>
@@ -17,11 +17,11 @@
 /**
  * struct dafsd_export_item - an export as configured
  * @group: in configfs
- * @node: in dafsd_param_items, if the module parameter made it
- * @lock: guards @conf and @exp; held while the export is enabled or disabled, which may
- *	wait for its file system, so each export has its own
+ * @node: in dafsd_param_items, if the export is from the module parameter
+ * @lock: protects @conf and @exp; held while the export is enabled or disabled, which may
+ *	wait for its file system, so each export has a lock of its own
  * @conf: the settings
- * @exp: what is served, or NULL while disabled
+ * @exp: the served export, or NULL while disabled
  */
 struct dafsd_export_item {
 	struct config_group group;
@@ -64,7 +64,7 @@ static struct dafsd_export_item *to_export_item(struct config_item *item)
 	return container_of(to_config_group(item), struct dafsd_export_item, group);
 }
 
-/* Settings are fixed while clients may rely on them. */
+/* Settings cannot be changed while the export is enabled. */
 static ssize_t dafsd_export_set_bool(struct config_item *ci, bool *setting, const char *page,
 				     size_t len)
 {
@@ -116,7 +116,7 @@ DAFSD_EXPORT_ATTR(anon_gid, dafsd_export_set_id, "%u\n");
 DAFSD_EXPORT_ATTR(subtree_check, dafsd_export_set_bool, "%d\n");
 DAFSD_EXPORT_ATTR(raw_names, dafsd_export_set_bool, "%d\n");
 
-/* Takes over @text, a copy of the first line of what was written. */
+/* Takes over @text, a copy of the first line that was written. */
 static ssize_t dafsd_export_set_text(struct config_item *ci, char **setting, char *text,
 				     size_t len)
 {
@@ -277,7 +277,7 @@ static struct dafsd_export_item *dafsd_export_item_new(const char *name)
 	item->conf.anon_gid = DAFSD_ANON_ID;
 	config_group_init_type_name(&item->group, strreplace(dir, '/', '!'), &dafsd_export_type);
 	kfree(dir);
-	/* a long name takes memory, and the call above returns no error */
+	/* memory is allocated for a long name, but the call above returns no error */
 	if (!config_item_name(&item->group.cg_item)) {
 		config_group_put(&item->group);
 		return ERR_PTR(-ENOMEM);
@@ -354,7 +354,7 @@ static int dafsd_param_option(struct dafsd_export_item *item, const char *opt)
 	return 0;
 }
 
-/* The name comes last in importance but is needed first. */
+/* The name may be the last option, but it is needed first, to make the item. */
 static const char *dafsd_param_name(const char *path, const char *opts)
 {
 	static const char key[] = ":name=";
@@ -452,12 +452,12 @@ static int dafsd_param_add_all(const char *param)
 
 /**
  * dafsd_exports_init() - let the administrator export directories
- * @ops: to be told of each
+ * @ops: called for each export
  *
- * Exports what the module parameter names.
+ * Enables the exports of the module parameter.
  *
  * Context: module initialization.
- * Return: 0 or a negative errno, then nothing is left behind.
+ * Return: 0, or a negative errno after everything has been undone.
  */
 int dafsd_exports_init(const struct dafsd_export_ops *ops)
 {
@@ -499,7 +499,7 @@ void dafsd_exports_exit(void)
 {
 	dafsd_param_remove_all();
 	configfs_unregister_subsystem(&dafsd_subsys);
-	/* files that are still being closed keep their exports */
+	/* files that are still being closed hold references to their exports */
 	flush_workqueue(dafsd_close_wq);
 	/* exports are freed by RCU callbacks of this module */
 	rcu_barrier();

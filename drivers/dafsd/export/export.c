@@ -2,10 +2,9 @@
 /*
  * Exports: the directory trees that clients may reach (4.1.4).
  *
- * What is configured and what is served are two objects.  This file has what is
- * served: a struct dafsd_export is made from settings, does not change while
- * clients use it, and lives until the last of them lets go.  The settings are
- * in config.c.
+ * A configured export and a served export are two objects.  This file implements served
+ * exports: a struct dafsd_export is made from the settings, does not change while clients
+ * use it, and is freed with its last reference.  The settings are in config.c.
  */
 #include <linux/exportfs.h>
 #include <linux/hashtable.h>
@@ -21,19 +20,19 @@
 #include "export.h"
 #include "handle.h"
 
-/* How long taking an export away waits for what is done in it; shorter in tests */
+/* Seconds that dafsd_export_withdraw() waits for requests and closes; shorter in tests */
 unsigned int dafsd_withdraw_seconds = 10;
 EXPORT_SYMBOL_IF_KUNIT(dafsd_withdraw_seconds);
 
 static const struct dafsd_export_ops *dafsd_export_ops;
 
-/* Guards changes of the lists; no file system is looked at under it. */
+/* Protects changes of the lists; no file system operation is done under it. */
 static DEFINE_MUTEX(dafsd_exports_lock);
 
-/* What is served, in the order of dafsd_export.number.  Read under RCU. */
+/* The served exports, in the order of dafsd_export.number.  Read under RCU. */
 static LIST_HEAD(dafsd_exports);
 
-/* The same by dafsd_export.fshandle, which most requests name */
+/* The same exports, hashed by dafsd_export.fshandle, which most requests contain */
 static DEFINE_HASHTABLE(dafsd_exports_by_handle, 8);
 static u64 dafsd_export_numbers;
 
@@ -51,22 +50,22 @@ struct dafsd_export_mark {
 };
 
 /*
- * One for each export, kept until the module is unloaded, so that it is known whether
- * one that is not there was taken away or is still to come.  Added to under
- * dafsd_exports_lock, read under RCU.
+ * One mark for each export that was served, kept until the module is unloaded.  A missing
+ * export with a mark has been disabled; one without a mark may still be configured.  Marks
+ * are added under dafsd_exports_lock, and read under RCU.
  */
 static LIST_HEAD(dafsd_export_marks);
 
-/* Woken when a reference to an export goes; see dafsd_export_wait(). */
+/* Woken when a reference to an export is dropped; see dafsd_export_wait(). */
 static DECLARE_WAIT_QUEUE_HEAD(dafsd_exports_idle);
 
-/* An export has been taken away, and pseudo directories may have gone with it. */
+/* An export has been disabled, and pseudo directories may have disappeared with it. */
 static bool dafsd_exports_withdrawn;
 
 /* When the server started, in seconds since boot */
 static time64_t dafsd_exports_since;
 
-/* The pseudo root changes; changes do not come at the same time. */
+/* Update CHANGE of the pseudo root; callers are serialized. */
 static void dafsd_exports_touch(void)
 {
 	s64 last = atomic64_read(&dafsd_exports_changed);
@@ -107,7 +106,7 @@ static void dafsd_export_release(struct kref *ref)
  * dafsd_export_put() - drop a reference to an export
  * @exp: export
  *
- * Context: may sleep: the last reference keeps the file system mounted.
+ * Context: may sleep: dropping the last reference releases the mount of the file system.
  */
 void dafsd_export_put(struct dafsd_export *exp)
 {
@@ -130,7 +129,7 @@ dafsd_export_search(bool (*match)(const struct dafsd_export *exp, const void *ke
 	return NULL;
 }
 
-/* It is a hash itself. */
+/* The fshandle is a hash itself. */
 static u32 dafsd_fshandle_hash(const u8 *fshandle)
 {
 	return get_unaligned((const u32 *)fshandle);
@@ -140,7 +139,7 @@ static u32 dafsd_fshandle_hash(const u8 *fshandle)
  * dafsd_export_find() - find an export by its fshandle
  * @fshandle: first 16 bytes of a filehandle
  *
- * Context: any but under a lock that dafsd_export_put() could want.
+ * Context: any, but not under a lock that dafsd_export_put() may take.
  * Return: a reference, or NULL.
  */
 struct dafsd_export *dafsd_export_find(const u8 *fshandle)
@@ -168,7 +167,7 @@ static bool dafsd_export_was_served(const u8 *fshandle)
 	return false;
 }
 
-/* Until it has, the exports of the former instance may be still to come. */
+/* Return: false while exports of the former instance may still have to be configured. */
 static bool dafsd_exports_settled(void)
 {
 	return ktime_get_boottime_seconds() - dafsd_exports_since > dafsd_lease_seconds;
@@ -179,10 +178,10 @@ static bool dafsd_exports_settled(void)
  * @fshandle: first 16 bytes of the filehandle, which is genuine
  * @exp: set to a reference, or NULL
  *
- * A server whose exports come by configfs listens before they are there.  Clients of
- * its former instance that come back at once must not lose what they have open and
- * not stable, so for the time of a lease they are asked to come again.  An export that
- * was there and was taken away is not waited for.
+ * A server with exports in configfs accepts connections before the exports are configured.
+ * Clients of its former instance that reconnect at once must not lose their opens and
+ * unstable data.  So for the time of a lease a missing export is answered DELAY, unless it
+ * was served by this instance and has been disabled.
  *
  * Context: as dafsd_export_find().
  * Return: OK, DELAY or STALE.
@@ -197,7 +196,7 @@ u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp)
 	if (dafsd_exports_settled())
 		return DAFSERR_STALE;
 	served = dafsd_export_was_served(fshandle);
-	/* it may have come since; then it was marked after it could be found */
+	/* it may have been added since; it is marked after it is added to the hash table */
 	*exp = dafsd_export_find(fshandle);
 	if (*exp)
 		return DAFS_STATUS_OK;
@@ -208,7 +207,7 @@ u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp)
  * dafsd_exports_missing() - the status for a pseudo directory without exports below it
  *
  * Context: any.
- * Return: STALE, or DELAY if that may be because the exports are still to come.
+ * Return: STALE, or DELAY if the exports may not have been configured yet.
  */
 u32 dafsd_exports_missing(void)
 {
@@ -260,7 +259,7 @@ static bool dafsd_export_is_below(const struct dafsd_export *exp, const void *pa
 }
 
 /**
- * dafsd_export_find_below() - find an export whose name goes on from a path
+ * dafsd_export_find_below() - find an export whose name begins with a path
  * @path: as in dafsd_export_rest()
  *
  * Context: as dafsd_export_find().
@@ -272,7 +271,7 @@ struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path)
 }
 
 /**
- * dafsd_export_leads() - do names of exports go on from a path?
+ * dafsd_export_leads() - is there an export whose name begins with a path?
  * @path: as in dafsd_export_rest()
  *
  * Context: any.
@@ -291,10 +290,10 @@ bool dafsd_export_leads(const struct dafs_str *path)
 
 /**
  * dafsd_export_outer() - the export that a path of the name space is in
- * @path: as in dafsd_export_rest(); an export of this very name does not count
+ * @path: as in dafsd_export_rest(); an export with exactly this name does not count
  *
- * Context: under RCU, and so is what is returned.
- * Return: the export with the longest name that leads to @path, or NULL.
+ * Context: under RCU; the result is valid in the same RCU section.
+ * Return: the export with the longest name that @path is below, or NULL.
  */
 struct dafsd_export *dafsd_export_outer(const struct dafs_str *path)
 {
@@ -313,7 +312,7 @@ struct dafsd_export *dafsd_export_outer(const struct dafs_str *path)
 }
 
 /**
- * dafsd_export_is_first() - is this the first export of a directory's entry?
+ * dafsd_export_is_first() - is this the first of the exports that make a directory entry?
  * @exp: an export below @path
  * @path: as in dafsd_export_rest()
  * @len: bytes of the first component behind @path
@@ -350,7 +349,7 @@ static bool dafsd_export_has_path(const struct dafsd_export *exp, const void *pa
  * @path: the directory
  *
  * Context: as dafsd_export_find().
- * Return: a reference, or NULL if that directory is not exported by itself.
+ * Return: a reference, or NULL if the directory is not the root of an export.
  */
 struct dafsd_export *dafsd_export_find_path(const struct path *path)
 {
@@ -358,7 +357,7 @@ struct dafsd_export *dafsd_export_find_path(const struct path *path)
 }
 
 /**
- * dafsd_export_needs() - does the name of an export end at a path, or go on from it?
+ * dafsd_export_needs() - is a path the name of an export, or the beginning of one?
  * @path: as in dafsd_export_rest()
  *
  * Context: any.
@@ -377,7 +376,7 @@ bool dafsd_export_needs(const struct dafs_str *path)
 
 /**
  * dafsd_export_is_root() - is a directory the root of an export?
- * @dir: the directory, by whatever mount
+ * @dir: the directory; its mount does not matter
  *
  * Context: any.
  * Return: true if so.
@@ -402,8 +401,8 @@ static bool dafsd_export_is_from(const struct dafsd_export *exp, const void *n)
  * dafsd_export_nth() - go through the exports
  * @n: number to begin from
  *
- * Numbers are not used again while the module is loaded, so they are cookies
- * that survive changes of the list.
+ * Numbers are not reused while the module is loaded, so they can be used as cookies, which
+ * stay valid when the list changes.
  *
  * Context: as dafsd_export_find().
  * Return: a reference to the export with the smallest number not below @n, or
@@ -415,10 +414,10 @@ struct dafsd_export *dafsd_export_nth(u64 n)
 }
 
 /*
- * The fshandle must be the same after a restart and differ between exports,
- * also between two exports of one directory.  It is a hash of the export's name
- * and of what names its file system: the uuid and the number of the root inode,
- * or the configured path and the magic number where there is no uuid.
+ * The fshandle must be the same after a restart, and different for each export, also for
+ * two exports of one directory.  It is a hash of the export's name and of the identity of
+ * its file system: the UUID and the inode number of the export's root, or, if there is no
+ * UUID, the configured path and the magic number.
  */
 static void dafsd_export_hash(struct dafsd_export *exp, const char *conf_path)
 {
@@ -445,9 +444,9 @@ static void dafsd_export_hash(struct dafsd_export *exp, const char *conf_path)
 }
 
 /*
- * Ids of clients are those of the machine, so a mount that maps ids cannot be
- * exported.  Where files are traced to their directory the file system must be
- * able to.
+ * User and group ids of clients are used as they are, so an idmapped mount cannot be
+ * exported.  With subtree_check the file system must be able to find the directory of a
+ * file.
  */
 static int dafsd_export_check(const struct path *path, const struct dafsd_export_conf *conf)
 {
@@ -488,7 +487,7 @@ static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
 	return 0;
 }
 
-/* Where the name of an export leads into another one, a directory must be. */
+/* If the name of an export is below that of another one, it must be a directory there. */
 static int dafsd_export_check_inside(const struct dafsd_export *outer,
 				     const struct dafsd_export *inner)
 {
@@ -513,7 +512,7 @@ static struct dafsd_export *dafsd_export_outer_get(const struct dafs_str *path)
 	return outer && kref_get_unless_zero(&outer->ref) ? outer : NULL;
 }
 
-/* @other must be seen in @exp, unless one in between hides it from there. */
+/* If @other is below @exp, it must be visible there, unless an export between hides it. */
 static int dafsd_export_check_other(const struct dafsd_export *exp,
 				    const struct dafsd_export *other)
 {
@@ -532,7 +531,7 @@ static int dafsd_export_check_other(const struct dafsd_export *exp,
 	return err;
 }
 
-/* Without it there would be exports that no LOOKUP leads to (4.1.4). */
+/* Without this check there could be exports that LOOKUP cannot reach (4.1.4). */
 static int dafsd_export_check_place(const struct dafsd_export *exp)
 {
 	const struct dafs_str name = dafsd_export_path(exp);
@@ -564,7 +563,7 @@ static void dafsd_export_mark(const struct dafsd_export *exp, struct dafsd_expor
 	list_add_tail_rcu(&mark->node, &dafsd_export_marks);
 }
 
-/* Return: -EAGAIN if the exports are others than at @since. */
+/* Return: 0, or -EAGAIN if the set of exports has changed after @since. */
 static int dafsd_export_try_publish(struct dafsd_export *exp, struct dafsd_export_mark *mark,
 				    u64 since)
 {
@@ -583,7 +582,10 @@ static int dafsd_export_try_publish(struct dafsd_export *exp, struct dafsd_expor
 	return 0;
 }
 
-/* Looking at file systems may take long, so other exports come and go meanwhile. */
+/*
+ * The checks use file systems and may take long, so they are done without the lock, and
+ * repeated if other exports were added or removed in the meantime.
+ */
 static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_mark *mark)
 {
 	const struct dafs_str name = dafsd_export_path(exp);
@@ -607,12 +609,12 @@ static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_ma
 /**
  * dafsd_export_serve() - let clients reach a directory tree
  * @name: its name, a path in the name space
- * @conf: what and how
+ * @conf: the settings
  *
- * Context: may sleep; looks the path up as the caller sees it.
- * Return: what dafsd_export_withdraw() ends, or an ERR_PTR: -EINVAL if there is
- * no path or the file system cannot be exported, -EEXIST if the name is taken,
- * or what looking up the path, or the name inside another export, said; as
+ * Context: may sleep; looks the path up in the caller's mount namespace.
+ * Return: the export, to be ended with dafsd_export_withdraw(), or an ERR_PTR: -EINVAL if
+ * there is no path or the file system cannot be exported, -EEXIST if the name is taken,
+ * an error of looking up the path, or the name inside another export; or an error of
  * dafsd_fh_key_get().
  */
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf)
@@ -650,8 +652,8 @@ free:
 EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
 
 /*
- * For requests in progress, and for files that are being closed.  They may take for ever
- * where the file system stands still.
+ * Wait for requests in progress, and for files that are being closed, but not for ever:
+ * they do not complete while the file system hangs.
  */
 static void dafsd_export_wait(struct dafsd_export *exp)
 {
@@ -662,15 +664,15 @@ static void dafsd_export_wait(struct dafsd_export *exp)
 }
 
 /**
- * dafsd_export_withdraw() - take an export away from clients
+ * dafsd_export_withdraw() - stop serving an export
  * @exp: from dafsd_export_serve()
  *
- * Requests in progress finish on the references they hold, and the files that clients
- * have open are closed.  Both are waited for, so that the file system can be unmounted,
- * but not for ever: where it stands still they are left behind.
- * What becomes of unstable data from now on is not watched.
+ * Requests in progress complete with the references they hold, and files that clients have
+ * open are closed.  This function waits for both, so that the file system can be unmounted,
+ * but not for ever: if the file system hangs, they continue in the background.
+ * Write-back errors of unstable data are not reported any more.
  *
- * Context: may sleep, for dafsd_withdraw_seconds where the file system stands still.
+ * Context: may sleep, up to dafsd_withdraw_seconds if the file system hangs.
  */
 void dafsd_export_withdraw(struct dafsd_export *exp)
 {
@@ -689,7 +691,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_export_withdraw);
 
 /**
  * dafsd_exports_begin() - the server starts, without exports
- * @ops: to be told of each export
+ * @ops: called for each export
  *
  * Context: module initialization.
  */

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The keyed hash that every filehandle carries, and where its key is kept.
+ * The keyed hash in every filehandle, and where its key is stored.
  *
- * A filehandle is all that it takes to reach an object, and it is not secret what
- * it is made of: the number of an inode can be seen and its generation guessed.
- * The hash makes sure that this server, or one with the same key, has given the
- * handle to some client; without it nothing of the handle is looked at.  It
- * covers the export too, so that a handle is good in no other one.
+ * A client needs nothing but a filehandle to reach an object, and the contents of a
+ * filehandle are not secret: inode numbers are visible, and generation numbers can be
+ * guessed.  The hash proves that this server, or one with the same key, has given the
+ * filehandle to a client.  A filehandle with a wrong hash is rejected before its contents
+ * are used.  The hash covers the export, so that a filehandle is valid in no other export.
  *
- * The key must outlive the module, or else clients would lose what they have open
- * when the server restarts.  It is made when a directory is exported for the first
- * time, and kept in the state directory, or given as a parameter.  A server that is
- * built into the kernel starts before there is a root file system, so the key is read
- * when the first export is enabled.  Until then no filehandle is made or accepted.
+ * The key must survive a reload of the module, otherwise clients would lose their opens
+ * when the server restarts.  It is created when a directory is exported for the first time
+ * and stored in the state directory, or given as a parameter.  A server that is built into
+ * the kernel starts before the root file system is mounted, so the key is read when the
+ * first export is enabled.  Until then no filehandle is made or accepted.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -35,7 +35,7 @@
 #define DAFSD_KEY_FILE		"fh_key"
 
 static char *dafsd_fh_key_param;
-/* not to be seen in sysfs */
+/* not visible in sysfs */
 module_param_named(fh_key, dafsd_fh_key_param, charp, 0);
 MODULE_PARM_DESC(fh_key,
 		 "key of the filehandles, 32 hexadecimal digits (default: that in state_dir)");
@@ -50,7 +50,7 @@ static siphash_key_t dafsd_fh_key;
 /* Set, with release semantics, when @dafsd_fh_key is complete. */
 static bool dafsd_fh_key_loaded;
 
-/* Guards the loading of the key: the file is read or made once. */
+/* Serializes the loading of the key: the file is read or created once. */
 static DEFINE_MUTEX(dafsd_fh_key_lock);
 
 /**
@@ -75,7 +75,7 @@ static u64 dafsd_fh_mac(const struct dafs_fh *wire)
 }
 
 /**
- * dafsd_fh_sign() - complete a filehandle by its hash
+ * dafsd_fh_sign() - add the hash to a filehandle
  * @wire: the filehandle
  *
  * Context: any; dafsd_fh_key_known() was true.
@@ -131,7 +131,7 @@ static int dafsd_key_read(const char *name)
 	return err;
 }
 
-/* What a crash has left of a former attempt is written over. */
+/* Overwrites an incomplete file that a crash has left. */
 static int dafsd_key_write(const char *name)
 {
 	struct file *filp = filp_open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
@@ -192,7 +192,7 @@ put_old:
 	return err;
 }
 
-/* As rename(2), and stable. */
+/* As rename(2), and the result is on stable storage. */
 static int dafsd_rename_in(struct file *dir, const char *from, const char *to)
 {
 	int err = mnt_want_write_file(dir);
@@ -206,7 +206,7 @@ static int dafsd_rename_in(struct file *dir, const char *from, const char *to)
 	return err ?: vfs_fsync(dir, 0);
 }
 
-/* It appears as a whole, and stays after a crash, as handles made with it do. */
+/* Rename the complete file into place, so that a crash leaves the whole key or none. */
 static int dafsd_key_publish(void)
 {
 	struct file *dir = filp_open(dafsd_state_dir, O_RDONLY | O_DIRECTORY, 0);
@@ -271,7 +271,7 @@ int dafsd_fh_key_init(void)
 	return err;
 }
 
-/* As the server, which owns the file, and not as the task that enables the export. */
+/* With the server's credential, because the server owns the file, not the calling task. */
 static int dafsd_key_load_as_server(void)
 {
 	const struct cred *saved = dafsd_act_as_server();
@@ -282,14 +282,14 @@ static int dafsd_key_load_as_server(void)
 }
 
 /**
- * dafsd_fh_key_get() - make sure that there is the key of the filehandles
+ * dafsd_fh_key_get() - make sure that the key of the filehandles is loaded
  *
- * A key is made only where there has been none.  One that is there but cannot be read
- * now may be read later; without it all that clients have open would be lost.
+ * A key is created only if there is no key file.  A file that cannot be read now is not
+ * replaced: it may be readable later, and without its key clients would lose their opens.
  *
  * Context: may sleep; an export is about to be enabled.  Looks the state directory up
  * from the root directory of the caller.
- * Return: 0; -EINVAL if what is in the file is no key; an error of reading or writing
+ * Return: 0; -EINVAL if the file does not contain a key; an error of reading or writing
  * the file.
  */
 int dafsd_fh_key_get(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bytes of a filehandle as the server makes them; vfs/fh.c finds the object again.
+ * Encoding of filehandles; vfs/fh.c finds the object of a filehandle.
  */
 #include <linux/exportfs.h>
 #include "export.h"
@@ -46,8 +46,8 @@ int dafsd_fh_encodable(const struct path *path)
  * @wire: filled
  *
  * Context: may sleep.
- * Return: OK; SERVERFAULT if the file system has no handle for the object; for the
- * pseudo root, as dafsd_exports_missing() as long as there was no export.
+ * Return: OK; SERVERFAULT if the file system has no handle for the object; for the pseudo
+ * root, as dafsd_exports_missing() until the first export has been enabled.
  */
 u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which names an export has: of its objects, and its own (E-97).
+ * Valid names of objects and exports (E-97).
  */
 #include <linux/limits.h>
 #include <linux/string.h>
 #include "export.h"
 
 /*
- * The second byte of a sequence is where the first does not tell everything:
- * overlong forms, surrogates and what is above U+10FFFF differ there (E-97).
+ * Check the second byte of a UTF-8 sequence: it excludes overlong forms, surrogates, and
+ * code points above U+10FFFF (E-97).
  */
 static bool dafsd_utf8_second_ok(u8 first, u8 second)
 {
@@ -37,7 +37,7 @@ static unsigned int dafsd_utf8_len(u8 first)
 	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-/* Bytes of the character at @s, of which there are @left bytes; 0 if it is none. */
+/* Return: bytes of the character at @s, where @left bytes follow; 0 if it is not valid. */
 static unsigned int dafsd_utf8_char(const u8 *s, u32 left)
 {
 	unsigned int len = dafsd_utf8_len(s[0]);
@@ -68,7 +68,7 @@ static bool dafsd_name_is_utf8(const struct dafs_str *name)
  * dafsd_name_is_dots() - is this "." or ".."?
  * @name: a name
  *
- * Neither means anything in DAFS (6.5.21), and both must not reach the VFS.
+ * Both have no meaning in DAFS (6.5.21), and must not be passed to the VFS.
  *
  * Context: any.
  * Return: true if so.

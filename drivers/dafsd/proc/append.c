@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * APPEND_INLINE and APPEND_DIRECT (6.5.3, 6.5.4); data/append.c does it.
+ * APPEND_INLINE and APPEND_DIRECT (6.5.3, 6.5.4); data/append.c implements appending.
  */
 #include <linux/uio.h>
 #include "../request/io.h"

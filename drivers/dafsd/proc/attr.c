@@ -16,8 +16,8 @@
 #include "proc.h"
 
 /*
- * What a bit of ACCESS asks the VFS (6.5.2).  A bit without a meaning for the
- * kind of object is not supported there.
+ * The VFS permissions that each bit of ACCESS stands for (6.5.2).  A bit without a meaning
+ * for the kind of object is reported as not supported.
  */
 static const struct dafsd_access_row {
 	u32 bit;
@@ -32,7 +32,7 @@ static const struct dafsd_access_row {
 	{ DAFS_ACCESS_EXECUTE, 0, MAY_EXEC },
 };
 
-/* Writing to a device changes nothing on the file system that names it. */
+/* Writing to a device does not change the file system that the device node is in. */
 static bool dafsd_access_is_change(const struct inode *inode, int mask)
 {
 	return (mask & MAY_WRITE) && !special_file(inode->i_mode);
@@ -127,8 +127,9 @@ u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 }
 
 /*
- * Changing the size is writing: it takes an open, or the right to have one, and
- * that before write access to the file system.
+ * Changing the size needs the permission to write: an open for writing, or the right to
+ * open the file for writing.  This is checked before write access to the file system is
+ * taken.
  */
 static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 			       const struct dafs_opaque64 *state_id,
@@ -156,8 +157,8 @@ static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 }
 
 /**
- * dafsd_setattr() - what the ways of setting attributes share (6.5.35, E-114)
- * @rq: request; the result tells what was set
+ * dafsd_setattr() - the common part of SETATTR_INLINE and SETATTR_DIRECT (6.5.35, E-114)
+ * @rq: request; the bitmap in the result is set to the attributes that were set
  * @fh: the object
  * @state_id: state_id of the request
  * @attr: decoded attributes
@@ -196,7 +197,7 @@ u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 	return dafsd_fh_use(rq, &rq->args.setattr_inline.filehandle, dafsd_setattr_inline);
 }
 
-/* File system attributes that have a value here, the pseudo root's included; see vfs/quota.c */
+/* Attributes that have a value, also for pseudo directories; for quotas see vfs/quota.c */
 #define DAFSD_FSATTR_GENERAL	\
 	(DAFS_FSATTR_LINK_SUPPORT | DAFS_FSATTR_SYMLINK_SUPPORT | DAFS_FSATTR_CAN_SET_TIME |	\
 	 DAFS_FSATTR_CASE_INSENSITIVE | DAFS_FSATTR_CASE_PRESERVING |				\
@@ -215,7 +216,7 @@ u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 #define DAFSD_FSATTR_SUPPORTED	\
 	(DAFSD_FSATTR_GENERAL | DAFSD_FSATTR_SPACE | DAFS_FSATTR_MAX_LINK)
 
-/* What is the server's and not the file system's */
+/* Attributes of the server, not of the file system */
 static u32 dafsd_fsattr_general(const struct dafsd_fh *fh, struct dafs_fsattr *attr)
 {
 	struct dafs_fh wire;
@@ -258,7 +259,7 @@ static void dafsd_fsattr_from_super(const struct dafsd_fh *fh, struct dafs_fsatt
 	attr->symlink_support = !!op->symlink;
 	attr->can_set_time = 1;
 	attr->case_insensitive = dafsd_fs_ignores_case(sb, inode);
-	/* otherwise the filehandle of a file names its directory, too, see vfs/fh.c */
+	/* with subtree_check a filehandle also names the directory of its file, see vfs/fh.c */
 	attr->unique_handle = !fh->exp->subtree_check;
 	if (fh->exp->subtree_check)
 		attr->fh_expire_type = DAFS_FH_VOL_RENAME;
@@ -324,7 +325,7 @@ u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq)
 
 /**
  * dafsd_readlink() - the contents of a symbolic link
- * @rq: request; keeps them until the response has left
+ * @rq: request; the contents are freed with it
  * @fh: the link
  * @link: filled
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GETATTR_DIRECT, SETATTR_DIRECT and READLINK_DIRECT: as the inline procedures,
- * with the client's buffers in place of the message (6.5.14, 6.5.32, 6.5.36).
+ * GETATTR_DIRECT, SETATTR_DIRECT and READLINK_DIRECT: like the inline procedures, but
+ * the data is in the client's buffers instead of the message (6.5.14, 6.5.32, 6.5.36).
  */
 #include <linux/slab.h>
 #include "../request/io.h"
@@ -11,16 +11,16 @@
 #include "proc.h"
 
 /**
- * struct dafsd_direct_attrs - attributes on their way
+ * struct dafsd_direct_attrs - attributes in transfer
  * @attr: the attributes
- * @names: what @attr points to, of an object
+ * @names: strings of an object's attributes, which @attr points to
  */
 struct dafsd_direct_attrs {
 	struct dafs_fattr attr;
 	struct dafsd_fattr_names names;
 };
 
-/* Freed after the reply. */
+/* The attributes are freed when the response has been encoded. */
 static struct dafsd_direct_attrs *dafsd_direct_attrs(struct dafsd_rqst *rq)
 {
 	struct dafsd_direct_attrs *a = kvzalloc(sizeof(*a), GFP_KERNEL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LINK: one more name for an object that is no directory (6.5.17).
+ * LINK: another name for an object that is not a directory (6.5.17).
  */
 #include <linux/namei.h>
 #include <linux/dafs/status.h>
@@ -11,9 +11,9 @@
 #include "proc.h"
 
 /*
- * A file may still be open and have no name any more; it gets none by LINK
- * unless it was made to.  For the client that is an object that is gone: NOENT
- * is not among the answers of LINK.
+ * A file may be open without a name.  The VFS refuses to link such a file with -ENOENT,
+ * unless it was created without a name and made linkable.  The client is told that the
+ * object is gone: NOENT is not one of the errors of LINK.
  */
 static u32 dafsd_link_status(int err)
 {
@@ -78,7 +78,7 @@ static u32 dafsd_link_check(const struct dafsd_fh *source, const struct dafsd_fh
  * dafsd_proc_link() - LINK (6.5.17)
  * @rq: request
  *
- * A symbolic link is linked itself, not what it leads to.
+ * LINK does not follow a symbolic link: the new name is for the link itself.
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.

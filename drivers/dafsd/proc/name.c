@@ -14,7 +14,7 @@
 #include "../state/state.h"
 #include "proc.h"
 
-/* Modes of what CREATE makes, unless the attributes say otherwise (E-30) */
+/* Modes of objects made by CREATE, unless the attributes say otherwise (E-30) */
 #define DAFSD_DEFAULT_DIR_MODE		0700
 #define DAFSD_DEFAULT_NODE_MODE		0600
 
@@ -34,7 +34,7 @@ u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq)
  * dafsd_proc_lookup() - LOOKUP (6.5.21)
  * @rq: request
  *
- * After an error the result tells how far the path was resolved (E-96).
+ * After an error the result says how far the path was resolved (E-96).
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
@@ -190,7 +190,7 @@ static u32 dafsd_remove_file(struct inode *dir, struct dentry *dentry, bool chec
 	return dafs_errno_to_status(err);
 }
 
-/* @inode gets a reference: its data goes when the directory is unlocked again. */
+/* Takes a reference to @inode, so that its data is freed after the directory is unlocked. */
 static u32 dafsd_remove_locked(struct dafsd_fh *dir, const struct dafs_remove_args *args,
 			       struct inode **inode)
 {
@@ -244,7 +244,7 @@ static u32 dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *arg
  * @rq: request
  *
  * A file that is open stays until its last close.  DELETE_DENY and CHECK_OPEN
- * speak of opens by DAFS; local processes are not asked.
+ * concern opens by DAFS clients only; local processes do not matter.
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
@@ -266,7 +266,7 @@ u32 dafsd_proc_remove(struct dafsd_rqst *rq)
 	return status;
 }
 
-/* Replacing a directory that is not empty, or one kind by another: E-93 */
+/* Status for replacing a directory that is not empty (E-93) */
 static u32 dafsd_rename_status(int err)
 {
 	return err == -ENOTEMPTY ? DAFSERR_EXIST : dafs_errno_to_status(err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26), and what there is to say
- * of delegations where none are granted (6.5.10, 6.5.11, E-90).
+ * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26), and the procedures on
+ * delegations, which this server never grants (6.5.10, 6.5.11, E-90).
  */
 #include <linux/file.h>
 #include <linux/namei.h>
@@ -16,7 +16,7 @@
 
 #define DAFSD_MAX_OWNER		1024	/* E-82 */
 
-/* Mode of a file until the client says otherwise (E-30) */
+/* Mode of a new file, unless the client sets another one (E-30) */
 #define DAFSD_DEFAULT_MODE	0600
 
 static u32 dafsd_open_check_share_args(const struct dafs_open_args *args)
@@ -48,7 +48,7 @@ static u32 dafsd_open_check_create_args(const struct dafs_open_args *args)
 	}
 }
 
-/* E-75: only CLAIM_NULL and CLAIM_CREATE_UNLINKED create, the latter in one way. */
+/* E-75: only CLAIM_NULL and CLAIM_CREATE_UNLINKED create, the latter only UNCHECKED. */
 static u32 dafsd_open_check_args(const struct dafs_open_args *args)
 {
 	bool unlinked = args->claim_type == DAFS_CLAIM_CREATE_UNLINKED;
@@ -81,7 +81,7 @@ static u32 dafsd_open_check_type(const struct dentry *dentry)
 	return d_is_dir(dentry) ? DAFSERR_ISDIR : DAFSERR_INVAL;
 }
 
-/* Filehandle, state-id and all else that OPEN tells of the file itself */
+/* Open the file and fill in its filehandle, state-id and delegation type */
 static u32 dafsd_open_file(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned int flags)
 {
 	struct dafs_open_res *res = &rq->res.open;
@@ -119,7 +119,7 @@ static u32 dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 				       (truncate ? DAFSD_OPEN_TRUNCATE : 0));
 }
 
-/* What the create found in its way: may it be opened all the same? */
+/* The name of a create exists already: may the existing file be opened? */
 static u32 dafsd_open_found(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_open_args *args = &rq->args.open;
@@ -137,8 +137,8 @@ static u32 dafsd_open_found(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 }
 
 /*
- * An entry of a directory; takes over @dentry, and the directory's write access:
- * to have it twice at a time would wait for ever in a file system being frozen.
+ * Make @fh an entry of a directory.  Takes over @dentry and the write access of @dir:
+ * taking write access a second time would deadlock while the file system is being frozen.
  */
 static void dafsd_fh_in(struct dafsd_fh *dir, struct dentry *dentry, struct dafsd_fh *fh)
 {
@@ -213,7 +213,7 @@ static u32 dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 	return status;
 }
 
-/* All that pseudo directories have are directories. */
+/* Pseudo directories contain directories only. */
 static u32 dafsd_open_in_pseudo_dir(const struct dafsd_fh *dir, const struct dafs_str *name)
 {
 	struct dafsd_fh fh = *dir;
@@ -247,7 +247,7 @@ static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 	return create ? dafsd_open_create(rq, dir, &name) : dafsd_open_lookup(rq, dir, &name);
 }
 
-/* Nothing but how far the path was resolved */
+/* After an error the result only says how far the path was resolved */
 static u32 dafsd_open_failed(struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status)
 {
 	struct dafs_open_res *res = &rq->res.open;
@@ -281,9 +281,9 @@ static u32 dafsd_open_by_name(struct dafsd_rqst *rq)
 }
 
 /*
- * A client reclaims what it had open before the server restarted, or what it
- * knows by its filehandle alone.  It had passed the check of permissions, which
- * may have changed by its own doing.
+ * A client reclaims an open from before a restart of the server, or opens a file of which
+ * it only knows the filehandle.  It has passed the permission check before; the client
+ * itself may have changed the permissions since then.
  */
 static u32 dafsd_open_previous(struct dafsd_rqst *rq)
 {
@@ -309,8 +309,8 @@ static u32 dafsd_open_previous(struct dafsd_rqst *rq)
 }
 
 /*
- * A file without a name (E-75).  It lives until its last close, or gets a name
- * by LINK before.
+ * Create a file without a name (E-75).  It exists until its last close, unless LINK gives
+ * it a name before.
  */
 static u32 dafsd_open_unlinked(struct dafsd_rqst *rq)
 {
@@ -362,7 +362,7 @@ static u32 dafsd_open_by_claim(struct dafsd_rqst *rq)
  * dafsd_proc_open() - OPEN (6.5.24)
  * @rq: request
  *
- * After an error the result tells how far the path was resolved (E-96).  This
+ * After an error the result says how far the path was resolved (E-96).  This
  * server grants no delegations, so none can be claimed (E-75, E-90).
  *
  * Context: process context under the caller's credential; may sleep.

@@ -2,10 +2,10 @@
 /*
  * READDIR_INLINE (6.5.29) and READDIR_DIRECT (6.5.30).
  *
- * Names come out of the file system in pages of raw entries, because nothing
- * may be looked up while the directory is being read.  Each is then dressed
- * with its attributes, measured, and kept if it still fits.  That the next one
- * is fetched before the reply ends is what makes eof exact.
+ * The names are read from the file system into a page of raw entries, because no name
+ * may be looked up while the directory is being read.  Then the attributes of each entry
+ * are added, its size is calculated, and it is kept if it still fits.  The next entry is
+ * always fetched before the reply is complete, so that eof is exact.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -21,10 +21,9 @@
 #include "proc.h"
 
 /*
- * A cookie is the position behind its entry, as it is: file systems use all 63
- * bits up to the very last value.  Only cookies 0, 1 and 2 are reserved by
- * 6.5.29, so these positions stand for themselves where no hash of a name and
- * no count of entries gets to.
+ * A cookie is the position behind its entry, unchanged: file systems use all 63 bits, up
+ * to the last value.  6.5.29 reserves the cookies 0, 1 and 2, so these positions are
+ * mapped to values that neither a hash of a name nor a count of entries reaches.
  */
 #define DAFSD_FIRST_COOKIE	3
 #define DAFSD_SMALL_COOKIES	0x7ffffffffffffff0ULL
@@ -41,12 +40,12 @@ static loff_t dafsd_cookie_pos(u64 cookie)
 	return cookie;
 }
 
-/* Bytes of the results ahead of the first entry: in a message, and in buffers */
+/* Bytes of the results before the first entry: in a message, and in the client's buffers */
 #define DAFSD_READDIR_FIXED	(16 + 8)
 #define DAFSD_READDIR_HEAD	8
 
 /**
- * struct dafsd_raw - an entry as the file system gives it
+ * struct dafsd_raw - an entry as read from the file system
  * @pos: its position
  * @len: bytes of @name
  * @name: not terminated
@@ -65,14 +64,14 @@ struct dafsd_raw {
  * @filp: the same, opened; NULL for a pseudo directory
  * @raw: a page of raw entries
  * @used: bytes in @raw
- * @at: the next one
- * @end: position behind the last one
- * @full: @raw had no room for another
+ * @at: offset of the next entry in @raw
+ * @end: position behind the last entry in @raw
+ * @full: @raw had no room for another entry
  * @next: pseudo directory: number of the next export
  * @wanted: attributes
- * @limit: bytes the results may take
- * @size: bytes they take
- * @dirbytes: what dircount counts
+ * @limit: upper limit of the size of the results in bytes
+ * @size: bytes of the results so far
+ * @dirbytes: bytes that count for dircount
  * @count: entries kept
  * @max: room in @entries and @names
  * @entries: entries
@@ -145,7 +144,7 @@ static u64 dafsd_readdir_cookie(const struct dafsd_readdir *rd)
 	return dafsd_cookie(pos);
 }
 
-/* The next entry but "." and ".."; an empty name at the end of the directory. */
+/* The next entry, without "." and ".."; an empty name at the end of the directory. */
 static u32 dafsd_readdir_next(struct dafsd_readdir *rd, struct dafs_direntry *entry)
 {
 	const struct dafsd_raw *raw;
@@ -169,15 +168,15 @@ static u32 dafsd_readdir_next(struct dafsd_readdir *rd, struct dafs_direntry *en
 	return DAFS_STATUS_OK;
 }
 
-/* of the entry at hand */
+/* Room for the strings of the current entry */
 static struct dafsd_fattr_names *dafsd_readdir_names(const struct dafsd_readdir *rd)
 {
 	return rd->names + rd->count * rd->names_size;
 }
 
 /*
- * An entry whose attributes cannot be had is returned without (E-21); one that
- * has just been removed is not returned.
+ * If the attributes of an entry cannot be read, the entry is returned without them (E-21);
+ * if the entry has just been removed, it is not returned.
  */
 static u32 dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *entry)
 {
@@ -204,7 +203,7 @@ static u32 dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *e
 	return DAFS_STATUS_OK;
 }
 
-/* Does @entry, of @size bytes, fit?  The pad behind the last name is not sent. */
+/* Does @entry, of @size bytes, fit?  The padding behind the last name is not sent. */
 static bool dafsd_readdir_fits(const struct dafsd_readdir *rd, const struct dafs_direntry *entry,
 			       u32 size)
 {
@@ -262,11 +261,14 @@ static u32 dafsd_readdir_entries(struct dafsd_readdir *rd, bool *eof)
 			return rd->count ? DAFS_STATUS_OK : dafsd_readdir_no_room(rd);
 	}
 	*eof = !status;
-	/* what came before the error is good, and the client asks again */
+	/* return the entries before the error; the client's next request finds the error */
 	return rd->count ? DAFS_STATUS_OK : status;
 }
 
-/* Each entry comes with the first export that it leads to.  Return: false if not here. */
+/*
+ * Several exports may lead to the same entry: it is returned with the first of them.
+ * Return: false if @exp is not in this directory or not the first.
+ */
 static bool dafsd_readdir_pseudo_name(const struct dafsd_readdir *rd,
 				      const struct dafsd_export *exp, struct dafs_str *name)
 {
@@ -280,7 +282,7 @@ static bool dafsd_readdir_pseudo_name(const struct dafsd_readdir *rd,
 	return dafsd_export_is_first(exp, &path, name->len);
 }
 
-/* Return: OK, NOENT for no entry, or TOOSMALL if there is no room. */
+/* Return: OK; NOENT if @exp makes no entry; TOOSMALL if there is no room; RESOURCE. */
 static u32 dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd, const struct dafsd_export *exp)
 {
 	struct dafs_direntry *entry = &rd->entries[rd->count];
@@ -335,14 +337,14 @@ static u32 dafsd_readdir_open(struct dafsd_readdir *rd, u64 cookie)
 		rd->filp = NULL;
 		return dafs_errno_to_status(err);
 	}
-	/* positions of all 64 bits, whatever the caller's system calls can say */
+	/* 64-bit positions, whatever the ABI of the current task is */
 	rd->filp->f_mode |= FMODE_64BITHASH;
 	return vfs_llseek(rd->filp, pos, SEEK_SET) < 0 ? DAFSERR_BAD_COOKIE : DAFS_STATUS_OK;
 }
 
 /*
- * Room for as many entries as the limit allows, or the memory does, one that will
- * turn out not to fit, their strings, and a page of raw entries.
+ * Allocate room for as many entries as the limit or the memory allows, for one more that
+ * may turn out not to fit, for their strings, and for a page of raw entries.
  */
 static u32 dafsd_readdir_alloc(struct dafsd_readdir *rd)
 {
@@ -370,7 +372,7 @@ static u32 dafsd_readdir_alloc(struct dafsd_readdir *rd)
 	return DAFS_STATUS_OK;
 }
 
-/* @size: bytes ahead of the first entry, @room: for all of the results */
+/* @size: bytes before the first entry, @room: bytes for all of the results */
 static void dafsd_readdir_init(struct dafsd_readdir *rd, struct dafsd_rqst *rq, u32 size,
 			       u32 room)
 {
@@ -432,7 +434,7 @@ static u32 dafsd_readdir_inline_room(const struct dafsd_rqst *rq)
  * dafsd_proc_readdir_inline() - READDIR_INLINE (6.5.29, E-27)
  * @rq: request
  *
- * Cookies do not expire, so their verifier is zero and not looked at.
+ * Cookies do not expire, so their verifier is zero and not checked.
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.

@@ -2,9 +2,9 @@
 /*
  * Reading, writing and COMMIT (6.5.8, 6.5.27, 6.5.28, 6.5.38, 6.5.39).
  *
- * Inline data is read into the response and written from the request as it
- * stands there.  Direct reads take the pages of the page cache; what cannot be
- * done so, and direct writes, pass through pages of the request, see request/rdma.c.
+ * Inline data is read directly into the response, and written directly from the request.
+ * Direct reads send pages of the page cache where possible.  Other direct reads, and
+ * direct writes, copy the data through pages of the request, see request/rdma.c.
  */
 #include <linux/fsnotify.h>
 #include <linux/uio.h>
@@ -18,12 +18,12 @@
 #include "../data/data.h"
 #include "proc.h"
 
-/* Fewer bytes than this are copied. */
+/* Shorter reads are copied. */
 #define DAFSD_BORROW_MIN	SZ_32K
 
 /*
- * Reads at @offset into @iter.  The size is looked at after the data, and eof
- * is told only when everything up to it was read (E-99).
+ * Reads at @offset into @iter.  The file size is checked after reading, and eof is set
+ * only if all data up to the end of the file was read (E-99).
  */
 static u32 dafsd_read(struct file *filp, struct iov_iter *iter, u64 offset, u32 *bytes_read,
 		      u32 *eof)
@@ -98,12 +98,12 @@ static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len
 
 	if (offset < i_size_read(file_inode(filp))) {
 		len = min_t(u64, len, MAX_LFS_FILESIZE - offset);
-		/* security modules, and programs that fill or check files as they are read */
+		/* for security modules, and for programs that fill or check files on read */
 		n = rw_verify_area(READ, filp, &pos, len) ?: dafsd_io_borrow(rq, filp, offset, len);
 	}
 	if (n < 0)
 		return dafs_errno_to_status(n);
-	/* which reading tells by itself, and splicing does not */
+	/* vfs_iter_read() does this, splice_direct_to_actor() does not */
 	fsnotify_access(filp);
 	atomic64_add(n, &rq->ses->bytes_borrowed);
 	res->bytes_read = n;
@@ -112,10 +112,9 @@ static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len
 }
 
 /*
- * Copying little is cheaper, and a checksum needs data that does not change.  For a
- * request without an open the data is copied as well: before the pages have been sent a
- * share reservation may be granted, which would forbid this client to read what is
- * written from then on.
+ * Small reads are cheaper to copy, and a checksum needs data that does not change.  The
+ * data of a request without an open is copied as well: a share reservation may be granted
+ * before the pages have been sent, and the client must not read what is written after that.
  */
 static bool dafsd_read_may_borrow(const struct dafsd_rqst *rq, const struct file *filp, u32 len)
 {
@@ -160,10 +159,9 @@ u32 dafsd_proc_read_direct(struct dafsd_rqst *rq)
 }
 
 /*
- * The verifier is taken before writing: a loss meanwhile must show later.  What has
- * to be stable is written first and synced then, as the kernel does it for O_SYNC:
- * an error of the former has lost nothing that was acknowledged, one of the latter
- * may have.
+ * The verifier is read before writing, so that a later loss changes it.  For a stable
+ * write the data is first written and then synced, as the kernel does for O_SYNC: an
+ * error of the write loses no acknowledged data, an error of the sync may do so.
  */
 static u32 dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 offset,
 		       u32 stable_how, struct dafs_write_res *res)
@@ -228,8 +226,8 @@ u32 dafsd_proc_write_inline(struct dafsd_rqst *rq)
 }
 
 /*
- * More than MAX_WRITE makes a short write (E-100), but not with checksums: the
- * one that came covers all the data, so that part of it cannot be verified.
+ * A request for more than MAX_WRITE bytes is a short write (E-100), but not with
+ * checksums: the checksum covers all of the data, so a part of it cannot be verified.
  */
 static u32 dafsd_write_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
@@ -293,7 +291,7 @@ u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_write_direct);
 }
 
-/* Does the client expect not to?  0 says as little as 4 (E-105). */
+/* Does the client expect not to read, or write?  0 means undecided, as 4 does (E-105). */
 static bool dafsd_hint_negative(u32 part, u32 undecided)
 {
 	return part && part < undecided;
@@ -318,8 +316,8 @@ static u32 dafsd_cache_hint(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * dafsd_proc_cache_hint() - CACHE_HINT (6.5.6, E-105, E-106)
  * @rq: request
  *
- * The page cache of Linux knows better, so nothing follows from a hint; who asks
- * for a prefetch is told that there is none.
+ * Hints have no effect: caching is left to the page cache.  A request for a prefetch is
+ * answered PREFETCH_NOT_SUPPORTED.
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
@@ -329,7 +327,7 @@ u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq)
 	return dafsd_fh_use(rq, &rq->args.cache_hint.filehandle, dafsd_cache_hint);
 }
 
-/* The verifier is taken when all is written back, so that no loss until then hides. */
+/* The verifier is read after the data is written back, so that it shows all losses. */
 static u32 dafsd_commit(struct dafsd_export *exp, struct file *filp, u64 offset, u32 count,
 			struct dafs_opaque64 *verifier)
 {

@@ -12,7 +12,7 @@
 #define DAFSD_AUTH_SECONDS	30	/* E-45 */
 #define DAFSD_HANG_UP_SECONDS	5	/* E-51 */
 
-/* A size as the draft wants it: a default for 0, a multiple of 8, in bounds (E-38). */
+/* A size as the draft requires: a default for 0, a multiple of 8, within limits (E-38). */
 static u32 dafsd_negotiate_size(u32 asked, u32 most)
 {
 	if (!asked)
@@ -20,7 +20,7 @@ static u32 dafsd_negotiate_size(u32 asked, u32 most)
 	return clamp_t(u32, round_up(min(asked, most), 8), DAFS_MIN_MSG_SIZE, most);
 }
 
-/* Offset of the data in a padded write; 0 means there are none (E-18). */
+/* Offset of the data in a padded write; 0: padded writes are not used (E-18). */
 static u32 dafsd_negotiate_header(u32 asked, u32 max_request_size)
 {
 	if (!asked)
@@ -60,7 +60,7 @@ static u32 dafsd_connect_check(const struct dafs_client_connect_args *args)
 	return DAFS_STATUS_OK;
 }
 
-/* An earlier attempt on this channel may have left another one. */
+/* Replaces the fence id of an earlier attempt on this channel, if any. */
 static u32 dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str *id)
 {
 	u8 *data = NULL;
@@ -76,8 +76,8 @@ static u32 dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str 
 }
 
 /*
- * CLIENT_CONNECT up to but not including the change of state: the session gets
- * its ids, its options and the receives that they promise (E-37).
+ * CLIENT_CONNECT without the change of state: set the ids and options of the session, and
+ * post the receives that the options promise (E-37).
  */
 static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect_args *args,
 			 struct dafs_client_connect_res *res)
@@ -114,7 +114,7 @@ static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect
 	return DAFS_STATUS_OK;
 }
 
-/* TEXT and GSS are not there yet; SECINFO says so. */
+/* TEXT and GSS are not implemented; SECINFO does not list them. */
 static u32 dafsd_authenticate(struct dafsd_session *ses, const struct dafs_auth_req *req)
 {
 	switch (req->auth_type) {
@@ -296,7 +296,7 @@ static u32 dafsd_bind_requester(struct dafsd_session *bound, u16 nreq)
 	return DAFS_STATUS_OK;
 }
 
-/* From here on the channel is the session's. */
+/* Attach the channel to the session. */
 static u32 dafsd_bind_attach(struct dafsd_session *bound, struct dafsd_session *ses,
 			     u16 channel_use)
 {
@@ -324,7 +324,7 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 	struct dafsd_session *bound = rq->ses;
 	u32 status;
 
-	/* one order for all that belongs to a session (6.1.1.5, E-01) */
+	/* all channels of a session use the same byte order (6.1.1.5, E-01) */
 	if (bound->chan->swab != ses->chan->swab) {
 		rq->hang_up = true;
 		return DAFSERR_INVAL;
@@ -346,7 +346,7 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 	return status;
 }
 
-/* No such session, or none that concerns this address: only so many may be tried. */
+/* No such session, or one of another address: the number of attempts is limited. */
 static u32 dafsd_bind_unknown(struct dafsd_rqst *rq)
 {
 	if (++rq->ses->auth_failures >= DAFSD_AUTH_TRIES)
@@ -377,11 +377,11 @@ u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_prepare_disconnect() - DISCONNECT: what is in progress completes first
+ * dafsd_prepare_disconnect() - DISCONNECT: wait until all other requests have completed
  * @rq: the request
  *
- * Return: DAFS_STATUS_OK, or DAFSERR_ILLEGAL_STATE for a second one: they would wait
- * for each other.
+ * Return: DAFS_STATUS_OK, or DAFSERR_ILLEGAL_STATE for a second DISCONNECT: the two would
+ * wait for each other.
  */
 u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq)
 {

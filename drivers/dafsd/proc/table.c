@@ -10,7 +10,7 @@
 #define ARG(member)	(1 + offsetof(union dafs_args, member))
 #define RES(member)	(1 + offsetof(union dafs_res, member))
 
-/* Chapter 6, in the order of the numbers; a missing row answers NOTSUPP. */
+/* Chapter 6, indexed by procedure number; a procedure without a row answers NOTSUPP. */
 const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_CLIENT_AUTH] = {
 		.class = DAFSD_SPECIAL,

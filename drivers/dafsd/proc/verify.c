@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * VERIFY and NVERIFY: are the attributes of an object what the client thinks
- * they are? (6.5.23, 6.5.37)
+ * VERIFY and NVERIFY: compare the attributes of an object with values from the client
+ * (6.5.23, 6.5.37).
  */
 #include <linux/slab.h>
 #include "../session/client.h"
@@ -10,7 +10,7 @@
 #include "../vfs/vfs.h"
 #include "proc.h"
 
-/* To be set and not to be read: there is nothing to compare with (E-112). */
+/* Attributes that can be set but not read, so that there is no value to compare (E-112). */
 #define DAFSD_FATTR_WRITE_ONLY	(DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET)
 
 /**
@@ -26,7 +26,7 @@ struct dafsd_verify {
 #define ROW(bit, member)	\
 	{ DAFS_FATTR_##bit, offsetof(struct dafs_fattr, member),	\
 	  sizeof_field(struct dafs_fattr, member) }
-/* without the pad at the end */
+/* without the padding at the end */
 #define TIME_ROW(bit, member)	\
 	{ DAFS_FATTR_##bit, offsetof(struct dafs_fattr, member),	\
 	  offsetofend(struct dafs_time, nseconds) }
@@ -66,7 +66,7 @@ static bool dafsd_verify_bytes(const struct dafs_fattr *a, const struct dafs_fat
 	return true;
 }
 
-/* Owners are numbers, however written; a name matches no owner (E-117). */
+/* Owners are compared as numbers; a name matches no owner (E-117). */
 static bool dafsd_verify_owner(const struct dafs_str *a, const struct dafs_str *b)
 {
 	u32 id_a, id_b;
@@ -91,7 +91,7 @@ static bool dafsd_verify_same(const struct dafs_fattr *a, const struct dafs_fatt
 	       dafsd_verify_owner(&a->owner_group, &b->owner_group);
 }
 
-/* SAME or NOT_SAME, or why that cannot be told. */
+/* Return: SAME or NOT_SAME, or the reason why the attributes cannot be compared. */
 static u32 dafsd_verify_fh(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	const struct dafs_fattr *attr = &rq->args.verify.obj_attributes;
@@ -113,7 +113,7 @@ static u32 dafsd_verify_fh(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	return dafsd_verify_same(attr, &v->attr, which) ? DAFSERR_SAME : DAFSERR_NOT_SAME;
 }
 
-/* Which of SAME and NOT_SAME is success, the procedures see differently. */
+/* @good: the result, SAME or NOT_SAME, that is a success for the procedure. */
 static u32 dafsd_verify(struct dafsd_rqst *rq, u32 good)
 {
 	u32 status = dafsd_fh_use(rq, &rq->args.verify.filehandle, dafsd_verify_fh);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chains: requests that are executed one after the other, each only if the one
- * before it succeeded, and that hand on a filehandle and a state-id (4.3).
+ * Chains: requests that are executed one after the other, each only if the previous one
+ * succeeded.  A request passes a filehandle and a state-id to the next one (4.3).
  *
- * Neighbours in the order of arrival make a chain (E-60), and the responder hands
- * requests over in that order, one at a time.  A request that arrives while the
- * one before it in its chain is not done yet is left with that one, and the worker
- * that has executed the first goes on with the second.  If the chain is ahead of
- * its client, what it hands on is kept with the session: at most one chain of a
- * session can be without its end.  No worker waits for a request that has not
+ * The requests of a chain arrive one directly after the other (E-60), and the responder
+ * delivers requests in the order of arrival, one at a time.  If the previous request of
+ * the chain is not finished when a request arrives, the new one is linked to it, and the
+ * worker that has executed the previous one continues with the new one.  If the next
+ * request has not arrived yet, the values for it are stored in the session: at most one
+ * chain of a session can be incomplete.  No worker waits for a request that has not
  * arrived (E-68).
  *
- *  1. What a chain hands on (struct dafsd_chain) belongs to the request that is
- *     being executed, or, with none, to the session (parked).
- *  2. A request that waits (dafsd_rqst.next) belongs to the one before it, until the
- *     worker of that one takes it over together with the chain.
+ *  1. The values that a chain passes on (struct dafsd_chain) belong to the request that
+ *     is being executed, or to the session (parked) if no request is.
+ *  2. A waiting request (dafsd_rqst.next) belongs to the request before it, until the
+ *     worker of that request takes it over together with the values of the chain.
  */
 #include "../session/chain.h"
 #include "../session/session.h"
@@ -30,7 +30,7 @@ static u16 dafsd_chain_flags(const struct dafsd_rqst *rq)
 	return rq->base.refuse == DAFSERR_CHKSUM ? 0 : rq->base.hdr.chain_flags;
 }
 
-/* What follows the request in the order of arrival. */
+/* What does the request say about the next one in the order of arrival? */
 static enum dafsd_chain_next dafsd_chain_announced(const struct dafsd_rqst *rq)
 {
 	if (rq->base.refuse == DAFSERR_CHKSUM)
@@ -38,7 +38,7 @@ static enum dafsd_chain_next dafsd_chain_announced(const struct dafsd_rqst *rq)
 	return rq->base.hdr.chain_flags & DAFS_CHF_FORW ? DAFSD_CHAIN_MORE : DAFSD_CHAIN_END;
 }
 
-/* Return: true if @rq is to be executed by the worker of the one before it. */
+/* Return: true if @rq will be executed by the worker of the previous request. */
 static bool dafsd_chain_join(struct dafsd_chains *chains, struct dafsd_rqst *rq, bool joins)
 {
 	struct dafsd_rqst *before;
@@ -60,8 +60,8 @@ static bool dafsd_chain_join(struct dafsd_chains *chains, struct dafsd_rqst *rq,
  * @rq: the request, just arrived
  *
  * Context: atomic; called for all requests of a session in the order of arrival.
- * Return: true if @rq waits for the one before it, which dafsd_chain_next() will
- * return it to.
+ * Return: true if @rq waits for the previous request; dafsd_chain_next() for that request
+ * will return @rq.
  */
 bool dafsd_chain_arrived(struct dafsd_rqst *rq)
 {
@@ -103,8 +103,8 @@ static bool dafsd_chain_malformed(const struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_chain_check() - may a request be executed as far as its chain goes (E-61)?
- * @rq: the request; its row is known
+ * dafsd_chain_check() - does its chain allow a request to be executed (E-61)?
+ * @rq: the request; rq->proc is set
  *
  * Context: any.
  * Return: OK, CHAIN_BROKEN or CHAIN_FORM.
@@ -119,11 +119,12 @@ u32 dafsd_chain_check(const struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_chain_inherit() - take over what the request before handed on
+ * dafsd_chain_inherit() - take the values that the previous request passed on
  * @rq: the request, decoded
  *
  * Context: any.
- * Return: OK; NOFILEHANDLE or BAD_STATEID if nothing was handed on (E-62, E-63).
+ * Return: OK; NOFILEHANDLE or BAD_STATEID if the needed value was not passed on (E-62,
+ * E-63).
  */
 u32 dafsd_chain_inherit(struct dafsd_rqst *rq)
 {
@@ -147,7 +148,7 @@ u32 dafsd_chain_inherit(struct dafsd_rqst *rq)
 
 /**
  * dafsd_chain_fh() - the filehandle that a request names
- * @rq: the request, decoded, with what it inherits
+ * @rq: the request, decoded, after dafsd_chain_inherit()
  *
  * Context: any.
  * Return: the filehandle in its arguments, or NULL.
@@ -159,7 +160,7 @@ const struct dafs_fh *dafsd_chain_fh(const struct dafsd_rqst *rq)
 	return fh ? (const void *)&rq->args + fh - 1 : NULL;
 }
 
-/* Where the handle or state-id is that the chain goes on with, or NULL. */
+/* Return: the handle or state-id to pass on to the next request, or NULL. */
 static const void *dafsd_chain_result(const struct dafsd_rqst *rq, u16 arg, u16 res)
 {
 	if (res)
@@ -167,7 +168,7 @@ static const void *dafsd_chain_result(const struct dafsd_rqst *rq, u16 arg, u16 
 	return arg ? (const void *)&rq->args + arg - 1 : NULL;
 }
 
-/* The request succeeded: what it used or made is what the next one may use. */
+/* The request succeeded: store the handle and state-id for the next request. */
 static void dafsd_chain_keep(struct dafsd_rqst *rq)
 {
 	const struct dafsd_proc *proc = rq->proc;
@@ -188,13 +189,13 @@ static void dafsd_chain_keep(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_chain_next() - hand on what the chain goes on with
+ * dafsd_chain_next() - pass the values of a chain on to its next request
  * @rq: the request, executed and not yet answered
  * @status: its status
  *
  * Context: any but hard interrupt.
- * Return: the next request of the chain, to be executed by the caller after @rq
- * was answered; NULL if it has not arrived or there is none.
+ * Return: the next request of the chain, to be executed by the caller after @rq has been
+ * answered; NULL if it has not arrived or @rq is the last one.
  */
 struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status)
 {

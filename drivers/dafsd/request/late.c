@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes that outlive their connection.
+ * Late changes: changes that are still executed after their connection was closed.
  *
- * A client that loses its connection makes another one and repeats what was not
- * answered (4.3.4).  What was waiting on the old one is not begun any more, but a change
- * that was in the hands of a file system goes on, and might be done after its
- * repetition and after what came behind that: a truncation that cuts off data written
- * and committed since.  So as long as there is such a change, all others that its client
- * asks for in the same export are answered DELAY.
+ * A client that loses its connection makes a new one and repeats the requests that were
+ * not answered (4.3.4).  Requests that waited on the old connection are not started any
+ * more.  But a change that a file system is already executing continues.  It could take
+ * effect after its repetition and after the requests that followed: a late truncation
+ * could cut off data that was written and committed in the meantime.  So while such a
+ * change is executed, all other changes that the same client requests in the same export
+ * are answered DELAY.
  *
- * The client may notice before the server does.  A connection that comes in place of
- * another one says so by its discriminator, and ends that one before it is used, see
- * dafsd_sessions_supersede().
+ * The client may notice the loss before the server does.  The discriminator of a new
+ * connection names the connection that it replaces, and the server ends that one before
+ * the new one is used, see dafsd_sessions_supersede().
  *
- * Every change is listed with its session while it is executed, before it looks whether
- * the channel is open.  Where a channel closes, that is done before the list is looked
- * at; so a change that is not seen there is not begun.
+ * While a change is executed it is in a list of its session.  It is added to the list
+ * before its worker checks that the channel is open.  When a channel is closed, it is
+ * marked closed before the list is read.  So a change that is not in the list at that
+ * time is never started.
  */
 #include "../session/client.h"
 #include "../session/session.h"
@@ -30,7 +32,7 @@ static bool dafsd_late_counts(const struct dafsd_rqst *rq)
 
 /**
  * dafsd_late_begin() - a request is about to be executed
- * @rq: the request; whether its channel is open is looked at after this
+ * @rq: the request; the caller checks afterwards that its channel is open
  *
  * Context: process.
  */
@@ -47,7 +49,7 @@ void dafsd_late_begin(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_late_end() - it has been executed, or not
+ * dafsd_late_end() - a request has been executed, or was refused
  * @rq: the request of dafsd_late_begin()
  *
  * Context: process.
@@ -65,13 +67,13 @@ void dafsd_late_end(struct dafsd_rqst *rq)
 	spin_unlock(&ses->lock);
 }
 
-/* An export that is disabled and enabled again is another one with the same files. */
+/* Disabling and enabling an export makes a new object for the same files. */
 static bool dafsd_late_same(const struct dafsd_export *a, const struct dafsd_export *b)
 {
 	return !memcmp(a->fshandle, b->fshandle, DAFS_FSHANDLE_SIZE);
 }
 
-/* A request that has not come to an export yet may go to any. */
+/* A request that has not reached an export yet may go to any of them. */
 static bool dafsd_late_meets(const struct dafsd_rqst *rq, struct dafsd_session *ses)
 {
 	const struct dafsd_export *exp;
@@ -93,7 +95,7 @@ static bool dafsd_late_session(struct dafsd_session *ses, const void *of)
 {
 	const struct dafsd_rqst *rq = of;
 
-	/* pairs with dafsd_late_closed(): its requests are in the export that counts */
+	/* pairs with dafsd_late_closed(): dafsd_rqst.exp of its requests is up to date */
 	return smp_load_acquire(&ses->late) && READ_ONCE(ses->client) == rq->ses->client &&
 	       dafsd_late_meets(rq, ses);
 }
@@ -104,8 +106,8 @@ static bool dafsd_late_session(struct dafsd_session *ses, const void *of)
  *	ready
  *
  * Context: process.
- * Return: OK; DELAY while a change of its client is executed whose connection
- * has closed.
+ * Return: OK; DELAY while a change of the same client is still executed whose connection
+ * has been closed.
  */
 u32 dafsd_late_check(const struct dafsd_rqst *rq)
 {
@@ -115,12 +117,12 @@ u32 dafsd_late_check(const struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_late_check_moved() - as dafsd_late_check(), of a request that came to another export
- * @rq: the request; has changed nothing yet, and dafsd_rqst.exp is the new one
+ * dafsd_late_check_moved() - dafsd_late_check() for a request that moved to another export
+ * @rq: the request; has changed nothing yet, and dafsd_rqst.exp is the new export
  *
  * Context: process.
- * Return: as dafsd_late_check(); IO if its own channel has closed meanwhile: those that come
- * behind it may have seen it in the export that it came from.
+ * Return: as dafsd_late_check(); IO if its own channel was closed in the meantime: the
+ * checks of later requests may have seen @rq in the export that it came from.
  */
 u32 dafsd_late_check_moved(const struct dafsd_rqst *rq)
 {

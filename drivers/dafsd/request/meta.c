@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Metadata by RDMA: what attributes, entries and links look like in the
+ * Metadata by RDMA: the encoding of attributes, directory entries and links in the
  * client's buffers (6.5.14, 6.5.30, 6.5.32, 6.5.36).
  *
- * It is encoded as in a message, but counts from the first byte of the first
- * buffer (E-10), and nothing tells its length but itself (E-23).  The memory for
- * it is that of bulk data, unless that is scattered.
+ * It is encoded as in a message, but offsets count from the first byte of the first
+ * buffer (E-10), and its length is not transmitted but follows from its contents (E-23).
+ * It is encoded in the pages for bulk data if these are contiguous, and in a separate
+ * buffer otherwise.
  */
 #include <linux/mm.h>
 #include <linux/uio.h>
@@ -24,7 +25,7 @@ struct dafs_seq dafsd_meta_buf(const struct dafs_direct_buf *buf)
 	return (struct dafs_seq){ .count = 1, .elems = buf };
 }
 
-/* The pages of the bulk data, if they are in one piece, as they mostly are */
+/* The pages for bulk data if they are contiguous, which is the usual case; or NULL */
 static void *dafsd_meta_pages(const struct dafsd_rqst *rq)
 {
 	return rq->io.nr_bv == 1 ? page_address(rq->io.bv->bv_page) : NULL;
@@ -90,11 +91,11 @@ static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, c
 }
 
 /**
- * dafsd_meta_push() - send what was encoded to the client's buffers
+ * dafsd_meta_push() - send encoded metadata to the client's buffers
  * @rq: request; the data leaves ahead of its response
  * @bufs: the buffers
  * @stream: from dafsd_meta_begin(); freed
- * @len: what encoding returned: bytes used, or a negative errno
+ * @len: return value of the encoder: bytes used, or a negative errno
  * @cksum: direct_checksum of the response, filled if the session has checksums
  *
  * Context: may sleep.
@@ -112,7 +113,7 @@ u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
 }
 
 /**
- * dafsd_meta_pull() - get ready to fetch what the client encoded into a buffer
+ * dafsd_meta_pull() - prepare to fetch metadata from a buffer of the client
  * @rq: request
  * @bufs: the buffer
  *
@@ -134,14 +135,14 @@ u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
 }
 
 /**
- * dafsd_meta_pulled() - look at what was fetched
+ * dafsd_meta_pulled() - check the metadata that was fetched
  * @rq: request, for which dafsd_meta_pull() was called
- * @proc: what it is, DAFS_PROC_* as for dafs_direct_len()
+ * @proc: kind of the metadata, DAFS_PROC_* as for dafs_direct_len()
  * @cksum: direct_checksum of the request, compared if the session has checksums
  * @stream: filled; dafsd_meta_end() frees its memory, also after an error
  *
- * The checksum covers what the data turns out to be, which is not longer than
- * the buffer or else counts as spoilt (E-23).
+ * The checksum covers the length that follows from the data itself.  If that is more
+ * than the buffer holds, the data is treated as damaged (E-23).
  *
  * Context: may sleep.
  * Return: OK; CHKSUM; INVAL for attributes that this version does not know; RESOURCE.

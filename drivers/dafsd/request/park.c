@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where requests wait, and the shares of the workers.
+ * Where requests wait, and how the workers are shared between exports and sessions.
  *
- * No worker waits for another one, or for the network.  A request that cannot go
- * on is parked on the object that it waits for, and queued again by the event:
+ * No worker waits for another worker or for the network.  A request that cannot continue
+ * is parked on the object that it waits for, and queued again by one of these events:
  *
  *	lane		a worker of its export is free
  *	sq_waiting	the send queue of a session has room
  *	alone		all other requests of the session have been answered
- *	(the device)	its RDMA has ended: reads, or a round of writes with more to
- *			follow; on no list
+ *	(the device)	its RDMA has completed: the reads, or a round of writes that is
+ *			not the last one; such a request is in no list
  *
- * What may keep a worker for long is the file system of an export alone, so every
- * export has a lane: a bounded share of the workers.  A session without a worker there
- * goes ahead of sessions that already have one, so that many requests of some
- * sessions do not delay the few of the others.  What a session has in other lanes does
- * not count: an export that stands still does not make it wait for those that do not.
+ * Only the file system of an export can block a worker for long.  So every export has a
+ * lane: a limited number of places, each of which allows one request to use a worker.
+ * A session without a place in the lane takes precedence over sessions that have one, so
+ * that many requests of some sessions do not delay the few of others.  Places in other
+ * lanes do not count: an export that hangs must not make a session wait in other exports.
  *
- * However many exports stand still, an eighth of the workers is left for what needs no
- * file system, and to park the rest.  So the few places that every lane has even then
- * have workers of their own, those of dafsd_least_wq, which are enough for some 100
- * exports (15 on a machine of eight equal nodes); what comes to more of them than that waits.
+ * Even if many exports hang, an eighth of the workers is left for requests that need no
+ * file system, and to park the others.  So that every lane always has a few places, there
+ * are extra workers, those of dafsd_least_wq.  They are enough for some 100 exports (15 on
+ * a machine with eight equal nodes); requests in more hanging exports than that wait.
  *
- * Who owns a request (dafsd_rqst.owner; every hand-over asserts it):
+ * The owner of a request (dafsd_rqst.owner; every change of owner asserts it):
  *
  *  1. It arrives (CHAINED) and is queued (QUEUED), or left with the request before
  *     it in its chain.
@@ -30,8 +30,8 @@
  *  3. The worker parks it (PARKED) or posts its RDMA (DEVICE).  The event
  *     queues it again (QUEUED), once.
  *  4. The worker replies, and the responder has it (ANSWERED) until ->sent().
- *  5. When a session ends, all that it has parked is queued, and nothing of it is
- *     parked any more.  Every step finds the channel closed then.
+ *  5. When a session ends, all of its parked requests are queued, and none is parked any
+ *     more.  Each stage then finds that the channel is closed.
  */
 #include <linux/cpumask.h>
 #include <linux/nodemask.h>
@@ -46,10 +46,10 @@
 #include "io.h"
 #include "request.h"
 
-/* Places that an export has, however many of the others need theirs */
+/* Places that an export always has, however many places other exports use */
 #define DAFSD_LANE_LEAST	4
 
-/* Places that one export may have */
+/* Upper limit of the places of one export */
 unsigned int dafsd_lane_most = 128;
 EXPORT_SYMBOL_IF_KUNIT(dafsd_lane_most);
 
@@ -57,10 +57,10 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_lane_most);
 unsigned int dafsd_workers = DAFSD_WORKERS;
 EXPORT_SYMBOL_IF_KUNIT(dafsd_workers);
 
-/* Places that are taken by workers of dafsd_wq, in all lanes */
+/* Places in all lanes that are used by workers of dafsd_wq */
 static atomic_t dafsd_lanes_running = ATOMIC_INIT(0);
 
-/* CPUs as dafsd_cpus_count() found them: all in the upper half, see dafsd_cpus_few() */
+/* Result of dafsd_cpus_count(): number of CPUs in the upper 16 bits; see dafsd_cpus_few() */
 static u32 dafsd_cpus;
 
 static u32 dafsd_cpus_count(u32 all)
@@ -76,7 +76,7 @@ static u32 dafsd_cpus_count(u32 all)
 	return all << 16 | few;
 }
 
-/* Of @all CPUs, those of the node that has the fewest; counted again when CPUs came or went */
+/* CPUs of the smallest node; counted again if the number of online CPUs, @all, has changed */
 static u32 dafsd_cpus_few(u32 all)
 {
 	u32 cpus = READ_ONCE(dafsd_cpus);
@@ -89,9 +89,9 @@ static u32 dafsd_cpus_few(u32 all)
 }
 
 /*
- * Workers of dafsd_wq that all lanes together may take.  A work queue gives each node of
- * the machine as much of the workers as it has of the CPUs, and what comes from one card
- * runs on one node, which may be the smallest.
+ * Workers of dafsd_wq that all lanes together may use.  A work queue distributes its
+ * workers to the nodes of the machine in proportion to their CPUs.  The requests from one
+ * RDMA adapter run on one node, which may be the smallest.
  */
 static int dafsd_lane_workers(void)
 {
@@ -101,13 +101,13 @@ static int dafsd_lane_workers(void)
 	return workers - workers / 8;
 }
 
-/* Guards all lists of parked requests, dafsd_lanes_short, and dafsd_session.ending. */
+/* Protects all lists of parked requests, dafsd_lanes_short, and dafsd_session.ending. */
 static DEFINE_SPINLOCK(dafsd_park_lock);
 
-/* Lanes that requests wait for; what has got a place the longest time ago comes first */
+/* Lanes with waiting requests; the lane that was served longest ago is first */
 static LIST_HEAD(dafsd_lanes_short);
 
-/* Of requests that name no export: the directories that lead to exports. */
+/* Lane of requests in no export: in the directories that lead to exports. */
 static struct dafsd_lane dafsd_lane_common = {
 	.short_link = LIST_HEAD_INIT(dafsd_lane_common.short_link),
 	.first = LIST_HEAD_INIT(dafsd_lane_common.first),
@@ -115,10 +115,10 @@ static struct dafsd_lane dafsd_lane_common = {
 };
 
 /**
- * dafsd_rqst_hand() - a request changes hands
+ * dafsd_rqst_hand() - change the owner of a request
  * @rq: the request
- * @from: whose it is
- * @to: whose it will be
+ * @from: its present owner
+ * @to: its new owner
  */
 void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_owner to)
 {
@@ -139,7 +139,7 @@ static bool dafsd_park(struct dafsd_rqst *rq, struct list_head *where, const cha
 	return true;
 }
 
-/* One request less waits there: it is the turn of the other lanes. */
+/* A waiting request of the lane was served: the other lanes are next. */
 static void dafsd_lane_served(struct dafsd_lane *lane)
 {
 	lockdep_assert_held(&dafsd_park_lock);
@@ -171,8 +171,8 @@ static void dafsd_unpark_all(struct list_head *list)
 }
 
 /*
- * A lane may take as many places as are still free, so one that is alone gets many, and
- * the next one some.
+ * A lane may use as many places as are still free: if it is the only busy lane it may use
+ * many, and the next busy lane finds fewer.
  */
 static int dafsd_lane_room(int running)
 {
@@ -181,7 +181,7 @@ static int dafsd_lane_room(int running)
 	return min_t(int, max(left, DAFSD_LANE_LEAST), READ_ONCE(dafsd_lane_most));
 }
 
-/* One of @most places */
+/* Take one of @most places.  Return: false if all are taken. */
 static bool dafsd_place_take(atomic_t *taken, int most)
 {
 	int have = atomic_read(taken);
@@ -193,7 +193,7 @@ static bool dafsd_place_take(atomic_t *taken, int most)
 	return true;
 }
 
-/* Has one of its requests a place there? */
+/* Does a request of the session have a place in the lane? */
 static bool dafsd_lane_has(struct dafsd_session *ses, const struct dafsd_lane *lane)
 {
 	struct dafsd_rqst *rq;
@@ -207,7 +207,7 @@ static bool dafsd_lane_has(struct dafsd_session *ses, const struct dafsd_lane *l
 	return has;
 }
 
-/* Half of them is for sessions that have none there yet. */
+/* Half of the places is reserved for sessions that have no place in the lane yet. */
 static bool dafsd_lane_take(struct dafsd_lane *lane, struct dafsd_session *ses)
 {
 	int room = dafsd_lane_room(atomic_read(&dafsd_lanes_running));
@@ -226,7 +226,10 @@ static void dafsd_lane_join(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 	spin_unlock_irqrestore(&rq->ses->placed_lock, flags);
 }
 
-/* Return: the lane, in which it has no place any more; what that place was still counts. */
+/*
+ * Take the request out of its lane.  Return: the lane, in which the place still counts as
+ * taken; or NULL.
+ */
 static struct dafsd_lane *dafsd_lane_quit(struct dafsd_rqst *rq)
 {
 	struct dafsd_lane *lane = rq->lane;
@@ -251,15 +254,15 @@ static bool dafsd_lane_try(struct dafsd_lane *lane, struct dafsd_rqst *rq)
 }
 
 /*
- * Sessions with nothing running there go first, one after the other; the rest in the
- * order of arrival.  This is done under a lock of all lanes, so these are not searched.
+ * Serve sessions that have no place in the lane first, one request each; then the others
+ * in the order of arrival.  The lock is shared by all lanes, so no list is searched.
  */
 static void dafsd_lane_feed(struct dafsd_lane *lane)
 {
 	struct dafsd_rqst *rq;
 
 	lockdep_assert_held(&dafsd_park_lock);
-	/* pairs with dafsd_lane_drop(), which may have missed what was just moved */
+	/* pairs with dafsd_lane_drop(), which may have missed a request just added */
 	smp_mb();
 	while ((rq = list_first_entry_or_null(&lane->first, struct dafsd_rqst, park_link))) {
 		if (dafsd_lane_try(lane, rq)) {
@@ -268,7 +271,7 @@ static void dafsd_lane_feed(struct dafsd_lane *lane)
 		}
 		if (!dafsd_lane_has(rq->ses, lane))
 			break;
-		/* its session has something running since */
+		/* its session has got a place in the meantime */
 		rq->passes = false;
 		list_move_tail(&rq->park_link, &lane->waiting);
 		smp_mb();	/* as above */
@@ -278,7 +281,7 @@ static void dafsd_lane_feed(struct dafsd_lane *lane)
 		dafsd_unpark(rq);
 }
 
-/* All lanes have more room.  Those that take more than that already are passed over. */
+/* All lanes have more room.  Skip lanes that use as many places as they may, or more. */
 static void dafsd_lanes_feed(void)
 {
 	struct dafsd_lane *lane, *next;
@@ -291,8 +294,8 @@ static void dafsd_lanes_feed(void)
 }
 
 /*
- * Nothing of a session is executed in a lane: what waits longest there passes the others,
- * but for those of other such sessions, which have come before.
+ * The session has no place in the lane: its request that has waited longest there moves
+ * ahead of others, but stays behind requests of other such sessions that came earlier.
  */
 static void dafsd_lane_advance(struct dafsd_lane *lane, struct dafsd_session *ses)
 {
@@ -309,7 +312,7 @@ static void dafsd_lane_advance(struct dafsd_lane *lane, struct dafsd_session *se
 	}
 }
 
-/* Return: true if this worker goes on; false if one of dafsd_least_wq does. */
+/* Return: true if this worker continues; false if a worker of dafsd_least_wq does. */
 static bool dafsd_lane_go(struct dafsd_rqst *rq)
 {
 	if (!rq->least)
@@ -324,7 +327,7 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 	unsigned long flags;
 	bool parked;
 
-	/* a session that has nothing running here does not wait behind those that have */
+	/* a session without a place does not wait behind sessions that have one */
 	if (list_empty(&lane->first) &&
 	    (list_empty(&lane->waiting) || !dafsd_lane_has(ses, lane)) &&
 	    dafsd_lane_try(lane, rq))
@@ -347,14 +350,14 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 }
 
 /**
- * dafsd_lane_enter() - take a worker's place in the export that a request names
- * @rq: the request, which a worker has; its stage is what comes next
- * @fh: the filehandle that it names, or NULL if it names none
+ * dafsd_lane_enter() - take a place in the export that a request names
+ * @rq: the request, owned by the calling worker; its stage is the next one
+ * @fh: the filehandle in the request, or NULL
  *
- * What names none needs no file system, and goes on.
+ * A request without a filehandle needs no file system and no place.
  *
  * Context: process.
- * Return: false if @rq was parked; it is not the caller's any more.
+ * Return: false if @rq was parked; the caller does not own it any more.
  */
 bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 {
@@ -364,7 +367,7 @@ bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 	return dafsd_lane_get(rq, rq->exp ? &rq->exp->lane : &dafsd_lane_common);
 }
 
-/* A request of @ses had a place there, which is free now; @wider: and all have more room. */
+/* A request of @ses gives its place back; @wider: all lanes have more room now, too. */
 static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_session *ses, bool wider)
 {
 	unsigned long flags;
@@ -382,7 +385,7 @@ static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_session *ses, 
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }
 
-/* As dafsd_lane_get(), but without waiting; its worker stays the same. */
+/* As dafsd_lane_get(), but never waits, and the request stays with its worker. */
 static bool dafsd_lane_move(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 {
 	struct dafsd_lane *from;
@@ -398,15 +401,15 @@ static bool dafsd_lane_move(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 }
 
 /**
- * dafsd_lane_change() - a request comes from where it began to another export
- * @rq: the request, which a worker has, in the middle of its work
- * @exp: the export
+ * dafsd_lane_change() - move the place of a request to another export
+ * @rq: the request, owned by the calling worker, while it is being executed
+ * @exp: the export that it has reached
  *
- * Otherwise lookups in an export that stands still would take the places of others.
+ * Without this, lookups in an export that hangs would use up the places of other exports.
  *
  * Context: process; may sleep.
- * Return: false if all places there are taken.  The request has changed nothing yet, and
- * goes on when it has one, see dafsd_lane_await().
+ * Return: false if all places of @exp are taken.  The request has changed nothing yet, and
+ * continues when it has a place, see dafsd_lane_await().
  */
 bool dafsd_lane_change(struct dafsd_rqst *rq, struct dafsd_export *exp)
 {
@@ -426,12 +429,12 @@ bool dafsd_lane_change(struct dafsd_rqst *rq, struct dafsd_export *exp)
 }
 
 /**
- * dafsd_lane_await() - wait for a place in the export that a request found full
- * @rq: the request, with dafsd_rqst.wants; its stage is what comes next, and it is not
- *	the caller's any more
+ * dafsd_lane_await() - wait for a place in an export that was full
+ * @rq: the request, with dafsd_rqst.wants set; its stage is the next one.  The caller does
+ *	not own it any more.
  *
- * It goes on there, see dafsd_rqst.walked: if it had to come through the other exports
- * once more, one of them might keep it, and with it the place that it has here.
+ * The request continues in that export, see dafsd_rqst.walked.  If it walked through the
+ * other exports again, one of them might block it while it holds its place in this one.
  *
  * Context: process; may sleep.
  */
@@ -442,7 +445,7 @@ void dafsd_lane_await(struct dafsd_rqst *rq)
 	rq->wants = NULL;
 	dafsd_lane_leave(rq);
 	rq->exp = exp;
-	/* whose worker this is depends on the place that it had */
+	/* this worker may be of the wrong work queue for the new place */
 	if (dafsd_lane_get(rq, &exp->lane))
 		dafsd_rqst_queue(rq, DAFSD_OWNER_WORKER);
 }
@@ -489,7 +492,7 @@ static bool dafsd_sq_try(struct dafsd_io *io)
 	return true;
 }
 
-/* In the order of arrival, so that much does not wait for ever for a few. */
+/* In the order of arrival, so that small transfers cannot starve a large one. */
 static void dafsd_sq_feed(struct dafsd_session *ses)
 {
 	struct dafsd_rqst *rq;
@@ -502,11 +505,11 @@ static void dafsd_sq_feed(struct dafsd_session *ses)
 
 /**
  * dafsd_sq_enter() - reserve room in the send queue for the RDMA of a request
- * @rq: the request, which a worker has; its stage is what comes next
+ * @rq: the request, owned by the calling worker; its stage is the next one
  *
  * Context: process.
- * Return: false if @rq was parked; it is not the caller's any more.  If the
- * session has ended there is no room: io.sq_used is 0.
+ * Return: false if @rq was parked; the caller does not own it any more.  If the session
+ * has ended, true is returned without a reservation: io.sq_used is 0.
  */
 bool dafsd_sq_enter(struct dafsd_rqst *rq)
 {
@@ -527,8 +530,8 @@ bool dafsd_sq_enter(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_sq_leave() - give room in the send queue back
- * @io: what had it
+ * dafsd_sq_leave() - give reserved room in the send queue back
+ * @io: the bulk data that it was reserved for
  *
  * Context: any.
  */
@@ -549,10 +552,10 @@ void dafsd_sq_leave(struct dafsd_io *io)
 
 /**
  * dafsd_park_alone() - wait until a request is the only one of its session
- * @rq: the request, which a worker has; its stage is what comes next
+ * @rq: the request, owned by the calling worker; its stage is the next one
  *
  * Context: process.
- * Return: false if @rq was parked; it is not the caller's any more.
+ * Return: false if @rq was parked; the caller does not own it any more.
  */
 bool dafsd_park_alone(struct dafsd_rqst *rq)
 {
@@ -573,7 +576,7 @@ bool dafsd_park_alone(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_unpark_alone() - one request of a session is left
+ * dafsd_unpark_alone() - only one request of a session is left
  * @ses: the session
  *
  * Context: any.
@@ -590,7 +593,7 @@ void dafsd_unpark_alone(struct dafsd_session *ses)
 }
 
 /**
- * dafsd_park_end() - nothing waits any more for a session, or as a part of it
+ * dafsd_park_end() - end all waiting of the requests of a session, and for the session
  * @ses: the session; its channel is quiesced
  *
  * Context: process.
@@ -604,7 +607,7 @@ void dafsd_park_end(struct dafsd_session *ses)
 	ses->ending = true;
 	list_for_each_entry_safe(rq, next, &ses->parked, park_own)
 		dafsd_unpark(rq);
-	/* of another session, if this one is its RDMA-read channel */
+	/* requests of another session, if this is its RDMA-read channel */
 	dafsd_unpark_all(&ses->sq_waiting);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }

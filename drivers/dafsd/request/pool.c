@@ -2,13 +2,13 @@
 /*
  * Pages for bulk data and areas for listings, kept for the next request.
  *
- * A write of 1 MiB needs as much memory for the time between the arrival of the
- * data and its copy into the page cache.  To have it from the page allocator, which
- * as a rule clears it, and to give it back takes a tenth of the instructions of the
- * whole request.  So some chunks are kept, for all sessions together; what one
- * client's data was in is overwritten before it is sent to another.  The same
- * goes for the memory in which the entries of a READDIR are collected, which is
- * not sent at all.  When memory is short the chunks are given back.
+ * A write of 1 MiB needs 1 MiB of memory from the arrival of the data until it is copied
+ * into the page cache.  Allocating it from the page allocator, which usually clears it,
+ * and freeing it takes a tenth of the instructions of the whole request.  So some chunks
+ * are kept, in one pool for all sessions.  A chunk that held the data of one client is
+ * overwritten before it is sent to another client.  The memory in which the entries of a
+ * READDIR are collected is kept as well; it is never sent.  When memory is short, a
+ * shrinker frees the chunks.
  */
 #include <linux/mm.h>
 #include <linux/shrinker.h>
@@ -18,14 +18,14 @@
 
 #define DAFSD_CHUNK_ORDER	get_order(SZ_64K)
 
-/* Kept for each processor, of which at most 16 count: two requests' worth */
+/* Chunks kept for each CPU, for at most 16 CPUs: enough for two requests of 1 MiB */
 #define DAFSD_POOL_CHUNKS	(2 * SZ_1M / SZ_64K)
 
 /**
  * struct dafsd_pool - chunks that are not in use
- * @lock: guards what follows
- * @free: they, by their first pages
- * @nr: how many
+ * @lock: protects the members below
+ * @free: the first page of each chunk
+ * @nr: number of chunks
  */
 static struct dafsd_pool {
 	spinlock_t lock;	/* see above */
@@ -68,10 +68,10 @@ static bool dafsd_pool_keep(struct page *page)
 }
 
 /**
- * dafsd_chunks_size() - how much memory bulk data is given at most
- * @want: bytes of it
+ * dafsd_chunks_size() - upper limit of the memory allocated for bulk data
+ * @want: bytes of bulk data
  *
- * Return: bytes of whole chunks.
+ * Return: @want, rounded up to whole chunks.
  */
 size_t dafsd_chunks_size(u32 want)
 {
@@ -79,14 +79,15 @@ size_t dafsd_chunks_size(u32 want)
 }
 
 /**
- * dafsd_chunk_alloc() - memory for bulk data, in one piece
+ * dafsd_chunk_alloc() - allocate contiguous memory for bulk data
  * @want: bytes, more than 0
- * @bytes: set to how many there are, at most @want
+ * @bytes: set to the number of bytes allocated, at most @want
  *
- * Whole chunks are allocated if that is easy, since those can be kept.
+ * A whole chunk is allocated if that is possible without much effort, since only whole
+ * chunks can be kept in the pool; otherwise a single page.
  *
  * Context: may sleep.
- * Return: the first page, to be given back by dafsd_chunk_free(), or NULL.
+ * Return: the first page, to be freed with dafsd_chunk_free(), or NULL.
  */
 struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes)
 {
@@ -103,8 +104,8 @@ struct page *dafsd_chunk_alloc(u32 want, unsigned int *bytes)
 }
 
 /**
- * dafsd_chunk_free() - give memory for bulk data back
- * @page: its first page; the caller's reference goes
+ * dafsd_chunk_free() - free memory for bulk data
+ * @page: its first page; the caller's reference is dropped
  *
  * Context: any.
  */
@@ -116,13 +117,13 @@ void dafsd_chunk_free(struct page *page)
 		put_page(page);
 }
 
-/* Areas kept: one for each processor, of which at most so many count */
+/* Upper limit of the areas kept; one is kept for each CPU */
 #define DAFSD_POOL_AREAS	16U
 
 /**
- * struct dafsd_area - memory to collect something in
+ * struct dafsd_area - scratch memory of a request
  * @size: bytes of @data
- * @data: handed out
+ * @data: the memory that dafsd_area_alloc() returns
  */
 struct dafsd_area {
 	size_t size;
@@ -131,9 +132,9 @@ struct dafsd_area {
 
 /**
  * struct dafsd_areas - areas that are not in use
- * @lock: guards what follows
- * @nr: how many
- * @free: they
+ * @lock: protects the members below
+ * @nr: number of areas in @free
+ * @free: the areas
  */
 static struct dafsd_areas {
 	spinlock_t lock;	/* see above */
@@ -169,14 +170,13 @@ static bool dafsd_area_keep(struct dafsd_area *area)
 }
 
 /**
- * dafsd_area_alloc() - memory to collect something in
+ * dafsd_area_alloc() - allocate scratch memory for a request
  * @size: bytes, at most DAFSD_AREA_MAX
  *
- * One that is kept and too small makes place for a larger one.
+ * If the area taken from the pool is too small, it is freed and replaced by a larger one.
  *
  * Context: may sleep.
- * Return: memory that holds anything, to be given back by dafsd_area_free(), or
- * NULL.
+ * Return: uninitialized memory, to be freed with dafsd_area_free(), or NULL.
  */
 void *dafsd_area_alloc(size_t size)
 {
@@ -195,7 +195,7 @@ void *dafsd_area_alloc(size_t size)
 }
 
 /**
- * dafsd_area_free() - give memory to collect something in back
+ * dafsd_area_free() - free the scratch memory of a request
  * @data: from dafsd_area_alloc(), or NULL
  *
  * Context: any.
@@ -233,7 +233,7 @@ static unsigned long dafsd_pool_scan(struct shrinker *shrinker, struct shrink_co
 static struct shrinker *dafsd_pool_shrinker;
 
 /**
- * dafsd_pool_init() - get ready to keep memory
+ * dafsd_pool_init() - register the shrinker of the pool
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -250,7 +250,7 @@ int __init dafsd_pool_init(void)
 }
 
 /**
- * dafsd_pool_exit() - free what was kept
+ * dafsd_pool_exit() - free all memory in the pools
  *
  * Context: may sleep; no request is left.
  */

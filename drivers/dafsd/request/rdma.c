@@ -2,17 +2,17 @@
 /*
  * Bulk data: RDMA between the client's memory and pages of the server (3.2.3.2).
  *
- *	READ_DIRECT	borrow pages of the page cache, or alloc and fill; push:
- *			the RDMA writes leave with the response, in one post, so
- *			the data is there first
- *	WRITE_DIRECT	check, alloc, pull: the request is queued again by the end
- *			of the RDMA reads, and then uses the pages
+ *	READ_DIRECT	borrow pages of the page cache, or allocate and fill pages; push:
+ *			the RDMA writes are posted together with the response and ahead
+ *			of it, so the data arrives before the response
+ *	WRITE_DIRECT	check, allocate, pull: the completion of the RDMA reads queues
+ *			the request again, which then uses the pages
  *
- * What takes more entries than the send queue has for RDMA goes in rounds: each is
- * mapped when the one before it has ended.  Of a READ_DIRECT the last one leaves with
- * the response.
+ * A transfer that needs more send queue entries than there are for RDMA is done in rounds.
+ * Each round is mapped when the previous one has completed.  The last round of a
+ * READ_DIRECT is posted with the response.
  *
- * Everything is freed when the response has left (dafsd_io_free()).
+ * Everything is freed when the response has been sent (dafsd_io_free()).
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -22,7 +22,7 @@
 #include "io.h"
 #include "request.h"
 
-/* Memory that is held until the response has left, which is up to the client. */
+/* Account for memory that is held until the response is sent; the client can delay that. */
 static bool dafsd_io_charge(struct dafsd_rqst *rq, size_t bytes)
 {
 	if (!dafsd_peer_charge(rq->ses->peer, DAFSD_CHARGE_DATA, bytes))
@@ -80,18 +80,19 @@ static int dafsd_io_borrow_pages(struct pipe_inode_info *pipe, struct splice_des
 }
 
 /**
- * dafsd_io_borrow() - bulk data from where the file system keeps it
+ * dafsd_io_borrow() - send bulk data from the page cache
  * @rq: request; its io.bv, io.nr_bv and io.len are filled
  * @filp: file to read
  * @offset: in the file
  * @len: bytes, at most DAFS_MAX_IO_SIZE
  *
- * Nothing is copied, so who writes to the file before the data has left changes
- * what is sent.  That is as good as having read later, but spoils a checksum.
+ * Nothing is copied, so a write to the file before the data has been sent changes the
+ * data that is sent.  The result is the same as that of a later read, but a checksum
+ * would be wrong.
  *
  * Context: may sleep.
- * Return: bytes, fewer than @len not only at the end of the file; -ENOMEM, or
- * what reading the file returns.
+ * Return: the number of bytes, which may be less than @len also before the end of the
+ * file; -ENOMEM, or the error of reading the file.
  */
 ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u32 len)
 {
@@ -113,7 +114,7 @@ ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u3
 	return splice_direct_to_actor(filp, &sd, dafsd_io_borrow_pages);
 }
 
-/* The last of those that are mapped is not, any more. */
+/* Unmap the operation that was mapped last. */
 static void dafsd_io_del(struct dafsd_io *io)
 {
 	struct dafsd_rdma *rdma = &io->rdma[--io->nr_rdma];
@@ -170,7 +171,7 @@ void dafsd_io_free(struct dafsd_rqst *rq)
 	io->charged = 0;
 }
 
-/* The client's buffers are an array in the message, or one of our own memory. */
+/* The list of the client's buffers is in the message, or an array in host form. */
 static int dafsd_io_buf(const struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 i,
 			struct dafs_direct_buf *buf)
 {
@@ -207,7 +208,7 @@ u32 dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room)
 }
 
 /**
- * dafsd_io_check_bufs() - do the client's buffers hold so much?
+ * dafsd_io_check_bufs() - are the client's buffers large enough?
  * @rq: the request
  * @bufs: its buffer list, from the message or, if it has elems, in host form
  * @len: bytes to transfer
@@ -223,10 +224,10 @@ u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 
 	return DAFS_STATUS_OK;
 }
 
-/* Entries of the send queue that an operation takes at most, where it needs no region */
+/* Upper limit of send queue entries for one operation without a memory region */
 #define DAFSD_OP_WRS	16U
 
-/* Pieces of pages that are good for one operation; a region takes as many. */
+/* Upper limit of page pieces in one operation; a memory region can hold as many. */
 static unsigned int dafsd_io_most_pieces(const struct dafsd_io *io)
 {
 	const struct ib_qp *qp = io->ses->chan->qp;
@@ -235,7 +236,7 @@ static unsigned int dafsd_io_most_pieces(const struct dafsd_io *io)
 	return clamp(each * DAFSD_OP_WRS, DAFSD_OP_WRS, 256U);
 }
 
-/* Pieces of pages that [@from, @from + *@len) touches; *@len is cut to what is good. */
+/* Number of page pieces in [@from, @from + *@len); *@len is reduced to fit one operation. */
 static unsigned int dafsd_io_pieces(const struct dafsd_io *io, u32 from, u32 *len)
 {
 	unsigned int i, pieces = 0, most = dafsd_io_most_pieces(io);
@@ -250,7 +251,7 @@ static unsigned int dafsd_io_pieces(const struct dafsd_io *io, u32 from, u32 *le
 	return pieces;
 }
 
-/* The part [@from, @from + *@len) of the pages, as RDMA wants it, or less. */
+/* Make a scatterlist of [@from, @from + *@plen) of the pages; *@plen may be reduced. */
 static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 from, u32 *plen)
 {
 	u32 len = *plen;
@@ -277,9 +278,9 @@ static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 f
 }
 
 /*
- * One operation more, for as much of @buf as is good.
+ * Map one more operation, for as much of @buf as fits one operation.
  *
- * Return: entries of the send queue that it takes, or a negative errno.
+ * Return: the number of send queue entries that it takes, or a negative errno.
  */
 static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, u32 *len)
 {
@@ -305,9 +306,9 @@ static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, 
 }
 
 /*
- * Soft-RoCE that had no memory for the first packet of an answer takes the repeated
- * one for a wrong one, ends the connection, and completes the RDMA READ as if the data
- * had come.  What comes behind it in the queue fails, then.
+ * If soft-RoCE has no memory for the first packet of a READ response, it treats the
+ * repeated packet as wrong, ends the connection, and completes the RDMA READ successfully
+ * although the data has not arrived.  The work requests behind it in the queue fail then.
  */
 static bool dafsd_io_wants_proof(const struct dafs_chan *chan)
 {
@@ -354,8 +355,8 @@ static int dafsd_io_map_op(struct dafsd_rqst *rq, int most)
 }
 
 /*
- * The next round: RDMA operations for the client's buffers, in order, until all is
- * covered, or the round is full.  Where memory is short a smaller one has to do.
+ * Map the next round: RDMA operations for the client's buffers, in order, until all data
+ * is mapped or the round is full.  If memory is short, the round is smaller.
  */
 static u32 dafsd_io_map_round(struct dafsd_rqst *rq)
 {
@@ -380,7 +381,7 @@ static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
 	io->ses = dafsd_session_get(ses);
 	io->bufs = *bufs;
 	io->total = len;
-	/* an operation takes an entry at least */
+	/* each operation takes at least one entry */
 	io->max_rdma = min(bufs->count + (bufs->count + io->nr_bv) / dafsd_io_most_pieces(io) + 1,
 			   ses->chan->limits.rdma_wrs);
 	io->rdma = kcalloc(io->max_rdma, sizeof(*io->rdma), GFP_KERNEL);
@@ -393,7 +394,7 @@ static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
  * @cqe: completion of the last one, or NULL
  * @next: work request to come after them, or NULL
  *
- * Return: the first of the chain.
+ * Return: the first work request of the list.
  */
 struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
 				struct ib_send_wr *next)
@@ -467,7 +468,7 @@ static struct ib_send_wr *dafsd_io_round_wrs(struct dafsd_rqst *rq)
 
 	if (io->dir == DMA_TO_DEVICE || !dafsd_io_wants_proof(io->ses->chan))
 		return dafsd_io_wrs(rq, &io->moved.cqe, NULL);
-	/* of no bytes, as a probe */
+	/* a write of 0 bytes that fails if the reads have failed */
 	io->proof = (struct ib_rdma_wr) {
 		.wr.wr_cqe = &io->moved.cqe,
 		.wr.opcode = IB_WR_RDMA_WRITE,
@@ -477,12 +478,13 @@ static struct ib_send_wr *dafsd_io_round_wrs(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_io_post() - begin a round that no response follows
- * @rq: the request, which a worker has; its stage is what comes after the data
+ * dafsd_io_post() - post a round that is not followed by the response
+ * @rq: the request, owned by the calling worker; its stage is the one after the transfer
  *
  * Context: process.
- * Return: false if it is not the caller's any more; the end of the round queues it.
- * True if there will be none; dafsd_io_ended() tells.
+ * Return: false if the round was posted: the caller does not own @rq any more, and the
+ * completion of the round queues it.  True if it was not posted; dafsd_io_ended() returns
+ * the status.
  */
 bool dafsd_io_post(struct dafsd_rqst *rq)
 {
@@ -490,7 +492,7 @@ bool dafsd_io_post(struct dafsd_rqst *rq)
 	struct dafs_chan *chan = io->ses->chan;
 	struct ib_send_wr *first;
 
-	/* until the device knows better */
+	/* cleared before the round is posted */
 	io->error = -EIO;
 	if (!io->sq_used || !dafs_chan_is_open(chan))
 		return true;
@@ -506,16 +508,17 @@ bool dafsd_io_post(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_io_ended() - the data of a round has been moved, or will not be
+ * dafsd_io_ended() - a round has completed, or could not be posted
  * @rq: the request, after dafsd_io_post()
  *
- * No status tells a client that its data could not be fetched; it would take IO for
- * that of the file.  So the session is lost, also where the reads went on a channel
- * of their own (E-127).
+ * There is no status that means that the data could not be transferred; the client would
+ * take IO for an I/O error of the file.  So the session is ended, also if the reads used a
+ * channel of their own (E-127).
  *
  * Context: process; may sleep.
  * Return: DAFS_STATUS_OK, and the next round is mapped if io.nr_rdma is not 0;
- * DAFSERR_INVAL or DAFSERR_RESOURCE of that; or DAFSERR_IO, which does not leave.
+ * DAFSERR_INVAL or DAFSERR_RESOURCE if it cannot be mapped; or DAFSERR_IO, which is not
+ * sent because the session has ended.
  */
 u32 dafsd_io_ended(struct dafsd_rqst *rq)
 {
@@ -550,7 +553,7 @@ static struct dafsd_session *dafsd_io_read_channel(struct dafsd_session *ses)
 }
 
 /**
- * dafsd_io_cksum_check() - is this the data that the client meant?
+ * dafsd_io_cksum_check() - does the data match the client's checksum?
  * @rq: the request; its pages hold the data
  * @len: bytes
  * @cksum: direct_checksum of the request
@@ -569,12 +572,12 @@ u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum
 }
 
 /**
- * dafsd_io_pull() - get ready to fetch data from the client's memory
+ * dafsd_io_pull() - prepare to fetch data from the client's memory
  * @rq: the request; its pages receive the data
  * @bufs: the client's buffers
  * @len: bytes
  *
- * To be called by dafsd_proc.prepare; when dafsd_proc.run is called the data is here.
+ * To be called by dafsd_proc.prepare; the data has arrived when dafsd_proc.run is called.
  *
  * Context: may sleep.
  * Return: DAFS_STATUS_OK, DAFSERR_INVAL if the buffers are too small,

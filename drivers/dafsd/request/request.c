@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a request message to its response: what every request goes through before and
- * after its handler.
+ * From a request message to its response: the steps that are common to all requests,
+ * before and after the handler of the procedure runs.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
@@ -13,12 +13,12 @@
 #include "procedure.h"
 #include "request.h"
 
-/* Chapter 6, in the order of the numbers; see dafsd_requests_init() */
+/* Chapter 6, indexed by procedure number; see dafsd_requests_init() */
 static const struct dafsd_proc *dafsd_request_procs;
 
 /**
- * dafsd_requests_init() - tell which handlers there are
- * @procs: DAFS_PROC_LAST + 1 rows; a missing one answers NOTSUPP
+ * dafsd_requests_init() - set the table of request handlers
+ * @procs: DAFS_PROC_LAST + 1 rows; a procedure without a handler is answered NOTSUPP
  *
  * Context: module initialization.
  */
@@ -34,7 +34,7 @@ static const struct dafsd_proc *dafsd_proc_find(u32 number)
 	return &dafsd_request_procs[number];
 }
 
-/* May this procedure be asked for in the present state of the session (E-52)? */
+/* Is this procedure allowed in the current state of the session (E-52)? */
 static u32 dafsd_check_state(const struct dafsd_session *ses, const struct dafsd_proc *proc)
 {
 	bool first = proc && proc->flags & DAFSD_P_FIRST;
@@ -71,7 +71,7 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
 	err = dafs_decode_args(&rq->base.in, rq->base.hdr.procedure, &rq->args);
 	if (!err)
 		return DAFS_STATUS_OK;
-	/* a client that cannot encode this cannot be trusted with the next */
+	/* after one malformed message, do not trust the client to encode the next */
 	rq->hang_up = err == -EBADMSG;
 	return DAFSERR_INVAL;
 }
@@ -87,8 +87,8 @@ static u32 dafsd_call(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *r
 }
 
 /*
- * Handlers run as the user the request names; vfs/fh.c may squash further.  That user
- * stays the same until the request is answered (E-48).
+ * Handlers run with the credential of the user that the request names; vfs/fh.c may
+ * squash it.  The credential does not change until the request is answered (E-48).
  */
 static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *rq))
 {
@@ -127,8 +127,9 @@ static bool dafsd_is_setup(const struct dafsd_rqst *rq)
 }
 
 /*
- * What changes the session's state is executed one by one: a client that sends
- * two of these at once (E-37 forbids it) finds the state that the first one left.
+ * Requests that change the state of the session are executed one at a time.  If a client
+ * sends two of them at once (E-37 forbids it), the second one sees the state that the
+ * first one has set.
  */
 static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
 {
@@ -140,7 +141,7 @@ static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
 	return status;
 }
 
-/* An error is a bare header, but where the draft says otherwise (E-13). */
+/* An error response is a header without a body, unless the draft says otherwise (E-13). */
 static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
 {
 	struct dafs_stream out = rq->base.out;
@@ -157,7 +158,7 @@ static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
 	return DAFS_HDR_SIZE;
 }
 
-/* A client may ask for more or fewer requests than it has (3.2.6.4.2). */
+/* A client may ask for a larger or smaller number of requests (3.2.6.4.2). */
 static void dafsd_apply_desired_nreq(struct dafsd_rqst *rq)
 {
 	u16 desired = rq->base.hdr.desired_nreq;
@@ -194,12 +195,12 @@ static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 }
 
 /*
- * The stages of a request.  Each does its part as a worker, sets what comes next,
- * and returns true if the same worker goes on with that; false if the request is
- * parked or answered, so that it is not the worker's any more.
+ * The stages of a request.  Each function runs in a worker, does one stage and sets the
+ * next one.  It returns true if the same worker continues with that stage, and false if
+ * the request has been parked or answered, so that the worker must not touch it any more.
  */
 
-/* On a channel that has failed nothing is begun: who asked has gone. */
+/* No request is started on a channel that has failed: no response can be sent. */
 static bool dafsd_stage_begin(struct dafsd_rqst *rq)
 {
 	rq->stage = DAFSD_STAGE_ENCODE;
@@ -246,7 +247,7 @@ static bool dafsd_rqst_pushes(const struct dafsd_rqst *rq)
 	return !rq->status && rq->io.nr_rdma && rq->io.dir == DMA_TO_DEVICE;
 }
 
-/* The last round of what is read leaves with the response, and needs no other stage. */
+/* The last round of a READ_DIRECT is posted with the response and needs no own stage. */
 static bool dafsd_stage_moved(struct dafsd_rqst *rq)
 {
 	rq->status = dafsd_io_ended(rq);
@@ -269,8 +270,9 @@ static void dafsd_rqst_drop_cred(struct dafsd_rqst *rq)
 }
 
 /*
- * It came to an export that is full, and has changed nothing yet.  It goes on as who it is,
- * which is its caller as seen by the exports that it came through.
+ * The request has reached an export whose lane is full, and has changed nothing yet.  It
+ * will continue with the credential that it has now, which the exports that it has passed
+ * may have squashed.
  */
 static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
 {
@@ -283,12 +285,12 @@ static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
 	return true;
 }
 
-/* What has waited may find another state than when it came. */
+/* The state may have changed while the request waited. */
 static u32 dafsd_run_check(struct dafsd_rqst *rq)
 {
 	if (!dafs_chan_is_open(rq->base.chan))
 		return DAFSERR_IO;
-	/* what goes on in another export meets late changes there, see dafsd_fh_enter() */
+	/* after a move to another export, dafsd_fh_enter() checks for late changes there */
 	return dafsd_check_state(rq->ses, rq->proc) ?:
 	       (rq->walked ? DAFS_STATUS_OK : dafsd_late_check(rq));
 }
@@ -308,7 +310,10 @@ static bool dafsd_stage_run(struct dafsd_rqst *rq)
 	return dafsd_sq_enter(rq);
 }
 
-/* The response has it all, and how long it takes to leave is up to the client. */
+/*
+ * Free what the encoded response does not need: the client determines how long it takes
+ * until the response has been sent.
+ */
 static void dafsd_rqst_forget(struct dafsd_rqst *rq)
 {
 	kvfree(rq->scratch);
@@ -334,7 +339,7 @@ static struct dafsd_rqst *dafsd_rqst_send(struct dafsd_rqst *rq)
 	struct dafsd_rqst *next = dafsd_chain_next(rq, rq->status);
 	struct ib_send_wr *first = NULL;
 
-	/* without room there is no channel, and the response goes nowhere */
+	/* without room in the send queue the channel has ended; no response is sent */
 	if (dafsd_rqst_pushes(rq) && rq->io.sq_used)
 		first = dafsd_io_wrs(rq, NULL, &rq->base.wr);
 	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_ANSWERED);
@@ -373,9 +378,9 @@ static struct dafsd_rqst *dafsd_rqst_serve(struct dafsd_rqst *rq)
 }
 
 /*
- * The next of a chain is queued for itself: to the work queue this worker executes the
- * item of @work until it returns, and that may come again, with another request, as
- * soon as this one is answered.  It would wait for all of the chain.
+ * The next request of a chain is queued as a work item of its own.  This worker occupies
+ * @work until it returns, but once the request is answered its work item may be queued
+ * again for a new request.  That one would have to wait for the whole chain.
  */
 static void dafsd_rqst_work(struct work_struct *work)
 {
@@ -389,9 +394,9 @@ static void dafsd_rqst_work(struct work_struct *work)
 }
 
 /**
- * dafsd_rqst_queue() - let a worker go on with a request
+ * dafsd_rqst_queue() - let a worker continue with a request
  * @rq: the request
- * @from: whose it has been
+ * @from: its owner until now
  *
  * Context: any.
  */
@@ -401,10 +406,10 @@ void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from)
 	queue_work(rq->least ? dafsd_least_wq : dafsd_wq, &rq->base.work);
 }
 
-/* Whatever becomes of the request, who sent it is alive (E-89). */
+/* A request renews the lease of its client, whatever its result is (E-89). */
 static void dafsd_rqst_renew(const struct dafsd_session *ses)
 {
-	/* pairs with dafsd_session_set_state(): there is a client, for good */
+	/* pairs with dafsd_session_set_state(): ses->client is set and does not change */
 	if (smp_load_acquire(&ses->state) == DAFSD_SES_READY)
 		dafsd_client_renew(ses->client);
 }
@@ -414,7 +419,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
 
 	rq->ses = base->chan->priv;
-	/* the worker that has its chain may take it as soon as it is joined */
+	/* once it is part of the chain, the worker of the chain may take it at any time */
 	dafsd_rqst_hand(rq, DAFSD_OWNER_ANSWERED, DAFSD_OWNER_CHAINED);
 	atomic_inc(&rq->ses->busy);
 	dafsd_rqst_renew(rq->ses);
@@ -446,9 +451,9 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 	dafsd_io_free(rq);
 	if (rq->hang_up)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
-	/* while it was executed the client had no reason to say anything */
+	/* while it was executed the client had no reason to send another request */
 	dafsd_rqst_renew(ses);
-	/* until it is the responder's again, the session does not go */
+	/* the session is not released before the responder owns the request again */
 	switch (atomic_dec_return(&ses->busy)) {
 	case 0:
 		dafsd_session_idle(ses);

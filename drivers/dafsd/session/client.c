@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Clients: what (client-id-string, verifier) pairs own (3.1.1.3).
+ * Clients: the state of each (client-id-string, verifier) pair (3.1.1.3).
  *
- * A client is found or made by CLIENT_CONNECT, but nothing happens to the
- * state of an older instance before a session has authenticated as the same
- * principal.  A client that no session has authenticated as ends with the last
- * session that might: it has no state, and costs a peer that makes thousands of
- * them a connection each.
+ * CLIENT_CONNECT finds or makes a client, but the state of an older instance is kept until
+ * a session has authenticated as the same principal.  A client without an authenticated
+ * session is removed with the last session that tried to authenticate.  Such a client has
+ * no state, and each one needs a connection, so a peer cannot make thousands of them at no
+ * cost.
  *
- * A client has one lease for all it owns (4.4.1.2).  Any request on any session
- * renews it (E-89), and so does a response: while the client waits for the server,
- * the silence is the server's.  Who is silent for that long has died, is cut off,
- * or is gone and has not come back.  Then its sessions end, its opens are closed
- * and it is forgotten; none of that is put off until another client needs what
- * it holds, because courtesy beyond the lease would have to be remembered
- * across a restart.
+ * A client has one lease for all of its state (4.4.1.2).  Any request on any session
+ * renews it (E-89), and so does a response: while the client waits for the server, it has
+ * no reason to send anything.  A client that is silent for longer than the lease has
+ * crashed, is cut off, or has disconnected and not come back.  Its sessions are ended, its
+ * opens are closed and the client is removed.  This is not delayed until another client
+ * needs the resources: state that is kept beyond the lease would have to be stored across
+ * a restart.
  *
- * Silence is found by looking twice.  A server that was itself suspended has
- * heard nothing of any client, and wakes up with their messages still in its
- * queues.
+ * A client is removed only if two checks in a row find it silent.  A server that was
+ * suspended has received nothing from any client, and when it resumes, the messages of the
+ * clients may still be in its queues.
  *
- * A session may be left of a client that was discarded, because another instance
- * took its place.  All that it gets is STALE_CLIENTID (E-84).
+ * A discarded client, which a new instance has replaced, may still have a session.  All
+ * requests on that session are answered STALE_CLIENTID (E-84).
  */
 #include <linux/hashtable.h>
 #include <linux/once.h>
@@ -37,8 +37,8 @@
 static const struct dafsd_client_ops *dafsd_client_ops;
 
 /**
- * dafsd_clients_init() - tell who keeps the state of clients
- * @ops: that
+ * dafsd_clients_init() - set the callbacks to the layer that keeps the state of clients
+ * @ops: the callbacks
  *
  * Context: module initialization.
  */
@@ -47,16 +47,16 @@ void dafsd_clients_init(const struct dafsd_client_ops *ops)
 	dafsd_client_ops = ops;
 }
 
-#define DAFSD_TOLD_ID	64	/* bytes of an id string that are told in the log */
+#define DAFSD_TOLD_ID	64	/* bytes of an id string that are printed in the log */
 
-static LIST_HEAD(dafsd_clients);	/* in the order in which they came */
+static LIST_HEAD(dafsd_clients);	/* in the order of creation */
 static DEFINE_HASHTABLE(dafsd_clients_by_id, 10);
-/* guards both and most of struct dafsd_client, see there */
+/* protects both, and most members of struct dafsd_client, see there */
 static DEFINE_MUTEX(dafsd_clients_lock);
 static unsigned int dafsd_nr_clients;	/* in the list */
-unsigned int dafsd_max_clients = DAFSD_DEFAULT_MAX_CLIENTS;	/* another one in tests */
+unsigned int dafsd_max_clients = DAFSD_DEFAULT_MAX_CLIENTS;	/* changed by tests */
 EXPORT_SYMBOL_IF_KUNIT(dafsd_max_clients);
-static u32 dafsd_client_count;		/* ever */
+static u32 dafsd_client_count;		/* clients ever created */
 
 static void dafsd_client_drop_creds(struct dafsd_client *client)
 {
@@ -64,7 +64,7 @@ static void dafsd_client_drop_creds(struct dafsd_client *client)
 	unsigned long handle;
 
 	xa_for_each(&client->creds, handle, cred) {
-		/* RELEASE_CRED on a session of a discarded client may be first */
+		/* RELEASE_CRED on a session of a discarded client may have erased it */
 		cred = xa_erase(&client->creds, handle);
 		if (cred)
 			dafsd_cred_drop(client, cred);
@@ -80,7 +80,7 @@ static void dafsd_client_free(struct kref *ref)
 	xa_destroy(&client->creds);
 	dafsd_peer_put(client->peer);
 	kfree(client->id);
-	/* an open that was just taken from it may still be looked at, see dafsd_state_load() */
+	/* dafsd_state_load() may still read the client of an open that was just revoked */
 	kfree_rcu(client, rcu);
 }
 
@@ -95,7 +95,7 @@ void dafsd_client_put(struct dafsd_client *client)
 	kref_put(&client->ref, dafsd_client_free);
 }
 
-/* Why a client that lives may have lost what it had open; @why ends the sentence. */
+/* Log why a live client may have lost its opens; @why is the end of the sentence. */
 static void dafsd_client_log(const struct dafsd_client *client, const char *why)
 {
 	pr_notice_ratelimited("dafsd: client %*pE at %pI6c with %u opens %s\n",
@@ -103,7 +103,7 @@ static void dafsd_client_log(const struct dafsd_client *client, const char *why)
 			      &client->peer->addr, READ_ONCE(client->nr_opens), why);
 }
 
-/* Takes a client out of the table; dafsd_clients_release() does the rest. */
+/* Take a client out of the table; dafsd_clients_release() releases its state. */
 static void dafsd_client_remove(struct dafsd_client *client, struct list_head *gone)
 {
 	lockdep_assert_held(&dafsd_clients_lock);
@@ -117,7 +117,7 @@ static void dafsd_client_remove(struct dafsd_client *client, struct list_head *g
 		dafsd_client_put(client);
 }
 
-/* Takes all that they had from clients; without the lock, because that may be much. */
+/* Release the state of removed clients; without the lock, because it may take long. */
 static void dafsd_clients_release(struct list_head *gone)
 {
 	struct dafsd_client *client, *next;
@@ -131,7 +131,7 @@ static void dafsd_clients_release(struct list_head *gone)
 }
 
 /**
- * dafsd_client_renew() - a client has given a sign of life (E-89)
+ * dafsd_client_renew() - renew the lease of a client (E-89)
  * @client: the client
  *
  * Context: any.
@@ -140,7 +140,7 @@ void dafsd_client_renew(struct dafsd_client *client)
 {
 	unsigned long now = jiffies;
 
-	/* all its sessions come here, so leave the cache line alone if possible */
+	/* all of its sessions write this cache line, so avoid it if possible */
 	if (READ_ONCE(client->renewed) != now)
 		WRITE_ONCE(client->renewed, now);
 }
@@ -163,7 +163,7 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 		if (client->nr_opens)
 			dafsd_client_log(client, "was silent for its lease");
 		dafsd_sessions_end(client);
-		/* by its record, changes that are late are known if it comes back */
+		/* while it has late changes it stays, to detect them if it reconnects */
 		if (!atomic_read(&client->nr_late)) {
 			dafsd_client_remove(client, gone);
 			return;
@@ -228,7 +228,7 @@ static bool dafsd_client_has_verifier(const struct dafsd_client *client,
 	return !memcmp(&client->verifier, verifier, sizeof(*verifier));
 }
 
-/* Clients choose their ids, and must not be able to choose those of one hash. */
+/* The hash is keyed, because clients choose their ids and could cause collisions. */
 static u32 dafsd_client_hash(const void *id, u32 len)
 {
 	static siphash_key_t key __read_mostly;
@@ -250,7 +250,7 @@ static struct dafsd_client *dafsd_client_find(const struct dafs_str *id,
 	return NULL;
 }
 
-/* Client-ids are never used twice, not by a restarted server either (E-46). */
+/* Client-ids are never reused, not even after a restart of the server (E-46). */
 static void dafsd_client_add(struct dafsd_client *client)
 {
 	u32 nr = ++dafsd_client_count;
@@ -265,9 +265,9 @@ static void dafsd_client_add(struct dafsd_client *client)
 }
 
 /*
- * A client without sessions and without anything open loses nothing when it is
- * forgotten before its lease expires, so the one that came first makes room: of those
- * from the same address if it has as many as one may have.
+ * Make room for another client.  A client without sessions and opens loses nothing if it
+ * is removed before its lease expires, so the oldest of these is removed.  If @peer has
+ * reached its own limit, the oldest one of this peer is removed.
  */
 static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *gone)
 {
@@ -287,15 +287,15 @@ static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *
 
 /**
  * dafsd_client_get() - the client of a CLIENT_CONNECT
- * @peer: where it comes from
+ * @peer: its address
  * @id: client-id-string, 1 to DAFS_MAX_ID_STRING bytes
  * @verifier: client_verifier
  * @max_credentials: for a new client
  *
  * Context: may sleep.
- * Return: the client with a reference, or NULL without memory or with too many
- * clients that have anything.  Until dafsd_client_confirm() or dafsd_client_abandon() a session
- * may authenticate as this client.
+ * Return: the client with a reference, or NULL if there is no memory, or if there are too
+ * many clients with sessions or opens.  Until dafsd_client_confirm() or
+ * dafsd_client_abandon() a session may authenticate as this client.
  */
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_opaque64 *verifier, u32 max_credentials)
@@ -371,7 +371,7 @@ static u32 dafsd_client_check_principal(struct dafsd_client *client, u32 princip
  *	principal each (E-45)
  *
  * Releases the state of an older instance of the client (case C of 3.1.1.3), and ends the
- * connection that this one comes in place of.
+ * connection that this one replaces.
  *
  * Context: may sleep.
  * Return: DAFS_STATUS_OK; DAFSERR_CLID_INUSE if the client-id belongs to
@@ -405,7 +405,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 unlock:
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
-	/* what expired before it came back is not given to it once more */
+	/* opens that expired before the client reconnected are not restored */
 	dafsd_client_ops->revoke(client);
 	return status;
 }
@@ -429,7 +429,7 @@ void dafsd_client_leave(struct dafsd_session *ses)
 	mutex_lock(&dafsd_clients_lock);
 	ses->confirmed = false;
 	client->nr_sessions--;
-	dafsd_client_renew(client);	/* it has a lease's time to come back */
+	dafsd_client_renew(client);	/* the client can reconnect within its lease */
 	mutex_unlock(&dafsd_clients_lock);
 }
 

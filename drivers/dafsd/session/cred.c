@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credentials: whom a request acts for (3.1.1.1.2, 6.2.8, 6.2.9).
+ * Credentials: the user that a request acts for (3.1.1.1.2, 6.2.8, 6.2.9).
  *
- * A client registers a user once and names it by a handle from then on.  The
- * table of a client holds a reference to each credential, and so does every
- * request that uses one; RELEASE_CRED drops the former, so that requests in
- * progress end as the user they began as (E-48).
+ * A client registers a user once and then refers to it by a handle.  The table of the
+ * client holds a reference to each credential, and so does every request that uses one.
+ * RELEASE_CRED drops the reference of the table, so requests in progress keep the user
+ * that they began with (E-48).
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -20,8 +20,8 @@
 #define DAFSD_MAX_GROUPS	65536	/* E-118 */
 
 /*
- * Only root keeps capabilities, and of these only the ones that concern file
- * systems.  Everything else a user of the network may do is decided by ids.
+ * Only root has capabilities, and only those for file systems.  All other permissions of
+ * remote users are checked by user and group ids.
  */
 static void dafsd_cred_set_caps(struct cred *cred)
 {
@@ -122,19 +122,19 @@ static u32 dafsd_cred_from_name(const struct dafs_str *name, const struct cred *
 
 	if (!dafsd_name_to_id(name, &uid))
 		return DAFSERR_INVAL;
-	/* its group is that of the anonymous user of each export */
+	/* without a valid group, exports use the group of their anonymous user */
 	*cred = dafsd_cred_make_lone(make_kuid(&init_user_ns, uid), INVALID_GID);
 	return *cred ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
 }
 
-/* The anonymous user; dafsd_cred_squash() fills in the ids that the export gives it. */
+/* The anonymous user; dafsd_cred_squash() fills in the ids of the export. */
 static const struct cred *dafsd_anon_cred;
 
-/* The server itself: decodes filehandles whatever the caller may do. */
+/* The server itself: decodes filehandles independent of the caller's permissions. */
 static const struct cred *dafsd_server_cred;
 
 /**
- * dafsd_creds_init() - make the anonymous user, and the server itself
+ * dafsd_creds_init() - make the credentials of the anonymous user and of the server
  *
  * Context: module initialization.
  * Return: 0 or -ENOMEM.
@@ -185,16 +185,16 @@ static u32 dafsd_cred_build(struct dafs_stream *in, const struct dafs_register_c
 	}
 }
 
-/* Memory that a registered user takes; most of it are groups. */
+/* Memory of a registered user; the groups take most of it. */
 static size_t dafsd_cred_size(const struct cred *cred)
 {
 	return sizeof(*cred) + struct_size(cred->group_info, gid, cred->group_info->ngroups);
 }
 
 /**
- * dafsd_cred_drop() - let go of a user that was registered
- * @client: whose it was
- * @cred: from the client's table; its reference
+ * dafsd_cred_drop() - release a user that was registered
+ * @client: the client that had registered it
+ * @cred: removed from the client's table; the reference is dropped
  *
  * Context: any.
  */
@@ -205,8 +205,8 @@ void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred)
 }
 
 /*
- * Ids are given out in turn, so that a handle released a moment ago does not
- * come to mean another user.
+ * Ids are allocated cyclically, so that a handle that was just released is not soon
+ * reused for another user.
  */
 static u32 dafsd_cred_insert(struct dafsd_client *client, const struct cred *cred, u32 *id)
 {
@@ -215,7 +215,7 @@ static u32 dafsd_cred_insert(struct dafsd_client *client, const struct cred *cre
 	xa_lock(&client->creds);
 	if (client->nr_creds >= client->max_credentials)
 		goto unlock;
-	/* counted first, because allocating memory lets the lock go */
+	/* counted first, because the lock is dropped to allocate memory */
 	client->nr_creds++;
 	err = __xa_alloc_cyclic(&client->creds, id, (void *)cred, xa_limit_32b,
 				&client->next_cred, GFP_KERNEL);
@@ -231,12 +231,12 @@ unlock:
  * @ses: session
  * @in: the request, which @args points into
  * @args: the user
- * @handle: set to four bytes that name the user to this client
+ * @handle: set to the four bytes of the new handle
  *
  * Context: may sleep.
  * Return: OK; NOT_AUTHORIZED on a session that is not trusted; INVAL; NOTSUPP
- * for a GSS name; RESOURCE when the client has as many as were negotiated, or those of
- * its address take too much memory.
+ * for a GSS name; RESOURCE if the client has registered as many users as were negotiated,
+ * or if the state of its address takes too much memory.
  */
 u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
 			const struct dafs_register_cred_args *args, u8 *handle)
@@ -290,14 +290,14 @@ u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
 }
 
 /**
- * dafsd_cred_find() - whom a request acts for (6.1.2)
+ * dafsd_cred_find() - the credential that a request acts with (6.1.2)
  * @ses: session
  * @handle: cred_handle of the request
  * @cred: set to a reference
  *
- * The session's own identity is the default user, who is the anonymous one of each
- * export: this server has no table that would give the principal of a session a
- * number (E-48).
+ * The identity of a session itself is the default user, which is the anonymous user of
+ * each export: this server has no table that maps the principal of a session to a user id
+ * (E-48).
  *
  * Context: may sleep.
  * Return: OK; CRHAND_CONFLICT for a handle on a session that is not trusted;
@@ -321,15 +321,14 @@ u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cr
 EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_find);
 
 /**
- * dafsd_name_to_id() - the number of a user or group (E-117)
- * @name: what the client calls it
- * @id: set to the number
+ * dafsd_name_to_id() - the numeric id of a user or group (E-117)
+ * @name: name sent by the client
+ * @id: set to the id
  *
- * The kernel knows no names of users, only decimal numbers: every other name is an
- * unknown one.
+ * The kernel does not know names of users; only decimal numbers are accepted.
  *
  * Context: any.
- * Return: false if @name is no number, or all ones, which is no id.
+ * Return: false if @name is not a number, or is (u32)-1, which is not a valid id.
  */
 bool dafsd_name_to_id(const struct dafs_str *name, u32 *id)
 {
@@ -348,10 +347,10 @@ bool dafsd_name_to_id(const struct dafs_str *name, u32 *id)
 }
 
 /**
- * dafsd_act_as_server() - act for the server itself, not for a user
+ * dafsd_act_as_server() - use the credential of the server, not that of a user
  *
  * Context: process context.
- * Return: for revert_creds().
+ * Return: the previous credential, for revert_creds().
  */
 const struct cred *dafsd_act_as_server(void)
 {

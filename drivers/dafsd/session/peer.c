@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers: what one address may have of the server, and all of them together.
+ * Peers: limits of the resources that one address, and all addresses together, may use.
  *
- * State that clients make costs memory until they give it back or their lease
- * expires, and the data of their requests until the response has left.  Both are
- * counted in bytes, roughly: a part of the machine's memory is for each, and a quarter
- * of that is kept from any single address, as is a quarter of the connections and
- * sessions.  So one machine that takes all it can get leaves enough for the others.
+ * The state of clients takes memory until it is released or the lease expires, and the
+ * data of requests until the response has been sent.  Both are counted, roughly, in bytes.
+ * There is a limit for each, a part of the machine's memory.  A quarter of this limit is
+ * not available to any single address, and neither is a quarter of the connections and
+ * sessions.  So a single machine cannot use up the resources of all others.
  */
 #include <linux/hashtable.h>
 #include <linux/in.h>
@@ -27,13 +27,13 @@ MODULE_PARM_DESC(max_state,
 EXPORT_SYMBOL_IF_KUNIT(dafsd_max_state);
 
 static DEFINE_HASHTABLE(dafsd_peers, 8);
-static DEFINE_SPINLOCK(dafsd_peers_lock);	/* guards the table and the references */
+static DEFINE_SPINLOCK(dafsd_peers_lock);	/* protects the table and the references */
 static atomic_long_t dafsd_charged[DAFSD_NR_CHARGES];
 
 /*
- * IPv4 addresses are mapped; ports do not count.  A machine of an IPv6 network has as
- * many addresses as it likes in its /64, so they count as one, but for the link-local
- * ones, which all machines of a link have in one.
+ * IPv4 addresses are mapped to IPv6; ports are ignored.  A machine in an IPv6 network can
+ * use many addresses in its /64, so the whole /64 counts as one address.  Link-local
+ * addresses count one by one, because all machines of a link share their /64.
  */
 static struct in6_addr dafsd_peer_addr(const struct sockaddr_storage *ss)
 {
@@ -74,7 +74,7 @@ static struct dafsd_peer *dafsd_peer_lookup(const struct in6_addr *addr)
  * @ss: the address
  *
  * Context: may sleep.
- * Return: a reference; there is one record for an address.  NULL without memory.
+ * Return: a reference to the record of the address, or NULL without memory.
  */
 struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss)
 {
@@ -97,7 +97,7 @@ struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss)
 }
 
 /**
- * dafsd_peer_get() - another reference
+ * dafsd_peer_get() - take a reference
  * @peer: the record
  *
  * Return: @peer.
@@ -111,7 +111,7 @@ struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer)
 }
 
 /**
- * dafsd_peer_put() - one reference less
+ * dafsd_peer_put() - drop a reference
  * @peer: the record
  *
  * Context: process.
@@ -144,13 +144,13 @@ static long dafsd_charge_most(enum dafsd_charge what)
 }
 
 /**
- * dafsd_peer_charge() - account for memory that a client makes the server need
- * @peer: its address
- * @what: for what
- * @bytes: how much
+ * dafsd_peer_charge() - account for memory that the server uses for a client
+ * @peer: the record of its address
+ * @what: purpose of the memory
+ * @bytes: size of the memory
  *
  * Context: any.
- * Return: false if that is too much; then nothing is accounted.
+ * Return: false if a limit would be exceeded; then nothing is accounted.
  */
 bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes)
 {
@@ -170,7 +170,7 @@ all:
 }
 
 /**
- * dafsd_peer_uncharge() - the memory is free again
+ * dafsd_peer_uncharge() - undo dafsd_peer_charge() when the memory is freed
  * @peer: as in dafsd_peer_charge()
  * @what: likewise
  * @bytes: likewise
@@ -195,7 +195,7 @@ static bool dafsd_addr_equal(const struct sockaddr_storage *a, const struct sock
 }
 
 /**
- * dafsd_client_is_local() - is the client this machine?
+ * dafsd_client_is_local() - is the client on this machine?
  * @ses: its session
  *
  * Context: any.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all of the server shares: the limits that the administrator sets, and the work
- * queues.
+ * Global data of the server: the limits that the administrator sets, and the work queues.
  */
 #include <linux/module.h>
 #include <linux/workqueue.h>
@@ -46,7 +45,7 @@ struct workqueue_struct *dafsd_timer_wq;
 u32 dafsd_boot_instance;
 
 /**
- * dafsd_wqs_destroy() - undo dafsd_wqs_create(), also where that has failed
+ * dafsd_wqs_destroy() - undo dafsd_wqs_create(), also if that has failed
  *
  * Context: may sleep; nothing is queued any more.
  */
@@ -67,10 +66,11 @@ void dafsd_wqs_destroy(void)
 /**
  * dafsd_wqs_create() - make the work queues
  *
- * What ends must not need a worker of what it ends, and time goes on for all
- * meanwhile.  In the queues of requests only file systems keep a worker for long,
- * see request/park.c, and in that of closing files; in the other two nothing does.
- * park.c relies on the number of workers a node gets, so it can't be set in sysfs.
+ * Ending sessions and timers have work queues of their own: they must not wait for a
+ * worker that requests occupy.  In the two queues for requests, see request/park.c, and in
+ * the queue for closing files, a file system may block a worker for long; in the other two
+ * queues nothing does.  park.c relies on the number of workers of each node, so it is not
+ * configurable in sysfs.
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sessions, and the channels that become one or are bound to one (3.1.2).
+ * Sessions, and the channels that become a session or are bound to one (3.1.2).
  *
- * Every incoming connection gets a struct dafsd_session.  Its first request
- * makes it a session proper, or an optional channel of another one (BOUND).
- * One that is cut off without a word is found by dafsd_session_look().
- * It ends in steps, whatever the reason.  None of them waits for another work item:
+ * A struct dafsd_session is made for every incoming connection.  Its first request makes
+ * it a session, or an optional channel of another session (BOUND).  A session whose
+ * connection was lost without notice is found by dafsd_session_look().
+ * A session ends in these steps.  None of them waits for another work item:
  *
- *	dafsd_session_teardown()	queued by the channel's end: drains the
- *					hardware, cancels what is parked
- *	dafsd_session_finish()		queued by the end of the last request
- *	dafsd_session_free()		queued when the last reference goes
+ *	dafsd_session_teardown()	queued when the channel closes: drains the
+ *					hardware, queues parked requests again
+ *	dafsd_session_finish()		queued when the last request has completed
+ *	dafsd_session_free()		queued when the last reference is dropped
  *
  * The channel itself is freed with the last reference, because RDMA reads for a
  * session run on a channel bound to it.
@@ -30,8 +30,8 @@
 static const struct dafsd_session_ops *dafsd_session_ops;
 
 /**
- * dafsd_sessions_init() - tell who serves requests
- * @ops: that
+ * dafsd_sessions_init() - set the callbacks to the layer that serves requests
+ * @ops: the callbacks
  *
  * Context: module initialization.
  */
@@ -40,20 +40,20 @@ void dafsd_sessions_init(const struct dafsd_session_ops *ops)
 	dafsd_session_ops = ops;
 }
 
-/* A session has up to three connections; some more are coming and going. */
+/* A session has up to three connections; a few more are being set up or closed. */
 #define DAFSD_CONNS_PER_SESSION	4
 
-/* Connections that are not authenticated yet, at most and at least so many */
+/* Upper and lower bound of the limit of connections that are not authenticated yet */
 #define DAFSD_MOST_NEW		1024U
 #define DAFSD_LEAST_NEW		8U
 
-/* A session that had fewer requests for the time of a lease is idle: NULLs renew it */
+/* A session with fewer requests in a lease period is idle: these are NULLs for the lease */
 #define DAFSD_IDLE_REQUESTS	8
 
 static LIST_HEAD(dafsd_sessions);
-static DEFINE_HASHTABLE(dafsd_session_ids, 10);	/* those that have an id */
-static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* guards these and the numbers */
-static unsigned int dafsd_nr_conns;	/* in the list, or about to be */
+static DEFINE_HASHTABLE(dafsd_session_ids, 10);	/* sessions that have an id */
+static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* protects these and the counts */
+static unsigned int dafsd_nr_conns;	/* in the list, or about to be added */
 static unsigned int dafsd_nr_sessions;	/* admitted */
 static LIST_HEAD(dafsd_new_conns);	/* not authenticated, in the order of arrival */
 static unsigned int dafsd_nr_new;	/* in that list */
@@ -68,7 +68,7 @@ static const u8 dafsd_session_next[] = {
 	[DAFSD_SES_CLOSING]	= 0,
 };
 
-/* It is more than a connection now, or ending. */
+/* The connection has become a session or a bound channel, or is ending. */
 static void dafsd_session_settle(struct dafsd_session *ses)
 {
 	spin_lock(&dafsd_sessions_lock);
@@ -80,7 +80,7 @@ static void dafsd_session_settle(struct dafsd_session *ses)
 }
 
 /**
- * dafsd_session_set_state() - the one place where a session's state changes
+ * dafsd_session_set_state() - change the state of a session; nothing else does
  * @ses: the session
  * @next: the new state
  *
@@ -127,7 +127,7 @@ static void dafsd_session_free(struct work_struct *work)
 	kfree(ses);
 }
 
-/* The last reference may go in a completion, but freeing a channel sleeps. */
+/* The last reference may be dropped in a completion, but freeing a channel sleeps. */
 static void dafsd_session_release(struct kref *ref)
 {
 	struct dafsd_session *ses = container_of(ref, struct dafsd_session, ref);
@@ -196,10 +196,10 @@ struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id)
 EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
 
 /**
- * dafsd_session_new_id() - give a session an id that none ever had
- * @ses: the session; may have one already, of an attempt that failed
+ * dafsd_session_new_id() - give a session a new, unique id
+ * @ses: the session; may have the id of an attempt that failed
  *
- * All of it is random, so that it does not repeat after a restart (E-46), and cannot be
+ * The whole id is random, so that it is not repeated after a restart (E-46), and cannot be
  * guessed for a CONNECT_BIND.
  *
  * Context: process.
@@ -218,7 +218,7 @@ void dafsd_session_new_id(struct dafsd_session *ses)
 	spin_unlock(&dafsd_sessions_lock);
 }
 
-/* What was bound to this session loses it. */
+/* End the channels that are bound to this session. */
 static void dafsd_session_unbind_all(struct dafsd_session *ses)
 {
 	spin_lock(&ses->lock);
@@ -266,7 +266,7 @@ void dafsd_late_over(struct dafsd_session *ses)
  */
 void dafsd_late_closed(struct dafsd_session *ses)
 {
-	/* pairs with dafsd_session_set_state(): there is a client, for good */
+	/* pairs with dafsd_session_set_state(): ses->client is set and does not change */
 	if (smp_load_acquire(&ses->state) != DAFSD_SES_READY)
 		return;
 	/* pairs with dafsd_late_begin() */
@@ -275,7 +275,7 @@ void dafsd_late_closed(struct dafsd_session *ses)
 		atomic_inc(&ses->client->nr_late);
 }
 
-/* All requests were answered; the responder may need a moment to notice. */
+/* All requests have been answered; the responder may not have noticed that yet. */
 static void dafsd_session_finish(struct work_struct *work)
 {
 	struct dafsd_session *ses = container_of(work, struct dafsd_session, teardown);
@@ -294,8 +294,8 @@ static void dafsd_session_finish(struct work_struct *work)
 }
 
 /**
- * dafsd_session_idle() - the last request has been answered, and the channel quiesced
- * @ses: the session, whose busy has become 0
+ * dafsd_session_idle() - the last request has been answered, and the channel is quiesced
+ * @ses: the session; @ses->busy has become 0
  *
  * Context: any.
  */
@@ -305,7 +305,7 @@ void dafsd_session_idle(struct dafsd_session *ses)
 	queue_work(dafsd_end_wq, &ses->teardown);
 }
 
-/* What the device had no memory for, or a client was too slow for, is worth a line. */
+/* Log a session that ended for lack of memory in the device, or with a slow client. */
 static void dafsd_session_say_lost(const struct dafsd_session *ses)
 {
 	enum dafs_close_reason reason = ses->chan->reason;
@@ -324,7 +324,7 @@ static void dafsd_session_teardown(struct work_struct *work)
 	dafsd_session_unbind_all(ses);
 	dafs_chan_quiesce(ses->chan);
 	dafsd_session_say_lost(ses);
-	/* what it hands over now still counts as busy before that can become 0 */
+	/* requests that it still delivers are counted before @busy can become 0 */
 	dafs_responder_stop(ses->responder);
 	dafsd_session_ops->stop(ses);
 	if (atomic_dec_and_test(&ses->busy))
@@ -343,7 +343,7 @@ static const struct dafs_chan_ops dafsd_chan_ops = {
 	.closed = dafsd_chan_closed,
 };
 
-/* The memory regions of its channels, if nothing was asked for during a lease. */
+/* Free the memory regions of the channels of a session that was idle for a lease period. */
 static void dafsd_session_trim(struct dafsd_session *ses)
 {
 	struct dafsd_session *rr;
@@ -361,8 +361,8 @@ static void dafsd_session_trim(struct dafsd_session *ses)
 }
 
 /*
- * The RDMA-read channel may be cut off alone, and soft-RoCE does not notice: then
- * requests would wait for their data for ever.
+ * The RDMA-read channel alone may be cut off, which soft-RoCE does not notice: requests
+ * would wait for their data for ever.
  */
 static bool dafsd_session_reads_live(struct dafsd_session *ses)
 {
@@ -381,9 +381,9 @@ static bool dafsd_session_reads_live(struct dafsd_session *ses)
 }
 
 /*
- * Ends a session that was cut off without a word.  Its client may live and have
- * another, so the lease does not tell; and it may be idle here, so silence alone
- * does not, either.
+ * End a session whose connection was lost without notice.  The lease does not show this,
+ * since the client may be alive and have another session.  Missing requests do not show it
+ * either, since the client may just be idle in this session; so the channel is probed.
  */
 static void dafsd_session_look(struct dafsd_session *ses)
 {
@@ -397,7 +397,7 @@ static void dafsd_session_look(struct dafsd_session *ses)
 	if (requests - ses->requests_seen < DAFSD_IDLE_REQUESTS)
 		dafsd_session_trim(ses);
 	ses->requests_seen = requests;
-	/* not sooner than DISCONNECT wants it */
+	/* does not change a timer that DISCONNECT has set */
 	queue_delayed_work(dafsd_timer_wq, &ses->reaper, dafsd_lease_seconds * HZ);
 }
 
@@ -410,7 +410,7 @@ static void dafsd_session_reap(struct work_struct *work)
 	case DAFSD_SES_READY:
 		dafsd_session_look(ses);
 		break;
-	case DAFSD_SES_BOUND:	/* ends with its session */
+	case DAFSD_SES_BOUND:	/* ends together with its session */
 		break;
 	default:
 		dafs_chan_fail(ses->chan, DAFS_CLOSE_TIMEOUT);
@@ -418,10 +418,10 @@ static void dafsd_session_reap(struct work_struct *work)
 }
 
 /**
- * dafsd_session_reap_in() - look soon whether a session has a reason to be there
- * @ses: the session; it ends then unless it is ready and its client's hardware
- *	answers
- * @seconds: how soon
+ * dafsd_session_reap_in() - set the time of the next check of a session
+ * @ses: the session; the check ends it, unless it is ready and its client's hardware
+ *	answers, or it is bound
+ * @seconds: seconds until the check
  */
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds)
 {
@@ -452,7 +452,7 @@ static struct dafsd_session *dafsd_session_alloc(struct dafsd_peer *peer)
 	return ses;
 }
 
-/* What a channel that is no session's own is good for: it becomes nothing else. */
+/* Reduce the parameters of a channel that announces that it will be bound to a session. */
 static void dafsd_bound_params(struct dafs_chan_params *params, u32 type)
 {
 	if (type != DAFS_CHANNEL_RDMA_READ && type != DAFS_CHANNEL_BACK_CONTROL)
@@ -467,7 +467,7 @@ static void dafsd_bound_params(struct dafs_chan_params *params, u32 type)
 static int dafsd_session_open_chan(struct dafsd_session *ses, struct rdma_cm_id *id,
 				   const struct rdma_conn_param *conn)
 {
-	/* root may have written anything to the parameters */
+	/* the module parameters may have any value */
 	u32 requests = clamp_t(u32, READ_ONCE(dafsd_max_requests), 1, DAFS_MAX_NREQ);
 	u32 msg_size = clamp_t(u32, round_down(READ_ONCE(dafsd_msg_size), 8),
 			       DAFS_FIRST_MSG_SIZE, DAFS_MAX_MSG_SIZE);
@@ -524,7 +524,7 @@ static void dafsd_conn_unreserve(struct dafsd_peer *peer)
  * @ses: the connection
  *
  * Context: ses->setup held.
- * Return: false if there are as many sessions as may be, of all or of its address.
+ * Return: false if the limit of all sessions, or of those of its address, is reached.
  */
 bool dafsd_session_admit(struct dafsd_session *ses)
 {
@@ -545,7 +545,7 @@ bool dafsd_session_admit(struct dafsd_session *ses)
 	return ses->admitted;
 }
 
-/* The channel of a session without references is being destroyed. */
+/* Fail the channel, unless the session has no references: then it is being destroyed. */
 static void dafsd_session_fail(struct dafsd_session *ses, enum dafs_close_reason reason)
 {
 	lockdep_assert_held(&dafsd_sessions_lock);
@@ -556,8 +556,8 @@ static void dafsd_session_fail(struct dafsd_session *ses, enum dafs_close_reason
 }
 
 /*
- * Who connects and says nothing is in the way of others, so there are not many of
- * these: the oldest makes room for a new one.
+ * Connections that do not authenticate take resources from others, so their number is
+ * limited: a new one replaces the oldest.
  */
 static void dafsd_session_list(struct dafsd_session *ses)
 {
@@ -579,7 +579,7 @@ static void dafsd_session_list(struct dafsd_session *ses)
 
 /**
  * dafsd_session_accept() - a client connects
- * @listener: where
+ * @listener: the listener that received the connection
  * @id: the connection
  * @conn: its private data and RDMA read limits
  *
@@ -632,9 +632,9 @@ put_peer:
 }
 
 /**
- * dafsd_sessions_any() - is there a session that something is true of?
- * @match: says so; must not sleep
- * @of: for @match
+ * dafsd_sessions_any() - is there a session that matches a condition?
+ * @match: the condition; must not sleep
+ * @of: argument for @match
  *
  * Context: process; takes dafsd_sessions_lock.
  * Return: true if so.
@@ -665,11 +665,11 @@ static bool dafsd_session_busy(struct dafsd_session *ses, const void *client)
  * dafsd_sessions_busy() - does a client wait for the server?
  * @client: the client
  *
- * Where the channel has gone, a request may be executed for as long as its file system
- * stands still, but its client does not wait for that.
+ * A request whose channel has closed does not count: it may be executed for as long as its
+ * file system hangs, but its client does not wait for it.
  *
  * Context: holds dafsd_clients_lock, which keeps the channels of confirmed sessions.
- * Return: true if a request of it is being executed, or its response on the way.
+ * Return: true if one of its requests is being executed, or its response is being sent.
  */
 bool dafsd_sessions_busy(const struct dafsd_client *client)
 {
@@ -680,9 +680,10 @@ bool dafsd_sessions_busy(const struct dafsd_client *client)
  * dafsd_sessions_end() - end the sessions of a client whose lease has expired
  * @client: the client
  *
- * One that is just being authenticated is left, to be told STALE_CLIENTID.
+ * A session that is just being authenticated is not ended; it will be answered
+ * STALE_CLIENTID.
  *
- * Context: holds dafsd_clients_lock.  Some may go on for a moment.
+ * Context: holds dafsd_clients_lock.  Sessions may still be active when this returns.
  */
 void dafsd_sessions_end(const struct dafsd_client *client)
 {
@@ -695,7 +696,7 @@ void dafsd_sessions_end(const struct dafsd_client *client)
 	spin_unlock(&dafsd_sessions_lock);
 }
 
-/* D.8: the same for all channels of a session, and for no other session of the client */
+/* D.8: the discriminator is the same for all channels of a session, and unique otherwise */
 static bool dafsd_session_is_same(const struct dafsd_session *a, const struct dafsd_session *b)
 {
 	return !memcmp(a->chan->instance, b->chan->instance, sizeof(a->chan->instance)) &&
@@ -703,14 +704,15 @@ static bool dafsd_session_is_same(const struct dafsd_session *a, const struct da
 }
 
 /**
- * dafsd_sessions_supersede() - end what a session comes in place of
+ * dafsd_sessions_supersede() - end the session that a new session replaces
  * @ses: a session that has just authenticated
  *
- * A client that has lost a connection makes another one with the same discriminator.  It
- * may know of the loss long before the server does, and repeats at once what was not
- * answered.  A client that sends no discriminator, or none for its session, is left alone.
+ * A client that has lost a connection makes a new one with the same discriminator.  It may
+ * notice the loss long before the server does, and repeats unanswered requests at once.
+ * Nothing is ended if the client sends no discriminator for its session.
  *
- * Only what came before is ended, in case the client has given @ses up meanwhile, too.
+ * Only sessions older than @ses are ended, because the client may already have replaced
+ * @ses, too.
  *
  * Context: holds dafsd_clients_lock, which keeps the channels of confirmed sessions.
  */
@@ -728,7 +730,7 @@ void dafsd_sessions_supersede(const struct dafsd_session *ses)
 		    !dafsd_session_is_same(other, ses))
 			continue;
 		dafsd_session_fail(other, DAFS_CLOSE_PEER);
-		/* if it is just failing by itself, that may not have been done */
+		/* if it is failing for another reason, dafsd_chan_closed() may come later */
 		dafsd_late_closed(other);
 	}
 	spin_unlock(&dafsd_sessions_lock);

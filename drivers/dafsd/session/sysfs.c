@@ -2,10 +2,9 @@
 /*
  * /sys/fs/dafsd/<number>: a folder for each session of an authenticated client.
  *
- * The number is that of the session's channel in the trace points.  Removing
- * the folder waits for the tasks that read one of its files, so it goes first
- * when a session is torn down, and none of them sees a session without its
- * parts.
+ * The number is that of the session's channel in the trace points.  Removing the folder
+ * waits for the tasks that read its files.  It is the first step when a session is torn
+ * down, so that no task reads a partly freed session.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
@@ -38,7 +37,7 @@ static ssize_t dafsd_session_show_peer(struct dafsd_session *ses, char *buf)
 }
 DAFSD_SESSION_ATTR(peer);
 
-/* A client may call itself anything: what does not print is escaped. */
+/* The client chooses its id: unprintable characters are escaped. */
 static ssize_t dafsd_session_show_client(struct dafsd_session *ses, char *buf)
 {
 	const struct dafsd_client *client = ses->client;
@@ -84,7 +83,7 @@ DAFSD_SESSION_ATTR(credits);
 
 static ssize_t dafsd_session_show_outstanding(struct dafsd_session *ses, char *buf)
 {
-	/* one is for the channel */
+	/* one count is for the channel itself */
 	return sysfs_emit(buf, "%d\n", atomic_read(&ses->busy) - 1);
 }
 DAFSD_SESSION_ATTR(outstanding);
@@ -184,7 +183,7 @@ static void dafsd_session_drop_kobj(struct dafsd_session *ses)
  * dafsd_session_show_in_sysfs() - make the folder of a session
  * @ses: the session, authenticated
  *
- * A session without a folder is as good as any, so failure does not matter.
+ * A session works without its folder, so an error is ignored.
  *
  * Context: may sleep; ses->setup held.
  */
@@ -209,8 +208,8 @@ void dafsd_session_show_in_sysfs(struct dafsd_session *ses)
 void dafsd_session_hide_from_sysfs(struct dafsd_session *ses)
 {
 	/*
-	 * With the lock, a worker that was about to show the folder has done
-	 * so; none begins to in this state.
+	 * A worker that was making the folder has finished when the lock is taken; in
+	 * this state no worker starts to make it.
 	 */
 	mutex_lock(&ses->setup);
 	if (ses->in_sysfs) {

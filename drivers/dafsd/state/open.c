@@ -3,18 +3,17 @@
  * Opening and closing files, and finding the open file behind a state-id
  * (4.4.1.2, 6.5.7, 6.5.24, 6.5.26).
  *
- * A struct dafsd_open is what one owner of one client has open by one
- * filehandle.  What it reserves against others is in share.c, how it is found
- * and when it dies in state.c.  What I/O needs of it is read under RCU.
+ * A struct dafsd_open is the open of a file by one owner of one client with one
+ * filehandle.  Its reservations are in share.c, its lookup and lifetime in state.c.  The
+ * members that I/O needs are read under RCU.
  *
  * Order of locks: dafsd_file.gate; write access to the file system; lock of a
  * directory, dafsd_file.lock, lock of the file's inode; lock of the table of opens,
  * dafsd_client.lock.
  *
- * A task that removes a name waits for dafsd_file.lock, with the directory
- * locked.  So files are neither opened nor closed under that lock: both may wait
- * without bound, for a program of this machine that is asked for permission
- * (fanotify), or for the file system.
+ * A task that removes a name waits for dafsd_file.lock with the directory locked.  So
+ * files are neither opened nor closed under dafsd_file.lock: both may block without bound,
+ * for a local program that must give permission (fanotify), or for the file system.
  */
 #include <linux/file.h>
 #include <linux/filelock.h>
@@ -50,8 +49,8 @@ static int dafsd_open_flags(u32 access)
 }
 
 /*
- * A client that runs a program reads it, and cannot say that this is why: who
- * may execute a file may read it.
+ * A client that executes a program reads the file, and has no way to tell the server the
+ * reason: so a user who may execute a file may also read it.
  */
 static int dafsd_file_permission(struct inode *inode, u32 access, unsigned int flags)
 {
@@ -71,8 +70,8 @@ static int dafsd_file_permission(struct inode *inode, u32 access, unsigned int f
 }
 
 /*
- * Permission was checked.  O_NONBLOCK is for opening alone: it breaks leases of local
- * users and does not wait for that.
+ * Permission has been checked.  O_NONBLOCK is only used for opening: leases of local
+ * programs are broken, but the open does not wait for that.
  */
 static struct file *dafsd_path_open(const struct path *path, u32 access, const struct cred *cred)
 {
@@ -100,10 +99,10 @@ static struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access, const s
 }
 
 /**
- * dafsd_open_done() - let go of a file
+ * dafsd_open_done() - drop a reference to a file
  * @filp: the file
  *
- * The last reference closes it at once: a later request must not find the
+ * Dropping the last reference closes the file at once: a later request must not find the
  * file still open for writing.
  *
  * Context: may sleep.
@@ -115,11 +114,11 @@ void dafsd_open_done(struct file *filp)
 
 /**
  * struct dafsd_opening - a file that is opened for an open, without file->lock
- * @filp: the file; or, in the end, one that is to be closed; or NULL
+ * @filp: the new file; at the end, a file that is to be closed; or NULL
  * @access: DAFS_OPEN_SHARE_ACCESS_* of @filp
- * @wanted: what the open needs, as was seen with the lock; 0 if that is done
- * @cred: who opens it; a reference, or NULL
- * @made: there was no open by that owner before
+ * @wanted: access that the open needs, determined with file->lock held; 0 when done
+ * @cred: the credential to open the file with; a reference, or NULL
+ * @made: a new open was made, the owner had none
  */
 struct dafsd_opening {
 	struct file *filp;
@@ -129,7 +128,7 @@ struct dafsd_opening {
 	bool made;
 };
 
-/* With file->lock.  Return: false if another file has to be opened first. */
+/* With file->lock held.  Return: false if another file has to be opened first. */
 static bool dafsd_opening_fits(struct dafsd_opening *opening, u32 access, const struct cred *cred)
 {
 	bool fits = opening->filp && opening->access == access;
@@ -151,7 +150,7 @@ static void dafsd_opening_end(struct dafsd_opening *opening)
 	opening->cred = NULL;
 }
 
-/* Without file->lock: what was wanted with it. */
+/* Without file->lock: open the file that dafsd_opening_fits() has asked for. */
 static u32 dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh)
 {
 	struct file *filp;
@@ -176,7 +175,7 @@ static bool dafsd_open_is_by(const struct dafsd_open *open, const struct dafsd_c
 	       !memcmp(&open->wire, wire, sizeof(*wire));
 }
 
-/* What the owner has open by this filehandle already (8.10 of 4.4.1.2) */
+/* The existing open of the owner with this filehandle (8.10 of 4.4.1.2), or NULL */
 static struct dafsd_open *dafsd_open_own(const struct dafsd_file *file,
 					 const struct dafsd_rqst *rq, const struct dafs_fh *wire)
 {
@@ -193,21 +192,21 @@ static void dafsd_open_free(struct dafsd_open *open)
 	struct file *filp = rcu_dereference_protected(open->filp, true);
 
 	if (filp) {
-		/* before the reference goes: I/O may be looking at it */
+		/* before the reference is dropped: I/O may be reading the pointer */
 		RCU_INIT_POINTER(open->filp, NULL);
 		dafsd_open_done(filp);
 	}
 	if (open->file)
 		dafsd_file_put(open->file);
 	dafsd_state_end(open);
-	/* keeps the inode's file system mounted, so it goes last */
+	/* the export keeps the file system mounted, so its reference is dropped last */
 	if (open->exp)
 		dafsd_export_put(open->exp);
 	kfree_rcu(open, rcu);
 }
 
 /**
- * dafsd_open_dismantle() - take an open apart
+ * dafsd_open_dismantle() - release the reservations of an open and free it
  * @open: the open; the caller has claimed it, so no other task finds it
  *
  * Context: may sleep.
@@ -223,11 +222,11 @@ void dafsd_open_dismantle(struct dafsd_open *open)
 }
 
 /**
- * dafsd_open_reserve() - make sure that there may be one open more
+ * dafsd_open_reserve() - allocate an open for a request
  * @rq: OPEN; rq->open is set
  *
- * Before a file is made or emptied for the open, so that it does not fail for want of
- * room afterwards.  What is not used is for dafsd_open_unreserve().
+ * This is done before a file is created or truncated for the open, so that the open cannot
+ * fail for lack of resources after that.  dafsd_open_unreserve() frees an unused open.
  *
  * Context: may sleep.
  * Return: OK or RESOURCE.
@@ -256,7 +255,7 @@ u32 dafsd_open_reserve(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_open_unreserve() - give back what dafsd_open_reserve() reserved, if anything
+ * dafsd_open_unreserve() - free the open of dafsd_open_reserve() if it was not used
  * @rq: OPEN
  *
  * Context: may sleep.
@@ -286,7 +285,7 @@ static void dafsd_open_fill(struct dafsd_open *open, const struct dafsd_fh *fh,
 	open->wire = *wire;
 }
 
-/* What was not to be published; the file is closed without the lock. */
+/* Free an open that could not be published; its file is closed later, without the lock. */
 static void dafsd_open_unfill(struct dafsd_open *open, struct dafsd_opening *opening)
 {
 	opening->filp = rcu_replace_pointer(open->filp, NULL,
@@ -296,9 +295,8 @@ static void dafsd_open_unfill(struct dafsd_open *open, struct dafsd_opening *ope
 }
 
 /*
- * Programs of this machine that have a lease on the file are asked to give it up first.
- * An open that could still fail would leave an empty file behind, so this is the last
- * step.
+ * Leases of local programs on the file are broken first.  This is the last step of an
+ * open: if the open failed later, an empty file would be left behind.
  */
 static u32 dafsd_open_truncate(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
 {
@@ -331,7 +329,7 @@ static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	status = dafsd_state_publish(open, state_id);
 	if (!status && (flags & DAFSD_OPEN_TRUNCATE)) {
 		status = dafsd_open_truncate(rq, fh);
-		/* a task that has claimed it meanwhile frees it, after the lock of the file */
+		/* a task that has claimed it in the meantime frees it, after file->lock */
 		if (status && !dafsd_state_retract(open))
 			return status;
 	}
@@ -340,15 +338,15 @@ static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	return status;
 }
 
-/* The file of an open.  Return: borrowed. */
+/* The file of an open, without a reference. */
 static struct file *dafsd_open_filp(const struct dafsd_open *open)
 {
 	return rcu_dereference_protected(open->filp, lockdep_is_held(&open->file->lock));
 }
 
 /*
- * The new file must report the write-back errors that the old one has not reported
- * yet.  I/O under way keeps the old one.
+ * Replace the file of an open.  The new file must report the write-back errors that the
+ * old one has not reported yet.  I/O in progress keeps using the old one.
  */
 static void dafsd_open_replace(struct dafsd_open *open, struct dafsd_opening *opening)
 {
@@ -392,7 +390,7 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 	u32 status;
 	int err;
 
-	/* removed since the name was looked up, before we held the lock */
+	/* removed between the lookup of the name and taking the lock */
 	if ((flags & DAFSD_OPEN_BY_NAME) && d_unlinked(fh->dentry))
 		return DAFSERR_DELAY;
 	if (flags & DAFSD_OPEN_TRUNCATE)
@@ -411,9 +409,9 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 }
 
 /*
- * Before a reservation: wait for I/O without an open, which may be waiting for a file
- * system that is being frozen, and that for write access to be given up.  So it is had
- * anew.
+ * Before a reservation is granted, wait for I/O without an open.  That I/O may wait for a
+ * file system that is being frozen, and freezing waits until write access is dropped.  So
+ * drop write access before waiting, and take it again afterwards.
  */
 static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file)
 {
@@ -446,7 +444,7 @@ static u32 dafsd_open_add_once(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 	return status;
 }
 
-/* The client does not hear of an open that has failed, so none stays. */
+/* If this fails, the client gets no state-id, so a new open is removed again. */
 static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, bool made,
 			     const struct dafs_opaque64 *state_id)
 {
@@ -460,22 +458,22 @@ static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, b
 }
 
 /**
- * dafsd_open_add() - open a file, or add to what the owner has open (6.5.24)
- * @rq: OPEN; rq->args.open holds what is asked for, checked
+ * dafsd_open_add() - open a file, or extend the existing open of the owner (6.5.24)
+ * @rq: OPEN; rq->args.open has been checked
  * @fh: a regular file
  * @wire: its filehandle
  * @flags: DAFSD_OPEN_*
  * @state_id: set
  *
- * A reservation is granted when the I/O without an open that is under way has
- * ended.  What file it takes is known with the lock of the record, and the file is
- * opened without, so it may take another look: the second finds what it needs, unless
- * the owner has changed the open meanwhile.
+ * A reservation is granted after all I/O without an open has ended.  The access mode of
+ * the file is determined with file->lock held, but the file is opened without it.  So a
+ * second pass may be needed; it finds the right file, unless the owner has changed the
+ * open in the meantime.
  *
  * Context: may sleep; acts for the caller.
  * Return: OK; DENIED (E-74) or KEY_MISMATCH for a reservation of others;
- * RESOURCE; DELAY if the name has just been removed; STALE or STALE_CLIENTID if
- * the export or the client is going away; the status of the file system.
+ * RESOURCE; DELAY if the name has just been removed; STALE or STALE_CLIENTID if the export
+ * or the client has ended; the status of the file system.
  */
 u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
 		   unsigned int flags, struct dafs_opaque64 *state_id)
@@ -497,8 +495,8 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
 }
 
 /*
- * Is there such an open, and is this the filehandle that OPEN returned?  Then
- * CLOSE does not need the object.
+ * Is the state-id that of an open?  @same: @wire is the filehandle that OPEN returned, so
+ * that CLOSE does not need to look up the object.
  */
 static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 				  const struct dafs_opaque64 *state_id, bool *same)
@@ -520,8 +518,8 @@ static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *w
  * @state_id: from dafsd_open_add()
  *
  * Context: may sleep.
- * Return: OK, BAD_STATEID, STALE_STATEID, EXPIRED, or what dafsd_fh_get()
- * says of @wire.
+ * Return: OK, BAD_STATEID, STALE_STATEID, EXPIRED, or the status of dafsd_fh_get() for
+ * @wire.
  */
 u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		     const struct dafs_opaque64 *state_id)
@@ -546,12 +544,11 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 }
 
 /**
- * dafsd_open_claim_delegation() - CLAIM_DELEGATE_CUR where there are no delegations
+ * dafsd_open_claim_delegation() - CLAIM_DELEGATE_CUR; this server has no delegations
  * @rq: OPEN
  *
  * Context: any.
- * Return: BAD_STATEID, or what else a state-id may be (E-84): STALE_STATEID,
- * EXPIRED.
+ * Return: BAD_STATEID, STALE_STATEID or EXPIRED, according to the state-id (E-84).
  */
 u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
 {
@@ -564,7 +561,7 @@ u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_open_return_delegation() - DELEGRETURN where there are no delegations
+ * dafsd_open_return_delegation() - DELEGRETURN; this server has no delegations
  * @state_id: from the request
  *
  * Context: any.
@@ -579,8 +576,8 @@ u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id)
 }
 
 /*
- * file->lock keeps what is found: a task that claims it must take that lock
- * before it frees it.
+ * file->lock keeps the open allocated: a task that claims it must take that lock before
+ * it frees the open.
  */
 static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file,
 				       struct dafsd_opening *opening)
@@ -629,12 +626,12 @@ static u32 dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_f
 }
 
 /**
- * dafsd_open_downgrade() - reduce what an open allows and reserves (6.5.26)
+ * dafsd_open_downgrade() - reduce the access and the reservations of an open (6.5.26)
  * @rq: OPEN_DOWNGRADE
  *
  * Context: may sleep.
- * Return: OK; BAD_STATEID, STALE_STATEID, EXPIRED; INVAL for what the open does
- * not have (E-77); or what dafsd_fh_get() says of the filehandle.
+ * Return: OK; BAD_STATEID, STALE_STATEID, EXPIRED; INVAL for modes that the open does not
+ * have (E-77); or the status of dafsd_fh_get() for the filehandle.
  */
 u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
 {
@@ -685,7 +682,7 @@ put:
 	return status;
 }
 
-/* References on what I/O needs of an open.  Return: false if it is being closed. */
+/* Take the references that I/O needs.  Return: false if the open is being closed. */
 static bool dafsd_open_ref(struct dafsd_open *open, struct dafsd_use *use)
 {
 	if (!dafsd_file_hold(open->file))
@@ -695,7 +692,7 @@ static bool dafsd_open_ref(struct dafsd_open *open, struct dafsd_use *use)
 	return use->filp;
 }
 
-/* After dafsd_open_ref() had nothing, or only one of the two */
+/* After dafsd_open_ref() has failed, possibly with one of the two references taken */
 static void dafsd_open_unref(struct dafsd_use *use)
 {
 	if (use->file)
@@ -716,7 +713,7 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 		status = DAFSERR_BAD_STATEID;
 	if (!status && (READ_ONCE(open->access) & access) != access)
 		status = DAFSERR_ACCES;
-	/* or closed at this moment */
+	/* fails if it is being closed at this moment */
 	if (!status && !dafsd_open_ref(open, use))
 		status = DAFSERR_BAD_STATEID;
 	rcu_read_unlock();
@@ -735,8 +732,8 @@ static bool dafsd_open_serves(const struct dafsd_open *open, const struct dafs_f
 }
 
 /*
- * Who opened the file keeps the right to use it as it was granted; another user
- * must have the right himself.  Ends @use if not.
+ * The user who opened the file keeps the access that was granted; another user must have
+ * permission for the file now.  Ends @use if not.
  */
 static u32 dafsd_open_allow(struct dafsd_use *use, u32 access)
 {
@@ -763,14 +760,13 @@ static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
  * @fh: the object, which need not be a regular file
  * @state_id: of an open, or a special one for I/O without (E-79)
  * @access: DAFS_OPEN_SHARE_ACCESS_* needed
- * @use: filled, but for what dafsd_open_use() fills; end it by dafsd_open_end()
+ * @use: filled, except for the members that dafsd_open_use() fills; to be ended with
+ *	dafsd_open_end()
  *
- * Who opened the file keeps the right to use it as it was granted, like a
- * process its file descriptor; another user who comes with the same state-id
- * must have the right himself.
+ * The user who opened the file keeps the access that was granted, like a process with a
+ * file descriptor; another user with the same state-id must have permission for the file.
  *
- * Context: may sleep; acts for the caller, who has no write access to the file
- * system yet.
+ * Context: may sleep; acts for the caller, without write access to the file system.
  * Return: OK; ISDIR, INVAL; ROFS; STALE_STATEID of another instance of the
  * server; EXPIRED; BAD_STATEID if it is not an open of that file by this
  * client; ACCES; LOCKED by a share reservation.
@@ -806,9 +802,9 @@ void dafsd_open_end(struct dafsd_use *use)
 }
 
 /*
- * The file, if the state-id is of an open by this very filehandle: then there
- * is no need to find the object.  fh->exp is set, too.  Whatever is not as it
- * should be is left to those who know the right status for it.
+ * Fast path: if the state-id is of an open with exactly this filehandle, the object need
+ * not be looked up.  Sets @use and fh->exp.  In all other cases false is returned, and the
+ * slow path determines the status.
  */
 static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			     const struct dafs_opaque64 *state_id, u32 access,
@@ -854,11 +850,11 @@ static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire
  * @rq: request
  * @wire: the object
  * @state_id: as in dafsd_open_find()
- * @access: likewise
- * @run: what to do; the file is good for as long as it runs
+ * @access: as in dafsd_open_find()
+ * @run: function to call; the file is valid while it runs
  *
  * Context: may sleep; acts for the caller.
- * Return: what @run returned; or that of dafsd_fh_get() or dafsd_open_find().
+ * Return: the status of @run, or that of dafsd_fh_get() or dafsd_open_find().
  */
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_opaque64 *state_id, u32 access,
@@ -879,7 +875,7 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	return status;
 }
 
-/* A caller without an open must have the right to one. */
+/* A caller without an open must have the permission to open the file for writing. */
 static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
 {
 	int err = dafsd_file_permission(dafsd_fh_inode(fh), DAFS_OPEN_SHARE_ACCESS_WRITE,
@@ -894,10 +890,10 @@ static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
  * @fh: the object, which need not be a regular file; from dafsd_fh_find()
  * @filp: set to a reference; end it by dafsd_open_done()
  *
- * An open that was there when the data was written has seen all errors of
- * writing it back since; a file opened now might not.  A client that has the file
- * open for writing may commit, whatever its mode says now, as fsync(2) of an open
- * descriptor asks for no right.
+ * An existing open is preferred: if it existed when the data was written, it reports all
+ * write-back errors since then; a file opened now might not.  A client that has the file
+ * open for writing may commit regardless of the current mode of the file, as fsync(2) on
+ * an open descriptor needs no permission.
  *
  * Context: may sleep; acts for the caller.
  * Return: as dafsd_open_find() for writing without a state-id, but share

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Share reservations and share keys: what opens of one file forbid each other,
- * and those who come without an open (4.4.1.2, 4.4.2, 6.5.33).
+ * Share reservations and share keys: the accesses that an open of a file denies to other
+ * opens, and to requests without an open (4.4.1.2, 4.4.2, 6.5.33).
  *
- * A struct dafsd_file stands for an inode that a client has open, works on, or is
- * just removing.  Its mutex makes checking the reservations and acting on the result
- * one step.  I/O without an open is no such step: a gate keeps it and the grant
- * of a reservation apart.  All locks are those of one inode.  Removing a name waits for
- * the mutex with the directory locked, as it does for the lock of the inode, so the mutex
- * is held no longer than that.
+ * A struct dafsd_file is the record of an inode that a client has open, accesses, or is
+ * removing.  Its mutex makes it atomic to check the reservations and to act on the result.
+ * I/O without an open is too long for the mutex: a rw_semaphore, the gate, excludes it
+ * while a reservation is granted.  All locks are per inode.  A task that removes a name
+ * waits for the mutex with the directory locked, as it does for the lock of the inode, so
+ * the mutex must be held for a short time only.
  *
- * The opens of a client that has lost them reserve nothing any more from that moment
- * on (dafsd_open.dead), although it may take a while until they are closed.
+ * The opens that a client has lost reserve nothing from that moment on (dafsd_open.dead),
+ * although it may take some time until they are closed.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -22,7 +22,7 @@
 #include "state.h"
 #include "state_impl.h"
 
-/* By inode; there may be millions.  Changed under dafsd_files_lock, read under RCU. */
+/* By inode, possibly millions.  Changed under dafsd_files_lock, read under RCU. */
 static struct rhashtable dafsd_files;
 static DEFINE_SPINLOCK(dafsd_files_lock);
 
@@ -34,7 +34,7 @@ static const struct rhashtable_params dafsd_files_params = {
 };
 
 /**
- * dafsd_files_init() - begin with no records of inodes
+ * dafsd_files_init() - initialize the table of inode records
  *
  * Context: module initialization.
  * Return: 0 or -ENOMEM.
@@ -74,8 +74,8 @@ struct dafsd_file *dafsd_file_find(const struct inode *inode)
 }
 
 /*
- * A file of an overlayfs is changed with these locks held, by way of a file of the layer
- * below, which is never the other way round.
+ * While these locks of an overlayfs file are held, the file of the layer below may be
+ * changed, which takes the same locks of that file; never the other way round.
  */
 static void dafsd_file_nest(struct dafsd_file *file)
 {
@@ -101,14 +101,13 @@ static struct dafsd_file *dafsd_file_new(struct inode *inode)
 }
 
 /*
- * Return: @new, or the record that there is by now, with another reference; NULL
- * without memory.
+ * Return: @new, or the existing record with another reference; NULL without memory.
  */
 static struct dafsd_file *dafsd_file_add(struct dafsd_file *new)
 {
 	struct dafsd_file *file;
 
-	/* with the lock, none that is there loses its last reference */
+	/* with the lock held, no record in the table loses its last reference */
 	lockdep_assert_held(&dafsd_files_lock);
 	rcu_read_lock();
 	file = rhashtable_lookup_get_insert_fast(&dafsd_files, &new->node, dafsd_files_params);
@@ -123,7 +122,7 @@ static struct dafsd_file *dafsd_file_add(struct dafsd_file *new)
 }
 
 /**
- * dafsd_file_get() - the record of an inode, made if there is none
+ * dafsd_file_get() - find or create the record of an inode
  * @inode: the inode
  *
  * Context: may sleep.
@@ -148,11 +147,11 @@ struct dafsd_file *dafsd_file_get(struct inode *inode)
 }
 
 /**
- * dafsd_file_hold() - another reference on the record of an inode
- * @file: the record; found under RCU, or with a reference of the caller
+ * dafsd_file_hold() - take a reference to the record of an inode
+ * @file: the record; found under RCU, or the caller has a reference
  *
  * Context: any but interrupt.
- * Return: false if it is going away.
+ * Return: false if the record is being freed.
  */
 bool dafsd_file_hold(struct dafsd_file *file)
 {
@@ -160,7 +159,7 @@ bool dafsd_file_hold(struct dafsd_file *file)
 }
 
 /**
- * dafsd_file_put() - one reference less on the record of an inode
+ * dafsd_file_put() - drop a reference to the record of an inode
  * @file: the record
  *
  * Context: may sleep.
@@ -181,10 +180,10 @@ void dafsd_file_put(struct dafsd_file *file)
 }
 
 /**
- * dafsd_file_borrow() - a file that some client has open for writing
+ * dafsd_file_borrow() - find a file that a client has open for writing
  * @file: the record of the inode
- * @client: whose to prefer
- * @own: set if it is the caller's own, opened by @client
+ * @client: the client whose opens are preferred
+ * @own: set to true if the file was opened by @client, and by the user of the caller
  *
  * Context: may sleep; acts for the caller.
  * Return: a reference, or NULL if there is none.
@@ -214,9 +213,9 @@ struct file *dafsd_file_borrow(struct dafsd_file *file, const struct dafsd_clien
 }
 
 /**
- * dafsd_share_check() - do others' reservations allow this? (8.8 of 4.4.1.2)
+ * dafsd_share_check() - do the reservations of other opens allow this? (8.8 of 4.4.1.2)
  * @file: the file
- * @own: the open that asks, whose own reservation is not in its way; or NULL
+ * @own: the open of the request, whose own reservation is ignored; or NULL
  * @access: DAFS_OPEN_SHARE_ACCESS_* wanted
  * @deny: DAFS_OPEN_SHARE_DENY_* wanted
  *
@@ -229,7 +228,7 @@ u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *ow
 	struct dafsd_open *open;
 
 	lockdep_assert_held(&file->lock);
-	/* thousands may have a file open that none of them wants for itself */
+	/* a file may have thousands of opens without any reservation */
 	if (!deny && !file->nr_strict)
 		return DAFS_STATUS_OK;
 	list_for_each_entry(open, &file->opens, file_link) {
@@ -275,8 +274,8 @@ u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_
  * @file: the file
  * @access: DAFS_OPEN_SHARE_ACCESS_* needed
  *
- * On success no reservation is granted until dafsd_share_leave().  Without an open
- * the reservations of all opens hold.
+ * On success no reservation is granted until dafsd_share_leave().  For a request without
+ * an open, the reservations of all opens count.
  *
  * Context: may sleep; has no write access to the file system yet.
  * Return: OK or LOCKED.
@@ -304,7 +303,7 @@ void dafsd_share_leave(struct dafsd_file *file)
 	up_read(&file->gate);
 }
 
-/* @more is 1 or -1; to be called before and after a change of what the open forbids */
+/* Called with -1 before, and with 1 after, a change of the reservations of @open */
 static void dafsd_share_count(const struct dafsd_open *open, int more)
 {
 	if (open->deny || open->deny_delete)
@@ -312,9 +311,9 @@ static void dafsd_share_count(const struct dafsd_open *open, int more)
 }
 
 /**
- * dafsd_share_take() - reserve what OPEN asks for, on top of what there is
+ * dafsd_share_take() - add the reservations of OPEN to those of an open
  * @open: the open
- * @args: of OPEN; was checked
+ * @args: of OPEN; have been checked
  *
  * Context: holds the lock of the open's file.
  */
@@ -336,7 +335,7 @@ void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args
 }
 
 /**
- * dafsd_share_check_reduce() - does an open have what OPEN_DOWNGRADE leaves it?
+ * dafsd_share_check_reduce() - is OPEN_DOWNGRADE a subset of what the open has?
  * @open: the open
  * @args: of OPEN_DOWNGRADE
  *
@@ -367,9 +366,9 @@ static void dafsd_share_drop_key(struct dafsd_open *open)
 }
 
 /**
- * dafsd_share_reduce() - reserve what OPEN_DOWNGRADE leaves, instead of what was
+ * dafsd_share_reduce() - reduce the reservations of an open to those of OPEN_DOWNGRADE
  * @open: the open
- * @args: of OPEN_DOWNGRADE; was checked
+ * @args: of OPEN_DOWNGRADE; have been checked
  *
  * Context: holds the lock of the open's file.
  */
@@ -385,8 +384,8 @@ void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrad
 }
 
 /**
- * dafsd_share_drop() - give back all that an open reserves
- * @open: the open; no longer one of its file
+ * dafsd_share_drop() - remove an open, with its reservations, from its file
+ * @open: the open
  *
  * Context: holds the lock of the open's file.
  */
@@ -399,12 +398,12 @@ void dafsd_share_drop(struct dafsd_open *open)
 }
 
 /**
- * dafsd_remove_begin() - may a name of a file go away? (6.5.33, E-92)
+ * dafsd_remove_begin() - may a name of a file be removed? (6.5.33, E-92)
  * @inode: the file
- * @check_open: refuse if any client has it open, otherwise only if one has
+ * @check_open: refuse if any client has the file open; otherwise only if a client has
  *	opened it with DELETE_DENY
- * @file: set, to be given to dafsd_remove_end() after the removal; until then
- *	no open is added to the file
+ * @file: set, for dafsd_remove_end() after the removal; until then no open is added to
+ *	the file
  *
  * Context: may sleep; holds the lock of the directory.
  * Return: OK, DENYDISP_CONFLICT, or RESOURCE.
@@ -430,7 +429,7 @@ conflict:
 }
 
 /**
- * dafsd_remove_end() - the name is gone, or not
+ * dafsd_remove_end() - the removal has succeeded or failed
  * @file: from dafsd_remove_begin()
  *
  * Context: may sleep.

@@ -2,14 +2,14 @@
 /*
  * State-ids, and the table of all opens behind them (4.4.1.1, E-79, E-84).
  *
- * An open is born dead: OPEN reserves an id and fills it in.  It is published in
- * one critical section of the table's lock, which checks that neither its client
- * nor its export went away meanwhile.  It dies in another one, when a task
- * claims it: for CLOSE, the release of its client, or the end of its export.
- * The task that claimed it, and no other, takes it apart.
+ * A new open is dead (dafsd_open.dead): OPEN reserves an id for it and fills it in.  Then
+ * it is published in a critical section of the table's lock, which checks that its client
+ * and its export still exist.  It becomes dead again in another critical section, when a
+ * task claims it: for CLOSE, the release of its client, or the end of its export.  Only
+ * the task that has claimed an open may dismantle it.
  *
- * A state-id tells the instance of the server that made it, so that one from
- * before a restart is known as such.
+ * A state-id contains the instance of the server that made it, so that a state-id from
+ * before a restart is recognized.
  */
 #include <linux/fs.h>
 #include <linux/slab.h>
@@ -23,8 +23,8 @@
 #include "../session/trace.h"
 
 /*
- * By id.  A value entry is the second in which an open was revoked, kept for a
- * lease period so that its holder learns what happened (E-84).
+ * By id.  A value entry is the time, in seconds, at which an open was revoked.  It is kept
+ * for a lease period, so that the client is answered EXPIRED (E-84).
  */
 static DEFINE_XARRAY_ALLOC1(dafsd_opens);
 static u32 dafsd_opens_next;
@@ -42,7 +42,7 @@ static void dafsd_opens_forget_later(void)
 	queue_delayed_work(dafsd_timer_wq, &dafsd_opens_forget_work, dafsd_lease_seconds * HZ);
 }
 
-/* Removes the traces of opens revoked more than a lease period ago. */
+/* Remove the entries of opens that were revoked more than a lease period ago. */
 static void dafsd_opens_forget(struct work_struct *work)
 {
 	unsigned long id;
@@ -53,7 +53,7 @@ static void dafsd_opens_forget(struct work_struct *work)
 		cond_resched();
 		if (!xa_is_value(entry))
 			continue;
-		/* nothing else takes its place, or takes it away */
+		/* nothing else replaces or removes a value entry */
 		if (dafsd_now() - xa_to_value(entry) > dafsd_lease_seconds)
 			xa_erase(&dafsd_opens, id);
 		else
@@ -64,9 +64,9 @@ static void dafsd_opens_forget(struct work_struct *work)
 }
 
 /**
- * dafsd_opens_exit() - end the table of opens
+ * dafsd_opens_exit() - free the table of opens
  *
- * Context: module exit; all clients were released.
+ * Context: module exit; all clients have been released.
  */
 void dafsd_opens_exit(void)
 {
@@ -75,7 +75,7 @@ void dafsd_opens_exit(void)
 }
 
 /**
- * dafsd_state_is_special() - does a state-id stand for no open? (E-79)
+ * dafsd_state_is_special() - is this a special state-id, which means no open? (E-79)
  * @state_id: from a request
  *
  * Context: any.
@@ -91,7 +91,7 @@ bool dafsd_state_is_special(const struct dafs_opaque64 *state_id)
 
 /**
  * dafsd_state_of() - the state-id of an open
- * @open: the open; has an id and does not go away meanwhile
+ * @open: the open; has an id and is not freed in the meantime
  * @state_id: set
  *
  * Context: any.
@@ -102,7 +102,7 @@ void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_i
 	memcpy(state_id->b + sizeof(u32), &open->id, sizeof(u32));
 }
 
-/* About what an open keeps in memory: it, the open file, its inode and name */
+/* Approximate memory of an open: the open itself, the open file, its inode and name */
 static size_t dafsd_state_size(const struct dafsd_open *open)
 {
 	return struct_size(open, owner, open->owner_len) + SZ_2K;
@@ -128,12 +128,12 @@ static void dafsd_client_uncount_open(struct dafsd_client *client)
 }
 
 /**
- * dafsd_state_reserve() - give a new open its id, and all that others may not have left
+ * dafsd_state_reserve() - allocate the id of a new open, and count it for its limits
  * @open: the open; still dead
  *
  * Context: may sleep.
- * Return: OK, or RESOURCE: the client has too many opens, they take too much memory, or
- * none could be allocated.
+ * Return: OK, or RESOURCE: the client has too many opens, the state of its address takes
+ * too much memory, or memory could not be allocated.
  */
 u32 dafsd_state_reserve(struct dafsd_open *open)
 {
@@ -161,7 +161,7 @@ refuse:
 }
 
 /**
- * dafsd_state_cancel() - give back the id of an open that was not published
+ * dafsd_state_cancel() - free the id of an open that was not published
  * @open: the open; still dead
  *
  * Context: any but interrupt.
@@ -173,8 +173,8 @@ void dafsd_state_cancel(struct dafsd_open *open)
 }
 
 /**
- * dafsd_state_end() - an open is being freed
- * @open: the open, which has no id any more
+ * dafsd_state_end() - undo the accounting of an open that is being freed
+ * @open: the open, whose id has been freed
  *
  * Context: process.
  */
@@ -205,13 +205,13 @@ static u32 dafsd_state_list(struct dafsd_open *open)
 }
 
 /**
- * dafsd_state_publish() - let an open live, or notice that it should not
- * @open: from dafsd_state_reserve(); on success it may go at any time
+ * dafsd_state_publish() - make an open visible, unless its client or export is gone
+ * @open: from dafsd_state_reserve(); on success another task may claim it at any time
  * @state_id: set
  *
  * Context: any but interrupt.
- * Return: OK; STALE_CLIENTID or STALE if the client or the export went away, then the
- * id is free again.
+ * Return: OK; STALE_CLIENTID or STALE if the client or the export is gone, then the id is
+ * freed.
  */
 u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
 {
@@ -232,7 +232,7 @@ u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
 }
 
 /**
- * dafsd_state_split() - what a state-id says
+ * dafsd_state_split() - get the id of the open from a state-id
  * @state_id: from a request
  * @id: set to the id of the open if the status is OK
  *
@@ -280,7 +280,7 @@ struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
 	if (!open)
 		return NULL;
 	if (open->client != client) {
-		/* the former record of this client may still be losing its opens */
+		/* the opens of the former record of this client may still be in the table */
 		if (READ_ONCE(open->client->discarded))
 			*status = DAFSERR_EXPIRED;
 		return NULL;
@@ -290,8 +290,8 @@ struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
 }
 
 /*
- * Makes an open dead, once; @trace stays behind in the table.  Then the caller
- * owns it.
+ * Mark an open dead, and replace it in the table by @trace.  Return: true if the caller
+ * owns the open now; false if another task has claimed it.
  */
 static bool dafsd_open_claim(struct dafsd_open *open, void *trace)
 {
@@ -315,12 +315,12 @@ static bool dafsd_open_claim(struct dafsd_open *open, void *trace)
 }
 
 /**
- * dafsd_state_retract() - take back what was just published
+ * dafsd_state_retract() - undo dafsd_state_publish()
  * @open: the open; the caller holds the lock of its file
  *
  * Context: any but interrupt.
- * Return: true if it is the caller's again, without an id; false if it went away with
- * its client or export, which will have it dismantled.
+ * Return: true if the caller owns the open again, without an id; false if another task has
+ * claimed it, because its client or export has ended, and will dismantle it.
  */
 bool dafsd_state_retract(struct dafsd_open *open)
 {
@@ -334,9 +334,9 @@ bool dafsd_state_retract(struct dafsd_open *open)
 
 /**
  * dafsd_state_claim() - take an open out of the table
- * @client: whose it must be
+ * @client: the client that must own the open
  * @state_id: from a request
- * @inode: the file it must be of, or NULL
+ * @inode: the file that must be the open's, or NULL
  * @found: set to the open, which the caller dismantles, or NULL
  *
  * Context: any but interrupt.
@@ -357,7 +357,7 @@ u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_opaqu
 	return status;
 }
 
-/* What was taken from clients in an export; its file system may make that wait. */
+/* Close the revoked opens of an export; the file system may block this. */
 static void dafsd_opens_close(struct work_struct *work)
 {
 	struct dafsd_export *exp = container_of(work, struct dafsd_export, closer);
@@ -369,7 +369,7 @@ static void dafsd_opens_close(struct work_struct *work)
 }
 
 /**
- * dafsd_opens_init_export() - get ready for opens in an export
+ * dafsd_opens_init_export() - initialize the closing of opens in an export
  * @exp: the export, not yet served
  */
 void dafsd_opens_init_export(struct dafsd_export *exp)
@@ -378,12 +378,12 @@ void dafsd_opens_init_export(struct dafsd_export *exp)
 	INIT_WORK(&exp->closer, dafsd_opens_close);
 }
 
-/* Closes an open, later: the caller waits for no file system.  It reserves nothing. */
+/* Close a dead open later, so that the caller does not wait for the file system. */
 static void dafsd_open_discard(struct dafsd_open *open)
 {
 	struct dafsd_export *exp = open->exp;
 
-	/* as soon as it is in the list it may go, with its reference */
+	/* once it is in the list, it may be freed, with its reference to the export */
 	kref_get(&exp->ref);
 	llist_add(&open->closing, &exp->closing);
 	if (!queue_work(dafsd_close_wq, &exp->closer))
@@ -413,11 +413,11 @@ static void dafsd_client_expire(struct dafsd_client *client, bool for_good)
 }
 
 /**
- * dafsd_opens_expire_client() - a client loses what it has open, and nothing that it opens
- * from now on
- * @client: its lease has expired; dafsd_opens_revoke_client() does the rest
+ * dafsd_opens_expire_client() - mark the present opens of a client as expired; later ones
+ * are not affected
+ * @client: its lease has expired; dafsd_opens_revoke_client() closes the opens
  *
- * Context: any but interrupt; takes no time.
+ * Context: any but interrupt; takes constant time.
  */
 void dafsd_opens_expire_client(struct dafsd_client *client)
 {
@@ -425,8 +425,8 @@ void dafsd_opens_expire_client(struct dafsd_client *client)
 }
 
 /**
- * dafsd_opens_revoke_client() - take from a client what it loses
- * @client: the client, of dafsd_opens_expire_client() perhaps
+ * dafsd_opens_revoke_client() - revoke the expired opens of a client, if any
+ * @client: the client
  *
  * Context: as dafsd_opens_release_client().
  */
@@ -445,14 +445,13 @@ void dafsd_opens_revoke_client(struct dafsd_client *client)
 }
 
 /**
- * dafsd_opens_release_client() - take all that it has open from a client, for good
- * @client: its lease expired or a new instance took its place; it opens nothing
- *	any more
+ * dafsd_opens_release_client() - revoke all opens of a client, and refuse new ones
+ * @client: its lease has expired or a new instance has replaced it
  *
- * When this returns nothing is reserved any more; the files are closed later.
+ * When this returns, the opens reserve nothing any more; the files are closed later.
  *
- * Context: may sleep, and waits for no file system.  There may be many, so no lock that
- * others need is held.
+ * Context: may sleep, but does not wait for a file system.  There may be many opens, so no
+ * lock that other tasks need is held for long.
  */
 void dafsd_opens_release_client(struct dafsd_client *client)
 {
@@ -460,7 +459,7 @@ void dafsd_opens_release_client(struct dafsd_client *client)
 	dafsd_opens_revoke_client(client);
 }
 
-/* What is at an id; under RCU, or the lock of the table, under which it is claimed. */
+/* The open with an id, if it is in @exp; under RCU, or the lock of the table to claim it. */
 static struct dafsd_open *dafsd_load_of_export(const struct dafsd_export *exp, unsigned long id)
 {
 	struct dafsd_open *open = xa_load(&dafsd_opens, id);
@@ -475,8 +474,8 @@ static bool dafsd_is_of_export(const struct dafsd_export *exp, unsigned long id)
 }
 
 /*
- * There may be very many opens, so the lock of the table is taken only for those of the
- * export, and for each of them anew.
+ * There may be very many opens, so the lock of the table is only taken for opens of the
+ * export, and separately for each of them.
  */
 static struct dafsd_open *dafsd_claim_of_export(const struct dafsd_export *exp,
 						unsigned long *id)
@@ -500,12 +499,12 @@ static struct dafsd_open *dafsd_claim_of_export(const struct dafsd_export *exp,
 }
 
 /**
- * dafsd_opens_release_export() - take everything in an export from those who have it open
+ * dafsd_opens_release_export() - revoke all opens in an export
  * @exp: no longer enabled
  *
  * The files are closed later, by a work item with a reference to @exp.
  *
- * Context: may sleep, and waits for no file system.
+ * Context: may sleep, but does not wait for a file system.
  */
 void dafsd_opens_release_export(struct dafsd_export *exp)
 {
@@ -513,7 +512,7 @@ void dafsd_opens_release_export(struct dafsd_export *exp)
 	unsigned long id = 0;
 	bool any = false;
 
-	/* opens that were about to be published before the export was disabled are */
+	/* wait until opens that still saw the export enabled have been published */
 	xa_lock(&dafsd_opens);
 	xa_unlock(&dafsd_opens);
 	while ((open = dafsd_claim_of_export(exp, &id))) {

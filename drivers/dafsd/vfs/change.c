@@ -16,18 +16,18 @@
 /**
  * dafsd_change_of() - CHANGE of an object
  * @inode: the object
- * @stat: of vfs_getattr() with DAFSD_CHANGE_MASK, which a file system of a cluster
- *	asks the others for
+ * @stat: of vfs_getattr() with DAFSD_CHANGE_MASK, which a cluster file system updates from
+ *	the other nodes
  *
- * The change counter of an object may go back when the machine crashes before the
- * inode was written, and would then repeat values for other data; adding the time
- * makes a repetition impossible.  It also shows what a file
- * system does not count, as ext4 the links to a file.  Directories are written
- * before a reply, so their counter is enough.
+ * The change counter of an object may go back if the machine crashes before the inode was
+ * written.  It would then repeat values for different data; adding the time prevents
+ * that.  The time also shows changes that a file system does not count, for example the
+ * links to a file in ext4.  Directories are written before a reply, so their counter is
+ * sufficient.
  *
  * Context: any.
- * Return: a value that increases with every change; or the time of the last one,
- * where the file system has no counter.
+ * Return: a value that increases with every change; or the time of the last change if the
+ * file system has no counter.
  */
 u64 dafsd_change_of(const struct inode *inode, const struct kstat *stat)
 {
@@ -57,10 +57,10 @@ static bool dafsd_change_get(const struct dafsd_fh *dir, u64 *change)
 /**
  * dafsd_change_before() - begin the change_info of an operation
  * @dir: the directory
- * @info: filled but for the value after the operation
+ * @info: filled, except for the value after the operation
  *
- * Context: may sleep; atomic is claimed where the file system counts its changes,
- * so the caller holds the lock of @dir from here to dafsd_change_after().
+ * Context: may sleep; info->atomic is set if the file system counts changes, so the caller
+ * holds the lock of @dir from here to dafsd_change_after().
  */
 void dafsd_change_before(const struct dafsd_fh *dir, struct dafs_change_info *info)
 {
@@ -92,13 +92,13 @@ void dafsd_change_none(const struct dafsd_fh *dir, struct dafs_change_info *info
 	info->after = info->before;
 }
 
-/* Without waiting for programs of this machine that have a lease on it */
+/* Open an object to sync it, without waiting for leases of local programs */
 static struct file *dafsd_open_to_sync(const struct path *path)
 {
 	const struct cred *saved;
 	struct file *filp;
 
-	/* opening one of another kind would do something to it */
+	/* opening an object of another kind may have side effects */
 	if (!d_is_reg(path->dentry) && !d_is_dir(path->dentry))
 		return ERR_PTR(-EINVAL);
 	saved = dafsd_act_as_server();
@@ -112,9 +112,9 @@ static struct file *dafsd_open_to_sync(const struct path *path)
 }
 
 /*
- * What cannot be opened: the inode, and with it what the file system keeps of all of
- * them, such as its journal.  The data of a file is no business of this one; that of a
- * symbolic link is its target, that of a directory its names.
+ * Sync an object that cannot be opened: write its inode, and with it global metadata of
+ * the file system, such as the journal.  The data of a regular file is not written here.
+ * The data of a symbolic link is its target, that of a directory its names.
  */
 static int dafsd_sync_unopened(struct inode *inode)
 {
@@ -133,9 +133,9 @@ static int dafsd_sync_unopened(struct inode *inode)
 }
 
 /*
- * What a program would do.  Writing the inode is not enough: btrfs and overlayfs do
- * nothing then, and others leave the contents of a directory.  Data waits for its
- * COMMIT, so the range is small.
+ * Sync an object as a program would do.  Writing the inode is not enough: btrfs and
+ * overlayfs do nothing in this case, and others do not write the contents of a directory.
+ * Data of a file is not written before COMMIT, so the range is small.
  */
 static int dafsd_fsync_metadata(const struct path *path)
 {
@@ -150,12 +150,12 @@ static int dafsd_fsync_metadata(const struct path *path)
 }
 
 /**
- * dafsd_commit_metadata() - put the metadata of an object on stable storage
- * @exp: the export it is in
+ * dafsd_commit_metadata() - write the metadata of an object to stable storage
+ * @exp: the export of the object
  * @dentry: the object
  *
- * Operations that change names or attributes are not answered before their
- * effect is stable: the client keeps nothing to repeat them from (4.5).
+ * Operations that change names or attributes are not answered before the change is stable:
+ * the client does not keep the information to repeat them (4.5).
  *
  * Context: may sleep; holds no lock of the object or its directory.
  * Return: 0 or a negative errno of the file system.

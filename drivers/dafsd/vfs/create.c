@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * New objects: what CREATE and a creating OPEN share (6.5.9, 6.5.24).
+ * New objects: the common part of CREATE and of OPEN with create (6.5.9, 6.5.24).
  */
 #include <linux/file.h>
 #include <linux/namei.h>
@@ -11,7 +11,7 @@
 #include "fh.h"
 #include "vfs.h"
 
-/* Return: 1 or 0, or a negative errno if it cannot be known. */
+/* Return: 1 or 0, or a negative errno if the ACL cannot be read. */
 static int dafsd_has_default_acl(struct inode *dir)
 {
 	struct posix_acl *acl;
@@ -26,10 +26,10 @@ static int dafsd_has_default_acl(struct inode *dir)
 }
 
 /*
- * The VFS took the umask of the server's thread off the mode, but the umask of
- * the client's process is what counts, and the client knows it.  A default ACL
- * stands for the umask and is left as it worked.  An inherited set-group-id bit
- * stays, with any caller; to ask for one takes the caller's own right.
+ * The VFS has applied the umask of the server's thread to the mode.  Restore the requested
+ * mode: the client has already applied the umask of its process.  With a default ACL the
+ * umask is not applied, and the mode is left unchanged.  An inherited set-group-id bit is
+ * kept for any caller; if the caller requests the bit, it needs the permission to set it.
  */
 static int dafsd_fix_mode(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
@@ -56,17 +56,17 @@ static int dafsd_fix_mode(struct inode *dir, struct dentry *dentry, umode_t mode
 	return err;
 }
 
-/* Half a verifier as a time: seconds that every file system stores, and one bit more. */
+/* Half a verifier as a time: 31 bits as seconds, which every file system stores, and 1 bit. */
 static struct timespec64 dafsd_verifier_time(const u8 *half, struct inode *inode)
 {
 	u32 v = get_unaligned((const u32 *)half);
 	struct timespec64 ts = { .tv_sec = v & S32_MAX, .tv_nsec = v >> 31 };
 
-	/* where times are coarse, that bit is lost */
+	/* that bit is lost if the file system has a coarse granularity */
 	return timestamp_truncate(ts, inode);
 }
 
-/* The verifier lives in the times until the client sets them (6.5.24). */
+/* The verifier is stored in the times of the file until the client sets them (6.5.24). */
 static int dafsd_keep_verifier(struct dentry *dentry, const struct dafs_opaque64 *verifier)
 {
 	struct inode *inode = d_inode(dentry);
@@ -113,7 +113,7 @@ static int dafsd_make(struct inode *dir, struct dentry *dentry, const struct daf
 	case DAFS_TYPE_DIR:
 		return vfs_mkdir(&nop_mnt_idmap, dir, dentry, mode);
 	case DAFS_TYPE_LNK:
-		/* as SYMLINK_SUPPORT says, where the VFS has -EPERM */
+		/* consistent with SYMLINK_SUPPORT; the VFS would return -EPERM */
 		if (!dir->i_op->symlink)
 			return -EOPNOTSUPP;
 		return vfs_symlink(&nop_mnt_idmap, dir, dentry, new->link);
@@ -130,7 +130,7 @@ static int dafsd_make(struct inode *dir, struct dentry *dentry, const struct daf
 	}
 }
 
-/* A file system may leave the new object to be looked up again. */
+/* Some file systems do not instantiate the dentry: then look the new object up again. */
 static int dafsd_find_made(struct dentry *dir, const struct dafs_str *name,
 			   struct dentry **dentry)
 {
@@ -214,8 +214,8 @@ static u32 dafsd_create_commit(const struct dafsd_fh *dir, struct dentry *dentry
  * @name: checked name
  * @new: what to make
  * @info: change_info of the directory
- * @dentry: set to a reference to the new object, with OK, or to the one there
- *	is, with EXIST; NULL otherwise and if that one is gone already
+ * @dentry: set to a reference to the new object with OK, or to the existing one with
+ *	EXIST; NULL otherwise, or if the existing one has been removed
  *
  * Context: may sleep; acts for the caller.
  * Return: OK, EXIST, ROFS, @new->refused, or the status of the file system.
@@ -229,8 +229,8 @@ u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 
 	*dentry = NULL;
 	/*
-	 * Write access comes before the lock.  Without it the name may still
-	 * exist, which is a better answer than that nothing can be created.
+	 * Write access is taken before the lock.  If it fails with ROFS, the name is
+	 * still looked up, because EXIST is a better answer than ROFS.
 	 */
 	status = dafsd_fh_want_write(dir);
 	if (status && status != DAFSERR_ROFS)
@@ -254,8 +254,8 @@ u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
  * @dir: a directory, not a pseudo directory, of the file system to make it in;
  *	its write access is held
  * @new: what to make
- * @filp: set to an open file, which the caller closes by __fput_sync(); without
- *	another open and without a name the file goes with it
+ * @filp: set to an open file, which the caller closes with __fput_sync(); this removes the
+ *	file unless it has another open or a name by then
  *
  * Context: may sleep; acts for the caller.
  * Return: OK, NOTSUPP, or another status of the file system.
@@ -266,7 +266,7 @@ u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
 	struct path path = dafsd_fh_path(dir);
 	u32 status;
 
-	/* without O_EXCL, so that LINK may follow */
+	/* without O_EXCL, so that LINK can give it a name later */
 	*filp = kernel_tmpfile_open(&nop_mnt_idmap, &path, S_IFREG | (new->mode & S_IALLUGO),
 				    O_RDWR | O_LARGEFILE, current_cred());
 	if (IS_ERR(*filp))

@@ -12,7 +12,7 @@
 #include "fh.h"
 #include "vfs.h"
 
-/* Where Linux programs keep the MIME type of a file */
+/* The extended attribute in which Linux programs store the MIME type of a file */
 #define DAFSD_MIME_XATTR	XATTR_USER_PREFIX "mime_type"
 
 static struct dafs_time dafsd_time(const struct timespec64 *ts)
@@ -42,7 +42,7 @@ static u32 dafsd_object_type(umode_t mode)
 	}
 }
 
-/* A listing has two for each entry, and "%u" costs more than the entry's name. */
+/* READDIR formats two ids for each entry; "%u" would cost more than the entry's name. */
 static struct dafs_str dafsd_decimal(char *buf, size_t size, u32 id)
 {
 	char *end = buf + size, *p = end;
@@ -54,7 +54,7 @@ static struct dafs_str dafsd_decimal(char *buf, size_t size, u32 id)
 	return (struct dafs_str){ .data = (u8 *)p, .len = end - p };
 }
 
-/* Without a mapper of names, owners are decimal numbers (E-117). */
+/* The server does not map ids to names: owners are decimal numbers (E-117). */
 static void dafsd_fattr_owners(struct dafs_fattr *attr, struct dafsd_fattr_names *names,
 			       uid_t uid, gid_t gid)
 {
@@ -86,7 +86,7 @@ static void dafsd_fattr_time_delta(struct dafs_fattr *attr, u32 granularity)
 	attr->time_delta.nseconds = granularity % NSEC_PER_SEC;
 }
 
-/* Pseudo directories change when an export comes or goes, and have no owner but root. */
+/* Pseudo directories change when an export is added or removed, and belong to root. */
 static void dafsd_fattr_pseudo(const struct dafsd_fh *fh, struct dafs_fattr *attr,
 			       struct dafsd_fattr_names *names)
 {
@@ -114,7 +114,7 @@ static void dafsd_fattr_pseudo(const struct dafsd_fh *fh, struct dafs_fattr *att
  * @sb: the file system
  *
  * Context: any.
- * Return: true if it keeps extended attributes of users.
+ * Return: true if it supports user extended attributes.
  */
 bool dafsd_fattr_has_mime(const struct super_block *sb)
 {
@@ -126,7 +126,7 @@ bool dafsd_fattr_has_mime(const struct super_block *sb)
 	return false;
 }
 
-/* Most objects have none, and it is empty; what may not be read is not valid. */
+/* Most objects have no MIME type: it is empty.  If it cannot be read it is not valid. */
 static void dafsd_fattr_mime_type(struct dentry *dentry, struct dafs_fattr *attr,
 				  struct dafsd_fattr_names *names)
 {
@@ -145,9 +145,9 @@ static void dafsd_fattr_mime_type(struct dentry *dentry, struct dafs_fattr *attr
 }
 
 /*
- * CHANGE must not be newer than what it stands for, or a client would take old
- * attributes for the new ones.  Where the counter has moved since it was read before,
- * they are read once more, and CHANGE is that of the first time.
+ * CHANGE must not be newer than the other attributes, otherwise a client would take old
+ * attributes for the new ones.  If the counter changes while the attributes are read, they
+ * are read again, and CHANGE is kept from the first time.
  */
 static int dafsd_fattr_stat(const struct dafsd_fh *fh, unsigned int sync, struct kstat *stat,
 			    u64 *change)
@@ -219,14 +219,14 @@ u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *at
 }
 
 /**
- * dafsd_fattr_peek() - those attributes of an export's root that are in memory
+ * dafsd_fattr_peek() - the attributes of an export's root that are in memory
  * @fh: the root of an export or a pseudo directory
  * @wanted: as in dafsd_fattr_get()
- * @attr: filled; what would have to be read, or asked for, is not valid (E-21)
+ * @attr: filled; attributes that would need I/O are not valid (E-21)
  * @names: as in dafsd_fattr_get()
  *
- * For READDIR of what leads to exports: their file systems may stand still, and must
- * not keep a worker that belongs to another one.
+ * For READDIR of directories with exports in them: the file system of an export may hang,
+ * and must not block a worker of another export.
  *
  * Context: may sleep.
  */
@@ -251,12 +251,12 @@ static bool dafsd_mime_sane(const struct dafs_str *mime)
 
 /**
  * dafsd_fattr_check() - can these attributes be set? (E-20, E-112)
- * @attr: decoded attributes; those included and valid are meant
- * @settable: the ones that may be set here
+ * @attr: decoded attributes; those that are included and valid are checked
+ * @settable: the attributes that may be set here
  *
  * Context: any.
- * Return: OK; INVAL for an attribute not in @settable or a value without
- * meaning; FBIG for a size beyond any file.
+ * Return: OK; INVAL for an attribute not in @settable or an invalid value; FBIG for a size
+ * above MAX_LFS_FILESIZE.
  */
 u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable)
 {
@@ -338,7 +338,7 @@ static unsigned int dafsd_fattr_time(const struct dafs_settime *t, unsigned int 
 	return flag | flag_set | ATTR_TIMES_SET;
 }
 
-/* Anyone who may write may set the server's time, but only the owner another. */
+/* Setting the server's time needs write permission; another time only the owner may set. */
 static void dafsd_fattr_times(struct inode *inode, const struct dafs_fattr *attr, u64 which,
 			      struct iattr *ia)
 {
@@ -370,7 +370,7 @@ static int dafsd_fattr_apply(struct dentry *dentry, const struct dafs_fattr *att
 	struct iattr ia = {};
 	int err;
 
-	/* a program that runs on the server is not cut short, nor a log by an older open */
+	/* refuse for a running program (-ETXTBSY), and for an append-only file opened before */
 	if (which & DAFS_FATTR_OBJECT_SIZE) {
 		if (IS_APPEND(inode))
 			return -EPERM;
@@ -388,8 +388,8 @@ static int dafsd_fattr_apply(struct dentry *dentry, const struct dafs_fattr *att
 }
 
 /*
- * A file system without users' attributes does not support this one (E-112).  As
- * elsewhere, a delegation that another server has given is broken but not waited for.
+ * A file system without user extended attributes does not support the MIME type (E-112).
+ * A delegation from another server, such as nfsd, is broken but not waited for.
  */
 static int dafsd_fattr_set_mime(struct dentry *dentry, const struct dafs_str *mime)
 {
@@ -411,12 +411,12 @@ static int dafsd_fattr_set_mime(struct dentry *dentry, const struct dafs_str *mi
 /**
  * dafsd_fattr_set() - set attributes in the order of E-114, and the MIME type
  * @dentry: the object
- * @attr: attributes that dafsd_fattr_check() found good
- * @which: those to set
- * @done: set to those that were set, also after an error
+ * @attr: attributes that dafsd_fattr_check() has accepted
+ * @which: attributes to set
+ * @done: set to the attributes that were set, also after an error
  *
- * Permission to change the size is the caller's business, all other is checked
- * here, by the file system.
+ * The caller checks the permission to change the size; all other permissions are checked
+ * by the file system.
  *
  * Context: may sleep; write access to the file system is held and the lock of
  * the inode is not.

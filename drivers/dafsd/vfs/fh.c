@@ -2,22 +2,23 @@
 /*
  * Filehandles (4.1.4, 6.1.4).
  *
- * The 16 bytes of the fshandle name an export, or a pseudo file system.  The fileid
- * carries what exportfs made of the object, so that a filehandle is good for
- * as long as the object lives, across restarts of the server.
+ * The 16 bytes of the fshandle identify an export, or a pseudo file system.  The fileid
+ * contains the exportfs handle of the object, so a filehandle is valid as long as the
+ * object exists, also after restarts of the server.
  *
- * A filehandle is all that a client needs to reach an object, and a client may
- * send any 64 bytes.  Those that this server has not made are recognized by their
- * hash, see export/fh_key.c, and not looked at.
+ * A client needs nothing but a filehandle to reach an object, and it may send any 64
+ * bytes.  The hash, see export/fh_key.c, shows whether this server has made a filehandle;
+ * the contents of others are not used.
  *
- * What a client was given once may be outside of the export later.  Directories,
- * which always know where they are, are traced up to the root of the export
- * whenever they are found.  Files are only with subtree_check; then the filehandle
- * of a file names its directory too, because a file that was not looked up lately
- * has no known parent, and the caller must be allowed to search all the way.  The
- * price is that such a filehandle ends when its file moves to another directory
- * and the server forgets the file, and that hard links have different
- * filehandles.  An export of a whole file system has nothing outside.
+ * An object may be moved out of the export after a client has got its filehandle.  The
+ * parents of a directory can always be found, so whenever a directory is looked up by its
+ * filehandle, it is checked to be below the root of the export.  A file is only checked
+ * with subtree_check.  Then the filehandle of a file also contains its directory, because
+ * the parent of a file that is not in the dentry cache is unknown, and the caller must
+ * have permission to search all directories on the path.  The drawbacks are that such a
+ * filehandle becomes invalid when the file is moved to another directory and drops out of
+ * the server's caches, and that hard links have different filehandles.  If a whole file
+ * system is exported, nothing is outside.
  */
 #include <linux/exportfs.h>
 #include <linux/mount.h>
@@ -30,9 +31,9 @@
 #include "fh.h"
 
 /*
- * From now on the request acts for @cred, whose reference it takes over.  Reverting
- * to what the worker was and overriding that again leaves the references as they
- * are, whether override_creds() takes one of its own, as up to 6.13, or does not.
+ * Let the request act with @cred from now on; takes over the reference to @cred.  The
+ * worker's own credential is restored and then overridden again.  This is correct both
+ * for kernels in which override_creds() takes a reference (up to 6.13), and for later ones.
  */
 static void dafsd_act_as(struct dafsd_rqst *rq, const struct cred *cred)
 {
@@ -43,7 +44,7 @@ static void dafsd_act_as(struct dafsd_rqst *rq, const struct cred *cred)
 }
 
 /**
- * dafsd_fh_squash() - act for the caller as an export sees it
+ * dafsd_fh_squash() - act for the caller as squashed by an export
  * @rq: request
  * @exp: the export
  *
@@ -63,7 +64,7 @@ u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp)
 	return DAFS_STATUS_OK;
 }
 
-/* Rejects what this server cannot have made. */
+/* Return: false for a fileid that this server cannot have made. */
 static bool dafsd_fileid_sane(const struct dafsd_fileid *id)
 {
 	bool is_root = id->type == FILEID_ROOT;
@@ -80,7 +81,7 @@ static bool dafsd_fileid_sane(const struct dafsd_fileid *id)
 	return true;
 }
 
-/* Callback of exportfs: is this name of the object inside the export? */
+/* exportfs callback: is this alias of the object inside the export? */
 static int dafsd_fh_acceptable(void *context, struct dentry *dentry)
 {
 	const struct dafsd_export *exp = context;
@@ -91,8 +92,8 @@ static int dafsd_fh_acceptable(void *context, struct dentry *dentry)
 }
 
 /*
- * A request that has waited on its way up to another export was at the root of this one,
- * whatever filehandle led there.  Its place is in the other export now, so it must not
+ * A request that has waited for another export (rq->walked) had reached the root of this
+ * one, whatever its filehandle was.  Its place is in the other export now, so it must not
  * block in the file system of this one.
  */
 static struct dentry *dafsd_fh_decode(const struct dafsd_rqst *rq, struct dafsd_export *exp,
@@ -103,7 +104,7 @@ static struct dentry *dafsd_fh_decode(const struct dafsd_rqst *rq, struct dafsd_
 
 	if (id->type == FILEID_ROOT || rq->walked)
 		return dget(exp->path.dentry);
-	/* Connecting a dentry to the root looks names up on the way. */
+	/* connecting a dentry to the root looks up names, which needs permission */
 	saved = dafsd_act_as_server();
 	dentry = exportfs_decode_fh(exp->path.mnt, (struct fid *)id->fid, id->words,
 				    id->type, dafsd_fh_acceptable, exp);
@@ -111,15 +112,15 @@ static struct dentry *dafsd_fh_decode(const struct dafsd_rqst *rq, struct dafsd_
 	return dentry;
 }
 
-/* Callback of exportfs: any name will do. */
+/* exportfs callback: accept any alias. */
 static int dafsd_fh_any(void *context, struct dentry *dentry)
 {
 	return true;
 }
 
 /*
- * The object was not found.  Where the handle of a file names its directory, the
- * file may only have left that.
+ * The object was not found.  If the filehandle contains the directory of the file, the
+ * file may just have been moved to another directory.
  */
 static u32 dafsd_fh_why_stale(struct dafsd_export *exp, struct dafsd_fileid *id)
 {
@@ -158,7 +159,7 @@ static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire
 			status = dafsd_fh_why_stale(exp, id);
 		goto put_export;
 	}
-	/* a request that goes on after a wait has been squashed here before */
+	/* a request that continues after waiting was squashed by this export before */
 	status = rq->walked ? DAFS_STATUS_OK : dafsd_fh_squash(rq, exp);
 	if (status)
 		goto put_dentry;
@@ -179,7 +180,7 @@ static bool dafsd_fh_in_pseudo(const struct dafs_fh *wire, const struct dafsd_fi
 	       !memcmp(wire->fshandle, dafsd_pseudo_fshandle, DAFS_FSHANDLE_SIZE);
 }
 
-/* Has this server made the filehandle?  Looks at nothing but its bytes. */
+/* Has this server made the filehandle?  Only checks the bytes, does no lookup. */
 static u32 dafsd_fh_check(const struct dafs_fh *wire, struct dafsd_fileid *id)
 {
 	memcpy(id, wire->fileid, sizeof(*id));
@@ -193,16 +194,16 @@ static u32 dafsd_fh_check(const struct dafs_fh *wire, struct dafsd_fileid *id)
 }
 
 /**
- * dafsd_fh_check_other() - is another object of a request in the export of its first?
- * @wire: filehandle of the first, whose export the request has its place in
- * @other: filehandle of the other one, any 64 bytes
+ * dafsd_fh_check_other() - are both objects of a request in the same export?
+ * @wire: filehandle of the first object; the request has its place in its export
+ * @other: filehandle of the second object, any 64 bytes
  *
- * What a request names in another export is not looked at: the file system may stand
- * still, and must not keep a worker of this one.
+ * An object in another export is not looked up: the file system of that export may hang,
+ * and must not block a worker of this export.
  *
  * Context: any.
- * Return: OK, also for much that dafsd_fh_find() refuses then; XDEV; as dafsd_fh_find()
- * for what this server has not made.
+ * Return: OK, also in some cases in which dafsd_fh_find() will fail; XDEV; as
+ * dafsd_fh_find() for filehandles that this server has not made.
  */
 u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other)
 {
@@ -217,7 +218,7 @@ u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other
 	if (!foreign)
 		return DAFS_STATUS_OK;
 	exp = dafsd_export_find(wire->fshandle);
-	/* an export that is not there is stale rather */
+	/* if the export of @wire is missing, dafsd_fh_find() returns the status */
 	if (exp || dafsd_fh_in_pseudo(wire, &id))
 		status = DAFSERR_XDEV;
 	if (exp)
@@ -233,10 +234,10 @@ u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other
  * @fh: filled; cleared on error, so that dafsd_fh_put() may follow
  *
  * Context: may sleep; rq->cred is in force.
- * Return: OK; BADHANDLE for bytes that no server has made; STALE if it was not
- * this one or it has another key now, if the export or the object is gone or the
- * object is not inside the export; DELAY if the export may be still to come;
- * FHEXPIRED if with subtree_check the object went to another directory; RESOURCE.
+ * Return: OK; BADHANDLE for bytes that no server can have made; STALE if another server or
+ * another key has made them, if the export or the object is gone, or if the object is not
+ * inside the export; DELAY if the export may not have been configured yet; FHEXPIRED if,
+ * with subtree_check, the object was moved to another directory; RESOURCE.
  */
 u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
@@ -249,18 +250,18 @@ u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafs
 		return status;
 	if (id.type == DAFSD_FILEID_PSEUDO)
 		return dafsd_pseudo_get(wire, fh);
-	/* the pseudo root is where nothing is filled in */
+	/* the pseudo root: @fh stays empty */
 	if (dafsd_fh_in_pseudo(wire, &id))
 		return DAFS_STATUS_OK;
 	return dafsd_fh_get_export(rq, wire, &id, fh);
 }
 
 /**
- * dafsd_fh_check_search() - may the caller get to an object by its names?
+ * dafsd_fh_check_search() - may the caller reach an object by its path?
  * @fh: the object or a pseudo directory
  *
- * Only with subtree_check, where it takes the right to search all directories from
- * the root of the export to the object.
+ * Only checked with subtree_check: the caller needs search permission for all directories
+ * from the root of the export to the object.
  *
  * Context: may sleep; acts for the caller.
  * Return: OK, or ACCES.
@@ -284,7 +285,7 @@ u32 dafsd_fh_check_search(const struct dafsd_fh *fh)
 }
 
 /**
- * dafsd_fh_get() - find the object that a filehandle names for its caller
+ * dafsd_fh_get() - find the object of a filehandle, and check that the caller may reach it
  * @rq: as in dafsd_fh_find()
  * @wire: as in dafsd_fh_find()
  * @fh: filled; cleared on error, so that dafsd_fh_put() may follow
@@ -337,13 +338,13 @@ void dafsd_fh_put(struct dafsd_fh *fh)
 }
 
 /**
- * dafsd_fh_use() - do something with the object that a filehandle names
+ * dafsd_fh_use() - call a function for the object that a filehandle names
  * @rq: as in dafsd_fh_get()
  * @wire: as in dafsd_fh_get()
- * @run: what to do; the object is good for as long as it runs
+ * @run: function to call; the object is valid while it runs
  *
  * Context: may sleep; rq->cred is in force.
- * Return: what @run returned, or as dafsd_fh_get().
+ * Return: the status of @run, or as dafsd_fh_get().
  */
 u32 dafsd_fh_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		 u32 (*run)(struct dafsd_rqst *rq, struct dafsd_fh *fh))
@@ -370,7 +371,7 @@ bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh)
 	return !fh->exp;
 }
 
-/* The request may do in the export what it came for. */
+/* Move the place of the request to the export, and check and squash it there. */
 static u32 dafsd_fh_admit(struct dafsd_rqst *rq, struct dafsd_export *exp)
 {
 	if (!dafsd_lane_change(rq, exp))
@@ -380,15 +381,15 @@ static u32 dafsd_fh_admit(struct dafsd_rqst *rq, struct dafsd_export *exp)
 
 /**
  * dafsd_fh_enter() - go to the root of an export
- * @rq: request; acts for its caller as squashed by @exp.  NULL to look at the
- *	root only.
- * @fh: where the caller is; on success the root of @exp
+ * @rq: request; acts for its caller as squashed by @exp.  NULL if only attributes of
+ *	the root are read.
+ * @fh: present position; on success the root of @exp
  * @exp: a reference that this function takes over
  *
- * A request that comes through another export stays squashed by that one, too.
+ * A request that comes from another export remains squashed by that one, too.
  *
  * Context: may sleep.
- * Return: OK; RESOURCE; DELAY if there are too many requests in @exp already; as
+ * Return: OK; RESOURCE; DELAY if too many requests are in @exp; as
  * dafsd_late_check_moved().
  */
 u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp)
@@ -405,7 +406,7 @@ u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_expo
 	return DAFS_STATUS_OK;
 }
 
-/* Go to the export of this very directory, or of what is mounted on it. */
+/* Enter the export whose root is this directory, or the root of a mount on it. */
 static u32 dafsd_fh_cross_mount(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct path path = dafsd_fh_path(fh);
@@ -422,7 +423,7 @@ static u32 dafsd_fh_cross_mount(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	return exp ? dafsd_fh_enter(rq, fh, exp) : DAFS_STATUS_OK;
 }
 
-/* Are there exports below @at? A mount here that is no export hides the path to them. */
+/* Exports are below @at: if a mount hides the path to them, enter a pseudo directory. */
 static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
 {
 	struct path path = dafsd_fh_path(fh);
@@ -440,16 +441,16 @@ static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
 }
 
 /**
- * dafsd_fh_cross() - go down to the export that begins at a directory
+ * dafsd_fh_cross() - enter the export that begins at a directory, if any
  * @rq: as in dafsd_fh_enter()
- * @fh: an object just found in a directory; moved if it is a directory and
- *	something else is to be seen there (4.1.4)
+ * @fh: an object just found in a directory; replaced if it is a directory and something
+ *	else is visible there (4.1.4)
  *
- * The export with the name of this place goes first.  If there is none but
- * names go on from here, the directory shows, or a pseudo directory where
- * something is mounted on it.  Otherwise an export of the very directory, or of
- * what is mounted on it, is entered; where something is mounted that is not
- * exported, the covered directory shows.
+ * An export whose name is the path of this directory has precedence.  If there is none,
+ * but exports have names below this path, the directory itself is visible, or a pseudo
+ * directory if something is mounted on it.  Otherwise an export whose root is this
+ * directory, or the root of a mount on it, is entered.  If a mount on the directory is not
+ * exported, the covered directory is visible.
  *
  * Context: may sleep.
  * Return: OK, RESOURCE, or an error of dafsd_fh_enter() or of an automount.
@@ -480,12 +481,12 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 }
 
 /**
- * dafsd_fh_check_place() - may the name of an object go away, as far as exports go?
+ * dafsd_fh_check_place() - do exports allow the name of an object to be removed?
  * @dir: its directory
  * @dentry: the object
  *
- * To clients the root of an export is what a mount point is on this machine, and
- * so is a directory without which the name of an export would lead nowhere (4.1.4).
+ * The root of an export is protected like a mount point, and so is a directory that is
+ * part of the path to an export (4.1.4).
  *
  * Context: may sleep; holds the lock of the directory.
  * Return: OK; ACCES, as for a mount point; or RESOURCE.
@@ -510,10 +511,10 @@ u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
 }
 
 /**
- * dafsd_fh_want_write() - ask to change the file system of a filehandle
- * @fh: filehandle; dafsd_fh_drop_write() or dafsd_fh_put() ends the permission
+ * dafsd_fh_want_write() - take write access to the file system of a filehandle
+ * @fh: filehandle; dafsd_fh_drop_write() or dafsd_fh_put() drops the write access
  *
- * Context: may sleep, for long when the file system is frozen.
+ * Context: may sleep, for long if the file system is frozen.
  * Return: OK, or ROFS if the export or the mount is read-only, or for a pseudo
  * directory.
  */
@@ -531,7 +532,7 @@ u32 dafsd_fh_want_write(struct dafsd_fh *fh)
 }
 
 /**
- * dafsd_fh_drop_write() - give back what dafsd_fh_want_write() has got, if anything
+ * dafsd_fh_drop_write() - drop write access from dafsd_fh_want_write(), if held
  * @fh: filehandle
  *
  * Context: may sleep.
@@ -544,7 +545,7 @@ void dafsd_fh_drop_write(struct dafsd_fh *fh)
 }
 
 /**
- * dafsd_fh_to_wire() - make the filehandle of what a filehandle was resolved to
+ * dafsd_fh_to_wire() - make the filehandle of an object that was found
  * @fh: an object or a pseudo directory
  * @wire: filled
  *

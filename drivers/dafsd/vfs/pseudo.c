@@ -2,16 +2,16 @@
 /*
  * The pseudo file system: directories that lead to the exports (4.1.4).
  *
- * The name of an export is a path in one name space.  What no export provides
- * of the way there are pseudo directories.  They are as long as an export is
- * below them, and nothing is stored of them: a pseudo directory is the name of
- * an export and how many bytes of it lead there.  Its filehandle has a hash of
- * that path, so it is good for as long as the directory is, across restarts of
- * the server.
+ * The name of an export is a path in one name space.  Directories on this path that are
+ * not in another export are pseudo directories.  They exist as long as an export is below
+ * them, and nothing is stored for them: a pseudo directory is described by the name of an
+ * export, and by the number of bytes of this name that lead to the directory.  Its
+ * filehandle contains a hash of that path, so it is valid as long as the directory exists,
+ * also after restarts of the server.
  *
- * Inside an export, names are those of its directory tree.  An export whose name
- * goes on from that of another one is seen in the tree of that one, on the
- * directory of that name, as a mount is; dafsd_fh_cross() sees to that.
+ * Inside an export, the names are those of its directory tree.  An export whose name
+ * begins with that of another export is visible in the tree of that export, on the
+ * directory of that name, like a mount; this is implemented in dafsd_fh_cross().
  */
 #include <linux/siphash.h>
 #include <linux/slab.h>
@@ -42,11 +42,11 @@ static struct dafsd_pseudo_hash dafsd_pseudo_hash(const struct dafs_str *path)
 }
 
 /**
- * dafsd_pseudo_path() - where in the name space a filehandle is
+ * dafsd_pseudo_path() - the path of a filehandle in the name space
  * @fh: a pseudo directory or the root of an export
  *
  * Context: any.
- * Return: the path, which lives as long as @fh; empty for the pseudo root.
+ * Return: the path, valid as long as @fh; empty for the pseudo root.
  */
 struct dafs_str dafsd_pseudo_path(const struct dafsd_fh *fh)
 {
@@ -63,7 +63,7 @@ struct dafs_str dafsd_pseudo_path(const struct dafsd_fh *fh)
  * @fh: the directory
  *
  * Context: any.
- * Return: a number unlike those of the others.
+ * Return: a number that differs between pseudo directories.
  */
 u64 dafsd_pseudo_ino(const struct dafsd_fh *fh)
 {
@@ -73,8 +73,9 @@ u64 dafsd_pseudo_ino(const struct dafsd_fh *fh)
 }
 
 /*
- * What is above all exports is one pseudo file system, and what bridges gaps
- * inside of an export is another: each has an fshandle of its own.
+ * The directories above all exports are one pseudo file system.  Pseudo directories below
+ * an export, which replace hidden directories on the path to another export, are another
+ * pseudo file system for each such export.  Each one has its own fshandle.
  */
 static void dafsd_pseudo_fill_fshandle(const struct dafs_str *path, u8 *fshandle)
 {
@@ -142,8 +143,8 @@ static bool dafsd_pseudo_passes(struct dafsd_export *exp, const struct dafs_fh *
  * @fh: filled
  *
  * Context: may sleep.
- * Return: OK; STALE if no export is below it any more, or one is there; DELAY if none
- * is below it yet.
+ * Return: OK; STALE if no export is below it any more, or an export with its name exists;
+ * DELAY if no export is below it yet.
  */
 u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
@@ -170,7 +171,7 @@ u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh)
 
 /**
  * dafsd_pseudo_enter() - go to a pseudo directory
- * @fh: where the caller is; moved on success
+ * @fh: present position; replaced on success
  * @path: the directory
  *
  * Context: may sleep.
@@ -191,8 +192,8 @@ u32 dafsd_pseudo_enter(struct dafsd_fh *fh, const struct dafs_str *path)
 /**
  * dafsd_pseudo_lookup() - find a name in a pseudo directory
  * @rq: as in dafsd_fh_enter()
- * @fh: the directory; on success what is there: an export's root or another
- *	pseudo directory
+ * @fh: the directory; replaced on success by the root of an export or another pseudo
+ *	directory
  * @name: checked name
  *
  * Context: may sleep.
@@ -220,7 +221,7 @@ u32 dafsd_pseudo_lookup(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct
 	return status;
 }
 
-/* The path from the root of the export, with a slash in front; ends where @buf does. */
+/* The path from the root of the export, with a leading slash, at the end of @buf. */
 static char *dafsd_pseudo_inside(const struct dafsd_fh *fh, char *buf)
 {
 	struct dentry *root = fh->exp->path.dentry;
@@ -234,18 +235,18 @@ static char *dafsd_pseudo_inside(const struct dafsd_fh *fh, char *buf)
 		skip = strlen(path);
 	}
 	path = dentry_path_raw(fh->dentry, buf, PATH_MAX);
-	/* it may just have been moved out */
+	/* it may have been moved out of the export just now */
 	return IS_ERR(path) || strlen(path) <= skip ? ERR_PTR(-ENOENT) : path + skip;
 }
 
 /**
- * dafsd_pseudo_position() - where in the name space a directory of an export is
+ * dafsd_pseudo_position() - the path of a directory of an export in the name space
  * @fh: the directory
  * @at: set to its path
  *
  * Context: may sleep.
- * Return: what @at points into, for __putname(); NULL if no export can be there,
- * because none has a name that begins with that of this export; or ERR_PTR(-ENOMEM).
+ * Return: the buffer that @at points into, for __putname(); NULL if no export can be at
+ * this path, because no export has a name below that of this export; or ERR_PTR(-ENOMEM).
  */
 char *dafsd_pseudo_position(const struct dafsd_fh *fh, struct dafs_str *at)
 {

@@ -2,13 +2,13 @@
 /*
  * Quotas, as attributes of a file system (6.1.6).
  *
- * They are those of the user that the request is for, after squashing (E-116).
- * Where no quotas of users are on, the attributes are not supported; a limit that
- * this user does not have, has no value.
+ * They are the quotas of the user that the request acts for, after squashing (E-116).  If
+ * user quotas are off, the attributes are not supported; a limit that is not set for this
+ * user has no value.
  */
 #include "vfs.h"
 
-/* Which of the attributes the file system can have values of */
+/* The quota attributes that the file system supports */
 static u64 dafsd_quota_supported(struct super_block *sb)
 {
 	const struct quotactl_ops *ops = sb->s_qcop;
@@ -28,7 +28,7 @@ static u64 dafsd_quota_left(u64 limit, u64 used)
 	return limit > used ? limit - used : 0;
 }
 
-/* Who is above his soft limit for too long gets nothing more, either. */
+/* A user above the soft limit cannot allocate more space after the grace time. */
 static bool dafsd_quota_overdue(const struct qc_dqblk *quota)
 {
 	return quota->d_spc_softlimit && quota->d_space > quota->d_spc_softlimit &&
@@ -52,8 +52,8 @@ static u64 dafsd_quota_fill(const struct qc_dqblk *quota, struct dafs_fsattr *at
 }
 
 /*
- * What has a value for this user.  Asking may make room for his quota, as writing
- * does, so a file system that is frozen is not asked.
+ * Read the quotas of this user.  This may allocate a quota record on disk, so it is not
+ * done while the file system is frozen.
  */
 static u64 dafsd_quota_read(struct super_block *sb, struct dafs_fsattr *attr)
 {
@@ -65,7 +65,7 @@ static u64 dafsd_quota_read(struct super_block *sb, struct dafs_fsattr *attr)
 		return 0;
 	err = sb->s_qcop->get_dqblk(sb, user, &quota);
 	sb_end_write(sb);
-	/* who has nothing there */
+	/* the user has no quota record */
 	if (err == -ENOENT)
 		err = 0;
 	return err ? 0 : dafsd_quota_fill(&quota, attr);
@@ -74,9 +74,8 @@ static u64 dafsd_quota_read(struct super_block *sb, struct dafs_fsattr *attr)
 /**
  * dafsd_quota_get() - the quotas of the caller on a file system
  * @sb: the file system
- * @attr: what is included is known; those of DAFSD_FSATTR_QUOTA that have a value
- *	are set and made valid, and those that are supported are added to
- *	SUPPORTED_FSATTR
+ * @attr: @attr->included is set; attributes of DAFSD_FSATTR_QUOTA that have a value are
+ *	set and made valid, and those that are supported are added to SUPPORTED_FSATTR
  *
  * Context: may sleep; acts for the caller.
  */
@@ -86,7 +85,7 @@ void dafsd_quota_get(struct super_block *sb, struct dafs_fsattr *attr)
 
 	if (!wanted && !(attr->included & DAFS_FSATTR_SUPPORTED_FSATTR))
 		return;
-	/* as quotactl(2): quotas are not switched off and on meanwhile */
+	/* as quotactl(2): quotas cannot be switched off and on in the meantime */
 	down_read(&sb->s_umount);
 	supported = dafsd_quota_supported(sb);
 	wanted &= supported;

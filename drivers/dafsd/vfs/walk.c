@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names, and paths of names: LOOKUP and OPEN walk them alike (6.5.21, 6.5.24).
+ * Walking paths for LOOKUP and OPEN (6.5.21, 6.5.24).
  */
 #include <linux/ctype.h>
 #include <linux/namei.h>
@@ -12,7 +12,7 @@
 #include "vfs.h"
 
 /**
- * dafsd_lookup_locked() - look a name up in a directory about to change
+ * dafsd_lookup_locked() - look a name up in a directory that is going to be changed
  * @dir: the directory
  * @name: checked name
  *
@@ -24,12 +24,12 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
 	return lookup_one(&nop_mnt_idmap, (const char *)name->data, dir, name->len);
 }
 
-/* To the export that a request has waited for, which its path had come to. */
+/* Continue in the export that the request has waited for. */
 static u32 dafsd_walk_resume(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 {
 	u32 status;
 
-	/* it may be back with other settings: the path leads to it when it is asked for anew */
+	/* it may have been enabled again with other settings; the client has to retry */
 	if (!READ_ONCE(rq->exp->enabled))
 		return DAFSERR_DELAY;
 	kref_get(&rq->exp->ref);
@@ -39,7 +39,7 @@ static u32 dafsd_walk_resume(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 	return status;
 }
 
-/* What was walked before it waited is not walked again. */
+/* Skip the components that were walked before the request waited. */
 static u32 dafsd_walk_skip(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 {
 	struct dafs_str name;
@@ -56,10 +56,10 @@ static u32 dafsd_walk_skip(struct dafsd_rqst *rq, struct dafsd_walk *walk)
  * @rq: request
  * @start: where the path begins
  * @path: decoded path
- * @link_status: what a symbolic link that is not the last component answers
- * @walk: filled; release walk->fh by dafsd_fh_put() also after an error
+ * @link_status: status for a symbolic link that is not the last component
+ * @walk: filled; the caller releases walk->fh with dafsd_fh_put(), also after an error
  *
- * A request that has waited on its way goes on where it was.
+ * A request that has waited for an export continues in that export.
  *
  * Context: may sleep.
  * Return: OK, INVAL for a path without components, or what dafsd_fh_get() or
@@ -93,7 +93,7 @@ static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 		return dafs_errno_to_status(PTR_ERR(dentry));
 	walk->fh.dentry = dentry;
 	status = dafsd_fh_cross(rq, &walk->fh);
-	/* it has resolved what is before this component (E-96) */
+	/* after an error the walk ends before this component (E-96) */
 	if (status)
 		walk->fh.dentry = dir;
 	dput(status ? dentry : dir);
@@ -114,7 +114,7 @@ static u32 dafsd_walk_find(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 	return dafsd_walk_directory(rq, walk, name);
 }
 
-/* The next name is that of an export, where it waits. */
+/* The next component leads to an export that is full; the request will wait for it. */
 static void dafsd_walk_waits(struct dafsd_rqst *rq, const struct dafsd_walk *walk)
 {
 	dafsd_walk_result(rq, walk, DAFSERR_DELAY, &rq->came);
@@ -137,14 +137,14 @@ static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
  * dafsd_walk_until() - resolve components of a path
  * @rq: request
  * @walk: from dafsd_walk_start()
- * @keep: leave that many components unresolved
+ * @keep: number of components to leave unresolved
  *
  * Symbolic links are not followed (6.5.21).  Where another export begins, it is
  * entered, see dafsd_fh_cross().
  *
  * Context: may sleep; acts for the caller.
  * Return: OK or the status of the component that failed; walk->fh and
- * walk->count tell how far it came (E-96).
+ * walk->count say how far the walk came (E-96).
  */
 u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
 {
@@ -162,12 +162,12 @@ u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
 }
 
 /**
- * dafsd_walk_result() - what LOOKUP and OPEN tell about the path (E-96)
+ * dafsd_walk_result() - fill in how far LOOKUP or OPEN has resolved the path (E-96)
  * @rq: request
- * @walk: the walk as far as it came
+ * @walk: the walk, complete or not
  * @status: its status
- * @res: set to the components resolved and the filehandle of the last of them, zero
- *	if there is none
+ * @res: set to the number of components resolved and the filehandle of the last of them;
+ *	zero if no component was resolved
  *
  * Context: may sleep.
  * Return: @status, or an error of making the filehandle.
@@ -177,7 +177,7 @@ u32 dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk
 {
 	u32 err = DAFS_STATUS_OK;
 
-	/* it has waited, and could not go on where it was to */
+	/* the request has waited, and could not continue in the export */
 	if (rq->walked && !walk->count) {
 		*res = rq->came;
 		return status;
@@ -209,7 +209,7 @@ static u32 dafsd_walk_names(struct dafsd_rqst *rq, struct dafsd_walk *walk, cons
 	return status;
 }
 
-/* The directory that the last component of @path is in, walked to from the root. */
+/* Walk from the root to the directory that contains the last component of @path. */
 static u32 dafsd_walk_parent_of(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 				const struct dafs_str *path)
 {
@@ -238,8 +238,8 @@ static u32 dafsd_walk_parent_of(struct dafsd_rqst *rq, struct dafsd_fh *fh,
  * @rq: request
  * @fh: a directory; moved to its parent
  *
- * The parent of the root of an export is where its name is; so a client gets
- * out of an export only to where the name space leads.
+ * The parent of the root of an export is the directory of the name space that contains
+ * the export's name.  So a client cannot leave an export in any other way.
  *
  * Context: may sleep; acts for the caller, who must be able to search @fh.
  * Return: OK; NOENT for the root of the name space; ACCES; or the status of
