@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* dafs_common: what the DAFS client and server share. */
+/* dafs_common: common code of the DAFS client and server. */
 #include <linux/module.h>
 #include <linux/dafs/version.h>
 #include "rdma/rdma_impl.h"

@@ -2,14 +2,15 @@
 /*
  * Calls: a request in a slot, and its response (3.2.6, 5.2).
  *
- *	start	slot, encode, post
- *	reply	the response is there; memory is invalidated first (see mem.c)
- *	over	the caller hears of the end, once
- *	free	with the last reference: the response buffer is posted again, and
- *		the slot is free
+ *	start	take a slot, encode, post
+ *	reply	the response has arrived; memory is invalidated first (see mem.c)
+ *	over	the caller is notified, once
+ *	free	the last reference is dropped: the response buffer is posted again, and the
+ *		slot is free
  *
- * A call with memory that its caller does not want any more ends when that is out
- * of reach, dafs_call_cancel(), while the slot waits for the response.
+ * If the caller of a call with memory gives up, dafs_call_cancel() invalidates the memory.
+ * The call is over when the peer cannot access the memory any more, while its slot waits
+ * for the response.
  */
 #include <linux/slab.h>
 #include <linux/dafs/cksum.h>
@@ -19,15 +20,15 @@
 #include "trace.h"
 
 /*
- * A task that is killed waits so long for a response before it takes its memory away:
- * a peer that reaches for it later costs all others the connection.
+ * Time that a killed task waits for the response before its memory is invalidated.  If the
+ * peer accesses the memory after that, the connection is lost for all users.
  */
 #define DAFS_CALL_PARTING	(3 * HZ)
 
 static struct kmem_cache *dafs_call_cache;
 
 /**
- * dafs_call_alloc() - a call to be filled in
+ * dafs_call_alloc() - allocate a call, to be filled in
  * @gfp: how to allocate
  *
  * Return: the call with one reference, or NULL.
@@ -45,7 +46,7 @@ struct dafs_call *dafs_call_alloc(gfp_t gfp)
 }
 EXPORT_SYMBOL_GPL(dafs_call_alloc);
 
-/* The buffer of the response: posted again, unless it is not needed any more. */
+/* Post the buffer of the response again, or free it if there are too many buffers. */
 static void dafs_call_give_back(struct dafs_call *call)
 {
 	struct dafs_msg *msg = call->reply;
@@ -73,8 +74,8 @@ static void dafs_call_free(struct kref *ref)
  * dafs_call_put() - drop a reference on a call
  * @call: the call
  *
- * The last one gives the response buffer back to the channel (rule 4 of
- * <linux/dafs/chan.h>) and frees the slot, so the channel must still be there.
+ * Dropping the last reference gives the response buffer back to the channel (rule 4 of
+ * <linux/dafs/chan.h>) and frees the slot, so the channel must still exist.
  *
  * Context: any.
  */
@@ -84,7 +85,7 @@ void dafs_call_put(struct dafs_call *call)
 }
 EXPORT_SYMBOL_GPL(dafs_call_put);
 
-/* Tells the caller; memory is unreachable by now, see mem.c. */
+/* Notify the caller; the peer cannot access the memory any more, see mem.c. */
 static void dafs_call_over(struct dafs_call *call, int error)
 {
 	call->error = error;
@@ -100,9 +101,9 @@ static void dafs_call_over(struct dafs_call *call, int error)
 }
 
 /**
- * dafs_call_complete() - a call leaves the requester
- * @call: not in its slot any more
- * @error: what the caller is told, unless it was told before
+ * dafs_call_complete() - complete a call and drop the reference of the requester
+ * @call: the call, already removed from its slot
+ * @error: error for the caller, unless it has been notified before
  *
  * Context: any, without rq->lock.
  */
@@ -114,8 +115,8 @@ void dafs_call_complete(struct dafs_call *call, int error)
 }
 
 /*
- * A call that was cancelled keeps its slot until its response comes.  There is one
- * completion at a time on a channel, so none comes in between.
+ * A call that was cancelled keeps its slot until its response arrives.  The completions of
+ * a channel are serialized, so the response cannot be handled at the same time.
  */
 static void dafs_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -124,7 +125,7 @@ static void dafs_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct dafs_call *call = mem->call;
 	unsigned long flags;
 
-	/* after an error dafs_requester_abort() completes it, drained */
+	/* after an error dafs_requester_abort() completes the call, when the QP is drained */
 	if (wc->status != IB_WC_SUCCESS) {
 		dafs_chan_fail(mem->chan, DAFS_CLOSE_QP);
 		return;
@@ -140,7 +141,7 @@ static void dafs_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 		dafs_call_over(call, -EINTR);
 }
 
-/* On a channel that is not open any more dafs_requester_abort() does the rest. */
+/* If the channel is not open any more, dafs_requester_abort() completes the call. */
 static void dafs_call_invalidate(struct dafs_call *call)
 {
 	struct dafs_requester *rq = call->chan->requester;
@@ -159,7 +160,7 @@ static void dafs_call_invalidate(struct dafs_call *call)
 	dafs_chan_submit(call->chan, &mem->inv[0]);
 }
 
-/* The call that waits for this response, or NULL if none does. */
+/* The call that waits for this response, or NULL. */
 static struct dafs_call *dafs_slot_match(struct dafs_requester *rq,
 					 const struct dafs_res_hdr *hdr)
 {
@@ -174,7 +175,7 @@ static struct dafs_call *dafs_slot_match(struct dafs_requester *rq,
 	return call;
 }
 
-/* Return: true if nothing more has to happen before the call leaves its slot. */
+/* Return: true if the call can be removed from its slot now. */
 static bool dafs_call_replied(struct dafs_call *call)
 {
 	if (call->over || !call->mem)
@@ -184,7 +185,7 @@ static bool dafs_call_replied(struct dafs_call *call)
 	return false;
 }
 
-/* Hands @msg to the call, and the call to the invalidation or its caller. */
+/* Give @msg to its call; then invalidate the memory, or complete the call. */
 static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *msg,
 				   const struct dafs_stream *stream,
 				   const struct dafs_res_hdr *hdr)
@@ -210,7 +211,7 @@ static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *m
 	if (last)
 		rq->slots[call->slot].call = NULL;
 	spin_unlock_irqrestore(&rq->lock, flags);
-	/* otherwise the invalidation may have ended it by now */
+	/* otherwise the completion of the invalidation may have completed the call */
 	if (last)
 		dafs_call_complete(call, 0);
 }
@@ -218,11 +219,11 @@ static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *m
 /**
  * dafs_requester_response() - a response arrived
  * @rq: requester of the channel
- * @msg: the response; the requester's from now on
+ * @msg: the response; owned by the requester from now on
  *
- * One that cannot be trusted ends the channel: by E-33 the session is lost then.
+ * A malformed or damaged response ends the channel: by E-33 the session is lost then.
  *
- * Context: softirq, where completions come.
+ * Context: softirq, in a completion handler.
  */
 void dafs_requester_response(struct dafs_requester *rq, struct dafs_msg *msg)
 {
@@ -263,8 +264,9 @@ void dafs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS)
 		dafs_chan_send_failed(slot->rq->chan, "send", wc);
 	/*
-	 * Errors come unasked, too.  Besides a post that failed, only completions
-	 * clear the bit, and they come one by one; after an error nothing reads the send buffer.
+	 * Error completions also come for unsignaled sends.  Apart from a post that failed,
+	 * only completions clear the bit, and they are serialized; after an error the
+	 * device does not read the send buffer.
 	 */
 	if (READ_ONCE(slot->busy) & DAFS_SLOT_SENDING)
 		dafs_slot_release(slot, DAFS_SLOT_SENDING);
@@ -308,9 +310,8 @@ static int dafs_call_encode(struct dafs_requester *rq, struct dafs_call *call)
 }
 
 /*
- * The registrations of call->mem travel in front of the request.  A completion
- * is asked for with the last request of a post only, so that where a post fails
- * none that was asked for can still come.
+ * The registrations of call->mem are posted in front of the request.  Only the last request
+ * of a post is signaled, so that there is no completion if the post fails.
  *
  * Return: the first work request of the call.
  */
@@ -347,9 +348,9 @@ static struct ib_send_wr *dafs_call_wrs(struct dafs_requester *rq, struct dafs_c
 }
 
 /*
- * One post for all of a chain, so that nothing comes in between (4.3.3).  If it
- * fails some of it may have been sent, and dafs_requester_abort() deals with it as
- * with what was on its way when the channel failed.
+ * All requests of a chain are posted at once, so that no other request comes between them
+ * (4.3.3).  If the post fails, some of them may have been sent; dafs_requester_abort()
+ * fails them like the other outstanding calls.
  */
 static void dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 {
@@ -369,7 +370,7 @@ static void dafs_call_post(struct dafs_requester *rq, struct dafs_call *call)
 		tail = &slot->wr.next;
 		call = call->behind;
 	} while (call);
-	/* no completion will come for the last one, which alone was to have one */
+	/* the last request, the only one that is signaled, gets no completion */
 	if (dafs_chan_submit(rq->chan, first))
 		slot->busy &= ~DAFS_SLOT_SENDING;
 }
@@ -387,9 +388,9 @@ static void dafs_chain_put(struct dafs_call *call)
 }
 
 /*
- * A stream that has expired since it was taken carries no request any more: the
- * responder may have learnt from others that this side knows (5.2.2).  Nor are
- * more posted than may be outstanding by now, on whatever streams.
+ * A stream that has expired after it was taken must not carry a request: other requests may
+ * have shown the responder that this side knows of the reduction (5.2.2).  Nor may more
+ * requests be posted than are allowed to be outstanding now, on any stream.
  */
 static bool dafs_chain_expired(const struct dafs_requester *rq, const struct dafs_call *call)
 {
@@ -402,7 +403,7 @@ static bool dafs_chain_expired(const struct dafs_requester *rq, const struct daf
 	return false;
 }
 
-/* With the lock dafs_requester_abort() sees all of it or nothing. */
+/* Post under the lock, so that dafs_requester_abort() sees all calls of the chain or none. */
 static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
 {
 	unsigned long flags;
@@ -418,7 +419,7 @@ static int dafs_call_submit(struct dafs_requester *rq, struct dafs_call *call)
 		dafs_call_post(rq, call);
 	spin_unlock_irqrestore(&rq->lock, flags);
 	if (err)
-		dafs_chain_put(call);	/* the caller still has one of each */
+		dafs_chain_put(call);	/* the caller still has its references */
 	return err;
 }
 
@@ -435,7 +436,7 @@ static void dafs_chain_return_slots(struct dafs_requester *rq, struct dafs_call 
 	}
 }
 
-/* They have their slots. */
+/* Encode and post the calls, which have their slots. */
 static int dafs_call_launch(struct dafs_requester *rq, struct dafs_call *first)
 {
 	struct dafs_call *call;
@@ -457,10 +458,10 @@ static int dafs_call_launch(struct dafs_requester *rq, struct dafs_call *first)
  * @rq: requester of the channel
  * @call: filled in
  *
- * Waits for a slot.  On success call->done() is called or dafs_call_wait()
- * returns once, whatever happens to the channel; the requester holds its own
- * reference until then.  On failure neither happens, and memory in call->mem
- * stays mapped: the peer has not heard of it.
+ * Waits for a slot.  After success call->done() is called or dafs_call_wait() returns,
+ * once, whatever happens to the channel; the requester holds its own reference until then.
+ * After a failure neither happens, and the memory in call->mem stays mapped: nothing was
+ * sent to the peer.
  *
  * Context: may sleep; a fatal signal ends the wait.
  * Return: 0, -ENOTCONN if the channel is closed, -EMSGSIZE if the request is
@@ -486,11 +487,11 @@ EXPORT_SYMBOL_GPL(dafs_call_start);
  * @rq: requester of the channel
  * @first: filled in, and so are those behind it, with their chain flags
  *
- * As dafs_call_start() for all of them or none.  It does not wait: where flow
- * control does not let all of them go, they are better sent one by one than all
- * others kept waiting (4.3.3).
+ * As dafs_call_start(), for all of the requests or none.  It does not wait for slots: if
+ * flow control does not allow all of them now, the caller should send them one by one
+ * instead of blocking other requests (4.3.3).
  *
- * Context: may sleep, not for long.
+ * Context: may sleep, but not for long.
  * Return: as dafs_call_start() without -ERESTARTSYS, and -EAGAIN if there are
  * not enough slots now.
  */
@@ -507,9 +508,9 @@ int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first)
 EXPORT_SYMBOL_GPL(dafs_call_start_chain);
 
 /*
- * Give the caller its memory back before the response comes.  The call ends soon:
- * with -EINTR, if it has not ended otherwise by then.  A peer that reaches for the
- * memory afterwards loses the connection.
+ * Invalidate the memory of a call before its response arrives.  The call completes soon,
+ * with -EINTR unless it completes otherwise before.  If the peer accesses the memory after
+ * that, the connection fails.
  */
 static void dafs_call_cancel(struct dafs_call *call)
 {
@@ -527,10 +528,10 @@ static void dafs_call_cancel(struct dafs_call *call)
  * @call: without done()
  *
  * Context: may sleep; a fatal signal ends the wait.  The caller may drop its reference
- * then, the response is dealt with.
- * Return: 0 when a response is there (call->status may be an error),
- * -ENOTCONN if the channel closed first, -ETIMEDOUT if the response took longer
- * than it may, -ERESTARTSYS.
+ * then; the requester handles a late response.
+ * Return: 0 if the response has arrived (call->status may be an error), -ENOTCONN if the
+ * channel was closed before, -ETIMEDOUT if the response took longer than the limit,
+ * -ERESTARTSYS.
  */
 int dafs_call_wait(struct dafs_call *call)
 {

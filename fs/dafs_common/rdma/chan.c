@@ -8,16 +8,15 @@
  *	  -> CONNECTING			dafs_chan_accept()
  *	  -> OPEN			  -> CONNECTING -> OPEN
  *
- * Any state goes to CLOSING by dafs_chan_fail(), which may be called from
- * anywhere and tells the owner once; the owner ends the channel from a work
- * item:
+ * dafs_chan_fail() changes any state to CLOSING.  It may be called in any context and
+ * calls ->closed() of the owner once.  The owner then ends the channel from a work item:
  *
- *	dafs_chan_quiesce()	disconnect, drain: no completion comes after it
- *	dafs_requester_abort()	fail what is outstanding
+ *	dafs_chan_quiesce()	disconnect and drain: there is no completion after it
+ *	dafs_requester_abort()	fail the outstanding calls
  *	dafs_chan_destroy()	free, in the reverse order of the set-up
  *
- * Where several channels share a protection domain all of them are quiesced
- * before any call is failed, because a key of one is good on the others.
+ * If several channels share a protection domain, all of them must be quiesced before any
+ * call is failed, because a memory key of one channel is valid on the others.
  */
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -60,7 +59,7 @@ EXPORT_SYMBOL_GPL(dafs_close_reason_name);
  * dafs_chan_why() - text for the end of a channel
  * @chan: a channel that has failed
  *
- * Return: a constant string: what the device says of a work request that failed, or the
+ * Return: a constant string: the completion status of a work request that failed, or the
  * name of the close reason.
  */
 const char *dafs_chan_why(const struct dafs_chan *chan)
@@ -71,7 +70,7 @@ const char *dafs_chan_why(const struct dafs_chan *chan)
 }
 EXPORT_SYMBOL_GPL(dafs_chan_why);
 
-/* Which states may follow which; a bit for each successor. */
+/* The states that may follow each state, as a bit mask. */
 static const u8 dafs_chan_next[] = {
 	[DAFS_CHAN_NEW]		= BIT(DAFS_CHAN_ADDR) | BIT(DAFS_CHAN_CONNECTING) |
 				  BIT(DAFS_CHAN_CLOSING),
@@ -83,7 +82,7 @@ static const u8 dafs_chan_next[] = {
 	[DAFS_CHAN_CLOSED]	= 0,
 };
 
-/* Return: false if @next may not follow; that is no error, it came too late. */
+/* Return: false if @next may not follow; that is not an error, the event came too late. */
 static bool dafs_chan_set_state(struct dafs_chan *chan, enum dafs_chan_state next)
 {
 	lockdep_assert_held(&chan->lock);
@@ -120,9 +119,9 @@ EXPORT_SYMBOL_GPL(dafs_chan_is_open);
 
 /**
  * dafs_chan_opened() - the peer has accepted the connection
- * @chan: the channel; nothing happens if that is known
+ * @chan: the channel; nothing is done if it is open already
  *
- * The first message may overtake the event that says it may come.
+ * Called for the connection event and for the first message, which may arrive before it.
  *
  * Context: any.
  */
@@ -135,9 +134,9 @@ void dafs_chan_opened(struct dafs_chan *chan)
 }
 
 /**
- * dafs_chan_fail() - give a channel up
+ * dafs_chan_fail() - start closing a channel
  * @chan: the channel
- * @reason: why; the first caller's counts
+ * @reason: the reason; that of the first caller is kept
  *
  * Context: any.
  */
@@ -183,7 +182,7 @@ static void dafs_qp_event(struct ib_event *event, void *context)
 		dafs_chan_fail(chan, DAFS_CLOSE_QP);
 }
 
-/* An operation takes an entry, or three where it needs a memory region. */
+/* An RDMA operation takes one send queue entry, or three if it needs a memory region. */
 static void dafs_chan_derive_rdma(struct dafs_chan *chan, u16 ctxs)
 {
 	struct ib_device *dev = chan->id->device;
@@ -195,12 +194,12 @@ static void dafs_chan_derive_rdma(struct dafs_chan *chan, u16 ctxs)
 }
 
 /*
- * All numbers of a connection come from here: what the owner wants, cut to
- * what the device can do.  A request takes one send entry, and with memory two
- * more for each region.  There is one as a rule, and there is room for the regions of
- * a quarter of the requests, or of sixteen; others wait until there is room, and it is
- * enough for one with as many regions as there may be.  A probe takes one, and so does
- * the end, which drains the queue.
+ * Derive all limits of a connection from the parameters of the owner and the limits of the
+ * device.  A request takes one send queue entry, and two more for each memory region; it
+ * usually has one region.  There is room for one region in a quarter of the requests, or
+ * in sixteen; other requests wait for room.  There is always enough room for one request
+ * with the maximum number of regions.  A probe takes one entry, and so does draining the
+ * queue at the end.
  */
 static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_chan_params *p)
 {
@@ -224,7 +223,7 @@ static int dafs_chan_derive_limits(struct dafs_chan *chan, const struct dafs_cha
 	lim->mr_pages = min_t(u32, attr->max_fast_reg_page_list_len,
 			      DAFS_MAX_IO_SIZE / PAGE_SIZE + 1);
 	dafs_chan_derive_rdma(chan, p->rdma_ctxs);
-	/* the server alone reads (E-126), and never on a back-control channel */
+	/* only the server reads (E-126), and never on a back-control channel */
 	if (chan->active && p->type != DAFS_CHANNEL_BACK_CONTROL)
 		lim->responder_resources = min_t(u32, attr->max_qp_rd_atom, DAFS_MAX_READS);
 	if (!chan->active && p->rdma_ctxs)
@@ -263,7 +262,7 @@ static int dafs_chan_create_qp(struct dafs_chan *chan)
 	return err;
 }
 
-/* A send entry for each RDMA operation as rdma_rw counts them, and ours. */
+/* An entry for each send queue entry, those of rdma_rw included, and for each receive. */
 static int dafs_chan_cq_size(const struct dafs_chan *chan)
 {
 	const struct dafs_chan_limits *lim = &chan->limits;
@@ -362,7 +361,7 @@ static void dafs_chan_resolved(struct dafs_chan *chan)
 		dafs_chan_connect_failed(chan, err);
 }
 
-/* The server accepts; nothing has been sent to it before this. */
+/* The server has accepted; nothing is sent before this. */
 static void dafs_chan_response(struct dafs_chan *chan, const struct rdma_conn_param *conn)
 {
 	struct dafs_chan_limits *lim = &chan->limits;
@@ -378,7 +377,7 @@ static void dafs_chan_response(struct dafs_chan *chan, const struct rdma_conn_pa
 		dafs_chan_opened(chan);
 }
 
-/* Every event of the connection manager, by name. */
+/* Handles each event of the connection manager explicitly. */
 static int dafs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct dafs_chan *chan = id->context;
@@ -402,7 +401,7 @@ static int dafs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		dafs_chan_connect_failed(chan, -EHOSTUNREACH);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		/* a server that listens, and has no memory or room for a connection */
+		/* the server listens, but has no memory or no room for a connection */
 		dafs_chan_connect_failed(chan, event->status == IB_CM_REJ_CONSUMER_DEFINED ?
 					 -ENOMEM : -ECONNREFUSED);
 		break;
@@ -464,7 +463,7 @@ static int dafs_chan_wait(struct dafs_chan *chan, unsigned int timeout_ms)
 		return left;
 	if (!left)
 		return -ETIMEDOUT;
-	/* a failure from here on completes it again */
+	/* a later failure completes it again */
 	reinit_completion(&chan->connected);
 	return READ_ONCE(chan->state) >= DAFS_CHAN_CLOSING ? chan->error : 0;
 }
@@ -494,10 +493,10 @@ static int dafs_chan_establish(struct dafs_chan *chan, unsigned int timeout_ms)
 
 /**
  * dafs_chan_connect() - connect to a server
- * @params: what channel to make
- * @dst: where to
+ * @params: parameters of the channel
+ * @dst: address of the server
  * @src: local address, or NULL
- * @timeout_ms: for each step: address and route, connection
+ * @timeout_ms: timeout of each step: address and route, connection
  *
  * One receive is posted before the connection is made (E-132).  The channel's
  * ->closed() may be called before this function returns.
@@ -544,12 +543,12 @@ struct dafs_chan *dafs_chan_connect(const struct dafs_chan_params *params,
 EXPORT_SYMBOL_GPL(dafs_chan_connect);
 
 /**
- * dafs_chan_type_of() - what a peer that connects says the channel is for
- * @conn: what came with the request
+ * dafs_chan_type_of() - the channel type that a connecting peer has announced
+ * @conn: parameters of the connection request
  *
- * A hint: without it the first message decides (E-122).
+ * The type is a hint: without it the first message decides (E-122).
  *
- * Return: DAFS_CHANNEL_*, something else that it has sent, or 0.
+ * Return: DAFS_CHANNEL_*, or another value that the peer has sent, or 0 for none.
  */
 u32 dafs_chan_type_of(const struct rdma_conn_param *conn)
 {
@@ -579,10 +578,10 @@ static void dafs_chan_read_discriminator(struct dafs_chan *chan,
 }
 
 /**
- * dafs_chan_accept_prepare() - make a channel of a connection request
- * @params: what channel to make
+ * dafs_chan_accept_prepare() - make a channel for a connection request
+ * @params: parameters of the channel
  * @id: from struct dafs_listener's accept()
- * @conn: from the same
+ * @conn: from struct dafs_listener's accept()
  *
  * Context: rdma_cm event handler; may sleep.
  * Return: the channel, or an ERR_PTR as dafs_chan_connect()'s.
@@ -605,7 +604,7 @@ struct dafs_chan *dafs_chan_accept_prepare(const struct dafs_chan_params *params
 		kfree(chan);
 		return ERR_PTR(err);
 	}
-	/* rdma_cm has swapped them: as this side has to understand them */
+	/* rdma_cm has swapped the two values, so that they are from the view of this side */
 	chan->limits.initiator_depth = min(chan->limits.initiator_depth,
 					   conn->initiator_depth);
 	return chan;
@@ -616,8 +615,8 @@ EXPORT_SYMBOL_GPL(dafs_chan_accept_prepare);
  * dafs_chan_accept() - accept the connection
  * @chan: from dafs_chan_accept_prepare(), with its first receive posted
  *
- * From success on the channel owns the rdma_cm identifier.  It may fail at any
- * time then, also before this function returns, and says so by ->closed().
+ * After success the channel owns the rdma_cm identifier.  The channel may fail at any
+ * time, also before this function returns; then ->closed() is called.
  *
  * Context: rdma_cm event handler; may sleep.
  * Return: 0; or -ENOTCONN if it failed before, without ->closed(): the caller
@@ -646,11 +645,11 @@ int dafs_chan_accept(struct dafs_chan *chan)
 EXPORT_SYMBOL_GPL(dafs_chan_accept);
 
 /**
- * dafs_chan_quiesce() - disconnect and wait until the hardware is done
+ * dafs_chan_quiesce() - disconnect and wait until the hardware has finished
  * @chan: the channel
  *
- * After it no completion of this channel runs and no memory is reachable
- * through it.
+ * After this no completion of the channel runs, and the peer cannot access memory through
+ * it.
  *
  * Context: may sleep; not in an rdma_cm event handler or a completion.
  */
@@ -671,7 +670,7 @@ EXPORT_SYMBOL_GPL(dafs_chan_quiesce);
 
 /**
  * dafs_chan_destroy() - end a channel
- * @chan: the channel; its requester and responder are gone already
+ * @chan: the channel; its requester and responder have been destroyed
  *
  * Context: may sleep; not in a completion.  In an rdma_cm event handler only
  * if dafs_chan_accept() did not succeed.
@@ -727,10 +726,10 @@ int dafs_listen(struct dafs_listener *listener, struct net *net, struct sockaddr
 EXPORT_SYMBOL_GPL(dafs_listen);
 
 /**
- * dafs_unlisten() - no more connections
- * @listener: may be one that never listened
+ * dafs_unlisten() - stop listening
+ * @listener: the listener, which need not have listened
  *
- * Context: may sleep.  No accept() runs after it.
+ * Context: may sleep.  No accept() runs after this returns.
  */
 void dafs_unlisten(struct dafs_listener *listener)
 {

@@ -4,14 +4,13 @@
  * for the device and registered by fast-registration work requests that travel
  * in front of the request (section 3.2.1.3).
  *
- *  1. Registered by dafs_mem_map(): the key is good from the moment the
- *     request is posted.
- *  2. The response came: the requester posts the invalidations.
- *  3. The last invalidation completed, or the queue pair is drained: the
- *     requester calls dafs_mem_unmap(), and only then does the caller of the
- *     operation hear of its end.
+ *  1. dafs_mem_map() prepares the registration: the key is valid once the request has been
+ *     posted.
+ *  2. The response has arrived: the requester posts the invalidations.
+ *  3. The last invalidation has completed, or the queue pair is drained: the requester
+ *     calls dafs_mem_unmap(), and only then completes the call for its caller.
  *
- * So the server cannot write to a page that its owner has got back.
+ * So the server cannot write to a page after the call has completed.
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -26,8 +25,8 @@ static unsigned int dafs_mem_max_pages(const struct dafs_chan *chan)
 }
 
 /*
- * extract_iter_to_sg() walks the list as an array, and sg_alloc_table() chains
- * beyond a page: so an array it is.
+ * extract_iter_to_sg() needs the list as an array, but sg_alloc_table() makes chained
+ * lists if they are larger than a page.  So the array is allocated here.
  */
 static int dafs_mem_collect(struct dafs_mem *mem, struct iov_iter *iter, size_t len)
 {
@@ -81,8 +80,8 @@ static void dafs_mem_describe(struct dafs_mem *mem, struct ib_mr *mr)
 }
 
 /*
- * One region takes what is contiguous for the device; pieces that do not meet
- * at page boundaries (an iovec of odd lengths) need one each.
+ * One region can map memory that is contiguous for the device; pieces that do not meet at
+ * page boundaries (an iovec of odd lengths) need a region each.
  */
 static int dafs_mem_register(struct dafs_mem *mem, int nents)
 {
@@ -113,12 +112,12 @@ static int dafs_mem_register(struct dafs_mem *mem, int nents)
  * dafs_mem_map() - make memory reachable for the peer
  * @chan: channel that the request will be sent on
  * @mem: filled
- * @iter: the memory, in the kernel's hands (not user-backed); not advanced
+ * @iter: the memory, not user-backed; not advanced
  * @len: bytes wanted
  * @dir: DMA_FROM_DEVICE if the peer will write it, DMA_TO_DEVICE if it reads
  *
- * What does not fit into DAFS_MEM_MRS regions is left out, so the result may be
- * shorter than @len.
+ * Memory that does not fit into DAFS_MEM_MRS regions is not mapped, so the result may be
+ * less than @len.
  *
  * Context: may sleep, waits for a free region; a fatal signal ends that.
  * Return: bytes mapped, or -ENOMEM, -EIO, -ERESTARTSYS, or -ENOTCONN if the channel
@@ -160,7 +159,7 @@ EXPORT_SYMBOL_GPL(dafs_mem_map);
 
 /**
  * dafs_mem_unmap() - undo dafs_mem_map()
- * @mem: not reachable any more: never sent, invalidated, or its queue pair is
+ * @mem: the peer cannot access it any more: never sent, invalidated, or the queue pair is
  *	drained
  *
  * The requester does this for the memory of a call; the caller only if the

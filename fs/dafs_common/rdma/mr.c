@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory regions of a channel: made when there is a use for them, up to
- * limits.mrs, kept for the next one, and given back by dafs_mrs_trim() when there
- * was none for a while.  One is always there, so that data can be written back
- * when there is no memory for more.
+ * The memory regions of a channel.  A region is allocated when it is needed, up to
+ * limits.mrs, and kept for later requests; dafs_mrs_trim() frees regions that were unused
+ * for some time.  One region is always kept, so that data can be written back when there is
+ * no memory for another one.
  */
 #include <linux/sched/mm.h>
 #include "rdma_impl.h"
@@ -30,7 +30,7 @@ static struct ib_mr *dafs_mr_take(struct dafs_chan *chan)
 /**
  * dafs_mr_put() - give a region back
  * @chan: its channel
- * @mr: the region; nothing reaches memory by it any more
+ * @mr: the region; the peer cannot access memory with it any more
  *
  * Context: any.
  */
@@ -64,7 +64,7 @@ static void dafs_mr_unreserve(struct dafs_chan *chan)
 	spin_unlock_irq(&chan->mr_lock);
 }
 
-/* One more, which is free.  Return: 0, or an errno if there can be none. */
+/* Add a free region.  Return: 0, or a negative errno if that is not possible. */
 static int dafs_mr_make(struct dafs_chan *chan)
 {
 	unsigned int flags = memalloc_nofs_save();
@@ -85,10 +85,10 @@ static int dafs_mr_make(struct dafs_chan *chan)
 }
 
 /**
- * dafs_mr_get() - a region, if there is one or can be
+ * dafs_mr_get() - take a region, or allocate one
  * @chan: the channel
  *
- * Context: may sleep, not for other users of regions.
+ * Context: may sleep, but does not wait for other users of regions.
  * Return: the region, or NULL.
  */
 struct ib_mr *dafs_mr_get(struct dafs_chan *chan)
@@ -101,10 +101,10 @@ struct ib_mr *dafs_mr_get(struct dafs_chan *chan)
 }
 
 /**
- * dafs_mr_wait() - a region
+ * dafs_mr_wait() - take a region, and wait for one if necessary
  * @chan: the channel
  *
- * Others hold regions only while their requests run, so it does not wait for ever.
+ * Other users hold regions only while their requests run, so the wait ends.
  *
  * Context: may sleep; a fatal signal ends it.  The caller holds no region.
  * Return: the region, or an ERR_PTR of -ENOTCONN or -ERESTARTSYS.
@@ -132,10 +132,10 @@ static void dafs_mrs_free(struct list_head *mrs)
 }
 
 /**
- * dafs_mrs_trim() - give back the regions that were not needed
+ * dafs_mrs_trim() - free regions that were not needed
  * @chan: the channel
  *
- * To be called once in a while: those beyond what was in use since the last time go.
+ * To be called from time to time: frees regions that were not in use since the last call.
  *
  * Context: may sleep.
  */
@@ -156,7 +156,7 @@ void dafs_mrs_trim(struct dafs_chan *chan)
 }
 
 /**
- * dafs_mrs_init() - the regions that are always there
+ * dafs_mrs_init() - allocate the regions that are always kept
  * @chan: a channel with its queue pair and limits
  *
  * Context: may sleep.

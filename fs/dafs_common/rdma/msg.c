@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Message buffers: allocated and mapped once, posted again and again.  The
- * numbered rules of their ownership stand in <linux/dafs/chan.h>.
+ * Message buffers: allocated and mapped once, and posted many times.  The numbered rules of
+ * their ownership are in <linux/dafs/chan.h>.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
@@ -16,7 +16,7 @@ static void dafs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
  * @chan: channel it will be used on
  * @size: bytes
  * @dir: DMA_TO_DEVICE for messages sent, DMA_FROM_DEVICE for those received
- * @gfp: how to allocate
+ * @gfp: allocation flags
  *
  * Context: may sleep.
  * Return: the buffer, owned by the caller, or an ERR_PTR of -ENOMEM or -EIO.
@@ -57,7 +57,7 @@ fail:
 }
 
 /**
- * dafs_msg_alloc() - allocate and map a message buffer, whatever it takes
+ * dafs_msg_alloc() - allocate and map a message buffer with GFP_KERNEL
  * @chan: channel it will be used on
  * @size: bytes
  * @dir: as for dafs_msg_make()
@@ -72,7 +72,7 @@ struct dafs_msg *dafs_msg_alloc(struct dafs_chan *chan, u32 size, enum dma_data_
 
 /**
  * dafs_msg_free() - unmap and free a message buffer
- * @msg: a buffer that is not the hardware's
+ * @msg: a buffer that the hardware does not own
  *
  * Context: any.
  */
@@ -91,7 +91,7 @@ void dafs_msg_free(struct dafs_msg *msg)
 
 /**
  * dafs_chan_free_msgs() - free all message buffers of a channel
- * @chan: the channel; its CQ is gone, so nothing is the hardware's any more
+ * @chan: the channel; its CQ has been freed, so the hardware owns no buffer
  *
  * Context: may sleep.
  */
@@ -105,9 +105,9 @@ void dafs_chan_free_msgs(struct dafs_chan *chan)
 
 /**
  * dafs_msg_post() - give a receive buffer to the hardware
- * @msg: a buffer of the caller's; it is the hardware's from here on (rule 1)
+ * @msg: a buffer of the caller; owned by the hardware from now on (rule 1)
  *
- * On a channel that is closing the buffer just stays where it is.
+ * On a channel that is closing the buffer is not posted; it is freed with the channel.
  *
  * Context: any.
  * Return: 0 or -ENOTCONN.
@@ -153,10 +153,10 @@ int dafs_msg_post(struct dafs_msg *msg)
 /**
  * dafs_chan_post_recvs() - allocate and post more receives
  * @chan: the channel
- * @nr: how many
+ * @nr: number of receives
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM, -EIO or -ENOTCONN; some may have been posted then.
+ * Return: 0, -ENOMEM, -EIO or -ENOTCONN; after an error some may have been posted.
  */
 int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr)
 {
@@ -175,7 +175,7 @@ int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_chan_post_recvs);
 
-/* Rule 2: a message goes to whom its magic says; what is neither is an error. */
+/* Rule 2: the magic selects requester or responder; any other message is an error. */
 static void dafs_recv_route(struct dafs_chan *chan, struct dafs_msg *msg)
 {
 	bool swab;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is the other end of a connection still there?
+ * Probes: is the peer of a connection still alive?
  *
- * An RDMA WRITE of no bytes reaches for no memory, so it needs no key, and the
- * peer's hardware answers it without the peer.  One whose queue pair has gone
- * does not: the device gives up after its retries and the channel fails like any
- * other.  Soft-RoCE repeats for ever when seven retries are asked for, therefore
- * the owner must not wait for the failure alone.
+ * An RDMA WRITE of 0 bytes accesses no memory, so it needs no key, and the peer's hardware
+ * acknowledges it without the peer's software.  If the queue pair of the peer is gone there
+ * is no acknowledgement: the device gives up after its retries, and the channel fails.
+ * Soft-RoCE retries for ever if seven retries are configured, therefore the owner must not
+ * rely on the failure alone.
  */
 #include "requester.h"
 #include "trace.h"
@@ -21,14 +21,14 @@ static void dafs_probe_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * dafs_chan_probe() - make the peer's hardware give a sign of life
+ * dafs_chan_probe() - send a probe to the peer's hardware
  * @chan: the channel
  *
- * The peer's software notices nothing.  Needs no memory; the send queue has room
- * for one probe.
+ * The peer's software does not notice it.  Needs no memory; one entry of the send queue is
+ * reserved for a probe.
  *
  * Context: any.
- * Return: false if there is no answer yet to the probe before.
+ * Return: false if the previous probe has not been acknowledged yet.
  */
 bool dafs_chan_probe(struct dafs_chan *chan)
 {
@@ -48,7 +48,7 @@ bool dafs_chan_probe(struct dafs_chan *chan)
 }
 EXPORT_SYMBOL_GPL(dafs_chan_probe);
 
-/* Jiffies since the call was sent whose response is awaited longest. */
+/* Age of the oldest call without a response, in jiffies. */
 static unsigned long dafs_requester_age(struct dafs_requester *rq)
 {
 	struct dafs_call *call;
@@ -65,7 +65,7 @@ static unsigned long dafs_requester_age(struct dafs_requester *rq)
 	return age;
 }
 
-/* The calls that have taken their time fail, and the others are only lost. */
+/* Calls older than @limit fail with -ETIMEDOUT, the others as for a lost connection. */
 static void dafs_requester_expire(struct dafs_requester *rq, unsigned long limit)
 {
 	struct dafs_call *call;
@@ -91,10 +91,10 @@ static bool dafs_chan_lives(struct dafs_chan *chan, unsigned long timeout)
  * dafs_requester_watch() - the work item dafs_requester.watchdog
  * @work: it
  *
- * A server takes the time it needs, and so does what it was asked for; nothing is
- * gained by asking again, and all others who use the connection would lose by it
- * (5.1).  What is lost is a connection that does not even answer a probe: that is
- * half the timeout for the response, and the other half for the probe.
+ * A server may take any time for a request.  Sending the request again would not help, and
+ * would disturb the other users of the connection (5.1).  Only a connection that does not
+ * acknowledge a probe is lost: half of the timeout is for the response, and the other half
+ * for the probe.
  */
 void dafs_requester_watch(struct work_struct *work)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue pair of a channel: its states, and what is posted to its send queue.
+ * The queue pair of a channel: its states, and posting to its send queue.
  */
 #include <rdma/ib_cm.h>
 #include <rdma/rw.h>
@@ -8,18 +8,18 @@
 #include "trace.h"
 
 /*
- * Peers shall repeat after 0.33 s what finds no receive here.  They name the time that
- * we wait; with the longest one our retries make four seconds.
+ * Time after which a peer retries a send for which no receive is posted here: 0.33 s.  The
+ * peer chooses the time for our sends; with the longest one, our retries take 4 seconds.
  */
 #define DAFS_RNR_TIMER		IB_RNR_TIMER_327_68
 
 /*
- * How long the device waits for an answer before it repeats: peers name the time, 0 is
- * for ever.  This is 4.3 s, and more than the largest fabrics need.
+ * Upper limit of the ACK timeout after which the device retries, 4.3 s, which is more than
+ * the largest fabrics need.  The peer proposes the timeout; 0 means no timeout.
  */
 #define DAFS_ACK_TIMEOUT	20
 
-/* Pages of a memory region of rdma_rw: what it asks of one */
+/* Pages of a memory region of rdma_rw, as rdma_rw expects */
 #define DAFS_RW_MR_PAGES	256U
 
 static u8 dafs_qp_timeout(u8 asked)
@@ -28,9 +28,10 @@ static u8 dafs_qp_timeout(u8 asked)
 }
 
 /*
- * As rdma_cm does it, which would take what the peer says.  Of the RNR retries 0
- * breaks the connection when soft-RoCE is short of memory, and 7 keeps a reply and
- * its pages for as long as the peer likes, as a long timeout does.
+ * Change the state as rdma_cm does, but without using the retry counts and timeouts of the
+ * peer.  With 0 RNR retries the connection would break when soft-RoCE is short of memory;
+ * with 7 (unlimited), or with a long timeout, the peer could keep a reply and its pages
+ * here for any time.
  */
 static int dafs_qp_advance(struct dafs_chan *chan, enum ib_qp_state state)
 {
@@ -51,11 +52,11 @@ static int dafs_qp_advance(struct dafs_chan *chan, enum ib_qp_state state)
 }
 
 /**
- * dafs_qp_connect() - take the queue pair to where messages can be sent
- * @chan: the channel; the peer's parameters are known, and @chan->limits heeds them
+ * dafs_qp_connect() - bring the queue pair to the RTS state
+ * @chan: the channel; @chan->limits have been adapted to the parameters of the peer
  *
  * Context: rdma_cm event handler; may sleep.
- * Return: 0 or a negative errno; -ENOTCONN if it is too late.
+ * Return: 0 or a negative errno; -ENOTCONN if the queue pair has been destroyed.
  */
 int dafs_qp_connect(struct dafs_chan *chan)
 {
@@ -72,7 +73,7 @@ int dafs_qp_connect(struct dafs_chan *chan)
 }
 
 /**
- * dafs_qp_stop() - nothing is sent and received any more, what is posted comes back
+ * dafs_qp_stop() - bring the queue pair to the error state, which flushes its queues
  * @chan: the channel
  *
  * Context: may sleep.
@@ -94,7 +95,7 @@ void dafs_qp_destroy(struct dafs_chan *chan)
 {
 	struct ib_qp *qp = chan->qp;
 
-	/* the server's answer may still come, to be handled by dafs_qp_connect() */
+	/* a late connect response may still call dafs_qp_connect() */
 	if (chan->own_id)
 		rdma_lock_handler(chan->id);
 	chan->qp = NULL;
@@ -118,7 +119,7 @@ static int dafs_qp_create_iwarp(struct dafs_chan *chan, struct ib_qp_init_attr *
 /**
  * dafs_qp_create() - make a queue pair to which receives can be posted
  * @chan: the channel
- * @attr: what it is to be like
+ * @attr: attributes of the queue pair
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -141,14 +142,14 @@ int dafs_qp_create(struct dafs_chan *chan, struct ib_qp_init_attr *attr)
 }
 
 /**
- * dafs_chan_add_mr() - one more memory region for rdma_rw
+ * dafs_chan_add_mr() - allocate another memory region for rdma_rw
  * @chan: the channel
  *
- * There are none at first.  Many devices need none at all, and most connections
- * never so many as the send queue has room for.
+ * A channel begins without regions.  Many devices need none, and most connections need
+ * fewer than the send queue has room for.
  *
  * Context: may sleep.
- * Return: 0; -ENOSPC if there are as many as may be; what ib_alloc_mr() fails with.
+ * Return: 0; -ENOSPC if the limit is reached; the error of ib_alloc_mr().
  */
 int dafs_chan_add_mr(struct dafs_chan *chan)
 {
@@ -181,7 +182,7 @@ int dafs_chan_add_mr(struct dafs_chan *chan)
 EXPORT_SYMBOL_GPL(dafs_chan_add_mr);
 
 /**
- * dafs_chan_trim_mrs() - give back the memory regions of rdma_rw that are not in use
+ * dafs_chan_trim_mrs() - free the memory regions of rdma_rw that are not in use
  * @chan: the channel
  *
  * Context: may sleep.
@@ -206,16 +207,16 @@ EXPORT_SYMBOL_GPL(dafs_chan_trim_mrs);
 /**
  * dafs_chan_post() - post work requests whose memory is released afterwards
  * @chan: the channel
- * @first: the first of them; the last asks for a completion, which is @last->cqe
+ * @first: the first of them; the last one is signaled, with @last->cqe
  * @last: see above
  *
- * The device may refuse some of them after it has taken others, which then still
- * use their memory.  The channel is given up in this case, and @last->cqe gets its
- * completion from dafs_chan_quiesce(), when all of them are done.
+ * The device may refuse some of them after it has accepted others, which then still access
+ * their memory.  In this case the channel fails, and dafs_chan_quiesce() calls the
+ * completion handler of @last->cqe when all of them have ended.
  *
  * Context: any.
- * Return: 0, and there will be a completion; or -ENOTCONN if the channel is not
- * open: nothing was posted, and no completion comes.
+ * Return: 0, and there will be a completion; or -ENOTCONN if the channel is not open: then
+ * nothing was posted, and there is no completion.
  */
 int dafs_chan_post(struct dafs_chan *chan, const struct ib_send_wr *first,
 		   struct dafs_sent *last)
@@ -223,7 +224,7 @@ int dafs_chan_post(struct dafs_chan *chan, const struct ib_send_wr *first,
 	unsigned long flags;
 	int err = 0;
 
-	/* with the lock it is in the queue before that is drained, or not at all */
+	/* under the lock: posted before the queue is drained, or not at all */
 	spin_lock_irqsave(&chan->lock, flags);
 	if (chan->state != DAFS_CHAN_OPEN) {
 		spin_unlock_irqrestore(&chan->lock, flags);
@@ -240,7 +241,7 @@ int dafs_chan_post(struct dafs_chan *chan, const struct ib_send_wr *first,
 EXPORT_SYMBOL_GPL(dafs_chan_post);
 
 /**
- * dafs_chan_end_refused() - the completions that dafs_chan_post() has promised
+ * dafs_chan_end_refused() - do the completions for posts that the device has refused
  * @chan: the channel; its queue pair is drained
  *
  * Context: may sleep.
@@ -261,9 +262,9 @@ void dafs_chan_end_refused(struct dafs_chan *chan)
 }
 
 /**
- * dafs_chan_send_failed() - a send, or an RDMA operation, did not succeed
- * @chan: the channel; it is given up
- * @what: what it was, for the trace
+ * dafs_chan_send_failed() - a send, or an RDMA operation, has failed
+ * @chan: the channel; it fails
+ * @what: kind of the operation, for the trace
  * @wc: its completion
  *
  * Context: any.
@@ -287,14 +288,14 @@ EXPORT_SYMBOL_GPL(dafs_chan_send_failed);
 /**
  * dafs_chan_submit() - post work requests to the send queue
  * @chan: the channel
- * @first: they, linked; there is room for all of them
+ * @first: the work requests, linked; the send queue has room for all of them
  *
- * They are in the queue before that is drained, or not at all.  If the device takes
- * a part of them, that part may be executed until the channel is quiesced.  The
- * channel has failed, then; memory that they reach must stay until it is.
+ * They are posted before the queue is drained, or not at all.  If the device accepts only a
+ * part of them, the channel fails, but that part may be executed until the channel is
+ * quiesced.  Memory that they access must stay valid until then.
  *
  * Context: any, without chan->lock.
- * Return: 0, or -ENOTCONN, and no completion is to be waited for.
+ * Return: 0; or -ENOTCONN, then the caller must not wait for a completion.
  */
 int dafs_chan_submit(struct dafs_chan *chan, const struct ib_send_wr *first)
 {

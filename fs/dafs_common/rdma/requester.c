@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The life of a requester, and what its owner can tell it and ask. */
+/* Creation and destruction of a requester, and the interface for its owner. */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include <linux/dafs/stats.h>
@@ -9,12 +9,12 @@
 struct workqueue_struct *dafs_requester_wq;
 
 /**
- * dafs_requester_create() - become the requester of a channel
- * @chan: an open channel; one receive is posted already
+ * dafs_requester_create() - make the requester of a channel
+ * @chan: an open channel; one receive has been posted
  * @nreq: requests that may be outstanding at first; 1 until the session is
  *	negotiated (E-37)
  * @max: requests that may ever be outstanding
- * @timeout_ms: how long a response may take; 0 for ever
+ * @timeout_ms: timeout of a response; 0: no timeout
  *
  * Context: may sleep.
  * Return: the requester or an ERR_PTR of -ENOMEM, -EIO, -ENOTCONN.
@@ -69,7 +69,7 @@ static int dafs_abort_error(const struct dafs_call *call, int error)
 }
 
 /**
- * dafs_requester_abort() - fail all calls, now and from now on
+ * dafs_requester_abort() - fail all present and future calls
  * @rq: requester of a quiesced channel
  * @error: negative errno for them
  *
@@ -110,7 +110,7 @@ void dafs_requester_destroy(struct dafs_requester *rq)
 {
 	cancel_delayed_work_sync(&rq->watchdog);
 	wait_event(rq->idle, !READ_ONCE(rq->outstanding));
-	/* the last slot may still be about to let the lock go */
+	/* the task that released the last slot may still hold the lock */
 	spin_lock_irq(&rq->lock);
 	spin_unlock_irq(&rq->lock);
 	rq->chan->requester = NULL;
@@ -120,7 +120,7 @@ void dafs_requester_destroy(struct dafs_requester *rq)
 EXPORT_SYMBOL_GPL(dafs_requester_destroy);
 
 /**
- * dafs_requester_negotiated() - take over what the connect response agreed on
+ * dafs_requester_negotiated() - apply the result of the connect response
  * @rq: requester, no request outstanding
  * @nreq: initial OPNreq (E-39)
  *
@@ -151,15 +151,15 @@ u16 dafs_requester_nreq(struct dafs_requester *rq)
 EXPORT_SYMBOL_GPL(dafs_requester_nreq);
 
 /**
- * dafs_requester_surplus() - requests to spend until both sides are content
+ * dafs_requester_surplus() - number of NULLs to send to free unused buffers
  * @rq: requester
  *
- * Each response lowers nreq by one, so a requester with nothing to ask sends
- * this many NULLs for the responder to get its buffers back (3.2.6.4.2), and for
- * its own: those of responses that dafs_requester_trim() wants back.  If the responder
- * has yet to hear that less is asked for, there may be more to do after that.
+ * Each response lowers nreq by one.  So an idle requester sends this many NULLs, to allow
+ * the responder to free its buffers (3.2.6.4.2), and to free its own receive buffers that
+ * dafs_requester_trim() has found unused.  If the responder does not know the new
+ * desired_nreq yet, more NULLs may be needed after that.
  *
- * Return: how many.
+ * Return: the number of requests.
  */
 u16 dafs_requester_surplus(struct dafs_requester *rq)
 {
@@ -178,7 +178,7 @@ EXPORT_SYMBOL_GPL(dafs_requester_surplus);
  * dafs_requester_outstanding() - slots in use
  * @rq: requester
  *
- * Return: how many, at this moment.
+ * Return: the number at this moment.
  */
 u16 dafs_requester_outstanding(struct dafs_requester *rq)
 {
@@ -189,9 +189,9 @@ EXPORT_SYMBOL_GPL(dafs_requester_outstanding);
 /**
  * dafs_requester_desire() - ask for another nreq
  * @rq: requester
- * @nreq: desired_nreq of all requests from now on; 0 for no opinion
+ * @nreq: desired_nreq of all requests from now on; 0: leave it to the responder
  *
- * Ends what dafs_requester_adapt() has begun.
+ * Undoes dafs_requester_adapt().
  */
 void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
 {
@@ -205,11 +205,11 @@ void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
 EXPORT_SYMBOL_IF_KUNIT(dafs_requester_desire);
 
 /**
- * dafs_requester_adapt() - ask for as many requests as are needed
- * @rq: requester; dafs_requester_trim() is called once in a while
- * @least: what to ask for while it is idle, not 0
+ * dafs_requester_adapt() - adapt desired_nreq to the number of requests that are needed
+ * @rq: requester; the owner calls dafs_requester_trim() from time to time
+ * @least: desired_nreq of an idle requester, not 0
  *
- * From now on there are the buffers that an idle one keeps.
+ * Also allocates the buffers that an idle requester keeps.
  *
  * Context: may sleep.
  * Return: 0, -ENOMEM, -EIO or -ENOTCONN.
@@ -227,14 +227,14 @@ int dafs_requester_adapt(struct dafs_requester *rq, u16 least)
 EXPORT_SYMBOL_GPL(dafs_requester_adapt);
 
 /**
- * dafs_requester_set_timeout() - change how long a response may take
+ * dafs_requester_set_timeout() - change the timeouts of responses
  * @rq: requester that was made with a timeout
- * @timeout_ms: a connection on which a response is awaited, and that gives no sign
- *	of life for so long, is lost; not 0
- * @limit_ms: one on which a response takes so long is lost although it does, and the
- *	call fails with -ETIMEDOUT; 0 for never
+ * @timeout_ms: if a response is outstanding and the peer's hardware does not answer for
+ *	this time, the connection is lost; not 0
+ * @limit_ms: if a response takes this time, the connection is lost even if the peer's
+ *	hardware answers, and the call fails with -ETIMEDOUT; 0: no limit
  *
- * Holds for the calls in progress, too.
+ * Applies to calls in progress, too.
  *
  * Context: any.
  */
@@ -248,7 +248,7 @@ void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_
 EXPORT_SYMBOL_GPL(dafs_requester_set_timeout);
 
 /**
- * dafs_requester_count() - have calls counted
+ * dafs_requester_count() - count calls in statistics
  * @rq: requester that has not sent anything yet
  * @stats: the counters; kept until the requester is destroyed
  */
@@ -259,7 +259,7 @@ void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu 
 EXPORT_SYMBOL_GPL(dafs_requester_count);
 
 /**
- * dafs_requesters_init() - get ready for requesters
+ * dafs_requesters_init() - make the work queue of requesters
  *
  * Return: 0 or -ENOMEM.
  */

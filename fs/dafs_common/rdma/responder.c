@@ -3,23 +3,21 @@
  * The responder: receives requests, keeps the credit promise, sends replies
  * (sections 3.2.6 and 5.2).
  *
- * Nreq is the number of requests in the owner's hands plus the number of
- * receives posted.  A reply gives one credit back, and before it is sent the
- * receive for it is posted (3.2.6.3), or two and more to raise Nreq, or none
- * to lower it by one.
+ * Nreq is the number of requests that the owner is processing plus the number of posted
+ * receives.  A reply returns one credit.  Before it is sent, the receive for this credit is
+ * posted (3.2.6.3), or more than one to raise Nreq, or none to lower it by one.
  *
- * The receive buffer of a request goes back to the hardware with the reply,
- * but the buffer of the response is busy until the send completed.  So there
- * may be some more request structures than receives.  At first there is one:
- * most sessions are idle most of the time, and such a structure has a buffer of
- * its own.  A request that finds none waits until another is made, or for a send
- * completion, whichever comes first; where there is no memory for another, that is tried
- * again after a pause.  Those that were not needed for a while are freed when a request
- * ends.
+ * The receive buffer of a request is posted again with the reply, but the buffer of the
+ * response is in use until the send has completed.  So there may be a few more request
+ * structures than receives.  A responder begins with one structure, because each has a
+ * buffer for a response, and most sessions are idle most of the time.  If no structure is
+ * free, a request waits until another one is allocated, or for a send completion.  If there
+ * is no memory, the allocation is retried after a pause.  Structures that were not needed
+ * for some time are freed when a request ends.
  *
- * The owner is given the requests in the order of their arrival, because a chain
- * is made of neighbours (4.3.2, E-60).  So all pass through @waiting, and each is
- * handed over under the lock.
+ * The requests are delivered to the owner in the order of arrival, because the requests of
+ * a chain arrive one directly after the other (4.3.2, E-60).  So all requests pass through
+ * @waiting, and each is delivered under the lock.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
@@ -33,23 +31,23 @@
  * struct dafs_responder - the side of a channel that answers requests
  * @chan: the channel
  * @ops: of its owner
- * @lock: guards all below but @pause and @idle
- * @nreq: the promise
- * @target: what it shall become
- * @limit: streams the requester may believe in (E-41)
- * @unproven: requests to come until it must know of the last reduction, or 0
- * @growing: receives for a higher promise are being posted
- * @nr_rqsts: request structures there are
- * @most_rqsts: that there may be
- * @in_use: those that are not in @free
- * @peak: the most there were since @looked
- * @keep: request structures that are not freed
- * @looked: jiffies when @keep was set by what was in use
+ * @lock: protects the members below, except @pause and @idle
+ * @nreq: the present Nreq, which has been promised to the requester
+ * @target: the Nreq to reach
+ * @limit: number of streams that the requester may still consider valid (E-41)
+ * @unproven: requests to receive until the requester must know of the last reduction, or 0
+ * @growing: receives for a higher Nreq are being posted
+ * @nr_rqsts: number of request structures
+ * @most_rqsts: upper limit of @nr_rqsts
+ * @in_use: number of request structures that are not in @free
+ * @peak: maximum of @in_use since @looked
+ * @keep: number of request structures that are not freed
+ * @looked: time in jiffies when @keep was derived from @peak
  * @busy: streams with a request in progress
- * @free: request structures
- * @waiting: messages that were not handed over yet, in the order of arrival
- * @more: makes one for each of them
- * @pause: how long @more waits when there is no memory, in jiffies; its own
+ * @free: free request structures
+ * @waiting: messages that were not delivered yet, in the order of arrival
+ * @more: work item that allocates request structures for @waiting
+ * @pause: delay of @more when there is no memory, in jiffies; only used by @more
  * @idle: woken when @in_use is 0
  */
 struct dafs_responder {
@@ -75,17 +73,17 @@ struct dafs_responder {
 	wait_queue_head_t idle;
 };
 
-/* Request structures that a responder keeps once it needed so many; there is one at first */
+/* Request structures that a responder does not free; only one is allocated at first */
 #define DAFS_FEW_RQSTS	((u16)2)
 
-/* Request structures that one responder may have; fewer in tests, as for want of memory */
+/* Upper limit of request structures of one responder; lowered in tests of short memory */
 unsigned int dafs_responder_most = DAFS_MAX_NREQ + DAFS_SPARE_RQSTS;
 EXPORT_SYMBOL_IF_KUNIT(dafs_responder_most);
 
-/* How long a request structure is kept that is not needed, in jiffies */
+/* Time that an unused request structure is kept, in jiffies */
 #define DAFS_RQST_IDLE	(5L * HZ)
 
-/* How soon to try again when there is no memory, at first and at last, in jiffies */
+/* First and longest pause before an allocation is retried, in jiffies */
 #define DAFS_RQST_PAUSE		msecs_to_jiffies(10)
 #define DAFS_RQST_PAUSE_MOST	HZ
 
@@ -122,16 +120,16 @@ static void dafs_responder_free(struct dafs_responder *rp)
 	struct dafs_rqst *rqst, *next;
 
 	list_for_each_entry_safe(rqst, next, &rp->free, link)
-		kfree(rqst);	/* the message goes with the channel */
+		kfree(rqst);	/* the message is freed with the channel */
 	kfree(rp);
 }
 
 /**
- * dafs_responder_create() - become the responder of a channel
+ * dafs_responder_create() - make the responder of a channel
  * @chan: a channel; not yet accepted on the passive side
  * @ops: of the owner
- * @nreq: requests that may come; 1 until the session is negotiated (E-37).
- *	That many receives are posted.
+ * @nreq: requests that may be outstanding; 1 until the session is negotiated (E-37).
+ *	This number of receives is posted.
  *
  * Context: may sleep.
  * Return: the responder or an ERR_PTR of -ENOMEM, -EIO, -ENOTCONN.
@@ -176,10 +174,10 @@ free:
 EXPORT_SYMBOL_GPL(dafs_responder_create);
 
 /**
- * dafs_responder_stop() - hand over no more requests
+ * dafs_responder_stop() - stop delivering requests
  * @rp: of a quiesced channel
  *
- * A request that was handed over before may still be with its owner.
+ * The owner may still be processing requests that were delivered before.
  *
  * Context: may sleep.
  */
@@ -201,7 +199,7 @@ void dafs_responder_destroy(struct dafs_responder *rp)
 {
 	dafs_responder_stop(rp);
 	wait_event(rp->idle, !READ_ONCE(rp->in_use));
-	/* the last user may still be about to let the lock go */
+	/* the task that freed the last request may still hold the lock */
 	spin_lock_irq(&rp->lock);
 	spin_unlock_irq(&rp->lock);
 	rp->chan->responder = NULL;
@@ -210,11 +208,11 @@ void dafs_responder_destroy(struct dafs_responder *rp)
 EXPORT_SYMBOL_GPL(dafs_responder_destroy);
 
 /**
- * dafs_responder_open() - promise the negotiated number of requests
+ * dafs_responder_open() - set Nreq to the negotiated number of requests
  * @rp: responder of a channel whose connect request is being answered
  * @nreq: OPNreq of the response; at most the channel's depth
  *
- * Posts the receives, so it comes before the reply (E-37).
+ * Posts the receives, so it is called before the reply (E-37).
  *
  * Context: may sleep.
  * Return: 0, -ENOMEM, -EIO or -ENOTCONN.
@@ -229,7 +227,7 @@ int dafs_responder_open(struct dafs_responder *rp, u16 nreq)
 		have += !err;
 	}
 	spin_lock_irq(&rp->lock);
-	/* what an attempt that fails has posted is there, too; replies lower it to the target */
+	/* receives of a failed attempt stay posted; replies lower Nreq to the target */
 	rp->nreq = have;
 	if (!err) {
 		rp->target = nreq;
@@ -244,7 +242,7 @@ EXPORT_SYMBOL_GPL(dafs_responder_open);
 /**
  * dafs_responder_set_target() - let Nreq grow or shrink
  * @rp: responder
- * @target: what to aim for, 1 to the channel's depth
+ * @target: the Nreq to reach, 1 to the channel's depth
  *
  * Context: any.
  */
@@ -259,7 +257,7 @@ void dafs_responder_set_target(struct dafs_responder *rp, u16 target)
 EXPORT_SYMBOL_GPL(dafs_responder_set_target);
 
 /**
- * dafs_responder_nreq() - the current promise
+ * dafs_responder_nreq() - the current Nreq
  * @rp: responder
  *
  * Return: Nreq of section 3.2.6.
@@ -271,9 +269,10 @@ u16 dafs_responder_nreq(struct dafs_responder *rp)
 EXPORT_SYMBOL_GPL(dafs_responder_nreq);
 
 /*
- * When a reduction was announced, fewer requests than the old promise were on
- * their way.  The one that makes up that number was sent on a credit which came
- * with the announcement or after it, so its sender knows (5.2.2.2).
+ * When a reduction was announced, fewer requests than the old Nreq were in transit.  When
+ * as many requests as the old Nreq have arrived since then, the last of them used a credit
+ * that was sent with the announcement or after it, so the requester knows the reduction
+ * (5.2.2.2).
  */
 static void dafs_responder_count(struct dafs_responder *rp)
 {
@@ -282,7 +281,7 @@ static void dafs_responder_count(struct dafs_responder *rp)
 		rp->limit = rp->nreq;
 }
 
-/* A stream beyond the promise, or one that is busy, is refused (E-41). */
+/* A stream with a number above the limit, or a busy stream, is refused (E-41). */
 static u32 dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
 	u16 stream = rqst->hdr.stream_id;
@@ -296,7 +295,7 @@ static u32 dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rq
 	return DAFS_STATUS_OK;
 }
 
-/* Over the whole message, so it is done before the lock is taken. */
+/* Reads the whole message, so it is called before the lock is taken. */
 static bool dafs_msg_intact(const struct dafs_chan *chan, struct dafs_msg *msg)
 {
 	struct dafs_stream in = { msg->data, msg->len, chan->swab };
@@ -361,7 +360,7 @@ static void dafs_rqst_put(struct dafs_responder *rp, struct dafs_rqst *rqst)
 		wake_up(&rp->idle);
 }
 
-/* There is no telling what this was, or what the peer will send next. */
+/* The message is not a request, and later messages cannot be trusted: end the channel. */
 static void dafs_responder_reject(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
 	struct dafs_msg *msg = rqst->recv;
@@ -373,7 +372,7 @@ static void dafs_responder_reject(struct dafs_responder *rp, struct dafs_rqst *r
 	dafs_rqst_put(rp, rqst);
 }
 
-/* Hands a message to a free request structure and that to the owner. */
+/* Put a message into a free request structure and deliver it to the owner. */
 static void dafs_responder_begin(struct dafs_responder *rp, struct dafs_rqst *rqst,
 				 struct dafs_msg *msg)
 {
@@ -392,7 +391,7 @@ static void dafs_responder_begin(struct dafs_responder *rp, struct dafs_rqst *rq
 	rp->ops->request(rqst);
 }
 
-/* Hands over what there are request structures for; nothing once the channel closed. */
+/* Deliver messages while there are free request structures and the channel is open. */
 static void dafs_responder_feed(struct dafs_responder *rp)
 {
 	struct dafs_msg *msg;
@@ -409,9 +408,9 @@ static void dafs_responder_feed(struct dafs_responder *rp)
 /**
  * dafs_responder_request() - a request arrived
  * @rp: responder of the channel
- * @msg: the request; the responder's from now on
+ * @msg: the request; owned by the responder from now on
  *
- * Context: softirq, where completions come; for one channel one at a time.
+ * Context: softirq, in a completion handler; the calls for a channel are serialized.
  */
 void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg)
 {
@@ -428,7 +427,7 @@ void dafs_responder_request(struct dafs_responder *rp, struct dafs_msg *msg)
 		queue_delayed_work(system_unbound_wq, &rp->more, 0);
 }
 
-/* Return: false if no message waits any more for a structure that may be made. */
+/* Return: true if a message waits and another request structure may be allocated. */
 static bool dafs_responder_short(struct dafs_responder *rp)
 {
 	bool wanting;
@@ -440,7 +439,7 @@ static bool dafs_responder_short(struct dafs_responder *rp)
 	return wanting;
 }
 
-/* None of the requests that there are need ever end.  The longer it lasts the less often. */
+/* Retry later, with growing pauses: the requests in progress may never end. */
 static void dafs_responder_more_later(struct dafs_responder *rp)
 {
 	queue_delayed_work(system_unbound_wq, &rp->more, rp->pause);
@@ -463,7 +462,7 @@ static void dafs_responder_more(struct work_struct *work)
 	rp->pause = DAFS_RQST_PAUSE;
 }
 
-/* What was not in use between two looks, some seconds apart, goes. */
+/* Free request structures that were not in use during the last period of some seconds. */
 static void dafs_responder_trim(struct dafs_responder *rp)
 {
 	struct dafs_rqst *rqst;
@@ -475,7 +474,7 @@ static void dafs_responder_trim(struct dafs_responder *rp)
 		rp->looked = jiffies;
 	}
 	while (rp->nr_rqsts > rp->keep && !list_empty(&rp->free)) {
-		/* that which has been free for longest */
+		/* the structure that has been free for the longest time */
 		rqst = list_last_entry(&rp->free, struct dafs_rqst, link);
 		list_del(&rqst->link);
 		rp->nr_rqsts--;
@@ -484,7 +483,7 @@ static void dafs_responder_trim(struct dafs_responder *rp)
 	}
 }
 
-/* The structure is free again: for the first message that waits, or idle. */
+/* The structure is free again: use it for the first waiting message, if any. */
 static void dafs_rqst_end(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
 	unsigned long flags;
@@ -517,8 +516,8 @@ static void dafs_reply_sent(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * Raises the promise to what it shall be, receives first (3.2.6.4.2).  What
- * there is no memory for is not promised.
+ * Raise Nreq to the target.  The receives are posted first (3.2.6.4.2); if there is no
+ * memory for all of them, Nreq is raised less.
  */
 static void dafs_responder_grow(struct dafs_responder *rp)
 {
@@ -536,7 +535,7 @@ static void dafs_responder_grow(struct dafs_responder *rp)
 	spin_unlock_irqrestore(&rp->lock, flags);
 	if (!more)
 		return;
-	/* one by one: what was posted when memory ends is there, and counts */
+	/* one by one: receives that were posted before memory ran out count */
 	while (got < more && !dafs_chan_post_recvs(rp->chan, 1))
 		got++;
 	spin_lock_irqsave(&rp->lock, flags);
@@ -548,7 +547,7 @@ static void dafs_responder_grow(struct dafs_responder *rp)
 	spin_unlock_irqrestore(&rp->lock, flags);
 }
 
-/* Return: true if this reply lowers the promise, so that its receive stays unposted. */
+/* Return: true if this reply lowers Nreq, so that its receive is not posted again. */
 static bool dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *rqst, u16 *target)
 {
 	lockdep_assert_held(&rp->lock);
@@ -562,12 +561,12 @@ static bool dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *r
 	trace_dafs_credit(rp->chan, rp->nreq, rp->nreq - 1, rp->target);
 	rp->unproven = rp->nreq;
 	rp->nreq--;
-	/* a client that does not need so many will not soon again */
+	/* a client that has reduced its demand will probably not need them soon */
 	rp->keep = max(rp->in_use, DAFS_FEW_RQSTS);
 	return true;
 }
 
-/* One receive less is needed. */
+/* Free a receive buffer that is not needed any more. */
 static void dafs_msg_drop(struct dafs_msg *msg)
 {
 	msg->owner = DAFS_MSG_FREE;
@@ -582,11 +581,11 @@ static void dafs_reply_seal(struct dafs_rqst *rqst, const struct dafs_res_hdr *h
 }
 
 /*
- * The receive for the next request, then the response.  One lock around it
- * all: had a reply with an older, higher promise been posted after one that
- * lowered it, the requester would send what no receive waits for.
+ * Post the receive for the next request, then the response, under one lock: if a reply with
+ * an older, higher target were posted after a reply that lowers it, the requester would
+ * send requests for which no receive is posted.
  *
- * Return: 0; or -ENOTCONN, and no completion will come.
+ * Return: 0; or -ENOTCONN, then there is no completion.
  */
 static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
 			   struct ib_send_wr *first)
@@ -606,7 +605,7 @@ static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
 		hdr->target_nreq = target;
 		dafs_reply_seal(rqst, hdr);
 	}
-	/* behind the post the channel may go as soon as the lock is free */
+	/* before the post: after it the channel may be freed once the lock is released */
 	if (drop)
 		dafs_msg_drop(msg);
 	else
@@ -625,8 +624,8 @@ static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
  * @len: bytes of the response, header included
  * @first: work requests chained in front of rqst->wr, or NULL
  *
- * After it the request message is gone and @rqst is the responder's, which
- * calls ->sent() when the response has left or cannot.
+ * The request message must not be used after this.  The responder owns @rqst, and calls
+ * ->sent() when the response has been sent or sending it has failed.
  *
  * Context: may sleep.
  */

@@ -1,59 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots, which the draft calls streams, and who gets them (3.2.6 and 5.2).
+ * Slots, which the draft calls streams, and their assignment to requests (3.2.6 and 5.2).
  *
- * A slot is taken for a request and is free again when these are past, in
- * whatever order:
+ * A slot is taken for a request.  It is free again when all of these events have happened,
+ * in any order:
  *
- *  1. the send completed, if its completion was asked for;
- *  2. the response arrived: the stream may carry the next request, and the send
- *     buffer may be written again, because the peer has read the request and
- *     takes no notice of what is sent again with an old sequence number;
- *  3. the receive buffer of the response is posted again: there is a receive
+ *  1. the send has completed, if it was signaled;
+ *  2. the response has arrived: the stream may carry the next request, and the send buffer
+ *     may be written again, because the peer has read the request and ignores repeated
+ *     packets with an old sequence number;
+ *  3. the receive buffer of the response has been posted again, so that there is a receive
  *     for the response of the next request.
  *
- * (1) and the pair (2), (3) each clear a bit of the slot.  Because of (3) there
- * are never more requests outstanding than receives posted.
+ * (1), and (2) together with (3), each clear a bit of the slot.  Because of (3) there are
+ * never more requests outstanding than receives posted.
  *
- * The send queue is worked off in order, so a completion tells the end of all
- * that was posted before.  It is asked for once in a while, and of invalidations
- * always; sq_used counts the entries whose end is not known, and keeps the queue
- * from overflowing.
+ * The send queue is processed in order, so a completion shows that all earlier entries have
+ * completed, too.  A part of the sends is signaled, and all invalidations.  sq_used counts
+ * the entries that are not known to have completed; it prevents an overflow of the queue.
  *
- * The responder decides how many requests may be outstanding.  On each
- * response nreq = max(nreq - 1, target_nreq), 3.2.6.4.2.  When it shrinks, the
- * streams with the highest numbers expire: their requests finish, but no new
- * one starts there, and the total stays below nreq (5.2.2).
+ * The responder decides how many requests may be outstanding.  After each response nreq =
+ * max(nreq - 1, target_nreq), 3.2.6.4.2.  When nreq shrinks, the streams with the highest
+ * numbers expire: their requests finish, but no new request starts there, and the total
+ * does not exceed nreq (5.2.2).
  *
- * A requester may ask for as many as it needs, see dafs_requester_adapt(): twice as
- * many as are outstanding, so that there are always some for those that do not wait for
- * a slow file; and less again when it has needed less for a while.  The wish goes with a
- * request, but what is granted comes with a response, and a file system that stands
- * still gives none.  So where more is wished for than is allowed, the last slot is kept
- * for a NULL, which needs no file system.  It is sent when others wait for that slot.
+ * A requester may adapt the number that it asks for, see dafs_requester_adapt(): twice the
+ * number of outstanding requests, so that there are always slots for requests that do not
+ * wait for a slow file; and less again after it has needed less for some time.  The desired
+ * number is sent with a request, but it is granted with a response, and a file system that
+ * hangs sends no responses.  So while the desired number is above nreq, the last slot is
+ * reserved for a NULL, which needs no file system.  The NULL is sent when tasks wait for
+ * that slot.
  *
- * Tasks that wait get their slots in the order in which they came, from the
- * task or completion handler that gives back what they need, and only they are
- * woken.
+ * Waiting tasks are served in the order of arrival.  The task or completion handler that
+ * releases a resource assigns it to the first waiting task, and wakes up that task only.
  *
- * A slot gets its buffers when there is a use for it.  dafs_requester_trim() takes
- * them back from those that had none for a while: the send buffer at once, and a
- * receive with the next response, since what is posted cannot be had otherwise.
+ * The buffers of a slot are allocated when the slot is first needed.  dafs_requester_trim()
+ * frees the buffers of slots that were unused for some time: the send buffer at once, and a
+ * receive buffer after the next response, since a posted receive cannot be taken back.
  */
 #include <linux/slab.h>
 #include <linux/dafs/mem.h>
 #include "requester.h"
 #include "trace.h"
 
-/* A buffer less is no misfortune, so nothing is tried hard. */
+/* Missing buffers only reduce the number of slots, so allocations do not try hard. */
 #define DAFS_SLOT_GFP	(GFP_NOFS | __GFP_NORETRY | __GFP_NOWARN)
 
 /**
  * struct dafs_slot_waiter - a task that waits for slots
- * @link: in the requester's queue; empty once it has been dealt with
- * @call: what it wants to send
- * @error: what it got instead of slots, or 0
- * @served: completed with that
+ * @link: in the requester's queue; empty after the task was served
+ * @call: the call to send
+ * @error: 0 if slots were assigned, or an error
+ * @served: completed when @error is valid
  */
 struct dafs_slot_waiter {
 	struct list_head link;
@@ -63,11 +62,11 @@ struct dafs_slot_waiter {
 };
 
 /**
- * dafs_sq_signal() - a completion is asked for
+ * dafs_sq_signal() - the next work request will be signaled
  * @rq: requester
  *
  * Context: holds rq->lock.
- * Return: the entries whose end it will tell, for dafs_sq_done().
+ * Return: the number of entries that its completion covers, for dafs_sq_done().
  */
 unsigned int dafs_sq_signal(struct dafs_requester *rq)
 {
@@ -80,12 +79,13 @@ unsigned int dafs_sq_signal(struct dafs_requester *rq)
 }
 
 /**
- * dafs_sq_silent_enough() - is it time to ask for a completion?
+ * dafs_sq_silent_enough() - should the next send be signaled?
  * @rq: requester
  *
  * Context: holds rq->lock.
- * Return: true if half of the slots, which may go on while the completion of the
- * others is awaited, have been sent without, or one is wanted for another reason.
+ * Return: true if half as many entries as there are slots were posted unsignaled, so that
+ * the other half can be used until the completion comes; or if dafs_requester_trim() needs
+ * a completion.
  */
 bool dafs_sq_silent_enough(const struct dafs_requester *rq)
 {
@@ -107,14 +107,14 @@ void dafs_sq_done(struct dafs_requester *rq, unsigned int covers)
 	dafs_slots_grant(rq);
 }
 
-/* With memory: registrations, and invalidations when the response is there. */
+/* Send queue entries of a call: with memory also the registrations and invalidations. */
 static unsigned int dafs_sq_need(const struct dafs_call *call)
 {
 	return 1 + (call->mem ? 2 * call->mem->nr : 0);
 }
 
 /**
- * dafs_sq_unreserve() - requests will not be sent
+ * dafs_sq_unreserve() - undo the reservation of requests that will not be sent
  * @rq: requester
  * @call: the first of a chain that has its slots
  *
@@ -142,8 +142,8 @@ static u16 dafs_chain_length(const struct dafs_call *call)
 }
 
 /*
- * Is there room in the send queue for @call and all behind it?  A probe, and the end,
- * have their entries for themselves.
+ * Is there room in the send queue for @call and all behind it?  The entries for a probe and
+ * for draining the queue are reserved.
  */
 static bool dafs_sq_room(const struct dafs_requester *rq, const struct dafs_call *call)
 {
@@ -154,14 +154,14 @@ static bool dafs_sq_room(const struct dafs_requester *rq, const struct dafs_call
 	return rq->sq_used + need <= rq->chan->limits.sq - DAFS_PROBES - 1;
 }
 
-/* Is the last slot kept for the NULL that asks for more? */
+/* Is the last slot reserved for the NULL that asks for more slots? */
 static bool dafs_slots_keep_one(const struct dafs_requester *rq)
 {
 	return rq->least && rq->nreq > 1 && rq->nreq < rq->max &&
 	       rq->desired > max(rq->nreq, rq->denied);
 }
 
-/* @asks: this is that NULL */
+/* @asks: the call is that NULL */
 static bool dafs_slots_allowed(const struct dafs_requester *rq, bool asks, u16 nr)
 {
 	u16 most = min(rq->nreq, rq->max);
@@ -201,20 +201,20 @@ bool dafs_requester_busy(struct dafs_requester *rq)
 	bool busy;
 
 	spin_lock_irqsave(&rq->lock, flags);
-	/* to have buffers made takes no answer of the peer */
+	/* missing buffers are ignored: allocating them does not depend on the peer */
 	busy = !list_empty(&rq->queue) || !dafs_slots_allowed(rq, false, 1);
 	spin_unlock_irqrestore(&rq->lock, flags);
 	return busy;
 }
 EXPORT_SYMBOL_GPL(dafs_requester_busy);
 
-/* What to ask for if so many are outstanding. */
+/* The desired_nreq for a number of outstanding requests. */
 static u16 dafs_credits_wanted(const struct dafs_requester *rq, u16 outstanding)
 {
 	return clamp_t(u16, 2 * outstanding, rq->least, rq->max);
 }
 
-/* Fewer streams are in use than may be, so the first free one has not expired. */
+/* Fewer streams are in use than nreq allows, so the first free one has not expired. */
 static void dafs_slot_take(struct dafs_requester *rq, struct dafs_call *call)
 {
 	unsigned int i = find_first_zero_bit(rq->used, rq->max);
@@ -238,7 +238,7 @@ static void dafs_slots_take(struct dafs_requester *rq, struct dafs_call *call)
 		dafs_slot_take(rq, call);
 }
 
-/* The head of the queue waits: for buffers, or for the slot that is kept. */
+/* The first task in the queue waits for buffers, or for the slot that is reserved. */
 static void dafs_slots_help(struct dafs_requester *rq, const struct dafs_slot_waiter *waiter)
 {
 	lockdep_assert_held(&rq->lock);
@@ -251,9 +251,9 @@ static void dafs_slots_help(struct dafs_requester *rq, const struct dafs_slot_wa
 }
 
 /**
- * dafs_slots_grant() - give slots to those who wait, as far as there are any
- * @rq: requester; something of it has become free, or more is allowed, or all has
- *	come to an end
+ * dafs_slots_grant() - assign free slots to waiting tasks
+ * @rq: requester; something of it has become free, or nreq has increased, or it is being
+ *	aborted
  *
  * Context: holds rq->lock.
  */
@@ -275,7 +275,7 @@ void dafs_slots_grant(struct dafs_requester *rq)
 		dafs_slots_help(rq, waiter);
 }
 
-/* What was not granted is not waited for, until something else is wished for. */
+/* If the desired number was not granted, do not reserve a slot until it changes. */
 static void dafs_slots_asked(struct dafs_requester *rq)
 {
 	unsigned long flags;
@@ -316,9 +316,9 @@ void dafs_slots_ask(struct work_struct *work)
 }
 
 /**
- * dafs_slot_release() - give a part of a slot back
+ * dafs_slot_release() - clear a bit of a slot
  * @slot: the slot
- * @what: DAFS_SLOT_*; the last one makes it free
+ * @what: DAFS_SLOT_*; the slot is free when the last bit is cleared
  *
  * Context: any.
  */
@@ -342,7 +342,7 @@ void dafs_slot_release(struct dafs_slot *slot, unsigned int what)
 	spin_unlock_irqrestore(&rq->lock, flags);
 }
 
-/* The receive of the slot to come: one that is posted already, or a new one. */
+/* Add a receive for a new slot: use a surplus one, or post a new one. */
 static int dafs_recv_add(struct dafs_requester *rq)
 {
 	struct dafs_msg *recv;
@@ -362,11 +362,11 @@ static int dafs_recv_add(struct dafs_requester *rq)
 }
 
 /**
- * dafs_recv_drop() - is the buffer of a response one too many?
+ * dafs_recv_drop() - are there more receive buffers than needed?
  * @rq: requester
  *
  * Context: any.
- * Return: true if it is to be freed, and not posted again.
+ * Return: true if the caller shall free the buffer of a response and not post it again.
  */
 bool dafs_recv_drop(struct dafs_requester *rq)
 {
@@ -404,11 +404,11 @@ static int dafs_slot_make(struct dafs_requester *rq)
 }
 
 /**
- * dafs_slots_make() - have buffers for so many slots
+ * dafs_slots_make() - allocate the buffers of slots
  * @rq: requester
- * @nr: at least so many, as far as there may be
+ * @nr: number of slots that shall have buffers, limited to the maximum
  *
- * Context: may sleep, not for memory to be freed.
+ * Context: may sleep, but does not wait long for memory.
  * Return: 0, -ENOMEM, -EIO or -ENOTCONN.
  */
 int dafs_slots_make(struct dafs_requester *rq, u16 nr)
@@ -423,7 +423,7 @@ int dafs_slots_make(struct dafs_requester *rq, u16 nr)
 	return err;
 }
 
-/* How many slots those who wait could do with. */
+/* Number of slots with buffers that the first waiting task needs, or 0. */
 static u16 dafs_slots_wanted(struct dafs_requester *rq)
 {
 	struct dafs_slot_waiter *waiter;
@@ -458,7 +458,7 @@ static bool dafs_slot_try(struct dafs_requester *rq, struct dafs_call *call, int
 	*error = rq->error;
 	if (*error)
 		return true;
-	/* those who came before go first, and wait for the one that asks */
+	/* earlier tasks go first, except before the NULL that they wait for */
 	if ((!call->asks && !list_empty(&rq->queue)) || !dafs_slots_free(rq, call))
 		return false;
 	dafs_slots_take(rq, call);
@@ -466,13 +466,13 @@ static bool dafs_slot_try(struct dafs_requester *rq, struct dafs_call *call, int
 }
 
 /**
- * dafs_slot_get_now() - take slots, or leave it
+ * dafs_slot_get_now() - take slots if they are available now
  * @rq: requester
  * @call: the first of a chain
  *
- * Context: may sleep, not for long.
- * Return: 0 with slots for all of them, -EAGAIN, or the error that the requester
- * was ended with.
+ * Context: may sleep, but not for long.
+ * Return: 0 with slots for all calls of the chain, -EAGAIN, or the error of
+ * dafs_requester_abort().
  */
 int dafs_slot_get_now(struct dafs_requester *rq, struct dafs_call *call)
 {
@@ -505,7 +505,7 @@ static int dafs_slot_wait(struct dafs_requester *rq, struct dafs_slot_waiter *wa
 		err = waiter->error;
 	} else {
 		list_del(&waiter->link);
-		/* there may be enough for the one behind it */
+		/* there may be enough slots for the next task in the queue */
 		dafs_slots_grant(rq);
 	}
 	spin_unlock_irq(&rq->lock);
@@ -518,8 +518,7 @@ static int dafs_slot_wait(struct dafs_requester *rq, struct dafs_slot_waiter *wa
  * @call: a single call
  *
  * Context: may sleep; a fatal signal ends it.
- * Return: 0 with a slot, -ERESTARTSYS, or the error that the requester was ended
- * with.
+ * Return: 0 with a slot, -ERESTARTSYS, or the error of dafs_requester_abort().
  */
 int dafs_slot_get(struct dafs_requester *rq, struct dafs_call *call)
 {
@@ -543,7 +542,7 @@ int dafs_slot_get(struct dafs_requester *rq, struct dafs_call *call)
 }
 
 /**
- * dafs_requester_credit() - a response tells how many requests there may be
+ * dafs_requester_credit() - update nreq from a response
  * @rq: requester
  * @target: target_nreq
  *
@@ -562,7 +561,7 @@ void dafs_requester_credit(struct dafs_requester *rq, u16 target)
 		dafs_slots_grant(rq);
 }
 
-/* Takes the send buffers of slots above @keep out, and puts them on @list. */
+/* Move the send buffers of unused slots from number @keep on to @list. */
 static void dafs_slots_strip(struct dafs_requester *rq, u16 keep, struct list_head *list)
 {
 	struct dafs_slot *slot;
@@ -576,7 +575,7 @@ static void dafs_slots_strip(struct dafs_requester *rq, u16 keep, struct list_he
 	}
 }
 
-/* Ask for no more than what was needed, and see to it that the responder hears of it. */
+/* Reduce the desired number to what was needed, and make sure that the responder learns it. */
 static void dafs_requester_settle(struct dafs_requester *rq)
 {
 	u16 was = rq->desired;
@@ -587,16 +586,16 @@ static void dafs_requester_settle(struct dafs_requester *rq)
 	rq->desired = dafs_credits_wanted(rq, rq->peak);
 	if (rq->desired < was)
 		rq->untold = true;
-	/* the responder may have room by now */
+	/* the responder may have memory now: ask again */
 	rq->denied = 0;
 }
 
 /**
- * dafs_requester_trim() - give back buffers and memory regions that were not needed
+ * dafs_requester_trim() - free buffers and memory regions that were not needed
  * @rq: requester
  *
- * To be called once in a while: what was not in use since the last time goes.
- * dafs_requester_surplus() tells whether that takes requests.
+ * To be called from time to time: frees what was not used since the last call.
+ * dafs_requester_surplus() returns the number of requests that are needed for that.
  *
  * Context: may sleep.
  */
@@ -611,7 +610,7 @@ void dafs_requester_trim(struct dafs_requester *rq)
 	keep = max_t(u16, rq->peak, DAFS_SLOTS_KEPT);
 	dafs_requester_settle(rq);
 	rq->peak = rq->outstanding;
-	/* the device may read a buffer until it has told that the send is complete */
+	/* the device may read a buffer until there is a completion that covers the send */
 	if (rq->ready > keep && rq->sq_used)
 		rq->settle = true;
 	else

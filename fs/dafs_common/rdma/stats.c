@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Statistics of calls.  Every call is counted once, when it is over, on the
- * processor where that happens; the reader adds the processors up.
+ * Statistics of calls.  Every call is counted once, when it is over, on the current CPU;
+ * the reader adds up the counters of all CPUs.
  */
 #include <linux/percpu.h>
 #include <linux/u64_stats_sync.h>
@@ -10,7 +10,7 @@
 #include <linux/dafs/stats.h>
 
 /**
- * struct dafs_stats - the counters of one processor
+ * struct dafs_stats - the counters of one CPU
  * @sync: lets 32-bit machines read whole numbers
  * @count: by procedure and enum dafs_stat
  */
@@ -96,7 +96,7 @@ static void dafs_stats_add(const struct dafs_stats *one, unsigned int row, u64 *
 }
 
 /**
- * dafs_stats_read() - what was counted for one procedure
+ * dafs_stats_read() - the counters of one procedure
  * @stats: the counters
  * @proc: DAFS_PROC_*
  * @sums: filled; DAFS_NR_STATS of them, by enum dafs_stat
@@ -114,7 +114,7 @@ void dafs_stats_read(const struct dafs_stats __percpu *stats, u32 proc, u64 *sum
 EXPORT_SYMBOL_GPL(dafs_stats_read);
 
 /**
- * dafs_stats_total() - what was counted for all procedures together
+ * dafs_stats_total() - the sums of the counters of all procedures
  * @stats: the counters
  * @sums: as for dafs_stats_read()
  *

@@ -2,10 +2,9 @@
 /*
  * File attributes (6.1.5) and file system attributes (6.1.6).
  *
- * An attribute structure begins with the bitmaps of the attributes that take
- * space and of those whose value means something; the attributes follow in
- * the order of their numbers.  One that is included and not valid keeps its
- * space: zero when sent, ignored when received.
+ * An attribute structure begins with two bitmaps: the attributes that are included, and
+ * those that are valid.  The attributes follow in the order of their numbers.  An attribute
+ * that is included but not valid takes its space: zero when sent, ignored when received.
  */
 #include <linux/bitops.h>
 #include <linux/export.h>
@@ -144,8 +143,8 @@ struct dafs_attrs {
 };
 
 /*
- * Whether the attribute of @mask is to be processed; if it takes space and
- * means nothing, steps over it.
+ * Return: true if the attribute of @mask is to be processed.  If it is included but not
+ * valid, its space is skipped.
  */
 static __always_inline bool dafs_x_attr(struct dafs_xdr *x, const struct dafs_attrs *a, u64 mask)
 {
@@ -409,7 +408,7 @@ static void dafs_x_direntry(struct dafs_xdr *x, void *p)
 	dafs_x_str(x, &entry->name);
 }
 
-/* Not checked with the array: there are many, and each is looked at just once. */
+/* Not checked with the array: there are many entries, and each is decoded only once. */
 const struct dafs_elem_type dafs_elem_direntry = {
 	.filter = dafs_x_direntry,
 	.host = sizeof(struct dafs_direntry),
@@ -503,8 +502,8 @@ EXPORT_SYMBOL_GPL(dafs_direntry_start);
  * @entry: filled; refers to @s
  *
  * Return: 1; 0 when there are no more; -EBADMSG if the entry is malformed, or
- * -EINVAL if it has attributes that this version does not know (E-20): then
- * nothing behind it can be had.
+ * -EINVAL if it has attributes that this version does not know (E-20): then the entries
+ * behind it cannot be decoded.
  */
 int dafs_direntry_next(const struct dafs_stream *s, struct dafs_direntry_iter *iter,
 		       struct dafs_direntry *entry)

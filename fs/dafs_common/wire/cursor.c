@@ -5,8 +5,8 @@
  *
  * All positions are counted from the first byte of the stream, which is also
  * the origin of alignment.  Encoding zeroes each part of the message when its
- * place is fixed and then fills in the fields, so pads need no attention.
- * Decoding believes nothing: a position is used only after it was compared
+ * place is fixed and then fills in the fields, so padding needs no extra code.
+ * Decoding trusts nothing: a position is used only after it was compared
  * with the end of the stream.
  */
 #include <linux/export.h>
@@ -21,7 +21,7 @@
  *	in a direct metadata buffer
  *
  * Return: 0, or -EMSGSIZE (encoding) or -EBADMSG (decoding) if the stream
- * does not even hold @start bytes or is too long to be true.
+ * is shorter than @start bytes or too long.
  */
 int dafs_x_init(struct dafs_xdr *x, const struct dafs_stream *s, bool encode, u32 start)
 {
@@ -235,7 +235,7 @@ void dafs_x_path(struct dafs_xdr *x, struct dafs_seq *path)
 	x->pos = resume;
 }
 
-/* what elements are decoded into when all that counts is whether they can be */
+/* target for elements that are decoded only to check them */
 union dafs_any_elem {
 	struct dafs_rw_request rw_request;
 	struct dafs_ace ace;
@@ -278,9 +278,8 @@ static u64 dafs_seq_size(const struct dafs_seq *seq, const struct dafs_elem_type
  * @seq: the array
  * @type: of its elements
  *
- * Decoding checks the whole array, with everything its elements refer to, so
- * that reading them later fails no more; but for the entries of a READDIR, see
- * dafs_direntry_next().
+ * Decoding checks the whole array, with everything its elements refer to, so that reading
+ * them later cannot fail.  Entries of a READDIR are an exception, see dafs_direntry_next().
  */
 void dafs_x_seq_here(struct dafs_xdr *x, struct dafs_seq *seq, const struct dafs_elem_type *type)
 {

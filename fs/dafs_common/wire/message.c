@@ -56,10 +56,9 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_encode_args);
  * @args: filled; the structure for @proc in union dafs_args; undefined after an
  *	error; refers to @s
  *
- * Everything the arguments refer to is checked here, so that reading it later
- * fails no more.  The time taken is bounded by a multiple of the length.
- * Values of enumerations and bit masks are not judged, but for the bits of
- * attributes, which decide on the layout.
+ * Everything the arguments refer to is checked here, so that reading it later cannot fail.
+ * The time is bounded by a multiple of the length.  Values of enumerations and bit masks
+ * are not checked, except the bits of attributes, which determine the layout.
  *
  * Return: 0, or -EBADMSG if the request is malformed (DAFSERR_INVAL), or
  * -EINVAL if it has attributes that this version does not know (E-20), or
@@ -97,9 +96,9 @@ EXPORT_SYMBOL_GPL(dafs_encode_res);
  * @res: filled; the structure for @proc in union dafs_res; undefined after an
  *	error; refers to @s
  *
- * Whether a response carries results is told by its length and not by its
- * status: results that are missing read as zeros (ruling E-13).  The entries of
- * a READDIR are not checked yet, see dafs_direntry_next().
+ * The length of a response, not its status, determines whether it contains results: missing
+ * results are decoded as zeros (ruling E-13).  The entries of a READDIR are not checked
+ * here, see dafs_direntry_next().
  *
  * Return: 0, or -EBADMSG if the response is malformed, or
  * -EINVAL if it has attributes that this version does not know (E-20), or

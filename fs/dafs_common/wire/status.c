@@ -2,9 +2,9 @@
 /*
  * One table between DAFS status and Linux errno, draft chapter 7.
  *
- * The client looks at the status itself where the protocol asks for an action,
- * such as recovering a state-id or sending a request again.  The errno here is
- * for the callers it cannot help any more, down to the system call.
+ * The client uses the status itself where the protocol requires an action, such as
+ * recovering a state-id or sending a request again.  The errno is for errors that the
+ * client cannot handle and returns to its callers, up to the system call.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -54,7 +54,7 @@ static const struct dafs_status_row dafs_status_rows[] = {
 	BOTH(RESOURCE, ENOMEM),
 	/* the final component of an open, or the start of a walk, is a link */
 	BOTH(SYMLINK, ELOOP),
-	/* a robust mutex says the same of an owner that died */
+	/* as for a robust mutex whose owner has died */
 	BOTH(LOCK_BROKEN, EOWNERDEAD),
 
 	/* try again */
@@ -70,10 +70,10 @@ static const struct dafs_status_row dafs_status_rows[] = {
 	GIVES(MOVED, EREMOTE),
 	GIVES(LEASE_MOVED, EREMOTE),
 
-	/* directories; readdir(3) says ENOENT for a position that is gone */
+	/* directories; readdir(3) returns ENOENT for an invalid position */
 	GIVES(BAD_COOKIE, ENOENT),
 	GIVES(READDIR_NOSPC, ETOOSMALL),
-	/* mknod(2) says EPERM for a type that the file system lacks */
+	/* mknod(2) returns EPERM for a type that the file system does not support */
 	GIVES(BADTYPE, EPERM),
 	GIVES(NOT_FOUND, ENOENT),
 	GIVES(NO_PARTIAL_INFO, EIO),
@@ -88,8 +88,8 @@ static const struct dafs_status_row dafs_status_rows[] = {
 
 	/*
 	 * State that the server does not know: one errno for each reason, so
-	 * that a log or a test can tell them apart.  It is the wrong one, its
-	 * lease ran out, or the server forgot it when it restarted.
+	 * that a log or a test can tell them apart.  The state-id is wrong, its lease
+	 * has expired, or the server has restarted.
 	 */
 	GIVES(BAD_STATEID, EBADF),
 	GIVES(OLD_STATEID, EBADF),
@@ -97,7 +97,7 @@ static const struct dafs_status_row dafs_status_rows[] = {
 	GIVES(STALE_STATEID, ENETRESET),
 	GIVES(STALE_CLIENTID, ENETRESET),
 
-	/* VERIFY and NVERIFY end a chain, and what was behind is not done */
+	/* VERIFY and NVERIFY end a chain; the requests behind them are not executed */
 	GIVES(SAME, ECANCELED),
 	GIVES(NOT_SAME, ECANCELED),
 	GIVES(CHAIN_BROKEN, ECANCELED),
@@ -135,9 +135,9 @@ static const struct dafs_status_row dafs_status_rows[] = {
 };
 
 /**
- * struct dafs_errno_row - what file systems return and no status is named after
+ * struct dafs_errno_row - an errno of file systems that has no status of the same name
  * @err: errno, positive
- * @status: DAFSERR_* that comes nearest
+ * @status: the nearest DAFSERR_*
  */
 struct dafs_errno_row {
 	u16 err;
@@ -148,7 +148,7 @@ static const struct dafs_errno_row dafs_errno_rows[] = {
 	{ ENOTSUPP, DAFSERR_NOTSUPP },
 	{ ENOTTY, DAFSERR_NOTSUPP },
 
-	/* an answer longer than the session allows; 7: buffer size is too small */
+	/* a response longer than the session allows; chapter 7: buffer size is too small */
 	{ EMSGSIZE, DAFSERR_TOOSMALL },
 	{ ERANGE, DAFSERR_TOOSMALL },
 
@@ -157,13 +157,13 @@ static const struct dafs_errno_row dafs_errno_rows[] = {
 	{ ENOBUFS, DAFSERR_RESOURCE },
 	{ ENOLCK, DAFSERR_RESOURCE },
 
-	/* passes when what holds things up is done */
+	/* temporary: a retry may succeed */
 	{ ETIMEDOUT, DAFSERR_DELAY },
 	{ EINTR, DAFSERR_DELAY },
 	{ ERESTARTSYS, DAFSERR_DELAY },
 	{ EJUKEBOX, DAFSERR_DELAY },
 
-	/* does not pass: a mount point, a running program, a read-only open */
+	/* not temporary: a mount point, a running program, a read-only open */
 	{ EBUSY, DAFSERR_ACCES },
 	{ ETXTBSY, DAFSERR_ACCES },
 	{ EBADF, DAFSERR_ACCES },
@@ -179,7 +179,7 @@ static const struct dafs_errno_row dafs_errno_rows[] = {
 
 	{ EILSEQ, DAFSERR_INVAL },
 
-	/* the first two are how file systems say "bad checksum" and "corrupted" */
+	/* file systems return the first two for "bad checksum" and "corrupted" */
 	{ EBADMSG, DAFSERR_IO },
 	{ EUCLEAN, DAFSERR_IO },
 	{ EREMOTEIO, DAFSERR_IO },
@@ -216,11 +216,11 @@ int dafs_status_to_errno(u32 status)
 EXPORT_SYMBOL_GPL(dafs_status_to_errno);
 
 /**
- * dafs_errno_to_status() - status that tells a client of an error (chapter 7)
+ * dafs_errno_to_status() - status for an error of a file system (chapter 7)
  * @err: 0 or a negative errno of a file system
  *
- * Not for -EBADMSG of the codec, which is DAFSERR_INVAL: a file system means a
- * bad block by that.
+ * Not for -EBADMSG of the codec, which is DAFSERR_INVAL: a file system returns -EBADMSG
+ * for a bad block.
  *
  * Return: DAFS_STATUS_OK for 0, else a DAFSERR_*; DAFSERR_SERVERFAULT for what
  * has no counterpart.
