@@ -4,7 +4,7 @@
  *
  * An RDMA WRITE of 0 bytes accesses no memory, so it needs no key, and the peer's hardware
  * acknowledges it without the peer's software.  If the queue pair of the peer is gone there
- * is no acknowledgement: the device gives up after its retries, and the channel fails.
+ * is no acknowledgment: the device gives up after its retries, and the channel fails.
  * Soft-RoCE retries for ever if seven retries are configured, therefore the owner must not
  * rely on the failure alone.
  */
