@@ -64,8 +64,8 @@ static struct dafsd_export_item *to_export_item(struct config_item *item)
 	return container_of(to_config_group(item), struct dafsd_export_item, group);
 }
 
-/* Settings cannot be changed while the export is enabled. */
-static ssize_t dafsd_export_set_bool(struct config_item *ci, bool *setting, const char *page,
+/* What clients see of an export is fixed while they may rely on it. */
+static ssize_t dafsd_export_set_form(struct config_item *ci, bool *setting, const char *page,
 				     size_t len)
 {
 	struct dafsd_export_item *item = to_export_item(ci);
@@ -80,19 +80,45 @@ static ssize_t dafsd_export_set_bool(struct config_item *ci, bool *setting, cons
 	return len;
 }
 
+/* What they may do is changed in the export that is served, too. */
+static int dafsd_export_update(struct dafsd_export_item *item)
+{
+	lockdep_assert_held(&item->lock);
+	return item->exp ? dafsd_export_change(item->exp, &item->conf) : 0;
+}
+
+static ssize_t dafsd_export_set_right(struct config_item *ci, bool *setting, const char *page,
+				      size_t len)
+{
+	struct dafsd_export_item *item = to_export_item(ci);
+	bool v;
+	int err;
+
+	if (kstrtobool(page, &v))
+		return -EINVAL;
+	guard(mutex)(&item->lock);
+	swap(*setting, v);
+	err = dafsd_export_update(item);
+	if (err)
+		*setting = v;
+	return err ?: len;
+}
+
 static ssize_t dafsd_export_set_id(struct config_item *ci, u32 *setting, const char *page,
 				   size_t len)
 {
 	struct dafsd_export_item *item = to_export_item(ci);
 	u32 v;
+	int err;
 
 	if (kstrtou32(page, 0, &v) || v == (u32)-1)
 		return -EINVAL;
 	guard(mutex)(&item->lock);
-	if (item->exp)
-		return -EBUSY;
-	*setting = v;
-	return len;
+	swap(*setting, v);
+	err = dafsd_export_update(item);
+	if (err)
+		*setting = v;
+	return err ?: len;
 }
 
 #define DAFSD_EXPORT_ATTR(_name, _set, _fmt)						\
@@ -108,13 +134,13 @@ static ssize_t dafsd_export_##_name##_store(struct config_item *ci, const char *
 }											\
 CONFIGFS_ATTR(dafsd_export_, _name)
 
-DAFSD_EXPORT_ATTR(read_only, dafsd_export_set_bool, "%d\n");
-DAFSD_EXPORT_ATTR(root_squash, dafsd_export_set_bool, "%d\n");
-DAFSD_EXPORT_ATTR(all_squash, dafsd_export_set_bool, "%d\n");
+DAFSD_EXPORT_ATTR(read_only, dafsd_export_set_right, "%d\n");
+DAFSD_EXPORT_ATTR(root_squash, dafsd_export_set_right, "%d\n");
+DAFSD_EXPORT_ATTR(all_squash, dafsd_export_set_right, "%d\n");
 DAFSD_EXPORT_ATTR(anon_uid, dafsd_export_set_id, "%u\n");
 DAFSD_EXPORT_ATTR(anon_gid, dafsd_export_set_id, "%u\n");
-DAFSD_EXPORT_ATTR(subtree_check, dafsd_export_set_bool, "%d\n");
-DAFSD_EXPORT_ATTR(raw_names, dafsd_export_set_bool, "%d\n");
+DAFSD_EXPORT_ATTR(subtree_check, dafsd_export_set_form, "%d\n");
+DAFSD_EXPORT_ATTR(raw_names, dafsd_export_set_form, "%d\n");
 
 /* Takes over @text, a copy of the first line that was written. */
 static ssize_t dafsd_export_set_text(struct config_item *ci, char **setting, char *text,

@@ -3,8 +3,9 @@
  * Exports: the directory trees that clients may reach (4.1.4).
  *
  * A configured export and a served export are two objects.  This file implements served
- * exports: a struct dafsd_export is made from the settings, does not change while clients
- * use it, and is freed with its last reference.  The settings are in config.c.
+ * exports: a struct dafsd_export is made from the settings, is freed with its last
+ * reference, and changes meanwhile only in what clients may do.  The settings are in
+ * config.c.
  */
 #include <linux/exportfs.h>
 #include <linux/hashtable.h>
@@ -97,7 +98,7 @@ static void dafsd_export_release(struct kref *ref)
 	struct dafsd_export *exp = container_of(ref, struct dafsd_export, ref);
 
 	dafsd_lane_exit(&exp->lane);
-	put_cred(exp->anon_cred);
+	dafsd_squash_free(rcu_dereference_protected(exp->squash, true));
 	path_put(&exp->path);
 	call_rcu(&exp->rcu, dafsd_export_free_rcu);
 }
@@ -462,23 +463,36 @@ static int dafsd_export_check(const struct path *path, const struct dafsd_export
 	return 0;
 }
 
+static struct dafsd_squash *dafsd_export_squash(const struct dafsd_export_conf *conf)
+{
+	kuid_t uid = make_kuid(&init_user_ns, conf->anon_uid);
+	kgid_t gid = make_kgid(&init_user_ns, conf->anon_gid);
+	struct dafsd_squash *squash;
+
+	if (!uid_valid(uid) || !gid_valid(gid))
+		return ERR_PTR(-EINVAL);
+	squash = dafsd_squash_make(uid, gid);
+	if (!squash)
+		return ERR_PTR(-ENOMEM);
+	squash->root = conf->root_squash;
+	squash->all = conf->all_squash;
+	return squash;
+}
+
 static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
 			     const struct dafsd_export_conf *conf)
 {
+	struct dafsd_squash *squash;
+
 	exp->name = kstrdup(name, GFP_KERNEL);
 	if (!exp->name)
 		return -ENOMEM;
 	kref_init(&exp->ref);
+	squash = dafsd_export_squash(conf);
+	if (IS_ERR(squash))
+		return PTR_ERR(squash);
+	RCU_INIT_POINTER(exp->squash, squash);
 	exp->read_only = conf->read_only;
-	exp->root_squash = conf->root_squash;
-	exp->all_squash = conf->all_squash;
-	exp->anon_uid = make_kuid(&init_user_ns, conf->anon_uid);
-	exp->anon_gid = make_kgid(&init_user_ns, conf->anon_gid);
-	if (!uid_valid(exp->anon_uid) || !gid_valid(exp->anon_gid))
-		return -EINVAL;
-	exp->anon_cred = dafsd_cred_make_anon(exp);
-	if (!exp->anon_cred)
-		return -ENOMEM;
 	exp->whole_fs = exp->path.dentry == exp->path.dentry->d_sb->s_root;
 	exp->subtree_check = conf->subtree_check && !exp->whole_fs;
 	exp->raw_names = conf->raw_names;
@@ -642,7 +656,7 @@ struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_exp
 	if (!err)
 		return exp;
 	path_put(&exp->path);
-	put_cred(exp->anon_cred);
+	dafsd_squash_free(rcu_dereference_protected(exp->squash, true));
 	kfree(exp->name);
 free:
 	kfree(mark);
@@ -650,6 +664,31 @@ free:
 	return ERR_PTR(err);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
+
+/**
+ * dafsd_export_change() - change what clients may do in an export
+ * @exp: from dafsd_export_serve(); not changed by others at the same time
+ * @conf: settings as there but for read_only, and for who is squashed and to whom
+ *
+ * Opens stay.  Requests in progress may end as if there had been no change; those that
+ * come from now on find all of it.
+ *
+ * Context: may sleep.
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int dafsd_export_change(struct dafsd_export *exp, const struct dafsd_export_conf *conf)
+{
+	struct dafsd_squash *squash = dafsd_export_squash(conf);
+
+	if (IS_ERR(squash))
+		return PTR_ERR(squash);
+	WRITE_ONCE(exp->read_only, conf->read_only);
+	squash = rcu_replace_pointer(exp->squash, squash, true);
+	synchronize_rcu();
+	dafsd_squash_free(squash);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(dafsd_export_change);
 
 /*
  * Wait for requests in progress, and for files that are being closed, but not for ever:

@@ -17,6 +17,22 @@
 #include "lane.h"
 
 /**
+ * struct dafsd_squash - which users act as the anonymous user in an export
+ * @root: uid 0 and gid 0 act as @uid and @gid
+ * @all: all users do
+ * @uid: see above; also of callers without credentials
+ * @gid: likewise; also of users who came without a group
+ * @anon: a user of these
+ */
+struct dafsd_squash {
+	bool root;
+	bool all;
+	kuid_t uid;
+	kgid_t gid;
+	const struct cred *anon;
+};
+
+/**
  * struct dafsd_export - a directory tree that clients may reach
  * @ref: one of configfs, one of each filehandle in use
  * @node: in the list of exports
@@ -24,12 +40,8 @@
  * @name: its name, a path in the name space without a slash at either end
  * @path: the tree
  * @fshandle: first 16 bytes of all its filehandles
- * @read_only: refuse changes with ROFS
- * @root_squash: uid 0 and gid 0 act as @anon_uid and @anon_gid
- * @all_squash: everybody does
- * @anon_uid: see above; also of callers without credentials
- * @anon_gid: likewise; also of users who came without a group
- * @anon_cred: a user of these
+ * @read_only: refuse changes with ROFS; may change at any time
+ * @squash: read under RCU, replaced as a whole by dafsd_export_change()
  * @enabled: served; cleared when the export is taken away, see dafsd_open_add()
  * @whole_fs: the tree is a whole file system, so everything in it is inside
  * @subtree_check: it is not, and files are traced to the tree too, see vfs/fh.c
@@ -49,11 +61,7 @@ struct dafsd_export {
 	struct path path;
 	u8 fshandle[DAFS_FSHANDLE_SIZE];
 	bool read_only;
-	bool root_squash;
-	bool all_squash;
-	kuid_t anon_uid;
-	kgid_t anon_gid;
-	const struct cred *anon_cred;
+	struct dafsd_squash __rcu *squash;
 	bool enabled;
 	bool whole_fs;
 	bool subtree_check;
@@ -81,10 +89,10 @@ struct dafsd_export_ops {
  * @name: see struct dafsd_export
  * @path: directory, or NULL
  * @read_only: see struct dafsd_export
- * @root_squash: see struct dafsd_export
- * @all_squash: see struct dafsd_export
- * @anon_uid: see struct dafsd_export
- * @anon_gid: see struct dafsd_export
+ * @root_squash: see struct dafsd_squash
+ * @all_squash: see struct dafsd_squash
+ * @anon_uid: see struct dafsd_squash
+ * @anon_gid: see struct dafsd_squash
  * @subtree_check: unless the tree is a whole file system, see struct dafsd_export
  * @raw_names: see struct dafsd_export
  */
@@ -105,6 +113,7 @@ extern unsigned int dafsd_withdraw_seconds;
 void dafsd_exports_begin(const struct dafsd_export_ops *ops);
 void dafsd_exports_end(void);
 struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_export_conf *conf);
+int dafsd_export_change(struct dafsd_export *exp, const struct dafsd_export_conf *conf);
 void dafsd_export_withdraw(struct dafsd_export *exp);
 struct dafsd_export *dafsd_export_find(const u8 *fshandle);
 struct dafsd_export *dafsd_export_find_name(const struct dafs_str *name);
@@ -147,7 +156,8 @@ u32 dafsd_name_check_change(const struct dafsd_export *exp, const struct dafs_st
 bool dafsd_name_is_dots(const struct dafs_str *name);
 
 /* squash.c: whom a user acts as there */
-const struct cred *dafsd_cred_make_anon(const struct dafsd_export *exp);
+struct dafsd_squash *dafsd_squash_make(kuid_t uid, kgid_t gid);
+void dafsd_squash_free(struct dafsd_squash *squash);
 const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struct cred *cred);
 
 #endif /* _DAFSD_EXPORT_EXPORT_H */

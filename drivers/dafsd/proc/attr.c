@@ -44,7 +44,7 @@ static u32 dafsd_access_bit(const struct dafsd_fh *fh, int mask)
 	int err;
 
 	if (dafsd_access_is_change(inode, mask) &&
-	    (fh->exp->read_only || __mnt_is_readonly(fh->exp->path.mnt)))
+	    (READ_ONCE(fh->exp->read_only) || __mnt_is_readonly(fh->exp->path.mnt)))
 		return DAFSERR_ROFS;
 	err = inode_permission(&nop_mnt_idmap, inode, mask);
 	switch (err) {

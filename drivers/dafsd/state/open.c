@@ -725,7 +725,7 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 /* May this open be used by a request that names the file by @wire? */
 static bool dafsd_open_serves(const struct dafsd_open *open, const struct dafs_fh *wire, u32 access)
 {
-	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && open->exp->read_only)
+	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && READ_ONCE(open->exp->read_only))
 		return false;
 	return (READ_ONCE(open->access) & access) == access &&
 	       !memcmp(&open->wire, wire, sizeof(*wire));
@@ -779,7 +779,7 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	*use = (struct dafsd_use){};
 	if (status)
 		return status;
-	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && fh->exp->read_only)
+	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && READ_ONCE(fh->exp->read_only))
 		return DAFSERR_ROFS;
 	if (dafsd_state_is_special(state_id))
 		return dafsd_open_anonymous(fh, access, use);
@@ -892,8 +892,9 @@ static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
  *
  * An existing open is preferred: if it existed when the data was written, it reports all
  * write-back errors since then; a file opened now might not.  A client that has the file
- * open for writing may commit regardless of the current mode of the file, as fsync(2) on
- * an open descriptor needs no permission.
+ * open for writing may commit regardless of the current mode of the file, and of whether
+ * the export has become read-only since, as fsync(2) on an open descriptor needs no
+ * permission.
  *
  * Context: may sleep; acts for the caller.
  * Return: as dafsd_open_find() for writing without a state-id, but share
@@ -907,8 +908,6 @@ u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, stru
 
 	if (status)
 		return status;
-	if (fh->exp->read_only)
-		return DAFSERR_ROFS;
 	*filp = NULL;
 	file = dafsd_file_find(dafsd_fh_inode(fh));
 	if (file) {
@@ -916,7 +915,7 @@ u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, stru
 		dafsd_file_put(file);
 	}
 	if (!own)
-		status = dafsd_open_may_commit(fh);
+		status = READ_ONCE(fh->exp->read_only) ? DAFSERR_ROFS : dafsd_open_may_commit(fh);
 	if (status) {
 		if (*filp)
 			dafsd_open_done(*filp);

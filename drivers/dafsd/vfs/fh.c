@@ -524,7 +524,7 @@ u32 dafsd_fh_want_write(struct dafsd_fh *fh)
 
 	if (fh->wants_write)
 		return DAFS_STATUS_OK;
-	if (dafsd_fh_is_pseudo(fh) || fh->exp->read_only)
+	if (dafsd_fh_is_pseudo(fh) || READ_ONCE(fh->exp->read_only))
 		return DAFSERR_ROFS;
 	err = mnt_want_write(fh->exp->path.mnt);
 	fh->wants_write = !err;

@@ -243,6 +243,84 @@ tap_run "away again" unexport_dir inner
 tap_fails "the name leads nowhere" cat /mnt/dafs/inner/file
 tap_run "umount" umount /mnt/dafs
 
+# What clients may do changes while they have files open; what they see does not.
+mkdir -m 777 /srv/disk1/rights
+export_dir rights rights /srv/disk1/rights
+rights()
+{
+	for right; do
+		echo "${right#*=}" >"$CONFIG/rights/${right%=*}" || return
+	done
+}
+# through_open ERROR DD-OPTION...: writes to descriptor 3; says how often ERROR was met
+through_open()
+{
+	error=$1
+	shift
+	LC_ALL=C dd if=/dev/zero bs=4096 count=1 "$@" 2>&1 >&3 | grep -c "$error"
+}
+writes_through_open()
+{
+	dd if=/dev/zero bs=4096 count=1 "$@" 2>/dev/null >&3
+}
+# made_by_root: whose a new file is
+made_by_root()
+{
+	: >/mnt/other/new
+	stat -c %u:%g /srv/disk1/rights/new
+	rm -f /srv/disk1/rights/new
+}
+mount -t dafs -o noac $ADDR4:/rights /mnt/other
+exec 3>/mnt/other/kept
+tap_run "write to a new file" writes_through_open oflag=direct
+for setting in name path subtree_check raw_names; do
+	tap_is "$(echo 1 | LC_ALL=C tee $CONFIG/rights/$setting 2>&1 >/dev/null |
+		grep -c 'Device or resource busy')" 1 "$setting of an enabled export is settled"
+done
+tap_run "make the export read-only" rights read_only=1
+tap_is "$(cat $CONFIG/rights/read_only)" 1 "which is seen"
+tap_fails "no file is made" touch /mnt/other/new
+tap_is "$(through_open 'Read-only file system' oflag=direct)" 1 "nor written by an open of before"
+tap_is "$(through_open 'Read-only file system' conv=fsync)" 1 "not by the page cache either"
+tap_fails "nor cut" truncate -s 0 /mnt/other/kept
+tap_is "$(stat -c %s /srv/disk1/rights/kept)" 4096 "it is as it was"
+tap_is "$(wc -c </mnt/other/kept)" 4096 "and can be read"
+# where nothing but the open keeps it
+rm /srv/disk1/rights/kept
+tap_run "make it writable" rights read_only=0
+tap_run "the open is good for writing" writes_through_open oflag=direct
+tap_run "and for the page cache" writes_through_open conv=fsync
+exec 3>&-
+tap_is "$(made_by_root)" 0:0 "root makes a file of its own"
+exec 3>/mnt/other/kept
+chmod 600 /mnt/other/kept
+tap_run "squash root" rights root_squash=1
+tap_is "$(made_by_root)" 65534:65534 "it makes one of the anonymous user"
+tap_is "$(through_open 'Permission denied' oflag=direct)" 1 "who may not write what is root's"
+tap_run "name another anonymous user" rights anon_uid=4321 anon_gid=1234
+tap_is "$(made_by_root)" 4321:1234 "who is it from now on"
+tap_fails "all ones is no user" sh -c "echo 4294967295 >$CONFIG/rights/anon_uid" 2>/dev/null
+tap_is "$(cat $CONFIG/rights/anon_uid)" 4321 "and changes nothing"
+tap_run "squash all, and root for itself no more" rights root_squash=0 all_squash=1
+tap_is "$(made_by_root)" 4321:1234 "that is root, too"
+tap_run "squash nobody" rights all_squash=0
+tap_is "$(made_by_root)" 0:0 "root is root again"
+tap_run "and writes by its open" writes_through_open oflag=direct
+exec 3>&-
+(while :; do touch /mnt/other/busy; rm -f /mnt/other/busy; done) 2>/dev/null &
+busy=$!
+for uid in $(seq 100); do
+	rights root_squash=$((uid % 2)) anon_uid=$uid || break
+done
+tap_is "$uid" 100 "rights change while files are made"
+kill $busy
+wait $busy
+rights root_squash=1
+tap_is "$(made_by_root)" 100:1234 "the last change counts"
+umount /mnt/other
+unexport_dir rights
+rm -r /srv/disk1/rights
+
 # Names that are not UTF-8: refused, unless the export takes them.
 cat >/tmp/names.py <<'END'
 import errno, os, sys

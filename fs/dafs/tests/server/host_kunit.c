@@ -537,6 +537,85 @@ static void dafs_host_shared_cred_test(struct kunit *test)
 	host_expect_shared(test, exp, dafs_fixture_member(test, 0, 0, root_group, 1));
 }
 
+/* What a user who has an open for writing hears when the export is read-only, and is not */
+static void host_write_and_commit(struct kunit *test, struct dafs_fixture *fix,
+				  const struct dafs_open_res *open, u32 write, int commit)
+{
+	struct dafs_opaque64 verf;
+
+	DAFS_EXPECT_STATUS(test, write,
+			   dafs_try_write(test, fix->ses, &open->filehandle, &open->state_id));
+	KUNIT_EXPECT_EQ(test, commit, dafs_commit(fix->ses, dafs_test_me(), &open->filehandle,
+						  0, 0, &verf));
+}
+
+/* An open stays when the export becomes read-only.  What was written by it is not lost. */
+static void dafs_host_read_only_test(struct kunit *test)
+{
+	struct dafsd_export_conf conf = {};
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafsd_export *exp = host_serve(test, fix, "rights", &conf);
+	struct dafs_fh dir = dafs_test_lookup(test, fix, "rights");
+	struct dafs_open_res open = {};
+
+	dafs_backing_write(test, fix, "rights/file", "data", 4);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &dir, "file", &args,
+					  &open));
+	host_write_and_commit(test, fix, &open, DAFS_STATUS_OK, 0);
+	conf.read_only = true;
+	KUNIT_ASSERT_EQ(test, 0, dafsd_export_change(exp, &conf));
+	host_write_and_commit(test, fix, &open, DAFSERR_ROFS, 0);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_try_read(test, fix->ses, &open.filehandle, &open.state_id));
+	conf.read_only = false;
+	KUNIT_ASSERT_EQ(test, 0, dafsd_export_change(exp, &conf));
+	host_write_and_commit(test, fix, &open, DAFS_STATUS_OK, 0);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	conf.read_only = true;
+	KUNIT_ASSERT_EQ(test, 0, dafsd_export_change(exp, &conf));
+	host_write_and_commit(test, fix, &open, DAFSERR_ROFS, -EROFS);
+	dafs_expect_content(test, fix, "rights/file", "wata");
+}
+
+static const struct cred *host_expect_user(struct kunit *test, const struct dafsd_export *exp,
+					   const struct cred *cred, u32 uid, u32 gid)
+{
+	const struct cred *as = dafsd_cred_squash(exp, cred);
+
+	KUNIT_ASSERT_NOT_NULL(test, as);
+	KUNIT_EXPECT_EQ(test, uid, __kuid_val(as->fsuid));
+	KUNIT_EXPECT_EQ(test, gid, __kgid_val(as->fsgid));
+	return as;
+}
+
+/* Who is squashed, and to whom, changes as a whole; a request goes on as who it was. */
+static void dafs_host_squash_test(struct kunit *test)
+{
+	struct dafsd_export_conf conf = { .root_squash = true, .anon_uid = 1, .anon_gid = 2 };
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	const struct cred *root = dafs_fixture_user(test, 0, 0);
+	const struct cred *user = dafs_fixture_user(test, 77, 0);
+	struct dafsd_export *exp = host_serve(test, fix, "rights", &conf);
+	const struct cred *before = host_expect_user(test, exp, root, 1, 2);
+
+	put_cred(host_expect_user(test, exp, user, 77, 2));
+	conf = (struct dafsd_export_conf){ .all_squash = true, .anon_uid = 3, .anon_gid = 4 };
+	KUNIT_EXPECT_EQ(test, 0, dafsd_export_change(exp, &conf));
+	put_cred(host_expect_user(test, exp, root, 3, 4));
+	put_cred(host_expect_user(test, exp, user, 3, 4));
+	conf.all_squash = false;
+	KUNIT_EXPECT_EQ(test, 0, dafsd_export_change(exp, &conf));
+	put_cred(host_expect_user(test, exp, root, 0, 0));
+	conf.anon_uid = -1;
+	conf.all_squash = true;
+	KUNIT_EXPECT_EQ(test, -EINVAL, dafsd_export_change(exp, &conf));
+	put_cred(host_expect_user(test, exp, user, 77, 0));
+	KUNIT_EXPECT_EQ(test, 1, __kuid_val(before->fsuid));
+	put_cred(before);
+}
+
 static int host_set_caps(struct path *path)
 {
 	struct vfs_cap_data caps = {
@@ -778,6 +857,8 @@ static struct kunit_case dafs_host_cases[] = {
 	KUNIT_CASE(dafs_host_withdraw_test),
 	KUNIT_CASE(dafs_host_anonymous_test),
 	KUNIT_CASE(dafs_host_shared_cred_test),
+	KUNIT_CASE(dafs_host_read_only_test),
+	KUNIT_CASE(dafs_host_squash_test),
 	KUNIT_CASE(dafs_host_caps_test),
 	KUNIT_CASE(dafs_host_append_only_test),
 	KUNIT_CASE(dafs_host_append_behind_test),
