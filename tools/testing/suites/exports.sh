@@ -303,7 +303,7 @@ tap_fails "all ones is no user" sh -c "echo 4294967295 >$CONFIG/rights/anon_uid"
 tap_is "$(cat $CONFIG/rights/anon_uid)" 4321 "and changes nothing"
 tap_run "squash all, and root for itself no more" rights root_squash=0 all_squash=1
 tap_is "$(made_by_root)" 4321:1234 "that is root, too"
-tap_run "squash nobody" rights all_squash=0
+tap_run "no squashing" rights all_squash=0
 tap_is "$(made_by_root)" 0:0 "root is root again"
 tap_run "and writes by its open" writes_through_open oflag=direct
 exec 3>&-

@@ -537,7 +537,7 @@ static void dafs_host_shared_cred_test(struct kunit *test)
 	host_expect_shared(test, exp, dafs_fixture_member(test, 0, 0, root_group, 1));
 }
 
-/* What a user who has an open for writing hears when the export is read-only, and is not */
+/* Expects @write of a WRITE by an open for writing, and @commit of a COMMIT. */
 static void host_write_and_commit(struct kunit *test, struct dafs_fixture *fix,
 				  const struct dafs_open_res *open, u32 write, int commit)
 {
