@@ -671,7 +671,8 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
  * @conf: settings as there but for read_only, and for who is squashed and to whom
  *
  * Opens stay.  Requests in progress may end as if there had been no change; those that
- * come from now on find all of it.
+ * come from now on find all of it.  Either read_only or the rest may differ from the
+ * settings in force, not both: a request in progress could combine old and new.
  *
  * Context: may sleep.
  * Return: 0, -EINVAL or -ENOMEM.

@@ -87,8 +87,9 @@ static u32 dafsd_open_file(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned 
 	struct dafs_open_res *res = &rq->res.open;
 	u32 status;
 
+	/* a file that was just created must not stay behind an OPEN that has failed */
 	if ((rq->args.open.share_access & DAFS_OPEN_SHARE_ACCESS_WRITE) &&
-	    READ_ONCE(fh->exp->read_only))
+	    !(flags & DAFSD_OPEN_CREATED) && READ_ONCE(fh->exp->read_only))
 		return DAFSERR_ROFS;
 	status = dafsd_fh_compose(fh->exp, fh->dentry, &res->filehandle);
 	if (status)
