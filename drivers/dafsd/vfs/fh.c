@@ -446,8 +446,8 @@ static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
  * @fh: an object just found in a directory; replaced if it is a directory and something
  *	else is visible there (4.1.4)
  *
- * An export whose name is the path of this directory has precedence.  If there is none,
- * but exports have names below this path, the directory itself is visible, or a pseudo
+ * An export whose name is the path of this directory has precedence.  Without it,
+ * if exports have names below this path, the directory itself is visible, or a pseudo
  * directory if something is mounted on it.  Otherwise an export whose root is this
  * directory, or the root of a mount on it, is entered.  If a mount on the directory is not
  * exported, the covered directory is visible.
