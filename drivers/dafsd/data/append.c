@@ -146,7 +146,7 @@ static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *
 }
 
 static u32 dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter,
-			     struct dafs_opaque64 *verifier, struct dafsd_appended *own)
+			     struct dafs_verifier *verifier, struct dafsd_appended *own)
 {
 	struct dafsd_file *file = use->file;
 	struct file *filp = use->filp;

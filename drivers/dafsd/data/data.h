@@ -16,7 +16,7 @@ u32 dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_
 		 struct dafs_append_res *res);
 
 /* stable.c: stable storage and the write verifier */
-void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier);
+void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_verifier *verifier);
 void dafsd_verifier_change(void);
 ssize_t dafsd_write_iter(const struct dafsd_use *use, struct iov_iter *iter, loff_t *pos,
 			 rwf_t flags);

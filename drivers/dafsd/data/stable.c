@@ -24,7 +24,7 @@
 /* Protects dafsd_write_verifier and dafsd_export.wb_err. */
 static DEFINE_SEQLOCK(dafsd_verifier_lock);
 
-static struct dafs_opaque64 dafsd_write_verifier;
+static struct dafs_verifier dafsd_write_verifier;
 
 /**
  * dafsd_verifier_change() - tell all clients that unstable data may be lost
@@ -33,7 +33,7 @@ static struct dafs_opaque64 dafsd_write_verifier;
  */
 void dafsd_verifier_change(void)
 {
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 
 	get_random_bytes(&verifier, sizeof(verifier));
 	write_seqlock(&dafsd_verifier_lock);
@@ -44,7 +44,7 @@ void dafsd_verifier_change(void)
 /* Change the verifier if the file system of the export has had an error. */
 static void dafsd_verifier_advance(struct dafsd_export *exp)
 {
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 	int err;
 
 	get_random_bytes(&verifier, sizeof(verifier));
@@ -68,7 +68,7 @@ static void dafsd_verifier_advance(struct dafsd_export *exp)
  *
  * Context: any but interrupt.
  */
-void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_opaque64 *verifier)
+void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_verifier *verifier)
 {
 	errseq_t *errors = &exp->path.mnt->mnt_sb->s_wb_err;
 	unsigned int seq;

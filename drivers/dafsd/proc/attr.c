@@ -132,7 +132,7 @@ u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
  * taken.
  */
 static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-			       const struct dafs_opaque64 *state_id,
+			       const struct dafs_state_id *state_id,
 			       const struct dafs_fattr *attr, u64 which)
 {
 	u64 *done = &rq->res.setattr.attr_request_bitmap;
@@ -167,7 +167,7 @@ static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
  * Return: DAFS status.
  */
 u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-		  const struct dafs_opaque64 *state_id, const struct dafs_fattr *attr)
+		  const struct dafs_state_id *state_id, const struct dafs_fattr *attr)
 {
 	u32 status = dafsd_fattr_check(attr, DAFSD_FATTR_SETTABLE);
 

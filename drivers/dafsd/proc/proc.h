@@ -79,7 +79,7 @@ u32 dafsd_proc_commit(struct dafsd_rqst *rq);
 
 /* attr.c: for the variants by RDMA */
 u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-		  const struct dafs_opaque64 *state_id, const struct dafs_fattr *attr);
+		  const struct dafs_state_id *state_id, const struct dafs_fattr *attr);
 u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs_str *link);
 
 #endif /* _DAFSD_PROC_PROC_H */

@@ -329,7 +329,7 @@ u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq)
 
 /* The verifier is read after the data is written back, so that it shows all losses. */
 static u32 dafsd_commit(struct dafsd_export *exp, struct file *filp, u64 offset, u32 count,
-			struct dafs_opaque64 *verifier)
+			struct dafs_verifier *verifier)
 {
 	loff_t end = MAX_LFS_FILESIZE;
 	int err;

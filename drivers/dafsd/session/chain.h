@@ -23,7 +23,7 @@ struct dafsd_chain {
 	bool has_fh;
 	bool has_state_id;
 	struct dafs_fh fh;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 };
 
 /* What the request that arrived last has announced */

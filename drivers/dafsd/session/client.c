@@ -191,7 +191,7 @@ static void dafsd_client_lease_work(struct work_struct *work)
 }
 
 static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const struct dafs_str *id,
-					       const struct dafs_opaque64 *verifier,
+					       const struct dafs_verifier *verifier,
 					       u32 max_credentials)
 {
 	struct dafsd_client *client;
@@ -222,12 +222,6 @@ static bool dafsd_client_has_id(const struct dafsd_client *client, const void *i
 	return client->id_len == len && !memcmp(client->id, id, len);
 }
 
-static bool dafsd_client_has_verifier(const struct dafsd_client *client,
-				      const struct dafs_opaque64 *verifier)
-{
-	return !memcmp(&client->verifier, verifier, sizeof(*verifier));
-}
-
 /* The hash is keyed, because clients choose their ids and could cause collisions. */
 static u32 dafsd_client_hash(const void *id, u32 len)
 {
@@ -238,14 +232,14 @@ static u32 dafsd_client_hash(const void *id, u32 len)
 }
 
 static struct dafsd_client *dafsd_client_find(const struct dafs_str *id,
-					      const struct dafs_opaque64 *verifier)
+					      const struct dafs_verifier *verifier)
 {
 	struct dafsd_client *client;
 
 	hash_for_each_possible(dafsd_clients_by_id, client, id_node,
 			       dafsd_client_hash(id->data, id->len))
 		if (dafsd_client_has_id(client, id->data, id->len) &&
-		    dafsd_client_has_verifier(client, verifier))
+		    dafs_opaque64_equal(&client->verifier, verifier))
 			return client;
 	return NULL;
 }
@@ -298,7 +292,7 @@ static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *
  * dafsd_client_abandon() a session may authenticate as this client.
  */
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
-				      const struct dafs_opaque64 *verifier, u32 max_credentials)
+				      const struct dafs_verifier *verifier, u32 max_credentials)
 {
 	struct dafsd_client *client;
 	LIST_HEAD(gone);

@@ -55,8 +55,8 @@ struct dafsd_client {
 	struct dafsd_peer *peer;
 	unsigned int nr_sessions;
 	bool discarded;
-	struct dafs_opaque64 client_id;
-	struct dafs_opaque64 verifier;
+	struct dafs_client_id client_id;
+	struct dafs_verifier verifier;
 	u32 principal;
 	bool confirmed;
 	u32 id_len;
@@ -96,7 +96,7 @@ extern unsigned int dafsd_max_clients;
 void dafsd_clients_init(const struct dafsd_client_ops *ops);
 void dafsd_clients_exit(void);
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
-				      const struct dafs_opaque64 *verifier, u32 max_credentials);
+				      const struct dafs_verifier *verifier, u32 max_credentials);
 void dafsd_client_abandon(struct dafsd_client *client);
 u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal);
 void dafsd_client_renew(struct dafsd_client *client);

@@ -160,18 +160,18 @@ void dafsd_session_put(struct dafsd_session *ses)
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_session_put);
 
-static u64 dafsd_session_hash(const struct dafs_opaque64 *session_id)
+static u64 dafsd_session_hash(const struct dafs_session_id *session_id)
 {
 	return get_unaligned((const u64 *)session_id->b);
 }
 
-static struct dafsd_session *dafsd_session_lookup(const struct dafs_opaque64 *session_id)
+static struct dafsd_session *dafsd_session_lookup(const struct dafs_session_id *session_id)
 {
 	struct dafsd_session *ses;
 
 	lockdep_assert_held(&dafsd_sessions_lock);
 	hash_for_each_possible(dafsd_session_ids, ses, id_node, dafsd_session_hash(session_id))
-		if (!memcmp(&ses->session_id, session_id, sizeof(*session_id)))
+		if (dafs_opaque64_equal(&ses->session_id, session_id))
 			return ses;
 	return NULL;
 }
@@ -182,7 +182,7 @@ static struct dafsd_session *dafsd_session_lookup(const struct dafs_opaque64 *se
  *
  * Return: the session with a reference taken, or NULL.
  */
-struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id)
+struct dafsd_session *dafsd_session_find(const struct dafs_session_id *session_id)
 {
 	struct dafsd_session *ses;
 
@@ -206,7 +206,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
  */
 void dafsd_session_new_id(struct dafsd_session *ses)
 {
-	struct dafs_opaque64 id;
+	struct dafs_session_id id;
 
 	spin_lock(&dafsd_sessions_lock);
 	do

@@ -99,7 +99,7 @@ struct dafsd_session {
 	struct kref ref;
 	spinlock_t lock;	/* see above */
 	enum dafsd_session_state state;
-	struct dafs_opaque64 session_id;
+	struct dafs_session_id session_id;
 	struct dafsd_peer *peer;
 	struct list_head new_node;
 	bool admitted;
@@ -164,7 +164,7 @@ int dafsd_session_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 			 const struct rdma_conn_param *conn);
 bool dafsd_session_admit(struct dafsd_session *ses);
 bool dafsd_session_set_state(struct dafsd_session *ses, enum dafsd_session_state next);
-struct dafsd_session *dafsd_session_find(const struct dafs_opaque64 *session_id);
+struct dafsd_session *dafsd_session_find(const struct dafs_session_id *session_id);
 struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
 void dafsd_session_put(struct dafsd_session *ses);
 void dafsd_session_idle(struct dafsd_session *ses);

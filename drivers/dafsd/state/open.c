@@ -314,7 +314,7 @@ static u32 dafsd_open_truncate(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
 static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			  const struct dafs_fh *wire, struct dafsd_file *file,
 			  unsigned int flags, struct dafsd_opening *opening,
-			  struct dafs_opaque64 *state_id)
+			  struct dafs_state_id *state_id)
 {
 	u32 status = dafsd_open_reserve(rq);
 	struct dafsd_open *open = rq->open;
@@ -359,7 +359,7 @@ static void dafsd_open_replace(struct dafsd_open *open, struct dafsd_opening *op
 
 static u32 dafsd_open_merge(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			    struct dafsd_open *open, unsigned int flags,
-			    struct dafsd_opening *opening, struct dafs_opaque64 *state_id)
+			    struct dafsd_opening *opening, struct dafs_state_id *state_id)
 {
 	u32 access = open->access | rq->args.open.share_access;
 	bool replace = access != open->access;
@@ -382,7 +382,7 @@ static u32 dafsd_open_merge(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 				 const struct dafs_fh *wire, unsigned int flags,
 				 struct dafsd_file *file, struct dafsd_opening *opening,
-				 struct dafs_opaque64 *state_id)
+				 struct dafs_state_id *state_id)
 {
 	const struct dafs_open_args *args = &rq->args.open;
 	struct dafsd_open *own = dafsd_open_own(file, rq, wire);
@@ -425,7 +425,7 @@ static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file)
 static u32 dafsd_open_add_once(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 			       const struct dafs_fh *wire, unsigned int flags,
 			       struct dafsd_file *file, struct dafsd_opening *opening,
-			       struct dafs_opaque64 *state_id)
+			       struct dafs_state_id *state_id)
 {
 	u32 status = dafsd_opening_open(opening, fh);
 	bool denies = rq->args.open.share_deny;
@@ -446,7 +446,7 @@ static u32 dafsd_open_add_once(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 
 /* If this fails, the client gets no state-id, so a new open is removed again. */
 static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, bool made,
-			     const struct dafs_opaque64 *state_id)
+			     const struct dafs_state_id *state_id)
 {
 	int err = dafsd_commit_metadata(fh->exp, fh->dentry);
 	struct dafsd_open *open;
@@ -476,7 +476,7 @@ static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, b
  * or the client has ended; the status of the file system.
  */
 u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
-		   unsigned int flags, struct dafs_opaque64 *state_id)
+		   unsigned int flags, struct dafs_state_id *state_id)
 {
 	struct dafsd_file *file = dafsd_file_get(dafsd_fh_inode(fh));
 	struct dafsd_opening opening = {};
@@ -499,7 +499,7 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
  * that CLOSE does not need to look up the object.
  */
 static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-				  const struct dafs_opaque64 *state_id, bool *same)
+				  const struct dafs_state_id *state_id, bool *same)
 {
 	struct dafsd_open *open;
 	u32 status;
@@ -522,7 +522,7 @@ static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *w
  * @wire.
  */
 u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		     const struct dafs_opaque64 *state_id)
+		     const struct dafs_state_id *state_id)
 {
 	struct dafsd_open *open;
 	struct dafsd_fh fh = {};
@@ -568,7 +568,7 @@ u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
  * Return: BAD_STATEID, or STALE_STATEID for one of another instance of the server
  * (E-84).
  */
-u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id)
+u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id)
 {
 	u32 id;
 
@@ -701,7 +701,7 @@ static void dafsd_open_unref(struct dafsd_use *use)
 }
 
 static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-			      const struct dafs_opaque64 *state_id, u32 access,
+			      const struct dafs_state_id *state_id, u32 access,
 			      struct dafsd_use *use)
 {
 	struct dafsd_open *open;
@@ -772,7 +772,7 @@ static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
  * client; ACCES; LOCKED by a share reservation.
  */
 u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-		    const struct dafs_opaque64 *state_id, u32 access, struct dafsd_use *use)
+		    const struct dafs_state_id *state_id, u32 access, struct dafsd_use *use)
 {
 	u32 status = dafsd_open_check_regular(fh);
 
@@ -807,7 +807,7 @@ void dafsd_open_end(struct dafsd_use *use)
  * slow path determines the status.
  */
 static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-			     const struct dafs_opaque64 *state_id, u32 access,
+			     const struct dafs_state_id *state_id, u32 access,
 			     struct dafsd_fh *fh, struct dafsd_use *use)
 {
 	struct dafsd_open *open;
@@ -828,7 +828,7 @@ static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 }
 
 static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-			       const struct dafs_opaque64 *state_id, u32 access,
+			       const struct dafs_state_id *state_id, u32 access,
 			       struct dafsd_fh *fh, struct dafsd_use *use)
 {
 	u32 status;
@@ -857,7 +857,7 @@ static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire
  * Return: the status of @run, or that of dafsd_fh_get() or dafsd_open_find().
  */
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		   const struct dafs_opaque64 *state_id, u32 access,
+		   const struct dafs_state_id *state_id, u32 access,
 		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use))
 {
 	struct dafsd_fh fh = {};

@@ -81,7 +81,7 @@ void dafsd_opens_exit(void)
  * Context: any.
  * Return: true for all zeros and all ones.
  */
-bool dafsd_state_is_special(const struct dafs_opaque64 *state_id)
+bool dafsd_state_is_special(const struct dafs_state_id *state_id)
 {
 	u64 v;
 
@@ -96,7 +96,7 @@ bool dafsd_state_is_special(const struct dafs_opaque64 *state_id)
  *
  * Context: any.
  */
-void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_id)
+void dafsd_state_of(const struct dafsd_open *open, struct dafs_state_id *state_id)
 {
 	memcpy(state_id->b, &dafsd_boot_instance, sizeof(u32));
 	memcpy(state_id->b + sizeof(u32), &open->id, sizeof(u32));
@@ -213,7 +213,7 @@ static u32 dafsd_state_list(struct dafsd_open *open)
  * Return: OK; STALE_CLIENTID or STALE if the client or the export is gone, then the id is
  * freed.
  */
-u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
+u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_state_id *state_id)
 {
 	u32 status;
 
@@ -240,7 +240,7 @@ u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id)
  * Return: OK; BAD_STATEID for a special one; or STALE_STATEID for one of another
  * instance of the server.
  */
-u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id)
+u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id)
 {
 	u32 boot;
 
@@ -262,7 +262,7 @@ u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id)
  * Return: the open, or NULL.
  */
 struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
-				    const struct dafs_opaque64 *state_id, u32 *status)
+				    const struct dafs_state_id *state_id, u32 *status)
 {
 	struct dafsd_open *open;
 	u32 id;
@@ -342,7 +342,7 @@ bool dafsd_state_retract(struct dafsd_open *open)
  * Context: any but interrupt.
  * Return: OK, BAD_STATEID, STALE_STATEID or EXPIRED.
  */
-u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_opaque64 *state_id,
+u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_state_id *state_id,
 		      const struct inode *inode, struct dafsd_open **found)
 {
 	struct dafsd_open *open;

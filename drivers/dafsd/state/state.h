@@ -39,23 +39,23 @@ struct dafsd_use {
 u32 dafsd_open_reserve(struct dafsd_rqst *rq);
 void dafsd_open_unreserve(struct dafsd_rqst *rq);
 u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
-		   unsigned int flags, struct dafs_opaque64 *state_id);
+		   unsigned int flags, struct dafs_state_id *state_id);
 u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		     const struct dafs_opaque64 *state_id);
+		     const struct dafs_state_id *state_id);
 u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq);
-u32 dafsd_open_return_delegation(const struct dafs_opaque64 *state_id);
+u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id);
 u32 dafsd_open_downgrade(struct dafsd_rqst *rq);
 u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-		    const struct dafs_opaque64 *state_id, u32 access, struct dafsd_use *use);
+		    const struct dafs_state_id *state_id, u32 access, struct dafsd_use *use);
 void dafsd_open_end(struct dafsd_use *use);
 u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		   const struct dafs_opaque64 *state_id, u32 access,
+		   const struct dafs_state_id *state_id, u32 access,
 		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use));
 u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
 void dafsd_open_done(struct file *filp);
 
 /* state.c */
-bool dafsd_state_is_special(const struct dafs_opaque64 *state_id);
+bool dafsd_state_is_special(const struct dafs_state_id *state_id);
 void dafsd_opens_exit(void);
 void dafsd_opens_release_client(struct dafsd_client *client);
 void dafsd_opens_expire_client(struct dafsd_client *client);

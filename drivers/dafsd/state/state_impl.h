@@ -132,12 +132,12 @@ u32 dafsd_state_reserve(struct dafsd_open *open);
 void dafsd_state_cancel(struct dafsd_open *open);
 bool dafsd_state_retract(struct dafsd_open *open);
 void dafsd_state_end(struct dafsd_open *open);
-u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_opaque64 *state_id);
-u32 dafsd_state_split(const struct dafs_opaque64 *state_id, u32 *id);
-void dafsd_state_of(const struct dafsd_open *open, struct dafs_opaque64 *state_id);
+u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_state_id *state_id);
+u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
+void dafsd_state_of(const struct dafsd_open *open, struct dafs_state_id *state_id);
 struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
-				    const struct dafs_opaque64 *state_id, u32 *status);
-u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_opaque64 *state_id,
+				    const struct dafs_state_id *state_id, u32 *status);
+u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_state_id *state_id,
 		      const struct inode *inode, struct dafsd_open **found);
 
 /* open.c */

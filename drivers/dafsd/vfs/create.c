@@ -67,7 +67,7 @@ static struct timespec64 dafsd_verifier_time(const u8 *half, struct inode *inode
 }
 
 /* The verifier is stored in the times of the file until the client sets them (6.5.24). */
-static int dafsd_keep_verifier(struct dentry *dentry, const struct dafs_opaque64 *verifier)
+static int dafsd_keep_verifier(struct dentry *dentry, const struct dafs_verifier *verifier)
 {
 	struct inode *inode = d_inode(dentry);
 	struct iattr ia = {
@@ -92,7 +92,7 @@ static int dafsd_keep_verifier(struct dentry *dentry, const struct dafs_opaque64
  * Context: any.
  * Return: true if the request is a repetition of the one that made the file.
  */
-bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_opaque64 *verifier)
+bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_verifier *verifier)
 {
 	struct timespec64 mtime = dafsd_verifier_time(verifier->b, inode);
 	struct timespec64 atime = dafsd_verifier_time(verifier->b + 4, inode);

@@ -105,7 +105,7 @@ struct dafsd_new {
 	const char *link;
 	const struct dafs_fattr *attr;
 	bool exclusive;
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 	u32 refused;
 };
 
@@ -114,6 +114,6 @@ u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
 		 struct dentry **dentry);
 u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
 			  struct file **filp);
-bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_opaque64 *verifier);
+bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_verifier *verifier);
 
 #endif /* _DAFSD_VFS_VFS_H */

@@ -69,7 +69,7 @@ struct dafs_io {
 	size_t done;
 	bool eof;
 	u32 committed;
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	bool verf_set;
 	bool verf_mixed;
 	void (*complete)(struct dafs_io *io, int err);
@@ -85,7 +85,7 @@ struct dafs_io {
 	bool direct;
 	size_t part;
 	size_t max_part;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	bool recover;
 	struct dafs_tries tries;
 	unsigned int forced;
@@ -114,7 +114,7 @@ struct dafs_extent {
 	struct list_head link;
 	u64 pos;
 	size_t len;
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	bool lost;
 	struct dafs_open_state *open;
 	const struct cred *cred;

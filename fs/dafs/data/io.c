@@ -609,7 +609,7 @@ static ssize_t dafs_io_written(struct dafs_io *io)
 	if (!io->verf_set) {
 		io->verf = res.verifier;
 		io->verf_set = true;
-	} else if (memcmp(&io->verf, &res.verifier, sizeof(io->verf))) {
+	} else if (!dafs_opaque64_equal(&io->verf, &res.verifier)) {
 		io->verf_mixed = true;
 	}
 	io->committed = min(io->committed, res.committed);

@@ -457,7 +457,7 @@ static int dafs_extent_resend(struct inode *inode, const struct dafs_extent *ext
 }
 
 static int dafs_extents_resend(struct inode *inode, struct list_head *extents,
-			       const struct dafs_opaque64 *verf)
+			       const struct dafs_verifier *verf)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_extent *extent;
@@ -466,7 +466,7 @@ static int dafs_extents_resend(struct inode *inode, struct list_head *extents,
 	mutex_lock(&di->netfs.wb_lock);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 	list_for_each_entry(extent, extents, link) {
-		if (!extent->lost && !memcmp(&extent->verf, verf, sizeof(*verf)))
+		if (!extent->lost && dafs_opaque64_equal(&extent->verf, verf))
 			continue;
 		err2 = dafs_extent_resend(inode, extent);
 		/* not sent: another task was killed that registered the user */
@@ -482,12 +482,12 @@ static int dafs_extents_resend(struct inode *inode, struct list_head *extents,
 }
 
 static bool dafs_extents_stable(const struct list_head *extents,
-				const struct dafs_opaque64 *verf)
+				const struct dafs_verifier *verf)
 {
 	const struct dafs_extent *extent;
 
 	list_for_each_entry(extent, extents, link) {
-		if (extent->lost || memcmp(&extent->verf, verf, sizeof(*verf)))
+		if (extent->lost || !dafs_opaque64_equal(&extent->verf, verf))
 			return false;
 	}
 	return true;
@@ -511,7 +511,7 @@ static const struct cred *dafs_extents_cred(const struct list_head *extents)
 /* Return: 0, a negative errno, or 1 if they are lost and the caller must not resend. */
 static int dafs_commit_extents(struct inode *inode, struct list_head *extents, bool resend)
 {
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	int err;
 
 	err = dafs_commit(dafs_inode_ses(inode), dafs_extents_cred(extents),

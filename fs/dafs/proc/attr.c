@@ -165,7 +165,7 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
  * Return: 0 or a negative errno; some of the attributes may have changed then.
  */
 int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
-		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		 const struct dafs_fattr *attr, u32 *status)
 {
 	struct dafs_setattr_inline_args args = {

@@ -167,7 +167,7 @@ static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred
 			       struct dafs_open_args *args, const struct dafs_open_how *how,
 			       struct dafs_opened *opened)
 {
-	const struct dafs_opaque64 none = {};
+	const struct dafs_state_id none = {};
 	int err = dafs_open_run(ses, NULL, cred, args, how, opened);
 
 	if (err)
@@ -331,7 +331,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_downgrade);
  * Return: 0 or a negative errno.
  */
 int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
-		      const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		      const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		      const bool *leave)
 {
 	struct dafs_close_args args = {
@@ -362,7 +362,7 @@ int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
  * Return: 0 or a negative errno, as dafs_op_run_on().
  */
 int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
-		  const struct dafs_fh *fh, const struct dafs_opaque64 *state_id, u32 *status)
+		  const struct dafs_fh *fh, const struct dafs_state_id *state_id, u32 *status)
 {
 	struct dafs_close_args args = {
 		.filehandle = *fh,
@@ -392,7 +392,7 @@ int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct
  * Return: 0 or a negative errno.
  */
 int dafs_close(struct dafs_session *ses, const struct cred *cred,
-	       const struct dafs_fh *fh, const struct dafs_opaque64 *state_id)
+	       const struct dafs_fh *fh, const struct dafs_state_id *state_id)
 {
 	return dafs_close_unless(ses, cred, fh, state_id, NULL);
 }

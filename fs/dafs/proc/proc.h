@@ -50,7 +50,7 @@ struct dafs_open_how {
 	bool create;
 	u32 mode;
 	const struct dafs_fattr *attr;
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 	const bool *leave;
 	bool nodelay;
 	bool shared;
@@ -68,9 +68,9 @@ struct dafs_open_how {
 struct dafs_opened {
 	bool open;
 	struct dafs_fh fh;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	struct dafs_change_info change;
-	struct dafs_opaque64 client_id;
+	struct dafs_client_id client_id;
 	u32 status;
 };
 
@@ -118,7 +118,7 @@ struct dafs_found {
  */
 struct dafs_readdir_pos {
 	u64 cookie;
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	bool eof;
 	bool nowait;
 	struct dafs_stream stream;
@@ -139,7 +139,7 @@ struct dafs_readdir_pos {
  */
 struct dafs_append {
 	struct dafs_fh fh;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u32 stable;
 	const void *data;
 	size_t len;
@@ -201,7 +201,7 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 		     const struct cred *cred);
 void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
 int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
-		 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		 const struct dafs_fattr *attr, u32 *status);
 int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
@@ -225,12 +225,12 @@ int dafs_open_reclaim(struct dafs_session *ses, struct dafs_conn *conn,
 int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
 			struct dafs_open_downgrade_args *args);
 int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
-		      const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+		      const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		      const bool *leave);
 int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
-		  const struct dafs_fh *fh, const struct dafs_opaque64 *state_id, u32 *status);
+		  const struct dafs_fh *fh, const struct dafs_state_id *state_id, u32 *status);
 int dafs_close(struct dafs_session *ses, const struct cred *cred,
-	       const struct dafs_fh *fh, const struct dafs_opaque64 *state_id);
+	       const struct dafs_fh *fh, const struct dafs_state_id *state_id);
 
 /* readdir.c */
 int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
@@ -248,7 +248,7 @@ void dafs_write_inline_fill(struct dafs_stream *stream, u32 count,
 			    const struct iov_iter *from);
 int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, u64 offset, u32 count,
-		struct dafs_opaque64 *verf);
+		struct dafs_verifier *verf);
 
 /* append.c */
 int dafs_append(struct dafs_session *ses, const struct cred *cred, struct dafs_append *append,

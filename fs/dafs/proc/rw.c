@@ -40,7 +40,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_write_inline_fill);
  */
 int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, u64 offset, u32 count,
-		struct dafs_opaque64 *verf)
+		struct dafs_verifier *verf)
 {
 	struct dafs_commit_args args = {
 		.filehandle = *fh,

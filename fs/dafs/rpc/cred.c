@@ -60,7 +60,7 @@ struct dafs_cred_entry {
 	int err;
 	unsigned long used;
 	const struct cred *cred;
-	struct dafs_opaque64 client_id;
+	struct dafs_client_id client_id;
 	u8 handle[4];
 	struct dafs_conn *conn;
 	struct completion settled;
@@ -239,7 +239,7 @@ static struct dafs_cred_entry *dafs_cred_find(struct dafs_cred_cache *cache,
 
 	lockdep_assert_held(&cache->lock);
 	hash_for_each_possible(cache->table, entry, hash, dafs_cred_hash(cred))
-		if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)) &&
+		if (dafs_opaque64_equal(&entry->client_id, &conn->client_id) &&
 		    dafs_creds_equal(entry->cred, cred))
 			return entry;
 	return NULL;
@@ -433,7 +433,7 @@ static int dafs_cred_send_release(struct dafs_conn *conn, const struct dafs_cred
 	struct dafs_call *call;
 	int err;
 
-	if (memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
+	if (!dafs_opaque64_equal(&entry->client_id, &conn->client_id))
 		return 0;
 	call = dafs_call_alloc(GFP_KERNEL);
 	if (!call)
@@ -520,7 +520,7 @@ bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn)
 	mutex_unlock(&dafs_cred_caches_lock);
 	while (!shared && told && (entry = dafs_cred_take(ses->creds, 0, 0))) {
 		memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
-		if (!memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)))
+		if (dafs_opaque64_equal(&entry->client_id, &conn->client_id))
 			told = dafs_conn_notify(conn, DAFS_PROC_RELEASE_CRED, &args);
 		dafs_cred_entry_put(entry);
 	}
@@ -636,7 +636,7 @@ void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8
 
 	spin_lock_bh(&cache->lock);
 	list_for_each_entry(entry, &cache->lru, lru) {
-		if (memcmp(&entry->client_id, &conn->client_id, sizeof(conn->client_id)) ||
+		if (!dafs_opaque64_equal(&entry->client_id, &conn->client_id) ||
 		    memcmp(entry->handle, handle, sizeof(entry->handle)))
 			continue;
 		found = entry;

@@ -97,7 +97,7 @@ static void dafs_recoverers_start(struct dafs_session *ses, struct dafs_conn *co
 
 	spin_lock_irq(&ses->lock);
 	list_for_each_entry(who, &ses->recoverers, link) {
-		if (memcmp(&who->client_id, &conn->client_id, sizeof(who->client_id)))
+		if (!dafs_opaque64_equal(&who->client_id, &conn->client_id))
 			dafs_recoverer_start(who, conn);
 	}
 	spin_unlock_irq(&ses->lock);

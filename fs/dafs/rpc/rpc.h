@@ -89,8 +89,8 @@ struct dafs_conn {
 	struct dafs_requester *rq;
 	struct dafs_chan *bc;
 	struct dafs_chan *rr;
-	struct dafs_opaque64 session_id;
-	struct dafs_opaque64 client_id;
+	struct dafs_session_id session_id;
+	struct dafs_client_id client_id;
 	struct dafs_connect_opts opts;
 	bool trusted;
 	struct dafs_requester *bind_rq;
@@ -131,7 +131,7 @@ struct dafs_recoverer {
 	bool running;
 	bool slow;
 	int err;
-	struct dafs_opaque64 client_id;
+	struct dafs_client_id client_id;
 };
 
 void dafs_recover_slowly(struct dafs_recoverer *who);
@@ -334,7 +334,7 @@ struct dafs_op {
 	void *args;
 	void *res;
 	u32 status;
-	struct dafs_opaque64 client_id;
+	struct dafs_client_id client_id;
 	struct dafs_conn *conn;
 	struct dafs_call *call;
 	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);

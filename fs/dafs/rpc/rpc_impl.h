@@ -85,8 +85,8 @@ struct dafs_session {
 	unsigned long last_null;
 	u8 instance[4];
 	u8 differentiator[4];
-	struct dafs_opaque64 verifier;
-	struct dafs_opaque64 client_id;
+	struct dafs_verifier verifier;
+	struct dafs_client_id client_id;
 	struct dafs_cred_cache *creds;
 	struct list_head recoverers;
 	struct dafs_stats __percpu *stats;

@@ -41,7 +41,7 @@
 /* All sessions of this machine are one client: one id, one verifier (2.4.3). */
 static siphash_key_t dafs_instance_key;
 static u64 dafs_machine;
-static struct dafs_opaque64 dafs_verifier;
+static struct dafs_verifier dafs_client_verifier;
 
 struct workqueue_struct *dafs_session_wq;
 /* of its own: all else may wait for it */
@@ -508,7 +508,7 @@ static void dafs_session_set_client_id(struct dafs_session *ses)
 		snprintf(ses->params.client_id, sizeof(ses->params.client_id),
 			 "Linux DAFS %s/%016llx/%u", init_utsname()->nodename, dafs_machine,
 			 ses->params.auth_type);
-	ses->verifier = dafs_verifier;
+	ses->verifier = dafs_client_verifier;
 	dafs_session_set_instance(ses);
 	get_random_bytes(ses->differentiator, sizeof(ses->differentiator));
 }
@@ -889,7 +889,7 @@ int __init dafs_sessions_init(void)
 		return err;
 	get_random_bytes(&dafs_instance_key, sizeof(dafs_instance_key));
 	dafs_machine = dafs_machine_number();
-	get_random_bytes(&dafs_verifier, sizeof(dafs_verifier));
+	get_random_bytes(&dafs_client_verifier, sizeof(dafs_client_verifier));
 	dafs_session_wq = alloc_workqueue("dafs_session", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!dafs_session_wq)
 		goto no_session_wq;

@@ -39,7 +39,7 @@
  * Context: any but interrupt.
  * Return: 0, or -ESTALE or -EIO if the open is lost.
  */
-int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id)
+int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id)
 {
 	int err;
 
@@ -776,7 +776,7 @@ static void dafs_open_state_work(struct work_struct *work)
  * Return: -EINPROGRESS if reclaim->ended() is called, or has been; 0 if the open has
  * another state-id already; -ESTALE or -EIO if it is lost.
  */
-int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  struct dafs_reclaim *reclaim)
 {
 	bool first = false;
@@ -784,7 +784,7 @@ int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_
 
 	spin_lock(&os->lock);
 	err = os->lost;
-	if (!err && !memcmp(&os->state_id, lost, sizeof(*lost))) {
+	if (!err && dafs_opaque64_equal(&os->state_id, lost)) {
 		err = -EINPROGRESS;
 		list_add_tail(&reclaim->link, &os->reclaims);
 		first = !os->reclaiming;
@@ -825,7 +825,7 @@ static void dafs_reclaim_task_ended(struct dafs_reclaim *reclaim)
  * Return: 0 if the open has another state-id now, or may have; a negative errno: -ESTALE
  * or -EIO if it is lost; -ERESTARTSYS; or what the OPEN ended with.
  */
-int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_opaque64 *lost)
+int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_state_id *lost)
 {
 	struct dafs_reclaim_task task = { .reclaim.ended = dafs_reclaim_task_ended };
 	int err;
@@ -854,7 +854,7 @@ int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_opaque
  * Return: 0 to send the request again; -ERESTARTSYS; -ESTALE or -EIO if the open is
  * lost; what a soft mount gives up with.
  */
-int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  unsigned int *delay_ms)
 {
 	bool soft = READ_ONCE(dafs_session_params(os->sbi->ses)->soft);
@@ -874,12 +874,12 @@ int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_
 }
 
 static bool dafs_open_state_is_of(struct dafs_open_state *os,
-				  const struct dafs_opaque64 *client_id)
+				  const struct dafs_client_id *client_id)
 {
 	bool is;
 
 	spin_lock(&os->lock);
-	is = !memcmp(&os->client_id, client_id, sizeof(*client_id));
+	is = dafs_opaque64_equal(&os->client_id, client_id);
 	spin_unlock(&os->lock);
 	return is;
 }

@@ -54,8 +54,8 @@ struct dafs_open_state {
 	u32 access;
 	char owner[40];
 	spinlock_t lock;	/* see above */
-	struct dafs_opaque64 state_id;
-	struct dafs_opaque64 client_id;
+	struct dafs_state_id state_id;
+	struct dafs_client_id client_id;
 	int lost;
 	bool reclaiming;
 	struct list_head reclaims;
@@ -110,12 +110,12 @@ struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred);
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
-int dafs_open_state_id(struct dafs_open_state *os, struct dafs_opaque64 *state_id);
-int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
+int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  struct dafs_reclaim *reclaim);
 int dafs_open_state_recover(struct dafs_open_state *os,
-			    const struct dafs_opaque64 *lost);
-int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_opaque64 *lost,
+			    const struct dafs_state_id *lost);
+int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  unsigned int *delay_ms);
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
 

@@ -111,7 +111,7 @@ static struct dafs_open_state *dafs_setattr_open(struct inode *inode,
 static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 			     struct dafs_open_state *os, const struct dafs_fattr *attr)
 {
-	struct dafs_opaque64 state_id = {};
+	struct dafs_state_id state_id = {};
 	unsigned int delay_ms = 0;
 	u32 status;
 	int err;
@@ -272,7 +272,7 @@ static bool dafs_setattr_by_write(unsigned int valid)
 int dafs_setid_remove(struct file *file)
 {
 	struct inode *inode = file_inode(file);
-	struct dafs_opaque64 state_id = {};
+	struct dafs_state_id state_id = {};
 	struct dafs_fattr attr = {};
 	umode_t mode = inode->i_mode;
 	int kill;

@@ -241,13 +241,13 @@ static inline void dafs_x_opaque32(struct dafs_xdr *x, u8 *v)
 }
 
 /**
- * dafs_x_opaque64() - a dafs_opaque64
+ * dafs_x_opaque64() - a dafs_opaque64: an id or verifier
  * @x: cursor
  * @v: eight bytes
  */
-static inline void dafs_x_opaque64(struct dafs_xdr *x, struct dafs_opaque64 *v)
+static inline void dafs_x_opaque64(struct dafs_xdr *x, u8 *v)
 {
-	dafs_x_opaque(x, v->b, 8, 8);
+	dafs_x_opaque(x, v, 8, 8);
 }
 
 /**

@@ -33,7 +33,7 @@ void dafs_x_commit_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_commit_res *res = p;
 
-	dafs_x_opaque64(x, &res->writeverf);
+	dafs_x_opaque64(x, res->writeverf.b);
 }
 
 /* Arguments of READ_INLINE, 6.5.27 */
@@ -42,7 +42,7 @@ void dafs_x_read_inline_args(struct dafs_xdr *x, void *p)
 	struct dafs_read_inline_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u64(x, &args->offset);
 	dafs_x_u32(x, &args->byte_count);
 	dafs_x_u32(x, &args->cache_hint);
@@ -64,7 +64,7 @@ void dafs_x_read_direct_args(struct dafs_xdr *x, void *p)
 	struct dafs_read_direct_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u64(x, &args->offset);
 	dafs_x_u32(x, &args->byte_count);
 	dafs_x_u32(x, &args->cache_hint);
@@ -96,7 +96,7 @@ void dafs_x_write_inline_args(struct dafs_xdr *x, void *p)
 	struct dafs_write_inline_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u64(x, &args->offset);
 	dafs_x_u32(x, &args->byte_count);
 	dafs_x_u32(x, &args->stable_how);
@@ -112,7 +112,7 @@ void dafs_x_write_direct_args(struct dafs_xdr *x, void *p)
 	struct dafs_write_direct_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u64(x, &args->offset);
 	dafs_x_u32(x, &args->byte_count);
 	dafs_x_u32(x, &args->stable_how);
@@ -128,7 +128,7 @@ void dafs_x_write_res(struct dafs_xdr *x, void *p)
 
 	dafs_x_u32(x, &res->count);
 	dafs_x_u32(x, &res->committed);
-	dafs_x_opaque64(x, &res->verifier);
+	dafs_x_opaque64(x, res->verifier.b);
 }
 
 /* Arguments of APPEND_INLINE, 6.5.3 */
@@ -137,7 +137,7 @@ void dafs_x_append_inline_args(struct dafs_xdr *x, void *p)
 	struct dafs_append_inline_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u32(x, &args->stable_how);
 	dafs_x_u32(x, &args->byte_count);
 	dafs_x_bool32(x, &args->write_padded);
@@ -152,7 +152,7 @@ void dafs_x_append_direct_args(struct dafs_xdr *x, void *p)
 	struct dafs_append_direct_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u32(x, &args->stable_how);
 	dafs_x_u32(x, &args->byte_count);
 	dafs_x_u32(x, &args->cache_hint);
@@ -166,7 +166,7 @@ void dafs_x_append_res(struct dafs_xdr *x, void *p)
 	struct dafs_append_res *res = p;
 
 	dafs_x_u64(x, &res->offset);
-	dafs_x_opaque64(x, &res->verifier);
+	dafs_x_opaque64(x, res->verifier.b);
 	dafs_x_u32(x, &res->committed);
 }
 

@@ -45,7 +45,7 @@ void dafs_x_close_args(struct dafs_xdr *x, void *p)
 	struct dafs_close_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 }
 
 /* Arguments of CREATE, 6.5.9 */
@@ -85,7 +85,7 @@ void dafs_x_delegreturn_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_delegreturn_args *args = p;
 
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 }
 
 /* Arguments of GET_FSATTR, GETATTR_INLINE, BC_GETATTR, 6.5.13, 6.5.15, 6.6.3 */
@@ -157,7 +157,7 @@ void dafs_x_lock_args(struct dafs_xdr *x, void *p)
 	dafs_x_fh(x, &args->filehandle);
 	dafs_x_u32(x, &args->lock_type);
 	dafs_x_u32(x, &args->options);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u64(x, &args->offset);
 	dafs_x_u64(x, &args->length);
 }
@@ -173,7 +173,7 @@ void dafs_x_lock_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_lock_res *res = p;
 
-	dafs_x_opaque64(x, &res->owner_clientid);
+	dafs_x_opaque64(x, res->owner_clientid.b);
 	if (x->encode && !res->owner.len)
 		dafs_x_skip(x, 4, 4);
 	else
@@ -202,7 +202,7 @@ void dafs_x_locku_args(struct dafs_xdr *x, void *p)
 
 	dafs_x_fh(x, &args->filehandle);
 	dafs_x_u32(x, &args->lock_type);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u64(x, &args->offset);
 	dafs_x_u64(x, &args->length);
 }
@@ -247,7 +247,7 @@ static void dafs_x_open_claim(struct dafs_xdr *x, struct dafs_open_args *args)
 		break;
 	case DAFS_CLAIM_DELEGATE_CUR:
 		dafs_x_path(x, &args->pathname);
-		dafs_x_opaque64(x, &args->claimdelcur_stateid);
+		dafs_x_opaque64(x, args->claimdelcur_stateid.b);
 		break;
 	case DAFS_CLAIM_NULL:
 	case DAFS_CLAIM_DELEGATE_PREV:
@@ -271,7 +271,7 @@ static void dafs_x_openflag(struct dafs_xdr *x, struct dafs_open_args *args)
 			dafs_x_fattr(x, &args->createattrs);
 			break;
 		case DAFS_CREATE_EXCLUSIVE:
-			dafs_x_opaque64(x, &args->create_verifier);
+			dafs_x_opaque64(x, args->create_verifier.b);
 			break;
 		}
 	}
@@ -321,7 +321,7 @@ static void dafs_x_delegation(struct dafs_xdr *x, struct dafs_open_res *res)
 	switch (res->delegation_type) {
 	case DAFS_OPEN_DELEGATE_READ:
 	case DAFS_OPEN_DELEGATE_WRITE:
-		dafs_x_opaque64(x, &res->deleg_state_id);
+		dafs_x_opaque64(x, res->deleg_state_id.b);
 		dafs_x_bool32(x, &res->recall);
 		if (res->delegation_type == DAFS_OPEN_DELEGATE_WRITE)
 			dafs_x_space_limit(x, res);
@@ -340,7 +340,7 @@ void dafs_x_open_res(struct dafs_xdr *x, void *p)
 	struct dafs_open_res *res = p;
 
 	dafs_x_fh(x, &res->filehandle);
-	dafs_x_opaque64(x, &res->state_id);
+	dafs_x_opaque64(x, res->state_id.b);
 	dafs_x_change_info(x, &res->change_info);
 	dafs_x_u32(x, &res->component_count);
 	dafs_x_u32(x, &res->result_flags);
@@ -354,7 +354,7 @@ void dafs_x_open_downgrade_args(struct dafs_xdr *x, void *p)
 	struct dafs_open_downgrade_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_u32(x, &args->share_access);
 	dafs_x_u32(x, &args->share_deny);
 	dafs_x_u32(x, &args->share_key_type);
@@ -372,7 +372,7 @@ void dafs_x_readdir_inline_args(struct dafs_xdr *x, void *p)
 
 	dafs_x_fh(x, &args->filehandle);
 	dafs_x_u64(x, &args->cookie);
-	dafs_x_opaque64(x, &args->cookieverf);
+	dafs_x_opaque64(x, args->cookieverf.b);
 	dafs_x_u32(x, &args->dircount);
 	dafs_x_u32(x, &args->maxcount);
 	dafs_x_u64(x, &args->attr_request_bitmap);
@@ -392,7 +392,7 @@ void dafs_x_readdir_inline_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readdir_inline_res *res = p;
 
-	dafs_x_opaque64(x, &res->cookieverf);
+	dafs_x_opaque64(x, res->cookieverf.b);
 	dafs_x_bool32(x, &res->eof);
 	dafs_x_seq(x, &res->entries, &dafs_elem_direntry);
 }
@@ -402,7 +402,7 @@ void dafs_x_readdir_direct_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_readdir_direct_res *res = p;
 
-	dafs_x_opaque64(x, &res->cookieverf);
+	dafs_x_opaque64(x, res->cookieverf.b);
 	dafs_x_bool32(x, &res->eof);
 	dafs_x_cksum(x, &res->direct_checksum);
 }
@@ -460,7 +460,7 @@ void dafs_x_setattr_inline_args(struct dafs_xdr *x, void *p)
 	struct dafs_setattr_inline_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_fattr(x, &args->obj_attributes);
 }
 
@@ -470,7 +470,7 @@ void dafs_x_setattr_direct_args(struct dafs_xdr *x, void *p)
 	struct dafs_setattr_direct_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_cksum(x, &args->direct_checksum);
 	dafs_x_direct_buf(x, &args->obj_attributes);
 }

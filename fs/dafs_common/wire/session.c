@@ -86,7 +86,7 @@ void dafs_x_client_connect_args(struct dafs_xdr *x, void *p)
 	dafs_x_connect_opts(x, &args->opts);
 	dafs_x_str(x, &args->fence_id_string);
 	dafs_x_str(x, &args->client_id_string);
-	dafs_x_opaque64(x, &args->client_verifier);
+	dafs_x_opaque64(x, args->client_verifier.b);
 }
 
 /* Results of CLIENT_CONNECT, 6.2.1 */
@@ -94,8 +94,8 @@ void dafs_x_client_connect_res(struct dafs_xdr *x, void *p)
 {
 	struct dafs_client_connect_res *res = p;
 
-	dafs_x_opaque64(x, &res->session_id);
-	dafs_x_opaque64(x, &res->client_id);
+	dafs_x_opaque64(x, res->session_id.b);
+	dafs_x_opaque64(x, res->client_id.b);
 	dafs_x_connect_opts(x, &res->opts);
 }
 
@@ -123,7 +123,7 @@ void dafs_x_connect_bind_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_connect_bind_args *args = p;
 
-	dafs_x_opaque64(x, &args->session_id);
+	dafs_x_opaque64(x, args->session_id.b);
 	dafs_x_u16(x, &args->channel_use);
 	dafs_x_u32(x, &args->max_request_size);
 	dafs_x_u32(x, &args->max_response_size);
@@ -208,7 +208,7 @@ void dafs_x_check_response_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_check_response_args *args = p;
 
-	dafs_x_opaque64(x, &args->session_id);
+	dafs_x_opaque64(x, args->session_id.b);
 	dafs_x_u16(x, &args->xid_stream);
 	dafs_x_u16(x, &args->xid_seq);
 	dafs_x_u32(x, &args->procedure);
@@ -219,7 +219,7 @@ void dafs_x_discard_responses_args(struct dafs_xdr *x, void *p)
 {
 	struct dafs_discard_responses_args *args = p;
 
-	dafs_x_opaque64(x, &args->session_id);
+	dafs_x_opaque64(x, args->session_id.b);
 }
 
 /* Arguments of GET_FENCING_LIST, 6.4.1 */
@@ -266,6 +266,6 @@ void dafs_x_bc_recall_args(struct dafs_xdr *x, void *p)
 	struct dafs_bc_recall_args *args = p;
 
 	dafs_x_fh(x, &args->filehandle);
-	dafs_x_opaque64(x, &args->state_id);
+	dafs_x_opaque64(x, args->state_id.b);
 	dafs_x_bool32(x, &args->truncate);
 }

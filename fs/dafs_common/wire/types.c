@@ -89,7 +89,7 @@ static void dafs_x_rw_request(struct dafs_xdr *x, void *p)
 
 	dafs_x_fh(x, &req->filehandle);
 	dafs_x_u64(x, &req->request_id);
-	dafs_x_opaque64(x, &req->state_id);
+	dafs_x_opaque64(x, req->state_id.b);
 	dafs_x_u32(x, &req->rw_flag);
 	dafs_x_seq(x, &req->chunks, &dafs_elem_file_chunk);
 	dafs_x_seq(x, &req->request_buffers, &dafs_elem_direct_buf);

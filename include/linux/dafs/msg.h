@@ -15,16 +15,44 @@
 #ifndef _LINUX_DAFS_MSG_H
 #define _LINUX_DAFS_MSG_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/dafs_wire.h>
 
-/**
- * struct dafs_opaque64 - eight bytes whose order is never changed
- * @b: the bytes: a state-id, session-id, client-id or verifier
+/*
+ * The types of dafs_opaque64, 6.1.4: eight bytes whose order is never changed.  They are
+ * different structures, so that the compiler rejects one where another is meant.
  */
-struct dafs_opaque64 {
+struct dafs_session_id {
 	u8 b[8];
 };
+
+struct dafs_client_id {
+	u8 b[8];
+};
+
+struct dafs_state_id {
+	u8 b[8];
+};
+
+struct dafs_verifier {
+	u8 b[8];
+};
+
+/**
+ * dafs_opaque64_equal() - compare two ids, or two verifiers
+ * @v: pointer to one of the types above
+ * @w: pointer to the same type
+ *
+ * Return: true if their bytes are equal.
+ */
+#define dafs_opaque64_equal(v, w)					\
+({									\
+	typeof(v) __v = (v);						\
+	const typeof(*__v) *__w = (w);					\
+									\
+	!memcmp(__v->b, __w->b, sizeof(__v->b));			\
+})
 
 /**
  * struct dafs_str - a utf8string or opaque8<>
@@ -105,7 +133,7 @@ struct dafs_file_chunk {
 struct dafs_rw_request {
 	struct dafs_fh filehandle;
 	u64 request_id;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u32 rw_flag;
 	struct dafs_seq chunks;			/* struct dafs_file_chunk */
 	struct dafs_seq request_buffers;	/* struct dafs_direct_buf */
@@ -276,12 +304,12 @@ struct dafs_client_connect_args {
 	struct dafs_connect_opts opts;
 	struct dafs_str fence_id_string;
 	struct dafs_str client_id_string;
-	struct dafs_opaque64 client_verifier;
+	struct dafs_verifier client_verifier;
 };
 
 struct dafs_client_connect_res {
-	struct dafs_opaque64 session_id;
-	struct dafs_opaque64 client_id;
+	struct dafs_session_id session_id;
+	struct dafs_client_id client_id;
 	struct dafs_connect_opts opts;
 };
 
@@ -297,7 +325,7 @@ struct dafs_client_connect_auth_res {
 };
 
 struct dafs_connect_bind_args {
-	struct dafs_opaque64 session_id;
+	struct dafs_session_id session_id;
 	u16 channel_use;
 	u32 max_request_size;
 	u32 max_response_size;
@@ -350,14 +378,14 @@ struct dafs_server_auth_res {
 /* Chapter 6.3: response cache */
 
 struct dafs_check_response_args {
-	struct dafs_opaque64 session_id;
+	struct dafs_session_id session_id;
 	u16 xid_stream;
 	u16 xid_seq;
 	u32 procedure;
 };
 
 struct dafs_discard_responses_args {
-	struct dafs_opaque64 session_id;
+	struct dafs_session_id session_id;
 };
 
 /* Chapter 6.4: fencing */
@@ -411,7 +439,7 @@ struct dafs_cache_hint_args {
 
 struct dafs_close_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 };
 
 struct dafs_commit_args {
@@ -421,7 +449,7 @@ struct dafs_commit_args {
 };
 
 struct dafs_commit_res {
-	struct dafs_opaque64 writeverf;
+	struct dafs_verifier writeverf;
 };
 
 struct dafs_create_args {
@@ -439,7 +467,7 @@ struct dafs_create_res {
 };
 
 struct dafs_delegreturn_args {
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 };
 
 /* GETATTR_INLINE, GET_FSATTR and BC_GETATTR */
@@ -482,14 +510,14 @@ struct dafs_lock_args {
 	struct dafs_fh filehandle;
 	u32 lock_type;
 	u32 options;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u64 offset;
 	u64 length;
 };
 
 /* LOCK and LOCKT: zero but with DENIED and LOCK_BROKEN (ruling E-14) */
 struct dafs_lock_res {
-	struct dafs_opaque64 owner_clientid;
+	struct dafs_client_id owner_clientid;
 	struct dafs_str owner;
 	u64 offset;
 	u64 length;
@@ -507,7 +535,7 @@ struct dafs_lockt_args {
 struct dafs_locku_args {
 	struct dafs_fh filehandle;
 	u32 lock_type;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u64 offset;
 	u64 length;
 };
@@ -533,11 +561,11 @@ struct dafs_open_args {
 	struct dafs_fh dir_handle;		/* PREVIOUS: the file itself */
 	struct dafs_seq pathname;		/* NULL, DELEGATE_*: struct dafs_str */
 	u32 delegate_type;			/* PREVIOUS */
-	struct dafs_opaque64 claimdelcur_stateid; /* DELEGATE_CUR */
+	struct dafs_state_id claimdelcur_stateid; /* DELEGATE_CUR */
 	u32 open_type;
 	u32 createmode;				/* CREATE */
 	struct dafs_fattr createattrs;		/* CREATE: UNCHECKED, GUARDED */
-	struct dafs_opaque64 create_verifier;	/* CREATE: EXCLUSIVE */
+	struct dafs_verifier create_verifier;	/* CREATE: EXCLUSIVE */
 	u32 delete_disp;
 	struct dafs_str owner;
 	u32 share_access;
@@ -548,12 +576,12 @@ struct dafs_open_args {
 
 struct dafs_open_res {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	struct dafs_change_info change_info;
 	u32 component_count;
 	u32 result_flags;
 	u32 delegation_type;
-	struct dafs_opaque64 deleg_state_id;	/* READ, WRITE */
+	struct dafs_state_id deleg_state_id;	/* READ, WRITE */
 	u32 recall;				/* READ, WRITE */
 	u32 limitby;				/* WRITE */
 	u64 filesize;				/* WRITE, LIMIT_SIZE */
@@ -567,7 +595,7 @@ struct dafs_open_res {
 
 struct dafs_open_downgrade_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u32 share_access;
 	u32 share_deny;
 	u32 share_key_type;
@@ -576,7 +604,7 @@ struct dafs_open_downgrade_args {
 
 struct dafs_read_inline_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u64 offset;
 	u32 byte_count;
 	u32 cache_hint;
@@ -598,7 +626,7 @@ struct dafs_read_inline_res {
 
 struct dafs_read_direct_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u64 offset;
 	u32 byte_count;
 	u32 cache_hint;
@@ -614,7 +642,7 @@ struct dafs_read_direct_res {
 struct dafs_readdir_args {
 	struct dafs_fh filehandle;
 	u64 cookie;
-	struct dafs_opaque64 cookieverf;
+	struct dafs_verifier cookieverf;
 	u32 dircount;
 	u32 maxcount;
 	u64 attr_request_bitmap;
@@ -622,13 +650,13 @@ struct dafs_readdir_args {
 };
 
 struct dafs_readdir_inline_res {
-	struct dafs_opaque64 cookieverf;
+	struct dafs_verifier cookieverf;
 	u32 eof;
 	struct dafs_seq entries;		/* struct dafs_direntry */
 };
 
 struct dafs_readdir_direct_res {
-	struct dafs_opaque64 cookieverf;
+	struct dafs_verifier cookieverf;
 	u32 eof;
 	struct dafs_cksum direct_checksum;
 };
@@ -662,13 +690,13 @@ struct dafs_rename_res {
 
 struct dafs_setattr_inline_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	struct dafs_fattr obj_attributes;
 };
 
 struct dafs_setattr_direct_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	struct dafs_cksum direct_checksum;
 	struct dafs_direct_buf obj_attributes;
 };
@@ -686,7 +714,7 @@ struct dafs_setattr_res {
 struct dafs_write_inline_args {
 	u32 inline_header;			/* not on the wire */
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u64 offset;
 	u32 byte_count;
 	u32 stable_how;
@@ -697,7 +725,7 @@ struct dafs_write_inline_args {
 
 struct dafs_write_direct_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u64 offset;
 	u32 byte_count;
 	u32 stable_how;
@@ -710,14 +738,14 @@ struct dafs_write_direct_args {
 struct dafs_write_res {
 	u32 count;
 	u32 committed;
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 };
 
 /* @data and @inline_header as in struct dafs_write_inline_args */
 struct dafs_append_inline_args {
 	u32 inline_header;			/* not on the wire */
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u32 stable_how;
 	u32 byte_count;
 	u32 write_padded;
@@ -727,7 +755,7 @@ struct dafs_append_inline_args {
 
 struct dafs_append_direct_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u32 stable_how;
 	u32 byte_count;
 	u32 cache_hint;
@@ -738,7 +766,7 @@ struct dafs_append_direct_args {
 /* APPEND_INLINE and APPEND_DIRECT */
 struct dafs_append_res {
 	u64 offset;
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 	u32 committed;
 };
 
@@ -760,7 +788,7 @@ struct dafs_hurry_up_args {
 
 struct dafs_bc_recall_args {
 	struct dafs_fh filehandle;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u32 truncate;
 };
 

@@ -11,7 +11,7 @@
 #include "../../rpc/rpc_impl.h"
 #include "../lib/fixture.h"
 
-static const struct dafs_opaque64 dafs_no_state;
+static const struct dafs_state_id dafs_no_state;
 
 static void dafs_io_vfree(void *p)
 {
@@ -248,7 +248,7 @@ static u32 dafs_write_direct(struct kunit *test, struct dafs_session *ses, const
  */
 struct dafs_io_arg {
 	struct dafs_fh fh;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	u64 offset;
 	u32 count;
 	u32 stable;
@@ -1005,7 +1005,7 @@ static void dafs_write_stable_test(struct kunit *test)
 static void dafs_commit_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_opaque64 verf, first;
+	struct dafs_verifier verf, first;
 	struct address_space *mapping;
 	u8 *data = dafs_io_alloc(test, 9000);
 	struct dafs_write_res res;
@@ -1125,7 +1125,7 @@ static int dafs_io_fsync_fails(struct file *filp, loff_t start, loff_t end, int 
 static void dafs_write_flush_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_opaque64 before;
+	struct dafs_verifier before;
 	struct dafs_write_res res;
 	struct dafs_io_arg io;
 
@@ -1172,7 +1172,7 @@ static void dafs_write_told_test(struct kunit *test)
 static void dafs_verifier_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_opaque64 before, after;
+	struct dafs_verifier before, after;
 	struct dafs_write_res res;
 	struct dafs_io_arg io;
 
@@ -1238,7 +1238,7 @@ static void dafs_witness(struct kunit *test, struct dafs_fixture *fix, struct da
 static void dafs_verifier_hidden_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_opaque64 after;
+	struct dafs_verifier after;
 	struct dafs_write_res res;
 	struct dafs_io_arg io;
 	struct file *local;

@@ -142,7 +142,7 @@ static void dafs_fixture_put_session(void *ses)
 }
 
 struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
-					     const struct dafs_opaque64 *session_id)
+					     const struct dafs_session_id *session_id)
 {
 	struct dafsd_session *ses = dafsd_session_find(session_id);
 
@@ -307,10 +307,10 @@ u64 dafs_test_rnr_naks(struct ib_device *dev)
 	return naks;
 }
 
-struct dafs_opaque64 dafs_test_client_id(struct kunit *test, struct dafs_session *ses)
+struct dafs_client_id dafs_test_client_id(struct kunit *test, struct dafs_session *ses)
 {
 	struct dafs_conn *conn = dafs_conn_get(ses);
-	struct dafs_opaque64 id;
+	struct dafs_client_id id;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	id = conn->client_id;

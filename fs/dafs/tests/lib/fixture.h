@@ -97,11 +97,11 @@ struct dafs_session *dafs_fixture_session(struct kunit *test,
 void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
 
 /* The client-id that the server has given to the client of a session. */
-struct dafs_opaque64 dafs_test_client_id(struct kunit *test, struct dafs_session *ses);
+struct dafs_client_id dafs_test_client_id(struct kunit *test, struct dafs_session *ses);
 
 /* The server's side of a session; the reference is held until the test ends. */
 struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
-					     const struct dafs_opaque64 *session_id);
+					     const struct dafs_session_id *session_id);
 
 /*
  * Makes the server export @dir of the test's directory with the options in @conf except

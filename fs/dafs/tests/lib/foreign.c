@@ -134,9 +134,9 @@ static u32 foreign_open(struct foreign *f, const struct dafs_stream *s, int nr)
 	return DAFS_STATUS_OK;
 }
 
-static void foreign_use(struct foreign *f, const struct dafs_opaque64 *state_id, u32 access)
+static void foreign_use(struct foreign *f, const struct dafs_state_id *state_id, u32 access)
 {
-	if (!(f->access & access) || memcmp(state_id, &f->state_id, sizeof(*state_id)))
+	if (!(f->access & access) || !dafs_opaque64_equal(state_id, &f->state_id))
 		f->strangers++;
 }
 
@@ -146,7 +146,7 @@ static const u32 foreign_forgotten[] = {
 };
 
 /* Return: DAFS status; what it is given is a state-id that it knows, or soon will. */
-static u32 foreign_remember(struct foreign *f, const struct dafs_opaque64 *state_id, u32 access)
+static u32 foreign_remember(struct foreign *f, const struct dafs_state_id *state_id, u32 access)
 {
 	foreign_use(f, state_id, access);
 	if (!f->forgets)

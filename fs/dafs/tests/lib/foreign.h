@@ -95,7 +95,7 @@ struct foreign {
 	unsigned int opens;
 	unsigned int closes;
 	u32 access;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 	unsigned int strangers;
 	unsigned int forgets;
 	bool lies;
@@ -103,7 +103,7 @@ struct foreign {
 	bool denies;
 	bool garbles;
 	bool unstable;
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 	u32 refuses;
 	u32 refusal;
 	unsigned int refused;

@@ -37,11 +37,11 @@ struct dafs_session *dafs_other_client(struct kunit *test, struct dafs_fixture *
 
 bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *b)
 {
-	return !memcmp(&a->state_id, &b->state_id, sizeof(a->state_id));
+	return dafs_opaque64_equal(&a->state_id, &b->state_id);
 }
 
 u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
-		  const struct dafs_opaque64 *state_id)
+		  const struct dafs_state_id *state_id)
 {
 	struct dafs_read_inline_args args = {
 		.filehandle = *fh,
@@ -55,7 +55,7 @@ u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct daf
 }
 
 u32 dafs_try_write(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
-		   const struct dafs_opaque64 *state_id)
+		   const struct dafs_state_id *state_id)
 {
 	struct dafs_write_inline_args args = {
 		.filehandle = *fh,

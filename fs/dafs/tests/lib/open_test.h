@@ -54,9 +54,9 @@ struct dafs_open_res dafs_forge_state(const struct dafs_open_res *open, int bit)
 
 /* What a READ or a WRITE of one byte says of a state-id. */
 u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
-		  const struct dafs_opaque64 *state_id);
+		  const struct dafs_state_id *state_id);
 u32 dafs_try_write(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
-		   const struct dafs_opaque64 *state_id);
+		   const struct dafs_state_id *state_id);
 
 void dafs_expect_content(struct kunit *test, struct dafs_fixture *fix, const char *name,
 			 const char *content);

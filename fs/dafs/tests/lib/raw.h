@@ -170,7 +170,7 @@ struct raw_server {
 	unsigned int recvs;
 	u8 rnr_timer;
 	struct dafs_connect_opts opts;
-	struct dafs_opaque64 client_id;
+	struct dafs_client_id client_id;
 	atomic_t nulls;
 	void *priv;
 };

@@ -187,7 +187,7 @@ static int dafs_setattr_encode(struct dafs_session *ses, struct dafs_op_mem *mem
  * Return: 0 or a negative errno; some of the attributes may have changed then.
  */
 int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
-			const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+			const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 			const struct dafs_fattr *attr, u32 *status)
 {
 	struct dafs_setattr_direct_args args = {

@@ -12,7 +12,7 @@ int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 			struct dafs_ids *ids);
 int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
-			const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+			const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 			const struct dafs_fattr *attr, u32 *status);
 int dafs_verify(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);

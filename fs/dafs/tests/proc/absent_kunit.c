@@ -130,7 +130,7 @@ static void dafs_absent_data_hint_test(struct kunit *test)
 /* Delegations */
 
 static u32 absent_delegreturn(struct kunit *test, struct dafs_fixture *fix,
-			      const struct dafs_opaque64 *state_id)
+			      const struct dafs_state_id *state_id)
 {
 	struct dafs_delegreturn_args args = { .state_id = *state_id };
 
@@ -142,7 +142,7 @@ static void dafs_absent_delegation_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	struct dafs_open_args args = dafs_test_open_args("o", DAFS_OPEN_SHARE_ACCESS_READ, 0);
-	struct dafs_opaque64 other = {};
+	struct dafs_state_id other = {};
 	struct dafs_open_res open;
 
 	dafs_backing_write(test, fix, "file", "data", 4);

@@ -11,7 +11,7 @@
 #include "../lib/fixture.h"
 #include "../lib/raw.h"
 
-static const struct dafs_opaque64 append_no_state;
+static const struct dafs_state_id append_no_state;
 
 /**
  * struct append_file - a file to append to
@@ -26,7 +26,7 @@ struct append_file {
 	struct dafs_session *ses;
 	const struct cred *cred;
 	struct dafs_fh fh;
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 };
 
 static void append_vfree(void *p)
@@ -126,7 +126,7 @@ static void append_position_test(struct kunit *test)
 	struct append_file file = append_file(test, 5001);
 	u8 *data = append_alloc(test, 7000);
 	struct dafs_append_res res;
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	u64 size = 5001;
 	int i;
 
@@ -441,7 +441,7 @@ static void append_verifier_test(struct kunit *test)
 {
 	struct append_file file = append_file(test, 10);
 	struct dafs_append_res before, after;
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	struct path path;
 
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,

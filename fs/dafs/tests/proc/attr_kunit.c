@@ -4,7 +4,7 @@
 #include <linux/statfs.h>
 #include "../lib/fixture.h"
 
-static const struct dafs_opaque64 dafs_no_state;
+static const struct dafs_state_id dafs_no_state;
 
 /* One object of each type that a directory can contain. */
 static const char *const dafs_attr_names[] = {
@@ -514,7 +514,7 @@ static void dafs_fsattr_expect_all(struct kunit *test, struct dafs_fixture *fix,
 
 /* R-6.5.35-02: a bitmap is returned with every status; it is checked each time. */
 static u32 dafs_attr_set(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			 const struct dafs_fh *fh, const struct dafs_opaque64 *state_id,
+			 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 			 const struct dafs_fattr *attr, u64 *done)
 {
 	struct dafs_setattr_inline_args args = {
@@ -774,7 +774,7 @@ static void dafs_setattr_state_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafs_fattr attr = DAFS_ATTRS(DAFS_FATTR_OBJECT_SIZE, .object_size = 3);
 	struct dafs_open_res rd, wr, other;
-	struct dafs_opaque64 bad;
+	struct dafs_state_id bad;
 	struct kstat stat;
 	u64 done;
 
@@ -816,7 +816,7 @@ static void dafs_setattr_anonymous_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	const struct cred *user = dafs_fixture_user(test, 1003, 1003);
 	struct dafs_fattr attr = DAFS_ATTRS(DAFS_FATTR_OBJECT_SIZE, .object_size = 3);
-	struct dafs_opaque64 ones;
+	struct dafs_state_id ones;
 	struct dafs_open_res deny;
 	struct kstat stat;
 	u64 done;

@@ -309,7 +309,7 @@ static void data_write_inline_test(struct kunit *test)
 		.byte_count = 500,
 		.data = dt->out + 10,
 	};
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	struct dafs_write_res res;
 	u32 how;
 
@@ -384,7 +384,7 @@ static void data_commit_range_test(struct kunit *test)
 	};
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_WRITE);
 	struct inode *inode = data_inode(test, dt);
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commits); i++) {

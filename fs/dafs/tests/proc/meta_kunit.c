@@ -403,7 +403,7 @@ static void dafs_meta_setattr_stub_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
 	struct dafs_fattr attr = dafs_meta_mode(0711);
-	const struct dafs_opaque64 none = {};
+	const struct dafs_state_id none = {};
 	struct dafs_fixture *fix = m->fix;
 	struct dafs_fh fh;
 	u32 status;

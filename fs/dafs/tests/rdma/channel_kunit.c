@@ -1000,7 +1000,7 @@ static void dafs_chan_peer_test(struct kunit *test)
 	dafs_chan_destroy(chan);
 }
 
-static bool chan_server_knows(const struct dafs_opaque64 *session_id)
+static bool chan_server_knows(const struct dafs_session_id *session_id)
 {
 	struct dafsd_session *ses = dafsd_session_find(session_id);
 
@@ -1015,7 +1015,7 @@ static void dafs_chan_dreq_test(struct kunit *test)
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct raw_login login = {};
 	struct raw_conn *conn = raw_session(test, test->param_value, &login);
-	const struct dafs_opaque64 *session_id = &login.res.connect.session_id;
+	const struct dafs_session_id *session_id = &login.res.connect.session_id;
 
 	KUNIT_EXPECT_TRUE(test, chan_server_knows(session_id));
 	rdma_disconnect(conn->id);

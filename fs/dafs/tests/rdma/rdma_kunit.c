@@ -250,7 +250,7 @@ static u32 rdma_append(struct kunit *test, struct rdma_pair *pair, const struct 
 
 static u32 rdma_chmod(struct rdma_pair *pair, const struct dafs_fh *fh)
 {
-	static const struct dafs_opaque64 no_state;
+	static const struct dafs_state_id no_state;
 	struct dafs_fattr attr = {
 		.included = DAFS_FATTR_MODE,
 		.valid = DAFS_FATTR_MODE,

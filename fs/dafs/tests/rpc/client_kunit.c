@@ -50,7 +50,7 @@ struct client_record {
 	u32 auth_type;
 	unsigned int others;
 	unsigned int cuts;
-	struct dafs_opaque64 verifier;
+	struct dafs_verifier verifier;
 	unsigned int hasty;
 	unsigned int gone;
 	u32 longest;

@@ -376,7 +376,7 @@ static void dafs_cred_outlive_test(struct kunit *test)
 {
 	struct raw_login login = { .id = "cred outlive" };
 	struct raw_conn *conn = raw_session(test, test->param_value, &login);
-	struct dafs_opaque64 client = login.res.connect.client_id;
+	struct dafs_client_id client = login.res.connect.client_id;
 	u8 handle[4];
 
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));

@@ -117,7 +117,7 @@ static void dafs_patience_write_test(struct kunit *test)
 	struct raw_server *srv = patience_server(test, false);
 	struct patience *p = srv->priv;
 	const struct dafs_fh fh = {};
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	struct dafs_test_file *file;
 	u8 data[PATIENCE_BYTES] = {};
 
@@ -153,7 +153,7 @@ static void dafs_patience_cred_test(struct kunit *test)
 	struct raw_server *srv = patience_server(test, false);
 	struct patience *p = srv->priv;
 	const struct dafs_fh fh = {};
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 	struct dafs_test_file *file;
 	u8 data[PATIENCE_BYTES] = {};
 

@@ -49,7 +49,8 @@ static void dafs_discarded_session_test(struct kunit *test)
 }
 
 /* The client-id of a CLIENT_CONNECT without a CLIENT_AUTH. */
-static struct raw_conn *dafs_knock(struct kunit *test, const char *id, struct dafs_opaque64 *client)
+static struct raw_conn *dafs_knock(struct kunit *test, const char *id,
+				   struct dafs_client_id *client)
 {
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
 	struct raw_login login = { .id = id };
@@ -71,7 +72,7 @@ static void dafs_unconfirmed_test(struct kunit *test)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct raw_login login = { .id = "confirmed" };
-	struct dafs_opaque64 first, second, known;
+	struct dafs_client_id first, second, known;
 	struct raw_conn *a, *b;
 
 	a = dafs_knock(test, "knocking", &first);
@@ -117,7 +118,7 @@ struct recover_hook {
 	struct kunit *test;
 	unsigned int calls;
 	unsigned int fail;
-	struct dafs_opaque64 client_id;
+	struct dafs_client_id client_id;
 	struct dafs_opened opened;
 	struct dafs_open_how how;
 	int err;
@@ -238,7 +239,8 @@ static void dafs_recover_stale_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	struct recover_hook *hook = recover_hook_make(test);
-	struct dafs_opaque64 client, state_id;
+	struct dafs_client_id client;
+	struct dafs_state_id state_id;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
 	recover_session(hook, "stale");
@@ -270,7 +272,7 @@ static void dafs_recover_silent_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	struct recover_hook *hook = recover_hook_make(test);
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
 	dafs_fixture_lease(test, fix, 1);

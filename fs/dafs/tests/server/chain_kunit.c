@@ -44,7 +44,7 @@ struct chain {
 	struct kunit *test;
 	struct dafs_fixture *fix;
 	struct raw_conn *conn;
-	struct dafs_opaque64 session_id;
+	struct dafs_session_id session_id;
 	bool at_once;
 	unsigned int nr;
 	struct chain_req req[CHAIN_MAX];

@@ -245,7 +245,7 @@ static void host_change_names(struct kunit *test, struct dafs_fixture *fix)
 }
 
 static u32 host_setattr(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			const struct dafs_opaque64 *state_id, const struct dafs_fattr *attr)
+			const struct dafs_state_id *state_id, const struct dafs_fattr *attr)
 {
 	struct dafs_setattr_inline_args args = {
 		.filehandle = *fh,
@@ -260,7 +260,7 @@ static u32 host_setattr(struct kunit *test, struct dafs_fixture *fix, const stru
 
 static void host_change_attrs(struct kunit *test, struct dafs_fixture *fix)
 {
-	static const struct dafs_opaque64 none;
+	static const struct dafs_state_id none;
 	struct dafs_fattr attr = {
 		.included = DAFS_FATTR_MODE,
 		.valid = DAFS_FATTR_MODE,
@@ -364,7 +364,7 @@ static void host_expect_committed(struct kunit *test, const struct inode *busy, 
 /* What cannot be opened is stable, too, and has no data of others written for that. */
 static void dafs_host_unopened_test(struct kunit *test)
 {
-	static const struct dafs_opaque64 none;
+	static const struct dafs_state_id none;
 	struct dafs_fattr attr = {
 		.included = DAFS_FATTR_MODE,
 		.valid = DAFS_FATTR_MODE,
@@ -541,7 +541,7 @@ static void dafs_host_shared_cred_test(struct kunit *test)
 static void host_write_and_commit(struct kunit *test, struct dafs_fixture *fix,
 				  const struct dafs_open_res *open, u32 write, int commit)
 {
-	struct dafs_opaque64 verf;
+	struct dafs_verifier verf;
 
 	DAFS_EXPECT_STATUS(test, write,
 			   dafs_try_write(test, fix->ses, &open->filehandle, &open->state_id));
@@ -638,7 +638,7 @@ static ssize_t host_get_caps(const struct path *path)
 }
 
 static u32 host_truncate(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			 const struct dafs_opaque64 *state_id)
+			 const struct dafs_state_id *state_id)
 {
 	struct dafs_fattr attr = {
 		.included = DAFS_FATTR_OBJECT_SIZE,
@@ -652,7 +652,7 @@ static u32 host_truncate(struct kunit *test, struct dafs_fixture *fix, const str
 /* A program that was cut short has lost its capabilities, as by a local truncate(2). */
 static void dafs_host_caps_test(struct kunit *test)
 {
-	static const struct dafs_opaque64 none;
+	static const struct dafs_state_id none;
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct path path;
 	struct dafs_fh fh;

@@ -393,7 +393,7 @@ static void dafs_hostile_fh_test(struct kunit *test)
 }
 
 static u32 hostile_read(struct raw_conn *conn, const struct dafs_fh *fh,
-			const struct dafs_opaque64 *state_id)
+			const struct dafs_state_id *state_id)
 {
 	struct dafs_read_inline_args args = {
 		.filehandle = *fh,
@@ -420,7 +420,7 @@ static void hostile_open(struct kunit *test, struct dafs_fixture *fix, struct ra
 }
 
 static u32 hostile_close(struct raw_conn *conn, const struct dafs_fh *fh,
-			 const struct dafs_opaque64 *state_id)
+			 const struct dafs_state_id *state_id)
 {
 	struct dafs_close_args args = { .filehandle = *fh, .state_id = *state_id };
 
@@ -440,7 +440,7 @@ static void dafs_hostile_stateid_test(struct kunit *test)
 	struct raw_conn *conn = raw_session(test, test->param_value, &login);
 	struct raw_conn *other = raw_session(test, test->param_value, &stranger);
 	struct dafs_open_res one, two;
-	struct dafs_opaque64 forged;
+	struct dafs_state_id forged;
 	unsigned int i;
 	u32 status;
 

@@ -613,7 +613,7 @@ static void dafs_lane_last_test(struct kunit *test)
 }
 
 /* Until the server knows that the connection has gone */
-static void lane_wait_closed(struct kunit *test, const struct dafs_opaque64 *id)
+static void lane_wait_closed(struct kunit *test, const struct dafs_session_id *id)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct dafsd_session *ses;
@@ -839,7 +839,7 @@ static void dafs_lane_late_path_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lane_call_late(conn, DAFS_PROC_OPEN, &open));
 }
 
-static void lane_wait_late(struct kunit *test, const struct dafs_opaque64 *id)
+static void lane_wait_late(struct kunit *test, const struct dafs_session_id *id)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct dafsd_session *ses = dafsd_session_find(id);

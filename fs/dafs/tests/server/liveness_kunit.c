@@ -23,7 +23,7 @@ struct liveness_client {
 	struct raw_login login;
 	struct raw_conn *conn;
 	struct raw_conn *reads;
-	struct dafs_opaque64 *id;
+	struct dafs_session_id *id;
 };
 
 static struct raw_conn *liveness_channel(struct kunit *test, u32 type)

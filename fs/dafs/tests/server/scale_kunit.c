@@ -32,14 +32,14 @@ static s64 scale_free(void)
 /* Of a thousand clients, the server keeps some in one list: it knows them by their names. */
 static void scale_expect_differ(struct kunit *test, struct dafs_session **ses)
 {
-	struct dafs_opaque64 *ids = kunit_kcalloc(test, sessions, sizeof(*ids), GFP_KERNEL);
+	struct dafs_client_id *ids = kunit_kcalloc(test, sessions, sizeof(*ids), GFP_KERNEL);
 	unsigned int i, j, same = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	for (i = 0; i < sessions; i++) {
 		ids[i] = dafs_test_client_id(test, ses[i]);
 		for (j = 0; j < i; j++)
-			same += !memcmp(&ids[i], &ids[j], sizeof(ids[i]));
+			same += dafs_opaque64_equal(&ids[i], &ids[j]);
 	}
 	KUNIT_EXPECT_EQ(test, 0, same);
 }

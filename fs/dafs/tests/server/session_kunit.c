@@ -481,7 +481,7 @@ static void dafs_id_string_test(struct kunit *test)
 	static const char binary[] = { 0xff, 0x00, 0xfe, '\0', '/', 0xc3 };
 	u8 *id = kunit_kzalloc(test, DAFS_MAX_ID_STRING + 1, GFP_KERNEL);
 	struct raw_login login = { .id = binary, .id_len = sizeof(binary) };
-	struct dafs_opaque64 first;
+	struct dafs_client_id first;
 	struct raw_conn *conn;
 
 	KUNIT_ASSERT_NOT_NULL(test, id);
@@ -668,8 +668,8 @@ static void dafs_state_of_client_test(struct kunit *test)
 /* R-2.4.3-05 R-3.1.2.1-01, as far as one server's life goes */
 static void dafs_session_ids_test(struct kunit *test)
 {
-	struct dafs_opaque64 *ids = kunit_kcalloc(test, DAFS_MANY_SESSIONS, sizeof(*ids),
-						  GFP_KERNEL);
+	struct dafs_session_id *ids = kunit_kcalloc(test, DAFS_MANY_SESSIONS, sizeof(*ids),
+						    GFP_KERNEL);
 	struct raw_login login = { .id = "ids" };
 	struct raw_conn *conn;
 	int i, j;
@@ -688,7 +688,7 @@ static void dafs_session_ids_test(struct kunit *test)
 
 /* Binding. */
 
-static u32 dafs_raw_bind(struct raw_conn *conn, const struct dafs_opaque64 *session, u16 use,
+static u32 dafs_raw_bind(struct raw_conn *conn, const struct dafs_session_id *session, u16 use,
 			 u32 auth, struct dafs_connect_bind_res *res)
 {
 	struct dafs_connect_bind_args args = {
@@ -704,7 +704,7 @@ static u32 dafs_raw_bind(struct raw_conn *conn, const struct dafs_opaque64 *sess
 }
 
 /* Return: the status once it is no longer @status, for what the server does later. */
-static u32 dafs_raw_bind_after(struct raw_conn *conn, const struct dafs_opaque64 *session,
+static u32 dafs_raw_bind_after(struct raw_conn *conn, const struct dafs_session_id *session,
 			       u16 use, u32 status)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -743,7 +743,7 @@ static void dafs_bind_test(struct kunit *test)
 {
 	struct raw_login login = {};
 	struct raw_conn *op = dafs_full_session(test, &login);
-	struct dafs_opaque64 *session = &login.res.connect.session_id;
+	struct dafs_session_id *session = &login.res.connect.session_id;
 	struct raw_conn *rr = dafs_bind_channel(test, op, DAFS_CHANNEL_RDMA_READ);
 	struct raw_conn *bc = dafs_bind_channel(test, op, DAFS_CHANNEL_BACK_CONTROL);
 	struct raw_conn *late = dafs_bind_channel(test, op, 0);
@@ -785,7 +785,7 @@ static void dafs_bind_cksum_test(struct kunit *test)
 	struct raw_login login = {};
 	struct raw_conn *op = raw_session(test, &flavour, &login);
 	struct raw_conn *conn = dafs_bind_channel(test, op, DAFS_CHANNEL_RDMA_READ);
-	struct dafs_opaque64 *session = &login.res.connect.session_id;
+	struct dafs_session_id *session = &login.res.connect.session_id;
 
 	conn->cksum = false;
 	DAFS_EXPECT_STATUS(test, DAFSERR_CHKSUM,
@@ -823,8 +823,8 @@ static void dafs_bind_errors_test(struct kunit *test)
 	struct raw_login login = {}, plain = {};
 	struct raw_conn *op = dafs_full_session(test, &login);
 	struct raw_conn *without = raw_session(test, &bare, &plain);
-	struct dafs_opaque64 *session = &login.res.connect.session_id;
-	struct dafs_opaque64 nobody = {}, guess = *session;
+	struct dafs_session_id *session = &login.res.connect.session_id;
+	struct dafs_session_id nobody = {}, guess = *session;
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
 
 	/* for an unknown session it is not known whether it uses checksums */
@@ -863,8 +863,8 @@ static void dafs_bind_guess_test(struct kunit *test)
 	struct raw_conn *op = raw_session(test, NULL, &login);
 	struct raw_conn *conn = raw_connect_flavour(test, NULL, 0);
 	struct raw_conn *other = raw_connect_flavour(test, &elsewhere, 0);
-	struct dafs_opaque64 *session = &login.res.connect.session_id;
-	struct dafs_opaque64 guess = *session;
+	struct dafs_session_id *session = &login.res.connect.session_id;
+	struct dafs_session_id guess = *session;
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
@@ -990,7 +990,7 @@ static void dafs_disconnect_test(struct kunit *test)
 	struct raw_conn *rr = dafs_bind_channel(test, op, DAFS_CHANNEL_RDMA_READ);
 	struct raw_conn *bc = dafs_bind_channel(test, op, DAFS_CHANNEL_BACK_CONTROL);
 	struct raw_conn *late = dafs_bind_channel(test, op, 0);
-	struct dafs_opaque64 *session = &login.res.connect.session_id;
+	struct dafs_session_id *session = &login.res.connect.session_id;
 
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
 			dafs_raw_bind(rr, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
@@ -1135,7 +1135,8 @@ static void dafs_client_one_test(struct kunit *test)
 static void dafs_client_reconnect_test(struct kunit *test)
 {
 	struct dafs_session_params params;
-	struct dafs_opaque64 session, client;
+	struct dafs_session_id session;
+	struct dafs_client_id client;
 	struct dafs_session *ses;
 	struct dafs_conn *conn;
 	unsigned int i;

@@ -35,13 +35,13 @@ static int foreign_truncate(struct foreign_task *ft)
 static bool foreign_agreed(const struct foreign *f, struct dafs_open_state *os)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct dafs_opaque64 state_id;
+	struct dafs_state_id state_id;
 
 	do {
 		msleep(20);
 		dafs_open_state_id(os, &state_id);
-	} while (memcmp(&state_id, &f->state_id, sizeof(state_id)) && time_before(jiffies, end));
-	return !memcmp(&state_id, &f->state_id, sizeof(state_id));
+	} while (!dafs_opaque64_equal(&state_id, &f->state_id) && time_before(jiffies, end));
+	return dafs_opaque64_equal(&state_id, &f->state_id);
 }
 
 /* Who is killed while an open is reclaimed leaves it to the others who share it. */

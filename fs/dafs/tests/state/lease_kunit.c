@@ -222,7 +222,7 @@ static void dafs_lease_bounds_test(struct kunit *test)
 /* It goes on where it was, to find that it was not expected any more. */
 static void lease_revive(struct kunit *test, struct lease_client *client)
 {
-	struct dafs_opaque64 was = client->login.res.connect.client_id;
+	struct dafs_client_id was = client->login.res.connect.client_id;
 
 	raw_close(test, client->conn);
 	client->conn = raw_session(test, test->param_value, &client->login);

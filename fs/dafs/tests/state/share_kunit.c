@@ -453,12 +453,12 @@ static void dafs_downgrade_removed_test(struct kunit *test)
 /* R-4.4.1.2-34: I/O without a state-id respects reservations (E-80). */
 static void dafs_anonymous_test(struct kunit *test)
 {
-	static const struct dafs_opaque64 zero;
+	static const struct dafs_state_id zero;
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	struct dafs_session *other = dafs_other_client(test, fix);
 	struct dafs_opener args = { "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH };
 	struct dafs_open_res open;
-	struct dafs_opaque64 ones;
+	struct dafs_state_id ones;
 	struct dafs_fh fh;
 
 	dafs_backing_write(test, fix, "file", "content", 7);
@@ -513,7 +513,7 @@ static struct dafs_later *dafs_later(struct kunit *test, struct dafs_session *se
 static void dafs_later_write(struct work_struct *work)
 {
 	struct dafs_later *later = container_of(work, struct dafs_later, work);
-	static const struct dafs_opaque64 zero;
+	static const struct dafs_state_id zero;
 
 	later->status = dafs_try_write(later->test, later->ses, &later->fh, &zero);
 }
