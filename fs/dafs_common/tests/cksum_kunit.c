@@ -87,14 +87,14 @@ static void cksum_long_vectors(struct kunit *test)
 	expect_field(test, p, LARGE, 0x80800101, "64k of ff");
 }
 
-/* R-3.2.5-11: an odd length counts as one with a zero byte more */
+/* R-3.2.5-11: data of odd length is padded with a zero byte */
 static void cksum_odd_length(struct kunit *test)
 {
 	expect_field(test, "abcde", 5, 0x52f32ac8, "abcde");
 	expect_field(test, "abcde\0", 6, 0x52f32ac8, "abcde and zero");
 }
 
-/* pieces of any length, odd ones too, add up to the whole */
+/* pieces of any length, also odd, give the checksum of the whole */
 static void cksum_segments(struct kunit *test)
 {
 	u8 *p = large_buffer(test);
@@ -171,7 +171,7 @@ static void cksum_through_codec(struct kunit *test)
 	}
 }
 
-/* no field, no checksum */
+/* a message shorter than a header has no checksum */
 static void cksum_short_messages(struct kunit *test)
 {
 	u8 msg[DAFS_HDR_SIZE] = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of the codec: byte vectors made by an independent encoder, and
- * messages that are cut short, mutated or made to do harm.
+ * truncated, mutated and malicious messages.
  */
 #include <kunit/test.h>
 #include <linux/hex.h>
@@ -20,10 +20,10 @@
 #define MUTATIONS	2000		/* of each vector in each order */
 
 /**
- * struct codec_test - what all cases use
+ * struct codec_test - common data of all cases
  * @arena: for elements of arrays
  * @out: OUT_SIZE bytes to encode into
- * @again: as many for the second time
+ * @again: OUT_SIZE bytes for a second encoding
  */
 struct codec_test {
 	struct dafs_arena arena;
@@ -62,8 +62,8 @@ static int codec_init(struct kunit *test)
 
 /**
  * struct wire - the bytes of a vector in one order
- * @s: stream over exactly these bytes, for KASAN to see any step beyond
- * @want: not to be changed
+ * @s: stream of exactly these bytes, so that KASAN reports any access beyond
+ * @want: the same bytes, not modified
  * @len: bytes
  * @cksum: the checksum field
  */
@@ -238,15 +238,15 @@ static void vector_no_room(struct kunit *test, const struct dafs_vector *v, cons
 	}
 }
 
-/* every room that is too small is found so, and nothing beyond is touched */
+/* every buffer that is too small is refused, and nothing beyond it is accessed */
 static void codec_wants_room(struct kunit *test)
 {
 	with_vectors(test, vector_no_room);
 }
 
 /*
- * What a mutated or truncated message decodes to, if it does, can be walked
- * and sent, and comes back the same.
+ * If a mutated or truncated message is decoded, the result can be walked and
+ * encoded, and the encoded message decodes to the same.
  */
 static void expect_stable(struct kunit *test, const struct dafs_vector *v,
 			  const struct dafs_stream *in)
@@ -342,9 +342,9 @@ static void codec_survives_mutation(struct kunit *test)
 	with_vectors(test, vector_mutate);
 }
 
-/* ---- messages made for the purpose ---- */
+/* ---- hand-built messages ---- */
 
-/* a request of @len bytes that are zero, native order */
+/* a request of @len zero bytes, native order */
 static struct dafs_stream blank(struct kunit *test, u32 len)
 {
 	struct dafs_stream s = { .len = len };
@@ -377,7 +377,7 @@ static int decode_lookup(struct kunit *test, u32 len, u32 offset, u32 count, u32
 	return dafs_decode_args(&s, DAFS_PROC_LOOKUP, &args);
 }
 
-/* R-6.1.1.1-02: also those inside the fixed section or beyond the message (E-11) */
+/* R-6.1.1.1-02: offsets inside the fixed section or beyond the message (E-11) */
 static void codec_refuses_offsets(struct kunit *test)
 {
 	static const u32 bad[] = {
@@ -394,7 +394,7 @@ static void codec_refuses_offsets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, 0, 0xffffffff, 4), 0);
 }
 
-/* R-6.1.1.2-01: and a count that the message cannot hold is refused */
+/* R-6.1.1.2-01: a count larger than the message is refused */
 static void codec_refuses_counts(struct kunit *test)
 {
 	u32 len = DAFS_HDR_SIZE + LOOKUP_HEAP + 16;
@@ -407,7 +407,7 @@ static void codec_refuses_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, decode_lookup(test, len, LOOKUP_HEAP, 0, 0xffffffff), 0);
 }
 
-/* where the count of an array stands and which numbers make size * count wrap */
+/* position of an array's count, and counts for which size * count wraps */
 static void codec_refuses_array_counts(struct kunit *test)
 {
 	static const struct { u32 proc; bool res; u32 offset_at, heap; } arrays[] = {
@@ -440,8 +440,8 @@ static void codec_refuses_array_counts(struct kunit *test)
 }
 
 /*
- * A batch of @requests that all name one array of @chunks.  Honest senders
- * name each byte once; a little more is let pass, a product is not.
+ * A batch of @requests that all name one array of @chunks.  A correct sender
+ * names each byte once; a small multiple is accepted, the product is not.
  */
 static int decode_batch(struct kunit *test, u32 requests, u32 chunks)
 {
@@ -479,7 +479,7 @@ static int decode_rename(struct kunit *test, u32 old, u32 new, struct dafs_renam
 	return dafs_decode_args(&s, DAFS_PROC_RENAME, args);
 }
 
-/* R-6.1.1.2-03: items in any order, even on top of each other (E-11) */
+/* R-6.1.1.2-03: items in any order, even overlapping (E-11) */
 static void codec_takes_any_order(struct kunit *test)
 {
 	struct dafs_rename_args args;
@@ -496,7 +496,7 @@ static void codec_takes_any_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, args.oldname.len, 0);
 }
 
-/* a fixed section without its trailing pad, and up to seven bytes more (E-12) */
+/* a fixed section without its trailing pad, and with up to seven extra bytes (E-12) */
 static void codec_takes_pads(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 72 + 7);
@@ -514,7 +514,7 @@ static void codec_takes_pads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_NULL, NULL), 0);
 }
 
-/* the pads behind an attribute structure and the count of an empty array (E-12) */
+/* no pad behind an attribute structure or behind the count of an empty array (E-12) */
 static void codec_takes_short_items(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, 24);
@@ -541,7 +541,7 @@ static void codec_takes_short_items(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_LOOKUP, &lookup), 0);
 }
 
-/* R-6.1.1.4-02: one byte or four, whatever is not zero is TRUE (E-16) */
+/* R-6.1.1.4-02: of one byte or four, any nonzero value is TRUE (E-16) */
 static void codec_takes_any_truth(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 20);
@@ -584,7 +584,7 @@ static void codec_takes_bare_responses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_LOCK, &res), -EBADMSG);
 }
 
-/* E-20: the size of an unknown attribute is not known */
+/* E-20: unknown attributes have unknown sizes, so they are refused */
 static void codec_refuses_unknown_attributes(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, 64);
@@ -721,7 +721,7 @@ static void vector_direct_len(struct kunit *test, const struct dafs_vector *v,
 	KUNIT_EXPECT_EQ_MSG(test, dafs_direct_len(&w->s, v->proc), w->len, "%s", v->name);
 }
 
-/* E-23: the contents tell their length */
+/* E-23: the length is derived from the contents */
 static void codec_measures_direct_buffers(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, 64);
@@ -745,13 +745,13 @@ static void vector_size(struct kunit *test, const struct dafs_vector *v, const s
 	KUNIT_EXPECT_EQ_MSG(test, size, ALIGN(w->len, 8), "%s", v->name);
 }
 
-/* a server that plans with the sizes is not surprised */
+/* the predicted sizes are those of the encoded attributes and entries */
 static void codec_predicts_sizes(struct kunit *test)
 {
 	with_vectors(test, vector_size);
 }
 
-/* accessors know how many elements there are, and believe no array blindly */
+/* accessors check the index and the bounds of the array */
 static void codec_refuses_elements(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, 64);
@@ -769,7 +769,7 @@ static void codec_refuses_elements(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
 }
 
-/* Entries that share one name of @len bytes; the offsets of number @bad are others */
+/* Entries that share one name of @len bytes; entry @bad has other offsets */
 static int direntries_good(struct kunit *test, u32 nr, u32 len, u32 bad, u32 attrs, u32 name)
 {
 	struct dafs_stream s = blank(test, 8 + nr * 16 + 24 + len);
@@ -792,7 +792,7 @@ static int direntries_good(struct kunit *test, u32 nr, u32 len, u32 bad, u32 att
 		KUNIT_EXPECT_EQ(test, 3 + good, entry.cookie);
 		good++;
 	}
-	/* after an error, too, that was all */
+	/* also after an error there are no more entries */
 	KUNIT_EXPECT_EQ(test, 0, dafs_direntry_next(&s, &iter, &entry));
 	if (got < 0)
 		KUNIT_EXPECT_EQ(test, got, dafs_direct_len(&s, DAFS_PROC_READDIR_DIRECT));
@@ -800,8 +800,8 @@ static int direntries_good(struct kunit *test, u32 nr, u32 len, u32 bad, u32 att
 }
 
 /*
- * R-6.1.1.2-01: an entry is checked when it is asked for.  None that is malformed
- * is passed on, and none behind it.
+ * R-6.1.1.2-01: an entry is checked when it is read.  A malformed entry is not
+ * returned, nor is any entry behind it.
  */
 static void codec_refuses_direntries(struct kunit *test)
 {
@@ -813,11 +813,11 @@ static void codec_refuses_direntries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 1, 80, 0));
 	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 1, 0, 0xfffffff8));
 	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 3, 0, 2, 56, 80));
-	/* a name is not counted as often as it likes */
+	/* too many entries share one name */
 	KUNIT_EXPECT_EQ(test, -EBADMSG, direntries_good(test, 60, 1000, 60, 0, 0));
 }
 
-/* E-18: where padded data must stand, and that little may follow it */
+/* E-18: position of padded data, and how much may follow it */
 static void codec_refuses_padded_writes(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, 256 + 16);
@@ -839,13 +839,13 @@ static void codec_refuses_padded_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
 	args.inline_header = 128;
 	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
-	/* up to the end of the message, but from the middle of the arguments on */
+	/* ends with the message, but begins inside the arguments */
 	put(&s, 80, 256 + 16 - 64);
 	args.inline_header = 64;
 	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
 }
 
-/* READ_INLINE data that the caller puts into the message by itself */
+/* READ_INLINE data that the caller puts into the message itself */
 static void codec_leaves_room(struct kunit *test)
 {
 	struct dafs_stream s = blank(test, DAFS_READ_INLINE_DATA + 5);

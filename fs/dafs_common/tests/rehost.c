@@ -183,7 +183,7 @@ static int rehost_res(const struct dafs_stream *s, u32 proc, union dafs_res *res
  * @arena: memory for the elements
  *
  * Return: 0; -ENOMEM if the arena is too small; another error if an accessor
- * failed, which it must not.
+ * failed, which is a bug.
  */
 int dafs_rehost(const struct dafs_stream *s, const struct dafs_vector *what,
 		union dafs_vector_host *host, struct dafs_arena *arena)
@@ -203,7 +203,7 @@ int dafs_rehost(const struct dafs_stream *s, const struct dafs_vector *what,
 }
 
 /**
- * dafs_vector_encode() - encode whatever a vector is
+ * dafs_vector_encode() - encode a vector of any kind
  * @s: where to
  * @what: kind and procedure
  * @host: host form
@@ -251,9 +251,9 @@ static int decode_res(const struct dafs_stream *s, u32 proc, union dafs_res *res
 }
 
 /**
- * dafs_vector_decode() - decode whatever a vector is
+ * dafs_vector_decode() - decode a vector of any kind
  * @s: where from
- * @what: kind and procedure; of its host form, what is not on the wire is used
+ * @what: kind and procedure; its host form gives the members that are not on the wire
  * @host: filled
  *
  * Return: as the decoder.

@@ -106,7 +106,7 @@ static void status_names(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, dafs_status_name(15020), "CHKSUM");
 }
 
-/* errors of file systems that are no status of the draft */
+/* errors of file systems that have no status of their own */
 static void status_of_file_systems(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-ENOTSUPP), DAFSERR_NOTSUPP);

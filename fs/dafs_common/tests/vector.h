@@ -8,7 +8,7 @@
 #include <linux/dafs/msg.h>
 
 /**
- * enum dafs_vector_kind - what a vector is
+ * enum dafs_vector_kind - kind of a vector
  * @DAFS_VECTOR_ARGS: a request
  * @DAFS_VECTOR_RES: a response
  * @DAFS_VECTOR_FATTR: a direct metadata buffer with attributes
@@ -23,7 +23,7 @@ enum dafs_vector_kind {
 	DAFS_VECTOR_LINK,
 };
 
-/* whatever a vector holds, in host form */
+/* the contents of a vector in host form */
 union dafs_vector_host {
 	union dafs_args args;
 	union dafs_res res;

@@ -83,7 +83,7 @@ static void dafs_x_settime(struct dafs_xdr *x, struct dafs_settime *t)
 	dafs_x_u32(x, &t->how);
 }
 
-/* Neighbours of one size, so that a structure is measured in few steps. */
+/* Consecutive attributes of one size, so that the size of a structure takes few steps. */
 struct dafs_attr_run {
 	u64 mask;
 	u32 size;
@@ -135,7 +135,7 @@ static u32 dafs_attr_fixed(const struct dafs_attr_run *run, u64 included)
 	return ALIGN(end, 8);
 }
 
-/* what the filters of the attributes below need to know */
+/* common state of the attribute filters below */
 struct dafs_attrs {
 	const struct dafs_attr_run *runs;
 	u64 included;

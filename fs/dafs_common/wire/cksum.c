@@ -26,7 +26,7 @@
 #define CKSUM_BLOCK_STEPS	256
 #define CKSUM_LANES		0x0000ffff0000ffffULL
 
-/* the place among the four words of a step of lane @n counted from bit 0 */
+/* position in a step of the word in lane @n; lane 0 has bit 0 */
 #ifdef __BIG_ENDIAN
 #define CKSUM_PLACE(n)		(3 - (n))
 #else
@@ -85,7 +85,7 @@ static void cksum_block(struct dafs_cksum_state *state, const u8 *p, u32 steps)
 	state->s2 = cksum_fold(s2);
 }
 
-/* the word of two bytes in the order in which they come */
+/* the word that two consecutive bytes form */
 static u16 cksum_pair(u8 first, u8 second)
 {
 	u8 pair[2] = { first, second };
@@ -215,7 +215,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_msg_cksum);
 /**
  * dafs_msg_cksum_ok() - verify the checksum of a received message (3.2.5)
  * @msg: the message
- * @len: bytes that its header says it has, at most those received
+ * @len: its length from the header, at most the bytes received
  *
  * Return: true if it is right.
  */

@@ -17,8 +17,8 @@
  * @x: cursor
  * @s: stream to encode into or to decode from
  * @encode: direction
- * @start: where the outermost scope begins: behind the header in a message, 0
- *	in a direct metadata buffer
+ * @start: start of the outermost scope: behind the header of a message, 0 in a
+ *	direct metadata buffer
  *
  * Return: 0, or -EMSGSIZE (encoding) or -EBADMSG (decoding) if the stream
  * is shorter than @start bytes or too long.
@@ -144,7 +144,7 @@ void dafs_x_leave(struct dafs_xdr *x, const struct dafs_outer *outer)
 }
 
 /**
- * dafs_x_peek_u32() - look at a received number without taking it
+ * dafs_x_peek_u32() - read a received number without advancing
  * @x: cursor, at the count of an item or at an offset field
  *
  * Return: the number; 0 if it is not in the stream.
@@ -204,7 +204,7 @@ static void dafs_x_components(struct dafs_xdr *x, const struct dafs_seq *path)
 	struct dafs_str received = {};
 	u32 i;
 
-	/* each turn moves the cursor by 8 bytes or fails */
+	/* each iteration advances the cursor by 8 bytes or fails */
 	for (i = 0; i < path->count && !x->err; i++) {
 		dafs_x_align(x, 8);
 		dafs_x_str_here(x, x->encode ? &elems[i] : &received);

@@ -25,11 +25,11 @@
 #define DAFS_STREAM_MAX		0x40000000U
 
 /*
- * Heap items may overlap (ruling E-11), and so could a short message name one
- * long array from every element of another.  All bytes that a message refers
- * to may add up to this multiple of its length; a sender that follows the
- * draft never exceeds one.  It bounds the time of decoding, and of every
- * caller that afterwards walks or copies what was decoded.
+ * Heap items may overlap (ruling E-11), so a short message could refer to one
+ * long array from every element of another.  All bytes that a message refers to
+ * may add up to this multiple of its length; a sender that follows the draft
+ * never exceeds one.  It bounds the time of decoding, and of every caller that
+ * afterwards walks or copies what was decoded.
  */
 #define DAFS_DECODE_WORK	4
 
@@ -38,7 +38,7 @@
  * @base: first byte of the stream
  * @lim: first offset behind the stream
  * @pos: next byte of the fixed part being processed
- * @scope: where offsets found at @pos count from (6.1.1.3.2)
+ * @scope: origin of the offsets found at @pos (6.1.1.3.2)
  * @first: end of the fixed part of that scope, no item begins before it
  * @heap: encoding: end of what has been placed; decoding: end of the items
  *	seen so far
@@ -273,9 +273,9 @@ static inline void dafs_x_cksum(struct dafs_xdr *x, struct dafs_cksum *sum)
 }
 
 /**
- * dafs_x_skip() - space that carries nothing
+ * dafs_x_skip() - skip unused space
  * @x: cursor
- * @align: alignment of what could be there
+ * @align: alignment of the unused members
  * @size: bytes
  *
  * It was zeroed when its place was fixed, and is ignored when received.
@@ -286,7 +286,7 @@ static inline void dafs_x_skip(struct dafs_xdr *x, u32 align, u32 size)
 }
 
 /**
- * dafs_x_union_end() - go behind a union (6.1.1.1)
+ * dafs_x_union_end() - go to the end of a union (6.1.1.1)
  * @x: cursor, behind the arm that was processed
  * @start: where the union began, from dafs_x_align()
  * @size: bytes that each of its arms takes
@@ -299,7 +299,7 @@ static inline void dafs_x_union_end(struct dafs_xdr *x, u32 start, u32 size)
 }
 
 /**
- * dafs_x_align() - go to where a member of some alignment stands
+ * dafs_x_align() - go to the position of a member with this alignment
  * @x: cursor
  * @align: alignment, a power of two
  *

@@ -147,7 +147,7 @@ EXPORT_SYMBOL_GPL(dafs_decode_link);
  * @proc: what was put there: DAFS_PROC_GETATTR_DIRECT, DAFS_PROC_SETATTR_DIRECT,
  *	DAFS_PROC_READDIR_DIRECT or DAFS_PROC_READLINK_DIRECT
  *
- * The response does not tell, yet direct_checksum covers just these bytes.
+ * The response has no length, but direct_checksum covers exactly these bytes.
  *
  * Return: bytes, or -EBADMSG if the contents are malformed or reach beyond the
  * buffer, or -EINVAL if they have attributes that this version does not know (E-20),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages about names, attributes, opens and locks (6.5): everything in that
- * chapter that does not carry file data.
+ * Messages about names, attributes, opens and locks (6.5): all messages of that
+ * section without file data.
  */
 #include "messages.h"
 
@@ -165,9 +165,9 @@ void dafs_x_lock_args(struct dafs_xdr *x, void *p)
 /*
  * Results of LOCK, LOCKT, 6.5.18, 6.5.19.
  *
- * Without an owner there is no description of a holder, and all 40 bytes are
- * zero: the answer to a lock that was granted (E-14), where the draft has a
- * void arm.  So the status need not be known here.
+ * An empty owner means that there is no conflicting lock, and all 40 bytes are
+ * zero: this is the answer to a granted lock (E-14), for which the draft has a
+ * void arm.  So the status is not needed here.
  */
 void dafs_x_lock_res(struct dafs_xdr *x, void *p)
 {
@@ -364,7 +364,7 @@ void dafs_x_open_downgrade_args(struct dafs_xdr *x, void *p)
 /*
  * Arguments of READDIR_INLINE, 6.5.29.
  *
- * READDIR_DIRECT begins like this too.
+ * The arguments of READDIR_DIRECT begin in the same way.
  */
 void dafs_x_readdir_inline_args(struct dafs_xdr *x, void *p)
 {

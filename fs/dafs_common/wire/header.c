@@ -7,9 +7,9 @@
 /**
  * dafs_probe_order() - find out the byte order of a session (E-01)
  * @msg: first bytes of the first message received
- * @len: how many there are
+ * @len: number of bytes received
  * @magic: DAFS_REQUEST_MAGIC or DAFS_RESPONSE_MAGIC
- * @swab: set to whether the sender's order is not this machine's
+ * @swab: set to true if the sender's order is not this machine's
  *
  * Return: 0, or -EBADMSG if no DAFS message begins like this.
  */
@@ -62,7 +62,7 @@ static void dafs_x_res_hdr(struct dafs_xdr *x, struct dafs_res_hdr *hdr, u32 *ma
 	dafs_x_u32(x, &reserved);
 }
 
-/* a header that was decoded without error still has to make sense */
+/* also checks the fields of a header that was decoded without error */
 static int dafs_check_hdr(const struct dafs_xdr *x, u32 magic, u32 want, u32 len)
 {
 	if (x->err)
@@ -92,7 +92,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_put_req_hdr);
  * @s: the bytes received
  * @hdr: filled
  *
- * Return: 0, or -EBADMSG if this is no request in the order of the stream or
+ * Return: 0, or -EBADMSG if this is not a request in the order of the stream or
  * its length is not between DAFS_HDR_SIZE and the bytes received (E-12).
  */
 int dafs_get_req_hdr(const struct dafs_stream *s, struct dafs_req_hdr *hdr)
@@ -127,7 +127,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_put_res_hdr);
  * @s: the bytes received
  * @hdr: filled
  *
- * Return: 0, or -EBADMSG if this is no response in the order of the stream or
+ * Return: 0, or -EBADMSG if this is not a response in the order of the stream or
  * its length is not between DAFS_HDR_SIZE and the bytes received (E-12).
  */
 int dafs_get_res_hdr(const struct dafs_stream *s, struct dafs_res_hdr *hdr)

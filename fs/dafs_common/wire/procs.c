@@ -93,7 +93,7 @@ const struct dafs_proc *dafs_find_proc(u32 proc)
 }
 
 /**
- * dafs_proc_name() - name of a procedure, for messages to humans
+ * dafs_proc_name() - name of a procedure, for log messages
  * @proc: any number
  *
  * Return: the draft's name without DAFS_PROC_, or "unknown".

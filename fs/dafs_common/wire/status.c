@@ -15,7 +15,7 @@
  * struct dafs_status_row - a status
  * @status: DAFSERR_*
  * @err: errno, positive
- * @back: that errno of a file system is sent as this status
+ * @back: if true, this errno of a file system is sent as this status
  * @name: the draft's name without its prefix
  */
 struct dafs_status_row {
@@ -222,8 +222,8 @@ EXPORT_SYMBOL_GPL(dafs_status_to_errno);
  * Not for -EBADMSG of the codec, which is DAFSERR_INVAL: a file system returns -EBADMSG
  * for a bad block.
  *
- * Return: DAFS_STATUS_OK for 0, else a DAFSERR_*; DAFSERR_SERVERFAULT for what
- * has no counterpart.
+ * Return: DAFS_STATUS_OK for 0, else a DAFSERR_*; DAFSERR_SERVERFAULT if there
+ * is no matching status.
  */
 u32 dafs_errno_to_status(int err)
 {
@@ -242,7 +242,7 @@ u32 dafs_errno_to_status(int err)
 EXPORT_SYMBOL_GPL(dafs_errno_to_status);
 
 /**
- * dafs_status_name() - name of a status, for messages to humans
+ * dafs_status_name() - name of a status, for log messages
  * @status: any number
  *
  * Return: the draft's name without DAFSERR_, or "unknown".

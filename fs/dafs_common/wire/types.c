@@ -224,7 +224,7 @@ int dafs_get_completion(const struct dafs_stream *s, const struct dafs_seq *seq,
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_completion);
 
 /**
- * dafs_get_authtype() - one way of authentication that SECINFO offers
+ * dafs_get_authtype() - one authentication type of SECINFO
  * @s: stream that @seq was decoded from
  * @seq: decoded array
  * @i: index

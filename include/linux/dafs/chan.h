@@ -4,9 +4,10 @@
  *
  * A channel owns a queue pair, its completion queue, its receive buffers and
  * its memory regions.  Two parties ride on it: a requester (slots, streams,
- * calls; rdma/slot.c) and a responder (credits, replies; rdma/responder.c).  The
- * operation channel has the one on the client and the other on the server; on
- * the back-control channel they swap places after CONNECT_BIND.
+ * calls; rdma/slot.c) and a responder (credits, replies; rdma/responder.c).  On
+ * the operation channel the client has the requester and the server the
+ * responder; on the back-control channel it is the other way round after
+ * CONNECT_BIND.
  *
  * Ownership of a receive buffer (struct dafs_msg):
  *
@@ -16,8 +17,8 @@
  *  3. A requester keeps it in the call until dafs_call_put() drops the last
  *     reference; a responder keeps it in the request until dafs_reply().
  *  4. Both give it back by dafs_msg_post(), or free it when one less is needed,
- *     or keep it for good when the channel no longer is open;
- *     dafs_chan_destroy() frees it then.
+ *     or keep it if the channel is no longer open; then dafs_chan_destroy()
+ *     frees it.
  *
  * msg->owner says which of these holds; dafs_msg_post() and the receive completion
  * check it.
@@ -38,7 +39,7 @@ struct dafs_chan;
 struct dafs_requester;
 struct dafs_responder;
 
-/* What this implementation is prepared to do, whatever a peer asks for. */
+/* Limits of this implementation. */
 #define DAFS_MAX_NREQ		256
 #define DAFS_MAX_MSG_SIZE	SZ_64K
 #define DAFS_MAX_IO_SIZE	SZ_1M
@@ -63,9 +64,9 @@ enum dafs_close_reason {
 	DAFS_CLOSE_TIMEOUT,	/* no response in time */
 	DAFS_CLOSE_PROTOCOL,	/* the peer broke the protocol */
 	DAFS_CLOSE_CHECKSUM,	/* a response did not match its checksum */
-	DAFS_CLOSE_STALE,	/* the server knows this session or client no more */
+	DAFS_CLOSE_STALE,	/* the server does not know this session or client */
 	DAFS_CLOSE_LEASE,	/* the client was silent for the time of its lease */
-	DAFS_CLOSE_CREDIT,	/* a message found no receive at the peer, for long */
+	DAFS_CLOSE_CREDIT,	/* the peer had no receive posted for too long */
 };
 
 enum dafs_msg_owner {
@@ -79,13 +80,13 @@ enum dafs_msg_owner {
  * @cqe: completion of the send or receive that uses it
  * @chan: its channel
  * @node: in chan->msgs
- * @link: in a list of whoever owns it
+ * @link: in a list of its owner
  * @data: the bytes
  * @addr: their DMA address
  * @size: of the buffer, in bytes
  * @len: of the message in it, in bytes
  * @dir: DMA_TO_DEVICE or DMA_FROM_DEVICE
- * @intact: of a request: its checksum is right, or there are none
+ * @intact: of a request: its checksum is right, or the session has no checksums
  * @owner: see the invariants above
  */
 struct dafs_msg {
@@ -105,7 +106,7 @@ struct dafs_msg {
 /**
  * struct dafs_chan_ops - what the owner of a channel provides
  * @closed: called once when a channel that was open, or was being accepted, stops
- *	being usable; atomic context.  The owner answers by dafs_chan_destroy() from a work item.
+ *	being usable; atomic context.  The owner then calls dafs_chan_destroy() from a work item.
  */
 struct dafs_chan_ops {
 	void (*closed)(struct dafs_chan *chan, enum dafs_close_reason reason);
@@ -120,12 +121,12 @@ struct dafs_chan_ops {
  * @type: DAFS_CHANNEL_*
  * @instance: client_instance of the discriminator
  * @session: client_session of the discriminator
- * @swab: true to speak in the order that is not this machine's
+ * @swab: true to use the byte order that is not this machine's
  * @send_size: bytes of the largest message sent
  * @recv_size: bytes of the largest message received
  * @depth: most requests outstanding, in either direction
  * @mrs: memory regions it may have (the side that offers memory)
- * @rdma_ctxs: RDMA operations in flight (the side that reaches for memory)
+ * @rdma_ctxs: RDMA operations in flight (the side that accesses memory)
  */
 struct dafs_chan_params {
 	struct net *net;
@@ -144,7 +145,7 @@ struct dafs_chan_params {
 };
 
 /**
- * struct dafs_chan_limits - everything about a connection that is a number
+ * struct dafs_chan_limits - numeric limits of a connection
  * @send_size: bytes of the largest message sent
  * @recv_size: bytes of a receive buffer
  * @depth: requests outstanding
@@ -153,7 +154,7 @@ struct dafs_chan_params {
  * @mrs: memory regions
  * @mr_pages: pages one region maps
  * @rdma_wrs: send queue entries for rdma_rw, with those of its regions
- * @rw_mrs: memory regions that rdma_rw may come to have, 0 if it needs none
+ * @rw_mrs: most memory regions of rdma_rw, 0 if it needs none
  * @responder_resources: RDMA reads the peer may have outstanding here
  * @initiator_depth: RDMA reads this side may have outstanding
  *
@@ -174,7 +175,7 @@ struct dafs_chan_limits {
 };
 
 /**
- * struct dafs_sent - how the poster of work requests hears of their end
+ * struct dafs_sent - tells the poster of work requests of their completion
  * @cqe: completion of the last one
  * @link: in the channel's @refused
  */
@@ -186,7 +187,7 @@ struct dafs_sent {
 /**
  * struct dafs_chan - one connection
  * @id: rdma_cm identifier
- * @own_id: false until a connection request is accepted: rdma_cm's until then
+ * @own_id: false until a connection request is accepted; until then rdma_cm owns @id
  * @pd: protection domain
  * @own_pd: true if the channel allocated @pd
  * @cq: completions of sends and receives
@@ -199,30 +200,30 @@ struct dafs_sent {
  * @session: client_session of the same
  * @limits: the numbers
  * @lock: guards @state, @reason, @wc_status, @msgs, @refused, @nr_posted and @nr_rw_mrs;
- *	who posts what is drained later holds it, and has seen @state
+ *	to post to a queue that is drained later, hold it and check @state
  * @state: changed by dafs_chan_set_state() only
  * @reason: why it left DAFS_CHAN_OPEN
  * @error: negative errno of a failed connection attempt
  * @wc_status: of the first work request that failed by itself; IB_WC_SUCCESS if none has
  * @connected: completed when connecting succeeded or failed
  * @msgs: all buffers, for dafs_chan_destroy()
- * @refused: struct dafs_sent of what the device did not take, or in part
- * @nr_rw_mrs: memory regions that rdma_rw has, see dafs_chan_add_mr()
- * @nr_posted: receives that are the hardware's
+ * @refused: struct dafs_sent of posts that the device refused or took in part
+ * @nr_rw_mrs: memory regions of rdma_rw, see dafs_chan_add_mr()
+ * @nr_posted: receives that the hardware owns
  * @requester: the party that gets responses, or NULL
  * @responder: the party that gets requests, or NULL
  * @active: this side made the connection
  * @swab: session byte order differs from this machine's
- * @order_known: @swab is settled (a server learns it from the first request)
+ * @order_known: @swab is valid (a server learns it from the first request)
  * @cksum: messages carry checksums (3.2.5)
  * @mr_lock: guards what follows up to @mrs_peak
  * @mrs: memory regions that are free
- * @nr_mrs: all there are, limits.mrs at most
- * @mrs_used: those in use
- * @mrs_peak: the most there were since dafs_mrs_trim()
+ * @nr_mrs: number allocated, limits.mrs at most
+ * @mrs_used: number in use
+ * @mrs_peak: maximum of @mrs_used since dafs_mrs_trim()
  * @mr_wait: woken when a memory region is given back
  * @probe: completion of a probe
- * @probing: it has not come yet
+ * @probing: the probe has not completed
  * @probed_at: jiffies when it was sent
  * @debug_id: number in trace points
  * @peer: address of the other side

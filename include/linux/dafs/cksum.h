@@ -13,11 +13,11 @@
 #include <linux/dafs/msg.h>
 
 /**
- * struct dafs_cksum_state - a checksum in the making
+ * struct dafs_cksum_state - a checksum being computed
  * @s1: sum of words, 1..65535
  * @s2: sum of the values of @s1, 0..65535
- * @odd: bytes so far are odd in number, @last waits for its pair
- * @last: the byte that waits
+ * @odd: the number of bytes so far is odd, @last has no pair yet
+ * @last: the last byte
  */
 struct dafs_cksum_state {
 	u32 s1;

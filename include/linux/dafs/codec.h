@@ -28,7 +28,7 @@ struct dafs_stream {
 
 /**
  * struct dafs_req_hdr - a request header in host form (6.1.2)
- * @desired_nreq: wish of the requester
+ * @desired_nreq: Nreq that the requester asks for
  * @chain_flags: DAFS_CHF_*
  * @stream_id: slot
  * @seq_number: count on that slot
@@ -52,7 +52,7 @@ struct dafs_req_hdr {
 
 /**
  * struct dafs_res_hdr - a response header in host form (6.1.3)
- * @target_nreq: what the responder aims for
+ * @target_nreq: Nreq that the responder aims at
  * @spec_cond: DAFS_SPCOND_*
  * @stream_id: from the request
  * @seq_number: from the request
@@ -200,7 +200,7 @@ int dafs_get_fs_location(const struct dafs_stream *s, const struct dafs_seq *seq
  * @next: offset of the next entry there
  * @left: entries not yet returned
  * @heap: end of what all entries returned refer to
- * @budget: bytes that the others may refer to
+ * @budget: bytes that the remaining entries may refer to
  */
 struct dafs_direntry_iter {
 	u32 scope;

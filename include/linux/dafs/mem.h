@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory of the client that the peer may reach (rdma/mem.c). */
+/* Memory of the client that the peer may access (rdma/mem.c). */
 #ifndef _LINUX_DAFS_MEM_H
 #define _LINUX_DAFS_MEM_H
 
@@ -24,9 +24,9 @@ struct iov_iter;
  * @reg: work requests that register them, sent ahead of the request
  * @inv: work requests that invalidate them
  * @cqe: completion of the last invalidation
- * @covers: entries of the send queue whose end it tells
+ * @covers: send queue entries that this completion frees
  * @call: the call that waits for it
- * @bufs: what the request tells the peer
+ * @bufs: their description in the request
  * @len: bytes mapped
  */
 struct dafs_mem {

@@ -3,7 +3,7 @@
  * DAFS messages in host form: what the codec encodes from and decodes to.
  *
  * Field names are the draft's.  A union of the draft is flattened: its arms
- * share no member names here, and the discriminator says which ones count.
+ * share no member names here, and the discriminator says which ones are valid.
  *
  * A member marked "not on the wire" comes first in its structure and is set
  * by the caller, before decoding too; decoding clears all others first.
@@ -115,7 +115,7 @@ struct dafs_cksum {
 	u16 s1;
 };
 
-/* dafs_direct_op_buffer: memory of the client that the server may reach */
+/* dafs_direct_op_buffer: memory of the client that the server may access */
 struct dafs_direct_buf {
 	u64 buffer_address;
 	u32 buffer_byte_count;
@@ -178,9 +178,9 @@ struct dafs_authtype {
 
 /*
  * dafs_file_attr_type, 6.1.5.  @included has the DAFS_FATTR_* bits of the
- * attributes that take space, @valid of those whose value means something: the
- * others read as zero and are sent as zero.  Then come the attributes in the
- * order of their numbers.
+ * attributes that take space, @valid of those that have a value: the others
+ * read as zero and are sent as zero.  Then follow the attributes in the order
+ * of their numbers.
  */
 struct dafs_fattr {
 	u64 included;
@@ -278,7 +278,7 @@ struct dafs_auth_res {
 
 /* Chapter 6.2: sessions */
 
-/* what the two sides agree on, in requests and responses alike */
+/* negotiated options, in requests and in responses */
 struct dafs_connect_opts {
 	u32 use_checksums;
 	u32 use_response_cache;
@@ -515,7 +515,7 @@ struct dafs_lock_args {
 	u64 length;
 };
 
-/* LOCK and LOCKT: zero but with DENIED and LOCK_BROKEN (ruling E-14) */
+/* LOCK and LOCKT: zero unless the status is DENIED or LOCK_BROKEN (ruling E-14) */
 struct dafs_lock_res {
 	struct dafs_client_id owner_clientid;
 	struct dafs_str owner;

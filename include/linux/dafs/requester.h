@@ -16,16 +16,16 @@ struct dafs_stats;
 
 /**
  * struct dafs_call - one request and its response
- * @ref: one of the caller, one of the requester until the response came
+ * @ref: one held by the caller, one by the requester until the response has arrived
  * @proc: DAFS_PROC_*
  * @args: in host form; needed until dafs_call_start() returned
  * @cred: cred_handle
  * @chain_flags: DAFS_CHF_*
- * @behind: the next request of the same chain, or NULL; looked at while the
- *	chain is started, not afterwards
+ * @behind: the next request of the same chain, or NULL; only used while the
+ *	chain is started
  * @mem: memory named in @args, or NULL; invalidated before completion
- * @asks: the requester's own, which asks for more slots and may have the one that is
- *	kept for that
+ * @asks: the requester's own, which asks for more slots and may use the slot
+ *	reserved for that
  * @last: no request follows on this channel, so that the buffer of the response
  *	is not posted again
  * @fill: if set, called after encoding to put inline data into @stream
@@ -34,9 +34,9 @@ struct dafs_stats;
  * @priv: the caller's
  * @chan: where it was sent
  * @slot: its slot; -1 when it holds none
- * @invalidated: its memory was put out of the peer's reach, or is about to be
- * @over: the caller was told the end
- * @expired: its response has taken longer than it may
+ * @invalidated: its memory is invalidated, or is about to be
+ * @over: the caller has been told that the call has ended
+ * @expired: the response has timed out
  * @error: 0 or -ENOTCONN, -ETIMEDOUT, -EINTR ... : the response never came
  * @status: DAFS status of the response
  * @hdr: response header; until the response comes, its seq_number is that of the
@@ -48,7 +48,7 @@ struct dafs_stats;
  * @begun: when dafs_call_start() was called
  * @sent: when it was sent
  * @sent_len: bytes of the request
- * @posts: how many times the device was told of work requests of this call
+ * @posts: calls of ib_post_send() for this call
  */
 struct dafs_call {
 	struct kref ref;

@@ -13,11 +13,11 @@ struct dafs_rqst;
 /**
  * struct dafs_responder_ops - what the owner of a responder provides
  * @rqst_size: bytes of its request structure, which begins with struct dafs_rqst
- * @request: a request arrived and looks sane; called in the order of arrival,
+ * @request: a request arrived whose header is valid; called in order of arrival,
  *	one at a time, with the responder's lock held.  The owner answers it by
  *	dafs_reply() from process context, exactly once.
- * @sent: the reply to @rqst has left or never will; what it sent from may go.
- *	Atomic context.
+ * @sent: the reply to @rqst has been sent or never will be; its buffers may be
+ *	freed.  Atomic context.
  */
 struct dafs_responder_ops {
 	size_t rqst_size;

@@ -9,9 +9,9 @@
 
 struct dafs_call;
 
-/* What is counted for each procedure; times are sums. */
+/* Counters of each procedure; times are sums. */
 enum dafs_stat {
-	DAFS_STAT_CALLS,	/* requests that were sent and are over */
+	DAFS_STAT_CALLS,	/* requests that were sent and have ended */
 	DAFS_STAT_ERRORS,	/* answered by another status than OK */
 	DAFS_STAT_LOST,		/* not answered: the connection ended */
 	DAFS_STAT_SENT,		/* bytes of requests */

@@ -2,7 +2,7 @@
 #ifndef _LINUX_DAFS_VERSION_H
 #define _LINUX_DAFS_VERSION_H
 
-/* For people and modinfo; what goes over the wire has DAFS_PROTOCOL_VERSION. */
+/* Version of the modules, for modinfo; the protocol's is DAFS_PROTOCOL_VERSION. */
 #define DAFS_VERSION	"0.1"
 
 #endif
