@@ -19,8 +19,9 @@ static int foreign_append_some(struct foreign_task *ft)
 }
 
 /*
- * What is stored while a direct write waits for COMMIT is stable before that sets out,
- * or would be sent again over it when the server restarts.
+ * Data stored while a direct write waits for COMMIT is stable before the write is
+ * sent.  Otherwise it would overwrite the direct write when it is sent again after a
+ * server restart.
  */
 static void dafs_foreign_direct_commits_test(struct kunit *test)
 {
@@ -46,7 +47,7 @@ static void dafs_foreign_direct_commits_test(struct kunit *test)
 	__fput_sync(direct);
 }
 
-/* What is not stable when a direct write ends cannot be dropped then, but soon. */
+/* Folios that are not stable when a direct write ends are dropped soon afterwards. */
 static void dafs_foreign_direct_drops_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -62,7 +63,7 @@ static void dafs_foreign_direct_drops_test(struct kunit *test)
 	f->keeps = DAFS_PROC_WRITE_INLINE;
 	ft = foreign_task(f, mnt, direct, foreign_write_direct);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
-	/* as if the server came to it after what is stored now */
+	/* as if the server executed the direct write after the store below */
 	memcpy(f->data + pos, before, sizeof(before));
 	foreign_store(test, file, PAGE_SIZE, 's');
 	memcpy(f->data + pos, "direct", sizeof(got));
@@ -75,7 +76,7 @@ static void dafs_foreign_direct_drops_test(struct kunit *test)
 	__fput_sync(direct);
 }
 
-/* Nor does a task that is killed after an append leave the former end of the file. */
+/* A task that is killed after an append does not leave the old end of the file cached. */
 static void dafs_foreign_append_killed_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);

@@ -42,9 +42,9 @@ struct dafs_piece {
 /**
  * struct dafs_direct - one READ_DIRECT or WRITE_DIRECT
  * @data: memory of the test
- * @len: bytes of it that the server may reach
- * @pieces: what the request tells of them, in this order
- * @nr: how many; 0 for one that is all
+ * @len: bytes of it that the server may access
+ * @pieces: the buffers in the request, in this order
+ * @nr: how many; 0 for one buffer of all bytes
  * @spoil: send a wrong first (1) or second (2) sum of the checksum
  * @mem: the memory while the call runs
  * @sum: checksum over what the server reads, in the session's order
@@ -71,7 +71,7 @@ static struct dafs_direct *dafs_direct_alloc(struct kunit *test, size_t len)
 	return d;
 }
 
-/* All of the memory is one region, so each piece is described by where it begins. */
+/* All of the memory is one region, so each piece is described by its start address. */
 static void dafs_direct_describe(struct kunit *test, struct dafs_direct *d, struct dafs_seq *bufs)
 {
 	const struct dafs_piece whole = { 0, d->len };
@@ -107,7 +107,7 @@ static void dafs_direct_sum(const struct dafs_direct *d, u32 len, bool swab,
 	dafs_cksum_final_host(&state, swab, sum);
 }
 
-/* Sends it and waits; from call->mem on the memory is the requester's. */
+/* Sends it and waits; once call->mem is set, the requester owns the memory. */
 static int dafs_direct_call(struct kunit *test, struct dafs_session *ses, struct dafs_conn *conn,
 			    const struct cred *cred, struct dafs_call *call,
 			    struct dafs_direct *d)
@@ -137,7 +137,7 @@ static int dafs_direct_map(struct dafs_conn *conn, struct dafs_direct *d,
 	return n < 0 ? n : 0;
 }
 
-/* What the two procedures differ in. */
+/* Differences between the two procedures. */
 struct dafs_direct_op {
 	u32 proc;
 	enum dma_data_direction dir;
@@ -235,16 +235,16 @@ static u32 dafs_write_direct(struct kunit *test, struct dafs_session *ses, const
 	return dafs_direct_run(test, ses, cred, d, &op);
 }
 
-/* Both ways of I/O behind one face */
+/* One interface for inline and direct I/O */
 
 /**
- * struct dafs_io_arg - an I/O however it travels
+ * struct dafs_io_arg - arguments of an inline or direct I/O
  * @fh: the file
  * @state_id: the open
  * @offset: where
  * @count: bytes
  * @stable: DAFS_UNSTABLE ...
- * @cred: who, NULL for root
+ * @cred: credentials, NULL for root
  */
 struct dafs_io_arg {
 	struct dafs_fh fh;
@@ -336,7 +336,7 @@ static struct dafs_io_arg dafs_io_open(struct kunit *test, struct dafs_fixture *
 	return (struct dafs_io_arg){ .fh = res.filehandle, .state_id = res.state_id };
 }
 
-/* A file of @len bytes of a pattern, and the same bytes. */
+/* Makes a file of @len bytes of a pattern and returns a copy of them. */
 static u8 *dafs_io_file(struct kunit *test, struct dafs_fixture *fix, const char *name,
 			size_t len)
 {
@@ -358,7 +358,7 @@ static void dafs_io_expect_file(struct kunit *test, struct dafs_fixture *fix, co
 
 /* Reading */
 
-/* R-6.5.27-01 R-6.5.27-02: the very bytes, from anywhere, by both ways. */
+/* R-6.5.27-01 R-6.5.27-02: the right bytes from any offset, inline and direct. */
 static void dafs_read_test(struct kunit *test)
 {
 	static const struct dafs_piece places[] = {
@@ -386,8 +386,8 @@ static void dafs_read_test(struct kunit *test)
 }
 
 /**
- * struct dafs_eof_case - a read near the end of a file of 100 bytes, or of none
- * @empty: of the empty one
+ * struct dafs_eof_case - a read near the end of a file of 100 or 0 bytes
+ * @empty: read the empty file
  * @offset: where
  * @count: bytes asked for
  * @bytes: bytes returned
@@ -449,7 +449,7 @@ static void dafs_read_eof_test(struct kunit *test)
 	}
 }
 
-/* What was never written is zero. */
+/* Holes read as zeros. */
 static void dafs_read_hole_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -477,7 +477,7 @@ static void dafs_read_hole_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.27-05 R-3.1.2.2-05 R-3.2.6.2-02: what a response takes, for which there is room. */
+/* R-6.5.27-05 R-3.1.2.2-05 R-3.2.6.2-02: as many bytes as fit into a response. */
 static void dafs_read_inline_short_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -517,7 +517,7 @@ static void dafs_gather(const struct dafs_direct *d, u8 *to)
 	}
 }
 
-/* R-6.5.28-01: the buffers are filled in their order, and nothing beside them. */
+/* R-6.5.28-01: the buffers are filled in order, and no memory outside of them. */
 static void dafs_read_direct_pieces_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -549,7 +549,7 @@ static void dafs_read_direct_pieces_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, touched);
 }
 
-/* What comes back is less than there is room for: the rest of the memory stays. */
+/* The server returns less than fits into the buffers: the rest is unchanged. */
 static void dafs_read_direct_room_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -621,7 +621,7 @@ static void dafs_direct_bad_buffers_test(struct kunit *test)
 	dafs_io_expect_file(test, fix, "file", data, 4000);
 }
 
-/* R-6.1.6-12: as much as MAX_READ at once, and never more. */
+/* R-6.1.6-12: MAX_READ bytes at once, and never more. */
 static void dafs_read_direct_max_test(struct kunit *test)
 {
 	static const struct dafs_piece pieces[] = { { 0, SZ_1M }, { 0, 1 } };
@@ -650,9 +650,9 @@ static void dafs_read_direct_max_test(struct kunit *test)
 }
 
 /*
- * A client that has the file open gets the pages of the file lent.  One that has not
- * gets a copy: it must not see what is written once a share reservation forbids it to
- * read.
+ * For a client with the file open the server sends the pages of the page cache.
+ * Other clients get a copy: they must not see data that is written after a share
+ * reservation denies them reading.
  */
 static void dafs_read_lent_test(struct kunit *test)
 {
@@ -681,7 +681,7 @@ static void dafs_read_lent_test(struct kunit *test)
 
 /* Writing */
 
-/* Both ways leave the same bytes where they belong, and the others alone. */
+/* Inline and direct writes change the right bytes and no others. */
 static void dafs_write_test(struct kunit *test)
 {
 	static const struct dafs_piece places[] = {
@@ -711,7 +711,7 @@ static void dafs_write_test(struct kunit *test)
 	}
 }
 
-/* R-4.2.1.1-01 R-6.5.38-08: the data wherever the request has it. */
+/* R-4.2.1.1-01 R-6.5.38-08: the data at any offset in the request. */
 static void dafs_write_padded_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -739,7 +739,7 @@ static void dafs_write_padded_test(struct kunit *test)
 	}
 }
 
-/* E-18: no padded write in a session that did not agree on where the data is. */
+/* E-18: padded writes are refused in a session that has not negotiated the data offset. */
 static void dafs_write_padded_refused_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -789,7 +789,7 @@ static void dafs_write_direct_pieces_test(struct kunit *test)
 
 /*
  * R-6.1.6-12 R-7-10 E-100 E-133: more than MAX_WRITE is written in part, but refused with
- * checksums, since the one there is covers it all.
+ * checksums, because the checksum covers all of it.
  */
 static void dafs_write_direct_max_test(struct kunit *test)
 {
@@ -850,7 +850,7 @@ static void dafs_write_direct_cksum_test(struct kunit *test)
 	dafs_io_expect_file(test, fix, "file", d->data, 5000);
 }
 
-/* R-6.5.38-05: nothing written changes nothing, but takes the right to write. */
+/* R-6.5.38-05: a write of 0 bytes changes nothing, but needs write permission. */
 static void dafs_write_zero_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -882,7 +882,7 @@ static void dafs_write_zero_test(struct kunit *test)
 	}
 }
 
-/* Offsets that no file reaches, and the last ones that this file system does. */
+/* Offsets beyond the maximum file size, and the last ones below it. */
 static void dafs_write_limits_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -937,7 +937,7 @@ static void dafs_write_nospc_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, partly);
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "file", &stat));
 	KUNIT_EXPECT_EQ(test, args.offset, stat.size);
-	/* the open keeps the file beyond this test, but not its blocks */
+	/* the open keeps the file after this test, so free its blocks */
 	dafs_backing_write(test, fix, "file", "", 0);
 }
 
@@ -963,8 +963,8 @@ static bool dafs_io_dirty(struct address_space *mapping)
 }
 
 /*
- * R-6.5.38-02 R-6.5.38-03: no data is called stable that the server has in
- * memory alone, and what was asked for is done.
+ * R-6.5.38-02 R-6.5.38-03: data that is only in the server's memory is not
+ * reported as stable, and the requested stability is granted.
  */
 static void dafs_write_stable_test(struct kunit *test)
 {
@@ -999,8 +999,8 @@ static void dafs_write_stable_test(struct kunit *test)
 }
 
 /*
- * R-6.5.8-03 R-6.5.38-06: COMMIT leaves no data in memory alone, and one verifier
- * goes for all files and ways.
+ * R-6.5.8-03 R-6.5.38-06: COMMIT leaves no dirty data in memory; the verifier is
+ * the same for all files, inline and direct.
  */
 static void dafs_commit_test(struct kunit *test)
 {
@@ -1043,7 +1043,7 @@ static u32 dafs_try_commit(struct kunit *test, struct dafs_fixture *fix, const s
 	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_COMMIT, &args, &res);
 }
 
-/* Any range will do, but not any object and any user (E-102). */
+/* Any range is allowed, but not every object and every user (E-102). */
 static void dafs_commit_args_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -1075,7 +1075,7 @@ static void dafs_commit_args_test(struct kunit *test)
 			   dafs_try_commit(test, ro, dafs_test_me(), &fh, 0, 0));
 }
 
-/* Files whose fsync() is one of the test's own */
+/* Files whose ->fsync() is replaced by the test */
 static struct file_operations dafs_io_fops;
 static const struct file_operations *dafs_io_real_fops;
 
@@ -1112,15 +1112,15 @@ static void dafs_io_close(struct kunit *test, struct dafs_fixture *fix,
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
 }
 
-/* As a disk that does not flush its cache, which is no error of any data. */
+/* A disk whose cache flush fails; no page has a write error. */
 static int dafs_io_fsync_fails(struct file *filp, loff_t start, loff_t end, int datasync)
 {
 	return -EIO;
 }
 
 /*
- * R-6.5.38-02: what could not be made stable is not called so, and what was written
- * before may be lost with it.
+ * R-6.5.38-02: a write that could not be made stable fails, and the verifier
+ * changes because earlier data may be lost too.
  */
 static void dafs_write_flush_test(struct kunit *test)
 {
@@ -1145,14 +1145,14 @@ static void dafs_write_flush_test(struct kunit *test)
 	dafs_io_close(test, fix, &io);
 }
 
-/* As if another request by the same open had written at the same time, and were first. */
+/* As if a concurrent request by the same open had seen the write error first. */
 static int dafs_io_fsync_told(struct file *filp, loff_t start, loff_t end, int datasync)
 {
 	mapping_set_error(filp->f_mapping, -EIO);
 	return file_check_and_advance_wb_err(filp) ? 0 : -ENODATA;
 }
 
-/* R-6.5.38-02: nor where another request was told of the error. */
+/* R-6.5.38-02: the write fails even if another request has consumed the error. */
 static void dafs_write_told_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1168,7 +1168,7 @@ static void dafs_write_told_test(struct kunit *test)
 	dafs_io_close(test, fix, &io);
 }
 
-/* R-6.5.8-02: data that could not be written back is lost, and the verifier says so. */
+/* R-6.5.8-02: data that could not be written back is lost, and the verifier changes. */
 static void dafs_verifier_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1190,7 +1190,7 @@ static void dafs_verifier_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_do_write(test, fix, false, &io, "data", &res));
 	KUNIT_EXPECT_MEMEQ(test, &after, &res.verifier, sizeof(after));
-	/* found by a write, which is no less a write for that */
+	/* the error is found by a write, which succeeds all the same */
 	mapping_set_error(dafs_io_mapping(test, fix, "file"), -EIO);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_do_write(test, fix, true, &io, "data", &res));
@@ -1198,7 +1198,7 @@ static void dafs_verifier_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, &before, &after, sizeof(after));
 }
 
-/* Who hears of an error of writing back before COMMIT does */
+/* Which operation sees a writeback error before COMMIT does */
 enum dafs_witness { DAFS_WITNESS_INLINE, DAFS_WITNESS_DIRECT, DAFS_WITNESS_LOCAL };
 
 static const void *dafs_witness_gen(const void *prev, char *desc)
@@ -1232,8 +1232,8 @@ static void dafs_witness(struct kunit *test, struct dafs_fixture *fix, struct da
 }
 
 /*
- * R-6.5.8-02: whoever heard of an error first, and even if the open that the data
- * came by is gone, COMMIT does not say that the data is there.
+ * R-6.5.8-02: whichever operation saw the error first, and even if the open that
+ * wrote the data is closed, COMMIT does not return the old verifier.
  */
 static void dafs_verifier_hidden_test(struct kunit *test)
 {
@@ -1260,7 +1260,7 @@ static void dafs_verifier_hidden_test(struct kunit *test)
 
 /* Rights */
 
-/* What both ways of reading and of writing say. */
+/* Expected status of inline and direct reads and writes. */
 static void dafs_io_expect(struct kunit *test, struct dafs_fixture *fix, struct dafs_io_arg *io,
 			   u32 read, u32 write)
 {
@@ -1276,7 +1276,7 @@ static void dafs_io_expect(struct kunit *test, struct dafs_fixture *fix, struct 
 	}
 }
 
-/* E-80: an open allows what it was made for. */
+/* E-80: an open allows only I/O in its access mode. */
 static void dafs_io_access_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -1291,7 +1291,7 @@ static void dafs_io_access_test(struct kunit *test)
 	dafs_io_expect(test, fix, &io, DAFS_STATUS_OK, DAFSERR_ACCES);
 	io = dafs_io_open(test, fix, "wr", DAFS_OPEN_SHARE_ACCESS_WRITE);
 	dafs_io_expect(test, fix, &io, DAFSERR_ACCES, DAFS_STATUS_OK);
-	/* where there is nothing, too */
+	/* beyond the end of the file, too */
 	io.offset = SZ_64K;
 	io.count = SZ_64K;
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, dafs_do_read(test, fix, true, &io, &none, &got));
@@ -1328,8 +1328,9 @@ static void dafs_io_anonymous_test(struct kunit *test)
 }
 
 /*
- * R-6.5.27-08: who opened a file may go on using it, like a process its file;
- * another user with his state-id must have the right himself.
+ * R-6.5.27-08: the user who opened a file may use it until CLOSE, like a
+ * process its descriptor; another user of the state-id needs permission of his
+ * own.
  */
 static void dafs_io_opener_test(struct kunit *test)
 {
@@ -1355,7 +1356,7 @@ static void dafs_io_opener_test(struct kunit *test)
 	dafs_io_expect(test, fix, &io, DAFS_STATUS_OK, DAFSERR_ACCES);
 }
 
-/* Objects that have no data. */
+/* Objects without data. */
 static void dafs_io_type_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1375,7 +1376,7 @@ static void dafs_io_type_test(struct kunit *test)
 	dafs_io_expect(test, fix, &io, DAFSERR_INVAL, DAFSERR_INVAL);
 }
 
-/* R-7-06: a read-only export is read, and root squashed is not root. */
+/* R-7-06: a read-only export can be read, and squashed root has no privileges. */
 static void dafs_io_exports_test(struct kunit *test)
 {
 	struct dafs_fixture *ro = dafs_fixture_in(test, test->param_value, DAFS_TEST_RO);
@@ -1399,7 +1400,7 @@ static void dafs_io_exports_test(struct kunit *test)
 	dafs_io_expect(test, squash, &io, DAFS_STATUS_OK, DAFS_STATUS_OK);
 }
 
-/* E-105: hints of whatever value are no reason to refuse. */
+/* E-105: no value of a hint is refused. */
 static void dafs_io_hint_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

@@ -16,7 +16,7 @@
 #include "../../rpc/rpc.h"
 
 /**
- * struct dafs_flavour - options of a session; suites run once for each
+ * struct dafs_flavour - options of a session; test cases run once for each
  * @name: for the report
  * @ipv6: connect to the IPv6 address
  * @swab: use the byte order that is not this machine's

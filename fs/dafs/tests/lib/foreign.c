@@ -140,12 +140,12 @@ static void foreign_use(struct foreign *f, const struct dafs_state_id *state_id,
 		f->strangers++;
 }
 
-/* What a server says that does not know an open any more. */
+/* Statuses of a server that does not know an open any more. */
 static const u32 foreign_forgotten[] = {
 	DAFSERR_STALE_STATEID, DAFSERR_BAD_STATEID, DAFSERR_OLD_STATEID, DAFSERR_EXPIRED,
 };
 
-/* Return: DAFS status; what it is given is a state-id that it knows, or soon will. */
+/* Return: DAFS status; the state-id is a known one, unless f->forgets. */
 static u32 foreign_remember(struct foreign *f, const struct dafs_state_id *state_id, u32 access)
 {
 	foreign_use(f, state_id, access);
@@ -305,7 +305,7 @@ static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
 	return DAFSERR_NOTSUPP;
 }
 
-/* Return: true if the response is not to be sent, not now at least. */
+/* Return: true if the response must not be sent now. */
 static bool foreign_withholds(struct foreign *f, struct raw_conn *conn,
 			      const struct dafs_req_hdr *hdr, u32 status)
 {
@@ -331,14 +331,14 @@ bool foreign_has_come(struct foreign *f)
 	return wait_for_completion_timeout(&f->came, msecs_to_jiffies(RAW_WAIT_MS));
 }
 
-/* What was kept goes out. */
+/* Sends the response that was kept. */
 void foreign_release(struct foreign *f)
 {
 	raw_answer(f->from, &f->kept, f->kept_status, f->srv->opts.max_requests,
 		   f->kept_status ? NULL : &f->kept_res);
 }
 
-/* Success, but most of the results are missing. */
+/* A successful response without most of its results. */
 static void foreign_garble(struct foreign *f, struct raw_conn *conn,
 			   const struct dafs_req_hdr *hdr)
 {
@@ -366,7 +366,7 @@ static void foreign_request(struct raw_conn *conn, struct raw_msg *msg)
 	u32 status = DAFSERR_CHAIN_BROKEN;
 
 	KUNIT_EXPECT_EQ(f->test, 0, raw_get_hdr(conn, msg, &hdr));
-	/* those of sessions, and what names no object */
+	/* session procedures, and those without a filehandle */
 	if (hdr.procedure < DAFS_PROC_ACCESS || hdr.procedure == DAFS_PROC_NULL) {
 		raw_serve_request(conn, msg);
 		return;
@@ -483,7 +483,7 @@ bool foreign_task_ends(struct foreign_task *ft)
 	return wait_for_completion_timeout(&ft->ended, msecs_to_jiffies(RAW_WAIT_MS));
 }
 
-/* Whatever went wrong, it is over before the mount is. */
+/* Also after a failure, the task ends before the mount does. */
 static void foreign_task_end(void *data)
 {
 	struct foreign_task *ft = data;
@@ -532,9 +532,9 @@ bool foreign_reaches(const unsigned int *counter, unsigned int nr)
 }
 
 /**
- * struct foreign_probe - does a queue get to what comes last?
- * @work: that
- * @ran: it did
+ * struct foreign_probe - tests whether a workqueue executes a new work item
+ * @work: the work item
+ * @ran: completed when it was executed
  */
 struct foreign_probe {
 	struct work_struct work;

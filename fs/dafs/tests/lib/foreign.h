@@ -14,16 +14,16 @@
 
 #define FOREIGN_SIZE	10000
 
-/* Where direct writes go */
+/* Offset of direct writes */
 #define FOREIGN_DIRECT	(PAGE_SIZE + 1000)
 
-/* What is read or written around the page cache */
+/* Bytes of a read or write that bypasses the page cache */
 #define FOREIGN_AIO	512
 
-/* More attempts than the client makes for an append that is refused. */
+/* More attempts than the client makes for a refused append. */
 #define FOREIGN_FORGETS	5
 
-/* Its objects: the root of the name space, the export, and what is in that. */
+/* Its objects: the root of the name space, the export, and the entries of that. */
 enum {
 	FOREIGN_ROOT,
 	FOREIGN_EXPORT,
@@ -34,10 +34,10 @@ enum {
 };
 
 /**
- * struct foreign_object - what this server has
+ * struct foreign_object - an object of this server
  * @parent: its directory
  * @name: its name there
- * @dir: it is one itself
+ * @dir: it is a directory itself
  */
 struct foreign_object {
 	int parent;
@@ -48,32 +48,32 @@ struct foreign_object {
 extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
 
 /**
- * struct foreign - the server, which does one thing at a time
+ * struct foreign - the server, which executes one request at a time
  * @test: the test
- * @srv: it
+ * @srv: its listener and connections
  * @fh: handles of its objects
- * @current_fh: the object that the chain has come to
+ * @current_fh: current object of the chain
  * @broken: the chain has failed
- * @opens: so many opens there have been
- * @closes: and so many CLOSEs
+ * @opens: number of OPENs so far
+ * @closes: number of CLOSEs so far
  * @access: share_access of the last open; 0 after its CLOSE
  * @state_id: its state-id
  * @strangers: reads and writes with another state-id
- * @forgets: so often it does not know the state-id of a READ, a SETATTR or an append
+ * @forgets: number of READs, SETATTRs and appends whose state-id is reported as unknown
  * @lies: an OPEN by name leads to another file
- * @same: the state-id stays what it was
+ * @same: a reclaim returns the same state-id
  * @denies: the next OPEN fails
- * @garbles: the response to the next OPEN tells of success and is cut short
- * @unstable: what need not be stable is not before COMMIT
+ * @garbles: the response to the next OPEN is successful but truncated
+ * @unstable: unstable writes are not stable before COMMIT
  * @verifier: of writes
  * @refuses: procedure that is refused; 0 for none
- * @refusal: with that status
- * @refused: so often it was
+ * @refusal: status of the refusal
+ * @refused: number of refusals so far
  * @keeps: procedure whose next response is kept; 0 for none
- * @hangs_up: procedure instead of whose next response the connection ends, and none is
- *	accepted any more; 0 for none
- * @came: completed by either
- * @from: where the request came from whose response is kept
+ * @hangs_up: procedure to which the next response is replaced by a disconnect; no
+ *	connections are accepted then; 0 for none
+ * @came: completed when either has happened
+ * @from: connection of the request whose response is kept
  * @kept: its header
  * @kept_status: its status
  * @kept_res: the response
@@ -126,12 +126,12 @@ struct foreign {
 
 /**
  * struct foreign_task - a task that can be killed
- * @task: it
+ * @task: the task
  * @work: what it does
  * @f: the server
  * @mnt: the mount
  * @file: a file of it, or NULL
- * @err: what came of it
+ * @err: its result
  * @ended: completed at the end
  */
 struct foreign_task {
@@ -144,7 +144,7 @@ struct foreign_task {
 	struct completion ended;
 };
 
-/* More than a queue works on at a time. */
+/* More work items than a workqueue executes at a time. */
 #define FOREIGN_CROWD	300
 
 /* Waits for the request that f->keeps or f->hangs_up names. */
@@ -159,12 +159,12 @@ struct file *foreign_file(struct kunit *test, struct vfsmount *mnt, const char *
 			  int flags);
 /* Waits for the CLOSE, which a work item sends. */
 bool foreign_closed(const struct foreign *f);
-/* Waits for the end of the task. */
+/* Waits until the task ends. */
 bool foreign_task_ends(struct foreign_task *ft);
 struct foreign_task *foreign_task(struct foreign *f, struct vfsmount *mnt,
 				  struct file *file,
 				  int (*work)(struct foreign_task *ft));
-/* Return: true if the task ends then. */
+/* Return: true if the task ends. */
 bool foreign_kill(struct foreign_task *ft);
 /* Waits until *counter is at least nr. */
 bool foreign_reaches(const unsigned int *counter, unsigned int nr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The KUnit suites of the procedures: the client's own functions, the real server. */
+/* The KUnit suites of the procedures: the client's functions and the real server. */
 #include <linux/module.h>
 
 MODULE_DESCRIPTION("KUnit suites of the DAFS procedures");

@@ -10,7 +10,8 @@
 #define DAFS_RW	DAFS_OPEN_SHARE_ACCESS_BOTH
 
 /**
- * struct dafs_opener - who opens "file", and how; the rest of OPEN is as usual
+ * struct dafs_opener - how "file" is opened; the other arguments of OPEN have
+ * their defaults
  * @owner: owner string
  * @share_access: DAFS_OPEN_SHARE_ACCESS_*
  * @share_deny: DAFS_OPEN_SHARE_DENY_*
@@ -25,14 +26,17 @@ struct dafs_opener {
 	u64 share_key;
 };
 
-/* OPEN of a path from the test's directory: the status, or no test without it. */
+/*
+ * OPEN of a path from the test's directory; the first form returns the status,
+ * the second ends the test unless it succeeds.
+ */
 u32 dafs_try_open(struct kunit *test, struct dafs_fixture *fix, const char *path,
 		  const struct dafs_open_args *args, struct dafs_open_res *res);
 struct dafs_open_res dafs_must_open(struct kunit *test, struct dafs_fixture *fix,
 				    const char *path, const struct dafs_open_args *args);
 struct dafs_open_args dafs_create_open_args(u32 mode);
 
-/* A file made and opened for everything. */
+/* Creates a file and opens it for reading and writing. */
 struct dafs_open_res dafs_new_file(struct kunit *test, struct dafs_fixture *fix,
 				   const char *name);
 
@@ -49,10 +53,10 @@ struct dafs_session *dafs_other_client(struct kunit *test, struct dafs_fixture *
 
 bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *b);
 
-/* A state-id that is not quite @open's: bit @bit of it is another. */
+/* The state-id of @open with bit @bit inverted. */
 struct dafs_open_res dafs_forge_state(const struct dafs_open_res *open, int bit);
 
-/* What a READ or a WRITE of one byte says of a state-id. */
+/* Status of a READ or WRITE of one byte with a state-id. */
 u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
 		  const struct dafs_state_id *state_id);
 u32 dafs_try_write(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,

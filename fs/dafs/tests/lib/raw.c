@@ -53,7 +53,7 @@ static int raw_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		/* what arrived before it is delivered; then the receives are flushed */
+		/* what arrived earlier is delivered; then the receives are flushed */
 		rdma_disconnect(id);
 		if (conn->hold)
 			raw_gone(conn);
@@ -67,7 +67,7 @@ static int raw_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Requests to a server go to its work item, all else waits for raw_recv(). */
+/* Requests to a server go to its work item, all other messages wait for raw_recv(). */
 static void raw_deliver(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct list_head *list = &conn->msgs;
@@ -329,9 +329,9 @@ int raw_send(struct raw_conn *conn, const void *data, u32 len)
 
 /**
  * struct raw_memory - memory that the server may read
- * @conn: by this connection
+ * @conn: connection of the server
  * @mr: its region
- * @sg: where it is
+ * @sg: its DMA address
  */
 struct raw_memory {
 	struct raw_conn *conn;
@@ -573,7 +573,7 @@ int raw_exchange(struct raw_conn *conn, const void *msg, u32 len, struct dafs_re
 
 	kfree(conn->last);
 	conn->last = NULL;
-	/* who answers and disconnects at once may cost us the completion of the send */
+	/* if the peer answers and disconnects at once, the send may fail */
 	err = raw_send(conn, msg, len);
 	conn->last = raw_recv(conn, RAW_WAIT_MS);
 	if (!conn->last)
@@ -662,7 +662,7 @@ u32 raw_login(struct raw_conn *conn, struct raw_login *login)
 	u32 status;
 
 	if (!login->id) {
-		/* another one than before the module was loaded again */
+		/* differs after the module is loaded again */
 		snprintf(login->own_id, sizeof(login->own_id), "raw %llx %x", ktime_get_ns(),
 			 atomic_inc_return(&nr));
 		login->id = login->own_id;
@@ -722,7 +722,7 @@ static int raw_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 	if (!err)
 		err = rdma_accept(id, &answer);
 	if (err)
-		raw_gone(conn);	/* and left for the server's end */
+		raw_gone(conn);	/* freed with the server */
 	spin_lock(&srv->lock);
 	list_add_tail(&conn->node, &srv->conns);
 	srv->nr_conns++;
@@ -911,7 +911,7 @@ struct raw_conn *raw_accepted(struct raw_server *srv, unsigned int nth)
 
 void raw_hang_up(struct raw_conn *conn)
 {
-	/* this side hears of the connection later, and cannot say before that it ends */
+	/* the connection can be ended only after it is established on this side, too */
 	wait_for_completion_timeout(&conn->step, msecs_to_jiffies(RAW_WAIT_MS));
 	rdma_disconnect(conn->id);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A peer without manners: a connection on which a test sends any bytes it
- * likes and sees every byte that comes back.  It knows nothing of slots,
- * credits and streams, so it can break all rules; as a client of the real
- * server, or as a server for the real client.
+ * A raw peer: a connection on which a test sends arbitrary bytes and sees every
+ * byte that it receives.  It has no slots, credits and streams, so it can break
+ * all rules, as a client of the real server or as a server for the real client.
  */
 #ifndef _DAFS_TEST_RAW_H
 #define _DAFS_TEST_RAW_H
@@ -13,14 +12,14 @@
 
 #define RAW_RECV_SIZE	SZ_16K
 #define RAW_RECVS	48
-#define RAW_WAIT_MS	20000	/* for what must happen; a busy machine takes its time */
-#define RAW_QUIET_MS	300	/* for what must not */
+#define RAW_WAIT_MS	20000	/* to wait for an event, also on a busy machine */
+#define RAW_QUIET_MS	300	/* to wait for an event that must not happen */
 
 struct raw_server;
 
 /**
  * struct raw_msg - a message received
- * @link: in the connection's list
+ * @link: in the list of the connection
  * @len: bytes received
  * @data: the bytes
  */
@@ -32,16 +31,16 @@ struct raw_msg {
 
 /**
  * struct raw_how - how to connect to the server
- * @swab: speak in the order that is not this machine's
+ * @swab: use the byte order that is not this machine's
  * @ipv6: to its IPv6 address
  * @type: DAFS_CHANNEL_* of the discriminator; 0 for no private data at all
  * @magic: of the discriminator instead of the right one, if not 0
  * @reads: RDMA reads in either direction, instead of 4 by the server and none else
- * @rnr_retry: how often the server shall repeat what finds no receive
- * @recvs: receives there are, 0 for RAW_RECVS
- * @rnr_timer: IB_RNR_TIMER_*: when to repeat what finds none
- * @ack_timeout: how long the server's hardware waits for an answer of this one before
- *	it repeats: 4096 ns times two to the power of this; 0 for what is usual
+ * @rnr_retry: how often the server retries a message without a receive
+ * @recvs: number of receives, 0 for RAW_RECVS
+ * @rnr_timer: IB_RNR_TIMER_*: when to retry such a message
+ * @ack_timeout: how long the server's hardware waits for an acknowledgement before it
+ *	retries: 4096 ns times two to the power of this; 0 for the default
  * @session: client_session of the discriminator, 0 for none
  * @srv: another server than the real one, or NULL
  */
@@ -84,9 +83,9 @@ struct raw_recv;
  * @lock: guards @msgs and @requests
  * @msgs: received, not yet taken
  * @requests: to the server
- * @serve: gives @requests to it
- * @wait: woken when a message comes or the connection goes
- * @closed: it is gone
+ * @serve: passes @requests to it
+ * @wait: woken when a message arrives or the connection ends
+ * @closed: the connection has ended
  * @sending: guards @send, @sent and @send_status
  * @send: buffer, for one message at a time
  * @send_addr: its DMA address
@@ -96,9 +95,9 @@ struct raw_recv;
  * @recvs: receive buffers
  * @nr_recvs: how many
  * @hold: a receive is not posted again before raw_release()
- * @held: those that were not; by @recvs, guarded by @lock
+ * @held: receives that were not posted; indexes of @recvs, guarded by @lock
  * @swab: byte order of what raw_call() sends
- * @cksum: put checksums into it and verify those that come
+ * @cksum: add checksums to messages and verify those of received ones
  * @seq: seq_number of the next request of raw_call()
  * @last: response that raw_call() got, for the strings in its results
  * @disc: passive side: the private data that came
@@ -142,7 +141,7 @@ struct raw_conn {
 };
 
 /**
- * struct raw_server - a server for the real client to meet
+ * struct raw_server - a server for the real client
  * @test: the test
  * @listener: where it listens
  * @params: for dafs_session_create(): how to reach it
@@ -152,10 +151,10 @@ struct raw_conn {
  * @request: called for each message, in process context; NULL to be silent
  * @refuse: reject connections
  * @recvs: receives of a connection, 0 for RAW_RECVS
- * @rnr_timer: IB_RNR_TIMER_*: when to repeat what finds none
- * @opts: what it answers to a connect request
- * @client_id: the same
- * @nulls: NULLs it has seen
+ * @rnr_timer: IB_RNR_TIMER_*: when the peer retries a message without a receive
+ * @opts: options in its answer to a connect request
+ * @client_id: client-id in that answer
+ * @nulls: number of NULLs received
  * @priv: the test's
  */
 struct raw_server {
@@ -180,25 +179,28 @@ struct raw_conn *raw_connect(struct kunit *test, const struct raw_how *how);
 struct raw_conn *raw_connect_flavour(struct kunit *test, const struct dafs_flavour *flavour,
 				     u32 type);
 void raw_close(struct kunit *test, struct raw_conn *conn);
-/* Cuts it off: the peer is not told, and its hardware gets no answer any more. */
+/* Cuts it off: the peer is not notified, and its hardware gets no acknowledgement any more. */
 void raw_cut(struct kunit *test, struct raw_conn *conn);
 
 /* Return: 0, or -EIO if the message did not arrive. */
 int raw_send(struct raw_conn *conn, const void *data, u32 len);
 /* Return: the next message, to be freed by kfree(); NULL if none came in time. */
 struct raw_msg *raw_recv(struct raw_conn *conn, unsigned int ms);
-/* Return: the status of the next message, a response whose header is left in @res; ~0. */
+/*
+ * Return: the status of the next message, a response whose header is stored in @res; ~0
+ * if there is none.
+ */
 u32 raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res);
-/* Posts the receives that were not because of @hold, and all from now on. */
+/* Posts the receives that @hold has kept back, and ends @hold. */
 void raw_release(struct raw_conn *conn);
 /* Lets the server read from kmalloc()ed memory, a page at most.  Ends with the test. */
 struct dafs_direct_buf raw_expose(struct raw_conn *conn, void *data, u32 len);
-/* Return: true if the connection ended by then. */
+/* Return: true if the connection ends within that time. */
 bool raw_closed(struct raw_conn *conn, unsigned int ms);
 
 /* Requests, encoded but not yet sent. Return: bytes. */
 u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *buf);
-/* A request that is sent, or else the test ends; raw_status() takes its response. */
+/* Sends a request or ends the test; raw_status() takes its response. */
 void raw_ask(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args);
 /* Return: the status of the next response, or ~0 if none came in time. */
 u32 raw_status(struct raw_conn *conn);
@@ -211,7 +213,7 @@ u32 raw_call(struct raw_conn *conn, u32 proc, void *args, void *res);
 u32 raw_call_as(struct raw_conn *conn, const u8 *cred_handle, u32 proc, void *args, void *res);
 /* REGISTER_CRED of a user without groups; @handle is four bytes. */
 u32 raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle);
-/* A directory made with a cred_handle; who owns it tells who that was. */
+/* MKDIR with a cred_handle; the owner of the directory shows the user. */
 u32 raw_mkdir(struct raw_conn *conn, const u8 *cred_handle, const struct dafs_fh *dir,
 	      const char *name);
 
@@ -226,13 +228,13 @@ static inline struct dafs_req_hdr raw_hdr(struct raw_conn *conn, u32 proc)
 }
 
 /**
- * struct raw_login - a session made by hand
+ * struct raw_login - arguments of a login
  * @id: client-id-string; NULL for a unique one
  * @id_len: its length; 0 for strlen(@id)
  * @verifier: client_verifier
  * @opts: asked for
  * @auth_type: DAFS_AUTH_*
- * @own_id: what @id points to if it was NULL
+ * @own_id: storage for @id if it is NULL
  * @res: what the server answered
  */
 struct raw_login {
@@ -256,7 +258,7 @@ struct raw_conn *raw_session(struct kunit *test, const struct dafs_flavour *flav
 struct raw_server *raw_server(struct kunit *test);
 /* Answers what the client's session code sends, as a server should. */
 void raw_serve_request(struct raw_conn *conn, struct raw_msg *msg);
-/* The two halves of it, for servers that do something special with the rest. */
+/* The two parts of it, for servers that handle some requests themselves. */
 bool raw_serve_setup(struct raw_conn *conn, const struct raw_msg *msg,
 		     const struct dafs_req_hdr *hdr);
 int raw_get_hdr(const struct raw_conn *conn, const struct raw_msg *msg, struct dafs_req_hdr *hdr);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions as in fs/dafs/proc/proc.h for the procedures that the client does not use, or
- * calls in another way.  Only the suites call them.
+ * Functions as in fs/dafs/proc/proc.h for procedures that the client does not use or
+ * calls differently.  Only the suites call them.
  */
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "stubs.h"
 
-/* Bytes of memory for attributes that travel by RDMA */
+/* Bytes of memory for attributes sent by RDMA */
 #define DAFS_ATTR_MEM	SZ_64K
 
 /**
@@ -101,12 +101,12 @@ static int dafs_getattr_describe(struct dafs_op *op, struct dafs_call *call)
  * @attr: filled as by dafs_getattr()
  * @ids: likewise
  *
- * For attributes that the response has no room for; for all others the message
- * is cheaper.
+ * For attributes that do not fit into the response; for all others the inline
+ * procedure is cheaper.
  *
  * Context: may sleep.
- * Return: 0 or a negative errno: -EBADMSG if they did not arrive as they were
- * sent.
+ * Return: 0 or a negative errno: -EBADMSG if the attributes are malformed or
+ * their checksum is wrong.
  */
 int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
@@ -181,7 +181,7 @@ static int dafs_setattr_encode(struct dafs_session *ses, struct dafs_op_mem *mem
  * @attr: as for dafs_setattr()
  * @status: as for dafs_setattr()
  *
- * For attributes that the request has no room for.
+ * For attributes that do not fit into the request.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno; some of the attributes may have changed then.
@@ -217,7 +217,7 @@ int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
 	return err;
 }
 
-/* The two procedures ask the same and take opposite answers for success. */
+/* The two procedures have the same arguments and opposite statuses for success. */
 static int dafs_compare(struct dafs_session *ses, const struct cred *cred, u32 proc,
 			const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
 {
@@ -236,12 +236,12 @@ static int dafs_compare(struct dafs_session *ses, const struct cred *cred, u32 p
 }
 
 /**
- * dafs_verify() - have attributes these values? (6.5.37)
+ * dafs_verify() - compare attributes with values (6.5.37)
  * @ses: session
  * @cred: whom to act for
  * @fh: the object
  * @attr: the attributes with @included and @valid alike
- * @same: set to whether all of them have
+ * @same: set to true if all of them are equal
  *
  * Context: may sleep.
  * Return: 0 or a negative errno: -EOPNOTSUPP if the object lacks one of them.
@@ -253,14 +253,14 @@ int dafs_verify(struct dafs_session *ses, const struct cred *cred,
 }
 
 /**
- * dafs_nverify() - has one of the attributes another value? (6.5.23)
+ * dafs_nverify() - test whether an attribute differs (6.5.23)
  * @ses: session
  * @cred: whom to act for
  * @fh: the object
  * @attr: the attributes with @included and @valid alike
- * @same: set to whether none of them has
+ * @same: set to true if none of them differs
  *
- * Differs from dafs_verify() in which answer ends a chain.
+ * Differs from dafs_verify() in the status that ends a chain.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno: -EOPNOTSUPP if the object lacks one of them.
@@ -279,7 +279,7 @@ int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
  * @name: its name
  * @node: what it is
  * @fh: filled with its handle
- * @change: filled with what became of @dir
+ * @change: filled with the change of @dir
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -316,7 +316,7 @@ int dafs_create(struct dafs_session *ses, const struct cred *cred,
 }
 
 /**
- * dafs_read_inline() - read a little of a file through the message (6.5.27)
+ * dafs_read_inline() - read from a file inline (6.5.27)
  * @ses: session
  * @cred: whom to act for
  * @args: what to read
@@ -361,7 +361,7 @@ static void dafs_write_inline_fill_op(struct dafs_call *call,
 }
 
 /**
- * dafs_write_inline() - write a little to a file through the message (6.5.38)
+ * dafs_write_inline() - write to a file inline (6.5.38)
  * @ses: session
  * @cred: whom to act for
  * @args: what to write; data and write_padded are ignored

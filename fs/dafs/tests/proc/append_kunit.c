@@ -721,7 +721,7 @@ static void append_full_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "", 0);
 }
 
-/* The client when the server loses its response, answers DELAY, or did not make it stable. */
+/* How the server treats an append: its response is lost, DELAY, or the data is not stable. */
 
 enum append_fault {
 	APPEND_HANG_UP,

@@ -126,7 +126,7 @@ static void data_read_direct_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sum.s2, res.direct_checksum.s2);
 }
 
-/* R-6.5.28-02: EOF; the buffer behind it is not changed */
+/* R-6.5.28-02: EOF; the buffer behind the data is not changed */
 static void data_read_direct_eof_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_READ);
@@ -198,7 +198,7 @@ static struct dafs_write_direct_args data_write_args(struct data_test *dt, u64 o
 	return args;
 }
 
-/* R-4.2.2.2-02 R-6.5.39-01 R-6.5.38-01: read from the client, and made stable */
+/* R-4.2.2.2-02 R-6.5.39-01 R-6.5.38-01: data is read from the client, and made stable */
 static void data_write_direct_test(struct kunit *test)
 {
 	struct data_test *dt = data_test(test, DAFS_OPEN_SHARE_ACCESS_WRITE);

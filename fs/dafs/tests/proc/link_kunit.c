@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* LINK: second names, and who gets none. */
+/* LINK: hard links, and objects that cannot have them. */
 #include <linux/delay.h>
 #include "../../../../drivers/dafsd/export/handle.h"
 #include "../lib/fixture.h"
@@ -30,7 +30,7 @@ static u32 dafs_link_name(struct kunit *test, struct dafs_fixture *fix,
 }
 
 /**
- * struct dafs_link_attrs - what GETATTR says of an object
+ * struct dafs_link_attrs - attributes of an object
  * @file_id: DAFS_FATTR_FILE_ID
  * @change: DAFS_FATTR_CHANGE
  * @num_links: DAFS_FATTR_NUM_LINKS
@@ -82,8 +82,8 @@ static void dafs_link_make_tree(struct kunit *test, struct dafs_fixture *fix)
 }
 
 /*
- * R-6.1.5-10 R-6.5.17-01 R-6.5.17-05: whatever is no directory gets a second name, with the
- * handle and the FILE_ID of the first, and the directory says what became of it.
+ * R-6.1.5-10 R-6.5.17-01 R-6.5.17-05: every object but a directory gets a second name, with
+ * the handle and the FILE_ID of the first; the response has the change of the directory.
  */
 static void dafs_link_test(struct kunit *test)
 {
@@ -99,7 +99,7 @@ static void dafs_link_test(struct kunit *test)
 
 	dafs_link_make_tree(test, fix);
 	dir = dafs_test_lookup(test, fix, "dir");
-	/* ext4 does not count links as changes; its times tell, tick by tick */
+	/* ext4 does not count links as changes; its times show them after a clock tick */
 	msleep(50);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		source = dafs_test_lookup(test, fix, names[i]);
@@ -124,7 +124,7 @@ static void dafs_link_test(struct kunit *test)
 	}
 }
 
-/* Both names lead to one content, and each lives without the other. */
+/* Both names have the same contents, and each stays if the other is removed. */
 static void dafs_link_content_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_link_fixture(test);
@@ -145,7 +145,7 @@ static void dafs_link_content_test(struct kunit *test)
 }
 
 /**
- * struct dafs_link_bad - a name that no object gets
+ * struct dafs_link_bad - an invalid name for a link
  * @name: the name; 256 of 'n' if it has no data
  * @status: the answer
  */
@@ -168,7 +168,10 @@ static const struct dafs_link_bad dafs_link_bad_names[] = {
 	{ { .len = NAME_MAX + 1 }, DAFSERR_NAMETOOLONG },
 };
 
-/* R-6.5.17-04 R-6.1.6-09: names as for all that makes one, and 255 bytes are good. */
+/*
+ * R-6.5.17-04 R-6.1.6-09: the same names are refused as for other procedures; 255
+ * bytes are allowed.
+ */
 static void dafs_link_bad_name_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_link_fixture(test);
@@ -196,7 +199,7 @@ static void dafs_link_bad_name_test(struct kunit *test)
 	dafs_link_expect_nlink(test, fix, (const char *)longest, 2);
 }
 
-/* R-6.5.17-04: names that are taken, and nothing happens to what has them. */
+/* R-6.5.17-04: existing names are refused, and their objects do not change. */
 static void dafs_link_exists_test(struct kunit *test)
 {
 	static const char *const names[] = { "file", "fifo", "chr", "link", "dangling", "dir" };
@@ -218,7 +221,7 @@ static void dafs_link_exists_test(struct kunit *test)
 	dafs_link_expect_gone(test, fix, "nowhere");
 }
 
-/* R-6.5.17-04: a source that is a directory, and a target that is none (E-94). */
+/* R-6.5.17-04: a source that is a directory, and a target that is not a directory (E-94). */
 static void dafs_link_kind_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_link_fixture(test);
@@ -242,8 +245,8 @@ static void dafs_link_kind_test(struct kunit *test)
 }
 
 /*
- * That an object is in another export is told without a look at that: its file system may
- * stand still.  So it does not matter that there is no such object.
+ * An object in another export is refused without access to that export, whose file system
+ * may be frozen.  So the object need not exist.
  */
 static void dafs_link_blind_test(struct kunit *test)
 {
@@ -278,7 +281,7 @@ static void dafs_link_blind_test(struct kunit *test)
 					  &res));
 }
 
-/* R-6.5.17-02: exports are file systems of their own, and so is what bridges them. */
+/* R-6.5.17-02: each export and the pseudo file system is a file system of its own. */
 static void dafs_link_xdev_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_link_fixture(test);
@@ -296,7 +299,7 @@ static void dafs_link_xdev_test(struct kunit *test)
 			   dafs_link_in(test, fix, dafs_test_me(), &source, &root,
 					dafs_test_str("new")));
 	dafs_link_expect_gone(test, squash, "new");
-	/* one file system of the server, and two of the protocol */
+	/* one file system at the server, but two in the protocol */
 	dafs_backing_write(test, ro, "file", "data", 4);
 	source = dafs_test_lookup(test, ro, "file");
 	DAFS_EXPECT_STATUS(test, DAFSERR_XDEV,
@@ -305,7 +308,7 @@ static void dafs_link_xdev_test(struct kunit *test)
 	dafs_link_expect_gone(test, squash, "new");
 }
 
-/* Not by those who may not write to the directory, and not where all is read-only. */
+/* Refused without write permission to the directory, and in a read-only export. */
 static void dafs_link_rights_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_link_fixture(test);
@@ -329,7 +332,7 @@ static void dafs_link_rights_test(struct kunit *test)
 	dafs_link_expect_gone(test, ro, "new");
 }
 
-/* Handles of no object: no bytes of this server, an object removed, one without names. */
+/* Handles that this server did not make, of a removed object, and of a file without a name. */
 static void dafs_link_handle_test(struct kunit *test)
 {
 	struct dafs_open_args args = dafs_test_open_args("o", DAFS_OPEN_SHARE_ACCESS_READ, 0);
@@ -357,7 +360,7 @@ static void dafs_link_handle_test(struct kunit *test)
 
 #define EXT4_LINK_MAX	65000
 
-/* As many links as ext4 allows; pretended, because they are many to make. */
+/* The maximum of links; the link count is set, because making them takes too long. */
 static void dafs_link_most_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_link_fixture(test);
@@ -383,8 +386,8 @@ static void dafs_link_most_test(struct kunit *test)
 }
 
 /*
- * In an export of less than a file system a handle names the directory too: the
- * names have their own, and they are the same file all the same.
+ * In an export that is a subdirectory, a handle contains the directory too:
+ * each name has its own handle, although they are one file.
  */
 static void dafs_link_squash_test(struct kunit *test)
 {

@@ -11,11 +11,11 @@
  * @op: the operation; ends with dafs_meta_call()
  * @mem: of @op
  * @data: the memory, META_SIZE bytes
- * @size: bytes of it that the request tells of
- * @pieces: READDIR_DIRECT: how many buffers it is told as
- * @bufs: these
+ * @size: bytes of it that the request describes
+ * @pieces: READDIR_DIRECT: number of buffers
+ * @bufs: the buffers
  * @len: length of the response
- * @received: what the memory holds, if there is anything
+ * @received: the received contents of the memory, if any
  */
 struct dafs_meta {
 	struct dafs_fixture *fix;
@@ -42,7 +42,7 @@ static struct dafs_meta *dafs_meta(struct kunit *test)
 	return m;
 }
 
-/* All of the memory is one region; the request tells of as much as the test wants. */
+/* All of the memory is one region; the request describes the first m->size bytes of it. */
 static struct dafs_direct_buf dafs_meta_buf(struct dafs_op *op)
 {
 	struct dafs_meta *m = op->priv;
@@ -142,7 +142,7 @@ static u32 dafs_meta_getattr(struct kunit *test, struct dafs_meta *m, const stru
 			      &res.direct_checksum);
 }
 
-/* The bytes that the attributes take in a message, and so in a buffer. */
+/* Bytes that the attributes take in a message and in a buffer. */
 static u32 dafs_meta_fattr_bytes(struct kunit *test, struct dafs_meta *m,
 				 const struct dafs_fh *fh, u64 bitmap, u8 *bytes, u32 size)
 {
@@ -165,7 +165,7 @@ static u32 dafs_meta_fattr_bytes(struct kunit *test, struct dafs_meta *m,
 	return len;
 }
 
-/* R-6.5.14-01: each kind of object, all attributes, byte by byte as in a message. */
+/* R-6.5.14-01: all attributes of each type of object are the same bytes as in a message. */
 static void dafs_meta_getattr_test(struct kunit *test)
 {
 	static const char *const names[] = { "file", "dir", "link", "chr" };
@@ -196,7 +196,7 @@ static void dafs_meta_getattr_test(struct kunit *test)
 	}
 }
 
-/* The stub, by all that it tells. */
+/* The stub and all its results. */
 static void dafs_meta_getattr_stub_test(struct kunit *test)
 {
 	const u64 which = DAFS_FATTR_MODE | DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_OWNER |
@@ -223,7 +223,7 @@ static void dafs_meta_getattr_stub_test(struct kunit *test)
 							   attr, &ids));
 }
 
-/* E-23: a buffer that is just large enough, and ones that are too small. */
+/* E-23: buffers that are just large enough, and too small ones. */
 static void dafs_meta_getattr_small_test(struct kunit *test)
 {
 	const u64 which = DAFS_FATTR_MODE | DAFS_FATTR_OWNER;
@@ -249,7 +249,7 @@ static u32 dafs_meta_readlink(struct kunit *test, struct dafs_meta *m, const str
 			      &res.direct_checksum);
 }
 
-/* R-6.5.32-01: a count and the very bytes, of links alone. */
+/* R-6.5.32-01: a length and the target, only for symbolic links. */
 static void dafs_meta_readlink_test(struct kunit *test)
 {
 	static const char target[] = "/\x01 odd/../\xff\xfe\n//end/";
@@ -277,8 +277,8 @@ static void dafs_meta_readlink_test(struct kunit *test)
 }
 
 /*
- * The longest target, which CREATE takes too: by either stub, and in a session
- * whose messages have no room for it.
+ * The longest target, which CREATE takes too: by both stubs, and in a session
+ * whose messages are too small for it.
  */
 static void dafs_meta_readlink_long_test(struct kunit *test)
 {
@@ -364,7 +364,7 @@ static u32 dafs_meta_setattr(struct kunit *test, struct dafs_meta *m,
 	return status;
 }
 
-/* R-6.5.36-01: the attributes are fetched and set, in larger buffers too. */
+/* R-6.5.36-01: the attributes are fetched and set, also from a larger buffer. */
 static void dafs_meta_setattr_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
@@ -390,7 +390,7 @@ static void dafs_meta_setattr_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, stat.size);
 	KUNIT_EXPECT_EQ(test, 1001, from_kuid(&init_user_ns, stat.uid));
 	KUNIT_EXPECT_EQ(test, 1002, from_kgid(&init_user_ns, stat.gid));
-	/* what follows the attributes counts for nothing */
+	/* bytes behind the attributes are ignored */
 	attr = dafs_meta_mode(0640);
 	args = dafs_meta_setattr_args(test, m, &fh, &attr);
 	m->size = META_SIZE;
@@ -398,7 +398,7 @@ static void dafs_meta_setattr_test(struct kunit *test)
 	dafs_meta_expect_mode(test, m, 0640);
 }
 
-/* The stub, and the errors that it has in common with the one by message. */
+/* The stub, and the errors that it shares with SETATTR_INLINE. */
 static void dafs_meta_setattr_stub_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
@@ -427,7 +427,7 @@ static void dafs_meta_setattr_stub_test(struct kunit *test)
 	dafs_meta_expect_mode(test, m, 0711);
 }
 
-/* E-20 E-23: what is not attributes, or not all of them, or spoilt, sets nothing. */
+/* E-20 E-23: invalid, truncated or damaged attributes change nothing. */
 static void dafs_meta_setattr_spoilt_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
@@ -469,7 +469,7 @@ static void dafs_meta_make_entries(struct kunit *test, struct dafs_fixture *fix)
 	}
 }
 
-/* What a READDIR saw: which entries, and how often. */
+/* Entries seen by READDIR, and how often each. */
 struct dafs_meta_seen {
 	unsigned int count;
 	u8 times[META_ENTRIES];
@@ -525,10 +525,7 @@ static u32 dafs_meta_readdir(struct kunit *test, struct dafs_meta *m,
 	return status;
 }
 
-/*
- * R-6.5.30-01: every entry once, whatever the buffers look like, with an answer of
- * 56 bytes.
- */
+/* R-6.5.30-01: every entry once, with any layout of the buffers; the response has 56 bytes. */
 static void dafs_meta_readdir_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
@@ -552,7 +549,7 @@ static void dafs_meta_readdir_test(struct kunit *test)
 	KUNIT_EXPECT_GE(test, calls, 8);
 }
 
-/* E-27: which limit there is no room in, and that an empty directory needs little. */
+/* E-27: the status depends on which limit is too small; an empty directory needs little. */
 static void dafs_meta_readdir_small_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
@@ -586,7 +583,7 @@ static void dafs_meta_readdir_small_test(struct kunit *test)
 			   dafs_meta_readdir(test, m, &args, &res, &seen));
 }
 
-/* R-6.5.29-11: cookies are good for either procedure, and the stubs take turns. */
+/* R-6.5.29-11: cookies are valid for both procedures; the two stubs alternate. */
 static void dafs_meta_readdir_stub_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
@@ -614,7 +611,7 @@ static void dafs_meta_readdir_stub_test(struct kunit *test)
 	KUNIT_EXPECT_GT(test, turn, 4);
 }
 
-/* What a reader with little room sees, and how much room is left. */
+/* Entries that a reader with little room accepts, and the room that is left. */
 struct dafs_meta_reader {
 	struct dafs_meta_seen seen;
 	int room;
@@ -627,7 +624,7 @@ static bool dafs_meta_see_some(void *priv, const struct dafs_direntry *entry)
 	return reader->room-- > 0 && dafs_meta_see(&reader->seen, entry);
 }
 
-/* What has been refused is still there, and so it is known when it was all. */
+/* Entries that the reader refused are returned again, and the end is found. */
 static void dafs_meta_readdir_rest_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);

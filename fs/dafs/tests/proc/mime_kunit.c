@@ -24,7 +24,7 @@ static u32 dafs_mime_set(struct kunit *test, struct dafs_fixture *fix, const str
 	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_SETATTR_INLINE, &args, &res);
 }
 
-/* The type that GETATTR says; NULL if it is not valid. */
+/* The type that GETATTR returns; NULL if it is not valid. */
 static char *dafs_mime_get(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
 			   const struct dafs_fh *fh)
 {
@@ -52,7 +52,7 @@ static char *dafs_mime_get(struct kunit *test, struct dafs_fixture *fix, const s
 	return attr->valid ? type : NULL;
 }
 
-/* As the server's own programs see it; empty if there is none. */
+/* The xattr that local programs of the server see; empty if it does not exist. */
 static void dafs_mime_expect_xattr(struct kunit *test, struct dafs_fixture *fix, const char *name,
 				   const char *type)
 {
@@ -67,7 +67,7 @@ static void dafs_mime_expect_xattr(struct kunit *test, struct dafs_fixture *fix,
 	KUNIT_EXPECT_STREQ(test, type, value);
 }
 
-/* R-6.1.5-20: set, read, changed and taken away. */
+/* R-6.1.5-20: set, read, changed and removed. */
 static void dafs_mime_test(struct kunit *test)
 {
 	static const char *const types[] = { "text/plain", "image/svg+xml", "", "a/b", "", "" };
@@ -94,7 +94,7 @@ static void dafs_mime_test(struct kunit *test)
 	}
 }
 
-/* Directories are made with one, and the longest is 128 bytes. */
+/* CREATE of a directory sets it; the maximum is 128 bytes. */
 static void dafs_mime_create_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -118,7 +118,7 @@ static void dafs_mime_create_test(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, longest, dafs_mime_get(test, fix, dafs_test_me(), &fh));
 }
 
-/* Who may not read a file does not see it, nor sets it who may not write. */
+/* Read permission is needed to read it, write permission to set it. */
 static void dafs_mime_rights_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -136,7 +136,7 @@ static void dafs_mime_rights_test(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, dafs_mime_get(test, fix, user, &fh));
 }
 
-/* Links and devices have none, and nor has the root of the name space. */
+/* Links, devices and the root of the name space have none. */
 static void dafs_mime_none_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

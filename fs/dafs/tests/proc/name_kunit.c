@@ -79,7 +79,7 @@ static u32 dafs_name_rename(struct kunit *test, struct dafs_fixture *fix, const 
 				   &res);
 }
 
-/* What GETATTR of one attribute says. */
+/* GETATTR of one attribute. */
 static struct dafs_fattr dafs_name_getattr(struct kunit *test, struct dafs_fixture *fix,
 					   const struct dafs_fh *fh, u64 which)
 {
@@ -103,7 +103,7 @@ static u64 dafs_name_change(struct kunit *test, struct dafs_fixture *fix,
 	return dafs_name_getattr(test, fix, fh, DAFS_FATTR_CHANGE).change;
 }
 
-/* That a handle is the server's file of that name. */
+/* Expects that a handle is that of the server's file with this name. */
 static void dafs_name_expect_same(struct kunit *test, struct dafs_fixture *fix, const char *name,
 				  const struct dafs_fh *fh)
 {
@@ -134,8 +134,8 @@ static struct dafs_fh dafs_name_root(struct kunit *test, struct dafs_fixture *fi
 }
 
 /*
- * R-4.1.4-01 R-4.1.4-03 R-4.1.4-07 R-6.5.12-01: the root is a directory in which
- * every export is found, each a file system of its own.
+ * R-4.1.4-01 R-4.1.4-03 R-4.1.4-07 R-6.5.12-01: the root is a directory that
+ * contains all exports; each is a file system of its own.
  */
 static void dafs_root_test(struct kunit *test)
 {
@@ -163,7 +163,7 @@ static void dafs_root_test(struct kunit *test)
 			dafs_name_ino(test, fix, &res[0].filehandle));
 }
 
-/* R-4.1.4-02: the pseudo file system bridges the exports, and its names are fixed. */
+/* R-4.1.4-02: the pseudo file system connects the exports and is read-only. */
 static void dafs_root_read_only_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -189,7 +189,7 @@ static void dafs_root_read_only_test(struct kunit *test)
 			   dafs_name_lookup(test, fix, &root, "data", &found));
 }
 
-/* R-4.1.4-02: nothing is opened in the pseudo file system, be it new or an export. */
+/* R-4.1.4-02: nothing in the pseudo file system can be opened or created by OPEN. */
 static void dafs_root_open_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -215,7 +215,7 @@ static void dafs_name_make_tree(struct kunit *test, struct dafs_fixture *fix)
 	dafs_backing_write(test, fix, "file", "file", 4);
 }
 
-/* R-6.5.21-01 R-6.5.21-07: each component counts, a link at the end is itself. */
+/* R-6.5.21-01 R-6.5.21-07: each component is looked up; a link at the end is not followed. */
 static void dafs_lookup_test(struct kunit *test)
 {
 	static const char *const paths[] = { "file", "a", "a/b", "a/b/f", "a/b/link", "link" };
@@ -288,7 +288,7 @@ static void dafs_lookup_partial_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.21-02 R-6.5.21-08: no components, and starts that are no directory. */
+/* R-6.5.21-02 R-6.5.21-08: no components, and start objects that are not directories. */
 static void dafs_lookup_start_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -306,7 +306,7 @@ static void dafs_lookup_start_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, res.component_count);
 }
 
-/* Walking a path takes the right to search its directories. */
+/* Walking a path needs search permission for its directories. */
 static void dafs_lookup_access_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -328,10 +328,7 @@ static void dafs_lookup_access_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, res.component_count);
 }
 
-/*
- * R-4.1.4-06 R-6.5.21-06: where an exported file system is mounted, LOOKUP goes
- * on in it.
- */
+/* R-4.1.4-06 R-6.5.21-06: LOOKUP crosses the mount point of an exported file system. */
 static void dafs_lookup_crossing_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -353,12 +350,12 @@ static void dafs_lookup_crossing_test(struct kunit *test)
 }
 
 /**
- * struct dafs_bad_name - a name that no object has (E-97)
+ * struct dafs_bad_name - an invalid name (E-97)
  * @what: for the report
  * @len: bytes; 256 of 'n' if @bytes is NULL
  * @bytes: the name
  * @find: status of LOOKUP and of OPEN without creation
- * @change: status of what makes, removes or renames an entry
+ * @change: status of procedures that make, remove or rename an entry
  */
 struct dafs_bad_name {
 	const char *what;
@@ -472,7 +469,7 @@ static void dafs_bad_name_change_test(struct kunit *test)
 	dafs_name_expect_same(test, fix, "there", &fh);
 }
 
-/* R-6.1.6-10: 255 bytes are a name, of one byte each or of three. */
+/* R-6.1.6-10: 255 bytes are a valid name, in ASCII or three bytes a character. */
 static void dafs_long_name_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -559,8 +556,9 @@ static void dafs_create_expect(struct kunit *test, struct dafs_fixture *fix,
 }
 
 /*
- * R-6.5.9-04 R-6.1.5-18: each kind, its handle and what became of the directory.
- * Owned by its maker; devices are root's business, so they are given away.
+ * R-6.5.9-04 R-6.1.5-18: each type, its handle and the change of the directory.
+ * The owner is the caller; only root may make devices, so their owner is changed
+ * afterwards.
  */
 static void dafs_create_test(struct kunit *test)
 {
@@ -587,7 +585,7 @@ static void dafs_create_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.9-03: an existing name, of whatever kind, and nothing happens to it. */
+/* R-6.5.9-03: an existing name of any type is refused, and its object does not change. */
 static void dafs_create_exists_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -614,7 +612,7 @@ static void dafs_create_exists_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "nowhere");
 }
 
-/* R-6.5.9-01 R-6.5.9-06: regular files and types that CREATE does not make. */
+/* R-6.5.9-01 R-6.5.9-06: regular files and other types that CREATE does not make. */
 static void dafs_create_type_test(struct kunit *test)
 {
 	static const u32 types[] = {
@@ -635,7 +633,10 @@ static void dafs_create_type_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.9-05: only a directory is made with attributes; nothing else is made at all. */
+/*
+ * R-6.5.9-05: only directories are made with attributes; other types with attributes
+ * are refused.
+ */
 static void dafs_create_attr_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -703,7 +704,7 @@ static void dafs_create_dir_attrs_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "dir2");
 }
 
-/* All or nothing: an attribute that the caller may not set leaves no directory. */
+/* If the caller may not set an attribute, no directory is left. */
 static void dafs_create_undone_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -724,7 +725,7 @@ static void dafs_create_undone_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "dir");
 }
 
-/* Links without a target, and devices that this machine cannot number. */
+/* Links without a target, and device numbers that are too large for Linux. */
 static void dafs_create_bad_data_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -755,7 +756,7 @@ static void dafs_create_bad_data_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "new");
 }
 
-/* Where nothing can be made: no directory (E-94), no right to write, read-only. */
+/* Not a directory (E-94), no write permission, a read-only export. */
 static void dafs_create_where_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -787,7 +788,7 @@ static void dafs_create_where_test(struct kunit *test)
 			   dafs_name_create(test, ro, dafs_test_me(), &ro->dir, &args, &res));
 }
 
-/* R-6.5.31-01 R-6.5.31-02: the very bytes, of links alone. */
+/* R-6.5.31-01 R-6.5.31-02: the unchanged target, only for symbolic links. */
 static void dafs_readlink_test(struct kunit *test)
 {
 	static const char target[] = "/\x01 odd/../\xff\xfe\n//end/";
@@ -816,7 +817,7 @@ static void dafs_readlink_test(struct kunit *test)
 					  DAFS_PROC_READLINK_INLINE, &args, NULL));
 }
 
-/* R-3.2.6.3-07: a long target, and one that the response has no room for (E-98). */
+/* R-3.2.6.3-07: a long target, and one that is too long for the response (E-98). */
 static void dafs_readlink_long_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -839,7 +840,10 @@ static void dafs_readlink_long_test(struct kunit *test)
 					  dafs_test_me(), DAFS_PROC_READLINK_INLINE, &args, NULL));
 }
 
-/* R-6.5.33-01 R-6.5.33-08: entries of all kinds go, and the directory says so. */
+/*
+ * R-6.5.33-01 R-6.5.33-08: entries of all types are removed; the response has the
+ * change of the directory.
+ */
 static void dafs_remove_test(struct kunit *test)
 {
 	static const char *const names[] = { "file", "link", "dir", "fifo", "chr", "hard" };
@@ -919,7 +923,7 @@ static struct dafs_open_res dafs_name_open(struct kunit *test, struct dafs_fixtu
 	return res;
 }
 
-/* That an open still reads @data, and writes. */
+/* Expects that an open still reads @data and can write. */
 static void dafs_name_expect_usable(struct kunit *test, struct dafs_fixture *fix,
 				    const struct dafs_open_res *open, const char *data)
 {
@@ -947,8 +951,8 @@ static void dafs_name_expect_usable(struct kunit *test, struct dafs_fixture *fix
 }
 
 /*
- * R-6.5.7-02 R-6.5.7-03 R-6.5.33-04 R-6.5.33-07: a removed name is gone, but who
- * has the file open keeps it, until the last close.
+ * R-6.5.7-02 R-6.5.7-03 R-6.5.33-04 R-6.5.33-07: the name is removed, but the
+ * file stays until the last CLOSE.
  */
 static void dafs_remove_open_test(struct kunit *test)
 {
@@ -976,7 +980,7 @@ static void dafs_remove_open_test(struct kunit *test)
 					  DAFS_PROC_GETATTR_INLINE, &getattr, &attr));
 }
 
-/* R-6.5.24-13 R-6.5.33-04: an opener may forbid the removal. */
+/* R-6.5.24-13 R-6.5.33-04: an open may deny the removal. */
 static void dafs_remove_denied_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -1022,7 +1026,7 @@ static void dafs_remove_check_open_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "dir");
 }
 
-/* A file keeps its handle where it goes, and both directories say what happened. */
+/* The handle of a renamed file stays the same; the response has the changes of both directories. */
 static void dafs_rename_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -1052,7 +1056,7 @@ static void dafs_rename_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, res.target.after, dafs_name_change(test, fix, &a));
 }
 
-/* R-6.5.34-03: a file replaces what is no directory, a directory an empty one. */
+/* R-6.5.34-03: a directory replaces an empty directory, any other object a non-directory. */
 static void dafs_rename_replace_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -1131,7 +1135,7 @@ static void dafs_rename_refused_test(struct kunit *test)
 	dafs_name_expect_same(test, fix, "a/b", &b);
 }
 
-/* R-6.5.34-02: not across exports, nor by those who may not, nor where all is read-only. */
+/* R-6.5.34-02: refused across exports, without permission, and in a read-only export. */
 static void dafs_rename_where_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -1162,7 +1166,7 @@ static void dafs_rename_where_test(struct kunit *test)
 	dafs_name_expect_gone(test, fix, "a/file");
 }
 
-/* R-6.5.34-05: two names of one file both stay. */
+/* R-6.5.34-05: a rename to another name of the same file keeps both names. */
 static void dafs_rename_same_file_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -1180,7 +1184,7 @@ static void dafs_rename_same_file_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, stat.nlink);
 }
 
-/* R-6.5.34-08: who has the replaced file open goes on with the old one. */
+/* R-6.5.34-08: an open of the replaced file still uses that file. */
 static void dafs_rename_open_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
@@ -1204,7 +1208,7 @@ static void dafs_rename_open_test(struct kunit *test)
  * @ses: its session
  * @dir: the directory
  * @done: when it ended
- * @err: what went wrong
+ * @err: errno of the operation that failed
  */
 struct dafs_renamer {
 	struct dafs_session *ses;
@@ -1233,7 +1237,7 @@ static int dafs_renamer_run(void *data)
 	return 0;
 }
 
-/* R-6.5.34-01: at no moment is there no file of the name. */
+/* R-6.5.34-01: the name exists at all times. */
 static void dafs_rename_atomic_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);

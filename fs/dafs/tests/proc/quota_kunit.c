@@ -52,7 +52,7 @@ static void dafs_quota_limit(struct kunit *test, struct dafs_fixture *fix, uid_t
 	});
 }
 
-/* Limits outlive tests that fail. */
+/* Also after a failed test no limits are left. */
 static void dafs_quota_unlimit(void *data)
 {
 	struct super_block *sb = dafs_quota_sb(data);
@@ -64,7 +64,7 @@ static void dafs_quota_unlimit(void *data)
 	up_read(&sb->s_umount);
 }
 
-/* The user has a file. */
+/* Makes a file of the user. */
 static struct dafs_fixture *dafs_quota_fixture(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, test->param_value, DAFS_TEST_SQUASH);
@@ -96,7 +96,7 @@ static struct dafs_fsattr dafs_quota_get(struct kunit *test, struct dafs_fixture
 	return res.obj_attributes;
 }
 
-/* R-6.1.6-07 E-116: what the user has used and what he has left; in any byte order. */
+/* R-6.1.6-07 E-116: used and remaining space of the user, in both byte orders. */
 static void dafs_quota_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_quota_fixture(test);
@@ -118,7 +118,7 @@ static void dafs_quota_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_QUOTA_SOFT - used, attr.quota_soft);
 }
 
-/* Others have theirs, and root that of whom it is squashed to. */
+/* Each user has a separate quota; squashed root has that of the anonymous user. */
 static void dafs_quota_users_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_quota_fixture(test);
@@ -146,7 +146,7 @@ static void dafs_quota_end_grace(struct kunit *test, struct dafs_fixture *fix)
 	});
 }
 
-/* Nothing is left of a limit that is passed, nor of any when the grace is over. */
+/* Nothing remains above a limit, nor above the soft limit after its grace period. */
 static void dafs_quota_over_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_quota_fixture(test);
@@ -173,7 +173,7 @@ static void dafs_quota_over_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, attr.quota_hard);
 }
 
-/* R-6.1.6-07: where they are counted and not enforced, and where there are none. */
+/* R-6.1.6-07: file systems with accounting but no enforcement, and without quotas. */
 static void dafs_quota_none_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_quota_fixture(test);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* READDIR_INLINE: every entry once, wherever a reply ends. */
+/* READDIR_INLINE: every entry once, for all sizes of the replies. */
 #include <linux/bitmap.h>
 #include <linux/kstrtox.h>
 #include <linux/slab.h>
@@ -10,17 +10,17 @@
  * struct dafs_rd - a directory being read
  * @test: the test
  * @fix: its fixture
- * @cred: who reads
+ * @cred: credentials of the reader
  * @args: the next request
  * @op: the last one
  * @res: its results
  * @entry: called for each entry, or NULL
  * @priv: for @entry
- * @seen: entries of the names that dafs_rd_name() makes
+ * @seen: entries with a name of dafs_rd_name()
  * @total: entries in all replies
  * @count: entries of the last reply
  * @len: bytes of its results
- * @eof: no more
+ * @eof: the end of the directory was reached
  */
 struct dafs_rd {
 	struct kunit *test;
@@ -69,7 +69,7 @@ static bool dafs_rd_is(const struct dafs_direntry *entry, const char *name)
 	return entry->name.len == strlen(name) && !memcmp(entry->name.data, name, strlen(name));
 }
 
-/* Entry @n of those that dafs_rd_fill() makes. */
+/* Name of entry @n of dafs_rd_fill(). */
 static void dafs_rd_name(unsigned int n, char *name, size_t size)
 {
 	snprintf(name, size, "e%04u", n);
@@ -99,7 +99,7 @@ static void dafs_rd_mark(struct dafs_rd *rd, const struct dafs_direntry *entry)
 	__set_bit(n, rd->seen);
 }
 
-/* R-6.5.29-02 R-6.5.29-03 R-6.5.29-09: what is true of every entry. */
+/* R-6.5.29-02 R-6.5.29-03 R-6.5.29-09: checks that apply to every entry. */
 static void dafs_rd_take(struct dafs_rd *rd, const struct dafs_direntry *entry)
 {
 	KUNIT_EXPECT_GT(rd->test, entry->cookie, 2);
@@ -129,7 +129,7 @@ static void dafs_rd_take_all(struct dafs_rd *rd)
 	while ((got = dafs_direntry_next(&rd->op.call->stream, &iter, &entry)) > 0)
 		dafs_rd_take(rd, &entry);
 	KUNIT_EXPECT_EQ(rd->test, 0, got);
-	/* E-27: or the client would ask for ever */
+	/* E-27: an empty reply without EOF would make the client loop */
 	KUNIT_EXPECT_TRUE(rd->test, rd->count || rd->eof);
 }
 
@@ -139,8 +139,8 @@ static void dafs_rd_end_op(void *op)
 }
 
 /*
- * One request; rd->args is ready for the next then.  What looks at the entries
- * may end the test, so the response is an action of it.
+ * One request; prepares rd->args for the next one. rd->entry may end the test,
+ * so an action of the test frees the response.
  */
 static u32 dafs_rd_page(struct dafs_rd *rd)
 {
@@ -162,7 +162,7 @@ static u32 dafs_rd_page(struct dafs_rd *rd)
 	return status;
 }
 
-/* All from rd->args.cookie on. */
+/* All entries from rd->args.cookie on. */
 static void dafs_rd_rest(struct dafs_rd *rd)
 {
 	unsigned int pages;
@@ -211,7 +211,7 @@ static void dafs_rd_check_attrs(struct dafs_rd *rd, const struct dafs_direntry *
 	KUNIT_EXPECT_STREQ(rd->test, "0", owner);
 }
 
-/* R-6.5.29-01 R-6.5.29-03 R-6.5.29-09: names, and attributes as stat() has them. */
+/* R-6.5.29-01 R-6.5.29-03 R-6.5.29-09: names, and the attributes that stat() returns. */
 static void dafs_readdir_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -250,8 +250,8 @@ static void dafs_rd_free_ids(void *ids)
 }
 
 /*
- * R-6.1.5-12 R-6.5.29-01: 2,000 entries, in replies as large as they get and in
- * small ones; each file has an id of its own.
+ * R-6.1.5-12 R-6.5.29-01: 2,000 entries, in replies of maximum size and in
+ * small ones; each file has a unique id.
  */
 static void dafs_readdir_many_test(struct kunit *test)
 {
@@ -277,7 +277,7 @@ static void dafs_readdir_many_test(struct kunit *test)
 	dafs_rd_all(rd);
 }
 
-/* The cookies of a directory in the order of a whole reading. */
+/* The cookies of a directory in the order in which they are returned. */
 struct dafs_rd_cookies {
 	u64 cookie[64];
 	unsigned int nr;
@@ -291,7 +291,7 @@ static void dafs_rd_keep_cookie(struct dafs_rd *rd, const struct dafs_direntry *
 		list->cookie[list->nr++] = entry->cookie;
 }
 
-/* R-6.5.29-01: from each cookie on, the rest; in a new session too. */
+/* R-6.5.29-01: reading resumes at each cookie, also in a new session. */
 static void dafs_readdir_resume_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -323,7 +323,7 @@ static u32 dafs_rd_first(struct dafs_rd *rd, u32 maxcount)
 	return dafs_rd_page(rd);
 }
 
-/* R-6.5.29-06 R-6.5.29-07: the bound holds for each value, and no byte is wasted. */
+/* R-6.5.29-06 R-6.5.29-07: no reply exceeds maxcount, and replies are as large as it allows. */
 static void dafs_readdir_maxcount_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -353,7 +353,7 @@ static void dafs_readdir_maxcount_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_READDIR_NOSPC, dafs_rd_first(rd, 16));
 }
 
-/* A session of the smallest responses: they are filled and not overfilled. */
+/* A session with the smallest responses: they are used to the limit. */
 static void dafs_readdir_small_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -370,7 +370,7 @@ static void dafs_readdir_small_test(struct kunit *test)
 	dafs_rd_expect_marked(rd, 40);
 }
 
-/* R-6.5.29-08: dircount is a hint, at least one entry comes; 0 means nothing. */
+/* R-6.5.29-08: dircount is a hint, at least one entry is returned; 0 means no hint. */
 static void dafs_readdir_dircount_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -391,7 +391,7 @@ static void dafs_readdir_dircount_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 10, rd->count);
 }
 
-/* Nothing in it, one entry, and the position behind the last one. */
+/* An empty directory, one entry, and the position behind the last entry. */
 static void dafs_readdir_eof_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -417,7 +417,7 @@ static void dafs_rd_check_long(struct dafs_rd *rd, const struct dafs_direntry *e
 	KUNIT_EXPECT_MEMEQ(rd->test, last, entry->name.data, NAME_MAX - 1);
 }
 
-/* The longest names there are. */
+/* Names of maximum length. */
 static void dafs_readdir_long_names_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -451,7 +451,7 @@ static void dafs_rd_remove_next(struct dafs_rd *rd, const struct dafs_direntry *
 	dafs_backing_remove(rd->fix, name);
 }
 
-/* Emptying a directory while it is read leaves nothing out (as rm -r does). */
+/* No entry is skipped if they are removed while the directory is read (as rm -r does). */
 static void dafs_readdir_removing_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -467,7 +467,7 @@ static void dafs_readdir_removing_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, rd->total);
 }
 
-/* R-6.5.29-05 and cookies that no reply ever held. */
+/* R-6.5.29-05 and cookies that were never returned. */
 static void dafs_readdir_cookie_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -493,7 +493,7 @@ static void dafs_readdir_cookie_test(struct kunit *test)
 		dafs_rd_expect_marked(rd, 10);
 }
 
-/* R-6.5.29-12: objects that are no directories, and those that are none any more. */
+/* R-6.5.29-12: objects that are not directories, and removed directories. */
 static void dafs_readdir_not_dir_test(struct kunit *test)
 {
 	static const char *const names[] = { "file", "link", "fifo" };
@@ -520,7 +520,7 @@ static void dafs_rd_check_no_attrs(struct dafs_rd *rd, const struct dafs_direntr
 	KUNIT_EXPECT_EQ(rd->test, 0, entry->attrs.valid);
 }
 
-/* R-6.5.29-10: who may read the names but search nothing gets the names. */
+/* R-6.5.29-10: without search permission only the names are returned. */
 static void dafs_readdir_access_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -548,7 +548,7 @@ static void dafs_rd_check_export(struct dafs_rd *rd, const struct dafs_direntry 
 	KUNIT_EXPECT_EQ(rd->test, DAFS_TYPE_DIR, entry->attrs.object_type);
 }
 
-/* R-4.1.4-02: the pseudo root has the exports, and is read like a directory. */
+/* R-4.1.4-02: the pseudo root contains the exports and is read like a directory. */
 static void dafs_readdir_root_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -584,7 +584,7 @@ static void dafs_rd_check_crossing(struct dafs_rd *rd, const struct dafs_direntr
 				   entry->attrs.filehandle.fshandle, DAFS_FSHANDLE_SIZE);
 }
 
-/* What READDIR tells of a mount point is what LOOKUP finds there. */
+/* READDIR returns the same attributes of a mount point as LOOKUP. */
 static void dafs_readdir_crossing_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -615,7 +615,7 @@ static bool dafs_rd_seven(void *priv, const struct dafs_direntry *entry)
 	return true;
 }
 
-/* The client's own loop, with an actor that stops now and then. */
+/* The client's READDIR loop, with an actor that stops several times. */
 static void dafs_readdir_stub_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -629,7 +629,7 @@ static void dafs_readdir_stub_test(struct kunit *test)
 						      DAFS_FATTR_FILE_ID, &pos, dafs_rd_seven,
 						      &seen));
 	} while (!pos.eof && ++calls < 10);
-	/* stopped before the 8th and 15th, which came again */
+	/* it stopped before entries 8 and 15, which are returned again */
 	KUNIT_EXPECT_EQ(test, 21 + 2, seen);
 	KUNIT_EXPECT_EQ(test, 2, calls);
 }

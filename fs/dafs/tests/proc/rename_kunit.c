@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* RENAME and CREATE: the refusals that name_kunit.c does not come by. */
+/* RENAME and CREATE: errors that name_kunit.c does not test. */
 #include "../lib/fixture.h"
 
 static struct dafs_fixture *dafs_rename_fixture(struct kunit *test)
@@ -34,7 +34,7 @@ static u32 dafs_rename_mkdir(struct kunit *test, struct dafs_fixture *fix,
 	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_CREATE, &args, &res);
 }
 
-/* from/old, and to, which is empty; all may write to both. */
+/* from/old, and to, which is empty; all users may write to both. */
 static void dafs_rename_make_tree(struct kunit *test, struct dafs_fixture *fix,
 				  struct dafs_fh *from, struct dafs_fh *to)
 {
@@ -54,7 +54,7 @@ static void dafs_rename_expect_there(struct kunit *test, struct dafs_fixture *fi
 	KUNIT_EXPECT_EQ_MSG(test, -ENOENT, dafs_backing_stat(fix, gone, &stat), "%s", gone);
 }
 
-/* In a sticky directory only the owner may: of what goes, and of what is replaced. */
+/* In a sticky directory only the owner may rename or replace an entry. */
 static void dafs_rename_sticky_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_rename_fixture(test);
@@ -74,7 +74,7 @@ static void dafs_rename_sticky_test(struct kunit *test)
 	dafs_rename_expect_there(test, fix, "to/new", "from/old");
 }
 
-/* A directory that moves takes the right to write to itself: ".." is in it. */
+/* To move a directory needs write permission to it, because its ".." changes. */
 static void dafs_rename_parent_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_rename_fixture(test);
@@ -88,7 +88,7 @@ static void dafs_rename_parent_test(struct kunit *test)
 	dafs_rename_expect_there(test, fix, "from/new", "from/old");
 }
 
-/* Directories that are gone, and bytes that never were one, in either place. */
+/* Removed directories and forged handles, as source and as target. */
 static void dafs_rename_handle_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_rename_fixture(test);
@@ -114,7 +114,7 @@ static void dafs_rename_handle_test(struct kunit *test)
 
 #define EXT4_LINK_MAX	65000
 
-/* Each directory is a link to its parent, and ext4 has a limit to these. */
+/* Each subdirectory is a link to its parent, and ext4 limits the number of links. */
 static void dafs_rename_links_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_rename_fixture(test);
@@ -139,7 +139,7 @@ static void dafs_rename_links_test(struct kunit *test)
 	dafs_rename_expect_there(test, fix, "from/old", "to/made");
 }
 
-/* R-6.5.34-04: a directory replaces an empty one, and no other. */
+/* R-6.5.34-04: a directory replaces only an empty directory. */
 static void dafs_rename_not_empty_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_rename_fixture(test);

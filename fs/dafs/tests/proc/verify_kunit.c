@@ -25,7 +25,7 @@ static void dafs_parent_expect(struct kunit *test, struct dafs_fixture *fix,
 	KUNIT_EXPECT_MEMEQ(test, parent, &fh, sizeof(fh));
 }
 
-/* R-6.5.22-01 R-6.5.22-02: from directory to directory, out of the export, to the root. */
+/* R-6.5.22-01 R-6.5.22-02: up from each directory, out of the export, to the root. */
 static void dafs_parent_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_verify_fixture(test);
@@ -44,7 +44,7 @@ static void dafs_parent_test(struct kunit *test)
 			   dafs_parent_status(test, fix, dafs_test_me(), &root));
 }
 
-/* R-6.5.22-01: an export ends at its root, whatever the server has above it. */
+/* R-6.5.22-01: LOOKUPP does not go above the root of an export into the server's file system. */
 static void dafs_parent_export_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, test->param_value, DAFS_TEST_SQUASH);
@@ -55,7 +55,7 @@ static void dafs_parent_export_test(struct kunit *test)
 	dafs_parent_expect(test, fix, &fix->export, &root);
 }
 
-/* The parent of a directory that has moved is where it is now. */
+/* The parent of a moved directory is the new one. */
 static void dafs_parent_moved_test(struct kunit *test)
 {
 	struct qstr name = dafs_test_qstr("dir");
@@ -72,7 +72,7 @@ static void dafs_parent_moved_test(struct kunit *test)
 	dafs_parent_expect(test, fix, &dir, &a);
 }
 
-/* R-6.5.22-03: what is no directory has no parent; nor has what is gone. */
+/* R-6.5.22-03: objects that are not directories, and removed directories, are refused. */
 static void dafs_parent_refused_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_verify_fixture(test);
@@ -100,7 +100,7 @@ static void dafs_parent_refused_test(struct kunit *test)
 			   dafs_parent_status(test, fix, dafs_test_me(), &fh));
 }
 
-/* All that can be compared: what can be read, but the handle is a matter of its own. */
+/* All attributes that can be compared: the readable ones except the filehandle. */
 #define VERIFY_ATTRS							\
 	(DAFS_FATTR_NAMED_ATTR | DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_MODE |	\
 	 DAFS_FATTR_NUM_LINKS | DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE |	\
@@ -135,7 +135,7 @@ static struct dafs_fh dafs_verify_file(struct kunit *test, struct dafs_fixture *
 	return dafs_test_lookup(test, fix, "file");
 }
 
-/* By the status and by the stubs, which must agree. */
+/* Expects this result of the procedures and of the stubs. */
 static void dafs_verify_expect(struct kunit *test, struct dafs_fixture *fix,
 			       const struct dafs_fh *fh, const struct dafs_fattr *attr, bool same)
 {
@@ -174,7 +174,7 @@ static void dafs_verify_expect_refused(struct kunit *test, struct dafs_fixture *
 			dafs_nverify(fix->ses, dafs_test_me(), fh, attr, &same));
 }
 
-/* R-6.5.23-01 R-6.5.37-01: what GETATTR says is so, of each kind of object. */
+/* R-6.5.23-01 R-6.5.37-01: values from GETATTR are the same, for each type of object. */
 static void dafs_verify_same_test(struct kunit *test)
 {
 	static const char *const names[] = { "file", "dir", "link", "chr" };
@@ -193,7 +193,7 @@ static void dafs_verify_same_test(struct kunit *test)
 	}
 }
 
-/* The value of one attribute made another one. */
+/* Changes the value of one attribute. */
 static void dafs_verify_falsify(struct dafs_fattr *attr, u64 bit)
 {
 	switch (bit) {
@@ -252,8 +252,8 @@ static void dafs_verify_falsify(struct dafs_fattr *attr, u64 bit)
 }
 
 /*
- * R-6.5.23-01 R-6.5.37-01: each attribute alone, right and wrong, and one that is
- * wrong among all the others that are right.
+ * R-6.5.23-01 R-6.5.37-01: each attribute alone, right and wrong, and one wrong
+ * attribute among right ones.
  */
 static void dafs_verify_each_test(struct kunit *test)
 {
@@ -275,13 +275,13 @@ static void dafs_verify_each_test(struct kunit *test)
 		other->included = all;
 		other->valid = all;
 		dafs_verify_expect(test, fix, &fh, other, false);
-		/* without a value it is not compared */
+		/* an attribute that is not valid is not compared */
 		other->valid &= ~bit;
 		dafs_verify_expect(test, fix, &fh, other, true);
 	}
 }
 
-/* What it is for: to see that a file was changed. */
+/* VERIFY detects that a file has changed. */
 static void dafs_verify_change_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_verify_fixture(test);
@@ -295,7 +295,7 @@ static void dafs_verify_change_test(struct kunit *test)
 	dafs_verify_expect(test, fix, &fh, attr, false);
 }
 
-/* Nothing at all is the same as nothing at all. */
+/* Without attributes the result is "same". */
 static void dafs_verify_nothing_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_verify_fixture(test);
@@ -304,7 +304,7 @@ static void dafs_verify_nothing_test(struct kunit *test)
 	dafs_verify_expect(test, fix, &fix->dir, &attr, true);
 }
 
-/* Owners are compared as numbers, and a string that is no number matches no owner (E-117). */
+/* Owners are compared as numbers; a string that is not a number matches no owner (E-117). */
 static void dafs_verify_owner_test(struct kunit *test)
 {
 	static const char *const strange[] = { "", "root", "1001@example.org", "-1", "4294968297" };
@@ -339,8 +339,8 @@ static void dafs_verify_root_test(struct kunit *test)
 }
 
 /*
- * R-6.5.23-02 R-6.5.37-02: an attribute that the server lacks, one that is only
- * written (E-112), and handles of nothing.
+ * R-6.5.23-02 R-6.5.37-02: an unsupported attribute, a write-only one (E-112),
+ * and invalid handles.
  */
 static void dafs_verify_refused_test(struct kunit *test)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Channels and their memory (appendix E, 3.2.3): setup and teardown, what is
- * registered for which channel, and where data is moved to by requests that the
- * test builds itself.
+ * registered for which channel, and where hand-built requests move data to.
  */
 #include <linux/in.h>
 #include <linux/random.h>
@@ -459,8 +458,8 @@ static void chan_spoil(struct dafs_direct_buf *buf, enum chan_key key, u32 stale
 }
 
 /*
- * E-127 R-3.2.1.3-01 R-B.4-02: the server cannot return a status; the session is lost,
- * the client makes a new one, and other sessions are not affected
+ * E-127 R-3.2.1.3-01 R-B.4-02: the server cannot return a status: the session is lost
+ * and the client makes a new one; other sessions are not affected
  */
 static void dafs_chan_bad_key_test(struct kunit *test)
 {
@@ -759,7 +758,7 @@ static void dafs_mem_limits_test(struct kunit *test)
 }
 
 /**
- * struct chan_reader - one of many readers that need more regions than exist
+ * struct chan_reader - one of many readers that together need more regions than exist
  * @work: where it runs
  * @io: the file
  * @test: the test
@@ -781,7 +780,7 @@ struct chan_reader {
 #define CHAN_READERS	24
 #define CHAN_READ_ROUNDS 8
 
-/* Are the first @n bytes from @from in the right place? */
+/* Checks that the first @n bytes from @from are in the right place. */
 static bool chan_pieces_right(const struct kvec *kvec, const u8 *from, size_t n)
 {
 	for (; n; kvec++) {
@@ -832,8 +831,8 @@ static void chan_reader(struct work_struct *work)
 }
 
 /*
- * Each caller wants four regions, and there are fewer than four for each; no caller waits
- * for ever, and together they do not use more send queue entries than exist.
+ * Each caller wants four regions, but there are fewer; no caller waits for ever, and
+ * together they do not use more send queue entries than exist.
  */
 static void dafs_mem_contention_test(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flow control (3.2.6) and streams (5.2): the client before a server that
- * decides what to answer and when, and the server before a client that uses
- * every credit it was given at once.
+ * Flow control (3.2.6) and streams (5.2): the client with a server that
+ * controls its answers, and the server with a client that uses all its credits
+ * at once.
  */
 #include <linux/kthread.h>
 #include <linux/prandom.h>
@@ -34,13 +34,13 @@ struct flow_held {
  * @lock: guards all members below
  * @held: NULLs not yet answered, in order of arrival
  * @nr: how many
- * @window: how many there may be
- * @arrived: how many came so far
+ * @window: maximum of @nr
+ * @arrived: number of NULLs so far
  * @seq: next seq_number of each stream
  * @known: streams with a seq_number known
  * @wait: woken by each arrival
  * @desired: desired_nreq of the latest
- * @stuck: NULLs are answered at once, and nothing else is
+ * @stuck: only NULLs are answered, at once
  */
 struct flow {
 	struct kunit *test;
@@ -68,7 +68,7 @@ static bool flow_stream_busy(const struct flow *flow, u16 stream)
 	return false;
 }
 
-/* What each request must look like to the server. */
+/* Checks each request that the server receives. */
 static void flow_check(struct flow *flow, const struct dafs_req_hdr *hdr)
 {
 	struct kunit *test = flow->test;
@@ -120,7 +120,7 @@ static void flow_request(struct raw_conn *conn, struct raw_msg *msg)
 	wake_up_all(&flow->wait);
 }
 
-/* Answers the @nth of those held; the client's window is then as 3.2.6.4.2 says. */
+/* Answers held request @nth; then the client's window is as in 3.2.6.4.2. */
 static void flow_answer(struct flow *flow, unsigned int nth, u16 target)
 {
 	struct flow_held held;
@@ -134,7 +134,7 @@ static void flow_answer(struct flow *flow, unsigned int nth, u16 target)
 	raw_answer(held.conn, &held.hdr, DAFS_STATUS_OK, target, NULL);
 }
 
-/* Answers the request on @stream, which must be there. */
+/* Answers the held request on @stream, which must exist. */
 static void flow_answer_stream(struct flow *flow, u16 stream, u16 target)
 {
 	unsigned int i;
@@ -148,7 +148,7 @@ static void flow_answer_stream(struct flow *flow, u16 stream, u16 target)
 	KUNIT_FAIL(flow->test, "no request on stream %u", stream);
 }
 
-/* Waits for @nr to be held, and then a moment for one too many. */
+/* Waits until @nr are held, and a moment longer to detect one too many. */
 static void flow_expect_held(struct flow *flow, unsigned int nr)
 {
 	wait_event_timeout(flow->wait, READ_ONCE(flow->nr) >= nr, msecs_to_jiffies(RAW_WAIT_MS));
@@ -165,12 +165,12 @@ struct flow_caller {
 };
 
 /**
- * struct flow_load - callers that all want something at once
+ * struct flow_load - concurrent callers
  * @wq: where they run
  * @ses: session that they use
- * @proc: what they want
- * @ended: so many have got it
- * @caller: they
+ * @proc: the procedure they call
+ * @ended: number that have returned
+ * @caller: the callers
  */
 struct flow_load {
 	struct workqueue_struct *wq;
@@ -424,7 +424,7 @@ static void dafs_flow_stuck_test(struct kunit *test)
 	}
 }
 
-/* A caller that may not sleep sees a busy session: the last slot is kept for the NULL. */
+/* A caller that may not sleep gets "busy": the last slot is reserved for the NULL. */
 static void dafs_flow_busy_test(struct kunit *test)
 {
 	struct flow *flow = flow_new_asking(test, 8);
@@ -439,7 +439,7 @@ static void dafs_flow_busy_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dafs_session_busy(flow->ses));
 }
 
-/* E-40: a server that says 0 means 1, and nothing breaks */
+/* E-40: a target of 0 is treated as 1 */
 static void dafs_flow_zero_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 4);
@@ -556,7 +556,7 @@ static void flow_burst(struct kunit *test, struct raw_conn *conn, const u8 *msg,
 	kunit_kfree(test, buf);
 }
 
-/* A request that stays with the server until the lock of the directory is let go. */
+/* A request that the server cannot answer before the lock of the directory is released. */
 static int flow_send_stuck(struct kunit *test, struct dafs_fixture *fix, struct raw_conn *conn,
 			   u16 stream)
 {
@@ -658,7 +658,7 @@ static void dafs_flow_server_grow_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
 }
 
-/* R-3.2.6.4.2-02 R-3.2.6.3-04: one less by each response, and at each step no fewer */
+/* R-3.2.6.4.2-02 R-3.2.6.3-04: each response takes away one credit, never more */
 static void dafs_flow_server_shrink_test(struct kunit *test)
 {
 	struct raw_login login = { .opts.max_requests = 8 };
@@ -667,7 +667,7 @@ static void dafs_flow_server_shrink_test(struct kunit *test)
 	u16 window, i;
 
 	for (window = 8; window > 1; window--) {
-		/* the whole window out, answered one by one, would cost all of it */
+		/* on the highest stream, which the response takes away */
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, window - 1, 1));
 		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, 1, res.target_nreq);
@@ -734,7 +734,7 @@ static void dafs_flow_server_withdrawn_test(struct kunit *test)
 	fix->rnr_naks = dafs_test_rnr_naks(fix->dev);
 }
 
-/* Requests that stay with the server, and one behind them that it could answer at once */
+/* Requests that the server cannot answer, and one behind them that it can */
 static void flow_fill_short(struct kunit *test, struct dafs_fixture *fix, struct raw_conn *conn)
 {
 	unsigned int i;
@@ -745,7 +745,7 @@ static void flow_fill_short(struct kunit *test, struct dafs_fixture *fix, struct
 	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
 }
 
-/* There is no memory for another request: it is asked for again, even if none ends. */
+/* Without memory for another request the allocation is retried, even if no request ends. */
 static void dafs_flow_server_short_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -891,7 +891,7 @@ static void dafs_flow_stress_test(struct kunit *test)
 	dafs_conn_put(conn);
 }
 
-#define FLOW_IDLE_MS	40000	/* rounds of housekeeping, on a machine that is busy */
+#define FLOW_IDLE_MS	40000	/* rounds of housekeeping, also on a busy machine */
 
 static unsigned int flow_msgs(struct dafs_chan *chan)
 {
@@ -903,7 +903,7 @@ static unsigned int flow_msgs(struct dafs_chan *chan)
 	return nr;
 }
 
-/* So many calls at a time, until the server has as many receives for them. */
+/* FLOW_CALLERS concurrent calls, until the server has 32 receives. */
 static void flow_make_grow(struct kunit *test, struct dafs_session *ses,
 			   struct dafsd_session *at_server)
 {
@@ -923,7 +923,7 @@ static void flow_make_grow(struct kunit *test, struct dafs_session *ses,
 		KUNIT_EXPECT_EQ(test, 0, load->caller[i].err);
 }
 
-/* Buffers of both sides: few, many while there are many requests, then few again. */
+/* Buffers of both sides: few, more while there are many requests, then few again. */
 static void dafs_flow_idle_test(struct kunit *test)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(FLOW_IDLE_MS);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is posted on the queue pairs of a session, by client and server alike: a spy
- * in place of the device's post_send sees every work request (3.2.3, appendix E).
- * And which channel the server reads from the client's memory on (3.1.2.3.5).
+ * Work requests that client and server post on the queue pairs of a session,
+ * recorded by a replacement of the device's post_send (3.2.3, appendix E); and the
+ * channel on which the server reads the client's memory (3.1.2.3.5).
  */
 #include <linux/delay.h>
 #include <linux/rcupdate.h>
@@ -24,8 +24,8 @@ enum spy_who {
 
 /**
  * struct spied - a work request as it was posted
- * @who: on whose queue pair
- * @post: number of the post it came in
+ * @who: the queue pair
+ * @post: number of its post
  * @opcode: IB_WR_*
  * @flags: IB_SEND_*
  * @access: IB_ACCESS_* of a registration
@@ -43,18 +43,18 @@ struct spied {
 #define SPY_MAX	400
 
 /**
- * struct spy - the spy; there is one
- * @dev: where it sits, or NULL
- * @post_send: what it stands in for; stays when it has gone, for those it still serves
- * @lock: guards what follows
- * @qp: whom it watches
- * @posts: posts so far
- * @nr: work requests in them
- * @seen: the first of these
- * @refuse: where it lets the last of several work requests fail, or NULL
- * @ses: session of the server with this queue pair
- * @sq_avail: of it, when the queue pair is about to be drained
- * @sq_avail_later: the same, a little later
+ * struct spy - records work requests; there is only one
+ * @dev: the device, or NULL
+ * @post_send: the replaced operation; kept after the end, for callers still in it
+ * @lock: guards the members below
+ * @qp: queue pairs to record
+ * @posts: number of posts so far
+ * @nr: number of work requests in them
+ * @seen: the first work requests
+ * @refuse: queue pair on which the last of several work requests fails, or NULL
+ * @ses: server session with the queue pair @refuse
+ * @sq_avail: its sq_avail when the queue pair is about to be drained
+ * @sq_avail_later: the same, a moment later
  */
 struct spy {
 	struct ib_device *dev;
@@ -111,7 +111,7 @@ static void spy_note(enum spy_who who, const struct ib_send_wr *wr)
 	spy.posts++;
 }
 
-/* All but the last, as a device does whose queue is full. */
+/* Posts all but the last, like a device whose queue is full. */
 static int spy_post_in_part(struct ib_qp *qp, const struct ib_send_wr *first,
 			    const struct ib_send_wr **bad)
 {
@@ -144,12 +144,12 @@ static int spy_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 	return spy.post_send(qp, wr, bad);
 }
 
-/* Before the queue is drained: its entries must not be reused yet. */
+/* Called before the queue is drained: its entries must not be reused yet. */
 static void spy_drain_sq(struct ib_qp *qp)
 {
 	if (qp == spy.refuse)
 		spy.sq_avail = atomic_read(&spy.ses->sq_avail);
-	/* an occasion for all that does not wait */
+	/* time for a caller that does not wait for the drain */
 	msleep(20);
 	if (qp == spy.refuse)
 		spy.sq_avail_later = atomic_read(&spy.ses->sq_avail);
@@ -182,7 +182,7 @@ static void spy_begin(struct kunit *test, const struct ib_qp **qp, struct ib_dev
 /* A session from both sides */
 
 /**
- * struct rdma_pair - a session of the client, and what the server knows it by
+ * struct rdma_pair - the two ends of a session
  * @fix: the fixture
  * @conn: connection of the client
  * @ses: session of the server
@@ -219,7 +219,7 @@ static const struct ib_qp *rdma_chan_qp(const struct dafs_chan *chan)
 	return chan ? chan->qp : NULL;
 }
 
-/* By enum spy_who; NULL where there is no such channel. */
+/* Indexed by enum spy_who; NULL if there is no such channel. */
 static void rdma_qps(const struct rdma_pair *pair, const struct ib_qp **qp)
 {
 	qp[SPY_CLIENT_OP] = rdma_chan_qp(pair->conn->op);
@@ -230,7 +230,7 @@ static void rdma_qps(const struct rdma_pair *pair, const struct ib_qp **qp)
 	qp[SPY_SERVER_BC] = pair->ses->bc ? rdma_chan_qp(pair->ses->bc->chan) : NULL;
 }
 
-#define RDMA_LEN	100000	/* so much is read from the page cache, less is copied */
+#define RDMA_LEN	100000	/* reads of this size use the page cache, smaller ones copy */
 
 static u32 rdma_append(struct kunit *test, struct rdma_pair *pair, const struct dafs_fh *fh,
 		       const void *data, size_t len)
@@ -306,7 +306,7 @@ static void rdma_expect_link(struct kunit *test, struct rdma_pair *pair)
 	KUNIT_EXPECT_STREQ(test, "target", text);
 }
 
-/* All that RDMA is used for */
+/* All uses of RDMA */
 static void rdma_traffic(struct kunit *test, struct rdma_pair *pair)
 {
 	u8 *data = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
@@ -330,7 +330,7 @@ static void rdma_traffic(struct kunit *test, struct rdma_pair *pair)
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(pair->fix->ses, dafs_test_me()));
 }
 
-/* What may be posted, where */
+/* Which work requests may be posted on which queue pair */
 
 static bool spied_by_server(const struct spied *s)
 {
@@ -345,7 +345,7 @@ static const struct spied *spied_next(const struct spied *s)
 	return next < spy.seen + spy.nr && next->post == s->post ? next : NULL;
 }
 
-/* Is what @s names registered by then, and has not been invalidated since? */
+/* Return: true if the key of @s is registered and has not been invalidated. */
 static bool spied_registered(const struct spied *s)
 {
 	const struct spied *r;
@@ -371,7 +371,7 @@ static void spied_expect_kind(struct kunit *test, const struct spied *s)
 	KUNIT_EXPECT_EQ(test, 0, s->flags & IB_SEND_SOLICITED);
 }
 
-/* Memory is one of two kinds, and goes ahead of the request that speaks of it. */
+/* Memory has one of two access modes, and is registered ahead of the request that names it. */
 static void spied_expect_memory(struct kunit *test, const struct spied *s)
 {
 	const struct spied *next = spied_next(s);
@@ -384,14 +384,14 @@ static void spied_expect_memory(struct kunit *test, const struct spied *s)
 					 next->opcode == IB_WR_SEND));
 }
 
-/* Of no bytes, behind what soft-RoCE was to read */
+/* The write of no bytes behind the RDMA READs on soft-RoCE */
 static bool spied_is_proof(const struct spied *s)
 {
 	return !s->key && s > spy.seen && s[-1].post == s->post &&
 	       s[-1].opcode == IB_WR_RDMA_READ;
 }
 
-/* The data is posted ahead of the response, on the same queue pair, in one go. */
+/* The data is posted ahead of the response, in one post on the same queue pair. */
 static void spied_expect_write(struct kunit *test, const struct spied *s)
 {
 	const struct spied *next = spied_next(s);
@@ -419,7 +419,7 @@ static void spied_expect(struct kunit *test, const struct spied *s, bool rdma_re
 		KUNIT_EXPECT_TRUE(test, spied_registered(s));
 		break;
 	default:
-		/* there is nothing to say on a channel that is read on */
+		/* no messages on the RDMA-read channel */
 		KUNIT_EXPECT_NE(test, SPY_SERVER_RR, s->who);
 		KUNIT_EXPECT_NE(test, SPY_CLIENT_RR, s->who);
 	}
@@ -435,12 +435,12 @@ static unsigned int spied_count(enum ib_wr_opcode opcode)
 }
 
 /*
- * R-3.2.3-01 R-D.4.3-01: the server alone reaches for memory, and offers none;
- * R-4.2.2.1-01 R-E.6.1-01 R-E.6.1-02: what it reaches for was registered before it
- * was told, for that and nothing else; R-2.3.3-03: what it writes goes ahead of the
+ * R-3.2.3-01 R-D.4.3-01: only the server issues RDMA, and it offers no memory;
+ * R-4.2.2.1-01 R-E.6.1-01 R-E.6.1-02: memory is registered before the request that
+ * names it, with no other access; R-2.3.3-03: RDMA writes are posted ahead of the
  * response; R-4.2.2.3-01: metadata as well as data; R-3.1.2.3.4-04 R-3.1.2.3.5-01
- * R-3.2.3.2.1-02: what it reads goes over the RDMA-read channel if there is one, and
- * nothing else does
+ * R-3.2.3.2.1-02: RDMA reads use the RDMA-read channel if there is one, which is
+ * used for nothing else
  */
 static void dafs_rdma_posted_test(struct kunit *test)
 {
@@ -458,14 +458,14 @@ static void dafs_rdma_posted_test(struct kunit *test)
 	KUNIT_ASSERT_LE(test, spy.nr, SPY_MAX);
 	for (i = 0; i < spy.nr; i++)
 		spied_expect(test, &spy.seen[i], flavour->rdma_read);
-	/* one for each of the calls above at least, or the spy was asleep */
+	/* at least one for each of the calls above, or they were not recorded */
 	KUNIT_EXPECT_GE(test, spied_count(IB_WR_RDMA_READ), 3);
 	KUNIT_EXPECT_GE(test, spied_count(IB_WR_RDMA_WRITE), 5);
 	KUNIT_EXPECT_GE(test, spied_count(IB_WR_REG_MR), 8);
 	KUNIT_EXPECT_EQ(test, spied_count(IB_WR_REG_MR), spied_count(IB_WR_LOCAL_INV));
 }
 
-/* Where the server may read */
+/* On which channel the server may read */
 
 static const struct dafs_flavour rdma_ways[] = {
 	{ .name = "operation channel" },
@@ -475,7 +475,7 @@ static const struct dafs_flavour rdma_ways[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdma_ways, rdma_ways, name);
 
-/* Writes that the client does by RDMA if it can, and what the server says to others. */
+/* Writes that the client sends by RDMA if it can, and the status of hand-built ones. */
 static void rdma_expect_writes(struct kunit *test, struct rdma_pair *pair,
 			       const struct dafs_fh *fh, const u8 *data, u32 status)
 {
@@ -495,9 +495,9 @@ static void rdma_forbid(struct dafs_chan *chan, u8 *depth)
 }
 
 /*
- * R-7-05 R-6.5.4-02 R-3.1.2.3.4-03 R-3.1.2.3.2-07: where it may not read, what needs
- * that is refused and nothing else is; and the one channel does not stand in for the
- * other (E-55, E-126)
+ * R-7-05 R-6.5.4-02 R-3.1.2.3.4-03 R-3.1.2.3.2-07: if it may not read, only
+ * procedures that need RDMA reads are refused; neither channel replaces the other
+ * (E-55, E-126)
  */
 static void dafs_rdma_read_channel_test(struct kunit *test)
 {
@@ -529,8 +529,8 @@ static void dafs_rdma_read_channel_test(struct kunit *test)
 }
 
 /*
- * What the server has refused goes by message, until the next connection: that may know
- * better.
+ * After the server has refused direct writes the client writes inline, until the next
+ * connection.
  */
 static void dafs_rdma_refusal_ends_test(struct kunit *test)
 {
@@ -574,9 +574,9 @@ static u16 rdma_pkey(const struct dafs_chan *chan)
 }
 
 /*
- * R-2.3.3-01 R-E.5.3.1.3-01 R-E.5.3.1.3-02 R-E.5.3.1.1-02: reliable connections within
- * one partition, which let the server do what it is there for; as far as it shows when
- * they are established, and by a device that has one partition
+ * R-2.3.3-01 R-E.5.3.1.3-01 R-E.5.3.1.3-02 R-E.5.3.1.1-02: reliable connections in one
+ * partition with the access rights that the server needs; as far as this can be seen
+ * on a device with one partition
  */
 static void dafs_rdma_qp_test(struct kunit *test)
 {
@@ -598,15 +598,15 @@ static void dafs_rdma_qp_test(struct kunit *test)
 }
 
 /**
- * struct rdma_early - what new queue pairs have, when they become able to receive
- * @dev: their device, or NULL
- * @modify_qp: its own operation; stays, for those whom it still serves
+ * struct rdma_early - whether new queue pairs have a receive posted when they become RTR
+ * @dev: the device, or NULL
+ * @modify_qp: the replaced operation; kept after the end, for callers still in it
  * @post_recv: likewise
  * @lock: guards what follows
- * @qp: queue pairs that had a receive posted, and were not able to receive before
- * @posted: how many of these
- * @late: how many became able to receive without one
- * @ready: how many with one
+ * @qp: queue pairs on which a receive was posted
+ * @posted: number of these
+ * @late: number that became RTR without a receive
+ * @ready: number that became RTR with one
  */
 struct rdma_early {
 	struct ib_device *dev;
@@ -625,7 +625,7 @@ static struct rdma_early rdma_early = {
 	.lock = __SPIN_LOCK_UNLOCKED(rdma_early.lock),
 };
 
-/* Return: its place in rdma_early.qp, or that behind the last one. */
+/* Return: its index in rdma_early.qp, or rdma_early.posted. */
 static unsigned int rdma_early_find(const struct ib_qp *qp)
 {
 	unsigned int i = 0;
@@ -689,7 +689,7 @@ static void rdma_early_begin(struct kunit *test, struct ib_device *dev)
 
 /*
  * R-D.4.4-01 R-E.5.3.2.1-01: each end of the three connections has posted a receive
- * when its queue pair is made ready to receive, which is ahead of what tells the peer
+ * when its queue pair becomes RTR, which is before the peer is told
  */
 static void dafs_rdma_early_test(struct kunit *test)
 {
@@ -718,8 +718,8 @@ static const struct rdma_refused rdma_refused[] = {
 KUNIT_ARRAY_PARAM_DESC(rdma_refused, rdma_refused, name);
 
 /*
- * What a device has taken of a chain of work requests before it refuses one goes on:
- * its memory is free when the queue pair is drained, and not before.
+ * Work requests that the device accepted before it refused one of the same post are
+ * still executed: their memory is freed when the queue pair is drained, not before.
  */
 static void dafs_rdma_refused_test(struct kunit *test)
 {
@@ -745,7 +745,7 @@ static void dafs_rdma_refused_test(struct kunit *test)
 	spy_begin(test, qp, pair.ses->chan->id->device);
 	WRITE_ONCE(spy.refuse, qp[SPY_SERVER_OP]);
 	WRITE_ONCE(spy.dev->ops.drain_sq, spy_drain_sq);
-	/* the client connects again, and has what it wants */
+	/* the client reconnects, and the call succeeds */
 	KUNIT_EXPECT_EQ(test, 0, way->write ? dafs_test_file_writev(file, pieces, 2, 0) :
 					      dafs_test_file_read(file, data, RDMA_LEN, 0));
 	KUNIT_EXPECT_EQ(test, way->write ? RDMA_LEN - 7 : RDMA_LEN, file->io.done);
@@ -764,7 +764,7 @@ static void rdma_no_regions(void *data)
 	dev->attrs.max_sgl_rd = 0;
 }
 
-/* As on a device that has a use for regions where it reads into several pieces of memory */
+/* As on a device that needs memory regions to read into several pieces of memory */
 static void rdma_want_regions(struct kunit *test, struct ib_device *dev)
 {
 	KUNIT_ASSERT_EQ(test, 0, dev->attrs.max_sgl_rd);
@@ -796,8 +796,8 @@ static unsigned int rdma_registrations(enum spy_who who)
 }
 
 /*
- * A channel has no memory regions of the server until it needs them; a back-control
- * channel, over which no data moves, has not even room for RDMA.
+ * The server's channels have no memory regions until they need them; a back-control
+ * channel, which moves no data, has no send queue entries for RDMA.
  */
 static void dafs_rdma_regions_test(struct kunit *test)
 {
@@ -824,7 +824,7 @@ static void dafs_rdma_regions_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, bc->limits.initiator_depth);
 	KUNIT_EXPECT_EQ(test, -ENOSPC, dafs_chan_add_mr(bc));
 
-	/* one is used, and its send queue entries come back */
+	/* one is used, and its send queue entries are given back */
 	KUNIT_EXPECT_EQ(test, 0, dafs_chan_add_mr(rr->chan));
 	dafs_test_pattern(data, RDMA_LEN, 15);
 	dafs_backing_write(test, pair.fix, "file", data, 1);
@@ -843,7 +843,7 @@ static void dafs_rdma_regions_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rr->chan->limits.rdma_wrs, atomic_read(&rr->sq_avail));
 	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->chan));
 
-	/* it goes, and there is another one when that is needed */
+	/* it is freed, and another one is made when needed */
 	dafs_chan_trim_mrs(rr->chan);
 	KUNIT_EXPECT_FALSE(test, rdma_has_regions(rr->chan));
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, RDMA_LEN, 0));

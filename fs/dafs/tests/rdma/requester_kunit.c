@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester before a server that keeps its requests for as long as a test
- * wants, and on a device that takes a part of what is posted, or tells late what
- * has arrived.
+ * The requester with a server that answers when the test says so, and on a
+ * device that accepts a post only in part or reports completions late.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -24,9 +23,9 @@
  * @lock: guards @held, @nr and @came
  * @held: NULLs not yet answered, in order of arrival
  * @nr: how many
- * @came: how many came
- * @from: where the last of them came from
- * @wait: woken by each of them
+ * @came: number of NULLs so far
+ * @from: connection of the latest
+ * @wait: woken by each NULL
  */
 struct hold {
 	struct kunit *test;
@@ -64,7 +63,7 @@ static bool hold_wait(struct hold *hold, unsigned int nr)
 				  msecs_to_jiffies(RAW_WAIT_MS));
 }
 
-/* Answers the one that came first. */
+/* Answers the oldest held request. */
 static void hold_answer(struct hold *hold)
 {
 	struct dafs_req_hdr hdr;
@@ -101,7 +100,7 @@ static struct hold *hold_new(struct kunit *test, u16 nreq, unsigned int timeo_ms
 	hold->ses = dafs_fixture_session(test, &hold->srv->params);
 	hold->conn = dafs_conn_get(hold->ses);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, hold->conn);
-	/* it sends nothing of its own accord */
+	/* no NULLs of the requester's own */
 	dafs_requester_desire(hold->conn->rq, 0);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, hold_end, hold));
 	return hold;
@@ -110,11 +109,11 @@ static struct hold *hold_new(struct kunit *test, u16 nreq, unsigned int timeo_ms
 /**
  * struct hold_task - a task that sends a NULL, with or without memory
  * @hold: the server
- * @bulk: with memory
- * @task: it
+ * @bulk: send it with memory
+ * @task: the task
  * @buf: the memory
- * @mem: as the server sees it
- * @err: what it got
+ * @mem: its registration
+ * @err: the result
  * @ended: completed at the end
  */
 struct hold_task {
@@ -167,7 +166,7 @@ static void hold_task_end(void *data)
 {
 	struct hold_task *ht = data;
 
-	/* whatever went wrong, it must be over before its memory goes */
+	/* also after a failure the task must end before its memory is freed */
 	if (!wait_for_completion_timeout(&ht->ended, msecs_to_jiffies(RAW_WAIT_MS))) {
 		dafs_session_shutdown(ht->hold->ses);
 		wait_for_completion(&ht->ended);
@@ -206,7 +205,7 @@ static bool hold_task_ends(struct hold_task *ht)
 	return ended;
 }
 
-/* Until it sleeps, for which it has no other reason than what it waits for. */
+/* Waits until the task sleeps, which it only does to wait for a slot or a response. */
 static bool hold_task_sleeps(struct hold_task *ht)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -222,7 +221,7 @@ static unsigned int hold_conns(struct hold *hold)
 	return READ_ONCE(hold->srv->nr_conns);
 }
 
-/* The connection is good, and all slots are free again. */
+/* Expects a working connection with all slots free. */
 static void hold_expect_good(struct hold *hold)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -239,7 +238,7 @@ static void hold_expect_good(struct hold *hold)
 
 #define HOLD_TIMEO	1000	/* ms; a busy machine answers a probe in half of it */
 
-/* What has come and is not answered are requests of their own. */
+/* Expects that no two held requests are the same. */
 static void hold_expect_different(struct hold *hold)
 {
 	unsigned int i, j;
@@ -254,8 +253,8 @@ static void hold_expect_different(struct hold *hold)
 }
 
 /*
- * R-5.1-01 R-5.1-02: a server that takes its time is not asked again, and nor is
- * anything else that is on its way; the connection gives signs of life all the while.
+ * R-5.1-01 R-5.1-02: a slow server does not make the client retransmit this or any
+ * other request in flight; probes show that the connection is alive.
  */
 static void dafs_requester_slow_test(struct kunit *test)
 {
@@ -280,7 +279,7 @@ static void dafs_requester_slow_test(struct kunit *test)
 	hold_expect_good(hold);
 }
 
-/* R-5.1-02: one that is cut off gives none, and is lost. */
+/* R-5.1-02: a connection that is cut off does not answer probes and is lost. */
 static void dafs_requester_cut_test(struct kunit *test)
 {
 	struct hold *hold = hold_new(test, 4, HOLD_TIMEO, false);
@@ -295,7 +294,7 @@ static void dafs_requester_cut_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, hold_conns(hold));
 }
 
-/* A soft session does not wait for ever: its call fails, and is not sent again. */
+/* On a soft session the call times out and is not retried. */
 static void dafs_requester_soft_test(struct kunit *test)
 {
 	struct hold *hold = hold_new(test, 4, HOLD_TIMEO, true);
@@ -304,7 +303,7 @@ static void dafs_requester_soft_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, hold->came);
 }
 
-/* Who is killed while it waits for a slot leaves, with the memory it has mapped. */
+/* A task that is killed while it waits for a slot returns, and its memory is unmapped. */
 static void dafs_requester_kill_waiting_test(struct kunit *test)
 {
 	struct hold *hold = hold_new(test, 1, 60000, false);
@@ -318,7 +317,7 @@ static void dafs_requester_kill_waiting_test(struct kunit *test)
 	send_sig(SIGKILL, next[0]->task, 1);
 	KUNIT_EXPECT_TRUE(test, hold_task_ends(next[0]));
 	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, next[0]->err);
-	/* the one behind it is not forgotten */
+	/* the next waiter still gets its slot */
 	hold_answer(hold);
 	KUNIT_EXPECT_TRUE(test, hold_wait(hold, 1));
 	hold_answer(hold);
@@ -329,7 +328,7 @@ static void dafs_requester_kill_waiting_test(struct kunit *test)
 	hold_expect_good(hold);
 }
 
-/* So does who is killed while the server has its memory; the others see nothing of it. */
+/* The same while the server has the task's memory; other tasks are not affected. */
 static void dafs_requester_kill_sent_test(struct kunit *test)
 {
 	struct hold *hold = hold_new(test, 4, 60000, false);
@@ -342,7 +341,7 @@ static void dafs_requester_kill_sent_test(struct kunit *test)
 	send_sig(SIGKILL, task->task, 1);
 	KUNIT_EXPECT_TRUE(test, hold_task_ends(task));
 	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, task->err);
-	/* its stream is still the server's */
+	/* its stream is still in use */
 	KUNIT_EXPECT_EQ(test, 2, dafs_requester_outstanding(hold->conn->rq));
 	hold_answer(hold);
 	hold_answer(hold);
@@ -362,7 +361,7 @@ static unsigned long hold_switches(struct hold_task **task, unsigned int nr)
 	return sum;
 }
 
-/* A slot that is given back wakes the one who gets it, and no other. */
+/* A freed slot wakes only the task that gets it. */
 static void dafs_requester_herd_test(struct kunit *test)
 {
 	struct hold *hold = hold_new(test, 1, 60000, false);
@@ -378,7 +377,7 @@ static void dafs_requester_herd_test(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		hold_answer(hold);
 		KUNIT_ASSERT_TRUE(test, hold_wait(hold, 1));
-		/* in the order in which they came */
+		/* in FIFO order */
 		KUNIT_EXPECT_TRUE(test, hold_task_ends(task[i]));
 	}
 	KUNIT_EXPECT_LE(test, hold_switches(task + 3, HOLD_CROWD - 3) +
@@ -394,7 +393,7 @@ static void dafs_requester_herd_test(struct kunit *test)
 	hold_expect_good(hold);
 }
 
-/* Buffers come with use, and go when they are not used; nothing is sent for that. */
+/* Buffers are allocated when used and freed when idle, without sending anything. */
 static void dafs_requester_trim_test(struct kunit *test)
 {
 	struct hold *hold = hold_new(test, 8, 60000, false);
@@ -433,19 +432,19 @@ static void dafs_requester_trim_test(struct kunit *test)
 	hold_expect_good(hold);
 }
 
-/* A device with a mind of its own. */
+/* A misbehaving device. */
 
 /**
- * struct tap - what a device does differently for one queue pair
+ * struct tap - a device that misbehaves on one queue pair
  * @dev: the device
  * @chan: the channel of the queue pair
  * @post_send: the device's own
  * @poll_cq: likewise
- * @most: work requests of a post that are taken, if fewer than all
- * @partly: a post was taken in part
- * @deaf: nothing is told of what has completed
- * @marked: the queue was marked in order to be drained
- * @late: work requests posted behind that
+ * @most: maximum of work requests accepted in a post, 0 for no limit
+ * @partly: a post was accepted only in part
+ * @deaf: completions are not reported
+ * @marked: the drain marker was posted
+ * @late: number of posts after the marker
  */
 static struct tap {
 	struct ib_device *dev;
@@ -460,7 +459,7 @@ static struct tap {
 	unsigned int late;
 } tap;
 
-/* The first @tap.most of them, and not the rest. */
+/* Posts only the first @tap.most of them. */
 static int tap_post_part(struct ib_qp *qp, const struct ib_send_wr *first,
 			 const struct ib_send_wr **bad)
 {
@@ -530,11 +529,11 @@ static void tap_begin(struct kunit *test, struct dafs_chan *chan)
 }
 
 /**
- * struct tap_call - a call and how it ended
- * @call: it
- * @mem: its memory
- * @buf: the same
- * @state: of the channel, when it had ended
+ * struct tap_call - a call and its end
+ * @call: the call
+ * @mem: its registered memory
+ * @buf: the memory
+ * @state: of the channel, when the call ended
  * @ended: completed then
  */
 struct tap_call {
@@ -592,12 +591,12 @@ static void tap_expect_end(struct kunit *test, struct tap_call *tc)
 {
 	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&tc->ended,
 							    msecs_to_jiffies(RAW_WAIT_MS)));
-	/* its memory is the owner's again, so nothing can be under way any more */
+	/* the owner has its memory back, so no work request can be pending */
 	KUNIT_EXPECT_EQ(test, DAFS_CHAN_CLOSED, tc->state);
 }
 
 /*
- * The registration of a call is posted, and its request is not: the memory stays
+ * The registration of a call is posted, but not its request: the memory stays
  * mapped until the queue pair is drained.
  */
 static void dafs_requester_partly_test(struct kunit *test)
@@ -616,8 +615,8 @@ static void dafs_requester_partly_test(struct kunit *test)
 }
 
 /*
- * The response is heard of when the send queue has been marked for the end: nothing
- * is posted behind the mark, whose completion could come when all is gone.
+ * The response is reported after the drain marker was posted: nothing is posted
+ * behind the marker, because its completion could come after everything is freed.
  */
 static void dafs_requester_drain_test(struct kunit *test)
 {
@@ -629,7 +628,7 @@ static void dafs_requester_drain_test(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, hold_wait(hold, 1));
 	hold->srv->request = raw_serve_request;
 	WRITE_ONCE(tap.deaf, true);
-	hold_answer(hold);	/* and it has arrived */
+	hold_answer(hold);	/* the response arrives */
 	dafs_conn_failed(hold->conn);
 	tap_expect_end(test, tc);
 	KUNIT_EXPECT_TRUE(test, tap.marked);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that find no receive at the peer: for a moment, which must not matter, or
- * for good.  By 3.2.6 there is one for each that may come, so that in all other tests
- * the device counts none of these.  And what else a peer asks the device to wait for.
+ * The peer has no receive posted: for a moment, which must not matter, or for ever.
+ * By 3.2.6 there is a receive for each message, so in all other tests the device's
+ * RNR counter must stay the same.  Also the ACK timeout that the peer asks for.
  */
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
@@ -41,7 +41,7 @@ static struct raw_conn *rnr_session(struct kunit *test, u8 rnr_retry, u8 rnr_tim
 	return conn;
 }
 
-/* The response comes, and there is no receive any more. */
+/* Gets a response, and then has no receive any more. */
 static void rnr_use_up(struct kunit *test, struct raw_conn *conn)
 {
 	conn->hold = true;
@@ -56,7 +56,7 @@ static void rnr_send_null(struct kunit *test, struct raw_conn *conn)
 	KUNIT_ASSERT_EQ(test, 0, raw_send(conn, msg, raw_encode(conn, &hdr, NULL, msg)));
 }
 
-/* However often the client wants it repeated, the server has some patience ... */
+/* The server retries for a while, even if the client asks for no retries ... */
 static void dafs_rnr_late_client_test(struct kunit *test)
 {
 	struct raw_conn *conn = rnr_session(test, 0, IB_RNR_TIMER_655_36);
@@ -74,7 +74,7 @@ static void dafs_rnr_late_client_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
-/* ... and no more than that. */
+/* ... but not for ever, even if the client asks for that. */
 static void dafs_rnr_never_client_test(struct kunit *test)
 {
 	struct raw_conn *conn = rnr_session(test, 7, IB_RNR_TIMER_010_24);
@@ -84,7 +84,7 @@ static void dafs_rnr_never_client_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
 }
 
-/* A call of the client that finds the server without a receive */
+/* Starts a NULL of the client */
 static struct dafs_call *rnr_call(struct kunit *test, struct dafs_conn *conn)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
@@ -109,7 +109,7 @@ static struct dafs_conn *rnr_conn(struct kunit *test, struct raw_server *srv, u8
 	return conn;
 }
 
-/* The only receive of the server is gone when this has been answered. */
+/* The first call uses up the only receive of the server, the second finds none. */
 static struct dafs_call *rnr_call_after(struct kunit *test, struct dafs_conn *conn,
 					struct raw_conn *peer)
 {
@@ -123,7 +123,7 @@ static struct dafs_call *rnr_call_after(struct kunit *test, struct dafs_conn *co
 	return rnr_call(test, conn);
 }
 
-/* The same of servers: their REP asks for no patience at all */
+/* The same with a server, whose REP asks for no retries */
 static void dafs_rnr_late_server_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -151,8 +151,8 @@ static void dafs_rnr_never_server_test(struct kunit *test)
 }
 
 /*
- * 2.4 hours for each repetition, or for ever: so long the server would keep the answer
- * for a client that has died.
+ * An ACK timeout of 2.4 hours for each retry is not accepted: for so long the server
+ * would keep the response to a dead client.
  */
 static void dafs_rnr_ack_timeout_test(struct kunit *test)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages byte by byte, where the codec of the modules must not be its own judge:
- * what is where in them (6.1.1), in what order (6.1.1.5), and the requests that the
- * server sends (6.6).
+ * Messages byte by byte, checked without the codec: layout (6.1.1), byte order
+ * (6.1.1.5), and requests of the server (6.6).
  */
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/session/session.h"
@@ -36,7 +35,7 @@ static u64 wire_get64(const struct raw_conn *conn, u32 at)
 	return dafs_get64(conn->last->data + at, conn->swab);
 }
 
-/* R-4.2.1.1-02: wherever the data of a file comes from, it comes at the same place */
+/* R-4.2.1.1-02: the data is at the same position of the message for all file offsets */
 static void dafs_wire_read_test(struct kunit *test)
 {
 	static const u32 places[][2] = { { 0, 1 }, { 7, 100 }, { 500, 3001 }, { 4000, 5000 } };
@@ -62,7 +61,7 @@ static void dafs_wire_read_test(struct kunit *test)
 	}
 }
 
-/* Moves the data of a WRITE_INLINE to where padded ones have it.  Return: bytes. */
+/* Makes a WRITE_INLINE a padded one.  Return: bytes. */
 static u32 wire_pad_write(const struct raw_conn *conn, u8 *buf, u32 len, u32 header)
 {
 	u32 n = len - WIRE_WRITE_DATA;
@@ -77,8 +76,8 @@ static u32 wire_pad_write(const struct raw_conn *conn, u8 *buf, u32 len, u32 hea
 }
 
 /*
- * R-3.1.2.2-09: the data of a padded write begins so many bytes into the message as
- * the server has answered, not as the client has asked
+ * R-3.1.2.2-09: the data of a padded write is at the offset that the server has
+ * granted, not that which the client has asked for
  */
 static void dafs_wire_padded_test(struct kunit *test)
 {
@@ -108,7 +107,7 @@ static void dafs_wire_padded_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, data, buf, 1000);
 }
 
-/* An attribute, and the first of its bytes if all of wire_attrs[] are there */
+/* An attribute, and its position if all of wire_attrs[] are included */
 struct wire_attr {
 	u64 mask;
 	u32 at;
@@ -123,7 +122,7 @@ static const struct wire_attr wire_attrs[] = {
 	{ DAFS_FATTR_FILE_ID, 40, 8 },
 };
 
-/* R-6.5.13-01: ascending, whichever of them are wanted; see wire-layout.md */
+/* R-6.5.13-01: in ascending order for any subset; see wire-layout.md */
 static void dafs_wire_attrs_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -151,7 +150,7 @@ static void dafs_wire_attrs_test(struct kunit *test)
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 				   raw_call(conn, DAFS_PROC_GETATTR_INLINE, &args, NULL));
 		at = DAFS_HDR_SIZE + wire_get32(conn, DAFS_HDR_SIZE);
-		/* R-6.1.1.1-03: as all that is on the heap */
+		/* R-6.1.1.1-03: like all items on the heap */
 		KUNIT_EXPECT_EQ(test, 0, at % 8);
 		KUNIT_EXPECT_EQ(test, args.attr_request_bitmap, wire_get64(conn, at));
 		KUNIT_EXPECT_EQ(test, args.attr_request_bitmap, wire_get64(conn, at + 8));
@@ -168,7 +167,7 @@ static void dafs_wire_attrs_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.1-01: a NULL is a header, and so is the answer */
+/* R-6.5.1-01: a NULL and its response are only a header */
 static void dafs_wire_null_test(struct kunit *test)
 {
 	struct raw_login login = {};
@@ -182,7 +181,7 @@ static void dafs_wire_null_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, wire_get32(conn, WIRE_RESPONSE_LEN));
 }
 
-/* R-7-01: an error is told by the header, and as a rule there is nothing else */
+/* R-7-01: the header has the error; most errors have no results */
 static void dafs_wire_error_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -206,7 +205,7 @@ static void dafs_wire_error_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, conn->last->len);
 }
 
-/* R-6-01: one message is one request, whatever looks like another one behind it */
+/* R-6-01: one message is one request, even if bytes behind it look like another one */
 static void dafs_wire_one_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -232,15 +231,15 @@ static void dafs_wire_one_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, res.status);
 	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "second", &stat));
-	/* the very same bytes are a request if they come by themselves */
+	/* the same bytes alone are a valid request */
 	KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, res.status);
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "second", &stat));
 }
 
 /*
- * R-3.2.6.4.1-01: what was agreed on at first stays; R-5.2.1-02: no response cache,
- * whoever wants one
+ * R-3.2.6.4.1-01: the negotiated options do not change; R-5.2.1-02: no response
+ * cache, even if the client asks for one
  */
 static void dafs_wire_fixed_test(struct kunit *test)
 {
@@ -270,7 +269,7 @@ static void dafs_wire_fixed_test(struct kunit *test)
 
 /* The requests of the server */
 
-/* A session with a back-control channel, or about to get one */
+/* A session and its back-control channel, perhaps not bound yet */
 struct wire_bound {
 	struct raw_login login;
 	struct raw_conn *op;
@@ -296,21 +295,21 @@ static void wire_bind(struct kunit *test, struct wire_bound *bound, bool other_o
 	};
 }
 
-/* R-6.1.1.5-01 R-6.1.1.5-02: a channel in another order does not become the session's */
+/* R-6.1.1.5-01 R-6.1.1.5-02: a channel with another byte order is not bound to the session */
 static void dafs_wire_bind_order_test(struct kunit *test)
 {
 	struct wire_bound bound = {};
 	u32 status;
 
 	wire_bind(test, &bound, true);
-	/* the answer, if there is one, has no checksum: it is not the session's */
+	/* an answer has no checksum, because the channel is not bound */
 	bound.bc->cksum = false;
 	status = raw_call(bound.bc, DAFS_PROC_CONNECT_BIND, &bound.args, NULL);
 	KUNIT_EXPECT_NE(test, DAFS_STATUS_OK, status);
 	KUNIT_EXPECT_TRUE(test, raw_closed(bound.bc, RAW_WAIT_MS));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   raw_call(bound.op, DAFS_PROC_NULL, NULL, NULL));
-	/* the place is free for one that speaks as the session does */
+	/* then a channel with the right byte order can be bound */
 	bound.bc = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_BACK_CONTROL);
 	bound.bc->cksum = bound.op->cksum;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
@@ -322,7 +321,7 @@ static void wire_put_call(void *call)
 	dafs_call_put(call);
 }
 
-/* The server asks the client whether it is there.  Return: 0 or a negative errno. */
+/* The server sends a BC_NULL. Return: 0 or a negative errno. */
 static int wire_directive(struct kunit *test, struct dafs_requester *rq, struct dafs_call **sent)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
@@ -345,7 +344,7 @@ static struct dafs_requester *wire_requester(struct kunit *test, struct wire_bou
 	return ses->bc->bc_requester;
 }
 
-/* R-6-02 R-6.1.1.5-01: the server asks, in the order that the client has chosen */
+/* R-6-02 R-6.1.1.5-01: the server sends requests in the byte order of the client */
 static void dafs_wire_directive_test(struct kunit *test)
 {
 	const struct dafs_flavour *flavour = test->param_value;
@@ -368,11 +367,14 @@ static void dafs_wire_directive_test(struct kunit *test)
 	kfree(msg);
 	KUNIT_EXPECT_EQ(test, 0, dafs_call_wait(call));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, call->status);
-	/* and never on the channel where it is the client who asks */
+	/* and never on the operation channel */
 	KUNIT_EXPECT_NULL(test, raw_recv(bound.op, 0));
 }
 
-/* R-3.2.6.3-05 R-6.2.5-06: as many at once as were agreed on, and then one for each answer */
+/*
+ * R-3.2.6.3-05 R-6.2.5-06: as many requests at once as were negotiated, then one for each
+ * response
+ */
 static void dafs_wire_directive_limit_test(struct kunit *test)
 {
 	struct wire_bound bound = {};

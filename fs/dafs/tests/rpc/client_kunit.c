@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The client with a server that records what it receives: how the client sets up and
- * ends a session, and how it goes on when the server did only part of what was
- * requested.
+ * ends a session, and how it continues after short reads and writes.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -628,7 +627,7 @@ static void dafs_client_size_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 20000, 0));
 	KUNIT_EXPECT_MEMEQ(test, data, rec->file, 20000);
 	KUNIT_EXPECT_EQ(test, DAFS_MIN_MSG_SIZE, rec->longest);
-	/* the first was a direct one; then the client knows that the server does none */
+	/* the first was a direct one; then the client knows that the server supports none */
 	KUNIT_EXPECT_EQ(test, 1 + DIV_ROUND_UP(20000, DAFS_MIN_MSG_SIZE - DAFS_WRITE_INLINE_DATA),
 			rec->calls);
 	/* a request that cannot be split is not sent */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chains (4.3) as the client makes them: before the real server, and before one
- * that keeps a record of what comes and answers as it is told to.
+ * Chains (4.3) of the client: with the real server, and with one that records
+ * the requests and returns the statuses that the test sets.
  */
 #include <linux/slab.h>
 #include "../../rpc/rpc_impl.h"
@@ -22,21 +22,21 @@ struct recorded {
 };
 
 /**
- * struct recorder - a server of one directory, in which everything is found
+ * struct recorder - a server with one directory, in which LOOKUP finds every name
  * @test: the test
  * @srv: the server
  * @ses: session with it
- * @lookup: statuses of LOOKUPs, in turn, and then OK
+ * @lookup: statuses of the next two LOOKUPs, then OK
  * @getattr: statuses of GETATTRs, likewise
  * @opened: statuses of OPENs, likewise
- * @hang_up: instead of answering the first GETATTR disconnect
- * @lock: guards what follows
- * @open: the last request announced another one
- * @fetched: the chain that goes on has a bulk fetch in it
- * @strangers: requests that were no neighbours of what they belong to
+ * @hang_up: disconnect instead of answering the first GETATTR
+ * @lock: guards the members below
+ * @open: the last request had FORW
+ * @fetched: the current chain contains a bulk fetch
+ * @strangers: requests whose BACK flag does not match the FORW flag before
  * @late: requests that change the file system behind a bulk fetch
- * @nr: requests that came
- * @req: the first of them
+ * @nr: number of requests
+ * @req: the first requests
  */
 struct recorder {
 	struct kunit *test;
@@ -238,8 +238,8 @@ static void dafs_op_chain_flags_test(struct kunit *test)
 }
 
 /*
- * R-4.3.3-01 of the client: with a single credit a chain is not worth its name; and an
- * operation that is to come later does
+ * R-4.3.3-01 at the client: with a single credit the requests are sent one by one, and
+ * retried after DELAY or GRACE
  */
 static void dafs_op_chain_credit_test(struct kunit *test)
 {
@@ -257,12 +257,12 @@ static void dafs_op_chain_credit_test(struct kunit *test)
 	recorder_expect(rec, 3, DAFS_PROC_GETATTR_INLINE, 0);
 }
 
-/* The server has executed nothing. */
+/* Statuses of a request that was not executed. */
 static const u32 chain_not_done[] = {
 	DAFSERR_DELAY, DAFSERR_GRACE, DAFSERR_CHKSUM, DAFSERR_CHAIN_FORM, DAFSERR_CHAIN_BROKEN,
 };
 
-/* What is not done is done by itself, whichever it is and whatever the server says. */
+/* Requests that were not executed are sent again without a chain. */
 static void dafs_op_chain_again_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 8);
@@ -288,7 +288,7 @@ static void dafs_op_chain_again_test(struct kunit *test)
 	}
 }
 
-/* So is an OPEN, and what was to follow it. */
+/* The same for an OPEN and the GETATTR behind it. */
 static void dafs_op_chain_open_again_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 8);
@@ -315,7 +315,7 @@ static void dafs_op_chain_open_again_test(struct kunit *test)
 	}
 }
 
-/* Errors that are final: nothing more is sent, and it is known how far it came. */
+/* After a final error nothing more is sent, and the caller knows which requests succeeded. */
 static void dafs_op_chain_error_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 8);
@@ -331,7 +331,7 @@ static void dafs_op_chain_error_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 4, rec->nr);
 }
 
-/* R-4.3.4-04: only what was not answered is sent once more */
+/* R-4.3.4-04: only requests without a response are sent again */
 static void dafs_op_chain_lost_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 8);
@@ -345,10 +345,7 @@ static void dafs_op_chain_lost_test(struct kunit *test)
 	recorder_expect(rec, 2, DAFS_PROC_GETATTR_INLINE, 0);
 }
 
-/*
- * R-4.3.1-02: all the chains that there are, of making, opening and looking up; what is
- * fetched comes last
- */
+/* R-4.3.1-02: all chains of the client, for create, open and lookup; bulk fetches come last */
 static void dafs_op_chain_order_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 8);
@@ -412,7 +409,7 @@ static void chain_call(struct work_struct *work)
 	kfree(found);
 }
 
-/* R-4.3.3-02: with other users of the session, nothing comes between FORW and BACK */
+/* R-4.3.3-02: also with other tasks on the session no request comes between FORW and BACK */
 static void dafs_op_chain_crowd_test(struct kunit *test)
 {
 	struct recorder *rec = recorder(test, 7);
@@ -465,7 +462,7 @@ static void dafs_op_chain_lookup_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, found.done);
 }
 
-/* Directories are made with their mode, all else is given one (E-30). */
+/* Directories are created with their mode, other objects get it by SETATTR (E-30). */
 static void dafs_op_chain_create_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -495,7 +492,7 @@ static void dafs_op_chain_create_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0624, found.attr.mode);
 }
 
-/* An EXCLUSIVE OPEN with its SETATTR, and an open of what is there */
+/* An EXCLUSIVE OPEN with its SETATTR, and an open of an existing file */
 static void dafs_op_chain_open_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -524,7 +521,7 @@ static void dafs_op_chain_open_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0421, stat.mode & S_IALLUGO);
 	dafs_close(fix->ses, dafs_test_me(), &opened.fh, &opened.state_id);
 
-	/* an attribute that is refused: the file is open, and the caller told so */
+	/* an attribute is refused: the caller is told that the file is open */
 	mode.included |= DAFS_FATTR_OWNER;
 	mode.valid |= DAFS_FATTR_OWNER;
 	mode.owner = dafs_test_str("nobody knows");

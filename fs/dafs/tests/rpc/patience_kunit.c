@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long the client's I/O insists: on a server that cannot do it now, and on one
- * that is away; and that neither keeps others waiting.
+ * How long the client retries I/O: with a server that refuses it for now, and with
+ * one that is away; neither delays other I/O.
  */
 #include <linux/slab.h>
 #include <linux/uio.h>
@@ -10,19 +10,19 @@
 
 #define PATIENCE_BYTES	100
 
-/* More refusals than a soft mount bears with. */
+/* More refusals than a soft mount retries. */
 #define PATIENCE_REFUSALS	5
 
-/* And more than one attempt at a credential handle does. */
+/* More than the retries of one registration of a credential. */
 #define PATIENCE_DAMAGES	10
 
 /**
- * struct patience - what the server does
- * @status: answers reads, writes and COMMIT with it
- * @times: so often; then all is well
- * @damaged: so many REGISTER_CRED do not match their checksum
- * @registered: REGISTER_CRED so far
- * @silent: does not answer them at all
+ * struct patience - behaviour of the server
+ * @status: its answer to writes and COMMIT
+ * @times: how often; then they succeed
+ * @damaged: number of REGISTER_CRED answered with CHKSUM
+ * @registered: number of REGISTER_CRED so far
+ * @silent: does not answer writes and COMMIT
  */
 struct patience {
 	u32 status;
@@ -85,9 +85,9 @@ static void patience_refuse(struct raw_server *srv, u32 status)
 }
 
 /**
- * struct patience_case - a reason that says nothing against the data
- * @status: of the server
- * @soft: what a soft mount makes of it
+ * struct patience_case - a status that does not refuse the data itself
+ * @status: the status
+ * @soft: errno on a soft mount
  */
 struct patience_case {
 	u32 status;
@@ -108,8 +108,8 @@ static void patience_describe(const struct patience_case *c, char *desc)
 KUNIT_ARRAY_PARAM(patience, patience_cases, patience_describe);
 
 /*
- * A hard mount keeps dirty data until the server refuses it for good.  A credential
- * handle that the server does not know is not shown to it again.
+ * A hard mount retries writes until the server returns a final error.  A credential
+ * handle that the server does not know is not used again.
  */
 static void dafs_patience_write_test(struct kunit *test)
 {
@@ -132,7 +132,7 @@ static void dafs_patience_write_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOSPC, dafs_test_file_write(file, data, sizeof(data), 0));
 }
 
-/* A soft one does not. */
+/* A soft mount does not. */
 static void dafs_patience_soft_test(struct kunit *test)
 {
 	const struct patience_case *c = test->param_value;
@@ -146,7 +146,7 @@ static void dafs_patience_soft_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->soft, dafs_test_file_write(file, data, sizeof(data), 0));
 }
 
-/* A credential that does not arrive as it was sent says nothing against the data. */
+/* A checksum error of REGISTER_CRED does not make the write fail. */
 static void dafs_patience_cred_test(struct kunit *test)
 {
 	const struct cred *user = dafs_fixture_user(test, 1234, 1234);
@@ -167,16 +167,17 @@ static void dafs_patience_cred_test(struct kunit *test)
 }
 
 /**
- * struct patience_killed - an operation whose credential others were to register
- * @op: it
- * @left: so many attempts end because these are killed
+ * struct patience_killed - an operation that waits for other tasks to register
+ * its credential
+ * @op: the operation
+ * @left: number of attempts that fail because those tasks are killed
  */
 struct patience_killed {
 	struct dafs_op op;
 	int left;
 };
 
-/* As where the credential handle is asked for. */
+/* In place of the lookup of the credential handle. */
 static int patience_kill(struct dafs_op *op, struct dafs_call *call)
 {
 	struct patience_killed *k = container_of(op, struct patience_killed, op);
@@ -184,7 +185,7 @@ static int patience_kill(struct dafs_op *op, struct dafs_call *call)
 	return k->left-- > 0 ? -ERESTARTSYS : 0;
 }
 
-/* A task that cannot be killed goes on, where it insists at all, though others are. */
+/* A task that cannot be killed retries, if the operation does, although other tasks are killed. */
 static void dafs_patience_killed_test(struct kunit *test)
 {
 	struct raw_server *srv = patience_server(test, false);
@@ -209,15 +210,15 @@ static void dafs_patience_killed_test(struct kunit *test)
 #define PATIENCE_MANY	300	/* more than a queue has workers */
 
 /**
- * struct patience_many - writes that are under way together
- * @work: begins them all
- * @begun: it has
- * @left: not yet ended, and one while they are begun
- * @failed: that ended with an error
- * @ended: all have
- * @file: where to
- * @data: what
- * @kvec: the same
+ * struct patience_many - concurrent writes
+ * @work: starts them
+ * @begun: completed when all are started
+ * @left: number not yet ended, plus one while they are started
+ * @failed: number that ended with an error
+ * @ended: completed when all have ended
+ * @file: the file
+ * @data: what to write
+ * @kvec: describes @data
  * @io: the writes
  */
 struct patience_many {
@@ -290,8 +291,8 @@ static bool patience_many_ended(struct patience_many *many)
 }
 
 /*
- * What has not ended in time still has its memory, the file's too: it is ended by
- * force, and if that does not help waited for as long as the test may last.
+ * Writes that have not ended still use the memory of the test: shut the session
+ * down, and wait for them as long as the test may last.
  */
 static void patience_many_end(struct kunit *test, struct patience_many *many, bool well)
 {
@@ -311,8 +312,9 @@ static void patience_many_end(struct kunit *test, struct patience_many *many, bo
 }
 
 /*
- * I/O waits for a server that is away without a task to wait in; so it does not
- * delay that of other sessions, however much it is, and goes on with the server.
+ * No task waits while I/O waits for a server that is away.  So any amount of it
+ * does not delay the I/O of other sessions, and it continues when the server is
+ * back.
  */
 static void dafs_patience_away_test(struct kunit *test)
 {
@@ -326,7 +328,7 @@ static void dafs_patience_away_test(struct kunit *test)
 
 	lost = dafs_test_file(test, dafs_fixture_session(test, &away->params), &fh);
 	file = dafs_test_file(test, dafs_fixture_session(test, &there->params), &fh);
-	/* the credential is known, and a call is cut off together with the connection */
+	/* registers the credential, so that a write is cut off with the connection */
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(lost, data, sizeof(data), 0));
 	((struct patience *)away->priv)->silent = true;
 	away->refuse = true;
@@ -342,7 +344,7 @@ static void dafs_patience_away_test(struct kunit *test)
 	patience_many_end(test, many, begun);
 }
 
-/* umount -f ends what is parked. */
+/* umount -f ends parked I/O. */
 static void dafs_patience_shutdown_test(struct kunit *test)
 {
 	struct raw_server *away = patience_server(test, false);

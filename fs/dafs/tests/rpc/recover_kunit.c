@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a client had at a server that knows it no more (4.4.1.6, E-84): the
- * server's answers to the sessions of a client that it has discarded, and how
- * the client reclaims its state before any other request is sent.
+ * Recovery of a client whose state the server has discarded (4.4.1.6, E-84):
+ * the server's answers to its sessions, and how the client reclaims its state
+ * before any other request is sent.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -13,7 +13,7 @@
 
 /* The server: clients that it discards. */
 
-/* Another instance of the client with that id takes its place (case C of 3.1.1.3). */
+/* A new instance of the client with this id replaces it (case C of 3.1.1.3). */
 static void dafs_discard(struct kunit *test, const char *id, u64 verifier)
 {
 	struct raw_login login = { .id = id, .verifier = verifier };
@@ -21,10 +21,7 @@ static void dafs_discard(struct kunit *test, const char *id, u64 verifier)
 	raw_close(test, raw_session(test, NULL, &login));
 }
 
-/*
- * E-84: nothing is left to a session of a former instance but to go, and it is
- * told why.
- */
+/* E-84: a session of a former instance gets STALE_CLIENTID and ends. */
 static void dafs_discarded_session_test(struct kunit *test)
 {
 	struct raw_login login = { .id = "discarded", .verifier = 1 };
@@ -65,8 +62,8 @@ static struct raw_conn *dafs_knock(struct kunit *test, const char *id,
 }
 
 /*
- * E-45: whoever has not authenticated leaves nothing behind, so that clients
- * cannot be piled up; whoever has is known when he comes back, by R-6.2.8-03.
+ * E-45: a client that has not authenticated is forgotten, so that such clients
+ * do not accumulate; one that has is known when it comes back, by R-6.2.8-03.
  */
 static void dafs_unconfirmed_test(struct kunit *test)
 {
@@ -96,21 +93,21 @@ static void dafs_unconfirmed_test(struct kunit *test)
 /* The client: sessions that recover. */
 
 /**
- * struct recover_hook - what a test does when a session recovers
- * @who: how it is called
+ * struct recover_hook - recovery of a session, controlled by a test
+ * @who: registered with the session
  * @test: the test
- * @calls: how often it was asked to
- * @fail: how often it shall fail first
- * @client_id: of the connection it was given last
+ * @calls: number of calls
+ * @fail: number of calls that fail
+ * @client_id: client-id of the connection of the last call
  * @opened: the open to reclaim, or an invalid handle
  * @how: how it was opened
- * @err: of reclaiming
- * @hold_ms: how long to stay in it
- * @held: to be completed before it goes on, or NULL
- * @other: an operation of another task meanwhile
+ * @err: result of the reclaim
+ * @hold_ms: how long the call takes
+ * @held: the call waits for this, or NULL
+ * @other: an operation that another task starts meanwhile
  * @ses: the session
- * @others: how many of them have ended
- * @early: one ended before the recovery
+ * @others: number of these that have ended
+ * @early: one ended before the recovery did
  * @entered: completed when it is called
  */
 struct recover_hook {
@@ -131,7 +128,7 @@ struct recover_hook {
 	struct completion entered;
 };
 
-/* Longer than others wait for one that does not get on */
+/* Longer than other mounts wait for a recovery that does not end */
 #define RECOVER_HELD_MS	30000
 
 static void recover_other(struct work_struct *work)
@@ -187,7 +184,7 @@ static void recover_session_by(struct recover_hook *hook,
 	dafs_session_add_recoverer(hook->ses, &hook->who);
 }
 
-/* A session of a client of its own that recovers by @hook. */
+/* Makes a session of a separate client that recovers by @hook. */
 static void recover_session(struct recover_hook *hook, const char *id)
 {
 	struct dafs_session_params params;
@@ -205,7 +202,7 @@ static void recover_break(struct kunit *test, struct dafs_session *ses)
 	dafs_conn_put(conn);
 }
 
-/* OPEN of the fixture's file, which recovery gets back. */
+/* OPEN of the fixture's file, which recovery reclaims. */
 static void recover_open(struct kunit *test, struct dafs_fixture *fix, struct recover_hook *hook)
 {
 	struct qstr name = dafs_test_qstr("file");
@@ -233,7 +230,7 @@ static u32 recover_read(struct kunit *test, struct recover_hook *hook)
 /*
  * R-4.4.1.1-02 R-4.4.1.6-01, E-84: the server has discarded the client
  * of a session in use.  The next operation makes a new client-id and session,
- * gets the open back, and succeeds.
+ * reclaims the open, and succeeds.
  */
 static void dafs_recover_stale_test(struct kunit *test)
 {
@@ -264,9 +261,9 @@ static void dafs_recover_stale_test(struct kunit *test)
 }
 
 /*
- * R-4.4.1.1-02, E-84: the client falls silent for so long that the server gives it
- * up, and comes back to life.  It is told so by its connection, gets its open back
- * on another one, and the former state-id is one that has expired.
+ * R-4.4.1.1-02, E-84: the lease of a silent client expires, then the client
+ * continues.  The server has closed its connection; it reclaims its open on a new
+ * one, and the old state-id is EXPIRED.
  */
 static void dafs_recover_silent_test(struct kunit *test)
 {
@@ -282,7 +279,7 @@ static void dafs_recover_silent_test(struct kunit *test)
 	state_id = hook->opened.state_id;
 	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
 							    msecs_to_jiffies(RAW_WAIT_MS)));
-	/* time to look at it */
+	/* time for the checks below */
 	dafs_fixture_server_param(test, &dafsd_lease_seconds, 90);
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
 	KUNIT_EXPECT_EQ(test, 0, hook->err);
@@ -292,7 +289,7 @@ static void dafs_recover_silent_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, recover_read(test, hook));
 }
 
-/* By the first REGISTER_CRED of a user, where there is no response to look at. */
+/* The stale client-id is detected by the first REGISTER_CRED of a user. */
 static void dafs_recover_stale_cred_test(struct kunit *test)
 {
 	struct recover_hook *hook = recover_hook_make(test);
@@ -304,7 +301,7 @@ static void dafs_recover_stale_cred_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 }
 
-/* A connection that was lost, and nothing else: there is nothing to recover. */
+/* If only the connection was lost, there is nothing to recover. */
 static void dafs_recover_not_test(struct kunit *test)
 {
 	struct recover_hook *hook = recover_hook_make(test);
@@ -315,7 +312,7 @@ static void dafs_recover_not_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hook->calls);
 }
 
-/* R-5.2.5-07: what others want is not sent before that is over. */
+/* R-5.2.5-07: requests of other tasks are not sent before recovery has ended. */
 static void dafs_recover_first_test(struct kunit *test)
 {
 	struct recover_hook *hook = recover_hook_make(test);
@@ -330,7 +327,7 @@ static void dafs_recover_first_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 }
 
-/* A recovery that loses its connection begins again on another one. */
+/* A recovery that loses its connection is repeated on a new one. */
 static void dafs_recover_again_test(struct kunit *test)
 {
 	struct recover_hook *hook = recover_hook_make(test);
@@ -346,8 +343,8 @@ static void dafs_recover_again_test(struct kunit *test)
 }
 
 /*
- * One whose file system does not answer keeps others waiting for a while only, and gets
- * back what it had in the background.
+ * A mount whose file system does not answer delays the others only for a while; its
+ * opens are reclaimed in the background.
  */
 static void dafs_recover_held_test(struct kunit *test)
 {
@@ -379,7 +376,7 @@ static void dafs_recover_held_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, held));
 }
 
-/* As many as a queue works on at a time, and more. */
+/* More work items than a workqueue executes at a time. */
 #define RECOVER_CROWD	300
 
 struct recover_waiter {
@@ -388,8 +385,8 @@ struct recover_waiter {
 };
 
 /**
- * struct recover_crowd - what waits in the queue of a session
- * @waiter: they
+ * struct recover_crowd - work items that wait in the queue of a session
+ * @waiter: the work items
  * @go_on: they wait for this
  */
 struct recover_crowd {
@@ -429,7 +426,7 @@ static void recover_crowd(struct recover_hook *hook)
 								 crowd));
 }
 
-/* Nor is it kept from beginning by all that waits for the session. */
+/* Work that waits for the session does not keep a recovery from starting. */
 static void dafs_recover_crowd_test(struct kunit *test)
 {
 	struct recover_hook *hook = recover_hook_make(test);
@@ -443,7 +440,7 @@ static void dafs_recover_crowd_test(struct kunit *test)
 
 /* Servers of the test's own. */
 
-/* Answers nothing but what sets sessions up. */
+/* Answers only the requests that set up sessions. */
 static void recover_silent(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct dafs_req_hdr hdr;
@@ -457,10 +454,7 @@ static void recover_session_with(struct recover_hook *hook, struct raw_server *s
 	recover_session_by(hook, &srv->params);
 }
 
-/*
- * umount -f: whoever recovers does not hold it up, even though the server does
- * not answer.
- */
+/* umount -f does not wait for a recovery, even if the server does not answer. */
 static void dafs_recover_shutdown_test(struct kunit *test)
 {
 	struct recover_hook *hook = recover_hook_make(test);
@@ -483,7 +477,7 @@ static void dafs_recover_shutdown_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, hook->err);
 }
 
-/* Sets sessions up, and then knows neither them nor their client. */
+/* Sets up sessions, and then knows neither them nor their client. */
 static void recover_forgetful(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct dafs_req_hdr hdr;
@@ -494,9 +488,8 @@ static void recover_forgetful(struct raw_conn *conn, struct raw_msg *msg)
 }
 
 /*
- * A server that forgets its clients at once ends operations, not the machine:
- * neither does an operation try for ever, nor does the client connect as fast
- * as it can.
+ * With a server that forgets its clients at once, operations fail: neither does
+ * an operation retry for ever, nor does the client reconnect without pauses.
  */
 static void dafs_recover_never_test(struct kunit *test)
 {
@@ -507,7 +500,7 @@ static void dafs_recover_never_test(struct kunit *test)
 	recover_session_with(hook, srv);
 	KUNIT_EXPECT_EQ(test, -EIO, dafs_null(hook->ses, NULL));
 	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 6);
-	/* a handle that can never be had: a soft session gives up */
+	/* a credential that cannot be registered: a soft session gives up */
 	srv->params.soft = true;
 	srv->params.retrans = 2;
 	hook->ses = dafs_fixture_session(test, &srv->params);

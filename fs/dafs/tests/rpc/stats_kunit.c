@@ -62,7 +62,7 @@ static int stats_null_thread(void *data)
 	return 0;
 }
 
-/* Nothing is lost when several callers count at once. */
+/* No count is lost with concurrent callers. */
 static void dafs_stats_many_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

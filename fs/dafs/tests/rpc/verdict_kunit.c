@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often the client repeats what, without a server: each action of each kind of
- * request, on a soft mount and on a hard one.
+ * How often the client retries, without a server: each action for each kind of
+ * request, on soft and hard mounts.
  */
 #include <kunit/test.h>
 #include "../../rpc/rpc.h"
 
-/* Attempts that a test follows; "for ever" is more than the client counts. */
+/* Number of attempts of a test; more than any limit of the client. */
 #define VERDICT_ATTEMPTS	600
 
 /**
  * struct verdict_case - one cell of the table
- * @kind: what is repeated
+ * @kind: kind of request
  * @action: what the server asks for
- * @at_once: attempts that are followed by another one without a pause
+ * @at_once: attempts that are retried without a delay
  * @soft: attempts in all on a soft mount, 0: no limit
  * @hard: likewise on a hard mount
- * @err: of the end, 0: that of the status
+ * @err: final errno, 0: that of the status
  */
 struct verdict_case {
 	enum dafs_retry_kind kind;
@@ -53,7 +53,7 @@ static const struct verdict_case verdict_cases[] = {
 	{ DAFS_RETRY_WRITE, DAFS_ACT_EMPTY, 0, 4, 4, -EIO },
 };
 
-/* What is not in the table is not repeated. */
+/* Other combinations are not retried. */
 static struct verdict_case verdict_case_of(enum dafs_retry_kind kind, enum dafs_action action)
 {
 	unsigned int i;
@@ -99,7 +99,7 @@ static void dafs_verdict_table_test(struct kunit *test)
 	}
 }
 
-/* What one action has used up is not taken from another one. */
+/* Each action has a separate limit. */
 static void dafs_verdict_apart_test(struct kunit *test)
 {
 	struct verdict_case memory = verdict_case_of(DAFS_RETRY_CALL, DAFS_ACT_MEMORY);
