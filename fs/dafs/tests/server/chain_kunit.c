@@ -476,7 +476,7 @@ static void dafs_chain_lock_modify_test(struct kunit *test)
 	chain_both(test, chain_lock_modify);
 }
 
-/* R-7-03: the server cannot keep a third open of the client */
+/* R-7-03: the client may have only two opens */
 static void chain_resource(struct chain *c)
 {
 	struct dafs_str names[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Filehandles: what they promise, and what cannot be made of them. */
+/* Filehandles: their lifetime, and forged ones. */
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/export/handle.h"
 #include "../lib/fixture.h"
@@ -14,7 +14,7 @@ static bool dafs_fh_equal(const struct dafs_fh *a, const struct dafs_fh *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* What GETATTR says of a handle; @ino is set if it says OK. */
+/* Status of GETATTR for a handle; @ino is set if it is OK. */
 static u32 dafs_fh_try(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
 		       u64 *ino)
 {
@@ -50,7 +50,7 @@ static void dafs_fh_make_tree(struct kunit *test, struct dafs_fixture *fix)
 	dafs_backing_mknod(test, fix, "chr", S_IFCHR | 0600, MKDEV(1, 3));
 }
 
-/* All the exports have handles alike. */
+/* For KUNIT_CASE_PARAM(): all exports. */
 static const void *dafs_exports_gen(const void *prev, char *desc)
 {
 	static const enum dafs_test_export exports[] = {
@@ -72,8 +72,9 @@ static struct dafs_fixture *dafs_fh_fixture(struct kunit *test)
 }
 
 /*
- * R-4.1.4-04 R-4.1.4-10: the same for the same object, in whichever session;
- * different objects have different ones; the first 16 bytes name the export.
+ * R-4.1.4-04 R-4.1.4-10: an object has the same handle in all sessions,
+ * different objects have different ones; the first 16 bytes identify the
+ * export.
  */
 static void dafs_fh_stable_test(struct kunit *test)
 {
@@ -103,7 +104,7 @@ static void dafs_fh_stable_test(struct kunit *test)
 	}
 }
 
-/* R-4.1.4-14: good although the server has forgotten all about the objects. */
+/* R-4.1.4-14: valid after the server has dropped the objects from its caches. */
 static void dafs_fh_dropped_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fh_fixture(test);
@@ -124,7 +125,7 @@ static void dafs_fh_dropped_test(struct kunit *test)
 	}
 }
 
-/* R-4.1.4-11: one handle for one file, by whatever name, where names do not matter. */
+/* R-4.1.4-11: in an export of a whole file system all names of a file have the same handle. */
 static void dafs_fh_links_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -141,7 +142,10 @@ static void dafs_fh_links_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &one, &two, sizeof(one));
 }
 
-/* R-4.1.4-10: of two different objects never the same, of hard links both good. */
+/*
+ * R-4.1.4-10: different objects have different handles; the handles of both hard
+ * links are valid.
+ */
 static void dafs_fh_links_inside_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, test->param_value, DAFS_TEST_SQUASH);
@@ -157,7 +161,7 @@ static void dafs_fh_links_inside_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one_ino, two_ino);
 }
 
-/* R-4.1.4-15: with the object goes its handle, in every procedure. */
+/* R-4.1.4-15: the handle of a removed object is STALE in every procedure. */
 static void dafs_fh_stale_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fh_fixture(test);
@@ -182,7 +186,7 @@ static void dafs_fh_stale_test(struct kunit *test)
 	}
 }
 
-/* R-4.1.4-08: when the file system uses the number again, it is another object. */
+/* R-4.1.4-08: after the inode number is reused the old handle is STALE. */
 static void dafs_fh_reuse_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -210,7 +214,7 @@ static void dafs_fh_reuse_test(struct kunit *test)
 	dafs_fh_expect(test, fix, &new, DAFS_STATUS_OK);
 }
 
-/* A handle stays good when its object moves about in a whole file system. */
+/* In an export of a whole file system a handle stays valid when its object is moved. */
 static void dafs_fh_rename_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -230,8 +234,8 @@ static void dafs_fh_rename_test(struct kunit *test)
 }
 
 /*
- * In an export that is a directory, handles of what is outside are refused, which
- * are made up from those of another export of the same file system; directories
+ * In an export of a subdirectory, handles of objects outside of it, made from
+ * those of another export of the file system, are refused; those of directories
  * even if the hash is right.
  */
 static void dafs_fh_outside_test(struct kunit *test)
@@ -268,7 +272,7 @@ static void dafs_fh_outside_test(struct kunit *test)
 	dafs_fh_expect(test, fix, &forged, DAFSERR_STALE);
 }
 
-/* With another bit it is no handle of this server. */
+/* A handle with one bit inverted is refused. */
 static void dafs_fh_forged_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fh_fixture(test);
@@ -289,7 +293,7 @@ static void dafs_fh_forged_test(struct kunit *test)
 	}
 }
 
-/* Bytes that this server never made, and the handles that it never gives (E-111). */
+/* Random bytes, and handles that the server never returns (E-111). */
 static void dafs_fh_bad_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);

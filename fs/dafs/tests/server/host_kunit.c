@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server among the programs and file systems of its machine: who watches files,
- * what a file system can do, what root does to files that are open, and unmounting.
+ * The server and other users of its machine: fanotify, differences between file
+ * systems, changes of open files by root, and unmounting.
  *
- * File systems and watching programs that the test machine lacks are stood for by
- * replacing the operations of the real ones.
+ * Missing file systems and programs are simulated by replaced operations of the
+ * real ones.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -23,11 +23,11 @@
 /**
  * struct host_fops - an inode whose files have other operations during a test
  * @path: the inode
- * @real: what it has else
- * @fops: what it has instead
- * @calls: how often that was called
- * @begun: completed by the first call of a slow one
- * @go: lets it go on
+ * @real: its own operations
+ * @fops: the replacement
+ * @calls: number of calls of the replacement
+ * @begun: completed by the first call of a slow operation
+ * @go: the operation waits for this
  */
 struct host_fops {
 	struct path path;
@@ -38,7 +38,7 @@ struct host_fops {
 	struct completion go;
 };
 
-/* Operations have no pointer to what is theirs, so there are two at most. */
+/* Operations have no pointer to private data, so there are two at most. */
 static struct host_fops host_dir, host_file;
 
 static void host_restore_fops(void *data)
@@ -59,18 +59,18 @@ static void host_watch(struct kunit *test, struct dafs_fixture *fix, const char 
 	atomic_set(&h->calls, 0);
 	h->real = d_inode(h->path.dentry)->i_fop;
 	h->fops = *h->real;
-	/* a file may be open for longer than the test is there */
+	/* a file may stay open after the test */
 	h->fops.owner = THIS_MODULE;
 }
 
-/* To be called when the operations have been changed */
+/* Call this after changing h->fops */
 static void host_replace(struct kunit *test, struct host_fops *h)
 {
 	d_inode(h->path.dentry)->i_fop = &h->fops;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, host_restore_fops, h));
 }
 
-/* As if a program were asked for permission and took its time */
+/* Like a fanotify program that is slow to give permission */
 static int host_slow_open(struct inode *inode, struct file *filp)
 {
 	complete_all(&host_file.begun);
@@ -79,7 +79,7 @@ static int host_slow_open(struct inode *inode, struct file *filp)
 }
 
 /**
- * struct host_call - a request whose answer the test does not wait for at once
+ * struct host_call - an asynchronous request
  * @work: sends it
  * @test: the test
  * @ses: the session
@@ -169,8 +169,8 @@ static void host_unlink_during_open(struct kunit *test, struct dafs_fixture *fix
 }
 
 /*
- * A program that is asked whether a file may be opened (fanotify) may itself change the
- * directory before it answers.  The OPEN finds what is there then.
+ * A program that is asked for permission to open a file (fanotify) may change the
+ * directory before it answers.  OPEN must use the new contents of the directory.
  */
 static void dafs_host_slow_open_test(struct kunit *test)
 {
@@ -280,8 +280,8 @@ static void host_change_attrs(struct kunit *test, struct dafs_fixture *fix)
 }
 
 /*
- * What is answered is stable, also where the file system tells servers no way to that
- * (btrfs, overlayfs, f2fs).  There it is done as a program would.
+ * Results are stable when they are sent, also on file systems without an export
+ * operation for that (btrfs, overlayfs, f2fs).  There the server uses fsync.
  */
 static void dafs_host_commit_test(struct kunit *test)
 {
@@ -330,7 +330,7 @@ static void host_put_path(void *path)
 	path_put(path);
 }
 
-/* A file with data in memory that has its place on the disk, but is not there yet */
+/* A file with dirty data in memory whose blocks are allocated */
 static struct inode *host_dirty_file(struct kunit *test, struct dafs_fixture *fix,
 				     struct path *path)
 {
@@ -348,7 +348,7 @@ static struct inode *host_dirty_file(struct kunit *test, struct dafs_fixture *fi
 	return d_inode(path->dentry);
 }
 
-/* As where a local program has a lease on the file */
+/* As if a local program had a lease on the file */
 static int host_refuse_open(struct inode *inode, struct file *filp)
 {
 	return -EWOULDBLOCK;
@@ -361,7 +361,7 @@ static void host_expect_committed(struct kunit *test, const struct inode *busy, 
 			      "%s has data of others written", what);
 }
 
-/* What cannot be opened is stable, too, and has no data of others written for that. */
+/* A file that cannot be opened is made stable too, without writing its data. */
 static void dafs_host_unopened_test(struct kunit *test)
 {
 	static const struct dafs_state_id none;
@@ -443,7 +443,7 @@ static void host_thaw_later(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(host_thaw_work, host_thaw_later);
 
-/* When an export has been taken away, nothing is done in it any more. */
+/* After an export is disabled nothing is executed in it. */
 static void dafs_host_withdraw_test(struct kunit *test)
 {
 	const struct dafsd_export_conf conf = { .subtree_check = true };
@@ -458,7 +458,7 @@ static void dafs_host_withdraw_test(struct kunit *test)
 	host_frozen = fix->path.mnt->mnt_sb;
 	KUNIT_ASSERT_EQ(test, 0, freeze_super(host_frozen, FREEZE_HOLDER_KERNEL));
 	queue_work(system_unbound_wq, &call->work);
-	/* until it waits, with one reference of its place and one of its filehandle */
+	/* until the request waits: one reference for its place and one for its filehandle */
 	while (kref_read(&exp->ref) < 3 && time_before(jiffies, end))
 		msleep(20);
 	schedule_delayed_work(&host_thaw_work, HZ / 2);
@@ -510,7 +510,7 @@ static void host_expect_shared(struct kunit *test, const struct dafsd_export *ex
 	put_cred(b);
 }
 
-/* The anonymous user, and root who becomes it, cost no memory with each request. */
+/* Requests of the anonymous user and of squashed root share one struct cred. */
 static void dafs_host_shared_cred_test(struct kunit *test)
 {
 	const struct dafsd_export_conf conf = { .root_squash = true };
@@ -549,7 +549,7 @@ static void host_write_and_commit(struct kunit *test, struct dafs_fixture *fix,
 						  0, 0, &verf));
 }
 
-/* An open stays when the export becomes read-only.  What was written by it is not lost. */
+/* An open stays when the export becomes read-only.  Data written by it is not lost. */
 static void dafs_host_read_only_test(struct kunit *test)
 {
 	struct dafsd_export_conf conf = {};
@@ -590,7 +590,7 @@ static const struct cred *host_expect_user(struct kunit *test, const struct dafs
 	return as;
 }
 
-/* Who is squashed, and to whom, changes as a whole; a request goes on as who it was. */
+/* The settings of squashing change at once; a running request keeps its credentials. */
 static void dafs_host_squash_test(struct kunit *test)
 {
 	struct dafsd_export_conf conf = { .root_squash = true, .anon_uid = 1, .anon_gid = 2 };
@@ -649,7 +649,7 @@ static u32 host_truncate(struct kunit *test, struct dafs_fixture *fix, const str
 	return host_setattr(test, fix, fh, state_id, &attr);
 }
 
-/* A program that was cut short has lost its capabilities, as by a local truncate(2). */
+/* Truncating a program removes its file capabilities, as a local truncate(2) does. */
 static void dafs_host_caps_test(struct kunit *test)
 {
 	static const struct dafs_state_id none;
@@ -691,10 +691,10 @@ static void dafs_host_append_only_test(struct kunit *test)
 
 /**
  * struct host_sync - one fsync of a file
- * @begun: it waits
- * @go: goes on
+ * @begun: completed when it waits
+ * @go: it waits for this
  * @start: first byte of the range
- * @err: what the disk says to it, 0 for what it really says
+ * @err: errno to return, 0 for the real result
  */
 struct host_sync {
 	struct completion begun;
@@ -798,7 +798,7 @@ static void host_expect_file(struct kunit *test, struct dafs_fixture *fix, const
 	KUNIT_EXPECT_STREQ(test, text, got);
 }
 
-/* Two appends, one behind the other, that wait for the disk */
+/* Starts two appends, one behind the other, that wait for the disk */
 static void host_append_two(struct kunit *test, struct dafs_fixture *fix,
 			    struct host_appender *one, struct host_appender *two)
 {
@@ -812,8 +812,8 @@ static void host_append_two(struct kunit *test, struct dafs_fixture *fix,
 }
 
 /*
- * What an append stands behind is stable with it, or a failure of the earlier one would
- * cut off what was acknowledged.
+ * An append also syncs the appends before it: otherwise a failure of an earlier one
+ * would truncate acknowledged data.
  */
 static void dafs_host_append_behind_test(struct kunit *test)
 {
@@ -830,7 +830,7 @@ static void dafs_host_append_behind_test(struct kunit *test)
 	host_expect_file(test, fix, "firstsecond");
 }
 
-/* Where one has failed none may join those that still wait, and fail with it. */
+/* After a failure new appends get DELAY until those that still wait have failed too. */
 static void dafs_host_append_failed_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers that mean harm, or do not know better.  A bad message costs its sender
- * the session and never more: whatever a client does here, another one goes
- * on undisturbed; whatever a server does, the client drops that connection and
- * makes a new one, or gives up in its time.
+ * Malicious and broken peers.  A bad message ends the sender's session and does
+ * no other harm: other clients are not affected by a bad client, and with a bad
+ * server the client reconnects or times out.
  */
 #include <linux/prandom.h>
 #include <linux/random.h>
@@ -11,7 +10,7 @@
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"
 
-/* A bystander, who must not notice. */
+/* Another client, which must not be affected. */
 
 struct hostile {
 	struct dafs_session *ses;
@@ -42,7 +41,7 @@ static void hostile_expect_peace(struct kunit *test, struct hostile *h)
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(h->conn->op));
 }
 
-/* Messages that end the connection without a word. */
+/* Messages that end the connection without a response. */
 
 struct hostile_message {
 	const char *name;
@@ -91,7 +90,7 @@ static void dafs_hostile_message_test(struct kunit *test)
 	struct raw_login swapped = {};
 	struct dafs_flavour swab = { .swab = true };
 
-	/* as the first message, and in a session; in either order */
+	/* as the first message and in a session, in both byte orders */
 	hostile_send(test, raw_connect_flavour(test, NULL, 0), test->param_value);
 	hostile_send(test, raw_session(test, NULL, &login), test->param_value);
 	hostile_send(test, raw_session(test, &swab, &swapped), test->param_value);
@@ -109,7 +108,7 @@ static void dafs_hostile_order_test(struct kunit *test)
 
 	conn->swab = !conn->swab;
 	hdr = raw_hdr(conn, DAFS_PROC_NULL);
-	/* whether it has left is not known: the server hangs up at once */
+	/* the send may fail, because the server disconnects at once */
 	raw_send(conn, msg, raw_encode(conn, &hdr, NULL, msg));
 	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
 	KUNIT_EXPECT_NULL(test, raw_recv(conn, 0));
@@ -137,7 +136,7 @@ static bool hostile_is_served(u32 proc)
 	}
 }
 
-/* A request of @proc with zeros for arguments: @cut bytes of them, or -@cut less than there are */
+/* A request of @proc whose arguments are zeros: @cut bytes, or -@cut bytes less than all */
 static void hostile_cut(struct kunit *test, u32 proc, int cut, u8 *buf)
 {
 	struct raw_login login = {};
@@ -162,8 +161,8 @@ static void hostile_cut(struct kunit *test, u32 proc, int cut, u8 *buf)
 }
 
 /*
- * E-11 E-134: arguments that are not there get INVAL, and who sent them goes, be it the
- * first field or the last that lacks a byte.  Four bytes may fill up the last eight.
+ * E-11 E-134: truncated arguments get INVAL and end the session, whether the first or
+ * the last field is incomplete.  A trailing pad of four bytes may be missing.
  */
 static void dafs_hostile_body_test(struct kunit *test)
 {
@@ -179,7 +178,10 @@ static void dafs_hostile_body_test(struct kunit *test)
 	hostile_expect_peace(test, &h);
 }
 
-/* R-3.2.5-03 R-3.2.5-04 and E-33: refused, echoed, not executed, and no harm done */
+/*
+ * R-3.2.5-03 R-3.2.5-04 and E-33: refused, with the header fields echoed, not
+ * executed, no harm done
+ */
 static void dafs_hostile_cksum_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -204,7 +206,7 @@ static void dafs_hostile_cksum_test(struct kunit *test)
 		get_random_bytes(hdr.analyzer, sizeof(hdr.analyzer));
 		hdr.stream_id = i % 4;
 		len = raw_encode(conn, &hdr, &args, buf);
-		/* the length and what is echoed are not at stake; what wishes to grow is */
+		/* skip the length and the echoed fields, but not desired_nreq */
 		if ((i >= 12 && i < 24) || (i >= 36 && i < 40) || i >= len)
 			continue;
 		buf[i] ^= 0x40;
@@ -223,7 +225,7 @@ static void dafs_hostile_cksum_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "made", &stat));
 }
 
-/* R-3.2.5-01: none at all is a wrong one, and without the agreement any is right */
+/* R-3.2.5-01: a zero checksum is wrong; without negotiated checksums any is right */
 static void dafs_hostile_no_cksum_test(struct kunit *test)
 {
 	const struct dafs_flavour *flavour = test->param_value;
@@ -239,7 +241,7 @@ static void dafs_hostile_no_cksum_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flavour->cksum ? DAFSERR_CHKSUM : DAFS_STATUS_OK, res.status);
 }
 
-/* E-33: the response that agrees upon checksums has none yet */
+/* E-33: the response that negotiates checksums has none */
 static void dafs_hostile_first_sum_test(struct kunit *test)
 {
 	const struct dafs_flavour *flavour = test->param_value;
@@ -293,7 +295,7 @@ struct hostile_chain {
 	u16 flags;
 };
 
-/* E-61, R-4.3.2-08: flags that are wrong whatever a server can do, or where no chain can be */
+/* E-61, R-4.3.2-08: flags that are always invalid, or where chains are not allowed */
 static const struct hostile_chain hostile_chains[] = {
 	{ DAFS_PROC_CREATE, DAFS_CHF_BACK },
 	{ DAFS_PROC_CREATE, DAFS_CHF_FH },
@@ -333,7 +335,7 @@ static void dafs_hostile_chain_test(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, &args, &res, NULL));
 		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_CHAIN_FORM, res.status, "%s %x",
 				    dafs_proc_name(c->proc), c->flags);
-		/* whatever chain that was, it ends here */
+		/* this ends any chain */
 		KUNIT_EXPECT_EQ(test, c->flags & DAFS_CHF_FORW ? DAFSERR_CHAIN_FORM :
 				DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 	}
@@ -472,18 +474,18 @@ static void dafs_hostile_stateid_test(struct kunit *test)
 								     &one.state_id)), "closed");
 }
 
-/* Anything. */
+/* Random requests. */
 
 #define HOSTILE_ROUNDS	400
 
 /**
- * struct hostile_fuzz - requests that once were good
+ * struct hostile_fuzz - mutated requests
  * @test: the test
- * @fix: a directory with something in it
+ * @fix: a directory with some entries
  * @conn: where they go
- * @rnd: repeatable
+ * @rnd: reproducible
  * @buf: the request
- * @lost: connections it cost
+ * @lost: number of connections lost
  */
 struct hostile_fuzz {
 	struct kunit *test;
@@ -499,7 +501,7 @@ static u32 hostile_random(struct hostile_fuzz *f, u32 below)
 	return prandom_u32_state(&f->rnd) % below;
 }
 
-/* Any procedure with the arguments that the most procedures begin with. */
+/* A random procedure with the arguments that most procedures begin with. */
 static u32 hostile_request(struct hostile_fuzz *f)
 {
 	struct dafs_str name = dafs_test_str("file");
@@ -543,7 +545,7 @@ static u32 hostile_request(struct hostile_fuzz *f)
 	return raw_encode(f->conn, &hdr, &args, f->buf);
 }
 
-/* A few bytes, words or offsets of the message changed; not what it is called. */
+/* Changes a few bytes, words or offsets of the message, but not the procedure. */
 static void hostile_mutate(struct hostile_fuzz *f, u32 len)
 {
 	static const u32 words[] = { 0, 1, 7, 8, 0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff };
@@ -626,7 +628,7 @@ static void dafs_hostile_fuzz_test(struct kunit *test)
 	hostile_expect_peace(test, &h);
 }
 
-/* Clients that only look whether there is a server, or vanish while it is at work for them. */
+/* Clients that only connect, or vanish while their requests are executed. */
 
 static void hostile_vanish(struct kunit *test, struct raw_conn *conn, struct dafs_req_hdr *hdr,
 			   void *args)
@@ -677,7 +679,7 @@ static void dafs_hostile_vanish_test(struct kunit *test)
 		hdr = raw_hdr(conn, DAFS_PROC_DISCONNECT);
 		hostile_vanish(test, conn, &hdr, NULL);
 	}
-	/* the channels of those that vanished are free for another */
+	/* the channels of vanished clients become free */
 	for (i = 0; i < RAW_WAIT_MS / 10; i++) {
 		conn = raw_connect_flavour(test, NULL, 0);
 		status = raw_call(conn, DAFS_PROC_CONNECT_BIND, &bind, NULL);
@@ -692,7 +694,7 @@ static void dafs_hostile_vanish_test(struct kunit *test)
 	hostile_expect_peace(test, &h);
 }
 
-/* Twice what only happens once, at the same time; one of them wins. */
+/* Concurrent CLIENT_AUTHs on one connection; one of them succeeds. */
 static void dafs_hostile_twice_test(struct kunit *test)
 {
 	struct raw_login login = { .id = "twice" };
@@ -773,8 +775,8 @@ KUNIT_ARRAY_PARAM_DESC(hostile_server, hostile_servers, name);
 
 /**
  * struct hostile_plan - when the server misbehaves
- * @fault: how
- * @times: how often still; then it is good
+ * @fault: the fault
+ * @times: number of faults left; then it behaves
  */
 struct hostile_plan {
 	enum hostile_fault fault;
@@ -896,9 +898,9 @@ static unsigned int hostile_conns(struct raw_server *srv, unsigned int want)
 }
 
 /*
- * R-3.2.5-05 R-3.1.2.5-01 R-5.1-02 R-3.1.2.3.1-01: such a server has lost that
- * connection, and among them is one that asks where it has to answer; R-6.1.1.5-02:
- * and one that changes the order
+ * R-3.2.5-05 R-3.1.2.5-01 R-5.1-02 R-3.1.2.3.1-01: the client drops the connection
+ * to such a server, also if it sends a request on the operation channel;
+ * R-6.1.1.5-02: or if it changes the byte order
  */
 static void dafs_hostile_server_test(struct kunit *test)
 {
@@ -913,7 +915,7 @@ static void dafs_hostile_server_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, hostile_conns(srv, 2));
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
 	KUNIT_EXPECT_EQ(test, 2, READ_ONCE(srv->nr_conns));
-	/* and again, in the order and without the sums of others */
+	/* once more, in the other byte order and without checksums */
 	atomic_set(&((struct hostile_plan *)srv->priv)->times, 1);
 	if (hs->fault == HOSTILE_CKSUM)
 		return;
@@ -930,7 +932,7 @@ static unsigned int hostile_elapsed_ms(unsigned long since)
 	return jiffies_to_msecs(jiffies - since);
 }
 
-/* A soft session gives up in its time, whether the server connects or not. */
+/* A soft session times out, whether the server accepts connections or not. */
 static void dafs_hostile_silent_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 1000);
@@ -945,12 +947,12 @@ static void dafs_hostile_silent_test(struct kunit *test)
 	KUNIT_EXPECT_GE(test, hostile_elapsed_ms(since), 400);
 	KUNIT_EXPECT_LT(test, hostile_elapsed_ms(since), RAW_WAIT_MS);
 	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 4);
-	/* it is not the end of the session */
+	/* the session still works */
 	atomic_set(&((struct hostile_plan *)srv->priv)->times, 0);
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
 }
 
-/* R-5.1-02: no answer to anything from some moment on */
+/* R-5.1-02: the server stops answering */
 static void dafs_hostile_dead_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 1000);
@@ -983,13 +985,13 @@ static void dafs_hostile_gone_test(struct kunit *test)
 	srv->refuse = false;
 	srv->params.retrans = 20;
 	atomic_set(&((struct hostile_plan *)srv->priv)->times, 0);
-	/* the session was told that it may give up, so it is asked until it is back */
+	/* the session is soft, so retry until the server is back */
 	while (dafs_null(ses, NULL) && srv->params.retrans--)
 		schedule_timeout_uninterruptible(HZ / 2);
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
 }
 
-/* R-E.5.3.1.2-01, but for MRA and redirection: no server there, or one that does not want us */
+/* R-E.5.3.1.2-01, except MRA and redirection: no server, or a server that rejects us */
 static void dafs_hostile_refused_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 0);
@@ -1028,7 +1030,7 @@ static void hostile_serve_short(struct raw_conn *conn, struct raw_msg *msg)
 
 	if (!buf || raw_get_hdr(conn, msg, &hdr))
 		goto out;
-	/* a body of twenty bytes in place of 72 */
+	/* 20 bytes of results instead of 72 */
 	raw_encode_res(conn, &hdr, DAFS_STATUS_OK, 8, NULL, buf);
 	dafs_put32(60, buf + 32, conn->swab);
 	raw_send(conn, buf, 60);
@@ -1079,7 +1081,7 @@ static void hostile_serve_status(struct raw_conn *conn, struct raw_msg *msg)
 		raw_answer(conn, &hdr, hs->status, 1, NULL);
 }
 
-/* R-7-04 and what else a connect may be answered with */
+/* R-7-04 and other answers to a connect request */
 static void dafs_hostile_login_status_test(struct kunit *test)
 {
 	const struct hostile_status *hs = test->param_value;
@@ -1124,7 +1126,7 @@ static void dafs_hostile_opts_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_session_create(&srv->params));
 }
 
-/* R-6.2.1-03 at the other end: a mount with checksums has them, or is none */
+/* R-6.2.1-03 at the client: a mount with checksums fails if the server has none */
 static void dafs_hostile_no_sums_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -1133,7 +1135,7 @@ static void dafs_hostile_no_sums_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_session_create(&srv->params));
 }
 
-/* Numbers that are strange but not wrong: much room for requests, few of them. */
+/* Unusual but valid numbers: large messages, few requests. */
 static void dafs_hostile_odd_opts_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -1155,7 +1157,7 @@ static void dafs_hostile_odd_opts_test(struct kunit *test)
 	dafs_conn_put(conn);
 }
 
-/* R-3.1.2.3.4-02 R-3.1.2.3.4.1-04 R-3.1.2.3.4.2-01: the server says that there shall be one */
+/* R-3.1.2.3.4-02 R-3.1.2.3.4.1-04 R-3.1.2.3.4.2-01: the server asks for an RDMA-read channel */
 static void dafs_hostile_rdma_read_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -1167,12 +1169,12 @@ static void dafs_hostile_rdma_read_test(struct kunit *test)
 	conn = dafs_conn_get(ses);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_NOT_NULL(test, conn->rr);
-	/* R-3.2.4.1-01: which waits for nothing */
+	/* R-3.2.4.1-01: no receives are posted on it */
 	KUNIT_EXPECT_EQ(test, 0, conn->rr->nr_posted);
 	dafs_conn_put(conn);
 }
 
-/* Responses that are well-formed until one looks inside. */
+/* Responses with a valid header and invalid results. */
 
 static void hostile_serve_bodies(struct raw_conn *conn, struct raw_msg *msg)
 {
@@ -1190,7 +1192,7 @@ static void hostile_serve_bodies(struct raw_conn *conn, struct raw_msg *msg)
 	if (!buf)
 		return;
 	raw_encode_res(conn, &hdr, DAFS_STATUS_OK, 8, NULL, buf);
-	/* eof, a number of bytes, or an offset that are not there; half a filehandle */
+	/* eof, byte counts or offsets beyond the message; half a filehandle */
 	memset(buf + DAFS_HDR_SIZE, 0xf8, 16);
 	dafs_put32(DAFS_HDR_SIZE + 16, buf + 32, conn->swab);
 	raw_send(conn, buf, DAFS_HDR_SIZE + 16);
@@ -1234,7 +1236,7 @@ static void hostile_serve_creds(struct raw_conn *conn, struct raw_msg *msg)
 		raw_serve_request(conn, msg);
 }
 
-/* A server that has no place for a user, or forgets them at once. */
+/* A server that has no room for a user, or forgets users at once. */
 static void dafs_hostile_creds_test(struct kunit *test)
 {
 	static const u32 full[2] = { DAFSERR_RESOURCE, DAFS_STATUS_OK };
@@ -1286,7 +1288,7 @@ static void dafs_hostile_directive_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
 }
 
-/* A server that says nothing any more does not keep umount waiting for long. */
+/* Umount does not wait long for a server that does not answer. */
 static void dafs_hostile_goodbye_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 0);

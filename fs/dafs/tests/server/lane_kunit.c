@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The shares of the server's workers that exports have, and what of a lost connection
- * still has one.
+ * The shares of exports in the server's workers, also those of requests whose
+ * connection is lost.
  */
 #include <linux/delay.h>
 #include <linux/exportfs.h>
@@ -33,7 +33,7 @@ static void lane_send(struct raw_conn *conn, u16 stream, u32 proc, void *args)
 	raw_ask(conn, &hdr, args);
 }
 
-/* So many changes in a directory, none of which gets done while its file system is frozen */
+/* Sends @nr changes of a directory, which block while its file system is frozen */
 static void lane_ask(struct raw_conn *conn, u16 stream, const struct dafs_fh *dir,
 		     unsigned int nr)
 {
@@ -62,7 +62,7 @@ static void lane_send_getattr(struct raw_conn *conn, u16 stream, const struct da
 	lane_send(conn, stream, DAFS_PROC_GETATTR_INLINE, &args);
 }
 
-/* Places that are taken in the export of a filehandle */
+/* Number of places in use in the export of a filehandle */
 static int lane_running(const struct dafs_fh *fh)
 {
 	struct dafsd_export *exp = dafsd_export_find(fh->fshandle);
@@ -81,7 +81,7 @@ static bool lane_wait_running(const struct dafs_fh *fh, int nr)
 	return lane_running(fh) == nr;
 }
 
-/* Sessions take one place each, until an export has no other. */
+/* Each session takes one place, until the export is full. */
 static void lane_fill(struct kunit *test, struct raw_conn **busy, unsigned int nr,
 		      const struct dafs_fh *dir)
 {
@@ -109,7 +109,7 @@ static struct dafsd_export *lane_serve(struct kunit *test, struct dafs_fixture *
 	return exp;
 }
 
-/* A LOOKUP of one name; both are the caller's. */
+/* Arguments of a LOOKUP of one name; they point to @name. */
 static struct dafs_lookup_args lane_lookup_args(const struct dafs_fh *dir, struct dafs_str *name)
 {
 	return (struct dafs_lookup_args) {
@@ -139,7 +139,7 @@ static struct dafs_fh lane_root(struct raw_conn *conn)
 	return root.filehandle;
 }
 
-/* One client has all of an export that one may have: others come in at once. */
+/* One client uses all places that one client may have: others are not delayed. */
 static void dafs_lane_pass_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -161,9 +161,9 @@ static void dafs_lane_pass_test(struct kunit *test)
 #define LANE_TAKEN	6
 
 /*
- * Many requests of a few clients wait for an export that stands still, and others come
- * behind them, for what can be done even there.  They go as soon as there is a place,
- * however many are before them.
+ * Many requests of a few clients wait for a frozen export.  Requests of other clients
+ * that need no write to it are executed as soon as a place is free, even if they are
+ * queued behind many others.
  */
 static void dafs_lane_turn_test(struct kunit *test)
 {
@@ -189,12 +189,12 @@ static void dafs_lane_turn_test(struct kunit *test)
 	}
 	lane_send_getattr(conn[0], 0, &frozen->dir);
 	KUNIT_EXPECT_NULL(test, raw_recv(conn[0], RAW_QUIET_MS));
-	/* there is more room than is taken, but those that are first may not have it */
+	/* there are free places, but the clients at the head of the queue may not use them */
 	dafs_fixture_server_param(test, &dafsd_lane_most, 2 * (LANE_TAKEN + ARRAY_SIZE(busy)));
 	lane_send_getattr(conn[1], 0, &frozen->dir);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn[1]));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn[0]));
-	/* what a session has running elsewhere does not count */
+	/* requests of a session in other exports do not count */
 	dafs_fixture_freeze(test, fix);
 	lane_ask(conn[2], 0, &fix->dir, 1);
 	KUNIT_EXPECT_TRUE(test, lane_wait_running(&fix->dir, 1));
@@ -205,7 +205,7 @@ static void dafs_lane_turn_test(struct kunit *test)
 	dafs_fixture_thaw(test, frozen);
 }
 
-/* The result of a request that was sent before */
+/* Receives the response of an earlier request */
 static u32 lane_result(struct raw_conn *conn, u32 proc, union dafs_res *res)
 {
 	struct dafs_stream s = { .swab = conn->swab };
@@ -220,7 +220,7 @@ static u32 lane_result(struct raw_conn *conn, u32 proc, union dafs_res *res)
 	return dafs_get_res_hdr(&s, &hdr) || dafs_decode_res(&s, proc, res) ? ~0U : hdr.status;
 }
 
-/* Nothing can be looked up in the directory of a fixture but what it is the way to. */
+/* Makes lookups in the directory of a fixture block. */
 static void lane_hang(struct dafs_fixture *fix)
 {
 	shrink_dcache_parent(fix->path.dentry);
@@ -228,9 +228,9 @@ static void lane_hang(struct dafs_fixture *fix)
 }
 
 /*
- * An export is full: a request waits for a place there, and then gets the same answer as
- * before.  Meanwhile its credential is released (E-48), and in the export that it came
- * through, if any, nothing can be looked up any more.
+ * A request waits for a place in a full export, and then returns the same as before.
+ * Meanwhile its credential is released (E-48), and lookups block in the export that its
+ * path begins in, if any.
  */
 static void lane_expect_await(struct kunit *test, struct dafs_fixture *frozen,
 			      const struct dafs_fh *full, u32 proc, void *args,
@@ -257,7 +257,7 @@ static void lane_expect_await(struct kunit *test, struct dafs_fixture *frozen,
 	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   raw_call(conn, DAFS_PROC_RELEASE_CRED, &release, NULL));
-	/* it keeps no place that others need */
+	/* it does not keep a place in another export */
 	lane_root(other);
 	if (through)
 		lane_hang(through);
@@ -278,7 +278,7 @@ static void dafs_lane_await_test(struct kunit *test)
 	lane_expect_await(test, frozen, &frozen->dir, DAFS_PROC_LOOKUP, &args, NULL);
 }
 
-/* Serves the directory of @inner as what "inner" in that of @outer shows. */
+/* Exports the directory of @inner at the name "inner" in that of @outer. */
 static struct dafs_fh lane_nest(struct kunit *test, struct dafs_fixture *outer,
 				struct dafs_fixture *inner)
 {
@@ -292,7 +292,7 @@ static struct dafs_fh lane_nest(struct kunit *test, struct dafs_fixture *outer,
 	return lane_lookup(lane_session(test), &outer->dir, "inner");
 }
 
-/* From another export, not from the root of the name space, and further in this one */
+/* A path from another export into the full one */
 static void dafs_lane_await_inner_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -308,7 +308,7 @@ static void dafs_lane_await_inner_test(struct kunit *test)
 	lane_expect_await(test, frozen, &inner, DAFS_PROC_LOOKUP, &args, fix);
 }
 
-/* And from the inner one to what it is in, by way of the root */
+/* LOOKUPP from the root of the inner export to the full one */
 static void dafs_lane_await_outer_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -319,11 +319,11 @@ static void dafs_lane_await_outer_test(struct kunit *test)
 }
 
 /**
- * struct lane_watch - what is decoded in a file system
- * @ops: its operations meanwhile
- * @real: those that it has
+ * struct lane_watch - counts filehandles decoded by a file system
+ * @ops: its export operations during the test
+ * @real: its own operations
  * @dir: a directory
- * @decoded: how often a filehandle was found to be that of @dir
+ * @decoded: number of filehandles decoded to @dir
  */
 struct lane_watch {
 	struct export_operations ops;
@@ -332,7 +332,7 @@ struct lane_watch {
 	atomic_t decoded;
 };
 
-/* Operations have no place for data of their own. */
+/* Operations have no pointer to private data. */
 static struct lane_watch lane_watch;
 
 static struct dentry *lane_fh_to_dentry(struct super_block *sb, struct fid *fid, int len, int type)
@@ -363,8 +363,8 @@ static void lane_watch_dir(struct kunit *test, const struct dafs_fixture *fix)
 }
 
 /*
- * The same from a filehandle that is that of any directory, as if it were not the root of
- * an export: when it goes on in the outer export, nothing is decoded in the inner one.
+ * The same from a filehandle that is decoded like that of any directory: when the request
+ * continues in the outer export, nothing is decoded in the inner one.
  */
 static void dafs_lane_await_decoded_test(struct kunit *test)
 {
@@ -377,11 +377,11 @@ static void dafs_lane_await_decoded_test(struct kunit *test)
 	dafsd_fh_sign(&args.filehandle);
 	lane_watch_dir(test, fix);
 	lane_expect_await(test, frozen, &frozen->dir, DAFS_PROC_LOOKUPP, &args, NULL);
-	/* for each of two requests, before it leaves the inner export */
+	/* once for each of two requests, before it leaves the inner export */
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&lane_watch.decoded));
 }
 
-/* A path that leads from the root to the export in the directory of a fixture, and on */
+/* A path from the root to the export in the directory of a fixture and below it */
 struct lane_path {
 	struct dafs_str names[4];
 	struct dafs_open_args open;
@@ -403,7 +403,7 @@ static void lane_path_init(struct lane_path *path, const struct dafs_fixture *fi
 	path->open.pathname = path->lookup.path;
 }
 
-/* It came as far as to the directory that the other export is in.  E-96 */
+/* Expects that the path was resolved up to the directory of the inner export.  E-96 */
 static void lane_expect_came(struct kunit *test, const struct dafs_fixture *fix,
 			     const struct dafs_fh *fh, u32 count)
 {
@@ -411,7 +411,7 @@ static void lane_expect_came(struct kunit *test, const struct dafs_fixture *fix,
 	KUNIT_EXPECT_MEMEQ(test, fh, &fix->dir, sizeof(*fh));
 }
 
-/* While they wait for a place in an export that is disabled: they do not go on there. */
+/* Requests wait for a place in an export that is then disabled: they return DELAY. */
 static void dafs_lane_await_withdrawn_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -446,13 +446,13 @@ static void dafs_lane_await_withdrawn_test(struct kunit *test)
 	lane_expect_came(test, fix, &res->lookup.filehandle, res->lookup.component_count);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, lane_result(conn[1], DAFS_PROC_OPEN, res));
 	lane_expect_came(test, fix, &res->open.filehandle, res->open.component_count);
-	/* and then there is only what that export has hidden */
+	/* then the lookup uses the directory that the export had covered */
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT,
 			   raw_call(conn[0], DAFS_PROC_LOOKUP, &path->lookup, res));
 	KUNIT_EXPECT_EQ(test, 3, res->lookup.component_count);
 }
 
-/* The same, but they go on, and find nothing there */
+/* The export stays, but the next name does not exist there */
 static void dafs_lane_await_missing_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -480,7 +480,7 @@ static void dafs_lane_await_missing_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &res->open.filehandle, &inner, sizeof(inner));
 }
 
-/* Exports that nothing happens in take no place of those that need them. */
+/* Idle exports take no places. */
 static void dafs_lane_idle_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -499,7 +499,7 @@ static void dafs_lane_idle_test(struct kunit *test)
 	dafs_fixture_thaw(test, frozen);
 }
 
-/* What the server has in this test; and exports that take more, with two each */
+/* Workers in this test, and exports that use more than these with two each */
 #define LANE_WORKERS	32
 #define LANE_EXPORTS	24
 #define LANE_EACH	4	/* requests in each export */
@@ -510,7 +510,7 @@ static void lane_restore_workers(void *unused)
 	workqueue_set_max_active(dafsd_wq, DAFSD_WORKERS);
 }
 
-/* All exports that were served by lane_many_serve() take all places that they get. */
+/* Fills all places that the exports of lane_many_serve() can get. */
 static void lane_many_freeze(struct kunit *test, struct dafs_fixture *frozen,
 			     struct raw_conn **busy, const struct dafs_fh *fh)
 {
@@ -534,10 +534,7 @@ static void lane_many_thaw(struct kunit *test, struct dafs_fixture *frozen,
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_status(busy[i / LANE_REQUESTS]));
 }
 
-/*
- * However many exports stand still, clients come and go, and get what they want from
- * those that do not; also when it happens once more.
- */
+/* While many exports are frozen, clients connect, use other exports and disconnect. Runs twice. */
 static void lane_many_frozen(struct kunit *test, struct dafs_fixture *frozen,
 			     struct dafs_fixture *fix, struct raw_conn **busy,
 			     const struct dafs_fh *fh)
@@ -587,8 +584,8 @@ static void dafs_lane_many_test(struct kunit *test)
 }
 
 /*
- * What waits for the only export that still stands still gets one of the places that the
- * others give back, though nothing ends there, and nothing new comes.
+ * A request that waits for the only export that is still frozen gets a place that the
+ * others free, although no request of that export ends or arrives.
  */
 static void dafs_lane_last_test(struct kunit *test)
 {
@@ -612,7 +609,7 @@ static void dafs_lane_last_test(struct kunit *test)
 	dafs_fixture_thaw(test, last);
 }
 
-/* Until the server knows that the connection has gone */
+/* Waits until the server knows that the connection is closed */
 static void lane_wait_closed(struct kunit *test, const struct dafs_session_id *id)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -629,11 +626,11 @@ static void lane_wait_closed(struct kunit *test, const struct dafs_session_id *i
 	KUNIT_ASSERT_FALSE(test, open);
 }
 
-/* What becomes of a connection on which a change hangs */
+/* How the connection of a blocked change ends */
 enum lane_loss {
-	LANE_TOLD,	/* the server has seen it end */
-	LANE_UNTOLD,	/* it sees it when the client comes back */
-	LANE_ANEW,	/* as the first, and the export is disabled and enabled again */
+	LANE_TOLD,	/* the server is told */
+	LANE_UNTOLD,	/* the server notices when the client reconnects */
+	LANE_ANEW,	/* as LANE_TOLD, and the export is disabled and enabled again */
 };
 
 static struct raw_conn *lane_connect(struct kunit *test, struct raw_login *login, u32 session)
@@ -666,7 +663,7 @@ static bool lane_is_open(const struct raw_login *login)
 	return open;
 }
 
-/* Asks until nothing of the lost connection is executed any more. */
+/* Retries until no request of the lost connection is running. */
 static u32 lane_call_late(struct raw_conn *conn, u32 proc, void *args)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -680,8 +677,8 @@ static u32 lane_call_late(struct raw_conn *conn, u32 proc, void *args)
 }
 
 /*
- * A truncation hangs, and its connection is lost.  The client comes back, truncates once
- * more and writes: what it is told is done stays, whenever the first one is.
+ * A truncation blocks, and its connection is lost.  The client reconnects and writes:
+ * the write gets DELAY until the truncation has ended, so that it is not lost.
  */
 static void lane_late(struct kunit *test, enum lane_loss loss)
 {
@@ -755,13 +752,13 @@ static void dafs_lane_late_anew_test(struct kunit *test)
 	lane_late(test, LANE_ANEW);
 }
 
-/* A change that hangs is one of its client: others are not kept from that export. */
+/* A blocked change delays only its client, not others in that export. */
 static void dafs_lane_late_other_test(struct kunit *test)
 {
 	static const char *const names[] = { "here", "there" };
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
 	struct raw_login *login = kunit_kcalloc(test, 3, sizeof(*login), GFP_KERNEL);
-	/* no such kind of stability, which is said without a look at the file system */
+	/* an invalid stability level, which is refused without accessing the file system */
 	struct dafs_write_inline_args write = {
 		.stable_how = 99,
 		.byte_count = 4,
@@ -798,7 +795,7 @@ static void dafs_lane_late_other_test(struct kunit *test)
 	dafs_fixture_thaw(test, frozen);
 }
 
-/* What comes by way of another export to that where a change hangs meets it, too; E-96 */
+/* A path from another export into the one with the blocked change gets DELAY, too; E-96 */
 static void dafs_lane_late_path_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -829,7 +826,7 @@ static void dafs_lane_late_path_test(struct kunit *test)
 	back->id = login->id;
 	conn = lane_connect(test, back, 1);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, raw_call(conn, DAFS_PROC_OPEN, &open, NULL));
-	/* by a longer way it comes as far as to the directory that the inner export is in */
+	/* a longer path is resolved up to the directory of the inner export */
 	open.dir_handle = top;
 	open.pathname = (struct dafs_seq) { .count = ARRAY_SIZE(way), .elems = way };
 	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, raw_call(conn, DAFS_PROC_OPEN, &open, res));
@@ -851,7 +848,7 @@ static void lane_wait_late(struct kunit *test, const struct dafs_session_id *id)
 	dafsd_session_put(ses);
 }
 
-/* One that has waited on its way to there, while the connection of that change was lost */
+/* The same if the request already waits when the connection of that change is lost */
 static void dafs_lane_late_await_test(struct kunit *test)
 {
 	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -880,7 +877,7 @@ static void dafs_lane_late_await_test(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, raw_recv(conn, RAW_QUIET_MS));
 	lane_lose(test, LANE_TOLD, busy[0], login);
 	lane_wait_late(test, &login->res.connect.session_id);
-	/* there is room now, which it gets when another one comes */
+	/* now a place is free, which it gets when another request arrives */
 	dafs_fixture_server_param(test, &dafsd_lane_most, 2 * ARRAY_SIZE(busy));
 	lane_send_getattr(other, 0, &inner);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, lane_result(conn, DAFS_PROC_OPEN, res));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * No client waits for another one that falls silent, or for a file system that
- * stands still and that it does not use.
+ * No client waits for another client that falls silent, or for a frozen file
+ * system that it does not use.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -10,15 +10,15 @@
 #include "../lib/raw.h"
 
 #define LIVENESS_SESSIONS	17
-#define LIVENESS_REQUESTS	32	/* of each; in all more than the server has workers */
+#define LIVENESS_REQUESTS	32	/* of each client; more than workers in total */
 
 /*
- * The server's hardware gives a silent peer up after a minute: longer than any wait
- * of these tests, so that nothing of what they expect comes of that.
+ * The server's hardware times out a silent peer after a minute, which is longer
+ * than any wait in these tests, so this timeout cannot make them pass.
  */
 #define LIVENESS_ACK_TIMEOUT	21
 
-/* A session that is to be in the way of others, and what it needs to be */
+/* A session that uses up resources of the server */
 struct liveness_client {
 	struct raw_login login;
 	struct raw_conn *conn;
@@ -56,7 +56,7 @@ static struct liveness_client *liveness_connect(struct kunit *test, bool reads)
 	return c;
 }
 
-/* All the requests that the session may have, without waiting for responses */
+/* Sends as many requests as the session may have, without waiting for responses */
 static void liveness_ask(struct kunit *test, struct liveness_client *c, u32 proc, void *args,
 			 void (*change)(void *args, unsigned int i))
 {
@@ -72,7 +72,7 @@ static void liveness_ask(struct kunit *test, struct liveness_client *c, u32 proc
 	}
 }
 
-/* Others come and go, and are answered. */
+/* Other clients connect, are answered and disconnect. */
 static void liveness_expect_peace(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct dafs_getattr_args args = {
@@ -90,7 +90,7 @@ static void liveness_expect_peace(struct kunit *test, struct dafs_fixture *fix)
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(fix->ses, dafs_test_me()));
 }
 
-/* Requests of a session that have not been answered, and its channel; 0 if it has gone. */
+/* Number of unanswered requests of a session, plus one for its channel; 0 if it has ended. */
 static int liveness_busy(const struct liveness_client *c)
 {
 	struct dafsd_session *ses = dafsd_session_find(c->id);
@@ -103,7 +103,7 @@ static int liveness_busy(const struct liveness_client *c)
 	return busy;
 }
 
-/* Those of them that wait for a worker, or for room in the send queue */
+/* Number of these that wait for a worker or for the send queue */
 static unsigned int liveness_waiting(const struct liveness_client *c)
 {
 	struct dafsd_session *ses = dafsd_session_find(c->id);
@@ -125,7 +125,7 @@ static bool liveness_wait_busy(const struct liveness_client *c, int most)
 	return liveness_busy(c) <= most;
 }
 
-/* Requests that have found no structure to be kept in have arrived, but are not busy yet. */
+/* Requests for which there is no request structure have arrived, but are not busy yet. */
 static bool liveness_all_busy(const struct liveness_client *c)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -136,9 +136,9 @@ static bool liveness_all_busy(const struct liveness_client *c)
 }
 
 /*
- * Clients ask the server to fetch data and fall silent: first the channel that it
- * would be fetched by, then the other one.  When the latter ends, so does what the
- * server has asked for on the former, of which it has heard nothing.
+ * Clients send writes and fall silent: first the RDMA-read channel, then the
+ * operation channel.  When the latter ends, so do the RDMA READs that are pending
+ * on the former.
  */
 static void dafs_liveness_silent_test(struct kunit *test)
 {
@@ -178,8 +178,8 @@ static void dafs_liveness_silent_test(struct kunit *test)
 }
 
 /*
- * A client's memory cannot be read by the channel for that: no status says so, and the
- * session is lost with it (E-127).
+ * The client's memory cannot be read on the RDMA-read channel: there is no status for
+ * this, and the session is lost (E-127).
  */
 static void dafs_liveness_reads_test(struct kunit *test)
 {
@@ -197,7 +197,7 @@ static void dafs_liveness_reads_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "data", 4);
 	dafs_backing_chmod(test, fix, "file", 0666);
 	args.filehandle = dafs_test_lookup(test, fix, "file");
-	/* it may be lost before we see that it was sent */
+	/* the send may fail, because the connection may end before */
 	raw_send(c->conn, msg, raw_encode(c->conn, &hdr, &args, msg));
 	KUNIT_EXPECT_TRUE(test, raw_closed(c->reads, RAW_WAIT_MS));
 	KUNIT_EXPECT_TRUE(test, raw_closed(c->conn, RAW_WAIT_MS));
@@ -206,7 +206,7 @@ static void dafs_liveness_reads_test(struct kunit *test)
 	liveness_expect_peace(test, fix);
 }
 
-/* Where the channel to fetch it by is cut off alone, nobody waits for ever for the data. */
+/* If only the RDMA-read channel is cut off, no request waits for the data for ever. */
 static void dafs_liveness_reads_cut_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -228,7 +228,7 @@ static void dafs_liveness_reads_cut_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, raw_closed(c->conn, RAW_WAIT_MS));
 }
 
-/* A name of its own for each request */
+/* A unique name for each request */
 static void liveness_rename(void *args, unsigned int i)
 {
 	struct dafs_create_args *create = args;
@@ -267,8 +267,8 @@ static void liveness_expect_in(struct kunit *test, enum dafs_test_export where)
 }
 
 /*
- * A file system stands still, and many requests wait for it.  Others go on; what has
- * not begun when its client leaves is not done.
+ * Many requests wait for a frozen file system.  Other clients are not affected;
+ * requests that have not started when their client disconnects are not executed.
  */
 static void dafs_liveness_frozen_test(struct kunit *test)
 {
@@ -288,10 +288,10 @@ static void dafs_liveness_frozen_test(struct kunit *test)
 		liveness_ask(test, c[i], DAFS_PROC_CREATE, &args, liveness_rename);
 	liveness_expect_peace(test, fix);
 	liveness_expect_in(test, DAFS_TEST_SQUASH);
-	/* reading attributes works even there, for a client that asks for little */
+	/* GETATTR works even there, for a client with few requests */
 	liveness_expect_peace(test, frozen);
 	raw_close(test, c[last]->conn);
-	/* one had a worker */
+	/* one request had a worker */
 	KUNIT_EXPECT_TRUE(test, liveness_wait_busy(c[last], 1));
 	KUNIT_EXPECT_NULL(test, raw_recv(c[0]->conn, 0));
 	liveness_expect_peace(test, fix);
@@ -323,8 +323,8 @@ static u32 liveness_close(struct raw_conn *conn, const struct dafs_open_res *ope
 }
 
 /*
- * A client has a file open that has no name any more, in a file system that stands
- * still, and its lease expires: closing the file waits, and no other client does.
+ * The lease of a client with an open unlinked file in a frozen file system
+ * expires: closing the file blocks, but no other client waits for it.
  */
 static void dafs_liveness_expired_test(struct kunit *test)
 {
@@ -363,8 +363,8 @@ static struct dafsd_export *liveness_serve(struct kunit *test, struct dafs_fixtu
 }
 
 /*
- * An export is disabled, and its file system stands still: what clients have open there
- * is theirs no more, and another export may take its place.
+ * An export with a frozen file system is disabled: the opens of its clients end, and
+ * another export may take its name.
  */
 static void dafs_liveness_withdraw_test(struct kunit *test)
 {
@@ -418,8 +418,8 @@ static u32 liveness_append(struct raw_conn *conn, const struct dafs_open_res *op
 }
 
 /*
- * A write without an open waits for its file system.  That keeps no reservation of
- * another file waiting, and no append to one.
+ * A write without an open waits for its file system.  Share reservations of and
+ * appends to other files do not wait for it.
  */
 static void dafs_liveness_locks_test(struct kunit *test)
 {
@@ -446,7 +446,7 @@ static void dafs_liveness_locks_test(struct kunit *test)
 		status = liveness_open(conn, fix, name, DAFS_OPEN_SHARE_ACCESS_BOTH,
 				       DAFS_OPEN_SHARE_DENY_BOTH, &res);
 		status = status ?: liveness_append(conn, &res);
-		/* open until the end: each has an inode, and so a lock, of its own */
+		/* open until the end, so that each has a different inode and lock */
 	}
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
 	liveness_close(conn, &res);
@@ -455,10 +455,10 @@ static void dafs_liveness_locks_test(struct kunit *test)
 }
 
 #define LIVENESS_READERS	34
-#define LIVENESS_BUFS		250	/* of a few bytes: most entries of the send queue */
+#define LIVENESS_BUFS		250	/* of a few bytes each, to use most of the send queue */
 #define LIVENESS_READS		(LIVENESS_REQUESTS / 2)
 
-/* Waits until one read of the session is under way, and all others wait for it. */
+/* Waits until one read of the session is running and all others wait for it. */
 static bool liveness_reads_wait(const struct liveness_client *c)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -469,9 +469,9 @@ static bool liveness_reads_wait(const struct liveness_client *c)
 }
 
 /*
- * Clients ask for data and take none: each read waits for a directory that is made
- * before it, in a chain, so that its client has fallen silent when its turn comes.
- * They wait for the send queues of their sessions, and others do not wait for them.
+ * Clients send reads and fall silent: each read follows a CREATE in a chain, so
+ * that the client is silent when the read starts.  The reads wait for the send
+ * queues of their sessions; other clients are not delayed.
  */
 static void dafs_liveness_reader_test(struct kunit *test)
 {
@@ -521,7 +521,7 @@ static void dafs_liveness_reader_test(struct kunit *test)
 	liveness_expect_peace(test, fix);
 	liveness_expect_peace(test, frozen);
 	for (i = 0; i < ARRAY_SIZE(c); i++) {
-		/* and all that while */
+		/* they still wait */
 		KUNIT_EXPECT_EQ(test, LIVENESS_READS - 1, liveness_waiting(c[i]));
 		KUNIT_EXPECT_EQ(test, LIVENESS_REQUESTS + 1, liveness_busy(c[i]));
 		raw_close(test, c[i]->conn);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The name space above the exports: pseudo directories, exports inside of
- * exports, and what becomes of both when exports come and go.
+ * The name space above the exports: pseudo directories and exports inside of
+ * exports, also while exports are enabled and disabled.
  *
- * The tests have the server export directories of the test's own.
+ * The server exports directories of the tests.
  */
 #include <linux/dcache.h>
 #include <linux/slab.h>
@@ -133,9 +133,9 @@ static u64 dafs_ps_expect_pseudo(struct kunit *test, struct dafs_fixture *fix,
 }
 
 /*
- * R-4.1.4-02 R-4.1.4-03 R-4.1.4-04 R-4.1.4-07 R-6.1.6-14: what leads to the
- * exports is one file system of directories, and all are found in it, in steps
- * and at once.
+ * R-4.1.4-02 R-4.1.4-03 R-4.1.4-04 R-4.1.4-07 R-6.1.6-14: the pseudo
+ * directories are one file system, in which all exports are found, by one
+ * LOOKUP or several.
  */
 static void dafs_pseudo_tree_test(struct kunit *test)
 {
@@ -168,7 +168,7 @@ static void dafs_pseudo_tree_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dafs_ps_same_fs(&d, &step));
 }
 
-/* Part of a name is no name, and there is nothing but what leads somewhere. */
+/* A prefix of a name does not exist; there are only directories that lead to an export. */
 static void dafs_pseudo_noent_test(struct kunit *test)
 {
 	static const char *const names[] = {
@@ -185,7 +185,7 @@ static void dafs_pseudo_noent_test(struct kunit *test)
 }
 
 /**
- * struct dafs_ps_list - what a directory was seen to have
+ * struct dafs_ps_list - contents of a directory
  * @names: each followed by a space
  * @found: attributes of the entry @wanted
  * @wanted: its name
@@ -222,7 +222,7 @@ static void dafs_ps_readdir(struct kunit *test, struct dafs_fixture *fix, const 
 						      dafs_ps_list_add, list));
 }
 
-/* R-4.1.4-02: READDIR shows each entry once, and what LOOKUP finds there. */
+/* R-4.1.4-02: READDIR returns each entry once, with the same attributes as LOOKUP. */
 static void dafs_pseudo_readdir_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
@@ -251,8 +251,8 @@ static void dafs_pseudo_readdir_test(struct kunit *test)
 }
 
 /*
- * READDIR tells of the root of another export what is in memory: its file system may stand
- * still.
+ * READDIR returns cached attributes of another export's root, because its file system may
+ * be frozen.
  */
 static void dafs_pseudo_peek_test(struct kunit *test)
 {
@@ -302,7 +302,7 @@ static void dafs_pseudo_read_only_test(struct kunit *test)
 	dafs_ps_expect(test, fix, &fh, DAFS_STATUS_OK);
 }
 
-/* R-4.1.4-02: nothing is opened there, be it new or not. */
+/* R-4.1.4-02: nothing can be opened or created there. */
 static void dafs_pseudo_open_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
@@ -320,8 +320,8 @@ static void dafs_pseudo_open_test(struct kunit *test)
 }
 
 /*
- * A directory is as long as it leads somewhere; its handle is good again when
- * it does again, and so is that of an export.
+ * A directory exists while it leads to an export; its handle is valid again
+ * when it is back, and so is that of an export.
  */
 static void dafs_pseudo_vanish_test(struct kunit *test)
 {
@@ -388,7 +388,7 @@ static void dafs_pseudo_inside_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &deep, &list.found.filehandle, sizeof(deep));
 }
 
-/* R-4.1.4-06: so is an export of a directory of another one, whatever its name. */
+/* R-4.1.4-06: so is an export of a directory inside another export, under any name. */
 static void dafs_pseudo_directory_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
@@ -443,7 +443,7 @@ static void dafs_pseudo_squash_test(struct kunit *test)
 			   dafs_ps_lookup(test, fix, "k/in/private/file", &fh));
 }
 
-/* R-4.1.4-07: and an export of the directory does not bar the way to others. */
+/* R-4.1.4-07: an export of a pseudo directory does not hide exports below it. */
 static void dafs_pseudo_way_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
@@ -459,7 +459,7 @@ static void dafs_pseudo_way_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dafs_ps_same_fs(&k, &deep));
 }
 
-/* R-4.1.4-07: no export is served that no LOOKUP would lead to. */
+/* R-4.1.4-07: an export that LOOKUP could not reach is refused. */
 static void dafs_pseudo_refused_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
@@ -501,8 +501,8 @@ static u32 dafs_ps_rename(struct kunit *test, struct dafs_fixture *fix, const ch
 }
 
 /*
- * R-4.1.4-07: what an export is reached by stays where it is: the directory of its
- * name, those above, and its own; and no other takes their place.
+ * R-4.1.4-07: the directories on the path to an export, and its own, cannot be
+ * removed, moved or replaced.
  */
 static void dafs_pseudo_busy_test(struct kunit *test)
 {
@@ -553,8 +553,8 @@ static u32 dafs_ps_parent(struct kunit *test, struct dafs_fixture *fix, struct d
 }
 
 /*
- * R-6.5.22-01 R-6.5.22-02: LOOKUPP goes all the way up, from an export to where
- * its name is, and ends at the root.
+ * R-6.5.22-01 R-6.5.22-02: LOOKUPP goes all the way up, from an export to the
+ * directory of its name, and ends at the root.
  */
 static void dafs_pseudo_parent_test(struct kunit *test)
 {
@@ -574,7 +574,7 @@ static void dafs_pseudo_parent_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, dafs_ps_parent(test, fix, &fh));
 }
 
-/* With any other bit it is a handle of nothing. */
+/* A handle with any bit inverted is refused. */
 static void dafs_pseudo_forged_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_ps_fixture(test);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * How many sessions there can be, what each costs while it is idle, and what
- * happens when there are too many.
- */
+/* Limits of sessions and other resources, and the memory of an idle session. */
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -17,10 +14,10 @@ static unsigned int sessions = 32;
 module_param(sessions, uint, 0444);
 MODULE_PARM_DESC(sessions, "sessions that the scale suite has at a time");
 
-/* Sessions from whose memory that of one is computed */
+/* Number of sessions over which the memory is averaged */
 #define SCALE_SAMPLE	16
 
-/* Bytes of unused memory. */
+/* Bytes of free memory. */
 static s64 scale_free(void)
 {
 	struct sysinfo info;
@@ -29,7 +26,7 @@ static s64 scale_free(void)
 	return (s64)info.freeram * info.mem_unit;
 }
 
-/* Of a thousand clients, the server keeps some in one list: it knows them by their names. */
+/* Clients in the same hash list are distinguished by their names. */
 static void scale_expect_differ(struct kunit *test, struct dafs_session **ses)
 {
 	struct dafs_client_id *ids = kunit_kcalloc(test, sessions, sizeof(*ids), GFP_KERNEL);
@@ -44,7 +41,7 @@ static void scale_expect_differ(struct kunit *test, struct dafs_session **ses)
 	KUNIT_EXPECT_EQ(test, 0, same);
 }
 
-/* So many sessions of as many clients, and all are good. */
+/* Many sessions of as many clients, all of which work. */
 static void dafs_scale_sessions_test(struct kunit *test)
 {
 	struct dafs_session **ses = kunit_kcalloc(test, sessions, sizeof(*ses), GFP_KERNEL);
@@ -74,7 +71,7 @@ static void scale_add_raw(struct kunit *test, struct raw_server *srv)
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(raw_connect(test, &how), &login));
 }
 
-/* A session as a mount has it. */
+/* A session with the options of a mount. */
 static void scale_add_client(struct kunit *test, struct raw_server *srv)
 {
 	struct dafs_session_params params = srv->params;
@@ -83,7 +80,7 @@ static void scale_add_client(struct kunit *test, struct raw_server *srv)
 	dafs_fixture_session(test, &params);
 }
 
-/* KiB that a connection takes, with both its ends. */
+/* KiB of memory of a connection, both ends together. */
 static s64 scale_cost(struct kunit *test, struct raw_server *srv,
 		      void (*add)(struct kunit *test, struct raw_server *srv))
 {
@@ -96,16 +93,16 @@ static s64 scale_cost(struct kunit *test, struct raw_server *srv,
 }
 
 /*
- * Tells what a session costs on either side, with the usual options: measured with a
- * peer whose own cost is half that of a connection of two of its kind.  Others take
- * memory and give it back meanwhile: what there may be of it is counted below.
+ * Prints the memory of a session on each side with default options: measured with a
+ * raw peer, which costs half of a connection between two raw peers.  Other users of
+ * memory disturb the result; the exact limits are tested below.
  */
 static void dafs_scale_memory_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
 	s64 raw, client, server;
 
-	scale_cost(test, srv, scale_add_raw);	/* what is only needed once */
+	scale_cost(test, srv, scale_add_raw);	/* memory that is only allocated once */
 	raw = scale_cost(test, srv, scale_add_raw) / 2;
 	server = scale_cost(test, NULL, scale_add_raw) - raw;
 	client = scale_cost(test, srv, scale_add_client) - raw;
@@ -126,8 +123,8 @@ static u64 scale_msg_bytes(struct dafs_chan *chan)
 }
 
 /*
- * What an idle session has on both sides, as a mount asks for it: devices round the
- * entries of queues up to a power of two, so each has less than 128.
+ * Resources of an idle session of a mount on both sides.  Devices round queue sizes
+ * up to a power of two, so each is below 128.
  */
 static void dafs_scale_idle_test(struct kunit *test)
 {
@@ -152,7 +149,7 @@ static void dafs_scale_idle_test(struct kunit *test)
 	dafs_conn_put(conn);
 }
 
-/* The status of a CLIENT_CONNECT_AUTH; waits for sessions that are about to end. */
+/* The status of a CLIENT_CONNECT_AUTH; retries while sessions are ending. */
 static u32 scale_login(struct raw_conn *conn, bool wait)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -168,8 +165,8 @@ static u32 scale_login(struct raw_conn *conn, bool wait)
 }
 
 /*
- * When there are as many sessions as may be, another one is refused by RESOURCE,
- * until one has ended; its connection serves for another attempt (E-45).
+ * At the limit another session is refused with RESOURCE until one has ended; the
+ * same connection may try again (E-45).
  */
 static void dafs_scale_limit_test(struct kunit *test)
 {
@@ -188,7 +185,7 @@ static void dafs_scale_limit_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, scale_login(conn[2], true));
 }
 
-/* What does not even become a session is bounded, too. */
+/* Connections without a session are limited, too. */
 static void dafs_scale_connections_test(struct kunit *test)
 {
 	struct dafs_session_params params;
@@ -202,7 +199,7 @@ static void dafs_scale_connections_test(struct kunit *test)
 		dafs_session_destroy(ses);
 }
 
-/* Connections and a session of an address, when those of other tests have gone */
+/* Makes connections and a session from an address, when those of other tests have ended */
 static void scale_connect(struct kunit *test, bool ipv6, struct raw_conn **conn, unsigned int nr)
 {
 	struct raw_how how = { .ipv6 = ipv6, .type = DAFS_CHANNEL_OPERATION };
@@ -222,7 +219,7 @@ static void scale_connect(struct kunit *test, bool ipv6, struct raw_conn **conn,
 	KUNIT_ASSERT_EQ(test, 1, READ_ONCE(peer->sessions));
 }
 
-/* Of what there may be, a quarter is kept from each address. */
+/* One address may use only three quarters of each limit. */
 static void dafs_scale_share_test(struct kunit *test)
 {
 	struct raw_conn *conn[12], *other[3];
@@ -248,16 +245,16 @@ static void dafs_scale_share_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_login(other[2], false));
 }
 
-#define SCALE_SILENT	12	/* connections, of which so few may be silent: */
+#define SCALE_SILENT	12	/* connections, of which only these may be silent: */
 #define SCALE_NEW	8
 
-/* Connections on which nothing is said make room for new ones, the oldest first. */
+/* Silent connections are ended to make room for new ones, the oldest first. */
 static void dafs_scale_silent_test(struct kunit *test)
 {
 	struct raw_conn *conn[SCALE_SILENT];
 	unsigned int i;
 
-	/* a quarter of the sessions, and at least so many */
+	/* a quarter of the sessions, but at least SCALE_NEW */
 	dafs_fixture_server_param(test, &dafsd_max_sessions, 4 * SCALE_NEW);
 	for (i = 0; i < SCALE_SILENT; i++)
 		conn[i] = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
@@ -276,7 +273,7 @@ static void dafs_scale_silent_test(struct kunit *test)
 static u32 scale_open(struct raw_conn *conn, const struct dafs_fixture *fix, unsigned int nr)
 {
 	struct dafs_str name = dafs_test_str("file");
-	char owner[600];	/* long, so that few are enough */
+	char owner[600];	/* long, so that few opens are enough */
 	struct dafs_open_args args;
 
 	memset(owner, 'o', sizeof(owner));
@@ -288,7 +285,7 @@ static u32 scale_open(struct raw_conn *conn, const struct dafs_fixture *fix, uns
 	return raw_call(conn, DAFS_PROC_OPEN, &args, NULL);
 }
 
-/* What clients have open is bounded by memory. */
+/* The opens of clients are limited by memory. */
 static void dafs_scale_state_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -299,13 +296,13 @@ static void dafs_scale_state_test(struct kunit *test)
 	unsigned int nr;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	/* the clients of other tests have some of it, too */
+	/* the clients of other tests use some of it, too */
 	dafs_fixture_server_param(test, &dafsd_max_state, 2);
 	for (nr = 0; nr < 1000 && !status; nr++)
 		status = scale_open(conn, fix, nr);
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
 	KUNIT_EXPECT_GT(test, nr, 50);
-	/* what the former instance of the client had is free when the next one comes */
+	/* the state of the former instance is freed when the next one logs in */
 	after.id = login.id;
 	after.verifier = login.verifier + 1;
 	conn = raw_session(test, NULL, &after);
@@ -332,8 +329,8 @@ static u32 scale_register_retry(struct raw_conn *conn,
 }
 
 /*
- * So many groups for each of so many users as a client may name are too many; one at
- * another address still has room, as what was refused takes none.
+ * The maximum of users with the maximum of groups exceeds the limit; a client at
+ * another address still has room, because refused users take none.
  */
 static void dafs_scale_creds_test(struct kunit *test)
 {
@@ -372,7 +369,7 @@ static void scale_unlock(void *inode)
 	iput(inode);
 }
 
-/* What the data of a client's requests is counted as; waits until it is more than @before. */
+/* Memory counted for the data of a client's requests; waits until it is more than @before. */
 static long scale_data(const struct dafsd_session *ses, long before)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -387,7 +384,7 @@ static long scale_data(const struct dafsd_session *ses, long before)
 	return bytes;
 }
 
-/* A write of a byte is counted by the memory that is held for it, not by the byte. */
+/* A one-byte write is counted with the memory allocated for it. */
 static void dafs_scale_data_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

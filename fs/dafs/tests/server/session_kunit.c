@@ -8,7 +8,7 @@
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"
 
-/* What every response owes its request, whatever its status (6.1.3). */
+/* Checks of every response, for all statuses (6.1.3). */
 static void dafs_expect_reply_to(struct kunit *test, struct raw_conn *conn,
 				 const struct dafs_req_hdr *req, const struct dafs_res_hdr *res)
 {
@@ -71,11 +71,11 @@ static void dafs_every_cksum_test(struct kunit *test)
 	struct dafs_req_hdr hdr = raw_hdr(conn, DAFS_PROC_NULL);
 	struct dafs_res_hdr res;
 
-	/* raw_call() compares: this is about there being something to compare */
+	/* raw_call() compares the checksum; check that there is one */
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, NULL, &res, NULL));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, res.status);
 	KUNIT_EXPECT_EQ(test, flavour->cksum, !!dafs_msg_cksum_field(conn->last));
-	/* an error is a message like others */
+	/* an error response has one, too */
 	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, raw_call(conn, DAFS_PROC_HURRY_UP, &hdr, NULL));
 	KUNIT_EXPECT_EQ(test, flavour->cksum, !!dafs_msg_cksum_field(conn->last));
 	KUNIT_EXPECT_EQ(test, flavour->cksum, login.res.connect.opts.use_checksums);
@@ -184,7 +184,7 @@ static void dafs_auth_types_test(struct kunit *test)
 	}
 }
 
-/* A refused CLIENT_AUTH may be repeated, but not for ever (E-52). */
+/* A refused CLIENT_AUTH may be retried, but not for ever (E-52). */
 static void dafs_auth_tries_test(struct kunit *test)
 {
 	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
@@ -253,7 +253,7 @@ static void dafs_distrust_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(conn, DAFS_AUTH_DEFAULT, NULL));
 }
 
-/* Results are those of the client's own type, which have nothing to say (E-50). */
+/* The results are those of the client's authentication type, and empty (E-50). */
 static void dafs_server_auth_test(struct kunit *test)
 {
 	static const u32 types[] = { DAFS_AUTH_NONE, DAFS_AUTH_DEFAULT };
@@ -297,8 +297,8 @@ static u32 dafs_connect_version(struct kunit *test, struct raw_conn *conn, u32 p
 }
 
 /*
- * R-3.1.2.2-01 R-6.1.2-03 R-6.1.3-02 R-6.2.1-09 R-6.2.4-02.  The connection
- * serves for another attempt (E-02).
+ * R-3.1.2.2-01 R-6.1.2-03 R-6.1.3-02 R-6.2.1-09 R-6.2.4-02.  The same
+ * connection may try again (E-02).
  */
 static void dafs_version_test(struct kunit *test)
 {
@@ -338,7 +338,7 @@ static void dafs_version_later_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, NULL, &res, NULL));
 	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_PROT, res.status);
 	dafs_expect_reply_to(test, conn, &hdr, &res);
-	/* had it been executed, no request would be served any more */
+	/* if it had been executed, the session would be ended */
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
@@ -386,7 +386,7 @@ static void dafs_negotiate_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
-/* Any nonzero value is TRUE, and 1 is what is answered (E-16). */
+/* Any nonzero value is TRUE; the answer is 1 (E-16). */
 static void dafs_negotiate_bool_test(struct kunit *test)
 {
 	struct raw_login login = {
@@ -414,8 +414,8 @@ static void dafs_negotiate_bool_test(struct kunit *test)
 }
 
 /*
- * R-3.2.6.3-01 R-D.4.4-01: 4096 bytes before anything is negotiated, as soon as the
- * connection is there; a receive that is later than that would end it
+ * R-3.2.6.3-01 R-D.4.4-01: messages of 4096 bytes are accepted as soon as the
+ * connection is established; a late receive would end it
  */
 static void dafs_first_message_size_test(struct kunit *test)
 {
@@ -425,7 +425,7 @@ static void dafs_first_message_size_test(struct kunit *test)
 	struct dafs_client_connect_auth_args args = {};
 	struct raw_login login = { .id = "short" };
 	struct dafs_res_hdr res;
-	const u32 at = 3024;		/* of a string of 1024 bytes, to end there */
+	const u32 at = 3024;		/* of a string of 1024 bytes, which ends the message */
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	raw_connect_args(&login, &args.connect);
@@ -475,7 +475,7 @@ static void dafs_order_test(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, raw_recv(conn, 0));
 }
 
-/* R-2.4.3-03: an id is bytes; its bounds are those of E-07 */
+/* R-2.4.3-03: an id is any bytes; its length is limited by E-07 */
 static void dafs_id_string_test(struct kunit *test)
 {
 	static const char binary[] = { 0xff, 0x00, 0xfe, '\0', '/', 0xc3 };
@@ -567,8 +567,8 @@ static u32 dafs_raw_open(struct raw_conn *conn, const struct dafs_fh *dir, const
 }
 
 /*
- * R-3.1.1.3-03 R-3.1.1.3-05 R-6.2.4-03 R-4.4.1.2-16: another's id, with the status of
- * E-45.  The owner of the id loses nothing by it.
+ * R-3.1.1.3-03 R-3.1.1.3-05 R-6.2.4-03 R-4.4.1.2-16: the id of another principal gets
+ * the status of E-45.  The owner of the id loses nothing.
  */
 static void dafs_clid_inuse_test(struct kunit *test)
 {
@@ -600,13 +600,13 @@ static void dafs_clid_inuse_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHENTICATED,
 			raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
-	/* only the attempt was refused: the owner may do it on that very connection */
+	/* the owner may authenticate on the same connection */
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(bad, DAFS_AUTH_NONE, NULL));
 }
 
 /*
- * R-3.1.1.3-06 R-3.1.1.3-07: case C.  The state of the former instance goes
- * when the new one has authenticated, at once and not before.
+ * R-3.1.1.3-06 R-3.1.1.3-07: case C.  The state of the former instance is freed
+ * as soon as the new one has authenticated, not before.
  */
 static void dafs_new_instance_test(struct kunit *test)
 {
@@ -630,10 +630,10 @@ static void dafs_new_instance_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(c, DAFS_AUTH_NONE, NULL));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_open(b, &fix->dir, "file", 0, &res));
-	/* what is left of the former instance cannot get state any more */
+	/* sessions of the former instance cannot get state any more */
 	KUNIT_EXPECT_NE(test, DAFS_STATUS_OK,
 			dafs_raw_open(a, &fix->dir, "file", 0, &res));
-	/* nor take the place of the new one */
+	/* nor replace the new instance */
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID,
 			   dafs_raw_auth(late, DAFS_AUTH_NONE, NULL));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_open(c, &fix->dir, "file", 0, &res));
@@ -665,7 +665,7 @@ static void dafs_state_of_client_test(struct kunit *test)
 
 #define DAFS_MANY_SESSIONS	64
 
-/* R-2.4.3-05 R-3.1.2.1-01, as far as one server's life goes */
+/* R-2.4.3-05 R-3.1.2.1-01, within one instance of the server */
 static void dafs_session_ids_test(struct kunit *test)
 {
 	struct dafs_session_id *ids = kunit_kcalloc(test, DAFS_MANY_SESSIONS, sizeof(*ids),
@@ -703,7 +703,7 @@ static u32 dafs_raw_bind(struct raw_conn *conn, const struct dafs_session_id *se
 	return raw_call(conn, DAFS_PROC_CONNECT_BIND, &args, res);
 }
 
-/* Return: the status once it is no longer @status, for what the server does later. */
+/* Retries while the result is @status.  Return: the last status. */
 static u32 dafs_raw_bind_after(struct raw_conn *conn, const struct dafs_session_id *session,
 			       u16 use, u32 status)
 {
@@ -726,7 +726,7 @@ static struct raw_conn *dafs_full_session(struct kunit *test, struct raw_login *
 	return raw_session(test, &full, login);
 }
 
-/* A channel that is about to be bound to a session; its messages carry what that agreed on. */
+/* A channel that is about to be bound to a session; its messages use the session's options. */
 static struct raw_conn *dafs_bind_channel(struct kunit *test, const struct raw_conn *op, u32 type)
 {
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, type);
@@ -737,7 +737,7 @@ static struct raw_conn *dafs_bind_channel(struct kunit *test, const struct raw_c
 
 /*
  * R-6.2.5-01 R-6.2.5-02 R-6.2.1-12 R-3.1.2.2-06 R-3.1.2.2-07 R-3.1.2.3-01
- * R-3.2.5-07: what may be bound can be, once each, by either order of the two
+ * R-3.2.5-07: each negotiated channel can be bound once, in either order
  */
 static void dafs_bind_test(struct kunit *test)
 {
@@ -771,14 +771,14 @@ static void dafs_bind_test(struct kunit *test)
 			dafs_raw_bind(late, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 
-	/* a channel that died may be bound anew while the session lives (E-53) */
+	/* a channel that was lost may be bound again during the session (E-53) */
 	raw_close(test, bc);
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
 			dafs_raw_bind_after(late, session, DAFS_BACK_CONTROL_CHANNEL,
 					    DAFSERR_ILLEGAL_STATE));
 }
 
-/* E-33: the request to bind a channel has the checksum that its session has agreed on. */
+/* E-33: CONNECT_BIND has a checksum if its session has negotiated them. */
 static void dafs_bind_cksum_test(struct kunit *test)
 {
 	static const struct dafs_flavour flavour = { .cksum = true, .rdma_read = true };
@@ -795,7 +795,7 @@ static void dafs_bind_cksum_test(struct kunit *test)
 			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 }
 
-/* E-44: nothing is asked on a bound channel, and no directive on the operation channel */
+/* E-44: no requests on a bound channel, and no directives on the operation channel */
 static void dafs_bound_channel_test(struct kunit *test)
 {
 	struct raw_login login = {};
@@ -827,7 +827,7 @@ static void dafs_bind_errors_test(struct kunit *test)
 	struct dafs_session_id nobody = {}, guess = *session;
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
 
-	/* for an unknown session it is not known whether it uses checksums */
+	/* whether an unknown session uses checksums is not known */
 	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
 			dafs_raw_bind(conn, &nobody, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 	guess.b[7] ^= 1;
@@ -850,7 +850,7 @@ static void dafs_bind_errors_test(struct kunit *test)
 				      NULL));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(without, DAFS_PROC_NULL, NULL, NULL));
-	/* none of that cost the channel its chance */
+	/* the channel can still be bound */
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
 			dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 }
@@ -905,7 +905,7 @@ static void dafs_bind_wrong_time_test(struct kunit *test)
 			dafs_raw_bind_after(conn, &res.session_id, 3, DAFSERR_INVAL));
 }
 
-/* R-6.2.5-05: each channel has its own, and what 0 means is ruled by E-43 */
+/* R-6.2.5-05: each channel has separate limits; E-43 says what 0 means */
 static void dafs_bind_values_test(struct kunit *test)
 {
 	struct raw_login login = {};
@@ -918,7 +918,7 @@ static void dafs_bind_values_test(struct kunit *test)
 	};
 	struct dafs_connect_bind_res res;
 
-	/* the client owns the receives, so it must say what they are (E-43) */
+	/* the client posts the receives, so it must give their size and number (E-43) */
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
 			raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
 	args.max_requests = 65535;
@@ -948,7 +948,7 @@ static void dafs_discriminator_test(struct kunit *test)
 	struct raw_login login = {}, refused = {};
 	struct raw_conn *op = dafs_full_session(test, &login), *conn;
 
-	/* a channel for one purpose serves no other */
+	/* a channel of one type cannot be bound as another */
 	how.type = DAFS_CHANNEL_BACK_CONTROL;
 	conn = raw_connect(test, &how);
 	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_login(conn, &refused));
@@ -963,7 +963,7 @@ static void dafs_discriminator_test(struct kunit *test)
 			dafs_raw_bind(conn, &login.res.connect.session_id,
 				      DAFS_RDMA_READ_CHANNEL, 0, NULL));
 
-	/* what is not ours says nothing */
+	/* private data of another protocol is ignored */
 	how.type = DAFS_CHANNEL_BACK_CONTROL;
 	how.magic = 0x12345678;
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_login(raw_connect(test, &how), &refused));
@@ -982,7 +982,7 @@ static void dafs_disconnect_early_test(struct kunit *test)
 	KUNIT_EXPECT_NE(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_SECINFO, NULL, NULL));
 }
 
-/* R-6.2.6-01: all channels, also when the client does not hang up */
+/* R-6.2.6-01: all channels end, even if the client does not disconnect them */
 static void dafs_disconnect_test(struct kunit *test)
 {
 	struct raw_login login = {};
@@ -1022,7 +1022,7 @@ static void dafs_send_mkdir(struct kunit *test, struct raw_conn *conn, const str
 	KUNIT_EXPECT_EQ(test, 0, raw_send(conn, buf, raw_encode(conn, &hdr, &args, buf)));
 }
 
-/* E-51: what was asked before DISCONNECT is done and answered before it */
+/* E-51: earlier requests are executed and answered before DISCONNECT */
 static void dafs_disconnect_busy_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -1047,7 +1047,7 @@ static void dafs_disconnect_busy_test(struct kunit *test)
 	}
 }
 
-/* Two of them that wait for the same request must not wait for each other. */
+/* Two DISCONNECTs that wait for the same request do not wait for each other. */
 static void dafs_disconnect_twice_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -1114,7 +1114,7 @@ static void dafs_client_default_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EBUSY), dafs_session_create(&params));
 }
 
-/* R-2.4.3-01: all sessions of this machine are one client's */
+/* R-2.4.3-01: all sessions of this machine belong to one client */
 static void dafs_client_one_test(struct kunit *test)
 {
 	struct dafs_session_params params;
@@ -1193,7 +1193,7 @@ static u32 dafs_directive(struct kunit *test, struct raw_conn *bc, u32 proc, u16
 /*
  * R-3.2.2-02 R-3.1.2.3.3-01 R-3.2.5-07 R-E.9-01 R-E.9-04 R-E.8-04 R-6.6.1-01: the
  * client at the other end of a back-control channel, R-3.1.2.3.2-01 R-E.5-01
- * R-E.4-01: which it has made, by connecting to a server that only listens; R-4.3-04:
+ * R-E.4-01: the client has connected it, the server only listens; R-4.3-04:
  * there are no chains there
  */
 static void dafs_directives_test(struct kunit *test)
@@ -1234,8 +1234,8 @@ static void dafs_directives_test(struct kunit *test)
 }
 
 /*
- * Another session of this client has another differentiator, by R-E.9-04; another client
- * has another instance, by R-E.9-03
+ * R-E.9-04: sessions of a client differ in the differentiator; R-E.9-03: clients differ
+ * in the instance
  */
 static void dafs_differentiator_test(struct kunit *test)
 {

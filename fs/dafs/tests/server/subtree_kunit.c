@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exports that are a directory of a file system: what their filehandles promise
- * with and without subtree_check, and that neither lets anybody out.
+ * Exports of a subdirectory: lifetime of filehandles with and without
+ * subtree_check, and that no object outside is reached.
  */
 #include <linux/dcache.h>
 #include "../../../../drivers/dafsd/export/export.h"
@@ -32,8 +32,8 @@ static void dafs_st_withdraw(void *exp)
 }
 
 /*
- * What is "part" in the test's directory is the root of the export.  @part is that
- * directory in the export of the whole file system, where names lead no more.
+ * "part" in the test's directory is the root of the export.  @part is the handle
+ * of that directory in the export of the whole file system.
  */
 static struct dafs_fixture *dafs_st_fixture(struct kunit *test, struct dafs_fh *part)
 {
@@ -81,7 +81,7 @@ static void dafs_st_expect(struct kunit *test, struct dafs_fixture *fix, const s
 					  &args, &res));
 }
 
-/* After it the server forgets what it has found so far. */
+/* Then drops the server's caches. */
 static void dafs_st_move(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *from,
 			 const char *name, const struct dafs_fh *to)
 {
@@ -113,8 +113,8 @@ static void dafs_st_links_test(struct kunit *test)
 }
 
 /*
- * R-4.1.4-14 R-4.1.4-16: a file's handle is good for as long as the file, wherever it
- * goes, or FH_EXPIRE_TYPE says otherwise.
+ * R-4.1.4-14 R-4.1.4-16: a file's handle is valid as long as the file exists, even if
+ * it is moved, unless FH_EXPIRE_TYPE says otherwise.
  */
 static void dafs_st_move_test(struct kunit *test)
 {
@@ -139,7 +139,7 @@ static void dafs_st_move_test(struct kunit *test)
 	dafs_st_expect(test, fix, &moved, DAFSERR_STALE);
 }
 
-/* What is open goes on, whatever becomes of its handle. */
+/* An open file can be used even if its handle becomes invalid. */
 static void dafs_st_open_test(struct kunit *test)
 {
 	struct dafs_fh part;
@@ -164,7 +164,7 @@ static void dafs_st_open_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
 }
 
-/* Directories that are not or no longer inside are not found, whoever knows a handle. */
+/* Directories outside of the export, or moved out of it, are not found by their handles. */
 static void dafs_st_outside_test(struct kunit *test)
 {
 	struct dafs_fh part;
@@ -190,10 +190,10 @@ static void dafs_st_outside_test(struct kunit *test)
 	dafs_st_expect(test, fix, &inside, DAFSERR_STALE);
 }
 
-/* Behind version, type, length and a zero */
+/* Offset of the file id, behind version, type, length and a zero */
 #define DAFS_ST_FID	(DAFS_FSHANDLE_SIZE + 4)
 
-/* The handle of a file, or with subtree_check of a file and its directory, by numbers */
+/* Forges the handle of a file, or with subtree_check of a file and its directory */
 static struct dafs_fh dafs_st_guess(struct kunit *test, struct dafs_fixture *fix,
 				    const struct dafs_fh *like, const char *file,
 				    const char *dir)
@@ -211,9 +211,9 @@ static struct dafs_fh dafs_st_guess(struct kunit *test, struct dafs_fixture *fix
 }
 
 /*
- * A file outside is not reached by its number, which is not secret, and not by the
- * generation 0 either, which file systems take for any.  The hash keeps it away, and
- * subtree_check refuses it even with the right key, for any directory in the handle.
+ * A file outside is not reached by its inode number, which is not secret, nor by
+ * generation 0, which matches any generation.  The hash protects it; subtree_check
+ * refuses it even with the right hash and any directory in the handle.
  */
 static void dafs_st_guess_test(struct kunit *test)
 {
@@ -232,14 +232,14 @@ static void dafs_st_guess_test(struct kunit *test)
 		shrink_dcache_sb(fix->path.dentry->d_sb);
 		dafs_st_expect(test, fix, &forged, reached);
 	}
-	/* so that it is known that it is refused for where it is */
+	/* a file inside is accepted, so the position is the reason of the refusal */
 	forged = dafs_st_guess(test, fix, &inside, "part/from/file", "part/from");
 	dafs_st_expect(test, fix, &forged, DAFSERR_STALE);
 	dafsd_fh_sign(&forged);
 	dafs_st_expect(test, fix, &forged, DAFS_STATUS_OK);
 }
 
-/* With subtree_check the caller must be allowed to search all the way to the object. */
+/* With subtree_check the caller needs search permission on the whole path to the object. */
 static void dafs_st_search_test(struct kunit *test)
 {
 	const struct cred *user = dafs_fixture_user(test, 1000, 1000);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Opens at a server that forgets them, delays or goes away: reclaims and CLOSEs. */
+/* Reclaims and CLOSEs at a server that forgets opens, answers DELAY or goes away. */
 #include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "../lib/foreign.h"
 
-/* A server that restarts, and again as soon as it has given back what was open. */
+/* A server that restarts, and once more as soon as the opens are reclaimed. */
 static void dafs_foreign_forgets_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -31,7 +31,7 @@ static int foreign_truncate(struct foreign_task *ft)
 	return vfs_truncate(&ft->file->f_path, FOREIGN_SIZE);
 }
 
-/* Until the client has the state-id that the server gave last. */
+/* Waits until the client has the latest state-id of the server. */
 static bool foreign_agreed(const struct foreign *f, struct dafs_open_state *os)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -44,7 +44,10 @@ static bool foreign_agreed(const struct foreign *f, struct dafs_open_state *os)
 	return dafs_opaque64_equal(&state_id, &f->state_id);
 }
 
-/* Who is killed while an open is reclaimed leaves it to the others who share it. */
+/*
+ * A task that is killed while it waits for a reclaim does not disturb the reclaim
+ * for other users of the open.
+ */
 static void dafs_foreign_killed_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -75,7 +78,7 @@ static int foreign_close_file(struct foreign_task *ft)
 	return 0;
 }
 
-/* Nor does the last user wait for a reclaim, which then closes what it has opened. */
+/* The last user does not wait for a reclaim, which then closes what it has opened. */
 static void dafs_foreign_closed_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -99,12 +102,12 @@ static void dafs_foreign_closed_test(struct kunit *test)
 
 /**
  * struct foreign_reads - reads without a task
- * @left: so many have not ended
+ * @left: number of reads that have not ended
  * @ended: completed when none is left
- * @err: what the last one that failed ended with
- * @io: they
- * @kvec: where all of them read to
- * @data: the same
+ * @err: errno of the last failed read
+ * @io: the reads
+ * @kvec: memory of all reads
+ * @data: the memory
  */
 struct foreign_reads {
 	atomic_t left;
@@ -135,7 +138,7 @@ static bool foreign_reads_end(struct foreign_reads *reads)
 	return wait_for_completion_timeout(&reads->ended, msecs_to_jiffies(RAW_WAIT_MS));
 }
 
-/* Begins @nr reads of @len bytes each, by an open each.  Without, the server does not mind. */
+/* Starts @nr reads of @len bytes, each with a different open, or without if @opens is NULL. */
 static struct foreign_reads *foreign_read_by(struct kunit *test, struct inode *inode,
 					     struct dafs_open_state **opens, unsigned int nr,
 					     size_t len)
@@ -164,7 +167,7 @@ static struct foreign_reads *foreign_read_by(struct kunit *test, struct inode *i
 	return reads;
 }
 
-/* By one open, or none. */
+/* With one open, or none. */
 static struct foreign_reads *foreign_read_many(struct kunit *test, struct file *file,
 					       struct dafs_open_state *open, unsigned int nr,
 					       size_t len)
@@ -179,7 +182,7 @@ static struct foreign_reads *foreign_read_many(struct kunit *test, struct file *
 	return foreign_read_by(test, file_inode(file), opens, nr, len);
 }
 
-/* All who use an open wait for one reclaim, and what does not use it goes on. */
+/* All users of an open wait for a single reclaim; I/O without the open is not delayed. */
 static void dafs_foreign_crowd_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -206,7 +209,7 @@ static void dafs_foreign_crowd_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
-/* A server that gives an open back under the state-id that it had: it is tried again. */
+/* A reclaim returns the old state-id: the I/O is retried with it. */
 static void dafs_foreign_same_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -227,9 +230,9 @@ static void dafs_foreign_same_test(struct kunit *test)
 }
 
 /**
- * struct foreign_opens - opens of one file, none of them shared
- * @os: they
- * @inode: the file, a reference by each
+ * struct foreign_opens - separate opens of one file
+ * @os: the opens
+ * @inode: the file; each open has a reference
  */
 struct foreign_opens {
 	struct dafs_open_state *os[FOREIGN_CROWD];
@@ -265,8 +268,8 @@ static void foreign_close_many(struct foreign_opens *opens)
 }
 
 /*
- * Many opens that are reclaimed do not delay other work, however long the server asks for
- * patience with them, and however long it is away then.
+ * Reclaims of many opens do not delay other work, however long the server answers DELAY
+ * and however long it is away afterwards.
  */
 static void dafs_foreign_patient_test(struct kunit *test)
 {
@@ -295,14 +298,14 @@ static void dafs_foreign_patient_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
 	KUNIT_EXPECT_TRUE(test, foreign_reads_end(others));
 	KUNIT_EXPECT_EQ(test, 0, reads->err);
-	/* some of the last connection may be executed, and have no response */
+	/* some may be executed twice, because the response was lost with the connection */
 	KUNIT_EXPECT_GE(test, f->opens, 2 * FOREIGN_CROWD);
 	foreign_close_many(opens);
 	KUNIT_EXPECT_EQ(test, FOREIGN_CROWD, f->closes);
 	iput(opens->inode);
 }
 
-/* Nor do opens that are left to be closed while the server is away. */
+/* Pending CLOSEs do not delay other work either while the server is away. */
 static void dafs_foreign_left_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -327,8 +330,8 @@ static void dafs_foreign_left_test(struct kunit *test)
 }
 
 /*
- * Nor is one left open whose reclaim the server has executed, if the response is lost with
- * the connection, and the last user goes before there is another one.
+ * A reclaimed open is closed even if the response to the reclaim is lost with the
+ * connection and the last user closes the file before the next connection.
  */
 static void dafs_foreign_unanswered_test(struct kunit *test)
 {
@@ -352,8 +355,8 @@ static void dafs_foreign_unanswered_test(struct kunit *test)
 }
 
 /*
- * Nor what the server has opened without the response getting here: the connection
- * ends before the task is killed, or after it.
+ * An open whose response is lost is closed, too: the connection ends before or
+ * after the task is killed.
  */
 static void dafs_foreign_lost_test(struct kunit *test)
 {

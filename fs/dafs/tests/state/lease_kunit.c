@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The lease (4.4.1.1, 4.4.1.2, E-84, E-89): what becomes of a client that says
- * nothing any more, and that none which lives loses anything.
+ * The lease (4.4.1.1, 4.4.1.2, E-84, E-89): state of a silent client is freed,
+ * and no live client loses state.
  *
- * A test waits for what must happen, however long that takes; where something
- * must not happen for a while, the client's part is done by timers with room for
- * one to be late.
+ * Tests wait for events without a time limit; where something must not happen
+ * for a while, timers renew the lease often enough for one to be late.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -17,15 +16,15 @@
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 
-#define LEASE_SHORT	1	/* seconds: for those who are to lose it */
-#define LEASE_LIVE	2	/* for those who are not */
+#define LEASE_SHORT	1	/* seconds: for clients whose lease is to expire */
+#define LEASE_LIVE	2	/* for clients whose lease must not expire */
 
 /**
- * struct lease_client - a client that speaks only when told to
+ * struct lease_client - a client that sends only requests of the test
  * @login: its session
  * @conn: its connection
- * @handle: of the credentials of root
- * @open: what it has open
+ * @handle: credential handle of root
+ * @open: its open
  */
 struct lease_client {
 	struct raw_login login;
@@ -34,7 +33,7 @@ struct lease_client {
 	struct dafs_open_res open;
 };
 
-/* @id as in struct raw_login: one that was seen before may have a lease already. */
+/* @id as in struct raw_login: a client that was used before may have a lease already. */
 static void lease_connect(struct kunit *test, struct lease_client *client, const char *id,
 			  const struct dafs_flavour *flavour)
 {
@@ -43,7 +42,7 @@ static void lease_connect(struct kunit *test, struct lease_client *client, const
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client->conn, 0, 0, client->handle));
 }
 
-/* OPEN of a file in the test's directory, which nobody else may use then. */
+/* OPEN of a file in the test's directory that denies all access. */
 static u32 lease_open(struct lease_client *client, struct dafs_fixture *fix, const char *file)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW,
@@ -110,7 +109,7 @@ static u32 lease_claim_delegation(struct lease_client *client, struct dafs_fixtu
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, NULL);
 }
 
-/* A fixture with a file, and a client of its own that lives. */
+/* A fixture with a file; its own client renews its lease. */
 static struct dafs_fixture *lease_fixture(struct kunit *test, unsigned int seconds)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -120,7 +119,7 @@ static struct dafs_fixture *lease_fixture(struct kunit *test, unsigned int secon
 	return fix;
 }
 
-/* Opens the file as soon as no other open denies it. */
+/* Opens the file as soon as no other open denies this. */
 static struct dafs_open_res lease_wait(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct dafs_open_args args = dafs_test_open_args("other", DAFS_RW, 0);
@@ -137,8 +136,8 @@ static struct dafs_open_res lease_wait(struct kunit *test, struct dafs_fixture *
 }
 
 /*
- * R-4.4.1.2-15 R-6.1.6-03: a client that says nothing keeps what it has open for
- * the time of its lease, and no longer; its session ends.
+ * R-4.4.1.2-15 R-6.1.6-03: a silent client keeps its opens for the time of its
+ * lease, and no longer; its session ends.
  */
 static void dafs_lease_silent_test(struct kunit *test)
 {
@@ -157,9 +156,9 @@ static void dafs_lease_silent_test(struct kunit *test)
 }
 
 /*
- * R-4.4.1.2-15, E-84: when the server will look at a client, which is told without
- * waiting for it: at the latest when its lease has gone by, and at one that was
- * silent then a quarter later.
+ * R-4.4.1.2-15, E-84: when the server's lease timer expires, without waiting for
+ * it: at the latest after the lease time, and for a client that was silent then a
+ * quarter of it later.
  */
 static void dafs_lease_length_test(struct kunit *test)
 {
@@ -186,7 +185,10 @@ static void dafs_lease_length_test(struct kunit *test)
 	dafsd_session_put(ses);
 }
 
-/* The server looks as often as it takes to give up a client that was silent for so long. */
+/*
+ * Runs the server's lease check as often as it takes to give up a client that was silent
+ * for so long.
+ */
 static bool lease_given_up(struct dafsd_client *client, unsigned long silent)
 {
 	WRITE_ONCE(client->renewed, jiffies - silent);
@@ -195,7 +197,10 @@ static bool lease_given_up(struct dafsd_client *client, unsigned long silent)
 	return READ_ONCE(client->discarded);
 }
 
-/* Who was silent for half of a lease has it, and who was for twice as long has not. */
+/*
+ * A client that was silent for half of the lease keeps it, one that was for twice the
+ * lease does not.
+ */
 static void dafs_lease_bounds_test(struct kunit *test)
 {
 	unsigned long lease = READ_ONCE(dafsd_lease_seconds) * HZ;
@@ -207,7 +212,7 @@ static void dafs_lease_bounds_test(struct kunit *test)
 
 	lease_connect(test, &client, NULL, NULL);
 	ses = dafs_fixture_at_server(test, &client.login.res.connect.session_id);
-	/* its last response may still be on the way, which counts as a sign of life */
+	/* its last response may still be in flight, and renews the lease when it is sent */
 	for (i = 0; i < 10; i++) {
 		KUNIT_EXPECT_FALSE(test, lease_given_up(ses->client, lease / 2));
 		msleep(20);
@@ -215,11 +220,11 @@ static void dafs_lease_bounds_test(struct kunit *test)
 	while (!(gone = lease_given_up(ses->client, 2 * lease)) && time_before(jiffies, end))
 		msleep(20);
 	KUNIT_EXPECT_TRUE(test, gone);
-	/* its client may not learn of it so soon: it has hardly been connected */
+	/* the client may learn of it later, because it has just connected */
 	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(ses->chan));
 }
 
-/* It goes on where it was, to find that it was not expected any more. */
+/* The client continues and finds that its lease has expired. */
 static void lease_revive(struct kunit *test, struct lease_client *client)
 {
 	struct dafs_client_id was = client->login.res.connect.client_id;
@@ -232,10 +237,10 @@ static void lease_revive(struct kunit *test, struct lease_client *client)
 }
 
 /*
- * R-4.4.1.2-22 R-6.2.8-04, E-84: what it sees when it is back: another client-id,
- * no credentials, EXPIRED for what it had open, and after another lease nothing
- * that is remembered.  What it had is another's now, and its own again when that
- * one has gone.
+ * R-4.4.1.2-22 R-6.2.8-04, E-84: after it is back it has another client-id and no
+ * credentials; its old state-id is EXPIRED, and unknown after another lease time.
+ * The file is opened by another client meanwhile, and by this one again when that
+ * is gone.
  */
 static void dafs_lease_revived_test(struct kunit *test)
 {
@@ -248,7 +253,7 @@ static void dafs_lease_revived_test(struct kunit *test)
 	lease_connect(test, &client, NULL, test->param_value);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
 	res = lease_wait(test, fix);
-	/* now there is time to look at all of it */
+	/* time for the checks below */
 	dafs_fixture_server_param(test, &dafsd_lease_seconds, 90);
 	lease_revive(test, &client);
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_read(&client));
@@ -269,7 +274,7 @@ static void dafs_lease_revived_test(struct kunit *test)
 
 #define LEASE_IDLE	8	/* sessions, at most */
 
-/* An idle session of the real client, with a file open: the NULLs it has sent, and since */
+/* An idle session of the real client with an open file, and its number of NULLs so far */
 struct lease_idle {
 	struct dafs_session *ses;
 	struct dafs_conn *conn;
@@ -304,7 +309,7 @@ static void lease_idle_begin(struct kunit *test, struct dafs_fixture *fix, unsig
 	idle->since = jiffies;
 }
 
-/* It has the same connection and the same open, and did not wait for the lease to end. */
+/* Expects the same connection and open, and enough NULLs. */
 static void lease_idle_end(struct kunit *test, struct lease_idle *idle)
 {
 	struct dafs_conn *conn = dafs_conn_get(idle->ses);
@@ -321,8 +326,8 @@ static void lease_idle_end(struct kunit *test, struct lease_idle *idle)
 }
 
 /*
- * R-4.4.1.1-05 R-4.4.1.1-04 R-4.4.1.2-13 R-4.4.1.2-38: clients that do nothing, in
- * every flavour, for three leases.
+ * R-4.4.1.1-05 R-4.4.1.1-04 R-4.4.1.2-13 R-4.4.1.2-38: idle clients of every
+ * flavour, for three lease times.
  */
 static void dafs_lease_idle_test(struct kunit *test)
 {
@@ -343,9 +348,9 @@ static void dafs_lease_idle_test(struct kunit *test)
 }
 
 /*
- * R-2.4.3-11 R-4.4.1.2-14, E-89: requests that are refused are a sign of life, too, and
- * what comes on one session holds for the others of the client.  R-3.1.2.3.1-01: on
- * which the server has nothing to say of itself.
+ * R-2.4.3-11 R-4.4.1.2-14, E-89: refused requests renew the lease, too, and requests on
+ * one session renew it for all sessions of the client.  R-3.1.2.3.1-01: the server
+ * sends nothing of its own there.
  */
 static void dafs_lease_any_request_test(struct kunit *test)
 {
@@ -383,7 +388,7 @@ static void lease_ask(struct dafs_fixture *fix, struct lease_client *client, u16
 	raw_ask(client->conn, &hdr, &args);
 }
 
-/* A client that waits for the server is not silent, however long it takes. */
+/* A client with a pending request is not silent. */
 static void dafs_lease_busy_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
@@ -402,7 +407,7 @@ static void dafs_lease_busy_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_read(&client));
 }
 
-/* This side has cut the connection without telling the server. */
+/* Whether the server still has the session, which was cut off without notice. */
 static bool lease_has_session(const struct lease_client *client)
 {
 	struct dafsd_session *ses;
@@ -414,8 +419,8 @@ static bool lease_has_session(const struct lease_client *client)
 }
 
 /*
- * A session that was cut off ends, although its client lives and has others: one
- * that speaks, and one that is as silent but was not cut off.  No state is lost.
+ * A session that was cut off ends, although its client has two others: one in
+ * use, and one that is silent but not cut off.  No state is lost.
  */
 static void dafs_lease_cut_test(struct kunit *test)
 {
@@ -451,10 +456,7 @@ static bool lease_wait_session(const struct lease_client *client)
 	return !lease_has_session(client);
 }
 
-/*
- * A client that was cut off before its responses came keeps nothing for long, although
- * its requests are still being executed.
- */
+/* The lease of a client that was cut off expires even if its requests are still running. */
 static void dafs_lease_cut_busy_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = lease_fixture(test, LEASE_SHORT);
@@ -474,12 +476,12 @@ static void dafs_lease_cut_busy_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lease_wait_session(&client));
 }
 
-/* Clients that there may be; a quarter of them may be just ending. */
+/* Maximum of clients; a quarter of them may be just ending. */
 #define LEASE_GREEDY	48
 
 /*
- * Clients that earlier tests have left behind make room, and there may be any number of
- * them.  So one that is not let in takes the place of one after the other.
+ * Earlier tests may have left any number of clients.  Each refused login makes the
+ * server free one of them, so retry.
  */
 static void lease_forget(struct kunit *test)
 {
@@ -515,7 +517,7 @@ static u32 lease_greedy(struct kunit *test, struct dafs_fixture *fix, unsigned i
 	return status;
 }
 
-/* However many clients come from one address, there is room for one from another. */
+/* Many clients from one address leave room for one from another address. */
 static void dafs_lease_greedy_test(struct kunit *test)
 {
 	const struct dafs_flavour six = { .ipv6 = true };

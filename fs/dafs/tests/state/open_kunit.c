@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* OPEN and CLOSE: ways of creating, names, state-ids, permissions. */
+/* OPEN and CLOSE: create modes, names, state-ids, permissions. */
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../lib/open_test.h"
@@ -23,7 +23,7 @@ static void dafs_expect_mode(struct kunit *test, struct dafs_fixture *fix, const
 	KUNIT_EXPECT_EQ(test, mode, stat.mode);
 }
 
-/* R-6.5.24-01 R-6.5.24-20: a file that is there; nothing changes. */
+/* R-6.5.24-01 R-6.5.24-20: an existing file, which does not change. */
 static void dafs_open_nocreate_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -47,7 +47,7 @@ static void dafs_open_nocreate_test(struct kunit *test)
 	dafs_expect_content(test, fix, "file", "content");
 }
 
-/* A new file, with what the attributes say and as private as can be without. */
+/* A new file with the given attributes; the default mode is private. */
 static void dafs_open_unchecked_new_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -81,7 +81,7 @@ static void dafs_open_unchecked_new_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1000, from_kuid(&init_user_ns, stat.uid));
 }
 
-/* R-6.5.24-02: an existing file stays as it is, but that size 0 empties it. */
+/* R-6.5.24-02: an existing file does not change, except that size 0 truncates it. */
 static void dafs_open_unchecked_existing_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -109,7 +109,7 @@ static void dafs_open_unchecked_existing_test(struct kunit *test)
 	dafs_expect_mode(test, fix, "file", S_IFREG | 0644);
 }
 
-/* R-6.5.24-03: GUARDED takes no existing name, of whatever kind. */
+/* R-6.5.24-03: GUARDED refuses existing names of all types. */
 static void dafs_open_guarded_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -133,7 +133,7 @@ static void dafs_open_guarded_test(struct kunit *test)
 	dafs_expect_mode(test, fix, "new", S_IFREG | 0640);
 }
 
-/* R-6.5.24-04 R-6.5.24-06: the same verifier finds its file, one bit off finds it taken. */
+/* R-6.5.24-04 R-6.5.24-06: the same verifier opens the file again, any other gets EXIST. */
 static void dafs_open_exclusive_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -157,7 +157,7 @@ static void dafs_open_exclusive_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dafs_same_state(&first, &again));
 }
 
-/* R-6.5.24-04: files that another way of creation made, or that are in use by now. */
+/* R-6.5.24-04: files created in another mode, or changed since. */
 static void dafs_open_exclusive_taken_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -175,7 +175,7 @@ static void dafs_open_exclusive_taken_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST, dafs_try_open(test, fix, "new", &args, &res));
 }
 
-/* Has the server read the file anew from its file system. */
+/* Makes the server read the inode from its file system again. */
 static void dafs_evict(struct kunit *test, struct dafs_fixture *fix, const char *name)
 {
 	struct inode *inode;
@@ -195,7 +195,7 @@ static void dafs_evict(struct kunit *test, struct dafs_fixture *fix, const char 
 	iput(inode);
 }
 
-/* R-6.5.24-05: the verifier is kept by the file system, not in memory. */
+/* R-6.5.24-05: the verifier is stored in the file system, not in memory. */
 static void dafs_open_exclusive_stored_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -213,7 +213,7 @@ static void dafs_open_exclusive_stored_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST, dafs_try_open(test, fix, "file", &args, &res));
 }
 
-/* R-6.5.24-18: by filehandle alone, with the rights that an opener had (E-75, E-90). */
+/* R-6.5.24-18: by filehandle, with the rights of the user who opened the file (E-75, E-90). */
 static void dafs_open_previous_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -242,7 +242,7 @@ static void dafs_open_previous_test(struct kunit *test)
 							       DAFS_PROC_OPEN, &args, &res));
 }
 
-/* What cannot be reclaimed, and by whom. */
+/* Objects that cannot be reclaimed, and users who may not. */
 static void dafs_open_previous_refused_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -280,7 +280,7 @@ static void dafs_open_previous_refused_test(struct kunit *test)
 							       DAFS_PROC_OPEN, &args, &res));
 }
 
-/* E-75: no delegations, so none to claim; and claims that there are none of. */
+/* E-75: there are no delegations to claim; invalid claim types. */
 static void dafs_open_claims_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -302,9 +302,9 @@ static void dafs_open_claims_test(struct kunit *test)
 }
 
 /**
- * struct dafs_open_bad - a value that OPEN does not take
+ * struct dafs_open_bad - an invalid value of an argument
  * @what: for the report
- * @offset: of a member of struct dafs_open_args, u32
+ * @offset: of a u32 member of struct dafs_open_args
  * @value: the value
  */
 struct dafs_open_bad {
@@ -354,7 +354,7 @@ static void dafs_open_bad_args_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "new", &stat));
 }
 
-/* Owners of 1 to 1024 bytes, whatever the bytes (E-82). */
+/* Owners of 1 to 1024 arbitrary bytes (E-82). */
 static void dafs_open_owner_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -375,7 +375,7 @@ static void dafs_open_owner_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "file", &args, &other));
 }
 
-/* A client that has nothing open yet. */
+/* A client without opens. */
 static struct dafs_session *dafs_open_limited(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct dafs_session_params params = fix->params;
@@ -406,9 +406,9 @@ static u32 dafs_open_limited_reclaim(struct kunit *test, struct dafs_fixture *fi
 }
 
 /*
- * A client that has as many files open as it may gets RESOURCE for another one,
- * reclaimed ones among them, until it closes one.  A file that
- * an owner opens again counts once, and an OPEN that fails does not count.
+ * A client at its limit of opens gets RESOURCE for another OPEN or reclaim
+ * until it closes one.  A second OPEN of an owner counts once, a failed OPEN
+ * does not count.
  */
 static void dafs_open_limit_test(struct kunit *test)
 {
@@ -442,7 +442,7 @@ static void dafs_open_limit_test(struct kunit *test)
 			   dafs_open_limited_file(test, fix, ses, "three", &three));
 }
 
-/* What cannot be opened for want of room is neither emptied nor made. */
+/* A file that is not opened because of the limit is neither truncated nor created. */
 static void dafs_open_limit_keeps_test(struct kunit *test)
 {
 	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
@@ -469,7 +469,7 @@ static void dafs_open_limit_keeps_test(struct kunit *test)
 						  &args, &res));
 		KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "new", &stat));
 	}
-	/* it is said that the name is taken rather than that there is no room */
+	/* EXIST has priority over RESOURCE */
 	args = dafs_create_open_args(DAFS_CREATE_GUARDED);
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST,
 			   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "full", &args,
@@ -477,7 +477,7 @@ static void dafs_open_limit_keeps_test(struct kunit *test)
 }
 
 /**
- * struct dafs_open_path - a path that OPEN does not get to the end of
+ * struct dafs_open_path - a path that OPEN cannot resolve
  * @path: the path
  * @status: the answer
  * @count: components resolved
@@ -536,7 +536,7 @@ static void dafs_open_path_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &fh, &res.filehandle, sizeof(fh));
 }
 
-/* Creation stumbles over the same, and follows no link either. */
+/* With creation the same paths fail, and links are not followed either. */
 static void dafs_open_create_path_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -558,7 +558,7 @@ static void dafs_open_create_path_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "a/new", &stat));
 }
 
-/* Names and handles that lead nowhere (E-97); 6.5.24, 6.5.7 */
+/* Invalid names and handles (E-97); 6.5.24, 6.5.7 */
 static void dafs_open_name_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -581,7 +581,7 @@ static void dafs_open_name_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "..", &create, &res));
 }
 
-/* Of a directory that is none, or is gone; and CLOSE by such handles. */
+/* OPEN in an object that is not a directory or is removed; CLOSE with such handles. */
 static void dafs_open_handle_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -646,7 +646,7 @@ static void dafs_open_immutable_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.7-01: CLOSE ends its own open and no other. */
+/* R-6.5.7-01: CLOSE ends only its own open. */
 static void dafs_close_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -680,9 +680,9 @@ static void dafs_state_expect(struct kunit *test, struct dafs_fixture *fix,
 }
 
 /*
- * R-4.4.1.2-02 R-4.4.1.2-03 R-4.4.1.2-07: of another instance of the server, of
- * nothing, of another file, of what is closed.  The first half of a state-id is
- * the instance.
+ * R-4.4.1.2-02 R-4.4.1.2-03 R-4.4.1.2-07: state-ids of another server instance,
+ * of no open, of another file, and of a closed open.  The first half of a
+ * state-id is the instance.
  */
 static void dafs_state_id_test(struct kunit *test)
 {
@@ -706,7 +706,7 @@ static void dafs_state_id_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
 }
 
-/* E-79: zeros and ones name no open, so they close none. */
+/* E-79: the special state-ids of zeros and ones close no open. */
 static void dafs_close_special_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -731,10 +731,10 @@ static void dafs_close_special_test(struct kunit *test)
 }
 
 /**
- * struct dafs_open_right - may user 1000, owner of the file, open it?
+ * struct dafs_open_right - rights of user 1000, the owner of the file
  * @mode: of the file
- * @read: for reading; who may execute a file may read it
- * @write: for writing
+ * @read: may open it for reading, which execute permission allows, too
+ * @write: may open it for writing
  */
 struct dafs_open_right {
 	umode_t mode;
@@ -762,7 +762,7 @@ static u32 dafs_open_as(struct kunit *test, struct dafs_fixture *fix, const stru
 	return status;
 }
 
-/* The permissions of the file, and of the directory for a new one. */
+/* Permissions of the file, and of the directory for a new file. */
 static void dafs_open_access_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -795,7 +795,7 @@ static void dafs_open_access_test(struct kunit *test)
 	dafs_expect_content(test, fix, "file", "content");
 }
 
-/* A read-only export opens for reading, and what is there already. */
+/* In a read-only export only existing files are opened, for reading. */
 static void dafs_open_read_only_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_RO);
@@ -822,7 +822,7 @@ static void dafs_open_read_only_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "new", &stat));
 }
 
-/* Root is squashed, other users are themselves. */
+/* Root is squashed, other users are not. */
 static void dafs_open_squash_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, test->param_value, DAFS_TEST_SQUASH);
@@ -843,7 +843,7 @@ static void dafs_open_squash_test(struct kunit *test)
 			   dafs_open_as(test, fix, dafs_test_me(), "user", &args));
 }
 
-/* The stubs of the client, on the way of a file from its creation to its last close. */
+/* The stubs of the client, from the creation of a file to its last CLOSE. */
 static void dafs_open_stub_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);

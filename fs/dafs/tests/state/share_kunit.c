@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Share reservations and share keys: OPEN against other opens and against I/O
- * without one, and what OPEN_DOWNGRADE gives up (4.4.1.2, 4.4.2, 6.5.26).
+ * Share reservations and share keys: conflicts of OPEN with other opens and
+ * with I/O without an open, and OPEN_DOWNGRADE (4.4.1.2, 4.4.2, 6.5.26).
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -59,7 +59,7 @@ static void dafs_share_clients_test(struct kunit *test)
 	dafs_share_matrix(test, fix, dafs_other_client(test, fix));
 }
 
-/* R-4.4.1.2-30 R-4.4.2-05: with CLOSE goes what the open reserved, and only that. */
+/* R-4.4.1.2-30 R-4.4.2-05: CLOSE releases the reservation of its open, and only that. */
 static void dafs_share_close_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -79,7 +79,7 @@ static void dafs_share_close_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &same, &b));
 }
 
-/* A refused open changes nothing: neither the file nor what is reserved. */
+/* A refused OPEN changes neither the file nor the reservations. */
 static void dafs_share_refused_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -106,8 +106,9 @@ static void dafs_share_refused_test(struct kunit *test)
 }
 
 /*
- * R-4.4.1.2-35 R-6.5.24-26: an owner has one open of a file; what it adds is
- * added, its own reservation is not in its way, and one CLOSE ends it all.
+ * R-4.4.1.2-35 R-6.5.24-26: an owner has one open of a file: further OPENs are
+ * merged into it, its own reservation does not deny them, and one CLOSE ends
+ * it.
  */
 static void dafs_open_merge_test(struct kunit *test)
 {
@@ -136,7 +137,7 @@ static void dafs_open_merge_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &other, &res));
 }
 
-/* An addition that others forbid is refused, and the open stays what it was. */
+/* A merge that other opens deny is refused, and the open does not change. */
 static void dafs_open_merge_refused_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -161,8 +162,8 @@ static void dafs_open_merge_refused_test(struct kunit *test)
 }
 
 /*
- * R-4.4.1.2-36: where a handle names the directory too, two names of a file have
- * two, and what is open by one of them is not by the other.
+ * R-4.4.1.2-36: if a handle contains the directory, two names of a file have
+ * different handles and different opens.
  */
 static void dafs_open_two_handles_test(struct kunit *test)
 {
@@ -184,7 +185,7 @@ static void dafs_open_two_handles_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
 }
 
-/* Owners are told apart by their client too, and sessions of one client are not. */
+/* The same owner of two clients is two owners, on two sessions of one client it is one. */
 static void dafs_open_client_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -213,8 +214,9 @@ static void dafs_open_client_test(struct kunit *test)
 }
 
 /*
- * R-4.4.2-01 R-4.4.2-03 R-4.4.2-04 R-6.5.24-11 R-6.5.24-12: one key at a time, by
- * whoever; without a key nobody asks for it; with the last open it is free.
+ * R-4.4.2-01 R-4.4.2-03 R-4.4.2-04 R-6.5.24-11 R-6.5.24-12: one key at a time,
+ * for all clients; an OPEN without a key is not checked; the last CLOSE frees the
+ * key.
  */
 static void dafs_share_key_test(struct kunit *test)
 {
@@ -240,7 +242,10 @@ static void dafs_share_key_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &one));
 }
 
-/* R-4.4.2-02 E-73: a key is no permit, and a second OPEN without one keeps the first. */
+/*
+ * R-4.4.2-02 E-73: a key does not override a reservation; a second OPEN without a key
+ * keeps that of the first.
+ */
 static void dafs_share_key_also_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -279,7 +284,7 @@ static u32 dafs_downgrade(struct kunit *test, struct dafs_session *ses,
 	return dafs_test_call(test, ses, dafs_test_me(), DAFS_PROC_OPEN_DOWNGRADE, &args, NULL);
 }
 
-/* Has anybody the file of this name open for writing, at the server? */
+/* Return: true if the server has the file of this name open for writing. */
 static bool dafs_is_written(struct kunit *test, struct dafs_fixture *fix, const char *name)
 {
 	struct path path;
@@ -292,8 +297,8 @@ static bool dafs_is_written(struct kunit *test, struct dafs_fixture *fix, const 
 }
 
 /*
- * R-6.5.26-01: what was given up is others' to have, and not the open's any more;
- * the owner may ask for it again.
+ * R-6.5.26-01: after a downgrade others get the access that was given up, and the
+ * open does not have it any more; the owner may OPEN it again.
  */
 static void dafs_downgrade_test(struct kunit *test)
 {
@@ -373,7 +378,7 @@ static void dafs_downgrade_refused_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.26-03 R-6.5.26-04: the key is kept or given up, never another. */
+/* R-6.5.26-03 R-6.5.26-04: the key is kept or given up, but never changed. */
 static void dafs_downgrade_key_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -399,7 +404,7 @@ static void dafs_downgrade_key_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
 }
 
-/* What names no open of that file by this client (E-79) */
+/* State-ids that are not of an open of this file by this client (E-79) */
 static void dafs_downgrade_state_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -432,7 +437,7 @@ static void dafs_downgrade_state_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
 }
 
-/* A file that has lost its name can still be given up in part. */
+/* An open of an unlinked file can be downgraded. */
 static void dafs_downgrade_removed_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -479,14 +484,14 @@ static void dafs_anonymous_test(struct kunit *test)
 }
 
 /**
- * struct dafs_later - a request whose answer the test does not wait for at once
+ * struct dafs_later - an asynchronous request
  * @work: sends it
  * @test: the test
  * @ses: the session
  * @args: of OPEN
  * @fh: its directory, or the file of WRITE
- * @open: what OPEN answered
- * @status: likewise, or WRITE
+ * @open: result of OPEN
+ * @status: of OPEN or WRITE
  */
 struct dafs_later {
 	struct work_struct work;
@@ -527,9 +532,9 @@ static void dafs_later_open(struct work_struct *work)
 }
 
 /*
- * A WRITE without an open waits for the lock of its inode, which the test has;
- * so OPEN is not answered before the test gives it back.  How long it looks
- * matters only to a server that does answer.
+ * A WRITE without an open waits for the inode lock, which the test holds, so
+ * OPEN must not be answered before the test releases it.  The length of the
+ * wait matters only if the server is wrong.
  */
 static void dafs_open_during_write(struct kunit *test, struct dafs_fixture *fix,
 				   struct dafs_session *ses, const struct dafs_open_args *args)
@@ -560,7 +565,7 @@ static void dafs_open_during_write(struct kunit *test, struct dafs_fixture *fix,
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open->open));
 }
 
-/* R-4.4.1.2-34: nor does I/O that began before the OPEN go on after it. */
+/* R-4.4.1.2-34: I/O that started before an OPEN does not continue after it. */
 static void dafs_anonymous_under_way_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -583,7 +588,7 @@ static void dafs_anonymous_under_way_test(struct kunit *test)
  * struct dafs_remover - makes and removes "file", again and again
  * @ses: its session
  * @dir: the directory
- * @err: what went wrong, negative errno
+ * @err: errno of the operation that failed
  * @done: completed at the end
  */
 struct dafs_remover {
@@ -610,7 +615,7 @@ static int dafs_remover_round(struct dafs_remover *r)
 	      dafs_close(r->ses, current_cred(), &opened.fh, &opened.state_id);
 	if (err)
 		return err;
-	/* EBUSY: the other one has it open and denies it */
+	/* EBUSY: another open denies it */
 	do {
 		err = dafs_remove(r->ses, current_cred(), &r->dir, &name, DAFS_REMOVE_UNCHECKED,
 				  &change);
@@ -629,7 +634,7 @@ static int dafs_remover_run(void *data)
 	return 0;
 }
 
-/* R-6.5.33-04: what DELETE_DENY was granted for has its name, until CLOSE. */
+/* R-6.5.33-04: a file with a granted DELETE_DENY keeps its name until CLOSE. */
 static void dafs_share_delete_race_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

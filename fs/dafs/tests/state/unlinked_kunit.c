@@ -81,7 +81,7 @@ static u32 dafs_unlinked_read(struct kunit *test, struct dafs_fixture *fix,
 	return status;
 }
 
-/* R-6.5.24-23: a regular file with the given attributes, of which the directory knows nothing. */
+/* R-6.5.24-23: a regular file with the given attributes and no directory entry. */
 static void dafs_unlinked_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
@@ -115,7 +115,7 @@ static void dafs_unlinked_test(struct kunit *test)
 			   dafs_unlinked_getattr(test, fix, &open.filehandle, &attr));
 }
 
-/* It lives until the last one has closed it; others come by the filehandle. */
+/* It exists until the last CLOSE; others open it by its filehandle. */
 static void dafs_unlinked_last_close_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -136,7 +136,7 @@ static void dafs_unlinked_last_close_test(struct kunit *test)
 			   dafs_unlinked_try(test, fix, dafs_test_me(), &args, &two));
 }
 
-/* One owner makes as many as it likes. */
+/* One owner may have several. */
 static void dafs_unlinked_two_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
@@ -153,7 +153,7 @@ static void dafs_unlinked_two_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
 }
 
-/* As private as can be without attributes, and the anonymous user's where root is squashed. */
+/* Without attributes it is private; with squashed root its owner is the anonymous user. */
 static void dafs_unlinked_squash_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -172,7 +172,7 @@ static void dafs_unlinked_squash_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
 }
 
-/* Only UNCHECKED creation makes such a file (E-75), and only in a directory to write to. */
+/* Only UNCHECKED creation makes such a file (E-75), and only in a writable directory. */
 static void dafs_unlinked_refused_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);

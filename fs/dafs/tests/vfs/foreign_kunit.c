@@ -5,10 +5,10 @@
 #include "../lib/foreign.h"
 
 /**
- * struct foreign_names - what a directory lists
+ * struct foreign_names - entries of a directory
  * @ctx: for iterate_dir()
  * @seen: bit of each object that was listed
- * @others: names that are not known, but for the dots
+ * @others: number of unknown names, without "." and ".."
  */
 struct foreign_names {
 	struct dir_context ctx;
@@ -44,7 +44,7 @@ static unsigned long foreign_list(struct kunit *test, struct vfsmount *mnt, cons
 	return names.seen;
 }
 
-/* R-6.1.5-02 R-4.1.4-09 R-4.1.4-13: mounted, listed, looked at */
+/* R-6.1.5-02 R-4.1.4-09 R-4.1.4-13: mount, list and stat */
 static void dafs_foreign_names_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -66,8 +66,8 @@ static void dafs_foreign_names_test(struct kunit *test)
 }
 
 /*
- * R-6.1.5-02 R-4.1.4-09 R-4.1.4-13: read and written; R-4.4.1.2-29: by an open for
- * that, each of them, which ends with the last descriptor
+ * R-6.1.5-02 R-4.1.4-09 R-4.1.4-13: read and write; R-4.4.1.2-29: each with an
+ * open of its own access, which ends with the last descriptor
  */
 static void dafs_foreign_data_test(struct kunit *test)
 {
@@ -102,7 +102,7 @@ static void dafs_foreign_data_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->strangers);
 }
 
-/* Nor does one that is killed leave open what it did not want to open. */
+/* A killed task does not leave open a file that OPEN by name has opened by mistake. */
 static void dafs_foreign_lies_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -116,14 +116,14 @@ static void dafs_foreign_lies_test(struct kunit *test)
 	f->hangs_up = DAFS_PROC_CLOSE;
 	ft = foreign_task(f, mnt, NULL, foreign_open_file);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
-	/* it was not executed */
+	/* as if it was not executed */
 	f->access = DAFS_OPEN_SHARE_ACCESS_READ;
 	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
 	f->srv->refuse = false;
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
-/* Nor what an earlier attempt has opened, if the last one is refused. */
+/* Nor is a file left open that an earlier attempt has opened, if the last one is refused. */
 static void dafs_foreign_denied_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -145,7 +145,7 @@ static void dafs_foreign_denied_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->strangers);
 }
 
-/* Nor what the server has opened without saying as what. */
+/* Nor is a file left open if the response to OPEN is truncated. */
 static void dafs_foreign_garbled_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -162,8 +162,8 @@ static void dafs_foreign_garbled_test(struct kunit *test)
 }
 
 /*
- * A file that others make shorter keeps its size as long as there is data of ours that
- * the server has yet to get, and no longer.
+ * A file that others truncate keeps its size while this client has data to be written,
+ * and no longer.
  */
 static void dafs_foreign_shorter_test(struct kunit *test)
 {
@@ -190,7 +190,7 @@ static void dafs_foreign_shorter_test(struct kunit *test)
 
 static int foreign_unlink(struct foreign_task *ft)
 {
-	/* with a reference besides the file's, as unlink(2) has one */
+	/* with an additional reference, like unlink(2) */
 	struct dentry *dentry = dget(file_dentry(ft->file));
 	struct dentry *dir = dget_parent(dentry);
 	int err;
@@ -204,8 +204,8 @@ static int foreign_unlink(struct foreign_task *ft)
 }
 
 /*
- * That others have made a file shorter which this client has removed since is never known
- * better, and the server is not asked for it time and again.
+ * If others truncated a file that this client has removed since, the size cannot be
+ * updated, and the server is not asked for it again and again.
  */
 static void dafs_foreign_removed_test(struct kunit *test)
 {
@@ -241,7 +241,10 @@ static void dafs_foreign_removed_test(struct kunit *test)
 	__fput_sync(file);
 }
 
-/* But a file that others have removed is gone, even if this client tried just then. */
+/*
+ * But a file that others have removed is stale, even if this client tried to remove it
+ * at the same time.
+ */
 static void dafs_foreign_not_removed_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What does not keep a mount or a task from leaving, and what must be done before. */
+/* What umount and exiting tasks wait for, and what they do not wait for. */
 #include <linux/file.h>
 #include <linux/fadvise.h>
 #include <linux/kthread.h>
@@ -17,7 +17,7 @@ static int foreign_unmount_by(struct foreign_task *ft)
 	return 0;
 }
 
-/* A server that goes while a read reclaims its open does not hold umount up. */
+/* Umount does not wait for a server that goes away while a read reclaims its open. */
 static void dafs_foreign_gone_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -36,9 +36,9 @@ static void dafs_foreign_gone_test(struct kunit *test)
 }
 
 /**
- * struct foreign_refusal - what a server may say for ever
+ * struct foreign_refusal - a refusal that never ends
  * @name: for the report
- * @status: that
+ * @status: status of the server
  */
 struct foreign_refusal {
 	const char *name;
@@ -79,10 +79,10 @@ static void dafs_foreign_unread_test(struct kunit *test)
 
 /**
  * struct foreign_aio - an asynchronous direct read or write
- * @iocb: it
- * @kvec: where to, or from
- * @ret: what it ended with
- * @ended: completed then
+ * @iocb: the request
+ * @kvec: its memory
+ * @ret: its result
+ * @ended: completed when it ends
  */
 struct foreign_aio {
 	struct kiocb iocb;
@@ -128,8 +128,8 @@ static bool foreign_aio_ends(struct foreign_aio *aio)
 }
 
 /*
- * A task that exits cannot be killed out of waiting for its asynchronous I/O, but
- * umount -f ends that, also where the session is used elsewhere and goes on.
+ * An exiting task that waits for its asynchronous I/O cannot be killed, but
+ * umount -f ends the I/O, even if other mounts use the session.
  */
 static void dafs_foreign_forced_test(struct kunit *test)
 {
@@ -164,9 +164,9 @@ static void dafs_foreign_forced_test(struct kunit *test)
 }
 
 /**
- * struct foreign_sleeper - something that waits in a queue
- * @work: it
- * @wake: what for
+ * struct foreign_sleeper - a work item that waits
+ * @work: the work item
+ * @wake: it waits for this
  */
 struct foreign_sleeper {
 	struct work_struct work;
@@ -178,7 +178,7 @@ static void foreign_sleeper_work(struct work_struct *work)
 	wait_for_completion(container_of(work, struct foreign_sleeper, work)->wake);
 }
 
-/* Commits that wait for a server do not hold up the end of what it has done. */
+/* COMMITs that wait for a server do not delay the completion of I/O. */
 static void dafs_foreign_ends_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -196,7 +196,7 @@ static void dafs_foreign_ends_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, sleepers);
 	KUNIT_ASSERT_NOT_NULL(test, buf);
-	/* with something cached the end of a write is not seen to in softirq */
+	/* with cached data a write does not complete in softirq */
 	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, kernel_read(file, buf, FOREIGN_SIZE, &pos));
 	for (i = 0; i < FOREIGN_CROWD; i++) {
 		sleepers[i].wake = &wake;
@@ -214,7 +214,7 @@ static void dafs_foreign_ends_test(struct kunit *test)
 	__fput_sync(file);
 }
 
-/* What is dirty may be that of another mount, and is not given up by umount -f of one. */
+/* Dirty data may belong to another mount, so umount -f of one does not drop it. */
 static void dafs_foreign_forced_dirty_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -238,7 +238,7 @@ static void dafs_foreign_forced_dirty_test(struct kunit *test)
 }
 
 /**
- * struct foreign_step - what a file that was written takes to be closed
+ * struct foreign_step - a procedure that closing a written file needs
  * @name: for the report
  * @proc: the procedure
  */
@@ -255,7 +255,7 @@ static const struct foreign_step foreign_steps[] = {
 
 KUNIT_ARRAY_PARAM_DESC(foreign_steps, foreign_steps, name);
 
-/* As a task does that exits: no signal ends what it waits for. */
+/* Like an exiting task: signals do not interrupt its waits. */
 static int foreign_exit(struct foreign_task *ft)
 {
 	int err;
@@ -267,7 +267,7 @@ static int foreign_exit(struct foreign_task *ft)
 	return err;
 }
 
-/* A task that exits does not wait for a server that asks for patience for ever. */
+/* An exiting task does not wait for a server that answers DELAY for ever. */
 static void dafs_foreign_exits_test(struct kunit *test)
 {
 	const struct foreign_step *step = test->param_value;
@@ -289,7 +289,7 @@ static void dafs_foreign_exits_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ft->err);
 }
 
-/* Nor for one that goes meanwhile. */
+/* Nor for a server that goes away meanwhile. */
 static void dafs_foreign_exits_lost_test(struct kunit *test)
 {
 	const struct foreign_step *step = test->param_value;
@@ -317,7 +317,7 @@ static int foreign_look(struct foreign_task *ft)
 	return vfs_getattr(&ft->file->f_path, &stat, STATX_SIZE, AT_STATX_FORCE_SYNC);
 }
 
-/* What it could not even begin to write is written before the open is closed. */
+/* Data whose write-back it could not start is written before the open is closed. */
 static void dafs_foreign_exits_unwritten_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -353,7 +353,7 @@ static int foreign_sync(struct foreign_task *ft)
 	return vfs_fsync(ft->file, 0);
 }
 
-/* Nor for another task that waits for one. */
+/* Nor for another task that waits for a server. */
 static void dafs_foreign_exits_behind_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -385,7 +385,7 @@ static int foreign_unmount_exiting(struct foreign_task *ft)
 	return 0;
 }
 
-/* Umount by the last task of a namespace waits: there is no background behind it. */
+/* Umount by the last task of a namespace waits: nothing would write the data afterwards. */
 static void dafs_foreign_exits_unmounting_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -399,7 +399,7 @@ static void dafs_foreign_exits_unmounting_test(struct kunit *test)
 	f->refuses = DAFS_PROC_COMMIT;
 	ft = foreign_task(f, mnt, file, foreign_exit);
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
-	/* a server that restarts, and loses it */
+	/* a server that restarts and loses the data */
 	f->data[0] = 0;
 	get_random_bytes(&f->verifier, sizeof(f->verifier));
 	kunit_remove_action(test, foreign_unmount, mnt);
@@ -410,7 +410,7 @@ static void dafs_foreign_exits_unmounting_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 's', f->data[0]);
 }
 
-/* As a program does; in parts, for whose end the task waits. */
+/* Like a program: writes in parts, and waits for each. */
 static int foreign_write_parts(struct foreign_task *ft)
 {
 	struct iov_iter iter;
@@ -425,7 +425,7 @@ static int foreign_write_parts(struct foreign_task *ft)
 	return ret;
 }
 
-/* Nor does umount wait for what a task that was killed has begun to write. */
+/* Umount does not wait for the writes of a killed task either. */
 static void dafs_foreign_unwritten_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
@@ -448,7 +448,7 @@ static void dafs_foreign_unwritten_test(struct kunit *test)
 	kunit_remove_action(test, foreign_unmount, mnt);
 	ft = foreign_task(f, mnt, NULL, foreign_unmount_by);
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
-	/* kunit_vm_mmap() attached it, and leaves it to the end of the task, which leaks it */
+	/* kunit_vm_mmap() attached it, and detaches it only when the task ends, which leaks it */
 	kthread_unuse_mm(f->mm);
 	mmput(f->mm);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What mounting says when the server answers the connect request by a status, by
- * nothing, or by what is no answer; and when the device is not fit for DAFS.
+ * Errors of mount if the server answers the connect request with a status, with
+ * an invalid response or not at all; and on a device that does not support DAFS.
  */
 #include <linux/fs_context.h>
 #include <linux/module.h>
@@ -36,7 +36,7 @@ static void mount_serve_status(struct raw_conn *conn, struct raw_msg *msg)
 		raw_answer(conn, &hdr, ms->status, 1, NULL);
 }
 
-/* A context as fsopen(2) makes it: with a log. */
+/* A context with a log, as of fsopen(2). */
 static struct fs_context *mount_context(struct kunit *test)
 {
 	struct file_system_type *type = get_fs_type("dafs");
@@ -70,7 +70,7 @@ static int mount_from(struct fs_context *fc, const struct sockaddr_storage *dst,
 	return err ?: vfs_get_tree(fc);
 }
 
-/* Mounting from @dst fails with @want and says @words.  It waits only to learn of silence. */
+/* Mounting from @dst fails with @want and logs @words.  Only a silent server makes it wait. */
 static void mount_fails(struct kunit *test, const struct sockaddr_storage *dst, int want,
 			const char *words)
 {
@@ -88,7 +88,7 @@ static void mount_fails(struct kunit *test, const struct sockaddr_storage *dst, 
 	put_fs_context(fc);
 }
 
-/* R-7-04: each status has an errno, and words in the log of the context */
+/* R-7-04: each status has an errno and a message in the log of the context */
 static void dafs_mount_status_test(struct kunit *test)
 {
 	const struct mount_status *ms = test->param_value;
@@ -136,7 +136,7 @@ static void dafs_mount_behaviour_test(struct kunit *test)
 	mount_fails(test, &srv->params.dst, mb->err, mb->words);
 }
 
-/* R-6.2.1-08: an answer that cannot be, as no requests at all */
+/* R-6.2.1-08: an invalid answer, such as 0 requests */
 static void dafs_mount_nonsense_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -145,7 +145,7 @@ static void dafs_mount_nonsense_test(struct kunit *test)
 	mount_fails(test, &srv->params.dst, -EPROTO, "does not answer as a DAFS server");
 }
 
-/* Tells of the root of the export that it is a directory, and nothing else. */
+/* Returns only the type of the export's root. */
 static void mount_serve_little(struct raw_conn *conn, struct raw_msg *msg)
 {
 	union dafs_res *res = kzalloc(sizeof(*res), GFP_KERNEL);
@@ -175,7 +175,7 @@ free:
 	kfree(res);
 }
 
-/* Of what lacks a number, a size or a CHANGE no inode is made. */
+/* No inode is made without FILE_ID, size or CHANGE. */
 static void dafs_mount_little_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
@@ -184,7 +184,7 @@ static void dafs_mount_little_test(struct kunit *test)
 	mount_fails(test, &srv->params.dst, -EIO, "cannot read the root of the export");
 }
 
-/* The device as one without the memory registration that DAFS is made for. */
+/* A device without the memory registration that DAFS needs. */
 static void dafs_mount_device_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
