@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Checks that what calls another folder of the modules calls downwards.
+"""Checks that folders of the modules call only lower ones.
 
   rooms.py BUILD [--arrows]     checks the objects and sources of a build of the modules
   rooms.py --self-test          checks this program
 
 rooms.table gives each folder, or "room", a level.  A file may use the functions and variables
 of its own room and of rooms with a lower level, and include their headers.  All other uses
-are arrows upwards, and that is how cycles begin.  Two rooms of one level do not know each
-other.
+are arrows upwards, which lead to cycles.  Two rooms of one level may not use each other.
 
-rooms.known lists the arrows upwards that there are, as "ROOM -> ROOM SYMBOL", where SYMBOL
-may be the path of a header.  It only gets shorter: an arrow that it does not have is a
-failure, and so is a line that no arrow needs any more.  Failures are printed, nothing else;
---arrows prints how many symbols cross from which room to which, too.
+rooms.known lists the existing arrows upwards, as "ROOM -> ROOM SYMBOL", where SYMBOL may be
+the path of a header.  It only gets shorter: an arrow that is not listed is a failure, and
+so is a line without an arrow.  Only failures are printed; --arrows also prints the number
+of symbols that each room uses of each other.
 
 A line of the table, where "#" begins a comment:
 
-  room FOLDER LEVEL       0 is the lowest; what lies below FOLDER, but in no other room
+  room FOLDER LEVEL       0 is the lowest; all files below FOLDER that are in no other room
 
-The symbol tables of the objects tell what is used.  So inline functions, macros and members
-of structures count only by the header that they come from, and a function pointer counts
-where it is taken, not where it is called: that is how a lower room may call a higher one.
+Uses are read from the symbol tables of the objects.  So inline functions, macros and
+members of structures count only by the header that they come from, and a function pointer
+counts where it is taken, not where it is called: that is how a lower room may call a higher
+one.
 """
 
 import argparse
@@ -35,7 +35,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Made by the compiler or by macros of the kernel beside what they are for.
+# Prefixes of symbols that the compiler or macros of the kernel generate.
 MADE = ("__pfx_", "__SCT__", "__SCK__", "__traceiter_", "__probestub_", "__ksymtab", "__kstr",
         "__UNIQUE_ID", "__export", "init_module", "cleanup_module")
 
@@ -43,7 +43,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"(.+?)"', re.MULTILINE)
 
 
 class Table:
-    """Which room a file belongs to, and how high it is."""
+    """The rooms of files, and their levels."""
 
     def __init__(self, text):
         self.level = {}
@@ -72,7 +72,7 @@ def files(build, table, pattern):
 
 
 def objects(build, table):
-    """What was compiled from a source of some room: {object: source}."""
+    """The objects compiled from sources of rooms: {object: source}."""
     found = {}
     for path in files(build, table, "*.o"):
         source = path.with_suffix(".c")
@@ -83,7 +83,7 @@ def objects(build, table):
 
 
 def symbols(found):
-    """What sources define, {symbol: source}, and use, {(symbol, source)}."""
+    """The symbols that sources define, {symbol: source}, and use, {(symbol, source)}."""
     defined, used = {}, set()
     said = subprocess.run(["nm", "-A", "-P", "-g", *found], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
@@ -99,7 +99,7 @@ def symbols(found):
 
 
 def arrows(build, table):
-    """All uses that cross: {(room, room, symbol): sources that use it}."""
+    """All uses between rooms: {(room, room, symbol): sources that use it}."""
     found = objects(build, table)
     if not found:
         sys.exit(f"{build} has no objects")
@@ -114,7 +114,7 @@ def arrows(build, table):
 
 
 def includes(build, table):
-    """All includes that cross: {(room, room, header): files that have it}."""
+    """All includes between rooms: {(room, room, header): files that have it}."""
     crossing = collections.defaultdict(list)
     for path in files(build, table, "*.[ch]"):
         source = str(path.relative_to(build))

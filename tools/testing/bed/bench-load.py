@@ -22,7 +22,7 @@ import sampler
 SIZES = {"4k": "IOPS", "1m": "MB/s"}
 BYTES = {"4k": 4096, "1m": 1 << 20}
 NAMES = "create", "stat", "restat", "readdirplus", "unlink"
-ACREGMIN = 3     # seconds for which attributes are trusted, as a rule
+ACREGMIN = 3     # default lifetime of attributes in seconds
 
 
 def write(*lines):
@@ -54,8 +54,8 @@ def data_rows(quick):
 def fio_job(bs, rw, direct, depth, options, peer):
     """One peer's section of a fio job file.
 
-    Buffered I/O has its depth from threads, and ends with fsync. Reads begin
-    with nothing in the client's cache, which fio sees to.
+    Buffered I/O has its depth from threads, and ends with fsync. fio drops the
+    client's cache before reads.
     """
     megabytes = options.megabytes
     lines = [f"[{peer.name}]", "stonewall", f"filename={peer}/data",
@@ -107,7 +107,7 @@ def floor_rows(quick):
 
 
 def measure_floor(row, options):
-    """By the module dafs_floor: what the transport does without any of this."""
+    """The bare transport, measured by the module dafs_floor."""
     op, size, depth = row
     peer = "rdma" if size else "dafs"
     name = "-".join(filter(None, (peer if size else "", op, size, str(depth))))
@@ -122,7 +122,7 @@ def measure_floor(row, options):
 
 
 def drop_names():
-    """Forgets dentries and inodes, of client and server."""
+    """Drops dentries and inodes of client and server."""
     os.sync()
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("2", encoding="ascii")
 
@@ -154,13 +154,13 @@ def create(name):
 
 
 def for_each(function, things):
-    """As few instructions of our own as can be: what is measured is the mount."""
+    """With few instructions of its own, because the mount is to be measured."""
     collections.deque(map(function, things), maxlen=0)
 
 
 def measure_names(options, peer, measure=timed):
-    """From inside: paths through the guest's root file system, hostfs or 9p, are
-    walked twice, since it refuses RCU walk."""
+    """Relative to the folder: paths through the guest's root file system, hostfs
+    or 9p, are walked twice, because it refuses RCU walk."""
     folder = peer / "many"
     folder.mkdir()
     amount = options.files
@@ -179,7 +179,7 @@ def measure_names(options, peer, measure=timed):
 
 
 def profile(options, peers):
-    """Each chosen row twice: alone, and then with samples taken."""
+    """Runs each chosen row twice: without and then with sampling."""
     def chosen(row):
         return any(fnmatch.fnmatch(row, pattern)
                    for pattern in options.profile.split(","))
@@ -220,7 +220,7 @@ def main():
     options = parser.parse_args()
     peers = options.peers
 
-    # The file servers have one export, and so would have one file.
+    # The file servers share one export, so each peer needs a separate file.
     peers = [peer / peer.name for peer in peers]
     for peer in peers:
         peer.mkdir()
@@ -230,14 +230,14 @@ def main():
         profile(options, peers)
         return
     for turn in range(options.rounds):
-        # Nobody is always the first.
+        # Each peer is the first in turn.
         order = peers[turn % len(peers):] + peers[:turn % len(peers)]
         for row in floor_rows(options.quick) if options.floor else ():
             measure_floor(row, options)
         for row in data_rows(options.quick):
             if options.only in name_of(*row):
                 measure_data(row, options, order)
-        # One after the other: each begins with what the one before has left.
+        # One by one, because each row uses the files of the one before.
         if options.only == "names" or any(options.only in row for row in NAMES):
             for peer in order:
                 measure_names(options, peer)

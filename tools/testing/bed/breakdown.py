@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the instructions of a row go: prints what sampler.py has counted."""
+"""Prints the samples of sampler.py: where the instructions of a row are spent."""
 
 import collections
 import re
@@ -59,7 +59,7 @@ def collect(lines):
 
 
 def summed(digests, key, sides, cost):
-    """What of the cost these sides have, by key of a digest."""
+    """The cost of these sides, by key of a digest."""
     samples = sum(count for digest, count in digests.items()
                   if digest[0] in SIDES)
     total = collections.Counter()
@@ -70,7 +70,7 @@ def summed(digests, key, sides, cost):
 
 
 def print_sums(title, columns, least, first=()):
-    """A line for each key that matters; columns is {peer: {key: number}}."""
+    """Prints a line for each key above least; columns is {peer: {key: number}}."""
     print(f"\n  {title:42}" + "".join(f"{peer:>10}" for peer in columns))
     most = collections.Counter()
     for sums in columns.values():

@@ -35,41 +35,41 @@ import report
 BED = pathlib.Path(__file__).resolve().parent
 TESTING = BED.parent
 REPO = TESTING.parent.parent
-MEMORY = {"bench": "6G"}         # RAM disks for several, and caches above them
+MEMORY = {"bench": "6G"}         # for several RAM disks, and caches above them
 USUAL_MEMORY = "2G"
 ROOM = 3 << 30          # for the file that a guest's memory is
 KERNELS = ("um", "bench", "smp", "qemu")
-# What has to watch in a bed's kernel: kernel-checks.sh says whether it did.
+# Checkers that must be active in a bed's kernel: kernel-checks.sh reports each.
 CHECKERS = {"um": ("kmemleak", "lockdep", "KASAN"),
             "smp": ("lockdep", "KCSAN", "KFENCE")}
-# A machine may be so much slower than those that the limits were made on, or get so much
-# less of its processors, and not know: not every host tells its guests what it steals,
-# and no container what its quota takes.
+# This machine may be slower than those that the limits were made on by this factor, or
+# get less processor time without knowing: not every host reports stolen time to its
+# guests, and no container the time that its quota takes.
 SPARE = 3
-# For how long a task may wait without being killable.  What does so longest is that which
-# loads a module of KUnit, while one test runs: 34 seconds of those that there are.
+# Seconds for which a task may wait without being killable.  The longest is modprobe of a
+# KUnit module during one test: 34 seconds at present.
 HUNG = 120
-# CMPXCHG16B, which the slab allocator likes, leaves wrong flags in QEMU before
-# 8.0: with an interrupt right behind it the guest gets them back and dies.
+# CMPXCHG16B, which the slab allocator uses, leaves wrong flags in QEMU before
+# 8.0 if an interrupt follows directly, and the guest crashes.
 PROCESSOR = "max,-cx16"
-# A starved host is no lockup of the guest.
+# A busy host must not look like a lockup of the guest.
 PATIENCE = ["watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
 
-# KCSAN watches every so many accesses, for so many microseconds. Emulated
-# processors are slow, so longer than it would by itself.
+# KCSAN watches one in skip_watch accesses, for udelay_task microseconds: longer
+# than its default, because emulated processors are slow.
 KCSAN = ["kcsan.early_enable=1", "kcsan.skip_watch=1000", "kcsan.udelay_task=400"]
 
 
 def slowness():
-    """How many times longer everything may take."""
+    """Factor for all time limits."""
     return float(os.environ.get("DAFS_SLOW", "1"))
 
 
 class Clock:
-    """Seconds that the host really gave us.
+    """Seconds without the processor time that the host has stolen.
 
-    A busy host steals processor time, and a guest that waits for it has not
-    hung: stolen time does not count, down to a tenth of real time, where it is told.
+    A guest that waits for a busy host has not hung: reported stolen time does not
+    count, up to nine tenths of real time.
     """
 
     def __init__(self):
@@ -94,19 +94,19 @@ class Clock:
 
 
 class Outcome:
-    """What a script left behind."""
+    """The results of a script."""
 
     def __init__(self):
         self.results = []       # lines of the results channel
-        self.status = None      # of the script; None: it never ended
+        self.status = None      # of the script; None if it has not ended
         self.timed_out = False
         self.seconds = 0.0
         self.processor = 0.0    # seconds of processor time
-        self.soft_roce = 0      # its warnings that were allowed
+        self.soft_roce = 0      # number of its allowed warnings
 
 
 class BedError(Exception):
-    """A bed cannot be made; its text is what the failed command said."""
+    """A bed cannot be set up; the text is the output of the failed command."""
 
 
 def end_group(process):
@@ -114,15 +114,15 @@ def end_group(process):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-# Reads the number of a process group, and then whether that has ended.
+# Reads the number of a process group, and then a line when it has ended.
 KEEPER = 'read -r group && { read -r over || kill -s KILL -- "-$group"; }'
 
 
 @contextlib.contextmanager
 def group(command, **options):
-    """A process with a group of its own, of which nothing is left in the end.
+    """A process in a new process group, which is killed at the end.
 
-    Also if this program is killed: the keeper then reads the end of its input.
+    Also if this program is killed: then the keeper reads EOF.
     """
     with subprocess.Popen(
             ["sh", "-c", KEEPER], stdin=subprocess.PIPE,
@@ -140,7 +140,7 @@ def group(command, **options):
 
 
 def tool(name, *args):
-    """Runs one of the commands here; its output is the answer."""
+    """Runs one of the commands in this folder and returns its output."""
     with group([BED / name, *args], stdout=subprocess.PIPE,
                stderr=subprocess.PIPE, text=True) as process:
         said = []
@@ -155,8 +155,8 @@ def tool(name, *args):
 
 
 def once(function):
-    """Calls it once for each argument, also if that fails: who comes second waits
-    for the first one's answer, and would only wait for the same again."""
+    """Calls the function once for each argument, also if it fails: concurrent
+    callers wait for the first result."""
     answers = {}
     locks = collections.defaultdict(threading.Lock)
 
@@ -197,7 +197,7 @@ def init_environment(modules, script, args, results):
 
 
 def um_command(bed, script, args, results, memory):
-    """A process of the host; its root is the host's, by hostfs."""
+    """A process of the host, whose root is the host's, by hostfs."""
     kdir, modules = prepare(bed)
     return [f"{kdir}/linux", f"mem={memory}", "root=/dev/root",
             "rootfstype=hostfs", "rootflags=/", "ro", f"init={BED}/init",
@@ -208,9 +208,9 @@ def um_command(bed, script, args, results, memory):
 
 def qemu_machine(bed, script, args, results, *, memory, processors=2,
                  clock=("-accel", "tcg,thread=multi")):
-    """An emulated machine; its root is the host's, by 9p.
+    """An emulated machine, whose root is the host's, by 9p.
 
-    results says in QEMU's words what the second serial line leads to.
+    results is QEMU's option for the second serial line.
     """
     kdir, modules = prepare(bed)
     initrd = tool("initramfs", modules, f"{modules}.initrd")
@@ -237,7 +237,7 @@ def qemu_command(bed, script, args, results, memory):
 
 
 def icount_command(script, args, results, memory):
-    """An instruction takes a nanosecond, and idling no time at all."""
+    """An instruction takes a nanosecond, idling no time."""
     return qemu_machine("qemu", script, args,
                         f"file,path=/proc/self/fd/{results}", memory=memory,
                         processors=1, clock=("-accel", "tcg,thread=single",
@@ -260,7 +260,7 @@ BEDS = {
 
 
 def follow(process, timeout, sink):
-    """Feeds the console to sink until the end; false if time ran out."""
+    """Feeds the console to sink until EOF; false on timeout."""
     clock = Clock()
     pipe = process.stdout.fileno()
     while clock.tick() < timeout:
@@ -274,7 +274,7 @@ def follow(process, timeout, sink):
 
 
 def wait_for_exit(process, seconds):
-    """Waits, but leaves the status, and the process group, as they are."""
+    """Waits without reaping, so that the process group remains."""
     clock = Clock()
     while clock.tick() < seconds and not os.waitid(
             os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
@@ -282,14 +282,14 @@ def wait_for_exit(process, seconds):
 
 
 def reap(process):
-    """Takes the status of a process that ends: its seconds of processor time."""
+    """Reaps a process and returns its processor time in seconds."""
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return used.ru_utime + used.ru_stime
 
 
 def memory_folder():
-    """For the files that are the memory of User Mode Linux: in memory, if that has room."""
+    """Folder for the memory files of User Mode Linux: tmpfs if it has room."""
     for folder in "/dev/shm", "/tmp", "/var/tmp":
         with contextlib.suppress(OSError):
             room = os.statvfs(folder)
@@ -313,7 +313,7 @@ def run_command(command, channel, timeout, sink, outcome):
 
 
 def exit_status(results):
-    """What init reported of a guest's script."""
+    """The status that init has reported for a guest's script."""
     for line in reversed(results):
         match = re.fullmatch(r"# exit (\d+)", line.strip())
         if match:
@@ -324,7 +324,7 @@ def exit_status(results):
 def run(bed, script, args=(), *, timeout=300, memory=None, sink=None):
     """Runs script on that bed; sink is fed the console (bytes).
 
-    memory is the guest's, in the kernel's words: 1G; None for what the bed has.
+    memory is the guest's, as in mem=, such as 1G; None for the bed's default.
     """
     outcome = Outcome()
     with tempfile.TemporaryFile("w+b") as channel:

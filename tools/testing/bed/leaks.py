@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""leaks.py KALLSYMS: what of kmemleak's report on stdin is about a test.
+"""leaks.py KALLSYMS: prints the part of kmemleak's report on stdin that is due to a test.
 
-Names the bare addresses of modules that are gone by now: what they had
-loaded where, KALLSYMS still tells.
+Resolves addresses in unloaded modules by KALLSYMS, a copy made while they were
+loaded.
 """
 
 import bisect
 import re
 import sys
 
-# The kernel's own initialization, before there was a first process.
+# The kernel's initialization, before the first process.
 BOOT = re.compile(r'^  comm "swapper', re.MULTILINE)
 
 

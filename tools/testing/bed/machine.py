@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Machines beside each other: emulated, on one link, each with a shell.
 
-What a suite on the host needs to be about more than one machine. The link is
-an Ethernet without a switch; what is sent to a machine that is not there is
-lost.
+For suites on the host that need more than one machine. The link is an Ethernet
+without a switch; packets to a machine that is not running are lost.
 """
 
 import os
@@ -16,18 +15,18 @@ import threading
 import guest
 import report
 
-DISK = 2048             # MiB, of which what is written takes memory of the host
+DISK = 2048             # MiB; written parts take memory of the host
 ANSWER = re.compile(rb"\x01(\d+)\n")
 
 
 class MachineError(Exception):
-    """A machine does not answer, or is gone."""
+    """A machine does not answer, or has ended."""
 
 
 class Machine:
-    """One machine, number 1 or 2 of those whose link is in that folder.
+    """Machine number 1 or 2 on the link in that folder.
 
-    It keeps its disk, a file there, when it is killed and started again.
+    Its disk, a file there, is kept when it is killed and started again.
     """
 
     def __init__(self, bed, name, folder, number, memory):
@@ -46,7 +45,7 @@ class Machine:
             f"mac=52:54:00:00:09:{number:02x}",
             "-drive", f"file={self.disk},format=raw,if=virtio"]
         self.process = None
-        self.wrong = []         # what its kernels had to complain of
+        self.wrong = []         # complaints of its kernels
 
     def __enter__(self):
         return self
@@ -58,8 +57,8 @@ class Machine:
     def start(self):
         """Boots it; ready() waits for that.
 
-        With one processor: of two, one now and then runs what the other has just
-        patched, and the guest dies of QEMU and not of what is tested.
+        With one processor: with two, QEMU sometimes executes code that the other
+        processor is patching, and the guest crashes.
         """
         self.shell, shell = socket.socketpair()
         self.monitor, monitor = socket.socketpair()
@@ -92,7 +91,7 @@ class Machine:
             raise MachineError(f"{self.name} has no network: {said}")
 
     def _receive(self, timeout):
-        """More of what comes by the serial line; false at its end."""
+        """Reads from the serial line; false at EOF."""
         timeout *= guest.SPARE
         clock = guest.Clock()
         self.shell.settimeout(1)
@@ -114,7 +113,7 @@ class Machine:
         return int(match[1]), said.strip()
 
     def sh(self, command, timeout=120):
-        """Runs it in the machine's shell: its status and what it printed.
+        """Runs a command in the machine's shell; returns its status and output.
 
         The shell stays the same: background jobs can be waited for later.
         """

@@ -10,14 +10,15 @@ HEADER = re.compile(r"^(\s*)KTAP version")
 DIRECTIVE = re.compile(r"^(.*?)\s*# SKIP\b\s*(.*)$", re.IGNORECASE)
 STRUCTURE = re.compile(r"^\s*(# Subtest:|# module:|# Totals:|# \S+: pass:)")
 
-# From here on a guest's log is about the tests: what a kernel says before is
-# its own affair.
+# The part of a guest's log about tests begins here; messages before are
+# ignored.
 LOG_BEGIN = re.compile(r"Run /\S+ as init process")
 LOG_END = re.compile(r"^# the tests are over")
 LEAK = re.compile(r"^unreferenced object")
 # In a stack of User Mode Linux, all but the return addresses.
 NOISE = re.compile(r"\] \? \S+\+0x0/|__asan_|hex dump|^    ([0-9a-f]{2} ){16}")
-# Not only where a line begins: a program may have printed without ending its own.
+# Not anchored to the beginning of a line: a program may have printed a part of a
+# line before.
 SPLAT = re.compile(
     r"\[ *\d+\.\d+\].*("
     r"\bBUG:|\bWARNING:|\bOops\b|Kernel panic|general protection fault|"
@@ -31,15 +32,15 @@ SPLAT = re.compile(
     r"Unable to handle kernel|stack-protector:|lockdep is turned off|"
     r"EXT4-fs error)")
 SPLAT_LINES = 60
-# What soft-RoCE says when memory is short, or a busy host keeps its packets waiting, and
-# that no suite can keep it from.  Then it ends the connection, which tests are to survive.
-# rxe_mr_copy: of an answer to an RDMA READ, for which it had no memory at first, it has
-# let the memory region go.  rxe_completer: an answer that does not go on where the last
-# one ended, as when a READ was sent again in the middle or was answered in two attempts.
+# Warnings of soft-RoCE that suites cannot avoid when memory is short or a busy host delays
+# packets.  Then it ends the connection, which tests must survive.  rxe_mr_copy: it had no
+# memory for the response to an RDMA READ, and has put the memory region before the retry.
+# rxe_completer: a response does not continue where the last one ended, because a READ was
+# retried in the middle or answered in two attempts.
 SOFT_ROCE = re.compile(r"WARNING: .* at \S*/sw/rxe/\S+ rxe_(mr_copy|completer)\+")
-# In one guest.  That of rxe_completer comes once for each of two places in it, whatever
-# happens.  That of rxe_mr_copy costs a connection each time: once in a while is chance,
-# but what happens again and again is what the suite, or DAFS, does.
+# Maximum in one guest.  That of rxe_completer comes at most once for each of two places.
+# That of rxe_mr_copy ends a connection each time: a few are chance, but more are a fault
+# of the suite or of DAFS.
 SOFT_ROCE_MOST = 5
 
 
@@ -54,7 +55,7 @@ class Test:
 
 
 class Plan:
-    """How many results are to come, and how many came."""
+    """The number of planned and of received results."""
 
     def __init__(self, required):
         self.required = required
@@ -62,7 +63,7 @@ class Plan:
         self.seen = 0
 
     def announce(self, number):
-        # A second plan is as wrong as none: it may not hide what the first said.
+        # A second plan is an error: it must not replace the first one.
         self.planned = number if self.planned is None else -1
 
     @property
@@ -70,7 +71,7 @@ class Plan:
         return self.planned == self.seen
 
     def broken(self):
-        """What is wrong with it, if anything."""
+        """What is wrong with the plan, if anything."""
         if self.planned is None:
             return "no plan: results may be missing" if self.required else None
         if self.planned < 0:
@@ -83,10 +84,10 @@ class Plan:
 
 
 class Reader:
-    """Reads TAP; documents of KTAP, which KUnit writes, may be among its lines.
+    """Reads TAP with embedded KTAP documents of KUnit.
 
-    Every document says how many results it has, and so does every list in one,
-    but that of a test with parameters.
+    Each document has a plan, and so has each list in it, except that of a
+    parameterized test.
     """
 
     def __init__(self):
@@ -108,7 +109,7 @@ class Reader:
             self._remark(line)
 
     def end(self):
-        """The tests; only the leaves count."""
+        """Returns the tests; only the leaves count."""
         self._cut()
         if not self.bailed:
             self._check(0, self.outer)
@@ -122,7 +123,7 @@ class Reader:
         self.lists[indent] = Plan(indent <= 4)
 
     def _cut(self):
-        """What is still open of a document has lost its end."""
+        """Reports open lists of a document as truncated."""
         if self.lists:
             self.tests.append((0, Test("the results end in the middle", False,
                                        why=self.before)))
@@ -140,7 +141,7 @@ class Reader:
             self.tests.append((indent, Test(wrong, False)))
 
     def _close_above(self, indent):
-        """Ends the lists that are further in."""
+        """Ends the lists with more indentation."""
         for deeper in sorted((i for i in self.lists if i > indent), reverse=True):
             self._check(deeper, self.lists.pop(deeper))
 
@@ -152,7 +153,7 @@ class Reader:
         self.lists.setdefault(indent, Plan(False)).seen += 1
 
     def _close(self):
-        """A document ends with the last result of its outermost list."""
+        """Ends a document after the last result of its outermost list."""
         if 0 in self.lists and self.lists[0].fulfilled:
             self.lists = {}
 
@@ -171,10 +172,10 @@ class Reader:
         self._close()
 
     def _fold(self, parent, indent):
-        """A result less indented than those before it sums them up.
+        """Handles a result that sums up the more indented ones before it.
 
-        They take its name in front of theirs. It counts itself only if it
-        failed and none of them did.
+        Its name becomes a prefix of theirs. It counts only if it failed and
+        none of them did.
         """
         children = []
         while self.tests and self.tests[-1][0] > indent:
@@ -209,13 +210,13 @@ def parse(lines):
 
 
 def complaints(results):
-    """What the guest's own checks found wrong with its kernel."""
+    """The complaints of the guest's kernel checks."""
     return [line[len("# kernel: "):] for line in results
             if line.startswith("# kernel: ")]
 
 
 def unchecked(results, checkers):
-    """Which of a kernel's checkers did not prove that they watched."""
+    """The checkers that were not reported as active."""
     checked = {line.split()[-1] for line in results
                if line.startswith("# checked ")}
     return [f"{name} did not watch" for name in checkers if name not in checked]
@@ -230,19 +231,19 @@ def since_boot(log):
 
 
 def of_tests(log):
-    """The part of a guest's log before what provokes a report."""
+    """The part of a guest's log before the checks that provoke a report."""
     return itertools.takewhile(lambda line: not LOG_END.match(line), log)
 
 
 def soft_roce(log):
-    """How many warnings of soft-RoCE there are that no suite can keep it from."""
+    """The number of warnings of soft-RoCE that suites cannot avoid."""
     return sum(bool(SOFT_ROCE.search(line)) for line in of_tests(log))
 
 
 def splats(log, may_log=()):
     """The kernel's complaints in a guest's log, some lines of each.
 
-    may_log: what is no complaint, as words of the line."""
+    may_log: words of lines that are no complaint."""
     found = []
     warned = soft_roce(log)
     if warned > SOFT_ROCE_MOST:
@@ -261,7 +262,7 @@ def splats(log, may_log=()):
 
 
 def before(log, name, most=15):
-    """The part of the log that led to a failed test."""
+    """The last part of the log before a failed test."""
     part = []
     for line in log:
         if line.startswith("not ok ") and line.endswith(f"- {name}"):

@@ -67,22 +67,22 @@ class Suite:
         return self.head["bed"]
 
     def move(self, bed):
-        """To another kernel, if it has one at all."""
+        """Moves the suite to another kernel, if it has one at all."""
         if bed and self.bed != "host":
             self.head["bed"] = bed
 
     @property
     def timeout(self):
-        """Its limit, which is for what hangs, not for what takes long."""
+        """Its time limit, which is to detect hangs, not slow tests."""
         return float(self.head["timeout"]) * guest.SPARE
 
     @property
     def alone(self):
-        """An emulated machine of two processors has no other beside it."""
+        """True if nothing may run beside it, such as a two-processor emulation."""
         return self.bed in ("qemu", "smp") or self.head["processors"] == "all"
 
     def kernels(self):
-        """What has to be built before its time begins, in that order."""
+        """The kernels to build before its time begins, in this order."""
         if self.bed != "host":
             return [self.bed]
         return [name for name in guest.KERNELS if name in self.packages()]
@@ -132,7 +132,7 @@ def failure(name, why):
 
 
 def judge_kernel(suite, outcome, log):
-    """One test for a guest's kernel, if it lived: did it stay clean?"""
+    """A test result for a guest's kernel, if it ended properly: no complaints."""
     wrong = report.complaints(outcome.results) + report.splats(log, suite.may_log)
     if outcome.status is None and not wrong:
         return []
@@ -144,7 +144,7 @@ def judge_kernel(suite, outcome, log):
 
 
 def judge_skips(suite, tests):
-    """What is not run is not tested, unless the suite's head expects it."""
+    """A skipped test has failed, unless the suite's head allows it."""
     for test in tests:
         if test.skipped and not any(fnmatch.fnmatchcase(test.name, pattern)
                                     for pattern in suite.may_skip):
@@ -153,7 +153,7 @@ def judge_skips(suite, tests):
 
 
 def judge(suite, outcome):
-    """The tests of one suite's run, with what explains the failed ones."""
+    """The test results of one suite, with explanations of failures."""
     log = suite.log.read_text("utf-8", "replace").splitlines()
     log = report.since_boot(log)
     tests = report.parse(outcome.results)
@@ -174,7 +174,7 @@ def judge(suite, outcome):
 
 
 def claim(log):
-    """What another runner writes to may not be emptied, nor read as this one's."""
+    """Locks the log, so that another runner's is neither truncated nor read."""
     try:
         fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -200,7 +200,7 @@ def run_suite(suite):
 
 
 def show(suite, tests, outcome):
-    """One line for the suite, and one paragraph for each failed test."""
+    """Prints a line for the suite and a paragraph for each failed test."""
     failed = [test for test in tests if not test.ok]
     skipped = sum(test.skipped for test in tests)
     passed = len(tests) - len(failed) - skipped
@@ -224,13 +224,13 @@ def run_and_show(suite):
 
 
 def build(suites):
-    """What the suites wait for, in the order in which they will."""
+    """Builds the kernels that the suites need, in their order."""
     for suite in suites:
         begin = time.monotonic()
         try:
             suite.prepare()
         except guest.BedError:
-            continue    # told by each suite that needs it
+            continue    # reported by each suite that needs it
         seconds = time.monotonic() - begin
         if seconds >= 1:
             print(f"{'(building)':14} {suite.bed:5} {seconds:6.1f} s  for "
@@ -238,18 +238,18 @@ def build(suites):
 
 
 def guests_beside():
-    """How many guests at a time: one for each processor, and as memory allows."""
+    """The number of concurrent guests: one for each processor, if there is memory."""
     with open("/proc/meminfo", encoding="ascii") as info:
         has = {line.split(":")[0]: int(line.split()[1]) for line in info}
     return max(1, min(4, os.cpu_count(), has["MemAvailable"] // GUEST_KIB))
 
 
 def run_all(suites):
-    """Passed and failed of each.
+    """Runs all suites; returns the numbers of passed and failed tests.
 
     A guest of User Mode Linux has one processor, so several of them run at a
-    time, the long ones first, beside the checks of sources and what has to be
-    built. Whatever else there is has all processors to itself.
+    time, the long ones first, beside the checks of sources and builds. All
+    other suites run alone.
     """
     beside = sorted((suite for suite in suites if not suite.alone),
                     key=lambda suite: (suite.bed != "host", -suite.timeout))
@@ -263,7 +263,7 @@ def run_all(suites):
 
 
 def die(number, _frame):
-    """At once, from whatever thread; guests go with their runner."""
+    """Exits at once from any thread; guests end with their runner."""
     os.write(2, b"\nstopped\n")
     os._exit(128 + number)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where a guest's instructions go: samples of its program counter, by perf.
+"""Samples of a guest's program counter, by perf.
 
 For a guest whose clock counts instructions: the samples are a fixed number of
 them apart. An interrupt that is held off takes its sample where interrupts are
-enabled again, so a lock's release may stand for what was done under the lock.
+enabled again, so the release of a lock may be charged with the work done under it.
 """
 
 import bisect
@@ -14,7 +14,7 @@ import pathlib
 import signal
 import subprocess
 
-EVERY = 9973            # instructions; a prime, so as not to fall into step with loops
+EVERY = 9973            # instructions; a prime, to avoid sampling in step with loops
 FOLDER = pathlib.Path("/tmp/perf")
 KERNEL = 1 << 63
 
@@ -46,7 +46,7 @@ class Symbols:
 
 
 def side_of(modules, task):
-    """Whose work this is: of the innermost module that tells."""
+    """The side of the innermost module that has one."""
     for module in modules:
         for side in "client", "server":
             if module in SIDES[side]:
@@ -60,7 +60,7 @@ def side_of(modules, task):
 
 
 def digest(task, frames):
-    """Side, module, function; and which module's function had it called."""
+    """Side, module, function, and the function of the module that called it."""
     function, module = frames[0]
     callers = (f"{m}:{f}" for f, m in frames if m not in ("kernel", "user"))
     return side_of([m for _, m in frames], task), module, function, \
@@ -68,7 +68,7 @@ def digest(task, frames):
 
 
 def digests(samples):
-    """How often each came, of what perf script prints."""
+    """Counts the digests in the output of perf script."""
     symbols = Symbols()
     counts = collections.Counter()
     for sample in samples.strip().split("\n\n"):
@@ -80,7 +80,7 @@ def digests(samples):
 
 
 def shell_command(word):
-    """What tells perf to enable or disable, and waits until it has."""
+    """A shell command that makes perf enable or disable, and waits for it."""
     return f"echo {word} >{FOLDER}/control && read -r _ <{FOLDER}/acknowledged"
 
 
@@ -103,7 +103,7 @@ def prepare():
 
 
 def sample(function):
-    """Calls function, which uses enabled() or shell_command(): the digests."""
+    """Calls function, which uses enabled() or shell_command(); returns the digests."""
     prepare()
     data = FOLDER / "data"
     command = ["perf", "record", "-q", "-a", "-g", "-N", "-B", "-e", "cpu-clock",

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What was acknowledged as stable is on the disk, although the disk fails.
+"""Checks that acknowledged data is on a disk that fails.
 
-  acked.py write FILE LEDGER    several writers, until there is LEDGER.stop; each makes
-                                LEDGER.N.stable when something is
-  acked.py check FILE LEDGER    compares a file with what they were told
+  acked.py write FILE LEDGER    several writers, until LEDGER.stop exists; each creates
+                                LEDGER.N.stable when data is stable
+  acked.py check FILE LEDGER    compares a file with their ledgers
 
-A file has slots, and each slot has one writer.  He fills it with a number, higher
-each time, and makes that stable in his own way.  A slot that was made stable has
-that number; one that was not may have in each word any of those tried since.
+A file has slots, and each slot has one writer.  It fills the slot with an
+increasing number, and makes it stable in its own way.  A slot that was made
+stable has that number; otherwise each word may have any number that was tried
+since.
 """
 
 import ctypes
@@ -26,7 +27,7 @@ WRITE_AND_WAIT = 7              # of sync_file_range()
 
 
 class Ledger:
-    """Of one writer: for each slot what is stable, and what was tried since."""
+    """For each slot of a writer: the stable number, and those tried since."""
 
     def __init__(self):
         self.slots = [[0, []] for _ in range(SLOTS)]
@@ -70,13 +71,13 @@ class Writer:
 
 
 class Syncer(Writer):
-    """Several slots reach the server, which has time to fail, and then fsync."""
+    """Writes several slots to the server, which may fail, and then calls fsync."""
 
     def step(self, number):
         slots = random.sample(range(SLOTS), 3)
         for slot in slots:
             offset = self.put(slot, number)
-            # tells of errors as fsync does, and fsync does not tell them again
+            # returns errors like fsync, which does not return them again
             if LIBC.sync_file_range(self.fd, ctypes.c_longlong(offset),
                                     ctypes.c_longlong(SLOT), WRITE_AND_WAIT):
                 raise OSError("sync_file_range")
@@ -122,7 +123,7 @@ def words(data):
 
 
 def check_writer(file, ledger, index):
-    """Prints what is wrong; how often something was stable, and errors."""
+    """Prints what is wrong; returns how often data was stable, and the number of errors."""
     with open(f"{ledger}.{index}", encoding="ascii") as lines:
         stable, errors = map(int, next(lines).split())
         for slot, line in enumerate(lines):
@@ -142,7 +143,7 @@ def check(name, ledger):
     if None in got:
         return 1
     print(*(f"{stable} stable, {errors} errors;" for stable, errors in got))
-    # a disk that never failed, or never worked, shows nothing
+    # the test needs a disk that both failed and worked
     return 0 if all(stable for stable, _ in got) and any(errors for _, errors in got) else 1
 
 

@@ -4,14 +4,14 @@
 
   faults.py SIDE CLIENT SERVER CASE...
 
-SIDE is whose allocation: that of the client's task, or slab or page for those of
+SIDE is client for allocations of the client's task, or slab or page for those of
 the work queues (inject.py). CLIENT is a DAFS mount and SERVER the same directory
-as the server sees it. A CASE is repeated, and each time a later allocation fails,
-until one is done before its turn comes. Whatever the call says must be true, and
-the next must work.
+on the server. A CASE is repeated, and each time a later allocation fails, until a
+run has fewer allocations. The result of the call must be true, and the next call
+must work.
 
-Prints a line for each case: how often something was wrong, its name, and how many
-allocations and calls have failed.
+Prints a line for each case: number of errors, its name, and the numbers of failed
+allocations and calls.
 """
 
 import contextlib
@@ -44,12 +44,12 @@ MNT_DETACH = 2
 AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 DELETE_MODULE, FINIT_MODULE = 176, 313          # numbers of x86-64
-# Modules are loaded without modprobe(8), which would add the second.
+# Modules are loaded without modprobe(8), which would add state_dir.
 EXPORTS = os.environ.get("FAULT_EXPORTS", "exports=/srv/data:no_root_squash") + \
     " state_dir=/tmp/dafs"
 
-# What a call may say for want of memory, of its own or of the server's.
-# ENFILE: an open for which the server has no memory
+# Errors of a call if the client or the server has no memory. ENFILE: an open
+# for which the server has no memory
 WANT = {errno.ENOMEM, errno.EIO, errno.ENFILE}
 
 
@@ -89,13 +89,13 @@ def write_file(path, data):
 
 
 def opens():
-    """Files that clients have open at the server."""
+    """The number of files that clients have open at the server."""
     return sum(int(inject.get(f"{SESSIONS}/{session}/opens"))
                for session in os.listdir(SESSIONS))
 
 
 def resources():
-    """How many objects of each kind both sides have on the RDMA device, as rdma(8) counts."""
+    """The number of RDMA resources of each kind of both sides, as counted by rdma(8)."""
     said = subprocess.run(["rdma", "resource", "show"], check=True, capture_output=True,
                           text=True)
     words = said.stdout.partition(": rx0: ")[2].split()
@@ -103,7 +103,7 @@ def resources():
 
 
 def wait_for(look, want, what, seconds=120):
-    """What goes away does so in a work queue."""
+    """Resources are freed in a work queue, so wait."""
     end = time.monotonic() + seconds
     while (got := look()) != want and time.monotonic() < end:
         time.sleep(0.1)
@@ -128,7 +128,7 @@ def forget():
 
 
 def on_disk(path, data):
-    """A file that nobody has in memory."""
+    """A file without cached pages."""
     with open(path, "wb") as file:
         file.write(data)
         file.flush()
@@ -137,7 +137,7 @@ def on_disk(path, data):
 
 
 class Round:
-    """One run of a case: which call is disturbed, and where its files are."""
+    """One run of a case: the call in which an allocation fails, and its files."""
 
     def __init__(self, injection, client, server, number):
         self.injection = injection
@@ -151,7 +151,7 @@ class Round:
         return f"{self.client}/{name}", f"{self.server}/{name}"
 
     def attempt(self, function, *args, may=()):
-        """Whatever function returns; None if it failed for want of memory."""
+        """Returns the result of function, or None if it failed for lack of memory."""
         self.injection.begin()
         try:
             return function(*args)
@@ -167,7 +167,7 @@ class Round:
         return None
 
     def attempt_in_child(self, function):
-        """For what may end by SIGBUS. True if it succeeded."""
+        """For functions that may end by SIGBUS. True on success."""
         injection = self.injection
         if not injection.of_task:
             injection.begin()
@@ -208,7 +208,7 @@ class Round:
         return status
 
     def agree(self):
-        """Client and server see the same names."""
+        """Checks that client and server have the same names."""
         expect(sorted(os.listdir(self.client)), sorted(os.listdir(self.server)),
                "names")
         for name in os.listdir(self.server):
@@ -219,7 +219,7 @@ class Round:
                    (theirs.st_mode, theirs.st_size, theirs.st_nlink), name)
 
     def healthy(self):
-        """Everything works again, and nothing is left open."""
+        """Checks that everything works again, and nothing is left open."""
         here, there = self.paths("healthy")
         write_file(here, b"well")
         expect(read_file(there), b"well", "written")
@@ -307,7 +307,7 @@ def case_attributes(at):
 
 
 def case_readdir(at):
-    """More names than one message holds."""
+    """More names than fit into one message."""
     many = os.path.join(os.path.dirname(at.client), "many")
     there = os.path.join(os.path.dirname(at.server), "many")
     names = [f"{'n' * 240}{i}" for i in range(14)]
@@ -406,7 +406,7 @@ def case_unlink_open(at):
 # ---- data
 
 def written(at, path, data, flags, calls):
-    """Writes and closes: if all say yes, the data is there."""
+    """Writes and closes: if all calls succeed, the data must be there."""
     here, there = path
     fd = os.open(here, os.O_CREAT | os.O_RDWR | flags, 0o644)
     try:
@@ -595,14 +595,13 @@ def case_remount(at):
     umount()
 
 
-# A connection that could not be made. ENFILE is what soft-RoCE says if it gets no
-# socket.
+# The connection could not be made. soft-RoCE returns ENFILE if it gets no socket.
 MOUNT_MAY = {errno.ENFILE, errno.ENOTCONN, errno.ECONNREFUSED, errno.ECONNRESET,
              errno.ENOBUFS, errno.ETIMEDOUT}
 
 
 def recovered(at, lose):
-    """A file that is open, and what is written to it, outlives a connection."""
+    """An open file and the data written to it survive a lost connection."""
     before = resources()
     mount()
     at.client = MOUNT
@@ -620,7 +619,7 @@ def recovered(at, lose):
         at.attempt(go_on)
         if not at.errors:
             expect(read_file(there) == data, True, "what was written before")
-        # a session that there was no memory for is not shown
+        # a session without memory for its sysfs folder is not shown
         expect(opens(), len(os.listdir(SESSIONS)), "the file is open")
         os.pwrite(file.fileno(), data, 0)
         os.fsync(file.fileno())
@@ -650,7 +649,7 @@ def case_restart(at):
 
 
 def case_export(at):
-    """An export comes and goes while a file of it is open."""
+    """An export is added and removed while a file in it is open."""
     top = f"/sys/kernel/config/dafsd/exports/o{at.number}"
     here = f"{ROOT}/out/{at.number}"
     write_file(f"{at.server}/file", b"well")
@@ -674,7 +673,7 @@ def case_export(at):
 
 
 def case_user(at):
-    """Somebody the server has not heard of."""
+    """A user whose credential is not registered yet."""
     here, there = at.paths("shared")
     os.mkdir(there)
     os.chmod(there, 0o777)
@@ -692,7 +691,7 @@ def case_user(at):
 
 
 def case_users(at):
-    """So many of them that the server's table of credentials grows."""
+    """Enough users to make the server's table of credentials grow."""
     def look():
         for user in range(70):
             os.setresuid(1000 + user, 1000 + user, 0)
@@ -730,7 +729,7 @@ def case_configfs(at):
 
 
 def of_sessions(name):
-    """The sum of a number that the server tells of each session."""
+    """The sum of an attribute over all sessions of the server."""
     return sum(int(inject.get(f"{SESSIONS}/{session}/{name}"))
                for session in os.listdir(SESSIONS))
 
@@ -741,7 +740,7 @@ def rnr_naks():
 
 
 def rush(at, names):
-    """A call for each name; most are there when the first of them is answered."""
+    """Concurrent calls, one for each name."""
     top = os.open(at.root, os.O_RDONLY)
     failed = []
 
@@ -766,7 +765,7 @@ def rush(at, names):
 
 
 def case_grow(at):
-    """The server has memory for some of the calls that it would promise, now and then."""
+    """The server has memory only for some of the receives that it would grant."""
     if at.number > 1:
         return
     before = resources()
@@ -777,7 +776,8 @@ def case_grow(at):
     naks, promised = rnr_naks(), of_sessions("credits")
 
     def rushes():
-        """The client wishes for more with the first, and each call of the second says so."""
+        """In the first rush the client raises its wish for slots, and the calls of the
+        second send it."""
         rush(at, names[:promised])
         rush(at, names[:promised])
 
@@ -823,17 +823,17 @@ def case_modules(at):
         unload(name)
 
 
-# Cases in which nothing of ours is allocated: kernfs has the buffers of attributes, and
-# a page is more than most calls need.
+# Cases without allocations of the modules: kernfs allocates the buffers of attributes,
+# and few calls need a page.
 NONE = {("client", "sysfs"), ("page", "users"), ("page", "export"), ("page", "umount")}
-BARE = {"reconnect", "restart", "modules", "grow"}      # no other mount may be there
-# Not each allocation, but each so many, unless FAULT_ALL is set: what makes a
-# session, or looks at many files, allocates the same again and again.
+BARE = {"reconnect", "restart", "modules", "grow"}      # no other mount is allowed
+# Only one in so many allocations fails, unless FAULT_ALL is set: cases that set
+# up sessions or look at many files repeat the same allocations.
 STEP = {
     "mount": 5, "modules": 5, "readdir": 7, "crossing": 3, "lookup": 3,
     "symlink": 2, "write_large": 5, "commit": 5, "append_large": 5, "read_large": 5,
     "sendfile": 5, "map": 5, "umount": 3}
-# Of both sides, and what has failed then waits for a time-out here and there.
+# For both sides, where failures often lead to a timeout.
 STEP_OF_THREADS = STEP | {
     "mkdir": 2, "symlink": 3, "link": 2, "rename": 2, "create": 2, "create_excl": 2,
     "setattr": 2, "tmpfile": 3, "user": 2, "users": 71, "write": 2, "write_sync": 2,
@@ -847,7 +847,7 @@ def step(side, name):
     if side == "client":
         return STEP.get(name, 1)
     most = STEP_OF_THREADS.get(name, 1)
-    return most if side == "slab" else max(1, most // 8)      # pages are fewer
+    return most if side == "slab" else max(1, most // 8)      # fewer allocations of pages
 
 
 def repeat(side, name, injection, client, server):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes one allocation of the modules fail, the n-th from when it is asked for.
+"""Makes the n-th allocation of the modules fail.
 
-An allocation is the modules' if one of their functions is on the stack of who
-asks for memory, so those of the RDMA core, the VFS and the server's file system
-count that are made for us.
+An allocation counts if a function of the modules is in its call stack, so
+allocations of the RDMA core, the VFS and the server's file system on their
+behalf count, too.
 """
 
 import os
@@ -25,7 +25,7 @@ def get(path):
 
 
 class Symbols:
-    """Of the kernel itself, which modules lie above."""
+    """Symbols of the kernel; modules have higher addresses."""
 
     def __init__(self):
         with open("/proc/kallsyms", encoding="ascii") as lines:
@@ -34,13 +34,13 @@ class Symbols:
         self.address = {name: address for address, name in self.list}
 
     def extent(self, name):
-        """Where a function begins and ends."""
+        """The address range of a function."""
         begin = self.address[name]
         return begin, min(a for a, _ in self.list if a > begin)
 
 
 def extent_in(module, function):
-    """Where a function of a module begins and ends."""
+    """The address range of a function of a module."""
     with open("/proc/kallsyms", encoding="ascii") as lines:
         fields = [line.split() for line in lines if f"[{module}]" in line]
     begin, = (int(f[0], 16) for f in fields if f[2] == function)
@@ -65,16 +65,16 @@ class Knob:
         self.set(require_start=hex(begin), require_end=hex(end))
 
 
-# Where the kernel itself does the wrong thing when it gets no memory: the netfs
-# library without a folio queue for readahead frees a subrequest that is still in
-# its list, and a slab cache that cannot be shown in sysfs leaks its name there.
+# Allocations whose failure the kernel handles wrongly: without a folio queue for
+# readahead the netfs library frees a subrequest that is still in its list, and a
+# slab cache leaks its name if it cannot be added to sysfs.
 SPARED = {"": "netfs_folioq_alloc", "modules": "sysfs_slab_add"}
 
 
 def knobs(symbols, case):
-    """Both attributes, for allocations of all kinds below the modules.
+    """Both attributes, for all allocations called from the modules.
 
-    Not those of the allocator itself, which depend on what it has in stock.
+    Not for those inside the allocator, which depend on its free lists.
     """
     slab = Knob("failslab", ignore_gfp_wait="N")
     page = Knob("fail_page_alloc", ignore_gfp_wait="N", ignore_gfp_highmem="N",
@@ -88,7 +88,7 @@ def knobs(symbols, case):
 
 
 class OfTask:
-    """The n-th allocation that the calling task makes itself, of any kind."""
+    """The n-th allocation of the calling task, of any kind."""
 
     of_task = True
 
@@ -97,7 +97,7 @@ class OfTask:
         self.here()
 
     def here(self):
-        """The calling process is the one, which may be a child of the former."""
+        """Selects the calling process, which may be a child of the former one."""
         self.file = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
 
     def arm(self, n):
@@ -115,10 +115,10 @@ class OfTask:
 
 
 class OfThreads:
-    """The n-th of all threads of the kernel, from the slab allocator or of pages.
+    """The n-th allocation of all kernel threads, from the slab or the page allocator.
 
-    The attributes count and do not tell what, so a system call that allocates
-    is made until its failure shows where they are.
+    The fault attributes do not show their counter, so a system call that
+    allocates is repeated until its failure shows it.
     """
 
     of_task = False
@@ -159,7 +159,7 @@ class OfThreads:
             self.knob.set(times=0)
 
     def many(self, module, function, interval, call, *args):
-        """Each so manieth allocation of a function fails for as long as call runs."""
+        """One in interval allocations of a function fails while call runs."""
         self.knob.only_below(*extent_in(module, function))
         self.knob.set(interval=interval, times=FEW)
         try:
@@ -176,7 +176,7 @@ class OfThreads:
 
 
 def mark_threads():
-    """Those there are; new ones inherit it from kthreadd."""
+    """Marks the existing threads; new ones inherit it from kthreadd."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             if pid == "2" or get(f"/proc/{pid}/stat").split(") ")[1].split()[1] == "2":
@@ -204,7 +204,7 @@ def spend_page():
 
 
 def injection(side, case):
-    """For client, slab or page."""
+    """The injection for client, slab or page."""
     symbols = Symbols()
     slab, page = knobs(symbols, case)
     modules = symbols.address["_end"], END

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""A server and a client that are machines of their own."""
+"""A server and a client on separate machines."""
 
 import contextlib
 import os
@@ -25,8 +25,8 @@ WRITERS = 100           # of that many files
 FILES = 10
 LEASE = 20
 SESSIONS = "ls /sys/fs/dafsd | wc -l"
-KEY = "00112233445566778899aabbccddeeff"      # what is not on the disk is lost with the power
-# sync_file_range(2) of descriptor 4: sends what is dirty, and does not commit.
+KEY = "00112233445566778899aabbccddeeff"      # a stored key is lost at a power failure
+# sync_file_range(2) of descriptor 4: writes dirty pages back without COMMIT.
 WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
               "CDLL(None).sync_file_range(4, c_longlong(0), c_longlong(0), 7)")
 
@@ -86,7 +86,7 @@ def serve(server):
 
 
 def mount(client):
-    """By both kinds of address: two file systems to the client."""
+    """Mounts by IPv4 and by IPv6: two file systems to the client."""
     for name, address in ("four", ADDR4), ("six", f"[{ADDR6}]"):
         must(f"the client mounts {address}:/data", client, f"mkdir -p /mnt/{name} && "
              f"mount -t dafs {address}:/data /mnt/{name} -o timeo=100")
@@ -97,7 +97,7 @@ def make_random(client):
 
 
 def begin_to_write(server, client, name):
-    """The first data has come, and the client goes on in the background, again and again,
+    """Starts a writer in the background, waits for its first data; it writes repeatedly,
     and once more when it is told to end."""
     write = f"dd if=/tmp/random of=/mnt/four/{name} bs=256k conv=fsync"
     client.sh(f"rm -f /tmp/end; {{ until [ -e /tmp/end ]; do {write} || exit; done; "
@@ -113,13 +113,13 @@ def check_written(server, client, name):
 
 
 def check_sessions_end(server):
-    """Each mount has one; what was cut off without a word is found out."""
+    """Each mount has one session; lost ones are detected and ended."""
     TAP.run("the server ends sessions that were cut off", server,
             f"until [ $({SESSIONS}) = 2 ]; do sleep 1; done", 8 * LEASE)
 
 
 def test_data(server, client):
-    """There and back, by both addresses, through the cache and around it."""
+    """Data in both directions, by both addresses, cached and direct."""
     want = digest(client, "/tmp/random")
     for mnt, how, out, into in (("four", "cached", "conv=fsync", ""),
                                 ("six", "direct", "oflag=direct", "iflag=direct")):
@@ -145,13 +145,13 @@ def test_close_to_open(server, client):
 
 
 def compile_for(machine, name, source):
-    """Into the export, where both machines run it."""
+    """Compiles a program into the export, where both machines run it."""
     must(f"{name} is compiled", machine,
          f"gcc -O1 -Wall -Werror -o /mnt/four/{name} $BED/../{source}")
 
 
 def begin_to_append(machine, programs, writers):
-    """In the background, each by its own mount: NUMBER MOUNT HOW."""
+    """Starts writers in the background, each with its own mount: NUMBER MOUNT HOW."""
     for number, mnt, how in writers:
         machine.sh(f"{programs}/records write {mnt}/log {number} {RECORDS} 3000 {how} "
                    f">/tmp/ack.{number} & append{number}=$!")
@@ -190,9 +190,9 @@ def test_fsx(server, client):
 
 
 def test_slow_commit(server, client):
-    """A server that comes to no end with COMMIT, and writers who have more than the
-    client's memory holds.  They have few files, so requests are left beside those for
-    COMMIT."""
+    """COMMIT never completes at the server, and writers have more data than the
+    client's memory.  They have few files, so that COMMITs do not use up all
+    requests."""
     blocks = 16 * 3 * MEMORY // 2 // WRITERS
     client.sh(f"mkdir /mnt/four/many; cd /mnt/four/many; touch $(seq 0 {FILES - 1}); dmesg -C")
     server.sh("slow_disk 0 3600000")
@@ -224,7 +224,7 @@ def test_link_lost(server, client):
 
 
 def test_session_lost(server, client):
-    """The client gives a connection up, and the server is not told but by the next one."""
+    """The client gives up a connection; the server learns of it by the next one."""
     client.sh("mount -o remount,timeo=20 /mnt/four")
     server.sh("ls /sys/fs/dafsd >/tmp/sessions")
     server.link(False)
@@ -242,7 +242,7 @@ def test_session_lost(server, client):
 
 
 def test_server_lost(server, client):
-    """What the server had not been told to keep is in the client's memory, too."""
+    """The client still has the data that was not committed."""
     want = said(client, "head -c 3000000 /tmp/random | sha256sum")
     client.sh("exec 4>/mnt/six/unstable; head -c 3000000 /tmp/random >&4; "
               f"python3 -c '{WRITE_BACK}'")
@@ -259,7 +259,7 @@ def test_server_lost(server, client):
 
 
 def test_client_lost(server, client):
-    """Another client, the server itself, goes on."""
+    """Another client, on the server's machine, continues."""
     server.sh(f"mkdir -p /mnt/here; mount -t dafs {ADDR4}:/data /mnt/here")
     begin_to_write(server, client, "client")
     client.kill()
@@ -282,8 +282,8 @@ def finish(name, machine, command):
 
 TESTS = (test_data, test_close_to_open, test_append, test_fsx, test_link_lost,
          test_session_lost, test_server_lost, test_client_lost)
-# By name only: where a busy host keeps a machine from answering in time, soft-RoCE warns
-# of a retry too many (rxe_completer()).
+# Only run by name: on a busy host that delays a machine, soft-RoCE warns of an
+# unexpected retry (rxe_completer()).
 ON_DEMAND = (test_slow_commit,)
 
 

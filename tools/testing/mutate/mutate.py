@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Breaks the modules on purpose, one line at a time, and tells which tests notice.
 
-  mutate.py --check             are all faults of the lists still about this source?
+  mutate.py --check             do all faults of the lists match the source?
   mutate.py [--jobs N] [WORD...]  tries those whose file, function or place in its list
-                                has one of the words in it; all by default, which takes
-                                hours.  Those that were caught before in the same
-                                function by the same suites, or need not be, only with
-                                --again.
-  mutate.py --table             what came of those that were tried
+                                contains one of the words; all by default, which takes
+                                hours.  Faults that were caught before in the same
+                                function by the same suites, or need not be, are tried
+                                only with --again.
+  mutate.py --table             results of those that were tried
 
 A list (tools/testing/mutate/*.faults) is made of such entries:
 
@@ -17,15 +17,15 @@ A list (tools/testing/mutate/*.faults) is made of such entries:
   -	if (len > most)
   +	if (len > most + 1)
 
-File, function, and the suites that ought to notice, of which the first that does
-ends the trial; then the lines to replace, which stand in that function once, and
-what takes their place, if anything.  "# survives: REASON" below it is for a fault
-that the tests cannot see; "# alike: REASON" for one that nothing outside could, because
-something else does the same.
+File, function, and the suites that should detect it, of which the first that does ends
+the trial; then the lines to replace, which occur once in that function, and their
+replacement, if any.  "# survives: REASON" below it is for a fault that the tests cannot
+detect; "# alike: REASON" for one that has no visible effect, because other code does
+the same.
 
 A fault is caught if a test fails, or if the kernel of a guest complains.  The suite
-must have passed without a fault before, once while mutate.py runs; and if it does not
-come to its end, once more in the same time.
+must have passed without a fault before, once while mutate.py runs; and if it hangs,
+once more within the same time.
 """
 
 import argparse
@@ -52,7 +52,7 @@ KUNIT_LIMIT = 180
 
 
 class Fault:
-    """One fault: where, what, and who ought to notice."""
+    """One fault: its place, the replacement, and the suites that should detect it."""
 
     def __init__(self, where, area, head):
         self.where = where              # in the list, for messages
@@ -63,14 +63,14 @@ class Fault:
         self.excuse = ""
         self.alike = False
         self.id = ""                    # of this fault
-        self.key = ""                   # of this fault in the function as it is
+        self.key = ""  # of this fault in the present version of the function
 
     def name(self):
         return f"{self.path} {self.function} {self.where}"
 
     def replaced(self, text):
-        """Before, in and after the function, with the fault; ValueError if it has no
-        such place."""
+        """The source before, in and after the function, with the fault; ValueError
+        if the lines are not found."""
         begin, end = function_span(text, self.function)
         body = text[begin:end]
         old = "".join(f"{line}\n" for line in self.old)
@@ -96,7 +96,7 @@ def digest(*lines):
 
 
 def function_span(text, name):
-    """Where the definition of a function, or of a table, begins and ends."""
+    """The range of the definition of a function or a table."""
     for match in re.finditer(rf"^[^\s#/*].*\b{re.escape(name)}(\(|\[| = ).*", text, re.M):
         opening = re.compile(r"^\{|\{$", re.M).search(text, match.start())
         semicolon = text.find(";\n", match.start())
@@ -130,7 +130,7 @@ def all_faults():
 
 
 def check(faults):
-    """Returns how many faults do not fit the source, and says which."""
+    """Returns the number of faults that do not match the source, and prints them."""
     wrong = 0
     for fault in faults:
         try:
@@ -144,7 +144,7 @@ def check(faults):
 
 
 def load_results(by):
-    """What came of each fault when it was tried last, by its id or key."""
+    """The last result of each fault, by its id or key."""
     if not RESULTS.exists():
         return {}
     lines = (json.loads(line) for line in RESULTS.read_text("utf-8").splitlines())
@@ -152,13 +152,13 @@ def load_results(by):
 
 
 def is_settled(fault, result):
-    """Older results do not tell by which suites they came."""
+    """Older results do not include the suites."""
     return result.get("suites", fault.suites) == fault.suites and \
         result.get("verdict") in ("caught", "survived" if fault.excuse else "caught")
 
 
 class Sound:
-    """Which suites pass without a fault: each is asked once."""
+    """Whether suites pass without a fault; each is run once."""
 
     def __init__(self):
         self.locks = collections.defaultdict(threading.Lock)
@@ -177,7 +177,7 @@ SOUND = Sound()
 
 
 class Bench:
-    """A copy of the tree, with builds and kernels of its own."""
+    """A copy of the tree, with separate builds and kernels."""
 
     def __init__(self, number):
         self.cache = CACHE / f"mutate-{number}"
@@ -192,7 +192,7 @@ class Bench:
                         f"{self.tree}/"], check=True)
 
     def run(self, suite):
-        """Returns the verdict of one suite there, and what explains it."""
+        """Runs a suite there; returns the verdict and its explanation."""
         limit = KUNIT_LIMIT if suite.startswith("kunit:") else LIMIT
         done = subprocess.run(
             [sys.executable, "-B", "tools/testing/mutate/trial.py", str(limit), suite],
@@ -206,7 +206,7 @@ class Bench:
 
     def try_fault(self, fault):
         """Returns "caught", "survived", "undecided" or "does not build", by which
-        test or suites, and what explains it."""
+        test or suites, and the explanation."""
         for suite in fault.suites:
             verdict = SOUND.verdict(self, suite)
             if verdict != "passed":
@@ -258,7 +258,8 @@ def show(fault):
 
 
 def summary(results):
-    """Prints what survived, and the sum.  Returns true if none did without a reason."""
+    """Prints the survivors and the totals.  Returns true if none survived without a
+    reason."""
     count = {name: [fault for fault, verdict in results if verdict == name]
              for name in ("caught", "survived", "undecided", "does not build")}
     for fault in count["survived"]:
@@ -270,7 +271,7 @@ def summary(results):
 
 
 def table(faults):
-    """Prints a table by area, in reStructuredText, and what survived.  Returns true if
+    """Prints a table by area, in reStructuredText, and the survivors.  Returns true if
     all were tried, and none survived without a reason."""
     known = load_results("id")
     rows = {}

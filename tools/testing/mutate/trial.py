@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Runs a suite up to the first thing that goes wrong, and says what that is.
+"""Runs a suite up to the first failure, and prints it.
 
   trial.py SECONDS SUITE[:ARGUMENT]
 
 The last line is "passed", "failed: NAME", "hangs", or "does not build"; lines that
-explain it come before.  What it takes to build and boot does not count.
+explain it come before.  The time to build and boot does not count.
 """
 
 import pathlib
@@ -24,7 +24,7 @@ KEPT = 30
 
 
 class Enough(Exception):
-    """The trial is decided; the text says by what."""
+    """The trial is decided; the text is the verdict."""
 
 
 class Watch:

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Who may do what: one file system's answers next to those of another.
+"""Compares the permission checks of two file systems.
 
   permissions.py [--squashed VIEW] LOCAL DIRECTORY CASE...
 
 Both directories belong to root and are empty. Each case does the same to both
-of them as several users, and prints what differed between them: errors, what
-stat(2) says afterwards, what was read. CASE is the name of a function case_*.
+of them as several users, and prints differences: errors, results of stat(2)
+afterwards, data read. CASE is the name of a function case_*.
 
-With --squashed, root does by VIEW, another mount of DIRECTORY, what nobody
-does locally. EPERM and EACCES are one then: the client's VFS, which does not
-know who root is over there, finds other reasons than the server.
+With --squashed, root uses VIEW, another mount of DIRECTORY, and is compared
+with the local user nobody. EPERM and EACCES count as equal then: the client's
+VFS, which does not know that root is squashed, fails for other reasons than the
+server.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import subprocess
 import sys
 
 OWNER, OTHER, GROUP, NOBODY = 1000, 1001, 2000, 65534
-# uid, gid, supplementary groups; the last has 32, of which the last counts.
+# uid, gid, supplementary groups; the last has 32, of which the last one matters.
 USERS = {
     "root": (0, 0, []),
     "owner": (OWNER, OWNER, []),
@@ -33,9 +34,9 @@ USERS = {
     "extra": (OTHER, OTHER, [*range(2101, 2132), GROUP]),
     "other": (OTHER, OTHER, [3000, 3001]),
 }
-# A mount, and the directory that it is of
+# A mount and its exported directory
 EXPORTED = ("/mnt/dafs", "/srv/data")
-# "other" but for one group, and as many of them
+# "other" with one more group, in order to run many tasks
 MEMBER = (OTHER, OTHER, [3000, GROUP])
 PLAIN_MODES = [0o000, 0o400, 0o200, 0o100, 0o060, 0o010, 0o006, 0o001, 0o077,
                0o604, 0o711]
@@ -44,7 +45,7 @@ DIR_MODES = [0o000, 0o111, 0o222, 0o333, 0o444, 0o700, 0o070, 0o755, 0o777, 0o37
 
 
 def attempt(function, *args, **kwargs):
-    """What a system call answers: a value, or the name of its error."""
+    """The result of a system call: a value, or the name of its error."""
     try:
         return function(*args, **kwargs)
     except OSError as error:
@@ -52,7 +53,7 @@ def attempt(function, *args, **kwargs):
 
 
 def look(path):
-    """What everyone should agree on about an object."""
+    """The attributes of an object that must be equal."""
     try:
         st = os.lstat(path)
     except OSError as error:
@@ -63,7 +64,7 @@ def look(path):
 
 @contextlib.contextmanager
 def acting_as(user):
-    """This process is that user; the saved id is the way back."""
+    """Makes this process that user; the saved id allows the way back."""
     uid, gid, groups = {"member": MEMBER, **USERS}[user]
     os.setgroups(groups)
     os.setresgid(gid, gid, 0)
@@ -78,7 +79,7 @@ def acting_as(user):
 
 
 def as_user(user, function):
-    """What function returns or yields as this user."""
+    """The results of function as this user."""
     with acting_as(user):
         return list(function())
 
@@ -101,7 +102,7 @@ def make_dir(path, mode, owner=OWNER, group=GROUP):
 
 
 def open_read_write(path, flags):
-    """One byte in or out, and what that did to the file."""
+    """Reads or writes one byte, and returns the effect on the file."""
     fd = os.open(path, flags)
     try:
         if flags & os.O_ACCMODE == os.O_RDONLY:
@@ -125,7 +126,7 @@ def execute(path):
 
 
 def execute_twice(path):
-    """The second time while the first is under way."""
+    """Executes a program twice at the same time."""
     reader, writer = os.pipe()
     sys.stdout.flush()
     first = os.fork()
@@ -177,7 +178,7 @@ def case_files(top, view):
              for mode in modes for user in USERS
              for name, operation in operations.items()]
     for mode, user, name, operation in cases:
-        # The client's VFS answers this by itself.
+        # The client's VFS handles this without the server.
         if name == "chown to nothing" and len(USERS) == 1:
             continue
         make_file(f"{top}/f", mode)
@@ -186,7 +187,7 @@ def case_files(top, view):
 
 
 def sorted_names(path):
-    """In the order that is not the file system's."""
+    """Sorted, because the file systems' orders differ."""
     return sorted(os.listdir(path))
 
 
@@ -227,7 +228,7 @@ def make_tree(path, mode):
 
 
 def look_around(top):
-    """All there is, for root."""
+    """Everything in the directory, as seen by root."""
     for path, dirs, files in os.walk(top):
         dirs.sort()
         for name in ["", *sorted(files)]:
@@ -299,10 +300,11 @@ def new_objects(top, umask):
 
 
 def case_creation(top, view):
-    """What umask and the directory make of the mode, owner and group."""
+    """Effect of umask and directory on mode, owner and group."""
     os.chmod(top, 0o777)
     # The client's VFS decides about set-gid before it applies the umask, and
-    # does not know that root is squashed; the server sees the mode afterwards.
+    # does not know that root is squashed; the server gets the mode with the
+    # umask applied.
     umasks = [0o022, 0o077] if len(USERS) > 1 else [0o022]
     for mode in 0o777, 0o3777:
         for group in 0, GROUP:
@@ -316,7 +318,7 @@ def case_creation(top, view):
 
 
 def replace_rights(path, change):
-    """What an open file allows does not change with the file's mode."""
+    """The rights of an open file do not change with the file's mode."""
     fds = [os.open(path, os.O_RDONLY), os.open(path, os.O_WRONLY)]
     attempt(change)
     yield attempt(os.read, fds[0], 1)
@@ -330,7 +332,7 @@ def replace_rights(path, change):
 
 
 def truncate_by_reading(path):
-    """With another descriptor that may write."""
+    """While another descriptor is open for writing."""
     writer = os.open(path, os.O_WRONLY)
     os.chmod(path, 0o444)
     yield attempt(os.open, path, os.O_RDONLY | os.O_TRUNC)
@@ -342,7 +344,7 @@ def truncate_by_reading(path):
 
 
 def case_truncating_reader(top, view):
-    """O_TRUNC takes the right to write, whoever else has the file open."""
+    """O_TRUNC needs write permission, even if others have the file open."""
     os.chmod(top, 0o777)
     make_file(f"{top}/f", 0o644)
     yield f"owner: {as_user('owner', lambda: truncate_by_reading(f'{view}/f'))}"
@@ -361,7 +363,7 @@ FORBIDDEN = {
 
 
 def case_errors(top, view):
-    """Of several reasons to fail, the one that others give."""
+    """If a call may fail for several reasons, the same error as other file systems."""
     make_dir(f"{top}/d", 0o755, 0, 0)
     make_file(f"{top}/d/there", 0o600, 0, 0)
     make_file(f"{top}/d/readable", 0o644, 0, 0)
@@ -375,7 +377,7 @@ def case_errors(top, view):
 
 
 def case_open_files(top, view):
-    """An open file stays usable when its mode no longer allows that."""
+    """An open file can be used when its mode no longer allows it."""
     os.chmod(top, 0o777)
     for mode in 0o000, 0o444, 0o222, 0o755:
         for user in "root", "owner":
@@ -400,10 +402,10 @@ WRITERS = {
 
 def case_writers(top, view):
     """
-    Set-id bits go if the owner writes and stay if root does, whoever of them
-    opened the file first, has it open still, or closes it and so writes back, and
-    whose descriptor the owner writes to, and who writes after him.
-    What the owner stores through a mapping is left out: ext4 keeps them then.
+    Set-id bits are cleared if the owner writes and kept if root does, independent
+    of who opened the file first, still has it open or closes it and so writes
+    back, whose descriptor the owner uses, and who writes next. Stores of the
+    owner through a mapping are not tested: ext4 keeps the bits then.
     """
     path, other_path = f"{top}/file", f"{view}/file"
     for mode in (0o4777, 0o2775, 0o6777, 0o2767):
@@ -451,7 +453,7 @@ SHARED_USES = {
 
 
 def forbid_writing(path, uid):
-    """By an ACL under which the mode stays rw-rw-rw-; mounts have none."""
+    """Denies writing by an ACL that leaves the mode rw-rw-rw-; DAFS mounts have no ACLs."""
     remote, server = EXPORTED
     path = path.replace(remote, server)
     entries = ((1, 6, 2**32 - 1), (2, 4, uid), (4, 6, 2**32 - 1), (0x10, 6, 2**32 - 1),
@@ -462,8 +464,8 @@ def forbid_writing(path, uid):
 
 def case_shared(top, view):
     """
-    What a user does to a file is done with his own credentials, even if other users
-    have the file open, or if he has it open himself.
+    A user's operations on a file use the user's own credentials, even if other
+    users, or the same user, have the file open.
     """
     os.chmod(top, 0o777)
     path, other_path = f"{top}/f", f"{view}/f"
@@ -496,8 +498,8 @@ def case_shared(top, view):
 
 def case_revoked(top, view):
     """
-    What was open when a right was taken away stays open: what is written to it
-    can be synced, and what others append fails for no reason of theirs.
+    A file that was open when a right was revoked stays open: data written to it
+    can be synced, and it does not make appends of others fail.
     """
     path, other_path = f"{top}/file", f"{view}/file"
     for mode, uid in (0o600, 0), (0o000, OWNER), (0o666, 0), (0o444, OTHER):
@@ -543,7 +545,7 @@ def case_search(top, view):
 
 
 def case_programs(top, view):
-    """Whoever may execute a program may do so twice, and need not read it."""
+    """Execute permission is enough to run a program twice, without read permission."""
     os.chmod(top, 0o777)
     for mode in 0o711, 0o111, 0o755, 0o700, 0o744:
         for user in USERS:
@@ -556,7 +558,7 @@ def case_programs(top, view):
 
 
 def compare(name, local, remote, view):
-    """Prints what differs; true if nothing does."""
+    """Prints differences; true if there are none."""
     case = globals()[f"case_{name}"]
     compared = differ = 0
     mine = case(local, local)

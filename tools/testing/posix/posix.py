@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What programs expect of a file system.
+"""Tests of POSIX behaviour that programs expect of a file system.
 
   posix.py DIRECTORY SERVER OTHER CASE
 
-DIRECTORY is a file system as one client sees it, OTHER as another one does,
-and SERVER as the server itself. All may be the same: then that file system is
-tested. CASE is the name of a function case_*; its three arguments are empty
-directories there, or rather one.
+DIRECTORY, OTHER and SERVER are the same file system on one client, on another
+client and on the server. All may be the same: then a local file system is
+tested. CASE is the name of a function case_*; its three arguments are an empty
+directory there, as seen by each.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def read_file(path):
 
 
 def exit_status(function):
-    """Of a child that runs function: its status, or the signal, negative."""
+    """Runs function in a child: its status, or the negative signal."""
     child = os.fork()
     if not child:
         status = 1
@@ -74,7 +74,7 @@ def exit_status(function):
 
 
 def forget():
-    """Clean pages, and what nobody uses of names and inodes."""
+    """Drops clean pages and unused dentries and inodes."""
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
         file.write("3")
 
@@ -83,7 +83,7 @@ def forget():
 
 
 def pieces(fd, size):
-    """(start, end) of what SEEK_DATA and SEEK_HOLE take for data."""
+    """(start, end) of the data that SEEK_DATA and SEEK_HOLE find."""
     end = 0
     while end < size:
         try:
@@ -133,7 +133,7 @@ def read_at(path, pos, count):
 
 
 def case_fallocate(top, server, other):
-    """Allocation is either done or refused, never pretended."""
+    """fallocate either allocates or fails."""
     keep_size, punch = 1, 2
     write_file(f"{top}/f", b"x" * 10000)
     with opened(f"{top}/f", os.O_RDWR) as fd:
@@ -157,7 +157,7 @@ def case_limits(top, server, other):
         fails(errno.EINVAL, os.ftruncate, fd, -1)
         fails(errno.EINVAL, os.lseek, fd, -1, os.SEEK_SET)
         expect(os.fstat(fd).st_size, 0, "size")
-        # The largest file that ext4 has.
+        # The maximum file size of ext4.
         os.pwrite(fd, b"x", (16 << 40) - 2 * PAGE)
         expect(os.fstat(fd).st_size, (16 << 40) - 2 * PAGE + 1, "size")
     expect(os.stat(f"{server}/f").st_size, (16 << 40) - 2 * PAGE + 1, "size")
@@ -172,7 +172,7 @@ def touch_mapped(mapped, pos):
 
 
 def case_mapped(top, server, other):
-    """The size changes under a mapping."""
+    """Truncation and extension of a mapped file."""
     with opened(f"{top}/f", os.O_RDWR | os.O_CREAT) as fd:
         os.write(fd, b"a" * (8 * PAGE))
         mapped = mmap.mmap(fd, 8 * PAGE)
@@ -232,7 +232,7 @@ def case_append(top, server, other):
 
 
 def transfer(call, fd, buffer, offset):
-    """Bytes that pread or pwrite said, or the error; without Python's retrying."""
+    """The result of pread or pwrite, or the error; without the retry of Python on EINTR."""
     count = call(fd, ctypes.byref(buffer), ctypes.c_size_t(len(buffer)),
                  ctypes.c_long(offset))
     return os.strerror(ctypes.get_errno()) if count < 0 else count
@@ -240,7 +240,7 @@ def transfer(call, fd, buffer, offset):
 
 @contextlib.contextmanager
 def busy(function):
-    """A child that does nothing else meanwhile."""
+    """A child that calls function all the time."""
     child = os.fork()
     if not child:
         with contextlib.suppress(Exception):
@@ -257,7 +257,7 @@ def busy(function):
 
 @contextlib.contextmanager
 def alarms(seconds):
-    """Signals for a handler, which system calls are not restarted after."""
+    """Frequent signals with a handler without SA_RESTART."""
     signal.signal(signal.SIGALRM, lambda *_: None)
     signal.siginterrupt(signal.SIGALRM, True)
     signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
@@ -364,7 +364,7 @@ def case_birth(top, server, other):
     expect(born[-1] > born[0], True, "they differ")
     for view in top, other:
         expect(births(view, names), born, view)
-    # What changes all other times changes this one not.
+    # The birth time does not change when all other times do.
     write_file(f"{top}/file", b"longer")
     os.utime(f"{top}/file", ns=(5, 6))
     os.chmod(f"{top}/dir", 0o700)
@@ -428,7 +428,7 @@ def case_symlinks(top, server, other):
     fails(errno.EEXIST, os.open, f"{top}/dangling", os.O_CREAT | os.O_EXCL)
     write_file(f"{top}/dangling", b"made through the link")
     expect(read_file(f"{server}/there"), b"made through the link", "its target")
-    # Replaced on the server: another target, not the one that was cached.
+    # Replaced on the server: the new target, not the cached one.
     os.unlink(f"{server}/short")
     os.symlink("new", f"{server}/short")
     forget()
@@ -472,7 +472,7 @@ def listing(path):
 
 
 def case_directory(top, server, other):
-    """10,000 entries, read while others come and go."""
+    """10,000 entries, read while others are added and removed."""
     count = 10000
     for i in range(count):
         os.close(os.open(f"{server}/stays {i}", os.O_CREAT | os.O_WRONLY))
@@ -530,7 +530,7 @@ class Reader:
 
 
 class BigDirectory:
-    """What somebody at the server does to a directory with the names 0, 1, ... in it."""
+    """Changes at the server to a directory with the names 0, 1, ... in it."""
 
     def __init__(self, server):
         self.server = server
@@ -551,7 +551,7 @@ class BigDirectory:
         self.added += 1
 
     def check(self, seen):
-        """Is this what may be read while it is changed?"""
+        """Checks names that were read while the directory was changed."""
         names = set(seen) - {".", ".."}
         expect(len(seen), len(names) + 2, "each name is there once")
         expect(self.stays - names, set(), "what stayed was read")
@@ -560,7 +560,7 @@ class BigDirectory:
 
 
 def case_huge(top, server, other):
-    """100,000 entries, read while others come and go; and its places."""
+    """100,000 entries, read while others are added and removed; and its positions."""
     big = BigDirectory(server)
     expect(big.count, 100000, "entries")
     # The first listing makes an inode or a dentry of each name, which takes long.
@@ -577,7 +577,7 @@ def case_huge(top, server, other):
             big.change()
     big.check(names)
     expect(big.added >= 990, True, "enough was changed")
-    # A place is good without the entry that was before it.
+    # A position is valid even if the entry before it was removed.
     for i in range(len(names) - 1, 1, -4999):
         if names[i] not in big.stays:
             continue
@@ -631,7 +631,7 @@ def case_rename(top, server, other):
     fails(errno.ENOTEMPTY, os.rename, f"{top}/empty", f"{top}/d")
     os.rename(f"{top}/a", f"{top}/a")
     expect(read_file(f"{server}/a"), b"a", "renamed to itself")
-    # What RENAME cannot do: not to replace, to exchange, to leave a whiteout.
+    # RENAME does not support RENAME_NOREPLACE, RENAME_EXCHANGE and RENAME_WHITEOUT.
     for flags, name in (1, "new"), (2, "b"), (4, "new"):
         ctypes.set_errno(0)
         done = LIBC.renameat2(-100, f"{top}/a".encode(), -100, f"{top}/{name}".encode(), flags)
@@ -692,7 +692,7 @@ def case_unlink(top, server, other):
         expect(os.fstat(fd).st_nlink, 0, "links of a removed directory")
 
 
-# What others do to a name while it is replaced, as editors and databases do.
+# Operations on a name while it is replaced, as by editors and databases.
 USE_NAME = {
     "open": lambda p: expect(len(read_file(p)), 100, "bytes of a whole version"),
     "open to write": lambda p: os.close(os.open(p, os.O_RDWR)),
@@ -743,7 +743,7 @@ def case_replace(top, server, other):
 
 
 def case_nameless(top, server, other):
-    """Objects of all kinds live on without a name for those who have them open."""
+    """Unlinked objects of all kinds stay usable while they are open."""
     write_file(f"{top}/file", b"data")
     os.symlink("nowhere", f"{top}/link")
     os.mkfifo(f"{top}/fifo", 0o600)
@@ -862,7 +862,7 @@ def case_handles(top, server, other):
 
 
 def case_groups(top, server, other):
-    """A user in more groups than a request has room for is in as many as it has."""
+    """A user with more groups than fit into a request keeps as many as fit."""
     groups = range(10000, 30000)
     for name, group in ("first", groups[0]), ("last", groups[-1]):
         write_file(f"{top}/{name}", b"data")
@@ -949,7 +949,7 @@ def case_statfs(top, server, other):
 
 
 def all_of(count, data):
-    """A write that is short has met the end of the disk, and if of nothing says so."""
+    """A short write has filled the disk, and the next one returns ENOSPC."""
     expect(count > 0, True, "bytes written")
     if count != len(data):
         raise OSError(errno.ENOSPC, "short")
@@ -1031,7 +1031,7 @@ def by_append(path, data):
 
 
 def by_tmpfile(path, data):
-    """A file that gets its name when all of it is written."""
+    """A file that gets its name after all data is written."""
     with opened(os.path.dirname(path), os.O_RDWR | os.O_TMPFILE) as fd:
         all_of(os.write(fd, data), data)
         os.fsync(fd)
@@ -1050,7 +1050,7 @@ class ControlBlock(ctypes.Structure):
                 ("flags", ctypes.c_uint32), ("event_fd", ctypes.c_uint32)]
 
 
-# Of x86-64; who uses the first uses the last, see bed/README.md.
+# Of x86-64; after the first always call the second, see bed/README.md.
 IO_SETUP, IO_DESTROY, IO_GETEVENTS, IO_SUBMIT = 206, 207, 208, 209
 IO_PWRITE = 1
 PARTS = 4
@@ -1088,7 +1088,7 @@ def by_aio(path, data):
 
 
 def fill(top, how, data_of):
-    """Files, until one does not fit. What is in those that do, by name."""
+    """Writes files until one does not fit; returns the data of the others by name."""
     written = {}
     for i in range(10000):
         try:
@@ -1101,7 +1101,7 @@ def fill(top, how, data_of):
 
 
 def case_full(top, server, other):
-    """Whatever was said to be written is there, though the disk is full."""
+    """Data reported as written is there, although the disk is full."""
     length = 40 * PAGE
     for how in (by_cached_write, by_close, by_direct_write, by_mapping, by_sync_write,
                 by_sendfile, by_splice, by_append, by_tmpfile, by_aio):
@@ -1129,7 +1129,7 @@ def case_full(top, server, other):
 def main():
     top, server, other, name = sys.argv[1:]
     os.umask(0o022)
-    # what it takes long to make may be there
+    # directories that take long to create may exist
     os.makedirs(f"{top}/{name}", exist_ok=True)
     try:
         globals()[f"case_{name}"](*(f"{view}/{name}" for view in (top, server, other)))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Who has used up his quota is told EDQUOT, and loses nothing without a word.
+"""A user over quota gets EDQUOT, and no data is lost without an error.
 
   quota.py DIRECTORY SERVER DEVICE CASE
 
-DIRECTORY is a file system and SERVER the same one as its server sees it, on
-DEVICE with user quotas. CASE is the name of a function case_*; a user who may
-have SPACE bytes and INODES files runs it in an empty directory of his.
+DIRECTORY is a file system and SERVER the same one on the server, on DEVICE with
+user quotas. CASE is the name of a function case_*; a user with a quota of SPACE
+bytes and INODES files runs it in an empty directory.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ def expect(got, want, what=""):
 
 
 def refused(function, *args):
-    """True if it says EDQUOT, false if it succeeds; no other error will do."""
+    """True on EDQUOT, false on success; other errors are raised."""
     try:
         function(*args)
     except OSError as error:
@@ -65,7 +65,7 @@ def read_file(path):
 
 
 def fill(fd, size=CHUNK, most=4 * SPACE):
-    """Writes until it is refused. How many records were not."""
+    """Writes until it is refused; returns the number of written records."""
     done = 0
     while done * size < most and not refused(os.write, fd, record(done, size)):
         done += 1
@@ -73,13 +73,13 @@ def fill(fd, size=CHUNK, most=4 * SPACE):
 
 
 def whole(path, count, size):
-    """The server has these records, and they alone."""
+    """Checks that the server has exactly these records."""
     expect(read_file(path) == b"".join(record(i, size) for i in range(count)), True,
            f"{count} records of {size} bytes")
 
 
 def case_cached(here, there):
-    """One of write, fsync and close tells; fsync, because data were lost."""
+    """One of write, fsync and close returns the error; fsync, if data was lost."""
     fd = os.open(f"{here}/file", os.O_CREAT | os.O_WRONLY)
     told = fill(fd) * CHUNK < 4 * SPACE
     told |= refused(os.fsync, fd)
@@ -98,7 +98,7 @@ def case_close(here, _):
 
 
 def case_synchronous(here, there):
-    """Each write is told of itself, and those that were not are there."""
+    """Each write returns its own error; the others are stored."""
     fd = os.open(f"{here}/file", os.O_CREAT | os.O_WRONLY | os.O_SYNC)
     done = fill(fd)
     expect(0 < done * CHUNK <= SPACE, True, "within the quota")
@@ -130,7 +130,7 @@ def case_direct(here, there):
 
 
 def case_append(here, there):
-    """R-6.5.3-02: all or nothing, also where the quota ends within a record."""
+    """R-6.5.3-02: all or nothing, even if the quota ends within a record."""
     for size in 3000, CHUNK - 96, SPACE // 2 + 1:
         fd = os.open(f"{here}/log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
         done = fill(fd, size)
@@ -176,14 +176,14 @@ def case_inodes(here, there):
 
 
 def case_room(here, there):
-    """What was refused leaves no trace, and removing makes room."""
+    """A refused write changes nothing, and removing files frees space."""
     case_cached(here, there)
     os.unlink(f"{here}/file")
     fd = os.open(f"{here}/file", os.O_CREAT | os.O_WRONLY)
     for i in range(4):
         os.write(fd, record(i))
     os.fsync(fd)
-    # what is there already can be written again
+    # existing blocks can be overwritten
     os.lseek(fd, 0, os.SEEK_SET)
     for i in range(4):
         os.write(fd, record(i))
@@ -193,7 +193,7 @@ def case_room(here, there):
 
 
 def case_others(here, there):
-    """Those who have no limit of their own have room."""
+    """Users without a quota can write."""
     case_cached(here, there)
     os.setresuid(0, 0, 0)
     for user in OTHER, 0:

@@ -17,7 +17,7 @@ LOST = {errno.ENOENT, errno.EEXIST, errno.ESTALE}
 
 
 def replace(folder, name):
-    """As editors do it."""
+    """Replaces a file, like editors do."""
     new = f"{folder}/.{os.getpid()}"
     with open(new, "wb") as file:
         file.write(b"x" * random.randrange(20000))
@@ -37,7 +37,7 @@ def rewrite(folder, name):
 
 
 def remove(folder, name):
-    """What is open stays usable."""
+    """Removes open files, which stay usable."""
     fd = os.open(f"{folder}/{name}", os.O_RDONLY)
     try:
         os.unlink(f"{folder}/{name}")
@@ -53,7 +53,7 @@ def look(folder, name):
 
 
 def work(folder, kinds, end):
-    """Returns how many operations went through."""
+    """Returns the number of operations that succeeded."""
     done = 0
     while time.monotonic() < end:
         kind = random.choice(kinds)

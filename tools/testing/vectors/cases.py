@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The messages of the test vectors, as dicts in terms of layout.py.
 
-A case gives what matters about a message: the arms of its unions, its strings
-and arrays.  gen.py fills the other fields with numbers that all differ.
+A case gives the arms of a message's unions, its strings and arrays. gen.py
+fills the other fields with numbers that all differ.
 """
 
 NAMES = [b'export', b'home', b'a.txt']
@@ -61,7 +61,7 @@ ARGS, RES, FATTR, DIRENTRIES, LINK = 'ARGS', 'RES', 'FATTR', 'DIRENTRIES', 'LINK
 
 
 def simple(proc):
-    """a procedure without unions and items"""
+    """a message without unions and items"""
     yield proc, ARGS, '', {}
     yield proc, RES, '', {}
 

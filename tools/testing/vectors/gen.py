@@ -3,7 +3,7 @@
 """Makes fs/dafs_common/tests/vectors.h from layout.py and cases.py.
 
   gen.py               write the header
-  gen.py --check       fail if the header is not what would be written
+  gen.py --check       fail if the header is not up to date
   gen.py --corpus DIR  write the messages as inputs of tools/testing/fuzz
 """
 import os
@@ -35,7 +35,7 @@ RES_MEMBER = dict(GETATTR_INLINE='getattr', BC_GETATTR='getattr', GETATTR_DIRECT
 
 
 class Filler:
-    """Gives each field that a case leaves open a value of its own."""
+    """Gives each field that a case leaves open a different value."""
 
     def __init__(self, seed):
         self.n = seed * 7

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Where every field of a DAFS message stands (draft-wittle-dafs-00, chapter 6).
+"""Position of every field of a DAFS message (draft-wittle-dafs-00, chapter 6).
 
-An encoder of its own, written from the draft and from the project's rulings
+An independent encoder, written from the draft and from the project's rulings
 (Documentation/filesystems/dafs/protocol-rulings.rst, E-nn) and not from the
 codec of the kernel modules, so that each can be checked against the other.
 
@@ -37,7 +37,7 @@ class Opaque:
 
 
 class Item:
-    """The offset of something on the heap."""
+    """The offset of an item on the heap."""
 
     def __init__(self, kind):
         self.kind, self.size, self.align = kind, 4, 4
@@ -59,7 +59,7 @@ class Struct:
 
 
 class Group(Struct):
-    """Members that msg.h puts into a structure and the draft does not."""
+    """Members that only msg.h, not the draft, puts into a structure."""
 
     def __init__(self, name, fields):
         super().__init__(name, fields)
@@ -270,7 +270,7 @@ def bitmap(table, names):
 
 
 class Scope:
-    """What offsets count from: a fixed part and the items behind it."""
+    """The origin of offsets: a fixed part and the items behind it."""
 
     def __init__(self, order, fixed):
         self.order, self.buf, self.fixed = order, bytearray(fixed), fixed
@@ -283,7 +283,7 @@ class Scope:
         return off
 
     def put(self, base, layout, value):
-        """encode the dict value; what it lacks is left zero"""
+        """encode the dict value; missing fields are zero"""
         for name, off, kind in layout.fields:
             v = value.get(name)
             if v is None:

@@ -361,7 +361,7 @@ static void host_expect_committed(struct kunit *test, const struct inode *busy, 
 			      "%s has data of others written", what);
 }
 
-/* A file that cannot be opened is made stable too, without writing its data. */
+/* A file that cannot be opened is made stable too, without writing the data of others. */
 static void dafs_host_unopened_test(struct kunit *test)
 {
 	static const struct dafs_state_id none;

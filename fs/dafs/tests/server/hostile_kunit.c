@@ -162,7 +162,7 @@ static void hostile_cut(struct kunit *test, u32 proc, int cut, u8 *buf)
 
 /*
  * E-11 E-134: truncated arguments get INVAL and end the session, whether the first or
- * the last field is incomplete.  A trailing pad of four bytes may be missing.
+ * the last field is incomplete.  The last four bytes may be a pad, so five are cut.
  */
 static void dafs_hostile_body_test(struct kunit *test)
 {

@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Results(unittest.TextTestResult):
-    """Writes a line for each test to the results channel, too."""
+    """Also writes a line for each test to the results channel."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Functions of shell scripts, and what they ask for played by others."""
+"""Tests of functions of shell scripts, with mocked commands."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ def function(path, name):
 
 
 class Functions(unittest.TestCase):
-    """A shell, and a folder for it."""
+    """Runs shell functions in a temporary folder."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -29,7 +29,7 @@ class Functions(unittest.TestCase):
 
 
 class Leaks(Functions):
-    """What of kmemleak's reports, one for each scan, is a leak."""
+    """Which of kmemleak's reports, one for each scan, is a leak."""
 
     def settle(self, *reports):
         for number, report in enumerate(reports):
@@ -50,7 +50,7 @@ class Leaks(Functions):
         self.assertEqual(self.settle("", ""), [""])
 
     def test_moved(self):
-        """Found again, for good."""
+        """The pointer was being moved: later scans find it."""
         self.assertEqual(self.settle("a", "", ""), [""])
         self.assertEqual(self.settle("a", "b", "", ""), [""])
 
@@ -58,7 +58,7 @@ class Leaks(Functions):
         self.assertEqual(self.settle(*"aaaaaa"), ["a"])
 
     def test_hidden(self):
-        """Not seen now and then."""
+        """A stale pointer hides the leak in some scans."""
         self.assertEqual(self.settle("", *"aaaaa"), ["a"])
         self.assertEqual(self.settle("a", "a", "", "a", "a", "a"), ["a"])
         self.assertEqual(self.settle("a", "a", "a", "a", "a", ""), ["a"])
@@ -69,9 +69,9 @@ class Leaks(Functions):
 
 
 class Changed(Functions):
-    """Complaints about what has changed are not lost with those who did not hear them."""
+    """Complaints of an interrupted run are reported by the next one."""
 
-    # Like make: says nothing of what is compiled already.
+    # Like make: prints nothing about files that are up to date.
     BUILD = """
         CACHE=$PWD
         build_warnings()
@@ -108,7 +108,7 @@ class Changed(Functions):
 
 
 class Check(Functions):
-    """Which files "check" looks at."""
+    """The files that "check" examines."""
 
     def git(self, *args):
         return subprocess.run(["git", "-C", self.folder, "-c", "user.name=a",
@@ -121,7 +121,7 @@ class Check(Functions):
         self.git("commit", "-qm", name)
 
     def changed(self, revision):
-        """Its function, of a copy of the script in that repository."""
+        """A function of a copy of the script in that repository."""
         place = self.folder / "tools/testing/check"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text((guest.TESTING / "check").read_text("utf-8")
@@ -130,7 +130,7 @@ class Check(Functions):
                               stdout=subprocess.PIPE).stdout.split()
 
     def test_branch(self):
-        """Of another branch, not what that has got since."""
+        """Changes since the merge base, not those of the other branch."""
         self.git("init", "-q", "-b", "main")
         (self.folder / ".git/info/exclude").write_text("tools\n", encoding="utf-8")
         self.commit("first")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the reader of results takes for a failure."""
+"""Tests of what report.py treats as a failure."""
 
 import unittest
 
@@ -32,7 +32,7 @@ def failures(text):
 
 
 class Tap(unittest.TestCase):
-    """Plain lists, as the scripts of suites write them."""
+    """Plain lists, as written by suites."""
 
     def test_complete(self):
         tests = read("ok 1 - a\nnot ok 2 - b\n# got: 1\n1..2\n# exit 0")
@@ -75,7 +75,7 @@ class Tap(unittest.TestCase):
 
 
 class Ktap(unittest.TestCase):
-    """Lists in lists, as KUnit writes them, among those of the script."""
+    """Nested lists, as written by KUnit, inside those of a suite."""
 
     def within(self, text):
         return f"ok 1 - loads\n{text}\n{KTAP}\nok 2 - unloads\n1..2"
@@ -127,7 +127,7 @@ class Ktap(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
-    """What a guest's kernel has to say for itself."""
+    """Complaints of a guest's kernel."""
 
     def test_checkers(self):
         results = ["ok 1 - a", "# checked lockdep", "# exit 0"]
@@ -143,7 +143,7 @@ class Kernel(unittest.TestCase):
             self.assertTrue(report.splats([f"50% done[    1.000000] {line}"]), line)
 
     def test_soft_roce(self):
-        """It warns of its own affairs, and not of ours."""
+        """Some of its warnings are not due to DAFS."""
         where = "[    1.000000] WARNING: CPU: 0 PID: 9 at drivers/infiniband/"
         for line in ("sw/rxe/rxe_comp.c:827 rxe_completer+0x1d6f/0x2300 [rdma_rxe]",
                      "sw/rxe/rxe_mr.c:395 rxe_mr_copy+0x2f/0x90"):
@@ -155,7 +155,7 @@ class Kernel(unittest.TestCase):
             ["[    1.000000] BUG: KASAN: slab-use-after-free in rxe_mr_copy+0x2f/0x90"]))
 
     def test_soft_roce_counts(self):
-        """Now and then, but not all the time."""
+        """A few are allowed, many are not."""
         line = ("[    1.000000] WARNING: CPU: 0 PID: 9 at drivers/infiniband/"
                 "sw/rxe/rxe_mr.c:395 rxe_mr_copy+0x2f/0x90")
         log = [line, "# the tests are over", line]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""That arrows between the rooms of the modules are seen."""
+"""Tests that calls between the rooms of the modules are found."""
 
 import subprocess
 import sys

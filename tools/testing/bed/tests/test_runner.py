@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the runner takes for a failure, and that it leaves nothing running."""
+"""Tests of what the runner treats as a failure, and that it leaves nothing running."""
 
 import fcntl
 import os
@@ -88,7 +88,7 @@ class Judgement(Folder):
 
 
 class Guests(Folder):
-    """Outcomes of guests, without the guests."""
+    """Results of guests, without running any."""
 
     def outcome(self, *results, status=0):
         outcome = guest.Outcome()
@@ -122,7 +122,7 @@ class Guests(Folder):
 
 
 class Ending(Folder):
-    """A runner that is ended takes along what it has started."""
+    """A runner that is ended ends all processes that it has started."""
 
     def ended_by(self, number):
         pid = self.folder / "pid"
@@ -155,7 +155,7 @@ class Ending(Folder):
 
 
 class Clock(unittest.TestCase):
-    """What counts as a suite's time."""
+    """Which time counts for a suite's limit."""
 
     def test_building_does_not(self):
         calls = []
@@ -167,7 +167,7 @@ class Clock(unittest.TestCase):
 
 
 class Scripts(Folder):
-    """The commands that are no Python."""
+    """The commands that are not Python."""
 
     def wanted(self, config, *fragments):
         paths = [self.folder / str(number) for number in range(1 + len(fragments))]
@@ -192,7 +192,7 @@ class Scripts(Folder):
         self.assertEqual(self.wanted("", "CONFIG_A=y\n")[0], 1)
 
     def test_style_without_git(self):
-        """Nor with a git that fails."""
+        """The style suite fails if git fails."""
         suite = runner.Suite(runner.SUITES / "style.sh")
         (self.folder / "git").write_text("#!/bin/sh\nexit 128\n", encoding="utf-8")
         (self.folder / "git").chmod(0o755)
