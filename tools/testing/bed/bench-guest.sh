@@ -1,9 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The guest's half of tools/testing/bench. Mounts DAFS and what it is measured
-# against, all at once, and runs the loads on them in turn. Its arguments:
-# the peers with commas between, and those of bench-load.py.
+# The guest's part of tools/testing/bench. Mounts DAFS and the peers to compare
+# with, all at once, and runs the loads on them in turn. Its arguments: the
+# peers, separated by commas, and those of bench-load.py.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the script of a suite in a guest starts with:	. "$BED/guest-lib.sh"
+# Functions for suites in a guest, which begin with . "$BED/guest-lib.sh"
 
 # shellcheck source=tools/testing/bed/tap.sh
 . "$BED/tap.sh"
@@ -38,8 +38,8 @@ make_backing()
 }
 
 # make_slow_disk MEGABYTES [DEVICE]: /dev/mapper/slow, as fast as the device until
-# slow_disk says otherwise.  A RAM disk has no cache that could be flushed, so without
-# DEVICE it is on a file in memory.
+# slow_disk is called.  A RAM disk has no cache to flush, so without DEVICE it is on a
+# file in memory.
 make_slow_disk()
 {
 	modprobe -q loop
@@ -58,7 +58,7 @@ slow_table()
 	echo "0 $slow_sectors delay $slow_on 0 0 $slow_on 0 $1 $slow_on 0 $2"
 }
 
-# slow_disk WRITE FLUSH: milliseconds that each takes; those under way end now.
+# slow_disk WRITE FLUSH: milliseconds that each takes; pending ones end now.
 slow_disk()
 {
 	dmsetup suspend --nolockfs slow &&
@@ -66,15 +66,15 @@ slow_disk()
 		dmsetup resume slow
 }
 
-# remove_slow_disk: what is on it has been unmounted.
+# remove_slow_disk: its file system must be unmounted.
 remove_slow_disk()
 {
 	dmsetup remove slow
 	[ ! -e /run/slow ] || losetup -d "$slow_on"
 }
 
-# disk_table TABLE: what the mapped device "disk" is from now on; what was sent to it
-# fails or not as it was before.
+# disk_table TABLE: replaces the table of the mapped device "disk"; earlier requests
+# use the old table.
 disk_table()
 {
 	dmsetup suspend --noflush --nolockfs disk &&
@@ -82,7 +82,7 @@ disk_table()
 		dmsetup resume disk
 }
 
-# enable_quota DIR: quotas of users, on what make_backing has just made there.
+# enable_quota DIR: user quotas, on the file system that make_backing has just made there.
 enable_quota()
 {
 	umount "$1" &&
@@ -91,7 +91,7 @@ enable_quota()
 		tap_bail "no quotas"
 }
 
-# load_modules [EXPORTS]: both ends; EXPORTS as in modprobe dafsd exports=.
+# load_modules [EXPORTS]: client and server; EXPORTS as in modprobe dafsd exports=.
 load_modules()
 {
 	modprobe dafsd ${1:+"exports=$1"} && modprobe dafs ||
@@ -103,14 +103,14 @@ unload_modules()
 	modprobe -r dafs && modprobe -r dafsd
 }
 
-# mount_dafs NAME DIR [OPTIONS]: this machine's export of that name.
+# mount_dafs NAME DIR [OPTIONS]: mounts this machine's export of that name.
 mount_dafs()
 {
 	mkdir -p "$2"
 	mount -t dafs ${3:+-o "$3"} "$ADDR4:/$1" "$2"
 }
 
-# eventually COMMAND...: it succeeds before long, however slow the machine is.
+# eventually COMMAND...: retries until it succeeds, also on a slow machine.
 eventually()
 {
 	patience=$(($(date +%s) + 300))
@@ -120,14 +120,14 @@ eventually()
 	done
 }
 
-# gone PID: a process has ended.
+# gone PID: whether a process has ended.
 gone()
 {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# waits_for_server PID: until it sleeps for more than a moment and only a fatal signal
-# wakes it, which is state D; fails if it has ended, or does not come to that.
+# waits_for_server PID: waits until it stays in state D, in which only a fatal signal
+# wakes it; fails if it ends or does not get there in time.
 waits_for_server()
 {
 	asleep=0
@@ -143,7 +143,7 @@ waits_for_server()
 	done
 }
 
-# wait_all PID...: for these jobs, to succeed; $failed says how many have not.
+# wait_all PID...: waits for these jobs; $failed is the number of those that failed.
 wait_all()
 {
 	failed=0
@@ -153,13 +153,13 @@ wait_all()
 	[ $failed = 0 ]
 }
 
-# What a mount has under write-back, in KiB, what is not committed included
+# KiB under write-back on a mount, with uncommitted data
 under_writeback()
 {
 	sed -n 's/^BdiWriteback: *\([0-9]*\) kB/\1/p' /sys/kernel/debug/bdi/dafs-*/stats
 }
 
-# counted PROCEDURE COLUMN [DIR]: one number that mountstats has of a mount, /mnt/dafs
+# counted PROCEDURE COLUMN [DIR]: one number of a mount's mountstats, /mnt/dafs
 counted()
 {
 	awk -v "proc=$1:" -v "column=$2" -v "dir=${3:-/mnt/dafs}" '
@@ -167,7 +167,7 @@ counted()
 		ours && $1 == proc { print $(column + 1) }' /proc/self/mountstats
 }
 
-# unstable kept|most [DIR]: bytes that a mount has, or may have, until they are stable
+# unstable kept|most [DIR]: number or maximum of a mount's bytes that are not stable
 unstable()
 {
 	awk -v "field=$1" -v "dir=${2:-/mnt/dafs}" '
@@ -178,7 +178,7 @@ unstable()
 		}' /proc/self/mountstats
 }
 
-# keeps_most [DIR]: does a mount keep as much as it may, and is nothing written to it?
+# keeps_most [DIR]: whether a mount keeps as much as it may, and nothing is being written.
 keeps_most()
 {
 	before=${written:-}
@@ -189,7 +189,8 @@ keeps_most()
 	return 1
 }
 
-# is_bounded [DIR]: it may keep more by what was under way, which was seen to be 45 MiB.
+# is_bounded [DIR]: whether a mount keeps at most what it may, plus requests in flight,
+# of which up to 45 MiB were seen.
 is_bounded()
 {
 	kept=$(unstable kept "$1") most=$(unstable most "$1")

@@ -1,10 +1,11 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs in a guest after its test: unloads the modules, then asks the kernel's
-# own checkers. What they complain of goes to the results as "# kernel: ..."
-# lines, which fail the run whatever its tests said. "# checked NAME" says that a
-# checker was there and watched to the end: guest.py knows who has to.
+# Runs in a guest after its test: unloads the modules, then reads the reports of
+# the kernel's checkers.  Complaints are added to the results as "# kernel: ..."
+# lines, which fail the run even if its tests passed.  "# checked NAME" means
+# that a checker was active to the end: CHECKERS in guest.py lists the required
+# ones.
 
 complain()
 {
@@ -40,8 +41,8 @@ unload_all()
 	done
 }
 
-# What is exported is sound after whatever happened to it.  A suite that broke a disk on
-# purpose looks after it itself: that is a mapped device, or ext4 has noticed.
+# Exported file systems must be consistent.  Not checked are mapped devices and file
+# systems with errors known to ext4: their suite has broken the disk on purpose.
 check_exports()
 {
 	awk '$1 ~ /^\/dev\/ram[0-9]+$/ && $3 == "ext4" { print $2, $1 }' /proc/mounts |
@@ -56,7 +57,7 @@ check_exports()
 	done
 }
 
-# What kmemleak finds unreferenced now; of what was unreferenced before, too.
+# Prints what kmemleak finds unreferenced in this scan, old reports included.
 scan_leaks()
 {
 	sleep 1
@@ -64,10 +65,10 @@ scan_leaks()
 		python3 -B "$BED/leaks.py" /run/dafs/kallsyms <$kmemleak
 }
 
-# settle_leaks: sets leaks.  One scan proves nothing.  It may report an object whose only
-# pointer was just being moved, which the next ones find; and a stale pointer, on a stack
-# or in memory that is free again, may hide a leak from it, but hardly from two in a row.
-# So two that find nothing acquit.  Without them it is a leak that they came across.
+# settle_leaks: sets leaks.  One scan is not enough: it may report an object whose only
+# pointer was just being moved, and a stale pointer on a stack or in free memory may hide
+# a leak from it, but rarely from two in a row.  So there is no leak if two scans in a
+# row find nothing.
 settle_leaks()
 {
 	leaks=
@@ -89,8 +90,8 @@ settle_leaks()
 	done
 }
 
-# kmemleak reports what has been unreferenced for five seconds, and nothing when it sees
-# it for the first time.
+# kmemleak reports objects that have been unreferenced for five seconds, but not in the
+# scan that first finds them.
 check_leaks()
 {
 	kmemleak=/sys/kernel/debug/kmemleak
@@ -112,7 +113,7 @@ check_lockdep()
 		complain "lockdep turned itself off"
 }
 
-# Only our modules are watched, so a watchpoint shows that it does.
+# Only our modules are instrumented, so a watchpoint shows that KCSAN is active.
 check_kcsan()
 {
 	[ -r /sys/kernel/debug/kcsan ] || return
@@ -133,7 +134,7 @@ check_kfence()
 		complain "KFENCE turned itself off"
 }
 
-# The last check, because it provokes a report, and lockdep stops after one.
+# The last check, because it provokes a report, and lockdep turns off after one.
 check_kasan()
 {
 	modinfo kasan_test >/dev/null 2>&1 || return

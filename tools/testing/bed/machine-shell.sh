@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# machine-shell.sh NUMBER: what a machine of machine.py runs: a shell whose
-# commands come by the serial line. Its soft-RoCE device is on the link to the
+# machine-shell.sh NUMBER: runs on a machine of machine.py: a shell with
+# commands from the serial line. Its soft-RoCE device is on the link to the
 # other machine, with the addresses 10.9.0.NUMBER and fd09::NUMBER.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
@@ -18,7 +18,7 @@ ip addr add "10.9.0.$1/24" dev eth0 &&
 	rdma link add rx0 type rxe netdev eth0 || exit
 rdma link show
 
-# Open from now on: who opens a serial line first throws away what has come.
+# Keeps the serial line open, because the first open discards its input.
 exec 3<>"$RESULTS"
 printf '\001%d\n' 0 >&3
 # shellcheck source=/dev/null # what the suite says

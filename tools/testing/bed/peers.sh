@@ -1,14 +1,14 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What DAFS is measured against, each mounted over soft-RoCE from this very
-# machine. Every function mounts on the folder that it is given, or fails.
-# The file servers share one export; who exports a disk gets one of its own,
-# a RAM disk too, with ext4 made on the client's side.
+# The peers that DAFS is compared with, each mounted over soft-RoCE from this
+# machine. Every function mounts on the given folder, or fails. The file servers
+# share one export; each block server has a separate RAM disk, with ext4 made by
+# the client.
 
 NFS_EXPORT=/srv/data
 
-# The server's programs want to write below /var/lib/nfs.
+# The server's programs write below /var/lib/nfs.
 start_nfs_server()
 {
 	[ -z "${NFS_STARTED:-}" ] || return "$NFS_STARTED"
@@ -28,7 +28,7 @@ start_nfs_server()
 		"*:$NFS_EXPORT" &&
 	rpc.mountd --port 20048 &&
 	rpc.nfsd --rdma=20049 8 &&
-	sleep 11 &&	# version 4 begins with a time for reclaims only
+	sleep 11 &&	# NFSv4 starts with a grace period
 	NFS_STARTED=0
 }
 
@@ -51,7 +51,7 @@ mount_nfs3()
 }
 
 # The server of SMB takes its shares and users from a daemon; Direct is on port
-# 445 of an RDMA device. Who mounts it needs no program: the kernel asks nobody.
+# 445 of an RDMA device. The client needs no program.
 mount_smb()
 {
 	[ -e /sys/class/ksmbd-control ] || modprobe -q ksmbd
@@ -67,7 +67,7 @@ mount_smb()
 		-o "rdma,vers=3.1.1,ip=$ADDR4,username=root,password=bench"
 }
 
-# wait_for FILE: devices come when they like.
+# wait_for FILE: waits for a device.
 wait_for()
 {
 	for _ in $(seq 50); do

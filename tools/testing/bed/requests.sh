@@ -1,13 +1,13 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# What the clients ask for, by the tracepoint dafs_request.
+# Requests of the clients, by the tracepoint dafs_request.
 
 tracing=/sys/kernel/tracing
 mount -t tracefs tracefs $tracing 2>/dev/null
 trace_file=/tmp/requests
 
-# requests COMMAND...: what the clients send meanwhile is in $trace_file then,
-# one name of a procedure a line.
+# requests COMMAND...: runs it and records the requests in $trace_file, one
+# procedure name a line.
 requests()
 {
 	echo >$tracing/trace
@@ -20,7 +20,7 @@ requests()
 	return $requests_status
 }
 
-# asked PATTERN: how many of them there were.
+# asked PATTERN: number of those that match.
 asked()
 {
 	grep -c "$1" $trace_file

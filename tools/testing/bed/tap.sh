@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test results of a suite, as TAP, on the results channel. They are shown in
-# the log too, among whatever else the suite prints.
+# Test results of a suite, as TAP, on the results channel. They are shown in the
+# log, too.
 
 TAP_COUNT=0
 TAP_FAILED=0
@@ -99,7 +99,7 @@ tap_done()
 	exit
 }
 
-# tap_bail REASON: the rest of the suite makes no sense.
+# tap_bail REASON: ends the suite, because the rest cannot work.
 tap_bail()
 {
 	tap_line "Bail out! $*"

@@ -1,13 +1,13 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the suites about allocations that fail have in common.
+# Common part of the suites with failing allocations.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 
-# The RAM disk has all its pages from the beginning: it needs none for the file
-# system of the server, which could only say that the disk is broken.
+# All pages of the RAM disk are allocated in advance: a failed allocation there
+# would look like a disk error to the server's file system.
 dd if=/dev/zero of=/dev/ram0 bs=1M count=64 2>/dev/null
 setup_rxe
 make_backing /srv/data 64
@@ -43,7 +43,7 @@ fail()
 	done </tmp/said
 }
 
-# fail_all SIDE CASE...: with nothing left out
+# fail_all SIDE CASE...: with every allocation
 fail_all()
 {
 	export FAULT_ALL=1

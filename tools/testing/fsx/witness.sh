@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# witness.sh FILE LOCK COPY FIRST LAST: who has other bytes FIRST..LAST than COPY?  FILE as
-# its file system has it in memory, in place on the disk, and on a copy of the disk as
-# after a crash; and where the bytes are.  LOCK keeps faults away meanwhile.  If all of
-# them are right who read it is wrong.
+# witness.sh FILE LOCK COPY FIRST LAST: prints which of these differ from COPY in bytes
+# FIRST..LAST: FILE in memory, in place on the disk, and on a copy of the disk as after a
+# crash; and the blocks.  LOCK prevents faults meanwhile.  If none differs, the reader was
+# wrong.
 
 file=$1 copy=$3 first=$4 count=$(($5 - $4 + 1))
 exec 9>"$2"

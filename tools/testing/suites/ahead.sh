@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Directories that are listed before names in them are asked for.
+# Listing ahead: directories are listed in the background when names are looked up.
 # bed: um
 # timeout: 360
 
@@ -13,14 +13,14 @@ setup_rxe
 make_backing /srv/data 64
 load_modules /srv/data:no_root_squash
 
-# ids: what stat(1) tells of all names of the current folder.
+# ids: inode numbers of all names in the current folder.
 ids()
 {
 	stat -c '%n %i %s %a %u %g %h %Y' -- * | sort
 }
 
-# ask DIRECTORY COUNT: asks for all of its names, one after the other, and lets the
-# listing keep up.
+# ask DIRECTORY COUNT: looks up all of its names, one by one, slowly enough for the
+# listing.
 ask()
 {
 	python3 -c '
@@ -59,8 +59,8 @@ requests stat /mnt/a/ahead/none 2>/dev/null
 tap_is "$(asked LOOKUP)" 1 "a name that is not there is asked for"
 umount /mnt/a
 
-# Attributes that have grown too old are asked for one by one, or brought by a
-# listing, in which names that are used give credit.
+# Expired attributes are fetched one by one, or by a listing, which is extended
+# while its names are used.
 make_names()
 {
 	mkdir "/srv/data/$1"
@@ -88,7 +88,7 @@ look_at /mnt/a/old >/tmp/old
 tap_run "and what is known of them is new" cmp /tmp/old /tmp/backing
 umount /mnt/a
 
-# After a change of the directory by others all names have to be looked up again.
+# After a change of the directory by another client all names are looked up again.
 ask_changed()
 {
 	for turn in 1 2; do
@@ -106,14 +106,14 @@ look_at /mnt/a/old >/dev/null
 tap_run "names are listed before all are looked up again" ask_changed
 umount /mnt/a
 
-# Attributes that are never trusted are not worth a listing.
+# There is no listing if attributes are not cached.
 mount_dafs data /mnt/a acregmin=0
 look_at /mnt/a/ahead >/dev/null
 requests ask /mnt/a/ahead 300
 tap_is "$(asked READDIR)" 0 "what is not trusted is not listed ahead"
 umount /mnt/a
 
-# What this client has changed itself is asked for, too.
+# Names changed by this client are looked up, too.
 ask_own()
 {
 	for i in $(seq 60); do
@@ -142,7 +142,7 @@ for option in lookupcache=none noac; do
 	umount /mnt/a
 done
 
-# Who may not list may still look at what he knows the name of.
+# Without permission to list, known names can still be looked up.
 ask_as_other()
 {
 	setpriv --reuid=1000 --regid=1000 --clear-groups \
@@ -153,7 +153,7 @@ mount_dafs data /mnt/a actimeo=600
 requests ask_as_other
 tap_is "$? $(asked LOOKUP)" "0 61" "a directory that may not be listed is not"
 
-# A listing that is under way does not bring back what is removed meanwhile.
+# A running listing does not bring back names that are removed meanwhile.
 cat >/tmp/removed.py <<-"EOF"
 	import os, pathlib, threading
 
@@ -190,8 +190,8 @@ ask_and_leave()
 }
 tap_run "an unmount does not mind a listing under way" ask_and_leave
 
-# Some names out of very many: after a while nothing is listed that is not used.
-# What is listed is dropped before it can be.
+# A few names of a huge directory: after a while only used entries are listed.
+# Listed entries are dropped before they are used.
 cat >/tmp/few.py <<-"EOF"
 	import os, pathlib, random
 
@@ -226,7 +226,7 @@ mount_dafs data /mnt/a
 tap_run "a few names out of very many are not worth a listing" python3 /tmp/few.py
 umount /mnt/a
 
-# With one request at a time nobody may keep the only slot while he waits for others.
+# With a single slot, no task may keep it while it waits for another one.
 cat >/tmp/one.py <<-"EOF"
 	import os, pathlib, threading
 

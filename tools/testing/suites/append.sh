@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Appending: several writers on two clients, in every way, and what may disturb.
+# Appending by several writers on two clients, in every way, with disturbances.
 # bed: um
 # timeout: 300
 
@@ -15,7 +15,7 @@ gcc -O1 -Wall -Werror -o /tmp/records "$BED/../append/records.c" ||
 	tap_bail "records.c does not compile"
 records=/tmp/records
 
-# Two mounts that the server takes for two clients.
+# Two mounts that are two clients to the server.
 mount_clients()
 {
 	mount_dafs data /mnt/a "clientid=one${1:+,$1}" &&
@@ -39,7 +39,7 @@ acknowledged()
 	cat "/tmp/$1".? | wc -l
 }
 
-# acknowledge FILE COUNT: waits until so many records are acknowledged
+# acknowledge FILE COUNT: waits until COUNT records are acknowledged
 acknowledge()
 {
 	for _ in $(seq 3000); do
@@ -55,7 +55,7 @@ umount_clients()
 }
 
 # several FILE COUNT SIZE HOW...: one writer on each mount for each way, all at
-# once; then FILE at the server has all records.
+# once; then the server's FILE must have all records.
 several()
 {
 	file=$1 count=$2 size=$3 writer=0 pids=
@@ -107,7 +107,7 @@ tap_run "a large file is appended" dd if=/tmp/random of=/mnt/a/dd bs=2500k \
 tap_run "and is right" cmp /tmp/want /srv/data/dd
 tap_run "for the other client, too" cmp /tmp/want /mnt/b/dd
 
-# Cached data and appends of one program, and of two: as on a local file.
+# Cached data and appends, by one program and by two, as on a local file.
 mixed()
 {
 	exec 3<>"$1/mixed" 4>>"$1/mixed"
@@ -165,11 +165,11 @@ b'new\x00\x00short'" "in whatever page"
 tap_run "with a mapping" sh -c "$records map /mnt/a/map >/tmp/want"
 tap_run "its file is right" cmp /tmp/want /srv/data/map
 
-# Truncated again and again, the file is one of whole records all the time.
+# A file that is truncated repeatedly always consists of whole records.
 write_blindly cut 100
 cuts=0 empty=
 while more=$(($(acknowledged cut) + 5)) && [ $more -lt 300 ]; do
-	# four of them may have been written before it is cut
+	# up to four may have been written before the truncation
 	: >/mnt/a/cut
 	more=$(($(acknowledged cut) + 5))
 	[ $more -le 400 ] || break
@@ -183,7 +183,7 @@ tap_run "in spite of truncation" [ $cuts -ge 1 ]
 tap_is "$empty" "" "after which there is always more"
 tap_run "and whole records" $records check /srv/data/cut
 
-# A limit of the process, and one of the disk.
+# RLIMIT_FSIZE, and a full disk.
 tap_fails "a limit holds" sh -c \
 	"ulimit -f 8; trap '' XFSZ; dd if=/dev/zero of=/mnt/a/limit bs=3000 oflag=append count=3"
 tap_is "$(stat -c %s /srv/data/limit)" 4096 "and what is below it is written"
@@ -193,8 +193,7 @@ tap_is $? 0 "a full disk is reported"
 tap_is "$(($(stat -c %s /srv/small/full) % 204800))" 0 "and leaves no part of a record"
 umount /mnt/small
 
-# The server goes and comes back: nothing is there twice, nothing that was
-# acknowledged is missing.
+# The server restarts: no record is duplicated, no acknowledged one is missing.
 write_blindly restart 400
 for at in 200 700; do
 	tap_run "$at records are acknowledged" acknowledge restart $at
@@ -204,7 +203,7 @@ for at in 200 700; do
 done
 # shellcheck disable=SC2086 # a list
 tap_run "all writers succeed" wait_all $writers
-# Each writer loses one record at most to each restart.
+# Each writer loses at most one record at each restart.
 tap_run "nearly all is acknowledged" [ "$(acknowledged restart)" -ge 1592 ]
 tap_run "exactly what was acknowledged, over restarts" \
 	$records check /srv/data/restart /tmp/restart.?

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# The test bed itself: what it takes for a failure, and what it leaves behind.
+# The test bed itself: which results are failures, and that nothing is left running.
 # bed: host
 # timeout: 120
 # needs: style

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# A directory of 100,000 entries that others change while it is read.
+# A directory of 100,000 entries that the server changes while it is read.
 # bed: um
 # timeout: 240
 
@@ -8,8 +8,8 @@
 . "$BED/guest-lib.sh"
 
 # To link 100,000 names would take a minute here. So the blocks of the directory
-# are written as those of a file, and e2fsck makes a directory of it: it counts
-# the links and builds the index. No journal and no checksums are in its way.
+# are written as a file, and e2fsck makes it a directory: it counts the links
+# and builds the index. This needs a file system without journal and checksums.
 cat >/tmp/blocks.py <<'END'
 import os, struct, sys
 BLOCK = 4096
@@ -46,7 +46,7 @@ make_huge()
 	mount -t ext4 /dev/ram0 /srv/data && python3 /tmp/blocks.py /srv/data &&
 	umount /srv/data && debugfs -w -R "sif huge mode 040755" /dev/ram0
 	e2fsck -fyD /dev/ram0 >/tmp/e2fsck
-	# 1: it has repaired what it found
+	# 1: errors were corrected
 	[ $? = 1 ] && mount -t ext4 /dev/ram0 /srv/data
 }
 

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# What clients keep of attributes, names and data, and when they ask again.
+# Caching of attributes, names and data, and when clients ask the server again.
 # bed: um
 # timeout: 240
 
@@ -17,8 +17,8 @@ quiet_cat()
 	cat "$@" >/dev/null
 }
 
-# Two mounts share nothing on the client: they are two clients. Attributes are
-# trusted for so long that only what must not depend on time can be seen.
+# Two mounts are two clients that share nothing. Attributes are cached for so
+# long that expiry does not hide missing invalidation.
 mount_dafs data /mnt/a actimeo=600
 mount_dafs data /mnt/b actimeo=600,nosharecache
 mkdir /mnt/a/one /mnt/a/many
@@ -37,8 +37,8 @@ tap_is "$(cat /mnt/a/f)" "longer than before" "a larger file"
 : >/mnt/b/f
 tap_is "$(cat /mnt/a/f)" "" "an empty one"
 
-# So does one beside a file that is open already; and what was written is stable when
-# the file is closed, not just at the server.
+# The same if the file is open already; and after close(2) data is stable, not only
+# sent to the server.
 exec 5</mnt/a/f
 printf 1234 >/srv/data/f
 quiet_cat /mnt/a/f
@@ -46,8 +46,8 @@ printf 5678 >/srv/data/f
 tap_is "$(cat /mnt/a/f)" 5678 "an open beside another one"
 exec 5<&-
 
-# close(2) of one descriptor ends this client's own changes, though another one has the
-# file open for writing: what is cached is known to be good, and changes of others are seen.
+# After close(2) of one descriptor cached data is known to be valid, and changes of others
+# are detected, even if another descriptor is open for writing.
 exec 5<>/mnt/a/f
 printf aaaa >&5
 requests cat /mnt/a/f >/dev/null
@@ -76,7 +76,7 @@ END
 requests python3 /tmp/synced.py >/tmp/synced
 tap_is "$(cat /tmp/synced)" COMMIT "and so does fsync(2)"
 
-# What this client has changed, or has asked for, hides nothing that others did.
+# Changes and requests of this client do not hide changes of others.
 user_may_read()
 {
 	setpriv --reuid=1000 --regid=1000 --clear-groups test -r "$1"
@@ -120,7 +120,7 @@ tap_is "$(stat -c %a /mnt/a/f) $(stat --cached=never -c %a /mnt/a/f)" "644 600" 
 	"who wants attributes as they are now gets them"
 tap_fails "and they end the right" user_may_read /mnt/a/f
 
-# What the server does not know any more is gone, although its name is still believed.
+# An object removed at the server is gone, although its name is still cached.
 mount_dafs data /mnt/c acregmin=0,acregmax=0,acdirmin=600,acdirmax=600,nosharecache
 : >/srv/data/gone
 tap_run "a name that is believed" stat /mnt/c/gone
@@ -128,7 +128,7 @@ rm /srv/data/gone
 tap_fails "of what others have removed" stat /mnt/c/gone
 umount /mnt/c
 
-# Descriptors that stay open see what others write, when attributes are too old.
+# Open descriptors see writes of others when attributes have expired.
 cat >/tmp/aged.py <<'END'
 import errno, mmap, os, time
 names = ["read", "nowait", "sendfile", "mmap", "seek"]
@@ -171,7 +171,7 @@ tap_is "$(python3 /tmp/aged.py)" "new EAGAIN new new 6" "open files whose attrib
 tap_fails "a right is not believed for longer" user_may_read /mnt/c/acl
 umount /mnt/c
 
-# Nor does a client promise to tell when others come.
+# Leases are refused, because a client does not notice opens of others.
 lease()
 {
 	python3 -c '
@@ -185,7 +185,7 @@ except OSError as error:
 tap_is "$(lease /srv/data/f)" "" "ext4 gives leases"
 tap_is "$(lease /mnt/a/f) $(lease /mnt/a/one)" "EINVAL EINVAL" "a client gives none"
 
-# What this client changes itself must not hide what others change afterwards.
+# Changes of this client must not hide later changes of others.
 own_then_other()
 {
 	echo 1111 >/mnt/a/own
@@ -222,7 +222,7 @@ print(open("/mnt/a/map").read())
 printf 1234 >/mnt/a/map
 tap_is "$(mmap_writer)" file "a change by others after our mapping is gone"
 
-# Own writes do not invalidate one's own cache; whole pages are appended.
+# Writes of this client do not invalidate its cache; whole pages are appended.
 head -c 204800 /dev/urandom >/tmp/random
 cp /tmp/random /mnt/a/big
 requests cmp /tmp/random /mnt/a/big
@@ -235,7 +235,7 @@ requests sh -c "printf x | dd of=/mnt/b/big2 conv=notrunc 2>/dev/null; quiet=\$(
 tap_run "a single byte by another client is noticed" [ "$(asked READ_)" -gt 0 ]
 tap_is "$(head -c 1 /mnt/a/big2)" x "and read"
 
-# Nor do they make it doubtful as long as the file is open.
+# Nor do they cause revalidation while the file is open.
 cat >/tmp/beside.py <<'END'
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -252,8 +252,8 @@ tap_run "reads beside writes ask for no attributes ($(asked GETATTR) times, $(as
 	[ "$(asked GETATTR)" -le 5 ]
 tap_is "$(asked READ_)" 0 "nor for data"
 
-# A client that writes all the time cannot tell changes of others from its own.  It looks
-# for them when the file is opened, and after the longest time that it trusts attributes.
+# A client that writes all the time cannot tell changes of others from its own. It drops
+# the cache when the file is opened, and after acregmax.
 mount_dafs data /mnt/c acregmin=1,acregmax=3,clientid=busy
 head -c 16384 /dev/zero | tr '\0' o >/mnt/c/busy
 cat >/tmp/busy.py <<'END'
@@ -295,8 +295,8 @@ wait $busy
 umount /mnt/c
 tap_is "$(tr -s 'a-z' </srv/data/busy)" yotherolatero "and both have what both have written"
 
-# An open that comes while another one drops what is cached waits for that: the
-# server is frozen, so that dirty data cannot leave the client before it thaws.
+# An open waits for another open that drops the cache: the server is frozen, so
+# dirty data cannot be written before it thaws.
 cat >/tmp/dirty.py <<'END'
 import os, sys, time
 fd = os.open("/mnt/a/zapped", os.O_RDWR)
@@ -334,7 +334,7 @@ tap_is "$early $(cat /tmp/first) $(cat /tmp/second)" " new new" \
 tap_is "$(dd if=/srv/data/zapped bs=4096 skip=1 2>/dev/null | head -c 4)" ours \
 	"and nothing that was written here is lost"
 
-# Names: as long as the directory does not change they need no question.
+# Names need no request while the directory does not change.
 echo there >/mnt/a/one/there
 quiet_cat /mnt/a/one/there
 stat /mnt/a/one/missing 2>/dev/null
@@ -345,7 +345,7 @@ requests sh -c "stat /mnt/a/one/missing /mnt/a/one/there" >/dev/null 2>&1
 tap_is "$(asked LOOKUP)" 0 "a file made here does not make them doubtful"
 umount /mnt/a /mnt/b
 
-# How long, says the administrator.
+# For how long is a mount option.
 mount_dafs data /mnt/a actimeo=1
 stat /mnt/a/late >/dev/null 2>&1
 stat /mnt/a/f >/dev/null
@@ -369,7 +369,7 @@ tap_is "$(stat -c %a /mnt/a/f)" 700 "files and directories have times of their o
 tap_fails "so a name is not missed yet" stat /mnt/a/late2
 umount /mnt/a
 
-# What the server answers of rights may change with nothing that attributes tell.
+# Access rights at the server may change without a change of attributes.
 mount_dafs data /mnt/a actimeo=1
 test -w /mnt/a/f
 mount -o remount,ro /srv/data
@@ -407,8 +407,8 @@ tap_is "$(cat /tmp/nocto)" aaaa "and reads what it has"
 tap_run "nocto is in /proc/mounts" grep -q nocto /proc/mounts
 umount /mnt/a
 
-# So much for options; cache= has three names for them.
-# cache_asks MODE: what a second open and read, and a stat, ask the server for.
+# cache= sets several of these options.
+# cache_asks MODE: the requests of a second open and read, and of a stat.
 cache_asks()
 {
 	mount_dafs data /mnt/a "actimeo=600,cache=$1"
@@ -429,8 +429,8 @@ tap_is "$(cat /srv/data/synchronous)" data "cache=none writes synchronously"
 exec 5>&-
 umount /mnt/a
 
-# The time for which attributes are trusted doubles from the least to the most.
-# That they are not asked for earlier does not depend on the speed of a machine.
+# The lifetime of attributes doubles from acregmin to acregmax. That they are
+# not requested earlier does not depend on the speed of the machine.
 cat >/tmp/doubling.py <<'END'
 import os, sys, time
 least, most = (int(arg) for arg in sys.argv[1:])
@@ -453,7 +453,7 @@ def next_asked():
         if getattrs() != before:
             return began, time.monotonic(), mode
         time.sleep(0.05)
-# changed, it is trusted for the least time
+# after a change it is cached for acregmin
 os.chmod("/srv/data/f", 0o640)
 mode = 0
 while mode != 0o640:
@@ -461,7 +461,7 @@ while mode != 0o640:
 trusted = least
 while trusted < 8:
     next_began, ended, _ = next_asked()
-    # a tick less, for what was counted in ticks
+    # minus one tick, because the client counts in ticks
     if ended - began < trusted - 0.02:
         print(f"asked after {ended - began:.2f} instead of {trusted} seconds")
     began = next_began
@@ -479,7 +479,7 @@ tap_silent "attributes are trusted for 1, 2, 4 seconds, and not longer" \
 	python3 /tmp/doubling.py 1 4
 umount /mnt/a
 
-# Round trips of files as tar and cp make them, for each of 20.
+# Round trips for each of 20 files, as tar and cp make them.
 make_files()
 {
 	python3 -c '
@@ -501,7 +501,7 @@ for how in tar cp touch; do
 	ls /mnt/a/many-$how
 	requests make_files /mnt/a/many-$how $how
 	tap_line "# 20 files as $how makes them: $(summary)"
-	# O_EXCL takes two: EXCLUSIVE, which may be repeated, leaves the mode open.
+	# O_EXCL takes two: an EXCLUSIVE OPEN, which may be retried, does not set the mode.
 	case $how in
 	tar) most=7 ;;
 	cp) most=6 ;;
@@ -519,7 +519,7 @@ tap_is "$(ls -i /mnt/a/many-touch | sort)" "$(ls -i /srv/data/many-touch | sort)
 	"which listing shows, too"
 tap_is "$(cat /srv/data/many-tar/f7 | wc -c)" 700 "what was written is on the server"
 
-# O_CREAT where the name is taken, by whatever.
+# O_CREAT with existing names of all types.
 open_create()
 {
 	python3 -c '
@@ -545,8 +545,8 @@ tap_run "makes what it leads to" [ -f /srv/data/taken/f4 ]
 tap_fails "not a directory" open_create /mnt/a/taken/dir
 tap_run "and what is not there" open_create /mnt/a/taken/f5
 
-# A name that was not there, and is taken by another client meanwhile, is there for
-# whoever was told so.
+# A negative dentry, and another client that creates the name meanwhile: the caller gets
+# EEXIST, and then sees the name.
 taken_meanwhile()
 {
 	! [ -e "$1" ] && mkdir "/srv/data/taken/${1##*/}" || return
@@ -565,7 +565,7 @@ tap_run "and is there" [ -d /mnt/a/taken/o ]
 tap_run "what others made is listed" sh -c "[ \$(ls /mnt/a/taken | grep -cx '[mspo]') = 4 ]"
 umount /mnt/a
 
-# A listing brings all that is known of the names, if it is going to be used.
+# A listing includes the attributes of its names, if they are going to be used.
 ids()
 {
 	stat -c '%n %i %s %a %u %g %h %Y' -- * | sort
@@ -596,8 +596,8 @@ tap_line "# list and look at 154 names: $(summary)"
 tap_run "who lists a directory knows what is in it" cmp /tmp/listed /tmp/backing
 tap_run "by the listing alone" [ "$(asked LOOKUP)" -le 1 -a "$(asked GETATTR)" -le 4 ]
 
-# A program that takes few names at a time does not have them sent twice, and the
-# end is known when it is there; but who goes back is told what is there now.
+# A program that reads few names at a time gets them without another request,
+# also the end; but after rewinding it gets the current names.
 cat >/tmp/pieces.py <<'END'
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
@@ -621,8 +621,8 @@ if sys.argv[1] == "all":
     names = rest()
     print(len(names), len(set(names)))
 elif sys.argv[1] == "mode":
-    os.stat("/mnt/a/listed/file 1")	# names are used
-    taken = some() + some() + some()	# the rest is there, as it was
+    os.stat("/mnt/a/listed/file 1")	# uses the names
+    taken = some() + some() + some()	# the rest comes from the old listing
     ours, theirs = [name for name in os.listdir("/srv/data/listed")
                     if name.startswith("file") and name not in taken][:2]
     os.chmod(f"/mnt/a/listed/{ours}", 0o604)
@@ -636,7 +636,7 @@ elif sys.argv[1] == "mode":
 else:
     names = rest()
     os.lseek(fd, 0, os.SEEK_SET)
-    again = some() + some()	# the rest is there
+    again = some() + some()	# the rest comes from the listing
     victim = next(name for name in names if name not in again)
     os.rename(f"/mnt/a/listed/{victim}", "/mnt/a/away")
     more = rest()

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# What is written while a COMMIT is under way: the server's disk ends no write until
-# it is told to, so each step is known to come before the next.
+# Writes during a COMMIT; the server's disk completes writes only when told to.
 # bed: um
 # timeout: 240
 
@@ -11,13 +10,13 @@
 setup_rxe
 mkdir -p /srv/data
 make_slow_disk 200
-# The journal rests, which would have later writes wait for those that stand still.
+# No journal commits, because later writes would wait for the blocked ones.
 mkfs.ext4 -q -F -I 256 /dev/mapper/slow &&
 	mount -t ext4 -o commit=3600 /dev/mapper/slow /srv/data || tap_bail "no ext4 for the exports"
 load_modules /srv/data:no_root_squash
 mount_dafs data /mnt/dafs timeo=100 || tap_bail "no mount"
 
-# await WHAT COMMAND: the command succeeds before long
+# await WHAT COMMAND: waits until the command succeeds
 await()
 {
 	what=$1
@@ -39,8 +38,8 @@ watch_commits()
 	echo 1 >$tracing/events/dafs/dafs_request/enable
 }
 
-# Stores to pages of a file of three, each when a file of that name appears below
-# /tmp/say, has them written back, and tells so.  The first page is only read.
+# Stores to a page of a file of three when a file with its name appears below
+# /tmp/say, starts write-back and reports it.  The first page is only read.
 cat >/tmp/stores.py <<'END'
 import ctypes, mmap, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -65,7 +64,8 @@ wait("end")
 os.fsync(fd)
 END
 
-# stores NAME FIRST: the file, and what stores to it; the disk is slow from then on
+# stores NAME FIRST: makes the file and starts the program that stores to it; then
+# the disk is slow
 stores()
 {
 	rm -rf /tmp/say
@@ -90,9 +90,9 @@ stop_storer()
 	wait $storer
 }
 
-# A direct write waits for COMMIT before it drops what is cached.  What a program has
-# stored and written back by then is older than the direct write, and must not be sent
-# again over it when the server loses what was not committed.
+# A direct write waits for COMMIT before it drops cached data.  Data stored and
+# written back by then is older than the direct write, and must not overwrite it when
+# it is sent again after the server has lost uncommitted data.
 stores direct written
 watch_commits
 dd if=/dev/zero bs=512 count=1 2>/dev/null | tr '\0' d |
@@ -108,12 +108,12 @@ tap_run "fsync after a restart" stop_storer
 tap_is "$(dd if=/srv/data/direct bs=512 skip=16 count=3 2>/dev/null | tr -s 'a-z')" "newodo" \
 	"a direct write is not undone by what was stored before"
 
-# What others have made obsolete is dropped when what was written here is stable, and
-# that is true of all of it.
+# Cached data that others have changed is dropped after all writes of this client are
+# stable.
 stores zapped dirty
 printf else | dd of=/srv/data/zapped conv=notrunc 2>/dev/null
 watch_commits
-# the open that drops it
+# the open that drops the cache
 cat >/tmp/open.py <<'END'
 import os, sys
 print(os.read(os.open(sys.argv[1], os.O_RDONLY), 4).decode())
@@ -131,8 +131,8 @@ tap_is "$left" 0 "what it has dropped is stable"
 stop_storer
 tap_is "$(tr -s 'a-z' </srv/data/zapped)" "elseonewonewo" "and all of it is there"
 
-# What asks for attributes while a write that makes the file longer is under way does not
-# take that for the work of others: what is cached stays.
+# A GETATTR during an extending write is not mistaken for a change by others: cached data
+# stays.
 mount_dafs data /mnt/asks acregmin=0
 cat >/tmp/grows.py <<'END'
 import os, threading, time
@@ -160,7 +160,7 @@ slow 0
 tap_run "the write ends" wait $grower
 umount /mnt/asks
 
-# syncfs(2) waits for the COMMITs that another one waits for, or a program does.
+# syncfs(2) waits for the COMMITs of another syncfs(2) or of a program.
 cat >/tmp/syncfs.py <<'END'
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)

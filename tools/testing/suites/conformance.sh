@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# The page of tested requirements is up to date, and so are lists in the manual, and the
-# list of faults to try.
+# Conformance page, lists in the manual and fault lists are up to date.
 # bed: host
 # timeout: 120
 

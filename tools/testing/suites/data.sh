@@ -36,7 +36,7 @@ paths()
 		/tmp/short
 }
 
-# Programs of the server hear of clients that read, by whatever way.
+# Programs of the server get inotify events when clients read, in every way.
 cat >/tmp/heard.py <<'END'
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
@@ -67,8 +67,8 @@ mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 paths IPv6
 umount /mnt/dafs
 
-# What goes by RDMA: whole regions, by two posts each, and to the reader from the
-# server's page cache, unless a checksum wants what nobody changes meanwhile.
+# RDMA: whole regions, by two posts each; reads use the server's page cache,
+# unless a checksum needs data that does not change.
 borrowed()
 {
 	cat /sys/fs/dafsd/*/statistics/bytes_borrowed
@@ -99,7 +99,7 @@ tap_is "$(counted LOOKUP 10) $(counted GETATTR_INLINE 10)" "$((before + 1)) $alo
 umount /mnt/dafs
 mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 
-# Direct and cached I/O on one file see each other's data, in place.
+# Direct and cached I/O on one file see each other's data.
 in_place()
 {
 	dd if=/dev/urandom of=/tmp/new bs=4k count=64 2>/dev/null
@@ -126,8 +126,8 @@ truncate -s 5000 /mnt/dafs/place
 tap_is "$(dd if=/mnt/dafs/place bs=4096 iflag=direct 2>/dev/null | wc -c)" 5000 \
 	"and up to it what there is"
 
-# A file that was made longer has no pages: direct I/O goes straight to the server,
-# and what is cached afterwards must be what that left there, not the zeroes of before.
+# An extended file has no pages: direct I/O goes to the server, and pages cached
+# afterwards must have its data, not the zeros from before.
 cat >/tmp/mixed.py <<'END'
 import mmap, os, sys
 size, part = 1 << 20, 1 << 16
@@ -184,7 +184,7 @@ for pos in 0, 4096, 8192, 131072:
 END
 tap_silent "direct writes into a file that was made longer" python3 /tmp/mixed.py
 
-# From a pipe, past the end, while signals come: each byte once.
+# From a pipe, past the end, with signals: each byte once.
 cat >/tmp/splice.py <<'END'
 import os, signal, sys
 source = os.open("/tmp/random", os.O_RDONLY)
@@ -214,11 +214,11 @@ tap_run "fio with verify, libaio O_DIRECT" fio --name=dio --directory=/mnt/dafs 
 	--verify=crc32c --verify_fatal=1 --verify_state_save=0 \
 	--fallocate=none --ioengine=libaio --minimal
 
-# What need not wait does not: io_uring gives it to no worker, RWF_NOWAIT gets it.
+# I/O that need not wait: io_uring uses no worker, and RWF_NOWAIT succeeds.
 tracing=/sys/kernel/tracing
 mount -t tracefs tracefs $tracing 2>/dev/null
 
-# punted READ|WRITE DIRECT: how many of 200 requests io_uring leaves to a worker
+# punted READ|WRITE DIRECT: number of 200 requests that io_uring gives to a worker
 punted()
 {
 	echo >$tracing/trace
@@ -254,7 +254,7 @@ cold = nowait(os.preadv, fd)
 os.pread(fd, 8192, 0)
 print(cold, nowait(os.preadv, fd), nowait(os.pwritev, fd), end=" ")
 direct = os.open(name, os.O_RDONLY | os.O_DIRECT)
-# cached I/O is in its way, and then nothing but the answer
+# cached I/O blocks it first, then only the pending response
 print(nowait(os.preadv, direct), os.preadv(direct, [buffer], 0), nowait(os.preadv, direct))
 END
 tap_is "$(python3 /tmp/nowait.py /mnt/dafs/uring)" "EAGAIN 4096 EAGAIN EAGAIN 4096 EAGAIN" \
@@ -277,7 +277,7 @@ tap_run "truncated down and up" cmp /tmp/cut /mnt/dafs/cut
 sync /mnt/dafs/cut
 tap_run "on the server, too" cmp /tmp/cut /srv/data/cut
 
-# The server's own users change a file: the next open sees it.
+# The next open sees a local change at the server.
 echo before >/mnt/dafs/shared
 cat /mnt/dafs/shared >/dev/null
 echo changed on the server >/srv/data/shared

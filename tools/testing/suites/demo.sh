@@ -26,7 +26,7 @@ now()
 }
 
 # step NAME AMOUNT UNIT COMMAND...: runs, times and reports one step; with an
-# AMOUNT other than 0, also what it makes per second.
+# AMOUNT other than 0, also the rate.
 step()
 {
 	step_name=$1 amount=$2 unit=$3
@@ -139,7 +139,7 @@ step "modprobe dafsd exports=$SRV:..." 0 "" start_server
 step "mount -t dafs $ADDR4:/data $MNT" 0 "" mount_export
 mountpoint -q $MNT || tap_bail "not mounted"
 
-# The sources: a part of the kernel's headers, taken before the clock runs.
+# The sources: a part of the kernel's headers, copied before the measurement.
 mkdir -p /tmp/orig $MNT/tree
 tar -C "$HEADERS" -cf /tmp/tree.tar include/net include/rdma include/uapi
 tar -C /tmp/orig -xf /tmp/tree.tar

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# O_DIRECT in parts, past the end of the file, and beside what is cached or mapped.
+# O_DIRECT in parts, past the end of the file, and with cached or mapped pages.
 # bed: um
 # timeout: 180
 
@@ -16,7 +16,7 @@ make_backing /srv/other 16
 load_modules /srv/data:no_root_squash
 mount_dafs data /mnt/dafs rsize=16384,wsize=16384,actimeo=600 || tap_bail "no mount"
 
-# Attributes are trusted for so long that only what this client knows itself can be seen.
+# Attributes are cached for so long that only this client's own knowledge is tested.
 cat >/tmp/parts.py <<'END'
 import mmap, os, sys
 name, length = sys.argv[1], int(sys.argv[2])
@@ -42,19 +42,19 @@ done
 gcc -O1 -Wall -Werror -o /tmp/mapped "$BED/../mapped/mapped.c" ||
 	tap_bail "mapped.c does not compile"
 
-# Asynchronous direct I/O and pages in its way, while the server stands still: nothing is
-# read before the pages are written back, and nothing is written before they are read.
+# Asynchronous direct I/O with conflicting pages, while the server is stopped: no read
+# before the pages are written back, no write before they are read.
 tap_run "direct reads that take until the pages are written back" \
 	/tmp/mapped read /mnt/dafs/direct /srv/other/mapped 3 \
 	"dd of=/srv/data/direct oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null
 	dmsetup suspend --nolockfs slow" "dmsetup resume slow"
-# what has failed may have left it so
+# a failed test may have left it stopped
 dmsetup resume slow
 tap_run "direct writes that take until the file is cached" \
 	/tmp/mapped write /mnt/dafs/direct 3 "fsfreeze -f /srv/data" "fsfreeze -u /srv/data"
 fsfreeze -u /srv/data 2>/dev/null
 
-# Likewise while it gets on with it
+# The same with a running server
 tap_run "direct reads into pages that are written back" \
 	/tmp/mapped read /mnt/dafs/direct /srv/other/mapped 40
 tap_run "into those of another file here" \

@@ -14,7 +14,7 @@ file=/srv/data/file
 slots=40
 bytes=$((slots * 16384))
 
-# Where the file's data is, which is in one piece: first sector and number of them.
+# Position of the file's data, which is contiguous: first sector and number of sectors.
 find_data()
 {
 	filefrag -b512 -v $file | awk -F '[ .:]+' '$2 == 0 { print $5, $7 }'
@@ -65,14 +65,14 @@ bad="0 $1 linear /dev/ram0 0
 $1 $2 flakey /dev/ram0 $1 0 1 1 error_writes
 $behind $((sectors - behind)) linear /dev/ram0 $behind"
 
-# Something is stable by each of the five writers.
+# Waits until each of the five writers has stable data.
 each_stable()
 {
 	[ "$(find /tmp -maxdepth 1 -name 'ledger.*.stable' | wc -l)" = 5 ]
 }
 
-# The file system works, and only the data of this file fails to be written, which
-# the kernel notices soon.  R-6.5.38-02
+# Only writes to the data of this file fail, which write-back reports soon; the
+# file system itself works.  R-6.5.38-02
 echo 2 >/proc/sys/vm/dirty_writeback_centisecs
 echo 1 >/proc/sys/vm/dirty_expire_centisecs
 fail_data()
@@ -86,7 +86,7 @@ fail_data()
 	done
 }
 mount_dafs data /mnt/dafs
-# it ends while the disk fails, because later writes would cover what is missing
+# it ends while the disk fails, because later writes would hide missing data
 load fail_data
 disk_table "$good"
 umount /mnt/dafs
@@ -94,10 +94,11 @@ withdraw
 serve
 tap_run "what was acknowledged is there after errors" $acked check $file /tmp/ledger
 
-# Appends of several clients wait for a disk that then fails: none of them is there, in
-# whatever order they hear of it.  R-6.5.3-02
+# Appends of several clients wait for a disk that then fails: none of them is in the
+# file, in any order of the errors.  R-6.5.3-02
 log=/srv/data/log
-# room FILE: one block of zeros, and blocks behind it that can be made to fail
+# room FILE: makes a file with one block of zeros, and blocks behind it that can
+# be made to fail
 room()
 {
 	head -c 4096 /dev/zero >"$1"
@@ -106,7 +107,7 @@ room()
 	extent=$(filefrag -b512 -v "$1" | awk -F '[ .:]+' '$2 == 1 { print $5, $7 }')
 	tap_run "there is room behind $1" [ "${extent#* }" -ge 24 ]
 }
-# fail_room: what was written to it, and waits, fails
+# fail_room: pending writes to it fail
 fail_room()
 {
 	behind=$((${extent% *} + ${extent#* }))
@@ -142,7 +143,7 @@ echo end >&5
 tap_is "$(tail -c +4097 $log)" end "the next one is where they were"
 exec 4>&- 5>&- 6>&-
 
-# What a program of the server has written between two appends stays when they fail.
+# Data of a local program of the server between two appends stays when they fail.
 room /srv/data/between
 exec 4>>/mnt/append4/between 5>>/mnt/append5/between
 dmsetup suspend --noflush --nolockfs disk
@@ -162,7 +163,7 @@ tap_is "$(tail -c +8193 /srv/data/between | head -c 3600 | cksum)" "$(seq 100 99
 exec 4>&- 5>&-
 umount /mnt/append4 /mnt/append5 /mnt/append6
 
-# All of it fails, flushes too, until the file system gives up.
+# All writes and flushes fail, until the file system shuts down.
 fail_all()
 {
 	tap_run "each writer has begun" eventually each_stable
@@ -170,7 +171,7 @@ fail_all()
 	disk_table "0 $sectors flakey /dev/ram0 0 0 1 1 error_writes"
 	sleep 2
 }
-# the ledgers begin with zeros, too
+# the ledgers also begin with zeros
 dd if=/dev/zero of=$file bs=$bytes count=1 conv=fsync,notrunc 2>/dev/null
 mount_dafs data /mnt/dafs
 load fail_all
@@ -183,9 +184,8 @@ withdraw
 tap_run "e2fsck repairs what was not acknowledged" sh -c "e2fsck -f -y $disk; [ \$? -le 1 ]"
 dmsetup remove disk
 
-# Power fails as soon as an operation is answered.  What the disk has then a copy
-# shows, taken below the device that the file system is on; and nothing reaches it by
-# itself so soon.
+# Power failure directly after the response to an operation: the disk is copied below
+# the device of the file system, before background write-back.
 dmsetup create power --table "0 $((32 * 2048)) linear /dev/ram1 0"
 mkfs.ext4 -q -F -I 256 /dev/mapper/power
 mkdir -p /srv/power /srv/copy /srv/over
@@ -193,7 +193,7 @@ mount -t ext4 -o commit=600 /dev/mapper/power /srv/power || tap_bail "no ext4"
 echo 0 >/proc/sys/vm/dirty_writeback_centisecs
 head -c 2097152 /dev/urandom >/tmp/random
 
-# survives NAME OPERATION CHECK: on the mount, and then on a copy of the disk
+# survives NAME OPERATION CHECK: OPERATION on the mount, then CHECK on a copy of the disk
 survives()
 {
 	(cd /mnt/power && eval "$2") &&
@@ -203,20 +203,21 @@ survives()
 	umount /srv/copy
 }
 
-# all_survive NAME: what an export answers that has its data in the folder NAME
+# all_survive NAME: all operations on an export with its data in the folder NAME
 all_survive()
 {
 	fs=$1
 	survives "nothing that was answered" "echo local >/srv/power/local$fs" "! [ -e ../local$fs ]"
 	survives "O_CREAT" ": >file" "[ -e file ]"
-	# R-6.5.38-01 R-6.5.38-02: what O_SYNC and O_DSYNC write, its size, and the times
+	# R-6.5.38-01 R-6.5.38-02: data of O_SYNC and O_DSYNC writes, its size, and the
+	# times
 	survives "O_DSYNC" "dd if=/tmp/random of=file bs=5000 count=3 oflag=dsync" \
 		"[ \$(stat -c %s file) = 15000 ] && cmp -n 15000 file /tmp/random"
 	survives "O_SYNC" "sleep 1; echo text | dd of=file conv=notrunc oflag=sync" \
 		"[ \$(head -n 1 file) = text ] &&
 		[ \"\$(stat -c '%y %z' file)\" = \"\$(stat -c '%y %z' /srv/power/$fs/file)\" ]"
 	survives "O_APPEND" "echo end >>file" "[ \$(tail -n 1 file | tail -c 4) = end ]"
-	# R-6.5.8-01: what was UNSTABLE until COMMIT, and its metadata
+	# R-6.5.8-01: data that was UNSTABLE until COMMIT, and its metadata
 	survives "fsync" "dd if=/tmp/random of=large bs=1M conv=fsync" "cmp large /tmp/random"
 	survives "truncate" "truncate -s 1000 large" "[ \$(stat -c %s large) = 1000 ]"
 	survives "chmod" "chmod 642 large" "[ \$(stat -c %a large) = 642 ]"
@@ -232,7 +233,7 @@ all_survive()
 	survives "rmdir" "rm dir/hard && rmdir dir" "! [ -e dir ]"
 }
 
-# An overlayfs has no way of its own to say that metadata is stable.
+# An overlayfs has no export operation to commit metadata.
 modprobe -q overlay
 (cd /srv/power && mkdir ext4 lower overlay work)
 mount -t overlay -o index=on,nfs_export=on,lowerdir=/srv/power/lower \

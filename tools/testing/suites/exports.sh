@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Several exports, nested ones, and the mounts that crossing between them makes.
+# Several exports, nested exports, and the submounts made when crossing them.
 # bed: um
 # timeout: 240
 
@@ -35,7 +35,7 @@ mkdir -p /mnt/dafs /mnt/other
 load_modules "/srv/disk1:no_root_squash:name=top/disk1,/srv/far:no_root_squash:ro:name=top/far"
 mount -t configfs none /sys/kernel/config 2>/dev/null
 
-# export_dir ITEM NAME DIR: as an administrator does it while the server runs.
+# export_dir ITEM NAME DIR: adds an export by configfs while the server runs.
 export_dir()
 {
 	mkdir "$CONFIG/$1" && echo "$2" >"$CONFIG/$1/name" &&
@@ -48,25 +48,25 @@ unexport_dir()
 	echo 0 >"$CONFIG/$1/enable" && rmdir "$CONFIG/$1"
 }
 
-# st_dev and file system of what a path leads to, through crossings
+# st_dev and file system of a path, through crossings
 dev()
 {
 	stat -c %d "$1/."
 }
 
-# submounts DIR: how many there are below
+# submounts DIR: number of submounts below
 submounts()
 {
 	findmnt -n -R -o TARGET "$1" | grep -c .
 }
 
-# Without touching the directory, which would be to use it.
+# Does not access the directory, which would keep the submount busy.
 mounted()
 {
 	grep -q " $1 dafs " /proc/mounts
 }
 
-# gone DIR: waits until nothing is mounted there.
+# gone DIR: waits until it is not a mount point.
 gone()
 {
 	gone_left=600
@@ -87,7 +87,7 @@ size()
 	df -k --output=size "$1" | tail -n 1 | tr -d ' '
 }
 
-# The root and what is on the way to exports.
+# The root and the directories above exports.
 tap_run "mount the root" mount -t dafs $ADDR4:/ /mnt/dafs
 connections=$(connections)
 tap_run "it has a connection" test "$connections" -gt 0
@@ -101,7 +101,7 @@ tap_fails "nothing is removed there" rmdir /mnt/dafs/top/far
 tap_fails "nothing is renamed there" mv /mnt/dafs/top /mnt/dafs/pot
 tap_fails "no mode is set there" chmod 777 /mnt/dafs/top
 
-# R-4.1.4-05 R-4.1.4-03: each export shows as a file system.
+# R-4.1.4-05 R-4.1.4-03: each export appears as a separate file system.
 tap_is "$(cat /mnt/dafs/top/disk1/file /mnt/dafs/top/far/file | tr '\n' ' ')" "one far " \
 	"files are found through the root"
 tap_is "$(findmnt -n -o SOURCE /mnt/dafs/top/disk1)" "$ADDR4:/top/disk1" "a submount has its source"
@@ -127,7 +127,7 @@ tap_is "$(ls /mnt/dafs/top/disk1/.. | tr '\n' ' ')" "disk1 far " \
 	"the way up leads out of an export"
 tap_is "$(connections)" "$connections" "submounts share the connection"
 
-# R-4.1.4-02: disk3 is exported, what it is mounted on is not (7.6).
+# R-4.1.4-02: disk3 is exported, the directory it is mounted on is not (7.6).
 tap_run "export below a local mount" export_dir gap top/disk1/gap/disk3 /srv/disk1/gap/disk3
 umount -R /mnt/dafs
 mount -t dafs $ADDR4:/ /mnt/dafs
@@ -208,7 +208,7 @@ tap_run "umount -f of the upper mount" umount -f /mnt/dafs
 tap_is "$(cat /mnt/other/file)" far "leaves it to a submount in use"
 umount /mnt/other
 
-# Options and read-only go down, and idle submounts away by themselves.
+# Submounts inherit options and read-only, and expire when idle.
 mount -t dafs -o ro,nosuid,rsize=65536 $ADDR4:/ /mnt/dafs
 tap_fails "a read-only mount has read-only submounts" touch /mnt/dafs/top/disk1/ro
 case $(findmnt -n -o OPTIONS /mnt/dafs/top/disk1) in
@@ -227,7 +227,7 @@ tap_run "until it is idle" gone /mnt/dafs/top/disk1
 tap_is "$(cat /mnt/dafs/top/far/file)" far "and comes back when wanted"
 echo 600 >$SUBMOUNT_EXPIRY
 
-# An export that is taken away while in use.
+# An export that is disabled while in use.
 tap_is "$(cat /mnt/dafs/inner/file)" changed "an export is in use"
 exec 3</mnt/dafs/inner
 tap_run "take it away" unexport_dir inner
@@ -243,7 +243,7 @@ tap_run "away again" unexport_dir inner
 tap_fails "the name leads nowhere" cat /mnt/dafs/inner/file
 tap_run "umount" umount /mnt/dafs
 
-# What clients may do changes while they have files open; what they see does not.
+# The rights of clients with open files change; the contents do not.
 mkdir -m 777 /srv/disk1/rights
 export_dir rights rights /srv/disk1/rights
 rights()
@@ -252,7 +252,7 @@ rights()
 		echo "${right#*=}" >"$CONFIG/rights/${right%=*}" || return
 	done
 }
-# through_open ERROR DD-OPTION...: writes to descriptor 3; says how often ERROR was met
+# through_open ERROR DD-OPTION...: writes to descriptor 3; prints the number of ERRORs
 through_open()
 {
 	error=$1
@@ -263,7 +263,7 @@ writes_through_open()
 {
 	dd if=/dev/zero bs=4096 count=1 "$@" 2>/dev/null >&3
 }
-# made_by_root: whose a new file is
+# made_by_root: owner of a new file
 made_by_root()
 {
 	: >/mnt/other/new
@@ -285,7 +285,7 @@ tap_is "$(through_open 'Read-only file system' conv=fsync)" 1 "not by the page c
 tap_fails "nor cut" truncate -s 0 /mnt/other/kept
 tap_is "$(stat -c %s /srv/disk1/rights/kept)" 4096 "it is as it was"
 tap_is "$(wc -c </mnt/other/kept)" 4096 "and can be read"
-# where nothing but the open keeps it
+# when only the open refers to it
 rm /srv/disk1/rights/kept
 tap_run "make it writable" rights read_only=0
 tap_run "the open is good for writing" writes_through_open oflag=direct
@@ -321,7 +321,7 @@ umount /mnt/other
 unexport_dir rights
 rm -r /srv/disk1/rights
 
-# Names that are not UTF-8: refused, unless the export takes them.
+# Names that are not UTF-8 are refused, unless the export allows them.
 cat >/tmp/names.py <<'END'
 import errno, os, sys
 top = os.fsencode(sys.argv[1])
@@ -394,7 +394,7 @@ except OSError as error:
 umount /mnt/other
 rm -r /srv/disk1/latin
 
-# Names that cannot be.
+# Invalid names.
 mkdir $CONFIG/bad
 for name in /a a/ a//b . a/../b ""; do
 	tap_fails "the name '$name' is refused" sh -c "echo '$name' >$CONFIG/bad/name" 2>/dev/null
@@ -404,7 +404,7 @@ echo /srv/disk1 >$CONFIG/bad/path
 tap_fails "so is one that is taken" sh -c "echo 1 >$CONFIG/bad/enable" 2>/dev/null
 rmdir $CONFIG/bad
 
-# Ids of clients are those of the machine.
+# The ids of clients are used on the server without mapping.
 cat >/tmp/idmap.py <<'END'
 import ctypes, struct, subprocess, sys
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,10 +1,10 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Allocations of system calls fail, one at a time: an error or none, and it goes on.
+# Allocations of system calls fail, one at a time: the result is true, the next call works.
 # bed: um
 # timeout: 400
 #
-# faults:CASE has every one of its allocations fail, faults:all every one of all
+# faults:CASE makes each allocation of a case fail, faults:all those of all
 # cases, which takes long.
 
 # shellcheck source=tools/testing/faults/guest.sh

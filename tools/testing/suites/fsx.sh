@@ -5,7 +5,7 @@
 # timeout: 600
 # may-log: EXT4-fs error (device dm-0)
 #
-# An hour of one mode, in a guest of its own; as many of them at once as there is memory:
+# An hour of one mode, in a guest of its own; as many at once as there is memory:
 #	tools/testing/bed/um --memory 1G --timeout 7200 \
 #		tools/testing/suites/fsx.sh 7:3600:two
 # The modes: one two part bytes cksum small restart cut crash soft disk; and ext4, which
@@ -42,7 +42,7 @@ wanted()
 
 disturber=
 
-# compare MODE EXPORT ARGUMENT...: fsx; the server must have what it says it wrote.
+# compare MODE EXPORT ARGUMENT...: fsx; the server must have the same data.
 compare()
 {
 	mode=$1 stored=/srv/$2/file
@@ -54,8 +54,8 @@ compare()
 	[ -z "$disturber" ] || wait "$disturber"
 }
 
-# work MODE EXPORT OPTIONS MOUNTS ARGUMENT...: by one mount or two, which the server
-# takes for different clients
+# work MODE EXPORT OPTIONS MOUNTS ARGUMENT...: by one mount or two, which are
+# different clients
 work()
 {
 	mode=$1 export=$2 options=$3 mounts=$4
@@ -80,11 +80,11 @@ model()
 	! wanted "$1" || work "$@" -t "$seconds"
 }
 
-# disturb COMMAND: a fault after the other, which are over then.  Nothing changes while
-# somebody else has the lock.
+# disturb COMMAND: runs COMMAND, which makes a fault and ends it, again and again, but
+# not while another process holds the lock.
 disturb()
 {
-	# the disk is not waited for if this gives up
+	# if this ends early, fsx does not wait for the disk
 	trap 'printf %s "$failing" >>/tmp/failing; touch /tmp/enough' EXIT
 	failing=
 	end=$(($(date +%s) + seconds))
@@ -122,7 +122,7 @@ restart_server()
 	modprobe -r dafsd && start_server
 }
 
-# The device below all connections goes, and there is another one.
+# The device below all connections is removed, and another one is added.
 cut_channels()
 {
 	rdma link delete rx0
@@ -146,8 +146,8 @@ sectors=$((64 * 2048))
 disk=/dev/mapper/disk
 whole="0 $sectors linear /dev/ram1 0"
 
-# Where a disk fails, data goes by the journal: what ext4 writes in place it loses, and
-# says that it is there, if the same page was refused once and is written again.
+# With a failing disk, data is journaled: ext4 loses data that it writes in place,
+# without an error, if a page fails once and is written again.
 data=ordered
 start_disk()
 {
@@ -162,7 +162,7 @@ stop_disk()
 	until umount /srv/disk; do sleep 0.1; done
 }
 
-# The file system begins anew with what is on the disk.
+# The file system is mounted again from the disk.
 reboot_disk()
 {
 	stop_disk
@@ -170,14 +170,14 @@ reboot_disk()
 	start_disk
 }
 
-# And the server.
+# The same with a restart of the server.
 reboot_server()
 {
 	reboot_disk
 	start_server
 }
 
-# What the server has in memory alone is lost.
+# The server loses data that is only in memory.
 crash()
 {
 	modprobe -r dafsd
@@ -185,11 +185,10 @@ crash()
 	reboot_server
 }
 
-# Nothing can be written: sooner or later the file system gives up.  From then on ext4
-# answers reads with what is in place on the disk, as soon as its pages have gone from
-# memory: what its journal alone has, it does not look for, and a hole that a refused
-# write has filled shows what the blocks held before, to the ends of the blocks.  So fsx
-# is told when that begins, and when the journal has been replayed.
+# All writes fail, until the file system shuts down.  From then on ext4 reads blocks in
+# place on the disk after their pages are dropped: data that is only in the journal is
+# not found, and a hole that a failed write has filled shows the old contents of its
+# blocks.  So fsx is told when that begins, and when the journal has been replayed.
 break_disk()
 {
 	printf b >>/tmp/failing
@@ -198,7 +197,7 @@ break_disk()
 	sleep 1
 }
 
-# The disk is as it was; returns what the command before has returned.
+# Repairs the disk; returns the status of the command before.
 repaired()
 {
 	status=$?
@@ -222,7 +221,7 @@ fail_ext4()
 	repaired
 }
 
-# Blocks smaller than pages: writes meet parts of one, and several are in a page.
+# Blocks smaller than pages: several in a page, and writes to parts of them.
 dmsetup create disk --table "$whole" && mkfs.ext4 -q -F -b 1024 $disk ||
 	tap_bail "no disk that fails"
 mkdir /srv/disk
@@ -234,7 +233,7 @@ model part data/part hard "one two"
 model bytes data hard "one two" -a 1
 model cksum data cksum "one two"
 model small data rsize=16384,wsize=4096,msgsize=4096 "one two"
-# What a server has begun to append when it goes cannot be sent again.
+# An append that is pending when the server goes away cannot be sent again.
 disturbed restart work restart data hard "one two" -f append
 disturbed cut_channels work cut data hard "one two" -f append
 disturbed crash work crash disk hard "one two" -f append

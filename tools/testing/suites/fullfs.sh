@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# A full disk at the server is reported, never swallowed.
+# A full disk at the server is always reported.
 # bed: um
 # timeout: 300
 
@@ -20,13 +20,13 @@ says_full()
 }
 
 tap_run "a cached copy says that the disk is full" says_full cp /dev/zero /mnt/dafs/big2
-# Those who open the file later are not told.
+# Later opens of the file do not get the error.
 tap_run "not to another reader" dd if=/mnt/dafs/big2 of=/tmp/read bs=4096 count=1 iflag=direct
 cat >/tmp/stranger.py <<'END'
 import os, sys
 fd = os.open(sys.argv[1], os.O_RDWR)
 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-# two pieces of a page that is not cached: the first one is written back for the other
+# two parts of an uncached page: the second one forces write-back of the first
 for at in 10, 20:
     os.pwrite(fd, b"new", at)
 os.fsync(fd)
@@ -42,8 +42,8 @@ tap_is "$(cat /mnt/dafs/precious)" precious "what was there is unharmed"
 tap_run "removing makes room" rm /mnt/dafs/big /mnt/dafs/big2 /mnt/dafs/big3
 tap_run "which can be used" dd if=/dev/zero of=/mnt/dafs/again bs=1M count=4 conv=fsync
 
-# What was cached of a file and did not get to the server is no content of it, whoever makes
-# it so long again.
+# Cached data that was not written to the server does not reappear when the file is extended
+# again.
 cat >/tmp/lost.py <<'END'
 import errno, os
 SIZE = 1 << 20

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Copied into a kernel's tree by tools/in-tree, DAFS builds: built in, as modules with the
-# KUnit suites, and without the server.
+# DAFS builds in a kernel's tree: built in, as modules with KUnit, and without the server.
 # bed: host
 # timeout: 1200
 # needs: um
@@ -10,8 +9,9 @@
 # shellcheck source=tools/testing/bed/tap.sh
 . "$BED/tap.sh"
 
-# In a mount namespace: the kernel's source and its build tree, under their own names so
-# that only what differs is compiled, with what is written kept apart.
+# A mount namespace with overlays of the kernel's source and build trees: the same
+# paths, so that only changed files are compiled, and writes do not change the
+# originals.
 if [ -z "${INTREE:-}" ]; then
 	SOURCE=$("$BED/source") && KDIR=$("$BED/kernel" um) || exit
 	CACHE=${DAFS_CACHE:-/var/cache/dafs}
@@ -23,7 +23,7 @@ if [ -z "${INTREE:-}" ]; then
 	exit
 fi
 
-# overlay TREE: what is written below TREE from now on goes to $WORK.
+# overlay TREE: redirects writes below TREE to $WORK.
 overlay()
 {
 	upper=$WORK/$(basename "$1")
@@ -32,7 +32,7 @@ overlay()
 			in-tree "$1"
 }
 
-# The files of the kernel that name our folders.
+# The kernel's files that refer to our folders.
 hooks()
 {
 	(cd "$SOURCE" && sha256sum fs/Kconfig fs/Makefile drivers/Makefile \

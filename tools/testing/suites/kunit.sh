@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# All KUnit suites of the modules, or those whose names are like one that is given.
+# All KUnit suites of the modules, or those that match a pattern.
 # bed: um
 # timeout: 900
 # may-skip: dafs_chain: dafs_chain_checksum_test: * order
@@ -27,12 +27,12 @@ run_module()
 	done
 }
 
-# The kernel takes one pattern, and a line's end for a part of it.
+# The kernel takes one pattern, and does not strip a newline.
 run_like()
 {
 	printf %s "$1" >/sys/module/kunit/parameters/filter_glob
 	for module in dafs_common_kunit dafs_kunit; do
-		# alone: modprobe would unload the server, too
+		# rmmod, because modprobe -r would unload the server, too
 		[ ! -d /sys/module/$module ] || rmmod $module
 		found=0
 		run_module $module
@@ -42,7 +42,7 @@ run_like()
 	tap_run "there is a test like $1" ls $results/*/results
 }
 
-# What dafs_kunit wants to find: fs/dafs/tests/lib/fixture.c.
+# The set-up for dafs_kunit: see fs/dafs/tests/lib/fixture.c.
 setup_rxe
 make_backing /srv/data 512
 make_backing /srv/data/ro 128

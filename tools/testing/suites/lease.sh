@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Idle mounts lose nothing, and mounts that have gone leave nothing behind.
+# Idle mounts keep their state, and the state of dead clients is freed.
 # bed: um
 # timeout: 180
 
@@ -17,19 +17,19 @@ start_server()
 	modprobe dafsd exports=/srv/data:no_root_squash "$@"
 }
 
-# The server's own kernel does not run a program that is open for writing.
+# The server's kernel refuses to execute a program that is open for writing.
 is_open()
 {
 	! /srv/data/prog 2>/dev/null
 }
 
-# The one session there is
+# The only session
 session()
 {
 	ls /sys/fs/dafsd
 }
 
-# idle_for NUMBER: until the server has heard of an idle mount so often
+# idle_for NUMBER: waits until an idle mount has sent NUMBER requests
 idle_for()
 {
 	was=$(cat /sys/fs/dafsd/*/statistics/requests)
@@ -53,7 +53,7 @@ tap_run "an idle mount gives signs of life" idle_for 9
 tap_is "$(session)" "$first" "its session is the same"
 tap_run "and its file is open" is_open
 
-# A server may come back with another lease: what mounts know of it must change.
+# A server may restart with another lease time, which mounts must learn.
 modprobe -r dafsd
 start_server lease=90
 tap_run "the mount is connected to a restarted server" stat -f /mnt/dafs
@@ -69,7 +69,7 @@ exec 3<&-
 tap_is "$(head -n 1 /srv/data/prog)" "exit 7" "the file is good as ever"
 umount /mnt/dafs
 
-# Killed, unmounted by force, and never seen again
+# Mounts that are killed, unmounted by force or never seen again
 modprobe -r dafsd
 start_server lease=20
 cp /bin/true /srv/data/prog
@@ -87,8 +87,9 @@ for _ in $(seq 600); do
 	sleep 0.2
 done
 tap_fails "until its lease has gone by" is_open
-# Gone without a word, but back under its name: nobody waits for the lease.
-# vanish COMMAND...: a client that has a file open is gone; another comes after COMMAND.
+# A client that vanishes and comes back with its name: its lease need not expire.
+# vanish COMMAND...: a client with an open file is cut off; a new one connects after
+# COMMAND.
 vanish()
 {
 	rm -f /tmp/held

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# What else there is on the machines: programs of the server that are asked for
-# permission or have leases, and overlayfs below an export and above a mount.
+# Local programs with fanotify or leases at the server, and overlayfs on both sides.
 # bed: um
 # timeout: 180
 
@@ -24,8 +23,8 @@ mount -t overlay -o lowerdir=$D/lower,upperdir=$D/upper,workdir=$D/work,index=on
 load_modules "$D:no_root_squash,/srv/over:no_root_squash:name=over"
 mount_dafs data $M || tap_bail "no mount"
 
-# Is asked whether a file may be opened or read, and says what is in /tmp/answer; until
-# there is such a file it says nothing.  Writes down what it was asked.
+# A fanotify program that answers permission events for open and read with the contents
+# of /tmp/answer, when that file exists.  Logs the events.
 cat >/tmp/watch.py <<'END'
 import ctypes, os, struct, sys, time
 CLASS_CONTENT, CLOEXEC, ADD, AT_FDCWD = 4, 1, 1, -100
@@ -55,7 +54,7 @@ while True:
             answer(fd)
         os.close(fd)
 END
-# answer ANSWER: from now on; what was asked before is forgotten
+# answer ANSWER: sets the answer, and clears the log
 answer()
 {
 	: >/tmp/asked
@@ -91,7 +90,7 @@ tap_run "when it agrees" sh -c "echo new >$M/watched && sync $M/watched"
 tap_is "$(cat $D/watched)" new "the file is written"
 tap_run "it hears of that" eventually asked modified
 
-# While it thinks nothing else waits.
+# A pending answer delays nothing else.
 rm /tmp/answer
 : >/tmp/asked
 head -c 5 $M/watched >/tmp/slow &
@@ -105,8 +104,8 @@ tap_run "until it agrees" wait $slow
 tap_is "$(cat /tmp/slow)" other "the file that has the name now is opened"
 kill $watcher
 
-# A lease of a program of the server: it is asked for before others open the file, and
-# what needs no open does not touch it.
+# A lease of a program of the server: it is broken by opens of others, but not by
+# operations without an open.
 cat >/tmp/lease.py <<'END'
 import fcntl, os, signal, sys, time
 name, kind = sys.argv[1:]
@@ -125,7 +124,7 @@ open("/tmp/leased", "w").close()
 while True:
     time.sleep(1000)
 END
-# The server has it open no more when the client's last close has come to it.
+# The server closes the file when it gets the client's last CLOSE.
 take_lease()
 {
 	python3 /tmp/lease.py $D/leased "$1" &
@@ -135,14 +134,14 @@ take_lease()
 		sleep 0.1
 	done
 }
-# lease KIND: a program has a lease on a file, $holder
+# lease KIND: starts a program with a lease on a file, $holder
 lease()
 {
 	rm -f /tmp/leased /tmp/seen
 	echo before >$D/leased
 	eventually take_lease "$1" || tap_bail "no lease"
 }
-# breaks WHAT KIND COMMAND: the program gives its lease up before the command is done
+# breaks WHAT KIND COMMAND: the program releases its lease before the command ends
 breaks()
 {
 	lease "$2"
@@ -166,7 +165,7 @@ breaks "truncate" read "truncate -s 3 $M/leased"
 tap_is "$(cat $D/leased)" bef "it is shorter then"
 umount $M
 
-# An overlayfs is exported, and its lower files are changed through the mount.
+# An overlayfs is exported; changes through the mount copy lower files up.
 mount_dafs over $M
 exec 3<$M/same
 tap_is "$(cat $M/same $M/removed | tr '\n' ' ')" "lower lower " "an overlayfs is read"
@@ -191,7 +190,7 @@ tap_is "$(dd bs=4096 count=1 iflag=direct <&3 2>/dev/null)" lower \
 exec 3<&-
 umount $M
 
-# The mount as a layer of the client's overlayfs.
+# The mount is a lower layer of an overlayfs of the client.
 mount_dafs data $M
 mkdir -p /tmp/layers/upper /tmp/layers/work /mnt/over $D/upper2 $D/work2
 tap_run "a mount is a lower layer" mount -t overlay over /mnt/over \

@@ -29,7 +29,8 @@ lists_many()
 	ls -U /mnt/dafs/many | sort -n | cmp - /tmp/many
 }
 
-# says NAME WANT COMMAND...: the command fails, and it or the kernel says so in these words.
+# says NAME WANT COMMAND...: the command fails, and its output or the kernel log contains
+# WANT.
 says()
 {
 	says_name=$1 says_want=$2 says_failed=0
@@ -56,11 +57,11 @@ for option in soft timeo=50 retrans=2 rsize=65536 wsize=32768 cksum rdmaread bac
 done
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read with checksums"
 tap_run "2,000 entries, by message and by RDMA with checksums" lists_many
-# R-6.5.29-04: the server tells of neither.
+# R-6.5.29-04: the server lists neither.
 tap_is "$(ls -a /mnt/dafs/sub/dir | tr '\n' ' ')" ". .. file " "a directory has . and .."
 tap_is "$(ls -ai1 /mnt/dafs/sub/dir | awk '$2 == ".." { print $1 }')" \
 	"$(stat -c %i /mnt/dafs/sub)" "which is the one above"
-# mount(8) gives a remount what fstab says.
+# mount(8) adds the options of fstab to a remount.
 echo "$ADDR4:/data /mnt/fstab dafs noauto,rsize=1048576,wsize=1048576,nosharecache 0 0" >/tmp/fstab
 mkdir /mnt/fstab
 tap_run "mount by fstab" mount -T /tmp/fstab /mnt/fstab
@@ -93,8 +94,8 @@ done
 tap_run "and back" mount -o remount,actimeo=5,cto,lookupcache=all /mnt/dafs
 tap_fails "nocto is gone" grep -q nocto /proc/mounts
 
-# cache= is a name for what others say; as of those, the last one counts.
-# is_shown OPTIONS WANT: which of noac and nocto a remount with OPTIONS leaves.
+# cache= is short for other options; the last one counts.
+# is_shown OPTIONS WANT: which of noac and nocto are shown after a remount with OPTIONS.
 is_shown()
 {
 	mount -o "remount,$1" /mnt/dafs
@@ -117,7 +118,7 @@ done
 is_shown cache=strict ""
 has_option "$ADDR4:/data" acregmin=5
 
-# What is believed is a matter of the last remount, not of when it was read.
+# A remount also applies to attributes that are already cached.
 echo data >/srv/data/seen
 chmod 644 /srv/data/seen
 mode()
@@ -174,12 +175,12 @@ umount /mnt/other
 tap_run "mountstats knows the file system" \
 	grep -q "^device $ADDR4:/data mounted on /mnt/dafs with fstype dafs *$" \
 	/proc/self/mountstats
-# What prometheus and nfs-utils parse: more words on a line are statistics of NFS.
+# The format that prometheus and nfs-utils parse: a longer device line is of NFS.
 tap_is "$(awk '/^device / && NF > 8' /proc/self/mountstats)" "" "its line is like any other's"
-# What Prometheus (github.com/prometheus/procfs) makes of the file: a line that begins
-# with "device" is a mount.  If it has more than eight words it must be NFS, and what
-# follows up to an empty line behind its operations is too; or else nothing of the file
-# counts.  So what stands before and behind a mount of NFS must be found as well.
+# A parser like that of Prometheus (github.com/prometheus/procfs): a line that begins
+# with "device" is a mount.  If it has more than eight words it must be NFS, followed
+# by its statistics up to an empty line behind its operations; otherwise the whole file
+# is rejected.  So NFS mounts before and behind a DAFS mount must be found, too.
 cat >/tmp/parse.py <<'END'
 NFS = '''device server:/nfs%d mounted on /nfs%d with fstype nfs4 statvers=1.1
 \topts:\trw,vers=4.2
@@ -241,7 +242,7 @@ tap_run "and regions for them" [ "$(counted WRITE_DIRECT 7)" -ge 2 ]
 tap_run "a session that was never lost" grep -q "state=up,reconnects=0" \
 	/proc/self/mountstats
 
-# grew PROCEDURE COLUMN COMMAND...: by how much that number did.
+# grew PROCEDURE COLUMN COMMAND...: difference of that number.
 grew()
 {
 	grew_proc=$1 grew_column=$2
@@ -269,7 +270,7 @@ append_some()
 	dd if=/dev/zero of=/mnt/dafs/log bs="$1" count=1 oflag=append conv=notrunc 2>/dev/null
 }
 write_some bs=32k conv=fsync
-# What a message has besides data is more than 40 bytes and less than 300.
+# A message has between 40 and 300 bytes besides data.
 between 700 1000 "$(grew WRITE_INLINE 4 write_some bs=700 oflag=direct conv=notrunc)" \
 	"what is written by message is in the requests"
 between 700 1000 "$(grew READ_INLINE 5 read_some 700)" "what is read so in the responses"
@@ -281,7 +282,7 @@ between 40 300 "$(grew WRITE_DIRECT 4 write_some bs=32k conv=fsync)" \
 between 700 1000 "$(grew APPEND_INLINE 4 append_some 700)" "an append by message"
 tap_is "$(grew APPEND_DIRECT 6 append_some 20000)" 20000 "one by RDMA"
 
-# What a mount's numbers are in one look at them, which the total is the sum of.
+# All numbers of a mount, read at once; the total must be their sum.
 cat >/tmp/sums.py <<'END'
 import re
 text = open("/proc/self/mountstats").read()
@@ -296,7 +297,7 @@ for name, column in ("total", 0), ("errors", 1), ("lost", 2), ("sent", 3), ("rec
 END
 tap_is "$(python3 /tmp/sums.py)" "" "the totals are the sums of all procedures"
 
-# Sessions in sysfs, of both sides.
+# Sessions in sysfs, on both sides.
 here=$(echo /sys/fs/dafs/*)
 there=$(echo /sys/fs/dafsd/*)
 tap_is "$(cat "$here/server") $(cat "$here/state")" "$ADDR4:20050 up" \
@@ -325,7 +326,7 @@ tap_is $(($(cat "$there/statistics/requests") - requests)) \
 tap_is "$(find /sys/fs/dafs /sys/fs/dafsd -type f -perm /222 ! -name shutdown)" "" \
 	"nothing else is writable"
 
-# Readers do not hold a session that ends, nor see one that has ended.
+# Readers do not delay the end of a session, nor see one that has ended.
 (while :; do cat /sys/fs/dafs/*/* /sys/fs/dafs/*/statistics/* /sys/fs/dafsd/*/* \
 	/sys/fs/dafsd/*/statistics/*; done) >/dev/null 2>&1 &
 reader=$!
@@ -342,7 +343,7 @@ no_sessions()
 }
 tap_run "with the mounts the sessions go" eventually no_sessions
 
-# How old a session is, in whole seconds
+# Age of a session in seconds
 uptime_now()
 {
 	cut -d. -f1 /proc/uptime
@@ -356,10 +357,10 @@ age=$(awk '$5 == "/mnt/dafs" { ours = 1 } ours && $1 == "age:" { print $2; exit 
 	/proc/self/mountstats)
 between $least $(($(uptime_now) + 1 - before)) "$age" "seconds since the mount"
 
-# A submount shows what its session has done, which is that of the mount above.
+# A submount shows the statistics of its session, which is that of the mount above.
 cat /mnt/dafs/data/sub/dir/file >/dev/null
 cat /proc/self/mountstats >/tmp/mountstats
-# of_mount DIR: what it says of that mount, but for what is the mount's own.
+# of_mount DIR: the part of mountstats that is the same for all mounts of a session.
 of_mount()
 {
 	awk -v "dir=$1" '
@@ -376,7 +377,7 @@ stat_is()
 	tap_is "$(stat -c "$2" "$1")" "$3" "$4"
 }
 
-# Hard links: two names of one inode, with all that follows from it.
+# Hard links: two names of one inode.
 tap_run "mount for names" mount_dafs data /mnt/dafs
 tap_run "the second export" mount_dafs second /mnt/other
 names=/mnt/dafs/names
@@ -414,7 +415,7 @@ rm /mnt/other/a/file
 echo 2 >/proc/sys/vm/drop_caches
 tap_is "$(cat /mnt/other/b/file)" shared "and stays when the first is gone"
 
-# Objects of every kind, with names of 255 bytes that are 85 characters.
+# Objects of every type, with names of 255 bytes in 85 characters.
 wide=$(printf '€%.0s' $(seq 85))
 longest=$(printf %04095d 0)
 kinds=$names/kinds
@@ -454,7 +455,7 @@ tap_run "mount by IPv6" mount -t dafs "[$ADDR6]:/data" /mnt/dafs
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "read by IPv6"
 umount /mnt/dafs
 
-# A link-local address means nothing without its interface, which /proc/mounts tells, too.
+# A link-local address needs its interface, which /proc/mounts shows, too.
 local6=$(ip -6 -o addr show dev dum0 scope link | awk '{ sub("/.*", "", $4); print $4; exit }')
 tap_run "mount by $local6%dum0" mount -t dafs -o "srcaddr=$local6%dum0" "[$local6%dum0]:/data" \
 	/mnt/dafs
@@ -467,7 +468,7 @@ says "unknown option" "Unknown parameter" \
 says "a value that is no number" "timeo" \
 	mount -t dafs -o timeo=soon $ADDR4:/data /mnt/dafs
 
-# A mount that is in use: lazily unmounted it serves who uses it, and goes after.
+# A busy mount that is lazily unmounted can be used until it is idle, and ends then.
 mount_dafs data /mnt/dafs
 exec 5</mnt/dafs/sub/dir/file
 tap_fails "no umount while a file is open" umount /mnt/dafs
@@ -476,7 +477,7 @@ tap_fails "nobody finds it any more" mountpoint -q /mnt/dafs
 tap_is "$(cat <&5)" inside "and the file can be read"
 exec 5<&-
 
-# no_sessions: returns when the last one has ended, on either side.
+# no_sessions: waits until the last one has ended, on both sides.
 no_sessions()
 {
 	while [ "$(ls /sys/fs/dafs /sys/fs/dafsd | tr -d '\n')" != /sys/fs/dafs:/sys/fs/dafsd: ]; do
@@ -507,7 +508,7 @@ tap_run "umount -f of a server that answers" sh -c \
 	"mount -t dafs $ADDR4:/data /mnt/dafs && umount -f /mnt/dafs"
 tap_fails "unmounts" mountpoint -q /mnt/dafs
 
-# Two mounts of one export are one, unless they differ in what matters.
+# Two mounts of one export share a super block, unless they differ in relevant options.
 sessions()
 {
 	find /sys/fs/dafs -mindepth 1 -maxdepth 1 | wc -l
@@ -547,7 +548,7 @@ mount_dafs data /mnt/other nosharecache
 tap_is "$(sessions)" 2 "nosharecache twice"
 umount /mnt/dafs /mnt/other
 
-# umount -f lets those go who wait, and does not end what may be mounted elsewhere.
+# umount -f ends waiting calls, but not a session that other mounts may use.
 mount_dafs data /mnt/dafs
 mount_dafs data /mnt/other
 modprobe -r dafsd
@@ -564,7 +565,7 @@ until [ "$(cat /sys/fs/dafs/*/state)" = up ]; do sleep 0.1; done
 tap_is "$(cat /mnt/dafs/sub/dir/file)" inside "the other works when the server is back"
 umount /mnt/dafs
 
-# Nor what is mounted below and in use.
+# Nor a submount in use.
 mount -t dafs "$ADDR4:/" /mnt/dafs
 cp /srv/data/sub/dir/file /srv/second/file
 ls /mnt/dafs/second >/dev/null
@@ -583,7 +584,7 @@ tap_is "$(cat /mnt/dafs/second/file)" inside "and what is beside it"
 exec 5<&-
 umount -R /mnt/dafs
 
-# Where the other one has gone, it ends the mount.
+# Without the other mount it ends the session.
 mount_dafs data /mnt/dafs
 mount_dafs data /mnt/other
 umount /mnt/other
@@ -593,7 +594,8 @@ tap_fails "umount -f of the last of two fails what follows" stat -f /mnt/dafs
 exec 5<&-
 umount /mnt/dafs
 
-# A machine is known by the same name after a reboot, which does not tell its id.
+# A machine has the same client-id-string after a reboot; it does not disclose
+# the machine-id.
 known_as()
 {
 	modprobe -r dafs && modprobe dafs "$@" && mount_dafs data /mnt/dafs || return
@@ -615,7 +617,7 @@ case $name in
 *) tap_ok "the name does not tell the id" ;;
 esac
 
-# What the server calls the instance of a client that mounts with OPTIONS.
+# The server's client-id of a client that mounts with OPTIONS.
 # shellcheck disable=SC2120 # by tap_fails
 client_id()
 {
@@ -628,25 +630,25 @@ first_client_id()
 {
 	modprobe -r dafsd && modprobe dafsd "exports=/srv/data:no_root_squash" && client_id
 }
-# R-2.4.3-02: the verifier of a client is another one when its module was loaded
-# again, and only then; by that the server tells instances apart.
+# R-2.4.3-02: the verifier of a client changes when its module is loaded again,
+# and only then; it identifies the instance.
 first=$(client_id)
 tap_is "$(client_id)" "$first" "one instance of a client has one client-id"
 modprobe -r dafs
 modprobe dafs
-# R-3.1.1.3-04: the server knows the former instance, and which way it authenticated.
+# R-3.1.1.3-04: the server knows the former instance and its authentication type.
 says "another user is not the same client" "another client has this clientid" \
 	client_id sec=default
 second=$(client_id)
 tap_run "the same user is, another instance of it" \
 	[ "${second:-$first}" != "$first" ]
-# R-4.4.1.2-01: a server that was restarted begins with another client-id.
+# R-4.4.1.2-01: a restarted server assigns another client-id.
 first=$(first_client_id)
 second=$(first_client_id)
 tap_run "a restarted server uses no client-id again: $first $second" \
 	[ "${second:-$first}" != "$first" ]
 
-# R-E.1-01: one buffer of a program is registered with each of two devices.
+# R-E.1-01: one buffer of a program is registered with two devices.
 ip link add dum1 type dummy && ip addr add 10.9.1.1/24 dev dum1 &&
 	ip link set dum1 mtu 9000 up && rdma link add rx1 type rxe netdev dum1
 regions_of()
@@ -680,7 +682,7 @@ tap_run "which the second device has: $before, $(regions_of rx1)" \
 umount /mnt/other /mnt/dafs
 rdma link delete rx1
 
-# Who waits for a server that is gone can be made to give up.
+# Tasks that wait for a dead server can be killed.
 mount_dafs data /mnt/dafs hard,timeo=600
 modprobe -r dafsd
 stat /mnt/dafs/sub/late >/tmp/stat.said 2>&1 &
@@ -693,8 +695,7 @@ tap_is "$(grep -c "timed out" /tmp/stat.said)" 1 "lets the waiter go with ETIMED
 tap_run "umount -f of a dead server" timeout 60 umount -f /mnt/dafs
 mountpoint -q /mnt/dafs && umount -l /mnt/dafs
 
-# And umount -f ends all that wait, on a hard mount, too: who reads, and who
-# wants to have on the server what is in the cache.
+# umount -f ends all waiting calls, on hard mounts, too: reads and write-back.
 modprobe dafsd "exports=/srv/data:no_root_squash"
 mount_dafs data /mnt/dafs hard
 exec 5</mnt/dafs/sub/dir/file
@@ -724,9 +725,8 @@ exec 5<&-
 tap_run "now it can be unmounted" umount /mnt/dafs
 tap_is "$(ls /sys/fs/dafs)" "" "and the session is gone"
 
-# Without umount -f: a server that is gone is waited for if there is data to be written,
-# and not for the sake of what is open, or was going to be read, nor of direct I/O whose
-# task was killed.
+# Without umount -f: umount waits for a dead server only if there is dirty data, not
+# because of open files, read-ahead, or direct I/O of killed tasks.
 cat >/tmp/holder.py <<'END'
 import mmap, os, sys, time
 fd = os.open("/mnt/dafs/sub/dir/read", os.O_RDONLY)
@@ -745,7 +745,7 @@ if sys.argv[1] == "direct":
 time.sleep(1000)
 END
 head -c 1000000 /dev/zero >/srv/data/sub/dir/read
-# leave_server clean|direct|dirty: the server goes, and then who uses the mount is killed
+# leave_server clean|direct|dirty: unloads the server, and then kills the user of the mount
 leave_server()
 {
 	rm -f /tmp/gone
@@ -761,7 +761,7 @@ leave_server()
 	kill -9 $holder
 	wait $holder
 }
-# umount(8) would ask the server what it has there
+# umount(8) would stat the mount point at the server
 cat >/tmp/umount.py <<'END'
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)

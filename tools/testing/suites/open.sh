@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Open files: without a name, made by one of many, replaced, running.
+# Open files: unlinked, created by one of many, replaced, executed.
 # bed: um
 # timeout: 240
 
@@ -19,7 +19,7 @@ blocks()
 	stat -f -c %f $D
 }
 
-# R-6.5.7-02 R-6.5.33-07: no name any more, and all the data.
+# R-6.5.7-02 R-6.5.33-07: no name any more, but all the data.
 exec 3<>$A/gone
 echo first >&3
 rm $A/gone
@@ -38,8 +38,8 @@ tap_run "who has it open for reading opens it for writing" sh -c 'echo second >>
 tap_is "$(tail -n 1 <&3)" second "what was written that way is there"
 exec 3>&-
 
-# The same, removed by somebody else, and the space comes back with the last close.
-# R-6.5.7-03: by name it is gone for both.
+# The same, removed by another client; the space is freed at the last close.
+# R-6.5.7-03: the name is gone for both.
 before=$(blocks)
 dd if=/dev/zero of=$A/big bs=1M count=8 conv=fsync 2>/dev/null
 exec 3<$A/big 4<$B/big
@@ -56,7 +56,7 @@ given_back()
 }
 tap_run "the last close gives it back" eventually given_back
 
-# R-6.5.34-08: replaced by a rename, and removed at the server behind our back.
+# R-6.5.34-08: replaced by a rename, and removed locally at the server.
 echo old >$A/name
 echo new >$A/other
 exec 3<$A/name
@@ -77,7 +77,7 @@ sys.stdout.write(m[0:6].decode())
 PY
 tap_is "$(python3 /tmp/map.py $A/program)" MAPPED "a mapping outlives descriptor and name"
 
-# O_EXCL: one of many makes the file (R-6.5.24-07).
+# O_EXCL: one of many creates the file (R-6.5.24-07).
 race()
 {
 	for n in 1 2 3 4 5 6; do
@@ -100,7 +100,7 @@ tap_run "and the present time" test "$(stat -c %Y $D/exclusive)" -ge "$now" -a \
 	"$(stat -c %X $D/exclusive)" -le $((now + 60))
 tap_fails "and refuses a name that is taken" sh -C -c ": >$B/exclusive"
 
-# A response that is lost with the connection does not make the name taken.
+# If a response is lost with the connection, the retry does not return EEXIST.
 cat >/tmp/excl.py <<'PY'
 import os, sys
 n = 0
@@ -138,11 +138,11 @@ again = os.open("/proc/self/fd/%d" % fd, os.O_RDONLY)
 os.close(fd)
 assert os.read(again, 10) == b"content"
 if how == "link":
-    # only with a directory it is linkat(2), which follows
+    # only with src_dir_fd it is linkat(2), which follows links
     fds = os.open("/proc/self/fd", os.O_RDONLY)
     os.link(str(again), top + "/linked", src_dir_fd=fds, follow_symlinks=True)
     assert os.fstat(again).st_nlink == 1
-    # without a look at it in between
+    # without a lookup in between
     more = os.open(top, os.O_TMPFILE | os.O_RDWR, 0o666)
     libc = ctypes.CDLL(None)
     for name in "one", "two":
@@ -159,7 +159,7 @@ tap_run "nothing is left of it at the server" \
 tap_run "linkat(2) gives it one" python3 /tmp/tmpfile.py $A link
 tap_is "$(cat $D/linked) $(stat -c %h $D/linked)" "content 1" "that the server has"
 
-# POSIX lets a running program be removed and replaced, not written to.
+# A running program may be removed and replaced, but not written to.
 cp "$(command -v sleep)" $A/sleep
 $A/sleep 60 &
 pid=$!
@@ -175,7 +175,7 @@ wait $pid 2>/dev/null
 
 umount $A $B
 
-# Who is killed in the middle of an OPEN leaves nothing open.
+# A task that is killed during an OPEN leaves nothing open.
 cat >/tmp/killed.py <<-"EOF"
 	import os, random, signal, time
 
@@ -200,7 +200,7 @@ mount_dafs data $A
 python3 /tmp/killed.py
 tap_run "opens do not outlive who was killed" eventually none_open
 
-# Nor does the server's file system have to answer first.
+# It does not wait for the server's file system either.
 fsfreeze -f $D
 : >$A/frozen &
 victim=$!

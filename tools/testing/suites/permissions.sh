@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Users, groups, modes, set-id bits, umask: the same answers as ext4 gives.
+# Users, groups, modes, set-id bits, umask: the same results as on ext4.
 # bed: um
 # timeout: 600
 

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# What programs expect: sparse and large files, times, names, directories, locks.
+# POSIX semantics: sparse and large files, times, names, directories, locks.
 # bed: um
 # timeout: 600
 
@@ -21,7 +21,7 @@ for case in ${cases:-sparse fallocate limits mapped append signals times birth n
 	tap_run "$case" python3 -B "$BED/../posix/posix.py" /mnt/dafs /srv/data /mnt/other "$case"
 done
 
-# What is about names and handles, in an export that is a directory of a file system.
+# The tests of names and handles in an export of a subdirectory.
 part="append names symlinks rename unlink nameless handles special locks"
 for case in ${cases:-$part}; do
 	case " $part " in

@@ -23,7 +23,7 @@ as_postgres()
 	setpriv --reuid=postgres --regid=postgres --init-groups "$@"
 }
 
-# After a crash it would open and sync each file by itself.
+# After a crash it would open and sync each file otherwise.
 start()
 {
 	as_postgres pg_ctl -w -t 120 -l /tmp/postgres.log start -o "-k /tmp -h '' \
@@ -31,7 +31,7 @@ start()
 		-c recovery_init_sync_method=syncfs"
 }
 
-# What pgbench adds here it adds there.
+# The sums of all pgbench tables are equal.
 balanced()
 {
 	psql -Atc "SELECT count(*) > 0 AND
@@ -43,7 +43,7 @@ balanced()
 
 touch /tmp/postgres.log
 chmod 666 /tmp/postgres.log
-# Made in memory, which is quicker than on the mount.
+# Created in memory, which is faster than on the mount.
 as_postgres initdb -D /tmp/pg -k -N -A trust --no-locale -E UTF8 --wal-segsize=1 ||
 	tap_bail "no database"
 tap_run "copy a new database" cp -a /tmp/pg $PGDATA

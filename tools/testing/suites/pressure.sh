@@ -1,17 +1,16 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Client and server in one guest without enough memory: what was written is there, all
-# finish, and a connection that breaks says why.
+# Client and server in one guest that is short of memory lose no data and finish.
 # bed: um
 # memory: 1G
 # timeout: 400
 #
-# pressure:SECONDS takes so long, and not 15 seconds, and until there was pressure.
+# pressure:SECONDS runs for so long instead of 15 seconds, and until there was pressure.
 #
-# Soft-RoCE that had no memory for the answer to an RDMA READ goes on with it when the
-# request comes again (get_req(), read_reply()), but has let go of the memory region:
-# rxe_mr_copy() warns of that, and the queue pair fails; the server, whose READ it was,
-# hears of a "remote access error".
+# If soft-RoCE has no memory for the response to an RDMA READ, it continues when the
+# request is retried (get_req(), read_reply()), but has put the memory region:
+# rxe_mr_copy() warns, and the queue pair fails; the server, which has sent the READ,
+# gets a "remote access error".
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -21,11 +20,11 @@ LENGTH=${1:-15}
 setup_rxe
 make_backing /srv/data 300
 load_modules /srv/data:no_root_squash
-# a machine that has no memory is slow: no answer is too late
+# a machine without memory is slow, so there is no timeout
 mount_dafs data /mnt/dafs timeo=3000 || tap_bail "no mount"
 mkdir /mnt/dafs/files
 
-# Writes, reads and compares its file, by page cache or past it, or makes names.
+# Writes, reads and compares its file, cached or direct, or creates names.
 cat >/tmp/load.py <<'END'
 import mmap, os, random, sys, time
 kind, nr, end = sys.argv[1], int(sys.argv[2]), time.monotonic() + float(sys.argv[3])
@@ -50,8 +49,8 @@ def data():
         if os.preadv(fd, [back], block * BLOCK) != BLOCK or back[:] != pattern(block):
             sys.exit(f"{NAME}: other data in block {block}")
     os.close(fd)
-# If a connection breaks a change is asked for again, though it may have been made; then
-# the server says that there is no such name.
+# After a lost connection a change is sent again, although it may have been executed;
+# then the server returns NOENT.
 def change(function, name, *to):
     try:
         function(name, *to)
@@ -77,10 +76,9 @@ if kind != "names":
             model.write(pattern(block) if seeds[block] else bytes(BLOCK))
 END
 
-# Takes all that there is, and some more, and gives it back.  If anybody is killed for
-# memory it is who does that, and another one comes.  A new process may find no memory for
-# the kernel's stack, which is as large as 16 pages: then there is another attempt, and the
-# shell makes none meanwhile, which would end of it.
+# Allocates more memory than there is and frees it, repeatedly.  It is the first to be
+# killed by the OOM killer, and is started again.  A new process may get no memory for its
+# kernel stack of 16 pages: then it is retried, and not by the shell, which would exit.
 cat >/tmp/hog.py <<'END'
 import mmap, os, random, time
 def numbers(name):
@@ -120,9 +118,9 @@ if child:
     os.waitpid(child, 0)
 END
 
-# What the RAM disk needs it takes now, and what is left is enough for all without the
-# hog, which takes the rest; it may be killed, and another one comes.  KASAN keeps a
-# part of all memory, too, as time goes by.
+# The pages of the RAM disk are allocated now.  The rest is enough for everything but
+# the hog, which may be killed and is started again.  KASAN also keeps more and more
+# memory.
 dd if=/dev/zero of=/srv/data/fill bs=1M count=260 2>/dev/null && sync && rm /srv/data/fill
 ballast=$(awk '$1 == "MemTotal:" { total = $2 } $1 == "MemAvailable:" { available = $2 }
 	END { print int((available - total / 32) / 1024) - 112 }' /proc/meminfo)
@@ -131,7 +129,7 @@ mkdir /run/ballast
 mount -t tmpfs -o size=95% tmpfs /run/ballast
 dd if=/dev/zero of=/run/ballast/file bs=1M count="$ballast" 2>/dev/null
 
-# The log is read at the end: of who is killed one line is enough.
+# The log is read at the end: one line for each killed process is enough.
 echo 0 >/proc/sys/vm/oom_dump_tasks
 dmesg -C
 echo "the loads begin" >/dev/kmsg
@@ -162,7 +160,7 @@ tap_is "$failed $(tail -n 5 /tmp/wrong | tr '\n' ' ')" "0 " "all loads end well"
 tap_run "tasks waited for memory ($(stalls) times)" [ -e /tmp/enough ]
 breaks=$(cat /sys/fs/dafs/*/reconnects)
 
-# What either side says last it says before it is unloaded.
+# Both sides log their last messages before they are unloaded.
 tap_run "unmount" umount /mnt/dafs
 tap_run "the modules unload" unload_modules
 dmesg >/tmp/log
@@ -170,12 +168,13 @@ tap_run "the log is whole" grep -q "the loads begin" /tmp/log
 tap_is "$(grep 'Out of memory: Killed' /tmp/log | grep -vc 'oom_score_adj:1000')" 0 \
 	"only who takes all memory is killed"
 
-# Soft-RoCE ends a connection if it has no memory for a packet, or for the answer to an
-# RDMA READ for long, as if there were no receive; that cannot be mended here.  Then one
-# end says so; any other reason, or none, is a fault.
+# Soft-RoCE ends a connection if it has no memory for a packet, or for too long for the
+# response to an RDMA READ, as if there were no receive; DAFS cannot avoid that.  Then
+# one end logs it; any other reason, or none, is a fault.
 sed -n 's/.*\(dafsd\{0,1\}: [cs][el][a-z]* .*\)/# \1/p' /tmp/log | head -n 40 | tee -a "$RESULTS"
 SHORT="local QP operation error|queue pair failure|no receive"
-# client|server REASON...: how many connections this side has ended, or not for the REASON
+# client|server REASON...: number of connections ended by this side for any reason, or for
+# other REASONs
 client()
 {
 	grep 'dafs: server .* trying again' /tmp/log | grep -cE "$@"

@@ -21,7 +21,7 @@ forget()
 	echo 3 >/proc/sys/vm/drop_caches
 }
 
-# A tree of everything that tar knows, at $1.
+# Makes a tree of everything that tar supports, at $1.
 make_tree()
 {
 	mkdir "$1"
@@ -110,7 +110,7 @@ tap_is "$(make -C build -j4 | grep -c 'gcc -c')" 1 "make finds the one that is n
 tap_is "$(build/program)" 108 "the new program runs"
 
 # A module for this kernel, loaded from where it was built. A kernel tree below
-# a folder that guests have of their own is out of reach.
+# a private folder of the guest cannot be used.
 KDIR=$(cat "${DAFS_MODULES%/*}/kernel" 2>/dev/null)
 make_kernel_module()
 {
@@ -137,7 +137,7 @@ sql()
 	sqlite3 -batch -bail "$@"
 }
 
-# The second half of the rows, in transactions of their own.
+# The second half of the rows, in separate transactions.
 rows()
 {
 	echo "BEGIN;"
@@ -146,8 +146,8 @@ rows()
 	seq 2001 2030 | sed "s/.*/INSERT INTO t VALUES (&, 'single', & * 7);/"
 }
 
-# How much of a database and its journals has been written: in rollback mode the
-# file itself, which is what has to be undone
+# Bytes written of a database and its journals: in rollback mode the file
+# itself, which has to be undone
 written()
 {
 	if [ $journal = wal ]; then
@@ -168,11 +168,11 @@ for journal in delete wal; do
 	forget
 	tap_is "$(sql $db 'PRAGMA integrity_check; SELECT count(*), sum(c) FROM t;' |
 		tr '\n' ' ')" "ok 1354|9626263 " "SQLite, journal $journal: integrity"
-	# Killed between its first and its last write: nothing of it remains.
+	# Killed between its first and its last write: the transaction is rolled back.
 	before=$(written $db)
 	(
 		echo "PRAGMA cache_spill=1; PRAGMA cache_size=5; BEGIN; UPDATE t SET b = 'lost';"
-		cd / && sleep 60	# not in the way of umount
+		cd / && sleep 60	# does not block umount
 	) | sqlite3 -batch $db >/dev/null 2>&1 &
 	for _ in $(seq 300); do
 		[ "$(written $db)" = "$before" ] || break
@@ -211,8 +211,8 @@ tap_run "nor does rsync" rsync_same /tmp/tree/ untarred/
 tap_run "the sparse file is sparse" [ "$(stat -c %b /srv/data/untarred/sparse)" -lt 1000 ]
 tap_run "all is removed" rm -r /mnt/dafs/rsynced /mnt/dafs/untarred
 
-# In an export that is a directory of a file system: there hard links, which a
-# clone is made of, are two files to the client.
+# In an export of a subdirectory, where hard links, which a clone uses, are two
+# files to the client.
 cd /mnt/part || exit
 tap_run "git in a part of a file system" use_git
 tap_run "git: clone, there" git clone -q repo clone

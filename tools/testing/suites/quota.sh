@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Who has used up his quota is told EDQUOT: by write, fsync or close.
+# A user over quota gets EDQUOT from write, fsync or close.
 # bed: um
 # timeout: 200
 

@@ -4,8 +4,8 @@
 # bed: smp
 # timeout: 300
 #
-# races:SECONDS works that long in each part. What is tested is above all that the
-# kernel's checkers are silent.
+# races:SECONDS spends that long on each part. Mainly tests that the kernel's
+# checkers find nothing.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -23,7 +23,7 @@ echo "seed $seed"
 mount_dafs data /mnt/one clientid=one && mount_dafs data /mnt/two clientid=two ||
 	tap_bail "no mounts"
 
-# Two tasks of one client, and one that changes the clients.
+# Two tasks of one client, and one that alternates between clients.
 /tmp/fsx -s "$seed" -t "$seconds" -o /tmp/copy1 /mnt/one/file1 &
 first=$!
 /tmp/fsx -s "$((seed + 1))" -t "$seconds" -o /tmp/copy2 /mnt/one/file2 &
@@ -37,8 +37,8 @@ for file in 1 2 3; do
 	tap_run "the server has the same, $file" cmp /tmp/copy$file /srv/data/file$file
 done
 
-# A read into a mapping of the same file makes pages dirty while others append, for
-# two users in turn, who must both become the writer.
+# A read into a mapping of the same file makes pages dirty while others append, as
+# two users in turn, both of which must become the writer.
 cat >/tmp/into.py <<'END'
 import mmap, os, sys
 name, size, users = sys.argv[1], 1 << 16, []
@@ -65,7 +65,7 @@ os.waitpid(child, 0)
 print("done")
 END
 
-# The reader could not be killed, so it is not waited for.
+# Does not wait for the reader, which may be in state D.
 read_into()
 {
 	python3 /tmp/into.py "$1" >/tmp/into.out &
@@ -83,7 +83,7 @@ tap_run "read into a mapping of the file" read_into /mnt/one/into
 tap_run "names that several use" "$BED/../races/storm.py" "$seconds" \
 	/mnt/one/names /mnt/two/names /mnt/one/names
 
-# mounts NUMBER: one mount after the other, each with a session of its own
+# mounts NUMBER: repeated mounts, each with a separate session
 mounts()
 {
 	for round in 1 2 3; do
@@ -101,7 +101,8 @@ for number in 1 2 3; do
 	eval "tap_run 'mounts beside each other, $number' wait \$mounts$number"
 done
 
-# An append whose response is lost with the connection says EIO, and is there or not.
+# An append whose response is lost with the connection returns EIO, whether it was
+# executed or not.
 /tmp/fsx -s "$seed" -t "$seconds" -f append -b /srv/data/file1 -o /tmp/copy1 /mnt/one/file1 &
 first=$!
 /tmp/fsx -s "$seed" -t "$seconds" -f append -b /srv/data/file2 -o /tmp/copy2 /mnt/two/file2 &

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Servers that go and come back, links that go down, devices that vanish.
+# Servers that restart, links that go down, devices that are removed.
 # bed: um
 # timeout: 480
 # may-log: EXT4-fs error (device dm-0)
@@ -27,7 +27,7 @@ stop_server()
 	modprobe -r dafsd
 }
 
-# write_on FILE: writes it again and again, once more when /tmp/written.on is there
+# write_on FILE: writes it repeatedly, and once more when /tmp/written.on exists
 write_on()
 {
 	until [ -e /tmp/written.on ]; do
@@ -36,7 +36,8 @@ write_on()
 	dd if=/tmp/random of="$1" bs=256k conv=fsync 2>/dev/null
 }
 
-# begin_to_write NAME: the first data has come, and $writer goes on until /tmp/written.on.
+# begin_to_write NAME: waits for the first data; $writer continues until /tmp/written.on
+# exists.
 begin_to_write()
 {
 	rm -f /tmp/written.on
@@ -45,29 +46,29 @@ begin_to_write()
 	eventually [ -s /srv/data/"$1" ]
 }
 
-# How often the mount has got another connection
+# Number of reconnects of the mount
 reconnects()
 {
 	sed -n '/ on \/mnt\/dafs /,/^device/s/.*,reconnects=\([0-9]*\).*/\1/p' \
 		/proc/self/mountstats
 }
 
-# COMMITs that were answered
+# Number of COMMITs with a response
 commits()
 {
 	over=$(counted COMMIT 1) lost=$(counted COMMIT 3)
 	echo $((${over:-0} - ${lost:-0}))
 }
 
-# The mount has noticed that the server is not there, and counted what it had answered.
+# Waits until the mount has noticed that the server is gone and updated its statistics.
 is_down()
 {
 	grep -q 'session:.*state=down' /proc/self/mountstats
 }
 
-# stop_before_commit TOLD GO COMMAND...: the server is stopped when the command has made
-# the file TOLD, and before a COMMIT of what it wrote; it goes on when there is GO.  The
-# mount commits by itself after some seconds: where these have passed, once more.
+# stop_before_commit TOLD GO COMMAND...: unloads the server when the command has made
+# the file TOLD, before a COMMIT of its data; the command continues when GO exists.  The
+# mount commits after some seconds anyway: if it did, retries.
 stop_before_commit()
 {
 	told=$1 go=$2
@@ -88,7 +89,7 @@ stop_before_commit()
 	tap_bail "a COMMIT was always earlier"
 }
 
-# R-2.2-01: the server is removed while a hard mount writes, and comes back.
+# R-2.2-01: the server is unloaded while a hard mount writes, and comes back.
 mount_dafs data /mnt/dafs timeo=100
 begin_to_write load
 tap_run "the server's module unloads under load" stop_server
@@ -104,8 +105,8 @@ tap_run "nothing was lost" cmp /tmp/random /srv/data/load
 tap_run "mountstats tells of it" grep -q "state=up,reconnects=[1-9]" /proc/self/mountstats
 umount /mnt/dafs
 
-# R-4.1.4-14: the key of filehandles is kept.  Another one ends them all, the same
-# one given to the server does not.
+# R-4.1.4-14: the key of filehandles is kept.  A new key makes all of them stale,
+# the same key as a parameter does not.
 tap_is "$(stat -c "%a %s" /tmp/dafs/fh_key)" "600 33" "the key of filehandles is kept"
 key=$(cat /tmp/dafs/fh_key)
 mount_dafs data /mnt/dafs
@@ -122,8 +123,8 @@ umount /mnt/dafs
 stop_server
 tap_fails "what is no key is refused" modprobe dafsd exports=$EXPORTS fh_key=$key.
 
-# Where there is a key and it cannot be read, or one cannot be kept, there is no server:
-# another key would end all that clients have open.
+# If the key cannot be read, or a new one cannot be stored, the server does not start:
+# another key would end all opens of clients.
 no_server()
 {
 	dmesg -C
@@ -138,12 +139,12 @@ no_server "half a key" /tmp/short
 tap_is "$(wc -c </tmp/short/fh_key)" 20 "it is left as it is"
 : >/tmp/short/fh_key
 no_server "an empty file" /tmp/short
-# a key is written under another name, which a crash may leave
+# the temporary file of a key, which a crash may leave
 rm /tmp/short/fh_key
 echo rest >/tmp/short/fh_key.new
 CONFIG=/sys/kernel/config/dafsd/exports
 mount -t configfs none /sys/kernel/config 2>/dev/null
-# enable_free: the first export of a server that was loaded without one
+# enable_free: enables the first export of a server that was loaded without one
 enable_free()
 {
 	mkdir -p $CONFIG/free && echo /srv/data/free >$CONFIG/free/path &&
@@ -155,8 +156,8 @@ remove_free()
 	echo 0 >$CONFIG/free/enable && rmdir $CONFIG/free
 }
 
-# A server that is built in starts without a root file system, so it looks for its key
-# when an export is enabled.  Without one it makes no filehandle, and takes none.
+# A built-in server starts before the root file system is mounted, so it reads its key
+# when an export is enabled.  Without a key it neither makes nor accepts filehandles.
 modprobe dafsd state_dir=/tmp/short lease=1
 tap_is "$(ls /tmp/short)" fh_key.new "a server without exports does not look for its key"
 sleep 3
@@ -187,7 +188,7 @@ kept=$(cat /tmp/disk/fh_key)
 umount /tmp/disk
 mount -o errors=continue /dev/mapper/state /tmp/disk
 ls /tmp/disk >/dev/null
-# table TABLE: what the disk of the key is from now on
+# table TABLE: replaces the table of the key's disk
 table()
 {
 	dmsetup suspend --nolockfs state && dmsetup load state --table "$1" && dmsetup resume state
@@ -205,11 +206,11 @@ dmsetup remove state
 start_server
 tap_is "$(cat /tmp/dafs/fh_key)" "$key" "the key that was kept is as it was"
 
-# R-6.5.8-04: what was written but not committed is sent again to a restarted
-# server: the file is cut behind its back, so only that can bring the data back.
+# R-6.5.8-04: uncommitted data is sent again to a restarted server: the file is
+# truncated meanwhile, so only that can restore the data.
 mount_dafs data /mnt/dafs
 head -c 3000000 /tmp/random >/tmp/part
-# Writes one file to another, and has it written back without a COMMIT.
+# Copies a file, and has it written back without a COMMIT.
 cat >/tmp/unstable.py <<'END'
 import ctypes, os, sys, time
 WRITE_AND_WAIT = 7
@@ -234,9 +235,9 @@ touch /tmp/keep
 tap_run "fsync after a restart" wait $writer
 tap_run "unstable data are there" cmp /tmp/part /srv/data/unstable
 
-# Whoever reads before COMMIT gets what was written here, not what a restarted server
-# has left of the file, and the server gets it again: of a page that was written in
-# part (b: and that is dirty in another part), and around the page cache.
+# Reads before COMMIT return the written data, not what a restarted server has, and
+# the data is sent again: for a page that was written in part (b: and that is dirty
+# in another part), and for direct reads.
 cat >/tmp/taken.py <<'END'
 import ctypes, mmap, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -294,7 +295,7 @@ tap_is "$(sort /tmp/taken.said | tr '\n' ' ')" "a ooo new b ooo new top c 4096 n
 tap_is "$(tr -s o </srv/data/taken)" onewonewotopo "the server has it again"
 tap_is "$(wc -c </srv/data/around) $(tr -d new </srv/data/around | wc -c)" "6000 0" "all of it"
 
-# Nor does what is sent again change a time that was set after it was written.
+# Data that is sent again does not change a time that was set after the write.
 cat >/tmp/dated.py <<'END'
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -318,7 +319,7 @@ touch /tmp/dated.go
 tap_run "fsync after utimes" wait $writer
 tap_is "$(stat -c %Y /srv/data/dated)" 1000000000 "the time is the one that was set"
 
-# The exports of a restarted server that come by configfs come after its first clients,
+# Exports that configfs adds to a restarted server appear after its first clients,
 # which lose nothing meanwhile.
 exec 4>>/mnt/dafs/open
 echo one >&4
@@ -345,7 +346,7 @@ echo two >&4
 sync /mnt/dafs/open
 exec 4>&-
 tap_is "$(tr '\n' ' ' </srv/data/open)" "one two " "what was open still is"
-# One that was taken away is not waited for, and another one not for ever.
+# Clients do not wait for an export that was disabled, nor for a missing one for ever.
 exec 4</mnt/dafs/open
 begin=$(date +%s)
 echo 0 >$CONFIG/data/enable
@@ -366,7 +367,7 @@ start_server
 umount /mnt/dafs
 mount_dafs data /mnt/dafs
 
-# A task that is killed while it waits for COMMIT drops nothing that would have to be
+# A task that is killed while it waits for COMMIT drops no data that may have to be
 # sent again.
 cat >/tmp/dropped.py <<'END'
 import ctypes, mmap, os, signal, sys, time
@@ -420,7 +421,7 @@ start_server
 wait $writer
 tap_is "$(cat /tmp/dropped.said)" "8 8" "a killed writer drops no unstable data"
 
-# An open file survives a restart by its handle, even renamed meanwhile.
+# An open file survives a restart by its handle, even if it is renamed meanwhile.
 exec 4>>/mnt/dafs/appended
 echo one >&4
 sync /mnt/dafs/appended
@@ -432,10 +433,10 @@ exec 4>&-
 tap_is "$(cat /srv/data/moved | tr '\n' ' ')" "one two " \
 	"an open file survives a restart"
 
-# R-4.1.4-12: what is open goes on when it moves to another directory, and what is
-# not is found there; hard links of two directories are one file, or two of the same
-# contents.  A restarted server does not find an open file by the directory that it
-# was in, where the filehandle names that.
+# R-4.1.4-12: an open file can be used after it is moved to another directory, and
+# others are found there; hard links in two directories are one file, or two with
+# the same contents.  A restarted server does not find a moved open file if the
+# filehandle contains the directory.
 cat >/tmp/moves.py <<'END'
 import errno, os, sys
 top, exports = sys.argv[1:]
@@ -502,8 +503,8 @@ tap_is "$(moves /part)" "two ESTALE" "with it, until the server restarts"
 
 # R-4.4.1.6-01 R-6.5.24-18: all opens are reclaimed as soon as the mount is
 # connected again, not when each is used: the server's own kernel refuses to run
-# a program that it has open for writing.  One whose file is gone is lost, which
-# its user hears and the log.
+# a program that it has open for writing.  An open whose file is gone is lost:
+# its user gets an error, and the log has it.
 for i in $(seq 40); do
 	cp /bin/true /srv/data/prog"$i"
 done
@@ -527,7 +528,7 @@ python3 /tmp/holder.py >/tmp/lost 2>&1 &
 holder=$!
 until [ -e /tmp/held ] || ! kill -0 $holder; do sleep 0.2; done
 
-# How many of the programs the server's kernel runs
+# Number of the programs that the server's kernel executes
 runs()
 {
 	n=0
@@ -554,8 +555,8 @@ tap_is "$(cat /tmp/lost)" "7:Stale file handle, 23:Stale file handle" \
 tap_is "$(runs)" 38 "closed is closed"
 tap_is "$(tail -c 5 /srv/data/prog8)" more "what the others wrote is there"
 
-# Files are opened and closed while the server goes and comes: it has none of
-# them open at the end, whoever was closing while they were reclaimed.
+# Files are opened and closed while the server restarts: it has none of them
+# open at the end, even if they were closed during their reclaim.
 for n in 1 2 3 4; do
 	while [ ! -e /tmp/enough ]; do
 		for i in $(seq $n 4 40); do
@@ -575,14 +576,14 @@ for n in 1 2 3 4; do
 	eval "tap_run 'opening and closing goes on ($n)' wait \$churn$n"
 	tap_is "$(cat /tmp/churn$n)" "" "without an error ($n)"
 done
-# the last CLOSE may be on its way
+# the last CLOSE may be pending
 all_run()
 {
 	[ "$(runs)" = 38 ]
 }
 tap_run "no open is left behind" eventually all_run
 
-# Soft mounts give up in their time, and can be used again.
+# Soft mounts time out, and can be used again.
 mount_dafs data /mnt/soft soft,timeo=20,retrans=2
 stop_server
 begin=$(date +%s)
@@ -597,8 +598,8 @@ done
 tap_run "and works again" cmp /tmp/random /mnt/soft/load
 umount /mnt/soft
 
-# A killed process does not wait for a dead server, not even with its memory open
-# to it.
+# A killed process does not wait for a dead server, not even with memory
+# registered for it.
 cat >/tmp/direct.py <<'END'
 import mmap, os, sys, time
 fd = os.open("/mnt/dafs/load", os.O_RDWR | os.O_DIRECT)
@@ -634,8 +635,8 @@ END
 python3 /tmp/unlinked.py &
 victims="$victims $!"
 until [ -e /tmp/ready.unlinked ] || ! kill -0 $! 2>/dev/null; do sleep 0.2; done
-# Who writes past the end of a file waits for what is read of its last page, and for
-# faults, wherever they are.  Then who waits for whom can be killed first.
+# A write past the end of a file waits for the read of its last page, and for page
+# faults anywhere.  Either task can be killed first.
 cat >/tmp/extend.py <<'END'
 import mmap, os, sys, time
 name, touched = sys.argv[1], int(sys.argv[2])
@@ -673,7 +674,7 @@ python3 /tmp/extend.py /mnt/dafs/other 0 &
 until [ "$(grep -lE 'dafs/(last|other)' /proc/[0-9]*/maps 2>/dev/null | wc -l)" = 4 ]; do
 	sleep 0.2
 done
-# goes PID: before long
+# goes PID: waits until the process has ended
 goes()
 {
 	eventually gone "$1"
@@ -705,9 +706,9 @@ tap_run "umount -f of a dead server" timeout 30 umount -f /mnt/dafs
 grep -q ' /mnt/dafs ' /proc/mounts && umount -l /mnt/dafs
 start_server
 
-# The link goes down under load and comes back. Soft-RoCE's management queue
-# pair, which connections are made through, is broken for good by a packet sent
-# meanwhile: it takes a new device to get going again.
+# The link goes down under load and comes back. A packet sent meanwhile breaks
+# soft-RoCE's management queue pair, which the CM uses, for good: only a new
+# device helps.
 mount_dafs data /mnt/dafs timeo=30
 begin_to_write link
 ip link set dum0 down
@@ -722,7 +723,7 @@ tap_run "its data are right" cmp /tmp/random /srv/data/link
 before=$(reconnects)
 tap_run "it had to connect again" [ "$before" -gt 0 ]
 
-# The device vanishes under load, and another one appears.
+# The device is removed under load, and another one is added.
 begin_to_write device
 tap_run "the device goes away under load" timeout 60 rdma link delete rx0
 tap_run "there is a device again" rdma link add rx0 type rxe netdev dum0
@@ -731,7 +732,7 @@ tap_run "a writer survives a lost device" wait $writer
 tap_run "its data are right too" cmp /tmp/random /srv/data/device
 tap_run "it had to connect again, too" [ "$(reconnects)" -gt "$before" ]
 
-# Unloading with a dead peer on either side.
+# Unloads each side with a dead peer.
 stop_server
 tap_run "a dead server does not hold the mount" timeout 60 umount -f /mnt/dafs
 grep -q ' /mnt/dafs ' /proc/mounts && umount -l /mnt/dafs

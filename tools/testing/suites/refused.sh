@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# What mount(2) and fsopen(2) say when there can be no mount.
+# Errors and messages of mount(2) and fsopen(2) if a mount fails.
 # bed: um
 # timeout: 240
 
@@ -13,8 +13,8 @@ mkdir -p /srv/data/sub/dir /mnt/dafs
 echo inside >/srv/data/sub/dir/file
 load_modules /srv/data:no_root_squash
 
-# What mounting by fsopen(2) says: the errno, and the log of the context, which
-# is what mount(8) of util-linux 2.41 shows.
+# Errno and context log of a mount by fsopen(2), which mount(8) of util-linux
+# 2.41 shows.
 cat >/tmp/fsmount.py <<'END'
 import ctypes, errno, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -42,8 +42,8 @@ except OSError:
     pass
 END
 
-# refused NAME ERRNO WORDS SOURCE [OPTION...]: by mount(2) the log of the kernel
-# says why, by fsopen(2) the log of the context.
+# refused NAME ERRNO WORDS SOURCE [OPTION...]: with mount(2) the reason is in
+# the kernel log, with fsopen(2) in the log of the context.
 refused()
 {
 	refused_name=$1 refused_errno=$2 refused_words=$3 refused_source=$4
@@ -86,7 +86,7 @@ refused "no route" ENETUNREACH "no route" 192.0.2.1:/data
 ip route add unreachable 192.0.2.2
 refused "a route that says so" EHOSTUNREACH "no route" 192.0.2.2:/data
 ip route delete unreachable 192.0.2.2
-# The interface takes what is sent, and nobody is there to answer.
+# The interface sends packets, but no machine answers.
 refused "nobody answers" ETIMEDOUT "does not answer" ${ADDR4%.*}.77:/data
 ip link add dum1 type dummy
 ip addr add 10.8.0.1/24 dev dum1

@@ -1,22 +1,22 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Many mounts, many open files, many sessions; what they cost, and too many.
+# Many mounts, open files and sessions; their memory, and the limits.
 # bed: um
 # timeout: 480
 #
-# scale:memory tells what idle mounts take, and no more.
+# scale:memory only prints the memory of idle mounts.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 
 MOUNTS=64
-# KiB of an idle mount, both sides; the checkers of a debug kernel make all of it larger
+# KiB of an idle mount on both sides; debug kernels need more
 MOST=512
 [ ! -e /sys/kernel/debug/kmemleak ] || MOST=1152
 FILES=10000
 SESSIONS=1000
 
-# No disk under most of it, whose journal would take most of the time
+# Mostly without a disk, because the journal would take most of the time
 setup_rxe
 make_backing /srv/data 64
 mkdir /srv/ram
@@ -30,33 +30,33 @@ start_server()
 	modprobe dafsd "exports=/srv/ram:no_root_squash,/srv/data:no_root_squash,/srv/data/one:no_root_squash,/srv/data/two:no_root_squash,/srv/data/three:no_root_squash,/srv/data/four:no_root_squash"
 }
 
-# Kilobytes of memory that nobody uses, but as cache of files
+# Kilobytes of memory that is free or page cache
 free_memory()
 {
 	awk '$1 == "MemFree:" || $1 == "Buffers:" || $1 == "Cached:" { sum += $2 }
 		END { print sum }' /proc/meminfo
 }
 
-# Kilobytes that the kernel's own allocators have given out
+# Kilobytes allocated by the kernel
 kernel_memory()
 {
 	awk '$1 == "Slab:" || $1 == "VmallocUsed:" || $1 == "Percpu:" { sum += $2 }
 		END { print sum }' /proc/meminfo
 }
 
-# has WHAT: how many of these the device has
+# has WHAT: number of these resources of the device
 has()
 {
 	rdma resource show | awk -v "what=$1" '{ for (i = 1; i < NF; i++) if ($i == what) print $(i + 1) }'
 }
 
-# What a mount has: for operations and for calls back, at either end
+# Resources of a mount: operation and back-control channel, at both ends
 connections()
 {
 	echo "$((($(has qp) - qps) / MOUNTS)) $((($(has cq) - cqs) / MOUNTS))"
 }
 
-# The server hears later that a client has gone.
+# The server learns later that a client has disconnected.
 all_gone()
 {
 	for _ in $(seq 600); do
@@ -67,7 +67,7 @@ all_gone()
 	return 1
 }
 
-# tell WHAT: shown with the results
+# tell WHAT: prints with the results
 tell()
 {
 	echo "# $*" >>"$RESULTS"
@@ -106,8 +106,8 @@ tap_run "all are unmounted" sh -c "umount /mnt/m*"
 tap_run "and leave no connection or region behind" all_gone
 [ "$1" != memory ] || tap_done
 
-# Ten thousand files open at a time: the server has them, again after a restart,
-# and what is behind one is what was opened.
+# Ten thousand files open at a time: the server has them, also after a restart,
+# and each is the right file.
 cat >/tmp/files.py <<'END'
 import os, resource, sys, time
 top, nr = sys.argv[1], int(sys.argv[2])
@@ -148,7 +148,7 @@ tap_is "$(opens)" 0 "then it has none open"
 tap_is "$(cat /srv/ram/many/*)" \
 	"$(seq 11 100 $FILES | sort | tr -d '\n')" "each was what it should be"
 
-# As many as may be
+# The maximum
 echo 50 >/sys/module/dafsd/parameters/max_opens
 cat >/tmp/limit.py <<'END'
 import os
@@ -167,7 +167,7 @@ echo 2 >/sys/module/dafsd/parameters/max_sessions
 tap_run "with room for it another session is made" mount_dafs one /mnt/one
 umount /mnt/one
 
-# The server ends a session when it hears that the client has.
+# The server ends a session when it learns that the client has.
 mount_soon()
 {
 	for _ in $(seq 300); do
@@ -181,7 +181,7 @@ umount /mnt/one /mnt/dafs
 rm -r /srv/ram/many
 modprobe -r dafsd
 
-# A thousand sessions, and what one takes on either side
+# A thousand sessions, and the memory of one on each side
 start_server
 mkdir /srv/ro /srv/squash
 printf 'dafs_scale*' >/sys/module/kunit/parameters/filter_glob

@@ -5,8 +5,8 @@
 # timeout: 400
 # may-log: : Out of memory
 #
-# serverfaults:CASE has every one of its allocations fail, serverfaults:all every one
-# of all cases, which takes long.
+# serverfaults:CASE makes each allocation of a case fail, serverfaults:all those of
+# all cases, which takes long.
 
 # shellcheck source=tools/testing/faults/guest.sh
 . "$BED/../faults/guest.sh"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# A disk hangs, or a file system is frozen: clients of other exports do not notice.
+# A disk hangs, or a file system is frozen: clients of other exports are not affected.
 # bed: um
 # timeout: 240
 #
@@ -13,8 +13,8 @@ setup_rxe
 make_backing /srv/good 128
 
 # The other one is on a mapped device, which can be suspended with all its requests.
-# How much one export's requests may take is tested by dafs_liveness; here are many
-# tasks, most of which wait at their client.
+# The share of one export is tested by dafs_liveness; here are many tasks, most of
+# which wait at their client.
 MANY=32
 CLIENTS="1 2 3 4 5"
 make_backing /srv/bad 128
@@ -34,7 +34,7 @@ for i in $CLIENTS; do
 	tap_run "client $i of the other" mount_dafs bad "/mnt/bad$i" "clientid=bad$i"
 done
 
-# others WHAT: a client that is there and one that comes work on
+# others WHAT: an existing and a new client are served
 others()
 {
 	tap_run "$1: another export is read and written" timeout 60 sh -c '
@@ -47,7 +47,7 @@ others()
 	tap_run "$1: and goes" timeout 60 umount /mnt/new
 }
 
-# busy COMMAND: so many tasks of each client use the other export
+# busy COMMAND: many tasks of each client use the other export
 busy()
 {
 	tasks=
@@ -65,7 +65,7 @@ busy()
 	tap_is $waiting $((MANY * 5)) "all of them wait"
 }
 
-# end WHAT: they all come to a good end
+# end WHAT: waits until all tasks have ended successfully
 end()
 {
 	# shellcheck disable=SC2086 # a list
@@ -81,8 +81,8 @@ others "a disk hangs"
 dmsetup resume bad
 end "a disk hangs"
 
-# What is taken away from clients is closed by the administrator's task, which waits for
-# the file system.  Nothing else of the administration does.
+# Disabling an export closes its files, and waits for the file system in the
+# administrator's task.  Other administration does not wait.
 CONFIG=/sys/kernel/config/dafsd/exports
 mount -t configfs none /sys/kernel/config 2>/dev/null
 exec 3<>/mnt/bad1/d/f1
@@ -109,8 +109,8 @@ others "a file system is frozen"
 fsfreeze -u /srv/bad
 end "a file system is frozen"
 
-# Two exports below one mount share a session, whose requests the one that stands still
-# must not use up before the session has as many as it needs.
+# Two exports below one mount share a session; the blocked export must not use up its
+# requests before the session has grown.
 mkdir -p /mnt/both
 echo good >/srv/good/file
 tap_run "one client of both" mount -t dafs -o clientid=both,noac "$ADDR4:/" /mnt/both

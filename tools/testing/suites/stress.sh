@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# stress-ng: what it has for file systems, one by one and all at once.
+# The file system stressors of stress-ng, one by one and all at once.
 # bed: um
 # timeout: 600
 # needs: stress
@@ -18,7 +18,7 @@ mount_dafs data /mnt/dafs || tap_bail "no mount"
 REMOTE=/mnt/dafs/stress LOCAL=/srv/data/local
 mkdir $REMOTE $LOCAL
 
-# Why a stressor of these classes is left out, if it is.
+# The reason if a stressor of these classes is left out.
 left_out()
 {
 	case $1 in
@@ -41,7 +41,7 @@ left_out()
 	esac
 }
 
-# Less at a time than by default, for the same reason.
+# Smaller than by default, for the same reason.
 sizes()
 {
 	case $1 in
@@ -56,8 +56,8 @@ sizes()
 	esac
 }
 
-# stress DIRECTORY SECONDS ARGUMENT...: it succeeds, is not left out for want of
-# something, and leaves nothing behind.
+# stress DIRECTORY SECONDS ARGUMENT...: it succeeds, is not skipped, and leaves
+# no files behind.
 stress()
 {
 	dir=$1 seconds=$2

@@ -1,10 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# checkpatch, kernel-doc, shellcheck; builds with W=1 and sparse are silent; what calls
-# another folder of the modules calls downwards.
+# checkpatch, kernel-doc, shellcheck, builds with W=1 and sparse, calls between folders.
 #
-# style:FILE names files of the repository: only these are read, and what they change is
-# built for one kernel, into what the last such run has left.
+# style:FILE checks only these files of the repository, and builds for one kernel in the
+# build tree of the last such run.
 # bed: host
 # timeout: 1800
 # needs: style qemu um
@@ -16,7 +15,7 @@ CACHE=${DAFS_CACHE:-/var/cache/dafs}
 cd "$REPO" || exit
 SOURCE=$("$BED/source") || exit
 
-# Sources of the repository that people write.
+# Sources of the repository that are not generated.
 all=$(git -c safe.directory="$REPO" ls-files -co --exclude-standard) &&
 	[ -n "$all" ] || tap_bail "git does not list the sources"
 [ $# -eq 0 ] || all=$(printf '%s\n' "$@")
@@ -39,9 +38,9 @@ shell_scripts()
 	done
 }
 
-# Not what the kernel's own files of a kind do too: TRACE_EVENT has a layout of
-# its own, macros for attributes name a member more than once, and mount options
-# have names like Opt_port.
+# Ignored are types that other files of the kernel have, too: the layout of
+# TRACE_EVENT, attribute macros that use an argument twice, and names like
+# Opt_port.
 check_patch()
 {
 	case $1 in
@@ -81,14 +80,15 @@ build_all()
 	build_warnings "$1" "style-$1" 2
 }
 
-# The objects that build_all() left.
+# The objects of the last build_all().
 arrows()
 {
 	python3 -B "$REPO/tools/testing/rooms.py" "$CACHE/modules-style-$1/src"
 }
 
-# What was complained of must be compiled again, to be complained of again; and what was
-# compiled by a run that was interrupted, because its complaints were not printed.
+# Files with complaints must be compiled again, so that the complaints are printed
+# again; and those compiled by an interrupted run, because its complaints were not
+# printed.
 build_changed()
 {
 	silent=$CACHE/modules-check-um/silent

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# The trace points of client and server: each tells what the manual, tracing.rst, says of it.
+# The trace points of client and server, as documented in tracing.rst.
 # bed: um
 # timeout: 200
 
@@ -15,7 +15,7 @@ make_backing /srv/data 256
 load_modules /srv/data:no_root_squash
 echo 1 >$tracing/events/dafs/enable
 
-# traced COMMAND...: what is traced meanwhile is in /tmp/trace then
+# traced COMMAND...: runs it with tracing; the events are in /tmp/trace
 traced()
 {
 	echo >$tracing/trace
@@ -25,7 +25,7 @@ traced()
 	return $traced_status
 }
 
-# in_order PATTERN...: there are lines that match, one after the other
+# in_order PATTERN...: whether lines match the patterns in this order
 in_order()
 {
 	awk 'BEGIN { for (i = 2; i < ARGC; i++) want[i] = ARGV[i]; ARGC = 2; at = 2 }
@@ -33,15 +33,14 @@ in_order()
 		END { if (at in want) { print "no line: " want[at]; exit 1 } }' /tmp/trace "$@"
 }
 
-# What happens in the background is traced in the end.
+# Waits for events in the background.
 has()
 {
 	cat $tracing/trace >/tmp/trace
 	in_order "$@" >/dev/null
 }
 
-# The trace is emptied where a module leaves whose events were traced, so the server's are not
-# yet.
+# Unloading a module with traced events clears the trace, so the server's are not enabled yet.
 mount_dafs data /mnt/dafs || tap_bail "no mount"
 restart()
 {
@@ -77,7 +76,7 @@ traced open_and_close
 tap_silent "an open, and its end" in_order 'dafsd_opened: .* open=[0-9]' \
 	'dafsd_closed: .* open=[0-9]'
 
-# What others change is seen at the next open, and the cached data dropped.
+# Changes of others are detected at the next open, and cached data is dropped.
 echo old >/mnt/dafs/file
 cat /mnt/dafs/file >/dev/null
 sync

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# Written data that the server has not promised to keep: counted, bounded however
-# slow the server commits, and committed by syncfs(2) to the end.
+# Uncommitted data is counted, limited if the server is slow, and committed by syncfs(2).
 # bed: um
 # memory: 1G
 # timeout: 400
@@ -17,11 +16,11 @@ mkfs.ext4 -q -F -I 256 /dev/mapper/slow &&
 load_modules /srv/data:no_root_squash
 mount_dafs data /mnt/dafs || tap_bail "no mount"
 
-# Memory pressure commits; so do syncfs(2) and fsync(2), all of them to the end.
+# Memory pressure, syncfs(2) and fsync(2) commit all data.
 cat >/tmp/unstable.py <<'END'
 import ctypes, os, time
 libc = ctypes.CDLL(None)
-# less than what a mount of this machine begins to commit at
+# less than the limit at which a mount on this machine commits
 FILES, SIZE = 20, 300000
 def under_writeback():
     with open([f"/sys/kernel/debug/bdi/{d}/stats" for d in os.listdir("/sys/kernel/debug/bdi")
@@ -34,7 +33,7 @@ def write(fds):
         # written, and not committed
         libc.sync_file_range(fd, ctypes.c_long(0), ctypes.c_long(0), 7)
 fds = [os.open(f"/mnt/dafs/file{i}", os.O_RDWR | os.O_CREAT) for i in range(FILES)]
-# A timer commits what was written in more than five seconds; such a machine tries again.
+# A timer commits after five seconds; a slow machine that did not finish before retries.
 for _ in range(5):
     write(fds)
     counted = under_writeback()
@@ -52,12 +51,12 @@ for _ in range(4):
             os._exit(1 if under_writeback() else 0)
     left += [os.wait()[1] >> 8 for child in range(3)]
 print("all" if not any(left) else f"{sum(left)} of {len(left)} too early")
-# What is asked to give memory back commits, sooner than the five seconds after which
-# everything is committed anyway.  A machine too slow to tell may try again.
+# Memory reclaim commits earlier than the timer of five seconds.  A machine too slow
+# to tell them apart retries.
 TIMER = 5
 def committed_in():
     libc.syncfs(fds[0])
-    time.sleep(TIMER + 1)           # until no timer runs that was set before
+    time.sleep(TIMER + 1)           # until all earlier timers have expired
     begin = time.monotonic()
     write(fds)
     written = time.monotonic() - begin
@@ -77,8 +76,8 @@ tap_is "$(sed -n 1p /tmp/answers)" "counted less" "unstable data counts as under
 tap_is "$(sed -n 2p /tmp/answers)" all "syncfs waits for what another syncfs waits for"
 tap_is "$(sed -n 3p /tmp/answers)" sooner "what is asked to give memory back commits"
 
-# A memory cgroup with less memory than what may be kept: its tasks wait for COMMIT, and
-# are not killed for memory that it gives back.
+# A memory cgroup below the limit of uncommitted data: its tasks wait for COMMIT, and
+# are not OOM-killed.
 slow_disk 0 500
 mkdir /tmp/cgroup
 mount -t cgroup2 cgroup2 /tmp/cgroup && echo +memory >/tmp/cgroup/cgroup.subtree_control &&
@@ -91,7 +90,7 @@ tap_is "$(awk '$1 == "oom_kill" { print $2 }' /tmp/cgroup/small/memory.events)" 
 rm /mnt/dafs/small
 slow_disk 0 0
 
-# Writers against a server that does not come to an end with COMMIT.
+# Writers with a server on which COMMIT does not complete.
 dmesg -C
 mkdir /mnt/dafs/many
 for i in $(seq 16); do

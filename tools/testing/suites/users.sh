@@ -51,7 +51,7 @@ tap_fails "squashed root does not chown" chown 0 /mnt/squash/by-root
 tap_run "users are not squashed" as 1000 1000 1000 "touch /mnt/squash/by-user"
 tap_is "$(owner /srv/data/squash/by-user)" 1000:1000 "they stay themselves"
 
-# group_file DIR GROUP: what that group alone may read
+# group_file DIR GROUP: makes a file that only this group may read
 group_file()
 {
 	echo "of $2" >"/srv/data/$1/of$2"
@@ -78,7 +78,7 @@ tap_fails "nor renamed in" mv /mnt/ro/file /mnt/ro/other
 tap_fails "nor are its attributes set" chmod 777 /mnt/ro/file
 tap_is "$(cat /srv/data/ro/file)" fixed "and nothing happened to it"
 
-# R-6.2.8-05: a server that starts anew numbers its users anew.
+# R-6.2.8-05: after a restart the server assigns new credential handles.
 for user in 1000 1001; do
 	as $user $user $user "touch /mnt/open/$user"
 done

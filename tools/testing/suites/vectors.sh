@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# The test vectors of the wire format are what their generator makes.
+# The test vectors of the wire format are up to date with their generator.
 # bed: host
 # timeout: 120
 
