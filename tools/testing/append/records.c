@@ -3,11 +3,11 @@
  * Records at the end of a file: writes them in one of several ways, and checks
  * a file that several writers have appended to.
  *
- *	records write FILE WRITER COUNT SIZE HOW	acknowledged ones to stdout
+ *	records write FILE WRITER COUNT SIZE HOW	prints acknowledged records
  *	records check FILE [ACKNOWLEDGED...]
- *	records long FILE SIZE				one write, tells its result
+ *	records long FILE SIZE				one write, prints its result
  *	records map FILE				with a mapping of the same file
- *	records position FILE				tells the file position after each way
+ *	records position FILE				prints the file position for each way
  *
  * A record is "writer seq length:", as many letters as it takes, and a newline.
  */
@@ -46,7 +46,7 @@ static int record(char *buf, int writer, int seq, int size)
 
 static aio_context_t ctx;
 
-/* Not left to exit: see "Asynchronous I/O" in bed/README.md. */
+/* Before exit: see "Asynchronous I/O" in bed/README.md. */
 static void end_aio(void)
 {
 	if (ctx && syscall(SYS_io_destroy, ctx))
@@ -85,7 +85,7 @@ static ssize_t put(int fd, char *buf, int len, const char *how)
 
 	if (strstr(how, "aio"))
 		return by_aio(fd, buf, len);
-	/* -1 is the file position: for RWF_APPEND, where it gets to */
+	/* -1 is the file position, which RWF_APPEND then advances */
 	if (starts(how, "rwf"))
 		return pwritev2(fd, iov, 2, -1, RWF_APPEND);
 	if (!strcmp(how, "writev"))
@@ -108,7 +108,7 @@ static int flags(const char *how)
 	return flags;
 }
 
-/* What the position says has been written is what is read there. */
+/* Reads back the data that was written, at the position returned. */
 static void look(int fd, const char *buf, int len, char *got)
 {
 	off_t end = lseek(fd, 0, SEEK_CUR);
@@ -134,12 +134,12 @@ static int do_write(const char *file, int writer, int count, int size, const cha
 
 	if (fd < 0 || !buf || !got)
 		fail(file);
-	/* others count them while they come */
+	/* other processes count them at the same time */
 	setlinebuf(stdout);
 	for (seq = 0; seq < count; seq++) {
 		len = record(buf, writer, seq, size);
 		n = put(fd, buf, len, how);
-		/* nobody knows whether it is there */
+		/* it may be there or not */
 		if (n < 0 && errno == EIO && !strcmp(how, "blind"))
 			continue;
 		if (n != len)
@@ -152,7 +152,7 @@ static int do_write(const char *file, int writer, int count, int size, const cha
 	return close(fd) ? 1 : 0;
 }
 
-/* The file position after a write of a block; the next one is another. */
+/* Prints the file position after a write of a block; the next block differs. */
 static void tell(int fd, char *buf, const char *how, ssize_t n)
 {
 	if (n < 0)
@@ -162,9 +162,9 @@ static void tell(int fd, char *buf, const char *how, ssize_t n)
 }
 
 /*
- * RWF_APPEND leaves the position alone if an offset is given, which it does not
- * heed, and O_APPEND does so with pwrite(2).  Blocks are what O_DIRECT can do on
- * every file system.
+ * RWF_APPEND with an offset ignores the offset and does not change the position,
+ * like O_APPEND with pwrite(2).  Writes whole blocks, because O_DIRECT allows
+ * them on all file systems.
  */
 static int do_position(const char *file)
 {
@@ -280,7 +280,7 @@ static int do_long(const char *file, int size)
 	return 0;
 }
 
-/* What is stored through a mapping, and what is appended, is all in the file. */
+/* Data stored through a mapping, and appended data, is all in the file. */
 static int do_map(const char *file)
 {
 	int fd = open(file, O_RDWR | O_CREAT | O_APPEND, 0666);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of dafs_floor share. */
+/* Common declarations of dafs_floor. */
 #ifndef _DAFS_FLOOR_H
 #define _DAFS_FLOOR_H
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dafs_floor: what the transport can do, for a benchmark to compare with.
+ * dafs_floor: the speed of the transport, for benchmarks to compare with.
  *
  *	modprobe dafs_floor addr=10.9.0.1
  *	exec 3<>/sys/kernel/debug/dafs_floor/run
  *	echo write 4096 16 1000 >&3	# what, bytes, depth, milliseconds
  *	cat <&3				# operations done, nanoseconds
  *
- * Both ends are this machine, and nobody looks at the data.  Between two
+ * Both ends are this machine, and the data is not checked.  Between two
  * operations there is nothing but the completion that starts the next; only
  * NULL is done by a task that sleeps, as for a system call.
  */
@@ -66,7 +66,7 @@ static int floor_run(struct floor_job *job)
 				       floor_verbs_run(job, (struct sockaddr *)&ss);
 }
 
-/* The writer of a command waits for its end, and reads the result. */
+/* Executes a command; the caller reads the result afterwards. */
 static ssize_t floor_write(struct file *file, const char __user *buf, size_t size, loff_t *pos)
 {
 	struct floor_job job = {};

@@ -15,7 +15,7 @@
  * struct floor_session - a session with the server
  * @chan: its operation channel
  * @rq: sends the requests
- * @end: has the calls fail when the channel does
+ * @end: fails the calls when the channel fails
  * @call: those under way, oldest at @done modulo the depth
  */
 struct floor_session {
@@ -37,7 +37,7 @@ static void floor_chan_closed(struct dafs_chan *chan, enum dafs_close_reason rea
 {
 	struct floor_session *ses = chan->priv;
 
-	/* pairs with floor_in_session(): before it there is nothing to fail */
+	/* pairs with floor_in_session(): before that there is nothing to fail */
 	if (smp_load_acquire(&ses->rq))
 		schedule_work(&ses->end);
 }
@@ -98,7 +98,7 @@ static int floor_login(struct floor_session *ses, u32 depth)
 	return err;
 }
 
-/* Politely, so that the server keeps nothing of it; if that fails, it will be. */
+/* DISCONNECT, so that the server frees the session at once; errors do not matter. */
 static void floor_logout(struct floor_session *ses)
 {
 	struct dafs_call *call = floor_call_start(ses, DAFS_PROC_DISCONNECT, NULL);

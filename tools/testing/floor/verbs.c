@@ -13,7 +13,7 @@
 #include <rdma/rdma_cm.h>
 #include "floor.h"
 
-#define FLOOR_ASK	64	/* bytes of the message that asks for another */
+#define FLOOR_ASK	64	/* bytes of the message that requests another */
 #define FLOOR_SIGNAL	16	/* one in so many sends has its completion signalled */
 
 /**
@@ -54,15 +54,15 @@ struct floor_end {
 
 /**
  * struct floor_link - a connection of this machine with itself
- * @job: what it is for
- * @listener: where the far end comes from
+ * @job: the measurement
+ * @listener: accepts the far end
  * @near: does the operations
- * @far: lets them be done to it, and answers
- * @step: one of connecting is over
- * @over: the last operation is
+ * @far: target of the operations, and answers
+ * @step: a step of connecting has ended
+ * @over: the last operation has ended
  * @error: the first negative errno
  * @until: when to stop
- * @active: slots of the near end that have not stopped; its completions' own
+ * @active: slots of the near end that have not stopped; used only by its completions
  */
 struct floor_link {
 	struct floor_job *job;
@@ -329,7 +329,7 @@ static void floor_end_teardown(struct floor_end *end)
 	end->pd = NULL;
 }
 
-/* Receives are there before anything can come for them. */
+/* Receives are posted before a message can arrive. */
 static int floor_post_recvs(struct floor_end *end)
 {
 	bool near = end == &end->link->near;
@@ -442,7 +442,7 @@ static int floor_step(struct floor_link *link)
 	return READ_ONCE(link->error);
 }
 
-/* To the listener's address, which has got a port. */
+/* Connects to the listener's address, whose port is known. */
 static int floor_connect(struct floor_link *link)
 {
 	struct sockaddr *addr = (struct sockaddr *)&link->listener->route.addr.src_addr;
@@ -490,7 +490,7 @@ static void floor_disconnect(struct floor_link *link)
 	struct floor_end *ends[] = { &link->near, &link->far };
 	unsigned int i;
 
-	/* from here on no far end comes */
+	/* no far end is accepted any more */
 	rdma_destroy_id(link->listener);
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		if (!ends[i]->pd)

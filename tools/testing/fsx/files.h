@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The file as fsx has it open, by descriptors and mappings, and how all of that
- * begins again after a failure.
- */
+/* The descriptors and mappings of fsx, and how they are opened again after a failure. */
 #ifndef _FSX_FILES_H
 #define _FSX_FILES_H
 
@@ -15,7 +12,7 @@
 #include <unistd.h>
 #include "model.h"
 
-/* How the file can be open; all of them are, nearly all the time. */
+/* Kinds of descriptors; all of them are open nearly all the time. */
 enum { CACHED, OTHER, DIRECT, SYNC, DIRECT_SYNC, APPEND, DIRECT_APPEND, NR_FDS };
 
 static const int fd_flags[NR_FDS] = {
@@ -51,13 +48,13 @@ static bool fd_open(int which)
 	return !failing(fds[which] < 0, may_fail, "open");
 }
 
-/* DAFS promises by itself what others have to be asked for. */
+/* DAFS makes the data stable by itself, a local file system needs fsync(2). */
 static int promise(int fd)
 {
 	return local ? fsync(fd) : 0;
 }
 
-/* Closing a descriptor of a writer promises all that was written until then. */
+/* Closing a descriptor of a writer makes all data written before stable. */
 static bool fd_close(int which)
 {
 	int fd = fds[which];
@@ -145,7 +142,7 @@ static void forget_all(void)
 
 static struct stat found;	/* after a failure */
 
-/* All of the file in one go: before it has been found, it may be lost once more. */
+/* Reads the whole file in one call: it may be lost again before it is known. */
 static bool find_file(int direct)
 {
 	int fd = open(names[here], O_RDONLY | direct);
@@ -158,7 +155,7 @@ static bool find_file(int direct)
 	return ok;
 }
 
-/* A disk that has failed may have another size than the server has in memory. */
+/* After a failure the size on the disk may differ from that in the server's memory. */
 static bool promise_size(int flags)
 {
 	int fd = open(names[here], O_WRONLY | flags);
@@ -171,7 +168,7 @@ static bool promise_size(int flags)
 	return !close(fd) && ok;
 }
 
-/* What is on the disk beyond the end, a file system may take for zeros. */
+/* A file system may assume zeros on the disk beyond the end. */
 static void settle_size(void)
 {
 	check_again(promise_size, O_SYNC, "size after a failure");
@@ -180,7 +177,7 @@ static void settle_size(void)
 	model_mark(size, -size % PAGE, UNKNOWN);
 }
 
-/* What is unknown becomes what is there, if that can be. */
+/* Sets an unknown size to the current one, if that is possible. */
 static void recover_size(size_t new)
 {
 	size_t before = size;
@@ -197,8 +194,8 @@ static void recover_size(size_t new)
 }
 
 /*
- * What the server has now is what it has from now on, but not after errors of its
- * disk: it may forget what it could not write, and has said so.
+ * The server keeps its present data, but not after errors of its disk: it may
+ * drop data that it could not write, and has reported the error.
  */
 static void recover_data(void)
 {
@@ -213,7 +210,7 @@ static void recover_data(void)
 	memset(known, 0, limit);
 }
 
-/* Nothing is open, so that the file system can be unmounted if it is this machine's. */
+/* Nothing may be open, so that a local file system can be unmounted. */
 static void await_disk(void)
 {
 	while (fault_state() % 2)
@@ -222,8 +219,8 @@ static void await_disk(void)
 }
 
 /*
- * After a failure: close everything, let the client forget it all, and take what is
- * there then for what is unknown.  Faults do not last, so it succeeds in the end.
+ * After a failure: close everything, drop the client's caches, and replace unknown
+ * data by the present data.  Faults end, so this succeeds at last.
  */
 static void recover(void)
 {

@@ -10,37 +10,36 @@
  * synchronous and appending ones, and a shared mapping.  Each is closed and opened
  * again now and then, on its own.  All of them must agree at any time.
  *
- * Nothing asks for the attributes of the file without need, because that brings
- * what a client knows of it up to date and hides what it forgot to note.  For the
- * same reason the kinds of operations change: a run consists of epochs of some
- * hundred operations, and each of these draws its own mix.
+ * Attributes are not requested without need, because this updates the client's
+ * state and hides missing updates.  For the same reason the kinds of operations
+ * change: a run consists of epochs of some hundred operations, and each of these
+ * draws its own mix.
  *
  * Two names are one file as two clients see it.  Only one of them writes at a time:
- * every now and then what writes is closed here and opened there, which must show
- * all that was written, to descriptors and a mapping for reading that stay open on
- * either side, too.
+ * now and then the descriptors for writing are closed here and opened there, which
+ * must see all data, as must descriptors and a mapping for reading that stay open
+ * on either side.
  *
- * What fsync(2), closing, O_SYNC, O_DIRECT or O_APPEND has promised must be in
- * BACKING, the same file as its server has it.
+ * Data made stable by fsync(2), close(2), O_SYNC, O_DIRECT or O_APPEND must be
+ * in BACKING, the same file at its server.
  *
- * With -f operations may fail, those that append or all: then nothing is known of
- * the bytes that were on their way until they are written again, or until the file,
- * closed everywhere and forgotten by the client, has been read again.  After errors of
- * the disk that tells nothing, because a server may still have in memory what is
- * not on the disk; and what it has promised is compared with the disk itself.
+ * With -f operations may fail, those that append or all: then the bytes in flight are
+ * unknown until they are written again, or until the file, closed everywhere and
+ * forgotten by the client, has been read again.  After errors of the disk this is not
+ * enough, because a server may still have data in memory that is not on the disk;
+ * stable data is compared with the disk itself.
  *
- * FAULTS is a file that is one byte longer before the disk fails, and another one when
- * the server has it again as it is.  What is read meanwhile does not count; then
- * everything is closed, forgotten and compared.
+ * FAULTS is a file that grows by one byte before the disk fails, and by another when
+ * the server uses the repaired disk.  Reads meanwhile are not compared; then
+ * everything is closed, dropped and compared.
  *
  * With -L the files are on a file system of this machine, mounted with -o sync.
  *
  * With -u it goes on until there is a file named END, and there are no faults then.
  *
  * The same seed gives the same operations.  After a difference the last of them are
- * printed, and what the command WITNESS has to say of COPY, and of the first and the
- * last of the bytes.  -a aligns what is done with O_DIRECT, -o leaves what the file should
- * hold in COPY.
+ * printed, and the output of the command WITNESS for COPY and the first and the last of
+ * the bytes.  -a aligns O_DIRECT, -o writes the expected contents to COPY.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -62,8 +61,8 @@
 #define NR_AIO		4
 
 static aio_context_t aio;
-static size_t span;		/* of what is worked on at present */
-static size_t focus;		/* where something was done last */
+static size_t span;		/* of the part that is used at present */
+static size_t focus;		/* position of the last operation */
 static size_t alignment = 512;
 
 static void fill(size_t len)
@@ -74,7 +73,7 @@ static void fill(size_t len)
 		buffer[i] = draw();
 }
 
-/* Bytes that nothing else touches meet no mistake, so often it is where it was. */
+/* Conflicts need operations on the same bytes, so often reuse the last position. */
 static size_t draw_position(size_t end)
 {
 	size_t pos = below(end < span ? end : span);
@@ -143,7 +142,7 @@ static void op_direct_read(void)
 	read_by(fds[DIRECT], "direct", pos, len);
 }
 
-/* By one that has been open since before all that was written. */
+/* By a descriptor that has been open since before the writes. */
 static void op_reader(void)
 {
 	size_t pos, len;
@@ -158,7 +157,7 @@ static void op_reader(void)
 		check_data(buffer, pos, len);
 }
 
-/* By a pipe, whose pages are those of the page cache. */
+/* Through a pipe, with pages of the page cache. */
 static void op_splice(void)
 {
 	size_t pos, len, want;
@@ -191,7 +190,7 @@ static void op_splice(void)
 	close(pipes[1]);
 }
 
-/* As many writes as it takes. */
+/* Repeats short writes. */
 static void write_all(int which, size_t pos, size_t len, int flags)
 {
 	bool safe = which != CACHED && which != OTHER;
@@ -240,7 +239,7 @@ static void op_write(void)
 	write_by(below(2) ? CACHED : OTHER, pos, len);
 }
 
-/* Within the file, a few bytes: what is around them must stay. */
+/* A few bytes within the file: the bytes around them must not change. */
 static void op_write_few(void)
 {
 	size_t pos = draw_position(size), len = 1 + below(64);
@@ -249,7 +248,7 @@ static void op_write_few(void)
 		write_by(below(2) ? CACHED : OTHER, pos, len);
 }
 
-/* Near the end, where sizes meet pages. */
+/* Near the end of the file. */
 static void op_write_end(void)
 {
 	size_t pos = size + below(3 * PAGE), len = draw_length();
@@ -322,7 +321,7 @@ static void op_append(void)
 	write_all(APPEND, 0, len, 0);
 }
 
-/* By a descriptor that does not append otherwise. */
+/* By a descriptor without O_APPEND. */
 static void op_rwf_append(void)
 {
 	int which = below(2) ? CACHED : DIRECT;
@@ -417,7 +416,7 @@ static void op_aio(void)
 		list[nr] = &cbs[nr];
 		nr++;
 	}
-	/* what one reads must not depend on who is first to make the file longer */
+	/* results of reads must not depend on which write extends the file first */
 	for (i = 0; i < nr; i++)
 		if (cbs[i].aio_lio_opcode == IOCB_CMD_PREAD &&
 		    cbs[i].aio_offset + cbs[i].aio_nbytes > size)
@@ -451,7 +450,7 @@ static void op_truncate(void)
 	resize(below(4) ? below(span) : below(size + 1));
 }
 
-/* Down to nothing or a few pages, and up again: a file of a hole. */
+/* Truncates to nothing or a few pages, and extends again: a file with a hole. */
 static void op_truncate_hole(void)
 {
 	size_t to = below(span);
@@ -463,7 +462,7 @@ static void op_truncate_hole(void)
 		resize(to < size ? size : to);
 }
 
-/* As databases make their files. */
+/* Like databases create their files. */
 static void op_hole_direct(void)
 {
 	op_truncate_hole();
@@ -471,7 +470,7 @@ static void op_hole_direct(void)
 		op_direct_within();
 }
 
-/* The rest of the last page is there, and must be zero. */
+/* The rest of the last page is mapped, and must be zero. */
 static void op_map_read(void)
 {
 	size_t pos, len, end = (size + PAGE - 1) / PAGE * PAGE;
@@ -502,8 +501,8 @@ static void op_map_write(void)
 }
 
 /*
- * What is stored beyond the end is in no file, not even in one made longer later.  ext4
- * keeps it where its blocks are smaller than pages.
+ * Data stored beyond the end is not in the file, even if it is extended later.  ext4
+ * keeps it if its blocks are smaller than pages.
  */
 static void op_map_beyond(void)
 {
@@ -555,7 +554,7 @@ static void op_msync(void)
 	synced(msync(map, limit, MS_SYNC), "msync");
 }
 
-/* Sent to the server, which has promised nothing yet. */
+/* Written back to the server, but not committed. */
 static void op_write_back(void)
 {
 	note("sync_file_range");
@@ -564,7 +563,7 @@ static void op_write_back(void)
 		model_unsafe_fail();
 }
 
-/* Clean pages go, so that the next read asks the server. */
+/* Drops clean pages, so that the next read is sent to the server. */
 static void op_forget(void)
 {
 	note("forget");
@@ -672,7 +671,7 @@ static const struct op {
 static unsigned int weights[ARRAY_SIZE(ops)], weight_sum;
 static unsigned long epoch_ends;
 
-/* Some of all operations, each as often as chance will have it. */
+/* A random selection of operations with random weights. */
 static void epoch_begin(void)
 {
 	unsigned int i, most = 2 + below(6);
@@ -716,7 +715,7 @@ static void check_all(void)
 	op_stat();
 }
 
-/* All that is still unknown is written, so that all is known. */
+/* Writes all unknown bytes, so that all are known. */
 static void write_unknown(void)
 {
 	note("the whole file is written");
@@ -776,7 +775,7 @@ static void begin(void)
 	file_open();
 }
 
-/* @what is done, until it does not fail. */
+/* Repeats @what until it succeeds. */
 static void insist(void (*what)(void))
 {
 	for (what(); failed; what())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What fsx knows: the bytes that the file should hold, which of them somebody has
- * promised to keep, what was done last, and how all of that is compared.
+ * The model of fsx: expected contents of the file, which bytes are stable, the
+ * last operations, and the comparison.
  */
 #ifndef _FSX_MODEL_H
 #define _FSX_MODEL_H
@@ -21,27 +21,27 @@
 #define PAGE		4096
 #define LOG_LINES	400
 #define LOG_WIDTH	240
-/* What is known of a byte. */
-#define UNSAFE	1	/* written, and nobody has promised to keep it */
-#define UNKNOWN	2	/* a failure met it */
+/* State of a byte. */
+#define UNSAFE	1	/* written, but not stable */
+#define UNKNOWN	2	/* unknown after a failure */
 
-static int here;		/* by which of the names it is written */
+static int here;		/* index of the name that is used for writing */
 static const char *backing;
-static unsigned char *model;	/* what the file should hold */
+static unsigned char *model;	/* expected contents */
 static unsigned char *known;	/* UNSAFE, UNKNOWN of each byte */
 static uint32_t *writer;	/* the operation that wrote it */
 static unsigned char *buffer;	/* aligned to a page */
-static size_t size;		/* what its size should be */
-static size_t limit = 1 << 20;	/* which it does not exceed */
-static bool may_fail;		/* any operation may */
+static size_t size;		/* expected size */
+static size_t limit = 1 << 20;	/* maximum of the size */
+static bool may_fail;		/* any operation may fail */
 static bool append_may_fail;
 static bool disk_may_fail;	/* the server's */
 static bool local;		/* there is no server */
-static const char *faults;	/* grows when the disk begins to fail, and when it has ended */
-static off_t calm;		/* how long it was when all was found right */
-static const char *witness;	/* the command that says who has other bytes */
-static const char *copy;	/* what the file should hold, when it ends */
-static bool failed;		/* an operation has, see recover() */
+static const char *faults;	/* grows when the disk begins to fail, and when the failure ends */
+static off_t calm;		/* its size when the file was last found right */
+static const char *witness;	/* the command that shows where bytes differ */
+static const char *copy;	/* expected contents are written there at the end */
+static bool failed;		/* an operation has failed, see recover() */
 static size_t appended;		/* by how much a failed append may have grown the file */
 static bool size_unknown;
 
@@ -59,19 +59,19 @@ static uint32_t draw(void)
 	return (random_state * 0x2545f4914f6cdd1dULL) >> 32;
 }
 
-/* Less than n, and 0 if n is. */
+/* A random number below n; 0 if n is 0. */
 static size_t below(size_t n)
 {
 	return n ? draw() % n : 0;
 }
 
-/* Small ones are as likely as large ones. */
+/* Small lengths are as likely as large ones. */
 static size_t draw_length(void)
 {
 	return 1 + below((size_t)1 << (1 + below(17)));
 }
 
-/* Where the line of this operation goes on, and how long that may be. */
+/* End of the log line of this operation. */
 static char *log_end(void)
 {
 	char *line = lines[done % LOG_LINES];
@@ -98,7 +98,7 @@ static void log_print(void)
 	printf("FAILED with seed %llu: ", (unsigned long long)seed);
 }
 
-/* What is done now, for the log. */
+/* Adds to the log line of this operation. */
 #define note_more(...)	snprintf(log_end(), log_room(), __VA_ARGS__)
 #define note(...)	(log_begin(), note_more(__VA_ARGS__))
 
@@ -116,7 +116,7 @@ static void check(bool right, const char *what)
 		fail("%s: %s", what, strerror(errno));
 }
 
-/* How often the disk has begun to fail or ended to. */
+/* Number of beginnings and ends of failures of the disk. */
 static off_t fault_state(void)
 {
 	struct stat st;
@@ -125,18 +125,18 @@ static off_t fault_state(void)
 }
 
 /*
- * While the disk fails reading tells nothing.  A page that ext4 could not write is clean
- * for it, and may go; then it is read again from where it belongs on the disk, where
- * there still is what other files had there, around the bytes of a write, too, where
- * a hole was.  The journal has it as it should be, for who mounts the file system again.
- * What a client has of such pages tells nothing either.
+ * Reads are not compared while the disk fails.  ext4 treats a page that it could not
+ * write as clean, and may drop it; then it is read from its place on the disk, which
+ * still has old contents of other files, also around the bytes of a write to a hole.
+ * The journal has the right data, for the next mount of the file system.  A client's
+ * copies of such pages are not compared either.
  */
 static bool undisturbed(void)
 {
 	return fault_state() == calm;
 }
 
-/* Has the disk failed, and does not any more? */
+/* Return: true if the disk has failed and works again. */
 static bool fault_over(void)
 {
 	off_t state = fault_state();
@@ -144,7 +144,7 @@ static bool fault_over(void)
 	return state != calm && state % 2 == 0;
 }
 
-/* Did it go wrong where it may? */
+/* Return: true if it went wrong and may; exits if it must not. */
 static bool failing(bool wrong, bool may, const char *what)
 {
 	if (!wrong)
@@ -157,7 +157,7 @@ static bool failing(bool wrong, bool may, const char *what)
 	return true;
 }
 
-/* Until a fault is over, where there may be any. */
+/* Retries until a fault is over, if faults are possible. */
 static void check_again(bool (*does)(int arg), int arg, const char *what)
 {
 	while (!does(arg)) {
@@ -175,7 +175,7 @@ static void on_sigbus(int sig)
 	siglongjmp(map_fault, 1);
 }
 
-/* From or to a mapping, which ends with SIGBUS where a page cannot be read. */
+/* Copies from or to a mapping, which raises SIGBUS if a page cannot be read. */
 static bool map_copy(void *to, const void *from, size_t len)
 {
 	if (sigsetjmp(map_fault, 1)) {
@@ -193,7 +193,7 @@ static void model_mark(size_t pos, size_t len, unsigned char what)
 	memset(known + pos, what, len);
 }
 
-/* Pages read while the disk failed go back to it as they are, around what is written. */
+/* Pages that were read while the disk failed are written back with the new data. */
 static void model_mark_pages(size_t pos, size_t len)
 {
 	size_t end = (pos + len + PAGE - 1) / PAGE * PAGE;
@@ -202,7 +202,7 @@ static void model_mark_pages(size_t pos, size_t len)
 	model_mark(pos, end - pos, UNKNOWN);
 }
 
-/* What a write of @len bytes at @pos does; @safe: it has been promised to keep it. */
+/* Applies a write of @len bytes at @pos; @safe: it is stable. */
 static void model_write(size_t pos, const void *data, size_t len, bool safe)
 {
 	size_t i;
@@ -217,7 +217,7 @@ static void model_write(size_t pos, const void *data, size_t len, bool safe)
 		size = pos + len;
 }
 
-/* A write has failed: some of it may be there, and the file may be longer. */
+/* A write has failed: some of the data may be there, and the file may be longer. */
 static void model_fail(size_t pos, size_t len)
 {
 	model_mark(pos, len, UNKNOWN);
@@ -226,8 +226,8 @@ static void model_fail(size_t pos, size_t len)
 }
 
 /*
- * Zeros that a file system writes into the last page, when it is cut, are on the disk
- * with the next promise, and seen as soon as the file is longer again.
+ * Zeros that a file system writes into the last page at a truncation are on the disk
+ * after the next sync, and visible when the file is extended again.
  */
 static void model_cut(size_t end)
 {
@@ -249,7 +249,7 @@ static void model_resize(size_t new)
 	size = new;
 }
 
-/* All that has been written is promised. */
+/* All written data is stable. */
 static void model_safe(void)
 {
 	size_t i;
@@ -258,7 +258,7 @@ static void model_safe(void)
 		known[i] &= ~UNSAFE;
 }
 
-/* It was to be promised, and was not. */
+/* Making the written data stable has failed. */
 static void model_unsafe_fail(void)
 {
 	size_t i;
@@ -279,7 +279,7 @@ static void write_copy(void)
 	}
 }
 
-/* Before anything changes. */
+/* Must be called before anything changes. */
 static void ask_witness(size_t first, size_t last)
 {
 	char command[PATH_MAX];
@@ -293,7 +293,7 @@ static void ask_witness(size_t first, size_t last)
 		puts("no witness");
 }
 
-/* Bytes of which one of @skip is known do not count. */
+/* Bytes with a state in @skip are not compared. */
 static void check_bytes(const unsigned char *got, size_t pos, size_t len,
 			unsigned char skip, const char *who)
 {
@@ -334,9 +334,9 @@ static void check_read(ssize_t got, size_t want)
 }
 
 /*
- * What the server has: all that was promised, and the size if all of it was.  A
- * server with faults may have nothing at the moment.  What is not on the disk does not
- * count where that fails.
+ * Compares the server's file: all stable data, and the size if all of it is stable.  A
+ * server with faults may have nothing at the moment.  Data that is not on the disk is
+ * not compared if the disk fails.
  */
 static void check_backing(bool all)
 {
@@ -354,7 +354,7 @@ static void check_backing(bool all)
 	check(fd >= 0 && !fstat(fd, &st), backing);
 	len = (size_t)st.st_size < size ? (size_t)st.st_size : size;
 	check_read(pread(fd, buffer, len, 0), len);
-	/* who looks at a difference may have to wait until the disk is unmounted */
+	/* close first: the witness may wait until the disk is unmounted */
 	check(!close(fd), backing);
 	if (all && (size_t)st.st_size != size && undisturbed())
 		fail("the server has %#llx bytes instead of %#zx", (long long)st.st_size, size);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: the codec of the kernel modules on any bytes whatever.
+ * libFuzzer target: the codec of the kernel modules with arbitrary input.
  *
- * An input begins with three bytes that say what the rest is:
+ * An input begins with three bytes that describe the rest:
  *
  *	bit 0: little-endian; from bit 1: enum dafs_vector_kind
  *	procedure, less 100
- *	what the caller of the decoder knows: inline_write_header_size / 8, or
- *	the auth_type of SERVER_AUTH
+ *	parameter of the decoder: inline_write_header_size / 8, or the auth_type
+ *	of SERVER_AUTH
  *
- * Requests and responses follow without their 40-byte header.  What decodes is
- * read with every accessor, encoded into a buffer that just holds it, and must
- * then decode and encode to the same bytes.
+ * Requests and responses follow without their 40-byte header.  A decoded
+ * message is read with every accessor, encoded into a buffer of exact size, and
+ * must then decode and encode to the same bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void select_what(struct dafs_vector *what, const u8 *select)
 		what->host.args.append_inline.inline_header = select[2] * 8;
 }
 
-/* the bytes of the input in memory of just that size */
+/* the bytes of the input in a buffer of exact size */
 static struct dafs_stream make_stream(const struct dafs_vector *what, const u8 *data, size_t size,
 				      bool little)
 {
@@ -76,7 +76,7 @@ static struct dafs_stream make_stream(const struct dafs_vector *what, const u8 *
 	return s;
 }
 
-/* encode @host again, into exactly the room it takes and into one byte less */
+/* encode @host again, into a buffer of exact size and into one byte less */
 static struct dafs_stream encode_exactly(const struct dafs_vector *what,
 					 union dafs_vector_host *host, bool swab)
 {
@@ -94,7 +94,7 @@ static struct dafs_stream encode_exactly(const struct dafs_vector *what,
 	return s;
 }
 
-/* what is used of a direct metadata buffer is enough to decode the same */
+/* the used part of a direct metadata buffer decodes to the same */
 static void check_direct_len(const struct dafs_vector *what, const struct dafs_stream *s)
 {
 	struct dafs_stream used = *s;
@@ -125,7 +125,7 @@ static void check_codec(const struct dafs_vector *what, const struct dafs_stream
 	check_direct_len(what, in);
 	MUST(dafs_rehost(in, what, &host, &arena) == 0);
 	first = encode_exactly(what, &host, in->swab);
-	/* overlapping items were multiplied, but not beyond DAFS_DECODE_WORK */
+	/* overlapping items are encoded several times, but limited by DAFS_DECODE_WORK */
 	MUST(first.len <= 16 * in->len + 1024);
 	MUST(dafs_vector_decode(&first, what, &host) == 0);
 	arena = new_arena();

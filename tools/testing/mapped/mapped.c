@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asynchronous O_DIRECT I/O and pages that are in its way.
+ * Asynchronous O_DIRECT I/O with conflicting pages.
  *
  *	mapped read FILE OTHER ROUNDS	into pages of OTHER's mapping, which are
  *					written back while the data is on its way
@@ -10,8 +10,8 @@
  * What was read must be in the mapping and, after fsync(2), in OTHER; what was
  * written must be what is read, also from the page cache.
  *
- * Two more arguments are commands: after HOLD the server does not get on with the
- * direct I/O, until RELEASE.
+ * Two more arguments are commands: after HOLD the server stops the direct I/O,
+ * until RELEASE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define BLOCK	4096
-/* half of the requests that a session has, so that what is held leaves some */
+/* half of the requests of a session, so that some are left for other calls */
 #define BLOCKS	16
 #define SIZE	(BLOCK * BLOCKS)
 
@@ -35,7 +35,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Says in which round a block was written, and which it is. */
+/* Puts the round and the number of the block into it. */
 static void fill(char *block, int round, int nr)
 {
 	int i;
@@ -79,7 +79,7 @@ static int open_file(const char *file, int flags)
 	return fd;
 }
 
-/* One direct write, waited for. */
+/* A synchronous direct write. */
 static void put(int fd, char *mem, int round)
 {
 	int nr;
@@ -100,7 +100,7 @@ static void command(const char *line)
 	}
 }
 
-/* By faults, which wait for the pages, but not for direct I/O. */
+/* By page faults, which wait for the pages, but not for direct I/O. */
 static void read_mapped(int fd)
 {
 	char *mem = map(fd);
@@ -149,7 +149,7 @@ static void reap(aio_context_t ctx)
 	}
 }
 
-/* What is kept of a file, as nobody has it in memory any more. */
+/* Checks the stored file after its pages are dropped. */
 static void check_kept(const char *file, char *mem, int round)
 {
 	int fd = open_file(file, O_DIRECT);
@@ -175,7 +175,7 @@ static int do_read(aio_context_t ctx, const char *file, const char *other, int r
 		mem = map(to);
 		command(hold);
 		submit(ctx, fd, IOCB_CMD_PREAD, mem);
-		/* cleans the pages, and takes them from whoever may write to them */
+		/* cleans the pages, and makes their mappings read-only */
 		if (fdatasync(to))
 			fail("fdatasync");
 		command(release);
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
 	if (syscall(SYS_io_setup, BLOCKS, &ctx))
 		fail("io_setup");
 	ret = run(ctx, argc, argv);
-	/* not left to exit: see "Asynchronous I/O" in bed/README.md */
+	/* before exit: see "Asynchronous I/O" in bed/README.md */
 	if (syscall(SYS_io_destroy, ctx))
 		fail("io_destroy");
 	return ret;

@@ -63,7 +63,7 @@ class Fault:
         self.excuse = ""
         self.alike = False
         self.id = ""                    # of this fault
-        self.key = ""  # of this fault in the present version of the function
+        self.key = ""                   # of this fault in the function as it is now
 
     def name(self):
         return f"{self.path} {self.function} {self.where}"
