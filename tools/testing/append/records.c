@@ -3,7 +3,7 @@
  * Records at the end of a file: writes them in one of several ways, and checks
  * a file that several writers have appended to.
  *
- *	records write FILE WRITER COUNT SIZE HOW	prints acknowledged records
+ *	records write FILE WRITER COUNT SIZE HOW	prints the acknowledged ones
  *	records check FILE [ACKNOWLEDGED...]
  *	records long FILE SIZE				one write, prints its result
  *	records map FILE				with a mapping of the same file

@@ -39,7 +39,7 @@ struct raw_msg {
  * @rnr_retry: how often the server retries a message without a receive
  * @recvs: number of receives, 0 for RAW_RECVS
  * @rnr_timer: IB_RNR_TIMER_*: when to retry such a message
- * @ack_timeout: how long the server's hardware waits for an acknowledgement before it
+ * @ack_timeout: how long the server's hardware waits for an acknowledgment before it
  *	retries: 4096 ns times two to the power of this; 0 for the default
  * @session: client_session of the discriminator, 0 for none
  * @srv: another server than the real one, or NULL
@@ -179,7 +179,7 @@ struct raw_conn *raw_connect(struct kunit *test, const struct raw_how *how);
 struct raw_conn *raw_connect_flavour(struct kunit *test, const struct dafs_flavour *flavour,
 				     u32 type);
 void raw_close(struct kunit *test, struct raw_conn *conn);
-/* Cuts it off: the peer is not notified, and its hardware gets no acknowledgement any more. */
+/* Cuts it off: the peer is not notified, and its hardware gets no acknowledgment any more. */
 void raw_cut(struct kunit *test, struct raw_conn *conn);
 
 /* Return: 0, or -EIO if the message did not arrive. */
