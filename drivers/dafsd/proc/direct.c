@@ -34,17 +34,17 @@ static u32 dafsd_direct_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	struct dafs_getattr_direct_args *args = &rq->args.getattr_direct;
 	struct dafs_seq bufs = dafsd_meta_buf(&args->data_buffer);
 	struct dafsd_direct_attrs *a = dafsd_direct_attrs(rq);
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	u32 status;
 
 	if (!a)
 		return DAFSERR_RESOURCE;
 	status = dafsd_fattr_get(fh, args->attr_request_bitmap, &a->attr, &a->names);
 	if (!status)
-		status = dafsd_meta_begin(rq, &stream, dafs_fattr_size(&a->attr));
+		status = dafsd_meta_begin(rq, &buf, dafs_fattr_size(&a->attr));
 	if (status)
 		return status;
-	return dafsd_meta_push(rq, &bufs, &stream, dafs_encode_fattr(&stream, &a->attr),
+	return dafsd_meta_push(rq, &bufs, &buf, dafs_encode_fattr(&buf, &a->attr),
 			       &rq->res.direct.direct_checksum);
 }
 
@@ -86,17 +86,17 @@ static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_setattr_direct_args *args = &rq->args.setattr_direct;
 	struct dafsd_direct_attrs *a = dafsd_direct_attrs(rq);
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	u32 status;
 
 	if (!a)
 		return DAFSERR_RESOURCE;
-	status = dafsd_meta_pulled(rq, DAFS_PROC_SETATTR_DIRECT, &args->direct_checksum, &stream);
-	if (!status && dafs_decode_fattr(&stream, &a->attr))
+	status = dafsd_meta_pulled(rq, DAFS_PROC_SETATTR_DIRECT, &args->direct_checksum, &buf);
+	if (!status && dafs_decode_fattr(&buf, &a->attr))
 		status = DAFSERR_INVAL;
 	if (!status)
 		status = dafsd_setattr(rq, fh, &args->state_id, &a->attr);
-	dafsd_meta_end(rq, &stream);
+	dafsd_meta_end(rq, &buf);
 	return status;
 }
 
@@ -115,16 +115,16 @@ u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq)
 static u32 dafsd_direct_readlink(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_seq bufs = dafsd_meta_buf(&rq->args.readlink_direct.buffer);
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	struct dafs_str link;
 	u32 status;
 
 	status = dafsd_readlink(rq, fh, &link);
 	if (!status)
-		status = dafsd_meta_begin(rq, &stream, sizeof(u32) + link.len);
+		status = dafsd_meta_begin(rq, &buf, sizeof(u32) + link.len);
 	if (status)
 		return status;
-	return dafsd_meta_push(rq, &bufs, &stream, dafs_encode_link(&stream, &link),
+	return dafsd_meta_push(rq, &bufs, &buf, dafs_encode_link(&buf, &link),
 			       &rq->res.direct.direct_checksum);
 }
 

@@ -458,14 +458,14 @@ static u32 dafsd_readdir_push(struct dafsd_readdir *rd)
 {
 	struct dafs_readdir_direct_res *res = &rd->rq->res.readdir_direct;
 	struct dafs_seq entries = { .count = rd->count, .elems = rd->entries };
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	u32 status;
 
-	status = dafsd_meta_begin(rd->rq, &stream, rd->limit);
+	status = dafsd_meta_begin(rd->rq, &buf, rd->limit);
 	if (status)
 		return status;
-	return dafsd_meta_push(rd->rq, &rd->rq->args.readdir.readdir_data_buffers, &stream,
-			       dafs_encode_direntries(&stream, &entries), &res->direct_checksum);
+	return dafsd_meta_push(rd->rq, &rd->rq->args.readdir.readdir_data_buffers, &buf,
+			       dafs_encode_direntries(&buf, &entries), &res->direct_checksum);
 }
 
 /**

@@ -98,13 +98,13 @@ u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 #define DAFSD_META_MAX			SZ_64K
 
 struct dafs_seq dafsd_meta_buf(const struct dafs_direct_buf *buf);
-u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size);
-void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_stream *stream);
+u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size);
+void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_buf *buf);
 u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
-		    struct dafs_stream *stream, int len, struct dafs_cksum *cksum);
+		    struct dafs_buf *buf, int len, struct dafs_cksum *cksum);
 u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs);
 u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
-		      struct dafs_stream *stream);
+		      struct dafs_buf *buf);
 
 /* pool.c: memory for bulk data */
 size_t dafsd_chunks_size(u32 want);

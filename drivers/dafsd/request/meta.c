@@ -31,43 +31,43 @@ static void *dafsd_meta_pages(const struct dafsd_rqst *rq)
 	return rq->io.nr_bv == 1 ? page_address(rq->io.bv->bv_page) : NULL;
 }
 
-static u32 dafsd_meta_memory(const struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size)
+static u32 dafsd_meta_memory(const struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size)
 {
-	stream->base = dafsd_meta_pages(rq) ?: kvmalloc(size, GFP_KERNEL);
-	stream->len = size;
-	stream->swab = rq->base.in.swab;
-	return stream->base ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+	buf->base = dafsd_meta_pages(rq) ?: kvmalloc(size, GFP_KERNEL);
+	buf->len = size;
+	buf->swab = rq->base.in.swab;
+	return buf->base ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
 }
 
 /**
  * dafsd_meta_begin() - memory to encode into, and pages for bulk data
  * @rq: request
- * @stream: filled; dafsd_meta_push() or dafsd_meta_end() frees its memory
+ * @buf: filled; dafsd_meta_push() or dafsd_meta_end() frees its memory
  * @size: bytes that are enough, more than 0
  *
  * Context: may sleep.
  * Return: OK or RESOURCE.
  */
-u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_stream *stream, u32 size)
+u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size)
 {
 	u32 status = dafsd_io_alloc(rq, size);
 
-	stream->base = NULL;
-	return status ?: dafsd_meta_memory(rq, stream, size);
+	buf->base = NULL;
+	return status ?: dafsd_meta_memory(rq, buf, size);
 }
 
 /**
  * dafsd_meta_end() - free what dafsd_meta_begin() or dafsd_meta_pull() allocated
  * @rq: request; the pages are its own until it is answered
- * @stream: the memory
+ * @buf: the memory
  *
  * Context: may sleep.
  */
-void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_stream *stream)
+void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_buf *buf)
 {
-	if (stream->base != dafsd_meta_pages(rq))
-		kvfree(stream->base);
-	stream->base = NULL;
+	if (buf->base != dafsd_meta_pages(rq))
+		kvfree(buf->base);
+	buf->base = NULL;
 }
 
 static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, const void *data,
@@ -94,7 +94,7 @@ static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, c
  * dafsd_meta_push() - send encoded metadata to the client's buffers
  * @rq: request; the data leaves ahead of its response
  * @bufs: the buffers
- * @stream: from dafsd_meta_begin(); freed
+ * @buf: from dafsd_meta_begin(); freed
  * @len: return value of the encoder: bytes used, or a negative errno
  * @cksum: direct_checksum of the response, filled if the session has checksums
  *
@@ -103,12 +103,12 @@ static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, c
  * of these; RESOURCE.
  */
 u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
-		    struct dafs_stream *stream, int len, struct dafs_cksum *cksum)
+		    struct dafs_buf *buf, int len, struct dafs_cksum *cksum)
 {
 	u32 status = len < 0 ? dafs_errno_to_status(len) :
-			       dafsd_meta_send(rq, bufs, stream->base, len, cksum);
+			       dafsd_meta_send(rq, bufs, buf->base, len, cksum);
 
-	dafsd_meta_end(rq, stream);
+	dafsd_meta_end(rq, buf);
 	return status;
 }
 
@@ -139,7 +139,7 @@ u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
  * @rq: request, for which dafsd_meta_pull() was called
  * @proc: kind of the metadata, DAFS_PROC_* as for dafs_direct_len()
  * @cksum: direct_checksum of the request, compared if the session has checksums
- * @stream: filled; dafsd_meta_end() frees its memory, also after an error
+ * @buf: filled; dafsd_meta_end() frees its memory, also after an error
  *
  * The checksum covers the length that follows from the data itself.  If that is more
  * than the buffer holds, the data is treated as damaged (E-23).
@@ -148,20 +148,20 @@ u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
  * Return: OK; CHKSUM; INVAL for attributes that this version does not know; RESOURCE.
  */
 u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
-		      struct dafs_stream *stream)
+		      struct dafs_buf *buf)
 {
 	u32 size = rq->io.len;
 	struct iov_iter iter;
 	int len;
 
-	if (dafsd_meta_memory(rq, stream, size))
+	if (dafsd_meta_memory(rq, buf, size))
 		return DAFSERR_RESOURCE;
-	if (stream->base != dafsd_meta_pages(rq)) {
+	if (buf->base != dafsd_meta_pages(rq)) {
 		iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, size);
-		if (copy_from_iter(stream->base, size, &iter) != size)
+		if (copy_from_iter(buf->base, size, &iter) != size)
 			return DAFSERR_SERVERFAULT;
 	}
-	len = dafs_direct_len(stream, proc);
+	len = dafs_direct_len(buf, proc);
 	if (len < 0)
 		return len == -EBADMSG ? DAFSERR_CHKSUM : DAFSERR_INVAL;
 	return dafsd_io_cksum_check(rq, len, cksum);

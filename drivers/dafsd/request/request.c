@@ -144,7 +144,7 @@ static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
 /* An error response is a header without a body, unless the draft says otherwise (E-13). */
 static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
 {
-	struct dafs_stream out = rq->base.out;
+	struct dafs_buf out = rq->base.out;
 	int len;
 
 	if (*status && !rq->body)

@@ -108,7 +108,7 @@ int dafsd_creds_init(void);
 void dafsd_creds_exit(void);
 const struct cred *dafsd_cred_make(kuid_t uid, kgid_t gid, struct group_info *groups);
 const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid);
-u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
+u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
 			const struct dafs_register_cred_args *args, u8 *handle);
 u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
 void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred);

@@ -73,7 +73,7 @@ const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid)
 	return cred;
 }
 
-static u32 dafsd_cred_groups(struct dafs_stream *in, const struct dafs_seq *seq,
+static u32 dafsd_cred_groups(struct dafs_buf *in, const struct dafs_seq *seq,
 			     struct group_info **groups)
 {
 	struct group_info *gi;
@@ -99,7 +99,7 @@ invalid:
 	return DAFSERR_INVAL;
 }
 
-static u32 dafsd_cred_from_id(struct dafs_stream *in, const struct dafs_register_cred_args *args,
+static u32 dafsd_cred_from_id(struct dafs_buf *in, const struct dafs_register_cred_args *args,
 			      const struct cred **cred)
 {
 	struct group_info *groups;
@@ -168,7 +168,7 @@ static u32 dafsd_cred_default(const struct cred **cred)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_cred_build(struct dafs_stream *in, const struct dafs_register_cred_args *args,
+static u32 dafsd_cred_build(struct dafs_buf *in, const struct dafs_register_cred_args *args,
 			    const struct cred **cred)
 {
 	switch (args->cred_type) {
@@ -238,7 +238,7 @@ unlock:
  * for a GSS name; RESOURCE if the client has registered as many users as were negotiated,
  * or if the state of its address takes too much memory.
  */
-u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_stream *in,
+u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
 			const struct dafs_register_cred_args *args, u8 *handle)
 {
 	const struct cred *cred;

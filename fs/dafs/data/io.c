@@ -231,13 +231,13 @@ static int dafs_io_map(struct dafs_io *io, struct dafs_conn *conn)
 	return 0;
 }
 
-static void dafs_io_fill(struct dafs_call *call, struct dafs_stream *stream)
+static void dafs_io_fill(struct dafs_call *call, struct dafs_buf *buf)
 {
 	struct dafs_io *io = call->priv;
 	struct iov_iter iter;
 
 	dafs_io_iter(io, io->part, &iter);
-	dafs_write_inline_fill(stream, io->part, &iter);
+	dafs_write_inline_fill(buf, io->part, &iter);
 }
 
 static struct dafs_seq dafs_io_buffers(const struct dafs_io *io)
@@ -568,7 +568,7 @@ static ssize_t dafs_io_read_inline(struct dafs_io *io)
 	struct iov_iter iter;
 	int err;
 
-	err = dafs_decode_res(&io->call->stream, DAFS_PROC_READ_INLINE, &res);
+	err = dafs_decode_res(&io->call->buf, DAFS_PROC_READ_INLINE, &res);
 	if (err || res.bytes_read > io->part)
 		return -EPROTO;
 	dafs_io_iter(io, res.bytes_read, &iter);
@@ -584,11 +584,11 @@ static ssize_t dafs_io_read_direct(struct dafs_io *io)
 	struct dafs_cksum cksum;
 	int err;
 
-	err = dafs_decode_res(&io->call->stream, DAFS_PROC_READ_DIRECT, &res);
+	err = dafs_decode_res(&io->call->buf, DAFS_PROC_READ_DIRECT, &res);
 	if (err || res.bytes_read > io->part)
 		return -EPROTO;
 	if (io->conn->opts.use_checksums) {
-		dafs_io_cksum(io, res.bytes_read, io->call->stream.swab, &cksum);
+		dafs_io_cksum(io, res.bytes_read, io->call->buf.swab, &cksum);
 		if (!dafs_cksum_equal(&res.direct_checksum, &cksum))
 			return -EBADMSG;
 	}
@@ -601,7 +601,7 @@ static ssize_t dafs_io_written(struct dafs_io *io)
 	struct dafs_write_res res = {};
 	int err;
 
-	err = dafs_decode_res(&io->call->stream, dafs_io_proc(io), &res);
+	err = dafs_decode_res(&io->call->buf, dafs_io_proc(io), &res);
 	/* E-104: never a weaker commitment than was asked for. */
 	if (err || res.count > io->part || res.committed < io->stable ||
 	    res.committed > DAFS_FILE_SYNC)

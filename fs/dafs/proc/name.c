@@ -429,7 +429,7 @@ static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char 
 			     size_t size)
 {
 	struct dafs_direct_res res = {};
-	struct dafs_stream stream;
+	struct dafs_buf received;
 	struct dafs_str link;
 	int ret;
 
@@ -437,8 +437,8 @@ static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char 
 	ret = dafs_proc_call(ses, op);
 	if (ret)
 		return ret;
-	ret = dafs_proc_received(op, &res.direct_checksum, &stream) ?:
-	      dafs_decode_link(&stream, &link) ?:
+	ret = dafs_proc_received(op, &res.direct_checksum, &received) ?:
+	      dafs_decode_link(&received, &link) ?:
 	      dafs_link_take(&link, buf, size);
 	dafs_op_end(op);
 	return ret;

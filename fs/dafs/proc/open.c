@@ -96,7 +96,7 @@ static void dafs_open_undo(struct dafs_session *ses, struct dafs_op *op)
 	int err;
 
 	/* see dafs_op_decode() */
-	if (op->call && dafs_decode_res(&op->call->stream, DAFS_PROC_OPEN, &res)) {
+	if (op->call && dafs_decode_res(&op->call->buf, DAFS_PROC_OPEN, &res)) {
 		dafs_conn_failed(op->conn);
 		dafs_op_end(op);
 	}

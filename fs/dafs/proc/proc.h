@@ -112,7 +112,7 @@ struct dafs_found {
  * @verf: in and out: cookie verifier
  * @eof: out: no more entries
  * @nowait: in: as of struct dafs_op; dafs_readdir_direct() alone looks at it
- * @stream: out: where the entries are that the actor did not take
+ * @buf: out: where the entries are that the actor did not take
  * @iter: out: the next of them; none are left of a message
  * @last: out: no more entries behind them
  */
@@ -121,7 +121,7 @@ struct dafs_readdir_pos {
 	struct dafs_verifier verf;
 	bool eof;
 	bool nowait;
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	struct dafs_direntry_iter iter;
 	bool last;
 };
@@ -153,7 +153,7 @@ typedef bool (*dafs_readdir_actor_t)(void *priv, const struct dafs_direntry *ent
 int dafs_proc_call(struct dafs_session *ses, struct dafs_op *op);
 int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op);
 int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
-		       struct dafs_stream *stream);
+		       struct dafs_buf *buf);
 
 /* name.c */
 int dafs_get_root_handle(struct dafs_session *ses, const struct cred *cred,
@@ -244,8 +244,7 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 int dafs_readdir_rest(struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor, void *priv);
 
 /* rw.c */
-void dafs_write_inline_fill(struct dafs_stream *stream, u32 count,
-			    const struct iov_iter *from);
+void dafs_write_inline_fill(struct dafs_buf *buf, u32 count, const struct iov_iter *from);
 int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		const struct dafs_fh *fh, u64 offset, u32 count,
 		struct dafs_verifier *verf);

@@ -13,7 +13,7 @@ static int dafs_readdir_walk(struct dafs_readdir_pos *pos, dafs_readdir_actor_t 
 
 	for (;;) {
 		iter = pos->iter;
-		got = dafs_direntry_next(&pos->stream, &iter, &entry);
+		got = dafs_direntry_next(&pos->buf, &iter, &entry);
 		if (got <= 0)
 			break;
 		if (!actor(priv, &entry))
@@ -28,14 +28,14 @@ static int dafs_readdir_walk(struct dafs_readdir_pos *pos, dafs_readdir_actor_t 
 }
 
 /* E-27: nothing and yet not the end would make us ask for ever. */
-static int dafs_readdir_begin(struct dafs_readdir_pos *pos, const struct dafs_stream *stream,
+static int dafs_readdir_begin(struct dafs_readdir_pos *pos, const struct dafs_buf *buf,
 			      const struct dafs_seq *entries, bool eof)
 {
 	if (!entries->count && !eof)
 		return -EIO;
-	pos->stream = *stream;
+	pos->buf = *buf;
 	pos->last = eof;
-	dafs_direntry_start(stream, entries, &pos->iter);
+	dafs_direntry_start(buf, entries, &pos->iter);
 	return 0;
 }
 
@@ -46,7 +46,7 @@ static int dafs_readdir_check(const struct dafs_readdir_pos *pos)
 	int got;
 
 	do {
-		got = dafs_direntry_next(&pos->stream, &iter, &entry);
+		got = dafs_direntry_next(&pos->buf, &iter, &entry);
 	} while (got > 0);
 	return got;
 }
@@ -62,8 +62,8 @@ static int dafs_readdir_detach(struct dafs_readdir_pos *pos, struct dafs_op *op)
 		dafs_conn_failed(op->conn);
 		return -EIO;
 	}
-	pos->stream.base = kmemdup(pos->stream.base, pos->stream.len, GFP_KERNEL);
-	return pos->stream.base ? 0 : -ENOMEM;
+	pos->buf.base = kmemdup(pos->buf.base, pos->buf.len, GFP_KERNEL);
+	return pos->buf.base ? 0 : -ENOMEM;
 }
 
 /* Before a request: nothing is left of the last one. */
@@ -113,12 +113,12 @@ int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
 	if (err)
 		return err;
 	pos->verf = res.cookieverf;
-	err = dafs_readdir_begin(pos, &op.call->stream, &res.entries, res.eof) ?:
+	err = dafs_readdir_begin(pos, &op.call->buf, &res.entries, res.eof) ?:
 	      dafs_readdir_detach(pos, &op);
 	dafs_op_end(&op);
 	if (!err) {
 		err = dafs_readdir_walk(pos, actor, priv);
-		kfree(pos->stream.base);
+		kfree(pos->buf.base);
 	}
 	pos->iter.left = 0;
 	return err;
@@ -141,7 +141,7 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
 			    void *priv)
 {
 	struct dafs_readdir_direct_res res = {};
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	struct dafs_seq entries;
 	int err;
 
@@ -149,13 +149,13 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
 	err = dafs_proc_call(ses, op);
 	if (err)
 		return err;
-	err = dafs_proc_received(op, &res.direct_checksum, &stream) ?:
-	      dafs_decode_direntries(&stream, &entries);
+	err = dafs_proc_received(op, &res.direct_checksum, &buf) ?:
+	      dafs_decode_direntries(&buf, &entries);
 	dafs_op_end(op);
 	if (err)
 		return err;
 	pos->verf = res.cookieverf;
-	return dafs_readdir_begin(pos, &stream, &entries, res.eof) ?:
+	return dafs_readdir_begin(pos, &buf, &entries, res.eof) ?:
 	       dafs_readdir_walk(pos, actor, priv);
 }
 

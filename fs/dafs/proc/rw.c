@@ -6,18 +6,16 @@
 
 /**
  * dafs_write_inline_fill() - put the data of WRITE_INLINE into its message
- * @stream: the message, encoded with room for the data
+ * @buf: the message, encoded with room for the data
  * @count: bytes
  * @from: the data; not advanced
  *
  * Context: may not sleep, so @from is memory of the kernel.
  */
-void dafs_write_inline_fill(struct dafs_stream *stream, u32 count,
-			    const struct iov_iter *from)
+void dafs_write_inline_fill(struct dafs_buf *buf, u32 count, const struct iov_iter *from)
 {
 	struct iov_iter iter = *from;
-	u8 *data = stream->base +
-		   dafs_inline_data_offset(DAFS_WRITE_INLINE_DATA, 0, 0);
+	u8 *data = buf->base + dafs_inline_data_offset(DAFS_WRITE_INLINE_DATA, 0, 0);
 	size_t copied = copy_from_iter(data, count, &iter);
 
 	/* Never send what the buffer held before. */

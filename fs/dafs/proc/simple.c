@@ -44,7 +44,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_proc_simple);
  * dafs_proc_received() - look at what the server put into memory (E-23)
  * @op: a DIRECT operation on metadata that succeeded and is not ended
  * @cksum: direct_checksum of its results
- * @stream: set to the memory, which the caller decodes
+ * @buf: set to the memory, which the caller decodes
  *
  * Only the checksum needs to know where it ends, which costs a walk through it.
  *
@@ -52,25 +52,25 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_proc_simple);
  * Return: 0, or -EBADMSG if the memory does not hold what the server sent.
  */
 int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
-		       struct dafs_stream *stream)
+		       struct dafs_buf *buf)
 {
 	struct dafs_cksum_state state;
 	struct dafs_cksum sum;
 	int len;
 
-	*stream = (struct dafs_stream) {
+	*buf = (struct dafs_buf) {
 		.base = op->mem->data,
 		.len = op->mem->room,
-		.swab = op->call->stream.swab,
+		.swab = op->call->buf.swab,
 	};
 	if (!op->conn->opts.use_checksums)
 		return 0;
-	len = dafs_direct_len(stream, op->proc);
+	len = dafs_direct_len(buf, op->proc);
 	if (len < 0)
 		return -EBADMSG;
 	dafs_cksum_init(&state);
-	dafs_cksum_update(&state, stream->base, len);
-	dafs_cksum_final_host(&state, stream->swab, &sum);
+	dafs_cksum_update(&state, buf->base, len);
+	dafs_cksum_final_host(&state, buf->swab, &sum);
 	return dafs_cksum_equal(cksum, &sum) ? 0 : -EBADMSG;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_proc_received);

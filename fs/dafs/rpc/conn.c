@@ -187,7 +187,7 @@ static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, v
 		return PTR_ERR(call);
 	err = call->status == DAFSERR_ILLEGAL_PROT ? -EPROTONOSUPPORT :
 	      dafs_status_to_errno(call->status);
-	if (!err && dafs_decode_res(&call->stream, proc, res))
+	if (!err && dafs_decode_res(&call->buf, proc, res))
 		err = -EPROTO;
 	dafs_call_put(call);
 	return err;

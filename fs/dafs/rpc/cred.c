@@ -334,7 +334,7 @@ static int dafs_cred_result(struct dafs_call *call, struct dafs_conn *conn, u8 *
 	}
 	if (call->status)
 		return dafs_status_to_errno(call->status);
-	if (dafs_decode_res(&call->stream, DAFS_PROC_REGISTER_CRED, &res))
+	if (dafs_decode_res(&call->buf, DAFS_PROC_REGISTER_CRED, &res))
 		return -EIO;
 	memcpy(handle, res.cred_handle, sizeof(res.cred_handle));
 	return 0;

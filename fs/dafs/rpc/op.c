@@ -340,9 +340,9 @@ static int dafs_op_run_nowait(struct dafs_session *ses, struct dafs_op *op)
 int dafs_op_decode(struct dafs_op *op)
 {
 	op->client_id = op->conn->client_id;
-	if (!op->res || (op->status && op->call->stream.len <= DAFS_HDR_SIZE))
+	if (!op->res || (op->status && op->call->buf.len <= DAFS_HDR_SIZE))
 		return 0;
-	if (!dafs_decode_res(&op->call->stream, op->proc, op->res))
+	if (!dafs_decode_res(&op->call->buf, op->proc, op->res))
 		return 0;
 	/* a server that cannot encode cannot be trusted (E-11) */
 	dafs_conn_failed(op->conn);

@@ -337,7 +337,7 @@ struct dafs_op {
 	struct dafs_client_id client_id;
 	struct dafs_conn *conn;
 	struct dafs_call *call;
-	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
+	void (*fill)(struct dafs_call *call, struct dafs_buf *buf);
 	void *priv;
 	struct dafs_op_mem *mem;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);

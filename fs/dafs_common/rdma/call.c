@@ -187,8 +187,7 @@ static bool dafs_call_replied(struct dafs_call *call)
 
 /* Give @msg to its call; then invalidate the memory, or complete the call. */
 static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *msg,
-				   const struct dafs_stream *stream,
-				   const struct dafs_res_hdr *hdr)
+				   const struct dafs_buf *buf, const struct dafs_res_hdr *hdr)
 {
 	struct dafs_call *call;
 	unsigned long flags;
@@ -205,7 +204,7 @@ static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *m
 	dafs_requester_credit(rq, hdr->target_nreq);
 	call->hdr = *hdr;
 	call->status = hdr->status;
-	call->stream = *stream;
+	call->buf = *buf;
 	call->reply = msg;
 	last = dafs_call_replied(call);
 	if (last)
@@ -227,27 +226,27 @@ static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *m
  */
 void dafs_requester_response(struct dafs_requester *rq, struct dafs_msg *msg)
 {
-	struct dafs_stream stream = {
+	struct dafs_buf buf = {
 		.base = msg->data,
 		.len = msg->len,
 		.swab = rq->chan->swab,
 	};
 	struct dafs_res_hdr hdr;
 
-	if (dafs_get_res_hdr(&stream, &hdr)) {
+	if (dafs_get_res_hdr(&buf, &hdr)) {
 		msg->owner = DAFS_MSG_FREE;
 		trace_dafs_bad_message(rq->chan, msg->data, msg->len);
 		dafs_chan_fail(rq->chan, DAFS_CLOSE_PROTOCOL);
 		return;
 	}
-	stream.len = hdr.len;
+	buf.len = hdr.len;
 	if (rq->chan->cksum && !dafs_msg_cksum_ok(msg->data, hdr.len)) {
 		msg->owner = DAFS_MSG_FREE;
 		trace_dafs_bad_message(rq->chan, msg->data, msg->len);
 		dafs_chan_fail(rq->chan, DAFS_CLOSE_CHECKSUM);
 		return;
 	}
-	dafs_requester_deliver(rq, msg, &stream, &hdr);
+	dafs_requester_deliver(rq, msg, &buf, &hdr);
 }
 
 /**
@@ -277,7 +276,7 @@ void dafs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 static int dafs_call_encode(struct dafs_requester *rq, struct dafs_call *call)
 {
 	struct dafs_slot *slot = &rq->slots[call->slot];
-	struct dafs_stream out = {
+	struct dafs_buf out = {
 		.base = slot->send->data,
 		.len = rq->chan->limits.send_size,
 		.swab = rq->chan->swab,

@@ -298,7 +298,7 @@ static u32 dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rq
 /* Reads the whole message, so it is called before the lock is taken. */
 static bool dafs_msg_intact(const struct dafs_chan *chan, struct dafs_msg *msg)
 {
-	struct dafs_stream in = { msg->data, msg->len, chan->swab };
+	struct dafs_buf in = { msg->data, msg->len, chan->swab };
 	struct dafs_req_hdr hdr;
 
 	return !chan->cksum ||
@@ -320,8 +320,8 @@ static void dafs_rqst_prepare(struct dafs_rqst *rqst, struct dafs_msg *msg)
 
 	rqst->recv = msg;
 	rqst->no_cksum = false;
-	rqst->in = (struct dafs_stream) { msg->data, msg->len, chan->swab };
-	rqst->out = (struct dafs_stream) {
+	rqst->in = (struct dafs_buf) { msg->data, msg->len, chan->swab };
+	rqst->out = (struct dafs_buf) {
 		rqst->send->data, rqst->send->size, chan->swab
 	};
 	rqst->sge = (struct ib_sge) {

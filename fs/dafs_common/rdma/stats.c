@@ -69,7 +69,7 @@ void dafs_stats_count(struct dafs_stats __percpu *stats, const struct dafs_call 
 		u64_stats_inc(&count[DAFS_STAT_ERRORS]);
 	u64_stats_add(&count[DAFS_STAT_SENT], call->sent_len);
 	if (call->reply)
-		u64_stats_add(&count[DAFS_STAT_RECEIVED], call->stream.len);
+		u64_stats_add(&count[DAFS_STAT_RECEIVED], call->buf.len);
 	if (call->mem) {
 		u64_stats_add(&count[DAFS_STAT_DIRECT], call->mem->len);
 		u64_stats_add(&count[DAFS_STAT_REGIONS], call->mem->nr);

@@ -149,7 +149,7 @@ static void cksum_through_codec(struct kunit *test)
 {
 	static const u8 want[4] = { 0x53, 0x59, 0x2b, 0x2e };
 	u8 *msg = kunit_kzalloc(test, DAFS_HDR_SIZE + 4, GFP_KERNEL);
-	struct dafs_stream s = { msg, DAFS_HDR_SIZE + 4 };
+	struct dafs_buf buf = { msg, DAFS_HDR_SIZE + 4 };
 	struct dafs_cksum_state state;
 	struct dafs_direct_res res, back;
 	int swab;
@@ -158,11 +158,12 @@ static void cksum_through_codec(struct kunit *test)
 	dafs_cksum_init(&state);
 	dafs_cksum_update(&state, "abcdef", 6);
 	for (swab = 0; swab < 2; swab++) {
-		s.swab = swab;
+		buf.swab = swab;
 		dafs_cksum_final_host(&state, swab, &res.direct_checksum);
-		KUNIT_ASSERT_EQ(test, dafs_encode_res(&s, DAFS_PROC_GETATTR_DIRECT, &res), s.len);
+		KUNIT_ASSERT_EQ(test, dafs_encode_res(&buf, DAFS_PROC_GETATTR_DIRECT, &res),
+				buf.len);
 		KUNIT_EXPECT_MEMEQ(test, msg + DAFS_HDR_SIZE, want, 4);
-		KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_GETATTR_DIRECT, &back), 0);
+		KUNIT_ASSERT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_GETATTR_DIRECT, &back), 0);
 		KUNIT_EXPECT_TRUE(test, dafs_cksum_equal(&res.direct_checksum,
 							 &back.direct_checksum));
 		back.direct_checksum.s1 ^= 1;

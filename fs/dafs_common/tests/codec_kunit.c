@@ -62,13 +62,13 @@ static int codec_init(struct kunit *test)
 
 /**
  * struct wire - the bytes of a vector in one order
- * @s: stream of exactly these bytes, so that KASAN reports any access beyond
+ * @buf: buffer of exactly these bytes, so that KASAN reports any access beyond
  * @want: the same bytes, not modified
  * @len: bytes
  * @cksum: the checksum field
  */
 struct wire {
-	struct dafs_stream s;
+	struct dafs_buf buf;
 	u8 *want;
 	u32 len;
 	const u8 *cksum;
@@ -85,23 +85,23 @@ static void wire_get(struct kunit *test, const struct dafs_vector *v, bool big, 
 
 	w->len = strlen(hex) / 2;
 	w->want = kunit_kmalloc(test, w->len, GFP_KERNEL);
-	w->s.base = kunit_kmalloc(test, w->len, GFP_KERNEL);
+	w->buf.base = kunit_kmalloc(test, w->len, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, w->want);
-	KUNIT_ASSERT_NOT_NULL(test, w->s.base);
+	KUNIT_ASSERT_NOT_NULL(test, w->buf.base);
 	KUNIT_ASSERT_EQ(test, hex2bin(w->want, hex, w->len), 0);
-	memcpy(w->s.base, w->want, w->len);
-	w->s.len = w->len;
-	w->s.swab = big != host_is_big();
+	memcpy(w->buf.base, w->want, w->len);
+	w->buf.len = w->len;
+	w->buf.swab = big != host_is_big();
 	w->cksum = big ? v->big_cksum : v->little_cksum;
 }
 
 static void wire_put(struct kunit *test, struct wire *w)
 {
 	kunit_kfree(test, w->want);
-	kunit_kfree(test, w->s.base);
+	kunit_kfree(test, w->buf.base);
 }
 
-static void vector_header(const struct dafs_stream *s, const struct dafs_vector *v, u32 len)
+static void vector_header(const struct dafs_buf *buf, const struct dafs_vector *v, u32 len)
 {
 	struct dafs_req_hdr req = {
 		.desired_nreq = DAFS_VECTOR_NREQ,
@@ -123,9 +123,9 @@ static void vector_header(const struct dafs_stream *s, const struct dafs_vector 
 	};
 
 	if (v->kind == DAFS_VECTOR_ARGS)
-		dafs_put_req_hdr(s, &req);
+		dafs_put_req_hdr(buf, &req);
 	else if (v->kind == DAFS_VECTOR_RES)
-		dafs_put_res_hdr(s, &res);
+		dafs_put_res_hdr(buf, &res);
 }
 
 static void expect_bytes(struct kunit *test, const struct dafs_vector *v, const struct wire *w,
@@ -134,35 +134,35 @@ static void expect_bytes(struct kunit *test, const struct dafs_vector *v, const 
 	KUNIT_EXPECT_EQ_MSG(test, len, w->len, "%s", v->name);
 	if (len == w->len)
 		KUNIT_EXPECT_MEMEQ_MSG(test, got, w->want, w->len, "%s, swab %d", v->name,
-				       w->s.swab);
+				       w->buf.swab);
 }
 
 static void vector_encode(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
 {
 	struct codec_test *ct = test->priv;
-	struct dafs_stream s = { ct->out, OUT_SIZE, w->s.swab };
+	struct dafs_buf buf = { ct->out, OUT_SIZE, w->buf.swab };
 	union dafs_vector_host host = v->host;
 	int len;
 
 	memset(ct->out, 0xa5, OUT_SIZE);
-	len = dafs_vector_encode(&s, v, &host);
-	vector_header(&s, v, len);
+	len = dafs_vector_encode(&buf, v, &host);
+	vector_header(&buf, v, len);
 	expect_bytes(test, v, w, ct->out, len);
 }
 
 static void vector_recode(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
 {
 	struct codec_test *ct = test->priv;
-	struct dafs_stream s = { ct->out, OUT_SIZE, w->s.swab };
+	struct dafs_buf buf = { ct->out, OUT_SIZE, w->buf.swab };
 	union dafs_vector_host host;
 	int len;
 
-	KUNIT_EXPECT_EQ_MSG(test, dafs_vector_decode(&w->s, v, &host), 0, "%s", v->name);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_vector_decode(&w->buf, v, &host), 0, "%s", v->name);
 	ct->arena.used = 0;
-	KUNIT_EXPECT_EQ_MSG(test, dafs_rehost(&w->s, v, &host, &ct->arena), 0, "%s", v->name);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_rehost(&w->buf, v, &host, &ct->arena), 0, "%s", v->name);
 	memset(ct->out, 0xa5, OUT_SIZE);
-	len = dafs_vector_encode(&s, v, &host);
-	vector_header(&s, v, len);
+	len = dafs_vector_encode(&buf, v, &host);
+	vector_header(&buf, v, len);
 	expect_bytes(test, v, w, ct->out, len);
 }
 
@@ -209,12 +209,12 @@ static void vector_cksum(struct kunit *test, const struct dafs_vector *v, const 
 
 	if (v->kind != DAFS_VECTOR_ARGS && v->kind != DAFS_VECTOR_RES)
 		return;
-	dafs_msg_cksum(w->s.base, w->len);
-	KUNIT_EXPECT_MEMEQ_MSG(test, w->s.base + at, w->cksum, 4, "%s", v->name);
-	KUNIT_EXPECT_TRUE(test, dafs_msg_cksum_ok(w->s.base, w->len));
-	KUNIT_EXPECT_MEMEQ(test, w->s.base, w->want, at);
-	w->s.base[w->len - 1] ^= 0x40;
-	KUNIT_EXPECT_FALSE(test, dafs_msg_cksum_ok(w->s.base, w->len));
+	dafs_msg_cksum(w->buf.base, w->len);
+	KUNIT_EXPECT_MEMEQ_MSG(test, w->buf.base + at, w->cksum, 4, "%s", v->name);
+	KUNIT_EXPECT_TRUE(test, dafs_msg_cksum_ok(w->buf.base, w->len));
+	KUNIT_EXPECT_MEMEQ(test, w->buf.base, w->want, at);
+	w->buf.base[w->len - 1] ^= 0x40;
+	KUNIT_EXPECT_FALSE(test, dafs_msg_cksum_ok(w->buf.base, w->len));
 }
 
 /* R-3.2.5-08 R-3.2.5-12: whole messages in both orders, the field as zero */
@@ -226,15 +226,15 @@ static void codec_checksums_vectors(struct kunit *test)
 static void vector_no_room(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
 {
 	union dafs_vector_host host = v->host;
-	struct dafs_stream s = { .swab = w->s.swab };
+	struct dafs_buf buf = { .swab = w->buf.swab };
 	int len;
 
-	for (s.len = 0; s.len < w->len; s.len++) {
-		s.base = kmalloc(max(s.len, 1U), GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, s.base);
-		len = dafs_vector_encode(&s, v, &host);
-		kfree(s.base);
-		KUNIT_EXPECT_EQ_MSG(test, len, -EMSGSIZE, "%s in %u", v->name, s.len);
+	for (buf.len = 0; buf.len < w->len; buf.len++) {
+		buf.base = kmalloc(max(buf.len, 1U), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, buf.base);
+		len = dafs_vector_encode(&buf, v, &host);
+		kfree(buf.base);
+		KUNIT_EXPECT_EQ_MSG(test, len, -EMSGSIZE, "%s in %u", v->name, buf.len);
 	}
 }
 
@@ -249,11 +249,11 @@ static void codec_wants_room(struct kunit *test)
  * encoded, and the encoded message decodes to the same.
  */
 static void expect_stable(struct kunit *test, const struct dafs_vector *v,
-			  const struct dafs_stream *in)
+			  const struct dafs_buf *in)
 {
 	struct codec_test *ct = test->priv;
-	struct dafs_stream out = { ct->out, OUT_SIZE, in->swab };
-	struct dafs_stream again = { ct->again, OUT_SIZE, in->swab };
+	struct dafs_buf out = { ct->out, OUT_SIZE, in->swab };
+	struct dafs_buf again = { ct->again, OUT_SIZE, in->swab };
 	union dafs_vector_host host;
 	int err = dafs_vector_decode(in, v, &host);
 	int len;
@@ -279,13 +279,13 @@ static void expect_stable(struct kunit *test, const struct dafs_vector *v,
 
 static void vector_truncate(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
 {
-	struct dafs_stream s = { .swab = w->s.swab };
+	struct dafs_buf buf = { .swab = w->buf.swab };
 
-	for (s.len = 0; s.len < w->len; s.len++) {
-		s.base = kmemdup(w->want, max(s.len, 1U), GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, s.base);
-		expect_stable(test, v, &s);
-		kfree(s.base);
+	for (buf.len = 0; buf.len < w->len; buf.len++) {
+		buf.base = kmemdup(w->want, max(buf.len, 1U), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, buf.base);
+		expect_stable(test, v, &buf);
+		kfree(buf.base);
 	}
 }
 
@@ -310,17 +310,18 @@ static u32 mutate_value(struct rnd_state *rnd, u32 len)
 	return len - prandom_u32_state(rnd) % 16;
 }
 
-static void mutate(struct rnd_state *rnd, const struct dafs_stream *s)
+static void mutate(struct rnd_state *rnd, const struct dafs_buf *buf)
 {
 	u32 turns = 1 + prandom_u32_state(rnd) % 4;
 	u32 at;
 
 	while (turns--) {
-		at = prandom_u32_state(rnd) % s->len;
+		at = prandom_u32_state(rnd) % buf->len;
 		if (prandom_u32_state(rnd) % 2)
-			s->base[at] ^= 1 << prandom_u32_state(rnd) % 8;
-		else if (ALIGN_DOWN(at, 4) + 4 <= s->len)
-			dafs_put32(mutate_value(rnd, s->len), s->base + ALIGN_DOWN(at, 4), s->swab);
+			buf->base[at] ^= 1 << prandom_u32_state(rnd) % 8;
+		else if (ALIGN_DOWN(at, 4) + 4 <= buf->len)
+			dafs_put32(mutate_value(rnd, buf->len), buf->base + ALIGN_DOWN(at, 4),
+				   buf->swab);
 	}
 }
 
@@ -331,9 +332,9 @@ static void vector_mutate(struct kunit *test, const struct dafs_vector *v, const
 
 	prandom_seed_state(&rnd, 0x44414653 + w->len);
 	for (i = 0; i < MUTATIONS; i++) {
-		memcpy(w->s.base, w->want, w->len);
-		mutate(&rnd, &w->s);
-		expect_stable(test, v, &w->s);
+		memcpy(w->buf.base, w->want, w->len);
+		mutate(&rnd, &w->buf);
+		expect_stable(test, v, &w->buf);
 	}
 }
 
@@ -345,19 +346,19 @@ static void codec_survives_mutation(struct kunit *test)
 /* ---- hand-built messages ---- */
 
 /* a request of @len zero bytes, native order */
-static struct dafs_stream blank(struct kunit *test, u32 len)
+static struct dafs_buf blank(struct kunit *test, u32 len)
 {
-	struct dafs_stream s = { .len = len };
+	struct dafs_buf buf = { .len = len };
 
-	s.base = kunit_kzalloc(test, len, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, s.base);
-	return s;
+	buf.base = kunit_kzalloc(test, len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf.base);
+	return buf;
 }
 
 /* @at: offset in the fixed section, as in the draft */
-static void put(struct dafs_stream *s, u32 at, u32 value)
+static void put(struct dafs_buf *buf, u32 at, u32 value)
 {
-	dafs_put32(value, s->base + DAFS_HDR_SIZE + at, s->swab);
+	dafs_put32(value, buf->base + DAFS_HDR_SIZE + at, buf->swab);
 }
 
 /* LOOKUP: a filehandle, the path offset at 64, the heap from 72 */
@@ -366,15 +367,15 @@ static void put(struct dafs_stream *s, u32 at, u32 value)
 
 static int decode_lookup(struct kunit *test, u32 len, u32 offset, u32 count, u32 first)
 {
-	struct dafs_stream s = blank(test, len);
+	struct dafs_buf buf = blank(test, len);
 	struct dafs_lookup_args args;
 
-	put(&s, LOOKUP_PATH, offset);
+	put(&buf, LOOKUP_PATH, offset);
 	if (len >= DAFS_HDR_SIZE + LOOKUP_HEAP + 4)
-		put(&s, LOOKUP_HEAP, count);
+		put(&buf, LOOKUP_HEAP, count);
 	if (len >= DAFS_HDR_SIZE + LOOKUP_HEAP + 12)
-		put(&s, LOOKUP_HEAP + 8, first);
-	return dafs_decode_args(&s, DAFS_PROC_LOOKUP, &args);
+		put(&buf, LOOKUP_HEAP + 8, first);
+	return dafs_decode_args(&buf, DAFS_PROC_LOOKUP, &args);
 }
 
 /* R-6.1.1.1-02: offsets inside the fixed section or beyond the message (E-11) */
@@ -420,19 +421,19 @@ static void codec_refuses_array_counts(struct kunit *test)
 	};
 	static const u32 counts[] = { 1, 0x02aaaaab, 0x10000000, 0x10000001, 0xffffffff };
 	union dafs_vector_host host;
-	struct dafs_stream s;
+	struct dafs_buf buf;
 	unsigned int i, j;
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(arrays); i++) {
-		s = blank(test, DAFS_HDR_SIZE + arrays[i].heap + 8);
-		put(&s, arrays[i].offset_at, arrays[i].heap);
+		buf = blank(test, DAFS_HDR_SIZE + arrays[i].heap + 8);
+		put(&buf, arrays[i].offset_at, arrays[i].heap);
 		for (j = 0; j < ARRAY_SIZE(counts); j++) {
-			put(&s, arrays[i].heap, counts[j]);
+			put(&buf, arrays[i].heap, counts[j]);
 			if (arrays[i].res)
-				err = dafs_decode_res(&s, arrays[i].proc, &host.res);
+				err = dafs_decode_res(&buf, arrays[i].proc, &host.res);
 			else
-				err = dafs_decode_args(&s, arrays[i].proc, &host.args);
+				err = dafs_decode_args(&buf, arrays[i].proc, &host.args);
 			KUNIT_EXPECT_EQ_MSG(test, err, -EBADMSG, "%s, count %#x",
 					    dafs_proc_name(arrays[i].proc), counts[j]);
 		}
@@ -446,16 +447,16 @@ static void codec_refuses_array_counts(struct kunit *test)
 static int decode_batch(struct kunit *test, u32 requests, u32 chunks)
 {
 	u32 array = 8 + requests * 96;
-	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 16 + array + 8 + chunks * 16);
+	struct dafs_buf buf = blank(test, DAFS_HDR_SIZE + 16 + array + 8 + chunks * 16);
 	struct dafs_batch_submit_args args;
 	u32 i;
 
-	put(&s, 0, 16);
-	put(&s, 16, requests);
-	put(&s, 16 + array, chunks);
+	put(&buf, 0, 16);
+	put(&buf, 16, requests);
+	put(&buf, 16 + array, chunks);
 	for (i = 0; i < requests; i++)
-		put(&s, 16 + 8 + i * 96 + 84, array);
-	return dafs_decode_args(&s, DAFS_PROC_BATCH_SUBMIT, &args);
+		put(&buf, 16 + 8 + i * 96 + 84, array);
+	return dafs_decode_args(&buf, DAFS_PROC_BATCH_SUBMIT, &args);
 }
 
 static void codec_bounds_work(struct kunit *test)
@@ -468,15 +469,15 @@ static void codec_bounds_work(struct kunit *test)
 /* RENAME: oldname at 128, newname at 132, heap from 136 */
 static int decode_rename(struct kunit *test, u32 old, u32 new, struct dafs_rename_args *args)
 {
-	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 136 + 16);
+	struct dafs_buf buf = blank(test, DAFS_HDR_SIZE + 136 + 16);
 
-	put(&s, 128, old);
-	put(&s, 132, new);
-	put(&s, 136, 1);
-	s.base[DAFS_HDR_SIZE + 140] = 'a';
-	put(&s, 144, 2);
-	s.base[DAFS_HDR_SIZE + 148] = 'b';
-	return dafs_decode_args(&s, DAFS_PROC_RENAME, args);
+	put(&buf, 128, old);
+	put(&buf, 132, new);
+	put(&buf, 136, 1);
+	buf.base[DAFS_HDR_SIZE + 140] = 'a';
+	put(&buf, 144, 2);
+	buf.base[DAFS_HDR_SIZE + 148] = 'b';
+	return dafs_decode_args(&buf, DAFS_PROC_RENAME, args);
 }
 
 /* R-6.1.1.2-03: items in any order, even overlapping (E-11) */
@@ -499,74 +500,74 @@ static void codec_takes_any_order(struct kunit *test)
 /* a fixed section without its trailing pad, and with up to seven extra bytes (E-12) */
 static void codec_takes_pads(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 72 + 7);
+	struct dafs_buf buf = blank(test, DAFS_HDR_SIZE + 72 + 7);
 	struct dafs_access_args args;
 
-	put(&s, 64, 0x25);
-	s.len = DAFS_HDR_SIZE + 68;
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_ACCESS, &args), 0);
+	put(&buf, 64, 0x25);
+	buf.len = DAFS_HDR_SIZE + 68;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_ACCESS, &args), 0);
 	KUNIT_EXPECT_EQ(test, args.access, 0x25);
-	s.len--;
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_ACCESS, &args), -EBADMSG);
-	s.len = DAFS_HDR_SIZE + 72 + 7;
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_ACCESS, &args), 0);
-	s.len = DAFS_HDR_SIZE + 7;
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_NULL, NULL), 0);
+	buf.len--;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_ACCESS, &args), -EBADMSG);
+	buf.len = DAFS_HDR_SIZE + 72 + 7;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_ACCESS, &args), 0);
+	buf.len = DAFS_HDR_SIZE + 7;
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_NULL, NULL), 0);
 }
 
 /* no pad behind an attribute structure or behind the count of an empty array (E-12) */
 static void codec_takes_short_items(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, 24);
+	struct dafs_buf buf = blank(test, 24);
 	struct dafs_lookup_args lookup;
 	struct dafs_seq entries;
 	struct dafs_fattr attr;
 
-	dafs_put64(DAFS_FATTR_MODE, s.base, false);
-	dafs_put64(DAFS_FATTR_MODE, s.base + 8, false);
-	dafs_put32(0755, s.base + 16, false);
-	s.len = 20;
-	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&s, &attr), 0);
+	dafs_put64(DAFS_FATTR_MODE, buf.base, false);
+	dafs_put64(DAFS_FATTR_MODE, buf.base + 8, false);
+	dafs_put32(0755, buf.base + 16, false);
+	buf.len = 20;
+	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&buf, &attr), 0);
 	KUNIT_EXPECT_EQ(test, attr.mode, 0755);
-	s.len = 19;
-	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&s, &attr), -EBADMSG);
+	buf.len = 19;
+	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&buf, &attr), -EBADMSG);
 
-	s = blank(test, 4);
-	KUNIT_EXPECT_EQ(test, dafs_decode_direntries(&s, &entries), 0);
-	s.len = 3;
-	KUNIT_EXPECT_EQ(test, dafs_decode_direntries(&s, &entries), -EBADMSG);
+	buf = blank(test, 4);
+	KUNIT_EXPECT_EQ(test, dafs_decode_direntries(&buf, &entries), 0);
+	buf.len = 3;
+	KUNIT_EXPECT_EQ(test, dafs_decode_direntries(&buf, &entries), -EBADMSG);
 
-	s = blank(test, DAFS_HDR_SIZE + LOOKUP_HEAP + 4);
-	put(&s, LOOKUP_PATH, LOOKUP_HEAP);
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_LOOKUP, &lookup), 0);
+	buf = blank(test, DAFS_HDR_SIZE + LOOKUP_HEAP + 4);
+	put(&buf, LOOKUP_PATH, LOOKUP_HEAP);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_LOOKUP, &lookup), 0);
 }
 
 /* R-6.1.1.4-02: of one byte or four, any nonzero value is TRUE (E-16) */
 static void codec_takes_any_truth(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 20);
+	struct dafs_buf buf = blank(test, DAFS_HDR_SIZE + 20);
 	struct dafs_client_auth_res auth;
 	struct dafs_read_inline_res read;
 
-	s.base[DAFS_HDR_SIZE + 16] = 0x80;
-	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_CLIENT_AUTH, &auth), 0);
+	buf.base[DAFS_HDR_SIZE + 16] = 0x80;
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_CLIENT_AUTH, &auth), 0);
 	KUNIT_EXPECT_EQ(test, auth.trusted, 1);
-	s.base[DAFS_HDR_SIZE + 16] = 0;
-	s.base[DAFS_HDR_SIZE + 17] = 1;
-	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_CLIENT_AUTH, &auth), 0);
+	buf.base[DAFS_HDR_SIZE + 16] = 0;
+	buf.base[DAFS_HDR_SIZE + 17] = 1;
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_CLIENT_AUTH, &auth), 0);
 	KUNIT_EXPECT_EQ(test, auth.trusted, 0);
-	put(&s, 0, 0x100);
-	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_READ_INLINE, &read), 0);
+	put(&buf, 0, 0x100);
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_READ_INLINE, &read), 0);
 	KUNIT_EXPECT_EQ(test, read.eof, 1);
 	read = (struct dafs_read_inline_res) { .eof = 0xff00 };
-	KUNIT_ASSERT_GT(test, dafs_encode_res(&s, DAFS_PROC_READ_INLINE, &read), 0);
-	KUNIT_EXPECT_EQ(test, dafs_get32(s.base + DAFS_HDR_SIZE, false), 1);
+	KUNIT_ASSERT_GT(test, dafs_encode_res(&buf, DAFS_PROC_READ_INLINE, &read), 0);
+	KUNIT_EXPECT_EQ(test, dafs_get32(buf.base + DAFS_HDR_SIZE, false), 1);
 }
 
 /* a response without its results reads as zeros (E-13, E-14) */
 static void codec_takes_bare_responses(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, DAFS_HDR_SIZE);
+	struct dafs_buf buf = blank(test, DAFS_HDR_SIZE);
 	union dafs_res res;
 	u32 proc;
 
@@ -574,63 +575,63 @@ static void codec_takes_bare_responses(struct kunit *test)
 		if (!dafs_proc_known(proc))
 			continue;
 		memset(&res, 0xa5, sizeof(res));
-		KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, proc, &res), 0);
+		KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, proc, &res), 0);
 	}
 	memset(&res, 0xa5, sizeof(res));
-	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_LOCK, &res), 0);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_LOCK, &res), 0);
 	KUNIT_EXPECT_NULL(test, memchr_inv(&res, 0, sizeof(res.lock)));
-	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_NULL, NULL), 0);
-	s.len--;
-	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_LOCK, &res), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_NULL, NULL), 0);
+	buf.len--;
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_LOCK, &res), -EBADMSG);
 }
 
 /* E-20: unknown attributes have unknown sizes, so they are refused */
 static void codec_refuses_unknown_attributes(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, 64);
+	struct dafs_buf buf = blank(test, 64);
 	struct dafs_fattr attr;
 	int bit;
 
 	for (bit = 0; bit < 64; bit++) {
-		dafs_put64(1ULL << bit, s.base, false);
-		KUNIT_EXPECT_EQ_MSG(test, dafs_decode_fattr(&s, &attr),
+		dafs_put64(1ULL << bit, buf.base, false);
+		KUNIT_EXPECT_EQ_MSG(test, dafs_decode_fattr(&buf, &attr),
 				    bit >= 25 ? -EINVAL : bit == 20 ? -EBADMSG : 0, "bit %d", bit);
 	}
-	s = blank(test, 80);
-	dafs_put64(DAFS_FATTR_FILEHANDLE, s.base, false);
-	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&s, &attr), 0);
+	buf = blank(test, 80);
+	dafs_put64(DAFS_FATTR_FILEHANDLE, buf.base, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_fattr(&buf, &attr), 0);
 }
 
 /* E-21: file system attribute 31 is not assigned */
 static void codec_refuses_fsattr_31(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, DAFS_HDR_SIZE + 8 + 16 + 8);
+	struct dafs_buf buf = blank(test, DAFS_HDR_SIZE + 8 + 16 + 8);
 	struct dafs_get_fsattr_res res;
 
-	put(&s, 0, 8);
-	dafs_put64(1ULL << 29, s.base + DAFS_HDR_SIZE + 8, false);
-	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_GET_FSATTR, &res), 0);
-	dafs_put64(1ULL << 30, s.base + DAFS_HDR_SIZE + 8, false);
-	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_GET_FSATTR, &res), -EINVAL);
-	dafs_put64(1ULL << 34, s.base + DAFS_HDR_SIZE + 8, false);
-	KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, DAFS_PROC_GET_FSATTR, &res), -EINVAL);
+	put(&buf, 0, 8);
+	dafs_put64(1ULL << 29, buf.base + DAFS_HDR_SIZE + 8, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_GET_FSATTR, &res), 0);
+	dafs_put64(1ULL << 30, buf.base + DAFS_HDR_SIZE + 8, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_GET_FSATTR, &res), -EINVAL);
+	dafs_put64(1ULL << 34, buf.base + DAFS_HDR_SIZE + 8, false);
+	KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_GET_FSATTR, &res), -EINVAL);
 }
 
 /* R-6.1.10-01: 57 procedures, and no more */
 static void codec_knows_procedures(struct kunit *test)
 {
 	static const u32 bad[] = { 0, 99, 107, 120, 121, 154, 161, 0x80000064, 0xffffffff };
-	struct dafs_stream s = blank(test, 512);
+	struct dafs_buf buf = blank(test, 512);
 	union dafs_vector_host host = {};
 	unsigned int i, known = 0;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		KUNIT_EXPECT_FALSE(test, dafs_proc_known(bad[i]));
 		KUNIT_EXPECT_STREQ(test, dafs_proc_name(bad[i]), "unknown");
-		KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, bad[i], &host.args), -EOPNOTSUPP);
-		KUNIT_EXPECT_EQ(test, dafs_decode_res(&s, bad[i], &host.res), -EOPNOTSUPP);
-		KUNIT_EXPECT_EQ(test, dafs_encode_args(&s, bad[i], &host.args), -EOPNOTSUPP);
-		KUNIT_EXPECT_EQ(test, dafs_encode_res(&s, bad[i], &host.res), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, bad[i], &host.args), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, dafs_decode_res(&buf, bad[i], &host.res), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, dafs_encode_args(&buf, bad[i], &host.args), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, dafs_encode_res(&buf, bad[i], &host.res), -EOPNOTSUPP);
 	}
 	for (i = 0; i < 1000; i++)
 		known += dafs_proc_known(i);
@@ -646,19 +647,19 @@ static void vector_get_header(struct kunit *test, const struct dafs_vector *v,
 	struct dafs_res_hdr res;
 
 	if (v->kind == DAFS_VECTOR_ARGS) {
-		KUNIT_ASSERT_EQ_MSG(test, dafs_get_req_hdr(&w->s, &req), 0, "%s", v->name);
+		KUNIT_ASSERT_EQ_MSG(test, dafs_get_req_hdr(&w->buf, &req), 0, "%s", v->name);
 		KUNIT_EXPECT_EQ(test, req.procedure, v->proc);
 		KUNIT_EXPECT_EQ(test, req.len, w->len);
 		KUNIT_EXPECT_EQ(test, req.stream_id, DAFS_VECTOR_STREAM);
 		KUNIT_EXPECT_MEMEQ(test, req.analyzer, analyzer, 8);
-		KUNIT_EXPECT_EQ(test, dafs_get_res_hdr(&w->s, &res), -EBADMSG);
+		KUNIT_EXPECT_EQ(test, dafs_get_res_hdr(&w->buf, &res), -EBADMSG);
 	} else if (v->kind == DAFS_VECTOR_RES) {
-		KUNIT_ASSERT_EQ_MSG(test, dafs_get_res_hdr(&w->s, &res), 0, "%s", v->name);
+		KUNIT_ASSERT_EQ_MSG(test, dafs_get_res_hdr(&w->buf, &res), 0, "%s", v->name);
 		KUNIT_EXPECT_EQ(test, res.status, DAFS_STATUS_OK);
 		KUNIT_EXPECT_EQ(test, res.len, w->len);
 		KUNIT_EXPECT_EQ(test, res.seq_number, DAFS_VECTOR_SEQ);
 		KUNIT_EXPECT_MEMEQ(test, res.analyzer, analyzer, 8);
-		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&w->s, &req), -EBADMSG);
+		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&w->buf, &req), -EBADMSG);
 	}
 }
 
@@ -674,22 +675,22 @@ static void codec_reads_headers(struct kunit *test)
 static void codec_refuses_headers(struct kunit *test)
 {
 	static const u32 bad[] = { 0, 39, 49, 0xffffffff };
-	struct dafs_stream s = blank(test, 48);
+	struct dafs_buf buf = blank(test, 48);
 	struct dafs_req_hdr hdr = { .procedure = DAFS_PROC_NULL, .len = 48 };
 	unsigned int i;
 
-	dafs_put_req_hdr(&s, &hdr);
-	KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), 0);
-	s.swab = true;
-	KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), -EBADMSG);
-	s.swab = false;
+	dafs_put_req_hdr(&buf, &hdr);
+	KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&buf, &hdr), 0);
+	buf.swab = true;
+	KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&buf, &hdr), -EBADMSG);
+	buf.swab = false;
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		dafs_put32(bad[i], s.base + REQ_LEN, false);
-		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), -EBADMSG);
+		dafs_put32(bad[i], buf.base + REQ_LEN, false);
+		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&buf, &hdr), -EBADMSG);
 	}
-	dafs_put32(40, s.base + REQ_LEN, false);
-	for (s.len = 0; s.len < DAFS_HDR_SIZE; s.len++)
-		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&s, &hdr), -EBADMSG);
+	dafs_put32(40, buf.base + REQ_LEN, false);
+	for (buf.len = 0; buf.len < DAFS_HDR_SIZE; buf.len++)
+		KUNIT_EXPECT_EQ(test, dafs_get_req_hdr(&buf, &hdr), -EBADMSG);
 }
 
 /* R-6.1.2-01: 44 41 46 53 or 53 46 41 44 */
@@ -710,24 +711,24 @@ static void codec_probes_order(struct kunit *test)
 static void vector_direct_len(struct kunit *test, const struct dafs_vector *v,
 			      const struct wire *w)
 {
-	struct dafs_stream s = blank(test, w->len + 100);
+	struct dafs_buf buf = blank(test, w->len + 100);
 
 	if (v->kind == DAFS_VECTOR_ARGS || v->kind == DAFS_VECTOR_RES)
 		return;
-	s.swab = w->s.swab;
-	memset(s.base, 0xff, s.len);
-	memcpy(s.base, w->want, w->len);
-	KUNIT_EXPECT_EQ_MSG(test, dafs_direct_len(&s, v->proc), w->len, "%s", v->name);
-	KUNIT_EXPECT_EQ_MSG(test, dafs_direct_len(&w->s, v->proc), w->len, "%s", v->name);
+	buf.swab = w->buf.swab;
+	memset(buf.base, 0xff, buf.len);
+	memcpy(buf.base, w->want, w->len);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_direct_len(&buf, v->proc), w->len, "%s", v->name);
+	KUNIT_EXPECT_EQ_MSG(test, dafs_direct_len(&w->buf, v->proc), w->len, "%s", v->name);
 }
 
 /* E-23: the length is derived from the contents */
 static void codec_measures_direct_buffers(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, 64);
+	struct dafs_buf buf = blank(test, 64);
 
 	with_vectors(test, vector_direct_len);
-	KUNIT_EXPECT_EQ(test, dafs_direct_len(&s, DAFS_PROC_READ_DIRECT), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, dafs_direct_len(&buf, DAFS_PROC_READ_DIRECT), -EOPNOTSUPP);
 }
 
 static void vector_size(struct kunit *test, const struct dafs_vector *v, const struct wire *w)
@@ -754,48 +755,48 @@ static void codec_predicts_sizes(struct kunit *test)
 /* accessors check the index and the bounds of the array */
 static void codec_refuses_elements(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, 64);
+	struct dafs_buf buf = blank(test, 64);
 	struct dafs_seq seq = { .count = 3, .scope = 8 };
-	struct dafs_direct_buf buf;
+	struct dafs_direct_buf direct;
 
-	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 2, &buf), 0);
-	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 3, &buf), -ERANGE);
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&buf, &seq, 2, &direct), 0);
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&buf, &seq, 3, &direct), -ERANGE);
 	seq.scope = 16;
-	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&buf, &seq, 0, &direct), -EBADMSG);
 	seq.scope = 0xfffffff8;
-	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&buf, &seq, 0, &direct), -EBADMSG);
 	seq.scope = 0;
 	seq.count = 0x10000001;
-	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&s, &seq, 0, &buf), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_get_direct_buf(&buf, &seq, 0, &direct), -EBADMSG);
 }
 
 /* Entries that share one name of @len bytes; entry @bad has other offsets */
 static int direntries_good(struct kunit *test, u32 nr, u32 len, u32 bad, u32 attrs, u32 name)
 {
-	struct dafs_stream s = blank(test, 8 + nr * 16 + 24 + len);
+	struct dafs_buf buf = blank(test, 8 + nr * 16 + 24 + len);
 	u32 heap = 8 + nr * 16, i;
 	struct dafs_direntry_iter iter;
 	struct dafs_direntry entry;
 	struct dafs_seq entries;
 	int good = 0, got;
 
-	dafs_put32(nr, s.base, false);
-	dafs_put32(len, s.base + heap + 16, false);
+	dafs_put32(nr, buf.base, false);
+	dafs_put32(len, buf.base + heap + 16, false);
 	for (i = 0; i < nr; i++) {
-		dafs_put64(3 + i, s.base + 8 + 16 * i, false);
-		dafs_put32(i == bad ? attrs : heap, s.base + 16 + 16 * i, false);
-		dafs_put32(i == bad ? name : heap + 16, s.base + 20 + 16 * i, false);
+		dafs_put64(3 + i, buf.base + 8 + 16 * i, false);
+		dafs_put32(i == bad ? attrs : heap, buf.base + 16 + 16 * i, false);
+		dafs_put32(i == bad ? name : heap + 16, buf.base + 20 + 16 * i, false);
 	}
-	KUNIT_ASSERT_EQ(test, 0, dafs_decode_direntries(&s, &entries));
-	dafs_direntry_start(&s, &entries, &iter);
-	while ((got = dafs_direntry_next(&s, &iter, &entry)) > 0) {
+	KUNIT_ASSERT_EQ(test, 0, dafs_decode_direntries(&buf, &entries));
+	dafs_direntry_start(&buf, &entries, &iter);
+	while ((got = dafs_direntry_next(&buf, &iter, &entry)) > 0) {
 		KUNIT_EXPECT_EQ(test, 3 + good, entry.cookie);
 		good++;
 	}
 	/* also after an error there are no more entries */
-	KUNIT_EXPECT_EQ(test, 0, dafs_direntry_next(&s, &iter, &entry));
+	KUNIT_EXPECT_EQ(test, 0, dafs_direntry_next(&buf, &iter, &entry));
 	if (got < 0)
-		KUNIT_EXPECT_EQ(test, got, dafs_direct_len(&s, DAFS_PROC_READDIR_DIRECT));
+		KUNIT_EXPECT_EQ(test, got, dafs_direct_len(&buf, DAFS_PROC_READDIR_DIRECT));
 	return got ?: good;
 }
 
@@ -820,44 +821,44 @@ static void codec_refuses_direntries(struct kunit *test)
 /* E-18: position of padded data, and how much may follow it */
 static void codec_refuses_padded_writes(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, 256 + 16);
+	struct dafs_buf buf = blank(test, 256 + 16);
 	struct dafs_write_inline_args args = { .inline_header = 256 };
 
-	put(&s, 80, 9);
-	put(&s, 88, 1);
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), 0);
-	KUNIT_EXPECT_PTR_EQ(test, args.data, s.base + 256);
+	put(&buf, 80, 9);
+	put(&buf, 88, 1);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_WRITE_INLINE, &args), 0);
+	KUNIT_EXPECT_PTR_EQ(test, args.data, buf.base + 256);
 	KUNIT_EXPECT_EQ(test, args.inline_header, 256);
-	put(&s, 80, 8);
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
-	put(&s, 80, 17);
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
-	put(&s, 80, 0xffffffff);
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
-	put(&s, 80, 9);
+	put(&buf, 80, 8);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	put(&buf, 80, 17);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	put(&buf, 80, 0xffffffff);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	put(&buf, 80, 9);
 	args.inline_header = 0;
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
 	args.inline_header = 128;
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
 	/* ends with the message, but begins inside the arguments */
-	put(&s, 80, 256 + 16 - 64);
+	put(&buf, 80, 256 + 16 - 64);
 	args.inline_header = 64;
-	KUNIT_EXPECT_EQ(test, dafs_decode_args(&s, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, dafs_decode_args(&buf, DAFS_PROC_WRITE_INLINE, &args), -EBADMSG);
 }
 
 /* READ_INLINE data that the caller puts into the message itself */
 static void codec_leaves_room(struct kunit *test)
 {
-	struct dafs_stream s = blank(test, DAFS_READ_INLINE_DATA + 5);
+	struct dafs_buf buf = blank(test, DAFS_READ_INLINE_DATA + 5);
 	struct dafs_read_inline_res res = { .bytes_read = 5 };
 
-	memcpy(s.base + DAFS_READ_INLINE_DATA, "bytes", 5);
-	KUNIT_EXPECT_EQ(test, dafs_encode_res(&s, DAFS_PROC_READ_INLINE, &res), s.len);
-	KUNIT_ASSERT_EQ(test, dafs_decode_res(&s, DAFS_PROC_READ_INLINE, &res), 0);
+	memcpy(buf.base + DAFS_READ_INLINE_DATA, "bytes", 5);
+	KUNIT_EXPECT_EQ(test, dafs_encode_res(&buf, DAFS_PROC_READ_INLINE, &res), buf.len);
+	KUNIT_ASSERT_EQ(test, dafs_decode_res(&buf, DAFS_PROC_READ_INLINE, &res), 0);
 	KUNIT_EXPECT_MEMEQ(test, res.read_data, "bytes", 5);
 	res.read_data = NULL;
 	res.bytes_read = 6;
-	KUNIT_EXPECT_EQ(test, dafs_encode_res(&s, DAFS_PROC_READ_INLINE, &res), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, dafs_encode_res(&buf, DAFS_PROC_READ_INLINE, &res), -EMSGSIZE);
 }
 
 static struct kunit_case codec_cases[] = {

@@ -21,12 +21,12 @@ struct dafs_arena {
 	size_t used;
 };
 
-int dafs_rehost(const struct dafs_stream *s, const struct dafs_vector *what,
+int dafs_rehost(const struct dafs_buf *buf, const struct dafs_vector *what,
 		union dafs_vector_host *host, struct dafs_arena *arena);
 
-int dafs_vector_encode(const struct dafs_stream *s, const struct dafs_vector *what,
+int dafs_vector_encode(const struct dafs_buf *buf, const struct dafs_vector *what,
 		       union dafs_vector_host *host);
-int dafs_vector_decode(const struct dafs_stream *s, const struct dafs_vector *what,
+int dafs_vector_decode(const struct dafs_buf *buf, const struct dafs_vector *what,
 		       union dafs_vector_host *host);
 
 #endif /* _DAFS_TESTS_REHOST_H */

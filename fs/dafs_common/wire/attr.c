@@ -475,11 +475,11 @@ EXPORT_SYMBOL_GPL(dafs_direntry_size);
 
 /**
  * dafs_direntry_start() - begin to walk the entries of a READDIR
- * @s: stream that @entries was decoded from
+ * @buf: buffer that @entries was decoded from
  * @entries: decoded array
  * @iter: set to its first entry
  */
-void dafs_direntry_start(const struct dafs_stream *s, const struct dafs_seq *entries,
+void dafs_direntry_start(const struct dafs_buf *buf, const struct dafs_seq *entries,
 			 struct dafs_direntry_iter *iter)
 {
 	u32 size = dafs_elem_direntry.head + entries->count * dafs_elem_direntry.wire;
@@ -490,29 +490,29 @@ void dafs_direntry_start(const struct dafs_stream *s, const struct dafs_seq *ent
 		.next = entries->scope + dafs_elem_direntry.head,
 		.left = entries->count,
 		.heap = entries->scope + size,
-		.budget = (u64)s->len * DAFS_DECODE_WORK - size,
+		.budget = (u64)buf->len * DAFS_DECODE_WORK - size,
 	};
 }
 EXPORT_SYMBOL_GPL(dafs_direntry_start);
 
 /**
  * dafs_direntry_next() - decode the next entry of a READDIR
- * @s: stream that the entries were decoded from
+ * @buf: buffer that the entries were decoded from
  * @iter: from dafs_direntry_start()
- * @entry: filled; refers to @s
+ * @entry: filled; refers to @buf
  *
  * Return: 1; 0 when there are no more; -EBADMSG if the entry is malformed, or
  * -EINVAL if it has attributes that this version does not know (E-20): then the entries
  * behind it cannot be decoded.
  */
-int dafs_direntry_next(const struct dafs_stream *s, struct dafs_direntry_iter *iter,
+int dafs_direntry_next(const struct dafs_buf *buf, struct dafs_direntry_iter *iter,
 		       struct dafs_direntry *entry)
 {
 	struct dafs_xdr x;
 
 	if (!iter->left)
 		return 0;
-	if (dafs_x_init(&x, s, false, iter->scope))
+	if (dafs_x_init(&x, buf, false, iter->scope))
 		return x.err;
 	memset(entry, 0, sizeof(*entry));
 	x.pos = iter->next;
@@ -530,48 +530,48 @@ EXPORT_SYMBOL_GPL(dafs_direntry_next);
 
 /**
  * dafs_get_ace() - one access control entry
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @ace: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_ace(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_ace(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 		 struct dafs_ace *ace)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_ace, ace);
+	return dafs_x_element(buf, seq, i, &dafs_elem_ace, ace);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_ace);
 
 /**
  * dafs_get_fs_locations() - one set of places where a file system lives
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @locs: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_fs_locations(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_fs_locations(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			  struct dafs_fs_locations *locs)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_fs_locations, locs);
+	return dafs_x_element(buf, seq, i, &dafs_elem_fs_locations, locs);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_fs_locations);
 
 /**
  * dafs_get_fs_location() - one place where a file system lives
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @loc: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_fs_location(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_fs_location(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			 struct dafs_fs_location *loc)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_fs_location, loc);
+	return dafs_x_element(buf, seq, i, &dafs_elem_fs_location, loc);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_fs_location);

@@ -3,11 +3,11 @@
  * The bounded cursor under every DAFS message: offsets, scopes, the heap,
  * strings and counted arrays (draft chapter 6.1.1).
  *
- * All positions are counted from the first byte of the stream, which is also
+ * All positions are counted from the first byte of the buffer, which is also
  * the origin of alignment.  Encoding zeroes each part of the message when its
  * place is fixed and then fills in the fields, so padding needs no extra code.
  * Decoding trusts nothing: a position is used only after it was compared
- * with the end of the stream.
+ * with the end of the buffer.
  */
 #include <linux/export.h>
 #include "cursor.h"
@@ -15,28 +15,28 @@
 /**
  * dafs_x_init() - set up a cursor
  * @x: cursor
- * @s: stream to encode into or to decode from
+ * @buf: buffer to encode into or to decode from
  * @encode: direction
  * @start: start of the outermost scope: behind the header of a message, 0 in a
  *	direct metadata buffer
  *
- * Return: 0, or -EMSGSIZE (encoding) or -EBADMSG (decoding) if the stream
+ * Return: 0, or -EMSGSIZE (encoding) or -EBADMSG (decoding) if the buffer
  * is shorter than @start bytes or too long.
  */
-int dafs_x_init(struct dafs_xdr *x, const struct dafs_stream *s, bool encode, u32 start)
+int dafs_x_init(struct dafs_xdr *x, const struct dafs_buf *buf, bool encode, u32 start)
 {
 	*x = (struct dafs_xdr) {
-		.base = s->base,
-		.lim = s->len,
+		.base = buf->base,
+		.lim = buf->len,
 		.pos = start,
 		.scope = start,
 		.first = start,
 		.heap = start,
-		.budget = (u64)s->len * DAFS_DECODE_WORK,
+		.budget = (u64)buf->len * DAFS_DECODE_WORK,
 		.encode = encode,
-		.swab = s->swab,
+		.swab = buf->swab,
 	};
-	if (s->len > DAFS_STREAM_MAX || start > s->len)
+	if (buf->len > DAFS_BUF_MAX || start > buf->len)
 		dafs_x_fail(x);
 	return x->err;
 }
@@ -63,7 +63,7 @@ static void dafs_x_claim(struct dafs_xdr *x, u32 size)
  * @size: bytes
  *
  * Encoding: takes the bytes for the item and zeroes them together with the
- * pad before them.  Decoding: checks that they are in the stream and within
+ * pad before them.  Decoding: checks that they are in the buffer and within
  * the work that the message may cause.
  */
 void dafs_x_item(struct dafs_xdr *x, u64 size)
@@ -147,7 +147,7 @@ void dafs_x_leave(struct dafs_xdr *x, const struct dafs_outer *outer)
  * dafs_x_peek_u32() - read a received number without advancing
  * @x: cursor, at the count of an item or at an offset field
  *
- * Return: the number; 0 if it is not in the stream.
+ * Return: the number; 0 if it is not in the buffer.
  */
 u32 dafs_x_peek_u32(struct dafs_xdr *x)
 {
@@ -349,16 +349,16 @@ void dafs_x_inline(struct dafs_xdr *x, const u8 **data, u32 at, u32 len, bool pa
 
 /**
  * dafs_x_element() - read one element of a decoded array
- * @s: stream that the array is in
+ * @buf: buffer that the array is in
  * @seq: the array
  * @i: index
  * @type: of the elements
  * @host: filled; @type->host bytes
  *
  * Return: 0; -ERANGE if there is no such element; -EBADMSG if the array is not
- * one that was decoded from @s.
+ * one that was decoded from @buf.
  */
-int dafs_x_element(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_x_element(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 		   const struct dafs_elem_type *type, void *host)
 {
 	u64 size = dafs_seq_size(seq, type);
@@ -367,7 +367,7 @@ int dafs_x_element(const struct dafs_stream *s, const struct dafs_seq *seq, u32 
 
 	if (i >= seq->count)
 		return -ERANGE;
-	err = dafs_x_init(&x, s, false, seq->scope);
+	err = dafs_x_init(&x, buf, false, seq->scope);
 	if (err)
 		return err;
 	if (size > x.lim - x.pos)
@@ -393,18 +393,18 @@ EXPORT_SYMBOL_GPL(dafs_path_start);
 
 /**
  * dafs_path_next() - the next component of a pathname or fence list
- * @s: stream that the path was decoded from
+ * @buf: buffer that the path was decoded from
  * @iter: from dafs_path_start()
- * @component: filled; points into the stream
+ * @component: filled; points into the buffer
  *
  * Return: false when there are no more.
  */
-bool dafs_path_next(const struct dafs_stream *s, struct dafs_path_iter *iter,
+bool dafs_path_next(const struct dafs_buf *buf, struct dafs_path_iter *iter,
 		    struct dafs_str *component)
 {
 	struct dafs_xdr x;
 
-	if (!iter->left || dafs_x_init(&x, s, false, ALIGN(iter->pos, 8)))
+	if (!iter->left || dafs_x_init(&x, buf, false, ALIGN(iter->pos, 8)))
 		return false;
 	dafs_x_str_here(&x, component);
 	iter->pos = x.pos;

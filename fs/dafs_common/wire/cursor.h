@@ -5,7 +5,7 @@
  * A filter, dafs_x_NAME(), describes one type or message of the draft and
  * serves both directions: encoding it reads the host structure, decoding it
  * fills it.  Filters return nothing.  The first error sticks in the cursor,
- * and every access is checked against the limit of the stream, so what a
+ * and every access is checked against the limit of the buffer, so what a
  * filter does after an error is harmless.
  *
  * Filters call each other along the type tree of the draft, which is a few
@@ -21,8 +21,8 @@
 #include <linux/string.h>
 #include <linux/dafs/codec.h>
 
-/* Longer streams are refused, so that 32-bit positions never wrap. */
-#define DAFS_STREAM_MAX		0x40000000U
+/* Longer buffers are refused, so that 32-bit positions never wrap. */
+#define DAFS_BUF_MAX		0x40000000U
 
 /*
  * Heap items may overlap (ruling E-11), so a short message could refer to one
@@ -35,8 +35,8 @@
 
 /**
  * struct dafs_xdr - the cursor of one encoding or decoding
- * @base: first byte of the stream
- * @lim: first offset behind the stream
+ * @base: first byte of the buffer
+ * @lim: first offset behind the buffer
  * @pos: next byte of the fixed part being processed
  * @scope: origin of the offsets found at @pos (6.1.1.3.2)
  * @first: end of the fixed part of that scope, no item begins before it
@@ -45,7 +45,7 @@
  * @budget: decoding: bytes that items may still claim, see DAFS_DECODE_WORK
  * @err: zero, or why the cursor stopped
  * @encode: direction
- * @swab: the stream has the other byte order
+ * @swab: the buffer has the other byte order
  */
 struct dafs_xdr {
 	u8 *base;
@@ -105,7 +105,7 @@ static inline void dafs_x_fail(struct dafs_xdr *x)
  * @align: alignment, a power of two
  * @size: bytes
  *
- * Return: the bytes; NULL, and an error sticks, if they are not in the stream.
+ * Return: the bytes; NULL, and an error sticks, if they are not in the buffer.
  */
 static inline u8 *dafs_x_span(struct dafs_xdr *x, u32 align, u32 size)
 {
@@ -312,7 +312,7 @@ static inline u32 dafs_x_align(struct dafs_xdr *x, u32 align)
 }
 
 /* cursor.c */
-int dafs_x_init(struct dafs_xdr *x, const struct dafs_stream *s, bool encode, u32 start);
+int dafs_x_init(struct dafs_xdr *x, const struct dafs_buf *buf, bool encode, u32 start);
 u32 dafs_x_peek_u32(struct dafs_xdr *x);
 void dafs_x_item(struct dafs_xdr *x, u64 size);
 void dafs_x_item_short(struct dafs_xdr *x, u64 size);
@@ -326,7 +326,7 @@ void dafs_x_seq_here(struct dafs_xdr *x, struct dafs_seq *seq,
 		     const struct dafs_elem_type *type);
 void dafs_x_seq(struct dafs_xdr *x, struct dafs_seq *seq, const struct dafs_elem_type *type);
 void dafs_x_inline(struct dafs_xdr *x, const u8 **data, u32 at, u32 len, bool padded);
-int dafs_x_element(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_x_element(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 		   const struct dafs_elem_type *type, void *host);
 
 /* types.c */

@@ -74,34 +74,34 @@ static int dafs_check_hdr(const struct dafs_xdr *x, u32 magic, u32 want, u32 len
 
 /**
  * dafs_put_req_hdr() - write a request header, checksum zero (6.1.2)
- * @s: stream of at least DAFS_HDR_SIZE bytes
+ * @buf: buffer of at least DAFS_HDR_SIZE bytes
  * @hdr: the header
  */
-void dafs_put_req_hdr(const struct dafs_stream *s, const struct dafs_req_hdr *hdr)
+void dafs_put_req_hdr(const struct dafs_buf *buf, const struct dafs_req_hdr *hdr)
 {
 	u32 magic = DAFS_REQUEST_MAGIC;
 	struct dafs_xdr x;
 
-	if (!dafs_x_init(&x, s, true, 0))
+	if (!dafs_x_init(&x, buf, true, 0))
 		dafs_x_req_hdr(&x, (struct dafs_req_hdr *)hdr, &magic);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_put_req_hdr);
 
 /**
  * dafs_get_req_hdr() - read a request header (6.1.2)
- * @s: the bytes received
+ * @buf: the bytes received
  * @hdr: filled
  *
- * Return: 0, or -EBADMSG if this is not a request in the order of the stream or
+ * Return: 0, or -EBADMSG if this is not a request in the order of the buffer or
  * its length is not between DAFS_HDR_SIZE and the bytes received (E-12).
  */
-int dafs_get_req_hdr(const struct dafs_stream *s, struct dafs_req_hdr *hdr)
+int dafs_get_req_hdr(const struct dafs_buf *buf, struct dafs_req_hdr *hdr)
 {
 	struct dafs_xdr x;
 	u32 magic = 0;
 
 	memset(hdr, 0, sizeof(*hdr));
-	if (!dafs_x_init(&x, s, false, 0))
+	if (!dafs_x_init(&x, buf, false, 0))
 		dafs_x_req_hdr(&x, hdr, &magic);
 	return dafs_check_hdr(&x, magic, DAFS_REQUEST_MAGIC, hdr->len);
 }
@@ -109,34 +109,34 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_get_req_hdr);
 
 /**
  * dafs_put_res_hdr() - write a response header, checksum zero (6.1.3)
- * @s: stream of at least DAFS_HDR_SIZE bytes
+ * @buf: buffer of at least DAFS_HDR_SIZE bytes
  * @hdr: the header
  */
-void dafs_put_res_hdr(const struct dafs_stream *s, const struct dafs_res_hdr *hdr)
+void dafs_put_res_hdr(const struct dafs_buf *buf, const struct dafs_res_hdr *hdr)
 {
 	u32 magic = DAFS_RESPONSE_MAGIC;
 	struct dafs_xdr x;
 
-	if (!dafs_x_init(&x, s, true, 0))
+	if (!dafs_x_init(&x, buf, true, 0))
 		dafs_x_res_hdr(&x, (struct dafs_res_hdr *)hdr, &magic);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_put_res_hdr);
 
 /**
  * dafs_get_res_hdr() - read a response header (6.1.3)
- * @s: the bytes received
+ * @buf: the bytes received
  * @hdr: filled
  *
- * Return: 0, or -EBADMSG if this is not a response in the order of the stream or
+ * Return: 0, or -EBADMSG if this is not a response in the order of the buffer or
  * its length is not between DAFS_HDR_SIZE and the bytes received (E-12).
  */
-int dafs_get_res_hdr(const struct dafs_stream *s, struct dafs_res_hdr *hdr)
+int dafs_get_res_hdr(const struct dafs_buf *buf, struct dafs_res_hdr *hdr)
 {
 	struct dafs_xdr x;
 	u32 magic = 0;
 
 	memset(hdr, 0, sizeof(*hdr));
-	if (!dafs_x_init(&x, s, false, 0))
+	if (!dafs_x_init(&x, buf, false, 0))
 		dafs_x_res_hdr(&x, hdr, &magic);
 	return dafs_check_hdr(&x, magic, DAFS_RESPONSE_MAGIC, hdr->len);
 }

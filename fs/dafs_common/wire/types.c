@@ -146,95 +146,95 @@ const struct dafs_elem_type dafs_elem_authtype = {
 
 /**
  * dafs_get_s32() - one group of REGISTER_CRED
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @v: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_s32(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i, s32 *v)
+int dafs_get_s32(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i, s32 *v)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_s32, v);
+	return dafs_x_element(buf, seq, i, &dafs_elem_s32, v);
 }
 EXPORT_SYMBOL_GPL(dafs_get_s32);
 
 /**
  * dafs_get_direct_buf() - one buffer of a direct operation
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
- * @buf: filled
+ * @direct_buf: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_direct_buf(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
-			struct dafs_direct_buf *buf)
+int dafs_get_direct_buf(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
+			struct dafs_direct_buf *direct_buf)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_direct_buf, buf);
+	return dafs_x_element(buf, seq, i, &dafs_elem_direct_buf, direct_buf);
 }
 EXPORT_SYMBOL_GPL(dafs_get_direct_buf);
 
 /**
  * dafs_get_file_chunk() - one chunk of a batch request
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @chunk: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_file_chunk(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_file_chunk(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_file_chunk *chunk)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_file_chunk, chunk);
+	return dafs_x_element(buf, seq, i, &dafs_elem_file_chunk, chunk);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_file_chunk);
 
 /**
  * dafs_get_rw_request() - one request of a batch
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @req: filled; its arrays are read with the accessors too
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_rw_request(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_rw_request(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_rw_request *req)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_rw_request, req);
+	return dafs_x_element(buf, seq, i, &dafs_elem_rw_request, req);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_rw_request);
 
 /**
  * dafs_get_completion() - one completion of a batch
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @c: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_completion(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_completion(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_completion *c)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_completion, c);
+	return dafs_x_element(buf, seq, i, &dafs_elem_completion, c);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_completion);
 
 /**
  * dafs_get_authtype() - one authentication type of SECINFO
- * @s: stream that @seq was decoded from
+ * @buf: buffer that @seq was decoded from
  * @seq: decoded array
  * @i: index
  * @auth: filled
  *
  * Return: 0, or -ERANGE if there is no element @i.
  */
-int dafs_get_authtype(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_authtype(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 		      struct dafs_authtype *auth)
 {
-	return dafs_x_element(s, seq, i, &dafs_elem_authtype, auth);
+	return dafs_x_element(buf, seq, i, &dafs_elem_authtype, auth);
 }
 EXPORT_SYMBOL_GPL(dafs_get_authtype);

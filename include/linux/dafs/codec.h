@@ -15,12 +15,12 @@
 #include <linux/dafs/msg.h>
 
 /**
- * struct dafs_stream - the bytes of one message or one direct metadata buffer
+ * struct dafs_buf - the bytes of one message or one direct metadata buffer
  * @base: first byte; also the origin of alignment and of offsets (6.1.1)
  * @len: decoding: bytes received; encoding: bytes that may be written
  * @swab: true if the session's byte order is not this machine's
  */
-struct dafs_stream {
+struct dafs_buf {
 	u8 *base;
 	u32 len;
 	bool swab;
@@ -148,54 +148,54 @@ static inline u64 dafs_get64(const void *p, bool swab)
 }
 
 int dafs_probe_order(const void *msg, u32 len, u32 magic, bool *swab);
-void dafs_put_req_hdr(const struct dafs_stream *s, const struct dafs_req_hdr *hdr);
-int dafs_get_req_hdr(const struct dafs_stream *s, struct dafs_req_hdr *hdr);
-void dafs_put_res_hdr(const struct dafs_stream *s, const struct dafs_res_hdr *hdr);
-int dafs_get_res_hdr(const struct dafs_stream *s, struct dafs_res_hdr *hdr);
+void dafs_put_req_hdr(const struct dafs_buf *buf, const struct dafs_req_hdr *hdr);
+int dafs_get_req_hdr(const struct dafs_buf *buf, struct dafs_req_hdr *hdr);
+void dafs_put_res_hdr(const struct dafs_buf *buf, const struct dafs_res_hdr *hdr);
+int dafs_get_res_hdr(const struct dafs_buf *buf, struct dafs_res_hdr *hdr);
 
 const char *dafs_proc_name(u32 proc);
 bool dafs_proc_known(u32 proc);
 
-int dafs_encode_args(const struct dafs_stream *s, u32 proc, void *args);
-int dafs_decode_args(const struct dafs_stream *s, u32 proc, void *args);
-int dafs_encode_res(const struct dafs_stream *s, u32 proc, void *res);
-int dafs_decode_res(const struct dafs_stream *s, u32 proc, void *res);
+int dafs_encode_args(const struct dafs_buf *buf, u32 proc, void *args);
+int dafs_decode_args(const struct dafs_buf *buf, u32 proc, void *args);
+int dafs_encode_res(const struct dafs_buf *buf, u32 proc, void *res);
+int dafs_decode_res(const struct dafs_buf *buf, u32 proc, void *res);
 
 /* direct metadata buffers: no header, all counts from byte 0 (E-10) */
-int dafs_encode_fattr(const struct dafs_stream *s, struct dafs_fattr *attr);
-int dafs_decode_fattr(const struct dafs_stream *s, struct dafs_fattr *attr);
-int dafs_encode_direntries(const struct dafs_stream *s, struct dafs_seq *entries);
-int dafs_decode_direntries(const struct dafs_stream *s, struct dafs_seq *entries);
-int dafs_encode_link(const struct dafs_stream *s, struct dafs_str *link);
-int dafs_decode_link(const struct dafs_stream *s, struct dafs_str *link);
-int dafs_direct_len(const struct dafs_stream *s, u32 proc);
+int dafs_encode_fattr(const struct dafs_buf *buf, struct dafs_fattr *attr);
+int dafs_decode_fattr(const struct dafs_buf *buf, struct dafs_fattr *attr);
+int dafs_encode_direntries(const struct dafs_buf *buf, struct dafs_seq *entries);
+int dafs_decode_direntries(const struct dafs_buf *buf, struct dafs_seq *entries);
+int dafs_encode_link(const struct dafs_buf *buf, struct dafs_str *link);
+int dafs_decode_link(const struct dafs_buf *buf, struct dafs_str *link);
+int dafs_direct_len(const struct dafs_buf *buf, u32 proc);
 
 /* sizes, for a server that must know what still fits */
 u32 dafs_fattr_size(const struct dafs_fattr *attr);
 u32 dafs_direntry_size(const struct dafs_direntry *entry);
 
 /* elements of decoded arrays; -ERANGE if @i is not one */
-int dafs_get_s32(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i, s32 *v);
-int dafs_get_direct_buf(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
-			struct dafs_direct_buf *buf);
-int dafs_get_file_chunk(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_s32(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i, s32 *v);
+int dafs_get_direct_buf(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
+			struct dafs_direct_buf *direct_buf);
+int dafs_get_file_chunk(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_file_chunk *chunk);
-int dafs_get_rw_request(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_rw_request(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_rw_request *req);
-int dafs_get_completion(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_completion(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_completion *c);
-int dafs_get_ace(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_ace(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 		 struct dafs_ace *ace);
-int dafs_get_authtype(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_authtype(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 		      struct dafs_authtype *auth);
-int dafs_get_fs_locations(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_fs_locations(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			  struct dafs_fs_locations *locs);
-int dafs_get_fs_location(const struct dafs_stream *s, const struct dafs_seq *seq, u32 i,
+int dafs_get_fs_location(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			 struct dafs_fs_location *loc);
 
 /**
  * struct dafs_direntry_iter - walks the entries of a READDIR, and checks them
- * @scope: offset of their array in the stream
+ * @scope: offset of their array in the buffer
  * @first: end of its fixed part
  * @next: offset of the next entry there
  * @left: entries not yet returned
@@ -211,14 +211,14 @@ struct dafs_direntry_iter {
 	u64 budget;
 };
 
-void dafs_direntry_start(const struct dafs_stream *s, const struct dafs_seq *entries,
+void dafs_direntry_start(const struct dafs_buf *buf, const struct dafs_seq *entries,
 			 struct dafs_direntry_iter *iter);
-int dafs_direntry_next(const struct dafs_stream *s, struct dafs_direntry_iter *iter,
+int dafs_direntry_next(const struct dafs_buf *buf, struct dafs_direntry_iter *iter,
 		       struct dafs_direntry *entry);
 
 /**
  * struct dafs_path_iter - walks a decoded pathname or fence list
- * @pos: offset of the next component in the stream
+ * @pos: offset of the next component in the buffer
  * @left: components not yet returned
  */
 struct dafs_path_iter {
@@ -227,7 +227,7 @@ struct dafs_path_iter {
 };
 
 void dafs_path_start(const struct dafs_seq *path, struct dafs_path_iter *iter);
-bool dafs_path_next(const struct dafs_stream *s, struct dafs_path_iter *iter,
+bool dafs_path_next(const struct dafs_buf *buf, struct dafs_path_iter *iter,
 		    struct dafs_str *component);
 
 /**

@@ -67,7 +67,7 @@ struct dafs_str {
 /**
  * struct dafs_seq - an array on the heap of a message
  * @count: elements
- * @scope: decoded: offset of the array's count field in the stream
+ * @scope: decoded: offset of the array's count field in the buffer
  * @elems: to be encoded: the elements in host form
  *
  * Read a decoded one with the dafs_get_*() accessors of <linux/dafs/codec.h>.

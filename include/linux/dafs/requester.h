@@ -28,7 +28,7 @@ struct dafs_stats;
  *	reserved for that
  * @last: no request follows on this channel, so that the buffer of the response
  *	is not posted again
- * @fill: if set, called after encoding to put inline data into @stream
+ * @fill: if set, called after encoding to put inline data into @buf
  * @done: if set, called once on completion, in softirq context; otherwise
  *	dafs_call_wait() waits
  * @priv: the caller's
@@ -41,8 +41,8 @@ struct dafs_stats;
  * @status: DAFS status of the response
  * @hdr: response header; until the response comes, its seq_number is that of the
  *	request
- * @stream: the response message, valid until dafs_call_put()
- * @reply: the buffer that @stream points into
+ * @buf: the response message, valid until dafs_call_put()
+ * @reply: the buffer that @buf points into
  * @finished: completed after @done
  * @sent_at: jiffies
  * @begun: when dafs_call_start() was called
@@ -60,7 +60,7 @@ struct dafs_call {
 	struct dafs_mem *mem;
 	bool asks;
 	bool last;
-	void (*fill)(struct dafs_call *call, struct dafs_stream *stream);
+	void (*fill)(struct dafs_call *call, struct dafs_buf *buf);
 	void (*done)(struct dafs_call *call);
 	void *priv;
 	struct dafs_chan *chan;
@@ -71,7 +71,7 @@ struct dafs_call {
 	int error;
 	u32 status;
 	struct dafs_res_hdr hdr;
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	struct dafs_msg *reply;
 	struct completion finished;
 	unsigned long sent_at;

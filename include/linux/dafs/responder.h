@@ -52,8 +52,8 @@ struct dafs_rqst {
 	u32 refuse;
 	bool holds_stream;
 	bool no_cksum;
-	struct dafs_stream in;
-	struct dafs_stream out;
+	struct dafs_buf in;
+	struct dafs_buf out;
 	struct ib_sge sge;
 	struct ib_send_wr wr;
 	struct dafs_sent sent;

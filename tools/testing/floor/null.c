@@ -90,7 +90,7 @@ static int floor_login(struct floor_session *ses, u32 depth)
 	if (IS_ERR(call))
 		return PTR_ERR(call);
 	err = floor_call_wait(call);
-	if (!err && dafs_decode_res(&call->stream, call->proc, &res))
+	if (!err && dafs_decode_res(&call->buf, call->proc, &res))
 		err = -EPROTO;
 	if (!err)
 		dafs_requester_negotiated(ses->rq, res.connect.opts.max_requests);

@@ -60,62 +60,62 @@ static void select_what(struct dafs_vector *what, const u8 *select)
 }
 
 /* the bytes of the input in a buffer of exact size */
-static struct dafs_stream make_stream(const struct dafs_vector *what, const u8 *data, size_t size,
-				      bool little)
+static struct dafs_buf make_buf(const struct dafs_vector *what, const u8 *data, size_t size,
+				bool little)
 {
 	u32 head = is_message(what) ? DAFS_HDR_SIZE : 0;
-	struct dafs_stream s = {
+	struct dafs_buf buf = {
 		.base = malloc(head + size),
 		.len = head + size,
 		.swab = little == (*(const u8 *)&(const u16){ 1 } == 0),
 	};
 
-	MUST(s.base);
-	memset(s.base, 0, head);
-	memcpy(s.base + head, data, size);
-	return s;
+	MUST(buf.base);
+	memset(buf.base, 0, head);
+	memcpy(buf.base + head, data, size);
+	return buf;
 }
 
 /* encode @host again, into a buffer of exact size and into one byte less */
-static struct dafs_stream encode_exactly(const struct dafs_vector *what,
-					 union dafs_vector_host *host, bool swab)
+static struct dafs_buf encode_exactly(const struct dafs_vector *what,
+				      union dafs_vector_host *host, bool swab)
 {
-	struct dafs_stream s = { out_memory, OUT_SIZE, swab };
-	int len = dafs_vector_encode(&s, what, host);
+	struct dafs_buf buf = { out_memory, OUT_SIZE, swab };
+	int len = dafs_vector_encode(&buf, what, host);
 
 	MUST(len >= 0);
-	s.len = len - 1;
-	s.base = malloc(len);
-	MUST(s.base);
-	MUST(dafs_vector_encode(&s, what, host) == -EMSGSIZE);
-	s.len = len;
-	memset(s.base, 0, len);
-	MUST(dafs_vector_encode(&s, what, host) == len);
-	return s;
+	buf.len = len - 1;
+	buf.base = malloc(len);
+	MUST(buf.base);
+	MUST(dafs_vector_encode(&buf, what, host) == -EMSGSIZE);
+	buf.len = len;
+	memset(buf.base, 0, len);
+	MUST(dafs_vector_encode(&buf, what, host) == len);
+	return buf;
 }
 
 /* the used part of a direct metadata buffer decodes to the same */
-static void check_direct_len(const struct dafs_vector *what, const struct dafs_stream *s)
+static void check_direct_len(const struct dafs_vector *what, const struct dafs_buf *buf)
 {
-	struct dafs_stream used = *s;
+	struct dafs_buf used = *buf;
 	union dafs_vector_host host;
 	int len;
 
 	if (is_message(what))
 		return;
-	len = dafs_direct_len(s, what->kind == DAFS_VECTOR_FATTR ? DAFS_PROC_GETATTR_DIRECT :
+	len = dafs_direct_len(buf, what->kind == DAFS_VECTOR_FATTR ? DAFS_PROC_GETATTR_DIRECT :
 			      what->kind == DAFS_VECTOR_LINK ? DAFS_PROC_READLINK_DIRECT :
 			      DAFS_PROC_READDIR_DIRECT);
-	MUST(len > 0 && (u32)len <= s->len);
+	MUST(len > 0 && (u32)len <= buf->len);
 	used.len = len;
 	MUST(dafs_vector_decode(&used, what, &host) == 0);
 }
 
-static void check_codec(const struct dafs_vector *what, const struct dafs_stream *in)
+static void check_codec(const struct dafs_vector *what, const struct dafs_buf *in)
 {
 	struct dafs_arena arena = new_arena();
 	union dafs_vector_host host;
-	struct dafs_stream first, second;
+	struct dafs_buf first, second;
 	int err = dafs_vector_decode(in, what, &host);
 
 	MUST(err == 0 || err == -EBADMSG || err == -EINVAL ||
@@ -136,53 +136,53 @@ static void check_codec(const struct dafs_vector *what, const struct dafs_stream
 	free(second.base);
 }
 
-static void check_headers(const struct dafs_stream *s)
+static void check_headers(const struct dafs_buf *buf)
 {
 	struct dafs_req_hdr req;
 	struct dafs_res_hdr res;
 	bool swab;
 
-	dafs_probe_order(s->base, s->len, DAFS_REQUEST_MAGIC, &swab);
-	if (!dafs_get_req_hdr(s, &req))
-		MUST(req.len >= DAFS_HDR_SIZE && req.len <= s->len);
-	if (!dafs_get_res_hdr(s, &res))
-		MUST(res.len >= DAFS_HDR_SIZE && res.len <= s->len);
+	dafs_probe_order(buf->base, buf->len, DAFS_REQUEST_MAGIC, &swab);
+	if (!dafs_get_req_hdr(buf, &req))
+		MUST(req.len >= DAFS_HDR_SIZE && req.len <= buf->len);
+	if (!dafs_get_res_hdr(buf, &res))
+		MUST(res.len >= DAFS_HDR_SIZE && res.len <= buf->len);
 }
 
-static void check_cksum(const struct dafs_stream *s, u32 split)
+static void check_cksum(const struct dafs_buf *buf, u32 split)
 {
 	struct dafs_cksum_state state;
 	struct dafs_wire_cksum whole, parts;
 
-	split = s->len ? split % s->len : 0;
+	split = buf->len ? split % buf->len : 0;
 	dafs_cksum_init(&state);
-	dafs_cksum_update(&state, s->base, s->len);
+	dafs_cksum_update(&state, buf->base, buf->len);
 	dafs_cksum_final(&state, &whole);
 	dafs_cksum_init(&state);
-	dafs_cksum_update(&state, s->base, split);
-	dafs_cksum_update(&state, s->base + split, s->len - split);
+	dafs_cksum_update(&state, buf->base, split);
+	dafs_cksum_update(&state, buf->base + split, buf->len - split);
 	dafs_cksum_final(&state, &parts);
 	MUST(!memcmp(&whole, &parts, sizeof(whole)));
-	dafs_msg_cksum(s->base, s->len);
-	MUST(s->len < DAFS_HDR_SIZE || dafs_msg_cksum_ok(s->base, s->len));
+	dafs_msg_cksum(buf->base, buf->len);
+	MUST(buf->len < DAFS_HDR_SIZE || dafs_msg_cksum_ok(buf->base, buf->len));
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct dafs_vector what;
-	struct dafs_stream s;
+	struct dafs_buf buf;
 
 	if (size < SELECT)
 		return 0;
 	select_what(&what, data);
-	s = make_stream(&what, data + SELECT, size - SELECT, data[0] & 1);
-	check_codec(&what, &s);
-	free(s.base);
+	buf = make_buf(&what, data + SELECT, size - SELECT, data[0] & 1);
+	check_codec(&what, &buf);
+	free(buf.base);
 
 	what.kind = DAFS_VECTOR_LINK;
-	s = make_stream(&what, data + SELECT, size - SELECT, data[0] & 1);
-	check_headers(&s);
-	check_cksum(&s, data[1] * 7 + data[2]);
-	free(s.base);
+	buf = make_buf(&what, data + SELECT, size - SELECT, data[0] & 1);
+	check_headers(&buf);
+	check_cksum(&buf, data[1] * 7 + data[2]);
+	free(buf.base);
 	return 0;
 }

@@ -173,7 +173,7 @@ static u32 dafs_direct_run(struct kunit *test, struct dafs_session *ses, const s
 	if (!err) {
 		status = call->status;
 		if (!status)
-			err = dafs_decode_res(&call->stream, op->proc, op->res);
+			err = dafs_decode_res(&call->buf, op->proc, op->res);
 	}
 	KUNIT_EXPECT_EQ(test, 0, err);
 	dafs_call_put(call);

@@ -92,20 +92,20 @@ static int foreign_find_name(int dir, const struct dafs_str *name)
 }
 
 /* Return: the object, or -1. */
-static int foreign_walk(const struct dafs_stream *s, int dir, const struct dafs_seq *path)
+static int foreign_walk(const struct dafs_buf *buf, int dir, const struct dafs_seq *path)
 {
 	struct dafs_path_iter iter;
 	struct dafs_str name;
 
 	dafs_path_start(path, &iter);
-	while (dir >= 0 && dafs_path_next(s, &iter, &name))
+	while (dir >= 0 && dafs_path_next(buf, &iter, &name))
 		dir = foreign_find_name(dir, &name);
 	return dir;
 }
 
-static u32 foreign_lookup(struct foreign *f, const struct dafs_stream *s, int dir)
+static u32 foreign_lookup(struct foreign *f, const struct dafs_buf *buf, int dir)
 {
-	f->current_fh = foreign_walk(s, dir, &f->args.lookup.path);
+	f->current_fh = foreign_walk(buf, dir, &f->args.lookup.path);
 	if (f->current_fh < 0)
 		return DAFSERR_NOENT;
 	f->res.lookup.filehandle = f->fh[f->current_fh];
@@ -113,9 +113,9 @@ static u32 foreign_lookup(struct foreign *f, const struct dafs_stream *s, int di
 	return DAFS_STATUS_OK;
 }
 
-static u32 foreign_open(struct foreign *f, const struct dafs_stream *s, int nr)
+static u32 foreign_open(struct foreign *f, const struct dafs_buf *buf, int nr)
 {
-	f->current_fh = foreign_walk(s, nr, &f->args.open.pathname);
+	f->current_fh = foreign_walk(buf, nr, &f->args.open.pathname);
 	if (f->current_fh < 0)
 		return DAFSERR_NOENT;
 	if (f->lies && f->args.open.pathname.count)
@@ -244,7 +244,7 @@ static const struct dafs_fh *foreign_fh(const struct foreign *f, u32 proc)
 }
 
 /* Return: DAFS status. */
-static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
+static u32 foreign_run(struct foreign *f, const struct dafs_buf *buf,
 		       const struct dafs_req_hdr *hdr)
 {
 	int nr;
@@ -264,7 +264,7 @@ static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
 	}
 	switch (hdr->procedure) {
 	case DAFS_PROC_LOOKUP:
-		return foreign_lookup(f, s, nr);
+		return foreign_lookup(f, buf, nr);
 	case DAFS_PROC_GETATTR_INLINE:
 		f->res.getattr.obj_attributes =
 			foreign_attr(f, nr, f->args.getattr.attr_request_bitmap);
@@ -278,7 +278,7 @@ static u32 foreign_run(struct foreign *f, const struct dafs_stream *s,
 		f->res.access.access = f->args.access.access;
 		return DAFS_STATUS_OK;
 	case DAFS_PROC_OPEN:
-		return foreign_open(f, s, nr);
+		return foreign_open(f, buf, nr);
 	case DAFS_PROC_CLOSE:
 		foreign_use(f, &f->args.close.state_id, f->access);
 		f->access = 0;
@@ -342,26 +342,26 @@ void foreign_release(struct foreign *f)
 static void foreign_garble(struct foreign *f, struct raw_conn *conn,
 			   const struct dafs_req_hdr *hdr)
 {
-	struct dafs_stream s = { .len = RAW_RECV_SIZE, .swab = conn->swab };
+	struct dafs_buf buf = { .len = RAW_RECV_SIZE, .swab = conn->swab };
 	struct dafs_res_hdr res;
-	u8 *buf = kzalloc(RAW_RECV_SIZE, GFP_KERNEL);
+	u8 *data = kzalloc(RAW_RECV_SIZE, GFP_KERNEL);
 
-	KUNIT_EXPECT_NOT_NULL(f->test, buf);
-	if (!buf)
+	KUNIT_EXPECT_NOT_NULL(f->test, data);
+	if (!data)
 		return;
-	raw_encode_res(conn, hdr, DAFS_STATUS_OK, f->srv->opts.max_requests, &f->res, buf);
-	s.base = buf;
-	KUNIT_EXPECT_EQ(f->test, 0, dafs_get_res_hdr(&s, &res));
+	raw_encode_res(conn, hdr, DAFS_STATUS_OK, f->srv->opts.max_requests, &f->res, data);
+	buf.base = data;
+	KUNIT_EXPECT_EQ(f->test, 0, dafs_get_res_hdr(&buf, &res));
 	res.len = DAFS_HDR_SIZE + 16;
-	dafs_put_res_hdr(&s, &res);
-	raw_send(conn, buf, res.len);
-	kfree(buf);
+	dafs_put_res_hdr(&buf, &res);
+	raw_send(conn, data, res.len);
+	kfree(data);
 }
 
 static void foreign_request(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct foreign *f = conn->srv->priv;
-	struct dafs_stream s = { .base = msg->data, .len = msg->len, .swab = conn->swab };
+	struct dafs_buf buf = { .base = msg->data, .len = msg->len, .swab = conn->swab };
 	struct dafs_req_hdr hdr;
 	u32 status = DAFSERR_CHAIN_BROKEN;
 
@@ -376,8 +376,8 @@ static void foreign_request(struct raw_conn *conn, struct raw_msg *msg)
 	memset(&f->args, 0, sizeof(f->args));
 	memset(&f->res, 0, sizeof(f->res));
 	if (!f->broken)
-		status = dafs_decode_args(&s, hdr.procedure, &f->args) ? DAFSERR_INVAL :
-			 foreign_run(f, &s, &hdr);
+		status = dafs_decode_args(&buf, hdr.procedure, &f->args) ? DAFSERR_INVAL :
+			 foreign_run(f, &buf, &hdr);
 	f->broken = status;
 	if (foreign_withholds(f, conn, &hdr, status))
 		return;

@@ -514,19 +514,19 @@ void raw_cut(struct kunit *test, struct raw_conn *conn)
 
 /* Messages. */
 
-u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *buf)
+u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *data)
 {
-	struct dafs_stream s = { .base = buf, .len = RAW_RECV_SIZE, .swab = conn->swab };
+	struct dafs_buf buf = { .base = data, .len = RAW_RECV_SIZE, .swab = conn->swab };
 	union dafs_args none = {};
-	int len = dafs_encode_args(&s, hdr->procedure, args ?: &none);
+	int len = dafs_encode_args(&buf, hdr->procedure, args ?: &none);
 
 	if (len < 0)
 		len = DAFS_HDR_SIZE;
 	if (!hdr->len)
 		hdr->len = len;
-	dafs_put_req_hdr(&s, hdr);
+	dafs_put_req_hdr(&buf, hdr);
 	if (conn->cksum)
-		dafs_msg_cksum(buf, len);
+		dafs_msg_cksum(data, len);
 	return len;
 }
 
@@ -541,10 +541,10 @@ void raw_ask(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args)
 
 static int raw_get_res(const struct raw_conn *conn, struct raw_msg *msg, struct dafs_res_hdr *res)
 {
-	struct dafs_stream s = { .base = msg->data, .len = msg->len, .swab = conn->swab };
-	int err = dafs_get_res_hdr(&s, res);
+	struct dafs_buf buf = { .base = msg->data, .len = msg->len, .swab = conn->swab };
+	int err = dafs_get_res_hdr(&buf, res);
 
-	if (!err && conn->cksum && !dafs_msg_cksum_ok(s.base, res->len))
+	if (!err && conn->cksum && !dafs_msg_cksum_ok(buf.base, res->len))
 		err = -EBADMSG;
 	return err;
 }
@@ -584,21 +584,21 @@ int raw_exchange(struct raw_conn *conn, const void *msg, u32 len, struct dafs_re
 int raw_call_hdr(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args,
 		 struct dafs_res_hdr *res_hdr, void *res)
 {
-	struct dafs_stream s = { .swab = conn->swab };
-	u8 *buf = kzalloc(RAW_RECV_SIZE, GFP_KERNEL);
+	struct dafs_buf buf = { .swab = conn->swab };
+	u8 *data = kzalloc(RAW_RECV_SIZE, GFP_KERNEL);
 	u32 len;
 	int err;
 
-	if (!buf)
+	if (!data)
 		return -ENOMEM;
-	len = raw_encode(conn, hdr, args, buf);
-	err = raw_exchange(conn, buf, len, res_hdr);
-	kfree(buf);
+	len = raw_encode(conn, hdr, args, data);
+	err = raw_exchange(conn, data, len, res_hdr);
+	kfree(data);
 	if (err || !res)
 		return err;
-	s.base = conn->last->data;
-	s.len = res_hdr->len;
-	return dafs_decode_res(&s, hdr->procedure, res);
+	buf.base = conn->last->data;
+	buf.len = res_hdr->len;
+	return dafs_decode_res(&buf, hdr->procedure, res);
 }
 
 u32 raw_call_as(struct raw_conn *conn, const u8 *cred_handle, u32 proc, void *args, void *res)
@@ -775,15 +775,15 @@ struct raw_server *raw_server(struct kunit *test)
 
 int raw_get_hdr(const struct raw_conn *conn, const struct raw_msg *msg, struct dafs_req_hdr *hdr)
 {
-	struct dafs_stream s = { .base = (u8 *)msg->data, .len = msg->len, .swab = conn->swab };
+	struct dafs_buf buf = { .base = (u8 *)msg->data, .len = msg->len, .swab = conn->swab };
 
-	return dafs_get_req_hdr(&s, hdr);
+	return dafs_get_req_hdr(&buf, hdr);
 }
 
 u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status, u16 target,
-		   void *res, u8 *buf)
+		   void *res, u8 *data)
 {
-	struct dafs_stream s = { .base = buf, .len = RAW_RECV_SIZE, .swab = conn->swab };
+	struct dafs_buf buf = { .base = data, .len = RAW_RECV_SIZE, .swab = conn->swab };
 	struct dafs_res_hdr res_hdr = {
 		.version = DAFS_PROTOCOL_VERSION,
 		.target_nreq = target,
@@ -795,10 +795,10 @@ u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 st
 
 	memcpy(res_hdr.analyzer, hdr->analyzer, sizeof(res_hdr.analyzer));
 	if (res)
-		res_hdr.len = max(dafs_encode_res(&s, hdr->procedure, res), DAFS_HDR_SIZE);
-	dafs_put_res_hdr(&s, &res_hdr);
+		res_hdr.len = max(dafs_encode_res(&buf, hdr->procedure, res), DAFS_HDR_SIZE);
+	dafs_put_res_hdr(&buf, &res_hdr);
 	if (conn->cksum)
-		dafs_msg_cksum(buf, res_hdr.len);
+		dafs_msg_cksum(data, res_hdr.len);
 	return res_hdr.len;
 }
 
@@ -830,11 +830,11 @@ static void raw_serve_login(struct raw_conn *conn, const struct dafs_req_hdr *hd
 static void raw_serve_bind(struct raw_conn *conn, const struct raw_msg *msg,
 			   const struct dafs_req_hdr *hdr)
 {
-	struct dafs_stream s = { .base = (u8 *)msg->data, .len = hdr->len, .swab = conn->swab };
+	struct dafs_buf buf = { .base = (u8 *)msg->data, .len = hdr->len, .swab = conn->swab };
 	struct dafs_connect_bind_args args = {};
 	struct dafs_connect_bind_res res = { .trusted = 1 };
 
-	KUNIT_EXPECT_EQ(conn->test, 0, dafs_decode_args(&s, hdr->procedure, &args));
+	KUNIT_EXPECT_EQ(conn->test, 0, dafs_decode_args(&buf, hdr->procedure, &args));
 	res.max_requests = args.max_requests;
 	res.max_request_size = args.max_request_size;
 	res.max_response_size = args.max_response_size;

@@ -199,7 +199,7 @@ struct dafs_direct_buf raw_expose(struct raw_conn *conn, void *data, u32 len);
 bool raw_closed(struct raw_conn *conn, unsigned int ms);
 
 /* Requests, encoded but not yet sent. Return: bytes. */
-u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *buf);
+u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *data);
 /* Sends a request or ends the test; raw_status() takes its response. */
 void raw_ask(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args);
 /* Return: the status of the next response, or ~0 if none came in time. */
@@ -265,7 +265,7 @@ int raw_get_hdr(const struct raw_conn *conn, const struct raw_msg *msg, struct d
 void raw_answer(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status, u16 target,
 		void *res);
 u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status, u16 target,
-		   void *res, u8 *buf);
+		   void *res, u8 *data);
 /* The nth connection it accepted; waits for it.  NULL if it does not come. */
 struct raw_conn *raw_accepted(struct raw_server *srv, unsigned int nth);
 /* Ends a connection that was accepted; once for each.  May sleep. */

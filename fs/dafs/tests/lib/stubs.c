@@ -54,7 +54,7 @@ int dafs_secinfo(struct dafs_session *ses, const struct cred *cred, u32 *types,
 	if (err)
 		return err;
 	for (i = 0; i < res.secinfo.count && i < max; i++) {
-		err = dafs_get_authtype(&op.call->stream, &res.secinfo, i, &auth);
+		err = dafs_get_authtype(&op.call->buf, &res.secinfo, i, &auth);
 		if (err)
 			break;
 		types[i] = auth.auth_type;
@@ -125,7 +125,7 @@ int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 		.mem = dafs_attr_mem(DAFS_ATTR_MEM, DMA_FROM_DEVICE),
 		.prepare = dafs_getattr_describe,
 	};
-	struct dafs_stream stream;
+	struct dafs_buf buf;
 	int err;
 
 	if (!op.mem)
@@ -133,8 +133,8 @@ int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 	err = dafs_proc_call(ses, &op);
 	if (err)
 		goto free;
-	err = dafs_proc_received(&op, &res.direct_checksum, &stream) ?:
-	      dafs_decode_fattr(&stream, attr);
+	err = dafs_proc_received(&op, &res.direct_checksum, &buf) ?:
+	      dafs_decode_fattr(&buf, attr);
 	if (!err)
 		dafs_fattr_take(attr, bitmap, ids);
 	dafs_op_end(&op);
@@ -156,19 +156,19 @@ static int dafs_setattr_encode(struct dafs_session *ses, struct dafs_op_mem *mem
 			       struct dafs_fattr *attr, struct dafs_cksum *cksum)
 {
 	const struct dafs_session_params *params = dafs_session_params(ses);
-	const struct dafs_stream stream = {
+	const struct dafs_buf buf = {
 		.base = mem->data,
 		.len = mem->size,
 		.swab = params->swab,
 	};
 	struct dafs_cksum_state state;
-	int len = dafs_encode_fattr(&stream, attr);
+	int len = dafs_encode_fattr(&buf, attr);
 
 	if (len < 0 || !params->cksum)
 		return len;
 	dafs_cksum_init(&state);
-	dafs_cksum_update(&state, stream.base, len);
-	dafs_cksum_final_host(&state, stream.swab, cksum);
+	dafs_cksum_update(&state, buf.base, len);
+	dafs_cksum_final_host(&state, buf.swab, cksum);
 	return len;
 }
 
@@ -353,11 +353,11 @@ int dafs_read_inline(struct dafs_session *ses, const struct cred *cred,
 }
 
 static void dafs_write_inline_fill_op(struct dafs_call *call,
-				      struct dafs_stream *stream)
+				      struct dafs_buf *buf)
 {
 	const struct dafs_write_inline_args *args = call->args;
 
-	dafs_write_inline_fill(stream, args->byte_count, call->priv);
+	dafs_write_inline_fill(buf, args->byte_count, call->priv);
 }
 
 /**

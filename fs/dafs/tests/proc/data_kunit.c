@@ -79,7 +79,7 @@ static u32 data_direct(struct kunit *test, struct data_test *dt, u32 proc, void 
 	KUNIT_ASSERT_EQ(test, 0, dafs_call_wait(call));
 	status = call->status;
 	if (!status)
-		KUNIT_EXPECT_EQ(test, 0, dafs_decode_res(&call->stream, proc, res));
+		KUNIT_EXPECT_EQ(test, 0, dafs_decode_res(&call->buf, proc, res));
 	dafs_call_put(call);
 	dafs_conn_put(conn);
 	return status;

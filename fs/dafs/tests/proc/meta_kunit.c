@@ -26,7 +26,7 @@ struct dafs_meta {
 	unsigned int pieces;
 	struct dafs_direct_buf bufs[4];
 	u32 len;
-	struct dafs_stream received;
+	struct dafs_buf received;
 };
 
 static struct dafs_meta *dafs_meta(struct kunit *test)
@@ -122,7 +122,7 @@ static u32 dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, voi
 	};
 	status = dafs_test_op(test, m->fix->ses, &m->op);
 	if (m->op.call)
-		m->len = m->op.call->stream.len;
+		m->len = m->op.call->buf.len;
 	if (!status && cksum)
 		KUNIT_EXPECT_EQ(test, 0, dafs_proc_received(&m->op, cksum, &m->received));
 	dafs_op_end(&m->op);
@@ -154,12 +154,12 @@ static u32 dafs_meta_fattr_bytes(struct kunit *test, struct dafs_meta *m,
 		.args = &args,
 		.res = res,
 	};
-	struct dafs_stream stream = { .base = bytes, .len = size, .swab = m->fix->params.swab };
+	struct dafs_buf buf = { .base = bytes, .len = size, .swab = m->fix->params.swab };
 	int len = -EIO;
 
 	KUNIT_ASSERT_NOT_NULL(test, res);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_op(test, m->fix->ses, &op));
-	len = dafs_encode_fattr(&stream, &res->obj_attributes);
+	len = dafs_encode_fattr(&buf, &res->obj_attributes);
 	dafs_op_end(&op);
 	KUNIT_ASSERT_GT(test, len, 0);
 	return len;
@@ -319,19 +319,19 @@ static struct dafs_setattr_direct_args dafs_meta_setattr_args(struct kunit *test
 							      struct dafs_fattr *attr)
 {
 	struct dafs_setattr_direct_args args = { .filehandle = *fh };
-	struct dafs_stream stream = {
+	struct dafs_buf buf = {
 		.base = m->data,
 		.len = META_SIZE,
 		.swab = m->fix->params.swab,
 	};
 	struct dafs_cksum_state state;
-	int len = dafs_encode_fattr(&stream, attr);
+	int len = dafs_encode_fattr(&buf, attr);
 
 	KUNIT_EXPECT_GT(test, len, 0);
 	if (m->fix->params.cksum && len > 0) {
 		dafs_cksum_init(&state);
 		dafs_cksum_update(&state, m->data, len);
-		dafs_cksum_final_host(&state, stream.swab, &args.direct_checksum);
+		dafs_cksum_final_host(&state, buf.swab, &args.direct_checksum);
 	}
 	m->size = len;
 	return args;

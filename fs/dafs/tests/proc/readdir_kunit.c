@@ -125,8 +125,8 @@ static void dafs_rd_take_all(struct dafs_rd *rd)
 	rd->eof = rd->res.eof;
 	rd->count = rd->res.entries.count;
 	rd->args.cookieverf = rd->res.cookieverf;
-	dafs_direntry_start(&rd->op.call->stream, &rd->res.entries, &iter);
-	while ((got = dafs_direntry_next(&rd->op.call->stream, &iter, &entry)) > 0)
+	dafs_direntry_start(&rd->op.call->buf, &rd->res.entries, &iter);
+	while ((got = dafs_direntry_next(&rd->op.call->buf, &iter, &entry)) > 0)
 		dafs_rd_take(rd, &entry);
 	KUNIT_EXPECT_EQ(rd->test, 0, got);
 	/* E-27: an empty reply without EOF would make the client loop */

@@ -97,7 +97,7 @@ static u32 chan_call(struct kunit *test, struct chan_io *io, u32 proc, void *arg
 	if (!err && !dafs_call_wait(call)) {
 		status = call->status;
 		if (res && !status)
-			KUNIT_EXPECT_EQ(test, 0, dafs_decode_res(&call->stream, proc, res));
+			KUNIT_EXPECT_EQ(test, 0, dafs_decode_res(&call->buf, proc, res));
 	}
 	dafs_call_put(call);
 	return status;

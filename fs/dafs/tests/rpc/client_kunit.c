@@ -90,12 +90,12 @@ static unsigned int record_count(struct client_record *rec, u32 proc)
 static union dafs_args *record_args(struct raw_conn *conn, const struct raw_msg *msg,
 				    const struct dafs_req_hdr *hdr)
 {
-	struct dafs_stream s = { .base = (u8 *)msg->data, .len = hdr->len, .swab = conn->swab };
+	struct dafs_buf buf = { .base = (u8 *)msg->data, .len = hdr->len, .swab = conn->swab };
 	union dafs_args *args = kzalloc(sizeof(*args), GFP_KERNEL);
 
 	KUNIT_EXPECT_NOT_NULL(conn->test, args);
 	if (args)
-		KUNIT_EXPECT_EQ(conn->test, 0, dafs_decode_args(&s, hdr->procedure, args));
+		KUNIT_EXPECT_EQ(conn->test, 0, dafs_decode_args(&buf, hdr->procedure, args));
 	return args;
 }
 

@@ -98,13 +98,13 @@ static void recorder_follow(struct recorder *rec, const struct dafs_req_hdr *hdr
 static void recorder_note(struct recorder *rec, struct raw_conn *conn,
 			  const struct raw_msg *msg, const struct dafs_req_hdr *hdr)
 {
-	struct dafs_stream s = { .base = (u8 *)msg->data, .len = hdr->len, .swab = conn->swab };
+	struct dafs_buf buf = { .base = (u8 *)msg->data, .len = hdr->len, .swab = conn->swab };
 	struct recorded *req = &rec->req[min(rec->nr, RECORD_MAX - 1U)];
 	union dafs_args *args = kzalloc(sizeof(*args), GFP_KERNEL);
 
 	KUNIT_EXPECT_NOT_NULL(rec->test, args);
 	if (args)
-		KUNIT_EXPECT_EQ(rec->test, 0, dafs_decode_args(&s, hdr->procedure, args));
+		KUNIT_EXPECT_EQ(rec->test, 0, dafs_decode_args(&buf, hdr->procedure, args));
 	spin_lock(&rec->lock);
 	recorder_follow(rec, hdr);
 	rec->nr++;

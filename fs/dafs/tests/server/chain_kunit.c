@@ -116,12 +116,12 @@ static void chain_send(struct chain *c, unsigned int nth)
 /* R-4.3-05: each request has its own response, found by stream and number. */
 static void chain_take(struct chain *c, struct raw_msg *msg)
 {
-	struct dafs_stream s = { .base = msg->data, .len = msg->len, .swab = c->conn->swab };
+	struct dafs_buf buf = { .base = msg->data, .len = msg->len, .swab = c->conn->swab };
 	struct dafs_res_hdr hdr;
 	struct chain_req *req;
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(c->test, 0, dafs_get_res_hdr(&s, &hdr));
+	KUNIT_EXPECT_EQ(c->test, 0, dafs_get_res_hdr(&buf, &hdr));
 	for (i = 0; i < c->nr; i++) {
 		req = &c->req[i];
 		if (req->msg || req->hdr.stream_id != hdr.stream_id ||
@@ -129,10 +129,10 @@ static void chain_take(struct chain *c, struct raw_msg *msg)
 			continue;
 		req->msg = msg;
 		req->status = hdr.status;
-		s.len = hdr.len;
+		buf.len = hdr.len;
 		if (!hdr.status)
 			KUNIT_EXPECT_EQ(c->test, 0,
-					dafs_decode_res(&s, req->hdr.procedure, &req->res));
+					dafs_decode_res(&buf, req->hdr.procedure, &req->res));
 		return;
 	}
 	kfree(msg);

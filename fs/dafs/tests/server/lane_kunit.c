@@ -208,16 +208,16 @@ static void dafs_lane_turn_test(struct kunit *test)
 /* Receives the response of an earlier request */
 static u32 lane_result(struct raw_conn *conn, u32 proc, union dafs_res *res)
 {
-	struct dafs_stream s = { .swab = conn->swab };
+	struct dafs_buf buf = { .swab = conn->swab };
 	struct dafs_res_hdr hdr;
 
 	kfree(conn->last);
 	conn->last = raw_recv(conn, RAW_WAIT_MS);
 	if (!conn->last)
 		return ~0U;
-	s.base = conn->last->data;
-	s.len = conn->last->len;
-	return dafs_get_res_hdr(&s, &hdr) || dafs_decode_res(&s, proc, res) ? ~0U : hdr.status;
+	buf.base = conn->last->data;
+	buf.len = conn->last->len;
+	return dafs_get_res_hdr(&buf, &hdr) || dafs_decode_res(&buf, proc, res) ? ~0U : hdr.status;
 }
 
 /* Makes lookups in the directory of a fixture block. */

@@ -135,7 +135,7 @@ static void dafs_connect_then_auth_test(struct kunit *test)
 
 static bool dafs_secinfo_has(struct raw_conn *conn, const struct dafs_secinfo_res *res, u32 type)
 {
-	struct dafs_stream s = {
+	struct dafs_buf buf = {
 		.base = conn->last->data,
 		.len = conn->last->len,
 		.swab = conn->swab,
@@ -144,7 +144,7 @@ static bool dafs_secinfo_has(struct raw_conn *conn, const struct dafs_secinfo_re
 	u32 i;
 
 	for (i = 0; i < res->secinfo.count; i++)
-		if (!dafs_get_authtype(&s, &res->secinfo, i, &auth) && auth.auth_type == type)
+		if (!dafs_get_authtype(&buf, &res->secinfo, i, &auth) && auth.auth_type == type)
 			return true;
 	return false;
 }
