@@ -114,13 +114,22 @@ static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect
 	return DAFS_STATUS_OK;
 }
 
-/* TEXT and GSS are not implemented; SECINFO does not list them. */
-static u32 dafsd_authenticate(struct dafsd_session *ses, const struct dafs_auth_req *req)
+/*
+ * NONE and DEFAULT have one principal each (E-45).  TEXT and GSS are not implemented;
+ * SECINFO does not list them.
+ */
+static u32 dafsd_authenticate(const struct dafs_auth_req *req,
+			      const struct dafsd_principal **principal)
 {
+	static const struct dafsd_principal none = { DAFS_AUTH_NONE, .trusted = true };
+	static const struct dafsd_principal anonymous = { DAFS_AUTH_DEFAULT };
+
 	switch (req->auth_type) {
 	case DAFS_AUTH_NONE:
+		*principal = &none;
 		return READ_ONCE(dafsd_auth_none) ? DAFS_STATUS_OK : DAFSERR_NOT_AUTHORIZED;
 	case DAFS_AUTH_DEFAULT:
+		*principal = &anonymous;
 		return DAFS_STATUS_OK;
 	case DAFS_AUTH_TEXT:
 	case DAFS_AUTH_GSS:
@@ -133,15 +142,16 @@ static u32 dafsd_authenticate(struct dafsd_session *ses, const struct dafs_auth_
 static u32 dafsd_auth(struct dafsd_session *ses, const struct dafs_auth_req *req,
 		      struct dafs_auth_res *res, u8 *trusted)
 {
+	const struct dafsd_principal *principal;
 	u32 status;
 
-	status = dafsd_authenticate(ses, req);
+	status = dafsd_authenticate(req, &principal);
 	if (!status)
-		status = dafsd_client_confirm(ses, req->auth_type);
+		status = dafsd_client_confirm(ses, principal);
 	if (status)
 		return status;
-	ses->auth_type = req->auth_type;
-	ses->trusted = req->auth_type == DAFS_AUTH_NONE;	/* E-49 */
+	ses->principal = principal;
+	ses->trusted = principal->trusted;
 	res->auth_type = req->auth_type;
 	*trusted = ses->trusted;
 	if (!dafsd_session_set_state(ses, DAFSD_SES_READY))
@@ -230,7 +240,7 @@ u32 dafsd_proc_server_auth(struct dafsd_rqst *rq)
 {
 	u32 type = rq->args.server_auth.auth_type;
 
-	if (type != rq->ses->auth_type)
+	if (type != rq->ses->principal->auth_type)
 		return DAFSERR_INVAL;		/* E-50 */
 	rq->res.server_auth.auth_type = type;
 	return DAFS_STATUS_OK;
@@ -246,7 +256,7 @@ static u32 dafsd_bind_check(const struct dafsd_session *bound, const struct dafs
 		return DAFSERR_INVAL;
 	if (bound->chan->peer_type && bound->chan->peer_type != type)
 		return DAFSERR_INVAL;
-	switch (READ_ONCE(ses->state)) {
+	switch (smp_load_acquire(&ses->state)) {	/* pairs with dafsd_session_set_state() */
 	case DAFSD_SES_READY:
 		break;
 	case DAFSD_SES_NEW:
@@ -257,7 +267,7 @@ static u32 dafsd_bind_check(const struct dafsd_session *bound, const struct dafs
 	}
 	if (bc ? !ses->opts.use_back_control_channel : !ses->opts.use_rdma_read_channel)
 		return DAFSERR_NOTSUPP;
-	if (args->auth_req.auth_type != ses->auth_type)
+	if (args->auth_req.auth_type != ses->principal->auth_type)
 		return DAFSERR_NOT_AUTHORIZED;
 	if (bc && (!args->max_requests || !args->max_request_size || !args->max_response_size))
 		return DAFSERR_INVAL;		/* E-43 */
@@ -281,7 +291,7 @@ static void dafsd_bind_answer(const struct dafsd_session *bound, const struct da
 		res->max_response_size = clamp_t(u32, args->max_response_size, DAFS_MIN_MSG_SIZE,
 						 lim->recv_size);
 	}
-	res->auth_res.auth_type = ses->auth_type;
+	res->auth_res.auth_type = ses->principal->auth_type;
 	res->trusted = ses->trusted;
 }
 

@@ -91,13 +91,18 @@ static bool dafsd_late_meets(const struct dafsd_rqst *rq, struct dafsd_session *
 	return meets;
 }
 
-static bool dafsd_late_session(struct dafsd_session *ses, const void *of)
+static bool dafsd_late_meets_any(const struct dafsd_rqst *rq)
 {
-	const struct dafsd_rqst *rq = of;
+	struct dafsd_client *client = rq->ses->client;
+	struct dafsd_session *ses;
+	bool meets = false;
 
-	/* pairs with dafsd_late_closed(): dafsd_rqst.exp of its requests is up to date */
-	return smp_load_acquire(&ses->late) && READ_ONCE(ses->client) == rq->ses->client &&
-	       dafsd_late_meets(rq, ses);
+	spin_lock(&client->lock);
+	list_for_each_entry(ses, &client->sessions, client_node)
+		/* pairs with dafsd_late_closed(): dafsd_rqst.exp of its requests is up to date */
+		meets |= smp_load_acquire(&ses->late) && dafsd_late_meets(rq, ses);
+	spin_unlock(&client->lock);
+	return meets;
 }
 
 /**
@@ -113,7 +118,7 @@ u32 dafsd_late_check(const struct dafsd_rqst *rq)
 {
 	if (list_empty(&rq->change_link) || !atomic_read(&rq->ses->client->nr_late))
 		return DAFS_STATUS_OK;
-	return dafsd_sessions_any(dafsd_late_session, rq) ? DAFSERR_DELAY : DAFS_STATUS_OK;
+	return dafsd_late_meets_any(rq) ? DAFSERR_DELAY : DAFS_STATUS_OK;
 }
 
 /**

@@ -211,6 +211,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	kref_init(&client->ref);
 	spin_lock_init(&client->lock);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
+	INIT_LIST_HEAD(&client->sessions);
 	INIT_LIST_HEAD(&client->opens);
 	INIT_LIST_HEAD(&client->expired);
 	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_lease_work);
@@ -271,8 +272,8 @@ static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *
 	if (!own && dafsd_nr_clients < dafsd_max_clients)
 		return true;
 	list_for_each_entry(client, &dafsd_clients, node)
-		if (!client->nr_sessions && !READ_ONCE(client->nr_opens) &&
-		    (!own || client->peer == peer)) {
+		if (!client->nr_connecting && list_empty(&client->sessions) &&
+		    !READ_ONCE(client->nr_opens) && (!own || client->peer == peer)) {
 			dafsd_client_remove(client, gone);
 			return true;
 		}
@@ -307,7 +308,6 @@ struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs
 	if (client) {
 		kref_get(&client->ref);
 		client->nr_connecting++;
-		client->nr_sessions++;
 	} else {
 		pr_warn_ratelimited("dafsd: no room for another client at %pI6c\n", &peer->addr);
 	}
@@ -327,8 +327,7 @@ void dafsd_client_abandon(struct dafsd_client *client)
 	LIST_HEAD(gone);
 
 	mutex_lock(&dafsd_clients_lock);
-	client->nr_sessions--;
-	if (!--client->nr_connecting && !client->confirmed && !client->discarded)
+	if (!--client->nr_connecting && !client->principal && !client->discarded)
 		dafsd_client_remove(client, &gone);
 	mutex_unlock(&dafsd_clients_lock);
 	dafsd_clients_release(&gone);
@@ -341,28 +340,37 @@ static struct dafsd_client *dafsd_client_older(const struct dafsd_client *client
 
 	hash_for_each_possible(dafsd_clients_by_id, other, id_node,
 			       dafsd_client_hash(client->id, client->id_len))
-		if (other != client && other->confirmed &&
+		if (other != client && other->principal &&
 		    dafsd_client_has_id(other, client->id, client->id_len))
 			return other;
 	return NULL;
 }
 
-static u32 dafsd_client_check_principal(struct dafsd_client *client, u32 principal)
+static u32 dafsd_client_check_principal(struct dafsd_client *client,
+					const struct dafsd_principal *principal)
 {
 	struct dafsd_client *older = dafsd_client_older(client);
 
-	if (client->confirmed && client->principal != principal)
+	if (client->principal && client->principal != principal)
 		return DAFSERR_CLID_INUSE;
 	if (older && older->principal != principal)
 		return DAFSERR_CLID_INUSE;
 	return DAFS_STATUS_OK;
 }
 
+static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session *ses)
+{
+	lockdep_assert_held(&dafsd_clients_lock);
+	spin_lock(&client->lock);
+	list_add_tail(&ses->client_node, &client->sessions);
+	spin_unlock(&client->lock);
+	client->nr_connecting--;
+}
+
 /**
  * dafsd_client_confirm() - a session has authenticated
  * @ses: a session with a client
- * @principal: DAFS_AUTH_* it authenticated with; NONE and DEFAULT have one
- *	principal each (E-45)
+ * @principal: as whom
  *
  * Releases the state of an older instance of the client (case C of 3.1.1.3), and ends the
  * connection that this one replaces.
@@ -371,7 +379,7 @@ static u32 dafsd_client_check_principal(struct dafsd_client *client, u32 princip
  * Return: DAFS_STATUS_OK; DAFSERR_CLID_INUSE if the client-id belongs to
  * another principal; DAFSERR_STALE_CLIENTID if the client was discarded.
  */
-u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
+u32 dafsd_client_confirm(struct dafsd_session *ses, const struct dafsd_principal *principal)
 {
 	struct dafsd_client *client = ses->client, *older;
 	u32 status = DAFSERR_STALE_CLIENTID;
@@ -388,10 +396,8 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal)
 			dafsd_client_log(older, "gives way to one of its id at another address");
 		dafsd_client_remove(older, &gone);
 	}
-	client->confirmed = true;
 	client->principal = principal;
-	client->nr_connecting--;
-	ses->confirmed = true;
+	dafsd_client_join(client, ses);
 	trace_dafsd_client(client, "confirmed");
 	dafsd_sessions_supersede(ses);
 	dafsd_client_renew(client);
@@ -416,13 +422,14 @@ void dafsd_client_leave(struct dafsd_session *ses)
 
 	if (!client)
 		return;
-	if (!ses->confirmed) {
+	if (list_empty(&ses->client_node)) {
 		dafsd_client_abandon(client);
 		return;
 	}
 	mutex_lock(&dafsd_clients_lock);
-	ses->confirmed = false;
-	client->nr_sessions--;
+	spin_lock(&client->lock);
+	list_del_init(&ses->client_node);
+	spin_unlock(&client->lock);
 	dafsd_client_renew(client);	/* the client can reconnect within its lease */
 	mutex_unlock(&dafsd_clients_lock);
 }

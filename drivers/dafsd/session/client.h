@@ -14,23 +14,35 @@ struct dafsd_peer;
 struct dafsd_session;
 
 /**
+ * struct dafsd_principal - as whom a client authenticates (3.1.1.1)
+ * @auth_type: DAFS_AUTH_*, how it does
+ * @trusted: its sessions may use credential handles (E-49)
+ *
+ * There is one object for each principal, so that pointers are compared.
+ */
+struct dafsd_principal {
+	u32 auth_type;
+	bool trusted;
+};
+
+/**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
  * @ref: one of the table while it is there, one of each session
  * @node: in the list of clients; guarded by dafsd_clients_lock
  * @id_node: in the table of clients by @id; guarded likewise
  * @peer: the address that it came from first, which its state is counted for; holds a
  *	reference
- * @nr_sessions: sessions that are connecting or confirmed; guarded by
- *	dafsd_clients_lock
+ * @sessions: dafsd_session.client_node of those that have authenticated as this client; to
+ *	change it both dafsd_clients_lock and @lock are held, to read it either of them
  * @discarded: it is not in the table any more; its sessions are of no use
  * @client_id: what CLIENT_CONNECT returns
  * @verifier: names the client's instance
- * @principal: DAFS_AUTH_* it authenticated with; both kinds have one principal
- * @confirmed: a session has authenticated as this client
+ * @principal: as whom its first session has authenticated, NULL before; guarded by
+ *	dafsd_clients_lock
  * @id_len: bytes of @id
  * @id: client-id-string
  * @max_credentials: fixed by the first session (E-47)
- * @lock: guards @opens, @expired, @nr_opens and @released
+ * @lock: guards @opens, @expired, @nr_opens and @released, and protects @sessions
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
  * @next_cred: where the search for a free handle goes on; guarded by its lock
@@ -53,12 +65,11 @@ struct dafsd_client {
 	struct list_head node;
 	struct hlist_node id_node;
 	struct dafsd_peer *peer;
-	unsigned int nr_sessions;
+	struct list_head sessions;
 	bool discarded;
 	struct dafs_client_id client_id;
 	struct dafs_verifier verifier;
-	u32 principal;
-	bool confirmed;
+	const struct dafsd_principal *principal;
 	u32 id_len;
 	u8 *id;
 	u32 max_credentials;
@@ -98,7 +109,7 @@ void dafsd_clients_exit(void);
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_verifier *verifier, u32 max_credentials);
 void dafsd_client_abandon(struct dafsd_client *client);
-u32 dafsd_client_confirm(struct dafsd_session *ses, u32 principal);
+u32 dafsd_client_confirm(struct dafsd_session *ses, const struct dafsd_principal *principal);
 void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
 void dafsd_client_put(struct dafsd_client *client);

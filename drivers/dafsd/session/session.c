@@ -436,6 +436,7 @@ static struct dafsd_session *dafsd_session_alloc(struct dafsd_peer *peer)
 		return NULL;
 	ses->peer = peer;
 	INIT_LIST_HEAD(&ses->new_node);
+	INIT_LIST_HEAD(&ses->client_node);
 	kref_init(&ses->ref);
 	spin_lock_init(&ses->lock);
 	spin_lock_init(&ses->chains.lock);
@@ -632,48 +633,23 @@ put_peer:
 }
 
 /**
- * dafsd_sessions_any() - is there a session that matches a condition?
- * @match: the condition; must not sleep
- * @of: argument for @match
- *
- * Context: process; takes dafsd_sessions_lock.
- * Return: true if so.
- */
-bool dafsd_sessions_any(bool (*match)(struct dafsd_session *ses, const void *of),
-			const void *of)
-{
-	struct dafsd_session *ses;
-	bool any = false;
-
-	spin_lock(&dafsd_sessions_lock);
-	list_for_each_entry(ses, &dafsd_sessions, node) {
-		any = match(ses, of);
-		if (any)
-			break;
-	}
-	spin_unlock(&dafsd_sessions_lock);
-	return any;
-}
-
-static bool dafsd_session_busy(struct dafsd_session *ses, const void *client)
-{
-	return READ_ONCE(ses->client) == client && ses->confirmed &&
-	       atomic_read(&ses->busy) > 1 && dafs_chan_is_open(ses->chan);
-}
-
-/**
  * dafsd_sessions_busy() - does a client wait for the server?
  * @client: the client
  *
  * A request whose channel has closed does not count: it may be executed for as long as its
  * file system hangs, but its client does not wait for it.
  *
- * Context: holds dafsd_clients_lock, which keeps the channels of confirmed sessions.
+ * Context: holds dafsd_clients_lock, which keeps the sessions of the client.
  * Return: true if one of its requests is being executed, or its response is being sent.
  */
 bool dafsd_sessions_busy(const struct dafsd_client *client)
 {
-	return dafsd_sessions_any(dafsd_session_busy, client);
+	const struct dafsd_session *ses;
+
+	list_for_each_entry(ses, &client->sessions, client_node)
+		if (atomic_read(&ses->busy) > 1 && dafs_chan_is_open(ses->chan))
+			return true;
+	return false;
 }
 
 /**
@@ -689,18 +665,23 @@ void dafsd_sessions_end(const struct dafsd_client *client)
 {
 	struct dafsd_session *ses;
 
-	spin_lock(&dafsd_sessions_lock);
-	list_for_each_entry(ses, &dafsd_sessions, node)
-		if (READ_ONCE(ses->client) == client && ses->confirmed)
-			dafsd_session_fail(ses, DAFS_CLOSE_LEASE);
-	spin_unlock(&dafsd_sessions_lock);
+	list_for_each_entry(ses, &client->sessions, client_node)
+		dafs_chan_fail(ses->chan, DAFS_CLOSE_LEASE);
 }
 
-/* D.8: the discriminator is the same for all channels of a session, and unique otherwise */
-static bool dafsd_session_is_same(const struct dafsd_session *a, const struct dafsd_session *b)
+/*
+ * Is @ses an older connection of the same session as @than?  Channels are numbered in the
+ * order in which they are made.  D.8: the discriminator is the same for all channels of a
+ * session, and unique otherwise.
+ */
+static bool dafsd_session_is_older(const struct dafsd_session *ses,
+				   const struct dafsd_session *than)
 {
-	return !memcmp(a->chan->instance, b->chan->instance, sizeof(a->chan->instance)) &&
-	       !memcmp(a->chan->session, b->chan->session, sizeof(a->chan->session));
+	const struct dafs_chan *a = ses->chan, *b = than->chan;
+
+	return (s32)(a->debug_id - b->debug_id) < 0 &&
+	       !memcmp(a->instance, b->instance, sizeof(a->instance)) &&
+	       !memcmp(a->session, b->session, sizeof(a->session));
 }
 
 /**
@@ -714,7 +695,7 @@ static bool dafsd_session_is_same(const struct dafsd_session *a, const struct da
  * Only sessions older than @ses are ended, because the client may already have replaced
  * @ses, too.
  *
- * Context: holds dafsd_clients_lock, which keeps the channels of confirmed sessions.
+ * Context: holds dafsd_clients_lock, which keeps the sessions of the client.
  */
 void dafsd_sessions_supersede(const struct dafsd_session *ses)
 {
@@ -722,18 +703,13 @@ void dafsd_sessions_supersede(const struct dafsd_session *ses)
 
 	if (!memchr_inv(ses->chan->session, 0, sizeof(ses->chan->session)))
 		return;
-	spin_lock(&dafsd_sessions_lock);
-	list_for_each_entry(other, &dafsd_sessions, node) {
-		if (other == ses)
-			break;
-		if (READ_ONCE(other->client) != ses->client || !other->confirmed ||
-		    !dafsd_session_is_same(other, ses))
+	list_for_each_entry(other, &ses->client->sessions, client_node) {
+		if (!dafsd_session_is_older(other, ses))
 			continue;
-		dafsd_session_fail(other, DAFS_CLOSE_PEER);
+		dafs_chan_fail(other->chan, DAFS_CLOSE_PEER);
 		/* if it is failing for another reason, dafsd_chan_closed() may come later */
 		dafsd_late_closed(other);
 	}
-	spin_unlock(&dafsd_sessions_lock);
 }
 
 static bool dafsd_sessions_none(void)

@@ -14,6 +14,7 @@
 
 struct dafsd_client;
 struct dafsd_peer;
+struct dafsd_principal;
 
 /*
  * Send queue entries for the RDMA of a session: four or five reads of 1 MiB at a time.
@@ -46,12 +47,11 @@ enum dafsd_session_state {
  * @new_node: in the list of connections that are not authenticated yet, nor bound;
  *	guarded by dafsd_sessions_lock
  * @admitted: counted among the sessions; under dafsd_sessions_lock
- * @client: after CLIENT_CONNECT; holds a reference, and until @confirmed is
- *	counted in its nr_connecting
- * @confirmed: it has authenticated as @client, which may keep state for it; guarded
- *	by dafsd_clients_lock
+ * @client: after CLIENT_CONNECT; holds a reference, and is counted in its nr_connecting
+ *	until @client_node is in its list
+ * @client_node: in the sessions of @client once it has authenticated, until it ends
  * @opts: as negotiated
- * @auth_type: DAFS_AUTH_* that was accepted
+ * @principal: as whom it has authenticated
  * @trusted: may use credential handles
  * @auth_failures: CLIENT_AUTH attempts refused so far (E-52), and CONNECT_BINDs to
  *	sessions that there are not
@@ -104,9 +104,9 @@ struct dafsd_session {
 	struct list_head new_node;
 	bool admitted;
 	struct dafsd_client *client;
-	bool confirmed;
+	struct list_head client_node;
 	struct dafs_connect_opts opts;
-	u32 auth_type;
+	const struct dafsd_principal *principal;
 	bool trusted;
 	u8 auth_failures;
 	struct dafs_chan *chan;
@@ -170,8 +170,6 @@ void dafsd_session_put(struct dafsd_session *ses);
 void dafsd_session_idle(struct dafsd_session *ses);
 void dafsd_session_new_id(struct dafsd_session *ses);
 void dafsd_session_reap_in(struct dafsd_session *ses, unsigned int seconds);
-bool dafsd_sessions_any(bool (*match)(struct dafsd_session *ses, const void *of),
-			const void *of);
 bool dafsd_sessions_busy(const struct dafsd_client *client);
 void dafsd_sessions_end(const struct dafsd_client *client);
 void dafsd_sessions_supersede(const struct dafsd_session *ses);
