@@ -13,6 +13,7 @@
 #include <linux/dafs/version.h>
 #include "session/server.h"
 #include "session/client.h"
+#include "session/conn.h"
 #include "session/session.h"
 #include "export/export.h"
 #include "request/io.h"
@@ -25,8 +26,8 @@ static unsigned short port = DAFS_DEFAULT_PORT;
 module_param(port, ushort, 0444);
 MODULE_PARM_DESC(port, "port to listen on (default 20050)");
 
-static struct dafs_listener dafsd_listen4 = { .accept = dafsd_session_accept };
-static struct dafs_listener dafsd_listen6 = { .accept = dafsd_session_accept };
+static struct dafs_listener dafsd_listen4 = { .accept = dafsd_conn_accept };
+static struct dafs_listener dafsd_listen6 = { .accept = dafsd_conn_accept };
 
 /* Clients recognize a restarted server by new ids and verifiers. */
 static void dafsd_new_instance(void)
@@ -60,7 +61,7 @@ static int dafsd_start_listening(void)
 	return err;
 }
 
-static const struct dafsd_session_ops dafsd_main_session_ops = {
+static const struct dafsd_conn_ops dafsd_main_conn_ops = {
 	.rqst = &dafsd_responder_ops,
 	.stop = dafsd_park_end,
 };
@@ -85,7 +86,7 @@ static const struct dafsd_export_ops dafsd_main_export_ops = {
 /* Set the callbacks of the lower layers; see design.rst. */
 static void dafsd_connect_layers(void)
 {
-	dafsd_sessions_init(&dafsd_main_session_ops);
+	dafsd_conns_init(&dafsd_main_conn_ops);
 	dafsd_clients_init(&dafsd_main_client_ops);
 	dafsd_requests_init(dafsd_procs);
 }
@@ -123,7 +124,7 @@ static int __init dafsd_init(void)
 	return 0;
 
 exports_exit:
-	dafsd_sessions_exit();
+	dafsd_conns_exit();
 	dafsd_clients_exit();
 	dafsd_exports_exit();
 sysfs_exit:
@@ -145,7 +146,7 @@ static void __exit dafsd_exit(void)
 {
 	dafs_unlisten(&dafsd_listen6);
 	dafs_unlisten(&dafsd_listen4);
-	dafsd_sessions_exit();
+	dafsd_conns_exit();
 	dafsd_clients_exit();
 	dafsd_exports_exit();
 	dafsd_opens_exit();

@@ -423,11 +423,7 @@ static u32 dafsd_readdir_run(struct dafsd_readdir *rd, bool *eof)
 
 static u32 dafsd_readdir_inline_room(const struct dafsd_rqst *rq)
 {
-	u32 room = rq->base.out.len;
-
-	if (rq->ses->opts.max_response_size)
-		room = min(room, rq->ses->opts.max_response_size);
-	return room - DAFS_HDR_SIZE;
+	return min(rq->base.out.len, rq->ses->opts.max_response_size) - DAFS_HDR_SIZE;
 }
 
 /**

@@ -48,12 +48,10 @@ static u32 dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_read_inline_args *args = &rq->args.read_inline;
 	struct dafs_read_inline_res *res = &rq->res.read_inline;
-	u32 room = rq->base.out.len;
+	u32 room = min(rq->base.out.len, rq->ses->opts.max_response_size);
 	struct iov_iter iter;
 	struct kvec kvec;
 
-	if (rq->ses->opts.max_response_size)
-		room = min(room, rq->ses->opts.max_response_size);
 	kvec.iov_base = rq->base.out.base + DAFS_READ_INLINE_DATA;
 	kvec.iov_len = min(args->byte_count, room - DAFS_READ_INLINE_DATA);
 	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, kvec.iov_len);

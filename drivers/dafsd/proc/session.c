@@ -4,6 +4,7 @@
 #include <linux/dafs/requester.h>
 #include "../session/server.h"
 #include "../session/client.h"
+#include "../session/conn.h"
 #include "../session/session.h"
 #include "../request/request.h"
 #include "proc.h"
@@ -29,10 +30,9 @@ static u32 dafsd_negotiate_header(u32 asked, u32 max_request_size)
 		       max_request_size - 8);
 }
 
-static void dafsd_negotiate(const struct dafsd_session *ses, const struct dafs_connect_opts *asked,
-			    struct dafs_connect_opts *opts)
+static void dafsd_negotiate(const struct dafs_chan_limits *lim,
+			    const struct dafs_connect_opts *asked, struct dafs_connect_opts *opts)
 {
-	const struct dafs_chan_limits *lim = &ses->chan->limits;
 	u32 most_requests = lim->depth;
 
 	*opts = (struct dafs_connect_opts) {
@@ -60,58 +60,68 @@ static u32 dafsd_connect_check(const struct dafs_client_connect_args *args)
 	return DAFS_STATUS_OK;
 }
 
-/* Replaces the fence id of an earlier attempt on this channel, if any. */
 static u32 dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str *id)
 {
-	u8 *data = NULL;
-
-	if (id->len) {
-		data = kmemdup(id->data, id->len, GFP_KERNEL);
-		if (!data)
-			return DAFSERR_RESOURCE;
-	}
-	kfree(ses->fence_id.data);
-	ses->fence_id = (struct dafs_str) { .len = id->len, .data = data };
-	return DAFS_STATUS_OK;
+	if (!id->len)
+		return DAFS_STATUS_OK;
+	ses->fence_id.data = kmemdup(id->data, id->len, GFP_KERNEL);
+	ses->fence_id.len = id->len;
+	return ses->fence_id.data ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
 }
 
-/*
- * CLIENT_CONNECT without the change of state: set the ids and options of the session, and
- * post the receives that the options promise (E-37).
- */
-static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect_args *args,
-			 struct dafs_client_connect_res *res)
+/* Set the options and the client, and post the receives that the options promise (E-37). */
+static u32 dafsd_connect_session(struct dafsd_session *ses,
+				 const struct dafs_client_connect_args *args)
 {
-	struct dafsd_session *ses = rq->ses;
-	u32 status;
+	struct dafsd_conn *op = ses->op;
 
-	if (ses->chan->peer_type && ses->chan->peer_type != DAFS_CHANNEL_OPERATION)
-		return DAFSERR_INVAL;
-	status = dafsd_connect_check(args);
-	if (!status)
-		status = dafsd_keep_fence_id(ses, &args->fence_id_string);
-	if (status)
-		return status;
-	dafsd_negotiate(ses, &args->opts, &ses->opts);
-	if (!dafsd_session_admit(ses))
+	if (dafsd_keep_fence_id(ses, &args->fence_id_string))
 		return DAFSERR_RESOURCE;
-	if (ses->client) {	/* of an attempt that failed */
-		dafsd_client_abandon(ses->client);
-		dafsd_client_put(ses->client);
-	}
-	ses->client = dafsd_client_get(ses->peer, &args->client_id_string, &args->client_verifier,
+	dafsd_negotiate(&op->chan->limits, &args->opts, &ses->opts);
+	ses->client = dafsd_client_get(op->peer, &args->client_id_string, &args->client_verifier,
 				       ses->opts.max_credentials);
 	if (!ses->client)
 		return DAFSERR_RESOURCE;
 	ses->opts.max_credentials = ses->client->max_credentials;
-	if (dafs_responder_open(ses->responder, ses->opts.max_requests))
+	return dafs_responder_open(op->responder, ses->opts.max_requests) ? DAFSERR_RESOURCE :
+									    DAFS_STATUS_OK;
+}
+
+/* CLIENT_CONNECT without the change of state: make the session. */
+static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect_args *args,
+			 struct dafs_client_connect_res *res)
+{
+	u32 status, type = rq->base.chan->peer_type;
+
+	if (type && type != DAFS_CHANNEL_OPERATION)
+		return DAFSERR_INVAL;
+	status = dafsd_connect_check(args);
+	if (status)
+		return status;
+	rq->ses = dafsd_session_create(rq->conn);
+	if (!rq->ses)
 		return DAFSERR_RESOURCE;
-	dafsd_session_new_id(ses);
-	res->session_id = ses->session_id;
-	res->client_id = ses->client->client_id;
-	res->opts = ses->opts;
+	status = dafsd_connect_session(rq->ses, args);
+	if (status)
+		return status;
+	res->session_id = rq->ses->session_id;
+	res->client_id = rq->ses->client->client_id;
+	res->opts = rq->ses->opts;
 	rq->base.no_cksum = true;
 	return DAFS_STATUS_OK;
+}
+
+/* After a failure the connection is as it was (E-45). */
+static u32 dafsd_connected(struct dafsd_rqst *rq, u32 status)
+{
+	if (!status) {
+		/* checksums begin with the message after the connect response (E-33) */
+		rq->base.chan->cksum = rq->ses->opts.use_checksums;
+	} else if (rq->ses) {
+		dafsd_session_end(rq->ses);
+		rq->ses = NULL;
+	}
+	return status;
 }
 
 /*
@@ -154,17 +164,11 @@ static u32 dafsd_auth(struct dafsd_session *ses, const struct dafs_auth_req *req
 	ses->trusted = principal->trusted;
 	res->auth_type = req->auth_type;
 	*trusted = ses->trusted;
-	if (!dafsd_session_set_state(ses, DAFSD_SES_READY))
+	if (!dafsd_conn_set_state(ses->op, DAFSD_CONN_READY, ses))
 		return DAFSERR_ILLEGAL_STATE;
-	dafsd_session_reap_in(ses, dafsd_lease_seconds);
+	dafsd_conn_reap_in(ses->op, dafsd_lease_seconds);
 	dafsd_session_show_in_sysfs(ses);
 	return DAFS_STATUS_OK;
-}
-
-/* Checksums begin with the message after the connect response (E-33). */
-static void dafsd_start_cksum(struct dafsd_session *ses)
-{
-	ses->chan->cksum = ses->opts.use_checksums;
 }
 
 /**
@@ -178,20 +182,18 @@ u32 dafsd_proc_client_connect(struct dafsd_rqst *rq)
 	u32 status;
 
 	status = dafsd_connect(rq, &rq->args.client_connect, &rq->res.client_connect);
-	if (status)
-		return status;
-	if (!dafsd_session_set_state(rq->ses, DAFSD_SES_CONNECTED))
-		return DAFSERR_ILLEGAL_STATE;
-	dafsd_session_reap_in(rq->ses, DAFSD_AUTH_SECONDS);
-	dafsd_start_cksum(rq->ses);
-	return DAFS_STATUS_OK;
+	if (!status && !dafsd_conn_set_state(rq->conn, DAFSD_CONN_CONNECTED, rq->ses))
+		status = DAFSERR_ILLEGAL_STATE;
+	if (!status)
+		dafsd_conn_reap_in(rq->conn, DAFSD_AUTH_SECONDS);
+	return dafsd_connected(rq, status);
 }
 
 /**
  * dafsd_proc_client_connect_auth() - CLIENT_CONNECT_AUTH, 6.2.4
  * @rq: the request
  *
- * Return: DAFS status.  After a failure the connection is as it was (E-45).
+ * Return: DAFS status.
  */
 u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq)
 {
@@ -199,13 +201,9 @@ u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq)
 	struct dafs_client_connect_auth_res *res = &rq->res.client_connect_auth;
 	u32 status;
 
-	status = dafsd_connect(rq, &args->connect, &res->connect);
-	if (status)
-		return status;
-	status = dafsd_auth(rq->ses, &args->auth_req, &res->auth_res, &res->trusted);
-	if (!status)
-		dafsd_start_cksum(rq->ses);
-	return status;
+	status = dafsd_connect(rq, &args->connect, &res->connect) ?:
+		 dafsd_auth(rq->ses, &args->auth_req, &res->auth_res, &res->trusted);
+	return dafsd_connected(rq, status);
 }
 
 /**
@@ -217,13 +215,13 @@ u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq)
 u32 dafsd_proc_client_auth(struct dafsd_rqst *rq)
 {
 	struct dafs_client_auth_res *res = &rq->res.client_auth;
-	struct dafsd_session *ses = rq->ses;
 	u32 status;
 
-	if (READ_ONCE(ses->state) != DAFSD_SES_CONNECTED)
+	if (READ_ONCE(rq->conn->state) != DAFSD_CONN_CONNECTED)
 		return DAFSERR_ILLEGAL_STATE;
-	status = dafsd_auth(ses, &rq->args.client_auth.auth_req, &res->auth_res, &res->trusted);
-	if (status && ++ses->auth_failures >= DAFSD_AUTH_TRIES)
+	status = dafsd_auth(rq->ses, &rq->args.client_auth.auth_req, &res->auth_res,
+			    &res->trusted);
+	if (status && ++rq->conn->auth_failures >= DAFSD_AUTH_TRIES)
 		rq->hang_up = true;
 	return status;
 }
@@ -246,7 +244,7 @@ u32 dafsd_proc_server_auth(struct dafsd_rqst *rq)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_bind_check(const struct dafsd_session *bound, const struct dafsd_session *ses,
+static u32 dafsd_bind_check(const struct dafsd_conn *bound, const struct dafsd_session *ses,
 			    const struct dafs_connect_bind_args *args)
 {
 	bool bc = args->channel_use == DAFS_BACK_CONTROL_CHANNEL;
@@ -256,11 +254,11 @@ static u32 dafsd_bind_check(const struct dafsd_session *bound, const struct dafs
 		return DAFSERR_INVAL;
 	if (bound->chan->peer_type && bound->chan->peer_type != type)
 		return DAFSERR_INVAL;
-	switch (smp_load_acquire(&ses->state)) {	/* pairs with dafsd_session_set_state() */
-	case DAFSD_SES_READY:
+	switch (smp_load_acquire(&ses->op->state)) {	/* pairs with dafsd_conn_set_state() */
+	case DAFSD_CONN_READY:
 		break;
-	case DAFSD_SES_NEW:
-	case DAFSD_SES_CONNECTED:
+	case DAFSD_CONN_NEW:
+	case DAFSD_CONN_CONNECTED:
 		return DAFSERR_NOT_AUTHENTICATED;
 	default:
 		return DAFSERR_UNKNOWN_SESSION;
@@ -275,7 +273,7 @@ static u32 dafsd_bind_check(const struct dafsd_session *bound, const struct dafs
 }
 
 /* The server's answers are not larger than what the client has buffers for (E-43). */
-static void dafsd_bind_answer(const struct dafsd_session *bound, const struct dafsd_session *ses,
+static void dafsd_bind_answer(const struct dafsd_conn *bound, const struct dafsd_session *ses,
 			      const struct dafs_connect_bind_args *args,
 			      struct dafs_connect_bind_res *res)
 {
@@ -295,27 +293,27 @@ static void dafsd_bind_answer(const struct dafsd_session *bound, const struct da
 	res->trusted = ses->trusted;
 }
 
-static u32 dafsd_bind_requester(struct dafsd_session *bound, u16 nreq)
+static u32 dafsd_bind_requester(struct dafsd_conn *bound, u16 nreq)
 {
 	struct dafs_requester *rq;
 
 	rq = dafs_requester_create(bound->chan, nreq, nreq, 1000 * dafsd_lease_seconds);
 	if (IS_ERR(rq))
 		return DAFSERR_RESOURCE;
-	bound->bc_requester = rq;
+	bound->requester = rq;
 	return DAFS_STATUS_OK;
 }
 
 /* Attach the channel to the session. */
-static u32 dafsd_bind_attach(struct dafsd_session *bound, struct dafsd_session *ses,
-			     u16 channel_use)
+static u32 dafsd_bind_attach(struct dafsd_conn *bound, struct dafsd_session *ses, u16 channel_use)
 {
-	struct dafsd_session **where;
+	struct dafsd_conn **where;
 	u32 status = DAFS_STATUS_OK;
 
 	where = channel_use == DAFS_BACK_CONTROL_CHANNEL ? &ses->bc : &ses->rr;
 	spin_lock(&ses->lock);
-	if (ses->state != DAFSD_SES_READY)
+	/* dafsd_session_close() takes the lock after this has changed */
+	if (READ_ONCE(ses->op->state) != DAFSD_CONN_READY)
 		status = DAFSERR_UNKNOWN_SESSION;
 	else if (*where)
 		status = DAFSERR_ILLEGAL_STATE;
@@ -331,11 +329,11 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 {
 	const struct dafs_connect_bind_args *args = &rq->args.connect_bind;
 	struct dafs_connect_bind_res *res = &rq->res.connect_bind;
-	struct dafsd_session *bound = rq->ses;
+	struct dafsd_conn *bound = rq->conn;
 	u32 status;
 
 	/* all channels of a session use the same byte order (6.1.1.5, E-01) */
-	if (bound->chan->swab != ses->chan->swab) {
+	if (bound->chan->swab != ses->op->chan->swab) {
 		rq->hang_up = true;
 		return DAFSERR_INVAL;
 	}
@@ -347,11 +345,11 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 	if (status)
 		return status;
 	dafsd_bind_answer(bound, ses, args, res);
-	if (args->channel_use == DAFS_BACK_CONTROL_CHANNEL && !bound->bc_requester)
+	if (args->channel_use == DAFS_BACK_CONTROL_CHANNEL && !bound->requester)
 		status = dafsd_bind_requester(bound, res->max_requests);
 	if (!status)
 		status = dafsd_bind_attach(bound, ses, args->channel_use);
-	if (!status && !dafsd_session_set_state(bound, DAFSD_SES_BOUND))
+	if (!status && !dafsd_conn_set_state(bound, DAFSD_CONN_BOUND, NULL))
 		status = DAFSERR_ILLEGAL_STATE;
 	return status;
 }
@@ -359,7 +357,7 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 /* No such session, or one of another address: the number of attempts is limited. */
 static u32 dafsd_bind_unknown(struct dafsd_rqst *rq)
 {
-	if (++rq->ses->auth_failures >= DAFSD_AUTH_TRIES)
+	if (++rq->conn->auth_failures >= DAFSD_AUTH_TRIES)
 		rq->hang_up = true;
 	return DAFSERR_UNKNOWN_SESSION;
 }
@@ -378,7 +376,7 @@ u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
 	ses = dafsd_session_find(&rq->args.connect_bind.session_id);
 	if (!ses)
 		return dafsd_bind_unknown(rq);
-	if (ses->peer == rq->ses->peer)
+	if (ses->op->peer == rq->conn->peer)
 		status = dafsd_bind(rq, ses);
 	else
 		status = dafsd_bind_unknown(rq);
@@ -408,10 +406,8 @@ u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq)
  */
 u32 dafsd_proc_disconnect(struct dafsd_rqst *rq)
 {
-	struct dafsd_session *ses = rq->ses;
-
-	dafsd_session_set_state(ses, DAFSD_SES_CLOSING);
-	dafsd_session_reap_in(ses, DAFSD_HANG_UP_SECONDS);
+	dafsd_conn_set_state(rq->conn, DAFSD_CONN_CLOSING, NULL);
+	dafsd_conn_reap_in(rq->conn, DAFSD_HANG_UP_SECONDS);
 	return DAFS_STATUS_OK;
 }
 

@@ -7,17 +7,17 @@
  * delivers requests in the order of arrival, one at a time.  If the previous request of
  * the chain is not finished when a request arrives, the new one is linked to it, and the
  * worker that has executed the previous one continues with the new one.  If the next
- * request has not arrived yet, the values for it are stored in the session: at most one
- * chain of a session can be incomplete.  No worker waits for a request that has not
+ * request has not arrived yet, the values for it are stored in the connection: at most one
+ * chain of a connection can be incomplete.  No worker waits for a request that has not
  * arrived (E-68).
  *
  *  1. The values that a chain passes on (struct dafsd_chain) belong to the request that
- *     is being executed, or to the session (parked) if no request is.
+ *     is being executed, or to the connection (parked) if no request is.
  *  2. A waiting request (dafsd_rqst.next) belongs to the request before it, until the
  *     worker of that request takes it over together with the values of the chain.
  */
 #include "../session/chain.h"
-#include "../session/session.h"
+#include "../session/conn.h"
 #include "procedure.h"
 #include "request.h"
 
@@ -59,13 +59,13 @@ static bool dafsd_chain_join(struct dafsd_chains *chains, struct dafsd_rqst *rq,
  * dafsd_chain_arrived() - find the chain that a request belongs to (4.3.2, E-60, E-61)
  * @rq: the request, just arrived
  *
- * Context: atomic; called for all requests of a session in the order of arrival.
+ * Context: atomic; called for all requests of a connection in the order of arrival.
  * Return: true if @rq waits for the previous request; dafsd_chain_next() for that request
  * will return @rq.
  */
 bool dafsd_chain_arrived(struct dafsd_rqst *rq)
 {
-	struct dafsd_chains *chains = &rq->ses->chains;
+	struct dafsd_chains *chains = &rq->conn->chains;
 	bool back = dafsd_chain_flags(rq) & DAFS_CHF_BACK;
 	enum dafsd_chain_next was = chains->next;
 
@@ -199,7 +199,7 @@ static void dafsd_chain_keep(struct dafsd_rqst *rq)
  */
 struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status)
 {
-	struct dafsd_chains *chains = &rq->ses->chains;
+	struct dafsd_chains *chains = &rq->conn->chains;
 	struct dafsd_rqst *next;
 	unsigned long flags;
 

@@ -13,8 +13,8 @@
 #include <linux/dafs/cksum.h>
 #include <linux/dafs/codec.h>
 
+struct dafsd_conn;
 struct dafsd_rqst;
-struct dafsd_session;
 struct file;
 
 #define DAFSD_MAX_DIRECT_BUFS		256	/* E-24 */
@@ -45,7 +45,7 @@ struct dafsd_rdma {
  * @mapped: bytes of all rounds so far
  * @total: bytes to transfer
  * @dir: DMA_TO_DEVICE when the server writes to the client
- * @ses: whose channel they go on; holds a reference
+ * @conn: where they go; holds a reference
  * @sq_wanted: send queue entries that @rdma needs
  * @sq_used: send queue entries taken from it
  * @moved: completion of a round that no response follows
@@ -69,7 +69,7 @@ struct dafsd_io {
 	u32 mapped;
 	u32 total;
 	enum dma_data_direction dir;
-	struct dafsd_session *ses;
+	struct dafsd_conn *conn;
 	int sq_wanted;
 	int sq_used;
 	struct dafs_sent moved;

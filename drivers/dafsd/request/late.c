@@ -14,12 +14,13 @@
  * connection names the connection that it replaces, and the server ends that one before
  * the new one is used, see dafsd_sessions_supersede().
  *
- * While a change is executed it is in a list of its session.  It is added to the list
+ * While a change is executed it is in a list of its connection.  It is added to the list
  * before its worker checks that the channel is open.  When a channel is closed, it is
  * marked closed before the list is read.  So a change that is not in the list at that
  * time is never started.
  */
 #include "../session/client.h"
+#include "../session/conn.h"
 #include "../session/session.h"
 #include "../export/export.h"
 #include "procedure.h"
@@ -41,9 +42,9 @@ void dafsd_late_begin(struct dafsd_rqst *rq)
 	INIT_LIST_HEAD(&rq->change_link);
 	if (!dafsd_late_counts(rq))
 		return;
-	spin_lock(&rq->ses->lock);
-	list_add(&rq->change_link, &rq->ses->changing);
-	spin_unlock(&rq->ses->lock);
+	spin_lock(&rq->conn->lock);
+	list_add(&rq->change_link, &rq->conn->changing);
+	spin_unlock(&rq->conn->lock);
 	/* pairs with dafsd_late_closed() */
 	smp_mb();
 }
@@ -56,15 +57,15 @@ void dafsd_late_begin(struct dafsd_rqst *rq)
  */
 void dafsd_late_end(struct dafsd_rqst *rq)
 {
-	struct dafsd_session *ses = rq->ses;
+	struct dafsd_conn *conn = rq->conn;
 
 	if (list_empty(&rq->change_link))
 		return;
-	spin_lock(&ses->lock);
+	spin_lock(&conn->lock);
 	list_del(&rq->change_link);
-	if (list_empty(&ses->changing))
-		dafsd_late_over(ses);
-	spin_unlock(&ses->lock);
+	if (list_empty(&conn->changing))
+		dafsd_late_over(conn);
+	spin_unlock(&conn->lock);
 }
 
 /* Disabling and enabling an export makes a new object for the same files. */
@@ -74,20 +75,20 @@ static bool dafsd_late_same(const struct dafsd_export *a, const struct dafsd_exp
 }
 
 /* A request that has not reached an export yet may go to any of them. */
-static bool dafsd_late_meets(const struct dafsd_rqst *rq, struct dafsd_session *ses)
+static bool dafsd_late_meets(const struct dafsd_rqst *rq, struct dafsd_conn *conn)
 {
 	const struct dafsd_export *exp;
 	struct dafsd_rqst *other;
 	bool meets = false;
 
 	guard(rcu)();	/* the other request may leave its export */
-	spin_lock(&ses->lock);
-	list_for_each_entry(other, &ses->changing, change_link) {
+	spin_lock(&conn->lock);
+	list_for_each_entry(other, &conn->changing, change_link) {
 		exp = READ_ONCE(other->exp);
 		if (!rq->exp || !exp || dafsd_late_same(rq->exp, exp))
 			meets = true;
 	}
-	spin_unlock(&ses->lock);
+	spin_unlock(&conn->lock);
 	return meets;
 }
 
@@ -100,7 +101,7 @@ static bool dafsd_late_meets_any(const struct dafsd_rqst *rq)
 	spin_lock(&client->lock);
 	list_for_each_entry(ses, &client->sessions, client_node)
 		/* pairs with dafsd_late_closed(): dafsd_rqst.exp of its requests is up to date */
-		meets |= smp_load_acquire(&ses->late) && dafsd_late_meets(rq, ses);
+		meets |= smp_load_acquire(&ses->op->late) && dafsd_late_meets(rq, ses->op);
 	spin_unlock(&client->lock);
 	return meets;
 }

@@ -39,7 +39,7 @@
 #include <linux/topology.h>
 #include <kunit/visibility.h>
 #include "../session/server.h"
-#include "../session/session.h"
+#include "../session/conn.h"
 #include "../session/trace.h"
 #include "../export/lane.h"
 #include "../export/export.h"
@@ -101,7 +101,7 @@ static int dafsd_lane_workers(void)
 	return workers - workers / 8;
 }
 
-/* Protects all lists of parked requests, dafsd_lanes_short, and dafsd_session.ending. */
+/* Protects all lists of parked requests, dafsd_lanes_short, and dafsd_conn.ending. */
 static DEFINE_SPINLOCK(dafsd_park_lock);
 
 /* Lanes with waiting requests; the lane that was served longest ago is first */
@@ -129,13 +129,13 @@ void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_ow
 static bool dafsd_park(struct dafsd_rqst *rq, struct list_head *where, const char *what)
 {
 	lockdep_assert_held(&dafsd_park_lock);
-	if (rq->ses->ending)
+	if (rq->conn->ending)
 		return false;
 	trace_dafsd_wait(&rq->base, what);
 	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_PARKED);
 	list_add_tail(&rq->park_link, where);
-	list_add_tail(&rq->park_own, &rq->ses->parked);
-	WRITE_ONCE(rq->ses->waiting, rq->ses->waiting + 1);
+	list_add_tail(&rq->park_own, &rq->conn->parked);
+	WRITE_ONCE(rq->conn->waiting, rq->conn->waiting + 1);
 	return true;
 }
 
@@ -157,7 +157,7 @@ static void dafsd_unpark(struct dafsd_rqst *rq)
 	if (rq->waits)
 		dafsd_lane_served(rq->waits);
 	rq->waits = NULL;
-	WRITE_ONCE(rq->ses->waiting, rq->ses->waiting - 1);
+	WRITE_ONCE(rq->conn->waiting, rq->conn->waiting - 1);
 	trace_dafsd_resume(&rq->base, "waited");
 	dafsd_rqst_queue(rq, DAFSD_OWNER_PARKED);
 }
@@ -194,36 +194,36 @@ static bool dafsd_place_take(atomic_t *taken, int most)
 }
 
 /* Does a request of the session have a place in the lane? */
-static bool dafsd_lane_has(struct dafsd_session *ses, const struct dafsd_lane *lane)
+static bool dafsd_lane_has(struct dafsd_conn *conn, const struct dafsd_lane *lane)
 {
 	struct dafsd_rqst *rq;
 	unsigned long flags;
 	bool has = false;
 
-	spin_lock_irqsave(&ses->placed_lock, flags);
-	list_for_each_entry(rq, &ses->placed, place_link)
+	spin_lock_irqsave(&conn->placed_lock, flags);
+	list_for_each_entry(rq, &conn->placed, place_link)
 		has |= rq->lane == lane;
-	spin_unlock_irqrestore(&ses->placed_lock, flags);
+	spin_unlock_irqrestore(&conn->placed_lock, flags);
 	return has;
 }
 
 /* Half of the places is reserved for sessions that have no place in the lane yet. */
-static bool dafsd_lane_take(struct dafsd_lane *lane, struct dafsd_session *ses)
+static bool dafsd_lane_take(struct dafsd_lane *lane, struct dafsd_conn *conn)
 {
 	int room = dafsd_lane_room(atomic_read(&dafsd_lanes_running));
 
 	return dafsd_place_take(&lane->running, room / 2) ||
-	       (!dafsd_lane_has(ses, lane) && dafsd_place_take(&lane->running, room));
+	       (!dafsd_lane_has(conn, lane) && dafsd_place_take(&lane->running, room));
 }
 
 static void dafsd_lane_join(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&rq->ses->placed_lock, flags);
+	spin_lock_irqsave(&rq->conn->placed_lock, flags);
 	rq->lane = lane;
-	list_add(&rq->place_link, &rq->ses->placed);
-	spin_unlock_irqrestore(&rq->ses->placed_lock, flags);
+	list_add(&rq->place_link, &rq->conn->placed);
+	spin_unlock_irqrestore(&rq->conn->placed_lock, flags);
 }
 
 /*
@@ -237,16 +237,16 @@ static struct dafsd_lane *dafsd_lane_quit(struct dafsd_rqst *rq)
 
 	if (!lane)
 		return NULL;
-	spin_lock_irqsave(&rq->ses->placed_lock, flags);
+	spin_lock_irqsave(&rq->conn->placed_lock, flags);
 	rq->lane = NULL;
 	list_del(&rq->place_link);
-	spin_unlock_irqrestore(&rq->ses->placed_lock, flags);
+	spin_unlock_irqrestore(&rq->conn->placed_lock, flags);
 	return lane;
 }
 
 static bool dafsd_lane_try(struct dafsd_lane *lane, struct dafsd_rqst *rq)
 {
-	if (!dafsd_lane_take(lane, rq->ses))
+	if (!dafsd_lane_take(lane, rq->conn))
 		return false;
 	rq->least = !dafsd_place_take(&dafsd_lanes_running, dafsd_lane_workers());
 	dafsd_lane_join(rq, lane);
@@ -269,7 +269,7 @@ static void dafsd_lane_feed(struct dafsd_lane *lane)
 			dafsd_unpark(rq);
 			continue;
 		}
-		if (!dafsd_lane_has(rq->ses, lane))
+		if (!dafsd_lane_has(rq->conn, lane))
 			break;
 		/* its session has got a place in the meantime */
 		rq->passes = false;
@@ -297,12 +297,12 @@ static void dafsd_lanes_feed(void)
  * The session has no place in the lane: its request that has waited longest there moves
  * ahead of others, but stays behind requests of other such sessions that came earlier.
  */
-static void dafsd_lane_advance(struct dafsd_lane *lane, struct dafsd_session *ses)
+static void dafsd_lane_advance(struct dafsd_lane *lane, struct dafsd_conn *conn)
 {
 	struct dafsd_rqst *rq;
 
 	lockdep_assert_held(&dafsd_park_lock);
-	list_for_each_entry(rq, &ses->parked, park_own) {
+	list_for_each_entry(rq, &conn->parked, park_own) {
 		if (rq->waits != lane)
 			continue;
 		if (!rq->passes)
@@ -323,13 +323,13 @@ static bool dafsd_lane_go(struct dafsd_rqst *rq)
 
 static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 {
-	struct dafsd_session *ses = rq->ses;
+	struct dafsd_conn *conn = rq->conn;
 	unsigned long flags;
 	bool parked;
 
 	/* a session without a place does not wait behind sessions that have one */
 	if (list_empty(&lane->first) &&
-	    (list_empty(&lane->waiting) || !dafsd_lane_has(ses, lane)) &&
+	    (list_empty(&lane->waiting) || !dafsd_lane_has(conn, lane)) &&
 	    dafsd_lane_try(lane, rq))
 		return dafsd_lane_go(rq);
 	spin_lock_irqsave(&dafsd_park_lock, flags);
@@ -342,8 +342,8 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 	}
 	/* pairs with smp_mb__after_atomic() in dafsd_lane_drop() */
 	smp_mb();
-	if (!dafsd_lane_has(ses, lane))
-		dafsd_lane_advance(lane, ses);
+	if (!dafsd_lane_has(conn, lane))
+		dafsd_lane_advance(lane, conn);
 	dafsd_lane_feed(lane);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 	return !parked;
@@ -367,8 +367,8 @@ bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 	return dafsd_lane_get(rq, rq->exp ? &rq->exp->lane : &dafsd_lane_common);
 }
 
-/* A request of @ses gives its place back; @wider: all lanes have more room now, too. */
-static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_session *ses, bool wider)
+/* A request of @conn gives its place back; @wider: all lanes have more room now, too. */
+static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_conn *conn, bool wider)
 {
 	unsigned long flags;
 
@@ -377,8 +377,8 @@ static void dafsd_lane_drop(struct dafsd_lane *lane, struct dafsd_session *ses, 
 	if (dafsd_lane_is_quiet(lane) && !(wider && !list_empty(&dafsd_lanes_short)))
 		return;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	if (!dafsd_lane_has(ses, lane))
-		dafsd_lane_advance(lane, ses);
+	if (!dafsd_lane_has(conn, lane))
+		dafsd_lane_advance(lane, conn);
 	if (wider)
 		dafsd_lanes_feed();
 	dafsd_lane_feed(lane);
@@ -391,12 +391,12 @@ static bool dafsd_lane_move(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 	struct dafsd_lane *from;
 
 	if (!list_empty(&lane->first) ||
-	    (!list_empty(&lane->waiting) && dafsd_lane_has(rq->ses, lane)) ||
-	    !dafsd_lane_take(lane, rq->ses))
+	    (!list_empty(&lane->waiting) && dafsd_lane_has(rq->conn, lane)) ||
+	    !dafsd_lane_take(lane, rq->conn))
 		return false;
 	from = dafsd_lane_quit(rq);
 	dafsd_lane_join(rq, lane);
-	dafsd_lane_drop(from, rq->ses, false);
+	dafsd_lane_drop(from, rq->conn, false);
 	return true;
 }
 
@@ -471,7 +471,7 @@ void dafsd_lane_leave(struct dafsd_rqst *rq)
 
 	rq->least = false;
 	if (lane)
-		dafsd_lane_drop(lane, rq->ses, wider);
+		dafsd_lane_drop(lane, rq->conn, wider);
 	if (rq->exp)
 		dafsd_export_put(rq->exp);
 	rq->exp = NULL;
@@ -482,23 +482,23 @@ void dafsd_lane_leave(struct dafsd_rqst *rq)
 
 static bool dafsd_sq_try(struct dafsd_io *io)
 {
-	int have = atomic_read(&io->ses->sq_avail);
+	int have = atomic_read(&io->conn->sq_avail);
 
 	do {
 		if (have < io->sq_wanted)
 			return false;
-	} while (!atomic_try_cmpxchg(&io->ses->sq_avail, &have, have - io->sq_wanted));
+	} while (!atomic_try_cmpxchg(&io->conn->sq_avail, &have, have - io->sq_wanted));
 	io->sq_used = io->sq_wanted;
 	return true;
 }
 
 /* In the order of arrival, so that small transfers cannot starve a large one. */
-static void dafsd_sq_feed(struct dafsd_session *ses)
+static void dafsd_sq_feed(struct dafsd_conn *conn)
 {
 	struct dafsd_rqst *rq;
 
 	lockdep_assert_held(&dafsd_park_lock);
-	while ((rq = list_first_entry_or_null(&ses->sq_waiting, struct dafsd_rqst, park_link)) &&
+	while ((rq = list_first_entry_or_null(&conn->sq_waiting, struct dafsd_rqst, park_link)) &&
 	       dafsd_sq_try(&rq->io))
 		dafsd_unpark(rq);
 }
@@ -513,7 +513,7 @@ static void dafsd_sq_feed(struct dafsd_session *ses)
  */
 bool dafsd_sq_enter(struct dafsd_rqst *rq)
 {
-	struct dafsd_session *on = rq->io.ses;
+	struct dafsd_conn *on = rq->io.conn;
 	unsigned long flags;
 	bool parked = false;
 
@@ -539,14 +539,14 @@ void dafsd_sq_leave(struct dafsd_io *io)
 {
 	unsigned long flags;
 
-	atomic_add(io->sq_used, &io->ses->sq_avail);
+	atomic_add(io->sq_used, &io->conn->sq_avail);
 	io->sq_used = 0;
 	io->sq_wanted = 0;
 	smp_mb__after_atomic();	/* see dafsd_sq_enter() */
-	if (list_empty(&io->ses->sq_waiting))
+	if (list_empty(&io->conn->sq_waiting))
 		return;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	dafsd_sq_feed(io->ses);
+	dafsd_sq_feed(io->conn);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }
 
@@ -559,17 +559,17 @@ void dafsd_sq_leave(struct dafsd_io *io)
  */
 bool dafsd_park_alone(struct dafsd_rqst *rq)
 {
-	struct dafsd_session *ses = rq->ses;
+	struct dafsd_conn *conn = rq->conn;
 	unsigned long flags;
 	bool parked;
 
-	if (atomic_read(&ses->busy) == DAFSD_BUSY_ALONE)
+	if (atomic_read(&conn->busy) == DAFSD_BUSY_ALONE)
 		return true;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	parked = dafsd_park(rq, &ses->alone, "for the other requests");
+	parked = dafsd_park(rq, &conn->alone, "for the other requests");
 	/* pairs with the decrement of @busy */
 	smp_mb();
-	if (parked && atomic_read(&ses->busy) == DAFSD_BUSY_ALONE)
+	if (parked && atomic_read(&conn->busy) == DAFSD_BUSY_ALONE)
 		dafsd_unpark(rq);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 	return !parked;
@@ -577,37 +577,37 @@ bool dafsd_park_alone(struct dafsd_rqst *rq)
 
 /**
  * dafsd_unpark_alone() - only one request of a session is left
- * @ses: the session
+ * @conn: the connection
  *
  * Context: any.
  */
-void dafsd_unpark_alone(struct dafsd_session *ses)
+void dafsd_unpark_alone(struct dafsd_conn *conn)
 {
 	unsigned long flags;
 
-	if (list_empty(&ses->alone))
+	if (list_empty(&conn->alone))
 		return;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	dafsd_unpark_all(&ses->alone);
+	dafsd_unpark_all(&conn->alone);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }
 
 /**
  * dafsd_park_end() - end all waiting of the requests of a session, and for the session
- * @ses: the session; its channel is quiesced
+ * @conn: the connection; its channel is quiesced
  *
  * Context: process.
  */
-void dafsd_park_end(struct dafsd_session *ses)
+void dafsd_park_end(struct dafsd_conn *conn)
 {
 	struct dafsd_rqst *rq, *next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	ses->ending = true;
-	list_for_each_entry_safe(rq, next, &ses->parked, park_own)
+	conn->ending = true;
+	list_for_each_entry_safe(rq, next, &conn->parked, park_own)
 		dafsd_unpark(rq);
 	/* requests of another session, if this is its RDMA-read channel */
-	dafsd_unpark_all(&ses->sq_waiting);
+	dafsd_unpark_all(&conn->sq_waiting);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }

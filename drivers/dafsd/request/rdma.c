@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/splice.h>
 #include "../session/peer.h"
+#include "../session/conn.h"
 #include "../session/session.h"
 #include "io.h"
 #include "request.h"
@@ -25,7 +26,7 @@
 /* Account for memory that is held until the response is sent; the client can delay that. */
 static bool dafsd_io_charge(struct dafsd_rqst *rq, size_t bytes)
 {
-	if (!dafsd_peer_charge(rq->ses->peer, DAFSD_CHARGE_DATA, bytes))
+	if (!dafsd_peer_charge(rq->conn->peer, DAFSD_CHARGE_DATA, bytes))
 		return false;
 	rq->io.charged = bytes;
 	return true;
@@ -118,7 +119,7 @@ ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u3
 static void dafsd_io_del(struct dafsd_io *io)
 {
 	struct dafsd_rdma *rdma = &io->rdma[--io->nr_rdma];
-	struct dafs_chan *chan = io->ses->chan;
+	struct dafs_chan *chan = io->conn->chan;
 
 	rdma_rw_ctx_destroy(&rdma->ctx, chan->qp, chan->id->port_num, rdma->sgt.sgl,
 			    rdma->sgt.orig_nents, io->dir);
@@ -134,11 +135,11 @@ static void dafsd_io_end_round(struct dafsd_io *io)
 
 static void dafsd_io_unmap(struct dafsd_io *io)
 {
-	if (!io->ses)
+	if (!io->conn)
 		return;
 	dafsd_io_end_round(io);
-	dafsd_session_put(io->ses);
-	io->ses = NULL;
+	dafsd_conn_put(io->conn);
+	io->conn = NULL;
 	kfree(io->rdma);
 	io->rdma = NULL;
 }
@@ -167,7 +168,7 @@ void dafsd_io_free(struct dafsd_rqst *rq)
 	io->max_bv = 0;
 	io->len = 0;
 	if (io->charged)
-		dafsd_peer_uncharge(rq->ses->peer, DAFSD_CHARGE_DATA, io->charged);
+		dafsd_peer_uncharge(rq->conn->peer, DAFSD_CHARGE_DATA, io->charged);
 	io->charged = 0;
 }
 
@@ -230,7 +231,7 @@ u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 
 /* Upper limit of page pieces in one operation; a memory region can hold as many. */
 static unsigned int dafsd_io_most_pieces(const struct dafsd_io *io)
 {
-	const struct ib_qp *qp = io->ses->chan->qp;
+	const struct ib_qp *qp = io->conn->chan->qp;
 	u32 each = io->dir == DMA_TO_DEVICE ? qp->max_write_sge : qp->max_read_sge;
 
 	return clamp(each * DAFSD_OP_WRS, DAFSD_OP_WRS, 256U);
@@ -285,7 +286,7 @@ static int dafsd_io_slice(const struct dafsd_io *io, struct sg_table *sgt, u32 f
 static int dafsd_io_add(struct dafsd_io *io, const struct dafs_direct_buf *buf, u32 *len)
 {
 	struct dafsd_rdma *rdma = &io->rdma[io->nr_rdma];
-	struct dafs_chan *chan = io->ses->chan;
+	struct dafs_chan *chan = io->conn->chan;
 	int n;
 
 	*len = min(io->total - io->mapped, buf->buffer_byte_count - io->buf_done);
@@ -361,7 +362,7 @@ static int dafsd_io_map_op(struct dafsd_rqst *rq, int most)
 static u32 dafsd_io_map_round(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
-	const struct dafs_chan *chan = io->ses->chan;
+	const struct dafs_chan *chan = io->conn->chan;
 	bool proof = io->dir == DMA_FROM_DEVICE && dafsd_io_wants_proof(chan);
 	int n = 1;
 
@@ -373,17 +374,17 @@ static u32 dafsd_io_map_round(struct dafsd_rqst *rq)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
+static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_conn *conn,
 			const struct dafs_seq *bufs, u32 len)
 {
 	struct dafsd_io *io = &rq->io;
 
-	io->ses = dafsd_session_get(ses);
+	io->conn = dafsd_conn_get(conn);
 	io->bufs = *bufs;
 	io->total = len;
 	/* each operation takes at least one entry */
 	io->max_rdma = min(bufs->count + (bufs->count + io->nr_bv) / dafsd_io_most_pieces(io) + 1,
-			   ses->chan->limits.rdma_wrs);
+			   conn->chan->limits.rdma_wrs);
 	io->rdma = kcalloc(io->max_rdma, sizeof(*io->rdma), GFP_KERNEL);
 	return io->rdma ? dafsd_io_map_round(rq) : DAFSERR_RESOURCE;
 }
@@ -399,7 +400,7 @@ static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_session *ses,
 struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
 				struct ib_send_wr *next)
 {
-	struct dafs_chan *chan = rq->io.ses->chan;
+	struct dafs_chan *chan = rq->io.conn->chan;
 	unsigned int i = rq->io.nr_rdma;
 
 	while (i--) {
@@ -438,16 +439,15 @@ static void dafsd_io_cksum(const struct dafsd_rqst *rq, u32 len, struct dafs_cks
 u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 		  struct dafs_cksum *cksum)
 {
-	struct dafsd_session *ses = rq->ses;
 	u32 status;
 
-	if (ses->opts.use_checksums)
+	if (rq->ses->opts.use_checksums)
 		dafsd_io_cksum(rq, len, cksum);
 	if (!len)
 		return DAFS_STATUS_OK;
 	rq->io.dir = DMA_TO_DEVICE;
 	status = dafsd_io_check_bufs(rq, bufs, len);
-	return status ?: dafsd_io_map(rq, ses, bufs, len);
+	return status ?: dafsd_io_map(rq, rq->conn, bufs, len);
 }
 
 static void dafsd_io_moved(struct ib_cq *cq, struct ib_wc *wc)
@@ -456,7 +456,7 @@ static void dafsd_io_moved(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS) {
 		rq->io.error = -EIO;
-		dafs_chan_send_failed(rq->io.ses->chan,
+		dafs_chan_send_failed(rq->io.conn->chan,
 				      rq->io.dir == DMA_FROM_DEVICE ? "read" : "write", wc);
 	}
 	dafsd_rqst_queue(rq, DAFSD_OWNER_DEVICE);
@@ -466,7 +466,7 @@ static struct ib_send_wr *dafsd_io_round_wrs(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
 
-	if (io->dir == DMA_TO_DEVICE || !dafsd_io_wants_proof(io->ses->chan))
+	if (io->dir == DMA_TO_DEVICE || !dafsd_io_wants_proof(io->conn->chan))
 		return dafsd_io_wrs(rq, &io->moved.cqe, NULL);
 	/* a write of 0 bytes that fails if the reads have failed */
 	io->proof = (struct ib_rdma_wr) {
@@ -489,7 +489,7 @@ static struct ib_send_wr *dafsd_io_round_wrs(struct dafsd_rqst *rq)
 bool dafsd_io_post(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
-	struct dafs_chan *chan = io->ses->chan;
+	struct dafs_chan *chan = io->conn->chan;
 	struct ib_send_wr *first;
 
 	/* cleared before the round is posted */
@@ -527,7 +527,7 @@ u32 dafsd_io_ended(struct dafsd_rqst *rq)
 
 	dafsd_io_end_round(io);
 	if (io->error) {
-		dafs_chan_fail(rq->ses->chan, DAFS_CLOSE_QP);
+		dafs_chan_fail(rq->base.chan, DAFS_CLOSE_QP);
 		status = DAFSERR_IO;
 	} else if (dafsd_io_more(io)) {
 		status = dafsd_io_map_round(rq);
@@ -538,16 +538,17 @@ u32 dafsd_io_ended(struct dafsd_rqst *rq)
 }
 
 /* RDMA reads go on their own channel if the client bound one (E-55). */
-static struct dafsd_session *dafsd_io_read_channel(struct dafsd_session *ses)
+static struct dafsd_conn *dafsd_io_read_channel(const struct dafsd_rqst *rq)
 {
-	struct dafsd_session *on = ses;
+	struct dafsd_session *ses = rq->ses;
+	struct dafsd_conn *on = rq->conn;
 
 	spin_lock(&ses->lock);
 	if (ses->rr && dafs_chan_is_open(ses->rr->chan) &&
 	    kref_get_unless_zero(&ses->rr->ref))
 		on = ses->rr;
 	else
-		dafsd_session_get(ses);
+		dafsd_conn_get(on);
 	spin_unlock(&ses->lock);
 	return on;
 }
@@ -586,7 +587,7 @@ u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum
  */
 u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
 {
-	struct dafsd_session *on = dafsd_io_read_channel(rq->ses);
+	struct dafsd_conn *on = dafsd_io_read_channel(rq);
 	u32 status;
 
 	rq->io.dir = DMA_FROM_DEVICE;
@@ -595,6 +596,6 @@ u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
 		status = DAFSERR_RDMA_READ_CHANNEL_UNUSABLE;
 	if (!status && len)
 		status = dafsd_io_map(rq, on, bufs, len);
-	dafsd_session_put(on);
+	dafsd_conn_put(on);
 	return status;
 }

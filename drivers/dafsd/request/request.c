@@ -7,6 +7,7 @@
 #include <kunit/visibility.h>
 #include "../session/server.h"
 #include "../session/client.h"
+#include "../session/conn.h"
 #include "../session/session.h"
 #include "../session/trace.h"
 #include "io.h"
@@ -34,28 +35,29 @@ static const struct dafsd_proc *dafsd_proc_find(u32 number)
 	return &dafsd_request_procs[number];
 }
 
-/* Is this procedure allowed in the current state of the session (E-52)? */
-static u32 dafsd_check_state(const struct dafsd_session *ses, const struct dafsd_proc *proc)
+/* Is this procedure allowed in the current state of the connection (E-52)? */
+static u32 dafsd_check_state(const struct dafsd_conn *conn, const struct dafsd_proc *proc)
 {
 	bool first = proc && proc->flags & DAFSD_P_FIRST;
 
-	switch (smp_load_acquire(&ses->state)) {	/* pairs with dafsd_session_set_state() */
-	case DAFSD_SES_NEW:
+	switch (smp_load_acquire(&conn->state)) {	/* pairs with dafsd_conn_set_state() */
+	case DAFSD_CONN_NEW:
 		return first ? DAFS_STATUS_OK : DAFSERR_ILLEGAL_STATE;
-	case DAFSD_SES_CONNECTED:
+	case DAFSD_CONN_CONNECTED:
 		if (first)
 			return DAFSERR_ILLEGAL_STATE;
 		return proc && proc->flags & DAFSD_P_UNAUTH ? DAFS_STATUS_OK :
 		       DAFSERR_NOT_AUTHENTICATED;
-	case DAFSD_SES_READY:
+	case DAFSD_CONN_READY:
 		if (first)
 			return DAFSERR_ILLEGAL_STATE;
-		if (READ_ONCE(ses->client->discarded) && !(proc && proc->flags & DAFSD_P_DISCARDED))
+		if (READ_ONCE(conn->ses->client->discarded) &&
+		    !(proc && proc->flags & DAFSD_P_DISCARDED))
 			return DAFSERR_STALE_CLIENTID;	/* E-84 */
 		return DAFS_STATUS_OK;
-	case DAFSD_SES_BOUND:
+	case DAFSD_CONN_BOUND:
 		return DAFSERR_NOTSUPP;		/* E-44 */
-	case DAFSD_SES_CLOSING:
+	case DAFSD_CONN_CLOSING:
 		break;
 	}
 	return DAFSERR_ILLEGAL_STATE;
@@ -112,9 +114,10 @@ static u32 dafsd_begin(struct dafsd_rqst *rq)
 	u32 status;
 
 	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
-	status = dafsd_chain_check(rq) ?: dafsd_check_state(rq->ses, rq->proc);
+	status = dafsd_chain_check(rq) ?: dafsd_check_state(rq->conn, rq->proc);
 	if (status)
 		return status;
+	rq->ses = rq->conn->ses;
 	if (!rq->proc)
 		return DAFSERR_NOTSUPP;
 	memset(&rq->res, 0, sizeof(rq->res));
@@ -127,7 +130,7 @@ static bool dafsd_is_setup(const struct dafsd_rqst *rq)
 }
 
 /*
- * Requests that change the state of the session are executed one at a time.  If a client
+ * Requests that change the state of the connection are executed one at a time.  If a client
  * sends two of them at once (E-37 forbids it), the second one sees the state that the
  * first one has set.
  */
@@ -135,9 +138,9 @@ static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
 {
 	u32 status;
 
-	mutex_lock(&rq->ses->setup);
-	status = dafsd_check_state(rq->ses, rq->proc) ?: dafsd_handle(rq, rq->proc->run);
-	mutex_unlock(&rq->ses->setup);
+	mutex_lock(&rq->conn->setup);
+	status = dafsd_check_state(rq->conn, rq->proc) ?: dafsd_handle(rq, rq->proc->run);
+	mutex_unlock(&rq->conn->setup);
 	return status;
 }
 
@@ -149,7 +152,7 @@ static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
 
 	if (*status && !rq->body)
 		return DAFS_HDR_SIZE;
-	if (rq->ses->opts.max_response_size)
+	if (rq->ses)	/* not if it is a CONNECT_BIND */
 		out.len = min(out.len, rq->ses->opts.max_response_size);
 	len = dafs_encode_res(&out, rq->base.hdr.procedure, &rq->res);
 	if (len > 0)
@@ -163,8 +166,8 @@ static void dafsd_apply_desired_nreq(struct dafsd_rqst *rq)
 {
 	u16 desired = rq->base.hdr.desired_nreq;
 
-	if (desired && READ_ONCE(rq->ses->state) == DAFSD_SES_READY && !rq->base.refuse)
-		dafs_responder_set_target(rq->ses->responder,
+	if (desired && READ_ONCE(rq->conn->state) == DAFSD_CONN_READY && !rq->base.refuse)
+		dafs_responder_set_target(rq->conn->responder,
 					  min_t(u32, desired, READ_ONCE(dafsd_max_requests)));
 }
 
@@ -174,12 +177,14 @@ static u32 dafsd_number(const void *from, u16 at)
 	return *(const u32 *)(from + at - 1);
 }
 
-/* What sysfs shows of the session. */
+/* What sysfs shows of the session, also of requests that its state does not allow. */
 static void dafsd_count(struct dafsd_rqst *rq, u32 status)
 {
-	struct dafsd_session *ses = rq->ses;
+	struct dafsd_session *ses = READ_ONCE(rq->conn->ses);
 	const struct dafsd_proc *proc = rq->proc;
 
+	if (!ses)
+		return;
 	atomic64_inc(&ses->requests);
 	if (status) {
 		if (status != DAFSERR_CHAIN_BROKEN)	/* counted where it broke */
@@ -291,7 +296,7 @@ static u32 dafsd_run_check(struct dafsd_rqst *rq)
 	if (!dafs_chan_is_open(rq->base.chan))
 		return DAFSERR_IO;
 	/* after a move to another export, dafsd_fh_enter() checks for late changes there */
-	return dafsd_check_state(rq->ses, rq->proc) ?:
+	return dafsd_check_state(rq->conn, rq->proc) ?:
 	       (rq->walked ? DAFS_STATUS_OK : dafsd_late_check(rq));
 }
 
@@ -407,22 +412,23 @@ void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from)
 }
 
 /* A request renews the lease of its client, whatever its result is (E-89). */
-static void dafsd_rqst_renew(const struct dafsd_session *ses)
+static void dafsd_rqst_renew(const struct dafsd_conn *conn)
 {
-	/* pairs with dafsd_session_set_state(): ses->client is set and does not change */
-	if (smp_load_acquire(&ses->state) == DAFSD_SES_READY)
-		dafsd_client_renew(ses->client);
+	/* pairs with dafsd_conn_set_state(): the client is set and does not change */
+	if (smp_load_acquire(&conn->state) == DAFSD_CONN_READY)
+		dafsd_client_renew(conn->ses->client);
 }
 
 static void dafsd_rqst_arrived(struct dafs_rqst *base)
 {
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
+	struct dafsd_conn *conn = base->chan->priv;
 
-	rq->ses = base->chan->priv;
+	rq->conn = conn;
 	/* once it is part of the chain, the worker of the chain may take it at any time */
 	dafsd_rqst_hand(rq, DAFSD_OWNER_ANSWERED, DAFSD_OWNER_CHAINED);
-	atomic_inc(&rq->ses->busy);
-	dafsd_rqst_renew(rq->ses);
+	atomic_inc(&conn->busy);
+	dafsd_rqst_renew(conn);
 	rq->proc = NULL;
 	rq->stage = DAFSD_STAGE_BEGIN;
 	rq->lane = NULL;
@@ -446,20 +452,20 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 static void dafsd_rqst_sent(struct dafs_rqst *base)
 {
 	struct dafsd_rqst *rq = container_of(base, struct dafsd_rqst, base);
-	struct dafsd_session *ses = rq->ses;
+	struct dafsd_conn *conn = rq->conn;
 
 	dafsd_io_free(rq);
 	if (rq->hang_up)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
 	/* while it was executed the client had no reason to send another request */
-	dafsd_rqst_renew(ses);
-	/* the session is not released before the responder owns the request again */
-	switch (atomic_dec_return(&ses->busy)) {
+	dafsd_rqst_renew(conn);
+	/* the connection is not released before the responder owns the request again */
+	switch (atomic_dec_return(&conn->busy)) {
 	case 0:
-		dafsd_session_idle(ses);
+		dafsd_conn_idle(conn);
 		break;
 	case DAFSD_BUSY_ALONE:
-		dafsd_unpark_alone(ses);
+		dafsd_unpark_alone(conn);
 		break;
 	}
 }

@@ -12,6 +12,7 @@
 #include "../session/chain.h"
 #include "io.h"
 
+struct dafsd_conn;
 struct dafsd_export;
 struct dafsd_lane;
 struct dafsd_open;
@@ -42,14 +43,15 @@ enum dafsd_stage {
 /**
  * struct dafsd_rqst - one request at the server
  * @base: the responder's part; first
- * @ses: the session it came on; its end waits for its requests
+ * @conn: where it came from; its end waits for its requests
+ * @ses: its session, valid once its state was found to allow the request
  * @proc: its row of the procedure table
  * @owner: whose it is
  * @stage: what comes next
  * @status: what its response says
  * @len: bytes of its response
- * @lane: where it has a worker's place, or NULL; changed under dafsd_session.placed_lock
- * @place_link: in the requests of its session that have one
+ * @lane: where it has a worker's place, or NULL; changed under dafsd_conn.placed_lock
+ * @place_link: in the requests of its connection that have one
  * @least: that is one of the least that each lane has: its worker is of dafsd_least_wq
  * @exp: whose lane that is, if any; holds a reference
  * @wants: the export that it came to and found full, if it is to go on with a place
@@ -59,9 +61,9 @@ enum dafsd_stage {
  * @came: what it tells of its path if it cannot go on there (E-96)
  * @waits: the lane that it waits for a place in, or NULL; guarded by the lock of request/park.c
  * @passes: it is in the list of those that go first there; likewise
- * @change_link: in the changes that its session executes, or empty
+ * @change_link: in the changes of its connection that are executed, or empty
  * @park_link: in the list of what it waits for
- * @park_own: in the list of all that wait in its session
+ * @park_own: in the list of all that wait in its connection
  * @cred: whom to act for; the handlers run under it
  * @saved_cred: what its worker was before, for revert_creds()
  * @open: OPEN: what it has reserved and not used yet, see dafsd_open_reserve()
@@ -77,6 +79,7 @@ enum dafsd_stage {
  */
 struct dafsd_rqst {
 	struct dafs_rqst base;
+	struct dafsd_conn *conn;
 	struct dafsd_session *ses;
 	const struct dafsd_proc *proc;
 	enum dafsd_owner owner;
@@ -131,8 +134,8 @@ void dafsd_lane_leave(struct dafsd_rqst *rq);
 bool dafsd_sq_enter(struct dafsd_rqst *rq);
 void dafsd_sq_leave(struct dafsd_io *io);
 bool dafsd_park_alone(struct dafsd_rqst *rq);
-void dafsd_unpark_alone(struct dafsd_session *ses);
-void dafsd_park_end(struct dafsd_session *ses);
+void dafsd_unpark_alone(struct dafsd_conn *conn);
+void dafsd_park_end(struct dafsd_conn *conn);
 
 /* late.c: changes that outlive their connection */
 void dafsd_late_begin(struct dafsd_rqst *rq);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a session remembers of its chains (4.3); request/chain.c sees to them. */
+/* What a connection remembers of its chains (4.3); request/chain.c sees to them. */
 #ifndef _DAFSD_SESSION_CHAIN_H
 #define _DAFSD_SESSION_CHAIN_H
 
@@ -34,7 +34,7 @@ enum dafsd_chain_next {
 };
 
 /**
- * struct dafsd_chains - the chains of a session, see request/chain.c
+ * struct dafsd_chains - the chains of a connection, see request/chain.c
  * @next: read and changed where requests arrive, one at a time
  * @lock: guards @last, @parked, and dafsd_rqst.next
  * @last: the request that arrived last, if it has announced another one and is

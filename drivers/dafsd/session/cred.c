@@ -9,6 +9,7 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/ctype.h>
 #include <linux/sched.h>
 #include <linux/unaligned.h>
 #include <linux/user_namespace.h>

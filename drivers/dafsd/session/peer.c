@@ -18,7 +18,7 @@
 #include <kunit/visibility.h>
 #include <net/ipv6.h>
 #include "peer.h"
-#include "session.h"
+#include "conn.h"
 
 unsigned int dafsd_max_state;
 module_param_named(max_state, dafsd_max_state, uint, 0644);
@@ -196,14 +196,14 @@ static bool dafsd_addr_equal(const struct sockaddr_storage *a, const struct sock
 
 /**
  * dafsd_client_is_local() - is the client on this machine?
- * @ses: its session
+ * @conn: its connection
  *
  * Context: any.
  * Return: true if it has the server's address.
  */
-bool dafsd_client_is_local(const struct dafsd_session *ses)
+bool dafsd_client_is_local(const struct dafsd_conn *conn)
 {
-	const struct rdma_addr *addr = &ses->chan->id->route.addr;
+	const struct rdma_addr *addr = &conn->chan->id->route.addr;
 
 	return dafsd_addr_equal(&addr->src_addr, &addr->dst_addr);
 }

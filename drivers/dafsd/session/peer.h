@@ -8,7 +8,7 @@
 #include <linux/socket.h>
 #include <linux/types.h>
 
-struct dafsd_session;
+struct dafsd_conn;
 
 /* What one address may have of what there is for all */
 static inline unsigned long dafsd_peer_share(unsigned long most)
@@ -26,11 +26,11 @@ enum dafsd_charge {
 /**
  * struct dafsd_peer - what one address has, see peer.c
  * @node: in the table of peers
- * @users: references: one of each session and of each client
+ * @users: references: one of each connection and of each client
  * @addr: the address; one of IPv4 is mapped
  * @bytes: memory, by what it is for
- * @conns: connections; guarded by dafsd_sessions_lock
- * @sessions: likewise, of which so many were admitted
+ * @conns: connections; guarded by dafsd_conns_lock
+ * @sessions: guarded by dafsd_sessions_lock
  * @clients: in the table of clients; guarded by dafsd_clients_lock
  */
 struct dafsd_peer {
@@ -48,7 +48,7 @@ extern unsigned int dafsd_max_state;
 struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss);
 struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
 void dafsd_peer_put(struct dafsd_peer *peer);
-bool dafsd_client_is_local(const struct dafsd_session *ses);
+bool dafsd_client_is_local(const struct dafsd_conn *conn);
 bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 

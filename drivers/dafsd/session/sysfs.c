@@ -2,13 +2,14 @@
 /*
  * /sys/fs/dafsd/<number>: a folder for each session of an authenticated client.
  *
- * The number is that of the session's channel in the trace points.  Removing the folder
+ * The number is that of the operation channel in the trace points.  Removing the folder
  * waits for the tasks that read its files.  It is the first step when a session is torn
  * down, so that no task reads a partly freed session.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
 #include "client.h"
+#include "conn.h"
 #include "session.h"
 
 #define DAFSD_SHOWN_ID	128	/* bytes of a client's id */
@@ -33,7 +34,7 @@ static struct dafsd_session_attr dafsd_session_attr_##_name = {		\
 
 static ssize_t dafsd_session_show_peer(struct dafsd_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%pISpc\n", &ses->chan->peer);
+	return sysfs_emit(buf, "%pISpc\n", &ses->op->chan->peer);
 }
 DAFSD_SESSION_ATTR(peer);
 
@@ -56,7 +57,7 @@ DAFSD_SESSION_ATTR(client_id);
 
 static ssize_t dafsd_session_show_state(struct dafsd_session *ses, char *buf)
 {
-	bool ready = READ_ONCE(ses->state) == DAFSD_SES_READY;
+	bool ready = READ_ONCE(ses->op->state) == DAFSD_CONN_READY;
 
 	return sysfs_emit(buf, "%s\n", ready ? "ready" : "closing");
 }
@@ -77,20 +78,20 @@ DAFSD_SESSION_ATTR(channels);
 
 static ssize_t dafsd_session_show_credits(struct dafsd_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", dafs_responder_nreq(ses->responder));
+	return sysfs_emit(buf, "%u\n", dafs_responder_nreq(ses->op->responder));
 }
 DAFSD_SESSION_ATTR(credits);
 
 static ssize_t dafsd_session_show_outstanding(struct dafsd_session *ses, char *buf)
 {
 	/* one count is for the channel itself */
-	return sysfs_emit(buf, "%d\n", atomic_read(&ses->busy) - 1);
+	return sysfs_emit(buf, "%d\n", atomic_read(&ses->op->busy) - 1);
 }
 DAFSD_SESSION_ATTR(outstanding);
 
 static ssize_t dafsd_session_show_waiting(struct dafsd_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(ses->waiting));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(ses->op->waiting));
 }
 DAFSD_SESSION_ATTR(waiting);
 
@@ -161,7 +162,7 @@ static const struct sysfs_ops dafsd_session_sysfs_ops = {
 	.show = dafsd_session_attr_show,
 };
 
-/* The session itself counts other references, and waits for this one. */
+/* The session counts other references, and waits for this one. */
 static void dafsd_session_kobj_release(struct kobject *kobj)
 {
 	complete(&container_of(kobj, struct dafsd_session, kobj)->kobj_gone);
@@ -185,15 +186,15 @@ static void dafsd_session_drop_kobj(struct dafsd_session *ses)
  *
  * A session works without its folder, so an error is ignored.
  *
- * Context: may sleep; ses->setup held.
+ * Context: may sleep; dafsd_conn.setup of its operation channel held.
  */
 void dafsd_session_show_in_sysfs(struct dafsd_session *ses)
 {
-	lockdep_assert_held(&ses->setup);
+	lockdep_assert_held(&ses->op->setup);
 	init_completion(&ses->kobj_gone);
 	ses->kobj.kset = dafsd_kset;
 	if (kobject_init_and_add(&ses->kobj, &dafsd_session_ktype, NULL, "%u",
-				 ses->chan->debug_id))
+				 ses->op->chan->debug_id))
 		dafsd_session_drop_kobj(ses);
 	else
 		ses->in_sysfs = true;
@@ -201,7 +202,7 @@ void dafsd_session_show_in_sysfs(struct dafsd_session *ses)
 
 /**
  * dafsd_session_hide_from_sysfs() - remove the folder of a session, if any
- * @ses: the session, in state CLOSING
+ * @ses: the session; its operation channel is in state CLOSING
  *
  * Context: may sleep; no task reads its files when this returns.
  */
@@ -211,13 +212,13 @@ void dafsd_session_hide_from_sysfs(struct dafsd_session *ses)
 	 * A worker that was making the folder has finished when the lock is taken; in
 	 * this state no worker starts to make it.
 	 */
-	mutex_lock(&ses->setup);
+	mutex_lock(&ses->op->setup);
 	if (ses->in_sysfs) {
 		ses->in_sysfs = false;
 		kobject_del(&ses->kobj);
 		dafsd_session_drop_kobj(ses);
 	}
-	mutex_unlock(&ses->setup);
+	mutex_unlock(&ses->op->setup);
 }
 
 /**

@@ -12,37 +12,37 @@
 #include <linux/tracepoint.h>
 #include <linux/dafs/codec.h>
 #include "client.h"
-#include "session.h"
+#include "conn.h"
 
-TRACE_DEFINE_ENUM(DAFSD_SES_NEW);
-TRACE_DEFINE_ENUM(DAFSD_SES_CONNECTED);
-TRACE_DEFINE_ENUM(DAFSD_SES_READY);
-TRACE_DEFINE_ENUM(DAFSD_SES_BOUND);
-TRACE_DEFINE_ENUM(DAFSD_SES_CLOSING);
+TRACE_DEFINE_ENUM(DAFSD_CONN_NEW);
+TRACE_DEFINE_ENUM(DAFSD_CONN_CONNECTED);
+TRACE_DEFINE_ENUM(DAFSD_CONN_READY);
+TRACE_DEFINE_ENUM(DAFSD_CONN_BOUND);
+TRACE_DEFINE_ENUM(DAFSD_CONN_CLOSING);
 
-#define DAFSD_SES_STATES \
-	{ DAFSD_SES_NEW, "new" }, \
-	{ DAFSD_SES_CONNECTED, "connected" }, \
-	{ DAFSD_SES_READY, "ready" }, \
-	{ DAFSD_SES_BOUND, "bound" }, \
-	{ DAFSD_SES_CLOSING, "closing" }
+#define DAFSD_CONN_STATES \
+	{ DAFSD_CONN_NEW, "new" }, \
+	{ DAFSD_CONN_CONNECTED, "connected" }, \
+	{ DAFSD_CONN_READY, "ready" }, \
+	{ DAFSD_CONN_BOUND, "bound" }, \
+	{ DAFSD_CONN_CLOSING, "closing" }
 
 TRACE_EVENT(dafsd_session_state,
-	TP_PROTO(const struct dafsd_session *ses, int next),
-	TP_ARGS(ses, next),
+	TP_PROTO(const struct dafsd_conn *conn, int next),
+	TP_ARGS(conn, next),
 	TP_STRUCT__entry(
 		__field(u32, chan)
 		__field(int, state)
 		__field(int, next)
 	),
 	TP_fast_assign(
-		__entry->chan = ses->chan->debug_id;
-		__entry->state = ses->state;
+		__entry->chan = conn->chan->debug_id;
+		__entry->state = conn->state;
 		__entry->next = next;
 	),
 	TP_printk("chan=%u %s -> %s", __entry->chan,
-		  __print_symbolic(__entry->state, DAFSD_SES_STATES),
-		  __print_symbolic(__entry->next, DAFSD_SES_STATES))
+		  __print_symbolic(__entry->state, DAFSD_CONN_STATES),
+		  __print_symbolic(__entry->next, DAFSD_CONN_STATES))
 );
 
 DECLARE_EVENT_CLASS(dafsd_rqst_class,

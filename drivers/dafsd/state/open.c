@@ -867,7 +867,7 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &use);
 	if (!status) {
 		use.exp = fh.exp;
-		use.local = dafsd_client_is_local(rq->ses);
+		use.local = dafsd_client_is_local(rq->conn);
 		status = run(rq, &use);
 		dafsd_open_end(&use);
 	}

@@ -7,6 +7,7 @@
 #include <linux/kthread.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"
@@ -700,11 +701,11 @@ static void dafs_flow_throttle_test(struct kunit *test)
 	struct dafsd_session *ses = dafs_fixture_at_server(test, &one.res.connect.session_id);
 
 	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
-	dafs_responder_set_target(ses->responder, 3);
+	dafs_responder_set_target(ses->op->responder, 3);
 	KUNIT_EXPECT_EQ(test, 3, flow_target(test, a));
 	KUNIT_EXPECT_EQ(test, 8, flow_target(test, b));
 	KUNIT_EXPECT_EQ(test, 8, flow_target(test, c));
-	dafs_responder_set_target(ses->responder, 8);
+	dafs_responder_set_target(ses->op->responder, 8);
 	KUNIT_EXPECT_EQ(test, 8, flow_target(test, a));
 }
 
@@ -918,7 +919,7 @@ static void flow_make_grow(struct kunit *test, struct dafs_session *ses,
 			queue_work(load->wq, &load->caller[i].work);
 		}
 		flush_workqueue(load->wq);
-	} while (dafs_responder_nreq(at_server->responder) < 32 && time_before(jiffies, end));
+	} while (dafs_responder_nreq(at_server->op->responder) < 32 && time_before(jiffies, end));
 	for (i = 0; i < FLOW_CALLERS; i++)
 		KUNIT_EXPECT_EQ(test, 0, load->caller[i].err);
 }
@@ -939,22 +940,22 @@ static void dafs_flow_idle_test(struct kunit *test)
 	conn = dafs_conn_get(ses);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	at_server = dafs_fixture_at_server(test, &conn->session_id);
-	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, at_server->chan->nr_posted);
+	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, at_server->op->chan->nr_posted);
 	client = flow_msgs(conn->op);
 	KUNIT_EXPECT_LE(test, client, 4);
-	KUNIT_EXPECT_LE(test, flow_msgs(at_server->chan), server);
+	KUNIT_EXPECT_LE(test, flow_msgs(at_server->op->chan), server);
 
 	flow_make_grow(test, ses, at_server);
-	KUNIT_EXPECT_EQ(test, 32, dafs_responder_nreq(at_server->responder));
-	KUNIT_EXPECT_GE(test, flow_msgs(at_server->chan), 32);
+	KUNIT_EXPECT_EQ(test, 32, dafs_responder_nreq(at_server->op->responder));
+	KUNIT_EXPECT_GE(test, flow_msgs(at_server->op->chan), 32);
 	KUNIT_EXPECT_GT(test, flow_msgs(conn->op), client);
 
-	while ((flow_msgs(at_server->chan) > server || flow_msgs(conn->op) > client) &&
+	while ((flow_msgs(at_server->op->chan) > server || flow_msgs(conn->op) > client) &&
 	       time_before(jiffies, end))
 		schedule_timeout_uninterruptible(HZ / 20);
 	KUNIT_EXPECT_LE(test, flow_msgs(conn->op), client);
-	KUNIT_EXPECT_LE(test, flow_msgs(at_server->chan), server);
-	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, dafs_responder_nreq(at_server->responder));
+	KUNIT_EXPECT_LE(test, flow_msgs(at_server->op->chan), server);
+	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, dafs_responder_nreq(at_server->op->responder));
 	dafs_conn_put(conn);
 }
 

@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/request/io.h"
 #include "../../rpc/rpc_impl.h"
@@ -148,11 +149,11 @@ static int spy_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 static void spy_drain_sq(struct ib_qp *qp)
 {
 	if (qp == spy.refuse)
-		spy.sq_avail = atomic_read(&spy.ses->sq_avail);
+		spy.sq_avail = atomic_read(&spy.ses->op->sq_avail);
 	/* time for a caller that does not wait for the drain */
 	msleep(20);
 	if (qp == spy.refuse)
-		spy.sq_avail_later = atomic_read(&spy.ses->sq_avail);
+		spy.sq_avail_later = atomic_read(&spy.ses->op->sq_avail);
 	WRITE_ONCE(spy.dev->ops.drain_sq, NULL);
 	ib_drain_sq(qp);
 }
@@ -198,9 +199,9 @@ static void rdma_put_conn(void *conn)
 	dafs_conn_put(conn);
 }
 
-static void rdma_put_session(void *ses)
+static void rdma_unhold(void *conn)
 {
-	dafsd_session_put(ses);
+	dafsd_conn_put(conn);
 }
 
 static struct rdma_pair rdma_pair(struct kunit *test, const struct dafs_flavour *flavour)
@@ -225,7 +226,7 @@ static void rdma_qps(const struct rdma_pair *pair, const struct ib_qp **qp)
 	qp[SPY_CLIENT_OP] = rdma_chan_qp(pair->conn->op);
 	qp[SPY_CLIENT_RR] = rdma_chan_qp(pair->conn->rr);
 	qp[SPY_CLIENT_BC] = rdma_chan_qp(pair->conn->bc);
-	qp[SPY_SERVER_OP] = rdma_chan_qp(pair->ses->chan);
+	qp[SPY_SERVER_OP] = rdma_chan_qp(pair->ses->op->chan);
 	qp[SPY_SERVER_RR] = pair->ses->rr ? rdma_chan_qp(pair->ses->rr->chan) : NULL;
 	qp[SPY_SERVER_BC] = pair->ses->bc ? rdma_chan_qp(pair->ses->bc->chan) : NULL;
 }
@@ -514,11 +515,11 @@ static void dafs_rdma_read_channel_test(struct kunit *test)
 	dafs_backing_write(test, pair.fix, "file", data, RDMA_LEN);
 	fh = dafs_test_lookup(test, pair.fix, "file");
 	rdma_expect_writes(test, &pair, &fh, data, DAFS_STATUS_OK);
-	rdma_forbid(pair.ses->chan, &op);
+	rdma_forbid(pair.ses->op->chan, &op);
 	rdma_expect_writes(test, &pair, &fh, data, way->rdma_read ? DAFS_STATUS_OK :
 			   DAFSERR_RDMA_READ_CHANNEL_UNUSABLE);
 	rdma_expect_reads(test, &pair, &fh, data, buf);
-	pair.ses->chan->limits.initiator_depth = op;
+	pair.ses->op->chan->limits.initiator_depth = op;
 	if (!way->rdma_read)
 		return;
 	rdma_forbid(pair.ses->rr->chan, &rr);
@@ -545,9 +546,9 @@ static void dafs_rdma_refusal_ends_test(struct kunit *test)
 	dafs_backing_write(test, pair.fix, "file", data, RDMA_LEN);
 	fh = dafs_test_lookup(test, pair.fix, "file");
 	file = dafs_test_file(test, pair.fix->ses, &fh);
-	rdma_forbid(pair.ses->chan, &op);
+	rdma_forbid(pair.ses->op->chan, &op);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
-	pair.ses->chan->limits.initiator_depth = op;
+	pair.ses->op->chan->limits.initiator_depth = op;
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
 	KUNIT_EXPECT_FALSE(test, file->io.direct);
 	dafs_conn_failed(pair.conn);
@@ -738,18 +739,18 @@ static void dafs_rdma_refused_test(struct kunit *test)
 	fh = dafs_test_lookup(test, pair.fix, "file");
 	file = dafs_test_file(test, pair.fix->ses, &fh);
 	rdma_qps(&pair, qp);
-	all = atomic_read(&pair.ses->sq_avail);
+	all = atomic_read(&pair.ses->op->sq_avail);
 	spy.ses = pair.ses;
 	spy.sq_avail = all;
 	spy.sq_avail_later = all;
-	spy_begin(test, qp, pair.ses->chan->id->device);
+	spy_begin(test, qp, pair.ses->op->chan->id->device);
 	WRITE_ONCE(spy.refuse, qp[SPY_SERVER_OP]);
 	WRITE_ONCE(spy.dev->ops.drain_sq, spy_drain_sq);
 	/* the client reconnects, and the call succeeds */
 	KUNIT_EXPECT_EQ(test, 0, way->write ? dafs_test_file_writev(file, pieces, 2, 0) :
 					      dafs_test_file_read(file, data, RDMA_LEN, 0));
 	KUNIT_EXPECT_EQ(test, way->write ? RDMA_LEN - 7 : RDMA_LEN, file->io.done);
-	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(pair.ses->chan));
+	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(pair.ses->op->chan));
 	KUNIT_EXPECT_LT(test, spy.sq_avail, all);
 	KUNIT_EXPECT_LT(test, spy.sq_avail_later, all);
 	spy_end(NULL);
@@ -777,12 +778,12 @@ static bool rdma_has_regions(const struct dafs_chan *chan)
 	return chan->nr_rw_mrs || !list_empty(&chan->qp->rdma_mrs);
 }
 
-static struct dafsd_session *rdma_hold(struct kunit *test, struct dafsd_session *ses)
+static struct dafsd_conn *rdma_hold(struct kunit *test, struct dafsd_conn *conn)
 {
-	KUNIT_ASSERT_NOT_NULL(test, ses);
-	kref_get(&ses->ref);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_put_session, ses));
-	return ses;
+	KUNIT_ASSERT_NOT_NULL(test, conn);
+	kref_get(&conn->ref);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_unhold, conn));
+	return conn;
 }
 
 static unsigned int rdma_registrations(enum spy_who who)
@@ -802,12 +803,12 @@ static unsigned int rdma_registrations(enum spy_who who)
 static void dafs_rdma_regions_test(struct kunit *test)
 {
 	struct dafs_flavour all = { .rdma_read = true, .back_control = true };
-	struct ib_device *dev = rdma_pair(test, NULL).ses->chan->id->device;
+	struct ib_device *dev = rdma_pair(test, NULL).ses->op->chan->id->device;
 	u8 *data = kunit_kzalloc(test, RDMA_LEN, GFP_KERNEL);
 	u8 *now = kunit_kzalloc(test, RDMA_LEN + 1, GFP_KERNEL);
 	const struct ib_qp *qp[SPY_QPS];
 	struct dafs_test_file *file;
-	struct dafsd_session *rr;
+	struct dafsd_conn *rr;
 	struct rdma_pair pair;
 	struct dafs_chan *bc;
 	struct dafs_fh fh;
@@ -818,7 +819,7 @@ static void dafs_rdma_regions_test(struct kunit *test)
 	pair = rdma_pair(test, &all);
 	rr = rdma_hold(test, pair.ses->rr);
 	bc = rdma_hold(test, pair.ses->bc)->chan;
-	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->chan));
+	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->op->chan));
 	KUNIT_EXPECT_FALSE(test, rdma_has_regions(rr->chan));
 	KUNIT_EXPECT_EQ(test, 0, bc->limits.rdma_wrs);
 	KUNIT_EXPECT_EQ(test, 0, bc->limits.initiator_depth);
@@ -841,7 +842,7 @@ static void dafs_rdma_regions_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, rr->chan->nr_rw_mrs);
 	KUNIT_EXPECT_FALSE(test, list_empty(&rr->chan->qp->rdma_mrs));
 	KUNIT_EXPECT_EQ(test, rr->chan->limits.rdma_wrs, atomic_read(&rr->sq_avail));
-	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->chan));
+	KUNIT_EXPECT_FALSE(test, rdma_has_regions(pair.ses->op->chan));
 
 	/* it is freed, and another one is made when needed */
 	dafs_chan_trim_mrs(rr->chan);

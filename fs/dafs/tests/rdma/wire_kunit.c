@@ -4,6 +4,7 @@
  * (6.1.1.5), and requests of the server (6.6).
  */
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../lib/raw.h"
 
@@ -341,7 +342,7 @@ static struct dafs_requester *wire_requester(struct kunit *test, struct wire_bou
 			   raw_call(bound->bc, DAFS_PROC_CONNECT_BIND, &bound->args, NULL));
 	ses = dafs_fixture_at_server(test, &bound->args.session_id);
 	KUNIT_ASSERT_NOT_NULL(test, ses->bc);
-	return ses->bc->bc_requester;
+	return ses->bc->requester;
 }
 
 /* R-6-02 R-6.1.1.5-01: the server sends requests in the byte order of the client */

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../lib/raw.h"
 
@@ -813,9 +814,9 @@ static bool chain_gone(const struct dafsd_session *ses)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 
-	while (dafs_chan_is_open(ses->chan) && time_before(jiffies, end))
+	while (dafs_chan_is_open(ses->op->chan) && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
-	return !dafs_chan_is_open(ses->chan);
+	return !dafs_chan_is_open(ses->op->chan);
 }
 
 /*

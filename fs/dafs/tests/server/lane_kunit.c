@@ -7,6 +7,7 @@
 #include <linux/exportfs.h>
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/export/handle.h"
@@ -618,7 +619,7 @@ static void lane_wait_closed(struct kunit *test, const struct dafs_session_id *i
 
 	do {
 		ses = dafsd_session_find(id);
-		open = ses && dafs_chan_is_open(ses->chan);
+		open = ses && dafs_chan_is_open(ses->op->chan);
 		if (ses)
 			dafsd_session_put(ses);
 		msleep(20);
@@ -656,7 +657,7 @@ static void lane_lose(struct kunit *test, enum lane_loss loss, struct raw_conn *
 static bool lane_is_open(const struct raw_login *login)
 {
 	struct dafsd_session *ses = dafsd_session_find(&login->res.connect.session_id);
-	bool open = ses && dafs_chan_is_open(ses->chan);
+	bool open = ses && dafs_chan_is_open(ses->op->chan);
 
 	if (ses)
 		dafsd_session_put(ses);
@@ -842,9 +843,9 @@ static void lane_wait_late(struct kunit *test, const struct dafs_session_id *id)
 	struct dafsd_session *ses = dafsd_session_find(id);
 
 	KUNIT_ASSERT_NOT_NULL(test, ses);
-	while (!READ_ONCE(ses->late) && time_before(jiffies, end))
+	while (!READ_ONCE(ses->op->late) && time_before(jiffies, end))
 		msleep(20);
-	KUNIT_EXPECT_TRUE(test, ses->late);
+	KUNIT_EXPECT_TRUE(test, ses->op->late);
 	dafsd_session_put(ses);
 }
 

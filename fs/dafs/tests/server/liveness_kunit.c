@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../lib/raw.h"
@@ -98,7 +99,7 @@ static int liveness_busy(const struct liveness_client *c)
 
 	if (!ses)
 		return 0;
-	busy = atomic_read(&ses->busy);
+	busy = atomic_read(&ses->op->busy);
 	dafsd_session_put(ses);
 	return busy;
 }
@@ -111,7 +112,7 @@ static unsigned int liveness_waiting(const struct liveness_client *c)
 
 	if (!ses)
 		return 0;
-	waiting = READ_ONCE(ses->waiting);
+	waiting = READ_ONCE(ses->op->waiting);
 	dafsd_session_put(ses);
 	return waiting;
 }

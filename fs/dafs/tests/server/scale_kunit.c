@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/peer.h"
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"
@@ -141,11 +142,12 @@ static void dafs_scale_idle_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	at_server = dafs_fixture_at_server(test, &conn->session_id);
 	KUNIT_EXPECT_LE(test, scale_msg_bytes(conn->op), 48 * SZ_1K);
-	KUNIT_EXPECT_LE(test, scale_msg_bytes(at_server->chan), 72 * SZ_1K);
+	KUNIT_EXPECT_LE(test, scale_msg_bytes(at_server->op->chan), 72 * SZ_1K);
 	KUNIT_EXPECT_LT(test, conn->op->limits.sq, 128);
-	KUNIT_EXPECT_LT(test, at_server->chan->limits.sq + at_server->chan->limits.rdma_wrs, 128);
+	KUNIT_EXPECT_LT(test, at_server->op->chan->limits.sq +
+			      at_server->op->chan->limits.rdma_wrs, 128);
 	KUNIT_EXPECT_LE(test, conn->op->nr_mrs, 1);
-	KUNIT_EXPECT_EQ(test, 0, at_server->chan->nr_rw_mrs);
+	KUNIT_EXPECT_EQ(test, 0, at_server->op->chan->nr_rw_mrs);
 	dafs_conn_put(conn);
 }
 
@@ -211,7 +213,7 @@ static void scale_connect(struct kunit *test, bool ipv6, struct raw_conn **conn,
 	for (i = 0; i < nr; i++)
 		conn[i] = raw_connect(test, &how);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(conn[0], &login));
-	peer = dafs_fixture_at_server(test, &login.res.connect.session_id)->peer;
+	peer = dafs_fixture_at_server(test, &login.res.connect.session_id)->op->peer;
 	while ((READ_ONCE(peer->conns) != nr || READ_ONCE(peer->sessions) != 1) &&
 	       time_before(jiffies, end))
 		msleep(20);
@@ -376,7 +378,7 @@ static long scale_data(const struct dafsd_session *ses, long before)
 	long bytes;
 
 	do {
-		bytes = atomic_long_read(&ses->peer->bytes[DAFSD_CHARGE_DATA]);
+		bytes = atomic_long_read(&ses->op->peer->bytes[DAFSD_CHARGE_DATA]);
 		if (bytes > before)
 			break;
 		msleep(20);
@@ -417,7 +419,7 @@ static void dafs_scale_data_test(struct kunit *test)
 	path_put(&path);
 	inode_lock(inode);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, scale_unlock, inode));
-	before = atomic_long_read(&ses->peer->bytes[DAFSD_CHARGE_DATA]);
+	before = atomic_long_read(&ses->op->peer->bytes[DAFSD_CHARGE_DATA]);
 	KUNIT_ASSERT_EQ(test, 0, raw_send(conn, msg, raw_encode(conn, &hdr, &args, msg)));
 	KUNIT_EXPECT_GE(test, scale_data(ses, before) - before, SZ_64K);
 	kunit_release_action(test, scale_unlock, inode);

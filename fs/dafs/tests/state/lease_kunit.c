@@ -11,6 +11,7 @@
 #include <linux/dafs/stats.h>
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/open_test.h"
@@ -221,7 +222,7 @@ static void dafs_lease_bounds_test(struct kunit *test)
 		msleep(20);
 	KUNIT_EXPECT_TRUE(test, gone);
 	/* the client may learn of it later, because it has just connected */
-	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(ses->chan));
+	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(ses->op->chan));
 }
 
 /* The client continues and finds that its lease has expired. */
