@@ -7,7 +7,6 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/module.h>
-#include <linux/random.h>
 #include <net/net_namespace.h>
 #include <kunit/visibility.h>
 #include <linux/dafs/version.h>
@@ -26,17 +25,15 @@ static unsigned short port = DAFS_DEFAULT_PORT;
 module_param(port, ushort, 0444);
 MODULE_PARM_DESC(port, "port to listen on (default 20050)");
 
-static struct dafs_listener dafsd_listen4 = { .accept = dafsd_conn_accept };
-static struct dafs_listener dafsd_listen6 = { .accept = dafsd_conn_accept };
+static struct dafs_listener dafsd_listen4 = {
+	.accept = dafsd_conn_accept,
+	.priv = &dafsd_server,
+};
 
-/* Clients recognize a restarted server by new ids and verifiers. */
-static void dafsd_new_instance(void)
-{
-	do
-		dafsd_boot_instance = get_random_u32();
-	while (!dafsd_boot_instance || !~dafsd_boot_instance);
-	dafsd_verifier_change();
-}
+static struct dafs_listener dafsd_listen6 = {
+	.accept = dafsd_conn_accept,
+	.priv = &dafsd_server,
+};
 
 static int dafsd_start_listening(void)
 {
@@ -96,7 +93,9 @@ static int __init dafsd_init(void)
 	int err;
 
 	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
-	dafsd_new_instance();
+	/* clients recognize a restarted server by new ids and verifiers */
+	dafsd_server_init(&dafsd_server);
+	dafsd_verifier_change();
 	dafsd_connect_layers();
 	err = dafsd_pool_init();
 	if (err)
@@ -110,7 +109,7 @@ static int __init dafsd_init(void)
 	err = dafsd_wqs_create();
 	if (err)
 		goto files_exit;
-	err = dafsd_sysfs_init();
+	err = dafsd_sysfs_init(&dafsd_server);
 	if (err)
 		goto destroy_wqs;
 	err = dafsd_exports_init(&dafsd_main_export_ops);
@@ -124,12 +123,12 @@ static int __init dafsd_init(void)
 	return 0;
 
 exports_exit:
-	dafsd_conns_exit();
-	dafsd_clients_exit();
+	dafsd_conns_exit(&dafsd_server);
+	dafsd_clients_exit(&dafsd_server);
 	dafsd_exports_exit();
 sysfs_exit:
 	dafsd_opens_exit();
-	dafsd_sysfs_exit();
+	dafsd_sysfs_exit(&dafsd_server);
 destroy_wqs:
 	dafsd_wqs_destroy();
 files_exit:
@@ -146,11 +145,11 @@ static void __exit dafsd_exit(void)
 {
 	dafs_unlisten(&dafsd_listen6);
 	dafs_unlisten(&dafsd_listen4);
-	dafsd_conns_exit();
-	dafsd_clients_exit();
+	dafsd_conns_exit(&dafsd_server);
+	dafsd_clients_exit(&dafsd_server);
 	dafsd_exports_exit();
 	dafsd_opens_exit();
-	dafsd_sysfs_exit();
+	dafsd_sysfs_exit(&dafsd_server);
 	dafsd_wqs_destroy();
 	dafsd_files_exit();
 	dafsd_creds_exit();

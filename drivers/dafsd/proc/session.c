@@ -373,7 +373,7 @@ u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
 	struct dafsd_session *ses;
 	u32 status;
 
-	ses = dafsd_session_find(&rq->args.connect_bind.session_id);
+	ses = dafsd_session_find(rq->conn->server, &rq->args.connect_bind.session_id);
 	if (!ses)
 		return dafsd_bind_unknown(rq);
 	if (ses->op->peer == rq->conn->peer)

@@ -23,7 +23,6 @@
  * A discarded client, which a new instance has replaced, may still have a session.  All
  * requests on that session are answered STALE_CLIENTID (E-84).
  */
-#include <linux/hashtable.h>
 #include <linux/once.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
@@ -48,15 +47,6 @@ void dafsd_clients_init(const struct dafsd_client_ops *ops)
 }
 
 #define DAFSD_TOLD_ID	64	/* bytes of an id string that are printed in the log */
-
-static LIST_HEAD(dafsd_clients);	/* in the order of creation */
-static DEFINE_HASHTABLE(dafsd_clients_by_id, 10);
-/* protects both, and most members of struct dafsd_client, see there */
-static DEFINE_MUTEX(dafsd_clients_lock);
-static unsigned int dafsd_nr_clients;	/* in the list */
-unsigned int dafsd_max_clients = DAFSD_DEFAULT_MAX_CLIENTS;	/* changed by tests */
-EXPORT_SYMBOL_IF_KUNIT(dafsd_max_clients);
-static u32 dafsd_client_count;		/* clients ever created */
 
 static void dafsd_client_drop_creds(struct dafsd_client *client)
 {
@@ -106,10 +96,10 @@ static void dafsd_client_log(const struct dafsd_client *client, const char *why)
 /* Take a client out of the table; dafsd_clients_release() releases its state. */
 static void dafsd_client_remove(struct dafsd_client *client, struct list_head *gone)
 {
-	lockdep_assert_held(&dafsd_clients_lock);
+	lockdep_assert_held(&client->server->clients_lock);
 	list_move_tail(&client->node, gone);
 	hash_del(&client->id_node);
-	dafsd_nr_clients--;
+	client->server->nr_clients--;
 	client->peer->clients--;
 	WRITE_ONCE(client->discarded, true);
 	trace_dafsd_client(client, "discarded");
@@ -147,7 +137,7 @@ void dafsd_client_renew(struct dafsd_client *client)
 
 static void dafsd_client_queue_lease(struct dafsd_client *client, unsigned long delay)
 {
-	lockdep_assert_held(&dafsd_clients_lock);
+	lockdep_assert_held(&client->server->clients_lock);
 	kref_get(&client->ref);
 	if (!queue_delayed_work(dafsd_timer_wq, &client->lease_work, delay))
 		dafsd_client_put(client);	/* the work is queued already */
@@ -179,12 +169,13 @@ static void dafsd_client_lease_work(struct work_struct *work)
 {
 	struct dafsd_client *client = container_of(to_delayed_work(work),
 						   struct dafsd_client, lease_work);
+	struct mutex *lock = &client->server->clients_lock;
 	LIST_HEAD(gone);
 
-	mutex_lock(&dafsd_clients_lock);
+	mutex_lock(lock);
 	if (!client->discarded)
 		dafsd_client_check_lease(client, &gone);
-	mutex_unlock(&dafsd_clients_lock);
+	mutex_unlock(lock);
 	dafsd_clients_release(&gone);
 	dafsd_client_ops->revoke(client);
 	dafsd_client_put(client);
@@ -204,6 +195,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 		kfree(client);
 		return NULL;
 	}
+	client->server = peer->server;
 	client->peer = dafsd_peer_get(peer);
 	client->id_len = id->len;
 	client->verifier = *verifier;
@@ -232,12 +224,13 @@ static u32 dafsd_client_hash(const void *id, u32 len)
 	return siphash(id, len, &key);
 }
 
-static struct dafsd_client *dafsd_client_find(const struct dafs_str *id,
+static struct dafsd_client *dafsd_client_find(struct dafsd_server *server,
+					      const struct dafs_str *id,
 					      const struct dafs_verifier *verifier)
 {
 	struct dafsd_client *client;
 
-	hash_for_each_possible(dafsd_clients_by_id, client, id_node,
+	hash_for_each_possible(server->clients_by_id, client, id_node,
 			       dafsd_client_hash(id->data, id->len))
 		if (dafsd_client_has_id(client, id->data, id->len) &&
 		    dafs_opaque64_equal(&client->verifier, verifier))
@@ -248,14 +241,15 @@ static struct dafsd_client *dafsd_client_find(const struct dafs_str *id,
 /* Client-ids are never reused, not even after a restart of the server (E-46). */
 static void dafsd_client_add(struct dafsd_client *client)
 {
-	u32 nr = ++dafsd_client_count;
+	struct dafsd_server *server = client->server;
+	u32 nr = ++server->client_count;
 
-	memcpy(client->client_id.b, &dafsd_boot_instance, 4);
+	memcpy(client->client_id.b, &server->boot_instance, 4);
 	memcpy(client->client_id.b + 4, &nr, 4);
-	list_add_tail(&client->node, &dafsd_clients);
-	hash_add(dafsd_clients_by_id, &client->id_node,
+	list_add_tail(&client->node, &server->clients);
+	hash_add(server->clients_by_id, &client->id_node,
 		 dafsd_client_hash(client->id, client->id_len));
-	dafsd_nr_clients++;
+	server->nr_clients++;
 	client->peer->clients++;
 }
 
@@ -266,12 +260,13 @@ static void dafsd_client_add(struct dafsd_client *client)
  */
 static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *gone)
 {
-	bool own = peer->clients >= dafsd_peer_share(dafsd_max_clients);
+	struct dafsd_server *server = peer->server;
+	bool own = peer->clients >= dafsd_peer_share(server->max_clients);
 	struct dafsd_client *client;
 
-	if (!own && dafsd_nr_clients < dafsd_max_clients)
+	if (!own && server->nr_clients < server->max_clients)
 		return true;
-	list_for_each_entry(client, &dafsd_clients, node)
+	list_for_each_entry(client, &server->clients, node)
 		if (!client->nr_connecting && list_empty(&client->sessions) &&
 		    !READ_ONCE(client->nr_opens) && (!own || client->peer == peer)) {
 			dafsd_client_remove(client, gone);
@@ -295,11 +290,12 @@ static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_verifier *verifier, u32 max_credentials)
 {
+	struct dafsd_server *server = peer->server;
 	struct dafsd_client *client;
 	LIST_HEAD(gone);
 
-	mutex_lock(&dafsd_clients_lock);
-	client = dafsd_client_find(id, verifier);
+	mutex_lock(&server->clients_lock);
+	client = dafsd_client_find(server, id, verifier);
 	if (!client && dafsd_clients_room(peer, &gone)) {
 		client = dafsd_client_alloc(peer, id, verifier, max_credentials);
 		if (client)
@@ -311,7 +307,7 @@ struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs
 	} else {
 		pr_warn_ratelimited("dafsd: no room for another client at %pI6c\n", &peer->addr);
 	}
-	mutex_unlock(&dafsd_clients_lock);
+	mutex_unlock(&server->clients_lock);
 	dafsd_clients_release(&gone);
 	return client;
 }
@@ -324,12 +320,13 @@ struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs
  */
 void dafsd_client_abandon(struct dafsd_client *client)
 {
+	struct mutex *lock = &client->server->clients_lock;
 	LIST_HEAD(gone);
 
-	mutex_lock(&dafsd_clients_lock);
+	mutex_lock(lock);
 	if (!--client->nr_connecting && !client->principal && !client->discarded)
 		dafsd_client_remove(client, &gone);
-	mutex_unlock(&dafsd_clients_lock);
+	mutex_unlock(lock);
 	dafsd_clients_release(&gone);
 }
 
@@ -338,7 +335,7 @@ static struct dafsd_client *dafsd_client_older(const struct dafsd_client *client
 {
 	struct dafsd_client *other;
 
-	hash_for_each_possible(dafsd_clients_by_id, other, id_node,
+	hash_for_each_possible(client->server->clients_by_id, other, id_node,
 			       dafsd_client_hash(client->id, client->id_len))
 		if (other != client && other->principal &&
 		    dafsd_client_has_id(other, client->id, client->id_len))
@@ -360,7 +357,7 @@ static u32 dafsd_client_check_principal(struct dafsd_client *client,
 
 static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session *ses)
 {
-	lockdep_assert_held(&dafsd_clients_lock);
+	lockdep_assert_held(&client->server->clients_lock);
 	spin_lock(&client->lock);
 	list_add_tail(&ses->client_node, &client->sessions);
 	spin_unlock(&client->lock);
@@ -370,7 +367,7 @@ static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session 
 /**
  * dafsd_client_confirm() - a session has authenticated
  * @ses: a session with a client
- * @principal: as whom
+ * @principal: the identity that it has authenticated as
  *
  * Releases the state of an older instance of the client (case C of 3.1.1.3), and ends the
  * connection that this one replaces.
@@ -382,10 +379,11 @@ static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session 
 u32 dafsd_client_confirm(struct dafsd_session *ses, const struct dafsd_principal *principal)
 {
 	struct dafsd_client *client = ses->client, *older;
+	struct mutex *lock = &client->server->clients_lock;
 	u32 status = DAFSERR_STALE_CLIENTID;
 	LIST_HEAD(gone);
 
-	mutex_lock(&dafsd_clients_lock);
+	mutex_lock(lock);
 	if (client->discarded)
 		goto unlock;
 	status = dafsd_client_check_principal(client, principal);
@@ -403,7 +401,7 @@ u32 dafsd_client_confirm(struct dafsd_session *ses, const struct dafsd_principal
 	dafsd_client_renew(client);
 	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);
 unlock:
-	mutex_unlock(&dafsd_clients_lock);
+	mutex_unlock(lock);
 	dafsd_clients_release(&gone);
 	/* opens that expired before the client reconnected are not restored */
 	dafsd_client_ops->revoke(client);
@@ -426,28 +424,29 @@ void dafsd_client_leave(struct dafsd_session *ses)
 		dafsd_client_abandon(client);
 		return;
 	}
-	mutex_lock(&dafsd_clients_lock);
+	mutex_lock(&client->server->clients_lock);
 	spin_lock(&client->lock);
 	list_del_init(&ses->client_node);
 	spin_unlock(&client->lock);
 	dafsd_client_renew(client);	/* the client can reconnect within its lease */
-	mutex_unlock(&dafsd_clients_lock);
+	mutex_unlock(&client->server->clients_lock);
 }
 
 /**
  * dafsd_clients_exit() - forget all clients
+ * @server: the server
  *
  * Context: may sleep; no sessions exist.
  */
-void dafsd_clients_exit(void)
+void dafsd_clients_exit(struct dafsd_server *server)
 {
 	struct dafsd_client *client, *next;
 	LIST_HEAD(gone);
 
-	mutex_lock(&dafsd_clients_lock);
-	list_for_each_entry_safe(client, next, &dafsd_clients, node)
+	mutex_lock(&server->clients_lock);
+	list_for_each_entry_safe(client, next, &server->clients, node)
 		dafsd_client_remove(client, &gone);
-	mutex_unlock(&dafsd_clients_lock);
+	mutex_unlock(&server->clients_lock);
 	dafsd_clients_release(&gone);
 	flush_workqueue(dafsd_timer_wq);
 	flush_workqueue(dafsd_close_wq);

@@ -11,11 +11,12 @@
 #include <linux/dafs/codec.h>
 
 struct dafsd_peer;
+struct dafsd_server;
 struct dafsd_session;
 
 /**
- * struct dafsd_principal - as whom a client authenticates (3.1.1.1)
- * @auth_type: DAFS_AUTH_*, how it does
+ * struct dafsd_principal - the identity that a client authenticates as (3.1.1.1)
+ * @auth_type: DAFS_AUTH_*
  * @trusted: its sessions may use credential handles (E-49)
  *
  * There is one object for each principal, so that pointers are compared.
@@ -28,17 +29,18 @@ struct dafsd_principal {
 /**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
  * @ref: one of the table while it is there, one of each session
- * @node: in the list of clients; guarded by dafsd_clients_lock
+ * @node: in the list of clients; guarded by dafsd_server.clients_lock
  * @id_node: in the table of clients by @id; guarded likewise
+ * @server: the server that it is a client of
  * @peer: the address that it came from first, which its state is counted for; holds a
  *	reference
  * @sessions: dafsd_session.client_node of those that have authenticated as this client; to
- *	change it both dafsd_clients_lock and @lock are held, to read it either of them
+ *	change it both dafsd_server.clients_lock and @lock are held, to read it either of them
  * @discarded: it is not in the table any more; its sessions are of no use
  * @client_id: what CLIENT_CONNECT returns
  * @verifier: names the client's instance
- * @principal: as whom its first session has authenticated, NULL before; guarded by
- *	dafsd_clients_lock
+ * @principal: of its first session that has authenticated, NULL before; guarded by
+ *	dafsd_server.clients_lock
  * @id_len: bytes of @id
  * @id: client-id-string
  * @max_credentials: fixed by the first session (E-47)
@@ -51,10 +53,10 @@ struct dafsd_principal {
  * @nr_opens: entries of both, and those that are reserved
  * @released: its opens were taken from it for good; OPEN makes no new ones
  * @nr_connecting: sessions that have not authenticated yet; guarded by
- *	dafsd_clients_lock
+ *	dafsd_server.clients_lock
  * @renewed: jiffies of its last sign of life, see dafsd_client_renew()
  * @silent: it had been silent for its lease when that was looked at last; guarded
- *	by dafsd_clients_lock
+ *	by dafsd_server.clients_lock
  * @nr_late: sessions that have ended while changes of them are executed, see request/late.c
  * @lease_work: looks whether it lives, from the first authentication on; holds a
  *	reference while queued
@@ -64,6 +66,7 @@ struct dafsd_client {
 	struct kref ref;
 	struct list_head node;
 	struct hlist_node id_node;
+	struct dafsd_server *server;
 	struct dafsd_peer *peer;
 	struct list_head sessions;
 	bool discarded;
@@ -101,11 +104,8 @@ struct dafsd_client_ops {
 	void (*release)(struct dafsd_client *client);
 };
 
-/* in all, from one address dafsd_peer_share() of it */
-extern unsigned int dafsd_max_clients;
-
 void dafsd_clients_init(const struct dafsd_client_ops *ops);
-void dafsd_clients_exit(void);
+void dafsd_clients_exit(struct dafsd_server *server);
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_verifier *verifier, u32 max_credentials);
 void dafsd_client_abandon(struct dafsd_client *client);

@@ -44,13 +44,6 @@
 
 static const struct dafsd_conn_ops *dafsd_conn_ops;
 
-static LIST_HEAD(dafsd_conns);
-static DEFINE_SPINLOCK(dafsd_conns_lock);	/* protects both lists and the counts */
-static unsigned int dafsd_nr_conns;	/* in the list, or about to be added */
-static LIST_HEAD(dafsd_new_conns);	/* not authenticated, in the order of arrival */
-static unsigned int dafsd_nr_new;	/* in that list */
-static DECLARE_WAIT_QUEUE_HEAD(dafsd_conns_gone);
-
 /**
  * dafsd_conns_init() - set the callbacks to the layer that serves requests
  * @ops: the callbacks
@@ -74,12 +67,14 @@ static const u8 dafsd_conn_next[] = {
 /* It is known what the connection is for, or it is ending. */
 static void dafsd_conn_settle(struct dafsd_conn *conn)
 {
-	spin_lock(&dafsd_conns_lock);
+	struct dafsd_server *server = conn->server;
+
+	spin_lock(&server->conns_lock);
 	if (!list_empty(&conn->new_node)) {
 		list_del_init(&conn->new_node);
-		dafsd_nr_new--;
+		server->nr_new--;
 	}
-	spin_unlock(&dafsd_conns_lock);
+	spin_unlock(&server->conns_lock);
 }
 
 /**
@@ -115,15 +110,16 @@ bool dafsd_conn_set_state(struct dafsd_conn *conn, enum dafsd_conn_state next,
 static void dafsd_conn_free(struct work_struct *work)
 {
 	struct dafsd_conn *conn = container_of(work, struct dafsd_conn, teardown);
+	struct dafsd_server *server = conn->server;
 
 	dafs_chan_destroy(conn->chan);
-	spin_lock(&dafsd_conns_lock);
+	spin_lock(&server->conns_lock);
 	list_del(&conn->node);
-	dafsd_nr_conns--;
+	server->nr_conns--;
 	conn->peer->conns--;
-	if (list_empty(&dafsd_conns))
-		wake_up(&dafsd_conns_gone);
-	spin_unlock(&dafsd_conns_lock);
+	if (list_empty(&server->conns))
+		wake_up(&server->conns_gone);
+	spin_unlock(&server->conns_lock);
 	dafsd_peer_put(conn->peer);
 	kfree(conn);
 }
@@ -286,12 +282,13 @@ void dafsd_conn_reap_in(struct dafsd_conn *conn, unsigned int seconds)
 	mod_delayed_work(dafsd_timer_wq, &conn->reaper, seconds * HZ);
 }
 
-static struct dafsd_conn *dafsd_conn_alloc(struct dafsd_peer *peer)
+static struct dafsd_conn *dafsd_conn_alloc(struct dafsd_server *server, struct dafsd_peer *peer)
 {
 	struct dafsd_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
 
 	if (!conn)
 		return NULL;
+	conn->server = server;
 	conn->peer = peer;
 	INIT_LIST_HEAD(&conn->new_node);
 	kref_init(&conn->ref);
@@ -353,34 +350,34 @@ static int dafsd_conn_open_chan(struct dafsd_conn *conn, struct rdma_cm_id *id,
 	return 0;
 }
 
-static bool dafsd_conn_reserve(struct dafsd_peer *peer)
+static bool dafsd_conn_reserve(struct dafsd_server *server, struct dafsd_peer *peer)
 {
 	unsigned int most = READ_ONCE(dafsd_max_sessions);
 	bool room;
 
-	spin_lock(&dafsd_conns_lock);
-	room = dafsd_nr_conns / DAFSD_CONNS_PER_SESSION < most &&
+	spin_lock(&server->conns_lock);
+	room = server->nr_conns / DAFSD_CONNS_PER_SESSION < most &&
 	       peer->conns / DAFSD_CONNS_PER_SESSION < dafsd_peer_share(most);
 	if (room) {
-		dafsd_nr_conns++;
+		server->nr_conns++;
 		peer->conns++;
 	}
-	spin_unlock(&dafsd_conns_lock);
+	spin_unlock(&server->conns_lock);
 	return room;
 }
 
-static void dafsd_conn_unreserve(struct dafsd_peer *peer)
+static void dafsd_conn_unreserve(struct dafsd_server *server, struct dafsd_peer *peer)
 {
-	spin_lock(&dafsd_conns_lock);
-	dafsd_nr_conns--;
+	spin_lock(&server->conns_lock);
+	server->nr_conns--;
 	peer->conns--;
-	spin_unlock(&dafsd_conns_lock);
+	spin_unlock(&server->conns_lock);
 }
 
 /* Fail the channel, unless there are no references: then it is being destroyed. */
 static void dafsd_conn_fail(struct dafsd_conn *conn)
 {
-	lockdep_assert_held(&dafsd_conns_lock);
+	lockdep_assert_held(&conn->server->conns_lock);
 	if (!kref_get_unless_zero(&conn->ref))
 		return;
 	dafs_chan_fail(conn->chan, DAFS_CLOSE_TIMEOUT);
@@ -395,18 +392,19 @@ static void dafsd_conn_list(struct dafsd_conn *conn)
 {
 	unsigned int most = clamp(READ_ONCE(dafsd_max_sessions) / 4, DAFSD_LEAST_NEW,
 				  DAFSD_MOST_NEW);
+	struct dafsd_server *server = conn->server;
 	struct dafsd_conn *oldest;
 
-	spin_lock(&dafsd_conns_lock);
-	list_add_tail(&conn->node, &dafsd_conns);
-	list_add_tail(&conn->new_node, &dafsd_new_conns);
-	if (dafsd_nr_new++ >= most) {
-		oldest = list_first_entry(&dafsd_new_conns, struct dafsd_conn, new_node);
+	spin_lock(&server->conns_lock);
+	list_add_tail(&conn->node, &server->conns);
+	list_add_tail(&conn->new_node, &server->new_conns);
+	if (server->nr_new++ >= most) {
+		oldest = list_first_entry(&server->new_conns, struct dafsd_conn, new_node);
 		list_del_init(&oldest->new_node);
-		dafsd_nr_new--;
+		server->nr_new--;
 		dafsd_conn_fail(oldest);
 	}
-	spin_unlock(&dafsd_conns_lock);
+	spin_unlock(&server->conns_lock);
 }
 
 /**
@@ -421,18 +419,19 @@ static void dafsd_conn_list(struct dafsd_conn *conn)
 int dafsd_conn_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *param)
 {
+	struct dafsd_server *server = listener->priv;
 	struct dafsd_conn *conn;
 	struct dafsd_peer *peer;
 	int err = -ENOMEM;
 
-	peer = dafsd_peer_find(&id->route.addr.dst_addr);
+	peer = dafsd_peer_find(server, &id->route.addr.dst_addr);
 	if (!peer)
 		return -ENOMEM;
-	if (!dafsd_conn_reserve(peer)) {
+	if (!dafsd_conn_reserve(server, peer)) {
 		err = -EBUSY;
 		goto put_peer;
 	}
-	conn = dafsd_conn_alloc(peer);
+	conn = dafsd_conn_alloc(server, peer);
 	if (!conn)
 		goto unreserve;
 	err = dafsd_conn_open_chan(conn, id, param);
@@ -448,43 +447,44 @@ int dafsd_conn_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 unlist:
 	cancel_delayed_work_sync(&conn->reaper);
 	dafsd_conn_settle(conn);
-	spin_lock(&dafsd_conns_lock);
+	spin_lock(&server->conns_lock);
 	list_del(&conn->node);
-	spin_unlock(&dafsd_conns_lock);
+	spin_unlock(&server->conns_lock);
 	dafs_chan_quiesce(conn->chan);
 	dafs_responder_destroy(conn->responder);
 	dafs_chan_destroy(conn->chan);
 free:
 	kfree(conn);
 unreserve:
-	dafsd_conn_unreserve(peer);
+	dafsd_conn_unreserve(server, peer);
 put_peer:
 	dafsd_peer_put(peer);
 	return err;
 }
 
-static bool dafsd_conns_none(void)
+static bool dafsd_conns_none(struct dafsd_server *server)
 {
 	bool none;
 
-	spin_lock(&dafsd_conns_lock);
-	none = list_empty(&dafsd_conns);
-	spin_unlock(&dafsd_conns_lock);
+	spin_lock(&server->conns_lock);
+	none = list_empty(&server->conns);
+	spin_unlock(&server->conns_lock);
 	return none;
 }
 
 /**
  * dafsd_conns_exit() - end all connections, and with them all sessions
+ * @server: the server
  *
  * Context: may sleep; the server does not listen any more.
  */
-void dafsd_conns_exit(void)
+void dafsd_conns_exit(struct dafsd_server *server)
 {
 	struct dafsd_conn *conn;
 
-	spin_lock(&dafsd_conns_lock);
-	list_for_each_entry(conn, &dafsd_conns, node)
+	spin_lock(&server->conns_lock);
+	list_for_each_entry(conn, &server->conns, node)
 		dafsd_conn_fail(conn);
-	spin_unlock(&dafsd_conns_lock);
-	wait_event(dafsd_conns_gone, dafsd_conns_none());
+	spin_unlock(&server->conns_lock);
+	wait_event(server->conns_gone, dafsd_conns_none(server));
 }

@@ -11,6 +11,7 @@
 #include "chain.h"
 
 struct dafsd_peer;
+struct dafsd_server;
 struct dafsd_session;
 
 /* What a connection is for.  It moves forward only; dafsd_conn_set_state() checks. */
@@ -24,7 +25,7 @@ enum dafsd_conn_state {
 
 /**
  * struct dafsd_conn - one connection
- * @node: in the list of connections; guarded by dafsd_conns_lock
+ * @node: in the list of connections; guarded by dafsd_server.conns_lock
  * @new_node: in the list of those that are not authenticated yet, nor bound; likewise
  * @ref: one of the connection itself until it ends, one of the session whose operation
  *	channel it is, one of each transfer on it
@@ -33,6 +34,7 @@ enum dafsd_conn_state {
  * @ses: operation channel: its session, from state CONNECTED until the last request has
  *	been answered; holds a reference
  * @bound_to: state BOUND: the session that it was bound to; likewise
+ * @server: to which it was made
  * @peer: the address it comes from; holds a reference
  * @chan: the channel
  * @responder: of @chan
@@ -66,6 +68,7 @@ struct dafsd_conn {
 	enum dafsd_conn_state state;
 	struct dafsd_session *ses;
 	struct dafsd_session *bound_to;
+	struct dafsd_server *server;
 	struct dafsd_peer *peer;
 	struct dafs_chan *chan;
 	struct dafs_responder *responder;
@@ -102,7 +105,7 @@ struct dafsd_conn_ops {
 };
 
 void dafsd_conns_init(const struct dafsd_conn_ops *ops);
-void dafsd_conns_exit(void);
+void dafsd_conns_exit(struct dafsd_server *server);
 int dafsd_conn_accept(struct dafs_listener *listener, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *param);
 bool dafsd_conn_set_state(struct dafsd_conn *conn, enum dafsd_conn_state next,

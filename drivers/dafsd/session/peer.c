@@ -8,7 +8,6 @@
  * not available to any single address, and neither is a quarter of the connections and
  * sessions.  So a single machine cannot use up the resources of all others.
  */
-#include <linux/hashtable.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/jhash.h>
@@ -17,6 +16,7 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include <net/ipv6.h>
+#include "server.h"
 #include "peer.h"
 #include "conn.h"
 
@@ -26,8 +26,7 @@ MODULE_PARM_DESC(max_state,
 		 "MiB of memory for what clients have: opens, credentials (default 0: an eighth of the memory)");
 EXPORT_SYMBOL_IF_KUNIT(dafsd_max_state);
 
-static DEFINE_HASHTABLE(dafsd_peers, 8);
-static DEFINE_SPINLOCK(dafsd_peers_lock);	/* protects the table and the references */
+/* of the machine's memory, which all servers would share */
 static atomic_long_t dafsd_charged[DAFSD_NR_CHARGES];
 
 /*
@@ -56,12 +55,13 @@ static u32 dafsd_peer_hash(const struct in6_addr *addr)
 	return jhash(addr, sizeof(*addr), 0);
 }
 
-static struct dafsd_peer *dafsd_peer_lookup(const struct in6_addr *addr)
+static struct dafsd_peer *dafsd_peer_lookup(struct dafsd_server *server,
+					    const struct in6_addr *addr)
 {
 	struct dafsd_peer *peer;
 
-	lockdep_assert_held(&dafsd_peers_lock);
-	hash_for_each_possible(dafsd_peers, peer, node, dafsd_peer_hash(addr))
+	lockdep_assert_held(&server->peers_lock);
+	hash_for_each_possible(server->peers, peer, node, dafsd_peer_hash(addr))
 		if (ipv6_addr_equal(&peer->addr, addr)) {
 			peer->users++;
 			return peer;
@@ -71,25 +71,27 @@ static struct dafsd_peer *dafsd_peer_lookup(const struct in6_addr *addr)
 
 /**
  * dafsd_peer_find() - the record of an address
+ * @server: the server
  * @ss: the address
  *
  * Context: may sleep.
  * Return: a reference to the record of the address, or NULL without memory.
  */
-struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss)
+struct dafsd_peer *dafsd_peer_find(struct dafsd_server *server, const struct sockaddr_storage *ss)
 {
 	struct dafsd_peer *new = kzalloc(sizeof(*new), GFP_KERNEL);
 	struct dafsd_peer *peer;
 
 	if (!new)
 		return NULL;
+	new->server = server;
 	new->users = 1;
 	new->addr = dafsd_peer_addr(ss);
-	spin_lock(&dafsd_peers_lock);
-	peer = dafsd_peer_lookup(&new->addr);
+	spin_lock(&server->peers_lock);
+	peer = dafsd_peer_lookup(server, &new->addr);
 	if (!peer)
-		hash_add(dafsd_peers, &new->node, dafsd_peer_hash(&new->addr));
-	spin_unlock(&dafsd_peers_lock);
+		hash_add(server->peers, &new->node, dafsd_peer_hash(&new->addr));
+	spin_unlock(&server->peers_lock);
 	if (!peer)
 		return new;
 	kfree(new);
@@ -104,9 +106,9 @@ struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss)
  */
 struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer)
 {
-	spin_lock(&dafsd_peers_lock);
+	spin_lock(&peer->server->peers_lock);
 	peer->users++;
-	spin_unlock(&dafsd_peers_lock);
+	spin_unlock(&peer->server->peers_lock);
 	return peer;
 }
 
@@ -120,11 +122,11 @@ void dafsd_peer_put(struct dafsd_peer *peer)
 {
 	bool last;
 
-	spin_lock(&dafsd_peers_lock);
+	spin_lock(&peer->server->peers_lock);
 	last = !--peer->users;
 	if (last)
 		hash_del(&peer->node);
-	spin_unlock(&dafsd_peers_lock);
+	spin_unlock(&peer->server->peers_lock);
 	if (!last)
 		return;
 	WARN_ON_ONCE(atomic_long_read(&peer->bytes[DAFSD_CHARGE_STATE]) ||

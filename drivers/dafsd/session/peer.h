@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct dafsd_conn;
+struct dafsd_server;
 
 /* What one address may have of what there is for all */
 static inline unsigned long dafsd_peer_share(unsigned long most)
@@ -26,15 +27,18 @@ enum dafsd_charge {
 /**
  * struct dafsd_peer - what one address has, see peer.c
  * @node: in the table of peers
- * @users: references: one of each connection and of each client
+ * @server: the server that is used from there
+ * @users: references: one of each connection and of each client; guarded by
+ *	dafsd_server.peers_lock
  * @addr: the address; one of IPv4 is mapped
  * @bytes: memory, by what it is for
- * @conns: connections; guarded by dafsd_conns_lock
- * @sessions: guarded by dafsd_sessions_lock
- * @clients: in the table of clients; guarded by dafsd_clients_lock
+ * @conns: connections; guarded by dafsd_server.conns_lock
+ * @sessions: guarded by dafsd_server.sessions_lock
+ * @clients: in the table of clients; guarded by dafsd_server.clients_lock
  */
 struct dafsd_peer {
 	struct hlist_node node;
+	struct dafsd_server *server;
 	unsigned int users;
 	struct in6_addr addr;
 	atomic_long_t bytes[DAFSD_NR_CHARGES];
@@ -45,7 +49,7 @@ struct dafsd_peer {
 
 extern unsigned int dafsd_max_state;
 
-struct dafsd_peer *dafsd_peer_find(const struct sockaddr_storage *ss);
+struct dafsd_peer *dafsd_peer_find(struct dafsd_server *server, const struct sockaddr_storage *ss);
 struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
 void dafsd_peer_put(struct dafsd_peer *peer);
 bool dafsd_client_is_local(const struct dafsd_conn *conn);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Global data of the server: the limits that the administrator sets, and the work queues.
+ * The server, the limits that the administrator sets, and the work queues.
  */
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/workqueue.h>
 #include <kunit/visibility.h>
 #include "server.h"
@@ -42,7 +43,33 @@ struct workqueue_struct *dafsd_end_wq;
 struct workqueue_struct *dafsd_close_wq;
 struct workqueue_struct *dafsd_timer_wq;
 
-u32 dafsd_boot_instance;
+struct dafsd_server dafsd_server;
+EXPORT_SYMBOL_IF_KUNIT(dafsd_server);
+
+/**
+ * dafsd_server_init() - make a new instance of the server, without clients
+ * @server: zeroed
+ *
+ * Context: module initialization.
+ */
+void dafsd_server_init(struct dafsd_server *server)
+{
+	do
+		server->boot_instance = get_random_u32();
+	while (!server->boot_instance || !~server->boot_instance);
+	spin_lock_init(&server->conns_lock);
+	INIT_LIST_HEAD(&server->conns);
+	INIT_LIST_HEAD(&server->new_conns);
+	init_waitqueue_head(&server->conns_gone);
+	spin_lock_init(&server->sessions_lock);
+	hash_init(server->session_ids);
+	mutex_init(&server->clients_lock);
+	INIT_LIST_HEAD(&server->clients);
+	hash_init(server->clients_by_id);
+	server->max_clients = DAFSD_DEFAULT_MAX_CLIENTS;
+	spin_lock_init(&server->peers_lock);
+	hash_init(server->peers);
+}
 
 /**
  * dafsd_wqs_destroy() - undo dafsd_wqs_create(), also if that has failed

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What all of the server shares: limits, module parameters, work queues, the boot instance. */
+/* The server: its connections, sessions and clients; module parameters and work queues. */
 #ifndef _DAFSD_SESSION_SERVER_H
 #define _DAFSD_SESSION_SERVER_H
 
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/sizes.h>
-#include <linux/types.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #define DAFSD_DEFAULT_MAX_REQUESTS	32
@@ -18,6 +22,59 @@
 /* Requests that are executed at a time: what a work queue can do at most */
 #define DAFSD_WORKERS			WQ_MAX_ACTIVE
 
+/**
+ * struct dafsd_server - the server: its connections, sessions, clients and addresses
+ * @boot_instance: random, part of client-ids and state-ids: those of an earlier start of
+ *	the server are recognized
+ * @conns_lock: protects what follows up to @nr_new, and dafsd_peer.conns
+ * @conns: dafsd_conn.node of all connections
+ * @nr_conns: in @conns, or about to be added
+ * @new_conns: dafsd_conn.new_node of those that are neither authenticated nor bound, in the
+ *	order of arrival
+ * @nr_new: in @new_conns
+ * @conns_gone: woken when @conns has become empty
+ * @sessions_lock: protects @session_ids, @nr_sessions and dafsd_peer.sessions
+ * @session_ids: dafsd_session.id_node of all sessions
+ * @nr_sessions: in @session_ids
+ * @clients_lock: protects what follows up to @client_count, and most members of struct
+ *	dafsd_client, see there
+ * @clients: dafsd_client.node, in the order of creation
+ * @clients_by_id: dafsd_client.id_node
+ * @nr_clients: in @clients
+ * @max_clients: in all, from one address dafsd_peer_share() of it; changed by tests
+ * @client_count: clients ever created
+ * @peers_lock: protects @peers and dafsd_peer.users
+ * @peers: dafsd_peer.node of all addresses
+ * @kset: /sys/fs/dafsd
+ *
+ * There is one instance.  Functions reach it through a connection, a client or a peer; only
+ * those about state-ids name it.
+ */
+struct dafsd_server {
+	u32 boot_instance;
+	spinlock_t conns_lock;	/* see above */
+	struct list_head conns;
+	unsigned int nr_conns;
+	struct list_head new_conns;
+	unsigned int nr_new;
+	wait_queue_head_t conns_gone;
+	spinlock_t sessions_lock;	/* see above */
+	DECLARE_HASHTABLE(session_ids, 10);
+	unsigned int nr_sessions;
+	struct mutex clients_lock;	/* see above */
+	struct list_head clients;
+	DECLARE_HASHTABLE(clients_by_id, 10);
+	unsigned int nr_clients;
+	unsigned int max_clients;
+	u32 client_count;
+	spinlock_t peers_lock;	/* see above */
+	DECLARE_HASHTABLE(peers, 8);
+	struct kset *kset;
+};
+
+extern struct dafsd_server dafsd_server;
+void dafsd_server_init(struct dafsd_server *server);
+
 /* module parameters */
 extern unsigned int dafsd_max_requests;
 extern unsigned int dafsd_msg_size;
@@ -26,7 +83,7 @@ extern unsigned int dafsd_max_sessions;
 extern unsigned int dafsd_max_opens;
 extern bool dafsd_auth_none;
 
-/* of requests; what ends; what looks at the time */
+/* the workers of the machine: of requests; what ends; what looks at the time */
 int dafsd_wqs_create(void);
 void dafsd_wqs_destroy(void);
 extern struct workqueue_struct *dafsd_wq;
@@ -35,8 +92,5 @@ extern struct workqueue_struct *dafsd_end_wq;
 /* of files, one work item for each export: a dead disk may keep its worker */
 extern struct workqueue_struct *dafsd_close_wq;
 extern struct workqueue_struct *dafsd_timer_wq;
-
-/* the boot instance: part of client-ids, session-ids and state-ids */
-extern u32 dafsd_boot_instance;
 
 #endif /* _DAFSD_SESSION_SERVER_H */

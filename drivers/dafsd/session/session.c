@@ -6,7 +6,6 @@
  * which it begins and ends, and those that CONNECT_BIND has added.  A session whose
  * connection was lost without notice is found by dafsd_session_look().
  */
-#include <linux/hashtable.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
@@ -20,21 +19,18 @@
 /* A session with fewer requests in a lease period is idle: these are NULLs for the lease */
 #define DAFSD_IDLE_REQUESTS	8
 
-static DEFINE_HASHTABLE(dafsd_session_ids, 10);
-static DEFINE_SPINLOCK(dafsd_sessions_lock);	/* protects it and the counts of sessions */
-static unsigned int dafsd_nr_sessions;
-
 static u64 dafsd_session_hash(const struct dafs_session_id *session_id)
 {
 	return get_unaligned((const u64 *)session_id->b);
 }
 
-static struct dafsd_session *dafsd_session_lookup(const struct dafs_session_id *session_id)
+static struct dafsd_session *dafsd_session_lookup(struct dafsd_server *server,
+						  const struct dafs_session_id *session_id)
 {
 	struct dafsd_session *ses;
 
-	lockdep_assert_held(&dafsd_sessions_lock);
-	hash_for_each_possible(dafsd_session_ids, ses, id_node, dafsd_session_hash(session_id))
+	lockdep_assert_held(&server->sessions_lock);
+	hash_for_each_possible(server->session_ids, ses, id_node, dafsd_session_hash(session_id))
 		if (dafs_opaque64_equal(&ses->session_id, session_id))
 			return ses;
 	return NULL;
@@ -42,19 +38,21 @@ static struct dafsd_session *dafsd_session_lookup(const struct dafs_session_id *
 
 /**
  * dafsd_session_find() - the session with an id
+ * @server: the server
  * @session_id: as returned by CLIENT_CONNECT
  *
  * Return: the session with a reference taken, or NULL.
  */
-struct dafsd_session *dafsd_session_find(const struct dafs_session_id *session_id)
+struct dafsd_session *dafsd_session_find(struct dafsd_server *server,
+					 const struct dafs_session_id *session_id)
 {
 	struct dafsd_session *ses;
 
-	spin_lock(&dafsd_sessions_lock);
-	ses = dafsd_session_lookup(session_id);
+	spin_lock(&server->sessions_lock);
+	ses = dafsd_session_lookup(server, session_id);
 	if (ses && !kref_get_unless_zero(&ses->ref))
 		ses = NULL;
-	spin_unlock(&dafsd_sessions_lock);
+	spin_unlock(&server->sessions_lock);
 	return ses;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
@@ -65,31 +63,32 @@ EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
  */
 static void dafsd_session_new_id(struct dafsd_session *ses)
 {
+	struct dafsd_server *server = ses->op->server;
 	struct dafs_session_id id;
 
-	lockdep_assert_held(&dafsd_sessions_lock);
 	do
 		get_random_bytes(&id, sizeof(id));
-	while (dafsd_session_lookup(&id));
+	while (dafsd_session_lookup(server, &id));
 	ses->session_id = id;
-	hash_add(dafsd_session_ids, &ses->id_node, dafsd_session_hash(&id));
+	hash_add(server->session_ids, &ses->id_node, dafsd_session_hash(&id));
 }
 
 /* Return: false if the limit of all sessions, or of those of its address, is reached. */
 static bool dafsd_session_admit(struct dafsd_session *ses)
 {
 	unsigned int most = READ_ONCE(dafsd_max_sessions);
+	struct dafsd_server *server = ses->op->server;
 	struct dafsd_peer *peer = ses->op->peer;
 	bool room;
 
-	spin_lock(&dafsd_sessions_lock);
-	room = dafsd_nr_sessions < most && peer->sessions < dafsd_peer_share(most);
+	spin_lock(&server->sessions_lock);
+	room = server->nr_sessions < most && peer->sessions < dafsd_peer_share(most);
 	if (room) {
-		dafsd_nr_sessions++;
+		server->nr_sessions++;
 		peer->sessions++;
 		dafsd_session_new_id(ses);
 	}
-	spin_unlock(&dafsd_sessions_lock);
+	spin_unlock(&server->sessions_lock);
 	if (!room)
 		pr_warn_ratelimited("dafsd: no room for a session of %pI6c, see max_sessions\n",
 				    &peer->addr);
@@ -126,12 +125,13 @@ static void dafsd_session_free(struct kref *ref)
 {
 	struct dafsd_session *ses = container_of(ref, struct dafsd_session, ref);
 	struct dafsd_conn *op = ses->op;
+	struct dafsd_server *server = op->server;
 
-	spin_lock(&dafsd_sessions_lock);
+	spin_lock(&server->sessions_lock);
 	hash_del(&ses->id_node);
-	dafsd_nr_sessions--;
+	server->nr_sessions--;
 	op->peer->sessions--;
-	spin_unlock(&dafsd_sessions_lock);
+	spin_unlock(&server->sessions_lock);
 	if (ses->client)
 		dafsd_client_put(ses->client);
 	kfree(ses->fence_id.data);
@@ -270,7 +270,7 @@ bool dafsd_session_look(struct dafsd_session *ses)
  * A request whose channel has closed does not count: it may be executed for as long as its
  * file system hangs, but its client does not wait for it.
  *
- * Context: holds dafsd_clients_lock, which keeps the sessions of the client.
+ * Context: holds dafsd_server.clients_lock, which keeps the sessions of the client.
  * Return: true if one of its requests is being executed, or its response is being sent.
  */
 bool dafsd_sessions_busy(const struct dafsd_client *client)
@@ -290,7 +290,7 @@ bool dafsd_sessions_busy(const struct dafsd_client *client)
  * A session that is just being authenticated is not ended; it will be answered
  * STALE_CLIENTID.
  *
- * Context: holds dafsd_clients_lock.  Sessions may still be active when this returns.
+ * Context: holds dafsd_server.clients_lock.  Sessions may still be active when this returns.
  */
 void dafsd_sessions_end(const struct dafsd_client *client)
 {
@@ -326,7 +326,7 @@ static bool dafsd_session_replaces(const struct dafsd_session *ses,
  * Only sessions older than @ses are ended, because the client may already have replaced
  * @ses, too.
  *
- * Context: holds dafsd_clients_lock, which keeps the sessions of the client.
+ * Context: holds dafsd_server.clients_lock, which keeps the sessions of the client.
  */
 void dafsd_sessions_supersede(const struct dafsd_session *ses)
 {

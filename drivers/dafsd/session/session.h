@@ -12,10 +12,11 @@
 struct dafsd_client;
 struct dafsd_conn;
 struct dafsd_principal;
+struct dafsd_server;
 
 /**
  * struct dafsd_session - one session (3.1.2)
- * @id_node: in the table of sessions by id; guarded by dafsd_sessions_lock
+ * @id_node: in the table of sessions by id; guarded by dafsd_server.sessions_lock
  * @ref: one of each connection that belongs to it, one of each user that found it in the
  *	table
  * @lock: guards @bc and @rr
@@ -28,7 +29,7 @@ struct dafsd_principal;
  *	in its list
  * @client_node: in the sessions of @client once it has authenticated, until it ends
  * @opts: as negotiated
- * @principal: as whom it has authenticated
+ * @principal: the identity that it has authenticated as
  * @trusted: may use credential handles
  * @leaving: bit 0 set by the first DISCONNECT
  * @requests_seen: what @requests was when dafsd_session_look() was called last
@@ -69,7 +70,8 @@ struct dafsd_session {
 };
 
 struct dafsd_session *dafsd_session_create(struct dafsd_conn *conn);
-struct dafsd_session *dafsd_session_find(const struct dafs_session_id *session_id);
+struct dafsd_session *dafsd_session_find(struct dafsd_server *server,
+					 const struct dafs_session_id *session_id);
 struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);
 void dafsd_session_put(struct dafsd_session *ses);
 void dafsd_session_unbind(struct dafsd_session *ses, const struct dafsd_conn *bound);
@@ -81,8 +83,8 @@ void dafsd_sessions_end(const struct dafsd_client *client);
 void dafsd_sessions_supersede(const struct dafsd_session *ses);
 
 /* sysfs.c */
-int dafsd_sysfs_init(void);
-void dafsd_sysfs_exit(void);
+int dafsd_sysfs_init(struct dafsd_server *server);
+void dafsd_sysfs_exit(struct dafsd_server *server);
 void dafsd_session_show_in_sysfs(struct dafsd_session *ses);
 void dafsd_session_hide_from_sysfs(struct dafsd_session *ses);
 

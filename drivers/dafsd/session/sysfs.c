@@ -8,13 +8,12 @@
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
+#include "server.h"
 #include "client.h"
 #include "conn.h"
 #include "session.h"
 
 #define DAFSD_SHOWN_ID	128	/* bytes of a client's id */
-
-static struct kset *dafsd_kset;
 
 /**
  * struct dafsd_session_attr - a file of a session
@@ -192,7 +191,7 @@ void dafsd_session_show_in_sysfs(struct dafsd_session *ses)
 {
 	lockdep_assert_held(&ses->op->setup);
 	init_completion(&ses->kobj_gone);
-	ses->kobj.kset = dafsd_kset;
+	ses->kobj.kset = ses->op->server->kset;
 	if (kobject_init_and_add(&ses->kobj, &dafsd_session_ktype, NULL, "%u",
 				 ses->op->chan->debug_id))
 		dafsd_session_drop_kobj(ses);
@@ -223,21 +222,23 @@ void dafsd_session_hide_from_sysfs(struct dafsd_session *ses)
 
 /**
  * dafsd_sysfs_init() - make /sys/fs/dafsd
+ * @server: the server
  *
  * Return: 0 or -ENOMEM.
  */
-int __init dafsd_sysfs_init(void)
+int __init dafsd_sysfs_init(struct dafsd_server *server)
 {
-	dafsd_kset = kset_create_and_add("dafsd", NULL, fs_kobj);
-	return dafsd_kset ? 0 : -ENOMEM;
+	server->kset = kset_create_and_add("dafsd", NULL, fs_kobj);
+	return server->kset ? 0 : -ENOMEM;
 }
 
 /**
  * dafsd_sysfs_exit() - remove /sys/fs/dafsd
+ * @server: the server
  *
  * Context: may sleep; no sessions exist.
  */
-void dafsd_sysfs_exit(void)
+void dafsd_sysfs_exit(struct dafsd_server *server)
 {
-	kset_unregister(dafsd_kset);
+	kset_unregister(server->kset);
 }

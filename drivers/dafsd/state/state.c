@@ -98,7 +98,7 @@ bool dafsd_state_is_special(const struct dafs_state_id *state_id)
  */
 void dafsd_state_of(const struct dafsd_open *open, struct dafs_state_id *state_id)
 {
-	memcpy(state_id->b, &dafsd_boot_instance, sizeof(u32));
+	memcpy(state_id->b, &dafsd_server.boot_instance, sizeof(u32));
 	memcpy(state_id->b + sizeof(u32), &open->id, sizeof(u32));
 }
 
@@ -248,7 +248,7 @@ u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id)
 		return DAFSERR_BAD_STATEID;
 	memcpy(&boot, state_id->b, sizeof(u32));
 	memcpy(id, state_id->b + sizeof(u32), sizeof(u32));
-	return boot == dafsd_boot_instance ? DAFS_STATUS_OK : DAFSERR_STALE_STATEID;
+	return boot == dafsd_server.boot_instance ? DAFS_STATUS_OK : DAFSERR_STALE_STATEID;
 }
 
 /**

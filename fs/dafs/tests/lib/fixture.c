@@ -144,7 +144,7 @@ static void dafs_fixture_put_session(void *ses)
 struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
 					     const struct dafs_session_id *session_id)
 {
-	struct dafsd_session *ses = dafsd_session_find(session_id);
+	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, session_id);
 
 	KUNIT_ASSERT_NOT_NULL(test, ses);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_fixture_put_session, ses));

@@ -9,6 +9,7 @@
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
 #include "../../../../drivers/dafsd/session/peer.h"
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/request/io.h"
 #include "../../../../drivers/dafsd/request/request.h"
@@ -1001,7 +1002,7 @@ static void dafs_chan_peer_test(struct kunit *test)
 
 static bool chan_server_knows(const struct dafs_session_id *session_id)
 {
-	struct dafsd_session *ses = dafsd_session_find(session_id);
+	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, session_id);
 
 	if (ses)
 		dafsd_session_put(ses);

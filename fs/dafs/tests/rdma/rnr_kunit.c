@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include "../../../../drivers/dafsd/session/peer.h"
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
@@ -168,7 +169,7 @@ static void dafs_rnr_ack_timeout_test(struct kunit *test)
 	struct ib_qp_attr attr;
 
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
-	ses = dafsd_session_find(&login.res.connect.session_id);
+	ses = dafsd_session_find(&dafsd_server, &login.res.connect.session_id);
 	KUNIT_ASSERT_NOT_NULL(test, ses);
 	KUNIT_EXPECT_EQ(test, 0, ib_query_qp(ses->op->chan->qp, &attr, IB_QP_TIMEOUT, &init));
 	dafsd_session_put(ses);

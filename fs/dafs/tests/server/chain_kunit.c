@@ -827,7 +827,7 @@ static void dafs_chain_hangup_test(struct kunit *test)
 {
 	struct raw_login login = {};
 	struct chain *c = chain_new(test, true);
-	struct dafsd_session *ses = dafsd_session_find(&c->session_id);
+	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, &c->session_id);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, ses);

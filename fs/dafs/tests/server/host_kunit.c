@@ -13,6 +13,7 @@
 #include <linux/pagemap.h>
 #include <linux/workqueue.h>
 #include <linux/xattr.h>
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/export/export.h"
@@ -523,7 +524,7 @@ static void dafs_host_shared_cred_test(struct kunit *test)
 	struct dafsd_session *ses;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
-	ses = dafsd_session_find(&conn->session_id);
+	ses = dafsd_session_find(&dafsd_server, &conn->session_id);
 	dafs_conn_put(conn);
 	KUNIT_ASSERT_NOT_NULL(test, ses);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafsd_cred_find(ses, none, &a));

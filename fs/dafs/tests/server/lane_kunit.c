@@ -618,7 +618,7 @@ static void lane_wait_closed(struct kunit *test, const struct dafs_session_id *i
 	bool open = true;
 
 	do {
-		ses = dafsd_session_find(id);
+		ses = dafsd_session_find(&dafsd_server, id);
 		open = ses && dafs_chan_is_open(ses->op->chan);
 		if (ses)
 			dafsd_session_put(ses);
@@ -656,7 +656,8 @@ static void lane_lose(struct kunit *test, enum lane_loss loss, struct raw_conn *
 
 static bool lane_is_open(const struct raw_login *login)
 {
-	struct dafsd_session *ses = dafsd_session_find(&login->res.connect.session_id);
+	const struct dafs_session_id *id = &login->res.connect.session_id;
+	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, id);
 	bool open = ses && dafs_chan_is_open(ses->op->chan);
 
 	if (ses)
@@ -840,7 +841,7 @@ static void dafs_lane_late_path_test(struct kunit *test)
 static void lane_wait_late(struct kunit *test, const struct dafs_session_id *id)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct dafsd_session *ses = dafsd_session_find(id);
+	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, id);
 
 	KUNIT_ASSERT_NOT_NULL(test, ses);
 	while (!READ_ONCE(ses->op->late) && time_before(jiffies, end))

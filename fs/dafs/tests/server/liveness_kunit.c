@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/export/export.h"
@@ -94,7 +95,7 @@ static void liveness_expect_peace(struct kunit *test, struct dafs_fixture *fix)
 /* Number of unanswered requests of a session, plus one for its channel; 0 if it has ended. */
 static int liveness_busy(const struct liveness_client *c)
 {
-	struct dafsd_session *ses = dafsd_session_find(c->id);
+	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, c->id);
 	int busy;
 
 	if (!ses)
@@ -107,7 +108,7 @@ static int liveness_busy(const struct liveness_client *c)
 /* Number of these that wait for a worker or for the send queue */
 static unsigned int liveness_waiting(const struct liveness_client *c)
 {
-	struct dafsd_session *ses = dafsd_session_find(c->id);
+	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, c->id);
 	unsigned int waiting;
 
 	if (!ses)

@@ -171,7 +171,7 @@ static void dafs_lease_length_test(struct kunit *test)
 
 	lease_connect(test, &client, NULL, test->param_value);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
-	ses = dafsd_session_find(&client.login.res.connect.session_id);
+	ses = dafsd_session_find(&dafsd_server, &client.login.res.connect.session_id);
 	KUNIT_ASSERT_NOT_NULL(test, ses);
 	at = ses->client;
 	expires = READ_ONCE(at->lease_work.timer.expires);
@@ -413,7 +413,7 @@ static bool lease_has_session(const struct lease_client *client)
 {
 	struct dafsd_session *ses;
 
-	ses = dafsd_session_find(&client->login.res.connect.session_id);
+	ses = dafsd_session_find(&dafsd_server, &client->login.res.connect.session_id);
 	if (ses)
 		dafsd_session_put(ses);
 	return ses;
@@ -490,7 +490,7 @@ static void lease_forget(struct kunit *test)
 	struct raw_login login;
 	u32 status;
 
-	dafs_fixture_server_param(test, &dafsd_max_clients, 1);
+	dafs_fixture_server_param(test, &dafsd_server.max_clients, 1);
 	do {
 		login = (struct raw_login) { .auth_type = DAFS_AUTH_GSS };
 		status = raw_login(conn, &login);
@@ -532,7 +532,7 @@ static void dafs_lease_greedy_test(struct kunit *test)
 	clients = kunit_kcalloc(test, LEASE_GREEDY + 1, sizeof(*clients), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, clients);
 	lease_forget(test);
-	dafs_fixture_server_param(test, &dafsd_max_clients, LEASE_GREEDY);
+	dafs_fixture_server_param(test, &dafsd_server.max_clients, LEASE_GREEDY);
 	do {
 		status = lease_greedy(test, fix, nr, &clients[nr]);
 	} while (!status && ++nr <= LEASE_GREEDY);
