@@ -411,15 +411,15 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
 /*
  * Before a reservation is granted, wait for I/O without an open.  That I/O may wait for a
  * file system that is being frozen, and freezing waits until write access is dropped.  So
- * drop write access before waiting, and take it again afterwards.
+ * drop write access before waiting.  It is only taken again to empty the file, which has
+ * not been changed so far: if that fails because the export or the mount has become
+ * read-only, nothing is left of the OPEN.
  */
-static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file)
+static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file, unsigned int flags)
 {
-	bool wanted = fh->wants_write;
-
 	dafsd_fh_drop_write(fh);
 	down_write(&file->gate);
-	return wanted ? dafsd_fh_want_write(fh) : DAFS_STATUS_OK;
+	return flags & DAFSD_OPEN_TRUNCATE ? dafsd_fh_want_write(fh) : DAFS_STATUS_OK;
 }
 
 static u32 dafsd_open_add_once(struct dafsd_rqst *rq, struct dafsd_fh *fh,
@@ -433,7 +433,7 @@ static u32 dafsd_open_add_once(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 	if (status)
 		return status;
 	if (denies)
-		status = dafsd_open_exclude(fh, file);
+		status = dafsd_open_exclude(fh, file, flags);
 	if (!status) {
 		mutex_lock(&file->lock);
 		status = dafsd_open_add_locked(rq, fh, wire, flags, file, opening, state_id);

@@ -580,6 +580,58 @@ static void dafs_host_read_only_test(struct kunit *test)
 	dafs_expect_content(test, fix, "rights/file", "wata");
 }
 
+/* A directory whose export becomes read-only when a file has been created in it */
+static struct inode_operations host_iops;
+static const struct inode_operations *host_real_iops;
+static struct dafsd_export *host_iops_export;
+
+static int host_create(struct mnt_idmap *idmap, struct inode *dir, struct dentry *dentry,
+		       umode_t mode, bool excl)
+{
+	int err = host_real_iops->create(idmap, dir, dentry, mode, excl);
+
+	WRITE_ONCE(host_iops_export->read_only, true);
+	return err;
+}
+
+static void host_restore_iops(void *inode)
+{
+	((struct inode *)inode)->i_op = host_real_iops;
+}
+
+static void host_watch_create(struct kunit *test, struct dafsd_export *exp)
+{
+	struct inode *inode = d_inode(exp->path.dentry);
+
+	host_iops_export = exp;
+	host_real_iops = inode->i_op;
+	host_iops = *host_real_iops;
+	host_iops.create = host_create;
+	inode->i_op = &host_iops;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, host_restore_iops, inode));
+}
+
+/* An OPEN that denies something to others does not fail after it has created the file. */
+static void dafs_host_read_only_create_test(struct kunit *test)
+{
+	struct dafsd_export_conf conf = {};
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_GUARDED);
+	struct dafsd_export *exp = host_serve(test, fix, "rights", &conf);
+	struct dafs_fh dir = dafs_test_lookup(test, fix, "rights");
+	struct dafs_open_res open = {};
+
+	args.share_deny = DAFS_OPEN_SHARE_DENY_WRITE;
+	host_watch_create(test, exp);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &dir, "new", &args,
+					  &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS,
+			   dafs_test_open(test, fix->ses, dafs_test_me(), &dir, "newer", &args,
+					  &open));
+}
+
 static const struct cred *host_expect_user(struct kunit *test, const struct dafsd_export *exp,
 					   const struct cred *cred, u32 uid, u32 gid)
 {
@@ -859,6 +911,7 @@ static struct kunit_case dafs_host_cases[] = {
 	KUNIT_CASE(dafs_host_anonymous_test),
 	KUNIT_CASE(dafs_host_shared_cred_test),
 	KUNIT_CASE(dafs_host_read_only_test),
+	KUNIT_CASE(dafs_host_read_only_create_test),
 	KUNIT_CASE(dafs_host_squash_test),
 	KUNIT_CASE(dafs_host_caps_test),
 	KUNIT_CASE(dafs_host_append_only_test),
