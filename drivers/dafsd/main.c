@@ -17,6 +17,7 @@
 #include "export/export.h"
 #include "request/io.h"
 #include "request/request.h"
+#include "state/file.h"
 #include "state/state.h"
 #include "data/data.h"
 #include "proc/proc.h"

@@ -28,8 +28,8 @@
 #include <linux/uio.h>
 #include <linux/dafs/status.h>
 #include "../session/peer.h"
-#include "../state/state.h"
-#include "../state/state_impl.h"
+#include "../state/file.h"
+#include "../state/open.h"
 #include "data.h"
 
 /**

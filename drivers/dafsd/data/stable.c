@@ -18,7 +18,7 @@
 #include <linux/sched.h>
 #include <linux/seqlock.h>
 #include "../export/export.h"
-#include "../state/state.h"
+#include "../state/open.h"
 #include "data.h"
 
 /* Protects dafsd_write_verifier and dafsd_export.wb_err. */

@@ -5,7 +5,7 @@
 #include <linux/uio.h>
 #include "../request/io.h"
 #include "../request/request.h"
-#include "../state/state.h"
+#include "../state/open.h"
 #include "../data/data.h"
 #include "proc.h"
 

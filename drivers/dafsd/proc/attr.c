@@ -12,7 +12,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
-#include "../state/state.h"
+#include "../state/open.h"
 #include "proc.h"
 
 /*

@@ -11,7 +11,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
-#include "../state/state.h"
+#include "../state/open.h"
 #include "proc.h"
 
 /* Modes of objects made by CREATE, unless the attributes say otherwise (E-30) */

@@ -11,7 +11,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
-#include "../state/state.h"
+#include "../state/open.h"
 #include "proc.h"
 
 #define DAFSD_MAX_OWNER		1024	/* E-82 */

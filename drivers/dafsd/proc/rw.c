@@ -14,6 +14,7 @@
 #include "../request/io.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
+#include "../state/open.h"
 #include "../state/state.h"
 #include "../data/data.h"
 #include "proc.h"

@@ -18,8 +18,7 @@
 #include "../session/peer.h"
 #include "../session/client.h"
 #include "../export/export.h"
-#include "state.h"
-#include "state_impl.h"
+#include "open_impl.h"
 #include "../session/trace.h"
 
 /*

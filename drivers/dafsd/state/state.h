@@ -1,60 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Opens and their state-ids, and the files that requests read and write by them. */
+/* State-ids, and the table of all opens behind them. */
 #ifndef _DAFSD_STATE_STATE_H
 #define _DAFSD_STATE_STATE_H
 
-#include <linux/bits.h>
 #include <linux/types.h>
 #include <linux/dafs/msg.h>
 
 struct dafsd_client;
 struct dafsd_export;
-struct dafsd_fh;
-struct dafsd_file;
-struct dafsd_rqst;
-struct file;
+struct dafsd_open;
 struct inode;
 
-#define DAFSD_OPEN_CREATED	BIT(0)	/* just created: no permission needed */
-#define DAFSD_OPEN_OWNER	BIT(1)	/* the owner of the file may always */
-#define DAFSD_OPEN_TRUNCATE	BIT(2)	/* empty the file; write access is held */
-#define DAFSD_OPEN_BY_NAME	BIT(3)	/* the name must still be there */
-
-/**
- * struct dafsd_use - a file that a request reads from or writes to
- * @filp: a reference
- * @exp: the export it was found by; lives as long as the request's filehandle
- * @local: the client is this machine
- * @file: the record of the inode; a reference
- * @anonymous: I/O without an open, see dafsd_share_enter()
- */
-struct dafsd_use {
-	struct file *filp;
-	struct dafsd_export *exp;
-	bool local;
-	struct dafsd_file *file;
-	bool anonymous;
-};
-
-u32 dafsd_open_reserve(struct dafsd_rqst *rq);
-void dafsd_open_unreserve(struct dafsd_rqst *rq);
-u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
-		   unsigned int flags, struct dafs_state_id *state_id);
-u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		     const struct dafs_state_id *state_id);
-u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq);
-u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id);
-u32 dafsd_open_downgrade(struct dafsd_rqst *rq);
-u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-		    const struct dafs_state_id *state_id, u32 access, struct dafsd_use *use);
-void dafsd_open_end(struct dafsd_use *use);
-u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		   const struct dafs_state_id *state_id, u32 access,
-		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use));
-u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
-void dafsd_open_done(struct file *filp);
-
-/* state.c */
+u32 dafsd_state_reserve(struct dafsd_open *open);
+void dafsd_state_cancel(struct dafsd_open *open);
+bool dafsd_state_retract(struct dafsd_open *open);
+void dafsd_state_end(struct dafsd_open *open);
+u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_state_id *state_id);
+u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
+void dafsd_state_of(const struct dafsd_open *open, struct dafs_state_id *state_id);
+struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
+				    const struct dafs_state_id *state_id, u32 *status);
+u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_state_id *state_id,
+		      const struct inode *inode, struct dafsd_open **found);
 bool dafsd_state_is_special(const struct dafs_state_id *state_id);
 void dafsd_opens_exit(void);
 void dafsd_opens_release_client(struct dafsd_client *client);
@@ -62,11 +29,5 @@ void dafsd_opens_expire_client(struct dafsd_client *client);
 void dafsd_opens_revoke_client(struct dafsd_client *client);
 void dafsd_opens_init_export(struct dafsd_export *exp);
 void dafsd_opens_release_export(struct dafsd_export *exp);
-
-/* share.c: records of inodes */
-int dafsd_files_init(void);
-void dafsd_files_exit(void);
-u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file);
-void dafsd_remove_end(struct dafsd_file *file);
 
 #endif /* _DAFSD_STATE_STATE_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CLOSE and OPEN_DOWNGRADE: giving back an open, or a part of it (6.5.7, 6.5.26), and
+ * giving back delegations, of which this server has none (E-90).
+ */
+#include <linux/dafs/status.h>
+#include "../session/session.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
+#include "open_impl.h"
+
+/*
+ * Is the state-id that of an open?  @same: @wire is the filehandle that OPEN returned, so
+ * that CLOSE does not need to look up the object.
+ */
+static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+				  const struct dafs_state_id *state_id, bool *same)
+{
+	struct dafsd_open *open;
+	u32 status;
+
+	rcu_read_lock();
+	open = dafsd_state_load(rq->ses->client, state_id, &status);
+	*same = open && !memcmp(&open->wire, wire, sizeof(*wire));
+	rcu_read_unlock();
+	return status;
+}
+
+/**
+ * dafsd_open_close() - close (6.5.7)
+ * @rq: request
+ * @wire: filehandle of the file
+ * @state_id: from dafsd_open_add()
+ *
+ * Context: may sleep.
+ * Return: OK, BAD_STATEID, STALE_STATEID, EXPIRED, or the status of dafsd_fh_get() for
+ * @wire.
+ */
+u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		     const struct dafs_state_id *state_id)
+{
+	struct dafsd_open *open;
+	struct dafsd_fh fh = {};
+	u32 status;
+	bool same;
+
+	status = dafsd_open_check_state(rq, wire, state_id, &same);
+	if (!status && !same)
+		status = dafsd_fh_get(rq, wire, &fh);
+	if (!status && !same && dafsd_fh_is_pseudo(&fh))
+		status = DAFSERR_ISDIR;
+	if (!status)
+		status = dafsd_state_claim(rq->ses->client, state_id,
+					   same ? NULL : dafsd_fh_inode(&fh), &open);
+	if (!status)
+		dafsd_open_dismantle(open);
+	dafsd_fh_put(&fh);
+	return status;
+}
+
+/**
+ * dafsd_open_claim_delegation() - CLAIM_DELEGATE_CUR; this server has no delegations
+ * @rq: OPEN
+ *
+ * Context: any.
+ * Return: BAD_STATEID, STALE_STATEID or EXPIRED, according to the state-id (E-84).
+ */
+u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
+{
+	const struct dafs_open_args *args = &rq->args.open;
+	u32 status;
+	bool same;
+
+	status = dafsd_open_check_state(rq, &args->dir_handle, &args->claimdelcur_stateid, &same);
+	return status ?: DAFSERR_BAD_STATEID;
+}
+
+/**
+ * dafsd_open_return_delegation() - DELEGRETURN; this server has no delegations
+ * @state_id: from the request
+ *
+ * Context: any.
+ * Return: BAD_STATEID, or STALE_STATEID for one of another instance of the server
+ * (E-84).
+ */
+u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id)
+{
+	u32 id;
+
+	return dafsd_state_split(state_id, &id) ?: DAFSERR_BAD_STATEID;
+}
+
+/*
+ * The lock of the file's record keeps the open allocated: a task that claims it must take
+ * that lock before it frees the open.
+ */
+static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file,
+				       struct dafsd_opening *opening)
+{
+	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
+	struct dafsd_open *open;
+	bool replace;
+	u32 status;
+
+	rcu_read_lock();
+	open = dafsd_state_load(rq->ses->client, &args->state_id, &status);
+	if (open && open->file != file)
+		status = DAFSERR_BAD_STATEID;
+	rcu_read_unlock();
+	if (!status)
+		status = dafsd_share_check_reduce(open, args);
+	if (status)
+		return status;
+	opening->wanted = 0;
+	replace = args->share_access != open->access;
+	if (replace && !dafsd_opening_fits(opening, args->share_access,
+					   dafsd_open_filp(open)->f_cred))
+		return DAFS_STATUS_OK;
+	if (replace)
+		dafsd_open_replace(open, opening);
+	dafsd_share_reduce(open, args);
+	return DAFS_STATUS_OK;
+}
+
+static u32 dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+				     struct dafsd_file *file)
+{
+	struct dafsd_opening opening = {};
+	u32 status;
+
+	do {
+		status = dafsd_opening_open(&opening, fh);
+		if (status)
+			break;
+		mutex_lock(&file->lock);
+		status = dafsd_open_downgrade_locked(rq, file, &opening);
+		mutex_unlock(&file->lock);
+	} while (!status && opening.wanted);
+	dafsd_opening_end(&opening);
+	return status;
+}
+
+/**
+ * dafsd_open_downgrade() - reduce the access and the reservations of an open (6.5.26)
+ * @rq: OPEN_DOWNGRADE
+ *
+ * Context: may sleep.
+ * Return: OK; BAD_STATEID, STALE_STATEID, EXPIRED; INVAL for modes that the open does not
+ * have (E-77); or the status of dafsd_fh_get() for the filehandle.
+ */
+u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
+{
+	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
+	struct dafsd_file *file = NULL;
+	struct dafsd_fh fh = {};
+	u32 status;
+	bool same;
+
+	status = dafsd_open_check_state(rq, &args->filehandle, &args->state_id, &same);
+	if (!status)
+		status = dafsd_fh_get(rq, &args->filehandle, &fh);
+	if (!status && !dafsd_fh_is_pseudo(&fh))
+		file = dafsd_file_find(dafsd_fh_inode(&fh));
+	if (file) {
+		status = dafsd_open_downgrade_file(rq, &fh, file);
+		dafsd_file_put(file);
+	} else if (!status) {
+		status = DAFSERR_BAD_STATEID;
+	}
+	dafsd_fh_put(&fh);
+	return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Opens, the files that requests read and write by them, and what they deny to others. */
+#ifndef _DAFSD_STATE_OPEN_H
+#define _DAFSD_STATE_OPEN_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+#include <linux/dafs/msg.h>
+
+struct dafsd_export;
+struct dafsd_fh;
+struct dafsd_file;
+struct dafsd_rqst;
+struct file;
+struct inode;
+
+#define DAFSD_OPEN_CREATED	BIT(0)	/* just created: no permission needed */
+#define DAFSD_OPEN_OWNER	BIT(1)	/* the owner of the file may always */
+#define DAFSD_OPEN_TRUNCATE	BIT(2)	/* empty the file; write access is held */
+#define DAFSD_OPEN_BY_NAME	BIT(3)	/* the name must still be there */
+
+/**
+ * struct dafsd_use - a file that a request reads from or writes to
+ * @filp: a reference
+ * @exp: the export it was found by; lives as long as the request's filehandle
+ * @local: the client is this machine
+ * @file: the record of the inode; a reference
+ * @anonymous: I/O without an open, see dafsd_share_enter()
+ */
+struct dafsd_use {
+	struct file *filp;
+	struct dafsd_export *exp;
+	bool local;
+	struct dafsd_file *file;
+	bool anonymous;
+};
+
+/* open.c */
+u32 dafsd_open_reserve(struct dafsd_rqst *rq);
+void dafsd_open_unreserve(struct dafsd_rqst *rq);
+u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
+		   unsigned int flags, struct dafs_state_id *state_id);
+
+/* close.c */
+u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		     const struct dafs_state_id *state_id);
+u32 dafsd_open_downgrade(struct dafsd_rqst *rq);
+u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq);
+u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id);
+
+/* use.c */
+u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+		    const struct dafs_state_id *state_id, u32 access, struct dafsd_use *use);
+void dafsd_open_end(struct dafsd_use *use);
+u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+		   const struct dafs_state_id *state_id, u32 access,
+		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use));
+u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
+
+/* filp.c */
+void dafsd_open_done(struct file *filp);
+
+/* share.c: removal of names */
+u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file);
+void dafsd_remove_end(struct dafsd_file *file);
+
+#endif /* _DAFSD_STATE_OPEN_H */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files about opens know of each other. */
+#ifndef _DAFSD_STATE_OPEN_IMPL_H
+#define _DAFSD_STATE_OPEN_IMPL_H
+
+#include <linux/fs.h>
+#include <linux/llist.h>
+#include <linux/dafs/msg.h>
+#include "file.h"
+#include "open.h"
+#include "state.h"
+
+/**
+ * struct dafsd_open - one open
+ * @rcu: frees it
+ * @id: second half of the state-id
+ * @dead: not published yet or claimed; guarded by the lock of the table
+ * @client: whose it is; outlives it
+ * @client_link: in client->opens or client->expired; guarded by client->lock
+ * @closing: in exp->closing, when it was taken from its client
+ * @file: holds a reference; NULL while only reserved
+ * @file_link: in file->opens; guarded by file->lock
+ * @exp: holds a reference; NULL while only reserved
+ * @peer: whom the memory is counted for; holds a reference
+ * @inode: that of @file, for comparison
+ * @wire: filehandle that OPEN returned
+ * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under file->lock
+ * @deny: DAFS_OPEN_SHARE_DENY_*; guarded by file->lock
+ * @deny_delete: opened with DAFS_DELETE_DENY; guarded by file->lock
+ * @holds_key: counted in file->nr_keys; guarded by file->lock
+ * @filp: open file that allows @access; replaced under file->lock
+ * @owner_len: bytes of @owner
+ * @owner: lock owner
+ */
+struct dafsd_open {
+	struct rcu_head rcu;
+	u32 id;
+	bool dead;
+	struct dafsd_client *client;
+	struct list_head client_link;
+	struct llist_node closing;
+	struct dafsd_file *file;
+	struct list_head file_link;
+	struct dafsd_export *exp;
+	struct dafsd_peer *peer;
+	struct inode *inode;
+	struct dafs_fh wire;
+	u32 access;
+	u32 deny;
+	bool deny_delete;
+	bool holds_key;
+	struct file __rcu *filp;
+	u32 owner_len;
+	u8 owner[] __counted_by(owner_len);
+};
+
+/**
+ * struct dafsd_opening - a file that is opened for an open, without the lock of its record
+ * @filp: the new file; at the end, a file that is to be closed; or NULL
+ * @access: DAFS_OPEN_SHARE_ACCESS_* of @filp
+ * @wanted: access that the open needs, determined with the lock held; 0 when done
+ * @cred: the credential to open the file with; a reference, or NULL
+ * @made: a new open was made, the owner had none
+ */
+struct dafsd_opening {
+	struct file *filp;
+	u32 access;
+	u32 wanted;
+	const struct cred *cred;
+	bool made;
+};
+
+/* open.c */
+void dafsd_open_dismantle(struct dafsd_open *open);
+
+/* filp.c */
+int dafsd_file_permission(struct inode *inode, u32 access, unsigned int flags);
+struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access, const struct cred *cred);
+bool dafsd_opening_fits(struct dafsd_opening *opening, u32 access, const struct cred *cred);
+u32 dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh);
+void dafsd_opening_end(struct dafsd_opening *opening);
+struct file *dafsd_open_filp(const struct dafsd_open *open);
+void dafsd_open_replace(struct dafsd_open *open, struct dafsd_opening *opening);
+
+/* share.c */
+u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own, u32 access,
+		      u32 deny);
+u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args);
+u32 dafsd_share_enter(struct dafsd_file *file, u32 access);
+void dafsd_share_leave(struct dafsd_file *file);
+void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args);
+u32 dafsd_share_check_reduce(const struct dafsd_open *open,
+			     const struct dafs_open_downgrade_args *args);
+void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrade_args *args);
+void dafsd_share_drop(struct dafsd_open *open);
+
+#endif /* _DAFSD_STATE_OPEN_IMPL_H */
