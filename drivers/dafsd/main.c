@@ -65,19 +65,19 @@ static const struct dafsd_conn_ops dafsd_main_conn_ops = {
 };
 
 static const struct dafsd_client_ops dafsd_main_client_ops = {
-	.expire = dafsd_opens_expire_client,
-	.revoke = dafsd_opens_revoke_client,
-	.release = dafsd_opens_release_client,
+	.expire = dafsd_states_expire_client,
+	.revoke = dafsd_states_revoke_client,
+	.release = dafsd_states_release_client,
 };
 
 static void dafsd_main_export_withdrawn(struct dafsd_export *exp)
 {
-	dafsd_opens_release_export(exp);
+	dafsd_states_release_export(exp);
 	dafsd_verifier_change();
 }
 
 static const struct dafsd_export_ops dafsd_main_export_ops = {
-	.served = dafsd_opens_init_export,
+	.served = dafsd_states_init_export,
 	.withdrawn = dafsd_main_export_withdrawn,
 };
 
@@ -128,7 +128,7 @@ exports_exit:
 	dafsd_clients_exit(&dafsd_server);
 	dafsd_exports_exit();
 sysfs_exit:
-	dafsd_opens_exit();
+	dafsd_states_exit();
 	dafsd_sysfs_exit(&dafsd_server);
 destroy_wqs:
 	dafsd_wqs_destroy();
@@ -149,7 +149,7 @@ static void __exit dafsd_exit(void)
 	dafsd_conns_exit(&dafsd_server);
 	dafsd_clients_exit(&dafsd_server);
 	dafsd_exports_exit();
-	dafsd_opens_exit();
+	dafsd_states_exit();
 	dafsd_sysfs_exit(&dafsd_server);
 	dafsd_wqs_destroy();
 	dafsd_files_exit();

@@ -519,7 +519,7 @@ exit_fh:
 /**
  * dafsd_exports_exit() - undo dafsd_exports_init()
  *
- * Context: module exit, when no session is left and before dafsd_opens_exit().
+ * Context: module exit, when no session is left and before dafsd_states_exit().
  */
 void dafsd_exports_exit(void)
 {

@@ -42,13 +42,13 @@ struct dafsd_squash {
  * @fshandle: first 16 bytes of all its filehandles
  * @read_only: refuse changes with ROFS; may change at any time
  * @squash: read under RCU, replaced as a whole by dafsd_export_change()
- * @enabled: served; cleared when the export is taken away, see dafsd_open_add()
+ * @enabled: served; cleared when the export is taken away, see dafsd_state_publish()
  * @whole_fs: the tree is a whole file system, so everything in it is inside
  * @subtree_check: it is not, and files are traced to the tree too, see vfs/fh.c
  * @raw_names: names of objects need not be UTF-8
  * @number: position in pseudo directories, not used twice
  * @lane: its share of the workers
- * @closing: opens in it that were taken from their clients, to be closed by @closer
+ * @closing: state in it that was taken from its client, to be dismantled by @closer
  * @closer: likewise; holds a reference while queued
  * @wb_err: how many errors of writing back the write verifier has told, see data/stable.c
  * @rcu: frees it

@@ -70,7 +70,7 @@ static void dafsd_client_free(struct kref *ref)
 	xa_destroy(&client->creds);
 	dafsd_peer_put(client->peer);
 	kfree(client->id);
-	/* dafsd_state_load() may still read the client of an open that was just revoked */
+	/* dafsd_state_find() may still read the client of state that was just revoked */
 	kfree_rcu(client, rcu);
 }
 
@@ -204,7 +204,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	spin_lock_init(&client->lock);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->sessions);
-	INIT_LIST_HEAD(&client->opens);
+	INIT_LIST_HEAD(&client->states);
 	INIT_LIST_HEAD(&client->expired);
 	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_lease_work);
 	return client;

@@ -28,7 +28,7 @@ struct dafsd_principal {
 
 /**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
- * @ref: one of the table while it is there, one of each session
+ * @ref: one of the table while it is there, one of each session, one of each state
  * @node: in the list of clients; guarded by dafsd_server.clients_lock
  * @id_node: in the table of clients by @id; guarded likewise
  * @server: the server that it is a client of
@@ -44,14 +44,14 @@ struct dafsd_principal {
  * @id_len: bytes of @id
  * @id: client-id-string
  * @max_credentials: fixed by the first session (E-47)
- * @lock: guards @opens, @expired, @nr_opens and @released, and protects @sessions
+ * @lock: guards @states, @expired, @nr_opens and @released, and protects @sessions
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
  * @next_cred: where the search for a free handle goes on; guarded by its lock
- * @opens: dafsd_open.client_link of everything it has open
+ * @states: dafsd_state.client_link of all that it holds by state-ids
  * @expired: the same, of what it is about to lose
- * @nr_opens: entries of both, and those that are reserved
- * @released: its opens were taken from it for good; OPEN makes no new ones
+ * @nr_opens: opens in both, and those that are reserved
+ * @released: its state was taken from it for good, and there will be no more
  * @nr_connecting: sessions that have not authenticated yet; guarded by
  *	dafsd_server.clients_lock
  * @renewed: jiffies of its last sign of life, see dafsd_client_renew()
@@ -80,7 +80,7 @@ struct dafsd_client {
 	struct xarray creds;
 	u32 nr_creds;
 	u32 next_cred;
-	struct list_head opens;
+	struct list_head states;
 	struct list_head expired;
 	unsigned int nr_opens;
 	bool released;

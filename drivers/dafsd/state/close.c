@@ -4,7 +4,6 @@
  * giving back delegations, of which this server has none (E-90).
  */
 #include <linux/dafs/status.h>
-#include "../session/session.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "open_impl.h"
@@ -20,7 +19,7 @@ static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *w
 	u32 status;
 
 	rcu_read_lock();
-	open = dafsd_state_load(rq->ses->client, state_id, &status);
+	open = dafsd_open_load(rq, state_id, &status);
 	*same = open && !memcmp(&open->wire, wire, sizeof(*wire));
 	rcu_read_unlock();
 	return status;
@@ -39,7 +38,6 @@ static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *w
 u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		     const struct dafs_state_id *state_id)
 {
-	struct dafsd_open *open;
 	struct dafsd_fh fh = {};
 	u32 status;
 	bool same;
@@ -50,10 +48,7 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	if (!status && !same && dafsd_fh_is_pseudo(&fh))
 		status = DAFSERR_ISDIR;
 	if (!status)
-		status = dafsd_state_claim(rq->ses->client, state_id,
-					   same ? NULL : dafsd_fh_inode(&fh), &open);
-	if (!status)
-		dafsd_open_dismantle(open);
+		status = dafsd_open_remove(rq, state_id, same ? NULL : dafsd_fh_inode(&fh));
 	dafsd_fh_put(&fh);
 	return status;
 }
@@ -103,8 +98,8 @@ static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file 
 	u32 status;
 
 	rcu_read_lock();
-	open = dafsd_state_load(rq->ses->client, &args->state_id, &status);
-	if (open && open->file != file)
+	open = dafsd_open_load(rq, &args->state_id, &status);
+	if (open && open->state.file != file)
 		status = DAFSERR_BAD_STATEID;
 	rcu_read_unlock();
 	if (!status)

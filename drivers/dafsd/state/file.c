@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Records of inodes that a client has open, accesses, or is removing.
+ *
+ * References (dafsd_file.users):
+ *
+ *  1. Each state has one of the file that it is about, until it is freed.
+ *  2. A request that works on the file without a state has one until it is done.
+ *  3. The table has none.  The last reference takes the record out of the table, under
+ *     dafsd_files_lock; a lookup under RCU takes one only if there is another.
+ *  4. A record has one reference to its inode, until it is out of the table.
+ *  5. Its memory is freed after an RCU grace period, so that a lookup of state may compare
+ *     the inode.
  */
 #include <linux/fs.h>
 #include <linux/lockdep.h>
@@ -53,7 +63,7 @@ struct dafsd_file *dafsd_file_find(const struct inode *inode)
 
 	rcu_read_lock();
 	file = rhashtable_lookup(&dafsd_files, &inode, dafsd_files_params);
-	if (file && !dafsd_file_hold(file))
+	if (file && !refcount_inc_not_zero(&file->users))
 		file = NULL;
 	rcu_read_unlock();
 	return file;
@@ -133,15 +143,14 @@ struct dafsd_file *dafsd_file_get(struct inode *inode)
 }
 
 /**
- * dafsd_file_hold() - take a reference to the record of an inode
- * @file: the record; found under RCU, or the caller has a reference
+ * dafsd_file_hold() - take another reference to the record of an inode
+ * @file: the record; the caller has a reference
  *
- * Context: any but interrupt.
- * Return: false if the record is being freed.
+ * Context: any.
  */
-bool dafsd_file_hold(struct dafsd_file *file)
+void dafsd_file_hold(struct dafsd_file *file)
 {
-	return refcount_inc_not_zero(&file->users);
+	refcount_inc(&file->users);
 }
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records of inodes: what all opens and I/O of one file hang on. */
+/* Records of inodes: what all state and I/O of one file hang on. */
 #ifndef _DAFSD_STATE_FILE_H
 #define _DAFSD_STATE_FILE_H
 
@@ -32,11 +32,11 @@ struct dafsd_appends {
 };
 
 /**
- * struct dafsd_file - an inode as far as opens and I/O are concerned
+ * struct dafsd_file - an inode as far as state and I/O are concerned
  * @rcu: frees it
  * @node: in dafsd_files; changed under dafsd_files_lock, read under RCU
- * @users: references: one of each open, one of each request that works on it; drops to
- *	0 under dafsd_files_lock
+ * @users: references: one of each state, one of each request that works on it without a
+ *	state; drops to 0 under dafsd_files_lock
  * @inode: holds a reference
  * @gate: held shared by I/O without an open, from the check of reservations until it
  *	is done, and exclusively to grant a reservation.  Outside of @lock, and of
@@ -70,7 +70,7 @@ int dafsd_files_init(void);
 void dafsd_files_exit(void);
 struct dafsd_file *dafsd_file_find(const struct inode *inode);
 struct dafsd_file *dafsd_file_get(struct inode *inode);
-bool dafsd_file_hold(struct dafsd_file *file);
+void dafsd_file_hold(struct dafsd_file *file);
 void dafsd_file_put(struct dafsd_file *file);
 
 #endif /* _DAFSD_STATE_FILE_H */

@@ -180,7 +180,7 @@ u32 dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh)
  */
 struct file *dafsd_open_filp(const struct dafsd_open *open)
 {
-	return rcu_dereference_protected(open->filp, lockdep_is_held(&open->file->lock));
+	return rcu_dereference_protected(open->filp, lockdep_is_held(&open->state.file->lock));
 }
 
 /**
@@ -199,5 +199,5 @@ void dafsd_open_replace(struct dafsd_open *open, struct dafsd_opening *opening)
 
 	opening->filp->f_wb_err = READ_ONCE(old->f_wb_err);
 	opening->filp = rcu_replace_pointer(open->filp, opening->filp,
-					    lockdep_is_held(&open->file->lock));
+					    lockdep_is_held(&open->state.file->lock));
 }

@@ -3,77 +3,160 @@
  * OPEN: makes an open, or extends the one that the owner has (4.4.1.2, 6.5.24).
  *
  * A struct dafsd_open is the open of a file by one owner of one client with one
- * filehandle.  Its lookup and lifetime are in state.c, what it denies to others in share.c,
- * its open file in filp.c, I/O by it in use.c.
+ * filehandle.  It is a kind of state, whose lookup and lifetime are in state.c.  What it
+ * denies to others is in share.c, its open file in filp.c, I/O by it in use.c.
  *
  * Order of locks: dafsd_file.gate; write access to the file system; lock of a
- * directory, dafsd_file.lock, lock of the file's inode; lock of the table of opens,
+ * directory, dafsd_file.lock, lock of the file's inode; lock of the table of states,
  * dafsd_client.lock.
  */
 #include <linux/filelock.h>
 #include <linux/slab.h>
 #include <linux/dafs/status.h>
+#include "../session/server.h"
+#include "../session/peer.h"
 #include "../session/client.h"
 #include "../session/session.h"
+#include "../session/trace.h"
 #include "../export/export.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
 #include "open_impl.h"
 
-static bool dafsd_open_is_by(const struct dafsd_open *open, const struct dafsd_client *client,
-			     const struct dafs_str *owner, const struct dafs_fh *wire)
+/**
+ * struct dafsd_adding - an OPEN of a file that is in progress
+ * @rq: the request
+ * @fh: the file
+ * @wire: its filehandle
+ * @flags: DAFSD_OPEN_*
+ * @file: the record of the file; a reference
+ * @opening: the open file
+ * @made: a new open was published, the owner had none
+ * @failed: a new open that was retracted, to be freed without the lock of @file; or NULL
+ * @state_id: set
+ */
+struct dafsd_adding {
+	struct dafsd_rqst *rq;
+	struct dafsd_fh *fh;
+	const struct dafs_fh *wire;
+	unsigned int flags;
+	struct dafsd_file *file;
+	struct dafsd_opening opening;
+	bool made;
+	struct dafsd_open *failed;
+	struct dafs_state_id *state_id;
+};
+
+static struct dafsd_open *dafsd_open_of(struct dafsd_state *st)
 {
-	return open->client == client && !READ_ONCE(open->dead) &&
-	       open->owner_len == owner->len &&
-	       !memcmp(open->owner, owner->data, owner->len) &&
-	       !memcmp(&open->wire, wire, sizeof(*wire));
+	return container_of(st, struct dafsd_open, state);
 }
 
-/* The existing open of the owner with this filehandle (8.10 of 4.4.1.2), or NULL */
-static struct dafsd_open *dafsd_open_own(const struct dafsd_file *file,
-					 const struct dafsd_rqst *rq, const struct dafs_fh *wire)
+static void dafsd_open_published(const struct dafsd_state *st)
 {
-	struct dafsd_open *open;
-
-	list_for_each_entry(open, &file->opens, file_link)
-		if (dafsd_open_is_by(open, rq->ses->client, &rq->args.open.owner, wire))
-			return open;
-	return NULL;
+	trace_dafsd_opened(st->id, st->client, st->file->inode->i_ino);
 }
 
-static void dafsd_open_free(struct dafsd_open *open)
+static bool dafsd_open_count(struct dafsd_client *client)
 {
-	struct file *filp = rcu_dereference_protected(open->filp, true);
+	bool room;
 
-	if (filp) {
-		/* before the reference is dropped: I/O may be reading the pointer */
-		RCU_INIT_POINTER(open->filp, NULL);
+	spin_lock(&client->lock);
+	room = client->nr_opens < READ_ONCE(dafsd_max_opens);
+	if (room)
+		client->nr_opens++;
+	spin_unlock(&client->lock);
+	return room;
+}
+
+static void dafsd_open_uncount(struct dafsd_client *client)
+{
+	spin_lock(&client->lock);
+	client->nr_opens--;
+	spin_unlock(&client->lock);
+}
+
+static void dafsd_open_claimed(const struct dafsd_state *st)
+{
+	dafsd_open_uncount(st->client);
+	trace_dafsd_closed(st->id, st->client, st->file->inode->i_ino);
+}
+
+static void dafsd_open_detach(struct dafsd_state *st)
+{
+	dafsd_share_drop(dafsd_open_of(st));
+}
+
+static void dafsd_open_release(struct dafsd_state *st)
+{
+	struct file *filp = rcu_dereference_protected(dafsd_open_of(st)->filp, true);
+
+	if (filp)
 		dafsd_open_done(filp);
-	}
-	if (open->file)
-		dafsd_file_put(open->file);
-	dafsd_state_end(open);
-	/* the export keeps the file system mounted, so its reference is dropped last */
-	if (open->exp)
-		dafsd_export_put(open->exp);
-	kfree_rcu(open, rcu);
+}
+
+static const struct dafsd_state_type dafsd_open_type = {
+	.published = dafsd_open_published,
+	.claimed = dafsd_open_claimed,
+	.detach = dafsd_open_detach,
+	.release = dafsd_open_release,
+};
+
+/**
+ * dafsd_open_load() - the open of a state-id
+ * @rq: the request of its client
+ * @state_id: from the request
+ * @status: set as by dafsd_state_find()
+ *
+ * Context: RCU read side.
+ * Return: the open, or NULL.
+ */
+struct dafsd_open *dafsd_open_load(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
+				   u32 *status)
+{
+	struct dafsd_state *st;
+
+	st = dafsd_state_find(rq->ses->client, state_id, &dafsd_open_type, status);
+	return st ? dafsd_open_of(st) : NULL;
 }
 
 /**
- * dafsd_open_dismantle() - release the reservations of an open and free it
- * @open: the open; the caller has claimed it, so no other task finds it
+ * dafsd_open_remove() - end the open of a state-id
+ * @rq: the request of its client
+ * @state_id: from the request
+ * @inode: the file that must be the open's, or NULL
  *
  * Context: may sleep.
+ * Return: OK, BAD_STATEID, STALE_STATEID or EXPIRED.
  */
-void dafsd_open_dismantle(struct dafsd_open *open)
+u32 dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
+		      const struct inode *inode)
 {
-	struct dafsd_file *file = open->file;
+	struct dafsd_state *st;
+	u32 status;
 
-	mutex_lock(&file->lock);
-	dafsd_share_drop(open);
-	mutex_unlock(&file->lock);
-	dafsd_open_free(open);
+	status = dafsd_state_claim(rq->ses->client, state_id, &dafsd_open_type, inode, &st);
+	if (!status)
+		dafsd_state_dismantle(st);
+	return status;
+}
+
+static struct dafsd_open *dafsd_open_alloc(const struct dafs_str *owner)
+{
+	struct dafsd_open *open = kzalloc(struct_size(open, owner, owner->len), GFP_KERNEL);
+
+	if (!open)
+		return NULL;
+	open->owner_len = owner->len;
+	memcpy(open->owner, owner->data, owner->len);
+	return open;
+}
+
+/* Approximate memory of an open: the open itself, the open file, its inode and name */
+static size_t dafsd_open_size(const struct dafsd_open *open)
+{
+	return struct_size(open, owner, open->owner_len) + SZ_2K;
 }
 
 /**
@@ -88,25 +171,28 @@ void dafsd_open_dismantle(struct dafsd_open *open)
  */
 u32 dafsd_open_reserve(struct dafsd_rqst *rq)
 {
-	const struct dafs_str *owner = &rq->args.open.owner;
+	struct dafsd_client *client = rq->ses->client;
 	struct dafsd_open *open;
-	u32 status;
 
 	if (rq->open)
 		return DAFS_STATUS_OK;
-	open = kzalloc(struct_size(open, owner, owner->len), GFP_KERNEL);
+	open = dafsd_open_alloc(&rq->args.open.owner);
 	if (!open)
 		return DAFSERR_RESOURCE;
-	open->dead = true;
-	open->client = rq->ses->client;
-	open->owner_len = owner->len;
-	memcpy(open->owner, owner->data, owner->len);
-	status = dafsd_state_reserve(open);
-	if (status)
-		kfree(open);
-	else
-		rq->open = open;
-	return status;
+	if (!dafsd_open_count(client))
+		goto refuse;
+	if (dafsd_state_reserve(&open->state, &dafsd_open_type, client, dafsd_open_size(open)))
+		goto uncount;
+	rq->open = open;
+	return DAFS_STATUS_OK;
+
+uncount:
+	dafsd_open_uncount(client);
+refuse:
+	kfree(open);
+	pr_warn_ratelimited("dafsd: no room for an open of %pI6c, see max_opens and max_state\n",
+			    &client->peer->addr);
+	return DAFSERR_RESOURCE;
 }
 
 /**
@@ -117,131 +203,133 @@ u32 dafsd_open_reserve(struct dafsd_rqst *rq)
  */
 void dafsd_open_unreserve(struct dafsd_rqst *rq)
 {
-	struct dafsd_open *open = rq->open;
-
-	rq->open = NULL;
-	if (!open)
+	if (!rq->open)
 		return;
-	dafsd_state_cancel(open);
-	dafsd_open_free(open);
-}
-
-static void dafsd_open_fill(struct dafsd_open *open, const struct dafsd_fh *fh,
-			    const struct dafs_fh *wire, struct dafsd_file *file,
-			    struct dafsd_opening *opening)
-{
-	RCU_INIT_POINTER(open->filp, opening->filp);
-	opening->filp = NULL;
-	dafsd_file_hold(file);
-	open->file = file;
-	open->inode = file->inode;
-	open->exp = fh->exp;
-	kref_get(&fh->exp->ref);
-	open->wire = *wire;
-}
-
-/* Free an open that could not be published; its file is closed later, without the lock. */
-static void dafsd_open_unfill(struct dafsd_open *open, struct dafsd_opening *opening)
-{
-	opening->filp = rcu_replace_pointer(open->filp, NULL,
-					    lockdep_is_held(&open->file->lock));
-	dafsd_share_drop(open);
-	dafsd_open_free(open);
+	dafsd_open_uncount(rq->ses->client);
+	dafsd_state_cancel(&rq->open->state);
+	rq->open = NULL;
 }
 
 /*
  * Leases of local programs on the file are broken first.  This is the last step of an
  * open: if the open failed later, an empty file would be left behind.
  */
-static u32 dafsd_open_truncate(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
+static u32 dafsd_open_truncate(struct dafsd_adding *add)
 {
-	struct inode *inode = dafsd_fh_inode(fh);
 	u32 status;
 	u64 done;
 
-	status = dafs_errno_to_status(break_lease(inode, O_WRONLY | O_NONBLOCK));
+	if (!(add->flags & DAFSD_OPEN_TRUNCATE))
+		return DAFS_STATUS_OK;
+	status = dafs_errno_to_status(break_lease(add->file->inode, O_WRONLY | O_NONBLOCK));
 	if (!status)
-		status = dafsd_fattr_set(fh->dentry, &rq->args.open.createattrs,
+		status = dafsd_fattr_set(add->fh->dentry, &add->rq->args.open.createattrs,
 					 DAFS_FATTR_OBJECT_SIZE, &done);
 	return status;
 }
 
-static u32 dafsd_open_new(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-			  const struct dafs_fh *wire, struct dafsd_file *file,
-			  unsigned int flags, struct dafsd_opening *opening,
-			  struct dafs_state_id *state_id)
+static void dafsd_open_fill(struct dafsd_adding *add, struct dafsd_open *open)
 {
-	u32 status = dafsd_open_reserve(rq);
-	struct dafsd_open *open = rq->open;
+	RCU_INIT_POINTER(open->filp, add->opening.filp);
+	add->opening.filp = NULL;
+	open->wire = *add->wire;
+	dafsd_state_attach(&open->state, add->file, add->fh->exp);
+	list_add_tail(&open->file_link, &add->file->opens);
+	dafsd_share_take(open, &add->rq->args.open);
+}
 
-	if (status || !dafsd_opening_fits(opening, rq->args.open.share_access, current_cred()))
+static u32 dafsd_open_new(struct dafsd_adding *add)
+{
+	u32 access = add->rq->args.open.share_access;
+	u32 status = dafsd_open_reserve(add->rq);
+	struct dafsd_open *open = add->rq->open;
+
+	if (status || !dafsd_opening_fits(&add->opening, access, current_cred()))
 		return status;
-	rq->open = NULL;
-	opening->made = true;
-	dafsd_open_fill(open, fh, wire, file, opening);
-	list_add_tail(&open->file_link, &file->opens);
-	dafsd_share_take(open, &rq->args.open);
-	status = dafsd_state_publish(open, state_id);
-	if (!status && (flags & DAFSD_OPEN_TRUNCATE)) {
-		status = dafsd_open_truncate(rq, fh);
-		/* a task that has claimed it in the meantime frees it, after file->lock */
-		if (status && !dafsd_state_retract(open))
-			return status;
+	dafsd_open_fill(add, open);
+	status = dafsd_state_publish(&open->state, add->state_id);
+	if (status) {
+		dafsd_share_drop(open);
+		return status;
 	}
-	if (status)
-		dafsd_open_unfill(open, opening);
+	add->rq->open = NULL;
+	add->made = true;
+	status = dafsd_open_truncate(add);
+	/* a task that has claimed it in the meantime frees it, after the lock of the file */
+	if (status && dafsd_state_retract(&open->state)) {
+		dafsd_share_drop(open);
+		add->failed = open;
+	}
 	return status;
 }
 
-static u32 dafsd_open_merge(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-			    struct dafsd_open *open, unsigned int flags,
-			    struct dafsd_opening *opening, struct dafs_state_id *state_id)
+static u32 dafsd_open_merge(struct dafsd_adding *add, struct dafsd_open *open)
 {
-	u32 access = open->access | rq->args.open.share_access;
+	u32 access = open->access | add->rq->args.open.share_access;
 	bool replace = access != open->access;
-	u32 status = DAFS_STATUS_OK;
+	u32 status;
 
-	opening->wanted = 0;
-	if (replace && !dafsd_opening_fits(opening, access, current_cred()))
+	add->opening.wanted = 0;
+	if (replace && !dafsd_opening_fits(&add->opening, access, current_cred()))
 		return DAFS_STATUS_OK;
-	if (flags & DAFSD_OPEN_TRUNCATE)
-		status = dafsd_open_truncate(rq, fh);
+	status = dafsd_open_truncate(add);
 	if (status)
 		return status;
 	if (replace)
-		dafsd_open_replace(open, opening);
-	dafsd_share_take(open, &rq->args.open);
-	dafsd_state_of(open, state_id);
+		dafsd_open_replace(open, &add->opening);
+	dafsd_share_take(open, &add->rq->args.open);
+	dafsd_state_id(&open->state, add->state_id);
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-				 const struct dafs_fh *wire, unsigned int flags,
-				 struct dafsd_file *file, struct dafsd_opening *opening,
-				 struct dafs_state_id *state_id)
+static bool dafsd_open_is_by(const struct dafsd_open *open, const struct dafsd_client *client,
+			     const struct dafs_str *owner, const struct dafs_fh *wire)
 {
-	const struct dafs_open_args *args = &rq->args.open;
-	struct dafsd_open *own = dafsd_open_own(file, rq, wire);
+	return open->state.client == client && !READ_ONCE(open->state.dead) &&
+	       open->owner_len == owner->len &&
+	       !memcmp(open->owner, owner->data, owner->len) &&
+	       !memcmp(&open->wire, wire, sizeof(*wire));
+}
+
+/* The existing open of the owner with this filehandle (8.10 of 4.4.1.2), or NULL */
+static struct dafsd_open *dafsd_open_own(const struct dafsd_adding *add)
+{
+	struct dafsd_rqst *rq = add->rq;
+	struct dafsd_open *open;
+
+	list_for_each_entry(open, &add->file->opens, file_link)
+		if (dafsd_open_is_by(open, rq->ses->client, &rq->args.open.owner, add->wire))
+			return open;
+	return NULL;
+}
+
+static u32 dafsd_open_check(const struct dafsd_adding *add, const struct dafsd_open *own)
+{
+	const struct dafs_open_args *args = &add->rq->args.open;
 	u32 access = args->share_access;
 	u32 status;
 	int err;
 
 	/* removed between the lookup of the name and taking the lock */
-	if ((flags & DAFSD_OPEN_BY_NAME) && d_unlinked(fh->dentry))
+	if ((add->flags & DAFSD_OPEN_BY_NAME) && d_unlinked(add->fh->dentry))
 		return DAFSERR_DELAY;
-	if (flags & DAFSD_OPEN_TRUNCATE)
+	if (add->flags & DAFSD_OPEN_TRUNCATE)
 		access |= DAFS_OPEN_SHARE_ACCESS_WRITE;
-	err = dafsd_file_permission(file->inode, access, flags);
+	err = dafsd_file_permission(add->file->inode, access, add->flags);
 	if (err)
 		return dafs_errno_to_status(err);
-	status = dafsd_share_check(file, own, access, args->share_deny);
-	if (!status)
-		status = dafsd_share_check_key(file, args);
+	status = dafsd_share_check(add->file, own, access, args->share_deny);
+	return status ?: dafsd_share_check_key(add->file, args);
+}
+
+static u32 dafsd_open_add_locked(struct dafsd_adding *add)
+{
+	struct dafsd_open *own = dafsd_open_own(add);
+	u32 status = dafsd_open_check(add, own);
+
 	if (status)
 		return status;
-	if (own)
-		return dafsd_open_merge(rq, fh, own, flags, opening, state_id);
-	return dafsd_open_new(rq, fh, wire, file, flags, opening, state_id);
+	return own ? dafsd_open_merge(add, own) : dafsd_open_new(add);
 }
 
 /*
@@ -251,45 +339,47 @@ static u32 dafsd_open_add_locked(struct dafsd_rqst *rq, const struct dafsd_fh *f
  * not been changed so far: if that fails because the export or the mount has become
  * read-only, nothing is left of the OPEN.
  */
-static u32 dafsd_open_exclude(struct dafsd_fh *fh, struct dafsd_file *file, unsigned int flags)
+static u32 dafsd_open_exclude(struct dafsd_adding *add)
 {
-	dafsd_fh_drop_write(fh);
-	down_write(&file->gate);
-	return flags & DAFSD_OPEN_TRUNCATE ? dafsd_fh_want_write(fh) : DAFS_STATUS_OK;
+	dafsd_fh_drop_write(add->fh);
+	down_write(&add->file->gate);
+	return add->flags & DAFSD_OPEN_TRUNCATE ? dafsd_fh_want_write(add->fh) : DAFS_STATUS_OK;
 }
 
-static u32 dafsd_open_add_once(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-			       const struct dafs_fh *wire, unsigned int flags,
-			       struct dafsd_file *file, struct dafsd_opening *opening,
-			       struct dafs_state_id *state_id)
+static u32 dafsd_open_add_once(struct dafsd_adding *add)
 {
-	u32 status = dafsd_opening_open(opening, fh);
-	bool denies = rq->args.open.share_deny;
+	u32 status = dafsd_opening_open(&add->opening, add->fh);
+	bool denies = add->rq->args.open.share_deny;
 
 	if (status)
 		return status;
 	if (denies)
-		status = dafsd_open_exclude(fh, file, flags);
+		status = dafsd_open_exclude(add);
 	if (!status) {
-		mutex_lock(&file->lock);
-		status = dafsd_open_add_locked(rq, fh, wire, flags, file, opening, state_id);
-		mutex_unlock(&file->lock);
+		mutex_lock(&add->file->lock);
+		status = dafsd_open_add_locked(add);
+		mutex_unlock(&add->file->lock);
 	}
 	if (denies)
-		up_write(&file->gate);
+		up_write(&add->file->gate);
 	return status;
 }
 
-/* If this fails, the client gets no state-id, so a new open is removed again. */
-static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, bool made,
-			     const struct dafs_state_id *state_id)
+static void dafsd_open_add_end(struct dafsd_adding *add)
 {
-	int err = dafsd_commit_metadata(fh->exp, fh->dentry);
-	struct dafsd_open *open;
+	if (add->failed)
+		dafsd_state_put(&add->failed->state);
+	dafsd_opening_end(&add->opening);
+	dafsd_file_put(add->file);
+}
 
-	if (err && made &&
-	    !dafsd_state_claim(rq->ses->client, state_id, dafsd_fh_inode(fh), &open))
-		dafsd_open_dismantle(open);
+/* If this fails, the client gets no state-id, so a new open is removed again. */
+static u32 dafsd_open_commit(struct dafsd_adding *add)
+{
+	int err = dafsd_commit_metadata(add->fh->exp, add->fh->dentry);
+
+	if (err && add->made)
+		dafsd_open_remove(add->rq, add->state_id, dafsd_fh_inode(add->fh));
 	return dafs_errno_to_status(err);
 }
 
@@ -302,9 +392,9 @@ static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, b
  * @state_id: set
  *
  * A reservation is granted after all I/O without an open has ended.  The access mode of
- * the file is determined with file->lock held, but the file is opened without it.  So a
- * second pass may be needed; it finds the right file, unless the owner has changed the
- * open in the meantime.
+ * the file is determined with the lock of its record held, but the file is opened without
+ * it.  So a second pass may be needed; it finds the right file, unless the owner has
+ * changed the open in the meantime.
  *
  * Context: may sleep; acts for the caller.
  * Return: OK; DENIED (E-74) or KEY_MISMATCH for a reservation of others;
@@ -314,18 +404,23 @@ static u32 dafsd_open_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, b
 u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
 		   unsigned int flags, struct dafs_state_id *state_id)
 {
-	struct dafsd_file *file = dafsd_file_get(dafsd_fh_inode(fh));
-	struct dafsd_opening opening = {};
+	struct dafsd_adding add = {
+		.rq = rq,
+		.fh = fh,
+		.wire = wire,
+		.flags = flags,
+		.file = dafsd_file_get(dafsd_fh_inode(fh)),
+		.state_id = state_id,
+	};
 	u32 status;
 
-	if (!file)
+	if (!add.file)
 		return DAFSERR_RESOURCE;
 	do {
-		status = dafsd_open_add_once(rq, fh, wire, flags, file, &opening, state_id);
-	} while (!status && opening.wanted);
-	dafsd_opening_end(&opening);
-	dafsd_file_put(file);
+		status = dafsd_open_add_once(&add);
+	} while (!status && add.opening.wanted);
+	dafsd_open_add_end(&add);
 	if (!status && (flags & DAFSD_OPEN_TRUNCATE))
-		status = dafsd_open_commit(rq, fh, opening.made, state_id);
+		status = dafsd_open_commit(&add);
 	return status;
 }

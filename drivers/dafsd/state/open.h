@@ -10,6 +10,7 @@
 struct dafsd_export;
 struct dafsd_fh;
 struct dafsd_file;
+struct dafsd_open;
 struct dafsd_rqst;
 struct file;
 struct inode;
@@ -22,17 +23,18 @@ struct inode;
 /**
  * struct dafsd_use - a file that a request reads from or writes to
  * @filp: a reference
- * @exp: the export it was found by; lives as long as the request's filehandle
+ * @open: a reference; NULL for I/O without an open, see dafsd_share_enter()
+ * @file: the record of the inode; a reference without @open, which else has one
+ * @exp: the export that it was found by; lives as long as @open, or the request's
+ *	filehandle
  * @local: the client is this machine
- * @file: the record of the inode; a reference
- * @anonymous: I/O without an open, see dafsd_share_enter()
  */
 struct dafsd_use {
 	struct file *filp;
+	struct dafsd_open *open;
+	struct dafsd_file *file;
 	struct dafsd_export *exp;
 	bool local;
-	struct dafsd_file *file;
-	bool anonymous;
 };
 
 /* open.c */

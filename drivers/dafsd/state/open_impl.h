@@ -4,46 +4,28 @@
 #define _DAFSD_STATE_OPEN_IMPL_H
 
 #include <linux/fs.h>
-#include <linux/llist.h>
 #include <linux/dafs/msg.h>
 #include "file.h"
 #include "open.h"
 #include "state.h"
 
 /**
- * struct dafsd_open - one open
- * @rcu: frees it
- * @id: second half of the state-id
- * @dead: not published yet or claimed; guarded by the lock of the table
- * @client: whose it is; outlives it
- * @client_link: in client->opens or client->expired; guarded by client->lock
- * @closing: in exp->closing, when it was taken from its client
- * @file: holds a reference; NULL while only reserved
- * @file_link: in file->opens; guarded by file->lock
- * @exp: holds a reference; NULL while only reserved
- * @peer: whom the memory is counted for; holds a reference
- * @inode: that of @file, for comparison
+ * struct dafsd_open - the open of a file by one owner of one client with one filehandle
+ * @state: what it has in common with other state
+ * @file_link: in the opens of its file; guarded by the file's lock
  * @wire: filehandle that OPEN returned
- * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under file->lock
- * @deny: DAFS_OPEN_SHARE_DENY_*; guarded by file->lock
- * @deny_delete: opened with DAFS_DELETE_DENY; guarded by file->lock
- * @holds_key: counted in file->nr_keys; guarded by file->lock
- * @filp: open file that allows @access; replaced under file->lock
+ * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under the file's lock
+ * @deny: DAFS_OPEN_SHARE_DENY_*; guarded by the file's lock
+ * @deny_delete: opened with DAFS_DELETE_DENY; guarded by the file's lock
+ * @holds_key: counted in dafsd_file.nr_keys; guarded by the file's lock
+ * @filp: open file that allows @access, from before it is published until it is released;
+ *	replaced under the file's lock
  * @owner_len: bytes of @owner
- * @owner: lock owner
+ * @owner: with the client, the lock owner (E-82)
  */
 struct dafsd_open {
-	struct rcu_head rcu;
-	u32 id;
-	bool dead;
-	struct dafsd_client *client;
-	struct list_head client_link;
-	struct llist_node closing;
-	struct dafsd_file *file;
+	struct dafsd_state state;
 	struct list_head file_link;
-	struct dafsd_export *exp;
-	struct dafsd_peer *peer;
-	struct inode *inode;
 	struct dafs_fh wire;
 	u32 access;
 	u32 deny;
@@ -54,24 +36,28 @@ struct dafsd_open {
 	u8 owner[] __counted_by(owner_len);
 };
 
+/* it is freed by its header */
+static_assert(!offsetof(struct dafsd_open, state));
+
 /**
  * struct dafsd_opening - a file that is opened for an open, without the lock of its record
  * @filp: the new file; at the end, a file that is to be closed; or NULL
  * @access: DAFS_OPEN_SHARE_ACCESS_* of @filp
  * @wanted: access that the open needs, determined with the lock held; 0 when done
  * @cred: the credential to open the file with; a reference, or NULL
- * @made: a new open was made, the owner had none
  */
 struct dafsd_opening {
 	struct file *filp;
 	u32 access;
 	u32 wanted;
 	const struct cred *cred;
-	bool made;
 };
 
 /* open.c */
-void dafsd_open_dismantle(struct dafsd_open *open);
+struct dafsd_open *dafsd_open_load(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
+				   u32 *status);
+u32 dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
+		      const struct inode *inode);
 
 /* filp.c */
 int dafsd_file_permission(struct inode *inode, u32 access, unsigned int flags);

@@ -9,7 +9,7 @@
  * removes a name waits for the mutex with the directory locked, as it does for the lock of
  * the inode, so the mutex must be held for a short time only.
  *
- * The opens that a client has lost reserve nothing from that moment on (dafsd_open.dead),
+ * The opens that a client has lost reserve nothing from that moment on (dafsd_state.dead),
  * although it may take some time until they are closed.
  */
 #include <linux/lockdep.h>
@@ -35,7 +35,7 @@ u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *ow
 	if (!deny && !file->nr_strict)
 		return DAFS_STATUS_OK;
 	list_for_each_entry(open, &file->opens, file_link) {
-		if (open == own || READ_ONCE(open->dead))
+		if (open == own || READ_ONCE(open->state.dead))
 			continue;
 		if ((access & open->deny) || (deny & open->access))
 			return DAFSERR_DENIED;
@@ -50,7 +50,7 @@ static bool dafsd_share_has_key(const struct dafsd_file *file)
 	if (!file->nr_keys)
 		return false;
 	list_for_each_entry(open, &file->opens, file_link)
-		if (open->holds_key && !READ_ONCE(open->dead))
+		if (open->holds_key && !READ_ONCE(open->state.dead))
 			return true;
 	return false;
 }
@@ -110,7 +110,7 @@ void dafsd_share_leave(struct dafsd_file *file)
 static void dafsd_share_count(const struct dafsd_open *open, int more)
 {
 	if (open->deny || open->deny_delete)
-		open->file->nr_strict += more;
+		open->state.file->nr_strict += more;
 }
 
 /**
@@ -122,7 +122,7 @@ static void dafsd_share_count(const struct dafsd_open *open, int more)
  */
 void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args)
 {
-	struct dafsd_file *file = open->file;
+	struct dafsd_file *file = open->state.file;
 
 	lockdep_assert_held(&file->lock);
 	dafsd_share_count(open, -1);
@@ -149,14 +149,14 @@ void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args
 u32 dafsd_share_check_reduce(const struct dafsd_open *open,
 			     const struct dafs_open_downgrade_args *args)
 {
-	lockdep_assert_held(&open->file->lock);
+	lockdep_assert_held(&open->state.file->lock);
 	if (!args->share_access || (args->share_access & ~open->access) ||
 	    (args->share_deny & ~open->deny))
 		return DAFSERR_INVAL;
 	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_NONE)
 		return DAFS_STATUS_OK;
 	if (args->share_key_type != DAFS_OPEN_SHARE_KEY_BOTH || !open->holds_key ||
-	    args->share_key != open->file->share_key)
+	    args->share_key != open->state.file->share_key)
 		return DAFSERR_INVAL;
 	return DAFS_STATUS_OK;
 }
@@ -164,7 +164,7 @@ u32 dafsd_share_check_reduce(const struct dafsd_open *open,
 static void dafsd_share_drop_key(struct dafsd_open *open)
 {
 	if (open->holds_key)
-		open->file->nr_keys--;
+		open->state.file->nr_keys--;
 	open->holds_key = false;
 }
 
@@ -177,7 +177,7 @@ static void dafsd_share_drop_key(struct dafsd_open *open)
  */
 void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrade_args *args)
 {
-	lockdep_assert_held(&open->file->lock);
+	lockdep_assert_held(&open->state.file->lock);
 	dafsd_share_count(open, -1);
 	WRITE_ONCE(open->access, args->share_access);
 	open->deny = args->share_deny;
@@ -194,7 +194,7 @@ void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrad
  */
 void dafsd_share_drop(struct dafsd_open *open)
 {
-	lockdep_assert_held(&open->file->lock);
+	lockdep_assert_held(&open->state.file->lock);
 	list_del(&open->file_link);
 	dafsd_share_count(open, -1);
 	dafsd_share_drop_key(open);
@@ -222,7 +222,7 @@ u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file *
 	if (!check_open && !(*file)->nr_strict)
 		return DAFS_STATUS_OK;
 	list_for_each_entry(open, &(*file)->opens, file_link)
-		if (!READ_ONCE(open->dead) && (check_open || open->deny_delete))
+		if (!READ_ONCE(open->state.dead) && (check_open || open->deny_delete))
 			goto conflict;
 	return DAFS_STATUS_OK;
 

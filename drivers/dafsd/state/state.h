@@ -1,33 +1,90 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* State-ids, and the table of all opens behind them. */
+/* What clients hold by a state-id, whatever it is, and the table of it. */
 #ifndef _DAFSD_STATE_STATE_H
 #define _DAFSD_STATE_STATE_H
 
+#include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/dafs/msg.h>
 
 struct dafsd_client;
 struct dafsd_export;
-struct dafsd_open;
+struct dafsd_file;
+struct dafsd_state;
 struct inode;
 
-u32 dafsd_state_reserve(struct dafsd_open *open);
-void dafsd_state_cancel(struct dafsd_open *open);
-bool dafsd_state_retract(struct dafsd_open *open);
-void dafsd_state_end(struct dafsd_open *open);
-u32 dafsd_state_publish(struct dafsd_open *open, struct dafs_state_id *state_id);
-u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
-void dafsd_state_of(const struct dafsd_open *open, struct dafs_state_id *state_id);
-struct dafsd_open *dafsd_state_load(const struct dafsd_client *client,
-				    const struct dafs_state_id *state_id, u32 *status);
+/**
+ * struct dafsd_state_type - a kind of state, such as opens
+ * @published: the state is in the table from now on; under the lock of the table
+ * @claimed: it is not in the table any more; under the lock of the table
+ * @detach: take the state, with what it reserves, off its file; holds the file's lock
+ * @release: the last reference is gone, so free what the type has put into the state but
+ *	not the state itself; may sleep
+ */
+struct dafsd_state_type {
+	void (*published)(const struct dafsd_state *st);
+	void (*claimed)(const struct dafsd_state *st);
+	void (*detach)(struct dafsd_state *st);
+	void (*release)(struct dafsd_state *st);
+};
+
+/**
+ * struct dafsd_state - header of anything that a client holds by a state-id
+ * @rcu: frees the structure that it is the first member of
+ * @type: what it is
+ * @ref: see state.c for who holds references
+ * @id: second half of the state-id, which never changes (E-81)
+ * @dead: not published yet or claimed; guarded by the lock of the table
+ * @bytes: memory that is counted for the address of @client
+ * @client: whose it is; holds a reference
+ * @client_link: in client->states or client->expired; guarded by client->lock
+ * @closing: in exp->closing, when it was taken from its client
+ * @file: holds a reference; NULL while only reserved
+ * @exp: the export of @file; holds a reference; NULL while only reserved
+ */
+struct dafsd_state {
+	struct rcu_head rcu;
+	const struct dafsd_state_type *type;
+	refcount_t ref;
+	u32 id;
+	bool dead;
+	size_t bytes;
+	struct dafsd_client *client;
+	struct list_head client_link;
+	struct llist_node closing;
+	struct dafsd_file *file;
+	struct dafsd_export *exp;
+};
+
+u32 dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
+			struct dafsd_client *client, size_t bytes);
+void dafsd_state_cancel(struct dafsd_state *st);
+void dafsd_state_attach(struct dafsd_state *st, struct dafsd_file *file, struct dafsd_export *exp);
+u32 dafsd_state_publish(struct dafsd_state *st, struct dafs_state_id *state_id);
+bool dafsd_state_retract(struct dafsd_state *st);
 u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_state_id *state_id,
-		      const struct inode *inode, struct dafsd_open **found);
+		      const struct dafsd_state_type *type, const struct inode *inode,
+		      struct dafsd_state **found);
+void dafsd_state_dismantle(struct dafsd_state *st);
+void dafsd_state_put(struct dafsd_state *st);
+struct dafsd_state *dafsd_state_find(const struct dafsd_client *client,
+				     const struct dafs_state_id *state_id,
+				     const struct dafsd_state_type *type, u32 *status);
 bool dafsd_state_is_special(const struct dafs_state_id *state_id);
-void dafsd_opens_exit(void);
-void dafsd_opens_release_client(struct dafsd_client *client);
-void dafsd_opens_expire_client(struct dafsd_client *client);
-void dafsd_opens_revoke_client(struct dafsd_client *client);
-void dafsd_opens_init_export(struct dafsd_export *exp);
-void dafsd_opens_release_export(struct dafsd_export *exp);
+u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
+void dafsd_state_id(const struct dafsd_state *st, struct dafs_state_id *state_id);
+struct dafsd_state *dafsd_state_revoke_expired(struct dafsd_client *client);
+struct dafsd_state *dafsd_state_revoke_in(const struct dafsd_export *exp, unsigned long *id);
+void dafsd_states_settle(void);
+void dafsd_states_exit(void);
+
+/* revoke.c: clients and exports that end */
+void dafsd_states_expire_client(struct dafsd_client *client);
+void dafsd_states_revoke_client(struct dafsd_client *client);
+void dafsd_states_release_client(struct dafsd_client *client);
+void dafsd_states_init_export(struct dafsd_export *exp);
+void dafsd_states_release_export(struct dafsd_export *exp);
 
 #endif /* _DAFSD_STATE_STATE_H */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The files that requests read, write and commit: by an open, or without one
- * (4.4.1.2, E-79, E-80).  I/O by an open takes no lock: it finds the open under RCU.
+ * (4.4.1.2, E-79, E-80).
+ *
+ * I/O by an open takes no lock.  It finds the open under RCU and holds a reference to it,
+ * which keeps the record of the file and the export; and one to the open file, because an
+ * OPEN or OPEN_DOWNGRADE of the same owner may replace that in the meantime.
  */
 #include <linux/file.h>
 #include <linux/dafs/status.h>
@@ -28,7 +32,6 @@ static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct da
 	status = dafsd_share_enter(use->file, access);
 	if (status)
 		goto put;
-	use->anonymous = true;
 	use->filp = dafsd_fh_open(fh, access, current_cred());
 	if (!IS_ERR(use->filp))
 		return DAFS_STATUS_OK;
@@ -40,21 +43,14 @@ put:
 }
 
 /* Take the references that I/O needs.  Return: false if the open is being closed. */
-static bool dafsd_open_ref(struct dafsd_open *open, struct dafsd_use *use)
+static bool dafsd_open_hold(struct dafsd_open *open, struct dafsd_use *use)
 {
-	if (!dafsd_file_hold(open->file))
+	if (!refcount_inc_not_zero(&open->state.ref))
 		return false;
-	use->file = open->file;
+	use->open = open;
+	use->file = open->state.file;
 	use->filp = get_file_rcu(&open->filp);
-	return use->filp;
-}
-
-/* After dafsd_open_ref() has failed, possibly with one of the two references taken */
-static void dafsd_open_unref(struct dafsd_use *use)
-{
-	if (use->file)
-		dafsd_file_put(use->file);
-	use->file = NULL;
+	return true;
 }
 
 static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
@@ -65,27 +61,16 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	u32 status;
 
 	rcu_read_lock();
-	open = dafsd_state_load(rq->ses->client, state_id, &status);
-	if (open && open->inode != dafsd_fh_inode(fh))
+	open = dafsd_open_load(rq, state_id, &status);
+	if (open && open->state.file->inode != dafsd_fh_inode(fh))
 		status = DAFSERR_BAD_STATEID;
 	if (!status && (READ_ONCE(open->access) & access) != access)
 		status = DAFSERR_ACCES;
 	/* fails if it is being closed at this moment */
-	if (!status && !dafsd_open_ref(open, use))
+	if (!status && !dafsd_open_hold(open, use))
 		status = DAFSERR_BAD_STATEID;
 	rcu_read_unlock();
-	if (status)
-		dafsd_open_unref(use);
 	return status;
-}
-
-/* May this open be used by a request that names the file by @wire? */
-static bool dafsd_open_serves(const struct dafsd_open *open, const struct dafs_fh *wire, u32 access)
-{
-	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && READ_ONCE(open->exp->read_only))
-		return false;
-	return (READ_ONCE(open->access) & access) == access &&
-	       !memcmp(&open->wire, wire, sizeof(*wire));
 }
 
 /*
@@ -117,8 +102,7 @@ static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
  * @fh: the object, which need not be a regular file
  * @state_id: of an open, or a special one for I/O without (E-79)
  * @access: DAFS_OPEN_SHARE_ACCESS_* needed
- * @use: filled, except for the members that dafsd_open_use() fills; to be ended with
- *	dafsd_open_end()
+ * @use: filled, except for @local; to be ended with dafsd_open_end()
  *
  * The user who opened the file keeps the access that was granted, like a process with a
  * file descriptor; another user with the same state-id must have permission for the file.
@@ -133,7 +117,7 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 {
 	u32 status = dafsd_open_check_regular(fh);
 
-	*use = (struct dafsd_use){};
+	*use = (struct dafsd_use){ .exp = fh->exp };
 	if (status)
 		return status;
 	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && READ_ONCE(fh->exp->read_only))
@@ -153,35 +137,41 @@ u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 void dafsd_open_end(struct dafsd_use *use)
 {
 	dafsd_open_done(use->filp);
-	if (use->anonymous)
-		dafsd_share_leave(use->file);
+	if (use->open) {
+		dafsd_state_put(&use->open->state);
+		return;
+	}
+	dafsd_share_leave(use->file);
 	dafsd_file_put(use->file);
+}
+
+/* May this open be used by a request that names the file by @wire? */
+static bool dafsd_open_serves(const struct dafsd_open *open, const struct dafs_fh *wire, u32 access)
+{
+	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && READ_ONCE(open->state.exp->read_only))
+		return false;
+	return (READ_ONCE(open->access) & access) == access &&
+	       !memcmp(&open->wire, wire, sizeof(*wire));
 }
 
 /*
  * Fast path: if the state-id is of an open with exactly this filehandle, the object need
- * not be looked up.  Sets @use and fh->exp.  In all other cases false is returned, and the
- * slow path determines the status.
+ * not be looked up.  In all other cases false is returned, and the slow path determines
+ * the status.
  */
 static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			     const struct dafs_state_id *state_id, u32 access,
-			     struct dafsd_fh *fh, struct dafsd_use *use)
+			     struct dafsd_use *use)
 {
 	struct dafsd_open *open;
-	bool known = false;
 	u32 status;
 
-	rcu_read_lock();
-	open = dafsd_state_load(rq->ses->client, state_id, &status);
-	if (open && dafsd_open_serves(open, wire, access) &&
-	    kref_get_unless_zero(&open->exp->ref)) {
-		fh->exp = open->exp;
-		known = dafsd_open_ref(open, use);
-	}
-	rcu_read_unlock();
-	if (!known)
-		dafsd_open_unref(use);
-	return known;
+	guard(rcu)();
+	open = dafsd_open_load(rq, state_id, &status);
+	if (!open || !dafsd_open_serves(open, wire, access))
+		return false;
+	use->exp = open->state.exp;
+	return dafsd_open_hold(open, use);
 }
 
 static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
@@ -190,13 +180,11 @@ static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire
 {
 	u32 status;
 
-	*use = (struct dafsd_use){};
-	if (!dafsd_open_known(rq, wire, state_id, access, fh, use)) {
-		dafsd_fh_put(fh);
+	if (!dafsd_open_known(rq, wire, state_id, access, use)) {
 		status = dafsd_fh_get(rq, wire, fh);
 		return status ?: dafsd_open_find(rq, fh, state_id, access, use);
 	}
-	status = dafsd_fh_squash(rq, fh->exp);
+	status = dafsd_fh_squash(rq, use->exp);
 	if (status)
 		dafsd_open_end(use);
 	return status ?: dafsd_open_allow(use, access);
@@ -217,13 +205,12 @@ u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 		   const struct dafs_state_id *state_id, u32 access,
 		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use))
 {
+	struct dafsd_use use = {};
 	struct dafsd_fh fh = {};
-	struct dafsd_use use;
 	u32 status;
 
 	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &use);
 	if (!status) {
-		use.exp = fh.exp;
 		use.local = dafsd_client_is_local(rq->conn);
 		status = run(rq, &use);
 		dafsd_open_end(&use);
@@ -247,7 +234,7 @@ static struct file *dafsd_open_borrow(struct dafsd_file *file, const struct dafs
 		if (!(open->access & DAFS_OPEN_SHARE_ACCESS_WRITE))
 			continue;
 		filp = dafsd_open_filp(open);
-		*own = open->client == client &&
+		*own = open->state.client == client &&
 		       uid_eq(filp->f_cred->fsuid, current_fsuid());
 		if (*own || !found)
 			found = filp;
