@@ -44,7 +44,7 @@ static int __init dafs_init(void)
 {
 	int err;
 
-	err = dafs_sessions_init();
+	err = dafs_clients_init();
 	if (err)
 		return err;
 	err = dafs_init_workqueues();
@@ -67,7 +67,7 @@ data:
 	dafs_data_exit();
 workqueues:
 	dafs_exit_workqueues();
-	dafs_sessions_exit();
+	dafs_clients_exit();
 	return err;
 }
 module_init(dafs_init);
@@ -79,7 +79,7 @@ static void __exit dafs_exit(void)
 	dafs_inode_cache_exit();
 	dafs_data_exit();
 	dafs_exit_workqueues();
-	dafs_sessions_exit();
+	dafs_clients_exit();
 }
 module_exit(dafs_exit);
 

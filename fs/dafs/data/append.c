@@ -93,9 +93,9 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 
 	do {
 		dafs_open_state_id(os, &append->state_id);
-		number = dafs_conn_number(sbi->ses);
+		number = dafs_conn_number(sbi->clnt);
 		append->no_direct = dafs_rdma_refused(sbi, DAFS_RDMA_APPEND);
-		err = dafs_append(sbi->ses, os->cred, append, res, &status);
+		err = dafs_append(sbi->clnt, os->cred, append, res, &status);
 		sent = !err;
 		if (err)
 			err = dafs_append_refused(sbi, os, append, status, err, number,

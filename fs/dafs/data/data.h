@@ -127,7 +127,7 @@ struct dafs_extent {
 extern unsigned int dafs_inline_max;
 void dafs_io_start(struct dafs_io *io);
 int dafs_io_run(struct dafs_io *io);
-unsigned int dafs_conn_number(const struct dafs_session *ses);
+unsigned int dafs_conn_number(const struct dafs_client *clnt);
 void dafs_rdma_refuse(struct dafs_sb_info *sbi, enum dafs_rdma_use use, unsigned int number);
 bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use);
 

@@ -332,7 +332,7 @@ static void dafs_dio_part_complete(struct dafs_io *io, int err)
 		return;
 	if (!dio->iocb || !dafs_dio_is_settled(dio)) {
 		INIT_WORK(&dio->end_work, dafs_dio_end_work);
-		queue_work(dafs_session_end_wq(dafs_inode_ses(dio->inode)), &dio->end_work);
+		queue_work(dafs_client_end_wq(dafs_inode_clnt(dio->inode)), &dio->end_work);
 		return;
 	}
 	if (dio->write)
@@ -419,7 +419,7 @@ static bool dafs_direct_would_wait(struct kiocb *iocb, const struct iov_iter *it
 	struct inode *inode = file_inode(iocb->ki_filp);
 
 	return (iocb->ki_flags & IOCB_NOWAIT) &&
-	       (is_sync_kiocb(iocb) || dafs_session_busy(dafs_inode_ses(inode)) ||
+	       (is_sync_kiocb(iocb) || dafs_client_busy(dafs_inode_clnt(inode)) ||
 		iov_iter_count(iter) > dafs_dio_request(inode, write));
 }
 

@@ -9,7 +9,7 @@
  * of this is seen by the starter, that is, the caller of dafs_io_start() or
  * dafs_io_run(), which is told the end, once.
  *
- *   dafs_io_send()	context of the starter, or ses->retry_wq: may wait for
+ *   dafs_io_send()	context of the starter, or clnt->retry_wq: may wait for
  *			slots and memory regions, but without a connection it is
  *			parked with the session
  *   dafs_io_called()	softirq: the response is there, or never will be
@@ -73,7 +73,7 @@ static void dafs_io_retry(struct dafs_io *io, unsigned int delay_ms)
 		io->wait->delay_ms = delay_ms;
 		return;
 	}
-	queue_delayed_work(io->sbi->ses->retry_wq, &io->retry_work,
+	queue_delayed_work(io->sbi->clnt->retry_wq, &io->retry_work,
 			   msecs_to_jiffies(delay_ms));
 }
 
@@ -87,7 +87,7 @@ static void dafs_io_retry_later(struct dafs_io *io)
 /* An attempt has failed, @action is what follows, or its end with @err. */
 static void dafs_io_again(struct dafs_io *io, enum dafs_action action, int err)
 {
-	bool hard = !READ_ONCE(io->sbi->ses->params.soft);
+	bool hard = !READ_ONCE(io->sbi->clnt->params.soft);
 	struct dafs_verdict verdict;
 
 	verdict = dafs_retry(io->write ? DAFS_RETRY_WRITE : DAFS_RETRY_READ, action, hard,
@@ -149,14 +149,14 @@ static size_t dafs_io_inline_limit(const struct dafs_io *io, const struct dafs_c
 
 /**
  * dafs_conn_number() - which connection is that of a session now?
- * @ses: the session
+ * @clnt: the client
  *
  * Context: any.
  * Return: its number, from 1; 0 stands for no connection.
  */
-unsigned int dafs_conn_number(const struct dafs_session *ses)
+unsigned int dafs_conn_number(const struct dafs_client *clnt)
 {
-	return READ_ONCE(ses->reconnects) + 1;
+	return READ_ONCE(clnt->reconnects) + 1;
 }
 
 /**
@@ -185,7 +185,7 @@ void dafs_rdma_refuse(struct dafs_sb_info *sbi, enum dafs_rdma_use use, unsigned
  */
 bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use)
 {
-	return READ_ONCE(sbi->rdma_refused[use]) == dafs_conn_number(sbi->ses);
+	return READ_ONCE(sbi->rdma_refused[use]) == dafs_conn_number(sbi->clnt);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_rdma_refused);
 
@@ -204,7 +204,7 @@ static void dafs_io_plan(struct dafs_io *io, const struct dafs_conn *conn)
 {
 	size_t limit = dafs_io_inline_limit(io, conn);
 
-	io->conn_number = dafs_conn_number(io->sbi->ses);
+	io->conn_number = dafs_conn_number(io->sbi->clnt);
 	io->part = io->len - io->done;
 	if (io->max_part)
 		io->part = min(io->part, io->max_part);
@@ -346,7 +346,7 @@ static int dafs_io_call(struct dafs_io *io, struct dafs_conn *conn)
 	call = dafs_call_alloc(GFP_NOFS);
 	if (!call)
 		return -ENOMEM;
-	err = dafs_cred_handle(io->sbi->ses, conn, io->cred, call->cred);
+	err = dafs_cred_handle(io->sbi->clnt, conn, io->cred, call->cred);
 	if (err)
 		goto put_call;
 	dafs_io_plan(io, conn);
@@ -374,7 +374,7 @@ static bool dafs_error_of_task(int err)
 
 static void dafs_io_lost(struct dafs_io *io)
 {
-	if (dafs_session_gives_up(io->sbi->ses, &io->tries.lost))
+	if (dafs_client_gives_up(io->sbi->clnt, &io->tries.lost))
 		dafs_io_end(io, -ETIMEDOUT);
 	else
 		dafs_io_retry(io, DAFS_IO_PAUSE);
@@ -412,10 +412,10 @@ static void dafs_io_unparked(struct dafs_park *park)
 /* Return: a connection; NULL if the I/O is parked or has failed, and may be gone. */
 static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
 {
-	struct dafs_session *ses = io->sbi->ses;
+	struct dafs_client *clnt = io->sbi->clnt;
 	struct dafs_conn *conn;
 
-	conn = io->wait ? dafs_conn_get(ses) : dafs_conn_get_or_park(ses, &io->park);
+	conn = io->wait ? dafs_conn_get(clnt) : dafs_conn_get_or_park(clnt, &io->park);
 	if (!IS_ERR(conn))
 		return conn;
 	dafs_io_end(io, PTR_ERR(conn));
@@ -656,7 +656,7 @@ static void dafs_io_answered(struct dafs_io *io)
 	if (!lost && status == DAFS_STATUS_OK)
 		moved = dafs_io_results(io);
 	if (!lost && dafs_status_action(status) == DAFS_ACT_CRED)
-		dafs_cred_forget(io->sbi->ses, io->conn, call->cred);
+		dafs_cred_forget(io->sbi->clnt, io->conn, call->cred);
 	if (!lost && moved == -EPROTO)
 		dafs_conn_failed(io->conn);
 	if (!lost && dafs_status_action(status) == DAFS_ACT_SESSION)

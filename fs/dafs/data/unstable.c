@@ -259,7 +259,7 @@ void dafs_unstable_go_on(struct inode *inode)
 void dafs_unstable_hurry(struct dafs_sb_info *sbi)
 {
 	if (dafs_unstable_pages(sbi))
-		mod_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work, 0);
+		mod_delayed_work(dafs_client_commit_wq(sbi->clnt), &sbi->commit_work, 0);
 }
 
 /* Extents hold references on their folios; other references cause a harmless false positive. */
@@ -324,7 +324,7 @@ static void dafs_unstable_enlist(struct dafs_inode *di)
 	di->unstable_link.inode = &di->netfs.inode;
 	list_add_tail(&di->unstable_link.link, &sbi->unstable);
 	spin_unlock(&sbi->unstable_lock);
-	queue_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work,
+	queue_delayed_work(dafs_client_commit_wq(sbi->clnt), &sbi->commit_work,
 			   DAFS_UNSTABLE_DELAY);
 }
 
@@ -336,7 +336,7 @@ static void dafs_commit_queue(struct inode *inode)
 	if (!igrab(inode))
 		return;
 	dafs_async_begin(sbi);
-	if (queue_work(dafs_session_commit_wq(sbi->ses), &DAFS_I(inode)->commit_work))
+	if (queue_work(dafs_client_commit_wq(sbi->clnt), &DAFS_I(inode)->commit_work))
 		return;
 	iput(inode);
 	dafs_async_end(sbi);
@@ -514,7 +514,7 @@ static int dafs_commit_extents(struct inode *inode, struct list_head *extents, b
 	struct dafs_verifier verf;
 	int err;
 
-	err = dafs_commit(dafs_inode_ses(inode), dafs_extents_cred(extents),
+	err = dafs_commit(dafs_inode_clnt(inode), dafs_extents_cred(extents),
 			  &DAFS_I(inode)->fh, 0, 0, &verf);
 	if (err || dafs_extents_stable(extents, &verf))
 		return err;
@@ -731,7 +731,7 @@ static void dafs_commit_timer(struct work_struct *work)
 	dafs_unstable_for_each(sbi, dafs_commit_queue);
 	/* What is written while a commit runs waits for the next time. */
 	if (!list_empty_careful(&sbi->unstable))
-		queue_delayed_work(dafs_session_commit_wq(sbi->ses), &sbi->commit_work,
+		queue_delayed_work(dafs_client_commit_wq(sbi->clnt), &sbi->commit_work,
 				   DAFS_UNSTABLE_DELAY);
 }
 

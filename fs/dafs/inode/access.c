@@ -114,7 +114,7 @@ int dafs_access_granted(struct inode *inode, const struct cred *cred, u32 *grant
 	if (dafs_access_cached(di, cred, granted))
 		return 0;
 	asked = dafs_asked_now(inode->i_sb);
-	err = dafs_access(dafs_inode_ses(inode), cred, &di->fh, dafs_access_all(inode), &res);
+	err = dafs_access(dafs_inode_clnt(inode), cred, &di->fh, dafs_access_all(inode), &res);
 	if (err)
 		return err;
 	/* rights that the server cannot report are checked with the operation itself */

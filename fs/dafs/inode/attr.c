@@ -686,7 +686,7 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	if (!force && dafs_attrs_fresh(di))
 		return 0;
 	asked = dafs_asked_now(inode->i_sb);
-	err = dafs_getattr(sbi->ses, cred, &di->fh, sbi->attrs, &attr, &ids);
+	err = dafs_getattr(sbi->clnt, cred, &di->fh, sbi->attrs, &attr, &ids);
 	trace_dafs_revalidate(inode, err);
 	if (dafs_gone(inode, err)) {
 		dafs_attrs_last(di, asked);

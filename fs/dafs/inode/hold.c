@@ -64,7 +64,7 @@ void dafs_inode_put_later(struct inode *inode)
 	spin_lock(&sbi->puts_lock);
 	list_add_tail(&DAFS_I(inode)->put_link, &sbi->puts);
 	/* with the lock: the mount may be gone as soon as the inode is put */
-	queue_work(sbi->ses->put_wq, &sbi->puts_work);
+	queue_work(sbi->clnt->put_wq, &sbi->puts_work);
 	spin_unlock(&sbi->puts_lock);
 }
 

@@ -179,7 +179,7 @@ struct inode *dafs_iget(struct super_block *sb, const struct cred *cred,
 	struct dafs_ids ids;
 	int err;
 
-	err = dafs_getattr(sbi->ses, cred, fh, sbi->attrs, &attr, &ids);
+	err = dafs_getattr(sbi->clnt, cred, fh, sbi->attrs, &attr, &ids);
 	if (err)
 		return ERR_PTR(err);
 	return dafs_iget_known(sb, fh, &attr, &ids, asked);

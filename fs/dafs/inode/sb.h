@@ -64,7 +64,7 @@ enum dafs_rdma_use {
 /**
  * struct dafs_sb_info - one mount
  * @sb: its super block
- * @ses: session with the server
+ * @clnt: the client of the server
  * @params: parameters of the session, for show_options
  * @submount: set for a submount, which uses the session of its parent, see vfs/submount.c
  * @cred: credential of the mounter
@@ -108,8 +108,8 @@ enum dafs_rdma_use {
  */
 struct dafs_sb_info {
 	struct super_block *sb;
-	struct dafs_session *ses;
-	struct dafs_session_params params;
+	struct dafs_client *clnt;
+	struct dafs_client_params params;
 	bool submount;
 	const struct cred *cred;
 	char *source;
@@ -151,9 +151,9 @@ static inline struct dafs_sb_info *DAFS_SB(const struct super_block *sb)
 	return sb->s_fs_info;
 }
 
-static inline struct dafs_session *dafs_inode_ses(const struct inode *inode)
+static inline struct dafs_client *dafs_inode_clnt(const struct inode *inode)
 {
-	return DAFS_SB(inode->i_sb)->ses;
+	return DAFS_SB(inode->i_sb)->clnt;
 }
 
 #endif /* _FS_DAFS_SB_H */

@@ -122,7 +122,7 @@ static bool dafs_append_res_ok(const struct dafs_append_call *ac,
 
 /**
  * dafs_append() - append a record to a file (6.5.3, 6.5.4)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @append: the record; its len becomes what was appended
  * @res: filled
@@ -133,7 +133,7 @@ static bool dafs_append_res_ok(const struct dafs_append_call *ac,
  * or made no sense, so that the record may be in the file or not; or another
  * negative errno as dafs_op_run()'s, and it is not.
  */
-int dafs_append(struct dafs_session *ses, const struct cred *cred, struct dafs_append *append,
+int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_append *append,
 		struct dafs_append_res *res, u32 *status)
 {
 	struct dafs_append_call *ac = kzalloc(sizeof(*ac), GFP_KERNEL);
@@ -152,7 +152,7 @@ int dafs_append(struct dafs_session *ses, const struct cred *cred, struct dafs_a
 		return -ENOMEM;
 	ac->append = append;
 	op.args = &ac->args;
-	err = dafs_op_run(ses, &op);
+	err = dafs_op_run(clnt, &op);
 	*status = op.status;
 	if (!err && !dafs_append_res_ok(ac, res)) {
 		dafs_conn_failed(op.conn);

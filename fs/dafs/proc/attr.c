@@ -7,7 +7,7 @@
 
 /**
  * dafs_access() - ask what a user may do with an object (6.5.2)
- * @ses: session
+ * @clnt: client
  * @cred: the user
  * @fh: the object
  * @mask: DAFS_ACCESS_* to ask for
@@ -16,7 +16,7 @@
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_access(struct dafs_session *ses, const struct cred *cred,
+int dafs_access(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res)
 {
 	struct dafs_access_args args = { .filehandle = *fh, .access = mask };
@@ -27,7 +27,7 @@ int dafs_access(struct dafs_session *ses, const struct cred *cred,
 		.res = res,
 	};
 
-	return dafs_proc_simple(ses, &op);
+	return dafs_proc_simple(clnt, &op);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_access);
 
@@ -104,7 +104,7 @@ void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
 
 /**
  * dafs_getattr() - read attributes of an object (6.5.13)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @bitmap: DAFS_FATTR_* wanted
@@ -114,7 +114,7 @@ void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
+int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids)
 {
@@ -124,7 +124,7 @@ int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
 
 	dafs_getattr_op(&op, &args, cred, bitmap, attr);
 	args.filehandle = *fh;
-	err = dafs_proc_call(ses, &op);
+	err = dafs_proc_call(clnt, &op);
 	if (err)
 		return err;
 	dafs_fattr_take(attr, bitmap, ids);
@@ -153,7 +153,7 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 
 /**
  * dafs_setattr() - change attributes of an object (6.5.35)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @state_id: an open for writing if the size changes, all zero otherwise
@@ -164,7 +164,7 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
  * Context: may sleep.
  * Return: 0 or a negative errno; some of the attributes may have changed then.
  */
-int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
+int dafs_setattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		 const struct dafs_fattr *attr, u32 *status)
 {
@@ -179,7 +179,7 @@ int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 
 	dafs_setattr_op(&op, &args, cred);
 	op.res = &res;
-	err = dafs_proc_simple(ses, &op);
+	err = dafs_proc_simple(clnt, &op);
 	if (status)
 		*status = op.status;
 	return err;
@@ -187,7 +187,7 @@ int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
 
 /**
  * dafs_get_fsattr() - read attributes of a file system (6.5.15)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: any object in it
  * @bitmap: DAFS_FSATTR_* wanted
@@ -196,16 +196,16 @@ int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
+int dafs_get_fsattr(struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr)
 {
-	return dafs_get_fsattr_on(ses, NULL, cred, fh, bitmap, attr);
+	return dafs_get_fsattr_on(clnt, NULL, cred, fh, bitmap, attr);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_get_fsattr);
 
 /**
  * dafs_get_fsattr_on() - dafs_get_fsattr() on a connection not yet in use
- * @ses: session
+ * @clnt: client
  * @conn: its new connection, or NULL to wait for the current one
  * @cred: whom to act for
  * @fh: any object in the file system
@@ -215,7 +215,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_get_fsattr);
  * Context: may sleep.
  * Return: 0 or a negative errno, as dafs_op_run_on().
  */
-int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+int dafs_get_fsattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		       const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr)
 {
 	struct dafs_getattr_args args = {
@@ -230,7 +230,7 @@ int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const s
 		.args = &args,
 		.res = res,
 	};
-	int err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
+	int err = conn ? dafs_op_run_on(clnt, conn, &op) : dafs_op_run(clnt, &op);
 
 	dafs_op_end(&op);
 	if (err)

@@ -13,14 +13,14 @@ static struct dafs_str dafs_name(const struct qstr *name)
 
 /**
  * dafs_get_root_handle() - the root of the server's name space (6.5.12)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: filled
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_get_root_handle(struct dafs_session *ses, const struct cred *cred,
+int dafs_get_root_handle(struct dafs_client *clnt, const struct cred *cred,
 			 struct dafs_fh *fh)
 {
 	struct dafs_fh_res res = {};
@@ -29,7 +29,7 @@ int dafs_get_root_handle(struct dafs_session *ses, const struct cred *cred,
 		.proc = DAFS_PROC_GET_ROOT_HANDLE,
 		.res = &res,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = dafs_proc_simple(clnt, &op);
 
 	if (!err)
 		*fh = res.filehandle;
@@ -39,7 +39,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_get_root_handle);
 
 /**
  * dafs_lookup_path() - walk a path on the server (6.5.21)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: where to begin
  * @names: the components
@@ -49,7 +49,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_get_root_handle);
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_lookup_path(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup_path(struct dafs_client *clnt, const struct cred *cred,
 		     const struct dafs_fh *dir, const struct dafs_str *names,
 		     u32 nr, struct dafs_fh *fh)
 {
@@ -64,7 +64,7 @@ int dafs_lookup_path(struct dafs_session *ses, const struct cred *cred,
 		.args = &args,
 		.res = &res,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = dafs_proc_simple(clnt, &op);
 
 	if (!err)
 		*fh = res.filehandle;
@@ -74,7 +74,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_path);
 
 /**
  * dafs_lookup() - find one name in a directory (6.5.21)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @name: the name
@@ -83,24 +83,24 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_path);
  * Context: may sleep.
  * Return: 0, -ENOENT or another negative errno.
  */
-int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		struct dafs_fh *fh)
 {
 	struct dafs_str component = dafs_name(name);
 
-	return dafs_lookup_path(ses, cred, dir, &component, 1, fh);
+	return dafs_lookup_path(clnt, cred, dir, &component, 1, fh);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_lookup);
 
 /* Return: 0, or what the first of the operations that failed ended with. */
-static int dafs_found_run(struct dafs_session *ses, struct dafs_op *ops, unsigned int nr,
+static int dafs_found_run(struct dafs_client *clnt, struct dafs_op *ops, unsigned int nr,
 			  u64 bitmap, struct dafs_found *found)
 {
 	unsigned int i;
 	int err;
 
-	found->done = dafs_op_run_chain(ses, ops, nr, &err);
+	found->done = dafs_op_run_chain(clnt, ops, nr, &err);
 	if (!err)
 		dafs_fattr_take(&found->attr, bitmap, &found->ids);
 	for (i = 0; i < nr; i++)
@@ -110,7 +110,7 @@ static int dafs_found_run(struct dafs_session *ses, struct dafs_op *ops, unsigne
 
 /**
  * dafs_lookup_attrs() - find one name in a directory, and what it leads to
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @name: the name
@@ -122,7 +122,7 @@ static int dafs_found_run(struct dafs_session *ses, struct dafs_op *ops, unsigne
  * Context: may sleep.
  * Return: 0, -ENOENT or another negative errno; @found says how far it came.
  */
-int dafs_lookup_attrs(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup_attrs(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *dir, const struct qstr *name, u64 bitmap,
 		      struct dafs_found *found)
 {
@@ -144,7 +144,7 @@ int dafs_lookup_attrs(struct dafs_session *ses, const struct cred *cred,
 
 	dafs_getattr_op(&ops[1], &getattr, cred, bitmap, &found->attr);
 	ops[1].takes_fh = &getattr.filehandle;
-	err = dafs_found_run(ses, ops, ARRAY_SIZE(ops), bitmap, found);
+	err = dafs_found_run(clnt, ops, ARRAY_SIZE(ops), bitmap, found);
 	if (found->done)
 		found->fh = res.filehandle;
 	return err;
@@ -153,7 +153,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_attrs);
 
 /**
  * dafs_lookup_parent() - find the parent of a directory, by LOOKUPP (6.5.22)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @fh: filled
@@ -162,7 +162,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_attrs);
  * Return: 0, -ENOENT if @dir is the root of the name space, or another
  * negative errno.
  */
-int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup_parent(struct dafs_client *clnt, const struct cred *cred,
 		       const struct dafs_fh *dir, struct dafs_fh *fh)
 {
 	struct dafs_fh_args args = { .filehandle = *dir };
@@ -173,7 +173,7 @@ int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
 		.args = &args,
 		.res = &res,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = dafs_proc_simple(clnt, &op);
 
 	if (!err)
 		*fh = res.filehandle;
@@ -209,7 +209,7 @@ static void dafs_create_describe(struct dafs_create_args *args, const struct daf
 
 /**
  * dafs_create_attrs() - make an object, and have its attributes
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: where
  * @name: its name
@@ -225,7 +225,7 @@ static void dafs_create_describe(struct dafs_create_args *args, const struct daf
  * Context: may sleep.
  * Return: 0 or a negative errno; @found says how far it came.
  */
-int dafs_create_attrs(struct dafs_session *ses, const struct cred *cred,
+int dafs_create_attrs(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *dir, const struct qstr *name,
 		      const struct dafs_node *node, const struct dafs_fattr *dress,
 		      u64 bitmap, struct dafs_found *found, struct dafs_change_info *change)
@@ -250,7 +250,7 @@ int dafs_create_attrs(struct dafs_session *ses, const struct cred *cred,
 	dafs_create_describe(&args, dir, name, node);
 	dafs_getattr_op(&ops[nr], &getattr, cred, bitmap, &found->attr);
 	ops[nr++].takes_fh = &getattr.filehandle;
-	err = dafs_found_run(ses, ops, nr, bitmap, found);
+	err = dafs_found_run(clnt, ops, nr, bitmap, found);
 	if (found->done) {
 		found->fh = res.filehandle;
 		*change = res.change_info;
@@ -262,7 +262,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_create_attrs);
 
 /**
  * dafs_remove() - remove a name, and the object with its last one (6.5.33)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @name: the name
@@ -272,7 +272,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_create_attrs);
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_remove(struct dafs_session *ses, const struct cred *cred,
+int dafs_remove(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name, u32 mode,
 		struct dafs_change_info *change)
 {
@@ -288,7 +288,7 @@ int dafs_remove(struct dafs_session *ses, const struct cred *cred,
 		.args = &args,
 		.res = &res,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = dafs_proc_simple(clnt, &op);
 
 	if (!err)
 		*change = res.change_info;
@@ -298,7 +298,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_remove);
 
 /**
  * dafs_rename() - give an object another name (6.5.34)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @old_dir: where it is
  * @old_name: its name there
@@ -309,7 +309,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_remove);
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_rename(struct dafs_session *ses, const struct cred *cred,
+int dafs_rename(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *old_dir, const struct qstr *old_name,
 		const struct dafs_fh *new_dir, const struct qstr *new_name,
 		struct dafs_rename_res *res)
@@ -327,13 +327,13 @@ int dafs_rename(struct dafs_session *ses, const struct cred *cred,
 		.res = res,
 	};
 
-	return dafs_proc_simple(ses, &op);
+	return dafs_proc_simple(clnt, &op);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_rename);
 
 /**
  * dafs_link() - give an object one more name (6.5.17)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the object, not a directory
  * @dir: where the name shall be, on the same file system
@@ -343,7 +343,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_rename);
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_link(struct dafs_session *ses, const struct cred *cred,
+int dafs_link(struct dafs_client *clnt, const struct cred *cred,
 	      const struct dafs_fh *fh, const struct dafs_fh *dir,
 	      const struct qstr *name, struct dafs_change_info *change)
 {
@@ -359,7 +359,7 @@ int dafs_link(struct dafs_session *ses, const struct cred *cred,
 		.args = &args,
 		.res = &res,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = dafs_proc_simple(clnt, &op);
 
 	if (!err)
 		*change = res.change_info;
@@ -381,7 +381,7 @@ static int dafs_link_take(const struct dafs_str *link, char *buf, size_t size)
 
 /**
  * dafs_readlink() - read a symbolic link (6.5.31)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the link
  * @buf: filled with its target and a terminating zero
@@ -393,7 +393,7 @@ static int dafs_link_take(const struct dafs_str *link, char *buf, size_t size)
  * Return: length of the target, -ENAMETOOLONG if it does not fit, -EIO if it
  * is empty or holds a zero byte, or another negative errno.
  */
-int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
+int dafs_readlink(struct dafs_client *clnt, const struct cred *cred,
 		  const struct dafs_fh *fh, char *buf, size_t size)
 {
 	struct dafs_fh_args args = { .filehandle = *fh };
@@ -406,9 +406,9 @@ int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
 	};
 	int ret;
 
-	ret = dafs_proc_call(ses, &op);
+	ret = dafs_proc_call(clnt, &op);
 	if (ret && op.status == DAFSERR_TOOSMALL)
-		return dafs_readlink_direct(ses, cred, fh, buf, size);
+		return dafs_readlink_direct(clnt, cred, fh, buf, size);
 	if (ret)
 		return ret;
 	ret = dafs_link_take(&res.link, buf, size);
@@ -425,7 +425,7 @@ static int dafs_readlink_describe(struct dafs_op *op, struct dafs_call *call)
 	return 0;
 }
 
-static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char *buf,
+static int dafs_readlink_mem(struct dafs_client *clnt, struct dafs_op *op, char *buf,
 			     size_t size)
 {
 	struct dafs_direct_res res = {};
@@ -434,7 +434,7 @@ static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char 
 	int ret;
 
 	op->res = &res;
-	ret = dafs_proc_call(ses, op);
+	ret = dafs_proc_call(clnt, op);
 	if (ret)
 		return ret;
 	ret = dafs_proc_received(op, &res.direct_checksum, &received) ?:
@@ -446,7 +446,7 @@ static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char 
 
 /**
  * dafs_readlink_direct() - read a symbolic link by RDMA (6.5.32)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the link
  * @buf: filled with its target and a terminating zero
@@ -456,7 +456,7 @@ static int dafs_readlink_mem(struct dafs_session *ses, struct dafs_op *op, char 
  * Return: as dafs_readlink(); -ETOOSMALL if the target does not fit; -EBADMSG
  * if it did not arrive as it was sent.
  */
-int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
+int dafs_readlink_direct(struct dafs_client *clnt, const struct cred *cred,
 			 const struct dafs_fh *fh, char *buf, size_t size)
 {
 	struct dafs_readlink_direct_args args = { .filehandle = *fh };
@@ -475,7 +475,7 @@ int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
 	op.mem->dir = DMA_FROM_DEVICE;
 	op.prepare = dafs_readlink_describe;
 	if (op.mem->data)
-		ret = dafs_readlink_mem(ses, &op, buf, size);
+		ret = dafs_readlink_mem(clnt, &op, buf, size);
 	kfree(op.mem->data);
 	kfree(op.mem);
 	return ret;

@@ -68,7 +68,7 @@ static void *dafs_open_copy(const void *p)
 }
 
 /* Opens once more, and if that was done already learns the state-id of it (6.5.24). */
-static int dafs_open_repeat(struct dafs_session *ses, const struct dafs_op *left,
+static int dafs_open_repeat(struct dafs_client *clnt, const struct dafs_op *left,
 			    struct dafs_open_res *res)
 {
 	const struct dafs_open_args *args = left->args;
@@ -84,13 +84,13 @@ static int dafs_open_repeat(struct dafs_session *ses, const struct dafs_op *left
 	/* what has no name and no handle cannot be found */
 	if (args->claim_type == DAFS_CLAIM_CREATE_UNLINKED)
 		return -ENOENT;
-	err = dafs_op_run(ses, &op);
+	err = dafs_op_run(clnt, &op);
 	dafs_op_end(&op);
 	return err;
 }
 
 /* An OPEN whose task was killed, or has given up: it is not going to close it. */
-static void dafs_open_undo(struct dafs_session *ses, struct dafs_op *op)
+static void dafs_open_undo(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_open_res res = {};
 	int err;
@@ -100,10 +100,10 @@ static void dafs_open_undo(struct dafs_session *ses, struct dafs_op *op)
 		dafs_conn_failed(op->conn);
 		dafs_op_end(op);
 	}
-	err = op->call ? 0 : dafs_open_repeat(ses, op, &res);
+	err = op->call ? 0 : dafs_open_repeat(clnt, op, &res);
 	dafs_op_end(op);
 	if (!err)
-		dafs_close(ses, op->cred, &res.filehandle, &res.state_id);
+		dafs_close(clnt, op->cred, &res.filehandle, &res.state_id);
 }
 
 static struct dafs_op dafs_open_op(const struct cred *cred, struct dafs_open_args *args,
@@ -138,7 +138,7 @@ static int dafs_open_errno(int err, u32 status)
 }
 
 /* On @conn, or without one on the session's own.  @how is what @args were made of. */
-static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
+static int dafs_open_run(struct dafs_client *clnt, struct dafs_conn *conn,
 			 const struct cred *cred, struct dafs_open_args *args,
 			 const struct dafs_open_how *how, struct dafs_opened *opened)
 {
@@ -150,7 +150,7 @@ static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
 	op.nodelay = how->nodelay;
 	if (how->shared)
 		op.undo = NULL;
-	err = conn ? dafs_op_run_on(ses, conn, &op) : dafs_op_run(ses, &op);
+	err = conn ? dafs_op_run_on(clnt, conn, &op) : dafs_op_run(clnt, &op);
 	opened->status = op.status;
 	if (!err)
 		dafs_open_take(opened, &op);
@@ -163,21 +163,21 @@ static int dafs_open_run(struct dafs_session *ses, struct dafs_conn *conn,
  * to the OPEN.  In the same chain it may be executed although that response is lost with
  * the connection, and the OPEN that is sent again would find a name that is taken.
  */
-static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred,
+static int dafs_open_exclusive(struct dafs_client *clnt, const struct cred *cred,
 			       struct dafs_open_args *args, const struct dafs_open_how *how,
 			       struct dafs_opened *opened)
 {
 	const struct dafs_state_id none = {};
-	int err = dafs_open_run(ses, NULL, cred, args, how, opened);
+	int err = dafs_open_run(clnt, NULL, cred, args, how, opened);
 
 	if (err)
 		return err;
-	return dafs_setattr(ses, cred, &opened->fh, &none, how->attr, NULL);
+	return dafs_setattr(clnt, cred, &opened->fh, &none, how->attr, NULL);
 }
 
 /**
  * dafs_open() - open, and if asked to create, a file by its name (6.5.24)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @name: the name
@@ -188,7 +188,7 @@ static int dafs_open_exclusive(struct dafs_session *ses, const struct cred *cred
  * Context: may sleep.
  * Return: 0 or a negative errno; -ENFILE if the server has no room for another open.
  */
-int dafs_open(struct dafs_session *ses, const struct cred *cred,
+int dafs_open(struct dafs_client *clnt, const struct cred *cred,
 	      const struct dafs_fh *dir, const struct qstr *name,
 	      const struct dafs_open_how *how, struct dafs_opened *opened)
 {
@@ -201,14 +201,14 @@ int dafs_open(struct dafs_session *ses, const struct cred *cred,
 	if (how->create)
 		dafs_open_args_create(&args, how);
 	if (how->create && how->mode == DAFS_CREATE_EXCLUSIVE && how->attr)
-		return dafs_open_exclusive(ses, cred, &args, how, opened);
-	return dafs_open_run(ses, NULL, cred, &args, how, opened);
+		return dafs_open_exclusive(clnt, cred, &args, how, opened);
+	return dafs_open_run(clnt, NULL, cred, &args, how, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open);
 
 /**
  * dafs_open_attrs() - open a file by its name, and have its attributes
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @name: the name
@@ -222,7 +222,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open);
  * Context: may sleep.
  * Return: 0 if the file was opened, or a negative errno.
  */
-int dafs_open_attrs(struct dafs_session *ses, const struct cred *cred,
+int dafs_open_attrs(struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_fh *dir, const struct qstr *name,
 		    const struct dafs_open_how *how, u64 bitmap, struct dafs_opened *opened,
 		    struct dafs_found *found)
@@ -239,7 +239,7 @@ int dafs_open_attrs(struct dafs_session *ses, const struct cred *cred,
 	args.pathname.elems = &component;
 	dafs_getattr_op(&ops[1], &getattr, cred, bitmap, &found->attr);
 	ops[1].takes_fh = &getattr.filehandle;
-	found->done = dafs_op_run_chain(ses, ops, ARRAY_SIZE(ops), &err);
+	found->done = dafs_op_run_chain(clnt, ops, ARRAY_SIZE(ops), &err);
 	opened->status = ops[0].status;
 	if (found->done)
 		dafs_open_take(opened, &ops[0]);
@@ -253,7 +253,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_attrs);
 
 /**
  * dafs_open_unlinked() - make a file without a name, and open it (6.5.24)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: a directory of the file system to make it in
  * @how: for whom and for what; the mode of creation is DAFS_CREATE_UNCHECKED
@@ -262,7 +262,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_attrs);
  * Context: may sleep.
  * Return: 0, -EOPNOTSUPP or another negative errno.
  */
-int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
+int dafs_open_unlinked(struct dafs_client *clnt, const struct cred *cred,
 		       const struct dafs_fh *dir, const struct dafs_open_how *how,
 		       struct dafs_opened *opened)
 {
@@ -270,13 +270,13 @@ int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
 
 	dafs_open_args_init(&args, DAFS_CLAIM_CREATE_UNLINKED, dir, how);
 	dafs_open_args_create(&args, how);
-	return dafs_open_run(ses, NULL, cred, &args, how, opened);
+	return dafs_open_run(clnt, NULL, cred, &args, how, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
 
 /**
  * dafs_open_reclaim() - get back an open that the server has lost (4.4.1.6)
- * @ses: session
+ * @clnt: client
  * @conn: a connection of it, or NULL to wait for the current one
  * @cred: whom to act for
  * @fh: the file
@@ -286,27 +286,27 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
  * Context: may sleep.
  * Return: 0 or a negative errno, as dafs_op_run_on().
  */
-int dafs_open_reclaim(struct dafs_session *ses, struct dafs_conn *conn,
+int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 		      const struct cred *cred, const struct dafs_fh *fh,
 		      const struct dafs_open_how *how, struct dafs_opened *opened)
 {
 	struct dafs_open_args args;
 
 	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
-	return dafs_open_run(ses, conn, cred, &args, how, opened);
+	return dafs_open_run(clnt, conn, cred, &args, how, opened);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
 
 /**
  * dafs_open_downgrade() - give up part of an open (6.5.26)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @args: the open, and what is to be left of it
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
+int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
 			struct dafs_open_downgrade_args *args)
 {
 	struct dafs_op op = {
@@ -315,13 +315,13 @@ int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
 		.args = args,
 	};
 
-	return dafs_proc_simple(ses, &op);
+	return dafs_proc_simple(clnt, &op);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_open_downgrade);
 
 /**
  * dafs_close_unless() - end an open (6.5.7)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the file
  * @state_id: the open
@@ -330,7 +330,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_open_downgrade);
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
+int dafs_close_unless(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		      const bool *leave)
 {
@@ -346,12 +346,12 @@ int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
 		.leave = leave,
 	};
 
-	return dafs_proc_simple(ses, &op);
+	return dafs_proc_simple(clnt, &op);
 }
 
 /**
  * dafs_close_on() - end an open, without waiting for the session
- * @ses: session
+ * @clnt: client
  * @conn: a connection of it
  * @cred: whom to act for
  * @fh: the file
@@ -361,7 +361,7 @@ int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
  * Context: may sleep, but not because the server asks for patience.
  * Return: 0 or a negative errno, as dafs_op_run_on().
  */
-int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+int dafs_close_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		  const struct dafs_fh *fh, const struct dafs_state_id *state_id, u32 *status)
 {
 	struct dafs_close_args args = {
@@ -374,7 +374,7 @@ int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct
 		.args = &args,
 		.nodelay = true,
 	};
-	int err = dafs_op_run_on(ses, conn, &op);
+	int err = dafs_op_run_on(clnt, conn, &op);
 
 	*status = op.status;
 	dafs_op_end(&op);
@@ -383,7 +383,7 @@ int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct
 
 /**
  * dafs_close() - end an open, however long that takes
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the file
  * @state_id: the open
@@ -391,9 +391,9 @@ int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_close(struct dafs_session *ses, const struct cred *cred,
+int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_state_id *state_id)
 {
-	return dafs_close_unless(ses, cred, fh, state_id, NULL);
+	return dafs_close_unless(clnt, cred, fh, state_id, NULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_close);

@@ -150,94 +150,94 @@ struct dafs_append {
 typedef bool (*dafs_readdir_actor_t)(void *priv, const struct dafs_direntry *entry);
 
 /* simple.c */
-int dafs_proc_call(struct dafs_session *ses, struct dafs_op *op);
-int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op);
+int dafs_proc_call(struct dafs_client *clnt, struct dafs_op *op);
+int dafs_proc_simple(struct dafs_client *clnt, struct dafs_op *op);
 int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
 		       struct dafs_buf *buf);
 
 /* name.c */
-int dafs_get_root_handle(struct dafs_session *ses, const struct cred *cred,
+int dafs_get_root_handle(struct dafs_client *clnt, const struct cred *cred,
 			 struct dafs_fh *fh);
-int dafs_lookup_path(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup_path(struct dafs_client *clnt, const struct cred *cred,
 		     const struct dafs_fh *dir, const struct dafs_str *names,
 		     u32 nr, struct dafs_fh *fh);
-int dafs_lookup(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		struct dafs_fh *fh);
-int dafs_lookup_attrs(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup_attrs(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *dir, const struct qstr *name, u64 bitmap,
 		      struct dafs_found *found);
-int dafs_lookup_parent(struct dafs_session *ses, const struct cred *cred,
+int dafs_lookup_parent(struct dafs_client *clnt, const struct cred *cred,
 		       const struct dafs_fh *dir, struct dafs_fh *fh);
-int dafs_create_attrs(struct dafs_session *ses, const struct cred *cred,
+int dafs_create_attrs(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *dir, const struct qstr *name,
 		      const struct dafs_node *node, const struct dafs_fattr *dress,
 		      u64 bitmap, struct dafs_found *found, struct dafs_change_info *change);
-int dafs_remove(struct dafs_session *ses, const struct cred *cred,
+int dafs_remove(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name, u32 mode,
 		struct dafs_change_info *change);
-int dafs_rename(struct dafs_session *ses, const struct cred *cred,
+int dafs_rename(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *old_dir, const struct qstr *old_name,
 		const struct dafs_fh *new_dir, const struct qstr *new_name,
 		struct dafs_rename_res *res);
-int dafs_link(struct dafs_session *ses, const struct cred *cred,
+int dafs_link(struct dafs_client *clnt, const struct cred *cred,
 	      const struct dafs_fh *fh, const struct dafs_fh *dir,
 	      const struct qstr *name, struct dafs_change_info *change);
-int dafs_readlink(struct dafs_session *ses, const struct cred *cred,
+int dafs_readlink(struct dafs_client *clnt, const struct cred *cred,
 		  const struct dafs_fh *fh, char *buf, size_t size);
-int dafs_readlink_direct(struct dafs_session *ses, const struct cred *cred,
+int dafs_readlink_direct(struct dafs_client *clnt, const struct cred *cred,
 			 const struct dafs_fh *fh, char *buf, size_t size);
 
 /* attr.c */
-int dafs_access(struct dafs_session *ses, const struct cred *cred,
+int dafs_access(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res);
 void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids);
 void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
 		     const struct cred *cred, u64 bitmap, struct dafs_fattr *attr);
-int dafs_getattr(struct dafs_session *ses, const struct cred *cred,
+int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids);
 void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 		     const struct cred *cred);
 void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
-int dafs_setattr(struct dafs_session *ses, const struct cred *cred,
+int dafs_setattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		 const struct dafs_fattr *attr, u32 *status);
-int dafs_get_fsattr(struct dafs_session *ses, const struct cred *cred,
+int dafs_get_fsattr(struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
-int dafs_get_fsattr_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+int dafs_get_fsattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		       const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
 
 /* open.c */
-int dafs_open(struct dafs_session *ses, const struct cred *cred,
+int dafs_open(struct dafs_client *clnt, const struct cred *cred,
 	      const struct dafs_fh *dir, const struct qstr *name,
 	      const struct dafs_open_how *how, struct dafs_opened *opened);
-int dafs_open_attrs(struct dafs_session *ses, const struct cred *cred,
+int dafs_open_attrs(struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_fh *dir, const struct qstr *name,
 		    const struct dafs_open_how *how, u64 bitmap, struct dafs_opened *opened,
 		    struct dafs_found *found);
-int dafs_open_unlinked(struct dafs_session *ses, const struct cred *cred,
+int dafs_open_unlinked(struct dafs_client *clnt, const struct cred *cred,
 		       const struct dafs_fh *dir, const struct dafs_open_how *how,
 		       struct dafs_opened *opened);
-int dafs_open_reclaim(struct dafs_session *ses, struct dafs_conn *conn,
+int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 		      const struct cred *cred, const struct dafs_fh *fh,
 		      const struct dafs_open_how *how, struct dafs_opened *opened);
-int dafs_open_downgrade(struct dafs_session *ses, const struct cred *cred,
+int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
 			struct dafs_open_downgrade_args *args);
-int dafs_close_unless(struct dafs_session *ses, const struct cred *cred,
+int dafs_close_unless(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		      const bool *leave);
-int dafs_close_on(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+int dafs_close_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		  const struct dafs_fh *fh, const struct dafs_state_id *state_id, u32 *status);
-int dafs_close(struct dafs_session *ses, const struct cred *cred,
+int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_state_id *state_id);
 
 /* readdir.c */
-int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
+int dafs_readdir(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *dir, u64 bitmap,
 		 struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
 		 void *priv);
-int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
+int dafs_readdir_direct(struct dafs_client *clnt, const struct cred *cred,
 			const struct dafs_fh *dir, u64 bitmap, void *buf, size_t size,
 			struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
 			void *priv);
@@ -245,12 +245,12 @@ int dafs_readdir_rest(struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor, 
 
 /* rw.c */
 void dafs_write_inline_fill(struct dafs_buf *buf, u32 count, const struct iov_iter *from);
-int dafs_commit(struct dafs_session *ses, const struct cred *cred,
+int dafs_commit(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *fh, u64 offset, u32 count,
 		struct dafs_verifier *verf);
 
 /* append.c */
-int dafs_append(struct dafs_session *ses, const struct cred *cred, struct dafs_append *append,
+int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_append *append,
 		struct dafs_append_res *res, u32 *status);
 
 #endif /* _FS_DAFS_PROC_H */

@@ -77,7 +77,7 @@ static void dafs_readdir_reset(struct dafs_readdir_pos *pos, struct dafs_readdir
 
 /**
  * dafs_readdir() - read some entries of a directory (6.5.29)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @bitmap: DAFS_FATTR_* wanted of each entry
@@ -89,7 +89,7 @@ static void dafs_readdir_reset(struct dafs_readdir_pos *pos, struct dafs_readdir
  * Return: 0 or a negative errno; -EIO for a response or an entry that cannot be
  * decoded, and the connection is given up.
  */
-int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
+int dafs_readdir(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *dir, u64 bitmap,
 		 struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
 		 void *priv)
@@ -109,7 +109,7 @@ int dafs_readdir(struct dafs_session *ses, const struct cred *cred,
 	int err;
 
 	dafs_readdir_reset(pos, &args);
-	err = dafs_proc_call(ses, &op);
+	err = dafs_proc_call(clnt, &op);
 	if (err)
 		return err;
 	pos->verf = res.cookieverf;
@@ -136,7 +136,7 @@ static int dafs_readdir_describe(struct dafs_op *op, struct dafs_call *call)
 	return 0;
 }
 
-static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
+static int dafs_readdir_mem(struct dafs_client *clnt, struct dafs_op *op,
 			    struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
 			    void *priv)
 {
@@ -146,7 +146,7 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
 	int err;
 
 	op->res = &res;
-	err = dafs_proc_call(ses, op);
+	err = dafs_proc_call(clnt, op);
 	if (err)
 		return err;
 	err = dafs_proc_received(op, &res.direct_checksum, &buf) ?:
@@ -161,7 +161,7 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
 
 /**
  * dafs_readdir_direct() - read many entries of a directory by RDMA (6.5.30)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: the directory
  * @bitmap: DAFS_FATTR_* wanted of each entry
@@ -177,7 +177,7 @@ static int dafs_readdir_mem(struct dafs_session *ses, struct dafs_op *op,
  * were sent.  @actor was called for those ahead of the first malformed one then,
  * and @pos stands behind them.
  */
-int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
+int dafs_readdir_direct(struct dafs_client *clnt, const struct cred *cred,
 			const struct dafs_fh *dir, u64 bitmap, void *buf, size_t size,
 			struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor,
 			void *priv)
@@ -203,7 +203,7 @@ int dafs_readdir_direct(struct dafs_session *ses, const struct cred *cred,
 	op.prepare = dafs_readdir_describe;
 	op.nowait = pos->nowait;
 	dafs_readdir_reset(pos, &args);
-	err = dafs_readdir_mem(ses, &op, pos, actor, priv);
+	err = dafs_readdir_mem(clnt, &op, pos, actor, priv);
 	kfree(op.mem);
 	return err;
 }

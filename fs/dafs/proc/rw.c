@@ -26,7 +26,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_write_inline_fill);
 
 /**
  * dafs_commit() - make what was written unstably stable (6.5.8)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the file
  * @offset: first byte
@@ -36,7 +36,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_write_inline_fill);
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_commit(struct dafs_session *ses, const struct cred *cred,
+int dafs_commit(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *fh, u64 offset, u32 count,
 		struct dafs_verifier *verf)
 {
@@ -54,7 +54,7 @@ int dafs_commit(struct dafs_session *ses, const struct cred *cred,
 		.retry_nomem = true,
 		.hard = true,
 	};
-	int err = dafs_proc_simple(ses, &op);
+	int err = dafs_proc_simple(clnt, &op);
 
 	if (!err)
 		*verf = res.writeverf;

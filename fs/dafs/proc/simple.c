@@ -5,16 +5,16 @@
 
 /**
  * dafs_proc_call() - run an operation
- * @ses: session
+ * @clnt: client
  * @op: the operation, zero apart from what the caller asks
  *
  * Context: may sleep.
  * Return: 0, and the caller calls dafs_op_end() when it is done with the
  * results; or a negative errno, and @op is ended already.
  */
-int dafs_proc_call(struct dafs_session *ses, struct dafs_op *op)
+int dafs_proc_call(struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = dafs_op_run(ses, op);
+	int err = dafs_op_run(clnt, op);
 
 	if (err)
 		dafs_op_end(op);
@@ -24,15 +24,15 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_proc_call);
 
 /**
  * dafs_proc_simple() - run an operation whose results hold no pointers
- * @ses: session
+ * @clnt: client
  * @op: the operation
  *
  * Context: may sleep.
  * Return: 0 or a negative errno; @op is ended either way.
  */
-int dafs_proc_simple(struct dafs_session *ses, struct dafs_op *op)
+int dafs_proc_simple(struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = dafs_proc_call(ses, op);
+	int err = dafs_proc_call(clnt, op);
 
 	if (!err)
 		dafs_op_end(op);

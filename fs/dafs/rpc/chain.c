@@ -21,7 +21,7 @@ static u16 dafs_chain_flags(const struct dafs_op *op, bool first, bool last)
 }
 
 /* Prepares linked calls for all operations on one connection. */
-static int dafs_chain_prepare(struct dafs_session *ses, struct dafs_conn *conn,
+static int dafs_chain_prepare(struct dafs_client *clnt, struct dafs_conn *conn,
 			      struct dafs_op *ops, unsigned int nr)
 {
 	unsigned int i;
@@ -30,7 +30,7 @@ static int dafs_chain_prepare(struct dafs_session *ses, struct dafs_conn *conn,
 	for (i = 0; i < nr; i++) {
 		kref_get(&conn->ref);
 		ops[i].conn = conn;
-		err = dafs_op_prepare(ses, &ops[i]);
+		err = dafs_op_prepare(clnt, &ops[i]);
 		if (err)
 			return err;
 		ops[i].call->chain_flags = dafs_chain_flags(&ops[i], !i, i == nr - 1);
@@ -56,33 +56,33 @@ static bool dafs_chain_again(u32 status)
 }
 
 /* Return: 0 if the operation is done, 1 if it must be retried, or an errno. */
-static int dafs_chain_wait(struct dafs_session *ses, struct dafs_op *op)
+static int dafs_chain_wait(struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = dafs_op_wait(ses, op);
+	int err = dafs_op_wait(clnt, op);
 
 	if (err)
-		return err == -ENOTCONN ? 1 : dafs_op_result(ses, op, err);
+		return err == -ENOTCONN ? 1 : dafs_op_result(clnt, op, err);
 	op->status = op->call->status;
 	if (dafs_chain_again(op->status))
 		return 1;
-	return dafs_op_result(ses, op, dafs_op_decode(op) ?: dafs_status_to_errno(op->status));
+	return dafs_op_result(clnt, op, dafs_op_decode(op) ?: dafs_status_to_errno(op->status));
 }
 
 /*
  * Return: how many operations are done. *@err is the error of the next one, or 0 if it
  * must be retried.
  */
-static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops,
+static unsigned int dafs_chain_try(struct dafs_client *clnt, struct dafs_op *ops,
 				   unsigned int nr, int *err)
 {
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 	unsigned int done = 0;
 	int ret;
 
 	*err = 0;
 	if (IS_ERR(conn))
 		return 0;
-	ret = dafs_chain_prepare(ses, conn, ops, nr);
+	ret = dafs_chain_prepare(clnt, conn, ops, nr);
 	if (!ret)
 		ret = dafs_call_start_chain(conn->rq, ops[0].call);
 	dafs_conn_put(conn);
@@ -92,7 +92,7 @@ static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops
 	/* the last response usually comes last, so one wake-up is enough */
 	dafs_call_wait(ops[nr - 1].call);
 	while (done < nr && !ret) {
-		ret = dafs_chain_wait(ses, &ops[done]);
+		ret = dafs_chain_wait(clnt, &ops[done]);
 		if (!ret)
 			done++;
 	}
@@ -106,19 +106,19 @@ static unsigned int dafs_chain_try(struct dafs_session *ses, struct dafs_op *ops
  * connection must not hold a reference on the old one, because device removal waits for
  * that.
  */
-static int dafs_chain_step(struct dafs_session *ses, struct dafs_op *ops, unsigned int i)
+static int dafs_chain_step(struct dafs_client *clnt, struct dafs_op *ops, unsigned int i)
 {
 	if (i)
 		dafs_op_end(&ops[i - 1]);
 	if (i && ops[i].takes_fh)
 		*ops[i].takes_fh = *ops[i - 1].gives_fh;
-	return dafs_op_run(ses, &ops[i]);
+	return dafs_op_run(clnt, &ops[i]);
 }
 
 /**
  * dafs_op_run_chain() - perform operations one after the other, in one round trip
  *	if possible
- * @ses: the session
+ * @clnt: the client
  * @ops: filled in, without mem and no_replay; the caller calls dafs_op_end() for all of
  *	them in any case.  Strings in the results of the last one are valid until then.
  * @nr: how many, at least 1
@@ -131,10 +131,10 @@ static int dafs_chain_step(struct dafs_session *ses, struct dafs_op *ops, unsign
  * Context: may sleep; a fatal signal ends it.
  * Return: how many succeeded.
  */
-unsigned int dafs_op_run_chain(struct dafs_session *ses, struct dafs_op *ops, unsigned int nr,
+unsigned int dafs_op_run_chain(struct dafs_client *clnt, struct dafs_op *ops, unsigned int nr,
 			       int *err)
 {
-	unsigned int done = dafs_chain_try(ses, ops, nr, err);
+	unsigned int done = dafs_chain_try(clnt, ops, nr, err);
 	unsigned int i;
 
 	if (*err || done == nr)
@@ -142,7 +142,7 @@ unsigned int dafs_op_run_chain(struct dafs_session *ses, struct dafs_op *ops, un
 	for (i = 0; i < nr; i++)
 		dafs_op_end(&ops[i]);
 	while (done < nr) {
-		*err = dafs_chain_step(ses, ops, done);
+		*err = dafs_chain_step(clnt, ops, done);
 		if (*err)
 			break;
 		done++;

@@ -79,7 +79,7 @@ struct dafs_cred_entry {
 struct dafs_cred_cache {
 	struct list_head node;
 	unsigned int users;
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	spinlock_t lock;	/* see above */
 	DECLARE_HASHTABLE(table, DAFS_CRED_BITS);
 	struct list_head lru;
@@ -89,14 +89,14 @@ struct dafs_cred_cache {
 static LIST_HEAD(dafs_cred_caches);
 static DEFINE_MUTEX(dafs_cred_caches_lock);	/* guards the list */
 
-static bool dafs_same_client(const struct dafs_session_params *a,
-			     const struct dafs_session_params *b)
+static bool dafs_same_client(const struct dafs_client_params *a,
+			     const struct dafs_client_params *b)
 {
 	return a->net == b->net && !memcmp(&a->dst, &b->dst, sizeof(a->dst)) &&
 	       !strcmp(a->client_id, b->client_id);
 }
 
-static struct dafs_cred_cache *dafs_cred_cache_find(const struct dafs_session_params *params)
+static struct dafs_cred_cache *dafs_cred_cache_find(const struct dafs_client_params *params)
 {
 	struct dafs_cred_cache *cache;
 
@@ -107,7 +107,7 @@ static struct dafs_cred_cache *dafs_cred_cache_find(const struct dafs_session_pa
 	return NULL;
 }
 
-static struct dafs_cred_cache *dafs_cred_cache_alloc(const struct dafs_session_params *params)
+static struct dafs_cred_cache *dafs_cred_cache_alloc(const struct dafs_client_params *params)
 {
 	struct dafs_cred_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL);
 
@@ -129,7 +129,7 @@ static struct dafs_cred_cache *dafs_cred_cache_alloc(const struct dafs_session_p
  * Context: may sleep.
  * Return: the cache, or NULL if out of memory.
  */
-struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_session_params *params)
+struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_client_params *params)
 {
 	struct dafs_cred_cache *cache;
 
@@ -362,7 +362,7 @@ static int dafs_cred_most_groups(const struct dafs_conn *conn, const struct cred
 	if (cred->group_info->ngroups <= most)
 		return cred->group_info->ngroups;
 	pr_warn_ratelimited("dafs: server %pISpc: only %d of %d groups of user %u are sent\n",
-			    &dafs_session_params(conn->ses)->dst, most, cred->group_info->ngroups,
+			    &dafs_client_params(conn->clnt)->dst, most, cred->group_info->ngroups,
 			    from_kuid(&init_user_ns, cred->fsuid));
 	return most;
 }
@@ -484,24 +484,24 @@ static bool dafs_cred_evict(struct dafs_cred_cache *cache, struct dafs_conn *con
 
 /**
  * dafs_cred_cache_age() - release handles that were not used for a while
- * @ses: session
+ * @clnt: client
  * @conn: its connection
  * @idle: for how long, in jiffies
  *
  * Context: may sleep, but does not wait for the server.
  */
-void dafs_cred_cache_age(struct dafs_session *ses, struct dafs_conn *conn, unsigned long idle)
+void dafs_cred_cache_age(struct dafs_client *clnt, struct dafs_conn *conn, unsigned long idle)
 {
 	unsigned int nr = DAFS_CRED_AGED;
 
-	while (nr-- && dafs_cred_evict(ses->creds, conn, 0, idle, false))
+	while (nr-- && dafs_cred_evict(clnt->creds, conn, 0, idle, false))
 		;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_cred_cache_age);
 
 /**
  * dafs_cred_cache_release() - release all handles at the server
- * @ses: a session that is about to end
+ * @clnt: a session that is about to end
  * @conn: a connection of it; handles of another client-id are forgotten
  *
  * Does nothing while other sessions use them.
@@ -509,16 +509,16 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_cred_cache_age);
  * Context: may sleep.
  * Return: false if the server no longer answers.
  */
-bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn)
+bool dafs_cred_cache_release(struct dafs_client *clnt, struct dafs_conn *conn)
 {
 	struct dafs_release_cred_args args;
 	struct dafs_cred_entry *entry;
 	bool told = true, shared;
 
 	mutex_lock(&dafs_cred_caches_lock);
-	shared = ses->creds->users > 1;
+	shared = clnt->creds->users > 1;
 	mutex_unlock(&dafs_cred_caches_lock);
-	while (!shared && told && (entry = dafs_cred_take(ses->creds, 0, 0))) {
+	while (!shared && told && (entry = dafs_cred_take(clnt->creds, 0, 0))) {
 		memcpy(args.cred_handle, entry->handle, sizeof(args.cred_handle));
 		if (dafs_opaque64_equal(&entry->client_id, &conn->client_id))
 			told = dafs_conn_notify(conn, DAFS_PROC_RELEASE_CRED, &args);
@@ -592,7 +592,7 @@ static bool dafs_cred_again(struct dafs_cred_cache *cache, struct dafs_conn *con
 
 /**
  * dafs_cred_handle() - get the credential handle of a user
- * @ses: the session
+ * @clnt: the client
  * @conn: the connection to use it on
  * @cred: the user; NULL for the session's own identity
  * @handle: filled with the handle; zero on an untrusted session
@@ -601,10 +601,10 @@ static bool dafs_cred_again(struct dafs_cred_cache *cache, struct dafs_conn *con
  * Return: 0, -ENOMEM, -ENOTCONN, -ETIMEDOUT, -ERESTARTSYS (also if other tasks that
  * registered it were killed), or the errno of the REGISTER_CRED status.
  */
-int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+int dafs_cred_handle(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle)
 {
-	struct dafs_cred_cache *cache = ses->creds;
+	struct dafs_cred_cache *cache = clnt->creds;
 	unsigned int tries = DAFS_CRED_TRIES;
 	bool mine = true;
 	int err;
@@ -623,15 +623,15 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_cred_handle);
 
 /**
  * dafs_cred_forget() - drop a handle that the server does not know (NO_CREDS)
- * @ses: session
+ * @clnt: client
  * @conn: the connection on which the server said so
  * @handle: the handle; its user is registered again on the next use
  *
  * Context: any but hard interrupts.
  */
-void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8 *handle)
+void dafs_cred_forget(struct dafs_client *clnt, struct dafs_conn *conn, const u8 *handle)
 {
-	struct dafs_cred_cache *cache = ses->creds;
+	struct dafs_cred_cache *cache = clnt->creds;
 	struct dafs_cred_entry *entry, *found = NULL;
 
 	spin_lock_bh(&cache->lock);

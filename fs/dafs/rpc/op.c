@@ -72,13 +72,13 @@ static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 
 /**
  * dafs_op_prepare() - make the call of an operation
- * @ses: session
+ * @clnt: client
  * @op: the operation, with op->conn; op->call is filled, also if this fails
  *
  * Context: may sleep.
  * Return: 0, -ENOMEM, or what the registration of a credential ended with.
  */
-int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op)
+int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 
@@ -90,18 +90,18 @@ int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op)
 	call->args = op->args;
 	call->fill = op->fill;
 	call->priv = op->priv;
-	return dafs_cred_handle(ses, op->conn, op->cred, call->cred);
+	return dafs_cred_handle(clnt, op->conn, op->cred, call->cred);
 }
 
 /**
  * struct dafs_op_left - an operation whose task has given up
  * @work: waits for the response in its place
- * @ses: the session, whose queue @work is in
+ * @clnt: the session, whose queue @work is in
  * @op: what is left of it: cred, args, conn, call, undo and lost
  */
 struct dafs_op_left {
 	struct work_struct work;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_op op;
 };
 
@@ -114,7 +114,7 @@ static void dafs_op_left_work(struct work_struct *work)
 	if (op->call && (dafs_call_wait(op->call) || (op->call->status && op->lost)))
 		dafs_op_end(op);
 	if (!op->call || op->call->status == DAFS_STATUS_OK)
-		op->undo(left->ses, op);
+		op->undo(left->clnt, op);
 	dafs_op_end(op);
 	put_cred(op->cred);
 	kfree(op->args);
@@ -122,11 +122,11 @@ static void dafs_op_left_work(struct work_struct *work)
 }
 
 /* The caller has no use for it any more, and its response, if there is a call. */
-static void dafs_op_leave(struct dafs_session *ses, struct dafs_op *op)
+static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_op_left *left = kzalloc(sizeof(*left), GFP_NOFS | __GFP_NOFAIL);
 
-	left->ses = ses;
+	left->clnt = clnt;
 	left->op.cred = get_cred(op->cred);
 	left->op.args = op->copy(op->args);
 	left->op.conn = op->conn;
@@ -137,24 +137,24 @@ static void dafs_op_leave(struct dafs_session *ses, struct dafs_op *op)
 	op->call = NULL;
 	op->lost = false;
 	INIT_WORK(&left->work, dafs_op_left_work);
-	queue_work(ses->commit_wq, &left->work);
+	queue_work(clnt->commit_wq, &left->work);
 }
 
 /**
  * dafs_op_wait() - wait for the response of an operation that was sent
- * @ses: the session
+ * @clnt: the client
  * @op: the operation; if the task is killed and op->undo is set, its call is waited for
  *	in the background, and none of its caller's any more
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: as dafs_call_wait().
  */
-int dafs_op_wait(struct dafs_session *ses, struct dafs_op *op)
+int dafs_op_wait(struct dafs_client *clnt, struct dafs_op *op)
 {
 	int err = dafs_call_wait(op->call);
 
 	if (err == -ERESTARTSYS && op->undo)
-		dafs_op_leave(ses, op);
+		dafs_op_leave(clnt, op);
 	else if (err)
 		op->lost = true;
 	return err;
@@ -162,7 +162,7 @@ int dafs_op_wait(struct dafs_session *ses, struct dafs_op *op)
 
 /**
  * dafs_op_result() - an operation is not tried any more
- * @ses: the session
+ * @clnt: the client
  * @op: the operation
  * @err: what its caller is told
  *
@@ -171,39 +171,39 @@ int dafs_op_wait(struct dafs_session *ses, struct dafs_op *op)
  * Context: may sleep.
  * Return: @err.
  */
-int dafs_op_result(struct dafs_session *ses, struct dafs_op *op, int err)
+int dafs_op_result(struct dafs_client *clnt, struct dafs_op *op, int err)
 {
 	if (err && op->lost && op->undo) {
 		dafs_op_end(op);
-		dafs_op_leave(ses, op);
+		dafs_op_leave(clnt, op);
 	}
 	return err;
 }
 
 /* One attempt on op->conn: 0 means that there is a response, whatever its status. */
-static int dafs_op_send(struct dafs_session *ses, struct dafs_op *op)
+static int dafs_op_send(struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = dafs_op_prepare(ses, op);
+	int err = dafs_op_prepare(clnt, op);
 
 	if (!err)
 		err = dafs_op_start(op, op->call);
 	if (err)
 		return err;
-	err = dafs_op_wait(ses, op);
+	err = dafs_op_wait(clnt, op);
 	if (!err)
 		op->status = op->call->status;
 	/* the client cannot know whether the server has seen it */
 	return err == -ENOTCONN && op->no_replay ? -EREMOTEIO : err;
 }
 
-static int dafs_op_try(struct dafs_session *ses, struct dafs_op *op)
+static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
 {
-	struct dafs_conn *conn = dafs_conn_get_unless(ses, op->leave);
+	struct dafs_conn *conn = dafs_conn_get_unless(clnt, op->leave);
 
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 	op->conn = conn;
-	return dafs_op_send(ses, op);
+	return dafs_op_send(clnt, op);
 }
 
 /**
@@ -236,9 +236,9 @@ static int dafs_op_pause(const struct dafs_op *op, struct dafs_tries *tries)
 }
 
 /* Is it retried without limit? */
-static bool dafs_op_retries_forever(const struct dafs_session *ses, const struct dafs_op *op)
+static bool dafs_op_retries_forever(const struct dafs_client *clnt, const struct dafs_op *op)
 {
-	return op->hard && !READ_ONCE(ses->params.soft);
+	return op->hard && !READ_ONCE(clnt->params.soft);
 }
 
 /* Is what the server asks for, if anything, not to be done? */
@@ -249,7 +249,7 @@ static bool dafs_op_declines(const struct dafs_op *op, enum dafs_action action)
 }
 
 /* The response is there.  Return: 1 to try again, 0 to report it, or an errno. */
-static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
+static int dafs_op_check_status(struct dafs_client *clnt, struct dafs_op *op,
 				struct dafs_tries *tries)
 {
 	enum dafs_action action = dafs_status_action(op->status);
@@ -257,13 +257,13 @@ static int dafs_op_check_status(struct dafs_session *ses, struct dafs_op *op,
 
 	if (dafs_op_declines(op, action))
 		return 0;
-	verdict = dafs_retry(DAFS_RETRY_CALL, action, dafs_op_retries_forever(ses, op), tries);
+	verdict = dafs_retry(DAFS_RETRY_CALL, action, dafs_op_retries_forever(clnt, op), tries);
 	if (action == DAFS_ACT_SESSION)
 		dafs_conn_stale(op->conn);
 	if (verdict.next == DAFS_NEXT_REPORT)
 		return verdict.err;
 	if (action == DAFS_ACT_CRED)
-		dafs_cred_forget(ses, op->conn, op->call->cred);
+		dafs_cred_forget(clnt, op->conn, op->call->cred);
 	return verdict.next == DAFS_NEXT_SEND ? 1 : dafs_op_pause(op, tries);
 }
 
@@ -278,13 +278,13 @@ static bool dafs_op_others_killed(const struct dafs_op *op, int err)
 }
 
 /* Return: 1 to try again, or @err. */
-static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs_op *op, int err,
+static int dafs_op_check_nomem(const struct dafs_client *clnt, const struct dafs_op *op, int err,
 			       struct dafs_tries *tries)
 {
 	struct dafs_verdict verdict;
 
 	/* REGISTER_CRED failed its checksum in many attempts */
-	if (err == -EBADMSG && dafs_op_retries_forever(ses, op))
+	if (err == -EBADMSG && dafs_op_retries_forever(clnt, op))
 		return dafs_op_pause(op, tries);
 	if (dafs_op_others_killed(op, err))
 		return dafs_op_pause(op, tries);
@@ -292,26 +292,26 @@ static int dafs_op_check_nomem(const struct dafs_session *ses, const struct dafs
 		return err;
 	if (!op->retry_nomem)
 		return err;
-	verdict = dafs_retry(DAFS_RETRY_CALL, DAFS_ACT_MEMORY, dafs_op_retries_forever(ses, op),
+	verdict = dafs_retry(DAFS_RETRY_CALL, DAFS_ACT_MEMORY, dafs_op_retries_forever(clnt, op),
 			     tries);
 	return verdict.next == DAFS_NEXT_REPORT ? err : dafs_op_pause(op, tries);
 }
 
 /* Repeats until there is a response worth reporting. */
-static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
+static int dafs_op_attempts(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_tries tries = {};
 	int err;
 
 	for (;;) {
-		err = dafs_op_check_nomem(ses, op, dafs_op_try(ses, op), &tries);
+		err = dafs_op_check_nomem(clnt, op, dafs_op_try(clnt, op), &tries);
 		if (err < 0 && err != -ENOTCONN)
 			return err;
 		/* a server that connects but does not answer is no better than none */
-		if (err < 0 && dafs_session_gives_up(ses, &tries.lost))
+		if (err < 0 && dafs_client_gives_up(clnt, &tries.lost))
 			return -ETIMEDOUT;
 		if (!err) {
-			err = dafs_op_check_status(ses, op, &tries);
+			err = dafs_op_check_status(clnt, op, &tries);
 			if (err <= 0)
 				return err;
 		}
@@ -319,14 +319,14 @@ static int dafs_op_attempts(struct dafs_session *ses, struct dafs_op *op)
 	}
 }
 
-static int dafs_op_run_nowait(struct dafs_session *ses, struct dafs_op *op)
+static int dafs_op_run_nowait(struct dafs_client *clnt, struct dafs_op *op)
 {
-	struct dafs_conn *conn = dafs_conn_try_get(ses);
+	struct dafs_conn *conn = dafs_conn_try_get(clnt);
 
 	if (IS_ERR_OR_NULL(conn))
 		return conn ? PTR_ERR(conn) : -ENOTCONN;
 	op->conn = conn;
-	return dafs_op_send(ses, op);
+	return dafs_op_send(clnt, op);
 }
 
 /**
@@ -352,7 +352,7 @@ int dafs_op_decode(struct dafs_op *op)
 
 /**
  * dafs_op_run() - perform an operation
- * @ses: the session
+ * @clnt: the client
  * @op: filled in; to be ended by dafs_op_end() in any case
  *
  * Waits for the connection to come back as the session is told to, and for a
@@ -366,21 +366,21 @@ int dafs_op_decode(struct dafs_op *op)
  * operation to be sent once was under way; what op->prepare returned; -ENOMEM;
  * -EMSGSIZE; -ERESTARTSYS.
  */
-int dafs_op_run(struct dafs_session *ses, struct dafs_op *op)
+int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op)
 {
 	int err;
 
-	err = op->nowait ? dafs_op_run_nowait(ses, op) : dafs_op_attempts(ses, op);
+	err = op->nowait ? dafs_op_run_nowait(clnt, op) : dafs_op_attempts(clnt, op);
 	if (!err)
 		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
 	trace_dafs_op_result(op, err);
-	return dafs_op_result(ses, op, err);
+	return dafs_op_result(clnt, op, err);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
 
 /**
  * dafs_op_run_on() - perform an operation on a connection not yet in use
- * @ses: the session
+ * @clnt: the client
  * @conn: its new connection; the caller holds a reference
  * @op: filled in; to be ended by dafs_op_end() in any case
  *
@@ -390,7 +390,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
  * Context: may sleep.
  * Return: as dafs_op_run(), and -ENOTCONN if the connection is lost.
  */
-int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op)
+int dafs_op_run_on(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs_op *op)
 {
 	struct dafs_tries tries = {};
 	unsigned int left = DAFS_OP_TRIES_ON;
@@ -400,7 +400,7 @@ int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs
 		dafs_op_end(op);
 		kref_get(&conn->ref);
 		op->conn = conn;
-		err = dafs_op_send(ses, op) ?: dafs_op_check_status(ses, op, &tries);
+		err = dafs_op_send(clnt, op) ?: dafs_op_check_status(clnt, op, &tries);
 	} while (err > 0 && --left);
 	if (err < 0)
 		return err;

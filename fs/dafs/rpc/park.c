@@ -10,59 +10,59 @@
 
 /**
  * dafs_session_park() - go on later, unless it is time already
- * @ses: the session
+ * @clnt: the client
  * @park: resume is set, which is called once, and leave
  *
  * Context: any.
  * Return: true if it was parked, and may have gone on already; false if
  * dafs_conn_try_get() would not return NULL, or @park->leave is true.
  */
-bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park)
+bool dafs_session_park(struct dafs_client *clnt, struct dafs_park *park)
 {
 	unsigned long flags;
 	bool wait;
 
-	spin_lock_irqsave(&ses->lock, flags);
-	wait = dafs_session_must_wait(ses) && !(park->leave && READ_ONCE(*park->leave));
+	spin_lock_irqsave(&clnt->lock, flags);
+	wait = dafs_session_must_wait(clnt) && !(park->leave && READ_ONCE(*park->leave));
 	if (wait)
-		list_add_tail(&park->link, &ses->parked);
-	spin_unlock_irqrestore(&ses->lock, flags);
+		list_add_tail(&park->link, &clnt->parked);
+	spin_unlock_irqrestore(&clnt->lock, flags);
 	return wait;
 }
 
 /**
  * dafs_conn_get_or_park() - a connection to send on, or to be resumed when there is one
- * @ses: the session
+ * @clnt: the client
  * @park: as for dafs_session_park()
  *
  * Context: any.
  * Return: the connection with a reference; NULL if it was parked, and what it is part of
  * may be gone already; or an ERR_PTR, as dafs_conn_get_unless().
  */
-struct dafs_conn *dafs_conn_get_or_park(struct dafs_session *ses, struct dafs_park *park)
+struct dafs_conn *dafs_conn_get_or_park(struct dafs_client *clnt, struct dafs_park *park)
 {
 	struct dafs_conn *conn;
 
 	do {
-		conn = dafs_conn_try_get(ses);
+		conn = dafs_conn_try_get(clnt);
 		if (!conn && park->leave && READ_ONCE(*park->leave))
 			return ERR_PTR(-EIO);
-	} while (!conn && !dafs_session_park(ses, park));
+	} while (!conn && !dafs_session_park(clnt, park));
 	return conn;
 }
 
 /**
  * dafs_session_resume() - all that is parked has another look
- * @ses: the session, locked
+ * @clnt: the session, locked
  *
  * Context: any.
  */
-void dafs_session_resume(struct dafs_session *ses)
+void dafs_session_resume(struct dafs_client *clnt)
 {
 	struct dafs_park *park;
 
-	lockdep_assert_held(&ses->lock);
-	while ((park = list_first_entry_or_null(&ses->parked, struct dafs_park, link))) {
+	lockdep_assert_held(&clnt->lock);
+	while ((park = list_first_entry_or_null(&clnt->parked, struct dafs_park, link))) {
 		list_del(&park->link);
 		park->resume(park);
 	}
@@ -70,14 +70,14 @@ void dafs_session_resume(struct dafs_session *ses)
 
 /**
  * dafs_session_wake() - who waits for a connection has another look
- * @ses: the session, locked; what dafs_conn_try_get() returns may have changed
+ * @clnt: the session, locked; what dafs_conn_try_get() returns may have changed
  *
  * Context: any.
  */
-void dafs_session_wake(struct dafs_session *ses)
+void dafs_session_wake(struct dafs_client *clnt)
 {
-	lockdep_assert_held(&ses->lock);
-	wake_up_all(&ses->wait);
-	if (!dafs_session_must_wait(ses))
-		dafs_session_resume(ses);
+	lockdep_assert_held(&clnt->lock);
+	wake_up_all(&clnt->wait);
+	if (!dafs_session_must_wait(clnt))
+		dafs_session_resume(clnt);
 }

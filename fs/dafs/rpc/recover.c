@@ -22,42 +22,42 @@ static bool dafs_recoverer_is_at_it(const struct dafs_recoverer *who)
 	return who->conn || who->running;
 }
 
-static bool dafs_session_recovering(struct dafs_session *ses)
+static bool dafs_session_recovering(struct dafs_client *clnt)
 {
 	struct dafs_recoverer *who;
 	bool recovering = false;
 
-	spin_lock_irq(&ses->lock);
-	list_for_each_entry(who, &ses->recoverers, link)
+	spin_lock_irq(&clnt->lock);
+	list_for_each_entry(who, &clnt->recoverers, link)
 		recovering |= dafs_recoverer_is_at_it(who) && !who->slow;
-	spin_unlock_irq(&ses->lock);
+	spin_unlock_irq(&clnt->lock);
 	return recovering;
 }
 
 static struct dafs_conn *dafs_recoverer_begin(struct dafs_recoverer *who)
 {
-	struct dafs_session *ses = who->ses;
+	struct dafs_client *clnt = who->clnt;
 	struct dafs_conn *conn;
 
-	spin_lock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
 	conn = who->conn;
 	who->conn = NULL;
 	who->running = conn;
-	spin_unlock_irq(&ses->lock);
+	spin_unlock_irq(&clnt->lock);
 	return conn;
 }
 
 static void dafs_recoverer_end(struct dafs_recoverer *who, struct dafs_conn *conn, int err)
 {
-	struct dafs_session *ses = who->ses;
+	struct dafs_client *clnt = who->clnt;
 
-	spin_lock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
 	who->running = false;
 	who->err = err;
 	if (!err)
 		who->client_id = conn->client_id;
-	wake_up_all(&ses->wait);
-	spin_unlock_irq(&ses->lock);
+	wake_up_all(&clnt->wait);
+	spin_unlock_irq(&clnt->lock);
 	dafs_conn_put(conn);
 }
 
@@ -72,16 +72,16 @@ static void dafs_recoverer_work(struct work_struct *work)
 		return;
 	/* reclaim must not wait for write-back by this very session */
 	flags = memalloc_nofs_save();
-	err = who->recover(who, who->ses, conn);
+	err = who->recover(who, who->clnt, conn);
 	memalloc_nofs_restore(flags);
-	trace_dafs_recovered(who->ses, err);
+	trace_dafs_recovered(who->clnt, err);
 	dafs_recoverer_end(who, conn, err);
 }
 
 /* It may not even have begun with the last connection. */
 static void dafs_recoverer_start(struct dafs_recoverer *who, struct dafs_conn *conn)
 {
-	lockdep_assert_held(&who->ses->lock);
+	lockdep_assert_held(&who->clnt->lock);
 	if (who->conn)
 		dafs_conn_put(who->conn);
 	kref_get(&conn->ref);
@@ -91,49 +91,49 @@ static void dafs_recoverer_start(struct dafs_recoverer *who, struct dafs_conn *c
 	queue_work(dafs_recover_wq, &who->work);
 }
 
-static void dafs_recoverers_start(struct dafs_session *ses, struct dafs_conn *conn)
+static void dafs_recoverers_start(struct dafs_client *clnt, struct dafs_conn *conn)
 {
 	struct dafs_recoverer *who;
 
-	spin_lock_irq(&ses->lock);
-	list_for_each_entry(who, &ses->recoverers, link) {
+	spin_lock_irq(&clnt->lock);
+	list_for_each_entry(who, &clnt->recoverers, link) {
 		if (!dafs_opaque64_equal(&who->client_id, &conn->client_id))
 			dafs_recoverer_start(who, conn);
 	}
-	spin_unlock_irq(&ses->lock);
+	spin_unlock_irq(&clnt->lock);
 }
 
 /* Return: 0, or an error of one that has come to its end. */
-static int dafs_recoverers_result(struct dafs_session *ses, struct dafs_conn *conn)
+static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *conn)
 {
 	struct dafs_recoverer *who;
 	int err = 0;
 
-	spin_lock_irq(&ses->lock);
-	list_for_each_entry(who, &ses->recoverers, link) {
+	spin_lock_irq(&clnt->lock);
+	list_for_each_entry(who, &clnt->recoverers, link) {
 		if (!dafs_recoverer_is_at_it(who))
 			err = err ?: who->err;
 	}
 	if (!err)
-		ses->client_id = conn->client_id;
-	spin_unlock_irq(&ses->lock);
+		clnt->client_id = conn->client_id;
+	spin_unlock_irq(&clnt->lock);
 	return err;
 }
 
 /**
  * dafs_session_recover() - have all that the server may have forgotten
- * @ses: the session
+ * @clnt: the client
  * @conn: a new connection that is not in use yet
  *
  * Context: may sleep; the reconnect work.
  * Return: 0, also if that goes on in the background, or a negative errno if the
  * connection is lost.
  */
-int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn)
+int dafs_session_recover(struct dafs_client *clnt, struct dafs_conn *conn)
 {
-	dafs_recoverers_start(ses, conn);
-	wait_event_timeout(ses->wait, !dafs_session_recovering(ses), DAFS_RECOVER_WAIT);
-	return dafs_recoverers_result(ses, conn);
+	dafs_recoverers_start(clnt, conn);
+	wait_event_timeout(clnt->wait, !dafs_session_recovering(clnt), DAFS_RECOVER_WAIT);
+	return dafs_recoverers_result(clnt, conn);
 }
 
 /**
@@ -144,53 +144,53 @@ int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn)
  */
 void dafs_recover_slowly(struct dafs_recoverer *who)
 {
-	struct dafs_session *ses = who->ses;
+	struct dafs_client *clnt = who->clnt;
 
-	spin_lock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
 	who->slow = true;
-	wake_up_all(&ses->wait);
-	spin_unlock_irq(&ses->lock);
+	wake_up_all(&clnt->wait);
+	spin_unlock_irq(&clnt->lock);
 }
 
 /**
- * dafs_session_add_recoverer() - from now on have state at the server
- * @ses: the session
+ * dafs_client_add_recoverer() - from now on have state at the server
+ * @clnt: the client
  * @who: called when the server has lost it
  *
  * Context: may sleep.
  */
-void dafs_session_add_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
+void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who)
 {
-	who->ses = ses;
+	who->clnt = clnt;
 	INIT_WORK(&who->work, dafs_recoverer_work);
-	spin_lock_irq(&ses->lock);
-	who->client_id = ses->client_id;
-	list_add_tail(&who->link, &ses->recoverers);
-	spin_unlock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
+	who->client_id = clnt->client_id;
+	list_add_tail(&who->link, &clnt->recoverers);
+	spin_unlock_irq(&clnt->lock);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_add_recoverer);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_add_recoverer);
 
 /**
- * dafs_session_del_recoverer() - have no state at the server any more
- * @ses: the session
+ * dafs_client_del_recoverer() - have no state at the server any more
+ * @clnt: the client
  * @who: may never have been added
  *
  * Context: may sleep; waits for its recovery if that is under way.
  */
-void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer *who)
+void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who)
 {
 	struct dafs_conn *conn;
 
-	if (!who->ses)
+	if (!who->clnt)
 		return;
-	spin_lock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
 	list_del_init(&who->link);
-	spin_unlock_irq(&ses->lock);
+	spin_unlock_irq(&clnt->lock);
 	cancel_work_sync(&who->work);
 	conn = dafs_recoverer_begin(who);
 	if (conn)
 		dafs_recoverer_end(who, conn, 0);
 	/* it may be the last that was waited for */
-	wake_up_all(&ses->wait);
+	wake_up_all(&clnt->wait);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_del_recoverer);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_del_recoverer);

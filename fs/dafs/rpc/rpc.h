@@ -24,10 +24,10 @@
 #include <linux/dafs/status.h>
 
 struct dafs_conn;
-struct dafs_session;
+struct dafs_client;
 
 /**
- * struct dafs_session_params - where to and how
+ * struct dafs_client_params - where to and how
  * @net: network namespace; the session takes its own reference
  * @dst: server
  * @src: local address, family AF_UNSPEC for any
@@ -45,7 +45,7 @@ struct dafs_session;
  * @inline_header: inline_write_header_size to ask for, 0 for no padded writes (tests)
  * @client_id: client-id-string; empty for the host's own
  */
-struct dafs_session_params {
+struct dafs_client_params {
 	struct net *net;
 	struct sockaddr_storage dst;
 	struct sockaddr_storage src;
@@ -67,7 +67,7 @@ struct dafs_session_params {
 /**
  * struct dafs_conn - one connection of a session
  * @ref: one of the session while it is current, one of each call
- * @ses: the session
+ * @clnt: the client
  * @op: operation channel
  * @rq: its requester
  * @bc: back-control channel or NULL
@@ -84,7 +84,7 @@ struct dafs_session_params {
  */
 struct dafs_conn {
 	struct kref ref;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_chan *op;
 	struct dafs_requester *rq;
 	struct dafs_chan *bc;
@@ -113,7 +113,7 @@ struct dafs_conn {
  *	client had at the server is gone.  Runs where memory is not reclaimed from file
  *	systems, and sends by dafs_op_run_on() only.  An error means that the connection
  *	is lost; then it is called again on the next one.
- * @ses: the session, while in its list; this and all below is recover.c's
+ * @clnt: the session, while in its list; this and all below is recover.c's
  * @work: calls @recover
  * @conn: to be given to @recover, with a reference, or NULL
  * @running: @recover has been called and has not returned
@@ -123,9 +123,9 @@ struct dafs_conn {
  */
 struct dafs_recoverer {
 	struct list_head link;
-	int (*recover)(struct dafs_recoverer *who, struct dafs_session *ses,
+	int (*recover)(struct dafs_recoverer *who, struct dafs_client *clnt,
 		       struct dafs_conn *conn);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct work_struct work;
 	struct dafs_conn *conn;
 	bool running;
@@ -135,31 +135,31 @@ struct dafs_recoverer {
 };
 
 void dafs_recover_slowly(struct dafs_recoverer *who);
-void dafs_session_add_recoverer(struct dafs_session *ses, struct dafs_recoverer *who);
-void dafs_session_del_recoverer(struct dafs_session *ses, struct dafs_recoverer *who);
+void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
+void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 
-struct dafs_session *dafs_session_create(const struct dafs_session_params *params);
-void dafs_session_destroy(struct dafs_session *ses);
-struct dafs_session *dafs_session_get(struct dafs_session *ses);
-void dafs_session_put(struct dafs_session *ses);
-bool dafs_session_shared(const struct dafs_session *ses);
-void dafs_session_shutdown(struct dafs_session *ses);
-bool dafs_session_dead(const struct dafs_session *ses);
-void dafs_session_stop_waiting(struct dafs_session *ses);
-void dafs_session_look_again(struct dafs_session *ses);
-void dafs_session_set_timeouts(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
-			       unsigned int retrans);
-void dafs_session_set_lease(struct dafs_session *ses, u32 seconds);
-const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses);
-bool dafs_session_busy(struct dafs_session *ses);
-bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost);
+struct dafs_client *dafs_client_create(const struct dafs_client_params *params);
+void dafs_client_destroy(struct dafs_client *clnt);
+struct dafs_client *dafs_client_get(struct dafs_client *clnt);
+void dafs_client_put(struct dafs_client *clnt);
+bool dafs_client_shared(const struct dafs_client *clnt);
+void dafs_client_shutdown(struct dafs_client *clnt);
+bool dafs_client_dead(const struct dafs_client *clnt);
+void dafs_client_stop_waiting(struct dafs_client *clnt);
+void dafs_client_look_again(struct dafs_client *clnt);
+void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
+			      unsigned int retrans);
+void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
+const struct dafs_client_params *dafs_client_params(const struct dafs_client *clnt);
+bool dafs_client_busy(struct dafs_client *clnt);
+bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);
 
 /**
  * struct dafs_park - what waits for a connection without a task, see park.c
  * @link: in the session's list
  * @resume: called under the lock of the session when there is a connection, or
  *	none is waited for any more
- * @leave: none is, for this one, when this is true, see dafs_session_look_again()
+ * @leave: none is, for this one, when this is true, see dafs_client_look_again()
  */
 struct dafs_park {
 	struct list_head link;
@@ -167,10 +167,10 @@ struct dafs_park {
 	const bool *leave;
 };
 
-struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses);
-struct workqueue_struct *dafs_session_end_wq(const struct dafs_session *ses);
+struct workqueue_struct *dafs_client_commit_wq(const struct dafs_client *clnt);
+struct workqueue_struct *dafs_client_end_wq(const struct dafs_client *clnt);
 
-bool dafs_exits_while_down(struct dafs_session *ses);
+bool dafs_exits_while_down(struct dafs_client *clnt);
 
 /*
  * Does the current task exit?  It takes no signals any more, so nothing would end what it
@@ -181,8 +181,8 @@ static inline bool dafs_task_exits(void)
 	return current->flags & PF_EXITING;
 }
 
-struct dafs_conn *dafs_conn_get(struct dafs_session *ses);
-struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *leave);
+struct dafs_conn *dafs_conn_get(struct dafs_client *clnt);
+struct dafs_conn *dafs_conn_get_unless(struct dafs_client *clnt, const bool *leave);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);
 void dafs_conn_stale(struct dafs_conn *conn);
@@ -235,7 +235,7 @@ enum dafs_retry_kind {
 /**
  * struct dafs_tries - what the attempts at one operation have met so far
  * @delay_ms: the last pause, for a server that asks for time
- * @lost: connections that ended without an answer, see dafs_session_gives_up()
+ * @lost: connections that ended without an answer, see dafs_client_gives_up()
  * @count: attempts that ended with each action; stays at its maximum
  */
 struct dafs_tries {
@@ -320,7 +320,7 @@ struct dafs_op_mem {
  * @hard: with @retry_nomem: on a hard mount, retry until the server refuses it
  *	permanently
  * @leave: if set, waiting for a connection or a retry ends when this becomes true, see
- *	dafs_session_look_again()
+ *	dafs_client_look_again()
  * @nowait: one attempt only: -ENOTCONN without a connection, and no retry if the server
  *	asks for one
  * @nodelay: with dafs_op_run_on(): if the server returns DELAY, that is the result
@@ -342,7 +342,7 @@ struct dafs_op {
 	struct dafs_op_mem *mem;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
 	bool no_replay;
-	void (*undo)(struct dafs_session *ses, struct dafs_op *op);
+	void (*undo)(struct dafs_client *clnt, struct dafs_op *op);
 	void *(*copy)(const void *args);
 	bool lost;
 	bool retry_nomem;
@@ -354,18 +354,18 @@ struct dafs_op {
 	const struct dafs_fh *gives_fh;
 };
 
-int dafs_op_run(struct dafs_session *ses, struct dafs_op *op);
+int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op);
 int dafs_op_sleep(unsigned int *ms);
-int dafs_op_run_on(struct dafs_session *ses, struct dafs_conn *conn, struct dafs_op *op);
-unsigned int dafs_op_run_chain(struct dafs_session *ses, struct dafs_op *ops, unsigned int nr,
+int dafs_op_run_on(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs_op *op);
+unsigned int dafs_op_run_chain(struct dafs_client *clnt, struct dafs_op *ops, unsigned int nr,
 			       int *err);
 void dafs_op_end(struct dafs_op *op);
 
 /* cred.c: credential handles (3.1.1.2) */
 struct dafs_cred_cache;
-struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_session_params *params);
+struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_client_params *params);
 void dafs_cred_cache_put(struct dafs_cred_cache *cache);
-int dafs_cred_handle(struct dafs_session *ses, struct dafs_conn *conn, const struct cred *cred,
+int dafs_cred_handle(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle);
 
 #endif /* _FS_DAFS_SESSION_H */

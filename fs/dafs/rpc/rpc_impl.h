@@ -21,10 +21,10 @@ enum dafs_session_state {
 };
 
 /**
- * struct dafs_session - a session with a server
+ * struct dafs_client - a session with a server
  * @params: where to and how; constant but for soft, timeo_ms and retrans, see
- *	dafs_session_set_timeouts()
- * @users: super blocks that share it, see dafs_session_put()
+ *	dafs_client_set_timeouts()
+ * @users: super blocks that share it, see dafs_client_put()
  * @lock: guards what follows up to @fail_waiters
  * @state: changed by dafs_session_set_state() only
  * @conn: the current connection, in state UP
@@ -48,7 +48,7 @@ enum dafs_session_state {
  * @lease: of the client at the server, in seconds
  * @last_null: jiffies when it last sent something
  * @client_id: what the server keeps for this client, it keeps under this id;
- *	written by dafs_session_create() and by @reconnect
+ *	written by dafs_client_create() and by @reconnect
  * @instance: names this client in discriminators (E-124)
  * @differentiator: names this session in them
  * @verifier: client_verifier
@@ -60,8 +60,8 @@ enum dafs_session_state {
  * @kobj: its folder in sysfs, from the first connection until it is destroyed
  * @kobj_gone: nothing refers to @kobj any more
  */
-struct dafs_session {
-	struct dafs_session_params params;
+struct dafs_client {
+	struct dafs_client_params params;
 	refcount_t users;
 	spinlock_t lock;	/* see above */
 	enum dafs_session_state state;
@@ -100,37 +100,37 @@ extern struct workqueue_struct *dafs_session_wq;
 extern struct workqueue_struct *dafs_recover_wq;
 
 /* session.c */
-int dafs_sessions_init(void);
-void dafs_sessions_exit(void);
-void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
-int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn);
-void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_requester *rq);
-void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn);
+int dafs_clients_init(void);
+void dafs_clients_exit(void);
+void dafs_session_lost(struct dafs_client *clnt, struct dafs_conn *conn);
+int dafs_session_joining(struct dafs_client *clnt, struct dafs_conn *conn);
+void dafs_session_set_timeout(const struct dafs_client *clnt, struct dafs_requester *rq);
+void dafs_session_part(struct dafs_client *clnt, struct dafs_conn *conn);
 bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args);
-struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
+struct dafs_conn *dafs_conn_try_get(struct dafs_client *clnt);
 
-bool dafs_session_must_wait(const struct dafs_session *ses);
+bool dafs_session_must_wait(const struct dafs_client *clnt);
 
-const char *dafs_session_state_name(const struct dafs_session *ses);
+const char *dafs_session_state_name(const struct dafs_client *clnt);
 
 /* park.c */
-bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park);
-struct dafs_conn *dafs_conn_get_or_park(struct dafs_session *ses, struct dafs_park *park);
-void dafs_session_wake(struct dafs_session *ses);
-void dafs_session_resume(struct dafs_session *ses);
+bool dafs_session_park(struct dafs_client *clnt, struct dafs_park *park);
+struct dafs_conn *dafs_conn_get_or_park(struct dafs_client *clnt, struct dafs_park *park);
+void dafs_session_wake(struct dafs_client *clnt);
+void dafs_session_resume(struct dafs_client *clnt);
 
 /* recover.c */
-int dafs_session_recover(struct dafs_session *ses, struct dafs_conn *conn);
+int dafs_session_recover(struct dafs_client *clnt, struct dafs_conn *conn);
 
 /* conn.c */
-struct dafs_conn *dafs_conn_create(struct dafs_session *ses);
+struct dafs_conn *dafs_conn_create(struct dafs_client *clnt);
 void dafs_conn_drop(struct dafs_conn *conn);
 
 /* op.c */
-int dafs_op_prepare(struct dafs_session *ses, struct dafs_op *op);
+int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op);
 int dafs_op_decode(struct dafs_op *op);
-int dafs_op_wait(struct dafs_session *ses, struct dafs_op *op);
-int dafs_op_result(struct dafs_session *ses, struct dafs_op *op, int err);
+int dafs_op_wait(struct dafs_client *clnt, struct dafs_op *op);
+int dafs_op_result(struct dafs_client *clnt, struct dafs_op *op, int err);
 
 /* identity.c */
 u64 dafs_machine_number(void);
@@ -138,15 +138,15 @@ u64 dafs_machine_number(void);
 /* sysfs.c */
 int dafs_sysfs_init(void);
 void dafs_sysfs_exit(void);
-int dafs_session_show_in_sysfs(struct dafs_session *ses);
-void dafs_session_hide_from_sysfs(struct dafs_session *ses);
+int dafs_session_show_in_sysfs(struct dafs_client *clnt);
+void dafs_session_hide_from_sysfs(struct dafs_client *clnt);
 
 /* back.c: directives of the server */
 extern const struct dafs_responder_ops dafs_back_ops;
 
 /* cred.c */
-void dafs_cred_forget(struct dafs_session *ses, struct dafs_conn *conn, const u8 *handle);
-bool dafs_cred_cache_release(struct dafs_session *ses, struct dafs_conn *conn);
-void dafs_cred_cache_age(struct dafs_session *ses, struct dafs_conn *conn, unsigned long idle);
+void dafs_cred_forget(struct dafs_client *clnt, struct dafs_conn *conn, const u8 *handle);
+bool dafs_cred_cache_release(struct dafs_client *clnt, struct dafs_conn *conn);
+void dafs_cred_cache_age(struct dafs_client *clnt, struct dafs_conn *conn, unsigned long idle);
 
 #endif /* _FS_DAFS_SESSION_IMPL_H */

@@ -3,7 +3,7 @@
  * A session that outlives its connections (3.1.2.5).
  *
  *	DOWN	no connection; the reconnect work tries, with back-off
- *	UP	calls go to ses->conn
+ *	UP	calls go to clnt->conn
  *	DEAD	shut down; every call fails
  *
  * A connection on which the server returns another client-id than before has
@@ -57,12 +57,12 @@ static const u8 dafs_session_next[] = {
 
 /**
  * dafs_session_state_name() - the state of a session for people
- * @ses: the session
+ * @clnt: the client
  *
  * Context: any.
  * Return: a constant string.
  */
-const char *dafs_session_state_name(const struct dafs_session *ses)
+const char *dafs_session_state_name(const struct dafs_client *clnt)
 {
 	static const char * const names[] = {
 		[DAFS_SES_DOWN]	= "down",
@@ -70,134 +70,134 @@ const char *dafs_session_state_name(const struct dafs_session *ses)
 		[DAFS_SES_DEAD]	= "dead",
 	};
 
-	return names[READ_ONCE(ses->state)];
+	return names[READ_ONCE(clnt->state)];
 }
 
-static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_state next)
+static bool dafs_session_set_state(struct dafs_client *clnt, enum dafs_session_state next)
 {
-	lockdep_assert_held(&ses->lock);
-	if (!(dafs_session_next[ses->state] & BIT(next)))
+	lockdep_assert_held(&clnt->lock);
+	if (!(dafs_session_next[clnt->state] & BIT(next)))
 		return false;
-	trace_dafs_session_state(ses, next);
-	ses->state = next;
+	trace_dafs_session_state(clnt, next);
+	clnt->state = next;
 	return true;
 }
 
 /**
  * dafs_session_joining() - a connection is being made
- * @ses: session
- * @conn: the connection; dafs_session_shutdown() does not wait for its end
+ * @clnt: client
+ * @conn: the connection; dafs_client_shutdown() does not wait for its end
  *
  * Context: any but interrupt.
  * Return: 0, or -ESHUTDOWN if the session is dead.
  */
-int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn)
+int dafs_session_joining(struct dafs_client *clnt, struct dafs_conn *conn)
 {
 	int err = 0;
 
-	spin_lock_irq(&ses->lock);
-	if (ses->state == DAFS_SES_DEAD)
+	spin_lock_irq(&clnt->lock);
+	if (clnt->state == DAFS_SES_DEAD)
 		err = -ESHUTDOWN;
 	else
-		ses->joining = conn;
-	spin_unlock_irq(&ses->lock);
+		clnt->joining = conn;
+	spin_unlock_irq(&clnt->lock);
 	return err;
 }
 
 /**
  * dafs_session_part() - a connection being made did not become anything
- * @ses: session
+ * @clnt: client
  * @conn: from dafs_session_joining(); it is ended, and the caller's reference
  *	dropped
  *
  * Context: may sleep.
  */
-void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn)
+void dafs_session_part(struct dafs_client *clnt, struct dafs_conn *conn)
 {
-	spin_lock_irq(&ses->lock);
-	ses->joining = NULL;
-	spin_unlock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
+	clnt->joining = NULL;
+	spin_unlock_irq(&clnt->lock);
 	dafs_conn_drop(conn);
 }
 
 /**
  * dafs_session_set_timeout() - how long a server may take to answer
- * @ses: session
+ * @clnt: client
  * @rq: requester of one of its connections, which has a session at the server
  *
  * A hard session waits for as long as the connection gives signs of life.
  *
  * Context: any.
  */
-void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_requester *rq)
+void dafs_session_set_timeout(const struct dafs_client *clnt, struct dafs_requester *rq)
 {
-	unsigned int timeo = READ_ONCE(ses->params.timeo_ms);
-	unsigned int tries = READ_ONCE(ses->params.retrans) + 1;
+	unsigned int timeo = READ_ONCE(clnt->params.timeo_ms);
+	unsigned int tries = READ_ONCE(clnt->params.retrans) + 1;
 
-	dafs_requester_set_timeout(rq, timeo, READ_ONCE(ses->params.soft) ? timeo * tries : 0);
+	dafs_requester_set_timeout(rq, timeo, READ_ONCE(clnt->params.soft) ? timeo * tries : 0);
 }
 
 /*
  * Makes @conn the current connection; the session takes over the caller's
  * reference.  Fails if it is lost already or the session is dead.
  */
-static int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
+static int dafs_session_attach(struct dafs_client *clnt, struct dafs_conn *conn)
 {
 	bool say = false;
 	int err = 0;
 
-	spin_lock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
 	if (!dafs_chan_is_open(conn->op))
 		err = -ENOTCONN;
-	else if (!dafs_session_set_state(ses, DAFS_SES_UP))
+	else if (!dafs_session_set_state(clnt, DAFS_SES_UP))
 		err = -ESHUTDOWN;
 	if (!err) {
-		ses->conn = conn;
-		ses->joining = NULL;
-		ses->up_at = jiffies;
-		say = ses->logged_down;
-		ses->logged_down = false;
-		ses->fail_waiters = false;
-		WRITE_ONCE(ses->attempts, 0);
-		dafs_session_set_timeout(ses, conn->rq);
-		dafs_session_wake(ses);
+		clnt->conn = conn;
+		clnt->joining = NULL;
+		clnt->up_at = jiffies;
+		say = clnt->logged_down;
+		clnt->logged_down = false;
+		clnt->fail_waiters = false;
+		WRITE_ONCE(clnt->attempts, 0);
+		dafs_session_set_timeout(clnt, conn->rq);
+		dafs_session_wake(clnt);
 	}
-	spin_unlock_irq(&ses->lock);
+	spin_unlock_irq(&clnt->lock);
 	if (say)
-		pr_notice("dafs: server %pISpc: connected again\n", &ses->params.dst);
+		pr_notice("dafs: server %pISpc: connected again\n", &clnt->params.dst);
 	return err;
 }
 
 /* Return: the connection that was current, with its reference, or NULL. */
-static struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct dafs_conn *conn,
+static struct dafs_conn *dafs_session_detach(struct dafs_client *clnt, struct dafs_conn *conn,
 					     enum dafs_session_state next)
 {
 	struct dafs_conn *was = NULL;
 
-	spin_lock_irq(&ses->lock);
-	if (!conn || ses->conn == conn) {
-		was = ses->conn;
-		ses->conn = NULL;
-		dafs_session_set_state(ses, next);
-		dafs_session_wake(ses);
+	spin_lock_irq(&clnt->lock);
+	if (!conn || clnt->conn == conn) {
+		was = clnt->conn;
+		clnt->conn = NULL;
+		dafs_session_set_state(clnt, next);
+		dafs_session_wake(clnt);
 	}
-	spin_unlock_irq(&ses->lock);
+	spin_unlock_irq(&clnt->lock);
 	return was;
 }
 
 /* The first failure and the recovery are worth a line each, nothing else is. */
-static void dafs_session_log_down(struct dafs_session *ses, const char *why)
+static void dafs_session_log_down(struct dafs_client *clnt, const char *why)
 {
 	bool said;
 
-	spin_lock_irq(&ses->lock);
-	said = ses->logged_down;
-	ses->logged_down = true;
-	spin_unlock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
+	said = clnt->logged_down;
+	clnt->logged_down = true;
+	spin_unlock_irq(&clnt->lock);
 	if (said)
 		return;
-	pr_notice("dafs: server %pISpc: %s, %s\n", &ses->params.dst, why,
-		  READ_ONCE(ses->params.soft) ? "trying again for a while" : "trying again");
+	pr_notice("dafs: server %pISpc: %s, %s\n", &clnt->params.dst, why,
+		  READ_ONCE(clnt->params.soft) ? "trying again for a while" : "trying again");
 }
 
 /* Doubles from attempt to attempt, with jitter so that clients spread out. */
@@ -213,78 +213,78 @@ static unsigned long dafs_session_backoff(unsigned int attempt)
  * At once, but for a server that takes every connection only to lose it again:
  * otherwise that would keep both sides busy with nothing else.
  */
-static unsigned long dafs_session_flap(struct dafs_session *ses)
+static unsigned long dafs_session_flap(struct dafs_client *clnt)
 {
-	lockdep_assert_held(&ses->lock);
-	if (time_after(jiffies, ses->up_at + DAFS_STEADY))
-		ses->flaps = 0;
-	return ses->flaps++ ? dafs_session_backoff(ses->flaps - 2) : 0;
+	lockdep_assert_held(&clnt->lock);
+	if (time_after(jiffies, clnt->up_at + DAFS_STEADY))
+		clnt->flaps = 0;
+	return clnt->flaps++ ? dafs_session_backoff(clnt->flaps - 2) : 0;
 }
 
 /**
  * dafs_session_lost() - a connection is gone, and a new one is wanted
- * @ses: session
+ * @clnt: client
  * @conn: the connection; what was outstanding on it has failed.  If it is not the
  *	current one, this does nothing.
  *
  * Context: may sleep.
  */
-void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
+void dafs_session_lost(struct dafs_client *clnt, struct dafs_conn *conn)
 {
-	struct dafs_conn *was = dafs_session_detach(ses, conn, DAFS_SES_DOWN);
+	struct dafs_conn *was = dafs_session_detach(clnt, conn, DAFS_SES_DOWN);
 
 	if (!was)
 		return;
-	dafs_session_log_down(ses, dafs_chan_why(was->op));
-	spin_lock_irq(&ses->lock);
-	WRITE_ONCE(ses->attempts, 0);
-	/* dafs_session_destroy() makes it DEAD before it cancels the work */
-	if (ses->state == DAFS_SES_DOWN)
-		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect, dafs_session_flap(ses));
-	spin_unlock_irq(&ses->lock);
+	dafs_session_log_down(clnt, dafs_chan_why(was->op));
+	spin_lock_irq(&clnt->lock);
+	WRITE_ONCE(clnt->attempts, 0);
+	/* dafs_client_destroy() makes it DEAD before it cancels the work */
+	if (clnt->state == DAFS_SES_DOWN)
+		queue_delayed_work(dafs_reconnect_wq, &clnt->reconnect, dafs_session_flap(clnt));
+	spin_unlock_irq(&clnt->lock);
 	dafs_conn_put(was);
 }
 
-static void dafs_session_attempt_failed(struct dafs_session *ses)
+static void dafs_session_attempt_failed(struct dafs_client *clnt)
 {
-	spin_lock_irq(&ses->lock);
-	WRITE_ONCE(ses->attempts, ses->attempts + 1);
-	if (ses->state == DAFS_SES_DOWN)
-		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect,
-				   dafs_session_backoff(ses->attempts));
-	dafs_session_wake(ses);
-	spin_unlock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
+	WRITE_ONCE(clnt->attempts, clnt->attempts + 1);
+	if (clnt->state == DAFS_SES_DOWN)
+		queue_delayed_work(dafs_reconnect_wq, &clnt->reconnect,
+				   dafs_session_backoff(clnt->attempts));
+	dafs_session_wake(clnt);
+	spin_unlock_irq(&clnt->lock);
 }
 
-static int dafs_session_connect(struct dafs_session *ses)
+static int dafs_session_connect(struct dafs_client *clnt)
 {
-	struct dafs_conn *conn = dafs_conn_create(ses);
+	struct dafs_conn *conn = dafs_conn_create(clnt);
 	int err;
 
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	err = dafs_session_recover(ses, conn);
+	err = dafs_session_recover(clnt, conn);
 	if (!err)
-		err = dafs_session_attach(ses, conn);
+		err = dafs_session_attach(clnt, conn);
 	if (err)
-		dafs_session_part(ses, conn);
+		dafs_session_part(clnt, conn);
 	return err;
 }
 
 static void dafs_session_reconnect(struct work_struct *work)
 {
-	struct dafs_session *ses = container_of(to_delayed_work(work),
-						struct dafs_session, reconnect);
+	struct dafs_client *clnt = container_of(to_delayed_work(work),
+						struct dafs_client, reconnect);
 	unsigned int flags;
 
-	if (READ_ONCE(ses->state) != DAFS_SES_DOWN)
+	if (READ_ONCE(clnt->state) != DAFS_SES_DOWN)
 		return;
 	/* reclaim must not wait for write-back by this very session */
 	flags = memalloc_nofs_save();
-	if (dafs_session_connect(ses))
-		dafs_session_attempt_failed(ses);
+	if (dafs_session_connect(clnt))
+		dafs_session_attempt_failed(clnt);
 	else
-		WRITE_ONCE(ses->reconnects, ses->reconnects + 1);
+		WRITE_ONCE(clnt->reconnects, clnt->reconnects + 1);
 	memalloc_nofs_restore(flags);
 }
 
@@ -304,17 +304,17 @@ static void dafs_session_send_nulls(struct dafs_conn *conn, bool renew)
 }
 
 /* A third of the lease, in jiffies */
-static long dafs_session_third(const struct dafs_session *ses)
+static long dafs_session_third(const struct dafs_client *clnt)
 {
-	return (long)READ_ONCE(ses->lease) * HZ / 3;
+	return (long)READ_ONCE(clnt->lease) * HZ / 3;
 }
 
 static void dafs_session_keep(struct work_struct *work)
 {
-	struct dafs_session *ses = container_of(to_delayed_work(work),
-						struct dafs_session, keep);
-	struct dafs_conn *conn = dafs_conn_try_get(ses);
-	long third = dafs_session_third(ses), delay = third;
+	struct dafs_client *clnt = container_of(to_delayed_work(work),
+						struct dafs_client, keep);
+	struct dafs_conn *conn = dafs_conn_try_get(clnt);
+	long third = dafs_session_third(clnt), delay = third;
 	unsigned int flags;
 	bool renew;
 
@@ -322,89 +322,89 @@ static void dafs_session_keep(struct work_struct *work)
 	flags = memalloc_nofs_save();
 	if (!IS_ERR_OR_NULL(conn)) {
 		dafs_requester_trim(conn->rq);
-		dafs_cred_cache_age(ses, conn, DAFS_CRED_IDLE);
-		renew = time_after_eq(jiffies, ses->last_null + third);
+		dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
+		renew = time_after_eq(jiffies, clnt->last_null + third);
 		/* where no slot is free for it, other requests renew the lease */
 		if (renew)
-			ses->last_null = jiffies;
+			clnt->last_null = jiffies;
 		dafs_session_send_nulls(conn, renew);
-		delay = ses->last_null + third - jiffies;
+		delay = clnt->last_null + third - jiffies;
 		dafs_conn_put(conn);
 	}
 	memalloc_nofs_restore(flags);
 	/* at the latest for the next credits to be returned */
-	queue_delayed_work(dafs_session_wq, &ses->keep, clamp(delay, 1L, DAFS_HOUSEKEEPING));
+	queue_delayed_work(dafs_session_wq, &clnt->keep, clamp(delay, 1L, DAFS_HOUSEKEEPING));
 }
 
 /**
- * dafs_session_set_lease() - how long the server bears with silence
- * @ses: the session
+ * dafs_client_set_lease() - how long the server bears with silence
+ * @clnt: the client
  * @seconds: the attribute LEASE_TIME of one of its file systems
  *
  * Context: any; not while the session is destroyed.
  */
-void dafs_session_set_lease(struct dafs_session *ses, u32 seconds)
+void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds)
 {
 	seconds = clamp(seconds, 1U, DAFS_LEASE_MAX);
-	if (READ_ONCE(ses->lease) == seconds)
+	if (READ_ONCE(clnt->lease) == seconds)
 		return;
-	WRITE_ONCE(ses->lease, seconds);
-	mod_delayed_work(dafs_session_wq, &ses->keep, 0);
+	WRITE_ONCE(clnt->lease, seconds);
+	mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_set_lease);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_set_lease);
 
 /* Nothing is waited for any more. */
-static bool dafs_session_no_wait(const struct dafs_session *ses)
+static bool dafs_session_no_wait(const struct dafs_client *clnt)
 {
-	return ses->state == DAFS_SES_DEAD || ses->fail_waiters ||
-	       (ses->params.soft && ses->attempts >= ses->params.retrans);
+	return clnt->state == DAFS_SES_DEAD || clnt->fail_waiters ||
+	       (clnt->params.soft && clnt->attempts >= clnt->params.retrans);
 }
 
 /**
  * dafs_session_must_wait() - is there no connection now, but may be later?
- * @ses: the session, locked
+ * @clnt: the session, locked
  *
  * Context: any.
  * Return: true if so.
  */
-bool dafs_session_must_wait(const struct dafs_session *ses)
+bool dafs_session_must_wait(const struct dafs_client *clnt)
 {
-	lockdep_assert_held(&ses->lock);
+	lockdep_assert_held(&clnt->lock);
 	/* one that failed is current until its end is seen to; nothing shall spin on it */
-	if (ses->conn && dafs_chan_is_open(ses->conn->op))
+	if (clnt->conn && dafs_chan_is_open(clnt->conn->op))
 		return false;
-	return !dafs_session_no_wait(ses);
+	return !dafs_session_no_wait(clnt);
 }
 
 /**
  * dafs_conn_try_get() - the current connection, if there is one
- * @ses: the session
+ * @clnt: the client
  *
  * Context: any.
  * Return: the connection with a reference, NULL while there is none, or an
  * ERR_PTR of -EIO on a dead session, -ETIMEDOUT on a soft one that gave up.
  */
-struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
+struct dafs_conn *dafs_conn_try_get(struct dafs_client *clnt)
 {
 	struct dafs_conn *conn;
 	unsigned long flags;
 
-	spin_lock_irqsave(&ses->lock, flags);
-	conn = ses->conn;
+	spin_lock_irqsave(&clnt->lock, flags);
+	conn = clnt->conn;
 	if (conn && !dafs_chan_is_open(conn->op))
 		conn = NULL;
 	if (conn)
 		kref_get(&conn->ref);
-	else if (dafs_session_no_wait(ses))
-		conn = ERR_PTR(ses->state == DAFS_SES_DEAD || ses->fail_waiters ?
+	else if (dafs_session_no_wait(clnt))
+		conn = ERR_PTR(clnt->state == DAFS_SES_DEAD || clnt->fail_waiters ?
 			       -EIO : -ETIMEDOUT);
-	spin_unlock_irqrestore(&ses->lock, flags);
+	spin_unlock_irqrestore(&clnt->lock, flags);
 	return conn;
 }
 
 /**
  * dafs_exits_while_down() - should this task not wait for the server?
- * @ses: the session
+ * @clnt: the client
  *
  * A task that exits takes no signals any more, so it could not be killed out of it.  Nor
  * could a kernel thread, which may have to close the files of others, too.
@@ -412,31 +412,31 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
  * Context: any.
  * Return: true if it is such a task, and the server is away.
  */
-bool dafs_exits_while_down(struct dafs_session *ses)
+bool dafs_exits_while_down(struct dafs_client *clnt)
 {
 	unsigned long flags;
 	bool away;
 
 	if (!(current->flags & (PF_EXITING | PF_KTHREAD)))
 		return false;
-	spin_lock_irqsave(&ses->lock, flags);
-	away = dafs_session_must_wait(ses);
-	spin_unlock_irqrestore(&ses->lock, flags);
+	spin_lock_irqsave(&clnt->lock, flags);
+	away = dafs_session_must_wait(clnt);
+	spin_unlock_irqrestore(&clnt->lock, flags);
 	return away;
 }
 
 /**
- * dafs_session_busy() - would a request have to wait before it is sent?
- * @ses: the session
+ * dafs_client_busy() - would a request have to wait before it is sent?
+ * @clnt: the client
  *
  * For those who would rather not; nothing is set aside for them.
  *
  * Context: any.
  * Return: true if there is no connection, or no slot is free on it.
  */
-bool dafs_session_busy(struct dafs_session *ses)
+bool dafs_client_busy(struct dafs_client *clnt)
 {
-	struct dafs_conn *conn = dafs_conn_try_get(ses);
+	struct dafs_conn *conn = dafs_conn_try_get(clnt);
 	bool busy;
 
 	if (IS_ERR_OR_NULL(conn))
@@ -445,7 +445,7 @@ bool dafs_session_busy(struct dafs_session *ses)
 	dafs_conn_put(conn);
 	return busy;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_busy);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_busy);
 
 static bool dafs_left(const bool *leave)
 {
@@ -454,8 +454,8 @@ static bool dafs_left(const bool *leave)
 
 /**
  * dafs_conn_get_unless() - a connection to send on, or none if it is not worth waiting
- * @ses: the session
- * @leave: the wait ends when this is true, see dafs_session_look_again(); or NULL
+ * @clnt: the client
+ * @leave: the wait ends when this is true, see dafs_client_look_again(); or NULL
  *
  * Waits as long as the session is told to: a hard one for ever, a soft one
  * until its attempts are used up.  A task that exits could not be killed out of it, so
@@ -465,14 +465,14 @@ static bool dafs_left(const bool *leave)
  * Return: the connection with a reference, or an ERR_PTR of -EIO, -ETIMEDOUT
  * or -ERESTARTSYS.
  */
-struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *leave)
+struct dafs_conn *dafs_conn_get_unless(struct dafs_client *clnt, const bool *leave)
 {
 	struct dafs_conn *conn;
 	int err;
 
 	if (dafs_task_exits())
-		return dafs_conn_try_get(ses) ?: ERR_PTR(-ERESTARTSYS);
-	err = wait_event_killable(ses->wait, (conn = dafs_conn_try_get(ses)) || dafs_left(leave));
+		return dafs_conn_try_get(clnt) ?: ERR_PTR(-ERESTARTSYS);
+	err = wait_event_killable(clnt->wait, (conn = dafs_conn_try_get(clnt)) || dafs_left(leave));
 	if (err)
 		return ERR_PTR(err);
 	return conn ?: ERR_PTR(-EIO);
@@ -480,112 +480,112 @@ struct dafs_conn *dafs_conn_get_unless(struct dafs_session *ses, const bool *lea
 
 /**
  * dafs_conn_get() - a connection to send on
- * @ses: the session
+ * @clnt: the client
  *
  * Context: may sleep; a fatal signal ends the wait.
  * Return: as dafs_conn_get_unless().
  */
-struct dafs_conn *dafs_conn_get(struct dafs_session *ses)
+struct dafs_conn *dafs_conn_get(struct dafs_client *clnt)
 {
-	return dafs_conn_get_unless(ses, NULL);
+	return dafs_conn_get_unless(clnt, NULL);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_conn_get);
 
 /* Clients that share a port must differ (E.9): by their id, or by where they run. */
-static void dafs_session_set_instance(struct dafs_session *ses)
+static void dafs_session_set_instance(struct dafs_client *clnt)
 {
-	u64 id = siphash(ses->params.client_id, strlen(ses->params.client_id),
+	u64 id = siphash(clnt->params.client_id, strlen(clnt->params.client_id),
 			 &dafs_instance_key);
 
-	id = siphash_2u64(id, ses->params.net->net_cookie, &dafs_instance_key);
-	memcpy(ses->instance, &id, sizeof(ses->instance));
+	id = siphash_2u64(id, clnt->params.net->net_cookie, &dafs_instance_key);
+	memcpy(clnt->instance, &id, sizeof(clnt->instance));
 }
 
 /* A client-id has one principal (3.1.1.3), so each way to authenticate has its own. */
-static void dafs_session_set_client_id(struct dafs_session *ses)
+static void dafs_session_set_client_id(struct dafs_client *clnt)
 {
-	if (!ses->params.client_id[0])
-		snprintf(ses->params.client_id, sizeof(ses->params.client_id),
+	if (!clnt->params.client_id[0])
+		snprintf(clnt->params.client_id, sizeof(clnt->params.client_id),
 			 "Linux DAFS %s/%016llx/%u", init_utsname()->nodename, dafs_machine,
-			 ses->params.auth_type);
-	ses->verifier = dafs_client_verifier;
-	dafs_session_set_instance(ses);
-	get_random_bytes(ses->differentiator, sizeof(ses->differentiator));
+			 clnt->params.auth_type);
+	clnt->verifier = dafs_client_verifier;
+	dafs_session_set_instance(clnt);
+	get_random_bytes(clnt->differentiator, sizeof(clnt->differentiator));
 }
 
-static struct dafs_session *dafs_session_alloc(const struct dafs_session_params *params)
+static struct dafs_client *dafs_session_alloc(const struct dafs_client_params *params)
 {
-	struct dafs_session *ses = kzalloc(sizeof(*ses), GFP_KERNEL);
+	struct dafs_client *clnt = kzalloc(sizeof(*clnt), GFP_KERNEL);
 
-	if (!ses)
+	if (!clnt)
 		return NULL;
-	ses->params = *params;
-	dafs_session_set_client_id(ses);
-	ses->creds = dafs_cred_cache_get(&ses->params);
-	if (!ses->creds)
+	clnt->params = *params;
+	dafs_session_set_client_id(clnt);
+	clnt->creds = dafs_cred_cache_get(&clnt->params);
+	if (!clnt->creds)
 		goto free;
-	ses->stats = dafs_stats_alloc();
-	if (!ses->stats)
+	clnt->stats = dafs_stats_alloc();
+	if (!clnt->stats)
 		goto put_creds;
-	ses->retry_wq = alloc_workqueue("dafs-retry", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	if (!ses->retry_wq)
+	clnt->retry_wq = alloc_workqueue("dafs-retry", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!clnt->retry_wq)
 		goto free_stats;
-	ses->end_wq = alloc_workqueue("dafs-end", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	if (!ses->end_wq)
+	clnt->end_wq = alloc_workqueue("dafs-end", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!clnt->end_wq)
 		goto free_retry_wq;
 	/* no memory is freed only by evictions, so this one needs no rescuer's thread */
-	ses->put_wq = alloc_workqueue("dafs-put", WQ_UNBOUND, 0);
-	if (!ses->put_wq)
+	clnt->put_wq = alloc_workqueue("dafs-put", WQ_UNBOUND, 0);
+	if (!clnt->put_wq)
 		goto free_end_wq;
-	ses->commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	if (!ses->commit_wq)
+	clnt->commit_wq = alloc_workqueue("dafs-commit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!clnt->commit_wq)
 		goto free_put_wq;
-	ses->begun = jiffies;
-	ses->params.net = get_net(params->net);
-	ses->lease = DAFS_LEASE;
-	ses->last_null = jiffies;
-	refcount_set(&ses->users, 1);
-	INIT_LIST_HEAD(&ses->recoverers);
-	spin_lock_init(&ses->lock);
-	init_waitqueue_head(&ses->wait);
-	INIT_LIST_HEAD(&ses->parked);
-	INIT_DELAYED_WORK(&ses->reconnect, dafs_session_reconnect);
-	INIT_DELAYED_WORK(&ses->keep, dafs_session_keep);
-	return ses;
+	clnt->begun = jiffies;
+	clnt->params.net = get_net(params->net);
+	clnt->lease = DAFS_LEASE;
+	clnt->last_null = jiffies;
+	refcount_set(&clnt->users, 1);
+	INIT_LIST_HEAD(&clnt->recoverers);
+	spin_lock_init(&clnt->lock);
+	init_waitqueue_head(&clnt->wait);
+	INIT_LIST_HEAD(&clnt->parked);
+	INIT_DELAYED_WORK(&clnt->reconnect, dafs_session_reconnect);
+	INIT_DELAYED_WORK(&clnt->keep, dafs_session_keep);
+	return clnt;
 
 free_put_wq:
-	destroy_workqueue(ses->put_wq);
+	destroy_workqueue(clnt->put_wq);
 free_end_wq:
-	destroy_workqueue(ses->end_wq);
+	destroy_workqueue(clnt->end_wq);
 free_retry_wq:
-	destroy_workqueue(ses->retry_wq);
+	destroy_workqueue(clnt->retry_wq);
 free_stats:
-	dafs_stats_free(ses->stats);
+	dafs_stats_free(clnt->stats);
 put_creds:
-	dafs_cred_cache_put(ses->creds);
+	dafs_cred_cache_put(clnt->creds);
 free:
-	kfree(ses);
+	kfree(clnt);
 	return NULL;
 }
 
-static void dafs_session_free(struct dafs_session *ses)
+static void dafs_session_free(struct dafs_client *clnt)
 {
-	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
+	wait_event(clnt->wait, !atomic_read(&clnt->nr_conns));
 	/* the last connection may still be about to let the lock go */
-	spin_lock_irq(&ses->lock);
-	spin_unlock_irq(&ses->lock);
-	destroy_workqueue(ses->commit_wq);
-	destroy_workqueue(ses->put_wq);
-	destroy_workqueue(ses->end_wq);
-	destroy_workqueue(ses->retry_wq);
-	dafs_cred_cache_put(ses->creds);
-	dafs_stats_free(ses->stats);
-	put_net(ses->params.net);
-	kfree(ses);
+	spin_lock_irq(&clnt->lock);
+	spin_unlock_irq(&clnt->lock);
+	destroy_workqueue(clnt->commit_wq);
+	destroy_workqueue(clnt->put_wq);
+	destroy_workqueue(clnt->end_wq);
+	destroy_workqueue(clnt->retry_wq);
+	dafs_cred_cache_put(clnt->creds);
+	dafs_stats_free(clnt->stats);
+	put_net(clnt->params.net);
+	kfree(clnt);
 }
 
 /**
- * dafs_session_create() - connect to a server and authenticate
+ * dafs_client_create() - connect to a server and authenticate
  * @params: where to and how
  *
  * The caller is its one user.
@@ -596,104 +596,104 @@ static void dafs_session_free(struct dafs_session *ses)
  * accept this client, -EBUSY another client has its id, -EPROTO it answered
  * nonsense, -ETIMEDOUT nothing, -ECONNRESET it hung up.
  */
-struct dafs_session *dafs_session_create(const struct dafs_session_params *params)
+struct dafs_client *dafs_client_create(const struct dafs_client_params *params)
 {
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 	int err;
 
-	ses = dafs_session_alloc(params);
-	if (!ses)
+	clnt = dafs_session_alloc(params);
+	if (!clnt)
 		return ERR_PTR(-ENOMEM);
-	conn = dafs_conn_create(ses);
+	conn = dafs_conn_create(clnt);
 	if (IS_ERR(conn)) {
 		err = PTR_ERR(conn);
 		goto free;
 	}
-	ses->client_id = conn->client_id;
-	err = dafs_session_attach(ses, conn);
+	clnt->client_id = conn->client_id;
+	err = dafs_session_attach(clnt, conn);
 	if (err) {
-		dafs_session_part(ses, conn);
+		dafs_session_part(clnt, conn);
 		goto free;
 	}
-	err = dafs_session_show_in_sysfs(ses);
+	err = dafs_session_show_in_sysfs(clnt);
 	if (err)
 		goto disconnect;
-	queue_delayed_work(dafs_session_wq, &ses->keep, DAFS_HOUSEKEEPING);
-	return ses;
+	queue_delayed_work(dafs_session_wq, &clnt->keep, DAFS_HOUSEKEEPING);
+	return clnt;
 
 disconnect:
-	dafs_session_shutdown(ses);
-	cancel_delayed_work_sync(&ses->reconnect);
+	dafs_client_shutdown(clnt);
+	cancel_delayed_work_sync(&clnt->reconnect);
 free:
-	dafs_session_free(ses);
+	dafs_session_free(clnt);
 	return ERR_PTR(err);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_create);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_create);
 
 /**
- * dafs_session_shutdown() - fail all calls, now and from now on
- * @ses: the session
+ * dafs_client_shutdown() - fail all calls, now and from now on
+ * @clnt: the client
  *
  * For umount -f: tasks and I/O that wait for the server get -EIO.
  *
  * Context: may sleep.
  */
-void dafs_session_shutdown(struct dafs_session *ses)
+void dafs_client_shutdown(struct dafs_client *clnt)
 {
-	struct dafs_conn *conn = dafs_session_detach(ses, NULL, DAFS_SES_DEAD);
+	struct dafs_conn *conn = dafs_session_detach(clnt, NULL, DAFS_SES_DEAD);
 	struct dafs_conn *joining;
 
 	if (conn)
 		dafs_conn_drop(conn);
-	spin_lock_irq(&ses->lock);
-	joining = ses->joining;
+	spin_lock_irq(&clnt->lock);
+	joining = clnt->joining;
 	if (joining)
 		kref_get(&joining->ref);
-	spin_unlock_irq(&ses->lock);
+	spin_unlock_irq(&clnt->lock);
 	if (joining)
 		dafs_conn_drop(joining);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_shutdown);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_shutdown);
 
 /**
- * dafs_session_stop_waiting() - fail what waits for the server, until it is back
- * @ses: the session
+ * dafs_client_stop_waiting() - fail what waits for the server, until it is back
+ * @clnt: the client
  *
  * For umount -f of a super block that may be mounted elsewhere, too.  Does nothing
  * while there is a connection.
  *
  * Context: may sleep.
  */
-void dafs_session_stop_waiting(struct dafs_session *ses)
+void dafs_client_stop_waiting(struct dafs_client *clnt)
 {
-	spin_lock_irq(&ses->lock);
-	ses->fail_waiters = ses->state == DAFS_SES_DOWN;
-	dafs_session_wake(ses);
-	spin_unlock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
+	clnt->fail_waiters = clnt->state == DAFS_SES_DOWN;
+	dafs_session_wake(clnt);
+	spin_unlock_irq(&clnt->lock);
 }
 
 /**
- * dafs_session_look_again() - a mount does not wait for the server any more
- * @ses: the session
+ * dafs_client_look_again() - a mount does not wait for the server any more
+ * @clnt: the client
  *
  * To be called when what struct dafs_op and struct dafs_park have as leave has become
  * true.  The others who use the session go on waiting.
  *
  * Context: may sleep.
  */
-void dafs_session_look_again(struct dafs_session *ses)
+void dafs_client_look_again(struct dafs_client *clnt)
 {
-	spin_lock_irq(&ses->lock);
-	wake_up_all(&ses->wait);
-	dafs_session_resume(ses);
-	spin_unlock_irq(&ses->lock);
+	spin_lock_irq(&clnt->lock);
+	wake_up_all(&clnt->wait);
+	dafs_session_resume(clnt);
+	spin_unlock_irq(&clnt->lock);
 }
 
 /**
- * dafs_session_set_timeouts() - change how long the server is waited for
- * @ses: the session
- * @soft: see struct dafs_session_params, as the next two
+ * dafs_client_set_timeouts() - change how long the server is waited for
+ * @clnt: the client
+ * @soft: see struct dafs_client_params, as the next two
  * @timeo_ms: likewise
  * @retrans: likewise
  *
@@ -702,31 +702,31 @@ void dafs_session_look_again(struct dafs_session *ses)
  *
  * Context: may sleep.
  */
-void dafs_session_set_timeouts(struct dafs_session *ses, bool soft, unsigned int timeo_ms,
-			       unsigned int retrans)
+void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
+			      unsigned int retrans)
 {
-	spin_lock_irq(&ses->lock);
-	WRITE_ONCE(ses->params.soft, soft);
-	WRITE_ONCE(ses->params.timeo_ms, timeo_ms);
-	WRITE_ONCE(ses->params.retrans, retrans);
+	spin_lock_irq(&clnt->lock);
+	WRITE_ONCE(clnt->params.soft, soft);
+	WRITE_ONCE(clnt->params.timeo_ms, timeo_ms);
+	WRITE_ONCE(clnt->params.retrans, retrans);
 	/* A connection in the making gets it when it is attached. */
-	if (ses->conn)
-		dafs_session_set_timeout(ses, ses->conn->rq);
-	dafs_session_wake(ses);
-	spin_unlock_irq(&ses->lock);
+	if (clnt->conn)
+		dafs_session_set_timeout(clnt, clnt->conn->rq);
+	dafs_session_wake(clnt);
+	spin_unlock_irq(&clnt->lock);
 }
 
 /**
- * dafs_session_gives_up() - an attempt has ended without an answer: was it the last?
- * @ses: the session
+ * dafs_client_gives_up() - an attempt has ended without an answer: was it the last?
+ * @clnt: the client
  * @lost: such attempts so far, on a soft session; this one is added
  *
  * Context: any.
  * Return: true if the session is soft, and there were too many.
  */
-bool dafs_session_gives_up(const struct dafs_session *ses, unsigned int *lost)
+bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost)
 {
-	return READ_ONCE(ses->params.soft) && ++*lost > READ_ONCE(ses->params.retrans);
+	return READ_ONCE(clnt->params.soft) && ++*lost > READ_ONCE(clnt->params.retrans);
 }
 
 /**
@@ -755,133 +755,133 @@ bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args)
 }
 
 /* Credentials outlive sessions (E-47), so the last one does not leave them behind. */
-static void dafs_session_disconnect(struct dafs_session *ses)
+static void dafs_session_disconnect(struct dafs_client *clnt)
 {
-	struct dafs_conn *conn = dafs_conn_try_get(ses);
+	struct dafs_conn *conn = dafs_conn_try_get(clnt);
 
 	if (IS_ERR_OR_NULL(conn))
 		return;
-	if (dafs_cred_cache_release(ses, conn))
+	if (dafs_cred_cache_release(clnt, conn))
 		dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
 	dafs_conn_put(conn);
 }
 
 /**
- * dafs_session_destroy() - disconnect and free (6.2.6)
- * @ses: the session; no task makes calls on it any more
+ * dafs_client_destroy() - disconnect and free (6.2.6)
+ * @clnt: the session; no task makes calls on it any more
  *
  * Context: may sleep.
  */
-void dafs_session_destroy(struct dafs_session *ses)
+void dafs_client_destroy(struct dafs_client *clnt)
 {
-	dafs_session_hide_from_sysfs(ses);
-	disable_delayed_work_sync(&ses->keep);
-	dafs_session_disconnect(ses);
-	dafs_session_shutdown(ses);
-	cancel_delayed_work_sync(&ses->reconnect);
-	dafs_session_free(ses);
+	dafs_session_hide_from_sysfs(clnt);
+	disable_delayed_work_sync(&clnt->keep);
+	dafs_session_disconnect(clnt);
+	dafs_client_shutdown(clnt);
+	cancel_delayed_work_sync(&clnt->reconnect);
+	dafs_session_free(clnt);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_destroy);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_destroy);
 
 /**
- * dafs_session_get() - use a session that others use too
- * @ses: the session; the caller knows of a user
+ * dafs_client_get() - use a session that others use too
+ * @clnt: the session; the caller knows of a user
  *
  * Context: any.
- * Return: @ses.
+ * Return: @clnt.
  */
-struct dafs_session *dafs_session_get(struct dafs_session *ses)
+struct dafs_client *dafs_client_get(struct dafs_client *clnt)
 {
-	refcount_inc(&ses->users);
-	return ses;
+	refcount_inc(&clnt->users);
+	return clnt;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_get);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_get);
 
 /**
- * dafs_session_put() - use a session no longer; its last user destroys it
- * @ses: the session
+ * dafs_client_put() - use a session no longer; its last user destroys it
+ * @clnt: the client
  *
  * Context: may sleep.
  */
-void dafs_session_put(struct dafs_session *ses)
+void dafs_client_put(struct dafs_client *clnt)
 {
-	if (refcount_dec_and_test(&ses->users))
-		dafs_session_destroy(ses);
+	if (refcount_dec_and_test(&clnt->users))
+		dafs_client_destroy(clnt);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_put);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_put);
 
 /**
- * dafs_session_shared() - does a session have more than one user?
- * @ses: the session, of which the caller is a user
+ * dafs_client_shared() - does a session have more than one user?
+ * @clnt: the session, of which the caller is a user
  *
  * Context: any.
  * Return: true if so.
  */
-bool dafs_session_shared(const struct dafs_session *ses)
+bool dafs_client_shared(const struct dafs_client *clnt)
 {
-	return refcount_read(&ses->users) > 1;
+	return refcount_read(&clnt->users) > 1;
 }
 
 /**
- * dafs_session_dead() - has a session been ended while it was in use?
- * @ses: the session
+ * dafs_client_dead() - has a session been ended while it was in use?
+ * @clnt: the client
  *
  * Context: any.
  * Return: true if so.
  */
-bool dafs_session_dead(const struct dafs_session *ses)
+bool dafs_client_dead(const struct dafs_client *clnt)
 {
-	return READ_ONCE(ses->state) == DAFS_SES_DEAD;
+	return READ_ONCE(clnt->state) == DAFS_SES_DEAD;
 }
 
 /**
- * dafs_session_params() - what a session was made with
- * @ses: the session
+ * dafs_client_params() - what a session was made with
+ * @clnt: the client
  *
  * Return: its parameters; constant while it lives, but for what
- * dafs_session_set_timeouts() sets.
+ * dafs_client_set_timeouts() sets.
  */
-const struct dafs_session_params *dafs_session_params(const struct dafs_session *ses)
+const struct dafs_client_params *dafs_client_params(const struct dafs_client *clnt)
 {
-	return &ses->params;
+	return &clnt->params;
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_session_params);
 
 /**
- * dafs_session_commit_wq() - where to wait for operations of a session
- * @ses: the session
+ * dafs_client_commit_wq() - where to wait for operations of a session
+ * @clnt: the client
  *
  * Each session has its own, so that a server that is away delays nothing of others.
  *
  * Return: a queue that memory reclaim may depend on.
  */
-struct workqueue_struct *dafs_session_commit_wq(const struct dafs_session *ses)
+struct workqueue_struct *dafs_client_commit_wq(const struct dafs_client *clnt)
 {
-	return ses->commit_wq;
+	return clnt->commit_wq;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_commit_wq);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_commit_wq);
 
 /**
- * dafs_session_end_wq() - where to see to the end of what a session has done
- * @ses: the session
+ * dafs_client_end_wq() - where to see to the end of what a session has done
+ * @clnt: the client
  *
  * Nothing in it waits for a connection, as commits do, of which there may be more than a
  * queue works on at a time: a mount that goes waits for ends, not for commits of others.
  *
  * Return: a queue that memory reclaim may depend on.
  */
-struct workqueue_struct *dafs_session_end_wq(const struct dafs_session *ses)
+struct workqueue_struct *dafs_client_end_wq(const struct dafs_client *clnt)
 {
-	return ses->end_wq;
+	return clnt->end_wq;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_session_end_wq);
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_end_wq);
 
 /**
- * dafs_sessions_init() - get ready for sessions
+ * dafs_clients_init() - get ready for sessions
  *
  * Return: 0 or -ENOMEM.
  */
-int __init dafs_sessions_init(void)
+int __init dafs_clients_init(void)
 {
 	int err = dafs_sysfs_init();
 
@@ -890,7 +890,7 @@ int __init dafs_sessions_init(void)
 	get_random_bytes(&dafs_instance_key, sizeof(dafs_instance_key));
 	dafs_machine = dafs_machine_number();
 	get_random_bytes(&dafs_client_verifier, sizeof(dafs_client_verifier));
-	dafs_session_wq = alloc_workqueue("dafs_session", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	dafs_session_wq = alloc_workqueue("dafs_client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!dafs_session_wq)
 		goto no_session_wq;
 	dafs_reconnect_wq = alloc_workqueue("dafs_reconnect", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
@@ -912,9 +912,9 @@ no_session_wq:
 }
 
 /**
- * dafs_sessions_exit() - undo dafs_sessions_init()
+ * dafs_clients_exit() - undo dafs_clients_init()
  */
-void dafs_sessions_exit(void)
+void dafs_clients_exit(void)
 {
 	destroy_workqueue(dafs_recover_wq);
 	destroy_workqueue(dafs_reconnect_wq);

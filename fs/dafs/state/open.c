@@ -63,7 +63,7 @@ static int dafs_open_state_end(struct dafs_open_state *os)
 {
 	if (os->lost)
 		return 0;
-	return dafs_close_unless(os->sbi->ses, os->cred, &os->fh, &os->state_id,
+	return dafs_close_unless(os->sbi->clnt, os->cred, &os->fh, &os->state_id,
 				 &os->sbi->leaving);
 }
 
@@ -74,7 +74,7 @@ static int dafs_open_state_end(struct dafs_open_state *os)
  */
 static void dafs_open_state_queue(struct dafs_open_state *os, unsigned int delay_ms)
 {
-	queue_delayed_work(os->sbi->ses->retry_wq, &os->work, msecs_to_jiffies(delay_ms));
+	queue_delayed_work(os->sbi->clnt->retry_wq, &os->work, msecs_to_jiffies(delay_ms));
 }
 
 static void dafs_open_state_unparked(struct dafs_park *park)
@@ -108,7 +108,7 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, u32 s
 	enum dafs_action action = dafs_status_action(status);
 
 	if (err == -ENOTCONN)
-		return !dafs_session_gives_up(sbi->ses, &os->gone);
+		return !dafs_client_gives_up(sbi->clnt, &os->gone);
 	if (READ_ONCE(sbi->leaving))
 		return false;
 	/* this is no task's: others were killed that registered the user for it */
@@ -129,7 +129,7 @@ static int dafs_open_state_step(struct dafs_open_state *os,
 				int (*step)(struct dafs_open_state *os, struct dafs_conn *conn,
 					    u32 *status))
 {
-	struct dafs_conn *conn = dafs_conn_get_or_park(os->sbi->ses, &os->park);
+	struct dafs_conn *conn = dafs_conn_get_or_park(os->sbi->clnt, &os->park);
 	u32 status;
 	int err;
 
@@ -149,7 +149,7 @@ static int dafs_open_state_step(struct dafs_open_state *os,
 static int dafs_open_state_close_step(struct dafs_open_state *os, struct dafs_conn *conn,
 				      u32 *status)
 {
-	return dafs_close_on(os->sbi->ses, conn, os->cred, &os->fh, &os->state_id, status);
+	return dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &os->state_id, status);
 }
 
 static void dafs_open_state_close_on(struct dafs_open_state *os)
@@ -177,7 +177,7 @@ static void dafs_open_state_close(struct dafs_open_state *os, bool wait)
 	spin_unlock(&os->lock);
 	if (reclaiming)
 		return;
-	if (!wait || dafs_exits_while_down(os->sbi->ses) ||
+	if (!wait || dafs_exits_while_down(os->sbi->clnt) ||
 	    dafs_open_state_end(os) == -ERESTARTSYS)
 		dafs_open_state_start(os);
 	else
@@ -368,7 +368,7 @@ static int dafs_open_by_fh(struct dafs_open_state *os, struct dafs_conn *conn,
 
 	dafs_open_state_how(os, &how);
 	how.nodelay = nodelay;
-	err = dafs_open_reclaim(os->sbi->ses, conn, os->cred, fh, &how, &opened);
+	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, fh, &how, &opened);
 	if (!err)
 		dafs_open_state_opened(os, &opened);
 	*status = opened.status;
@@ -389,9 +389,9 @@ static int dafs_open_named(struct dentry *dentry, struct dafs_open_state *os,
 	dafs_open_state_how(os, &how);
 	take_dentry_name_snapshot(&name, dentry);
 	if (READ_ONCE(sbi->opts.nocto))
-		err = dafs_open(sbi->ses, os->cred, dir, &name.name, &how, opened);
+		err = dafs_open(sbi->clnt, os->cred, dir, &name.name, &how, opened);
 	else
-		err = dafs_open_attrs(sbi->ses, os->cred, dir, &name.name, &how, sbi->attrs,
+		err = dafs_open_attrs(sbi->clnt, os->cred, dir, &name.name, &how, sbi->attrs,
 				      opened, found);
 	release_dentry_name_snapshot(&name);
 	dput(parent);
@@ -447,7 +447,7 @@ static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_s
 	int err;
 
 	dafs_open_state_how(os, &how);
-	err = dafs_open_attrs(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, name, &how,
+	err = dafs_open_attrs(os->sbi->clnt, os->cred, &DAFS_I(dir)->fh, name, &how,
 			      os->sbi->attrs, &opened, &found);
 	if (err)
 		return ERR_PTR(err);
@@ -579,7 +579,7 @@ static int dafs_open_new(struct inode *dir, const struct qstr *name, umode_t mod
 	how.attr = &attr;
 	if (excl)
 		dafs_open_how_exclusive(&how, &attr);
-	err = dafs_open(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, name, &how, &opened);
+	err = dafs_open(os->sbi->clnt, os->cred, &DAFS_I(dir)->fh, name, &how, &opened);
 	if (opened.open) {
 		dafs_open_state_opened(os, &opened);
 		dafs_dir_changed(dir, &opened.change);
@@ -600,7 +600,7 @@ static int dafs_open_new_unlinked(struct inode *dir, umode_t mode, struct dafs_o
 	dafs_open_state_how(os, &how);
 	how.mode = DAFS_CREATE_UNCHECKED;
 	how.attr = &attr;
-	err = dafs_open_unlinked(os->sbi->ses, os->cred, &DAFS_I(dir)->fh, &how, &opened);
+	err = dafs_open_unlinked(os->sbi->clnt, os->cred, &DAFS_I(dir)->fh, &how, &opened);
 	if (err)
 		return err;
 	dafs_open_state_opened(os, &opened);
@@ -821,7 +821,7 @@ static void dafs_reclaim_task_ended(struct dafs_reclaim *reclaim)
  *
  * The server has restarted, or the lease has expired (4.4.1.6).
  *
- * Context: may sleep; a fatal signal ends it.  Not in ses->retry_wq.
+ * Context: may sleep; a fatal signal ends it.  Not in clnt->retry_wq.
  * Return: 0 if the open has another state-id now, or may have; a negative errno: -ESTALE
  * or -EIO if it is lost; -ERESTARTSYS; or what the OPEN ended with.
  */
@@ -857,7 +857,7 @@ int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_state_
 int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  unsigned int *delay_ms)
 {
-	bool soft = READ_ONCE(dafs_session_params(os->sbi->ses)->soft);
+	bool soft = READ_ONCE(dafs_client_params(os->sbi->clnt)->soft);
 	int err = 0;
 
 	if (soft && *delay_ms >= DAFS_OPEN_SOFT_MS)

@@ -95,7 +95,7 @@ static int dafs_ahead_ask(struct dafs_ahead *ahead, struct dafs_listing *list, v
 
 	dafs_listing_begin(list, dafs_listing_attrs(DAFS_SB(dir->i_sb)));
 	ahead->pos.nowait = true;
-	return dafs_readdir_direct(dafs_inode_ses(dir), ahead->cred, &DAFS_I(dir)->fh,
+	return dafs_readdir_direct(dafs_inode_clnt(dir), ahead->cred, &DAFS_I(dir)->fh,
 				   list->wanted, buf, size, &ahead->pos, dafs_ahead_not_yet,
 				   NULL);
 }
@@ -153,7 +153,7 @@ static void dafs_ahead_run(struct dafs_ahead *ahead)
 {
 	struct dafs_inode *di = DAFS_I(d_inode(ahead->dir));
 	struct dafs_sb_info *sbi = DAFS_SB(ahead->dir->d_sb);
-	unsigned int number = dafs_conn_number(sbi->ses);
+	unsigned int number = dafs_conn_number(sbi->clnt);
 	int ret = dafs_ahead_some(ahead, atomic_read(&di->ahead_credit));
 
 	if (ret == -EOPNOTSUPP)

@@ -76,7 +76,7 @@ static int dafs_make_node(struct inode *dir, struct dentry *dentry, umode_t mode
 	int err;
 
 	dafs_fattr_mode(&dress, mode);
-	err = dafs_create_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, &dentry->d_name, node,
+	err = dafs_create_attrs(sbi->clnt, current_cred(), &DAFS_I(dir)->fh, &dentry->d_name, node,
 				node->attr || S_ISLNK(mode) ? NULL : &dress, sbi->attrs, &found,
 				&change);
 	if (found.done)
@@ -126,7 +126,7 @@ static int dafs_dir_link(struct dentry *old, struct inode *dir, struct dentry *d
 	struct dafs_change_info change;
 	int err;
 
-	err = dafs_link(dafs_inode_ses(dir), current_cred(), &di->fh, &DAFS_I(dir)->fh,
+	err = dafs_link(dafs_inode_clnt(dir), current_cred(), &di->fh, &DAFS_I(dir)->fh,
 			&dentry->d_name, &change);
 	/* link(2) reports EPERM if the file system has no hard links */
 	if (err)
@@ -297,7 +297,7 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 	int err;
 
 	asked = dafs_removing(dentry);
-	err = dafs_remove(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
+	err = dafs_remove(dafs_inode_clnt(dir), current_cred(), &DAFS_I(dir)->fh,
 			  &dentry->d_name, DAFS_REMOVE_UNCHECKED, &change);
 	if (err) {
 		dafs_not_removed(d_inode(dentry));
@@ -333,7 +333,7 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 		return -EBUSY;
 	if (victim)
 		asked = dafs_removing(new_dentry);
-	err = dafs_rename(dafs_inode_ses(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
+	err = dafs_rename(dafs_inode_clnt(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
 			  &old_dentry->d_name, &DAFS_I(new_dir)->fh,
 			  &new_dentry->d_name, &res);
 	if (err && victim)

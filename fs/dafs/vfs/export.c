@@ -56,7 +56,7 @@ static struct dentry *dafs_get_parent(struct dentry *dentry)
 	struct dafs_fh fh;
 	int err;
 
-	err = dafs_lookup_parent(DAFS_SB(sb)->ses, current_cred(), &DAFS_I(d_inode(dentry))->fh,
+	err = dafs_lookup_parent(DAFS_SB(sb)->clnt, current_cred(), &DAFS_I(d_inode(dentry))->fh,
 				 &fh);
 	if (err)
 		return ERR_PTR(err);

@@ -107,7 +107,7 @@ static void dafs_file_settle(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
-	if (dafs_exits_while_down(dafs_inode_ses(inode))) {
+	if (dafs_exits_while_down(dafs_inode_clnt(inode))) {
 		filemap_flush(inode->i_mapping);
 		return;
 	}
@@ -123,7 +123,7 @@ static void dafs_file_settle_attrs(struct file *file)
 {
 	struct inode *inode = file_inode(file);
 
-	if (!dafs_exits_while_down(dafs_inode_ses(inode)))
+	if (!dafs_exits_while_down(dafs_inode_clnt(inode)))
 		dafs_own_change_settle(inode, file->f_cred);
 }
 
@@ -153,7 +153,7 @@ static void dafs_unwritten_work(struct work_struct *work)
 	struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
 
 	if (!dafs_file_is_written(left->inode) && !READ_ONCE(sbi->leaving)) {
-		queue_delayed_work(dafs_session_end_wq(sbi->ses), &left->work, HZ);
+		queue_delayed_work(dafs_client_end_wq(sbi->clnt), &left->work, HZ);
 		return;
 	}
 	dafs_open_state_put(left->os, false);
@@ -183,7 +183,7 @@ static bool dafs_file_close_later(struct inode *inode, struct dafs_open_state *o
 	left->inode = inode;
 	left->os = os;
 	INIT_DELAYED_WORK(&left->work, dafs_unwritten_work);
-	queue_delayed_work(dafs_session_end_wq(dafs_inode_ses(inode)), &left->work, HZ);
+	queue_delayed_work(dafs_client_end_wq(dafs_inode_clnt(inode)), &left->work, HZ);
 	return true;
 }
 

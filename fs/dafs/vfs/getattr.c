@@ -101,7 +101,7 @@ static const char *dafs_get_link(struct dentry *dentry, struct inode *inode,
 	buf = __getname();
 	if (!buf)
 		return ERR_PTR(-ENOMEM);
-	len = dafs_readlink(dafs_inode_ses(inode), current_cred(),
+	len = dafs_readlink(dafs_inode_clnt(inode), current_cred(),
 			    &DAFS_I(inode)->fh, buf, PATH_MAX);
 	link = len < 0 ? ERR_PTR(len) : kstrdup(buf, GFP_KERNEL);
 	__putname(buf);

@@ -46,7 +46,7 @@ struct inode *dafs_lookup_inode(struct inode *dir, const struct qstr *name)
 		struct dafs_asked asked = dafs_asked_now(dir->i_sb);
 		struct dafs_found found = {};
 
-		err = dafs_lookup_attrs(sbi->ses, current_cred(), &DAFS_I(dir)->fh, name,
+		err = dafs_lookup_attrs(sbi->clnt, current_cred(), &DAFS_I(dir)->fh, name,
 					sbi->attrs, &found);
 		if (!err)
 			return dafs_iget_known(dir->i_sb, &found.fh, &found.attr, &found.ids,
@@ -136,7 +136,7 @@ static int dafs_relookup(struct inode *dir, struct dentry *dentry)
 
 	/* Without i_rwsem a rename may change the name at any time. */
 	take_dentry_name_snapshot(&name, dentry);
-	err = dafs_lookup(dafs_inode_ses(dir), current_cred(), &DAFS_I(dir)->fh,
+	err = dafs_lookup(dafs_inode_clnt(dir), current_cred(), &DAFS_I(dir)->fh,
 			  &name.name, &fh);
 	release_dentry_name_snapshot(&name);
 	if (err && err != -ENOENT)

@@ -91,7 +91,7 @@ static int dafs_find_export(struct fs_context *fc, struct dafs_sb_info *sbi)
 	names = kcalloc(DAFS_MAX_EXPORT_DEPTH, sizeof(*names), GFP_KERNEL);
 	if (!names)
 		return -ENOMEM;
-	err = dafs_get_root_handle(sbi->ses, fc->cred, &root);
+	err = dafs_get_root_handle(sbi->clnt, fc->cred, &root);
 	if (err) {
 		errorf(fc, "dafs: the server shows no root (error %d)", err);
 		goto out;
@@ -99,7 +99,7 @@ static int dafs_find_export(struct fs_context *fc, struct dafs_sb_info *sbi)
 	nr = dafs_split_export(fc, ctx->export, names);
 	err = nr;
 	if (nr > 0)
-		err = dafs_lookup_path(sbi->ses, fc->cred, &root, names, nr, &sbi->root);
+		err = dafs_lookup_path(sbi->clnt, fc->cred, &root, names, nr, &sbi->root);
 	else if (!nr)
 		sbi->root = root;
 	if (nr > 0 && err)
@@ -125,18 +125,18 @@ static u32 dafs_io_limit(u32 wanted, u64 server, u32 pages)
 static void dafs_use_lease(struct dafs_sb_info *sbi, const struct dafs_fsattr *attr)
 {
 	if (attr->valid & DAFS_FSATTR_LEASE_TIME)
-		dafs_session_set_lease(sbi->ses, attr->lease_time);
+		dafs_client_set_lease(sbi->clnt, attr->lease_time);
 }
 
 /* Get back what a server that knows this client no more has forgotten. */
-static int dafs_recover(struct dafs_recoverer *who, struct dafs_session *ses,
+static int dafs_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 			struct dafs_conn *conn)
 {
 	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
 	struct dafs_fsattr attr = {};
 
 	/* it may have been restarted with another lease */
-	if (!dafs_get_fsattr_on(ses, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
+	if (!dafs_get_fsattr_on(clnt, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
 		dafs_use_lease(sbi, &attr);
 	return dafs_opens_recover(sbi, conn);
 }
@@ -144,7 +144,7 @@ static int dafs_recover(struct dafs_recoverer *who, struct dafs_session *ses,
 /* Fit rsize and wsize to what one request of this session can carry. */
 static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsattr)
 {
-	struct dafs_conn *conn = dafs_conn_get(sbi->ses);
+	struct dafs_conn *conn = dafs_conn_get(sbi->clnt);
 	u32 pages;
 
 	if (IS_ERR(conn))
@@ -168,7 +168,7 @@ static int dafs_read_fsattrs(struct fs_context *fc, struct super_block *sb)
 	struct dafs_fsattr attr = {};
 	int err;
 
-	err = dafs_get_fsattr(sbi->ses, fc->cred, &sbi->root, wanted, &attr);
+	err = dafs_get_fsattr(sbi->clnt, fc->cred, &sbi->root, wanted, &attr);
 	if (err)
 		goto fail;
 	dafs_use_lease(sbi, &attr);
@@ -199,7 +199,7 @@ static void dafs_read_time_delta(struct fs_context *fc, struct super_block *sb)
 	int err;
 
 	sb->s_time_gran = 1;
-	err = dafs_getattr(sbi->ses, fc->cred, &sbi->root, DAFS_FATTR_TIME_DELTA,
+	err = dafs_getattr(sbi->clnt, fc->cred, &sbi->root, DAFS_FATTR_TIME_DELTA,
 			   &attr, &ids);
 	if (err || !(attr.valid & DAFS_FATTR_TIME_DELTA))
 		return;
@@ -242,10 +242,10 @@ static int dafs_connect(struct fs_context *fc, struct dafs_sb_info *sbi)
 {
 	int err;
 
-	sbi->ses = dafs_session_create(&sbi->params);
-	if (IS_ERR(sbi->ses)) {
-		err = PTR_ERR(sbi->ses);
-		sbi->ses = NULL;
+	sbi->clnt = dafs_client_create(&sbi->params);
+	if (IS_ERR(sbi->clnt)) {
+		err = PTR_ERR(sbi->clnt);
+		sbi->clnt = NULL;
 		errorf(fc, "dafs: %s: %s (error %d)", fc->source,
 		       dafs_mount_reason(err), err);
 		return err;
@@ -264,7 +264,7 @@ static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 	err = sbi->submount ? 0 : dafs_connect(fc, sbi);
 	if (err)
 		return err;
-	dafs_session_add_recoverer(sbi->ses, &sbi->recoverer);
+	dafs_client_add_recoverer(sbi->clnt, &sbi->recoverer);
 	err = dafs_read_fsattrs(fc, sb);
 	if (err)
 		return err;
@@ -318,7 +318,7 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 	sbi->cred = get_cred(fc->cred);
 	if (ctx->parent) {
 		sbi->submount = true;
-		sbi->ses = dafs_session_get(ctx->parent->ses);
+		sbi->clnt = dafs_client_get(ctx->parent->clnt);
 		sbi->root = ctx->root;
 	}
 	sbi->owner_seed = get_random_u64();
@@ -339,7 +339,7 @@ static bool dafs_super_dead(struct super_block *sb)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 
-	if (!sb->s_root || sbi->submount || !dafs_session_dead(sbi->ses))
+	if (!sb->s_root || sbi->submount || !dafs_client_dead(sbi->clnt))
 		return false;
 	return !test_and_set_bit(DAFS_SB_FORCED, &sbi->flags);
 }

@@ -93,7 +93,7 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
  */
 void dafs_options_init(struct dafs_fs_context *ctx)
 {
-	ctx->params = (struct dafs_session_params) {
+	ctx->params = (struct dafs_client_params) {
 		.timeo_ms = DAFS_DEF_TIMEO * 100,
 		.retrans = DAFS_DEF_RETRANS,
 		.auth_type = DAFS_AUTH_NONE,
@@ -153,7 +153,7 @@ static int dafs_param_actimeo(struct fs_context *fc, u32 value,
 }
 
 static int dafs_param_clientid(struct fs_context *fc, const char *id,
-			       struct dafs_session_params *params)
+			       struct dafs_client_params *params)
 {
 	if (!*id || strscpy(params->client_id, id, sizeof(params->client_id)) < 0)
 		return invalf(fc, "dafs: clientid must have 1 to %zu characters",
@@ -240,7 +240,7 @@ static void dafs_parse_trust(struct dafs_options *opts, int opt,
 int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 {
 	struct dafs_fs_context *ctx = fc->fs_private;
-	struct dafs_session_params *params = &ctx->params;
+	struct dafs_client_params *params = &ctx->params;
 	struct fs_parse_result result;
 	int opt;
 
@@ -373,8 +373,8 @@ int dafs_parse_source(struct fs_context *fc)
 }
 
 /* Options that a remount would change and may not; NULL if there are none. */
-static const char *dafs_params_differ(const struct dafs_session_params *a,
-				      const struct dafs_session_params *b)
+static const char *dafs_params_differ(const struct dafs_client_params *a,
+				      const struct dafs_client_params *b)
 {
 	if (a->cksum != b->cksum)
 		return "cksum";
@@ -393,7 +393,7 @@ static const char *dafs_params_differ(const struct dafs_session_params *a,
 	return NULL;
 }
 
-static u16 dafs_params_port(const struct dafs_session_params *params)
+static u16 dafs_params_port(const struct dafs_client_params *params)
 {
 	if (params->dst.ss_family == AF_INET)
 		return ntohs(((const struct sockaddr_in *)&params->dst)->sin_port);
@@ -418,7 +418,7 @@ static bool dafs_address_equal(const struct sockaddr_storage *a, const struct so
 
 /* mount(8) repeats on a remount what it sees in /proc/mounts, or in fstab. */
 static bool dafs_srcaddr_same(const struct dafs_fs_context *ctx,
-			      const struct dafs_session_params *params)
+			      const struct dafs_client_params *params)
 {
 	struct sockaddr_storage addr = {};
 
@@ -461,7 +461,7 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
  * Context: any.
  * Return: true if so.
  */
-bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_session_params *b)
+bool dafs_params_same(const struct dafs_client_params *a, const struct dafs_client_params *b)
 {
 	return a->net == b->net && dafs_address_equal(&a->dst, &b->dst) &&
 	       dafs_params_port(a) == dafs_params_port(b) &&
@@ -515,7 +515,7 @@ static void dafs_options_adopt(struct dafs_options *opts, const struct dafs_opti
 int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 {
 	struct dafs_fs_context *ctx = fc->fs_private;
-	const struct dafs_session_params *params = &ctx->params;
+	const struct dafs_client_params *params = &ctx->params;
 	const char *name = dafs_options_differ(ctx, sbi);
 	int err;
 
@@ -528,7 +528,7 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	WRITE_ONCE(sbi->params.soft, params->soft);
 	WRITE_ONCE(sbi->params.timeo_ms, params->timeo_ms);
 	WRITE_ONCE(sbi->params.retrans, params->retrans);
-	dafs_session_set_timeouts(sbi->ses, params->soft, params->timeo_ms, params->retrans);
+	dafs_client_set_timeouts(sbi->clnt, params->soft, params->timeo_ms, params->retrans);
 	return 0;
 }
 
@@ -542,7 +542,7 @@ static void dafs_show_srcaddr(struct seq_file *m, const struct sockaddr_storage 
 		seq_printf(m, "%%%u", src6->sin6_scope_id);
 }
 
-static void dafs_show_session(struct seq_file *m, const struct dafs_session_params *params)
+static void dafs_show_session(struct seq_file *m, const struct dafs_client_params *params)
 {
 	seq_printf(m, ",port=%u", dafs_params_port(params));
 	seq_printf(m, ",timeo=%u,retrans=%u", READ_ONCE(params->timeo_ms) / 100,

@@ -146,10 +146,10 @@ static int dafs_readdir_by_rdma(struct file *file, struct dafs_readdir_pos *pos,
 {
 	struct inode *inode = file_inode(file);
 	struct dafs_dir_file *df = file->private_data;
-	unsigned int number = dafs_conn_number(dafs_inode_ses(inode));
+	unsigned int number = dafs_conn_number(dafs_inode_clnt(inode));
 	int err;
 
-	err = dafs_readdir_direct(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
+	err = dafs_readdir_direct(dafs_inode_clnt(inode), file->f_cred, &DAFS_I(inode)->fh,
 				  rc->listing->wanted, df->buf, DAFS_READDIR_BUF, pos,
 				  dafs_readdir_emit, rc);
 	if (err == -EOPNOTSUPP)
@@ -197,7 +197,7 @@ static int dafs_readdir_ask(struct file *file, struct dafs_readdir_ctx *rc)
 		if (!dafs_readdir_try_inline(err))
 			return err;
 	}
-	return dafs_readdir(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh,
+	return dafs_readdir(dafs_inode_clnt(inode), file->f_cred, &DAFS_I(inode)->fh,
 			    df->listing.wanted, &df->pos, dafs_readdir_emit, rc);
 }
 

@@ -120,7 +120,7 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 		err = os ? dafs_open_state_id(os, &state_id) : 0;
 		if (err)
 			return err;
-		err = dafs_setattr(dafs_inode_ses(inode), cred, &DAFS_I(inode)->fh, &state_id,
+		err = dafs_setattr(dafs_inode_clnt(inode), cred, &DAFS_I(inode)->fh, &state_id,
 				   attr, &status);
 		if (!os || dafs_status_action(status) != DAFS_ACT_OPEN)
 			return err;
@@ -287,7 +287,7 @@ int dafs_setid_remove(struct file *file)
 	if (kill & ATTR_KILL_SGID)
 		mode &= ~S_ISGID;
 	dafs_fattr_mode(&attr, mode);
-	return dafs_setattr(dafs_inode_ses(inode), file->f_cred, &DAFS_I(inode)->fh, &state_id,
+	return dafs_setattr(dafs_inode_clnt(inode), file->f_cred, &DAFS_I(inode)->fh, &state_id,
 			    &attr, NULL);
 }
 

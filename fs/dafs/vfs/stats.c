@@ -10,12 +10,12 @@
 #define DAFS_STATS_VERSION	"1.2"
 
 /* Times in microseconds, all else as it was counted. */
-static void dafs_show_proc(struct seq_file *m, const struct dafs_session *ses, u32 proc)
+static void dafs_show_proc(struct seq_file *m, const struct dafs_client *clnt, u32 proc)
 {
 	u64 sums[DAFS_NR_STATS];
 	unsigned int i;
 
-	dafs_stats_read(ses->stats, proc, sums);
+	dafs_stats_read(clnt->stats, proc, sums);
 	if (!sums[DAFS_STAT_CALLS])
 		return;
 	sums[DAFS_STAT_WAIT_NS] = div_u64(sums[DAFS_STAT_WAIT_NS], NSEC_PER_USEC);
@@ -26,14 +26,14 @@ static void dafs_show_proc(struct seq_file *m, const struct dafs_session *ses, u
 	seq_putc(m, '\n');
 }
 
-static void dafs_show_session_stats(struct seq_file *m, const struct dafs_session *ses)
+static void dafs_show_session_stats(struct seq_file *m, const struct dafs_client *clnt)
 {
 	u64 sums[DAFS_NR_STATS];
 
-	seq_printf(m, "\tage:\t%lu\n", (jiffies - ses->begun) / HZ);
-	seq_printf(m, "\tsession:\tstate=%s,reconnects=%u\n", dafs_session_state_name(ses),
-		   READ_ONCE(ses->reconnects));
-	dafs_stats_total(ses->stats, sums);
+	seq_printf(m, "\tage:\t%lu\n", (jiffies - clnt->begun) / HZ);
+	seq_printf(m, "\tsession:\tstate=%s,reconnects=%u\n", dafs_session_state_name(clnt),
+		   READ_ONCE(clnt->reconnects));
+	dafs_stats_total(clnt->stats, sums);
 	seq_printf(m, "\tbytes:\tsent=%llu,received=%llu,direct=%llu,regions=%llu\n",
 		   sums[DAFS_STAT_SENT], sums[DAFS_STAT_RECEIVED], sums[DAFS_STAT_DIRECT],
 		   sums[DAFS_STAT_REGIONS]);
@@ -60,7 +60,7 @@ static void dafs_show_unstable(struct seq_file *m, const struct dafs_sb_info *sb
 int dafs_show_stats(struct seq_file *m, struct dentry *root)
 {
 	const struct dafs_sb_info *sbi = DAFS_SB(root->d_sb);
-	const struct dafs_session *ses = sbi->ses;
+	const struct dafs_client *clnt = sbi->clnt;
 	u32 proc;
 
 	/* Parsers know the line of the device, and believe that all that follows on it is NFS's. */
@@ -68,10 +68,10 @@ int dafs_show_stats(struct seq_file *m, struct dentry *root)
 	seq_puts(m, sb_rdonly(root->d_sb) ? "ro" : "rw");
 	dafs_show_options(m, root);
 	seq_putc(m, '\n');
-	dafs_show_session_stats(m, ses);
+	dafs_show_session_stats(m, clnt);
 	dafs_show_unstable(m, sbi);
 	seq_puts(m, "\tper-op statistics\n");
 	for (proc = DAFS_PROC_FIRST; proc <= DAFS_PROC_LAST; proc++)
-		dafs_show_proc(m, ses, proc);
+		dafs_show_proc(m, clnt, proc);
 	return 0;
 }

@@ -184,7 +184,7 @@ int dafs_submount_test(struct super_block *sb, struct fs_context *fc)
 	/* the super block of a mount that is going has none any more */
 	guard(rcu)();
 	old = READ_ONCE(sb->s_fs_info);
-	return old && old->ses == new->ses && !memcmp(&old->root, &new->root, sizeof(old->root));
+	return old && old->clnt == new->clnt && !memcmp(&old->root, &new->root, sizeof(old->root));
 }
 
 /**

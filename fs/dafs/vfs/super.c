@@ -62,7 +62,7 @@ static int dafs_statfs(struct dentry *dentry, struct kstatfs *st)
 	struct dafs_fsattr attr = {};
 	int err;
 
-	err = dafs_get_fsattr(sbi->ses, current_cred(), &DAFS_I(d_inode(dentry))->fh,
+	err = dafs_get_fsattr(sbi->clnt, current_cred(), &DAFS_I(d_inode(dentry))->fh,
 			      wanted, &attr);
 	if (err)
 		return err;
@@ -106,7 +106,7 @@ static bool dafs_used_elsewhere(struct super_block *sb)
 	/* each mount is a user; the other one may have gone meanwhile */
 	if (test_bit(DAFS_SB_SHARED, &sbi->flags) && atomic_read(&sb->s_active) > 1)
 		return true;
-	return dafs_session_shared(sbi->ses);
+	return dafs_client_shared(sbi->clnt);
 }
 
 /*
@@ -121,14 +121,14 @@ static void dafs_umount_begin(struct super_block *sb)
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 
 	WRITE_ONCE(sbi->forced, sbi->forced + 1);
-	if (sbi->submount && dafs_session_shared(sbi->ses))
+	if (sbi->submount && dafs_client_shared(sbi->clnt))
 		return;
 	if (dafs_used_elsewhere(sb)) {
-		dafs_session_stop_waiting(sbi->ses);
+		dafs_client_stop_waiting(sbi->clnt);
 		return;
 	}
 	set_bit(DAFS_SB_FORCED, &sbi->flags);
-	dafs_session_shutdown(sbi->ses);
+	dafs_client_shutdown(sbi->clnt);
 }
 
 const struct super_operations dafs_super_ops = {
@@ -154,9 +154,9 @@ void dafs_sb_info_free(struct dafs_sb_info *sbi)
 {
 	if (!sbi)
 		return;
-	if (sbi->ses) {
-		dafs_session_del_recoverer(sbi->ses, &sbi->recoverer);
-		dafs_session_put(sbi->ses);
+	if (sbi->clnt) {
+		dafs_client_del_recoverer(sbi->clnt, &sbi->recoverer);
+		dafs_client_put(sbi->clnt);
 	}
 	put_cred(sbi->cred);
 	kfree(sbi->source);
@@ -171,8 +171,8 @@ void dafs_sb_info_free(struct dafs_sb_info *sbi)
 static void dafs_leave(struct dafs_sb_info *sbi)
 {
 	WRITE_ONCE(sbi->leaving, true);
-	if (sbi->ses)
-		dafs_session_look_again(sbi->ses);
+	if (sbi->clnt)
+		dafs_client_look_again(sbi->clnt);
 }
 
 /* From here on nothing of this mount is dirty, or kept until it is stable. */

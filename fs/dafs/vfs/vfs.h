@@ -30,7 +30,7 @@ void dafs_kill_sb(struct super_block *sb);
  * @root: of a submount: handle of its root
  */
 struct dafs_fs_context {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	struct dafs_options opts;
 	char *export;
 	u16 port;
@@ -47,7 +47,7 @@ int dafs_parse_source(struct fs_context *fc);
 int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi);
 int dafs_show_options(struct seq_file *m, struct dentry *root);
 bool dafs_options_same(const struct dafs_options *a, const struct dafs_options *b);
-bool dafs_params_same(const struct dafs_session_params *a, const struct dafs_session_params *b);
+bool dafs_params_same(const struct dafs_client_params *a, const struct dafs_client_params *b);
 
 /* dir.c, lookup.c */
 extern const struct inode_operations dafs_dir_iops;

@@ -102,7 +102,7 @@ static void dafs_backing_throttle_test(struct kunit *test)
 	hook->inode->i_fop = &hook->fop;
 	args.filehandle = dafs_test_lookup(test, fix, "file");
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_write(test, fix->ses, dafs_test_me(), &args, &res));
+			   dafs_test_write(test, fix->clnt, dafs_test_me(), &args, &res));
 	KUNIT_EXPECT_EQ(test, 1, hook->writes);
 	KUNIT_EXPECT_EQ(test, 1, hook->throttled);
 	KUNIT_EXPECT_EQ(test, 1, hook->syncs);

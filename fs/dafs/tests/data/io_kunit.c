@@ -108,11 +108,11 @@ static void dafs_direct_sum(const struct dafs_direct *d, u32 len, bool swab,
 }
 
 /* Sends it and waits; once call->mem is set, the requester owns the memory. */
-static int dafs_direct_call(struct kunit *test, struct dafs_session *ses, struct dafs_conn *conn,
+static int dafs_direct_call(struct kunit *test, struct dafs_client *clnt, struct dafs_conn *conn,
 			    const struct cred *cred, struct dafs_call *call,
 			    struct dafs_direct *d)
 {
-	int err = dafs_cred_handle(ses, conn, cred, call->cred);
+	int err = dafs_cred_handle(clnt, conn, cred, call->cred);
 
 	if (!err) {
 		call->mem = &d->mem;
@@ -148,10 +148,10 @@ struct dafs_direct_op {
 	void *res;
 };
 
-static u32 dafs_direct_run(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+static u32 dafs_direct_run(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 			   struct dafs_direct *d, const struct dafs_direct_op *op)
 {
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	u32 status = U32_MAX;
 	int err;
@@ -168,7 +168,7 @@ static u32 dafs_direct_run(struct kunit *test, struct dafs_session *ses, const s
 			op->cksum->s1 ^= d->spoil & 1;
 			op->cksum->s2 ^= d->spoil >> 1;
 		}
-		err = dafs_direct_call(test, ses, conn, cred, call, d);
+		err = dafs_direct_call(test, clnt, conn, cred, call, d);
 	}
 	if (!err) {
 		status = call->status;
@@ -182,11 +182,11 @@ static u32 dafs_direct_run(struct kunit *test, struct dafs_session *ses, const s
 }
 
 /* R-3.2.5-02: direct_checksum is over the bytes read, or zero without checksums. */
-static void dafs_direct_check_sum(struct kunit *test, struct dafs_session *ses,
+static void dafs_direct_check_sum(struct kunit *test, struct dafs_client *clnt,
 				  const struct dafs_direct *d,
 				  const struct dafs_read_direct_res *res)
 {
-	const struct dafs_session_params *params = dafs_session_params(ses);
+	const struct dafs_client_params *params = dafs_client_params(clnt);
 	struct dafs_cksum sum = {};
 
 	if (params->cksum)
@@ -195,7 +195,7 @@ static void dafs_direct_check_sum(struct kunit *test, struct dafs_session *ses,
 	KUNIT_EXPECT_EQ(test, sum.s2, res->direct_checksum.s2);
 }
 
-static u32 dafs_read_direct(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+static u32 dafs_read_direct(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 			    const struct dafs_read_direct_args *args, struct dafs_direct *d,
 			    struct dafs_read_direct_res *res)
 {
@@ -210,13 +210,13 @@ static u32 dafs_read_direct(struct kunit *test, struct dafs_session *ses, const 
 	u32 status;
 
 	memset(res, 0, sizeof(*res));
-	status = dafs_direct_run(test, ses, cred, d, &op);
+	status = dafs_direct_run(test, clnt, cred, d, &op);
 	if (!status)
-		dafs_direct_check_sum(test, ses, d, res);
+		dafs_direct_check_sum(test, clnt, d, res);
 	return status;
 }
 
-static u32 dafs_write_direct(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+static u32 dafs_write_direct(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 			     const struct dafs_write_direct_args *args, struct dafs_direct *d,
 			     struct dafs_write_res *res)
 {
@@ -232,7 +232,7 @@ static u32 dafs_write_direct(struct kunit *test, struct dafs_session *ses, const
 	};
 
 	memset(res, 0, sizeof(*res));
-	return dafs_direct_run(test, ses, cred, d, &op);
+	return dafs_direct_run(test, clnt, cred, d, &op);
 }
 
 /* One interface for inline and direct I/O */
@@ -282,12 +282,12 @@ static u32 dafs_do_read(struct kunit *test, struct dafs_fixture *fix, bool direc
 	u32 status;
 
 	if (!direct) {
-		status = dafs_test_read(test, fix->ses, cred, &inl, buf, &inl_res);
+		status = dafs_test_read(test, fix->clnt, cred, &inl, buf, &inl_res);
 		*got = (struct dafs_io_got){ inl_res.bytes_read, inl_res.eof };
 		return status;
 	}
 	d = dafs_direct_alloc(test, io->count ?: 1);
-	status = dafs_read_direct(test, fix->ses, cred, &args, d, &res);
+	status = dafs_read_direct(test, fix->clnt, cred, &args, d, &res);
 	*got = (struct dafs_io_got){ res.bytes_read, res.eof };
 	KUNIT_EXPECT_LE(test, res.bytes_read, io->count);
 	if (!status)
@@ -318,11 +318,11 @@ static u32 dafs_do_write(struct kunit *test, struct dafs_fixture *fix, bool dire
 
 	memset(res, 0, sizeof(*res));
 	if (!direct)
-		return dafs_test_write(test, fix->ses, cred, &inl, res);
+		return dafs_test_write(test, fix->clnt, cred, &inl, res);
 	d = dafs_direct_alloc(test, io->count ?: 1);
 	if (io->count)
 		memcpy(d->data, buf, io->count);
-	return dafs_write_direct(test, fix->ses, cred, &args, d, res);
+	return dafs_write_direct(test, fix->clnt, cred, &args, d, res);
 }
 
 static struct dafs_io_arg dafs_io_open(struct kunit *test, struct dafs_fixture *fix,
@@ -331,7 +331,7 @@ static struct dafs_io_arg dafs_io_open(struct kunit *test, struct dafs_fixture *
 	struct dafs_open_args args = dafs_test_open_args("owner", access, 0);
 	struct dafs_open_res res = {};
 
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, dafs_test_me(),
 								&fix->dir, name, &args, &res));
 	return (struct dafs_io_arg){ .fh = res.filehandle, .state_id = res.state_id };
 }
@@ -489,7 +489,7 @@ static void dafs_read_inline_short_test(struct kunit *test)
 
 	for (room = SZ_8K; room >= DAFS_MIN_MSG_SIZE; room /= 8) {
 		fix->params.msg_size = room;
-		fix->ses = dafs_fixture_session(test, &fix->params);
+		fix->clnt = dafs_fixture_client(test, &fix->params);
 		io.count = 20000;
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 				   dafs_do_read(test, fix, false, &io, buf, &got));
@@ -537,7 +537,7 @@ static void dafs_read_direct_pieces_test(struct kunit *test)
 	d->pieces = dafs_odd_pieces;
 	d->nr = ARRAY_SIZE(dafs_odd_pieces);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_read_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_read_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, DAFS_ODD_LEN, res.bytes_read);
 	KUNIT_EXPECT_EQ(test, 0, res.eof);
 	dafs_gather(d, buf);
@@ -565,7 +565,7 @@ static void dafs_read_direct_room_test(struct kunit *test)
 
 	memset(d->data, 0xa5, 5000);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_read_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_read_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, 1000, res.bytes_read);
 	KUNIT_EXPECT_EQ(test, 1, res.eof);
 	KUNIT_EXPECT_MEMEQ(test, data, d->data, 1000);
@@ -573,7 +573,7 @@ static void dafs_read_direct_room_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(d->data, 0xa5, 5000));
 	args.byte_count = 100;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_read_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_read_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, 100, res.bytes_read);
 	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(d->data + 100, 0xa5, 4900));
 }
@@ -607,17 +607,17 @@ static void dafs_direct_bad_buffers_test(struct kunit *test)
 	pieces[1].len = 999;
 	memset(d->data, 0xee, 4000);
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_read_direct(test, fix->ses, dafs_test_me(), &rd, d, &rd_res));
+			   dafs_read_direct(test, fix->clnt, dafs_test_me(), &rd, d, &rd_res));
 	KUNIT_EXPECT_NULL(test, memchr_inv(d->data, 0xee, 4000));
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_write_direct(test, fix->ses, dafs_test_me(), &wr, d, &wr_res));
+			   dafs_write_direct(test, fix->clnt, dafs_test_me(), &wr, d, &wr_res));
 	pieces[1].len = 1000;
 	d->nr = 257;
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_read_direct(test, fix->ses, dafs_test_me(), &rd, d, &rd_res));
+			   dafs_read_direct(test, fix->clnt, dafs_test_me(), &rd, d, &rd_res));
 	d->nr = 256;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_read_direct(test, fix->ses, dafs_test_me(), &rd, d, &rd_res));
+			   dafs_read_direct(test, fix->clnt, dafs_test_me(), &rd, d, &rd_res));
 	dafs_io_expect_file(test, fix, "file", data, 4000);
 }
 
@@ -637,13 +637,13 @@ static void dafs_read_direct_max_test(struct kunit *test)
 	struct dafs_get_fsattr_res fs = {};
 	struct dafs_read_direct_res res;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_fsattr(fix->ses, dafs_test_me(), &io.fh,
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_fsattr(fix->clnt, dafs_test_me(), &io.fh,
 						 DAFS_FSATTR_MAX_READ, &fs.obj_attributes));
 	KUNIT_ASSERT_EQ(test, SZ_1M, fs.obj_attributes.max_read);
 	d->pieces = pieces;
 	d->nr = 2;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_read_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_read_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, SZ_1M, res.bytes_read);
 	KUNIT_EXPECT_EQ(test, 0, res.eof);
 	KUNIT_EXPECT_TRUE(test, !memcmp(data, d->data, SZ_1M));
@@ -664,7 +664,7 @@ static void dafs_read_lent_test(struct kunit *test)
 	s64 before;
 	u8 *buf;
 
-	conn = dafs_conn_get(fix->ses);
+	conn = dafs_conn_get(fix->clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	at_server = dafs_fixture_at_server(test, &conn->session_id);
 	dafs_conn_put(conn);
@@ -723,8 +723,8 @@ static void dafs_write_padded_test(struct kunit *test)
 	dafs_test_pattern(data, 3000, 5);
 	args.data = data;
 	fix->params.inline_header = 1020;
-	fix->ses = dafs_fixture_session(test, &fix->params);
-	conn = dafs_conn_get(fix->ses);
+	fix->clnt = dafs_fixture_client(test, &fix->params);
+	conn = dafs_conn_get(fix->clnt);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(conn));
 	args.inline_header = conn->opts.inline_write_header_size;
 	dafs_conn_put(conn);
@@ -733,7 +733,7 @@ static void dafs_write_padded_test(struct kunit *test)
 		dafs_io_file(test, fix, "file", 0);
 		args.filehandle = dafs_test_lookup(test, fix, "file");
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-				   dafs_test_write(test, fix->ses, dafs_test_me(), &args, &res));
+				   dafs_test_write(test, fix->clnt, dafs_test_me(), &args, &res));
 		KUNIT_EXPECT_EQ(test, 3000, res.count);
 		dafs_io_expect_file(test, fix, "file", data, 3000);
 	}
@@ -754,7 +754,7 @@ static void dafs_write_padded_refused_test(struct kunit *test)
 	struct dafs_write_res res;
 
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_test_write(test, fix->ses, dafs_test_me(), &args, &res));
+			   dafs_test_write(test, fix->clnt, dafs_test_me(), &args, &res));
 	dafs_io_expect_file(test, fix, "file", data, 10);
 }
 
@@ -777,13 +777,13 @@ static void dafs_write_direct_pieces_test(struct kunit *test)
 	dafs_test_pattern(d->data, d->len, 3);
 	dafs_gather(d, expected);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_write_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, DAFS_ODD_LEN, res.count);
 	dafs_io_expect_file(test, fix, "file", expected, DAFS_ODD_LEN);
 	args.byte_count = 3000;
 	args.offset = DAFS_ODD_LEN;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_write_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, 3000, res.count);
 }
 
@@ -810,13 +810,13 @@ static void dafs_write_direct_max_test(struct kunit *test)
 	d->pieces = pieces;
 	d->nr = 2;
 	DAFS_EXPECT_STATUS(test, flavour->cksum ? DAFSERR_WRITE_TOOBIG : DAFS_STATUS_OK,
-			   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_write_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, flavour->cksum ? 0 : SZ_1M, res.count);
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "file", &stat));
 	KUNIT_EXPECT_EQ(test, flavour->cksum ? 0 : SZ_1M, stat.size);
 	args.byte_count = SZ_1M;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_write_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	KUNIT_EXPECT_EQ(test, SZ_1M, res.count);
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "file", &stat));
 	KUNIT_EXPECT_EQ(test, SZ_1M, stat.size);
@@ -840,13 +840,13 @@ static void dafs_write_direct_cksum_test(struct kunit *test)
 	dafs_test_pattern(d->data, d->len, 9);
 	for (d->spoil = 1; d->spoil <= 2; d->spoil++) {
 		DAFS_EXPECT_STATUS(test, flavour->cksum ? DAFSERR_CHKSUM : DAFS_STATUS_OK,
-				   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d,
+				   dafs_write_direct(test, fix->clnt, dafs_test_me(), &args, d,
 						     &res));
 		dafs_io_expect_file(test, fix, "file", flavour->cksum ? data : d->data, 5000);
 	}
 	d->spoil = 0;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_write_direct(test, fix->ses, dafs_test_me(), &args, d, &res));
+			   dafs_write_direct(test, fix->clnt, dafs_test_me(), &args, d, &res));
 	dafs_io_expect_file(test, fix, "file", d->data, 5000);
 }
 
@@ -922,12 +922,12 @@ static void dafs_write_nospc_test(struct kunit *test)
 	u32 status;
 
 	open.open_type = DAFS_OPEN_CREATE;
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->ses, user, &fix->dir,
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, user, &fix->dir,
 								"file", &open, &opened));
 	args.filehandle = opened.filehandle;
 	args.state_id = opened.state_id;
 	do {
-		status = dafs_write_direct(test, fix->ses, user, &args, d, &res);
+		status = dafs_write_direct(test, fix->clnt, user, &args, d, &res);
 		partly |= !status && res.count < args.byte_count;
 		if (!status)
 			KUNIT_EXPECT_GT(test, res.count, 0);
@@ -1015,8 +1015,8 @@ static void dafs_commit_test(struct kunit *test)
 	dafs_io_file(test, fix, "file", 0);
 	dafs_io_file(test, fix, "other", 10);
 	io = dafs_io_open(test, fix, "other", DAFS_OPEN_SHARE_ACCESS_WRITE);
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0, 0, &first));
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0, 0, &verf));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->clnt, dafs_test_me(), &io.fh, 0, 0, &first));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->clnt, dafs_test_me(), &io.fh, 0, 0, &verf));
 	KUNIT_EXPECT_MEMEQ(test, &first, &verf, sizeof(verf));
 	io = dafs_io_open(test, fix, "file", DAFS_OPEN_SHARE_ACCESS_WRITE);
 	mapping = dafs_io_mapping(test, fix, "file");
@@ -1027,7 +1027,7 @@ static void dafs_commit_test(struct kunit *test)
 		KUNIT_EXPECT_MEMEQ(test, &first, &res.verifier, sizeof(verf));
 		if (res.committed == DAFS_UNSTABLE)
 			KUNIT_EXPECT_TRUE(test, dafs_io_dirty(mapping));
-		KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0,
+		KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->clnt, dafs_test_me(), &io.fh, 0,
 						     direct ? 0 : 4000, &verf));
 		KUNIT_EXPECT_MEMEQ(test, &first, &verf, sizeof(verf));
 		KUNIT_EXPECT_FALSE(test, dafs_io_dirty(mapping));
@@ -1040,7 +1040,7 @@ static u32 dafs_try_commit(struct kunit *test, struct dafs_fixture *fix, const s
 	struct dafs_commit_args args = { .filehandle = *fh, .offset = offset, .count = count };
 	struct dafs_commit_res res;
 
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_COMMIT, &args, &res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_COMMIT, &args, &res);
 }
 
 /* Any range is allowed, but not every object and every user (E-102). */
@@ -1109,7 +1109,7 @@ static void dafs_io_close(struct kunit *test, struct dafs_fixture *fix,
 {
 	const struct dafs_open_res open = { .filehandle = io->fh, .state_id = io->state_id };
 
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 /* A disk whose cache flush fails; no page has a write error. */
@@ -1185,7 +1185,7 @@ static void dafs_verifier_test(struct kunit *test)
 	mapping_set_error(dafs_io_mapping(test, fix, "file"), -EIO);
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO,
 			   dafs_try_commit(test, fix, dafs_test_me(), &io.fh, 0, 0));
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0, 0, &after));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->clnt, dafs_test_me(), &io.fh, 0, 0, &after));
 	KUNIT_EXPECT_MEMNEQ(test, &before, &after, sizeof(after));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_do_write(test, fix, false, &io, "data", &res));
@@ -1194,7 +1194,7 @@ static void dafs_verifier_test(struct kunit *test)
 	mapping_set_error(dafs_io_mapping(test, fix, "file"), -EIO);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_do_write(test, fix, true, &io, "data", &res));
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0, 0, &before));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->clnt, dafs_test_me(), &io.fh, 0, 0, &before));
 	KUNIT_EXPECT_MEMNEQ(test, &before, &after, sizeof(after));
 }
 
@@ -1254,7 +1254,7 @@ static void dafs_verifier_hidden_test(struct kunit *test)
 	dafs_witness(test, fix, io, local);
 	dafs_io_close(test, fix, &io);
 	dafs_backing_close(local);
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->ses, dafs_test_me(), &io.fh, 0, 0, &after));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(fix->clnt, dafs_test_me(), &io.fh, 0, 0, &after));
 	KUNIT_EXPECT_MEMNEQ(test, &res.verifier, &after, sizeof(after));
 }
 
@@ -1343,7 +1343,7 @@ static void dafs_io_opener_test(struct kunit *test)
 
 	dafs_io_file(test, fix, "file", 10);
 	dafs_backing_chmod(test, fix, "file", 0666);
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->ses, owner, &fix->dir,
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, owner, &fix->dir,
 								"file", &args, &open));
 	dafs_backing_chmod(test, fix, "file", 0);
 	io.fh = open.filehandle;
@@ -1363,7 +1363,7 @@ static void dafs_io_type_test(struct kunit *test)
 	struct dafs_io_arg io = { .fh = fix->dir };
 
 	dafs_io_expect(test, fix, &io, DAFSERR_ISDIR, DAFSERR_ISDIR);
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &io.fh));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &io.fh));
 	dafs_io_expect(test, fix, &io, DAFSERR_ISDIR, DAFSERR_ISDIR);
 	dafs_backing_mknod(test, fix, "fifo", S_IFIFO | 0666, 0);
 	dafs_backing_symlink(test, fix, "link", "fifo");
@@ -1415,9 +1415,9 @@ static void dafs_io_hint_test(struct kunit *test)
 	wr.filehandle = rd.filehandle;
 	wr.data = data;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_write(test, fix->ses, dafs_test_me(), &wr, &put));
+			   dafs_test_write(test, fix->clnt, dafs_test_me(), &wr, &put));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_read(test, fix->ses, dafs_test_me(), &rd, buf, &got));
+			   dafs_test_read(test, fix->clnt, dafs_test_me(), &rd, buf, &got));
 	KUNIT_EXPECT_MEMEQ(test, data, buf, 10);
 }
 
@@ -1447,11 +1447,11 @@ static void dafs_io_stub_test(struct kunit *test)
 	bool eof = false;
 
 	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, 3000);
-	KUNIT_EXPECT_EQ(test, 2900, dafs_read_inline(fix->ses, dafs_test_me(), &rd, &iter, &eof));
+	KUNIT_EXPECT_EQ(test, 2900, dafs_read_inline(fix->clnt, dafs_test_me(), &rd, &iter, &eof));
 	KUNIT_EXPECT_TRUE(test, eof);
 	KUNIT_EXPECT_MEMEQ(test, data + 100, buf, 2900);
 	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, 2900);
-	KUNIT_EXPECT_EQ(test, 0, dafs_write_inline(fix->ses, dafs_test_me(), &wr, &iter, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_write_inline(fix->clnt, dafs_test_me(), &wr, &iter, &res));
 	KUNIT_EXPECT_EQ(test, 2900, res.count);
 	KUNIT_EXPECT_EQ(test, DAFS_FILE_SYNC, res.committed);
 	memmove(data + 10, data + 100, 2900);

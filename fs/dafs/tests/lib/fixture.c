@@ -83,11 +83,11 @@ const void *dafs_flavours_gen(const void *prev, char *desc)
 	return next;
 }
 
-void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_session_params *params)
+void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_client_params *params)
 {
 	if (!flavour)
 		flavour = &dafs_flavours[0];
-	*params = (struct dafs_session_params) {
+	*params = (struct dafs_client_params) {
 		.net = &init_net,
 		.timeo_ms = 30000,
 		.retrans = 5,
@@ -105,7 +105,7 @@ void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_session
 }
 
 void dafs_fixture_client_params(const struct dafs_flavour *flavour,
-				struct dafs_session_params *params, const char *fmt, ...)
+				struct dafs_client_params *params, const char *fmt, ...)
 {
 	va_list args;
 
@@ -115,25 +115,25 @@ void dafs_fixture_client_params(const struct dafs_flavour *flavour,
 	va_end(args);
 }
 
-static void dafs_fixture_destroy_session(void *ses)
+static void dafs_fixture_destroy_session(void *clnt)
 {
-	dafs_session_destroy(ses);
+	dafs_client_destroy(clnt);
 }
 
-struct dafs_session *dafs_fixture_session(struct kunit *test,
-					  const struct dafs_session_params *params)
+struct dafs_client *dafs_fixture_client(struct kunit *test,
+					const struct dafs_client_params *params)
 {
-	struct dafs_session *ses = dafs_session_create(params);
+	struct dafs_client *clnt = dafs_client_create(params);
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ses);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, clnt);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_fixture_destroy_session,
-							   ses));
-	return ses;
+							   clnt));
+	return clnt;
 }
 
-void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses)
+void dafs_fixture_end_client(struct kunit *test, struct dafs_client *clnt)
 {
-	kunit_release_action(test, dafs_fixture_destroy_session, ses);
+	kunit_release_action(test, dafs_fixture_destroy_session, clnt);
 }
 
 static void dafs_fixture_put_session(void *ses)
@@ -307,9 +307,9 @@ u64 dafs_test_rnr_naks(struct ib_device *dev)
 	return naks;
 }
 
-struct dafs_client_id dafs_test_client_id(struct kunit *test, struct dafs_session *ses)
+struct dafs_client_id dafs_test_client_id(struct kunit *test, struct dafs_client *clnt)
 {
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 	struct dafs_client_id id;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
@@ -328,7 +328,7 @@ static void dafs_fixture_expect_credit(void *data)
 /* No message of the test may arrive where no receive is posted (3.2.6.2). */
 static void dafs_fixture_watch_credit(struct kunit *test, struct dafs_fixture *fix)
 {
-	struct dafs_conn *conn = dafs_conn_get(fix->ses);
+	struct dafs_conn *conn = dafs_conn_get(fix->clnt);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	fix->test = test;
@@ -349,13 +349,13 @@ struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavo
 	fix->where = where;
 	dafs_fixture_params(flavour, &fix->params);
 	dafs_fixture_make_dir(test, fix);
-	fix->ses = dafs_fixture_session(test, &fix->params);
+	fix->clnt = dafs_fixture_client(test, &fix->params);
 	dafs_fixture_watch_credit(test, fix);
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
-	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &root, &name, 1,
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, dafs_test_me(), &root, &name, 1,
 						  &fix->export));
 	name = dafs_test_str(fix->name);
-	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &fix->export, &name,
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, dafs_test_me(), &fix->export, &name,
 						  1, &fix->dir));
 	return fix;
 }
@@ -446,24 +446,24 @@ void dafs_fixture_thaw(struct kunit *test, struct dafs_fixture *fix)
 
 void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned int seconds)
 {
-	dafs_session_set_lease(fix->ses, seconds);
+	dafs_client_set_lease(fix->clnt, seconds);
 	dafs_fixture_server_param(test, &dafsd_lease_seconds, seconds);
 }
 
-u32 dafs_test_op(struct kunit *test, struct dafs_session *ses, struct dafs_op *op)
+u32 dafs_test_op(struct kunit *test, struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = dafs_op_run(ses, op);
+	int err = dafs_op_run(clnt, op);
 
 	if (err && (!op->status || err != dafs_status_to_errno(op->status)))
 		KUNIT_FAIL(test, "%s: no response: %d", dafs_proc_name(op->proc), err);
 	return op->status;
 }
 
-u32 dafs_test_call(struct kunit *test, struct dafs_session *ses, const struct cred *cred, u32 proc,
+u32 dafs_test_call(struct kunit *test, struct dafs_client *clnt, const struct cred *cred, u32 proc,
 		   void *args, void *res)
 {
 	struct dafs_op op = { .cred = cred, .proc = proc, .args = args, .res = res };
-	u32 status = dafs_test_op(test, ses, &op);
+	u32 status = dafs_test_op(test, clnt, &op);
 
 	dafs_op_end(&op);
 	return status;
@@ -488,7 +488,7 @@ struct dafs_fh dafs_test_lookup(struct kunit *test, struct dafs_fixture *fix, co
 	unsigned int nr = dafs_test_split(path, names, ARRAY_SIZE(names));
 	struct dafs_fh fh = {};
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &fix->dir, names, nr,
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, dafs_test_me(), &fix->dir, names, nr,
 						  &fh));
 	return fh;
 }
@@ -503,7 +503,7 @@ struct dafs_open_args dafs_test_open_args(const char *owner, u32 access, u32 den
 	};
 }
 
-u32 dafs_test_open(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+u32 dafs_test_open(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 		   const struct dafs_fh *dir, const char *path,
 		   const struct dafs_open_args *args, struct dafs_open_res *res)
 {
@@ -513,20 +513,20 @@ u32 dafs_test_open(struct kunit *test, struct dafs_session *ses, const struct cr
 	copy.dir_handle = *dir;
 	copy.pathname.count = dafs_test_split(path, names, ARRAY_SIZE(names));
 	copy.pathname.elems = names;
-	return dafs_test_call(test, ses, cred, DAFS_PROC_OPEN, &copy, res);
+	return dafs_test_call(test, clnt, cred, DAFS_PROC_OPEN, &copy, res);
 }
 
-u32 dafs_test_close(struct kunit *test, struct dafs_session *ses, const struct dafs_open_res *open)
+u32 dafs_test_close(struct kunit *test, struct dafs_client *clnt, const struct dafs_open_res *open)
 {
 	struct dafs_close_args args = {
 		.filehandle = open->filehandle,
 		.state_id = open->state_id,
 	};
 
-	return dafs_test_call(test, ses, dafs_test_me(), DAFS_PROC_CLOSE, &args, NULL);
+	return dafs_test_call(test, clnt, dafs_test_me(), DAFS_PROC_CLOSE, &args, NULL);
 }
 
-u32 dafs_test_read(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+u32 dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 		   const struct dafs_read_inline_args *args, void *buf,
 		   struct dafs_read_inline_res *res)
 {
@@ -540,7 +540,7 @@ u32 dafs_test_read(struct kunit *test, struct dafs_session *ses, const struct cr
 	u32 status;
 
 	memset(res, 0, sizeof(*res));
-	status = dafs_test_op(test, ses, &op);
+	status = dafs_test_op(test, clnt, &op);
 	KUNIT_EXPECT_LE(test, res->bytes_read, args->byte_count);
 	if (!status && res->bytes_read <= args->byte_count)
 		memcpy(buf, res->read_data, res->bytes_read);
@@ -548,12 +548,12 @@ u32 dafs_test_read(struct kunit *test, struct dafs_session *ses, const struct cr
 	return status;
 }
 
-u32 dafs_test_write(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+u32 dafs_test_write(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_write_inline_args *args, struct dafs_write_res *res)
 {
 	struct dafs_write_inline_args copy = *args;
 
-	return dafs_test_call(test, ses, cred, DAFS_PROC_WRITE_INLINE, &copy, res);
+	return dafs_test_call(test, clnt, cred, DAFS_PROC_WRITE_INLINE, &copy, res);
 }
 
 void dafs_test_pattern(void *buf, size_t len, u32 seed)

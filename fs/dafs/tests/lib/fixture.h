@@ -51,7 +51,7 @@ enum dafs_test_export {
  * @test: the test
  * @where: the export
  * @params: of the session
- * @ses: the session
+ * @clnt: the client
  * @dev: its device
  * @rnr_naks: device's count of messages without a receive when the test began
  * @export: root of the export
@@ -62,8 +62,8 @@ enum dafs_test_export {
 struct dafs_fixture {
 	struct kunit *test;
 	enum dafs_test_export where;
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 	struct ib_device *dev;
 	u64 rnr_naks;
 	struct dafs_fh export;
@@ -73,11 +73,11 @@ struct dafs_fixture {
 };
 
 /* Default @params for @flavour; the suite changes what it needs. */
-void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_session_params *params);
+void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_client_params *params);
 
 /* The same for a separate client, by its client-id string. */
 void dafs_fixture_client_params(const struct dafs_flavour *flavour,
-				struct dafs_session_params *params, const char *fmt, ...)
+				struct dafs_client_params *params, const char *fmt, ...)
 	__printf(3, 4);
 
 /* Makes a fixture for the test; NULL @flavour means the first one.  Freed with the test. */
@@ -92,12 +92,12 @@ bool dafs_fixture_nested(void);
 const char *dafs_fixture_export_name(enum dafs_test_export where);
 
 /* Another session of the test, destroyed with it unless destroyed before. */
-struct dafs_session *dafs_fixture_session(struct kunit *test,
-					  const struct dafs_session_params *params);
-void dafs_fixture_end_session(struct kunit *test, struct dafs_session *ses);
+struct dafs_client *dafs_fixture_client(struct kunit *test,
+					const struct dafs_client_params *params);
+void dafs_fixture_end_client(struct kunit *test, struct dafs_client *clnt);
 
 /* The client-id that the server has given to the client of a session. */
-struct dafs_client_id dafs_test_client_id(struct kunit *test, struct dafs_session *ses);
+struct dafs_client_id dafs_test_client_id(struct kunit *test, struct dafs_client *clnt);
 
 /* The server's side of a session; the reference is held until the test ends. */
 struct dafsd_session *dafs_fixture_at_server(struct kunit *test,
@@ -129,8 +129,8 @@ void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned i
  * Pointers into the response are valid until dafs_op_end() in the first form, and
  * not at all in the second.
  */
-u32 dafs_test_op(struct kunit *test, struct dafs_session *ses, struct dafs_op *op);
-u32 dafs_test_call(struct kunit *test, struct dafs_session *ses, const struct cred *cred, u32 proc,
+u32 dafs_test_op(struct kunit *test, struct dafs_client *clnt, struct dafs_op *op);
+u32 dafs_test_call(struct kunit *test, struct dafs_client *clnt, const struct cred *cred, u32 proc,
 		   void *args, void *res);
 
 /* Expects a status, and prints the names of both if they differ. */
@@ -162,15 +162,15 @@ struct dafs_fh dafs_test_lookup(struct kunit *test, struct dafs_fixture *fix, co
  * @dir with the other arguments from @args, CLOSE, and inline I/O.
  */
 struct dafs_open_args dafs_test_open_args(const char *owner, u32 access, u32 deny);
-u32 dafs_test_open(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+u32 dafs_test_open(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 		   const struct dafs_fh *dir, const char *path,
 		   const struct dafs_open_args *args, struct dafs_open_res *res);
-u32 dafs_test_close(struct kunit *test, struct dafs_session *ses,
+u32 dafs_test_close(struct kunit *test, struct dafs_client *clnt,
 		    const struct dafs_open_res *open);
-u32 dafs_test_read(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+u32 dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 		   const struct dafs_read_inline_args *args, void *buf,
 		   struct dafs_read_inline_res *res);
-u32 dafs_test_write(struct kunit *test, struct dafs_session *ses, const struct cred *cred,
+u32 dafs_test_write(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_write_inline_args *args, struct dafs_write_res *res);
 
 /* A pattern with a long period, the same for the same @seed. */

@@ -489,7 +489,7 @@ static void foreign_task_end(void *data)
 	struct foreign_task *ft = data;
 
 	if (!foreign_task_ends(ft)) {
-		dafs_session_shutdown(DAFS_SB(ft->mnt->mnt_sb)->ses);
+		dafs_client_shutdown(DAFS_SB(ft->mnt->mnt_sb)->clnt);
 		wait_for_completion(&ft->ended);
 	}
 	put_task_struct(ft->task);
@@ -560,13 +560,13 @@ bool foreign_queue_works(struct workqueue_struct *wq)
 	return ran;
 }
 
-bool foreign_lost(struct dafs_session *ses)
+bool foreign_lost(struct dafs_client *clnt)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 
-	while (!dafs_session_busy(ses) && time_before(jiffies, end))
+	while (!dafs_client_busy(clnt) && time_before(jiffies, end))
 		msleep(20);
-	return dafs_session_busy(ses);
+	return dafs_client_busy(clnt);
 }
 
 int foreign_open_file(struct foreign_task *ft)

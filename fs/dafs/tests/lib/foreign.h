@@ -171,7 +171,7 @@ bool foreign_reaches(const unsigned int *counter, unsigned int nr);
 /* Return: true if the queue still executes what is queued. */
 bool foreign_queue_works(struct workqueue_struct *wq);
 /* Waits until the session has no connection. */
-bool foreign_lost(struct dafs_session *ses);
+bool foreign_lost(struct dafs_client *clnt);
 /* Work of a task: opens "file", and closes it. */
 int foreign_open_file(struct foreign_task *ft);
 /* Writes a byte through the page cache, and waits for write-back, but not for COMMIT. */

@@ -3,13 +3,13 @@
 #include <linux/uio.h>
 #include "io_test.h"
 
-struct dafs_test_file *dafs_test_file(struct kunit *test, struct dafs_session *ses,
+struct dafs_test_file *dafs_test_file(struct kunit *test, struct dafs_client *clnt,
 				      const struct dafs_fh *fh)
 {
 	struct dafs_test_file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, file);
-	file->sbi.ses = ses;
+	file->sbi.clnt = clnt;
 	file->di.fh = *fh;
 	return file;
 }

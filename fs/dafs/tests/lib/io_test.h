@@ -19,7 +19,7 @@ struct dafs_test_file {
 };
 
 /* Ends with the test.  I/O is sent without an open (E-79), as root. */
-struct dafs_test_file *dafs_test_file(struct kunit *test, struct dafs_session *ses,
+struct dafs_test_file *dafs_test_file(struct kunit *test, struct dafs_client *clnt,
 				      const struct dafs_fh *fh);
 
 /* Return: 0 or a negative errno; file->io tells the rest. */

@@ -6,7 +6,7 @@ u32 dafs_try_open(struct kunit *test, struct dafs_fixture *fix, const char *path
 		  const struct dafs_open_args *args, struct dafs_open_res *res)
 {
 	memset(res, 0, sizeof(*res));
-	return dafs_test_open(test, fix->ses, dafs_test_me(), &fix->dir, path, args, res);
+	return dafs_test_open(test, fix->clnt, dafs_test_me(), &fix->dir, path, args, res);
 }
 
 struct dafs_open_res dafs_must_open(struct kunit *test, struct dafs_fixture *fix,
@@ -27,12 +27,12 @@ struct dafs_open_args dafs_create_open_args(u32 mode)
 	return args;
 }
 
-struct dafs_session *dafs_other_client(struct kunit *test, struct dafs_fixture *fix)
+struct dafs_client *dafs_other_client(struct kunit *test, struct dafs_fixture *fix)
 {
-	struct dafs_session_params params = fix->params;
+	struct dafs_client_params params = fix->params;
 
 	strscpy(params.client_id, "another client of the KUnit suites", sizeof(params.client_id));
-	return dafs_fixture_session(test, &params);
+	return dafs_fixture_client(test, &params);
 }
 
 bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *b)
@@ -40,7 +40,7 @@ bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *
 	return dafs_opaque64_equal(&a->state_id, &b->state_id);
 }
 
-u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
+u32 dafs_try_read(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
 		  const struct dafs_state_id *state_id)
 {
 	struct dafs_read_inline_args args = {
@@ -51,10 +51,10 @@ u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct daf
 	struct dafs_read_inline_res res;
 	u8 byte;
 
-	return dafs_test_read(test, ses, dafs_test_me(), &args, &byte, &res);
+	return dafs_test_read(test, clnt, dafs_test_me(), &args, &byte, &res);
 }
 
-u32 dafs_try_write(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
+u32 dafs_try_write(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
 		   const struct dafs_state_id *state_id)
 {
 	struct dafs_write_inline_args args = {
@@ -65,7 +65,7 @@ u32 dafs_try_write(struct kunit *test, struct dafs_session *ses, const struct da
 	};
 	struct dafs_write_res res;
 
-	return dafs_test_write(test, ses, dafs_test_me(), &args, &res);
+	return dafs_test_write(test, clnt, dafs_test_me(), &args, &res);
 }
 
 void dafs_expect_content(struct kunit *test, struct dafs_fixture *fix, const char *name,
@@ -77,7 +77,7 @@ void dafs_expect_content(struct kunit *test, struct dafs_fixture *fix, const cha
 	KUNIT_EXPECT_STREQ(test, content, buf);
 }
 
-u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_session *ses,
+u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_client *clnt,
 		  const struct dafs_opener *who, struct dafs_open_res *res)
 {
 	struct dafs_open_args args = dafs_test_open_args(who->owner, who->share_access,
@@ -86,13 +86,13 @@ u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_sess
 	args.share_key_type = who->share_key_type;
 	args.share_key = who->share_key;
 	memset(res, 0, sizeof(*res));
-	return dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "file", &args, res);
+	return dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, "file", &args, res);
 }
 
 u32 dafs_share(struct kunit *test, struct dafs_fixture *fix, const struct dafs_opener *who,
 	       struct dafs_open_res *res)
 {
-	return dafs_share_on(test, fix, fix->ses, who, res);
+	return dafs_share_on(test, fix, fix->clnt, who, res);
 }
 
 struct dafs_open_res dafs_must_share(struct kunit *test, struct dafs_fixture *fix,

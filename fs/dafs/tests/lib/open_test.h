@@ -41,7 +41,7 @@ struct dafs_open_res dafs_new_file(struct kunit *test, struct dafs_fixture *fix,
 				   const char *name);
 
 /* OPEN of "file", on a session or on the test's own. */
-u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_session *ses,
+u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_client *clnt,
 		  const struct dafs_opener *who, struct dafs_open_res *res);
 u32 dafs_share(struct kunit *test, struct dafs_fixture *fix, const struct dafs_opener *who,
 	       struct dafs_open_res *res);
@@ -49,7 +49,7 @@ struct dafs_open_res dafs_must_share(struct kunit *test, struct dafs_fixture *fi
 				     const struct dafs_opener *who);
 
 /* Another client, by its client-id string, on a session of its own. */
-struct dafs_session *dafs_other_client(struct kunit *test, struct dafs_fixture *fix);
+struct dafs_client *dafs_other_client(struct kunit *test, struct dafs_fixture *fix);
 
 bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *b);
 
@@ -57,9 +57,9 @@ bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *
 struct dafs_open_res dafs_forge_state(const struct dafs_open_res *open, int bit);
 
 /* Status of a READ or WRITE of one byte with a state-id. */
-u32 dafs_try_read(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
+u32 dafs_try_read(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
 		  const struct dafs_state_id *state_id);
-u32 dafs_try_write(struct kunit *test, struct dafs_session *ses, const struct dafs_fh *fh,
+u32 dafs_try_write(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
 		   const struct dafs_state_id *state_id);
 
 void dafs_expect_content(struct kunit *test, struct dafs_fixture *fix, const char *name,

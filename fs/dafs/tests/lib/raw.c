@@ -438,7 +438,7 @@ static int raw_send_req(struct raw_conn *conn, const struct raw_how *how)
 static int raw_establish(struct raw_conn *conn, const struct raw_how *how)
 {
 	struct dafs_flavour flavour = { .ipv6 = how->ipv6 };
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	int err;
 
 	dafs_fixture_params(&flavour, &params);

@@ -144,7 +144,7 @@ struct raw_conn {
  * struct raw_server - a server for the real client
  * @test: the test
  * @listener: where it listens
- * @params: for dafs_session_create(): how to reach it
+ * @params: for dafs_client_create(): how to reach it
  * @lock: guards @conns and @nr_conns
  * @conns: connections accepted
  * @nr_conns: how many
@@ -160,7 +160,7 @@ struct raw_conn {
 struct raw_server {
 	struct kunit *test;
 	struct dafs_listener listener;
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	spinlock_t lock;	/* see above */
 	struct list_head conns;
 	unsigned int nr_conns;

@@ -13,22 +13,22 @@
 
 /**
  * dafs_null() - do nothing, renewing the lease (6.5.1)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_null(struct dafs_session *ses, const struct cred *cred)
+int dafs_null(struct dafs_client *clnt, const struct cred *cred)
 {
 	struct dafs_op op = { .cred = cred, .proc = DAFS_PROC_NULL };
 
-	return dafs_proc_simple(ses, &op);
+	return dafs_proc_simple(clnt, &op);
 }
 
 /**
  * dafs_secinfo() - ask how a client may authenticate itself (6.2.7)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @types: DAFS_AUTH_* values, filled
  * @max: room in @types
@@ -37,7 +37,7 @@ int dafs_null(struct dafs_session *ses, const struct cred *cred)
  * Return: how many types the server takes, which may be more than @max, or a
  * negative errno.
  */
-int dafs_secinfo(struct dafs_session *ses, const struct cred *cred, u32 *types,
+int dafs_secinfo(struct dafs_client *clnt, const struct cred *cred, u32 *types,
 		 unsigned int max)
 {
 	struct dafs_secinfo_res res = {};
@@ -50,7 +50,7 @@ int dafs_secinfo(struct dafs_session *ses, const struct cred *cred, u32 *types,
 	int err;
 	u32 i;
 
-	err = dafs_proc_call(ses, &op);
+	err = dafs_proc_call(clnt, &op);
 	if (err)
 		return err;
 	for (i = 0; i < res.secinfo.count && i < max; i++) {
@@ -94,7 +94,7 @@ static int dafs_getattr_describe(struct dafs_op *op, struct dafs_call *call)
 
 /**
  * dafs_getattr_direct() - read attributes of an object by RDMA (6.5.14)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @bitmap: DAFS_FATTR_* wanted
@@ -108,7 +108,7 @@ static int dafs_getattr_describe(struct dafs_op *op, struct dafs_call *call)
  * Return: 0 or a negative errno: -EBADMSG if the attributes are malformed or
  * their checksum is wrong.
  */
-int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
+int dafs_getattr_direct(struct dafs_client *clnt, const struct cred *cred,
 			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 			struct dafs_ids *ids)
 {
@@ -130,7 +130,7 @@ int dafs_getattr_direct(struct dafs_session *ses, const struct cred *cred,
 
 	if (!op.mem)
 		return -ENOMEM;
-	err = dafs_proc_call(ses, &op);
+	err = dafs_proc_call(clnt, &op);
 	if (err)
 		goto free;
 	err = dafs_proc_received(&op, &res.direct_checksum, &buf) ?:
@@ -152,10 +152,10 @@ static int dafs_setattr_describe(struct dafs_op *op, struct dafs_call *call)
 }
 
 /* Return: bytes; the checksum is that of a session that has checksums. */
-static int dafs_setattr_encode(struct dafs_session *ses, struct dafs_op_mem *mem,
+static int dafs_setattr_encode(struct dafs_client *clnt, struct dafs_op_mem *mem,
 			       struct dafs_fattr *attr, struct dafs_cksum *cksum)
 {
-	const struct dafs_session_params *params = dafs_session_params(ses);
+	const struct dafs_client_params *params = dafs_client_params(clnt);
 	const struct dafs_buf buf = {
 		.base = mem->data,
 		.len = mem->size,
@@ -174,7 +174,7 @@ static int dafs_setattr_encode(struct dafs_session *ses, struct dafs_op_mem *mem
 
 /**
  * dafs_setattr_direct() - change attributes of an object by RDMA (6.5.36)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @state_id: as for dafs_setattr()
@@ -186,7 +186,7 @@ static int dafs_setattr_encode(struct dafs_session *ses, struct dafs_op_mem *mem
  * Context: may sleep.
  * Return: 0 or a negative errno; some of the attributes may have changed then.
  */
-int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
+int dafs_setattr_direct(struct dafs_client *clnt, const struct cred *cred,
 			const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 			const struct dafs_fattr *attr, u32 *status)
 {
@@ -208,9 +208,9 @@ int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
 
 	if (!op.mem)
 		return -ENOMEM;
-	err = min(dafs_setattr_encode(ses, op.mem, &copy, &args.direct_checksum), 0);
+	err = min(dafs_setattr_encode(clnt, op.mem, &copy, &args.direct_checksum), 0);
 	if (!err)
-		err = dafs_proc_simple(ses, &op);
+		err = dafs_proc_simple(clnt, &op);
 	if (status)
 		*status = op.status;
 	dafs_attr_mem_free(op.mem);
@@ -218,7 +218,7 @@ int dafs_setattr_direct(struct dafs_session *ses, const struct cred *cred,
 }
 
 /* The two procedures have the same arguments and opposite statuses for success. */
-static int dafs_compare(struct dafs_session *ses, const struct cred *cred, u32 proc,
+static int dafs_compare(struct dafs_client *clnt, const struct cred *cred, u32 proc,
 			const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
 {
 	const u32 other = proc == DAFS_PROC_VERIFY ? DAFSERR_NOT_SAME : DAFSERR_SAME;
@@ -227,7 +227,7 @@ static int dafs_compare(struct dafs_session *ses, const struct cred *cred, u32 p
 		.obj_attributes = *attr,
 	};
 	struct dafs_op op = { .cred = cred, .proc = proc, .args = &args };
-	int err = dafs_proc_simple(ses, &op);
+	int err = dafs_proc_simple(clnt, &op);
 
 	if (err && op.status != other)
 		return err;
@@ -237,7 +237,7 @@ static int dafs_compare(struct dafs_session *ses, const struct cred *cred, u32 p
 
 /**
  * dafs_verify() - compare attributes with values (6.5.37)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @attr: the attributes with @included and @valid alike
@@ -246,15 +246,15 @@ static int dafs_compare(struct dafs_session *ses, const struct cred *cred, u32 p
  * Context: may sleep.
  * Return: 0 or a negative errno: -EOPNOTSUPP if the object lacks one of them.
  */
-int dafs_verify(struct dafs_session *ses, const struct cred *cred,
+int dafs_verify(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
 {
-	return dafs_compare(ses, cred, DAFS_PROC_VERIFY, fh, attr, same);
+	return dafs_compare(clnt, cred, DAFS_PROC_VERIFY, fh, attr, same);
 }
 
 /**
  * dafs_nverify() - test whether an attribute differs (6.5.23)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @attr: the attributes with @included and @valid alike
@@ -265,15 +265,15 @@ int dafs_verify(struct dafs_session *ses, const struct cred *cred,
  * Context: may sleep.
  * Return: 0 or a negative errno: -EOPNOTSUPP if the object lacks one of them.
  */
-int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
+int dafs_nverify(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
 {
-	return dafs_compare(ses, cred, DAFS_PROC_NVERIFY, fh, attr, same);
+	return dafs_compare(clnt, cred, DAFS_PROC_NVERIFY, fh, attr, same);
 }
 
 /**
  * dafs_create() - make an object that is not a regular file (6.5.9)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @dir: where
  * @name: its name
@@ -284,7 +284,7 @@ int dafs_nverify(struct dafs_session *ses, const struct cred *cred,
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_create(struct dafs_session *ses, const struct cred *cred,
+int dafs_create(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		const struct dafs_node *node, struct dafs_fh *fh,
 		struct dafs_change_info *change)
@@ -307,7 +307,7 @@ int dafs_create(struct dafs_session *ses, const struct cred *cred,
 
 	if (node->attr)
 		args.attr = *node->attr;
-	err = dafs_proc_simple(ses, &op);
+	err = dafs_proc_simple(clnt, &op);
 	if (err)
 		return err;
 	*fh = res.filehandle;
@@ -317,7 +317,7 @@ int dafs_create(struct dafs_session *ses, const struct cred *cred,
 
 /**
  * dafs_read_inline() - read from a file inline (6.5.27)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @args: what to read
  * @to: where to put it; advanced
@@ -326,7 +326,7 @@ int dafs_create(struct dafs_session *ses, const struct cred *cred,
  * Context: may sleep.
  * Return: bytes read or a negative errno.
  */
-int dafs_read_inline(struct dafs_session *ses, const struct cred *cred,
+int dafs_read_inline(struct dafs_client *clnt, const struct cred *cred,
 		     const struct dafs_read_inline_args *args,
 		     struct iov_iter *to, bool *eof)
 {
@@ -340,7 +340,7 @@ int dafs_read_inline(struct dafs_session *ses, const struct cred *cred,
 	};
 	int ret;
 
-	ret = dafs_proc_call(ses, &op);
+	ret = dafs_proc_call(clnt, &op);
 	if (ret)
 		return ret;
 	ret = res.bytes_read;
@@ -362,7 +362,7 @@ static void dafs_write_inline_fill_op(struct dafs_call *call,
 
 /**
  * dafs_write_inline() - write to a file inline (6.5.38)
- * @ses: session
+ * @clnt: client
  * @cred: whom to act for
  * @args: what to write; data and write_padded are ignored
  * @from: the data, memory of the kernel; not advanced
@@ -371,7 +371,7 @@ static void dafs_write_inline_fill_op(struct dafs_call *call,
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_write_inline(struct dafs_session *ses, const struct cred *cred,
+int dafs_write_inline(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_write_inline_args *args,
 		      struct iov_iter *from, struct dafs_write_res *res)
 {
@@ -387,5 +387,5 @@ int dafs_write_inline(struct dafs_session *ses, const struct cred *cred,
 
 	copy.write_padded = 0;
 	copy.data = NULL;
-	return dafs_proc_simple(ses, &op);
+	return dafs_proc_simple(clnt, &op);
 }

@@ -55,7 +55,7 @@ static u32 absent_cache_hint(struct kunit *test, struct dafs_fixture *fix,
 		.cache_hint = hint,
 	};
 
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_CACHE_HINT, &args, NULL);
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_CACHE_HINT, &args, NULL);
 }
 
 static void dafs_absent_hint_test(struct kunit *test)
@@ -89,7 +89,7 @@ static u32 absent_append(struct kunit *test, struct dafs_fixture *fix, const str
 	};
 	struct dafs_append_res res;
 
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_APPEND_INLINE, &args,
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_APPEND_INLINE, &args,
 			      &res);
 }
 
@@ -114,13 +114,13 @@ static void dafs_absent_data_hint_test(struct kunit *test)
 		wr.data = data;
 		wr.cache_hint = hint;
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-				   dafs_test_write(test, fix->ses, dafs_test_me(), &wr, &put));
+				   dafs_test_write(test, fix->clnt, dafs_test_me(), &wr, &put));
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 				   absent_append(test, fix, &wr.filehandle, hint));
 		rd.filehandle = wr.filehandle;
 		rd.cache_hint = hint;
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-				   dafs_test_read(test, fix->ses, dafs_test_me(), &rd, buf, &got));
+				   dafs_test_read(test, fix->clnt, dafs_test_me(), &rd, buf, &got));
 		KUNIT_EXPECT_EQ(test, 5, got.bytes_read);
 		KUNIT_EXPECT_MEMEQ(test, data, buf, 4);
 		KUNIT_EXPECT_EQ(test, '+', buf[4]);
@@ -134,7 +134,7 @@ static u32 absent_delegreturn(struct kunit *test, struct dafs_fixture *fix,
 {
 	struct dafs_delegreturn_args args = { .state_id = *state_id };
 
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_DELEGRETURN, &args, NULL);
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_DELEGRETURN, &args, NULL);
 }
 
 /* R-6.5.11-02, and E-90: there is no delegation to purge or to return */
@@ -146,10 +146,10 @@ static void dafs_absent_delegation_test(struct kunit *test)
 	struct dafs_open_res open;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, dafs_test_me(),
 								&fix->dir, "file", &args, &open));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_DELEGPURGE,
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_DELEGPURGE,
 					  NULL, NULL));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, absent_delegreturn(test, fix, &other));
 	memset(&other, 0xff, sizeof(other));
@@ -161,7 +161,7 @@ static void dafs_absent_delegation_test(struct kunit *test)
 	other.b[0] ^= 1;
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_STATEID, absent_delegreturn(test, fix, &other));
 	/* the open is still valid */
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 /* R-6.5.24-19 as in E-90: a delegation claim opens the file but gets no delegation */
@@ -179,14 +179,14 @@ static void dafs_absent_claim_test(struct kunit *test)
 		args.delegate_type = type;
 		memset(&res, 0xff, sizeof(res));
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-				   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_OPEN,
+				   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_OPEN,
 						  &args, &res));
 		KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, res.delegation_type);
-		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	}
 	args.delegate_type = type;
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_OPEN, &args,
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_OPEN, &args,
 					  &res));
 }
 
@@ -200,14 +200,14 @@ static void dafs_absent_proc_test(struct kunit *test)
 
 	dafs_backing_write(test, fix, "file", "data", 4);
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_OPENATTR,
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_OPENATTR,
 					  &args, &res));
 	args.filehandle = dafs_test_lookup(test, fix, "file");
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_OPENATTR,
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_OPENATTR,
 					  &args, &res));
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_HURRY_UP,
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_HURRY_UP,
 					  &hurry, NULL));
 }
 

@@ -16,14 +16,14 @@ static const struct dafs_state_id append_no_state;
 /**
  * struct append_file - a file to append to
  * @fix: the fixture
- * @ses: session that appends
+ * @clnt: client that appends
  * @cred: credentials to use, NULL for root
  * @fh: the file
  * @state_id: its open
  */
 struct append_file {
 	struct dafs_fixture *fix;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	const struct cred *cred;
 	struct dafs_fh fh;
 	struct dafs_state_id state_id;
@@ -50,7 +50,7 @@ static void append_open(struct kunit *test, struct append_file *file, const char
 	struct dafs_open_res res = {};
 
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_open(test, file->ses, file->cred ?: dafs_test_me(),
+			   dafs_test_open(test, file->clnt, file->cred ?: dafs_test_me(),
 					  &file->fix->dir, name, &args, &res));
 	file->fh = res.filehandle;
 	file->state_id = res.state_id;
@@ -62,7 +62,7 @@ static struct append_file append_file(struct kunit *test, size_t len)
 	struct append_file file = { .fix = dafs_fixture(test, test->param_value) };
 	u8 *data = append_alloc(test, len ?: 1);
 
-	file.ses = file.fix->ses;
+	file.clnt = file.fix->clnt;
 	dafs_test_pattern(data, len, 1);
 	dafs_backing_write(test, file.fix, "file", data, len);
 	append_open(test, &file, "file", DAFS_OPEN_SHARE_ACCESS_WRITE, 0);
@@ -94,7 +94,7 @@ static u32 append_stable(struct kunit *test, struct append_file *file, bool dire
 	int err;
 
 	memset(res, 0, sizeof(*res));
-	err = dafs_append(file->ses, file->cred ?: dafs_test_me(), &append, res, &status);
+	err = dafs_append(file->clnt, file->cred ?: dafs_test_me(), &append, res, &status);
 	KUNIT_EXPECT_EQ(test, dafs_status_to_errno(status), err);
 	KUNIT_EXPECT_EQ(test, len, append.len);
 	return status;
@@ -130,7 +130,7 @@ static void append_position_test(struct kunit *test)
 	u64 size = 5001;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_commit(file.ses, dafs_test_me(), &file.fh, 0, 0, &verf));
+	KUNIT_ASSERT_EQ(test, 0, dafs_commit(file.clnt, dafs_test_me(), &file.fh, 0, 0, &verf));
 	for (i = 0; i < 2 * ARRAY_SIZE(lens); i++) {
 		dafs_test_pattern(data, lens[i / 2], i);
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
@@ -204,7 +204,7 @@ static u32 append_raw(struct kunit *test, struct append_file *file, u32 proc, vo
 		      struct dafs_append_res *res)
 {
 	memset(res, 0, sizeof(*res));
-	return dafs_test_call(test, file->ses, file->cred ?: dafs_test_me(), proc, args, res);
+	return dafs_test_call(test, file->clnt, file->cred ?: dafs_test_me(), proc, args, res);
 }
 
 /* R-6.1.6-06 R-6.5.3-04 R-7-10: MAX_APPEND bytes are appended, one more is refused (E-100) */
@@ -216,7 +216,7 @@ static void append_max_test(struct kunit *test)
 	struct dafs_fsattr attr = {};
 	struct dafs_append_res res;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_fsattr(file.ses, dafs_test_me(), &file.fh,
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_fsattr(file.clnt, dafs_test_me(), &file.fh,
 						 DAFS_FSATTR_MAX_APPEND, &attr));
 	KUNIT_ASSERT_EQ(test, SZ_1M, attr.max_append);
 	args = append_direct_args(&file, SZ_1M + 1, SZ_1M + 1);
@@ -278,8 +278,8 @@ static void append_padded_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
 			   append_raw(test, &file, DAFS_PROC_APPEND_INLINE, &args, &res));
 	file.fix->params.inline_header = 1020;
-	file.ses = dafs_fixture_session(test, &file.fix->params);
-	conn = dafs_conn_get(file.ses);
+	file.clnt = dafs_fixture_client(test, &file.fix->params);
+	conn = dafs_conn_get(file.clnt);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(conn));
 	args.inline_header = conn->opts.inline_write_header_size;
 	dafs_conn_put(conn);
@@ -294,7 +294,7 @@ static u32 append_with_cksum(struct kunit *test, struct append_file *file, u8 *d
 {
 	struct dafs_append_direct_args args = append_direct_args(file, len, len);
 	struct kvec kvec = { .iov_base = data, .iov_len = len };
-	struct dafs_conn *conn = dafs_conn_get(file->ses);
+	struct dafs_conn *conn = dafs_conn_get(file->clnt);
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	struct iov_iter iter;
 	struct dafs_mem mem;
@@ -309,7 +309,7 @@ static u32 append_with_cksum(struct kunit *test, struct append_file *file, u8 *d
 	call->proc = DAFS_PROC_APPEND_DIRECT;
 	call->args = &args;
 	call->mem = &mem;
-	KUNIT_ASSERT_EQ(test, 0, dafs_cred_handle(file->ses, conn, dafs_test_me(), call->cred));
+	KUNIT_ASSERT_EQ(test, 0, dafs_cred_handle(file->clnt, conn, dafs_test_me(), call->cred));
 	KUNIT_ASSERT_EQ(test, 0, dafs_call_start(conn->rq, call));
 	KUNIT_ASSERT_EQ(test, 0, dafs_call_wait(call));
 	status = call->status;
@@ -373,7 +373,7 @@ static void append_reader_test(struct kunit *test)
 {
 	struct append_file file = { .fix = dafs_fixture(test, test->param_value) };
 
-	file.ses = file.fix->ses;
+	file.clnt = file.fix->clnt;
 	dafs_backing_write(test, file.fix, "file", "0123456789", 10);
 	append_open(test, &file, "file", DAFS_OPEN_SHARE_ACCESS_READ, 0);
 	append_expect(test, &file, DAFSERR_ACCES);
@@ -385,7 +385,7 @@ static void append_denied_test(struct kunit *test)
 {
 	struct append_file file = { .fix = dafs_fixture(test, test->param_value) };
 
-	file.ses = file.fix->ses;
+	file.clnt = file.fix->clnt;
 	dafs_backing_write(test, file.fix, "file", "0123456789", 10);
 	append_open(test, &file, "file", DAFS_OPEN_SHARE_ACCESS_BOTH, DAFS_OPEN_SHARE_DENY_WRITE);
 	append_expect(test, &file, DAFS_STATUS_OK);
@@ -399,9 +399,9 @@ static void append_object_test(struct kunit *test)
 {
 	struct dafs_fixture *ro = dafs_fixture_in(test, test->param_value, DAFS_TEST_RO);
 	struct append_file file = { .fix = dafs_fixture(test, test->param_value) };
-	struct append_file other = { .fix = ro, .ses = ro->ses };
+	struct append_file other = { .fix = ro, .clnt = ro->clnt };
 
-	file.ses = file.fix->ses;
+	file.clnt = file.fix->clnt;
 	file.fh = file.fix->dir;
 	append_expect(test, &file, DAFSERR_ISDIR);
 	dafs_backing_mknod(test, file.fix, "fifo", S_IFIFO | 0666, 0);
@@ -452,7 +452,7 @@ static void append_verifier_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   append_one(test, &file, false, "two", 3, &after));
 	KUNIT_EXPECT_MEMNEQ(test, &before.verifier, &after.verifier, sizeof(verf));
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file.ses, dafs_test_me(), &file.fh, 0, 0, &verf));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file.clnt, dafs_test_me(), &file.fh, 0, 0, &verf));
 	KUNIT_EXPECT_MEMEQ(test, &after.verifier, &verf, sizeof(verf));
 	append_expect_tail(test, &file, 10, "onetwo", 6);
 }
@@ -643,7 +643,7 @@ static struct append_file append_client(struct kunit *test, const struct append_
 	struct append_file file = *first;
 
 	strscpy(file.fix->params.client_id, id);
-	file.ses = dafs_fixture_session(test, &file.fix->params);
+	file.clnt = dafs_fixture_client(test, &file.fix->params);
 	append_open(test, &file, "file", DAFS_OPEN_SHARE_ACCESS_WRITE, 0);
 	return file;
 }
@@ -688,7 +688,7 @@ static void append_full_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
 	struct append_file file = {
 		.fix = fix,
-		.ses = fix->ses,
+		.clnt = fix->clnt,
 		.cred = dafs_fixture_user(test, 1000, 1000),
 	};
 	struct append_file other;
@@ -799,19 +799,19 @@ static void append_once_test(struct kunit *test)
 		.inline_max = 100,
 	};
 	struct dafs_append_res res = {};
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	u32 status;
 
 	srv->priv = &plan;
 	srv->request = append_serve;
-	ses = dafs_fixture_session(test, &srv->params);
+	clnt = dafs_fixture_client(test, &srv->params);
 	KUNIT_EXPECT_EQ(test, loss->err,
-			dafs_append(ses, dafs_test_me(), &append, &res, &status));
+			dafs_append(clnt, dafs_test_me(), &append, &res, &status));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, status);
 	KUNIT_EXPECT_EQ(test, loss->seen, atomic_read(&plan.seen));
 	if (!loss->err)
 		KUNIT_EXPECT_EQ(test, 4711, res.offset);
-	dafs_fixture_end_session(test, ses);
+	dafs_fixture_end_client(test, clnt);
 }
 
 static struct kunit_case append_cases[] = {

@@ -99,7 +99,7 @@ static void dafs_access_check(struct kunit *test, struct dafs_fixture *fix, cons
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, name, &path));
 	expected = dafs_access_expected(cred, d_inode(path.dentry));
 	supported = d_is_dir(path.dentry) ? 0x1f : 0x2d;
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, cred, fh, 0x3f, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, cred, fh, 0x3f, &res));
 	KUNIT_EXPECT_EQ(test, supported, res.supported);
 	KUNIT_EXPECT_EQ_MSG(test, expected, res.access, "%s of mode %o by %s", name,
 			    d_inode(path.dentry)->i_mode, user->what);
@@ -148,11 +148,12 @@ static void dafs_access_mask_test(struct kunit *test)
 			fh = dafs_test_lookup(test, fix, names[i]);
 		else
 			KUNIT_ASSERT_EQ(test, 0,
-					dafs_get_root_handle(fix->ses, dafs_test_me(), &fh));
-		KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, dafs_test_me(), &fh, U32_MAX, &all));
+					dafs_get_root_handle(fix->clnt, dafs_test_me(), &fh));
+		KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, dafs_test_me(), &fh, U32_MAX,
+						     &all));
 		KUNIT_EXPECT_EQ(test, 0, all.supported & ~0x3f);
 		for (mask = 0; mask < 64; mask++) {
-			KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, dafs_test_me(), &fh, mask,
+			KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, dafs_test_me(), &fh, mask,
 							     &res));
 			KUNIT_EXPECT_EQ(test, all.supported & mask, res.supported);
 			KUNIT_EXPECT_EQ(test, all.access & mask, res.access);
@@ -171,13 +172,13 @@ static void dafs_access_read_only_test(struct kunit *test)
 	dafs_backing_chmod(test, fix, "file", 0777);
 	dafs_backing_chmod(test, fix, "chr", 0666);
 	fh = dafs_test_lookup(test, fix, "file");
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, dafs_test_me(), &fh, 0x3f, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, dafs_test_me(), &fh, 0x3f, &res));
 	KUNIT_EXPECT_EQ(test, 0x2d, res.supported);
 	KUNIT_EXPECT_EQ(test, DAFS_ACCESS_READ | DAFS_ACCESS_EXECUTE, res.access);
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, dafs_test_me(), &fix->dir, 0x3f, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, dafs_test_me(), &fix->dir, 0x3f, &res));
 	KUNIT_EXPECT_EQ(test, DAFS_ACCESS_READ | DAFS_ACCESS_LOOKUP, res.access);
 	fh = dafs_test_lookup(test, fix, "chr");
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, dafs_test_me(), &fh, 0x3f, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, dafs_test_me(), &fh, 0x3f, &res));
 	KUNIT_EXPECT_EQ(test, DAFS_ACCESS_READ | DAFS_ACCESS_MODIFY | DAFS_ACCESS_EXTEND,
 			res.access);
 }
@@ -193,12 +194,12 @@ static void dafs_access_squash_test(struct kunit *test)
 	dafs_attr_make_tree(test, fix);
 	dafs_backing_chmod(test, fix, "file", 0740);
 	fh = dafs_test_lookup(test, fix, "file");
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, dafs_test_me(), &fh, 0x3f, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, dafs_test_me(), &fh, 0x3f, &res));
 	KUNIT_EXPECT_EQ(test, 0, res.access);
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, user, &fh, 0x3f, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, user, &fh, 0x3f, &res));
 	KUNIT_EXPECT_EQ(test, 0x2d, res.access);
 	dafs_backing_chown(test, fix, "file", 65534, 65534);
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, dafs_test_me(), &fh, 0x3f, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, dafs_test_me(), &fh, 0x3f, &res));
 	KUNIT_EXPECT_EQ(test, 0x2d, res.access);
 }
 
@@ -231,7 +232,7 @@ static u32 dafs_attr_get(struct kunit *test, struct dafs_fixture *fix, const str
 		.args = &args,
 		.res = &res,
 	};
-	u32 status = dafs_test_op(test, fix->ses, &op);
+	u32 status = dafs_test_op(test, fix->clnt, &op);
 
 	got->attr = res.obj_attributes;
 	dafs_attr_copy_str(test, &got->attr.owner, got->owner, sizeof(got->owner));
@@ -375,7 +376,7 @@ static void dafs_getattr_root_test(struct kunit *test)
 	struct dafs_attr_got got = {};
 	struct dafs_fh root;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_attr_get(test, fix, &root, DAFS_FATTR_ALL, &got));
 	KUNIT_EXPECT_EQ(test, DAFS_ATTR_MANDATORY, got.attr.valid & DAFS_ATTR_MANDATORY);
@@ -394,7 +395,7 @@ static void dafs_getattr_named_test(struct kunit *test)
 
 	dafs_attr_make_tree(test, fix);
 	args.filehandle = dafs_test_lookup(test, fix, "file");
-	status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_OPENATTR, &args, &res);
+	status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_OPENATTR, &args, &res);
 	KUNIT_EXPECT_EQ(test, status != DAFSERR_NOTSUPP,
 			dafs_attr_of(test, fix, "file", DAFS_FATTR_NAMED_ATTR).named_attr);
 }
@@ -491,7 +492,7 @@ static u32 dafs_fsattr_get(struct kunit *test, struct dafs_fixture *fix, const s
 {
 	struct dafs_getattr_args args = { .filehandle = *fh, .attr_request_bitmap = bitmap };
 	struct dafs_get_fsattr_res res = {};
-	u32 status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GET_FSATTR, &args,
+	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GET_FSATTR, &args,
 				    &res);
 
 	*attr = res.obj_attributes;
@@ -529,7 +530,7 @@ static u32 dafs_attr_set(struct kunit *test, struct dafs_fixture *fix, const str
 		.args = &args,
 		.res = &res,
 	};
-	u32 status = dafs_test_op(test, fix->ses, &op);
+	u32 status = dafs_test_op(test, fix->clnt, &op);
 
 	KUNIT_EXPECT_TRUE(test, op.call);
 	if (op.call)
@@ -763,7 +764,7 @@ static struct dafs_open_res dafs_attr_open(struct kunit *test, struct dafs_fixtu
 	struct dafs_open_args args = dafs_test_open_args(owner, access, deny);
 	struct dafs_open_res res = {};
 
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, dafs_test_me(),
 								&fix->dir, name, &args, &res));
 	return res;
 }
@@ -833,7 +834,7 @@ static void dafs_setattr_anonymous_test(struct kunit *test)
 					 &attr, &done));
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "file", &stat));
 	KUNIT_EXPECT_EQ(test, 10, stat.size);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &deny));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &deny));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_attr_set(test, fix, dafs_test_me(), &deny.filehandle, &ones,
 					 &attr, &done));
@@ -887,7 +888,7 @@ static void dafs_setattr_running_test(struct kunit *test)
 	args.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
 	args.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &fix->dir, "file",
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &fix->dir, "file",
 					  &args, &res));
 	allow_write_access(program);
 	dafs_backing_close(program);
@@ -1063,7 +1064,7 @@ static void dafs_setattr_rights_test(struct kunit *test)
 	fh = dafs_test_lookup(test, squash, "file");
 	dafs_attr_expect_refused(test, squash, dafs_test_me(), &fh, &mode, DAFSERR_PERM);
 	dafs_attr_expect_refused(test, squash, dafs_test_me(), &fh, &size, DAFSERR_ACCES);
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	dafs_attr_expect_refused(test, fix, dafs_test_me(), &root, &mode, DAFSERR_ROFS);
 }
 
@@ -1168,7 +1169,7 @@ static void dafs_fsattr_exports_test(struct kunit *test)
 		fix[i] = dafs_fixture_in(test, NULL, DAFS_TEST_DATA + i);
 		dafs_fsattr_expect_all(test, fix[i], &fix[i]->dir, &attr[i]);
 	}
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix[0]->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix[0]->clnt, dafs_test_me(), &root));
 	dafs_fsattr_expect_all(test, fix[0], &root, &attr[3]);
 	KUNIT_EXPECT_EQ(test, 0x9000c603ULL, attr[3].valid & 0x9000c603);
 	for (i = 1; i < 4; i++) {
@@ -1199,9 +1200,9 @@ static void dafs_fsattr_expect_links(struct kunit *test, struct dafs_fixture *fi
 	dafs_fsattr_expect_all(test, fix, &fix->dir, &attr);
 	KUNIT_EXPECT_EQ(test, able, !!attr.link_support);
 	KUNIT_EXPECT_EQ(test, able, !!attr.symlink_support);
-	status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_LINK, &link, &linked);
+	status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LINK, &link, &linked);
 	DAFS_EXPECT_STATUS(test, want, status);
-	status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_CREATE, &symlink,
+	status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_CREATE, &symlink,
 				&created);
 	DAFS_EXPECT_STATUS(test, want, status);
 }
@@ -1250,7 +1251,7 @@ static void dafs_fsattr_case_test(struct kunit *test)
 	dafs_fsattr_expect_all(test, fix, &fix->dir, &attr);
 	KUNIT_EXPECT_FALSE(test, attr.case_insensitive);
 	KUNIT_EXPECT_EQ(test, -ENOENT,
-			dafs_lookup_path(fix->ses, dafs_test_me(), &fix->dir, &other, 1, &fh));
+			dafs_lookup_path(fix->clnt, dafs_test_me(), &fix->dir, &other, 1, &fh));
 	KUNIT_EXPECT_TRUE(test, attr.case_preserving);
 	KUNIT_EXPECT_TRUE(test, attr.no_trunc);
 }

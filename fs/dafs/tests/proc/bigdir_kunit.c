@@ -181,7 +181,7 @@ static void dafs_big_expect(struct kunit *test, struct dafs_big *big)
 	KUNIT_EXPECT_LE(test, big->fresh, big->added);
 }
 
-static void dafs_big_read(struct kunit *test, struct dafs_big *big, struct dafs_session *ses,
+static void dafs_big_read(struct kunit *test, struct dafs_big *big, struct dafs_client *clnt,
 			  void *buf)
 {
 	struct dafs_readdir_pos pos = {};
@@ -193,11 +193,11 @@ static void dafs_big_read(struct kunit *test, struct dafs_big *big, struct dafs_
 		/* sometimes inline: cookies are valid for both procedures */
 		if (calls++ % 16 == 15)
 			KUNIT_ASSERT_EQ(test, 0,
-					dafs_readdir(ses, dafs_test_me(), &big->dir, 0, &pos,
+					dafs_readdir(clnt, dafs_test_me(), &big->dir, 0, &pos,
 						     dafs_big_see, big));
 		else
 			KUNIT_ASSERT_EQ(test, 0,
-					dafs_readdir_direct(ses, dafs_test_me(), &big->dir, 0, buf,
+					dafs_readdir_direct(clnt, dafs_test_me(), &big->dir, 0, buf,
 							    SZ_64K, &pos, dafs_big_see, big));
 		dafs_big_change(test, big);
 	}
@@ -214,7 +214,7 @@ static void dafs_bigdir_test(struct kunit *test)
 {
 	const struct dafs_flavour swapped = { .swab = true };
 	struct dafs_big *big = kunit_kzalloc(test, sizeof(*big), GFP_KERNEL);
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	void *buf;
 
 	KUNIT_ASSERT_NOT_NULL(test, big);
@@ -223,10 +223,10 @@ static void dafs_bigdir_test(struct kunit *test)
 	big->gone = dafs_big_alloc(test, BITS_TO_LONGS(BIG_ENTRIES) * sizeof(long));
 	buf = dafs_big_alloc(test, SZ_64K);
 	dafs_big_make(test, big);
-	dafs_big_read(test, big, big->fix->ses, buf);
+	dafs_big_read(test, big, big->fix->clnt, buf);
 	/* creating it takes far longer than reading it */
 	dafs_fixture_params(&swapped, &params);
-	dafs_big_read(test, big, dafs_fixture_session(test, &params), buf);
+	dafs_big_read(test, big, dafs_fixture_client(test, &params), buf);
 }
 
 static struct kunit_case dafs_bigdir_cases[] = {

@@ -35,11 +35,11 @@ static int change_round(struct change_maker *maker)
 
 	snprintf(text, sizeof(text), "d%u", maker->id);
 	name = dafs_test_qstr(text);
-	err = dafs_create(maker->fix->ses, dafs_test_me(), &maker->fix->dir, &name, &node, &fh,
+	err = dafs_create(maker->fix->clnt, dafs_test_me(), &maker->fix->dir, &name, &node, &fh,
 			  &maker->info[maker->nr++]);
 	if (err)
 		return err;
-	return dafs_remove(maker->fix->ses, dafs_test_me(), &maker->fix->dir, &name,
+	return dafs_remove(maker->fix->clnt, dafs_test_me(), &maker->fix->dir, &name,
 			   DAFS_REMOVE_UNCHECKED, &maker->info[maker->nr++]);
 }
 
@@ -116,11 +116,11 @@ static void dafs_change_uncounted_test(struct kunit *test)
 
 	sb->s_flags &= ~SB_I_VERSION;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, change_count_again, sb));
-	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &name, &node,
+	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->clnt, dafs_test_me(), &fix->dir, &name, &node,
 					     &fh, &info));
 	KUNIT_EXPECT_FALSE(test, info.atomic);
 	KUNIT_EXPECT_LE(test, info.before, info.after);
-	KUNIT_EXPECT_EQ(test, 0, dafs_remove(fix->ses, dafs_test_me(), &fix->dir, &name,
+	KUNIT_EXPECT_EQ(test, 0, dafs_remove(fix->clnt, dafs_test_me(), &fix->dir, &name,
 					     DAFS_REMOVE_UNCHECKED, &info));
 	KUNIT_EXPECT_FALSE(test, info.atomic);
 }

@@ -39,7 +39,7 @@ static struct data_test *data_test(struct kunit *test, u32 access)
 	dafs_test_pattern(dt->out, DATA_LEN, 1);
 	dafs_backing_write(test, dt->fix, "file", dt->out, DATA_LEN);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_open(test, dt->fix->ses, dafs_test_me(), &dt->fix->dir,
+			   dafs_test_open(test, dt->fix->clnt, dafs_test_me(), &dt->fix->dir,
 					  "file", &args, &dt->open));
 	return dt;
 }
@@ -57,7 +57,7 @@ static u32 data_direct(struct kunit *test, struct data_test *dt, u32 proc, void 
 		       void *res)
 {
 	bool write = proc == DAFS_PROC_WRITE_DIRECT;
-	struct dafs_conn *conn = dafs_conn_get(dt->fix->ses);
+	struct dafs_conn *conn = dafs_conn_get(dt->fix->clnt);
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	struct dafs_mem mem;
 	struct iov_iter iter;
@@ -73,7 +73,7 @@ static u32 data_direct(struct kunit *test, struct data_test *dt, u32 proc, void 
 	call->proc = proc;
 	call->args = args;
 	call->mem = &mem;
-	KUNIT_ASSERT_EQ(test, 0, dafs_cred_handle(dt->fix->ses, conn, dafs_test_me(),
+	KUNIT_ASSERT_EQ(test, 0, dafs_cred_handle(dt->fix->clnt, conn, dafs_test_me(),
 						  call->cred));
 	KUNIT_ASSERT_EQ(test, 0, dafs_call_start(conn->rq, call));
 	KUNIT_ASSERT_EQ(test, 0, dafs_call_wait(call));
@@ -275,7 +275,7 @@ static void data_expect_read(struct kunit *test, struct data_test *dt, u64 offse
 	struct dafs_read_inline_res res;
 
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_read(test, dt->fix->ses, dafs_test_me(), &args, dt->in,
+			   dafs_test_read(test, dt->fix->clnt, dafs_test_me(), &args, dt->in,
 					  &res));
 	KUNIT_EXPECT_EQ_MSG(test, got, res.bytes_read, "offset %llu", offset);
 	KUNIT_EXPECT_EQ_MSG(test, eof, res.eof, "offset %llu", offset);
@@ -317,22 +317,22 @@ static void data_write_inline_test(struct kunit *test)
 		dafs_test_pattern(dt->out + 10, 500, 10 + how);
 		args.stable_how = how;
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-				   dafs_test_write(test, dt->fix->ses, dafs_test_me(), &args,
+				   dafs_test_write(test, dt->fix->clnt, dafs_test_me(), &args,
 						   &res));
 		KUNIT_EXPECT_EQ(test, 500U, res.count);
 		KUNIT_EXPECT_GE(test, res.committed, how);
-		KUNIT_EXPECT_EQ(test, 0, dafs_commit(dt->fix->ses, dafs_test_me(),
+		KUNIT_EXPECT_EQ(test, 0, dafs_commit(dt->fix->clnt, dafs_test_me(),
 						     &dt->open.filehandle, 0, 0, &verf));
 		KUNIT_EXPECT_MEMEQ(test, &verf, &res.verifier, sizeof(verf));
 		data_expect_file(test, dt);
 	}
 	args.stable_how = DAFS_FILE_SYNC + 1;
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_test_write(test, dt->fix->ses, dafs_test_me(), &args, &res));
+			   dafs_test_write(test, dt->fix->clnt, dafs_test_me(), &args, &res));
 	args.stable_how = DAFS_UNSTABLE;
 	args.byte_count = 0;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_write(test, dt->fix->ses, dafs_test_me(), &args, &res));
+			   dafs_test_write(test, dt->fix->clnt, dafs_test_me(), &args, &res));
 	KUNIT_EXPECT_EQ(test, 0U, res.count);
 }
 
@@ -367,7 +367,7 @@ static void data_write_unstable(struct kunit *test, struct data_test *dt, u64 of
 	struct dafs_write_res res;
 
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_write(test, dt->fix->ses, dafs_test_me(), &args, &res));
+			   dafs_test_write(test, dt->fix->clnt, dafs_test_me(), &args, &res));
 	KUNIT_EXPECT_EQ(test, DAFS_UNSTABLE, res.committed);
 }
 
@@ -390,7 +390,7 @@ static void data_commit_range_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(commits); i++) {
 		data_write_unstable(test, dt, commits[i].at * PAGE_SIZE);
 		KUNIT_EXPECT_FALSE(test, data_page_stable(inode, commits[i].at));
-		KUNIT_EXPECT_EQ(test, 0, dafs_commit(dt->fix->ses, dafs_test_me(),
+		KUNIT_EXPECT_EQ(test, 0, dafs_commit(dt->fix->clnt, dafs_test_me(),
 						     &dt->open.filehandle, commits[i].offset,
 						     commits[i].count, &verf));
 		KUNIT_EXPECT_TRUE_MSG(test, data_page_stable(inode, commits[i].at),
@@ -409,18 +409,18 @@ static void data_access_advisory_test(struct kunit *test)
 
 	memset(&args.state_id, 0, sizeof(args.state_id));
 	dafs_backing_chmod(test, dt->fix, "file", 0644);
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(dt->fix->ses, user, &args.filehandle,
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(dt->fix->clnt, user, &args.filehandle,
 					     DAFS_ACCESS_READ, &access));
 	KUNIT_EXPECT_EQ(test, DAFS_ACCESS_READ, access.access);
 	dafs_backing_chmod(test, dt->fix, "file", 0600);
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_test_read(test, dt->fix->ses, user, &args, dt->in, &res));
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(dt->fix->ses, user, &args.filehandle,
+			   dafs_test_read(test, dt->fix->clnt, user, &args, dt->in, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(dt->fix->clnt, user, &args.filehandle,
 					     DAFS_ACCESS_READ, &access));
 	KUNIT_EXPECT_EQ(test, 0, access.access);
 	dafs_backing_chmod(test, dt->fix, "file", 0644);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_read(test, dt->fix->ses, user, &args, dt->in, &res));
+			   dafs_test_read(test, dt->fix->clnt, user, &args, dt->in, &res));
 }
 
 /* I/O not allowed by the open mode, and after CLOSE (E-80) */
@@ -438,14 +438,14 @@ static void data_access_mode_test(struct kunit *test)
 	struct dafs_write_res res;
 
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_test_write(test, dt->fix->ses, dafs_test_me(), &write, &res));
+			   dafs_test_write(test, dt->fix->clnt, dafs_test_me(), &write, &res));
 	data_expect_file(test, dt);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, dt->fix->ses, &dt->open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, dt->fix->clnt, &dt->open));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
-			   dafs_test_read(test, dt->fix->ses, dafs_test_me(), &read, dt->in,
+			   dafs_test_read(test, dt->fix->clnt, dafs_test_me(), &read, dt->in,
 					  &got));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
-			   dafs_test_close(test, dt->fix->ses, &dt->open));
+			   dafs_test_close(test, dt->fix->clnt, &dt->open));
 }
 
 static u32 data_create(struct kunit *test, struct data_test *dt, const char *name, u32 mode,
@@ -457,7 +457,7 @@ static u32 data_create(struct kunit *test, struct data_test *dt, const char *nam
 	args.open_type = DAFS_OPEN_CREATE;
 	args.createmode = mode;
 	memcpy(args.create_verifier.b, &verifier, sizeof(verifier));
-	return dafs_test_open(test, dt->fix->ses, dafs_test_me(), &dt->fix->dir, name, &args,
+	return dafs_test_open(test, dt->fix->clnt, dafs_test_me(), &dt->fix->dir, name, &args,
 			      &res);
 }
 
@@ -495,7 +495,7 @@ static void data_open_refused_test(struct kunit *test)
 	dafs_backing_symlink(test, dt->fix, "link", "file");
 	args = dafs_test_open_args("other", DAFS_OPEN_SHARE_ACCESS_READ, 0);
 #define DATA_OPEN(name) \
-	dafs_test_open(test, dt->fix->ses, dafs_test_me(), &dt->fix->dir, name, &args, &res)
+	dafs_test_open(test, dt->fix->clnt, dafs_test_me(), &dt->fix->dir, name, &args, &res)
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, DATA_OPEN("none"));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, DATA_OPEN("dir"));
 	DAFS_EXPECT_STATUS(test, DAFSERR_SYMLINK, DATA_OPEN("link"));
@@ -550,7 +550,7 @@ static void data_readdir_test(struct kunit *test)
 		dafs_backing_write(test, fix, name, name, 1);
 	}
 	while (!pos.eof && requests++ < 100)
-		KUNIT_ASSERT_EQ(test, 0, dafs_readdir(fix->ses, dafs_test_me(), &fix->dir,
+		KUNIT_ASSERT_EQ(test, 0, dafs_readdir(fix->clnt, dafs_test_me(), &fix->dir,
 						      DAFS_FATTR_ALL, &pos, data_actor, names));
 	KUNIT_EXPECT_TRUE(test, pos.eof);
 	KUNIT_EXPECT_GT(test, requests, 1U);

@@ -20,7 +20,7 @@ static u32 dafs_link_in(struct kunit *test, struct dafs_fixture *fix, const stru
 	};
 	struct dafs_change_res res;
 
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_LINK, &args, &res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_LINK, &args, &res);
 }
 
 static u32 dafs_link_name(struct kunit *test, struct dafs_fixture *fix,
@@ -49,7 +49,7 @@ static noinline struct dafs_link_attrs dafs_link_attrs(struct kunit *test,
 	struct dafs_fattr attr = {};
 	struct dafs_ids ids;
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), fh, which, &attr, &ids));
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->clnt, dafs_test_me(), fh, which, &attr, &ids));
 	KUNIT_EXPECT_EQ(test, which, attr.valid);
 	return (struct dafs_link_attrs){ attr.file_id, attr.change, attr.num_links };
 }
@@ -106,7 +106,7 @@ static void dafs_link_test(struct kunit *test)
 		before = dafs_link_attrs(test, fix, &source);
 		dir_before = dafs_link_attrs(test, fix, &dir).change;
 		qname = dafs_test_qstr(names[i]);
-		KUNIT_ASSERT_EQ(test, 0, dafs_link(fix->ses, dafs_test_me(), &source, &dir,
+		KUNIT_ASSERT_EQ(test, 0, dafs_link(fix->clnt, dafs_test_me(), &source, &dir,
 						   &qname, &change));
 		KUNIT_EXPECT_TRUE(test, change.atomic);
 		KUNIT_EXPECT_EQ(test, dir_before, change.before);
@@ -231,7 +231,7 @@ static void dafs_link_kind_test(struct kunit *test)
 	source = dafs_test_lookup(test, fix, "file");
 	dir = dafs_test_lookup(test, fix, "dir");
 	link = dafs_test_lookup(test, fix, "link");
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_link_name(test, fix, &dir, "new"));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_link_name(test, fix, &root, "new"));
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTDIR,
@@ -268,17 +268,17 @@ static void dafs_link_blind_test(struct kunit *test)
 					dafs_test_str("new")));
 	rename.sourcedir = none;
 	DAFS_EXPECT_STATUS(test, DAFSERR_XDEV,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &rename,
-					  &res));
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_RENAME,
+					  &rename, &res));
 	rename.sourcedir = fix->dir;
 	rename.targetdir = none;
 	DAFS_EXPECT_STATUS(test, DAFSERR_XDEV,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &rename,
-					  &res));
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_RENAME,
+					  &rename, &res));
 	rename.sourcedir = none;
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &rename,
-					  &res));
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_RENAME,
+					  &rename, &res));
 }
 
 /* R-6.5.17-02: each export and the pseudo file system is a file system of its own. */
@@ -291,7 +291,7 @@ static void dafs_link_xdev_test(struct kunit *test)
 
 	dafs_link_make_tree(test, fix);
 	source = dafs_test_lookup(test, fix, "file");
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	DAFS_EXPECT_STATUS(test, DAFSERR_XDEV,
 			   dafs_link_in(test, fix, dafs_test_me(), &source, &squash->dir,
 					dafs_test_str("new")));
@@ -349,12 +349,12 @@ static void dafs_link_handle_test(struct kunit *test)
 					dafs_test_str("new")));
 	dafs_backing_remove(fix, "fifo");
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE, dafs_link_name(test, fix, &gone, "new"));
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, dafs_test_me(),
 								&fix->dir, "file", &args, &open));
 	dafs_backing_remove(fix, "file");
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
 			   dafs_link_name(test, fix, &open.filehandle, "new"));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	dafs_link_expect_gone(test, fix, "new");
 }
 

@@ -120,7 +120,7 @@ static u32 dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, voi
 			   proc == DAFS_PROC_READDIR_DIRECT ? dafs_meta_describe_readdir :
 			   dafs_meta_describe_readlink,
 	};
-	status = dafs_test_op(test, m->fix->ses, &m->op);
+	status = dafs_test_op(test, m->fix->clnt, &m->op);
 	if (m->op.call)
 		m->len = m->op.call->buf.len;
 	if (!status && cksum)
@@ -158,7 +158,7 @@ static u32 dafs_meta_fattr_bytes(struct kunit *test, struct dafs_meta *m,
 	int len = -EIO;
 
 	KUNIT_ASSERT_NOT_NULL(test, res);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_op(test, m->fix->ses, &op));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_op(test, m->fix->clnt, &op));
 	len = dafs_encode_fattr(&buf, &res->obj_attributes);
 	dafs_op_end(&op);
 	KUNIT_ASSERT_GT(test, len, 0);
@@ -183,7 +183,7 @@ static void dafs_meta_getattr_test(struct kunit *test)
 	dafs_backing_mknod(test, m->fix, "chr", S_IFCHR | 0600, MKDEV(5, 70000));
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		fh[i] = dafs_test_lookup(test, m->fix, names[i]);
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(m->fix->ses, dafs_test_me(), &fh[i]));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(m->fix->clnt, dafs_test_me(), &fh[i]));
 	for (i = 0; i < ARRAY_SIZE(fh); i++) {
 		memset(m->data, 0xa5, META_SIZE);
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
@@ -211,7 +211,7 @@ static void dafs_meta_getattr_stub_test(struct kunit *test)
 	dafs_backing_chown(test, fix, "file", 1001, 1002);
 	dafs_backing_chmod(test, fix, "file", 0640);
 	fh = dafs_test_lookup(test, fix, "file");
-	KUNIT_ASSERT_EQ(test, 0, dafs_getattr_direct(fix->ses, dafs_test_me(), &fh, which, attr,
+	KUNIT_ASSERT_EQ(test, 0, dafs_getattr_direct(fix->clnt, dafs_test_me(), &fh, which, attr,
 						     &ids));
 	KUNIT_EXPECT_EQ(test, which & ~DAFS_FATTR_TIME_BACKUP, attr->valid);
 	KUNIT_EXPECT_EQ(test, 0640, attr->mode);
@@ -219,7 +219,7 @@ static void dafs_meta_getattr_stub_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1001, ids.uid);
 	KUNIT_EXPECT_EQ(test, 1002, ids.gid);
 	memset(&fh, 0xa5, sizeof(fh));
-	KUNIT_EXPECT_EQ(test, -ESTALE, dafs_getattr_direct(fix->ses, dafs_test_me(), &fh, which,
+	KUNIT_EXPECT_EQ(test, -ESTALE, dafs_getattr_direct(fix->clnt, dafs_test_me(), &fh, which,
 							   attr, &ids));
 }
 
@@ -283,12 +283,12 @@ static void dafs_meta_readlink_test(struct kunit *test)
 static void dafs_meta_readlink_long_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session_params small = fix->params;
+	struct dafs_client_params small = fix->params;
 	char *text = kunit_kzalloc(test, PATH_MAX, GFP_KERNEL);
 	char *buf = kunit_kzalloc(test, PATH_MAX, GFP_KERNEL);
 	struct qstr name = dafs_test_qstr("long");
 	struct dafs_change_info change;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_node node = { .type = DAFS_TYPE_LNK };
 	struct dafs_fh fh;
 
@@ -296,19 +296,20 @@ static void dafs_meta_readlink_long_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	memset(text, 'l', PATH_MAX - 1);
 	node.link = dafs_test_str(text);
-	KUNIT_ASSERT_EQ(test, 0, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &name, &node, &fh,
-					     &change));
-	KUNIT_EXPECT_EQ(test, PATH_MAX - 1, dafs_readlink_direct(fix->ses, dafs_test_me(), &fh, buf,
-								 PATH_MAX));
+	KUNIT_ASSERT_EQ(test, 0, dafs_create(fix->clnt, dafs_test_me(), &fix->dir, &name, &node,
+					     &fh, &change));
+	KUNIT_EXPECT_EQ(test, PATH_MAX - 1, dafs_readlink_direct(fix->clnt, dafs_test_me(), &fh,
+								 buf, PATH_MAX));
 	KUNIT_EXPECT_STREQ(test, text, buf);
-	KUNIT_EXPECT_EQ(test, -ETOOSMALL, dafs_readlink_direct(fix->ses, dafs_test_me(), &fh, buf,
+	KUNIT_EXPECT_EQ(test, -ETOOSMALL, dafs_readlink_direct(fix->clnt, dafs_test_me(), &fh, buf,
 							       PATH_MAX - 2));
 	small.msg_size = DAFS_MIN_MSG_SIZE;
-	ses = dafs_fixture_session(test, &small);
+	clnt = dafs_fixture_client(test, &small);
 	memset(buf, 0, PATH_MAX);
-	KUNIT_EXPECT_EQ(test, PATH_MAX - 1, dafs_readlink(ses, dafs_test_me(), &fh, buf, PATH_MAX));
+	KUNIT_EXPECT_EQ(test, PATH_MAX - 1, dafs_readlink(clnt, dafs_test_me(), &fh, buf,
+							  PATH_MAX));
 	KUNIT_EXPECT_STREQ(test, text, buf);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, dafs_create(ses, dafs_test_me(), &fix->dir, &name, &node,
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, dafs_create(clnt, dafs_test_me(), &fix->dir, &name, &node,
 						     &fh, &change));
 }
 
@@ -410,18 +411,18 @@ static void dafs_meta_setattr_stub_test(struct kunit *test)
 
 	dafs_backing_write(test, fix, "file", "file", 4);
 	fh = dafs_test_lookup(test, fix, "file");
-	KUNIT_EXPECT_EQ(test, 0, dafs_setattr_direct(fix->ses, dafs_test_me(), &fh, &none, &attr,
+	KUNIT_EXPECT_EQ(test, 0, dafs_setattr_direct(fix->clnt, dafs_test_me(), &fh, &none, &attr,
 						     &status));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, status);
 	dafs_meta_expect_mode(test, m, 0711);
 	attr = dafs_meta_mode(0700);
 	KUNIT_EXPECT_EQ(test, -EPERM,
-			dafs_setattr_direct(fix->ses, dafs_fixture_user(test, 1000, 2000), &fh,
+			dafs_setattr_direct(fix->clnt, dafs_fixture_user(test, 1000, 2000), &fh,
 					    &none, &attr, &status));
 	DAFS_EXPECT_STATUS(test, DAFSERR_PERM, status);
 	attr.included |= DAFS_FATTR_NUM_LINKS;
 	attr.valid |= DAFS_FATTR_NUM_LINKS;
-	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_setattr_direct(fix->ses, dafs_test_me(), &fh, &none,
+	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_setattr_direct(fix->clnt, dafs_test_me(), &fh, &none,
 							   &attr, &status));
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, status);
 	dafs_meta_expect_mode(test, m, 0711);
@@ -588,22 +589,22 @@ static void dafs_meta_readdir_stub_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);
 	struct dafs_meta_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
-	struct dafs_session_params small = m->fix->params;
+	struct dafs_client_params small = m->fix->params;
 	struct dafs_readdir_pos pos = {};
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	int turn = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	small.msg_size = DAFS_MIN_MSG_SIZE;
-	ses = dafs_fixture_session(test, &small);
+	clnt = dafs_fixture_client(test, &small);
 	dafs_meta_make_entries(test, m->fix);
 	while (!pos.eof && turn < 100) {
 		if (turn++ & 1)
-			KUNIT_ASSERT_EQ(test, 0, dafs_readdir(ses, dafs_test_me(), &m->fix->dir, 0,
+			KUNIT_ASSERT_EQ(test, 0, dafs_readdir(clnt, dafs_test_me(), &m->fix->dir, 0,
 							      &pos, dafs_meta_see, seen));
 		else
 			KUNIT_ASSERT_EQ(test, 0,
-					dafs_readdir_direct(ses, dafs_test_me(), &m->fix->dir, 0,
+					dafs_readdir_direct(clnt, dafs_test_me(), &m->fix->dir, 0,
 							    m->data, 1000, &pos, dafs_meta_see,
 							    seen));
 	}
@@ -634,7 +635,7 @@ static void dafs_meta_readdir_rest_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, reader);
 	dafs_meta_make_entries(test, m->fix);
-	KUNIT_ASSERT_EQ(test, 0, dafs_readdir_direct(m->fix->ses, dafs_test_me(), &m->fix->dir, 0,
+	KUNIT_ASSERT_EQ(test, 0, dafs_readdir_direct(m->fix->clnt, dafs_test_me(), &m->fix->dir, 0,
 						     m->data, m->size, &pos, dafs_meta_see_some,
 						     reader));
 	KUNIT_EXPECT_EQ(test, META_ENTRIES, pos.iter.left);

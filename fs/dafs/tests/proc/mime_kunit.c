@@ -21,7 +21,7 @@ static u32 dafs_mime_set(struct kunit *test, struct dafs_fixture *fix, const str
 	struct dafs_setattr_inline_args args = { .filehandle = *fh, .obj_attributes = *attr };
 	struct dafs_setattr_res res;
 
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_SETATTR_INLINE, &args, &res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_SETATTR_INLINE, &args, &res);
 }
 
 /* The type that GETATTR returns; NULL if it is not valid. */
@@ -44,7 +44,7 @@ static char *dafs_mime_get(struct kunit *test, struct dafs_fixture *fix, const s
 
 	KUNIT_ASSERT_NOT_NULL(test, res);
 	KUNIT_ASSERT_NOT_NULL(test, type);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_op(test, fix->ses, &op));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_op(test, fix->clnt, &op));
 	KUNIT_EXPECT_EQ(test, DAFS_FATTR_MIME_TYPE, attr->included);
 	if (attr->valid)
 		memcpy(type, attr->mime_type.data, min_t(u32, attr->mime_type.len, MIME_MAX));
@@ -86,10 +86,10 @@ static void dafs_mime_test(struct kunit *test)
 				   dafs_mime_set(test, fix, dafs_test_me(), &fh, &attr));
 		KUNIT_EXPECT_STREQ(test, types[i], dafs_mime_get(test, fix, dafs_test_me(), &fh));
 		dafs_mime_expect_xattr(test, fix, "file", types[i]);
-		KUNIT_EXPECT_EQ(test, 0, dafs_verify(fix->ses, dafs_test_me(), &fh, &attr, &same));
+		KUNIT_EXPECT_EQ(test, 0, dafs_verify(fix->clnt, dafs_test_me(), &fh, &attr, &same));
 		KUNIT_EXPECT_TRUE(test, same);
 		attr = dafs_mime_attr("text/html");
-		KUNIT_EXPECT_EQ(test, 0, dafs_verify(fix->ses, dafs_test_me(), &fh, &attr, &same));
+		KUNIT_EXPECT_EQ(test, 0, dafs_verify(fix->clnt, dafs_test_me(), &fh, &attr, &same));
 		KUNIT_EXPECT_FALSE(test, same);
 	}
 }
@@ -109,12 +109,12 @@ static void dafs_mime_create_test(struct kunit *test)
 	memset(longest, 'm', MIME_MAX + 1);
 	attr = dafs_mime_attr(longest);
 	node.attr = &attr;
-	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &name,
+	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_create(fix->clnt, dafs_test_me(), &fix->dir, &name,
 						   &node, &fh, &change));
 	longest[MIME_MAX] = 0;
 	attr = dafs_mime_attr(longest);
-	KUNIT_ASSERT_EQ(test, 0, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &name, &node, &fh,
-					     &change));
+	KUNIT_ASSERT_EQ(test, 0, dafs_create(fix->clnt, dafs_test_me(), &fix->dir, &name, &node,
+					     &fh, &change));
 	KUNIT_EXPECT_STREQ(test, longest, dafs_mime_get(test, fix, dafs_test_me(), &fh));
 }
 
@@ -152,7 +152,7 @@ static void dafs_mime_none_test(struct kunit *test)
 	fh = dafs_test_lookup(test, fix, "fifo");
 	DAFS_EXPECT_STATUS(test, DAFSERR_PERM,
 			   dafs_mime_set(test, fix, dafs_test_me(), &fh, &attr));
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &fh));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &fh));
 	KUNIT_EXPECT_STREQ(test, "", dafs_mime_get(test, fix, dafs_test_me(), &fh));
 	attr.mime_type.len = 2;
 	attr.mime_type.data = "a\0";

@@ -26,7 +26,7 @@ static u32 dafs_name_lookup(struct kunit *test, struct dafs_fixture *fix,
 	};
 
 	memset(res, 0, sizeof(*res));
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_LOOKUP, &args, res);
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LOOKUP, &args, res);
 }
 
 static u32 dafs_name_create(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
@@ -35,7 +35,7 @@ static u32 dafs_name_create(struct kunit *test, struct dafs_fixture *fix, const 
 {
 	args->filehandle = *dir;
 	memset(res, 0, sizeof(*res));
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_CREATE, args, res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_CREATE, args, res);
 }
 
 static u32 dafs_name_remove(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
@@ -48,7 +48,7 @@ static u32 dafs_name_remove(struct kunit *test, struct dafs_fixture *fix, const 
 		.remove_mode = mode,
 	};
 	struct dafs_change_res res = {};
-	u32 status = dafs_test_call(test, fix->ses, cred, DAFS_PROC_REMOVE, &args, &res);
+	u32 status = dafs_test_call(test, fix->clnt, cred, DAFS_PROC_REMOVE, &args, &res);
 
 	if (info)
 		*info = res.change_info;
@@ -67,7 +67,7 @@ static u32 dafs_name_rename_in(struct kunit *test, struct dafs_fixture *fix,
 		.newname = dafs_test_str(new),
 	};
 
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_RENAME, &args, res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_RENAME, &args, res);
 }
 
 static u32 dafs_name_rename(struct kunit *test, struct dafs_fixture *fix, const char *old,
@@ -86,7 +86,7 @@ static struct dafs_fattr dafs_name_getattr(struct kunit *test, struct dafs_fixtu
 	struct dafs_getattr_res res = {};
 	struct dafs_ids ids;
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), fh, which,
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->clnt, dafs_test_me(), fh, which,
 					      &res.obj_attributes, &ids));
 	KUNIT_EXPECT_EQ(test, which, res.obj_attributes.valid);
 	return res.obj_attributes;
@@ -129,7 +129,7 @@ static struct dafs_fh dafs_name_root(struct kunit *test, struct dafs_fixture *fi
 {
 	struct dafs_fh root = {};
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_EXPECT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	return root;
 }
 
@@ -198,9 +198,9 @@ static void dafs_root_open_test(struct kunit *test)
 	struct dafs_open_res opened;
 
 	open.open_type = DAFS_OPEN_CREATE;
-	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_open(test, fix->clnt, dafs_test_me(),
 							      &root, "new", &open, &opened));
-	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_open(test, fix->clnt, dafs_test_me(),
 							       &root, "data", &open, &opened));
 }
 
@@ -320,11 +320,11 @@ static void dafs_lookup_access_test(struct kunit *test)
 	args.path.count = dafs_test_split("a/b/f", names, ARRAY_SIZE(names));
 	args.path.elems = names;
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_test_call(test, fix->ses, user, DAFS_PROC_LOOKUP, &args, &res));
+			   dafs_test_call(test, fix->clnt, user, DAFS_PROC_LOOKUP, &args, &res));
 	KUNIT_EXPECT_EQ(test, 2, res.component_count);
 	dafs_backing_chmod(test, fix, "a/b", 0711);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_call(test, fix->ses, user, DAFS_PROC_LOOKUP, &args, &res));
+			   dafs_test_call(test, fix->clnt, user, DAFS_PROC_LOOKUP, &args, &res));
 	KUNIT_EXPECT_EQ(test, 3, res.component_count);
 }
 
@@ -421,14 +421,14 @@ static void dafs_bad_name_find_test(struct kunit *test)
 	struct dafs_lookup_res found;
 	struct dafs_open_res opened;
 
-	DAFS_EXPECT_STATUS(test, bad->find, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, bad->find, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							   DAFS_PROC_LOOKUP, &lookup, &found));
 	open.dir_handle = fix->dir;
 	open.pathname = lookup.path;
-	DAFS_EXPECT_STATUS(test, bad->find, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, bad->find, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							   DAFS_PROC_OPEN, &open, &opened));
 	open.open_type = DAFS_OPEN_CREATE;
-	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							     DAFS_PROC_OPEN, &open, &opened));
 }
 
@@ -455,14 +455,14 @@ static void dafs_bad_name_change_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, bad->change,
 			   dafs_name_create(test, fix, dafs_test_me(), &fix->dir, &create,
 					    &created));
-	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							     DAFS_PROC_REMOVE, &remove,
 							     &removed));
-	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							     DAFS_PROC_RENAME, &rename,
 							     &renamed));
 	swap(rename.oldname, rename.newname);
-	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, bad->change, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							     DAFS_PROC_RENAME, &rename,
 							     &renamed));
 	fh = dafs_test_lookup(test, fix, "there");
@@ -801,19 +801,19 @@ static void dafs_readlink_test(struct kunit *test)
 	dafs_backing_symlink(test, fix, "odd", target);
 	fh = dafs_test_lookup(test, fix, "odd");
 	KUNIT_EXPECT_EQ(test, strlen(target),
-			dafs_readlink(fix->ses, dafs_test_me(), &fh, buf, sizeof(buf)));
+			dafs_readlink(fix->clnt, dafs_test_me(), &fh, buf, sizeof(buf)));
 	KUNIT_EXPECT_STREQ(test, target, buf);
 	args.filehandle = dafs_test_lookup(test, fix, "file");
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_test_call(test, fix->ses, dafs_test_me(),
+			   dafs_test_call(test, fix->clnt, dafs_test_me(),
 					  DAFS_PROC_READLINK_INLINE, &args, NULL));
 	args.filehandle = fix->dir;
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_test_call(test, fix->ses, dafs_test_me(),
+			   dafs_test_call(test, fix->clnt, dafs_test_me(),
 					  DAFS_PROC_READLINK_INLINE, &args, NULL));
 	args.filehandle = dafs_name_root(test, fix);
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
-			   dafs_test_call(test, fix->ses, dafs_test_me(),
+			   dafs_test_call(test, fix->clnt, dafs_test_me(),
 					  DAFS_PROC_READLINK_INLINE, &args, NULL));
 }
 
@@ -821,7 +821,7 @@ static void dafs_readlink_test(struct kunit *test)
 static void dafs_readlink_long_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
-	struct dafs_session_params small = fix->params;
+	struct dafs_client_params small = fix->params;
 	char *buf = kunit_kzalloc(test, PATH_MAX, GFP_KERNEL);
 	char *text = kunit_kzalloc(test, PATH_MAX, GFP_KERNEL);
 	struct dafs_fh_args args;
@@ -831,12 +831,12 @@ static void dafs_readlink_long_test(struct kunit *test)
 	memset(text, 'l', 1000);
 	dafs_backing_symlink(test, fix, "long", text);
 	args.filehandle = dafs_test_lookup(test, fix, "long");
-	KUNIT_EXPECT_EQ(test, 1000, dafs_readlink(fix->ses, dafs_test_me(), &args.filehandle,
+	KUNIT_EXPECT_EQ(test, 1000, dafs_readlink(fix->clnt, dafs_test_me(), &args.filehandle,
 						  buf, PATH_MAX));
 	KUNIT_EXPECT_STREQ(test, text, buf);
 	small.msg_size = DAFS_MIN_MSG_SIZE;
 	DAFS_EXPECT_STATUS(test, DAFSERR_TOOSMALL,
-			   dafs_test_call(test, dafs_fixture_session(test, &small),
+			   dafs_test_call(test, dafs_fixture_client(test, &small),
 					  dafs_test_me(), DAFS_PROC_READLINK_INLINE, &args, NULL));
 }
 
@@ -918,7 +918,7 @@ static struct dafs_open_res dafs_name_open(struct kunit *test, struct dafs_fixtu
 	struct dafs_open_res res = {};
 
 	args.delete_disp = delete_disp;
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, dafs_test_me(),
 								&fix->dir, name, &args, &res));
 	return res;
 }
@@ -944,10 +944,10 @@ static void dafs_name_expect_usable(struct kunit *test, struct dafs_fixture *fix
 	char buf[16] = {};
 
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_read(test, fix->ses, dafs_test_me(), &read, buf, &got));
+			   dafs_test_read(test, fix->clnt, dafs_test_me(), &read, buf, &got));
 	KUNIT_EXPECT_STREQ(test, data, buf);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_write(test, fix->ses, dafs_test_me(), &write, &put));
+			   dafs_test_write(test, fix->clnt, dafs_test_me(), &write, &put));
 }
 
 /*
@@ -973,10 +973,10 @@ static void dafs_remove_open_test(struct kunit *test)
 	dafs_name_expect_usable(test, fix, &open, "content");
 	KUNIT_EXPECT_EQ(test, 0, dafs_name_getattr(test, fix, &open.filehandle,
 						   DAFS_FATTR_NUM_LINKS).num_links);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	getattr.filehandle = open.filehandle;
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
-			   dafs_test_call(test, fix->ses, dafs_test_me(),
+			   dafs_test_call(test, fix->clnt, dafs_test_me(),
 					  DAFS_PROC_GETATTR_INLINE, &getattr, &attr));
 }
 
@@ -995,7 +995,7 @@ static void dafs_remove_denied_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENYDISP_CONFLICT,
 			   dafs_name_rename(test, fix, "other", "file"));
 	dafs_name_expect_same(test, fix, "file", &open.filehandle);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_name_remove(test, fix, dafs_test_me(), &fix->dir, "file",
 					    DAFS_REMOVE_UNCHECKED, NULL));
@@ -1015,7 +1015,7 @@ static void dafs_remove_check_open_test(struct kunit *test)
 			   dafs_name_remove(test, fix, dafs_test_me(), &fix->dir, "file",
 					    DAFS_REMOVE_CHECK_OPEN, NULL));
 	dafs_name_expect_same(test, fix, "file", &open.filehandle);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_name_remove(test, fix, dafs_test_me(), &fix->dir, "file",
 					    DAFS_REMOVE_CHECK_OPEN, NULL));
@@ -1198,20 +1198,20 @@ static void dafs_rename_open_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_name_rename(test, fix, "new", "old"));
 	dafs_name_expect_usable(test, fix, &open, "old");
 	dafs_name_expect_same(test, fix, "old", &new);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 #define DAFS_RENAMES	100
 
 /**
  * struct dafs_renamer - a thread that replaces a name again and again
- * @ses: its session
+ * @clnt: its client
  * @dir: the directory
  * @done: when it ended
  * @err: errno of the operation that failed
  */
 struct dafs_renamer {
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_fh dir;
 	struct completion done;
 	int err;
@@ -1228,9 +1228,9 @@ static int dafs_renamer_run(void *data)
 	int i;
 
 	for (i = 0; i < DAFS_RENAMES && !r->err; i++) {
-		r->err = dafs_create(r->ses, dafs_test_me(), &r->dir, &spare, &node, &fh, &info);
+		r->err = dafs_create(r->clnt, dafs_test_me(), &r->dir, &spare, &node, &fh, &info);
 		if (!r->err)
-			r->err = dafs_rename(r->ses, dafs_test_me(), &r->dir, &spare, &r->dir,
+			r->err = dafs_rename(r->clnt, dafs_test_me(), &r->dir, &spare, &r->dir,
 					     &name, &res);
 	}
 	complete(&r->done);
@@ -1242,7 +1242,7 @@ static void dafs_rename_atomic_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_name_fixture(test);
 	struct dafs_renamer r = {
-		.ses = dafs_fixture_session(test, &fix->params),
+		.clnt = dafs_fixture_client(test, &fix->params),
 		.dir = fix->dir,
 	};
 	unsigned int misses = 0, looks = 0;

@@ -91,7 +91,8 @@ static struct dafs_fsattr dafs_quota_get(struct kunit *test, struct dafs_fixture
 	struct dafs_get_fsattr_res res = {};
 
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_call(test, fix->ses, cred, DAFS_PROC_GET_FSATTR, &args, &res));
+			   dafs_test_call(test, fix->clnt, cred, DAFS_PROC_GET_FSATTR, &args,
+					  &res));
 	KUNIT_EXPECT_EQ(test, wanted & DAFS_FSATTR_ALL, res.obj_attributes.included);
 	return res.obj_attributes;
 }
@@ -197,7 +198,7 @@ static void dafs_quota_none_test(struct kunit *test)
 	attr = dafs_quota_get(test, data, user, &data->dir, U64_MAX);
 	KUNIT_EXPECT_EQ(test, 0, attr.supported_fsattr & DAFS_QUOTA_ALL);
 	KUNIT_EXPECT_EQ(test, 0, attr.valid & DAFS_QUOTA_ALL);
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(data->ses, user, &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(data->clnt, user, &root));
 	attr = dafs_quota_get(test, data, user, &root, U64_MAX);
 	KUNIT_EXPECT_EQ(test, 0, (attr.supported_fsattr | attr.valid) & DAFS_QUOTA_ALL);
 }

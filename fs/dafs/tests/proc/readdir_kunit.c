@@ -153,7 +153,7 @@ static u32 dafs_rd_page(struct dafs_rd *rd)
 		.args = &rd->args,
 		.res = &rd->res,
 	};
-	status = dafs_test_op(rd->test, rd->fix->ses, &rd->op);
+	status = dafs_test_op(rd->test, rd->fix->clnt, &rd->op);
 	rd->count = 0;
 	KUNIT_ASSERT_EQ(rd->test, 0, kunit_add_action_or_reset(rd->test, dafs_rd_end_op, &rd->op));
 	if (!status && rd->op.call)
@@ -305,7 +305,7 @@ static void dafs_readdir_resume_test(struct kunit *test)
 	dafs_rd_all(rd);
 	KUNIT_EXPECT_EQ(test, 30, list.nr);
 	rd->entry = NULL;
-	fix->ses = dafs_fixture_session(test, &fix->params);
+	fix->clnt = dafs_fixture_client(test, &fix->params);
 	for (i = 0; i < list.nr; i++) {
 		dafs_rd_rewind(rd);
 		rd->args.cookie = list.cookie[i];
@@ -361,7 +361,7 @@ static void dafs_readdir_small_test(struct kunit *test)
 
 	dafs_rd_fill(rd, 40);
 	fix->params.msg_size = DAFS_MIN_MSG_SIZE;
-	fix->ses = dafs_fixture_session(test, &fix->params);
+	fix->clnt = dafs_fixture_client(test, &fix->params);
 	while (!rd->eof) {
 		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_rd_page(rd));
 		KUNIT_EXPECT_LE(test, rd->len + DAFS_HDR_SIZE, DAFS_MIN_MSG_SIZE);
@@ -542,7 +542,7 @@ static void dafs_rd_check_export(struct dafs_rd *rd, const struct dafs_direntry 
 {
 	struct dafs_fh *root = rd->priv, fh = {};
 
-	KUNIT_EXPECT_EQ(rd->test, 0, dafs_lookup_path(rd->fix->ses, dafs_test_me(), root,
+	KUNIT_EXPECT_EQ(rd->test, 0, dafs_lookup_path(rd->fix->clnt, dafs_test_me(), root,
 						      &entry->name, 1, &fh));
 	KUNIT_EXPECT_MEMEQ(rd->test, &fh, &entry->attrs.filehandle, sizeof(fh));
 	KUNIT_EXPECT_EQ(rd->test, DAFS_TYPE_DIR, entry->attrs.object_type);
@@ -557,7 +557,7 @@ static void dafs_readdir_root_test(struct kunit *test)
 	struct dafs_fh root;
 	u32 all;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	rd->args.filehandle = root;
 	rd->entry = dafs_rd_check_export;
 	rd->priv = &root;
@@ -594,8 +594,8 @@ static void dafs_readdir_crossing_test(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE_MSG(test, dafs_fixture_nested(),
 			      "the read-only export is not mounted in the writable one");
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
-	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &root, &name, 1, &ro));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, dafs_test_me(), &root, &name, 1, &ro));
 	rd->args.filehandle = fix->export;
 	rd->entry = dafs_rd_check_crossing;
 	rd->priv = &ro;
@@ -625,7 +625,7 @@ static void dafs_readdir_stub_test(struct kunit *test)
 
 	dafs_rd_fill(rd, 21);
 	do {
-		KUNIT_ASSERT_EQ(test, 0, dafs_readdir(fix->ses, dafs_test_me(), &fix->dir,
+		KUNIT_ASSERT_EQ(test, 0, dafs_readdir(fix->clnt, dafs_test_me(), &fix->dir,
 						      DAFS_FATTR_FILE_ID, &pos, dafs_rd_seven,
 						      &seen));
 	} while (!pos.eof && ++calls < 10);

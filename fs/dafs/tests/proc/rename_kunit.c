@@ -18,7 +18,7 @@ static u32 dafs_rename_in(struct kunit *test, struct dafs_fixture *fix, const st
 	};
 	struct dafs_rename_res res;
 
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_RENAME, &args, &res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_RENAME, &args, &res);
 }
 
 static u32 dafs_rename_mkdir(struct kunit *test, struct dafs_fixture *fix,
@@ -31,7 +31,7 @@ static u32 dafs_rename_mkdir(struct kunit *test, struct dafs_fixture *fix,
 	};
 	struct dafs_create_res res;
 
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_CREATE, &args, &res);
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_CREATE, &args, &res);
 }
 
 /* from/old, and to, which is empty; all users may write to both. */

@@ -13,7 +13,7 @@ static u32 dafs_parent_status(struct kunit *test, struct dafs_fixture *fix,
 	struct dafs_fh_args args = { .filehandle = *fh };
 	struct dafs_fh_res res;
 
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_LOOKUPP, &args, &res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_LOOKUPP, &args, &res);
 }
 
 static void dafs_parent_expect(struct kunit *test, struct dafs_fixture *fix,
@@ -21,7 +21,7 @@ static void dafs_parent_expect(struct kunit *test, struct dafs_fixture *fix,
 {
 	struct dafs_fh fh = {};
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_lookup_parent(fix->ses, dafs_test_me(), dir, &fh));
+	KUNIT_EXPECT_EQ(test, 0, dafs_lookup_parent(fix->clnt, dafs_test_me(), dir, &fh));
 	KUNIT_EXPECT_MEMEQ(test, parent, &fh, sizeof(fh));
 }
 
@@ -35,7 +35,7 @@ static void dafs_parent_test(struct kunit *test)
 	dafs_backing_mkdir(test, fix, "a/b", 0755);
 	a = dafs_test_lookup(test, fix, "a");
 	b = dafs_test_lookup(test, fix, "a/b");
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	dafs_parent_expect(test, fix, &b, &a);
 	dafs_parent_expect(test, fix, &a, &fix->dir);
 	dafs_parent_expect(test, fix, &fix->dir, &fix->export);
@@ -50,7 +50,7 @@ static void dafs_parent_export_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture_in(test, test->param_value, DAFS_TEST_SQUASH);
 	struct dafs_fh root;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	dafs_parent_expect(test, fix, &fix->dir, &fix->export);
 	dafs_parent_expect(test, fix, &fix->export, &root);
 }
@@ -67,7 +67,7 @@ static void dafs_parent_moved_test(struct kunit *test)
 	dafs_backing_mkdir(test, fix, "dir", 0755);
 	a = dafs_test_lookup(test, fix, "a");
 	dir = dafs_test_lookup(test, fix, "dir");
-	KUNIT_ASSERT_EQ(test, 0, dafs_rename(fix->ses, dafs_test_me(), &fix->dir, &name, &a, &name,
+	KUNIT_ASSERT_EQ(test, 0, dafs_rename(fix->clnt, dafs_test_me(), &fix->dir, &name, &a, &name,
 					     &res));
 	dafs_parent_expect(test, fix, &dir, &a);
 }
@@ -117,7 +117,7 @@ static struct dafs_fattr *dafs_verify_attrs(struct kunit *test, struct dafs_fixt
 	struct dafs_ids ids;
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
-	KUNIT_ASSERT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), fh, VERIFY_ATTRS, attr,
+	KUNIT_ASSERT_EQ(test, 0, dafs_getattr(fix->clnt, dafs_test_me(), fh, VERIFY_ATTRS, attr,
 					      &ids));
 	KUNIT_ASSERT_EQ(test, VERIFY_ATTRS, attr->valid);
 	attr->included |= DAFS_FATTR_OWNER | DAFS_FATTR_OWNER_GROUP;
@@ -144,16 +144,16 @@ static void dafs_verify_expect(struct kunit *test, struct dafs_fixture *fix,
 	bool is;
 
 	KUNIT_EXPECT_EQ_MSG(test, same ? DAFS_STATUS_OK : DAFSERR_NOT_SAME,
-			    dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_VERIFY, &args,
+			    dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_VERIFY, &args,
 					   NULL), "VERIFY of %llx", which);
 	KUNIT_EXPECT_EQ_MSG(test, same ? DAFSERR_SAME : DAFS_STATUS_OK,
-			    dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_NVERIFY,
+			    dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_NVERIFY,
 					   &args, NULL), "NVERIFY of %llx", which);
 	is = !same;
-	KUNIT_EXPECT_EQ(test, 0, dafs_verify(fix->ses, dafs_test_me(), fh, attr, &is));
+	KUNIT_EXPECT_EQ(test, 0, dafs_verify(fix->clnt, dafs_test_me(), fh, attr, &is));
 	KUNIT_EXPECT_EQ(test, same, is);
 	is = !same;
-	KUNIT_EXPECT_EQ(test, 0, dafs_nverify(fix->ses, dafs_test_me(), fh, attr, &is));
+	KUNIT_EXPECT_EQ(test, 0, dafs_nverify(fix->clnt, dafs_test_me(), fh, attr, &is));
 	KUNIT_EXPECT_EQ(test, same, is);
 }
 
@@ -164,14 +164,14 @@ static void dafs_verify_expect_refused(struct kunit *test, struct dafs_fixture *
 	struct dafs_verify_args args = { .filehandle = *fh, .obj_attributes = *attr };
 	bool same;
 
-	DAFS_EXPECT_STATUS(test, status, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, status, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							DAFS_PROC_VERIFY, &args, NULL));
-	DAFS_EXPECT_STATUS(test, status, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, status, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							DAFS_PROC_NVERIFY, &args, NULL));
 	KUNIT_EXPECT_EQ(test, dafs_status_to_errno(status),
-			dafs_verify(fix->ses, dafs_test_me(), fh, attr, &same));
+			dafs_verify(fix->clnt, dafs_test_me(), fh, attr, &same));
 	KUNIT_EXPECT_EQ(test, dafs_status_to_errno(status),
-			dafs_nverify(fix->ses, dafs_test_me(), fh, attr, &same));
+			dafs_nverify(fix->clnt, dafs_test_me(), fh, attr, &same));
 }
 
 /* R-6.5.23-01 R-6.5.37-01: values from GETATTR are the same, for each type of object. */
@@ -332,7 +332,7 @@ static void dafs_verify_root_test(struct kunit *test)
 	};
 	struct dafs_fh root;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	dafs_verify_expect(test, fix, &root, &attr, true);
 	attr.object_type = DAFS_TYPE_REG;
 	dafs_verify_expect(test, fix, &root, &attr, false);

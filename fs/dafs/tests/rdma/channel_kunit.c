@@ -68,9 +68,9 @@ static struct chan_io *chan_io(struct kunit *test)
 	io->data = chan_vmalloc(test, CHAN_FILE_SIZE);
 	get_random_bytes(io->data, CHAN_FILE_SIZE);
 	dafs_backing_write(test, io->fix, "file", io->data, CHAN_FILE_SIZE);
-	KUNIT_ASSERT_EQ(test, 0, dafs_open(io->fix->ses, current_cred(), &io->fix->dir, &name,
+	KUNIT_ASSERT_EQ(test, 0, dafs_open(io->fix->clnt, current_cred(), &io->fix->dir, &name,
 					   &how, &io->opened));
-	io->conn = dafs_conn_get(io->fix->ses);
+	io->conn = dafs_conn_get(io->fix->clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, io->conn);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, chan_put_conn, io->conn));
 	return io;
@@ -90,7 +90,7 @@ static u32 chan_call(struct kunit *test, struct chan_io *io, u32 proc, void *arg
 	call->proc = proc;
 	call->args = args;
 	call->mem = mem;
-	err = dafs_cred_handle(io->fix->ses, io->conn, current_cred(), call->cred);
+	err = dafs_cred_handle(io->fix->clnt, io->conn, current_cred(), call->cred);
 	if (!err)
 		err = dafs_call_start(io->conn->rq, call);
 	if (err && mem)
@@ -298,7 +298,7 @@ static void dafs_chan_many_bufs_test(struct kunit *test)
 	args = chan_read_args(io, bufs, CHAN_MANY_BUFS + 1, 0, 700);
 	status = chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem);
 	KUNIT_EXPECT_TRUE(test, status == DAFS_STATUS_OK || status == DAFSERR_INVAL);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->ses, current_cred()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->clnt, current_cred()));
 }
 
 static void chan_expect_file(struct kunit *test, struct chan_io *io)
@@ -466,8 +466,8 @@ static void dafs_chan_bad_key_test(struct kunit *test)
 {
 	const struct chan_bad_key *bad = test->param_value;
 	struct chan_io *io;
-	struct dafs_session *bystander;
-	struct dafs_session_params params;
+	struct dafs_client *bystander;
+	struct dafs_client_params params;
 	struct dafs_read_direct_args args;
 	struct dafs_direct_buf buf;
 	struct dafs_mem *mem;
@@ -478,7 +478,7 @@ static void dafs_chan_bad_key_test(struct kunit *test)
 	io = chan_io(test);
 	test->param_value = bad;
 	dafs_fixture_params(NULL, &params);
-	bystander = dafs_fixture_session(test, &params);
+	bystander = dafs_fixture_client(test, &params);
 	data = chan_vmalloc(test, 2 * PAGE_SIZE);
 
 	/* first a valid key, which is invalid after the call */
@@ -496,7 +496,7 @@ static void dafs_chan_bad_key_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ~0U, chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, NULL, mem));
 	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(io->conn->op));
 	KUNIT_EXPECT_NULL(test, memchr_inv(data, 0, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->ses, current_cred()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->clnt, current_cred()));
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(bystander, current_cred()));
 }
 
@@ -520,7 +520,7 @@ static struct dafs_call *chan_start_stuck(struct kunit *test, struct chan_io *io
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, chan_put_call, call));
 	call->proc = DAFS_PROC_CREATE;
 	call->args = args;
-	KUNIT_ASSERT_EQ(test, 0, dafs_cred_handle(io->fix->ses, io->conn, current_cred(),
+	KUNIT_ASSERT_EQ(test, 0, dafs_cred_handle(io->fix->clnt, io->conn, current_cred(),
 						  call->cred));
 	inode_lock(d_inode(io->fix->path.dentry));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, chan_unlock, io->fix));
@@ -552,7 +552,7 @@ static void dafs_chan_outstanding_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, dafs_call_wait(stuck));
 	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(io->conn->op));
 	kunit_release_action(test, chan_unlock, io->fix);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->ses, current_cred()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->clnt, current_cred()));
 }
 
 /* The same for RDMA reads; the last case uses the RDMA-read channel. */
@@ -571,7 +571,7 @@ static void dafs_chan_bad_write_key_test(struct kunit *test)
 	args = chan_write_args(io, &buf, 1, 0, PAGE_SIZE);
 	status = chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, NULL, mem);
 	KUNIT_EXPECT_TRUE(test, status == ~0U || status == DAFSERR_IO);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->ses, current_cred()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->clnt, current_cred()));
 	chan_expect_file(test, io);
 }
 
@@ -876,7 +876,7 @@ static const struct dafs_chan_ops chan_ops = {
 static struct dafs_chan *chan_connect(struct kunit *test, struct completion *closed, u16 port,
 				      u16 mrs)
 {
-	struct dafs_session_params sp;
+	struct dafs_client_params sp;
 	struct dafs_chan_params params = {
 		.net = &init_net,
 		.ops = &chan_ops,
@@ -1058,14 +1058,14 @@ static void dafs_chan_refused_test(struct kunit *test)
 /* R-E.6.2-01 R-2.4.3-06 R-3.1.2.3-01 R-B.4-01 R-2.3.3-05: the channels of one session */
 static void dafs_chan_session_test(struct kunit *test)
 {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	struct dafs_conn *conn;
 	struct ib_mr *mr;
 
 	dafs_fixture_params(test->param_value, &params);
 	params.back_control = true;
 	params.rdma_read = true;
-	conn = dafs_conn_get(dafs_fixture_session(test, &params));
+	conn = dafs_conn_get(dafs_fixture_client(test, &params));
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->rr->pd);
 	KUNIT_EXPECT_PTR_EQ(test, conn->op->pd, conn->bc->pd);

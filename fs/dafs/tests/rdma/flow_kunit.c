@@ -31,7 +31,7 @@ struct flow_held {
  * struct flow - what the server holds back
  * @test: the test
  * @srv: the server
- * @ses: session with it
+ * @clnt: client with it
  * @lock: guards all members below
  * @held: NULLs not yet answered, in order of arrival
  * @nr: how many
@@ -46,7 +46,7 @@ struct flow_held {
 struct flow {
 	struct kunit *test;
 	struct raw_server *srv;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	spinlock_t lock;	/* see above */
 	struct flow_held held[FLOW_CALLERS];
 	unsigned int nr;
@@ -168,14 +168,14 @@ struct flow_caller {
 /**
  * struct flow_load - concurrent callers
  * @wq: where they run
- * @ses: session that they use
+ * @clnt: client that they use
  * @proc: the procedure they call
  * @ended: number that have returned
  * @caller: the callers
  */
 struct flow_load {
 	struct workqueue_struct *wq;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	u32 proc;
 	atomic_t ended;
 	struct flow_caller caller[FLOW_CALLERS];
@@ -187,7 +187,7 @@ static void flow_call(struct work_struct *work)
 	struct flow_load *load = caller->load;
 	struct dafs_op op = { .proc = load->proc };
 
-	caller->err = dafs_op_run(load->ses, &op);
+	caller->err = dafs_op_run(load->clnt, &op);
 	dafs_op_end(&op);
 	atomic_inc(&load->ended);
 }
@@ -200,14 +200,14 @@ static void flow_load_end(void *p)
 	kfree(load);
 }
 
-static struct flow_load *flow_load_by(struct kunit *test, struct dafs_session *ses,
+static struct flow_load *flow_load_by(struct kunit *test, struct dafs_client *clnt,
 				      unsigned int nr, u32 proc)
 {
 	struct flow_load *load = kzalloc(sizeof(*load), GFP_KERNEL);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, load);
-	load->ses = ses;
+	load->clnt = clnt;
 	load->proc = proc;
 	load->wq = alloc_workqueue("dafs_flow", WQ_UNBOUND, FLOW_CALLERS);
 	if (!load->wq) {
@@ -223,9 +223,9 @@ static struct flow_load *flow_load_by(struct kunit *test, struct dafs_session *s
 	return load;
 }
 
-static struct flow_load *flow_load(struct kunit *test, struct dafs_session *ses, unsigned int nr)
+static struct flow_load *flow_load(struct kunit *test, struct dafs_client *clnt, unsigned int nr)
 {
-	return flow_load_by(test, ses, nr, DAFS_PROC_NULL);
+	return flow_load_by(test, clnt, nr, DAFS_PROC_NULL);
 }
 
 static void flow_drain(struct flow *flow, struct flow_load *load, unsigned int nr)
@@ -250,7 +250,7 @@ static void flow_end(void *p)
 {
 	struct flow *flow = p;
 
-	dafs_session_shutdown(flow->ses);
+	dafs_client_shutdown(flow->clnt);
 }
 
 /* A client that may ask for more credits. */
@@ -268,13 +268,13 @@ static struct flow *flow_new_asking(struct kunit *test, u16 nreq)
 	flow->srv->request = flow_request;
 	flow->srv->opts.max_requests = nreq;
 	flow->srv->params.max_requests = FLOW_SLOTS;
-	flow->ses = dafs_fixture_session(test, &flow->srv->params);
+	flow->clnt = dafs_fixture_client(test, &flow->srv->params);
 	return flow;
 }
 
 static void flow_desire(struct flow *flow, u16 nreq)
 {
-	struct dafs_conn *conn = dafs_conn_get(flow->ses);
+	struct dafs_conn *conn = dafs_conn_get(flow->clnt);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(flow->test, conn);
 	dafs_requester_desire(conn->rq, nreq);
@@ -294,7 +294,7 @@ static struct flow *flow_new(struct kunit *test, u16 nreq)
 static void dafs_flow_window_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 6);
-	struct flow_load *load = flow_load(test, flow->ses, FLOW_CALLERS);
+	struct flow_load *load = flow_load(test, flow->clnt, FLOW_CALLERS);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
@@ -311,7 +311,7 @@ static void dafs_flow_window_test(struct kunit *test)
 static void dafs_flow_one_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 1);
-	struct flow_load *load = flow_load(test, flow->ses, 8);
+	struct flow_load *load = flow_load(test, flow->clnt, 8);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
@@ -330,7 +330,7 @@ static void dafs_flow_one_test(struct kunit *test)
 static void dafs_flow_shrink_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 8);
-	struct flow_load *load = flow_load(test, flow->ses, FLOW_CALLERS);
+	struct flow_load *load = flow_load(test, flow->clnt, FLOW_CALLERS);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
@@ -358,7 +358,7 @@ static void dafs_flow_grow_test(struct kunit *test)
 	struct flow_load *load;
 
 	flow_desire(flow, 11);
-	load = flow_load(test, flow->ses, FLOW_CALLERS);
+	load = flow_load(test, flow->clnt, FLOW_CALLERS);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
 	/* R-3.2.6.4.2-01: it asks, but does not exceed its window */
 	flow_expect_held(flow, 3);
@@ -381,7 +381,7 @@ static void dafs_flow_grow_test(struct kunit *test)
 static void dafs_flow_wish_test(struct kunit *test)
 {
 	struct flow *flow = flow_new_asking(test, 8);
-	struct flow_load *load = flow_load(test, flow->ses, FLOW_CALLERS);
+	struct flow_load *load = flow_load(test, flow->clnt, FLOW_CALLERS);
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	u16 target = 8;
 
@@ -417,7 +417,7 @@ static void dafs_flow_stuck_test(struct kunit *test)
 		flow = flow_new_asking(test, min(most[i], DAFS_IDLE_REQUESTS));
 		flow->srv->opts.max_requests = most[i];
 		flow->stuck = true;
-		load = flow_load_by(test, flow->ses, FLOW_CALLERS, DAFS_PROC_GET_ROOT_HANDLE);
+		load = flow_load_by(test, flow->clnt, FLOW_CALLERS, DAFS_PROC_GET_ROOT_HANDLE);
 		KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
 		flow_expect_held(flow, most[i]);
 		WRITE_ONCE(flow->stuck, false);
@@ -431,20 +431,20 @@ static void dafs_flow_busy_test(struct kunit *test)
 	struct flow *flow = flow_new_asking(test, 8);
 	struct flow_load *load;
 
-	KUNIT_EXPECT_FALSE(test, dafs_session_busy(flow->ses));
-	load = flow_load_by(test, flow->ses, 7, DAFS_PROC_GET_ROOT_HANDLE);
+	KUNIT_EXPECT_FALSE(test, dafs_client_busy(flow->clnt));
+	load = flow_load_by(test, flow->clnt, 7, DAFS_PROC_GET_ROOT_HANDLE);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
 	flow_expect_held(flow, 7);
-	KUNIT_EXPECT_TRUE(test, dafs_session_busy(flow->ses));
+	KUNIT_EXPECT_TRUE(test, dafs_client_busy(flow->clnt));
 	flow_drain(flow, load, 7);
-	KUNIT_EXPECT_FALSE(test, dafs_session_busy(flow->ses));
+	KUNIT_EXPECT_FALSE(test, dafs_client_busy(flow->clnt));
 }
 
 /* E-40: a target of 0 is treated as 1 */
 static void dafs_flow_zero_test(struct kunit *test)
 {
 	struct flow *flow = flow_new(test, 4);
-	struct flow_load *load = flow_load(test, flow->ses, 12);
+	struct flow_load *load = flow_load(test, flow->clnt, 12);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, flow_end, flow));
@@ -468,7 +468,7 @@ static void dafs_flow_random_test(struct kunit *test)
 	prandom_seed_state(&rnd, 3264);
 	for (i = 0; i < 6; i++) {
 		flow->arrived = 0;
-		load = flow_load(test, flow->ses, FLOW_CALLERS);
+		load = flow_load(test, flow->clnt, FLOW_CALLERS);
 		while (flow->arrived < FLOW_CALLERS || flow->nr) {
 			unsigned int left = FLOW_CALLERS - flow->arrived;
 			unsigned int room = max_t(int, flow->window - flow->nr, 0);
@@ -498,15 +498,15 @@ static bool flow_nulls_come(struct raw_server *srv, int nr, unsigned int ms)
 static void dafs_flow_surplus_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
-	struct dafs_session *ses = dafs_fixture_session(test, &srv->params);
+	struct dafs_client *clnt = dafs_fixture_client(test, &srv->params);
 	struct dafs_conn *conn;
 
 	srv->opts.max_requests = 5;
-	KUNIT_ASSERT_EQ(test, 0, dafs_null(ses, NULL));
+	KUNIT_ASSERT_EQ(test, 0, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&srv->nulls));
 	KUNIT_EXPECT_TRUE(test, flow_nulls_come(srv, 3, RAW_WAIT_MS));
 	KUNIT_EXPECT_FALSE(test, flow_nulls_come(srv, 4, RAW_QUIET_MS));
-	conn = dafs_conn_get(ses);
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_EQ(test, 5, dafs_requester_nreq(conn->rq));
 	KUNIT_EXPECT_EQ(test, 0, dafs_requester_surplus(conn->rq));
@@ -854,7 +854,7 @@ static void flow_rounds(struct work_struct *work)
 	unsigned int i;
 
 	for (i = 0; i < FLOW_ROUNDS && !caller->err; i++)
-		caller->err = dafs_null(caller->load->ses, NULL);
+		caller->err = dafs_null(caller->load->clnt, NULL);
 }
 
 /*
@@ -865,17 +865,17 @@ static void dafs_flow_stress_test(struct kunit *test)
 {
 	static const u16 wishes[] = { 2, 32, 1, 16, 3, 24, 8 };
 	struct flow_load *load;
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 	unsigned int i;
 
 	dafs_fixture_params(test->param_value, &params);
 	params.max_requests = 32;
-	ses = dafs_fixture_session(test, &params);
-	conn = dafs_conn_get(ses);
+	clnt = dafs_fixture_client(test, &params);
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
-	load = flow_load(test, ses, 0);
+	load = flow_load(test, clnt, 0);
 	for (i = 0; i < FLOW_CALLERS; i++) {
 		load->caller[i].load = load;
 		INIT_WORK(&load->caller[i].work, flow_rounds);
@@ -905,11 +905,11 @@ static unsigned int flow_msgs(struct dafs_chan *chan)
 }
 
 /* FLOW_CALLERS concurrent calls, until the server has 32 receives. */
-static void flow_make_grow(struct kunit *test, struct dafs_session *ses,
+static void flow_make_grow(struct kunit *test, struct dafs_client *clnt,
 			   struct dafsd_session *at_server)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct flow_load *load = flow_load(test, ses, 0);
+	struct flow_load *load = flow_load(test, clnt, 0);
 	unsigned int i;
 
 	do {
@@ -928,16 +928,16 @@ static void flow_make_grow(struct kunit *test, struct dafs_session *ses,
 static void dafs_flow_idle_test(struct kunit *test)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(FLOW_IDLE_MS);
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	struct dafsd_session *at_server;
 	unsigned int client, server = DAFS_IDLE_REQUESTS + 2;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 
 	dafs_fixture_params(NULL, &params);
 	params.max_requests = 32;
-	ses = dafs_fixture_session(test, &params);
-	conn = dafs_conn_get(ses);
+	clnt = dafs_fixture_client(test, &params);
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	at_server = dafs_fixture_at_server(test, &conn->session_id);
 	KUNIT_EXPECT_EQ(test, DAFS_IDLE_REQUESTS, at_server->op->chan->nr_posted);
@@ -945,7 +945,7 @@ static void dafs_flow_idle_test(struct kunit *test)
 	KUNIT_EXPECT_LE(test, client, 4);
 	KUNIT_EXPECT_LE(test, flow_msgs(at_server->op->chan), server);
 
-	flow_make_grow(test, ses, at_server);
+	flow_make_grow(test, clnt, at_server);
 	KUNIT_EXPECT_EQ(test, 32, dafs_responder_nreq(at_server->op->responder));
 	KUNIT_EXPECT_GE(test, flow_msgs(at_server->op->chan), 32);
 	KUNIT_EXPECT_GT(test, flow_msgs(conn->op), client);

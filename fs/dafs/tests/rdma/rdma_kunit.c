@@ -208,7 +208,7 @@ static struct rdma_pair rdma_pair(struct kunit *test, const struct dafs_flavour 
 {
 	struct rdma_pair pair = { .fix = dafs_fixture(test, flavour) };
 
-	pair.conn = dafs_conn_get(pair.fix->ses);
+	pair.conn = dafs_conn_get(pair.fix->clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pair.conn);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rdma_put_conn, pair.conn));
 	pair.ses = dafs_fixture_at_server(test, &pair.conn->session_id);
@@ -245,7 +245,7 @@ static u32 rdma_append(struct kunit *test, struct rdma_pair *pair, const struct 
 	struct dafs_append_res res;
 	u32 status = ~0;
 
-	dafs_append(pair->fix->ses, dafs_test_me(), &append, &res, &status);
+	dafs_append(pair->fix->clnt, dafs_test_me(), &append, &res, &status);
 	return status;
 }
 
@@ -259,7 +259,7 @@ static u32 rdma_chmod(struct rdma_pair *pair, const struct dafs_fh *fh)
 	};
 	u32 status = ~0;
 
-	dafs_setattr_direct(pair->fix->ses, dafs_test_me(), fh, &no_state, &attr, &status);
+	dafs_setattr_direct(pair->fix->clnt, dafs_test_me(), fh, &no_state, &attr, &status);
 	return status;
 }
 
@@ -273,7 +273,7 @@ static bool rdma_see(void *seen, const struct dafs_direntry *entry)
 static void rdma_expect_reads(struct kunit *test, struct rdma_pair *pair, const struct dafs_fh *fh,
 			      const u8 *data, u8 *buf)
 {
-	struct dafs_test_file *file = dafs_test_file(test, pair->fix->ses, fh);
+	struct dafs_test_file *file = dafs_test_file(test, pair->fix->clnt, fh);
 	struct dafs_fattr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
 	struct dafs_readdir_pos pos = {};
 	unsigned int seen = 0;
@@ -286,10 +286,10 @@ static void rdma_expect_reads(struct kunit *test, struct rdma_pair *pair, const 
 	KUNIT_EXPECT_TRUE(test, !memcmp(data, buf, RDMA_LEN));
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_read(file, buf, 10000, 5));
 	KUNIT_EXPECT_FALSE(test, dafs_rdma_refused(&file->sbi, DAFS_RDMA_READ));
-	KUNIT_EXPECT_EQ(test, 0, dafs_getattr_direct(pair->fix->ses, dafs_test_me(), fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr_direct(pair->fix->clnt, dafs_test_me(), fh,
 						     DAFS_FATTR_OBJECT_SIZE, attr, &ids));
 	KUNIT_EXPECT_GE(test, attr->object_size, RDMA_LEN);
-	KUNIT_EXPECT_EQ(test, 0, dafs_readdir_direct(pair->fix->ses, dafs_test_me(),
+	KUNIT_EXPECT_EQ(test, 0, dafs_readdir_direct(pair->fix->clnt, dafs_test_me(),
 						     &pair->fix->dir, 0, buf, 2000, &pos,
 						     rdma_see, &seen));
 	KUNIT_EXPECT_EQ(test, 1, seen);
@@ -302,7 +302,7 @@ static void rdma_expect_link(struct kunit *test, struct rdma_pair *pair)
 
 	dafs_backing_symlink(test, pair->fix, "dir/link", "target");
 	fh = dafs_test_lookup(test, pair->fix, "dir/link");
-	KUNIT_EXPECT_EQ(test, 6, dafs_readlink_direct(pair->fix->ses, dafs_test_me(), &fh, text,
+	KUNIT_EXPECT_EQ(test, 6, dafs_readlink_direct(pair->fix->clnt, dafs_test_me(), &fh, text,
 						      sizeof(text)));
 	KUNIT_EXPECT_STREQ(test, "target", text);
 }
@@ -320,7 +320,7 @@ static void rdma_traffic(struct kunit *test, struct rdma_pair *pair)
 	dafs_test_pattern(data, RDMA_LEN, 11);
 	dafs_backing_write(test, pair->fix, "file", "", 0);
 	fh = dafs_test_lookup(test, pair->fix, "file");
-	file = dafs_test_file(test, pair->fix->ses, &fh);
+	file = dafs_test_file(test, pair->fix->clnt, &fh);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, RDMA_LEN, 0));
 	KUNIT_EXPECT_FALSE(test, dafs_rdma_refused(&file->sbi, DAFS_RDMA_WRITE));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, rdma_append(test, pair, &fh, data, 5000));
@@ -328,7 +328,7 @@ static void rdma_traffic(struct kunit *test, struct rdma_pair *pair)
 	rdma_expect_reads(test, pair, &fh, data, buf);
 	dafs_backing_mkdir(test, pair->fix, "dir", 0777);
 	rdma_expect_link(test, pair);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(pair->fix->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(pair->fix->clnt, dafs_test_me()));
 }
 
 /* Which work requests may be posted on which queue pair */
@@ -480,7 +480,7 @@ KUNIT_ARRAY_PARAM_DESC(rdma_ways, rdma_ways, name);
 static void rdma_expect_writes(struct kunit *test, struct rdma_pair *pair,
 			       const struct dafs_fh *fh, const u8 *data, u32 status)
 {
-	struct dafs_test_file *file = dafs_test_file(test, pair->fix->ses, fh);
+	struct dafs_test_file *file = dafs_test_file(test, pair->fix->clnt, fh);
 
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
 	KUNIT_EXPECT_EQ(test, status != DAFS_STATUS_OK,
@@ -545,7 +545,7 @@ static void dafs_rdma_refusal_ends_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, data);
 	dafs_backing_write(test, pair.fix, "file", data, RDMA_LEN);
 	fh = dafs_test_lookup(test, pair.fix, "file");
-	file = dafs_test_file(test, pair.fix->ses, &fh);
+	file = dafs_test_file(test, pair.fix->clnt, &fh);
 	rdma_forbid(pair.ses->op->chan, &op);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, 5000, 0));
 	pair.ses->op->chan->limits.initiator_depth = op;
@@ -696,12 +696,12 @@ static void dafs_rdma_early_test(struct kunit *test)
 {
 	struct dafs_flavour all = { .rdma_read = true, .back_control = true };
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 
 	dafs_fixture_params(&all, &params);
 	params.back_control = true;
 	rdma_early_begin(test, fix->dev);
-	dafs_fixture_session(test, &params);
+	dafs_fixture_client(test, &params);
 	KUNIT_EXPECT_EQ(test, 0, rdma_early.late);
 	KUNIT_EXPECT_EQ(test, SPY_QPS, rdma_early.ready);
 }
@@ -737,7 +737,7 @@ static void dafs_rdma_refused_test(struct kunit *test)
 	dafs_test_pattern(data, RDMA_LEN, 8);
 	dafs_backing_write(test, pair.fix, "file", data, RDMA_LEN);
 	fh = dafs_test_lookup(test, pair.fix, "file");
-	file = dafs_test_file(test, pair.fix->ses, &fh);
+	file = dafs_test_file(test, pair.fix->clnt, &fh);
 	rdma_qps(&pair, qp);
 	all = atomic_read(&pair.ses->op->sq_avail);
 	spy.ses = pair.ses;
@@ -830,7 +830,7 @@ static void dafs_rdma_regions_test(struct kunit *test)
 	dafs_test_pattern(data, RDMA_LEN, 15);
 	dafs_backing_write(test, pair.fix, "file", data, 1);
 	fh = dafs_test_lookup(test, pair.fix, "file");
-	file = dafs_test_file(test, pair.fix->ses, &fh);
+	file = dafs_test_file(test, pair.fix->clnt, &fh);
 	rdma_qps(&pair, qp);
 	spy_begin(test, qp, dev);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, RDMA_LEN, 0));

@@ -18,7 +18,7 @@
  * struct hold - a server that answers when it is told to
  * @test: the test
  * @srv: the server
- * @ses: session with it
+ * @clnt: client with it
  * @conn: its connection
  * @lock: guards @held, @nr and @came
  * @held: NULLs not yet answered, in order of arrival
@@ -30,7 +30,7 @@
 struct hold {
 	struct kunit *test;
 	struct raw_server *srv;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 	spinlock_t lock;	/* see above */
 	struct dafs_req_hdr held[HOLD_MAX];
@@ -79,7 +79,7 @@ static void hold_end(void *data)
 {
 	struct hold *hold = data;
 
-	dafs_session_shutdown(hold->ses);
+	dafs_client_shutdown(hold->clnt);
 	dafs_conn_put(hold->conn);
 }
 
@@ -97,8 +97,8 @@ static struct hold *hold_new(struct kunit *test, u16 nreq, unsigned int timeo_ms
 	hold->srv->opts.max_requests = nreq;
 	hold->srv->params.soft = soft;
 	hold->srv->params.timeo_ms = timeo_ms;
-	hold->ses = dafs_fixture_session(test, &hold->srv->params);
-	hold->conn = dafs_conn_get(hold->ses);
+	hold->clnt = dafs_fixture_client(test, &hold->srv->params);
+	hold->conn = dafs_conn_get(hold->clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, hold->conn);
 	/* no NULLs of the requester's own */
 	dafs_requester_desire(hold->conn->rq, 0);
@@ -168,7 +168,7 @@ static void hold_task_end(void *data)
 
 	/* also after a failure the task must end before its memory is freed */
 	if (!wait_for_completion_timeout(&ht->ended, msecs_to_jiffies(RAW_WAIT_MS))) {
-		dafs_session_shutdown(ht->hold->ses);
+		dafs_client_shutdown(ht->hold->clnt);
 		wait_for_completion(&ht->ended);
 	}
 	put_task_struct(ht->task);
@@ -232,7 +232,7 @@ static void hold_expect_good(struct hold *hold)
 	KUNIT_EXPECT_EQ(test, 0, dafs_requester_outstanding(hold->conn->rq));
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(hold->conn->op));
 	hold->srv->request = raw_serve_request;
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 1, hold_conns(hold));
 }
 
@@ -290,7 +290,7 @@ static void dafs_requester_cut_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hold_task_ends(task));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, task->err);
 	hold->srv->request = raw_serve_request;
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 2, hold_conns(hold));
 }
 
@@ -299,7 +299,7 @@ static void dafs_requester_soft_test(struct kunit *test)
 {
 	struct hold *hold = hold_new(test, 4, HOLD_TIMEO, true);
 
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(hold->ses, NULL));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(hold->clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 1, hold->came);
 }
 
@@ -414,7 +414,7 @@ static void dafs_requester_trim_test(struct kunit *test)
 	hold->srv->request = raw_serve_request;
 	for (i = 0; i < 32 && chan->nr_posted > idle; i++) {
 		dafs_requester_trim(hold->conn->rq);
-		KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->ses, NULL));
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->clnt, NULL));
 	}
 	KUNIT_EXPECT_EQ(test, idle, chan->nr_posted);
 	KUNIT_EXPECT_EQ(test, 0, dafs_requester_surplus(hold->conn->rq));
@@ -611,7 +611,7 @@ static void dafs_requester_partly_test(struct kunit *test)
 	tap_expect_end(test, tc);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, tc->call->error);
 	hold->srv->request = raw_serve_request;
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->clnt, NULL));
 }
 
 /*
@@ -634,7 +634,7 @@ static void dafs_requester_drain_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, tap.marked);
 	KUNIT_EXPECT_EQ(test, 0, tap.late);
 	KUNIT_EXPECT_EQ(test, 0, tc->call->error);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hold->clnt, NULL));
 }
 
 static struct kunit_case dafs_requester_cases[] = {

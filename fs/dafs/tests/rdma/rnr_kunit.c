@@ -99,13 +99,13 @@ static struct dafs_call *rnr_call(struct kunit *test, struct dafs_conn *conn)
 
 static struct dafs_conn *rnr_conn(struct kunit *test, struct raw_server *srv, u8 rnr_timer)
 {
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 
 	srv->recvs = 1;
 	srv->rnr_timer = rnr_timer;
-	ses = dafs_fixture_session(test, &srv->params);
-	conn = dafs_conn_get(ses);
+	clnt = dafs_fixture_client(test, &srv->params);
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, rnr_put_conn, conn));
 	return conn;

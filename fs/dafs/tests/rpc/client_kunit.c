@@ -295,7 +295,7 @@ static void record_setup_as(struct kunit *test, u32 auth_type)
 
 	record_all_channels(rec);
 	rec->srv->params.auth_type = auth_type;
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_session(test, &rec->srv->params), NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_client(test, &rec->srv->params), NULL));
 	KUNIT_EXPECT_EQ(test, auth_type, rec->auth_type);
 	KUNIT_EXPECT_EQ(test, 2, record_count(rec, DAFS_PROC_CONNECT_BIND));
 	KUNIT_EXPECT_EQ(test, 0, rec->others);
@@ -335,7 +335,7 @@ static void dafs_client_setup_test(struct kunit *test)
 	unsigned int i;
 
 	record_all_channels(rec);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_session(test, &rec->srv->params), NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_client(test, &rec->srv->params), NULL));
 	KUNIT_EXPECT_EQ(test, 0, rec->hasty);
 	KUNIT_EXPECT_EQ(test, 3, READ_ONCE(rec->srv->nr_conns));
 	record_expect_session(rec);
@@ -348,16 +348,16 @@ static void dafs_client_setup_test(struct kunit *test)
 static void dafs_client_refused_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 
 	rec->srv->params.rdma_read = true;
 	rec->srv->params.back_control = true;
-	ses = dafs_fixture_session(test, &rec->srv->params);
+	clnt = dafs_fixture_client(test, &rec->srv->params);
 	KUNIT_EXPECT_EQ(test, 1, rec->opts.use_rdma_read_channel);
 	KUNIT_EXPECT_EQ(test, 1, rec->opts.use_back_control_channel);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
-	conn = dafs_conn_get(ses);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_NULL(test, conn->rr);
 	KUNIT_EXPECT_NULL(test, conn->bc);
@@ -366,7 +366,7 @@ static void dafs_client_refused_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(rec->srv->nr_conns));
 
 	rec->srv->params.rdma_read = false;
-	dafs_fixture_session(test, &rec->srv->params);
+	dafs_fixture_client(test, &rec->srv->params);
 	KUNIT_EXPECT_EQ(test, 0, rec->opts.use_rdma_read_channel);
 }
 
@@ -374,13 +374,13 @@ static void dafs_client_refused_test(struct kunit *test)
 static void dafs_client_goodbye_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	unsigned int i;
 
 	record_all_channels(rec);
-	ses = dafs_fixture_session(test, &rec->srv->params);
+	clnt = dafs_fixture_client(test, &rec->srv->params);
 	KUNIT_EXPECT_EQ(test, 0, record_count(rec, DAFS_PROC_DISCONNECT));
-	dafs_fixture_end_session(test, ses);
+	dafs_fixture_end_client(test, clnt);
 	KUNIT_EXPECT_EQ(test, 1, record_count(rec, DAFS_PROC_DISCONNECT));
 	KUNIT_EXPECT_EQ(test, 0, rec->gone);
 	for (i = 0; i < 3; i++)
@@ -396,7 +396,7 @@ static void dafs_client_req_test(struct kunit *test)
 	struct dafs_conn *conn;
 	struct raw_conn *peer;
 
-	conn = dafs_conn_get(dafs_fixture_session(test, &rec->srv->params));
+	conn = dafs_conn_get(dafs_fixture_client(test, &rec->srv->params));
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	peer = raw_accepted(rec->srv, 0);
 	KUNIT_ASSERT_NOT_NULL(test, peer);
@@ -415,11 +415,11 @@ static void dafs_client_cred_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
 	const struct cred *user = dafs_fixture_user(test, 1000, 2000);
-	struct dafs_session *ses = dafs_fixture_session(test, &rec->srv->params);
+	struct dafs_client *clnt = dafs_fixture_client(test, &rec->srv->params);
 	unsigned int i;
 
 	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, user));
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, user));
 	KUNIT_EXPECT_EQ(test, 1, record_count(rec, DAFS_PROC_REGISTER_CRED));
 	KUNIT_EXPECT_EQ(test, 5, record_count(rec, DAFS_PROC_NULL));
 	KUNIT_EXPECT_EQ(test, 5, rec->users);
@@ -459,14 +459,14 @@ static void record_silent(struct raw_conn *conn, struct raw_msg *msg)
 static void dafs_client_once_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 
 	rec->cuts = 1;
 	rec->srv->request = record_silent;
 	rec->srv->params.timeo_ms = 1000;
 	rec->srv->params.swab = true;
-	ses = dafs_fixture_session(test, &rec->srv->params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	clnt = dafs_fixture_client(test, &rec->srv->params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 2, READ_ONCE(rec->srv->nr_conns));
 	KUNIT_EXPECT_TRUE(test, raw_accepted(rec->srv, 0)->swab);
 	KUNIT_EXPECT_TRUE(test, raw_accepted(rec->srv, 1)->swab);
@@ -478,25 +478,25 @@ static void dafs_client_once_test(struct kunit *test)
 static void dafs_client_hard_test(struct kunit *test)
 {
 	struct client_record *rec = client_record(test);
-	struct dafs_session_params *params = &rec->srv->params;
+	struct dafs_client_params *params = &rec->srv->params;
 
 	rec->cuts = 3;
 	rec->srv->request = record_silent;
 	params->timeo_ms = 1000;
 	params->retrans = 1;
 	params->soft = false;
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_session(test, params), NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(dafs_fixture_client(test, params), NULL));
 	KUNIT_EXPECT_EQ(test, 4, READ_ONCE(rec->srv->nr_conns));
 	rec->cuts = 7;
 	params->soft = true;
-	KUNIT_EXPECT_NE(test, 0, dafs_null(dafs_fixture_session(test, params), NULL));
+	KUNIT_EXPECT_NE(test, 0, dafs_null(dafs_fixture_client(test, params), NULL));
 }
 
 static const struct dafs_fh record_fh = { .fshandle = "export", .fileid = "file" };
 
 static struct dafs_test_file *record_file(struct client_record *rec)
 {
-	return dafs_test_file(rec->test, dafs_fixture_session(rec->test, &rec->srv->params),
+	return dafs_test_file(rec->test, dafs_fixture_client(rec->test, &rec->srv->params),
 			      &record_fh);
 }
 
@@ -634,7 +634,7 @@ static void dafs_client_size_test(struct kunit *test)
 	nr = rec->nr;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		names[i] = (struct dafs_str) { .len = 200, .data = data };
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, dafs_lookup_path(file->sbi.ses, NULL, &record_fh, names,
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, dafs_lookup_path(file->sbi.clnt, NULL, &record_fh, names,
 							  ARRAY_SIZE(names), &fh));
 	KUNIT_EXPECT_EQ(test, nr, rec->nr);
 }

@@ -243,7 +243,7 @@ static void dafs_cred_sessions_test(struct kunit *test)
 
 	dafs_backing_write(test, fix, "private", "data", 4);
 	cred_chmod(test, fix, "private", 1001, 0400);
-	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, current_cred(), &fix->dir, &name, 1,
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, current_cred(), &fix->dir, &name, 1,
 						  &fh));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a, 1001, 1, mine));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a, 1002, 1, other));
@@ -407,31 +407,31 @@ static void dafs_cred_former_instance_test(struct kunit *test)
 
 /* The client. */
 
-static struct dafs_session *cred_session(struct kunit *test, const char *id)
+static struct dafs_client *cred_session(struct kunit *test, const char *id)
 {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 
 	dafs_fixture_client_params(test->param_value, &params, "%s", id);
-	return dafs_fixture_session(test, &params);
+	return dafs_fixture_client(test, &params);
 }
 
 /* A raw session of the same client, to check the server's table. */
-static struct raw_conn *cred_spy(struct kunit *test, struct dafs_session *ses)
+static struct raw_conn *cred_spy(struct kunit *test, struct dafs_client *clnt)
 {
-	struct raw_login login = { .id = ses->params.client_id };
+	struct raw_login login = { .id = clnt->params.client_id };
 
-	memcpy(&login.verifier, ses->verifier.b, sizeof(login.verifier));
+	memcpy(&login.verifier, clnt->verifier.b, sizeof(login.verifier));
 	return raw_session(test, test->param_value, &login);
 }
 
-static int cred_handle(struct dafs_session *ses, const struct cred *cred, u8 *handle)
+static int cred_handle(struct dafs_client *clnt, const struct cred *cred, u8 *handle)
 {
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 	int err;
 
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	err = dafs_cred_handle(ses, conn, cred, handle);
+	err = dafs_cred_handle(clnt, conn, cred, handle);
 	dafs_conn_put(conn);
 	return err;
 }
@@ -439,19 +439,19 @@ static int cred_handle(struct dafs_session *ses, const struct cred *cred, u8 *ha
 /* One handle per user, for any number of calls and any struct cred. */
 static void dafs_cred_cache_test(struct kunit *test)
 {
-	struct dafs_session *ses = cred_session(test, "cred cache");
-	struct raw_conn *spy = cred_spy(test, ses);
+	struct dafs_client *clnt = cred_session(test, "cred cache");
+	struct raw_conn *spy = cred_spy(test, clnt);
 	u8 a[4], b[4], c[4], d[4];
 
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, dafs_fixture_user(test, 1, 1), a));
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, dafs_fixture_user(test, 1, 1), b));
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, dafs_fixture_user(test, 1, 2), c));
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, dafs_fixture_user(test, 2, 1), d));
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, dafs_fixture_user(test, 1, 1), a));
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, dafs_fixture_user(test, 1, 1), b));
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, dafs_fixture_user(test, 1, 2), c));
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, dafs_fixture_user(test, 2, 1), d));
 	KUNIT_EXPECT_MEMEQ(test, a, b, 4);
 	KUNIT_EXPECT_MEMNEQ(test, a, c, 4);
 	KUNIT_EXPECT_MEMNEQ(test, a, d, 4);
 	KUNIT_EXPECT_MEMNEQ(test, c, d, 4);
-	KUNIT_EXPECT_EQ(test, 0, cred_handle(ses, NULL, b));
+	KUNIT_EXPECT_EQ(test, 0, cred_handle(clnt, NULL, b));
 	KUNIT_EXPECT_MEMEQ(test, b, cred_none, 4);
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, a));
 }
@@ -459,16 +459,16 @@ static void dafs_cred_cache_test(struct kunit *test)
 /* R-3.1.1.1.2-02 R-3.1.1.1.2-03: the client handles that the server does not trust it */
 static void dafs_cred_cache_untrusted_test(struct kunit *test)
 {
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 	u8 handle[4] = { 1 };
 
 	dafs_fixture_params(test->param_value, &params);
 	params.auth_type = DAFS_AUTH_DEFAULT;
-	ses = dafs_fixture_session(test, &params);
-	KUNIT_EXPECT_EQ(test, 0, cred_handle(ses, dafs_fixture_user(test, 1, 1), handle));
+	clnt = dafs_fixture_client(test, &params);
+	KUNIT_EXPECT_EQ(test, 0, cred_handle(clnt, dafs_fixture_user(test, 1, 1), handle));
 	KUNIT_EXPECT_MEMEQ(test, handle, cred_none, 4);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, 1, 1)));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, dafs_fixture_user(test, 1, 1)));
 }
 
 #define CRED_USERS	80
@@ -490,9 +490,9 @@ static unsigned int cred_room(struct kunit *test, struct raw_conn *spy, unsigned
 /* R-3.1.1.2-02: many users, limited number of handles, all released at the end */
 static void dafs_cred_cache_bound_test(struct kunit *test)
 {
-	struct dafs_session *ses = cred_session(test, "cred bound");
-	struct raw_conn *spy = cred_spy(test, ses);
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_client *clnt = cred_session(test, "cred bound");
+	struct raw_conn *spy = cred_spy(test, clnt);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 	unsigned int max, i;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
@@ -501,10 +501,10 @@ static void dafs_cred_cache_bound_test(struct kunit *test)
 	KUNIT_ASSERT_GT(test, CRED_USERS, max);
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, max + 1));
 	for (i = 0; i < CRED_USERS; i++)
-		KUNIT_ASSERT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, 3000 + i, 1)));
+		KUNIT_ASSERT_EQ(test, 0, dafs_null(clnt, dafs_fixture_user(test, 3000 + i, 1)));
 	/* some may still be waiting for their release */
 	KUNIT_EXPECT_GE(test, cred_room(test, spy, max), 1);
-	dafs_fixture_end_session(test, ses);
+	dafs_fixture_end_client(test, clnt);
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, max + 1));
 }
 
@@ -514,73 +514,73 @@ static void dafs_cred_cache_bound_test(struct kunit *test)
 /* A user has one handle for all sessions; the last session releases it. */
 static void dafs_cred_cache_share_test(struct kunit *test)
 {
-	struct dafs_session *ses[CRED_MOUNTS];
+	struct dafs_client *clnt[CRED_MOUNTS];
 	struct raw_conn *spy = NULL;
 	u8 first[4], handle[4];
 	unsigned int i, j, max = 0;
 
 	for (i = 0; i < CRED_MOUNTS; i++) {
-		ses[i] = cred_session(test, "cred share");
+		clnt[i] = cred_session(test, "cred share");
 		if (!i) {
-			spy = cred_spy(test, ses[0]);
+			spy = cred_spy(test, clnt[0]);
 			max = cred_room(test, spy, CRED_USERS);
 		}
 		for (j = 0; j < CRED_EACH; j++)
-			KUNIT_ASSERT_EQ(test, 0, cred_handle(ses[i], dafs_fixture_user(test, j, 1),
+			KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt[i], dafs_fixture_user(test, j, 1),
 							     handle));
 		if (!i)
 			memcpy(first, handle, sizeof(first));
 		KUNIT_EXPECT_MEMEQ(test, first, handle, 4);
 	}
 	KUNIT_EXPECT_EQ(test, max - CRED_EACH, cred_room(test, spy, CRED_USERS));
-	dafs_fixture_end_session(test, ses[0]);
-	dafs_fixture_end_session(test, ses[1]);
+	dafs_fixture_end_client(test, clnt[0]);
+	dafs_fixture_end_client(test, clnt[1]);
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, first));
-	dafs_fixture_end_session(test, ses[2]);
+	dafs_fixture_end_client(test, clnt[2]);
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, CRED_USERS));
 }
 
-static void cred_use_many(struct kunit *test, struct dafs_session *ses, uid_t first)
+static void cred_use_many(struct kunit *test, struct dafs_client *clnt, uid_t first)
 {
 	unsigned int i;
 
 	for (i = 0; i < CRED_EACH; i++)
-		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, first + i, 1)));
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, dafs_fixture_user(test, first + i, 1)));
 }
 
 /* Each session has its own users; together they exceed the number of handles. */
 static void dafs_cred_cache_many_test(struct kunit *test)
 {
-	struct dafs_session *ses[CRED_MOUNTS];
+	struct dafs_client *clnt[CRED_MOUNTS];
 	unsigned int i;
 
 	for (i = 0; i < CRED_MOUNTS; i++) {
-		ses[i] = cred_session(test, "cred many");
-		cred_use_many(test, ses[i], 2000 + 100 * i);
+		clnt[i] = cred_session(test, "cred many");
+		cred_use_many(test, clnt[i], 2000 + 100 * i);
 	}
 	for (i = 0; i < CRED_MOUNTS; i++)
-		cred_use_many(test, ses[i], 2000 + 100 * i);
+		cred_use_many(test, clnt[i], 2000 + 100 * i);
 }
 
 /* A handle unused for a while is released, and registered again when needed. */
 static void dafs_cred_cache_age_test(struct kunit *test)
 {
-	struct dafs_session *ses = cred_session(test, "cred age");
+	struct dafs_client *clnt = cred_session(test, "cred age");
 	const struct cred *user = dafs_fixture_user(test, 1001, 1001);
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct raw_conn *spy = cred_spy(test, ses);
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct raw_conn *spy = cred_spy(test, clnt);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 	u8 handle[4];
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, user, handle));
-	dafs_cred_cache_age(ses, conn, 60 * HZ);
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, user, handle));
+	dafs_cred_cache_age(clnt, conn, 60 * HZ);
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, handle));
-	dafs_cred_cache_age(ses, conn, 0);
+	dafs_cred_cache_age(clnt, conn, 0);
 	while (!cred_use(spy, handle) && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(HZ / 50);
 	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(spy, handle));
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, user));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, user));
 	dafs_conn_put(conn);
 }
 
@@ -619,13 +619,13 @@ static void cred_apart_request(struct raw_conn *conn, struct raw_msg *msg)
 /**
  * struct cred_asker - a task that makes a request
  * @work: where it runs
- * @ses: the session
+ * @clnt: the client
  * @cred: its credentials
  * @err: result
  */
 struct cred_asker {
 	struct work_struct work;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	const struct cred *cred;
 	int err;
 };
@@ -634,12 +634,12 @@ static void cred_ask(struct work_struct *work)
 {
 	struct cred_asker *asker = container_of(work, struct cred_asker, work);
 
-	asker->err = dafs_null(asker->ses, asker->cred);
+	asker->err = dafs_null(asker->clnt, asker->cred);
 }
 
-static void cred_apart_end(void *ses)
+static void cred_apart_end(void *clnt)
 {
-	dafs_session_shutdown(ses);
+	dafs_client_shutdown(clnt);
 }
 
 /* A user being registered waits for the server; other users do not wait, no duplicates. */
@@ -649,7 +649,7 @@ static void dafs_cred_cache_apart_test(struct kunit *test)
 	struct cred_asker *asker = kunit_kcalloc(test, 2, sizeof(*asker), GFP_KERNEL);
 	struct dafs_register_cred_res res = { .cred_handle = "two" };
 	struct raw_server *srv = raw_server(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, apart);
@@ -658,18 +658,18 @@ static void dafs_cred_cache_apart_test(struct kunit *test)
 	init_completion(&apart->came);
 	srv->priv = apart;
 	srv->request = cred_apart_request;
-	ses = dafs_fixture_session(test, &srv->params);
+	clnt = dafs_fixture_client(test, &srv->params);
 	for (i = 0; i < 2; i++) {
-		asker[i].ses = ses;
+		asker[i].clnt = clnt;
 		asker[i].cred = dafs_fixture_user(test, 1001, 1001);
 		asker[i].err = 1;
 		INIT_WORK(&asker[i].work, cred_ask);
 		queue_work(system_unbound_wq, &asker[i].work);
 	}
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cred_apart_end, ses));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cred_apart_end, clnt));
 	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&apart->came,
 							    msecs_to_jiffies(RAW_WAIT_MS)));
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, dafs_fixture_user(test, 1002, 1002)));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, dafs_fixture_user(test, 1002, 1002)));
 	KUNIT_EXPECT_EQ(test, 2, atomic_read(&apart->registered));
 	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(asker[0].err));
 	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(asker[1].err));
@@ -686,9 +686,9 @@ static void dafs_cred_cache_apart_test(struct kunit *test)
 /* Two sessions of one client that together need more handles than exist. */
 static void dafs_cred_cache_crowd_test(struct kunit *test)
 {
-	struct dafs_session *a = cred_session(test, "cred crowd");
+	struct dafs_client *a = cred_session(test, "cred crowd");
 	struct raw_conn *spy = cred_spy(test, a);
-	struct dafs_session *b;
+	struct dafs_client *b;
 	u8 handle[4];
 	unsigned int i;
 
@@ -707,16 +707,16 @@ static void dafs_cred_cache_stale_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	const struct cred *user = dafs_fixture_user(test, 1001, 1001);
-	struct raw_conn *spy = cred_spy(test, fix->ses);
+	struct raw_conn *spy = cred_spy(test, fix->clnt);
 	struct qstr name = QSTR_INIT("dir", 3);
 	struct dafs_node node = { .type = DAFS_TYPE_DIR };
 	struct dafs_change_info change;
 	struct dafs_fh fh;
 	u8 handle[4];
 
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(fix->ses, user, handle));
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(fix->clnt, user, handle));
 	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_release(spy, handle));
-	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->ses, user, &fix->dir, &name, &node, &fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->clnt, user, &fix->dir, &name, &node, &fh,
 					     &change));
 	dafs_backing_expect_owner(test, fix, "dir", 1001, 1001);
 }
@@ -727,17 +727,17 @@ static void dafs_cred_cache_stale_test(struct kunit *test)
  */
 static void dafs_cred_cache_reconnect_test(struct kunit *test)
 {
-	struct dafs_session *ses = cred_session(test, "cred reconnect");
+	struct dafs_client *clnt = cred_session(test, "cred reconnect");
 	const struct cred *user = dafs_fixture_user(test, 1001, 1001);
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 	u8 before[4], after[4];
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, user, before));
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, user, before));
 	dafs_conn_failed(conn);
 	dafs_conn_put(conn);
-	KUNIT_ASSERT_EQ(test, 0, dafs_null(ses, user));
-	KUNIT_ASSERT_EQ(test, 0, cred_handle(ses, user, after));
+	KUNIT_ASSERT_EQ(test, 0, dafs_null(clnt, user));
+	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, user, after));
 	KUNIT_EXPECT_MEMEQ(test, before, after, 4);
 }
 
@@ -776,7 +776,7 @@ static void cred_race(struct work_struct *work)
 		struct qstr q = { .name = name };
 
 		q.len = snprintf(name, sizeof(name), "%u.%u", racer->uid, i);
-		racer->err = dafs_create(racer->fix->ses, racer->cred, &racer->fix->dir, &q,
+		racer->err = dafs_create(racer->fix->clnt, racer->cred, &racer->fix->dir, &q,
 					 &node, &fh, &change);
 		if (!racer->err)
 			racer->err = dafs_backing_stat(racer->fix, name, &stat);

@@ -25,7 +25,7 @@ struct recorded {
  * struct recorder - a server with one directory, in which LOOKUP finds every name
  * @test: the test
  * @srv: the server
- * @ses: session with it
+ * @clnt: client with it
  * @lookup: statuses of the next two LOOKUPs, then OK
  * @getattr: statuses of GETATTRs, likewise
  * @opened: statuses of OPENs, likewise
@@ -41,7 +41,7 @@ struct recorded {
 struct recorder {
 	struct kunit *test;
 	struct raw_server *srv;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	u32 lookup[2];
 	u32 getattr[2];
 	u32 opened[2];
@@ -172,7 +172,7 @@ static void recorder_request(struct raw_conn *conn, struct raw_msg *msg)
 
 static void recorder_end(void *p)
 {
-	dafs_session_shutdown(((struct recorder *)p)->ses);
+	dafs_client_shutdown(((struct recorder *)p)->clnt);
 }
 
 static struct recorder *recorder(struct kunit *test, u16 nreq)
@@ -186,7 +186,7 @@ static struct recorder *recorder(struct kunit *test, u16 nreq)
 	rec->srv->priv = rec;
 	rec->srv->request = recorder_request;
 	rec->srv->opts.max_requests = nreq;
-	rec->ses = dafs_fixture_session(test, &rec->srv->params);
+	rec->clnt = dafs_fixture_client(test, &rec->srv->params);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, recorder_end, rec));
 	return rec;
 }
@@ -197,7 +197,7 @@ static int recorder_lookup(struct recorder *rec, struct dafs_found *found)
 	const struct dafs_fh dir = { .fileid = "dir" };
 
 	memset(found, 0, sizeof(*found));
-	return dafs_lookup_attrs(rec->ses, NULL, &dir, &name, DAFS_FATTR_FILE_ID, found);
+	return dafs_lookup_attrs(rec->clnt, NULL, &dir, &name, DAFS_FATTR_FILE_ID, found);
 }
 
 static void recorder_expect(struct recorder *rec, unsigned int nth, u32 proc, u16 flags)
@@ -233,7 +233,7 @@ static void dafs_op_chain_flags_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, rec->nr);
 	recorder_expect(rec, 0, DAFS_PROC_LOOKUP, DAFS_CHF_FORW);
 	recorder_expect(rec, 1, DAFS_PROC_GETATTR_INLINE, DAFS_CHF_BACK | DAFS_CHF_FH);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(rec->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(rec->clnt, NULL));
 	recorder_expect(rec, 2, DAFS_PROC_NULL, 0);
 }
 
@@ -307,7 +307,7 @@ static void dafs_op_chain_open_again_test(struct kunit *test)
 		rec->opened[0] = chain_not_done[i];
 		rec->getattr[0] = DAFSERR_CHAIN_BROKEN;
 		KUNIT_EXPECT_EQ(test, 0,
-				dafs_open_attrs(rec->ses, NULL, &dir, &name, &how,
+				dafs_open_attrs(rec->clnt, NULL, &dir, &name, &how,
 						DAFS_FATTR_FILE_ID, &opened, &found));
 		KUNIT_EXPECT_EQ(test, 4, rec->nr);
 		recorder_expect(rec, 0, DAFS_PROC_OPEN, DAFS_CHF_FORW);
@@ -368,11 +368,11 @@ static void dafs_op_chain_order_test(struct kunit *test)
 	struct dafs_found found = {};
 
 	KUNIT_EXPECT_EQ(test, 0, recorder_lookup(rec, &found));
-	dafs_create_attrs(rec->ses, NULL, &dir, &name, &node, &mode, DAFS_FATTR_FILE_ID, &found,
+	dafs_create_attrs(rec->clnt, NULL, &dir, &name, &node, &mode, DAFS_FATTR_FILE_ID, &found,
 			  &change);
-	dafs_open_attrs(rec->ses, NULL, &dir, &name, &how, DAFS_FATTR_FILE_ID, &opened, &found);
+	dafs_open_attrs(rec->clnt, NULL, &dir, &name, &how, DAFS_FATTR_FILE_ID, &opened, &found);
 	how.create = true;
-	dafs_open(rec->ses, NULL, &dir, &name, &how, &opened);
+	dafs_open(rec->clnt, NULL, &dir, &name, &how, &opened);
 	/*
 	 * CREATE, SETATTR and GETATTR; OPEN and GETATTR; OPEN; SETATTR.  The last two make
 	 * a file with O_EXCL: SETATTR overwrites the verifier, and waits for the response.
@@ -404,7 +404,7 @@ static void chain_call(struct work_struct *work)
 
 	caller->err = found ? 0 : -ENOMEM;
 	for (i = 0; i < CHAIN_ROUNDS && !caller->err; i++)
-		caller->err = caller->nulls ? dafs_null(caller->rec->ses, NULL) :
+		caller->err = caller->nulls ? dafs_null(caller->rec->clnt, NULL) :
 					      recorder_lookup(caller->rec, found);
 	kfree(found);
 }
@@ -451,13 +451,13 @@ static void dafs_op_chain_lookup_test(struct kunit *test)
 	struct dafs_fh fh;
 
 	dafs_backing_write(test, fix, "file", "x", 1);
-	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_attrs(fix->ses, dafs_test_me(), &fix->dir, &name,
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_attrs(fix->clnt, dafs_test_me(), &fix->dir, &name,
 						   CHAIN_WANTED, &found));
 	chain_expect_like(test, fix, "file", &found);
-	KUNIT_EXPECT_EQ(test, 0, dafs_lookup(fix->ses, dafs_test_me(), &fix->dir, &name, &fh));
+	KUNIT_EXPECT_EQ(test, 0, dafs_lookup(fix->clnt, dafs_test_me(), &fix->dir, &name, &fh));
 	KUNIT_EXPECT_MEMEQ(test, &fh, &found.fh, sizeof(fh));
 	KUNIT_EXPECT_EQ(test, -ENOENT,
-			dafs_lookup_attrs(fix->ses, dafs_test_me(), &fix->dir, &missing,
+			dafs_lookup_attrs(fix->clnt, dafs_test_me(), &fix->dir, &missing,
 					  CHAIN_WANTED, &found));
 	KUNIT_EXPECT_EQ(test, 0, found.done);
 }
@@ -476,17 +476,17 @@ static void dafs_op_chain_create_test(struct kunit *test)
 	struct dafs_change_info change = {};
 	struct dafs_found found = {};
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_create_attrs(fix->ses, dafs_test_me(), &fix->dir, &fifo,
+	KUNIT_ASSERT_EQ(test, 0, dafs_create_attrs(fix->clnt, dafs_test_me(), &fix->dir, &fifo,
 						   &node, &mode, CHAIN_WANTED, &found, &change));
 	chain_expect_like(test, fix, "fifo", &found);
 	KUNIT_EXPECT_EQ(test, 0624, found.attr.mode);
 	KUNIT_EXPECT_NE(test, change.before, change.after);
 	KUNIT_EXPECT_EQ(test, -EEXIST,
-			dafs_create_attrs(fix->ses, dafs_test_me(), &fix->dir, &fifo, &node,
+			dafs_create_attrs(fix->clnt, dafs_test_me(), &fix->dir, &fifo, &node,
 					  &mode, CHAIN_WANTED, &found, &change));
 	KUNIT_EXPECT_EQ(test, 0, found.done);
 	node = (struct dafs_node) { .type = DAFS_TYPE_DIR, .attr = &mode };
-	KUNIT_ASSERT_EQ(test, 0, dafs_create_attrs(fix->ses, dafs_test_me(), &fix->dir, &dir,
+	KUNIT_ASSERT_EQ(test, 0, dafs_create_attrs(fix->clnt, dafs_test_me(), &fix->dir, &dir,
 						   &node, NULL, CHAIN_WANTED, &found, &change));
 	chain_expect_like(test, fix, "dir", &found);
 	KUNIT_EXPECT_EQ(test, 0624, found.attr.mode);
@@ -515,27 +515,27 @@ static void dafs_op_chain_open_test(struct kunit *test)
 	struct dafs_found found = {};
 	struct kstat stat = {};
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_open(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
+	KUNIT_ASSERT_EQ(test, 0, dafs_open(fix->clnt, dafs_test_me(), &fix->dir, &name, &how,
 					   &opened));
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "new", &stat));
 	KUNIT_EXPECT_EQ(test, 0421, stat.mode & S_IALLUGO);
-	dafs_close(fix->ses, dafs_test_me(), &opened.fh, &opened.state_id);
+	dafs_close(fix->clnt, dafs_test_me(), &opened.fh, &opened.state_id);
 
 	/* an attribute is refused: the caller is told that the file is open */
 	mode.included |= DAFS_FATTR_OWNER;
 	mode.valid |= DAFS_FATTR_OWNER;
 	mode.owner = dafs_test_str("nobody knows");
 	opened.open = false;
-	KUNIT_EXPECT_NE(test, 0, dafs_open(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
+	KUNIT_EXPECT_NE(test, 0, dafs_open(fix->clnt, dafs_test_me(), &fix->dir, &name, &how,
 					   &opened));
 	KUNIT_ASSERT_TRUE(test, opened.open);
-	dafs_close(fix->ses, dafs_test_me(), &opened.fh, &opened.state_id);
+	dafs_close(fix->clnt, dafs_test_me(), &opened.fh, &opened.state_id);
 	how.create = false;
-	KUNIT_ASSERT_EQ(test, 0, dafs_open_attrs(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
+	KUNIT_ASSERT_EQ(test, 0, dafs_open_attrs(fix->clnt, dafs_test_me(), &fix->dir, &name, &how,
 						 CHAIN_WANTED, &opened, &found));
 	KUNIT_EXPECT_EQ(test, DAFS_FOUND_ATTRS, found.done);
 	chain_expect_like(test, fix, "new", &found);
-	dafs_close(fix->ses, dafs_test_me(), &opened.fh, &opened.state_id);
+	dafs_close(fix->clnt, dafs_test_me(), &opened.fh, &opened.state_id);
 }
 
 static struct kunit_case dafs_op_chain_cases[] = {

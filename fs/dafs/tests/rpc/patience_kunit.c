@@ -121,13 +121,13 @@ static void dafs_patience_write_test(struct kunit *test)
 	struct dafs_test_file *file;
 	u8 data[PATIENCE_BYTES] = {};
 
-	file = dafs_test_file(test, dafs_fixture_session(test, &srv->params), &fh);
+	file = dafs_test_file(test, dafs_fixture_client(test, &srv->params), &fh);
 	patience_refuse(srv, c->status);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, sizeof(data), 0));
 	KUNIT_EXPECT_EQ(test, c->status == DAFSERR_NO_CREDS ? PATIENCE_REFUSALS + 1 : 1,
 			atomic_read(&p->registered));
 	patience_refuse(srv, c->status);
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file->sbi.ses, dafs_test_me(), &fh, 0, 0, &verf));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file->sbi.clnt, dafs_test_me(), &fh, 0, 0, &verf));
 	patience_refuse(srv, DAFSERR_NOSPC);
 	KUNIT_EXPECT_EQ(test, -ENOSPC, dafs_test_file_write(file, data, sizeof(data), 0));
 }
@@ -141,7 +141,7 @@ static void dafs_patience_soft_test(struct kunit *test)
 	struct dafs_test_file *file;
 	u8 data[PATIENCE_BYTES] = {};
 
-	file = dafs_test_file(test, dafs_fixture_session(test, &srv->params), &fh);
+	file = dafs_test_file(test, dafs_fixture_client(test, &srv->params), &fh);
 	patience_refuse(srv, c->status);
 	KUNIT_EXPECT_EQ(test, c->soft, dafs_test_file_write(file, data, sizeof(data), 0));
 }
@@ -157,12 +157,12 @@ static void dafs_patience_cred_test(struct kunit *test)
 	struct dafs_test_file *file;
 	u8 data[PATIENCE_BYTES] = {};
 
-	file = dafs_test_file(test, dafs_fixture_session(test, &srv->params), &fh);
+	file = dafs_test_file(test, dafs_fixture_client(test, &srv->params), &fh);
 	atomic_set(&p->damaged, PATIENCE_DAMAGES);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, sizeof(data), 0));
 	KUNIT_EXPECT_EQ(test, -1, atomic_dec_if_positive(&p->damaged));
 	atomic_set(&p->damaged, PATIENCE_DAMAGES);
-	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file->sbi.ses, user, &fh, 0, 0, &verf));
+	KUNIT_EXPECT_EQ(test, 0, dafs_commit(file->sbi.clnt, user, &fh, 0, 0, &verf));
 	KUNIT_EXPECT_EQ(test, -1, atomic_dec_if_positive(&p->damaged));
 }
 
@@ -189,18 +189,18 @@ static int patience_kill(struct dafs_op *op, struct dafs_call *call)
 static void dafs_patience_killed_test(struct kunit *test)
 {
 	struct raw_server *srv = patience_server(test, false);
-	struct dafs_session *ses = dafs_fixture_session(test, &srv->params);
+	struct dafs_client *clnt = dafs_fixture_client(test, &srv->params);
 	struct patience_killed k = {
 		.op = { .proc = DAFS_PROC_NULL, .prepare = patience_kill },
 		.left = 2,
 	};
 
 	KUNIT_ASSERT_TRUE(test, current->flags & PF_KTHREAD);
-	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, dafs_op_run(ses, &k.op));
+	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, dafs_op_run(clnt, &k.op));
 	dafs_op_end(&k.op);
 	KUNIT_EXPECT_EQ(test, 1, k.left);
 	k.op.retry_nomem = true;
-	KUNIT_EXPECT_EQ(test, 0, dafs_op_run(ses, &k.op));
+	KUNIT_EXPECT_EQ(test, 0, dafs_op_run(clnt, &k.op));
 	dafs_op_end(&k.op);
 	KUNIT_EXPECT_EQ(test, -1, k.left);
 }
@@ -299,11 +299,11 @@ static void patience_many_end(struct kunit *test, struct patience_many *many, bo
 	bool ended;
 
 	if (!well)
-		dafs_session_shutdown(many->file->sbi.ses);
+		dafs_client_shutdown(many->file->sbi.clnt);
 	ended = patience_many_ended(many);
 	KUNIT_EXPECT_TRUE_MSG(test, ended, "%d writes have not ended", atomic_read(&many->left));
 	if (!ended)
-		dafs_session_shutdown(many->file->sbi.ses);
+		dafs_client_shutdown(many->file->sbi.clnt);
 	else if (well)
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&many->failed));
 	wait_for_completion(&many->ended);
@@ -326,8 +326,8 @@ static void dafs_patience_away_test(struct kunit *test)
 	u8 data[PATIENCE_BYTES] = {};
 	bool begun;
 
-	lost = dafs_test_file(test, dafs_fixture_session(test, &away->params), &fh);
-	file = dafs_test_file(test, dafs_fixture_session(test, &there->params), &fh);
+	lost = dafs_test_file(test, dafs_fixture_client(test, &away->params), &fh);
+	file = dafs_test_file(test, dafs_fixture_client(test, &there->params), &fh);
 	/* registers the credential, so that a write is cut off with the connection */
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(lost, data, sizeof(data), 0));
 	((struct patience *)away->priv)->silent = true;
@@ -353,7 +353,7 @@ static void dafs_patience_shutdown_test(struct kunit *test)
 	struct patience_many *many;
 	u8 data[PATIENCE_BYTES] = {};
 
-	file = dafs_test_file(test, dafs_fixture_session(test, &away->params), &fh);
+	file = dafs_test_file(test, dafs_fixture_client(test, &away->params), &fh);
 	KUNIT_EXPECT_EQ(test, 0, dafs_test_file_write(file, data, sizeof(data), 0));
 	away->refuse = true;
 	rdma_disconnect(raw_accepted(away, 0)->id);

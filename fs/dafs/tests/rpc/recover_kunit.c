@@ -105,7 +105,7 @@ static void dafs_unconfirmed_test(struct kunit *test)
  * @hold_ms: how long the call takes
  * @held: the call waits for this, or NULL
  * @other: an operation that another task starts meanwhile
- * @ses: the session
+ * @clnt: the client
  * @others: number of these that have ended
  * @early: one ended before the recovery did
  * @entered: completed when it is called
@@ -122,7 +122,7 @@ struct recover_hook {
 	unsigned int hold_ms;
 	struct completion *held;
 	struct work_struct other;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	atomic_t others;
 	bool early;
 	struct completion entered;
@@ -135,11 +135,11 @@ static void recover_other(struct work_struct *work)
 {
 	struct recover_hook *hook = container_of(work, struct recover_hook, other);
 
-	dafs_null(hook->ses, NULL);
+	dafs_null(hook->clnt, NULL);
 	atomic_inc(&hook->others);
 }
 
-static int recover_hook(struct dafs_recoverer *who, struct dafs_session *ses,
+static int recover_hook(struct dafs_recoverer *who, struct dafs_client *clnt,
 			struct dafs_conn *conn)
 {
 	struct recover_hook *hook = container_of(who, struct recover_hook, who);
@@ -156,7 +156,7 @@ static int recover_hook(struct dafs_recoverer *who, struct dafs_session *ses,
 		hook->early = !wait_for_completion_timeout(hook->held,
 							   msecs_to_jiffies(RECOVER_HELD_MS));
 	if (hook->how.access)
-		hook->err = dafs_open_reclaim(ses, conn, dafs_test_me(), &hook->opened.fh,
+		hook->err = dafs_open_reclaim(clnt, conn, dafs_test_me(), &hook->opened.fh,
 					      &hook->how, &hook->opened);
 	if (hook->fail) {
 		hook->fail--;
@@ -177,25 +177,25 @@ static struct recover_hook *recover_hook_make(struct kunit *test)
 }
 
 static void recover_session_by(struct recover_hook *hook,
-			       const struct dafs_session_params *params)
+			       const struct dafs_client_params *params)
 {
-	hook->ses = dafs_fixture_session(hook->test, params);
+	hook->clnt = dafs_fixture_client(hook->test, params);
 	hook->who.recover = recover_hook;
-	dafs_session_add_recoverer(hook->ses, &hook->who);
+	dafs_client_add_recoverer(hook->clnt, &hook->who);
 }
 
 /* Makes a session of a separate client that recovers by @hook. */
 static void recover_session(struct recover_hook *hook, const char *id)
 {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 
 	dafs_fixture_client_params(hook->test->param_value, &params, "%s", id);
 	recover_session_by(hook, &params);
 }
 
-static void recover_break(struct kunit *test, struct dafs_session *ses)
+static void recover_break(struct kunit *test, struct dafs_client *clnt)
 {
-	struct dafs_conn *conn = dafs_conn_get(ses);
+	struct dafs_conn *conn = dafs_conn_get(clnt);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	dafs_conn_failed(conn);
@@ -212,7 +212,7 @@ static void recover_open(struct kunit *test, struct dafs_fixture *fix, struct re
 		.access = DAFS_OPEN_SHARE_ACCESS_READ,
 		.deny = DAFS_OPEN_SHARE_DENY_NONE,
 	};
-	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->ses, dafs_test_me(), &fix->dir, &name, &hook->how,
+	KUNIT_ASSERT_EQ(test, 0, dafs_open(hook->clnt, dafs_test_me(), &fix->dir, &name, &hook->how,
 					   &hook->opened));
 }
 
@@ -224,7 +224,7 @@ static u32 recover_read(struct kunit *test, struct recover_hook *hook)
 		.byte_count = 4,
 	};
 
-	return dafs_test_call(test, hook->ses, dafs_test_me(), DAFS_PROC_READ_INLINE, &args, NULL);
+	return dafs_test_call(test, hook->clnt, dafs_test_me(), DAFS_PROC_READ_INLINE, &args, NULL);
 }
 
 /*
@@ -242,21 +242,21 @@ static void dafs_recover_stale_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "data", 4);
 	recover_session(hook, "stale");
 	recover_open(test, fix, hook);
-	client = dafs_test_client_id(test, hook->ses);
+	client = dafs_test_client_id(test, hook->clnt);
 	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
 	state_id = hook->opened.state_id;
 	dafs_discard(test, "stale", 1);
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, dafs_test_me()));
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 	KUNIT_EXPECT_EQ(test, 0, hook->err);
 	KUNIT_EXPECT_MEMNEQ(test, client.b, hook->client_id.b, 8);
-	client = dafs_test_client_id(test, hook->ses);
+	client = dafs_test_client_id(test, hook->clnt);
 	KUNIT_EXPECT_MEMEQ(test, client.b, hook->client_id.b, 8);
 	KUNIT_EXPECT_MEMEQ(test, client.b, hook->opened.client_id.b, 8);
 	KUNIT_EXPECT_MEMNEQ(test, state_id.b, hook->opened.state_id.b, 8);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
-	KUNIT_EXPECT_EQ(test, 0, dafs_close(hook->ses, dafs_test_me(), &hook->opened.fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_close(hook->clnt, dafs_test_me(), &hook->opened.fh,
 					    &hook->opened.state_id));
 }
 
@@ -274,14 +274,14 @@ static void dafs_recover_silent_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "data", 4);
 	dafs_fixture_lease(test, fix, 1);
 	recover_session(hook, "silent");
-	disable_delayed_work_sync(&hook->ses->keep);
+	disable_delayed_work_sync(&hook->clnt->keep);
 	recover_open(test, fix, hook);
 	state_id = hook->opened.state_id;
 	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
 							    msecs_to_jiffies(RAW_WAIT_MS)));
 	/* time for the checks below */
 	dafs_fixture_server_param(test, &dafsd_lease_seconds, 90);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, dafs_test_me()));
 	KUNIT_EXPECT_EQ(test, 0, hook->err);
 	KUNIT_EXPECT_MEMNEQ(test, state_id.b, hook->opened.state_id.b, 8);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
@@ -295,9 +295,9 @@ static void dafs_recover_stale_cred_test(struct kunit *test)
 	struct recover_hook *hook = recover_hook_make(test);
 
 	recover_session(hook, "stale cred");
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, dafs_test_me()));
 	dafs_discard(test, "stale cred", 1);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_fixture_user(test, 1001, 1001)));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, dafs_fixture_user(test, 1001, 1001)));
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 }
 
@@ -307,8 +307,8 @@ static void dafs_recover_not_test(struct kunit *test)
 	struct recover_hook *hook = recover_hook_make(test);
 
 	recover_session(hook, "not stale");
-	recover_break(test, hook->ses);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, dafs_test_me()));
+	recover_break(test, hook->clnt);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, dafs_test_me()));
 	KUNIT_EXPECT_EQ(test, 0, hook->calls);
 }
 
@@ -320,7 +320,7 @@ static void dafs_recover_first_test(struct kunit *test)
 	hook->hold_ms = RAW_QUIET_MS;
 	recover_session(hook, "first");
 	dafs_discard(test, "first", 1);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
 	KUNIT_EXPECT_FALSE(test, hook->early);
 	flush_work(&hook->other);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&hook->others));
@@ -335,10 +335,10 @@ static void dafs_recover_again_test(struct kunit *test)
 	hook->fail = 2;
 	recover_session(hook, "again");
 	dafs_discard(test, "again", 1);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 3, hook->calls);
-	recover_break(test, hook->ses);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	recover_break(test, hook->clnt);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 3, hook->calls);
 }
 
@@ -358,18 +358,18 @@ static void dafs_recover_held_test(struct kunit *test)
 	recover_session(held, "held");
 	recover_open(test, fix, held);
 	hook->who.recover = recover_hook;
-	hook->ses = held->ses;
-	dafs_session_add_recoverer(held->ses, &hook->who);
+	hook->clnt = held->clnt;
+	dafs_client_add_recoverer(held->clnt, &hook->who);
 	recover_open(test, fix, hook);
 	dafs_discard(test, "held", 1);
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(held->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(held->clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 	KUNIT_EXPECT_EQ(test, 0, hook->err);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
 	complete(&go_on);
-	dafs_session_del_recoverer(held->ses, &held->who);
-	dafs_session_del_recoverer(held->ses, &hook->who);
+	dafs_client_del_recoverer(held->clnt, &held->who);
+	dafs_client_del_recoverer(held->clnt, &hook->who);
 	KUNIT_EXPECT_EQ(test, 1, held->calls);
 	KUNIT_EXPECT_FALSE(test, held->early);
 	KUNIT_EXPECT_EQ(test, 0, held->err);
@@ -420,7 +420,7 @@ static void recover_crowd(struct recover_hook *hook)
 	for (i = 0; i < RECOVER_CROWD; i++) {
 		crowd->waiter[i].go_on = &crowd->go_on;
 		INIT_WORK(&crowd->waiter[i].work, recover_waits);
-		queue_work(dafs_session_commit_wq(hook->ses), &crowd->waiter[i].work);
+		queue_work(dafs_client_commit_wq(hook->clnt), &crowd->waiter[i].work);
 	}
 	KUNIT_ASSERT_EQ(hook->test, 0, kunit_add_action_or_reset(hook->test, recover_crowd_end,
 								 crowd));
@@ -434,7 +434,7 @@ static void dafs_recover_crowd_test(struct kunit *test)
 	recover_session(hook, "crowd");
 	recover_crowd(hook);
 	dafs_discard(test, "crowd", 1);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 }
 
@@ -467,12 +467,12 @@ static void dafs_recover_shutdown_test(struct kunit *test)
 	hook->how.access = DAFS_OPEN_SHARE_ACCESS_READ;
 	hook->how.owner = dafs_test_str("owner");
 	srv->client_id.b[0]++;
-	recover_break(test, hook->ses);
+	recover_break(test, hook->clnt);
 	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->entered,
 							    msecs_to_jiffies(RAW_WAIT_MS)));
 	begin = jiffies;
-	dafs_session_shutdown(hook->ses);
-	dafs_fixture_end_session(test, hook->ses);
+	dafs_client_shutdown(hook->clnt);
+	dafs_fixture_end_client(test, hook->clnt);
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - begin), 30000);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, hook->err);
 }
@@ -498,13 +498,13 @@ static void dafs_recover_never_test(struct kunit *test)
 
 	srv->request = recover_forgetful;
 	recover_session_with(hook, srv);
-	KUNIT_EXPECT_EQ(test, -EIO, dafs_null(hook->ses, NULL));
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_null(hook->clnt, NULL));
 	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 6);
 	/* a credential that cannot be registered: a soft session gives up */
 	srv->params.soft = true;
 	srv->params.retrans = 2;
-	hook->ses = dafs_fixture_session(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(hook->ses, dafs_test_me()));
+	hook->clnt = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(hook->clnt, dafs_test_me()));
 	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 12);
 	KUNIT_EXPECT_EQ(test, 0, hook->calls);
 }
@@ -518,7 +518,7 @@ static void dafs_grant_too_much_test(struct kunit *test)
 
 	srv->opts.max_request_size = SZ_1M;
 	recover_session_with(hook, srv);
-	conn = dafs_conn_get(hook->ses);
+	conn = dafs_conn_get(hook->clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_LE(test, conn->opts.max_request_size, srv->params.msg_size);
 	KUNIT_EXPECT_EQ(test, conn->opts.max_request_size, conn->op->limits.send_size);

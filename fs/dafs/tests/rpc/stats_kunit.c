@@ -21,10 +21,10 @@ static void dafs_stats_null_test(struct kunit *test)
 	struct stats_step step;
 	unsigned int i;
 
-	dafs_stats_read(fix->ses->stats, DAFS_PROC_NULL, step.before);
+	dafs_stats_read(fix->clnt->stats, DAFS_PROC_NULL, step.before);
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, 0, dafs_null(fix->ses, NULL));
-	dafs_stats_read(fix->ses->stats, DAFS_PROC_NULL, step.after);
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(fix->clnt, NULL));
+	dafs_stats_read(fix->clnt->stats, DAFS_PROC_NULL, step.after);
 	KUNIT_EXPECT_EQ(test, 3, stats_grown(&step, DAFS_STAT_CALLS));
 	KUNIT_EXPECT_EQ(test, 0, stats_grown(&step, DAFS_STAT_ERRORS));
 	KUNIT_EXPECT_EQ(test, 0, stats_grown(&step, DAFS_STAT_LOST));
@@ -41,12 +41,12 @@ static void dafs_stats_error_test(struct kunit *test)
 	struct stats_step one, all;
 	struct dafs_fh fh;
 
-	dafs_stats_read(fix->ses->stats, DAFS_PROC_LOOKUP, one.before);
-	dafs_stats_total(fix->ses->stats, all.before);
-	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_lookup(fix->ses, dafs_test_me(), &fix->dir, &name,
+	dafs_stats_read(fix->clnt->stats, DAFS_PROC_LOOKUP, one.before);
+	dafs_stats_total(fix->clnt->stats, all.before);
+	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_lookup(fix->clnt, dafs_test_me(), &fix->dir, &name,
 						   &fh));
-	dafs_stats_read(fix->ses->stats, DAFS_PROC_LOOKUP, one.after);
-	dafs_stats_total(fix->ses->stats, all.after);
+	dafs_stats_read(fix->clnt->stats, DAFS_PROC_LOOKUP, one.after);
+	dafs_stats_total(fix->clnt->stats, all.after);
 	KUNIT_EXPECT_EQ(test, 1, stats_grown(&one, DAFS_STAT_CALLS));
 	KUNIT_EXPECT_EQ(test, 1, stats_grown(&one, DAFS_STAT_ERRORS));
 	KUNIT_EXPECT_EQ(test, 1, stats_grown(&all, DAFS_STAT_ERRORS));
@@ -54,11 +54,11 @@ static void dafs_stats_error_test(struct kunit *test)
 
 static int stats_null_thread(void *data)
 {
-	struct dafs_session *ses = data;
+	struct dafs_client *clnt = data;
 	unsigned int i;
 
 	for (i = 0; i < 50; i++)
-		dafs_null(ses, NULL);
+		dafs_null(clnt, NULL);
 	return 0;
 }
 
@@ -70,16 +70,16 @@ static void dafs_stats_many_test(struct kunit *test)
 	struct stats_step step;
 	unsigned int i;
 
-	dafs_stats_read(fix->ses->stats, DAFS_PROC_NULL, step.before);
+	dafs_stats_read(fix->clnt->stats, DAFS_PROC_NULL, step.before);
 	for (i = 0; i < ARRAY_SIZE(threads); i++) {
-		threads[i] = kthread_run(stats_null_thread, fix->ses, "dafs_stats/%u", i);
+		threads[i] = kthread_run(stats_null_thread, fix->clnt, "dafs_stats/%u", i);
 		if (!IS_ERR(threads[i]))
 			get_task_struct(threads[i]);
 	}
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
 		if (!IS_ERR(threads[i]))
 			kthread_stop_put(threads[i]);
-	dafs_stats_read(fix->ses->stats, DAFS_PROC_NULL, step.after);
+	dafs_stats_read(fix->clnt->stats, DAFS_PROC_NULL, step.after);
 	KUNIT_EXPECT_EQ(test, 200, stats_grown(&step, DAFS_STAT_CALLS));
 }
 

@@ -23,7 +23,7 @@ static u32 dafs_fh_try(struct kunit *test, struct dafs_fixture *fix, const struc
 		.attr_request_bitmap = DAFS_FATTR_FILE_ID,
 	};
 	struct dafs_getattr_res res = {};
-	u32 status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
+	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
 				    &args, &res);
 
 	*ino = res.obj_attributes.file_id;
@@ -97,7 +97,7 @@ static void dafs_fh_stable_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, stat.ino, ino);
 	}
 	fix->params.swab = true;
-	fix->ses = dafs_fixture_session(test, &fix->params);
+	fix->clnt = dafs_fixture_client(test, &fix->params);
 	for (i = 0; i < ARRAY_SIZE(fh); i++) {
 		again = dafs_fh_of(test, fix, dafs_fh_names[i]);
 		KUNIT_EXPECT_MEMEQ(test, &fh[i], &again, sizeof(again));
@@ -181,7 +181,7 @@ static void dafs_fh_stale_test(struct kunit *test)
 		lookup.directory = fh[i];
 		lookup.path.elems = &name;
 		DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
-				   dafs_test_call(test, fix->ses, dafs_test_me(),
+				   dafs_test_call(test, fix->clnt, dafs_test_me(),
 						  DAFS_PROC_LOOKUP, &lookup, &found));
 	}
 }
@@ -225,7 +225,7 @@ static void dafs_fh_rename_test(struct kunit *test)
 	dafs_fh_make_tree(test, fix);
 	fh = dafs_fh_of(test, fix, "file");
 	dir = dafs_fh_of(test, fix, "dir");
-	KUNIT_EXPECT_EQ(test, 0, dafs_rename(fix->ses, dafs_test_me(), &fix->dir, &old, &dir, &new,
+	KUNIT_EXPECT_EQ(test, 0, dafs_rename(fix->clnt, dafs_test_me(), &fix->dir, &old, &dir, &new,
 					     &res));
 	shrink_dcache_sb(fix->path.dentry->d_sb);
 	dafs_fh_expect(test, fix, &fh, DAFS_STATUS_OK);
@@ -309,7 +309,7 @@ static void dafs_fh_bad_test(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, NULL, memchr_inv(fh.fileid, 0, sizeof(fh.fileid)));
 	fh.fshandle[0] ^= 1;
 	dafs_fh_expect(test, fix, &fh, DAFSERR_STALE);
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	fh = fix->dir;
 	memcpy(fh.fshandle, root.fshandle, sizeof(fh.fshandle));
 	dafs_fh_expect(test, fix, &fh, DAFSERR_BADHANDLE);

@@ -83,7 +83,7 @@ static int host_slow_open(struct inode *inode, struct file *filp)
  * struct host_call - an asynchronous request
  * @work: sends it
  * @test: the test
- * @ses: the session
+ * @clnt: the client
  * @dir: the directory
  * @rename: RENAME another file over "file", instead of REMOVE
  * @result: status of OPEN, or a negative errno
@@ -91,13 +91,13 @@ static int host_slow_open(struct inode *inode, struct file *filp)
 struct host_call {
 	struct work_struct work;
 	struct kunit *test;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_fh dir;
 	bool rename;
 	int result;
 };
 
-static struct host_call *host_call(struct kunit *test, struct dafs_session *ses,
+static struct host_call *host_call(struct kunit *test, struct dafs_client *clnt,
 				   const struct dafs_fh *dir, work_func_t func)
 {
 	struct host_call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
@@ -105,7 +105,7 @@ static struct host_call *host_call(struct kunit *test, struct dafs_session *ses,
 	KUNIT_ASSERT_NOT_NULL(test, call);
 	INIT_WORK(&call->work, func);
 	call->test = test;
-	call->ses = ses;
+	call->clnt = clnt;
 	call->dir = *dir;
 	return call;
 }
@@ -116,7 +116,7 @@ static void host_open(struct work_struct *work)
 	struct dafs_open_args args = dafs_test_open_args("slow", DAFS_RD, 0);
 	struct dafs_open_res res = {};
 
-	call->result = dafs_test_open(call->test, call->ses, dafs_test_me(), &call->dir, "file",
+	call->result = dafs_test_open(call->test, call->clnt, dafs_test_me(), &call->dir, "file",
 				      &args, &res);
 }
 
@@ -128,10 +128,10 @@ static void host_unlink(struct work_struct *work)
 	struct dafs_rename_res res;
 
 	if (call->rename)
-		call->result = dafs_rename(call->ses, dafs_test_me(), &call->dir, &other,
+		call->result = dafs_rename(call->clnt, dafs_test_me(), &call->dir, &other,
 					   &call->dir, &name, &res);
 	else
-		call->result = dafs_remove(call->ses, dafs_test_me(), &call->dir, &name,
+		call->result = dafs_remove(call->clnt, dafs_test_me(), &call->dir, &name,
 					   DAFS_REMOVE_UNCHECKED, &change);
 }
 
@@ -145,9 +145,9 @@ static bool host_ends(struct host_call *call)
 }
 
 static void host_unlink_during_open(struct kunit *test, struct dafs_fixture *fix,
-				    struct dafs_session *other, bool rename)
+				    struct dafs_client *other, bool rename)
 {
-	struct host_call *open = host_call(test, fix->ses, &fix->dir, host_open);
+	struct host_call *open = host_call(test, fix->clnt, &fix->dir, host_open);
 	struct host_call *unlink = host_call(test, other, &fix->dir, host_unlink);
 	unsigned long patience = msecs_to_jiffies(RAW_WAIT_MS);
 
@@ -176,7 +176,7 @@ static void host_unlink_during_open(struct kunit *test, struct dafs_fixture *fix
 static void dafs_host_slow_open_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_client *other = dafs_other_client(test, fix);
 
 	host_unlink_during_open(test, fix, other, false);
 	host_unlink_during_open(test, fix, other, true);
@@ -229,17 +229,17 @@ static void host_change_names(struct kunit *test, struct dafs_fixture *fix)
 
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_open(test, fix, "new", &args, &open));
 	host_expect_synced(test, &host_dir, "a new file");
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
-	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &one, &node,
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
+	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->clnt, dafs_test_me(), &fix->dir, &one, &node,
 					     &made, &change));
 	host_expect_synced(test, &host_dir, "a new node");
-	KUNIT_EXPECT_EQ(test, 0, dafs_rename(fix->ses, dafs_test_me(), &fix->dir, &one, &fix->dir,
+	KUNIT_EXPECT_EQ(test, 0, dafs_rename(fix->clnt, dafs_test_me(), &fix->dir, &one, &fix->dir,
 					     &two, &res));
 	host_expect_synced(test, &host_dir, "a new name");
-	KUNIT_EXPECT_EQ(test, 0, dafs_remove(fix->ses, dafs_test_me(), &fix->dir, &two,
+	KUNIT_EXPECT_EQ(test, 0, dafs_remove(fix->clnt, dafs_test_me(), &fix->dir, &two,
 					     DAFS_REMOVE_UNCHECKED, &change));
 	host_expect_synced(test, &host_dir, "a removal");
-	KUNIT_EXPECT_EQ(test, 0, dafs_link(fix->ses, dafs_test_me(), &fh, &fix->dir, &one,
+	KUNIT_EXPECT_EQ(test, 0, dafs_link(fix->clnt, dafs_test_me(), &fh, &fix->dir, &one,
 					   &change));
 	host_expect_synced(test, &host_dir, "a link");
 	host_expect_synced(test, &host_file, "the number of links");
@@ -255,7 +255,7 @@ static u32 host_setattr(struct kunit *test, struct dafs_fixture *fix, const stru
 	};
 	struct dafs_setattr_res res = {};
 
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_SETATTR_INLINE, &args,
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_SETATTR_INLINE, &args,
 			      &res);
 }
 
@@ -277,7 +277,7 @@ static void host_change_attrs(struct kunit *test, struct dafs_fixture *fix)
 	args.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_open(test, fix, "file", &args, &open));
 	host_expect_synced(test, &host_file, "a size");
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 /*
@@ -387,10 +387,10 @@ static void dafs_host_unopened_test(struct kunit *test)
 	host_no_commit_metadata(test, sb);
 	host_watch_super(test, sb);
 	atomic_set(&host_commits, 0);
-	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &one, &fifo,
+	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->clnt, dafs_test_me(), &fix->dir, &one, &fifo,
 					     &fh, &change));
 	host_expect_committed(test, busy, "a FIFO");
-	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->ses, dafs_test_me(), &fix->dir, &two, &link,
+	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->clnt, dafs_test_me(), &fix->dir, &two, &link,
 					     &fh, &change));
 	host_expect_committed(test, busy, "a symbolic link");
 	fh = dafs_test_lookup(test, fix, "file");
@@ -426,7 +426,7 @@ static void host_mkdir(struct work_struct *work)
 	struct dafs_change_info change;
 	struct dafs_fh fh;
 
-	call->result = dafs_create(call->ses, dafs_test_me(), &call->dir, &name, &node, &fh,
+	call->result = dafs_create(call->clnt, dafs_test_me(), &call->dir, &name, &node, &fh,
 				   &change);
 }
 
@@ -451,7 +451,7 @@ static void dafs_host_withdraw_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafsd_export *exp = host_serve(test, fix, "busy", &conf);
 	struct dafs_fh dir = dafs_test_lookup(test, fix, "busy");
-	struct host_call *call = host_call(test, fix->ses, &dir, host_mkdir);
+	struct host_call *call = host_call(test, fix->clnt, &dir, host_mkdir);
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct kstat stat;
 
@@ -519,7 +519,7 @@ static void dafs_host_shared_cred_test(struct kunit *test)
 	static const u8 none[4];
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafsd_export *exp = host_serve(test, fix, "shared", &conf);
-	struct dafs_conn *conn = dafs_conn_get(fix->ses);
+	struct dafs_conn *conn = dafs_conn_get(fix->clnt);
 	const struct cred *a = NULL, *b = NULL;
 	struct dafsd_session *ses;
 
@@ -545,8 +545,8 @@ static void host_write_and_commit(struct kunit *test, struct dafs_fixture *fix,
 	struct dafs_verifier verf;
 
 	DAFS_EXPECT_STATUS(test, write,
-			   dafs_try_write(test, fix->ses, &open->filehandle, &open->state_id));
-	KUNIT_EXPECT_EQ(test, commit, dafs_commit(fix->ses, dafs_test_me(), &open->filehandle,
+			   dafs_try_write(test, fix->clnt, &open->filehandle, &open->state_id));
+	KUNIT_EXPECT_EQ(test, commit, dafs_commit(fix->clnt, dafs_test_me(), &open->filehandle,
 						  0, 0, &verf));
 }
 
@@ -562,18 +562,18 @@ static void dafs_host_read_only_test(struct kunit *test)
 
 	dafs_backing_write(test, fix, "rights/file", "data", 4);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &dir, "file", &args,
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &dir, "file", &args,
 					  &open));
 	host_write_and_commit(test, fix, &open, DAFS_STATUS_OK, 0);
 	conf.read_only = true;
 	KUNIT_ASSERT_EQ(test, 0, dafsd_export_change(exp, &conf));
 	host_write_and_commit(test, fix, &open, DAFSERR_ROFS, 0);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &open.filehandle, &open.state_id));
+			   dafs_try_read(test, fix->clnt, &open.filehandle, &open.state_id));
 	conf.read_only = false;
 	KUNIT_ASSERT_EQ(test, 0, dafsd_export_change(exp, &conf));
 	host_write_and_commit(test, fix, &open, DAFS_STATUS_OK, 0);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	conf.read_only = true;
 	KUNIT_ASSERT_EQ(test, 0, dafsd_export_change(exp, &conf));
 	host_write_and_commit(test, fix, &open, DAFSERR_ROFS, -EROFS);
@@ -624,11 +624,11 @@ static void dafs_host_read_only_create_test(struct kunit *test)
 	args.share_deny = DAFS_OPEN_SHARE_DENY_WRITE;
 	host_watch_create(test, exp);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &dir, "new", &args,
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &dir, "new", &args,
 					  &open));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &dir, "newer", &args,
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &dir, "newer", &args,
 					  &open));
 }
 
@@ -739,7 +739,7 @@ static void dafs_host_append_only_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   host_truncate(test, fix, &open.filehandle, &open.state_id));
 	path_put(&path);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 /**

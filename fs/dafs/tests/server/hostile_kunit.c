@@ -13,7 +13,7 @@
 /* Another client, which must not be affected. */
 
 struct hostile {
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 };
 
@@ -24,12 +24,12 @@ static void hostile_put_conn(void *conn)
 
 static struct hostile hostile_bystander(struct kunit *test)
 {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	struct hostile h;
 
 	dafs_fixture_params(NULL, &params);
-	h.ses = dafs_fixture_session(test, &params);
-	h.conn = dafs_conn_get(h.ses);
+	h.clnt = dafs_fixture_client(test, &params);
+	h.conn = dafs_conn_get(h.clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, h.conn);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, hostile_put_conn, h.conn));
 	return h;
@@ -37,7 +37,7 @@ static struct hostile hostile_bystander(struct kunit *test)
 
 static void hostile_expect_peace(struct kunit *test, struct hostile *h)
 {
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(h->ses, current_cred()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(h->clnt, current_cred()));
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(h->conn->op));
 }
 
@@ -371,7 +371,7 @@ static void dafs_hostile_fh_test(struct kunit *test)
 	unsigned int i;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->ses, current_cred(), &fix->dir, &name, 1,
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, current_cred(), &fix->dir, &name, 1,
 						  &fh));
 	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, hostile_getattr(conn, &fh));
 	/* every byte of a handle counts */
@@ -906,14 +906,14 @@ static void dafs_hostile_server_test(struct kunit *test)
 {
 	const struct hostile_server *hs = test->param_value;
 	struct raw_server *srv = hostile_new_server(test, hs->fault, 1);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 
 	srv->opts.use_checksums = 1;
 	srv->params.cksum = true;
-	ses = dafs_fixture_session(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	clnt = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 2, hostile_conns(srv, 2));
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 2, READ_ONCE(srv->nr_conns));
 	/* once more, in the other byte order and without checksums */
 	atomic_set(&((struct hostile_plan *)srv->priv)->times, 1);
@@ -922,8 +922,8 @@ static void dafs_hostile_server_test(struct kunit *test)
 	srv->opts.use_checksums = 0;
 	srv->params.cksum = false;
 	srv->params.swab = true;
-	ses = dafs_fixture_session(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	clnt = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_EQ(test, 4, hostile_conns(srv, 4));
 }
 
@@ -936,35 +936,35 @@ static unsigned int hostile_elapsed_ms(unsigned long since)
 static void dafs_hostile_silent_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 1000);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	unsigned long since;
 
 	srv->params.timeo_ms = 400;
 	srv->params.retrans = 2;
-	ses = dafs_fixture_session(test, &srv->params);
+	clnt = dafs_fixture_client(test, &srv->params);
 	since = jiffies;
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_GE(test, hostile_elapsed_ms(since), 400);
 	KUNIT_EXPECT_LT(test, hostile_elapsed_ms(since), RAW_WAIT_MS);
 	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 4);
 	/* the session still works */
 	atomic_set(&((struct hostile_plan *)srv->priv)->times, 0);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 }
 
 /* R-5.1-02: the server stops answering */
 static void dafs_hostile_dead_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 1000);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	unsigned long since;
 
 	srv->params.timeo_ms = 400;
 	srv->params.retrans = 2;
-	ses = dafs_fixture_session(test, &srv->params);
+	clnt = dafs_fixture_client(test, &srv->params);
 	srv->request = NULL;
 	since = jiffies;
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_GE(test, hostile_elapsed_ms(since), 3 * 400);
 	KUNIT_EXPECT_LT(test, hostile_elapsed_ms(since), RAW_WAIT_MS);
 	srv->request = hostile_serve;
@@ -975,33 +975,33 @@ static void dafs_hostile_dead_test(struct kunit *test)
 static void dafs_hostile_gone_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_HANG_UP, 1000);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 
 	srv->params.timeo_ms = 400;
 	srv->params.retrans = 2;
-	ses = dafs_fixture_session(test, &srv->params);
+	clnt = dafs_fixture_client(test, &srv->params);
 	srv->refuse = true;
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(clnt, NULL));
 	srv->refuse = false;
 	srv->params.retrans = 20;
 	atomic_set(&((struct hostile_plan *)srv->priv)->times, 0);
 	/* the session is soft, so retry until the server is back */
-	while (dafs_null(ses, NULL) && srv->params.retrans--)
+	while (dafs_null(clnt, NULL) && srv->params.retrans--)
 		schedule_timeout_uninterruptible(HZ / 2);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 }
 
 /* R-E.5.3.1.2-01, except MRA and redirection: no server, or a server that rejects us */
 static void dafs_hostile_refused_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 0);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 
 	srv->refuse = true;
-	ses = dafs_session_create(&srv->params);
-	KUNIT_EXPECT_TRUE(test, ses == ERR_PTR(-ENOMEM));
+	clnt = dafs_client_create(&srv->params);
+	KUNIT_EXPECT_TRUE(test, clnt == ERR_PTR(-ENOMEM));
 	dafs_unlisten(&srv->listener);
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ECONNREFUSED), dafs_session_create(&srv->params));
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ECONNREFUSED), dafs_client_create(&srv->params));
 }
 
 /* Connecting and logging in. */
@@ -1045,15 +1045,15 @@ static void dafs_hostile_login_test(struct kunit *test)
 
 	srv->params.timeo_ms = 400;
 	srv->request = hostile_serve_nothing;
-	KUNIT_EXPECT_TRUE(test, IS_ERR(dafs_session_create(&srv->params)));
+	KUNIT_EXPECT_TRUE(test, IS_ERR(dafs_client_create(&srv->params)));
 	KUNIT_EXPECT_GE(test, hostile_elapsed_ms(since), 400);
 	KUNIT_EXPECT_LT(test, hostile_elapsed_ms(since), RAW_WAIT_MS);
 	srv->request = hostile_serve_hang_up;
-	KUNIT_EXPECT_TRUE(test, IS_ERR(dafs_session_create(&srv->params)));
+	KUNIT_EXPECT_TRUE(test, IS_ERR(dafs_client_create(&srv->params)));
 	srv->request = hostile_serve_garbage;
-	KUNIT_EXPECT_TRUE(test, IS_ERR(dafs_session_create(&srv->params)));
+	KUNIT_EXPECT_TRUE(test, IS_ERR(dafs_client_create(&srv->params)));
 	srv->request = hostile_serve_short;
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_session_create(&srv->params));
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_client_create(&srv->params));
 }
 
 struct hostile_status {
@@ -1089,7 +1089,7 @@ static void dafs_hostile_login_status_test(struct kunit *test)
 
 	srv->priv = (void *)hs;
 	srv->request = hostile_serve_status;
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(hs->err), dafs_session_create(&srv->params));
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(hs->err), dafs_client_create(&srv->params));
 }
 
 struct hostile_opts {
@@ -1123,7 +1123,7 @@ static void dafs_hostile_opts_test(struct kunit *test)
 	struct raw_server *srv = raw_server(test);
 
 	srv->opts = ho->opts;
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_session_create(&srv->params));
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_client_create(&srv->params));
 }
 
 /* R-6.2.1-03 at the client: a mount with checksums fails if the server has none */
@@ -1132,14 +1132,14 @@ static void dafs_hostile_no_sums_test(struct kunit *test)
 	struct raw_server *srv = raw_server(test);
 
 	srv->params.cksum = true;
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_session_create(&srv->params));
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EPROTO), dafs_client_create(&srv->params));
 }
 
 /* Unusual but valid numbers: large messages, few requests. */
 static void dafs_hostile_odd_opts_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 
 	srv->opts.max_requests = 65535;
@@ -1148,9 +1148,9 @@ static void dafs_hostile_odd_opts_test(struct kunit *test)
 	srv->opts.max_credentials = 0xffffffff;
 	srv->opts.inline_write_header_size = 0xffffffff;
 	srv->opts.use_back_control_channel = 1;		/* not asked for */
-	ses = dafs_fixture_session(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, current_cred()));
-	conn = dafs_conn_get(ses);
+	clnt = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, current_cred()));
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_LE(test, conn->op->limits.send_size, srv->params.msg_size);
 	KUNIT_EXPECT_NULL(test, conn->bc);
@@ -1161,12 +1161,12 @@ static void dafs_hostile_odd_opts_test(struct kunit *test)
 static void dafs_hostile_rdma_read_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 
 	srv->opts.use_rdma_read_channel = 1;
-	ses = dafs_fixture_session(test, &srv->params);
-	conn = dafs_conn_get(ses);
+	clnt = dafs_fixture_client(test, &srv->params);
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_NOT_NULL(test, conn->rr);
 	/* R-3.2.4.1-01: no receives are posted on it */
@@ -1203,7 +1203,7 @@ static void dafs_hostile_bodies_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
 	struct dafs_read_inline_args args = { .byte_count = 16 };
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct iov_iter iter;
 	struct dafs_fh fh;
 	u8 data[16] = {};
@@ -1212,13 +1212,13 @@ static void dafs_hostile_bodies_test(struct kunit *test)
 	bool eof;
 
 	srv->request = hostile_serve_bodies;
-	ses = dafs_fixture_session(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, -EIO, dafs_get_root_handle(ses, NULL, &fh));
+	clnt = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_get_root_handle(clnt, NULL, &fh));
 	KUNIT_EXPECT_EQ(test, 2, hostile_conns(srv, 2));
-	KUNIT_EXPECT_EQ(test, -EIO, dafs_secinfo(ses, NULL, types, 4));
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_secinfo(clnt, NULL, types, 4));
 	KUNIT_EXPECT_EQ(test, 3, hostile_conns(srv, 3));
 	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, sizeof(data));
-	KUNIT_EXPECT_EQ(test, -EIO, dafs_read_inline(ses, NULL, &args, &iter, &eof));
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_read_inline(clnt, NULL, &args, &iter, &eof));
 	KUNIT_EXPECT_EQ(test, 4, hostile_conns(srv, 4));
 	KUNIT_EXPECT_EQ(test, 0, data[0]);
 }
@@ -1243,16 +1243,16 @@ static void dafs_hostile_creds_test(struct kunit *test)
 	static const u32 forgets[2] = { DAFS_STATUS_OK, DAFSERR_NO_CREDS };
 	static const u32 distrusts[2] = { DAFSERR_NOT_AUTHORIZED, DAFS_STATUS_OK };
 	struct raw_server *srv = raw_server(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 
 	srv->request = hostile_serve_creds;
 	srv->priv = (void *)full;
-	ses = dafs_fixture_session(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, dafs_null(ses, current_cred()));
+	clnt = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, dafs_null(clnt, current_cred()));
 	srv->priv = (void *)distrusts;
-	KUNIT_EXPECT_EQ(test, -EACCES, dafs_null(ses, current_cred()));
+	KUNIT_EXPECT_EQ(test, -EACCES, dafs_null(clnt, current_cred()));
 	srv->priv = (void *)forgets;
-	KUNIT_EXPECT_EQ(test, -EACCES, dafs_null(ses, current_cred()));
+	KUNIT_EXPECT_EQ(test, -EACCES, dafs_null(clnt, current_cred()));
 }
 
 /* The back-control channel, where the server sends the requests. */
@@ -1266,41 +1266,41 @@ static void dafs_hostile_directive_test(struct kunit *test)
 		{ "response", 40, 40, DAFS_RESPONSE_MAGIC },
 	};
 	struct raw_server *srv = raw_server(test);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct raw_conn *bc;
 	unsigned int i;
 
 	srv->opts.use_back_control_channel = 1;
 	srv->params.back_control = true;
-	ses = dafs_fixture_session(test, &srv->params);
+	clnt = dafs_fixture_client(test, &srv->params);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		bc = raw_accepted(srv, 2 * i + 1);
 		KUNIT_ASSERT_NOT_NULL(test, bc);
 		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
 				raw_call(bc, DAFS_PROC_BC_NULL, NULL, NULL));
 		hostile_send(test, bc, &bad[i]);
-		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 	}
 	bc = raw_accepted(srv, 2 * i + 1);
 	KUNIT_ASSERT_NOT_NULL(test, bc);
 	bc->swab = !bc->swab;
 	hostile_send(test, bc, &hostile_messages[0]);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 }
 
 /* Umount does not wait long for a server that does not answer. */
 static void dafs_hostile_goodbye_test(struct kunit *test)
 {
 	struct raw_server *srv = hostile_new_server(test, HOSTILE_SILENT, 0);
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	unsigned long since;
 
 	srv->params.timeo_ms = 60000;
-	ses = dafs_fixture_session(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, current_cred()));
+	clnt = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, current_cred()));
 	srv->request = NULL;
 	since = jiffies;
-	dafs_fixture_end_session(test, ses);
+	dafs_fixture_end_client(test, clnt);
 	KUNIT_EXPECT_LT(test, hostile_elapsed_ms(since), RAW_WAIT_MS);
 }
 

@@ -89,7 +89,7 @@ static void liveness_expect_peace(struct kunit *test, struct dafs_fixture *fix)
 			   raw_call(conn, DAFS_PROC_GETATTR_INLINE, &args, NULL));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
 	raw_close(test, conn);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(fix->ses, dafs_test_me()));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(fix->clnt, dafs_test_me()));
 }
 
 /* Number of unanswered requests of a session, plus one for its channel; 0 if it has ended. */
@@ -337,7 +337,7 @@ static void dafs_liveness_expired_test(struct kunit *test)
 
 	dafs_backing_write(test, frozen, "file", "data", 4);
 	dafs_fixture_lease(test, fix, 1);
-	dafs_session_set_lease(frozen->ses, 1);
+	dafs_client_set_lease(frozen->clnt, 1);
 	c = liveness_connect(test, false);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 			   liveness_open(c->conn, frozen, "file", DAFS_OPEN_SHARE_ACCESS_READ,

@@ -65,8 +65,8 @@ static u32 dafs_ps_lookup(struct kunit *test, struct dafs_fixture *fix, const ch
 	struct dafs_lookup_res res = {};
 	u32 status;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &args.directory));
-	status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_LOOKUP, &args, &res);
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &args.directory));
+	status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LOOKUP, &args, &res);
 	if (!status)
 		*fh = res.filehandle;
 	return status;
@@ -77,7 +77,7 @@ static struct dafs_fh dafs_ps_find(struct kunit *test, struct dafs_fixture *fix,
 	struct dafs_fh fh = {};
 
 	if (!*path)
-		KUNIT_EXPECT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &fh));
+		KUNIT_EXPECT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &fh));
 	else
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_ps_lookup(test, fix, path, &fh));
 	return fh;
@@ -98,7 +98,7 @@ static u32 dafs_ps_getattr(struct kunit *test, struct dafs_fixture *fix, const s
 				       DAFS_FATTR_CHANGE,
 	};
 	struct dafs_getattr_res res = {};
-	u32 status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
+	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
 				    &args, &res);
 
 	*attr = res.obj_attributes;
@@ -124,7 +124,7 @@ static u64 dafs_ps_expect_pseudo(struct kunit *test, struct dafs_fixture *fix,
 	KUNIT_EXPECT_EQ(test, DAFS_TYPE_DIR, attr.object_type);
 	KUNIT_EXPECT_EQ(test, 0555, attr.mode);
 	KUNIT_EXPECT_MEMEQ(test, &attr.filehandle, fh, sizeof(*fh));
-	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->ses, dafs_test_me(), fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->clnt, dafs_test_me(), fh,
 						 DAFS_FSATTR_FSHANDLE | DAFS_FSATTR_SPACE_TOTAL,
 						 &fsattr));
 	KUNIT_EXPECT_MEMEQ(test, fh->fshandle, fsattr.fshandle, sizeof(fh->fshandle));
@@ -161,7 +161,7 @@ static void dafs_pseudo_tree_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dafs_ps_same_fs(&fh[0], &d));
 	KUNIT_EXPECT_FALSE(test, dafs_ps_same_fs(&b, &d));
 	name = dafs_test_str("d");
-	KUNIT_EXPECT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &fh[3], &name, 1,
+	KUNIT_EXPECT_EQ(test, 0, dafs_lookup_path(fix->clnt, dafs_test_me(), &fh[3], &name, 1,
 						  &step));
 	KUNIT_EXPECT_MEMEQ(test, &d, &step, sizeof(d));
 	step = dafs_ps_find(test, fix, "k/a/c/d/file");
@@ -216,7 +216,7 @@ static void dafs_ps_readdir(struct kunit *test, struct dafs_fixture *fix, const 
 
 	list->names[0] = 0;
 	while (!pos.eof)
-		KUNIT_ASSERT_EQ(test, 0, dafs_readdir(fix->ses, dafs_test_me(), dir,
+		KUNIT_ASSERT_EQ(test, 0, dafs_readdir(fix->clnt, dafs_test_me(), dir,
 						      DAFS_FATTR_FILEHANDLE | DAFS_FATTR_MODE |
 						      DAFS_FATTR_MIME_TYPE, &pos,
 						      dafs_ps_list_add, list));
@@ -268,7 +268,7 @@ static void dafs_pseudo_peek_test(struct kunit *test)
 	dafs_ps_readdir(test, fix, &fh, &list);
 	KUNIT_EXPECT_EQ(test, DAFS_FATTR_MODE, list.found.valid & wanted);
 	fh = dafs_ps_find(test, fix, "k/a/b");
-	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), &fh, wanted, &attr, &ids));
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->clnt, dafs_test_me(), &fh, wanted, &attr, &ids));
 	KUNIT_EXPECT_EQ(test, wanted, attr.valid & wanted);
 }
 
@@ -291,13 +291,13 @@ static void dafs_pseudo_read_only_test(struct kunit *test)
 	fh = dafs_ps_find(test, fix, "k/a");
 	create.filehandle = fh;
 	remove.filehandle = fh;
-	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							      DAFS_PROC_CREATE, &create,
 							      &created));
-	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							      DAFS_PROC_REMOVE, &remove,
 							      &removed));
-	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->ses, user, &fh, ~0U, &access));
+	KUNIT_EXPECT_EQ(test, 0, dafs_access(fix->clnt, user, &fh, ~0U, &access));
 	KUNIT_EXPECT_EQ(test, DAFS_ACCESS_READ | DAFS_ACCESS_LOOKUP, access.access);
 	dafs_ps_expect(test, fix, &fh, DAFS_STATUS_OK);
 }
@@ -312,10 +312,10 @@ static void dafs_pseudo_open_test(struct kunit *test)
 
 	dafs_ps_serve(test, fix, "k/a/b", "one");
 	fh = dafs_ps_find(test, fix, "k/a");
-	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_open(test, fix->clnt, dafs_test_me(),
 							       &fh, "b", &open, &opened));
 	open.open_type = DAFS_OPEN_CREATE;
-	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_open(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS, dafs_test_open(test, fix->clnt, dafs_test_me(),
 							      &fh, "new", &open, &opened));
 }
 
@@ -482,7 +482,7 @@ static u32 dafs_ps_remove(struct kunit *test, struct dafs_fixture *fix, const ch
 	};
 	struct dafs_change_res res;
 
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_REMOVE, &args, &res);
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_REMOVE, &args, &res);
 }
 
 static u32 dafs_ps_rename(struct kunit *test, struct dafs_fixture *fix, const char *from,
@@ -497,7 +497,7 @@ static u32 dafs_ps_rename(struct kunit *test, struct dafs_fixture *fix, const ch
 	};
 	struct dafs_rename_res res;
 
-	return dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_RENAME, &args, &res);
+	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_RENAME, &args, &res);
 }
 
 /*
@@ -546,7 +546,8 @@ static u32 dafs_ps_parent(struct kunit *test, struct dafs_fixture *fix, struct d
 {
 	struct dafs_fh_args args = { .filehandle = *fh };
 	struct dafs_fh_res res = {};
-	u32 status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_LOOKUPP, &args, &res);
+	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LOOKUPP, &args,
+				    &res);
 
 	*fh = res.filehandle;
 	return status;

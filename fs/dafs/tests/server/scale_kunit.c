@@ -28,14 +28,14 @@ static s64 scale_free(void)
 }
 
 /* Clients in the same hash list are distinguished by their names. */
-static void scale_expect_differ(struct kunit *test, struct dafs_session **ses)
+static void scale_expect_differ(struct kunit *test, struct dafs_client **clnt)
 {
 	struct dafs_client_id *ids = kunit_kcalloc(test, sessions, sizeof(*ids), GFP_KERNEL);
 	unsigned int i, j, same = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	for (i = 0; i < sessions; i++) {
-		ids[i] = dafs_test_client_id(test, ses[i]);
+		ids[i] = dafs_test_client_id(test, clnt[i]);
 		for (j = 0; j < i; j++)
 			same += dafs_opaque64_equal(&ids[i], &ids[j]);
 	}
@@ -45,21 +45,21 @@ static void scale_expect_differ(struct kunit *test, struct dafs_session **ses)
 /* Many sessions of as many clients, all of which work. */
 static void dafs_scale_sessions_test(struct kunit *test)
 {
-	struct dafs_session **ses = kunit_kcalloc(test, sessions, sizeof(*ses), GFP_KERNEL);
-	struct dafs_session_params params;
+	struct dafs_client **clnt = kunit_kcalloc(test, sessions, sizeof(*clnt), GFP_KERNEL);
+	struct dafs_client_params params;
 	s64 before = scale_free();
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, ses);
+	KUNIT_ASSERT_NOT_NULL(test, clnt);
 	for (i = 0; i < sessions; i++) {
 		dafs_fixture_client_params(test->param_value, &params, "scale %u", i);
 		params.max_requests = 2;
 		params.msg_size = DAFS_FIRST_MSG_SIZE;
-		ses[i] = dafs_fixture_session(test, &params);
+		clnt[i] = dafs_fixture_client(test, &params);
 	}
 	for (i = 0; i < sessions; i++)
-		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses[i], dafs_test_me()));
-	scale_expect_differ(test, ses);
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt[i], dafs_test_me()));
+	scale_expect_differ(test, clnt);
 	kunit_info(test, "%u sessions with 2 requests of 4 KiB: %lld KiB each on both sides\n",
 		   sessions, div_s64(before - scale_free(), sessions * SZ_1K));
 }
@@ -75,10 +75,10 @@ static void scale_add_raw(struct kunit *test, struct raw_server *srv)
 /* A session with the options of a mount. */
 static void scale_add_client(struct kunit *test, struct raw_server *srv)
 {
-	struct dafs_session_params params = srv->params;
+	struct dafs_client_params params = srv->params;
 
 	params.max_requests = 64;
-	dafs_fixture_session(test, &params);
+	dafs_fixture_client(test, &params);
 }
 
 /* KiB of memory of a connection, both ends together. */
@@ -129,16 +129,16 @@ static u64 scale_msg_bytes(struct dafs_chan *chan)
  */
 static void dafs_scale_idle_test(struct kunit *test)
 {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	struct dafsd_session *at_server;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 
 	dafs_fixture_params(NULL, &params);
 	params.max_requests = 64;
 	params.msg_size = SZ_16K;
-	ses = dafs_fixture_session(test, &params);
-	conn = dafs_conn_get(ses);
+	clnt = dafs_fixture_client(test, &params);
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	at_server = dafs_fixture_at_server(test, &conn->session_id);
 	KUNIT_EXPECT_LE(test, scale_msg_bytes(conn->op), 48 * SZ_1K);
@@ -190,15 +190,15 @@ static void dafs_scale_limit_test(struct kunit *test)
 /* Connections without a session are limited, too. */
 static void dafs_scale_connections_test(struct kunit *test)
 {
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 
 	dafs_fixture_params(test->param_value, &params);
 	dafs_fixture_server_param(test, &dafsd_max_sessions, 0);
-	ses = dafs_session_create(&params);
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), ses);
-	if (!IS_ERR(ses))
-		dafs_session_destroy(ses);
+	clnt = dafs_client_create(&params);
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), clnt);
+	if (!IS_ERR(clnt))
+		dafs_client_destroy(clnt);
 }
 
 /* Makes connections and a session from an address, when those of other tests have ended */
@@ -225,8 +225,8 @@ static void scale_connect(struct kunit *test, bool ipv6, struct raw_conn **conn,
 static void dafs_scale_share_test(struct kunit *test)
 {
 	struct raw_conn *conn[12], *other[3];
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 	unsigned int i;
 
 	scale_connect(test, false, conn, ARRAY_SIZE(conn));
@@ -234,10 +234,10 @@ static void dafs_scale_share_test(struct kunit *test)
 	/* 16 connections, so 12 of each */
 	dafs_fixture_server_param(test, &dafsd_max_sessions, 4);
 	dafs_fixture_params(NULL, &params);
-	ses = dafs_session_create(&params);
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), ses);
-	if (!IS_ERR(ses))
-		dafs_session_destroy(ses);
+	clnt = dafs_client_create(&params);
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), clnt);
+	if (!IS_ERR(clnt))
+		dafs_client_destroy(clnt);
 	/* eight sessions, so six of each */
 	dafs_fixture_server_param(test, &dafsd_max_sessions, 8);
 	for (i = 1; i < 6; i++)

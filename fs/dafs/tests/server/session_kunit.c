@@ -1078,19 +1078,19 @@ static void dafs_disconnect_twice_test(struct kunit *test)
 static void dafs_client_session_test(struct kunit *test)
 {
 	const struct dafs_flavour *flavour = test->param_value;
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 	u32 types[4] = {};
 	int nr;
 
 	dafs_fixture_params(flavour, &params);
-	ses = dafs_fixture_session(test, &params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, current_cred()));
-	nr = dafs_secinfo(ses, current_cred(), types, ARRAY_SIZE(types));
+	clnt = dafs_fixture_client(test, &params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, current_cred()));
+	nr = dafs_secinfo(clnt, current_cred(), types, ARRAY_SIZE(types));
 	KUNIT_EXPECT_EQ(test, 2, nr);
 	KUNIT_EXPECT_NE(test, types[0], types[1]);
-	conn = dafs_conn_get(ses);
+	conn = dafs_conn_get(clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_EXPECT_EQ(test, flavour->cksum, conn->op->cksum);
 	KUNIT_EXPECT_EQ(test, flavour->swab, conn->op->swab);
@@ -1102,27 +1102,27 @@ static void dafs_client_session_test(struct kunit *test)
 
 static void dafs_client_default_test(struct kunit *test)
 {
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 
 	dafs_fixture_client_params(test->param_value, &params, "default");
 	params.auth_type = DAFS_AUTH_DEFAULT;
-	ses = dafs_fixture_session(test, &params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, current_cred()));
+	clnt = dafs_fixture_client(test, &params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, current_cred()));
 	/* the same client with another principal */
 	params.auth_type = DAFS_AUTH_NONE;
-	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EBUSY), dafs_session_create(&params));
+	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-EBUSY), dafs_client_create(&params));
 }
 
 /* R-2.4.3-01: all sessions of this machine belong to one client */
 static void dafs_client_one_test(struct kunit *test)
 {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	struct dafs_conn *a, *b;
 
 	dafs_fixture_params(test->param_value, &params);
-	a = dafs_conn_get(dafs_fixture_session(test, &params));
-	b = dafs_conn_get(dafs_fixture_session(test, &params));
+	a = dafs_conn_get(dafs_fixture_client(test, &params));
+	b = dafs_conn_get(dafs_fixture_client(test, &params));
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, a);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, b);
 	KUNIT_EXPECT_MEMEQ(test, a->client_id.b, b->client_id.b, 8);
@@ -1134,24 +1134,24 @@ static void dafs_client_one_test(struct kunit *test)
 /* R-3.1.2.5-01 R-5.1-02: a session outlives its connection */
 static void dafs_client_reconnect_test(struct kunit *test)
 {
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 	struct dafs_session_id session;
 	struct dafs_client_id client;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 	unsigned int i;
 
 	dafs_fixture_params(test->param_value, &params);
-	ses = dafs_fixture_session(test, &params);
+	clnt = dafs_fixture_client(test, &params);
 	for (i = 0; i < 3; i++) {
-		conn = dafs_conn_get(ses);
+		conn = dafs_conn_get(clnt);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 		session = conn->session_id;
 		client = conn->client_id;
 		dafs_conn_failed(conn);
 		dafs_conn_put(conn);
-		KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, current_cred()));
-		conn = dafs_conn_get(ses);
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, current_cred()));
+		conn = dafs_conn_get(clnt);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 		KUNIT_EXPECT_MEMNEQ(test, session.b, conn->session_id.b, 8);
 		KUNIT_EXPECT_MEMEQ(test, client.b, conn->client_id.b, 8);
@@ -1162,15 +1162,15 @@ static void dafs_client_reconnect_test(struct kunit *test)
 /* After umount -f no caller waits. */
 static void dafs_client_shutdown_test(struct kunit *test)
 {
-	struct dafs_session_params params;
-	struct dafs_session *ses;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
 
 	dafs_fixture_params(test->param_value, &params);
-	ses = dafs_fixture_session(test, &params);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(ses, current_cred()));
-	dafs_session_shutdown(ses);
-	KUNIT_EXPECT_EQ(test, -EIO, dafs_null(ses, current_cred()));
-	dafs_session_shutdown(ses);
+	clnt = dafs_fixture_client(test, &params);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, current_cred()));
+	dafs_client_shutdown(clnt);
+	KUNIT_EXPECT_EQ(test, -EIO, dafs_null(clnt, current_cred()));
+	dafs_client_shutdown(clnt);
 }
 
 /* Directives of a server (6.6). */
@@ -1207,7 +1207,7 @@ static void dafs_directives_test(struct kunit *test)
 	srv->params.back_control = true;
 	srv->opts.use_checksums = flavour->cksum;
 	srv->opts.use_back_control_channel = 1;
-	dafs_fixture_session(test, &srv->params);
+	dafs_fixture_client(test, &srv->params);
 	op = raw_accepted(srv, 0);
 	bc = raw_accepted(srv, 1);
 	KUNIT_ASSERT_NOT_NULL(test, op);
@@ -1240,13 +1240,13 @@ static void dafs_directives_test(struct kunit *test)
 static void dafs_differentiator_test(struct kunit *test)
 {
 	struct raw_server *srv = raw_server(test);
-	struct dafs_session_params other = srv->params;
+	struct dafs_client_params other = srv->params;
 	struct raw_conn *a, *b, *c;
 
 	strscpy(other.client_id, "another client");
-	dafs_fixture_session(test, &srv->params);
-	dafs_fixture_session(test, &srv->params);
-	dafs_fixture_session(test, &other);
+	dafs_fixture_client(test, &srv->params);
+	dafs_fixture_client(test, &srv->params);
+	dafs_fixture_client(test, &other);
 	a = raw_accepted(srv, 0);
 	b = raw_accepted(srv, 1);
 	c = raw_accepted(srv, 2);
@@ -1303,7 +1303,7 @@ static struct kunit_case dafs_session_cases[] = {
 };
 
 static struct kunit_suite dafs_session_suite = {
-	.name = "dafs_session",
+	.name = "dafs_client",
 	.test_cases = dafs_session_cases,
 };
 

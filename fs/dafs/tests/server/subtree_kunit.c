@@ -62,8 +62,9 @@ static struct dafs_fh dafs_st_lookup(struct kunit *test, struct dafs_fixture *fi
 	unsigned int nr = dafs_test_split(path, names, ARRAY_SIZE(names));
 	struct dafs_fh root, fh = {};
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &root));
-	KUNIT_EXPECT_EQ(test, 0, dafs_lookup_path(fix->ses, dafs_test_me(), &root, names, nr, &fh));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
+	KUNIT_EXPECT_EQ(test, 0, dafs_lookup_path(fix->clnt, dafs_test_me(), &root, names, nr,
+						  &fh));
 	return fh;
 }
 
@@ -77,7 +78,7 @@ static void dafs_st_expect(struct kunit *test, struct dafs_fixture *fix, const s
 	struct dafs_getattr_res res = {};
 
 	DAFS_EXPECT_STATUS(test, expected,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
 					  &args, &res));
 }
 
@@ -88,7 +89,8 @@ static void dafs_st_move(struct kunit *test, struct dafs_fixture *fix, const str
 	struct qstr str = dafs_test_qstr(name);
 	struct dafs_rename_res res;
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_rename(fix->ses, dafs_test_me(), from, &str, to, &str, &res));
+	KUNIT_EXPECT_EQ(test, 0, dafs_rename(fix->clnt, dafs_test_me(), from, &str, to, &str,
+					     &res));
 	shrink_dcache_sb(fix->path.dentry->d_sb);
 }
 
@@ -102,7 +104,7 @@ static void dafs_st_links_test(struct kunit *test)
 	dafs_backing_link(test, fix, "part/from/file", "part/to/hard");
 	one = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
 	two = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to/hard");
-	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->ses, dafs_test_me(), &one,
+	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->clnt, dafs_test_me(), &one,
 						 DAFS_FSATTR_UNIQUE_HANDLE, &attr));
 	KUNIT_EXPECT_EQ(test, !dafs_st_checks(test), attr.unique_handle);
 	KUNIT_EXPECT_EQ(test, !dafs_st_checks(test), !memcmp(&one, &two, sizeof(one)));
@@ -125,7 +127,7 @@ static void dafs_st_move_test(struct kunit *test)
 	fh = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
 	from = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from");
 	to = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/to");
-	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->ses, dafs_test_me(), &fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_get_fsattr(fix->clnt, dafs_test_me(), &fh,
 						 DAFS_FSATTR_FH_EXPIRE_TYPE, &attr));
 	KUNIT_EXPECT_EQ(test, dafs_st_checks(test) ? DAFS_FH_VOL_RENAME : DAFS_FH_PERSISTENT,
 			attr.fh_expire_type);
@@ -153,15 +155,15 @@ static void dafs_st_open_test(struct kunit *test)
 	char data[10];
 
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &from, "file", &args,
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &from, "file", &args,
 					  &open));
 	dafs_st_move(test, fix, &from, "file", &to);
 	read.filehandle = open.filehandle;
 	read.state_id = open.state_id;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_read(test, fix->ses, dafs_test_me(), &read, data, &res));
+			   dafs_test_read(test, fix->clnt, dafs_test_me(), &read, data, &res));
 	dafs_st_expect(test, fix, &open.filehandle, DAFS_STATUS_OK);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 /* Directories outside of the export, or moved out of it, are not found by their handles. */
@@ -250,14 +252,14 @@ static void dafs_st_search_test(struct kunit *test)
 
 	args.filehandle = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_call(test, fix->ses, user, DAFS_PROC_GETATTR_INLINE, &args,
+			   dafs_test_call(test, fix->clnt, user, DAFS_PROC_GETATTR_INLINE, &args,
 					  &res));
 	dafs_backing_chmod(test, fix, "part/from", 0700);
 	DAFS_EXPECT_STATUS(test, dafs_st_checks(test) ? DAFSERR_ACCES : DAFS_STATUS_OK,
-			   dafs_test_call(test, fix->ses, user, DAFS_PROC_GETATTR_INLINE, &args,
+			   dafs_test_call(test, fix->clnt, user, DAFS_PROC_GETATTR_INLINE, &args,
 					  &res));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
+			   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
 					  &args, &res));
 }
 

@@ -276,7 +276,7 @@ static void dafs_foreign_patient_test(struct kunit *test)
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
 	struct foreign_opens *opens = foreign_open_many(f, mnt);
-	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct dafs_client *clnt = DAFS_SB(mnt->mnt_sb)->clnt;
 	struct foreign_reads *reads, *others;
 
 	f->refusal = DAFSERR_DELAY;
@@ -292,7 +292,7 @@ static void dafs_foreign_patient_test(struct kunit *test)
 
 	f->hangs_up = DAFS_PROC_OPEN;
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
-	KUNIT_EXPECT_TRUE(test, foreign_queue_works(ses->retry_wq));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(clnt->retry_wq));
 	f->refuses = 0;
 	f->srv->refuse = false;
 	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
@@ -311,16 +311,16 @@ static void dafs_foreign_left_test(struct kunit *test)
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
 	struct foreign_opens *opens = foreign_open_many(f, mnt);
-	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct dafs_client *clnt = DAFS_SB(mnt->mnt_sb)->clnt;
 	struct foreign_reads *reads;
 
 	f->hangs_up = DAFS_PROC_READ_INLINE;
 	reads = foreign_read_by(test, opens->inode, NULL, 1, 10);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
-	KUNIT_EXPECT_TRUE(test, foreign_lost(ses));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(clnt));
 	foreign_close_many(opens);
-	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_session_commit_wq(ses)));
-	KUNIT_EXPECT_TRUE(test, foreign_queue_works(ses->retry_wq));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_client_commit_wq(clnt)));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(clnt->retry_wq));
 	KUNIT_EXPECT_EQ(test, 0, f->closes);
 	f->srv->refuse = false;
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, FOREIGN_CROWD));
@@ -344,7 +344,7 @@ static void dafs_foreign_unanswered_test(struct kunit *test)
 	f->hangs_up = DAFS_PROC_OPEN;
 	ft = foreign_task(f, mnt, file, foreign_truncate);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
-	KUNIT_EXPECT_TRUE(test, foreign_lost(DAFS_SB(mnt->mnt_sb)->ses));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(DAFS_SB(mnt->mnt_sb)->clnt));
 	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
 	ft = foreign_task(f, mnt, file, foreign_close_file);
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));

@@ -153,7 +153,7 @@ static void dafs_lease_silent_test(struct kunit *test)
 	res = lease_wait(test, fix);
 	KUNIT_EXPECT_GE(test, jiffies - begin, LEASE_SHORT * HZ);
 	KUNIT_EXPECT_TRUE(test, raw_closed(client.conn, RAW_WAIT_MS));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 }
 
 /*
@@ -262,7 +262,7 @@ static void dafs_lease_revived_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_close(&client));
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_claim_delegation(&client, fix));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, lease_reclaim(&client));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lease_reclaim(&client));
 
 	dafs_fixture_server_param(test, &dafsd_lease_seconds, LEASE_SHORT);
@@ -277,18 +277,18 @@ static void dafs_lease_revived_test(struct kunit *test)
 
 /* An idle session of the real client with an open file, and its number of NULLs so far */
 struct lease_idle {
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_conn *conn;
 	struct dafs_open_res open;
 	u64 nulls;
 	unsigned long since;
 };
 
-static u64 lease_nulls(struct dafs_session *ses)
+static u64 lease_nulls(struct dafs_client *clnt)
 {
 	u64 sums[DAFS_NR_STATS];
 
-	dafs_stats_read(ses->stats, DAFS_PROC_NULL, sums);
+	dafs_stats_read(clnt->stats, DAFS_PROC_NULL, sums);
 	return sums[DAFS_STAT_CALLS];
 }
 
@@ -296,33 +296,33 @@ static void lease_idle_begin(struct kunit *test, struct dafs_fixture *fix, unsig
 			     const struct dafs_flavour *flavour, struct lease_idle *idle)
 {
 	struct dafs_open_args args = dafs_test_open_args("idle", DAFS_RD, 0);
-	struct dafs_session_params params;
+	struct dafs_client_params params;
 
 	dafs_fixture_client_params(flavour, &params, "idle %u", nr);
-	idle->ses = dafs_fixture_session(test, &params);
-	dafs_session_set_lease(idle->ses, LEASE_LIVE);
+	idle->clnt = dafs_fixture_client(test, &params);
+	dafs_client_set_lease(idle->clnt, LEASE_LIVE);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_test_open(test, idle->ses, dafs_test_me(), &fix->dir, "file",
+			   dafs_test_open(test, idle->clnt, dafs_test_me(), &fix->dir, "file",
 					  &args, &idle->open));
-	idle->conn = dafs_conn_get(idle->ses);
+	idle->conn = dafs_conn_get(idle->clnt);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, idle->conn);
-	idle->nulls = lease_nulls(idle->ses);
+	idle->nulls = lease_nulls(idle->clnt);
 	idle->since = jiffies;
 }
 
 /* Expects the same connection and open, and enough NULLs. */
 static void lease_idle_end(struct kunit *test, struct lease_idle *idle)
 {
-	struct dafs_conn *conn = dafs_conn_get(idle->ses);
+	struct dafs_conn *conn = dafs_conn_get(idle->clnt);
 	unsigned long idled = jiffies - idle->since;
 
-	KUNIT_EXPECT_GT(test, (lease_nulls(idle->ses) - idle->nulls) * LEASE_LIVE * HZ, idled);
+	KUNIT_EXPECT_GT(test, (lease_nulls(idle->clnt) - idle->nulls) * LEASE_LIVE * HZ, idled);
 	KUNIT_EXPECT_PTR_EQ(test, idle->conn, conn);
 	if (!IS_ERR(conn))
 		dafs_conn_put(conn);
 	dafs_conn_put(idle->conn);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, idle->ses, &idle->open.filehandle,
+			   dafs_try_read(test, idle->clnt, &idle->open.filehandle,
 					 &idle->open.state_id));
 }
 
@@ -471,7 +471,7 @@ static void dafs_lease_cut_busy_test(struct kunit *test)
 	lease_ask(fix, &client, 1, "newer");
 	raw_cut(test, client.conn);
 	res = lease_wait(test, fix);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	KUNIT_EXPECT_TRUE(test, lease_has_session(&client));
 	dafs_fixture_thaw(test, fix);
 	KUNIT_EXPECT_TRUE(test, lease_wait_session(&client));

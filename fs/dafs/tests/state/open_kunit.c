@@ -9,7 +9,7 @@ static u64 dafs_dir_change(struct kunit *test, struct dafs_fixture *fix)
 	struct dafs_getattr_res res = {};
 	struct dafs_ids ids;
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), &fix->dir,
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->clnt, dafs_test_me(), &fix->dir,
 					      DAFS_FATTR_CHANGE, &res.obj_attributes, &ids));
 	return res.obj_attributes.change;
 }
@@ -42,8 +42,8 @@ static void dafs_open_nocreate_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dafs_dir_change(test, fix), res.change_info.before);
 	KUNIT_EXPECT_EQ(test, res.change_info.before, res.change_info.after);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &res.filehandle, &res.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+			   dafs_try_read(test, fix->clnt, &res.filehandle, &res.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	dafs_expect_content(test, fix, "file", "content");
 }
 
@@ -74,7 +74,7 @@ static void dafs_open_unchecked_new_test(struct kunit *test)
 	};
 	res = dafs_must_open(test, fix, "dressed", &args);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_write(test, fix->ses, &res.filehandle, &res.state_id));
+			   dafs_try_write(test, fix->clnt, &res.filehandle, &res.state_id));
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "dressed", &stat));
 	KUNIT_EXPECT_EQ(test, 5, stat.size);
 	KUNIT_EXPECT_EQ(test, 0444, stat.mode & 0777);
@@ -171,7 +171,7 @@ static void dafs_open_exclusive_taken_test(struct kunit *test)
 	dafs_test_pattern(&args.create_verifier, sizeof(args.create_verifier), 9);
 	res = dafs_must_open(test, fix, "new", &args);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_write(test, fix->ses, &res.filehandle, &res.state_id));
+			   dafs_try_write(test, fix->clnt, &res.filehandle, &res.state_id));
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST, dafs_try_open(test, fix, "new", &args, &res));
 }
 
@@ -204,10 +204,10 @@ static void dafs_open_exclusive_stored_test(struct kunit *test)
 
 	dafs_test_pattern(&args.create_verifier, sizeof(args.create_verifier), 11);
 	res = dafs_must_open(test, fix, "file", &args);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	dafs_evict(test, fix, "file");
 	res = dafs_must_open(test, fix, "file", &args);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	dafs_evict(test, fix, "file");
 	args.create_verifier.b[7] ^= 1;
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST, dafs_try_open(test, fix, "file", &args, &res));
@@ -227,7 +227,7 @@ static void dafs_open_previous_test(struct kunit *test)
 	for (type = DAFS_OPEN_DELEGATE_NONE; type <= DAFS_OPEN_DELEGATE_WRITE; type++) {
 		args.delegate_type = type;
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-				   dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_OPEN,
+				   dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_OPEN,
 						  &args, &res));
 		KUNIT_EXPECT_MEMEQ(test, &args.dir_handle, &res.filehandle,
 				   sizeof(struct dafs_fh));
@@ -235,10 +235,10 @@ static void dafs_open_previous_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, res.change_info.after);
 		KUNIT_EXPECT_TRUE(test, res.change_info.atomic);
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-				   dafs_try_read(test, fix->ses, &res.filehandle, &res.state_id));
+				   dafs_try_read(test, fix->clnt, &res.filehandle, &res.state_id));
 	}
 	args.delegate_type = DAFS_OPEN_DELEGATE_WRITE + 1;
-	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							       DAFS_PROC_OPEN, &args, &res));
 }
 
@@ -258,25 +258,25 @@ static void dafs_open_previous_refused_test(struct kunit *test)
 	dafs_backing_mknod(test, fix, "fifo", S_IFIFO | 0600, 0);
 	args.claim_type = DAFS_CLAIM_PREVIOUS;
 	args.dir_handle = fix->dir;
-	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							       DAFS_PROC_OPEN, &args, &res));
 	args.dir_handle = dafs_test_lookup(test, fix, "link");
-	DAFS_EXPECT_STATUS(test, DAFSERR_SYMLINK, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_SYMLINK, dafs_test_call(test, fix->clnt, dafs_test_me(),
 								 DAFS_PROC_OPEN, &args, &res));
 	args.dir_handle = dafs_test_lookup(test, fix, "fifo");
-	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							       DAFS_PROC_OPEN, &args, &res));
 	args.dir_handle = dafs_test_lookup(test, fix, "file");
-	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, dafs_test_call(test, fix->ses, other,
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, dafs_test_call(test, fix->clnt, other,
 							       DAFS_PROC_OPEN, &args, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_call(test, fix->ses, owner,
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_call(test, fix->clnt, owner,
 								DAFS_PROC_OPEN, &args, &res));
 	args.open_type = DAFS_OPEN_CREATE;
-	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_test_call(test, fix->ses, owner,
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_test_call(test, fix->clnt, owner,
 							       DAFS_PROC_OPEN, &args, &res));
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &args.dir_handle));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &args.dir_handle));
 	args.open_type = DAFS_OPEN_NOCREATE;
-	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_call(test, fix->ses, dafs_test_me(),
+	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_call(test, fix->clnt, dafs_test_me(),
 							       DAFS_PROC_OPEN, &args, &res));
 }
 
@@ -376,33 +376,33 @@ static void dafs_open_owner_test(struct kunit *test)
 }
 
 /* A client without opens. */
-static struct dafs_session *dafs_open_limited(struct kunit *test, struct dafs_fixture *fix)
+static struct dafs_client *dafs_open_limited(struct kunit *test, struct dafs_fixture *fix)
 {
-	struct dafs_session_params params = fix->params;
+	struct dafs_client_params params = fix->params;
 	static unsigned int nr;
 
 	snprintf(params.client_id, sizeof(params.client_id), "limited %u", ++nr);
-	return dafs_fixture_session(test, &params);
+	return dafs_fixture_client(test, &params);
 }
 
 static u32 dafs_open_limited_file(struct kunit *test, struct dafs_fixture *fix,
-				  struct dafs_session *ses, const char *name,
+				  struct dafs_client *clnt, const char *name,
 				  struct dafs_open_res *res)
 {
 	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
 
-	return dafs_test_open(test, ses, dafs_test_me(), &fix->dir, name, &args, res);
+	return dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, name, &args, res);
 }
 
 static u32 dafs_open_limited_reclaim(struct kunit *test, struct dafs_fixture *fix,
-				     struct dafs_session *ses, const char *name)
+				     struct dafs_client *clnt, const char *name)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RD, 0);
 	struct dafs_open_res res;
 
 	args.claim_type = DAFS_CLAIM_PREVIOUS;
 	args.dir_handle = dafs_test_lookup(test, fix, name);
-	return dafs_test_call(test, ses, dafs_test_me(), DAFS_PROC_OPEN, &args, &res);
+	return dafs_test_call(test, clnt, dafs_test_me(), DAFS_PROC_OPEN, &args, &res);
 }
 
 /*
@@ -413,33 +413,33 @@ static u32 dafs_open_limited_reclaim(struct kunit *test, struct dafs_fixture *fi
 static void dafs_open_limit_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session *ses = dafs_open_limited(test, fix);
-	struct dafs_session *other = dafs_open_limited(test, fix);
+	struct dafs_client *clnt = dafs_open_limited(test, fix);
+	struct dafs_client *other = dafs_open_limited(test, fix);
 	struct dafs_open_args guarded = dafs_create_open_args(DAFS_CREATE_GUARDED);
 	struct dafs_open_res one, two, three;
 
 	dafs_backing_write(test, fix, "three", "", 0);
 	dafs_fixture_server_param(test, &dafsd_max_opens, 2);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_open_limited_file(test, fix, ses, "one", &one));
+			   dafs_open_limited_file(test, fix, clnt, "one", &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_open_limited_file(test, fix, ses, "one", &one));
+			   dafs_open_limited_file(test, fix, clnt, "one", &one));
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST,
-			   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "three", &guarded,
+			   dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, "three", &guarded,
 					  &three));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_open_limited_file(test, fix, ses, "two", &two));
+			   dafs_open_limited_file(test, fix, clnt, "two", &two));
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
-			   dafs_open_limited_file(test, fix, ses, "three", &three));
+			   dafs_open_limited_file(test, fix, clnt, "three", &three));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_open_limited_file(test, fix, ses, "two", &two));
+			   dafs_open_limited_file(test, fix, clnt, "two", &two));
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
-			   dafs_open_limited_reclaim(test, fix, ses, "three"));
+			   dafs_open_limited_reclaim(test, fix, clnt, "three"));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_open_limited_file(test, fix, other, "three", &three));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_open_limited_file(test, fix, ses, "three", &three));
+			   dafs_open_limited_file(test, fix, clnt, "three", &three));
 }
 
 /* A file that is not opened because of the limit is neither truncated nor created. */
@@ -447,7 +447,7 @@ static void dafs_open_limit_keeps_test(struct kunit *test)
 {
 	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_session *ses = dafs_open_limited(test, fix);
+	struct dafs_client *clnt = dafs_open_limited(test, fix);
 	struct dafs_open_res res;
 	struct kstat stat;
 	u32 mode;
@@ -455,24 +455,24 @@ static void dafs_open_limit_keeps_test(struct kunit *test)
 	dafs_backing_write(test, fix, "full", "data", 4);
 	dafs_fixture_server_param(test, &dafsd_max_opens, 1);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_open_limited_file(test, fix, ses, "one", &res));
+			   dafs_open_limited_file(test, fix, clnt, "one", &res));
 	args.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
 	args.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
-			   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "full", &args,
+			   dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, "full", &args,
 					  &res));
 	dafs_expect_content(test, fix, "full", "data");
 	for (mode = DAFS_CREATE_UNCHECKED; mode <= DAFS_CREATE_EXCLUSIVE; mode++) {
 		args = dafs_create_open_args(mode);
 		DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE,
-				   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "new",
+				   dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, "new",
 						  &args, &res));
 		KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "new", &stat));
 	}
 	/* EXIST has priority over RESOURCE */
 	args = dafs_create_open_args(DAFS_CREATE_GUARDED);
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST,
-			   dafs_test_open(test, ses, dafs_test_me(), &fix->dir, "full", &args,
+			   dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, "full", &args,
 					  &res));
 }
 
@@ -575,7 +575,7 @@ static void dafs_open_name_test(struct kunit *test)
 	name[NAME_MAX] = 0;
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, dafs_try_open(test, fix, name, &open, &res));
 	res = dafs_must_open(test, fix, name, &create);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "\xc0\x80", &open, &res));
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "\xff", &create, &res));
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_try_open(test, fix, "..", &create, &res));
@@ -594,21 +594,21 @@ static void dafs_open_handle_test(struct kunit *test)
 	gone = dafs_test_lookup(test, fix, "dir");
 	dafs_backing_remove(fix, "dir");
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &gone, "new", &args,
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &gone, "new", &args,
 					  &res));
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTDIR,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &open.filehandle, "new",
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &open.filehandle, "new",
 					  &args, &res));
 	memset(&fh, 0, sizeof(fh));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
-			   dafs_test_open(test, fix->ses, dafs_test_me(), &fh, "new", &args,
+			   dafs_test_open(test, fix->clnt, dafs_test_me(), &fh, "new", &args,
 					  &res));
 	res = open;
 	res.filehandle = gone;
-	DAFS_EXPECT_STATUS(test, DAFSERR_STALE, dafs_test_close(test, fix->ses, &res));
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &res.filehandle));
-	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_close(test, fix->ses, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE, dafs_test_close(test, fix->clnt, &res));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &res.filehandle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ISDIR, dafs_test_close(test, fix->clnt, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 static void dafs_set_immutable(struct dafs_fixture *fix, const char *name, unsigned int flags)
@@ -642,7 +642,7 @@ static void dafs_open_immutable_test(struct kunit *test)
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 				   dafs_try_open(test, fix, "file", &args, &res));
 		dafs_set_immutable(fix, "file", 0);
-		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	}
 }
 
@@ -658,25 +658,25 @@ static void dafs_close_test(struct kunit *test)
 	one = dafs_must_share(test, fix, &a);
 	two = dafs_must_share(test, fix, &b);
 	KUNIT_EXPECT_FALSE(test, dafs_same_state(&one, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
-			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_read(test, fix->clnt, &one.filehandle, &one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &two.filehandle, &two.state_id));
+			   dafs_try_read(test, fix->clnt, &two.filehandle, &two.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_write(test, fix->ses, &two.filehandle, &two.state_id));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &one));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+			   dafs_try_write(test, fix->clnt, &two.filehandle, &two.state_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->clnt, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
 }
 
 static void dafs_state_expect(struct kunit *test, struct dafs_fixture *fix,
 			      const struct dafs_open_res *open, u32 status)
 {
 	DAFS_EXPECT_STATUS(test, status,
-			   dafs_try_read(test, fix->ses, &open->filehandle, &open->state_id));
+			   dafs_try_read(test, fix->clnt, &open->filehandle, &open->state_id));
 	DAFS_EXPECT_STATUS(test, status,
-			   dafs_try_write(test, fix->ses, &open->filehandle, &open->state_id));
-	DAFS_EXPECT_STATUS(test, status, dafs_test_close(test, fix->ses, open));
+			   dafs_try_write(test, fix->clnt, &open->filehandle, &open->state_id));
+	DAFS_EXPECT_STATUS(test, status, dafs_test_close(test, fix->clnt, open));
 }
 
 /*
@@ -701,9 +701,9 @@ static void dafs_state_id_test(struct kunit *test)
 	bad = one;
 	bad.state_id = two.state_id;
 	dafs_state_expect(test, fix, &bad, DAFSERR_BAD_STATEID);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	dafs_state_expect(test, fix, &one, DAFSERR_BAD_STATEID);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
 }
 
 /* E-79: the special state-ids of zeros and ones close no open. */
@@ -717,17 +717,17 @@ static void dafs_close_special_test(struct kunit *test)
 	open = dafs_must_share(test, fix, &args);
 	bad = open;
 	memset(&bad.state_id, 0, sizeof(bad.state_id));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &bad));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->clnt, &bad));
 	memset(&bad.state_id, 0xff, sizeof(bad.state_id));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &bad));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->clnt, &bad));
 	bad = open;
 	bad.filehandle = fix->dir;
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &bad));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->clnt, &bad));
 	memset(&bad.filehandle, 0, sizeof(bad.filehandle));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, dafs_test_close(test, fix->ses, &bad));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, dafs_test_close(test, fix->clnt, &bad));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &open.filehandle, &open.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+			   dafs_try_read(test, fix->clnt, &open.filehandle, &open.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 /**
@@ -755,10 +755,10 @@ static u32 dafs_open_as(struct kunit *test, struct dafs_fixture *fix, const stru
 			const char *name, const struct dafs_open_args *args)
 {
 	struct dafs_open_res res;
-	u32 status = dafs_test_open(test, fix->ses, cred, &fix->dir, name, args, &res);
+	u32 status = dafs_test_open(test, fix->clnt, cred, &fix->dir, name, args, &res);
 
 	if (!status)
-		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	return status;
 }
 
@@ -862,18 +862,18 @@ static void dafs_open_stub_test(struct kunit *test)
 	struct qstr name = dafs_test_qstr("file");
 	struct dafs_opened opened, again;
 
-	KUNIT_EXPECT_EQ(test, 0, dafs_open(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
+	KUNIT_EXPECT_EQ(test, 0, dafs_open(fix->clnt, dafs_test_me(), &fix->dir, &name, &how,
 					   &opened));
 	KUNIT_EXPECT_NE(test, opened.change.before, opened.change.after);
 	dafs_expect_mode(test, fix, "file", S_IFREG | 0640);
-	KUNIT_EXPECT_EQ(test, -EEXIST, dafs_open(fix->ses, dafs_test_me(), &fix->dir, &name, &how,
+	KUNIT_EXPECT_EQ(test, -EEXIST, dafs_open(fix->clnt, dafs_test_me(), &fix->dir, &name, &how,
 						 &again));
-	KUNIT_EXPECT_EQ(test, 0, dafs_open_reclaim(fix->ses, NULL, dafs_test_me(), &opened.fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_open_reclaim(fix->clnt, NULL, dafs_test_me(), &opened.fh,
 						   &how, &again));
 	KUNIT_EXPECT_MEMEQ(test, &opened.state_id, &again.state_id, sizeof(again.state_id));
-	KUNIT_EXPECT_EQ(test, 0, dafs_close(fix->ses, dafs_test_me(), &opened.fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_close(fix->clnt, dafs_test_me(), &opened.fh,
 					    &opened.state_id));
-	KUNIT_EXPECT_NE(test, 0, dafs_close(fix->ses, dafs_test_me(), &opened.fh,
+	KUNIT_EXPECT_NE(test, 0, dafs_close(fix->clnt, dafs_test_me(), &opened.fh,
 					    &opened.state_id));
 }
 

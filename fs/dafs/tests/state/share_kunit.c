@@ -11,9 +11,9 @@
 
 #define DAFS_REMOVER_ROUNDS	40
 
-/* Each pair of openers, the second one on @ses. */
+/* Each pair of openers, the second one on @clnt. */
 static void dafs_share_matrix(struct kunit *test, struct dafs_fixture *fix,
-			      struct dafs_session *ses)
+			      struct dafs_client *clnt)
 {
 	struct dafs_opener first = { "first", 0, 0 };
 	struct dafs_opener second = { "second", 0, 0 };
@@ -31,13 +31,13 @@ static void dafs_share_matrix(struct kunit *test, struct dafs_fixture *fix,
 		conflict = (second.share_access & first.share_deny) ||
 			   (second.share_deny & first.share_access);
 		held = dafs_must_share(test, fix, &first);
-		status = dafs_share_on(test, fix, ses, &second, &res);
+		status = dafs_share_on(test, fix, clnt, &second, &res);
 		KUNIT_EXPECT_EQ_MSG(test, conflict ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
 				    "access %u deny %u, then %u and %u", first.share_access,
 				    first.share_deny, second.share_access, second.share_deny);
 		if (!status)
-			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, ses, &res));
-		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &held));
+			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, clnt, &res));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &held));
 	}
 }
 
@@ -47,7 +47,7 @@ static void dafs_share_owners_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 
 	dafs_backing_write(test, fix, "file", "content", 7);
-	dafs_share_matrix(test, fix, fix->ses);
+	dafs_share_matrix(test, fix, fix->clnt);
 }
 
 /* R-4.4.1.2-28 R-6.5.24-09: two clients. */
@@ -72,9 +72,9 @@ static void dafs_share_close_test(struct kunit *test)
 	a = dafs_must_share(test, fix, &no_write);
 	b = dafs_must_share(test, fix, &same);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &write, &c));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &a));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &write, &c));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &b));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &b));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &write, &c));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &same, &b));
 }
@@ -102,7 +102,7 @@ static void dafs_share_refused_test(struct kunit *test)
 	empty.share_deny = DAFS_OPEN_SHARE_DENY_READ;
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_try_open(test, fix, "file", &empty, &res));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &read, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &a));
 }
 
 /*
@@ -120,20 +120,20 @@ static void dafs_open_merge_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "content", 7);
 	one = dafs_must_share(test, fix, &args);
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
 	args.share_access = DAFS_WR;
 	args.share_deny = DAFS_OPEN_SHARE_DENY_READ;
 	two = dafs_must_share(test, fix, &args);
 	KUNIT_EXPECT_TRUE(test, dafs_same_state(&one, &two));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_read(test, fix->clnt, &one.filehandle, &one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &other, &res));
 	other.share_access = DAFS_WR;
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &other, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->ses, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_test_close(test, fix->clnt, &two));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &other, &res));
 }
 
@@ -154,11 +154,11 @@ static void dafs_open_merge_refused_test(struct kunit *test)
 	args.share_deny = DAFS_OPEN_SHARE_DENY_READ;
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &args, &res));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+			   dafs_try_read(test, fix->clnt, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 }
 
 /*
@@ -179,18 +179,18 @@ static void dafs_open_two_handles_test(struct kunit *test)
 	two = dafs_must_open(test, fix, "b/f", &args);
 	KUNIT_EXPECT_MEMNEQ(test, &one.filehandle, &two.filehandle, sizeof(one.filehandle));
 	KUNIT_EXPECT_FALSE(test, dafs_same_state(&one, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &two.filehandle, &two.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+			   dafs_try_read(test, fix->clnt, &two.filehandle, &two.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
 }
 
 /* The same owner of two clients is two owners, on two sessions of one client it is one. */
 static void dafs_open_client_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_session *again = dafs_fixture_session(test, &fix->params);
-	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_client *again = dafs_fixture_client(test, &fix->params);
+	struct dafs_client *other = dafs_other_client(test, fix);
 	struct dafs_opener args = { "owner", DAFS_RD, 0 };
 	struct dafs_open_res mine, same, theirs;
 
@@ -221,7 +221,7 @@ static void dafs_open_client_test(struct kunit *test)
 static void dafs_share_key_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_client *other = dafs_other_client(test, fix);
 	const u64 key = 0x8000000000000001ULL;
 	struct dafs_opener a = { "a", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, key };
 	struct dafs_opener b = { "b", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, key + 1 };
@@ -234,8 +234,8 @@ static void dafs_share_key_test(struct kunit *test)
 			   dafs_share_on(test, fix, other, &a, &two));
 	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &res));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &none, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &res));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, other, &two));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &b, &res));
@@ -265,11 +265,11 @@ static void dafs_share_key_also_test(struct kunit *test)
 	a.share_key_type = DAFS_OPEN_SHARE_KEY_BOTH;
 	a.share_key = 2;
 	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &res));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &c, &res));
 }
 
-static u32 dafs_downgrade(struct kunit *test, struct dafs_session *ses,
+static u32 dafs_downgrade(struct kunit *test, struct dafs_client *clnt,
 			  const struct dafs_open_res *open, const struct dafs_opener *to)
 {
 	struct dafs_open_downgrade_args args = {
@@ -281,7 +281,7 @@ static u32 dafs_downgrade(struct kunit *test, struct dafs_session *ses,
 		.share_key = to->share_key,
 	};
 
-	return dafs_test_call(test, ses, dafs_test_me(), DAFS_PROC_OPEN_DOWNGRADE, &args, NULL);
+	return dafs_test_call(test, clnt, dafs_test_me(), DAFS_PROC_OPEN_DOWNGRADE, &args, NULL);
 }
 
 /* Return: true if the server has the file of this name open for writing. */
@@ -303,7 +303,7 @@ static bool dafs_is_written(struct kunit *test, struct dafs_fixture *fix, const 
 static void dafs_downgrade_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_client *other = dafs_other_client(test, fix);
 	struct dafs_opener all = { "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH };
 	struct dafs_opener less = { "owner", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
 	struct dafs_opener reader = { "other", DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE };
@@ -314,12 +314,12 @@ static void dafs_downgrade_test(struct kunit *test)
 	one = dafs_must_share(test, fix, &all);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share_on(test, fix, other, &reader, &two));
 	KUNIT_EXPECT_TRUE(test, dafs_is_written(test, fix, "file"));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->ses, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->clnt, &one, &less));
 	KUNIT_EXPECT_FALSE(test, dafs_is_written(test, fix, "file"));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_read(test, fix->clnt, &one.filehandle, &one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share_on(test, fix, other, &writer, &two));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share_on(test, fix, other, &reader, &two));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_share(test, fix, &all, &res));
@@ -327,8 +327,8 @@ static void dafs_downgrade_test(struct kunit *test)
 	res = dafs_must_share(test, fix, &all);
 	KUNIT_EXPECT_TRUE(test, dafs_same_state(&one, &res));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 }
 
 /* R-6.5.26-02 E-77: each from @have to @to */
@@ -363,9 +363,9 @@ static void dafs_downgrade_refused_test(struct kunit *test)
 		bool denies = have->share_deny & DAFS_OPEN_SHARE_DENY_READ;
 
 		one = dafs_must_share(test, fix, have);
-		status = dafs_downgrade(test, fix->ses, &one, &dafs_downgrade_bads[i].to);
+		status = dafs_downgrade(test, fix->clnt, &one, &dafs_downgrade_bads[i].to);
 		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_INVAL, status, "row %d", i);
-		status = dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id);
+		status = dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id);
 		KUNIT_EXPECT_EQ_MSG(test, writes ? DAFS_STATUS_OK : DAFSERR_ACCES, status,
 				    "row %d", i);
 		status = dafs_share(test, fix, &other, &two);
@@ -373,8 +373,8 @@ static void dafs_downgrade_refused_test(struct kunit *test)
 				    "row %d", i);
 		if (!status)
 			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-					   dafs_test_close(test, fix->ses, &two));
-		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+					   dafs_test_close(test, fix->clnt, &two));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	}
 }
 
@@ -390,51 +390,51 @@ static void dafs_downgrade_key_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "content", 7);
 	one = dafs_must_share(test, fix, &a);
 	less.share_key = 2;
-	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_downgrade(test, fix->ses, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_downgrade(test, fix->clnt, &one, &less));
 	less.share_key = 1;
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->ses, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->clnt, &one, &less));
 	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &b, &two));
 	less.share_key_type = DAFS_OPEN_SHARE_KEY_NONE;
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->ses, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_downgrade(test, fix->clnt, &one, &less));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &b, &two));
 	less.share_key_type = DAFS_OPEN_SHARE_KEY_BOTH;
-	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_downgrade(test, fix->ses, &one, &less));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_downgrade(test, fix->clnt, &one, &less));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, dafs_share(test, fix, &a, &one));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
 }
 
 /* State-ids that are not of an open of this file by this client (E-79) */
 static void dafs_downgrade_state_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_client *other = dafs_other_client(test, fix);
 	struct dafs_opener to = { "owner", DAFS_RD, 0 };
 	struct dafs_open_res one, two, bad;
 
 	one = dafs_new_file(test, fix, "one");
 	two = dafs_new_file(test, fix, "two");
 	bad = dafs_forge_state(&one, 0);
-	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_STATEID, dafs_downgrade(test, fix->clnt, &bad, &to));
 	bad = dafs_forge_state(&one, 62);
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->clnt, &bad, &to));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, other, &one, &to));
 	memset(&bad.state_id, 0, sizeof(bad.state_id));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->clnt, &bad, &to));
 	memset(&bad.state_id, 0xff, sizeof(bad.state_id));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->clnt, &bad, &to));
 	bad = one;
 	bad.filehandle = two.filehandle;
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->clnt, &bad, &to));
 	bad.filehandle = fix->dir;
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->clnt, &bad, &to));
 	memset(&bad.filehandle, 0, sizeof(bad.filehandle));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, dafs_downgrade(test, fix->ses, &bad, &to));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, dafs_downgrade(test, fix->clnt, &bad, &to));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
-	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->ses, &one, &to));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, dafs_downgrade(test, fix->clnt, &one, &to));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
 }
 
 /* An open of an unlinked file can be downgraded. */
@@ -447,12 +447,12 @@ static void dafs_downgrade_removed_test(struct kunit *test)
 	dafs_backing_remove(fix, "file");
 	args.filehandle = one.filehandle;
 	args.state_id = one.state_id;
-	KUNIT_EXPECT_EQ(test, 0, dafs_open_downgrade(fix->ses, dafs_test_me(), &args));
+	KUNIT_EXPECT_EQ(test, 0, dafs_open_downgrade(fix->clnt, dafs_test_me(), &args));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
-			   dafs_try_write(test, fix->ses, &one.filehandle, &one.state_id));
+			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
 	args.share_access = DAFS_WR;
-	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_open_downgrade(fix->ses, dafs_test_me(), &args));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_open_downgrade(fix->clnt, dafs_test_me(), &args));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 }
 
 /* R-4.4.1.2-34: I/O without a state-id respects reservations (E-80). */
@@ -460,7 +460,7 @@ static void dafs_anonymous_test(struct kunit *test)
 {
 	static const struct dafs_state_id zero;
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
-	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_client *other = dafs_other_client(test, fix);
 	struct dafs_opener args = { "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH };
 	struct dafs_open_res open;
 	struct dafs_state_id ones;
@@ -473,13 +473,13 @@ static void dafs_anonymous_test(struct kunit *test)
 	open = dafs_must_share(test, fix, &args);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, other, &fh, &zero));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_write(test, other, &fh, &zero));
-	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, fix->ses, &fh, &zero));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, fix->clnt, &fh, &zero));
 	memset(&ones, 0xff, sizeof(ones));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_read(test, other, &fh, &ones));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_write(test, other, &fh, &ones));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   dafs_try_read(test, fix->ses, &fh, &open.state_id));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+			   dafs_try_read(test, fix->clnt, &fh, &open.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_try_read(test, other, &fh, &zero));
 }
 
@@ -487,7 +487,7 @@ static void dafs_anonymous_test(struct kunit *test)
  * struct dafs_later - an asynchronous request
  * @work: sends it
  * @test: the test
- * @ses: the session
+ * @clnt: the client
  * @args: of OPEN
  * @fh: its directory, or the file of WRITE
  * @open: result of OPEN
@@ -496,14 +496,14 @@ static void dafs_anonymous_test(struct kunit *test)
 struct dafs_later {
 	struct work_struct work;
 	struct kunit *test;
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_open_args args;
 	struct dafs_fh fh;
 	struct dafs_open_res open;
 	u32 status;
 };
 
-static struct dafs_later *dafs_later(struct kunit *test, struct dafs_session *ses,
+static struct dafs_later *dafs_later(struct kunit *test, struct dafs_client *clnt,
 				     work_func_t func)
 {
 	struct dafs_later *later = kunit_kzalloc(test, sizeof(*later), GFP_KERNEL);
@@ -511,7 +511,7 @@ static struct dafs_later *dafs_later(struct kunit *test, struct dafs_session *se
 	KUNIT_ASSERT_NOT_NULL(test, later);
 	INIT_WORK(&later->work, func);
 	later->test = test;
-	later->ses = ses;
+	later->clnt = clnt;
 	return later;
 }
 
@@ -520,14 +520,14 @@ static void dafs_later_write(struct work_struct *work)
 	struct dafs_later *later = container_of(work, struct dafs_later, work);
 	static const struct dafs_state_id zero;
 
-	later->status = dafs_try_write(later->test, later->ses, &later->fh, &zero);
+	later->status = dafs_try_write(later->test, later->clnt, &later->fh, &zero);
 }
 
 static void dafs_later_open(struct work_struct *work)
 {
 	struct dafs_later *later = container_of(work, struct dafs_later, work);
 
-	later->status = dafs_test_open(later->test, later->ses, dafs_test_me(), &later->fh, "file",
+	later->status = dafs_test_open(later->test, later->clnt, dafs_test_me(), &later->fh, "file",
 				       &later->args, &later->open);
 }
 
@@ -537,10 +537,10 @@ static void dafs_later_open(struct work_struct *work)
  * wait matters only if the server is wrong.
  */
 static void dafs_open_during_write(struct kunit *test, struct dafs_fixture *fix,
-				   struct dafs_session *ses, const struct dafs_open_args *args)
+				   struct dafs_client *clnt, const struct dafs_open_args *args)
 {
-	struct dafs_later *write = dafs_later(test, ses, dafs_later_write);
-	struct dafs_later *open = dafs_later(test, fix->ses, dafs_later_open);
+	struct dafs_later *write = dafs_later(test, clnt, dafs_later_write);
+	struct dafs_later *open = dafs_later(test, fix->clnt, dafs_later_open);
 	struct inode *inode;
 	struct path path;
 
@@ -562,14 +562,14 @@ static void dafs_open_during_write(struct kunit *test, struct dafs_fixture *fix,
 	path_put(&path);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, write->status);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, open->status);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open->open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open->open));
 }
 
 /* R-4.4.1.2-34: I/O that started before an OPEN does not continue after it. */
 static void dafs_anonymous_under_way_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_session *other = dafs_other_client(test, fix);
+	struct dafs_client *other = dafs_other_client(test, fix);
 	struct dafs_open_args deny = dafs_test_open_args("owner", DAFS_RD,
 							 DAFS_OPEN_SHARE_DENY_WRITE);
 	struct dafs_open_args empty = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
@@ -586,13 +586,13 @@ static void dafs_anonymous_under_way_test(struct kunit *test)
 
 /**
  * struct dafs_remover - makes and removes "file", again and again
- * @ses: its session
+ * @clnt: its client
  * @dir: the directory
  * @err: errno of the operation that failed
  * @done: completed at the end
  */
 struct dafs_remover {
-	struct dafs_session *ses;
+	struct dafs_client *clnt;
 	struct dafs_fh dir;
 	int err;
 	struct completion done;
@@ -611,13 +611,13 @@ static int dafs_remover_round(struct dafs_remover *r)
 	struct dafs_opened opened;
 	int err;
 
-	err = dafs_open(r->ses, current_cred(), &r->dir, &name, &how, &opened) ?:
-	      dafs_close(r->ses, current_cred(), &opened.fh, &opened.state_id);
+	err = dafs_open(r->clnt, current_cred(), &r->dir, &name, &how, &opened) ?:
+	      dafs_close(r->clnt, current_cred(), &opened.fh, &opened.state_id);
 	if (err)
 		return err;
 	/* EBUSY: another open denies it */
 	do {
-		err = dafs_remove(r->ses, current_cred(), &r->dir, &name, DAFS_REMOVE_UNCHECKED,
+		err = dafs_remove(r->clnt, current_cred(), &r->dir, &name, DAFS_REMOVE_UNCHECKED,
 				  &change);
 	} while (err == -EBUSY);
 	return err;
@@ -640,7 +640,7 @@ static void dafs_share_delete_race_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RD, 0);
 	struct dafs_remover r = {
-		.ses = dafs_fixture_session(test, &fix->params),
+		.clnt = dafs_fixture_client(test, &fix->params),
 		.dir = fix->dir,
 	};
 	struct qstr name = dafs_test_qstr("file");
@@ -657,8 +657,8 @@ static void dafs_share_delete_race_test(struct kunit *test)
 		if (dafs_try_open(test, fix, "file", &args, &res))
 			continue;
 		opens++;
-		lost += !!dafs_lookup(fix->ses, dafs_test_me(), &fix->dir, &name, &fh);
-		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &res));
+		lost += !!dafs_lookup(fix->clnt, dafs_test_me(), &fix->dir, &name, &fh);
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
 	} while (!completion_done(&r.done));
 	wait_for_completion(&r.done);
 	KUNIT_EXPECT_EQ(test, 0, r.err);

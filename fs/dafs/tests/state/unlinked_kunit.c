@@ -19,7 +19,7 @@ static u32 dafs_unlinked_try(struct kunit *test, struct dafs_fixture *fix, const
 			     struct dafs_open_args *args, struct dafs_open_res *res)
 {
 	memset(res, 0, sizeof(*res));
-	return dafs_test_call(test, fix->ses, cred, DAFS_PROC_OPEN, args, res);
+	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_OPEN, args, res);
 }
 
 static struct dafs_open_res dafs_unlinked_make(struct kunit *test, struct dafs_fixture *fix,
@@ -42,7 +42,7 @@ static u32 dafs_unlinked_getattr(struct kunit *test, struct dafs_fixture *fix,
 				       DAFS_FATTR_CHANGE,
 	};
 	struct dafs_getattr_res res = {};
-	u32 status = dafs_test_call(test, fix->ses, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
+	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
 				    &args, &res);
 
 	*attr = res.obj_attributes;
@@ -61,7 +61,7 @@ static u32 dafs_unlinked_write(struct kunit *test, struct dafs_fixture *fix,
 	};
 	struct dafs_write_res res;
 
-	return dafs_test_write(test, fix->ses, dafs_test_me(), &args, &res);
+	return dafs_test_write(test, fix->clnt, dafs_test_me(), &args, &res);
 }
 
 static u32 dafs_unlinked_read(struct kunit *test, struct dafs_fixture *fix,
@@ -74,7 +74,7 @@ static u32 dafs_unlinked_read(struct kunit *test, struct dafs_fixture *fix,
 	};
 	struct dafs_read_inline_res res;
 	char buf[8] = {};
-	u32 status = dafs_test_read(test, fix->ses, dafs_test_me(), &args, buf, &res);
+	u32 status = dafs_test_read(test, fix->clnt, dafs_test_me(), &args, buf, &res);
 
 	if (!status)
 		KUNIT_EXPECT_STREQ(test, "content", buf);
@@ -110,7 +110,7 @@ static void dafs_unlinked_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_unlinked_getattr(test, fix, &fix->dir, &dir));
 	KUNIT_EXPECT_EQ(test, dir.change, open.change_info.after);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
 			   dafs_unlinked_getattr(test, fix, &open.filehandle, &attr));
 }
@@ -129,9 +129,9 @@ static void dafs_unlinked_last_close_test(struct kunit *test)
 	args.owner = dafs_test_str("other");
 	args.dir_handle = one.filehandle;
 	two = dafs_unlinked_make(test, fix, &args);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_unlinked_read(test, fix, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE,
 			   dafs_unlinked_try(test, fix, dafs_test_me(), &args, &two));
 }
@@ -148,9 +148,9 @@ static void dafs_unlinked_two_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, &one.filehandle, &two.filehandle, sizeof(one.filehandle));
 	KUNIT_EXPECT_MEMNEQ(test, &one.state_id, &two.state_id, sizeof(one.state_id));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_unlinked_write(test, fix, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &one));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_unlinked_read(test, fix, &two));
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &two));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &two));
 }
 
 /* Without attributes it is private; with squashed root its owner is the anonymous user. */
@@ -165,11 +165,11 @@ static void dafs_unlinked_squash_test(struct kunit *test)
 	open = dafs_unlinked_make(test, fix, &args);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_unlinked_write(test, fix, &open));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_unlinked_read(test, fix, &open));
-	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->ses, dafs_test_me(), &open.filehandle,
+	KUNIT_EXPECT_EQ(test, 0, dafs_getattr(fix->clnt, dafs_test_me(), &open.filehandle,
 					      DAFS_FATTR_MODE | DAFS_FATTR_OWNER, &attr, &ids));
 	KUNIT_EXPECT_EQ(test, 0600, attr.mode);
 	KUNIT_EXPECT_EQ(test, 65534, ids.uid);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->ses, &open));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &open));
 }
 
 /* Only UNCHECKED creation makes such a file (E-75), and only in a writable directory. */
@@ -207,7 +207,7 @@ static void dafs_unlinked_refused_test(struct kunit *test)
 	memset(&args.dir_handle, 0, sizeof(args.dir_handle));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
 			   dafs_unlinked_try(test, fix, dafs_test_me(), &args, &res));
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->ses, dafs_test_me(), &args.dir_handle));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &args.dir_handle));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ROFS,
 			   dafs_unlinked_try(test, fix, dafs_test_me(), &args, &res));
 	args.dir_handle = ro->dir;
@@ -233,13 +233,13 @@ static void dafs_unlinked_stub_test(struct kunit *test)
 	struct dafs_opened opened;
 	struct dafs_fattr got;
 
-	KUNIT_ASSERT_EQ(test, 0, dafs_open_unlinked(fix->ses, dafs_test_me(), &fix->dir, &how,
+	KUNIT_ASSERT_EQ(test, 0, dafs_open_unlinked(fix->clnt, dafs_test_me(), &fix->dir, &how,
 						    &opened));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   dafs_unlinked_getattr(test, fix, &opened.fh, &got));
 	KUNIT_EXPECT_EQ(test, 0640, got.mode);
 	KUNIT_EXPECT_EQ(test, 0, got.num_links);
-	KUNIT_EXPECT_EQ(test, 0, dafs_close(fix->ses, dafs_test_me(), &opened.fh,
+	KUNIT_EXPECT_EQ(test, 0, dafs_close(fix->clnt, dafs_test_me(), &opened.fh,
 					    &opened.state_id));
 }
 

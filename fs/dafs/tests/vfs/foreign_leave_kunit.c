@@ -135,14 +135,14 @@ static void dafs_foreign_forced_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
-	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct dafs_client *clnt = DAFS_SB(mnt->mnt_sb)->clnt;
 	struct file *file = foreign_file(test, mnt, "file", O_RDONLY | O_DIRECT);
 	struct foreign_aio *aio;
 
 	foreign_refuse_reads(f);
 	aio = foreign_aio(test, file, false);
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
-	dafs_session_get(ses);
+	dafs_client_get(clnt);
 	mnt->mnt_sb->s_op->umount_begin(mnt->mnt_sb);
 	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
 	f->refuses = 0;
@@ -156,7 +156,7 @@ static void dafs_foreign_forced_test(struct kunit *test)
 	f->refused = 0;
 	aio = foreign_aio(test, file, false);
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
-	dafs_session_put(ses);
+	dafs_client_put(clnt);
 	mnt->mnt_sb->s_op->umount_begin(mnt->mnt_sb);
 	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
 	KUNIT_EXPECT_EQ(test, -EIO, aio->ret);
@@ -183,7 +183,7 @@ static void dafs_foreign_ends_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
-	struct workqueue_struct *wq = dafs_session_commit_wq(DAFS_SB(mnt->mnt_sb)->ses);
+	struct workqueue_struct *wq = dafs_client_commit_wq(DAFS_SB(mnt->mnt_sb)->clnt);
 	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
 	struct file *direct = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
 	struct foreign_sleeper *sleepers = kunit_kcalloc(test, FOREIGN_CROWD, sizeof(*sleepers),
@@ -219,7 +219,7 @@ static void dafs_foreign_forced_dirty_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
-	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct dafs_client *clnt = DAFS_SB(mnt->mnt_sb)->clnt;
 	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
 
 	f->refusal = DAFSERR_DELAY;
@@ -227,13 +227,13 @@ static void dafs_foreign_forced_dirty_test(struct kunit *test)
 	foreign_make_dirty(test, file);
 	KUNIT_EXPECT_EQ(test, 0, filemap_fdatawrite(file->f_mapping));
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
-	dafs_session_get(ses);
+	dafs_client_get(clnt);
 	mnt->mnt_sb->s_op->umount_begin(mnt->mnt_sb);
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, f->refused + 2));
 	f->refuses = 0;
 	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
 	KUNIT_EXPECT_MEMEQ(test, "0123456789", f->data, 10);
-	dafs_session_put(ses);
+	dafs_client_put(clnt);
 	__fput_sync(file);
 }
 
@@ -322,7 +322,7 @@ static void dafs_foreign_exits_unwritten_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
-	struct dafs_session *ses = DAFS_SB(mnt->mnt_sb)->ses;
+	struct dafs_client *clnt = DAFS_SB(mnt->mnt_sb)->clnt;
 	struct file *other = foreign_file(test, mnt, "file", O_RDONLY);
 	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
 	struct inode *inode = file_inode(file);
@@ -332,7 +332,7 @@ static void dafs_foreign_exits_unwritten_test(struct kunit *test)
 	f->hangs_up = DAFS_PROC_GETATTR_INLINE;
 	looks = foreign_task(f, mnt, other, foreign_look);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
-	KUNIT_EXPECT_TRUE(test, foreign_lost(ses));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(clnt));
 	/* as when data is sent again */
 	mutex_lock(&netfs_inode(inode)->wb_lock);
 	ft = foreign_task(f, mnt, file, foreign_exit);
@@ -340,7 +340,7 @@ static void dafs_foreign_exits_unwritten_test(struct kunit *test)
 	mutex_unlock(&netfs_inode(inode)->wb_lock);
 	f->srv->refuse = false;
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(looks));
-	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_session_end_wq(ses)));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_client_end_wq(clnt)));
 	KUNIT_EXPECT_EQ(test, 0, f->closes);
 	KUNIT_EXPECT_EQ(test, 0, filemap_fdatawrite(inode->i_mapping));
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 1));

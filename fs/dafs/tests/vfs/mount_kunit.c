@@ -188,7 +188,7 @@ static void dafs_mount_little_test(struct kunit *test)
 static void dafs_mount_device_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
-	struct dafs_conn *conn = dafs_conn_get(fix->ses);
+	struct dafs_conn *conn = dafs_conn_get(fix->clnt);
 	struct ib_device_attr *attrs;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(conn));
