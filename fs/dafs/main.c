@@ -7,7 +7,7 @@
 #include <linux/dafs/version.h>
 #include "data/data.h"
 #include "vfs/vfs.h"
-#include "rpc/rpc_impl.h"
+#include "rpc/rpc.h"
 
 static struct file_system_type dafs_fs_type = {
 	.owner			= THIS_MODULE,
@@ -22,7 +22,7 @@ MODULE_ALIAS_FS("dafs");
  * For all mounts together there are only queues whose work does not wait for a
  * server in the way of others: dafs_done_wq looks at responses and is in the way
  * of memory reclaim, dafs_ahead_wq lists what is not waited for.  What waits has
- * queues of its session.
+ * queues of its client.
  */
 static int dafs_init_workqueues(void)
 {

@@ -332,7 +332,7 @@ static void dafs_dio_part_complete(struct dafs_io *io, int err)
 		return;
 	if (!dio->iocb || !dafs_dio_is_settled(dio)) {
 		INIT_WORK(&dio->end_work, dafs_dio_end_work);
-		queue_work(dafs_client_end_wq(dafs_inode_clnt(dio->inode)), &dio->end_work);
+		queue_work(dafs_inode_clnt(dio->inode)->end_wq, &dio->end_work);
 		return;
 	}
 	if (dio->write)

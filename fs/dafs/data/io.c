@@ -34,7 +34,6 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include "data.h"
-#include "../rpc/rpc_impl.h"
 
 /* Before trying again what failed for want of a connection or memory, in ms. */
 #define DAFS_IO_PAUSE	10
@@ -148,7 +147,7 @@ static size_t dafs_io_inline_limit(const struct dafs_io *io, const struct dafs_c
 }
 
 /**
- * dafs_conn_number() - which connection is that of a session now?
+ * dafs_conn_number() - which connection is that of a client now?
  * @clnt: the client
  *
  * Context: any.
@@ -387,7 +386,7 @@ static void dafs_io_unsent(struct dafs_io *io, struct dafs_conn *conn, int err)
 	} else if (dafs_error_of_task(err)) {
 		dafs_io_retry(io, 0);
 	} else if (err == -ENOTCONN) {
-		/* The session may not have noticed yet that it has lost @conn. */
+		/* The client may not have noticed yet that it has lost @conn. */
 		dafs_io_lost(io);
 	} else if (err == -ENOMEM) {
 		dafs_io_retry(io, DAFS_IO_PAUSE);

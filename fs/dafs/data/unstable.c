@@ -259,7 +259,7 @@ void dafs_unstable_go_on(struct inode *inode)
 void dafs_unstable_hurry(struct dafs_sb_info *sbi)
 {
 	if (dafs_unstable_pages(sbi))
-		mod_delayed_work(dafs_client_commit_wq(sbi->clnt), &sbi->commit_work, 0);
+		mod_delayed_work(sbi->clnt->commit_wq, &sbi->commit_work, 0);
 }
 
 /* Extents hold references on their folios; other references cause a harmless false positive. */
@@ -324,8 +324,7 @@ static void dafs_unstable_enlist(struct dafs_inode *di)
 	di->unstable_link.inode = &di->netfs.inode;
 	list_add_tail(&di->unstable_link.link, &sbi->unstable);
 	spin_unlock(&sbi->unstable_lock);
-	queue_delayed_work(dafs_client_commit_wq(sbi->clnt), &sbi->commit_work,
-			   DAFS_UNSTABLE_DELAY);
+	queue_delayed_work(sbi->clnt->commit_wq, &sbi->commit_work, DAFS_UNSTABLE_DELAY);
 }
 
 /* Commit in the background; the work holds an inode reference of its own. */
@@ -336,7 +335,7 @@ static void dafs_commit_queue(struct inode *inode)
 	if (!igrab(inode))
 		return;
 	dafs_async_begin(sbi);
-	if (queue_work(dafs_client_commit_wq(sbi->clnt), &DAFS_I(inode)->commit_work))
+	if (queue_work(sbi->clnt->commit_wq, &DAFS_I(inode)->commit_work))
 		return;
 	iput(inode);
 	dafs_async_end(sbi);
@@ -629,7 +628,7 @@ unlock:
  * An error of it is recorded with the mapping, for everyone who wrote.
  *
  * Context: may sleep; no folio lock, no wb_lock; not from the commit queue of the
- * session.  A fatal signal ends it, and so does it for a task that exits that the server
+ * client.  A fatal signal ends it, and so does it for a task that exits that the server
  * is away, asks for patience, or is asked by another task: the background goes on.
  * Return: 0 if nothing is left that would have to be sent again; -ERESTARTSYS if the
  * task is killed or exits, and no folio may be dropped.
@@ -731,8 +730,7 @@ static void dafs_commit_timer(struct work_struct *work)
 	dafs_unstable_for_each(sbi, dafs_commit_queue);
 	/* What is written while a commit runs waits for the next time. */
 	if (!list_empty_careful(&sbi->unstable))
-		queue_delayed_work(dafs_client_commit_wq(sbi->clnt), &sbi->commit_work,
-				   DAFS_UNSTABLE_DELAY);
+		queue_delayed_work(sbi->clnt->commit_wq, &sbi->commit_work, DAFS_UNSTABLE_DELAY);
 }
 
 /**

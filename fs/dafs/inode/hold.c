@@ -2,7 +2,6 @@
 /*
  * What works in the background for a mount, and on its inodes, and keeps both.
  */
-#include "../rpc/rpc_impl.h"
 #include "inode.h"
 
 /**

@@ -18,7 +18,7 @@ enum dafs_lookupcache {
 };
 
 /**
- * struct dafs_options - mount options that do not concern the session
+ * struct dafs_options - mount options that do not concern the client
  * @rsize: bytes of the largest read
  * @wsize: bytes of the largest write
  * @rsize_asked: value of the mount option, 0 for the server's maximum
@@ -50,7 +50,7 @@ struct dafs_options {
 /* struct dafs_sb_info, flags */
 #define DAFS_SB_CLOSING		0	/* all writes are stable from now on */
 #define DAFS_SB_SHARED		1	/* mounted more than once, see share.c */
-#define DAFS_SB_FORCED		2	/* the session was ended, no mount may share it */
+#define DAFS_SB_FORCED		2	/* the client was shut down, no mount may share it */
 
 /* Operations that use RDMA unless the server refuses, see dafs_rdma_refuse() */
 enum dafs_rdma_use {
@@ -64,9 +64,9 @@ enum dafs_rdma_use {
 /**
  * struct dafs_sb_info - one mount
  * @sb: its super block
- * @clnt: the client of the server
- * @params: parameters of the session, for show_options
- * @submount: set for a submount, which uses the session of its parent, see vfs/submount.c
+ * @clnt: client of the server, shared with the mounts below
+ * @params: parameters of the client, for show_options
+ * @submount: set for a submount, which uses the client of its parent, see vfs/submount.c
  * @cred: credential of the mounter
  * @source: mount source, to build the sources of submounts
  * @opts: the other options, with the server's limits applied
@@ -96,7 +96,7 @@ enum dafs_rdma_use {
  * @opens_lock: guards @opens
  * @opens: all struct dafs_open_state that are in use
  * @recovery: counts the runs of dafs_opens_recover()
- * @recoverer: its callback at the session
+ * @recoverer: its callback at the client
  * @unstable_lock: guards @unstable
  * @unstable: struct dafs_unstable_link of inodes with unstable data, and of tasks that
  *	walk the list

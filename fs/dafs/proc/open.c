@@ -137,7 +137,7 @@ static int dafs_open_errno(int err, u32 status)
 	return err && status == DAFSERR_RESOURCE ? -ENFILE : err;
 }
 
-/* On @conn, or without one on the session's own.  @how is what @args were made of. */
+/* On @conn, or without one on that of @clnt.  @how is what @args were made of. */
 static int dafs_open_run(struct dafs_client *clnt, struct dafs_conn *conn,
 			 const struct cred *cred, struct dafs_open_args *args,
 			 const struct dafs_open_how *how, struct dafs_opened *opened)

@@ -3,7 +3,7 @@
  * One typed function for each procedure of chapters 6.2 and 6.5 that the client calls;
  * those that only the suites call are in tests/stubs.c.
  *
- * They take a session and plain protocol values and know nothing of the VFS, so that
+ * They take a client and plain protocol values and know nothing of the VFS, so that
  * the KUnit suites can drive them too.  Those that send a request may sleep; unless their
  * comment says otherwise they return 0 or a negative errno: that of the transport if no
  * response came, or the DAFS status of the response as dafs_status_to_errno() has it.

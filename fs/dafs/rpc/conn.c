@@ -12,6 +12,7 @@
 #include "rpc_impl.h"
 
 #define DAFS_CONNECT_MS		5000
+#define DAFS_DISCONNECT_WAIT	(5 * HZ)	/* for an unneeded response */
 
 static void dafs_conn_chan_closed(struct dafs_chan *chan, enum dafs_close_reason reason)
 {
@@ -59,7 +60,7 @@ static void dafs_conn_end(struct work_struct *work)
 	conn->ended = true;
 	dafs_conn_quiesce(conn);
 	mutex_unlock(&conn->lock);
-	dafs_session_lost(conn->clnt, conn);
+	dafs_session_lost(conn->ses, conn);
 	dafs_conn_put(conn);
 }
 
@@ -79,7 +80,7 @@ static void dafs_conn_destroy_bound(struct dafs_chan *chan)
 static void dafs_conn_free(struct work_struct *work)
 {
 	struct dafs_conn *conn = container_of(work, struct dafs_conn, destroy);
-	struct dafs_client *clnt = conn->clnt;
+	struct dafs_session *ses = conn->ses;
 	unsigned long flags;
 
 	dafs_conn_quiesce(conn);
@@ -91,10 +92,10 @@ static void dafs_conn_free(struct work_struct *work)
 		dafs_chan_destroy(conn->op);
 	mutex_destroy(&conn->lock);
 	kfree(conn);
-	spin_lock_irqsave(&clnt->lock, flags);
-	if (atomic_dec_and_test(&clnt->nr_conns))
-		wake_up_all(&clnt->wait);
-	spin_unlock_irqrestore(&clnt->lock, flags);
+	spin_lock_irqsave(&ses->lock, flags);
+	if (atomic_dec_and_test(&ses->nr_conns))
+		wake_up_all(&ses->wait);
+	spin_unlock_irqrestore(&ses->lock, flags);
 }
 
 static void dafs_conn_release(struct kref *ref)
@@ -193,9 +194,34 @@ static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, v
 	return err;
 }
 
+/**
+ * dafs_conn_notify() - send a request whose result does not matter
+ * @conn: connection
+ * @proc: DAFS_PROC_*
+ * @args: of @proc
+ *
+ * Context: may sleep, not for long.
+ * Return: false if the server does not answer; then nothing more is worth a try.
+ */
+bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args)
+{
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+	bool told;
+
+	if (!call)
+		return false;
+	call->proc = proc;
+	call->args = args;
+	/* with all slots in use there is no need to say anything, either */
+	told = !dafs_call_start_chain(conn->rq, call) &&
+	       wait_for_completion_timeout(&call->finished, DAFS_DISCONNECT_WAIT) && !call->error;
+	dafs_call_put(call);
+	return told;
+}
+
 static void dafs_conn_chan_params(struct dafs_conn *conn, u32 type, struct dafs_chan_params *p)
 {
-	const struct dafs_client *clnt = conn->clnt;
+	const struct dafs_client *clnt = conn->ses->clnt;
 
 	*p = (struct dafs_chan_params) {
 		.net = clnt->params.net,
@@ -208,7 +234,7 @@ static void dafs_conn_chan_params(struct dafs_conn *conn, u32 type, struct dafs_
 		.depth = clnt->params.max_requests,
 	};
 	memcpy(p->instance, clnt->instance, sizeof(p->instance));
-	memcpy(p->session, clnt->differentiator, sizeof(p->session));
+	memcpy(p->session, conn->ses->differentiator, sizeof(p->session));
 }
 
 /* Messages on bound channels are short. */
@@ -224,10 +250,10 @@ static void dafs_conn_bound_params(struct dafs_conn *conn, u32 type,
 static struct dafs_chan *dafs_conn_open_chan(struct dafs_conn *conn,
 					     const struct dafs_chan_params *params)
 {
-	struct dafs_client *clnt = conn->clnt;
+	struct dafs_client_params *to = &conn->ses->clnt->params;
 
-	return dafs_chan_connect(params, (struct sockaddr *)&clnt->params.dst,
-				 (struct sockaddr *)&clnt->params.src, DAFS_CONNECT_MS);
+	return dafs_chan_connect(params, (struct sockaddr *)&to->dst, (struct sockaddr *)&to->src,
+				 DAFS_CONNECT_MS);
 }
 
 /* Publishes a channel to dafs_conn_end(), which may already run. */
@@ -247,7 +273,7 @@ static int dafs_conn_set_chan(struct dafs_conn *conn, struct dafs_chan **where,
 
 static int dafs_conn_open_operation(struct dafs_conn *conn)
 {
-	const struct dafs_client_params *sp = &conn->clnt->params;
+	const struct dafs_client_params *sp = &conn->ses->clnt->params;
 	struct dafs_chan_params params;
 	struct dafs_requester *rq;
 	int err;
@@ -260,7 +286,7 @@ static int dafs_conn_open_operation(struct dafs_conn *conn)
 	rq = dafs_requester_create(conn->op, 1, params.depth, READ_ONCE(sp->timeo_ms));
 	if (IS_ERR(rq))
 		return PTR_ERR(rq);
-	dafs_requester_count(rq, conn->clnt->stats);
+	dafs_requester_count(rq, conn->ses->clnt->stats);
 	mutex_lock(&conn->lock);
 	conn->rq = rq;
 	err = conn->ended ? -ENOTCONN : 0;
@@ -275,13 +301,13 @@ static bool dafs_conn_opts_ok(const struct dafs_conn *conn, const struct dafs_co
 	       o->max_request_size >= DAFS_MIN_MSG_SIZE &&
 	       o->max_response_size >= DAFS_MIN_MSG_SIZE &&
 	       o->max_response_size <= conn->op->limits.recv_size &&
-	       !o->use_checksums == !conn->clnt->params.cksum;
+	       !o->use_checksums == !conn->ses->clnt->params.cksum;
 }
 
 /* Sends CLIENT_CONNECT_AUTH and applies the response. */
 static int dafs_conn_login(struct dafs_conn *conn)
 {
-	const struct dafs_client_params *sp = &conn->clnt->params;
+	const struct dafs_client_params *sp = &conn->ses->clnt->params;
 	struct dafs_client_connect_auth_args args = {
 		.connect = {
 			.opts = {
@@ -298,7 +324,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 				.len = strlen(sp->client_id),
 				.data = (const u8 *)sp->client_id,
 			},
-			.client_verifier = conn->clnt->verifier,
+			.client_verifier = conn->ses->clnt->verifier,
 		},
 		.auth_req.auth_type = sp->auth_type,
 	};
@@ -331,7 +357,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 /* CONNECT_BIND on a channel of its own (3.1.2.3). */
 static int dafs_conn_bind(struct dafs_conn *conn, struct dafs_chan *chan, u16 channel_use)
 {
-	const struct dafs_client_params *sp = &conn->clnt->params;
+	const struct dafs_client_params *sp = &conn->ses->clnt->params;
 	struct dafs_connect_bind_args args = {
 		.session_id = conn->session_id,
 		.channel_use = channel_use,
@@ -395,11 +421,11 @@ static int dafs_conn_open(struct dafs_conn *conn)
 		err = dafs_conn_login(conn);
 	if (!err && conn->opts.use_rdma_read_channel)
 		err = dafs_conn_open_rdma_read(conn);
-	if (!err && conn->opts.use_back_control_channel && conn->clnt->params.back_control)
+	if (!err && conn->opts.use_back_control_channel && conn->ses->clnt->params.back_control)
 		err = dafs_conn_open_back_control(conn);
 	/* the server has answered on it */
 	if (!err)
-		dafs_session_set_timeout(conn->clnt, conn->rq);
+		dafs_session_set_timeout(conn->ses, conn->rq);
 	return err;
 }
 
@@ -427,14 +453,14 @@ static int dafs_conn_open_error(const struct dafs_conn *conn, int err)
 
 /**
  * dafs_conn_create() - connect a session to its server
- * @clnt: the client
+ * @ses: the session
  *
  * Until dafs_session_attach() or dafs_session_part(), dafs_client_shutdown() ends it.
  *
  * Context: may sleep.
  * Return: the connection with a reference, or an ERR_PTR as dafs_client_create().
  */
-struct dafs_conn *dafs_conn_create(struct dafs_client *clnt)
+struct dafs_conn *dafs_conn_create(struct dafs_session *ses)
 {
 	struct dafs_conn *conn;
 	int err;
@@ -446,13 +472,13 @@ struct dafs_conn *dafs_conn_create(struct dafs_client *clnt)
 	mutex_init(&conn->lock);
 	INIT_WORK(&conn->end, dafs_conn_end);
 	INIT_WORK(&conn->destroy, dafs_conn_free);
-	conn->clnt = clnt;
-	atomic_inc(&clnt->nr_conns);
-	err = dafs_session_joining(clnt, conn);
+	conn->ses = ses;
+	atomic_inc(&ses->nr_conns);
+	err = dafs_session_joining(ses, conn);
 	if (!err)
 		err = dafs_conn_open_error(conn, dafs_conn_open(conn));
 	if (err) {
-		dafs_session_part(clnt, conn);
+		dafs_session_part(ses, conn);
 		return ERR_PTR(err);
 	}
 	return conn;

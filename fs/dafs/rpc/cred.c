@@ -362,7 +362,7 @@ static int dafs_cred_most_groups(const struct dafs_conn *conn, const struct cred
 	if (cred->group_info->ngroups <= most)
 		return cred->group_info->ngroups;
 	pr_warn_ratelimited("dafs: server %pISpc: only %d of %d groups of user %u are sent\n",
-			    &dafs_client_params(conn->clnt)->dst, most, cred->group_info->ngroups,
+			    &conn->ses->clnt->params.dst, most, cred->group_info->ngroups,
 			    from_kuid(&init_user_ns, cred->fsuid));
 	return most;
 }
@@ -501,7 +501,7 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_cred_cache_age);
 
 /**
  * dafs_cred_cache_release() - release all handles at the server
- * @clnt: a session that is about to end
+ * @clnt: a client that is about to end
  * @conn: a connection of it; handles of another client-id are forgotten
  *
  * Does nothing while other sessions use them.

@@ -96,7 +96,7 @@ int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
 /**
  * struct dafs_op_left - an operation whose task has given up
  * @work: waits for the response in its place
- * @clnt: the session, whose queue @work is in
+ * @clnt: the client, whose queue @work is in
  * @op: what is left of it: cred, args, conn, call, undo and lost
  */
 struct dafs_op_left {
@@ -321,7 +321,7 @@ static int dafs_op_attempts(struct dafs_client *clnt, struct dafs_op *op)
 
 static int dafs_op_run_nowait(struct dafs_client *clnt, struct dafs_op *op)
 {
-	struct dafs_conn *conn = dafs_conn_try_get(clnt);
+	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
 
 	if (IS_ERR_OR_NULL(conn))
 		return conn ? PTR_ERR(conn) : -ENOTCONN;

@@ -3,7 +3,7 @@
  * Getting back what a server has forgotten (4.4.1.6).
  *
  * A connection with another client-id than before is not made the current one until
- * all users of the session have got back what they had, on that connection.  What
+ * all users of the client have got back what they had, on that connection.  What
  * waits for the session waits for that too, so they must not wait for the session.
  *
  * Each does so in a work item of its own, in a queue that holds nothing else: what waits
@@ -22,15 +22,15 @@ static bool dafs_recoverer_is_at_it(const struct dafs_recoverer *who)
 	return who->conn || who->running;
 }
 
-static bool dafs_session_recovering(struct dafs_client *clnt)
+static bool dafs_client_recovering(struct dafs_client *clnt)
 {
 	struct dafs_recoverer *who;
 	bool recovering = false;
 
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	list_for_each_entry(who, &clnt->recoverers, link)
 		recovering |= dafs_recoverer_is_at_it(who) && !who->slow;
-	spin_unlock_irq(&clnt->lock);
+	spin_unlock(&clnt->lock);
 	return recovering;
 }
 
@@ -39,11 +39,11 @@ static struct dafs_conn *dafs_recoverer_begin(struct dafs_recoverer *who)
 	struct dafs_client *clnt = who->clnt;
 	struct dafs_conn *conn;
 
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	conn = who->conn;
 	who->conn = NULL;
 	who->running = conn;
-	spin_unlock_irq(&clnt->lock);
+	spin_unlock(&clnt->lock);
 	return conn;
 }
 
@@ -51,13 +51,13 @@ static void dafs_recoverer_end(struct dafs_recoverer *who, struct dafs_conn *con
 {
 	struct dafs_client *clnt = who->clnt;
 
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	who->running = false;
 	who->err = err;
 	if (!err)
 		who->client_id = conn->client_id;
-	wake_up_all(&clnt->wait);
-	spin_unlock_irq(&clnt->lock);
+	wake_up_all(&clnt->recovered);
+	spin_unlock(&clnt->lock);
 	dafs_conn_put(conn);
 }
 
@@ -95,12 +95,12 @@ static void dafs_recoverers_start(struct dafs_client *clnt, struct dafs_conn *co
 {
 	struct dafs_recoverer *who;
 
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	list_for_each_entry(who, &clnt->recoverers, link) {
 		if (!dafs_opaque64_equal(&who->client_id, &conn->client_id))
 			dafs_recoverer_start(who, conn);
 	}
-	spin_unlock_irq(&clnt->lock);
+	spin_unlock(&clnt->lock);
 }
 
 /* Return: 0, or an error of one that has come to its end. */
@@ -109,19 +109,19 @@ static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *co
 	struct dafs_recoverer *who;
 	int err = 0;
 
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	list_for_each_entry(who, &clnt->recoverers, link) {
 		if (!dafs_recoverer_is_at_it(who))
 			err = err ?: who->err;
 	}
 	if (!err)
 		clnt->client_id = conn->client_id;
-	spin_unlock_irq(&clnt->lock);
+	spin_unlock(&clnt->lock);
 	return err;
 }
 
 /**
- * dafs_session_recover() - have all that the server may have forgotten
+ * dafs_client_recover() - have all that the server may have forgotten
  * @clnt: the client
  * @conn: a new connection that is not in use yet
  *
@@ -129,10 +129,10 @@ static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *co
  * Return: 0, also if that goes on in the background, or a negative errno if the
  * connection is lost.
  */
-int dafs_session_recover(struct dafs_client *clnt, struct dafs_conn *conn)
+int dafs_client_recover(struct dafs_client *clnt, struct dafs_conn *conn)
 {
 	dafs_recoverers_start(clnt, conn);
-	wait_event_timeout(clnt->wait, !dafs_session_recovering(clnt), DAFS_RECOVER_WAIT);
+	wait_event_timeout(clnt->recovered, !dafs_client_recovering(clnt), DAFS_RECOVER_WAIT);
 	return dafs_recoverers_result(clnt, conn);
 }
 
@@ -146,10 +146,10 @@ void dafs_recover_slowly(struct dafs_recoverer *who)
 {
 	struct dafs_client *clnt = who->clnt;
 
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	who->slow = true;
-	wake_up_all(&clnt->wait);
-	spin_unlock_irq(&clnt->lock);
+	wake_up_all(&clnt->recovered);
+	spin_unlock(&clnt->lock);
 }
 
 /**
@@ -163,10 +163,10 @@ void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 {
 	who->clnt = clnt;
 	INIT_WORK(&who->work, dafs_recoverer_work);
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	who->client_id = clnt->client_id;
 	list_add_tail(&who->link, &clnt->recoverers);
-	spin_unlock_irq(&clnt->lock);
+	spin_unlock(&clnt->lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_client_add_recoverer);
 
@@ -183,14 +183,14 @@ void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 
 	if (!who->clnt)
 		return;
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	list_del_init(&who->link);
-	spin_unlock_irq(&clnt->lock);
+	spin_unlock(&clnt->lock);
 	cancel_work_sync(&who->work);
 	conn = dafs_recoverer_begin(who);
 	if (conn)
 		dafs_recoverer_end(who, conn, 0);
 	/* it may be the last that was waited for */
-	wake_up_all(&clnt->wait);
+	wake_up_all(&clnt->recovered);
 }
 EXPORT_SYMBOL_IF_KUNIT(dafs_client_del_recoverer);

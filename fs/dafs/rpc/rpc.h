@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The client's session with a server, and calls on it.
+ * A client of a server, and calls of it.
  *
- * A session outlives its connections: struct dafs_conn is one connection and
- * is replaced when it fails (3.1.2.5).  The operation or I/O that has a call in
- * progress holds a reference on the connection it was sent on, because the
- * response and the memory regions belong to that connection's channel.
+ * The client, struct dafs_client, is what the server knows by one client-id: it has the
+ * lease, the credential handles and the opens (2.4.3).  It reaches the server by a session,
+ * which outlives its connections: struct dafs_conn is one connection and is replaced when
+ * it fails (3.1.2.5).  The operation or I/O that has a call in progress holds a reference
+ * on the connection it was sent on, because the response and the memory regions belong to
+ * that connection's channel.
  */
-#ifndef _FS_DAFS_SESSION_H
-#define _FS_DAFS_SESSION_H
+#ifndef _FS_DAFS_RPC_H
+#define _FS_DAFS_RPC_H
 
 #include <linux/cred.h>
 #include <linux/kref.h>
@@ -21,19 +23,21 @@
 #include <linux/dafs/cksum.h>
 #include <linux/dafs/mem.h>
 #include <linux/dafs/requester.h>
+#include <linux/dafs/stats.h>
 #include <linux/dafs/status.h>
 
 struct dafs_conn;
-struct dafs_client;
+struct dafs_cred_cache;
+struct dafs_session;
 
 /**
  * struct dafs_client_params - where to and how
- * @net: network namespace; the session takes its own reference
+ * @net: network namespace; the client takes its own reference
  * @dst: server
  * @src: local address, family AF_UNSPEC for any
  * @soft: fail calls after @timeo_ms * (@retrans + 1) instead of waiting for ever
  * @timeo_ms: time after which a connection that gives no sign of life is given up
- * @retrans: connection attempts of a soft session before it fails its calls
+ * @retrans: connection attempts on a soft mount before its calls fail
  * @cksum: ask for checksums
  * @swab: use the byte order that is not this machine's (tests)
  * @back_control: ask for and bind the back-control channel
@@ -67,7 +71,7 @@ struct dafs_client_params {
 /**
  * struct dafs_conn - one connection of a session
  * @ref: one of the session while it is current, one of each call
- * @clnt: the client
+ * @ses: the session
  * @op: operation channel
  * @rq: its requester
  * @bc: back-control channel or NULL
@@ -84,7 +88,7 @@ struct dafs_client_params {
  */
 struct dafs_conn {
 	struct kref ref;
-	struct dafs_client *clnt;
+	struct dafs_session *ses;
 	struct dafs_chan *op;
 	struct dafs_requester *rq;
 	struct dafs_chan *bc;
@@ -107,13 +111,69 @@ struct dafs_conn {
 #define DAFS_BACK_REQUESTS	4
 
 /**
- * struct dafs_recoverer - a user of a session who has state at the server
- * @link: in the session's list; empty before and after
+ * struct dafs_client - a client of a server, for the mounts that share it
+ * @params: where to and how; constant but for soft, timeo_ms and retrans, see
+ *	dafs_client_set_timeouts()
+ * @ref: one of each super block that uses it
+ * @ses: its session; only rpc/ looks into it
+ * @dead: shut down for good
+ * @lock: guards @client_id and @recoverers, and orders those who change @params
+ * @client_id: what the server keeps for this client, it keeps under this id
+ * @recoverers: those who have state at the server, see recover.c
+ * @recovered: for a change of what recovers
+ * @verifier: client_verifier
+ * @instance: names this client in discriminators (E-124)
+ * @creds: credential handles, shared with other mounts that have the same client-id
+ * @lease: of the client at the server, in seconds
+ * @last_null: jiffies when the last NULL was sent to renew it
+ * @keep: renews the lease, returns credits, see lease.c
+ * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
+ *	for slots, regions and responses, but not for a connection, nor until a server that
+ *	asks for patience has had it: nothing in it waits for what is behind it
+ * @end_wq: sees to the ends of I/O, which may wait for @retry_wq.  Nothing in it waits for
+ *	a connection, as commits do, of which there may be more than a queue works on at a
+ *	time: a mount that goes waits for ends, not for commits of others
+ * @put_wq: evicts inodes, and so waits for all I/O on them, which may wait for the above
+ * @commit_wq: waits for whole operations, and so for the server, however long it is away
+ * @stats: what became of the calls on all its connections
+ * @begun: when it was made, in jiffies
+ * @reconnects: connections made after the first one; written by the reconnect work alone
+ *
+ * It has work queues of its own, so that a server that is away delays nothing of others.
+ * Memory reclaim may depend on all but @put_wq.
+ */
+struct dafs_client {
+	struct dafs_client_params params;
+	struct kref ref;
+	struct dafs_session *ses;
+	bool dead;
+	spinlock_t lock;	/* see above */
+	struct dafs_client_id client_id;
+	struct list_head recoverers;
+	wait_queue_head_t recovered;
+	struct dafs_verifier verifier;
+	u8 instance[4];
+	struct dafs_cred_cache *creds;
+	u32 lease;
+	unsigned long last_null;
+	struct delayed_work keep;
+	struct workqueue_struct *retry_wq;
+	struct workqueue_struct *end_wq;
+	struct workqueue_struct *put_wq;
+	struct workqueue_struct *commit_wq;
+	struct dafs_stats __percpu *stats;
+	unsigned long begun;
+	unsigned int reconnects;
+};
+
+/**
+ * struct dafs_recoverer - a user of a client who has state at the server
+ * @link: in the client's list; empty before and after
  * @recover: called when the server has given a connection another client-id: what the
  *	client had at the server is gone.  Runs where memory is not reclaimed from file
  *	systems, and sends by dafs_op_run_on() only.  An error means that the connection
  *	is lost; then it is called again on the next one.
- * @clnt: the session, while in its list; this and all below is recover.c's
+ * @clnt: the client, while in its list; this and all below is recover.c's, guarded by its lock
  * @work: calls @recover
  * @conn: to be given to @recover, with a reference, or NULL
  * @running: @recover has been called and has not returned
@@ -138,25 +198,26 @@ void dafs_recover_slowly(struct dafs_recoverer *who);
 void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 
+int dafs_clients_init(void);
+void dafs_clients_exit(void);
+
 struct dafs_client *dafs_client_create(const struct dafs_client_params *params);
-void dafs_client_destroy(struct dafs_client *clnt);
 struct dafs_client *dafs_client_get(struct dafs_client *clnt);
 void dafs_client_put(struct dafs_client *clnt);
 bool dafs_client_shared(const struct dafs_client *clnt);
 void dafs_client_shutdown(struct dafs_client *clnt);
-bool dafs_client_dead(const struct dafs_client *clnt);
 void dafs_client_stop_waiting(struct dafs_client *clnt);
 void dafs_client_look_again(struct dafs_client *clnt);
 void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
 			      unsigned int retrans);
 void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
-const struct dafs_client_params *dafs_client_params(const struct dafs_client *clnt);
 bool dafs_client_busy(struct dafs_client *clnt);
 bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);
+const char *dafs_client_state_name(const struct dafs_client *clnt);
 
 /**
- * struct dafs_park - what waits for a connection without a task, see park.c
- * @link: in the session's list
+ * struct dafs_park - what waits for a connection without a task, see wait.c
+ * @link: in the list of the session
  * @resume: called under the lock of the session when there is a connection, or
  *	none is waited for any more
  * @leave: none is, for this one, when this is true, see dafs_client_look_again()
@@ -166,9 +227,6 @@ struct dafs_park {
 	void (*resume)(struct dafs_park *park);
 	const bool *leave;
 };
-
-struct workqueue_struct *dafs_client_commit_wq(const struct dafs_client *clnt);
-struct workqueue_struct *dafs_client_end_wq(const struct dafs_client *clnt);
 
 bool dafs_exits_while_down(struct dafs_client *clnt);
 
@@ -183,6 +241,7 @@ static inline bool dafs_task_exits(void)
 
 struct dafs_conn *dafs_conn_get(struct dafs_client *clnt);
 struct dafs_conn *dafs_conn_get_unless(struct dafs_client *clnt, const bool *leave);
+struct dafs_conn *dafs_conn_get_or_park(struct dafs_client *clnt, struct dafs_park *park);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);
 void dafs_conn_stale(struct dafs_conn *conn);
@@ -292,7 +351,7 @@ struct dafs_op_mem {
 
 /**
  * struct dafs_op - one synchronous operation
- * @cred: whom the server shall act for; NULL for the mounter's session itself
+ * @cred: whom the server shall act for; NULL for the client itself
  * @proc: DAFS_PROC_*
  * @args: its arguments in host form
  * @res: where the results go, or NULL
@@ -362,10 +421,8 @@ unsigned int dafs_op_run_chain(struct dafs_client *clnt, struct dafs_op *ops, un
 void dafs_op_end(struct dafs_op *op);
 
 /* cred.c: credential handles (3.1.1.2) */
-struct dafs_cred_cache;
-struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_client_params *params);
-void dafs_cred_cache_put(struct dafs_cred_cache *cache);
 int dafs_cred_handle(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle);
+void dafs_cred_forget(struct dafs_client *clnt, struct dafs_conn *conn, const u8 *handle);
 
-#endif /* _FS_DAFS_SESSION_H */
+#endif /* _FS_DAFS_RPC_H */

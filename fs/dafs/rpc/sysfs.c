@@ -23,8 +23,8 @@ static atomic_t dafs_session_numbers = ATOMIC_INIT(0);
  */
 struct dafs_session_attr {
 	struct attribute attr;
-	ssize_t (*show)(struct dafs_client *clnt, char *buf);
-	ssize_t (*store)(struct dafs_client *clnt, const char *buf, size_t len);
+	ssize_t (*show)(struct dafs_session *ses, char *buf);
+	ssize_t (*store)(struct dafs_session *ses, const char *buf, size_t len);
 };
 
 #define DAFS_SESSION_ATTR(_name)					\
@@ -33,27 +33,27 @@ static struct dafs_session_attr dafs_session_attr_##_name = {		\
 	.show = dafs_session_show_##_name,				\
 }
 
-static ssize_t dafs_session_show_server(struct dafs_client *clnt, char *buf)
+static ssize_t dafs_session_show_server(struct dafs_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%pISpc\n", &clnt->params.dst);
+	return sysfs_emit(buf, "%pISpc\n", &ses->clnt->params.dst);
 }
 DAFS_SESSION_ATTR(server);
 
-static ssize_t dafs_session_show_state(struct dafs_client *clnt, char *buf)
+static ssize_t dafs_session_show_state(struct dafs_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", dafs_session_state_name(clnt));
+	return sysfs_emit(buf, "%s\n", dafs_client_state_name(ses->clnt));
 }
 DAFS_SESSION_ATTR(state);
 
-static ssize_t dafs_session_show_reconnects(struct dafs_client *clnt, char *buf)
+static ssize_t dafs_session_show_reconnects(struct dafs_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(clnt->reconnects));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(ses->clnt->reconnects));
 }
 DAFS_SESSION_ATTR(reconnects);
 
-static ssize_t dafs_session_show_channels(struct dafs_client *clnt, char *buf)
+static ssize_t dafs_session_show_channels(struct dafs_session *ses, char *buf)
 {
-	struct dafs_conn *conn = dafs_conn_try_get(clnt);
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
 	ssize_t len;
 
 	if (IS_ERR_OR_NULL(conn))
@@ -66,10 +66,10 @@ static ssize_t dafs_session_show_channels(struct dafs_client *clnt, char *buf)
 DAFS_SESSION_ATTR(channels);
 
 /* What the requester of the current connection says, or 0 without one. */
-static ssize_t dafs_session_emit_requests(struct dafs_client *clnt, char *buf,
+static ssize_t dafs_session_emit_requests(struct dafs_session *ses, char *buf,
 					  u16 (*ask)(struct dafs_requester *rq))
 {
-	struct dafs_conn *conn = dafs_conn_try_get(clnt);
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
 	u16 requests = 0;
 
 	if (!IS_ERR_OR_NULL(conn)) {
@@ -79,30 +79,30 @@ static ssize_t dafs_session_emit_requests(struct dafs_client *clnt, char *buf,
 	return sysfs_emit(buf, "%u\n", requests);
 }
 
-static ssize_t dafs_session_show_credits(struct dafs_client *clnt, char *buf)
+static ssize_t dafs_session_show_credits(struct dafs_session *ses, char *buf)
 {
-	return dafs_session_emit_requests(clnt, buf, dafs_requester_nreq);
+	return dafs_session_emit_requests(ses, buf, dafs_requester_nreq);
 }
 DAFS_SESSION_ATTR(credits);
 
-static ssize_t dafs_session_show_outstanding(struct dafs_client *clnt, char *buf)
+static ssize_t dafs_session_show_outstanding(struct dafs_session *ses, char *buf)
 {
-	return dafs_session_emit_requests(clnt, buf, dafs_requester_outstanding);
+	return dafs_session_emit_requests(ses, buf, dafs_requester_outstanding);
 }
 DAFS_SESSION_ATTR(outstanding);
 
-static ssize_t dafs_session_emit_stat(struct dafs_client *clnt, char *buf, enum dafs_stat what)
+static ssize_t dafs_session_emit_stat(struct dafs_session *ses, char *buf, enum dafs_stat what)
 {
 	u64 sums[DAFS_NR_STATS];
 
-	dafs_stats_total(clnt->stats, sums);
+	dafs_stats_total(ses->clnt->stats, sums);
 	return sysfs_emit(buf, "%llu\n", sums[what]);
 }
 
 #define DAFS_SESSION_STAT(_name, _what)							\
-static ssize_t dafs_session_show_##_name(struct dafs_client *clnt, char *buf)		\
+static ssize_t dafs_session_show_##_name(struct dafs_session *ses, char *buf)		\
 {											\
-	return dafs_session_emit_stat(clnt, buf, _what);					\
+	return dafs_session_emit_stat(ses, buf, _what);					\
 }											\
 DAFS_SESSION_ATTR(_name)
 
@@ -115,13 +115,13 @@ DAFS_SESSION_STAT(bytes_direct, DAFS_STAT_DIRECT);
 DAFS_SESSION_STAT(regions, DAFS_STAT_REGIONS);
 DAFS_SESSION_STAT(posts, DAFS_STAT_POSTS);
 
-static ssize_t dafs_session_show_shutdown(struct dafs_client *clnt, char *buf)
+static ssize_t dafs_session_show_shutdown(struct dafs_session *ses, char *buf)
 {
-	return sysfs_emit(buf, "%d\n", dafs_client_dead(clnt));
+	return sysfs_emit(buf, "%d\n", READ_ONCE(ses->clnt->dead));
 }
 
 /* For what umount -f does not reach any more; there is no way back. */
-static ssize_t dafs_session_store_shutdown(struct dafs_client *clnt, const char *buf,
+static ssize_t dafs_session_store_shutdown(struct dafs_session *ses, const char *buf,
 					   size_t len)
 {
 	bool shutdown;
@@ -131,8 +131,8 @@ static ssize_t dafs_session_store_shutdown(struct dafs_client *clnt, const char 
 		return err;
 	if (!shutdown)
 		return -EINVAL;
-	pr_notice("dafs: server %pISpc: given up for good\n", &clnt->params.dst);
-	dafs_client_shutdown(clnt);
+	pr_notice("dafs: server %pISpc: given up for good\n", &ses->clnt->params.dst);
+	dafs_client_shutdown(ses->clnt);
 	return len;
 }
 
@@ -184,7 +184,7 @@ static ssize_t dafs_session_attr_show(struct kobject *kobj, struct attribute *at
 {
 	struct dafs_session_attr *sa = container_of(attr, struct dafs_session_attr, attr);
 
-	return sa->show(container_of(kobj, struct dafs_client, kobj), buf);
+	return sa->show(container_of(kobj, struct dafs_session, kobj), buf);
 }
 
 static ssize_t dafs_session_attr_store(struct kobject *kobj, struct attribute *attr,
@@ -194,7 +194,7 @@ static ssize_t dafs_session_attr_store(struct kobject *kobj, struct attribute *a
 
 	if (!sa->store)
 		return -EIO;
-	return sa->store(container_of(kobj, struct dafs_client, kobj), buf, len);
+	return sa->store(container_of(kobj, struct dafs_session, kobj), buf, len);
 }
 
 static const struct sysfs_ops dafs_session_sysfs_ops = {
@@ -205,7 +205,7 @@ static const struct sysfs_ops dafs_session_sysfs_ops = {
 /* The session is freed by dafs_session_free(), which waits for this. */
 static void dafs_session_kobj_release(struct kobject *kobj)
 {
-	complete(&container_of(kobj, struct dafs_client, kobj)->kobj_gone);
+	complete(&container_of(kobj, struct dafs_session, kobj)->kobj_gone);
 }
 
 static const struct kobj_type dafs_session_ktype = {
@@ -216,37 +216,37 @@ static const struct kobj_type dafs_session_ktype = {
 
 /**
  * dafs_session_show_in_sysfs() - make the folder of a session
- * @clnt: the session, connected
+ * @ses: the session, connected
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int dafs_session_show_in_sysfs(struct dafs_client *clnt)
+int dafs_session_show_in_sysfs(struct dafs_session *ses)
 {
 	int err;
 
-	init_completion(&clnt->kobj_gone);
-	clnt->kobj.kset = dafs_kset;
-	err = kobject_init_and_add(&clnt->kobj, &dafs_session_ktype, NULL, "%u",
+	init_completion(&ses->kobj_gone);
+	ses->kobj.kset = dafs_kset;
+	err = kobject_init_and_add(&ses->kobj, &dafs_session_ktype, NULL, "%u",
 				   atomic_inc_return(&dafs_session_numbers));
 	if (err) {
-		kobject_put(&clnt->kobj);
-		wait_for_completion(&clnt->kobj_gone);
+		kobject_put(&ses->kobj);
+		wait_for_completion(&ses->kobj_gone);
 	}
 	return err;
 }
 
 /**
  * dafs_session_hide_from_sysfs() - undo dafs_session_show_in_sysfs()
- * @clnt: the client
+ * @ses: the session
  *
  * Context: may sleep; no task reads or writes its files when this returns.
  */
-void dafs_session_hide_from_sysfs(struct dafs_client *clnt)
+void dafs_session_hide_from_sysfs(struct dafs_session *ses)
 {
-	kobject_del(&clnt->kobj);
-	kobject_put(&clnt->kobj);
-	wait_for_completion(&clnt->kobj_gone);
+	kobject_del(&ses->kobj);
+	kobject_put(&ses->kobj);
+	wait_for_completion(&ses->kobj_gone);
 }
 
 /**

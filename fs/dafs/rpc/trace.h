@@ -103,17 +103,17 @@ TRACE_EVENT(dafs_retry,
 );
 
 TRACE_EVENT(dafs_session_state,
-	TP_PROTO(const struct dafs_client *clnt, int next),
-	TP_ARGS(clnt, next),
+	TP_PROTO(const struct dafs_session *ses, int next),
+	TP_ARGS(ses, next),
 	TP_STRUCT__entry(
 		__field(int, state)
 		__field(int, next)
 		__array(u8, server, sizeof(struct sockaddr_in6))
 	),
 	TP_fast_assign(
-		__entry->state = clnt->state;
+		__entry->state = ses->state;
 		__entry->next = next;
-		memcpy(__entry->server, &clnt->params.dst, sizeof(struct sockaddr_in6));
+		memcpy(__entry->server, &ses->clnt->params.dst, sizeof(struct sockaddr_in6));
 	),
 	TP_printk("server=%pISpc %s -> %s", __entry->server,
 		  __print_symbolic(__entry->state, DAFS_SES_STATES),

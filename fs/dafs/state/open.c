@@ -357,7 +357,7 @@ static u32 dafs_share_access_want(u32 access)
 
 /*
  * OPEN of what is known by its filehandle alone, on @conn, or without one on the
- * session's own.  @nodelay is that of struct dafs_op.
+ * client's own.  @nodelay is that of struct dafs_op.
  */
 static int dafs_open_by_fh(struct dafs_open_state *os, struct dafs_conn *conn,
 			   const struct dafs_fh *fh, bool nodelay, u32 *status)
@@ -857,7 +857,7 @@ int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_state_
 int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  unsigned int *delay_ms)
 {
-	bool soft = READ_ONCE(dafs_client_params(os->sbi->clnt)->soft);
+	bool soft = READ_ONCE(os->sbi->clnt->params.soft);
 	int err = 0;
 
 	if (soft && *delay_ms >= DAFS_OPEN_SOFT_MS)
@@ -945,7 +945,7 @@ static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn 
  * See struct dafs_recoverer.  Opens that the server does not give back
  * are lost; those that it cannot give back are reclaimed when they are used.  As long
  * as it asks for patience it is asked again: it may need minutes to have the file
- * system, which the rest of the session need not wait for.
+ * system, which the rest of the client need not wait for.
  *
  * Context: may sleep; a work queue.
  * Return: 0, or -ENOTCONN if the connection was lost meanwhile.

@@ -26,7 +26,7 @@
  * @state_id: from the server
  * @client_id: client-id that the open belongs to
  * @lost: errno for the users, if the server refused the reclaim
- * @reclaiming: a reclaim is under way: by @work, or the recovery of the session
+ * @reclaiming: a reclaim is under way: by @work, or the recovery of the client
  * @reclaims: struct dafs_reclaim that wait for the end of the reclaim
  * @closing: no users are left: no new reclaim starts, and @work closes it after a
  *	reclaim in progress

@@ -153,7 +153,7 @@ static void dafs_unwritten_work(struct work_struct *work)
 	struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
 
 	if (!dafs_file_is_written(left->inode) && !READ_ONCE(sbi->leaving)) {
-		queue_delayed_work(dafs_client_end_wq(sbi->clnt), &left->work, HZ);
+		queue_delayed_work(sbi->clnt->end_wq, &left->work, HZ);
 		return;
 	}
 	dafs_open_state_put(left->os, false);
@@ -183,7 +183,7 @@ static bool dafs_file_close_later(struct inode *inode, struct dafs_open_state *o
 	left->inode = inode;
 	left->os = os;
 	INIT_DELAYED_WORK(&left->work, dafs_unwritten_work);
-	queue_delayed_work(dafs_client_end_wq(dafs_inode_clnt(inode)), &left->work, HZ);
+	queue_delayed_work(dafs_inode_clnt(inode)->end_wq, &left->work, HZ);
 	return true;
 }
 

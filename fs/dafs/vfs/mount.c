@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mounting: a session with the server, the root of the export, a super block.
+ * Mounting: a client of the server, the root of the export, a super block.
  */
 #include <linux/backing-dev.h>
 #include <linux/mount.h>
@@ -9,7 +9,6 @@
 #include <linux/string.h>
 #include "../data/data.h"
 #include "vfs.h"
-#include "../rpc/rpc_impl.h"
 
 /* Smallest max_append that a server may have (6.1.6) */
 #define DAFS_LEAST_MAX_APPEND	SZ_64K
@@ -141,7 +140,7 @@ static int dafs_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 	return dafs_opens_recover(sbi, conn);
 }
 
-/* Fit rsize and wsize to what one request of this session can carry. */
+/* Fit rsize and wsize to what one request of this client can carry. */
 static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsattr)
 {
 	struct dafs_conn *conn = dafs_conn_get(sbi->clnt);
@@ -334,12 +333,12 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 	return sbi;
 }
 
-/* One whose session was ended by sysfs: no mount is to share it from now on. */
+/* One whose client was shut down by sysfs: no mount is to share it from now on. */
 static bool dafs_super_dead(struct super_block *sb)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
 
-	if (!sb->s_root || sbi->submount || !dafs_client_dead(sbi->clnt))
+	if (!sb->s_root || sbi->submount || !READ_ONCE(sbi->clnt->dead))
 		return false;
 	return !test_and_set_bit(DAFS_SB_FORCED, &sbi->flags);
 }

@@ -454,7 +454,7 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
 }
 
 /**
- * dafs_params_same() - would two mounts make the same session?
+ * dafs_params_same() - would two mounts make the same client?
  * @a: of one that is mounted, and may be remounted meanwhile
  * @b: of the one to come
  *
@@ -471,7 +471,7 @@ bool dafs_params_same(const struct dafs_client_params *a, const struct dafs_clie
 }
 
 /**
- * dafs_options_same() - do two mounts have the same options, but for the session's?
+ * dafs_options_same() - do two mounts have the same options, but for the client's?
  * @a: of one that is mounted, and may be remounted meanwhile
  * @b: of the one to come
  *

@@ -2,8 +2,8 @@
 /*
  * Two mounts of one export are one super block.
  *
- * So they have one cache, one set of local locks and one session.  They must be alike
- * in all that is a matter of the super block or the session: the server's address and
+ * So they have one cache, one set of local locks and one client.  They must be alike
+ * in all that is a matter of the super block or the client: the server's address and
  * the client's, the path of the export, and every option; nosharecache keeps a mount
  * to itself.  What a remount changes counts as it is now.
  */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What /proc/self/mountstats says of a mount: the statistics of its session, mostly. */
+/* What /proc/self/mountstats says of a mount: the statistics of its client, mostly. */
 #include <linux/math64.h>
 #include <linux/seq_file.h>
 #include <linux/dafs/stats.h>
 #include "../data/data.h"
 #include "vfs.h"
-#include "../rpc/rpc_impl.h"
 
 #define DAFS_STATS_VERSION	"1.2"
 
@@ -26,12 +25,12 @@ static void dafs_show_proc(struct seq_file *m, const struct dafs_client *clnt, u
 	seq_putc(m, '\n');
 }
 
-static void dafs_show_session_stats(struct seq_file *m, const struct dafs_client *clnt)
+static void dafs_show_client_stats(struct seq_file *m, const struct dafs_client *clnt)
 {
 	u64 sums[DAFS_NR_STATS];
 
 	seq_printf(m, "\tage:\t%lu\n", (jiffies - clnt->begun) / HZ);
-	seq_printf(m, "\tsession:\tstate=%s,reconnects=%u\n", dafs_session_state_name(clnt),
+	seq_printf(m, "\tsession:\tstate=%s,reconnects=%u\n", dafs_client_state_name(clnt),
 		   READ_ONCE(clnt->reconnects));
 	dafs_stats_total(clnt->stats, sums);
 	seq_printf(m, "\tbytes:\tsent=%llu,received=%llu,direct=%llu,regions=%llu\n",
@@ -68,7 +67,7 @@ int dafs_show_stats(struct seq_file *m, struct dentry *root)
 	seq_puts(m, sb_rdonly(root->d_sb) ? "ro" : "rw");
 	dafs_show_options(m, root);
 	seq_putc(m, '\n');
-	dafs_show_session_stats(m, clnt);
+	dafs_show_client_stats(m, clnt);
 	dafs_show_unstable(m, sbi);
 	seq_puts(m, "\tper-op statistics\n");
 	for (proc = DAFS_PROC_FIRST; proc <= DAFS_PROC_LAST; proc++)

@@ -5,7 +5,7 @@
  * A name that leads to a directory with another FSHandle is a crossing: what is
  * behind it is another file system, with inode numbers, free space and limits
  * of its own.  A task that goes through it has that mounted here, as a super
- * block of its own on the session of the mount above.  Such a submount goes
+ * block of its own with the client of the mount above.  Such a submount goes
  * away by itself when it was not used for a while, or with the mount above.
  */
 #include <linux/jhash.h>

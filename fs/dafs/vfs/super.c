@@ -13,7 +13,6 @@
 #include <linux/writeback.h>
 #include "../data/data.h"
 #include "vfs.h"
-#include "../rpc/rpc_impl.h"
 
 static struct kmem_cache *dafs_inode_cachep;
 
@@ -98,7 +97,7 @@ static long dafs_free_cached_objects(struct super_block *sb, struct shrink_contr
 	return 0;
 }
 
-/* May the session be used after this mount has gone? */
+/* May the client be used after this mount has gone? */
 static bool dafs_used_elsewhere(struct super_block *sb)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(sb);
@@ -110,7 +109,7 @@ static bool dafs_used_elsewhere(struct super_block *sb)
 }
 
 /*
- * A mount below another one leaves the session to that one.  A second mount of the
+ * A mount below another one leaves the client to that one.  A second mount of the
  * export, and mounts below, which umount(2) looks at later and finds idle or not, should
  * work again with the server.  In either case what the server has asked for patience
  * with fails now: the server may never have had enough of it, and a task that exits waits

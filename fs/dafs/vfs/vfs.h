@@ -21,7 +21,7 @@ void dafs_kill_sb(struct super_block *sb);
 
 /**
  * struct dafs_fs_context - a mount being set up
- * @params: session parameters
+ * @params: parameters of the client
  * @opts: other options
  * @export: path of the export on the server
  * @port: port= as given, or 0

@@ -186,7 +186,7 @@ static void dafs_direct_check_sum(struct kunit *test, struct dafs_client *clnt,
 				  const struct dafs_direct *d,
 				  const struct dafs_read_direct_res *res)
 {
-	const struct dafs_client_params *params = dafs_client_params(clnt);
+	const struct dafs_client_params *params = &clnt->params;
 	struct dafs_cksum sum = {};
 
 	if (params->cksum)

@@ -117,7 +117,7 @@ void dafs_fixture_client_params(const struct dafs_flavour *flavour,
 
 static void dafs_fixture_destroy_session(void *clnt)
 {
-	dafs_client_destroy(clnt);
+	dafs_client_put(clnt);
 }
 
 struct dafs_client *dafs_fixture_client(struct kunit *test,

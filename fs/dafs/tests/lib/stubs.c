@@ -155,7 +155,7 @@ static int dafs_setattr_describe(struct dafs_op *op, struct dafs_call *call)
 static int dafs_setattr_encode(struct dafs_client *clnt, struct dafs_op_mem *mem,
 			       struct dafs_fattr *attr, struct dafs_cksum *cksum)
 {
-	const struct dafs_client_params *params = dafs_client_params(clnt);
+	const struct dafs_client_params *params = &clnt->params;
 	const struct dafs_buf buf = {
 		.base = mem->data,
 		.len = mem->size,

@@ -420,7 +420,7 @@ static void recover_crowd(struct recover_hook *hook)
 	for (i = 0; i < RECOVER_CROWD; i++) {
 		crowd->waiter[i].go_on = &crowd->go_on;
 		INIT_WORK(&crowd->waiter[i].work, recover_waits);
-		queue_work(dafs_client_commit_wq(hook->clnt), &crowd->waiter[i].work);
+		queue_work(hook->clnt->commit_wq, &crowd->waiter[i].work);
 	}
 	KUNIT_ASSERT_EQ(hook->test, 0, kunit_add_action_or_reset(hook->test, recover_crowd_end,
 								 crowd));

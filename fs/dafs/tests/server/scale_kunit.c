@@ -198,7 +198,7 @@ static void dafs_scale_connections_test(struct kunit *test)
 	clnt = dafs_client_create(&params);
 	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), clnt);
 	if (!IS_ERR(clnt))
-		dafs_client_destroy(clnt);
+		dafs_client_put(clnt);
 }
 
 /* Makes connections and a session from an address, when those of other tests have ended */
@@ -237,7 +237,7 @@ static void dafs_scale_share_test(struct kunit *test)
 	clnt = dafs_client_create(&params);
 	KUNIT_EXPECT_PTR_EQ(test, ERR_PTR(-ENOMEM), clnt);
 	if (!IS_ERR(clnt))
-		dafs_client_destroy(clnt);
+		dafs_client_put(clnt);
 	/* eight sessions, so six of each */
 	dafs_fixture_server_param(test, &dafsd_max_sessions, 8);
 	for (i = 1; i < 6; i++)

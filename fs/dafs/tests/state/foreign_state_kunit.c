@@ -319,7 +319,7 @@ static void dafs_foreign_left_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
 	KUNIT_EXPECT_TRUE(test, foreign_lost(clnt));
 	foreign_close_many(opens);
-	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_client_commit_wq(clnt)));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(clnt->commit_wq));
 	KUNIT_EXPECT_TRUE(test, foreign_queue_works(clnt->retry_wq));
 	KUNIT_EXPECT_EQ(test, 0, f->closes);
 	f->srv->refuse = false;

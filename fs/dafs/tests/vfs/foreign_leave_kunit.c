@@ -183,7 +183,7 @@ static void dafs_foreign_ends_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
-	struct workqueue_struct *wq = dafs_client_commit_wq(DAFS_SB(mnt->mnt_sb)->clnt);
+	struct workqueue_struct *wq = DAFS_SB(mnt->mnt_sb)->clnt->commit_wq;
 	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
 	struct file *direct = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
 	struct foreign_sleeper *sleepers = kunit_kcalloc(test, FOREIGN_CROWD, sizeof(*sleepers),
@@ -340,7 +340,7 @@ static void dafs_foreign_exits_unwritten_test(struct kunit *test)
 	mutex_unlock(&netfs_inode(inode)->wb_lock);
 	f->srv->refuse = false;
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(looks));
-	KUNIT_EXPECT_TRUE(test, foreign_queue_works(dafs_client_end_wq(clnt)));
+	KUNIT_EXPECT_TRUE(test, foreign_queue_works(clnt->end_wq));
 	KUNIT_EXPECT_EQ(test, 0, f->closes);
 	KUNIT_EXPECT_EQ(test, 0, filemap_fdatawrite(inode->i_mapping));
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 1));

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The client's lease at the server, and what else is due from time to time.
+ *
+ * Everything that is sent renews the lease; a NULL is sent for every third of it in any
+ * case (4.4.1.1).  So one may be late by as much, and what the way takes does not matter.
+ */
+#include <linux/sched/mm.h>
+#include "rpc_impl.h"
+
+#define DAFS_HOUSEKEEPING	(5L * HZ)
+#define DAFS_LEASE		90U		/* seconds, until the server has told */
+#define DAFS_LEASE_MAX		3600U		/* what it may tell */
+#define DAFS_NULLS		32U		/* sent in one round of housekeeping */
+#define DAFS_CRED_IDLE		(600 * HZ)	/* after it a credential handle is released */
+
+/*
+ * A NULL if the lease has to be renewed, and as many as give the server its buffers
+ * back: a number that the server chose, so not all at one go.
+ */
+static void dafs_lease_send_nulls(struct dafs_conn *conn, bool renew)
+{
+	unsigned int nr = 0;
+
+	while (nr < DAFS_NULLS && (renew || dafs_requester_surplus(conn->rq)) &&
+	       dafs_conn_notify(conn, DAFS_PROC_NULL, NULL)) {
+		renew = false;
+		nr++;
+	}
+}
+
+/* Return: in how many jiffies the next NULL is due. */
+static long dafs_lease_keep(struct dafs_client *clnt, struct dafs_conn *conn, long third)
+{
+	bool renew = time_after_eq(jiffies, clnt->last_null + third);
+
+	dafs_requester_trim(conn->rq);
+	dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
+	/* where no slot is free for it, other requests renew the lease */
+	if (renew)
+		clnt->last_null = jiffies;
+	dafs_lease_send_nulls(conn, renew);
+	return clnt->last_null + third - jiffies;
+}
+
+static void dafs_lease_work(struct work_struct *work)
+{
+	struct dafs_client *clnt = container_of(to_delayed_work(work), struct dafs_client, keep);
+	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
+	long third = (long)READ_ONCE(clnt->lease) * HZ / 3, delay = third;
+	unsigned int flags;
+
+	/* the queue also ends connections, which memory reclaim may wait for */
+	flags = memalloc_nofs_save();
+	if (!IS_ERR_OR_NULL(conn)) {
+		delay = dafs_lease_keep(clnt, conn, third);
+		dafs_conn_put(conn);
+	}
+	memalloc_nofs_restore(flags);
+	/* at the latest for the next credits to be returned */
+	queue_delayed_work(dafs_session_wq, &clnt->keep, clamp(delay, 1L, DAFS_HOUSEKEEPING));
+}
+
+/**
+ * dafs_lease_begin() - keep the lease of a client from now on
+ * @clnt: the client, connected
+ *
+ * Context: any.
+ */
+void dafs_lease_begin(struct dafs_client *clnt)
+{
+	clnt->lease = DAFS_LEASE;
+	clnt->last_null = jiffies;
+	INIT_DELAYED_WORK(&clnt->keep, dafs_lease_work);
+	queue_delayed_work(dafs_session_wq, &clnt->keep, DAFS_HOUSEKEEPING);
+}
+
+/**
+ * dafs_client_set_lease() - how long the server bears with silence
+ * @clnt: the client
+ * @seconds: the attribute LEASE_TIME of one of its file systems
+ *
+ * Context: any; not while the client is destroyed.
+ */
+void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds)
+{
+	seconds = clamp(seconds, 1U, DAFS_LEASE_MAX);
+	if (READ_ONCE(clnt->lease) == seconds)
+		return;
+	WRITE_ONCE(clnt->lease, seconds);
+	mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
+}
+EXPORT_SYMBOL_IF_KUNIT(dafs_client_set_lease);
