@@ -198,11 +198,11 @@ EXPORT_SYMBOL_IF_KUNIT(dafs_client_shutdown);
 void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
 			      unsigned int retrans)
 {
-	spin_lock_irq(&clnt->lock);
+	spin_lock(&clnt->lock);
 	WRITE_ONCE(clnt->params.soft, soft);
 	WRITE_ONCE(clnt->params.timeo_ms, timeo_ms);
 	WRITE_ONCE(clnt->params.retrans, retrans);
-	spin_unlock_irq(&clnt->lock);
+	spin_unlock(&clnt->lock);
 	dafs_session_retime(clnt->ses);
 }
 

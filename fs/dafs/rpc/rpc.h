@@ -198,6 +198,7 @@ void dafs_recover_slowly(struct dafs_recoverer *who);
 void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 
+/* for main.c */
 int dafs_clients_init(void);
 void dafs_clients_exit(void);
 

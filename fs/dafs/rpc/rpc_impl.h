@@ -118,6 +118,8 @@ extern const struct dafs_responder_ops dafs_back_ops;
 /* cred.c */
 struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_client_params *params);
 void dafs_cred_cache_put(struct dafs_cred_cache *cache);
+
+/* register.c */
 bool dafs_cred_cache_release(struct dafs_client *clnt, struct dafs_conn *conn);
 void dafs_cred_cache_age(struct dafs_client *clnt, struct dafs_conn *conn, unsigned long idle);
 
