@@ -8,7 +8,6 @@
 #include <linux/in6.h>
 #include <linux/module.h>
 #include <net/net_namespace.h>
-#include <kunit/visibility.h>
 #include <linux/dafs/version.h>
 #include "session/server.h"
 #include "session/client.h"

@@ -15,7 +15,6 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
-#include <kunit/visibility.h>
 #include "../session/server.h"
 #include "lane.h"
 #include "export.h"
@@ -23,7 +22,6 @@
 
 /* Seconds that dafsd_export_withdraw() waits for requests and closes; shorter in tests */
 unsigned int dafsd_withdraw_seconds = 10;
-EXPORT_SYMBOL_IF_KUNIT(dafsd_withdraw_seconds);
 
 static const struct dafsd_export_ops *dafsd_export_ops;
 
@@ -115,7 +113,6 @@ void dafsd_export_put(struct dafsd_export *exp)
 	if (wq_has_sleeper(&dafsd_exports_idle))
 		wake_up_all(&dafsd_exports_idle);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_export_put);
 
 /* The first export that matches, with a reference, or NULL. */
 static struct dafsd_export *
@@ -155,7 +152,6 @@ struct dafsd_export *dafsd_export_find(const u8 *fshandle)
 			return exp;
 	return NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_export_find);
 
 static bool dafsd_export_was_served(const u8 *fshandle)
 {
@@ -663,7 +659,6 @@ free:
 	kfree(exp);
 	return ERR_PTR(err);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_export_serve);
 
 /**
  * dafsd_export_change() - change what clients may do in an export
@@ -689,7 +684,6 @@ int dafsd_export_change(struct dafsd_export *exp, const struct dafsd_export_conf
 	dafsd_squash_free(squash);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_export_change);
 
 /*
  * Wait for requests in progress, and for files that are being closed, but not for ever:
@@ -727,7 +721,6 @@ void dafsd_export_withdraw(struct dafsd_export *exp)
 	dafsd_export_wait(exp);
 	dafsd_export_put(exp);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_export_withdraw);
 
 /**
  * dafsd_exports_begin() - the server starts, without exports

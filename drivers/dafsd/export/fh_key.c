@@ -25,7 +25,6 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
-#include <kunit/visibility.h>
 #include "../session/client.h"
 #include "handle.h"
 
@@ -85,7 +84,6 @@ void dafsd_fh_sign(struct dafs_fh *wire)
 	put_unaligned_le64(dafsd_fh_mac(wire),
 			   wire->fileid + offsetof(struct dafsd_fileid, mac));
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_fh_sign);
 
 /**
  * dafsd_fh_genuine() - is this a filehandle that was given to a client?

@@ -6,7 +6,6 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
-#include <kunit/visibility.h>
 #include "../session/client.h"
 #include "export.h"
 
@@ -149,4 +148,3 @@ const struct cred *dafsd_cred_squash(const struct dafsd_export *exp, const struc
 	rcu_read_unlock();
 	return squashed ?: dafsd_squash_part(&squash, cred);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_squash);

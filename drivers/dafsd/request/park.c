@@ -37,7 +37,6 @@
 #include <linux/nodemask.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
-#include <kunit/visibility.h>
 #include "../session/server.h"
 #include "../session/conn.h"
 #include "../session/trace.h"
@@ -51,11 +50,9 @@
 
 /* Upper limit of the places of one export */
 unsigned int dafsd_lane_most = 128;
-EXPORT_SYMBOL_IF_KUNIT(dafsd_lane_most);
 
 /* Workers of dafsd_wq; fewer in tests */
 unsigned int dafsd_workers = DAFSD_WORKERS;
-EXPORT_SYMBOL_IF_KUNIT(dafsd_workers);
 
 /* Places in all lanes that are used by workers of dafsd_wq */
 static atomic_t dafsd_lanes_running = ATOMIC_INIT(0);

@@ -4,7 +4,6 @@
  * before and after the handler of the procedure runs.
  */
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include "../session/server.h"
 #include "../session/client.h"
 #include "../session/conn.h"

@@ -26,7 +26,6 @@
 #include <linux/once.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include "server.h"
 #include "peer.h"
 #include "client.h"

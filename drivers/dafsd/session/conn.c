@@ -16,7 +16,6 @@
  * run on a channel bound to it.
  */
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include <linux/dafs/requester.h>
 #include "server.h"
 #include "peer.h"
@@ -155,7 +154,6 @@ void dafsd_conn_put(struct dafsd_conn *conn)
 {
 	kref_put(&conn->ref, dafsd_conn_release);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_conn_put);
 
 /**
  * dafsd_late_over() - no change of a connection is executed any more

@@ -13,7 +13,6 @@
 #include <linux/sched.h>
 #include <linux/unaligned.h>
 #include <linux/user_namespace.h>
-#include <kunit/visibility.h>
 #include "peer.h"
 #include "client.h"
 #include "session.h"
@@ -319,7 +318,6 @@ u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cr
 	rcu_read_unlock();
 	return *cred ? DAFS_STATUS_OK : DAFSERR_NO_CREDS;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_cred_find);
 
 /**
  * dafsd_name_to_id() - the numeric id of a user or group (E-117)

@@ -14,7 +14,6 @@
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include <net/ipv6.h>
 #include "server.h"
 #include "peer.h"
@@ -24,7 +23,6 @@ unsigned int dafsd_max_state;
 module_param_named(max_state, dafsd_max_state, uint, 0644);
 MODULE_PARM_DESC(max_state,
 		 "MiB of memory for what clients have: opens, credentials (default 0: an eighth of the memory)");
-EXPORT_SYMBOL_IF_KUNIT(dafsd_max_state);
 
 /* of the machine's memory, which all servers would share */
 static atomic_long_t dafsd_charged[DAFSD_NR_CHARGES];

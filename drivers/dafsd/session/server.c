@@ -5,7 +5,6 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/workqueue.h>
-#include <kunit/visibility.h>
 #include "server.h"
 
 unsigned int dafsd_max_requests = DAFSD_DEFAULT_MAX_REQUESTS;
@@ -19,7 +18,6 @@ MODULE_PARM_DESC(msg_size, "largest request and response in bytes (4096-65536, d
 unsigned int dafsd_lease_seconds = DAFSD_LEASE_SECONDS;
 module_param_named(lease, dafsd_lease_seconds, uint, 0444);
 MODULE_PARM_DESC(lease, "seconds after which a silent client is forgotten (1-3600, default 90)");
-EXPORT_SYMBOL_IF_KUNIT(dafsd_lease_seconds);
 
 bool dafsd_auth_none = true;
 module_param_named(auth_none, dafsd_auth_none, bool, 0644);
@@ -29,22 +27,18 @@ MODULE_PARM_DESC(auth_none,
 unsigned int dafsd_max_sessions = DAFSD_DEFAULT_MAX_SESSIONS;
 module_param_named(max_sessions, dafsd_max_sessions, uint, 0644);
 MODULE_PARM_DESC(max_sessions, "sessions of all clients (default 4096)");
-EXPORT_SYMBOL_IF_KUNIT(dafsd_max_sessions);
 
 unsigned int dafsd_max_opens = DAFSD_DEFAULT_MAX_OPENS;
 module_param_named(max_opens, dafsd_max_opens, uint, 0644);
 MODULE_PARM_DESC(max_opens, "files that one client may have open (default 65536)");
-EXPORT_SYMBOL_IF_KUNIT(dafsd_max_opens);
 
 struct workqueue_struct *dafsd_wq;
-EXPORT_SYMBOL_IF_KUNIT(dafsd_wq);
 struct workqueue_struct *dafsd_least_wq;
 struct workqueue_struct *dafsd_end_wq;
 struct workqueue_struct *dafsd_close_wq;
 struct workqueue_struct *dafsd_timer_wq;
 
 struct dafsd_server dafsd_server;
-EXPORT_SYMBOL_IF_KUNIT(dafsd_server);
 
 /**
  * dafsd_server_init() - make a new instance of the server, without clients

@@ -9,7 +9,6 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
-#include <kunit/visibility.h>
 #include "server.h"
 #include "peer.h"
 #include "client.h"
@@ -55,7 +54,6 @@ struct dafsd_session *dafsd_session_find(struct dafsd_server *server,
 	spin_unlock(&server->sessions_lock);
 	return ses;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_session_find);
 
 /*
  * The whole id is random, so that it is not repeated after a restart (E-46), and cannot be
@@ -161,7 +159,6 @@ void dafsd_session_put(struct dafsd_session *ses)
 {
 	kref_put(&ses->ref, dafsd_session_free);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafsd_session_put);
 
 /**
  * dafsd_session_unbind() - a bound channel leaves its session (3.2.4.1)

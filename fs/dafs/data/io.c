@@ -32,7 +32,6 @@
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include "data.h"
 
 /* Before trying again what failed for want of a connection or memory, in ms. */
@@ -186,7 +185,6 @@ bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use)
 {
 	return READ_ONCE(sbi->rdma_refused[use]) == dafs_conn_number(sbi->clnt);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_rdma_refused);
 
 static enum dafs_rdma_use dafs_io_use(const struct dafs_io *io)
 {
@@ -706,7 +704,6 @@ void dafs_io_start(struct dafs_io *io)
 	dafs_io_send(io);
 	memalloc_nofs_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_io_start);
 
 static void dafs_io_ended(struct dafs_io *io, int err)
 {
@@ -769,4 +766,3 @@ int dafs_io_run(struct dafs_io *io)
 	memalloc_nofs_restore(flags);
 	return err ?: wait.err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_io_run);

@@ -6,7 +6,6 @@
  */
 #include <linux/slab.h>
 #include <linux/uio.h>
-#include <kunit/visibility.h>
 #include "proc.h"
 
 /**
@@ -164,4 +163,3 @@ int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_a
 	kfree(ac);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_append);

@@ -2,7 +2,6 @@
 /* Procedures on attributes and access rights. */
 #include <linux/ctype.h>
 #include <linux/string.h>
-#include <kunit/visibility.h>
 #include "proc.h"
 
 /**
@@ -29,7 +28,6 @@ int dafs_access(struct dafs_client *clnt, const struct cred *cred,
 
 	return dafs_proc_simple(clnt, &op);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_access);
 
 /* dafs_getattr() and dafs_get_fsattr() decode straight into the caller's. */
 static_assert(sizeof(struct dafs_getattr_res) == sizeof(struct dafs_fattr));
@@ -78,7 +76,6 @@ void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids)
 	attr->owner = (struct dafs_str){};
 	attr->owner_group = (struct dafs_str){};
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_fattr_take);
 
 /**
  * dafs_getattr_op() - describe a GETATTR_INLINE
@@ -131,7 +128,6 @@ int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
 	dafs_op_end(&op);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_getattr);
 
 /**
  * dafs_setattr_op() - describe a SETATTR_INLINE
@@ -201,7 +197,6 @@ int dafs_get_fsattr(struct dafs_client *clnt, const struct cred *cred,
 {
 	return dafs_get_fsattr_on(clnt, NULL, cred, fh, bitmap, attr);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_fsattr);
 
 /**
  * dafs_get_fsattr_on() - dafs_get_fsattr() on a connection not yet in use

@@ -3,7 +3,6 @@
 #include <linux/dcache.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <kunit/visibility.h>
 #include "proc.h"
 
 static struct dafs_str dafs_name(const struct qstr *name)
@@ -35,7 +34,6 @@ int dafs_get_root_handle(struct dafs_client *clnt, const struct cred *cred,
 		*fh = res.filehandle;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_root_handle);
 
 /**
  * dafs_lookup_path() - walk a path on the server (6.5.21)
@@ -70,7 +68,6 @@ int dafs_lookup_path(struct dafs_client *clnt, const struct cred *cred,
 		*fh = res.filehandle;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_path);
 
 /**
  * dafs_lookup() - find one name in a directory (6.5.21)
@@ -91,7 +88,6 @@ int dafs_lookup(struct dafs_client *clnt, const struct cred *cred,
 
 	return dafs_lookup_path(clnt, cred, dir, &component, 1, fh);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_lookup);
 
 /* Return: 0, or what the first of the operations that failed ended with. */
 static int dafs_found_run(struct dafs_client *clnt, struct dafs_op *ops, unsigned int nr,
@@ -149,7 +145,6 @@ int dafs_lookup_attrs(struct dafs_client *clnt, const struct cred *cred,
 		found->fh = res.filehandle;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_attrs);
 
 /**
  * dafs_lookup_parent() - find the parent of a directory, by LOOKUPP (6.5.22)
@@ -179,7 +174,6 @@ int dafs_lookup_parent(struct dafs_client *clnt, const struct cred *cred,
 		*fh = res.filehandle;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_lookup_parent);
 
 static struct dafs_op dafs_create_op(const struct cred *cred, struct dafs_create_args *args,
 				     struct dafs_create_res *res)
@@ -258,7 +252,6 @@ int dafs_create_attrs(struct dafs_client *clnt, const struct cred *cred,
 	kfree(setattr);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_create_attrs);
 
 /**
  * dafs_remove() - remove a name, and the object with its last one (6.5.33)
@@ -294,7 +287,6 @@ int dafs_remove(struct dafs_client *clnt, const struct cred *cred,
 		*change = res.change_info;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_remove);
 
 /**
  * dafs_rename() - give an object another name (6.5.34)
@@ -329,7 +321,6 @@ int dafs_rename(struct dafs_client *clnt, const struct cred *cred,
 
 	return dafs_proc_simple(clnt, &op);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_rename);
 
 /**
  * dafs_link() - give an object one more name (6.5.17)
@@ -365,7 +356,6 @@ int dafs_link(struct dafs_client *clnt, const struct cred *cred,
 		*change = res.change_info;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_link);
 
 /* Copies the target and adds a terminating zero. A target with a zero byte is invalid. */
 static int dafs_link_take(const struct dafs_str *link, char *buf, size_t size)
@@ -415,7 +405,6 @@ int dafs_readlink(struct dafs_client *clnt, const struct cred *cred,
 	dafs_op_end(&op);
 	return ret;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_readlink);
 
 static int dafs_readlink_describe(struct dafs_op *op, struct dafs_call *call)
 {
@@ -480,4 +469,3 @@ int dafs_readlink_direct(struct dafs_client *clnt, const struct cred *cred,
 	kfree(op.mem);
 	return ret;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_readlink_direct);

@@ -5,7 +5,6 @@
  */
 #include <linux/dcache.h>
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include "proc.h"
 
 static void dafs_open_args_init(struct dafs_open_args *args, u32 claim,
@@ -204,7 +203,6 @@ int dafs_open(struct dafs_client *clnt, const struct cred *cred,
 		return dafs_open_exclusive(clnt, cred, &args, how, opened);
 	return dafs_open_run(clnt, NULL, cred, &args, how, opened);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open);
 
 /**
  * dafs_open_attrs() - open a file by its name, and have its attributes
@@ -249,7 +247,6 @@ int dafs_open_attrs(struct dafs_client *clnt, const struct cred *cred,
 	dafs_op_end(&ops[1]);
 	return found->done ? 0 : dafs_open_errno(err, opened->status);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_attrs);
 
 /**
  * dafs_open_unlinked() - make a file without a name, and open it (6.5.24)
@@ -272,7 +269,6 @@ int dafs_open_unlinked(struct dafs_client *clnt, const struct cred *cred,
 	dafs_open_args_create(&args, how);
 	return dafs_open_run(clnt, NULL, cred, &args, how, opened);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_unlinked);
 
 /**
  * dafs_open_reclaim() - get back an open that the server has lost (4.4.1.6)
@@ -295,29 +291,6 @@ int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
 	return dafs_open_run(clnt, conn, cred, &args, how, opened);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_reclaim);
-
-/**
- * dafs_open_downgrade() - give up part of an open (6.5.26)
- * @clnt: client
- * @cred: whom to act for
- * @args: the open, and what is to be left of it
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
-			struct dafs_open_downgrade_args *args)
-{
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_OPEN_DOWNGRADE,
-		.args = args,
-	};
-
-	return dafs_proc_simple(clnt, &op);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_downgrade);
 
 /**
  * dafs_close_unless() - end an open (6.5.7)
@@ -396,4 +369,3 @@ int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 {
 	return dafs_close_unless(clnt, cred, fh, state_id, NULL);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_close);

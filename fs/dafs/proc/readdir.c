@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* READDIR: as many entries of a directory as a message takes, or a buffer. */
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include "proc.h"
 
 /* The entries of a response that can still be looked at, from pos->iter on. */
@@ -123,7 +122,6 @@ int dafs_readdir(struct dafs_client *clnt, const struct cred *cred,
 	pos->iter.left = 0;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_readdir);
 
 static int dafs_readdir_describe(struct dafs_op *op, struct dafs_call *call)
 {
@@ -207,7 +205,6 @@ int dafs_readdir_direct(struct dafs_client *clnt, const struct cred *cred,
 	kfree(op.mem);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_readdir_direct);
 
 /**
  * dafs_readdir_rest() - go on with what the actor refused
@@ -222,4 +219,3 @@ int dafs_readdir_rest(struct dafs_readdir_pos *pos, dafs_readdir_actor_t actor, 
 {
 	return dafs_readdir_walk(pos, actor, priv);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_readdir_rest);

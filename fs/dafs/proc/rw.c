@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* COMMIT, and what goes into an inline write. */
 #include <linux/uio.h>
-#include <kunit/visibility.h>
 #include "proc.h"
 
 /**
@@ -22,7 +21,6 @@ void dafs_write_inline_fill(struct dafs_buf *buf, u32 count, const struct iov_it
 	if (WARN_ON_ONCE(copied != count))
 		memset(data + copied, 0, count - copied);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_write_inline_fill);
 
 /**
  * dafs_commit() - make what was written unstably stable (6.5.8)
@@ -60,4 +58,3 @@ int dafs_commit(struct dafs_client *clnt, const struct cred *cred,
 		*verf = res.writeverf;
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_commit);

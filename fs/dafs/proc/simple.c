@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the functions of all procedures share, see proc.h. */
-#include <kunit/visibility.h>
 #include "proc.h"
 
 /**
@@ -20,7 +19,6 @@ int dafs_proc_call(struct dafs_client *clnt, struct dafs_op *op)
 		dafs_op_end(op);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_proc_call);
 
 /**
  * dafs_proc_simple() - run an operation whose results hold no pointers
@@ -38,7 +36,6 @@ int dafs_proc_simple(struct dafs_client *clnt, struct dafs_op *op)
 		dafs_op_end(op);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_proc_simple);
 
 /**
  * dafs_proc_received() - look at what the server put into memory (E-23)
@@ -73,4 +70,3 @@ int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
 	dafs_cksum_final_host(&state, buf->swab, &sum);
 	return dafs_cksum_equal(cksum, &sum) ? 0 : -EBADMSG;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_proc_received);

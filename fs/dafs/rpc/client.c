@@ -104,7 +104,6 @@ free:
 	dafs_client_free(clnt);
 	return ERR_PTR(err);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_create);
 
 /* Credentials outlive sessions (E-47), so the last one does not leave them behind. */
 static void dafs_client_disconnect(struct dafs_client *clnt)
@@ -142,7 +141,6 @@ struct dafs_client *dafs_client_get(struct dafs_client *clnt)
 	kref_get(&clnt->ref);
 	return clnt;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_get);
 
 /**
  * dafs_client_put() - use a client no longer
@@ -154,7 +152,6 @@ void dafs_client_put(struct dafs_client *clnt)
 {
 	kref_put(&clnt->ref, dafs_client_release);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_put);
 
 /**
  * dafs_client_shared() - does a client have more than one user?
@@ -181,7 +178,6 @@ void dafs_client_shutdown(struct dafs_client *clnt)
 	WRITE_ONCE(clnt->dead, true);
 	dafs_session_shutdown(clnt->ses);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_shutdown);
 
 /**
  * dafs_client_set_timeouts() - change how long the server is waited for

@@ -115,7 +115,6 @@ void dafs_conn_put(struct dafs_conn *conn)
 {
 	kref_put(&conn->ref, dafs_conn_release);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_conn_put);
 
 /**
  * dafs_conn_failed() - give a connection up
@@ -127,7 +126,6 @@ void dafs_conn_failed(struct dafs_conn *conn)
 {
 	dafs_chan_fail(conn->op, DAFS_CLOSE_PROTOCOL);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_conn_failed);
 
 /**
  * dafs_conn_stale() - give a connection up whose session the server has lost

@@ -333,7 +333,6 @@ int dafs_cred_handle(struct dafs_client *clnt, struct dafs_conn *conn, const str
 		return 0;
 	return dafs_cred_register(clnt->creds, conn, cred, handle);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_cred_handle);
 
 /**
  * dafs_cred_forget() - drop a handle that the server does not know (NO_CREDS)

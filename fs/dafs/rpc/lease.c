@@ -90,4 +90,3 @@ void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds)
 	WRITE_ONCE(clnt->lease, seconds);
 	mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_set_lease);

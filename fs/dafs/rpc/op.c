@@ -32,7 +32,6 @@ void dafs_op_end(struct dafs_op *op)
 		dafs_conn_put(op->conn);
 	op->conn = NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_op_end);
 
 static int dafs_op_map(struct dafs_op *op)
 {
@@ -376,7 +375,6 @@ int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op)
 	trace_dafs_op_result(op, err);
 	return dafs_op_result(clnt, op, err);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_op_run);
 
 /**
  * dafs_op_run_on() - perform an operation on a connection not yet in use
@@ -406,4 +404,3 @@ int dafs_op_run_on(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs
 		return err;
 	return dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_op_run_on);

@@ -168,7 +168,6 @@ void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 	list_add_tail(&who->link, &clnt->recoverers);
 	spin_unlock(&clnt->lock);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_add_recoverer);
 
 /**
  * dafs_client_del_recoverer() - have no state at the server any more
@@ -193,4 +192,3 @@ void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 	/* it may be the last that was waited for */
 	wake_up_all(&clnt->recovered);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_del_recoverer);

@@ -177,7 +177,6 @@ void dafs_cred_cache_age(struct dafs_client *clnt, struct dafs_conn *conn, unsig
 	while (nr-- && dafs_cred_evict(clnt->creds, conn, 0, idle, false))
 		;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_cred_cache_age);
 
 /**
  * dafs_cred_cache_release() - release all handles at the server

@@ -7,7 +7,7 @@
 
 #include <linux/completion.h>
 #include <linux/kobject.h>
-#include <kunit/visibility.h>
+#include <linux/mutex.h>
 #include <linux/dafs/responder.h>
 #include "rpc.h"
 

@@ -5,7 +5,6 @@
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include <kunit/visibility.h>
 #include "rpc.h"
 #include "trace.h"
 
@@ -152,7 +151,6 @@ struct dafs_verdict dafs_retry(enum dafs_retry_kind kind, enum dafs_action actio
 		trace_dafs_retry(kind, action, *count, verdict.next);
 	return verdict;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_retry);
 
 /**
  * dafs_tries_restart() - an attempt has achieved something
@@ -165,4 +163,3 @@ void dafs_tries_restart(struct dafs_tries *tries)
 	tries->delay_ms = 0;
 	memset(tries->count, 0, sizeof(tries->count));
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_tries_restart);

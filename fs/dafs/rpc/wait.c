@@ -96,7 +96,6 @@ bool dafs_client_busy(struct dafs_client *clnt)
 	dafs_conn_put(conn);
 	return busy;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_client_busy);
 
 static bool dafs_left(const bool *leave)
 {
@@ -141,7 +140,6 @@ struct dafs_conn *dafs_conn_get(struct dafs_client *clnt)
 {
 	return dafs_conn_get_unless(clnt, NULL);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_conn_get);
 
 /* Return: true if it was parked, and may have gone on already. */
 static bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park)

@@ -21,7 +21,6 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include "state.h"
 #include "../rpc/trace.h"
 
@@ -49,7 +48,6 @@ int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_i
 	spin_unlock(&os->lock);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_state_id);
 
 static void dafs_open_state_free(struct kref *kref)
 {
@@ -289,7 +287,6 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait)
 	spin_unlock(&sbi->opens_lock);
 	dafs_open_state_close(os, wait);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_state_put);
 
 /* One that is lost is better than none, but not to be shared with a new user. */
 static struct dafs_open_state *dafs_open_state_search(struct dafs_inode *di, u32 access,
@@ -492,7 +489,6 @@ struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qs
 	*inodep = inode;
 	return os;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_open_state_named);
 
 /* Removed, and reached through those who have it open; or known by its handle alone. */
 static bool dafs_has_no_name(const struct dentry *dentry)

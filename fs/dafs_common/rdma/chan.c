@@ -53,7 +53,6 @@ const char *dafs_close_reason_name(enum dafs_close_reason reason)
 {
 	return dafs_close_reasons[reason];
 }
-EXPORT_SYMBOL_GPL(dafs_close_reason_name);
 
 /**
  * dafs_chan_why() - text for the end of a channel

@@ -4,7 +4,6 @@
  * their ownership are in <linux/dafs/chan.h>.
  */
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include <linux/dafs/cksum.h>
 #include "rdma_impl.h"
 #include "trace.h"
@@ -173,7 +172,6 @@ int dafs_chan_post_recvs(struct dafs_chan *chan, unsigned int nr)
 	}
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_chan_post_recvs);
 
 /* Rule 2: the magic selects requester or responder; any other message is an error. */
 static void dafs_recv_route(struct dafs_chan *chan, struct dafs_msg *msg)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Creation and destruction of a requester, and the interface for its owner. */
 #include <linux/slab.h>
-#include <kunit/visibility.h>
 #include <linux/dafs/stats.h>
 #include "requester.h"
 #include "trace.h"
@@ -185,24 +184,6 @@ u16 dafs_requester_outstanding(struct dafs_requester *rq)
 	return READ_ONCE(rq->outstanding);
 }
 EXPORT_SYMBOL_GPL(dafs_requester_outstanding);
-
-/**
- * dafs_requester_desire() - ask for another nreq
- * @rq: requester
- * @nreq: desired_nreq of all requests from now on; 0: leave it to the responder
- *
- * Undoes dafs_requester_adapt().
- */
-void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&rq->lock, flags);
-	rq->least = 0;
-	rq->desired = nreq;
-	spin_unlock_irqrestore(&rq->lock, flags);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_requester_desire);
 
 /**
  * dafs_requester_adapt() - adapt desired_nreq to the number of requests that are needed

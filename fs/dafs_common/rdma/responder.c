@@ -23,7 +23,6 @@
 #include <linux/slab.h>
 #include <linux/dafs/cksum.h>
 #include <linux/dafs/responder.h>
-#include <kunit/visibility.h>
 #include "rdma_impl.h"
 #include "trace.h"
 
@@ -78,7 +77,6 @@ struct dafs_responder {
 
 /* Upper limit of request structures of one responder; lowered in tests of short memory */
 unsigned int dafs_responder_most = DAFS_MAX_NREQ + DAFS_SPARE_RQSTS;
-EXPORT_SYMBOL_IF_KUNIT(dafs_responder_most);
 
 /* Time that an unused request structure is kept, in jiffies */
 #define DAFS_RQST_IDLE	(5L * HZ)

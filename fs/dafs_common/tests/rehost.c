@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the elements of the arrays of decoded messages with the accessors and
- * puts them where the encoder looks for them.  Compiled into the KUnit module
- * and into the fuzzer.
+ * Reads the elements of the arrays of decoded messages and puts them where the encoder
+ * looks for them.  Compiled into the KUnit module and into the fuzzer.
  */
 #include <linux/align.h>
 #include <linux/errno.h>
 #include <linux/string.h>
+#include "../wire/cursor.h"
 #include "rehost.h"
 
 static void *arena_take(struct dafs_arena *arena, size_t count, size_t size)
@@ -41,7 +41,7 @@ static int rehost_path(const struct dafs_buf *buf, struct dafs_seq *path, struct
 	return 0;
 }
 
-/* rehost_NAME(): all elements of type dafs_TYPE with dafs_get_NAME() and INNER() */
+/* rehost_NAME(): all elements, which dafs_elem_NAME describes, with INNER() */
 #define DEFINE_REHOST(name, type, inner)						\
 static int rehost_##name(const struct dafs_buf *buf, struct dafs_seq *seq,		\
 			 struct dafs_arena *arena)					\
@@ -53,7 +53,7 @@ static int rehost_##name(const struct dafs_buf *buf, struct dafs_seq *seq,		\
 	if (!elems)									\
 		return -ENOMEM;								\
 	for (i = 0; i < seq->count && !err; i++) {					\
-		err = dafs_get_##name(buf, seq, i, &elems[i]);				\
+		err = dafs_x_element(buf, seq, i, &dafs_elem_##name, &elems[i]);	\
 		if (!err)								\
 			err = inner(buf, &elems[i], arena);				\
 	}										\

@@ -8,7 +8,6 @@
  */
 #include <linux/bitops.h>
 #include <linux/export.h>
-#include <kunit/visibility.h>
 #include "cursor.h"
 
 static void dafs_x_ace(struct dafs_xdr *x, void *p)
@@ -21,7 +20,7 @@ static void dafs_x_ace(struct dafs_xdr *x, void *p)
 	dafs_x_str(x, &ace->who);
 }
 
-static const struct dafs_elem_type dafs_elem_ace = {
+const struct dafs_elem_type dafs_elem_ace = {
 	.filter = dafs_x_ace,
 	.host = sizeof(struct dafs_ace),
 	.wire = 16,
@@ -37,7 +36,7 @@ static void dafs_x_fs_location(struct dafs_xdr *x, void *p)
 	dafs_x_path(x, &loc->root_path);
 }
 
-static const struct dafs_elem_type dafs_elem_fs_location = {
+const struct dafs_elem_type dafs_elem_fs_location = {
 	.filter = dafs_x_fs_location,
 	.host = sizeof(struct dafs_fs_location),
 	.wire = 8,
@@ -53,7 +52,7 @@ static void dafs_x_fs_locations(struct dafs_xdr *x, void *p)
 	dafs_x_seq(x, &locs->locations, &dafs_elem_fs_location);
 }
 
-static const struct dafs_elem_type dafs_elem_fs_locations = {
+const struct dafs_elem_type dafs_elem_fs_locations = {
 	.filter = dafs_x_fs_locations,
 	.host = sizeof(struct dafs_fs_locations),
 	.wire = 8,
@@ -527,51 +526,3 @@ int dafs_direntry_next(const struct dafs_buf *buf, struct dafs_direntry_iter *it
 	return x.err ?: 1;
 }
 EXPORT_SYMBOL_GPL(dafs_direntry_next);
-
-/**
- * dafs_get_ace() - one access control entry
- * @buf: buffer that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @ace: filled
- *
- * Return: 0, or -ERANGE if there is no element @i.
- */
-int dafs_get_ace(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-		 struct dafs_ace *ace)
-{
-	return dafs_x_element(buf, seq, i, &dafs_elem_ace, ace);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_ace);
-
-/**
- * dafs_get_fs_locations() - one set of places where a file system lives
- * @buf: buffer that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @locs: filled
- *
- * Return: 0, or -ERANGE if there is no element @i.
- */
-int dafs_get_fs_locations(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			  struct dafs_fs_locations *locs)
-{
-	return dafs_x_element(buf, seq, i, &dafs_elem_fs_locations, locs);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_fs_locations);
-
-/**
- * dafs_get_fs_location() - one place where a file system lives
- * @buf: buffer that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @loc: filled
- *
- * Return: 0, or -ERANGE if there is no element @i.
- */
-int dafs_get_fs_location(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			 struct dafs_fs_location *loc)
-{
-	return dafs_x_element(buf, seq, i, &dafs_elem_fs_location, loc);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_fs_location);

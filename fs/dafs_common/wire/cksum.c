@@ -14,7 +14,6 @@
 #include <linux/string.h>
 #include <linux/swab.h>
 #include <linux/unaligned.h>
-#include <kunit/visibility.h>
 #include <linux/dafs/cksum.h>
 
 /*
@@ -147,20 +146,6 @@ static struct dafs_cksum cksum_sums(const struct dafs_cksum_state *state)
 }
 
 /**
- * dafs_cksum_final() - write a checksum into a message
- * @state: the checksum; may be updated further
- * @field: where it goes
- */
-void dafs_cksum_final(const struct dafs_cksum_state *state, struct dafs_wire_cksum *field)
-{
-	struct dafs_cksum sums = cksum_sums(state);
-
-	put_unaligned((__force dafs_w16)sums.s2, &field->s2);
-	put_unaligned((__force dafs_w16)sums.s1, &field->s1);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_cksum_final);
-
-/**
  * dafs_cksum_final_host() - a checksum for a direct_checksum field
  * @state: the checksum; may be updated further
  * @swab: the session's byte order is not this machine's
@@ -210,7 +195,6 @@ void dafs_msg_cksum(void *msg, u32 len)
 	put_unaligned((__force dafs_w16)sums.s2, &hdr->message_checksum.s2);
 	put_unaligned((__force dafs_w16)sums.s1, &hdr->message_checksum.s1);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_msg_cksum);
 
 /**
  * dafs_msg_cksum_ok() - verify the checksum of a received message (3.2.5)

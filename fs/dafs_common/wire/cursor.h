@@ -332,6 +332,7 @@ int dafs_x_element(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i
 /* types.c */
 extern const struct dafs_elem_type dafs_elem_s32;
 extern const struct dafs_elem_type dafs_elem_direct_buf;
+extern const struct dafs_elem_type dafs_elem_file_chunk;
 extern const struct dafs_elem_type dafs_elem_rw_request;
 extern const struct dafs_elem_type dafs_elem_completion;
 extern const struct dafs_elem_type dafs_elem_authtype;
@@ -341,6 +342,9 @@ void dafs_x_change_info(struct dafs_xdr *x, struct dafs_change_info *info);
 void dafs_x_direct_buf(struct dafs_xdr *x, struct dafs_direct_buf *buf);
 
 /* attr.c */
+extern const struct dafs_elem_type dafs_elem_ace;
+extern const struct dafs_elem_type dafs_elem_fs_location;
+extern const struct dafs_elem_type dafs_elem_fs_locations;
 extern const struct dafs_elem_type dafs_elem_direntry;
 
 void dafs_x_fattr_here(struct dafs_xdr *x, struct dafs_fattr *attr);

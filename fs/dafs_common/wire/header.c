@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The headers of requests (6.1.2) and responses (6.1.3). */
-#include <linux/export.h>
-#include <kunit/visibility.h>
 #include "cursor.h"
 
 /**
@@ -25,7 +23,6 @@ int dafs_probe_order(const void *msg, u32 len, u32 magic, bool *swab)
 	*swab = seen != magic;
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_probe_order);
 
 static void dafs_x_req_hdr(struct dafs_xdr *x, struct dafs_req_hdr *hdr, u32 *magic)
 {
@@ -85,7 +82,6 @@ void dafs_put_req_hdr(const struct dafs_buf *buf, const struct dafs_req_hdr *hdr
 	if (!dafs_x_init(&x, buf, true, 0))
 		dafs_x_req_hdr(&x, (struct dafs_req_hdr *)hdr, &magic);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_put_req_hdr);
 
 /**
  * dafs_get_req_hdr() - read a request header (6.1.2)
@@ -105,7 +101,6 @@ int dafs_get_req_hdr(const struct dafs_buf *buf, struct dafs_req_hdr *hdr)
 		dafs_x_req_hdr(&x, hdr, &magic);
 	return dafs_check_hdr(&x, magic, DAFS_REQUEST_MAGIC, hdr->len);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_req_hdr);
 
 /**
  * dafs_put_res_hdr() - write a response header, checksum zero (6.1.3)
@@ -120,7 +115,6 @@ void dafs_put_res_hdr(const struct dafs_buf *buf, const struct dafs_res_hdr *hdr
 	if (!dafs_x_init(&x, buf, true, 0))
 		dafs_x_res_hdr(&x, (struct dafs_res_hdr *)hdr, &magic);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_put_res_hdr);
 
 /**
  * dafs_get_res_hdr() - read a response header (6.1.3)
@@ -140,4 +134,3 @@ int dafs_get_res_hdr(const struct dafs_buf *buf, struct dafs_res_hdr *hdr)
 		dafs_x_res_hdr(&x, hdr, &magic);
 	return dafs_check_hdr(&x, magic, DAFS_RESPONSE_MAGIC, hdr->len);
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_res_hdr);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Encodes and decodes whole messages by the table of procedures. */
 #include <linux/export.h>
-#include <kunit/visibility.h>
 #include "messages.h"
 
 static int dafs_encode_body(const struct dafs_buf *buf, const struct dafs_body *body, void *host)
@@ -47,7 +46,6 @@ int dafs_encode_args(const struct dafs_buf *buf, u32 proc, void *args)
 
 	return p ? dafs_encode_body(buf, &p->args, args) : -EOPNOTSUPP;
 }
-EXPORT_SYMBOL_IF_KUNIT(dafs_encode_args);
 
 /**
  * dafs_decode_args() - decode the arguments of a request

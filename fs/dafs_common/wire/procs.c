@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of procedures (6.1.10). */
 #include <linux/export.h>
-#include <kunit/visibility.h>
 #include "messages.h"
 
 #define NONE				{}
@@ -105,15 +104,3 @@ const char *dafs_proc_name(u32 proc)
 	return p ? p->name : "unknown";
 }
 EXPORT_SYMBOL_GPL(dafs_proc_name);
-
-/**
- * dafs_proc_known() - whether a procedure number is assigned (6.1.10)
- * @proc: any number
- *
- * Return: true if it is.
- */
-bool dafs_proc_known(u32 proc)
-{
-	return dafs_find_proc(proc);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_proc_known);

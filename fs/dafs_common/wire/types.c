@@ -4,7 +4,6 @@
  * elements of counted arrays.
  */
 #include <linux/export.h>
-#include <kunit/visibility.h>
 #include "cursor.h"
 
 /**
@@ -76,7 +75,7 @@ static void dafs_x_file_chunk(struct dafs_xdr *x, void *p)
 	dafs_x_u32(x, &chunk->cache_hint);
 }
 
-static const struct dafs_elem_type dafs_elem_file_chunk = {
+const struct dafs_elem_type dafs_elem_file_chunk = {
 	.filter = dafs_x_file_chunk,
 	.host = sizeof(struct dafs_file_chunk),
 	.wire = 16,
@@ -174,67 +173,3 @@ int dafs_get_direct_buf(const struct dafs_buf *buf, const struct dafs_seq *seq, 
 	return dafs_x_element(buf, seq, i, &dafs_elem_direct_buf, direct_buf);
 }
 EXPORT_SYMBOL_GPL(dafs_get_direct_buf);
-
-/**
- * dafs_get_file_chunk() - one chunk of a batch request
- * @buf: buffer that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @chunk: filled
- *
- * Return: 0, or -ERANGE if there is no element @i.
- */
-int dafs_get_file_chunk(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			struct dafs_file_chunk *chunk)
-{
-	return dafs_x_element(buf, seq, i, &dafs_elem_file_chunk, chunk);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_file_chunk);
-
-/**
- * dafs_get_rw_request() - one request of a batch
- * @buf: buffer that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @req: filled; its arrays are read with the accessors too
- *
- * Return: 0, or -ERANGE if there is no element @i.
- */
-int dafs_get_rw_request(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			struct dafs_rw_request *req)
-{
-	return dafs_x_element(buf, seq, i, &dafs_elem_rw_request, req);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_rw_request);
-
-/**
- * dafs_get_completion() - one completion of a batch
- * @buf: buffer that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @c: filled
- *
- * Return: 0, or -ERANGE if there is no element @i.
- */
-int dafs_get_completion(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			struct dafs_completion *c)
-{
-	return dafs_x_element(buf, seq, i, &dafs_elem_completion, c);
-}
-EXPORT_SYMBOL_IF_KUNIT(dafs_get_completion);
-
-/**
- * dafs_get_authtype() - one authentication type of SECINFO
- * @buf: buffer that @seq was decoded from
- * @seq: decoded array
- * @i: index
- * @auth: filled
- *
- * Return: 0, or -ERANGE if there is no element @i.
- */
-int dafs_get_authtype(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-		      struct dafs_authtype *auth)
-{
-	return dafs_x_element(buf, seq, i, &dafs_elem_authtype, auth);
-}
-EXPORT_SYMBOL_GPL(dafs_get_authtype);

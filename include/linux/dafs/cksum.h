@@ -28,7 +28,6 @@ struct dafs_cksum_state {
 
 void dafs_cksum_init(struct dafs_cksum_state *state);
 void dafs_cksum_update(struct dafs_cksum_state *state, const void *data, size_t len);
-void dafs_cksum_final(const struct dafs_cksum_state *state, struct dafs_wire_cksum *field);
 void dafs_cksum_final_host(const struct dafs_cksum_state *state, bool swab,
 			   struct dafs_cksum *out);
 

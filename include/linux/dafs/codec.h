@@ -154,7 +154,6 @@ void dafs_put_res_hdr(const struct dafs_buf *buf, const struct dafs_res_hdr *hdr
 int dafs_get_res_hdr(const struct dafs_buf *buf, struct dafs_res_hdr *hdr);
 
 const char *dafs_proc_name(u32 proc);
-bool dafs_proc_known(u32 proc);
 
 int dafs_encode_args(const struct dafs_buf *buf, u32 proc, void *args);
 int dafs_decode_args(const struct dafs_buf *buf, u32 proc, void *args);
@@ -178,20 +177,6 @@ u32 dafs_direntry_size(const struct dafs_direntry *entry);
 int dafs_get_s32(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i, s32 *v);
 int dafs_get_direct_buf(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_direct_buf *direct_buf);
-int dafs_get_file_chunk(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			struct dafs_file_chunk *chunk);
-int dafs_get_rw_request(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			struct dafs_rw_request *req);
-int dafs_get_completion(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			struct dafs_completion *c);
-int dafs_get_ace(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-		 struct dafs_ace *ace);
-int dafs_get_authtype(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-		      struct dafs_authtype *auth);
-int dafs_get_fs_locations(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			  struct dafs_fs_locations *locs);
-int dafs_get_fs_location(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
-			 struct dafs_fs_location *loc);
 
 /**
  * struct dafs_direntry_iter - walks the entries of a READDIR, and checks them

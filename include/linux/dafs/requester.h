@@ -90,7 +90,6 @@ u16 dafs_requester_nreq(struct dafs_requester *rq);
 u16 dafs_requester_surplus(struct dafs_requester *rq);
 u16 dafs_requester_outstanding(struct dafs_requester *rq);
 bool dafs_requester_busy(struct dafs_requester *rq);
-void dafs_requester_desire(struct dafs_requester *rq, u16 nreq);
 int dafs_requester_adapt(struct dafs_requester *rq, u16 least);
 void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms,
 				unsigned int limit_ms);

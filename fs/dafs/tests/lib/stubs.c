@@ -6,6 +6,8 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
+#include "../../../dafs_common/rdma/requester.h"
+#include "../../../dafs_common/wire/cursor.h"
 #include "stubs.h"
 
 /* Bytes of memory for attributes sent by RDMA */
@@ -24,6 +26,38 @@ int dafs_null(struct dafs_client *clnt, const struct cred *cred)
 	struct dafs_op op = { .cred = cred, .proc = DAFS_PROC_NULL };
 
 	return dafs_proc_simple(clnt, &op);
+}
+
+/**
+ * dafs_requester_desire() - ask for another nreq
+ * @rq: requester
+ * @nreq: desired_nreq of all requests from now on; 0: leave it to the responder
+ *
+ * Undoes dafs_requester_adapt().
+ */
+void dafs_requester_desire(struct dafs_requester *rq, u16 nreq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	rq->least = 0;
+	rq->desired = nreq;
+	spin_unlock_irqrestore(&rq->lock, flags);
+}
+
+/**
+ * dafs_get_authtype() - one way of authentication that SECINFO offers
+ * @buf: buffer that @seq was decoded from
+ * @seq: decoded array
+ * @i: index
+ * @auth: filled
+ *
+ * Return: 0, or -ERANGE if there is no element @i.
+ */
+int dafs_get_authtype(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
+		      struct dafs_authtype *auth)
+{
+	return dafs_x_element(buf, seq, i, &dafs_elem_authtype, auth);
 }
 
 /**
@@ -313,6 +347,27 @@ int dafs_create(struct dafs_client *clnt, const struct cred *cred,
 	*fh = res.filehandle;
 	*change = res.change_info;
 	return 0;
+}
+
+/**
+ * dafs_open_downgrade() - give up part of an open (6.5.26)
+ * @clnt: client
+ * @cred: whom to act for
+ * @args: the open, and what is to be left of it
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
+			struct dafs_open_downgrade_args *args)
+{
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_OPEN_DOWNGRADE,
+		.args = args,
+	};
+
+	return dafs_proc_simple(clnt, &op);
 }
 
 /**

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the KUnit suites use of this module and others do not.  Built with the suites only, so
+ * that other kernels export none of it.
+ */
+#include <kunit/visibility.h>
+#include <linux/workqueue.h>
+#include "session/server.h"
+#include "session/client.h"
+#include "session/conn.h"
+#include "session/peer.h"
+#include "session/session.h"
+#include "export/export.h"
+#include "export/handle.h"
+#include "request/request.h"
+
+#define TESTED	EXPORT_SYMBOL_IF_KUNIT
+
+/* session/ */
+TESTED(dafsd_conn_put);
+TESTED(dafsd_cred_find);
+TESTED(dafsd_lease_seconds);
+TESTED(dafsd_max_opens);
+TESTED(dafsd_max_sessions);
+TESTED(dafsd_max_state);
+TESTED(dafsd_server);
+TESTED(dafsd_session_find);
+TESTED(dafsd_session_put);
+TESTED(dafsd_wq);
+
+/* export/ */
+TESTED(dafsd_cred_squash);
+TESTED(dafsd_export_change);
+TESTED(dafsd_export_find);
+TESTED(dafsd_export_put);
+TESTED(dafsd_export_serve);
+TESTED(dafsd_export_withdraw);
+TESTED(dafsd_fh_sign);
+TESTED(dafsd_withdraw_seconds);
+
+/* request/ */
+TESTED(dafsd_lane_most);
+TESTED(dafsd_workers);
