@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# DAFS builds in a kernel's tree: built in, as modules with KUnit, and without the server.
+# DAFS builds in a kernel's tree: built in, as modules with KUnit, and without the server;
+# kunit.py runs the suites of the messages.
 # bed: host
 # timeout: 1200
 # needs: um
@@ -62,6 +63,12 @@ build()
 	true
 }
 
+# kunit COMMAND OPTION...: the program that runs suites in a kernel's tree
+kunit()
+{
+	(cd "$SOURCE" && nice python3 -B tools/testing/kunit/kunit.py "$@")
+}
+
 if ! overlay "$SOURCE" || ! overlay "$KDIR"; then
 	tap_skip "DAFS in a kernel's tree" "no overlay mounts here"
 	tap_done
@@ -72,14 +79,19 @@ once=$(hooks)
 tap_run "and takes it again" "$REPO/tools/in-tree" "$SOURCE"
 tap_is "$(hooks)" "$once" "which adds no line twice"
 tap_silent "as modules, with KUnit suites" build modules modules \
-	DAFS_FS=m DAFSD=m DAFS_KUNIT_TEST=m
+	DAFS_FS=m DAFSD=m DAFS_KUNIT_TEST=m DAFS_CODEC_KUNIT_TEST=m
 for module in fs/dafs/dafs drivers/dafsd/dafsd fs/dafs_common/dafs_common \
-	fs/dafs/tests/dafs_kunit; do
+	fs/dafs/tests/dafs_kunit fs/dafs_common/tests/dafs_common_kunit; do
 	tap_run "$module.ko is there" test -f "$KDIR/$module.ko"
 done
-tap_silent "built in" build builtin vmlinux DAFS_FS=y DAFSD=y DAFS_KUNIT_TEST=n
+tap_silent "built in" build builtin linux DAFS_FS=y DAFSD=y DAFS_KUNIT_TEST=n \
+	DAFS_CODEC_KUNIT_TEST=y
 tap_is "$(nm "$KDIR/vmlinux" | grep -cE ' t dafs(d)?_(init|exit)$')" 4 \
 	"client and server are in the kernel"
+# That kernel is there already; one of these options alone would be built from nothing.
+tap_run "kunit.py runs the suites of the messages" kunit exec --build_dir "$KDIR" 'dafs_*'
+tap_run "its options for them are complete" \
+	kunit config --kunitconfig fs/dafs_common --build_dir "$WORK/kunit"
 tap_silent "built in, without the server" build client vmlinux DAFS_FS=y DAFSD=n
 tap_is "$(nm "$KDIR/vmlinux" | grep -c ' dafsd_')" 0 "no server is in the kernel"
 tap_is "$("$REPO/tools/in-tree" "$WORK" 2>&1)" \
