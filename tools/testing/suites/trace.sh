@@ -54,6 +54,23 @@ tap_silent "a restart of the server" in_order 'dafs_session_state: .* up -> down
 echo more >&3
 exec 3>&-
 
+# A restarted server does not know yet which exports it will have, and asks for time.
+modprobe -r dafsd && modprobe dafsd
+echo data >/srv/data/late
+echo >$tracing/trace
+stat /mnt/dafs/late >/dev/null &
+late=$!
+eventually has 'dafs_reply: .* status=10008 '
+mount -t configfs none /sys/kernel/config 2>/dev/null
+export=/sys/kernel/config/dafsd/exports/data
+mkdir $export && echo /srv/data >$export/path && echo 0 >$export/root_squash &&
+	echo 1 >$export/enable
+tap_run "a call that the server asks to repeat succeeds" wait $late
+cat $tracing/trace >/tmp/trace
+tap_silent "it is repeated" in_order 'dafs_reply: .* status=10008 ' \
+	'dafs_retry: call attempt=1 server asks for time: pause, send again$' \
+	'dafs_reply: .* status=0 '
+
 umount /mnt/dafs
 
 echo 1 >$tracing/events/dafsd/enable
@@ -97,8 +114,29 @@ tap_silent "attributes that have timed out" in_order 'dafs_revalidate: .* err=0$
 traced chmod 600 /mnt/dafs/file
 tap_silent "the result of an operation" in_order 'dafs_op_result: SETATTR_INLINE status=0 err=0$'
 
-umount /mnt/dafs
+# DISCONNECT is executed after all other requests, also one that a killed task has left behind.
+waits_at_server()
+{
+	grep -qx 1 /sys/fs/dafsd/*/waiting
+}
+echo >$tracing/trace
+fsfreeze -f /srv/data
+chmod 640 /mnt/dafs/file &
+task=$!
+eventually has 'dafsd_execute: .* SETATTR_INLINE run$'
+kill -9 $task
+wait $task 2>/dev/null
+umount /mnt/dafs &
+task=$!
+tap_run "a request waits" eventually waits_at_server
+fsfreeze -u /srv/data
+tap_run "umount" wait $task
 eventually has 'dafsd_session_state: .* ready -> closing$'
+tap_silent "it waits for another one" in_order \
+	'dafsd_wait: .* DISCONNECT for the other requests$' 'dafsd_executed: .* status=0$'
+tap_silent "and goes on after that" in_order 'dafsd_executed: .* status=0$' \
+	'dafsd_resume: .* DISCONNECT waited$' 'dafsd_execute: .* DISCONNECT run$'
 tap_silent "a session ends" in_order 'dafsd_session_state: .* ready -> closing$'
 tap_silent "and at the client" in_order 'dafs_session_state: .* -> dead$'
+echo 0 >$export/enable && rmdir $export
 tap_done
