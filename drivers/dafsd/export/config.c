@@ -43,11 +43,13 @@ static int dafsd_export_enable(struct dafsd_export_item *item)
 {
 	struct dafsd_export *exp;
 
-	lockdep_assert_held(&item->lock);
+	guard(mutex)(&item->lock);
+	if (item->exp)
+		return 0;
 	exp = dafsd_export_serve(item->conf.name, &item->conf);
 	if (IS_ERR(exp))
 		return PTR_ERR(exp);
-	item->exp = exp;
+	WRITE_ONCE(item->exp, exp);
 	return 0;
 }
 
@@ -56,7 +58,7 @@ static void dafsd_export_disable(struct dafsd_export_item *item)
 	guard(mutex)(&item->lock);
 	if (item->exp)
 		dafsd_export_withdraw(item->exp);
-	item->exp = NULL;
+	WRITE_ONCE(item->exp, NULL);
 }
 
 static struct dafsd_export_item *to_export_item(struct config_item *item)
@@ -80,51 +82,51 @@ static ssize_t dafsd_export_set_form(struct config_item *ci, bool *setting, cons
 	return len;
 }
 
-/* What they may do is changed in the export that is served, too. */
-static int dafsd_export_update(struct dafsd_export_item *item)
+/* What they may do is changed in the export that is served, too; @setting is part of @conf. */
+static int dafsd_export_change_setting(struct config_item *ci, void *setting, const void *value,
+				       size_t size)
 {
-	lockdep_assert_held(&item->lock);
-	return item->exp ? dafsd_export_change(item->exp, &item->conf) : 0;
+	struct dafsd_export_item *item = to_export_item(ci);
+	struct dafsd_export_conf conf;
+	int err = 0;
+
+	guard(mutex)(&item->lock);
+	conf = item->conf;
+	memcpy((void *)&conf + (setting - (void *)&item->conf), value, size);
+	if (item->exp)
+		err = dafsd_export_change(item->exp, &conf);
+	if (!err)
+		item->conf = conf;
+	return err;
 }
 
 static ssize_t dafsd_export_set_right(struct config_item *ci, bool *setting, const char *page,
 				      size_t len)
 {
-	struct dafsd_export_item *item = to_export_item(ci);
 	bool v;
-	int err;
 
 	if (kstrtobool(page, &v))
 		return -EINVAL;
-	guard(mutex)(&item->lock);
-	swap(*setting, v);
-	err = dafsd_export_update(item);
-	if (err)
-		*setting = v;
-	return err ?: len;
+	return dafsd_export_change_setting(ci, setting, &v, sizeof(v)) ?: len;
 }
 
 static ssize_t dafsd_export_set_id(struct config_item *ci, u32 *setting, const char *page,
 				   size_t len)
 {
-	struct dafsd_export_item *item = to_export_item(ci);
 	u32 v;
-	int err;
 
 	if (kstrtou32(page, 0, &v) || v == (u32)-1)
 		return -EINVAL;
-	guard(mutex)(&item->lock);
-	swap(*setting, v);
-	err = dafsd_export_update(item);
-	if (err)
-		*setting = v;
-	return err ?: len;
+	return dafsd_export_change_setting(ci, setting, &v, sizeof(v)) ?: len;
 }
 
 #define DAFSD_EXPORT_ATTR(_name, _set, _fmt)						\
 static ssize_t dafsd_export_##_name##_show(struct config_item *ci, char *page)		\
 {											\
-	return sysfs_emit(page, _fmt, to_export_item(ci)->conf._name);			\
+	struct dafsd_export_item *item = to_export_item(ci);				\
+											\
+	guard(mutex)(&item->lock);							\
+	return sysfs_emit(page, _fmt, item->conf._name);				\
 }											\
 											\
 static ssize_t dafsd_export_##_name##_store(struct config_item *ci, const char *page,	\
@@ -220,6 +222,7 @@ static ssize_t dafsd_export_name_store(struct config_item *ci, const char *page,
 }
 CONFIGFS_ATTR(dafsd_export_, name);
 
+/* Without the lock: it would wait for a file system that hangs while the export is disabled. */
 static ssize_t dafsd_export_enable_show(struct config_item *ci, char *page)
 {
 	return sysfs_emit(page, "%d\n", !!READ_ONCE(to_export_item(ci)->exp));
@@ -228,19 +231,14 @@ static ssize_t dafsd_export_enable_show(struct config_item *ci, char *page)
 static ssize_t dafsd_export_enable_store(struct config_item *ci, const char *page, size_t len)
 {
 	struct dafsd_export_item *item = to_export_item(ci);
-	int err = 0;
 	bool v;
 
 	if (kstrtobool(page, &v))
 		return -EINVAL;
-	if (!v) {
-		dafsd_export_disable(item);
-		return len;
-	}
-	guard(mutex)(&item->lock);
-	if (!item->exp)
-		err = dafsd_export_enable(item);
-	return err ?: len;
+	if (v)
+		return dafsd_export_enable(item) ?: len;
+	dafsd_export_disable(item);
+	return len;
 }
 CONFIGFS_ATTR(dafsd_export_, enable);
 
@@ -440,7 +438,6 @@ static int dafsd_param_add(char *spec)
 		return err;
 	}
 	list_add_tail(&item->node, &dafsd_param_items);
-	guard(mutex)(&item->lock);
 	return dafsd_export_enable(item);
 }
 
@@ -450,8 +447,9 @@ static void dafsd_param_remove_all(void)
 
 	list_for_each_entry_safe(item, next, &dafsd_param_items, node) {
 		list_del(&item->node);
-		dafsd_export_disable(item);
+		/* so that the administrator cannot enable it again */
 		configfs_unregister_group(&item->group);
+		dafsd_export_disable(item);
 		config_group_put(&item->group);
 	}
 }
