@@ -681,16 +681,19 @@ int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 	struct dafs_fattr attr = {};
 	struct dafs_ids ids;
 	struct dafs_asked asked;
+	bool gone;
 	int err;
 
 	if (!force && dafs_attrs_fresh(di))
 		return 0;
 	asked = dafs_asked_now(inode->i_sb);
 	err = dafs_getattr(sbi->clnt, cred, &di->fh, sbi->attrs, &attr, &ids);
-	trace_dafs_revalidate(inode, err);
-	if (dafs_gone(inode, err)) {
+	gone = dafs_gone(inode, err);
+	if (gone)
 		dafs_attrs_last(di, asked);
-		return 0;
-	}
-	return err ?: dafs_refresh(inode, &attr, &ids, asked);
+	else if (!err)
+		err = dafs_refresh(inode, &attr, &ids, asked);
+	/* the inode of a new file has no number before */
+	trace_dafs_revalidate(inode, err);
+	return gone ? 0 : err;
 }

@@ -93,6 +93,16 @@ traced open_and_close
 tap_silent "an open, and its end" in_order 'dafsd_opened: .* open=[0-9]' \
 	'dafsd_closed: .* open=[0-9]'
 
+# OPEN does not return the number of the file that it makes.
+new_file()
+{
+	echo new >/mnt/dafs/new && cat /mnt/dafs/new
+}
+traced new_file
+tap_silent "the first attributes of a new file" in_order \
+	"dafs_revalidate: .* ino=$(stat -c %i /srv/data/new) err=0\$"
+tap_fails "they have its number" grep 'dafs_revalidate: .* ino=0 ' /tmp/trace
+
 # Changes of others are detected at the next open, and cached data is dropped.
 echo old >/mnt/dafs/file
 cat /mnt/dafs/file >/dev/null
