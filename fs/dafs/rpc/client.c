@@ -3,8 +3,9 @@
  * A client of a server: what the server knows by one client-id, for the mounts that
  * share it, and its session.
  *
- * The client owns its session and waits for the end of it, so what refers to either holds
- * no reference but that of a mount, or of a connection (conn.c).
+ * The client owns its session.  It waits for the end of the session's connections, and for
+ * what is left in its work queues, before it frees either: these refer to both without a
+ * reference.
  */
 #include <linux/slab.h>
 #include <linux/dafs/stats.h>
@@ -34,14 +35,16 @@ static void dafs_queue_free(struct workqueue_struct *wq)
 		destroy_workqueue(wq);
 }
 
+/* What is left in the queues holds no reference, and may ask the session for a connection. */
 static void dafs_client_free(struct dafs_client *clnt)
 {
 	if (clnt->ses)
-		dafs_session_free(clnt->ses);
+		dafs_session_end(clnt->ses);
 	dafs_queue_free(clnt->commit_wq);
 	dafs_queue_free(clnt->put_wq);
 	dafs_queue_free(clnt->end_wq);
 	dafs_queue_free(clnt->retry_wq);
+	kfree(clnt->ses);
 	if (clnt->creds)
 		dafs_cred_cache_put(clnt->creds);
 	dafs_stats_free(clnt->stats);

@@ -73,7 +73,7 @@ void dafs_lease_begin(struct dafs_client *clnt);
 
 /* session.c */
 struct dafs_session *dafs_session_alloc(struct dafs_client *clnt);
-void dafs_session_free(struct dafs_session *ses);
+void dafs_session_end(struct dafs_session *ses);
 int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn);
 void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn);
 int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn);

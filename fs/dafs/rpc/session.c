@@ -203,7 +203,8 @@ void dafs_session_shutdown(struct dafs_session *ses)
  * @clnt: its client, which outlives it
  *
  * Context: may sleep.
- * Return: the session, DOWN, for dafs_session_free(); or NULL if out of memory.
+ * Return: the session, DOWN, for dafs_session_end() and kfree(); or NULL if out of
+ * memory.
  */
 struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
 {
@@ -221,17 +222,16 @@ struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
 }
 
 /**
- * dafs_session_free() - undo dafs_session_alloc()
- * @ses: session, DEAD or never connected
+ * dafs_session_end() - wait for the end of a session's connections
+ * @ses: session, DEAD or never connected; there is no connection of it any more
  *
- * Context: may sleep; waits for the end of its connections.
+ * Context: may sleep.
  */
-void dafs_session_free(struct dafs_session *ses)
+void dafs_session_end(struct dafs_session *ses)
 {
 	cancel_delayed_work_sync(&ses->reconnect);
 	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
 	/* the last connection may still be about to let the lock go */
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
-	kfree(ses);
 }

@@ -202,7 +202,7 @@ static const struct sysfs_ops dafs_session_sysfs_ops = {
 	.store = dafs_session_attr_store,
 };
 
-/* The session is freed by dafs_session_free(), which waits for this. */
+/* The client frees the session, after dafs_session_hide_from_sysfs() has waited for this. */
 static void dafs_session_kobj_release(struct kobject *kobj)
 {
 	complete(&container_of(kobj, struct dafs_session, kobj)->kobj_gone);

@@ -438,6 +438,47 @@ static void dafs_recover_crowd_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, hook->calls);
 }
 
+/**
+ * struct recover_late - an operation in a queue of the client, which ends with it
+ * @work: the operation
+ * @clnt: the client
+ * @begun: @work runs
+ * @err: how the operation ended
+ */
+struct recover_late {
+	struct work_struct work;
+	struct dafs_client *clnt;
+	struct completion begun;
+	int err;
+};
+
+static void recover_late_work(struct work_struct *work)
+{
+	struct recover_late *late = container_of(work, struct recover_late, work);
+	struct dafs_op op = { .proc = DAFS_PROC_NULL };
+
+	complete(&late->begun);
+	msleep(500);
+	late->err = dafs_op_run(late->clnt, &op);
+	dafs_op_end(&op);
+}
+
+/* The client and its session stay until its work queues are empty. */
+static void dafs_recover_late_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct recover_late *late = kunit_kzalloc(test, sizeof(*late), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, late);
+	late->clnt = dafs_fixture_client(test, &fix->params);
+	init_completion(&late->begun);
+	INIT_WORK(&late->work, recover_late_work);
+	queue_work(late->clnt->commit_wq, &late->work);
+	wait_for_completion(&late->begun);
+	dafs_fixture_end_client(test, late->clnt);
+	KUNIT_EXPECT_EQ(test, -EIO, late->err);
+}
+
 /* Servers of the test's own. */
 
 /* Answers only the requests that set up sessions. */
@@ -536,6 +577,7 @@ static struct kunit_case dafs_recover_cases[] = {
 	KUNIT_CASE(dafs_recover_again_test),
 	KUNIT_CASE_PARAM(dafs_recover_held_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_recover_crowd_test),
+	KUNIT_CASE(dafs_recover_late_test),
 	KUNIT_CASE(dafs_recover_shutdown_test),
 	KUNIT_CASE(dafs_recover_never_test),
 	KUNIT_CASE(dafs_grant_too_much_test),
