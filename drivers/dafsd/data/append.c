@@ -145,8 +145,8 @@ static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *
 	own->from = all->from;
 }
 
-static u32 dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter,
-			     struct dafs_verifier *verifier, struct dafsd_appended *own)
+static dafs_status_t dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter,
+				       struct dafs_verifier *verifier, struct dafsd_appended *own)
 {
 	struct dafsd_file *file = use->file;
 	struct file *filp = use->filp;
@@ -190,8 +190,8 @@ static int dafsd_append_result(struct dafsd_appends *all, const struct dafsd_app
 	return err;
 }
 
-static u32 dafsd_append_sync(const struct dafsd_use *use, const struct dafsd_appended *own,
-			     u32 stable_how)
+static dafs_status_t dafsd_append_sync(const struct dafsd_use *use,
+				       const struct dafsd_appended *own, u32 stable_how)
 {
 	int err;
 
@@ -214,11 +214,11 @@ static u32 dafsd_append_sync(const struct dafsd_use *use, const struct dafsd_app
  * Return: OK, and the data is in the file and stable; or the status of the failure, and
  * none of it is in the file.
  */
-u32 dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
-		 struct dafs_append_res *res)
+dafs_status_t dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
+			   struct dafs_append_res *res)
 {
 	struct dafsd_appended own;
-	u32 status;
+	dafs_status_t status;
 
 	res->committed = stable_how;
 	if (!iov_iter_count(iter)) {

@@ -183,7 +183,7 @@ static bool dafsd_exports_settled(void)
  * Context: as dafsd_export_find().
  * Return: OK, DELAY or STALE.
  */
-u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp)
+dafs_status_t dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp)
 {
 	bool served;
 
@@ -206,7 +206,7 @@ u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp)
  * Context: any.
  * Return: STALE, or DELAY if the exports may not have been configured yet.
  */
-u32 dafsd_exports_missing(void)
+dafs_status_t dafsd_exports_missing(void)
 {
 	if (dafsd_exports_settled() || READ_ONCE(dafsd_exports_withdrawn))
 		return DAFSERR_STALE;

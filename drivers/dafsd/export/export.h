@@ -120,7 +120,7 @@ struct dafsd_export *dafsd_export_find_name(const struct dafs_str *name);
 struct dafsd_export *dafsd_export_find_path(const struct path *path);
 struct dafsd_export *dafsd_export_find_below(const struct dafs_str *path);
 struct dafsd_export *dafsd_export_nth(u64 n);
-u32 dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp);
+dafs_status_t dafsd_export_get(const u8 *fshandle, struct dafsd_export **exp);
 void dafsd_export_put(struct dafsd_export *exp);
 bool dafsd_export_needs(const struct dafs_str *path);
 bool dafsd_export_is_root(const struct dentry *dir);
@@ -128,7 +128,7 @@ bool dafsd_export_leads(const struct dafs_str *path);
 struct dafsd_export *dafsd_export_outer(const struct dafs_str *path);
 const char *dafsd_export_rest(const struct dafsd_export *exp, const struct dafs_str *path);
 bool dafsd_export_is_first(const struct dafsd_export *exp, const struct dafs_str *path, size_t len);
-u32 dafsd_exports_missing(void);
+dafs_status_t dafsd_exports_missing(void);
 u64 dafsd_exports_change(void);
 
 /**
@@ -151,8 +151,8 @@ int dafsd_exports_init(const struct dafsd_export_ops *ops);
 void dafsd_exports_exit(void);
 
 /* name.c: which names an export takes */
-u32 dafsd_name_check(const struct dafsd_export *exp, const struct dafs_str *name);
-u32 dafsd_name_check_change(const struct dafsd_export *exp, const struct dafs_str *name);
+dafs_status_t dafsd_name_check(const struct dafsd_export *exp, const struct dafs_str *name);
+dafs_status_t dafsd_name_check_change(const struct dafsd_export *exp, const struct dafs_str *name);
 bool dafsd_name_is_dots(const struct dafs_str *name);
 
 /* squash.c: whom a user acts as there */

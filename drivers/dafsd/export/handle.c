@@ -49,7 +49,8 @@ int dafsd_fh_encodable(const struct path *path)
  * Return: OK; SERVERFAULT if the file system has no handle for the object; for the pseudo
  * root, as dafsd_exports_missing() until the first export has been enabled.
  */
-u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire)
+dafs_status_t dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry,
+			       struct dafs_fh *wire)
 {
 	struct dafsd_fileid id = {
 		.version = DAFSD_FILEID_VERSION,

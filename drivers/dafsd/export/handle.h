@@ -38,7 +38,8 @@ static_assert(sizeof(struct dafsd_fileid) == DAFS_FILEID_SIZE);
 extern const u8 dafsd_pseudo_fshandle[DAFS_FSHANDLE_SIZE];
 
 int dafsd_fh_encodable(const struct path *path);
-u32 dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry, struct dafs_fh *wire);
+dafs_status_t dafsd_fh_compose(struct dafsd_export *exp, struct dentry *dentry,
+			       struct dafs_fh *wire);
 
 /* fh_key.c: the keyed hash of filehandles */
 int dafsd_fh_key_init(void);

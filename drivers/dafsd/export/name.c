@@ -88,7 +88,7 @@ bool dafsd_name_is_dots(const struct dafs_str *name)
  * Return: OK; INVAL if it is empty, or holds a slash or a zero byte, or is not UTF-8
  * and the export does not take such names; NAMETOOLONG.
  */
-u32 dafsd_name_check(const struct dafsd_export *exp, const struct dafs_str *name)
+dafs_status_t dafsd_name_check(const struct dafsd_export *exp, const struct dafs_str *name)
 {
 	if (!name->len)
 		return DAFSERR_INVAL;
@@ -109,7 +109,7 @@ u32 dafsd_name_check(const struct dafsd_export *exp, const struct dafs_str *name
  * Context: any.
  * Return: as dafsd_name_check(), and INVAL for "." and "..".
  */
-u32 dafsd_name_check_change(const struct dafsd_export *exp, const struct dafs_str *name)
+dafs_status_t dafsd_name_check_change(const struct dafsd_export *exp, const struct dafs_str *name)
 {
 	return dafsd_name_is_dots(name) ? DAFSERR_INVAL : dafsd_name_check(exp, name);
 }

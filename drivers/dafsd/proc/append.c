@@ -10,14 +10,14 @@
 #include "proc.h"
 
 /* E-100, E-101 */
-static u32 dafsd_append_check(u32 byte_count, u32 stable_how)
+static dafs_status_t dafsd_append_check(u32 byte_count, u32 stable_how)
 {
 	if (stable_how != DAFS_DATA_SYNC && stable_how != DAFS_FILE_SYNC)
 		return DAFSERR_INVAL;
 	return byte_count > DAFS_MAX_IO_SIZE ? DAFSERR_WRITE_TOOBIG : DAFS_STATUS_OK;
 }
 
-static u32 dafsd_append_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_append_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_append_inline_args *args = &rq->args.append_inline;
 	struct kvec kvec = {
@@ -37,10 +37,10 @@ static u32 dafsd_append_inline(struct dafsd_rqst *rq, const struct dafsd_use *us
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_append_inline(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_append_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_append_inline_args *args = &rq->args.append_inline;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_append_check(args->byte_count, args->stable_how);
 	if (status)
@@ -49,11 +49,11 @@ u32 dafsd_proc_append_inline(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_WRITE, dafsd_append_inline);
 }
 
-static u32 dafsd_append_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_append_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
 	const struct dafs_seq bufs = { .count = 1, .elems = &args->write_data_buffer };
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_io_check_bufs(rq, &bufs, args->byte_count);
 	if (!status && args->byte_count)
@@ -61,11 +61,11 @@ static u32 dafsd_append_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
 	return status ?: dafsd_io_pull(rq, &bufs, args->byte_count);
 }
 
-static u32 dafsd_append_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_append_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
 	struct iov_iter iter;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_io_cksum_check(rq, args->byte_count, &args->direct_checksum);
 	if (status)
@@ -81,10 +81,10 @@ static u32 dafsd_append_direct(struct dafsd_rqst *rq, const struct dafsd_use *us
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_prepare_append_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_append_check(args->byte_count, args->stable_how);
 	if (status)
@@ -100,7 +100,7 @@ u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_append_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_append_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_append_direct_args *args = &rq->args.append_direct;
 

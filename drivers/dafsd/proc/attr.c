@@ -38,7 +38,7 @@ static bool dafsd_access_is_change(const struct inode *inode, int mask)
 	return (mask & MAY_WRITE) && !special_file(inode->i_mode);
 }
 
-static u32 dafsd_access_bit(const struct dafsd_fh *fh, int mask)
+static dafs_status_t dafsd_access_bit(const struct dafsd_fh *fh, int mask)
 {
 	struct inode *inode = dafsd_fh_inode(fh);
 	int err;
@@ -64,12 +64,12 @@ static void dafsd_access_pseudo_root(const struct dafs_access_args *args,
 	res->access = res->supported & (DAFS_ACCESS_READ | DAFS_ACCESS_LOOKUP);
 }
 
-static u32 dafsd_access(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_access(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	const struct dafs_access_args *args = &rq->args.access;
 	struct dafs_access_res *res = &rq->res.access;
 	const struct dafsd_access_row *row;
-	u32 status;
+	dafs_status_t status;
 	int mask;
 
 	if (dafsd_fh_is_pseudo(fh)) {
@@ -98,12 +98,12 @@ static u32 dafsd_access(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_access(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_access(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.access.filehandle, dafsd_access);
 }
 
-static u32 dafsd_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafsd_fattr_names *names = kvzalloc(sizeof(*names), GFP_KERNEL);
 
@@ -121,7 +121,7 @@ static u32 dafsd_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.getattr.filehandle, dafsd_getattr);
 }
@@ -131,13 +131,13 @@ u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
  * open the file for writing.  This is checked before write access to the file system is
  * taken.
  */
-static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-			       const struct dafs_state_id *state_id,
-			       const struct dafs_fattr *attr, u64 which)
+static dafs_status_t dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+					 const struct dafs_state_id *state_id,
+					 const struct dafs_fattr *attr, u64 which)
 {
 	u64 *done = &rq->res.setattr.attr_request_bitmap;
 	struct dafsd_use use = {};
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	if (which & DAFS_FATTR_OBJECT_SIZE) {
@@ -166,16 +166,16 @@ static u32 dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh *fh,
  * Context: may sleep; acts for the caller.
  * Return: DAFS status.
  */
-u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-		  const struct dafs_state_id *state_id, const struct dafs_fattr *attr)
+dafs_status_t dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+			    const struct dafs_state_id *state_id, const struct dafs_fattr *attr)
 {
-	u32 status = dafsd_fattr_check(attr, DAFSD_FATTR_SETTABLE);
+	dafs_status_t status = dafsd_fattr_check(attr, DAFSD_FATTR_SETTABLE);
 
 	return status ?: dafsd_setattr_which(rq, fh, state_id, attr,
 					     attr->included & attr->valid);
 }
 
-static u32 dafsd_setattr_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_setattr_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_setattr_inline_args *args = &rq->args.setattr_inline;
 
@@ -191,7 +191,7 @@ static u32 dafsd_setattr_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 {
 	rq->body = true;
 	return dafsd_fh_use(rq, &rq->args.setattr_inline.filehandle, dafsd_setattr_inline);
@@ -217,10 +217,10 @@ u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 	(DAFSD_FSATTR_GENERAL | DAFSD_FSATTR_SPACE | DAFS_FSATTR_MAX_LINK)
 
 /* Attributes of the server, not of the file system */
-static u32 dafsd_fsattr_general(const struct dafsd_fh *fh, struct dafs_fsattr *attr)
+static dafs_status_t dafsd_fsattr_general(const struct dafsd_fh *fh, struct dafs_fsattr *attr)
 {
 	struct dafs_fh wire;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_to_wire(fh, &wire);
 	if (status)
@@ -284,12 +284,12 @@ static void dafsd_fsattr_from_statfs(const struct kstatfs *st, struct dafs_fsatt
 	attr->space_total = st->f_blocks * unit;
 }
 
-static u32 dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_fsattr *attr = &rq->res.get_fsattr.obj_attributes;
 	struct kstatfs st;
 	struct path path;
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	attr->included = rq->args.getattr.attr_request_bitmap & DAFS_FSATTR_ALL;
@@ -318,7 +318,7 @@ static u32 dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_get_fsattr(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.getattr.filehandle, dafsd_fsattr_get);
 }
@@ -332,7 +332,8 @@ u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq)
  * Context: may sleep; acts for the caller.
  * Return: OK; INVAL if it is no link; the status of the file system; RESOURCE.
  */
-u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs_str *link)
+dafs_status_t dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			     struct dafs_str *link)
 {
 	DEFINE_DELAYED_CALL(done);
 	const char *text;
@@ -352,7 +353,7 @@ u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs
 	return rq->scratch ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
 }
 
-static u32 dafsd_readlink_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_readlink_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	return dafsd_readlink(rq, fh, &rq->res.readlink_inline.link);
 }
@@ -364,7 +365,7 @@ static u32 dafsd_readlink_inline(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_readlink_inline(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_readlink_inline(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.fh.filehandle, dafsd_readlink_inline);
 }

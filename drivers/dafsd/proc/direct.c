@@ -29,13 +29,13 @@ static struct dafsd_direct_attrs *dafsd_direct_attrs(struct dafsd_rqst *rq)
 	return a;
 }
 
-static u32 dafsd_direct_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_direct_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_getattr_direct_args *args = &rq->args.getattr_direct;
 	struct dafs_seq bufs = dafsd_meta_buf(&args->data_buffer);
 	struct dafsd_direct_attrs *a = dafsd_direct_attrs(rq);
 	struct dafs_buf buf;
-	u32 status;
+	dafs_status_t status;
 
 	if (!a)
 		return DAFSERR_RESOURCE;
@@ -55,12 +55,12 @@ static u32 dafsd_direct_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_getattr_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_getattr_direct(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.getattr_direct.filehandle, dafsd_direct_getattr);
 }
 
-static u32 dafsd_direct_setattr_pull(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_direct_setattr_pull(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_seq bufs = dafsd_meta_buf(&rq->args.setattr_direct.obj_attributes);
 
@@ -76,18 +76,18 @@ static u32 dafsd_direct_setattr_pull(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_prepare_setattr_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_prepare_setattr_direct(struct dafsd_rqst *rq)
 {
 	rq->body = true;
 	return dafsd_fh_use(rq, &rq->args.setattr_direct.filehandle, dafsd_direct_setattr_pull);
 }
 
-static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_setattr_direct_args *args = &rq->args.setattr_direct;
 	struct dafsd_direct_attrs *a = dafsd_direct_attrs(rq);
 	struct dafs_buf buf;
-	u32 status;
+	dafs_status_t status;
 
 	if (!a)
 		return DAFSERR_RESOURCE;
@@ -107,17 +107,17 @@ static u32 dafsd_direct_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_setattr_direct(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.setattr_direct.filehandle, dafsd_direct_setattr);
 }
 
-static u32 dafsd_direct_readlink(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_direct_readlink(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_seq bufs = dafsd_meta_buf(&rq->args.readlink_direct.buffer);
 	struct dafs_buf buf;
 	struct dafs_str link;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_readlink(rq, fh, &link);
 	if (!status)
@@ -135,7 +135,7 @@ static u32 dafsd_direct_readlink(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_readlink_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_readlink_direct(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.readlink_direct.filehandle, dafsd_direct_readlink);
 }

@@ -15,17 +15,17 @@
  * unless it was created without a name and made linkable.  The client is told that the
  * object is gone: NOENT is not one of the errors of LINK.
  */
-static u32 dafsd_link_status(int err)
+static dafs_status_t dafsd_link_status(int err)
 {
 	return err == -ENOENT ? DAFSERR_STALE : dafs_errno_to_status(err);
 }
 
 /* The lock of the directory is held. */
-static u32 dafsd_link_entry(const struct dafsd_fh *source, const struct dafsd_fh *dir,
-			    const struct dafs_str *name)
+static dafs_status_t dafsd_link_entry(const struct dafsd_fh *source, const struct dafsd_fh *dir,
+				      const struct dafs_str *name)
 {
 	struct dentry *dentry = dafsd_lookup_locked(dir->dentry, name);
-	u32 status;
+	dafs_status_t status;
 
 	if (IS_ERR(dentry))
 		return dafs_errno_to_status(PTR_ERR(dentry));
@@ -38,11 +38,11 @@ static u32 dafsd_link_entry(const struct dafsd_fh *source, const struct dafsd_fh
 	return status;
 }
 
-static u32 dafsd_link(const struct dafsd_fh *source, struct dafsd_fh *dir,
-		      const struct dafs_str *name, struct dafs_change_info *info)
+static dafs_status_t dafsd_link(const struct dafsd_fh *source, struct dafsd_fh *dir,
+				const struct dafs_str *name, struct dafs_change_info *info)
 {
 	struct inode *inode = dafsd_fh_inode(dir);
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	status = dafsd_fh_want_write(dir);
@@ -60,10 +60,10 @@ static u32 dafsd_link(const struct dafsd_fh *source, struct dafsd_fh *dir,
 	return dafs_errno_to_status(err);
 }
 
-static u32 dafsd_link_check(const struct dafsd_fh *source, const struct dafsd_fh *dir,
-			    const struct dafs_str *name)
+static dafs_status_t dafsd_link_check(const struct dafsd_fh *source, const struct dafsd_fh *dir,
+				      const struct dafs_str *name)
 {
-	u32 status = dafsd_name_check_change(dir->exp, name);
+	dafs_status_t status = dafsd_name_check_change(dir->exp, name);
 
 	if (status)
 		return status;
@@ -83,11 +83,11 @@ static u32 dafsd_link_check(const struct dafsd_fh *source, const struct dafsd_fh
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_link(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_link(struct dafsd_rqst *rq)
 {
 	struct dafs_link_args *args = &rq->args.link;
 	struct dafsd_fh source = {}, dir = {};
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_check_other(&args->destination_object, &args->source_object);
 	if (!status)

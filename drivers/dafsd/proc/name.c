@@ -25,7 +25,7 @@
  * Context: process context; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_get_root_handle(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_compose(NULL, NULL, &rq->res.fh.filehandle);
 }
@@ -39,11 +39,11 @@ u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_lookup(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_lookup(struct dafsd_rqst *rq)
 {
 	struct dafs_lookup_args *args = &rq->args.lookup;
 	struct dafsd_walk walk;
-	u32 status;
+	dafs_status_t status;
 
 	rq->body = true;
 	status = dafsd_walk_start(rq, &args->directory, &args->path, DAFSERR_SYMLINK, &walk);
@@ -61,10 +61,10 @@ u32 dafsd_proc_lookup(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_lookupp(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_lookupp(struct dafsd_rqst *rq)
 {
 	struct dafsd_fh fh;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_get_dir(rq, &rq->args.fh.filehandle, &fh);
 	if (!status)
@@ -75,7 +75,7 @@ u32 dafsd_proc_lookupp(struct dafsd_rqst *rq)
 	return status;
 }
 
-static u32 dafsd_create_dev(const struct dafs_specdata *spec, dev_t *dev)
+static dafs_status_t dafsd_create_dev(const struct dafs_specdata *spec, dev_t *dev)
 {
 	*dev = MKDEV(spec->specdata1, spec->specdata2);
 	if (MAJOR(*dev) != spec->specdata1 || MINOR(*dev) != spec->specdata2)
@@ -84,7 +84,7 @@ static u32 dafsd_create_dev(const struct dafs_specdata *spec, dev_t *dev)
 }
 
 /* The text is freed with the request. */
-static u32 dafsd_create_link(struct dafsd_rqst *rq, struct dafsd_new *new)
+static dafs_status_t dafsd_create_link(struct dafsd_rqst *rq, struct dafsd_new *new)
 {
 	const struct dafs_str *text = &rq->args.create.linkdata;
 	char *link;
@@ -104,10 +104,10 @@ static u32 dafsd_create_link(struct dafsd_rqst *rq, struct dafsd_new *new)
 }
 
 /* Only directories are made with attributes (6.5.9, E-30). */
-static u32 dafsd_create_attrs(const struct dafs_fattr *attr, struct dafsd_new *new)
+static dafs_status_t dafsd_create_attrs(const struct dafs_fattr *attr, struct dafsd_new *new)
 {
 	bool dir = new->type == DAFS_TYPE_DIR;
-	u32 status;
+	dafs_status_t status;
 
 	new->mode = dir ? DAFSD_DEFAULT_DIR_MODE : DAFSD_DEFAULT_NODE_MODE;
 	status = dafsd_fattr_check(attr, dir ? DAFSD_FATTR_SETTABLE & ~DAFS_FATTR_OBJECT_SIZE : 0);
@@ -119,10 +119,10 @@ static u32 dafsd_create_attrs(const struct dafs_fattr *attr, struct dafsd_new *n
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_create_describe(struct dafsd_rqst *rq, struct dafsd_new *new)
+static dafs_status_t dafsd_create_describe(struct dafsd_rqst *rq, struct dafsd_new *new)
 {
 	const struct dafs_create_args *args = &rq->args.create;
-	u32 status;
+	dafs_status_t status;
 
 	*new = (struct dafsd_new){ .type = args->obj_type };
 	switch (args->obj_type) {
@@ -151,14 +151,14 @@ static u32 dafsd_create_describe(struct dafsd_rqst *rq, struct dafsd_new *new)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_create(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_create(struct dafsd_rqst *rq)
 {
 	struct dafs_create_args *args = &rq->args.create;
 	struct dafs_create_res *res = &rq->res.create;
 	struct dentry *dentry = NULL;
 	struct dafsd_new new;
 	struct dafsd_fh dir;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_get_dir(rq, &args->filehandle, &dir);
 	if (!status)
@@ -176,10 +176,10 @@ u32 dafsd_proc_create(struct dafsd_rqst *rq)
 	return status;
 }
 
-static u32 dafsd_remove_file(struct inode *dir, struct dentry *dentry, bool check_open)
+static dafs_status_t dafsd_remove_file(struct inode *dir, struct dentry *dentry, bool check_open)
 {
 	struct dafsd_file *file;
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	status = dafsd_remove_begin(d_inode(dentry), check_open, &file);
@@ -191,11 +191,11 @@ static u32 dafsd_remove_file(struct inode *dir, struct dentry *dentry, bool chec
 }
 
 /* Takes a reference to @inode, so that its data is freed after the directory is unlocked. */
-static u32 dafsd_remove_locked(struct dafsd_fh *dir, const struct dafs_remove_args *args,
-			       struct inode **inode)
+static dafs_status_t dafsd_remove_locked(struct dafsd_fh *dir, const struct dafs_remove_args *args,
+					 struct inode **inode)
 {
 	struct dentry *dentry = dafsd_lookup_locked(dir->dentry, &args->target);
-	u32 status;
+	dafs_status_t status;
 
 	if (IS_ERR(dentry))
 		return dafs_errno_to_status(PTR_ERR(dentry));
@@ -219,11 +219,11 @@ put:
 	return status;
 }
 
-static u32 dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *args,
-			struct dafs_change_info *info)
+static dafs_status_t dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *args,
+				  struct dafs_change_info *info)
 {
 	struct inode *inode = NULL;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_want_write(dir);
 	if (status)
@@ -249,11 +249,11 @@ static u32 dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *arg
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_remove(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_remove(struct dafsd_rqst *rq)
 {
 	struct dafs_remove_args *args = &rq->args.remove;
 	struct dafsd_fh dir;
-	u32 status;
+	dafs_status_t status;
 
 	if (args->remove_mode > DAFS_REMOVE_CHECK_OPEN)
 		return DAFSERR_INVAL;
@@ -267,13 +267,13 @@ u32 dafsd_proc_remove(struct dafsd_rqst *rq)
 }
 
 /* Status for replacing a directory that is not empty (E-93) */
-static u32 dafsd_rename_status(int err)
+static dafs_status_t dafsd_rename_status(int err)
 {
 	return err == -ENOTEMPTY ? DAFSERR_EXIST : dafs_errno_to_status(err);
 }
 
-static u32 dafsd_rename_entries(const struct dafsd_fh *source, struct dentry *old,
-				const struct dafsd_fh *target, struct dentry *new)
+static dafs_status_t dafsd_rename_entries(const struct dafsd_fh *source, struct dentry *old,
+					  const struct dafsd_fh *target, struct dentry *new)
 {
 	struct renamedata rd = {
 		.old_mnt_idmap = &nop_mnt_idmap,
@@ -284,7 +284,7 @@ static u32 dafsd_rename_entries(const struct dafsd_fh *source, struct dentry *ol
 		.new_dentry = new,
 	};
 	struct dafsd_file *file = NULL;
-	u32 status;
+	dafs_status_t status;
 
 	if (d_really_is_positive(new)) {
 		if (d_inode(old) == d_inode(new))
@@ -306,11 +306,12 @@ static u32 dafsd_rename_entries(const struct dafsd_fh *source, struct dentry *ol
 }
 
 /* Both directories are locked; @trap is an ancestor of one in the other. */
-static u32 dafsd_rename_locked(const struct dafs_rename_args *args, struct dafsd_fh *source,
-			       struct dafsd_fh *target, const struct dentry *trap)
+static dafs_status_t dafsd_rename_locked(const struct dafs_rename_args *args,
+					 struct dafsd_fh *source, struct dafsd_fh *target,
+					 const struct dentry *trap)
 {
 	struct dentry *old, *new;
-	u32 status;
+	dafs_status_t status;
 
 	old = dafsd_lookup_locked(source->dentry, &args->oldname);
 	if (IS_ERR(old))
@@ -333,11 +334,11 @@ static u32 dafsd_rename_locked(const struct dafs_rename_args *args, struct dafsd
 	return status;
 }
 
-static u32 dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *source,
-			struct dafsd_fh *target, struct dafs_rename_res *res)
+static dafs_status_t dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *source,
+				  struct dafsd_fh *target, struct dafs_rename_res *res)
 {
 	struct dentry *trap;
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	trap = lock_rename(target->dentry, source->dentry);
@@ -356,10 +357,11 @@ static u32 dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *so
 	return dafs_errno_to_status(err);
 }
 
-static u32 dafsd_rename_check(const struct dafs_rename_args *args,
-			      const struct dafsd_fh *source, const struct dafsd_fh *target)
+static dafs_status_t dafsd_rename_check(const struct dafs_rename_args *args,
+					const struct dafsd_fh *source,
+					const struct dafsd_fh *target)
 {
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_name_check_change(source->exp, &args->oldname) ?:
 		 dafsd_name_check_change(target->exp, &args->newname);
@@ -375,11 +377,11 @@ static u32 dafsd_rename_check(const struct dafs_rename_args *args,
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_rename(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_rename(struct dafsd_rqst *rq)
 {
 	struct dafs_rename_args *args = &rq->args.rename;
 	struct dafsd_fh source = {}, target = {};
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_check_other(&args->targetdir, &args->sourcedir);
 	if (!status)

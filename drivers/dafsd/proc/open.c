@@ -19,7 +19,7 @@
 /* Mode of a new file, unless the client sets another one (E-30) */
 #define DAFSD_DEFAULT_MODE	0600
 
-static u32 dafsd_open_check_share_args(const struct dafs_open_args *args)
+static dafs_status_t dafsd_open_check_share_args(const struct dafs_open_args *args)
 {
 	if (args->share_access < DAFS_OPEN_SHARE_ACCESS_READ ||
 	    args->share_access > DAFS_OPEN_SHARE_ACCESS_BOTH ||
@@ -35,7 +35,7 @@ static u32 dafsd_open_check_share_args(const struct dafs_open_args *args)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_open_check_create_args(const struct dafs_open_args *args)
+static dafs_status_t dafsd_open_check_create_args(const struct dafs_open_args *args)
 {
 	switch (args->createmode) {
 	case DAFS_CREATE_UNCHECKED:
@@ -49,10 +49,10 @@ static u32 dafsd_open_check_create_args(const struct dafs_open_args *args)
 }
 
 /* E-75: only CLAIM_NULL and CLAIM_CREATE_UNLINKED create, the latter only UNCHECKED. */
-static u32 dafsd_open_check_args(const struct dafs_open_args *args)
+static dafs_status_t dafsd_open_check_args(const struct dafs_open_args *args)
 {
 	bool unlinked = args->claim_type == DAFS_CLAIM_CREATE_UNLINKED;
-	u32 status = dafsd_open_check_share_args(args);
+	dafs_status_t status = dafsd_open_check_share_args(args);
 
 	if (!status && unlinked && (args->open_type != DAFS_OPEN_CREATE ||
 				    args->createmode != DAFS_CREATE_UNCHECKED))
@@ -72,7 +72,7 @@ static u32 dafsd_open_check_args(const struct dafs_open_args *args)
 }
 
 /* Only a regular file can be opened. */
-static u32 dafsd_open_check_type(const struct dentry *dentry)
+static dafs_status_t dafsd_open_check_type(const struct dentry *dentry)
 {
 	if (d_is_reg(dentry))
 		return DAFS_STATUS_OK;
@@ -82,10 +82,10 @@ static u32 dafsd_open_check_type(const struct dentry *dentry)
 }
 
 /* Open the file and fill in its filehandle, state-id and delegation type */
-static u32 dafsd_open_file(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned int flags)
+static dafs_status_t dafsd_open_file(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned int flags)
 {
 	struct dafs_open_res *res = &rq->res.open;
-	u32 status;
+	dafs_status_t status;
 
 	/* a file that was just created must not stay behind an OPEN that has failed */
 	if ((rq->args.open.share_access & DAFS_OPEN_SHARE_ACCESS_WRITE) &&
@@ -108,10 +108,10 @@ static bool dafsd_open_truncates(const struct dafs_open_args *args)
 	       (attr->included & attr->valid & DAFS_FATTR_OBJECT_SIZE) && !attr->object_size;
 }
 
-static u32 dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	bool truncate = dafsd_open_truncates(&rq->args.open);
-	u32 status = dafsd_open_check_type(fh->dentry);
+	dafs_status_t status = dafsd_open_check_type(fh->dentry);
 
 	if (!status && truncate)
 		status = dafsd_fh_want_write(fh);
@@ -122,7 +122,7 @@ static u32 dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 }
 
 /* The name of a create exists already: may the existing file be opened? */
-static u32 dafsd_open_found(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_open_found(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_open_args *args = &rq->args.open;
 
@@ -168,14 +168,14 @@ static void dafsd_open_describe_new(const struct dafs_open_args *args, struct da
 		new->mode = attr->mode;
 }
 
-static u32 dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *dir,
-			     const struct dafs_str *name)
+static dafs_status_t dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *dir,
+				       const struct dafs_str *name)
 {
 	struct dafs_change_info *info = &rq->res.open.change_info;
 	struct dentry *dentry;
 	struct dafsd_new new;
 	struct dafsd_fh fh;
-	u32 status;
+	dafs_status_t status;
 
 	if (dafsd_name_is_dots(name))
 		return DAFSERR_INVAL;
@@ -195,12 +195,12 @@ static u32 dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 	return status;
 }
 
-static u32 dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
-			     const struct dafs_str *name)
+static dafs_status_t dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
+				       const struct dafs_str *name)
 {
 	struct dentry *dentry;
 	struct dafsd_fh fh;
-	u32 status;
+	dafs_status_t status;
 
 	if (dafsd_name_is_dots(name))
 		return DAFSERR_NOENT;
@@ -216,10 +216,11 @@ static u32 dafsd_open_lookup(struct dafsd_rqst *rq, struct dafsd_fh *dir,
 }
 
 /* Pseudo directories contain directories only. */
-static u32 dafsd_open_in_pseudo_dir(const struct dafsd_fh *dir, const struct dafs_str *name)
+static dafs_status_t dafsd_open_in_pseudo_dir(const struct dafsd_fh *dir,
+					      const struct dafs_str *name)
 {
 	struct dafsd_fh fh = *dir;
-	u32 status;
+	dafs_status_t status;
 
 	if (fh.below)
 		kref_get(&fh.below->ref);
@@ -228,12 +229,12 @@ static u32 dafsd_open_in_pseudo_dir(const struct dafsd_fh *dir, const struct daf
 	return status;
 }
 
-static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
+static dafs_status_t dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 {
 	bool create = rq->args.open.open_type == DAFS_OPEN_CREATE;
 	struct dafsd_fh *dir = &walk->fh;
 	struct dafs_str name;
-	u32 status;
+	dafs_status_t status;
 
 	if (!dafs_path_next(&rq->base.in, &walk->iter, &name))
 		return DAFSERR_INVAL;
@@ -250,7 +251,8 @@ static u32 dafsd_open_last(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 }
 
 /* After an error the result only says how far the path was resolved */
-static u32 dafsd_open_failed(struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status)
+static dafs_status_t dafsd_open_failed(struct dafsd_rqst *rq, const struct dafsd_walk *walk,
+				       dafs_status_t status)
 {
 	struct dafs_open_res *res = &rq->res.open;
 	struct dafs_lookup_res came;
@@ -263,11 +265,11 @@ static u32 dafsd_open_failed(struct dafsd_rqst *rq, const struct dafsd_walk *wal
 	return status;
 }
 
-static u32 dafsd_open_by_name(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_open_by_name(struct dafsd_rqst *rq)
 {
 	struct dafs_open_args *args = &rq->args.open;
 	struct dafsd_walk walk;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_walk_start(rq, &args->dir_handle, &args->pathname, DAFSERR_NOTDIR, &walk);
 	if (!status)
@@ -287,11 +289,11 @@ static u32 dafsd_open_by_name(struct dafsd_rqst *rq)
  * it only knows the filehandle.  It has passed the permission check before; the client
  * itself may have changed the permissions since then.
  */
-static u32 dafsd_open_previous(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_open_previous(struct dafsd_rqst *rq)
 {
 	struct dafs_open_args *args = &rq->args.open;
 	struct dafsd_fh fh;
-	u32 status;
+	dafs_status_t status;
 
 	if (args->delegate_type > DAFS_OPEN_DELEGATE_WRITE)
 		return DAFSERR_INVAL;
@@ -314,13 +316,13 @@ static u32 dafsd_open_previous(struct dafsd_rqst *rq)
  * Create a file without a name (E-75).  It exists until its last close, unless LINK gives
  * it a name before.
  */
-static u32 dafsd_open_unlinked(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_open_unlinked(struct dafsd_rqst *rq)
 {
 	struct dafs_open_args *args = &rq->args.open;
 	struct dafsd_fh dir, fh;
 	struct dafsd_new new;
 	struct file *filp;
-	u32 status;
+	dafs_status_t status;
 
 	dafsd_open_describe_new(args, &new);
 	status = dafsd_fh_get_dir(rq, &args->dir_handle, &dir);
@@ -342,7 +344,7 @@ put_dir:
 	return status;
 }
 
-static u32 dafsd_open_by_claim(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_open_by_claim(struct dafsd_rqst *rq)
 {
 	switch (rq->args.open.claim_type) {
 	case DAFS_CLAIM_NULL:
@@ -370,9 +372,9 @@ static u32 dafsd_open_by_claim(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_open(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_open(struct dafsd_rqst *rq)
 {
-	u32 status = dafsd_open_check_args(&rq->args.open);
+	dafs_status_t status = dafsd_open_check_args(&rq->args.open);
 
 	rq->body = true;
 	if (!status)
@@ -388,7 +390,7 @@ u32 dafsd_proc_open(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_close(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_close(struct dafsd_rqst *rq)
 {
 	struct dafs_close_args *args = &rq->args.close;
 
@@ -402,7 +404,7 @@ u32 dafsd_proc_close(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
 {
 	return dafsd_open_downgrade(rq);
 }
@@ -413,7 +415,7 @@ u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
  *
  * Return: DAFS_STATUS_OK: no delegation awaits recovery.
  */
-u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_delegpurge(struct dafsd_rqst *rq)
 {
 	return DAFS_STATUS_OK;
 }
@@ -424,7 +426,7 @@ u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq)
  *
  * Return: as dafsd_open_return_delegation().
  */
-u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_delegreturn(struct dafsd_rqst *rq)
 {
 	return dafsd_open_return_delegation(&rq->args.delegreturn.state_id);
 }

@@ -12,74 +12,75 @@ struct dafsd_rqst;
 extern const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1];
 
 /* session.c */
-u32 dafsd_proc_client_connect(struct dafsd_rqst *rq);
-u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq);
-u32 dafsd_proc_client_auth(struct dafsd_rqst *rq);
-u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq);
-u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq);
-u32 dafsd_proc_disconnect(struct dafsd_rqst *rq);
-u32 dafsd_proc_server_auth(struct dafsd_rqst *rq);
-u32 dafsd_proc_secinfo(struct dafsd_rqst *rq);
-u32 dafsd_proc_null(struct dafsd_rqst *rq);
-u32 dafsd_proc_register_cred(struct dafsd_rqst *rq);
-u32 dafsd_proc_release_cred(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_client_connect(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_client_connect_auth(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_client_auth(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_connect_bind(struct dafsd_rqst *rq);
+dafs_status_t dafsd_prepare_disconnect(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_disconnect(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_server_auth(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_secinfo(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_null(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_register_cred(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_release_cred(struct dafsd_rqst *rq);
 
 /* name.c */
-u32 dafsd_proc_get_root_handle(struct dafsd_rqst *rq);
-u32 dafsd_proc_lookup(struct dafsd_rqst *rq);
-u32 dafsd_proc_lookupp(struct dafsd_rqst *rq);
-u32 dafsd_proc_create(struct dafsd_rqst *rq);
-u32 dafsd_proc_remove(struct dafsd_rqst *rq);
-u32 dafsd_proc_rename(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_get_root_handle(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_lookup(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_lookupp(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_create(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_remove(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_rename(struct dafsd_rqst *rq);
 
 /* link.c */
-u32 dafsd_proc_link(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_link(struct dafsd_rqst *rq);
 
 /* readdir.c */
-u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq);
-u32 dafsd_proc_readdir_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_readdir_inline(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_readdir_direct(struct dafsd_rqst *rq);
 
 /* direct.c */
-u32 dafsd_proc_getattr_direct(struct dafsd_rqst *rq);
-u32 dafsd_prepare_setattr_direct(struct dafsd_rqst *rq);
-u32 dafsd_proc_setattr_direct(struct dafsd_rqst *rq);
-u32 dafsd_proc_readlink_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_getattr_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_prepare_setattr_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_setattr_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_readlink_direct(struct dafsd_rqst *rq);
 
 /* attr.c */
-u32 dafsd_proc_access(struct dafsd_rqst *rq);
-u32 dafsd_proc_getattr_inline(struct dafsd_rqst *rq);
-u32 dafsd_proc_setattr_inline(struct dafsd_rqst *rq);
-u32 dafsd_proc_get_fsattr(struct dafsd_rqst *rq);
-u32 dafsd_proc_readlink_inline(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_access(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_getattr_inline(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_setattr_inline(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_get_fsattr(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_readlink_inline(struct dafsd_rqst *rq);
 
 /* verify.c */
-u32 dafsd_proc_nverify(struct dafsd_rqst *rq);
-u32 dafsd_proc_verify(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_nverify(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_verify(struct dafsd_rqst *rq);
 
 /* open.c */
-u32 dafsd_proc_open(struct dafsd_rqst *rq);
-u32 dafsd_proc_close(struct dafsd_rqst *rq);
-u32 dafsd_proc_open_downgrade(struct dafsd_rqst *rq);
-u32 dafsd_proc_delegpurge(struct dafsd_rqst *rq);
-u32 dafsd_proc_delegreturn(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_open(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_close(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_open_downgrade(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_delegpurge(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_delegreturn(struct dafsd_rqst *rq);
 
 /* append.c */
-u32 dafsd_proc_append_inline(struct dafsd_rqst *rq);
-u32 dafsd_prepare_append_direct(struct dafsd_rqst *rq);
-u32 dafsd_proc_append_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_append_inline(struct dafsd_rqst *rq);
+dafs_status_t dafsd_prepare_append_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_append_direct(struct dafsd_rqst *rq);
 
 /* rw.c */
-u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq);
-u32 dafsd_proc_read_inline(struct dafsd_rqst *rq);
-u32 dafsd_proc_read_direct(struct dafsd_rqst *rq);
-u32 dafsd_proc_write_inline(struct dafsd_rqst *rq);
-u32 dafsd_prepare_write_direct(struct dafsd_rqst *rq);
-u32 dafsd_proc_write_direct(struct dafsd_rqst *rq);
-u32 dafsd_proc_commit(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_cache_hint(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_read_inline(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_read_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_write_inline(struct dafsd_rqst *rq);
+dafs_status_t dafsd_prepare_write_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_write_direct(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_commit(struct dafsd_rqst *rq);
 
 /* attr.c: for the variants by RDMA */
-u32 dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-		  const struct dafs_state_id *state_id, const struct dafs_fattr *attr);
-u32 dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct dafs_str *link);
+dafs_status_t dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+			    const struct dafs_state_id *state_id, const struct dafs_fattr *attr);
+dafs_status_t dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			     struct dafs_str *link);
 
 #endif /* _DAFSD_PROC_PROC_H */

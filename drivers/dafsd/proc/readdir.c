@@ -145,7 +145,7 @@ static u64 dafsd_readdir_cookie(const struct dafsd_readdir *rd)
 }
 
 /* The next entry, without "." and ".."; an empty name at the end of the directory. */
-static u32 dafsd_readdir_next(struct dafsd_readdir *rd, struct dafs_direntry *entry)
+static dafs_status_t dafsd_readdir_next(struct dafsd_readdir *rd, struct dafs_direntry *entry)
 {
 	const struct dafsd_raw *raw;
 	int err;
@@ -178,10 +178,10 @@ static struct dafsd_fattr_names *dafsd_readdir_names(const struct dafsd_readdir 
  * If the attributes of an entry cannot be read, the entry is returned without them (E-21);
  * if the entry has just been removed, it is not returned.
  */
-static u32 dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *entry)
+static dafs_status_t dafsd_readdir_attrs(struct dafsd_readdir *rd, struct dafs_direntry *entry)
 {
 	struct dafsd_fh fh = { .exp = rd->fh.exp };
-	u32 status;
+	dafs_status_t status;
 
 	memset(&entry->attrs, 0, sizeof(entry->attrs));
 	entry->attrs.included = rd->wanted;
@@ -238,17 +238,17 @@ static bool dafsd_readdir_keep(struct dafsd_readdir *rd, struct dafs_direntry *e
 }
 
 /* Nothing fits: the client asked for too little, or the session allows too little. */
-static u32 dafsd_readdir_no_room(const struct dafsd_readdir *rd)
+static dafs_status_t dafsd_readdir_no_room(const struct dafsd_readdir *rd)
 {
 	u32 maxcount = rd->rq->args.readdir.maxcount;
 
 	return maxcount && maxcount == rd->limit ? DAFSERR_READDIR_NOSPC : DAFSERR_TOOSMALL;
 }
 
-static u32 dafsd_readdir_entries(struct dafsd_readdir *rd, bool *eof)
+static dafs_status_t dafsd_readdir_entries(struct dafsd_readdir *rd, bool *eof)
 {
 	struct dafs_direntry *entry;
-	u32 status;
+	dafs_status_t status;
 
 	for (;;) {
 		entry = &rd->entries[rd->count];
@@ -283,11 +283,12 @@ static bool dafsd_readdir_pseudo_name(const struct dafsd_readdir *rd,
 }
 
 /* Return: OK; NOENT if @exp makes no entry; TOOSMALL if there is no room; RESOURCE. */
-static u32 dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd, const struct dafsd_export *exp)
+static dafs_status_t dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd,
+						const struct dafsd_export *exp)
 {
 	struct dafs_direntry *entry = &rd->entries[rd->count];
 	struct dafsd_fh fh = rd->fh;
-	u32 status;
+	dafs_status_t status;
 
 	if (!dafsd_readdir_pseudo_name(rd, exp, &entry->name))
 		return DAFSERR_NOENT;
@@ -304,10 +305,10 @@ static u32 dafsd_readdir_pseudo_entry(struct dafsd_readdir *rd, const struct daf
 	return status;
 }
 
-static u32 dafsd_readdir_pseudo(struct dafsd_readdir *rd, bool *eof)
+static dafs_status_t dafsd_readdir_pseudo(struct dafsd_readdir *rd, bool *eof)
 {
 	struct dafsd_export *exp;
-	u32 status;
+	dafs_status_t status;
 
 	while ((exp = dafsd_export_nth(rd->next))) {
 		rd->next = exp->number + 1;
@@ -322,7 +323,7 @@ static u32 dafsd_readdir_pseudo(struct dafsd_readdir *rd, bool *eof)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_readdir_open(struct dafsd_readdir *rd, u64 cookie)
+static dafs_status_t dafsd_readdir_open(struct dafsd_readdir *rd, u64 cookie)
 {
 	loff_t pos = dafsd_cookie_pos(cookie);
 	struct path path = dafsd_fh_path(&rd->fh);
@@ -346,7 +347,7 @@ static u32 dafsd_readdir_open(struct dafsd_readdir *rd, u64 cookie)
  * Allocate room for as many entries as the limit or the memory allows, for one more that
  * may turn out not to fit, for their strings, and for a page of raw entries.
  */
-static u32 dafsd_readdir_alloc(struct dafsd_readdir *rd)
+static dafs_status_t dafsd_readdir_alloc(struct dafsd_readdir *rd)
 {
 	struct dafs_direntry least = {
 		.attrs.included = rd->wanted,
@@ -388,9 +389,9 @@ static void dafsd_readdir_init(struct dafsd_readdir *rd, struct dafsd_rqst *rq, 
 		rd->limit = min(rd->limit, args->maxcount);
 }
 
-static u32 dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
+static dafs_status_t dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
 {
-	u32 status;
+	dafs_status_t status;
 
 	if (cookie && cookie < DAFSD_FIRST_COOKIE)
 		return DAFSERR_BAD_COOKIE;
@@ -406,10 +407,10 @@ static u32 dafsd_readdir(struct dafsd_readdir *rd, u64 cookie, bool *eof)
 }
 
 /* The entries of the directory that the request names; rd->entries holds them. */
-static u32 dafsd_readdir_run(struct dafsd_readdir *rd, bool *eof)
+static dafs_status_t dafsd_readdir_run(struct dafsd_readdir *rd, bool *eof)
 {
 	struct dafs_readdir_args *args = &rd->rq->args.readdir;
-	u32 status;
+	dafs_status_t status;
 
 	*eof = false;
 	status = dafsd_fh_get_dir(rd->rq, &args->filehandle, &rd->fh);
@@ -435,11 +436,11 @@ static u32 dafsd_readdir_inline_room(const struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_readdir_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_readdir_inline_res *res = &rq->res.readdir_inline;
 	struct dafsd_readdir rd;
-	u32 status;
+	dafs_status_t status;
 	bool eof;
 
 	dafsd_readdir_init(&rd, rq, DAFSD_READDIR_FIXED, dafsd_readdir_inline_room(rq));
@@ -450,12 +451,12 @@ u32 dafsd_proc_readdir_inline(struct dafsd_rqst *rq)
 	return status;
 }
 
-static u32 dafsd_readdir_push(struct dafsd_readdir *rd)
+static dafs_status_t dafsd_readdir_push(struct dafsd_readdir *rd)
 {
 	struct dafs_readdir_direct_res *res = &rd->rq->res.readdir_direct;
 	struct dafs_seq entries = { .count = rd->count, .elems = rd->entries };
 	struct dafs_buf buf;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_meta_begin(rd->rq, &buf, rd->limit);
 	if (status)
@@ -471,10 +472,10 @@ static u32 dafsd_readdir_push(struct dafsd_readdir *rd)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_readdir_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_readdir_direct(struct dafsd_rqst *rq)
 {
 	struct dafsd_readdir rd;
-	u32 status;
+	dafs_status_t status;
 	u64 room;
 	bool eof;
 

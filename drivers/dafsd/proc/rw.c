@@ -26,8 +26,8 @@
  * Reads at @offset into @iter.  The file size is checked after reading, and eof is set
  * only if all data up to the end of the file was read (E-99).
  */
-static u32 dafsd_read(struct file *filp, struct iov_iter *iter, u64 offset, u32 *bytes_read,
-		      u32 *eof)
+static dafs_status_t dafsd_read(struct file *filp, struct iov_iter *iter, u64 offset,
+				u32 *bytes_read, u32 *eof)
 {
 	u64 len = iov_iter_count(iter);
 	loff_t pos = offset;
@@ -45,7 +45,7 @@ static u32 dafsd_read(struct file *filp, struct iov_iter *iter, u64 offset, u32 
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_read_inline_args *args = &rq->args.read_inline;
 	struct dafs_read_inline_res *res = &rq->res.read_inline;
@@ -67,7 +67,7 @@ static u32 dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_read_inline(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_read_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_read_inline_args *args = &rq->args.read_inline;
 
@@ -75,11 +75,11 @@ u32 dafsd_proc_read_inline(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_READ, dafsd_read_inline);
 }
 
-static u32 dafsd_read_copied(struct dafsd_rqst *rq, struct file *filp, u32 len)
+static dafs_status_t dafsd_read_copied(struct dafsd_rqst *rq, struct file *filp, u32 len)
 {
 	struct dafs_read_direct_res *res = &rq->res.read_direct;
 	struct iov_iter iter;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_io_alloc(rq, len);
 	if (status)
@@ -88,7 +88,7 @@ static u32 dafsd_read_copied(struct dafsd_rqst *rq, struct file *filp, u32 len)
 	return dafsd_read(filp, &iter, rq->args.read_direct.offset, &res->bytes_read, &res->eof);
 }
 
-static u32 dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len)
+static dafs_status_t dafsd_read_borrowed(struct dafsd_rqst *rq, struct file *filp, u32 len)
 {
 	struct dafs_read_direct_res *res = &rq->res.read_direct;
 	u64 offset = rq->args.read_direct.offset;
@@ -122,12 +122,12 @@ static bool dafsd_read_may_borrow(const struct dafsd_rqst *rq, const struct file
 	       !dafsd_state_is_special(&rq->args.read_direct.state_id);
 }
 
-static u32 dafsd_read_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_read_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_read_direct_args *args = &rq->args.read_direct;
 	struct dafs_read_direct_res *res = &rq->res.read_direct;
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_io_check_bufs(rq, &args->read_data_buffers, args->byte_count);
 	if (status)
@@ -149,7 +149,7 @@ static u32 dafsd_read_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_read_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_read_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_read_direct_args *args = &rq->args.read_direct;
 
@@ -162,8 +162,8 @@ u32 dafsd_proc_read_direct(struct dafsd_rqst *rq)
  * write the data is first written and then synced, as the kernel does for O_SYNC: an
  * error of the write loses no acknowledged data, an error of the sync may do so.
  */
-static u32 dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 offset,
-		       u32 stable_how, struct dafs_write_res *res)
+static dafs_status_t dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 offset,
+				 u32 stable_how, struct dafs_write_res *res)
 {
 	errseq_t since = dafsd_sync_begin(use->filp);
 	loff_t pos = offset;
@@ -183,7 +183,7 @@ static u32 dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 o
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_write_check(u64 offset, u32 byte_count, u32 stable_how)
+static dafs_status_t dafsd_write_check(u64 offset, u32 byte_count, u32 stable_how)
 {
 	if (stable_how > DAFS_FILE_SYNC)
 		return DAFSERR_INVAL;
@@ -192,7 +192,7 @@ static u32 dafsd_write_check(u64 offset, u32 byte_count, u32 stable_how)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_write_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_write_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_write_inline_args *args = &rq->args.write_inline;
 	struct kvec kvec = {
@@ -212,10 +212,10 @@ static u32 dafsd_write_inline(struct dafsd_rqst *rq, const struct dafsd_use *use
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_write_inline(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_write_inline(struct dafsd_rqst *rq)
 {
 	struct dafs_write_inline_args *args = &rq->args.write_inline;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_write_check(args->offset, args->byte_count, args->stable_how);
 	if (status)
@@ -228,11 +228,11 @@ u32 dafsd_proc_write_inline(struct dafsd_rqst *rq)
  * A request for more than MAX_WRITE bytes is a short write (E-100), but not with
  * checksums: the checksum covers all of the data, so a part of it cannot be verified.
  */
-static u32 dafsd_write_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_write_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
-	u32 status;
+	dafs_status_t status;
 
 	if (len < args->byte_count && rq->ses->opts.use_checksums)
 		return DAFSERR_WRITE_TOOBIG;
@@ -242,12 +242,12 @@ static u32 dafsd_write_pull(struct dafsd_rqst *rq, const struct dafsd_use *use)
 	return status ?: dafsd_io_pull(rq, &args->write_data_buffers, len);
 }
 
-static u32 dafsd_write_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
+static dafs_status_t dafsd_write_direct(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
 	struct iov_iter iter;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_io_cksum_check(rq, len, &args->direct_checksum);
 	if (status)
@@ -263,10 +263,10 @@ static u32 dafsd_write_direct(struct dafsd_rqst *rq, const struct dafsd_use *use
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_prepare_write_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_prepare_write_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_write_check(args->offset, args->byte_count, args->stable_how);
 	if (status)
@@ -282,7 +282,7 @@ u32 dafsd_prepare_write_direct(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_write_direct(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_write_direct(struct dafsd_rqst *rq)
 {
 	struct dafs_write_direct_args *args = &rq->args.write_direct;
 
@@ -296,7 +296,7 @@ static bool dafsd_hint_negative(u32 part, u32 undecided)
 	return part && part < undecided;
 }
 
-static u32 dafsd_cache_hint(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_cache_hint(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	const struct dafs_cache_hint_args *args = &rq->args.cache_hint;
 	u32 hint = args->cache_hint;
@@ -321,14 +321,14 @@ static u32 dafsd_cache_hint(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_cache_hint(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_cache_hint(struct dafsd_rqst *rq)
 {
 	return dafsd_fh_use(rq, &rq->args.cache_hint.filehandle, dafsd_cache_hint);
 }
 
 /* The verifier is read after the data is written back, so that it shows all losses. */
-static u32 dafsd_commit(struct dafsd_export *exp, struct file *filp, u64 offset, u32 count,
-			struct dafs_verifier *verifier)
+static dafs_status_t dafsd_commit(struct dafsd_export *exp, struct file *filp, u64 offset,
+				  u32 count, struct dafs_verifier *verifier)
 {
 	loff_t end = MAX_LFS_FILESIZE;
 	int err;
@@ -353,12 +353,12 @@ static u32 dafsd_commit(struct dafsd_export *exp, struct file *filp, u64 offset,
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
  */
-u32 dafsd_proc_commit(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_commit(struct dafsd_rqst *rq)
 {
 	struct dafs_commit_args *args = &rq->args.commit;
 	struct dafsd_fh fh;
 	struct file *filp;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_find(rq, &args->filehandle, &fh);
 	if (!status)

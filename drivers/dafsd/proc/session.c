@@ -52,7 +52,7 @@ static void dafsd_negotiate(const struct dafs_chan_limits *lim,
 								opts->max_request_size);
 }
 
-static u32 dafsd_connect_check(const struct dafs_client_connect_args *args)
+static dafs_status_t dafsd_connect_check(const struct dafs_client_connect_args *args)
 {
 	if (!args->client_id_string.len || args->client_id_string.len > DAFS_MAX_ID_STRING ||
 	    args->fence_id_string.len > DAFS_MAX_ID_STRING)
@@ -60,7 +60,7 @@ static u32 dafsd_connect_check(const struct dafs_client_connect_args *args)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str *id)
+static dafs_status_t dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str *id)
 {
 	if (!id->len)
 		return DAFS_STATUS_OK;
@@ -70,8 +70,8 @@ static u32 dafsd_keep_fence_id(struct dafsd_session *ses, const struct dafs_str 
 }
 
 /* Set the options and the client, and post the receives that the options promise (E-37). */
-static u32 dafsd_connect_session(struct dafsd_session *ses,
-				 const struct dafs_client_connect_args *args)
+static dafs_status_t dafsd_connect_session(struct dafsd_session *ses,
+					   const struct dafs_client_connect_args *args)
 {
 	struct dafsd_conn *op = ses->op;
 
@@ -88,10 +88,12 @@ static u32 dafsd_connect_session(struct dafsd_session *ses,
 }
 
 /* CLIENT_CONNECT without the change of state: make the session. */
-static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect_args *args,
-			 struct dafs_client_connect_res *res)
+static dafs_status_t dafsd_connect(struct dafsd_rqst *rq,
+				   const struct dafs_client_connect_args *args,
+				   struct dafs_client_connect_res *res)
 {
-	u32 status, type = rq->base.chan->peer_type;
+	u32 type = rq->base.chan->peer_type;
+	dafs_status_t status;
 
 	if (type && type != DAFS_CHANNEL_OPERATION)
 		return DAFSERR_INVAL;
@@ -112,7 +114,7 @@ static u32 dafsd_connect(struct dafsd_rqst *rq, const struct dafs_client_connect
 }
 
 /* After a failure the connection is as it was (E-45). */
-static u32 dafsd_connected(struct dafsd_rqst *rq, u32 status)
+static dafs_status_t dafsd_connected(struct dafsd_rqst *rq, dafs_status_t status)
 {
 	if (!status) {
 		/* checksums begin with the message after the connect response (E-33) */
@@ -128,8 +130,8 @@ static u32 dafsd_connected(struct dafsd_rqst *rq, u32 status)
  * NONE and DEFAULT have one principal each (E-45).  TEXT and GSS are not implemented;
  * SECINFO does not list them.
  */
-static u32 dafsd_authenticate(const struct dafs_auth_req *req,
-			      const struct dafsd_principal **principal)
+static dafs_status_t dafsd_authenticate(const struct dafs_auth_req *req,
+					const struct dafsd_principal **principal)
 {
 	static const struct dafsd_principal none = { DAFS_AUTH_NONE, .trusted = true };
 	static const struct dafsd_principal anonymous = { DAFS_AUTH_DEFAULT };
@@ -149,11 +151,11 @@ static u32 dafsd_authenticate(const struct dafs_auth_req *req,
 	}
 }
 
-static u32 dafsd_auth(struct dafsd_session *ses, const struct dafs_auth_req *req,
-		      struct dafs_auth_res *res, u8 *trusted)
+static dafs_status_t dafsd_auth(struct dafsd_session *ses, const struct dafs_auth_req *req,
+				struct dafs_auth_res *res, u8 *trusted)
 {
 	const struct dafsd_principal *principal;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_authenticate(req, &principal);
 	if (!status)
@@ -177,9 +179,9 @@ static u32 dafsd_auth(struct dafsd_session *ses, const struct dafs_auth_req *req
  *
  * Return: DAFS status.
  */
-u32 dafsd_proc_client_connect(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_client_connect(struct dafsd_rqst *rq)
 {
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_connect(rq, &rq->args.client_connect, &rq->res.client_connect);
 	if (!status && !dafsd_conn_set_state(rq->conn, DAFSD_CONN_CONNECTED, rq->ses))
@@ -195,11 +197,11 @@ u32 dafsd_proc_client_connect(struct dafsd_rqst *rq)
  *
  * Return: DAFS status.
  */
-u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_client_connect_auth(struct dafsd_rqst *rq)
 {
 	struct dafs_client_connect_auth_args *args = &rq->args.client_connect_auth;
 	struct dafs_client_connect_auth_res *res = &rq->res.client_connect_auth;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_connect(rq, &args->connect, &res->connect) ?:
 		 dafsd_auth(rq->ses, &args->auth_req, &res->auth_res, &res->trusted);
@@ -212,10 +214,10 @@ u32 dafsd_proc_client_connect_auth(struct dafsd_rqst *rq)
  *
  * Return: DAFS status.
  */
-u32 dafsd_proc_client_auth(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_client_auth(struct dafsd_rqst *rq)
 {
 	struct dafs_client_auth_res *res = &rq->res.client_auth;
-	u32 status;
+	dafs_status_t status;
 
 	if (READ_ONCE(rq->conn->state) != DAFSD_CONN_CONNECTED)
 		return DAFSERR_ILLEGAL_STATE;
@@ -234,7 +236,7 @@ u32 dafsd_proc_client_auth(struct dafsd_rqst *rq)
  *
  * Return: DAFS status.
  */
-u32 dafsd_proc_server_auth(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_server_auth(struct dafsd_rqst *rq)
 {
 	u32 type = rq->args.server_auth.auth_type;
 
@@ -244,8 +246,9 @@ u32 dafsd_proc_server_auth(struct dafsd_rqst *rq)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_bind_check(const struct dafsd_conn *bound, const struct dafsd_session *ses,
-			    const struct dafs_connect_bind_args *args)
+static dafs_status_t dafsd_bind_check(const struct dafsd_conn *bound,
+				      const struct dafsd_session *ses,
+				      const struct dafs_connect_bind_args *args)
 {
 	bool bc = args->channel_use == DAFS_BACK_CONTROL_CHANNEL;
 	u32 type = bc ? DAFS_CHANNEL_BACK_CONTROL : DAFS_CHANNEL_RDMA_READ;
@@ -293,7 +296,7 @@ static void dafsd_bind_answer(const struct dafsd_conn *bound, const struct dafsd
 	res->trusted = ses->trusted;
 }
 
-static u32 dafsd_bind_requester(struct dafsd_conn *bound, u16 nreq)
+static dafs_status_t dafsd_bind_requester(struct dafsd_conn *bound, u16 nreq)
 {
 	struct dafs_requester *rq;
 
@@ -305,10 +308,11 @@ static u32 dafsd_bind_requester(struct dafsd_conn *bound, u16 nreq)
 }
 
 /* Attach the channel to the session. */
-static u32 dafsd_bind_attach(struct dafsd_conn *bound, struct dafsd_session *ses, u16 channel_use)
+static dafs_status_t dafsd_bind_attach(struct dafsd_conn *bound, struct dafsd_session *ses,
+				       u16 channel_use)
 {
 	struct dafsd_conn **where;
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 
 	where = channel_use == DAFS_BACK_CONTROL_CHANNEL ? &ses->bc : &ses->rr;
 	spin_lock(&ses->lock);
@@ -325,12 +329,12 @@ static u32 dafsd_bind_attach(struct dafsd_conn *bound, struct dafsd_session *ses
 	return status;
 }
 
-static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
+static dafs_status_t dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 {
 	const struct dafs_connect_bind_args *args = &rq->args.connect_bind;
 	struct dafs_connect_bind_res *res = &rq->res.connect_bind;
 	struct dafsd_conn *bound = rq->conn;
-	u32 status;
+	dafs_status_t status;
 
 	/* all channels of a session use the same byte order (6.1.1.5, E-01) */
 	if (bound->chan->swab != ses->op->chan->swab) {
@@ -355,7 +359,7 @@ static u32 dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses)
 }
 
 /* No such session, or one of another address: the number of attempts is limited. */
-static u32 dafsd_bind_unknown(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_bind_unknown(struct dafsd_rqst *rq)
 {
 	if (++rq->conn->auth_failures >= DAFSD_AUTH_TRIES)
 		rq->hang_up = true;
@@ -368,10 +372,10 @@ static u32 dafsd_bind_unknown(struct dafsd_rqst *rq)
  *
  * Return: DAFS status.
  */
-u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_connect_bind(struct dafsd_rqst *rq)
 {
 	struct dafsd_session *ses;
-	u32 status;
+	dafs_status_t status;
 
 	ses = dafsd_session_find(rq->conn->server, &rq->args.connect_bind.session_id);
 	if (!ses)
@@ -391,7 +395,7 @@ u32 dafsd_proc_connect_bind(struct dafsd_rqst *rq)
  * Return: DAFS_STATUS_OK, or DAFSERR_ILLEGAL_STATE for a second DISCONNECT: the two would
  * wait for each other.
  */
-u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq)
+dafs_status_t dafsd_prepare_disconnect(struct dafsd_rqst *rq)
 {
 	return test_and_set_bit(0, &rq->ses->leaving) ? DAFSERR_ILLEGAL_STATE : DAFS_STATUS_OK;
 }
@@ -404,7 +408,7 @@ u32 dafsd_prepare_disconnect(struct dafsd_rqst *rq)
  *
  * Return: DAFS_STATUS_OK.
  */
-u32 dafsd_proc_disconnect(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_disconnect(struct dafsd_rqst *rq)
 {
 	dafsd_conn_set_state(rq->conn, DAFSD_CONN_CLOSING, NULL);
 	dafsd_conn_reap_in(rq->conn, DAFSD_HANG_UP_SECONDS);
@@ -417,7 +421,7 @@ u32 dafsd_proc_disconnect(struct dafsd_rqst *rq)
  *
  * Return: DAFS_STATUS_OK.
  */
-u32 dafsd_proc_secinfo(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_secinfo(struct dafsd_rqst *rq)
 {
 	static const struct dafs_authtype types[] = {
 		{ .auth_type = DAFS_AUTH_DEFAULT },
@@ -437,7 +441,7 @@ u32 dafsd_proc_secinfo(struct dafsd_rqst *rq)
  *
  * Return: DAFS_STATUS_OK.
  */
-u32 dafsd_proc_null(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_null(struct dafsd_rqst *rq)
 {
 	return DAFS_STATUS_OK;
 }
@@ -448,7 +452,7 @@ u32 dafsd_proc_null(struct dafsd_rqst *rq)
  *
  * Return: DAFS status.
  */
-u32 dafsd_proc_register_cred(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_register_cred(struct dafsd_rqst *rq)
 {
 	return dafsd_cred_register(rq->ses, &rq->base.in, &rq->args.register_cred,
 				   rq->res.register_cred.cred_handle);
@@ -460,7 +464,7 @@ u32 dafsd_proc_register_cred(struct dafsd_rqst *rq)
  *
  * Return: DAFS status.
  */
-u32 dafsd_proc_release_cred(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_release_cred(struct dafsd_rqst *rq)
 {
 	return dafsd_cred_release(rq->ses, rq->args.release_cred.cred_handle);
 }

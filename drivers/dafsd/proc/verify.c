@@ -92,12 +92,12 @@ static bool dafsd_verify_same(const struct dafs_fattr *a, const struct dafs_fatt
 }
 
 /* Return: SAME or NOT_SAME, or the reason why the attributes cannot be compared. */
-static u32 dafsd_verify_fh(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_verify_fh(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	const struct dafs_fattr *attr = &rq->args.verify.obj_attributes;
 	u64 which = attr->included & attr->valid;
 	struct dafsd_verify *v;
-	u32 status;
+	dafs_status_t status;
 
 	if (which & DAFSD_FATTR_WRITE_ONLY)
 		return DAFSERR_INVAL;
@@ -114,9 +114,9 @@ static u32 dafsd_verify_fh(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 }
 
 /* @good: the result, SAME or NOT_SAME, that is a success for the procedure. */
-static u32 dafsd_verify(struct dafsd_rqst *rq, u32 good)
+static dafs_status_t dafsd_verify(struct dafsd_rqst *rq, dafs_status_t good)
 {
-	u32 status = dafsd_fh_use(rq, &rq->args.verify.filehandle, dafsd_verify_fh);
+	dafs_status_t status = dafsd_fh_use(rq, &rq->args.verify.filehandle, dafsd_verify_fh);
 
 	return status == good ? DAFS_STATUS_OK : status;
 }
@@ -130,7 +130,7 @@ static u32 dafsd_verify(struct dafsd_rqst *rq, u32 good)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status, SAME if all attributes have the values given.
  */
-u32 dafsd_proc_nverify(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_nverify(struct dafsd_rqst *rq)
 {
 	return dafsd_verify(rq, DAFSERR_NOT_SAME);
 }
@@ -142,7 +142,7 @@ u32 dafsd_proc_nverify(struct dafsd_rqst *rq)
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status, NOT_SAME if an attribute has another value.
  */
-u32 dafsd_proc_verify(struct dafsd_rqst *rq)
+dafs_status_t dafsd_proc_verify(struct dafsd_rqst *rq)
 {
 	return dafsd_verify(rq, DAFSERR_SAME);
 }

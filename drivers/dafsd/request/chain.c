@@ -109,7 +109,7 @@ static bool dafsd_chain_malformed(const struct dafsd_rqst *rq)
  * Context: any.
  * Return: OK, CHAIN_BROKEN or CHAIN_FORM.
  */
-u32 dafsd_chain_check(const struct dafsd_rqst *rq)
+dafs_status_t dafsd_chain_check(const struct dafsd_rqst *rq)
 {
 	if (!rq->base.hdr.chain_flags)
 		return DAFS_STATUS_OK;
@@ -126,7 +126,7 @@ u32 dafsd_chain_check(const struct dafsd_rqst *rq)
  * Return: OK; NOFILEHANDLE or BAD_STATEID if the needed value was not passed on (E-62,
  * E-63).
  */
-u32 dafsd_chain_inherit(struct dafsd_rqst *rq)
+dafs_status_t dafsd_chain_inherit(struct dafsd_rqst *rq)
 {
 	const struct dafsd_proc *proc = rq->proc;
 	u16 flags = rq->base.hdr.chain_flags;
@@ -197,7 +197,7 @@ static void dafsd_chain_keep(struct dafsd_rqst *rq)
  * Return: the next request of the chain, to be executed by the caller after @rq has been
  * answered; NULL if it has not arrived or @rq is the last one.
  */
-struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status)
+struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, dafs_status_t status)
 {
 	struct dafsd_chains *chains = &rq->conn->chains;
 	struct dafsd_rqst *next;

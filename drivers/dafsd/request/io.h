@@ -77,20 +77,20 @@ struct dafsd_io {
 	int error;
 };
 
-u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len);
+dafs_status_t dafsd_io_alloc(struct dafsd_rqst *rq, u32 len);
 ssize_t dafsd_io_borrow(struct dafsd_rqst *rq, struct file *filp, u64 offset, u32 len);
 void dafsd_io_free(struct dafsd_rqst *rq);
-u32 dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room);
-u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
+dafs_status_t dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room);
+dafs_status_t dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
 struct ib_send_wr *dafsd_io_wrs(struct dafsd_rqst *rq, struct ib_cqe *cqe,
 				struct ib_send_wr *next);
-u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum);
-u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
+dafs_status_t dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum);
+dafs_status_t dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len);
 bool dafsd_io_post(struct dafsd_rqst *rq);
-u32 dafsd_io_ended(struct dafsd_rqst *rq);
+dafs_status_t dafsd_io_ended(struct dafsd_rqst *rq);
 bool dafsd_io_more(const struct dafsd_io *io);
-u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
-		  struct dafs_cksum *cksum);
+dafs_status_t dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
+			    struct dafs_cksum *cksum);
 
 /* meta.c: metadata by RDMA */
 
@@ -98,13 +98,13 @@ u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
 #define DAFSD_META_MAX			SZ_64K
 
 struct dafs_seq dafsd_meta_buf(const struct dafs_direct_buf *buf);
-u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size);
+dafs_status_t dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size);
 void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_buf *buf);
-u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
-		    struct dafs_buf *buf, int len, struct dafs_cksum *cksum);
-u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs);
-u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
-		      struct dafs_buf *buf);
+dafs_status_t dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
+			      struct dafs_buf *buf, int len, struct dafs_cksum *cksum);
+dafs_status_t dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs);
+dafs_status_t dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
+				struct dafs_buf *buf);
 
 /* pool.c: memory for bulk data */
 size_t dafsd_chunks_size(u32 want);

@@ -115,7 +115,7 @@ static bool dafsd_late_meets_any(const struct dafsd_rqst *rq)
  * Return: OK; DELAY while a change of the same client is still executed whose connection
  * has been closed.
  */
-u32 dafsd_late_check(const struct dafsd_rqst *rq)
+dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq)
 {
 	if (list_empty(&rq->change_link) || !atomic_read(&rq->ses->client->nr_late))
 		return DAFS_STATUS_OK;
@@ -130,7 +130,7 @@ u32 dafsd_late_check(const struct dafsd_rqst *rq)
  * Return: as dafsd_late_check(); IO if its own channel was closed in the meantime: the
  * checks of later requests may have seen @rq in the export that it came from.
  */
-u32 dafsd_late_check_moved(const struct dafsd_rqst *rq)
+dafs_status_t dafsd_late_check_moved(const struct dafsd_rqst *rq)
 {
 	if (list_empty(&rq->change_link))
 		return DAFS_STATUS_OK;

@@ -31,7 +31,7 @@ static void *dafsd_meta_pages(const struct dafsd_rqst *rq)
 	return rq->io.nr_bv == 1 ? page_address(rq->io.bv->bv_page) : NULL;
 }
 
-static u32 dafsd_meta_memory(const struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size)
+static dafs_status_t dafsd_meta_memory(const struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size)
 {
 	buf->base = dafsd_meta_pages(rq) ?: kvmalloc(size, GFP_KERNEL);
 	buf->len = size;
@@ -48,9 +48,9 @@ static u32 dafsd_meta_memory(const struct dafsd_rqst *rq, struct dafs_buf *buf, 
  * Context: may sleep.
  * Return: OK or RESOURCE.
  */
-u32 dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size)
+dafs_status_t dafsd_meta_begin(struct dafsd_rqst *rq, struct dafs_buf *buf, u32 size)
 {
-	u32 status = dafsd_io_alloc(rq, size);
+	dafs_status_t status = dafsd_io_alloc(rq, size);
 
 	buf->base = NULL;
 	return status ?: dafsd_meta_memory(rq, buf, size);
@@ -70,12 +70,12 @@ void dafsd_meta_end(const struct dafsd_rqst *rq, struct dafs_buf *buf)
 	buf->base = NULL;
 }
 
-static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, const void *data,
-			   u32 len, struct dafs_cksum *cksum)
+static dafs_status_t dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
+				     const void *data, u32 len, struct dafs_cksum *cksum)
 {
 	struct iov_iter iter;
 	u64 room;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_io_room(rq, bufs, &room);
 	if (!status && room < len)
@@ -102,10 +102,10 @@ static u32 dafsd_meta_send(struct dafsd_rqst *rq, const struct dafs_seq *bufs, c
  * Return: OK; TOOSMALL if it does not fit into the buffers; INVAL for too many
  * of these; RESOURCE.
  */
-u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
-		    struct dafs_buf *buf, int len, struct dafs_cksum *cksum)
+dafs_status_t dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
+			      struct dafs_buf *buf, int len, struct dafs_cksum *cksum)
 {
-	u32 status = len < 0 ? dafs_errno_to_status(len) :
+	dafs_status_t status = len < 0 ? dafs_errno_to_status(len) :
 			       dafsd_meta_send(rq, bufs, buf->base, len, cksum);
 
 	dafsd_meta_end(rq, buf);
@@ -122,9 +122,10 @@ u32 dafsd_meta_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs,
  * Context: may sleep.
  * Return: OK; as dafsd_io_pull().
  */
-u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
+dafs_status_t dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
 {
-	u32 status, size;
+	dafs_status_t status;
+	u32 size;
 	u64 room;
 
 	status = dafsd_io_room(rq, bufs, &room);
@@ -147,8 +148,8 @@ u32 dafsd_meta_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs)
  * Context: may sleep.
  * Return: OK; CHKSUM; INVAL for attributes that this version does not know; RESOURCE.
  */
-u32 dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
-		      struct dafs_buf *buf)
+dafs_status_t dafsd_meta_pulled(struct dafsd_rqst *rq, u32 proc, const struct dafs_cksum *cksum,
+				struct dafs_buf *buf)
 {
 	u32 size = rq->io.len;
 	struct iov_iter iter;

@@ -5,6 +5,7 @@
 
 #include <linux/bits.h>
 #include <linux/types.h>
+#include <linux/dafs_wire.h>
 
 struct dafsd_rqst;
 
@@ -47,8 +48,8 @@ enum dafsd_class {
 struct dafsd_proc {
 	enum dafsd_class class;
 	unsigned int flags;
-	u32 (*run)(struct dafsd_rqst *rq);
-	u32 (*prepare)(struct dafsd_rqst *rq);
+	dafs_status_t (*run)(struct dafsd_rqst *rq);
+	dafs_status_t (*prepare)(struct dafsd_rqst *rq);
 	u16 fh;
 	u16 state_id;
 	u16 new_fh;

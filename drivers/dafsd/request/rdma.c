@@ -40,7 +40,7 @@ static bool dafsd_io_charge(struct dafsd_rqst *rq, size_t bytes)
  * Context: may sleep.
  * Return: DAFS_STATUS_OK or DAFSERR_RESOURCE.
  */
-u32 dafsd_io_alloc(struct dafsd_rqst *rq, u32 len)
+dafs_status_t dafsd_io_alloc(struct dafsd_rqst *rq, u32 len)
 {
 	struct dafsd_io *io = &rq->io;
 	unsigned int bytes;
@@ -192,7 +192,7 @@ static int dafsd_io_buf(const struct dafsd_rqst *rq, const struct dafs_seq *bufs
  *
  * Return: DAFS_STATUS_OK or DAFSERR_INVAL for too many (E-24).
  */
-u32 dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room)
+dafs_status_t dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room)
 {
 	struct dafs_direct_buf buf;
 	u32 i;
@@ -216,7 +216,7 @@ u32 dafsd_io_room(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u64 *room)
  *
  * Return: DAFS_STATUS_OK or DAFSERR_INVAL (E-24).
  */
-u32 dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
+dafs_status_t dafsd_io_check_bufs(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
 {
 	u64 room;
 
@@ -359,7 +359,7 @@ static int dafsd_io_map_op(struct dafsd_rqst *rq, int most)
  * Map the next round: RDMA operations for the client's buffers, in order, until all data
  * is mapped or the round is full.  If memory is short, the round is smaller.
  */
-static u32 dafsd_io_map_round(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_io_map_round(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
 	const struct dafs_chan *chan = io->conn->chan;
@@ -374,8 +374,8 @@ static u32 dafsd_io_map_round(struct dafsd_rqst *rq)
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_conn *conn,
-			const struct dafs_seq *bufs, u32 len)
+static dafs_status_t dafsd_io_map(struct dafsd_rqst *rq, struct dafsd_conn *conn,
+				  const struct dafs_seq *bufs, u32 len)
 {
 	struct dafsd_io *io = &rq->io;
 
@@ -436,10 +436,10 @@ static void dafsd_io_cksum(const struct dafsd_rqst *rq, u32 len, struct dafs_cks
  * Return: DAFS_STATUS_OK, DAFSERR_INVAL if the buffers are too small,
  * DAFSERR_RESOURCE.
  */
-u32 dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
-		  struct dafs_cksum *cksum)
+dafs_status_t dafsd_io_push(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len,
+			    struct dafs_cksum *cksum)
 {
-	u32 status;
+	dafs_status_t status;
 
 	if (rq->ses->opts.use_checksums)
 		dafsd_io_cksum(rq, len, cksum);
@@ -520,10 +520,10 @@ bool dafsd_io_post(struct dafsd_rqst *rq)
  * DAFSERR_INVAL or DAFSERR_RESOURCE if it cannot be mapped; or DAFSERR_IO, which is not
  * sent because the session has ended.
  */
-u32 dafsd_io_ended(struct dafsd_rqst *rq)
+dafs_status_t dafsd_io_ended(struct dafsd_rqst *rq)
 {
 	struct dafsd_io *io = &rq->io;
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 
 	dafsd_io_end_round(io);
 	if (io->error) {
@@ -562,7 +562,7 @@ static struct dafsd_conn *dafsd_io_read_channel(const struct dafsd_rqst *rq)
  * Return: DAFS_STATUS_OK, also in a session without checksums, or
  * DAFSERR_CHKSUM.
  */
-u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum)
+dafs_status_t dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum *cksum)
 {
 	struct dafs_cksum sum;
 
@@ -585,10 +585,10 @@ u32 dafsd_io_cksum_check(struct dafsd_rqst *rq, u32 len, const struct dafs_cksum
  * DAFSERR_RDMA_READ_CHANNEL_UNUSABLE if the connection allows no RDMA reads
  * (E-126), DAFSERR_RESOURCE.
  */
-u32 dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
+dafs_status_t dafsd_io_pull(struct dafsd_rqst *rq, const struct dafs_seq *bufs, u32 len)
 {
 	struct dafsd_conn *on = dafsd_io_read_channel(rq);
-	u32 status;
+	dafs_status_t status;
 
 	rq->io.dir = DMA_FROM_DEVICE;
 	status = dafsd_io_check_bufs(rq, bufs, len);

@@ -35,7 +35,7 @@ static const struct dafsd_proc *dafsd_proc_find(u32 number)
 }
 
 /* Is this procedure allowed in the current state of the connection (E-52)? */
-static u32 dafsd_check_state(const struct dafsd_conn *conn, const struct dafsd_proc *proc)
+static dafs_status_t dafsd_check_state(const struct dafsd_conn *conn, const struct dafsd_proc *proc)
 {
 	bool first = proc && proc->flags & DAFSD_P_FIRST;
 
@@ -62,7 +62,7 @@ static u32 dafsd_check_state(const struct dafsd_conn *conn, const struct dafsd_p
 	return DAFSERR_ILLEGAL_STATE;
 }
 
-static u32 dafsd_decode(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_decode(struct dafsd_rqst *rq)
 {
 	int err;
 
@@ -77,9 +77,10 @@ static u32 dafsd_decode(struct dafsd_rqst *rq)
 	return DAFSERR_INVAL;
 }
 
-static u32 dafsd_call(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *rq))
+static dafs_status_t dafsd_call(struct dafsd_rqst *rq,
+				dafs_status_t (*handler)(struct dafsd_rqst *rq))
 {
-	u32 status;
+	dafs_status_t status;
 
 	trace_dafsd_execute(&rq->base, handler == rq->proc->run ? "run" : "prepare");
 	status = handler(rq);
@@ -91,9 +92,10 @@ static u32 dafsd_call(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *r
  * Handlers run with the credential of the user that the request names; vfs/fh.c may
  * squash it.  The credential does not change until the request is answered (E-48).
  */
-static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst *rq))
+static dafs_status_t dafsd_handle(struct dafsd_rqst *rq,
+				  dafs_status_t (*handler)(struct dafsd_rqst *rq))
 {
-	u32 status;
+	dafs_status_t status;
 
 	if (!(rq->proc->flags & DAFSD_P_CRED))
 		return dafsd_call(rq, handler);
@@ -108,9 +110,9 @@ static u32 dafsd_handle(struct dafsd_rqst *rq, u32 (*handler)(struct dafsd_rqst 
 	return status;
 }
 
-static u32 dafsd_begin(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_begin(struct dafsd_rqst *rq)
 {
-	u32 status;
+	dafs_status_t status;
 
 	rq->proc = dafsd_proc_find(rq->base.hdr.procedure);
 	status = dafsd_chain_check(rq) ?: dafsd_check_state(rq->conn, rq->proc);
@@ -133,9 +135,9 @@ static bool dafsd_is_setup(const struct dafsd_rqst *rq)
  * sends two of them at once (E-37 forbids it), the second one sees the state that the
  * first one has set.
  */
-static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_execute_setup(struct dafsd_rqst *rq)
 {
-	u32 status;
+	dafs_status_t status;
 
 	mutex_lock(&rq->conn->setup);
 	status = dafsd_check_state(rq->conn, rq->proc) ?: dafsd_handle(rq, rq->proc->run);
@@ -144,7 +146,7 @@ static u32 dafsd_execute_setup(struct dafsd_rqst *rq)
 }
 
 /* An error response is a header without a body, unless the draft says otherwise (E-13). */
-static u32 dafsd_encode(struct dafsd_rqst *rq, u32 *status)
+static u32 dafsd_encode(struct dafsd_rqst *rq, dafs_status_t *status)
 {
 	struct dafs_buf out = rq->base.out;
 	int len;
@@ -177,7 +179,7 @@ static u32 dafsd_number(const void *from, u16 at)
 }
 
 /* What sysfs shows of the session, also of requests that its state does not allow. */
-static void dafsd_count(struct dafsd_rqst *rq, u32 status)
+static void dafsd_count(struct dafsd_rqst *rq, dafs_status_t status)
 {
 	struct dafsd_session *ses = READ_ONCE(rq->conn->ses);
 	const struct dafsd_proc *proc = rq->proc;
@@ -290,7 +292,7 @@ static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
 }
 
 /* The state may have changed while the request waited. */
-static u32 dafsd_run_check(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_run_check(struct dafsd_rqst *rq)
 {
 	if (!dafs_chan_is_open(rq->base.chan))
 		return DAFSERR_IO;

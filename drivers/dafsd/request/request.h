@@ -84,7 +84,7 @@ struct dafsd_rqst {
 	const struct dafsd_proc *proc;
 	enum dafsd_owner owner;
 	enum dafsd_stage stage;
-	u32 status;
+	dafs_status_t status;
 	u32 len;
 	struct dafsd_lane *lane;
 	struct list_head place_link;
@@ -118,9 +118,9 @@ extern const struct dafs_responder_ops dafsd_responder_ops;
 
 /* chain.c */
 bool dafsd_chain_arrived(struct dafsd_rqst *rq);
-u32 dafsd_chain_check(const struct dafsd_rqst *rq);
-u32 dafsd_chain_inherit(struct dafsd_rqst *rq);
-struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, u32 status);
+dafs_status_t dafsd_chain_check(const struct dafsd_rqst *rq);
+dafs_status_t dafsd_chain_inherit(struct dafsd_rqst *rq);
+struct dafsd_rqst *dafsd_chain_next(struct dafsd_rqst *rq, dafs_status_t status);
 const struct dafs_fh *dafsd_chain_fh(const struct dafsd_rqst *rq);
 
 /* park.c: where requests wait */
@@ -140,7 +140,7 @@ void dafsd_park_end(struct dafsd_conn *conn);
 /* late.c: changes that outlive their connection */
 void dafsd_late_begin(struct dafsd_rqst *rq);
 void dafsd_late_end(struct dafsd_rqst *rq);
-u32 dafsd_late_check(const struct dafsd_rqst *rq);
-u32 dafsd_late_check_moved(const struct dafsd_rqst *rq);
+dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq);
+dafs_status_t dafsd_late_check_moved(const struct dafsd_rqst *rq);
 
 #endif /* _DAFSD_REQUEST_REQUEST_H */

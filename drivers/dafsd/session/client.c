@@ -342,8 +342,8 @@ static struct dafsd_client *dafsd_client_older(const struct dafsd_client *client
 	return NULL;
 }
 
-static u32 dafsd_client_check_principal(struct dafsd_client *client,
-					const struct dafsd_principal *principal)
+static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
+						  const struct dafsd_principal *principal)
 {
 	struct dafsd_client *older = dafsd_client_older(client);
 
@@ -375,11 +375,12 @@ static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session 
  * Return: DAFS_STATUS_OK; DAFSERR_CLID_INUSE if the client-id belongs to
  * another principal; DAFSERR_STALE_CLIENTID if the client was discarded.
  */
-u32 dafsd_client_confirm(struct dafsd_session *ses, const struct dafsd_principal *principal)
+dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
+				   const struct dafsd_principal *principal)
 {
 	struct dafsd_client *client = ses->client, *older;
 	struct mutex *lock = &client->server->clients_lock;
-	u32 status = DAFSERR_STALE_CLIENTID;
+	dafs_status_t status = DAFSERR_STALE_CLIENTID;
 	LIST_HEAD(gone);
 
 	mutex_lock(lock);

@@ -109,7 +109,8 @@ void dafsd_clients_exit(struct dafsd_server *server);
 struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs_str *id,
 				      const struct dafs_verifier *verifier, u32 max_credentials);
 void dafsd_client_abandon(struct dafsd_client *client);
-u32 dafsd_client_confirm(struct dafsd_session *ses, const struct dafsd_principal *principal);
+dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
+				   const struct dafsd_principal *principal);
 void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
 void dafsd_client_put(struct dafsd_client *client);
@@ -119,11 +120,12 @@ int dafsd_creds_init(void);
 void dafsd_creds_exit(void);
 const struct cred *dafsd_cred_make(kuid_t uid, kgid_t gid, struct group_info *groups);
 const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid);
-u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
-			const struct dafs_register_cred_args *args, u8 *handle);
-u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
+dafs_status_t dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
+				  const struct dafs_register_cred_args *args, u8 *handle);
+dafs_status_t dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
 void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred);
-u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred);
+dafs_status_t dafsd_cred_find(struct dafsd_session *ses, const u8 *handle,
+			      const struct cred **cred);
 bool dafsd_name_to_id(const struct dafs_str *name, u32 *id);
 const struct cred *dafsd_act_as_server(void);
 

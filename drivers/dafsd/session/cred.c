@@ -73,8 +73,8 @@ const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid)
 	return cred;
 }
 
-static u32 dafsd_cred_groups(struct dafs_buf *in, const struct dafs_seq *seq,
-			     struct group_info **groups)
+static dafs_status_t dafsd_cred_groups(struct dafs_buf *in, const struct dafs_seq *seq,
+				       struct group_info **groups)
 {
 	struct group_info *gi;
 	u32 i;
@@ -99,11 +99,12 @@ invalid:
 	return DAFSERR_INVAL;
 }
 
-static u32 dafsd_cred_from_id(struct dafs_buf *in, const struct dafs_register_cred_args *args,
-			      const struct cred **cred)
+static dafs_status_t dafsd_cred_from_id(struct dafs_buf *in,
+					const struct dafs_register_cred_args *args,
+					const struct cred **cred)
 {
 	struct group_info *groups;
-	u32 status;
+	dafs_status_t status;
 
 	if (args->uid == -1 || args->gid == -1)
 		return DAFSERR_INVAL;
@@ -116,7 +117,7 @@ static u32 dafsd_cred_from_id(struct dafs_buf *in, const struct dafs_register_cr
 	return *cred ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
 }
 
-static u32 dafsd_cred_from_name(const struct dafs_str *name, const struct cred **cred)
+static dafs_status_t dafsd_cred_from_name(const struct dafs_str *name, const struct cred **cred)
 {
 	u32 uid;
 
@@ -162,14 +163,15 @@ void dafsd_creds_exit(void)
 	put_cred(dafsd_server_cred);
 }
 
-static u32 dafsd_cred_default(const struct cred **cred)
+static dafs_status_t dafsd_cred_default(const struct cred **cred)
 {
 	*cred = get_cred(dafsd_anon_cred);
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_cred_build(struct dafs_buf *in, const struct dafs_register_cred_args *args,
-			    const struct cred **cred)
+static dafs_status_t dafsd_cred_build(struct dafs_buf *in,
+				      const struct dafs_register_cred_args *args,
+				      const struct cred **cred)
 {
 	switch (args->cred_type) {
 	case DAFS_CRED_NAME:
@@ -208,7 +210,8 @@ void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred)
  * Ids are allocated cyclically, so that a handle that was just released is not soon
  * reused for another user.
  */
-static u32 dafsd_cred_insert(struct dafsd_client *client, const struct cred *cred, u32 *id)
+static dafs_status_t dafsd_cred_insert(struct dafsd_client *client, const struct cred *cred,
+				       u32 *id)
 {
 	int err = -EBUSY;
 
@@ -238,11 +241,11 @@ unlock:
  * for a GSS name; RESOURCE if the client has registered as many users as were negotiated,
  * or if the state of its address takes too much memory.
  */
-u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
-			const struct dafs_register_cred_args *args, u8 *handle)
+dafs_status_t dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
+				  const struct dafs_register_cred_args *args, u8 *handle)
 {
 	const struct cred *cred;
-	u32 status;
+	dafs_status_t status;
 	u32 id;
 
 	if (!ses->trusted)
@@ -271,7 +274,7 @@ u32 dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
  * Context: may sleep.
  * Return: OK; NOT_AUTHORIZED on a session that is not trusted; NO_CREDS (E-48).
  */
-u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
+dafs_status_t dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
 {
 	struct dafsd_client *client = ses->client;
 	const struct cred *cred;
@@ -303,7 +306,7 @@ u32 dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
  * Return: OK; CRHAND_CONFLICT for a handle on a session that is not trusted;
  * NO_CREDS; RESOURCE.
  */
-u32 dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred)
+dafs_status_t dafsd_cred_find(struct dafsd_session *ses, const u8 *handle, const struct cred **cred)
 {
 	u32 id = get_unaligned((u32 *)handle);
 

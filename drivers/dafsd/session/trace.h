@@ -78,7 +78,7 @@ DEFINE_EVENT(dafsd_rqst_class, dafsd_resume,
 
 /* A handler has returned; dafs_rqst_reply follows when the response is sent */
 TRACE_EVENT(dafsd_executed,
-	TP_PROTO(const struct dafs_rqst *rqst, u32 status),
+	TP_PROTO(const struct dafs_rqst *rqst, dafs_status_t status),
 	TP_ARGS(rqst, status),
 	TP_STRUCT__entry(
 		__field(u32, chan)
@@ -90,7 +90,7 @@ TRACE_EVENT(dafsd_executed,
 		__entry->chan = rqst->chan->debug_id;
 		__entry->stream = rqst->hdr.stream_id;
 		__entry->seq = rqst->hdr.seq_number;
-		__entry->status = status;
+		__entry->status = (__force u32)status;
 	),
 	TP_printk("chan=%u stream=%u seq=%u status=%u", __entry->chan, __entry->stream,
 		  __entry->seq, __entry->status)

@@ -12,11 +12,11 @@
  * Is the state-id that of an open?  @same: @wire is the filehandle that OPEN returned, so
  * that CLOSE does not need to look up the object.
  */
-static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-				  const struct dafs_state_id *state_id, bool *same)
+static dafs_status_t dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+					    const struct dafs_state_id *state_id, bool *same)
 {
 	struct dafsd_open *open;
-	u32 status;
+	dafs_status_t status;
 
 	rcu_read_lock();
 	open = dafsd_open_load(rq, state_id, &status);
@@ -35,11 +35,11 @@ static u32 dafsd_open_check_state(struct dafsd_rqst *rq, const struct dafs_fh *w
  * Return: OK, BAD_STATEID, STALE_STATEID, EXPIRED, or the status of dafsd_fh_get() for
  * @wire.
  */
-u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		     const struct dafs_state_id *state_id)
+dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			       const struct dafs_state_id *state_id)
 {
 	struct dafsd_fh fh = {};
-	u32 status;
+	dafs_status_t status;
 	bool same;
 
 	status = dafsd_open_check_state(rq, wire, state_id, &same);
@@ -60,10 +60,10 @@ u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
  * Context: any.
  * Return: BAD_STATEID, STALE_STATEID or EXPIRED, according to the state-id (E-84).
  */
-u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
+dafs_status_t dafsd_open_claim_delegation(struct dafsd_rqst *rq)
 {
 	const struct dafs_open_args *args = &rq->args.open;
-	u32 status;
+	dafs_status_t status;
 	bool same;
 
 	status = dafsd_open_check_state(rq, &args->dir_handle, &args->claimdelcur_stateid, &same);
@@ -78,7 +78,7 @@ u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq)
  * Return: BAD_STATEID, or STALE_STATEID for one of another instance of the server
  * (E-84).
  */
-u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id)
+dafs_status_t dafsd_open_return_delegation(const struct dafs_state_id *state_id)
 {
 	u32 id;
 
@@ -89,13 +89,13 @@ u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id)
  * The lock of the file's record keeps the open allocated: a task that claims it must take
  * that lock before it frees the open.
  */
-static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file,
-				       struct dafsd_opening *opening)
+static dafs_status_t dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file *file,
+						 struct dafsd_opening *opening)
 {
 	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
 	struct dafsd_open *open;
 	bool replace;
-	u32 status;
+	dafs_status_t status;
 
 	rcu_read_lock();
 	open = dafsd_open_load(rq, &args->state_id, &status);
@@ -117,11 +117,11 @@ static u32 dafsd_open_downgrade_locked(struct dafsd_rqst *rq, struct dafsd_file 
 	return DAFS_STATUS_OK;
 }
 
-static u32 dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-				     struct dafsd_file *file)
+static dafs_status_t dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+					       struct dafsd_file *file)
 {
 	struct dafsd_opening opening = {};
-	u32 status;
+	dafs_status_t status;
 
 	do {
 		status = dafsd_opening_open(&opening, fh);
@@ -143,12 +143,12 @@ static u32 dafsd_open_downgrade_file(struct dafsd_rqst *rq, const struct dafsd_f
  * Return: OK; BAD_STATEID, STALE_STATEID, EXPIRED; INVAL for modes that the open does not
  * have (E-77); or the status of dafsd_fh_get() for the filehandle.
  */
-u32 dafsd_open_downgrade(struct dafsd_rqst *rq)
+dafs_status_t dafsd_open_downgrade(struct dafsd_rqst *rq)
 {
 	const struct dafs_open_downgrade_args *args = &rq->args.open_downgrade;
 	struct dafsd_file *file = NULL;
 	struct dafsd_fh fh = {};
-	u32 status;
+	dafs_status_t status;
 	bool same;
 
 	status = dafsd_open_check_state(rq, &args->filehandle, &args->state_id, &same);

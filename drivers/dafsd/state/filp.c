@@ -156,7 +156,7 @@ void dafsd_opening_end(struct dafsd_opening *opening)
  * Context: may sleep; does not hold the lock of the file's record.
  * Return: OK, or the status of the file system.
  */
-u32 dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh)
+dafs_status_t dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh)
 {
 	struct file *filp;
 

@@ -113,7 +113,7 @@ static const struct dafsd_state_type dafsd_open_type = {
  * Return: the open, or NULL.
  */
 struct dafsd_open *dafsd_open_load(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
-				   u32 *status)
+				   dafs_status_t *status)
 {
 	struct dafsd_state *st;
 
@@ -130,11 +130,11 @@ struct dafsd_open *dafsd_open_load(struct dafsd_rqst *rq, const struct dafs_stat
  * Context: may sleep.
  * Return: OK, BAD_STATEID, STALE_STATEID or EXPIRED.
  */
-u32 dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
-		      const struct inode *inode)
+dafs_status_t dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
+				const struct inode *inode)
 {
 	struct dafsd_state *st;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_state_claim(rq->ses->client, state_id, &dafsd_open_type, inode, &st);
 	if (!status)
@@ -169,7 +169,7 @@ static size_t dafsd_open_size(const struct dafsd_open *open)
  * Context: may sleep.
  * Return: OK or RESOURCE.
  */
-u32 dafsd_open_reserve(struct dafsd_rqst *rq)
+dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 {
 	struct dafsd_client *client = rq->ses->client;
 	struct dafsd_open *open;
@@ -214,9 +214,9 @@ void dafsd_open_unreserve(struct dafsd_rqst *rq)
  * Leases of local programs on the file are broken first.  This is the last step of an
  * open: if the open failed later, an empty file would be left behind.
  */
-static u32 dafsd_open_truncate(struct dafsd_adding *add)
+static dafs_status_t dafsd_open_truncate(struct dafsd_adding *add)
 {
-	u32 status;
+	dafs_status_t status;
 	u64 done;
 
 	if (!(add->flags & DAFSD_OPEN_TRUNCATE))
@@ -238,10 +238,10 @@ static void dafsd_open_fill(struct dafsd_adding *add, struct dafsd_open *open)
 	dafsd_share_take(open, &add->rq->args.open);
 }
 
-static u32 dafsd_open_new(struct dafsd_adding *add)
+static dafs_status_t dafsd_open_new(struct dafsd_adding *add)
 {
 	u32 access = add->rq->args.open.share_access;
-	u32 status = dafsd_open_reserve(add->rq);
+	dafs_status_t status = dafsd_open_reserve(add->rq);
 	struct dafsd_open *open = add->rq->open;
 
 	if (status || !dafsd_opening_fits(&add->opening, access, current_cred()))
@@ -263,11 +263,11 @@ static u32 dafsd_open_new(struct dafsd_adding *add)
 	return status;
 }
 
-static u32 dafsd_open_merge(struct dafsd_adding *add, struct dafsd_open *open)
+static dafs_status_t dafsd_open_merge(struct dafsd_adding *add, struct dafsd_open *open)
 {
 	u32 access = open->access | add->rq->args.open.share_access;
 	bool replace = access != open->access;
-	u32 status;
+	dafs_status_t status;
 
 	add->opening.wanted = 0;
 	if (replace && !dafsd_opening_fits(&add->opening, access, current_cred()))
@@ -303,11 +303,11 @@ static struct dafsd_open *dafsd_open_own(const struct dafsd_adding *add)
 	return NULL;
 }
 
-static u32 dafsd_open_check(const struct dafsd_adding *add, const struct dafsd_open *own)
+static dafs_status_t dafsd_open_check(const struct dafsd_adding *add, const struct dafsd_open *own)
 {
 	const struct dafs_open_args *args = &add->rq->args.open;
 	u32 access = args->share_access;
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	/* removed between the lookup of the name and taking the lock */
@@ -322,10 +322,10 @@ static u32 dafsd_open_check(const struct dafsd_adding *add, const struct dafsd_o
 	return status ?: dafsd_share_check_key(add->file, args);
 }
 
-static u32 dafsd_open_add_locked(struct dafsd_adding *add)
+static dafs_status_t dafsd_open_add_locked(struct dafsd_adding *add)
 {
 	struct dafsd_open *own = dafsd_open_own(add);
-	u32 status = dafsd_open_check(add, own);
+	dafs_status_t status = dafsd_open_check(add, own);
 
 	if (status)
 		return status;
@@ -339,16 +339,16 @@ static u32 dafsd_open_add_locked(struct dafsd_adding *add)
  * not been changed so far: if that fails because the export or the mount has become
  * read-only, nothing is left of the OPEN.
  */
-static u32 dafsd_open_exclude(struct dafsd_adding *add)
+static dafs_status_t dafsd_open_exclude(struct dafsd_adding *add)
 {
 	dafsd_fh_drop_write(add->fh);
 	down_write(&add->file->gate);
 	return add->flags & DAFSD_OPEN_TRUNCATE ? dafsd_fh_want_write(add->fh) : DAFS_STATUS_OK;
 }
 
-static u32 dafsd_open_add_once(struct dafsd_adding *add)
+static dafs_status_t dafsd_open_add_once(struct dafsd_adding *add)
 {
-	u32 status = dafsd_opening_open(&add->opening, add->fh);
+	dafs_status_t status = dafsd_opening_open(&add->opening, add->fh);
 	bool denies = add->rq->args.open.share_deny;
 
 	if (status)
@@ -374,7 +374,7 @@ static void dafsd_open_add_end(struct dafsd_adding *add)
 }
 
 /* If this fails, the client gets no state-id, so a new open is removed again. */
-static u32 dafsd_open_commit(struct dafsd_adding *add)
+static dafs_status_t dafsd_open_commit(struct dafsd_adding *add)
 {
 	int err = dafsd_commit_metadata(add->fh->exp, add->fh->dentry);
 
@@ -401,8 +401,8 @@ static u32 dafsd_open_commit(struct dafsd_adding *add)
  * RESOURCE; DELAY if the name has just been removed; STALE or STALE_CLIENTID if the export
  * or the client has ended; the status of the file system.
  */
-u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
-		   unsigned int flags, struct dafs_state_id *state_id)
+dafs_status_t dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
+			     unsigned int flags, struct dafs_state_id *state_id)
 {
 	struct dafsd_adding add = {
 		.rq = rq,
@@ -412,7 +412,7 @@ u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs
 		.file = dafsd_file_get(dafsd_fh_inode(fh)),
 		.state_id = state_id,
 	};
-	u32 status;
+	dafs_status_t status;
 
 	if (!add.file)
 		return DAFSERR_RESOURCE;

@@ -38,32 +38,35 @@ struct dafsd_use {
 };
 
 /* open.c */
-u32 dafsd_open_reserve(struct dafsd_rqst *rq);
+dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq);
 void dafsd_open_unreserve(struct dafsd_rqst *rq);
-u32 dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
-		   unsigned int flags, struct dafs_state_id *state_id);
+dafs_status_t dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
+			     unsigned int flags, struct dafs_state_id *state_id);
 
 /* close.c */
-u32 dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		     const struct dafs_state_id *state_id);
-u32 dafsd_open_downgrade(struct dafsd_rqst *rq);
-u32 dafsd_open_claim_delegation(struct dafsd_rqst *rq);
-u32 dafsd_open_return_delegation(const struct dafs_state_id *state_id);
+dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			       const struct dafs_state_id *state_id);
+dafs_status_t dafsd_open_downgrade(struct dafsd_rqst *rq);
+dafs_status_t dafsd_open_claim_delegation(struct dafsd_rqst *rq);
+dafs_status_t dafsd_open_return_delegation(const struct dafs_state_id *state_id);
 
 /* use.c */
-u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-		    const struct dafs_state_id *state_id, u32 access, struct dafsd_use *use);
+dafs_status_t dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			      const struct dafs_state_id *state_id, u32 access,
+			      struct dafsd_use *use);
 void dafsd_open_end(struct dafsd_use *use);
-u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		   const struct dafs_state_id *state_id, u32 access,
-		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use));
-u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp);
+dafs_status_t dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			     const struct dafs_state_id *state_id, u32 access,
+			     dafs_status_t (*run)(struct dafsd_rqst *rq,
+						  const struct dafsd_use *use));
+dafs_status_t dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+				    struct file **filp);
 
 /* filp.c */
 void dafsd_open_done(struct file *filp);
 
 /* share.c: removal of names */
-u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file);
+dafs_status_t dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file);
 void dafsd_remove_end(struct dafsd_file *file);
 
 #endif /* _DAFSD_STATE_OPEN_H */

@@ -55,28 +55,29 @@ struct dafsd_opening {
 
 /* open.c */
 struct dafsd_open *dafsd_open_load(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
-				   u32 *status);
-u32 dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
-		      const struct inode *inode);
+				   dafs_status_t *status);
+dafs_status_t dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
+				const struct inode *inode);
 
 /* filp.c */
 int dafsd_file_permission(struct inode *inode, u32 access, unsigned int flags);
 struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access, const struct cred *cred);
 bool dafsd_opening_fits(struct dafsd_opening *opening, u32 access, const struct cred *cred);
-u32 dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh);
+dafs_status_t dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh);
 void dafsd_opening_end(struct dafsd_opening *opening);
 struct file *dafsd_open_filp(const struct dafsd_open *open);
 void dafsd_open_replace(struct dafsd_open *open, struct dafsd_opening *opening);
 
 /* share.c */
-u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own, u32 access,
-		      u32 deny);
-u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args);
-u32 dafsd_share_enter(struct dafsd_file *file, u32 access);
+dafs_status_t dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own,
+				u32 access, u32 deny);
+dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
+				    const struct dafs_open_args *args);
+dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access);
 void dafsd_share_leave(struct dafsd_file *file);
 void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args);
-u32 dafsd_share_check_reduce(const struct dafsd_open *open,
-			     const struct dafs_open_downgrade_args *args);
+dafs_status_t dafsd_share_check_reduce(const struct dafsd_open *open,
+				       const struct dafs_open_downgrade_args *args);
 void dafsd_share_reduce(struct dafsd_open *open, const struct dafs_open_downgrade_args *args);
 void dafsd_share_drop(struct dafsd_open *open);
 

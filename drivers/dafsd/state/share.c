@@ -25,8 +25,8 @@
  * Context: holds file->lock.
  * Return: OK or DENIED (E-74).
  */
-u32 dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own, u32 access,
-		      u32 deny)
+dafs_status_t dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own,
+				u32 access, u32 deny)
 {
 	struct dafsd_open *open;
 
@@ -63,7 +63,8 @@ static bool dafsd_share_has_key(const struct dafsd_file *file)
  * Context: holds file->lock.
  * Return: OK or KEY_MISMATCH.
  */
-u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_args *args)
+dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
+				    const struct dafs_open_args *args)
 {
 	lockdep_assert_held(&file->lock);
 	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_BOTH &&
@@ -83,9 +84,9 @@ u32 dafsd_share_check_key(const struct dafsd_file *file, const struct dafs_open_
  * Context: may sleep; has no write access to the file system yet.
  * Return: OK or LOCKED.
  */
-u32 dafsd_share_enter(struct dafsd_file *file, u32 access)
+dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access)
 {
-	u32 status;
+	dafs_status_t status;
 
 	down_read(&file->gate);
 	mutex_lock(&file->lock);
@@ -146,8 +147,8 @@ void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args
  * Return: OK; INVAL for bits that are not in effect, or a key that is not the
  * open's (6.5.26, E-77).
  */
-u32 dafsd_share_check_reduce(const struct dafsd_open *open,
-			     const struct dafs_open_downgrade_args *args)
+dafs_status_t dafsd_share_check_reduce(const struct dafsd_open *open,
+				       const struct dafs_open_downgrade_args *args)
 {
 	lockdep_assert_held(&open->state.file->lock);
 	if (!args->share_access || (args->share_access & ~open->access) ||
@@ -211,7 +212,7 @@ void dafsd_share_drop(struct dafsd_open *open)
  * Context: may sleep; holds the lock of the directory.
  * Return: OK, DENYDISP_CONFLICT, or RESOURCE.
  */
-u32 dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file)
+dafs_status_t dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file)
 {
 	struct dafsd_open *open;
 

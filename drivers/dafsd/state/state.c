@@ -128,8 +128,8 @@ void dafsd_state_id(const struct dafsd_state *st, struct dafs_state_id *state_id
  * Return: OK, or RESOURCE: the state of the client's address takes too much memory, or
  * memory could not be allocated.
  */
-u32 dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
-			struct dafsd_client *client, size_t bytes)
+dafs_status_t dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
+				  struct dafsd_client *client, size_t bytes)
 {
 	if (!dafsd_peer_charge(client->peer, DAFSD_CHARGE_STATE, bytes))
 		return DAFSERR_RESOURCE;
@@ -175,10 +175,10 @@ void dafsd_state_attach(struct dafsd_state *st, struct dafsd_file *file, struct 
 	st->exp = exp;
 }
 
-static u32 dafsd_state_list(struct dafsd_state *st)
+static dafs_status_t dafsd_state_list(struct dafsd_state *st)
 {
 	struct dafsd_client *client = st->client;
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 
 	spin_lock(&client->lock);
 	if (client->released)
@@ -201,9 +201,9 @@ static u32 dafsd_state_list(struct dafsd_state *st)
  * Return: OK; STALE_CLIENTID or STALE if the client or the export is gone, then the state
  * is as before.
  */
-u32 dafsd_state_publish(struct dafsd_state *st, struct dafs_state_id *state_id)
+dafs_status_t dafsd_state_publish(struct dafsd_state *st, struct dafs_state_id *state_id)
 {
-	u32 status;
+	dafs_status_t status;
 
 	dafsd_state_id(st, state_id);
 	xa_lock(&dafsd_states);
@@ -227,7 +227,7 @@ u32 dafsd_state_publish(struct dafsd_state *st, struct dafs_state_id *state_id)
  * Return: OK; BAD_STATEID for a special one; or STALE_STATEID for one of another
  * instance of the server.
  */
-u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id)
+dafs_status_t dafsd_state_split(const struct dafs_state_id *state_id, u32 *id)
 {
 	u32 boot;
 
@@ -239,7 +239,7 @@ u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id)
 }
 
 /* Why a client does not find state that is in the table. */
-static u32 dafsd_state_foreign(const struct dafsd_state *st)
+static dafs_status_t dafsd_state_foreign(const struct dafsd_state *st)
 {
 	/* the state of the former record of this client may still be in the table */
 	return READ_ONCE(st->client->discarded) ? DAFSERR_EXPIRED : DAFSERR_BAD_STATEID;
@@ -260,7 +260,7 @@ static u32 dafsd_state_foreign(const struct dafsd_state *st)
  */
 struct dafsd_state *dafsd_state_find(const struct dafsd_client *client,
 				     const struct dafs_state_id *state_id,
-				     const struct dafsd_state_type *type, u32 *status)
+				     const struct dafsd_state_type *type, dafs_status_t *status)
 {
 	struct dafsd_state *st;
 	u32 id;
@@ -342,12 +342,13 @@ bool dafsd_state_retract(struct dafsd_state *st)
  * Context: any but interrupt.
  * Return: OK, BAD_STATEID, STALE_STATEID or EXPIRED.
  */
-u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_state_id *state_id,
-		      const struct dafsd_state_type *type, const struct inode *inode,
-		      struct dafsd_state **found)
+dafs_status_t dafsd_state_claim(const struct dafsd_client *client,
+				const struct dafs_state_id *state_id,
+				const struct dafsd_state_type *type, const struct inode *inode,
+				struct dafsd_state **found)
 {
 	struct dafsd_state *st;
-	u32 status;
+	dafs_status_t status;
 
 	xa_lock(&dafsd_states);
 	st = dafsd_state_find(client, state_id, type, &status);

@@ -58,22 +58,23 @@ struct dafsd_state {
 	struct dafsd_export *exp;
 };
 
-u32 dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
-			struct dafsd_client *client, size_t bytes);
+dafs_status_t dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
+				  struct dafsd_client *client, size_t bytes);
 void dafsd_state_cancel(struct dafsd_state *st);
 void dafsd_state_attach(struct dafsd_state *st, struct dafsd_file *file, struct dafsd_export *exp);
-u32 dafsd_state_publish(struct dafsd_state *st, struct dafs_state_id *state_id);
+dafs_status_t dafsd_state_publish(struct dafsd_state *st, struct dafs_state_id *state_id);
 bool dafsd_state_retract(struct dafsd_state *st);
-u32 dafsd_state_claim(const struct dafsd_client *client, const struct dafs_state_id *state_id,
-		      const struct dafsd_state_type *type, const struct inode *inode,
-		      struct dafsd_state **found);
+dafs_status_t dafsd_state_claim(const struct dafsd_client *client,
+				const struct dafs_state_id *state_id,
+				const struct dafsd_state_type *type, const struct inode *inode,
+				struct dafsd_state **found);
 void dafsd_state_dismantle(struct dafsd_state *st);
 void dafsd_state_put(struct dafsd_state *st);
 struct dafsd_state *dafsd_state_find(const struct dafsd_client *client,
 				     const struct dafs_state_id *state_id,
-				     const struct dafsd_state_type *type, u32 *status);
+				     const struct dafsd_state_type *type, dafs_status_t *status);
 bool dafsd_state_is_special(const struct dafs_state_id *state_id);
-u32 dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
+dafs_status_t dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
 void dafsd_state_id(const struct dafsd_state *st, struct dafs_state_id *state_id);
 struct dafsd_state *dafsd_state_revoke_expired(struct dafsd_client *client);
 struct dafsd_state *dafsd_state_revoke_in(const struct dafsd_export *exp, unsigned long *id);

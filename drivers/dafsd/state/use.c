@@ -17,10 +17,11 @@
 #include "../vfs/fh.h"
 #include "open_impl.h"
 
-static u32 dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access, struct dafsd_use *use)
+static dafs_status_t dafsd_open_anonymous(const struct dafsd_fh *fh, u32 access,
+					  struct dafsd_use *use)
 {
 	struct inode *inode = dafsd_fh_inode(fh);
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	err = dafsd_file_permission(inode, access, 0);
@@ -53,12 +54,12 @@ static bool dafsd_open_hold(struct dafsd_open *open, struct dafsd_use *use)
 	return true;
 }
 
-static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-			      const struct dafs_state_id *state_id, u32 access,
-			      struct dafsd_use *use)
+static dafs_status_t dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+					const struct dafs_state_id *state_id, u32 access,
+					struct dafsd_use *use)
 {
 	struct dafsd_open *open;
-	u32 status;
+	dafs_status_t status;
 
 	rcu_read_lock();
 	open = dafsd_open_load(rq, state_id, &status);
@@ -77,7 +78,7 @@ static u32 dafsd_open_find_id(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
  * The user who opened the file keeps the access that was granted; another user must have
  * permission for the file now.  Ends @use if not.
  */
-static u32 dafsd_open_allow(struct dafsd_use *use, u32 access)
+static dafs_status_t dafsd_open_allow(struct dafsd_use *use, u32 access)
 {
 	int err;
 
@@ -89,7 +90,7 @@ static u32 dafsd_open_allow(struct dafsd_use *use, u32 access)
 	return dafs_errno_to_status(err);
 }
 
-static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
+static dafs_status_t dafsd_open_check_regular(const struct dafsd_fh *fh)
 {
 	if (dafsd_fh_is_pseudo(fh) || d_is_dir(fh->dentry))
 		return DAFSERR_ISDIR;
@@ -112,10 +113,11 @@ static u32 dafsd_open_check_regular(const struct dafsd_fh *fh)
  * server; EXPIRED; BAD_STATEID if it is not an open of that file by this
  * client; ACCES; LOCKED by a share reservation.
  */
-u32 dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
-		    const struct dafs_state_id *state_id, u32 access, struct dafsd_use *use)
+dafs_status_t dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			      const struct dafs_state_id *state_id, u32 access,
+			      struct dafsd_use *use)
 {
-	u32 status = dafsd_open_check_regular(fh);
+	dafs_status_t status = dafsd_open_check_regular(fh);
 
 	*use = (struct dafsd_use){ .exp = fh->exp };
 	if (status)
@@ -164,7 +166,7 @@ static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			     struct dafsd_use *use)
 {
 	struct dafsd_open *open;
-	u32 status;
+	dafs_status_t status;
 
 	guard(rcu)();
 	open = dafsd_open_load(rq, state_id, &status);
@@ -174,11 +176,11 @@ static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	return dafsd_open_hold(open, use);
 }
 
-static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-			       const struct dafs_state_id *state_id, u32 access,
-			       struct dafsd_fh *fh, struct dafsd_use *use)
+static dafs_status_t dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+					 const struct dafs_state_id *state_id, u32 access,
+					 struct dafsd_fh *fh, struct dafsd_use *use)
 {
-	u32 status;
+	dafs_status_t status;
 
 	if (!dafsd_open_known(rq, wire, state_id, access, use)) {
 		status = dafsd_fh_get(rq, wire, fh);
@@ -201,13 +203,14 @@ static u32 dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire
  * Context: may sleep; acts for the caller.
  * Return: the status of @run, or that of dafsd_fh_get() or dafsd_open_find().
  */
-u32 dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		   const struct dafs_state_id *state_id, u32 access,
-		   u32 (*run)(struct dafsd_rqst *rq, const struct dafsd_use *use))
+dafs_status_t dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			     const struct dafs_state_id *state_id, u32 access,
+			     dafs_status_t (*run)(struct dafsd_rqst *rq,
+						  const struct dafsd_use *use))
 {
 	struct dafsd_use use = {};
 	struct dafsd_fh fh = {};
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &use);
 	if (!status) {
@@ -248,7 +251,7 @@ static struct file *dafsd_open_borrow(struct dafsd_file *file, const struct dafs
 }
 
 /* A caller without an open must have the permission to open the file for writing. */
-static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
+static dafs_status_t dafsd_open_may_commit(const struct dafsd_fh *fh)
 {
 	int err = dafsd_file_permission(dafsd_fh_inode(fh), DAFS_OPEN_SHARE_ACCESS_WRITE,
 					DAFSD_OPEN_OWNER);
@@ -272,9 +275,10 @@ static u32 dafsd_open_may_commit(const struct dafsd_fh *fh)
  * Return: as dafsd_open_find() for writing without a state-id, but share
  * reservations do not matter.
  */
-u32 dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh, struct file **filp)
+dafs_status_t dafsd_open_for_commit(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+				    struct file **filp)
 {
-	u32 status = dafsd_open_check_regular(fh);
+	dafs_status_t status = dafsd_open_check_regular(fh);
 	struct dafsd_file *file;
 	bool own = false;
 

@@ -146,10 +146,10 @@ static int dafsd_find_made(struct dentry *dir, const struct dafs_str *name,
 	return d_really_is_positive(made) ? 0 : -ENOENT;
 }
 
-static u32 dafsd_set_new_attrs(struct inode *dir, struct dentry *dentry,
-			       const struct dafsd_new *new)
+static dafs_status_t dafsd_set_new_attrs(struct inode *dir, struct dentry *dentry,
+					 const struct dafsd_new *new)
 {
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 	u64 done;
 	int err;
 
@@ -172,12 +172,12 @@ static void dafsd_unmake(struct inode *dir, struct dentry *dentry)
 		vfs_unlink(&nop_mnt_idmap, dir, dentry, NULL);
 }
 
-static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str *name,
-			       const struct dafsd_new *new, struct dafs_change_info *info,
-			       struct dentry **dentry)
+static dafs_status_t dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str *name,
+					 const struct dafsd_new *new, struct dafs_change_info *info,
+					 struct dentry **dentry)
 {
 	struct inode *inode = dafsd_fh_inode(dir);
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	*dentry = dafsd_lookup_locked(dir->dentry, name);
@@ -200,7 +200,7 @@ static u32 dafsd_create_locked(const struct dafsd_fh *dir, const struct dafs_str
 	return status;
 }
 
-static u32 dafsd_create_commit(const struct dafsd_fh *dir, struct dentry *dentry)
+static dafs_status_t dafsd_create_commit(const struct dafsd_fh *dir, struct dentry *dentry)
 {
 	int err = dafsd_commit_metadata(dir->exp, dentry) ?:
 		  dafsd_commit_metadata(dir->exp, dir->dentry);
@@ -220,12 +220,12 @@ static u32 dafsd_create_commit(const struct dafsd_fh *dir, struct dentry *dentry
  * Context: may sleep; acts for the caller.
  * Return: OK, EXIST, ROFS, @new->refused, or the status of the file system.
  */
-u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
-		 const struct dafsd_new *new, struct dafs_change_info *info,
-		 struct dentry **dentry)
+dafs_status_t dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
+			   const struct dafsd_new *new, struct dafs_change_info *info,
+			   struct dentry **dentry)
 {
 	struct inode *inode = dafsd_fh_inode(dir);
-	u32 status;
+	dafs_status_t status;
 
 	*dentry = NULL;
 	/*
@@ -260,11 +260,11 @@ u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
  * Context: may sleep; acts for the caller.
  * Return: OK, NOTSUPP, or another status of the file system.
  */
-u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
-			  struct file **filp)
+dafs_status_t dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
+				    struct file **filp)
 {
 	struct path path = dafsd_fh_path(dir);
-	u32 status;
+	dafs_status_t status;
 
 	/* without O_EXCL, so that LINK can give it a name later */
 	*filp = kernel_tmpfile_open(&nop_mnt_idmap, &path, S_IFREG | (new->mode & S_IALLUGO),

@@ -169,8 +169,8 @@ static int dafsd_fattr_stat(const struct dafsd_fh *fh, unsigned int sync, struct
 	return vfs_getattr(&path, stat, mask, sync);
 }
 
-static u32 dafsd_fattr_fill(const struct dafsd_fh *fh, u64 wanted, unsigned int sync,
-			    struct dafs_fattr *attr, struct dafsd_fattr_names *names)
+static dafs_status_t dafsd_fattr_fill(const struct dafsd_fh *fh, u64 wanted, unsigned int sync,
+				      struct dafs_fattr *attr, struct dafsd_fattr_names *names)
 {
 	struct kstat stat;
 	int err;
@@ -212,8 +212,8 @@ static u32 dafsd_fattr_fill(const struct dafsd_fh *fh, u64 wanted, unsigned int 
  * Return: OK or the status of stat() on the file system; then @attr has all
  * of @wanted included and nothing valid.
  */
-u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
-		    struct dafsd_fattr_names *names)
+dafs_status_t dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
+			      struct dafsd_fattr_names *names)
 {
 	return dafsd_fattr_fill(fh, wanted, AT_STATX_SYNC_AS_STAT, attr, names);
 }
@@ -258,7 +258,7 @@ static bool dafsd_mime_sane(const struct dafs_str *mime)
  * Return: OK; INVAL for an attribute not in @settable or an invalid value; FBIG for a size
  * above MAX_LFS_FILESIZE.
  */
-u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable)
+dafs_status_t dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable)
 {
 	u64 meant = attr->included & attr->valid;
 	u32 id;
@@ -422,7 +422,8 @@ static int dafsd_fattr_set_mime(struct dentry *dentry, const struct dafs_str *mi
  * the inode is not.
  * Return: OK or the status of the first attribute that could not be set.
  */
-u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which, u64 *done)
+dafs_status_t dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
+			      u64 *done)
 {
 	unsigned int i;
 	u64 now;

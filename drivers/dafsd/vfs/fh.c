@@ -51,7 +51,7 @@ static void dafsd_act_as(struct dafsd_rqst *rq, const struct cred *cred)
  * Context: process context; rq->cred is in force.
  * Return: OK or RESOURCE.
  */
-u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp)
+dafs_status_t dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp)
 {
 	const struct cred *cred = dafsd_cred_squash(exp, rq->cred);
 
@@ -122,9 +122,9 @@ static int dafsd_fh_any(void *context, struct dentry *dentry)
  * The object was not found.  If the filehandle contains the directory of the file, the
  * file may just have been moved to another directory.
  */
-static u32 dafsd_fh_why_stale(struct dafsd_export *exp, struct dafsd_fileid *id)
+static dafs_status_t dafsd_fh_why_stale(struct dafsd_export *exp, struct dafsd_fileid *id)
 {
-	u32 status = DAFSERR_STALE;
+	dafs_status_t status = DAFSERR_STALE;
 	const struct cred *saved;
 	struct dentry *dentry;
 
@@ -142,12 +142,12 @@ static u32 dafsd_fh_why_stale(struct dafsd_export *exp, struct dafsd_fileid *id)
 	return status;
 }
 
-static u32 dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-			       struct dafsd_fileid *id, struct dafsd_fh *fh)
+static dafs_status_t dafsd_fh_get_export(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+					 struct dafsd_fileid *id, struct dafsd_fh *fh)
 {
 	struct dafsd_export *exp;
 	struct dentry *dentry;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_export_get(wire->fshandle, &exp);
 	if (status)
@@ -181,7 +181,7 @@ static bool dafsd_fh_in_pseudo(const struct dafs_fh *wire, const struct dafsd_fi
 }
 
 /* Has this server made the filehandle?  Only checks the bytes, does no lookup. */
-static u32 dafsd_fh_check(const struct dafs_fh *wire, struct dafsd_fileid *id)
+static dafs_status_t dafsd_fh_check(const struct dafs_fh *wire, struct dafsd_fileid *id)
 {
 	memcpy(id, wire->fileid, sizeof(*id));
 	if (!dafsd_fileid_sane(id) ||
@@ -205,11 +205,11 @@ static u32 dafsd_fh_check(const struct dafs_fh *wire, struct dafsd_fileid *id)
  * Return: OK, also in some cases in which dafsd_fh_find() will fail; XDEV; as
  * dafsd_fh_find() for filehandles that this server has not made.
  */
-u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other)
+dafs_status_t dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other)
 {
 	struct dafsd_export *exp, *foreign;
 	struct dafsd_fileid id, foreign_id;
-	u32 status;
+	dafs_status_t status;
 
 	status = dafsd_fh_check(other, &foreign_id) ?: dafsd_fh_check(wire, &id);
 	if (status || !memcmp(wire->fshandle, other->fshandle, DAFS_FSHANDLE_SIZE))
@@ -239,10 +239,10 @@ u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other
  * inside the export; DELAY if the export may not have been configured yet; FHEXPIRED if,
  * with subtree_check, the object was moved to another directory; RESOURCE.
  */
-u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
+dafs_status_t dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
 	struct dafsd_fileid id;
-	u32 status;
+	dafs_status_t status;
 
 	memset(fh, 0, sizeof(*fh));
 	status = dafsd_fh_check(wire, &id);
@@ -266,7 +266,7 @@ u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafs
  * Context: may sleep; acts for the caller.
  * Return: OK, or ACCES.
  */
-u32 dafsd_fh_check_search(const struct dafsd_fh *fh)
+dafs_status_t dafsd_fh_check_search(const struct dafsd_fh *fh)
 {
 	struct dentry *dentry, *parent;
 	int err = 0;
@@ -293,9 +293,9 @@ u32 dafsd_fh_check_search(const struct dafsd_fh *fh)
  * Context: may sleep; rq->cred is in force.
  * Return: as dafsd_fh_find() and dafsd_fh_check_search().
  */
-u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
+dafs_status_t dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
-	u32 status = dafsd_fh_find(rq, wire, fh) ?: dafsd_fh_check_search(fh);
+	dafs_status_t status = dafsd_fh_find(rq, wire, fh) ?: dafsd_fh_check_search(fh);
 
 	if (status)
 		dafsd_fh_put(fh);
@@ -311,9 +311,10 @@ u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd
  * Context: may sleep; rq->cred is in force.
  * Return: as dafsd_fh_get(), and NOTDIR (E-94).
  */
-u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh)
+dafs_status_t dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			       struct dafsd_fh *fh)
 {
-	u32 status = dafsd_fh_get(rq, wire, fh);
+	dafs_status_t status = dafsd_fh_get(rq, wire, fh);
 
 	if (status || dafsd_fh_is_pseudo(fh) || d_is_dir(fh->dentry))
 		return status;
@@ -346,11 +347,11 @@ void dafsd_fh_put(struct dafsd_fh *fh)
  * Context: may sleep; rq->cred is in force.
  * Return: the status of @run, or as dafsd_fh_get().
  */
-u32 dafsd_fh_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		 u32 (*run)(struct dafsd_rqst *rq, struct dafsd_fh *fh))
+dafs_status_t dafsd_fh_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			   dafs_status_t (*run)(struct dafsd_rqst *rq, struct dafsd_fh *fh))
 {
 	struct dafsd_fh fh;
-	u32 status = dafsd_fh_get(rq, wire, &fh);
+	dafs_status_t status = dafsd_fh_get(rq, wire, &fh);
 
 	if (!status)
 		status = run(rq, &fh);
@@ -372,7 +373,7 @@ bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh)
 }
 
 /* Move the place of the request to the export, and check and squash it there. */
-static u32 dafsd_fh_admit(struct dafsd_rqst *rq, struct dafsd_export *exp)
+static dafs_status_t dafsd_fh_admit(struct dafsd_rqst *rq, struct dafsd_export *exp)
 {
 	if (!dafsd_lane_change(rq, exp))
 		return DAFSERR_DELAY;
@@ -392,9 +393,9 @@ static u32 dafsd_fh_admit(struct dafsd_rqst *rq, struct dafsd_export *exp)
  * Return: OK; RESOURCE; DELAY if too many requests are in @exp; as
  * dafsd_late_check_moved().
  */
-u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp)
+dafs_status_t dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp)
 {
-	u32 status = rq ? dafsd_fh_admit(rq, exp) : DAFS_STATUS_OK;
+	dafs_status_t status = rq ? dafsd_fh_admit(rq, exp) : DAFS_STATUS_OK;
 
 	if (status) {
 		dafsd_export_put(exp);
@@ -407,7 +408,7 @@ u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_expo
 }
 
 /* Enter the export whose root is this directory, or the root of a mount on it. */
-static u32 dafsd_fh_cross_mount(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+static dafs_status_t dafsd_fh_cross_mount(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct path path = dafsd_fh_path(fh);
 	struct dafsd_export *exp;
@@ -424,7 +425,7 @@ static u32 dafsd_fh_cross_mount(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 }
 
 /* Exports are below @at: if a mount hides the path to them, enter a pseudo directory. */
-static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
+static dafs_status_t dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
 {
 	struct path path = dafsd_fh_path(fh);
 	bool covered;
@@ -455,12 +456,12 @@ static u32 dafsd_fh_bridge(struct dafsd_fh *fh, const struct dafs_str *at)
  * Context: may sleep.
  * Return: OK, RESOURCE, or an error of dafsd_fh_enter() or of an automount.
  */
-u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+dafs_status_t dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafsd_export *exp = NULL;
 	struct dafs_str at;
 	char *place;
-	u32 status;
+	dafs_status_t status;
 
 	if (!d_is_dir(fh->dentry))
 		return DAFS_STATUS_OK;
@@ -491,7 +492,7 @@ u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * Context: may sleep; holds the lock of the directory.
  * Return: OK; ACCES, as for a mount point; or RESOURCE.
  */
-u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
+dafs_status_t dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
 {
 	const struct dafsd_fh fh = { .exp = dir->exp, .dentry = dentry };
 	struct dafs_str at;
@@ -518,7 +519,7 @@ u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry)
  * Return: OK, or ROFS if the export or the mount is read-only, or for a pseudo
  * directory.
  */
-u32 dafsd_fh_want_write(struct dafsd_fh *fh)
+dafs_status_t dafsd_fh_want_write(struct dafsd_fh *fh)
 {
 	int err;
 
@@ -552,7 +553,7 @@ void dafsd_fh_drop_write(struct dafsd_fh *fh)
  * Context: may sleep.
  * Return: as dafsd_fh_compose().
  */
-u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire)
+dafs_status_t dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire)
 {
 	if (!fh->below)
 		return dafsd_fh_compose(fh->exp, fh->dentry, wire);

@@ -26,22 +26,23 @@ struct dafsd_fh {
 	bool wants_write;
 };
 
-u32 dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
-u32 dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
-u32 dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
+dafs_status_t dafsd_fh_get(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
+dafs_status_t dafsd_fh_get_dir(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			       struct dafsd_fh *fh);
+dafs_status_t dafsd_fh_find(struct dafsd_rqst *rq, const struct dafs_fh *wire, struct dafsd_fh *fh);
 void dafsd_fh_put(struct dafsd_fh *fh);
-u32 dafsd_fh_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-		 u32 (*run)(struct dafsd_rqst *rq, struct dafsd_fh *fh));
-u32 dafsd_fh_want_write(struct dafsd_fh *fh);
+dafs_status_t dafsd_fh_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+			   dafs_status_t (*run)(struct dafsd_rqst *rq, struct dafsd_fh *fh));
+dafs_status_t dafsd_fh_want_write(struct dafsd_fh *fh);
 void dafsd_fh_drop_write(struct dafsd_fh *fh);
 bool dafsd_fh_is_pseudo(const struct dafsd_fh *fh);
-u32 dafsd_fh_check_search(const struct dafsd_fh *fh);
-u32 dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry);
-u32 dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other);
-u32 dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp);
-u32 dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
-u32 dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh);
-u32 dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
+dafs_status_t dafsd_fh_check_search(const struct dafsd_fh *fh);
+dafs_status_t dafsd_fh_check_place(const struct dafsd_fh *dir, struct dentry *dentry);
+dafs_status_t dafsd_fh_check_other(const struct dafs_fh *wire, const struct dafs_fh *other);
+dafs_status_t dafsd_fh_squash(struct dafsd_rqst *rq, const struct dafsd_export *exp);
+dafs_status_t dafsd_fh_enter(struct dafsd_rqst *rq, struct dafsd_fh *fh, struct dafsd_export *exp);
+dafs_status_t dafsd_fh_cross(struct dafsd_rqst *rq, struct dafsd_fh *fh);
+dafs_status_t dafsd_fh_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
 
 /**
  * dafsd_fh_inode() - the inode of a filehandle
@@ -67,11 +68,12 @@ static inline struct path dafsd_fh_path(const struct dafsd_fh *fh)
 
 /* pseudo.c: directories that lead to exports */
 struct dafs_str dafsd_pseudo_path(const struct dafsd_fh *fh);
-u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh);
+dafs_status_t dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh);
 void dafsd_pseudo_to_wire(const struct dafsd_fh *fh, struct dafs_fh *wire);
 u64 dafsd_pseudo_ino(const struct dafsd_fh *fh);
-u32 dafsd_pseudo_lookup(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_str *name);
-u32 dafsd_pseudo_enter(struct dafsd_fh *fh, const struct dafs_str *path);
+dafs_status_t dafsd_pseudo_lookup(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+				  const struct dafs_str *name);
+dafs_status_t dafsd_pseudo_enter(struct dafsd_fh *fh, const struct dafs_str *path);
 char *dafsd_pseudo_position(const struct dafsd_fh *fh, struct dafs_str *at);
 
 #endif /* _DAFSD_VFS_FH_H */

@@ -146,7 +146,7 @@ static bool dafsd_pseudo_passes(struct dafsd_export *exp, const struct dafs_fh *
  * Return: OK; STALE if no export is below it any more, or an export with its name exists;
  * DELAY if no export is below it yet.
  */
-u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh)
+dafs_status_t dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh)
 {
 	struct dafsd_export *exp, *instead;
 	struct dafs_str path;
@@ -177,7 +177,7 @@ u32 dafsd_pseudo_get(const struct dafs_fh *wire, struct dafsd_fh *fh)
  * Context: may sleep.
  * Return: OK, or NOENT if no export is below it.
  */
-u32 dafsd_pseudo_enter(struct dafsd_fh *fh, const struct dafs_str *path)
+dafs_status_t dafsd_pseudo_enter(struct dafsd_fh *fh, const struct dafs_str *path)
 {
 	struct dafsd_export *exp = dafsd_export_find_below(path);
 
@@ -199,13 +199,14 @@ u32 dafsd_pseudo_enter(struct dafsd_fh *fh, const struct dafs_str *path)
  * Context: may sleep.
  * Return: OK, NOENT, or an error of dafsd_fh_enter().
  */
-u32 dafsd_pseudo_lookup(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_str *name)
+dafs_status_t dafsd_pseudo_lookup(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+				  const struct dafs_str *name)
 {
 	const struct dafs_str dir = dafsd_pseudo_path(fh);
 	struct dafsd_export *exp;
 	struct dafs_str path;
 	char *buf;
-	u32 status;
+	dafs_status_t status;
 
 	buf = kasprintf(GFP_KERNEL, "%.*s%s%.*s", (int)dir.len, (const char *)dir.data ?: "",
 			dir.len ? "/" : "", (int)name->len, (const char *)name->data);

@@ -29,15 +29,16 @@ struct dafsd_walk {
 	struct dafsd_fh fh;
 	struct dafs_path_iter iter;
 	u32 count;
-	u32 link_status;
+	dafs_status_t link_status;
 };
 
-u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
-		     const struct dafs_seq *path, u32 link_status, struct dafsd_walk *walk);
-u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep);
-u32 dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh);
-u32 dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status,
-		      struct dafs_lookup_res *res);
+dafs_status_t dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
+			       const struct dafs_seq *path, dafs_status_t link_status,
+			       struct dafsd_walk *walk);
+dafs_status_t dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep);
+dafs_status_t dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh);
+dafs_status_t dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk,
+				dafs_status_t status, struct dafs_lookup_res *res);
 struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *name);
 
 /* fattr.c: file attributes */
@@ -71,13 +72,13 @@ struct dafsd_fattr_names {
 };
 
 bool dafsd_fattr_has_mime(const struct super_block *sb);
-u32 dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
-		    struct dafsd_fattr_names *names);
+dafs_status_t dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
+			      struct dafsd_fattr_names *names);
 void dafsd_fattr_peek(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
 		      struct dafsd_fattr_names *names);
-u32 dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
-u32 dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
-		    u64 *done);
+dafs_status_t dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
+dafs_status_t dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
+			      u64 *done);
 
 /* quota.c: the quotas of users */
 #define DAFSD_FSATTR_QUOTA	\
@@ -106,14 +107,14 @@ struct dafsd_new {
 	const struct dafs_fattr *attr;
 	bool exclusive;
 	struct dafs_verifier verifier;
-	u32 refused;
+	dafs_status_t refused;
 };
 
-u32 dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
-		 const struct dafsd_new *new, struct dafs_change_info *info,
-		 struct dentry **dentry);
-u32 dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
-			  struct file **filp);
+dafs_status_t dafsd_create(struct dafsd_fh *dir, const struct dafs_str *name,
+			   const struct dafsd_new *new, struct dafs_change_info *info,
+			   struct dentry **dentry);
+dafs_status_t dafsd_create_unlinked(struct dafsd_fh *dir, const struct dafsd_new *new,
+				    struct file **filp);
 bool dafsd_create_verifier_matches(struct inode *inode, const struct dafs_verifier *verifier);
 
 #endif /* _DAFSD_VFS_VFS_H */

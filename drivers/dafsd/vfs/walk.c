@@ -25,9 +25,9 @@ struct dentry *dafsd_lookup_locked(struct dentry *dir, const struct dafs_str *na
 }
 
 /* Continue in the export that the request has waited for. */
-static u32 dafsd_walk_resume(struct dafsd_rqst *rq, struct dafsd_walk *walk)
+static dafs_status_t dafsd_walk_resume(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 {
-	u32 status;
+	dafs_status_t status;
 
 	/* it may have been enabled again with other settings; the client has to retry */
 	if (!READ_ONCE(rq->exp->enabled))
@@ -40,7 +40,7 @@ static u32 dafsd_walk_resume(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 }
 
 /* Skip the components that were walked before the request waited. */
-static u32 dafsd_walk_skip(struct dafsd_rqst *rq, struct dafsd_walk *walk)
+static dafs_status_t dafsd_walk_skip(struct dafsd_rqst *rq, struct dafsd_walk *walk)
 {
 	struct dafs_str name;
 	u32 i;
@@ -65,8 +65,9 @@ static u32 dafsd_walk_skip(struct dafsd_rqst *rq, struct dafsd_walk *walk)
  * Return: OK, INVAL for a path without components, or what dafsd_fh_get() or
  * dafsd_fh_enter() returns.
  */
-u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
-		     const struct dafs_seq *path, u32 link_status, struct dafsd_walk *walk)
+dafs_status_t dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
+			       const struct dafs_seq *path, dafs_status_t link_status,
+			       struct dafsd_walk *walk)
 {
 	memset(walk, 0, sizeof(*walk));
 	walk->link_status = link_status;
@@ -76,12 +77,12 @@ u32 dafsd_walk_start(struct dafsd_rqst *rq, const struct dafs_fh *start,
 	return rq->walked ? dafsd_walk_skip(rq, walk) : dafsd_fh_get(rq, start, &walk->fh);
 }
 
-static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
-				const struct dafs_str *name)
+static dafs_status_t dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+					  const struct dafs_str *name)
 {
 	struct dentry *dir = walk->fh.dentry;
 	struct dentry *dentry;
-	u32 status;
+	dafs_status_t status;
 
 	if (d_is_symlink(dir))
 		return walk->link_status;
@@ -100,10 +101,10 @@ static u32 dafsd_walk_directory(struct dafsd_rqst *rq, struct dafsd_walk *walk,
 	return status;
 }
 
-static u32 dafsd_walk_find(struct dafsd_rqst *rq, struct dafsd_walk *walk,
-			   const struct dafs_str *name)
+static dafs_status_t dafsd_walk_find(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+				     const struct dafs_str *name)
 {
-	u32 status = dafsd_name_check(walk->fh.exp, name);
+	dafs_status_t status = dafsd_name_check(walk->fh.exp, name);
 
 	if (status)
 		return status;
@@ -121,10 +122,10 @@ static void dafsd_walk_waits(struct dafsd_rqst *rq, const struct dafsd_walk *wal
 	rq->walked = walk->count + 1;
 }
 
-static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
-			   const struct dafs_str *name)
+static dafs_status_t dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+				     const struct dafs_str *name)
 {
-	u32 status = dafsd_walk_find(rq, walk, name);
+	dafs_status_t status = dafsd_walk_find(rq, walk, name);
 
 	if (!status)
 		walk->count++;
@@ -146,10 +147,10 @@ static u32 dafsd_walk_step(struct dafsd_rqst *rq, struct dafsd_walk *walk,
  * Return: OK or the status of the component that failed; walk->fh and
  * walk->count say how far the walk came (E-96).
  */
-u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
+dafs_status_t dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
 {
 	struct dafs_str name;
-	u32 status;
+	dafs_status_t status;
 
 	while (walk->iter.left > keep) {
 		if (!dafs_path_next(&rq->base.in, &walk->iter, &name))
@@ -172,10 +173,10 @@ u32 dafsd_walk_until(struct dafsd_rqst *rq, struct dafsd_walk *walk, u32 keep)
  * Context: may sleep.
  * Return: @status, or an error of making the filehandle.
  */
-u32 dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk, u32 status,
-		      struct dafs_lookup_res *res)
+dafs_status_t dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk,
+				dafs_status_t status, struct dafs_lookup_res *res)
 {
-	u32 err = DAFS_STATUS_OK;
+	dafs_status_t err = DAFS_STATUS_OK;
 
 	/* the request has waited, and could not continue in the export */
 	if (rq->walked && !walk->count) {
@@ -191,9 +192,10 @@ u32 dafsd_walk_result(const struct dafsd_rqst *rq, const struct dafsd_walk *walk
 	return status ?: err;
 }
 
-static u32 dafsd_walk_names(struct dafsd_rqst *rq, struct dafsd_walk *walk, const char *path)
+static dafs_status_t dafsd_walk_names(struct dafsd_rqst *rq, struct dafsd_walk *walk,
+				      const char *path)
 {
-	u32 status = rq->walked ? dafsd_walk_resume(rq, walk) : DAFS_STATUS_OK;
+	dafs_status_t status = rq->walked ? dafsd_walk_resume(rq, walk) : DAFS_STATUS_OK;
 	struct dafs_str name;
 	u32 skip = rq->walked;
 
@@ -210,13 +212,13 @@ static u32 dafsd_walk_names(struct dafsd_rqst *rq, struct dafsd_walk *walk, cons
 }
 
 /* Walk from the root to the directory that contains the last component of @path. */
-static u32 dafsd_walk_parent_of(struct dafsd_rqst *rq, struct dafsd_fh *fh,
-				const struct dafs_str *path)
+static dafs_status_t dafsd_walk_parent_of(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+					  const struct dafs_str *path)
 {
 	struct dafsd_walk walk = { .link_status = DAFSERR_NOTDIR };
 	char *copy = kmemdup_nul((const char *)path->data, path->len, GFP_KERNEL);
 	char *last;
-	u32 status;
+	dafs_status_t status;
 
 	if (!copy)
 		return DAFSERR_RESOURCE;
@@ -245,7 +247,7 @@ static u32 dafsd_walk_parent_of(struct dafsd_rqst *rq, struct dafsd_fh *fh,
  * Return: OK; NOENT for the root of the name space; ACCES; or the status of
  * walking to the place of an export.
  */
-u32 dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+dafs_status_t dafsd_walk_parent(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dentry *child = fh->dentry;
 	struct dafs_str path;

@@ -66,7 +66,7 @@ static void dafs_appended(struct inode *inode, loff_t known, loff_t pos, size_t 
 
 /* It has not been executed.  Return: 0 to send it again, or a negative errno. */
 static int dafs_append_refused(struct dafs_sb_info *sbi, struct dafs_open_state *os,
-			       struct dafs_append *append, u32 status, int err,
+			       struct dafs_append *append, dafs_status_t status, int err,
 			       unsigned int number, unsigned int *delay_ms)
 {
 	switch (dafs_status_action(status)) {
@@ -88,7 +88,7 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
 	unsigned int delay_ms = 0, number;
 	bool sent;
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	do {

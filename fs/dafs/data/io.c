@@ -544,7 +544,7 @@ static bool dafs_io_adapt(struct dafs_io *io, enum dafs_action action, bool dire
 }
 
 /* The server refused. */
-static void dafs_io_status(struct dafs_io *io, u32 status, bool direct)
+static void dafs_io_status(struct dafs_io *io, dafs_status_t status, bool direct)
 {
 	enum dafs_action action = dafs_status_action(status);
 	int err = dafs_status_to_errno(status);
@@ -647,7 +647,7 @@ static void dafs_io_answered(struct dafs_io *io)
 {
 	struct dafs_call *call = io->call;
 	int lost = call->error;
-	u32 status = call->status;
+	dafs_status_t status = call->status;
 	ssize_t moved = 0;
 
 	if (!lost && status == DAFS_STATUS_OK)

@@ -133,7 +133,7 @@ static bool dafs_append_res_ok(const struct dafs_append_call *ac,
  * negative errno as dafs_op_run()'s, and it is not.
  */
 int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_append *append,
-		struct dafs_append_res *res, u32 *status)
+		struct dafs_append_res *res, dafs_status_t *status)
 {
 	struct dafs_append_call *ac = kzalloc(sizeof(*ac), GFP_KERNEL);
 	struct dafs_op op = {

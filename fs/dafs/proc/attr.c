@@ -162,7 +162,7 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
  */
 int dafs_setattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
-		 const struct dafs_fattr *attr, u32 *status)
+		 const struct dafs_fattr *attr, dafs_status_t *status)
 {
 	struct dafs_setattr_inline_args args = {
 		.filehandle = *fh,

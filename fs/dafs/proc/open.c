@@ -131,7 +131,7 @@ static void dafs_open_take(struct dafs_opened *opened, const struct dafs_op *op)
 }
 
 /* Where there is no room for another open, open(2) says that too many files are open. */
-static int dafs_open_errno(int err, u32 status)
+static int dafs_open_errno(int err, dafs_status_t status)
 {
 	return err && status == DAFSERR_RESOURCE ? -ENFILE : err;
 }
@@ -335,7 +335,8 @@ int dafs_close_unless(struct dafs_client *clnt, const struct cred *cred,
  * Return: 0 or a negative errno, as dafs_op_run_on().
  */
 int dafs_close_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
-		  const struct dafs_fh *fh, const struct dafs_state_id *state_id, u32 *status)
+		  const struct dafs_fh *fh, const struct dafs_state_id *state_id,
+		  dafs_status_t *status)
 {
 	struct dafs_close_args args = {
 		.filehandle = *fh,

@@ -71,7 +71,7 @@ struct dafs_opened {
 	struct dafs_state_id state_id;
 	struct dafs_change_info change;
 	struct dafs_client_id client_id;
-	u32 status;
+	dafs_status_t status;
 };
 
 /**
@@ -202,7 +202,7 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
 int dafs_setattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
-		 const struct dafs_fattr *attr, u32 *status);
+		 const struct dafs_fattr *attr, dafs_status_t *status);
 int dafs_get_fsattr(struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
 int dafs_get_fsattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
@@ -226,7 +226,8 @@ int dafs_close_unless(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		      const bool *leave);
 int dafs_close_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
-		  const struct dafs_fh *fh, const struct dafs_state_id *state_id, u32 *status);
+		  const struct dafs_fh *fh, const struct dafs_state_id *state_id,
+		  dafs_status_t *status);
 int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_state_id *state_id);
 
@@ -249,6 +250,6 @@ int dafs_commit(struct dafs_client *clnt, const struct cred *cred,
 
 /* append.c */
 int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_append *append,
-		struct dafs_append_res *res, u32 *status);
+		struct dafs_append_res *res, dafs_status_t *status);
 
 #endif /* _FS_DAFS_PROC_H */

@@ -7,7 +7,7 @@
  */
 #include "rpc_impl.h"
 
-static u32 dafs_back_status(const struct dafs_rqst *rqst)
+static dafs_status_t dafs_back_status(const struct dafs_rqst *rqst)
 {
 	if (rqst->refuse)
 		return rqst->refuse;

@@ -41,7 +41,7 @@ static int dafs_chain_prepare(struct dafs_client *clnt, struct dafs_conn *conn,
 }
 
 /* Was the operation not executed, so that it must be sent alone? */
-static bool dafs_chain_again(u32 status)
+static bool dafs_chain_again(dafs_status_t status)
 {
 	switch (dafs_status_action(status)) {
 	case DAFS_ACT_LATER:

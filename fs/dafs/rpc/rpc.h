@@ -329,7 +329,7 @@ struct dafs_verdict {
 struct dafs_verdict dafs_retry(enum dafs_retry_kind kind, enum dafs_action action, bool forever,
 			       struct dafs_tries *tries);
 void dafs_tries_restart(struct dafs_tries *tries);
-enum dafs_action dafs_status_action(u32 status);
+enum dafs_action dafs_status_action(dafs_status_t status);
 unsigned int dafs_next_delay(unsigned int ms);
 
 struct dafs_op;
@@ -393,7 +393,7 @@ struct dafs_op {
 	u32 proc;
 	void *args;
 	void *res;
-	u32 status;
+	dafs_status_t status;
 	struct dafs_client_id client_id;
 	struct dafs_conn *conn;
 	struct dafs_call *call;

@@ -73,7 +73,7 @@ TRACE_EVENT(dafs_op_result,
 		__string(proc, dafs_proc_name(op->proc))
 	),
 	TP_fast_assign(
-		__entry->status = op->status;
+		__entry->status = (__force u32)op->status;
 		__entry->err = err;
 		__assign_str(proc);
 	),

@@ -18,7 +18,7 @@
  * Context: any.
  * Return: DAFS_ACT_NONE if it is the result of the operation.
  */
-enum dafs_action dafs_status_action(u32 status)
+enum dafs_action dafs_status_action(dafs_status_t status)
 {
 	switch (status) {
 	case DAFSERR_DELAY:

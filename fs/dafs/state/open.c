@@ -100,7 +100,7 @@ static void dafs_open_state_finish(struct dafs_open_state *os)
 }
 
 /* A step has failed: may the next one succeed? */
-static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, u32 status)
+static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, dafs_status_t status)
 {
 	const struct dafs_sb_info *sbi = os->sbi;
 	enum dafs_action action = dafs_status_action(status);
@@ -125,10 +125,10 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, u32 s
 /* Return: what it ended with, or -EINPROGRESS: it goes on later, and @os may be gone. */
 static int dafs_open_state_step(struct dafs_open_state *os,
 				int (*step)(struct dafs_open_state *os, struct dafs_conn *conn,
-					    u32 *status))
+					    dafs_status_t *status))
 {
 	struct dafs_conn *conn = dafs_conn_get_or_park(os->sbi->clnt, &os->park);
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	if (IS_ERR_OR_NULL(conn))
@@ -145,7 +145,7 @@ static int dafs_open_state_step(struct dafs_open_state *os,
 }
 
 static int dafs_open_state_close_step(struct dafs_open_state *os, struct dafs_conn *conn,
-				      u32 *status)
+				      dafs_status_t *status)
 {
 	return dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &os->state_id, status);
 }
@@ -357,7 +357,7 @@ static u32 dafs_share_access_want(u32 access)
  * client's own.  @nodelay is that of struct dafs_op.
  */
 static int dafs_open_by_fh(struct dafs_open_state *os, struct dafs_conn *conn,
-			   const struct dafs_fh *fh, bool nodelay, u32 *status)
+			   const struct dafs_fh *fh, bool nodelay, dafs_status_t *status)
 {
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
@@ -514,7 +514,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_open_state *os;
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	os = dafs_open_state_share(di, access, cred);
@@ -660,7 +660,7 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir, const struct q
 }
 
 /* Is it no use to ask the server for this open again? */
-static bool dafs_open_refused(u32 status)
+static bool dafs_open_refused(dafs_status_t status)
 {
 	switch (dafs_status_action(status)) {
 	case DAFS_ACT_LATER:
@@ -676,7 +676,7 @@ static bool dafs_open_refused(u32 status)
 }
 
 /* Users of the open get os->lost as their error; the log hears of it here. */
-static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
+static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status, int err)
 {
 	err = err == -ESTALE || err == -ENOENT ? -ESTALE : -EIO;
 	spin_lock(&os->lock);
@@ -689,7 +689,7 @@ static int dafs_open_state_lose(struct dafs_open_state *os, u32 status, int err)
 
 /* Caller has set os->reclaiming. */
 static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
-				   bool nodelay, u32 *status)
+				   bool nodelay, dafs_status_t *status)
 {
 	int err = dafs_open_by_fh(os, conn, &os->fh, nodelay, status);
 
@@ -719,7 +719,7 @@ static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 }
 
 static int dafs_open_state_reclaim_step(struct dafs_open_state *os, struct dafs_conn *conn,
-					u32 *status)
+					dafs_status_t *status)
 {
 	int err = dafs_open_state_reclaim(os, conn, true, status);
 
@@ -923,7 +923,7 @@ static bool dafs_open_state_claim(struct dafs_open_state *os)
  */
 static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn *conn)
 {
-	u32 status;
+	dafs_status_t status;
 
 	if (!dafs_open_state_claim(os))
 		return false;

@@ -113,7 +113,7 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 {
 	struct dafs_state_id state_id = {};
 	unsigned int delay_ms = 0;
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	do {

@@ -280,7 +280,7 @@ static void dafs_responder_count(struct dafs_responder *rp)
 }
 
 /* A stream with a number above the limit, or a busy stream, is refused (E-41). */
-static u32 dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rqst)
+static dafs_status_t dafs_rqst_take_stream(struct dafs_responder *rp, struct dafs_rqst *rqst)
 {
 	u16 stream = rqst->hdr.stream_id;
 
@@ -303,7 +303,7 @@ static bool dafs_msg_intact(const struct dafs_chan *chan, struct dafs_msg *msg)
 	       (!dafs_get_req_hdr(&in, &hdr) && dafs_msg_cksum_ok(msg->data, hdr.len));
 }
 
-static u32 dafs_rqst_check(struct dafs_rqst *rqst)
+static dafs_status_t dafs_rqst_check(struct dafs_rqst *rqst)
 {
 	if (!rqst->recv->intact)
 		return DAFSERR_CHKSUM;
@@ -627,7 +627,7 @@ static int dafs_reply_post(struct dafs_rqst *rqst, struct dafs_res_hdr *hdr,
  *
  * Context: may sleep.
  */
-void dafs_reply(struct dafs_rqst *rqst, u32 status, u32 len, struct ib_send_wr *first)
+void dafs_reply(struct dafs_rqst *rqst, dafs_status_t status, u32 len, struct ib_send_wr *first)
 {
 	struct dafs_responder *rp = rqst->chan->responder;
 	struct dafs_res_hdr hdr = {

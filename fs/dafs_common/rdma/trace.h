@@ -195,7 +195,7 @@ TRACE_EVENT(dafs_reply,
 		__entry->chan = call->chan->debug_id;
 		__entry->stream = call->slot;
 		__entry->seq = call->hdr.seq_number;
-		__entry->status = call->status;
+		__entry->status = (__force u32)call->status;
 		__entry->error = call->error;
 		__entry->jiffies = jiffies - call->sent_at;
 		__assign_str(proc);
@@ -221,7 +221,7 @@ TRACE_EVENT(dafs_rqst,
 		__entry->stream = rqst->hdr.stream_id;
 		__entry->seq = rqst->hdr.seq_number;
 		__entry->chain = rqst->hdr.chain_flags;
-		__entry->refuse = rqst->refuse;
+		__entry->refuse = (__force u32)rqst->refuse;
 		__assign_str(proc);
 	),
 	TP_printk("chan=%u stream=%u seq=%u %s chain=%x refuse=%u", __entry->chan,
@@ -230,7 +230,7 @@ TRACE_EVENT(dafs_rqst,
 );
 
 TRACE_EVENT(dafs_rqst_reply,
-	TP_PROTO(const struct dafs_rqst *rqst, u32 status, u32 len),
+	TP_PROTO(const struct dafs_rqst *rqst, dafs_status_t status, u32 len),
 	TP_ARGS(rqst, status, len),
 	TP_STRUCT__entry(
 		__field(u32, chan)
@@ -243,7 +243,7 @@ TRACE_EVENT(dafs_rqst_reply,
 		__entry->chan = rqst->chan->debug_id;
 		__entry->stream = rqst->hdr.stream_id;
 		__entry->seq = rqst->hdr.seq_number;
-		__entry->status = status;
+		__entry->status = (__force u32)status;
 		__entry->len = len;
 	),
 	TP_printk("chan=%u stream=%u seq=%u status=%u len=%u", __entry->chan,

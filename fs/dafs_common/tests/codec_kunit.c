@@ -659,7 +659,7 @@ static void vector_get_header(struct kunit *test, const struct dafs_vector *v,
 		KUNIT_EXPECT_EQ(test, dafs_get_res_hdr(&w->buf, &res), -EBADMSG);
 	} else if (v->kind == DAFS_VECTOR_RES) {
 		KUNIT_ASSERT_EQ_MSG(test, dafs_get_res_hdr(&w->buf, &res), 0, "%s", v->name);
-		KUNIT_EXPECT_EQ(test, res.status, DAFS_STATUS_OK);
+		KUNIT_EXPECT_TRUE(test, res.status == DAFS_STATUS_OK);
 		KUNIT_EXPECT_EQ(test, res.len, w->len);
 		KUNIT_EXPECT_EQ(test, res.seq_number, DAFS_VECTOR_SEQ);
 		KUNIT_EXPECT_MEMEQ(test, res.analyzer, analyzer, 8);

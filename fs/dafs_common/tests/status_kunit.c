@@ -14,9 +14,9 @@
  * @back: status that the server sends for that errno
  */
 struct status_row {
-	u32 status;
+	dafs_status_t status;
 	int err;
-	u32 back;
+	dafs_status_t back;
 };
 
 #define SAME_BACK(s, e)	{ DAFSERR_##s, -(e), DAFSERR_##s }
@@ -76,8 +76,8 @@ static void status_both_ways(struct kunit *test)
 
 		KUNIT_EXPECT_EQ_MSG(test, dafs_status_to_errno(rows[i].status), rows[i].err, "%s",
 				    name);
-		KUNIT_EXPECT_EQ_MSG(test, dafs_errno_to_status(rows[i].err), rows[i].back, "%s",
-				    name);
+		KUNIT_EXPECT_TRUE_MSG(test, dafs_errno_to_status(rows[i].err) == rows[i].back, "%s",
+				      name);
 	}
 }
 
@@ -88,38 +88,44 @@ static void status_all_numbers(struct kunit *test)
 	bool found;
 
 	for (i = 0; i < 20000; i++) {
+		dafs_status_t status = DAFS_STATUS(i);
+
 		for (j = 0, found = false; j < ARRAY_SIZE(rows) && !found; j++)
-			found = rows[j].status == i;
+			found = rows[j].status == status;
 		known += found;
-		KUNIT_EXPECT_EQ_MSG(test, !strcmp(dafs_status_name(i), "unknown"), !found, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, !strcmp(dafs_status_name(status), "unknown"), !found,
+				    "%u", i);
 		if (!found)
-			KUNIT_EXPECT_EQ_MSG(test, dafs_status_to_errno(i), -EIO, "%u", i);
+			KUNIT_EXPECT_EQ_MSG(test, dafs_status_to_errno(status), -EIO, "%u", i);
 	}
 	KUNIT_EXPECT_EQ(test, known, ARRAY_SIZE(rows));
-	KUNIT_EXPECT_EQ(test, dafs_status_to_errno(U32_MAX), -EIO);
+	KUNIT_EXPECT_EQ(test, dafs_status_to_errno(DAFS_STATUS(U32_MAX)), -EIO);
 }
 
 static void status_names(struct kunit *test)
 {
 	KUNIT_EXPECT_STREQ(test, dafs_status_name(DAFS_STATUS_OK), "OK");
 	KUNIT_EXPECT_STREQ(test, dafs_status_name(DAFSERR_WHOA_COWBOY), "WHOA_COWBOY");
-	KUNIT_EXPECT_STREQ(test, dafs_status_name(15020), "CHKSUM");
+	KUNIT_EXPECT_STREQ(test, dafs_status_name(DAFS_STATUS(15020)), "CHKSUM");
 }
+
+#define EXPECT_STATUS(test, err, want)							\
+	KUNIT_EXPECT_STREQ(test, dafs_status_name(dafs_errno_to_status(err)), dafs_status_name(want))
 
 /* errors of file systems that have no status of their own */
 static void status_of_file_systems(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-ENOTSUPP), DAFSERR_NOTSUPP);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-ENOTTY), DAFSERR_NOTSUPP);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-ETXTBSY), DAFSERR_ACCES);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-EMFILE), DAFSERR_RESOURCE);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-ENFILE), DAFSERR_RESOURCE);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-EWOULDBLOCK), DAFSERR_DELAY);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-ERESTARTSYS), DAFSERR_DELAY);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-EUCLEAN), DAFSERR_IO);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-EBADHANDLE), DAFSERR_BADHANDLE);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-EFAULT), DAFSERR_SERVERFAULT);
-	KUNIT_EXPECT_EQ(test, dafs_errno_to_status(-4095), DAFSERR_SERVERFAULT);
+	EXPECT_STATUS(test, -ENOTSUPP, DAFSERR_NOTSUPP);
+	EXPECT_STATUS(test, -ENOTTY, DAFSERR_NOTSUPP);
+	EXPECT_STATUS(test, -ETXTBSY, DAFSERR_ACCES);
+	EXPECT_STATUS(test, -EMFILE, DAFSERR_RESOURCE);
+	EXPECT_STATUS(test, -ENFILE, DAFSERR_RESOURCE);
+	EXPECT_STATUS(test, -EWOULDBLOCK, DAFSERR_DELAY);
+	EXPECT_STATUS(test, -ERESTARTSYS, DAFSERR_DELAY);
+	EXPECT_STATUS(test, -EUCLEAN, DAFSERR_IO);
+	EXPECT_STATUS(test, -EBADHANDLE, DAFSERR_BADHANDLE);
+	EXPECT_STATUS(test, -EFAULT, DAFSERR_SERVERFAULT);
+	EXPECT_STATUS(test, -4095, DAFSERR_SERVERFAULT);
 }
 
 static struct kunit_case status_cases[] = {

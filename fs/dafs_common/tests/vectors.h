@@ -4376,9 +4376,10 @@ static const struct dafs_vector dafs_vectors[] = {
 		.little_cksum = { 0xc3, 0x9e, 0xb7, 0x38 },
 		.host.res.batch_submit =
 			{ .completions = { .count = 2, .elems = (const struct dafs_completion[])
-			{ { .request_id = 0xb91e83e84db2177cULL, .status = 0xde43a80d,
-			.bytes_transferred = 0x368cd32, .direct_checksum = { .s2 = 0x288d, .s1 =
-			0x4db2 } }, { .request_id = 0x72d73ca1066bd035ULL, .status = 0x97fc61c6,
+			{ { .request_id = 0xb91e83e84db2177cULL, .status =
+			DAFS_STATUS(0xde43a80d), .bytes_transferred = 0x368cd32,
+			.direct_checksum = { .s2 = 0x288d, .s1 = 0x4db2 } }, { .request_id =
+			0x72d73ca1066bd035ULL, .status = DAFS_STATUS(0x97fc61c6),
 			.bytes_transferred = 0xbc2186eb, .direct_checksum = { .s2 = 0xe146, .s1
 			= 0x66b } } } } },
 	},
@@ -4415,13 +4416,14 @@ static const struct dafs_vector dafs_vectors[] = {
 		.little_cksum = { 0xf0, 0x8e, 0xf6, 0xd1 },
 		.host.args.bc_batch_completion =
 			{ .completions = { .count = 3, .elems = (const struct dafs_completion[])
-			{ { .request_id = 0xbf2489ee53b81d82ULL, .status = 0xe449ae13,
-			.bytes_transferred = 0x96ed338, .direct_checksum = { .s2 = 0x2e93, .s1 =
-			0x53b8 } }, { .request_id = 0x78dd42a70c71d63bULL, .status = 0x9d0267cc,
+			{ { .request_id = 0xbf2489ee53b81d82ULL, .status =
+			DAFS_STATUS(0xe449ae13), .bytes_transferred = 0x96ed338,
+			.direct_checksum = { .s2 = 0x2e93, .s1 = 0x53b8 } }, { .request_id =
+			0x78dd42a70c71d63bULL, .status = DAFS_STATUS(0x9d0267cc),
 			.bytes_transferred = 0xc2278cf1, .direct_checksum = { .s2 = 0xe74c, .s1
 			= 0xc71 } }, { .request_id = 0x3196fb60c52a8ff4ULL, .status =
-			0x56bb2085, .bytes_transferred = 0x7be045aa, .direct_checksum = { .s2 =
-			0xa005, .s1 = 0xc52a } } } } },
+			DAFS_STATUS(0x56bb2085), .bytes_transferred = 0x7be045aa,
+			.direct_checksum = { .s2 = 0xa005, .s1 = 0xc52a } } } } },
 	},
 	{
 		.name = "BC_BATCH_COMPLETION response",

@@ -181,6 +181,16 @@ static inline void dafs_x_s32(struct dafs_xdr *x, s32 *v)
 }
 
 /**
+ * dafs_x_status() - a dafs_status, chapter 7
+ * @x: cursor
+ * @v: the status
+ */
+static inline void dafs_x_status(struct dafs_xdr *x, dafs_status_t *v)
+{
+	dafs_x_u32(x, (__force u32 *)v);
+}
+
+/**
  * dafs_x_bool8() - a dafs_boolean of one byte, 6.1.1.4
  * @x: cursor
  * @v: sent as 0 or 1; any nonzero value received is TRUE and reads as 1 (E-16)

@@ -54,7 +54,7 @@ static void dafs_x_res_hdr(struct dafs_xdr *x, struct dafs_res_hdr *hdr, u32 *ma
 	dafs_x_u16(x, &hdr->seq_number);
 	dafs_x_opaque(x, hdr->analyzer, 8, sizeof(hdr->analyzer));
 	dafs_x_cksum(x, &none);
-	dafs_x_u32(x, &hdr->status);
+	dafs_x_status(x, &hdr->status);
 	dafs_x_u32(x, &hdr->len);
 	dafs_x_u32(x, &reserved);
 }

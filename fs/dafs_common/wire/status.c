@@ -19,7 +19,7 @@
  * @name: the draft's name without its prefix
  */
 struct dafs_status_row {
-	u32 status;
+	dafs_status_t status;
 	u16 err;
 	bool back;
 	const char *name;
@@ -141,7 +141,7 @@ static const struct dafs_status_row dafs_status_rows[] = {
  */
 struct dafs_errno_row {
 	u16 err;
-	u16 status;
+	dafs_status_t status;
 };
 
 static const struct dafs_errno_row dafs_errno_rows[] = {
@@ -187,7 +187,7 @@ static const struct dafs_errno_row dafs_errno_rows[] = {
 	{ EHWPOISON, DAFSERR_IO },
 };
 
-static const struct dafs_status_row *dafs_find_status(u32 status)
+static const struct dafs_status_row *dafs_find_status(dafs_status_t status)
 {
 	unsigned int i;
 
@@ -204,7 +204,7 @@ static const struct dafs_status_row *dafs_find_status(u32 status)
  * Return: 0 for DAFS_STATUS_OK, else a negative errno; -EIO for a status that
  * the draft does not know.
  */
-int dafs_status_to_errno(u32 status)
+int dafs_status_to_errno(dafs_status_t status)
 {
 	const struct dafs_status_row *row;
 
@@ -225,7 +225,7 @@ EXPORT_SYMBOL_GPL(dafs_status_to_errno);
  * Return: DAFS_STATUS_OK for 0, else a DAFSERR_*; DAFSERR_SERVERFAULT if there
  * is no matching status.
  */
-u32 dafs_errno_to_status(int err)
+dafs_status_t dafs_errno_to_status(int err)
 {
 	unsigned int i;
 
@@ -247,7 +247,7 @@ EXPORT_SYMBOL_GPL(dafs_errno_to_status);
  *
  * Return: the draft's name without DAFSERR_, or "unknown".
  */
-const char *dafs_status_name(u32 status)
+const char *dafs_status_name(dafs_status_t status)
 {
 	const struct dafs_status_row *row = dafs_find_status(status);
 

@@ -108,7 +108,7 @@ static void dafs_x_completion(struct dafs_xdr *x, void *p)
 	struct dafs_completion *c = p;
 
 	dafs_x_u64(x, &c->request_id);
-	dafs_x_u32(x, &c->status);
+	dafs_x_status(x, &c->status);
 	dafs_x_u32(x, &c->bytes_transferred);
 	dafs_x_cksum(x, &c->direct_checksum);
 	dafs_x_skip(x, 4, 4);

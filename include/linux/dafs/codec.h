@@ -68,7 +68,7 @@ struct dafs_res_hdr {
 	u16 seq_number;
 	u8 analyzer[8];
 	u32 version;
-	u32 status;
+	dafs_status_t status;
 	u32 len;
 };
 

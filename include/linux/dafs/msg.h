@@ -143,7 +143,7 @@ struct dafs_rw_request {
 /* dafs_completion_notification */
 struct dafs_completion {
 	u64 request_id;
-	u32 status;
+	dafs_status_t status;
 	u32 bytes_transferred;
 	struct dafs_cksum direct_checksum;
 };

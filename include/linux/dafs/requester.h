@@ -69,7 +69,7 @@ struct dafs_call {
 	bool over;
 	bool expired;
 	int error;
-	u32 status;
+	dafs_status_t status;
 	struct dafs_res_hdr hdr;
 	struct dafs_buf buf;
 	struct dafs_msg *reply;

@@ -8,8 +8,8 @@
 #include <linux/types.h>
 #include <linux/dafs_wire.h>
 
-int dafs_status_to_errno(u32 status);
-u32 dafs_errno_to_status(int err);
-const char *dafs_status_name(u32 status);
+int dafs_status_to_errno(dafs_status_t status);
+dafs_status_t dafs_errno_to_status(int err);
+const char *dafs_status_name(dafs_status_t status);
 
 #endif /* _LINUX_DAFS_STATUS_H */

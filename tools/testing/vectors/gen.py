@@ -128,6 +128,8 @@ def c_string(octets):
 
 
 def c_scalar(kind, v):
+    if kind is layout.TYPES['status']:
+        return 'DAFS_STATUS(0x%x)' % v
     if kind.size == 8:
         if kind.code == 'q':
             return '(s64)0x%xULL' % (v & (1 << 64) - 1)

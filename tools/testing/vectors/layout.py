@@ -75,6 +75,7 @@ class Union:
 
 TYPES = {
     'u8': Scalar(1, 'B'), 'u16': Scalar(2, 'H'), 'u32': Scalar(4, 'I'), 'u64': Scalar(8, 'Q'),
+    'status': Scalar(4, 'I'),
     's32': Scalar(4, 'i'), 's64': Scalar(8, 'q'), 'o32': Opaque(4, 4), 'o64': Opaque(8, 8),
     'fshandle': Opaque(16, 8), 'fh': Opaque(64, 8),
 }
@@ -97,7 +98,7 @@ define('direct_buf', 'u64 buffer_address; u32 buffer_byte_count; u32 buffer_hand
 define('file_chunk', 'u64 offset; u32 byte_count; u32 cache_hint')
 define('rw_request', 'fh filehandle; u64 request_id; o64 state_id; u32 rw_flag; file_chunk<> chunks; '
        'direct_buf<> request_buffers; cksum direct_checksum')
-define('completion', 'u64 request_id; u32 status; u32 bytes_transferred; cksum direct_checksum; u32 pad')
+define('completion', 'u64 request_id; status status; u32 bytes_transferred; cksum direct_checksum; u32 pad')
 define('ace', 'u32 type; u32 flag; u32 access_mask; str who')
 define('fs_location', 'str server; path root_path')
 define('fs_locations', 'path fs_root; fs_location<> locations')

@@ -94,8 +94,9 @@ static void dafs_commit_test(struct kunit *test)
 	}
 }
 
-static u32 dafs_try_commit(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			   const struct dafs_fh *fh, u64 offset, u32 count)
+static dafs_status_t dafs_try_commit(struct kunit *test, struct dafs_fixture *fix,
+				     const struct cred *cred, const struct dafs_fh *fh, u64 offset,
+				     u32 count)
 {
 	struct dafs_commit_args args = { .filehandle = *fh, .offset = offset, .count = count };
 	struct dafs_commit_res res;

@@ -6,7 +6,7 @@
 
 /* Expected status of inline and direct reads and writes. */
 static void dafs_io_expect(struct kunit *test, struct dafs_fixture *fix, struct dafs_io_arg *io,
-			   u32 read, u32 write)
+			   dafs_status_t read, dafs_status_t write)
 {
 	struct dafs_write_res res;
 	struct dafs_io_got got;

@@ -242,7 +242,7 @@ static void dafs_write_nospc_test(struct kunit *test)
 	struct dafs_write_res res;
 	bool partly = false;
 	struct kstat stat;
-	u32 status;
+	dafs_status_t status;
 
 	open.open_type = DAFS_OPEN_CREATE;
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_test_open(test, fix->clnt, user, &fix->dir,

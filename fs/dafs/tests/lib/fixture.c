@@ -450,7 +450,7 @@ void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned i
 	dafs_fixture_server_param(test, &dafsd_lease_seconds, seconds);
 }
 
-u32 dafs_test_op(struct kunit *test, struct dafs_client *clnt, struct dafs_op *op)
+dafs_status_t dafs_test_op(struct kunit *test, struct dafs_client *clnt, struct dafs_op *op)
 {
 	int err = dafs_op_run(clnt, op);
 
@@ -459,11 +459,11 @@ u32 dafs_test_op(struct kunit *test, struct dafs_client *clnt, struct dafs_op *o
 	return op->status;
 }
 
-u32 dafs_test_call(struct kunit *test, struct dafs_client *clnt, const struct cred *cred, u32 proc,
-		   void *args, void *res)
+dafs_status_t dafs_test_call(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			     u32 proc, void *args, void *res)
 {
 	struct dafs_op op = { .cred = cred, .proc = proc, .args = args, .res = res };
-	u32 status = dafs_test_op(test, clnt, &op);
+	dafs_status_t status = dafs_test_op(test, clnt, &op);
 
 	dafs_op_end(&op);
 	return status;
@@ -503,9 +503,9 @@ struct dafs_open_args dafs_test_open_args(const char *owner, u32 access, u32 den
 	};
 }
 
-u32 dafs_test_open(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		   const struct dafs_fh *dir, const char *path,
-		   const struct dafs_open_args *args, struct dafs_open_res *res)
+dafs_status_t dafs_test_open(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			     const struct dafs_fh *dir, const char *path,
+			     const struct dafs_open_args *args, struct dafs_open_res *res)
 {
 	struct dafs_str names[DAFS_TEST_NAMES];
 	struct dafs_open_args copy = *args;
@@ -516,7 +516,8 @@ u32 dafs_test_open(struct kunit *test, struct dafs_client *clnt, const struct cr
 	return dafs_test_call(test, clnt, cred, DAFS_PROC_OPEN, &copy, res);
 }
 
-u32 dafs_test_close(struct kunit *test, struct dafs_client *clnt, const struct dafs_open_res *open)
+dafs_status_t dafs_test_close(struct kunit *test, struct dafs_client *clnt,
+			      const struct dafs_open_res *open)
 {
 	struct dafs_close_args args = {
 		.filehandle = open->filehandle,
@@ -526,9 +527,9 @@ u32 dafs_test_close(struct kunit *test, struct dafs_client *clnt, const struct d
 	return dafs_test_call(test, clnt, dafs_test_me(), DAFS_PROC_CLOSE, &args, NULL);
 }
 
-u32 dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		   const struct dafs_read_inline_args *args, void *buf,
-		   struct dafs_read_inline_res *res)
+dafs_status_t dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			     const struct dafs_read_inline_args *args, void *buf,
+			     struct dafs_read_inline_res *res)
 {
 	struct dafs_read_inline_args copy = *args;
 	struct dafs_op op = {
@@ -537,7 +538,7 @@ u32 dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cr
 		.args = &copy,
 		.res = res,
 	};
-	u32 status;
+	dafs_status_t status;
 
 	memset(res, 0, sizeof(*res));
 	status = dafs_test_op(test, clnt, &op);
@@ -548,8 +549,8 @@ u32 dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cr
 	return status;
 }
 
-u32 dafs_test_write(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		    const struct dafs_write_inline_args *args, struct dafs_write_res *res)
+dafs_status_t dafs_test_write(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			      const struct dafs_write_inline_args *args, struct dafs_write_res *res)
 {
 	struct dafs_write_inline_args copy = *args;
 

@@ -129,26 +129,30 @@ void dafs_fixture_lease(struct kunit *test, struct dafs_fixture *fix, unsigned i
  * Pointers into the response are valid until dafs_op_end() in the first form, and
  * not at all in the second.
  */
-u32 dafs_test_op(struct kunit *test, struct dafs_client *clnt, struct dafs_op *op);
-u32 dafs_test_call(struct kunit *test, struct dafs_client *clnt, const struct cred *cred, u32 proc,
-		   void *args, void *res);
+dafs_status_t dafs_test_op(struct kunit *test, struct dafs_client *clnt, struct dafs_op *op);
+dafs_status_t dafs_test_call(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			     u32 proc, void *args, void *res);
+
+/* Where a status is expected but no response came */
+#define DAFS_NO_STATUS	DAFS_STATUS(~0U)
 
 /* Expects a status, and prints the names of both if they differ. */
-#define DAFS_EXPECT_STATUS(test, expected, actual)					\
+#define DAFS_CHECK_STATUS(check, test, expected, actual, fmt, ...)			\
 do {											\
-	u32 want_ = (expected), got_ = (actual);					\
+	dafs_status_t want_ = (expected), got_ = (actual);				\
 											\
-	KUNIT_EXPECT_EQ_MSG(test, want_, got_, "%s instead of %s",			\
-			    dafs_status_name(got_), dafs_status_name(want_));		\
+	check(test, (__force u32)want_, (__force u32)got_, "%s instead of %s " fmt,	\
+	      dafs_status_name(got_), dafs_status_name(want_), ##__VA_ARGS__);		\
 } while (0)
 
+#define DAFS_EXPECT_STATUS_MSG(test, expected, actual, fmt, ...)				\
+	DAFS_CHECK_STATUS(KUNIT_EXPECT_EQ_MSG, test, expected, actual, fmt, ##__VA_ARGS__)
+#define DAFS_EXPECT_STATUS(test, expected, actual)					\
+	DAFS_EXPECT_STATUS_MSG(test, expected, actual, "")
+#define DAFS_ASSERT_STATUS_MSG(test, expected, actual, fmt, ...)				\
+	DAFS_CHECK_STATUS(KUNIT_ASSERT_EQ_MSG, test, expected, actual, fmt, ##__VA_ARGS__)
 #define DAFS_ASSERT_STATUS(test, expected, actual)					\
-do {											\
-	u32 want_ = (expected), got_ = (actual);					\
-											\
-	KUNIT_ASSERT_EQ_MSG(test, want_, got_, "%s instead of %s",			\
-			    dafs_status_name(got_), dafs_status_name(want_));		\
-} while (0)
+	DAFS_ASSERT_STATUS_MSG(test, expected, actual, "")
 
 /* Splits a path of names and single slashes into components, which point into it. */
 #define DAFS_TEST_NAMES	8
@@ -162,16 +166,17 @@ struct dafs_fh dafs_test_lookup(struct kunit *test, struct dafs_fixture *fix, co
  * @dir with the other arguments from @args, CLOSE, and inline I/O.
  */
 struct dafs_open_args dafs_test_open_args(const char *owner, u32 access, u32 deny);
-u32 dafs_test_open(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		   const struct dafs_fh *dir, const char *path,
-		   const struct dafs_open_args *args, struct dafs_open_res *res);
-u32 dafs_test_close(struct kunit *test, struct dafs_client *clnt,
-		    const struct dafs_open_res *open);
-u32 dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		   const struct dafs_read_inline_args *args, void *buf,
-		   struct dafs_read_inline_res *res);
-u32 dafs_test_write(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		    const struct dafs_write_inline_args *args, struct dafs_write_res *res);
+dafs_status_t dafs_test_open(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			     const struct dafs_fh *dir, const char *path,
+			     const struct dafs_open_args *args, struct dafs_open_res *res);
+dafs_status_t dafs_test_close(struct kunit *test, struct dafs_client *clnt,
+			      const struct dafs_open_res *open);
+dafs_status_t dafs_test_read(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			     const struct dafs_read_inline_args *args, void *buf,
+			     struct dafs_read_inline_res *res);
+dafs_status_t dafs_test_write(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
+			      const struct dafs_write_inline_args *args,
+			      struct dafs_write_res *res);
 
 /* A pattern with a long period, the same for the same @seed. */
 void dafs_test_pattern(void *buf, size_t len, u32 seed);

@@ -103,7 +103,7 @@ static int foreign_walk(const struct dafs_buf *buf, int dir, const struct dafs_s
 	return dir;
 }
 
-static u32 foreign_lookup(struct foreign *f, const struct dafs_buf *buf, int dir)
+static dafs_status_t foreign_lookup(struct foreign *f, const struct dafs_buf *buf, int dir)
 {
 	f->current_fh = foreign_walk(buf, dir, &f->args.lookup.path);
 	if (f->current_fh < 0)
@@ -113,7 +113,7 @@ static u32 foreign_lookup(struct foreign *f, const struct dafs_buf *buf, int dir
 	return DAFS_STATUS_OK;
 }
 
-static u32 foreign_open(struct foreign *f, const struct dafs_buf *buf, int nr)
+static dafs_status_t foreign_open(struct foreign *f, const struct dafs_buf *buf, int nr)
 {
 	f->current_fh = foreign_walk(buf, nr, &f->args.open.pathname);
 	if (f->current_fh < 0)
@@ -141,12 +141,13 @@ static void foreign_use(struct foreign *f, const struct dafs_state_id *state_id,
 }
 
 /* Statuses of a server that does not know an open any more. */
-static const u32 foreign_forgotten[] = {
+static const dafs_status_t foreign_forgotten[] = {
 	DAFSERR_STALE_STATEID, DAFSERR_BAD_STATEID, DAFSERR_OLD_STATEID, DAFSERR_EXPIRED,
 };
 
 /* Return: DAFS status; the state-id is a known one, unless f->forgets. */
-static u32 foreign_remember(struct foreign *f, const struct dafs_state_id *state_id, u32 access)
+static dafs_status_t foreign_remember(struct foreign *f, const struct dafs_state_id *state_id,
+				      u32 access)
 {
 	foreign_use(f, state_id, access);
 	if (!f->forgets)
@@ -155,12 +156,12 @@ static u32 foreign_remember(struct foreign *f, const struct dafs_state_id *state
 	return foreign_forgotten[f->forgets % ARRAY_SIZE(foreign_forgotten)];
 }
 
-static u32 foreign_read(struct foreign *f)
+static dafs_status_t foreign_read(struct foreign *f)
 {
 	const struct dafs_read_inline_args *args = &f->args.read_inline;
 	u64 offset = min_t(u64, args->offset, f->size);
 	u32 count = min_t(u64, args->byte_count, f->size - offset);
-	u32 status = foreign_remember(f, &args->state_id, DAFS_OPEN_SHARE_ACCESS_READ);
+	dafs_status_t status = foreign_remember(f, &args->state_id, DAFS_OPEN_SHARE_ACCESS_READ);
 
 	if (status)
 		return status;
@@ -173,7 +174,7 @@ static u32 foreign_read(struct foreign *f)
 	return DAFS_STATUS_OK;
 }
 
-static u32 foreign_write(struct foreign *f)
+static dafs_status_t foreign_write(struct foreign *f)
 {
 	const struct dafs_write_inline_args *args = &f->args.write_inline;
 
@@ -191,10 +192,10 @@ static u32 foreign_write(struct foreign *f)
 	return DAFS_STATUS_OK;
 }
 
-static u32 foreign_append(struct foreign *f)
+static dafs_status_t foreign_append(struct foreign *f)
 {
-	u32 status = foreign_remember(f, &f->args.append_inline.state_id,
-				      DAFS_OPEN_SHARE_ACCESS_WRITE);
+	dafs_status_t status = foreign_remember(f, &f->args.append_inline.state_id,
+						DAFS_OPEN_SHARE_ACCESS_WRITE);
 
 	if (!status)
 		f->res.append = (struct dafs_append_res) {
@@ -204,7 +205,7 @@ static u32 foreign_append(struct foreign *f)
 	return status;
 }
 
-static u32 foreign_readdir(struct foreign *f, int dir)
+static dafs_status_t foreign_readdir(struct foreign *f, int dir)
 {
 	const struct dafs_readdir_args *args = &f->args.readdir;
 	unsigned int count = 0;
@@ -244,8 +245,8 @@ static const struct dafs_fh *foreign_fh(const struct foreign *f, u32 proc)
 }
 
 /* Return: DAFS status. */
-static u32 foreign_run(struct foreign *f, const struct dafs_buf *buf,
-		       const struct dafs_req_hdr *hdr)
+static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
+				 const struct dafs_req_hdr *hdr)
 {
 	int nr;
 
@@ -307,7 +308,7 @@ static u32 foreign_run(struct foreign *f, const struct dafs_buf *buf,
 
 /* Return: true if the response must not be sent now. */
 static bool foreign_withholds(struct foreign *f, struct raw_conn *conn,
-			      const struct dafs_req_hdr *hdr, u32 status)
+			      const struct dafs_req_hdr *hdr, dafs_status_t status)
 {
 	if (hdr->procedure == READ_ONCE(f->keeps)) {
 		f->keeps = 0;
@@ -363,7 +364,7 @@ static void foreign_request(struct raw_conn *conn, struct raw_msg *msg)
 	struct foreign *f = conn->srv->priv;
 	struct dafs_buf buf = { .base = msg->data, .len = msg->len, .swab = conn->swab };
 	struct dafs_req_hdr hdr;
-	u32 status = DAFSERR_CHAIN_BROKEN;
+	dafs_status_t status = DAFSERR_CHAIN_BROKEN;
 
 	KUNIT_EXPECT_EQ(f->test, 0, raw_get_hdr(conn, msg, &hdr));
 	/* session procedures, and those without a filehandle */

@@ -105,14 +105,14 @@ struct foreign {
 	bool unstable;
 	struct dafs_verifier verifier;
 	u32 refuses;
-	u32 refusal;
+	dafs_status_t refusal;
 	unsigned int refused;
 	u32 keeps;
 	u32 hangs_up;
 	struct completion came;
 	struct raw_conn *from;
 	struct dafs_req_hdr kept;
-	u32 kept_status;
+	dafs_status_t kept_status;
 	union dafs_res kept_res;
 	union dafs_args args;
 	union dafs_res res;

@@ -2,8 +2,8 @@
 /* What the suites of OPEN and CLOSE have in common. */
 #include "open_test.h"
 
-u32 dafs_try_open(struct kunit *test, struct dafs_fixture *fix, const char *path,
-		  const struct dafs_open_args *args, struct dafs_open_res *res)
+dafs_status_t dafs_try_open(struct kunit *test, struct dafs_fixture *fix, const char *path,
+			    const struct dafs_open_args *args, struct dafs_open_res *res)
 {
 	memset(res, 0, sizeof(*res));
 	return dafs_test_open(test, fix->clnt, dafs_test_me(), &fix->dir, path, args, res);
@@ -40,8 +40,8 @@ bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *
 	return dafs_opaque64_equal(&a->state_id, &b->state_id);
 }
 
-u32 dafs_try_read(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
-		  const struct dafs_state_id *state_id)
+dafs_status_t dafs_try_read(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
+			    const struct dafs_state_id *state_id)
 {
 	struct dafs_read_inline_args args = {
 		.filehandle = *fh,
@@ -54,8 +54,8 @@ u32 dafs_try_read(struct kunit *test, struct dafs_client *clnt, const struct daf
 	return dafs_test_read(test, clnt, dafs_test_me(), &args, &byte, &res);
 }
 
-u32 dafs_try_write(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
-		   const struct dafs_state_id *state_id)
+dafs_status_t dafs_try_write(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
+			     const struct dafs_state_id *state_id)
 {
 	struct dafs_write_inline_args args = {
 		.filehandle = *fh,
@@ -77,8 +77,8 @@ void dafs_expect_content(struct kunit *test, struct dafs_fixture *fix, const cha
 	KUNIT_EXPECT_STREQ(test, content, buf);
 }
 
-u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_client *clnt,
-		  const struct dafs_opener *who, struct dafs_open_res *res)
+dafs_status_t dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_client *clnt,
+			    const struct dafs_opener *who, struct dafs_open_res *res)
 {
 	struct dafs_open_args args = dafs_test_open_args(who->owner, who->share_access,
 							 who->share_deny);
@@ -89,8 +89,8 @@ u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_clie
 	return dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, "file", &args, res);
 }
 
-u32 dafs_share(struct kunit *test, struct dafs_fixture *fix, const struct dafs_opener *who,
-	       struct dafs_open_res *res)
+dafs_status_t dafs_share(struct kunit *test, struct dafs_fixture *fix,
+			 const struct dafs_opener *who, struct dafs_open_res *res)
 {
 	return dafs_share_on(test, fix, fix->clnt, who, res);
 }

@@ -30,8 +30,8 @@ struct dafs_opener {
  * OPEN of a path from the test's directory; the first form returns the status,
  * the second ends the test unless it succeeds.
  */
-u32 dafs_try_open(struct kunit *test, struct dafs_fixture *fix, const char *path,
-		  const struct dafs_open_args *args, struct dafs_open_res *res);
+dafs_status_t dafs_try_open(struct kunit *test, struct dafs_fixture *fix, const char *path,
+			    const struct dafs_open_args *args, struct dafs_open_res *res);
 struct dafs_open_res dafs_must_open(struct kunit *test, struct dafs_fixture *fix,
 				    const char *path, const struct dafs_open_args *args);
 struct dafs_open_args dafs_create_open_args(u32 mode);
@@ -41,10 +41,10 @@ struct dafs_open_res dafs_new_file(struct kunit *test, struct dafs_fixture *fix,
 				   const char *name);
 
 /* OPEN of "file", on a session or on the test's own. */
-u32 dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_client *clnt,
-		  const struct dafs_opener *who, struct dafs_open_res *res);
-u32 dafs_share(struct kunit *test, struct dafs_fixture *fix, const struct dafs_opener *who,
-	       struct dafs_open_res *res);
+dafs_status_t dafs_share_on(struct kunit *test, struct dafs_fixture *fix, struct dafs_client *clnt,
+			    const struct dafs_opener *who, struct dafs_open_res *res);
+dafs_status_t dafs_share(struct kunit *test, struct dafs_fixture *fix,
+			 const struct dafs_opener *who, struct dafs_open_res *res);
 struct dafs_open_res dafs_must_share(struct kunit *test, struct dafs_fixture *fix,
 				     const struct dafs_opener *who);
 
@@ -57,10 +57,10 @@ bool dafs_same_state(const struct dafs_open_res *a, const struct dafs_open_res *
 struct dafs_open_res dafs_forge_state(const struct dafs_open_res *open, int bit);
 
 /* Status of a READ or WRITE of one byte with a state-id. */
-u32 dafs_try_read(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
-		  const struct dafs_state_id *state_id);
-u32 dafs_try_write(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
-		   const struct dafs_state_id *state_id);
+dafs_status_t dafs_try_read(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
+			    const struct dafs_state_id *state_id);
+dafs_status_t dafs_try_write(struct kunit *test, struct dafs_client *clnt, const struct dafs_fh *fh,
+			     const struct dafs_state_id *state_id);
 
 void dafs_expect_content(struct kunit *test, struct dafs_fixture *fix, const char *name,
 			 const char *content);

@@ -549,10 +549,10 @@ static int raw_get_res(const struct raw_conn *conn, struct raw_msg *msg, struct 
 	return err;
 }
 
-u32 raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res)
+dafs_status_t raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res)
 {
 	struct raw_msg *msg = raw_recv(conn, ms);
-	u32 status = ~0;
+	dafs_status_t status = DAFS_NO_STATUS;
 
 	if (msg && !raw_get_res(conn, msg, res))
 		status = res->status;
@@ -560,7 +560,7 @@ u32 raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr 
 	return status;
 }
 
-u32 raw_status(struct raw_conn *conn)
+dafs_status_t raw_status(struct raw_conn *conn)
 {
 	struct dafs_res_hdr res;
 
@@ -601,23 +601,24 @@ int raw_call_hdr(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args,
 	return dafs_decode_res(&buf, hdr->procedure, res);
 }
 
-u32 raw_call_as(struct raw_conn *conn, const u8 *cred_handle, u32 proc, void *args, void *res)
+dafs_status_t raw_call_as(struct raw_conn *conn, const u8 *cred_handle, u32 proc, void *args,
+			  void *res)
 {
 	struct dafs_req_hdr hdr = raw_hdr(conn, proc);
 	struct dafs_res_hdr res_hdr;
 
 	memcpy(hdr.cred_handle, cred_handle, sizeof(hdr.cred_handle));
-	return raw_call_hdr(conn, &hdr, args, &res_hdr, res) ? ~0U : res_hdr.status;
+	return raw_call_hdr(conn, &hdr, args, &res_hdr, res) ? DAFS_NO_STATUS : res_hdr.status;
 }
 
-u32 raw_call(struct raw_conn *conn, u32 proc, void *args, void *res)
+dafs_status_t raw_call(struct raw_conn *conn, u32 proc, void *args, void *res)
 {
 	static const u8 itself[4];
 
 	return raw_call_as(conn, itself, proc, args, res);
 }
 
-u32 raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle)
+dafs_status_t raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle)
 {
 	struct dafs_register_cred_args args = {
 		.cred_type = DAFS_CRED_ID,
@@ -625,14 +626,14 @@ u32 raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle)
 		.gid = gid,
 	};
 	struct dafs_register_cred_res res = {};
-	u32 status = raw_call(conn, DAFS_PROC_REGISTER_CRED, &args, &res);
+	dafs_status_t status = raw_call(conn, DAFS_PROC_REGISTER_CRED, &args, &res);
 
 	memcpy(handle, res.cred_handle, sizeof(res.cred_handle));
 	return status;
 }
 
-u32 raw_mkdir(struct raw_conn *conn, const u8 *cred_handle, const struct dafs_fh *dir,
-	      const char *name)
+dafs_status_t raw_mkdir(struct raw_conn *conn, const u8 *cred_handle, const struct dafs_fh *dir,
+			const char *name)
 {
 	struct dafs_create_args args = {
 		.filehandle = *dir,
@@ -655,11 +656,11 @@ void raw_connect_args(const struct raw_login *login, struct dafs_client_connect_
 	memcpy(args->client_verifier.b, &login->verifier, sizeof(login->verifier));
 }
 
-u32 raw_login(struct raw_conn *conn, struct raw_login *login)
+dafs_status_t raw_login(struct raw_conn *conn, struct raw_login *login)
 {
 	struct dafs_client_connect_auth_args args = { .auth_req.auth_type = login->auth_type };
 	static atomic_t nr = ATOMIC_INIT(0);
-	u32 status;
+	dafs_status_t status;
 
 	if (!login->id) {
 		/* differs after the module is loaded again */
@@ -684,7 +685,7 @@ struct raw_conn *raw_session(struct kunit *test, const struct dafs_flavour *flav
 		login->opts.use_back_control_channel = flavour->back_control;
 		login->opts.use_rdma_read_channel = flavour->rdma_read;
 	}
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_login(conn, login));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, login));
 	return conn;
 }
 
@@ -780,8 +781,8 @@ int raw_get_hdr(const struct raw_conn *conn, const struct raw_msg *msg, struct d
 	return dafs_get_req_hdr(&buf, hdr);
 }
 
-u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status, u16 target,
-		   void *res, u8 *data)
+u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, dafs_status_t status,
+		   u16 target, void *res, u8 *data)
 {
 	struct dafs_buf buf = { .base = data, .len = RAW_RECV_SIZE, .swab = conn->swab };
 	struct dafs_res_hdr res_hdr = {
@@ -802,8 +803,8 @@ u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 st
 	return res_hdr.len;
 }
 
-void raw_answer(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status, u16 target,
-		void *res)
+void raw_answer(struct raw_conn *conn, const struct dafs_req_hdr *hdr, dafs_status_t status,
+		u16 target, void *res)
 {
 	u8 *buf = kzalloc(RAW_RECV_SIZE, GFP_KERNEL);
 
@@ -865,7 +866,7 @@ void raw_serve_request(struct raw_conn *conn, struct raw_msg *msg)
 	struct dafs_register_cred_res cred = { .cred_handle = "one" };
 	u16 target = conn->srv->opts.max_requests;
 	struct dafs_req_hdr hdr;
-	u32 status;
+	dafs_status_t status;
 
 	KUNIT_EXPECT_EQ(conn->test, 0, raw_get_hdr(conn, msg, &hdr));
 	if (raw_serve_setup(conn, msg, &hdr))

@@ -187,10 +187,10 @@ int raw_send(struct raw_conn *conn, const void *data, u32 len);
 /* Return: the next message, to be freed by kfree(); NULL if none came in time. */
 struct raw_msg *raw_recv(struct raw_conn *conn, unsigned int ms);
 /*
- * Return: the status of the next message, a response whose header is stored in @res; ~0
- * if there is none.
+ * Return: the status of the next message, a response whose header is stored in @res;
+ * DAFS_NO_STATUS if there is none.
  */
-u32 raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res);
+dafs_status_t raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res);
 /* Posts the receives that @hold has kept back, and ends @hold. */
 void raw_release(struct raw_conn *conn);
 /* Lets the server read from kmalloc()ed memory, a page at most.  Ends with the test. */
@@ -202,20 +202,21 @@ bool raw_closed(struct raw_conn *conn, unsigned int ms);
 u32 raw_encode(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args, u8 *data);
 /* Sends a request or ends the test; raw_status() takes its response. */
 void raw_ask(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args);
-/* Return: the status of the next response, or ~0 if none came in time. */
-u32 raw_status(struct raw_conn *conn);
+/* Return: the status of the next response, or DAFS_NO_STATUS if none came in time. */
+dafs_status_t raw_status(struct raw_conn *conn);
 /* One request and its response.  Return: 0, -EIO, -ENOTCONN, -ETIMEDOUT, -EBADMSG. */
 int raw_exchange(struct raw_conn *conn, const void *msg, u32 len, struct dafs_res_hdr *res);
 int raw_call_hdr(struct raw_conn *conn, struct dafs_req_hdr *hdr, void *args,
 		 struct dafs_res_hdr *res_hdr, void *res);
-/* Return: the DAFS status, or ~0 if there is no proper response. */
-u32 raw_call(struct raw_conn *conn, u32 proc, void *args, void *res);
-u32 raw_call_as(struct raw_conn *conn, const u8 *cred_handle, u32 proc, void *args, void *res);
+/* Return: the DAFS status, or DAFS_NO_STATUS if there is no proper response. */
+dafs_status_t raw_call(struct raw_conn *conn, u32 proc, void *args, void *res);
+dafs_status_t raw_call_as(struct raw_conn *conn, const u8 *cred_handle, u32 proc, void *args,
+			  void *res);
 /* REGISTER_CRED of a user without groups; @handle is four bytes. */
-u32 raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle);
+dafs_status_t raw_register(struct raw_conn *conn, u32 uid, u32 gid, u8 *handle);
 /* MKDIR with a cred_handle; the owner of the directory shows the user. */
-u32 raw_mkdir(struct raw_conn *conn, const u8 *cred_handle, const struct dafs_fh *dir,
-	      const char *name);
+dafs_status_t raw_mkdir(struct raw_conn *conn, const u8 *cred_handle, const struct dafs_fh *dir,
+			const char *name);
 
 /* The header of the next request on stream 0. */
 static inline struct dafs_req_hdr raw_hdr(struct raw_conn *conn, u32 proc)
@@ -249,7 +250,7 @@ struct raw_login {
 
 void raw_connect_args(const struct raw_login *login, struct dafs_client_connect_args *args);
 /* CLIENT_CONNECT_AUTH.  Return: as raw_call(). */
-u32 raw_login(struct raw_conn *conn, struct raw_login *login);
+dafs_status_t raw_login(struct raw_conn *conn, struct raw_login *login);
 /* Connects and logs in, or ends the test. */
 struct raw_conn *raw_session(struct kunit *test, const struct dafs_flavour *flavour,
 			     struct raw_login *login);
@@ -262,10 +263,10 @@ void raw_serve_request(struct raw_conn *conn, struct raw_msg *msg);
 bool raw_serve_setup(struct raw_conn *conn, const struct raw_msg *msg,
 		     const struct dafs_req_hdr *hdr);
 int raw_get_hdr(const struct raw_conn *conn, const struct raw_msg *msg, struct dafs_req_hdr *hdr);
-void raw_answer(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status, u16 target,
-		void *res);
-u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status, u16 target,
-		   void *res, u8 *data);
+void raw_answer(struct raw_conn *conn, const struct dafs_req_hdr *hdr, dafs_status_t status,
+		u16 target, void *res);
+u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, dafs_status_t status,
+		   u16 target, void *res, u8 *data);
 /* The nth connection it accepted; waits for it.  NULL if it does not come. */
 struct raw_conn *raw_accepted(struct raw_server *srv, unsigned int nth);
 /* Ends a connection that was accepted; once for each.  May sleep. */

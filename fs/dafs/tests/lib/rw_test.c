@@ -106,12 +106,13 @@ struct dafs_direct_op {
 	void *res;
 };
 
-static u32 dafs_direct_run(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-			   struct dafs_direct *d, const struct dafs_direct_op *op)
+static dafs_status_t dafs_direct_run(struct kunit *test, struct dafs_client *clnt,
+				     const struct cred *cred, struct dafs_direct *d,
+				     const struct dafs_direct_op *op)
 {
 	struct dafs_conn *conn = dafs_conn_get(clnt);
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
-	u32 status = U32_MAX;
+	dafs_status_t status = DAFS_NO_STATUS;
 	int err;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(conn) || !call);
@@ -153,9 +154,9 @@ static void dafs_direct_check_sum(struct kunit *test, struct dafs_client *clnt,
 	KUNIT_EXPECT_EQ(test, sum.s2, res->direct_checksum.s2);
 }
 
-u32 dafs_read_direct(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		     const struct dafs_read_direct_args *args, struct dafs_direct *d,
-		     struct dafs_read_direct_res *res)
+dafs_status_t dafs_read_direct(struct kunit *test, struct dafs_client *clnt,
+			       const struct cred *cred, const struct dafs_read_direct_args *args,
+			       struct dafs_direct *d, struct dafs_read_direct_res *res)
 {
 	struct dafs_read_direct_args copy = *args;
 	const struct dafs_direct_op op = {
@@ -165,7 +166,7 @@ u32 dafs_read_direct(struct kunit *test, struct dafs_client *clnt, const struct 
 		.bufs = &copy.read_data_buffers,
 		.res = res,
 	};
-	u32 status;
+	dafs_status_t status;
 
 	memset(res, 0, sizeof(*res));
 	status = dafs_direct_run(test, clnt, cred, d, &op);
@@ -174,9 +175,9 @@ u32 dafs_read_direct(struct kunit *test, struct dafs_client *clnt, const struct 
 	return status;
 }
 
-u32 dafs_write_direct(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		      const struct dafs_write_direct_args *args, struct dafs_direct *d,
-		      struct dafs_write_res *res)
+dafs_status_t dafs_write_direct(struct kunit *test, struct dafs_client *clnt,
+				const struct cred *cred, const struct dafs_write_direct_args *args,
+				struct dafs_direct *d, struct dafs_write_res *res)
 {
 	struct dafs_write_direct_args copy = *args;
 	const struct dafs_direct_op op = {
@@ -193,8 +194,8 @@ u32 dafs_write_direct(struct kunit *test, struct dafs_client *clnt, const struct
 	return dafs_direct_run(test, clnt, cred, d, &op);
 }
 
-u32 dafs_do_read(struct kunit *test, struct dafs_fixture *fix, bool direct,
-		 const struct dafs_io_arg *io, u8 *buf, struct dafs_io_got *got)
+dafs_status_t dafs_do_read(struct kunit *test, struct dafs_fixture *fix, bool direct,
+			   const struct dafs_io_arg *io, u8 *buf, struct dafs_io_got *got)
 {
 	const struct cred *cred = io->cred ?: dafs_test_me();
 	struct dafs_read_direct_args args = {
@@ -212,7 +213,7 @@ u32 dafs_do_read(struct kunit *test, struct dafs_fixture *fix, bool direct,
 	struct dafs_read_inline_res inl_res;
 	struct dafs_read_direct_res res;
 	struct dafs_direct *d;
-	u32 status;
+	dafs_status_t status;
 
 	if (!direct) {
 		status = dafs_test_read(test, fix->clnt, cred, &inl, buf, &inl_res);
@@ -228,8 +229,8 @@ u32 dafs_do_read(struct kunit *test, struct dafs_fixture *fix, bool direct,
 	return status;
 }
 
-u32 dafs_do_write(struct kunit *test, struct dafs_fixture *fix, bool direct,
-		  const struct dafs_io_arg *io, const u8 *buf, struct dafs_write_res *res)
+dafs_status_t dafs_do_write(struct kunit *test, struct dafs_fixture *fix, bool direct,
+			    const struct dafs_io_arg *io, const u8 *buf, struct dafs_write_res *res)
 {
 	const struct cred *cred = io->cred ?: dafs_test_me();
 	const struct dafs_write_inline_args inl = {

@@ -77,18 +77,19 @@ struct dafs_direct *dafs_direct_alloc(struct kunit *test, size_t len);
 void dafs_gather(const struct dafs_direct *d, u8 *to);
 
 /* READ_DIRECT, which checks the checksum, and WRITE_DIRECT; they return the status. */
-u32 dafs_read_direct(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		     const struct dafs_read_direct_args *args, struct dafs_direct *d,
-		     struct dafs_read_direct_res *res);
-u32 dafs_write_direct(struct kunit *test, struct dafs_client *clnt, const struct cred *cred,
-		      const struct dafs_write_direct_args *args, struct dafs_direct *d,
-		      struct dafs_write_res *res);
+dafs_status_t dafs_read_direct(struct kunit *test, struct dafs_client *clnt,
+			       const struct cred *cred, const struct dafs_read_direct_args *args,
+			       struct dafs_direct *d, struct dafs_read_direct_res *res);
+dafs_status_t dafs_write_direct(struct kunit *test, struct dafs_client *clnt,
+				const struct cred *cred, const struct dafs_write_direct_args *args,
+				struct dafs_direct *d, struct dafs_write_res *res);
 
 /* One interface for inline and direct I/O; they return the status. */
-u32 dafs_do_read(struct kunit *test, struct dafs_fixture *fix, bool direct,
-		 const struct dafs_io_arg *io, u8 *buf, struct dafs_io_got *got);
-u32 dafs_do_write(struct kunit *test, struct dafs_fixture *fix, bool direct,
-		  const struct dafs_io_arg *io, const u8 *buf, struct dafs_write_res *res);
+dafs_status_t dafs_do_read(struct kunit *test, struct dafs_fixture *fix, bool direct,
+			   const struct dafs_io_arg *io, u8 *buf, struct dafs_io_got *got);
+dafs_status_t dafs_do_write(struct kunit *test, struct dafs_fixture *fix, bool direct,
+			    const struct dafs_io_arg *io, const u8 *buf,
+			    struct dafs_write_res *res);
 
 /* Opens an existing file of the fixture. */
 struct dafs_io_arg dafs_io_open(struct kunit *test, struct dafs_fixture *fix, const char *name,

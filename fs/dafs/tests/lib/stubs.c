@@ -222,7 +222,7 @@ static int dafs_setattr_encode(struct dafs_client *clnt, struct dafs_op_mem *mem
  */
 int dafs_setattr_direct(struct dafs_client *clnt, const struct cred *cred,
 			const struct dafs_fh *fh, const struct dafs_state_id *state_id,
-			const struct dafs_fattr *attr, u32 *status)
+			const struct dafs_fattr *attr, dafs_status_t *status)
 {
 	struct dafs_setattr_direct_args args = {
 		.filehandle = *fh,
@@ -255,7 +255,7 @@ int dafs_setattr_direct(struct dafs_client *clnt, const struct cred *cred,
 static int dafs_compare(struct dafs_client *clnt, const struct cred *cred, u32 proc,
 			const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same)
 {
-	const u32 other = proc == DAFS_PROC_VERIFY ? DAFSERR_NOT_SAME : DAFSERR_SAME;
+	const dafs_status_t other = proc == DAFS_PROC_VERIFY ? DAFSERR_NOT_SAME : DAFSERR_SAME;
 	struct dafs_verify_args args = {
 		.filehandle = *fh,
 		.obj_attributes = *attr,

@@ -22,7 +22,7 @@ int dafs_getattr_direct(struct dafs_client *clnt, const struct cred *cred,
 			struct dafs_ids *ids);
 int dafs_setattr_direct(struct dafs_client *clnt, const struct cred *cred,
 			const struct dafs_fh *fh, const struct dafs_state_id *state_id,
-			const struct dafs_fattr *attr, u32 *status);
+			const struct dafs_fattr *attr, dafs_status_t *status);
 int dafs_verify(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *fh, const struct dafs_fattr *attr, bool *same);
 int dafs_nverify(struct dafs_client *clnt, const struct cred *cred,

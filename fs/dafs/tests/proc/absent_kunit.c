@@ -18,7 +18,7 @@ struct absent_hint {
 	const char *name;
 	u32 pattern;
 	u32 hint;
-	u32 status;
+	dafs_status_t status;
 };
 
 /*
@@ -44,8 +44,8 @@ static const struct absent_hint absent_hints[] = {
 	{ "prefetch, surely neither", 0, 0x13, DAFS_STATUS_OK },
 };
 
-static u32 absent_cache_hint(struct kunit *test, struct dafs_fixture *fix,
-			     const struct dafs_fh *fh, u32 pattern, u32 hint)
+static dafs_status_t absent_cache_hint(struct kunit *test, struct dafs_fixture *fix,
+				       const struct dafs_fh *fh, u32 pattern, u32 hint)
 {
 	struct dafs_cache_hint_args args = {
 		.filehandle = *fh,
@@ -63,13 +63,13 @@ static void dafs_absent_hint_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 	const struct absent_hint *h;
 	struct dafs_fh fh;
-	u32 status;
+	dafs_status_t status;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
 	fh = dafs_test_lookup(test, fix, "file");
 	for (h = absent_hints; h < absent_hints + ARRAY_SIZE(absent_hints); h++) {
 		status = absent_cache_hint(test, fix, &fh, h->pattern, h->hint);
-		KUNIT_EXPECT_EQ_MSG(test, h->status, status, "%s", h->name);
+		DAFS_EXPECT_STATUS_MSG(test, h->status, status, "%s", h->name);
 	}
 	dafs_backing_remove(fix, "file");
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE, absent_cache_hint(test, fix, &fh, 0, 0));
@@ -77,8 +77,8 @@ static void dafs_absent_hint_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, absent_cache_hint(test, fix, &fh, 0, 0));
 }
 
-static u32 absent_append(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			 u32 hint)
+static dafs_status_t absent_append(struct kunit *test, struct dafs_fixture *fix,
+				   const struct dafs_fh *fh, u32 hint)
 {
 	struct dafs_append_inline_args args = {
 		.filehandle = *fh,
@@ -129,8 +129,8 @@ static void dafs_absent_data_hint_test(struct kunit *test)
 
 /* Delegations */
 
-static u32 absent_delegreturn(struct kunit *test, struct dafs_fixture *fix,
-			      const struct dafs_state_id *state_id)
+static dafs_status_t absent_delegreturn(struct kunit *test, struct dafs_fixture *fix,
+					const struct dafs_state_id *state_id)
 {
 	struct dafs_delegreturn_args args = { .state_id = *state_id };
 

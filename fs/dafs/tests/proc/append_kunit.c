@@ -78,8 +78,9 @@ static u64 append_size(struct kunit *test, struct append_file *file)
 }
 
 /* Calls dafs_append() of the client.  Return: the DAFS status. */
-static u32 append_stable(struct kunit *test, struct append_file *file, bool direct, u32 stable,
-			 const void *data, size_t len, struct dafs_append_res *res)
+static dafs_status_t append_stable(struct kunit *test, struct append_file *file, bool direct,
+				   u32 stable, const void *data, size_t len,
+				   struct dafs_append_res *res)
 {
 	struct dafs_append append = {
 		.fh = file->fh,
@@ -90,7 +91,7 @@ static u32 append_stable(struct kunit *test, struct append_file *file, bool dire
 		.inline_max = direct ? 0 : SIZE_MAX,
 		.no_direct = !direct,
 	};
-	u32 status;
+	dafs_status_t status;
 	int err;
 
 	memset(res, 0, sizeof(*res));
@@ -100,8 +101,8 @@ static u32 append_stable(struct kunit *test, struct append_file *file, bool dire
 	return status;
 }
 
-static u32 append_one(struct kunit *test, struct append_file *file, bool direct, const void *data,
-		      size_t len, struct dafs_append_res *res)
+static dafs_status_t append_one(struct kunit *test, struct append_file *file, bool direct,
+				const void *data, size_t len, struct dafs_append_res *res)
 {
 	return append_stable(test, file, direct, DAFS_DATA_SYNC, data, len, res);
 }
@@ -200,8 +201,8 @@ static struct dafs_append_direct_args append_direct_args(const struct append_fil
 	};
 }
 
-static u32 append_raw(struct kunit *test, struct append_file *file, u32 proc, void *args,
-		      struct dafs_append_res *res)
+static dafs_status_t append_raw(struct kunit *test, struct append_file *file, u32 proc, void *args,
+				struct dafs_append_res *res)
 {
 	memset(res, 0, sizeof(*res));
 	return dafs_test_call(test, file->clnt, file->cred ?: dafs_test_me(), proc, args, res);
@@ -289,8 +290,8 @@ static void append_padded_test(struct kunit *test)
 }
 
 /* One APPEND_DIRECT with a checksum chosen by the test */
-static u32 append_with_cksum(struct kunit *test, struct append_file *file, u8 *data, size_t len,
-			     const struct dafs_cksum *cksum)
+static dafs_status_t append_with_cksum(struct kunit *test, struct append_file *file, u8 *data,
+				       size_t len, const struct dafs_cksum *cksum)
 {
 	struct dafs_append_direct_args args = append_direct_args(file, len, len);
 	struct kvec kvec = { .iov_base = data, .iov_len = len };
@@ -298,7 +299,7 @@ static u32 append_with_cksum(struct kunit *test, struct append_file *file, u8 *d
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	struct iov_iter iter;
 	struct dafs_mem mem;
-	u32 status;
+	dafs_status_t status;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(conn) || !call);
 	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, len);
@@ -341,7 +342,7 @@ static void append_cksum_test(struct kunit *test)
 }
 
 /* Both procedures return @status; nothing is appended unless it is OK. */
-static void append_expect(struct kunit *test, struct append_file *file, u32 status)
+static void append_expect(struct kunit *test, struct append_file *file, dafs_status_t status)
 {
 	struct dafs_append_res res;
 	int direct;
@@ -500,7 +501,7 @@ struct append_writer {
 	u32 count;
 	u64 *offsets;
 	u8 *buf;
-	u32 status;
+	dafs_status_t status;
 	struct task_struct *task;
 };
 
@@ -523,7 +524,7 @@ static u32 append_record(struct append_writer *w)
 	return head.len;
 }
 
-static u32 append_locally(struct append_writer *w, u32 len)
+static dafs_status_t append_locally(struct append_writer *w, u32 len)
 {
 	loff_t pos = 0;
 	ssize_t n = kernel_write(w->local, w->buf, len, &pos);
@@ -532,10 +533,10 @@ static u32 append_locally(struct append_writer *w, u32 len)
 	return n == len ? DAFS_STATUS_OK : DAFSERR_IO;
 }
 
-static u32 append_remotely(struct append_writer *w, u32 len)
+static dafs_status_t append_remotely(struct append_writer *w, u32 len)
 {
 	struct dafs_append_res res;
-	u32 status;
+	dafs_status_t status;
 
 	status = append_one(w->test, &w->file, w->len || w->count % 2, w->buf, len, &res);
 	w->offsets[w->count] = res.offset;
@@ -743,7 +744,7 @@ static void append_serve(struct raw_conn *conn, struct raw_msg *msg)
 {
 	struct append_plan *plan = conn->srv->priv;
 	struct dafs_append_res res = { .offset = 4711, .committed = DAFS_FILE_SYNC };
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 	struct dafs_req_hdr hdr;
 	bool first;
 
@@ -800,14 +801,14 @@ static void append_once_test(struct kunit *test)
 	};
 	struct dafs_append_res res = {};
 	struct dafs_client *clnt;
-	u32 status;
+	dafs_status_t status;
 
 	srv->priv = &plan;
 	srv->request = append_serve;
 	clnt = dafs_fixture_client(test, &srv->params);
 	KUNIT_EXPECT_EQ(test, loss->err,
 			dafs_append(clnt, dafs_test_me(), &append, &res, &status));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
 	KUNIT_EXPECT_EQ(test, loss->seen, atomic_read(&plan.seen));
 	if (!loss->err)
 		KUNIT_EXPECT_EQ(test, 4711, res.offset);

@@ -52,16 +52,16 @@ static void data_expect_file(struct kunit *test, struct data_test *dt)
 }
 
 /* A direct call over the pieces of memory in @vec; returns the DAFS status. */
-static u32 data_direct(struct kunit *test, struct data_test *dt, u32 proc, void *args,
-		       struct dafs_seq *bufs, struct kvec *vec, unsigned int nr, size_t len,
-		       void *res)
+static dafs_status_t data_direct(struct kunit *test, struct data_test *dt, u32 proc, void *args,
+				 struct dafs_seq *bufs, struct kvec *vec, unsigned int nr,
+				 size_t len, void *res)
 {
 	bool write = proc == DAFS_PROC_WRITE_DIRECT;
 	struct dafs_conn *conn = dafs_conn_get(dt->fix->clnt);
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
 	struct dafs_mem mem;
 	struct iov_iter iter;
-	u32 status;
+	dafs_status_t status;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_ASSERT_NOT_NULL(test, call);
@@ -448,8 +448,8 @@ static void data_access_mode_test(struct kunit *test)
 			   dafs_test_close(test, dt->fix->clnt, &dt->open));
 }
 
-static u32 data_create(struct kunit *test, struct data_test *dt, const char *name, u32 mode,
-		       u64 verifier, const char *owner)
+static dafs_status_t data_create(struct kunit *test, struct data_test *dt, const char *name,
+				 u32 mode, u64 verifier, const char *owner)
 {
 	struct dafs_open_args args = dafs_test_open_args(owner, DAFS_OPEN_SHARE_ACCESS_BOTH, 0);
 	struct dafs_open_res res;

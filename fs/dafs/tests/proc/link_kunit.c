@@ -9,9 +9,9 @@ static struct dafs_fixture *dafs_link_fixture(struct kunit *test)
 	return dafs_fixture(test, test->param_value);
 }
 
-static u32 dafs_link_in(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			const struct dafs_fh *source, const struct dafs_fh *dir,
-			struct dafs_str name)
+static dafs_status_t dafs_link_in(struct kunit *test, struct dafs_fixture *fix,
+				  const struct cred *cred, const struct dafs_fh *source,
+				  const struct dafs_fh *dir, struct dafs_str name)
 {
 	struct dafs_link_args args = {
 		.source_object = *source,
@@ -23,8 +23,8 @@ static u32 dafs_link_in(struct kunit *test, struct dafs_fixture *fix, const stru
 	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_LINK, &args, &res);
 }
 
-static u32 dafs_link_name(struct kunit *test, struct dafs_fixture *fix,
-			  const struct dafs_fh *source, const char *name)
+static dafs_status_t dafs_link_name(struct kunit *test, struct dafs_fixture *fix,
+				    const struct dafs_fh *source, const char *name)
 {
 	return dafs_link_in(test, fix, dafs_test_me(), source, &fix->dir, dafs_test_str(name));
 }
@@ -151,7 +151,7 @@ static void dafs_link_content_test(struct kunit *test)
  */
 struct dafs_link_bad {
 	struct dafs_str name;
-	u32 status;
+	dafs_status_t status;
 };
 
 #define LINK_NAME(literal)	{ .len = sizeof(literal) - 1, .data = (const u8 *)(literal) }
@@ -367,7 +367,7 @@ static void dafs_link_most_test(struct kunit *test)
 	struct dafs_fh source;
 	struct inode *inode;
 	struct path path;
-	u32 status;
+	dafs_status_t status;
 
 	dafs_link_make_tree(test, fix);
 	source = dafs_test_lookup(test, fix, "file");

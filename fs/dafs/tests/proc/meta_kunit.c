@@ -98,10 +98,10 @@ static int dafs_meta_describe_readdir(struct dafs_op *op, struct dafs_call *call
 	return 0;
 }
 
-static u32 dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, void *args, void *res,
-			  const struct dafs_cksum *cksum)
+static dafs_status_t dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, void *args,
+				    void *res, const struct dafs_cksum *cksum)
 {
-	u32 status;
+	dafs_status_t status;
 
 	m->mem = (struct dafs_op_mem) {
 		.data = m->data,
@@ -129,8 +129,8 @@ static u32 dafs_meta_call(struct kunit *test, struct dafs_meta *m, u32 proc, voi
 	return status;
 }
 
-static u32 dafs_meta_getattr(struct kunit *test, struct dafs_meta *m, const struct dafs_fh *fh,
-			     u64 bitmap)
+static dafs_status_t dafs_meta_getattr(struct kunit *test, struct dafs_meta *m,
+				       const struct dafs_fh *fh, u64 bitmap)
 {
 	struct dafs_getattr_direct_args args = {
 		.filehandle = *fh,
@@ -240,7 +240,8 @@ static void dafs_meta_getattr_small_test(struct kunit *test)
 			   dafs_meta_getattr(test, m, &m->fix->dir, which));
 }
 
-static u32 dafs_meta_readlink(struct kunit *test, struct dafs_meta *m, const struct dafs_fh *fh)
+static dafs_status_t dafs_meta_readlink(struct kunit *test, struct dafs_meta *m,
+					const struct dafs_fh *fh)
 {
 	struct dafs_readlink_direct_args args = { .filehandle = *fh };
 	struct dafs_direct_res res = {};
@@ -355,11 +356,11 @@ static void dafs_meta_expect_mode(struct kunit *test, struct dafs_meta *m, umode
 	KUNIT_EXPECT_EQ(test, S_IFREG | mode, stat.mode);
 }
 
-static u32 dafs_meta_setattr(struct kunit *test, struct dafs_meta *m,
-			     struct dafs_setattr_direct_args *args, u64 *done)
+static dafs_status_t dafs_meta_setattr(struct kunit *test, struct dafs_meta *m,
+				       struct dafs_setattr_direct_args *args, u64 *done)
 {
 	struct dafs_setattr_res res = {};
-	u32 status = dafs_meta_call(test, m, DAFS_PROC_SETATTR_DIRECT, args, &res, NULL);
+	dafs_status_t status = dafs_meta_call(test, m, DAFS_PROC_SETATTR_DIRECT, args, &res, NULL);
 
 	*done = res.attr_request_bitmap;
 	return status;
@@ -407,13 +408,13 @@ static void dafs_meta_setattr_stub_test(struct kunit *test)
 	const struct dafs_state_id none = {};
 	struct dafs_fixture *fix = m->fix;
 	struct dafs_fh fh;
-	u32 status;
+	dafs_status_t status;
 
 	dafs_backing_write(test, fix, "file", "file", 4);
 	fh = dafs_test_lookup(test, fix, "file");
 	KUNIT_EXPECT_EQ(test, 0, dafs_setattr_direct(fix->clnt, dafs_test_me(), &fh, &none, &attr,
 						     &status));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
 	dafs_meta_expect_mode(test, m, 0711);
 	attr = dafs_meta_mode(0700);
 	KUNIT_EXPECT_EQ(test, -EPERM,
@@ -498,14 +499,15 @@ static void dafs_meta_expect_all(struct kunit *test, const struct dafs_meta_seen
 		KUNIT_EXPECT_EQ_MSG(test, 1, seen->times[i], "entry.%d", i);
 }
 
-static u32 dafs_meta_readdir(struct kunit *test, struct dafs_meta *m,
-			     struct dafs_readdir_args *args, struct dafs_readdir_direct_res *res,
-			     struct dafs_meta_seen *seen)
+static dafs_status_t dafs_meta_readdir(struct kunit *test, struct dafs_meta *m,
+				       struct dafs_readdir_args *args,
+				       struct dafs_readdir_direct_res *res,
+				       struct dafs_meta_seen *seen)
 {
 	struct dafs_direntry *entry = kunit_kzalloc(test, sizeof(*entry), GFP_KERNEL);
 	struct dafs_direntry_iter iter;
 	struct dafs_seq entries;
-	u32 status;
+	dafs_status_t status;
 	int got;
 
 	KUNIT_ASSERT_NOT_NULL(test, entry);

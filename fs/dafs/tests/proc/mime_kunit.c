@@ -15,8 +15,9 @@ static struct dafs_fattr dafs_mime_attr(const char *type)
 	};
 }
 
-static u32 dafs_mime_set(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			 const struct dafs_fh *fh, const struct dafs_fattr *attr)
+static dafs_status_t dafs_mime_set(struct kunit *test, struct dafs_fixture *fix,
+				   const struct cred *cred, const struct dafs_fh *fh,
+				   const struct dafs_fattr *attr)
 {
 	struct dafs_setattr_inline_args args = { .filehandle = *fh, .obj_attributes = *attr };
 	struct dafs_setattr_res res;

@@ -12,9 +12,9 @@ static struct dafs_fixture *dafs_name_fixture(struct kunit *test)
 	return dafs_fixture(test, test->param_value);
 }
 
-static u32 dafs_name_lookup(struct kunit *test, struct dafs_fixture *fix,
-			    const struct dafs_fh *dir, const char *path,
-			    struct dafs_lookup_res *res)
+static dafs_status_t dafs_name_lookup(struct kunit *test, struct dafs_fixture *fix,
+				      const struct dafs_fh *dir, const char *path,
+				      struct dafs_lookup_res *res)
 {
 	struct dafs_str names[DAFS_TEST_NAMES];
 	struct dafs_lookup_args args = {
@@ -29,18 +29,18 @@ static u32 dafs_name_lookup(struct kunit *test, struct dafs_fixture *fix,
 	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LOOKUP, &args, res);
 }
 
-static u32 dafs_name_create(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			    const struct dafs_fh *dir, struct dafs_create_args *args,
-			    struct dafs_create_res *res)
+static dafs_status_t dafs_name_create(struct kunit *test, struct dafs_fixture *fix,
+				      const struct cred *cred, const struct dafs_fh *dir,
+				      struct dafs_create_args *args, struct dafs_create_res *res)
 {
 	args->filehandle = *dir;
 	memset(res, 0, sizeof(*res));
 	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_CREATE, args, res);
 }
 
-static u32 dafs_name_remove(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			    const struct dafs_fh *dir, const char *name, u32 mode,
-			    struct dafs_change_info *info)
+static dafs_status_t dafs_name_remove(struct kunit *test, struct dafs_fixture *fix,
+				      const struct cred *cred, const struct dafs_fh *dir,
+				      const char *name, u32 mode, struct dafs_change_info *info)
 {
 	struct dafs_remove_args args = {
 		.filehandle = *dir,
@@ -48,17 +48,17 @@ static u32 dafs_name_remove(struct kunit *test, struct dafs_fixture *fix, const 
 		.remove_mode = mode,
 	};
 	struct dafs_change_res res = {};
-	u32 status = dafs_test_call(test, fix->clnt, cred, DAFS_PROC_REMOVE, &args, &res);
+	dafs_status_t status = dafs_test_call(test, fix->clnt, cred, DAFS_PROC_REMOVE, &args, &res);
 
 	if (info)
 		*info = res.change_info;
 	return status;
 }
 
-static u32 dafs_name_rename_in(struct kunit *test, struct dafs_fixture *fix,
-			       const struct cred *cred, const struct dafs_fh *from,
-			       const char *old, const struct dafs_fh *to, const char *new,
-			       struct dafs_rename_res *res)
+static dafs_status_t dafs_name_rename_in(struct kunit *test, struct dafs_fixture *fix,
+					 const struct cred *cred, const struct dafs_fh *from,
+					 const char *old, const struct dafs_fh *to, const char *new,
+					 struct dafs_rename_res *res)
 {
 	struct dafs_rename_args args = {
 		.sourcedir = *from,
@@ -70,8 +70,8 @@ static u32 dafs_name_rename_in(struct kunit *test, struct dafs_fixture *fix,
 	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_RENAME, &args, res);
 }
 
-static u32 dafs_name_rename(struct kunit *test, struct dafs_fixture *fix, const char *old,
-			    const char *new)
+static dafs_status_t dafs_name_rename(struct kunit *test, struct dafs_fixture *fix, const char *old,
+				      const char *new)
 {
 	struct dafs_rename_res res;
 
@@ -243,7 +243,7 @@ static void dafs_lookup_test(struct kunit *test)
  */
 struct dafs_lookup_case {
 	const char *path;
-	u32 status;
+	dafs_status_t status;
 	u32 count;
 	const char *resolved;
 };
@@ -277,9 +277,9 @@ static void dafs_lookup_partial_test(struct kunit *test)
 
 	dafs_name_make_tree(test, fix);
 	for (c = dafs_lookup_cases; c < dafs_lookup_cases + ARRAY_SIZE(dafs_lookup_cases); c++) {
-		u32 status = dafs_name_lookup(test, fix, &fix->dir, c->path, &res);
+		dafs_status_t status = dafs_name_lookup(test, fix, &fix->dir, c->path, &res);
 
-		KUNIT_EXPECT_EQ_MSG(test, c->status, status, "%s", c->path);
+		DAFS_EXPECT_STATUS_MSG(test, c->status, status, "%s", c->path);
 		KUNIT_EXPECT_EQ_MSG(test, c->count, res.component_count, "%s", c->path);
 		if (c->resolved)
 			dafs_name_expect_same(test, fix, c->resolved, &res.filehandle);
@@ -361,8 +361,8 @@ struct dafs_bad_name {
 	const char *what;
 	u32 len;
 	const char *bytes;
-	u32 find;
-	u32 change;
+	dafs_status_t find;
+	dafs_status_t change;
 };
 
 static const struct dafs_bad_name dafs_bad_names[] = {
@@ -1088,7 +1088,7 @@ static void dafs_rename_replace_test(struct kunit *test)
 struct dafs_rename_case {
 	const char *old;
 	const char *new;
-	u32 status;
+	dafs_status_t status;
 };
 
 /* R-6.5.34-04 and the errors of the file system. */
@@ -1115,8 +1115,8 @@ static void dafs_rename_refused_test(struct kunit *test)
 	a = dafs_test_lookup(test, fix, "a");
 	b = dafs_test_lookup(test, fix, "a/b");
 	for (c = dafs_rename_cases; c < dafs_rename_cases + ARRAY_SIZE(dafs_rename_cases); c++)
-		KUNIT_EXPECT_EQ_MSG(test, c->status, dafs_name_rename(test, fix, c->old, c->new),
-				    "%s to %s", c->old, c->new);
+		DAFS_EXPECT_STATUS_MSG(test, c->status, dafs_name_rename(test, fix, c->old, c->new),
+				       "%s to %s", c->old, c->new);
 	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
 			   dafs_name_rename_in(test, fix, dafs_test_me(), &fix->dir, "a", &b,
 					       "loop", &res));

@@ -142,9 +142,9 @@ static void dafs_rd_end_op(void *op)
  * One request; prepares rd->args for the next one. rd->entry may end the test,
  * so an action of the test frees the response.
  */
-static u32 dafs_rd_page(struct dafs_rd *rd)
+static dafs_status_t dafs_rd_page(struct dafs_rd *rd)
 {
-	u32 status;
+	dafs_status_t status;
 
 	memset(&rd->res, 0, sizeof(rd->res));
 	rd->op = (struct dafs_op) {
@@ -316,7 +316,7 @@ static void dafs_readdir_resume_test(struct kunit *test)
 }
 
 /* One reply to a request with @maxcount, from the beginning. */
-static u32 dafs_rd_first(struct dafs_rd *rd, u32 maxcount)
+static dafs_status_t dafs_rd_first(struct dafs_rd *rd, u32 maxcount)
 {
 	dafs_rd_rewind(rd);
 	rd->args.maxcount = maxcount;
@@ -336,7 +336,7 @@ static void dafs_readdir_maxcount_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rd->eof);
 	full = rd->len;
 	for (max = 1; max <= full; max++) {
-		u32 status = dafs_rd_first(rd, max);
+		dafs_status_t status = dafs_rd_first(rd, max);
 
 		if (status) {
 			DAFS_EXPECT_STATUS(test, DAFSERR_READDIR_NOSPC, status);
@@ -472,7 +472,7 @@ static void dafs_readdir_cookie_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafs_rd *rd = dafs_rd_alloc(test, fix, 0);
-	u32 status;
+	dafs_status_t status;
 
 	dafs_rd_fill(rd, 10);
 	rd->args.cookie = 1;

@@ -7,8 +7,9 @@ static struct dafs_fixture *dafs_rename_fixture(struct kunit *test)
 	return dafs_fixture(test, test->param_value);
 }
 
-static u32 dafs_rename_in(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			  const struct dafs_fh *from, const struct dafs_fh *to)
+static dafs_status_t dafs_rename_in(struct kunit *test, struct dafs_fixture *fix,
+				    const struct cred *cred, const struct dafs_fh *from,
+				    const struct dafs_fh *to)
 {
 	struct dafs_rename_args args = {
 		.sourcedir = *from,
@@ -21,8 +22,8 @@ static u32 dafs_rename_in(struct kunit *test, struct dafs_fixture *fix, const st
 	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_RENAME, &args, &res);
 }
 
-static u32 dafs_rename_mkdir(struct kunit *test, struct dafs_fixture *fix,
-			     const struct dafs_fh *dir)
+static dafs_status_t dafs_rename_mkdir(struct kunit *test, struct dafs_fixture *fix,
+				       const struct dafs_fh *dir)
 {
 	struct dafs_create_args args = {
 		.filehandle = *dir,
@@ -119,7 +120,7 @@ static void dafs_rename_links_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_rename_fixture(test);
 	struct dafs_fh from, to;
-	u32 renamed, made;
+	dafs_status_t renamed, made;
 	struct path path;
 
 	dafs_rename_make_tree(test, fix, &from, &to);

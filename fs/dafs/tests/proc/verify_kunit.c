@@ -7,8 +7,8 @@ static struct dafs_fixture *dafs_verify_fixture(struct kunit *test)
 	return dafs_fixture(test, test->param_value);
 }
 
-static u32 dafs_parent_status(struct kunit *test, struct dafs_fixture *fix,
-			      const struct cred *cred, const struct dafs_fh *fh)
+static dafs_status_t dafs_parent_status(struct kunit *test, struct dafs_fixture *fix,
+					const struct cred *cred, const struct dafs_fh *fh)
 {
 	struct dafs_fh_args args = { .filehandle = *fh };
 	struct dafs_fh_res res;
@@ -143,12 +143,12 @@ static void dafs_verify_expect(struct kunit *test, struct dafs_fixture *fix,
 	u64 which = attr->valid;
 	bool is;
 
-	KUNIT_EXPECT_EQ_MSG(test, same ? DAFS_STATUS_OK : DAFSERR_NOT_SAME,
-			    dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_VERIFY, &args,
-					   NULL), "VERIFY of %llx", which);
-	KUNIT_EXPECT_EQ_MSG(test, same ? DAFSERR_SAME : DAFS_STATUS_OK,
-			    dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_NVERIFY,
-					   &args, NULL), "NVERIFY of %llx", which);
+	DAFS_EXPECT_STATUS_MSG(test, same ? DAFS_STATUS_OK : DAFSERR_NOT_SAME,
+			       dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_VERIFY,
+					      &args, NULL), "VERIFY of %llx", which);
+	DAFS_EXPECT_STATUS_MSG(test, same ? DAFSERR_SAME : DAFS_STATUS_OK,
+			       dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_NVERIFY,
+					      &args, NULL), "NVERIFY of %llx", which);
 	is = !same;
 	KUNIT_EXPECT_EQ(test, 0, dafs_verify(fix->clnt, dafs_test_me(), fh, attr, &is));
 	KUNIT_EXPECT_EQ(test, same, is);
@@ -159,7 +159,7 @@ static void dafs_verify_expect(struct kunit *test, struct dafs_fixture *fix,
 
 static void dafs_verify_expect_refused(struct kunit *test, struct dafs_fixture *fix,
 				       const struct dafs_fh *fh, const struct dafs_fattr *attr,
-				       u32 status)
+				       dafs_status_t status)
 {
 	struct dafs_verify_args args = { .filehandle = *fh, .obj_attributes = *attr };
 	bool same;

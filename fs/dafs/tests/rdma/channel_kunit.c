@@ -76,12 +76,12 @@ static struct chan_io *chan_io(struct kunit *test)
 	return io;
 }
 
-/* Return: DAFS status, or ~0 if none came; @mem is unmapped by then. */
-static u32 chan_call(struct kunit *test, struct chan_io *io, u32 proc, void *args, void *res,
-		     struct dafs_mem *mem)
+/* Return: DAFS status, or DAFS_NO_STATUS if none came; @mem is unmapped by then. */
+static dafs_status_t chan_call(struct kunit *test, struct chan_io *io, u32 proc, void *args,
+			       void *res, struct dafs_mem *mem)
 {
 	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
-	u32 status = ~0;
+	dafs_status_t status = DAFS_NO_STATUS;
 	int err;
 
 	/* other threads call this too, and only the test's own thread may assert */
@@ -181,8 +181,8 @@ static void dafs_chan_read_test(struct kunit *test)
 		total += parts[i][1];
 	}
 	args = chan_read_args(io, bufs, ARRAY_SIZE(parts), 321, total);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 	KUNIT_EXPECT_EQ(test, total, res.bytes_read);
 	KUNIT_EXPECT_EQ(test, 0, res.eof);
 	KUNIT_EXPECT_TRUE(test, !memcmp(buf, want, SZ_256K));
@@ -203,8 +203,8 @@ static void dafs_chan_read_eof_test(struct kunit *test)
 	memcpy(want, io->data + CHAN_FILE_SIZE - 1000, 1000);
 	mem = chan_map(test, io, buf, 2 * PAGE_SIZE, DMA_FROM_DEVICE);
 	args = chan_read_args(io, mem->bufs, mem->nr, CHAN_FILE_SIZE - 1000, 2 * PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 	KUNIT_EXPECT_EQ(test, 1000, res.bytes_read);
 	KUNIT_EXPECT_EQ(test, 1, res.eof);
 	KUNIT_EXPECT_TRUE(test, !memcmp(buf, want, 2 * PAGE_SIZE));
@@ -214,8 +214,8 @@ static void dafs_chan_read_eof_test(struct kunit *test)
 	/* 0 bytes (E-34: the checksum of no data) */
 	mem = chan_map(test, io, buf, PAGE_SIZE, DMA_FROM_DEVICE);
 	args = chan_read_args(io, mem->bufs, mem->nr, 2 * CHAN_FILE_SIZE, PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 	KUNIT_EXPECT_EQ(test, 0, res.bytes_read);
 	KUNIT_EXPECT_EQ(test, 1, res.eof);
 	KUNIT_EXPECT_TRUE(test, !memcmp(buf, want, 2 * PAGE_SIZE));
@@ -234,13 +234,13 @@ static void dafs_chan_read_sum_test(struct kunit *test)
 
 	mem = chan_map(test, io, buf, 2 * PAGE_SIZE, DMA_FROM_DEVICE);
 	args = chan_read_args(io, mem->bufs, 1, 0, 2 * PAGE_SIZE + 1);
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 
 	mem = chan_map(test, io, buf, 2 * PAGE_SIZE, DMA_FROM_DEVICE);
 	args = chan_read_args(io, NULL, 0, 0, 1);
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 
 	/* a sum of lengths above 32 bits must not wrap */
 	mem = chan_map(test, io, buf, 2 * PAGE_SIZE, DMA_FROM_DEVICE);
@@ -250,8 +250,8 @@ static void dafs_chan_read_sum_test(struct kunit *test)
 	bufs[1].buffer_byte_count = U32_MAX - 49;
 	bufs[1].buffer_address += 100;
 	args = chan_read_args(io, bufs, 2, 0, 200);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 	KUNIT_EXPECT_EQ(test, 200, res.bytes_read);
 	memcpy(want, io->data, 200);
 	KUNIT_EXPECT_TRUE(test, !memcmp(buf, want, 2 * PAGE_SIZE));
@@ -273,7 +273,7 @@ static void dafs_chan_many_bufs_test(struct kunit *test)
 	struct dafs_read_direct_res res;
 	struct dafs_mem *mem;
 	unsigned int i;
-	u32 status;
+	dafs_status_t status;
 
 	KUNIT_ASSERT_NOT_NULL(test, bufs);
 	KUNIT_EXPECT_LT(test, io->conn->op->limits.rq, CHAN_MANY_BUFS);
@@ -287,8 +287,8 @@ static void dafs_chan_many_bufs_test(struct kunit *test)
 			memcpy(want + 1000 * i, io->data + 700 * i, 700);
 	}
 	args = chan_read_args(io, bufs, CHAN_MANY_BUFS, 0, 700 * CHAN_MANY_BUFS);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 	KUNIT_EXPECT_EQ(test, 700 * CHAN_MANY_BUFS, res.bytes_read);
 	KUNIT_EXPECT_TRUE(test, !memcmp(buf, want, SZ_256K));
 
@@ -360,8 +360,8 @@ static void dafs_chan_write_test(struct kunit *test)
 		dafs_cksum_update(&state, io->data + 777, total);
 		dafs_cksum_final_host(&state, io->conn->op->swab, &args.direct_checksum);
 	}
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
 	KUNIT_EXPECT_EQ(test, total, res.count);
 	KUNIT_EXPECT_GE(test, res.committed, DAFS_DATA_SYNC);
 	chan_expect_file(test, io);
@@ -381,12 +381,12 @@ static void dafs_chan_write_cksum_test(struct kunit *test)
 	mem = chan_map(test, io, buf, PAGE_SIZE, DMA_TO_DEVICE);
 	args = chan_write_args(io, mem->bufs, 1, 0, PAGE_SIZE);
 	args.direct_checksum = (struct dafs_cksum) { .s1 = 1, .s2 = 2 };
-	KUNIT_EXPECT_EQ(test, DAFSERR_CHKSUM,
-			chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CHKSUM,
+			   chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
 	mem = chan_map(test, io, buf, PAGE_SIZE, DMA_TO_DEVICE);
 	args = chan_write_args(io, mem->bufs, 1, 0, PAGE_SIZE);
-	KUNIT_EXPECT_EQ(test, DAFSERR_CHKSUM,
-			chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CHKSUM,
+			   chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
 	chan_expect_file(test, io);
 }
 
@@ -400,17 +400,17 @@ static void dafs_chan_write_sum_test(struct kunit *test)
 
 	mem = chan_map(test, io, buf, PAGE_SIZE, DMA_TO_DEVICE);
 	args = chan_write_args(io, mem->bufs, 1, 0, PAGE_SIZE + 1);
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
 	mem = chan_map(test, io, buf, PAGE_SIZE, DMA_TO_DEVICE);
 	args = chan_write_args(io, NULL, 0, 0, 1);
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
 	mem = chan_map(test, io, buf, PAGE_SIZE, DMA_TO_DEVICE);
 	args = chan_write_args(io, mem->bufs, 1, 0, PAGE_SIZE);
 	args.stable_how = 3;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, &res, mem));
 	chan_expect_file(test, io);
 }
 
@@ -485,15 +485,16 @@ static void dafs_chan_bad_key_test(struct kunit *test)
 	mem = chan_map(test, io, data + PAGE_SIZE, PAGE_SIZE, DMA_FROM_DEVICE);
 	stale = mem->bufs[0].buffer_handle;
 	args = chan_read_args(io, mem->bufs, 1, 0, PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, NULL, mem));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, NULL, mem));
 	memset(data, 0, 2 * PAGE_SIZE);
 	mem = chan_map(test, io, data, PAGE_SIZE, bad->key == CHAN_KEY_OTHER_WAY ?
 		       DMA_TO_DEVICE : DMA_FROM_DEVICE);
 	buf = mem->bufs[0];
 	chan_spoil(&buf, bad->key, stale);
 	args = chan_read_args(io, &buf, 1, 0, 64);
-	KUNIT_EXPECT_EQ(test, ~0U, chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, NULL, mem));
+	DAFS_EXPECT_STATUS(test, DAFS_NO_STATUS, chan_call(test, io, DAFS_PROC_READ_DIRECT, &args,
+							   NULL, mem));
 	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(io->conn->op));
 	KUNIT_EXPECT_NULL(test, memchr_inv(data, 0, 2 * PAGE_SIZE));
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->clnt, current_cred()));
@@ -548,7 +549,8 @@ static void dafs_chan_outstanding_test(struct kunit *test)
 	buf = mem->bufs[0];
 	buf.buffer_handle ^= 0x40;
 	args = chan_read_args(io, &buf, 1, 0, 64);
-	KUNIT_EXPECT_EQ(test, ~0U, chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, NULL, mem));
+	DAFS_EXPECT_STATUS(test, DAFS_NO_STATUS, chan_call(test, io, DAFS_PROC_READ_DIRECT, &args,
+							   NULL, mem));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, dafs_call_wait(stuck));
 	KUNIT_EXPECT_FALSE(test, dafs_chan_is_open(io->conn->op));
 	kunit_release_action(test, chan_unlock, io->fix);
@@ -563,14 +565,14 @@ static void dafs_chan_bad_write_key_test(struct kunit *test)
 	struct dafs_direct_buf buf;
 	struct dafs_mem *mem;
 	u8 *data = chan_vmalloc(test, PAGE_SIZE);
-	u32 status;
+	dafs_status_t status;
 
 	mem = chan_map(test, io, data, PAGE_SIZE, DMA_TO_DEVICE);
 	buf = mem->bufs[0];
 	buf.buffer_handle ^= 0x40;
 	args = chan_write_args(io, &buf, 1, 0, PAGE_SIZE);
 	status = chan_call(test, io, DAFS_PROC_WRITE_DIRECT, &args, NULL, mem);
-	KUNIT_EXPECT_TRUE(test, status == ~0U || status == DAFSERR_IO);
+	KUNIT_EXPECT_TRUE(test, status == DAFS_NO_STATUS || status == DAFSERR_IO);
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(io->fix->clnt, current_cred()));
 	chan_expect_file(test, io);
 }
@@ -578,7 +580,7 @@ static void dafs_chan_bad_write_key_test(struct kunit *test)
 struct chan_reads {
 	const char *name;
 	struct raw_reads reads;
-	u32 status;
+	dafs_status_t status;
 };
 
 static const struct chan_reads chan_reads[] = {
@@ -620,8 +622,8 @@ static void dafs_chan_reads_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, data);
 	dafs_test_pattern(data, 100, 17);
 	buf = raw_expose(conn, data, 100);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_OPEN, &open, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &login));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_OPEN, &open, &res));
 	args.filehandle = res.filehandle;
 	args.state_id = res.state_id;
 	DAFS_EXPECT_STATUS(test, param->status,
@@ -655,8 +657,8 @@ static void chan_read_iter(struct kunit *test, struct chan_io *io, struct iov_it
 		sum += mem->bufs[i].buffer_byte_count;
 	KUNIT_EXPECT_EQ(test, (size_t)*mapped, sum);
 	args = chan_read_args(io, mem->bufs, mem->nr, offset, *mapped);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   chan_call(test, io, DAFS_PROC_READ_DIRECT, &args, &res, mem));
 	KUNIT_EXPECT_EQ(test, *mapped, (ssize_t)res.bytes_read);
 }
 
@@ -775,7 +777,7 @@ struct chan_reader {
 	unsigned int from;
 	u8 *buf;
 	unsigned int sq_used;
-	u32 status;
+	dafs_status_t status;
 };
 
 #define CHAN_READERS	24
@@ -812,19 +814,19 @@ static void chan_reader(struct work_struct *work)
 		ssize_t n;
 
 		if (!mem) {
-			rd->status = ~0;
+			rd->status = DAFS_NO_STATUS;
 			break;
 		}
 		iov_iter_kvec(&iter, ITER_DEST, kvec, 4, 4000);
 		n = dafs_mem_map(rd->io->conn->op, mem, &iter, 4000, DMA_FROM_DEVICE);
 		if (n <= 0) {
-			rd->status = ~0;
+			rd->status = DAFS_NO_STATUS;
 		} else {
 			args = chan_read_args(rd->io, mem->bufs, mem->nr, rd->from + i, n);
 			rd->status = chan_call(rd->test, rd->io, DAFS_PROC_READ_DIRECT, &args,
 					       NULL, mem);
 			if (!chan_pieces_right(kvec, rd->io->data + rd->from + i, n))
-				rd->status = ~0;
+				rd->status = DAFS_NO_STATUS;
 		}
 		kfree(mem);
 		rd->sq_used = max(rd->sq_used, READ_ONCE(rq->sq_used));
@@ -856,7 +858,7 @@ static void dafs_mem_contention_test(struct kunit *test)
 		queue_work(wq, &rd[i].work);
 	destroy_workqueue(wq);
 	for (i = 0; i < CHAN_READERS; i++) {
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, rd[i].status);
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, rd[i].status);
 		KUNIT_EXPECT_LT(test, rd[i].sq_used, io->conn->op->limits.sq);
 	}
 	KUNIT_EXPECT_TRUE(test, dafs_chan_is_open(io->conn->op));
@@ -924,7 +926,7 @@ static void dafs_chan_life_test(struct kunit *test)
 			call->proc = DAFS_PROC_NULL;
 			KUNIT_EXPECT_EQ(test, 0, dafs_call_start(rq, call));
 			KUNIT_EXPECT_EQ(test, 0, dafs_call_wait(call));
-			KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, call->status);
+			DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE, call->status);
 			dafs_call_put(call);
 		}
 		KUNIT_EXPECT_EQ(test, posted, chan->nr_posted);

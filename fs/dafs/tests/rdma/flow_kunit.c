@@ -536,7 +536,7 @@ static int flow_send_null(struct raw_conn *conn, u16 stream, u16 desired)
 
 /* @nr requests at once, of @len bytes each, and all the responses. */
 static void flow_burst(struct kunit *test, struct raw_conn *conn, const u8 *msg, u32 len,
-		       unsigned int nr, u32 want)
+		       unsigned int nr, dafs_status_t want)
 {
 	u8 *buf = kunit_kzalloc(test, len, GFP_KERNEL);
 	struct dafs_res_hdr res;
@@ -551,7 +551,7 @@ static void flow_burst(struct kunit *test, struct raw_conn *conn, const u8 *msg,
 		KUNIT_ASSERT_EQ(test, 0, raw_send(conn, buf, len));
 	}
 	for (i = 0; i < nr; i++) {
-		KUNIT_ASSERT_EQ(test, want, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		DAFS_ASSERT_STATUS(test, want, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_GT(test, res.target_nreq, 0);
 	}
 	kunit_kfree(test, buf);
@@ -597,7 +597,7 @@ static void flow_fill(struct kunit *test, struct dafs_fixture *fix, struct raw_c
 	KUNIT_EXPECT_EQ(test, fix->rnr_naks, dafs_test_rnr_naks(fix->dev));
 	kunit_release_action(test, flow_unlock, fix);
 	for (i = 0; i < nr; i++)
-		KUNIT_ASSERT_NE(test, ~0, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		KUNIT_ASSERT_TRUE(test, raw_recv_status(conn, RAW_WAIT_MS, &res) != DAFS_NO_STATUS);
 }
 
 /*
@@ -621,8 +621,8 @@ static void dafs_flow_burst_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	KUNIT_ASSERT_NOT_NULL(test, name);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, &root));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, &root));
 	args.directory = root.filehandle;
 	memset(name, 'n', RAW_RECV_SIZE);
 	component.len = o->max_request_size - (DAFS_HDR_SIZE + 72 + 8 + 4);
@@ -646,16 +646,16 @@ static void dafs_flow_server_grow_test(struct kunit *test)
 	raw_encode(conn, &hdr, NULL, msg);
 	flow_burst(test, conn, msg, sizeof(msg), 4, DAFS_STATUS_OK);
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 20));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 20, res.target_nreq);
 	flow_burst(test, conn, msg, sizeof(msg), 20, DAFS_STATUS_OK);
 	/* there is a limit, and 0 is not a request (E-40) */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0xffff));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
 	flow_burst(test, conn, msg, sizeof(msg), 32, DAFS_STATUS_OK);
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 32, res.target_nreq);
 }
 
@@ -670,12 +670,12 @@ static void dafs_flow_server_shrink_test(struct kunit *test)
 	for (window = 8; window > 1; window--) {
 		/* on the highest stream, which the response takes away */
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, window - 1, 1));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, 1, res.target_nreq);
 	}
 	for (i = 0; i < 4; i++) {
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, 1, res.target_nreq);
 	}
 }
@@ -686,7 +686,7 @@ static u16 flow_target(struct kunit *test, struct raw_conn *conn)
 	struct dafs_res_hdr res = {};
 
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	return res.target_nreq;
 }
 
@@ -723,7 +723,7 @@ static void dafs_flow_server_withdrawn_test(struct kunit *test)
 
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 2));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	}
 	flow_lock(test, fix);
 	KUNIT_EXPECT_EQ(test, 0, flow_send_stuck(test, fix, conn, 0));
@@ -762,11 +762,11 @@ static void dafs_flow_server_short_test(struct kunit *test)
 	flow_fill_short(test, fix, gone);
 	raw_close(test, gone);
 	dafs_fixture_server_param(test, &dafs_responder_most, enough);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 3, res.stream_id);
 	kunit_release_action(test, flow_unlock, fix);
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_NE(test, ~0, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		KUNIT_EXPECT_TRUE(test, raw_recv_status(conn, RAW_WAIT_MS, &res) != DAFS_NO_STATUS);
 }
 
 /* R-6.1.2-04 E-41: a stream that does not exist, or is in use */
@@ -782,7 +782,7 @@ static void dafs_flow_bad_stream_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(streams); i++) {
 		KUNIT_ASSERT_EQ(test, 0, flow_send_stuck(test, fix, conn, streams[i]));
-		KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, streams[i], res.stream_id);
 	}
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "0", &stat));
@@ -791,15 +791,15 @@ static void dafs_flow_bad_stream_test(struct kunit *test)
 	flow_lock(test, fix);
 	KUNIT_ASSERT_EQ(test, 0, flow_send_stuck(test, fix, conn, 3));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	/* the refused request did not free the stream */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	kunit_release_action(test, flow_unlock, fix);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "3", &stat));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 0));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 }
 
 /* E-41: after a reduction old streams are valid until the client must know about it */
@@ -811,20 +811,20 @@ static void dafs_flow_expired_stream_test(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 2));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	/* may have been sent before the response arrived */
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 2));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	for (i = 0; i < 8; i++) {
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 2));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	}
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 3, 2));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 2, 2));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_recv_status(conn, RAW_WAIT_MS, &res));
 	KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 1, 2));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 }
 
 /* R-6.1.2-06 is the client's duty; the server does not check it (E-41) */
@@ -839,7 +839,7 @@ static void dafs_flow_seq_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(seqs); i++) {
 		conn->seq = seqs[i];
 		KUNIT_ASSERT_EQ(test, 0, flow_send_null(conn, 0, 0));
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_recv_status(conn, RAW_WAIT_MS, &res));
 		KUNIT_EXPECT_EQ(test, seqs[i], res.seq_number);
 	}
 }

@@ -233,8 +233,8 @@ static void rdma_qps(const struct rdma_pair *pair, const struct ib_qp **qp)
 
 #define RDMA_LEN	100000	/* reads of this size use the page cache, smaller ones copy */
 
-static u32 rdma_append(struct kunit *test, struct rdma_pair *pair, const struct dafs_fh *fh,
-		       const void *data, size_t len)
+static dafs_status_t rdma_append(struct kunit *test, struct rdma_pair *pair,
+				 const struct dafs_fh *fh, const void *data, size_t len)
 {
 	struct dafs_append append = {
 		.fh = *fh,
@@ -243,13 +243,13 @@ static u32 rdma_append(struct kunit *test, struct rdma_pair *pair, const struct 
 		.len = len,
 	};
 	struct dafs_append_res res;
-	u32 status = ~0;
+	dafs_status_t status = DAFS_NO_STATUS;
 
 	dafs_append(pair->fix->clnt, dafs_test_me(), &append, &res, &status);
 	return status;
 }
 
-static u32 rdma_chmod(struct rdma_pair *pair, const struct dafs_fh *fh)
+static dafs_status_t rdma_chmod(struct rdma_pair *pair, const struct dafs_fh *fh)
 {
 	static const struct dafs_state_id no_state;
 	struct dafs_fattr attr = {
@@ -257,7 +257,7 @@ static u32 rdma_chmod(struct rdma_pair *pair, const struct dafs_fh *fh)
 		.valid = DAFS_FATTR_MODE,
 		.mode = 0640,
 	};
-	u32 status = ~0;
+	dafs_status_t status = DAFS_NO_STATUS;
 
 	dafs_setattr_direct(pair->fix->clnt, dafs_test_me(), fh, &no_state, &attr, &status);
 	return status;
@@ -478,7 +478,7 @@ KUNIT_ARRAY_PARAM_DESC(rdma_ways, rdma_ways, name);
 
 /* Writes that the client sends by RDMA if it can, and the status of hand-built ones. */
 static void rdma_expect_writes(struct kunit *test, struct rdma_pair *pair,
-			       const struct dafs_fh *fh, const u8 *data, u32 status)
+			       const struct dafs_fh *fh, const u8 *data, dafs_status_t status)
 {
 	struct dafs_test_file *file = dafs_test_file(test, pair->fix->clnt, fh);
 

@@ -39,7 +39,7 @@ static struct raw_conn *rnr_session(struct kunit *test, u8 rnr_retry, u8 rnr_tim
 	struct raw_conn *conn = raw_connect(test, &how);
 	struct raw_login login = {};
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &login));
 	return conn;
 }
 
@@ -47,7 +47,7 @@ static struct raw_conn *rnr_session(struct kunit *test, u8 rnr_retry, u8 rnr_tim
 static void rnr_use_up(struct kunit *test, struct raw_conn *conn)
 {
 	conn->hold = true;
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 static void rnr_send_null(struct kunit *test, struct raw_conn *conn)
@@ -73,7 +73,7 @@ static void dafs_rnr_late_client_test(struct kunit *test)
 	msg = raw_recv(conn, RAW_WAIT_MS);
 	KUNIT_EXPECT_NOT_NULL(test, msg);
 	kfree(msg);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* ... but not for ever, even if the client asks for that. */
@@ -168,7 +168,7 @@ static void dafs_rnr_ack_timeout_test(struct kunit *test)
 	struct dafsd_session *ses;
 	struct ib_qp_attr attr;
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &login));
 	ses = dafsd_session_find(&dafsd_server, &login.res.connect.session_id);
 	KUNIT_ASSERT_NOT_NULL(test, ses);
 	KUNIT_EXPECT_EQ(test, 0, ib_query_qp(ses->op->chan->qp, &attr, IB_QP_TIMEOUT, &init));

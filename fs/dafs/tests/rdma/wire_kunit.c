@@ -182,6 +182,11 @@ static void dafs_wire_null_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, wire_get32(conn, WIRE_RESPONSE_LEN));
 }
 
+static dafs_status_t wire_status(const struct raw_conn *conn)
+{
+	return DAFS_STATUS(wire_get32(conn, WIRE_STATUS));
+}
+
 /* R-7-01: the header has the error; most errors have no results */
 static void dafs_wire_error_test(struct kunit *test)
 {
@@ -195,14 +200,14 @@ static void dafs_wire_error_test(struct kunit *test)
 	struct dafs_getattr_args getattr = {};
 
 	raw_call(conn, DAFS_PROC_REMOVE, &remove, NULL);
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOENT, wire_get32(conn, WIRE_STATUS));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, wire_status(conn));
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, conn->last->len);
 	memset(&getattr.filehandle, 0xa5, sizeof(getattr.filehandle));
 	raw_call(conn, DAFS_PROC_GETATTR_INLINE, &getattr, NULL);
-	KUNIT_EXPECT_EQ(test, DAFSERR_BADHANDLE, wire_get32(conn, WIRE_STATUS));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, wire_status(conn));
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, conn->last->len);
 	raw_call(conn, DAFS_PROC_BC_NULL, NULL, NULL);
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, wire_get32(conn, WIRE_STATUS));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, wire_status(conn));
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, conn->last->len);
 }
 
@@ -300,13 +305,13 @@ static void wire_bind(struct kunit *test, struct wire_bound *bound, bool other_o
 static void dafs_wire_bind_order_test(struct kunit *test)
 {
 	struct wire_bound bound = {};
-	u32 status;
+	dafs_status_t status;
 
 	wire_bind(test, &bound, true);
 	/* an answer has no checksum, because the channel is not bound */
 	bound.bc->cksum = false;
 	status = raw_call(bound.bc, DAFS_PROC_CONNECT_BIND, &bound.args, NULL);
-	KUNIT_EXPECT_NE(test, DAFS_STATUS_OK, status);
+	KUNIT_EXPECT_TRUE(test, status != DAFS_STATUS_OK);
 	KUNIT_EXPECT_TRUE(test, raw_closed(bound.bc, RAW_WAIT_MS));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   raw_call(bound.op, DAFS_PROC_NULL, NULL, NULL));

@@ -56,7 +56,7 @@ struct client_record {
 	unsigned int calls;
 	u32 most;
 	unsigned int delays;
-	u32 direct;
+	dafs_status_t direct;
 	u32 more;
 	bool weaker;
 	bool changes;
@@ -196,8 +196,9 @@ static void record_direct(struct client_record *rec, const struct dafs_req_hdr *
 }
 
 /* READ and WRITE.  Return: DAFS status. */
-static u32 record_io(struct client_record *rec, struct raw_conn *conn, const struct raw_msg *msg,
-		     const struct dafs_req_hdr *hdr, union dafs_res *res)
+static dafs_status_t record_io(struct client_record *rec, struct raw_conn *conn,
+			       const struct raw_msg *msg, const struct dafs_req_hdr *hdr,
+			       union dafs_res *res)
 {
 	bool direct = hdr->procedure == DAFS_PROC_READ_DIRECT ||
 		      hdr->procedure == DAFS_PROC_WRITE_DIRECT;
@@ -227,7 +228,7 @@ static void record_serve_io(struct client_record *rec, struct raw_conn *conn,
 			    const struct raw_msg *msg, const struct dafs_req_hdr *hdr)
 {
 	union dafs_res *res = kzalloc(sizeof(*res), GFP_KERNEL);
-	u32 status;
+	dafs_status_t status;
 
 	KUNIT_EXPECT_NOT_NULL(rec->test, res);
 	if (!res)

@@ -9,16 +9,17 @@
 
 static const u8 cred_none[4];
 
-static u32 cred_register(struct raw_conn *conn, struct dafs_register_cred_args *args, u8 *handle)
+static dafs_status_t cred_register(struct raw_conn *conn, struct dafs_register_cred_args *args,
+				   u8 *handle)
 {
 	struct dafs_register_cred_res res = {};
-	u32 status = raw_call(conn, DAFS_PROC_REGISTER_CRED, args, &res);
+	dafs_status_t status = raw_call(conn, DAFS_PROC_REGISTER_CRED, args, &res);
 
 	memcpy(handle, res.cred_handle, sizeof(res.cred_handle));
 	return status;
 }
 
-static u32 cred_release(struct raw_conn *conn, const u8 *handle)
+static dafs_status_t cred_release(struct raw_conn *conn, const u8 *handle)
 {
 	struct dafs_release_cred_args args;
 
@@ -26,7 +27,7 @@ static u32 cred_release(struct raw_conn *conn, const u8 *handle)
 	return raw_call(conn, DAFS_PROC_RELEASE_CRED, &args, NULL);
 }
 
-static u32 cred_use(struct raw_conn *conn, const u8 *handle)
+static dafs_status_t cred_use(struct raw_conn *conn, const u8 *handle)
 {
 	return raw_call_as(conn, handle, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL);
 }
@@ -43,19 +44,19 @@ static void dafs_cred_types_test(struct kunit *test)
 	struct dafs_register_cred_args args = { .cred_type = DAFS_CRED_DEFAULT };
 	u8 one[4], two[4], anon[4];
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1001, 2001, one));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 0xfffffffe, 2002, two));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_register(conn, &args, anon));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1001, 2001, one));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 0xfffffffe, 2002, two));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, cred_register(conn, &args, anon));
 	KUNIT_EXPECT_MEMNEQ(test, one, cred_none, 4);
 	KUNIT_EXPECT_MEMNEQ(test, two, cred_none, 4);
 	KUNIT_EXPECT_MEMNEQ(test, anon, cred_none, 4);
 	KUNIT_EXPECT_MEMNEQ(test, one, two, 4);
 	KUNIT_EXPECT_MEMNEQ(test, one, anon, 4);
 
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, one, &fix->dir, "one"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, two, &fix->dir, "two"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, anon, &fix->dir, "anon"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, cred_none, &fix->dir, "session"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_mkdir(conn, one, &fix->dir, "one"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_mkdir(conn, two, &fix->dir, "two"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_mkdir(conn, anon, &fix->dir, "anon"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_mkdir(conn, cred_none, &fix->dir, "session"));
 	dafs_backing_expect_owner(test, fix, "one", 1001, 2001);
 	dafs_backing_expect_owner(test, fix, "two", 0xfffffffe, 2002);
 	dafs_backing_expect_owner(test, fix, "anon", 65534, 65534);
@@ -74,19 +75,19 @@ static void dafs_cred_name_test(struct kunit *test)
 	};
 	u8 handle[4];
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_register(conn, &args, handle));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, handle, &fix->dir, "named"));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_mkdir(conn, handle, &fix->dir, "named"));
 	dafs_backing_expect_owner(test, fix, "named", 1234, 65534);
 	args.name = dafs_test_str("no such user");
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.name = dafs_test_str("");
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.name = dafs_test_str("4294967296");
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.name = dafs_test_str("1234\n");
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.name = (struct dafs_str) { .len = 8, .data = (const u8 *)"1234\0abc" };
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 }
 
 /* E-118, and unknown types */
@@ -98,23 +99,23 @@ static void dafs_cred_invalid_test(struct kunit *test)
 	struct dafs_register_cred_args args = { .cred_type = DAFS_CRED_ID, .uid = -1 };
 	u8 handle[4];
 
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.uid = 1;
 	args.gid = -1;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.gid = 1;
 	args.groups = (struct dafs_seq) { .count = 3, .elems = groups };
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
 	args.groups.count = 1;
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_register(conn, &args, handle));
 
 	args.groups.count = 0;
 	args.cred_type = DAFS_CRED_GSS;
 	args.name = dafs_test_str("user@REALM");
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, cred_register(conn, &args, handle));
 	args.cred_type = 4;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, cred_none));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, cred_register(conn, &args, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(conn, cred_none));
 }
 
 /* R-6.2.8-07: groups are used, up to the limit of a request (E-118) */
@@ -136,9 +137,9 @@ static void dafs_cred_groups_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, groups);
 	for (i = 0; i < 2000; i++)
 		groups[i] = 100000 - i;
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_register(conn, &args, without));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, cred_register(conn, &args, without));
 	args.groups = (struct dafs_seq) { .count = 2000, .elems = groups };
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_register(conn, &args, with));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, cred_register(conn, &args, with));
 
 	/* the test's directory, accessible to one group only */
 	path = fix->path;
@@ -149,8 +150,8 @@ static void dafs_cred_groups_test(struct kunit *test)
 			.ia_gid = KGIDT_INIT(98765),
 		}, NULL));
 	inode_unlock(d_inode(path.dentry));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, raw_mkdir(conn, without, &fix->dir, "without"));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, with, &fix->dir, "with"));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, raw_mkdir(conn, without, &fix->dir, "without"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_mkdir(conn, with, &fix->dir, "with"));
 }
 
 /* Offset of the count of groups 7, 8, 9 in a message, or 0 */
@@ -204,7 +205,7 @@ static void dafs_cred_many_groups_test(struct kunit *test)
 	}
 }
 
-static u32 cred_read(struct raw_conn *conn, const u8 *handle, const struct dafs_fh *fh)
+static dafs_status_t cred_read(struct raw_conn *conn, const u8 *handle, const struct dafs_fh *fh)
 {
 	struct dafs_read_inline_args args = { .filehandle = *fh, .byte_count = 4 };
 
@@ -245,15 +246,15 @@ static void dafs_cred_sessions_test(struct kunit *test)
 	cred_chmod(test, fix, "private", 1001, 0400);
 	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, current_cred(), &fix->dir, &name, 1,
 						  &fh));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a, 1001, 1, mine));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a, 1002, 1, other));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_read(a, mine, &fh));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_read(b, mine, &fh));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, cred_read(a, other, &fh));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, cred_read(b, other, &fh));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ACCES, cred_read(b, cred_none, &fh));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(a, 1001, 1, mine));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(a, 1002, 1, other));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_read(a, mine, &fh));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_read(b, mine, &fh));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, cred_read(a, other, &fh));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, cred_read(b, other, &fh));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, cred_read(b, cred_none, &fh));
 	/* for another client the handle is unknown, or is another user */
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_read(c, mine, &fh));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, cred_read(c, mine, &fh));
 }
 
 /* R-6.2.9-01 and the reserved handles of E-48 */
@@ -265,24 +266,24 @@ static void dafs_cred_release_test(struct kunit *test)
 	u8 handle[4], again[4], forged[4] = { 0xde, 0xad, 0xbe, 0xef };
 	struct kstat stat;
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, handle));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(conn, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, raw_mkdir(conn, handle, &fix->dir, "released"));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, raw_mkdir(conn, forged, &fix->dir, "forged"));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_release(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, raw_mkdir(conn, handle, &fix->dir, "released"));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, raw_mkdir(conn, forged, &fix->dir, "forged"));
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "released", &stat));
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "forged", &stat));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_release(conn, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_release(conn, forged));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_release(conn, cred_none));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, cred_release(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, cred_release(conn, forged));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, cred_release(conn, cred_none));
 	/* a new handle differs from the released one */
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1002, 1002, again));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1002, 1002, again));
 	KUNIT_EXPECT_MEMNEQ(test, handle, again, 4);
 	/* procedures that use no credentials do not check the handle */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			raw_call_as(conn, forged, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			raw_call_as(conn, forged, DAFS_PROC_SECINFO, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call_as(conn, forged, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call_as(conn, forged, DAFS_PROC_SECINFO, NULL, NULL));
 }
 
 static void cred_unlock(void *fix)
@@ -307,7 +308,7 @@ static void dafs_cred_release_busy_test(struct kunit *test)
 	u8 handle[4];
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));
 	inode_lock(d_inode(fix->path.dentry));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, cred_unlock, fix));
 	hdr = raw_hdr(conn, DAFS_PROC_CREATE);
@@ -316,7 +317,7 @@ static void dafs_cred_release_busy_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, raw_send(conn, buf, raw_encode(conn, &hdr, &args, buf)));
 	/* now the request waits for the lock of the directory */
 	schedule_timeout_uninterruptible(HZ / 5);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_release(conn, handle));
 	kunit_release_action(test, cred_unlock, fix);
 	msg = raw_recv(conn, RAW_WAIT_MS);
 	KUNIT_EXPECT_NOT_NULL(test, msg);
@@ -334,11 +335,12 @@ static void dafs_cred_untrusted_test(struct kunit *test)
 	struct kstat stat;
 
 	KUNIT_EXPECT_EQ(test, 0, login.res.trusted);
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHORIZED, raw_register(conn, 0, 0, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHORIZED, cred_release(conn, guess));
-	KUNIT_EXPECT_EQ(test, DAFSERR_CRHAND_CONFLICT, raw_mkdir(conn, guess, &fix->dir, "guess"));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED, raw_register(conn, 0, 0, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED, cred_release(conn, guess));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CRHAND_CONFLICT, raw_mkdir(conn, guess, &fix->dir,
+								    "guess"));
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "guess", &stat));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_mkdir(conn, cred_none, &fix->dir, "default"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_mkdir(conn, cred_none, &fix->dir, "default"));
 	dafs_backing_expect_owner(test, fix, "default", 65534, 65534);
 }
 
@@ -355,20 +357,20 @@ static void dafs_cred_limit_test(struct kunit *test)
 	b = raw_session(test, test->param_value, &login);
 	KUNIT_EXPECT_EQ(test, 5, login.res.connect.opts.max_credentials);
 	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-				raw_register(i % 2 ? a : b, 1000 + i, 1, handles[i]));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+				   raw_register(i % 2 ? a : b, 1000 + i, 1, handles[i]));
 	for (round = 0; round < 3; round++) {
-		KUNIT_EXPECT_EQ(test, DAFSERR_RESOURCE, raw_register(a, 2000, 1, more));
-		KUNIT_EXPECT_EQ(test, DAFSERR_RESOURCE, raw_register(b, 2000, 1, more));
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(b, handles[round]));
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-				raw_register(a, 2000 + round, 1, handles[round]));
+		DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, raw_register(a, 2000, 1, more));
+		DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, raw_register(b, 2000, 1, more));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_release(b, handles[round]));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_register(a, 2000 + round, 1, handles[round]));
 	}
 	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(b, handles[i]));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(b, handles[i]));
 	/* they would remain after the test: its next run is the same client */
 	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(b, handles[i]));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_release(b, handles[i]));
 }
 
 /* R-6.2.8-03: handles belong to the client-id, not to the session */
@@ -379,15 +381,15 @@ static void dafs_cred_outlive_test(struct kunit *test)
 	struct dafs_client_id client = login.res.connect.client_id;
 	u8 handle[4];
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1001, 1001, handle));
 	raw_close(test, conn);
 	conn = raw_session(test, test->param_value, &login);
 	KUNIT_EXPECT_MEMEQ(test, client.b, login.res.connect.client_id.b, 8);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, handle));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
 	raw_close(test, conn);
 	conn = raw_session(test, test->param_value, &login);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(conn, handle));
 }
 
 /* Credentials of a former client instance are dropped, and it cannot register new ones. */
@@ -399,10 +401,10 @@ static void dafs_cred_former_instance_test(struct kunit *test)
 	struct raw_conn *b;
 	u8 handle[4];
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a, 1001, 1001, handle));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(a, 1001, 1001, handle));
 	b = raw_session(test, test->param_value, &new);
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(b, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_STALE_CLIENTID, raw_register(a, 1002, 1002, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, cred_use(b, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID, raw_register(a, 1002, 1002, handle));
 }
 
 /* The client. */
@@ -453,7 +455,7 @@ static void dafs_cred_cache_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, c, d, 4);
 	KUNIT_EXPECT_EQ(test, 0, cred_handle(clnt, NULL, b));
 	KUNIT_EXPECT_MEMEQ(test, b, cred_none, 4);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(spy, a));
 }
 
 /* R-3.1.1.1.2-02 R-3.1.1.1.2-03: the client handles that the server does not trust it */
@@ -483,7 +485,7 @@ static unsigned int cred_room(struct kunit *test, struct raw_conn *spy, unsigned
 	while (nr < most && !raw_register(spy, 5000 + nr, 1, handles[nr]))
 		nr++;
 	for (i = 0; i < nr; i++)
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_release(spy, handles[i]));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_release(spy, handles[i]));
 	return nr;
 }
 
@@ -535,7 +537,7 @@ static void dafs_cred_cache_share_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, max - CRED_EACH, cred_room(test, spy, CRED_USERS));
 	dafs_fixture_end_client(test, clnt[0]);
 	dafs_fixture_end_client(test, clnt[1]);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, first));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(spy, first));
 	dafs_fixture_end_client(test, clnt[2]);
 	KUNIT_EXPECT_EQ(test, max, cred_room(test, spy, CRED_USERS));
 }
@@ -575,11 +577,11 @@ static void dafs_cred_cache_age_test(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, conn);
 	KUNIT_ASSERT_EQ(test, 0, cred_handle(clnt, user, handle));
 	dafs_cred_cache_age(clnt, conn, 60 * HZ);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, cred_use(spy, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, cred_use(spy, handle));
 	dafs_cred_cache_age(clnt, conn, 0);
 	while (!cred_use(spy, handle) && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(HZ / 50);
-	KUNIT_EXPECT_EQ(test, DAFSERR_NO_CREDS, cred_use(spy, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, cred_use(spy, handle));
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, user));
 	dafs_conn_put(conn);
 }
@@ -694,7 +696,7 @@ static void dafs_cred_cache_crowd_test(struct kunit *test)
 
 	/* the raw session uses most of the table */
 	for (i = 0; i < 60; i++)
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(spy, 7000 + i, 1, handle));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(spy, 7000 + i, 1, handle));
 	b = cred_session(test, "cred crowd");
 	for (i = 0; i < 10; i++) {
 		KUNIT_EXPECT_EQ(test, 0, dafs_null(a, dafs_fixture_user(test, 8000 + i, 1)));
@@ -715,7 +717,7 @@ static void dafs_cred_cache_stale_test(struct kunit *test)
 	u8 handle[4];
 
 	KUNIT_ASSERT_EQ(test, 0, cred_handle(fix->clnt, user, handle));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, cred_release(spy, handle));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, cred_release(spy, handle));
 	KUNIT_EXPECT_EQ(test, 0, dafs_create(fix->clnt, user, &fix->dir, &name, &node, &fh,
 					     &change));
 	dafs_backing_expect_owner(test, fix, "dir", 1001, 1001);

@@ -42,9 +42,9 @@ struct recorder {
 	struct kunit *test;
 	struct raw_server *srv;
 	struct dafs_client *clnt;
-	u32 lookup[2];
-	u32 getattr[2];
-	u32 opened[2];
+	dafs_status_t lookup[2];
+	dafs_status_t getattr[2];
+	dafs_status_t opened[2];
 	bool hang_up;
 	spinlock_t lock;	/* see above */
 	bool open;
@@ -116,16 +116,16 @@ static void recorder_note(struct recorder *rec, struct raw_conn *conn,
 	kfree(args);
 }
 
-static u32 recorder_status(u32 *statuses)
+static dafs_status_t recorder_status(dafs_status_t *statuses)
 {
-	u32 status = statuses[0];
+	dafs_status_t status = statuses[0];
 
 	statuses[0] = statuses[1];
 	statuses[1] = DAFS_STATUS_OK;
 	return status;
 }
 
-static u32 recorder_execute(struct recorder *rec, u32 proc, union dafs_res *res)
+static dafs_status_t recorder_execute(struct recorder *rec, u32 proc, union dafs_res *res)
 {
 	switch (proc) {
 	case DAFS_PROC_LOOKUP:
@@ -148,7 +148,7 @@ static void recorder_request(struct raw_conn *conn, struct raw_msg *msg)
 	struct recorder *rec = conn->srv->priv;
 	union dafs_res *res;
 	struct dafs_req_hdr hdr;
-	u32 status;
+	dafs_status_t status;
 
 	KUNIT_EXPECT_EQ(rec->test, 0, raw_get_hdr(conn, msg, &hdr));
 	if (raw_serve_setup(conn, msg, &hdr))
@@ -258,7 +258,7 @@ static void dafs_op_chain_credit_test(struct kunit *test)
 }
 
 /* Statuses of a request that was not executed. */
-static const u32 chain_not_done[] = {
+static const dafs_status_t chain_not_done[] = {
 	DAFSERR_DELAY, DAFSERR_GRACE, DAFSERR_CHKSUM, DAFSERR_CHAIN_FORM, DAFSERR_CHAIN_BROKEN,
 };
 

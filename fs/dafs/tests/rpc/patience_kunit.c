@@ -25,14 +25,15 @@
  * @silent: does not answer writes and COMMIT
  */
 struct patience {
-	u32 status;
+	dafs_status_t status;
 	atomic_t times;
 	atomic_t damaged;
 	atomic_t registered;
 	bool silent;
 };
 
-static void patience_answer(struct raw_conn *conn, const struct dafs_req_hdr *hdr, u32 status)
+static void patience_answer(struct raw_conn *conn, const struct dafs_req_hdr *hdr,
+			    dafs_status_t status)
 {
 	struct dafs_write_res written = {
 		.count = PATIENCE_BYTES,
@@ -76,7 +77,7 @@ static struct raw_server *patience_server(struct kunit *test, bool soft)
 	return srv;
 }
 
-static void patience_refuse(struct raw_server *srv, u32 status)
+static void patience_refuse(struct raw_server *srv, dafs_status_t status)
 {
 	struct patience *p = srv->priv;
 
@@ -90,7 +91,7 @@ static void patience_refuse(struct raw_server *srv, u32 status)
  * @soft: errno on a soft mount
  */
 struct patience_case {
-	u32 status;
+	dafs_status_t status;
 	int soft;
 };
 

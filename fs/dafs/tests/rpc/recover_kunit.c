@@ -30,7 +30,7 @@ static void dafs_discarded_session_test(struct kunit *test)
 	u8 handle[4];
 	u32 proc;
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
 	dafs_discard(test, "discarded", 2);
 	for (proc = DAFS_PROC_REGISTER_CRED; proc <= DAFS_PROC_LAST; proc++) {
 		if (!dafs_proc_known(proc))
@@ -55,8 +55,8 @@ static struct raw_conn *dafs_knock(struct kunit *test, const char *id,
 	struct dafs_client_connect_res res;
 
 	raw_connect_args(&login, &args);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			raw_call(conn, DAFS_PROC_CLIENT_CONNECT, &args, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(conn, DAFS_PROC_CLIENT_CONNECT, &args, &res));
 	*client = res.client_id;
 	return conn;
 }
@@ -216,7 +216,7 @@ static void recover_open(struct kunit *test, struct dafs_fixture *fix, struct re
 					   &hook->opened));
 }
 
-static u32 recover_read(struct kunit *test, struct recover_hook *hook)
+static dafs_status_t recover_read(struct kunit *test, struct recover_hook *hook)
 {
 	struct dafs_read_inline_args args = {
 		.filehandle = hook->opened.fh,

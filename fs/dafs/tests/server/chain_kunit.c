@@ -26,7 +26,7 @@
 struct chain_req {
 	struct dafs_req_hdr hdr;
 	union dafs_args args;
-	u32 status;
+	dafs_status_t status;
 	union dafs_res res;
 	struct raw_msg *msg;
 };
@@ -169,7 +169,7 @@ static void chain_ok(struct chain *c)
 	unsigned int i;
 
 	for (i = 0; i < c->nr; i++)
-		KUNIT_EXPECT_EQ_MSG(c->test, DAFS_STATUS_OK, c->req[i].status, "request %u", i);
+		DAFS_EXPECT_STATUS_MSG(c->test, DAFS_STATUS_OK, c->req[i].status, "request %u", i);
 }
 
 /* First requests of many tests; the name must stay valid until they are sent. */
@@ -542,14 +542,15 @@ static const u32 chain_state_id_procs[] = {
 	DAFS_PROC_WRITE_INLINE,
 };
 
-static void chain_expect_second(struct chain *c, u32 first, u32 proc, u16 flags, u32 expected)
+static void chain_expect_second(struct chain *c, u32 first, u32 proc, u16 flags,
+				dafs_status_t expected)
 {
 	chain_reset(c);
 	chain_add(c, first, CHAIN_FIRST);
 	chain_add(c, proc, CHAIN_LAST | flags);
 	chain_run(c);
 	CHAIN_EXPECT(c, 0, DAFS_STATUS_OK);
-	KUNIT_EXPECT_EQ_MSG(c->test, expected, c->req[1].status, "%s", dafs_proc_name(proc));
+	DAFS_EXPECT_STATUS_MSG(c->test, expected, c->req[1].status, "%s", dafs_proc_name(proc));
 }
 
 /* R-4.3.2-06 R-4.3.2-07: each uses the passed handle, and no other */
@@ -646,8 +647,8 @@ static void chain_wrong(struct chain *c)
 			chain_create(c, CHAIN_LAST, &c->fix->dir, "never");
 		chain_run(c);
 		last = wrong->flags & DAFS_CHF_BACK ? 1 : 0;
-		KUNIT_EXPECT_EQ_MSG(c->test, DAFSERR_CHAIN_FORM, c->req[last].status, "%s %x",
-				    dafs_proc_name(wrong->proc), wrong->flags);
+		DAFS_EXPECT_STATUS_MSG(c->test, DAFSERR_CHAIN_FORM, c->req[last].status, "%s %x",
+				       dafs_proc_name(wrong->proc), wrong->flags);
 		if (wrong->flags & DAFS_CHF_FORW)
 			CHAIN_EXPECT(c, last + 1, DAFSERR_CHAIN_BROKEN);
 	}

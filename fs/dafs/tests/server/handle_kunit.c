@@ -15,23 +15,23 @@ static bool dafs_fh_equal(const struct dafs_fh *a, const struct dafs_fh *b)
 }
 
 /* Status of GETATTR for a handle; @ino is set if it is OK. */
-static u32 dafs_fh_try(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-		       u64 *ino)
+static dafs_status_t dafs_fh_try(struct kunit *test, struct dafs_fixture *fix,
+				 const struct dafs_fh *fh, u64 *ino)
 {
 	struct dafs_getattr_args args = {
 		.filehandle = *fh,
 		.attr_request_bitmap = DAFS_FATTR_FILE_ID,
 	};
 	struct dafs_getattr_res res = {};
-	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
-				    &args, &res);
+	dafs_status_t status = dafs_test_call(test, fix->clnt, dafs_test_me(),
+					      DAFS_PROC_GETATTR_INLINE, &args, &res);
 
 	*ino = res.obj_attributes.file_id;
 	return status;
 }
 
 static void dafs_fh_expect(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			   u32 expected)
+			   dafs_status_t expected)
 {
 	u64 ino;
 
@@ -277,7 +277,7 @@ static void dafs_fh_forged_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fh_fixture(test);
 	struct dafs_fh fh, forged;
-	u32 status;
+	dafs_status_t status;
 	int bit;
 	u64 ino;
 

@@ -86,7 +86,8 @@ static int host_slow_open(struct inode *inode, struct file *filp)
  * @clnt: the client
  * @dir: the directory
  * @rename: RENAME another file over "file", instead of REMOVE
- * @result: status of OPEN, or a negative errno
+ * @status: of OPEN
+ * @err: of the others
  */
 struct host_call {
 	struct work_struct work;
@@ -94,7 +95,8 @@ struct host_call {
 	struct dafs_client *clnt;
 	struct dafs_fh dir;
 	bool rename;
-	int result;
+	dafs_status_t status;
+	int err;
 };
 
 static struct host_call *host_call(struct kunit *test, struct dafs_client *clnt,
@@ -116,7 +118,7 @@ static void host_open(struct work_struct *work)
 	struct dafs_open_args args = dafs_test_open_args("slow", DAFS_RD, 0);
 	struct dafs_open_res res = {};
 
-	call->result = dafs_test_open(call->test, call->clnt, dafs_test_me(), &call->dir, "file",
+	call->status = dafs_test_open(call->test, call->clnt, dafs_test_me(), &call->dir, "file",
 				      &args, &res);
 }
 
@@ -128,11 +130,11 @@ static void host_unlink(struct work_struct *work)
 	struct dafs_rename_res res;
 
 	if (call->rename)
-		call->result = dafs_rename(call->clnt, dafs_test_me(), &call->dir, &other,
-					   &call->dir, &name, &res);
+		call->err = dafs_rename(call->clnt, dafs_test_me(), &call->dir, &other,
+					&call->dir, &name, &res);
 	else
-		call->result = dafs_remove(call->clnt, dafs_test_me(), &call->dir, &name,
-					   DAFS_REMOVE_UNCHECKED, &change);
+		call->err = dafs_remove(call->clnt, dafs_test_me(), &call->dir, &name,
+					DAFS_REMOVE_UNCHECKED, &change);
 }
 
 static bool host_ends(struct host_call *call)
@@ -165,8 +167,8 @@ static void host_unlink_during_open(struct kunit *test, struct dafs_fixture *fix
 	kunit_release_action(test, host_restore_fops, &host_file);
 	flush_work(&open->work);
 	flush_work(&unlink->work);
-	KUNIT_EXPECT_EQ(test, 0, unlink->result);
-	DAFS_EXPECT_STATUS(test, rename ? DAFS_STATUS_OK : DAFSERR_NOENT, open->result);
+	KUNIT_EXPECT_EQ(test, 0, unlink->err);
+	DAFS_EXPECT_STATUS(test, rename ? DAFS_STATUS_OK : DAFSERR_NOENT, open->status);
 }
 
 /*
@@ -245,8 +247,9 @@ static void host_change_names(struct kunit *test, struct dafs_fixture *fix)
 	host_expect_synced(test, &host_file, "the number of links");
 }
 
-static u32 host_setattr(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			const struct dafs_state_id *state_id, const struct dafs_fattr *attr)
+static dafs_status_t host_setattr(struct kunit *test, struct dafs_fixture *fix,
+				  const struct dafs_fh *fh, const struct dafs_state_id *state_id,
+				  const struct dafs_fattr *attr)
 {
 	struct dafs_setattr_inline_args args = {
 		.filehandle = *fh,
@@ -426,8 +429,8 @@ static void host_mkdir(struct work_struct *work)
 	struct dafs_change_info change;
 	struct dafs_fh fh;
 
-	call->result = dafs_create(call->clnt, dafs_test_me(), &call->dir, &name, &node, &fh,
-				   &change);
+	call->err = dafs_create(call->clnt, dafs_test_me(), &call->dir, &name, &node, &fh,
+				&change);
 }
 
 static void host_thaw(void *sb)
@@ -467,7 +470,7 @@ static void dafs_host_withdraw_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "busy/dir", &stat));
 	flush_delayed_work(&host_thaw_work);
 	flush_work(&call->work);
-	KUNIT_EXPECT_EQ(test, 0, call->result);
+	KUNIT_EXPECT_EQ(test, 0, call->err);
 }
 
 /* E-48: the default user is the anonymous user of the export that the request is in. */
@@ -540,7 +543,7 @@ static void dafs_host_shared_cred_test(struct kunit *test)
 
 /* Expects @write of a WRITE by an open for writing, and @commit of a COMMIT. */
 static void host_write_and_commit(struct kunit *test, struct dafs_fixture *fix,
-				  const struct dafs_open_res *open, u32 write, int commit)
+				  const struct dafs_open_res *open, dafs_status_t write, int commit)
 {
 	struct dafs_verifier verf;
 
@@ -690,8 +693,8 @@ static ssize_t host_get_caps(const struct path *path)
 	return __vfs_getxattr(path->dentry, d_inode(path->dentry), XATTR_NAME_CAPS, NULL, 0);
 }
 
-static u32 host_truncate(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			 const struct dafs_state_id *state_id)
+static dafs_status_t host_truncate(struct kunit *test, struct dafs_fixture *fix,
+				   const struct dafs_fh *fh, const struct dafs_state_id *state_id)
 {
 	struct dafs_fattr attr = {
 		.included = DAFS_FATTR_OBJECT_SIZE,
@@ -816,7 +819,7 @@ static struct host_appender host_appender(struct kunit *test, struct dafs_fixtur
 	struct raw_login login = {};
 
 	a.conn = raw_session(test, NULL, &login);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(a.conn, 0, 0, a.cred));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(a.conn, 0, 0, a.cred));
 	return a;
 }
 

@@ -151,9 +151,9 @@ static void hostile_cut(struct kunit *test, u32 proc, int cut, u8 *buf)
 		if (conn->cksum)
 			dafs_msg_cksum(buf, end);
 		KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
-		KUNIT_EXPECT_EQ_MSG(test, hostile_is_served(proc) ? DAFSERR_INVAL :
-				    DAFSERR_NOTSUPP, res.status, "%s, %u bytes of %u",
-				    dafs_proc_name(proc), end, len);
+		DAFS_EXPECT_STATUS_MSG(test, hostile_is_served(proc) ? DAFSERR_INVAL :
+				       DAFSERR_NOTSUPP, res.status, "%s, %u bytes of %u",
+				       dafs_proc_name(proc), end, len);
 		if (hostile_is_served(proc))
 			KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
 	}
@@ -211,7 +211,7 @@ static void dafs_hostile_cksum_test(struct kunit *test)
 			continue;
 		buf[i] ^= 0x40;
 		KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
-		KUNIT_ASSERT_EQ_MSG(test, DAFSERR_CHKSUM, res.status, "byte %u", i);
+		DAFS_ASSERT_STATUS_MSG(test, DAFSERR_CHKSUM, res.status, "byte %u", i);
 		KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, res.len);
 		KUNIT_EXPECT_MEMEQ(test, hdr.analyzer, res.analyzer, 8);
 		KUNIT_EXPECT_EQ(test, hdr.stream_id, res.stream_id);
@@ -221,7 +221,7 @@ static void dafs_hostile_cksum_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "made", &stat));
 	hdr = raw_hdr(conn, DAFS_PROC_CREATE);
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, &args, &res, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, res.status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, res.status);
 	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(fix, "made", &stat));
 }
 
@@ -238,7 +238,7 @@ static void dafs_hostile_no_cksum_test(struct kunit *test)
 	raw_encode(conn, &hdr, NULL, msg);
 	memset(msg + 24, flavour->cksum ? 0 : 0xa5, 4);
 	KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, msg, sizeof(msg), &res));
-	KUNIT_EXPECT_EQ(test, flavour->cksum ? DAFSERR_CHKSUM : DAFS_STATUS_OK, res.status);
+	DAFS_EXPECT_STATUS(test, flavour->cksum ? DAFSERR_CHKSUM : DAFS_STATUS_OK, res.status);
 }
 
 /* E-33: the response that negotiates checksums has none */
@@ -285,9 +285,9 @@ static void dafs_hostile_unknown_test(struct kunit *test)
 		if (conn->cksum)
 			dafs_msg_cksum(buf, 1000);
 		KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, 1000, &res));
-		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_NOTSUPP, res.status, "procedure %u", procs[i]);
+		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_NOTSUPP, res.status, "procedure %u", procs[i]);
 	}
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 struct hostile_chain {
@@ -333,18 +333,18 @@ static void dafs_hostile_chain_test(struct kunit *test)
 			};
 		hdr.chain_flags = c->flags;
 		KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, &args, &res, NULL));
-		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_CHAIN_FORM, res.status, "%s %x",
-				    dafs_proc_name(c->proc), c->flags);
+		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_CHAIN_FORM, res.status, "%s %x",
+				       dafs_proc_name(c->proc), c->flags);
 		/* this ends any chain */
-		KUNIT_EXPECT_EQ(test, c->flags & DAFS_CHF_FORW ? DAFSERR_CHAIN_FORM :
-				DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+		DAFS_EXPECT_STATUS(test, c->flags & DAFS_CHF_FORW ? DAFSERR_CHAIN_FORM :
+				   DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 	}
 	KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "chained", &stat));
 }
 
 /* Filehandles and state-ids. */
 
-static u32 hostile_getattr(struct raw_conn *conn, const struct dafs_fh *fh)
+static dafs_status_t hostile_getattr(struct raw_conn *conn, const struct dafs_fh *fh)
 {
 	struct dafs_getattr_args args = {
 		.filehandle = *fh,
@@ -354,7 +354,7 @@ static u32 hostile_getattr(struct raw_conn *conn, const struct dafs_fh *fh)
 	return raw_call(conn, DAFS_PROC_GETATTR_INLINE, &args, NULL);
 }
 
-static bool hostile_is_no_handle(u32 status)
+static bool hostile_is_no_handle(dafs_status_t status)
 {
 	return status == DAFSERR_BADHANDLE || status == DAFSERR_STALE ||
 	       status == DAFSERR_FHEXPIRED;
@@ -373,7 +373,7 @@ static void dafs_hostile_fh_test(struct kunit *test)
 	dafs_backing_write(test, fix, "file", "data", 4);
 	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(fix->clnt, current_cred(), &fix->dir, &name, 1,
 						  &fh));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, hostile_getattr(conn, &fh));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, hostile_getattr(conn, &fh));
 	/* every byte of a handle counts */
 	for (i = 0; i < sizeof(forged); i++) {
 		forged = fh;
@@ -383,19 +383,19 @@ static void dafs_hostile_fh_test(struct kunit *test)
 	}
 	for (i = 0; i < 64; i++) {
 		get_random_bytes(&forged, sizeof(forged));
-		KUNIT_EXPECT_EQ(test, DAFSERR_BADHANDLE, hostile_getattr(conn, &forged));
+		DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, hostile_getattr(conn, &forged));
 		memcpy(forged.fshandle, fh.fshandle, sizeof(fh.fshandle));
 		KUNIT_EXPECT_TRUE(test, hostile_is_no_handle(hostile_getattr(conn, &forged)));
 	}
 	memset(&forged, 0xff, sizeof(forged));
-	KUNIT_EXPECT_EQ(test, DAFSERR_BADHANDLE, hostile_getattr(conn, &forged));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, hostile_getattr(conn, &forged));
 	dafs_backing_remove(fix, "file");
-	KUNIT_EXPECT_EQ(test, DAFSERR_STALE, hostile_getattr(conn, &fh));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE, hostile_getattr(conn, &fh));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
-static u32 hostile_read(struct raw_conn *conn, const struct dafs_fh *fh,
-			const struct dafs_state_id *state_id)
+static dafs_status_t hostile_read(struct raw_conn *conn, const struct dafs_fh *fh,
+				  const struct dafs_state_id *state_id)
 {
 	struct dafs_read_inline_args args = {
 		.filehandle = *fh,
@@ -418,18 +418,18 @@ static void hostile_open(struct kunit *test, struct dafs_fixture *fix, struct ra
 		.share_access = DAFS_OPEN_SHARE_ACCESS_READ,
 	};
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_OPEN, &args, res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_OPEN, &args, res));
 }
 
-static u32 hostile_close(struct raw_conn *conn, const struct dafs_fh *fh,
-			 const struct dafs_state_id *state_id)
+static dafs_status_t hostile_close(struct raw_conn *conn, const struct dafs_fh *fh,
+				   const struct dafs_state_id *state_id)
 {
 	struct dafs_close_args args = { .filehandle = *fh, .state_id = *state_id };
 
 	return raw_call(conn, DAFS_PROC_CLOSE, &args, NULL);
 }
 
-static bool hostile_is_no_state(u32 status)
+static bool hostile_is_no_state(dafs_status_t status)
 {
 	return status == DAFSERR_BAD_STATEID || status == DAFSERR_STALE_STATEID ||
 	       status == DAFSERR_EXPIRED;
@@ -444,13 +444,14 @@ static void dafs_hostile_stateid_test(struct kunit *test)
 	struct dafs_open_res one, two;
 	struct dafs_state_id forged;
 	unsigned int i;
-	u32 status;
+	dafs_status_t status;
 
 	dafs_backing_write(test, fix, "one", "1111", 4);
 	dafs_backing_write(test, fix, "two", "2222", 4);
 	hostile_open(test, fix, conn, "one", &one);
 	hostile_open(test, fix, conn, "two", &two);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, hostile_read(conn, &one.filehandle, &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, hostile_read(conn, &one.filehandle,
+							      &one.state_id));
 	/* of another file, and of another client */
 	KUNIT_EXPECT_TRUE_MSG(test, hostile_is_no_state(hostile_read(conn, &two.filehandle,
 								     &one.state_id)), "file");
@@ -466,8 +467,8 @@ static void dafs_hostile_stateid_test(struct kunit *test)
 		status = hostile_close(conn, &one.filehandle, &forged);
 		KUNIT_EXPECT_TRUE_MSG(test, hostile_is_no_state(status), "byte %u", i);
 	}
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, hostile_close(conn, &one.filehandle,
-							    &one.state_id));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, hostile_close(conn, &one.filehandle,
+							       &one.state_id));
 	KUNIT_EXPECT_TRUE_MSG(test, hostile_is_no_state(hostile_close(conn, &one.filehandle,
 								      &one.state_id)), "twice");
 	KUNIT_EXPECT_TRUE_MSG(test, hostile_is_no_state(hostile_read(conn, &one.filehandle,
@@ -660,7 +661,7 @@ static void dafs_hostile_vanish_test(struct kunit *test)
 	};
 	struct dafs_req_hdr hdr;
 	unsigned int i;
-	u32 status;
+	dafs_status_t status;
 
 	raw_connect_args(&login, &connect.connect);
 	for (i = 0; i < 20; i++) {
@@ -689,7 +690,7 @@ static void dafs_hostile_vanish_test(struct kunit *test)
 		schedule_timeout_uninterruptible(HZ / 100);
 	}
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, status);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 	KUNIT_EXPECT_FALSE(test, raw_closed(conn, 0));
 	hostile_expect_peace(test, &h);
 }
@@ -707,8 +708,8 @@ static void dafs_hostile_twice_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	raw_connect_args(&login, &connect);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			raw_call(conn, DAFS_PROC_CLIENT_CONNECT, &connect, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(conn, DAFS_PROC_CLIENT_CONNECT, &connect, NULL));
 	for (i = 0; i < 6; i++) {
 		hdr = raw_hdr(conn, DAFS_PROC_CLIENT_AUTH);
 		hdr.stream_id = i;
@@ -716,7 +717,7 @@ static void dafs_hostile_twice_test(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, raw_send(conn, buf, raw_encode(conn, &hdr, &args, buf)));
 	}
 	for (i = 0; i < 6; i++) {
-		u32 status = raw_status(conn);
+		dafs_status_t status = raw_status(conn);
 
 		won += status == DAFS_STATUS_OK;
 		KUNIT_EXPECT_TRUE(test, status == DAFS_STATUS_OK ||
@@ -724,7 +725,7 @@ static void dafs_hostile_twice_test(struct kunit *test)
 				  status == DAFSERR_CLID_INUSE);
 	}
 	KUNIT_EXPECT_EQ(test, 1, won);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* Servers. */
@@ -1058,7 +1059,7 @@ static void dafs_hostile_login_test(struct kunit *test)
 
 struct hostile_status {
 	const char *name;
-	u32 status;
+	dafs_status_t status;
 	int err;
 };
 
@@ -1067,7 +1068,7 @@ static const struct hostile_status hostile_statuses[] = {
 	{ "not authorized", DAFSERR_NOT_AUTHORIZED, -EACCES },
 	{ "somebody else's id", DAFSERR_CLID_INUSE, -EBUSY },
 	{ "a fault", DAFSERR_SERVERFAULT, -EIO },
-	{ "nobody knows what", 54321, -EIO },
+	{ "nobody knows what", DAFS_STATUS(54321), -EIO },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hostile_status, hostile_statuses, name);
@@ -1225,7 +1226,7 @@ static void dafs_hostile_bodies_test(struct kunit *test)
 
 static void hostile_serve_creds(struct raw_conn *conn, struct raw_msg *msg)
 {
-	const u32 *status = conn->srv->priv;
+	const dafs_status_t *status = conn->srv->priv;
 	struct dafs_req_hdr hdr;
 
 	if (raw_get_hdr(conn, msg, &hdr))
@@ -1239,9 +1240,9 @@ static void hostile_serve_creds(struct raw_conn *conn, struct raw_msg *msg)
 /* A server that has no room for a user, or forgets users at once. */
 static void dafs_hostile_creds_test(struct kunit *test)
 {
-	static const u32 full[2] = { DAFSERR_RESOURCE, DAFS_STATUS_OK };
-	static const u32 forgets[2] = { DAFS_STATUS_OK, DAFSERR_NO_CREDS };
-	static const u32 distrusts[2] = { DAFSERR_NOT_AUTHORIZED, DAFS_STATUS_OK };
+	static const dafs_status_t full[2] = { DAFSERR_RESOURCE, DAFS_STATUS_OK };
+	static const dafs_status_t forgets[2] = { DAFS_STATUS_OK, DAFSERR_NO_CREDS };
+	static const dafs_status_t distrusts[2] = { DAFSERR_NOT_AUTHORIZED, DAFS_STATUS_OK };
 	struct raw_server *srv = raw_server(test);
 	struct dafs_client *clnt;
 
@@ -1276,8 +1277,8 @@ static void dafs_hostile_directive_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		bc = raw_accepted(srv, 2 * i + 1);
 		KUNIT_ASSERT_NOT_NULL(test, bc);
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-				raw_call(bc, DAFS_PROC_BC_NULL, NULL, NULL));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(bc, DAFS_PROC_BC_NULL, NULL, NULL));
 		hostile_send(test, bc, &bad[i]);
 		KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 	}

@@ -207,7 +207,7 @@ static void dafs_lane_turn_test(struct kunit *test)
 }
 
 /* Receives the response of an earlier request */
-static u32 lane_result(struct raw_conn *conn, u32 proc, union dafs_res *res)
+static dafs_status_t lane_result(struct raw_conn *conn, u32 proc, union dafs_res *res)
 {
 	struct dafs_buf buf = { .swab = conn->swab };
 	struct dafs_res_hdr hdr;
@@ -215,10 +215,11 @@ static u32 lane_result(struct raw_conn *conn, u32 proc, union dafs_res *res)
 	kfree(conn->last);
 	conn->last = raw_recv(conn, RAW_WAIT_MS);
 	if (!conn->last)
-		return ~0U;
+		return DAFS_NO_STATUS;
 	buf.base = conn->last->data;
 	buf.len = conn->last->len;
-	return dafs_get_res_hdr(&buf, &hdr) || dafs_decode_res(&buf, proc, res) ? ~0U : hdr.status;
+	return dafs_get_res_hdr(&buf, &hdr) || dafs_decode_res(&buf, proc,
+							       res) ? DAFS_NO_STATUS : hdr.status;
 }
 
 /* Makes lookups in the directory of a fixture block. */
@@ -666,10 +667,10 @@ static bool lane_is_open(const struct raw_login *login)
 }
 
 /* Retries until no request of the lost connection is running. */
-static u32 lane_call_late(struct raw_conn *conn, u32 proc, void *args)
+static dafs_status_t lane_call_late(struct raw_conn *conn, u32 proc, void *args)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	u32 status;
+	dafs_status_t status;
 
 	do {
 		status = raw_call(conn, proc, args, NULL);

@@ -303,8 +303,9 @@ static void dafs_liveness_frozen_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, liveness_wait_busy(c[last], 0));
 }
 
-static u32 liveness_open(struct raw_conn *conn, struct dafs_fixture *fix, const char *file,
-			 u32 access, u32 deny, struct dafs_open_res *res)
+static dafs_status_t liveness_open(struct raw_conn *conn, struct dafs_fixture *fix,
+				   const char *file, u32 access, u32 deny,
+				   struct dafs_open_res *res)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", access, deny);
 	struct dafs_str name = dafs_test_str(file);
@@ -314,7 +315,7 @@ static u32 liveness_open(struct raw_conn *conn, struct dafs_fixture *fix, const 
 	return raw_call(conn, DAFS_PROC_OPEN, &args, res);
 }
 
-static u32 liveness_close(struct raw_conn *conn, const struct dafs_open_res *open)
+static dafs_status_t liveness_close(struct raw_conn *conn, const struct dafs_open_res *open)
 {
 	struct dafs_close_args args = {
 		.filehandle = open->filehandle,
@@ -406,7 +407,7 @@ static void dafs_liveness_withdraw_test(struct kunit *test)
 	dafs_fixture_thaw(test, frozen);
 }
 
-static u32 liveness_append(struct raw_conn *conn, const struct dafs_open_res *open)
+static dafs_status_t liveness_append(struct raw_conn *conn, const struct dafs_open_res *open)
 {
 	struct dafs_append_inline_args args = {
 		.filehandle = open->filehandle,
@@ -432,7 +433,7 @@ static void dafs_liveness_locks_test(struct kunit *test)
 	struct raw_login login = {};
 	struct raw_conn *conn = raw_session(test, NULL, &login);
 	struct dafs_open_res res;
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 	char name[16];
 	unsigned int i;
 

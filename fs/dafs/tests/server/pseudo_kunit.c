@@ -52,8 +52,8 @@ static void dafs_ps_end(struct kunit *test, struct dafsd_export *exp)
 }
 
 /* LOOKUP of a path from the root; @fh is left alone if it fails. */
-static u32 dafs_ps_lookup(struct kunit *test, struct dafs_fixture *fix, const char *path,
-			  struct dafs_fh *fh)
+static dafs_status_t dafs_ps_lookup(struct kunit *test, struct dafs_fixture *fix, const char *path,
+				    struct dafs_fh *fh)
 {
 	struct dafs_str names[DAFS_TEST_NAMES];
 	struct dafs_lookup_args args = {
@@ -63,7 +63,7 @@ static u32 dafs_ps_lookup(struct kunit *test, struct dafs_fixture *fix, const ch
 		},
 	};
 	struct dafs_lookup_res res = {};
-	u32 status;
+	dafs_status_t status;
 
 	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &args.directory));
 	status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LOOKUP, &args, &res);
@@ -88,8 +88,8 @@ static bool dafs_ps_same_fs(const struct dafs_fh *a, const struct dafs_fh *b)
 	return !memcmp(a->fshandle, b->fshandle, sizeof(a->fshandle));
 }
 
-static u32 dafs_ps_getattr(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			   struct dafs_fattr *attr)
+static dafs_status_t dafs_ps_getattr(struct kunit *test, struct dafs_fixture *fix,
+				     const struct dafs_fh *fh, struct dafs_fattr *attr)
 {
 	struct dafs_getattr_args args = {
 		.filehandle = *fh,
@@ -98,15 +98,15 @@ static u32 dafs_ps_getattr(struct kunit *test, struct dafs_fixture *fix, const s
 				       DAFS_FATTR_CHANGE,
 	};
 	struct dafs_getattr_res res = {};
-	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
-				    &args, &res);
+	dafs_status_t status = dafs_test_call(test, fix->clnt, dafs_test_me(),
+					      DAFS_PROC_GETATTR_INLINE, &args, &res);
 
 	*attr = res.obj_attributes;
 	return status;
 }
 
 static void dafs_ps_expect(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			   u32 status)
+			   dafs_status_t status)
 {
 	struct dafs_fattr attr;
 
@@ -474,7 +474,7 @@ static void dafs_pseudo_refused_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, PTR_ERR(dafs_ps_try(test, fix, "n", "one")));
 }
 
-static u32 dafs_ps_remove(struct kunit *test, struct dafs_fixture *fix, const char *name)
+static dafs_status_t dafs_ps_remove(struct kunit *test, struct dafs_fixture *fix, const char *name)
 {
 	struct dafs_remove_args args = {
 		.filehandle = dafs_ps_find(test, fix, "k"),
@@ -485,8 +485,8 @@ static u32 dafs_ps_remove(struct kunit *test, struct dafs_fixture *fix, const ch
 	return dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_REMOVE, &args, &res);
 }
 
-static u32 dafs_ps_rename(struct kunit *test, struct dafs_fixture *fix, const char *from,
-			  const char *to)
+static dafs_status_t dafs_ps_rename(struct kunit *test, struct dafs_fixture *fix, const char *from,
+				    const char *to)
 {
 	const struct dafs_fh dir = dafs_ps_find(test, fix, "k");
 	struct dafs_rename_args args = {
@@ -542,12 +542,13 @@ static void dafs_pseudo_busy_test(struct kunit *test)
 	}
 }
 
-static u32 dafs_ps_parent(struct kunit *test, struct dafs_fixture *fix, struct dafs_fh *fh)
+static dafs_status_t dafs_ps_parent(struct kunit *test, struct dafs_fixture *fix,
+				    struct dafs_fh *fh)
 {
 	struct dafs_fh_args args = { .filehandle = *fh };
 	struct dafs_fh_res res = {};
-	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LOOKUPP, &args,
-				    &res);
+	dafs_status_t status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_LOOKUPP,
+					      &args, &res);
 
 	*fh = res.filehandle;
 	return status;
@@ -581,7 +582,7 @@ static void dafs_pseudo_forged_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_ps_fixture(test);
 	struct dafs_fh fh, forged;
 	struct dafs_fattr attr;
-	u32 status;
+	dafs_status_t status;
 	int bit;
 
 	dafs_ps_serve(test, fix, "k/a/b", "one");

@@ -152,11 +152,11 @@ static void dafs_scale_idle_test(struct kunit *test)
 }
 
 /* The status of a CLIENT_CONNECT_AUTH; retries while sessions are ending. */
-static u32 scale_login(struct raw_conn *conn, bool wait)
+static dafs_status_t scale_login(struct raw_conn *conn, bool wait)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct raw_login login = {};
-	u32 status;
+	dafs_status_t status;
 
 	do {
 		status = raw_login(conn, &login);
@@ -272,7 +272,8 @@ static void dafs_scale_silent_test(struct kunit *test)
 				   raw_call(conn[i], DAFS_PROC_NULL, NULL, NULL));
 }
 
-static u32 scale_open(struct raw_conn *conn, const struct dafs_fixture *fix, unsigned int nr)
+static dafs_status_t scale_open(struct raw_conn *conn, const struct dafs_fixture *fix,
+				unsigned int nr)
 {
 	struct dafs_str name = dafs_test_str("file");
 	char owner[600];	/* long, so that few opens are enough */
@@ -293,7 +294,7 @@ static void dafs_scale_state_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct raw_login login = {}, after = {};
 	struct raw_conn *conn = raw_session(test, NULL, &login);
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 	unsigned long end;
 	unsigned int nr;
 
@@ -317,12 +318,12 @@ static void dafs_scale_state_test(struct kunit *test)
 }
 
 /* The server may still be freeing the clients of other tests. */
-static u32 scale_register_retry(struct raw_conn *conn,
-				struct dafs_register_cred_args *args)
+static dafs_status_t scale_register_retry(struct raw_conn *conn,
+					  struct dafs_register_cred_args *args)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct dafs_register_cred_res res;
-	u32 status;
+	dafs_status_t status;
 
 	while ((status = raw_call(conn, DAFS_PROC_REGISTER_CRED, args, &res)) ==
 	       DAFSERR_RESOURCE && time_before(jiffies, end))
@@ -349,7 +350,7 @@ static void dafs_scale_creds_test(struct kunit *test)
 		.groups = { .count = 1000, .elems = gids },
 	};
 	struct dafs_register_cred_res res;
-	u32 status = DAFS_STATUS_OK;
+	dafs_status_t status = DAFS_STATUS_OK;
 	unsigned int nr;
 
 	KUNIT_ASSERT_NOT_NULL(test, gids);

@@ -50,7 +50,7 @@ static void dafs_connect_auth_test(struct kunit *test)
 	raw_connect_args(&login, &args.connect);
 	get_random_bytes(hdr.analyzer, sizeof(hdr.analyzer));
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, &args, &res_hdr, &res));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, res_hdr.status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, res_hdr.status);
 	KUNIT_EXPECT_EQ(test, DAFS_PROTOCOL_VERSION, res_hdr.version);
 	dafs_expect_reply_to(test, conn, &hdr, &res_hdr);
 	KUNIT_EXPECT_EQ(test, 0, dafs_msg_cksum_field(conn->last));
@@ -58,8 +58,8 @@ static void dafs_connect_auth_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, res.connect.session_id.b, dafs_no_id, sizeof(dafs_no_id));
 	KUNIT_EXPECT_EQ(test, flavour->cksum, res.connect.opts.use_checksums);
 	conn->cksum = flavour->cksum;
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
 }
 
 /* R-3.2.5-01 R-3.2.5-07 R-3.2.5-08 R-3.2.5-12 R-6.2.1-03 R-3.1.2.2-08 R-3.2.2-02 */
@@ -73,16 +73,16 @@ static void dafs_every_cksum_test(struct kunit *test)
 
 	/* raw_call() compares the checksum; check that there is one */
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, NULL, &res, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, res.status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, res.status);
 	KUNIT_EXPECT_EQ(test, flavour->cksum, !!dafs_msg_cksum_field(conn->last));
 	/* an error response has one, too */
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, raw_call(conn, DAFS_PROC_HURRY_UP, &hdr, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, raw_call(conn, DAFS_PROC_HURRY_UP, &hdr, NULL));
 	KUNIT_EXPECT_EQ(test, flavour->cksum, !!dafs_msg_cksum_field(conn->last));
 	KUNIT_EXPECT_EQ(test, flavour->cksum, login.res.connect.opts.use_checksums);
 }
 
-static u32 dafs_raw_connect(struct raw_conn *conn, const struct raw_login *login,
-			    struct dafs_client_connect_res *res)
+static dafs_status_t dafs_raw_connect(struct raw_conn *conn, const struct raw_login *login,
+				      struct dafs_client_connect_res *res)
 {
 	struct dafs_client_connect_args args;
 
@@ -90,7 +90,8 @@ static u32 dafs_raw_connect(struct raw_conn *conn, const struct raw_login *login
 	return raw_call(conn, DAFS_PROC_CLIENT_CONNECT, &args, res);
 }
 
-static u32 dafs_raw_auth(struct raw_conn *conn, u32 type, struct dafs_client_auth_res *res)
+static dafs_status_t dafs_raw_auth(struct raw_conn *conn, u32 type,
+				   struct dafs_client_auth_res *res)
 {
 	struct dafs_client_auth_args args = { .auth_req.auth_type = type };
 
@@ -112,25 +113,25 @@ static void dafs_connect_then_auth_test(struct kunit *test)
 	u32 proc;
 
 	login.opts.use_checksums = flavour->cksum;
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, &res));
 	KUNIT_EXPECT_EQ(test, 0, dafs_msg_cksum_field(conn->last));
 	conn->cksum = flavour->cksum;
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_SECINFO, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_SECINFO, NULL, NULL));
 	for (proc = DAFS_PROC_REGISTER_CRED; proc <= DAFS_PROC_LAST; proc++) {
 		if (!dafs_proc_known(proc) || proc == DAFS_PROC_SECINFO)
 			continue;
 		memset(&args, 0, sizeof(args));
-		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_NOT_AUTHENTICATED,
-				    raw_call(conn, proc, &args, NULL), "%s",
-				    dafs_proc_name(proc));
+		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_NOT_AUTHENTICATED,
+				       raw_call(conn, proc, &args, NULL), "%s",
+				       dafs_proc_name(proc));
 	}
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, dafs_raw_connect(conn, &login, NULL));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(conn, DAFS_AUTH_NONE, &auth));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, dafs_raw_auth(conn, DAFS_AUTH_NONE, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, dafs_raw_connect(conn, &login, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, raw_login(conn, &login));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE, dafs_raw_connect(conn, &login, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_auth(conn, DAFS_AUTH_NONE, &auth));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE, dafs_raw_auth(conn, DAFS_AUTH_NONE, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE, dafs_raw_connect(conn, &login, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE, raw_login(conn, &login));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 static bool dafs_secinfo_has(struct raw_conn *conn, const struct dafs_secinfo_res *res, u32 type)
@@ -159,7 +160,8 @@ static void dafs_auth_types_test(struct kunit *test)
 	struct dafs_client_auth_res auth;
 	struct raw_login login = {};
 	struct raw_conn *conn;
-	u32 type, status;
+	dafs_status_t status;
+	u32 type;
 	char id[16];
 	bool listed;
 
@@ -167,20 +169,20 @@ static void dafs_auth_types_test(struct kunit *test)
 	for (type = DAFS_AUTH_NONE; type <= DAFS_AUTH_DEFAULT; type++) {
 		snprintf(id, sizeof(id), "auth type %u", type);
 		conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
-		KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-				raw_call(conn, DAFS_PROC_SECINFO, NULL, &sec));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(conn, DAFS_PROC_SECINFO, NULL, &sec));
 		KUNIT_EXPECT_GE(test, sec.secinfo.count, 1);
 		listed = dafs_secinfo_has(conn, &sec, type);
 		status = dafs_raw_auth(conn, type, &auth);
-		KUNIT_EXPECT_EQ_MSG(test, listed ? DAFS_STATUS_OK : DAFSERR_NOTSUPP, status,
-				    "type %u", type);
+		DAFS_EXPECT_STATUS_MSG(test, listed ? DAFS_STATUS_OK : DAFSERR_NOTSUPP, status,
+				       "type %u", type);
 		if (status)
 			continue;
 		KUNIT_EXPECT_EQ(test, type, auth.auth_res.auth_type);
 		KUNIT_EXPECT_EQ(test, type != DAFS_AUTH_DEFAULT, auth.trusted);
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-				raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(conn, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
 	}
 }
 
@@ -190,19 +192,19 @@ static void dafs_auth_tries_test(struct kunit *test)
 	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
 	struct raw_login login = { .id = "tries" };
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, dafs_raw_auth(conn, 4, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, dafs_raw_auth(conn, DAFS_AUTH_GSS, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHENTICATED,
-			raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(conn, DAFS_AUTH_NONE, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_raw_auth(conn, 4, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, dafs_raw_auth(conn, DAFS_AUTH_GSS, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHENTICATED,
+			   raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_auth(conn, DAFS_AUTH_NONE, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 
 	conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, dafs_raw_auth(conn, ~0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, dafs_raw_auth(conn, DAFS_AUTH_TEXT, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, dafs_raw_auth(conn, ~0, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_raw_auth(conn, ~0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, dafs_raw_auth(conn, DAFS_AUTH_TEXT, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_raw_auth(conn, ~0, NULL));
 	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
 }
 
@@ -240,17 +242,17 @@ static void dafs_distrust_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, dafs_trust_again, test));
 	raw_connect_args(&login, &args.connect);
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, &args, &res, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHORIZED, res.status);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED, res.status);
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, res.len);
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_SECINFO, NULL, &sec));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_SECINFO, NULL, &sec));
 	KUNIT_EXPECT_FALSE(test, dafs_secinfo_has(conn, &sec, DAFS_AUTH_NONE));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHORIZED, dafs_raw_auth(conn, DAFS_AUTH_NONE, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHENTICATED,
-			raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(conn, DAFS_AUTH_DEFAULT, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED, dafs_raw_auth(conn, DAFS_AUTH_NONE, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHENTICATED,
+			   raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_auth(conn, DAFS_AUTH_DEFAULT, NULL));
 }
 
 /* The results are those of the client's authentication type, and empty (E-50). */
@@ -267,21 +269,21 @@ static void dafs_server_auth_test(struct kunit *test)
 		login = (struct raw_login) { .auth_type = types[i] };
 		conn = raw_session(test, NULL, &login);
 		args.auth_type = types[i];
-		KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-				raw_call(conn, DAFS_PROC_SERVER_AUTH, &args, NULL));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(conn, DAFS_PROC_SERVER_AUTH, &args, NULL));
 		KUNIT_ASSERT_EQ(test, DAFS_HDR_SIZE + 8, conn->last->len);
 		KUNIT_EXPECT_MEMEQ(test, conn->last->data + DAFS_HDR_SIZE, &zero, 8);
 		for (args.auth_type = 0; args.auth_type < 5; args.auth_type++)
 			if (args.auth_type != types[i])
-				KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-						raw_call(conn, DAFS_PROC_SERVER_AUTH, &args,
-							 NULL));
+				DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+						   raw_call(conn, DAFS_PROC_SERVER_AUTH, &args,
+							    NULL));
 	}
 }
 
 /* Return: status of a connect request that speaks version @version. */
-static u32 dafs_connect_version(struct kunit *test, struct raw_conn *conn, u32 proc, u32 version,
-				u32 *offered)
+static dafs_status_t dafs_connect_version(struct kunit *test, struct raw_conn *conn, u32 proc,
+					  u32 version, u32 *offered)
 {
 	struct dafs_client_connect_auth_args args = {};
 	struct dafs_req_hdr hdr = raw_hdr(conn, proc);
@@ -312,17 +314,17 @@ static void dafs_version_test(struct kunit *test)
 	u32 offered;
 
 	for (i = 0; i < ARRAY_SIZE(procs); i++) {
-		KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_PROT,
-				dafs_connect_version(test, conn, procs[i], 9, &offered));
+		DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_PROT,
+				   dafs_connect_version(test, conn, procs[i], 9, &offered));
 		KUNIT_EXPECT_EQ(test, DAFS_PROTOCOL_VERSION, offered);
-		KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_PROT,
-				dafs_connect_version(test, conn, procs[i], 0, &offered));
+		DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_PROT,
+				   dafs_connect_version(test, conn, procs[i], 0, &offered));
 		KUNIT_EXPECT_EQ(test, 0, offered);
-		KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_PROT,
-				dafs_connect_version(test, conn, procs[i], ~0, &offered));
+		DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_PROT,
+				   dafs_connect_version(test, conn, procs[i], ~0, &offered));
 	}
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &login));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* R-6.1.2-02 */
@@ -336,10 +338,10 @@ static void dafs_version_later_test(struct kunit *test)
 
 	hdr.version = 2;
 	KUNIT_ASSERT_EQ(test, 0, raw_call_hdr(conn, &hdr, NULL, &res, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_PROT, res.status);
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_PROT, res.status);
 	dafs_expect_reply_to(test, conn, &hdr, &res);
 	/* if it had been executed, the session would be ended */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 struct dafs_size_case {
@@ -383,7 +385,7 @@ static void dafs_negotiate_test(struct kunit *test)
 	KUNIT_EXPECT_GT(test, o->max_credentials, 0);
 	KUNIT_EXPECT_FALSE(test, o->use_checksums);
 	KUNIT_EXPECT_FALSE(test, o->use_back_control_channel);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* Any nonzero value is TRUE; the answer is 1 (E-16). */
@@ -407,7 +409,7 @@ static void dafs_negotiate_bool_test(struct kunit *test)
 	dafs_put32(0x100, buf + 40, false);		/* the encoder writes 1 */
 	dafs_put32(0x80000000, buf + 72, false);
 	KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, len, &res));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, res.status);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, res.status);
 	KUNIT_EXPECT_EQ(test, 1, dafs_get32(conn->last->data + 56, false));
 	KUNIT_EXPECT_EQ(test, 1, dafs_get32(conn->last->data + 84, false));
 	KUNIT_EXPECT_EQ(test, 1, dafs_get32(conn->last->data + 88, false));
@@ -435,8 +437,8 @@ static void dafs_first_message_size_test(struct kunit *test)
 	dafs_put32(DAFS_MAX_ID_STRING, buf + DAFS_HDR_SIZE + at, conn->swab);
 	memset(buf + DAFS_HDR_SIZE + at + 4, 'x', DAFS_MAX_ID_STRING);
 	KUNIT_ASSERT_EQ(test, 0, raw_exchange(conn, buf, DAFS_FIRST_MSG_SIZE, &res));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, res.status);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, res.status);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* R-6.2.1-01 R-3.2.6.3-03 R-3.1-01 */
@@ -452,10 +454,10 @@ static void dafs_first_request_test(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(procs); i++)
-		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_ILLEGAL_STATE,
-				    raw_call(conn, procs[i], &args, NULL), "procedure %u",
-				    procs[i]);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
+		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_ILLEGAL_STATE,
+				       raw_call(conn, procs[i], &args, NULL), "procedure %u",
+				       procs[i]);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &login));
 }
 
 /* E-01, R-3.1.2.2-02 R-6.1.1.5-02: the first message fixes the order */
@@ -466,7 +468,7 @@ static void dafs_order_test(struct kunit *test)
 	u8 msg[DAFS_HDR_SIZE] = {};
 	struct dafs_req_hdr hdr;
 
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
 	conn->swab = !conn->swab;
 	hdr = raw_hdr(conn, DAFS_PROC_NULL);
 	raw_encode(conn, &hdr, NULL, msg);
@@ -496,12 +498,12 @@ static void dafs_id_string_test(struct kunit *test)
 	conn = raw_connect_flavour(test, test->param_value, 0);
 	login.id = "";
 	login.id_len = 0;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_login(conn, &login));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_login(conn, &login));
 	login.id = id;
 	login.id_len = DAFS_MAX_ID_STRING + 1;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_login(conn, &login));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_login(conn, &login));
 	login.id_len = DAFS_MAX_ID_STRING;
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_login(conn, &login));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &login));
 }
 
 static void dafs_fence_id_test(struct kunit *test)
@@ -515,15 +517,15 @@ static void dafs_fence_id_test(struct kunit *test)
 	raw_connect_args(&login, &args.connect);
 	args.connect.fence_id_string.data = id;
 	args.connect.fence_id_string.len = DAFS_MAX_ID_STRING + 1;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			raw_call(conn, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   raw_call(conn, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, NULL));
 	args.connect.fence_id_string.len = DAFS_MAX_ID_STRING;
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			raw_call(conn, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(conn, DAFS_PROC_CLIENT_CONNECT_AUTH, &args, NULL));
 }
 
 /* Return: status of a request that acts with a credential handle. */
-static u32 dafs_raw_use(struct raw_conn *conn, const u8 *handle)
+static dafs_status_t dafs_raw_use(struct raw_conn *conn, const u8 *handle)
 {
 	return raw_call_as(conn, handle, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL);
 }
@@ -549,8 +551,8 @@ static void dafs_client_id_test(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, one.res.connect.client_id.b, newer.res.connect.client_id.b, 8);
 }
 
-static u32 dafs_raw_open(struct raw_conn *conn, const struct dafs_fh *dir, const char *name,
-			 u32 deny, struct dafs_open_res *res)
+static dafs_status_t dafs_raw_open(struct raw_conn *conn, const struct dafs_fh *dir,
+				   const char *name, u32 deny, struct dafs_open_res *res)
 {
 	struct dafs_str component = dafs_test_str(name);
 	struct dafs_open_args args = {
@@ -583,25 +585,25 @@ static void dafs_clid_inuse_test(struct kunit *test)
 	u8 handle[4];
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_open(conn, &fix->dir, "file", DAFS_OPEN_SHARE_DENY_READ, &res));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_open(conn, &fix->dir, "file", DAFS_OPEN_SHARE_DENY_READ, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
 	KUNIT_EXPECT_EQ(test, DAFS_HDR_SIZE, bad->last->len);
 	thief.verifier = 2;
-	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE, raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
-	KUNIT_EXPECT_EQ(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CLID_INUSE, raw_login(bad, &thief));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE, raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
 
 	/* the same in two steps */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(bad, &thief, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_CLID_INUSE, dafs_raw_auth(bad, DAFS_AUTH_DEFAULT, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHENTICATED,
-			raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(bad, &thief, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CLID_INUSE, dafs_raw_auth(bad, DAFS_AUTH_DEFAULT, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHENTICATED,
+			   raw_call(bad, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_use(conn, handle));
 	/* the owner may authenticate on the same connection */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(bad, DAFS_AUTH_NONE, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_auth(bad, DAFS_AUTH_NONE, NULL));
 }
 
 /*
@@ -621,18 +623,17 @@ static void dafs_new_instance_test(struct kunit *test)
 	struct dafs_open_res res;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_open(a, &fix->dir, "file", DAFS_OPEN_SHARE_DENY_READ, &res));
-	KUNIT_EXPECT_EQ(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(late, &old, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_open(a, &fix->dir, "file", DAFS_OPEN_SHARE_DENY_READ, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(late, &old, NULL));
 	late->cksum = a->cksum;
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(c, &new, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(c, DAFS_AUTH_NONE, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_raw_open(b, &fix->dir, "file", 0, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(c, &new, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, dafs_raw_open(b, &fix->dir, "file", 0, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_auth(c, DAFS_AUTH_NONE, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_raw_open(b, &fix->dir, "file", 0, &res));
 	/* sessions of the former instance cannot get state any more */
-	KUNIT_EXPECT_NE(test, DAFS_STATUS_OK,
-			dafs_raw_open(a, &fix->dir, "file", 0, &res));
+	KUNIT_EXPECT_TRUE(test, dafs_raw_open(a, &fix->dir, "file", 0, &res) != DAFS_STATUS_OK);
 	/* nor replace the new instance */
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID,
 			   dafs_raw_auth(late, DAFS_AUTH_NONE, NULL));
@@ -652,15 +653,15 @@ static void dafs_state_of_client_test(struct kunit *test)
 	struct dafs_open_res res;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_open(a, &fix->dir, "file", 0, &res));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_open(a, &fix->dir, "file", 0, &res));
 	args.filehandle = res.filehandle;
 	args.state_id = res.state_id;
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			raw_call(b, DAFS_PROC_READ_INLINE, &args, &read));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(b, DAFS_PROC_READ_INLINE, &args, &read));
 	KUNIT_ASSERT_EQ(test, 4, read.bytes_read);
 	KUNIT_EXPECT_MEMEQ(test, read.read_data, "data", 4);
-	KUNIT_EXPECT_EQ(test, DAFSERR_BAD_STATEID,
-			raw_call(c, DAFS_PROC_READ_INLINE, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
+			   raw_call(c, DAFS_PROC_READ_INLINE, &args, NULL));
 }
 
 #define DAFS_MANY_SESSIONS	64
@@ -688,8 +689,8 @@ static void dafs_session_ids_test(struct kunit *test)
 
 /* Binding. */
 
-static u32 dafs_raw_bind(struct raw_conn *conn, const struct dafs_session_id *session, u16 use,
-			 u32 auth, struct dafs_connect_bind_res *res)
+static dafs_status_t dafs_raw_bind(struct raw_conn *conn, const struct dafs_session_id *session,
+				   u16 use, u32 auth, struct dafs_connect_bind_res *res)
 {
 	struct dafs_connect_bind_args args = {
 		.session_id = *session,
@@ -704,11 +705,12 @@ static u32 dafs_raw_bind(struct raw_conn *conn, const struct dafs_session_id *se
 }
 
 /* Retries while the result is @status.  Return: the last status. */
-static u32 dafs_raw_bind_after(struct raw_conn *conn, const struct dafs_session_id *session,
-			       u16 use, u32 status)
+static dafs_status_t dafs_raw_bind_after(struct raw_conn *conn,
+					 const struct dafs_session_id *session, u16 use,
+					 dafs_status_t status)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	u32 now;
+	dafs_status_t now;
 
 	do {
 		now = dafs_raw_bind(conn, session, use, DAFS_AUTH_NONE, NULL);
@@ -751,31 +753,31 @@ static void dafs_bind_test(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 1, login.res.connect.opts.use_back_control_channel);
 	KUNIT_EXPECT_EQ(test, 1, login.res.connect.opts.use_rdma_read_channel);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind(rr, session, DAFS_RDMA_READ_CHANNEL, 0, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(rr, session, DAFS_RDMA_READ_CHANNEL, 0, &res));
 	KUNIT_EXPECT_EQ(test, 3, res.max_requests);	/* echoed, E-43 */
 	KUNIT_EXPECT_EQ(test, 4096, res.max_request_size);
 	KUNIT_EXPECT_EQ(test, 2048, res.max_response_size);
 	KUNIT_EXPECT_EQ(test, 1, res.trusted);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind(bc, session, DAFS_BACK_CONTROL_CHANNEL, 0, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(bc, session, DAFS_BACK_CONTROL_CHANNEL, 0, &res));
 	KUNIT_EXPECT_GT(test, res.max_requests, 0);
 	KUNIT_EXPECT_LE(test, res.max_requests, 3);
 	KUNIT_EXPECT_GE(test, res.max_request_size, DAFS_MIN_MSG_SIZE);
 	KUNIT_EXPECT_LE(test, res.max_request_size, 4096);
 	KUNIT_EXPECT_LE(test, res.max_response_size, 2048);
 
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE,
-			dafs_raw_bind(late, session, DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_ILLEGAL_STATE,
-			dafs_raw_bind(late, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE,
+			   dafs_raw_bind(late, session, DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE,
+			   dafs_raw_bind(late, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 
 	/* a channel that was lost may be bound again during the session (E-53) */
 	raw_close(test, bc);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind_after(late, session, DAFS_BACK_CONTROL_CHANNEL,
-					    DAFSERR_ILLEGAL_STATE));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind_after(late, session, DAFS_BACK_CONTROL_CHANNEL,
+					       DAFSERR_ILLEGAL_STATE));
 }
 
 /* E-33: CONNECT_BIND has a checksum if its session has negotiated them. */
@@ -804,15 +806,15 @@ static void dafs_bound_channel_test(struct kunit *test)
 	union dafs_args args = {};
 	u32 proc;
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind(bc, &login.res.connect.session_id,
-				      DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, raw_call(bc, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP,
-			raw_call(bc, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(bc, &login.res.connect.session_id,
+					 DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, raw_call(bc, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
+			   raw_call(bc, DAFS_PROC_GET_ROOT_HANDLE, NULL, NULL));
 	for (proc = DAFS_PROC_BC_GETATTR; proc <= DAFS_PROC_BC_BATCH_COMPLETION; proc++)
-		KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, raw_call(op, proc, &args, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, raw_call(op, proc, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* R-6.2.5-04 and the rest of E-53; R-3.1.2.3.4.1-03 */
@@ -828,31 +830,31 @@ static void dafs_bind_errors_test(struct kunit *test)
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
 
 	/* whether an unknown session uses checksums is not known */
-	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
-			dafs_raw_bind(conn, &nobody, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
+			   dafs_raw_bind(conn, &nobody, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 	guess.b[7] ^= 1;
-	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
-			dafs_raw_bind(conn, &guess, DAFS_RDMA_READ_CHANNEL, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP,
-			dafs_raw_bind(conn, &plain.res.connect.session_id,
-				      DAFS_RDMA_READ_CHANNEL, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP,
-			dafs_raw_bind(conn, &plain.res.connect.session_id,
-				      DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
+			   dafs_raw_bind(conn, &guess, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
+			   dafs_raw_bind(conn, &plain.res.connect.session_id,
+					 DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
+			   dafs_raw_bind(conn, &plain.res.connect.session_id,
+					 DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
 
 	conn->cksum = op->cksum;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 0, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 3, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 4, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 0xffff, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHORIZED,
-			dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, DAFS_AUTH_DEFAULT,
-				      NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(without, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 0, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 3, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 4, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, dafs_raw_bind(conn, session, 0xffff, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED,
+			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, DAFS_AUTH_DEFAULT,
+					 NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(without, DAFS_PROC_NULL, NULL, NULL));
 	/* the channel can still be bound */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 }
 
 /* A client that guesses session ids, or has another address, is soon disconnected. */
@@ -867,21 +869,21 @@ static void dafs_bind_guess_test(struct kunit *test)
 	struct dafs_session_id guess = *session;
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
-			dafs_raw_bind(other, session, DAFS_RDMA_READ_CHANNEL, login.auth_type,
-				      NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
+			   dafs_raw_bind(other, session, DAFS_RDMA_READ_CHANNEL, login.auth_type,
+					 NULL));
 	for (i = 0; i < 3; i++) {
 		guess.b[i] ^= 1;
-		KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
-				dafs_raw_bind(conn, &guess, DAFS_RDMA_READ_CHANNEL,
-					      login.auth_type, NULL));
+		DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
+				   dafs_raw_bind(conn, &guess, DAFS_RDMA_READ_CHANNEL,
+						 login.auth_type, NULL));
 	}
 	KUNIT_EXPECT_TRUE(test, raw_closed(conn, RAW_WAIT_MS));
 	conn = raw_connect_flavour(test, NULL, 0);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, login.auth_type,
-				      NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, login.auth_type,
+					 NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_NULL, NULL, NULL));
 }
 
 /* R-3.1.2.5-02, and no channel before authentication */
@@ -896,13 +898,14 @@ static void dafs_bind_wrong_time_test(struct kunit *test)
 	};
 	struct dafs_client_connect_res res;
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(op, &login, &res));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOT_AUTHENTICATED,
-			dafs_raw_bind(conn, &res.session_id, DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_auth(op, DAFS_AUTH_NONE, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(op, &login, &res));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHENTICATED,
+			   dafs_raw_bind(conn, &res.session_id, DAFS_BACK_CONTROL_CHANNEL, 0,
+					 NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_auth(op, DAFS_AUTH_NONE, NULL));
 	raw_close(test, op);
-	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
-			dafs_raw_bind_after(conn, &res.session_id, 3, DAFSERR_INVAL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
+			   dafs_raw_bind_after(conn, &res.session_id, 3, DAFSERR_INVAL));
 }
 
 /* R-6.2.5-05: each channel has separate limits; E-43 says what 0 means */
@@ -919,14 +922,14 @@ static void dafs_bind_values_test(struct kunit *test)
 	struct dafs_connect_bind_res res;
 
 	/* the client posts the receives, so it must give their size and number (E-43) */
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
 	args.max_requests = 65535;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
 	args.max_request_size = ~0;
 	args.max_response_size = ~0;
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, &res));
 	KUNIT_EXPECT_LE(test, res.max_requests, 256);
 	KUNIT_EXPECT_LE(test, res.max_request_size, SZ_64K);
 	KUNIT_EXPECT_LE(test, res.max_response_size, SZ_64K);
@@ -935,7 +938,7 @@ static void dafs_bind_values_test(struct kunit *test)
 		.session_id = login.res.connect.session_id,
 		.channel_use = DAFS_RDMA_READ_CHANNEL,
 	};
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(rr, DAFS_PROC_CONNECT_BIND, &args, &res));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(rr, DAFS_PROC_CONNECT_BIND, &args, &res));
 	KUNIT_EXPECT_EQ(test, 0, res.max_requests);
 	KUNIT_EXPECT_EQ(test, 0, res.max_request_size);
 }
@@ -951,22 +954,22 @@ static void dafs_discriminator_test(struct kunit *test)
 	/* a channel of one type cannot be bound as another */
 	how.type = DAFS_CHANNEL_BACK_CONTROL;
 	conn = raw_connect(test, &how);
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL, raw_login(conn, &refused));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, raw_login(conn, &refused));
 	conn->cksum = op->cksum;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			dafs_raw_bind(conn, &login.res.connect.session_id,
-				      DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   dafs_raw_bind(conn, &login.res.connect.session_id,
+					 DAFS_RDMA_READ_CHANNEL, 0, NULL));
 	how.type = DAFS_CHANNEL_OPERATION;
 	conn = raw_connect(test, &how);
 	conn->cksum = op->cksum;
-	KUNIT_EXPECT_EQ(test, DAFSERR_INVAL,
-			dafs_raw_bind(conn, &login.res.connect.session_id,
-				      DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL,
+			   dafs_raw_bind(conn, &login.res.connect.session_id,
+					 DAFS_RDMA_READ_CHANNEL, 0, NULL));
 
 	/* private data of another protocol is ignored */
 	how.type = DAFS_CHANNEL_BACK_CONTROL;
 	how.magic = 0x12345678;
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_login(raw_connect(test, &how), &refused));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_login(raw_connect(test, &how), &refused));
 }
 
 /* Disconnecting. */
@@ -977,9 +980,9 @@ static void dafs_disconnect_early_test(struct kunit *test)
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
 	struct raw_login login = { .id = "early" };
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
-	KUNIT_EXPECT_NE(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_SECINFO, NULL, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, dafs_raw_connect(conn, &login, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_DISCONNECT, NULL, NULL));
+	KUNIT_EXPECT_TRUE(test, raw_call(conn, DAFS_PROC_SECINFO, NULL, NULL) != DAFS_STATUS_OK);
 }
 
 /* R-6.2.6-01: all channels end, even if the client does not disconnect them */
@@ -992,14 +995,14 @@ static void dafs_disconnect_test(struct kunit *test)
 	struct raw_conn *late = dafs_bind_channel(test, op, 0);
 	struct dafs_session_id *session = &login.res.connect.session_id;
 
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind(rr, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
-	KUNIT_ASSERT_EQ(test, DAFS_STATUS_OK,
-			dafs_raw_bind(bc, session, DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_DISCONNECT, NULL, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(rr, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(bc, session, DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(op, DAFS_PROC_DISCONNECT, NULL, NULL));
 	KUNIT_EXPECT_FALSE(test, raw_closed(op, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_UNKNOWN_SESSION,
-			dafs_raw_bind(late, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
+			   dafs_raw_bind(late, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 	KUNIT_EXPECT_TRUE(test, raw_closed(op, RAW_WAIT_MS));
 	KUNIT_EXPECT_TRUE(test, raw_closed(rr, RAW_WAIT_MS));
 	KUNIT_EXPECT_TRUE(test, raw_closed(bc, RAW_WAIT_MS));
@@ -1175,7 +1178,8 @@ static void dafs_client_shutdown_test(struct kunit *test)
 
 /* Directives of a server (6.6). */
 
-static u32 dafs_directive(struct kunit *test, struct raw_conn *bc, u32 proc, u16 chain_flags)
+static dafs_status_t dafs_directive(struct kunit *test, struct raw_conn *bc, u32 proc,
+				    u16 chain_flags)
 {
 	union dafs_args args = {};
 	struct dafs_req_hdr hdr = raw_hdr(bc, proc);
@@ -1212,15 +1216,15 @@ static void dafs_directives_test(struct kunit *test)
 	bc = raw_accepted(srv, 1);
 	KUNIT_ASSERT_NOT_NULL(test, op);
 	KUNIT_ASSERT_NOT_NULL(test, bc);
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_directive(test, bc, DAFS_PROC_BC_NULL, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, dafs_directive(test, bc, DAFS_PROC_NULL, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_NOTSUPP, dafs_directive(test, bc, 154, 0));
-	KUNIT_EXPECT_EQ(test, DAFSERR_CHAIN_FORM,
-			dafs_directive(test, bc, DAFS_PROC_BC_NULL, DAFS_CHF_FORW));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_directive(test, bc, DAFS_PROC_BC_NULL, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, dafs_directive(test, bc, DAFS_PROC_NULL, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, dafs_directive(test, bc, 154, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CHAIN_FORM,
+			   dafs_directive(test, bc, DAFS_PROC_BC_NULL, DAFS_CHF_FORW));
 	/* an id that the client does not know is ignored (E-109) */
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK,
-			dafs_directive(test, bc, DAFS_PROC_BC_BATCH_COMPLETION, 0));
-	KUNIT_EXPECT_EQ(test, DAFS_STATUS_OK, dafs_directive(test, bc, DAFS_PROC_BC_NULL, 0));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_directive(test, bc, DAFS_PROC_BC_BATCH_COMPLETION, 0));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_directive(test, bc, DAFS_PROC_BC_NULL, 0));
 
 	KUNIT_EXPECT_GE(test, op->disc_len, sizeof(op->disc));
 	KUNIT_EXPECT_EQ(test, DAFS_REQUEST_MAGIC, dafs_get32(&op->disc.magic, flavour->swab));

@@ -69,7 +69,7 @@ static struct dafs_fh dafs_st_lookup(struct kunit *test, struct dafs_fixture *fi
 }
 
 static void dafs_st_expect(struct kunit *test, struct dafs_fixture *fix, const struct dafs_fh *fh,
-			   u32 expected)
+			   dafs_status_t expected)
 {
 	struct dafs_getattr_args args = {
 		.filehandle = *fh,
@@ -222,7 +222,7 @@ static void dafs_st_guess_test(struct kunit *test)
 	static const char *const dirs[] = { "outside", "part", "part/from" };
 	struct dafs_fh part, inside, forged;
 	struct dafs_fixture *fix = dafs_st_fixture(test, &part);
-	u32 reached = dafs_st_checks(test) ? DAFSERR_FHEXPIRED : DAFS_STATUS_OK;
+	dafs_status_t reached = dafs_st_checks(test) ? DAFSERR_FHEXPIRED : DAFS_STATUS_OK;
 	unsigned int i;
 
 	inside = dafs_st_lookup(test, fix, DAFS_ST_EXPORT "/from/file");

@@ -44,7 +44,8 @@ static void lease_connect(struct kunit *test, struct lease_client *client, const
 }
 
 /* OPEN of a file in the test's directory that denies all access. */
-static u32 lease_open(struct lease_client *client, struct dafs_fixture *fix, const char *file)
+static dafs_status_t lease_open(struct lease_client *client, struct dafs_fixture *fix,
+				const char *file)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW,
 							 DAFS_OPEN_SHARE_DENY_BOTH);
@@ -55,7 +56,7 @@ static u32 lease_open(struct lease_client *client, struct dafs_fixture *fix, con
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, &client->open);
 }
 
-static u32 lease_reclaim(struct lease_client *client)
+static dafs_status_t lease_reclaim(struct lease_client *client)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW,
 							 DAFS_OPEN_SHARE_DENY_BOTH);
@@ -66,7 +67,7 @@ static u32 lease_reclaim(struct lease_client *client)
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, &res);
 }
 
-static u32 lease_read(struct lease_client *client)
+static dafs_status_t lease_read(struct lease_client *client)
 {
 	struct dafs_read_inline_args args = {
 		.filehandle = client->open.filehandle,
@@ -77,7 +78,7 @@ static u32 lease_read(struct lease_client *client)
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_READ_INLINE, &args, NULL);
 }
 
-static u32 lease_close(struct lease_client *client)
+static dafs_status_t lease_close(struct lease_client *client)
 {
 	struct dafs_close_args args = {
 		.filehandle = client->open.filehandle,
@@ -87,7 +88,7 @@ static u32 lease_close(struct lease_client *client)
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_CLOSE, &args, NULL);
 }
 
-static u32 lease_downgrade(struct lease_client *client)
+static dafs_status_t lease_downgrade(struct lease_client *client)
 {
 	struct dafs_open_downgrade_args args = {
 		.filehandle = client->open.filehandle,
@@ -98,7 +99,7 @@ static u32 lease_downgrade(struct lease_client *client)
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN_DOWNGRADE, &args, NULL);
 }
 
-static u32 lease_claim_delegation(struct lease_client *client, struct dafs_fixture *fix)
+static dafs_status_t lease_claim_delegation(struct lease_client *client, struct dafs_fixture *fix)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
 	struct dafs_str name = dafs_test_str("file");
@@ -126,7 +127,7 @@ static struct dafs_open_res lease_wait(struct kunit *test, struct dafs_fixture *
 	struct dafs_open_args args = dafs_test_open_args("other", DAFS_RW, 0);
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct dafs_open_res res = {};
-	u32 status;
+	dafs_status_t status;
 
 	do {
 		status = dafs_try_open(test, fix, "file", &args, &res);
@@ -249,7 +250,7 @@ static void dafs_lease_revived_test(struct kunit *test)
 	unsigned long end;
 	struct lease_client client;
 	struct dafs_open_res res;
-	u32 status;
+	dafs_status_t status;
 
 	lease_connect(test, &client, NULL, test->param_value);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
@@ -488,7 +489,7 @@ static void lease_forget(struct kunit *test)
 {
 	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
 	struct raw_login login;
-	u32 status;
+	dafs_status_t status;
 
 	dafs_fixture_server_param(test, &dafsd_server.max_clients, 1);
 	do {
@@ -499,11 +500,11 @@ static void lease_forget(struct kunit *test)
 	raw_close(test, conn);
 }
 
-static u32 lease_greedy(struct kunit *test, struct dafs_fixture *fix, unsigned int i,
-			struct lease_client *client)
+static dafs_status_t lease_greedy(struct kunit *test, struct dafs_fixture *fix, unsigned int i,
+				  struct lease_client *client)
 {
 	char name[16];
-	u32 status;
+	dafs_status_t status;
 
 	client->login.verifier = 1;
 	client->conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
@@ -527,7 +528,7 @@ static void dafs_lease_greedy_test(struct kunit *test)
 	struct lease_client *clients;
 	struct raw_conn *other;
 	unsigned int nr = 0;
-	u32 status;
+	dafs_status_t status;
 
 	clients = kunit_kcalloc(test, LEASE_GREEDY + 1, sizeof(*clients), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, clients);

@@ -149,8 +149,8 @@ static void dafs_open_exclusive_test(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &first.filehandle, &again.filehandle, sizeof(struct dafs_fh));
 	for (bit = 0; bit < 64; bit++) {
 		args.create_verifier.b[bit / 8] ^= 1 << bit % 8;
-		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_EXIST,
-				    dafs_try_open(test, fix, "file", &args, &again), "bit %d", bit);
+		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_EXIST, dafs_try_open(test, fix, "file", &args,
+									  &again), "bit %d", bit);
 		args.create_verifier.b[bit / 8] ^= 1 << bit % 8;
 	}
 	again = dafs_must_open(test, fix, "file", &args);
@@ -342,9 +342,9 @@ static void dafs_open_bad_args_test(struct kunit *test)
 	for (bad = dafs_open_bads; bad < dafs_open_bads + ARRAY_SIZE(dafs_open_bads); bad++) {
 		args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
 		*(u32 *)((u8 *)&args + bad->offset) = bad->value;
-		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_INVAL,
-				    dafs_try_open(test, fix, "new", &args, &res), "%s %u",
-				    bad->what, bad->value);
+		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_INVAL,
+				       dafs_try_open(test, fix, "new", &args, &res), "%s %u",
+				       bad->what, bad->value);
 		KUNIT_EXPECT_EQ(test, -ENOENT, dafs_backing_stat(fix, "new", &stat));
 	}
 	args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
@@ -385,17 +385,17 @@ static struct dafs_client *dafs_open_limited(struct kunit *test, struct dafs_fix
 	return dafs_fixture_client(test, &params);
 }
 
-static u32 dafs_open_limited_file(struct kunit *test, struct dafs_fixture *fix,
-				  struct dafs_client *clnt, const char *name,
-				  struct dafs_open_res *res)
+static dafs_status_t dafs_open_limited_file(struct kunit *test, struct dafs_fixture *fix,
+					    struct dafs_client *clnt, const char *name,
+					    struct dafs_open_res *res)
 {
 	struct dafs_open_args args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
 
 	return dafs_test_open(test, clnt, dafs_test_me(), &fix->dir, name, &args, res);
 }
 
-static u32 dafs_open_limited_reclaim(struct kunit *test, struct dafs_fixture *fix,
-				     struct dafs_client *clnt, const char *name)
+static dafs_status_t dafs_open_limited_reclaim(struct kunit *test, struct dafs_fixture *fix,
+					       struct dafs_client *clnt, const char *name)
 {
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RD, 0);
 	struct dafs_open_res res;
@@ -485,7 +485,7 @@ static void dafs_open_limit_keeps_test(struct kunit *test)
  */
 struct dafs_open_path {
 	const char *path;
-	u32 status;
+	dafs_status_t status;
 	u32 count;
 	const char *resolved;
 };
@@ -523,9 +523,9 @@ static void dafs_open_path_test(struct kunit *test)
 	dafs_backing_symlink(test, fix, "link", "a");
 	dafs_backing_mknod(test, fix, "fifo", S_IFIFO | 0600, 0);
 	for (p = dafs_open_paths; p < dafs_open_paths + ARRAY_SIZE(dafs_open_paths); p++) {
-		u32 status = dafs_try_open(test, fix, p->path, &args, &res);
+		dafs_status_t status = dafs_try_open(test, fix, p->path, &args, &res);
 
-		KUNIT_EXPECT_EQ_MSG(test, p->status, status, "%s", p->path);
+		DAFS_EXPECT_STATUS_MSG(test, p->status, status, "%s", p->path);
 		KUNIT_EXPECT_EQ_MSG(test, p->count, res.component_count, "%s", p->path);
 		fh = p->resolved ? dafs_test_lookup(test, fix, p->resolved) : none;
 		KUNIT_EXPECT_MEMEQ(test, &fh, &res.filehandle, sizeof(fh));
@@ -670,7 +670,7 @@ static void dafs_close_test(struct kunit *test)
 }
 
 static void dafs_state_expect(struct kunit *test, struct dafs_fixture *fix,
-			      const struct dafs_open_res *open, u32 status)
+			      const struct dafs_open_res *open, dafs_status_t status)
 {
 	DAFS_EXPECT_STATUS(test, status,
 			   dafs_try_read(test, fix->clnt, &open->filehandle, &open->state_id));
@@ -751,11 +751,12 @@ static const struct dafs_open_right dafs_open_rights[] = {
 	{ 0600, true, true },
 };
 
-static u32 dafs_open_as(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			const char *name, const struct dafs_open_args *args)
+static dafs_status_t dafs_open_as(struct kunit *test, struct dafs_fixture *fix,
+				  const struct cred *cred, const char *name,
+				  const struct dafs_open_args *args)
 {
 	struct dafs_open_res res;
-	u32 status = dafs_test_open(test, fix->clnt, cred, &fix->dir, name, args, &res);
+	dafs_status_t status = dafs_test_open(test, fix->clnt, cred, &fix->dir, name, args, &res);
 
 	if (!status)
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
@@ -775,14 +776,14 @@ static void dafs_open_access_test(struct kunit *test)
 	for (r = dafs_open_rights; r < dafs_open_rights + ARRAY_SIZE(dafs_open_rights); r++) {
 		dafs_backing_chmod(test, fix, "file", r->mode);
 		args.share_access = DAFS_RD;
-		KUNIT_EXPECT_EQ_MSG(test, r->read ? DAFS_STATUS_OK : DAFSERR_ACCES,
-				    dafs_open_as(test, fix, user, "file", &args), "%o", r->mode);
+		DAFS_EXPECT_STATUS_MSG(test, r->read ? DAFS_STATUS_OK : DAFSERR_ACCES,
+				       dafs_open_as(test, fix, user, "file", &args), "%o", r->mode);
 		args.share_access = DAFS_WR;
-		KUNIT_EXPECT_EQ_MSG(test, r->write ? DAFS_STATUS_OK : DAFSERR_ACCES,
-				    dafs_open_as(test, fix, user, "file", &args), "%o", r->mode);
+		DAFS_EXPECT_STATUS_MSG(test, r->write ? DAFS_STATUS_OK : DAFSERR_ACCES,
+				       dafs_open_as(test, fix, user, "file", &args), "%o", r->mode);
 		args.share_access = DAFS_RW;
-		KUNIT_EXPECT_EQ_MSG(test, r->read && r->write ? DAFS_STATUS_OK : DAFSERR_ACCES,
-				    dafs_open_as(test, fix, user, "file", &args), "%o", r->mode);
+		DAFS_EXPECT_STATUS_MSG(test, r->read && r->write ? DAFS_STATUS_OK : DAFSERR_ACCES,
+				       dafs_open_as(test, fix, user, "file", &args), "%o", r->mode);
 	}
 	args = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
 	dafs_backing_mkdir(test, fix, "dir", 0755);

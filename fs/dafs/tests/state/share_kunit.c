@@ -22,7 +22,7 @@ static void dafs_share_matrix(struct kunit *test, struct dafs_fixture *fix,
 
 	for (n = 0; n < 12 * 12; n++) {
 		bool conflict;
-		u32 status;
+		dafs_status_t status;
 
 		first.share_access = 1 + n % 3;
 		first.share_deny = n / 3 % 4;
@@ -32,9 +32,9 @@ static void dafs_share_matrix(struct kunit *test, struct dafs_fixture *fix,
 			   (second.share_deny & first.share_access);
 		held = dafs_must_share(test, fix, &first);
 		status = dafs_share_on(test, fix, clnt, &second, &res);
-		KUNIT_EXPECT_EQ_MSG(test, conflict ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
-				    "access %u deny %u, then %u and %u", first.share_access,
-				    first.share_deny, second.share_access, second.share_deny);
+		DAFS_EXPECT_STATUS_MSG(test, conflict ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
+				       "access %u deny %u, then %u and %u", first.share_access,
+				       first.share_deny, second.share_access, second.share_deny);
 		if (!status)
 			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, clnt, &res));
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &held));
@@ -269,8 +269,8 @@ static void dafs_share_key_also_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_share(test, fix, &c, &res));
 }
 
-static u32 dafs_downgrade(struct kunit *test, struct dafs_client *clnt,
-			  const struct dafs_open_res *open, const struct dafs_opener *to)
+static dafs_status_t dafs_downgrade(struct kunit *test, struct dafs_client *clnt,
+				    const struct dafs_open_res *open, const struct dafs_opener *to)
 {
 	struct dafs_open_downgrade_args args = {
 		.filehandle = open->filehandle,
@@ -353,7 +353,7 @@ static void dafs_downgrade_refused_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafs_opener other = { "other", DAFS_RD, 0 };
 	struct dafs_open_res one, two;
-	u32 status;
+	dafs_status_t status;
 	int i;
 
 	dafs_backing_write(test, fix, "file", "content", 7);
@@ -364,13 +364,13 @@ static void dafs_downgrade_refused_test(struct kunit *test)
 
 		one = dafs_must_share(test, fix, have);
 		status = dafs_downgrade(test, fix->clnt, &one, &dafs_downgrade_bads[i].to);
-		KUNIT_EXPECT_EQ_MSG(test, DAFSERR_INVAL, status, "row %d", i);
+		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_INVAL, status, "row %d", i);
 		status = dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id);
-		KUNIT_EXPECT_EQ_MSG(test, writes ? DAFS_STATUS_OK : DAFSERR_ACCES, status,
-				    "row %d", i);
+		DAFS_EXPECT_STATUS_MSG(test, writes ? DAFS_STATUS_OK : DAFSERR_ACCES, status,
+				       "row %d", i);
 		status = dafs_share(test, fix, &other, &two);
-		KUNIT_EXPECT_EQ_MSG(test, denies ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
-				    "row %d", i);
+		DAFS_EXPECT_STATUS_MSG(test, denies ? DAFSERR_DENIED : DAFS_STATUS_OK, status,
+				       "row %d", i);
 		if (!status)
 			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 					   dafs_test_close(test, fix->clnt, &two));
@@ -500,7 +500,7 @@ struct dafs_later {
 	struct dafs_open_args args;
 	struct dafs_fh fh;
 	struct dafs_open_res open;
-	u32 status;
+	dafs_status_t status;
 };
 
 static struct dafs_later *dafs_later(struct kunit *test, struct dafs_client *clnt,

@@ -15,8 +15,9 @@ static struct dafs_open_args dafs_unlinked_args(const struct dafs_fh *dir)
 	return args;
 }
 
-static u32 dafs_unlinked_try(struct kunit *test, struct dafs_fixture *fix, const struct cred *cred,
-			     struct dafs_open_args *args, struct dafs_open_res *res)
+static dafs_status_t dafs_unlinked_try(struct kunit *test, struct dafs_fixture *fix,
+				       const struct cred *cred, struct dafs_open_args *args,
+				       struct dafs_open_res *res)
 {
 	memset(res, 0, sizeof(*res));
 	return dafs_test_call(test, fix->clnt, cred, DAFS_PROC_OPEN, args, res);
@@ -32,8 +33,8 @@ static struct dafs_open_res dafs_unlinked_make(struct kunit *test, struct dafs_f
 	return res;
 }
 
-static u32 dafs_unlinked_getattr(struct kunit *test, struct dafs_fixture *fix,
-				 const struct dafs_fh *fh, struct dafs_fattr *attr)
+static dafs_status_t dafs_unlinked_getattr(struct kunit *test, struct dafs_fixture *fix,
+					   const struct dafs_fh *fh, struct dafs_fattr *attr)
 {
 	struct dafs_getattr_args args = {
 		.filehandle = *fh,
@@ -42,15 +43,15 @@ static u32 dafs_unlinked_getattr(struct kunit *test, struct dafs_fixture *fix,
 				       DAFS_FATTR_CHANGE,
 	};
 	struct dafs_getattr_res res = {};
-	u32 status = dafs_test_call(test, fix->clnt, dafs_test_me(), DAFS_PROC_GETATTR_INLINE,
-				    &args, &res);
+	dafs_status_t status = dafs_test_call(test, fix->clnt, dafs_test_me(),
+					      DAFS_PROC_GETATTR_INLINE, &args, &res);
 
 	*attr = res.obj_attributes;
 	return status;
 }
 
-static u32 dafs_unlinked_write(struct kunit *test, struct dafs_fixture *fix,
-			       const struct dafs_open_res *open)
+static dafs_status_t dafs_unlinked_write(struct kunit *test, struct dafs_fixture *fix,
+					 const struct dafs_open_res *open)
 {
 	struct dafs_write_inline_args args = {
 		.filehandle = open->filehandle,
@@ -64,8 +65,8 @@ static u32 dafs_unlinked_write(struct kunit *test, struct dafs_fixture *fix,
 	return dafs_test_write(test, fix->clnt, dafs_test_me(), &args, &res);
 }
 
-static u32 dafs_unlinked_read(struct kunit *test, struct dafs_fixture *fix,
-			      const struct dafs_open_res *open)
+static dafs_status_t dafs_unlinked_read(struct kunit *test, struct dafs_fixture *fix,
+					const struct dafs_open_res *open)
 {
 	struct dafs_read_inline_args args = {
 		.filehandle = open->filehandle,
@@ -74,7 +75,7 @@ static u32 dafs_unlinked_read(struct kunit *test, struct dafs_fixture *fix,
 	};
 	struct dafs_read_inline_res res;
 	char buf[8] = {};
-	u32 status = dafs_test_read(test, fix->clnt, dafs_test_me(), &args, buf, &res);
+	dafs_status_t status = dafs_test_read(test, fix->clnt, dafs_test_me(), &args, buf, &res);
 
 	if (!status)
 		KUNIT_EXPECT_STREQ(test, "content", buf);

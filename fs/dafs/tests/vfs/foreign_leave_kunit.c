@@ -42,7 +42,7 @@ static void dafs_foreign_gone_test(struct kunit *test)
  */
 struct foreign_refusal {
 	const char *name;
-	u32 status;
+	dafs_status_t status;
 };
 
 static const struct foreign_refusal foreign_refusals[] = {

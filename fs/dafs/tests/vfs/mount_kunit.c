@@ -11,7 +11,7 @@
 
 struct mount_status {
 	const char *name;
-	u32 status;
+	dafs_status_t status;
 	int err;
 	const char *words;
 };
