@@ -42,9 +42,9 @@ void dafsd_late_begin(struct dafsd_rqst *rq)
 	INIT_LIST_HEAD(&rq->change_link);
 	if (!dafsd_late_counts(rq))
 		return;
-	spin_lock(&rq->conn->lock);
+	spin_lock_irq(&rq->conn->lock);
 	list_add(&rq->change_link, &rq->conn->changing);
-	spin_unlock(&rq->conn->lock);
+	spin_unlock_irq(&rq->conn->lock);
 	/* pairs with dafsd_late_closed() */
 	smp_mb();
 }
@@ -61,11 +61,12 @@ void dafsd_late_end(struct dafsd_rqst *rq)
 
 	if (list_empty(&rq->change_link))
 		return;
-	spin_lock(&conn->lock);
+	spin_lock_irq(&conn->lock);
 	list_del(&rq->change_link);
-	if (list_empty(&conn->changing))
+	spin_unlock_irq(&conn->lock);
+	/* if its channel is just being closed, dafsd_conn_finish() does this */
+	if (!list_empty(&conn->late_node))
 		dafsd_late_over(conn);
-	spin_unlock(&conn->lock);
 }
 
 /* Disabling and enabling an export makes a new object for the same files. */
@@ -85,24 +86,32 @@ static bool dafsd_late_meets(const struct dafsd_rqst *rq, struct dafsd_conn *con
 	spin_lock(&conn->lock);
 	list_for_each_entry(other, &conn->changing, change_link) {
 		exp = READ_ONCE(other->exp);
-		if (!rq->exp || !exp || dafsd_late_same(rq->exp, exp))
-			meets = true;
+		meets = !rq->exp || !exp || dafsd_late_same(rq->exp, exp);
+		if (meets)
+			break;
 	}
 	spin_unlock(&conn->lock);
 	return meets;
 }
 
+/*
+ * The late connections are few: each has a change that is executed, and the number of
+ * workers is limited.
+ */
 static bool dafsd_late_meets_any(const struct dafsd_rqst *rq)
 {
 	struct dafsd_client *client = rq->ses->client;
-	struct dafsd_session *ses;
+	struct dafsd_conn *conn;
 	bool meets = false;
 
-	spin_lock(&client->lock);
-	list_for_each_entry(ses, &client->sessions, client_node)
-		/* pairs with dafsd_late_closed(): dafsd_rqst.exp of its requests is up to date */
-		meets |= smp_load_acquire(&ses->op->late) && dafsd_late_meets(rq, ses->op);
-	spin_unlock(&client->lock);
+	/* after dafsd_late_closed(), dafsd_rqst.exp of the requests is up to date */
+	spin_lock_irq(&client->late_lock);
+	list_for_each_entry(conn, &client->late, late_node) {
+		meets = dafsd_late_meets(rq, conn);
+		if (meets)
+			break;
+	}
+	spin_unlock_irq(&client->late_lock);
 	return meets;
 }
 
@@ -117,7 +126,7 @@ static bool dafsd_late_meets_any(const struct dafsd_rqst *rq)
  */
 dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq)
 {
-	if (list_empty(&rq->change_link) || !atomic_read(&rq->ses->client->nr_late))
+	if (list_empty(&rq->change_link) || list_empty(&rq->ses->client->late))
 		return DAFS_STATUS_OK;
 	return dafsd_late_meets_any(rq) ? DAFSERR_DELAY : DAFS_STATUS_OK;
 }

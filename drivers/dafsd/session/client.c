@@ -153,7 +153,7 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 			dafsd_client_log(client, "was silent for its lease");
 		dafsd_sessions_end(client);
 		/* while it has late changes it stays, to detect them if it reconnects */
-		if (!atomic_read(&client->nr_late)) {
+		if (list_empty(&client->late)) {
 			dafsd_client_remove(client, gone);
 			return;
 		}
@@ -201,10 +201,12 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	client->max_credentials = max_credentials;
 	kref_init(&client->ref);
 	spin_lock_init(&client->lock);
+	spin_lock_init(&client->late_lock);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->sessions);
 	INIT_LIST_HEAD(&client->states);
 	INIT_LIST_HEAD(&client->expired);
+	INIT_LIST_HEAD(&client->late);
 	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_lease_work);
 	return client;
 }
@@ -357,9 +359,7 @@ static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
 static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session *ses)
 {
 	lockdep_assert_held(&client->server->clients_lock);
-	spin_lock(&client->lock);
 	list_add_tail(&ses->client_node, &client->sessions);
-	spin_unlock(&client->lock);
 	client->nr_connecting--;
 }
 
@@ -425,9 +425,7 @@ void dafsd_client_leave(struct dafsd_session *ses)
 		return;
 	}
 	mutex_lock(&client->server->clients_lock);
-	spin_lock(&client->lock);
 	list_del_init(&ses->client_node);
-	spin_unlock(&client->lock);
 	dafsd_client_renew(client);	/* the client can reconnect within its lease */
 	mutex_unlock(&client->server->clients_lock);
 }

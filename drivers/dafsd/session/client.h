@@ -34,8 +34,8 @@ struct dafsd_principal {
  * @server: the server that it is a client of
  * @peer: the address that it came from first, which its state is counted for; holds a
  *	reference
- * @sessions: dafsd_session.client_node of those that have authenticated as this client; to
- *	change it both dafsd_server.clients_lock and @lock are held, to read it either of them
+ * @sessions: dafsd_session.client_node of those that have authenticated as this client;
+ *	guarded by dafsd_server.clients_lock
  * @discarded: it is not in the table any more; its sessions are of no use
  * @client_id: what CLIENT_CONNECT returns
  * @verifier: names the client's instance
@@ -44,7 +44,7 @@ struct dafsd_principal {
  * @id_len: bytes of @id
  * @id: client-id-string
  * @max_credentials: fixed by the first session (E-47)
- * @lock: guards @states, @expired, @nr_opens and @released, and protects @sessions
+ * @lock: guards @states, @expired, @nr_opens and @released
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
  * @next_cred: where the search for a free handle goes on; guarded by its lock
@@ -57,7 +57,9 @@ struct dafsd_principal {
  * @renewed: jiffies of its last sign of life, see dafsd_client_renew()
  * @silent: it had been silent for its lease when that was looked at last; guarded
  *	by dafsd_server.clients_lock
- * @nr_late: sessions that have ended while changes of them are executed, see request/late.c
+ * @late_lock: guards @late; taken in interrupts
+ * @late: dafsd_conn.late_node of the connections that were closed while changes of them
+ *	are executed, see request/late.c
  * @lease_work: looks whether it lives, from the first authentication on; holds a
  *	reference while queued
  * @rcu: to free it
@@ -87,7 +89,8 @@ struct dafsd_client {
 	unsigned int nr_connecting;
 	unsigned long renewed;
 	bool silent;
-	atomic_t nr_late;
+	spinlock_t late_lock;	/* see above */
+	struct list_head late;
 	struct delayed_work lease_work;
 	struct rcu_head rcu;
 };

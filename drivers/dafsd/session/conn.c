@@ -91,7 +91,7 @@ bool dafsd_conn_set_state(struct dafsd_conn *conn, enum dafsd_conn_state next,
 {
 	bool legal;
 
-	spin_lock(&conn->lock);
+	spin_lock_irq(&conn->lock);
 	legal = dafsd_conn_next[conn->state] & BIT(next);
 	if (legal) {
 		trace_dafsd_session_state(conn, next);
@@ -100,7 +100,7 @@ bool dafsd_conn_set_state(struct dafsd_conn *conn, enum dafsd_conn_state next,
 		/* a task that sees READY also sees the session and its client */
 		smp_store_release(&conn->state, next);
 	}
-	spin_unlock(&conn->lock);
+	spin_unlock_irq(&conn->lock);
 	if (legal && next != DAFSD_CONN_CONNECTED)
 		dafsd_conn_settle(conn);
 	return legal;
@@ -156,32 +156,46 @@ void dafsd_conn_put(struct dafsd_conn *conn)
 }
 
 /**
- * dafsd_late_over() - no change of a connection is executed any more
- * @conn: the connection
+ * dafsd_late_over() - a connection is not late any more if none of its changes is executed
+ * @conn: the connection, which has a session
  *
  * Context: any.
  */
 void dafsd_late_over(struct dafsd_conn *conn)
 {
-	if (xchg(&conn->late, 0))
-		atomic_dec(&conn->ses->client->nr_late);
+	struct dafsd_client *client = conn->ses->client;
+	unsigned long flags;
+
+	spin_lock_irqsave(&client->late_lock, flags);
+	if (list_empty(&conn->changing))
+		list_del_init(&conn->late_node);
+	spin_unlock_irqrestore(&client->late_lock, flags);
 }
 
 /**
  * dafsd_late_closed() - the channel of a connection has closed
- * @conn: the connection
+ * @conn: the connection; late if a change of it is executed
+ *
+ * If this is called after the last change has ended, it does nothing: so after
+ * dafsd_conn_finish() the connection is not late.
  *
  * Context: any.
  */
 void dafsd_late_closed(struct dafsd_conn *conn)
 {
+	struct dafsd_client *client;
+	unsigned long flags;
+
 	/* pairs with dafsd_conn_set_state(): the client is set and does not change */
 	if (smp_load_acquire(&conn->state) != DAFSD_CONN_READY)
 		return;
 	/* pairs with dafsd_late_begin() */
 	smp_mb();
-	if (!list_empty(&conn->changing) && !xchg(&conn->late, 1))
-		atomic_inc(&conn->ses->client->nr_late);
+	client = conn->ses->client;
+	spin_lock_irqsave(&client->late_lock, flags);
+	if (!list_empty(&conn->changing) && list_empty(&conn->late_node))
+		list_add(&conn->late_node, &client->late);
+	spin_unlock_irqrestore(&client->late_lock, flags);
 }
 
 /* All requests have been answered; the responder may not have noticed that yet. */
@@ -192,9 +206,10 @@ static void dafsd_conn_finish(struct work_struct *work)
 	dafs_responder_destroy(conn->responder);
 	/* from here on no handler runs that could bind it or set the reaper */
 	cancel_delayed_work_sync(&conn->reaper);
-	dafsd_late_over(conn);
-	if (conn->ses)
+	if (conn->ses) {
+		dafsd_late_over(conn);
 		dafsd_session_end(conn->ses);
+	}
 	if (conn->bound_to)
 		dafsd_session_unbind(conn->bound_to, conn);
 	if (conn->requester) {
@@ -299,6 +314,7 @@ static struct dafsd_conn *dafsd_conn_alloc(struct dafsd_server *server, struct d
 	INIT_LIST_HEAD(&conn->sq_waiting);
 	INIT_LIST_HEAD(&conn->alone);
 	INIT_LIST_HEAD(&conn->changing);
+	INIT_LIST_HEAD(&conn->late_node);
 	mutex_init(&conn->setup);
 	INIT_WORK(&conn->teardown, dafsd_conn_teardown);
 	INIT_DELAYED_WORK(&conn->reaper, dafsd_conn_reap);

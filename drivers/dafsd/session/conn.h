@@ -29,7 +29,8 @@ enum dafsd_conn_state {
  * @new_node: in the list of those that are not authenticated yet, nor bound; likewise
  * @ref: one of the connection itself until it ends, one of the session whose operation
  *	channel it is, one of each transfer on it
- * @lock: guards @state, @ses and @changing
+ * @lock: guards @state, @ses and @changing; taken with interrupts disabled, because it
+ *	nests in dafsd_client.late_lock
  * @state: see above
  * @ses: operation channel: its session, from state CONNECTED until the last request has
  *	been answered; holds a reference
@@ -52,7 +53,8 @@ enum dafsd_conn_state {
  * @alone: a DISCONNECT that waits for the end of all other requests
  * @ending: nothing waits any more
  * @changing: dafsd_rqst.change_link of the changes that are executed, see request/late.c
- * @late: it has ended, and counts in dafsd_client.nr_late
+ * @late_node: in dafsd_client.late, after the channel has closed, while a change is
+ *	executed; guarded by dafsd_client.late_lock
  * @setup: held while a DAFSD_P_SETUP request is executed
  * @auth_failures: CLIENT_AUTH attempts refused so far (E-52), and CONNECT_BINDs to
  *	sessions that do not exist
@@ -84,7 +86,7 @@ struct dafsd_conn {
 	struct list_head alone;
 	bool ending;
 	struct list_head changing;
-	int late;
+	struct list_head late_node;
 	struct mutex setup;	/* see above */
 	u8 auth_failures;
 	struct delayed_work reaper;

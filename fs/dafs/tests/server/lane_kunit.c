@@ -845,9 +845,9 @@ static void lane_wait_late(struct kunit *test, const struct dafs_session_id *id)
 	struct dafsd_session *ses = dafsd_session_find(&dafsd_server, id);
 
 	KUNIT_ASSERT_NOT_NULL(test, ses);
-	while (!READ_ONCE(ses->op->late) && time_before(jiffies, end))
+	while (list_empty(&ses->op->late_node) && time_before(jiffies, end))
 		msleep(20);
-	KUNIT_EXPECT_TRUE(test, ses->op->late);
+	KUNIT_EXPECT_FALSE(test, list_empty(&ses->op->late_node));
 	dafsd_session_put(ses);
 }
 
