@@ -1307,7 +1307,7 @@ static struct kunit_case dafs_session_cases[] = {
 };
 
 static struct kunit_suite dafs_session_suite = {
-	.name = "dafs_client",
+	.name = "dafs_session",
 	.test_cases = dafs_session_cases,
 };
 
