@@ -109,7 +109,6 @@ static dafs_status_t dafsd_connect(struct dafsd_rqst *rq,
 	res->session_id = rq->ses->session_id;
 	res->client_id = rq->ses->client->client_id;
 	res->opts = rq->ses->opts;
-	rq->base.no_cksum = true;
 	return DAFS_STATUS_OK;
 }
 
@@ -342,8 +341,8 @@ static dafs_status_t dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses
 		return DAFSERR_INVAL;
 	}
 	/* only now is it known whether the request carries a checksum (E-33) */
-	bound->chan->cksum = ses->opts.use_checksums;
-	if (bound->chan->cksum && !dafs_msg_cksum_ok(rq->base.in.base, rq->base.in.len))
+	rq->base.cksum = ses->opts.use_checksums;
+	if (rq->base.cksum && !dafs_msg_cksum_ok(rq->base.in.base, rq->base.in.len))
 		return DAFSERR_CHKSUM;
 	status = dafsd_bind_check(bound, ses, args);
 	if (status)
@@ -353,9 +352,11 @@ static dafs_status_t dafsd_bind(struct dafsd_rqst *rq, struct dafsd_session *ses
 		status = dafsd_bind_requester(bound, res->max_requests);
 	if (!status)
 		status = dafsd_bind_attach(bound, ses, args->channel_use);
-	if (!status && !dafsd_conn_set_state(bound, DAFSD_CONN_BOUND, NULL))
-		status = DAFSERR_ILLEGAL_STATE;
-	return status;
+	if (status)
+		return status;
+	bound->chan->cksum = rq->base.cksum;
+	return dafsd_conn_set_state(bound, DAFSD_CONN_BOUND, NULL) ? DAFS_STATUS_OK :
+								     DAFSERR_ILLEGAL_STATE;
 }
 
 /* No such session, or one of another address: the number of attempts is limited. */

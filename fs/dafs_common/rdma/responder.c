@@ -317,7 +317,7 @@ static void dafs_rqst_prepare(struct dafs_rqst *rqst, struct dafs_msg *msg)
 	struct dafs_chan *chan = rqst->chan;
 
 	rqst->recv = msg;
-	rqst->no_cksum = false;
+	rqst->cksum = chan->cksum;
 	rqst->in = (struct dafs_buf) { msg->data, msg->len, chan->swab };
 	rqst->out = (struct dafs_buf) {
 		rqst->send->data, rqst->send->size, chan->swab
@@ -574,7 +574,7 @@ static void dafs_msg_drop(struct dafs_msg *msg)
 static void dafs_reply_seal(struct dafs_rqst *rqst, const struct dafs_res_hdr *hdr)
 {
 	dafs_put_res_hdr(&rqst->out, hdr);
-	if (rqst->chan->cksum && !rqst->no_cksum)
+	if (rqst->cksum)
 		dafs_msg_cksum(rqst->out.base, hdr->len);
 }
 

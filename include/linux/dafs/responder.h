@@ -35,7 +35,8 @@ struct dafs_responder_ops {
  * @refuse: status to answer with at once, or DAFS_STATUS_OK: the message was
  *	refused by its checksum (E-33), version (E-02) or stream (E-41)
  * @holds_stream: its stream is marked busy for it
- * @no_cksum: the response is one of those without a checksum (E-33)
+ * @cksum: the response carries a checksum (E-33): set when the request arrives, if
+ *	@chan had checksums then; the owner may change it
  * @in: the request message
  * @out: the response message to be built
  * @sge: the response, for @wr
@@ -51,7 +52,7 @@ struct dafs_rqst {
 	struct dafs_req_hdr hdr;
 	dafs_status_t refuse;
 	bool holds_stream;
-	bool no_cksum;
+	bool cksum;
 	struct dafs_buf in;
 	struct dafs_buf out;
 	struct ib_sge sge;

@@ -797,6 +797,30 @@ static void dafs_bind_cksum_test(struct kunit *test)
 			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 }
 
+/* A refused CONNECT_BIND leaves the connection as it was: without checksums. */
+static void dafs_bind_refused_cksum_test(struct kunit *test)
+{
+	static const struct dafs_flavour flavour = { .cksum = true };
+	struct raw_login login = {}, own = {};
+	struct raw_conn *op = raw_session(test, &flavour, &login);
+	struct raw_conn *conn = dafs_bind_channel(test, op, 0);
+	struct dafs_session_id *session = &login.res.connect.session_id;
+	struct dafs_session_id unknown = {};
+
+	/* the refusal has a checksum, which raw_call() verifies */
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
+			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	KUNIT_EXPECT_NE(test, 0, dafs_msg_cksum_field(conn->last));
+	conn->cksum = false;
+	DAFS_EXPECT_STATUS(test, DAFSERR_CHKSUM,
+			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
+			   dafs_raw_bind(conn, &unknown, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_msg_cksum_field(conn->last));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &own));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(conn, DAFS_PROC_NULL, NULL, NULL));
+}
+
 /* E-44: no requests on a bound channel, and no directives on the operation channel */
 static void dafs_bound_channel_test(struct kunit *test)
 {
@@ -1286,6 +1310,7 @@ static struct kunit_case dafs_session_cases[] = {
 	KUNIT_CASE(dafs_session_ids_test),
 	KUNIT_CASE_PARAM(dafs_bind_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_bind_cksum_test),
+	KUNIT_CASE(dafs_bind_refused_cksum_test),
 	KUNIT_CASE_PARAM(dafs_bound_channel_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_bind_errors_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_bind_guess_test),
