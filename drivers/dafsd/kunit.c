@@ -17,6 +17,7 @@
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
 
 /* session/ */
+TESTED(dafsd_conn_idle);
 TESTED(dafsd_conn_put);
 TESTED(dafsd_cred_find);
 TESTED(dafsd_lease_seconds);

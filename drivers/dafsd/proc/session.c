@@ -306,7 +306,10 @@ static dafs_status_t dafsd_bind_requester(struct dafsd_conn *bound, u16 nreq)
 	return DAFS_STATUS_OK;
 }
 
-/* Attach the channel to the session. */
+/*
+ * Attach the channel to the session.  It may replace one that has closed (E-53), even if
+ * dafsd_session_unbind() has not been called for that one yet.
+ */
 static dafs_status_t dafsd_bind_attach(struct dafsd_conn *bound, struct dafsd_session *ses,
 				       u16 channel_use)
 {
@@ -318,7 +321,7 @@ static dafs_status_t dafsd_bind_attach(struct dafsd_conn *bound, struct dafsd_se
 	/* dafsd_session_close() takes the lock after this has changed */
 	if (READ_ONCE(ses->op->state) != DAFSD_CONN_READY)
 		status = DAFSERR_UNKNOWN_SESSION;
-	else if (*where)
+	else if (*where && dafs_chan_is_open((*where)->chan))
 		status = DAFSERR_ILLEGAL_STATE;
 	else
 		*where = bound;

@@ -3,8 +3,11 @@
  * Sessions (3.1, 6.2): connecting, negotiating, authenticating, binding and
  * disconnecting, step by step on a raw connection, and as the client does it.
  */
+#include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/conn.h"
+#include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/raw.h"
 
@@ -797,6 +800,61 @@ static void dafs_bind_cksum_test(struct kunit *test)
 			   dafs_raw_bind(conn, session, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 }
 
+/* The back-control channel of a session, with a reference; its end waits for dafs_bound_end(). */
+static struct dafsd_conn *dafs_bound_hold(struct kunit *test, struct dafsd_session *ses)
+{
+	struct dafsd_conn *bound;
+
+	spin_lock(&ses->lock);
+	bound = ses->bc;
+	if (bound) {
+		kref_get(&bound->ref);
+		atomic_inc(&bound->busy);
+	}
+	spin_unlock(&ses->lock);
+	KUNIT_ASSERT_NOT_NULL(test, bound);
+	return bound;
+}
+
+/* Return: true when it has left its session. */
+static bool dafs_bound_end(struct dafsd_conn *bound)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	if (atomic_dec_and_test(&bound->busy))
+		dafsd_conn_idle(bound);
+	/* the last one but this */
+	while (kref_read(&bound->ref) > 1 && time_before(jiffies, end))
+		msleep(20);
+	return kref_read(&bound->ref) == 1;
+}
+
+/* E-53: a channel that has closed may be bound again, even before its own end is complete. */
+static void dafs_bind_again_test(struct kunit *test)
+{
+	struct raw_login login = {};
+	struct raw_conn *op = dafs_full_session(test, &login);
+	struct dafs_session_id *session = &login.res.connect.session_id;
+	struct dafsd_session *ses = dafs_fixture_at_server(test, session);
+	struct raw_conn *old = dafs_bind_channel(test, op, DAFS_CHANNEL_BACK_CONTROL);
+	struct raw_conn *new = dafs_bind_channel(test, op, DAFS_CHANNEL_BACK_CONTROL);
+	struct raw_conn *third = dafs_bind_channel(test, op, DAFS_CHANNEL_BACK_CONTROL);
+	struct dafsd_conn *bound;
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind(old, session, DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
+	bound = dafs_bound_hold(test, ses);
+	raw_close(test, old);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   dafs_raw_bind_after(new, session, DAFS_BACK_CONTROL_CHANNEL,
+					       DAFSERR_ILLEGAL_STATE));
+	KUNIT_EXPECT_TRUE(test, dafs_bound_end(bound));
+	dafsd_conn_put(bound);
+	/* the end of the old channel has not detached the new one */
+	DAFS_EXPECT_STATUS(test, DAFSERR_ILLEGAL_STATE,
+			   dafs_raw_bind(third, session, DAFS_BACK_CONTROL_CHANNEL, 0, NULL));
+}
+
 /* A refused CONNECT_BIND leaves the connection as it was: without checksums. */
 static void dafs_bind_refused_cksum_test(struct kunit *test)
 {
@@ -1310,6 +1368,7 @@ static struct kunit_case dafs_session_cases[] = {
 	KUNIT_CASE(dafs_session_ids_test),
 	KUNIT_CASE_PARAM(dafs_bind_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_bind_cksum_test),
+	KUNIT_CASE(dafs_bind_again_test),
 	KUNIT_CASE(dafs_bind_refused_cksum_test),
 	KUNIT_CASE_PARAM(dafs_bound_channel_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_bind_errors_test, dafs_flavours_gen),
