@@ -113,6 +113,21 @@ void dafsd_open_done(struct file *filp)
 }
 
 /**
+ * dafsd_opening_want() - ask dafsd_opening_open() to open a file
+ * @opening: what to open
+ * @access: DAFS_OPEN_SHARE_ACCESS_* that the open is to have
+ * @cred: the credential to open the file with
+ *
+ * Context: any.
+ */
+void dafsd_opening_want(struct dafsd_opening *opening, u32 access, const struct cred *cred)
+{
+	opening->wanted = access;
+	put_cred(opening->cred);
+	opening->cred = get_cred(cred);
+}
+
+/**
  * dafsd_opening_fits() - has the file been opened as an open needs it?
  * @opening: what was opened
  * @access: DAFS_OPEN_SHARE_ACCESS_* that the open is to have
@@ -125,12 +140,11 @@ bool dafsd_opening_fits(struct dafsd_opening *opening, u32 access, const struct 
 {
 	bool fits = opening->filp && opening->access == access;
 
-	opening->wanted = fits ? 0 : access;
 	if (fits)
-		return true;
-	put_cred(opening->cred);
-	opening->cred = get_cred(cred);
-	return false;
+		opening->wanted = 0;
+	else
+		dafsd_opening_want(opening, access, cred);
+	return fits;
 }
 
 /**

@@ -394,7 +394,7 @@ static dafs_status_t dafsd_open_commit(struct dafsd_adding *add)
  * A reservation is granted after all I/O without an open has ended.  The access mode of
  * the file is determined with the lock of its record held, but the file is opened without
  * it.  So a second pass may be needed; it finds the right file, unless the owner has
- * changed the open in the meantime.
+ * changed the open in the meantime.  A file that was just created usually needs only one.
  *
  * Context: may sleep; acts for the caller.
  * Return: OK; DENIED (E-74) or KEY_MISMATCH for a reservation of others;
@@ -416,6 +416,9 @@ dafs_status_t dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const s
 
 	if (!add.file)
 		return DAFSERR_RESOURCE;
+	/* while there is write access: if it failed later, the new file would be left behind */
+	if (flags & DAFSD_OPEN_CREATED)
+		dafsd_opening_want(&add.opening, rq->args.open.share_access, current_cred());
 	do {
 		status = dafsd_open_add_once(&add);
 	} while (!status && add.opening.wanted);

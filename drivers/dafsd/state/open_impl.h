@@ -62,6 +62,7 @@ dafs_status_t dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_i
 /* filp.c */
 int dafsd_file_permission(struct inode *inode, u32 access, unsigned int flags);
 struct file *dafsd_fh_open(const struct dafsd_fh *fh, u32 access, const struct cred *cred);
+void dafsd_opening_want(struct dafsd_opening *opening, u32 access, const struct cred *cred);
 bool dafsd_opening_fits(struct dafsd_opening *opening, u32 access, const struct cred *cred);
 dafs_status_t dafsd_opening_open(struct dafsd_opening *opening, const struct dafsd_fh *fh);
 void dafsd_opening_end(struct dafsd_opening *opening);
