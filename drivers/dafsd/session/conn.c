@@ -4,7 +4,7 @@
  *
  * A struct dafsd_conn is made for every incoming connection.  Its first request tells what
  * it is for, and a connection that does not say so in time is ended.  A connection ends in
- * these steps.  None of them waits for another work item:
+ * these steps.  None of them waits for another work item that may block:
  *
  *	dafsd_conn_teardown()	queued when the channel closes: drains the hardware,
  *				queues parked requests again
