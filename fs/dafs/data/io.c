@@ -28,7 +28,6 @@
  * waits for the I/O is killed.  What may go right next time is tried again for as
  * long as it takes: the data may be nowhere else.
  */
-#include <linux/iov_iter.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -111,33 +110,6 @@ static void dafs_io_drop_call(struct dafs_io *io)
 	io->conn = NULL;
 }
 
-static void dafs_io_iter(const struct dafs_io *io, size_t len, struct iov_iter *iter)
-{
-	*iter = io->iter;
-	iov_iter_advance(iter, io->done);
-	iov_iter_truncate(iter, len);
-}
-
-static size_t dafs_cksum_step(void *base, size_t progress, size_t len, void *priv,
-			      void *priv2)
-{
-	dafs_cksum_update(priv, base, len);
-	return 0;
-}
-
-/* The direct_checksum of @len bytes at io->done (3.2.5, E-34). */
-static void dafs_io_cksum(const struct dafs_io *io, size_t len, bool swab,
-			  struct dafs_cksum *cksum)
-{
-	struct dafs_cksum_state state;
-	struct iov_iter iter;
-
-	dafs_io_iter(io, len, &iter);
-	dafs_cksum_init(&state);
-	iterate_and_advance_kernel(&iter, len, &state, NULL, dafs_cksum_step);
-	dafs_cksum_final_host(&state, swab, cksum);
-}
-
 static size_t dafs_io_inline_limit(const struct dafs_io *io, const struct dafs_conn *conn)
 {
 	if (io->write)
@@ -199,29 +171,25 @@ static bool dafs_io_wants_inline(const struct dafs_io *io)
 /* How the next part goes, and how long it is. */
 static void dafs_io_plan(struct dafs_io *io, const struct dafs_conn *conn)
 {
-	size_t limit = dafs_io_inline_limit(io, conn);
-
 	io->conn_number = dafs_conn_number(io->sbi->clnt);
 	io->part = io->len - io->done;
 	if (io->max_part)
 		io->part = min(io->part, io->max_part);
-	io->direct = io->part > min_t(size_t, READ_ONCE(dafs_inline_max), limit) &&
-		     !dafs_io_wants_inline(io);
-	if (!io->direct)
-		io->part = min(io->part, limit);
+	io->direct = dafs_xfer_direct(&io->part, dafs_io_inline_limit(io, conn),
+				      READ_ONCE(dafs_inline_max), dafs_io_wants_inline(io));
 }
 
 /* Make the memory of the next part reachable; it may become shorter. */
-static int dafs_io_map(struct dafs_io *io, struct dafs_conn *conn)
+static int dafs_io_map(struct dafs_io *io, struct dafs_conn *conn, struct dafs_call *call)
 {
 	struct iov_iter iter;
 	ssize_t mapped;
 
 	if (!io->direct)
 		return 0;
-	dafs_io_iter(io, io->part, &iter);
-	mapped = dafs_mem_map(conn->op, &io->mem, &iter, io->part,
-			      io->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
+	dafs_xfer_range(&io->iter, io->done, io->part, &iter);
+	mapped = dafs_xfer_map(conn, call, &io->mem, &iter,
+			       io->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
 	if (mapped < 0)
 		return mapped;
 	io->part = min_t(size_t, io->part, mapped);
@@ -233,13 +201,8 @@ static void dafs_io_fill(struct dafs_call *call, struct dafs_buf *buf)
 	struct dafs_io *io = call->priv;
 	struct iov_iter iter;
 
-	dafs_io_iter(io, io->part, &iter);
+	dafs_xfer_range(&io->iter, io->done, io->part, &iter);
 	dafs_write_inline_fill(buf, io->part, &iter);
-}
-
-static struct dafs_seq dafs_io_buffers(const struct dafs_io *io)
-{
-	return (struct dafs_seq){ .count = io->mem.nr, .elems = io->mem.bufs };
 }
 
 static void dafs_io_read_args(struct dafs_io *io)
@@ -252,7 +215,7 @@ static void dafs_io_read_args(struct dafs_io *io)
 			.state_id = io->state_id,
 			.offset = pos,
 			.byte_count = io->part,
-			.read_data_buffers = dafs_io_buffers(io),
+			.read_data_buffers = dafs_xfer_buffers(&io->mem),
 		};
 	else
 		io->args.read_inline = (struct dafs_read_inline_args) {
@@ -284,11 +247,10 @@ static void dafs_io_write_args(struct dafs_io *io, const struct dafs_conn *conn)
 		.offset = pos,
 		.byte_count = io->part,
 		.stable_how = io->stable,
-		.write_data_buffers = dafs_io_buffers(io),
+		.write_data_buffers = dafs_xfer_buffers(&io->mem),
 	};
-	if (conn->opts.use_checksums)
-		dafs_io_cksum(io, io->part, conn->op->swab,
-			      &io->args.write_direct.direct_checksum);
+	dafs_xfer_cksum(conn, &io->iter, io->done, io->part,
+			&io->args.write_direct.direct_checksum);
 }
 
 static u32 dafs_io_proc(const struct dafs_io *io)
@@ -325,7 +287,6 @@ static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
 		dafs_io_read_args(io);
 	call->proc = dafs_io_proc(io);
 	call->args = &io->args;
-	call->mem = io->direct ? &io->mem : NULL;
 	call->fill = io->write && !io->direct ? dafs_io_fill : NULL;
 	call->done = io->wait ? NULL : dafs_io_called;
 	call->priv = io;
@@ -340,14 +301,11 @@ static int dafs_io_call(struct dafs_io *io, struct dafs_conn *conn)
 	struct dafs_call *call;
 	int err;
 
-	call = dafs_call_alloc(GFP_NOFS);
-	if (!call)
-		return -ENOMEM;
-	err = dafs_cred_handle(io->sbi->clnt, conn, io->cred, call->cred);
-	if (err)
-		goto put_call;
+	call = dafs_call_as(io->sbi->clnt, conn, io->cred);
+	if (IS_ERR(call))
+		return PTR_ERR(call);
 	dafs_io_plan(io, conn);
-	err = dafs_io_map(io, conn);
+	err = dafs_io_map(io, conn, call);
 	if (err)
 		goto put_call;
 	dafs_io_call_init(io, call, conn);
@@ -356,8 +314,7 @@ static int dafs_io_call(struct dafs_io *io, struct dafs_conn *conn)
 	err = dafs_call_start(conn->rq, call);
 	if (!err)
 		return 0;
-	if (io->direct)
-		dafs_mem_unmap(&io->mem);
+	dafs_xfer_unmap(call);
 put_call:
 	dafs_call_put(call);
 	return err;
@@ -523,16 +480,16 @@ static void dafs_io_retry_work(struct work_struct *work)
  *
  * Return: false if it would be the same again.
  */
-static bool dafs_io_adapt(struct dafs_io *io, enum dafs_action action, bool direct)
+static bool dafs_io_adapt(struct dafs_io *io, enum dafs_action action)
 {
 	switch (action) {
 	case DAFS_ACT_OPEN:
 		io->recover = io->open;
 		return io->open;
 	case DAFS_ACT_INLINE:
-		if (direct)
+		if (io->direct)
 			dafs_rdma_refuse(io->sbi, dafs_io_use(io), io->conn_number);
-		return direct;
+		return io->direct;
 	case DAFS_ACT_SMALLER:
 		if (io->part <= PAGE_SIZE)
 			return false;
@@ -544,12 +501,13 @@ static bool dafs_io_adapt(struct dafs_io *io, enum dafs_action action, bool dire
 }
 
 /* The server refused. */
-static void dafs_io_status(struct dafs_io *io, dafs_status_t status, bool direct)
+static void dafs_io_refused(struct dafs_io *io)
 {
-	enum dafs_action action = dafs_status_action(status);
-	int err = dafs_status_to_errno(status);
+	enum dafs_action action = dafs_call_action(io->conn, io->call);
+	int err = dafs_status_to_errno(io->call->status);
 
-	if (dafs_io_adapt(io, action, direct))
+	dafs_io_drop_call(io);
+	if (dafs_io_adapt(io, action))
 		dafs_io_again(io, action, err);
 	else
 		dafs_io_end(io, err);
@@ -568,7 +526,7 @@ static ssize_t dafs_io_read_inline(struct dafs_io *io)
 	err = dafs_decode_res(&io->call->buf, DAFS_PROC_READ_INLINE, &res);
 	if (err || res.bytes_read > io->part)
 		return -EPROTO;
-	dafs_io_iter(io, res.bytes_read, &iter);
+	dafs_xfer_range(&io->iter, io->done, res.bytes_read, &iter);
 	if (copy_to_iter(res.read_data, res.bytes_read, &iter) != res.bytes_read)
 		return -EFAULT;
 	io->eof = res.eof;
@@ -578,17 +536,15 @@ static ssize_t dafs_io_read_inline(struct dafs_io *io)
 static ssize_t dafs_io_read_direct(struct dafs_io *io)
 {
 	struct dafs_read_direct_res res = {};
-	struct dafs_cksum cksum;
 	int err;
 
 	err = dafs_decode_res(&io->call->buf, DAFS_PROC_READ_DIRECT, &res);
 	if (err || res.bytes_read > io->part)
 		return -EPROTO;
-	if (io->conn->opts.use_checksums) {
-		dafs_io_cksum(io, res.bytes_read, io->call->buf.swab, &cksum);
-		if (!dafs_cksum_equal(&res.direct_checksum, &cksum))
-			return -EBADMSG;
-	}
+	err = dafs_xfer_check(io->conn, &io->iter, io->done, res.bytes_read,
+			      &res.direct_checksum);
+	if (err)
+		return err;
 	io->eof = res.eof;
 	return res.bytes_read;
 }
@@ -621,8 +577,13 @@ static ssize_t dafs_io_results(struct dafs_io *io)
 }
 
 /* A call has been answered with success. */
-static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
+static void dafs_io_advance(struct dafs_io *io)
 {
+	ssize_t moved = dafs_io_results(io);
+
+	if (moved == -EPROTO)
+		dafs_conn_failed(io->conn);
+	dafs_io_drop_call(io);
 	if (moved < 0) {
 		/* -EBADMSG: the data did not match its checksum; read it again. */
 		if (moved == -EBADMSG)
@@ -645,28 +606,18 @@ static void dafs_io_advance(struct dafs_io *io, ssize_t moved)
 /* Looks at a response, or learns that there is none. */
 static void dafs_io_answered(struct dafs_io *io)
 {
-	struct dafs_call *call = io->call;
-	int lost = call->error;
-	dafs_status_t status = call->status;
-	ssize_t moved = 0;
+	int lost = io->call->error;
 
-	if (!lost && status == DAFS_STATUS_OK)
-		moved = dafs_io_results(io);
-	if (!lost && dafs_status_action(status) == DAFS_ACT_CRED)
-		dafs_cred_forget(io->sbi->clnt, io->conn, call->cred);
-	if (!lost && moved == -EPROTO)
-		dafs_conn_failed(io->conn);
-	if (!lost && dafs_status_action(status) == DAFS_ACT_SESSION)
-		dafs_conn_stale(io->conn);
-	dafs_io_drop_call(io);
+	if (lost)
+		dafs_io_drop_call(io);
 	if (lost == -ETIMEDOUT)
 		dafs_io_end(io, lost);
 	else if (lost)
 		dafs_io_lost(io);
-	else if (status != DAFS_STATUS_OK)
-		dafs_io_status(io, status, io->direct);
+	else if (io->call->status != DAFS_STATUS_OK)
+		dafs_io_refused(io);
 	else
-		dafs_io_advance(io, moved);
+		dafs_io_advance(io);
 }
 
 static void dafs_io_done_work(struct work_struct *work)

@@ -5,7 +5,6 @@
  * under way when its connection was lost fails.
  */
 #include <linux/slab.h>
-#include <linux/uio.h>
 #include "proc.h"
 
 /**
@@ -18,23 +17,17 @@
 struct dafs_append_call {
 	struct dafs_append *append;
 	size_t len;
-	struct dafs_mem mem;
+	struct dafs_op_mem mem;
 	union {
 		struct dafs_append_inline_args inl;
 		struct dafs_append_direct_args direct;
 	} args;
 };
 
-static size_t dafs_append_inline_limit(const struct dafs_conn *conn)
-{
-	return conn->opts.max_request_size - DAFS_APPEND_INLINE_DATA;
-}
-
 static void dafs_append_inline(struct dafs_append_call *ac, struct dafs_op *op)
 {
 	const struct dafs_append *append = ac->append;
 
-	ac->len = min(append->len, dafs_append_inline_limit(op->conn));
 	op->proc = DAFS_PROC_APPEND_INLINE;
 	ac->args.inl = (struct dafs_append_inline_args) {
 		.filehandle = append->fh,
@@ -45,67 +38,37 @@ static void dafs_append_inline(struct dafs_append_call *ac, struct dafs_op *op)
 	};
 }
 
-static int dafs_append_map(struct dafs_append_call *ac, struct dafs_chan *chan)
-{
-	struct kvec kvec = {
-		.iov_base = (void *)ac->append->data,
-		.iov_len = ac->append->len,
-	};
-	struct iov_iter iter;
-	ssize_t mapped;
-
-	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
-	mapped = dafs_mem_map(chan, &ac->mem, &iter, kvec.iov_len, DMA_TO_DEVICE);
-	if (mapped < 0)
-		return mapped;
-	/* one buffer is all that APPEND_DIRECT has */
-	ac->len = min_t(size_t, mapped, ac->mem.bufs[0].buffer_byte_count);
-	return 0;
-}
-
-/* The direct_checksum (3.2.5, E-34) */
-static void dafs_append_cksum(const struct dafs_append_call *ac, bool swab,
-			      struct dafs_cksum *cksum)
-{
-	struct dafs_cksum_state state;
-
-	dafs_cksum_init(&state);
-	dafs_cksum_update(&state, ac->append->data, ac->len);
-	dafs_cksum_final_host(&state, swab, cksum);
-}
-
-static int dafs_append_direct(struct dafs_append_call *ac, struct dafs_op *op,
-			      struct dafs_call *call)
+static int dafs_append_direct(struct dafs_append_call *ac, struct dafs_op *op)
 {
 	const struct dafs_append *append = ac->append;
-	const struct dafs_conn *conn = op->conn;
-	int err;
+	int err = dafs_op_map(op, &ac->mem);
 
-	err = dafs_append_map(ac, conn->op);
 	if (err)
 		return err;
+	/* one buffer is all that APPEND_DIRECT has */
+	ac->len = min_t(size_t, ac->mem.room, ac->mem.map.bufs[0].buffer_byte_count);
 	op->proc = DAFS_PROC_APPEND_DIRECT;
 	ac->args.direct = (struct dafs_append_direct_args) {
 		.filehandle = append->fh,
 		.state_id = append->state_id,
 		.stable_how = append->stable,
 		.byte_count = ac->len,
-		.write_data_buffer = ac->mem.bufs[0],
+		.write_data_buffer = ac->mem.map.bufs[0],
 	};
-	if (conn->opts.use_checksums)
-		dafs_append_cksum(ac, conn->op->swab, &ac->args.direct.direct_checksum);
-	call->mem = &ac->mem;
+	dafs_xfer_cksum(op->conn, &ac->mem.iter, 0, ac->len, &ac->args.direct.direct_checksum);
 	return 0;
 }
 
 static int dafs_append_prepare(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_append_call *ac = op->priv;
-	size_t limit = min(ac->append->inline_max, dafs_append_inline_limit(op->conn));
+	const struct dafs_append *append = ac->append;
+	size_t limit = op->conn->opts.max_request_size - DAFS_APPEND_INLINE_DATA;
 	int err = 0;
 
-	if (ac->append->len > limit && !ac->append->no_direct)
-		err = dafs_append_direct(ac, op, call);
+	ac->len = append->len;
+	if (dafs_xfer_direct(&ac->len, limit, append->inline_max, append->no_direct))
+		err = dafs_append_direct(ac, op);
 	else
 		dafs_append_inline(ac, op);
 	call->proc = op->proc;
@@ -150,6 +113,11 @@ int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_a
 	if (!ac)
 		return -ENOMEM;
 	ac->append = append;
+	ac->mem = (struct dafs_op_mem) {
+		.data = (void *)append->data,
+		.size = append->len,
+		.dir = DMA_TO_DEVICE,
+	};
 	op.args = &ac->args;
 	err = dafs_op_run(clnt, &op);
 	*status = op.status;

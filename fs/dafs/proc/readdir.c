@@ -127,10 +127,7 @@ static int dafs_readdir_describe(struct dafs_op *op, struct dafs_call *call)
 {
 	struct dafs_readdir_args *args = op->args;
 
-	args->readdir_data_buffers = (struct dafs_seq) {
-		.count = op->mem->map.nr,
-		.elems = op->mem->map.bufs,
-	};
+	args->readdir_data_buffers = dafs_xfer_buffers(&op->mem->map);
 	return 0;
 }
 

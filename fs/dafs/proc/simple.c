@@ -51,8 +51,6 @@ int dafs_proc_simple(struct dafs_client *clnt, struct dafs_op *op)
 int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
 		       struct dafs_buf *buf)
 {
-	struct dafs_cksum_state state;
-	struct dafs_cksum sum;
 	int len;
 
 	*buf = (struct dafs_buf) {
@@ -65,8 +63,5 @@ int dafs_proc_received(const struct dafs_op *op, const struct dafs_cksum *cksum,
 	len = dafs_direct_len(buf, op->proc);
 	if (len < 0)
 		return -EBADMSG;
-	dafs_cksum_init(&state);
-	dafs_cksum_update(&state, buf->base, len);
-	dafs_cksum_final_host(&state, buf->swab, &sum);
-	return dafs_cksum_equal(cksum, &sum) ? 0 : -EBADMSG;
+	return dafs_xfer_check(op->conn, &op->mem->iter, 0, len, cksum);
 }

@@ -41,9 +41,9 @@ static int dafs_chain_prepare(struct dafs_client *clnt, struct dafs_conn *conn,
 }
 
 /* Was the operation not executed, so that it must be sent alone? */
-static bool dafs_chain_again(dafs_status_t status)
+static bool dafs_chain_again(enum dafs_action action)
 {
-	switch (dafs_status_action(status)) {
+	switch (action) {
 	case DAFS_ACT_LATER:
 	case DAFS_ACT_RESEND:
 	case DAFS_ACT_CRED:
@@ -63,7 +63,7 @@ static int dafs_chain_wait(struct dafs_client *clnt, struct dafs_op *op)
 	if (err)
 		return err == -ENOTCONN ? 1 : dafs_op_result(clnt, op, err);
 	op->status = op->call->status;
-	if (dafs_chain_again(op->status))
+	if (dafs_chain_again(dafs_call_action(op->conn, op->call)))
 		return 1;
 	return dafs_op_result(clnt, op, dafs_op_decode(op) ?: dafs_status_to_errno(op->status));
 }

@@ -128,20 +128,6 @@ void dafs_conn_failed(struct dafs_conn *conn)
 }
 
 /**
- * dafs_conn_stale() - give a connection up whose session the server has lost
- * @conn: its server answered a status that is DAFS_ACT_SESSION
- *
- * The next connection has another session, and another client-id if the server
- * has discarded the client (E-84).
- *
- * Context: any.
- */
-void dafs_conn_stale(struct dafs_conn *conn)
-{
-	dafs_chan_fail(conn->op, DAFS_CLOSE_STALE);
-}
-
-/**
  * dafs_conn_drop() - end a connection
  * @conn: the connection; the caller's reference is dropped
  *

@@ -335,16 +335,39 @@ int dafs_cred_handle(struct dafs_client *clnt, struct dafs_conn *conn, const str
 }
 
 /**
- * dafs_cred_forget() - drop a handle that the server does not know (NO_CREDS)
+ * dafs_call_as() - allocate a call on behalf of a user
  * @clnt: the client
+ * @conn: the connection to send it on
+ * @cred: the user; NULL for the client's own identity
+ *
+ * Context: may sleep; a fatal signal ends it.  In I/O, with memalloc_nofs_save().
+ * Return: the call, or an ERR_PTR of -ENOMEM or as dafs_cred_handle().
+ */
+struct dafs_call *dafs_call_as(struct dafs_client *clnt, struct dafs_conn *conn,
+			       const struct cred *cred)
+{
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+	int err;
+
+	if (!call)
+		return ERR_PTR(-ENOMEM);
+	err = dafs_cred_handle(clnt, conn, cred, call->cred);
+	if (!err)
+		return call;
+	dafs_call_put(call);
+	return ERR_PTR(err);
+}
+
+/**
+ * dafs_cred_forget() - drop a handle that the server does not know (NO_CREDS)
  * @conn: the connection on which the server said so
  * @handle: the handle; its user is registered again on the next use
  *
  * Context: any but hard interrupts.
  */
-void dafs_cred_forget(struct dafs_client *clnt, struct dafs_conn *conn, const u8 *handle)
+void dafs_cred_forget(struct dafs_conn *conn, const u8 *handle)
 {
-	struct dafs_cred_cache *cache = clnt->creds;
+	struct dafs_cred_cache *cache = conn->ses->clnt->creds;
 	struct dafs_cred_entry *entry, *found = NULL;
 
 	spin_lock_bh(&cache->lock);

@@ -33,63 +33,62 @@ void dafs_op_end(struct dafs_op *op)
 	op->conn = NULL;
 }
 
-static int dafs_op_map(struct dafs_op *op)
+/**
+ * dafs_op_map() - make memory reachable for the server during an attempt
+ * @op: the operation, with its connection and call
+ * @mem: @op's mem; or if that is NULL other memory, for @op's prepare
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0, and @mem says how much is mapped; or a negative errno, as dafs_mem_map().
+ */
+int dafs_op_map(struct dafs_op *op, struct dafs_op_mem *mem)
 {
-	struct dafs_op_mem *mem = op->mem;
-	struct kvec kvec = { .iov_base = mem->data, .iov_len = mem->size };
-	struct iov_iter iter;
 	ssize_t mapped;
 
-	iov_iter_kvec(&iter, mem->dir == DMA_FROM_DEVICE ? ITER_DEST : ITER_SOURCE, &kvec, 1,
-		      mem->size);
-	mapped = dafs_mem_map(op->conn->op, &mem->map, &iter, mem->size, mem->dir);
+	mem->kvec = (struct kvec){ .iov_base = mem->data, .iov_len = mem->size };
+	iov_iter_kvec(&mem->iter, mem->dir == DMA_FROM_DEVICE ? ITER_DEST : ITER_SOURCE,
+		      &mem->kvec, 1, mem->size);
+	mapped = dafs_xfer_map(op->conn, op->call, &mem->map, &mem->iter, mem->dir);
 	if (mapped < 0)
 		return mapped;
-	/* the server may be given less to fill, but not less to read */
-	if (mem->dir == DMA_TO_DEVICE && mapped < mem->size) {
-		dafs_mem_unmap(&mem->map);
-		return -EMSGSIZE;
-	}
 	mem->room = mapped;
-	op->call->mem = &mem->map;
 	return 0;
 }
 
-/* Memory is unmapped by the requester, unless the call never started. */
 static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 {
-	int err = op->mem ? dafs_op_map(op) : 0;
+	int err = op->mem ? dafs_op_map(op, op->mem) : 0;
 
 	if (!err && op->prepare)
 		err = op->prepare(op, call);
 	if (!err)
 		err = dafs_call_start(op->conn->rq, call);
-	if (err && call->mem)
-		dafs_mem_unmap(call->mem);
+	if (err)
+		dafs_xfer_unmap(call);
 	return err;
 }
 
 /**
  * dafs_op_prepare() - make the call of an operation
  * @clnt: client
- * @op: the operation, with op->conn; op->call is filled, also if this fails
+ * @op: the operation, with op->conn; op->call is filled
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM, or what the registration of a credential ended with.
+ * Return: 0 or a negative errno, as dafs_call_as().
  */
 int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
 {
-	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+	struct dafs_call *call = dafs_call_as(clnt, op->conn, op->cred);
 
 	op->status = DAFS_STATUS_OK;
-	if (!call)
-		return -ENOMEM;
+	if (IS_ERR(call))
+		return PTR_ERR(call);
 	op->call = call;
 	call->proc = op->proc;
 	call->args = op->args;
 	call->fill = op->fill;
 	call->priv = op->priv;
-	return dafs_cred_handle(clnt, op->conn, op->cred, call->cred);
+	return 0;
 }
 
 /**
@@ -197,10 +196,11 @@ static int dafs_op_send(struct dafs_client *clnt, struct dafs_op *op)
 
 static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
 {
-	struct dafs_conn *conn = dafs_conn_get_unless(clnt, op->leave);
+	struct dafs_conn *conn = op->nowait ? dafs_conn_try_get(clnt->ses) :
+				 dafs_conn_get_unless(clnt, op->leave);
 
-	if (IS_ERR(conn))
-		return PTR_ERR(conn);
+	if (IS_ERR_OR_NULL(conn))
+		return conn ? PTR_ERR(conn) : -ENOTCONN;
 	op->conn = conn;
 	return dafs_op_send(clnt, op);
 }
@@ -251,18 +251,14 @@ static bool dafs_op_declines(const struct dafs_op *op, enum dafs_action action)
 static int dafs_op_check_status(struct dafs_client *clnt, struct dafs_op *op,
 				struct dafs_tries *tries)
 {
-	enum dafs_action action = dafs_status_action(op->status);
+	enum dafs_action action = dafs_call_action(op->conn, op->call);
 	struct dafs_verdict verdict;
 
 	if (dafs_op_declines(op, action))
 		return 0;
 	verdict = dafs_retry(DAFS_RETRY_CALL, action, dafs_op_retries_forever(clnt, op), tries);
-	if (action == DAFS_ACT_SESSION)
-		dafs_conn_stale(op->conn);
 	if (verdict.next == DAFS_NEXT_REPORT)
 		return verdict.err;
-	if (action == DAFS_ACT_CRED)
-		dafs_cred_forget(clnt, op->conn, op->call->cred);
 	return verdict.next == DAFS_NEXT_SEND ? 1 : dafs_op_pause(op, tries);
 }
 
@@ -318,16 +314,6 @@ static int dafs_op_attempts(struct dafs_client *clnt, struct dafs_op *op)
 	}
 }
 
-static int dafs_op_run_nowait(struct dafs_client *clnt, struct dafs_op *op)
-{
-	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
-
-	if (IS_ERR_OR_NULL(conn))
-		return conn ? PTR_ERR(conn) : -ENOTCONN;
-	op->conn = conn;
-	return dafs_op_send(clnt, op);
-}
-
 /**
  * dafs_op_decode() - have the results of an operation
  * @op: the operation; its response is there
@@ -369,7 +355,7 @@ int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op)
 {
 	int err;
 
-	err = op->nowait ? dafs_op_run_nowait(clnt, op) : dafs_op_attempts(clnt, op);
+	err = op->nowait ? dafs_op_try(clnt, op) : dafs_op_attempts(clnt, op);
 	if (!err)
 		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
 	trace_dafs_op_result(op, err);

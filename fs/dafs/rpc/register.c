@@ -21,10 +21,8 @@ static int dafs_cred_result(struct dafs_call *call, struct dafs_conn *conn, u8 *
 
 	if (call->error)
 		return call->error;
-	if (dafs_status_action(call->status) == DAFS_ACT_SESSION) {
-		dafs_conn_stale(conn);
+	if (dafs_call_action(conn, call) == DAFS_ACT_SESSION)
 		return -ENOTCONN;
-	}
 	if (call->status)
 		return dafs_status_to_errno(call->status);
 	if (dafs_decode_res(&call->buf, DAFS_PROC_REGISTER_CRED, &res))

@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/socket.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/dafs/chan.h>
@@ -245,7 +246,6 @@ struct dafs_conn *dafs_conn_get_unless(struct dafs_client *clnt, const bool *lea
 struct dafs_conn *dafs_conn_get_or_park(struct dafs_client *clnt, struct dafs_park *park);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);
-void dafs_conn_stale(struct dafs_conn *conn);
 
 /**
  * enum dafs_action - what the status of a response asks of the client
@@ -330,6 +330,7 @@ struct dafs_verdict dafs_retry(enum dafs_retry_kind kind, enum dafs_action actio
 			       struct dafs_tries *tries);
 void dafs_tries_restart(struct dafs_tries *tries);
 enum dafs_action dafs_status_action(dafs_status_t status);
+enum dafs_action dafs_call_action(struct dafs_conn *conn, const struct dafs_call *call);
 unsigned int dafs_next_delay(unsigned int ms);
 
 struct dafs_op;
@@ -339,6 +340,8 @@ struct dafs_op;
  * @data: memory of the kernel, at any alignment
  * @size: bytes
  * @dir: DMA_FROM_DEVICE if the server writes it
+ * @kvec: what @iter goes over
+ * @iter: @data, since the first attempt
  * @map: the memory as the server sees it, during an attempt
  * @room: bytes of @data that it saw in the last one
  */
@@ -346,6 +349,8 @@ struct dafs_op_mem {
 	void *data;
 	size_t size;
 	enum dma_data_direction dir;
+	struct kvec kvec;
+	struct iov_iter iter;
 	struct dafs_mem map;
 	size_t room;
 };
@@ -419,11 +424,63 @@ int dafs_op_sleep(unsigned int *ms);
 int dafs_op_run_on(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs_op *op);
 unsigned int dafs_op_run_chain(struct dafs_client *clnt, struct dafs_op *ops, unsigned int nr,
 			       int *err);
+int dafs_op_map(struct dafs_op *op, struct dafs_op_mem *mem);
 void dafs_op_end(struct dafs_op *op);
 
 /* cred.c: credential handles (3.1.1.2) */
 int dafs_cred_handle(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		     u8 *handle);
-void dafs_cred_forget(struct dafs_client *clnt, struct dafs_conn *conn, const u8 *handle);
+struct dafs_call *dafs_call_as(struct dafs_client *clnt, struct dafs_conn *conn,
+			       const struct cred *cred);
+
+/* xfer.c: the memory of a call */
+ssize_t dafs_xfer_map(struct dafs_conn *conn, struct dafs_call *call, struct dafs_mem *mem,
+		      struct iov_iter *iter, enum dma_data_direction dir);
+void dafs_xfer_unmap(struct dafs_call *call);
+void dafs_xfer_cksum(const struct dafs_conn *conn, const struct iov_iter *iter, size_t at,
+		     size_t len, struct dafs_cksum *cksum);
+int dafs_xfer_check(const struct dafs_conn *conn, const struct iov_iter *iter, size_t at,
+		    size_t len, const struct dafs_cksum *cksum);
+
+/**
+ * dafs_xfer_range() - a part of memory
+ * @iter: the memory
+ * @at: where in @iter the part begins
+ * @len: its bytes
+ * @part: set to it
+ */
+static inline void dafs_xfer_range(const struct iov_iter *iter, size_t at, size_t len,
+				   struct iov_iter *part)
+{
+	*part = *iter;
+	iov_iter_advance(part, at);
+	iov_iter_truncate(part, len);
+}
+
+/**
+ * dafs_xfer_buffers() - mapped memory as the server is told of it
+ * @mem: the memory
+ */
+static inline struct dafs_seq dafs_xfer_buffers(const struct dafs_mem *mem)
+{
+	return (struct dafs_seq){ .count = mem->nr, .elems = mem->bufs };
+}
+
+/**
+ * dafs_xfer_direct() - does data go by RDMA, or in the message?
+ * @len: bytes; reduced to @limit if they go in the message
+ * @limit: bytes that the message has room for
+ * @inline_max: bytes up to which they go in the message, if it has room for them
+ * @refused: they go in the message anyway
+ *
+ * Return: true if by RDMA.
+ */
+static inline bool dafs_xfer_direct(size_t *len, size_t limit, size_t inline_max, bool refused)
+{
+	if (*len > min(inline_max, limit) && !refused)
+		return true;
+	*len = min(*len, limit);
+	return false;
+}
 
 #endif /* _FS_DAFS_RPC_H */

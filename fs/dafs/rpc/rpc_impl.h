@@ -116,6 +116,7 @@ void dafs_session_hide_from_sysfs(struct dafs_session *ses);
 extern const struct dafs_responder_ops dafs_back_ops;
 
 /* cred.c */
+void dafs_cred_forget(struct dafs_conn *conn, const u8 *handle);
 struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_client_params *params);
 void dafs_cred_cache_put(struct dafs_cred_cache *cache);
 

@@ -5,7 +5,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include "rpc.h"
+#include "rpc_impl.h"
 #include "trace.h"
 
 #define DAFS_DELAY_MIN_MS	50U
@@ -51,6 +51,28 @@ enum dafs_action dafs_status_action(dafs_status_t status)
 		return DAFS_ACT_ALONE;
 	}
 	return DAFS_ACT_NONE;
+}
+
+/**
+ * dafs_call_action() - what a response asks of the client
+ * @conn: the connection it came on; given up if the server has lost the session
+ * @call: the call, answered; its credential handle is dropped if the server does not know it
+ *
+ * The connection after one that is given up has another session, and another client-id if
+ * the server has discarded the client (E-84).
+ *
+ * Context: any but hard interrupts.
+ * Return: as dafs_status_action().
+ */
+enum dafs_action dafs_call_action(struct dafs_conn *conn, const struct dafs_call *call)
+{
+	enum dafs_action action = dafs_status_action(call->status);
+
+	if (action == DAFS_ACT_SESSION)
+		dafs_chan_fail(conn->op, DAFS_CLOSE_STALE);
+	if (action == DAFS_ACT_CRED)
+		dafs_cred_forget(conn, call->cred);
+	return action;
 }
 
 /**
