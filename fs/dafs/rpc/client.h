@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A client of a server: what the server knows by one client-id (2.4.3). */
+#ifndef _FS_DAFS_RPC_CLIENT_H
+#define _FS_DAFS_RPC_CLIENT_H
+
+#include <linux/kref.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/dafs/msg.h>
+#include <linux/dafs/stats.h>
+
+struct dafs_conn;
+struct dafs_cred_cache;
+struct dafs_session;
+
+/**
+ * struct dafs_client_params - where to and how
+ * @net: network namespace; the client takes its own reference
+ * @dst: server
+ * @src: local address, family AF_UNSPEC for any
+ * @soft: fail calls after @timeo_ms * (@retrans + 1) instead of waiting for ever
+ * @timeo_ms: time after which a connection that gives no sign of life is given up
+ * @retrans: connection attempts on a soft mount before its calls fail
+ * @cksum: ask for checksums
+ * @swab: use the byte order that is not this machine's (tests)
+ * @back_control: ask for and bind the back-control channel
+ * @rdma_read: ask for and bind the RDMA-read channel
+ * @auth_type: DAFS_AUTH_NONE or DAFS_AUTH_DEFAULT
+ * @max_requests: slots to have at most
+ * @max_credentials: credential handles to ask for; 0 for as many as the server likes
+ * @msg_size: largest message to ask for, both ways, in bytes
+ * @inline_header: inline_write_header_size to ask for, 0 for no padded writes (tests)
+ * @client_id: client-id-string; empty for the host's own
+ */
+struct dafs_client_params {
+	struct net *net;
+	struct sockaddr_storage dst;
+	struct sockaddr_storage src;
+	bool soft;
+	unsigned int timeo_ms;
+	unsigned int retrans;
+	bool cksum;
+	bool swab;
+	bool back_control;
+	bool rdma_read;
+	u32 auth_type;
+	u16 max_requests;
+	u32 max_credentials;
+	u32 msg_size;
+	u32 inline_header;
+	char client_id[128];
+};
+
+/**
+ * struct dafs_client - a client of a server, for the mounts that share it
+ * @params: where to and how; constant but for soft, timeo_ms and retrans, see
+ *	dafs_client_set_timeouts()
+ * @ref: one of each super block that uses it
+ * @ses: its session; only rpc/ looks into it
+ * @dead: shut down for good
+ * @lock: guards @client_id and @recoverers, and orders those who change @params
+ * @client_id: what the server keeps for this client, it keeps under this id
+ * @recoverers: those who have state at the server, see recover.c
+ * @recovered: for a change of what recovers
+ * @verifier: client_verifier
+ * @instance: names this client in discriminators (E-124)
+ * @creds: credential handles, shared with other mounts that have the same client-id
+ * @lease: of the client at the server, in seconds
+ * @last_null: jiffies when the last NULL was sent to renew it
+ * @keep: renews the lease, returns credits, see lease.c
+ * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
+ *	for slots, regions and responses, but not for a connection, nor until a server that
+ *	asks for patience has had it: nothing in it waits for what is behind it
+ * @end_wq: completes I/O; may wait for @retry_wq, not for a connection.  COMMITs, which do,
+ *	have @commit_wq, so an unmount does not wait for those of others
+ * @put_wq: evicts inodes, and so waits for all I/O on them, which may wait for the above
+ * @commit_wq: waits for whole operations, and so for the server, however long it is away
+ * @stats: what became of the calls on all its connections
+ * @begun: when it was made, in jiffies
+ * @reconnects: connections made after the first one; written by the reconnect work alone
+ *
+ * It has work queues of its own, so that a server that is away delays nothing of others.
+ * Memory reclaim may depend on all but @put_wq.
+ */
+struct dafs_client {
+	struct dafs_client_params params;
+	struct kref ref;
+	struct dafs_session *ses;
+	bool dead;
+	spinlock_t lock;	/* see above */
+	struct dafs_client_id client_id;
+	struct list_head recoverers;
+	wait_queue_head_t recovered;
+	struct dafs_verifier verifier;
+	u8 instance[4];
+	struct dafs_cred_cache *creds;
+	u32 lease;
+	unsigned long last_null;
+	struct delayed_work keep;
+	struct workqueue_struct *retry_wq;
+	struct workqueue_struct *end_wq;
+	struct workqueue_struct *put_wq;
+	struct workqueue_struct *commit_wq;
+	struct dafs_stats __percpu *stats;
+	unsigned long begun;
+	unsigned int reconnects;
+};
+
+/**
+ * struct dafs_recoverer - a user of a client who has state at the server
+ * @link: in the client's list; empty before and after
+ * @recover: called when the server has given a connection another client-id: what the
+ *	client had at the server is gone.  Runs where memory is not reclaimed from file
+ *	systems, and sends by dafs_op_run_on() only.  An error means that the connection
+ *	is lost; then it is called again on the next one.
+ * @clnt: the client, while in its list; this and all below is recover.c's, guarded by its lock
+ * @work: calls @recover
+ * @conn: to be given to @recover, with a reference, or NULL
+ * @running: @recover has been called and has not returned
+ * @slow: it is not waited for
+ * @err: what it returned
+ * @client_id: under which the server has all that it had
+ */
+struct dafs_recoverer {
+	struct list_head link;
+	int (*recover)(struct dafs_recoverer *who, struct dafs_client *clnt,
+		       struct dafs_conn *conn);
+	struct dafs_client *clnt;
+	struct work_struct work;
+	struct dafs_conn *conn;
+	bool running;
+	bool slow;
+	int err;
+	struct dafs_client_id client_id;
+};
+
+void dafs_recover_slowly(struct dafs_recoverer *who);
+void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
+void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
+
+/* for main.c */
+int dafs_clients_init(void);
+void dafs_clients_exit(void);
+
+struct dafs_client *dafs_client_create(const struct dafs_client_params *params);
+struct dafs_client *dafs_client_get(struct dafs_client *clnt);
+void dafs_client_put(struct dafs_client *clnt);
+bool dafs_client_shared(const struct dafs_client *clnt);
+void dafs_client_shutdown(struct dafs_client *clnt);
+void dafs_client_stop_waiting(struct dafs_client *clnt);
+void dafs_client_look_again(struct dafs_client *clnt);
+void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
+			      unsigned int retrans);
+void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
+bool dafs_client_busy(struct dafs_client *clnt);
+bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);
+const char *dafs_client_state_name(const struct dafs_client *clnt);
+
+#endif /* _FS_DAFS_RPC_CLIENT_H */
