@@ -80,8 +80,8 @@ static const struct dafsd_export_ops dafsd_main_export_ops = {
 	.withdrawn = dafsd_main_export_withdrawn,
 };
 
-/* Set the callbacks of the lower layers; see design.rst. */
-static void dafsd_connect_layers(void)
+/* Set the callbacks of the lower folders; see design.rst. */
+static void dafsd_set_callbacks(void)
 {
 	dafsd_conns_init(&dafsd_main_conn_ops);
 	dafsd_clients_init(&dafsd_main_client_ops);
@@ -96,7 +96,7 @@ static int __init dafsd_init(void)
 	/* clients recognize a restarted server by new ids and verifiers */
 	dafsd_server_init(&dafsd_server);
 	dafsd_verifier_change();
-	dafsd_connect_layers();
+	dafsd_set_callbacks();
 	err = dafsd_pool_init();
 	if (err)
 		return err;

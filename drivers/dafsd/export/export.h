@@ -75,7 +75,7 @@ struct dafsd_export {
 };
 
 /**
- * struct dafsd_export_ops - what the layers above do about exports
+ * struct dafsd_export_ops - what the folders above do about exports
  * @served: one is about to be enabled
  * @withdrawn: one is disabled; end the state in it
  */

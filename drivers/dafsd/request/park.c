@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where requests wait, and how the workers are shared between exports and sessions.
+ * Where requests wait, and how the workers are shared between exports and connections.
  *
- * No worker waits for another worker or for the network.  A request that cannot continue
+ * A worker never waits for the network (see design.rst).  A request that cannot continue
  * is parked on the object that it waits for, and queued again by one of these events:
  *
  *	lane		a worker of its export is free
- *	sq_waiting	the send queue of a session has room
- *	alone		all other requests of the session have been answered
+ *	sq_waiting	the send queue of a connection has room
+ *	alone		all other requests of the connection have been answered
  *	(the device)	its RDMA has completed: the reads, or a round of writes that is
  *			not the last one; such a request is in no list
  *
  * Only the file system of an export can block a worker for long.  So every export has a
  * lane: a limited number of places, each of which allows one request to use a worker.
- * A session without a place in the lane takes precedence over sessions that have one, so
- * that many requests of some sessions do not delay the few of others.  Places in other
- * lanes do not count: an export that hangs must not make a session wait in other exports.
+ * A connection without a place in the lane takes precedence over connections that have one, so
+ * that many requests of some connections do not delay the few of others.  Places in other
+ * lanes do not count: an export that hangs must not make a connection wait in other exports.
  *
  * Even if many exports hang, an eighth of the workers is left for requests that need no
  * file system, and to park the others.  So that every lane always has a few places, there
@@ -30,7 +30,7 @@
  *  3. The worker parks it (PARKED) or posts its RDMA (DEVICE).  The event
  *     queues it again (QUEUED), once.
  *  4. The worker replies, and the responder has it (ANSWERED) until ->sent().
- *  5. When a session ends, all of its parked requests are queued, and none is parked any
+ *  5. When a connection ends, all of its parked requests are queued, and none is parked any
  *     more.  Each stage then finds that the channel is closed.
  */
 #include <linux/cpumask.h>
@@ -122,7 +122,7 @@ void dafsd_rqst_hand(struct dafsd_rqst *rq, enum dafsd_owner from, enum dafsd_ow
 	WARN_ON_ONCE(xchg(&rq->owner, to) != from);
 }
 
-/* Return: false if nothing of the session may wait any more, for @what or anything else. */
+/* Return: false if nothing of the connection may wait any more, for @what or anything else. */
 static bool dafsd_park(struct dafsd_rqst *rq, struct list_head *where, const char *what)
 {
 	lockdep_assert_held(&dafsd_park_lock);
@@ -190,7 +190,7 @@ static bool dafsd_place_take(atomic_t *taken, int most)
 	return true;
 }
 
-/* Does a request of the session have a place in the lane? */
+/* Does a request of the connection have a place in the lane? */
 static bool dafsd_lane_has(struct dafsd_conn *conn, const struct dafsd_lane *lane)
 {
 	struct dafsd_rqst *rq;
@@ -204,7 +204,7 @@ static bool dafsd_lane_has(struct dafsd_conn *conn, const struct dafsd_lane *lan
 	return has;
 }
 
-/* Half of the places is reserved for sessions that have no place in the lane yet. */
+/* Half of the places is reserved for connections that have no place in the lane yet. */
 static bool dafsd_lane_take(struct dafsd_lane *lane, struct dafsd_conn *conn)
 {
 	int room = dafsd_lane_room(atomic_read(&dafsd_lanes_running));
@@ -251,7 +251,7 @@ static bool dafsd_lane_try(struct dafsd_lane *lane, struct dafsd_rqst *rq)
 }
 
 /*
- * Serve sessions that have no place in the lane first, one request each; then the others
+ * Serve connections that have no place in the lane first, one request each; then the others
  * in the order of arrival.  The lock is shared by all lanes, so no list is searched.
  */
 static void dafsd_lane_feed(struct dafsd_lane *lane)
@@ -268,7 +268,7 @@ static void dafsd_lane_feed(struct dafsd_lane *lane)
 		}
 		if (!dafsd_lane_has(rq->conn, lane))
 			break;
-		/* its session has got a place in the meantime */
+		/* its connection has got a place in the meantime */
 		rq->passes = false;
 		list_move_tail(&rq->park_link, &lane->waiting);
 		smp_mb();	/* as above */
@@ -291,8 +291,8 @@ static void dafsd_lanes_feed(void)
 }
 
 /*
- * The session has no place in the lane: its request that has waited longest there moves
- * ahead of others, but stays behind requests of other such sessions that came earlier.
+ * The connection has no place in the lane: its request that has waited longest there moves
+ * ahead of others, but stays behind requests of other such connections that came earlier.
  */
 static void dafsd_lane_advance(struct dafsd_lane *lane, struct dafsd_conn *conn)
 {
@@ -324,7 +324,7 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 	unsigned long flags;
 	bool parked;
 
-	/* a session without a place does not wait behind sessions that have one */
+	/* a connection without a place does not wait behind connections that have one */
 	if (list_empty(&lane->first) &&
 	    (list_empty(&lane->waiting) || !dafsd_lane_has(conn, lane)) &&
 	    dafsd_lane_try(lane, rq))
@@ -505,7 +505,7 @@ static void dafsd_sq_feed(struct dafsd_conn *conn)
  * @rq: the request, owned by the calling worker; its stage is the next one
  *
  * Context: process.
- * Return: false if @rq was parked; the caller does not own it any more.  If the session
+ * Return: false if @rq was parked; the caller does not own it any more.  If the connection
  * has ended, true is returned without a reservation: io.sq_used is 0.
  */
 bool dafsd_sq_enter(struct dafsd_rqst *rq)
@@ -548,7 +548,7 @@ void dafsd_sq_leave(struct dafsd_io *io)
 }
 
 /**
- * dafsd_park_alone() - wait until a request is the only one of its session
+ * dafsd_park_alone() - wait until a request is the only one of its connection
  * @rq: the request, owned by the calling worker; its stage is the next one
  *
  * Context: process.
@@ -573,7 +573,7 @@ bool dafsd_park_alone(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_unpark_alone() - only one request of a session is left
+ * dafsd_unpark_alone() - only one request of a connection is left
  * @conn: the connection
  *
  * Context: any.
@@ -590,7 +590,7 @@ void dafsd_unpark_alone(struct dafsd_conn *conn)
 }
 
 /**
- * dafsd_park_end() - end all waiting of the requests of a session, and for the session
+ * dafsd_park_end() - end all waiting of the requests of a connection, and for the connection
  * @conn: the connection; its channel is quiesced
  *
  * Context: process.
@@ -604,7 +604,7 @@ void dafsd_park_end(struct dafsd_conn *conn)
 	conn->ending = true;
 	list_for_each_entry_safe(rq, next, &conn->parked, park_own)
 		dafsd_unpark(rq);
-	/* requests of another session, if this is its RDMA-read channel */
+	/* requests of another connection, if this is its RDMA-read channel */
 	dafsd_unpark_all(&conn->sq_waiting);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }

@@ -52,8 +52,8 @@ enum dafsd_stage {
  * @len: bytes of its response
  * @lane: where it has a worker's place, or NULL; changed under dafsd_conn.placed_lock
  * @place_link: in the requests of its connection that have one
- * @least: that is one of the least that each lane has: its worker is of dafsd_least_wq
- * @exp: whose lane that is, if any; holds a reference
+ * @least: its place is one of the DAFSD_LANE_LEAST of the lane: its worker is of dafsd_least_wq
+ * @exp: export that @lane belongs to, if any; holds a reference
  * @wants: the export that it came to and found full, if it is to go on with a place
  *	there; holds a reference
  * @walked: components of its path that it has walked before it waited for @exp, at whose
@@ -68,7 +68,7 @@ enum dafsd_stage {
  * @saved_cred: what its worker was before, for revert_creds()
  * @open: OPEN: what it has reserved and not used yet, see dafsd_open_reserve()
  * @body: encode @res although the status is not OK (E-13)
- * @hang_up: end the session once the response has left
+ * @hang_up: fail the channel once the response has left
  * @chain: its chain, while it is executed
  * @next: the request of the same chain that waits for it
  * @args: decoded arguments; strings point into the request message

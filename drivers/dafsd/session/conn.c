@@ -94,7 +94,7 @@ bool dafsd_conn_set_state(struct dafsd_conn *conn, enum dafsd_conn_state next,
 	spin_lock_irq(&conn->lock);
 	legal = dafsd_conn_next[conn->state] & BIT(next);
 	if (legal) {
-		trace_dafsd_session_state(conn, next);
+		trace_dafsd_conn_state(conn, next);
 		if (ses)
 			conn->ses = ses;
 		/* a task that sees READY also sees the session and its client */

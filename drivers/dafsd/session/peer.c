@@ -195,13 +195,13 @@ static bool dafsd_addr_equal(const struct sockaddr_storage *a, const struct sock
 }
 
 /**
- * dafsd_client_is_local() - is the client on this machine?
- * @conn: its connection
+ * dafsd_conn_is_local() - is the client of a connection on this machine?
+ * @conn: the connection
  *
  * Context: any.
- * Return: true if it has the server's address.
+ * Return: true if the client has the server's address.
  */
-bool dafsd_client_is_local(const struct dafsd_conn *conn)
+bool dafsd_conn_is_local(const struct dafsd_conn *conn)
 {
 	const struct rdma_addr *addr = &conn->chan->id->route.addr;
 

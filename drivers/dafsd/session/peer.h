@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What one address may have of what there is for all. */
+/* Limits for one client address. */
 #ifndef _DAFSD_SESSION_PEER_H
 #define _DAFSD_SESSION_PEER_H
 
@@ -11,7 +11,7 @@
 struct dafsd_conn;
 struct dafsd_server;
 
-/* What one address may have of what there is for all */
+/* Limit for one client address of what all may have together */
 static inline unsigned long dafsd_peer_share(unsigned long most)
 {
 	return most - most / 4;
@@ -52,7 +52,7 @@ extern unsigned int dafsd_max_state;
 struct dafsd_peer *dafsd_peer_find(struct dafsd_server *server, const struct sockaddr_storage *ss);
 struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
 void dafsd_peer_put(struct dafsd_peer *peer);
-bool dafsd_client_is_local(const struct dafsd_conn *conn);
+bool dafsd_conn_is_local(const struct dafsd_conn *conn);
 bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 

@@ -41,7 +41,8 @@
  * @clients: dafsd_client.node, in the order of creation
  * @clients_by_id: dafsd_client.id_node
  * @nr_clients: in @clients
- * @max_clients: in all, from one address dafsd_peer_share() of it; changed by tests
+ * @max_clients: limit of @nr_clients; one address may have dafsd_peer_share() of it;
+ *	changed by tests
  * @client_count: clients ever created
  * @peers_lock: protects @peers and dafsd_peer.users
  * @peers: dafsd_peer.node of all addresses

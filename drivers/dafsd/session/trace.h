@@ -27,7 +27,7 @@ TRACE_DEFINE_ENUM(DAFSD_CONN_CLOSING);
 	{ DAFSD_CONN_BOUND, "bound" }, \
 	{ DAFSD_CONN_CLOSING, "closing" }
 
-TRACE_EVENT(dafsd_session_state,
+TRACE_EVENT(dafsd_conn_state,
 	TP_PROTO(const struct dafsd_conn *conn, int next),
 	TP_ARGS(conn, next),
 	TP_STRUCT__entry(

@@ -214,7 +214,7 @@ dafs_status_t dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 
 	status = dafsd_open_find_any(rq, wire, state_id, access, &fh, &use);
 	if (!status) {
-		use.local = dafsd_client_is_local(rq->conn);
+		use.local = dafsd_conn_is_local(rq->conn);
 		status = run(rq, &use);
 		dafsd_open_end(&use);
 	}
