@@ -447,11 +447,9 @@ static void dafs_io_resume(struct dafs_io *io)
 }
 
 /*
- * A mount that goes has reads, and direct writes of tasks that were killed, which no task
- * waits for, and does not wait for them as long as the server likes.  Nor does what is
- * waited for where no signal ends that, as by a task that exits for its asynchronous I/O,
- * once umount -f was called.  What is cached and dirty is given up by neither: it may be
- * that of another mount.
+ * An unmount ends reads, and direct writes of killed tasks, that no task waits for.
+ * umount -f also ends I/O whose task cannot get a signal.  Dirty cached data is not given
+ * up: another mount may share it.
  */
 static bool dafs_io_given_up(const struct dafs_io *io)
 {

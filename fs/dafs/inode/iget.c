@@ -8,7 +8,7 @@
 #include "inode.h"
 
 /**
- * dafs_inode_init_once() - slab constructor of inodes, but for what upper layers keep in them
+ * dafs_inode_init_once() - slab constructor of inodes, but for what folders above keep in them
  * @data: struct dafs_inode
  */
 void dafs_inode_init_once(void *data)

@@ -3,21 +3,7 @@
  * Objects of the server as the client knows them: attributes, access rights, sizes,
  * references.  Above rpc/ and proc/, below all that works on objects.
  *
- * Locks, outermost first:
- *
- *   di->write_lock	one buffered writer, or appender, at a time
- *   di->zap_lock	one invalidation of the page cache at a time
- *   inode->i_rwsem	as the VFS and netfs_start_io_*() take it
- *   di->claim_lock	one task at a time changes di->writer; a page
- *				fault only tries it
- *   di->commit_lock	one COMMIT at a time
- *   netfs->wb_lock	no new write-back while lost data is sent again
- *   di->unstable_lock	data that is written but not yet stable
- *   sbi->unstable_lock	list of inodes with such data
- *   di->lock		attributes, access rights and opens
- *   sbi->opens_lock	all opens
- *   os->lock		the state-id of one open, and its reclaim
- *   inode->i_lock	sizes
+ * Their locks, and the order of these: "Locks" in Documentation/filesystems/dafs/design.rst.
  */
 #ifndef _FS_DAFS_INODE_H
 #define _FS_DAFS_INODE_H

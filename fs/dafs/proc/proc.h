@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One typed function for each procedure of chapters 6.2 and 6.5 that the client calls;
- * those that only the suites call are in tests/stubs.c.
+ * those that only the suites call are in tests/lib/stubs.c.
  *
  * They take a client and plain protocol values and know nothing of the VFS, so that
  * the KUnit suites can drive them too.  Those that send a request may sleep; unless their
