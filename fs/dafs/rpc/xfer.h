@@ -24,6 +24,8 @@ int dafs_xfer_check(const struct dafs_conn *conn, const struct iov_iter *iter, s
  * @at: where in @iter the part begins
  * @len: its bytes
  * @part: set to it
+ *
+ * Context: any.
  */
 static inline void dafs_xfer_range(const struct iov_iter *iter, size_t at, size_t len,
 				   struct iov_iter *part)
@@ -36,6 +38,9 @@ static inline void dafs_xfer_range(const struct iov_iter *iter, size_t at, size_
 /**
  * dafs_xfer_buffers() - mapped memory as the server is told of it
  * @mem: the memory
+ *
+ * Context: any.
+ * Return: its buffers, for the arguments of a request.
  */
 static inline struct dafs_seq dafs_xfer_buffers(const struct dafs_mem *mem)
 {
@@ -49,6 +54,7 @@ static inline struct dafs_seq dafs_xfer_buffers(const struct dafs_mem *mem)
  * @inline_max: bytes up to which they go in the message, if it has room for them
  * @refused: they go in the message anyway
  *
+ * Context: any.
  * Return: true if by RDMA.
  */
 static inline bool dafs_xfer_direct(size_t *len, size_t limit, size_t inline_max, bool refused)

@@ -110,7 +110,8 @@ static void status_names(struct kunit *test)
 }
 
 #define EXPECT_STATUS(test, err, want)							\
-	KUNIT_EXPECT_STREQ(test, dafs_status_name(dafs_errno_to_status(err)), dafs_status_name(want))
+	KUNIT_EXPECT_STREQ(test, dafs_status_name(dafs_errno_to_status(err)),		\
+			   dafs_status_name(want))
 
 /* errors of file systems that have no status of their own */
 static void status_of_file_systems(struct kunit *test)
