@@ -126,8 +126,8 @@ static dafs_status_t dafsd_connected(struct dafsd_rqst *rq, dafs_status_t status
 }
 
 /*
- * NONE and DEFAULT have one principal each (E-45).  TEXT and GSS are not implemented;
- * SECINFO does not list them.
+ * NONE and DEFAULT have one principal each (E-45).  This server accepts no others, and
+ * SECINFO lists no others.
  */
 static dafs_status_t dafsd_authenticate(const struct dafs_auth_req *req,
 					const struct dafsd_principal **principal)

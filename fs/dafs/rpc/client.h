@@ -60,9 +60,9 @@ struct dafs_client_params {
  * @ref: one of each super block that uses it
  * @ses: its session; only rpc/ looks into it
  * @dead: shut down for good
- * @lock: guards @client_id and @recoverers, and orders those who change @params
+ * @lock: guards @client_id and @recoverers, and orders the tasks that change @params
  * @client_id: what the server keeps for this client, it keeps under this id
- * @recoverers: those who have state at the server, see recover.c
+ * @recoverers: mounts that have state at the server, see recover.c
  * @recovered: for a change of what recovers
  * @verifier: client_verifier
  * @instance: names this client in discriminators (E-124)
@@ -109,7 +109,7 @@ struct dafs_client {
 };
 
 /**
- * struct dafs_recoverer - a user of a client who has state at the server
+ * struct dafs_recoverer - a mount that has state at the server
  * @link: in the client's list; empty before and after
  * @recover: called when the server has given a connection another client-id: what the
  *	client had at the server is gone.  Runs where memory is not reclaimed from file
@@ -121,7 +121,7 @@ struct dafs_client {
  * @running: @recover has been called and has not returned
  * @slow: it is not waited for
  * @err: what it returned
- * @client_id: under which the server has all that it had
+ * @client_id: the client-id under which the server has all of its state
  */
 struct dafs_recoverer {
 	struct list_head link;

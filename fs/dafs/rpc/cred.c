@@ -257,11 +257,11 @@ static struct dafs_cred_entry *dafs_cred_entry_alloc(struct dafs_cred_cache *cac
 }
 
 /**
- * dafs_cred_join() - the entry of a user, which is made if there is none
+ * dafs_cred_join() - find the entry of a user, or add one
  * @cache: the cache
  * @conn: the connection to use it on
  * @cred: the user
- * @mine: set if it was made, and the caller must register the user
+ * @mine: set if the entry was added: the caller must register the user
  *
  * Context: may sleep.
  * Return: the entry with a reference, or NULL if out of memory.
@@ -292,7 +292,7 @@ struct dafs_cred_entry *dafs_cred_join(struct dafs_cred_cache *cache, struct daf
 /**
  * dafs_cred_settle() - REGISTERING is over: an entry becomes READY or GONE
  * @entry: the entry, of which the caller has a reference
- * @err: 0, with the handle in @entry, or why there is none
+ * @err: 0 if the handle is in @entry, or the errno of the registration
  *
  * Context: any but hard interrupts.
  */

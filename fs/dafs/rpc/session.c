@@ -223,7 +223,7 @@ struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
 
 /**
  * dafs_session_end() - wait for the end of a session's connections
- * @ses: session, DEAD or never connected; there is no connection of it any more
+ * @ses: session, DEAD or never connected; when this returns, it has no connection left
  *
  * Context: may sleep.
  */

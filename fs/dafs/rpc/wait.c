@@ -31,8 +31,8 @@ static bool dafs_session_must_wait(const struct dafs_session *ses)
  * @ses: the session
  *
  * Context: any.
- * Return: the connection with a reference, NULL while there is none, or an
- * ERR_PTR of -EIO on a dead session, -ETIMEDOUT on a soft mount that gave up.
+ * Return: the connection with a reference; NULL if the session has no connection now; or
+ * an ERR_PTR of -EIO on a dead session, -ETIMEDOUT on a soft mount that gave up.
  */
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 {

@@ -9,7 +9,7 @@ of them as several users, and prints differences: errors, results of stat(2)
 afterwards, data read. CASE is the name of a function case_*.
 
 With --squashed, root uses VIEW, another mount of DIRECTORY, and is compared
-with the local user nobody. EPERM and EACCES count as equal then: the client's
+with the local user "nobody". EPERM and EACCES count as equal then: the client's
 VFS, which does not know that root is squashed, fails for other reasons than the
 server.
 """

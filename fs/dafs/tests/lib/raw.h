@@ -188,7 +188,7 @@ int raw_send(struct raw_conn *conn, const void *data, u32 len);
 struct raw_msg *raw_recv(struct raw_conn *conn, unsigned int ms);
 /*
  * Return: the status of the next message, a response whose header is stored in @res;
- * DAFS_NO_STATUS if there is none.
+ * DAFS_NO_STATUS if no message comes.
  */
 dafs_status_t raw_recv_status(struct raw_conn *conn, unsigned int ms, struct dafs_res_hdr *res);
 /* Posts the receives that @hold has kept back, and ends @hold. */

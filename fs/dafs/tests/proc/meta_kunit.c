@@ -196,7 +196,7 @@ static void dafs_meta_getattr_test(struct kunit *test)
 	}
 }
 
-/* The stub and all its results. */
+/* The client's function and all its results. */
 static void dafs_meta_getattr_stub_test(struct kunit *test)
 {
 	const u64 which = DAFS_FATTR_MODE | DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_OWNER |
@@ -400,7 +400,7 @@ static void dafs_meta_setattr_test(struct kunit *test)
 	dafs_meta_expect_mode(test, m, 0640);
 }
 
-/* The stub, and the errors that it shares with SETATTR_INLINE. */
+/* The client's function, and the errors that it shares with SETATTR_INLINE. */
 static void dafs_meta_setattr_stub_test(struct kunit *test)
 {
 	struct dafs_meta *m = dafs_meta(test);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long the client retries I/O: with a server that refuses it for now, and with
+ * How long the client retries I/O: with a server that refuses it temporarily, and with
  * one that is away; neither delays other I/O.
  */
 #include <linux/slab.h>

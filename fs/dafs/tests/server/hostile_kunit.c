@@ -1068,7 +1068,7 @@ static const struct hostile_status hostile_statuses[] = {
 	{ "not authorized", DAFSERR_NOT_AUTHORIZED, -EACCES },
 	{ "somebody else's id", DAFSERR_CLID_INUSE, -EBUSY },
 	{ "a fault", DAFSERR_SERVERFAULT, -EIO },
-	{ "nobody knows what", DAFS_STATUS(54321), -EIO },
+	{ "an unassigned number", DAFS_STATUS(54321), -EIO },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hostile_status, hostile_statuses, name);
@@ -1112,7 +1112,7 @@ static const struct hostile_opts hostile_opts[] = {
 	{ "tiny responses", HOSTILE_OPTS(8, 8192, 64, 0) },
 	{ "responses larger than the receives", HOSTILE_OPTS(8, 8192, 16384, 0) },
 	{ "much larger", HOSTILE_OPTS(8, 8192, 0xfffffff8, 0) },
-	{ "checksums that nobody asked for", HOSTILE_OPTS(8, 8192, 8192, 1) },
+	{ "checksums that were not requested", HOSTILE_OPTS(8, 8192, 8192, 1) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hostile_opts, hostile_opts, name);

@@ -908,12 +908,12 @@ static void dafs_bind_errors_test(struct kunit *test)
 	struct raw_conn *op = dafs_full_session(test, &login);
 	struct raw_conn *without = raw_session(test, &bare, &plain);
 	struct dafs_session_id *session = &login.res.connect.session_id;
-	struct dafs_session_id nobody = {}, guess = *session;
+	struct dafs_session_id none = {}, guess = *session;
 	struct raw_conn *conn = raw_connect_flavour(test, test->param_value, 0);
 
 	/* whether an unknown session uses checksums is not known */
 	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
-			   dafs_raw_bind(conn, &nobody, DAFS_RDMA_READ_CHANNEL, 0, NULL));
+			   dafs_raw_bind(conn, &none, DAFS_RDMA_READ_CHANNEL, 0, NULL));
 	guess.b[7] ^= 1;
 	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION,
 			   dafs_raw_bind(conn, &guess, DAFS_RDMA_READ_CHANNEL, 0, NULL));
