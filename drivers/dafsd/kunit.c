@@ -21,6 +21,7 @@ TESTED(dafsd_conn_idle);
 TESTED(dafsd_conn_put);
 TESTED(dafsd_cred_find);
 TESTED(dafsd_lease_seconds);
+TESTED(dafsd_max_locks);
 TESTED(dafsd_max_opens);
 TESTED(dafsd_max_sessions);
 TESTED(dafsd_max_state);

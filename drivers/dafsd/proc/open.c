@@ -19,6 +19,18 @@
 /* Mode of a new file, unless the client sets another one (E-30) */
 #define DAFSD_DEFAULT_MODE	0600
 
+/**
+ * dafsd_open_check_owner() - is this a valid owner of opens and locks? (E-82)
+ * @owner: from a request
+ *
+ * Context: any.
+ * Return: OK or INVAL.
+ */
+dafs_status_t dafsd_open_check_owner(const struct dafs_str *owner)
+{
+	return owner->len && owner->len <= DAFSD_MAX_OWNER ? DAFS_STATUS_OK : DAFSERR_INVAL;
+}
+
 static dafs_status_t dafsd_open_check_share_args(const struct dafs_open_args *args)
 {
 	if (args->share_access < DAFS_OPEN_SHARE_ACCESS_READ ||
@@ -30,9 +42,7 @@ static dafs_status_t dafsd_open_check_share_args(const struct dafs_open_args *ar
 		return DAFSERR_INVAL;
 	if (args->delete_disp > DAFS_DELETE_DENY)
 		return DAFSERR_INVAL;
-	if (!args->owner.len || args->owner.len > DAFSD_MAX_OWNER)
-		return DAFSERR_INVAL;
-	return DAFS_STATUS_OK;
+	return dafsd_open_check_owner(&args->owner);
 }
 
 static dafs_status_t dafsd_open_check_create_args(const struct dafs_open_args *args)

@@ -56,7 +56,13 @@ dafs_status_t dafsd_proc_readlink_inline(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_nverify(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_verify(struct dafsd_rqst *rq);
 
+/* lock.c */
+dafs_status_t dafsd_proc_lock(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_lockt(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_locku(struct dafsd_rqst *rq);
+
 /* open.c */
+dafs_status_t dafsd_open_check_owner(const struct dafs_str *owner);
 dafs_status_t dafsd_proc_open(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_close(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_open_downgrade(struct dafsd_rqst *rq);

@@ -144,6 +144,26 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 		.run = dafsd_proc_link,
 		.fh = ARG(link.destination_object),
 	},
+	[DAFS_PROC_LOCK] = {
+		.class = DAFSD_LOCK_MODIFY,
+		.flags = DAFSD_P_CRED,
+		.run = dafsd_proc_lock,
+		.fh = ARG(lock.filehandle),
+		.state_id = ARG(lock.state_id),
+	},
+	[DAFS_PROC_LOCKT] = {
+		.class = DAFSD_LOCK_MODIFY,
+		.flags = DAFSD_P_CRED | DAFSD_P_REPEATABLE,
+		.run = dafsd_proc_lockt,
+		.fh = ARG(lockt.filehandle),
+	},
+	[DAFS_PROC_LOCKU] = {
+		.class = DAFSD_LOCK_MODIFY,
+		.flags = DAFSD_P_CRED,
+		.run = dafsd_proc_locku,
+		.fh = ARG(locku.filehandle),
+		.state_id = ARG(locku.state_id),
+	},
 	[DAFS_PROC_LOOKUP] = {
 		.class = DAFSD_SIMPLE,
 		.flags = DAFSD_P_CRED,

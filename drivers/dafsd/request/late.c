@@ -28,7 +28,7 @@
 
 static bool dafsd_late_counts(const struct dafsd_rqst *rq)
 {
-	return rq->proc->class == DAFSD_FS_MODIFY && !(rq->proc->flags & DAFSD_P_REPEATABLE);
+	return rq->proc->class >= DAFSD_FS_MODIFY && !(rq->proc->flags & DAFSD_P_REPEATABLE);
 }
 
 /**

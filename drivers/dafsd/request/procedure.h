@@ -9,7 +9,7 @@
 
 struct dafsd_rqst;
 
-/* Chaining category of a procedure (4.3.1) */
+/* Chaining category of a procedure (4.3.1); those that change something come last */
 enum dafsd_class {
 	DAFSD_SPECIAL,
 	DAFSD_SIMPLE,

@@ -3,6 +3,7 @@
 #ifndef _DAFSD_SESSION_CLIENT_H
 #define _DAFSD_SESSION_CLIENT_H
 
+#include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/kref.h>
 #include <linux/spinlock.h>
@@ -51,6 +52,7 @@ struct dafsd_principal {
  * @states: dafsd_state.client_link of all that it holds by state-ids
  * @expired: the same, of what it is about to lose
  * @nr_opens: opens in both, and those that are reserved
+ * @nr_locks: byte-range locks that the kernel keeps for it
  * @released: its state was taken from it for good, and there will be no more
  * @nr_connecting: sessions that have not authenticated yet; guarded by
  *	dafsd_server.clients_lock
@@ -85,6 +87,7 @@ struct dafsd_client {
 	struct list_head states;
 	struct list_head expired;
 	unsigned int nr_opens;
+	atomic_t nr_locks;
 	bool released;
 	unsigned int nr_connecting;
 	unsigned long renewed;

@@ -22,7 +22,7 @@
 unsigned int dafsd_max_state;
 module_param_named(max_state, dafsd_max_state, uint, 0644);
 MODULE_PARM_DESC(max_state,
-		 "MiB of memory for what clients have: opens, credentials (default 0: an eighth of the memory)");
+		 "MiB of memory for what clients have: opens, locks, credentials (default 0: an eighth of the memory)");
 
 /* of the machine's memory, which all servers would share */
 static atomic_long_t dafsd_charged[DAFSD_NR_CHARGES];
@@ -167,6 +167,23 @@ peer:
 all:
 	atomic_long_sub(bytes, &dafsd_charged[what]);
 	return false;
+}
+
+/**
+ * dafsd_peer_charge_more() - account for memory that is in use already
+ * @peer: the record of its address
+ * @what: purpose of the memory
+ * @bytes: size of the memory
+ *
+ * For memory that others allocate for the client, after dafsd_peer_charge() has shown that
+ * there is room for it.
+ *
+ * Context: any.
+ */
+void dafsd_peer_charge_more(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes)
+{
+	atomic_long_add(bytes, &dafsd_charged[what]);
+	atomic_long_add(bytes, &peer->bytes[what]);
 }
 
 /**

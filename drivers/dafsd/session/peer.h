@@ -19,7 +19,7 @@ static inline unsigned long dafsd_peer_share(unsigned long most)
 
 /* What memory is counted for */
 enum dafsd_charge {
-	DAFSD_CHARGE_STATE,	/* opens and credentials */
+	DAFSD_CHARGE_STATE,	/* opens, locks and credentials */
 	DAFSD_CHARGE_DATA,	/* bulk data of requests */
 	DAFSD_NR_CHARGES,
 };
@@ -54,6 +54,7 @@ struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
 void dafsd_peer_put(struct dafsd_peer *peer);
 bool dafsd_conn_is_local(const struct dafsd_conn *conn);
 bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
+void dafsd_peer_charge_more(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 
 #endif /* _DAFSD_SESSION_PEER_H */

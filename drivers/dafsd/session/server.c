@@ -32,6 +32,10 @@ unsigned int dafsd_max_opens = DAFSD_DEFAULT_MAX_OPENS;
 module_param_named(max_opens, dafsd_max_opens, uint, 0644);
 MODULE_PARM_DESC(max_opens, "files that one client may have open (default 65536)");
 
+unsigned int dafsd_max_locks = DAFSD_DEFAULT_MAX_LOCKS;
+module_param_named(max_locks, dafsd_max_locks, uint, 0644);
+MODULE_PARM_DESC(max_locks, "byte-range locks that one client may have (default 65536)");
+
 struct workqueue_struct *dafsd_wq;
 struct workqueue_struct *dafsd_least_wq;
 struct workqueue_struct *dafsd_end_wq;

@@ -17,6 +17,7 @@
 #define DAFSD_DEFAULT_MAX_CLIENTS	16384
 #define DAFSD_DEFAULT_MAX_SESSIONS	4096
 #define DAFSD_DEFAULT_MAX_OPENS		65536
+#define DAFSD_DEFAULT_MAX_LOCKS		65536
 #define DAFSD_LEASE_SECONDS		90
 
 /* Requests that are executed at a time: what a work queue can do at most */
@@ -82,6 +83,7 @@ extern unsigned int dafsd_msg_size;
 extern unsigned int dafsd_lease_seconds;
 extern unsigned int dafsd_max_sessions;
 extern unsigned int dafsd_max_opens;
+extern unsigned int dafsd_max_locks;
 extern bool dafsd_auth_none;
 
 /* the workers of the machine: of requests; what ends; what looks at the time */

@@ -138,6 +138,33 @@ DEFINE_EVENT(dafsd_open_class, dafsd_opened,
 DEFINE_EVENT(dafsd_open_class, dafsd_closed,
 	TP_PROTO(u32 id, const struct dafsd_client *client, u64 ino), TP_ARGS(id, client, ino));
 
+/* LOCK or LOCKU: what is locked, and with which result */
+TRACE_EVENT(dafsd_lock,
+	TP_PROTO(u32 id, const struct dafsd_client *client, int type, loff_t start, loff_t end,
+		 dafs_status_t status),
+	TP_ARGS(id, client, type, start, end, status),
+	TP_STRUCT__entry(
+		__field(u64, client)
+		__field(u32, id)
+		__field(int, type)
+		__field(loff_t, start)
+		__field(loff_t, end)
+		__field(u32, status)
+	),
+	TP_fast_assign(
+		memcpy(&__entry->client, client->client_id.b, sizeof(__entry->client));
+		__entry->id = id;
+		__entry->type = type;
+		__entry->start = start;
+		__entry->end = end;
+		__entry->status = (__force u32)status;
+	),
+	TP_printk("client=%016llx open=%u %s %lld-%lld status=%u", __entry->client, __entry->id,
+		  __entry->type == F_UNLCK ? "unlock" :
+		  __entry->type == F_WRLCK ? "write" : "read",
+		  __entry->start, __entry->end, __entry->status)
+);
+
 #endif /* _DAFSD_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

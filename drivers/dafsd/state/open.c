@@ -22,6 +22,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "lock.h"
 #include "open_impl.h"
 
 /**
@@ -83,6 +84,16 @@ static void dafsd_open_claimed(const struct dafsd_state *st)
 	trace_dafsd_closed(st->id, st->client, st->file->inode->i_ino);
 }
 
+static void dafsd_open_revoked(struct dafsd_state *st)
+{
+	dafsd_lock_revoked(dafsd_open_of(st));
+}
+
+static void dafsd_open_ended(struct dafsd_state *st)
+{
+	dafsd_lock_drop(dafsd_open_of(st));
+}
+
 static void dafsd_open_detach(struct dafsd_state *st)
 {
 	dafsd_share_drop(dafsd_open_of(st));
@@ -90,8 +101,10 @@ static void dafsd_open_detach(struct dafsd_state *st)
 
 static void dafsd_open_release(struct dafsd_state *st)
 {
-	struct file *filp = rcu_dereference_protected(dafsd_open_of(st)->filp, true);
+	struct dafsd_open *open = dafsd_open_of(st);
+	struct file *filp = rcu_dereference_protected(open->filp, true);
 
+	dafsd_lock_leave(open);
 	if (filp)
 		dafsd_open_done(filp);
 }
@@ -99,6 +112,8 @@ static void dafsd_open_release(struct dafsd_state *st)
 static const struct dafsd_state_type dafsd_open_type = {
 	.published = dafsd_open_published,
 	.claimed = dafsd_open_claimed,
+	.revoked = dafsd_open_revoked,
+	.ended = dafsd_open_ended,
 	.detach = dafsd_open_detach,
 	.release = dafsd_open_release,
 };
@@ -153,10 +168,13 @@ static struct dafsd_open *dafsd_open_alloc(const struct dafs_str *owner)
 	return open;
 }
 
-/* Approximate memory of an open: the open itself, the open file, its inode and name */
+/*
+ * Approximate memory of an open: the open itself, the open file, its inode and name, and the
+ * owner of its locks
+ */
 static size_t dafsd_open_size(const struct dafsd_open *open)
 {
-	return struct_size(open, owner, open->owner_len) + SZ_2K;
+	return struct_size(open, owner, open->owner_len) + open->owner_len + SZ_2K;
 }
 
 /**

@@ -51,6 +51,7 @@ dafs_status_t dafsd_open_claim_delegation(struct dafsd_rqst *rq);
 dafs_status_t dafsd_open_return_delegation(const struct dafs_state_id *state_id);
 
 /* use.c */
+dafs_status_t dafsd_open_check_regular(const struct dafsd_fh *fh);
 dafs_status_t dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_state_id *state_id, u32 access,
 			      struct dafsd_use *use);

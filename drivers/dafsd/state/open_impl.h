@@ -9,6 +9,8 @@
 #include "open.h"
 #include "state.h"
 
+struct dafsd_locker;
+
 /**
  * struct dafsd_open - the open of a file by one owner of one client with one filehandle
  * @state: what it has in common with other state
@@ -20,6 +22,7 @@
  * @holds_key: counted in dafsd_file.nr_keys; guarded by the file's lock
  * @filp: open file that allows @access, from before it is published until it is released;
  *	replaced under the file's lock
+ * @locker: its lock owner, from its first LOCK on; set under the file's lock, holds a reference
  * @owner_len: bytes of @owner
  * @owner: with the client, the lock owner (E-82)
  */
@@ -32,6 +35,7 @@ struct dafsd_open {
 	bool deny_delete;
 	bool holds_key;
 	struct file __rcu *filp;
+	struct dafsd_locker *locker;
 	u32 owner_len;
 	u8 owner[] __counted_by(owner_len);
 };

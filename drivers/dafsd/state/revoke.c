@@ -38,6 +38,7 @@ static void dafsd_state_discard(struct dafsd_state *st)
 {
 	struct dafsd_export *exp = st->exp;
 
+	st->type->revoked(st);
 	/* once it is in the list, it may be freed, with its reference to the export */
 	kref_get(&exp->ref);
 	llist_add(&st->closing, &exp->closing);

@@ -444,6 +444,7 @@ void dafsd_states_settle(void)
  */
 void dafsd_state_dismantle(struct dafsd_state *st)
 {
+	st->type->ended(st);
 	mutex_lock(&st->file->lock);
 	st->type->detach(st);
 	mutex_unlock(&st->file->lock);

@@ -19,6 +19,9 @@ struct inode;
  * struct dafsd_state_type - a kind of state, such as opens
  * @published: the state is in the table from now on; under the lock of the table
  * @claimed: it is not in the table any more; under the lock of the table
+ * @revoked: it was claimed because its client or export has ended: give up what others may
+ *	wait for, unless that may take long; may sleep
+ * @ended: it was claimed: give up all that is not guarded by the file's lock; may sleep
  * @detach: take the state, with what it reserves, off its file; holds the file's lock
  * @release: the last reference is gone, so free what the type has put into the state but
  *	not the state itself; may sleep
@@ -26,6 +29,8 @@ struct inode;
 struct dafsd_state_type {
 	void (*published)(const struct dafsd_state *st);
 	void (*claimed)(const struct dafsd_state *st);
+	void (*revoked)(struct dafsd_state *st);
+	void (*ended)(struct dafsd_state *st);
 	void (*detach)(struct dafsd_state *st);
 	void (*release)(struct dafsd_state *st);
 };

@@ -90,7 +90,14 @@ static dafs_status_t dafsd_open_allow(struct dafsd_use *use, u32 access)
 	return dafs_errno_to_status(err);
 }
 
-static dafs_status_t dafsd_open_check_regular(const struct dafsd_fh *fh)
+/**
+ * dafsd_open_check_regular() - is this a file that may be opened?
+ * @fh: the object
+ *
+ * Context: any.
+ * Return: OK, ISDIR, or INVAL for other kinds of files.
+ */
+dafs_status_t dafsd_open_check_regular(const struct dafsd_fh *fh)
 {
 	if (dafsd_fh_is_pseudo(fh) || d_is_dir(fh->dentry))
 		return DAFSERR_ISDIR;

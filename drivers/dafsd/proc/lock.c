@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LOCK, LOCKT and LOCKU (6.5.18 to 6.5.20).
+ *
+ * A lock that blocks (READW_LT, WRITEW_LT) is refused at once like one that does not; the
+ * client asks again (E-83).
+ */
+#include <linux/filelock.h>
+#include <linux/fs.h>
+#include "../export/export.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
+#include "../state/lock.h"
+#include "../state/open.h"
+#include "../state/state.h"
+#include "proc.h"
+
+/* Options that make no difference here: this server never has a broken lock to repair. */
+#define DAFSD_LOCK_OPTIONS	(DAFS_LOCK_RECLAIM | DAFS_LOCK_REPAIR)
+
+/*
+ * Bytes beyond OFFSET_MAX exist in no file.  As to locks, they are taken for the byte at
+ * OFFSET_MAX.
+ */
+static dafs_status_t dafsd_lock_bytes(u64 offset, u64 length, struct dafsd_range *range)
+{
+	u64 end;
+
+	if (!length)
+		return DAFSERR_INVAL;
+	if (length == DAFS_LOCK_TO_EOF)
+		end = OFFSET_MAX;
+	else if (check_add_overflow(offset, length - 1, &end))
+		return DAFSERR_INVAL;
+	range->start = min_t(u64, offset, OFFSET_MAX);
+	range->end = min_t(u64, end, OFFSET_MAX);
+	return DAFS_STATUS_OK;
+}
+
+static dafs_status_t dafsd_lock_range(u32 type, u64 offset, u64 length, struct dafsd_range *range)
+{
+	switch (type) {
+	case DAFS_READ_LT:
+	case DAFS_READW_LT:
+		range->type = F_RDLCK;
+		break;
+	case DAFS_WRITE_LT:
+	case DAFS_WRITEW_LT:
+		range->type = F_WRLCK;
+		break;
+	default:
+		return DAFSERR_INVAL;
+	}
+	return dafsd_lock_bytes(offset, length, range);
+}
+
+/*
+ * This server remembers no locks across a restart, so it cannot know that nothing has
+ * conflicted with a lock that is reclaimed (E-88).
+ */
+static dafs_status_t dafsd_lock_check_options(struct dafsd_rqst *rq)
+{
+	u32 options = rq->args.lock.options;
+
+	if (options & ~DAFSD_LOCK_OPTIONS)
+		return DAFSERR_NOTSUPP;
+	if (!(options & DAFS_LOCK_RECLAIM))
+		return DAFS_STATUS_OK;
+	rq->body = true;
+	return DAFSERR_DENIED;
+}
+
+static dafs_status_t dafsd_lock_no_open(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	return dafsd_open_check_regular(fh) ?: DAFSERR_BAD_STATEID;
+}
+
+/* As dafsd_open_use(), but a special state-id will not do (E-79). */
+static dafs_status_t dafsd_lock_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
+				    const struct dafs_state_id *state_id, u32 access,
+				    dafs_status_t (*run)(struct dafsd_rqst *rq,
+							 const struct dafsd_use *use))
+{
+	if (dafsd_state_is_special(state_id))
+		return dafsd_fh_use(rq, wire, dafsd_lock_no_open);
+	return dafsd_open_use(rq, wire, state_id, access, run);
+}
+
+static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
+{
+	const struct dafs_lock_args *args = &rq->args.lock;
+	struct dafsd_range range;
+	dafs_status_t status;
+
+	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
+	if (!status)
+		status = dafsd_lock_check_options(rq);
+	return status ?: dafsd_lock_set(rq, use, &range);
+}
+
+/**
+ * dafsd_proc_lock() - LOCK (6.5.18)
+ * @rq: request
+ *
+ * A write lock needs an open for writing, a read lock one for reading (E-87).
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status; DENIED with a description of the conflicting lock.
+ */
+dafs_status_t dafsd_proc_lock(struct dafsd_rqst *rq)
+{
+	const struct dafs_lock_args *args = &rq->args.lock;
+	u32 access = DAFS_OPEN_SHARE_ACCESS_READ;
+
+	if (args->lock_type == DAFS_WRITE_LT || args->lock_type == DAFS_WRITEW_LT)
+		access = DAFS_OPEN_SHARE_ACCESS_WRITE;
+	return dafsd_lock_use(rq, &args->filehandle, &args->state_id, access, dafsd_lock_run);
+}
+
+static dafs_status_t dafsd_lockt_run(struct dafsd_rqst *rq, struct dafsd_fh *fh)
+{
+	const struct dafs_lockt_args *args = &rq->args.lockt;
+	dafs_status_t status = dafsd_open_check_regular(fh);
+	struct dafsd_range range;
+
+	if (!status)
+		status = dafsd_open_check_owner(&args->owner);
+	if (!status)
+		status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
+	return status ?: dafsd_lock_test(rq, fh, &args->owner, &range);
+}
+
+/**
+ * dafsd_proc_lockt() - LOCKT (6.5.19)
+ * @rq: request
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status; DENIED with a description of the conflicting lock.
+ */
+dafs_status_t dafsd_proc_lockt(struct dafsd_rqst *rq)
+{
+	return dafsd_fh_use(rq, &rq->args.lockt.filehandle, dafsd_lockt_run);
+}
+
+static dafs_status_t dafsd_locku_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
+{
+	const struct dafs_locku_args *args = &rq->args.locku;
+	struct dafsd_range range = { .type = F_UNLCK };
+	dafs_status_t status;
+
+	status = dafsd_lock_bytes(args->offset, args->length, &range);
+	return status ?: dafsd_lock_set(rq, use, &range);
+}
+
+/**
+ * dafsd_proc_locku() - LOCKU (6.5.20)
+ * @rq: request
+ *
+ * The type of the lock does not matter (E-86).
+ *
+ * Context: process context under the caller's credential; may sleep.
+ * Return: DAFS status; OK also if nothing was locked.
+ */
+dafs_status_t dafsd_proc_locku(struct dafsd_rqst *rq)
+{
+	const struct dafs_locku_args *args = &rq->args.locku;
+
+	return dafsd_lock_use(rq, &args->filehandle, &args->state_id, 0, dafsd_locku_run);
+}

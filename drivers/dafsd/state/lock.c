@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Byte-range locks (4.4.1.2, 6.5.18 to 6.5.20).
+ *
+ * A lock is a POSIX lock of the kernel on the inode, so that it conflicts with locks of
+ * local programs and of other file servers, and so that the kernel splits and merges
+ * ranges.  Its owner there is a struct dafsd_locker: a lock owner (E-82) as far as one file
+ * is concerned.  The kernel compares owners by pointer, and only for locks of one inode.
+ *
+ * References (dafsd_locker.ref):
+ *
+ *  1. Each open of the owner has one, from its first LOCK until the open is released.
+ *  2. Each lock of the kernel has one, and so has each copy of a lock by which the kernel
+ *     describes a conflict.  Taken and dropped by lm_get_owner() and lm_put_owner().
+ *
+ * The locks of an open end when it is closed (E-83), and at once when it is revoked; an
+ * open that is dead gets no more locks.  All of an owner end then, although there may be
+ * another open of the same owner by another filehandle of the file: the kernel merges
+ * locks, so that it is not known by which one a byte was locked.
+ */
+#include <linux/filelock.h>
+#include <linux/slab.h>
+#include <linux/dafs/status.h>
+#include "../session/server.h"
+#include "../session/peer.h"
+#include "../session/client.h"
+#include "../session/session.h"
+#include "../session/trace.h"
+#include "../request/request.h"
+#include "../vfs/fh.h"
+#include "open_impl.h"
+#include "lock.h"
+
+/* What a lock of the kernel takes */
+#define DAFSD_LOCK_BYTES	sizeof(struct file_lock)
+
+/**
+ * struct dafsd_locker - a lock owner in one file
+ * @ref: see above
+ * @file_link: in dafsd_file.lockers while @nr_opens; guarded by the file's lock
+ * @nr_opens: opens that have this one; guarded by the file's lock
+ * @client: with @owner, the lock owner; holds a reference
+ * @lock: orders the changes of its locks, and excludes them when an open dies.  Inside of
+ *	nothing; file systems may sleep under it.
+ * @filp: the files by which read locks and write locks were set, which the kernel's locks
+ *	refer to as long as they last; guarded by @lock; NULL if there was none
+ * @owner_len: bytes of @owner
+ * @owner: from OPEN
+ */
+struct dafsd_locker {
+	refcount_t ref;
+	struct list_head file_link;
+	unsigned int nr_opens;
+	struct dafsd_client *client;
+	struct mutex lock;	/* see above */
+	struct file *filp[2];
+	u32 owner_len;
+	u8 owner[] __counted_by(owner_len);
+};
+
+static void dafsd_locker_put(struct dafsd_locker *locker)
+{
+	if (!refcount_dec_and_test(&locker->ref))
+		return;
+	dafsd_client_put(locker->client);
+	kfree(locker);
+}
+
+/* The kernel makes a lock, or a copy of one, perhaps under spin locks. */
+static fl_owner_t dafsd_lock_get_owner(fl_owner_t owner)
+{
+	struct dafsd_locker *locker = owner;
+
+	refcount_inc(&locker->ref);
+	atomic_inc(&locker->client->nr_locks);
+	dafsd_peer_charge_more(locker->client->peer, DAFSD_CHARGE_STATE, DAFSD_LOCK_BYTES);
+	return owner;
+}
+
+static void dafsd_lock_put_owner(fl_owner_t owner)
+{
+	struct dafsd_locker *locker = owner;
+
+	dafsd_peer_uncharge(locker->client->peer, DAFSD_CHARGE_STATE, DAFSD_LOCK_BYTES);
+	atomic_dec(&locker->client->nr_locks);
+	dafsd_locker_put(locker);
+}
+
+/* May a client have another lock?  Splitting a lock takes one more. */
+static bool dafsd_lock_room(const struct dafsd_client *client)
+{
+	if (atomic_read(&client->nr_locks) >= READ_ONCE(dafsd_max_locks))
+		return false;
+	if (!dafsd_peer_charge(client->peer, DAFSD_CHARGE_STATE, DAFSD_LOCK_BYTES))
+		return false;
+	dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, DAFSD_LOCK_BYTES);
+	return true;
+}
+
+static const struct lock_manager_operations dafsd_lock_ops = {
+	.lm_mod_owner = THIS_MODULE,
+	.lm_get_owner = dafsd_lock_get_owner,
+	.lm_put_owner = dafsd_lock_put_owner,
+};
+
+static struct dafsd_locker *dafsd_locker_alloc(struct dafsd_client *client, const u8 *owner,
+					       u32 len)
+{
+	struct dafsd_locker *locker = kzalloc(struct_size(locker, owner, len), GFP_KERNEL);
+
+	if (!locker)
+		return NULL;
+	refcount_set(&locker->ref, 1);
+	INIT_LIST_HEAD(&locker->file_link);
+	kref_get(&client->ref);
+	locker->client = client;
+	mutex_init(&locker->lock);
+	locker->owner_len = len;
+	memcpy(locker->owner, owner, len);
+	return locker;
+}
+
+/* Returns no reference. */
+static struct dafsd_locker *dafsd_locker_find(const struct dafsd_file *file,
+					      const struct dafsd_client *client,
+					      const u8 *owner, u32 len)
+{
+	struct dafsd_locker *locker;
+
+	lockdep_assert_held(&file->lock);
+	list_for_each_entry(locker, &file->lockers, file_link)
+		if (locker->client == client && locker->owner_len == len &&
+		    !memcmp(locker->owner, owner, len))
+			return locker;
+	return NULL;
+}
+
+/*
+ * The lock owner of an open, made by its first LOCK.  It stays until the open is released,
+ * for which the caller has a reference to the open.
+ */
+static struct dafsd_locker *dafsd_open_locker(struct dafsd_open *open)
+{
+	struct dafsd_client *client = open->state.client;
+	struct dafsd_file *file = open->state.file;
+	struct dafsd_locker *locker;
+
+	guard(mutex)(&file->lock);
+	if (open->locker)
+		return open->locker;
+	locker = dafsd_locker_find(file, client, open->owner, open->owner_len);
+	if (locker) {
+		refcount_inc(&locker->ref);
+	} else {
+		locker = dafsd_locker_alloc(client, open->owner, open->owner_len);
+		if (!locker)
+			return NULL;
+		list_add(&locker->file_link, &file->lockers);
+	}
+	locker->nr_opens++;
+	open->locker = locker;
+	return locker;
+}
+
+static void dafsd_lock_init(struct file_lock *fl, void *owner, struct file *filp,
+			    const struct dafsd_range *range)
+{
+	locks_init_lock(fl);
+	fl->c.flc_owner = owner;
+	fl->c.flc_flags = FL_POSIX;
+	fl->c.flc_type = range->type;
+	fl->c.flc_pid = current->tgid;
+	fl->c.flc_file = filp;
+	fl->fl_start = range->start;
+	fl->fl_end = range->end;
+}
+
+/* The range as a lock of the protocol */
+static void dafsd_lock_describe_range(const struct file_lock *fl, struct dafs_lock_res *res)
+{
+	res->offset = fl->fl_start;
+	res->length = fl->fl_end == OFFSET_MAX ? DAFS_LOCK_TO_EOF : fl->fl_end - fl->fl_start + 1;
+	res->lock_type = fl->c.flc_type == F_WRLCK ? DAFS_WRITE_LT : DAFS_READ_LT;
+}
+
+/* @fl: a lock of no client of this server; not all file systems tell whose it is */
+static char *dafsd_lock_local_name(const struct file_lock *fl)
+{
+	if (fl->c.flc_pid <= 0)
+		return kstrdup("local", GFP_KERNEL);
+	return kasprintf(GFP_KERNEL, "local process %d", fl->c.flc_pid);
+}
+
+/*
+ * Tell the client of the lock that is in the way: @fl, in which the kernel has filled in the
+ * owner; or of an unknown one.
+ */
+static dafs_status_t dafsd_lock_denied(struct dafsd_rqst *rq, const struct file_lock *fl)
+{
+	struct dafs_lock_res *res = &rq->res.lock;
+	const struct dafsd_locker *locker;
+	void *name;
+	u32 len;
+
+	if (fl->fl_lmops == &dafsd_lock_ops) {
+		locker = fl->c.flc_owner;
+		res->owner_clientid = locker->client->client_id;
+		len = locker->owner_len;
+		name = kmemdup(locker->owner, len, GFP_KERNEL);
+	} else {
+		name = dafsd_lock_local_name(fl);
+		len = name ? strlen(name) : 0;
+	}
+	if (!name)
+		return DAFSERR_RESOURCE;
+	rq->scratch = name;
+	res->owner = (struct dafs_str){ .len = len, .data = name };
+	dafsd_lock_describe_range(fl, res);
+	rq->body = true;
+	return DAFSERR_DENIED;
+}
+
+/*
+ * The file to set a lock by.  The first one for each type is kept, because OPEN and
+ * OPEN_DOWNGRADE replace the file of an open, and the kernel's locks refer to theirs.
+ */
+static struct file *dafsd_locker_file(struct dafsd_locker *locker, struct file *filp,
+				      const struct dafsd_range *range)
+{
+	struct file **kept = &locker->filp[range->type == F_WRLCK];
+
+	lockdep_assert_held(&locker->lock);
+	if (range->type == F_UNLCK)
+		return locker->filp[1] ?: locker->filp[0];
+	if (!*kept)
+		*kept = get_file(filp);
+	return *kept;
+}
+
+static dafs_status_t dafsd_lock_set_locked(struct dafsd_rqst *rq, struct dafsd_locker *locker,
+					   struct file *filp, const struct dafsd_range *range)
+{
+	struct file_lock fl, conflict;
+	dafs_status_t status;
+	int err;
+
+	filp = dafsd_locker_file(locker, filp, range);
+	/* nothing was ever locked */
+	if (!filp)
+		return DAFS_STATUS_OK;
+	dafsd_lock_init(&fl, locker, filp, range);
+	fl.fl_lmops = &dafsd_lock_ops;
+	/* what is told if the file system does not fill it in: the range that was asked for */
+	dafsd_lock_init(&conflict, NULL, filp, range);
+	conflict.c.flc_pid = 0;
+	err = vfs_lock_file(filp, F_SETLK, &fl, &conflict);
+	if (err == -EAGAIN || err == FILE_LOCK_DEFERRED)
+		status = dafsd_lock_denied(rq, &conflict);
+	else
+		status = dafs_errno_to_status(err);
+	locks_release_private(&conflict);
+	return status;
+}
+
+/**
+ * dafsd_lock_set() - lock or unlock bytes of a file for the owner of an open
+ * @rq: LOCK or LOCKU
+ * @use: the file, by an open
+ * @range: what to lock, and how
+ *
+ * Locks of the same owner in the range are replaced, as fcntl(2) does.
+ *
+ * Context: may sleep.
+ * Return: OK; DENIED, with a description of the conflict as the result; RESOURCE: without
+ * memory, or too many locks; BAD_STATEID if the open ends at this moment; or the status of
+ * the file system.
+ */
+dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
+			     const struct dafsd_range *range)
+{
+	struct dafsd_locker *locker = dafsd_open_locker(use->open);
+	dafs_status_t status;
+
+	if (!locker)
+		return DAFSERR_RESOURCE;
+	if (range->type != F_UNLCK && !dafsd_lock_room(rq->ses->client))
+		return DAFSERR_RESOURCE;
+	mutex_lock(&locker->lock);
+	if (READ_ONCE(use->open->state.dead))
+		status = DAFSERR_BAD_STATEID;
+	else
+		status = dafsd_lock_set_locked(rq, locker, use->filp, range);
+	mutex_unlock(&locker->lock);
+	trace_dafsd_lock(use->open->state.id, rq->ses->client, range->type, range->start,
+			 range->end, status);
+	return status;
+}
+
+/* The lock owner of LOCKT, with a reference, or NULL if it has locked nothing. */
+static struct dafsd_locker *dafsd_lock_tester(struct dafsd_rqst *rq, const struct inode *inode,
+					      const struct dafs_str *owner)
+{
+	struct dafsd_file *file = dafsd_file_find(inode);
+	struct dafsd_locker *locker;
+
+	if (!file)
+		return NULL;
+	mutex_lock(&file->lock);
+	locker = dafsd_locker_find(file, rq->ses->client, owner->data, owner->len);
+	if (locker)
+		refcount_inc(&locker->ref);
+	mutex_unlock(&file->lock);
+	dafsd_file_put(file);
+	return locker;
+}
+
+/**
+ * dafsd_lock_test() - is there a lock that would deny this one? (6.5.19)
+ * @rq: LOCKT
+ * @fh: a regular file
+ * @owner: whose locks do not count, with the client of @rq
+ * @range: the lock
+ *
+ * Context: may sleep; acts for the caller, who needs the permission to read or to write.
+ * Return: OK; DENIED, with a description of the conflict as the result; RESOURCE; or the
+ * status of the file system.
+ */
+dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			      const struct dafs_str *owner, const struct dafsd_range *range)
+{
+	struct inode *inode = dafsd_fh_inode(fh);
+	u32 access = DAFS_OPEN_SHARE_ACCESS_READ;
+	struct dafsd_locker *locker;
+	dafs_status_t status;
+	struct file_lock fl;
+	struct file *filp;
+	int err;
+
+	if (dafsd_file_permission(inode, access, DAFSD_OPEN_OWNER))
+		access = DAFS_OPEN_SHARE_ACCESS_WRITE;
+	err = dafsd_file_permission(inode, access, DAFSD_OPEN_OWNER);
+	if (err)
+		return dafs_errno_to_status(err);
+	filp = dafsd_fh_open(fh, access, current_cred());
+	if (IS_ERR(filp))
+		return dafs_errno_to_status(PTR_ERR(filp));
+	locker = dafsd_lock_tester(rq, inode, owner);
+	/* an owner without locks is unlike all others: the request may be its pointer */
+	dafsd_lock_init(&fl, locker ?: (void *)rq, filp, range);
+	err = vfs_test_lock(filp, &fl);
+	status = dafs_errno_to_status(err);
+	if (!err && !lock_is_unlock(&fl))
+		status = dafsd_lock_denied(rq, &fl);
+	locks_release_private(&fl);
+	if (locker)
+		dafsd_locker_put(locker);
+	dafsd_open_done(filp);
+	return status;
+}
+
+static void dafsd_locker_unlock_all(struct dafsd_locker *locker)
+{
+	const struct dafsd_range all = { .type = F_UNLCK, .end = OFFSET_MAX };
+	struct file_lock fl;
+	struct file *filp;
+
+	mutex_lock(&locker->lock);
+	filp = dafsd_locker_file(locker, NULL, &all);
+	if (filp) {
+		dafsd_lock_init(&fl, locker, filp, &all);
+		fl.fl_lmops = &dafsd_lock_ops;
+		/* needs no memory, as it splits nothing */
+		vfs_lock_file(filp, F_SETLK, &fl, NULL);
+	}
+	mutex_unlock(&locker->lock);
+}
+
+/**
+ * dafsd_lock_revoked() - release the locks of an open that was revoked
+ * @open: dead
+ *
+ * Does nothing if the file system has locks of its own, and so may wait: dafsd_lock_drop()
+ * does it later.
+ *
+ * Context: may sleep, but does not wait for a file system.
+ */
+void dafsd_lock_revoked(struct dafsd_open *open)
+{
+	if (!open->state.file->inode->i_fop->lock)
+		dafsd_lock_drop(open);
+}
+
+/**
+ * dafsd_lock_drop() - release the locks of an open, if it has any
+ * @open: dead, so it gets no more
+ *
+ * Context: may sleep; does not hold the lock of the file's record.
+ */
+void dafsd_lock_drop(struct dafsd_open *open)
+{
+	struct dafsd_file *file = open->state.file;
+	struct dafsd_locker *locker;
+
+	mutex_lock(&file->lock);
+	locker = open->locker;
+	mutex_unlock(&file->lock);
+	if (locker)
+		dafsd_locker_unlock_all(locker);
+}
+
+/**
+ * dafsd_lock_leave() - an open has no use for its lock owner any more
+ * @open: unused; dafsd_lock_drop() was called, if it was ever published
+ *
+ * Context: may sleep; does not hold the lock of the file's record.
+ */
+void dafsd_lock_leave(struct dafsd_open *open)
+{
+	struct dafsd_locker *locker = open->locker;
+	struct dafsd_file *file = open->state.file;
+	bool last;
+	int n;
+
+	if (!locker)
+		return;
+	mutex_lock(&file->lock);
+	last = !--locker->nr_opens;
+	if (last)
+		list_del_init(&locker->file_link);
+	mutex_unlock(&file->lock);
+	for (n = 0; last && n < ARRAY_SIZE(locker->filp); n++)
+		if (locker->filp[n])
+			dafsd_open_done(locker->filp[n]);
+	dafsd_locker_put(locker);
+}

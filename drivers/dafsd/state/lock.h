@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Byte-range locks (6.5.18, 6.5.19, 6.5.20). */
+#ifndef _DAFSD_STATE_LOCK_H
+#define _DAFSD_STATE_LOCK_H
+
+#include <linux/types.h>
+#include <linux/dafs/msg.h>
+
+struct dafsd_fh;
+struct dafsd_open;
+struct dafsd_rqst;
+struct dafsd_use;
+
+/**
+ * struct dafsd_range - bytes of a file, and how they are locked
+ * @type: F_RDLCK, F_WRLCK or F_UNLCK
+ * @start: first byte
+ * @end: last byte; OFFSET_MAX for all that a file may have
+ */
+struct dafsd_range {
+	unsigned char type;
+	loff_t start;
+	loff_t end;
+};
+
+dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
+			     const struct dafsd_range *range);
+dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+			      const struct dafs_str *owner, const struct dafsd_range *range);
+void dafsd_lock_revoked(struct dafsd_open *open);
+void dafsd_lock_drop(struct dafsd_open *open);
+void dafsd_lock_leave(struct dafsd_open *open);
+
+#endif /* _DAFSD_STATE_LOCK_H */
