@@ -35,6 +35,8 @@ struct dafs_unstable_link {
 	struct inode *inode;
 };
 
+struct dafs_locks;
+
 /* struct dafs_inode, flags */
 #define DAFS_INO_STALE		0	/* the attributes must be read again */
 #define DAFS_INO_STALE_STAT	1	/* likewise for stat(2); the change attribute is valid */
@@ -67,6 +69,7 @@ struct dafs_unstable_link {
  *	requests are stale; written without @lock
  * @access: access rights, latest first
  * @opens: struct dafs_open_state
+ * @locks: byte-range locks, from the first one on; set once, see state/lock.c
  * @dir_gen: sbi->clock when a change of the directory by other clients was seen, so
  *	unique among directories; written under @lock, read by dafs_d_revalidate()
  *	without
@@ -110,6 +113,7 @@ struct dafs_inode {
 	atomic_long_t own_change;
 	struct dafs_access_entry access[DAFS_ACCESS_CACHE];
 	struct list_head opens;
+	struct dafs_locks *locks;
 	unsigned long dir_gen;
 	struct dafs_ahead *ahead;
 	struct timespec64 btime;

@@ -30,6 +30,8 @@ enum dafs_lookupcache {
  * @noac: trust no attributes and write synchronously
  * @nocto: no close-to-open consistency: open(2) uses cached attributes
  * @lookupcache: which cached names may be used, DAFS_LOOKUPCACHE_*
+ * @local_posix: locks of fcntl(2) are not sent to the server
+ * @local_flock: those of flock(2) are not
  * @nosharecache: do not share the super block, see vfs/share.c
  */
 struct dafs_options {
@@ -44,6 +46,8 @@ struct dafs_options {
 	bool noac;
 	bool nocto;
 	enum dafs_lookupcache lookupcache;
+	bool local_posix;
+	bool local_flock;
 	bool nosharecache;
 };
 

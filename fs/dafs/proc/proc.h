@@ -208,6 +208,13 @@ int dafs_get_fsattr(struct dafs_client *clnt, const struct cred *cred,
 int dafs_get_fsattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
 		       const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
 
+/* lock.c */
+int dafs_lock(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs_op *op,
+	      struct dafs_lock_args *args);
+int dafs_unlock(struct dafs_client *clnt, struct dafs_op *op, struct dafs_locku_args *args);
+int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
+		   struct dafs_lockt_args *args, struct dafs_lock_res *res);
+
 /* open.c */
 int dafs_open(struct dafs_client *clnt, const struct cred *cred,
 	      const struct dafs_fh *dir, const struct qstr *name,

@@ -21,6 +21,7 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "lock.h"
 #include "state.h"
 #include "../rpc/trace.h"
 
@@ -219,7 +220,7 @@ static void dafs_open_state_how(const struct dafs_open_state *os, struct dafs_op
 {
 	*how = (struct dafs_open_how) {
 		.owner = { .len = strlen(os->owner), .data = (const u8 *)os->owner },
-		.access = os->access,
+		.access = os->access | READ_ONCE(os->more_access),
 		.deny = DAFS_OPEN_SHARE_DENY_NONE,
 		.leave = &os->sbi->leaving,
 		.shared = os->di,
@@ -352,24 +353,48 @@ static u32 dafs_share_access_want(u32 access)
 	return want;
 }
 
-/*
- * OPEN of what is known by its filehandle alone, on @conn, or without one on the
- * client's own.  @nodelay is that of struct dafs_op.
- */
-static int dafs_open_by_fh(struct dafs_open_state *os, struct dafs_conn *conn,
-			   const struct dafs_fh *fh, bool nodelay, dafs_status_t *status)
+/* OPEN of what is known by its filehandle alone. */
+static int dafs_open_by_fh(struct dafs_open_state *os, const struct dafs_fh *fh)
 {
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
 	int err;
 
 	dafs_open_state_how(os, &how);
-	how.nodelay = nodelay;
-	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, fh, &how, &opened);
+	err = dafs_open_reclaim(os->sbi->clnt, NULL, os->cred, fh, &how, &opened);
 	if (!err)
 		dafs_open_state_opened(os, &opened);
-	*status = opened.status;
 	return err;
+}
+
+/**
+ * dafs_open_state_widen() - have an open allow more than its users do with it
+ * @os: the open, with a reference of the caller
+ * @access: DAFS_OPEN_SHARE_ACCESS_* that it is to allow
+ * @cred: for whom
+ *
+ * A lock may need it (E-87): locks of all programs are set by one open.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 or a negative errno; -EACCES if @cred may not have it.
+ */
+int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct cred *cred)
+{
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err;
+
+	dafs_open_state_how(os, &how);
+	if (!(access & ~how.access))
+		return 0;
+	how.access |= access;
+	err = dafs_open_reclaim(os->sbi->clnt, NULL, cred, &os->fh, &how, &opened);
+	if (err)
+		return err;
+	spin_lock(&os->lock);
+	os->more_access |= access;
+	spin_unlock(&os->lock);
+	return 0;
 }
 
 /* OPEN by name.  @found->done says whether the attributes came, too. */
@@ -514,7 +539,6 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_open_state *os;
-	dafs_status_t status;
 	int err;
 
 	os = dafs_open_state_share(di, access, cred);
@@ -533,7 +557,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	if (!os)
 		return ERR_PTR(-ENOMEM);
 	if (dafs_has_no_name(dentry))
-		err = dafs_open_by_fh(os, NULL, &DAFS_I(inode)->fh, false, &status);
+		err = dafs_open_by_fh(os, &DAFS_I(inode)->fh);
 	else
 		err = dafs_open_by_name(inode, dentry, os);
 	if (err < 0) {
@@ -682,8 +706,28 @@ static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status
 	spin_lock(&os->lock);
 	WRITE_ONCE(os->lost, err);
 	spin_unlock(&os->lock);
+	dafs_locks_lose(os);
 	pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",
 			    &os->sbi->params.dst, os->ino, dafs_status_name(status));
+	return err;
+}
+
+/* @nodelay is that of struct dafs_op. */
+static int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn,
+				  bool nodelay, dafs_status_t *status)
+{
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err;
+
+	dafs_open_state_how(os, &how);
+	how.nodelay = nodelay;
+	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
+	*status = opened.status;
+	if (!err)
+		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
+	if (!err)
+		dafs_open_state_opened(os, &opened);
 	return err;
 }
 
@@ -691,7 +735,7 @@ static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status
 static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 				   bool nodelay, dafs_status_t *status)
 {
-	int err = dafs_open_by_fh(os, conn, &os->fh, nodelay, status);
+	int err = dafs_open_state_reopen(os, conn, nodelay, status);
 
 	if (err && dafs_open_refused(*status))
 		err = dafs_open_state_lose(os, *status, err);

@@ -7,6 +7,11 @@
 
 #include "../inode/inode.h"
 
+/* Characters of the name of an open owner, with the NUL */
+#define DAFS_OPEN_OWNER	40
+
+struct dafs_locks;
+
 /**
  * struct dafs_open_state - one OPEN at the server (4.4.1.2)
  * @ref: users: one for each open file, one for each I/O request that uses it
@@ -20,9 +25,12 @@
  * @fh: the file
  * @ino: its inode number, for the log
  * @cred: credential of the opener
- * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @access: DAFS_OPEN_SHARE_ACCESS_* of its users
+ * @more_access: likewise, what locks by it need
  * @owner: the open owner's name
- * @lock: guards @state_id, @client_id, @lost, @reclaiming, @reclaims and @closing
+ * @lock: guards @more_access, @locks, @state_id, @client_id, @lost, @reclaiming, @reclaims
+ *	and @closing
+ * @locks: the byte-range locks that are set by it, which are one of its users; or NULL
  * @state_id: from the server
  * @client_id: client-id that the open belongs to
  * @lost: errno for the users, if the server refused the reclaim
@@ -52,8 +60,10 @@ struct dafs_open_state {
 	u64 ino;
 	const struct cred *cred;
 	u32 access;
-	char owner[40];
+	u32 more_access;
+	char owner[DAFS_OPEN_OWNER];
 	spinlock_t lock;	/* see above */
+	struct dafs_locks *locks;
 	struct dafs_state_id state_id;
 	struct dafs_client_id client_id;
 	int lost;
@@ -111,6 +121,7 @@ struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
+int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct cred *cred);
 int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  struct dafs_reclaim *reclaim);
 int dafs_open_state_recover(struct dafs_open_state *os,

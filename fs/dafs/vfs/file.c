@@ -11,6 +11,7 @@
 #include <linux/splice.h>
 #include <linux/uio.h>
 #include "../data/data.h"
+#include "../state/lock.h"
 #include "vfs.h"
 
 static u32 dafs_file_access(const struct file *file)
@@ -99,11 +100,16 @@ static int dafs_file_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/*
- * Makes all written data stable; errors stay in the mapping.  If the server is down and
- * this task is exiting, the background does it.
+/**
+ * dafs_file_settle() - make all written data stable
+ * @inode: a regular file
+ *
+ * Errors stay in the mapping.  If the server is down and this task is exiting, the background
+ * does it.
+ *
+ * Context: may sleep.
  */
-static void dafs_file_settle(struct inode *inode)
+void dafs_file_settle(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
@@ -127,7 +133,14 @@ static void dafs_file_settle_attrs(struct file *file)
 		dafs_own_change_settle(inode, file->f_cred);
 }
 
-static bool dafs_file_is_written(const struct inode *inode)
+/**
+ * dafs_file_is_written() - has all cached data of a file been written?
+ * @inode: a regular file
+ *
+ * Context: any.
+ * Return: true if so, though perhaps unstably.
+ */
+bool dafs_file_is_written(const struct inode *inode)
 {
 	return !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
 	       !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK);
@@ -370,6 +383,8 @@ static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 
 static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
+	if (dafs_locks_lost(file_inode(iocb->ki_filp)))
+		return -EIO;
 	return iov_iter_count(to) ? dafs_uninterrupted(dafs_read, iocb, to) : 0;
 }
 
@@ -380,6 +395,8 @@ static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
 	struct inode *inode = file_inode(in);
 	ssize_t ret;
 
+	if (dafs_locks_lost(inode))
+		return -EIO;
 	ret = dafs_revalidate_mapping(inode, in->f_cred);
 	if (!ret)
 		ret = netfs_start_io_read(inode);
@@ -477,6 +494,13 @@ static int dafs_write_error(struct file *file)
 	return 0;
 }
 
+static bool dafs_write_is_direct(const struct kiocb *iocb, const struct iov_iter *from)
+{
+	return (iocb->ki_flags & IOCB_DIRECT) ||
+	       dafs_lock_write_exactly(file_inode(iocb->ki_filp), iocb->ki_pos,
+				       iov_iter_count(from));
+}
+
 static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 {
 	ssize_t ret;
@@ -484,6 +508,8 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 
 	if (!iov_iter_count(from))
 		return 0;
+	if (dafs_locks_lost(file_inode(iocb->ki_filp)))
+		return -EIO;
 	err = dafs_setid_remove(iocb->ki_filp);
 	if (err)
 		return err;
@@ -496,7 +522,7 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		return -EAGAIN;
 	if (iocb->ki_flags & IOCB_APPEND)
 		ret = dafs_append_iter(iocb, from);
-	else if (iocb->ki_flags & IOCB_DIRECT)
+	else if (dafs_write_is_direct(iocb, from))
 		ret = dafs_uninterrupted(dafs_direct_write, iocb, from);
 	else
 		ret = dafs_uninterrupted(dafs_buffered_write, iocb, from);
@@ -546,6 +572,8 @@ const struct file_operations dafs_file_fops = {
 	.release	= dafs_file_release,
 	.flush		= dafs_file_flush,
 	.fsync		= dafs_file_fsync,
+	.lock		= dafs_file_lock,
+	.flock		= dafs_file_flock,
 	.read_iter	= dafs_file_read_iter,
 	.write_iter	= dafs_file_write_iter,
 	.mmap		= dafs_file_mmap,

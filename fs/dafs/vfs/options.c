@@ -27,7 +27,7 @@ enum {
 	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
 	Opt_actimeo, Opt_ac, Opt_cto, Opt_cache, Opt_lookupcache, Opt_srcaddr,
 	Opt_max_requests, Opt_msgsize, Opt_backchannel, Opt_rdmaread, Opt_clientid,
-	Opt_sharecache,
+	Opt_sharecache, Opt_local_lock,
 };
 
 /* Names for what ac and cto make together. */
@@ -58,6 +58,22 @@ static const struct constant_table dafs_param_lookupcache[] = {
 	{}
 };
 
+/* Which locks are not sent to the server, as nfs(5) names them */
+enum {
+	DAFS_LOCAL_LOCK_NONE,
+	DAFS_LOCAL_LOCK_FLOCK,
+	DAFS_LOCAL_LOCK_POSIX,
+	DAFS_LOCAL_LOCK_ALL,
+};
+
+static const struct constant_table dafs_param_local_lock[] = {
+	{ "all",	DAFS_LOCAL_LOCK_ALL },
+	{ "flock",	DAFS_LOCAL_LOCK_FLOCK },
+	{ "none",	DAFS_LOCAL_LOCK_NONE },
+	{ "posix",	DAFS_LOCAL_LOCK_POSIX },
+	{}
+};
+
 const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_u32("port", Opt_port),
 	fsparam_u32("rsize", Opt_rsize),
@@ -84,6 +100,7 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_flag_no("rdmaread", Opt_rdmaread),
 	fsparam_string("clientid", Opt_clientid),
 	fsparam_flag_no("sharecache", Opt_sharecache),
+	fsparam_enum("local_lock", Opt_local_lock, dafs_param_local_lock),
 	{}
 };
 
@@ -229,6 +246,13 @@ static void dafs_parse_trust(struct dafs_options *opts, int opt,
 	}
 }
 
+static int dafs_parse_local_lock(struct dafs_options *opts, unsigned int which)
+{
+	opts->local_flock = which == DAFS_LOCAL_LOCK_FLOCK || which == DAFS_LOCAL_LOCK_ALL;
+	opts->local_posix = which == DAFS_LOCAL_LOCK_POSIX || which == DAFS_LOCAL_LOCK_ALL;
+	return 0;
+}
+
 /**
  * dafs_parse_param() - take one mount option
  * @fc: fs context with a struct dafs_fs_context
@@ -269,6 +293,8 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 	case Opt_sharecache:
 		ctx->opts.nosharecache = result.negated;
 		return 0;
+	case Opt_local_lock:
+		return dafs_parse_local_lock(&ctx->opts, result.uint_32);
 	case Opt_backchannel:
 		params->back_control = !result.negated;
 		return 0;
@@ -450,6 +476,8 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
 		return "wsize";
 	if (new->nosharecache != old->nosharecache)
 		return "sharecache";
+	if (new->local_posix != old->local_posix || new->local_flock != old->local_flock)
+		return "local_lock";
 	return dafs_params_differ(&ctx->params, &sbi->params);
 }
 
@@ -485,6 +513,7 @@ bool dafs_options_same(const struct dafs_options *a, const struct dafs_options *
 	       READ_ONCE(a->acdirmin) == b->acdirmin && READ_ONCE(a->acdirmax) == b->acdirmax &&
 	       READ_ONCE(a->noac) == b->noac && READ_ONCE(a->nocto) == b->nocto &&
 	       READ_ONCE(a->lookupcache) == b->lookupcache &&
+	       a->local_posix == b->local_posix && a->local_flock == b->local_flock &&
 	       a->nosharecache == b->nosharecache;
 }
 
@@ -561,6 +590,13 @@ static void dafs_show_session(struct seq_file *m, const struct dafs_client_param
 		seq_show_option(m, "clientid", params->client_id);
 }
 
+static const char *dafs_local_lock_name(const struct dafs_options *opts)
+{
+	if (opts->local_posix)
+		return opts->local_flock ? "all" : "posix";
+	return opts->local_flock ? "flock" : "none";
+}
+
 /**
  * dafs_show_options() - the options as /proc/mounts shows them
  * @m: where to
@@ -577,6 +613,8 @@ int dafs_show_options(struct seq_file *m, struct dentry *root)
 	dafs_show_session(m, &sbi->params);
 	if (opts->nosharecache)
 		seq_puts(m, ",nosharecache");
+	if (opts->local_posix || opts->local_flock)
+		seq_printf(m, ",local_lock=%s", dafs_local_lock_name(opts));
 	if (opts->nocto)
 		seq_puts(m, ",nocto");
 	if (opts->lookupcache == DAFS_LOOKUPCACHE_POSITIVE)

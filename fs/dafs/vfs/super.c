@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/writeback.h>
 #include "../data/data.h"
+#include "../state/lock.h"
 #include "vfs.h"
 
 static struct kmem_cache *dafs_inode_cachep;
@@ -48,6 +49,7 @@ static void dafs_evict_inode(struct inode *inode)
 	truncate_inode_pages_final(&inode->i_data);
 	clear_inode(inode);
 	dafs_unstable_drop(DAFS_I(inode));
+	dafs_locks_free(DAFS_I(inode));
 	dafs_inode_release(DAFS_I(inode));
 }
 

@@ -81,6 +81,13 @@ void dafs_own_metadata(struct inode *inode, const struct cred *cred);
 /* file.c */
 extern const struct file_operations dafs_file_fops;
 int dafs_file_opened(struct inode *inode, struct file *file);
+void dafs_file_settle(struct inode *inode);
+bool dafs_file_is_written(const struct inode *inode);
+
+/* lock.c */
+int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl);
+int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl);
+bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len);
 
 /* readdir.c */
 extern const struct file_operations dafs_dir_fops;

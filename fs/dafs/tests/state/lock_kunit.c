@@ -675,4 +675,5 @@ static struct kunit_suite dafs_lock_suite = {
 	.name = "dafs_lock",
 	.test_cases = dafs_lock_cases,
 };
+
 kunit_test_suite(dafs_lock_suite);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The list of what the server has locked for this client in a file.
+ *
+ * The entries do not overlap.  Neighbours are not merged: each is reclaimed as it was asked
+ * for.
+ */
+#include <linux/fs.h>
+#include <linux/slab.h>
+#include "state.h"
+#include "lock.h"
+
+/* A change of a range splits at most two entries, and makes a new one. */
+#define DAFS_HELD_SPARES	3
+
+static void dafs_held_alloc(struct list_head *spares)
+{
+	struct dafs_held *held;
+	int n;
+
+	for (n = 0; n < DAFS_HELD_SPARES; n++) {
+		held = kzalloc(sizeof(*held), GFP_NOFS | __GFP_NOFAIL);
+		list_add(&held->link, spares);
+	}
+}
+
+static void dafs_held_free(struct list_head *list)
+{
+	struct dafs_held *held, *next;
+
+	list_for_each_entry_safe(held, next, list, link)
+		kfree(held);
+}
+
+static struct dafs_held *dafs_held_take(struct list_head *spares)
+{
+	struct dafs_held *held = list_first_entry(spares, struct dafs_held, link);
+
+	list_del(&held->link);
+	return held;
+}
+
+/* Make an entry end before @pos if it goes beyond. */
+static void dafs_held_cut(struct dafs_locks *locks, loff_t pos, struct list_head *spares)
+{
+	struct dafs_held *held, *rest;
+
+	list_for_each_entry(held, &locks->held, link) {
+		if (held->start >= pos)
+			return;
+		if (held->end < pos)
+			continue;
+		rest = dafs_held_take(spares);
+		rest->start = pos;
+		rest->end = held->end;
+		rest->type = held->type;
+		rest->state = held->state;
+		held->end = pos - 1;
+		list_add(&rest->link, &held->link);
+		return;
+	}
+}
+
+/* Then no entry is partly in the range. */
+static void dafs_held_cut_range(struct dafs_locks *locks, loff_t start, loff_t end,
+				struct list_head *spares)
+{
+	dafs_held_cut(locks, start, spares);
+	if (end < OFFSET_MAX)
+		dafs_held_cut(locks, end + 1, spares);
+}
+
+/* Return: where an entry that begins at @start belongs: behind this. */
+static struct list_head *dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end,
+					 struct list_head *spares)
+{
+	struct list_head *before = &locks->held;
+	struct dafs_held *held, *next;
+
+	dafs_held_cut_range(locks, start, end, spares);
+	list_for_each_entry_safe(held, next, &locks->held, link) {
+		if (held->end < start)
+			before = &held->link;
+		else if (held->start <= end)
+			list_move(&held->link, spares);
+	}
+	return before;
+}
+
+static void dafs_held_count(struct dafs_locks *locks)
+{
+	const struct dafs_held *held;
+	bool lost = false;
+
+	list_for_each_entry(held, &locks->held, link)
+		lost |= held->state == DAFS_HELD_LOST;
+	WRITE_ONCE(locks->lost, lost);
+}
+
+/**
+ * dafs_held_at() - how is a byte locked at the server?
+ * @locks: locks of the file
+ * @pos: offset of the byte
+ * @end: set to the last byte behind it, or itself, of which the same is true
+ *
+ * Context: holds locks->lock.
+ * Return: the entry, or NULL if it is not locked.
+ */
+const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end)
+{
+	const struct dafs_held *held;
+
+	*end = OFFSET_MAX;
+	list_for_each_entry(held, &locks->held, link) {
+		if (held->end < pos)
+			continue;
+		if (held->start > pos) {
+			*end = held->start - 1;
+			return NULL;
+		}
+		*end = held->end;
+		return held;
+	}
+	return NULL;
+}
+
+/**
+ * dafs_held_set() - bytes are locked at the server, or not
+ * @locks: locks of the file
+ * @start: first byte
+ * @end: last byte
+ * @type: DAFS_READ_LT, DAFS_WRITE_LT, or 0 for not
+ * @state: what is known of it
+ *
+ * Context: may sleep.
+ */
+void dafs_held_set(struct dafs_locks *locks, loff_t start, loff_t end, u32 type,
+		   enum dafs_held_state state)
+{
+	struct list_head *before;
+	struct dafs_held *held;
+	LIST_HEAD(spares);
+
+	dafs_held_alloc(&spares);
+	spin_lock(&locks->lock);
+	before = dafs_held_clear(locks, start, end, &spares);
+	if (type) {
+		held = dafs_held_take(&spares);
+		held->start = start;
+		held->end = end;
+		held->type = type;
+		held->state = state;
+		list_add(&held->link, before);
+	}
+	dafs_held_count(locks);
+	spin_unlock(&locks->lock);
+	dafs_held_free(&spares);
+}
+
+/**
+ * dafs_held_mark() - what is known of locks at the server has changed
+ * @locks: locks of the file
+ * @start: first byte
+ * @end: last byte
+ * @state: the new state of what is locked in this range
+ *
+ * Context: may sleep.
+ */
+void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
+		    enum dafs_held_state state)
+{
+	struct dafs_held *held;
+	LIST_HEAD(spares);
+
+	dafs_held_alloc(&spares);
+	spin_lock(&locks->lock);
+	dafs_held_cut_range(locks, start, end, &spares);
+	list_for_each_entry(held, &locks->held, link)
+		if (held->start >= start && held->end <= end)
+			held->state = state;
+	dafs_held_count(locks);
+	spin_unlock(&locks->lock);
+	dafs_held_free(&spares);
+}

@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Byte-range locks at the server.
+ *
+ * The VFS keeps the locks of local programs, and knows which of them conflict.  To the
+ * server, this client is one lock owner for each file: what it has locked there
+ * (dafs_locks.held) is the strongest of the local locks of each byte, of fcntl(2), of open
+ * file descriptions and of flock(2) alike.  So a lock that another local program has
+ * already costs no request, and what one program unlocks stays locked for the others.
+ *
+ * A lock is raised at the server before the VFS has it, and lowered after the VFS has
+ * released it:
+ *
+ *  1. All tasks that do either hold dafs_locks.mutex, so that what is sent is based on what
+ *     the server has.
+ *  2. A request without a response leaves its bytes UNSURE.  They count as unlocked for
+ *     dafs_locks_raise() and as locked for dafs_locks_lower(), so both ask again.
+ *  3. A request of a killed task may be executed later.  It stays in dafs_locks.call: this
+ *     task sends nothing after it, and the next task with the mutex waits for its end.
+ *  4. A task that is killed, or may not wait, leaves the unlocking to dafs_locks.work.
+ *
+ * All locks are set by one open, which stays open as long as there are any.  When it is
+ * reclaimed, so are they, before others learn its new state-id (4.4.1.6).  Bytes that the
+ * server does not give back are LOST: until they are unlocked here, I/O on the file fails,
+ * because the program relies on a lock that others may have had meanwhile.
+ */
+#include <linux/filelock.h>
+#include <linux/slab.h>
+#include "state.h"
+#include "lock.h"
+
+static void dafs_locks_work(struct work_struct *work);
+
+static struct dafs_locks *dafs_locks_alloc(struct inode *inode)
+{
+	struct dafs_locks *locks = kzalloc(sizeof(*locks), GFP_KERNEL);
+
+	if (!locks)
+		return NULL;
+	locks->inode = inode;
+	mutex_init(&locks->mutex);
+	spin_lock_init(&locks->lock);
+	INIT_LIST_HEAD(&locks->held);
+	INIT_DELAYED_WORK(&locks->work, dafs_locks_work);
+	return locks;
+}
+
+/**
+ * dafs_locks_get() - the locks of a file
+ * @inode: the file
+ *
+ * Context: may sleep.
+ * Return: the locks, which stay until the inode is evicted, or NULL without memory.
+ */
+struct dafs_locks *dafs_locks_get(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_locks *locks = READ_ONCE(di->locks), *other;
+
+	if (locks)
+		return locks;
+	locks = dafs_locks_alloc(inode);
+	if (!locks)
+		return NULL;
+	other = cmpxchg(&di->locks, NULL, locks);
+	if (!other)
+		return locks;
+	kfree(locks);
+	return other;
+}
+
+/**
+ * dafs_locks_free() - an inode is being evicted
+ * @di: the inode; nothing of it is locked any more
+ *
+ * Context: any.
+ */
+void dafs_locks_free(struct dafs_inode *di)
+{
+	struct dafs_locks *locks = di->locks;
+
+	WARN_ON_ONCE(locks && !list_empty(&locks->held));
+	kfree(locks);
+	di->locks = NULL;
+}
+
+/**
+ * dafs_locks_any() - has the server locked bytes of a file for this client?
+ * @inode: the file
+ *
+ * Context: any.
+ * Return: true if it has, or may have.
+ */
+bool dafs_locks_any(const struct inode *inode)
+{
+	const struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	return locks && !list_empty_careful(&locks->held);
+}
+
+/**
+ * dafs_locks_owner() - to whom do this client's locks of a file belong?
+ * @inode: the file
+ * @os: an open of it, by which the next lock would be set if there is none
+ * @owner: filled; DAFS_OPEN_OWNER bytes
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 or -ERESTARTSYS.
+ */
+int dafs_locks_owner(struct inode *inode, const struct dafs_open_state *os, char *owner)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (!locks) {
+		strscpy(owner, os->owner, DAFS_OPEN_OWNER);
+		return 0;
+	}
+	if (mutex_lock_killable(&locks->mutex))
+		return -ERESTARTSYS;
+	strscpy(owner, locks->os ? locks->os->owner : os->owner, DAFS_OPEN_OWNER);
+	mutex_unlock(&locks->mutex);
+	return 0;
+}
+
+/**
+ * dafs_locks_lost() - are there locks that the server has not given back?
+ * @inode: the file
+ *
+ * Context: any.
+ * Return: true if so: I/O must fail.
+ */
+bool dafs_locks_lost(const struct inode *inode)
+{
+	const struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	return locks && READ_ONCE(locks->lost);
+}
+
+/* Takes over a reference to @os. */
+static void dafs_locks_take_open(struct dafs_locks *locks, struct dafs_open_state *os)
+{
+	locks->os = os;
+	spin_lock(&os->lock);
+	os->locks = locks;
+	spin_unlock(&os->lock);
+}
+
+/* The file that was locked is open by it, as a rule, so the CLOSE is not waited for. */
+static void dafs_locks_drop_open(struct dafs_locks *locks)
+{
+	struct dafs_open_state *os = locks->os;
+
+	spin_lock(&os->lock);
+	os->locks = NULL;
+	spin_unlock(&os->lock);
+	locks->os = NULL;
+	dafs_open_state_put(os, false);
+}
+
+/* With nothing locked there is no need for the open. */
+static void dafs_locks_rest(struct dafs_locks *locks)
+{
+	lockdep_assert_held(&locks->mutex);
+	if (locks->os && list_empty_careful(&locks->held))
+		dafs_locks_drop_open(locks);
+}
+
+/* Invariant 3.  Return: 0, or -ERESTARTSYS if the task is killed. */
+static int dafs_locks_await_call(struct dafs_locks *locks)
+{
+	if (!locks->call)
+		return 0;
+	/* any other error is that of a connection which has ended */
+	if (dafs_call_wait(locks->call) == -ERESTARTSYS)
+		return -ERESTARTSYS;
+	dafs_call_put(locks->call);
+	dafs_conn_put(locks->conn);
+	locks->call = NULL;
+	locks->conn = NULL;
+	return 0;
+}
+
+/**
+ * dafs_locks_enter() - begin to change what is locked at the server
+ * @locks: locks of the file
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0, and the caller calls dafs_locks_leave(); or -ERESTARTSYS.
+ */
+int dafs_locks_enter(struct dafs_locks *locks)
+{
+	int err;
+
+	if (mutex_lock_killable(&locks->mutex))
+		return -ERESTARTSYS;
+	err = dafs_locks_await_call(locks);
+	if (err)
+		mutex_unlock(&locks->mutex);
+	return err;
+}
+
+/**
+ * dafs_locks_leave() - the end of dafs_locks_enter()
+ * @locks: locks of the file
+ *
+ * Context: may sleep.
+ */
+void dafs_locks_leave(struct dafs_locks *locks)
+{
+	dafs_locks_rest(locks);
+	mutex_unlock(&locks->mutex);
+}
+
+/**
+ * dafs_locks_lower_later() - unlock in the background what is locked by no program
+ * @locks: locks of the file, which is open
+ *
+ * Context: any but interrupt.
+ */
+void dafs_locks_lower_later(struct dafs_locks *locks)
+{
+	struct inode *inode = locks->inode;
+
+	if (WARN_ON_ONCE(!dafs_inode_hold(inode)))
+		return;
+	if (!queue_delayed_work(dafs_inode_clnt(inode)->commit_wq, &locks->work, 0))
+		dafs_inode_put_later(inode);
+}
+
+/* The request of a killed task may be executed later; see invariant 3. */
+static void dafs_locks_keep_call(struct dafs_locks *locks, struct dafs_op *op, int err)
+{
+	if (err != -ERESTARTSYS || !op->lost || !op->call)
+		return;
+	locks->call = op->call;
+	locks->conn = op->conn;
+	op->call = NULL;
+	op->conn = NULL;
+}
+
+static struct dafs_op dafs_locks_op(const struct dafs_locks *locks)
+{
+	return (struct dafs_op) {
+		.cred = locks->os->cred,
+		.leave = &locks->os->sbi->leaving,
+	};
+}
+
+static u64 dafs_lock_length(loff_t start, loff_t end)
+{
+	return end == OFFSET_MAX ? DAFS_LOCK_TO_EOF : end - start + 1;
+}
+
+static void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_open_state *os,
+				u32 type, loff_t start, loff_t end)
+{
+	*args = (struct dafs_lock_args) {
+		.filehandle = os->fh,
+		.lock_type = type,
+		.offset = start,
+		.length = dafs_lock_length(start, end),
+	};
+}
+
+/* One attempt.  Return: 1 to try again with another state-id. */
+static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range *range,
+			 struct dafs_lock_args *args, unsigned int *delay_ms)
+{
+	struct dafs_open_state *os = locks->os;
+	struct dafs_op op = dafs_locks_op(locks);
+	int err;
+
+	err = dafs_open_state_id(os, &args->state_id);
+	if (err)
+		return err;
+	err = dafs_lock(os->sbi->clnt, NULL, &op, args);
+	if (!err)
+		dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_SURE);
+	else if (op.lost)
+		dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_UNSURE);
+	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
+		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
+	dafs_locks_keep_call(locks, &op, err);
+	dafs_op_end(&op);
+	return err;
+}
+
+static int dafs_lock_bytes(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	u32 type = range->type;
+	struct dafs_lock_args args;
+	unsigned int delay_ms = 0;
+	int err;
+
+	if (range->waits)
+		type = type == DAFS_WRITE_LT ? DAFS_WRITEW_LT : DAFS_READW_LT;
+	dafs_lock_args_init(&args, locks->os, type, range->start, range->end);
+	do {
+		err = dafs_lock_try(locks, range, &args, &delay_ms);
+	} while (err > 0);
+	return err;
+}
+
+/*
+ * A server that does not know the open has locked nothing by it, and one that the mount
+ * does not wait for releases all when the client is gone.  Other locks by it are
+ * reclaimed, or found to be lost, when the open is used next.
+ */
+static bool dafs_unlock_is_moot(const struct dafs_locks *locks, const struct dafs_op *op)
+{
+	const struct dafs_sb_info *sbi = locks->os->sbi;
+
+	return dafs_status_action(op->status) == DAFS_ACT_OPEN || READ_ONCE(locks->os->lost) ||
+	       READ_ONCE(sbi->leaving) || READ_ONCE(sbi->clnt->dead);
+}
+
+static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	struct dafs_open_state *os = locks->os;
+	struct dafs_op op = dafs_locks_op(locks);
+	struct dafs_locku_args args = {
+		.filehandle = os->fh,
+		.lock_type = DAFS_WRITE_LT,
+		.offset = start,
+		.length = dafs_lock_length(start, end),
+	};
+	int err;
+
+	dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
+	err = dafs_open_state_id(os, &args.state_id);
+	if (!err)
+		err = dafs_unlock(os->sbi->clnt, &op, &args);
+	if (!err || dafs_unlock_is_moot(locks, &op))
+		dafs_held_set(locks, start, end, 0, DAFS_HELD_SURE);
+	dafs_locks_keep_call(locks, &op, err);
+	dafs_op_end(&op);
+}
+
+/* The strongest lock of local programs of the byte at @pos; @end as in dafs_held_at() */
+struct dafs_wanted {
+	loff_t pos;
+	loff_t end;
+	u32 type;
+};
+
+static void dafs_wanted_by(struct dafs_wanted *wanted, loff_t start, loff_t end,
+			   unsigned char type)
+{
+	if (start > wanted->pos) {
+		wanted->end = min(wanted->end, start - 1);
+	} else if (end >= wanted->pos) {
+		wanted->end = min(wanted->end, end);
+		wanted->type = max_t(u32, wanted->type,
+				     type == F_WRLCK ? DAFS_WRITE_LT : DAFS_READ_LT);
+	}
+}
+
+static struct dafs_wanted dafs_locks_wanted(const struct dafs_locks *locks, loff_t pos)
+{
+	const struct dafs_options *opts = &DAFS_SB(locks->inode->i_sb)->opts;
+	struct file_lock_context *ctx = locks_inode_context(locks->inode);
+	struct dafs_wanted wanted = { .pos = pos, .end = OFFSET_MAX };
+	const struct file_lock *fl;
+
+	if (!ctx)
+		return wanted;
+	spin_lock(&ctx->flc_lock);
+	if (!opts->local_posix)
+		list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+			dafs_wanted_by(&wanted, fl->fl_start, fl->fl_end, fl->c.flc_type);
+	if (!opts->local_flock)
+		list_for_each_entry(fl, &ctx->flc_flock, c.flc_list)
+			dafs_wanted_by(&wanted, 0, OFFSET_MAX, fl->c.flc_type);
+	spin_unlock(&ctx->flc_lock);
+	return wanted;
+}
+
+/* Is the byte at @pos not locked as a program wants it?  @end as in dafs_held_at() */
+static bool dafs_locks_lacks(struct dafs_locks *locks, u32 type, loff_t pos, loff_t *end)
+{
+	const struct dafs_held *held;
+	bool lacks;
+
+	spin_lock(&locks->lock);
+	held = dafs_held_at(locks, pos, end);
+	lacks = !held || held->state != DAFS_HELD_SURE || held->type < type;
+	spin_unlock(&locks->lock);
+	return lacks;
+}
+
+/* An open by which bytes can be locked; @os is one that the caller has. */
+static int dafs_locks_open(struct dafs_locks *locks, struct dafs_open_state *os, u32 type,
+			   const struct cred *cred)
+{
+	u32 access = type == DAFS_WRITE_LT ? DAFS_OPEN_SHARE_ACCESS_WRITE :
+					     DAFS_OPEN_SHARE_ACCESS_READ;
+
+	if (locks->os && READ_ONCE(locks->os->lost))
+		dafs_locks_drop_open(locks);
+	if (!locks->os) {
+		dafs_open_state_hold(os);
+		dafs_locks_take_open(locks, os);
+	}
+	return dafs_open_state_widen(locks->os, access, cred);
+}
+
+/**
+ * dafs_locks_raise() - have bytes locked at the server
+ * @locks: locks of the file
+ * @os: an open of it
+ * @cred: who has opened it
+ * @range: the bytes, and the weakest lock that will do
+ * @raised: set if any of them were not locked so before
+ *
+ * After an error some of the bytes may be locked: dafs_locks_lower() unlocks those that no
+ * program has locked.
+ *
+ * Context: between dafs_locks_enter() and dafs_locks_leave(); may sleep, a fatal signal ends
+ * it.
+ * Return: 0; -EAGAIN if another client or a program of the server has a lock in the way;
+ * -ENOLCK; or another negative errno.
+ */
+int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
+		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised)
+{
+	struct dafs_lock_range part = *range;
+	loff_t next;
+	int err;
+
+	for (;; part.start = part.end + 1) {
+		bool lacks = dafs_locks_lacks(locks, part.type, part.start, &part.end);
+
+		while (part.end < range->end &&
+		       dafs_locks_lacks(locks, part.type, part.end + 1, &next) == lacks)
+			part.end = next;
+		part.end = min(part.end, range->end);
+		if (lacks) {
+			*raised = true;
+			err = dafs_locks_open(locks, os, part.type, cred) ?:
+			      dafs_lock_bytes(locks, &part);
+			if (err)
+				return err;
+		}
+		if (part.end == range->end)
+			return 0;
+	}
+}
+
+/* What dafs_locks_lower() does about bytes */
+enum dafs_lower {
+	DAFS_LOWER_NOT,		/* nothing */
+	DAFS_LOWER_GAP,		/* nothing: they are not locked, nor should they be */
+	DAFS_LOWER_FORGET,	/* the lock is lost, and no program wants it any more */
+	DAFS_LOWER_UNLOCK,
+	DAFS_LOWER_LOCK,	/* as programs want it: less strongly, or once more */
+};
+
+/**
+ * struct dafs_lowering - what to do about bytes
+ * @how: that
+ * @type: with DAFS_LOWER_LOCK, DAFS_READ_LT or DAFS_WRITE_LT
+ * @end: the last byte of which this is true
+ */
+struct dafs_lowering {
+	enum dafs_lower how;
+	u32 type;
+	loff_t end;
+};
+
+static enum dafs_lower dafs_held_lowering(const struct dafs_held *held, u32 wanted)
+{
+	if (!held)
+		return wanted ? DAFS_LOWER_NOT : DAFS_LOWER_GAP;
+	if (held->state == DAFS_HELD_LOST)
+		return wanted ? DAFS_LOWER_NOT : DAFS_LOWER_FORGET;
+	if (!wanted)
+		return DAFS_LOWER_UNLOCK;
+	if (held->type != wanted || held->state == DAFS_HELD_UNSURE)
+		return DAFS_LOWER_LOCK;
+	return DAFS_LOWER_NOT;
+}
+
+static struct dafs_lowering dafs_locks_lowering(struct dafs_locks *locks, loff_t pos)
+{
+	struct dafs_wanted wanted = dafs_locks_wanted(locks, pos);
+	struct dafs_lowering low = { .type = wanted.type };
+
+	spin_lock(&locks->lock);
+	low.how = dafs_held_lowering(dafs_held_at(locks, pos, &low.end), wanted.type);
+	spin_unlock(&locks->lock);
+	low.end = min(low.end, wanted.end);
+	return low;
+}
+
+static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lowering *low,
+				  loff_t start, loff_t end)
+{
+	const struct dafs_lock_range range = { .start = start, .end = end, .type = low->type };
+
+	if (low->how == DAFS_LOWER_FORGET)
+		dafs_held_set(locks, start, end, 0, DAFS_HELD_SURE);
+	else if (low->how == DAFS_LOWER_UNLOCK)
+		dafs_unlock_bytes(locks, start, end);
+	/* nothing was in the way of the client, so the server has given it up */
+	else if (low->how == DAFS_LOWER_LOCK && dafs_lock_bytes(locks, &range) == -EAGAIN)
+		dafs_held_mark(locks, start, end, DAFS_HELD_LOST);
+}
+
+static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	struct dafs_lowering low, next;
+	loff_t upto;
+
+	for (;; start = upto + 1) {
+		low = dafs_locks_lowering(locks, start);
+		/* one request unlocks all, with what is unlocked in between */
+		while (low.how == DAFS_LOWER_UNLOCK && low.end < end) {
+			next = dafs_locks_lowering(locks, low.end + 1);
+			if (next.how != DAFS_LOWER_UNLOCK && next.how != DAFS_LOWER_GAP)
+				break;
+			low.end = next.end;
+		}
+		upto = min(low.end, end);
+		dafs_locks_lower_part(locks, &low, start, upto);
+		if (upto == end || locks->call)
+			break;
+	}
+}
+
+static bool dafs_locks_unsure(struct dafs_locks *locks)
+{
+	const struct dafs_held *held;
+	bool unsure = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		unsure |= held->state == DAFS_HELD_UNSURE;
+	spin_unlock(&locks->lock);
+	return unsure;
+}
+
+/**
+ * dafs_locks_lower() - unlock at the server what no program has locked any more
+ * @locks: locks of the file
+ * @start: first byte to look at
+ * @end: last byte
+ *
+ * What cannot be unlocked now is left to the background.
+ *
+ * Context: between dafs_locks_enter() and dafs_locks_leave(); may sleep, a fatal signal ends
+ * it.
+ */
+void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	if (!locks->call)
+		dafs_locks_lower_range(locks, start, end);
+	if (locks->call || dafs_locks_unsure(locks))
+		dafs_locks_lower_later(locks);
+}
+
+/* A server that cannot be reached on a soft mount may be back later. */
+static void dafs_locks_work(struct work_struct *work)
+{
+	struct dafs_locks *locks = container_of(to_delayed_work(work), struct dafs_locks, work);
+	struct inode *inode = locks->inode;
+	bool again = false;
+
+	/* a worker is not killed */
+	if (!dafs_locks_enter(locks)) {
+		dafs_locks_lower_range(locks, 0, OFFSET_MAX);
+		again = dafs_locks_unsure(locks);
+		dafs_locks_leave(locks);
+	}
+	if (again) {
+		locks->delay_ms = dafs_next_delay(locks->delay_ms);
+		again = queue_delayed_work(dafs_inode_clnt(inode)->commit_wq, &locks->work,
+					   msecs_to_jiffies(locks->delay_ms));
+	} else {
+		locks->delay_ms = 0;
+	}
+	if (!again)
+		dafs_inode_put_later(inode);
+}
+
+/* The next bytes to be reclaimed, at or behind @pos. */
+static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, struct dafs_held *next)
+{
+	const struct dafs_held *held;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		found = held->start >= pos && held->state == DAFS_HELD_SURE;
+		if (found) {
+			*next = *held;
+			break;
+		}
+	}
+	spin_unlock(&locks->lock);
+	return found;
+}
+
+static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why)
+{
+	const struct dafs_sb_info *sbi = DAFS_SB(locks->inode->i_sb);
+
+	pr_warn_ratelimited("dafs: server %pISpc does not give locks back: inode %lu, %s\n",
+			    &sbi->params.dst, locks->inode->i_ino, why);
+}
+
+static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *conn,
+				  struct dafs_open_state *os, const struct dafs_held *held,
+				  const struct dafs_state_id *state_id, dafs_status_t *status)
+{
+	struct dafs_op op = { .cred = os->cred };
+	struct dafs_lock_args args;
+	int err;
+
+	dafs_lock_args_init(&args, os, held->type, held->start, held->end);
+	args.options = DAFS_LOCK_RECLAIM;
+	args.state_id = *state_id;
+	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
+	dafs_op_end(&op);
+	*status = op.status;
+	if (!err || err == -ENOTCONN || dafs_status_action(op.status) == DAFS_ACT_LATER)
+		return err;
+	if (!READ_ONCE(locks->lost))
+		dafs_locks_told_lost(locks, dafs_status_name(op.status));
+	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_LOST);
+	return 0;
+}
+
+/* The locks of an open, with a reference to the inode; or NULL if there are none. */
+static struct dafs_locks *dafs_locks_of_open(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks;
+
+	spin_lock(&os->lock);
+	locks = os->locks;
+	/* as long as it is there, the inode is */
+	if (locks && !dafs_inode_hold(locks->inode))
+		locks = NULL;
+	spin_unlock(&os->lock);
+	return locks;
+}
+
+/**
+ * dafs_locks_reclaim() - get back the locks of an open that was reclaimed (4.4.1.6)
+ * @os: the open
+ * @conn: the connection that it was reclaimed on
+ * @state_id: its new state-id, which no other task knows
+ * @status: the status of the last response
+ *
+ * What the server refuses is lost, and I/O on the file fails.  Bytes whose state is not
+ * known are left to those who wait for the response.
+ *
+ * Context: may sleep.
+ * Return: 0; or -ENOTCONN, or the errno of a @status that asks for patience: the open must
+ * be reclaimed again.
+ */
+int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
+		       const struct dafs_state_id *state_id, dafs_status_t *status)
+{
+	struct dafs_locks *locks = dafs_locks_of_open(os);
+	struct dafs_held held;
+	loff_t pos = 0;
+	int err = 0;
+
+	if (!locks)
+		return 0;
+	while (!err && dafs_locks_next(locks, pos, &held)) {
+		err = dafs_locks_reclaim_one(locks, conn, os, &held, state_id, status);
+		if (held.end == OFFSET_MAX)
+			break;
+		pos = held.end + 1;
+	}
+	dafs_inode_put_later(locks->inode);
+	return err;
+}
+
+/**
+ * dafs_locks_lose() - an open is lost, and its locks with it
+ * @os: the open
+ *
+ * Context: may sleep.
+ */
+void dafs_locks_lose(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks = dafs_locks_of_open(os);
+
+	if (!locks)
+		return;
+	dafs_held_mark(locks, 0, OFFSET_MAX, DAFS_HELD_LOST);
+	dafs_inode_put_later(locks->inode);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Byte-range locks: what the server has locked for the programs of this client. */
+#ifndef _FS_DAFS_STATE_LOCK_H
+#define _FS_DAFS_STATE_LOCK_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/dafs/msg.h>
+
+struct dafs_conn;
+struct dafs_call;
+struct dafs_inode;
+struct dafs_open_state;
+struct inode;
+
+/* enum dafs_held_state - what is known of bytes that the server was asked to lock */
+enum dafs_held_state {
+	DAFS_HELD_SURE,		/* it has locked them */
+	DAFS_HELD_UNSURE,	/* a request was not answered: it may have */
+	DAFS_HELD_LOST,		/* it had, and did not give the lock back after a restart */
+};
+
+/**
+ * struct dafs_held - bytes that are locked at the server
+ * @link: in dafs_locks.held, in the order of the file; they do not overlap
+ * @start: first byte
+ * @end: last byte, OFFSET_MAX for the end of the file
+ * @type: DAFS_READ_LT or DAFS_WRITE_LT
+ * @state: what is known of it
+ */
+struct dafs_held {
+	struct list_head link;
+	loff_t start;
+	loff_t end;
+	u32 type;
+	enum dafs_held_state state;
+};
+
+/**
+ * struct dafs_locks - the locks of a file, from the first one until the inode is evicted
+ * @inode: the file
+ * @mutex: serializes the tasks that change locks at the server; held while they wait for it
+ * @os: the open by which all locks are set, with a reference, while @held is not empty;
+ *	guarded by @mutex
+ * @call: the request of a task that was killed, which may still be executed, or NULL;
+ *	guarded by @mutex
+ * @conn: its connection
+ * @lock: guards @held and @lost
+ * @held: struct dafs_held
+ * @lost: some of them are lost
+ * @work: unlocks what a task could not; holds the inode
+ * @delay_ms: how long it has waited the last time
+ */
+struct dafs_locks {
+	struct inode *inode;
+	struct mutex mutex;	/* see above */
+	struct dafs_open_state *os;
+	struct dafs_call *call;
+	struct dafs_conn *conn;
+	spinlock_t lock;	/* see above */
+	struct list_head held;
+	bool lost;
+	struct delayed_work work;
+	unsigned int delay_ms;
+};
+
+/**
+ * struct dafs_lock_range - bytes to lock
+ * @start: first byte
+ * @end: last byte, OFFSET_MAX for the end of the file
+ * @type: DAFS_READ_LT or DAFS_WRITE_LT
+ * @waits: the caller asks again until it gets the lock
+ */
+struct dafs_lock_range {
+	loff_t start;
+	loff_t end;
+	u32 type;
+	bool waits;
+};
+
+/* held.c */
+const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end);
+void dafs_held_set(struct dafs_locks *locks, loff_t start, loff_t end, u32 type,
+		   enum dafs_held_state state);
+void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
+		    enum dafs_held_state state);
+
+/* lock.c */
+struct dafs_locks *dafs_locks_get(struct inode *inode);
+void dafs_locks_free(struct dafs_inode *di);
+int dafs_locks_enter(struct dafs_locks *locks);
+void dafs_locks_leave(struct dafs_locks *locks);
+int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
+		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised);
+void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end);
+void dafs_locks_lower_later(struct dafs_locks *locks);
+int dafs_locks_owner(struct inode *inode, const struct dafs_open_state *os, char *owner);
+bool dafs_locks_any(const struct inode *inode);
+bool dafs_locks_lost(const struct inode *inode);
+int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
+		       const struct dafs_state_id *state_id, dafs_status_t *status);
+void dafs_locks_lose(struct dafs_open_state *os);
+
+#endif /* _FS_DAFS_STATE_LOCK_H */

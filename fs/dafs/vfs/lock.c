@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fcntl(2) and flock(2) locks, and what they mean for cached data.
+ *
+ * The VFS decides about programs of this machine, the server about other clients and its own
+ * programs; see state/lock.c.  A program has a lock when both have granted it.
+ *
+ * While a program holds a lock, others do not write what it reads, and they read what it has
+ * written once it has unlocked.  So cached data is written and made stable before a file is
+ * locked or unlocked, and read again after it was locked.  While bytes of a file are locked,
+ * a page is only written as a whole if the program has written all of it: the rest of it may
+ * be another client's, see dafs_lock_write_exactly().
+ */
+#include <linux/filelock.h>
+#include <linux/pagemap.h>
+#include "../data/data.h"
+#include "../state/lock.h"
+#include "vfs.h"
+
+/* How long to leave a lock alone that another client has, in ms */
+#define DAFS_LOCK_WAIT_LEAST	5
+#define DAFS_LOCK_WAIT_MOST	500
+
+static bool dafs_lock_is_local(const struct inode *inode, const struct file_lock *fl)
+{
+	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
+
+	return fl->c.flc_flags & FL_FLOCK ? opts->local_flock : opts->local_posix;
+}
+
+static void dafs_lock_settle(struct inode *inode)
+{
+	if (!dafs_file_is_written(inode) || READ_ONCE(DAFS_I(inode)->unstable_bytes))
+		dafs_file_settle(inode);
+}
+
+/* Others may have changed the file until now. */
+static void dafs_lock_doubt(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	set_bit(DAFS_INO_STALE, &di->flags);
+}
+
+/* Asks the VFS about locks of local programs, and changes nothing. */
+static int dafs_lock_ask(struct file *file, struct file_lock *fl)
+{
+	unsigned int flags = fl->c.flc_flags;
+	int err;
+
+	fl->c.flc_flags |= FL_ACCESS;
+	err = locks_lock_file_wait(file, fl);
+	fl->c.flc_flags = flags;
+	return err;
+}
+
+static int dafs_lock_apply(struct file *file, struct file_lock *fl, bool asks)
+{
+	unsigned int flags = fl->c.flc_flags;
+	int err;
+
+	fl->c.flc_flags &= ~FL_SLEEP;
+	if (asks)
+		fl->c.flc_flags |= FL_ACCESS;
+	err = locks_lock_file_wait(file, fl);
+	fl->c.flc_flags = flags;
+	return err;
+}
+
+/*
+ * Return: 0; -EAGAIN if the server has denied it; 1 if a local program has come first, so
+ * that the VFS has to be asked again; or another negative errno.
+ */
+static int dafs_lock_both(struct dafs_locks *locks, struct file *file, struct file_lock *fl,
+			  const struct dafs_lock_range *range, bool *raised)
+{
+	int err = dafs_lock_apply(file, fl, true);
+
+	if (err)
+		return err == -EAGAIN ? 1 : err;
+	err = dafs_locks_raise(locks, file->private_data, file->f_cred, range, raised);
+	if (!err)
+		err = dafs_lock_apply(file, fl, false);
+	/* what the VFS has not, or what a lock has become weaker by */
+	dafs_locks_lower(locks, range->start, range->end);
+	return err;
+}
+
+static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct file_lock *fl,
+			  const struct dafs_lock_range *range)
+{
+	struct inode *inode = file_inode(file);
+	bool raised = false;
+	int err;
+
+	/* may wait for local programs, so not while others must be able to unlock */
+	err = dafs_lock_ask(file, fl);
+	if (err)
+		return err;
+	dafs_lock_settle(inode);
+	err = dafs_locks_enter(locks);
+	if (err)
+		return err;
+	err = dafs_lock_both(locks, file, fl, range, &raised);
+	if (!err && raised)
+		dafs_lock_doubt(inode);
+	dafs_locks_leave(locks);
+	return err;
+}
+
+/* Return: 0 to ask the server again, or -ERESTARTSYS. */
+static int dafs_lock_pause(unsigned int *ms)
+{
+	*ms = clamp(2 * *ms, DAFS_LOCK_WAIT_LEAST, DAFS_LOCK_WAIT_MOST);
+	schedule_timeout_interruptible(msecs_to_jiffies(*ms));
+	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
+static void dafs_lock_range_init(const struct file_lock *fl, struct dafs_lock_range *range)
+{
+	bool whole = fl->c.flc_flags & FL_FLOCK;
+
+	*range = (struct dafs_lock_range) {
+		.start = whole ? 0 : fl->fl_start,
+		.end = whole ? OFFSET_MAX : fl->fl_end,
+		.type = fl->c.flc_type == F_WRLCK ? DAFS_WRITE_LT : DAFS_READ_LT,
+		.waits = fl->c.flc_flags & FL_SLEEP,
+	};
+}
+
+static int dafs_lock_set(struct file *file, struct file_lock *fl)
+{
+	struct dafs_locks *locks = dafs_locks_get(file_inode(file));
+	struct dafs_lock_range range;
+	unsigned int ms = 0;
+	int err;
+
+	if (!locks)
+		return -ENOLCK;
+	dafs_lock_range_init(fl, &range);
+	do {
+		err = dafs_lock_once(locks, file, fl, &range);
+		if (err == -EAGAIN && range.waits)
+			err = dafs_lock_pause(&ms) ?: 1;
+	} while (err > 0);
+	/* as nfs(5): a lock for writing needs a file that may be written */
+	return err == -EACCES ? -EBADF : err;
+}
+
+/* Must not wait for the server: others would wait for this task, or it could not be killed. */
+static bool dafs_lock_in_background(const struct inode *inode)
+{
+	return (current->flags & PF_WQ_WORKER) || dafs_exits_while_down(dafs_inode_clnt(inode));
+}
+
+static int dafs_lock_clear(struct file *file, struct file_lock *fl)
+{
+	struct inode *inode = file_inode(file);
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_lock_range range;
+	bool later;
+	int err;
+
+	if (!dafs_locks_any(inode))
+		return locks_lock_file_wait(file, fl);
+	dafs_lock_settle(inode);
+	later = dafs_lock_in_background(inode) || dafs_locks_enter(locks);
+	err = locks_lock_file_wait(file, fl);
+	if (later) {
+		dafs_locks_lower_later(locks);
+		return err;
+	}
+	dafs_lock_range_init(fl, &range);
+	dafs_locks_lower(locks, range.start, range.end);
+	dafs_locks_leave(locks);
+	return err;
+}
+
+/* The server may know of the lock, and not tell of it. */
+static void dafs_lock_found(struct file_lock *fl, const struct dafs_lock_res *res)
+{
+	/* a process of another machine has no number here */
+	fl->c.flc_pid = 0;
+	fl->c.flc_type = res->lock_type == DAFS_READ_LT ? F_RDLCK : F_WRLCK;
+	if (!res->length || res->offset > OFFSET_MAX)
+		return;
+	fl->fl_start = res->offset;
+	fl->fl_end = OFFSET_MAX;
+	if (res->length <= OFFSET_MAX - res->offset)
+		fl->fl_end = res->offset + res->length - 1;
+}
+
+static int dafs_lock_get_remote(struct file *file, struct file_lock *fl)
+{
+	const struct dafs_open_state *os = file->private_data;
+	struct inode *inode = file_inode(file);
+	struct dafs_lock_range range;
+	struct dafs_lockt_args args;
+	struct dafs_lock_res res;
+	char owner[DAFS_OPEN_OWNER];
+	int err;
+
+	dafs_lock_range_init(fl, &range);
+	err = dafs_locks_owner(inode, os, owner);
+	if (err)
+		return err;
+	args = (struct dafs_lockt_args) {
+		.filehandle = DAFS_I(inode)->fh,
+		.lock_type = range.type,
+		.owner = { .len = strlen(owner), .data = (const u8 *)owner },
+		.offset = range.start,
+		.length = range.end == OFFSET_MAX ? DAFS_LOCK_TO_EOF : range.end - range.start + 1,
+	};
+	err = dafs_lock_test(dafs_inode_clnt(inode), file->f_cred, &args, &res);
+	if (err == -EAGAIN) {
+		dafs_lock_found(fl, &res);
+		return 0;
+	}
+	if (!err)
+		fl->c.flc_type = F_UNLCK;
+	return err;
+}
+
+/* F_GETLK: a local program's lock is told first. */
+static int dafs_lock_get(struct file *file, struct file_lock *fl)
+{
+	unsigned char type = fl->c.flc_type;
+
+	posix_test_lock(file, fl);
+	if (!lock_is_unlock(fl) || dafs_lock_is_local(file_inode(file), fl))
+		return 0;
+	fl->c.flc_type = type;
+	return dafs_lock_get_remote(file, fl);
+}
+
+/**
+ * dafs_file_lock() - fcntl(2): a lock of a process, or of an open file description
+ * @file: the file
+ * @cmd: what to do
+ * @fl: the lock
+ *
+ * Context: may sleep; a signal ends it while it waits for a lock, a fatal signal always.
+ * Return: 0; -EAGAIN; -EDEADLK; -ENOLCK; or another negative errno.
+ */
+int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl)
+{
+	if (IS_GETLK(cmd))
+		return dafs_lock_get(file, fl);
+	if (dafs_lock_is_local(file_inode(file), fl))
+		return locks_lock_file_wait(file, fl);
+	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl) : dafs_lock_set(file, fl);
+}
+
+/**
+ * dafs_file_flock() - flock(2): for other clients, a lock of all bytes
+ * @file: the file
+ * @cmd: what to do
+ * @fl: the lock
+ *
+ * Context: as dafs_file_lock().
+ * Return: as dafs_file_lock().
+ */
+int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl)
+{
+	if (!(fl->c.flc_flags & FL_FLOCK))
+		return -ENOLCK;
+	return dafs_file_lock(file, F_SETLK, fl);
+}
+
+/**
+ * dafs_lock_write_exactly() - must exactly these bytes be sent, and now?
+ * @inode: a regular file
+ * @pos: offset of the first
+ * @len: how many
+ *
+ * Write-back sends whole pages.  While bytes of a file are locked, what the program has not
+ * written of a page may be another client's, whose changes are not in the cache.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len)
+{
+	return !IS_ALIGNED(pos | len, PAGE_SIZE) && dafs_locks_any(inode);
+}
