@@ -124,9 +124,11 @@ struct dafs_extent {
 };
 
 /* io.c */
-extern unsigned int dafs_inline_max;
 void dafs_io_start(struct dafs_io *io);
 int dafs_io_run(struct dafs_io *io);
+
+/* rdma.c */
+extern unsigned int dafs_inline_max;
 unsigned int dafs_conn_number(const struct dafs_client *clnt);
 void dafs_rdma_refuse(struct dafs_sb_info *sbi, enum dafs_rdma_use use, unsigned int number);
 bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use);

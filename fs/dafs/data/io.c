@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Moving file data: READ and WRITE, by RDMA or inline (4.2).
+ * Moving file data: READ and WRITE until all is done.  What one call is like is in call.c.
  *
  * A struct dafs_io is one contiguous range of a file and the memory for it.
  * It is moved in as many calls as it takes, one after another: a region maps
@@ -28,21 +28,11 @@
  * waits for the I/O is killed.  What may go right next time is tried again for as
  * long as it takes: the data may be nowhere else.
  */
-#include <linux/module.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
-#include "data.h"
+#include "io_impl.h"
 
 /* Before trying again what failed for want of a connection or memory, in ms. */
 #define DAFS_IO_PAUSE	10
-
-/*
- * Up to so many bytes travel in the message.  A region costs two work
- * requests and their completion, a message costs a copy on either side.
- */
-unsigned int dafs_inline_max = 4096;
-module_param_named(inline_max, dafs_inline_max, uint, 0644);
-MODULE_PARM_DESC(inline_max, "bytes up to which reads, writes and appends go inline");
 
 static void dafs_io_end(struct dafs_io *io, int err)
 {
@@ -108,216 +98,6 @@ static void dafs_io_drop_call(struct dafs_io *io)
 	dafs_conn_put(io->conn);
 	io->call = NULL;
 	io->conn = NULL;
-}
-
-static size_t dafs_io_inline_limit(const struct dafs_io *io, const struct dafs_conn *conn)
-{
-	if (io->write)
-		return conn->opts.max_request_size - DAFS_WRITE_INLINE_DATA;
-	return conn->opts.max_response_size - DAFS_READ_INLINE_DATA;
-}
-
-/**
- * dafs_conn_number() - which connection is that of a client now?
- * @clnt: the client
- *
- * Context: any.
- * Return: its number, from 1; 0 stands for no connection.
- */
-unsigned int dafs_conn_number(const struct dafs_client *clnt)
-{
-	return READ_ONCE(clnt->reconnects) + 1;
-}
-
-/**
- * dafs_rdma_refuse() - the server does not do something by RDMA
- * @sbi: the mount
- * @use: what
- * @number: dafs_conn_number() before it was asked for that
- *
- * It is not asked for that again on this connection.  On the next one it may have been
- * set up in another way; so it must not be the next one that this is noted for.
- *
- * Context: any.
- */
-void dafs_rdma_refuse(struct dafs_sb_info *sbi, enum dafs_rdma_use use, unsigned int number)
-{
-	WRITE_ONCE(sbi->rdma_refused[use], number);
-}
-
-/**
- * dafs_rdma_refused() - is something not to be done by RDMA?
- * @sbi: the mount
- * @use: what
- *
- * Context: any.
- * Return: true if so.
- */
-bool dafs_rdma_refused(const struct dafs_sb_info *sbi, enum dafs_rdma_use use)
-{
-	return READ_ONCE(sbi->rdma_refused[use]) == dafs_conn_number(sbi->clnt);
-}
-
-static enum dafs_rdma_use dafs_io_use(const struct dafs_io *io)
-{
-	return io->write ? DAFS_RDMA_WRITE : DAFS_RDMA_READ;
-}
-
-static bool dafs_io_wants_inline(const struct dafs_io *io)
-{
-	return io->force_inline || dafs_rdma_refused(io->sbi, dafs_io_use(io));
-}
-
-/* How the next part goes, and how long it is. */
-static void dafs_io_plan(struct dafs_io *io, const struct dafs_conn *conn)
-{
-	io->conn_number = dafs_conn_number(io->sbi->clnt);
-	io->part = io->len - io->done;
-	if (io->max_part)
-		io->part = min(io->part, io->max_part);
-	io->direct = dafs_xfer_direct(&io->part, dafs_io_inline_limit(io, conn),
-				      READ_ONCE(dafs_inline_max), dafs_io_wants_inline(io));
-}
-
-/* Make the memory of the next part reachable; it may become shorter. */
-static int dafs_io_map(struct dafs_io *io, struct dafs_conn *conn, struct dafs_call *call)
-{
-	struct iov_iter iter;
-	ssize_t mapped;
-
-	if (!io->direct)
-		return 0;
-	dafs_xfer_range(&io->iter, io->done, io->part, &iter);
-	mapped = dafs_xfer_map(conn, call, &io->mem, &iter,
-			       io->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE);
-	if (mapped < 0)
-		return mapped;
-	io->part = min_t(size_t, io->part, mapped);
-	return 0;
-}
-
-static void dafs_io_fill(struct dafs_call *call, struct dafs_buf *buf)
-{
-	struct dafs_io *io = call->priv;
-	struct iov_iter iter;
-
-	dafs_xfer_range(&io->iter, io->done, io->part, &iter);
-	dafs_write_inline_fill(buf, io->part, &iter);
-}
-
-static void dafs_io_read_args(struct dafs_io *io)
-{
-	u64 pos = io->pos + io->done;
-
-	if (io->direct)
-		io->args.read_direct = (struct dafs_read_direct_args) {
-			.filehandle = io->di->fh,
-			.state_id = io->state_id,
-			.offset = pos,
-			.byte_count = io->part,
-			.read_data_buffers = dafs_xfer_buffers(&io->mem),
-		};
-	else
-		io->args.read_inline = (struct dafs_read_inline_args) {
-			.filehandle = io->di->fh,
-			.state_id = io->state_id,
-			.offset = pos,
-			.byte_count = io->part,
-		};
-}
-
-static void dafs_io_write_args(struct dafs_io *io, const struct dafs_conn *conn)
-{
-	u64 pos = io->pos + io->done;
-
-	if (!io->direct) {
-		io->args.write_inline = (struct dafs_write_inline_args) {
-			.filehandle = io->di->fh,
-			.state_id = io->state_id,
-			.offset = pos,
-			.byte_count = io->part,
-			.stable_how = io->stable,
-			.inline_header = conn->opts.inline_write_header_size,
-		};
-		return;
-	}
-	io->args.write_direct = (struct dafs_write_direct_args) {
-		.filehandle = io->di->fh,
-		.state_id = io->state_id,
-		.offset = pos,
-		.byte_count = io->part,
-		.stable_how = io->stable,
-		.write_data_buffers = dafs_xfer_buffers(&io->mem),
-	};
-	dafs_xfer_cksum(conn, &io->iter, io->done, io->part,
-			&io->args.write_direct.direct_checksum);
-}
-
-static u32 dafs_io_proc(const struct dafs_io *io)
-{
-	if (io->write)
-		return io->direct ? DAFS_PROC_WRITE_DIRECT : DAFS_PROC_WRITE_INLINE;
-	return io->direct ? DAFS_PROC_READ_DIRECT : DAFS_PROC_READ_INLINE;
-}
-
-static void dafs_io_answered(struct dafs_io *io);
-
-/* Nothing but taking results and passing them on is left to do. */
-static bool dafs_call_good(const struct dafs_call *call)
-{
-	return !call->error && call->status == DAFS_STATUS_OK && !call->chan->cksum;
-}
-
-static void dafs_io_called(struct dafs_call *call)
-{
-	struct dafs_io *io = call->priv;
-
-	if (io->anywhere && dafs_call_good(call))
-		dafs_io_answered(io);
-	else
-		queue_work(dafs_done_wq, &io->done_work);
-}
-
-static void dafs_io_call_init(struct dafs_io *io, struct dafs_call *call,
-			      struct dafs_conn *conn)
-{
-	if (io->write)
-		dafs_io_write_args(io, conn);
-	else
-		dafs_io_read_args(io);
-	call->proc = dafs_io_proc(io);
-	call->args = &io->args;
-	call->fill = io->write && !io->direct ? dafs_io_fill : NULL;
-	call->done = io->wait ? NULL : dafs_io_called;
-	call->priv = io;
-}
-
-/*
- * Send the next part.  After success the response may be looked at, and the
- * whole I/O be gone, before this returns.
- */
-static int dafs_io_call(struct dafs_io *io, struct dafs_conn *conn)
-{
-	struct dafs_call *call;
-	int err;
-
-	call = dafs_call_as(io->sbi->clnt, conn, io->cred);
-	if (IS_ERR(call))
-		return PTR_ERR(call);
-	dafs_io_plan(io, conn);
-	err = dafs_io_map(io, conn, call);
-	if (err)
-		goto put_call;
-	dafs_io_call_init(io, call, conn);
-	io->call = call;
-	io->conn = conn;
-	err = dafs_call_start(conn->rq, call);
-	if (!err)
-		return 0;
-	dafs_xfer_unmap(call);
-put_call:
-	dafs_call_put(call);
-	return err;
 }
 
 /* The task that happens to send may be killed; the I/O is not its alone. */
@@ -473,31 +253,6 @@ static void dafs_io_retry_work(struct work_struct *work)
 	memalloc_nofs_restore(flags);
 }
 
-/*
- * Send something else from now on, if that is what the server asks for.
- *
- * Return: false if it would be the same again.
- */
-static bool dafs_io_adapt(struct dafs_io *io, enum dafs_action action)
-{
-	switch (action) {
-	case DAFS_ACT_OPEN:
-		io->recover = io->open;
-		return io->open;
-	case DAFS_ACT_INLINE:
-		if (io->direct)
-			dafs_rdma_refuse(io->sbi, dafs_io_use(io), io->conn_number);
-		return io->direct;
-	case DAFS_ACT_SMALLER:
-		if (io->part <= PAGE_SIZE)
-			return false;
-		io->max_part = io->part / 2;
-		return true;
-	default:
-		return true;
-	}
-}
-
 /* The server refused. */
 static void dafs_io_refused(struct dafs_io *io)
 {
@@ -509,69 +264,6 @@ static void dafs_io_refused(struct dafs_io *io)
 		dafs_io_again(io, action, err);
 	else
 		dafs_io_end(io, err);
-}
-
-/*
- * The results of a call, looked at.  A negative errno means that the server
- * answered nonsense; otherwise the bytes that have been moved.
- */
-static ssize_t dafs_io_read_inline(struct dafs_io *io)
-{
-	struct dafs_read_inline_res res = {};
-	struct iov_iter iter;
-	int err;
-
-	err = dafs_decode_res(&io->call->buf, DAFS_PROC_READ_INLINE, &res);
-	if (err || res.bytes_read > io->part)
-		return -EPROTO;
-	dafs_xfer_range(&io->iter, io->done, res.bytes_read, &iter);
-	if (copy_to_iter(res.read_data, res.bytes_read, &iter) != res.bytes_read)
-		return -EFAULT;
-	io->eof = res.eof;
-	return res.bytes_read;
-}
-
-static ssize_t dafs_io_read_direct(struct dafs_io *io)
-{
-	struct dafs_read_direct_res res = {};
-	int err;
-
-	err = dafs_decode_res(&io->call->buf, DAFS_PROC_READ_DIRECT, &res);
-	if (err || res.bytes_read > io->part)
-		return -EPROTO;
-	err = dafs_xfer_check(io->conn, &io->iter, io->done, res.bytes_read,
-			      &res.direct_checksum);
-	if (err)
-		return err;
-	io->eof = res.eof;
-	return res.bytes_read;
-}
-
-static ssize_t dafs_io_written(struct dafs_io *io)
-{
-	struct dafs_write_res res = {};
-	int err;
-
-	err = dafs_decode_res(&io->call->buf, dafs_io_proc(io), &res);
-	/* E-104: never a weaker commitment than was asked for. */
-	if (err || res.count > io->part || res.committed < io->stable ||
-	    res.committed > DAFS_FILE_SYNC)
-		return -EPROTO;
-	if (!io->verf_set) {
-		io->verf = res.verifier;
-		io->verf_set = true;
-	} else if (!dafs_opaque64_equal(&io->verf, &res.verifier)) {
-		io->verf_mixed = true;
-	}
-	io->committed = min(io->committed, res.committed);
-	return res.count;
-}
-
-static ssize_t dafs_io_results(struct dafs_io *io)
-{
-	if (io->write)
-		return dafs_io_written(io);
-	return io->direct ? dafs_io_read_direct(io) : dafs_io_read_inline(io);
 }
 
 /* A call has been answered with success. */
@@ -601,8 +293,13 @@ static void dafs_io_advance(struct dafs_io *io)
 	}
 }
 
-/* Looks at a response, or learns that there is none. */
-static void dafs_io_answered(struct dafs_io *io)
+/**
+ * dafs_io_answered() - look at a response, or learn that there is none
+ * @io: the I/O; may be gone afterwards
+ *
+ * Context: see the head of this file.
+ */
+void dafs_io_answered(struct dafs_io *io)
 {
 	int lost = io->call->error;
 

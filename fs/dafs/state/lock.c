@@ -509,9 +509,9 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end)
 {
 	struct dafs_lowering low, next;
-	loff_t upto;
+	loff_t last;
 
-	for (;; start = upto + 1) {
+	for (;; start = last + 1) {
 		low = dafs_locks_lowering(locks, start);
 		/* one request unlocks all, with what is unlocked in between */
 		while (low.how == DAFS_LOWER_UNLOCK && low.end < end) {
@@ -520,9 +520,9 @@ static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_
 				break;
 			low.end = next.end;
 		}
-		upto = min(low.end, end);
-		dafs_locks_lower_part(locks, &low, start, upto);
-		if (upto == end || locks->call)
+		last = min(low.end, end);
+		dafs_locks_lower_part(locks, &low, start, last);
+		if (last == end || locks->call)
 			break;
 	}
 }

@@ -9,8 +9,9 @@
 #include <linux/workqueue.h>
 #include <linux/dafs/msg.h>
 
-struct dafs_conn;
+struct cred;
 struct dafs_call;
+struct dafs_conn;
 struct dafs_inode;
 struct dafs_open_state;
 struct inode;

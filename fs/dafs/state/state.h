@@ -116,12 +116,16 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir,
 struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qstr *name,
 					      u32 access, const struct cred *cred,
 					      struct inode **inodep);
+int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct cred *cred);
+
+/* users.c */
 struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred);
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
-int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct cred *cred);
+
+/* reclaim.c */
 int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  struct dafs_reclaim *reclaim);
 int dafs_open_state_recover(struct dafs_open_state *os,

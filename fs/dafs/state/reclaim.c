@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reclaim: getting opens back from a server that does not know them any more.
+ *
+ * A server that has restarted knows none of them.  dafs_opens_recover() gets all
+ * back before anything else is sent to it (4.4.1.6); what slips through, as an
+ * OPEN whose response came just before, is reclaimed when its first use fails.
+ * An open that the server does not give back is lost: its users get an error,
+ * and new ones open the file anew.
+ *
+ * What is found lost when it is used is reclaimed by a work item of the open, one for
+ * all who use it.  Tasks wait for its end, and leave if they are killed; I/O goes on
+ * when it comes; a last user does not wait for it, but leaves the CLOSE to it.
+ */
+#include "../rpc/trace.h"
+#include "lock.h"
+#include "open_impl.h"
+
+/* How long a soft mount waits for a server that forgets what it gives, in ms. */
+#define DAFS_OPEN_SOFT_MS	400
+
+/* Is it no use to ask the server for this open again? */
+static bool dafs_open_refused(dafs_status_t status)
+{
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_LATER:
+	case DAFS_ACT_MEMORY:
+	case DAFS_ACT_RESEND:
+	case DAFS_ACT_CRED:
+	case DAFS_ACT_SESSION:
+		return false;
+	default:
+		/* 0: it did not answer */
+		return status && status != DAFSERR_IO && status != DAFSERR_SERVERFAULT;
+	}
+}
+
+/* Users of the open get os->lost as their error; the log hears of it here. */
+static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status, int err)
+{
+	err = err == -ESTALE || err == -ENOENT ? -ESTALE : -EIO;
+	spin_lock(&os->lock);
+	WRITE_ONCE(os->lost, err);
+	spin_unlock(&os->lock);
+	dafs_locks_lose(os);
+	pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",
+			    &os->sbi->params.dst, os->ino, dafs_status_name(status));
+	return err;
+}
+
+/* Caller has set os->reclaiming. */
+static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
+				   bool nodelay, dafs_status_t *status)
+{
+	int err = dafs_open_state_reopen(os, conn, nodelay, status);
+
+	if (err && dafs_open_refused(*status))
+		err = dafs_open_state_lose(os, *status, err);
+	trace_dafs_reclaim(os->sbi->sb->s_dev, os->ino, err);
+	return err;
+}
+
+/* All who wait are told @err; and if there are no users any more, it is closed. */
+static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
+{
+	struct dafs_reclaim *reclaim, *next;
+	bool closing;
+
+	spin_lock(&os->lock);
+	os->reclaiming = false;
+	closing = os->closing;
+	list_for_each_entry_safe(reclaim, next, &os->reclaims, link) {
+		list_del_init(&reclaim->link);
+		reclaim->err = err;
+		reclaim->ended(reclaim);
+	}
+	spin_unlock(&os->lock);
+	if (closing)
+		dafs_open_state_start(os);
+}
+
+static int dafs_open_state_reclaim_step(struct dafs_open_state *os, struct dafs_conn *conn,
+					dafs_status_t *status)
+{
+	int err = dafs_open_state_reclaim(os, conn, true, status);
+
+	os->unanswered = err == -ENOTCONN;
+	return err;
+}
+
+/* Without users only to learn the state-id of what the server may have opened. */
+static bool dafs_open_state_reclaims(const struct dafs_open_state *os)
+{
+	return !READ_ONCE(os->closing) ||
+	       (os->unanswered && !READ_ONCE(os->sbi->leaving));
+}
+
+/**
+ * dafs_open_state_reclaim_on() - a step of reclaiming in the background
+ * @os: the open; may be gone afterwards
+ *
+ * Context: may sleep; clnt->retry_wq.
+ */
+void dafs_open_state_reclaim_on(struct dafs_open_state *os)
+{
+	int err = -EIO;
+
+	if (dafs_open_state_reclaims(os))
+		err = dafs_open_state_step(os, dafs_open_state_reclaim_step);
+	if (err == -EINPROGRESS)
+		return;
+	dafs_open_state_reclaimed(os, err);
+	dafs_open_state_finish(os);
+}
+
+/**
+ * dafs_open_state_recover_start() - begin to get back an open that the server does not know
+ * @os: the open, with a reference of the caller
+ * @lost: the state-id that the server refused
+ * @reclaim: ended is set; it is in use until that is called, and so is the reference
+ *
+ * As dafs_open_state_recover(), without waiting for the end.
+ *
+ * Context: any but interrupt.
+ * Return: -EINPROGRESS if reclaim->ended() is called, or has been; 0 if the open has
+ * another state-id already; -ESTALE or -EIO if it is lost.
+ */
+int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_state_id *lost,
+				  struct dafs_reclaim *reclaim)
+{
+	bool first = false;
+	int err;
+
+	spin_lock(&os->lock);
+	err = os->lost;
+	if (!err && dafs_opaque64_equal(&os->state_id, lost)) {
+		err = -EINPROGRESS;
+		list_add_tail(&reclaim->link, &os->reclaims);
+		first = !os->reclaiming;
+		os->reclaiming = true;
+	}
+	spin_unlock(&os->lock);
+	if (first) {
+		kref_get(&os->kref);
+		dafs_async_begin(os->sbi);
+		dafs_open_state_start(os);
+	}
+	return err;
+}
+
+/**
+ * struct dafs_reclaim_task - a task that waits for an open to be got back
+ * @reclaim: what it waits for
+ * @ended: completed at the end of that
+ */
+struct dafs_reclaim_task {
+	struct dafs_reclaim reclaim;
+	struct completion ended;
+};
+
+static void dafs_reclaim_task_ended(struct dafs_reclaim *reclaim)
+{
+	complete(&container_of(reclaim, struct dafs_reclaim_task, reclaim)->ended);
+}
+
+/**
+ * dafs_open_state_recover() - get back an open that the server does not know
+ * @os: the open, with a reference of the caller
+ * @lost: the state-id that the server refused
+ *
+ * The server has restarted, or the lease has expired (4.4.1.6).
+ *
+ * Context: may sleep; a fatal signal ends it.  Not in clnt->retry_wq.
+ * Return: 0 if the open has another state-id now, or may have; a negative errno: -ESTALE
+ * or -EIO if it is lost; -ERESTARTSYS; or what the OPEN ended with.
+ */
+int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_state_id *lost)
+{
+	struct dafs_reclaim_task task = { .reclaim.ended = dafs_reclaim_task_ended };
+	int err;
+
+	init_completion(&task.ended);
+	err = dafs_open_state_recover_start(os, lost, &task.reclaim);
+	if (err != -EINPROGRESS)
+		return err;
+	err = wait_for_completion_killable(&task.ended);
+	spin_lock(&os->lock);
+	list_del_init(&task.reclaim.link);
+	spin_unlock(&os->lock);
+	return err ?: task.reclaim.err;
+}
+
+/**
+ * dafs_open_state_recover_retry() - get back an open, to send a request once more
+ * @os: the open, with a reference of the caller
+ * @lost: the state-id that the server refused
+ * @delay_ms: 0 at first; for the next time
+ *
+ * The server may be gone again when it has just given the open back, so this is done
+ * as often as it takes, on a hard mount.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 to send the request again; -ERESTARTSYS; -ESTALE or -EIO if the open is
+ * lost; what a soft mount gives up with.
+ */
+int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
+				  unsigned int *delay_ms)
+{
+	bool soft = READ_ONCE(os->sbi->clnt->params.soft);
+	int err = 0;
+
+	if (soft && *delay_ms >= DAFS_OPEN_SOFT_MS)
+		return -EIO;
+	/* at once, but for a server that forgets what it has just given */
+	if (*delay_ms)
+		err = dafs_op_sleep(delay_ms);
+	else
+		*delay_ms = 1;
+	err = err ?: dafs_open_state_recover(os, lost);
+	if (err && err != -ERESTARTSYS && !soft && !READ_ONCE(os->lost))
+		return 0;
+	return err;
+}
+
+static bool dafs_open_state_is_of(struct dafs_open_state *os,
+				  const struct dafs_client_id *client_id)
+{
+	bool is;
+
+	spin_lock(&os->lock);
+	is = dafs_opaque64_equal(&os->client_id, client_id);
+	spin_unlock(&os->lock);
+	return is;
+}
+
+/* The next open that the server does not have, with a reference on its memory. */
+static struct dafs_open_state *dafs_opens_next(struct dafs_sb_info *sbi,
+					       const struct dafs_conn *conn)
+{
+	struct dafs_open_state *os, *found = NULL;
+
+	spin_lock(&sbi->opens_lock);
+	while (!found && !list_empty(&sbi->opens)) {
+		os = list_first_entry(&sbi->opens, struct dafs_open_state, all_link);
+		if (os->recovery == sbi->recovery)
+			break;
+		os->recovery = sbi->recovery;
+		list_move_tail(&os->all_link, &sbi->opens);
+		/* not so where the last recovery got before it lost its connection */
+		if (!dafs_open_state_is_of(os, &conn->client_id))
+			found = os;
+	}
+	if (found)
+		kref_get(&found->kref);
+	spin_unlock(&sbi->opens_lock);
+	return found;
+}
+
+static bool dafs_open_state_claim(struct dafs_open_state *os)
+{
+	bool mine;
+
+	spin_lock(&os->lock);
+	mine = !os->reclaiming && !os->closing && !os->lost;
+	if (mine)
+		os->reclaiming = true;
+	spin_unlock(&os->lock);
+	return mine;
+}
+
+/*
+ * One that is being reclaimed already, because its use failed, may wait for the session,
+ * so must not be waited for.
+ *
+ * Return: true if the server asks for patience.
+ */
+static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn *conn)
+{
+	dafs_status_t status;
+
+	if (!dafs_open_state_claim(os))
+		return false;
+	dafs_open_state_reclaim(os, conn, false, &status);
+	/* I/O that waits is sent again, and reclaims the open if the server refuses it */
+	dafs_open_state_reclaimed(os, 0);
+	return dafs_status_action(status) == DAFS_ACT_LATER;
+}
+
+/**
+ * dafs_opens_recover() - get back all opens from a server that knows none
+ * @sbi: the mount
+ * @conn: connection to the server
+ *
+ * See struct dafs_recoverer.  Opens that the server does not give back
+ * are lost; those that it cannot give back are reclaimed when they are used.  As long
+ * as it asks for patience it is asked again: it may need minutes to have the file
+ * system, which the rest of the client need not wait for.
+ *
+ * Context: may sleep; a work queue.
+ * Return: 0, or -ENOTCONN if the connection was lost meanwhile.
+ */
+int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&sbi->opens_lock);
+	sbi->recovery++;
+	spin_unlock(&sbi->opens_lock);
+	while (dafs_chan_is_open(conn->op)) {
+		os = dafs_opens_next(sbi, conn);
+		if (!os)
+			return 0;
+		while (dafs_opens_recover_one(os, conn) && dafs_chan_is_open(conn->op) &&
+		       !READ_ONCE(sbi->leaving))
+			dafs_recover_slowly(&sbi->recoverer);
+		kref_put(&os->kref, dafs_open_state_free);
+	}
+	return -ENOTCONN;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who uses an open: how it is found, and closed when nobody is left.
+ *
+ * All files of one user that have an inode open for the same kind of access
+ * share one OPEN, which lasts until the last of them, and the last I/O that
+ * uses its state-id, has gone.
+ */
+#include "open_impl.h"
+
+/**
+ * dafs_open_state_id() - the state-id of an open
+ * @os: the open
+ * @state_id: filled
+ *
+ * Context: any but interrupt.
+ * Return: 0, or -ESTALE or -EIO if the open is lost.
+ */
+int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id)
+{
+	int err;
+
+	spin_lock(&os->lock);
+	*state_id = os->state_id;
+	err = os->lost;
+	spin_unlock(&os->lock);
+	return err;
+}
+
+/**
+ * dafs_open_state_publish() - from now on others find an open
+ * @di: the file
+ * @os: the open, which the server has
+ *
+ * Context: any but interrupt.
+ */
+void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_state *os)
+{
+	struct dafs_sb_info *sbi = os->sbi;
+
+	os->di = di;
+	os->ino = di->netfs.inode.i_ino;
+	spin_lock(&sbi->opens_lock);
+	/* in front of those that a recovery under way has seen */
+	list_add(&os->all_link, &sbi->opens);
+	os->recovery = sbi->recovery - 1;
+	spin_unlock(&sbi->opens_lock);
+	spin_lock(&di->lock);
+	list_add(&os->link, &di->opens);
+	spin_unlock(&di->lock);
+}
+
+/**
+ * dafs_open_state_hold() - another user of an open
+ * @os: the open, with a reference of the caller
+ */
+void dafs_open_state_hold(struct dafs_open_state *os)
+{
+	refcount_inc(&os->ref);
+}
+
+/* One that is lost is better than none, but not to be shared with a new user. */
+static struct dafs_open_state *dafs_open_state_search(struct dafs_inode *di, u32 access,
+						      const struct cred *cred, bool exact)
+{
+	struct dafs_open_state *os, *lost = NULL;
+
+	list_for_each_entry(os, &di->opens, link) {
+		if (exact ? os->access != access : (os->access & access) != access)
+			continue;
+		if (cred && cred_fscmp(os->cred, cred))
+			continue;
+		if (!READ_ONCE(os->lost))
+			return os;
+		lost = os;
+	}
+	return exact ? NULL : lost;
+}
+
+/**
+ * dafs_open_state_find() - an open that allows some access
+ * @di: the file
+ * @access: DAFS_OPEN_SHARE_ACCESS_* that it must have
+ * @cred: who must have opened it; NULL for anyone
+ *
+ * Context: any but interrupt.
+ * Return: the open with a reference, or NULL.
+ */
+struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
+					     const struct cred *cred)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&di->lock);
+	os = dafs_open_state_search(di, access, cred, false);
+	if (os)
+		refcount_inc(&os->ref);
+	spin_unlock(&di->lock);
+	return os;
+}
+
+/**
+ * dafs_open_state_share() - an open for just that access, for another user of it
+ * @di: the file
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @cred: who must have opened it
+ *
+ * Context: any but interrupt.
+ * Return: the open with a reference, or NULL.
+ */
+struct dafs_open_state *dafs_open_state_share(struct dafs_inode *di, u32 access,
+					      const struct cred *cred)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&di->lock);
+	os = dafs_open_state_search(di, access, cred, true);
+	if (os)
+		refcount_inc(&os->ref);
+	spin_unlock(&di->lock);
+	return os;
+}
+
+static int dafs_open_state_end(struct dafs_open_state *os)
+{
+	if (os->lost)
+		return 0;
+	return dafs_close_unless(os->sbi->clnt, os->cred, &os->fh, &os->state_id,
+				 &os->sbi->leaving);
+}
+
+static int dafs_open_state_close_step(struct dafs_open_state *os, struct dafs_conn *conn,
+				      dafs_status_t *status)
+{
+	return dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &os->state_id, status);
+}
+
+/**
+ * dafs_open_state_close_on() - a step of closing in the background
+ * @os: the open; may be gone afterwards
+ *
+ * Context: may sleep; clnt->retry_wq.
+ */
+void dafs_open_state_close_on(struct dafs_open_state *os)
+{
+	int err = os->lost ? 0 : dafs_open_state_step(os, dafs_open_state_close_step);
+
+	if (err != -EINPROGRESS)
+		dafs_open_state_finish(os);
+}
+
+/**
+ * dafs_open_state_close() - give an open without users back to the server
+ * @os: the open; a reference of @os->kref is passed
+ * @wait: send CLOSE at once and wait for the response
+ *
+ * No task is left to be told of an error.  But a task that is being killed, or
+ * exits, cannot wait, and must not leave its opens at the server: others close
+ * them for it.  So they do where a reclaim is under way, which takes as long as the server
+ * likes, and would leave it open if it ended after the CLOSE.
+ *
+ * Context: may sleep if @wait, otherwise any but interrupt.
+ */
+void dafs_open_state_close(struct dafs_open_state *os, bool wait)
+{
+	bool reclaiming;
+
+	dafs_async_begin(os->sbi);
+	spin_lock(&os->lock);
+	os->closing = true;
+	reclaiming = os->reclaiming;
+	spin_unlock(&os->lock);
+	if (reclaiming)
+		return;
+	if (!wait || dafs_exits_while_down(os->sbi->clnt) ||
+	    dafs_open_state_end(os) == -ERESTARTSYS)
+		dafs_open_state_start(os);
+	else
+		dafs_open_state_finish(os);
+}
+
+/**
+ * dafs_open_state_put() - one user less; the last one closes
+ * @os: the open
+ * @wait: send CLOSE at once and wait for the response
+ *
+ * Context: may sleep if @wait, otherwise any but interrupt.
+ */
+void dafs_open_state_put(struct dafs_open_state *os, bool wait)
+{
+	struct dafs_sb_info *sbi = os->sbi;
+	struct dafs_inode *di = os->di;
+	bool last;
+
+	/* Under the lock, so that no task finds it just when it goes. */
+	spin_lock(&di->lock);
+	last = refcount_dec_and_test(&os->ref);
+	if (last)
+		list_del(&os->link);
+	spin_unlock(&di->lock);
+	if (!last)
+		return;
+	spin_lock(&sbi->opens_lock);
+	list_del_init(&os->all_link);
+	spin_unlock(&sbi->opens_lock);
+	dafs_open_state_close(os, wait);
+}
