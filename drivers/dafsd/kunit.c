@@ -13,6 +13,7 @@
 #include "export/export.h"
 #include "export/handle.h"
 #include "request/request.h"
+#include "state/lock_wait.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
 
@@ -39,6 +40,9 @@ TESTED(dafsd_export_serve);
 TESTED(dafsd_export_withdraw);
 TESTED(dafsd_fh_sign);
 TESTED(dafsd_withdraw_seconds);
+
+/* state/ */
+TESTED(dafsd_lock_wait_ms);
 
 /* request/ */
 TESTED(dafsd_lane_most);

@@ -17,6 +17,7 @@
 #include "request/io.h"
 #include "request/request.h"
 #include "state/file.h"
+#include "state/lock.h"
 #include "state/state.h"
 #include "data/data.h"
 #include "proc/proc.h"
@@ -151,6 +152,7 @@ static void __exit dafsd_exit(void)
 	dafsd_states_exit();
 	dafsd_sysfs_exit(&dafsd_server);
 	dafsd_wqs_destroy();
+	dafsd_locks_exit();
 	dafsd_files_exit();
 	dafsd_creds_exit();
 	dafsd_pool_exit();

@@ -2,8 +2,8 @@
 /*
  * LOCK, LOCKT and LOCKU (6.5.18 to 6.5.20).
  *
- * A lock that blocks (READW_LT, WRITEW_LT) is refused at once like one that does not; the
- * client asks again (E-83).
+ * A request for a lock that blocks (READW_LT, WRITEW_LT) may be answered later, see
+ * state/lock_wait.c.
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
@@ -77,13 +77,23 @@ static dafs_status_t dafsd_lock_no_open(struct dafsd_rqst *rq, struct dafsd_fh *
 
 /* As dafsd_open_use(), but a special state-id will not do (E-79). */
 static dafs_status_t dafsd_lock_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
-				    const struct dafs_state_id *state_id, u32 access,
+				    const struct dafs_state_id *state_id,
 				    dafs_status_t (*run)(struct dafsd_rqst *rq,
 							 const struct dafsd_use *use))
 {
 	if (dafsd_state_is_special(state_id))
 		return dafsd_fh_use(rq, wire, dafsd_lock_no_open);
-	return dafsd_open_use(rq, wire, state_id, access, run);
+	return dafsd_open_use(rq, wire, state_id, 0, run);
+}
+
+/* The open must allow what the lock is about (E-87), whatever the export allows now. */
+static dafs_status_t dafsd_lock_check_access(const struct dafsd_use *use,
+					     const struct dafsd_range *range)
+{
+	u32 access = range->type == F_WRLCK ? DAFS_OPEN_SHARE_ACCESS_WRITE :
+					      DAFS_OPEN_SHARE_ACCESS_READ;
+
+	return dafsd_open_allows(use, access) ? DAFS_STATUS_OK : DAFSERR_ACCES;
 }
 
 static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
@@ -94,15 +104,21 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 
 	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
 	if (!status)
+		status = dafsd_lock_check_access(use, &range);
+	if (!status)
 		status = dafsd_lock_check_options(rq);
-	return status ?: dafsd_lock_set(rq, use, &range);
+	if (status)
+		return status;
+	return dafsd_lock_set(rq, use, &range, args->lock_type == DAFS_READW_LT ||
+					       args->lock_type == DAFS_WRITEW_LT);
 }
 
 /**
  * dafsd_proc_lock() - LOCK (6.5.18)
  * @rq: request
  *
- * A write lock needs an open for writing, a read lock one for reading (E-87).
+ * A lock changes nothing in the file, so any user of the client may set one by an open, and
+ * also where the export has become read-only.
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status; DENIED with a description of the conflicting lock.
@@ -110,11 +126,8 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 dafs_status_t dafsd_proc_lock(struct dafsd_rqst *rq)
 {
 	const struct dafs_lock_args *args = &rq->args.lock;
-	u32 access = DAFS_OPEN_SHARE_ACCESS_READ;
 
-	if (args->lock_type == DAFS_WRITE_LT || args->lock_type == DAFS_WRITEW_LT)
-		access = DAFS_OPEN_SHARE_ACCESS_WRITE;
-	return dafsd_lock_use(rq, &args->filehandle, &args->state_id, access, dafsd_lock_run);
+	return dafsd_lock_use(rq, &args->filehandle, &args->state_id, dafsd_lock_run);
 }
 
 static dafs_status_t dafsd_lockt_run(struct dafsd_rqst *rq, struct dafsd_fh *fh)
@@ -149,7 +162,7 @@ static dafs_status_t dafsd_locku_run(struct dafsd_rqst *rq, const struct dafsd_u
 	dafs_status_t status;
 
 	status = dafsd_lock_bytes(args->offset, args->length, &range);
-	return status ?: dafsd_lock_set(rq, use, &range);
+	return status ?: dafsd_lock_set(rq, use, &range, false);
 }
 
 /**
@@ -165,5 +178,5 @@ dafs_status_t dafsd_proc_locku(struct dafsd_rqst *rq)
 {
 	const struct dafs_locku_args *args = &rq->args.locku;
 
-	return dafsd_lock_use(rq, &args->filehandle, &args->state_id, 0, dafsd_locku_run);
+	return dafsd_lock_use(rq, &args->filehandle, &args->state_id, dafsd_locku_run);
 }

@@ -8,6 +8,7 @@
  *	lane		a worker of its export is free
  *	sq_waiting	the send queue of a connection has room
  *	alone		all other requests of the connection have been answered
+ *	dafsd_wait	an event of a folder above, such as the end of a lock
  *	(the device)	its RDMA has completed: the reads, or a round of writes that is
  *			not the last one; such a request is in no list
  *
@@ -586,6 +587,56 @@ void dafsd_unpark_alone(struct dafsd_conn *conn)
 		return;
 	spin_lock_irqsave(&dafsd_park_lock, flags);
 	dafsd_unpark_all(&conn->alone);
+	spin_unlock_irqrestore(&dafsd_park_lock, flags);
+}
+
+/**
+ * dafsd_wait_begin() - from now on an event is not missed
+ * @wait: the event; the caller looks afterwards whether there is a need to wait for it
+ *
+ * Context: process.
+ */
+void dafsd_wait_begin(struct dafsd_wait *wait)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dafsd_park_lock, flags);
+	wait->ready = false;
+	spin_unlock_irqrestore(&dafsd_park_lock, flags);
+}
+
+/**
+ * dafsd_wait_park() - wait for an event
+ * @rq: the request, owned by the calling worker; its stage is the next one
+ *
+ * Context: process.
+ * Return: false if @rq was parked; the caller does not own it any more.  True if the event
+ * has come, or the connection has ended.
+ */
+bool dafsd_wait_park(struct dafsd_rqst *rq)
+{
+	unsigned long flags;
+	bool parked;
+
+	spin_lock_irqsave(&dafsd_park_lock, flags);
+	parked = !rq->wait->ready && dafsd_park(rq, &rq->wait->queue, "for a lock");
+	spin_unlock_irqrestore(&dafsd_park_lock, flags);
+	return !parked;
+}
+
+/**
+ * dafsd_wait_ready() - an event has come
+ * @wait: the event
+ *
+ * Context: any.
+ */
+void dafsd_wait_ready(struct dafsd_wait *wait)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dafsd_park_lock, flags);
+	wait->ready = true;
+	dafsd_unpark_all(&wait->queue);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 }
 

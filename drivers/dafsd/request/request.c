@@ -291,6 +291,41 @@ static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
 	return true;
 }
 
+/*
+ * Free what the encoded response does not need: the client determines how long it takes
+ * until the response has been sent.
+ */
+static void dafsd_rqst_forget(struct dafsd_rqst *rq)
+{
+	kvfree(rq->scratch);
+	rq->scratch = NULL;
+	dafsd_area_free(rq->area);
+	rq->area = NULL;
+}
+
+/*
+ * The request has to wait for an event, and has changed nothing yet.  Meanwhile it needs no
+ * worker, and what it would tell.
+ */
+static bool dafsd_rqst_waits(struct dafsd_rqst *rq)
+{
+	if (!rq->wait || !rq->wait->pending)
+		return false;
+	rq->wait->pending = false;
+	memset(&rq->res, 0, sizeof(rq->res));
+	rq->body = false;
+	dafsd_rqst_forget(rq);
+	dafsd_lane_leave(rq);
+	rq->stage = DAFSD_STAGE_WAITED;
+	return true;
+}
+
+static bool dafsd_stage_waited(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_RUN;
+	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+}
+
 /* The state may have changed while the request waited. */
 static dafs_status_t dafsd_run_check(struct dafsd_rqst *rq)
 {
@@ -309,6 +344,8 @@ static bool dafsd_stage_run(struct dafsd_rqst *rq)
 	dafsd_late_end(rq);
 	if (dafsd_rqst_awaits(rq))
 		return false;
+	if (dafsd_rqst_waits(rq))
+		return dafsd_wait_park(rq);
 	if (!dafsd_rqst_pushes(rq) || !dafsd_io_more(&rq->io))
 		return true;
 	dafsd_lane_leave(rq);
@@ -316,20 +353,11 @@ static bool dafsd_stage_run(struct dafsd_rqst *rq)
 	return dafsd_sq_enter(rq);
 }
 
-/*
- * Free what the encoded response does not need: the client determines how long it takes
- * until the response has been sent.
- */
-static void dafsd_rqst_forget(struct dafsd_rqst *rq)
-{
-	kvfree(rq->scratch);
-	rq->scratch = NULL;
-	dafsd_area_free(rq->area);
-	rq->area = NULL;
-}
-
 static bool dafsd_stage_encode(struct dafsd_rqst *rq)
 {
+	if (rq->wait)
+		rq->wait->end(rq->wait);
+	rq->wait = NULL;
 	dafsd_lane_leave(rq);
 	dafsd_rqst_drop_cred(rq);
 	rq->len = dafsd_encode(rq, &rq->status);
@@ -364,6 +392,8 @@ static bool dafsd_rqst_stage(struct dafsd_rqst *rq)
 		return dafsd_stage_move(rq);
 	case DAFSD_STAGE_MOVED:
 		return dafsd_stage_moved(rq);
+	case DAFSD_STAGE_WAITED:
+		return dafsd_stage_waited(rq);
 	case DAFSD_STAGE_RUN:
 		return dafsd_stage_run(rq);
 	case DAFSD_STAGE_ENCODE:
@@ -440,6 +470,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->waits = NULL;
 	rq->cred = NULL;
 	rq->open = NULL;
+	rq->wait = NULL;
 	rq->body = false;
 	rq->hang_up = false;
 	rq->scratch = NULL;

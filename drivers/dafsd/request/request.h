@@ -35,9 +35,25 @@ enum dafsd_stage {
 	DAFSD_STAGE_PREPARE,	/* dafsd_proc.prepare */
 	DAFSD_STAGE_MOVE,	/* post a round of RDMA that no response follows */
 	DAFSD_STAGE_MOVED,	/* it has ended */
+	DAFSD_STAGE_WAITED,	/* the event of dafsd_wait has come */
 	DAFSD_STAGE_RUN,	/* dafsd_proc.run */
 	DAFSD_STAGE_ENCODE,	/* the result */
 	DAFSD_STAGE_SEND,	/* the response */
+};
+
+/**
+ * struct dafsd_wait - an event that a request waits for without a worker
+ * @end: the request is going to be answered: free this; in its worker, may sleep
+ * @pending: set by the handler, which returns DELAY: the request is to wait, and to be
+ *	handled anew after the event
+ * @queue: the request, while it is parked; with @ready guarded by the lock of request/park.c
+ * @ready: the event has come since dafsd_wait_begin()
+ */
+struct dafsd_wait {
+	void (*end)(struct dafsd_wait *wait);
+	bool pending;
+	struct list_head queue;
+	bool ready;
 };
 
 /**
@@ -67,6 +83,7 @@ enum dafsd_stage {
  * @cred: whom to act for; the handlers run under it
  * @saved_cred: what its worker was before, for revert_creds()
  * @open: OPEN: what it has reserved and not used yet, see dafsd_open_reserve()
+ * @wait: the event that it waits for or has waited for, or NULL
  * @body: encode @res although the status is not OK (E-13)
  * @hang_up: fail the channel once the response has left
  * @chain: its chain, while it is executed
@@ -101,6 +118,7 @@ struct dafsd_rqst {
 	const struct cred *cred;
 	const struct cred *saved_cred;
 	struct dafsd_open *open;
+	struct dafsd_wait *wait;
 	bool body;
 	bool hang_up;
 	struct dafsd_chain chain;
@@ -134,6 +152,9 @@ void dafsd_lane_leave(struct dafsd_rqst *rq);
 bool dafsd_sq_enter(struct dafsd_rqst *rq);
 void dafsd_sq_leave(struct dafsd_io *io);
 bool dafsd_park_alone(struct dafsd_rqst *rq);
+void dafsd_wait_begin(struct dafsd_wait *wait);
+bool dafsd_wait_park(struct dafsd_rqst *rq);
+void dafsd_wait_ready(struct dafsd_wait *wait);
 void dafsd_unpark_alone(struct dafsd_conn *conn);
 void dafsd_park_end(struct dafsd_conn *conn);
 

@@ -9,6 +9,7 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rwsem.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 struct inode;
@@ -47,10 +48,12 @@ struct dafsd_appends {
  * @lock: guards what follows; held while an entry of the inode is removed, so
  *	that no open slips in
  * @opens: dafsd_open.file_link
- * @lockers: dafsd_locker.file_link
  * @share_key: key of the opens that hold one
  * @nr_keys: how many do, some of which may be dead
  * @nr_strict: opens that forbid anything to others, some of which may be dead
+ * @locks_lock: guards what follows, and dafsd_open.locker of its opens; inside of @lock
+ * @lockers: dafsd_locker.file_link
+ * @lock_waits: dafsd_lock_wait.link
  */
 struct dafsd_file {
 	struct rcu_head rcu;
@@ -62,10 +65,12 @@ struct dafsd_file {
 	struct dafsd_appends appends;
 	struct mutex lock;	/* see above */
 	struct list_head opens;
-	struct list_head lockers;
 	u64 share_key;
 	unsigned int nr_keys;
 	unsigned int nr_strict;
+	spinlock_t locks_lock;	/* see above */
+	struct list_head lockers;
+	struct list_head lock_waits;
 };
 
 int dafsd_files_init(void);

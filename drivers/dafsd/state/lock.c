@@ -12,14 +12,18 @@
  *  1. Each open of the owner has one, from its first LOCK until the open is released.
  *  2. Each lock of the kernel has one, and so has each copy of a lock by which the kernel
  *     describes a conflict.  Taken and dropped by lm_get_owner() and lm_put_owner().
+ *  3. Each LOCK that waits has one, see lock_wait.c.
  *
- * The locks of an open end when it is closed (E-83), and at once when it is revoked; an
- * open that is dead gets no more locks.  All of an owner end then, although there may be
- * another open of the same owner by another filehandle of the file: the kernel merges
- * locks, so that it is not known by which one a byte was locked.
+ * The locks of an open end when it is closed (E-83), and when it is revoked: at once, unless
+ * the file system has locks of its own, and so may wait.  An open that is dead gets no more
+ * locks.  All of an owner end then, although there may be another open of the same owner by
+ * another filehandle of the file: the kernel merges locks, so that it is not known by which
+ * one a byte was locked.  Until that is done, the owner gets no locks by a new open.
  */
+#include <linux/exportfs.h>
 #include <linux/filelock.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include <linux/dafs/status.h>
 #include "../session/server.h"
 #include "../session/peer.h"
@@ -29,21 +33,25 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "open_impl.h"
-#include "lock.h"
+#include "lock_wait.h"
 
 /* What a lock of the kernel takes */
 #define DAFSD_LOCK_BYTES	sizeof(struct file_lock)
 
+/* All struct dafsd_locker */
+static atomic_t dafsd_lockers = ATOMIC_INIT(0);
+
 /**
  * struct dafsd_locker - a lock owner in one file
  * @ref: see above
- * @file_link: in dafsd_file.lockers while @nr_opens; guarded by the file's lock
- * @nr_opens: opens that have this one; guarded by the file's lock
+ * @file_link: in dafsd_file.lockers while @nr_opens; with that guarded by
+ *	dafsd_file.locks_lock
+ * @nr_opens: opens that have this one
  * @client: with @owner, the lock owner; holds a reference
- * @lock: orders the changes of its locks, and excludes them when an open dies.  Inside of
- *	nothing; file systems may sleep under it.
+ * @lock: orders the changes of its locks, and excludes them when an open dies.  No other
+ *	lock of this module is held when it is taken; file systems may sleep under it.
  * @filp: the files by which read locks and write locks were set, which the kernel's locks
- *	refer to as long as they last; guarded by @lock; NULL if there was none
+ *	refer to as long as they last; guarded by @lock, or NULL
  * @owner_len: bytes of @owner
  * @owner: from OPEN
  */
@@ -58,12 +66,45 @@ struct dafsd_locker {
 	u8 owner[] __counted_by(owner_len);
 };
 
-static void dafsd_locker_put(struct dafsd_locker *locker)
+/**
+ * dafsd_locker_get() - take a reference to a lock owner
+ * @locker: the lock owner; the caller has a reference
+ *
+ * Context: any.
+ * Return: @locker.
+ */
+struct dafsd_locker *dafsd_locker_get(struct dafsd_locker *locker)
+{
+	refcount_inc(&locker->ref);
+	return locker;
+}
+
+/**
+ * dafsd_locker_put() - drop a reference to a lock owner
+ * @locker: the lock owner
+ *
+ * Context: any.
+ */
+void dafsd_locker_put(struct dafsd_locker *locker)
 {
 	if (!refcount_dec_and_test(&locker->ref))
 		return;
 	dafsd_client_put(locker->client);
 	kfree(locker);
+	if (atomic_dec_and_test(&dafsd_lockers))
+		wake_up_var(&dafsd_lockers);
+}
+
+/**
+ * dafsd_locks_exit() - wait for the end of all lock owners
+ *
+ * Local programs that ask for locks have copies of them for a moment.
+ *
+ * Context: module exit; all clients have been released.
+ */
+void dafsd_locks_exit(void)
+{
+	wait_var_event(&dafsd_lockers, !atomic_read(&dafsd_lockers));
 }
 
 /* The kernel makes a lock, or a copy of one, perhaps under spin locks. */
@@ -86,7 +127,7 @@ static void dafsd_lock_put_owner(fl_owner_t owner)
 	dafsd_locker_put(locker);
 }
 
-/* May a client have another lock?  Splitting a lock takes one more. */
+/* May a client have another lock? */
 static bool dafsd_lock_room(const struct dafsd_client *client)
 {
 	if (atomic_read(&client->nr_locks) >= READ_ONCE(dafsd_max_locks))
@@ -98,7 +139,6 @@ static bool dafsd_lock_room(const struct dafsd_client *client)
 }
 
 static const struct lock_manager_operations dafsd_lock_ops = {
-	.lm_mod_owner = THIS_MODULE,
 	.lm_get_owner = dafsd_lock_get_owner,
 	.lm_put_owner = dafsd_lock_put_owner,
 };
@@ -110,6 +150,7 @@ static struct dafsd_locker *dafsd_locker_alloc(struct dafsd_client *client, cons
 
 	if (!locker)
 		return NULL;
+	atomic_inc(&dafsd_lockers);
 	refcount_set(&locker->ref, 1);
 	INIT_LIST_HEAD(&locker->file_link);
 	kref_get(&client->ref);
@@ -127,7 +168,7 @@ static struct dafsd_locker *dafsd_locker_find(const struct dafsd_file *file,
 {
 	struct dafsd_locker *locker;
 
-	lockdep_assert_held(&file->lock);
+	lockdep_assert_held(&file->locks_lock);
 	list_for_each_entry(locker, &file->lockers, file_link)
 		if (locker->client == client && locker->owner_len == len &&
 		    !memcmp(locker->owner, owner, len))
@@ -135,31 +176,70 @@ static struct dafsd_locker *dafsd_locker_find(const struct dafsd_file *file,
 	return NULL;
 }
 
+/* Have the locks of an open of @locker that has ended perhaps not been released yet? */
+static bool dafsd_locker_is_ending(const struct dafsd_file *file, const struct dafsd_locker *locker)
+{
+	struct dafsd_open *open;
+
+	lockdep_assert_held(&file->lock);
+	list_for_each_entry(open, &file->opens, file_link)
+		if (open->locker == locker && READ_ONCE(open->state.dead))
+			return true;
+	return false;
+}
+
+/* Take the lock owner that there is in the file, or @new. */
+static void dafsd_locker_join(struct dafsd_open *open, struct dafsd_locker *locker,
+			      struct dafsd_locker **new)
+{
+	if (locker) {
+		refcount_inc(&locker->ref);
+	} else {
+		locker = *new;
+		*new = NULL;
+		list_add(&locker->file_link, &open->state.file->lockers);
+	}
+	locker->nr_opens++;
+	open->locker = locker;
+}
+
+static dafs_status_t dafsd_locker_set(struct dafsd_open *open, struct dafsd_locker *new)
+{
+	struct dafsd_file *file = open->state.file;
+	dafs_status_t status = DAFS_STATUS_OK;
+	struct dafsd_locker *locker;
+
+	mutex_lock(&file->lock);
+	spin_lock(&file->locks_lock);
+	locker = dafsd_locker_find(file, open->state.client, open->owner, open->owner_len);
+	if (locker && dafsd_locker_is_ending(file, locker))
+		status = DAFSERR_DELAY;
+	else if (!open->locker)
+		dafsd_locker_join(open, locker, &new);
+	spin_unlock(&file->locks_lock);
+	mutex_unlock(&file->lock);
+	if (new)
+		dafsd_locker_put(new);
+	return status;
+}
+
 /*
  * The lock owner of an open, made by its first LOCK.  It stays until the open is released,
  * for which the caller has a reference to the open.
  */
-static struct dafsd_locker *dafsd_open_locker(struct dafsd_open *open)
+static dafs_status_t dafsd_open_locker(struct dafsd_open *open, struct dafsd_locker **locker)
 {
-	struct dafsd_client *client = open->state.client;
-	struct dafsd_file *file = open->state.file;
-	struct dafsd_locker *locker;
+	dafs_status_t status = DAFS_STATUS_OK;
+	struct dafsd_locker *new;
 
-	guard(mutex)(&file->lock);
-	if (open->locker)
-		return open->locker;
-	locker = dafsd_locker_find(file, client, open->owner, open->owner_len);
-	if (locker) {
-		refcount_inc(&locker->ref);
-	} else {
-		locker = dafsd_locker_alloc(client, open->owner, open->owner_len);
-		if (!locker)
-			return NULL;
-		list_add(&locker->file_link, &file->lockers);
+	if (!READ_ONCE(open->locker)) {
+		new = dafsd_locker_alloc(open->state.client, open->owner, open->owner_len);
+		if (!new)
+			return DAFSERR_RESOURCE;
+		status = dafsd_locker_set(open, new);
 	}
-	locker->nr_opens++;
-	open->locker = locker;
-	return locker;
+	*locker = READ_ONCE(open->locker);
+	return status;
 }
 
 static void dafsd_lock_init(struct file_lock *fl, void *owner, struct file *filp,
@@ -173,6 +253,34 @@ static void dafsd_lock_init(struct file_lock *fl, void *owner, struct file *filp
 	fl->c.flc_file = filp;
 	fl->fl_start = range->start;
 	fl->fl_end = range->end;
+}
+
+/* Would unlocking the range leave two locks where there is one? */
+static bool dafsd_lock_splits(const struct dafsd_locker *locker, struct inode *inode,
+			      const struct dafsd_range *range)
+{
+	struct file_lock_context *ctx = locks_inode_context(inode);
+	const struct file_lock *fl;
+	bool splits = false;
+
+	if (!ctx)
+		return false;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+		splits |= fl->c.flc_owner == locker && fl->fl_start < range->start &&
+			  fl->fl_end > range->end;
+	spin_unlock(&ctx->flc_lock);
+	return splits;
+}
+
+/* May a request make another lock? */
+static bool dafsd_lock_allowed(const struct dafsd_locker *locker, const struct dafsd_use *use,
+			       const struct dafsd_range *range)
+{
+	if (dafsd_lock_room(locker->client))
+		return true;
+	return range->type == F_UNLCK &&
+	       !dafsd_lock_splits(locker, use->file->inode, range);
 }
 
 /* The range as a lock of the protocol */
@@ -213,6 +321,7 @@ static dafs_status_t dafsd_lock_denied(struct dafsd_rqst *rq, const struct file_
 	}
 	if (!name)
 		return DAFSERR_RESOURCE;
+	kvfree(rq->scratch);
 	rq->scratch = name;
 	res->owner = (struct dafs_str){ .len = len, .data = name };
 	dafsd_lock_describe_range(fl, res);
@@ -237,8 +346,20 @@ static struct file *dafsd_locker_file(struct dafsd_locker *locker, struct file *
 	return *kept;
 }
 
-static dafs_status_t dafsd_lock_set_locked(struct dafsd_rqst *rq, struct dafsd_locker *locker,
-					   struct file *filp, const struct dafsd_range *range)
+/* The request for a lock is over: file systems may have put something into it. */
+static void dafsd_lock_forget(struct file_lock *fl)
+{
+	if (fl->fl_ops && fl->fl_ops->fl_release_private)
+		fl->fl_ops->fl_release_private(fl);
+}
+
+/*
+ * Set a lock.  @ours: set if it is denied because of another client's lock, of whose end this
+ * server will know.
+ */
+static dafs_status_t dafsd_lock_apply(struct dafsd_rqst *rq, struct dafsd_locker *locker,
+				      struct file *filp, const struct dafsd_range *range,
+				      bool *ours)
 {
 	struct file_lock fl, conflict;
 	dafs_status_t status;
@@ -254,12 +375,93 @@ static dafs_status_t dafsd_lock_set_locked(struct dafsd_rqst *rq, struct dafsd_l
 	dafsd_lock_init(&conflict, NULL, filp, range);
 	conflict.c.flc_pid = 0;
 	err = vfs_lock_file(filp, F_SETLK, &fl, &conflict);
-	if (err == -EAGAIN || err == FILE_LOCK_DEFERRED)
+	if (err == -EAGAIN || err == -EDEADLK || err == FILE_LOCK_DEFERRED) {
+		*ours = conflict.fl_lmops == &dafsd_lock_ops;
 		status = dafsd_lock_denied(rq, &conflict);
-	else
+	} else {
 		status = dafs_errno_to_status(err);
+	}
 	locks_release_private(&conflict);
+	dafsd_lock_forget(&fl);
 	return status;
+}
+
+/* Denied in favour of @first, who has waited for longer for @range */
+static dafs_status_t dafsd_lock_give_way(struct dafsd_rqst *rq, struct dafsd_locker *first,
+					 const struct dafsd_range *range)
+{
+	struct file_lock fl;
+	dafs_status_t status;
+
+	dafsd_lock_init(&fl, first, NULL, range);
+	fl.fl_lmops = &dafsd_lock_ops;
+	status = dafsd_lock_denied(rq, &fl);
+	dafsd_locker_put(first);
+	return status;
+}
+
+static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_use *use,
+				    struct dafsd_locker *locker, const struct dafsd_range *range,
+				    bool *ours)
+{
+	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
+	struct dafsd_locker *first = NULL;
+	struct dafsd_range its;
+
+	guard(mutex)(&locker->lock);
+	if (READ_ONCE(use->open->state.dead))
+		return DAFSERR_BAD_STATEID;
+	if (!dafsd_lock_allowed(locker, use, range))
+		return DAFSERR_RESOURCE;
+	dafsd_lock_wait_try(wait);
+	if (range->type != F_UNLCK)
+		first = dafsd_lock_wait_first(use->file, wait, locker, range, &its);
+	if (!first)
+		return dafsd_lock_apply(rq, locker, use->filp, range, ours);
+	*ours = true;
+	return dafsd_lock_give_way(rq, first, &its);
+}
+
+/* Return: @status, or DELAY if the request is to wait. */
+static dafs_status_t dafsd_lock_wait(struct dafsd_rqst *rq, const struct dafsd_use *use,
+				     struct dafsd_locker *locker, const struct dafsd_range *range,
+				     dafs_status_t status, bool ours)
+{
+	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
+
+	if (!wait && ours) {
+		wait = dafsd_lock_wait_add(rq, use->file, locker, range);
+		if (wait)
+			status = dafsd_lock_try(rq, use, locker, range, &ours);
+	}
+	if (wait && status == DAFSERR_DENIED && dafsd_lock_wait_denied(wait) && ours)
+		return DAFSERR_DELAY;
+	if (wait)
+		wait->base.pending = false;
+	return status;
+}
+
+/* File systems that are network clients themselves say so. */
+static bool dafsd_lock_unsupported(const struct inode *inode)
+{
+	const struct export_operations *ops = inode->i_sb->s_export_op;
+
+	return ops && (ops->flags & EXPORT_OP_NOLOCKS);
+}
+
+/* Nothing is locked any more: the files are not needed, and may be in the way of others. */
+static void dafsd_locker_rest(struct dafsd_locker *locker)
+{
+	struct file *filp[2];
+	int n;
+
+	mutex_lock(&locker->lock);
+	memcpy(filp, locker->filp, sizeof(filp));
+	memset(locker->filp, 0, sizeof(locker->filp));
+	mutex_unlock(&locker->lock);
+	for (n = 0; n < ARRAY_SIZE(filp); n++)
+		if (filp[n])
+			dafsd_open_done(filp[n]);
 }
 
 /**
@@ -267,30 +469,36 @@ static dafs_status_t dafsd_lock_set_locked(struct dafsd_rqst *rq, struct dafsd_l
  * @rq: LOCK or LOCKU
  * @use: the file, by an open
  * @range: what to lock, and how
+ * @waits: the request may wait until the lock is free
  *
  * Locks of the same owner in the range are replaced, as fcntl(2) does.
  *
  * Context: may sleep.
- * Return: OK; DENIED, with a description of the conflict as the result; RESOURCE: without
- * memory, or too many locks; BAD_STATEID if the open ends at this moment; or the status of
- * the file system.
+ * Return: OK; DENIED, with a description of the conflict as the result; DELAY if the request
+ * waits, and this is to be called again, or if locks of the owner are just being released;
+ * RESOURCE: without memory, or too many locks; NOTSUPP; BAD_STATEID if the open ends at this
+ * moment; or the status of the file system.
  */
 dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
-			     const struct dafsd_range *range)
+			     const struct dafsd_range *range, bool waits)
 {
-	struct dafsd_locker *locker = dafsd_open_locker(use->open);
+	struct dafsd_locker *locker;
 	dafs_status_t status;
+	bool ours = false;
 
-	if (!locker)
-		return DAFSERR_RESOURCE;
-	if (range->type != F_UNLCK && !dafsd_lock_room(rq->ses->client))
-		return DAFSERR_RESOURCE;
-	mutex_lock(&locker->lock);
-	if (READ_ONCE(use->open->state.dead))
-		status = DAFSERR_BAD_STATEID;
-	else
-		status = dafsd_lock_set_locked(rq, locker, use->filp, range);
-	mutex_unlock(&locker->lock);
+	if (dafsd_lock_unsupported(use->file->inode))
+		return DAFSERR_NOTSUPP;
+	status = dafsd_open_locker(use->open, &locker);
+	if (status)
+		return status;
+	status = dafsd_lock_try(rq, use, locker, range, &ours);
+	if (waits && status == DAFSERR_DENIED)
+		status = dafsd_lock_wait(rq, use, locker, range, status, ours);
+	/* a write lock may have become a read lock */
+	if (!status && range->type != F_WRLCK)
+		dafsd_lock_wake(use->file, range);
+	if (!status && range->type == F_UNLCK && !range->start && range->end == OFFSET_MAX)
+		dafsd_locker_rest(locker);
 	trace_dafsd_lock(use->open->state.id, rq->ses->client, range->type, range->start,
 			 range->end, status);
 	return status;
@@ -305,11 +513,11 @@ static struct dafsd_locker *dafsd_lock_tester(struct dafsd_rqst *rq, const struc
 
 	if (!file)
 		return NULL;
-	mutex_lock(&file->lock);
+	spin_lock(&file->locks_lock);
 	locker = dafsd_locker_find(file, rq->ses->client, owner->data, owner->len);
 	if (locker)
 		refcount_inc(&locker->ref);
-	mutex_unlock(&file->lock);
+	spin_unlock(&file->locks_lock);
 	dafsd_file_put(file);
 	return locker;
 }
@@ -358,19 +566,21 @@ dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	return status;
 }
 
+static const struct dafsd_range dafsd_all_bytes = { .type = F_UNLCK, .end = OFFSET_MAX };
+
 static void dafsd_locker_unlock_all(struct dafsd_locker *locker)
 {
-	const struct dafsd_range all = { .type = F_UNLCK, .end = OFFSET_MAX };
 	struct file_lock fl;
 	struct file *filp;
 
 	mutex_lock(&locker->lock);
-	filp = dafsd_locker_file(locker, NULL, &all);
+	filp = dafsd_locker_file(locker, NULL, &dafsd_all_bytes);
 	if (filp) {
-		dafsd_lock_init(&fl, locker, filp, &all);
+		dafsd_lock_init(&fl, locker, filp, &dafsd_all_bytes);
 		fl.fl_lmops = &dafsd_lock_ops;
 		/* needs no memory, as it splits nothing */
 		vfs_lock_file(filp, F_SETLK, &fl, NULL);
+		dafsd_lock_forget(&fl);
 	}
 	mutex_unlock(&locker->lock);
 }
@@ -394,42 +604,45 @@ void dafsd_lock_revoked(struct dafsd_open *open)
  * dafsd_lock_drop() - release the locks of an open, if it has any
  * @open: dead, so it gets no more
  *
- * Context: may sleep; does not hold the lock of the file's record.
+ * Context: may sleep.
  */
 void dafsd_lock_drop(struct dafsd_open *open)
 {
 	struct dafsd_file *file = open->state.file;
 	struct dafsd_locker *locker;
 
-	mutex_lock(&file->lock);
+	/* stays as long as the open */
+	spin_lock(&file->locks_lock);
 	locker = open->locker;
-	mutex_unlock(&file->lock);
-	if (locker)
-		dafsd_locker_unlock_all(locker);
+	spin_unlock(&file->locks_lock);
+	if (!locker)
+		return;
+	dafsd_locker_unlock_all(locker);
+	/* those that wait by this open, too, and find it dead */
+	dafsd_lock_wake(file, &dafsd_all_bytes);
 }
 
 /**
  * dafsd_lock_leave() - an open has no use for its lock owner any more
- * @open: unused; dafsd_lock_drop() was called, if it was ever published
+ * @open: unused, and nothing is locked by it: dafsd_lock_drop() was called, or it was
+ *	retracted before it could be used
  *
- * Context: may sleep; does not hold the lock of the file's record.
+ * Context: may sleep.
  */
 void dafsd_lock_leave(struct dafsd_open *open)
 {
 	struct dafsd_locker *locker = open->locker;
 	struct dafsd_file *file = open->state.file;
 	bool last;
-	int n;
 
 	if (!locker)
 		return;
-	mutex_lock(&file->lock);
+	spin_lock(&file->locks_lock);
 	last = !--locker->nr_opens;
 	if (last)
 		list_del_init(&locker->file_link);
-	mutex_unlock(&file->lock);
-	for (n = 0; last && n < ARRAY_SIZE(locker->filp); n++)
-		if (locker->filp[n])
-			dafsd_open_done(locker->filp[n]);
+	spin_unlock(&file->locks_lock);
+	if (last)
+		dafsd_locker_rest(locker);
 	dafsd_locker_put(locker);
 }

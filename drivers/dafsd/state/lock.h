@@ -24,11 +24,12 @@ struct dafsd_range {
 };
 
 dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
-			     const struct dafsd_range *range);
+			     const struct dafsd_range *range, bool waits);
 dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_str *owner, const struct dafsd_range *range);
 void dafsd_lock_revoked(struct dafsd_open *open);
 void dafsd_lock_drop(struct dafsd_open *open);
 void dafsd_lock_leave(struct dafsd_open *open);
+void dafsd_locks_exit(void);
 
 #endif /* _DAFSD_STATE_LOCK_H */

@@ -8,7 +8,7 @@
  *
  * Order of locks: dafsd_file.gate; write access to the file system; lock of a
  * directory, dafsd_file.lock, lock of the file's inode; lock of the table of states,
- * dafsd_client.lock.
+ * dafsd_client.lock.  dafsd_locker.lock is taken without any of these.
  */
 #include <linux/filelock.h>
 #include <linux/slab.h>

@@ -56,6 +56,7 @@ dafs_status_t dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_state_id *state_id, u32 access,
 			      struct dafsd_use *use);
 void dafsd_open_end(struct dafsd_use *use);
+bool dafsd_open_allows(const struct dafsd_use *use, u32 access);
 dafs_status_t dafsd_open_use(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			     const struct dafs_state_id *state_id, u32 access,
 			     dafs_status_t (*run)(struct dafsd_rqst *rq,

@@ -22,7 +22,8 @@ struct dafsd_locker;
  * @holds_key: counted in dafsd_file.nr_keys; guarded by the file's lock
  * @filp: open file that allows @access, from before it is published until it is released;
  *	replaced under the file's lock
- * @locker: its lock owner, from its first LOCK on; set under the file's lock, holds a reference
+ * @locker: its lock owner, from its first LOCK on; guarded by dafsd_file.locks_lock, holds a
+ *	reference
  * @owner_len: bytes of @owner
  * @owner: with the client, the lock owner (E-82)
  */

@@ -3,8 +3,9 @@
  * The end of clients, leases and exports, which takes the state away from clients
  * (4.4.1.2, E-84).
  *
- * The state is claimed at once, and reserves nothing from then on.  Files are closed later,
- * by a work item of their export, because the file system may block that.
+ * The state is claimed at once, and reserves nothing from then on; byte-range locks are
+ * released at once, unless the file system has locks of its own.  Files are closed later, by
+ * a work item of their export, because the file system may block that.
  */
 #include <linux/llist.h>
 #include <linux/workqueue.h>

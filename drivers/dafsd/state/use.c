@@ -183,6 +183,19 @@ static bool dafsd_open_known(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 	return dafsd_open_hold(open, use);
 }
 
+/**
+ * dafsd_open_allows() - does an open allow some access?
+ * @use: a file that is used by an open
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_open_allows(const struct dafsd_use *use, u32 access)
+{
+	return (READ_ONCE(use->open->access) & access) == access;
+}
+
 static dafs_status_t dafsd_open_find_any(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 					 const struct dafs_state_id *state_id, u32 access,
 					 struct dafsd_fh *fh, struct dafsd_use *use)

@@ -22,6 +22,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
+#include "../state/lock.h"
 #include "data.h"
 
 /* Limits are checked against the size as the server has it now. */
@@ -92,6 +93,8 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 	int err;
 
 	do {
+		if (dafs_locks_lost(inode))
+			return -EIO;
 		dafs_open_state_id(os, &append->state_id);
 		number = dafs_conn_number(sbi->clnt);
 		append->no_direct = dafs_rdma_refused(sbi, DAFS_RDMA_APPEND);

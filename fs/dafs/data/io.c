@@ -29,6 +29,7 @@
  * long as it takes: the data may be nowhere else.
  */
 #include <linux/sched/mm.h>
+#include "../state/lock.h"
 #include "io_impl.h"
 
 /* Before trying again what failed for want of a connection or memory, in ms. */
@@ -166,6 +167,9 @@ static void dafs_io_send(struct dafs_io *io)
 	io->direct = false;
 	memset(&io->state_id, 0, sizeof(io->state_id));
 	err = io->open ? dafs_open_state_id(io->open, &io->state_id) : 0;
+	/* others may have had the lock that it relies on */
+	if (!err && dafs_locks_lost(&io->di->netfs.inode))
+		err = -EIO;
 	if (err) {
 		dafs_conn_put(conn);
 		dafs_io_end(io, err);

@@ -25,8 +25,10 @@ static bool dafs_client_alloc_queues(struct dafs_client *clnt)
 	clnt->end_wq = alloc_workqueue("dafs-end", flags, 0);
 	/* no memory is freed only by evictions, so this one needs no rescuer's thread */
 	clnt->put_wq = alloc_workqueue("dafs-put", WQ_UNBOUND, 0);
+	clnt->lock_wq = alloc_workqueue("dafs-lock", WQ_UNBOUND, 0);
 	clnt->commit_wq = alloc_workqueue("dafs-commit", flags, 0);
-	return clnt->retry_wq && clnt->end_wq && clnt->put_wq && clnt->commit_wq;
+	return clnt->retry_wq && clnt->end_wq && clnt->put_wq && clnt->lock_wq &&
+	       clnt->commit_wq;
 }
 
 static void dafs_queue_free(struct workqueue_struct *wq)
@@ -40,6 +42,7 @@ static void dafs_client_free(struct dafs_client *clnt)
 {
 	if (clnt->ses)
 		dafs_session_end(clnt->ses);
+	dafs_queue_free(clnt->lock_wq);
 	dafs_queue_free(clnt->commit_wq);
 	dafs_queue_free(clnt->put_wq);
 	dafs_queue_free(clnt->end_wq);

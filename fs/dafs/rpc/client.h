@@ -76,13 +76,14 @@ struct dafs_client_params {
  * @end_wq: completes I/O; may wait for @retry_wq, not for a connection.  COMMITs, which do,
  *	have @commit_wq, so an unmount does not wait for those of others
  * @put_wq: evicts inodes, and so waits for all I/O on them, which may wait for the above
+ * @lock_wq: releases locks in the background, after the file was written and committed
  * @commit_wq: waits for whole operations, and so for the server, however long it is away
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
  * @reconnects: connections made after the first one; written by the reconnect work alone
  *
  * It has work queues of its own, so that a server that is away delays nothing of others.
- * Memory reclaim may depend on all but @put_wq.
+ * Memory reclaim may depend on all but @put_wq and @lock_wq.
  */
 struct dafs_client {
 	struct dafs_client_params params;
@@ -102,6 +103,7 @@ struct dafs_client {
 	struct workqueue_struct *retry_wq;
 	struct workqueue_struct *end_wq;
 	struct workqueue_struct *put_wq;
+	struct workqueue_struct *lock_wq;
 	struct workqueue_struct *commit_wq;
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;

@@ -95,7 +95,7 @@ int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
  * struct dafs_op_left - an operation whose task has given up
  * @work: waits for the response in its place
  * @clnt: the client, whose queue @work is in
- * @op: what is left of it: cred, args, conn, call, undo and lost
+ * @op: what is left of it: cred, args, conn, call, undo, forget and lost
  */
 struct dafs_op_left {
 	struct work_struct work;
@@ -115,6 +115,8 @@ static void dafs_op_left_work(struct work_struct *work)
 		op->undo(left->clnt, op);
 	dafs_op_end(op);
 	put_cred(op->cred);
+	if (op->forget)
+		op->forget(op->args);
 	kfree(op->args);
 	kfree(left);
 }
@@ -130,6 +132,7 @@ static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
 	left->op.conn = op->conn;
 	left->op.call = op->call;
 	left->op.undo = op->undo;
+	left->op.forget = op->forget;
 	left->op.lost = op->lost;
 	op->conn = NULL;
 	op->call = NULL;
@@ -144,12 +147,13 @@ static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
  * @op: the operation; if the task is killed and op->undo is set, its call is waited for
  *	in the background, and none of its caller's any more
  *
- * Context: may sleep; a fatal signal ends it.
+ * Context: may sleep; a fatal signal ends it, or any if op->interruptible is set.
  * Return: as dafs_call_wait().
  */
 int dafs_op_wait(struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = dafs_call_wait(op->call);
+	int err = op->interruptible ? dafs_call_wait_interruptible(op->call) :
+				      dafs_call_wait(op->call);
 
 	if (err == -ERESTARTSYS && op->undo)
 		dafs_op_leave(clnt, op);

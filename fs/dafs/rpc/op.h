@@ -55,6 +55,9 @@ struct dafs_op_mem {
  *	success; or without @call if the server may have executed the operation, and no
  *	response came.  It calls dafs_op_end() before it waits for anything.
  * @copy: with @undo: makes a copy of @args for it, which kfree() frees; may not fail
+ * @forget: called after that, also if there was nothing to undo, or NULL: gives back what
+ *	@copy has taken for @args
+ * @interruptible: with @undo and without memory: any signal ends the wait for the response
  * @lost: set if an attempt was sent and had no response, or one that tells of success and
  *	makes no sense
  * @retry_nomem: retry if the client or the server is out of memory; and in a task of the
@@ -86,6 +89,8 @@ struct dafs_op {
 	bool no_replay;
 	void (*undo)(struct dafs_client *clnt, struct dafs_op *op);
 	void *(*copy)(const void *args);
+	void (*forget)(void *args);
+	bool interruptible;
 	bool lost;
 	bool retry_nomem;
 	bool hard;

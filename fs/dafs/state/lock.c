@@ -17,7 +17,10 @@
  *     dafs_locks_raise() and as locked for dafs_locks_lower(), so both ask again.
  *  3. A request of a killed task may be executed later.  It stays in dafs_locks.call: this
  *     task sends nothing after it, and the next task with the mutex waits for its end.
- *  4. A task that is killed, or may not wait, leaves the unlocking to dafs_locks.work.
+ *  4. A LOCK that waits at the server is sent without the mutex, so that others can unlock
+ *     meanwhile.  If it is granted, its bytes are UNSURE, because others may have unlocked
+ *     them since: the task that has waited asks once more.
+ *  5. A task that is killed, or may not wait, leaves the unlocking to dafs_locks.work.
  *
  * All locks are set by one open, which stays open as long as there are any.  When it is
  * reclaimed, so are they, before others learn its new state-id (4.4.1.6).  Bytes that the
@@ -31,13 +34,14 @@
 
 static void dafs_locks_work(struct work_struct *work);
 
-static struct dafs_locks *dafs_locks_alloc(struct inode *inode)
+static struct dafs_locks *dafs_locks_alloc(struct inode *inode, void (*settle)(struct inode *))
 {
 	struct dafs_locks *locks = kzalloc(sizeof(*locks), GFP_KERNEL);
 
 	if (!locks)
 		return NULL;
 	locks->inode = inode;
+	locks->settle = settle;
 	mutex_init(&locks->mutex);
 	spin_lock_init(&locks->lock);
 	INIT_LIST_HEAD(&locks->held);
@@ -48,18 +52,19 @@ static struct dafs_locks *dafs_locks_alloc(struct inode *inode)
 /**
  * dafs_locks_get() - the locks of a file
  * @inode: the file
+ * @settle: makes what was written under a lock stable, see struct dafs_locks
  *
  * Context: may sleep.
  * Return: the locks, which stay until the inode is evicted, or NULL without memory.
  */
-struct dafs_locks *dafs_locks_get(struct inode *inode)
+struct dafs_locks *dafs_locks_get(struct inode *inode, void (*settle)(struct inode *inode))
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_locks *locks = READ_ONCE(di->locks), *other;
 
 	if (locks)
 		return locks;
-	locks = dafs_locks_alloc(inode);
+	locks = dafs_locks_alloc(inode, settle);
 	if (!locks)
 		return NULL;
 	other = cmpxchg(&di->locks, NULL, locks);
@@ -79,7 +84,9 @@ void dafs_locks_free(struct dafs_inode *di)
 {
 	struct dafs_locks *locks = di->locks;
 
-	WARN_ON_ONCE(locks && !list_empty(&locks->held));
+	if (!locks)
+		return;
+	WARN_ON_ONCE(locks->os || !list_empty(&locks->held));
 	kfree(locks);
 	di->locks = NULL;
 }
@@ -93,9 +100,44 @@ void dafs_locks_free(struct dafs_inode *di)
  */
 bool dafs_locks_any(const struct inode *inode)
 {
-	const struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	bool any;
 
-	return locks && !list_empty_careful(&locks->held);
+	if (!locks)
+		return false;
+	spin_lock(&locks->lock);
+	any = !list_empty(&locks->held);
+	spin_unlock(&locks->lock);
+	return any;
+}
+
+/**
+ * dafs_locks_cover() - is a range locked for writing by this client alone?
+ * @inode: the file
+ * @start: first byte
+ * @end: last byte
+ *
+ * Context: any but interrupt.
+ * Return: true if no other client has locked any byte of it.
+ */
+bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	const struct dafs_held *held;
+	bool covered = locks;
+	loff_t last;
+
+	if (!locks)
+		return false;
+	spin_lock(&locks->lock);
+	for (; covered && start <= end; start = last + 1) {
+		held = dafs_held_at(locks, start, &last);
+		covered = held && held->type == DAFS_WRITE_LT && held->state == DAFS_HELD_SURE;
+		if (last == OFFSET_MAX)
+			break;
+	}
+	spin_unlock(&locks->lock);
+	return covered;
 }
 
 /**
@@ -161,7 +203,7 @@ static void dafs_locks_drop_open(struct dafs_locks *locks)
 static void dafs_locks_rest(struct dafs_locks *locks)
 {
 	lockdep_assert_held(&locks->mutex);
-	if (locks->os && list_empty_careful(&locks->held))
+	if (locks->os && list_empty_careful(&locks->held) && !atomic_read(&locks->waiters))
 		dafs_locks_drop_open(locks);
 }
 
@@ -191,9 +233,11 @@ int dafs_locks_enter(struct dafs_locks *locks)
 {
 	int err;
 
-	if (mutex_lock_killable(&locks->mutex))
+	/* a task that exits could not be killed while it waits for another one */
+	if (dafs_task_exits() ? !mutex_trylock(&locks->mutex) :
+				mutex_lock_killable(&locks->mutex))
 		return -ERESTARTSYS;
-	err = dafs_locks_await_call(locks);
+	err = locks->call && dafs_task_exits() ? -ERESTARTSYS : dafs_locks_await_call(locks);
 	if (err)
 		mutex_unlock(&locks->mutex);
 	return err;
@@ -223,7 +267,7 @@ void dafs_locks_lower_later(struct dafs_locks *locks)
 
 	if (WARN_ON_ONCE(!dafs_inode_hold(inode)))
 		return;
-	if (!queue_delayed_work(dafs_inode_clnt(inode)->commit_wq, &locks->work, 0))
+	if (!queue_delayed_work(dafs_inode_clnt(inode)->lock_wq, &locks->work, 0))
 		dafs_inode_put_later(inode);
 }
 
@@ -262,7 +306,40 @@ static void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_o
 	};
 }
 
-/* One attempt.  Return: 1 to try again with another state-id. */
+static bool dafs_held_lost(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held *held;
+	bool lost = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		lost |= held->state == DAFS_HELD_LOST && held->start <= end && held->end >= start;
+	spin_unlock(&locks->lock);
+	return lost;
+}
+
+/*
+ * The server has granted a lock.  A part of it may have been lost while the request was under
+ * way, and then was granted anew: the program that relied on it must be told.  And a reclaim
+ * under way may have looked before the lock was recorded.
+ *
+ * Return: 0; 1 to ask once more; -EIO if it is lost.
+ */
+static int dafs_lock_granted(struct dafs_locks *locks, const struct dafs_lock_range *range,
+			     const struct dafs_state_id *state_id)
+{
+	if (dafs_held_lost(locks, range->start, range->end)) {
+		dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_LOST);
+		return -EIO;
+	}
+	dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_SURE);
+	if (dafs_open_state_is(locks->os, state_id))
+		return 0;
+	dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_UNSURE);
+	return 1;
+}
+
+/* One attempt.  Return: 1 to try again, perhaps with another state-id. */
 static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range *range,
 			 struct dafs_lock_args *args, unsigned int *delay_ms)
 {
@@ -275,7 +352,7 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 		return err;
 	err = dafs_lock(os->sbi->clnt, NULL, &op, args);
 	if (!err)
-		dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_SURE);
+		err = dafs_lock_granted(locks, range, &args->state_id);
 	else if (op.lost)
 		dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_UNSURE);
 	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
@@ -287,14 +364,11 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 
 static int dafs_lock_bytes(struct dafs_locks *locks, const struct dafs_lock_range *range)
 {
-	u32 type = range->type;
 	struct dafs_lock_args args;
 	unsigned int delay_ms = 0;
 	int err;
 
-	if (range->waits)
-		type = type == DAFS_WRITE_LT ? DAFS_WRITEW_LT : DAFS_READW_LT;
-	dafs_lock_args_init(&args, locks->os, type, range->start, range->end);
+	dafs_lock_args_init(&args, locks->os, range->type, range->start, range->end);
 	do {
 		err = dafs_lock_try(locks, range, &args, &delay_ms);
 	} while (err > 0);
@@ -405,6 +479,124 @@ static int dafs_locks_open(struct dafs_locks *locks, struct dafs_open_state *os,
 }
 
 /**
+ * struct dafs_lock_waiter - a LOCK that waits at the server, and what is left of it
+ * @args: its arguments
+ * @locks: locks of the file
+ * @range: the bytes
+ * @left: the task has gone, and there is a copy of this that holds the inode
+ */
+struct dafs_lock_waiter {
+	struct dafs_lock_args args;
+	struct dafs_locks *locks;
+	struct dafs_lock_range range;
+	bool left;
+};
+
+static void dafs_lock_waiter_granted(const struct dafs_lock_waiter *waiter)
+{
+	dafs_held_set(waiter->locks, waiter->range.start, waiter->range.end, waiter->range.type,
+		      DAFS_HELD_UNSURE);
+}
+
+static void dafs_lock_waiter_undo(struct dafs_client *clnt, struct dafs_op *op)
+{
+	struct dafs_lock_waiter *waiter = container_of(op->args, struct dafs_lock_waiter, args);
+
+	dafs_op_end(op);
+	dafs_lock_waiter_granted(waiter);
+	dafs_locks_lower_later(waiter->locks);
+}
+
+static void *dafs_lock_waiter_copy(const void *args)
+{
+	struct dafs_lock_waiter *waiter = container_of((struct dafs_lock_args *)args,
+						       struct dafs_lock_waiter, args);
+
+	waiter->left = true;
+	/* the file is open */
+	dafs_inode_hold(waiter->locks->inode);
+	return kmemdup(waiter, sizeof(*waiter), GFP_NOFS | __GFP_NOFAIL);
+}
+
+static void dafs_lock_waiter_end(struct dafs_locks *locks)
+{
+	atomic_dec(&locks->waiters);
+	/* the open may have been kept for this one */
+	if (!dafs_locks_enter(locks))
+		dafs_locks_leave(locks);
+	else
+		dafs_locks_lower_later(locks);
+}
+
+static void dafs_lock_waiter_forget(void *args)
+{
+	struct dafs_lock_waiter *waiter = args;
+
+	dafs_lock_waiter_end(waiter->locks);
+	dafs_inode_put_later(waiter->locks->inode);
+}
+
+static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_open_state *os)
+{
+	const struct dafs_lock_range *range = &waiter->range;
+	struct dafs_op op = dafs_locks_op(waiter->locks);
+	int err;
+
+	op.undo = dafs_lock_waiter_undo;
+	op.copy = dafs_lock_waiter_copy;
+	op.forget = dafs_lock_waiter_forget;
+	op.interruptible = true;
+	dafs_lock_args_init(&waiter->args, os, range->type == DAFS_WRITE_LT ? DAFS_WRITEW_LT :
+					       DAFS_READW_LT, range->start, range->end);
+	err = dafs_open_state_id(os, &waiter->args.state_id);
+	if (!err)
+		err = dafs_lock(os->sbi->clnt, NULL, &op, &waiter->args);
+	if (!err)
+		dafs_lock_waiter_granted(waiter);
+	/* the caller asks for the lock again, and has the open reclaimed by that */
+	if (err && dafs_status_action(op.status) == DAFS_ACT_OPEN)
+		err = 0;
+	dafs_op_end(&op);
+	return err;
+}
+
+/**
+ * dafs_locks_await() - wait until bytes can be locked at the server
+ * @locks: locks of the file
+ * @os: an open of it
+ * @cred: who has opened it
+ * @range: the bytes, and how they are to be locked
+ *
+ * The server may answer as soon as the lock is free, or at once.  After an error it may have
+ * locked them all the same, which dafs_locks_lower() undoes.
+ *
+ * Context: may sleep; any signal ends it.
+ * Return: 0 if it is worth to try dafs_locks_raise() again now; -EAGAIN if the lock is not
+ * free; -ERESTARTSYS; or another negative errno.
+ */
+int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
+		     const struct cred *cred, const struct dafs_lock_range *range)
+{
+	struct dafs_lock_waiter waiter = { .locks = locks, .range = *range };
+	int err;
+
+	err = dafs_locks_enter(locks);
+	if (err)
+		return err;
+	err = dafs_locks_open(locks, os, range->type, cred);
+	if (!err)
+		atomic_inc(&locks->waiters);
+	os = locks->os;
+	dafs_locks_leave(locks);
+	if (err)
+		return err;
+	err = dafs_lock_waiter_run(&waiter, os);
+	if (!waiter.left)
+		dafs_lock_waiter_end(locks);
+	return err;
+}
+
+/**
  * dafs_locks_raise() - have bytes locked at the server
  * @locks: locks of the file
  * @os: an open of it
@@ -418,7 +610,7 @@ static int dafs_locks_open(struct dafs_locks *locks, struct dafs_open_state *os,
  * Context: between dafs_locks_enter() and dafs_locks_leave(); may sleep, a fatal signal ends
  * it.
  * Return: 0; -EAGAIN if another client or a program of the server has a lock in the way;
- * -ENOLCK; or another negative errno.
+ * -ENOLCK; -EIO if some of it was lost, and must be unlocked first; or another negative errno.
  */
 int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised)
@@ -427,6 +619,8 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 	loff_t next;
 	int err;
 
+	if (dafs_held_lost(locks, range->start, range->end))
+		return -EIO;
 	for (;; part.start = part.end + 1) {
 		bool lacks = dafs_locks_lacks(locks, part.type, part.start, &part.end);
 
@@ -450,7 +644,6 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 enum dafs_lower {
 	DAFS_LOWER_NOT,		/* nothing */
 	DAFS_LOWER_GAP,		/* nothing: they are not locked, nor should they be */
-	DAFS_LOWER_FORGET,	/* the lock is lost, and no program wants it any more */
 	DAFS_LOWER_UNLOCK,
 	DAFS_LOWER_LOCK,	/* as programs want it: less strongly, or once more */
 };
@@ -471,10 +664,10 @@ static enum dafs_lower dafs_held_lowering(const struct dafs_held *held, u32 want
 {
 	if (!held)
 		return wanted ? DAFS_LOWER_NOT : DAFS_LOWER_GAP;
-	if (held->state == DAFS_HELD_LOST)
-		return wanted ? DAFS_LOWER_NOT : DAFS_LOWER_FORGET;
 	if (!wanted)
 		return DAFS_LOWER_UNLOCK;
+	if (held->state == DAFS_HELD_LOST)
+		return DAFS_LOWER_NOT;
 	if (held->type != wanted || held->state == DAFS_HELD_UNSURE)
 		return DAFS_LOWER_LOCK;
 	return DAFS_LOWER_NOT;
@@ -496,14 +689,18 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 				  loff_t start, loff_t end)
 {
 	const struct dafs_lock_range range = { .start = start, .end = end, .type = low->type };
+	int err;
 
-	if (low->how == DAFS_LOWER_FORGET)
-		dafs_held_set(locks, start, end, 0, DAFS_HELD_SURE);
-	else if (low->how == DAFS_LOWER_UNLOCK)
+	if (low->how == DAFS_LOWER_UNLOCK)
 		dafs_unlock_bytes(locks, start, end);
+	if (low->how != DAFS_LOWER_LOCK)
+		return;
+	err = dafs_lock_bytes(locks, &range);
 	/* nothing was in the way of the client, so the server has given it up */
-	else if (low->how == DAFS_LOWER_LOCK && dafs_lock_bytes(locks, &range) == -EAGAIN)
+	if (err == -EAGAIN)
 		dafs_held_mark(locks, start, end, DAFS_HELD_LOST);
+	else if (err && err != -EIO)
+		dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
 }
 
 static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end)
@@ -565,6 +762,7 @@ static void dafs_locks_work(struct work_struct *work)
 	struct inode *inode = locks->inode;
 	bool again = false;
 
+	locks->settle(inode);
 	/* a worker is not killed */
 	if (!dafs_locks_enter(locks)) {
 		dafs_locks_lower_range(locks, 0, OFFSET_MAX);
@@ -573,7 +771,7 @@ static void dafs_locks_work(struct work_struct *work)
 	}
 	if (again) {
 		locks->delay_ms = dafs_next_delay(locks->delay_ms);
-		again = queue_delayed_work(dafs_inode_clnt(inode)->commit_wq, &locks->work,
+		again = queue_delayed_work(dafs_inode_clnt(inode)->lock_wq, &locks->work,
 					   msecs_to_jiffies(locks->delay_ms));
 	} else {
 		locks->delay_ms = 0;
@@ -606,6 +804,43 @@ static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why
 
 	pr_warn_ratelimited("dafs: server %pISpc does not give locks back: inode %lu, %s\n",
 			    &sbi->params.dst, locks->inode->i_ino, why);
+}
+
+/* Does a program rely on any of these bytes? */
+static bool dafs_locks_relied_on(const struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	struct dafs_wanted wanted;
+
+	for (; start <= end; start = wanted.end + 1) {
+		wanted = dafs_locks_wanted(locks, start);
+		if (wanted.type || wanted.end == OFFSET_MAX)
+			return wanted.type;
+	}
+	return false;
+}
+
+/* Bytes of which it is not known how they were locked cannot be reclaimed. */
+static void dafs_locks_lose_unsure(struct dafs_locks *locks)
+{
+	loff_t pos = 0;
+
+	for (;;) {
+		const struct dafs_held *held;
+		struct dafs_held unsure = {};
+		loff_t last;
+
+		spin_lock(&locks->lock);
+		held = dafs_held_at(locks, pos, &last);
+		if (held)
+			unsure = *held;
+		spin_unlock(&locks->lock);
+		if (unsure.type && unsure.state == DAFS_HELD_UNSURE &&
+		    dafs_locks_relied_on(locks, unsure.start, unsure.end))
+			dafs_held_mark(locks, unsure.start, unsure.end, DAFS_HELD_LOST);
+		if (last == OFFSET_MAX)
+			return;
+		pos = last + 1;
+	}
 }
 
 static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *conn,
@@ -651,8 +886,8 @@ static struct dafs_locks *dafs_locks_of_open(struct dafs_open_state *os)
  * @state_id: its new state-id, which no other task knows
  * @status: the status of the last response
  *
- * What the server refuses is lost, and I/O on the file fails.  Bytes whose state is not
- * known are left to those who wait for the response.
+ * What the server refuses is lost, and I/O on the file fails.  So is what a program has
+ * locked if it is not known how the server had locked it.
  *
  * Context: may sleep.
  * Return: 0; or -ENOTCONN, or the errno of a @status that asks for patience: the open must
@@ -668,6 +903,7 @@ int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 
 	if (!locks)
 		return 0;
+	dafs_locks_lose_unsure(locks);
 	while (!err && dafs_locks_next(locks, pos, &held)) {
 		err = dafs_locks_reclaim_one(locks, conn, os, &held, state_id, status);
 		if (held.end == OFFSET_MAX)

@@ -3,6 +3,7 @@
 #ifndef _FS_DAFS_STATE_LOCK_H
 #define _FS_DAFS_STATE_LOCK_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -43,14 +44,17 @@ struct dafs_held {
  * struct dafs_locks - the locks of a file, from the first one until the inode is evicted
  * @inode: the file
  * @mutex: serializes the tasks that change locks at the server; held while they wait for it
- * @os: the open by which all locks are set, with a reference, while @held is not empty;
- *	guarded by @mutex
+ * @os: the open by which all locks are set, with a reference, while @held is not empty or
+ *	there are @waiters; guarded by @mutex
+ * @waiters: LOCKs by @os that wait at the server
  * @call: the request of a task that was killed, which may still be executed, or NULL;
  *	guarded by @mutex
  * @conn: its connection
  * @lock: guards @held and @lost
  * @held: struct dafs_held
  * @lost: some of them are lost
+ * @settle: of an upper layer: writes and commits what was written under locks, before they
+ *	are released in the background
  * @work: unlocks what a task could not; holds the inode
  * @delay_ms: how long it has waited the last time
  */
@@ -58,11 +62,13 @@ struct dafs_locks {
 	struct inode *inode;
 	struct mutex mutex;	/* see above */
 	struct dafs_open_state *os;
+	atomic_t waiters;
 	struct dafs_call *call;
 	struct dafs_conn *conn;
 	spinlock_t lock;	/* see above */
 	struct list_head held;
 	bool lost;
+	void (*settle)(struct inode *inode);
 	struct delayed_work work;
 	unsigned int delay_ms;
 };
@@ -72,13 +78,11 @@ struct dafs_locks {
  * @start: first byte
  * @end: last byte, OFFSET_MAX for the end of the file
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
- * @waits: the caller asks again until it gets the lock
  */
 struct dafs_lock_range {
 	loff_t start;
 	loff_t end;
 	u32 type;
-	bool waits;
 };
 
 /* held.c */
@@ -89,16 +93,19 @@ void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);
 
 /* lock.c */
-struct dafs_locks *dafs_locks_get(struct inode *inode);
+struct dafs_locks *dafs_locks_get(struct inode *inode, void (*settle)(struct inode *inode));
 void dafs_locks_free(struct dafs_inode *di);
 int dafs_locks_enter(struct dafs_locks *locks);
 void dafs_locks_leave(struct dafs_locks *locks);
 int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised);
+int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
+		     const struct cred *cred, const struct dafs_lock_range *range);
 void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end);
 void dafs_locks_lower_later(struct dafs_locks *locks);
 int dafs_locks_owner(struct inode *inode, const struct dafs_open_state *os, char *owner);
 bool dafs_locks_any(const struct inode *inode);
+bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);

@@ -58,6 +58,23 @@ static int dafs_open_by_fh(struct dafs_open_state *os, const struct dafs_fh *fh)
 	return err;
 }
 
+/*
+ * What another user's lock has added to an open (dafs_open_state_widen()) may be more than its
+ * own user is allowed.  Without that the locks are lost.
+ */
+static bool dafs_open_state_narrow(struct dafs_open_state *os)
+{
+	bool more;
+
+	spin_lock(&os->lock);
+	more = os->more_access;
+	os->more_access = 0;
+	spin_unlock(&os->lock);
+	if (more)
+		dafs_locks_lose(os);
+	return more;
+}
+
 /**
  * dafs_open_state_reopen() - OPEN of what the server does not know any more
  * @os: the open
@@ -80,6 +97,10 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	dafs_open_state_how(os, &how);
 	how.nodelay = nodelay;
 	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
+	if (err && opened.status == DAFSERR_ACCES && dafs_open_state_narrow(os)) {
+		how.access = os->access;
+		err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
+	}
 	*status = opened.status;
 	if (!err)
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);

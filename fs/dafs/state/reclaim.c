@@ -39,10 +39,11 @@ static bool dafs_open_refused(dafs_status_t status)
 static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status, int err)
 {
 	err = err == -ESTALE || err == -ENOENT ? -ESTALE : -EIO;
+	/* first, for those who see that it is lost have no more use for it */
+	dafs_locks_lose(os);
 	spin_lock(&os->lock);
 	WRITE_ONCE(os->lost, err);
 	spin_unlock(&os->lock);
-	dafs_locks_lose(os);
 	pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",
 			    &os->sbi->params.dst, os->ino, dafs_status_name(status));
 	return err;

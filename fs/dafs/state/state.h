@@ -124,6 +124,7 @@ struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
+bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *state_id);
 
 /* reclaim.c */
 int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_state_id *lost,

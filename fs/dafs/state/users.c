@@ -28,6 +28,24 @@ int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_i
 }
 
 /**
+ * dafs_open_state_is() - does an open still have this state-id?
+ * @os: the open
+ * @state_id: that it had before
+ *
+ * Context: any but interrupt.
+ * Return: false if it has another one, or is being reclaimed.
+ */
+bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *state_id)
+{
+	bool is;
+
+	spin_lock(&os->lock);
+	is = !os->reclaiming && dafs_opaque64_equal(&os->state_id, state_id);
+	spin_unlock(&os->lock);
+	return is;
+}
+
+/**
  * dafs_open_state_publish() - from now on others find an open
  * @di: the file
  * @os: the open, which the server has

@@ -8,8 +8,7 @@
  * While a program holds a lock, others do not write what it reads, and they read what it has
  * written once it has unlocked.  So cached data is written and made stable before a file is
  * locked or unlocked, and read again after it was locked.  While bytes of a file are locked,
- * a page is only written as a whole if the program has written all of it: the rest of it may
- * be another client's, see dafs_lock_write_exactly().
+ * write(2) sends what it was given and no more, see dafs_lock_write_exactly().
  */
 #include <linux/filelock.h>
 #include <linux/pagemap.h>
@@ -17,7 +16,7 @@
 #include "../state/lock.h"
 #include "vfs.h"
 
-/* How long to leave a lock alone that another client has, in ms */
+/* How long to leave a lock alone for which the server does not wait, in ms */
 #define DAFS_LOCK_WAIT_LEAST	5
 #define DAFS_LOCK_WAIT_MOST	500
 
@@ -106,6 +105,9 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	if (!err && raised)
 		dafs_lock_doubt(inode);
 	dafs_locks_leave(locks);
+	/* reading and writing notice for themselves, but not a mapping */
+	if (!err && raised && mapping_mapped(inode->i_mapping))
+		dafs_revalidate_mapping(inode, file->f_cred);
 	return err;
 }
 
@@ -117,6 +119,23 @@ static int dafs_lock_pause(unsigned int *ms)
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
+/* The server has denied a lock.  Return: 0 to ask it again, or a negative errno. */
+static int dafs_lock_wait(struct dafs_locks *locks, struct file *file,
+			  const struct dafs_lock_range *range, unsigned int *ms)
+{
+	unsigned long since = jiffies;
+	int err;
+
+	err = dafs_locks_await(locks, file->private_data, file->f_cred, range);
+	if (err != -EAGAIN)
+		return err;
+	/* a server that has waited before it said so need not be left alone */
+	if (time_before(jiffies, since + msecs_to_jiffies(DAFS_LOCK_WAIT_MOST)))
+		return dafs_lock_pause(ms);
+	*ms = 0;
+	return signal_pending(current) ? -ERESTARTSYS : 0;
+}
+
 static void dafs_lock_range_init(const struct file_lock *fl, struct dafs_lock_range *range)
 {
 	bool whole = fl->c.flc_flags & FL_FLOCK;
@@ -125,27 +144,7 @@ static void dafs_lock_range_init(const struct file_lock *fl, struct dafs_lock_ra
 		.start = whole ? 0 : fl->fl_start,
 		.end = whole ? OFFSET_MAX : fl->fl_end,
 		.type = fl->c.flc_type == F_WRLCK ? DAFS_WRITE_LT : DAFS_READ_LT,
-		.waits = fl->c.flc_flags & FL_SLEEP,
 	};
-}
-
-static int dafs_lock_set(struct file *file, struct file_lock *fl)
-{
-	struct dafs_locks *locks = dafs_locks_get(file_inode(file));
-	struct dafs_lock_range range;
-	unsigned int ms = 0;
-	int err;
-
-	if (!locks)
-		return -ENOLCK;
-	dafs_lock_range_init(fl, &range);
-	do {
-		err = dafs_lock_once(locks, file, fl, &range);
-		if (err == -EAGAIN && range.waits)
-			err = dafs_lock_pause(&ms) ?: 1;
-	} while (err > 0);
-	/* as nfs(5): a lock for writing needs a file that may be written */
-	return err == -EACCES ? -EBADF : err;
 }
 
 /* Must not wait for the server: others would wait for this task, or it could not be killed. */
@@ -162,8 +161,13 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl)
 	bool later;
 	int err;
 
-	if (!dafs_locks_any(inode))
-		return locks_lock_file_wait(file, fl);
+	if (!dafs_locks_any(inode)) {
+		err = locks_lock_file_wait(file, fl);
+		/* another task may have locked what was just unlocked */
+		if (dafs_locks_any(inode))
+			dafs_locks_lower_later(DAFS_I(inode)->locks);
+		return err;
+	}
 	dafs_lock_settle(inode);
 	later = dafs_lock_in_background(inode) || dafs_locks_enter(locks);
 	err = locks_lock_file_wait(file, fl);
@@ -175,6 +179,55 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl)
 	dafs_locks_lower(locks, range.start, range.end);
 	dafs_locks_leave(locks);
 	return err;
+}
+
+/*
+ * flock(2) gives up the lock that it is to change if it has to wait, as for local file
+ * systems: two programs with LOCK_SH that both ask for LOCK_EX would wait for ever.
+ */
+static void dafs_flock_give_up(struct file *file, const struct file_lock *fl)
+{
+	struct file_lock old;
+
+	if (!(fl->c.flc_flags & FL_FLOCK))
+		return;
+	locks_init_lock(&old);
+	locks_copy_lock(&old, (struct file_lock *)fl);
+	old.c.flc_type = F_UNLCK;
+	old.c.flc_flags &= ~FL_SLEEP;
+	dafs_lock_clear(file, &old);
+	locks_release_private(&old);
+}
+
+static int dafs_lock_set(struct file *file, struct file_lock *fl)
+{
+	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_settle);
+	bool waits = fl->c.flc_flags & FL_SLEEP;
+	struct dafs_lock_range range;
+	unsigned int ms = 0;
+	int err;
+
+	if (!locks)
+		return -ENOLCK;
+	dafs_lock_range_init(fl, &range);
+	if (waits && (fl->c.flc_flags & FL_FLOCK)) {
+		fl->c.flc_flags &= ~FL_SLEEP;
+		err = dafs_lock_once(locks, file, fl, &range);
+		fl->c.flc_flags |= FL_SLEEP;
+		if (err != -EAGAIN && err <= 0)
+			return err == -EACCES ? -EBADF : err;
+		dafs_flock_give_up(file, fl);
+	}
+	do {
+		err = dafs_lock_once(locks, file, fl, &range);
+		if (err == -EAGAIN && waits)
+			err = dafs_lock_wait(locks, file, &range, &ms) ?: 1;
+	} while (err > 0);
+	/* the server may have granted it while this task was told to give up */
+	if (err && waits && dafs_locks_any(file_inode(file)))
+		dafs_locks_lower_later(locks);
+	/* as nfs(5): a lock for writing needs a file that may be written */
+	return err == -EACCES ? -EBADF : err;
 }
 
 /* The server may know of the lock, and not tell of it. */
@@ -227,6 +280,11 @@ static int dafs_lock_get(struct file *file, struct file_lock *fl)
 {
 	unsigned char type = fl->c.flc_type;
 
+	/* F_OFD_GETLK may ask for the locks of this description */
+	if (type == F_UNLCK) {
+		posix_test_lock(file, fl);
+		return 0;
+	}
 	posix_test_lock(file, fl);
 	if (!lock_is_unlock(fl) || dafs_lock_is_local(file_inode(file), fl))
 		return 0;
@@ -274,13 +332,17 @@ int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl)
  * @pos: offset of the first
  * @len: how many
  *
- * Write-back sends whole pages.  While bytes of a file are locked, what the program has not
- * written of a page may be another client's, whose changes are not in the cache.
+ * Write-back sends whole folios.  While bytes of a file are locked, what the program has not
+ * written of a folio may be another client's, whose changes are not in the cache; unless this
+ * client has locked all of the folio.
  *
- * Context: any.
+ * Context: any but interrupt.
  * Return: true if so.
  */
 bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len)
 {
-	return !IS_ALIGNED(pos | len, PAGE_SIZE) && dafs_locks_any(inode);
+	size_t folio = mapping_max_folio_size(inode->i_mapping);
+	loff_t start = round_down(pos, folio), end = round_up(pos + len, folio);
+
+	return dafs_locks_any(inode) && !dafs_locks_cover(inode, start, end - 1);
 }

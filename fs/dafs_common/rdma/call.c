@@ -547,6 +547,21 @@ int dafs_call_wait(struct dafs_call *call)
 EXPORT_SYMBOL_GPL(dafs_call_wait);
 
 /**
+ * dafs_call_wait_interruptible() - the same, until any signal comes
+ * @call: without done() and without memory
+ *
+ * Context: may sleep.
+ * Return: as dafs_call_wait().
+ */
+int dafs_call_wait_interruptible(struct dafs_call *call)
+{
+	if (wait_for_completion_interruptible(&call->finished))
+		return -ERESTARTSYS;
+	return call->error == -EINTR ? -ERESTARTSYS : call->error;
+}
+EXPORT_SYMBOL_GPL(dafs_call_wait_interruptible);
+
+/**
  * dafs_calls_init() - make the cache of calls
  *
  * Return: 0 or -ENOMEM.

@@ -100,6 +100,7 @@ struct dafs_call *dafs_call_alloc(gfp_t gfp);
 int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);
 int dafs_call_start_chain(struct dafs_requester *rq, struct dafs_call *first);
 int dafs_call_wait(struct dafs_call *call);
+int dafs_call_wait_interruptible(struct dafs_call *call);
 void dafs_call_put(struct dafs_call *call);
 
 #endif /* _LINUX_DAFS_REQUESTER_H */

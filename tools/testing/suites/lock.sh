@@ -161,6 +161,105 @@ cat $B/file >/dev/null
 release one $one
 tap_is "$(lock $B/file R c)" "ok first___" "what was written under a lock is read under the next"
 
+# The same by a mapping that has been read before
+cat >/tmp/map.py <<'PY'
+import fcntl, mmap, os, subprocess, sys
+ours, theirs = sys.argv[1:3]
+with open(ours, "r+b") as file:
+    map = mmap.mmap(file.fileno(), 4096)
+    before = map[:3]
+    subprocess.run([sys.executable, "-B", "/tmp/lock.py", theirs, "w", "xnew"],
+                   check=True, stdout=subprocess.DEVNULL)
+    fcntl.lockf(file, fcntl.LOCK_SH)
+    print(before.decode(), map[:3].decode())
+PY
+printf old >$D/mapped
+truncate -s 4096 $D/mapped
+tap_is "$(python3 -B /tmp/map.py $A/mapped $B/mapped)" "old new" \
+	"a mapping shows under a lock what others wrote before"
+
+# Pages beside those that are locked: the client has read all, in large folios
+cat >/tmp/pages.py <<'PY'
+import fcntl, os, sys
+ours, theirs = (os.open(name, os.O_RDWR) for name in sys.argv[1:3])
+PAGE = 4096
+while os.read(ours, 1 << 20):
+    pass
+fcntl.lockf(ours, fcntl.LOCK_EX, PAGE, 0)
+os.lseek(ours, 0, os.SEEK_SET)
+while os.read(ours, 1 << 20):
+    pass
+fcntl.lockf(theirs, fcntl.LOCK_EX, PAGE, PAGE)
+os.pwrite(theirs, b"B" * PAGE, PAGE)
+fcntl.lockf(theirs, fcntl.LOCK_UN, PAGE, PAGE)
+os.pwrite(ours, b"A" * PAGE, 0)
+fcntl.lockf(ours, fcntl.LOCK_UN, PAGE, 0)
+data = os.pread(theirs, 2 * PAGE, 0)
+print(data == b"A" * PAGE + b"B" * PAGE)
+PY
+dd if=/dev/zero of=$D/pages bs=64k count=16 2>/dev/null
+tap_is "$(python3 -B /tmp/pages.py $A/pages $B/pages)" True \
+	"a page that one client writes under a lock does not take its neighbours along"
+
+# Two users of a client, one of whom may only read
+echo content >$D/users
+chown 1000:1000 $D/users
+chmod 644 $D/users
+as_reader()
+{
+	setpriv --reuid=1001 --regid=1001 --clear-groups "$@"
+}
+rm -f /tmp/held.one
+as_reader python3 -B /tmp/lock.py $A/users ro R c p/tmp/held.one >/tmp/out.one 2>&1 &
+one=$!
+eventually [ -s /tmp/out.one ]
+tap_is "$(setpriv --reuid=1000 --regid=1000 --clear-groups python3 -B /tmp/lock.py $A/users b \
+	2>&1)" EAGAIN "the lock of a user who may only read denies the owner's"
+kill $one
+wait $one 2>/dev/null
+rm -f /tmp/held.one
+cat >/tmp/two.py <<'PY'
+import fcntl, os, sys
+def become(user):
+    os.setresuid(user, user, 0)
+file = sys.argv[1]
+become(1001)
+reader = os.open(file, os.O_RDONLY)
+fcntl.lockf(reader, fcntl.LOCK_SH, 1, 0)
+os.seteuid(0)
+if os.fork():
+    print(os.waitstatus_to_exitcode(os.wait()[1]), os.read(reader, 7).decode())
+else:
+    become(1000)
+    owner = os.open(file, os.O_RDWR)
+    fcntl.lockf(owner, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 10)
+    fcntl.lockf(owner, fcntl.LOCK_UN, 1, 10)
+    os._exit(0)
+PY
+tap_is "$(python3 -B /tmp/two.py $A/users)" "0 content" \
+	"beside a lock of a user who may only read, the owner locks for writing"
+
+# flock(2): both have LOCK_SH, and both want LOCK_EX
+cat >/tmp/change.py <<'PY'
+import fcntl, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.flock(fd, fcntl.LOCK_SH)
+open(sys.argv[2], "w").close()
+while not os.path.exists(sys.argv[3]):
+    time.sleep(0.02)
+fcntl.flock(fd, fcntl.LOCK_EX)
+print("had it")
+PY
+for other in $A $B; do
+	rm -f /tmp/one.ready /tmp/two.ready
+	python3 -B /tmp/change.py $A/file /tmp/one.ready /tmp/two.ready >/tmp/out.one &
+	one=$!
+	python3 -B /tmp/change.py $other/file /tmp/two.ready /tmp/one.ready >/tmp/out.two &
+	two=$!
+	tap_run "LOCK_SH becomes LOCK_EX, though another has it, too: one" wait $one
+	tap_run "and the other" wait $two
+done
+
 # local_lock=
 umount $B
 for kind in flock posix all; do
@@ -203,7 +302,7 @@ release one $one
 
 # R-4.4.1.2-27: a server that has restarted knows no locks
 echo content >$D/file
-hold one $A/file w
+hold one $A/file r
 one=$!
 python3 -B /tmp/lock.py $A/file p/tmp/held.two c u c >/tmp/out.two &
 two=$!
@@ -215,6 +314,7 @@ lost()
 	! cat $A/file >/dev/null 2>&1
 }
 tap_run "after a restart of the server, I/O fails" eventually lost
+tap_is "$(lock $A/file r)" EIO "a program that locks it now is told, too"
 tap_run "and the log tells why" sh -c "dmesg | grep -q 'does not give locks back'"
 release two $two
 tap_is "$(tr '\n' ' ' </tmp/out.two)" "EIO ok EIO " "for all programs of the client"

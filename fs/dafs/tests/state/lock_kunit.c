@@ -8,6 +8,7 @@
 #include <linux/prandom.h>
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/state/lock_wait.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 
@@ -176,7 +177,7 @@ static void dafs_lock_denied_test(struct kunit *test)
 				     &two->a.open.state_id));
 }
 
-/* Read locks of several owners go together; a blocking lock is denied at once (E-83). */
+/* Read locks of several owners go together; a blocking lock is denied in the end (E-83). */
 static void dafs_lock_types_test(struct kunit *test)
 {
 	static const u32 types[] = { DAFS_READ_LT, DAFS_WRITE_LT, DAFS_READW_LT, DAFS_WRITEW_LT };
@@ -184,6 +185,7 @@ static void dafs_lock_types_test(struct kunit *test)
 	struct lock_result result;
 	int n;
 
+	dafs_fixture_server_param(test, &dafsd_lock_wait_ms, 1);
 	for (n = 0; n < 16; n++) {
 		u32 held = types[n / 4], wanted = types[n % 4];
 		bool both_read = held % 2 && wanted % 2;
@@ -387,6 +389,46 @@ static void dafs_lock_replaced_test(struct kunit *test)
 	LOCK_OK(test, lock(test, &two->b, DAFS_WRITE_LT, 0, LOCK_EOF));
 }
 
+/* Any user of a client may lock by an open of it: the access of the open counts. */
+static void dafs_lock_user_test(struct kunit *test)
+{
+	struct lock_two *two = lock_two(test);
+	struct dafs_lock_args args = {
+		.filehandle = two->a.open.filehandle,
+		.state_id = two->a.open.state_id,
+		.lock_type = DAFS_WRITE_LT,
+		.length = LOCK_EOF,
+	};
+	const struct cred *user = dafs_fixture_user(test, 1000, 1000);
+
+	dafs_backing_chmod(test, two->fix, "file", 0600);
+	LOCK_OK(test, dafs_test_call(test, two->a.clnt, user, DAFS_PROC_LOCK, &args, NULL));
+	LOCK_DENIED(test, lock(test, &two->b, DAFS_READ_LT, 0, 1));
+}
+
+/* A file that an open has no use for any more is closed, although there were locks by it. */
+static void dafs_lock_kept_test(struct kunit *test)
+{
+	struct dafs_open_downgrade_args less = { .share_access = DAFS_RD };
+	struct lock_two *two = lock_two(test);
+	struct inode *inode;
+	struct file *filp;
+
+	LOCK_OK(test, dafs_test_close(test, two->b.clnt, &two->b.open));
+	LOCK_OK(test, lock(test, &two->a, DAFS_WRITE_LT, 0, 10));
+	LOCK_OK(test, lock(test, &two->a, DAFS_READ_LT, 0, 5));
+	LOCK_OK(test, unlock(test, &two->a, 0, LOCK_EOF));
+	less.filehandle = two->a.open.filehandle;
+	less.state_id = two->a.open.state_id;
+	LOCK_OK(test, dafs_test_call(test, two->a.clnt, dafs_test_me(), DAFS_PROC_OPEN_DOWNGRADE,
+				     &less, NULL));
+	filp = dafs_backing_open(two->fix, "file", O_RDONLY, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
+	inode = file_inode(filp);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&inode->i_writecount));
+	dafs_backing_close(filp);
+}
+
 /* As fcntl(2) of a local program, whose owner is @owner */
 static int lock_local(struct file *filp, void *owner, unsigned char type, loff_t start, loff_t end)
 {
@@ -446,6 +488,17 @@ static void dafs_lock_many_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
 	KUNIT_EXPECT_EQ(test, 21U, n);
 	LOCK_OK(test, unlock(test, &who, 0, 100));
+	LOCK_OK(test, lock(test, &who, DAFS_WRITE_LT, 50, 1));
+	/* what is unlocked in the middle of a lock makes two of it */
+	LOCK_OK(test, lock(test, &who, DAFS_WRITE_LT, 0, LOCK_EOF));
+	for (n = 1, status = DAFS_STATUS_OK; n < 60 && !status; n += 2)
+		status = unlock(test, &who, n, 1);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	/* which never fails where it makes no more */
+	LOCK_OK(test, unlock(test, &who, 0, 1));
+	LOCK_OK(test, unlock(test, &who, 1000, LOCK_EOF));
+	LOCK_OK(test, unlock(test, &who, 10, 20));
+	LOCK_OK(test, unlock(test, &who, 0, LOCK_EOF));
 	LOCK_OK(test, lock(test, &who, DAFS_WRITE_LT, 50, 1));
 	LOCK_OK(test, dafs_test_close(test, who.clnt, &who.open));
 	dafs_fixture_server_param(test, &dafsd_max_locks, 1000);
@@ -662,6 +715,8 @@ static struct kunit_case dafs_lock_cases[] = {
 	KUNIT_CASE(dafs_lock_state_test),
 	KUNIT_CASE(dafs_lock_close_test),
 	KUNIT_CASE(dafs_lock_replaced_test),
+	KUNIT_CASE(dafs_lock_user_test),
+	KUNIT_CASE(dafs_lock_kept_test),
 	KUNIT_CASE(dafs_lock_local_test),
 	KUNIT_CASE(dafs_lock_many_test),
 	KUNIT_CASE(dafs_lock_lease_test),

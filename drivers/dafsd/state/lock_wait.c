@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LOCKs that wait (READW_LT, WRITEW_LT): where only locks of clients are in the way, the
+ * server does not answer at once, but when it can grant the lock, or after some time (E-83).
+ * So the next owner has the lock as soon as the former one has released it, in the order of
+ * arrival.
+ *
+ *  1. A waiting request has no worker, and keeps its place in dafsd_file.lock_waits until it
+ *     is answered.
+ *  2. It joins the list before it tries once more, and whoever releases a lock looks into the
+ *     list afterwards, so that no release is missed.
+ *  3. Those in whose way the released lock was are woken in their order, and each tries again.
+ *     One that was woken comes before requests that arrived later; if it is denied again, it
+ *     wakes those that have waited for it.
+ *
+ * A session waits with half of its requests at most, so that it can always unlock, and no
+ * request of a chain waits.
+ */
+#include <linux/slab.h>
+#include <linux/dafs_wire.h>
+#include "../session/conn.h"
+#include "../session/server.h"
+#include "file.h"
+#include "lock_wait.h"
+
+/* How long a request waits at most, in ms; less in tests */
+unsigned int dafsd_lock_wait_ms = 2000;
+
+static struct dafsd_lock_wait *dafsd_lock_wait_from(struct dafsd_wait *base)
+{
+	return container_of(base, struct dafsd_lock_wait, base);
+}
+
+/**
+ * dafsd_lock_wait_of() - the wait of a LOCK
+ * @rq: LOCK
+ *
+ * Context: any.
+ * Return: the wait, or NULL if it has not begun to wait.
+ */
+struct dafsd_lock_wait *dafsd_lock_wait_of(const struct dafsd_rqst *rq)
+{
+	return rq->wait ? dafsd_lock_wait_from(rq->wait) : NULL;
+}
+
+static void dafsd_lock_wait_over(struct work_struct *work)
+{
+	struct dafsd_lock_wait *wait = container_of(to_delayed_work(work),
+						    struct dafsd_lock_wait, timer);
+
+	WRITE_ONCE(wait->over, true);
+	dafsd_wait_ready(&wait->base);
+}
+
+static void dafsd_lock_wait_end(struct dafsd_wait *base)
+{
+	struct dafsd_lock_wait *wait = dafsd_lock_wait_from(base);
+
+	cancel_delayed_work_sync(&wait->timer);
+	spin_lock(&wait->file->locks_lock);
+	list_del(&wait->link);
+	spin_unlock(&wait->file->locks_lock);
+	atomic_dec(&wait->conn->lock_waits);
+	dafsd_locker_put(wait->locker);
+	dafsd_file_put(wait->file);
+	kfree(wait);
+}
+
+/* May another request of the connection wait? */
+static bool dafsd_lock_wait_room(struct dafsd_rqst *rq)
+{
+	struct dafsd_conn *conn = rq->conn;
+
+	if (rq->base.hdr.chain_flags & (DAFS_CHF_FORW | DAFS_CHF_BACK))
+		return false;
+	if (atomic_inc_return(&conn->lock_waits) <= dafs_responder_nreq(conn->responder) / 2)
+		return true;
+	atomic_dec(&conn->lock_waits);
+	return false;
+}
+
+/**
+ * dafsd_lock_wait_add() - let a LOCK wait, if it may
+ * @rq: LOCK; its wait is set on success
+ * @file: the file
+ * @locker: whose lock it is
+ * @range: the bytes
+ *
+ * The caller tries to set the lock once more.
+ *
+ * Context: may sleep.
+ * Return: the wait; NULL if the request is to be answered now.
+ */
+struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, struct dafsd_file *file,
+					    struct dafsd_locker *locker,
+					    const struct dafsd_range *range)
+{
+	struct dafsd_lock_wait *wait;
+
+	if (!dafsd_lock_wait_room(rq))
+		return NULL;
+	wait = kzalloc(sizeof(*wait), GFP_KERNEL);
+	if (!wait) {
+		atomic_dec(&rq->conn->lock_waits);
+		return NULL;
+	}
+	wait->base.end = dafsd_lock_wait_end;
+	INIT_LIST_HEAD(&wait->base.queue);
+	wait->conn = rq->conn;
+	wait->file = file;
+	dafsd_file_hold(file);
+	wait->locker = dafsd_locker_get(locker);
+	wait->range = *range;
+	INIT_DELAYED_WORK(&wait->timer, dafsd_lock_wait_over);
+	spin_lock(&file->locks_lock);
+	list_add_tail(&wait->link, &file->lock_waits);
+	spin_unlock(&file->locks_lock);
+	queue_delayed_work(dafsd_timer_wq, &wait->timer,
+			   msecs_to_jiffies(READ_ONCE(dafsd_lock_wait_ms)));
+	rq->wait = &wait->base;
+	return wait;
+}
+
+static bool dafsd_range_meets(const struct dafsd_range *a, const struct dafsd_range *b)
+{
+	return a->start <= b->end && b->start <= a->end;
+}
+
+/**
+ * dafsd_lock_wait_first() - is there a LOCK that has waited for longer?
+ * @file: the file
+ * @wait: the wait of the request, or NULL if it does not wait
+ * @locker: whose request it is
+ * @range: the bytes
+ * @first: set to what the other request is to lock
+ *
+ * Context: any but interrupt.
+ * Return: the owner of a LOCK that was woken, and conflicts with this one; with a reference.
+ * NULL if there is none.
+ */
+struct dafsd_locker *dafsd_lock_wait_first(struct dafsd_file *file,
+					   const struct dafsd_lock_wait *wait,
+					   const struct dafsd_locker *locker,
+					   const struct dafsd_range *range,
+					   struct dafsd_range *first)
+{
+	struct dafsd_lock_wait *other;
+
+	guard(spinlock)(&file->locks_lock);
+	list_for_each_entry(other, &file->lock_waits, link) {
+		if (other == wait)
+			break;
+		if (!other->woken || other->locker == locker ||
+		    !dafsd_range_meets(&other->range, range))
+			continue;
+		if (other->range.type == F_RDLCK && range->type == F_RDLCK)
+			continue;
+		*first = other->range;
+		return dafsd_locker_get(other->locker);
+	}
+	return NULL;
+}
+
+/**
+ * dafsd_lock_wait_try() - a LOCK that waits is going to try again
+ * @wait: its wait, or NULL
+ *
+ * Context: process.
+ */
+void dafsd_lock_wait_try(struct dafsd_lock_wait *wait)
+{
+	if (!wait)
+		return;
+	dafsd_wait_begin(&wait->base);
+	spin_lock(&wait->file->locks_lock);
+	wait->released = wait->woken;
+	wait->woken = false;
+	spin_unlock(&wait->file->locks_lock);
+}
+
+/* Those behind @after, or all if that is NULL */
+static void dafsd_lock_wake_from(struct dafsd_file *file, struct dafsd_lock_wait *after,
+				 const struct dafsd_range *range)
+{
+	struct dafsd_lock_wait *wait;
+
+	spin_lock(&file->locks_lock);
+	wait = list_prepare_entry(after, &file->lock_waits, link);
+	list_for_each_entry_continue(wait, &file->lock_waits, link) {
+		if (!dafsd_range_meets(&wait->range, range))
+			continue;
+		wait->woken = true;
+		dafsd_wait_ready(&wait->base);
+	}
+	spin_unlock(&file->locks_lock);
+}
+
+/**
+ * dafsd_lock_wait_denied() - a LOCK that waits was denied again
+ * @wait: its wait
+ *
+ * Context: any but interrupt.
+ * Return: true if the request is to wait on.
+ */
+bool dafsd_lock_wait_denied(struct dafsd_lock_wait *wait)
+{
+	if (wait->released)
+		dafsd_lock_wake_from(wait->file, wait, &wait->range);
+	wait->base.pending = !READ_ONCE(wait->over);
+	return wait->base.pending;
+}
+
+/**
+ * dafsd_lock_wake() - locks have ended, or have become weaker
+ * @file: the file
+ * @range: the bytes
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_lock_wake(struct dafsd_file *file, const struct dafsd_range *range)
+{
+	dafsd_lock_wake_from(file, NULL, range);
+}
