@@ -181,7 +181,7 @@ bool dafs_locks_lost(const struct inode *inode)
 /* Takes over a reference to @os. */
 static void dafs_locks_take_open(struct dafs_locks *locks, struct dafs_open_state *os)
 {
-	locks->os = os;
+	WRITE_ONCE(locks->os, os);
 	spin_lock(&os->lock);
 	os->locks = locks;
 	spin_unlock(&os->lock);
@@ -195,7 +195,7 @@ static void dafs_locks_drop_open(struct dafs_locks *locks)
 	spin_lock(&os->lock);
 	os->locks = NULL;
 	spin_unlock(&os->lock);
-	locks->os = NULL;
+	WRITE_ONCE(locks->os, NULL);
 	dafs_open_state_put(os, false);
 }
 
@@ -755,32 +755,7 @@ void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end)
 		dafs_locks_lower_later(locks);
 }
 
-/* A server that cannot be reached on a soft mount may be back later. */
-static void dafs_locks_work(struct work_struct *work)
-{
-	struct dafs_locks *locks = container_of(to_delayed_work(work), struct dafs_locks, work);
-	struct inode *inode = locks->inode;
-	bool again = false;
-
-	locks->settle(inode);
-	/* a worker is not killed */
-	if (!dafs_locks_enter(locks)) {
-		dafs_locks_lower_range(locks, 0, OFFSET_MAX);
-		again = dafs_locks_unsure(locks);
-		dafs_locks_leave(locks);
-	}
-	if (again) {
-		locks->delay_ms = dafs_next_delay(locks->delay_ms);
-		again = queue_delayed_work(dafs_inode_clnt(inode)->lock_wq, &locks->work,
-					   msecs_to_jiffies(locks->delay_ms));
-	} else {
-		locks->delay_ms = 0;
-	}
-	if (!again)
-		dafs_inode_put_later(inode);
-}
-
-/* The next bytes to be reclaimed, at or behind @pos. */
+/* The next bytes, at or behind @pos, that the server has locked. */
 static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, struct dafs_held *next)
 {
 	const struct dafs_held *held;
@@ -796,6 +771,50 @@ static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, struct dafs_he
 	}
 	spin_unlock(&locks->lock);
 	return found;
+}
+
+/* Asks for something that the server has locked: it says so if it does not know the open. */
+static void dafs_locks_probe(struct dafs_locks *locks)
+{
+	struct dafs_lock_range range;
+	struct dafs_held held;
+
+	if (!dafs_locks_next(locks, 0, &held))
+		return;
+	range = (struct dafs_lock_range) {
+		.start = held.start,
+		.end = held.end,
+		.type = held.type,
+	};
+	if (dafs_lock_bytes(locks, &range) == -EAGAIN)
+		dafs_held_mark(locks, held.start, held.end, DAFS_HELD_LOST);
+}
+
+/* A server that cannot be reached on a soft mount may be back later. */
+static void dafs_locks_work(struct work_struct *work)
+{
+	struct dafs_locks *locks = container_of(to_delayed_work(work), struct dafs_locks, work);
+	struct inode *inode = locks->inode;
+	bool again = false;
+
+	locks->settle(inode);
+	/* a worker is not killed */
+	if (!dafs_locks_enter(locks)) {
+		if (xchg(&locks->suspect, false))
+			dafs_locks_probe(locks);
+		dafs_locks_lower_range(locks, 0, OFFSET_MAX);
+		again = dafs_locks_unsure(locks);
+		dafs_locks_leave(locks);
+	}
+	if (again) {
+		locks->delay_ms = dafs_next_delay(locks->delay_ms);
+		again = queue_delayed_work(dafs_inode_clnt(inode)->lock_wq, &locks->work,
+					   msecs_to_jiffies(locks->delay_ms));
+	} else {
+		locks->delay_ms = 0;
+	}
+	if (!again)
+		dafs_inode_put_later(inode);
 }
 
 static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why)
@@ -928,4 +947,29 @@ void dafs_locks_lose(struct dafs_open_state *os)
 		return;
 	dafs_held_mark(locks, 0, OFFSET_MAX, DAFS_HELD_LOST);
 	dafs_inode_put_later(locks->inode);
+}
+
+/**
+ * dafs_locks_suspect() - a server did not know an open of a file
+ * @os: the open, which was reclaimed
+ *
+ * Then it may not know that by which the file is locked either, although no I/O goes by that
+ * one, which would tell.  A work item asks the server.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_locks_suspect(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks = NULL;
+
+	spin_lock(&os->lock);
+	/* as long as it has users, the inode is there */
+	if (!os->closing)
+		locks = READ_ONCE(os->di->locks);
+	if (locks && locks->os && locks->os != os && dafs_inode_hold(locks->inode)) {
+		WRITE_ONCE(locks->suspect, true);
+		dafs_locks_lower_later(locks);
+		dafs_inode_put_later(locks->inode);
+	}
+	spin_unlock(&os->lock);
 }

@@ -55,6 +55,7 @@ struct dafs_held {
  * @lost: some of them are lost
  * @settle: of an upper layer: writes and commits what was written under locks, before they
  *	are released in the background
+ * @suspect: the open may be gone at the server, see dafs_locks_suspect()
  * @work: unlocks what a task could not; holds the inode
  * @delay_ms: how long it has waited the last time
  */
@@ -69,6 +70,7 @@ struct dafs_locks {
 	struct list_head held;
 	bool lost;
 	void (*settle)(struct inode *inode);
+	bool suspect;
 	struct delayed_work work;
 	unsigned int delay_ms;
 };
@@ -110,5 +112,6 @@ bool dafs_locks_lost(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
 void dafs_locks_lose(struct dafs_open_state *os);
+void dafs_locks_suspect(struct dafs_open_state *os);
 
 #endif /* _FS_DAFS_STATE_LOCK_H */

@@ -110,6 +110,8 @@ void dafs_open_state_reclaim_on(struct dafs_open_state *os)
 		err = dafs_open_state_step(os, dafs_open_state_reclaim_step);
 	if (err == -EINPROGRESS)
 		return;
+	if (!err)
+		dafs_locks_suspect(os);
 	dafs_open_state_reclaimed(os, err);
 	dafs_open_state_finish(os);
 }

@@ -21,6 +21,17 @@ is_wanted()
 	esac
 }
 
+# again NAME COMMAND: mounts a peer once more, as if by another client: for locks
+again()
+{
+	case $peers in
+	*"/mnt/$1"*)
+		mkdir -p "/mnt/other-$1" && "$2" "/mnt/other-$1" nosharecache || return
+		others="$others /mnt/other-$1"
+		;;
+	esac
+}
+
 # peer NAME COMMAND...: COMMAND mounts it.
 peer()
 {
@@ -39,9 +50,11 @@ setup_rxe
 make_backing /srv/data 900
 load_modules /srv/data:no_root_squash
 
-peers=
+peers='' others=''
 peer dafs mount_dafs_peer
 peer nfs4.2 mount_nfs42
+again dafs mount_dafs_peer
+again nfs4.2 mount_nfs42
 peer nfs3 mount_nfs3
 peer smb mount_smb
 peer nvme mount_nvme
@@ -59,7 +72,7 @@ fi
 python3 -B "$BED/bench-load.py" "$@" $floor $peers
 status=$?
 [ -z "$floor" ] || modprobe -r dafs_floor
-for dir in $peers; do
+for dir in $others $peers; do
 	umount "$dir"
 done
 exit $status

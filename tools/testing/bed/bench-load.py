@@ -8,9 +8,11 @@ Results go to the results channel, one a line: "rate ROW PEER NUMBER".
 import argparse
 import collections
 import contextlib
+import fcntl
 import fnmatch
 import itertools
 import json
+import mmap
 import operator
 import os
 import pathlib
@@ -22,6 +24,7 @@ import sampler
 SIZES = {"4k": "IOPS", "1m": "MB/s"}
 BYTES = {"4k": 4096, "1m": 1 << 20}
 NAMES = "create", "stat", "restat", "readdirplus", "unlink"
+LOCKS = "lock", "hand-over"
 ACREGMIN = 3     # default lifetime of attributes in seconds
 
 
@@ -178,6 +181,47 @@ def measure_names(options, peer, measure=timed):
     folder.rmdir()
 
 
+def lock_until(end, path, step):
+    """Locks and unlocks one byte until that time."""
+    with open(path, "r+b") as file:
+        while time.monotonic() < end:
+            fcntl.lockf(file, fcntl.LOCK_EX, 1)
+            step()
+            fcntl.lockf(file, fcntl.LOCK_UN, 1)
+
+
+def measure_lock(options, peer):
+    """One program alone."""
+    done = itertools.count()
+    begin = time.monotonic()
+    lock_until(begin + options.seconds, peer / "data", lambda: next(done))
+    report("lock", peer.name, next(done) / (time.monotonic() - begin))
+
+
+def measure_hand_over(options, peer):
+    """Two programs on two mounts that both want the lock: how often it changes hands."""
+    other = peer.parent.parent / f"other-{peer.name}" / peer.name
+    if not other.is_dir():
+        return
+    shared = mmap.mmap(-1, 16)
+
+    def take(who):
+        last, changes = int.from_bytes(shared[:8], "little"), shared[8:]
+        if last != who:
+            shared[:8] = who.to_bytes(8, "little")
+            shared[8:] = (int.from_bytes(changes, "little") + 1).to_bytes(8, "little")
+
+    begin = time.monotonic()
+    child = os.fork()
+    lock_until(begin + options.seconds, (peer if child else other) / "data",
+               lambda: take(1 if child else 2))
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+    report("hand-over", peer.name,
+           int.from_bytes(shared[8:], "little") / (time.monotonic() - begin))
+
+
 def profile(options, peers):
     """Runs each chosen row twice: without and then with sampling."""
     def chosen(row):
@@ -241,6 +285,9 @@ def main():
         if options.only == "names" or any(options.only in row for row in NAMES):
             for peer in order:
                 measure_names(options, peer)
+        for row, measure in zip(LOCKS, (measure_lock, measure_hand_over)):
+            for peer in order if options.only in row else ():
+                measure(options, peer)
 
 
 if __name__ == "__main__":

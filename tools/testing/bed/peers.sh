@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The peers that DAFS is compared with, each mounted over soft-RoCE from this
-# machine. Every function mounts on the given folder, or fails. The file servers
+# machine. Every function mounts on the given folder, or fails; some take options, too. The file servers
 # share one export; each block server has a separate RAM disk, with ext4 made by
 # the client.
 
@@ -15,6 +15,9 @@ start_nfs_server()
 	NFS_STARTED=1
 	modprobe -q nfsd
 	modprobe -q rpcrdma
+	# NFSv4, too, grants no locks in the grace period of lockd
+	[ ! -e /proc/sys/fs/nfs/nlm_grace_period ] ||
+		echo 10 >/proc/sys/fs/nfs/nlm_grace_period
 	grep -qw nfsd /proc/filesystems || return 1
 	mount -t tmpfs nfs /var/lib/nfs &&
 	mkdir -p /var/lib/nfs/rpc_pipefs /var/lib/nfs/v4recovery \
@@ -34,13 +37,13 @@ start_nfs_server()
 
 mount_dafs_peer()
 {
-	mount_dafs data "$1"
+	mount_dafs data "$1" "${2:-}"
 }
 
 mount_nfs42()
 {
 	start_nfs_server &&
-	mount -t nfs -o vers=4.2,proto=rdma,port=20049 "$ADDR4:/" "$1"
+	mount -t nfs -o "vers=4.2,proto=rdma,port=20049${2:+,$2}" "$ADDR4:/" "$1"
 }
 
 mount_nfs3()

@@ -322,6 +322,26 @@ release one $one
 tap_is "$(cat $A/file)" "content" "until the file is unlocked"
 tap_is "$(lock $A/file w) $(lock $B/file w)" "ok ok" "and then it is locked as ever"
 
+# The server has closed all files of an export.  I/O that goes by another open than the lock
+# tells of it, too: a reader has locked the file, and root uses it.
+EXPORT=/sys/kernel/config/dafsd/exports/data
+mount -t configfs none /sys/kernel/config 2>/dev/null
+as_reader python3 -B /tmp/lock.py $A/users ro R p/tmp/held.one >/tmp/out.one &
+one=$!
+eventually [ -e /tmp/held.one ]
+exec 3<>$A/users
+tap_run "an export is disabled and enabled" sh -c "echo 0 >$EXPORT/enable && echo 1 >$EXPORT/enable"
+reader_lost()
+{
+	echo data >&3
+	! head -c 1 $A/users >/dev/null 2>&1
+}
+tap_run "a lock that is lost by that is found lost by I/O of others" eventually reader_lost
+exec 3>&-
+rm /tmp/held.one
+wait $one
+tap_run "until it is unlocked" head -c 1 $A/users
+
 # SQLite, with its rollback journal, by two clients at once
 cat >/tmp/bank.py <<'PY'
 import random, sqlite3, sys
