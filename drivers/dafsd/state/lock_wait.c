@@ -126,6 +126,11 @@ static bool dafsd_range_meets(const struct dafsd_range *a, const struct dafsd_ra
 	return a->start <= b->end && b->start <= a->end;
 }
 
+static bool dafsd_ranges_conflict(const struct dafsd_range *a, const struct dafsd_range *b)
+{
+	return dafsd_range_meets(a, b) && (a->type == F_WRLCK || b->type == F_WRLCK);
+}
+
 /**
  * dafsd_lock_wait_first() - is there a LOCK that has waited for longer?
  * @file: the file
@@ -144,21 +149,22 @@ struct dafsd_locker *dafsd_lock_wait_first(struct dafsd_file *file,
 					   const struct dafsd_range *range,
 					   struct dafsd_range *first)
 {
+	struct dafsd_locker *found = NULL;
 	struct dafsd_lock_wait *other;
 
-	guard(spinlock)(&file->locks_lock);
+	spin_lock(&file->locks_lock);
 	list_for_each_entry(other, &file->lock_waits, link) {
 		if (other == wait)
 			break;
 		if (!other->woken || other->locker == locker ||
-		    !dafsd_range_meets(&other->range, range))
-			continue;
-		if (other->range.type == F_RDLCK && range->type == F_RDLCK)
+		    !dafsd_ranges_conflict(&other->range, range))
 			continue;
 		*first = other->range;
-		return dafsd_locker_get(other->locker);
+		found = dafsd_locker_get(other->locker);
+		break;
 	}
-	return NULL;
+	spin_unlock(&file->locks_lock);
+	return found;
 }
 
 /**
