@@ -100,6 +100,12 @@ static ssize_t dafsd_session_show_opens(struct dafsd_session *ses, char *buf)
 }
 DAFSD_SESSION_ATTR(opens);
 
+static ssize_t dafsd_session_show_locks(struct dafsd_session *ses, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&ses->client->nr_locks));
+}
+DAFSD_SESSION_ATTR(locks);
+
 #define DAFSD_SESSION_COUNTER(_name, _counter)						\
 static ssize_t dafsd_session_show_##_name(struct dafsd_session *ses, char *buf)		\
 {											\
@@ -123,6 +129,7 @@ static struct attribute *dafsd_session_attrs[] = {
 	&dafsd_session_attr_outstanding.attr,
 	&dafsd_session_attr_waiting.attr,
 	&dafsd_session_attr_opens.attr,
+	&dafsd_session_attr_locks.attr,
 	NULL
 };
 

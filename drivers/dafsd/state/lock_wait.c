@@ -52,12 +52,36 @@ static void dafsd_lock_wait_over(struct work_struct *work)
 	dafsd_wait_ready(&wait->base);
 }
 
+static bool dafsd_range_meets(const struct dafsd_range *a, const struct dafsd_range *b)
+{
+	return a->start <= b->end && b->start <= a->end;
+}
+
+/* Those behind @after, or all if that is NULL */
+static void dafsd_lock_wake_locked(struct dafsd_file *file, struct dafsd_lock_wait *after,
+				   const struct dafsd_range *range)
+{
+	struct dafsd_lock_wait *wait;
+
+	lockdep_assert_held(&file->locks_lock);
+	wait = list_prepare_entry(after, &file->lock_waits, link);
+	list_for_each_entry_continue(wait, &file->lock_waits, link) {
+		if (!dafsd_range_meets(&wait->range, range))
+			continue;
+		wait->woken = true;
+		dafsd_wait_ready(&wait->base);
+	}
+}
+
 static void dafsd_lock_wait_end(struct dafsd_wait *base)
 {
 	struct dafsd_lock_wait *wait = dafsd_lock_wait_from(base);
 
 	cancel_delayed_work_sync(&wait->timer);
 	spin_lock(&wait->file->locks_lock);
+	/* it was woken, and has not tried again: others may have been denied in its favour */
+	if (wait->woken)
+		dafsd_lock_wake_locked(wait->file, wait, &wait->range);
 	list_del(&wait->link);
 	spin_unlock(&wait->file->locks_lock);
 	atomic_dec(&wait->conn->lock_waits);
@@ -121,11 +145,6 @@ struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, struct dafsd_
 	return wait;
 }
 
-static bool dafsd_range_meets(const struct dafsd_range *a, const struct dafsd_range *b)
-{
-	return a->start <= b->end && b->start <= a->end;
-}
-
 static bool dafsd_ranges_conflict(const struct dafsd_range *a, const struct dafsd_range *b)
 {
 	return dafsd_range_meets(a, b) && (a->type == F_WRLCK || b->type == F_WRLCK);
@@ -184,23 +203,6 @@ void dafsd_lock_wait_try(struct dafsd_lock_wait *wait)
 	spin_unlock(&wait->file->locks_lock);
 }
 
-/* Those behind @after, or all if that is NULL */
-static void dafsd_lock_wake_from(struct dafsd_file *file, struct dafsd_lock_wait *after,
-				 const struct dafsd_range *range)
-{
-	struct dafsd_lock_wait *wait;
-
-	spin_lock(&file->locks_lock);
-	wait = list_prepare_entry(after, &file->lock_waits, link);
-	list_for_each_entry_continue(wait, &file->lock_waits, link) {
-		if (!dafsd_range_meets(&wait->range, range))
-			continue;
-		wait->woken = true;
-		dafsd_wait_ready(&wait->base);
-	}
-	spin_unlock(&file->locks_lock);
-}
-
 /**
  * dafsd_lock_wait_denied() - a LOCK that waits was denied again
  * @wait: its wait
@@ -210,8 +212,10 @@ static void dafsd_lock_wake_from(struct dafsd_file *file, struct dafsd_lock_wait
  */
 bool dafsd_lock_wait_denied(struct dafsd_lock_wait *wait)
 {
+	spin_lock(&wait->file->locks_lock);
 	if (wait->released)
-		dafsd_lock_wake_from(wait->file, wait, &wait->range);
+		dafsd_lock_wake_locked(wait->file, wait, &wait->range);
+	spin_unlock(&wait->file->locks_lock);
 	wait->base.pending = !READ_ONCE(wait->over);
 	return wait->base.pending;
 }
@@ -225,5 +229,7 @@ bool dafsd_lock_wait_denied(struct dafsd_lock_wait *wait)
  */
 void dafsd_lock_wake(struct dafsd_file *file, const struct dafsd_range *range)
 {
-	dafsd_lock_wake_from(file, NULL, range);
+	spin_lock(&file->locks_lock);
+	dafsd_lock_wake_locked(file, NULL, range);
+	spin_unlock(&file->locks_lock);
 }

@@ -396,6 +396,12 @@ wait $one
 wait $two
 tap_is "$(cat $D/counter)" 50 "flock(1): no increment of a counter is lost"
 
+# Files that are not closed yet because of a work item have locks, too
+no_locks()
+{
+	! cat /sys/fs/dafsd/*/locks | grep -q -v '^0$'
+}
+tap_run "nothing is left locked" eventually no_locks
 tap_run "umount" umount $A $B
 tap_run "fsck of the export" sh -c "modprobe -r dafs dafsd; umount $D && e2fsck -f -n /dev/ram0"
 tap_done
