@@ -181,25 +181,31 @@ tap_is "$(python3 -B /tmp/map.py $A/mapped $B/mapped)" "old new" \
 # Pages beside those that are locked: the client has read all, in large folios
 cat >/tmp/pages.py <<'PY'
 import fcntl, os, sys
-ours, theirs = (os.open(name, os.O_RDWR) for name in sys.argv[1:3])
-PAGE = 4096
-while os.read(ours, 1 << 20):
+# A process for each mount: closing a file ends all locks of a process on it.
+ours = os.open(sys.argv[1], os.O_RDWR)
+start, size = int(sys.argv[3]), int(sys.argv[4])
+fcntl.lockf(ours, fcntl.LOCK_EX, size, start)
+while os.read(ours, 64 << 10):
     pass
-fcntl.lockf(ours, fcntl.LOCK_EX, PAGE, 0)
-os.lseek(ours, 0, os.SEEK_SET)
-while os.read(ours, 1 << 20):
-    pass
-fcntl.lockf(theirs, fcntl.LOCK_EX, PAGE, PAGE)
-os.pwrite(theirs, b"B" * PAGE, PAGE)
-fcntl.lockf(theirs, fcntl.LOCK_UN, PAGE, PAGE)
-os.pwrite(ours, b"A" * PAGE, 0)
-fcntl.lockf(ours, fcntl.LOCK_UN, PAGE, 0)
-data = os.pread(theirs, 2 * PAGE, 0)
-print(data == b"A" * PAGE + b"B" * PAGE)
+if not os.fork():
+    theirs = os.open(sys.argv[2], os.O_RDWR)
+    fcntl.lockf(theirs, fcntl.LOCK_EX, size, start + size)
+    os.pwrite(theirs, b"B" * size, start + size)
+    os._exit(0)
+os.wait()
+os.pwrite(ours, b"A" * size, start)
+fcntl.lockf(ours, fcntl.LOCK_UN, size, start)
+os.close(ours)
+with open(sys.argv[2], "rb") as file:
+    fcntl.lockf(file, fcntl.LOCK_SH)
+    data = os.pread(file.fileno(), 2 * size, start)
+print(data[:size].strip(b"A"), data[size:].strip(b"B"))
 PY
-dd if=/dev/zero of=$D/pages bs=64k count=16 2>/dev/null
-tap_is "$(python3 -B /tmp/pages.py $A/pages $B/pages)" True \
-	"a page that one client writes under a lock does not take its neighbours along"
+for size in 10 4096; do
+	dd if=/dev/zero of=$D/pages bs=64k count=64 2>/dev/null
+	tap_is "$(python3 -B /tmp/pages.py $A/pages $B/pages $((2560 * 1024)) $size)" "b'' b''" \
+		"$size bytes that are written under a lock do not take their neighbours along"
+done
 
 # Two users of a client, one of whom may only read
 echo content >$D/users
