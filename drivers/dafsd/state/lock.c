@@ -386,7 +386,7 @@ static dafs_status_t dafsd_lock_apply(struct dafsd_rqst *rq, struct dafsd_locker
 	return status;
 }
 
-/* Denied in favour of @first, who has waited for longer for @range */
+/* Denied because the LOCK of @first has waited longer for @range */
 static dafs_status_t dafsd_lock_give_way(struct dafsd_rqst *rq, struct dafsd_locker *first,
 					 const struct dafsd_range *range)
 {
@@ -400,6 +400,27 @@ static dafs_status_t dafsd_lock_give_way(struct dafsd_rqst *rq, struct dafsd_loc
 	return status;
 }
 
+/*
+ * Nothing is locked any more: the files are not needed, and may be in the way of others.  The
+ * lock is held since that is known, because a later LOCK needs them again.
+ */
+static void dafsd_locker_rest(struct dafsd_locker *locker)
+{
+	int n;
+
+	lockdep_assert_held(&locker->lock);
+	for (n = 0; n < ARRAY_SIZE(locker->filp); n++) {
+		if (locker->filp[n])
+			dafsd_open_done(locker->filp[n]);
+		locker->filp[n] = NULL;
+	}
+}
+
+static bool dafsd_range_is_all(const struct dafsd_range *range)
+{
+	return !range->start && range->end == OFFSET_MAX;
+}
+
 static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				    struct dafsd_locker *locker, const struct dafsd_range *range,
 				    bool *ours)
@@ -407,6 +428,7 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
 	struct dafsd_locker *first = NULL;
 	struct dafsd_range its;
+	dafs_status_t status;
 
 	guard(mutex)(&locker->lock);
 	if (READ_ONCE(use->open->state.dead))
@@ -416,10 +438,14 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 	dafsd_lock_wait_try(wait);
 	if (range->type != F_UNLCK)
 		first = dafsd_lock_wait_first(use->file, wait, locker, range, &its);
-	if (!first)
-		return dafsd_lock_apply(rq, locker, use->filp, range, ours);
-	*ours = true;
-	return dafsd_lock_give_way(rq, first, &its);
+	if (first) {
+		*ours = true;
+		return dafsd_lock_give_way(rq, first, &its);
+	}
+	status = dafsd_lock_apply(rq, locker, use->filp, range, ours);
+	if (!status && range->type == F_UNLCK && dafsd_range_is_all(range))
+		dafsd_locker_rest(locker);
+	return status;
 }
 
 /* Return: @status, or DELAY if the request is to wait. */
@@ -447,21 +473,6 @@ static bool dafsd_lock_unsupported(const struct inode *inode)
 	const struct export_operations *ops = inode->i_sb->s_export_op;
 
 	return ops && (ops->flags & EXPORT_OP_NOLOCKS);
-}
-
-/* Nothing is locked any more: the files are not needed, and may be in the way of others. */
-static void dafsd_locker_rest(struct dafsd_locker *locker)
-{
-	struct file *filp[2];
-	int n;
-
-	mutex_lock(&locker->lock);
-	memcpy(filp, locker->filp, sizeof(filp));
-	memset(locker->filp, 0, sizeof(locker->filp));
-	mutex_unlock(&locker->lock);
-	for (n = 0; n < ARRAY_SIZE(filp); n++)
-		if (filp[n])
-			dafsd_open_done(filp[n]);
 }
 
 /**
@@ -497,8 +508,6 @@ dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
 	/* a write lock may have become a read lock */
 	if (!status && range->type != F_WRLCK)
 		dafsd_lock_wake(use->file, range);
-	if (!status && range->type == F_UNLCK && !range->start && range->end == OFFSET_MAX)
-		dafsd_locker_rest(locker);
 	trace_dafsd_lock(use->open->state.id, rq->ses->client, range->type, range->start,
 			 range->end, status);
 	return status;
@@ -642,7 +651,9 @@ void dafsd_lock_leave(struct dafsd_open *open)
 	if (last)
 		list_del_init(&locker->file_link);
 	spin_unlock(&file->locks_lock);
+	mutex_lock(&locker->lock);
 	if (last)
 		dafsd_locker_rest(locker);
+	mutex_unlock(&locker->lock);
 	dafsd_locker_put(locker);
 }

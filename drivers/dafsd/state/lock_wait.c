@@ -7,8 +7,8 @@
  *
  *  1. A waiting request has no worker, and keeps its place in dafsd_file.lock_waits until it
  *     is answered.
- *  2. It joins the list before it tries once more, and whoever releases a lock looks into the
- *     list afterwards, so that no release is missed.
+ *  2. It joins the list before it tries once more, and a request that releases a lock looks
+ *     into the list afterwards, so that no release is missed.
  *  3. Those in whose way the released lock was are woken in their order, and each tries again.
  *     One that was woken comes before requests that arrived later; if it is denied again, it
  *     wakes those that have waited for it.
@@ -160,7 +160,7 @@ static bool dafsd_ranges_conflict(const struct dafsd_range *a, const struct dafs
  *
  * Context: any but interrupt.
  * Return: the owner of a LOCK that was woken, and conflicts with this one; with a reference.
- * NULL if there is none.
+ * NULL if no such LOCK waits.
  */
 struct dafsd_locker *dafsd_lock_wait_first(struct dafsd_file *file,
 					   const struct dafsd_lock_wait *wait,

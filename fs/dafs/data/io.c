@@ -298,7 +298,7 @@ static void dafs_io_advance(struct dafs_io *io)
 }
 
 /**
- * dafs_io_answered() - look at a response, or learn that there is none
+ * dafs_io_answered() - look at a response, or at the error if no response came
  * @io: the I/O; may be gone afterwards
  *
  * Context: see the head of this file.

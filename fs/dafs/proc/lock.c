@@ -68,7 +68,7 @@ int dafs_unlock(struct dafs_client *clnt, struct dafs_op *op, struct dafs_locku_
  *	of it, then res->length is 0
  *
  * Context: may sleep; a fatal signal ends it.
- * Return: 0 if there is none; -EAGAIN; or another negative errno, as dafs_op_run().
+ * Return: 0 if no lock is in the way; -EAGAIN; or another negative errno, as dafs_op_run().
  */
 int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
 		   struct dafs_lockt_args *args, struct dafs_lock_res *res)

@@ -95,7 +95,7 @@ void dafs_locks_free(struct dafs_inode *di)
  * dafs_locks_any() - has the server locked bytes of a file for this client?
  * @inode: the file
  *
- * Context: any.
+ * Context: any but interrupt.
  * Return: true if it has, or may have.
  */
 bool dafs_locks_any(const struct inode *inode)
@@ -143,7 +143,7 @@ bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end)
 /**
  * dafs_locks_owner() - to whom do this client's locks of a file belong?
  * @inode: the file
- * @os: an open of it, by which the next lock would be set if there is none
+ * @os: an open of the file; its owner counts while nothing is locked
  * @owner: filled; DAFS_OPEN_OWNER bytes
  *
  * Context: may sleep; a fatal signal ends it.
@@ -318,6 +318,15 @@ static bool dafs_held_lost(struct dafs_locks *locks, loff_t start, loff_t end)
 	return lost;
 }
 
+/* Nothing is known of bytes that the server may have locked; but what is lost stays lost. */
+static void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	bool lost = dafs_held_lost(locks, range->start, range->end);
+
+	dafs_held_set(locks, range->start, range->end, range->type,
+		      lost ? DAFS_HELD_LOST : DAFS_HELD_UNSURE);
+}
+
 /*
  * The server has granted a lock.  A part of it may have been lost while the request was under
  * way, and then was granted anew: the program that relied on it must be told.  And a reclaim
@@ -335,7 +344,7 @@ static int dafs_lock_granted(struct dafs_locks *locks, const struct dafs_lock_ra
 	dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_SURE);
 	if (dafs_open_state_is(locks->os, state_id))
 		return 0;
-	dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_UNSURE);
+	dafs_held_doubt(locks, range);
 	return 1;
 }
 
@@ -354,7 +363,7 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 	if (!err)
 		err = dafs_lock_granted(locks, range, &args->state_id);
 	else if (op.lost)
-		dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_UNSURE);
+		dafs_held_doubt(locks, range);
 	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
 		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
 	dafs_locks_keep_call(locks, &op, err);
@@ -492,18 +501,12 @@ struct dafs_lock_waiter {
 	bool left;
 };
 
-static void dafs_lock_waiter_granted(const struct dafs_lock_waiter *waiter)
-{
-	dafs_held_set(waiter->locks, waiter->range.start, waiter->range.end, waiter->range.type,
-		      DAFS_HELD_UNSURE);
-}
-
 static void dafs_lock_waiter_undo(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_lock_waiter *waiter = container_of(op->args, struct dafs_lock_waiter, args);
 
 	dafs_op_end(op);
-	dafs_lock_waiter_granted(waiter);
+	dafs_held_doubt(waiter->locks, &waiter->range);
 	dafs_locks_lower_later(waiter->locks);
 }
 
@@ -552,7 +555,7 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 	if (!err)
 		err = dafs_lock(os->sbi->clnt, NULL, &op, &waiter->args);
 	if (!err)
-		dafs_lock_waiter_granted(waiter);
+		dafs_held_doubt(waiter->locks, range);
 	/* the caller asks for the lock again, and has the open reclaimed by that */
 	if (err && dafs_status_action(op.status) == DAFS_ACT_OPEN)
 		err = 0;
@@ -564,7 +567,7 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
  * dafs_locks_await() - wait until bytes can be locked at the server
  * @locks: locks of the file
  * @os: an open of it
- * @cred: who has opened it
+ * @cred: credential of the caller
  * @range: the bytes, and how they are to be locked
  *
  * The server may answer as soon as the lock is free, or at once.  After an error it may have
@@ -600,7 +603,7 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
  * dafs_locks_raise() - have bytes locked at the server
  * @locks: locks of the file
  * @os: an open of it
- * @cred: who has opened it
+ * @cred: credential of the caller
  * @range: the bytes, and the weakest lock that will do
  * @raised: set if any of them were not locked so before
  *
