@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Attributes of objects and of file systems, and access rights.
+ */
+#ifndef _FS_DAFS_PROC_ATTR_H
+#define _FS_DAFS_PROC_ATTR_H
+
+#include "../rpc/rpc.h"
+
+/**
+ * struct dafs_ids - the decimal owner strings of an object as numbers (E-117)
+ * @uid: owner, DAFS_NO_ID if the string was absent or not a number
+ * @gid: group, likewise
+ */
+struct dafs_ids {
+	u32 uid;
+	u32 gid;
+};
+
+#define DAFS_NO_ID	((u32)-1)
+
+int dafs_access(struct dafs_client *clnt, const struct cred *cred,
+		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res);
+void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids);
+void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
+		     const struct cred *cred, u64 bitmap, struct dafs_fattr *attr);
+int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
+		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+		 struct dafs_ids *ids);
+void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
+		     const struct cred *cred);
+void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
+int dafs_setattr(struct dafs_client *clnt, const struct cred *cred,
+		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
+		 const struct dafs_fattr *attr, dafs_status_t *status);
+int dafs_get_fsattr(struct dafs_client *clnt, const struct cred *cred,
+		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
+int dafs_get_fsattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
+		       const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
+
+#endif /* _FS_DAFS_PROC_ATTR_H */
