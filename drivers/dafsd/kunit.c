@@ -5,6 +5,8 @@
  */
 #include <kunit/visibility.h>
 #include <linux/workqueue.h>
+#include "store/log.h"
+#include "store/store.h"
 #include "session/server.h"
 #include "session/client.h"
 #include "session/conn.h"
@@ -17,10 +19,25 @@
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
 
+/* store/ */
+TESTED(dafsd_log_min);
+TESTED(dafsd_log_pwrite);
+TESTED(dafsd_log_sync);
+TESTED(dafsd_store_close);
+TESTED(dafsd_store_delete);
+TESTED(dafsd_store_failed);
+TESTED(dafsd_store_for_each);
+TESTED(dafsd_store_open);
+TESTED(dafsd_store_put);
+TESTED(dafsd_store_sync);
+
 /* session/ */
 TESTED(dafsd_conn_idle);
 TESTED(dafsd_conn_put);
 TESTED(dafsd_cred_find);
+TESTED(dafsd_grace_begin);
+TESTED(dafsd_grace_exit);
+TESTED(dafsd_in_grace);
 TESTED(dafsd_lease_seconds);
 TESTED(dafsd_max_locks);
 TESTED(dafsd_max_opens);

@@ -93,7 +93,7 @@ static int __init dafsd_init(void)
 {
 	int err;
 
-	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, 3600U);
+	dafsd_lease_seconds = clamp(dafsd_lease_seconds, 1U, DAFSD_LEASE_MAX);
 	/* clients recognize a restarted server by new ids and verifiers */
 	dafsd_server_init(&dafsd_server);
 	dafsd_verifier_change();
@@ -128,6 +128,7 @@ exports_exit:
 	dafsd_clients_exit(&dafsd_server);
 	dafsd_exports_exit();
 sysfs_exit:
+	dafsd_records_close(&dafsd_server);
 	dafsd_states_exit();
 	dafsd_sysfs_exit(&dafsd_server);
 destroy_wqs:
@@ -149,6 +150,7 @@ static void __exit dafsd_exit(void)
 	dafsd_conns_exit(&dafsd_server);
 	dafsd_clients_exit(&dafsd_server);
 	dafsd_exports_exit();
+	dafsd_records_close(&dafsd_server);
 	dafsd_states_exit();
 	dafsd_sysfs_exit(&dafsd_server);
 	dafsd_wqs_destroy();

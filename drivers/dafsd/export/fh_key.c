@@ -10,7 +10,7 @@
  *
  * The key must survive a reload of the module, otherwise clients would lose their opens
  * when the server restarts.  It is created when a directory is exported for the first time
- * and stored in the state directory, or given as a parameter.  A server that is built into
+ * and stored in the state directory, see store/dir.c, or given as a parameter.  A server that is built into
  * the kernel starts before the root file system is mounted, so the key is read when the
  * first export is enabled.  Until then no filehandle is made or accepted.
  */
@@ -25,7 +25,9 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
+#include "../store/store.h"
 #include "../session/client.h"
+#include "../session/server.h"
 #include "handle.h"
 
 /* As text: two hexadecimal digits a byte */
@@ -38,11 +40,6 @@ static char *dafsd_fh_key_param;
 module_param_named(fh_key, dafsd_fh_key_param, charp, 0);
 MODULE_PARM_DESC(fh_key,
 		 "key of the filehandles, 32 hexadecimal digits (default: that in state_dir)");
-
-static char *dafsd_state_dir = "/var/lib/dafs";
-module_param_named(state_dir, dafsd_state_dir, charp, 0444);
-MODULE_PARM_DESC(state_dir,
-		 "directory for what has to survive a restart, made if missing (default /var/lib/dafs)");
 
 static siphash_key_t dafsd_fh_key;
 
@@ -151,73 +148,8 @@ static int dafsd_key_write(const char *name)
 	return err;
 }
 
-static int dafsd_state_make_dir(void)
-{
-	struct dentry *dentry;
-	struct path path;
-	int err;
-
-	dentry = kern_path_create(AT_FDCWD, dafsd_state_dir, &path, LOOKUP_DIRECTORY);
-	if (IS_ERR(dentry))
-		return PTR_ERR(dentry) == -EEXIST ? 0 : PTR_ERR(dentry);
-	err = vfs_mkdir(mnt_idmap(path.mnt), d_inode(path.dentry), dentry, 0700);
-	done_path_create(&path, dentry);
-	return err;
-}
-
-static int dafsd_rename_in_locked(const struct path *dir, const char *from, const char *to)
-{
-	struct mnt_idmap *idmap = mnt_idmap(dir->mnt);
-	struct renamedata rd = {
-		.old_mnt_idmap = idmap,
-		.old_dir = d_inode(dir->dentry),
-		.new_mnt_idmap = idmap,
-		.new_dir = d_inode(dir->dentry),
-	};
-	int err;
-
-	rd.old_dentry = lookup_one(idmap, from, dir->dentry, strlen(from));
-	if (IS_ERR(rd.old_dentry))
-		return PTR_ERR(rd.old_dentry);
-	rd.new_dentry = lookup_one(idmap, to, dir->dentry, strlen(to));
-	err = PTR_ERR_OR_ZERO(rd.new_dentry);
-	if (err)
-		goto put_old;
-	err = d_is_positive(rd.old_dentry) ? vfs_rename(&rd) : -ENOENT;
-	dput(rd.new_dentry);
-put_old:
-	dput(rd.old_dentry);
-	return err;
-}
-
-/* As rename(2), and the result is on stable storage. */
-static int dafsd_rename_in(struct file *dir, const char *from, const char *to)
-{
-	int err = mnt_want_write_file(dir);
-
-	if (err)
-		return err;
-	inode_lock_nested(file_inode(dir), I_MUTEX_PARENT);
-	err = dafsd_rename_in_locked(&dir->f_path, from, to);
-	inode_unlock(file_inode(dir));
-	mnt_drop_write_file(dir);
-	return err ?: vfs_fsync(dir, 0);
-}
-
-/* Rename the complete file into place, so that a crash leaves the whole key or none. */
-static int dafsd_key_publish(void)
-{
-	struct file *dir = filp_open(dafsd_state_dir, O_RDONLY | O_DIRECTORY, 0);
-	int err;
-
-	if (IS_ERR(dir))
-		return PTR_ERR(dir);
-	err = dafsd_rename_in(dir, DAFSD_KEY_FILE ".new", DAFSD_KEY_FILE);
-	fput(dir);
-	return err;
-}
-
-static int dafsd_key_make(void)
+/* The complete file is renamed into place, so that a crash leaves the whole key or none. */
+static int dafsd_key_make_in(struct file *dir)
 {
 	char *name = kasprintf(GFP_KERNEL, "%s/" DAFSD_KEY_FILE ".new", dafsd_state_dir);
 	int err;
@@ -225,8 +157,21 @@ static int dafsd_key_make(void)
 	if (!name)
 		return -ENOMEM;
 	get_random_bytes(&dafsd_fh_key, sizeof(dafsd_fh_key));
-	err = dafsd_state_make_dir() ?: dafsd_key_write(name) ?: dafsd_key_publish();
+	err = dafsd_key_write(name) ?:
+	      dafsd_rename_in(dir, DAFSD_KEY_FILE ".new", DAFSD_KEY_FILE);
 	kfree(name);
+	return err;
+}
+
+static int dafsd_key_make(void)
+{
+	struct file *dir = dafsd_state_dir_open();
+	int err;
+
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	err = dafsd_key_make_in(dir);
+	fput(dir);
 	return err;
 }
 
@@ -269,40 +214,44 @@ int dafsd_fh_key_init(void)
 	return err;
 }
 
-/* With the server's credential, because the server owns the file, not the calling task. */
-static int dafsd_key_load_as_server(void)
-{
-	const struct cred *saved = dafsd_act_as_server();
-	int err = dafsd_key_load();
 
-	revert_creds(saved);
-	return err;
-}
-
-/**
- * dafsd_fh_key_get() - make sure that the key of the filehandles is loaded
- *
- * A key is created only if there is no key file.  A file that cannot be read now is not
- * replaced: it may be readable later, and without its key clients would lose their opens.
- *
- * Context: may sleep; an export is about to be enabled.  Looks the state directory up
- * from the root directory of the caller.
- * Return: 0; -EINVAL if the file does not contain a key; an error of reading or writing
- * the file.
- */
-int dafsd_fh_key_get(void)
+static int dafsd_key_find(void)
 {
 	int err;
 
-	guard(mutex)(&dafsd_fh_key_lock);
 	if (dafsd_fh_key_loaded)
 		return 0;
-	err = dafsd_key_load_as_server();
+	err = dafsd_key_load();
 	if (err)
 		pr_err("dafsd: cannot get the key of filehandles from %s/fh_key (%pe)\n",
 		       dafsd_state_dir, ERR_PTR(err));
 	else
 		dafsd_fh_key_complete();
+	return err;
+}
+
+/**
+ * dafsd_fh_key_get() - make sure that the state directory has been read
+ *
+ * A key is created only if there is no key file.  A file that cannot be read now is not
+ * replaced: it may be readable later, and without its key clients would lose their opens.
+ * With a key from the parameter a server can do without the directory.
+ *
+ * Context: may sleep; an export is about to be enabled.  Looks the state directory up
+ * from the root directory of the caller.
+ * Return: 0; -EINVAL if the file does not contain a key; an error of reading or writing
+ * the file; or that of dafsd_records_open().
+ */
+int dafsd_fh_key_get(void)
+{
+	const struct cred *saved;
+	int err;
+
+	guard(mutex)(&dafsd_fh_key_lock);
+	/* the server owns the files, not the calling task */
+	saved = dafsd_act_as_server();
+	err = dafsd_key_find() ?: dafsd_records_open(&dafsd_server, dafsd_fh_key_param);
+	revert_creds(saved);
 	return err;
 }
 

@@ -7,6 +7,9 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include "../session/server.h"
+#include "../session/client.h"
+#include "../session/session.h"
 #include "../export/export.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
@@ -55,8 +58,8 @@ static dafs_status_t dafsd_lock_range(u32 type, u64 offset, u64 length, struct d
 }
 
 /*
- * This server remembers no locks across a restart, so it cannot know that nothing has
- * conflicted with a lock that is reclaimed (E-88).
+ * A lock can be reclaimed in the grace period only: afterwards it is not known whether another
+ * one has conflicted with it (E-88).
  */
 static dafs_status_t dafsd_lock_check_options(struct dafsd_rqst *rq)
 {
@@ -65,6 +68,8 @@ static dafs_status_t dafsd_lock_check_options(struct dafsd_rqst *rq)
 	if (options & ~DAFSD_LOCK_OPTIONS)
 		return DAFSERR_NOTSUPP;
 	if (!(options & DAFS_LOCK_RECLAIM))
+		return dafsd_in_grace(rq->ses->client->server) ? DAFSERR_GRACE : DAFS_STATUS_OK;
+	if (dafsd_grace_reclaims(rq->ses->client))
 		return DAFS_STATUS_OK;
 	rq->body = true;
 	return DAFSERR_DENIED;
@@ -140,6 +145,9 @@ static dafs_status_t dafsd_lockt_run(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 		status = dafsd_open_check_owner(&args->owner);
 	if (!status)
 		status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
+	/* there may be locks that have not been reclaimed yet */
+	if (!status && dafsd_in_grace(rq->ses->client->server))
+		status = DAFSERR_GRACE;
 	return status ?: dafsd_lock_test(rq, fh, &args->owner, &range);
 }
 

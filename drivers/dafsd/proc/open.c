@@ -6,6 +6,9 @@
 #include <linux/file.h>
 #include <linux/namei.h>
 #include <linux/dafs/status.h>
+#include "../session/server.h"
+#include "../session/client.h"
+#include "../session/session.h"
 #include "../export/export.h"
 #include "../export/handle.h"
 #include "../request/request.h"
@@ -354,8 +357,22 @@ put_dir:
 	return status;
 }
 
+/*
+ * After a restart, clients get back what they had before others get anything.  What they had
+ * is not known, so whatever they claim is taken for it.
+ */
+static bool dafsd_open_must_wait(struct dafsd_rqst *rq)
+{
+	if (!dafsd_in_grace(rq->ses->client->server))
+		return false;
+	return rq->args.open.claim_type != DAFS_CLAIM_PREVIOUS ||
+	       !dafsd_grace_reclaims(rq->ses->client);
+}
+
 static dafs_status_t dafsd_open_by_claim(struct dafsd_rqst *rq)
 {
+	if (dafsd_open_must_wait(rq))
+		return DAFSERR_GRACE;
 	switch (rq->args.open.claim_type) {
 	case DAFS_CLAIM_NULL:
 		return dafsd_open_by_name(rq);
@@ -423,10 +440,14 @@ dafs_status_t dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
  * dafsd_proc_delegpurge() - DELEGPURGE (6.5.10, E-90)
  * @rq: request
  *
+ * The client will reclaim nothing more.
+ *
+ * Context: process context.
  * Return: DAFS_STATUS_OK: no delegation awaits recovery.
  */
 dafs_status_t dafsd_proc_delegpurge(struct dafsd_rqst *rq)
 {
+	dafsd_grace_complete(rq->ses->client);
 	return DAFS_STATUS_OK;
 }
 

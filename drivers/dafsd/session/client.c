@@ -26,6 +26,7 @@
 #include <linux/once.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
+#include "../store/store.h"
 #include "server.h"
 #include "peer.h"
 #include "client.h"
@@ -101,16 +102,22 @@ static void dafsd_client_remove(struct dafsd_client *client, struct list_head *g
 	client->server->nr_clients--;
 	client->peer->clients--;
 	WRITE_ONCE(client->discarded, true);
+	dafsd_client_unrecord(client);
 	trace_dafsd_client(client, "discarded");
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
 }
 
-/* Release the state of removed clients; without the lock, because it may take long. */
-static void dafsd_clients_release(struct list_head *gone)
+/*
+ * Release the state of removed clients; without the lock, because it may take long.  After
+ * their records are gone, because others may be given that state at once.
+ */
+static void dafsd_clients_release(struct dafsd_server *server, struct list_head *gone)
 {
 	struct dafsd_client *client, *next;
 
+	if (!list_empty(gone) && server->store)
+		dafsd_store_sync(server->store);
 	list_for_each_entry_safe(client, next, gone, node) {
 		list_del_init(&client->node);
 		dafsd_client_ops->release(client);
@@ -158,10 +165,19 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 			return;
 		}
 		trace_dafsd_client(client, "expired");
+		dafsd_client_unrecord(client);
 		dafsd_client_ops->expire(client);
 	}
 	client->silent = silent;
 	dafsd_client_queue_lease(client, left > 0 ? left : lease / 4);
+}
+
+/* As dafsd_clients_release(), but the client stays. */
+static void dafsd_client_revoke(struct dafsd_client *client)
+{
+	if (client->server->store && !READ_ONCE(client->recorded))
+		dafsd_store_sync(client->server->store);
+	dafsd_client_ops->revoke(client);
 }
 
 static void dafsd_client_lease_work(struct work_struct *work)
@@ -175,8 +191,8 @@ static void dafsd_client_lease_work(struct work_struct *work)
 	if (!client->discarded)
 		dafsd_client_check_lease(client, &gone);
 	mutex_unlock(lock);
-	dafsd_clients_release(&gone);
-	dafsd_client_ops->revoke(client);
+	dafsd_clients_release(client->server, &gone);
+	dafsd_client_revoke(client);
 	dafsd_client_put(client);
 }
 
@@ -200,6 +216,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	client->verifier = *verifier;
 	client->max_credentials = max_credentials;
 	kref_init(&client->ref);
+	mutex_init(&client->record_lock);
 	spin_lock_init(&client->lock);
 	spin_lock_init(&client->late_lock);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
@@ -216,8 +233,17 @@ static bool dafsd_client_has_id(const struct dafsd_client *client, const void *i
 	return client->id_len == len && !memcmp(client->id, id, len);
 }
 
-/* The hash is keyed, because clients choose their ids and could cause collisions. */
-static u32 dafsd_client_hash(const void *id, u32 len)
+/**
+ * dafsd_client_hash() - a hash of a client-id-string
+ * @id: the string
+ * @len: its bytes
+ *
+ * It is keyed, because clients choose their ids and could cause collisions.
+ *
+ * Context: any but interrupt.
+ * Return: the hash.
+ */
+u32 dafsd_client_hash(const void *id, u32 len)
 {
 	static siphash_key_t key __read_mostly;
 
@@ -309,7 +335,7 @@ struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs
 		pr_warn_ratelimited("dafsd: no room for another client at %pI6c\n", &peer->addr);
 	}
 	mutex_unlock(&server->clients_lock);
-	dafsd_clients_release(&gone);
+	dafsd_clients_release(server, &gone);
 	return client;
 }
 
@@ -328,7 +354,7 @@ void dafsd_client_abandon(struct dafsd_client *client)
 	if (!--client->nr_connecting && !client->principal && !client->discarded)
 		dafsd_client_remove(client, &gone);
 	mutex_unlock(lock);
-	dafsd_clients_release(&gone);
+	dafsd_clients_release(client->server, &gone);
 }
 
 /* Case C: an older instance with the same id string, or NULL. */
@@ -352,6 +378,8 @@ static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
 	if (client->principal && client->principal != principal)
 		return DAFSERR_CLID_INUSE;
 	if (older && older->principal != principal)
+		return DAFSERR_CLID_INUSE;
+	if (!client->principal && dafsd_grace_owned_by_other(client, principal))
 		return DAFSERR_CLID_INUSE;
 	return DAFS_STATUS_OK;
 }
@@ -395,6 +423,7 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 		dafsd_client_remove(older, &gone);
 	}
 	client->principal = principal;
+	dafsd_grace_came_back(client);
 	dafsd_client_join(client, ses);
 	trace_dafsd_client(client, "confirmed");
 	dafsd_sessions_supersede(ses);
@@ -402,9 +431,9 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);
 unlock:
 	mutex_unlock(lock);
-	dafsd_clients_release(&gone);
+	dafsd_clients_release(client->server, &gone);
 	/* opens that expired before the client reconnected are not restored */
-	dafsd_client_ops->revoke(client);
+	dafsd_client_revoke(client);
 	return status;
 }
 
@@ -442,10 +471,13 @@ void dafsd_clients_exit(struct dafsd_server *server)
 	LIST_HEAD(gone);
 
 	mutex_lock(&server->clients_lock);
-	list_for_each_entry_safe(client, next, &server->clients, node)
+	list_for_each_entry_safe(client, next, &server->clients, node) {
+		/* those with state may reclaim it when the server is back */
+		client->keeps_record = client->nr_opens;
 		dafsd_client_remove(client, &gone);
+	}
 	mutex_unlock(&server->clients_lock);
-	dafsd_clients_release(&gone);
+	dafsd_clients_release(server, &gone);
 	flush_workqueue(dafsd_timer_wq);
 	flush_workqueue(dafsd_close_wq);
 }

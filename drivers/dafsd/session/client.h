@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/kref.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -45,6 +46,10 @@ struct dafsd_principal {
  * @id_len: bytes of @id
  * @id: client-id-string
  * @max_credentials: fixed by the first session (E-47)
+ * @record_lock: orders the changes of its record; inside of dafsd_server.clients_lock
+ * @record_changes: how often its record was deleted; changed under @record_lock and @lock
+ * @recorded: there is a record of it which is durable; guarded likewise
+ * @keeps_record: the server ends, but its record stays
  * @lock: guards @states, @expired, @nr_opens and @released
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
@@ -80,6 +85,10 @@ struct dafsd_client {
 	u32 id_len;
 	u8 *id;
 	u32 max_credentials;
+	struct mutex record_lock;	/* see above */
+	unsigned int record_changes;
+	bool recorded;
+	bool keeps_record;
 	spinlock_t lock;	/* see above */
 	struct xarray creds;
 	u32 nr_creds;
@@ -119,6 +128,7 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 				   const struct dafsd_principal *principal);
 void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
+u32 dafsd_client_hash(const void *id, u32 len);
 void dafsd_client_put(struct dafsd_client *client);
 
 /* cred.c: whom a request acts for */

@@ -67,6 +67,7 @@ void dafsd_server_init(struct dafsd_server *server)
 	server->max_clients = DAFSD_DEFAULT_MAX_CLIENTS;
 	spin_lock_init(&server->peers_lock);
 	hash_init(server->peers);
+	dafsd_grace_init(server);
 }
 
 /**

@@ -10,6 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "grace.h"
 
 #define DAFSD_DEFAULT_MAX_REQUESTS	32
 #define DAFSD_DEFAULT_MSG_SIZE		SZ_8K
@@ -19,6 +20,7 @@
 #define DAFSD_DEFAULT_MAX_OPENS		65536
 #define DAFSD_DEFAULT_MAX_LOCKS		65536
 #define DAFSD_LEASE_SECONDS		90
+#define DAFSD_LEASE_MAX			3600U
 
 /* Requests that are executed at a time: what a work queue can do at most */
 #define DAFSD_WORKERS			WQ_MAX_ACTIVE
@@ -48,6 +50,9 @@
  * @peers_lock: protects @peers and dafsd_peer.users
  * @peers: dafsd_peer.node of all addresses
  * @kset: /sys/fs/dafsd
+ * @store: what survives a restart; NULL without a state directory, and until the first export
+ *	is enabled
+ * @grace: has its own lock
  *
  * There is one instance.  Functions reach it through a connection, a client or a peer; only
  * those about state-ids name it.
@@ -72,6 +77,8 @@ struct dafsd_server {
 	spinlock_t peers_lock;	/* see above */
 	DECLARE_HASHTABLE(peers, 8);
 	struct kset *kset;
+	struct dafsd_store *store;
+	struct dafsd_grace grace;
 };
 
 extern struct dafsd_server dafsd_server;

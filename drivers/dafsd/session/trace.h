@@ -114,6 +114,21 @@ TRACE_EVENT(dafsd_client,
 		  __get_str(what))
 );
 
+/* A grace period begins, for so many clients; or is over, and so many did not come back */
+TRACE_EVENT(dafsd_grace,
+	TP_PROTO(const char *what, unsigned int clients),
+	TP_ARGS(what, clients),
+	TP_STRUCT__entry(
+		__field(unsigned int, clients)
+		__string(what, what)
+	),
+	TP_fast_assign(
+		__entry->clients = clients;
+		__assign_str(what);
+	),
+	TP_printk("%s clients=%u", __get_str(what), __entry->clients)
+);
+
 DECLARE_EVENT_CLASS(dafsd_open_class,
 	TP_PROTO(u32 id, const struct dafsd_client *client, u64 ino),
 	TP_ARGS(id, client, ino),

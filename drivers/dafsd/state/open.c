@@ -185,11 +185,12 @@ static size_t dafsd_open_size(const struct dafsd_open *open)
  * fail for lack of resources after that.  dafsd_open_unreserve() frees an unused open.
  *
  * Context: may sleep.
- * Return: OK or RESOURCE.
+ * Return: OK, RESOURCE, or IO if the client cannot be recorded.
  */
 dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 {
 	struct dafsd_client *client = rq->ses->client;
+	dafs_status_t status = DAFSERR_RESOURCE;
 	struct dafsd_open *open;
 
 	if (rq->open)
@@ -199,7 +200,9 @@ dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 		return DAFSERR_RESOURCE;
 	if (!dafsd_open_count(client))
 		goto refuse;
-	if (dafsd_state_reserve(&open->state, &dafsd_open_type, client, dafsd_open_size(open)))
+	status = dafsd_state_reserve(&open->state, &dafsd_open_type, client,
+				     dafsd_open_size(open));
+	if (status)
 		goto uncount;
 	rq->open = open;
 	return DAFS_STATUS_OK;
@@ -208,6 +211,8 @@ uncount:
 	dafsd_open_uncount(client);
 refuse:
 	kfree(open);
+	if (status != DAFSERR_RESOURCE)
+		return status;
 	pr_warn_ratelimited("dafsd: no room for an open of %pI6c, see max_opens and max_state\n",
 			    &client->peer->addr);
 	return DAFSERR_RESOURCE;

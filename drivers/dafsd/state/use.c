@@ -9,6 +9,7 @@
  */
 #include <linux/file.h>
 #include <linux/dafs/status.h>
+#include "../session/server.h"
 #include "../session/peer.h"
 #include "../session/client.h"
 #include "../session/session.h"
@@ -118,7 +119,7 @@ dafs_status_t dafsd_open_check_regular(const struct dafsd_fh *fh)
  * Context: may sleep; acts for the caller, without write access to the file system.
  * Return: OK; ISDIR, INVAL; ROFS; STALE_STATEID of another instance of the
  * server; EXPIRED; BAD_STATEID if it is not an open of that file by this
- * client; ACCES; LOCKED by a share reservation.
+ * client; ACCES; LOCKED by a share reservation; GRACE without an open.
  */
 dafs_status_t dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_state_id *state_id, u32 access,
@@ -132,7 +133,8 @@ dafs_status_t dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && READ_ONCE(fh->exp->read_only))
 		return DAFSERR_ROFS;
 	if (dafsd_state_is_special(state_id))
-		return dafsd_open_anonymous(fh, access, use);
+		return dafsd_in_grace(&dafsd_server) ? DAFSERR_GRACE :
+						       dafsd_open_anonymous(fh, access, use);
 	status = dafsd_open_find_id(rq, fh, state_id, access, use);
 	return status ?: dafsd_open_allow(use, access);
 }

@@ -113,6 +113,7 @@ struct dafs_client {
 /**
  * struct dafs_recoverer - a mount that has state at the server
  * @link: in the client's list; empty before and after
+ * @node: in the list of all of this machine
  * @recover: called when the server has given a connection another client-id: what the
  *	client had at the server is gone.  Runs where memory is not reclaimed from file
  *	systems, and sends by dafs_op_run_on() only.  An error means that the connection
@@ -123,10 +124,12 @@ struct dafs_client {
  * @running: @recover has been called and has not returned
  * @slow: it is not waited for
  * @err: what it returned
- * @client_id: the client-id under which the server has all of its state
+ * @client_id: the client-id under which the server has all of its state; also read with the
+ *	lock of the list of all
  */
 struct dafs_recoverer {
 	struct list_head link;
+	struct list_head node;
 	int (*recover)(struct dafs_recoverer *who, struct dafs_client *clnt,
 		       struct dafs_conn *conn);
 	struct dafs_client *clnt;

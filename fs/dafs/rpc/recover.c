@@ -10,6 +10,11 @@
  * for the session would be in front of it.  One whose file system does not answer, or
  * asks for patience, is waited for no longer than DAFS_RECOVER_WAIT: all others would
  * stand still with it.  It goes on in the background, beside what is used by then.
+ *
+ * When all of them have got back what they had, DELEGPURGE tells the server that nothing more
+ * will be reclaimed, so that a grace period need not last until its end.  To the server all
+ * mounts of this machine are one client, even if they reach it by different addresses.  They
+ * can be told by the client-id that they had before: it is not used twice.
  */
 #include <linux/sched/mm.h>
 #include "rpc_impl.h"
@@ -47,18 +52,45 @@ static struct dafs_conn *dafs_recoverer_begin(struct dafs_recoverer *who)
 	return conn;
 }
 
-static void dafs_recoverer_end(struct dafs_recoverer *who, struct dafs_conn *conn, int err)
+/*
+ * All recoverers of this machine, by dafs_recoverer.node.  The lock is inside of the clients'.
+ */
+static LIST_HEAD(dafs_recoverers);
+static DEFINE_SPINLOCK(dafs_recoverers_lock);
+
+/*
+ * @who has got back what it had.  Return: true if no other one has anything to get back that
+ * belonged to the same client.
+ */
+static bool dafs_recoverer_moved(struct dafs_recoverer *who, const struct dafs_client_id *to)
+{
+	const struct dafs_client_id from = who->client_id;
+	const struct dafs_recoverer *other;
+	bool last = true;
+
+	lockdep_assert_held(&who->clnt->lock);
+	spin_lock(&dafs_recoverers_lock);
+	who->client_id = *to;
+	list_for_each_entry(other, &dafs_recoverers, node)
+		last &= !dafs_opaque64_equal(&other->client_id, &from);
+	spin_unlock(&dafs_recoverers_lock);
+	return last;
+}
+
+/* Return: true if it was the last one. */
+static bool dafs_recoverer_end(struct dafs_recoverer *who, struct dafs_conn *conn, int err)
 {
 	struct dafs_client *clnt = who->clnt;
+	bool last = false;
 
 	spin_lock(&clnt->lock);
 	who->running = false;
 	who->err = err;
 	if (!err)
-		who->client_id = conn->client_id;
+		last = dafs_recoverer_moved(who, &conn->client_id);
 	wake_up_all(&clnt->recovered);
 	spin_unlock(&clnt->lock);
-	dafs_conn_put(conn);
+	return last;
 }
 
 static void dafs_recoverer_work(struct work_struct *work)
@@ -75,7 +107,9 @@ static void dafs_recoverer_work(struct work_struct *work)
 	err = who->recover(who, who->clnt, conn);
 	memalloc_nofs_restore(flags);
 	trace_dafs_recovered(who->clnt, err);
-	dafs_recoverer_end(who, conn, err);
+	if (dafs_recoverer_end(who, conn, err))
+		dafs_conn_notify(conn, DAFS_PROC_DELEGPURGE, NULL);
+	dafs_conn_put(conn);
 }
 
 /* It may not even have begun with the last connection. */
@@ -152,6 +186,35 @@ void dafs_recover_slowly(struct dafs_recoverer *who)
 	spin_unlock(&clnt->lock);
 }
 
+/* Return: true if no other one of this machine can have anything to get back from the server. */
+static bool dafs_recoverer_enlist(struct dafs_recoverer *who)
+{
+	const struct dafs_client *clnt = who->clnt;
+	const struct dafs_recoverer *other;
+	bool alone = true;
+
+	lockdep_assert_held(&clnt->lock);
+	who->client_id = clnt->client_id;
+	spin_lock(&dafs_recoverers_lock);
+	list_for_each_entry(other, &dafs_recoverers, node)
+		if (!strcmp(other->clnt->params.client_id, clnt->params.client_id))
+			alone &= dafs_opaque64_equal(&other->client_id, &who->client_id);
+	list_add_tail(&who->node, &dafs_recoverers);
+	spin_unlock(&dafs_recoverers_lock);
+	return alone;
+}
+
+/* What a mount had that does not exist any more will not be reclaimed. */
+static void dafs_client_renounce(struct dafs_client *clnt)
+{
+	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
+
+	if (IS_ERR_OR_NULL(conn))
+		return;
+	dafs_conn_notify(conn, DAFS_PROC_DELEGPURGE, NULL);
+	dafs_conn_put(conn);
+}
+
 /**
  * dafs_client_add_recoverer() - from now on have state at the server
  * @clnt: the client
@@ -161,12 +224,16 @@ void dafs_recover_slowly(struct dafs_recoverer *who)
  */
 void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who)
 {
+	bool alone;
+
 	who->clnt = clnt;
 	INIT_WORK(&who->work, dafs_recoverer_work);
 	spin_lock(&clnt->lock);
-	who->client_id = clnt->client_id;
+	alone = dafs_recoverer_enlist(who);
 	list_add_tail(&who->link, &clnt->recoverers);
 	spin_unlock(&clnt->lock);
+	if (alone)
+		dafs_client_renounce(clnt);
 }
 
 /**
@@ -184,11 +251,16 @@ void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 		return;
 	spin_lock(&clnt->lock);
 	list_del_init(&who->link);
+	spin_lock(&dafs_recoverers_lock);
+	list_del(&who->node);
+	spin_unlock(&dafs_recoverers_lock);
 	spin_unlock(&clnt->lock);
 	cancel_work_sync(&who->work);
 	conn = dafs_recoverer_begin(who);
-	if (conn)
+	if (conn) {
 		dafs_recoverer_end(who, conn, 0);
+		dafs_conn_put(conn);
+	}
 	/* it may be the last that was waited for */
 	wake_up_all(&clnt->recovered);
 }

@@ -362,10 +362,11 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 	err = dafs_lock(os->sbi->clnt, NULL, &op, args);
 	if (!err)
 		err = dafs_lock_granted(locks, range, &args->state_id);
+	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
+		/* also if a request before got no response: what it locked is gone */
+		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
 	else if (op.lost)
 		dafs_held_doubt(locks, range);
-	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
-		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
 	dafs_locks_keep_call(locks, &op, err);
 	dafs_op_end(&op);
 	return err;

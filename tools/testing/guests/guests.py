@@ -25,7 +25,8 @@ WRITERS = 100           # of that many files
 FILES = 10
 LEASE = 20
 SESSIONS = "ls /sys/fs/dafsd | wc -l"
-KEY = "00112233445566778899aabbccddeeff"      # a stored key is lost at a power failure
+HOLD = "python3 -B $BED/../posix/hold.py"
+STATE = "/srv/data/.state"     # on the disk that survives a power failure
 # sync_file_range(2) of descriptor 4: writes dirty pages back without COMMIT.
 WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
               "CDLL(None).sync_file_range(4, c_longlong(0), c_longlong(0), 7)")
@@ -82,7 +83,7 @@ def serve(server):
     must("the server exports its disk", server,
          f"make_slow_disk {DISK} /dev/vda && "
          "mkdir -p /srv/data && mount -t ext4 /dev/mapper/slow /srv/data && "
-         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} fh_key={KEY}")
+         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} state_dir={STATE}")
 
 
 def mount(client):
@@ -247,12 +248,18 @@ def test_server_lost(server, client):
     client.sh("exec 4>/mnt/six/unstable; head -c 3000000 /tmp/random >&4; "
               f"python3 -c '{WRITE_BACK}'")
     TAP.same("written, not committed", digest(server, "/srv/data/unstable"), want)
+    client.sh(f"{HOLD} hold /mnt/six/locked /tmp/ready /tmp/go & holder=$!")
+    must("a program has locked a file", client, "eventually [ -e /tmp/ready ]")
     begin_to_write(server, client, "server")
     server.kill()
     TAP.run("the writer waits", client, "sleep 2; kill -0 $writer")
     server.start()
     server.ready()
     serve(server)
+    TAP.run("the grace period ends when the client has reclaimed", server,
+            "eventually grep -qx 0 /sys/module/dafsd/parameters/grace")
+    TAP.same("the file is still locked", said(server, f"{HOLD} try /srv/data/locked"), "locked")
+    TAP.run("its holder writes", client, "touch /tmp/go; wait $holder")
     check_written(server, client, "server")
     TAP.run("fsync of the other file", client, "sync /mnt/six/unstable; exec 4>&-")
     TAP.same("its data is there", digest(server, "/srv/data/unstable"), want)

@@ -306,7 +306,8 @@ tap_is "$(($(sent LOCK) - locks)) $(($(sent LOCKU) - unlocks))" "0 0" \
 	"what the client has locked already costs none"
 release one $one
 
-# R-4.4.1.2-27: a server that has restarted knows no locks
+# R-4.4.1.2-27: a server that has restarted and does not know its clients any more gives no
+# locks back
 echo content >$D/file
 hold one $A/file r
 one=$!
@@ -314,6 +315,7 @@ python3 -B /tmp/lock.py $A/file p/tmp/held.two c u c >/tmp/out.two &
 two=$!
 eventually [ -e /tmp/held.two ]
 modprobe -r dafsd
+rm /tmp/dafs/log.*
 modprobe dafsd exports=$D:no_root_squash
 lost()
 {

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The grace period: for some time after a restart only clients that had opens and locks
+ * before get any, namely those that they had (4.4.1.2, 4.4.1.6, E-88).
+ *
+ * It lasts for a lease period, so that each of these clients notices the restart in it.  It
+ * ends earlier when all of them have said that they have reclaimed what they had, by
+ * DELEGPURGE: there is no other request that a client can have for that.  There is none if
+ * no client had state.
+ *
+ * Reads and writes by an open that was reclaimed are served: what they could conflict with is
+ * a reservation of another open, which this one existed beside.
+ *
+ * A client that does not come back has lost its state when the period ends, which is recorded
+ * before another one is given any: should the server restart again, then it cannot reclaim
+ * what others have had meanwhile.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "../store/store.h"
+#include "client.h"
+#include "server.h"
+#include "trace.h"
+
+/**
+ * enum dafsd_former_state - what a client of before the restart has done since
+ * @DAFSD_FORMER_AWAITED: nothing
+ * @DAFSD_FORMER_BACK: it has authenticated, and may reclaim
+ * @DAFSD_FORMER_COMPLETE: it has said that it has reclaimed all
+ * @DAFSD_FORMER_GONE: its state is lost: it has restarted itself, or its lease has expired
+ */
+enum dafsd_former_state {
+	DAFSD_FORMER_AWAITED,
+	DAFSD_FORMER_BACK,
+	DAFSD_FORMER_COMPLETE,
+	DAFSD_FORMER_GONE,
+};
+
+/**
+ * struct dafsd_former - a client that had state before the server has restarted
+ * @node: in dafsd_grace.formers
+ * @state: what it has done since
+ * @verifier: its instance
+ * @auth_type: of its principal
+ * @id_len: bytes of @id
+ * @id: client-id-string
+ */
+struct dafsd_former {
+	struct hlist_node node;
+	enum dafsd_former_state state;
+	struct dafs_verifier verifier;
+	u32 auth_type;
+	u32 id_len;
+	u8 id[] __counted_by(id_len);
+};
+
+/**
+ * dafsd_in_grace() - is this a grace period?
+ * @server: the server
+ *
+ * Context: any.
+ * Return: true if requests other than reclaims have to wait.
+ */
+bool dafsd_in_grace(const struct dafsd_server *server)
+{
+	return READ_ONCE(server->grace.on);
+}
+
+/**
+ * dafsd_grace_left() - how long is the rest of the grace period?
+ * @server: the server
+ *
+ * Context: any.
+ * Return: at most so many seconds; 0 if it is over.
+ */
+unsigned int dafsd_grace_left(const struct dafsd_server *server)
+{
+	long left = READ_ONCE(server->grace.until) - jiffies;
+
+	if (!dafsd_in_grace(server))
+		return 0;
+	return DIV_ROUND_UP(max(left, 1L), HZ);
+}
+
+static int dafsd_grace_param_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%u\n", dafsd_grace_left(kp->arg));
+}
+
+static void dafsd_grace_hurry(struct dafsd_grace *grace)
+{
+	spin_lock(&grace->lock);
+	if (grace->on)
+		mod_delayed_work(dafsd_timer_wq, &grace->end_work, 0);
+	spin_unlock(&grace->lock);
+}
+
+static int dafsd_grace_param_set(const char *val, const struct kernel_param *kp)
+{
+	struct dafsd_server *server = kp->arg;
+	unsigned int seconds;
+
+	if (kstrtouint(val, 0, &seconds) || seconds)
+		return -EINVAL;
+	/* while the module is loaded there is no lock either */
+	if (dafsd_in_grace(server))
+		dafsd_grace_hurry(&server->grace);
+	return 0;
+}
+
+static const struct kernel_param_ops dafsd_grace_param_ops = {
+	.get = dafsd_grace_param_get,
+	.set = dafsd_grace_param_set,
+};
+
+module_param_cb(grace, &dafsd_grace_param_ops, &dafsd_server, 0644);
+MODULE_PARM_DESC(grace,
+		 "seconds for which clients may still reclaim opens and locks after a restart; write 0 to end that");
+
+static bool dafsd_former_is_awaited(enum dafsd_former_state state)
+{
+	return state < DAFSD_FORMER_COMPLETE;
+}
+
+/*
+ * The only place where the state of a former client changes.  It never goes back, so what is
+ * late changes nothing.
+ */
+static void dafsd_former_move(struct dafsd_grace *grace, struct dafsd_former *former,
+			      enum dafsd_former_state to)
+{
+	lockdep_assert_held(&grace->lock);
+	if (to <= former->state)
+		return;
+	if (dafsd_former_is_awaited(former->state) && !dafsd_former_is_awaited(to))
+		grace->nr_awaited--;
+	former->state = to;
+	if (!grace->nr_awaited)
+		mod_delayed_work(dafsd_timer_wq, &grace->end_work, 0);
+}
+
+static struct dafsd_former *dafsd_former_find(struct dafsd_grace *grace,
+					      const struct dafsd_client *client)
+{
+	struct dafsd_former *former;
+
+	lockdep_assert_held(&grace->lock);
+	hash_for_each_possible(grace->formers, former, node,
+			       dafsd_client_hash(client->id, client->id_len))
+		if (former->id_len == client->id_len &&
+		    !memcmp(former->id, client->id, client->id_len))
+			return former;
+	return NULL;
+}
+
+static bool dafsd_former_is(const struct dafsd_former *former, const struct dafsd_client *client)
+{
+	return former && dafs_opaque64_equal(&former->verifier, &client->verifier);
+}
+
+/**
+ * dafsd_grace_reclaims() - may a client get back what it had before the restart?
+ * @client: the client, authenticated
+ *
+ * Context: any but interrupt.
+ * Return: true if it is a grace period, and this is a client of before.
+ */
+bool dafsd_grace_reclaims(struct dafsd_client *client)
+{
+	struct dafsd_grace *grace = &client->server->grace;
+	struct dafsd_former *former;
+	bool may = false;
+
+	if (!dafsd_in_grace(client->server))
+		return false;
+	spin_lock(&grace->lock);
+	former = dafsd_former_find(grace, client);
+	if (dafsd_former_is(former, client))
+		may = !grace->ending && former->state != DAFSD_FORMER_GONE;
+	spin_unlock(&grace->lock);
+	return may;
+}
+
+/**
+ * dafsd_grace_owned_by_other() - did a client-id belong to another principal? (3.1.1.3)
+ * @client: the client
+ * @principal: the identity that it has authenticated as
+ *
+ * Context: any but interrupt.
+ * Return: true if there is a client of before with this id that may come back.
+ */
+bool dafsd_grace_owned_by_other(struct dafsd_client *client,
+				const struct dafsd_principal *principal)
+{
+	struct dafsd_grace *grace = &client->server->grace;
+	const struct dafsd_former *former;
+	bool other;
+
+	spin_lock(&grace->lock);
+	former = dafsd_former_find(grace, client);
+	other = former && former->state != DAFSD_FORMER_GONE &&
+		former->auth_type != principal->auth_type;
+	spin_unlock(&grace->lock);
+	return other;
+}
+
+static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_state same,
+			     enum dafsd_former_state other)
+{
+	struct dafsd_grace *grace = &client->server->grace;
+	struct dafsd_former *former;
+
+	if (!dafsd_in_grace(client->server))
+		return;
+	spin_lock(&grace->lock);
+	former = dafsd_former_find(grace, client);
+	if (former)
+		dafsd_former_move(grace, former, dafsd_former_is(former, client) ? same : other);
+	spin_unlock(&grace->lock);
+}
+
+/**
+ * dafsd_grace_came_back() - a client has authenticated
+ * @client: the client; if it is another instance of one of before, then that one is gone
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_grace_came_back(struct dafsd_client *client)
+{
+	dafsd_grace_move(client, DAFSD_FORMER_BACK, DAFSD_FORMER_GONE);
+}
+
+/**
+ * dafsd_grace_complete() - a client has nothing more to reclaim
+ * @client: the client
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_grace_complete(struct dafsd_client *client)
+{
+	dafsd_grace_move(client, DAFSD_FORMER_COMPLETE, DAFSD_FORMER_AWAITED);
+}
+
+/**
+ * dafsd_grace_lost() - a client has lost its state
+ * @client: the client
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_grace_lost(struct dafsd_client *client)
+{
+	dafsd_grace_move(client, DAFSD_FORMER_GONE, DAFSD_FORMER_AWAITED);
+}
+
+/* Those that were not heard of lose their state; their records go before the period ends. */
+static unsigned int dafsd_grace_forget_absent(struct dafsd_server *server)
+{
+	struct dafsd_grace *grace = &server->grace;
+	struct dafsd_former *former;
+	unsigned int absent = 0;
+	struct dafsd_key key;
+	int bkt;
+
+	spin_lock(&grace->lock);
+	grace->ending = true;
+	hash_for_each(grace->formers, bkt, former, node) {
+		if (former->state != DAFSD_FORMER_AWAITED)
+			continue;
+		key = (struct dafsd_key){ DAFSD_RECORD_CLIENT, former->id_len, former->id };
+		dafsd_store_delete(server->store, &key);
+		absent++;
+	}
+	spin_unlock(&grace->lock);
+	return absent;
+}
+
+static void dafsd_formers_free(struct dafsd_grace *grace)
+{
+	struct dafsd_former *former;
+	struct hlist_node *next;
+	int bkt;
+
+	hash_for_each_safe(grace->formers, bkt, next, former, node) {
+		hash_del(&former->node);
+		kfree(former);
+	}
+}
+
+/* While the store cannot be written nobody gets state, so that it does no harm to go on. */
+static void dafsd_grace_end_work(struct work_struct *work)
+{
+	struct dafsd_grace *grace = container_of(to_delayed_work(work), struct dafsd_grace,
+						 end_work);
+	struct dafsd_server *server = container_of(grace, struct dafsd_server, grace);
+	unsigned int absent = dafsd_grace_forget_absent(server);
+
+	if (dafsd_store_sync(server->store)) {
+		queue_delayed_work(dafsd_timer_wq, &grace->end_work, dafsd_lease_seconds * HZ / 4);
+		return;
+	}
+	spin_lock(&grace->lock);
+	dafsd_formers_free(grace);
+	WRITE_ONCE(grace->on, false);
+	spin_unlock(&grace->lock);
+	trace_dafsd_grace("over", absent);
+	if (absent)
+		pr_notice("dafsd: the grace period is over, %u clients did not come back\n",
+			  absent);
+	else
+		pr_notice("dafsd: the grace period is over, all clients came back\n");
+}
+
+/**
+ * dafsd_grace_init() - there is no grace period
+ * @server: the server
+ *
+ * Context: module initialization.
+ */
+void dafsd_grace_init(struct dafsd_server *server)
+{
+	spin_lock_init(&server->grace.lock);
+	hash_init(server->grace.formers);
+	INIT_DELAYED_WORK(&server->grace.end_work, dafsd_grace_end_work);
+}
+
+/**
+ * struct dafsd_grace_loading - what is made of the records of clients
+ * @grace: takes them
+ * @lease: longest lease of any, in seconds
+ */
+struct dafsd_grace_loading {
+	struct dafsd_grace *grace;
+	u32 lease;
+};
+
+static int dafsd_grace_add(void *priv, const struct dafsd_key *key, const void *value,
+			   u32 value_len)
+{
+	const struct dafsd_client_record *rec = value;
+	struct dafsd_grace_loading *loading = priv;
+	struct dafsd_former *former;
+
+	if (value_len != sizeof(*rec))
+		return -EUCLEAN;
+	former = kzalloc(struct_size(former, id, key->len), GFP_KERNEL);
+	if (!former)
+		return -ENOMEM;
+	former->id_len = key->len;
+	memcpy(former->id, key->data, key->len);
+	former->verifier = rec->verifier;
+	former->auth_type = le32_to_cpu(rec->auth_type);
+	loading->lease = max(loading->lease, le32_to_cpu(rec->lease));
+	spin_lock(&loading->grace->lock);
+	hash_add(loading->grace->formers, &former->node, dafsd_client_hash(key->data, key->len));
+	loading->grace->nr_awaited++;
+	spin_unlock(&loading->grace->lock);
+	return 0;
+}
+
+/* Clients may have connected before the first export was enabled. */
+static void dafsd_grace_greet(struct dafsd_server *server)
+{
+	struct dafsd_client *client;
+
+	mutex_lock(&server->clients_lock);
+	list_for_each_entry(client, &server->clients, node)
+		if (client->principal)
+			dafsd_grace_came_back(client);
+	mutex_unlock(&server->clients_lock);
+}
+
+/**
+ * dafsd_grace_begin() - begin a grace period if clients had state before the restart
+ * @server: the server; its store is open, and it has given no state yet
+ *
+ * It is as long as the longest lease that any of them relies on, or as the present one.
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, or -EUCLEAN if there is a record that is not understood.
+ */
+int dafsd_grace_begin(struct dafsd_server *server)
+{
+	struct dafsd_grace *grace = &server->grace;
+	struct dafsd_grace_loading loading = { grace, dafsd_lease_seconds };
+	int err;
+
+	grace->nr_awaited = 0;
+	grace->ending = false;
+	err = dafsd_store_for_each(server->store, DAFSD_RECORD_CLIENT, dafsd_grace_add, &loading);
+	if (err) {
+		dafsd_formers_free(grace);
+		return err;
+	}
+	if (!grace->nr_awaited)
+		return 0;
+	loading.lease = min(loading.lease, DAFSD_LEASE_MAX);
+	WRITE_ONCE(grace->until, jiffies + loading.lease * HZ);
+	WRITE_ONCE(grace->on, true);
+	trace_dafsd_grace("begins", grace->nr_awaited);
+	pr_notice("dafsd: grace period of at most %u s: %u clients may reclaim opens and locks\n",
+		  loading.lease, grace->nr_awaited);
+	queue_delayed_work(dafsd_timer_wq, &grace->end_work, loading.lease * HZ);
+	dafsd_grace_greet(server);
+	return 0;
+}
+
+/**
+ * dafsd_grace_exit() - the server ends: those that may reclaim may do so when it is back
+ * @server: the server
+ *
+ * Context: may sleep; before the store is closed.
+ */
+void dafsd_grace_exit(struct dafsd_server *server)
+{
+	cancel_delayed_work_sync(&server->grace.end_work);
+	dafsd_formers_free(&server->grace);
+	WRITE_ONCE(server->grace.on, false);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records of the clients that have state: what the server knows of them when it has
+ * restarted (4.4.1.2).
+ *
+ * A client is recorded before it is given its first open, which waits for the disk; later
+ * ones do not.  The record is deleted when its state is taken from it, before that is given
+ * to another client: so it cannot reclaim that after a restart.  Deleting is done under
+ * dafsd_server.clients_lock, but waiting for the disk is not.
+ *
+ * While the store cannot be written nobody gets new state, so that what has been taken from a
+ * client without a record of it is not given to another one.
+ */
+#include <linux/file.h>
+#include "../store/store.h"
+#include "client.h"
+#include "grace.h"
+#include "server.h"
+
+static struct dafsd_key dafsd_client_key(const struct dafsd_client *client)
+{
+	return (struct dafsd_key){
+		.kind = DAFSD_RECORD_CLIENT,
+		.len = client->id_len,
+		.data = client->id,
+	};
+}
+
+static int dafsd_client_put_record(struct dafsd_client *client)
+{
+	struct dafsd_key key = dafsd_client_key(client);
+	struct dafsd_client_record rec = {
+		.verifier = client->verifier,
+		.auth_type = cpu_to_le32(client->principal->auth_type),
+		.lease = cpu_to_le32(dafsd_lease_seconds),
+	};
+
+	return dafsd_store_put(client->server->store, &key, &rec, sizeof(rec));
+}
+
+/* It may have been unrecorded in the meantime, then it has no record. */
+static void dafsd_client_is_recorded(struct dafsd_client *client, unsigned int changes)
+{
+	spin_lock(&client->lock);
+	if (client->record_changes == changes)
+		client->recorded = true;
+	spin_unlock(&client->lock);
+}
+
+/**
+ * dafsd_client_record() - make sure that a client is known after a restart
+ * @client: the client, authenticated; about to be given state
+ *
+ * Context: may sleep, the first time for the disk.
+ * Return: OK, also if there is no store; RESOURCE without memory, or if the store is full; IO
+ * if it cannot be written.
+ */
+dafs_status_t dafsd_client_record(struct dafsd_client *client)
+{
+	struct dafsd_store *store = READ_ONCE(client->server->store);
+	unsigned int changes;
+	int err = 0;
+
+	if (!store || (READ_ONCE(client->recorded) && !dafsd_store_failed(store)))
+		return DAFS_STATUS_OK;
+	mutex_lock(&client->record_lock);
+	changes = client->record_changes;
+	/* a discarded one is refused later */
+	if (!READ_ONCE(client->discarded))
+		err = dafsd_client_put_record(client);
+	mutex_unlock(&client->record_lock);
+	if (err)
+		return DAFSERR_RESOURCE;
+	if (dafsd_store_sync(store))
+		return DAFSERR_IO;
+	dafsd_client_is_recorded(client, changes);
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_client_unrecord() - the state of a client is about to be taken from it
+ * @client: the client; its record is not needed any more, unless the server ends
+ *
+ * State that it is about to be given is not (dafsd_state_publish()).  The record is gone
+ * after dafsd_store_sync().
+ *
+ * Context: may sleep for memory; holds dafsd_server.clients_lock.
+ */
+void dafsd_client_unrecord(struct dafsd_client *client)
+{
+	struct dafsd_store *store = client->server->store;
+	struct dafsd_key key = dafsd_client_key(client);
+
+	lockdep_assert_held(&client->server->clients_lock);
+	/* one that has not authenticated may have the id of another one */
+	if (!store || !client->principal || client->keeps_record)
+		return;
+	mutex_lock(&client->record_lock);
+	spin_lock(&client->lock);
+	client->record_changes++;
+	client->recorded = false;
+	spin_unlock(&client->lock);
+	dafsd_store_delete(store, &key);
+	mutex_unlock(&client->record_lock);
+	dafsd_grace_lost(client);
+}
+
+static int dafsd_records_try_open(struct dafsd_server *server)
+{
+	struct file *dir = dafsd_state_dir_open();
+	struct dafsd_store *store;
+	int err;
+
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	store = dafsd_store_open(dir);
+	fput(dir);
+	if (IS_ERR(store))
+		return PTR_ERR(store);
+	WRITE_ONCE(server->store, store);
+	err = dafsd_grace_begin(server);
+	if (err) {
+		WRITE_ONCE(server->store, NULL);
+		dafsd_store_close(store);
+	}
+	return err;
+}
+
+static const char *dafsd_records_why(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "another server uses it";
+	case -EUCLEAN:
+		return "log.0 and log.1 are damaged; without them no client can reclaim its locks";
+	case -EPROTONOSUPPORT:
+		return "log.0 or log.1 was written by another version";
+	}
+	return "cannot be read or written";
+}
+
+/**
+ * dafsd_records_open() - open the store, and let the clients that it knows reclaim
+ * @server: the server
+ * @optional: it can do without a directory
+ *
+ * Context: may sleep, with the server's credential; the first export is about to be enabled.
+ * Return: 0, or the error of dafsd_state_dir_open(), dafsd_store_open() or
+ * dafsd_grace_begin().
+ */
+int dafsd_records_open(struct dafsd_server *server, bool optional)
+{
+	int err;
+
+	if (server->store)
+		return 0;
+	err = dafsd_records_try_open(server);
+	if (!err)
+		return 0;
+	if (optional && err != -EUCLEAN && err != -EPROTONOSUPPORT && err != -EBUSY) {
+		pr_warn_once("dafsd: state directory %s: %s (%pe): clients will lose their locks when the server restarts\n",
+			     dafsd_state_dir, dafsd_records_why(err), ERR_PTR(err));
+		return 0;
+	}
+	pr_err("dafsd: state directory %s: %s (%pe)\n", dafsd_state_dir, dafsd_records_why(err),
+	       ERR_PTR(err));
+	return err;
+}
+
+/**
+ * dafsd_records_close() - close the store
+ * @server: the server, which has no client any more
+ *
+ * Context: may sleep.
+ */
+void dafsd_records_close(struct dafsd_server *server)
+{
+	if (!server->store)
+		return;
+	dafsd_grace_exit(server);
+	dafsd_store_close(server->store);
+	server->store = NULL;
+}

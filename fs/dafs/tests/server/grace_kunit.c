@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The grace period (4.4.1.2, 4.4.1.6, E-88), and the records by which the server knows whom it
+ * is for.
+ *
+ * The server of these tests does not restart: it is given records of clients that seem to be
+ * from before, and begins a grace period.  A server that really restarts is in
+ * tools/testing/suites/grace.sh.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/grace.h"
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/store/store.h"
+#include "../lib/open_test.h"
+#include "../lib/raw.h"
+
+#define GRACE_VERIFIER	77
+
+/* The ids of a client of before and of one that does not come back, new for each test */
+static char grace_id[32], grace_absent[32];
+
+static void grace_new_ids(void)
+{
+	static unsigned int nr;
+
+	snprintf(grace_id, sizeof(grace_id), "client of before %u", ++nr);
+	snprintf(grace_absent, sizeof(grace_absent), "absent client %u", nr);
+}
+
+#define GRACE_EOF	DAFS_LOCK_TO_EOF
+
+/* What a client of before does */
+struct grace_client {
+	struct raw_login login;
+	struct raw_conn *conn;
+	u8 handle[4];
+	struct dafs_open_res open;
+};
+
+static struct dafsd_key grace_key(const char *id)
+{
+	return (struct dafsd_key){ DAFSD_RECORD_CLIENT, strlen(id), id };
+}
+
+static void grace_know(struct kunit *test, const char *id, u32 auth_type)
+{
+	struct dafsd_client_record rec = {
+		.auth_type = cpu_to_le32(auth_type),
+		.lease = cpu_to_le32(1),
+	};
+	u64 verifier = GRACE_VERIFIER;
+	struct dafsd_key key = grace_key(id);
+
+	memcpy(rec.verifier.b, &verifier, sizeof(verifier));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_store_put(dafsd_server.store, &key, &rec, sizeof(rec)));
+}
+
+static int grace_delete(void *priv, const struct dafsd_key *key, const void *value, u32 value_len)
+{
+	dafsd_store_delete(dafsd_server.store, key);
+	return 0;
+}
+
+/* The search for a record */
+struct grace_search {
+	const char *id;
+	bool found;
+};
+
+static int grace_compare(void *priv, const struct dafsd_key *key, const void *value,
+			 u32 value_len)
+{
+	struct grace_search *search = priv;
+
+	search->found |= key->len == strlen(search->id) &&
+			 !memcmp(key->data, search->id, key->len);
+	return 0;
+}
+
+static bool grace_recorded(const char *id)
+{
+	struct grace_search search = { id };
+
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, grace_compare, &search);
+	return search.found;
+}
+
+static void grace_end(void *server)
+{
+	dafsd_grace_exit(server);
+}
+
+/* A grace period of a server that knows no clients but those of grace_know(). */
+static struct dafs_fixture *grace_fixture(struct kunit *test, bool former, unsigned int lease)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+
+	KUNIT_ASSERT_NOT_NULL(test, dafsd_server.store);
+	grace_new_ids();
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_fixture_lease(test, fix, lease);
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, grace_delete, NULL);
+	if (former)
+		grace_know(test, grace_id, DAFS_AUTH_NONE);
+	grace_know(test, grace_absent, DAFS_AUTH_NONE);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, grace_end, &dafsd_server));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_grace_begin(&dafsd_server));
+	KUNIT_ASSERT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	return fix;
+}
+
+#define GRACE_LONG	3600	/* seconds: it does not end by itself */
+
+static bool grace_is_over(void)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (dafsd_in_grace(&dafsd_server) && time_before(jiffies, end))
+		msleep(20);
+	return !dafsd_in_grace(&dafsd_server);
+}
+
+static void grace_connect(struct kunit *test, struct grace_client *client, const char *id,
+			  u64 verifier)
+{
+	client->login = (struct raw_login){ .id = id, .verifier = verifier };
+	client->conn = raw_session(test, test->param_value, &client->login);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client->conn, 0, 0, client->handle));
+}
+
+static dafs_status_t grace_open(struct grace_client *client, const struct dafs_fh *fh,
+				const char *owner, u32 claim, u32 deny)
+{
+	struct dafs_open_args args = dafs_test_open_args(owner, DAFS_RW, deny);
+	struct dafs_str name = dafs_test_str("file");
+
+	args.claim_type = claim;
+	args.dir_handle = *fh;
+	if (claim == DAFS_CLAIM_NULL)
+		args.pathname = (struct dafs_seq){ .count = 1, .elems = &name };
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, &client->open);
+}
+
+static dafs_status_t grace_lock(struct grace_client *client, u32 options, u64 offset, u64 length)
+{
+	struct dafs_lock_args args = {
+		.filehandle = client->open.filehandle,
+		.lock_type = DAFS_WRITE_LT,
+		.options = options,
+		.state_id = client->open.state_id,
+		.offset = offset,
+		.length = length,
+	};
+	struct dafs_lock_res res;
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_LOCK, &args, &res);
+}
+
+static dafs_status_t grace_test_lock(struct grace_client *client, const struct dafs_fh *fh)
+{
+	struct dafs_lockt_args args = {
+		.filehandle = *fh,
+		.lock_type = DAFS_WRITE_LT,
+		.owner = dafs_test_str("other"),
+		.length = GRACE_EOF,
+	};
+	struct dafs_lock_res res;
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_LOCKT, &args, &res);
+}
+
+static dafs_status_t grace_read(struct grace_client *client, const struct dafs_fh *fh,
+				const struct dafs_state_id *state_id)
+{
+	struct dafs_read_inline_args args = {
+		.filehandle = *fh,
+		.state_id = *state_id,
+		.byte_count = 4,
+	};
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_READ_INLINE, &args, NULL);
+}
+
+static dafs_status_t grace_setattr(struct grace_client *client, const struct dafs_fh *fh,
+				   u64 bitmap)
+{
+	struct dafs_setattr_inline_args args = {
+		.filehandle = *fh,
+		.obj_attributes = { .included = bitmap, .valid = bitmap, .mode = 0640 },
+	};
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_SETATTR_INLINE, &args, NULL);
+}
+
+static dafs_status_t grace_purge(struct grace_client *client)
+{
+	return raw_call(client->conn, DAFS_PROC_DELEGPURGE, NULL, NULL);
+}
+
+static const struct dafs_state_id grace_no_state;
+
+/*
+ * R-4.4.1.2-18, R-4.4.1.6-02, R-6.5.24-17: a client that had nothing before gets nothing, and
+ * does no I/O without an open.
+ */
+static void grace_others_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct grace_client other = {};
+
+	grace_connect(test, &other, NULL, 1);
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&other, &fix->dir, "a", DAFS_CLAIM_NULL, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&other, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE, grace_read(&other, &file, &grace_no_state));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_setattr(&other, &file, DAFS_FATTR_OBJECT_SIZE));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE, grace_test_lock(&other, &file));
+	/* all else is served */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_setattr(&other, &file, DAFS_FATTR_MODE));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_mkdir(other.conn, other.handle, &fix->dir, "dir"));
+	/* not for it to end */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&other));
+	KUNIT_EXPECT_TRUE(test, dafsd_in_grace(&dafsd_server));
+}
+
+/* R-4.4.1.2-19, R-4.4.1.6-03: one that had opens and locks gets them back. */
+static void grace_reclaim_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct grace_client client = {};
+
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&client, &fix->dir, "a", DAFS_CLAIM_NULL, 0));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE, grace_lock(&client, 0, 0, 1));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_lock(&client, DAFS_LOCK_RECLAIM, 0, 100));
+	/* what it could conflict with existed beside it */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_read(&client, &client.open.filehandle, &client.open.state_id));
+	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
+}
+
+/* A test of the end of the period: @client has reclaimed what it had, the other one is gone. */
+static struct dafs_fixture *grace_over(struct kunit *test, struct grace_client *client)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, 2);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+
+	grace_connect(test, client, grace_id, GRACE_VERIFIER);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_lock(client, DAFS_LOCK_RECLAIM, 0, 100));
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, GRACE_LONG);
+	KUNIT_ASSERT_TRUE(test, grace_is_over());
+	return fix;
+}
+
+/*
+ * R-4.4.1.2-17: after a lease period it is over.  R-4.4.1.2-21, R-4.4.1.6-06: then nothing can
+ * be reclaimed, and what was has been kept.
+ */
+static void grace_end_test(struct kunit *test)
+{
+	struct grace_client client = {}, other = {};
+	struct dafs_fixture *fix = grace_over(test, &client);
+
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
+			   grace_lock(&client, DAFS_LOCK_RECLAIM, 200, 1));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_lock(&client, 0, 200, 1));
+	grace_connect(test, &other, NULL, 1);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&other, &fix->dir, "b", DAFS_CLAIM_NULL, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock(&other, 0, 99, 1));
+	/* R-4.4.1.6-05: what nobody has reclaimed is free */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_lock(&other, 0, 100, 100));
+}
+
+/* One that has not come back cannot reclaim after yet another restart. */
+static void grace_absent_test(struct kunit *test)
+{
+	struct grace_client client = {}, late = {};
+	struct dafs_fixture *fix = grace_over(test, &client);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+
+	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_absent));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_grace_begin(&dafsd_server));
+	KUNIT_ASSERT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	grace_connect(test, &late, grace_absent, GRACE_VERIFIER);
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&late, &file, "c", DAFS_CLAIM_PREVIOUS, 0));
+}
+
+/* It ends when all clients have said that they have reclaimed everything. */
+static void grace_early_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct grace_client client = {}, absent = {};
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&client));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&client));
+	KUNIT_EXPECT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	grace_connect(test, &absent, grace_absent, GRACE_VERIFIER);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&absent, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	KUNIT_EXPECT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&absent));
+	KUNIT_EXPECT_TRUE(test, grace_is_over());
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&client, &fix->dir, "b", DAFS_CLAIM_NULL, 0));
+}
+
+/* Another instance of a client has nothing to reclaim, and is not waited for. */
+static void grace_instance_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct grace_client client = {}, absent = {};
+
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER + 1);
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	grace_connect(test, &absent, grace_absent, GRACE_VERIFIER + 1);
+	KUNIT_EXPECT_TRUE(test, grace_is_over());
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&client, &fix->dir, "a", DAFS_CLAIM_NULL, 0));
+}
+
+/* Nobody else takes the id of a client that may come back. */
+static void grace_principal_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	struct raw_login login = { .id = grace_id, .verifier = GRACE_VERIFIER };
+	struct raw_how how = { .type = DAFS_CHANNEL_OPERATION };
+
+	KUNIT_ASSERT_NOT_NULL(test, fix);
+	grace_new_ids();
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, grace_delete, NULL);
+	grace_know(test, grace_id, DAFS_AUTH_DEFAULT);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, grace_end, &dafsd_server));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_grace_begin(&dafsd_server));
+	DAFS_EXPECT_STATUS(test, DAFSERR_CLID_INUSE, raw_login(raw_connect(test, &how), &login));
+}
+
+/*
+ * A client is recorded with its first open, not before; and not any more when its lease has
+ * expired, so that it could not reclaim what others have had since.
+ */
+static void grace_record_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct grace_client client = {};
+
+	grace_new_ids();
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_fixture_lease(test, fix, 2);
+	grace_connect(test, &client, grace_id, 1);
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&client, &fix->dir, "a", DAFS_CLAIM_NULL, 0));
+	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
+	raw_close(test, client.conn);
+	while (grace_recorded(grace_id) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
+}
+
+static struct kunit_case grace_cases[] = {
+	KUNIT_CASE_PARAM(grace_others_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(grace_reclaim_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(grace_early_test, dafs_flavours_gen),
+	KUNIT_CASE_SLOW(grace_end_test),
+	KUNIT_CASE_SLOW(grace_absent_test),
+	KUNIT_CASE(grace_instance_test),
+	KUNIT_CASE(grace_principal_test),
+	KUNIT_CASE_SLOW(grace_record_test),
+	{}
+};
+
+static struct kunit_suite grace_suite = {
+	.name = "dafs_grace",
+	.test_cases = grace_cases,
+};
+
+kunit_test_suite(grace_suite);

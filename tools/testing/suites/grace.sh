@@ -1,0 +1,173 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Opens and locks survive a restart of the server; nobody else gets them meanwhile.
+# bed: um
+# timeout: 300
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 128
+modprobe dafs
+A=/mnt/a B=/mnt/b D=/srv/data STATE=/tmp/dafs
+
+start_server()
+{
+	modprobe dafsd exports=$D:no_root_squash "$@"
+}
+
+stop_server()
+{
+	modprobe -r dafsd
+}
+
+start_server
+tap_is "$(echo $(ls $STATE))" "fh_key lock log.0 log.1" "the state directory"
+tap_run "one client" mount_dafs data $A clientid=one
+tap_run "another client" mount_dafs data $B clientid=two
+
+# No lock is granted twice and none is lost while the server restarts again and again.
+RESTARTS=${GRACE_RESTARTS:-6}
+cat >/tmp/count.py <<'PY'
+"""count.py FILE STOP...: adds one to the number in FILE, under a lock, until STOP exists."""
+import fcntl, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+done = 0
+while not os.path.exists(sys.argv[2]):
+    fcntl.lockf(fd, fcntl.LOCK_EX, 8, 8)
+    number = int(os.pread(fd, 8, 8))
+    os.pwrite(fd, b"%08d" % (number + 1), 8)
+    fcntl.lockf(fd, fcntl.LOCK_UN, 8, 8)
+    done += 1
+print(done)
+PY
+printf '%016d' 0 >$D/count
+pids=
+for dir in $A $A $B $B; do
+	python3 -B /tmp/count.py $dir/count /tmp/stop >/tmp/counted.$(echo $pids | wc -w) &
+	pids="$pids $!"
+done
+counts_on()
+{
+	[ "$(tail -c 8 $D/count)" != "$counted" ]
+}
+for restart in $(seq "$RESTARTS"); do
+	stop_server
+	start_server
+	counted=$(tail -c 8 $D/count)
+	tap_run "locks go on after restart $restart" eventually counts_on
+done
+touch /tmp/stop
+for pid in $pids; do
+	tap_run "a program that locks never fails" wait "$pid"
+done
+tap_is "$(tail -c 8 $D/count | sed 's/^0*//')" "$(cat /tmp/counted.* | paste -sd+ | bc)" \
+	"every lock was exclusive"
+
+# R-4.4.1.6-03: a lock that is held over a restart is still held, also for a local program.
+hold="python3 -B $BED/../posix/hold.py"
+$hold hold $A/held /tmp/ready /tmp/go &
+holder=$!
+eventually [ -e /tmp/ready ]
+GRACE=/sys/module/dafsd/parameters/grace
+over()
+{
+	[ "$(cat $GRACE)" = 0 ]
+}
+stop_server
+start_server
+tap_run "the grace period ends when both clients have reclaimed" eventually over
+tap_is "$($hold try $B/held)" locked "the other client finds it locked"
+tap_is "$($hold try $D/held)" locked "and so does a program of the server"
+touch /tmp/go
+tap_run "its holder writes" wait $holder
+tap_is "$($hold try $B/held)" free "then it is free"
+
+# R-4.4.1.6-05: a client that does not come back loses its locks, after the grace period.
+rm /tmp/ready /tmp/go
+stop_server
+start_server lease=3
+tap_run "the lease is short now" stat -f $A $B
+$hold hold $A/held /tmp/ready /tmp/go &
+holder=$!
+eventually [ -e /tmp/ready ]
+stop_server
+kill $holder
+umount -f $A
+dmesg -C
+start_server lease=3
+tap_run "the grace period lasts" test "$(cat $GRACE)" -gt 0
+tap_run "a client that waits gets the lock" $hold hold $B/held /tmp/ready /dev/null
+tap_run "after its end" over
+tap_run "the log tells of it" sh -c "dmesg | grep -q '1 clients did not come back'"
+
+# An administrator who knows that a client will not come back ends the period.
+rm /tmp/ready /tmp/go 2>/dev/null
+stop_server
+start_server lease=3600
+mount_dafs data $A clientid=one
+$hold hold $A/held /tmp/ready /tmp/go &
+holder=$!
+eventually [ -e /tmp/ready ]
+stop_server
+kill $holder
+umount -f $A
+start_server lease=3600
+tap_fails "only 0 can be set" sh -c "echo 5 2>/dev/null >$GRACE"
+tap_is "$(over && echo over)" "" "for an hour"
+tap_run "the period is ended by hand" sh -c "echo 0 >$GRACE"
+tap_run "then the lock is free" $hold hold $B/held /tmp/ready /dev/null
+
+# A server without what it knew: locks are lost, and that is told.
+rm -f /tmp/ready /tmp/go
+$hold hold $B/held /tmp/ready /tmp/go 2>/dev/null &
+holder=$!
+eventually [ -e /tmp/ready ]
+stop_server
+rm $STATE/log.0 $STATE/log.1
+start_server
+tap_is "$(cat $GRACE)" 0 "without a log there is no grace period"
+told()
+{
+	dmesg | grep -q 'does not give locks back'
+}
+tap_run "the client's log tells that a lock is lost" eventually told
+touch /tmp/go
+tap_fails "and I/O under it fails" wait $holder
+umount $B
+
+# A state directory that is not as it should be
+stop_server
+# refused WHAT WORDS [PARAMETER...]
+refused()
+{
+	what=$1 words=$2
+	shift 2
+	dmesg -C
+	tap_fails "$what: no server" start_server "$@"
+	tap_is "$(dmesg | grep -c "state directory .*$words")" 1 "$what: the log says why"
+}
+cp -r $STATE /tmp/good
+echo "something else" >$STATE/log.0
+echo "something else" >$STATE/log.1
+refused "damaged" "are damaged"
+rm $STATE/log.0 $STATE/log.1
+tap_run "without the files it starts anew" start_server
+stop_server
+# the bytes of the version; the checksum does not matter then
+cp /tmp/good/log.? $STATE
+exec 3<>$STATE/lock
+flock -n 3
+refused "in use" "another server uses it"
+exec 3<&-
+tap_run "when it is not in use any more" start_server
+stop_server
+mkdir /tmp/small
+mount -t tmpfs -o size=64k none /tmp/small
+refused "full" "No space left\|cannot be read or written (-28)" state_dir=/tmp/small
+mount -o remount,size=4m /tmp/small
+tap_run "when there is room" start_server state_dir=/tmp/small
+stop_server
+umount /tmp/small
+tap_done
