@@ -10,9 +10,9 @@
  *
  * The key must survive a reload of the module, otherwise clients would lose their opens
  * when the server restarts.  It is created when a directory is exported for the first time
- * and stored in the state directory, see store/dir.c, or given as a parameter.  A server that is built into
- * the kernel starts before the root file system is mounted, so the key is read when the
- * first export is enabled.  Until then no filehandle is made or accepted.
+ * and stored in the state directory, see store/dir.c, or given as a parameter.  A server that
+ * is built into the kernel starts before the root file system is mounted, so the key is read
+ * when the first export is enabled.  Until then no filehandle is made or accepted.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -213,7 +213,6 @@ int dafsd_fh_key_init(void)
 		dafsd_fh_key_complete();
 	return err;
 }
-
 
 static int dafsd_key_find(void)
 {

@@ -47,7 +47,7 @@ struct dafsd_log_id {
  * @retired: the other file has taken its place
  */
 struct dafsd_log_header {
-	u8 magic[8] __nonstring;
+	u8 magic[8];
 	__le32 crc;
 	__le32 version;
 	__le64 generation;

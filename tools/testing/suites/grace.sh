@@ -23,7 +23,8 @@ stop_server()
 }
 
 start_server
-tap_is "$(echo $(ls $STATE))" "fh_key lock log.0 log.1" "the state directory"
+tap_is "$(find $STATE -type f | sort | xargs -n1 basename | xargs)" "fh_key lock log.0 log.1" \
+	"the state directory"
 tap_run "one client" mount_dafs data $A clientid=one
 tap_run "another client" mount_dafs data $B clientid=two
 
@@ -44,8 +45,8 @@ print(done)
 PY
 printf '%016d' 0 >$D/count
 pids=
-for dir in $A $A $B $B; do
-	python3 -B /tmp/count.py $dir/count /tmp/stop >/tmp/counted.$(echo $pids | wc -w) &
+for program in a/1 a/2 b/3 b/4; do
+	python3 -B /tmp/count.py "/mnt/${program%/*}/count" /tmp/stop >"/tmp/counted.${program#*/}" &
 	pids="$pids $!"
 done
 counts_on()
@@ -66,8 +67,8 @@ tap_is "$(tail -c 8 $D/count | sed 's/^0*//')" "$(cat /tmp/counted.* | paste -sd
 	"every lock was exclusive"
 
 # R-4.4.1.6-03: a lock that is held over a restart is still held, also for a local program.
-hold="python3 -B $BED/../posix/hold.py"
-$hold hold $A/held /tmp/ready /tmp/go &
+HOLD=$BED/../posix/hold.py
+python3 -B "$HOLD" hold $A/held /tmp/ready /tmp/go &
 holder=$!
 eventually [ -e /tmp/ready ]
 GRACE=/sys/module/dafsd/parameters/grace
@@ -78,18 +79,18 @@ over()
 stop_server
 start_server
 tap_run "the grace period ends when both clients have reclaimed" eventually over
-tap_is "$($hold try $B/held)" locked "the other client finds it locked"
-tap_is "$($hold try $D/held)" locked "and so does a program of the server"
+tap_is "$(python3 -B "$HOLD" try $B/held)" locked "the other client finds it locked"
+tap_is "$(python3 -B "$HOLD" try $D/held)" locked "and so does a program of the server"
 touch /tmp/go
 tap_run "its holder writes" wait $holder
-tap_is "$($hold try $B/held)" free "then it is free"
+tap_is "$(python3 -B "$HOLD" try $B/held)" free "then it is free"
 
 # R-4.4.1.6-05: a client that does not come back loses its locks, after the grace period.
 rm /tmp/ready /tmp/go
 stop_server
 start_server lease=3
 tap_run "the lease is short now" stat -f $A $B
-$hold hold $A/held /tmp/ready /tmp/go &
+python3 -B "$HOLD" hold $A/held /tmp/ready /tmp/go &
 holder=$!
 eventually [ -e /tmp/ready ]
 stop_server
@@ -98,7 +99,7 @@ umount -f $A
 dmesg -C
 start_server lease=3
 tap_run "the grace period lasts" test "$(cat $GRACE)" -gt 0
-tap_run "a client that waits gets the lock" $hold hold $B/held /tmp/ready /dev/null
+tap_run "a client that waits gets the lock" python3 -B "$HOLD" hold $B/held /tmp/ready /dev/null
 tap_run "after its end" over
 tap_run "the log tells of it" sh -c "dmesg | grep -q '1 clients did not come back'"
 
@@ -107,7 +108,7 @@ rm /tmp/ready /tmp/go 2>/dev/null
 stop_server
 start_server lease=3600
 mount_dafs data $A clientid=one
-$hold hold $A/held /tmp/ready /tmp/go &
+python3 -B "$HOLD" hold $A/held /tmp/ready /tmp/go &
 holder=$!
 eventually [ -e /tmp/ready ]
 stop_server
@@ -117,11 +118,11 @@ start_server lease=3600
 tap_fails "only 0 can be set" sh -c "echo 5 2>/dev/null >$GRACE"
 tap_is "$(over && echo over)" "" "for an hour"
 tap_run "the period is ended by hand" sh -c "echo 0 >$GRACE"
-tap_run "then the lock is free" $hold hold $B/held /tmp/ready /dev/null
+tap_run "then the lock is free" python3 -B "$HOLD" hold $B/held /tmp/ready /dev/null
 
 # A server without what it knew: locks are lost, and that is told.
 rm -f /tmp/ready /tmp/go
-$hold hold $B/held /tmp/ready /tmp/go 2>/dev/null &
+python3 -B "$HOLD" hold $B/held /tmp/ready /tmp/go 2>/dev/null &
 holder=$!
 eventually [ -e /tmp/ready ]
 stop_server

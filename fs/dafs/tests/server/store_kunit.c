@@ -118,7 +118,8 @@ static void store_read(struct kunit *test, struct dafsd_store *store,
 		       struct store_content *content)
 {
 	*content = (struct store_content){ .test = test };
-	KUNIT_EXPECT_EQ(test, 0, dafsd_store_for_each(store, DAFSD_RECORD_TEST, store_see, content));
+	KUNIT_EXPECT_EQ(test, 0,
+			dafsd_store_for_each(store, DAFSD_RECORD_TEST, store_see, content));
 }
 
 static void store_expect(struct kunit *test, struct dafsd_store *store, const u32 *value)
