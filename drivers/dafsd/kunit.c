@@ -37,6 +37,7 @@ TESTED(dafsd_conn_put);
 TESTED(dafsd_cred_find);
 TESTED(dafsd_grace_begin);
 TESTED(dafsd_grace_exit);
+TESTED(dafsd_grace_load);
 TESTED(dafsd_in_grace);
 TESTED(dafsd_lease_seconds);
 TESTED(dafsd_max_locks);

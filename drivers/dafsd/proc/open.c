@@ -371,8 +371,14 @@ static bool dafsd_open_must_wait(struct dafsd_rqst *rq)
 
 static dafs_status_t dafsd_open_by_claim(struct dafsd_rqst *rq)
 {
+	dafs_status_t status;
+
 	if (dafsd_open_must_wait(rq))
 		return DAFSERR_GRACE;
+	/* may wait for the disk, so before there is a lock or write access to a file system */
+	status = dafsd_client_record(rq->ses->client);
+	if (status)
+		return status;
 	switch (rq->args.open.claim_type) {
 	case DAFS_CLAIM_NULL:
 		return dafsd_open_by_name(rq);

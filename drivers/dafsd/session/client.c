@@ -26,7 +26,6 @@
 #include <linux/once.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
-#include "../store/store.h"
 #include "server.h"
 #include "peer.h"
 #include "client.h"
@@ -112,14 +111,13 @@ static void dafsd_client_remove(struct dafsd_client *client, struct list_head *g
  * Release the state of removed clients; without the lock, because it may take long.  After
  * their records are gone, because others may be given that state at once.
  */
-static void dafsd_clients_release(struct dafsd_server *server, struct list_head *gone)
+static void dafsd_clients_release(struct list_head *gone)
 {
 	struct dafsd_client *client, *next;
 
-	if (!list_empty(gone) && server->store)
-		dafsd_store_sync(server->store);
 	list_for_each_entry_safe(client, next, gone, node) {
 		list_del_init(&client->node);
+		dafsd_client_sync_record(client);
 		dafsd_client_ops->release(client);
 		dafsd_client_drop_creds(client);
 		dafsd_client_put(client);
@@ -175,8 +173,7 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 /* As dafsd_clients_release(), but the client stays. */
 static void dafsd_client_revoke(struct dafsd_client *client)
 {
-	if (client->server->store && !READ_ONCE(client->recorded))
-		dafsd_store_sync(client->server->store);
+	dafsd_client_sync_record(client);
 	dafsd_client_ops->revoke(client);
 }
 
@@ -191,7 +188,7 @@ static void dafsd_client_lease_work(struct work_struct *work)
 	if (!client->discarded)
 		dafsd_client_check_lease(client, &gone);
 	mutex_unlock(lock);
-	dafsd_clients_release(client->server, &gone);
+	dafsd_clients_release(&gone);
 	dafsd_client_revoke(client);
 	dafsd_client_put(client);
 }
@@ -280,6 +277,12 @@ static void dafsd_client_add(struct dafsd_client *client)
 	client->peer->clients++;
 }
 
+/* May it get back state that it had before a restart? */
+static bool dafsd_client_reclaims(struct dafsd_client *client)
+{
+	return client->principal && dafsd_grace_reclaims(client);
+}
+
 /*
  * Make room for another client.  A client without sessions and opens loses nothing if it
  * is removed before its lease expires, so the oldest of these is removed.  If @peer has
@@ -295,7 +298,8 @@ static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *
 		return true;
 	list_for_each_entry(client, &server->clients, node)
 		if (!client->nr_connecting && list_empty(&client->sessions) &&
-		    !READ_ONCE(client->nr_opens) && (!own || client->peer == peer)) {
+		    !READ_ONCE(client->nr_opens) && (!own || client->peer == peer) &&
+		    !dafsd_client_reclaims(client)) {
 			dafsd_client_remove(client, gone);
 			return true;
 		}
@@ -335,7 +339,7 @@ struct dafsd_client *dafsd_client_get(struct dafsd_peer *peer, const struct dafs
 		pr_warn_ratelimited("dafsd: no room for another client at %pI6c\n", &peer->addr);
 	}
 	mutex_unlock(&server->clients_lock);
-	dafsd_clients_release(server, &gone);
+	dafsd_clients_release(&gone);
 	return client;
 }
 
@@ -354,7 +358,7 @@ void dafsd_client_abandon(struct dafsd_client *client)
 	if (!--client->nr_connecting && !client->principal && !client->discarded)
 		dafsd_client_remove(client, &gone);
 	mutex_unlock(lock);
-	dafsd_clients_release(client->server, &gone);
+	dafsd_clients_release(&gone);
 }
 
 /* Case C: an older instance with the same id string, or NULL. */
@@ -431,7 +435,7 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);
 unlock:
 	mutex_unlock(lock);
-	dafsd_clients_release(client->server, &gone);
+	dafsd_clients_release(&gone);
 	/* opens that expired before the client reconnected are not restored */
 	dafsd_client_revoke(client);
 	return status;
@@ -472,12 +476,12 @@ void dafsd_clients_exit(struct dafsd_server *server)
 
 	mutex_lock(&server->clients_lock);
 	list_for_each_entry_safe(client, next, &server->clients, node) {
-		/* those with state may reclaim it when the server is back */
-		client->keeps_record = client->nr_opens;
+		/* those with state, or that may reclaim it, may do so when the server is back */
+		client->keeps_record = client->nr_opens || dafsd_client_reclaims(client);
 		dafsd_client_remove(client, &gone);
 	}
 	mutex_unlock(&server->clients_lock);
-	dafsd_clients_release(server, &gone);
+	dafsd_clients_release(&gone);
 	flush_workqueue(dafsd_timer_wq);
 	flush_workqueue(dafsd_close_wq);
 }

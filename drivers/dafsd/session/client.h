@@ -50,6 +50,7 @@ struct dafsd_principal {
  * @record_changes: how often its record was deleted; changed under @record_lock and @lock
  * @recorded: there is a record of it which is durable; guarded likewise
  * @keeps_record: the server ends, but its record stays
+ * @unsynced: its record was deleted, but may still be on the disk
  * @lock: guards @states, @expired, @nr_opens and @released
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
@@ -89,6 +90,7 @@ struct dafsd_client {
 	unsigned int record_changes;
 	bool recorded;
 	bool keeps_record;
+	bool unsynced;
 	spinlock_t lock;	/* see above */
 	struct xarray creds;
 	u32 nr_creds;

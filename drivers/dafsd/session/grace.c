@@ -11,9 +11,10 @@
  * Reads and writes by an open that was reclaimed are served: what they could conflict with is
  * a reservation of another open, which this one existed beside.
  *
- * A client that does not come back has lost its state when the period ends, which is recorded
- * before another one is given any: should the server restart again, then it cannot reclaim
- * what others have had meanwhile.
+ * A client that has reclaimed nothing has lost its state when the period ends.  Its record is
+ * deleted before another one is given any: should the server restart again, then it cannot
+ * reclaim what others have had meanwhile.  There is one record for all state of a client, so
+ * this does not hold for what a client has left when it has reclaimed a part.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -40,6 +41,7 @@ enum dafsd_former_state {
  * struct dafsd_former - a client that had state before the server has restarted
  * @node: in dafsd_grace.formers
  * @state: what it has done since
+ * @given: it has been given state since, and has a new record
  * @verifier: its instance
  * @auth_type: of its principal
  * @id_len: bytes of @id
@@ -48,6 +50,7 @@ enum dafsd_former_state {
 struct dafsd_former {
 	struct hlist_node node;
 	enum dafsd_former_state state;
+	bool given;
 	struct dafs_verifier verifier;
 	u32 auth_type;
 	u32 id_len;
@@ -132,11 +135,10 @@ static void dafsd_former_move(struct dafsd_grace *grace, struct dafsd_former *fo
 	lockdep_assert_held(&grace->lock);
 	if (to <= former->state)
 		return;
-	if (dafsd_former_is_awaited(former->state) && !dafsd_former_is_awaited(to))
-		grace->nr_awaited--;
-	former->state = to;
-	if (!grace->nr_awaited)
+	if (dafsd_former_is_awaited(former->state) && !dafsd_former_is_awaited(to) &&
+	    !--grace->nr_awaited && !grace->ending)
 		mod_delayed_work(dafsd_timer_wq, &grace->end_work, 0);
+	former->state = to;
 }
 
 static struct dafsd_former *dafsd_former_find(struct dafsd_grace *grace,
@@ -153,9 +155,11 @@ static struct dafsd_former *dafsd_former_find(struct dafsd_grace *grace,
 	return NULL;
 }
 
+/* Is it this instance of the client? */
 static bool dafsd_former_is(const struct dafsd_former *former, const struct dafsd_client *client)
 {
-	return former && dafs_opaque64_equal(&former->verifier, &client->verifier);
+	return former->auth_type == client->principal->auth_type &&
+	       dafs_opaque64_equal(&former->verifier, &client->verifier);
 }
 
 /**
@@ -175,7 +179,7 @@ bool dafsd_grace_reclaims(struct dafsd_client *client)
 		return false;
 	spin_lock(&grace->lock);
 	former = dafsd_former_find(grace, client);
-	if (dafsd_former_is(former, client))
+	if (former && dafsd_former_is(former, client))
 		may = !grace->ending && former->state != DAFSD_FORMER_GONE;
 	spin_unlock(&grace->lock);
 	return may;
@@ -196,6 +200,8 @@ bool dafsd_grace_owned_by_other(struct dafsd_client *client,
 	const struct dafsd_former *former;
 	bool other;
 
+	if (!dafsd_in_grace(client->server))
+		return false;
 	spin_lock(&grace->lock);
 	former = dafsd_former_find(grace, client);
 	other = former && former->state != DAFSD_FORMER_GONE &&
@@ -204,19 +210,16 @@ bool dafsd_grace_owned_by_other(struct dafsd_client *client,
 	return other;
 }
 
-static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_state same,
-			     enum dafsd_former_state other)
+/* The record of another instance; the present one has not got its own yet. */
+static void dafsd_former_replaced(struct dafsd_grace *grace, struct dafsd_former *former,
+				  struct dafsd_store *store)
 {
-	struct dafsd_grace *grace = &client->server->grace;
-	struct dafsd_former *former;
+	struct dafsd_key key = { DAFSD_RECORD_CLIENT, former->id_len, former->id };
 
-	if (!dafsd_in_grace(client->server))
+	if (former->state == DAFSD_FORMER_GONE)
 		return;
-	spin_lock(&grace->lock);
-	former = dafsd_former_find(grace, client);
-	if (former)
-		dafsd_former_move(grace, former, dafsd_former_is(former, client) ? same : other);
-	spin_unlock(&grace->lock);
+	dafsd_store_delete(store, &key);
+	dafsd_former_move(grace, former, DAFSD_FORMER_GONE);
 }
 
 /**
@@ -227,7 +230,46 @@ static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_stat
  */
 void dafsd_grace_came_back(struct dafsd_client *client)
 {
-	dafsd_grace_move(client, DAFSD_FORMER_BACK, DAFSD_FORMER_GONE);
+	struct dafsd_server *server = client->server;
+	struct dafsd_grace *grace = &server->grace;
+	struct dafsd_former *former;
+
+	if (!dafsd_in_grace(server))
+		return;
+	spin_lock(&grace->lock);
+	former = dafsd_former_find(grace, client);
+	if (former && dafsd_former_is(former, client))
+		dafsd_former_move(grace, former, DAFSD_FORMER_BACK);
+	else if (former && former->auth_type == client->principal->auth_type)
+		dafsd_former_replaced(grace, former, server->store);
+	spin_unlock(&grace->lock);
+}
+
+static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_state to, bool given)
+{
+	struct dafsd_grace *grace = &client->server->grace;
+	struct dafsd_former *former;
+
+	if (!dafsd_in_grace(client->server))
+		return;
+	spin_lock(&grace->lock);
+	former = dafsd_former_find(grace, client);
+	if (former && dafsd_former_is(former, client)) {
+		former->given |= given;
+		dafsd_former_move(grace, former, to);
+	}
+	spin_unlock(&grace->lock);
+}
+
+/**
+ * dafsd_grace_given() - a client is about to get a new record
+ * @client: the client
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_grace_given(struct dafsd_client *client)
+{
+	dafsd_grace_move(client, DAFSD_FORMER_BACK, true);
 }
 
 /**
@@ -238,7 +280,7 @@ void dafsd_grace_came_back(struct dafsd_client *client)
  */
 void dafsd_grace_complete(struct dafsd_client *client)
 {
-	dafsd_grace_move(client, DAFSD_FORMER_COMPLETE, DAFSD_FORMER_AWAITED);
+	dafsd_grace_move(client, DAFSD_FORMER_COMPLETE, false);
 }
 
 /**
@@ -249,10 +291,13 @@ void dafsd_grace_complete(struct dafsd_client *client)
  */
 void dafsd_grace_lost(struct dafsd_client *client)
 {
-	dafsd_grace_move(client, DAFSD_FORMER_GONE, DAFSD_FORMER_AWAITED);
+	dafsd_grace_move(client, DAFSD_FORMER_GONE, false);
 }
 
-/* Those that were not heard of lose their state; their records go before the period ends. */
+/*
+ * Those that have been given nothing lose their state; their records go before the period
+ * ends.  Returns how many were not heard of.
+ */
 static unsigned int dafsd_grace_forget_absent(struct dafsd_server *server)
 {
 	struct dafsd_grace *grace = &server->grace;
@@ -264,11 +309,11 @@ static unsigned int dafsd_grace_forget_absent(struct dafsd_server *server)
 	spin_lock(&grace->lock);
 	grace->ending = true;
 	hash_for_each(grace->formers, bkt, former, node) {
-		if (former->state != DAFSD_FORMER_AWAITED)
+		if (former->given || former->state == DAFSD_FORMER_GONE)
 			continue;
 		key = (struct dafsd_key){ DAFSD_RECORD_CLIENT, former->id_len, former->id };
 		dafsd_store_delete(server->store, &key);
-		absent++;
+		absent += former->state == DAFSD_FORMER_AWAITED;
 	}
 	spin_unlock(&grace->lock);
 	return absent;
@@ -323,21 +368,11 @@ void dafsd_grace_init(struct dafsd_server *server)
 	INIT_DELAYED_WORK(&server->grace.end_work, dafsd_grace_end_work);
 }
 
-/**
- * struct dafsd_grace_loading - what is made of the records of clients
- * @grace: takes them
- * @lease: longest lease of any, in seconds
- */
-struct dafsd_grace_loading {
-	struct dafsd_grace *grace;
-	u32 lease;
-};
-
 static int dafsd_grace_add(void *priv, const struct dafsd_key *key, const void *value,
 			   u32 value_len)
 {
 	const struct dafsd_client_record *rec = value;
-	struct dafsd_grace_loading *loading = priv;
+	struct dafsd_grace *grace = priv;
 	struct dafsd_former *former;
 
 	if (value_len != sizeof(*rec))
@@ -349,11 +384,11 @@ static int dafsd_grace_add(void *priv, const struct dafsd_key *key, const void *
 	memcpy(former->id, key->data, key->len);
 	former->verifier = rec->verifier;
 	former->auth_type = le32_to_cpu(rec->auth_type);
-	loading->lease = max(loading->lease, le32_to_cpu(rec->lease));
-	spin_lock(&loading->grace->lock);
-	hash_add(loading->grace->formers, &former->node, dafsd_client_hash(key->data, key->len));
-	loading->grace->nr_awaited++;
-	spin_unlock(&loading->grace->lock);
+	spin_lock(&grace->lock);
+	grace->lease = max(grace->lease, le32_to_cpu(rec->lease));
+	hash_add(grace->formers, &former->node, dafsd_client_hash(key->data, key->len));
+	grace->nr_awaited++;
+	spin_unlock(&grace->lock);
 	return 0;
 }
 
@@ -370,49 +405,67 @@ static void dafsd_grace_greet(struct dafsd_server *server)
 }
 
 /**
+ * dafsd_grace_load() - read the records of the clients that had state before the restart
+ * @server: the server
+ * @store: its store, which it does not use yet
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, or -EUCLEAN if there is a record that is not understood; then none is
+ * loaded.
+ */
+int dafsd_grace_load(struct dafsd_server *server, struct dafsd_store *store)
+{
+	struct dafsd_grace *grace = &server->grace;
+	int err;
+
+	grace->nr_awaited = 0;
+	grace->ending = false;
+	grace->lease = dafsd_lease_seconds;
+	err = dafsd_store_for_each(store, DAFSD_RECORD_CLIENT, dafsd_grace_add, grace);
+	if (err)
+		dafsd_formers_free(grace);
+	return err;
+}
+
+/**
  * dafsd_grace_begin() - begin a grace period if clients had state before the restart
  * @server: the server; its store is open, and it has given no state yet
  *
  * It is as long as the longest lease that any of them relies on, or as the present one.
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM, or -EUCLEAN if there is a record that is not understood.
  */
-int dafsd_grace_begin(struct dafsd_server *server)
+void dafsd_grace_begin(struct dafsd_server *server)
 {
 	struct dafsd_grace *grace = &server->grace;
-	struct dafsd_grace_loading loading = { grace, dafsd_lease_seconds };
-	int err;
+	unsigned int clients = grace->nr_awaited;
+	u32 lease = min(grace->lease, DAFSD_LEASE_MAX);
 
-	grace->nr_awaited = 0;
-	grace->ending = false;
-	err = dafsd_store_for_each(server->store, DAFSD_RECORD_CLIENT, dafsd_grace_add, &loading);
-	if (err) {
-		dafsd_formers_free(grace);
-		return err;
-	}
-	if (!grace->nr_awaited)
-		return 0;
-	loading.lease = min(loading.lease, DAFSD_LEASE_MAX);
-	WRITE_ONCE(grace->until, jiffies + loading.lease * HZ);
-	WRITE_ONCE(grace->on, true);
-	trace_dafsd_grace("begins", grace->nr_awaited);
+	if (!clients)
+		return;
+	WRITE_ONCE(grace->until, jiffies + lease * HZ);
+	trace_dafsd_grace("begins", clients);
 	pr_notice("dafsd: grace period of at most %u s: %u clients may reclaim opens and locks\n",
-		  loading.lease, grace->nr_awaited);
-	queue_delayed_work(dafsd_timer_wq, &grace->end_work, loading.lease * HZ);
+		  lease, clients);
+	WRITE_ONCE(grace->on, true);
+	queue_delayed_work(dafsd_timer_wq, &grace->end_work, lease * HZ);
 	dafsd_grace_greet(server);
-	return 0;
 }
 
 /**
  * dafsd_grace_exit() - the server ends: those that may reclaim may do so when it is back
- * @server: the server
+ * @server: the server, which has no clients any more
  *
  * Context: may sleep; before the store is closed.
  */
 void dafsd_grace_exit(struct dafsd_server *server)
 {
-	cancel_delayed_work_sync(&server->grace.end_work);
-	dafsd_formers_free(&server->grace);
-	WRITE_ONCE(server->grace.on, false);
+	struct dafsd_grace *grace = &server->grace;
+
+	/* from now on it is not ended by hand */
+	spin_lock(&grace->lock);
+	WRITE_ONCE(grace->on, false);
+	spin_unlock(&grace->lock);
+	cancel_delayed_work_sync(&grace->end_work);
+	dafsd_formers_free(grace);
 }

@@ -25,6 +25,7 @@ struct dafsd_store;
  * @until: when it ends at the latest, in jiffies
  * @formers: struct dafsd_former.node by client-id-string
  * @nr_awaited: those of which another reclaim may come
+ * @lease: the longest lease that any of them relies on, in seconds
  * @end_work: ends it
  */
 struct dafsd_grace {
@@ -34,12 +35,14 @@ struct dafsd_grace {
 	unsigned long until;
 	DECLARE_HASHTABLE(formers, 10);
 	unsigned int nr_awaited;
+	u32 lease;
 	struct delayed_work end_work;
 };
 
 /* grace.c */
 void dafsd_grace_init(struct dafsd_server *server);
-int dafsd_grace_begin(struct dafsd_server *server);
+int dafsd_grace_load(struct dafsd_server *server, struct dafsd_store *store);
+void dafsd_grace_begin(struct dafsd_server *server);
 void dafsd_grace_exit(struct dafsd_server *server);
 bool dafsd_in_grace(const struct dafsd_server *server);
 unsigned int dafsd_grace_left(const struct dafsd_server *server);
@@ -47,6 +50,7 @@ bool dafsd_grace_reclaims(struct dafsd_client *client);
 bool dafsd_grace_owned_by_other(struct dafsd_client *client,
 				const struct dafsd_principal *principal);
 void dafsd_grace_came_back(struct dafsd_client *client);
+void dafsd_grace_given(struct dafsd_client *client);
 void dafsd_grace_complete(struct dafsd_client *client);
 void dafsd_grace_lost(struct dafsd_client *client);
 
@@ -67,6 +71,8 @@ struct dafsd_client_record {
 int dafsd_records_open(struct dafsd_server *server, bool optional);
 void dafsd_records_close(struct dafsd_server *server);
 dafs_status_t dafsd_client_record(struct dafsd_client *client);
+dafs_status_t dafsd_client_may_get(const struct dafsd_client *client);
 void dafsd_client_unrecord(struct dafsd_client *client);
+void dafsd_client_sync_record(struct dafsd_client *client);
 
 #endif /* _DAFSD_SESSION_GRACE_H */

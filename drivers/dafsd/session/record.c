@@ -8,8 +8,12 @@
  * to another client: so it cannot reclaim that after a restart.  Deleting is done under
  * dafsd_server.clients_lock, but waiting for the disk is not.
  *
- * While the store cannot be written nobody gets new state, so that what has been taken from a
- * client without a record of it is not given to another one.
+ * There is one record for all state of a client.  A client that has lost its state, but has
+ * not been discarded, and is given new state before it has noticed, could reclaim both after a
+ * restart.
+ *
+ * While the store cannot be written no client gets a new open or lock, so that what has been
+ * taken from a client without a record of it is not given to another one.
  */
 #include <linux/file.h>
 #include "../store/store.h"
@@ -66,8 +70,10 @@ dafs_status_t dafsd_client_record(struct dafsd_client *client)
 	mutex_lock(&client->record_lock);
 	changes = client->record_changes;
 	/* a discarded one is refused later */
-	if (!READ_ONCE(client->discarded))
+	if (!client->recorded && !READ_ONCE(client->discarded)) {
+		dafsd_grace_given(client);
 		err = dafsd_client_put_record(client);
+	}
 	mutex_unlock(&client->record_lock);
 	if (err)
 		return DAFSERR_RESOURCE;
@@ -82,7 +88,7 @@ dafs_status_t dafsd_client_record(struct dafsd_client *client)
  * @client: the client; its record is not needed any more, unless the server ends
  *
  * State that it is about to be given is not (dafsd_state_publish()).  The record is gone
- * after dafsd_store_sync().
+ * for good after dafsd_client_sync_record().
  *
  * Context: may sleep for memory; holds dafsd_server.clients_lock.
  */
@@ -100,30 +106,62 @@ void dafsd_client_unrecord(struct dafsd_client *client)
 	client->record_changes++;
 	client->recorded = false;
 	spin_unlock(&client->lock);
-	dafsd_store_delete(store, &key);
+	if (dafsd_store_delete(store, &key))
+		client->unsynced = true;
 	mutex_unlock(&client->record_lock);
 	dafsd_grace_lost(client);
 }
 
-static int dafsd_records_try_open(struct dafsd_server *server)
+/**
+ * dafsd_client_sync_record() - wait until a record that was deleted is gone for good
+ * @client: the client, whose state is about to be released
+ *
+ * If that fails the state is released all the same: dafsd_client_may_get() keeps other
+ * clients from getting it.
+ *
+ * Context: may sleep for the disk.
+ */
+void dafsd_client_sync_record(struct dafsd_client *client)
 {
-	struct file *dir = dafsd_state_dir_open();
-	struct dafsd_store *store;
+	if (!READ_ONCE(client->unsynced))
+		return;
+	WRITE_ONCE(client->unsynced, false);
+	dafsd_store_sync(client->server->store);
+}
+
+/**
+ * dafsd_client_may_get() - may a client be given state now?
+ * @client: the client
+ *
+ * Context: any.
+ * Return: OK; DELAY if it has to be recorded first; IO while the store cannot be written.
+ */
+dafs_status_t dafsd_client_may_get(const struct dafsd_client *client)
+{
+	const struct dafsd_store *store = READ_ONCE(client->server->store);
+
+	if (!store)
+		return DAFS_STATUS_OK;
+	if (dafsd_store_failed(store))
+		return DAFSERR_IO;
+	return READ_ONCE(client->recorded) ? DAFS_STATUS_OK : DAFSERR_DELAY;
+}
+
+static int dafsd_records_load(struct dafsd_server *server, struct file *dir)
+{
+	struct dafsd_store *store = dafsd_store_open(dir);
 	int err;
 
-	if (IS_ERR(dir))
-		return PTR_ERR(dir);
-	store = dafsd_store_open(dir);
-	fput(dir);
 	if (IS_ERR(store))
 		return PTR_ERR(store);
-	WRITE_ONCE(server->store, store);
-	err = dafsd_grace_begin(server);
+	err = dafsd_grace_load(server, store);
 	if (err) {
-		WRITE_ONCE(server->store, NULL);
 		dafsd_store_close(store);
+		return err;
 	}
-	return err;
+	WRITE_ONCE(server->store, store);
+	dafsd_grace_begin(server);
+	return 0;
 }
 
 static const char *dafsd_records_why(int err)
@@ -139,31 +177,53 @@ static const char *dafsd_records_why(int err)
 	return "cannot be read or written";
 }
 
+static int dafsd_records_open_in(struct dafsd_server *server, struct file *dir)
+{
+	int err = dafsd_records_load(server, dir);
+
+	if (err)
+		pr_err("dafsd: state directory %s: %s (%pe)\n", dafsd_state_dir,
+		       dafsd_records_why(err), ERR_PTR(err));
+	return err;
+}
+
+/* There is no directory, and so nothing that was recorded before. */
+static int dafsd_records_do_without(struct dafsd_server *server, int err)
+{
+	server->storeless = true;
+	pr_warn("dafsd: there is no state directory %s (%pe): clients will lose their locks when the server restarts\n",
+		dafsd_state_dir, ERR_PTR(err));
+	return 0;
+}
+
 /**
  * dafsd_records_open() - open the store, and let the clients that it knows reclaim
  * @server: the server
  * @optional: it can do without a directory
  *
+ * What was decided once holds until the module is unloaded: a store that is opened later
+ * would not know the clients that have state.
+ *
  * Context: may sleep, with the server's credential; the first export is about to be enabled.
  * Return: 0, or the error of dafsd_state_dir_open(), dafsd_store_open() or
- * dafsd_grace_begin().
+ * dafsd_grace_load().
  */
 int dafsd_records_open(struct dafsd_server *server, bool optional)
 {
+	struct file *dir;
 	int err;
 
-	if (server->store)
+	if (server->store || server->storeless)
 		return 0;
-	err = dafsd_records_try_open(server);
-	if (!err)
-		return 0;
-	if (optional && err != -EUCLEAN && err != -EPROTONOSUPPORT && err != -EBUSY) {
-		pr_warn_once("dafsd: state directory %s: %s (%pe): clients will lose their locks when the server restarts\n",
-			     dafsd_state_dir, dafsd_records_why(err), ERR_PTR(err));
-		return 0;
+	dir = dafsd_state_dir_open();
+	if (IS_ERR(dir) && optional)
+		return dafsd_records_do_without(server, PTR_ERR(dir));
+	if (IS_ERR(dir)) {
+		pr_err("dafsd: state directory %s: %pe\n", dafsd_state_dir, dir);
+		return PTR_ERR(dir);
 	}
-	pr_err("dafsd: state directory %s: %s (%pe)\n", dafsd_state_dir, dafsd_records_why(err),
-	       ERR_PTR(err));
+	err = dafsd_records_open_in(server, dir);
+	fput(dir);
 	return err;
 }
 

@@ -95,7 +95,8 @@ void dafsd_wqs_destroy(void)
  * Ending sessions and timers have work queues of their own: they must not wait for a
  * worker that requests occupy.  In the two queues for requests, see request/park.c, and in
  * the queue for closing files, a file system may block a worker for long; in the other two
- * queues nothing does.  park.c relies on the number of workers of each node, so it is not
+ * queues nothing does but the disk of the state directory, where a client has lost its state.
+ * park.c relies on the number of workers of each node, so it is not
  * configurable in sysfs.
  *
  * Context: may sleep.

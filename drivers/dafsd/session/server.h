@@ -52,6 +52,7 @@
  * @kset: /sys/fs/dafsd
  * @store: what survives a restart; NULL without a state directory, and until the first export
  *	is enabled
+ * @storeless: there is no state directory, and will be none
  * @grace: has its own lock
  *
  * There is one instance.  Functions reach it through a connection, a client or a peer; only
@@ -78,6 +79,7 @@ struct dafsd_server {
 	DECLARE_HASHTABLE(peers, 8);
 	struct kset *kset;
 	struct dafsd_store *store;
+	bool storeless;
 	struct dafsd_grace grace;
 };
 

@@ -435,6 +435,9 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 		return DAFSERR_BAD_STATEID;
 	if (!dafsd_lock_allowed(locker, use, range))
 		return DAFSERR_RESOURCE;
+	status = range->type == F_UNLCK ? DAFS_STATUS_OK : dafsd_client_may_get(locker->client);
+	if (status)
+		return status;
 	dafsd_lock_wait_try(wait);
 	if (range->type != F_UNLCK)
 		first = dafsd_lock_wait_first(use->file, wait, locker, range, &its);

@@ -185,12 +185,11 @@ static size_t dafsd_open_size(const struct dafsd_open *open)
  * fail for lack of resources after that.  dafsd_open_unreserve() frees an unused open.
  *
  * Context: may sleep.
- * Return: OK, RESOURCE, or IO if the client cannot be recorded.
+ * Return: OK or RESOURCE.
  */
 dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 {
 	struct dafsd_client *client = rq->ses->client;
-	dafs_status_t status = DAFSERR_RESOURCE;
 	struct dafsd_open *open;
 
 	if (rq->open)
@@ -200,9 +199,7 @@ dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 		return DAFSERR_RESOURCE;
 	if (!dafsd_open_count(client))
 		goto refuse;
-	status = dafsd_state_reserve(&open->state, &dafsd_open_type, client,
-				     dafsd_open_size(open));
-	if (status)
+	if (dafsd_state_reserve(&open->state, &dafsd_open_type, client, dafsd_open_size(open)))
 		goto uncount;
 	rq->open = open;
 	return DAFS_STATUS_OK;
@@ -211,8 +208,6 @@ uncount:
 	dafsd_open_uncount(client);
 refuse:
 	kfree(open);
-	if (status != DAFSERR_RESOURCE)
-		return status;
 	pr_warn_ratelimited("dafsd: no room for an open of %pI6c, see max_opens and max_state\n",
 			    &client->peer->addr);
 	return DAFSERR_RESOURCE;
@@ -290,9 +285,11 @@ static dafs_status_t dafsd_open_merge(struct dafsd_adding *add, struct dafsd_ope
 {
 	u32 access = open->access | add->rq->args.open.share_access;
 	bool replace = access != open->access;
-	dafs_status_t status;
+	dafs_status_t status = dafsd_client_may_get(open->state.client);
 
 	add->opening.wanted = 0;
+	if (status)
+		return status;
 	if (replace && !dafsd_opening_fits(&add->opening, access, current_cred()))
 		return DAFS_STATUS_OK;
 	status = dafsd_open_truncate(add);

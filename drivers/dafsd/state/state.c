@@ -124,17 +124,13 @@ void dafsd_state_id(const struct dafsd_state *st, struct dafs_state_id *state_id
  * @client: whose it is
  * @bytes: approximate memory of the state and of all that it keeps
  *
- * Context: may sleep, for the disk when it is the client's first state.
- * Return: OK; RESOURCE: the state of the client's address takes too much memory, or
- * memory could not be allocated; or IO if the client cannot be recorded.
+ * Context: may sleep.
+ * Return: OK, or RESOURCE: the state of the client's address takes too much memory, or
+ * memory could not be allocated.
  */
 dafs_status_t dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
 				  struct dafsd_client *client, size_t bytes)
 {
-	dafs_status_t status = dafsd_client_record(client);
-
-	if (status)
-		return status;
 	if (!dafsd_peer_charge(client->peer, DAFSD_CHARGE_STATE, bytes))
 		return DAFSERR_RESOURCE;
 	if (xa_alloc_cyclic(&dafsd_states, &st->id, NULL, XA_LIMIT(1, S32_MAX),
@@ -189,9 +185,9 @@ static dafs_status_t dafsd_state_list(struct dafsd_state *st)
 		status = DAFSERR_STALE_CLIENTID;
 	else if (!READ_ONCE(st->exp->enabled))
 		status = DAFSERR_STALE;
-	else if (client->server->store && !client->recorded)
-		status = DAFSERR_DELAY;
 	else
+		status = dafsd_client_may_get(client);
+	if (!status)
 		list_add_tail(&st->client_link, &client->states);
 	spin_unlock(&client->lock);
 	return status;
@@ -204,8 +200,8 @@ static dafs_status_t dafsd_state_list(struct dafsd_state *st)
  * @state_id: set
  *
  * Context: any but interrupt.
- * Return: OK; STALE_CLIENTID or STALE if the client or the export is gone, DELAY if the
- * client's lease has just expired; then the state is as before.
+ * Return: OK; STALE_CLIENTID or STALE if the client or the export is gone, or that of
+ * dafsd_client_may_get(); then the state is as before.
  */
 dafs_status_t dafsd_state_publish(struct dafsd_state *st, struct dafs_state_id *state_id)
 {

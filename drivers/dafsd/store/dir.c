@@ -2,6 +2,8 @@
 /*
  * The state directory: it has the key of the filehandles and the store.
  */
+#include <linux/cred.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/mount.h>
@@ -13,8 +15,22 @@ module_param_named(state_dir, dafsd_state_dir, charp, 0444);
 MODULE_PARM_DESC(state_dir,
 		 "directory for what has to survive a restart, made if missing (default /var/lib/dafs)");
 
+/* The name of a new entry of a directory is on stable storage. */
+static int dafsd_sync_dir(const struct path *path)
+{
+	struct file *dir = dentry_open(path, O_RDONLY | O_DIRECTORY, current_cred());
+	int err;
+
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	err = vfs_fsync(dir, 0);
+	fput(dir);
+	return err;
+}
+
 static int dafsd_state_make_dir(void)
 {
+	struct path parent;
 	struct dentry *dentry;
 	struct path path;
 	int err;
@@ -23,7 +39,12 @@ static int dafsd_state_make_dir(void)
 	if (IS_ERR(dentry))
 		return PTR_ERR(dentry) == -EEXIST ? 0 : PTR_ERR(dentry);
 	err = vfs_mkdir(mnt_idmap(path.mnt), d_inode(path.dentry), dentry, 0700);
+	parent = path;
+	path_get(&parent);
 	done_path_create(&path, dentry);
+	if (!err)
+		err = dafsd_sync_dir(&parent);
+	path_put(&parent);
 	return err;
 }
 

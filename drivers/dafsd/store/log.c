@@ -13,6 +13,8 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/namei.h>
+#include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include "log.h"
 
@@ -95,6 +97,7 @@ static int dafsd_header_parse(struct dafsd_log *log, const struct dafsd_log_head
 	log->retired = header->retired;
 	log->id = header->id;
 	log->generation = le64_to_cpu(header->generation);
+	log->stamp = le64_to_cpu(header->stamp);
 	log->snapshot = le32_to_cpu(header->snapshot);
 	return 0;
 }
@@ -110,6 +113,7 @@ static int dafsd_log_check_blank(struct dafsd_log *log, void *buf)
 		if (err)
 			return err;
 		log->blank = !memchr_inv(buf, 0, DAFSD_BATCH_MAX);
+		cond_resched();
 	}
 	return 0;
 }
@@ -124,8 +128,8 @@ static int dafsd_log_check_blank(struct dafsd_log *log, void *buf)
  * A file without a valid header is no error: a crash may have left it.
  *
  * Context: may sleep.
- * Return: 0; -EPROTONOSUPPORT if the file has another version; or an error of the file
- * system.
+ * Return: 0; -EPROTONOSUPPORT if the file has another version; -EUCLEAN if it can be no log;
+ * or an error of the file system.
  */
 int dafsd_log_open(struct dafsd_log *log, const struct path *dir, const char *name, void *buf)
 {
@@ -138,6 +142,8 @@ int dafsd_log_open(struct dafsd_log *log, const struct path *dir, const char *na
 	if (!S_ISREG(file_inode(log->filp)->i_mode))
 		return -EUCLEAN;
 	log->size = i_size_read(file_inode(log->filp));
+	if (log->size > DAFSD_LOG_MAX)
+		return -EUCLEAN;
 	err = dafsd_log_pread(log, buf, DAFSD_LOG_BLOCK, 0);
 	return err ?: dafsd_header_parse(log, buf) ?: dafsd_log_check_blank(log, buf);
 }
@@ -162,7 +168,7 @@ static bool dafsd_batch_begins(const struct dafsd_log *log, const struct dafsd_l
 	*seq = le64_to_cpu(batch->seq);
 	return le32_to_cpu(batch->magic) == DAFSD_BATCH_MAGIC &&
 	       !memcmp(&batch->id, &log->id, sizeof(batch->id)) &&
-	       le64_to_cpu(batch->generation) == log->generation &&
+	       le64_to_cpu(batch->stamp) == log->stamp &&
 	       le32_to_cpu(batch->len) <= DAFSD_BATCH_ROOM;
 }
 
@@ -241,6 +247,7 @@ static int dafsd_log_check_end(const struct dafsd_log *log, void *buf)
 			return err;
 		if (seq > log->seq)
 			return -EUCLEAN;
+		cond_resched();
 	}
 	return log->seq > log->snapshot ? 0 : -EUCLEAN;
 }
@@ -301,7 +308,7 @@ static int dafsd_log_extend(struct dafsd_log *log, loff_t size, void *buf)
  * dafsd_log_begin() - begin a snapshot in a log file
  * @log: the file; loses its contents, but for its header, which is not valid any more
  * @id: of the store
- * @generation: higher than any before
+ * @generation: higher than that of any valid file
  * @size: bytes that the file is to have
  * @buf: DAFSD_BATCH_MAX bytes to work with
  *
@@ -315,6 +322,7 @@ int dafsd_log_begin(struct dafsd_log *log, const struct dafsd_log_id *id, u64 ge
 	log->retired = false;
 	log->id = *id;
 	log->generation = generation;
+	log->stamp = get_random_u64();
 	log->seq = 1;
 	log->pos = DAFSD_LOG_BLOCK;
 	return dafsd_log_extend(log, size, buf);
@@ -352,7 +360,7 @@ int dafsd_log_append(struct dafsd_log *log, void *buf, size_t len)
 	*batch = (struct dafsd_log_batch){
 		.magic = cpu_to_le32(DAFSD_BATCH_MAGIC),
 		.id = log->id,
-		.generation = cpu_to_le64(log->generation),
+		.stamp = cpu_to_le64(log->stamp),
 		.seq = cpu_to_le64(log->seq),
 		.len = cpu_to_le32(len),
 	};
@@ -388,6 +396,7 @@ static int dafsd_log_write_header(struct dafsd_log *log, void *buf)
 		.version = cpu_to_le32(DAFSD_LOG_VERSION),
 		.generation = cpu_to_le64(log->generation),
 		.id = log->id,
+		.stamp = cpu_to_le64(log->stamp),
 		.snapshot = cpu_to_le32(log->snapshot),
 		.retired = cpu_to_le32(log->retired),
 	};
@@ -396,9 +405,12 @@ static int dafsd_log_write_header(struct dafsd_log *log, void *buf)
 }
 
 /**
- * dafsd_log_complete() - the snapshot is written: make it durable, then valid
+ * dafsd_log_complete() - the snapshot is written: make it valid and durable
  * @log: the file
  * @buf: DAFSD_BATCH_MAX bytes to work with
+ *
+ * The header may be on the disk before all of the snapshot is: it tells how much that is, and
+ * the other file still counts then.
  *
  * Context: may sleep.
  * Return: 0 or an error of the file system.
@@ -408,7 +420,7 @@ int dafsd_log_complete(struct dafsd_log *log, void *buf)
 	int err;
 
 	log->snapshot = log->seq - 1;
-	err = dafsd_log_flush(log) ?: dafsd_log_write_header(log, buf);
+	err = dafsd_log_write_header(log, buf);
 	log->valid = !err;
 	return err;
 }

@@ -5,7 +5,7 @@
  * A file has a block with a header, and batches of records behind it; each batch begins with
  * a block.  A block that holds durable records is never written again, so a torn write
  * damages nothing else.  A batch is written only after the one before it is durable, unless
- * they belong to the snapshot, which counts only when the header is written.
+ * they belong to the snapshot, which counts only if all of it is there.
  *
  *	header: struct dafsd_log_header, zeros up to the end of the block
  *	batch: struct dafsd_log_batch, its records, zeros up to the end of the block
@@ -27,6 +27,7 @@ struct path;
 #define DAFSD_LOG_VERSION	1
 #define DAFSD_BATCH_MAGIC	0x62736644
 #define DAFSD_BATCH_MAX		SZ_128K
+#define DAFSD_LOG_MAX		SZ_1G
 
 /**
  * struct dafsd_log_id - which store a file belongs to
@@ -43,6 +44,8 @@ struct dafsd_log_id {
  * @version: DAFSD_LOG_VERSION
  * @generation: the file of a store with the higher one counts
  * @id: of the store
+ * @stamp: random for each snapshot, so that batches of an earlier one that was not completed,
+ *	perhaps of the same generation, are not taken for its own
  * @snapshot: batches from the first one on that hold all records of that time
  * @retired: the other file has taken its place
  */
@@ -52,6 +55,7 @@ struct dafsd_log_header {
 	__le32 version;
 	__le64 generation;
 	struct dafsd_log_id id;
+	__le64 stamp;
 	__le32 snapshot;
 	__le32 retired;
 } __packed;
@@ -61,7 +65,7 @@ struct dafsd_log_header {
  * @magic: DAFSD_BATCH_MAGIC
  * @crc: crc32c of what follows, up to the last record
  * @id: of the store
- * @generation: of the file
+ * @stamp: of the file
  * @seq: number of the batch in the file, from 1
  * @len: bytes of its records
  * @zero: 0
@@ -70,7 +74,7 @@ struct dafsd_log_batch {
 	__le32 magic;
 	__le32 crc;
 	struct dafsd_log_id id;
-	__le64 generation;
+	__le64 stamp;
 	__le64 seq;
 	__le32 len;
 	__le32 zero;
@@ -101,6 +105,7 @@ struct dafsd_log_record {
  * @retired: as in the header
  * @id: likewise
  * @generation: likewise
+ * @stamp: likewise
  * @snapshot: likewise
  * @seq: number of the next batch
  * @pos: its place
@@ -113,6 +118,7 @@ struct dafsd_log {
 	bool retired;
 	struct dafsd_log_id id;
 	u64 generation;
+	u64 stamp;
 	u32 snapshot;
 	u64 seq;
 	loff_t pos;

@@ -167,6 +167,45 @@ static struct dafsd_record *dafsd_record_replace(struct dafsd_store *store,
 	return old;
 }
 
+static bool dafsd_key_valid(const struct dafsd_key *key, u32 value_len)
+{
+	return key->kind && key->len <= DAFSD_RECORD_MAX_KEY &&
+	       value_len <= DAFSD_RECORD_MAX_VALUE;
+}
+
+/* Is there room for a record, in the place of one that it replaces? */
+static bool dafsd_store_has_room(const struct dafsd_store *store, const struct dafsd_record *rec,
+				 const struct dafsd_key *key)
+{
+	const struct dafsd_record *old = dafsd_record_find(store, key);
+	size_t bytes = store->bytes + dafsd_record_bytes(rec->key_len, rec->value_len);
+
+	if (old)
+		bytes -= dafsd_record_bytes(old->key_len, old->value_len);
+	return bytes <= DAFSD_STORE_MAX;
+}
+
+/* @most: refuse what the store has no room for */
+static int dafsd_store_add(struct dafsd_store *store, const struct dafsd_key *key,
+			   const void *value, u32 value_len, bool most)
+{
+	struct dafsd_record *rec = dafsd_record_alloc(key, value, value_len), *old = NULL;
+	bool room;
+
+	if (!rec)
+		return -ENOMEM;
+	spin_lock(&store->lock);
+	room = !most || dafsd_store_has_room(store, rec, key);
+	if (room) {
+		old = dafsd_record_replace(store, rec, key);
+		list_add_tail(&rec->pending, &store->pending);
+		store->changes++;
+	}
+	spin_unlock(&store->lock);
+	kvfree(room ? old : rec);
+	return room ? 0 : -ENOSPC;
+}
+
 /**
  * dafsd_store_put() - add a record, or replace the one of the same key
  * @store: the store
@@ -182,24 +221,9 @@ static struct dafsd_record *dafsd_record_replace(struct dafsd_store *store,
 int dafsd_store_put(struct dafsd_store *store, const struct dafsd_key *key, const void *value,
 		    u32 value_len)
 {
-	struct dafsd_record *rec, *old = NULL;
-	bool room;
-
-	if (key->len > DAFSD_RECORD_MAX_KEY || value_len > DAFSD_RECORD_MAX_VALUE)
+	if (!dafsd_key_valid(key, value_len))
 		return -EINVAL;
-	rec = dafsd_record_alloc(key, value, value_len);
-	if (!rec)
-		return -ENOMEM;
-	spin_lock(&store->lock);
-	room = store->bytes < DAFSD_STORE_MAX;
-	if (room) {
-		old = dafsd_record_replace(store, rec, key);
-		list_add_tail(&rec->pending, &store->pending);
-		store->changes++;
-	}
-	spin_unlock(&store->lock);
-	kvfree(room ? old : rec);
-	return room ? 0 : -ENOSPC;
+	return dafsd_store_add(store, key, value, value_len, true);
 }
 
 /**
@@ -210,8 +234,9 @@ int dafsd_store_put(struct dafsd_store *store, const struct dafsd_key *key, cons
  * It is durable after dafsd_store_sync().
  *
  * Context: any but interrupt; needs no memory.
+ * Return: true if it was there.
  */
-void dafsd_store_delete(struct dafsd_store *store, const struct dafsd_key *key)
+bool dafsd_store_delete(struct dafsd_store *store, const struct dafsd_key *key)
 {
 	struct dafsd_record *rec;
 
@@ -224,47 +249,63 @@ void dafsd_store_delete(struct dafsd_store *store, const struct dafsd_key *key)
 		store->changes++;
 	}
 	spin_unlock(&store->lock);
+	return rec;
 }
 
-/* The next record behind a place in the list of all, or NULL; the place moves behind it. */
+/**
+ * struct dafsd_store_walk - a walk over the records that there are when it begins
+ * @place: in dafsd_store.live, how far it has come
+ * @end: likewise, behind the last one
+ */
+struct dafsd_store_walk {
+	struct dafsd_record place;
+	struct dafsd_record end;
+};
+
+/* The next record of a walk, or NULL. */
 static struct dafsd_record *dafsd_store_next(struct dafsd_store *store,
-					     struct dafsd_record *place)
+					     struct dafsd_store_walk *walk)
 {
-	struct dafsd_record *rec = place;
+	struct dafsd_record *rec = &walk->place;
 
 	lockdep_assert_held(&store->lock);
-	list_for_each_entry_continue(rec, &store->live, live)
-		if (rec->kind) {
-			list_move(&place->live, &rec->live);
-			return rec;
-		}
+	list_for_each_entry_continue(rec, &store->live, live) {
+		if (rec == &walk->end)
+			break;
+		if (!rec->kind)
+			continue;
+		list_move(&walk->place.live, &rec->live);
+		return rec;
+	}
 	return NULL;
 }
 
-/* A place in the list of all records: before the first one. */
-static void dafsd_store_start(struct dafsd_store *store, struct dafsd_record *place)
+static void dafsd_store_start(struct dafsd_store *store, struct dafsd_store_walk *walk)
 {
-	place->kind = 0;
+	walk->place.kind = 0;
+	walk->end.kind = 0;
 	spin_lock(&store->lock);
-	list_add(&place->live, &store->live);
+	list_add(&walk->place.live, &store->live);
+	list_add_tail(&walk->end.live, &store->live);
 	spin_unlock(&store->lock);
 }
 
-static void dafsd_store_stop(struct dafsd_store *store, struct dafsd_record *place)
+static void dafsd_store_stop(struct dafsd_store *store, struct dafsd_store_walk *walk)
 {
 	spin_lock(&store->lock);
-	list_del(&place->live);
+	list_del(&walk->place.live);
+	list_del(&walk->end.live);
 	spin_unlock(&store->lock);
 }
 
-/* A copy of the next record behind a place, to be freed; NULL at the end; or -ENOMEM. */
+/* A copy of the next record of a walk, to be freed; NULL at the end; or -ENOMEM. */
 static struct dafsd_record *dafsd_store_copy_next(struct dafsd_store *store,
-						  struct dafsd_record *place)
+						  struct dafsd_store_walk *walk)
 {
 	struct dafsd_record *rec, *copy = NULL;
 
 	spin_lock(&store->lock);
-	rec = dafsd_store_next(store, place);
+	rec = dafsd_store_next(store, walk);
 	if (rec) {
 		copy = kmemdup(rec, struct_size(rec, data, rec->key_len + rec->value_len),
 			       GFP_ATOMIC);
@@ -282,7 +323,7 @@ static struct dafsd_record *dafsd_store_copy_next(struct dafsd_store *store,
  *	with.
  * @priv: for @fn
  *
- * Records that are added meanwhile may be left out.
+ * Records that are added meanwhile are left out.
  *
  * Context: may sleep.
  * Return: 0, -ENOMEM, or what @fn has returned.
@@ -292,12 +333,13 @@ int dafsd_store_for_each(struct dafsd_store *store, u16 kind,
 				   u32 value_len),
 			 void *priv)
 {
-	struct dafsd_record place, *rec;
+	struct dafsd_store_walk walk;
+	struct dafsd_record *rec;
 	struct dafsd_key key;
 	int err = 0;
 
-	dafsd_store_start(store, &place);
-	while (!err && (rec = dafsd_store_copy_next(store, &place))) {
+	dafsd_store_start(store, &walk);
+	while (!err && (rec = dafsd_store_copy_next(store, &walk))) {
 		err = PTR_ERR_OR_ZERO(rec);
 		if (err)
 			break;
@@ -307,7 +349,7 @@ int dafsd_store_for_each(struct dafsd_store *store, u16 kind,
 		kfree(rec);
 		cond_resched();
 	}
-	dafsd_store_stop(store, &place);
+	dafsd_store_stop(store, &walk);
 	return err;
 }
 
@@ -381,17 +423,17 @@ static u64 dafsd_store_settle_all(struct dafsd_store *store)
 	return changes;
 }
 
-/* Fills a batch of a snapshot from @place on. */
-static size_t dafsd_store_gather_live(struct dafsd_store *store, struct dafsd_record *place)
+/* Fills the next batch of a snapshot. */
+static size_t dafsd_store_gather_live(struct dafsd_store *store, struct dafsd_store_walk *walk)
 {
 	struct dafsd_record *rec;
 	size_t len = 0;
 
 	spin_lock(&store->lock);
-	while ((rec = dafsd_store_next(store, place)))
+	while ((rec = dafsd_store_next(store, walk)))
 		if (!dafsd_record_encode(rec, store->buf, &len)) {
 			/* it is the first one of the next batch */
-			list_move_tail(&place->live, &rec->live);
+			list_move_tail(&walk->place.live, &rec->live);
 			break;
 		}
 	spin_unlock(&store->lock);
@@ -401,17 +443,17 @@ static size_t dafsd_store_gather_live(struct dafsd_store *store, struct dafsd_re
 /* Records that change meanwhile may be in the snapshot or not: they are in a later batch. */
 static int dafsd_store_write_snapshot(struct dafsd_store *store, struct dafsd_log *log)
 {
-	struct dafsd_record place;
+	struct dafsd_store_walk walk;
 	int err = 0;
 	size_t len;
 
-	dafsd_store_start(store, &place);
-	while (!err && (len = dafsd_store_gather_live(store, &place))) {
+	dafsd_store_start(store, &walk);
+	while (!err && (len = dafsd_store_gather_live(store, &walk))) {
 		err = dafsd_log_has_room(log, len) ? dafsd_log_append(log, store->buf, len) :
 						     -ENOSPC;
 		cond_resched();
 	}
-	dafsd_store_stop(store, &place);
+	dafsd_store_stop(store, &walk);
 	return err;
 }
 
@@ -501,11 +543,12 @@ int dafsd_store_sync(struct dafsd_store *store)
 	spin_lock(&store->lock);
 	changes = store->changes;
 	spin_unlock(&store->lock);
-	if (READ_ONCE(store->durable) >= changes && !dafsd_store_failed(store))
+	if (READ_ONCE(store->durable) >= changes)
 		return 0;
 	saved = override_creds(store->exclusive->f_cred);
 	mutex_lock(&store->io_lock);
-	while (!err && (store->durable < changes || store->unknown)) {
+	/* after an error, there are changes that are not durable */
+	while (!err && store->durable < changes) {
 		err = store->unknown ? -EAGAIN : dafsd_store_write_batch(store);
 		if (err == -EAGAIN)
 			err = dafsd_store_checkpoint(store);
@@ -525,8 +568,10 @@ static int dafsd_store_apply(void *priv, u16 kind, const void *key_data, u16 key
 	struct dafsd_key key = { kind, key_len, key_data };
 	struct dafsd_store *store = priv;
 
+	if (!dafsd_key_valid(&key, value_len))
+		return -EUCLEAN;
 	if (value)
-		return dafsd_store_put(store, &key, value, value_len);
+		return dafsd_store_add(store, &key, value, value_len, false);
 	dafsd_store_delete(store, &key);
 	return 0;
 }
@@ -581,11 +626,10 @@ static int dafsd_store_load(struct dafsd_store *store)
 }
 
 /* The first checkpoint makes the first file of a new store. */
-static int dafsd_store_make(struct dafsd_store *store, struct file *dir)
+static void dafsd_store_make(struct dafsd_store *store)
 {
 	get_random_bytes(&store->log[1].id, sizeof(store->log[1].id));
 	store->current_log = &store->log[1];
-	return vfs_fsync(dir, 0);
 }
 
 static int dafsd_store_open_logs(struct dafsd_store *store, struct file *dir)
@@ -598,7 +642,11 @@ static int dafsd_store_open_logs(struct dafsd_store *store, struct file *dir)
 		return err;
 	err = dafsd_store_load(store);
 	if (err == -ENODATA)
-		err = dafsd_store_make(store, dir);
+		dafsd_store_make(store);
+	else if (err)
+		return err;
+	/* the names of files that were just made */
+	err = vfs_fsync(dir, 0);
 	if (err)
 		return err;
 	mutex_lock(&store->io_lock);

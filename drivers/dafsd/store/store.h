@@ -36,7 +36,7 @@ struct dafsd_store *dafsd_store_open(struct file *dir);
 void dafsd_store_close(struct dafsd_store *store);
 int dafsd_store_put(struct dafsd_store *store, const struct dafsd_key *key, const void *value,
 		    u32 value_len);
-void dafsd_store_delete(struct dafsd_store *store, const struct dafsd_key *key);
+bool dafsd_store_delete(struct dafsd_store *store, const struct dafsd_key *key);
 int dafsd_store_sync(struct dafsd_store *store);
 bool dafsd_store_failed(const struct dafsd_store *store);
 int dafsd_store_for_each(struct dafsd_store *store, u16 kind,

@@ -3,6 +3,7 @@
 # Opens and locks survive a restart of the server; nobody else gets them meanwhile.
 # bed: um
 # timeout: 300
+# may-log: EXT4-fs error (device dm-0)
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -76,6 +77,8 @@ over()
 {
 	[ "$(cat $GRACE)" = 0 ]
 }
+stop_server
+start_server
 stop_server
 start_server
 tap_run "the grace period ends when both clients have reclaimed" eventually over
@@ -156,7 +159,9 @@ refused "damaged" "are damaged"
 rm $STATE/log.0 $STATE/log.1
 tap_run "without the files it starts anew" start_server
 stop_server
-# the bytes of the version; the checksum does not matter then
+cp /tmp/good/log.? $STATE
+echo "something else" >$STATE/log.0
+refused "damaged, with a key" "are damaged" fh_key="$(cat $STATE/fh_key)"
 cp /tmp/good/log.? $STATE
 exec 3<>$STATE/lock
 flock -n 3
@@ -171,4 +176,39 @@ mount -o remount,size=4m /tmp/small
 tap_run "when there is room" start_server state_dir=/tmp/small
 stop_server
 umount /tmp/small
+
+# A state directory whose disk does not answer, and then fails.
+modprobe -q brd rd_nr=4 rd_size=16777216
+make_slow_disk 16
+mkdir /tmp/slow
+mkfs.ext4 -q -F /dev/mapper/slow && mount /dev/mapper/slow /tmp/slow || tap_bail "no disk"
+start_server state_dir=/tmp/slow
+mount_dafs data $A clientid=one
+mount_dafs data $B clientid=two
+tap_is "$(cat $A/held)" held "a client that is known"
+exec 3<>$A/held
+slow_disk 0 3600000
+python3 -c "open('$B/held')" &
+opener=$!
+sleep 2
+tap_run "another one waits for the disk" kill -0 $opener
+tap_is "$(timeout 60 cat $A/held)" held "but others can open the file and close it"
+tap_is "$(timeout 60 python3 -B "$HOLD" try $A/held)" free "and lock it"
+slow_disk 0 0
+tap_run "until the disk answers" wait $opener
+umount $B
+slow_sectors_table="0 $slow_sectors error"
+dmsetup suspend --noflush --nolockfs slow && dmsetup reload slow --table "$slow_sectors_table" &&
+	dmsetup resume slow
+mount_dafs data $B clientid=three
+tap_is "$(cat $B/held 2>&1 | grep -c 'Input/output error')" 1 \
+	"a client that cannot be recorded opens nothing"
+tap_run "the log tells why" sh -c "dmesg | grep -q 'state directory cannot be written'"
+tap_fails "and nobody gets a lock" python3 -B "$HOLD" try $A/held 2>/dev/null
+tap_is "$(head -c 4 <&3)" held "files that are open are served"
+exec 3<&-
+umount $A $B
+stop_server
+umount /tmp/slow
+dmsetup remove slow
 tap_done

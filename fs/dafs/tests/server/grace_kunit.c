@@ -91,6 +91,13 @@ static void grace_end(void *server)
 	dafsd_grace_exit(server);
 }
 
+/* As if the server had restarted */
+static void grace_begin(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, 0, dafsd_grace_load(&dafsd_server, dafsd_server.store));
+	dafsd_grace_begin(&dafsd_server);
+}
+
 /* A grace period of a server that knows no clients but those of grace_know(). */
 static struct dafs_fixture *grace_fixture(struct kunit *test, bool former, unsigned int lease)
 {
@@ -105,7 +112,7 @@ static struct dafs_fixture *grace_fixture(struct kunit *test, bool former, unsig
 		grace_know(test, grace_id, DAFS_AUTH_NONE);
 	grace_know(test, grace_absent, DAFS_AUTH_NONE);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, grace_end, &dafsd_server));
-	KUNIT_ASSERT_EQ(test, 0, dafsd_grace_begin(&dafsd_server));
+	grace_begin(test);
 	KUNIT_ASSERT_TRUE(test, dafsd_in_grace(&dafsd_server));
 	return fix;
 }
@@ -294,7 +301,7 @@ static void grace_absent_test(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
 	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_absent));
-	KUNIT_ASSERT_EQ(test, 0, dafsd_grace_begin(&dafsd_server));
+	grace_begin(test);
 	KUNIT_ASSERT_TRUE(test, dafsd_in_grace(&dafsd_server));
 	grace_connect(test, &late, grace_absent, GRACE_VERIFIER);
 	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
@@ -334,8 +341,31 @@ static void grace_instance_test(struct kunit *test)
 			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
 	grace_connect(test, &absent, grace_absent, GRACE_VERIFIER + 1);
 	KUNIT_EXPECT_TRUE(test, grace_is_over());
+	/* the former instances cannot come back after another restart */
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_absent));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   grace_open(&client, &fix->dir, "a", DAFS_CLAIM_NULL, 0));
+	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
+}
+
+/* One that came back but has reclaimed nothing has lost what it had, too. */
+static void grace_idle_test(struct kunit *test)
+{
+	struct grace_client client = {}, other = {};
+	struct dafs_fixture *fix = grace_fixture(test, true, 2);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, GRACE_LONG);
+	KUNIT_ASSERT_TRUE(test, grace_is_over());
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
+	grace_connect(test, &other, NULL, 1);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&other, &file, "b", DAFS_CLAIM_PREVIOUS, 0));
+	grace_begin(test);
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
 }
 
 /* Nobody else takes the id of a client that may come back. */
@@ -350,7 +380,7 @@ static void grace_principal_test(struct kunit *test)
 	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, grace_delete, NULL);
 	grace_know(test, grace_id, DAFS_AUTH_DEFAULT);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, grace_end, &dafsd_server));
-	KUNIT_ASSERT_EQ(test, 0, dafsd_grace_begin(&dafsd_server));
+	grace_begin(test);
 	DAFS_EXPECT_STATUS(test, DAFSERR_CLID_INUSE, raw_login(raw_connect(test, &how), &login));
 }
 
@@ -385,6 +415,7 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_SLOW(grace_end_test),
 	KUNIT_CASE_SLOW(grace_absent_test),
 	KUNIT_CASE(grace_instance_test),
+	KUNIT_CASE_SLOW(grace_idle_test),
 	KUNIT_CASE(grace_principal_test),
 	KUNIT_CASE_SLOW(grace_record_test),
 	{}

@@ -230,6 +230,7 @@ struct store_run {
 	u8 *image[2];	/* what is on the disk for sure */
 	size_t size[2];	/* bytes of it */
 	unsigned int fail_in;	/* fail one of the next, or 0 */
+	bool fail_on;		/* and all after it */
 };
 
 #define STORE_IMAGE	SZ_256K
@@ -241,7 +242,10 @@ static struct store_run *store_run_of(void)
 
 static bool store_fails_now(struct store_run *run)
 {
-	return run->fail_in && !--run->fail_in;
+	if (!run->fail_in || --run->fail_in)
+		return false;
+	run->fail_in = run->fail_on;
+	return true;
 }
 
 static struct store_event *store_record(struct store_run *run, const struct file *filp, size_t len)
@@ -534,6 +538,76 @@ static void store_dead_disk_test(struct kunit *test)
 	dafsd_store_close(store);
 }
 
+#define STORE_BIG	60000
+#define STORE_BIGS	8
+
+/* A checkpoint of several batches that fails at the I/O @fail_in; then the power fails. */
+static bool store_abort(struct kunit *test, struct dafs_fixture *fix, unsigned int fail_in)
+{
+	struct store_run *run = store_run_of();
+	struct dafsd_store *store = store_open_ok(test, fix, "store");
+	u32 *value = kunit_kzalloc(test, STORE_BIG, GFP_KERNEL);
+	struct dafsd_key key;
+	bool failed;
+	u32 n;
+
+	KUNIT_ASSERT_NOT_NULL(test, value);
+	memset32(value, fail_in, STORE_BIG / sizeof(u32));
+	for (n = 0; n < STORE_BIGS; n++) {
+		key = store_key(n);
+		KUNIT_ASSERT_EQ(test, 0, dafsd_store_put(store, &key, value, STORE_BIG));
+	}
+	run->fail_in = fail_in;
+	run->fail_on = true;
+	failed = dafsd_store_sync(store);
+	/* nothing more reaches the disk */
+	run->fail_in = 1;
+	dafsd_store_close(store);
+	run->fail_in = 0;
+	return failed;
+}
+
+static int store_see_big(void *priv, const struct dafsd_key *key, const void *value,
+			 u32 value_len)
+{
+	unsigned int *nr = priv;
+
+	*nr += value_len == STORE_BIG;
+	return 0;
+}
+
+/* What a checkpoint has left that was not completed is not taken for a part of a later one. */
+static void store_aborted_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = store_fixture(test, "store");
+	unsigned int fail_in, nr, now;
+	struct dafsd_store *store;
+	bool failed = true;
+
+	store_run(test);
+	for (fail_in = 1; failed && fail_in < 100; fail_in++) {
+		failed = store_abort(test, fix, fail_in);
+		store = store_open_ok(test, fix, "store");
+		nr = 0;
+		dafsd_store_for_each(store, DAFSD_RECORD_TEST, store_see_big, &nr);
+		KUNIT_EXPECT_TRUE(test, nr == 0 || nr == STORE_BIGS);
+		for (now = 0; now < 3; now++) {
+			KUNIT_EXPECT_EQ(test, 0, store_put(store, STORE_BIGS + 1, 1 + now));
+			KUNIT_EXPECT_EQ(test, 0, dafsd_store_sync(store));
+		}
+		dafsd_store_close(store);
+		store = store_open_ok(test, fix, "store");
+		now = 0;
+		dafsd_store_for_each(store, DAFSD_RECORD_TEST, store_see_big, &now);
+		KUNIT_EXPECT_EQ(test, nr, now);
+		dafsd_store_close(store);
+		dafs_backing_remove(fix, "store/log.0");
+		dafs_backing_remove(fix, "store/log.1");
+	}
+	KUNIT_EXPECT_FALSE(test, failed);
+	KUNIT_EXPECT_GT(test, fail_in, 6);
+}
+
 /* Changes bytes of a file of the store. */
 static void store_spoil(struct kunit *test, struct dafs_fixture *fix, const char *name, loff_t pos,
 			size_t len)
@@ -575,8 +649,9 @@ static void store_header_test(struct kunit *test)
 	struct dafs_fixture *fix = store_fixture(test, "store");
 
 	store_fill(test, fix, 2);
-	/* log.1 has a header, but has been retired */
-	store_spoil(test, fix, "store/log.0", 20, 1);
+	store_fill(test, fix, 2);
+	/* log.0 was whole, but has been retired */
+	store_spoil(test, fix, "store/log.1", 20, 1);
 	store_expect_refused(test, fix, "store", -EUCLEAN);
 }
 
@@ -640,6 +715,7 @@ static struct kunit_case store_cases[] = {
 	KUNIT_CASE_SLOW(store_power_test),
 	KUNIT_CASE(store_error_test),
 	KUNIT_CASE(store_dead_disk_test),
+	KUNIT_CASE_SLOW(store_aborted_test),
 	KUNIT_CASE(store_damage_test),
 	KUNIT_CASE(store_header_test),
 	KUNIT_CASE(store_torn_test),
