@@ -68,7 +68,7 @@ static dafs_status_t dafsd_lock_check_options(struct dafsd_rqst *rq)
 	if (options & ~DAFSD_LOCK_OPTIONS)
 		return DAFSERR_NOTSUPP;
 	if (!(options & DAFS_LOCK_RECLAIM))
-		return dafsd_in_grace(rq->ses->client->server) ? DAFSERR_GRACE : DAFS_STATUS_OK;
+		return dafsd_grace_check(rq->ses->client->server);
 	if (dafsd_grace_reclaims(rq->ses->client))
 		return DAFS_STATUS_OK;
 	rq->body = true;
@@ -101,11 +101,23 @@ static dafs_status_t dafsd_lock_check_access(const struct dafsd_use *use,
 	return dafsd_open_allows(use, access) ? DAFS_STATUS_OK : DAFSERR_ACCES;
 }
 
+/* The grace period has ended meanwhile: others may have had the lock before it was set. */
+static dafs_status_t dafsd_lock_too_late(struct dafsd_rqst *rq, const struct dafsd_use *use,
+					 const struct dafsd_range *range)
+{
+	const struct dafsd_range undo = { F_UNLCK, range->start, range->end };
+
+	dafsd_lock_set(rq, use, &undo, false);
+	rq->body = true;
+	return DAFSERR_DENIED;
+}
+
 static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	const struct dafs_lock_args *args = &rq->args.lock;
 	struct dafsd_range range;
 	dafs_status_t status;
+	bool by_grace;
 
 	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
 	if (!status)
@@ -114,8 +126,12 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 		status = dafsd_lock_check_options(rq);
 	if (status)
 		return status;
-	return dafsd_lock_set(rq, use, &range, args->lock_type == DAFS_READW_LT ||
-					       args->lock_type == DAFS_WRITEW_LT);
+	by_grace = args->options & DAFS_LOCK_RECLAIM;
+	status = dafsd_lock_set(rq, use, &range, args->lock_type == DAFS_READW_LT ||
+						 args->lock_type == DAFS_WRITEW_LT);
+	if (!status && by_grace && !dafsd_grace_reclaims(rq->ses->client))
+		status = dafsd_lock_too_late(rq, use, &range);
+	return status;
 }
 
 /**
@@ -146,8 +162,8 @@ static dafs_status_t dafsd_lockt_run(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	if (!status)
 		status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
 	/* there may be locks that have not been reclaimed yet */
-	if (!status && dafsd_in_grace(rq->ses->client->server))
-		status = DAFSERR_GRACE;
+	if (!status)
+		status = dafsd_grace_check(rq->ses->client->server);
 	return status ?: dafsd_lock_test(rq, fh, &args->owner, &range);
 }
 

@@ -361,22 +361,21 @@ put_dir:
  * After a restart, clients get back what they had before others get anything.  What they had
  * is not known, so whatever they claim is taken for it.
  */
-static bool dafsd_open_must_wait(struct dafsd_rqst *rq)
+static dafs_status_t dafsd_open_check_grace(struct dafsd_rqst *rq)
 {
-	if (!dafsd_in_grace(rq->ses->client->server))
-		return false;
-	return rq->args.open.claim_type != DAFS_CLAIM_PREVIOUS ||
-	       !dafsd_grace_reclaims(rq->ses->client);
+	if (rq->args.open.claim_type == DAFS_CLAIM_PREVIOUS &&
+	    dafsd_grace_reclaims(rq->ses->client))
+		return DAFS_STATUS_OK;
+	return dafsd_grace_check(rq->ses->client->server);
 }
 
 static dafs_status_t dafsd_open_by_claim(struct dafsd_rqst *rq)
 {
-	dafs_status_t status;
+	dafs_status_t status = dafsd_open_check_grace(rq);
 
-	if (dafsd_open_must_wait(rq))
-		return DAFSERR_GRACE;
 	/* may wait for the disk, so before there is a lock or write access to a file system */
-	status = dafsd_client_record(rq->ses->client);
+	if (!status)
+		status = dafsd_client_record(rq->ses->client);
 	if (status)
 		return status;
 	switch (rq->args.open.claim_type) {

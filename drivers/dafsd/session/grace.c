@@ -3,8 +3,8 @@
  * The grace period: for some time after a restart only clients that had opens and locks
  * before get any, namely those that they had (4.4.1.2, 4.4.1.6, E-88).
  *
- * It lasts for a lease period, so that each of these clients notices the restart in it.  It
- * ends earlier when all of them have said that they have reclaimed what they had, by
+ * It lasts for a lease period, so that each of these clients notices the restart in it, and for
+ * up to another one while clients are reclaiming.  It ends earlier when all of them have said that they have reclaimed what they had, by
  * DELEGPURGE: there is no other request that a client can have for that.  There is none if
  * no client had state.
  *
@@ -70,6 +70,21 @@ bool dafsd_in_grace(const struct dafsd_server *server)
 }
 
 /**
+ * dafsd_grace_check() - may a request be served that could conflict with a reclaim?
+ * @server: the server
+ *
+ * Context: any.
+ * Return: OK; GRACE in a grace period; IO if it cannot end because the store cannot be written.
+ */
+dafs_status_t dafsd_grace_check(const struct dafsd_server *server)
+{
+	if (!dafsd_in_grace(server))
+		return DAFS_STATUS_OK;
+	return READ_ONCE(server->grace.ending) && dafsd_store_failed(server->store) ?
+	       DAFSERR_IO : DAFSERR_GRACE;
+}
+
+/**
  * dafsd_grace_left() - how long is the rest of the grace period?
  * @server: the server
  *
@@ -93,6 +108,7 @@ static int dafsd_grace_param_get(char *buf, const struct kernel_param *kp)
 static void dafsd_grace_hurry(struct dafsd_grace *grace)
 {
 	spin_lock(&grace->lock);
+	grace->hurry = true;
 	if (grace->on)
 		mod_delayed_work(dafsd_timer_wq, &grace->end_work, 0);
 	spin_unlock(&grace->lock);
@@ -167,7 +183,8 @@ static bool dafsd_former_is(const struct dafsd_former *former, const struct dafs
  * @client: the client, authenticated
  *
  * Context: any but interrupt.
- * Return: true if it is a grace period, and this is a client of before.
+ * Return: true if it is a grace period, and this is a client of before that has not said
+ * that it has reclaimed all.
  */
 bool dafsd_grace_reclaims(struct dafsd_client *client)
 {
@@ -180,8 +197,10 @@ bool dafsd_grace_reclaims(struct dafsd_client *client)
 	spin_lock(&grace->lock);
 	former = dafsd_former_find(grace, client);
 	if (former && dafsd_former_is(former, client))
-		may = !grace->ending && former->state != DAFSD_FORMER_GONE;
+		may = !grace->ending && dafsd_former_is_awaited(former->state);
 	spin_unlock(&grace->lock);
+	if (may)
+		WRITE_ONCE(grace->reclaimed, jiffies);
 	return may;
 }
 
@@ -245,7 +264,7 @@ void dafsd_grace_came_back(struct dafsd_client *client)
 	spin_unlock(&grace->lock);
 }
 
-static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_state to, bool given)
+static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_state to)
 {
 	struct dafsd_grace *grace = &client->server->grace;
 	struct dafsd_former *former;
@@ -254,22 +273,30 @@ static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_stat
 		return;
 	spin_lock(&grace->lock);
 	former = dafsd_former_find(grace, client);
-	if (former && dafsd_former_is(former, client)) {
-		former->given |= given;
+	if (former && dafsd_former_is(former, client))
 		dafsd_former_move(grace, former, to);
-	}
 	spin_unlock(&grace->lock);
 }
 
 /**
  * dafsd_grace_given() - a client is about to get a new record
  * @client: the client
+ * @given: false if it has not got it
  *
  * Context: any but interrupt.
  */
-void dafsd_grace_given(struct dafsd_client *client)
+void dafsd_grace_given(struct dafsd_client *client, bool given)
 {
-	dafsd_grace_move(client, DAFSD_FORMER_BACK, true);
+	struct dafsd_grace *grace = &client->server->grace;
+	struct dafsd_former *former;
+
+	if (!dafsd_in_grace(client->server))
+		return;
+	spin_lock(&grace->lock);
+	former = dafsd_former_find(grace, client);
+	if (former && dafsd_former_is(former, client))
+		former->given = given;
+	spin_unlock(&grace->lock);
 }
 
 /**
@@ -280,7 +307,7 @@ void dafsd_grace_given(struct dafsd_client *client)
  */
 void dafsd_grace_complete(struct dafsd_client *client)
 {
-	dafsd_grace_move(client, DAFSD_FORMER_COMPLETE, false);
+	dafsd_grace_move(client, DAFSD_FORMER_COMPLETE);
 }
 
 /**
@@ -291,7 +318,7 @@ void dafsd_grace_complete(struct dafsd_client *client)
  */
 void dafsd_grace_lost(struct dafsd_client *client)
 {
-	dafsd_grace_move(client, DAFSD_FORMER_GONE, false);
+	dafsd_grace_move(client, DAFSD_FORMER_GONE);
 }
 
 /*
@@ -331,14 +358,35 @@ static void dafsd_formers_free(struct dafsd_grace *grace)
 	}
 }
 
+/* Clients that are just reclaiming get some more time. */
+static bool dafsd_grace_extends(struct dafsd_grace *grace)
+{
+	unsigned long quarter = max(grace->lease * HZ / 4, 1U);
+	bool extends;
+
+	spin_lock(&grace->lock);
+	extends = grace->nr_awaited && !grace->ending && !grace->hurry &&
+		  time_before(jiffies, READ_ONCE(grace->reclaimed) + quarter) &&
+		  time_before(jiffies + quarter, grace->latest);
+	if (extends)
+		WRITE_ONCE(grace->until, jiffies + quarter);
+	spin_unlock(&grace->lock);
+	if (extends)
+		queue_delayed_work(dafsd_timer_wq, &grace->end_work, quarter);
+	return extends;
+}
+
 /* While the store cannot be written nobody gets state, so that it does no harm to go on. */
 static void dafsd_grace_end_work(struct work_struct *work)
 {
 	struct dafsd_grace *grace = container_of(to_delayed_work(work), struct dafsd_grace,
 						 end_work);
 	struct dafsd_server *server = container_of(grace, struct dafsd_server, grace);
-	unsigned int absent = dafsd_grace_forget_absent(server);
+	unsigned int absent;
 
+	if (dafsd_grace_extends(grace))
+		return;
+	absent = dafsd_grace_forget_absent(server);
 	if (dafsd_store_sync(server->store)) {
 		queue_delayed_work(dafsd_timer_wq, &grace->end_work, dafsd_lease_seconds * HZ / 4);
 		return;
@@ -420,6 +468,7 @@ int dafsd_grace_load(struct dafsd_server *server, struct dafsd_store *store)
 
 	grace->nr_awaited = 0;
 	grace->ending = false;
+	grace->hurry = false;
 	grace->lease = dafsd_lease_seconds;
 	err = dafsd_store_for_each(store, DAFSD_RECORD_CLIENT, dafsd_grace_add, grace);
 	if (err)
@@ -444,8 +493,10 @@ void dafsd_grace_begin(struct dafsd_server *server)
 	if (!clients)
 		return;
 	WRITE_ONCE(grace->until, jiffies + lease * HZ);
+	grace->latest = jiffies + 2 * lease * HZ;
+	grace->reclaimed = jiffies - lease * HZ;
 	trace_dafsd_grace("begins", clients);
-	pr_notice("dafsd: grace period of at most %u s: %u clients may reclaim opens and locks\n",
+	pr_notice("dafsd: grace period of %u s or less: %u clients may reclaim opens and locks\n",
 		  lease, clients);
 	WRITE_ONCE(grace->on, true);
 	queue_delayed_work(dafsd_timer_wq, &grace->end_work, lease * HZ);

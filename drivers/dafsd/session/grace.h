@@ -22,7 +22,10 @@ struct dafsd_store;
  * @on: requests that may conflict with what others will reclaim are answered GRACE; read
  *	without the lock
  * @ending: nothing can be reclaimed any more
- * @until: when it ends at the latest, in jiffies
+ * @hurry: the administrator has ended it
+ * @until: when it ends, in jiffies
+ * @latest: when it ends at the latest
+ * @reclaimed: when something was reclaimed the last time; written without the lock
  * @formers: struct dafsd_former.node by client-id-string
  * @nr_awaited: those of which another reclaim may come
  * @lease: the longest lease that any of them relies on, in seconds
@@ -32,7 +35,10 @@ struct dafsd_grace {
 	spinlock_t lock;	/* see above */
 	bool on;
 	bool ending;
+	bool hurry;
 	unsigned long until;
+	unsigned long latest;
+	unsigned long reclaimed;
 	DECLARE_HASHTABLE(formers, 10);
 	unsigned int nr_awaited;
 	u32 lease;
@@ -45,12 +51,13 @@ int dafsd_grace_load(struct dafsd_server *server, struct dafsd_store *store);
 void dafsd_grace_begin(struct dafsd_server *server);
 void dafsd_grace_exit(struct dafsd_server *server);
 bool dafsd_in_grace(const struct dafsd_server *server);
+dafs_status_t dafsd_grace_check(const struct dafsd_server *server);
 unsigned int dafsd_grace_left(const struct dafsd_server *server);
 bool dafsd_grace_reclaims(struct dafsd_client *client);
 bool dafsd_grace_owned_by_other(struct dafsd_client *client,
 				const struct dafsd_principal *principal);
 void dafsd_grace_came_back(struct dafsd_client *client);
-void dafsd_grace_given(struct dafsd_client *client);
+void dafsd_grace_given(struct dafsd_client *client, bool given);
 void dafsd_grace_complete(struct dafsd_client *client);
 void dafsd_grace_lost(struct dafsd_client *client);
 

@@ -71,8 +71,10 @@ dafs_status_t dafsd_client_record(struct dafsd_client *client)
 	changes = client->record_changes;
 	/* a discarded one is refused later */
 	if (!client->recorded && !READ_ONCE(client->discarded)) {
-		dafsd_grace_given(client);
+		dafsd_grace_given(client, true);
 		err = dafsd_client_put_record(client);
+		if (err)
+			dafsd_grace_given(client, false);
 	}
 	mutex_unlock(&client->record_lock);
 	if (err)

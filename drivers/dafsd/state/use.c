@@ -133,8 +133,7 @@ dafs_status_t dafsd_open_find(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	if ((access & DAFS_OPEN_SHARE_ACCESS_WRITE) && READ_ONCE(fh->exp->read_only))
 		return DAFSERR_ROFS;
 	if (dafsd_state_is_special(state_id))
-		return dafsd_in_grace(&dafsd_server) ? DAFSERR_GRACE :
-						       dafsd_open_anonymous(fh, access, use);
+		return dafsd_grace_check(&dafsd_server) ?: dafsd_open_anonymous(fh, access, use);
 	status = dafsd_open_find_id(rq, fh, state_id, access, use);
 	return status ?: dafsd_open_allow(use, access);
 }

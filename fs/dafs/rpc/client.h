@@ -125,7 +125,10 @@ struct dafs_client {
  * @slow: it is not waited for
  * @err: what it returned
  * @client_id: the client-id under which the server has all of its state; also read with the
- *	lock of the list of all
+ *	lock of the list of all, which guards the rest
+ * @complete: set before @recover is called, which clears it if the server may yet give
+ *	something back
+ * @group: the same for all mounts of a server
  */
 struct dafs_recoverer {
 	struct list_head link;
@@ -139,6 +142,8 @@ struct dafs_recoverer {
 	bool slow;
 	int err;
 	struct dafs_client_id client_id;
+	bool complete;
+	u64 group;
 };
 
 void dafs_recover_slowly(struct dafs_recoverer *who);

@@ -13,8 +13,9 @@
  *
  * When all of them have got back what they had, DELEGPURGE tells the server that nothing more
  * will be reclaimed, so that a grace period need not last until its end.  To the server all
- * mounts of this machine are one client, even if they reach it by different addresses.  They
- * can be told by the client-id that they had before: it is not used twice.
+ * mounts of this machine are one client, even if they reach it by different addresses.  Mounts
+ * that have had the same client-id at some time make a group: it is not used twice.  If one of
+ * them cannot get back all that it had, nothing is said.
  */
 #include <linux/sched/mm.h>
 #include "rpc_impl.h"
@@ -53,26 +54,54 @@ static struct dafs_conn *dafs_recoverer_begin(struct dafs_recoverer *who)
 }
 
 /*
- * All recoverers of this machine, by dafs_recoverer.node.  The lock is inside of the clients'.
+ * All recoverers of this machine, by dafs_recoverer.node, and the number of groups.  The lock is
+ * inside of the clients'.
  */
 static LIST_HEAD(dafs_recoverers);
+static u64 dafs_recoverer_groups;
 static DEFINE_SPINLOCK(dafs_recoverers_lock);
 
-/*
- * @who has got back what it had.  Return: true if no other one has anything to get back that
- * belonged to the same client.
- */
+/* Mounts with the same client-id are mounts of the same server. */
+static void dafs_recoverer_regroup(const struct dafs_recoverer *who)
+{
+	struct dafs_recoverer *other, *member;
+
+	lockdep_assert_held(&dafs_recoverers_lock);
+	list_for_each_entry(other, &dafs_recoverers, node) {
+		u64 group = other->group;
+
+		if (group == who->group || !dafs_opaque64_equal(&other->client_id, &who->client_id))
+			continue;
+		list_for_each_entry(member, &dafs_recoverers, node)
+			if (member->group == group)
+				member->group = who->group;
+	}
+}
+
+/* Does the server have all that its mounts had before it has restarted? */
+static bool dafs_recoverer_group_complete(const struct dafs_recoverer *who)
+{
+	const struct dafs_recoverer *other;
+
+	lockdep_assert_held(&dafs_recoverers_lock);
+	list_for_each_entry(other, &dafs_recoverers, node)
+		if (other->group == who->group &&
+		    (!other->complete ||
+		     !dafs_opaque64_equal(&other->client_id, &who->client_id)))
+			return false;
+	return true;
+}
+
+/* @who has got back what it had.  Return: true if it was the last one of its group. */
 static bool dafs_recoverer_moved(struct dafs_recoverer *who, const struct dafs_client_id *to)
 {
-	const struct dafs_client_id from = who->client_id;
-	const struct dafs_recoverer *other;
-	bool last = true;
+	bool last;
 
 	lockdep_assert_held(&who->clnt->lock);
 	spin_lock(&dafs_recoverers_lock);
 	who->client_id = *to;
-	list_for_each_entry(other, &dafs_recoverers, node)
-		last &= !dafs_opaque64_equal(&other->client_id, &from);
+	dafs_recoverer_regroup(who);
+	last = dafs_recoverer_group_complete(who);
 	spin_unlock(&dafs_recoverers_lock);
 	return last;
 }
@@ -104,6 +133,7 @@ static void dafs_recoverer_work(struct work_struct *work)
 		return;
 	/* reclaim must not wait for write-back by this very session */
 	flags = memalloc_nofs_save();
+	who->complete = true;
 	err = who->recover(who, who->clnt, conn);
 	memalloc_nofs_restore(flags);
 	trace_dafs_recovered(who->clnt, err);
@@ -137,6 +167,16 @@ static void dafs_recoverers_start(struct dafs_client *clnt, struct dafs_conn *co
 	spin_unlock(&clnt->lock);
 }
 
+/* Those that were added since the others were started have nothing yet. */
+static void dafs_recoverers_catch_up(struct dafs_client *clnt)
+{
+	struct dafs_recoverer *who;
+
+	list_for_each_entry(who, &clnt->recoverers, link)
+		if (!dafs_recoverer_is_at_it(who))
+			dafs_recoverer_moved(who, &clnt->client_id);
+}
+
 /* Return: 0, or an error of one that has come to its end. */
 static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *conn)
 {
@@ -148,8 +188,10 @@ static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *co
 		if (!dafs_recoverer_is_at_it(who))
 			err = err ?: who->err;
 	}
-	if (!err)
+	if (!err) {
 		clnt->client_id = conn->client_id;
+		dafs_recoverers_catch_up(clnt);
+	}
 	spin_unlock(&clnt->lock);
 	return err;
 }
@@ -195,23 +237,28 @@ static bool dafs_recoverer_enlist(struct dafs_recoverer *who)
 
 	lockdep_assert_held(&clnt->lock);
 	who->client_id = clnt->client_id;
+	who->complete = true;
 	spin_lock(&dafs_recoverers_lock);
+	who->group = ++dafs_recoverer_groups;
 	list_for_each_entry(other, &dafs_recoverers, node)
 		if (!strcmp(other->clnt->params.client_id, clnt->params.client_id))
-			alone &= dafs_opaque64_equal(&other->client_id, &who->client_id);
+			alone &= other->complete &&
+				 dafs_opaque64_equal(&other->client_id, &who->client_id);
 	list_add_tail(&who->node, &dafs_recoverers);
+	dafs_recoverer_regroup(who);
 	spin_unlock(&dafs_recoverers_lock);
 	return alone;
 }
 
 /* What a mount had that does not exist any more will not be reclaimed. */
-static void dafs_client_renounce(struct dafs_client *clnt)
+static void dafs_client_renounce(struct dafs_client *clnt, const struct dafs_client_id *client_id)
 {
 	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
 
 	if (IS_ERR_OR_NULL(conn))
 		return;
-	dafs_conn_notify(conn, DAFS_PROC_DELEGPURGE, NULL);
+	if (dafs_opaque64_equal(&conn->client_id, client_id))
+		dafs_conn_notify(conn, DAFS_PROC_DELEGPURGE, NULL);
 	dafs_conn_put(conn);
 }
 
@@ -224,16 +271,18 @@ static void dafs_client_renounce(struct dafs_client *clnt)
  */
 void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who)
 {
+	struct dafs_client_id client_id;
 	bool alone;
 
 	who->clnt = clnt;
 	INIT_WORK(&who->work, dafs_recoverer_work);
 	spin_lock(&clnt->lock);
 	alone = dafs_recoverer_enlist(who);
+	client_id = who->client_id;
 	list_add_tail(&who->link, &clnt->recoverers);
 	spin_unlock(&clnt->lock);
 	if (alone)
-		dafs_client_renounce(clnt);
+		dafs_client_renounce(clnt, &client_id);
 }
 
 /**

@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 #include "state.h"
 #include "lock.h"
+#include "open_impl.h"
 
 static void dafs_locks_work(struct work_struct *work);
 
@@ -386,16 +387,20 @@ static int dafs_lock_bytes(struct dafs_locks *locks, const struct dafs_lock_rang
 }
 
 /*
- * A server that does not know the open has locked nothing by it, and one that the mount
- * does not wait for releases all when the client is gone.  Other locks by it are
- * reclaimed, or found to be lost, when the open is used next.
+ * A server that does not know the open has locked nothing by it, unless these bytes have been
+ * reclaimed by it meanwhile, or just are; and one that the mount does not wait for releases all
+ * when the client is gone.  Other locks by it are reclaimed, or found to be lost, when the open
+ * is used next.
  */
-static bool dafs_unlock_is_moot(const struct dafs_locks *locks, const struct dafs_op *op)
+static bool dafs_unlock_is_moot(const struct dafs_locks *locks, const struct dafs_op *op,
+				const struct dafs_state_id *state_id)
 {
 	const struct dafs_sb_info *sbi = locks->os->sbi;
 
-	return dafs_status_action(op->status) == DAFS_ACT_OPEN || READ_ONCE(locks->os->lost) ||
-	       READ_ONCE(sbi->leaving) || READ_ONCE(sbi->clnt->dead);
+	if (dafs_status_action(op->status) == DAFS_ACT_OPEN)
+		return dafs_open_state_is(locks->os, state_id);
+	return READ_ONCE(locks->os->lost) || READ_ONCE(sbi->leaving) ||
+	       READ_ONCE(sbi->clnt->dead);
 }
 
 static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end)
@@ -414,7 +419,7 @@ static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end
 	err = dafs_open_state_id(os, &args.state_id);
 	if (!err)
 		err = dafs_unlock(os->sbi->clnt, &op, &args);
-	if (!err || dafs_unlock_is_moot(locks, &op))
+	if (!err || dafs_unlock_is_moot(locks, &op, &args.state_id))
 		dafs_held_set(locks, start, end, 0, DAFS_HELD_SURE);
 	dafs_locks_keep_call(locks, &op, err);
 	dafs_op_end(&op);
@@ -880,7 +885,7 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
 	dafs_op_end(&op);
 	*status = op.status;
-	if (!err || err == -ENOTCONN || dafs_status_action(op.status) == DAFS_ACT_LATER)
+	if (!err || !dafs_open_refused(op.status))
 		return err;
 	if (!READ_ONCE(locks->lost))
 		dafs_locks_told_lost(locks, dafs_status_name(op.status));
@@ -913,8 +918,7 @@ static struct dafs_locks *dafs_locks_of_open(struct dafs_open_state *os)
  * locked if it is not known how the server had locked it.
  *
  * Context: may sleep.
- * Return: 0; or -ENOTCONN, or the errno of a @status that asks for patience: the open must
- * be reclaimed again.
+ * Return: 0; or a negative errno: the open must be reclaimed again.
  */
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status)

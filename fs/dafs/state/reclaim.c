@@ -19,8 +19,14 @@
 /* How long a soft mount waits for a server that forgets what it gives, in ms. */
 #define DAFS_OPEN_SOFT_MS	400
 
-/* Is it no use to ask the server for this open again? */
-static bool dafs_open_refused(dafs_status_t status)
+/**
+ * dafs_open_refused() - is it no use to ask the server for an open or a lock again?
+ * @status: status of its response; 0 if there was none
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_open_refused(dafs_status_t status)
 {
 	switch (dafs_status_action(status)) {
 	case DAFS_ACT_LATER:
@@ -289,6 +295,20 @@ static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn 
 	return dafs_status_action(status) == DAFS_ACT_LATER;
 }
 
+/* Are there opens left that the server may yet give back? */
+static bool dafs_opens_left(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
+{
+	struct dafs_open_state *os;
+	bool left = false;
+
+	spin_lock(&sbi->opens_lock);
+	list_for_each_entry(os, &sbi->opens, all_link)
+		left |= !READ_ONCE(os->lost) && !READ_ONCE(os->closing) &&
+			!dafs_open_state_is_of(os, &conn->client_id);
+	spin_unlock(&sbi->opens_lock);
+	return left;
+}
+
 /**
  * dafs_opens_recover() - get back all opens from a server that knows none
  * @sbi: the mount
@@ -311,8 +331,10 @@ int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 	spin_unlock(&sbi->opens_lock);
 	while (dafs_chan_is_open(conn->op)) {
 		os = dafs_opens_next(sbi, conn);
-		if (!os)
+		if (!os) {
+			sbi->recoverer.complete = !dafs_opens_left(sbi, conn);
 			return 0;
+		}
 		while (dafs_opens_recover_one(os, conn) && dafs_chan_is_open(conn->op) &&
 		       !READ_ONCE(sbi->leaving))
 			dafs_recover_slowly(&sbi->recoverer);
