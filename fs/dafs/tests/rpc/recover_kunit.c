@@ -6,6 +6,7 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include <linux/dafs/stats.h>
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
@@ -97,6 +98,7 @@ static void dafs_unconfirmed_test(struct kunit *test)
  * @who: registered with the session
  * @test: the test
  * @calls: number of calls
+ * @partial: recover() does not get back all that there was
  * @fail: number of calls that fail
  * @client_id: client-id of the connection of the last call
  * @opened: the open to reclaim, or an invalid handle
@@ -114,6 +116,7 @@ struct recover_hook {
 	struct dafs_recoverer who;
 	struct kunit *test;
 	unsigned int calls;
+	bool partial;
 	unsigned int fail;
 	struct dafs_client_id client_id;
 	struct dafs_opened opened;
@@ -162,6 +165,8 @@ static int recover_hook(struct dafs_recoverer *who, struct dafs_client *clnt,
 		hook->fail--;
 		return -ENOTCONN;
 	}
+	if (hook->partial)
+		who->complete = false;
 	return hook->err == -ENOTCONN ? hook->err : 0;
 }
 
@@ -176,12 +181,20 @@ static struct recover_hook *recover_hook_make(struct kunit *test)
 	return hook;
 }
 
+static void recover_end(void *hook)
+{
+	struct recover_hook *h = hook;
+
+	dafs_client_del_recoverer(h->clnt, &h->who);
+}
+
 static void recover_session_by(struct recover_hook *hook,
 			       const struct dafs_client_params *params)
 {
 	hook->clnt = dafs_fixture_client(hook->test, params);
 	hook->who.recover = recover_hook;
 	dafs_client_add_recoverer(hook->clnt, &hook->who);
+	KUNIT_ASSERT_EQ(hook->test, 0, kunit_add_action_or_reset(hook->test, recover_end, hook));
 }
 
 /* Makes a session of a separate client that recovers by @hook. */
@@ -360,6 +373,7 @@ static void dafs_recover_held_test(struct kunit *test)
 	hook->who.recover = recover_hook;
 	hook->clnt = held->clnt;
 	dafs_client_add_recoverer(held->clnt, &hook->who);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, recover_end, hook));
 	recover_open(test, fix, hook);
 	dafs_discard(test, "held", 1);
 
@@ -368,12 +382,86 @@ static void dafs_recover_held_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hook->err);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, hook));
 	complete(&go_on);
-	dafs_client_del_recoverer(held->clnt, &held->who);
-	dafs_client_del_recoverer(held->clnt, &hook->who);
+	kunit_release_action(test, recover_end, held);
+	kunit_release_action(test, recover_end, hook);
 	KUNIT_EXPECT_EQ(test, 1, held->calls);
 	KUNIT_EXPECT_FALSE(test, held->early);
 	KUNIT_EXPECT_EQ(test, 0, held->err);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, recover_read(test, held));
+}
+
+/* How often a client has told its server that nothing more will be reclaimed */
+static u64 recover_purges(const struct recover_hook *hook)
+{
+	u64 sums[DAFS_NR_STATS];
+
+	dafs_stats_read(hook->clnt->stats, DAFS_PROC_DELEGPURGE, sums);
+	return sums[DAFS_STAT_CALLS];
+}
+
+static void recover_expect_purges(struct kunit *test, const struct recover_hook *a,
+				  const struct recover_hook *b, u64 want)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (recover_purges(a) + recover_purges(b) < want && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, want, recover_purges(a) + recover_purges(b));
+}
+
+/*
+ * Two mounts are one client to the server.  It is told that all was reclaimed when both have
+ * got back what they had, also if one of them has missed a restart of the server.
+ */
+static void dafs_recover_complete_test(struct kunit *test)
+{
+	struct recover_hook *held = recover_hook_make(test);
+	struct recover_hook *hook = recover_hook_make(test);
+	DECLARE_COMPLETION_ONSTACK(go_on);
+	u64 before;
+
+	held->held = &go_on;
+	recover_session(held, "complete");
+	recover_session(hook, "complete");
+	before = recover_purges(held) + recover_purges(hook);
+	dafs_discard(test, "complete", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(held->clnt, NULL));
+	dafs_discard(test, "complete", 2);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
+	KUNIT_EXPECT_EQ(test, 2, hook->calls);
+	msleep(RAW_QUIET_MS);
+	recover_expect_purges(test, hook, held, before);
+	complete_all(&go_on);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(held->clnt, NULL));
+	recover_expect_purges(test, hook, held, before + 1);
+	kunit_release_action(test, recover_end, held);
+	kunit_release_action(test, recover_end, hook);
+}
+
+/* A mount that cannot get back all keeps the others from saying so. */
+static void dafs_recover_partial_test(struct kunit *test)
+{
+	struct recover_hook *partial = recover_hook_make(test);
+	struct recover_hook *hook = recover_hook_make(test);
+	u64 before;
+
+	partial->partial = true;
+	recover_session(partial, "partial");
+	recover_session(hook, "partial");
+	before = recover_purges(partial) + recover_purges(hook);
+	dafs_discard(test, "partial", 1);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(partial->clnt, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
+	msleep(RAW_QUIET_MS);
+	recover_expect_purges(test, hook, partial, before);
+	partial->partial = false;
+	dafs_discard(test, "partial", 2);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, NULL));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(partial->clnt, NULL));
+	recover_expect_purges(test, hook, partial, before + 1);
+	kunit_release_action(test, recover_end, partial);
+	kunit_release_action(test, recover_end, hook);
 }
 
 /* More work items than a workqueue executes at a time. */
@@ -513,6 +601,7 @@ static void dafs_recover_shutdown_test(struct kunit *test)
 							    msecs_to_jiffies(RAW_WAIT_MS)));
 	begin = jiffies;
 	dafs_client_shutdown(hook->clnt);
+	kunit_release_action(test, recover_end, hook);
 	dafs_fixture_end_client(test, hook->clnt);
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - begin), 30000);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, hook->err);
@@ -536,6 +625,7 @@ static void dafs_recover_never_test(struct kunit *test)
 {
 	struct recover_hook *hook = recover_hook_make(test);
 	struct raw_server *srv = raw_server(test);
+	struct dafs_client *soft;
 
 	srv->request = recover_forgetful;
 	recover_session_with(hook, srv);
@@ -544,8 +634,8 @@ static void dafs_recover_never_test(struct kunit *test)
 	/* a credential that cannot be registered: a soft session gives up */
 	srv->params.soft = true;
 	srv->params.retrans = 2;
-	hook->clnt = dafs_fixture_client(test, &srv->params);
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(hook->clnt, dafs_test_me()));
+	soft = dafs_fixture_client(test, &srv->params);
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, dafs_null(soft, dafs_test_me()));
 	KUNIT_EXPECT_LE(test, READ_ONCE(srv->nr_conns), 12);
 	KUNIT_EXPECT_EQ(test, 0, hook->calls);
 }
@@ -576,6 +666,8 @@ static struct kunit_case dafs_recover_cases[] = {
 	KUNIT_CASE_PARAM(dafs_recover_first_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_recover_again_test),
 	KUNIT_CASE_PARAM(dafs_recover_held_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_recover_complete_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_recover_partial_test),
 	KUNIT_CASE(dafs_recover_crowd_test),
 	KUNIT_CASE(dafs_recover_late_test),
 	KUNIT_CASE(dafs_recover_shutdown_test),

@@ -256,6 +256,33 @@ static void grace_reclaim_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
 }
 
+/*
+ * R-4.4.1.2-19: a client that is reclaiming when the period would end gets more time, but not
+ * for ever.
+ */
+static void grace_busy_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, 2);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(RAW_WAIT_MS);
+	struct grace_client client = {};
+	dafs_status_t status;
+	u64 offset = 0;
+
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	do {
+		status = grace_lock(&client, DAFS_LOCK_RECLAIM, offset++, 1);
+		msleep(20);
+	} while (!status && time_before(jiffies, end));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, status);
+	KUNIT_EXPECT_GT(test, jiffies - begin, 2UL * HZ + HZ / 4);
+	KUNIT_EXPECT_TRUE(test, grace_is_over());
+	/* what it has reclaimed it has */
+	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
+}
+
 /* A test of the end of the period: @client has reclaimed what it had, the other one is gone. */
 static struct dafs_fixture *grace_over(struct kunit *test, struct grace_client *client)
 {
@@ -319,6 +346,9 @@ static void grace_early_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&client));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&client));
 	KUNIT_EXPECT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	/* it meant that */
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
 	grace_connect(test, &absent, grace_absent, GRACE_VERIFIER);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   grace_open(&absent, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
@@ -412,6 +442,7 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_PARAM(grace_others_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_reclaim_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_early_test, dafs_flavours_gen),
+	KUNIT_CASE_SLOW(grace_busy_test),
 	KUNIT_CASE_SLOW(grace_end_test),
 	KUNIT_CASE_SLOW(grace_absent_test),
 	KUNIT_CASE(grace_instance_test),
