@@ -117,7 +117,7 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 	const struct dafs_lock_args *args = &rq->args.lock;
 	struct dafsd_range range;
 	dafs_status_t status;
-	bool by_grace;
+	bool by_grace, waits;
 
 	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
 	if (!status)
@@ -127,8 +127,8 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 	if (status)
 		return status;
 	by_grace = args->options & DAFS_LOCK_RECLAIM;
-	status = dafsd_lock_set(rq, use, &range, args->lock_type == DAFS_READW_LT ||
-						 args->lock_type == DAFS_WRITEW_LT);
+	waits = args->lock_type == DAFS_READW_LT || args->lock_type == DAFS_WRITEW_LT;
+	status = dafsd_lock_set(rq, use, &range, waits);
 	if (!status && by_grace && !dafsd_grace_reclaims(rq->ses->client))
 		status = dafsd_lock_too_late(rq, use, &range);
 	return status;

@@ -4,9 +4,9 @@
  * before get any, namely those that they had (4.4.1.2, 4.4.1.6, E-88).
  *
  * It lasts for a lease period, so that each of these clients notices the restart in it, and for
- * up to another one while clients are reclaiming.  It ends earlier when all of them have said that they have reclaimed what they had, by
- * DELEGPURGE: there is no other request that a client can have for that.  There is none if
- * no client had state.
+ * up to another one while clients are reclaiming.  It ends earlier when all of them have said
+ * that they have reclaimed what they had, by DELEGPURGE: there is no other request that a client
+ * can have for that.  There is none if no client had state.
  *
  * Reads and writes by an open that was reclaimed are served: what they could conflict with is
  * a reservation of another open, which this one existed beside.
