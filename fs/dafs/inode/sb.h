@@ -33,6 +33,8 @@ enum dafs_lookupcache {
  * @local_posix: locks of fcntl(2) are not sent to the server
  * @local_flock: those of flock(2) are not
  * @nosharecache: do not share the super block, see vfs/share.c
+ * @keyed: all opens have @share_key
+ * @share_key: opens with another key are refused while a file is open (4.4.2)
  */
 struct dafs_options {
 	u32 rsize;
@@ -49,6 +51,8 @@ struct dafs_options {
 	bool local_posix;
 	bool local_flock;
 	bool nosharecache;
+	bool keyed;
+	u64 share_key;
 };
 
 /* struct dafs_sb_info, flags */

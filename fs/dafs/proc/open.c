@@ -20,7 +20,8 @@ static void dafs_open_args_init(struct dafs_open_args *args, u32 claim,
 		.owner = how->owner,
 		.share_access = how->access,
 		.share_deny = how->deny,
-		.share_key_type = DAFS_OPEN_SHARE_KEY_NONE,
+		.share_key_type = how->keyed ? DAFS_OPEN_SHARE_KEY_BOTH : DAFS_OPEN_SHARE_KEY_NONE,
+		.share_key = how->share_key,
 	};
 }
 

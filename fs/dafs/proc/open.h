@@ -21,6 +21,8 @@
  * @nodelay: likewise
  * @shared: others use the open that is reclaimed, so it is not closed where the caller
  *	gives up
+ * @keyed: it has @share_key
+ * @share_key: other opens of the file must have the same one, or none (4.4.2, E-73)
  */
 struct dafs_open_how {
 	struct dafs_str owner;
@@ -33,6 +35,8 @@ struct dafs_open_how {
 	const bool *leave;
 	bool nodelay;
 	bool shared;
+	bool keyed;
+	u64 share_key;
 };
 
 /**

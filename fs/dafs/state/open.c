@@ -21,6 +21,8 @@ static void dafs_open_state_how(const struct dafs_open_state *os, struct dafs_op
 		.deny = DAFS_OPEN_SHARE_DENY_NONE,
 		.leave = &os->sbi->leaving,
 		.shared = os->di,
+		.keyed = os->sbi->opts.keyed,
+		.share_key = os->sbi->opts.share_key,
 	};
 }
 

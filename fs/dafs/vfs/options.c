@@ -27,7 +27,7 @@ enum {
 	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
 	Opt_actimeo, Opt_ac, Opt_cto, Opt_cache, Opt_lookupcache, Opt_srcaddr,
 	Opt_max_requests, Opt_msgsize, Opt_backchannel, Opt_rdmaread, Opt_clientid,
-	Opt_sharecache, Opt_local_lock,
+	Opt_sharecache, Opt_local_lock, Opt_share_key,
 };
 
 /* Names for what ac and cto make together. */
@@ -101,6 +101,7 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_string("clientid", Opt_clientid),
 	fsparam_flag_no("sharecache", Opt_sharecache),
 	fsparam_enum("local_lock", Opt_local_lock, dafs_param_local_lock),
+	fsparam_u64("share_key", Opt_share_key),
 	{}
 };
 
@@ -295,6 +296,10 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 		return 0;
 	case Opt_local_lock:
 		return dafs_parse_local_lock(&ctx->opts, result.uint_32);
+	case Opt_share_key:
+		ctx->opts.keyed = true;
+		ctx->opts.share_key = result.uint_64;
+		return 0;
 	case Opt_backchannel:
 		params->back_control = !result.negated;
 		return 0;
@@ -478,6 +483,8 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
 		return "sharecache";
 	if (new->local_posix != old->local_posix || new->local_flock != old->local_flock)
 		return "local_lock";
+	if (new->keyed != old->keyed || new->share_key != old->share_key)
+		return "share_key";
 	return dafs_params_differ(&ctx->params, &sbi->params);
 }
 
@@ -514,6 +521,7 @@ bool dafs_options_same(const struct dafs_options *a, const struct dafs_options *
 	       READ_ONCE(a->noac) == b->noac && READ_ONCE(a->nocto) == b->nocto &&
 	       READ_ONCE(a->lookupcache) == b->lookupcache &&
 	       a->local_posix == b->local_posix && a->local_flock == b->local_flock &&
+	       a->keyed == b->keyed && a->share_key == b->share_key &&
 	       a->nosharecache == b->nosharecache;
 }
 
@@ -615,6 +623,8 @@ int dafs_show_options(struct seq_file *m, struct dentry *root)
 		seq_puts(m, ",nosharecache");
 	if (opts->local_posix || opts->local_flock)
 		seq_printf(m, ",local_lock=%s", dafs_local_lock_name(opts));
+	if (opts->keyed)
+		seq_printf(m, ",share_key=%llu", opts->share_key);
 	if (opts->nocto)
 		seq_puts(m, ",nocto");
 	if (opts->lookupcache == DAFS_LOOKUPCACHE_POSITIVE)

@@ -106,6 +106,36 @@ tap_run "a client that waits gets the lock" python3 -B "$HOLD" hold $B/held /tmp
 tap_run "after its end" over
 tap_run "the log tells of it" sh -c "dmesg | grep -q '1 clients did not come back'"
 
+# R-4.4.2-01: a cluster's share key keeps others out, also over a restart of the server.
+umount $B
+mount_dafs data $A clientid=one,share_key=0x1234
+tap_is "$(grep -o 'share_key=[0-9]*' /proc/mounts)" "share_key=4660" "the key of a mount is shown"
+tap_fails "which cannot be changed" mount -o remount,share_key=7 $A 2>/dev/null
+exec 3<>$A/held
+mount_dafs data $B clientid=two,share_key=99
+keyed()
+{
+	cat $B/held 2>&1 | grep -c "Key was rejected"
+}
+tap_is "$(keyed)" 1 "an open with another key is refused"
+stop_server
+start_server
+tap_is "$(keyed)" 1 "also after a restart"
+umount $B
+mount_dafs data $B clientid=two,share_key=4660
+tap_is "$(cat $B/held)" held "one with the same key is not"
+umount $B
+mount_dafs data $B clientid=two
+# R-4.4.2-03
+tap_is "$(cat $B/held)" held "nor one without"
+umount $B
+mount_dafs data $B clientid=two,share_key=99
+exec 3<&-
+# R-4.4.2-04
+tap_is "$(cat $B/held)" held "another key may be used when the file is not open"
+umount $A $B
+mount_dafs data $B clientid=two
+
 # An administrator who knows that a client will not come back ends the period.
 rm /tmp/ready /tmp/go 2>/dev/null
 stop_server
