@@ -6,8 +6,10 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/random.h>
 #include <linux/workqueue.h>
 #include "../lib/open_test.h"
+#include "../lib/raw.h"
 
 #define DAFS_REMOVER_ROUNDS	40
 
@@ -589,12 +591,14 @@ static void dafs_anonymous_under_way_test(struct kunit *test)
  * @clnt: its client
  * @dir: the directory
  * @err: errno of the operation that failed
+ * @stop: when its rounds are over
  * @done: completed at the end
  */
 struct dafs_remover {
 	struct dafs_client *clnt;
 	struct dafs_fh dir;
 	int err;
+	bool stop;
 	struct completion done;
 };
 
@@ -628,7 +632,7 @@ static int dafs_remover_run(void *data)
 	struct dafs_remover *r = data;
 	int i;
 
-	for (i = 0; i < DAFS_REMOVER_ROUNDS && !r->err; i++)
+	for (i = 0; (i < DAFS_REMOVER_ROUNDS || !READ_ONCE(r->stop)) && !r->err; i++)
 		r->err = dafs_remover_round(r);
 	complete(&r->done);
 	return 0;
@@ -644,6 +648,7 @@ static void dafs_share_delete_race_test(struct kunit *test)
 		.dir = fix->dir,
 	};
 	struct qstr name = dafs_test_qstr("file");
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	unsigned int opens = 0, lost = 0;
 	struct task_struct *task;
 	struct dafs_open_res res;
@@ -654,8 +659,12 @@ static void dafs_share_delete_race_test(struct kunit *test)
 	task = kthread_run(dafs_remover_run, &r, "dafs_remover");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	do {
-		if (dafs_try_open(test, fix, "file", &args, &res))
+		WRITE_ONCE(r.stop, opens || time_after(jiffies, end));
+		if (dafs_try_open(test, fix, "file", &args, &res)) {
+			/* not always in the same step of the other one */
+			usleep_range(10, 10 + get_random_u32_below(1000));
 			continue;
+		}
 		opens++;
 		lost += !!dafs_lookup(fix->clnt, dafs_test_me(), &fix->dir, &name, &fh);
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &res));
