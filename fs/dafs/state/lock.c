@@ -834,37 +834,28 @@ static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why
 			    &sbi->params.dst, locks->inode->i_ino, why);
 }
 
-/* Does a program rely on any of these bytes? */
-static bool dafs_locks_relied_on(const struct dafs_locks *locks, loff_t start, loff_t end)
-{
-	struct dafs_wanted wanted;
-
-	for (; start <= end; start = wanted.end + 1) {
-		wanted = dafs_locks_wanted(locks, start);
-		if (wanted.type || wanted.end == OFFSET_MAX)
-			return wanted.type;
-	}
-	return false;
-}
-
-/* Bytes of which it is not known how they were locked cannot be reclaimed. */
-static void dafs_locks_lose_unsure(struct dafs_locks *locks)
+/*
+ * Bytes of which it is not known how they were locked, because a response was lost or another
+ * program has asked for them, are reclaimed as programs have locked them: they were locked so,
+ * before a program was told that it has the lock, and nothing weakens what is in use.
+ */
+static void dafs_locks_trust_used(struct dafs_locks *locks)
 {
 	loff_t pos = 0;
 
 	for (;;) {
+		struct dafs_wanted wanted = dafs_locks_wanted(locks, pos);
 		const struct dafs_held *held;
-		struct dafs_held unsure = {};
+		bool unsure;
 		loff_t last;
 
 		spin_lock(&locks->lock);
 		held = dafs_held_at(locks, pos, &last);
-		if (held)
-			unsure = *held;
+		unsure = held && held->state == DAFS_HELD_UNSURE;
 		spin_unlock(&locks->lock);
-		if (unsure.type && unsure.state == DAFS_HELD_UNSURE &&
-		    dafs_locks_relied_on(locks, unsure.start, unsure.end))
-			dafs_held_mark(locks, unsure.start, unsure.end, DAFS_HELD_LOST);
+		last = min(last, wanted.end);
+		if (unsure && wanted.type)
+			dafs_held_set(locks, pos, last, wanted.type, DAFS_HELD_SURE);
 		if (last == OFFSET_MAX)
 			return;
 		pos = last + 1;
@@ -914,8 +905,7 @@ static struct dafs_locks *dafs_locks_of_open(struct dafs_open_state *os)
  * @state_id: its new state-id, which no other task knows
  * @status: the status of the last response
  *
- * What the server refuses is lost, and I/O on the file fails.  So is what a program has
- * locked if it is not known how the server had locked it.
+ * What the server refuses is lost, and I/O on the file fails.
  *
  * Context: may sleep.
  * Return: 0; or a negative errno: the open must be reclaimed again.
@@ -930,7 +920,7 @@ int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 
 	if (!locks)
 		return 0;
-	dafs_locks_lose_unsure(locks);
+	dafs_locks_trust_used(locks);
 	while (!err && dafs_locks_next(locks, pos, &held)) {
 		err = dafs_locks_reclaim_one(locks, conn, os, &held, state_id, status);
 		if (held.end == OFFSET_MAX)
