@@ -117,7 +117,7 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 	const struct dafs_lock_args *args = &rq->args.lock;
 	struct dafsd_range range;
 	dafs_status_t status;
-	bool by_grace, waits;
+	bool reclaims, waits;
 
 	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
 	if (!status)
@@ -126,10 +126,10 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 		status = dafsd_lock_check_options(rq);
 	if (status)
 		return status;
-	by_grace = args->options & DAFS_LOCK_RECLAIM;
+	reclaims = args->options & DAFS_LOCK_RECLAIM;
 	waits = args->lock_type == DAFS_READW_LT || args->lock_type == DAFS_WRITEW_LT;
 	status = dafsd_lock_set(rq, use, &range, waits);
-	if (!status && by_grace && !dafsd_grace_reclaims(rq->ses->client))
+	if (!status && reclaims && !dafsd_grace_reclaims(rq->ses->client))
 		status = dafsd_lock_too_late(rq, use, &range);
 	return status;
 }

@@ -4,9 +4,9 @@
  * before get any, namely those that they had (4.4.1.2, 4.4.1.6, E-88).
  *
  * It lasts for a lease period, so that each of these clients notices the restart in it, and for
- * up to another one while clients are reclaiming.  It ends earlier when all of them have said
- * that they have reclaimed what they had, by DELEGPURGE: there is no other request that a client
- * can have for that.  There is none if no client had state.
+ * up to another one while clients are reclaiming.  It ends earlier when all of them have sent
+ * DELEGPURGE, which says that a client has reclaimed what it had: the protocol has no other
+ * request for that.  Without a record of a client there is no grace period.
  *
  * Reads and writes by an open that was reclaimed are served: what they could conflict with is
  * a reservation of another open, which this one existed beside.
@@ -178,6 +178,15 @@ static bool dafsd_former_is(const struct dafsd_former *former, const struct dafs
 	       dafs_opaque64_equal(&former->verifier, &client->verifier);
 }
 
+/* This instance of the client, as it was before the restart; or NULL */
+static struct dafsd_former *dafsd_former_own(struct dafsd_grace *grace,
+					     const struct dafsd_client *client)
+{
+	struct dafsd_former *former = dafsd_former_find(grace, client);
+
+	return former && dafsd_former_is(former, client) ? former : NULL;
+}
+
 /**
  * dafsd_grace_reclaims() - may a client get back what it had before the restart?
  * @client: the client, authenticated
@@ -195,8 +204,8 @@ bool dafsd_grace_reclaims(struct dafsd_client *client)
 	if (!dafsd_in_grace(client->server))
 		return false;
 	spin_lock(&grace->lock);
-	former = dafsd_former_find(grace, client);
-	if (former && dafsd_former_is(former, client))
+	former = dafsd_former_own(grace, client);
+	if (former)
 		may = !grace->ending && dafsd_former_is_awaited(former->state);
 	spin_unlock(&grace->lock);
 	if (may)
@@ -272,8 +281,8 @@ static void dafsd_grace_move(struct dafsd_client *client, enum dafsd_former_stat
 	if (!dafsd_in_grace(client->server))
 		return;
 	spin_lock(&grace->lock);
-	former = dafsd_former_find(grace, client);
-	if (former && dafsd_former_is(former, client))
+	former = dafsd_former_own(grace, client);
+	if (former)
 		dafsd_former_move(grace, former, to);
 	spin_unlock(&grace->lock);
 }
@@ -293,8 +302,8 @@ void dafsd_grace_given(struct dafsd_client *client, bool given)
 	if (!dafsd_in_grace(client->server))
 		return;
 	spin_lock(&grace->lock);
-	former = dafsd_former_find(grace, client);
-	if (former && dafsd_former_is(former, client))
+	former = dafsd_former_own(grace, client);
+	if (former)
 		former->given = given;
 	spin_unlock(&grace->lock);
 }
@@ -376,7 +385,7 @@ static bool dafsd_grace_extends(struct dafsd_grace *grace)
 	return extends;
 }
 
-/* While the store cannot be written nobody gets state, so that it does no harm to go on. */
+/* Until the store can be written the period goes on; no client gets new state then anyway. */
 static void dafsd_grace_end_work(struct work_struct *work)
 {
 	struct dafsd_grace *grace = container_of(to_delayed_work(work), struct dafsd_grace,

@@ -49,7 +49,7 @@ static int dafsd_state_make_dir(void)
 }
 
 /**
- * dafsd_state_dir_open() - open the state directory, which is made if there is none
+ * dafsd_state_dir_open() - open the state directory, and create it if it does not exist
  *
  * Context: may sleep; with the credential that it is to belong to.  It is looked up from the
  * root directory of the caller.

@@ -4,8 +4,8 @@
  * format see log.h.
  *
  * A file ends where a batch is missing or incomplete: that one was being written when the
- * power failed, and nobody was told that it is durable.  A whole batch behind it proves that
- * it had been durable, so the disk has lost it: such a file is damaged, and refused.
+ * power failed, and no caller was told that it is durable.  If there is a whole batch behind
+ * it, then it had been durable and the disk has lost it: such a file is damaged, and refused.
  */
 #include <kunit/static_stub.h>
 #include <linux/crc32c.h>
@@ -179,7 +179,7 @@ static bool dafsd_batch_is_whole(const struct dafsd_log_batch *batch)
 	return le32_to_cpu(batch->crc) == dafsd_log_crc(&batch->id, end);
 }
 
-/* Reads the batch at @pos.  @seq: set to its number, 0 if there is none. */
+/* Reads the batch at @pos.  Sets @seq to its number, or to 0 if no whole batch begins there. */
 static int dafsd_batch_read(const struct dafsd_log *log, void *buf, loff_t pos, u64 *seq)
 {
 	int err = dafsd_log_pread(log, buf, DAFSD_LOG_BLOCK, pos);

@@ -468,28 +468,34 @@ static loff_t dafsd_store_log_size(struct dafsd_store *store)
 	return roundup_pow_of_two(max_t(size_t, 4 * bytes, dafsd_log_min));
 }
 
-static int dafsd_store_checkpoint(struct dafsd_store *store)
+/* Writes a snapshot to the other file, which takes the place of the current one. */
+static int dafsd_store_switch(struct dafsd_store *store)
 {
 	struct dafsd_log *old = store->current_log;
 	struct dafsd_log *new = old == &store->log[0] ? &store->log[1] : &store->log[0];
 	u64 generation = max(store->log[0].generation, store->log[1].generation) + 1;
-	u64 changes = dafsd_store_settle_all(store);
 	int err;
 
-	lockdep_assert_held(&store->io_lock);
-	store->unknown = true;
 	err = dafsd_log_begin(new, &old->id, generation, dafsd_store_log_size(store), store->buf);
 	err = err ?: dafsd_store_write_snapshot(store, new);
 	err = err ?: dafsd_log_complete(new, store->buf);
 	if (err)
 		return err;
 	store->current_log = new;
-	err = dafsd_log_retire(old, store->buf);
-	if (err)
-		return err;
-	WRITE_ONCE(store->unknown, false);
-	WRITE_ONCE(store->durable, changes);
-	return 0;
+	return dafsd_log_retire(old, store->buf);
+}
+
+static int dafsd_store_checkpoint(struct dafsd_store *store)
+{
+	u64 changes = dafsd_store_settle_all(store);
+	int err = dafsd_store_switch(store);
+
+	lockdep_assert_held(&store->io_lock);
+	/* not before: while it is written, nothing has failed */
+	WRITE_ONCE(store->unknown, err);
+	if (!err)
+		WRITE_ONCE(store->durable, changes);
+	return err;
 }
 
 /* Returns -EAGAIN if a checkpoint is needed. */
@@ -579,7 +585,6 @@ static int dafsd_store_apply(void *priv, u16 kind, const void *key_data, u16 key
 static void dafsd_store_forget(struct dafsd_store *store)
 {
 	struct dafsd_record *rec, *next;
-
 	LIST_HEAD(dead);
 
 	dafsd_store_settle_all(store);

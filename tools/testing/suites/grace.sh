@@ -171,6 +171,25 @@ touch /tmp/go
 tap_fails "and I/O under it fails" wait $holder
 umount $B
 
+# A program of the server has locked the file while the server was not there.
+
+mount_dafs data $B clientid=two
+rm -f /tmp/ready /tmp/go /tmp/local
+python3 -B "$HOLD" hold $B/held /tmp/ready /tmp/go 2>/dev/null &
+holder=$!
+eventually [ -e /tmp/ready ]
+stop_server
+python3 -B "$HOLD" hold $D/held /tmp/local /tmp/end &
+local=$!
+eventually [ -e /tmp/local ]
+dmesg -C
+start_server
+tap_run "what a local program has locked meanwhile is lost" eventually told
+touch /tmp/go /tmp/end
+tap_fails "also for its holder" wait $holder
+wait $local
+umount $B
+
 # A state directory that is not as it should be
 stop_server
 # refused WHAT WORDS [PARAMETER...]
@@ -189,8 +208,8 @@ refused "damaged" "are damaged"
 rm $STATE/log.0 $STATE/log.1
 tap_run "without the files it starts anew" start_server
 stop_server
-cp /tmp/good/log.? $STATE
 echo "something else" >$STATE/log.0
+echo "something else" >$STATE/log.1
 refused "damaged, with a key" "are damaged" fh_key="$(cat $STATE/fh_key)"
 cp /tmp/good/log.? $STATE
 exec 3<>$STATE/lock

@@ -231,6 +231,7 @@ struct store_run {
 	size_t size[2];	/* bytes of it */
 	unsigned int fail_in;	/* fail one of the next, or 0 */
 	bool fail_on;		/* and all after it */
+	struct dafsd_store *well;	/* nothing has failed in it, or NULL */
 };
 
 #define STORE_IMAGE	SZ_256K
@@ -269,6 +270,9 @@ static int store_recorded_pwrite(struct file *filp, const void *buf, size_t len,
 
 	if (store_fails_now(run))
 		return -EIO;
+	/* not even while a checkpoint is under way */
+	if (run->well)
+		KUNIT_EXPECT_FALSE(run->test, dafsd_store_failed(run->well));
 	event = store_record(run, filp, len);
 	if (!event)
 		return -ENOMEM;
@@ -466,6 +470,7 @@ static void store_power_test(struct kunit *test)
 	struct rnd_state rnd;
 
 	prandom_seed_state(&rnd, 7);
+	run->well = store;
 	store_make_changes(run, store, &rnd);
 	dafsd_store_close(store);
 	store_stop_recording(test);
