@@ -15,6 +15,7 @@
 #include "export/export.h"
 #include "export/handle.h"
 #include "request/request.h"
+#include "state/deleg.h"
 #include "state/lock_wait.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
@@ -40,6 +41,7 @@ TESTED(dafsd_grace_exit);
 TESTED(dafsd_grace_load);
 TESTED(dafsd_in_grace);
 TESTED(dafsd_lease_seconds);
+TESTED(dafsd_max_delegations);
 TESTED(dafsd_max_locks);
 TESTED(dafsd_max_opens);
 TESTED(dafsd_max_sessions);
@@ -60,6 +62,7 @@ TESTED(dafsd_fh_sign);
 TESTED(dafsd_withdraw_seconds);
 
 /* state/ */
+TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_lock_wait_ms);
 
 /* request/ */

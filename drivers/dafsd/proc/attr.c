@@ -12,6 +12,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "../state/deleg.h"
 #include "../state/open.h"
 #include "proc.h"
 
@@ -103,6 +104,28 @@ dafs_status_t dafsd_proc_access(struct dafsd_rqst *rq)
 	return dafsd_fh_use(rq, &rq->args.access.filehandle, dafsd_access);
 }
 
+/**
+ * dafsd_getattr_latest() - the attributes of an object, as who may change them knows them
+ * @rq: the request
+ * @fh: the object
+ * @wanted: DAFS_FATTR_*
+ * @attr: set
+ * @names: as in dafsd_fattr_get()
+ *
+ * Context: may sleep; acts for the caller.
+ * Return: that of dafsd_deleg_ask() or dafsd_fattr_get().
+ */
+dafs_status_t dafsd_getattr_latest(struct dafsd_rqst *rq, struct dafsd_fh *fh, u64 wanted,
+				   struct dafs_fattr *attr, struct dafsd_fattr_names *names)
+{
+	dafs_status_t status = dafsd_deleg_ask(rq, fh, wanted) ?:
+			       dafsd_fattr_get(fh, wanted, attr, names);
+
+	if (!status)
+		dafsd_deleg_answer(rq, attr);
+	return status;
+}
+
 static dafs_status_t dafsd_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafsd_fattr_names *names = kvzalloc(sizeof(*names), GFP_KERNEL);
@@ -110,8 +133,8 @@ static dafs_status_t dafsd_getattr(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	if (!names)
 		return DAFSERR_RESOURCE;
 	rq->scratch = names;
-	return dafsd_fattr_get(fh, rq->args.getattr.attr_request_bitmap,
-			       &rq->res.getattr.obj_attributes, names);
+	return dafsd_getattr_latest(rq, fh, rq->args.getattr.attr_request_bitmap,
+				    &rq->res.getattr.obj_attributes, names);
 }
 
 /**

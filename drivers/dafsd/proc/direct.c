@@ -39,7 +39,7 @@ static dafs_status_t dafsd_direct_getattr(struct dafsd_rqst *rq, struct dafsd_fh
 
 	if (!a)
 		return DAFSERR_RESOURCE;
-	status = dafsd_fattr_get(fh, args->attr_request_bitmap, &a->attr, &a->names);
+	status = dafsd_getattr_latest(rq, fh, args->attr_request_bitmap, &a->attr, &a->names);
 	if (!status)
 		status = dafsd_meta_begin(rq, &buf, dafs_fattr_size(&a->attr));
 	if (status)

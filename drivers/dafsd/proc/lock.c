@@ -13,6 +13,7 @@
 #include "../export/export.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
+#include "../state/deleg.h"
 #include "../state/lock.h"
 #include "../state/open.h"
 #include "../state/state.h"
@@ -164,6 +165,8 @@ static dafs_status_t dafsd_lockt_run(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	/* there may be locks that have not been reclaimed yet */
 	if (!status)
 		status = dafsd_grace_check(rq->ses->client->server);
+	if (!status)
+		status = dafsd_deleg_recall_writer(dafsd_fh_inode(fh));
 	return status ?: dafsd_lock_test(rq, fh, &args->owner, &range);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * OPEN, OPEN_DOWNGRADE and CLOSE (6.5.7, 6.5.24, 6.5.26), and the procedures on
- * delegations, which this server never grants (6.5.10, 6.5.11, E-90).
+ * delegations (6.5.10, 6.5.11, E-90).
  */
 #include <linux/file.h>
 #include <linux/namei.h>
@@ -14,6 +14,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "../state/deleg.h"
 #include "../state/open.h"
 #include "proc.h"
 
@@ -108,7 +109,10 @@ static dafs_status_t dafsd_open_file(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 	if (status)
 		return status;
 	res->delegation_type = DAFS_OPEN_DELEGATE_NONE;
-	return dafsd_open_add(rq, fh, &res->filehandle, flags, &res->state_id);
+	status = dafsd_open_add(rq, fh, &res->filehandle, flags, &res->state_id);
+	if (!status)
+		dafsd_deleg_offer(rq, fh, flags);
+	return status;
 }
 
 /* An UNCHECKED create of a file that exists empties it, if asked for size 0. */
@@ -121,10 +125,20 @@ static bool dafsd_open_truncates(const struct dafs_open_args *args)
 	       (attr->included & attr->valid & DAFS_FATTR_OBJECT_SIZE) && !attr->object_size;
 }
 
+/* A client that has opened a file by its delegation alone tells the server (6.5.24). */
+static dafs_status_t dafsd_open_check_claim(struct dafsd_rqst *rq, const struct dafsd_fh *fh)
+{
+	const struct dafs_open_args *args = &rq->args.open;
+
+	if (args->claim_type != DAFS_CLAIM_DELEGATE_CUR)
+		return DAFS_STATUS_OK;
+	return dafsd_deleg_check(rq, &args->claimdelcur_stateid, dafsd_fh_inode(fh));
+}
+
 static dafs_status_t dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	bool truncate = dafsd_open_truncates(&rq->args.open);
-	dafs_status_t status = dafsd_open_check_type(fh->dentry);
+	dafs_status_t status = dafsd_open_check_type(fh->dentry) ?: dafsd_open_check_claim(rq, fh);
 
 	if (!status && truncate)
 		status = dafsd_fh_want_write(fh);
@@ -363,8 +377,13 @@ put_dir:
  */
 static dafs_status_t dafsd_open_check_grace(struct dafsd_rqst *rq)
 {
-	if (rq->args.open.claim_type == DAFS_CLAIM_PREVIOUS &&
-	    dafsd_grace_reclaims(rq->ses->client))
+	const struct dafs_open_args *args = &rq->args.open;
+
+	if (args->claim_type == DAFS_CLAIM_PREVIOUS && dafsd_grace_reclaims(rq->ses->client))
+		return DAFS_STATUS_OK;
+	/* nobody else has a file that is delegated, and the client is to return it in time */
+	if (args->claim_type == DAFS_CLAIM_DELEGATE_CUR &&
+	    !dafsd_deleg_check(rq, &args->claimdelcur_stateid, NULL))
 		return DAFS_STATUS_OK;
 	return dafsd_grace_check(rq->ses->client->server);
 }
@@ -384,7 +403,8 @@ static dafs_status_t dafsd_open_by_claim(struct dafsd_rqst *rq)
 	case DAFS_CLAIM_PREVIOUS:
 		return dafsd_open_previous(rq);
 	case DAFS_CLAIM_DELEGATE_CUR:
-		return dafsd_open_claim_delegation(rq);
+		return dafsd_deleg_check(rq, &rq->args.open.claimdelcur_stateid, NULL) ?:
+		       dafsd_open_by_name(rq);
 	case DAFS_CLAIM_DELEGATE_PREV:
 		return DAFSERR_NOTSUPP;
 	case DAFS_CLAIM_CREATE_UNLINKED:
@@ -398,8 +418,8 @@ static dafs_status_t dafsd_open_by_claim(struct dafsd_rqst *rq)
  * dafsd_proc_open() - OPEN (6.5.24)
  * @rq: request
  *
- * After an error the result says how far the path was resolved (E-96).  This
- * server grants no delegations, so none can be claimed (E-75, E-90).
+ * After an error the result says how far the path was resolved (E-96).  A delegation does not
+ * survive its client, so none of a former client can be claimed (E-75).
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status.
@@ -445,7 +465,7 @@ dafs_status_t dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
  * dafsd_proc_delegpurge() - DELEGPURGE (6.5.10, E-90)
  * @rq: request
  *
- * The client will reclaim nothing more.
+ * The client will reclaim nothing more.  Those that it has got back stay.
  *
  * Context: process context.
  * Return: DAFS_STATUS_OK: no delegation awaits recovery.
@@ -460,9 +480,10 @@ dafs_status_t dafsd_proc_delegpurge(struct dafsd_rqst *rq)
  * dafsd_proc_delegreturn() - DELEGRETURN (6.5.11, E-90)
  * @rq: request
  *
- * Return: as dafsd_open_return_delegation().
+ * Context: process context; does not wait for a file system.
+ * Return: as dafsd_deleg_return().
  */
 dafs_status_t dafsd_proc_delegreturn(struct dafsd_rqst *rq)
 {
-	return dafsd_open_return_delegation(&rq->args.delegreturn.state_id);
+	return dafsd_deleg_return(rq, &rq->args.delegreturn.state_id);
 }

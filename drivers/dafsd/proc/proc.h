@@ -6,6 +6,7 @@
 #include <linux/dafs/msg.h>
 #include "../request/procedure.h"
 
+struct dafsd_fattr_names;
 struct dafsd_fh;
 struct dafsd_rqst;
 
@@ -84,6 +85,8 @@ dafs_status_t dafsd_proc_write_direct(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_commit(struct dafsd_rqst *rq);
 
 /* attr.c: for the variants by RDMA */
+dafs_status_t dafsd_getattr_latest(struct dafsd_rqst *rq, struct dafsd_fh *fh, u64 wanted,
+				   struct dafs_fattr *attr, struct dafsd_fattr_names *names);
 dafs_status_t dafsd_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 			    const struct dafs_state_id *state_id, const struct dafs_fattr *attr);
 dafs_status_t dafsd_readlink(struct dafsd_rqst *rq, const struct dafsd_fh *fh,

@@ -12,6 +12,7 @@
 #define DAFSD_AUTH_TRIES	3	/* E-52 */
 #define DAFSD_AUTH_SECONDS	30	/* E-45 */
 #define DAFSD_HANG_UP_SECONDS	5	/* E-51 */
+#define DAFSD_DIRECTIVE_MS	1000U	/* a client has at least so long to answer one */
 
 /* A size as the draft requires: a default for 0, a multiple of 8, within limits (E-38). */
 static u32 dafsd_negotiate_size(u32 asked, u32 most)
@@ -299,7 +300,9 @@ static dafs_status_t dafsd_bind_requester(struct dafsd_conn *bound, u16 nreq)
 {
 	struct dafs_requester *rq;
 
-	rq = dafs_requester_create(bound->chan, nreq, nreq, 1000 * dafsd_lease_seconds);
+	/* a quarter of the lease: so that there is time to tell the client by another channel */
+	rq = dafs_requester_create(bound->chan, nreq, nreq,
+				   max(250 * dafsd_lease_seconds, DAFSD_DIRECTIVE_MS));
 	if (IS_ERR(rq))
 		return DAFSERR_RESOURCE;
 	bound->requester = rq;

@@ -619,7 +619,7 @@ bool dafsd_wait_park(struct dafsd_rqst *rq)
 	bool parked;
 
 	spin_lock_irqsave(&dafsd_park_lock, flags);
-	parked = !rq->wait->ready && dafsd_park(rq, &rq->wait->queue, "for a lock");
+	parked = !rq->wait->ready && dafsd_park(rq, &rq->wait->queue, rq->wait->what);
 	spin_unlock_irqrestore(&dafsd_park_lock, flags);
 	return !parked;
 }

@@ -430,6 +430,23 @@ static void dafsd_rqst_work(struct work_struct *work)
 }
 
 /**
+ * dafsd_rqst_current() - the request that the current task executes
+ *
+ * For callbacks of file systems, which are not told.
+ *
+ * Context: any but interrupt.
+ * Return: the request, or NULL if the task is no worker that executes one.
+ */
+const struct dafsd_rqst *dafsd_rqst_current(void)
+{
+	struct work_struct *work = current_work();
+
+	if (!work || work->func != dafsd_rqst_work)
+		return NULL;
+	return container_of(work, struct dafsd_rqst, base.work);
+}
+
+/**
  * dafsd_rqst_queue() - let a worker continue with a request
  * @rq: the request
  * @from: its owner until now

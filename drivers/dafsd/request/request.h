@@ -43,6 +43,7 @@ enum dafsd_stage {
 
 /**
  * struct dafsd_wait - an event that a request waits for without a worker
+ * @what: what is waited for, for trace points
  * @end: the request is going to be answered: free this; in its worker, may sleep
  * @pending: set by the handler, which returns DELAY: the request is to wait, and to be
  *	handled anew after the event
@@ -50,6 +51,7 @@ enum dafsd_stage {
  * @ready: the event has come since dafsd_wait_begin()
  */
 struct dafsd_wait {
+	const char *what;
 	void (*end)(struct dafsd_wait *wait);
 	bool pending;
 	struct list_head queue;
@@ -132,6 +134,7 @@ struct dafsd_rqst {
 
 void dafsd_requests_init(const struct dafsd_proc *procs);
 void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from);
+const struct dafsd_rqst *dafsd_rqst_current(void);
 extern const struct dafs_responder_ops dafsd_responder_ops;
 
 /* chain.c */

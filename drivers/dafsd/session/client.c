@@ -67,6 +67,9 @@ static void dafsd_client_free(struct kref *ref)
 	/* a session of a discarded client may have registered until it ended */
 	dafsd_client_drop_creds(client);
 	xa_destroy(&client->creds);
+	if (client->seen)
+		dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, DAFSD_SEEN_BYTES);
+	kvfree(client->seen);
 	dafsd_peer_put(client->peer);
 	kfree(client->id);
 	/* dafsd_state_find() may still read the client of state that was just revoked */
@@ -90,6 +93,12 @@ static void dafsd_client_log(const struct dafsd_client *client, const char *why)
 	pr_notice_ratelimited("dafsd: client %*pE at %pI6c with %u opens %s\n",
 			      min_t(int, client->id_len, DAFSD_TOLD_ID), client->id,
 			      &client->peer->addr, READ_ONCE(client->nr_opens), why);
+}
+
+/* Does it have something that it could reclaim? */
+static bool dafsd_client_has_state(const struct dafsd_client *client)
+{
+	return READ_ONCE(client->nr_opens) || atomic_read(&client->nr_delegs);
 }
 
 /* Take a client out of the table; dafsd_clients_release() releases its state. */
@@ -298,7 +307,7 @@ static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *
 		return true;
 	list_for_each_entry(client, &server->clients, node)
 		if (!client->nr_connecting && list_empty(&client->sessions) &&
-		    !READ_ONCE(client->nr_opens) && (!own || client->peer == peer) &&
+		    !dafsd_client_has_state(client) && (!own || client->peer == peer) &&
 		    !dafsd_client_reclaims(client)) {
 			dafsd_client_remove(client, gone);
 			return true;
@@ -477,7 +486,8 @@ void dafsd_clients_exit(struct dafsd_server *server)
 	mutex_lock(&server->clients_lock);
 	list_for_each_entry_safe(client, next, &server->clients, node) {
 		/* those with state, or that may reclaim it, may do so when the server is back */
-		client->keeps_record = client->nr_opens || dafsd_client_reclaims(client);
+		client->keeps_record = dafsd_client_has_state(client) ||
+				       dafsd_client_reclaims(client);
 		dafsd_client_remove(client, &gone);
 	}
 	mutex_unlock(&server->clients_lock);

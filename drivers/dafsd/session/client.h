@@ -7,14 +7,19 @@
 #include <linux/cred.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <linux/dafs/codec.h>
 
 struct dafsd_peer;
+struct dafsd_seen;
 struct dafsd_server;
 struct dafsd_session;
+
+/* Memory of what the server remembers of the files that a client has opened */
+#define DAFSD_SEEN_BYTES	(SZ_16K + 64)
 
 /**
  * struct dafsd_principal - the identity that a client authenticates as (3.1.1.1)
@@ -58,6 +63,9 @@ struct dafsd_principal {
  * @states: dafsd_state.client_link of all that it holds by state-ids
  * @expired: the same, of what it is about to lose
  * @nr_opens: opens in both, and those that are reserved
+ * @nr_delegs: delegations that it holds, and those that are reserved
+ * @seen: files that it has opened lately, see state/deleg.c, or NULL; guarded by @lock, and
+ *	set once; kvfree()
  * @nr_locks: byte-range locks that the kernel keeps for it
  * @released: its state was taken from it for good, and there will be no more
  * @nr_connecting: sessions that have not authenticated yet; guarded by
@@ -98,6 +106,8 @@ struct dafsd_client {
 	struct list_head states;
 	struct list_head expired;
 	unsigned int nr_opens;
+	atomic_t nr_delegs;
+	struct dafsd_seen *seen;
 	atomic_t nr_locks;
 	bool released;
 	unsigned int nr_connecting;

@@ -5,6 +5,7 @@
 
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/unaligned.h>
 #include <linux/workqueue.h>
 #include <linux/dafs/chan.h>
 #include <linux/dafs/responder.h>
@@ -120,5 +121,15 @@ void dafsd_conn_idle(struct dafsd_conn *conn);
 void dafsd_conn_reap_in(struct dafsd_conn *conn, unsigned int seconds);
 void dafsd_late_closed(struct dafsd_conn *conn);
 void dafsd_late_over(struct dafsd_conn *conn);
+
+/*
+ * Which of the mounts that share a client-id is at the other end (D.8)?  It keeps this when it
+ * connects anew.
+ */
+static inline u64 dafsd_chan_origin(const struct dafs_chan *chan)
+{
+	return (u64)get_unaligned((const u32 *)chan->instance) << 32 |
+	       get_unaligned((const u32 *)chan->session);
+}
 
 #endif /* _DAFSD_SESSION_CONN_H */

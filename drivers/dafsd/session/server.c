@@ -36,6 +36,11 @@ unsigned int dafsd_max_locks = DAFSD_DEFAULT_MAX_LOCKS;
 module_param_named(max_locks, dafsd_max_locks, uint, 0644);
 MODULE_PARM_DESC(max_locks, "byte-range locks that one client may have (default 65536)");
 
+unsigned int dafsd_max_delegations = DAFSD_DEFAULT_MAX_DELEGATIONS;
+module_param_named(max_delegations, dafsd_max_delegations, uint, 0644);
+MODULE_PARM_DESC(max_delegations,
+		 "delegations that one client may have (default 4096); 0: no more are given");
+
 struct workqueue_struct *dafsd_wq;
 struct workqueue_struct *dafsd_least_wq;
 struct workqueue_struct *dafsd_end_wq;

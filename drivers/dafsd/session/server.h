@@ -19,6 +19,7 @@
 #define DAFSD_DEFAULT_MAX_SESSIONS	4096
 #define DAFSD_DEFAULT_MAX_OPENS		65536
 #define DAFSD_DEFAULT_MAX_LOCKS		65536
+#define DAFSD_DEFAULT_MAX_DELEGATIONS	4096
 #define DAFSD_LEASE_SECONDS		90
 #define DAFSD_LEASE_MAX			3600U
 
@@ -93,6 +94,7 @@ extern unsigned int dafsd_lease_seconds;
 extern unsigned int dafsd_max_sessions;
 extern unsigned int dafsd_max_opens;
 extern unsigned int dafsd_max_locks;
+extern unsigned int dafsd_max_delegations;
 extern bool dafsd_auth_none;
 
 /* the workers of the machine: of requests; what ends; what looks at the time */

@@ -153,6 +153,26 @@ DEFINE_EVENT(dafsd_open_class, dafsd_opened,
 DEFINE_EVENT(dafsd_open_class, dafsd_closed,
 	TP_PROTO(u32 id, const struct dafsd_client *client, u64 ino), TP_ARGS(id, client, ino));
 
+/* A client has got a delegation of a file; or has been asked for it, or it has ended */
+TRACE_EVENT(dafsd_delegation,
+	TP_PROTO(u32 id, const struct dafsd_client *client, u64 ino, const char *what),
+	TP_ARGS(id, client, ino, what),
+	TP_STRUCT__entry(
+		__field(u64, client)
+		__field(u64, ino)
+		__field(u32, id)
+		__string(what, what)
+	),
+	TP_fast_assign(
+		memcpy(&__entry->client, client->client_id.b, sizeof(__entry->client));
+		__entry->ino = ino;
+		__entry->id = id;
+		__assign_str(what);
+	),
+	TP_printk("client=%016llx delegation=%u ino=%llu %s", __entry->client, __entry->id,
+		  __entry->ino, __get_str(what))
+);
+
 /* LOCK or LOCKU: what is locked, and with which result */
 TRACE_EVENT(dafsd_lock,
 	TP_PROTO(u32 id, const struct dafsd_client *client, int type, loff_t start, loff_t end,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLOSE and OPEN_DOWNGRADE: giving back an open, or a part of it (6.5.7, 6.5.26), and
- * giving back delegations, of which this server has none (E-90).
+ * CLOSE and OPEN_DOWNGRADE: giving back an open, or a part of it (6.5.7, 6.5.26).
  */
 #include <linux/dafs/status.h>
 #include "../request/request.h"
@@ -51,38 +50,6 @@ dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire
 		status = dafsd_open_remove(rq, state_id, same ? NULL : dafsd_fh_inode(&fh));
 	dafsd_fh_put(&fh);
 	return status;
-}
-
-/**
- * dafsd_open_claim_delegation() - CLAIM_DELEGATE_CUR; this server has no delegations
- * @rq: OPEN
- *
- * Context: any.
- * Return: BAD_STATEID, STALE_STATEID or EXPIRED, according to the state-id (E-84).
- */
-dafs_status_t dafsd_open_claim_delegation(struct dafsd_rqst *rq)
-{
-	const struct dafs_open_args *args = &rq->args.open;
-	dafs_status_t status;
-	bool same;
-
-	status = dafsd_open_check_state(rq, &args->dir_handle, &args->claimdelcur_stateid, &same);
-	return status ?: DAFSERR_BAD_STATEID;
-}
-
-/**
- * dafsd_open_return_delegation() - DELEGRETURN; this server has no delegations
- * @state_id: from the request
- *
- * Context: any.
- * Return: BAD_STATEID, or STALE_STATEID for one of another instance of the server
- * (E-84).
- */
-dafs_status_t dafsd_open_return_delegation(const struct dafs_state_id *state_id)
-{
-	u32 id;
-
-	return dafsd_state_split(state_id, &id) ?: DAFSERR_BAD_STATEID;
 }
 
 /*

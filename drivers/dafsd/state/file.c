@@ -93,6 +93,7 @@ static struct dafsd_file *dafsd_file_new(struct inode *inode)
 	mutex_init(&file->lock);
 	dafsd_file_nest(file);
 	INIT_LIST_HEAD(&file->opens);
+	INIT_LIST_HEAD(&file->delegs);
 	spin_lock_init(&file->locks_lock);
 	INIT_LIST_HEAD(&file->lockers);
 	INIT_LIST_HEAD(&file->lock_waits);

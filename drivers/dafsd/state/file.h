@@ -48,6 +48,7 @@ struct dafsd_appends {
  * @lock: guards what follows; held while an entry of the inode is removed, so
  *	that no open slips in
  * @opens: dafsd_open.file_link
+ * @delegs: dafsd_deleg.file_link
  * @share_key: key of the opens that hold one
  * @nr_keys: how many do, some of which may be dead
  * @nr_strict: opens that forbid anything to others, some of which may be dead
@@ -65,6 +66,7 @@ struct dafsd_file {
 	struct dafsd_appends appends;
 	struct mutex lock;	/* see above */
 	struct list_head opens;
+	struct list_head delegs;
 	u64 share_key;
 	unsigned int nr_keys;
 	unsigned int nr_strict;

@@ -128,6 +128,7 @@ struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, struct dafsd_
 		atomic_dec(&rq->conn->lock_waits);
 		return NULL;
 	}
+	wait->base.what = "for a lock";
 	wait->base.end = dafsd_lock_wait_end;
 	INIT_LIST_HEAD(&wait->base.queue);
 	wait->conn = rq->conn;

@@ -16,12 +16,14 @@
 #include "../session/server.h"
 #include "../session/peer.h"
 #include "../session/client.h"
+#include "../session/conn.h"
 #include "../session/session.h"
 #include "../session/trace.h"
 #include "../export/export.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "deleg.h"
 #include "lock.h"
 #include "open_impl.h"
 
@@ -251,6 +253,7 @@ static void dafsd_open_fill(struct dafsd_adding *add, struct dafsd_open *open)
 	RCU_INIT_POINTER(open->filp, add->opening.filp);
 	add->opening.filp = NULL;
 	open->wire = *add->wire;
+	open->origin = dafsd_chan_origin(add->rq->base.chan);
 	dafsd_state_attach(&open->state, add->file, add->fh->exp);
 	list_add_tail(&open->file_link, &add->file->opens);
 	dafsd_share_take(open, &add->rq->args.open);
@@ -339,7 +342,11 @@ static dafs_status_t dafsd_open_check(const struct dafsd_adding *add, const stru
 	if (err)
 		return dafs_errno_to_status(err);
 	status = dafsd_share_check(add->file, own, access, args->share_deny);
-	return status ?: dafsd_share_check_key(add->file, args);
+	if (!status)
+		status = dafsd_share_check_key(add->file, args);
+	if (!status)
+		status = dafsd_deleg_check_open(add->file, access, args->share_deny);
+	return dafsd_deleg_conflict(add->file, status);
 }
 
 static dafs_status_t dafsd_open_add_locked(struct dafsd_adding *add)

@@ -47,8 +47,6 @@ dafs_status_t dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const s
 dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			       const struct dafs_state_id *state_id);
 dafs_status_t dafsd_open_downgrade(struct dafsd_rqst *rq);
-dafs_status_t dafsd_open_claim_delegation(struct dafsd_rqst *rq);
-dafs_status_t dafsd_open_return_delegation(const struct dafs_state_id *state_id);
 
 /* use.c */
 dafs_status_t dafsd_open_check_regular(const struct dafsd_fh *fh);

@@ -16,6 +16,7 @@ struct dafsd_locker;
  * @state: what it has in common with other state
  * @file_link: in the opens of its file; guarded by the file's lock
  * @wire: filehandle that OPEN returned
+ * @origin: which of the mounts that share a client-id has it, see dafsd_chan_origin()
  * @access: DAFS_OPEN_SHARE_ACCESS_*; changed under the file's lock
  * @deny: DAFS_OPEN_SHARE_DENY_*; guarded by the file's lock
  * @deny_delete: opened with DAFS_DELETE_DENY; guarded by the file's lock
@@ -31,6 +32,7 @@ struct dafsd_open {
 	struct dafsd_state state;
 	struct list_head file_link;
 	struct dafs_fh wire;
+	u64 origin;
 	u32 access;
 	u32 deny;
 	bool deny_delete;

@@ -19,9 +19,25 @@ static void dafsd_states_close(struct work_struct *work)
 	struct dafsd_export *exp = container_of(work, struct dafsd_export, closer);
 	struct dafsd_state *st, *next;
 
-	llist_for_each_entry_safe(st, next, llist_del_all(&exp->closing), closing)
-		dafsd_state_dismantle(st);
+	llist_for_each_entry_safe(st, next, llist_del_all(&exp->closing), closing) {
+		if (st->over)
+			dafsd_state_free(st);
+		else
+			dafsd_state_dismantle(st);
+	}
 	dafsd_export_put(exp);
+}
+
+/* Dismantle claimed state, or free it if that was done. */
+static void dafsd_state_close(struct dafsd_state *st)
+{
+	struct dafsd_export *exp = st->exp;
+
+	/* once it is in the list, it may be freed, with its reference to the export */
+	kref_get(&exp->ref);
+	llist_add(&st->closing, &exp->closing);
+	if (!queue_work(dafsd_close_wq, &exp->closer))
+		dafsd_export_put(exp);
 }
 
 /**
@@ -34,17 +50,42 @@ void dafsd_states_init_export(struct dafsd_export *exp)
 	INIT_WORK(&exp->closer, dafsd_states_close);
 }
 
-/* Dismantle claimed state later, so that the caller does not wait for the file system. */
-static void dafsd_state_discard(struct dafsd_state *st)
+/**
+ * dafsd_state_discard() - dismantle state later
+ * @st: the state, which the caller has claimed
+ *
+ * Context: may sleep, but does not wait for a file system.
+ */
+void dafsd_state_discard(struct dafsd_state *st)
 {
-	struct dafsd_export *exp = st->exp;
-
 	st->type->revoked(st);
-	/* once it is in the list, it may be freed, with its reference to the export */
-	kref_get(&exp->ref);
-	llist_add(&st->closing, &exp->closing);
-	if (!queue_work(dafsd_close_wq, &exp->closer))
-		dafsd_export_put(exp);
+	dafsd_state_close(st);
+}
+
+/**
+ * dafsd_state_put_later() - drop a reference; the last one closes files, in the background
+ * @st: the state, which was published
+ *
+ * Context: any.
+ */
+void dafsd_state_put_later(struct dafsd_state *st)
+{
+	if (refcount_dec_and_test(&st->ref))
+		dafsd_state_close(st);
+}
+
+/**
+ * dafsd_state_revoke() - take state away from its client
+ * @st: the state; the caller has a reference
+ *
+ * What it reserves ends at once, and files are closed later.
+ *
+ * Context: may sleep, but does not wait for a file system.
+ */
+void dafsd_state_revoke(struct dafsd_state *st)
+{
+	if (dafsd_state_revoke_one(st))
+		dafsd_state_discard(st);
 }
 
 static void dafsd_client_expire(struct dafsd_client *client, bool for_good)

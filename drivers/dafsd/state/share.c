@@ -13,6 +13,7 @@
  * although it may take some time until they are closed.
  */
 #include <linux/lockdep.h>
+#include "deleg.h"
 #include "open_impl.h"
 
 /**
@@ -210,11 +211,12 @@ void dafsd_share_drop(struct dafsd_open *open)
  *	the file
  *
  * Context: may sleep; holds the lock of the directory.
- * Return: OK, DENYDISP_CONFLICT, or RESOURCE.
+ * Return: OK; DENYDISP_CONFLICT; DELAY if a delegation is in the way; or RESOURCE.
  */
 dafs_status_t dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file)
 {
 	struct dafsd_open *open;
+	dafs_status_t status;
 
 	*file = dafsd_file_get(inode);
 	if (!*file)
@@ -228,8 +230,9 @@ dafs_status_t dafsd_remove_begin(struct inode *inode, bool check_open, struct da
 	return DAFS_STATUS_OK;
 
 conflict:
+	status = dafsd_deleg_conflict(*file, DAFSERR_DENYDISP_CONFLICT);
 	dafsd_remove_end(*file);
-	return DAFSERR_DENYDISP_CONFLICT;
+	return status;
 }
 
 /**

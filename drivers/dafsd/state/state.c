@@ -362,6 +362,23 @@ dafs_status_t dafsd_state_claim(const struct dafsd_client *client,
 }
 
 /**
+ * dafsd_state_revoke_one() - revoke state
+ * @st: the state; the caller has a reference
+ *
+ * Context: any but interrupt.
+ * Return: true if the caller has claimed it, and dismantles it; false if another task has.
+ */
+bool dafsd_state_revoke_one(struct dafsd_state *st)
+{
+	bool claimed;
+
+	xa_lock(&dafsd_states);
+	claimed = dafsd_state_take(st, true);
+	xa_unlock(&dafsd_states);
+	return claimed;
+}
+
+/**
  * dafsd_state_revoke_expired() - revoke one of the expired states of a client
  * @client: the client
  *
@@ -450,10 +467,17 @@ void dafsd_state_dismantle(struct dafsd_state *st)
 	mutex_lock(&st->file->lock);
 	st->type->detach(st);
 	mutex_unlock(&st->file->lock);
+	st->over = true;
 	dafsd_state_put(st);
 }
 
-static void dafsd_state_free(struct dafsd_state *st)
+/**
+ * dafsd_state_free() - free state without references
+ * @st: the state
+ *
+ * Context: may sleep; does not hold the lock of the state's file.
+ */
+void dafsd_state_free(struct dafsd_state *st)
 {
 	st->type->release(st);
 	if (st->file)

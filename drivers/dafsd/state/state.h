@@ -45,7 +45,8 @@ struct dafsd_state_type {
  * @bytes: memory that is counted for the address of @client
  * @client: whose it is; holds a reference
  * @client_link: in client->states or client->expired; guarded by client->lock
- * @closing: in exp->closing, when it was taken from its client
+ * @closing: in exp->closing, when it was taken from its client, or is to be freed
+ * @over: it was dismantled
  * @file: holds a reference; NULL while only reserved
  * @exp: the export of @file; holds a reference; NULL while only reserved
  */
@@ -59,6 +60,7 @@ struct dafsd_state {
 	struct dafsd_client *client;
 	struct list_head client_link;
 	struct llist_node closing;
+	bool over;
 	struct dafsd_file *file;
 	struct dafsd_export *exp;
 };
@@ -74,6 +76,7 @@ dafs_status_t dafsd_state_claim(const struct dafsd_client *client,
 				const struct dafsd_state_type *type, const struct inode *inode,
 				struct dafsd_state **found);
 void dafsd_state_dismantle(struct dafsd_state *st);
+void dafsd_state_free(struct dafsd_state *st);
 void dafsd_state_put(struct dafsd_state *st);
 struct dafsd_state *dafsd_state_find(const struct dafsd_client *client,
 				     const struct dafs_state_id *state_id,
@@ -81,12 +84,16 @@ struct dafsd_state *dafsd_state_find(const struct dafsd_client *client,
 bool dafsd_state_is_special(const struct dafs_state_id *state_id);
 dafs_status_t dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
 void dafsd_state_id(const struct dafsd_state *st, struct dafs_state_id *state_id);
+bool dafsd_state_revoke_one(struct dafsd_state *st);
 struct dafsd_state *dafsd_state_revoke_expired(struct dafsd_client *client);
 struct dafsd_state *dafsd_state_revoke_in(const struct dafsd_export *exp, unsigned long *id);
 void dafsd_states_settle(void);
 void dafsd_states_exit(void);
 
-/* revoke.c: clients and exports that end */
+/* revoke.c: what clients do not give back in time; clients and exports that end */
+void dafsd_state_discard(struct dafsd_state *st);
+void dafsd_state_put_later(struct dafsd_state *st);
+void dafsd_state_revoke(struct dafsd_state *st);
 void dafsd_states_expire_client(struct dafsd_client *client);
 void dafsd_states_revoke_client(struct dafsd_client *client);
 void dafsd_states_release_client(struct dafsd_client *client);

@@ -256,6 +256,83 @@ static void grace_reclaim_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
 }
 
+/* The back-control channel of a client, without which nothing is delegated */
+static void grace_bind(struct kunit *test, struct grace_client *client)
+{
+	struct dafs_connect_bind_args args = {
+		.session_id = client->login.res.connect.session_id,
+		.channel_use = DAFS_BACK_CONTROL_CHANNEL,
+		.max_request_size = DAFS_MIN_MSG_SIZE,
+		.max_response_size = DAFS_MIN_MSG_SIZE,
+		.max_requests = 2,
+	};
+	struct raw_conn *bc;
+
+	bc = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_BACK_CONTROL);
+	bc->cksum = client->conn->cksum;
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
+}
+
+static u32 grace_reclaim_deleg(struct kunit *test, struct grace_client *client,
+			       const struct dafs_fh *fh, u32 access, u32 type)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", access, 0);
+
+	args.claim_type = DAFS_CLAIM_PREVIOUS;
+	args.dir_handle = *fh;
+	args.delegate_type = type;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args,
+				       &client->open));
+	return client->open.delegation_type;
+}
+
+/*
+ * R-6.5.24-19: a delegation is given back; if others have the file open meanwhile, it is
+ * recalled, and until it is returned nobody opens the file.
+ */
+static void grace_delegation_test(struct kunit *test)
+{
+	const struct dafs_flavour *flavour = test->param_value;
+	struct dafs_flavour back = flavour ? *flavour : (struct dafs_flavour){};
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct dafs_delegreturn_args args;
+	struct grace_client client = {}, other = {};
+	struct file *local;
+
+	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
+	back.back_control = true;
+	client.login = (struct raw_login){ .id = grace_id, .verifier = GRACE_VERIFIER };
+	client.conn = raw_session(test, &back, &client.login);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client.conn, 0, 0, client.handle));
+	grace_bind(test, &client);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ,
+			grace_reclaim_deleg(test, &client, &file, DAFS_RD,
+					    DAFS_OPEN_DELEGATE_READ));
+	KUNIT_EXPECT_EQ(test, 0, client.open.recall);
+	args.state_id = client.open.deleg_state_id;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(client.conn, DAFS_PROC_DELEGRETURN, &args, NULL));
+	local = dafs_backing_open(fix, "file", O_RDONLY, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(local));
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_WRITE,
+			grace_reclaim_deleg(test, &client, &file, DAFS_RW,
+					    DAFS_OPEN_DELEGATE_WRITE));
+	KUNIT_EXPECT_EQ(test, 1, client.open.recall);
+	dafs_backing_close(local);
+	dafsd_grace_exit(&dafsd_server);
+	grace_connect(test, &other, NULL, 1);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY,
+			   grace_open(&other, &fix->dir, "b", DAFS_CLAIM_NULL, 0));
+	args.state_id = client.open.deleg_state_id;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(client.conn, DAFS_PROC_DELEGRETURN, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&other, &fix->dir, "b", DAFS_CLAIM_NULL, 0));
+}
+
 /*
  * R-4.4.1.2-19: a client that is reclaiming when the period would end gets more time, but not
  * for ever.
@@ -335,7 +412,7 @@ static void grace_absent_test(struct kunit *test)
 			   grace_open(&late, &file, "c", DAFS_CLAIM_PREVIOUS, 0));
 }
 
-/* It ends when all clients have said that they have reclaimed everything. */
+/* R-6.5.10-01: it ends when all clients have said that they have reclaimed everything. */
 static void grace_early_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
@@ -441,6 +518,7 @@ static void grace_record_test(struct kunit *test)
 static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_PARAM(grace_others_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_reclaim_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(grace_delegation_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_early_test, dafs_flavours_gen),
 	KUNIT_CASE_SLOW(grace_busy_test),
 	KUNIT_CASE_SLOW(grace_end_test),

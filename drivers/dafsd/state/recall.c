@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Recalling delegations (6.6.4, E-90).
+ *
+ * A lease that is broken (deleg.c) begins a recall.  BC_RECALL is sent until the client has
+ * answered that it knows; then the client writes back what it has, and sends DELEGRETURN.  If
+ * it does not do so within a lease period the delegation is revoked, whether a directive is
+ * under way or not.
+ *
+ *  1. A recall has one reference to the delegation: from dafsd_recall_begin() on, which
+ *     happens once, until its work item finds that the delegation is dead or revokes it, or
+ *     dafsd_recall_ended() cancels the work item.
+ *  2. A directive has another one while it is under way; there is one at a time
+ *     (DAFSD_DELEG_TELLING).
+ *  3. A delegation dies before dafsd_recall_ended() looks for a work item that is queued, and
+ *     a work item that has queued itself looks afterwards whether the delegation has died.
+ *     So none stays queued for long after that.
+ *  4. The last reference may end here, but files are closed by the work item of their export.
+ */
+#include <linux/jiffies.h>
+#include <linux/dafs/requester.h>
+#include "../session/server.h"
+#include "../session/client.h"
+#include "../session/trace.h"
+#include "deleg_impl.h"
+
+/* How soon a client is told once more that could not be told, at first and at last */
+#define DAFSD_RECALL_RETRY	(HZ / 20)
+#define DAFSD_RECALL_LATER	HZ
+
+/*
+ * A client that answers that it has no such delegation may not have got the response of the
+ * OPEN yet; after this time it never will.
+ */
+#define DAFSD_RECALL_UNKNOWN	(5 * HZ)
+
+static void dafsd_recall_end(struct dafsd_deleg *deleg)
+{
+	dafsd_state_put_later(&deleg->state);
+}
+
+/* Invariant 3; after queueing it, nothing but RCU keeps @deleg. */
+static void dafsd_recall_requeue(struct dafsd_deleg *deleg, unsigned long delay)
+{
+	guard(rcu)();
+	queue_delayed_work(dafsd_timer_wq, &deleg->recall, delay);
+	/* pairs with dafsd_recall_ended() */
+	smp_mb();
+	if (READ_ONCE(deleg->state.dead) && cancel_delayed_work(&deleg->recall))
+		queue_delayed_work(dafsd_timer_wq, &deleg->recall, 0);
+}
+
+static unsigned long dafsd_recall_left(const struct dafsd_deleg *deleg)
+{
+	unsigned long end = deleg->since + dafsd_lease_seconds * HZ;
+
+	if (test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags))
+		return 0;
+	return time_before(jiffies, end) ? end - jiffies : 0;
+}
+
+static bool dafsd_recall_unknown(const struct dafs_call *call)
+{
+	return !call->error &&
+	       (call->status == DAFSERR_BADHANDLE || call->status == DAFSERR_BAD_STATEID);
+}
+
+/* The client has answered, or cannot any more. */
+static void dafsd_recall_answered(struct dafsd_directive *dir, const struct dafs_call *call)
+{
+	struct dafsd_deleg *deleg = container_of(dir, struct dafsd_deleg, dir);
+
+	if (!call->error && !call->status)
+		set_bit(DAFSD_DELEG_TOLD, &deleg->flags);
+	else if (dafsd_recall_unknown(call) &&
+		 time_after(jiffies, deleg->since + DAFSD_RECALL_UNKNOWN))
+		set_bit(DAFSD_DELEG_DISOWNED, &deleg->flags);
+	clear_bit_unlock(DAFSD_DELEG_TELLING, &deleg->flags);
+	dafsd_state_put_later(&deleg->state);
+}
+
+static void dafsd_recall_tell(struct dafsd_deleg *deleg)
+{
+	struct dafs_bc_recall_args args = { .filehandle = deleg->wire };
+
+	if (test_bit(DAFSD_DELEG_TOLD, &deleg->flags) ||
+	    test_and_set_bit_lock(DAFSD_DELEG_TELLING, &deleg->flags))
+		return;
+	dafsd_state_id(&deleg->state, &args.state_id);
+	deleg->dir.args = &args;
+	refcount_inc(&deleg->state.ref);
+	if (!dafsd_direct(&deleg->dir))
+		return;
+	clear_bit_unlock(DAFSD_DELEG_TELLING, &deleg->flags);
+	dafsd_state_put_later(&deleg->state);
+}
+
+static void dafsd_recall_work(struct work_struct *work)
+{
+	struct dafsd_deleg *deleg = container_of(to_delayed_work(work), struct dafsd_deleg,
+						 recall);
+
+	if (!READ_ONCE(deleg->state.dead) && dafsd_recall_left(deleg)) {
+		dafsd_recall_tell(deleg);
+		deleg->delay = clamp(2 * deleg->delay, DAFSD_RECALL_RETRY, DAFSD_RECALL_LATER);
+		dafsd_recall_requeue(deleg, min(deleg->delay, dafsd_recall_left(deleg)));
+		return;
+	}
+	if (!READ_ONCE(deleg->state.dead)) {
+		trace_dafsd_delegation(deleg->state.id, deleg->state.client,
+				       deleg->state.file->inode->i_ino, "revoked");
+		dafsd_state_revoke(&deleg->state);
+	}
+	dafsd_recall_end(deleg);
+}
+
+/**
+ * dafsd_recall_init() - initialize the recall of a delegation
+ * @deleg: the delegation, with its client
+ */
+void dafsd_recall_init(struct dafsd_deleg *deleg)
+{
+	INIT_DELAYED_WORK(&deleg->recall, dafsd_recall_work);
+	deleg->dir = (struct dafsd_directive) {
+		.client = deleg->state.client,
+		.proc = DAFS_PROC_BC_RECALL,
+		.done = dafsd_recall_answered,
+	};
+}
+
+/* Invariant 1 */
+static void dafsd_recall_start(struct dafsd_deleg *deleg)
+{
+	if (READ_ONCE(deleg->state.dead) ||
+	    test_and_set_bit(DAFSD_DELEG_RECALLED, &deleg->flags))
+		return;
+	trace_dafsd_delegation(deleg->state.id, deleg->state.client,
+			       deleg->state.file->inode->i_ino, "recalled");
+	refcount_inc(&deleg->state.ref);
+	queue_delayed_work(dafsd_timer_wq, &deleg->recall, 0);
+}
+
+/**
+ * dafsd_recall_begin() - take a delegation back from its client; later calls do nothing
+ * @deleg: the delegation; its lease is set, or it was not published yet
+ *
+ * Context: any but interrupt; does not sleep.  Calls are serialized by the lock of the lease.
+ */
+void dafsd_recall_begin(struct dafsd_deleg *deleg)
+{
+	if (test_bit(DAFSD_DELEG_BROKEN, &deleg->flags))
+		return;
+	deleg->since = jiffies;
+	set_bit(DAFSD_DELEG_BROKEN, &deleg->flags);
+	/* pairs with dafsd_recall_published() */
+	smp_mb__after_atomic();
+	dafsd_recall_start(deleg);
+}
+
+/**
+ * dafsd_recall_published() - a delegation has a state-id that its client may return
+ * @deleg: the delegation, which may have been broken before
+ *
+ * Context: any but interrupt; holds the lock of the file, so that it is not freed.
+ */
+void dafsd_recall_published(struct dafsd_deleg *deleg)
+{
+	/* pairs with dafsd_recall_begin() */
+	smp_mb();
+	if (test_bit(DAFSD_DELEG_BROKEN, &deleg->flags))
+		dafsd_recall_start(deleg);
+}
+
+/**
+ * dafsd_recall_ended() - a delegation was claimed
+ * @deleg: the delegation; the caller has a reference
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_recall_ended(struct dafsd_deleg *deleg)
+{
+	/* pairs with dafsd_recall_requeue() */
+	smp_mb();
+	if (cancel_delayed_work(&deleg->recall))
+		dafsd_recall_end(deleg);
+}
