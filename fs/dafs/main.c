@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/dafs/version.h>
 #include "data/data.h"
+#include "state/deleg.h"
 #include "vfs/vfs.h"
 #include "rpc/rpc.h"
 
@@ -40,10 +41,22 @@ static void dafs_exit_workqueues(void)
 		destroy_workqueue(dafs_done_wq);
 }
 
+static const struct dafs_back_ops dafs_main_back_ops = {
+	.recall = dafs_deleg_recall,
+	.getattr = dafs_deleg_getattr,
+	.lapsed = dafs_delegs_lapsed,
+};
+
+static const struct dafs_deleg_ops dafs_main_deleg_ops = {
+	.settle = dafs_file_hand_over,
+};
+
 static int __init dafs_init(void)
 {
 	int err;
 
+	dafs_back_init(&dafs_main_back_ops);
+	dafs_delegs_init(&dafs_main_deleg_ops);
 	err = dafs_clients_init();
 	if (err)
 		return err;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Access rights.  Only the server knows its ACLs and how it squashes root, so it is
- * asked (ACCESS, 6.5.2).  Its answers are cached for as long as attributes are.
+ * asked (ACCESS, 6.5.2).  Its answers are cached for as long as attributes are; those about a
+ * file that is delegated, until that ends.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
@@ -54,7 +55,8 @@ bool dafs_access_cached(struct dafs_inode *di, const struct cred *cred, u32 *gra
 	dafs_attr_times(&di->netfs.inode, &timeo, &most);
 	spin_lock(&di->lock);
 	entry = dafs_access_find(di, cred);
-	if (entry && time_in_range_open(jiffies, entry->at, entry->at + timeo)) {
+	if (entry && (time_in_range_open(jiffies, entry->at, entry->at + timeo) ||
+		      (dafs_inode_delegated(di) && time_after(entry->at, di->deleg_at)))) {
 		*granted = entry->granted;
 		known = true;
 	}

@@ -369,7 +369,7 @@ static bool dafs_apply_data(struct dafs_inode *di, bool ours, unsigned long at)
 	unsigned long least, most;
 
 	lockdep_assert_held(&di->lock);
-	if (ours && !di->netfs.inode.i_mapping->nrpages) {
+	if (dafs_inode_delegated(di) || (ours && !di->netfs.inode.i_mapping->nrpages)) {
 		dafs_attr_sure(di, at);
 		return false;
 	}
@@ -569,11 +569,122 @@ static bool dafs_attrs_wrong(const struct dafs_inode *di)
 }
 
 /**
+ * dafs_inode_delegated() - does no one else change a file?
+ * @di: the inode
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if the server has delegated it to this client, which has had its lease ever
+ * since.
+ */
+bool dafs_inode_delegated(const struct dafs_inode *di)
+{
+	const struct dafs_client *clnt;
+
+	if (!test_bit(DAFS_INO_DELEG, &di->flags))
+		return false;
+	clnt = dafs_inode_clnt(&di->netfs.inode);
+	if (!dafs_client_has_lease(clnt))
+		return false;
+	/* pairs with dafs_lease_renewed() */
+	smp_rmb();
+	return READ_ONCE(di->deleg_lapses) == READ_ONCE(clnt->lapses);
+}
+
+/**
+ * dafs_attrs_doubt() - others may have changed an object until now
+ * @di: the object
+ *
+ * Its attributes must be read again.  An answer to a request that was sent before now would tell
+ * nothing newer, so it is ignored.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_attrs_doubt(struct dafs_inode *di)
+{
+	spin_lock(&di->lock);
+	di->asked = dafs_clock_next(di->netfs.inode.i_sb);
+	set_bit(DAFS_INO_STALE, &di->flags);
+	spin_unlock(&di->lock);
+}
+
+/**
+ * dafs_attrs_were_ours() - until now no one else could change a file
+ * @di: the file
+ *
+ * Context: any but interrupt.
+ */
+void dafs_attrs_were_ours(struct dafs_inode *di)
+{
+	spin_lock(&di->lock);
+	dafs_attr_sure(di, jiffies);
+	spin_unlock(&di->lock);
+}
+
+static bool dafs_attrs_are(const struct dafs_inode *di, struct dafs_asked asked)
+{
+	lockdep_assert_held(&di->lock);
+	return di->asked == asked.clock && !dafs_attr_outdated(di, asked);
+}
+
+/**
+ * dafs_attrs_applied() - are the attributes those of a certain response?
+ * @di: the inode
+ * @asked: dafs_asked_now() from before the request
+ *
+ * Context: any but interrupt.
+ * Return: false if the response was ignored, in whole or in part: a request that was sent later,
+ * but may have been executed before, was answered before.
+ */
+bool dafs_attrs_applied(struct dafs_inode *di, struct dafs_asked asked)
+{
+	bool applied;
+
+	spin_lock(&di->lock);
+	applied = dafs_attrs_are(di, asked);
+	spin_unlock(&di->lock);
+	return applied;
+}
+
+/**
+ * dafs_attrs_newest() - as dafs_attrs_applied(); and nothing that was asked before will change them
+ * @di: the inode
+ * @asked: dafs_asked_now() from before the request
+ *
+ * Answers to requests that were sent by now are ignored from now on.
+ *
+ * Context: any but interrupt.
+ * Return: false if the response was ignored, in whole or in part.
+ */
+bool dafs_attrs_newest(struct dafs_inode *di, struct dafs_asked asked)
+{
+	bool newest;
+
+	spin_lock(&di->lock);
+	newest = dafs_attrs_are(di, asked);
+	if (newest)
+		di->asked = dafs_clock_next(di->netfs.inode.i_sb);
+	spin_unlock(&di->lock);
+	return newest;
+}
+
+/**
+ * dafs_inode_delegated_to_write() - does no one else use a file?
+ * @di: the inode
+ *
+ * Context: any; takes no lock.
+ * Return: true if the server has delegated it to this client for writing.
+ */
+bool dafs_inode_delegated_to_write(const struct dafs_inode *di)
+{
+	return test_bit(DAFS_INO_DELEG_WRITE, &di->flags) && dafs_inode_delegated(di);
+}
+
+/**
  * dafs_attrs_fresh() - are the cached attributes still valid?
  * @di: inode
  *
  * After our own changes that no answer has shown yet, they are valid for the minimum
- * time only.
+ * time only; but if the file is delegated, until it is recalled.
  *
  * Context: any; takes no lock, so that RCU walk can use it.
  * Return: true if so.
@@ -582,11 +693,15 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 {
 	unsigned long least, most, timeo;
 
+	if (dafs_attrs_wrong(di))
+		return false;
+	if (dafs_inode_delegated(di))
+		return true;
 	/* a remount may have lowered it */
 	dafs_attr_times(&di->netfs.inode, &least, &most);
 	timeo = min(READ_ONCE(di->attr_timeo),
 		    test_bit(DAFS_INO_OWN_CHANGE, &di->flags) ? least : most);
-	return !dafs_attrs_wrong(di) && timeo &&
+	return timeo &&
 	       time_in_range_open(jiffies, READ_ONCE(di->attr_at),
 				  READ_ONCE(di->attr_at) + timeo);
 }

@@ -22,6 +22,11 @@ struct dafs_asked {
 
 #define DAFS_ASKED_NEVER	(-1L)
 
+static inline struct dafs_asked dafs_asked_never(void)
+{
+	return (struct dafs_asked){ .clock = DAFS_ASKED_NEVER };
+}
+
 /* attr.c, iget.c */
 #define DAFS_INODE_ATTRS						\
 	(DAFS_FATTR_OBJECT_TYPE | DAFS_FATTR_MODE | DAFS_FATTR_NUM_LINKS | \
@@ -59,6 +64,12 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      struct dafs_asked asked);
 void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
 void dafs_attr_uncertain(struct inode *inode);
+void dafs_attrs_doubt(struct dafs_inode *di);
+void dafs_attrs_were_ours(struct dafs_inode *di);
+bool dafs_attrs_applied(struct dafs_inode *di, struct dafs_asked asked);
+bool dafs_attrs_newest(struct dafs_inode *di, struct dafs_asked asked);
+bool dafs_inode_delegated(const struct dafs_inode *di);
+bool dafs_inode_delegated_to_write(const struct dafs_inode *di);
 bool dafs_attrs_aged(const struct dafs_inode *di);
 bool dafs_attrs_fresh(const struct dafs_inode *di);
 bool dafs_size_unknown(const struct dafs_inode *di);

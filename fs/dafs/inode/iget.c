@@ -44,6 +44,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->sure_at = jiffies;
 	atomic_long_set(&di->own_change, 0);
 	memset(di->access, 0, sizeof(di->access));
+	di->deleg = NULL;
 	di->locks = NULL;
 	di->dir_gen = 0;
 	di->ahead = NULL;

@@ -36,6 +36,7 @@ struct dafs_unstable_link {
 	struct inode *inode;
 };
 
+struct dafs_deleg;
 struct dafs_locks;
 
 /* struct dafs_inode, flags */
@@ -53,6 +54,9 @@ struct dafs_locks;
 #define DAFS_INO_ZAPPING	11	/* the page cache is being dropped */
 #define DAFS_INO_UNCERTAIN	12	/* others' changes may look like ours */
 #define DAFS_INO_LONGER		13	/* larger than at the server, see dafs_apply_size() */
+#define DAFS_INO_DELEG		14	/* it has a delegation, see state/deleg.c */
+#define DAFS_INO_DELEG_WRITE	15	/* that is one for writing */
+#define DAFS_INO_DELEG_LEAVING	16	/* it is being returned */
 
 /**
  * struct dafs_inode - one object of the server
@@ -70,6 +74,9 @@ struct dafs_locks;
  *	requests are stale; written without @lock
  * @access: access rights, latest first
  * @opens: struct dafs_open_state
+ * @deleg: the delegation, or NULL; guarded by a lock of state/deleg.c
+ * @deleg_at: since when it has one, in jiffies; valid with DAFS_INO_DELEG
+ * @deleg_lapses: dafs_client.lapses then; likewise
  * @locks: byte-range locks, from the first one on; set once, see state/lock.c
  * @dir_gen: sbi->clock when a change of the directory by other clients was seen, so
  *	unique among directories; written under @lock, read by dafs_d_revalidate()
@@ -114,6 +121,9 @@ struct dafs_inode {
 	atomic_long_t own_change;
 	struct dafs_access_entry access[DAFS_ACCESS_CACHE];
 	struct list_head opens;
+	struct dafs_deleg *deleg;
+	unsigned long deleg_at;
+	unsigned int deleg_lapses;
 	struct dafs_locks *locks;
 	unsigned long dir_gen;
 	struct dafs_ahead *ahead;

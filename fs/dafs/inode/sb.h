@@ -103,6 +103,12 @@ enum dafs_rdma_use {
  * @owner_next: makes them unique within the mount
  * @opens_lock: guards @opens
  * @opens: all struct dafs_open_state that are in use
+ * @delegs: struct dafs_deleg, in the order of use; with @nr_delegs guarded by a lock of
+ *	state/deleg.c
+ * @nr_delegs: entries of @delegs
+ * @delegs_client_id: what others than this were given under is not known to the server any
+ *	more; valid with @delegs_forgotten, and guarded likewise
+ * @delegs_forgotten: that has happened
  * @recovery: counts the runs of dafs_opens_recover()
  * @recoverer: its callback at the client
  * @unstable_lock: guards @unstable
@@ -143,6 +149,10 @@ struct dafs_sb_info {
 	atomic64_t owner_next;
 	spinlock_t opens_lock;	/* see above */
 	struct list_head opens;
+	struct list_head delegs;
+	unsigned int nr_delegs;
+	struct dafs_client_id delegs_client_id;
+	bool delegs_forgotten;
 	unsigned int recovery;
 	struct dafs_recoverer recoverer;
 	spinlock_t unstable_lock;	/* see above */

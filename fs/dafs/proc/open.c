@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OPEN, OPEN_DOWNGRADE and CLOSE: the state that a server keeps for an open file
- * (4.4.1.2).
+ * OPEN, CLOSE and DELEGRETURN: the state that a server keeps for an open file (4.4.1.2).
  */
 #include <linux/dcache.h>
 #include <linux/slab.h>
@@ -102,8 +101,11 @@ static void dafs_open_undo(struct dafs_client *clnt, struct dafs_op *op)
 	}
 	err = op->call ? 0 : dafs_open_repeat(clnt, op, &res);
 	dafs_op_end(op);
-	if (!err)
-		dafs_close(clnt, op->cred, &res.filehandle, &res.state_id);
+	if (err)
+		return;
+	dafs_close(clnt, op->cred, &res.filehandle, &res.state_id);
+	if (res.delegation_type)
+		dafs_delegreturn(clnt, &res.deleg_state_id, NULL);
 }
 
 static struct dafs_op dafs_open_op(const struct cred *cred, struct dafs_open_args *args,
@@ -131,6 +133,21 @@ static void dafs_open_take(struct dafs_opened *opened, const struct dafs_op *op)
 	opened->client_id = op->client_id;
 }
 
+/* What the caller cannot make use of goes back at once. */
+static void dafs_open_take_delegation(struct dafs_client *clnt, const struct dafs_open_how *how,
+				      const struct dafs_open_res *res, struct dafs_opened *opened)
+{
+	if (!res->delegation_type)
+		return;
+	if (how->delegable && !res->recall)
+		opened->delegation = (struct dafs_delegation){
+			.type = res->delegation_type,
+			.state_id = res->deleg_state_id,
+		};
+	else
+		dafs_delegreturn(clnt, &res->deleg_state_id, how->leave);
+}
+
 /* Where there is no room for another open, open(2) says that too many files are open. */
 static int dafs_open_errno(int err, dafs_status_t status)
 {
@@ -155,6 +172,9 @@ static int dafs_open_run(struct dafs_client *clnt, struct dafs_conn *conn,
 	if (!err)
 		dafs_open_take(opened, &op);
 	dafs_op_end(&op);
+	/* nothing is waited for on a connection that is not in use yet */
+	if (!err && !conn)
+		dafs_open_take_delegation(clnt, how, &res, opened);
 	return dafs_open_errno(err, opened->status);
 }
 
@@ -246,6 +266,8 @@ int dafs_open_attrs(struct dafs_client *clnt, const struct cred *cred,
 		dafs_fattr_take(&found->attr, bitmap, &found->ids);
 	dafs_op_end(&ops[0]);
 	dafs_op_end(&ops[1]);
+	if (found->done)
+		dafs_open_take_delegation(clnt, how, &res, opened);
 	return found->done ? 0 : dafs_open_errno(err, opened->status);
 }
 
@@ -370,4 +392,27 @@ int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_state_id *state_id)
 {
 	return dafs_close_unless(clnt, cred, fh, state_id, NULL);
+}
+
+/**
+ * dafs_delegreturn() - return a delegation (6.5.11)
+ * @clnt: client
+ * @state_id: the delegation
+ * @leave: no connection is waited for when this is true, see struct dafs_op; or NULL
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno; also if the server does not know it any more.
+ */
+int dafs_delegreturn(struct dafs_client *clnt, const struct dafs_state_id *state_id,
+		     const bool *leave)
+{
+	struct dafs_delegreturn_args args = { .state_id = *state_id };
+	struct dafs_op op = {
+		.proc = DAFS_PROC_DELEGRETURN,
+		.args = &args,
+		.retry_nomem = true,
+		.leave = leave,
+	};
+
+	return dafs_proc_simple(clnt, &op);
 }

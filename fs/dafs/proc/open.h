@@ -21,6 +21,7 @@
  * @nodelay: likewise
  * @shared: others use the open that is reclaimed, so it is not closed where the caller
  *	gives up
+ * @delegable: the caller can make use of a delegation
  * @keyed: it has @share_key
  * @share_key: other opens of the file must have the same one, or none (4.4.2, E-73)
  */
@@ -35,8 +36,19 @@ struct dafs_open_how {
 	const bool *leave;
 	bool nodelay;
 	bool shared;
+	bool delegable;
 	bool keyed;
 	u64 share_key;
+};
+
+/**
+ * struct dafs_delegation - what OPEN has delegated (6.5.24)
+ * @type: DAFS_OPEN_DELEGATE_*
+ * @state_id: names the delegation
+ */
+struct dafs_delegation {
+	u32 type;
+	struct dafs_state_id state_id;
 };
 
 /**
@@ -46,6 +58,7 @@ struct dafs_open_how {
  * @state_id: names the open from now on
  * @change: of the directory, if the file was opened by name
  * @client_id: what the server keeps the open under
+ * @delegation: for the caller to return, if it was @delegable
  * @status: DAFS status of the response; OK also if there was none
  */
 struct dafs_opened {
@@ -54,6 +67,7 @@ struct dafs_opened {
 	struct dafs_state_id state_id;
 	struct dafs_change_info change;
 	struct dafs_client_id client_id;
+	struct dafs_delegation delegation;
 	dafs_status_t status;
 };
 
@@ -78,5 +92,7 @@ int dafs_close_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct
 		  dafs_status_t *status);
 int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_state_id *state_id);
+int dafs_delegreturn(struct dafs_client *clnt, const struct dafs_state_id *state_id,
+		     const bool *leave);
 
 #endif /* _FS_DAFS_PROC_OPEN_H */

@@ -69,6 +69,9 @@ struct dafs_client_params {
  * @creds: credential handles, shared with other mounts that have the same client-id
  * @lease: of the client at the server, in seconds
  * @last_null: jiffies when the last NULL was sent to renew it
+ * @renewed: when the last NULL was sent that has been answered, in the time of
+ *	ktime_get_coarse_boottime()
+ * @lapses: how often the lease has run out since; what was delegated before is not relied on
  * @keep: renews the lease, returns credits, see lease.c
  * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
  *	for slots, regions and responses, but not for a connection, nor until a server that
@@ -99,6 +102,8 @@ struct dafs_client {
 	struct dafs_cred_cache *creds;
 	u32 lease;
 	unsigned long last_null;
+	ktime_t renewed;
+	unsigned int lapses;
 	struct delayed_work keep;
 	struct workqueue_struct *retry_wq;
 	struct workqueue_struct *end_wq;
@@ -150,6 +155,24 @@ void dafs_recover_slowly(struct dafs_recoverer *who);
 void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 
+/**
+ * struct dafs_back_ops - what is done about the directives of a server
+ * @recall: BC_RECALL: begin to return a delegation that the server keeps under a client-id;
+ *	does not sleep
+ * @getattr: BC_GETATTR: what is not written yet of a file that is delegated for writing; does
+ *	not sleep
+ * @lapsed: the lease had run out, and runs again; what was delegated before must be returned
+ */
+struct dafs_back_ops {
+	dafs_status_t (*recall)(const struct dafs_client_id *client_id,
+				const struct dafs_bc_recall_args *args);
+	dafs_status_t (*getattr)(const struct dafs_client_id *client_id,
+				 const struct dafs_getattr_args *args, struct dafs_fattr *attr);
+	void (*lapsed)(struct dafs_client *clnt);
+};
+
+void dafs_back_init(const struct dafs_back_ops *ops);
+
 /* for main.c */
 int dafs_clients_init(void);
 void dafs_clients_exit(void);
@@ -164,6 +187,7 @@ void dafs_client_look_again(struct dafs_client *clnt);
 void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
 			      unsigned int retrans);
 void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
+bool dafs_client_has_lease(const struct dafs_client *clnt);
 bool dafs_client_busy(struct dafs_client *clnt);
 bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);
 const char *dafs_client_state_name(const struct dafs_client *clnt);

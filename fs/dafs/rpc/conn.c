@@ -390,7 +390,7 @@ static int dafs_conn_open_back_control(struct dafs_conn *conn)
 	err = dafs_conn_set_chan(conn, &conn->bc, dafs_conn_open_chan(conn, &params));
 	if (err)
 		return err;
-	rp = dafs_responder_create(conn->bc, &dafs_back_ops, DAFS_BACK_REQUESTS);
+	rp = dafs_responder_create(conn->bc, &dafs_back_responder, DAFS_BACK_REQUESTS);
 	if (IS_ERR(rp))
 		return PTR_ERR(rp);
 	return dafs_conn_bind(conn, conn->bc, DAFS_BACK_CONTROL_CHANNEL);

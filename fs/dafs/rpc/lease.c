@@ -14,16 +14,32 @@
 #define DAFS_NULLS		32U		/* sent in one round of housekeeping */
 #define DAFS_CRED_IDLE		(600 * HZ)	/* after it a credential handle is released */
 
+/* A NULL that was sent at some time has been answered. */
+static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
+{
+	bool lapsed = !dafs_client_has_lease(clnt);
+
+	if (lapsed)
+		WRITE_ONCE(clnt->lapses, clnt->lapses + 1);
+	/* so that no delegation of before is seen with the new lease */
+	smp_wmb();
+	WRITE_ONCE(clnt->renewed, at);
+	if (lapsed)
+		dafs_back_lapsed(clnt);
+}
+
 /*
  * A NULL if the lease has to be renewed, and as many as give the server its buffers
  * back: a number that the server chose, so not all at one go.
  */
-static void dafs_lease_send_nulls(struct dafs_conn *conn, bool renew)
+static void dafs_lease_send_nulls(struct dafs_client *clnt, struct dafs_conn *conn, bool renew)
 {
+	ktime_t now = ktime_get_coarse_boottime();
 	unsigned int nr = 0;
 
 	while (nr < DAFS_NULLS && (renew || dafs_requester_surplus(conn->rq)) &&
 	       dafs_conn_notify(conn, DAFS_PROC_NULL, NULL)) {
+		dafs_lease_renewed(clnt, now);
 		renew = false;
 		nr++;
 	}
@@ -39,7 +55,7 @@ static long dafs_lease_keep(struct dafs_client *clnt, struct dafs_conn *conn, lo
 	/* where no slot is free for it, other requests renew the lease */
 	if (renew)
 		clnt->last_null = jiffies;
-	dafs_lease_send_nulls(conn, renew);
+	dafs_lease_send_nulls(clnt, conn, renew);
 	return clnt->last_null + third - jiffies;
 }
 
@@ -71,6 +87,7 @@ void dafs_lease_begin(struct dafs_client *clnt)
 {
 	clnt->lease = DAFS_LEASE;
 	clnt->last_null = jiffies;
+	clnt->renewed = ktime_get_coarse_boottime();
 	INIT_DELAYED_WORK(&clnt->keep, dafs_lease_work);
 	queue_delayed_work(dafs_session_wq, &clnt->keep, DAFS_HOUSEKEEPING);
 }
@@ -89,4 +106,22 @@ void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds)
 		return;
 	WRITE_ONCE(clnt->lease, seconds);
 	mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
+}
+
+/**
+ * dafs_client_has_lease() - may the client rely on what the server has promised?
+ * @clnt: the client
+ *
+ * Without a sign of life the server may have given it to others.  The time goes on while the
+ * machine is suspended.
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if the lease has not run out.
+ */
+bool dafs_client_has_lease(const struct dafs_client *clnt)
+{
+	ktime_t end = ktime_add_ns(READ_ONCE(clnt->renewed),
+				   READ_ONCE(clnt->lease) * (u64)NSEC_PER_SEC);
+
+	return ktime_before(ktime_get_coarse_boottime(), end);
 }

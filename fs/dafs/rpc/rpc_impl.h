@@ -113,7 +113,8 @@ int dafs_session_show_in_sysfs(struct dafs_session *ses);
 void dafs_session_hide_from_sysfs(struct dafs_session *ses);
 
 /* back.c: directives of the server */
-extern const struct dafs_responder_ops dafs_back_ops;
+extern const struct dafs_responder_ops dafs_back_responder;
+void dafs_back_lapsed(struct dafs_client *clnt);
 
 /* cred.c */
 void dafs_cred_forget(struct dafs_conn *conn, const u8 *handle);

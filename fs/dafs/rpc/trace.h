@@ -198,6 +198,26 @@ TRACE_EVENT(dafs_reclaim,
 		  __entry->ino, __entry->err)
 );
 
+/* A file is delegated to this client, by DAFS_OPEN_DELEGATE_*; or not any more, and why */
+TRACE_EVENT(dafs_delegation,
+	TP_PROTO(const struct inode *inode, u32 type, const char *what),
+	TP_ARGS(inode, type, what),
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, ino)
+		__field(u32, type)
+		__string(what, what)
+	),
+	TP_fast_assign(
+		__entry->dev = inode->i_sb->s_dev;
+		__entry->ino = inode->i_ino;
+		__entry->type = type;
+		__assign_str(what);
+	),
+	TP_printk("dev=%u:%u ino=%llu type=%u %s", MAJOR(__entry->dev), MINOR(__entry->dev),
+		  __entry->ino, __entry->type, __get_str(what))
+);
+
 #endif /* _DAFS_CLIENT_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

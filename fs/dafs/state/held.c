@@ -55,6 +55,7 @@ static void dafs_held_cut(struct dafs_locks *locks, loff_t pos, struct list_head
 		rest->end = held->end;
 		rest->type = held->type;
 		rest->state = held->state;
+		rest->local = held->local;
 		held->end = pos - 1;
 		list_add(&rest->link, &held->link);
 		return;
@@ -124,6 +125,26 @@ const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos,
 	return NULL;
 }
 
+/* @new without a type: nothing is locked there. */
+static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *new)
+{
+	struct list_head *before;
+	struct dafs_held *held;
+	LIST_HEAD(spares);
+
+	dafs_held_alloc(&spares);
+	spin_lock(&locks->lock);
+	before = dafs_held_clear(locks, new->start, new->end, &spares);
+	if (new->type) {
+		held = dafs_held_take(&spares);
+		*held = *new;
+		list_add(&held->link, before);
+	}
+	dafs_held_count(locks);
+	spin_unlock(&locks->lock);
+	dafs_held_free(&spares);
+}
+
 /**
  * dafs_held_set() - bytes are locked at the server, or not
  * @locks: locks of the file
@@ -137,24 +158,36 @@ const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos,
 void dafs_held_set(struct dafs_locks *locks, loff_t start, loff_t end, u32 type,
 		   enum dafs_held_state state)
 {
-	struct list_head *before;
-	struct dafs_held *held;
-	LIST_HEAD(spares);
+	const struct dafs_held held = {
+		.start = start,
+		.end = end,
+		.type = type,
+		.state = state,
+	};
 
-	dafs_held_alloc(&spares);
-	spin_lock(&locks->lock);
-	before = dafs_held_clear(locks, start, end, &spares);
-	if (type) {
-		held = dafs_held_take(&spares);
-		held->start = start;
-		held->end = end;
-		held->type = type;
-		held->state = state;
-		list_add(&held->link, before);
-	}
-	dafs_held_count(locks);
-	spin_unlock(&locks->lock);
-	dafs_held_free(&spares);
+	dafs_held_replace(locks, &held);
+}
+
+/**
+ * dafs_held_set_local() - bytes are locked by a delegation
+ * @locks: locks of the file
+ * @start: first byte
+ * @end: last byte
+ * @type: DAFS_READ_LT or DAFS_WRITE_LT
+ *
+ * Context: may sleep.
+ */
+void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type)
+{
+	const struct dafs_held held = {
+		.start = start,
+		.end = end,
+		.type = type,
+		.state = DAFS_HELD_SURE,
+		.local = true,
+	};
+
+	dafs_held_replace(locks, &held);
 }
 
 /**
@@ -176,8 +209,10 @@ void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 	spin_lock(&locks->lock);
 	dafs_held_cut_range(locks, start, end, &spares);
 	list_for_each_entry(held, &locks->held, link)
-		if (held->start >= start && held->end <= end)
+		if (held->start >= start && held->end <= end) {
 			held->state = state;
+			held->local = false;
+		}
 	dafs_held_count(locks);
 	spin_unlock(&locks->lock);
 	dafs_held_free(&spares);

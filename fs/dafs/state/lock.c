@@ -22,6 +22,10 @@
  *     them since: the task that has waited asks once more.
  *  5. A task that is killed, or may not wait, leaves the unlocking to dafs_locks.work.
  *
+ * While the file is delegated for writing, the server need not know of new locks
+ * (dafs_held.local).  It is told of them before the delegation is returned, and they are
+ * reclaimed like others.
+ *
  * All locks are set by one open, which stays open as long as there are any.  When it is
  * reclaimed, so are they, before others learn its new state-id (4.4.1.6).  Bytes that the
  * server does not give back are LOST: until they are unlocked here, I/O on the file fails,
@@ -349,6 +353,15 @@ static int dafs_lock_granted(struct dafs_locks *locks, const struct dafs_lock_ra
 	return 1;
 }
 
+/*
+ * While the file is delegated, nobody else locks anything of it.  Its locks are set with the
+ * mutex held, and that is so when the delegation is handed over: so all are known then.
+ */
+static bool dafs_locks_are_local(const struct dafs_locks *locks)
+{
+	return dafs_inode_delegated_to_write(DAFS_I(locks->inode));
+}
+
 /* One attempt.  Return: 1 to try again, perhaps with another state-id. */
 static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range *range,
 			 struct dafs_lock_args *args, unsigned int *delay_ms)
@@ -401,6 +414,19 @@ static bool dafs_unlock_is_moot(const struct dafs_locks *locks, const struct daf
 		return dafs_open_state_is(locks->os, state_id);
 	return READ_ONCE(locks->os->lost) || READ_ONCE(sbi->leaving) ||
 	       READ_ONCE(sbi->clnt->dead);
+}
+
+/* Does the server know of any lock in a range? */
+static bool dafs_held_is_remote(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held *held;
+	bool remote = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		remote |= !held->local && held->start <= end && held->end >= start;
+	spin_unlock(&locks->lock);
+	return remote;
 }
 
 static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end)
@@ -605,13 +631,31 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 	return err;
 }
 
+static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_state *os,
+				 const struct cred *cred, const struct dafs_lock_range *range,
+				 bool *raised)
+{
+	int err = dafs_locks_open(locks, os, range->type, cred);
+
+	if (err)
+		return err;
+	/* what the server may have locked must be unlocked there */
+	if (dafs_locks_are_local(locks) &&
+	    !dafs_held_is_remote(locks, range->start, range->end)) {
+		dafs_held_set_local(locks, range->start, range->end, range->type);
+		return 0;
+	}
+	*raised = true;
+	return dafs_lock_bytes(locks, range);
+}
+
 /**
- * dafs_locks_raise() - have bytes locked at the server
+ * dafs_locks_raise() - have bytes locked at the server, or by a delegation
  * @locks: locks of the file
  * @os: an open of it
  * @cred: credential of the caller
  * @range: the bytes, and the weakest lock that will do
- * @raised: set if any of them were not locked so before
+ * @raised: set if any of them were not locked so before, and are now at the server
  *
  * After an error some of the bytes may be locked: dafs_locks_lower() unlocks those that no
  * program has locked.
@@ -638,9 +682,7 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 			part.end = next;
 		part.end = min(part.end, range->end);
 		if (lacks) {
-			*raised = true;
-			err = dafs_locks_open(locks, os, part.type, cred) ?:
-			      dafs_lock_bytes(locks, &part);
+			err = dafs_locks_raise_part(locks, os, cred, &part, raised);
 			if (err)
 				return err;
 		}
@@ -700,10 +742,19 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 	const struct dafs_lock_range range = { .start = start, .end = end, .type = low->type };
 	int err;
 
-	if (low->how == DAFS_LOWER_UNLOCK)
-		dafs_unlock_bytes(locks, start, end);
-	if (low->how != DAFS_LOWER_LOCK)
+	if (low->how != DAFS_LOWER_LOCK && low->how != DAFS_LOWER_UNLOCK)
 		return;
+	if (!dafs_held_is_remote(locks, start, end)) {
+		if (low->how == DAFS_LOWER_UNLOCK)
+			dafs_held_set(locks, start, end, 0, DAFS_HELD_SURE);
+		else
+			dafs_held_set_local(locks, start, end, low->type);
+		return;
+	}
+	if (low->how == DAFS_LOWER_UNLOCK) {
+		dafs_unlock_bytes(locks, start, end);
+		return;
+	}
 	err = dafs_lock_bytes(locks, &range);
 	/* nothing was in the way of the client, so the server has given it up */
 	if (err == -EAGAIN)
@@ -876,6 +927,8 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
 	dafs_op_end(&op);
 	*status = op.status;
+	if (!err)
+		dafs_held_mark(locks, held->start, held->end, DAFS_HELD_SURE);
 	if (!err || !dafs_open_refused(op.status))
 		return err;
 	if (!READ_ONCE(locks->lost))
@@ -929,6 +982,88 @@ int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 	}
 	dafs_inode_put_later(locks->inode);
 	return err;
+}
+
+/* The first bytes that are locked by a delegation alone */
+static bool dafs_locks_next_local(struct dafs_locks *locks, struct dafs_lock_range *range)
+{
+	const struct dafs_held *held;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		found = held->local;
+		if (!found)
+			continue;
+		*range = (struct dafs_lock_range) {
+			.start = held->start,
+			.end = held->end,
+			.type = held->type,
+		};
+		break;
+	}
+	spin_unlock(&locks->lock);
+	return found;
+}
+
+/* A program has locked it, so an error cannot be told but by that of I/O. */
+static void dafs_locks_push_range(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	int err = dafs_lock_bytes(locks, range);
+
+	if (!err)
+		return;
+	/* after any other error the background asks again */
+	if (err != -EAGAIN && err != -EIO && err != -ESTALE) {
+		dafs_held_mark(locks, range->start, range->end, DAFS_HELD_UNSURE);
+		return;
+	}
+	if (!READ_ONCE(locks->lost))
+		dafs_locks_told_lost(locks, "their delegation has ended");
+	dafs_held_mark(locks, range->start, range->end, DAFS_HELD_LOST);
+}
+
+/**
+ * dafs_locks_push() - have the server lock what is locked by a delegation alone
+ * @inode: the file, whose delegation is not used any more
+ *
+ * Context: may sleep; a work queue.
+ * Return: true if there was anything.
+ */
+bool dafs_locks_push(struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_lock_range range;
+	bool any = false;
+
+	/* a worker is not killed */
+	if (!locks || dafs_locks_enter(locks))
+		return false;
+	for (; dafs_locks_next_local(locks, &range); any = true)
+		dafs_locks_push_range(locks, &range);
+	dafs_locks_leave(locks);
+	/* what may or may not be locked now */
+	if (dafs_locks_unsure(locks))
+		dafs_locks_lower_later(locks);
+	return any;
+}
+
+/**
+ * dafs_locks_lose_pushed() - the delegation had ended before its locks were known to the server
+ * @inode: the file
+ *
+ * Others may have had them in between.
+ *
+ * Context: may sleep.
+ */
+void dafs_locks_lose_pushed(struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (!dafs_locks_any(inode))
+		return;
+	dafs_locks_told_lost(locks, "their delegation was revoked");
+	dafs_held_mark(locks, 0, OFFSET_MAX, DAFS_HELD_LOST);
 }
 
 /**

@@ -31,6 +31,7 @@ enum dafs_held_state {
  * @end: last byte, OFFSET_MAX for the end of the file
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
  * @state: what is known of it
+ * @local: locked by a delegation, so that the server need not know of it; SURE
  */
 struct dafs_held {
 	struct list_head link;
@@ -38,6 +39,7 @@ struct dafs_held {
 	loff_t end;
 	u32 type;
 	enum dafs_held_state state;
+	bool local;
 };
 
 /**
@@ -91,6 +93,7 @@ struct dafs_lock_range {
 const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end);
 void dafs_held_set(struct dafs_locks *locks, loff_t start, loff_t end, u32 type,
 		   enum dafs_held_state state);
+void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type);
 void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);
 
@@ -111,6 +114,8 @@ bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
+bool dafs_locks_push(struct inode *inode);
+void dafs_locks_lose_pushed(struct inode *inode);
 void dafs_locks_lose(struct dafs_open_state *os);
 void dafs_locks_suspect(struct dafs_open_state *os);
 

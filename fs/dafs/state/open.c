@@ -3,12 +3,14 @@
  * OPEN: of a file that is there, of what a name leads to, of a new file.
  */
 #include <linux/random.h>
+#include "deleg.h"
 #include "lock.h"
 #include "open_impl.h"
 
 /* The server has it open, and the caller, who is going to free it, has no use for it. */
 static void dafs_open_state_abandon(struct dafs_open_state *os)
 {
+	dafs_deleg_take(os, dafs_asked_never());
 	kref_get(&os->kref);
 	dafs_open_state_close(os, true);
 }
@@ -33,6 +35,7 @@ static void dafs_open_state_opened(struct dafs_open_state *os, const struct dafs
 	os->state_id = opened->state_id;
 	os->client_id = opened->client_id;
 	spin_unlock(&os->lock);
+	os->granted = opened->delegation;
 }
 
 static u32 dafs_share_access_want(u32 access)
@@ -153,6 +156,7 @@ static int dafs_open_named(struct dentry *dentry, struct dafs_open_state *os,
 	int err;
 
 	dafs_open_state_how(os, &how);
+	how.delegable = true;
 	take_dentry_name_snapshot(&name, dentry);
 	if (READ_ONCE(sbi->opts.nocto))
 		err = dafs_open(sbi->clnt, os->cred, dir, &name.name, &how, opened);
@@ -168,10 +172,10 @@ static int dafs_open_named(struct dentry *dentry, struct dafs_open_state *os,
  * OPEN goes by name, and the name may lead elsewhere by now.  -ESTALE makes
  * the VFS look the path up again, asking the server for each name.
  *
- * Return: 0, 1 if the attributes are new, too, or a negative errno.
+ * Return: 0 or a negative errno; @came tells if the attributes are new, too.
  */
 static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
-			     struct dafs_open_state *os)
+			     struct dafs_open_state *os, struct dafs_asked *came)
 {
 	struct dafs_asked asked = dafs_asked_now(inode->i_sb);
 	struct dafs_opened opened = {};
@@ -186,9 +190,11 @@ static int dafs_open_by_name(struct inode *inode, struct dentry *dentry,
 		dafs_open_state_abandon(os);
 		return -ESTALE;
 	}
-	if (found.done < DAFS_FOUND_ATTRS)
-		return 0;
-	return !dafs_refresh(inode, &found.attr, &found.ids, asked);
+	if (found.done >= DAFS_FOUND_ATTRS &&
+	    !dafs_refresh(inode, &found.attr, &found.ids, asked) &&
+	    dafs_attrs_applied(DAFS_I(inode), asked))
+		*came = asked;
+	return 0;
 }
 
 /* The server opens nothing else; the operations of another would not know the open. */
@@ -200,9 +206,22 @@ static struct inode *dafs_only_regular(struct inode *inode)
 	return ERR_PTR(-EIO);
 }
 
+/* The attributes are not as new as the open. */
+static struct inode *dafs_open_revalidate(struct inode *inode, const struct dafs_open_state *os,
+					  struct dafs_asked *came)
+{
+	int err = dafs_revalidate(inode, os->cred, true);
+
+	*came = dafs_asked_never();
+	if (!err)
+		return inode;
+	iput(inode);
+	return ERR_PTR(err);
+}
+
 /* What a name led to when OPEN found it. */
 static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_state *os,
-					   const struct qstr *name)
+					   const struct qstr *name, struct dafs_asked *came)
 {
 	struct super_block *sb = dir->i_sb;
 	struct dafs_asked asked = dafs_asked_now(sb);
@@ -213,16 +232,21 @@ static struct inode *dafs_open_named_inode(struct inode *dir, struct dafs_open_s
 	int err;
 
 	dafs_open_state_how(os, &how);
+	how.delegable = true;
 	err = dafs_open_attrs(os->sbi->clnt, os->cred, &DAFS_I(dir)->fh, name, &how,
 			      os->sbi->attrs, &opened, &found);
 	if (err)
 		return ERR_PTR(err);
 	dafs_open_state_opened(os, &opened);
-	if (found.done < DAFS_FOUND_ATTRS)
+	if (found.done < DAFS_FOUND_ATTRS) {
 		inode = dafs_iget(sb, os->cred, &os->fh);
-	else
+	} else {
 		inode = dafs_iget_known(sb, &os->fh, &found.attr, &found.ids, asked);
+		*came = asked;
+	}
 	inode = dafs_only_regular(inode);
+	if (!IS_ERR(inode) && !dafs_attrs_applied(DAFS_I(inode), asked))
+		inode = dafs_open_revalidate(inode, os, came);
 	if (IS_ERR(inode))
 		dafs_open_state_abandon(os);
 	return inode;
@@ -243,18 +267,20 @@ struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qs
 					      u32 access, const struct cred *cred,
 					      struct inode **inodep)
 {
+	struct dafs_asked came = dafs_asked_never();
 	struct dafs_open_state *os;
 	struct inode *inode;
 
 	os = dafs_open_state_alloc(DAFS_SB(dir->i_sb), access, cred);
 	if (!os)
 		return ERR_PTR(-ENOMEM);
-	inode = dafs_open_named_inode(dir, os, name);
+	inode = dafs_open_named_inode(dir, os, name, &came);
 	if (IS_ERR(inode)) {
 		kref_put(&os->kref, dafs_open_state_free);
 		return ERR_CAST(inode);
 	}
 	dafs_open_state_publish(DAFS_I(inode), os);
+	dafs_deleg_take(os, came);
 	*inodep = inode;
 	return os;
 }
@@ -263,6 +289,27 @@ struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qs
 static bool dafs_has_no_name(const struct dentry *dentry)
 {
 	return d_unlinked(dentry) || IS_ROOT(dentry);
+}
+
+/*
+ * An open that does for another user: for just that access; or, where no OPEN finds the file,
+ * because it has no name, or none is needed, because it is delegated, for more.
+ */
+static struct dafs_open_state *dafs_open_state_present(struct dafs_inode *di,
+						       const struct dentry *dentry, u32 access,
+						       const struct cred *cred)
+{
+	struct dafs_open_state *os = dafs_open_state_share(di, access, cred);
+	bool nameless = dafs_has_no_name(dentry);
+
+	if (os || !(nameless || dafs_inode_delegated(di)))
+		return os;
+	os = dafs_open_state_find(di, access, cred);
+	/* one that is lost is better than none only if there is no other way */
+	if (!os || nameless || !READ_ONCE(os->lost))
+		return os;
+	dafs_open_state_put(os, true);
+	return NULL;
 }
 
 /**
@@ -281,15 +328,14 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 					    u32 access, const struct cred *cred, bool checked,
 					    bool *fresh)
 {
+	struct dafs_asked came = dafs_asked_never();
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_open_state *os;
 	int err;
 
-	os = dafs_open_state_share(di, access, cred);
-	/* No OPEN finds a file without a name, so take what comes nearest. */
-	if (!os && dafs_has_no_name(dentry))
-		os = dafs_open_state_find(di, access, cred);
+	os = dafs_open_state_present(di, dentry, access, cred);
 	if (os) {
+		dafs_deleg_used(di);
 		/* The rights may have changed since the server checked them. */
 		err = checked ? 0 : dafs_may(inode, cred, dafs_share_access_want(access));
 		if (!err)
@@ -303,13 +349,14 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 	if (dafs_has_no_name(dentry))
 		err = dafs_open_by_fh(os, &DAFS_I(inode)->fh);
 	else
-		err = dafs_open_by_name(inode, dentry, os);
-	if (err < 0) {
+		err = dafs_open_by_name(inode, dentry, os, &came);
+	if (err) {
 		kref_put(&os->kref, dafs_open_state_free);
 		return ERR_PTR(err);
 	}
-	*fresh = err;
+	*fresh = came.clock != DAFS_ASKED_NEVER;
 	dafs_open_state_publish(di, os);
+	dafs_deleg_take(os, came);
 	return os;
 }
 

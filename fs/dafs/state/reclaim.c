@@ -13,6 +13,7 @@
  * when it comes; a last user does not wait for it, but leaves the CLOSE to it.
  */
 #include "../rpc/trace.h"
+#include "deleg.h"
 #include "lock.h"
 #include "open_impl.h"
 
@@ -326,6 +327,7 @@ int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 {
 	struct dafs_open_state *os;
 
+	dafs_delegs_forget(sbi, conn);
 	spin_lock(&sbi->opens_lock);
 	sbi->recovery++;
 	spin_unlock(&sbi->opens_lock);

@@ -33,6 +33,7 @@ struct dafs_locks;
  * @locks: the byte-range locks that are set by it, which are one of its users; or NULL
  * @state_id: from the server
  * @client_id: client-id that the open belongs to
+ * @granted: what came with it, until dafs_deleg_take()
  * @lost: errno for the users, if the server refused the reclaim
  * @reclaiming: a reclaim is under way: by @work, or the recovery of the client
  * @reclaims: struct dafs_reclaim that wait for the end of the reclaim
@@ -66,6 +67,7 @@ struct dafs_open_state {
 	struct dafs_locks *locks;
 	struct dafs_state_id state_id;
 	struct dafs_client_id client_id;
+	struct dafs_delegation granted;
 	int lost;
 	bool reclaiming;
 	struct list_head reclaims;

@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <linux/namei.h>
 #include <linux/pagemap.h>
+#include "../state/deleg.h"
 #include "../state/state.h"
 #include "vfs.h"
 
@@ -296,6 +297,7 @@ static int dafs_dir_unlink(struct inode *dir, struct dentry *dentry)
 	long asked;
 	int err;
 
+	dafs_deleg_give_up(d_inode(dentry));
 	asked = dafs_removing(dentry);
 	err = dafs_remove(dafs_inode_clnt(dir), current_cred(), &DAFS_I(dir)->fh,
 			  &dentry->d_name, DAFS_REMOVE_UNCHECKED, &change);
@@ -331,8 +333,10 @@ static int dafs_dir_rename(struct mnt_idmap *idmap, struct inode *old_dir,
 		return -EINVAL;
 	if (IS_AUTOMOUNT(d_inode(old_dentry)) || (victim && IS_AUTOMOUNT(victim)))
 		return -EBUSY;
-	if (victim)
+	if (victim) {
+		dafs_deleg_give_up(victim);
 		asked = dafs_removing(new_dentry);
+	}
 	err = dafs_rename(dafs_inode_clnt(old_dir), current_cred(), &DAFS_I(old_dir)->fh,
 			  &old_dentry->d_name, &DAFS_I(new_dir)->fh,
 			  &new_dentry->d_name, &res);

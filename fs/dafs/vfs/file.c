@@ -74,13 +74,13 @@ int dafs_file_opened(struct inode *inode, struct file *file)
 }
 
 /*
- * Always revalidates the attributes (unless nocto), one half of close-to-open
+ * Always revalidates the attributes (unless nocto, or delegated), one half of close-to-open
  * consistency; dafs_file_flush() is the other.
  */
 static int dafs_file_open(struct inode *inode, struct file *file)
 {
 	struct dafs_open_state *os;
-	bool fresh = false;
+	bool fresh = false, force;
 	int err;
 
 	/* To execute a file its user needs no read permission; the VFS has checked execute. */
@@ -88,8 +88,9 @@ static int dafs_file_open(struct inode *inode, struct file *file)
 				 file->f_cred, file->f_flags & __FMODE_EXEC, &fresh);
 	if (IS_ERR(os))
 		return PTR_ERR(os);
-	err = fresh ? 0 : dafs_revalidate(inode, file->f_cred,
-					  !READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto));
+	force = !READ_ONCE(DAFS_SB(inode->i_sb)->opts.nocto) &&
+		!dafs_inode_delegated(DAFS_I(inode));
+	err = fresh ? 0 : dafs_revalidate(inode, file->f_cred, force);
 	if (!err)
 		err = dafs_file_opened(inode, file);
 	if (err) {
@@ -131,6 +132,29 @@ static void dafs_file_settle_attrs(struct file *file)
 
 	if (!dafs_exits_while_down(dafs_inode_clnt(inode)))
 		dafs_own_change_settle(inode, file->f_cred);
+}
+
+/**
+ * dafs_file_hand_over() - others may use a file that was delegated to this client
+ * @inode: a regular file
+ * @cred: whom to ask the server for
+ *
+ * What is locked in it is locked at the server by now.  Writers in progress may not have seen
+ * that, and write whole folios; they are waited for, so that what they write is written back
+ * before others write next to it.
+ *
+ * Context: may sleep; a work queue.
+ */
+void dafs_file_hand_over(struct inode *inode, const struct cred *cred)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	dafs_attrs_were_ours(di);
+	mutex_lock(&di->write_lock);
+	mutex_unlock(&di->write_lock);
+	if (!dafs_file_is_written(inode) || READ_ONCE(di->unstable_bytes))
+		dafs_file_settle(inode);
+	dafs_own_change_settle(inode, cred);
 }
 
 /**
@@ -468,6 +492,7 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	struct dafs_inode *di = DAFS_I(inode);
+	bool exactly;
 	ssize_t ret;
 
 	ret = dafs_zap_mapping(inode);
@@ -475,11 +500,15 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 		return ret;
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
-	dafs_writer_begin(inode);
-	ret = dafs_buffered_write_locked(iocb, from);
-	dafs_writer_end(inode);
+	/* a delegation may have ended: pairs with dafs_file_hand_over() */
+	exactly = dafs_lock_write_exactly(inode, iocb->ki_pos, iov_iter_count(from));
+	if (!exactly) {
+		dafs_writer_begin(inode);
+		ret = dafs_buffered_write_locked(iocb, from);
+		dafs_writer_end(inode);
+	}
 	mutex_unlock(&di->write_lock);
-	return ret;
+	return exactly ? dafs_direct_write(iocb, from) : ret;
 }
 
 /* Report a full disk before close(2). */

@@ -3,7 +3,8 @@
  * fcntl(2) and flock(2) locks, and what they mean for cached data.
  *
  * The VFS decides about programs of this machine, the server about other clients and its own
- * programs; see state/lock.c.  A program has a lock when both have granted it.
+ * programs; see state/lock.c.  A program has a lock when both have granted it.  If the file is
+ * delegated for writing there are no others, so the VFS alone decides.
  *
  * While a program holds a lock, others do not write what it reads, and they read what it has
  * written once it has unlocked.  So cached data is written and made stable before a file is
@@ -27,8 +28,11 @@ static bool dafs_lock_is_local(const struct inode *inode, const struct file_lock
 	return fl->c.flc_flags & FL_FLOCK ? opts->local_flock : opts->local_posix;
 }
 
+/* What a delegation keeps others from reading is made stable when it ends. */
 static void dafs_lock_settle(struct inode *inode)
 {
+	if (dafs_inode_delegated_to_write(DAFS_I(inode)))
+		return;
 	if (!dafs_file_is_written(inode) || READ_ONCE(DAFS_I(inode)->unstable_bytes))
 		dafs_file_settle(inode);
 }
@@ -39,7 +43,7 @@ static void dafs_lock_doubt(struct inode *inode)
 	struct dafs_inode *di = DAFS_I(inode);
 
 	set_bit(DAFS_INO_ZAP, &di->flags);
-	set_bit(DAFS_INO_STALE, &di->flags);
+	dafs_attrs_doubt(di);
 }
 
 /* Asks the VFS about locks of local programs, and changes nothing. */
@@ -275,7 +279,7 @@ static int dafs_lock_get_remote(struct file *file, struct file_lock *fl)
 	return err;
 }
 
-/* F_GETLK: a local program's lock is told first. */
+/* F_GETLK: a local program's lock is told first; with a delegation there are no others. */
 static int dafs_lock_get(struct file *file, struct file_lock *fl)
 {
 	unsigned char type = fl->c.flc_type;
@@ -286,7 +290,8 @@ static int dafs_lock_get(struct file *file, struct file_lock *fl)
 		return 0;
 	}
 	posix_test_lock(file, fl);
-	if (!lock_is_unlock(fl) || dafs_lock_is_local(file_inode(file), fl))
+	if (!lock_is_unlock(fl) || dafs_lock_is_local(file_inode(file), fl) ||
+	    dafs_inode_delegated_to_write(DAFS_I(file_inode(file))))
 		return 0;
 	fl->c.flc_type = type;
 	return dafs_lock_get_remote(file, fl);
@@ -334,7 +339,7 @@ int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl)
  *
  * Write-back sends whole folios.  While bytes of a file are locked, what the program has not
  * written of a folio may be another client's, whose changes are not in the cache; unless this
- * client has locked all of the folio.
+ * client has locked all of the folio, or the file is delegated to it for writing.
  *
  * Context: any but interrupt.
  * Return: true if so.
@@ -344,5 +349,6 @@ bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len)
 	size_t folio = mapping_max_folio_size(inode->i_mapping);
 	loff_t start = round_down(pos, folio), end = round_up(pos + len, folio);
 
-	return dafs_locks_any(inode) && !dafs_locks_cover(inode, start, end - 1);
+	return dafs_locks_any(inode) && !dafs_locks_cover(inode, start, end - 1) &&
+	       !dafs_inode_delegated_to_write(DAFS_I(inode));
 }

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../data/data.h"
+#include "../state/deleg.h"
 #include "vfs.h"
 
 /* Smallest max_append that a server may have (6.1.6) */
@@ -322,6 +323,7 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 	}
 	sbi->owner_seed = get_random_u64();
 	spin_lock_init(&sbi->opens_lock);
+	dafs_delegs_init_sb(sbi);
 	INIT_LIST_HEAD(&sbi->opens);
 	INIT_LIST_HEAD(&sbi->recoverer.link);
 	sbi->recoverer.recover = dafs_recover;

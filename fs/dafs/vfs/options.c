@@ -114,6 +114,7 @@ void dafs_options_init(struct dafs_fs_context *ctx)
 	ctx->params = (struct dafs_client_params) {
 		.timeo_ms = DAFS_DEF_TIMEO * 100,
 		.retrans = DAFS_DEF_RETRANS,
+		.back_control = true,
 		.auth_type = DAFS_AUTH_NONE,
 		.max_requests = DAFS_DEF_MAX_REQUESTS,
 		.max_credentials = DAFS_DEF_MAX_CREDENTIALS,

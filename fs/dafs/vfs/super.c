@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/writeback.h>
 #include "../data/data.h"
+#include "../state/deleg.h"
 #include "../state/lock.h"
 #include "vfs.h"
 
@@ -48,6 +49,7 @@ static void dafs_evict_inode(struct inode *inode)
 	netfs_wait_for_outstanding_io(inode);
 	truncate_inode_pages_final(&inode->i_data);
 	clear_inode(inode);
+	dafs_deleg_evict(DAFS_I(inode));
 	dafs_unstable_drop(DAFS_I(inode));
 	dafs_locks_free(DAFS_I(inode));
 	dafs_inode_release(DAFS_I(inode));
@@ -225,6 +227,8 @@ void dafs_kill_sb(struct super_block *sb)
 
 	dafs_settle(sb);
 	dafs_leave(sbi);
+	/* before inodes are evicted, which nobody may hold then */
+	dafs_delegs_end(sbi);
 	wait_var_event(&sbi->async, !atomic_read(&sbi->async));
 	kill_anon_super(sb);
 	/* Write-back may have been the last to use an open. */

@@ -11,8 +11,8 @@
 
 MOUNTS=64
 # KiB of an idle mount on both sides; debug kernels need more
-MOST=512
-[ ! -e /sys/kernel/debug/kmemleak ] || MOST=1152
+MOST=640
+[ ! -e /sys/kernel/debug/kmemleak ] || MOST=1344
 FILES=10000
 SESSIONS=1000
 
@@ -99,7 +99,7 @@ given=$((($(kernel_memory) - kernel) / MOUNTS))
 tell "a mount takes $cost KiB of free memory on both sides"
 tell "and $given KiB by Slab, VmallocUsed and Percpu"
 tell "with all channels and regions: $(rdma resource)"
-tap_is "$(connections)" "2 2" "it has one channel, with two ends, and no more"
+tap_is "$(connections)" "4 4" "it has two channels, with two ends each, and no more"
 tap_run "an idle mount takes no more of the memory than it may" [ $cost -le $MOST ]
 tap_run "nor of what the kernel has given out" [ $given -le $MOST ]
 tap_run "all are unmounted" sh -c "umount /mnt/m*"

@@ -227,6 +227,25 @@ static dafs_status_t foreign_readdir(struct foreign *f, int dir)
 	return DAFS_STATUS_OK;
 }
 
+static void foreign_delegate(struct foreign *f)
+{
+	if (!f->delegates)
+		return;
+	get_random_bytes(&f->deleg_id, sizeof(f->deleg_id));
+	f->res.open.delegation_type = f->delegates;
+	f->res.open.deleg_state_id = f->deleg_id;
+	f->res.open.recall = f->recalls;
+	f->res.open.limitby = DAFS_LIMIT_SIZE;
+}
+
+static dafs_status_t foreign_take_back(struct foreign *f)
+{
+	if (!dafs_opaque64_equal(&f->args.delegreturn.state_id, &f->deleg_id))
+		return DAFSERR_BAD_STATEID;
+	WRITE_ONCE(f->returns, f->returns + 1);
+	return DAFS_STATUS_OK;
+}
+
 /* Most arguments begin with it. */
 static const struct dafs_fh *foreign_fh(const struct foreign *f, u32 proc)
 {
@@ -248,8 +267,11 @@ static const struct dafs_fh *foreign_fh(const struct foreign *f, u32 proc)
 static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
 				 const struct dafs_req_hdr *hdr)
 {
+	dafs_status_t status;
 	int nr;
 
+	if (hdr->procedure == DAFS_PROC_DELEGRETURN)
+		return foreign_take_back(f);
 	if (hdr->procedure == DAFS_PROC_GET_ROOT_HANDLE) {
 		f->current_fh = FOREIGN_ROOT;
 		f->res.fh.filehandle = f->fh[FOREIGN_ROOT];
@@ -279,7 +301,10 @@ static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
 		f->res.access.access = f->args.access.access;
 		return DAFS_STATUS_OK;
 	case DAFS_PROC_OPEN:
-		return foreign_open(f, buf, nr);
+		status = foreign_open(f, buf, nr);
+		if (!status)
+			foreign_delegate(f);
+		return status;
 	case DAFS_PROC_CLOSE:
 		foreign_use(f, &f->args.close.state_id, f->access);
 		f->access = 0;

@@ -58,6 +58,10 @@ extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
  * @closes: number of CLOSEs so far
  * @access: share_access of the last open; 0 after its CLOSE
  * @state_id: its state-id
+ * @delegates: what each OPEN delegates, DAFS_OPEN_DELEGATE_*
+ * @recalls: it says that this is recalled already
+ * @deleg_id: state-id of the last delegation
+ * @returns: number of DELEGRETURNs of it so far
  * @strangers: reads and writes with another state-id
  * @forgets: number of READs, SETATTRs and appends whose state-id is reported as unknown
  * @lies: an OPEN by name leads to another file
@@ -96,6 +100,10 @@ struct foreign {
 	unsigned int closes;
 	u32 access;
 	struct dafs_state_id state_id;
+	u32 delegates;
+	bool recalls;
+	struct dafs_state_id deleg_id;
+	unsigned int returns;
 	unsigned int strangers;
 	unsigned int forgets;
 	bool lies;

@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Delegations: files that this client may use without asking the server, until it is told
+ * otherwise (6.5.24, 6.6.3, 6.6.4).
+ *
+ * While an inode has one (dafs_inode_delegated()) its attributes, access rights and data need
+ * no revalidation, and the open that it came with stays open, so that programs which open the
+ * file again share it.  With one for writing, the server need not know of locks.
+ *
+ * A delegation moves from one stage to the next, by dafs_deleg_move() alone:
+ *
+ *	NEW		OPEN has returned it
+ *	USED		the inode has it
+ *	LEAVING		one task has taken it away from there: because the server recalls it,
+ *			the inode is evicted, there are too many, the mount ends, or the server
+ *			has forgotten it.  Opens and locks go to the server again, which does
+ *			not count them as conflicts with it.
+ *	RETURNED	the server has it back, or knows nothing of it
+ *
+ * The work item that returns it
+ *
+ *  1. has the server lock what is locked by the delegation alone, so that from then on what is
+ *     written under locks is settled before they are released;
+ *  2. makes what was written stable and reads the attributes, so that the next change is known
+ *     to be one of others;
+ *  3. closes the open, if no program uses it;
+ *  4. sends DELEGRETURN.  If the server has revoked the delegation before, others may have had
+ *     what was locked by it, so those locks are lost.
+ *
+ * A recall may come before the response of the OPEN.  Such recalls are remembered, and a
+ * delegation that was recalled before it was known is returned instead of used.
+ *
+ * After a restart of the server the delegation is gone.  Its open is reclaimed like others, and
+ * with it all locks, those too that the server did not know of.  If the lease has run out
+ * nothing is relied on any more that was delegated before (dafs_client.lapses), and all of it
+ * is returned.
+ */
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include "../rpc/trace.h"
+#include "deleg.h"
+#include "lock.h"
+#include "open_impl.h"
+
+/* Delegations that a mount keeps of files that no program has open */
+#define DAFS_DELEGS_IDLE	1000
+
+/* Recalls that are remembered */
+#define DAFS_RECALLS		64
+
+enum dafs_deleg_stage {
+	DAFS_DELEG_NEW,
+	DAFS_DELEG_USED,
+	DAFS_DELEG_LEAVING,
+	DAFS_DELEG_RETURNED,
+};
+
+/**
+ * struct dafs_deleg - a delegation
+ * @stage: see above; guarded by dafs_delegs_lock
+ * @node: in dafs_delegs while it is USED or LEAVING
+ * @link: in sbi->delegs while it is USED, in the order of use
+ * @sbi: the mount
+ * @inode: the file; while USED without a reference, then with one, or NULL
+ * @os: the open that it came with, a user of it; or NULL
+ * @fh: the file
+ * @client_id: what the server keeps it under
+ * @what: its type and state-id
+ * @idle: no program had the file open when it was taken away
+ * @work: returns it
+ */
+struct dafs_deleg {
+	enum dafs_deleg_stage stage;
+	struct hlist_node node;
+	struct list_head link;
+	struct dafs_sb_info *sbi;
+	struct inode *inode;
+	struct dafs_open_state *os;
+	struct dafs_fh fh;
+	struct dafs_client_id client_id;
+	struct dafs_delegation what;
+	bool idle;
+	struct work_struct work;
+};
+
+static const struct dafs_deleg_ops *dafs_deleg_ops;
+
+/* Guards what follows, dafs_inode.deleg, sbi->delegs and sbi->nr_delegs */
+static DEFINE_SPINLOCK(dafs_delegs_lock);
+
+/* By filehandle: those of all mounts, because a recall may come by any session */
+static DEFINE_HASHTABLE(dafs_delegs, 10);
+
+/* The last recalls of what was not known, in a ring */
+static struct dafs_state_id dafs_recalls[DAFS_RECALLS];
+static unsigned int dafs_recalls_next;
+
+/**
+ * dafs_delegs_init() - set the callbacks to the layer that has data and attributes
+ * @ops: the callbacks
+ *
+ * Context: module initialization.
+ */
+void dafs_delegs_init(const struct dafs_deleg_ops *ops)
+{
+	dafs_deleg_ops = ops;
+}
+
+/**
+ * dafs_delegs_init_sb() - initialize the delegations of a mount
+ * @sbi: the mount
+ */
+void dafs_delegs_init_sb(struct dafs_sb_info *sbi)
+{
+	INIT_LIST_HEAD(&sbi->delegs);
+}
+
+static u32 dafs_deleg_hash(const struct dafs_fh *fh)
+{
+	return jhash(fh, sizeof(*fh), 0);
+}
+
+static const u8 dafs_deleg_next[] = {
+	[DAFS_DELEG_NEW]	= BIT(DAFS_DELEG_USED) | BIT(DAFS_DELEG_RETURNED),
+	[DAFS_DELEG_USED]	= BIT(DAFS_DELEG_LEAVING),
+	[DAFS_DELEG_LEAVING]	= BIT(DAFS_DELEG_RETURNED),
+	[DAFS_DELEG_RETURNED]	= 0,
+};
+
+static void dafs_deleg_move(struct dafs_deleg *deleg, enum dafs_deleg_stage next)
+{
+	lockdep_assert_held(&dafs_delegs_lock);
+	WARN_ON_ONCE(!(dafs_deleg_next[deleg->stage] & BIT(next)));
+	deleg->stage = next;
+}
+
+static void dafs_deleg_list(struct dafs_deleg *deleg)
+{
+	struct dafs_inode *di = DAFS_I(deleg->inode);
+
+	dafs_deleg_move(deleg, DAFS_DELEG_USED);
+	hash_add(dafs_delegs, &deleg->node, dafs_deleg_hash(&deleg->fh));
+	list_add_tail(&deleg->link, &deleg->sbi->delegs);
+	deleg->sbi->nr_delegs++;
+	di->deleg = deleg;
+	di->deleg_at = jiffies;
+	WRITE_ONCE(di->deleg_lapses, READ_ONCE(deleg->sbi->clnt->lapses));
+	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
+		set_bit(DAFS_INO_DELEG_WRITE, &di->flags);
+	/* who sees this sees attributes that are as new as the delegation */
+	smp_mb__before_atomic();
+	set_bit(DAFS_INO_DELEG, &di->flags);
+	trace_dafs_delegation(deleg->inode, deleg->what.type, "granted");
+}
+
+/* The caller has it from now on. */
+static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
+{
+	struct dafs_inode *di = DAFS_I(deleg->inode);
+
+	dafs_deleg_move(deleg, DAFS_DELEG_LEAVING);
+	trace_dafs_delegation(deleg->inode, deleg->what.type, why);
+	clear_bit(DAFS_INO_DELEG, &di->flags);
+	clear_bit(DAFS_INO_DELEG_WRITE, &di->flags);
+	set_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
+	di->deleg = NULL;
+	list_del(&deleg->link);
+	deleg->sbi->nr_delegs--;
+}
+
+/* Steps 1 to 3.  Return: true if there were locks that the server did not know of. */
+static bool dafs_deleg_hand_over(struct dafs_deleg *deleg)
+{
+	struct dafs_open_state *os = deleg->os;
+	bool locked = false;
+
+	/* without programs, and when the mount ends, nothing is locked or written any more */
+	if (!deleg->idle && !READ_ONCE(deleg->sbi->leaving)) {
+		locked = dafs_locks_push(deleg->inode);
+		dafs_deleg_ops->settle(deleg->inode, os->cred);
+		/* who has asked for it is going to change the file */
+		dafs_attrs_doubt(DAFS_I(deleg->inode));
+	}
+	dafs_open_state_put(os, true);
+	return locked;
+}
+
+static void dafs_deleg_free(struct dafs_deleg *deleg)
+{
+	spin_lock(&dafs_delegs_lock);
+	dafs_deleg_move(deleg, DAFS_DELEG_RETURNED);
+	hash_del(&deleg->node);
+	spin_unlock(&dafs_delegs_lock);
+	if (deleg->inode) {
+		clear_and_wake_up_bit(DAFS_INO_DELEG_LEAVING, &DAFS_I(deleg->inode)->flags);
+		dafs_inode_put_later(deleg->inode);
+	} else {
+		dafs_async_end(deleg->sbi);
+	}
+	kfree(deleg);
+}
+
+static void dafs_deleg_work(struct work_struct *work)
+{
+	struct dafs_deleg *deleg = container_of(work, struct dafs_deleg, work);
+	struct dafs_sb_info *sbi = deleg->sbi;
+	bool locked = false;
+	int err;
+
+	if (deleg->inode)
+		locked = dafs_deleg_hand_over(deleg);
+	err = dafs_delegreturn(sbi->clnt, &deleg->what.state_id, &sbi->leaving);
+	if (err && locked && !READ_ONCE(sbi->leaving))
+		dafs_locks_lose_pushed(deleg->inode);
+	dafs_deleg_free(deleg);
+}
+
+/* Takes over the delegation, which is not in use any more, and a reference of the mount. */
+static void dafs_deleg_return(struct dafs_deleg *deleg)
+{
+	INIT_WORK(&deleg->work, dafs_deleg_work);
+	queue_work(deleg->sbi->clnt->lock_wq, &deleg->work);
+}
+
+/*
+ * Return: true if the caller has it now, with a reference to the inode.  Otherwise another task
+ * has it, or the inode is being evicted, and that task returns it.
+ */
+static bool dafs_deleg_claim(struct dafs_deleg *deleg, const char *why)
+{
+	lockdep_assert_held(&dafs_delegs_lock);
+	if (deleg->stage != DAFS_DELEG_USED || !dafs_inode_hold(deleg->inode))
+		return false;
+	dafs_deleg_unlist(deleg, why);
+	return true;
+}
+
+static bool dafs_recall_is_remembered(const struct dafs_state_id *state_id)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&dafs_delegs_lock);
+	for (i = 0; i < DAFS_RECALLS; i++)
+		if (dafs_opaque64_equal(&dafs_recalls[i], state_id))
+			return true;
+	return false;
+}
+
+static void dafs_recall_remember(const struct dafs_state_id *state_id)
+{
+	if (!dafs_recall_is_remembered(state_id))
+		dafs_recalls[dafs_recalls_next++ % DAFS_RECALLS] = *state_id;
+}
+
+static bool dafs_deleg_is_of(const struct dafs_deleg *deleg,
+			     const struct dafs_client_id *client_id, const struct dafs_fh *fh)
+{
+	return !memcmp(&deleg->fh, fh, sizeof(*fh)) &&
+	       dafs_opaque64_equal(&deleg->client_id, client_id);
+}
+
+static struct dafs_deleg *dafs_deleg_find(const struct dafs_client_id *client_id,
+					  const struct dafs_bc_recall_args *args,
+					  dafs_status_t *status)
+{
+	struct dafs_deleg *deleg;
+
+	lockdep_assert_held(&dafs_delegs_lock);
+	*status = DAFSERR_BADHANDLE;
+	hash_for_each_possible(dafs_delegs, deleg, node, dafs_deleg_hash(&args->filehandle)) {
+		if (!dafs_deleg_is_of(deleg, client_id, &args->filehandle))
+			continue;
+		*status = DAFSERR_BAD_STATEID;
+		if (dafs_opaque64_equal(&deleg->what.state_id, &args->state_id)) {
+			*status = DAFS_STATUS_OK;
+			return deleg;
+		}
+	}
+	return NULL;
+}
+
+/**
+ * dafs_deleg_recall() - BC_RECALL (6.6.4)
+ * @client_id: what the server has given it under
+ * @args: the directive
+ *
+ * Nothing has to be written if the file is about to be truncated, but what was written may be
+ * more than what the server knows to be obsolete, so it is written all the same.
+ *
+ * Context: any but interrupt; does not sleep.
+ * Return: OK: it will be returned; BADHANDLE; or BAD_STATEID.
+ */
+dafs_status_t dafs_deleg_recall(const struct dafs_client_id *client_id,
+				const struct dafs_bc_recall_args *args)
+{
+	struct dafs_deleg *deleg;
+	dafs_status_t status;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = dafs_deleg_find(client_id, args, &status);
+	if (!deleg)
+		dafs_recall_remember(&args->state_id);
+	else if (!dafs_deleg_claim(deleg, "recalled"))
+		deleg = NULL;
+	spin_unlock(&dafs_delegs_lock);
+	if (deleg)
+		dafs_deleg_return(deleg);
+	return status;
+}
+
+/* Is there something that the server does not have yet? */
+static bool dafs_deleg_is_dirty(const struct inode *inode)
+{
+	struct address_space *mapping = inode->i_mapping;
+
+	return mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) ||
+	       mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK);
+}
+
+static void dafs_deleg_fill(const struct dafs_deleg *deleg, u64 which, struct dafs_fattr *attr)
+{
+	const struct inode *inode = deleg->inode;
+	struct timespec64 mtime = inode_get_mtime(inode);
+
+	attr->included = which;
+	attr->valid = which;
+	/* the server's will be another one once it has the data */
+	attr->change = READ_ONCE(DAFS_I(inode)->change) + 1;
+	attr->object_size = i_size_read(inode);
+	attr->time_modify = (struct dafs_time){
+		.seconds = mtime.tv_sec,
+		.nseconds = mtime.tv_nsec,
+	};
+}
+
+/**
+ * dafs_deleg_getattr() - BC_GETATTR (6.6.3)
+ * @client_id: what the server has delegated the file under
+ * @args: the directive
+ * @attr: zeroed; filled with what the server cannot know, which may be nothing
+ *
+ * Context: any but interrupt; does not sleep.
+ * Return: OK, or BADHANDLE if the file is not delegated for writing.
+ */
+dafs_status_t dafs_deleg_getattr(const struct dafs_client_id *client_id,
+				 const struct dafs_getattr_args *args, struct dafs_fattr *attr)
+{
+	u64 which = args->attr_request_bitmap &
+		    (DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY);
+	dafs_status_t status = DAFSERR_BADHANDLE;
+	struct dafs_deleg *deleg;
+
+	spin_lock(&dafs_delegs_lock);
+	hash_for_each_possible(dafs_delegs, deleg, node, dafs_deleg_hash(&args->filehandle)) {
+		if (!dafs_deleg_is_of(deleg, client_id, &args->filehandle) || !deleg->inode ||
+		    deleg->what.type != DAFS_OPEN_DELEGATE_WRITE)
+			continue;
+		dafs_deleg_fill(deleg, dafs_deleg_is_dirty(deleg->inode) ? which : 0, attr);
+		status = DAFS_STATUS_OK;
+		break;
+	}
+	spin_unlock(&dafs_delegs_lock);
+	return status;
+}
+
+/* The one that was used the longest time ago, of those whose file no program has open */
+static struct dafs_deleg *dafs_deleg_excess(struct dafs_sb_info *sbi)
+{
+	struct dafs_deleg *deleg;
+
+	lockdep_assert_held(&dafs_delegs_lock);
+	if (sbi->nr_delegs <= DAFS_DELEGS_IDLE)
+		return NULL;
+	list_for_each_entry(deleg, &sbi->delegs, link)
+		if (refcount_read(&deleg->os->ref) == 1 && dafs_deleg_claim(deleg, "returned"))
+			return deleg;
+	return NULL;
+}
+
+static struct dafs_deleg *dafs_deleg_alloc(struct dafs_open_state *os)
+{
+	struct dafs_deleg *deleg = kzalloc(sizeof(*deleg), GFP_NOFS | __GFP_NOFAIL);
+
+	INIT_HLIST_NODE(&deleg->node);
+	INIT_LIST_HEAD(&deleg->link);
+	deleg->sbi = os->sbi;
+	deleg->what = os->granted;
+	deleg->fh = os->fh;
+	deleg->client_id = os->client_id;
+	os->granted = (struct dafs_delegation){};
+	return deleg;
+}
+
+/* The server may have forgotten it already, or the mount may be ending. */
+static bool dafs_deleg_is_current(const struct dafs_deleg *deleg)
+{
+	const struct dafs_sb_info *sbi = deleg->sbi;
+
+	lockdep_assert_held(&dafs_delegs_lock);
+	return !READ_ONCE(sbi->leaving) &&
+	       !dafs_recall_is_remembered(&deleg->what.state_id) &&
+	       (!sbi->delegs_forgotten ||
+		dafs_opaque64_equal(&deleg->client_id, &sbi->delegs_client_id));
+}
+
+static bool dafs_deleg_enlist(struct dafs_deleg *deleg, struct dafs_open_state *os,
+			      struct dafs_asked asked, struct dafs_deleg **excess)
+{
+	bool good;
+
+	spin_lock(&dafs_delegs_lock);
+	good = !os->di->deleg && dafs_deleg_is_current(deleg) &&
+	       dafs_attrs_newest(os->di, asked);
+	if (good) {
+		dafs_open_state_hold(os);
+		deleg->os = os;
+		deleg->inode = &os->di->netfs.inode;
+		dafs_deleg_list(deleg);
+		*excess = dafs_deleg_excess(deleg->sbi);
+	}
+	spin_unlock(&dafs_delegs_lock);
+	return good;
+}
+
+/**
+ * dafs_deleg_take() - use what an OPEN has delegated, or return it
+ * @os: the open, which others find if attributes came with it
+ * @asked: dafs_asked_now() from before the OPEN, which the attributes came with; or
+ *	DAFS_ASKED_NEVER: none did
+ *
+ * Context: may sleep.
+ */
+void dafs_deleg_take(struct dafs_open_state *os, struct dafs_asked asked)
+{
+	struct dafs_deleg *deleg, *excess = NULL;
+
+	if (!os->granted.type)
+		return;
+	deleg = dafs_deleg_alloc(os);
+	/* what others may have changed before is not to be trusted from now on */
+	if (asked.clock != DAFS_ASKED_NEVER)
+		dafs_attr_uncertain(&os->di->netfs.inode);
+	if (asked.clock == DAFS_ASKED_NEVER || !dafs_deleg_enlist(deleg, os, asked, &excess)) {
+		dafs_async_begin(os->sbi);
+		dafs_deleg_return(deleg);
+	}
+	if (excess)
+		dafs_deleg_return(excess);
+}
+
+/**
+ * dafs_deleg_used() - a program has opened a file
+ * @di: the file
+ *
+ * Context: any but interrupt.
+ */
+void dafs_deleg_used(struct dafs_inode *di)
+{
+	if (!test_bit(DAFS_INO_DELEG, &di->flags))
+		return;
+	spin_lock(&dafs_delegs_lock);
+	if (di->deleg)
+		list_move_tail(&di->deleg->link, &di->deleg->sbi->delegs);
+	spin_unlock(&dafs_delegs_lock);
+}
+
+/**
+ * dafs_deleg_evict() - an inode is being evicted
+ * @di: the inode, whose data is written, and which no program has open
+ *
+ * Context: may be in memory reclaim, so waits for nothing.
+ */
+void dafs_deleg_evict(struct dafs_inode *di)
+{
+	struct dafs_deleg *deleg;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = di->deleg;
+	if (deleg) {
+		dafs_deleg_unlist(deleg, "returned");
+		deleg->inode = NULL;
+	}
+	spin_unlock(&dafs_delegs_lock);
+	if (!deleg)
+		return;
+	dafs_async_begin(deleg->sbi);
+	dafs_open_state_put(deleg->os, false);
+	dafs_deleg_return(deleg);
+}
+
+/**
+ * dafs_deleg_give_up() - a name of a file is about to be removed
+ * @inode: the file
+ *
+ * The server could not free the space of a file that is open.  If programs have it open, the
+ * delegation stays for them.
+ *
+ * Context: may sleep; a fatal signal ends it.  May hold the locks of directory and inode: what
+ * is waited for needs neither.
+ */
+void dafs_deleg_give_up(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_deleg *deleg;
+
+	if (!test_bit(DAFS_INO_DELEG, &di->flags))
+		return;
+	spin_lock(&dafs_delegs_lock);
+	deleg = di->deleg;
+	if (deleg && (refcount_read(&deleg->os->ref) > 1 || !dafs_deleg_claim(deleg, "returned")))
+		deleg = NULL;
+	spin_unlock(&dafs_delegs_lock);
+	if (!deleg)
+		return;
+	deleg->idle = true;
+	dafs_deleg_return(deleg);
+	wait_on_bit(&di->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
+}
+
+/* The next one that is in use, and not kept under @client_id if that is not NULL */
+static struct dafs_deleg *dafs_deleg_take_away(struct dafs_sb_info *sbi,
+					       const struct dafs_client_id *client_id,
+					       const char *why)
+{
+	struct dafs_deleg *deleg, *found = NULL;
+
+	spin_lock(&dafs_delegs_lock);
+	list_for_each_entry(deleg, &sbi->delegs, link) {
+		if (client_id && dafs_opaque64_equal(&deleg->client_id, client_id))
+			continue;
+		if (!dafs_deleg_claim(deleg, why))
+			continue;
+		found = deleg;
+		break;
+	}
+	spin_unlock(&dafs_delegs_lock);
+	return found;
+}
+
+/**
+ * dafs_delegs_forget() - the server does not know this client any more
+ * @sbi: the mount
+ * @conn: a new connection
+ *
+ * What was locked by a delegation is reclaimed as if the server had locked it.
+ *
+ * Context: may sleep, but waits for nothing; before opens are reclaimed.
+ */
+void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
+{
+	struct dafs_deleg *deleg;
+
+	spin_lock(&dafs_delegs_lock);
+	sbi->delegs_client_id = conn->client_id;
+	sbi->delegs_forgotten = true;
+	spin_unlock(&dafs_delegs_lock);
+	while ((deleg = dafs_deleg_take_away(sbi, &conn->client_id, "lost"))) {
+		dafs_attrs_doubt(DAFS_I(deleg->inode));
+		dafs_open_state_put(deleg->os, false);
+		dafs_deleg_free(deleg);
+	}
+}
+
+/**
+ * dafs_delegs_end() - a mount ends
+ * @sbi: the mount, which is leaving, so that it gets no more delegations
+ *
+ * Context: may sleep; what is to be done is done in the background, see dafs_async_begin().
+ */
+void dafs_delegs_end(struct dafs_sb_info *sbi)
+{
+	struct dafs_deleg *deleg;
+
+	while ((deleg = dafs_deleg_take_away(sbi, NULL, "returned")))
+		dafs_deleg_return(deleg);
+}
+
+static struct dafs_deleg *dafs_deleg_lapsed(const struct dafs_client *clnt)
+{
+	struct dafs_deleg *deleg;
+	unsigned int i;
+
+	lockdep_assert_held(&dafs_delegs_lock);
+	hash_for_each(dafs_delegs, i, deleg, node)
+		if (deleg->sbi->clnt == clnt && deleg->stage == DAFS_DELEG_USED &&
+		    DAFS_I(deleg->inode)->deleg_lapses != clnt->lapses &&
+		    dafs_deleg_claim(deleg, "lapsed"))
+			return deleg;
+	return NULL;
+}
+
+/**
+ * dafs_delegs_lapsed() - the lease of a client had run out
+ * @clnt: the client, which has a lease again
+ *
+ * The server may have given what was delegated to others, and kept the client-id.
+ *
+ * Context: may sleep; what is to be done is done in the background.
+ */
+void dafs_delegs_lapsed(struct dafs_client *clnt)
+{
+	struct dafs_deleg *deleg;
+
+	do {
+		spin_lock(&dafs_delegs_lock);
+		deleg = dafs_deleg_lapsed(clnt);
+		spin_unlock(&dafs_delegs_lock);
+		if (deleg)
+			dafs_deleg_return(deleg);
+	} while (deleg);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A mount whose server delegates files: what it answers to directives, and what it does about
+ * them (6.6.3, 6.6.4).
+ */
+#include <linux/file.h>
+#include "../lib/foreign.h"
+
+/* A server that delegates, and the channel by which it calls the client */
+struct deleg_server {
+	struct foreign *f;
+	struct vfsmount *mnt;
+	struct raw_conn *bc;
+};
+
+static void deleg_serve(struct kunit *test, struct deleg_server *ds, u32 type)
+{
+	ds->f = foreign_server(test);
+	ds->f->srv->opts.use_back_control_channel = 1;
+	ds->f->delegates = type;
+	ds->mnt = foreign_mount(ds->f);
+	ds->bc = raw_accepted(ds->f->srv, 1);
+	KUNIT_ASSERT_NOT_NULL(test, ds->bc);
+}
+
+static dafs_status_t deleg_recall(struct deleg_server *ds, const struct dafs_fh *fh,
+				  const struct dafs_state_id *state_id)
+{
+	struct dafs_bc_recall_args args = { .filehandle = *fh, .state_id = *state_id };
+
+	return raw_call(ds->bc, DAFS_PROC_BC_RECALL, &args, NULL);
+}
+
+static dafs_status_t deleg_getattr(struct deleg_server *ds, const struct dafs_fh *fh,
+				   struct dafs_fattr *attr)
+{
+	struct dafs_getattr_args args = {
+		.filehandle = *fh,
+		.attr_request_bitmap = DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY |
+				       DAFS_FATTR_CHANGE | DAFS_FATTR_MODE,
+	};
+	struct dafs_getattr_res res = {};
+	dafs_status_t status = raw_call(ds->bc, DAFS_PROC_BC_GETATTR, &args, &res);
+
+	*attr = res.obj_attributes;
+	return status;
+}
+
+/*
+ * R-6.5.24-21 R-6.6.3-01 R-6.6.3-02: a file that is delegated for writing is opened once more
+ * without the server, which can ask for what is not written yet, and for nothing else.
+ */
+static void dafs_foreign_deleg_getattr_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct dafs_fattr attr;
+	struct file *file, *again;
+	loff_t pos = FOREIGN_SIZE;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	file = foreign_file(test, ds.mnt, "file", O_RDWR);
+	again = foreign_file(test, ds.mnt, "file", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, 1, ds.f->opens);
+	__fput_sync(again);
+	/* nothing that the server does not know */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_getattr(&ds, &ds.f->fh[FOREIGN_FILE], &attr));
+	KUNIT_EXPECT_EQ(test, 0, attr.valid);
+	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, ds.f->data, 10, &pos));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_getattr(&ds, &ds.f->fh[FOREIGN_FILE], &attr));
+	KUNIT_EXPECT_EQ(test, DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY |
+			DAFS_FATTR_CHANGE, attr.valid);
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE + 10, attr.object_size);
+	KUNIT_EXPECT_NE(test, ds.f->change, attr.change);
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, ds.f->size);
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
+			   deleg_getattr(&ds, &ds.f->fh[FOREIGN_DIR], &attr));
+	__fput_sync(file);
+	KUNIT_EXPECT_EQ(test, 0, ds.f->strangers);
+	KUNIT_EXPECT_EQ(test, 0, ds.f->returns);
+}
+
+/*
+ * R-6.6.4-01 R-6.6.4-02: a recall is answered at once, and the delegation is returned when what
+ * was written is at the server; of something else it is refused.
+ */
+static void dafs_foreign_deleg_recall_test(struct kunit *test)
+{
+	const struct dafs_state_id other = { .b = { 1, 2, 3, 4, 5, 6, 7, 8 } };
+	struct deleg_server ds;
+	struct dafs_fattr attr;
+	struct file *file;
+	loff_t pos = 0;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	file = foreign_file(test, ds.mnt, "file", O_RDWR);
+	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, ds.f->data, 10, &pos));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
+			   deleg_recall(&ds, &ds.f->fh[FOREIGN_DIR], &ds.f->deleg_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID,
+			   deleg_recall(&ds, &ds.f->fh[FOREIGN_FILE], &other));
+	ds.f->keeps = DAFS_PROC_WRITE_INLINE;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_recall(&ds, &ds.f->fh[FOREIGN_FILE], &ds.f->deleg_id));
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(ds.f));
+	KUNIT_EXPECT_EQ(test, 0, ds.f->returns);
+	/* once more, while it is being returned */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_recall(&ds, &ds.f->fh[FOREIGN_FILE], &ds.f->deleg_id));
+	foreign_release(ds.f);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
+			   deleg_getattr(&ds, &ds.f->fh[FOREIGN_FILE], &attr));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(ds.f));
+	KUNIT_EXPECT_EQ(test, 1, ds.f->returns);
+}
+
+/* A recall that comes before the response of the OPEN: the delegation is not used. */
+static void dafs_foreign_deleg_early_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct foreign_task *ft;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_READ);
+	ds.f->keeps = DAFS_PROC_OPEN;
+	ft = foreign_task(ds.f, ds.mnt, NULL, foreign_open_file);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(ds.f));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
+			   deleg_recall(&ds, &ds.f->fh[FOREIGN_FILE], &ds.f->deleg_id));
+	foreign_release(ds.f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	file = foreign_file(test, ds.mnt, "file", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, 2, ds.f->opens);
+	__fput_sync(file);
+}
+
+/* What is recalled in the response of the OPEN is returned at once. */
+static void dafs_foreign_deleg_recalled_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	ds.f->recalls = true;
+	file = foreign_file(test, ds.mnt, "file", O_RDWR);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(ds.f));
+}
+
+/* A task that is killed during its OPEN leaves neither an open nor a delegation. */
+static void dafs_foreign_deleg_killed_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct foreign_task *ft;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	ds.f->keeps = DAFS_PROC_OPEN;
+	ft = foreign_task(ds.f, ds.mnt, NULL, foreign_open_file);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(ds.f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	foreign_release(ds.f);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	KUNIT_EXPECT_TRUE(test, foreign_closed(ds.f));
+}
+
+/* The end of the mount returns what it has, and closes the file. */
+static void dafs_foreign_deleg_unmount_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_READ);
+	file = foreign_file(test, ds.mnt, "file", O_RDONLY);
+	__fput_sync(file);
+	KUNIT_EXPECT_NE(test, 0, ds.f->access);
+	kunit_release_action(test, foreign_unmount, ds.mnt);
+	KUNIT_EXPECT_EQ(test, 1, ds.f->returns);
+	KUNIT_EXPECT_EQ(test, 0, ds.f->access);
+}
+
+static int deleg_stat_now(struct foreign_task *ft)
+{
+	struct kstat stat;
+
+	return vfs_getattr(&ft->file->f_path, &stat, STATX_SIZE, AT_STATX_FORCE_SYNC);
+}
+
+/*
+ * An answer that was asked for before the delegation ended tells nothing of what others have
+ * done since.
+ */
+static void dafs_foreign_deleg_late_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct foreign_task *ft;
+	struct kstat stat = {};
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_READ);
+	file = foreign_file(test, ds.mnt, "file", O_RDONLY);
+	ds.f->keeps = DAFS_PROC_GETATTR_INLINE;
+	ft = foreign_task(ds.f, ds.mnt, file, deleg_stat_now);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(ds.f));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_recall(&ds, &ds.f->fh[FOREIGN_FILE], &ds.f->deleg_id));
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	ds.f->size--;
+	ds.f->change++;
+	foreign_release(ds.f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
+					     AT_STATX_SYNC_AS_STAT));
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE - 1, stat.size);
+	__fput_sync(file);
+}
+
+static struct kunit_case dafs_foreign_deleg_cases[] = {
+	KUNIT_CASE(dafs_foreign_deleg_getattr_test),
+	KUNIT_CASE(dafs_foreign_deleg_recall_test),
+	KUNIT_CASE(dafs_foreign_deleg_early_test),
+	KUNIT_CASE(dafs_foreign_deleg_recalled_test),
+	KUNIT_CASE(dafs_foreign_deleg_killed_test),
+	KUNIT_CASE(dafs_foreign_deleg_unmount_test),
+	KUNIT_CASE(dafs_foreign_deleg_late_test),
+	{}
+};
+
+static struct kunit_suite dafs_foreign_deleg_suite = {
+	.name = "dafs_foreign_deleg",
+	.test_cases = dafs_foreign_deleg_cases,
+};
+
+kunit_test_suite(dafs_foreign_deleg_suite);

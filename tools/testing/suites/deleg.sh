@@ -1,0 +1,332 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Delegations: what a client does without the server, and what others see of it.
+# bed: um
+# timeout: 420
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+# shellcheck source=tools/testing/bed/requests.sh
+. "$BED/requests.sh"
+
+setup_rxe
+make_backing /srv/data 256
+modprobe dafs
+A=/mnt/a B=/mnt/b D=/srv/data
+
+start_server()
+{
+	modprobe dafsd exports=$D:no_root_squash "$@"
+}
+
+start_server
+tap_run "one client" mount_dafs data $A clientid=one
+tap_run "another client" mount_dafs data $B clientid=two
+
+read_it()
+{
+	cat $A/file >/dev/null
+}
+
+# R-6.5.24-21: the client opens the file by its delegation, and revalidates nothing
+echo first >$D/file
+read_it
+requests read_it
+tap_is "$(asked OPEN)" 1 "the second open of a file asks the server"
+read_it
+requests read_it
+tap_is "$(asked .)" 0 "a later one does not"
+sleep 4
+requests stat $A/file >/dev/null
+tap_is "$(asked .)" 0 "nor does stat(1), however old the attributes are"
+echo other >$D/undelegated
+stat $A/undelegated >/dev/null
+sleep 4
+requests stat $A/undelegated >/dev/null
+tap_is "$(asked GETATTR)" 1 "of a file that is not delegated it does"
+
+# What others do
+echo second >$B/file
+tap_is "$(cat $A/file)" second "what another client has written is read"
+tap_is "$(cat $B/file)" second "by both"
+echo 1 >$D/local
+for _ in 1 2 3; do cat $A/local >/dev/null; done
+exec 7<$A/local
+echo 2 >$D/local
+tap_is "$(cat <&7)" 2 "a program of the server has written: a file that is open is read anew"
+exec 7<&-
+echo 3 >$D/gone
+for _ in 1 2 3; do cat $A/gone >/dev/null; done
+mv $D/gone $D/moved
+tap_is "$(cat $A/gone 2>&1 | sed 's/.*: //') $(cat $A/moved)" "No such file or directory 3" \
+	"a program of the server has renamed it"
+for _ in 1 2 3; do cat $A/moved >/dev/null; done
+rm $B/moved
+tap_is "$(cat $A/moved 2>&1 | sed 's/.*: //')" "No such file or directory" \
+	"another client has removed it"
+echo 4 >$D/mode
+for _ in 1 2 3; do cat $A/mode >/dev/null; done
+chmod 0 $D/mode
+tap_is "$(stat -c %a $A/mode)" 0 "a program of the server has changed the mode"
+echo 5 >$D/another
+for _ in 1 2 3; do cat $A/another >/dev/null; done
+chmod 600 $B/another
+tap_is "$(stat -c %a $A/another)" 600 "another client has changed the mode"
+
+# file.py FILE COMMAND...: opens FILE for reading and writing, then: l and u: locks, unlocks;
+# r: reads and writes what there is; wTEXT: writes it at the start; aTEXT: at the end;
+# pNAME: makes NAME and waits until it is gone; s: size
+cat >/tmp/file.py <<'PY'
+import errno, fcntl, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR)
+for command in sys.argv[2:]:
+    what, rest = command[0], command[1:]
+    try:
+        if what == "l": fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        elif what == "u": fcntl.lockf(fd, fcntl.LOCK_UN)
+        elif what == "r": print(os.pread(fd, 100, 0).decode().strip())
+        elif what == "w": os.pwrite(fd, rest.encode(), 0)
+        elif what == "a": os.pwrite(fd, rest.encode(), os.fstat(fd).st_size)
+        elif what == "s": print(os.fstat(fd).st_size)
+        elif what == "p":
+            open(rest, "w").close()
+            while os.path.exists(rest): time.sleep(0.05)
+        if what == "l": print("ok")
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+    sys.stdout.flush()
+PY
+
+# file FILE COMMAND...
+file()
+{
+	python3 -B /tmp/file.py "$@" | tr '\n' ' ' | sed 's/ $//'
+}
+
+# hold FILE COMMAND...: in the background, until release
+hold()
+{
+	rm -f /tmp/held
+	python3 -B /tmp/file.py "$@" p/tmp/held l >/tmp/out.held &
+	holder=$!
+	eventually [ -e /tmp/held ]
+}
+
+release()
+{
+	rm /tmp/held
+	wait $holder
+}
+
+# A file that is open for both is delegated for writing: programs lock it among themselves
+lock_often()
+{
+	python3 -B /tmp/file.py $A/db l u l u l u >/dev/null
+}
+echo db >$D/db
+requests lock_often
+tap_is "$(asked LOCK)" 0 "locks are set without the server"
+lock_often
+requests lock_often
+tap_is "$(asked .)" 0 "and nothing else is asked, once it has been opened"
+hold $A/db l
+tap_is "$(file $A/db l)" EAGAIN "a program of the client does not get the lock of another"
+tap_is "$(file $B/db l)" EAGAIN "nor does another client"
+tap_is "$(file $D/db l)" EAGAIN "nor a program of the server"
+release
+tap_is "$(cat /tmp/out.held)" "ok
+ok" "the one that has it goes on"
+tap_is "$(file $B/db l)" ok "and unlocks it for others"
+
+# R-6.6.3-01: what is written by the delegation is there for those who end it, or just ask
+echo content >$D/written
+hold $A/written "wCONTENT"
+tap_is "$(cat $B/written)" CONTENT "another client reads what was just written"
+release
+echo content >$D/longer
+hold $A/longer "amore"
+tap_is "$(stat -c %s $B/longer)" 12 "another client sees the size of what was just written"
+tap_is "$(stat -c %s $D/longer)" 8 "although it was not written to the server"
+tap_is "$(cat $D/longer)" "content
+more" "a program of the server reads it"
+release
+
+# Two mounts of one client do not have the same cache
+C=/mnt/c
+tap_run "the client mounts once more" mount_dafs data $C clientid=one,nosharecache
+echo 1 >$D/twice
+for _ in 1 2 3; do cat $A/twice >/dev/null; done
+echo 2 >$C/twice
+tap_is "$(cat $A/twice)" 2 "what one of its mounts has written the other one reads"
+echo lock >$D/both
+hold $A/both l
+tap_is "$(file $C/both l)" EAGAIN "what one has locked is locked for the other"
+release
+umount $C
+
+# What the client itself removes is closed at the server, which frees its space
+used()
+{
+	stat -f -c %f $D
+}
+head -c 1048576 /dev/urandom >$D/removed
+head -c 1048576 /dev/urandom >$D/replaced
+echo small >$D/small
+sync
+free=$(used)
+file $A/removed r >/dev/null
+file $A/replaced r >/dev/null
+rm $A/removed
+mv $A/small $A/replaced
+tap_run "the space of removed and replaced files is free" [ "$(used)" -ge $((free + 500)) ]
+
+# Inodes that are not used any more
+returned()
+{
+	counted DELEGRETURN 1 $A
+}
+echo cache >$D/cache
+for _ in 1 2 3; do cat $A/cache >/dev/null; done
+before=$(returned)
+echo 3 >/proc/sys/vm/drop_caches
+more_returned()
+{
+	[ "$(returned)" -gt "$before" ]
+}
+tap_run "a delegation goes back with its inode" eventually more_returned
+
+# So many files are not kept open
+mkdir $D/many
+python3 -B - $D/many <<'PY'
+import sys
+for n in range(1100):
+    open("%s/%d" % (sys.argv[1], n), "w").write("x")
+PY
+cat >/tmp/read.py <<'PY'
+import os, sys
+for _ in range(2):
+    for n in range(1100):
+        assert open("%s/%d" % (sys.argv[1], n)).read() == "x"
+PY
+before=$(returned)
+tap_run "many files are read twice" python3 -B /tmp/read.py $A/many
+kept()
+{
+	[ $(($(returned) - before)) -ge 100 ]
+}
+tap_run "the first ones go back" eventually kept
+
+# The server forgets everything
+echo restart >$D/restart
+hold $A/restart l wRESTART
+modprobe -r dafsd
+start_server lease=5
+tap_is "$(file $B/restart l)" EAGAIN "after a restart of the server what was locked still is"
+release
+tap_is "$(cat /tmp/out.held)" "ok
+ok" "the one that has it goes on"
+tap_is "$(file $B/restart l r)" "ok RESTART" "others lock it after that, and read what was written"
+
+# Delegations come and go all the time, while programs of two clients and of the server lock,
+# read and write the same file, and the server restarts
+ROUNDS=${DELEG_ROUNDS:-100}
+cat >/tmp/count.py <<'PY'
+"""count.py FILE ROUNDS: adds one to the number in FILE, under a lock, as often."""
+import fcntl, os, sys
+for n in range(int(sys.argv[2])):
+    fd = os.open(sys.argv[1], os.O_RDWR)
+    for _ in range(1 + n % 4):
+        fcntl.lockf(fd, fcntl.LOCK_EX, 8, 8)
+        number = int(os.pread(fd, 8, 8))
+        os.pwrite(fd, b"%08d" % (number + 1), 8)
+        fcntl.lockf(fd, fcntl.LOCK_UN, 8, 8)
+    os.close(fd)
+PY
+printf '%016d' 0 >$D/count
+echo 0 >/sys/module/dafsd/parameters/delegation_rest
+counters=
+for program in a/1 a/2 b/3 b/4; do
+	python3 -B /tmp/count.py "/mnt/${program%/*}/count" "$ROUNDS" &
+	counters="$counters $!"
+done
+python3 -B /tmp/count.py $D/count "$ROUNDS" &
+counters="$counters $!"
+for pid in $counters; do
+	tap_run "a program that counts never fails" wait "$pid"
+done
+sum=$((5 * (ROUNDS / 4 * 10)))
+tap_is "$(tail -c 8 $D/count | sed 's/^0*//')" $sum "and none has missed what another one wrote"
+
+# Records that clients append under a lock in turns are all there, whole
+cat >/tmp/append.py <<'PY'
+"""append.py FILE NAME ROUNDS: appends records, found by the size of FILE, under a lock."""
+import fcntl, os, sys
+for n in range(int(sys.argv[3])):
+    fd = os.open(sys.argv[1], os.O_RDWR)
+    fcntl.lockf(fd, fcntl.LOCK_EX)
+    os.pwrite(fd, b"%-31s\n" % ("%s %d" % (sys.argv[2], n)).encode(), os.fstat(fd).st_size)
+    fcntl.lockf(fd, fcntl.LOCK_UN)
+    os.close(fd)
+PY
+: >$D/records
+appenders=
+for program in a/1 a/2 b/3 b/4; do
+	python3 -B /tmp/append.py "/mnt/${program%/*}/records" "${program#*/}" "$ROUNDS" &
+	appenders="$appenders $!"
+done
+for pid in $appenders; do
+	tap_run "a program that appends never fails" wait "$pid"
+done
+tap_is "$(sort $D/records | uniq | wc -l) $(grep -c '^[1-4] [0-9]* *$' $D/records)" \
+	"$((4 * ROUNDS)) $((4 * ROUNDS))" "all records are there"
+
+# A mount ends while the server recalls what it has
+for round in 1 2 3; do
+	mount_dafs data $C clientid=three
+	head -n 1 $C/many/1?? $C/many/1?? >/dev/null
+	python3 -B - $D/many <<'PY' &
+import sys
+for n in range(100, 200):
+    open("%s/%d" % (sys.argv[1], n), "a").write("y")
+PY
+	recaller=$!
+	tap_run "umount meanwhile, $round" umount $C
+	wait $recaller
+done
+
+# The client is cut off for longer than its lease: what it had is others', and it learns that
+echo 10 >/sys/module/dafsd/parameters/delegation_rest
+umount $B
+echo 1 >$D/cut
+echo 1 >$D/taken
+for _ in 1 2 3; do cat $A/cut >/dev/null; done
+hold $A/taken l
+tap_is "$(cat /tmp/out.held)" ok "it has a lock by a delegation, which the server does not know"
+ip link set dum0 down
+echo 2 >$D/cut
+tap_is "$(file $D/taken l w2)" ok "when its lease has run out a program of the server gets the lock"
+ip link set dum0 up
+ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
+rdma link delete rx0
+rdma link add rx0 type rxe netdev dum0
+tap_is "$(cat $A/cut)" 2 "back again, the client reads what was written meanwhile"
+lost()
+{
+	! cat $A/taken >/dev/null 2>&1
+}
+tap_run "and finds that it has lost the lock" eventually lost
+release
+tap_is "$(cat /tmp/out.held)" "ok
+EIO" "as its program does"
+tap_is "$(file $A/taken l r)" "ok 2" "until it has unlocked"
+
+# The administrator does not want any
+echo 0 >/sys/module/dafsd/parameters/max_delegations
+echo none >$D/none
+for _ in 1 2 3; do cat $A/none >/dev/null; done
+requests cat $A/none >/dev/null
+tap_is "$(asked OPEN)" 1 "without delegations each open asks the server"
+
+tap_run "umount" umount $A
+
+tap_done
