@@ -465,7 +465,7 @@ dafs_status_t dafsd_proc_open_downgrade(struct dafsd_rqst *rq)
  * dafsd_proc_delegpurge() - DELEGPURGE (6.5.10, E-90)
  * @rq: request
  *
- * The client will reclaim nothing more.  Those that it has got back stay.
+ * The client will reclaim nothing more.  Delegations that it has reclaimed already stay.
  *
  * Context: process context.
  * Return: DAFS_STATUS_OK: no delegation awaits recovery.

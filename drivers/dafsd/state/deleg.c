@@ -23,8 +23,8 @@
  *    kernel's knowledge: others of its nodes could change it without breaking the lease
  *
  * The number of opens of an inode, which the kernel counts, shows whether there are opens
- * other than those of the client.  It is compared before and after the lease is set: an open in
- * between is either counted or has broken the lease.
+ * other than those of the client, and for writing.  It is looked at before and after the lease
+ * is set: an open in between is either counted or has broken the lease.
  */
 #include <linux/exportfs.h>
 #include <linux/filelock.h>

@@ -11,8 +11,8 @@
 
 /* struct dafsd_deleg, flags */
 #define DAFSD_DELEG_LEASED	0	/* the kernel has its lease */
-#define DAFSD_DELEG_BROKEN	1	/* somebody waits for its end */
-#define DAFSD_DELEG_RECALLED	2	/* its recall has begun */
+#define DAFSD_DELEG_BROKEN	1	/* it has to end; dafsd_deleg.since is valid */
+#define DAFSD_DELEG_RECALLED	2	/* its work item was started, after it was published */
 #define DAFSD_DELEG_TELLING	3	/* BC_RECALL is under way */
 #define DAFSD_DELEG_TOLD	4	/* the client knows */
 #define DAFSD_DELEG_DISOWNED	5	/* the client does not have it */

@@ -5,7 +5,7 @@
  * A lease that is broken (deleg.c) begins a recall.  BC_RECALL is sent until the client has
  * answered that it knows; then the client writes back what it has, and sends DELEGRETURN.  If
  * it does not do so within a lease period the delegation is revoked, whether a directive is
- * under way or not.
+ * under way or not; and if it denies for some seconds that it has it.
  *
  *  1. A recall has one reference to the delegation: from dafsd_recall_begin() on, which
  *     happens once, until its work item finds that the delegation is dead or revokes it, or
@@ -144,7 +144,8 @@ static void dafsd_recall_start(struct dafsd_deleg *deleg)
  * dafsd_recall_begin() - take a delegation back from its client; later calls do nothing
  * @deleg: the delegation; its lease is set, or it was not published yet
  *
- * Context: any but interrupt; does not sleep.  Calls are serialized by the lock of the lease.
+ * Context: any but interrupt; does not sleep.  Calls by a lease are serialized by its lock;
+ * without a lease there is one, by the task that is going to publish it.
  */
 void dafsd_recall_begin(struct dafsd_deleg *deleg)
 {

@@ -562,6 +562,9 @@ int dafs_check_attrs(const struct dafs_fattr *attr)
 	return 0;
 }
 
+/* Requests for attributes that a task sends while their answers are doubted */
+#define DAFS_DOUBTS	5
+
 /* Attributes that are invalid at any age */
 static bool dafs_attrs_wrong(const struct dafs_inode *di)
 {
@@ -646,7 +649,7 @@ bool dafs_attrs_applied(struct dafs_inode *di, struct dafs_asked asked)
 }
 
 /**
- * dafs_attrs_newest() - as dafs_attrs_applied(); and nothing that was asked before will change them
+ * dafs_attrs_seal() - if the attributes are those of a response, older ones are ignored
  * @di: the inode
  * @asked: dafs_asked_now() from before the request
  *
@@ -655,7 +658,7 @@ bool dafs_attrs_applied(struct dafs_inode *di, struct dafs_asked asked)
  * Context: any but interrupt.
  * Return: false if the response was ignored, in whole or in part.
  */
-bool dafs_attrs_newest(struct dafs_inode *di, struct dafs_asked asked)
+bool dafs_attrs_seal(struct dafs_inode *di, struct dafs_asked asked)
 {
 	bool newest;
 
@@ -780,6 +783,40 @@ static void dafs_attrs_last(struct dafs_inode *di, struct dafs_asked asked)
 	spin_unlock(&di->lock);
 }
 
+/* The answer was ignored, because others may have changed the object since the request. */
+static bool dafs_attrs_doubted(struct dafs_inode *di, struct dafs_asked asked)
+{
+	bool doubted;
+
+	spin_lock(&di->lock);
+	doubted = asked.clock < di->asked && test_bit(DAFS_INO_STALE, &di->flags);
+	spin_unlock(&di->lock);
+	return doubted;
+}
+
+static int dafs_ask_attrs(struct inode *inode, const struct cred *cred, bool *doubted)
+{
+	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_fattr attr = {};
+	struct dafs_ids ids;
+	struct dafs_asked asked;
+	bool gone;
+	int err;
+
+	asked = dafs_asked_now(inode->i_sb);
+	err = dafs_getattr(sbi->clnt, cred, &di->fh, sbi->attrs, &attr, &ids);
+	gone = dafs_gone(inode, err);
+	if (gone)
+		dafs_attrs_last(di, asked);
+	else if (!err)
+		err = dafs_refresh(inode, &attr, &ids, asked);
+	/* the inode of a new file has no number before */
+	trace_dafs_revalidate(inode, err);
+	*doubted = !gone && !err && dafs_attrs_doubted(di, asked);
+	return gone ? 0 : err;
+}
+
 /**
  * dafs_revalidate() - make sure that the cached attributes are valid
  * @inode: inode
@@ -791,24 +828,14 @@ static void dafs_attrs_last(struct dafs_inode *di, struct dafs_asked asked)
  */
 int dafs_revalidate(struct inode *inode, const struct cred *cred, bool force)
 {
-	struct dafs_sb_info *sbi = DAFS_SB(inode->i_sb);
-	struct dafs_inode *di = DAFS_I(inode);
-	struct dafs_fattr attr = {};
-	struct dafs_ids ids;
-	struct dafs_asked asked;
-	bool gone;
+	unsigned int tries = DAFS_DOUBTS;
+	bool doubted;
 	int err;
 
-	if (!force && dafs_attrs_fresh(di))
+	if (!force && dafs_attrs_fresh(DAFS_I(inode)))
 		return 0;
-	asked = dafs_asked_now(inode->i_sb);
-	err = dafs_getattr(sbi->clnt, cred, &di->fh, sbi->attrs, &attr, &ids);
-	gone = dafs_gone(inode, err);
-	if (gone)
-		dafs_attrs_last(di, asked);
-	else if (!err)
-		err = dafs_refresh(inode, &attr, &ids, asked);
-	/* the inode of a new file has no number before */
-	trace_dafs_revalidate(inode, err);
-	return gone ? 0 : err;
+	do {
+		err = dafs_ask_attrs(inode, cred, &doubted);
+	} while (doubted && --tries);
+	return err;
 }

@@ -67,7 +67,7 @@ void dafs_attr_uncertain(struct inode *inode);
 void dafs_attrs_doubt(struct dafs_inode *di);
 void dafs_attrs_were_ours(struct dafs_inode *di);
 bool dafs_attrs_applied(struct dafs_inode *di, struct dafs_asked asked);
-bool dafs_attrs_newest(struct dafs_inode *di, struct dafs_asked asked);
+bool dafs_attrs_seal(struct dafs_inode *di, struct dafs_asked asked);
 bool dafs_inode_delegated(const struct dafs_inode *di);
 bool dafs_inode_delegated_to_write(const struct dafs_inode *di);
 bool dafs_attrs_aged(const struct dafs_inode *di);

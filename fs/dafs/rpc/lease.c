@@ -11,8 +11,37 @@
 #define DAFS_HOUSEKEEPING	(5L * HZ)
 #define DAFS_LEASE		90U		/* seconds, until the server has told */
 #define DAFS_LEASE_MAX		3600U		/* what it may tell */
+#define DAFS_LEASE_RETRY	(HZ / 4L)	/* to renew it once more */
 #define DAFS_NULLS		32U		/* sent in one round of housekeeping */
 #define DAFS_CRED_IDLE		(600 * HZ)	/* after it a credential handle is released */
+
+/**
+ * dafs_client_lease_end() - until when has the server promised to wait for a client?
+ * @clnt: the client
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: the time, in that of ktime_get_coarse_boottime().
+ */
+ktime_t dafs_client_lease_end(const struct dafs_client *clnt)
+{
+	return ktime_add_ns(READ_ONCE(clnt->renewed),
+			    READ_ONCE(clnt->lease) * (u64)NSEC_PER_SEC);
+}
+
+/**
+ * dafs_client_has_lease() - may the client rely on what the server has promised?
+ * @clnt: the client
+ *
+ * Without a sign of life the server may have given it to others.  The time goes on while the
+ * machine is suspended.
+ *
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if the lease has not run out.
+ */
+bool dafs_client_has_lease(const struct dafs_client *clnt)
+{
+	return ktime_before(ktime_get_coarse_boottime(), dafs_client_lease_end(clnt));
+}
 
 /* A NULL that was sent at some time has been answered. */
 static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
@@ -31,8 +60,10 @@ static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
 /*
  * A NULL if the lease has to be renewed, and as many as give the server its buffers
  * back: a number that the server chose, so not all at one go.
+ *
+ * Return: true unless @renew, and there was no slot for it, or no answer.
  */
-static void dafs_lease_send_nulls(struct dafs_client *clnt, struct dafs_conn *conn, bool renew)
+static bool dafs_lease_send_nulls(struct dafs_client *clnt, struct dafs_conn *conn, bool renew)
 {
 	ktime_t now = ktime_get_coarse_boottime();
 	unsigned int nr = 0;
@@ -43,19 +74,22 @@ static void dafs_lease_send_nulls(struct dafs_client *clnt, struct dafs_conn *co
 		renew = false;
 		nr++;
 	}
+	return !renew;
 }
 
 /* Return: in how many jiffies the next NULL is due. */
 static long dafs_lease_keep(struct dafs_client *clnt, struct dafs_conn *conn, long third)
 {
-	bool renew = time_after_eq(jiffies, clnt->last_null + third);
+	unsigned long now = jiffies;
+	bool renew = time_after_eq(now, clnt->last_null + third);
 
 	dafs_requester_trim(conn->rq);
 	dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
-	/* where no slot is free for it, other requests renew the lease */
+	/* where no slot is free, other requests renew the lease, but do not tell when */
+	if (!dafs_lease_send_nulls(clnt, conn, renew))
+		return DAFS_LEASE_RETRY;
 	if (renew)
-		clnt->last_null = jiffies;
-	dafs_lease_send_nulls(clnt, conn, renew);
+		clnt->last_null = now;
 	return clnt->last_null + third - jiffies;
 }
 
@@ -106,22 +140,4 @@ void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds)
 		return;
 	WRITE_ONCE(clnt->lease, seconds);
 	mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
-}
-
-/**
- * dafs_client_has_lease() - may the client rely on what the server has promised?
- * @clnt: the client
- *
- * Without a sign of life the server may have given it to others.  The time goes on while the
- * machine is suspended.
- *
- * Context: any; takes no lock, so that RCU walk can use it.
- * Return: true if the lease has not run out.
- */
-bool dafs_client_has_lease(const struct dafs_client *clnt)
-{
-	ktime_t end = ktime_add_ns(READ_ONCE(clnt->renewed),
-				   READ_ONCE(clnt->lease) * (u64)NSEC_PER_SEC);
-
-	return ktime_before(ktime_get_coarse_boottime(), end);
 }

@@ -24,8 +24,11 @@
  *  2. makes what was written stable and reads the attributes, so that the next change is known
  *     to be one of others;
  *  3. closes the open, if no program uses it;
- *  4. sends DELEGRETURN.  If the server has revoked the delegation before, others may have had
- *     what was locked by it, so those locks are lost.
+ *  4. sends DELEGRETURN.
+ *
+ * It tries the first step again if it fails, as long as the server cannot have revoked the
+ * delegation: for a lease period after the last sign of life before it was taken away.  What is
+ * not locked by then may have been others', and is lost.
  *
  * A recall may come before the response of the OPEN.  Such recalls are remembered, and a
  * delegation that was recalled before it was known is returned instead of used.
@@ -67,7 +70,10 @@ enum dafs_deleg_stage {
  * @fh: the file
  * @client_id: what the server keeps it under
  * @what: its type and state-id
+ * @until: LEAVING: the server does not revoke it before that time of
+ *	ktime_get_coarse_boottime(); 0 if it may have done so
  * @idle: no program had the file open when it was taken away
+ * @delay_ms: between two attempts
  * @work: returns it
  */
 struct dafs_deleg {
@@ -80,8 +86,10 @@ struct dafs_deleg {
 	struct dafs_fh fh;
 	struct dafs_client_id client_id;
 	struct dafs_delegation what;
+	ktime_t until;
 	bool idle;
-	struct work_struct work;
+	unsigned int delay_ms;
+	struct delayed_work work;
 };
 
 static const struct dafs_deleg_ops *dafs_deleg_ops;
@@ -160,6 +168,9 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	struct dafs_inode *di = DAFS_I(deleg->inode);
 
 	dafs_deleg_move(deleg, DAFS_DELEG_LEAVING);
+	/* if the lease has run out since it was granted, that time is over */
+	if (READ_ONCE(di->deleg_lapses) == READ_ONCE(deleg->sbi->clnt->lapses))
+		deleg->until = dafs_client_lease_end(deleg->sbi->clnt);
 	trace_dafs_delegation(deleg->inode, deleg->what.type, why);
 	clear_bit(DAFS_INO_DELEG, &di->flags);
 	clear_bit(DAFS_INO_DELEG_WRITE, &di->flags);
@@ -169,21 +180,23 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	deleg->sbi->nr_delegs--;
 }
 
-/* Steps 1 to 3.  Return: true if there were locks that the server did not know of. */
-static bool dafs_deleg_hand_over(struct dafs_deleg *deleg)
+/* Steps 1 to 3.  Return: 0, or -EAGAIN to try again. */
+static int dafs_deleg_hand_over(struct dafs_deleg *deleg)
 {
 	struct dafs_open_state *os = deleg->os;
-	bool locked = false;
+	int err;
 
-	/* without programs, and when the mount ends, nothing is locked or written any more */
-	if (!deleg->idle && !READ_ONCE(deleg->sbi->leaving)) {
-		locked = dafs_locks_push(deleg->inode);
-		dafs_deleg_ops->settle(deleg->inode, os->cred);
+	/* when the mount ends nothing is locked or written any more */
+	if (!READ_ONCE(deleg->sbi->leaving)) {
+		err = dafs_locks_push(deleg->inode, deleg->until);
+		if (err)
+			return err;
+		dafs_deleg_ops->settle(deleg->inode, os->cred, deleg->idle);
 		/* who has asked for it is going to change the file */
 		dafs_attrs_doubt(DAFS_I(deleg->inode));
 	}
 	dafs_open_state_put(os, true);
-	return locked;
+	return 0;
 }
 
 static void dafs_deleg_free(struct dafs_deleg *deleg)
@@ -203,24 +216,25 @@ static void dafs_deleg_free(struct dafs_deleg *deleg)
 
 static void dafs_deleg_work(struct work_struct *work)
 {
-	struct dafs_deleg *deleg = container_of(work, struct dafs_deleg, work);
+	struct dafs_deleg *deleg = container_of(to_delayed_work(work), struct dafs_deleg, work);
 	struct dafs_sb_info *sbi = deleg->sbi;
-	bool locked = false;
-	int err;
 
-	if (deleg->inode)
-		locked = dafs_deleg_hand_over(deleg);
-	err = dafs_delegreturn(sbi->clnt, &deleg->what.state_id, &sbi->leaving);
-	if (err && locked && !READ_ONCE(sbi->leaving))
-		dafs_locks_lose_pushed(deleg->inode);
+	if (deleg->inode && dafs_deleg_hand_over(deleg)) {
+		deleg->delay_ms = dafs_next_delay(deleg->delay_ms);
+		queue_delayed_work(sbi->clnt->lock_wq, &deleg->work,
+				   msecs_to_jiffies(deleg->delay_ms));
+		return;
+	}
+	/* the server may have forgotten it, or executed this before the connection was lost */
+	dafs_delegreturn(sbi->clnt, &deleg->what.state_id, &sbi->leaving);
 	dafs_deleg_free(deleg);
 }
 
 /* Takes over the delegation, which is not in use any more, and a reference of the mount. */
 static void dafs_deleg_return(struct dafs_deleg *deleg)
 {
-	INIT_WORK(&deleg->work, dafs_deleg_work);
-	queue_work(deleg->sbi->clnt->lock_wq, &deleg->work);
+	INIT_DELAYED_WORK(&deleg->work, dafs_deleg_work);
+	queue_delayed_work(deleg->sbi->clnt->lock_wq, &deleg->work, 0);
 }
 
 /*
@@ -411,7 +425,7 @@ static bool dafs_deleg_enlist(struct dafs_deleg *deleg, struct dafs_open_state *
 
 	spin_lock(&dafs_delegs_lock);
 	good = !os->di->deleg && dafs_deleg_is_current(deleg) &&
-	       dafs_attrs_newest(os->di, asked);
+	       dafs_attrs_seal(os->di, asked);
 	if (good) {
 		dafs_open_state_hold(os);
 		deleg->os = os;
@@ -489,6 +503,19 @@ void dafs_deleg_evict(struct dafs_inode *di)
 	dafs_deleg_return(deleg);
 }
 
+/* Does no program have the file open, with this access or another, and for whatever user? */
+static bool dafs_deleg_is_idle(const struct dafs_deleg *deleg)
+{
+	struct dafs_inode *di = DAFS_I(deleg->inode);
+	bool idle;
+
+	lockdep_assert_held(&dafs_delegs_lock);
+	spin_lock(&di->lock);
+	idle = list_is_singular(&di->opens) && refcount_read(&deleg->os->ref) == 1;
+	spin_unlock(&di->lock);
+	return idle;
+}
+
 /**
  * dafs_deleg_give_up() - a name of a file is about to be removed
  * @inode: the file
@@ -508,7 +535,7 @@ void dafs_deleg_give_up(struct inode *inode)
 		return;
 	spin_lock(&dafs_delegs_lock);
 	deleg = di->deleg;
-	if (deleg && (refcount_read(&deleg->os->ref) > 1 || !dafs_deleg_claim(deleg, "returned")))
+	if (deleg && (!dafs_deleg_is_idle(deleg) || !dafs_deleg_claim(deleg, "returned")))
 		deleg = NULL;
 	spin_unlock(&dafs_delegs_lock);
 	if (!deleg)

@@ -11,10 +11,11 @@ struct dafs_open_state;
 
 /**
  * struct dafs_deleg_ops - what upper layers do before a delegation is returned
- * @settle: make what was written stable, and read the attributes after that
+ * @settle: make what was written stable, and read the attributes after that; @idle: no program
+ *	writes, and the inode may be locked
  */
 struct dafs_deleg_ops {
-	void (*settle)(struct inode *inode, const struct cred *cred);
+	void (*settle)(struct inode *inode, const struct cred *cred, bool idle);
 };
 
 void dafs_delegs_init(const struct dafs_deleg_ops *ops);

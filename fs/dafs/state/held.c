@@ -2,8 +2,8 @@
 /*
  * The list of what the server has locked for this client in a file.
  *
- * The entries do not overlap.  Neighbours are not merged: each is reclaimed as it was asked
- * for.
+ * The entries do not overlap.  Neighbours are not merged, unless the server does not know of
+ * them: each is reclaimed as it was asked for.
  */
 #include <linux/fs.h>
 #include <linux/slab.h>
@@ -125,6 +125,32 @@ const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos,
 	return NULL;
 }
 
+static bool dafs_held_joins(const struct dafs_held *held, const struct dafs_held *next)
+{
+	return held->local && next->local && held->type == next->type &&
+	       held->end + 1 == next->start;
+}
+
+/*
+ * The server knows nothing of them, so neighbours need not be kept apart; otherwise there could
+ * be as many as a file has bytes.
+ */
+static void dafs_held_join(struct dafs_locks *locks, struct dafs_held *held,
+			   struct list_head *spares)
+{
+	struct dafs_held *other = list_prev_entry(held, link);
+
+	if (!list_entry_is_head(other, &locks->held, link) && dafs_held_joins(other, held)) {
+		held->start = other->start;
+		list_move(&other->link, spares);
+	}
+	other = list_next_entry(held, link);
+	if (!list_entry_is_head(other, &locks->held, link) && dafs_held_joins(held, other)) {
+		held->end = other->end;
+		list_move(&other->link, spares);
+	}
+}
+
 /* @new without a type: nothing is locked there. */
 static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *new)
 {
@@ -139,6 +165,7 @@ static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *
 		held = dafs_held_take(&spares);
 		*held = *new;
 		list_add(&held->link, before);
+		dafs_held_join(locks, held, &spares);
 	}
 	dafs_held_count(locks);
 	spin_unlock(&locks->lock);

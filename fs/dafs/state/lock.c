@@ -921,14 +921,14 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 	struct dafs_lock_args args;
 	int err;
 
+	/* a task that unlocks it from now on tells the server */
+	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_SURE);
 	dafs_lock_args_init(&args, os, held->type, held->start, held->end);
 	args.options = DAFS_LOCK_RECLAIM;
 	args.state_id = *state_id;
 	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
 	dafs_op_end(&op);
 	*status = op.status;
-	if (!err)
-		dafs_held_mark(locks, held->start, held->end, DAFS_HELD_SURE);
 	if (!err || !dafs_open_refused(op.status))
 		return err;
 	if (!READ_ONCE(locks->lost))
@@ -984,7 +984,7 @@ int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 	return err;
 }
 
-/* The first bytes that are locked by a delegation alone */
+/* The first bytes that are locked by a delegation alone, or perhaps */
 static bool dafs_locks_next_local(struct dafs_locks *locks, struct dafs_lock_range *range)
 {
 	const struct dafs_held *held;
@@ -992,7 +992,7 @@ static bool dafs_locks_next_local(struct dafs_locks *locks, struct dafs_lock_ran
 
 	spin_lock(&locks->lock);
 	list_for_each_entry(held, &locks->held, link) {
-		found = held->local;
+		found = held->local || held->state == DAFS_HELD_UNSURE;
 		if (!found)
 			continue;
 		*range = (struct dafs_lock_range) {
@@ -1006,64 +1006,58 @@ static bool dafs_locks_next_local(struct dafs_locks *locks, struct dafs_lock_ran
 	return found;
 }
 
-/* A program has locked it, so an error cannot be told but by that of I/O. */
-static void dafs_locks_push_range(struct dafs_locks *locks, const struct dafs_lock_range *range)
+static void dafs_locks_lose_range(struct dafs_locks *locks, const struct dafs_lock_range *range)
 {
-	int err = dafs_lock_bytes(locks, range);
-
-	if (!err)
-		return;
-	/* after any other error the background asks again */
-	if (err != -EAGAIN && err != -EIO && err != -ESTALE) {
-		dafs_held_mark(locks, range->start, range->end, DAFS_HELD_UNSURE);
-		return;
-	}
 	if (!READ_ONCE(locks->lost))
 		dafs_locks_told_lost(locks, "their delegation has ended");
 	dafs_held_mark(locks, range->start, range->end, DAFS_HELD_LOST);
 }
 
-/**
- * dafs_locks_push() - have the server lock what is locked by a delegation alone
- * @inode: the file, whose delegation is not used any more
+/*
+ * A program has locked it, so what cannot be locked is told by I/O.
  *
- * Context: may sleep; a work queue.
- * Return: true if there was anything.
+ * Return: 0, or -EAGAIN to try again.
  */
-bool dafs_locks_push(struct inode *inode)
+static int dafs_locks_push_range(struct dafs_locks *locks, const struct dafs_lock_range *range,
+				 ktime_t until)
 {
-	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
-	struct dafs_lock_range range;
-	bool any = false;
+	bool late;
+	int err;
 
-	/* a worker is not killed */
-	if (!locks || dafs_locks_enter(locks))
-		return false;
-	for (; dafs_locks_next_local(locks, &range); any = true)
-		dafs_locks_push_range(locks, &range);
-	dafs_locks_leave(locks);
-	/* what may or may not be locked now */
-	if (dafs_locks_unsure(locks))
-		dafs_locks_lower_later(locks);
-	return any;
+	/* the server may have locked it although there was no response */
+	err = dafs_lock_bytes(locks, range);
+	late = ktime_after(ktime_get_coarse_boottime(), until);
+	if (!err && !late)
+		return 0;
+	if (err && err != -EAGAIN && !READ_ONCE(locks->os->lost) && !late)
+		return -EAGAIN;
+	/* it is others', or may have been before it was locked at the server */
+	dafs_locks_lose_range(locks, range);
+	return 0;
 }
 
 /**
- * dafs_locks_lose_pushed() - the delegation had ended before its locks were known to the server
- * @inode: the file
+ * dafs_locks_push() - have the server lock what is locked by a delegation alone
+ * @inode: the file, whose delegation is not used any more
+ * @until: by when the server has not given it to others, in the time of
+ *	ktime_get_coarse_boottime(); what cannot be locked by then is lost
  *
- * Others may have had them in between.
- *
- * Context: may sleep.
+ * Context: may sleep; a work queue.
+ * Return: 0, or -EAGAIN if that has to be tried again.
  */
-void dafs_locks_lose_pushed(struct inode *inode)
+int dafs_locks_push(struct inode *inode, ktime_t until)
 {
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_lock_range range;
+	int err = 0;
 
-	if (!dafs_locks_any(inode))
-		return;
-	dafs_locks_told_lost(locks, "their delegation was revoked");
-	dafs_held_mark(locks, 0, OFFSET_MAX, DAFS_HELD_LOST);
+	/* a worker is not killed */
+	if (!locks || dafs_locks_enter(locks))
+		return 0;
+	while (!err && dafs_locks_next_local(locks, &range))
+		err = dafs_locks_push_range(locks, &range, until);
+	dafs_locks_leave(locks);
+	return err;
 }
 
 /**

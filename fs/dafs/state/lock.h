@@ -4,6 +4,7 @@
 #define _FS_DAFS_STATE_LOCK_H
 
 #include <linux/atomic.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -114,8 +115,7 @@ bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
-bool dafs_locks_push(struct inode *inode);
-void dafs_locks_lose_pushed(struct inode *inode);
+int dafs_locks_push(struct inode *inode, ktime_t until);
 void dafs_locks_lose(struct dafs_open_state *os);
 void dafs_locks_suspect(struct dafs_open_state *os);
 

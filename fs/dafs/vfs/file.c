@@ -138,6 +138,7 @@ static void dafs_file_settle_attrs(struct file *file)
  * dafs_file_hand_over() - others may use a file that was delegated to this client
  * @inode: a regular file
  * @cred: whom to ask the server for
+ * @idle: no program had it open; the caller may wait for this with the inode locked
  *
  * What is locked in it is locked at the server by now.  Writers in progress may not have seen
  * that, and write whole folios; they are waited for, so that what they write is written back
@@ -145,13 +146,15 @@ static void dafs_file_settle_attrs(struct file *file)
  *
  * Context: may sleep; a work queue.
  */
-void dafs_file_hand_over(struct inode *inode, const struct cred *cred)
+void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
 	dafs_attrs_were_ours(di);
-	mutex_lock(&di->write_lock);
-	mutex_unlock(&di->write_lock);
+	if (!idle) {
+		mutex_lock(&di->write_lock);
+		mutex_unlock(&di->write_lock);
+	}
 	if (!dafs_file_is_written(inode) || READ_ONCE(di->unstable_bytes))
 		dafs_file_settle(inode);
 	dafs_own_change_settle(inode, cred);

@@ -83,7 +83,7 @@ extern const struct file_operations dafs_file_fops;
 int dafs_file_opened(struct inode *inode, struct file *file);
 void dafs_file_settle(struct inode *inode);
 bool dafs_file_is_written(const struct inode *inode);
-void dafs_file_hand_over(struct inode *inode, const struct cred *cred);
+void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle);
 
 /* lock.c */
 int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl);

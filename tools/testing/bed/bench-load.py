@@ -24,7 +24,8 @@ import sampler
 SIZES = {"4k": "IOPS", "1m": "MB/s"}
 BYTES = {"4k": 4096, "1m": 1 << 20}
 NAMES = "create", "stat", "restat", "readdirplus", "unlink"
-LOCKS = "lock", "hand-over"
+PROGRAMS = "lock", "hand-over", "reopen"
+REOPENED = 100   # files
 ACREGMIN = 3     # default lifetime of attributes in seconds
 
 
@@ -222,6 +223,29 @@ def measure_hand_over(options, peer):
            int.from_bytes(shared[8:], "little") / (time.monotonic() - begin))
 
 
+def read_whole(name):
+    with open(name, "rb", buffering=0) as file:
+        file.read(4096)
+
+
+def measure_reopen(options, peer):
+    """Small files that one program opens, reads and closes, again and again."""
+    folder = peer / "reopened"
+    if not folder.is_dir():
+        folder.mkdir()
+        for n in range(REOPENED):
+            (folder / f"{n}").write_bytes(bytes(4096))
+    names = [f"{n}" for n in range(REOPENED)]
+    done = 0
+    with contextlib.chdir(folder):
+        for_each(read_whole, names * 3)
+        begin = time.monotonic()
+        while time.monotonic() < begin + options.seconds:
+            for_each(read_whole, names)
+            done += REOPENED
+        report("reopen", peer.name, done / (time.monotonic() - begin))
+
+
 def profile(options, peers):
     """Runs each chosen row twice: without and then with sampling."""
     def chosen(row):
@@ -285,7 +309,7 @@ def main():
         if options.only == "names" or any(options.only in row for row in NAMES):
             for peer in order:
                 measure_names(options, peer)
-        for row, measure in zip(LOCKS, (measure_lock, measure_hand_over)):
+        for row, measure in zip(PROGRAMS, (measure_lock, measure_hand_over, measure_reopen)):
             for peer in order if options.only in row else ():
                 measure(options, peer)
 

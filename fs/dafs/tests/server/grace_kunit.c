@@ -257,7 +257,7 @@ static void grace_reclaim_test(struct kunit *test)
 }
 
 /* The back-control channel of a client, without which nothing is delegated */
-static void grace_bind(struct kunit *test, struct grace_client *client)
+static struct raw_conn *grace_bind(struct kunit *test, struct grace_client *client)
 {
 	struct dafs_connect_bind_args args = {
 		.session_id = client->login.res.connect.session_id,
@@ -272,6 +272,7 @@ static void grace_bind(struct kunit *test, struct grace_client *client)
 	bc->cksum = client->conn->cksum;
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 			   raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
+	return bc;
 }
 
 static u32 grace_reclaim_deleg(struct kunit *test, struct grace_client *client,
@@ -300,6 +301,9 @@ static void grace_delegation_test(struct kunit *test)
 	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
 	struct dafs_delegreturn_args args;
 	struct grace_client client = {}, other = {};
+	struct dafs_req_hdr hdr;
+	struct raw_conn *bc;
+	struct raw_msg *msg;
 	struct file *local;
 
 	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
@@ -307,7 +311,7 @@ static void grace_delegation_test(struct kunit *test)
 	client.login = (struct raw_login){ .id = grace_id, .verifier = GRACE_VERIFIER };
 	client.conn = raw_session(test, &back, &client.login);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client.conn, 0, 0, client.handle));
-	grace_bind(test, &client);
+	bc = grace_bind(test, &client);
 	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ,
 			grace_reclaim_deleg(test, &client, &file, DAFS_RD,
 					    DAFS_OPEN_DELEGATE_READ));
@@ -321,6 +325,12 @@ static void grace_delegation_test(struct kunit *test)
 			grace_reclaim_deleg(test, &client, &file, DAFS_RW,
 					    DAFS_OPEN_DELEGATE_WRITE));
 	KUNIT_EXPECT_EQ(test, 1, client.open.recall);
+	msg = raw_recv(bc, RAW_WAIT_MS);
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	KUNIT_EXPECT_EQ(test, 0, raw_get_hdr(bc, msg, &hdr));
+	KUNIT_EXPECT_EQ(test, DAFS_PROC_BC_RECALL, hdr.procedure);
+	kfree(msg);
+	raw_answer(bc, &hdr, DAFS_STATUS_OK, 2, NULL);
 	dafs_backing_close(local);
 	dafsd_grace_exit(&dafsd_server);
 	grace_connect(test, &other, NULL, 1);
@@ -430,6 +440,8 @@ static void grace_early_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   grace_open(&absent, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
 	KUNIT_EXPECT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&client, &fix->dir, "b", DAFS_CLAIM_NULL, 0));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&absent));
 	KUNIT_EXPECT_TRUE(test, grace_is_over());
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,

@@ -15,7 +15,7 @@
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 
-#define DELEG_SHORT	1	/* seconds: a lease that is to run out */
+#define DELEG_SHORT	3	/* seconds: a lease that is to run out, but not by accident */
 
 /**
  * struct deleg_client - a client that sends only requests of the test
@@ -61,7 +61,8 @@ static void deleg_bind(struct kunit *test, struct deleg_client *client)
 static void deleg_connect(struct kunit *test, struct deleg_client *client, const char *id,
 			  bool back)
 {
-	struct dafs_flavour flavour = *(const struct dafs_flavour *)test->param_value;
+	const struct dafs_flavour *given = test->param_value;
+	struct dafs_flavour flavour = given ? *given : (struct dafs_flavour) {};
 
 	flavour.back_control = true;
 	client->login = (struct raw_login) { .id = id, .verifier = 1 };
@@ -189,7 +190,23 @@ static dafs_status_t deleg_again(struct kunit *test, struct deleg_client *client
 }
 
 /*
- * R-6.5.24-20 R-7-02 R-6.5.11-01 R-3.1.2.3.2-05 R-6.2.5-01: a file that is read again is
+ * A write delegation.  The file of the last one is closed in the background, and counts as open
+ * until then.
+ */
+static void deleg_must_get(struct kunit *test, struct deleg_client *client,
+			   struct dafs_fixture *fix)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (deleg_open(test, client, fix, DAFS_RW) != DAFS_OPEN_DELEGATE_WRITE) {
+		KUNIT_ASSERT_TRUE(test, time_before(jiffies, end));
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, deleg_close(client));
+		msleep(20);
+	}
+}
+
+/*
+ * R-6.5.24-20 R-7-02 R-6.5.11-01 R-6.2.5-01: a file that is read again is
  * delegated for reading; others may read it, too, and who is to write waits for the delegate
  */
 static void dafs_deleg_read_test(struct kunit *test)
@@ -240,6 +257,7 @@ static void dafs_deleg_none_test(struct kunit *test)
 	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
 	struct dafs_fixture *fix = deleg_fixture(test, a);
 	struct file *file;
+	unsigned int i;
 
 	deleg_connect(test, b, NULL, false);
 	/* R-3.1.2.3.2-06: nothing without a channel for its recall */
@@ -247,6 +265,13 @@ static void dafs_deleg_none_test(struct kunit *test)
 	/* another client has it open */
 	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, deleg_open(test, a, fix, DAFS_RW));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(b));
+	/* another client writes it */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "owner", DAFS_WR, 0));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, deleg_open(test, a, fix, DAFS_RD));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	}
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(b));
 	/* a local program has it open */
 	file = dafs_backing_open(fix, "file", O_RDONLY, 0);
@@ -288,8 +313,7 @@ static void dafs_deleg_rest_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, deleg_open(test, a, fix, DAFS_RW));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
 	WRITE_ONCE(dafsd_deleg_rest_seconds, 0);
-	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_WRITE,
-			deleg_again(test, a, fix, DAFS_RW) ? 0 : a->open.delegation_type);
+	deleg_must_get(test, a, fix);
 }
 
 /* Changes of a file and its names, by whoever */
@@ -392,17 +416,12 @@ static void dafs_deleg_conflicts_test(struct kunit *test)
 	deleg_connect(test, b, NULL, false);
 	for (i = 0; i < ARRAY_SIZE(deleg_conflicts); i++) {
 		dafs_backing_write(test, fix, "file", "content", 7);
-		DAFS_ASSERT_STATUS_MSG(test, DAFS_STATUS_OK, deleg_again(test, a, fix, DAFS_RW),
-				       "%u", i);
-		KUNIT_ASSERT_EQ_MSG(test, DAFS_OPEN_DELEGATE_WRITE, a->open.delegation_type,
-				    "%u", i);
+		deleg_must_get(test, a, fix);
 		DAFS_EXPECT_STATUS_MSG(test, DAFSERR_DELAY, deleg_conflicts[i](b, fix), "%u", i);
 		deleg_recalled(test, a, DAFS_STATUS_OK);
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
 		DAFS_EXPECT_STATUS_MSG(test, DAFS_STATUS_OK, deleg_conflicts[i](b, fix), "%u", i);
 		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
-		/* its open file is closed in the background, and counts until then */
-		msleep(50);
 	}
 }
 
@@ -456,10 +475,7 @@ static void dafs_deleg_revoke_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
 }
 
-/*
- * A recall may overtake the response of the OPEN: the client is asked again.  What it still
- * does not know after some time it does not have.
- */
+/* A recall may overtake the response of the OPEN: the client is asked again. */
 static void dafs_deleg_disown_test(struct kunit *test)
 {
 	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
@@ -474,6 +490,29 @@ static void dafs_deleg_disown_test(struct kunit *test)
 	deleg_recalled(test, a, DAFS_STATUS_OK);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "owner", DAFS_RD, 0));
+}
+
+/* What it still does not know after some time it does not have. */
+static void dafs_deleg_unknown_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
+	struct dafs_fixture *fix = deleg_writer(test, a, b);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_req_hdr hdr;
+	struct raw_msg *msg;
+	dafs_status_t status;
+
+	do {
+		status = deleg_try(b, fix, "owner", DAFS_RD, 0);
+		msg = raw_recv(a->bc, 20);
+		if (!msg)
+			continue;
+		KUNIT_EXPECT_EQ(test, 0, raw_get_hdr(a->bc, msg, &hdr));
+		kfree(msg);
+		raw_answer(a->bc, &hdr, DAFSERR_BADHANDLE, 2, NULL);
+	} while (status == DAFSERR_DELAY && time_before(jiffies, end));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, deleg_return(a));
 }
 
 /* Without its channel the delegate cannot be told, until there is another one. */
@@ -666,8 +705,11 @@ static void dafs_deleg_getattr_test(struct kunit *test)
 	struct dafs_fixture *fix = deleg_writer(test, a, b);
 	struct dafs_getattr_res answer = {
 		.obj_attributes = {
-			.included = DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY,
-			.valid = DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY,
+			.included = DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY |
+				    DAFS_FATTR_CHANGE,
+			.valid = DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY |
+				 DAFS_FATTR_CHANGE,
+			.change = U64_MAX,
 			.object_size = 12345,
 			.time_modify = { .seconds = 1000000, .nseconds = 5 },
 		},
@@ -682,7 +724,15 @@ static void dafs_deleg_getattr_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 12345, attr.object_size);
 	KUNIT_EXPECT_EQ(test, 1000000, attr.time_modify.seconds);
 	KUNIT_EXPECT_EQ(test, 5, attr.time_modify.nseconds);
-	KUNIT_EXPECT_TRUE(test, attr.valid & DAFS_FATTR_MODE && attr.valid & DAFS_FATTR_CHANGE);
+	KUNIT_EXPECT_TRUE(test, attr.valid & DAFS_FATTR_MODE);
+	KUNIT_EXPECT_EQ(test, U64_MAX, attr.change);
+	/* the change attribute does not go back */
+	answer.obj_attributes.change = 1;
+	deleg_ask(test, b, fix);
+	deleg_asked(test, a, &hdr);
+	raw_answer(a->bc, &hdr, DAFS_STATUS_OK, 2, &answer);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, b, &attr));
+	KUNIT_EXPECT_GT(test, attr.change, 1);
 	/* the delegate itself is not asked */
 	deleg_ask(test, a, fix);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, a, &attr));
@@ -796,6 +846,7 @@ static void dafs_deleg_exports_test(struct kunit *test)
 	const struct dafsd_export_conf conf = {};
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
 	struct dafs_str names[] = { dafs_test_str("twice"), dafs_test_str("file") };
+	struct dafs_open_res first;
 	struct dafsd_export *exp;
 	struct dafs_fh root;
 
@@ -806,12 +857,23 @@ static void dafs_deleg_exports_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(fix->clnt, dafs_test_me(), &root));
 	WRITE_ONCE(dafsd_max_delegations, 0);
 	deleg_open(test, a, fix, DAFS_RW);
+	first = a->open;
 	WRITE_ONCE(dafsd_max_delegations, 100);
 	args.dir_handle = root;
 	args.pathname = (struct dafs_seq) { .count = 2, .elems = names };
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   deleg_call(a, DAFS_PROC_OPEN, &args, &a->open));
 	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, a->open.delegation_type);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	/* nor is what is delegated by one used by the other */
+	a->open = first;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	deleg_must_get(test, a, fix);
+	first = a->open;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, deleg_call(a, DAFS_PROC_OPEN, &args, &a->open));
+	a->open = first;
+	deleg_recalled(test, a, DAFS_STATUS_OK);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
 	dafsd_export_withdraw(exp);
 }
 
@@ -824,6 +886,7 @@ static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_own_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_revoke_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_disown_test, dafs_flavours_gen),
+	KUNIT_CASE_SLOW(dafs_deleg_unknown_test),
 	KUNIT_CASE_PARAM(dafs_deleg_rebind_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_session_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_reboot_test, dafs_flavours_gen),

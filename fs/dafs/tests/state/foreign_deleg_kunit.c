@@ -72,6 +72,8 @@ static void dafs_foreign_deleg_getattr_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY |
 			DAFS_FATTR_CHANGE, attr.valid);
 	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE + 10, attr.object_size);
+	KUNIT_EXPECT_EQ(test, inode_get_mtime_sec(file_inode(file)), attr.time_modify.seconds);
+	KUNIT_EXPECT_NE(test, 0, attr.time_modify.seconds);
 	KUNIT_EXPECT_NE(test, ds.f->change, attr.change);
 	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, ds.f->size);
 	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
@@ -79,6 +81,20 @@ static void dafs_foreign_deleg_getattr_test(struct kunit *test)
 	__fput_sync(file);
 	KUNIT_EXPECT_EQ(test, 0, ds.f->strangers);
 	KUNIT_EXPECT_EQ(test, 0, ds.f->returns);
+}
+
+/* R-6.6.3-02: nor of a file that is delegated for reading */
+static void dafs_foreign_deleg_reader_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct dafs_fattr attr;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_READ);
+	file = foreign_file(test, ds.mnt, "file", O_RDONLY);
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE,
+			   deleg_getattr(&ds, &ds.f->fh[FOREIGN_FILE], &attr));
+	__fput_sync(file);
 }
 
 /*
@@ -222,6 +238,7 @@ static void dafs_foreign_deleg_late_test(struct kunit *test)
 
 static struct kunit_case dafs_foreign_deleg_cases[] = {
 	KUNIT_CASE(dafs_foreign_deleg_getattr_test),
+	KUNIT_CASE(dafs_foreign_deleg_reader_test),
 	KUNIT_CASE(dafs_foreign_deleg_recall_test),
 	KUNIT_CASE(dafs_foreign_deleg_early_test),
 	KUNIT_CASE(dafs_foreign_deleg_recalled_test),
