@@ -335,16 +335,18 @@ static bool dafs_deleg_is_dirty(const struct inode *inode)
 static void dafs_deleg_fill(const struct dafs_deleg *deleg, u64 which, struct dafs_fattr *attr)
 {
 	const struct inode *inode = deleg->inode;
-	struct timespec64 mtime = inode_get_mtime(inode);
+	struct timespec64 now;
 
+	ktime_get_coarse_real_ts64(&now);
 	attr->included = which;
 	attr->valid = which;
 	/* the server's will be another one once it has the data */
 	attr->change = READ_ONCE(DAFS_I(inode)->change) + 1;
 	attr->object_size = i_size_read(inode);
+	/* a write does not change the times here, but at the server */
 	attr->time_modify = (struct dafs_time){
-		.seconds = mtime.tv_sec,
-		.nseconds = mtime.tv_nsec,
+		.seconds = now.tv_sec,
+		.nseconds = now.tv_nsec,
 	};
 }
 
