@@ -55,19 +55,21 @@ static dafs_status_t dafs_back_run(const struct dafs_rqst *rqst, u32 *len)
 	struct dafs_buf in = rqst->in;
 	union dafs_args args;
 
-	if (dafs_decode_args(&in, rqst->hdr.procedure, &args))
-		return DAFSERR_INVAL;
 	switch (rqst->hdr.procedure) {
 	case DAFS_PROC_BC_NULL:
 	case DAFS_PROC_BC_BATCH_COMPLETION:	/* unknown ids are ignored, E-109 */
 		return DAFS_STATUS_OK;
 	case DAFS_PROC_BC_RECALL:
-		return dafs_back_upper->recall(&conn->client_id, &args.bc_recall);
 	case DAFS_PROC_BC_GETATTR:
-		return dafs_back_getattr(rqst, &args.getattr, len);
+		break;
 	default:
 		return DAFSERR_NOTSUPP;		/* E-44 */
 	}
+	if (dafs_decode_args(&in, rqst->hdr.procedure, &args))
+		return DAFSERR_INVAL;
+	if (rqst->hdr.procedure == DAFS_PROC_BC_GETATTR)
+		return dafs_back_getattr(rqst, &args.getattr, len);
+	return dafs_back_upper->recall(&conn->client_id, &args.bc_recall);
 }
 
 static dafs_status_t dafs_back_status(const struct dafs_rqst *rqst, u32 *len)
