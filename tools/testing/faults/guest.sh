@@ -20,6 +20,8 @@ mount -t configfs none /sys/kernel/config
 FAULT_EXPORTS=exports=/srv/data:no_root_squash,/srv/data/inner:no_root_squash:name=data/inner
 export FAULT_EXPORTS
 load_modules "${FAULT_EXPORTS#*=}"
+# A delegated file stays open at the server, where a case looks for what is left.
+echo 0 >/sys/module/dafsd/parameters/max_delegations
 mount_dafs data /mnt/dafs max_requests=2,actimeo=0 || tap_bail "no mount"
 
 # shellcheck disable=SC2034 # used there
