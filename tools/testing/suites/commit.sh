@@ -105,7 +105,7 @@ say second
 slow_disk 0 0
 wait $direct
 modprobe -r dafsd
-modprobe dafsd exports=/srv/data:no_root_squash
+modprobe dafsd exports=/srv/data:no_root_squash max_delegations=0
 tap_run "fsync after a restart" stop_storer
 tap_is "$(dd if=/srv/data/direct bs=512 skip=16 count=3 2>/dev/null | tr -s 'a-z')" "newodo" \
 	"a direct write is not undone by what was stored before"
