@@ -66,14 +66,15 @@ wait("end")
 os.fsync(fd)
 END
 
-# stores NAME FIRST: makes the file and starts the program that stores to it; then
-# the disk is slow
+# stores NAME FIRST: makes the file and starts the program that stores to it, with a
+# slow disk.  COMMITs are watched before, because write-back may send one at any time.
 stores()
 {
 	rm -rf /tmp/say
 	mkdir /tmp/say
 	head -c 12288 /dev/zero | tr '\0' o >/mnt/dafs/"$1"
 	sync /mnt/dafs/"$1"
+	watch_commits
 	slow_disk 3600000 3600000
 	python3 /tmp/stores.py /mnt/dafs/"$1" "$2" &
 	storer=$!
@@ -96,7 +97,6 @@ stop_storer()
 # written back by then is older than the direct write, and must not overwrite it when
 # it is sent again after the server has lost uncommitted data.
 stores direct written
-watch_commits
 dd if=/dev/zero bs=512 count=1 2>/dev/null | tr '\0' d |
 	dd of=/mnt/dafs/direct bs=512 seek=17 conv=notrunc oflag=direct 2>/dev/null &
 direct=$!
@@ -173,7 +173,6 @@ if libc.syncfs(fd):
 open(f"/tmp/say/{sys.argv[1]}.over", "w").close()
 END
 stores synced written
-watch_commits
 python3 /tmp/syncfs.py first &
 first=$!
 await "COMMIT" committing

@@ -22,6 +22,10 @@ mount -t overlay -o lowerdir=$D/lower,upperdir=$D/upper,workdir=$D/work,index=on
 	over /srv/over || tap_bail "no overlayfs"
 load_modules "$D:no_root_squash,/srv/over:no_root_squash:name=over"
 mount_dafs data $M || tap_bail "no mount"
+# A client with a delegation opens files itself, which no program of the server is asked
+# about.
+max=$(cat /sys/module/dafsd/parameters/max_delegations)
+echo 0 >/sys/module/dafsd/parameters/max_delegations
 
 # A fanotify program that answers permission events for open and read with the contents
 # of /tmp/answer, when that file exists.  Logs the events.
@@ -103,6 +107,7 @@ answer allow
 tap_run "until it agrees" wait $slow
 tap_is "$(cat /tmp/slow)" other "the file that has the name now is opened"
 kill $watcher
+echo "$max" >/sys/module/dafsd/parameters/max_delegations
 
 # A lease of a program of the server: it is broken by opens of others, but not by
 # operations without an open.

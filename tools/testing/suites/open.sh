@@ -196,6 +196,8 @@ none_open()
 {
 	[ "$(cat /sys/fs/dafsd/*/opens)" = 0 ]
 }
+# with a delegation the client keeps the file open
+echo 0 >/sys/module/dafsd/parameters/max_delegations
 mount_dafs data $A
 python3 /tmp/killed.py
 tap_run "opens do not outlive who was killed" eventually none_open
