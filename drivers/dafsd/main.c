@@ -21,6 +21,7 @@
 #include "state/state.h"
 #include "data/data.h"
 #include "proc/proc.h"
+#include "admin/admin.h"
 
 static unsigned short port = DAFS_DEFAULT_PORT;
 module_param(port, ushort, 0444);
@@ -116,13 +117,18 @@ static int __init dafsd_init(void)
 	err = dafsd_exports_init(&dafsd_main_export_ops);
 	if (err)
 		goto sysfs_exit;
+	err = dafsd_admin_init();
+	if (err)
+		goto exports_exit;
 	err = dafsd_start_listening();
 	if (err) {
 		pr_err("dafsd: cannot listen on port %u: %d\n", port, err);
-		goto exports_exit;
+		goto admin_exit;
 	}
 	return 0;
 
+admin_exit:
+	dafsd_admin_exit();
 exports_exit:
 	dafsd_conns_exit(&dafsd_server);
 	dafsd_clients_exit(&dafsd_server);
@@ -145,6 +151,7 @@ pool_exit:
 /* Stop accepting connections, then end the sessions, then release their state. */
 static void __exit dafsd_exit(void)
 {
+	dafsd_admin_exit();
 	dafs_unlisten(&dafsd_listen6);
 	dafs_unlisten(&dafsd_listen4);
 	dafsd_conns_exit(&dafsd_server);

@@ -156,6 +156,20 @@ static void dafsd_client_queue_lease(struct dafsd_client *client, unsigned long 
 		dafsd_client_put(client);	/* the work is queued already */
 }
 
+/* Its lease is over; dafsd_clients_release() or dafsd_client_revoke() takes its state. */
+static void dafsd_client_expire(struct dafsd_client *client, struct list_head *gone)
+{
+	dafsd_sessions_end(client);
+	/* while it has late changes it stays, to detect them if it reconnects */
+	if (list_empty(&client->late)) {
+		dafsd_client_remove(client, gone);
+		return;
+	}
+	trace_dafsd_client(client, "expired");
+	dafsd_client_unrecord(client);
+	dafsd_client_ops->expire(client);
+}
+
 static void dafsd_client_check_lease(struct dafsd_client *client, struct list_head *gone)
 {
 	unsigned long lease = dafsd_lease_seconds * HZ;
@@ -165,15 +179,9 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 	if (silent && client->silent) {
 		if (client->nr_opens)
 			dafsd_client_log(client, "was silent for its lease");
-		dafsd_sessions_end(client);
-		/* while it has late changes it stays, to detect them if it reconnects */
-		if (list_empty(&client->late)) {
-			dafsd_client_remove(client, gone);
+		dafsd_client_expire(client, gone);
+		if (client->discarded)
 			return;
-		}
-		trace_dafsd_client(client, "expired");
-		dafsd_client_unrecord(client);
-		dafsd_client_ops->expire(client);
 	}
 	client->silent = silent;
 	dafsd_client_queue_lease(client, left > 0 ? left : lease / 4);
@@ -470,6 +478,78 @@ void dafsd_client_leave(struct dafsd_session *ses)
 	list_del_init(&ses->client_node);
 	dafsd_client_renew(client);	/* the client can reconnect within its lease */
 	mutex_unlock(&client->server->clients_lock);
+}
+
+static struct dafsd_client *dafsd_client_of_id(struct dafsd_server *server,
+					       const struct dafs_client_id *client_id)
+{
+	struct dafsd_client *client;
+
+	list_for_each_entry(client, &server->clients, node)
+		if (client->principal && dafs_opaque64_equal(&client->client_id, client_id))
+			return client;
+	return NULL;
+}
+
+/**
+ * dafsd_client_end() - end a client as if its lease had run out
+ * @server: the server
+ * @client_id: its client-id
+ *
+ * When this returns, what the client held reserves nothing any more; files are closed later.
+ * The client may connect again.
+ *
+ * Context: may sleep; waits for the disk of the state directory.
+ * Return: 0, or -ENOENT if no client with this id has authenticated.
+ */
+int dafsd_client_end(struct dafsd_server *server, const struct dafs_client_id *client_id)
+{
+	struct dafsd_client *client;
+	LIST_HEAD(gone);
+
+	mutex_lock(&server->clients_lock);
+	client = dafsd_client_of_id(server, client_id);
+	if (client) {
+		kref_get(&client->ref);
+		dafsd_client_log(client, "is ended by the administrator");
+		dafsd_client_expire(client, &gone);
+	}
+	mutex_unlock(&server->clients_lock);
+	if (!client)
+		return -ENOENT;
+	dafsd_clients_release(&gone);
+	dafsd_client_revoke(client);
+	dafsd_client_put(client);
+	return 0;
+}
+
+/**
+ * dafsd_clients_walk() - look at the clients that have authenticated, in order of creation
+ * @server: the server
+ * @number: dafsd_client_number() where to begin; updated to where to go on
+ * @show: called under dafsd_server.clients_lock; an error ends the walk before this client
+ * @arg: passed to @show
+ *
+ * Context: may sleep.
+ * Return: 0 after the last one, or the error of @show.
+ */
+int dafsd_clients_walk(struct dafsd_server *server, u32 *number,
+		       int (*show)(struct dafsd_client *client, void *arg), void *arg)
+{
+	struct dafsd_client *client;
+	int err;
+
+	guard(mutex)(&server->clients_lock);
+	list_for_each_entry(client, &server->clients, node) {
+		if (dafsd_client_number(client) < *number || !client->principal)
+			continue;
+		*number = dafsd_client_number(client);
+		err = show(client, arg);
+		if (err)
+			return err;
+		++*number;
+	}
+	return 0;
 }
 
 /**

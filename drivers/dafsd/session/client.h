@@ -120,6 +120,20 @@ struct dafsd_client {
 };
 
 /**
+ * dafsd_client_number() - the place of a client in the order of creation
+ * @client: the client, which has a client-id
+ *
+ * Return: 1 or more; the second half of its client-id.
+ */
+static inline u32 dafsd_client_number(const struct dafsd_client *client)
+{
+	u32 number;
+
+	memcpy(&number, client->client_id.b + sizeof(u32), sizeof(number));
+	return number;
+}
+
+/**
  * struct dafsd_client_ops - what is done about the state that a client has
  * @expire: its lease has run out, under the lock of clients: nothing new is made of it
  * @revoke: without that lock: take from it what has expired
@@ -140,6 +154,9 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 				   const struct dafsd_principal *principal);
 void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
+int dafsd_client_end(struct dafsd_server *server, const struct dafs_client_id *client_id);
+int dafsd_clients_walk(struct dafsd_server *server, u32 *number,
+		       int (*show)(struct dafsd_client *client, void *arg), void *arg);
 u32 dafsd_client_hash(const void *id, u32 len);
 void dafsd_client_put(struct dafsd_client *client);
 

@@ -263,6 +263,27 @@ static void dafsd_deleg_release(struct dafsd_state *st)
 	dafsd_open_done(dafsd_deleg_of(st)->filp);
 }
 
+static void dafsd_deleg_view(struct dafsd_state *st, struct dafsd_state_view *view)
+{
+	const struct dafsd_deleg *deleg = dafsd_deleg_of(st);
+
+	view->access = deleg->type == DAFS_OPEN_DELEGATE_WRITE ? DAFS_OPEN_SHARE_ACCESS_BOTH :
+		       DAFS_OPEN_SHARE_ACCESS_READ;
+	view->recalled = test_bit(DAFSD_DELEG_BROKEN, &deleg->flags);
+}
+
+/*
+ * A client that did not know that it has lost a delegation would show its programs old data.
+ * So it is recalled, as if a program of this machine were about to change the file.
+ */
+static bool dafsd_deleg_withdraw(struct dafsd_state *st)
+{
+	if (READ_ONCE(st->dead))
+		return false;
+	break_lease(st->file->inode, O_WRONLY | O_NONBLOCK);
+	return true;
+}
+
 static const struct dafsd_state_type dafsd_deleg_type = {
 	.published = dafsd_deleg_published,
 	.claimed = dafsd_deleg_claimed,
@@ -270,6 +291,8 @@ static const struct dafsd_state_type dafsd_deleg_type = {
 	.ended = dafsd_deleg_ended,
 	.detach = dafsd_deleg_detach,
 	.release = dafsd_deleg_release,
+	.view = dafsd_deleg_view,
+	.withdraw = dafsd_deleg_withdraw,
 };
 
 /**

@@ -660,3 +660,59 @@ void dafsd_lock_leave(struct dafsd_open *open)
 	mutex_unlock(&locker->lock);
 	dafsd_locker_put(locker);
 }
+
+/* Does a lock belong to @locker, and begin at @from or later? */
+static bool dafsd_lock_is_from(const struct file_lock *fl, const struct dafsd_locker *locker,
+			       loff_t from)
+{
+	return fl->fl_lmops == &dafsd_lock_ops && fl->c.flc_owner == locker && fl->fl_start >= from;
+}
+
+static unsigned int dafsd_locker_list(const struct dafsd_locker *locker, const struct inode *inode,
+				      loff_t from, struct dafsd_range *ranges, unsigned int max)
+{
+	struct file_lock_context *ctx = locks_inode_context(inode);
+	struct file_lock *fl;
+	unsigned int n = 0;
+
+	if (!ctx)
+		return 0;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list) {
+		if (!dafsd_lock_is_from(fl, locker, from))
+			continue;
+		if (n == max)
+			break;
+		ranges[n++] = (struct dafsd_range){
+			.type = fl->c.flc_type,
+			.start = fl->fl_start,
+			.end = fl->fl_end,
+		};
+	}
+	spin_unlock(&ctx->flc_lock);
+	return n;
+}
+
+/**
+ * dafsd_lock_list() - the locks of the owner of an open
+ * @open: the open; the caller has a reference
+ * @from: only those that begin here or later
+ * @ranges: set, in the order of their bytes
+ * @max: how many @ranges there are
+ *
+ * Context: any but interrupt.
+ * Return: how many were set.
+ */
+unsigned int dafsd_lock_list(const struct dafsd_open *open, loff_t from,
+			     struct dafsd_range *ranges, unsigned int max)
+{
+	struct dafsd_file *file = open->state.file;
+	const struct dafsd_locker *locker;
+
+	spin_lock(&file->locks_lock);
+	locker = open->locker;
+	spin_unlock(&file->locks_lock);
+	if (!locker)
+		return 0;
+	return dafsd_locker_list(locker, file->inode, from, ranges, max);
+}

@@ -30,6 +30,8 @@ dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 void dafsd_lock_revoked(struct dafsd_open *open);
 void dafsd_lock_drop(struct dafsd_open *open);
 void dafsd_lock_leave(struct dafsd_open *open);
+unsigned int dafsd_lock_list(const struct dafsd_open *open, loff_t from,
+			     struct dafsd_range *ranges, unsigned int max);
 void dafsd_locks_exit(void);
 
 #endif /* _DAFSD_STATE_LOCK_H */

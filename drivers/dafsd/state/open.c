@@ -111,6 +111,18 @@ static void dafsd_open_release(struct dafsd_state *st)
 		dafsd_open_done(filp);
 }
 
+/* Without the lock of the file, which may be held while a file system is slow. */
+static void dafsd_open_view(struct dafsd_state *st, struct dafsd_state_view *view)
+{
+	struct dafsd_open *open = dafsd_open_of(st);
+
+	view->open = open;
+	view->access = READ_ONCE(open->access);
+	view->deny = READ_ONCE(open->deny);
+	view->deny_delete = READ_ONCE(open->deny_delete);
+	view->owner = (struct dafs_str){ .len = open->owner_len, .data = open->owner };
+}
+
 static const struct dafsd_state_type dafsd_open_type = {
 	.published = dafsd_open_published,
 	.claimed = dafsd_open_claimed,
@@ -118,6 +130,8 @@ static const struct dafsd_state_type dafsd_open_type = {
 	.ended = dafsd_open_ended,
 	.detach = dafsd_open_detach,
 	.release = dafsd_open_release,
+	.view = dafsd_open_view,
+	.withdraw = dafsd_state_revoke,
 };
 
 /**

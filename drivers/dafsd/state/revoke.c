@@ -81,11 +81,14 @@ void dafsd_state_put_later(struct dafsd_state *st)
  * What it reserves ends at once, and files are closed later.
  *
  * Context: may sleep, but does not wait for a file system.
+ * Return: false if another task has claimed it before.
  */
-void dafsd_state_revoke(struct dafsd_state *st)
+bool dafsd_state_revoke(struct dafsd_state *st)
 {
-	if (dafsd_state_revoke_one(st))
-		dafsd_state_discard(st);
+	if (!dafsd_state_revoke_one(st))
+		return false;
+	dafsd_state_discard(st);
+	return true;
 }
 
 static void dafsd_client_expire(struct dafsd_client *client, bool for_good)

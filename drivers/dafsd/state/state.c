@@ -444,6 +444,53 @@ struct dafsd_state *dafsd_state_revoke_in(const struct dafsd_export *exp, unsign
 	return NULL;
 }
 
+/* State that lives, with a reference; or NULL.  Under RCU. */
+static struct dafsd_state *dafsd_state_try_get(struct dafsd_state *st)
+{
+	if (!st || xa_is_value(st) || !refcount_inc_not_zero(&st->ref))
+		return NULL;
+	return st;
+}
+
+/**
+ * dafsd_state_get() - the state behind a state-id, whoever holds it
+ * @state_id: from an administrator
+ *
+ * Context: any.
+ * Return: the state, with a reference, perhaps dead by now; or NULL.
+ */
+struct dafsd_state *dafsd_state_get(const struct dafs_state_id *state_id)
+{
+	u32 id;
+
+	if (dafsd_state_split(state_id, &id))
+		return NULL;
+	guard(rcu)();
+	return dafsd_state_try_get(xa_load(&dafsd_states, id));
+}
+
+/**
+ * dafsd_state_next() - go through all state of all clients
+ * @id: where to begin in the table, 0 at first; updated to the id of the state
+ *
+ * Context: may sleep.
+ * Return: the state, with a reference, perhaps dead by now; or NULL if none is left.
+ */
+struct dafsd_state *dafsd_state_next(unsigned long *id)
+{
+	struct dafsd_state *st;
+
+	for (;; ++*id) {
+		cond_resched();
+		guard(rcu)();
+		if (!xa_find(&dafsd_states, id, ULONG_MAX, XA_PRESENT))
+			return NULL;
+		st = dafsd_state_try_get(xa_load(&dafsd_states, *id));
+		if (st)
+			return st;
+	}
+}
+
 /**
  * dafsd_states_settle() - wait until all state is published that saw its export enabled
  *

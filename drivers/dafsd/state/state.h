@@ -12,8 +12,27 @@
 struct dafsd_client;
 struct dafsd_export;
 struct dafsd_file;
+struct dafsd_open;
 struct dafsd_state;
 struct inode;
+
+/**
+ * struct dafsd_state_view - some state, as an administrator sees it
+ * @open: the open; NULL for a delegation
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @deny: DAFS_OPEN_SHARE_DENY_*
+ * @deny_delete: names of the file are not removed
+ * @owner: of the open; lives as long as the state
+ * @recalled: the client is to return it
+ */
+struct dafsd_state_view {
+	struct dafsd_open *open;
+	u32 access;
+	u32 deny;
+	bool deny_delete;
+	struct dafs_str owner;
+	bool recalled;
+};
 
 /**
  * struct dafsd_state_type - a kind of state, such as opens
@@ -25,6 +44,8 @@ struct inode;
  * @detach: take the state, with what it reserves, off its file; holds the file's lock
  * @release: the last reference is gone, so free what the type has put into the state but
  *	not the state itself; may sleep
+ * @view: tell what it is at the moment; the view is zeroed
+ * @withdraw: an administrator wants it to end: true, unless it is over already; may sleep
  */
 struct dafsd_state_type {
 	void (*published)(const struct dafsd_state *st);
@@ -33,6 +54,8 @@ struct dafsd_state_type {
 	void (*ended)(struct dafsd_state *st);
 	void (*detach)(struct dafsd_state *st);
 	void (*release)(struct dafsd_state *st);
+	void (*view)(struct dafsd_state *st, struct dafsd_state_view *view);
+	bool (*withdraw)(struct dafsd_state *st);
 };
 
 /**
@@ -86,6 +109,8 @@ dafs_status_t dafsd_state_split(const struct dafs_state_id *state_id, u32 *id);
 void dafsd_state_id(const struct dafsd_state *st, struct dafs_state_id *state_id);
 bool dafsd_state_revoke_one(struct dafsd_state *st);
 struct dafsd_state *dafsd_state_revoke_expired(struct dafsd_client *client);
+struct dafsd_state *dafsd_state_get(const struct dafs_state_id *state_id);
+struct dafsd_state *dafsd_state_next(unsigned long *id);
 struct dafsd_state *dafsd_state_revoke_in(const struct dafsd_export *exp, unsigned long *id);
 void dafsd_states_settle(void);
 void dafsd_states_exit(void);
@@ -93,7 +118,7 @@ void dafsd_states_exit(void);
 /* revoke.c: what clients do not give back in time; clients and exports that end */
 void dafsd_state_discard(struct dafsd_state *st);
 void dafsd_state_put_later(struct dafsd_state *st);
-void dafsd_state_revoke(struct dafsd_state *st);
+bool dafsd_state_revoke(struct dafsd_state *st);
 void dafsd_states_expire_client(struct dafsd_client *client);
 void dafsd_states_revoke_client(struct dafsd_client *client);
 void dafsd_states_release_client(struct dafsd_client *client);

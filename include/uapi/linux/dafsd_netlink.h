@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/dafsd.yaml */
+/* YNL-GEN uapi header */
+
+#ifndef _UAPI_LINUX_DAFSD_NETLINK_H
+#define _UAPI_LINUX_DAFSD_NETLINK_H
+
+#define DAFSD_FAMILY_NAME	"dafsd"
+#define DAFSD_FAMILY_VERSION	1
+
+#define DAFSD_ID_LEN	8
+
+/**
+ * enum dafsd_state_kind - What a client holds by a state-id.
+ */
+enum dafsd_state_kind {
+	DAFSD_STATE_KIND_OPEN,
+	DAFSD_STATE_KIND_DELEGATION,
+};
+
+/**
+ * enum dafsd_access - What is done with a file, or denied to others.
+ */
+enum dafsd_access {
+	DAFSD_ACCESS_READ = 1,
+	DAFSD_ACCESS_WRITE = 2,
+};
+
+enum {
+	DAFSD_A_CLIENT_CLIENT_ID = 1,
+	DAFSD_A_CLIENT_NAME,
+	DAFSD_A_CLIENT_ADDRESS,
+	DAFSD_A_CLIENT_SILENT,
+	DAFSD_A_CLIENT_SESSIONS,
+	DAFSD_A_CLIENT_CREDENTIALS,
+	DAFSD_A_CLIENT_OPENS,
+	DAFSD_A_CLIENT_DELEGATIONS,
+	DAFSD_A_CLIENT_LOCKS,
+
+	__DAFSD_A_CLIENT_MAX,
+	DAFSD_A_CLIENT_MAX = (__DAFSD_A_CLIENT_MAX - 1)
+};
+
+enum {
+	DAFSD_A_STATE_STATE_ID = 1,
+	DAFSD_A_STATE_CLIENT_ID,
+	DAFSD_A_STATE_KIND,
+	DAFSD_A_STATE_EXPORT,
+	DAFSD_A_STATE_INO,
+	DAFSD_A_STATE_PATH,
+	DAFSD_A_STATE_ACCESS,
+	DAFSD_A_STATE_DENY,
+	DAFSD_A_STATE_DENY_DELETE,
+	DAFSD_A_STATE_OWNER,
+	DAFSD_A_STATE_RECALLED,
+
+	__DAFSD_A_STATE_MAX,
+	DAFSD_A_STATE_MAX = (__DAFSD_A_STATE_MAX - 1)
+};
+
+enum {
+	DAFSD_A_LOCK_STATE_ID = 1,
+	DAFSD_A_LOCK_CLIENT_ID,
+	DAFSD_A_LOCK_WRITE,
+	DAFSD_A_LOCK_START,
+	DAFSD_A_LOCK_END,
+
+	__DAFSD_A_LOCK_MAX,
+	DAFSD_A_LOCK_MAX = (__DAFSD_A_LOCK_MAX - 1)
+};
+
+enum {
+	DAFSD_CMD_CLIENT_GET = 1,
+	DAFSD_CMD_CLIENT_EXPIRE,
+	DAFSD_CMD_STATE_GET,
+	DAFSD_CMD_STATE_REVOKE,
+	DAFSD_CMD_LOCK_GET,
+
+	__DAFSD_CMD_MAX,
+	DAFSD_CMD_MAX = (__DAFSD_CMD_MAX - 1)
+};
+
+#endif /* _UAPI_LINUX_DAFSD_NETLINK_H */
