@@ -24,8 +24,9 @@ import sampler
 SIZES = {"4k": "IOPS", "1m": "MB/s"}
 BYTES = {"4k": 4096, "1m": 1 << 20}
 NAMES = "create", "stat", "restat", "readdirplus", "unlink"
-PROGRAMS = "lock", "hand-over", "reopen"
+PROGRAMS = "lock", "hand-over", "reopen", "recall"
 REOPENED = 100   # files
+RECALLED = 50
 ACREGMIN = 3     # default lifetime of attributes in seconds
 
 
@@ -199,9 +200,14 @@ def measure_lock(options, peer):
     report("lock", peer.name, next(done) / (time.monotonic() - begin))
 
 
+def other_mount(peer):
+    """The same folder as another client sees it"""
+    return peer.parent.parent / f"other-{peer.name}" / peer.name
+
+
 def measure_hand_over(options, peer):
     """Two programs on two mounts that both want the lock: how often it changes hands."""
-    other = peer.parent.parent / f"other-{peer.name}" / peer.name
+    other = other_mount(peer)
     if not other.is_dir():
         return
     shared = mmap.mmap(-1, 16)
@@ -244,6 +250,25 @@ def measure_reopen(options, peer):
             for_each(read_whole, names)
             done += REOPENED
         report("reopen", peer.name, done / (time.monotonic() - begin))
+
+
+def measure_recall(_, peer):
+    """Small files that one client reads, and has delegated, are opened for writing by another."""
+    other = other_mount(peer)
+    if not other.is_dir():
+        return
+    folder = peer / f"recalled{time.monotonic_ns()}"
+    folder.mkdir()
+    names = [f"{n}" for n in range(RECALLED)]
+    for name in names:
+        (folder / name).write_bytes(bytes(4096))
+    with contextlib.chdir(folder):
+        for_each(read_whole, names * 3)
+    with contextlib.chdir(other / folder.name):
+        for_each(os.stat, names)
+        begin = time.monotonic()
+        for_each(lambda name: os.close(os.open(name, os.O_WRONLY)), names)
+        report("recall", peer.name, RECALLED / (time.monotonic() - begin))
 
 
 def profile(options, peers):
@@ -309,7 +334,8 @@ def main():
         if options.only == "names" or any(options.only in row for row in NAMES):
             for peer in order:
                 measure_names(options, peer)
-        for row, measure in zip(PROGRAMS, (measure_lock, measure_hand_over, measure_reopen)):
+        for row, measure in zip(PROGRAMS, (measure_lock, measure_hand_over, measure_reopen,
+                                           measure_recall)):
             for peer in order if options.only in row else ():
                 measure(options, peer)
 
