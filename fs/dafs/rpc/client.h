@@ -69,6 +69,7 @@ struct dafs_client_params {
  * @creds: credential handles, shared with other mounts that have the same client-id
  * @lease: of the client at the server, in seconds
  * @last_null: jiffies when the last NULL was sent to renew it
+ * @hurry: one is due now
  * @renewed: when the last NULL was sent that has been answered, in the time of
  *	ktime_get_coarse_boottime()
  * @lapses: how often the lease has run out since; what was delegated before is not relied on
@@ -102,6 +103,7 @@ struct dafs_client {
 	struct dafs_cred_cache *creds;
 	u32 lease;
 	unsigned long last_null;
+	bool hurry;
 	ktime_t renewed;
 	unsigned int lapses;
 	struct delayed_work keep;

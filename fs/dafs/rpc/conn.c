@@ -185,7 +185,8 @@ static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, v
  * @args: of @proc
  *
  * Context: may sleep, not for long.
- * Return: false if the server does not answer; then nothing more is worth a try.
+ * Return: false if the server does not answer, or does not know the session any more, which is
+ * given up; then nothing more is worth a try.
  */
 bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args)
 {
@@ -198,7 +199,8 @@ bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args)
 	call->args = args;
 	/* with all slots in use there is no need to say anything, either */
 	told = !dafs_call_start_chain(conn->rq, call) &&
-	       wait_for_completion_timeout(&call->finished, DAFS_DISCONNECT_WAIT) && !call->error;
+	       wait_for_completion_timeout(&call->finished, DAFS_DISCONNECT_WAIT) &&
+	       !call->error && dafs_call_action(conn, call) != DAFS_ACT_SESSION;
 	dafs_call_put(call);
 	return told;
 }

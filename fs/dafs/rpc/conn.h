@@ -32,6 +32,8 @@ struct dafs_session;
  * @client_id: from the server; differs after a server restart (4.4.1.6)
  * @opts: as negotiated
  * @trusted: credential handles may be used
+ * @mark: of @rq, from the time @marked_at on, or 0; for the work item that keeps the lease
+ * @marked_at: in that of ktime_get_coarse_boottime()
  * @bind_rq: sends CONNECT_BIND, while that is under way
  * @lock: guards @ended and @bind_rq, and makes the ends of its channels one at a time
  * @ended: no channel may be added any more
@@ -49,6 +51,8 @@ struct dafs_conn {
 	struct dafs_client_id client_id;
 	struct dafs_connect_opts opts;
 	bool trusted;
+	u64 mark;
+	ktime_t marked_at;
 	struct dafs_requester *bind_rq;
 	struct mutex lock;	/* see above */
 	bool ended;

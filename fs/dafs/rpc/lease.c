@@ -3,7 +3,9 @@
  * The client's lease at the server, and what else is due from time to time.
  *
  * Everything that is sent renews the lease; a NULL is sent for every third of it in any
- * case (4.4.1.1).  So one may be late by as much, and what the way takes does not matter.
+ * case (4.4.1.1).  So one may be late by as much, and what the way takes does not matter.  Of
+ * other requests it is known only that they began after a time that was marked before: by
+ * these the lease is kept where all slots are in use, so that no NULL can be sent.
  */
 #include <linux/sched/mm.h>
 #include "rpc_impl.h"
@@ -43,11 +45,13 @@ bool dafs_client_has_lease(const struct dafs_client *clnt)
 	return ktime_before(ktime_get_coarse_boottime(), dafs_client_lease_end(clnt));
 }
 
-/* A NULL that was sent at some time has been answered. */
+/* A request that was sent then, or later, has been answered. */
 static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
 {
 	bool lapsed = !dafs_client_has_lease(clnt);
 
+	if (ktime_before(at, READ_ONCE(clnt->renewed)))
+		return;
 	if (lapsed)
 		WRITE_ONCE(clnt->lapses, clnt->lapses + 1);
 	/* so that no delegation of before is seen with the new lease */
@@ -77,15 +81,25 @@ static bool dafs_lease_send_nulls(struct dafs_client *clnt, struct dafs_conn *co
 	return !renew;
 }
 
+static void dafs_lease_listen(struct dafs_client *clnt, struct dafs_conn *conn)
+{
+	if (conn->mark && !dafs_requester_heard(conn->rq, conn->mark))
+		return;
+	if (conn->mark)
+		dafs_lease_renewed(clnt, conn->marked_at);
+	conn->marked_at = ktime_get_coarse_boottime();
+	conn->mark = dafs_requester_mark(conn->rq);
+}
+
 /* Return: in how many jiffies the next NULL is due. */
 static long dafs_lease_keep(struct dafs_client *clnt, struct dafs_conn *conn, long third)
 {
 	unsigned long now = jiffies;
-	bool renew = time_after_eq(now, clnt->last_null + third);
+	bool renew = time_after_eq(now, clnt->last_null + third) || xchg(&clnt->hurry, false);
 
+	dafs_lease_listen(clnt, conn);
 	dafs_requester_trim(conn->rq);
 	dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
-	/* where no slot is free, other requests renew the lease, but do not tell when */
 	if (!dafs_lease_send_nulls(clnt, conn, renew))
 		return DAFS_LEASE_RETRY;
 	if (renew)
@@ -124,6 +138,18 @@ void dafs_lease_begin(struct dafs_client *clnt)
 	clnt->renewed = ktime_get_coarse_boottime();
 	INIT_DELAYED_WORK(&clnt->keep, dafs_lease_work);
 	queue_delayed_work(dafs_session_wq, &clnt->keep, DAFS_HOUSEKEEPING);
+}
+
+/**
+ * dafs_lease_hurry() - a client is connected again: find out whether it still has its lease
+ * @clnt: the client
+ *
+ * Context: any; not while the client is destroyed.
+ */
+void dafs_lease_hurry(struct dafs_client *clnt)
+{
+	WRITE_ONCE(clnt->hurry, true);
+	mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
 }
 
 /**

@@ -129,9 +129,11 @@ void dafs_session_reconnect(struct work_struct *work)
 		return;
 	/* reclaim must not wait for write-back by this very session */
 	flags = memalloc_nofs_save();
-	if (dafs_session_connect(ses))
+	if (dafs_session_connect(ses)) {
 		dafs_session_attempt_failed(ses);
-	else
+	} else {
 		WRITE_ONCE(clnt->reconnects, clnt->reconnects + 1);
+		dafs_lease_hurry(clnt);
+	}
 	memalloc_nofs_restore(flags);
 }

@@ -70,6 +70,7 @@ void dafs_client_identify(struct dafs_client *clnt);
 
 /* lease.c */
 void dafs_lease_begin(struct dafs_client *clnt);
+void dafs_lease_hurry(struct dafs_client *clnt);
 
 /* session.c */
 struct dafs_session *dafs_session_alloc(struct dafs_client *clnt);

@@ -21,10 +21,12 @@
  *
  *  1. has the server lock what is locked by the delegation alone, so that from then on what is
  *     written under locks is settled before they are released;
- *  2. makes what was written stable and reads the attributes, so that the next change is known
+ *  2. waits until no program has a lease (fcntl(2), F_SETLEASE): the kernel takes it from those
+ *     that do not release it; but not when the server may have revoked the delegation;
+ *  3. makes what was written stable and reads the attributes, so that the next change is known
  *     to be one of others;
- *  3. closes the open, if no program uses it;
- *  4. sends DELEGRETURN.
+ *  4. closes the open, if no program uses it;
+ *  5. sends DELEGRETURN.
  *
  * It tries the first step again if it fails, as long as the server cannot have revoked the
  * delegation: for a lease period after the last sign of life before it was taken away.  What is
@@ -38,6 +40,7 @@
  * nothing is relied on any more that was delegated before (dafs_client.lapses), and all of it
  * is returned.
  */
+#include <linux/filelock.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/slab.h>
@@ -180,23 +183,54 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	deleg->sbi->nr_delegs--;
 }
 
-/* Steps 1 to 3.  Return: 0, or -EAGAIN to try again. */
+/* Tells programs that have leases.  Return: 0 if none has one. */
+static int dafs_deleg_break_leases(const struct dafs_deleg *deleg)
+{
+	/* pairs with dafs_file_setlease() */
+	smp_mb();
+	return break_lease(deleg->inode, O_WRONLY | O_NONBLOCK);
+}
+
+/* May the server have revoked it? */
+static bool dafs_deleg_is_late(const struct dafs_deleg *deleg)
+{
+	return ktime_after(ktime_get_coarse_boottime(), deleg->until);
+}
+
+/* Steps 1 to 3.  Return: 0, or an error to try again. */
+static int dafs_deleg_settle(struct dafs_deleg *deleg)
+{
+	bool leased;
+	int err = 0;
+
+	/* by one for reading nothing is locked */
+	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
+		err = dafs_locks_push(deleg->inode, deleg->until);
+	if (err)
+		return err;
+	leased = dafs_deleg_break_leases(deleg);
+	dafs_deleg_ops->settle(deleg->inode, deleg->os->cred, deleg->idle);
+	if (leased && !dafs_deleg_is_late(deleg))
+		return -EAGAIN;
+	/* then others may have changed it, which is not told from own changes */
+	if (dafs_deleg_is_late(deleg))
+		set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
+	/* who has asked for it is going to change the file */
+	dafs_attrs_doubt(DAFS_I(deleg->inode));
+	return 0;
+}
+
+/* Steps 1 to 4.  Return: 0, or an error to try again. */
 static int dafs_deleg_hand_over(struct dafs_deleg *deleg)
 {
-	struct dafs_open_state *os = deleg->os;
-	int err;
+	int err = 0;
 
 	/* when the mount ends nothing is locked or written any more */
-	if (!READ_ONCE(deleg->sbi->leaving)) {
-		err = dafs_locks_push(deleg->inode, deleg->until);
-		if (err)
-			return err;
-		dafs_deleg_ops->settle(deleg->inode, os->cred, deleg->idle);
-		/* who has asked for it is going to change the file */
-		dafs_attrs_doubt(DAFS_I(deleg->inode));
-	}
-	dafs_open_state_put(os, true);
-	return 0;
+	if (!READ_ONCE(deleg->sbi->leaving))
+		err = dafs_deleg_settle(deleg);
+	if (!err)
+		dafs_open_state_put(deleg->os, true);
+	return err;
 }
 
 static void dafs_deleg_free(struct dafs_deleg *deleg)
@@ -586,6 +620,10 @@ void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
 	spin_unlock(&dafs_delegs_lock);
 	while ((deleg = dafs_deleg_take_away(sbi, &conn->client_id, "lost"))) {
 		dafs_attrs_doubt(DAFS_I(deleg->inode));
+		/* programs of the server may have changed it, which is not told from own changes */
+		if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
+			set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
+		dafs_deleg_break_leases(deleg);
 		dafs_open_state_put(deleg->os, false);
 		dafs_deleg_free(deleg);
 	}

@@ -643,7 +643,10 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
 	if (dafs_locks_are_local(locks) &&
 	    !dafs_held_is_remote(locks, range->start, range->end)) {
 		dafs_held_set_local(locks, range->start, range->end, range->type);
-		return 0;
+		/* it may have been lost, and what was locked by it reclaimed, without this lock */
+		smp_mb();
+		if (dafs_locks_are_local(locks))
+			return 0;
 	}
 	*raised = true;
 	return dafs_lock_bytes(locks, range);

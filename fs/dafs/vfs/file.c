@@ -102,6 +102,26 @@ static int dafs_file_open(struct inode *inode, struct file *file)
 }
 
 /**
+ * dafs_file_write_out() - make all written data stable, however long that takes
+ * @inode: a regular file
+ *
+ * Errors stay in the mapping.
+ *
+ * Context: may sleep; a work item of this file system may call it, but one that closes files
+ * may not.
+ */
+void dafs_file_write_out(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	filemap_fdatawrite(inode->i_mapping);
+	filemap_fdatawait_keep_errors(inode->i_mapping);
+	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	dafs_commit_inode(inode);
+}
+
+/**
  * dafs_file_settle() - make all written data stable
  * @inode: a regular file
  *
@@ -112,17 +132,10 @@ static int dafs_file_open(struct inode *inode, struct file *file)
  */
 void dafs_file_settle(struct inode *inode)
 {
-	struct dafs_inode *di = DAFS_I(inode);
-
-	if (dafs_exits_while_down(dafs_inode_clnt(inode))) {
+	if (dafs_exits_while_down(dafs_inode_clnt(inode)))
 		filemap_flush(inode->i_mapping);
-		return;
-	}
-	set_bit(DAFS_INO_FLUSHING, &di->flags);
-	filemap_fdatawrite(inode->i_mapping);
-	filemap_fdatawait_keep_errors(inode->i_mapping);
-	clear_bit(DAFS_INO_FLUSHING, &di->flags);
-	dafs_commit_inode(inode);
+	else
+		dafs_file_write_out(inode);
 }
 
 /* Reads the attributes after our own writes, unless the server is down and this task is exiting. */
@@ -156,7 +169,7 @@ void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle
 		mutex_unlock(&di->write_lock);
 	}
 	if (!dafs_file_is_written(inode) || READ_ONCE(di->unstable_bytes))
-		dafs_file_settle(inode);
+		dafs_file_write_out(inode);
 	dafs_own_change_settle(inode, cred);
 }
 
@@ -169,8 +182,12 @@ void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle
  */
 bool dafs_file_is_written(const struct inode *inode)
 {
-	return !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
-	       !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK);
+	bool written = !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_DIRTY) &&
+		       !mapping_tagged(inode->i_mapping, PAGECACHE_TAG_WRITEBACK);
+
+	/* before the caller looks what is unstable; pairs with dafs_unstable_add() */
+	smp_rmb();
+	return written;
 }
 
 /**
@@ -612,6 +629,5 @@ const struct file_operations dafs_file_fops = {
 	.splice_read	= dafs_file_splice_read,
 	.splice_write	= iter_file_splice_write,
 	.llseek		= dafs_file_llseek,
-	/* A lease could not be broken by another client. */
-	.setlease	= simple_nosetlease,
+	.setlease	= dafs_file_setlease,
 };

@@ -37,6 +37,15 @@ static void dafs_lock_settle(struct inode *inode)
 		dafs_file_settle(inode);
 }
 
+/* The same by a work item: what was written under locks must not follow their release. */
+static void dafs_lock_write_out(struct inode *inode)
+{
+	if (dafs_inode_delegated_to_write(DAFS_I(inode)))
+		return;
+	if (!dafs_file_is_written(inode) || READ_ONCE(DAFS_I(inode)->unstable_bytes))
+		dafs_file_write_out(inode);
+}
+
 /* Others may have changed the file until now. */
 static void dafs_lock_doubt(struct inode *inode)
 {
@@ -205,7 +214,7 @@ static void dafs_flock_give_up(struct file *file, const struct file_lock *fl)
 
 static int dafs_lock_set(struct file *file, struct file_lock *fl)
 {
-	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_settle);
+	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_write_out);
 	bool waits = fl->c.flc_flags & FL_SLEEP;
 	struct dafs_lock_range range;
 	unsigned int ms = 0;

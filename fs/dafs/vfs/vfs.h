@@ -81,6 +81,7 @@ void dafs_own_metadata(struct inode *inode, const struct cred *cred);
 /* file.c */
 extern const struct file_operations dafs_file_fops;
 int dafs_file_opened(struct inode *inode, struct file *file);
+void dafs_file_write_out(struct inode *inode);
 void dafs_file_settle(struct inode *inode);
 bool dafs_file_is_written(const struct inode *inode);
 void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle);
@@ -89,6 +90,9 @@ void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle
 int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl);
 int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl);
 bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len);
+
+/* lease.c */
+int dafs_file_setlease(struct file *file, int type, struct file_lease **lease, void **priv);
 
 /* readdir.c */
 extern const struct file_operations dafs_dir_fops;

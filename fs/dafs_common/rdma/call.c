@@ -204,6 +204,8 @@ static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *m
 	dafs_requester_credit(rq, hdr->target_nreq);
 	call->hdr = *hdr;
 	call->status = hdr->status;
+	if (!call->status)
+		rq->heard = max(rq->heard, call->mark);
 	call->buf = *buf;
 	call->reply = msg;
 	last = dafs_call_replied(call);

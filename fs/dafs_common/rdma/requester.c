@@ -257,3 +257,42 @@ void dafs_requesters_exit(void)
 {
 	destroy_workqueue(dafs_requester_wq);
 }
+
+/**
+ * dafs_requester_mark() - calls that begin from now on tell when the peer was heard of
+ * @rq: requester
+ *
+ * Context: any.
+ * Return: for dafs_requester_heard(); not 0.
+ */
+u64 dafs_requester_mark(struct dafs_requester *rq)
+{
+	unsigned long flags;
+	u64 mark;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	mark = ++rq->mark;
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return mark;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_mark);
+
+/**
+ * dafs_requester_heard() - was a call answered that has begun after a mark?
+ * @rq: requester
+ * @mark: from dafs_requester_mark()
+ *
+ * Context: any.
+ * Return: true if one was answered OK.
+ */
+bool dafs_requester_heard(struct dafs_requester *rq, u64 mark)
+{
+	unsigned long flags;
+	bool heard;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	heard = rq->heard >= mark;
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return heard;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_heard);

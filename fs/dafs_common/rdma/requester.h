@@ -58,6 +58,8 @@ struct dafs_slot {
  * @outstanding: slots in use
  * @granted: those of them whose requests have not been posted yet
  * @peak: the most there were since dafs_requester_trim()
+ * @mark: the last dafs_requester_mark()
+ * @heard: that of the calls that were answered OK, of the call that began last
  * @settle: the next send shall tell its end, to know that of all before it
  * @sq_used: entries of the send queue that may be in use, or will be for
  *	invalidations
@@ -93,6 +95,8 @@ struct dafs_requester {
 	u16 outstanding;
 	u16 granted;
 	u16 peak;
+	u64 mark;
+	u64 heard;
 	bool settle;
 	unsigned int sq_used;
 	unsigned int sq_silent;

@@ -229,6 +229,7 @@ static void dafs_slot_take(struct dafs_requester *rq, struct dafs_call *call)
 		rq->desired = max(rq->desired, dafs_credits_wanted(rq, rq->outstanding));
 	rq->slots[i].busy = DAFS_SLOT_CALL;
 	call->slot = i;
+	call->mark = rq->mark;
 	call->chan = rq->chan;
 }
 

@@ -34,6 +34,7 @@ struct dafs_stats;
  * @priv: the caller's
  * @chan: where it was sent
  * @slot: its slot; -1 when it holds none
+ * @mark: that of the requester when it got its slot, see dafs_requester_mark()
  * @invalidated: its memory is invalidated, or is about to be
  * @over: the caller has been told that the call has ended
  * @expired: the response has timed out
@@ -65,6 +66,7 @@ struct dafs_call {
 	void *priv;
 	struct dafs_chan *chan;
 	int slot;
+	u64 mark;
 	bool invalidated;
 	bool over;
 	bool expired;
@@ -94,6 +96,8 @@ int dafs_requester_adapt(struct dafs_requester *rq, u16 least);
 void dafs_requester_set_timeout(struct dafs_requester *rq, unsigned int timeout_ms,
 				unsigned int limit_ms);
 void dafs_requester_trim(struct dafs_requester *rq);
+u64 dafs_requester_mark(struct dafs_requester *rq);
+bool dafs_requester_heard(struct dafs_requester *rq, u64 mark);
 void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats);
 
 struct dafs_call *dafs_call_alloc(gfp_t gfp);
