@@ -17,6 +17,7 @@
 #include "request/request.h"
 #include "state/deleg.h"
 #include "state/lock_wait.h"
+#include "state/state.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
 
@@ -49,6 +50,7 @@ TESTED(dafsd_max_state);
 TESTED(dafsd_server);
 TESTED(dafsd_session_find);
 TESTED(dafsd_session_put);
+TESTED(dafsd_close_wq);
 TESTED(dafsd_wq);
 
 /* export/ */
@@ -64,6 +66,8 @@ TESTED(dafsd_withdraw_seconds);
 /* state/ */
 TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_lock_wait_ms);
+TESTED(dafsd_state_get);
+TESTED(dafsd_state_put_later);
 
 /* request/ */
 TESTED(dafsd_lane_most);

@@ -16,6 +16,7 @@
 #include "export/export.h"
 #include "request/io.h"
 #include "request/request.h"
+#include "state/deleg.h"
 #include "state/file.h"
 #include "state/lock.h"
 #include "state/state.h"
@@ -73,6 +74,9 @@ static const struct dafsd_client_ops dafsd_main_client_ops = {
 
 static void dafsd_main_export_withdrawn(struct dafsd_export *exp)
 {
+	dafsd_states_settle();
+	dafsd_delegs_recall(exp);
+	dafsd_delegs_wait(exp);
 	dafsd_states_release_export(exp);
 	dafsd_verifier_change();
 }
@@ -80,6 +84,7 @@ static void dafsd_main_export_withdrawn(struct dafsd_export *exp)
 static const struct dafsd_export_ops dafsd_main_export_ops = {
 	.served = dafsd_states_init_export,
 	.withdrawn = dafsd_main_export_withdrawn,
+	.changed = dafsd_delegs_recall,
 };
 
 /* Set the callbacks of the lower folders; see design.rst. */

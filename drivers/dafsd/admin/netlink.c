@@ -22,11 +22,11 @@
 #include "admin.h"
 #include "netlink_gen.h"
 
-/* Longer paths are left out, so that any state fits into the smallest message. */
-#define DAFSD_NL_PATH	SZ_1K
+/* Longer names and paths are left out, so that any state fits into the smallest message. */
+#define DAFSD_NL_NAME	SZ_1K
 
 /* Locks that are looked at together */
-#define DAFSD_NL_LOCKS	64
+#define DAFSD_NL_LOCKS	256
 
 static_assert(DAFS_OPEN_SHARE_ACCESS_READ == DAFSD_ACCESS_READ);
 static_assert(DAFS_OPEN_SHARE_ACCESS_WRITE == DAFSD_ACCESS_WRITE);
@@ -63,11 +63,12 @@ struct dafsd_nl_list {
 
 static bool dafsd_nl_put_client(struct sk_buff *skb, struct dafsd_client *client)
 {
-	unsigned long silent = jiffies - READ_ONCE(client->renewed);
+	unsigned long renewed = READ_ONCE(client->renewed), now = jiffies;
+	unsigned long silent = time_after(now, renewed) ? now - renewed : 0;
 
 	return !nla_put(skb, DAFSD_A_CLIENT_CLIENT_ID, DAFSD_ID_LEN, client->client_id.b) &&
 	       !nla_put(skb, DAFSD_A_CLIENT_NAME, client->id_len, client->id) &&
-	       !nla_put_in6_addr(skb, DAFSD_A_CLIENT_ADDRESS, &client->peer->addr) &&
+	       !nla_put_in6_addr(skb, DAFSD_A_CLIENT_ADDRESS, &client->addr) &&
 	       !nla_put_uint(skb, DAFSD_A_CLIENT_SILENT, jiffies_to_msecs(silent)) &&
 	       !nla_put_u32(skb, DAFSD_A_CLIENT_SESSIONS, list_count_nodes(&client->sessions)) &&
 	       !nla_put_u32(skb, DAFSD_A_CLIENT_CREDENTIALS, READ_ONCE(client->nr_creds)) &&
@@ -122,6 +123,9 @@ int dafsd_nl_client_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  * @skb: the request
  * @info: its attributes
  *
+ * That is done in the background: it may wait for a disk, which would hold up generic netlink as
+ * a whole.
+ *
  * Context: may sleep.
  * Return: 0; -EINVAL if it is not said which client; -ENOENT if there is none with this id.
  */
@@ -132,7 +136,16 @@ int dafsd_nl_client_expire_doit(struct sk_buff *skb, struct genl_info *info)
 	if (GENL_REQ_ATTR_CHECK(info, DAFSD_A_CLIENT_CLIENT_ID))
 		return -EINVAL;
 	nla_memcpy(client_id.b, info->attrs[DAFSD_A_CLIENT_CLIENT_ID], DAFSD_ID_LEN);
-	return dafsd_client_end(&dafsd_server, &client_id);
+	return dafsd_client_end_id(&dafsd_server, &client_id);
+}
+
+/* Is this a name of the file, and can it be told as one below the export? */
+static bool dafsd_nl_is_name(const struct dafsd_export *exp, struct dentry *dentry)
+{
+	/* found by its handle: the kernel has not looked for its names */
+	if (dentry->d_flags & DCACHE_DISCONNECTED)
+		return false;
+	return !d_unlinked(dentry) && is_subdir(dentry, exp->path.dentry);
 }
 
 /* A name of the file, or NULL if none is known or fits into @buf. */
@@ -140,15 +153,14 @@ static const char *dafsd_nl_path(const struct dafsd_state *st, char *buf)
 {
 	struct path path = {
 		.mnt = st->exp->path.mnt,
-		.dentry = d_find_any_alias(st->file->inode),
+		.dentry = d_find_alias(st->file->inode),
 	};
 	const char *name = NULL;
 
 	if (!path.dentry)
 		return NULL;
-	/* found by its handle: the kernel has not looked for its names */
-	if (!(path.dentry->d_flags & DCACHE_DISCONNECTED))
-		name = d_path(&path, buf, DAFSD_NL_PATH);
+	if (dafsd_nl_is_name(st->exp, path.dentry))
+		name = d_path(&path, buf, DAFSD_NL_NAME);
 	dput(path.dentry);
 	return IS_ERR(name) ? NULL : name;
 }
@@ -172,7 +184,9 @@ static bool dafsd_nl_put_file(struct sk_buff *skb, const struct dafsd_state *st,
 {
 	const char *path = dafsd_nl_path(st, buf);
 
-	return !nla_put_string(skb, DAFSD_A_STATE_EXPORT, st->exp->name) &&
+	bool named = strlen(st->exp->name) < DAFSD_NL_NAME;
+
+	return (!named || !nla_put_string(skb, DAFSD_A_STATE_EXPORT, st->exp->name)) &&
 	       !nla_put_uint(skb, DAFSD_A_STATE_INO, st->file->inode->i_ino) &&
 	       (!path || !nla_put_string(skb, DAFSD_A_STATE_PATH, path));
 }
@@ -230,7 +244,7 @@ int dafsd_nl_state_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct dafsd_state *st;
 	int err = 0;
 
-	char *buf __free(kfree) = kmalloc(DAFSD_NL_PATH, GFP_KERNEL);
+	char *buf __free(kfree) = kmalloc(DAFSD_NL_NAME, GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
 	for (; !err && (st = dafsd_state_next(&cursor->id)); cursor->id += !err) {
@@ -263,7 +277,7 @@ int dafsd_nl_state_revoke_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOENT;
 	ends = st->type->withdraw(st);
 	if (ends)
-		pr_notice("dafsd: state %*phN of client %*phN, of inode %lu, is revoked by the administrator\n",
+		pr_notice("dafsd: the administrator ends state %*phN of client %*phN, of inode %lu\n",
 			  DAFSD_ID_LEN, state_id.b, DAFSD_ID_LEN, st->client->client_id.b,
 			  st->file->inode->i_ino);
 	dafsd_state_put_later(st);
@@ -363,6 +377,8 @@ int dafsd_nl_lock_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  */
 int __init dafsd_admin_init(void)
 {
+	/* there is one server, of the first network namespace */
+	dafsd_nl_family.netnsok = false;
 	return genl_register_family(&dafsd_nl_family);
 }
 

@@ -665,7 +665,8 @@ free:
  * @exp: from dafsd_export_serve(); not changed by others at the same time
  * @conf: settings as there but for read_only, and for who is squashed and to whom
  *
- * Opens stay.  Requests in progress may end as if there had been no change; those that
+ * Opens stay, but delegations are recalled, because who has one does not ask what it may do.
+ * Requests in progress may end as if there had been no change; those that
  * come from now on find all of it.  Either read_only or the rest may differ from the
  * settings in force, not both: a request in progress could combine old and new.
  *
@@ -682,6 +683,7 @@ int dafsd_export_change(struct dafsd_export *exp, const struct dafsd_export_conf
 	squash = rcu_replace_pointer(exp->squash, squash, true);
 	synchronize_rcu();
 	dafsd_squash_free(squash);
+	dafsd_export_ops->changed(exp);
 	return 0;
 }
 

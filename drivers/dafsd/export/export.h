@@ -48,6 +48,7 @@ struct dafsd_squash {
  * @raw_names: names of objects need not be UTF-8
  * @number: position in pseudo directories, not used twice
  * @lane: its share of the workers
+ * @nr_delegs: files of it that are delegated, see state/deleg.c
  * @closing: state in it that was taken from its client, to be dismantled by @closer
  * @closer: likewise; holds a reference while queued
  * @wb_err: how many errors of writing back the write verifier has told, see data/stable.c
@@ -68,6 +69,7 @@ struct dafsd_export {
 	bool raw_names;
 	u64 number;
 	struct dafsd_lane lane;
+	atomic_t nr_delegs;
 	struct llist_head closing;
 	struct work_struct closer;
 	errseq_t wb_err;
@@ -78,10 +80,12 @@ struct dafsd_export {
  * struct dafsd_export_ops - what the folders above do about exports
  * @served: one is about to be enabled
  * @withdrawn: one is disabled; end the state in it
+ * @changed: clients may not do any more in it what they could
  */
 struct dafsd_export_ops {
 	void (*served)(struct dafsd_export *exp);
 	void (*withdrawn)(struct dafsd_export *exp);
+	void (*changed)(const struct dafsd_export *exp);
 };
 
 /**

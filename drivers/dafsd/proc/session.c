@@ -108,7 +108,8 @@ static dafs_status_t dafsd_connect(struct dafsd_rqst *rq,
 	if (status)
 		return status;
 	res->session_id = rq->ses->session_id;
-	res->client_id = rq->ses->client->client_id;
+	rq->ses->client_id = rq->ses->client->client_id;
+	res->client_id = rq->ses->client_id;
 	res->opts = rq->ses->opts;
 	return DAFS_STATUS_OK;
 }

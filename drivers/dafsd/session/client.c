@@ -29,6 +29,7 @@
 #include "server.h"
 #include "peer.h"
 #include "client.h"
+#include "conn.h"
 #include "session.h"
 #include "trace.h"
 
@@ -156,10 +157,29 @@ static void dafsd_client_queue_lease(struct dafsd_client *client, unsigned long 
 		dafsd_client_put(client);	/* the work is queued already */
 }
 
-/* Its lease is over; dafsd_clients_release() or dafsd_client_revoke() takes its state. */
+/*
+ * Client-ids are never reused, not even after a restart of the server (E-46).  The list of clients
+ * is in the order of their numbers.
+ */
+static void dafsd_client_enumerate(struct dafsd_client *client)
+{
+	struct dafsd_server *server = client->server;
+	u32 nr = ++server->client_count;
+
+	lockdep_assert_held(&server->clients_lock);
+	memcpy(client->client_id.b, &server->boot_instance, sizeof(u32));
+	memcpy(client->client_id.b + sizeof(u32), &nr, sizeof(u32));
+	list_move_tail(&client->node, &server->clients);
+}
+
+/*
+ * Its lease is over; dafsd_clients_release() or dafsd_client_revoke() takes its state.  If it
+ * comes back it is given another client-id, by which it learns that.
+ */
 static void dafsd_client_expire(struct dafsd_client *client, struct list_head *gone)
 {
 	dafsd_sessions_end(client);
+	client->ended = false;
 	/* while it has late changes it stays, to detect them if it reconnects */
 	if (list_empty(&client->late)) {
 		dafsd_client_remove(client, gone);
@@ -168,6 +188,7 @@ static void dafsd_client_expire(struct dafsd_client *client, struct list_head *g
 	trace_dafsd_client(client, "expired");
 	dafsd_client_unrecord(client);
 	dafsd_client_ops->expire(client);
+	dafsd_client_enumerate(client);
 }
 
 static void dafsd_client_check_lease(struct dafsd_client *client, struct list_head *gone)
@@ -176,8 +197,8 @@ static void dafsd_client_check_lease(struct dafsd_client *client, struct list_he
 	long left = READ_ONCE(client->renewed) + lease - jiffies;
 	bool silent = left <= 0 && !dafsd_sessions_busy(client);
 
-	if (silent && client->silent) {
-		if (client->nr_opens)
+	if (client->ended || (silent && client->silent)) {
+		if (client->nr_opens && !client->ended)
 			dafsd_client_log(client, "was silent for its lease");
 		dafsd_client_expire(client, gone);
 		if (client->discarded)
@@ -234,6 +255,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	spin_lock_init(&client->lock);
 	spin_lock_init(&client->late_lock);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
+	INIT_LIST_HEAD(&client->node);
 	INIT_LIST_HEAD(&client->sessions);
 	INIT_LIST_HEAD(&client->states);
 	INIT_LIST_HEAD(&client->expired);
@@ -279,15 +301,11 @@ static struct dafsd_client *dafsd_client_find(struct dafsd_server *server,
 	return NULL;
 }
 
-/* Client-ids are never reused, not even after a restart of the server (E-46). */
 static void dafsd_client_add(struct dafsd_client *client)
 {
 	struct dafsd_server *server = client->server;
-	u32 nr = ++server->client_count;
 
-	memcpy(client->client_id.b, &server->boot_instance, 4);
-	memcpy(client->client_id.b + 4, &nr, 4);
-	list_add_tail(&client->node, &server->clients);
+	dafsd_client_enumerate(client);
 	hash_add(server->clients_by_id, &client->id_node,
 		 dafsd_client_hash(client->id, client->id_len));
 	server->nr_clients++;
@@ -433,7 +451,8 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	LIST_HEAD(gone);
 
 	mutex_lock(lock);
-	if (client->discarded)
+	/* it may have been told the client-id from before it was ended */
+	if (client->discarded || !dafs_opaque64_equal(&ses->client_id, &client->client_id))
 		goto unlock;
 	status = dafsd_client_check_principal(client, principal);
 	if (status)
@@ -444,6 +463,7 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 		dafsd_client_remove(older, &gone);
 	}
 	client->principal = principal;
+	client->addr = dafsd_addr_of(&ses->op->chan->peer);
 	dafsd_grace_came_back(client);
 	dafsd_client_join(client, ses);
 	trace_dafsd_client(client, "confirmed");
@@ -491,35 +511,53 @@ static struct dafsd_client *dafsd_client_of_id(struct dafsd_server *server,
 	return NULL;
 }
 
+static void dafsd_client_end_locked(struct dafsd_client *client, const char *why)
+{
+	lockdep_assert_held(&client->server->clients_lock);
+	pr_notice("dafsd: client %*pE, %*phN, with %u opens %s\n",
+		  min_t(int, client->id_len, DAFSD_TOLD_ID), client->id,
+		  (int)sizeof(client->client_id), client->client_id.b,
+		  READ_ONCE(client->nr_opens), why);
+	client->ended = true;
+	kref_get(&client->ref);
+	if (mod_delayed_work(dafsd_timer_wq, &client->lease_work, 0))
+		dafsd_client_put(client);	/* the work was queued already */
+}
+
 /**
- * dafsd_client_end() - end a client as if its lease had run out
+ * dafsd_client_end() - end a client as if its lease had run out, in the background
+ * @client: the client; the caller has a reference
+ * @why: for the log, the end of a sentence about the client
+ *
+ * All that it has is taken from it, and its sessions are ended.  If it lives it connects again,
+ * and is given another client-id.
+ *
+ * Context: may sleep.
+ */
+void dafsd_client_end(struct dafsd_client *client, const char *why)
+{
+	guard(mutex)(&client->server->clients_lock);
+	if (!client->discarded && !client->ended)
+		dafsd_client_end_locked(client, why);
+}
+
+/**
+ * dafsd_client_end_id() - likewise, for an administrator
  * @server: the server
- * @client_id: its client-id
+ * @client_id: which client
  *
- * When this returns, what the client held reserves nothing any more; files are closed later.
- * The client may connect again.
- *
- * Context: may sleep; waits for the disk of the state directory.
+ * Context: may sleep.
  * Return: 0, or -ENOENT if no client with this id has authenticated.
  */
-int dafsd_client_end(struct dafsd_server *server, const struct dafs_client_id *client_id)
+int dafsd_client_end_id(struct dafsd_server *server, const struct dafs_client_id *client_id)
 {
 	struct dafsd_client *client;
-	LIST_HEAD(gone);
 
-	mutex_lock(&server->clients_lock);
+	guard(mutex)(&server->clients_lock);
 	client = dafsd_client_of_id(server, client_id);
-	if (client) {
-		kref_get(&client->ref);
-		dafsd_client_log(client, "is ended by the administrator");
-		dafsd_client_expire(client, &gone);
-	}
-	mutex_unlock(&server->clients_lock);
 	if (!client)
 		return -ENOENT;
-	dafsd_clients_release(&gone);
-	dafsd_client_revoke(client);
-	dafsd_client_put(client);
+	dafsd_client_end_locked(client, "is ended by the administrator");
 	return 0;
 }
 

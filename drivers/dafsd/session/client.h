@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/cred.h>
+#include <linux/in6.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/sizes.h>
@@ -39,12 +40,15 @@ struct dafsd_principal {
  * @node: in the list of clients; guarded by dafsd_server.clients_lock
  * @id_node: in the table of clients by @id; guarded likewise
  * @server: the server that it is a client of
+ * @addr: where its last session has come from; guarded by dafsd_server.clients_lock
  * @peer: the address that it came from first, which its state is counted for; holds a
  *	reference
  * @sessions: dafsd_session.client_node of those that have authenticated as this client;
  *	guarded by dafsd_server.clients_lock
  * @discarded: it is not in the table any more; its sessions are of no use
- * @client_id: what CLIENT_CONNECT returns
+ * @ended: @lease_work is to end it; guarded by dafsd_server.clients_lock
+ * @client_id: what CLIENT_CONNECT returns; changed under dafsd_server.clients_lock, when the
+ *	client has lost its state and has no session
  * @verifier: names the client's instance
  * @principal: of its first session that has authenticated, NULL before; guarded by
  *	dafsd_server.clients_lock
@@ -85,9 +89,11 @@ struct dafsd_client {
 	struct list_head node;
 	struct hlist_node id_node;
 	struct dafsd_server *server;
+	struct in6_addr addr;
 	struct dafsd_peer *peer;
 	struct list_head sessions;
 	bool discarded;
+	bool ended;
 	struct dafs_client_id client_id;
 	struct dafs_verifier verifier;
 	const struct dafsd_principal *principal;
@@ -154,7 +160,8 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 				   const struct dafsd_principal *principal);
 void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
-int dafsd_client_end(struct dafsd_server *server, const struct dafs_client_id *client_id);
+void dafsd_client_end(struct dafsd_client *client, const char *why);
+int dafsd_client_end_id(struct dafsd_server *server, const struct dafs_client_id *client_id);
 int dafsd_clients_walk(struct dafsd_server *server, u32 *number,
 		       int (*show)(struct dafsd_client *client, void *arg), void *arg);
 u32 dafsd_client_hash(const void *id, u32 len);

@@ -27,24 +27,35 @@ MODULE_PARM_DESC(max_state,
 /* of the machine's memory, which all servers would share */
 static atomic_long_t dafsd_charged[DAFSD_NR_CHARGES];
 
+/**
+ * dafsd_addr_of() - the address of a socket
+ * @ss: of IPv4 or IPv6
+ *
+ * Context: any.
+ * Return: the address, one of IPv4 mapped to IPv6.
+ */
+struct in6_addr dafsd_addr_of(const struct sockaddr_storage *ss)
+{
+	struct in6_addr addr;
+
+	if (ss->ss_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)ss)->sin6_addr;
+	ipv6_addr_set_v4mapped(((const struct sockaddr_in *)ss)->sin_addr.s_addr, &addr);
+	return addr;
+}
+
 /*
- * IPv4 addresses are mapped to IPv6; ports are ignored.  A machine in an IPv6 network can
- * use many addresses in its /64, so the whole /64 counts as one address.  Link-local
- * addresses count one by one, because all machines of a link share their /64.
+ * Ports are ignored.  A machine in an IPv6 network can use many addresses in its /64, so the
+ * whole /64 counts as one address.  Link-local addresses count one by one, because all
+ * machines of a link share their /64.
  */
 static struct in6_addr dafsd_peer_addr(const struct sockaddr_storage *ss)
 {
-	struct in6_addr addr = {}, whole;
+	struct in6_addr addr, whole = dafsd_addr_of(ss);
 
-	if (ss->ss_family == AF_INET6) {
-		whole = ((const struct sockaddr_in6 *)ss)->sin6_addr;
-		if (ipv6_addr_v4mapped(&whole) ||
-		    ipv6_addr_type(&whole) & IPV6_ADDR_LINKLOCAL)
-			return whole;
-		ipv6_addr_prefix(&addr, &whole, 64);
-		return addr;
-	}
-	ipv6_addr_set_v4mapped(((const struct sockaddr_in *)ss)->sin_addr.s_addr, &addr);
+	if (ipv6_addr_v4mapped(&whole) || ipv6_addr_type(&whole) & IPV6_ADDR_LINKLOCAL)
+		return whole;
+	ipv6_addr_prefix(&addr, &whole, 64);
 	return addr;
 }
 

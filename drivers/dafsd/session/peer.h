@@ -49,6 +49,7 @@ struct dafsd_peer {
 
 extern unsigned int dafsd_max_state;
 
+struct in6_addr dafsd_addr_of(const struct sockaddr_storage *ss);
 struct dafsd_peer *dafsd_peer_find(struct dafsd_server *server, const struct sockaddr_storage *ss);
 struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
 void dafsd_peer_put(struct dafsd_peer *peer);

@@ -25,6 +25,7 @@ struct dafsd_server;
  * @bc: the back-control channel bound to this session, or NULL; no reference, it takes
  *	itself out when it ends
  * @rr: the RDMA-read channel, likewise
+ * @client_id: what CLIENT_CONNECT returned, too
  * @client: holds a reference, and is counted in its nr_connecting until @client_node is
  *	in its list
  * @client_node: in the sessions of @client once it has authenticated, until it ends
@@ -51,6 +52,7 @@ struct dafsd_session {
 	struct dafsd_conn *op;
 	struct dafsd_conn *bc;
 	struct dafsd_conn *rr;
+	struct dafs_client_id client_id;
 	struct dafsd_client *client;
 	struct list_head client_node;
 	struct dafs_connect_opts opts;

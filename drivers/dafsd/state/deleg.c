@@ -231,6 +231,7 @@ static void dafsd_deleg_published(const struct dafsd_state *st)
 {
 	if (container_of(st, struct dafsd_deleg, state)->type == DAFS_OPEN_DELEGATE_WRITE)
 		atomic_inc(&dafsd_deleg_writers);
+	atomic_inc(&st->exp->nr_delegs);
 	trace_dafsd_delegation(st->id, st->client, st->file->inode->i_ino, "granted");
 }
 
@@ -238,6 +239,8 @@ static void dafsd_deleg_claimed(const struct dafsd_state *st)
 {
 	if (container_of(st, struct dafsd_deleg, state)->type == DAFS_OPEN_DELEGATE_WRITE)
 		atomic_dec(&dafsd_deleg_writers);
+	if (atomic_dec_and_test(&st->exp->nr_delegs))
+		wake_up_var(&st->exp->nr_delegs);
 	trace_dafsd_delegation(st->id, st->client, st->file->inode->i_ino, "over");
 }
 
@@ -248,6 +251,9 @@ static void dafsd_deleg_revoked(struct dafsd_state *st)
 
 static void dafsd_deleg_ended(struct dafsd_state *st)
 {
+	/* a rest that began with the recall may be over */
+	if (test_bit(DAFSD_DELEG_BROKEN, &dafsd_deleg_of(st)->flags))
+		dafsd_deleg_rest(st->file->inode);
 	dafsd_lease_end(dafsd_deleg_of(st));
 	dafsd_recall_ended(dafsd_deleg_of(st));
 }
@@ -272,15 +278,13 @@ static void dafsd_deleg_view(struct dafsd_state *st, struct dafsd_state_view *vi
 	view->recalled = test_bit(DAFSD_DELEG_BROKEN, &deleg->flags);
 }
 
-/*
- * A client that did not know that it has lost a delegation would show its programs old data.
- * So it is recalled, as if a program of this machine were about to change the file.
- */
+/* A client that did not know that it has lost a delegation would show its programs old data. */
 static bool dafsd_deleg_withdraw(struct dafsd_state *st)
 {
 	if (READ_ONCE(st->dead))
 		return false;
-	break_lease(st->file->inode, O_WRONLY | O_NONBLOCK);
+	dafsd_deleg_rest(st->file->inode);
+	dafsd_recall_begin(dafsd_deleg_of(st));
 	return true;
 }
 
@@ -294,6 +298,39 @@ static const struct dafsd_state_type dafsd_deleg_type = {
 	.view = dafsd_deleg_view,
 	.withdraw = dafsd_deleg_withdraw,
 };
+
+/**
+ * dafsd_delegs_recall() - recall all delegations of an export
+ * @exp: the export; if it is not enabled any more no others are given
+ *
+ * Context: may sleep.
+ */
+void dafsd_delegs_recall(const struct dafsd_export *exp)
+{
+	struct dafsd_state *st;
+	unsigned long id;
+
+	if (!atomic_read(&exp->nr_delegs))
+		return;
+	for (id = 0; (st = dafsd_state_next(&id)); id++) {
+		if (st->type == &dafsd_deleg_type && st->exp == exp)
+			dafsd_deleg_withdraw(st);
+		dafsd_state_put_later(st);
+	}
+}
+
+/**
+ * dafsd_delegs_wait() - wait until an export has no delegations any more
+ * @exp: the export, which is not enabled any more; dafsd_delegs_recall() was called
+ *
+ * Context: may sleep, for two lease periods at most: within one a client is told, or is ended,
+ * and within another it has returned what it has.
+ */
+void dafsd_delegs_wait(struct dafsd_export *exp)
+{
+	wait_var_event_timeout(&exp->nr_delegs, !atomic_read(&exp->nr_delegs),
+			       2 * dafsd_lease_seconds * HZ);
+}
 
 /**
  * struct dafsd_offer - an OPEN that may get a delegation

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/dafs/msg.h>
 
+struct dafsd_export;
 struct dafsd_fh;
 struct dafsd_file;
 struct dafsd_rqst;
@@ -21,6 +22,8 @@ dafs_status_t dafsd_deleg_check(struct dafsd_rqst *rq, const struct dafs_state_i
 dafs_status_t dafsd_deleg_conflict(struct dafsd_file *file, dafs_status_t status);
 dafs_status_t dafsd_deleg_check_open(struct dafsd_file *file, u32 access, u32 deny);
 dafs_status_t dafsd_deleg_recall_writer(struct inode *inode);
+void dafsd_delegs_recall(const struct dafsd_export *exp);
+void dafsd_delegs_wait(struct dafsd_export *exp);
 
 /* deleg_attr.c */
 dafs_status_t dafsd_deleg_ask(struct dafsd_rqst *rq, const struct dafsd_fh *fh, u64 wanted);

@@ -16,6 +16,7 @@
 #define DAFSD_DELEG_TELLING	3	/* BC_RECALL is under way */
 #define DAFSD_DELEG_TOLD	4	/* the client knows */
 #define DAFSD_DELEG_DISOWNED	5	/* the client does not have it */
+#define DAFSD_DELEG_ENDING	6	/* a task sets DAFSD_DELEG_BROKEN, or has set it */
 
 /**
  * struct dafsd_deleg - the delegation of a file to a client
@@ -26,7 +27,8 @@
  * @origin: which of the mounts that share a client-id has it, see dafsd_chan_origin()
  * @filp: the open file that the lease is set by; a reference
  * @flags: DAFSD_DELEG_*
- * @since: when it was broken, in jiffies; valid with DAFSD_DELEG_BROKEN
+ * @since: when it was broken, or the client was told, in jiffies; valid with
+ *	DAFSD_DELEG_BROKEN
  * @delay: of @recall, in jiffies
  * @recall: tells the client, and revokes the delegation in the end; see recall.c
  * @dir: BC_RECALL

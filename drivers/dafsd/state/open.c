@@ -290,11 +290,9 @@ static dafs_status_t dafsd_open_new(struct dafsd_adding *add)
 	add->rq->open = NULL;
 	add->made = true;
 	status = dafsd_open_truncate(add);
-	/* a task that has claimed it in the meantime frees it, after the lock of the file */
-	if (status && dafsd_state_retract(&open->state)) {
-		dafsd_share_drop(open);
+	/* a task that has claimed it in the meantime dismantles it */
+	if (status && dafsd_state_retract(&open->state))
 		add->failed = open;
-	}
 	return status;
 }
 
@@ -409,7 +407,7 @@ static dafs_status_t dafsd_open_add_once(struct dafsd_adding *add)
 static void dafsd_open_add_end(struct dafsd_adding *add)
 {
 	if (add->failed)
-		dafsd_state_put(&add->failed->state);
+		dafsd_state_dismantle(&add->failed->state);
 	dafsd_opening_end(&add->opening);
 	dafsd_file_put(add->file);
 }

@@ -2,10 +2,12 @@
 /*
  * Recalling delegations (6.6.4, E-90).
  *
- * A lease that is broken (deleg.c) begins a recall.  BC_RECALL is sent until the client has
- * answered that it knows; then the client writes back what it has, and sends DELEGRETURN.  If
- * it does not do so within a lease period the delegation is revoked, whether a directive is
- * under way or not; and if it denies for some seconds that it has it.
+ * A lease that is broken (deleg.c) begins a recall, or an administrator does.  BC_RECALL is sent
+ * until the client has answered that it knows; then the client writes back what it has, and
+ * sends DELEGRETURN.  If it does not do so within a lease period the delegation is revoked
+ * (E-90); and if it denies for some seconds that it has it.  A client that could not be told for a
+ * lease period, but lives, would rely on what it has not any more: it is ended as if it were
+ * dead, and learns of that when it connects again.
  *
  *  1. A recall has one reference to the delegation: from dafsd_recall_begin() on, which
  *     happens once, until its work item finds that the delegation is dead or revokes it, or
@@ -52,7 +54,7 @@ static void dafsd_recall_requeue(struct dafsd_deleg *deleg, unsigned long delay)
 
 static unsigned long dafsd_recall_left(const struct dafsd_deleg *deleg)
 {
-	unsigned long end = deleg->since + dafsd_lease_seconds * HZ;
+	unsigned long end = READ_ONCE(deleg->since) + dafsd_lease_seconds * HZ;
 
 	if (test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags))
 		return 0;
@@ -70,11 +72,14 @@ static void dafsd_recall_answered(struct dafsd_directive *dir, const struct dafs
 {
 	struct dafsd_deleg *deleg = container_of(dir, struct dafsd_deleg, dir);
 
-	if (!call->error && !call->status)
+	if (!call->error && !call->status) {
+		/* a lease period from now on, and not only until that of the client ends */
+		WRITE_ONCE(deleg->since, jiffies);
 		set_bit(DAFSD_DELEG_TOLD, &deleg->flags);
-	else if (dafsd_recall_unknown(call) &&
-		 time_after(jiffies, deleg->since + DAFSD_RECALL_UNKNOWN))
+	} else if (dafsd_recall_unknown(call) &&
+		   time_after(jiffies, deleg->since + DAFSD_RECALL_UNKNOWN)) {
 		set_bit(DAFSD_DELEG_DISOWNED, &deleg->flags);
+	}
 	clear_bit_unlock(DAFSD_DELEG_TELLING, &deleg->flags);
 	dafsd_state_put_later(&deleg->state);
 }
@@ -95,6 +100,17 @@ static void dafsd_recall_tell(struct dafsd_deleg *deleg)
 	dafsd_state_put_later(&deleg->state);
 }
 
+static void dafsd_recall_revoke(struct dafsd_deleg *deleg)
+{
+	trace_dafsd_delegation(deleg->state.id, deleg->state.client,
+			       deleg->state.file->inode->i_ino, "revoked");
+	/* first, so that it does not lose this one alone */
+	if (!test_bit(DAFSD_DELEG_TOLD, &deleg->flags) &&
+	    !test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags))
+		dafsd_client_end(deleg->state.client, "could not be told of a recall");
+	dafsd_state_revoke(&deleg->state);
+}
+
 static void dafsd_recall_work(struct work_struct *work)
 {
 	struct dafsd_deleg *deleg = container_of(to_delayed_work(work), struct dafsd_deleg,
@@ -106,11 +122,8 @@ static void dafsd_recall_work(struct work_struct *work)
 		dafsd_recall_requeue(deleg, min(deleg->delay, dafsd_recall_left(deleg)));
 		return;
 	}
-	if (!READ_ONCE(deleg->state.dead)) {
-		trace_dafsd_delegation(deleg->state.id, deleg->state.client,
-				       deleg->state.file->inode->i_ino, "revoked");
-		dafsd_state_revoke(&deleg->state);
-	}
+	if (!READ_ONCE(deleg->state.dead))
+		dafsd_recall_revoke(deleg);
 	dafsd_recall_end(deleg);
 }
 
@@ -142,16 +155,17 @@ static void dafsd_recall_start(struct dafsd_deleg *deleg)
 
 /**
  * dafsd_recall_begin() - take a delegation back from its client; later calls do nothing
- * @deleg: the delegation; its lease is set, or it was not published yet
+ * @deleg: the delegation; the caller has a reference, or its lease, or it was not published yet
  *
- * Context: any but interrupt; does not sleep.  Calls by a lease are serialized by its lock;
- * without a lease there is one, by the task that is going to publish it.
+ * Context: any but interrupt; does not sleep.
  */
 void dafsd_recall_begin(struct dafsd_deleg *deleg)
 {
-	if (test_bit(DAFSD_DELEG_BROKEN, &deleg->flags))
+	if (test_and_set_bit(DAFSD_DELEG_ENDING, &deleg->flags))
 		return;
-	deleg->since = jiffies;
+	WRITE_ONCE(deleg->since, jiffies);
+	/* who sees DAFSD_DELEG_BROKEN sees the time, too */
+	smp_mb__before_atomic();
 	set_bit(DAFSD_DELEG_BROKEN, &deleg->flags);
 	/* pairs with dafsd_recall_published() */
 	smp_mb__after_atomic();

@@ -144,7 +144,7 @@ void dafsd_states_release_client(struct dafsd_client *client)
 
 /**
  * dafsd_states_release_export() - revoke all state in an export
- * @exp: no longer enabled
+ * @exp: no longer enabled; dafsd_states_settle() was called since
  *
  * The files are closed later, by a work item with a reference to @exp.
  *
@@ -155,7 +155,6 @@ void dafsd_states_release_export(struct dafsd_export *exp)
 	struct dafsd_state *st;
 	unsigned long id = 0;
 
-	dafsd_states_settle();
 	while ((st = dafsd_state_revoke_in(exp, &id)))
 		dafsd_state_discard(st);
 }

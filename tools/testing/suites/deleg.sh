@@ -11,6 +11,7 @@
 
 setup_rxe
 make_backing /srv/data 256
+make_backing /srv/conf 32
 modprobe dafs
 A=/mnt/a B=/mnt/b D=/srv/data
 
@@ -151,6 +152,66 @@ tap_is "$(cat $D/longer)" "content
 more" "a program of the server reads it"
 release
 
+# Leases of programs: lease.py FILE KIND [TEXT]: sets one; when it is broken, tells what it
+# reads, writes TEXT, and releases it; without TEXT it does not
+cat >/tmp/lease.py <<'PY'
+import errno, fcntl, os, signal, sys, time
+name, kind, *text = sys.argv[1:]
+fd = os.open(name, os.O_RDWR if kind == "write" else os.O_RDONLY)
+def broken(number, frame):
+    if not text:
+        return
+    with open("/tmp/broken", "w") as seen:
+        seen.write(os.pread(fd, 100, 0).decode())
+    if kind == "write":
+        os.pwrite(fd, text[0].encode(), 0)
+    time.sleep(1)
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    os._exit(0)
+signal.signal(signal.SIGIO, broken)
+try:
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK if kind == "write" else fcntl.F_RDLCK)
+except OSError as error:
+    sys.exit(errno.errorcode[error.errno])
+open("/tmp/leased", "w").close()
+while fcntl.fcntl(fd, fcntl.F_GETLEASE) != fcntl.F_UNLCK:
+    time.sleep(0.1)
+PY
+# lease FILE KIND [TEXT]: in the background, $holder
+lease()
+{
+	rm -f /tmp/leased /tmp/broken
+	python3 -B /tmp/lease.py "$@" &
+	holder=$!
+	eventually [ -e /tmp/leased ]
+}
+# a file on A that has been opened often enough
+delegated()
+{
+	echo "$2" >$D/"$1"
+	for _ in 1 2 3; do cat $A/"$1" >/dev/null; done
+}
+delegated leased before
+tap_run "a program has a lease on a delegated file" lease $A/leased read after
+tap_run "another client opens it for writing" timeout 60 sh -c "echo changed >$B/leased"
+tap_run "the program has released it before" gone $holder
+tap_is "$(cat /tmp/broken)" before "and has seen nothing of that"
+break_time=$(cat /proc/sys/fs/lease-break-time)
+echo 2 >/proc/sys/fs/lease-break-time
+delegated kept before
+tap_run "a program has a lease that it does not release" lease $A/kept read
+tap_run "a program of the server waits no longer than the kernel lets it" \
+	timeout 60 sh -c "echo changed >$D/kept"
+tap_run "which takes it from the program" eventually gone $holder
+echo "$break_time" >/proc/sys/fs/lease-break-time
+echo before >$D/owned
+tap_run "a program has a lease to write" lease $A/owned write "AFTER"
+tap_is "$(timeout 60 cat $B/owned)" AFTERe "what it writes before it releases it is read"
+tap_run "it has released it" eventually gone $holder
+echo before >$D/shared
+tap_run "a program has a lease to write" lease $A/shared write "AFTER"
+tap_is "$(timeout 60 cat $A/shared)" AFTERe "a program of the same client waits for that, too"
+
 # Two mounts of one client do not have the same cache
 C=/mnt/c
 tap_run "the client mounts once more" mount_dafs data $C clientid=one,nosharecache
@@ -215,6 +276,53 @@ kept()
 	[ $(($(returned) - before)) -ge 100 ]
 }
 tap_run "the first ones go back" eventually kept
+
+# The administrator ends an export, changes what may be done in it, or ends a client
+mount -t configfs none /sys/kernel/config 2>/dev/null
+CONFIG=/sys/kernel/config/dafsd/exports/conf E=/mnt/conf F=/srv/conf
+mkdir $CONFIG
+echo $F >$CONFIG/path
+echo 0 >$CONFIG/root_squash
+echo 1 >$CONFIG/enable
+tap_run "an export that configfs has" mount_dafs conf $E clientid=one
+echo before >$F/ended
+for _ in 1 2 3; do cat $E/ended >/dev/null; done
+echo lock >$F/locked
+hold $E/locked l
+tap_run "it is disabled" sh -c "echo 0 >$CONFIG/enable"
+echo after >$F/ended
+tap_is "$(file $F/locked l)" ok "a program of the server gets what was locked"
+tap_run "it is enabled again" sh -c "echo 1 >$CONFIG/enable"
+tap_is "$(cat $E/ended)" after "what was delegated before is not any more"
+release
+echo before >$F/squashed
+for _ in 1 2 3; do cat $E/squashed >/dev/null; done
+before=$(counted DELEGRETURN 1 $E)
+returned_there()
+{
+	[ "$(counted DELEGRETURN 1 $E)" -gt "$before" ]
+}
+tap_run "users are squashed" sh -c "echo 1 >$CONFIG/all_squash"
+tap_run "what was delegated to them is recalled" eventually returned_there
+umount $E
+echo 0 >$CONFIG/enable
+rmdir $CONFIG
+delegated expired before
+client_id()
+{
+	dafsdctl clients | sed -n 's/^client=\([^ ]*\) name=[^ ]*one .*/\1/p'
+}
+fsfreeze -f $D
+: >$A/being-made &
+maker=$!
+tap_run "a request is being executed" waits_for_server $maker
+former=$(client_id)
+tap_run "its client is ended" dafsdctl expire "$former"
+fsfreeze -u $D
+echo after >$D/expired
+tap_is "$(cat $A/expired)" after "it knows that it has no delegations any more"
+tap_run "as it has another client-id" [ "$(client_id)" != "$former" ]
+wait $maker
 
 # The server forgets everything
 echo restart >$D/restart

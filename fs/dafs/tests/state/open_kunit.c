@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* OPEN and CLOSE: create modes, names, state-ids, permissions. */
+#include <linux/filelock.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/state/state.h"
 #include "../lib/open_test.h"
 
 static u64 dafs_dir_change(struct kunit *test, struct dafs_fixture *fix)
@@ -878,7 +881,114 @@ static void dafs_open_stub_test(struct kunit *test)
 					    &opened.state_id));
 }
 
+/**
+ * struct dafs_open_break - what is done when a lease is broken
+ * @state_id: of the open that breaks it
+ * @st: the same, with a reference
+ * @file: that has the lease
+ * @end: ends it, so that the next attempt to open the file succeeds
+ */
+struct dafs_open_break {
+	struct dafs_state_id state_id;
+	struct dafsd_state *st;
+	struct file *file;
+	struct work_struct end;
+};
+
+static void dafs_open_lease_end(struct work_struct *work)
+{
+	struct dafs_open_break *seen = container_of(work, struct dafs_open_break, end);
+	void *owner = seen;
+
+	kernel_setlease(seen->file, F_UNLCK, NULL, &owner);
+}
+
+/* As an administrator who lists opens at that moment */
+static bool dafs_open_lease_break(struct file_lease *fl)
+{
+	struct dafs_open_break *seen = fl->c.flc_owner;
+
+	seen->st = dafsd_state_get(&seen->state_id);
+	schedule_work(&seen->end);
+	return false;
+}
+
+static const struct lease_manager_operations dafs_open_lease_ops = {
+	.lm_break = dafs_open_lease_break,
+	.lm_change = lease_modify,
+};
+
+static void dafs_open_set_lease(struct kunit *test, struct dafs_open_break *seen)
+{
+	struct file_lease *fl = locks_alloc_lease();
+
+	KUNIT_ASSERT_NOT_NULL(test, fl);
+	fl->fl_lmops = &dafs_open_lease_ops;
+	fl->c.flc_flags = FL_LEASE;
+	fl->c.flc_type = F_RDLCK;
+	fl->c.flc_owner = seen;
+	fl->c.flc_pid = current->tgid;
+	fl->c.flc_file = seen->file;
+	KUNIT_EXPECT_EQ(test, 0, kernel_setlease(seen->file, F_RDLCK, &fl, NULL));
+	if (fl)
+		locks_free_lease(fl);
+}
+
+/* The id that the server gives to the state after @state_id */
+static struct dafs_state_id dafs_next_state(const struct dafs_state_id *state_id)
+{
+	struct dafs_state_id next = *state_id;
+	u32 id;
+
+	memcpy(&id, next.b + sizeof(u32), sizeof(id));
+	id++;
+	memcpy(next.b + sizeof(u32), &id, sizeof(id));
+	return next;
+}
+
+/* Two attempts to empty a file by opening it, the first of which fails */
+static void dafs_open_empty(struct kunit *test, struct dafs_fixture *fix)
+{
+	struct dafs_open_args args = dafs_test_open_args("another", DAFS_RD, 0);
+
+	args.open_type = DAFS_OPEN_CREATE;
+	args.createmode = DAFS_CREATE_UNCHECKED;
+	args.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
+	args.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
+	dafs_must_open(test, fix, "file", &args);
+}
+
+/* An open that fails at last, while somebody looks at it */
+static void dafs_open_failed_seen_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	const struct dafs_opener who = { .owner = "owner", .share_access = DAFS_RD };
+	struct dafs_open_break seen = {};
+	struct dafs_open_res first;
+
+	dafs_backing_write(test, fix, "file", "content", 7);
+	first = dafs_must_share(test, fix, &who);
+	seen.state_id = dafs_next_state(&first.state_id);
+	seen.file = dafs_backing_open(fix, "file", O_RDONLY, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(seen.file));
+	INIT_WORK_ONSTACK(&seen.end, dafs_open_lease_end);
+	dafs_open_set_lease(test, &seen);
+	dafs_open_empty(test, fix);
+	flush_work(&seen.end);
+	destroy_work_on_stack(&seen.end);
+	dafs_backing_close(seen.file);
+	KUNIT_EXPECT_NOT_NULL(test, seen.st);
+	/* the last reference */
+	if (seen.st)
+		dafsd_state_put_later(seen.st);
+	flush_workqueue(dafsd_close_wq);
+	KUNIT_EXPECT_PTR_EQ(test, NULL, dafsd_state_get(&seen.state_id));
+	dafs_expect_content(test, fix, "file", "");
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &first));
+}
+
 static struct kunit_case dafs_open_cases[] = {
+	KUNIT_CASE(dafs_open_failed_seen_test),
 	KUNIT_CASE_PARAM(dafs_open_nocreate_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_unchecked_new_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_open_unchecked_existing_test, dafs_flavours_gen),
