@@ -70,6 +70,7 @@ struct dafs_client_params {
  * @lease: of the client at the server, in seconds
  * @last_null: jiffies when the last NULL was sent to renew it
  * @hurry: one is due now
+ * @keeping: @keep is initialized
  * @renewed: when the last NULL was sent that has been answered, in the time of
  *	ktime_get_coarse_boottime()
  * @lapses: how often the lease has run out since; what was delegated before is not relied on
@@ -104,6 +105,7 @@ struct dafs_client {
 	u32 lease;
 	unsigned long last_null;
 	bool hurry;
+	bool keeping;
 	ktime_t renewed;
 	unsigned int lapses;
 	struct delayed_work keep;

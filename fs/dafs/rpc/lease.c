@@ -95,15 +95,17 @@ static void dafs_lease_listen(struct dafs_client *clnt, struct dafs_conn *conn)
 static long dafs_lease_keep(struct dafs_client *clnt, struct dafs_conn *conn, long third)
 {
 	unsigned long now = jiffies;
-	bool renew = time_after_eq(now, clnt->last_null + third) || xchg(&clnt->hurry, false);
+	bool renew = time_after_eq(now, clnt->last_null + third) || READ_ONCE(clnt->hurry);
 
 	dafs_lease_listen(clnt, conn);
 	dafs_requester_trim(conn->rq);
 	dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
 	if (!dafs_lease_send_nulls(clnt, conn, renew))
 		return DAFS_LEASE_RETRY;
-	if (renew)
+	if (renew) {
 		clnt->last_null = now;
+		WRITE_ONCE(clnt->hurry, false);
+	}
 	return clnt->last_null + third - jiffies;
 }
 
@@ -138,6 +140,8 @@ void dafs_lease_begin(struct dafs_client *clnt)
 	clnt->renewed = ktime_get_coarse_boottime();
 	INIT_DELAYED_WORK(&clnt->keep, dafs_lease_work);
 	queue_delayed_work(dafs_session_wq, &clnt->keep, DAFS_HOUSEKEEPING);
+	/* pairs with dafs_lease_hurry() */
+	smp_store_release(&clnt->keeping, true);
 }
 
 /**
@@ -149,7 +153,9 @@ void dafs_lease_begin(struct dafs_client *clnt)
 void dafs_lease_hurry(struct dafs_client *clnt)
 {
 	WRITE_ONCE(clnt->hurry, true);
-	mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
+	/* pairs with dafs_lease_begin(); before that it has just connected */
+	if (smp_load_acquire(&clnt->keeping))
+		mod_delayed_work(dafs_session_wq, &clnt->keep, 0);
 }
 
 /**

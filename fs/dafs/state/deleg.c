@@ -19,10 +19,11 @@
  *
  * The work item that returns it
  *
- *  1. has the server lock what is locked by the delegation alone, so that from then on what is
- *     written under locks is settled before they are released;
- *  2. waits until no program has a lease (fcntl(2), F_SETLEASE): the kernel takes it from those
- *     that do not release it; but not when the server may have revoked the delegation;
+ *  1. tells programs that have leases (fcntl(2), F_SETLEASE), and has the server lock what is
+ *     locked by the delegation alone, so that from then on what is written under locks is
+ *     settled before they are released;
+ *  2. waits until no program has a lease: the kernel takes it from those that do not release
+ *     it; but not when the server may have revoked the delegation;
  *  3. makes what was written stable and reads the attributes, so that the next change is known
  *     to be one of others;
  *  4. closes the open, if no program uses it;
@@ -191,30 +192,43 @@ static int dafs_deleg_break_leases(const struct dafs_deleg *deleg)
 	return break_lease(deleg->inode, O_WRONLY | O_NONBLOCK);
 }
 
-/* May the server have revoked it? */
+/* May the server have revoked it, or has it forgotten it? */
 static bool dafs_deleg_is_late(const struct dafs_deleg *deleg)
 {
-	return ktime_after(ktime_get_coarse_boottime(), deleg->until);
+	const struct dafs_sb_info *sbi = deleg->sbi;
+	bool forgotten;
+
+	spin_lock(&dafs_delegs_lock);
+	forgotten = sbi->delegs_forgotten &&
+		    !dafs_opaque64_equal(&deleg->client_id, &sbi->delegs_client_id);
+	spin_unlock(&dafs_delegs_lock);
+	return forgotten || ktime_after(ktime_get_coarse_boottime(), deleg->until);
+}
+
+/* Then others may have changed the file, which is not told from own changes. */
+static void dafs_deleg_doubt_late(const struct dafs_deleg *deleg)
+{
+	if (dafs_deleg_is_late(deleg))
+		set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
 }
 
 /* Steps 1 to 3.  Return: 0, or an error to try again. */
 static int dafs_deleg_settle(struct dafs_deleg *deleg)
 {
-	bool leased;
+	bool leased = dafs_deleg_break_leases(deleg);
 	int err = 0;
 
+	/* while it is settled nobody is to use what is cached, and after that */
+	dafs_deleg_doubt_late(deleg);
 	/* by one for reading nothing is locked */
 	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
 		err = dafs_locks_push(deleg->inode, deleg->until);
 	if (err)
 		return err;
-	leased = dafs_deleg_break_leases(deleg);
 	dafs_deleg_ops->settle(deleg->inode, deleg->os->cred, deleg->idle);
 	if (leased && !dafs_deleg_is_late(deleg))
 		return -EAGAIN;
-	/* then others may have changed it, which is not told from own changes */
-	if (dafs_deleg_is_late(deleg))
-		set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
+	dafs_deleg_doubt_late(deleg);
 	/* who has asked for it is going to change the file */
 	dafs_attrs_doubt(DAFS_I(deleg->inode));
 	return 0;
@@ -621,7 +635,8 @@ void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
 	while ((deleg = dafs_deleg_take_away(sbi, &conn->client_id, "lost"))) {
 		dafs_attrs_doubt(DAFS_I(deleg->inode));
 		/* programs of the server may have changed it, which is not told from own changes */
-		if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
+		if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE ||
+		    test_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(deleg->inode)->flags))
 			set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
 		dafs_deleg_break_leases(deleg);
 		dafs_open_state_put(deleg->os, false);

@@ -22,26 +22,27 @@ static bool dafs_lease_is_covered(const struct dafs_inode *di, int type)
  * @lease: to be set; NULL afterwards if the file has it
  * @priv: what the kernel's leases need
  *
+ * Not for file servers, which could not give back to their clients what this client has lost.
+ *
  * Context: may sleep.
- * Return: 0; -EAGAIN if the file is not delegated so, or opened by others; or another errno.
+ * Return: 0; -EAGAIN if the file is not delegated so, or opened by others; -EINVAL; or another
+ * errno.
  */
 int dafs_file_setlease(struct file *file, int type, struct file_lease **lease, void **priv)
 {
-	const struct dafs_inode *di = DAFS_I(file_inode(file));
-	void *owner = file;
+	struct inode *inode = file_inode(file);
 	int err;
 
 	if (type == F_UNLCK)
 		return generic_setlease(file, type, lease, priv);
-	if (!dafs_lease_is_covered(di, type))
+	if ((*lease)->c.flc_flags & (FL_DELEG | FL_LAYOUT))
+		return -EINVAL;
+	if (!dafs_lease_is_covered(DAFS_I(inode), type))
 		return -EAGAIN;
-	if (*lease)
-		owner = (*lease)->c.flc_owner;
 	err = generic_setlease(file, type, lease, priv);
 	/* pairs with break_lease() of a delegation that is on its way back */
 	smp_mb();
-	if (err || dafs_lease_is_covered(di, type))
-		return err;
-	generic_setlease(file, F_UNLCK, NULL, &owner);
-	return -EAGAIN;
+	if (!err && !dafs_lease_is_covered(DAFS_I(inode), type))
+		break_lease(inode, O_WRONLY | O_NONBLOCK);
+	return err;
 }

@@ -181,8 +181,13 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl)
 			dafs_locks_lower_later(DAFS_I(inode)->locks);
 		return err;
 	}
-	dafs_lock_settle(inode);
-	later = dafs_lock_in_background(inode) || dafs_locks_enter(locks);
+	/* looked at once: if it is not to wait here, the work item does, and then unlocks */
+	later = dafs_lock_in_background(inode);
+	if (later)
+		dafs_lock_settle(inode);
+	else
+		dafs_lock_write_out(inode);
+	later = later || dafs_locks_enter(locks);
 	err = locks_lock_file_wait(file, fl);
 	if (later) {
 		dafs_locks_lower_later(locks);
