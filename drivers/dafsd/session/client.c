@@ -188,6 +188,8 @@ static void dafsd_client_expire(struct dafsd_client *client, struct list_head *g
 	trace_dafsd_client(client, "expired");
 	dafsd_client_unrecord(client);
 	dafsd_client_ops->expire(client);
+	/* it does not release what it has registered under another client-id */
+	dafsd_client_drop_creds(client);
 	dafsd_client_enumerate(client);
 }
 

@@ -293,8 +293,11 @@ void dafsd_sessions_end(const struct dafsd_client *client)
 {
 	struct dafsd_session *ses;
 
-	list_for_each_entry(ses, &client->sessions, client_node)
+	list_for_each_entry(ses, &client->sessions, client_node) {
 		dafs_chan_fail(ses->op->chan, DAFS_CLOSE_LEASE);
+		/* if it is failing for another reason, dafsd_chan_closed() may come later */
+		dafsd_late_closed(ses->op);
+	}
 }
 
 /*

@@ -323,13 +323,24 @@ void dafsd_delegs_recall(const struct dafsd_export *exp)
  * dafsd_delegs_wait() - wait until an export has no delegations any more
  * @exp: the export, which is not enabled any more; dafsd_delegs_recall() was called
  *
- * Context: may sleep, for two lease periods at most: within one a client is told, or is ended,
- * and within another it has returned what it has.
+ * What clients have not returned in time is about to be taken from them, and they with it:
+ * they would rely on it.
+ *
+ * Context: may sleep, for dafsd_withdraw_seconds at most.
  */
 void dafsd_delegs_wait(struct dafsd_export *exp)
 {
-	wait_var_event_timeout(&exp->nr_delegs, !atomic_read(&exp->nr_delegs),
-			       2 * dafsd_lease_seconds * HZ);
+	struct dafsd_state *st;
+	unsigned long id;
+
+	if (wait_var_event_timeout(&exp->nr_delegs, !atomic_read(&exp->nr_delegs),
+				   READ_ONCE(dafsd_withdraw_seconds) * HZ))
+		return;
+	for (id = 0; (st = dafsd_state_next(&id)); id++) {
+		if (st->type == &dafsd_deleg_type && st->exp == exp && !READ_ONCE(st->dead))
+			dafsd_client_end(st->client, "does not return what is delegated to it");
+		dafsd_state_put_later(st);
+	}
 }
 
 /**

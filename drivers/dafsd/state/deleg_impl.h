@@ -17,6 +17,8 @@
 #define DAFSD_DELEG_TOLD	4	/* the client knows */
 #define DAFSD_DELEG_DISOWNED	5	/* the client does not have it */
 #define DAFSD_DELEG_ENDING	6	/* a task sets DAFSD_DELEG_BROKEN, or has set it */
+#define DAFSD_DELEG_QUEUED	7	/* as many directives as the client takes are under way */
+#define DAFSD_DELEG_LAST	8	/* its client was asked once more at the deadline */
 
 /**
  * struct dafsd_deleg - the delegation of a file to a client

@@ -20,6 +20,7 @@
  *  4. The last reference may end here, but files are closed by the work item of their export.
  */
 #include <linux/jiffies.h>
+#include <linux/random.h>
 #include <linux/dafs/requester.h>
 #include "../session/server.h"
 #include "../session/client.h"
@@ -34,7 +35,12 @@
  * A client that answers that it has no such delegation may not have got the response of the
  * OPEN yet; after this time it never will.
  */
-#define DAFSD_RECALL_UNKNOWN	(5 * HZ)
+#define DAFSD_RECALL_UNKNOWN	(5U * HZ)
+
+static unsigned long dafsd_recall_unknown_for(void)
+{
+	return min(DAFSD_RECALL_UNKNOWN, dafsd_lease_seconds * HZ / 2);
+}
 
 static void dafsd_recall_end(struct dafsd_deleg *deleg)
 {
@@ -77,7 +83,7 @@ static void dafsd_recall_answered(struct dafsd_directive *dir, const struct dafs
 		WRITE_ONCE(deleg->since, jiffies);
 		set_bit(DAFSD_DELEG_TOLD, &deleg->flags);
 	} else if (dafsd_recall_unknown(call) &&
-		   time_after(jiffies, deleg->since + DAFSD_RECALL_UNKNOWN)) {
+		   time_after(jiffies, deleg->since + dafsd_recall_unknown_for())) {
 		set_bit(DAFSD_DELEG_DISOWNED, &deleg->flags);
 	}
 	clear_bit_unlock(DAFSD_DELEG_TELLING, &deleg->flags);
@@ -87,6 +93,7 @@ static void dafsd_recall_answered(struct dafsd_directive *dir, const struct dafs
 static void dafsd_recall_tell(struct dafsd_deleg *deleg)
 {
 	struct dafs_bc_recall_args args = { .filehandle = deleg->wire };
+	int err;
 
 	if (test_bit(DAFSD_DELEG_TOLD, &deleg->flags) ||
 	    test_and_set_bit_lock(DAFSD_DELEG_TELLING, &deleg->flags))
@@ -94,32 +101,63 @@ static void dafsd_recall_tell(struct dafsd_deleg *deleg)
 	dafsd_state_id(&deleg->state, &args.state_id);
 	deleg->dir.args = &args;
 	refcount_inc(&deleg->state.ref);
-	if (!dafsd_direct(&deleg->dir))
+	err = dafsd_direct(&deleg->dir);
+	assign_bit(DAFSD_DELEG_QUEUED, &deleg->flags, err == -EAGAIN);
+	if (!err)
 		return;
 	clear_bit_unlock(DAFSD_DELEG_TELLING, &deleg->flags);
 	dafsd_state_put_later(&deleg->state);
+}
+
+/*
+ * When to look again.  Many delegations of one client are told one after the other, so those
+ * that wait for others must not all try at the same times.
+ */
+static unsigned long dafsd_recall_delay(struct dafsd_deleg *deleg)
+{
+	if (test_bit(DAFSD_DELEG_QUEUED, &deleg->flags))
+		return get_random_u32_inclusive(DAFSD_RECALL_RETRY, DAFSD_RECALL_LATER);
+	deleg->delay = clamp(2 * deleg->delay, DAFSD_RECALL_RETRY, DAFSD_RECALL_LATER);
+	return deleg->delay;
+}
+
+/*
+ * Is there nothing to wait for any more?  A client that could not be told until now is asked
+ * once more: it may have come back just in time.
+ */
+static bool dafsd_recall_is_over(struct dafsd_deleg *deleg)
+{
+	bool knows = test_bit(DAFSD_DELEG_TOLD, &deleg->flags) ||
+		     test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags);
+
+	if (dafsd_recall_left(deleg))
+		return false;
+	return knows || test_and_set_bit(DAFSD_DELEG_LAST, &deleg->flags);
 }
 
 static void dafsd_recall_revoke(struct dafsd_deleg *deleg)
 {
 	trace_dafsd_delegation(deleg->state.id, deleg->state.client,
 			       deleg->state.file->inode->i_ino, "revoked");
-	/* first, so that it does not lose this one alone */
-	if (!test_bit(DAFSD_DELEG_TOLD, &deleg->flags) &&
-	    !test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags))
+	if (test_bit(DAFSD_DELEG_TOLD, &deleg->flags) ||
+	    test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags))
+		dafsd_state_revoke(&deleg->state);
+	else
+		/* it loses this one with all others, and its sessions */
 		dafsd_client_end(deleg->state.client, "could not be told of a recall");
-	dafsd_state_revoke(&deleg->state);
 }
 
 static void dafsd_recall_work(struct work_struct *work)
 {
 	struct dafsd_deleg *deleg = container_of(to_delayed_work(work), struct dafsd_deleg,
 						 recall);
+	unsigned long delay, left;
 
-	if (!READ_ONCE(deleg->state.dead) && dafsd_recall_left(deleg)) {
+	if (!READ_ONCE(deleg->state.dead) && !dafsd_recall_is_over(deleg)) {
 		dafsd_recall_tell(deleg);
-		deleg->delay = clamp(2 * deleg->delay, DAFSD_RECALL_RETRY, DAFSD_RECALL_LATER);
-		dafsd_recall_requeue(deleg, min(deleg->delay, dafsd_recall_left(deleg)));
+		delay = dafsd_recall_delay(deleg);
+		left = dafsd_recall_left(deleg);
+		dafsd_recall_requeue(deleg, left ? min(delay, left) : delay);
 		return;
 	}
 	if (!READ_ONCE(deleg->state.dead))

@@ -83,7 +83,7 @@ dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
  * an open, the reservations of all opens count.
  *
  * Context: may sleep; has no write access to the file system yet.
- * Return: OK or LOCKED.
+ * Return: OK; LOCKED; or DELAY if a delegate denies it, which is recalled.
  */
 dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access)
 {
@@ -92,11 +92,12 @@ dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access)
 	down_read(&file->gate);
 	mutex_lock(&file->lock);
 	status = dafsd_share_check(file, NULL, access, DAFS_OPEN_SHARE_DENY_NONE);
+	if (status)
+		status = dafsd_deleg_conflict(file, DAFSERR_LOCKED);
 	mutex_unlock(&file->lock);
-	if (!status)
-		return DAFS_STATUS_OK;
-	up_read(&file->gate);
-	return DAFSERR_LOCKED;
+	if (status)
+		up_read(&file->gate);
+	return status;
 }
 
 /**

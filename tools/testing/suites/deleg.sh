@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Delegations: what a client does without the server, and what others see of it.
 # bed: um
-# timeout: 420
+# timeout: 480
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -437,6 +437,27 @@ release
 tap_is "$(cat /tmp/out.held)" "ok
 EIO" "as its program does"
 tap_is "$(file $A/taken l r)" "ok 2" "until it has unlocked"
+
+# Where all slots are in use no NULL can be sent, but other requests renew the lease
+tap_run "a mount with few slots" mount_dafs data $C clientid=three,max_requests=2
+echo 1 >$D/busy
+head -c 1048576 /dev/zero >$D/direct
+hold $C/busy l
+readers=
+for _ in 1 2 3 4 5 6 7 8; do
+	timeout 15 sh -c "while :; do dd if=$C/direct of=/dev/null bs=4k iflag=direct; done" \
+		2>/dev/null &
+	readers="$readers $!"
+done
+for reader in $readers; do
+	wait "$reader"
+done
+tap_is "$(file $D/busy l)" EAGAIN "for three lease periods it is busy, and keeps its lock"
+release
+tap_is "$(cat /tmp/out.held)" "ok
+ok" "as its program finds"
+tap_is "$(file $D/busy l)" ok "which unlocks it then"
+umount $C
 
 # The administrator does not want any
 echo 0 >/sys/module/dafsd/parameters/max_delegations

@@ -847,6 +847,24 @@ static void dafs_deleg_deny_test(struct kunit *test)
 			   deleg_try(b, fix, "o", DAFS_RD, DAFS_OPEN_SHARE_DENY_READ));
 }
 
+/* What a delegate denies, perhaps for no program any more, is not denied to I/O without an open. */
+static void dafs_deleg_deny_io_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
+	struct dafs_fixture *fix = deleg_fixture(test, a);
+
+	deleg_connect(test, b, NULL, false);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_try(a, fix, "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_WRITE));
+	KUNIT_ASSERT_EQ(test, DAFS_OPEN_DELEGATE_WRITE, a->open.delegation_type);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, deleg_truncate(b, fix));
+	deleg_recalled(test, a, DAFS_STATUS_OK);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, deleg_truncate(b, fix));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_truncate(b, fix));
+}
+
 /* By two exports one client sees a file as two, which it caches separately. */
 static void dafs_deleg_exports_test(struct kunit *test)
 {
@@ -907,6 +925,7 @@ static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_getattr_late_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_silent_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_deny_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_deleg_deny_io_test),
 	KUNIT_CASE_PARAM(dafs_deleg_exports_test, dafs_flavours_gen),
 	{}
 };
