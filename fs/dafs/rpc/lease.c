@@ -145,13 +145,15 @@ void dafs_lease_begin(struct dafs_client *clnt)
 }
 
 /**
- * dafs_lease_hurry() - a client is connected again: find out whether it still has its lease
+ * dafs_lease_hurry() - a client is connected again: renew the lease at once if it has run out
  * @clnt: the client
  *
  * Context: any; not while the client is destroyed.
  */
 void dafs_lease_hurry(struct dafs_client *clnt)
 {
+	if (dafs_client_has_lease(clnt))
+		return;
 	WRITE_ONCE(clnt->hurry, true);
 	/* pairs with dafs_lease_begin(); before that it has just connected */
 	if (smp_load_acquire(&clnt->keeping))
