@@ -34,6 +34,7 @@ TESTED(dafsd_store_put);
 TESTED(dafsd_store_sync);
 
 /* session/ */
+TESTED(dafsd_close_wq);
 TESTED(dafsd_conn_idle);
 TESTED(dafsd_conn_put);
 TESTED(dafsd_cred_find);
@@ -50,7 +51,6 @@ TESTED(dafsd_max_state);
 TESTED(dafsd_server);
 TESTED(dafsd_session_find);
 TESTED(dafsd_session_put);
-TESTED(dafsd_close_wq);
 TESTED(dafsd_wq);
 
 /* export/ */

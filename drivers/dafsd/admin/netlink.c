@@ -127,7 +127,7 @@ int dafsd_nl_client_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  * a whole.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if it is not said which client; -ENOENT if there is none with this id.
+ * Return: 0; -EINVAL if the request has no client-id; -ENOENT if no client has this one.
  */
 int dafsd_nl_client_expire_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -183,7 +183,6 @@ static bool dafsd_nl_put_ids(struct sk_buff *skb, int state_attr, int client_att
 static bool dafsd_nl_put_file(struct sk_buff *skb, const struct dafsd_state *st, char *buf)
 {
 	const char *path = dafsd_nl_path(st, buf);
-
 	bool named = strlen(st->exp->name) < DAFSD_NL_NAME;
 
 	return (!named || !nla_put_string(skb, DAFSD_A_STATE_EXPORT, st->exp->name)) &&
@@ -261,7 +260,7 @@ int dafsd_nl_state_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  * @info: its attributes
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if it is not said which; -ENOENT if there is none with this id.
+ * Return: 0; -EINVAL if the request has no state-id; -ENOENT if no state has this one.
  */
 int dafsd_nl_state_revoke_doit(struct sk_buff *skb, struct genl_info *info)
 {

@@ -665,7 +665,8 @@ free:
  * @exp: from dafsd_export_serve(); not changed by others at the same time
  * @conf: settings as there but for read_only, and for who is squashed and to whom
  *
- * Opens stay, but delegations are recalled, because who has one does not ask what it may do.
+ * Opens stay.  Delegations are recalled: while a client has one it does not ask the server
+ * whether an access is allowed.
  * Requests in progress may end as if there had been no change; those that
  * come from now on find all of it.  Either read_only or the rest may differ from the
  * settings in force, not both: a request in progress could combine old and new.

@@ -121,26 +121,29 @@ static unsigned long dafsd_recall_delay(struct dafsd_deleg *deleg)
 	return deleg->delay;
 }
 
+/* Does the client know that it is to return the delegation, or deny that it has it? */
+static bool dafsd_recall_is_known(const struct dafsd_deleg *deleg)
+{
+	return test_bit(DAFSD_DELEG_TOLD, &deleg->flags) ||
+	       test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags);
+}
+
 /*
  * Is there nothing to wait for any more?  A client that could not be told until now is asked
  * once more: it may have come back just in time.
  */
 static bool dafsd_recall_is_over(struct dafsd_deleg *deleg)
 {
-	bool knows = test_bit(DAFSD_DELEG_TOLD, &deleg->flags) ||
-		     test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags);
-
 	if (dafsd_recall_left(deleg))
 		return false;
-	return knows || test_and_set_bit(DAFSD_DELEG_LAST, &deleg->flags);
+	return dafsd_recall_is_known(deleg) || test_and_set_bit(DAFSD_DELEG_LAST, &deleg->flags);
 }
 
 static void dafsd_recall_revoke(struct dafsd_deleg *deleg)
 {
 	trace_dafsd_delegation(deleg->state.id, deleg->state.client,
 			       deleg->state.file->inode->i_ino, "revoked");
-	if (test_bit(DAFSD_DELEG_TOLD, &deleg->flags) ||
-	    test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags))
+	if (dafsd_recall_is_known(deleg))
 		dafsd_state_revoke(&deleg->state);
 	else
 		/* it loses this one with all others, and its sessions */

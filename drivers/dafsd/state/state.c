@@ -453,7 +453,7 @@ static struct dafsd_state *dafsd_state_try_get(struct dafsd_state *st)
 }
 
 /**
- * dafsd_state_get() - the state behind a state-id, whoever holds it
+ * dafsd_state_get() - the state behind a state-id, of any client
  * @state_id: from an administrator
  *
  * Context: any.

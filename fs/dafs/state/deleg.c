@@ -218,7 +218,7 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 	bool leased = dafs_deleg_break_leases(deleg);
 	int err = 0;
 
-	/* while it is settled nobody is to use what is cached, and after that */
+	/* now and when the data is written: cached data must not be used in between either */
 	dafs_deleg_doubt_late(deleg);
 	/* by one for reading nothing is locked */
 	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
@@ -229,7 +229,7 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 	if (leased && !dafs_deleg_is_late(deleg))
 		return -EAGAIN;
 	dafs_deleg_doubt_late(deleg);
-	/* who has asked for it is going to change the file */
+	/* another client, or a program of the server, is going to change the file */
 	dafs_attrs_doubt(DAFS_I(deleg->inode));
 	return 0;
 }

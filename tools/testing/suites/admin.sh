@@ -40,7 +40,8 @@ states()
 # count VERB NAME PATTERN
 count()
 {
-	dafsdctl "$1" "$(client "$2")" | grep -c "$3"
+	dafsdctl "$1" "$(client "$2")" >/tmp/counted || echo failed
+	grep -c "$3" /tmp/counted
 }
 
 tap_is "$(said dafsdctl clients)" \
@@ -113,6 +114,9 @@ tap_is "$(said setpriv --reuid 1000 --clear-groups dafsdctl clients)" \
 	"dafsdctl: only the administrator may do this" "others may not list"
 tap_is "$(said setpriv --reuid 1000 --clear-groups dafsdctl expire "$(client one)")" \
 	"dafsdctl: only the administrator may do this" "nor expire"
+tap_is "$(said unshare -n dafsdctl clients)" \
+	"dafsdctl: the module dafsd is not loaded, or is of another version" \
+	"nor is the server seen in another network namespace"
 tap_is "$(said dafsdctl revoke 0000000000000000; said dafsdctl revoke ffffffffffffffff
 	said dafsdctl revoke 1234567812345678; said dafsdctl expire 1234567812345678)" \
 	"dafsdctl: there is no such client or state

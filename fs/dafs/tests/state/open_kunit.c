@@ -958,7 +958,7 @@ static void dafs_open_empty(struct kunit *test, struct dafs_fixture *fix)
 	dafs_must_open(test, fix, "file", &args);
 }
 
-/* An open that fails at last, while somebody looks at it */
+/* OPEN fails at its last step, while another task has a reference to the open. */
 static void dafs_open_failed_seen_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
