@@ -66,6 +66,7 @@ TESTED(dafsd_withdraw_seconds);
 /* state/ */
 TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_lock_wait_ms);
+TESTED(dafsd_recall_wait_ms);
 TESTED(dafsd_state_get);
 TESTED(dafsd_state_put_later);
 

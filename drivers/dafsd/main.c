@@ -92,7 +92,7 @@ static void dafsd_set_callbacks(void)
 {
 	dafsd_conns_init(&dafsd_main_conn_ops);
 	dafsd_clients_init(&dafsd_main_client_ops);
-	dafsd_requests_init(dafsd_procs);
+	dafsd_requests_init(dafsd_procs, dafsd_recall_met);
 }
 
 static int __init dafsd_init(void)

@@ -591,6 +591,39 @@ void dafsd_unpark_alone(struct dafsd_conn *conn)
 }
 
 /**
+ * dafsd_wait_take_room() - may a request wait for what clients have?
+ * @rq: the request
+ *
+ * Half of the requests of a connection may, so that it can always give back what others wait
+ * for; no request of a chain waits.
+ *
+ * Context: any.
+ * Return: true if so; then it is to be undone by dafsd_wait_drop_room().
+ */
+bool dafsd_wait_take_room(struct dafsd_rqst *rq)
+{
+	struct dafsd_conn *conn = rq->conn;
+
+	if (rq->base.hdr.chain_flags & (DAFS_CHF_FORW | DAFS_CHF_BACK))
+		return false;
+	if (atomic_inc_return(&conn->nr_waits) <= dafs_responder_nreq(conn->responder) / 2)
+		return true;
+	atomic_dec(&conn->nr_waits);
+	return false;
+}
+
+/**
+ * dafsd_wait_drop_room() - a request does not wait any more
+ * @conn: its connection
+ *
+ * Context: any.
+ */
+void dafsd_wait_drop_room(struct dafsd_conn *conn)
+{
+	atomic_dec(&conn->nr_waits);
+}
+
+/**
  * dafsd_wait_begin() - from now on an event is not missed
  * @wait: the event; the caller looks afterwards whether there is a need to wait for it
  *

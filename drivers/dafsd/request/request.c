@@ -16,15 +16,20 @@
 /* Chapter 6, indexed by procedure number; see dafsd_requests_init() */
 static const struct dafsd_proc *dafsd_request_procs;
 
+/* See dafsd_requests_init() */
+static void (*dafsd_request_met)(struct dafsd_rqst *rq);
+
 /**
  * dafsd_requests_init() - set the table of request handlers
  * @procs: DAFS_PROC_LAST + 1 rows; a procedure without a handler is answered NOTSUPP
+ * @met: takes dafsd_rqst.met, and may let the request wait
  *
  * Context: module initialization.
  */
-void dafsd_requests_init(const struct dafsd_proc *procs)
+void dafsd_requests_init(const struct dafsd_proc *procs, void (*met)(struct dafsd_rqst *rq))
 {
 	dafsd_request_procs = procs;
+	dafsd_request_met = met;
 }
 
 static const struct dafsd_proc *dafsd_proc_find(u32 number)
@@ -320,8 +325,16 @@ static bool dafsd_rqst_waits(struct dafsd_rqst *rq)
 	return true;
 }
 
+static void dafsd_rqst_end_wait(struct dafsd_rqst *rq)
+{
+	rq->wait->end(rq->wait);
+	rq->wait = NULL;
+}
+
 static bool dafsd_stage_waited(struct dafsd_rqst *rq)
 {
+	if (rq->wait->once)
+		dafsd_rqst_end_wait(rq);
 	rq->stage = DAFSD_STAGE_RUN;
 	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
 }
@@ -342,6 +355,8 @@ static bool dafsd_stage_run(struct dafsd_rqst *rq)
 	dafsd_late_begin(rq);
 	rq->status = dafsd_run_check(rq) ?: dafsd_handle(rq, rq->proc->run);
 	dafsd_late_end(rq);
+	if (rq->met)
+		dafsd_request_met(rq);
 	if (dafsd_rqst_awaits(rq))
 		return false;
 	if (dafsd_rqst_waits(rq))
@@ -356,8 +371,7 @@ static bool dafsd_stage_run(struct dafsd_rqst *rq)
 static bool dafsd_stage_encode(struct dafsd_rqst *rq)
 {
 	if (rq->wait)
-		rq->wait->end(rq->wait);
-	rq->wait = NULL;
+		dafsd_rqst_end_wait(rq);
 	dafsd_lane_leave(rq);
 	dafsd_rqst_drop_cred(rq);
 	rq->len = dafsd_encode(rq, &rq->status);
@@ -437,7 +451,7 @@ static void dafsd_rqst_work(struct work_struct *work)
  * Context: any but interrupt.
  * Return: the request, or NULL if the task is no worker that executes one.
  */
-const struct dafsd_rqst *dafsd_rqst_current(void)
+struct dafsd_rqst *dafsd_rqst_current(void)
 {
 	struct work_struct *work = current_work();
 
@@ -488,6 +502,8 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->cred = NULL;
 	rq->open = NULL;
 	rq->wait = NULL;
+	rq->met = NULL;
+	rq->patience = 0;
 	rq->body = false;
 	rq->hang_up = false;
 	rq->scratch = NULL;

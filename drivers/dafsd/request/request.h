@@ -14,6 +14,7 @@
 
 struct dafsd_conn;
 struct dafsd_export;
+struct dafsd_file;
 struct dafsd_lane;
 struct dafsd_open;
 struct dafsd_proc;
@@ -47,6 +48,7 @@ enum dafsd_stage {
  * @end: the request is going to be answered: free this; in its worker, may sleep
  * @pending: set by the handler, which returns DELAY: the request is to wait, and to be
  *	handled anew after the event
+ * @once: @end is called then, so that the handler does not see this
  * @queue: the request, while it is parked; with @ready guarded by the lock of request/park.c
  * @ready: the event has come since dafsd_wait_begin()
  */
@@ -54,6 +56,7 @@ struct dafsd_wait {
 	const char *what;
 	void (*end)(struct dafsd_wait *wait);
 	bool pending;
+	bool once;
 	struct list_head queue;
 	bool ready;
 };
@@ -86,6 +89,9 @@ struct dafsd_wait {
  * @saved_cred: what its worker was before, for revert_creds()
  * @open: OPEN: what it has reserved and not used yet, see dafsd_open_reserve()
  * @wait: the event that it waits for or has waited for, or NULL
+ * @met: a file with a delegation that is in its way if it ends with DELAY, or NULL; holds a
+ *	reference
+ * @patience: until when it waits for the ends of delegations, in jiffies; 0 if it has not yet
  * @body: encode @res although the status is not OK (E-13)
  * @hang_up: fail the channel once the response has left
  * @chain: its chain, while it is executed
@@ -121,6 +127,8 @@ struct dafsd_rqst {
 	const struct cred *saved_cred;
 	struct dafsd_open *open;
 	struct dafsd_wait *wait;
+	struct dafsd_file *met;
+	unsigned long patience;
 	bool body;
 	bool hang_up;
 	struct dafsd_chain chain;
@@ -132,9 +140,9 @@ struct dafsd_rqst {
 	void *area;
 };
 
-void dafsd_requests_init(const struct dafsd_proc *procs);
+void dafsd_requests_init(const struct dafsd_proc *procs, void (*met)(struct dafsd_rqst *rq));
 void dafsd_rqst_queue(struct dafsd_rqst *rq, enum dafsd_owner from);
-const struct dafsd_rqst *dafsd_rqst_current(void);
+struct dafsd_rqst *dafsd_rqst_current(void);
 extern const struct dafs_responder_ops dafsd_responder_ops;
 
 /* chain.c */
@@ -155,6 +163,8 @@ void dafsd_lane_leave(struct dafsd_rqst *rq);
 bool dafsd_sq_enter(struct dafsd_rqst *rq);
 void dafsd_sq_leave(struct dafsd_io *io);
 bool dafsd_park_alone(struct dafsd_rqst *rq);
+bool dafsd_wait_take_room(struct dafsd_rqst *rq);
+void dafsd_wait_drop_room(struct dafsd_conn *conn);
 void dafsd_wait_begin(struct dafsd_wait *wait);
 bool dafsd_wait_park(struct dafsd_rqst *rq);
 void dafsd_wait_ready(struct dafsd_wait *wait);

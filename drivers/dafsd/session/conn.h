@@ -53,7 +53,8 @@ enum dafsd_conn_state {
  * @sq_waiting: requests that wait for @sq_avail; may be of another connection
  * @alone: a DISCONNECT that waits for the end of all other requests
  * @ending: nothing waits any more
- * @lock_waits: LOCKs that wait for another lock
+ * @nr_waits: requests that wait for what clients have: LOCKs for other locks, others for the
+ *	end of a delegation
  * @changing: dafsd_rqst.change_link of the changes that are executed, see request/late.c
  * @late_node: in dafsd_client.late, after the channel has closed, while a change is
  *	executed; guarded by dafsd_client.late_lock
@@ -87,7 +88,7 @@ struct dafsd_conn {
 	struct list_head sq_waiting;
 	struct list_head alone;
 	bool ending;
-	atomic_t lock_waits;
+	atomic_t nr_waits;
 	struct list_head changing;
 	struct list_head late_node;
 	struct mutex setup;	/* see above */

@@ -181,11 +181,25 @@ static int dafsd_lease_change(struct file_lease *fl, int type, struct list_head 
 	return type == F_UNLCK ? lease_modify(fl, type, dispose) : -EAGAIN;
 }
 
+/* If it is in the way, the request may wait for its end. */
+static void dafsd_deleg_meets(const struct dafsd_deleg *deleg, struct dafsd_rqst *rq)
+{
+	if (rq->met)
+		return;
+	dafsd_file_hold(deleg->state.file);
+	rq->met = deleg->state.file;
+}
+
 static bool dafsd_lease_is_own(struct file_lease *fl)
 {
-	const struct dafsd_rqst *rq = dafsd_rqst_current();
+	const struct dafsd_deleg *deleg = fl->c.flc_owner;
+	struct dafsd_rqst *rq = dafsd_rqst_current();
 
-	return rq && dafsd_deleg_is_own(fl->c.flc_owner, rq);
+	if (rq && dafsd_deleg_is_own(deleg, rq))
+		return true;
+	if (rq)
+		dafsd_deleg_meets(deleg, rq);
+	return false;
 }
 
 static const struct lease_manager_operations dafsd_lease_ops = {
@@ -244,9 +258,16 @@ static void dafsd_deleg_claimed(const struct dafsd_state *st)
 	trace_dafsd_delegation(st->id, st->client, st->file->inode->i_ino, "over");
 }
 
+/* Whom it was in the way of goes on. */
+static void dafsd_deleg_over(struct dafsd_deleg *deleg)
+{
+	dafsd_lease_end(deleg);
+	dafsd_recall_wake(deleg);
+}
+
 static void dafsd_deleg_revoked(struct dafsd_state *st)
 {
-	dafsd_lease_end(dafsd_deleg_of(st));
+	dafsd_deleg_over(dafsd_deleg_of(st));
 }
 
 static void dafsd_deleg_ended(struct dafsd_state *st)
@@ -254,7 +275,7 @@ static void dafsd_deleg_ended(struct dafsd_state *st)
 	/* a rest that began with the recall may be over */
 	if (test_bit(DAFSD_DELEG_BROKEN, &dafsd_deleg_of(st)->flags))
 		dafsd_deleg_rest(st->file->inode);
-	dafsd_lease_end(dafsd_deleg_of(st));
+	dafsd_deleg_over(dafsd_deleg_of(st));
 	dafsd_recall_ended(dafsd_deleg_of(st));
 }
 

@@ -25,6 +25,10 @@ dafs_status_t dafsd_deleg_recall_writer(struct inode *inode);
 void dafsd_delegs_recall(const struct dafsd_export *exp);
 void dafsd_delegs_wait(struct dafsd_export *exp);
 
+/* recall_wait.c */
+extern unsigned int dafsd_recall_wait_ms;
+void dafsd_recall_met(struct dafsd_rqst *rq);
+
 /* deleg_attr.c */
 dafs_status_t dafsd_deleg_ask(struct dafsd_rqst *rq, const struct dafsd_fh *fh, u64 wanted);
 void dafsd_deleg_answer(const struct dafsd_rqst *rq, struct dafs_fattr *attr);

@@ -19,6 +19,7 @@
 #define DAFSD_DELEG_ENDING	6	/* a task sets DAFSD_DELEG_BROKEN, or has set it */
 #define DAFSD_DELEG_QUEUED	7	/* as many directives as the client takes are under way */
 #define DAFSD_DELEG_LAST	8	/* its client was asked once more at the deadline */
+#define DAFSD_DELEG_OVER	9	/* it is in nobody's way any more */
 
 /**
  * struct dafsd_deleg - the delegation of a file to a client
@@ -56,6 +57,9 @@ static_assert(!offsetof(struct dafsd_deleg, state));
 struct dafsd_client *dafsd_deleg_writer(struct inode *inode, struct dafs_fh *wire,
 					struct dafs_state_id *state_id);
 bool dafsd_deleg_lives(const struct dafsd_client *client, const struct dafs_state_id *state_id);
+
+/* recall_wait.c */
+void dafsd_recall_wake(struct dafsd_deleg *deleg);
 
 /* recall.c */
 void dafsd_recall_init(struct dafsd_deleg *deleg);

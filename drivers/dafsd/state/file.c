@@ -97,6 +97,7 @@ static struct dafsd_file *dafsd_file_new(struct inode *inode)
 	spin_lock_init(&file->locks_lock);
 	INIT_LIST_HEAD(&file->lockers);
 	INIT_LIST_HEAD(&file->lock_waits);
+	INIT_LIST_HEAD(&file->recall_waits);
 	return file;
 }
 

@@ -55,6 +55,7 @@ struct dafsd_appends {
  * @locks_lock: guards what follows, and dafsd_open.locker of its opens; inside of @lock
  * @lockers: dafsd_locker.file_link
  * @lock_waits: dafsd_lock_wait.link
+ * @recall_waits: dafsd_recall_wait.link
  */
 struct dafsd_file {
 	struct rcu_head rcu;
@@ -73,6 +74,7 @@ struct dafsd_file {
 	spinlock_t locks_lock;	/* see above */
 	struct list_head lockers;
 	struct list_head lock_waits;
+	struct list_head recall_waits;
 };
 
 int dafsd_files_init(void);

@@ -12,9 +12,6 @@
  *  3. Those in whose way the released lock was are woken in their order, and each tries again.
  *     One that was woken comes before requests that arrived later; if it is denied again, it
  *     wakes those that have waited for it.
- *
- * A session waits with half of its requests at most, so that it can always unlock, and no
- * request of a chain waits.
  */
 #include <linux/slab.h>
 #include <linux/dafs_wire.h>
@@ -84,23 +81,10 @@ static void dafsd_lock_wait_end(struct dafsd_wait *base)
 		dafsd_lock_wake_locked(wait->file, wait, &wait->range);
 	list_del(&wait->link);
 	spin_unlock(&wait->file->locks_lock);
-	atomic_dec(&wait->conn->lock_waits);
+	dafsd_wait_drop_room(wait->conn);
 	dafsd_locker_put(wait->locker);
 	dafsd_file_put(wait->file);
 	kfree(wait);
-}
-
-/* May another request of the connection wait? */
-static bool dafsd_lock_wait_room(struct dafsd_rqst *rq)
-{
-	struct dafsd_conn *conn = rq->conn;
-
-	if (rq->base.hdr.chain_flags & (DAFS_CHF_FORW | DAFS_CHF_BACK))
-		return false;
-	if (atomic_inc_return(&conn->lock_waits) <= dafs_responder_nreq(conn->responder) / 2)
-		return true;
-	atomic_dec(&conn->lock_waits);
-	return false;
 }
 
 /**
@@ -121,11 +105,11 @@ struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, struct dafsd_
 {
 	struct dafsd_lock_wait *wait;
 
-	if (!dafsd_lock_wait_room(rq))
+	if (!dafsd_wait_take_room(rq))
 		return NULL;
 	wait = kzalloc(sizeof(*wait), GFP_KERNEL);
 	if (!wait) {
-		atomic_dec(&rq->conn->lock_waits);
+		dafsd_wait_drop_room(rq->conn);
 		return NULL;
 	}
 	wait->base.what = "for a lock";

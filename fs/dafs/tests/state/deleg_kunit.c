@@ -158,6 +158,7 @@ static struct dafs_fixture *deleg_fixture(struct kunit *test, struct deleg_clien
 
 	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
 	dafs_fixture_server_param(test, &dafsd_deleg_rest_seconds, 0);
+	dafs_fixture_server_param(test, &dafsd_recall_wait_ms, 1);
 	dafs_backing_write(test, fix, "file", "content", 7);
 	deleg_connect(test, client, NULL, true);
 	return fix;
@@ -248,6 +249,59 @@ static void dafs_deleg_write_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, IS_ERR(file) && PTR_ERR(file) == -EWOULDBLOCK);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "r", DAFS_RD, 0));
+}
+
+/* Sends an OPEN on a stream of its own. */
+static void deleg_ask_open(struct deleg_client *client, struct dafs_fixture *fix, u16 stream)
+{
+	struct dafs_open_args args = dafs_test_open_args("w", DAFS_WR, 0);
+	struct dafs_req_hdr hdr = raw_hdr(client->op, DAFS_PROC_OPEN);
+	struct dafs_str name = dafs_test_str("file");
+
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	hdr.seq_number = 0;
+	hdr.stream_id = stream;
+	memcpy(hdr.cred_handle, client->handle, sizeof(client->handle));
+	client->op->seq--;
+	raw_ask(client->op, &hdr, &args);
+}
+
+static void deleg_answered(struct kunit *test, struct deleg_client *client, dafs_status_t expected)
+{
+	struct dafs_res_hdr hdr = {};
+
+	DAFS_EXPECT_STATUS(test, expected, raw_recv_status(client->op, RAW_WAIT_MS, &hdr));
+}
+
+/* What is in its way is not answered until the delegation is over, but for every second one. */
+static void dafs_deleg_wait_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test), *c = deleg_new(test);
+	struct dafs_fixture *fix = deleg_writer(test, a, b);
+	unsigned int waiting = b->login.res.connect.opts.max_requests / 2, i;
+
+	deleg_connect(test, c, NULL, false);
+	WRITE_ONCE(dafsd_recall_wait_ms, 10 * RAW_WAIT_MS);
+	for (i = 1; i <= waiting; i++)
+		deleg_ask_open(b, fix, i);
+	deleg_recalled(test, a, DAFS_STATUS_OK);
+	KUNIT_EXPECT_NULL(test, raw_recv(b->op, RAW_QUIET_MS));
+	deleg_ask_open(b, fix, i);
+	deleg_answered(test, b, DAFSERR_DELAY);
+	/* a connection that ends does not wait */
+	deleg_ask_open(c, fix, 1);
+	KUNIT_EXPECT_NULL(test, raw_recv(c->op, RAW_QUIET_MS));
+	raw_close(test, c->op);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
+	for (i = 0; i < waiting; i++)
+		deleg_answered(test, b, DAFS_STATUS_OK);
+	/* not for ever */
+	WRITE_ONCE(dafsd_recall_wait_ms, 100);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "w", DAFS_WR, 0));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(b));
+	deleg_must_get(test, a, fix);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, deleg_try(b, fix, "w", DAFS_WR, 0));
 }
 
 /* R-6.5.24-20: what is not delegated */
@@ -907,6 +961,7 @@ static void dafs_deleg_exports_test(struct kunit *test)
 static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_read_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_write_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_deleg_wait_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_none_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_rest_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_conflicts_test, dafs_flavours_gen),
