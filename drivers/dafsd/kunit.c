@@ -17,6 +17,7 @@
 #include "request/request.h"
 #include "state/deleg.h"
 #include "state/lock_wait.h"
+#include "state/persist.h"
 #include "state/state.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
@@ -34,6 +35,7 @@ TESTED(dafsd_store_put);
 TESTED(dafsd_store_sync);
 
 /* session/ */
+TESTED(dafsd_client_end_id);
 TESTED(dafsd_close_wq);
 TESTED(dafsd_conn_idle);
 TESTED(dafsd_conn_put);
@@ -51,6 +53,7 @@ TESTED(dafsd_max_state);
 TESTED(dafsd_server);
 TESTED(dafsd_session_find);
 TESTED(dafsd_session_put);
+TESTED(dafsd_timer_wq);
 TESTED(dafsd_wq);
 
 /* export/ */
@@ -66,6 +69,9 @@ TESTED(dafsd_withdraw_seconds);
 /* state/ */
 TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_lock_wait_ms);
+TESTED(dafsd_persist_broken);
+TESTED(dafsd_persist_load);
+TESTED(dafsd_persist_unload);
 TESTED(dafsd_recall_wait_ms);
 TESTED(dafsd_state_get);
 TESTED(dafsd_state_put_later);

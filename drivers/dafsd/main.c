@@ -19,6 +19,7 @@
 #include "state/deleg.h"
 #include "state/file.h"
 #include "state/lock.h"
+#include "state/persist.h"
 #include "state/state.h"
 #include "data/data.h"
 #include "proc/proc.h"
@@ -70,6 +71,9 @@ static const struct dafsd_client_ops dafsd_main_client_ops = {
 	.expire = dafsd_states_expire_client,
 	.revoke = dafsd_states_revoke_client,
 	.release = dafsd_states_release_client,
+	.replaced = dafsd_persist_replaced,
+	.load = dafsd_persist_load,
+	.unload = dafsd_persist_unload,
 };
 
 static void dafsd_main_export_withdrawn(struct dafsd_export *exp)
@@ -81,8 +85,14 @@ static void dafsd_main_export_withdrawn(struct dafsd_export *exp)
 	dafsd_verifier_change();
 }
 
+static void dafsd_main_export_served(struct dafsd_export *exp)
+{
+	dafsd_states_init_export(exp);
+	dafsd_persist_served(exp);
+}
+
 static const struct dafsd_export_ops dafsd_main_export_ops = {
-	.served = dafsd_states_init_export,
+	.served = dafsd_main_export_served,
 	.withdrawn = dafsd_main_export_withdrawn,
 	.changed = dafsd_delegs_recall,
 };

@@ -30,6 +30,7 @@
 #include "../session/peer.h"
 #include "../state/file.h"
 #include "../state/open.h"
+#include "../state/persist.h"
 #include "data.h"
 
 /**
@@ -150,9 +151,16 @@ static dafs_status_t dafsd_append_data(const struct dafsd_use *use, struct iov_i
 {
 	struct dafsd_file *file = use->file;
 	struct file *filp = use->filp;
+	dafs_status_t status;
 	int err = -EAGAIN;
 
 	down_write(&file->append);
+	status = dafsd_persist_io(file->inode, !use->open, i_size_read(file->inode),
+				  iov_iter_count(iter));
+	if (status) {
+		up_write(&file->append);
+		return status;
+	}
 	/* before the check, so that an error that the check misses fails this append */
 	own->since = dafsd_sync_begin(filp);
 	if (!dafsd_appends_open(&file->appends, filp))

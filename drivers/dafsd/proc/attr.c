@@ -13,7 +13,9 @@
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
 #include "../state/deleg.h"
+#include "../state/file.h"
 #include "../state/open.h"
+#include "../state/persist.h"
 #include "proc.h"
 
 /*
@@ -149,6 +151,15 @@ dafs_status_t dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 	return dafsd_fh_use(rq, &rq->args.getattr.filehandle, dafsd_getattr);
 }
 
+/* The bytes that are cut off, or added, must not be broken. */
+static dafs_status_t dafsd_setattr_check_locks(const struct dafsd_use *use, u64 size)
+{
+	const struct inode *inode = use->file->inode;
+
+	return dafsd_persist_io(inode, !use->open, min_t(u64, size, i_size_read(inode)),
+				OFFSET_MAX);
+}
+
 /*
  * Changing the size needs the permission to write: an open for writing, or the right to
  * open the file for writing.  This is checked before write access to the file system is
@@ -159,16 +170,17 @@ static dafs_status_t dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh 
 					 const struct dafs_fattr *attr, u64 which)
 {
 	u64 *done = &rq->res.setattr.attr_request_bitmap;
+	dafs_status_t status = DAFS_STATUS_OK;
 	struct dafsd_use use = {};
-	dafs_status_t status;
 	int err;
 
 	if (which & DAFS_FATTR_OBJECT_SIZE) {
 		status = dafsd_open_find(rq, fh, state_id, DAFS_OPEN_SHARE_ACCESS_WRITE, &use);
 		if (status)
 			return status;
+		status = dafsd_setattr_check_locks(&use, attr->object_size);
 	}
-	status = dafsd_fh_want_write(fh);
+	status = status ?: dafsd_fh_want_write(fh);
 	if (!status)
 		status = dafsd_fattr_set(fh->dentry, attr, which, done);
 	if (use.filp)

@@ -19,8 +19,7 @@
 #include "../state/state.h"
 #include "proc.h"
 
-/* Options that make no difference here: this server never has a broken lock to repair. */
-#define DAFSD_LOCK_OPTIONS	(DAFS_LOCK_RECLAIM | DAFS_LOCK_REPAIR)
+#define DAFSD_LOCK_OPTIONS	(DAFS_LOCK_RECLAIM | DAFS_LOCK_PERSIST | DAFS_LOCK_REPAIR)
 
 /*
  * Bytes beyond OFFSET_MAX exist in no file.  As to locks, they are taken for the byte at
@@ -59,8 +58,8 @@ static dafs_status_t dafsd_lock_range(u32 type, u64 offset, u64 length, struct d
 }
 
 /*
- * A lock can be reclaimed in the grace period only: afterwards it is not known whether another
- * one has conflicted with it (E-88).
+ * What is reclaimed in a grace period is what the client had.  Afterwards it is not known whether
+ * another lock has conflicted with it (E-88), but of a PERSIST lock.
  */
 static dafs_status_t dafsd_lock_check_options(struct dafsd_rqst *rq)
 {
@@ -68,12 +67,8 @@ static dafs_status_t dafsd_lock_check_options(struct dafsd_rqst *rq)
 
 	if (options & ~DAFSD_LOCK_OPTIONS)
 		return DAFSERR_NOTSUPP;
-	if (!(options & DAFS_LOCK_RECLAIM))
-		return dafsd_grace_check(rq->ses->client->server);
-	if (dafsd_grace_reclaims(rq->ses->client))
-		return DAFS_STATUS_OK;
-	rq->body = true;
-	return DAFSERR_DENIED;
+	return options & DAFS_LOCK_RECLAIM ? DAFS_STATUS_OK :
+					     dafsd_grace_check(rq->ses->client->server);
 }
 
 static dafs_status_t dafsd_lock_no_open(struct dafsd_rqst *rq, struct dafsd_fh *fh)
@@ -106,9 +101,9 @@ static dafs_status_t dafsd_lock_check_access(const struct dafsd_use *use,
 static dafs_status_t dafsd_lock_too_late(struct dafsd_rqst *rq, const struct dafsd_use *use,
 					 const struct dafsd_range *range)
 {
-	const struct dafsd_range undo = { F_UNLCK, range->start, range->end };
+	struct dafsd_lock_req undo = { .range = { F_UNLCK, range->start, range->end } };
 
-	dafsd_lock_set(rq, use, &undo, false);
+	dafsd_lock_set(rq, use, &undo);
 	rq->body = true;
 	return DAFSERR_DENIED;
 }
@@ -116,22 +111,23 @@ static dafs_status_t dafsd_lock_too_late(struct dafsd_rqst *rq, const struct daf
 static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	const struct dafs_lock_args *args = &rq->args.lock;
-	struct dafsd_range range;
+	struct dafsd_lock_req req = {
+		.options = args->options,
+		.waits = args->lock_type == DAFS_READW_LT || args->lock_type == DAFS_WRITEW_LT,
+	};
 	dafs_status_t status;
-	bool reclaims, waits;
 
-	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &range);
+	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &req.range);
 	if (!status)
-		status = dafsd_lock_check_access(use, &range);
+		status = dafsd_lock_check_access(use, &req.range);
 	if (!status)
 		status = dafsd_lock_check_options(rq);
 	if (status)
 		return status;
-	reclaims = args->options & DAFS_LOCK_RECLAIM;
-	waits = args->lock_type == DAFS_READW_LT || args->lock_type == DAFS_WRITEW_LT;
-	status = dafsd_lock_set(rq, use, &range, waits);
-	if (!status && reclaims && !dafsd_grace_reclaims(rq->ses->client))
-		status = dafsd_lock_too_late(rq, use, &range);
+	status = dafsd_lock_set(rq, use, &req);
+	if (!status && (args->options & DAFS_LOCK_RECLAIM) && !req.kept &&
+	    !dafsd_grace_reclaims(rq->ses->client))
+		status = dafsd_lock_too_late(rq, use, &req.range);
 	return status;
 }
 
@@ -143,7 +139,7 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
  * also where the export has become read-only.
  *
  * Context: process context under the caller's credential; may sleep.
- * Return: DAFS status; DENIED with a description of the conflicting lock.
+ * Return: DAFS status; DENIED or LOCK_BROKEN with a description of the conflicting lock.
  */
 dafs_status_t dafsd_proc_lock(struct dafsd_rqst *rq)
 {
@@ -175,7 +171,7 @@ static dafs_status_t dafsd_lockt_run(struct dafsd_rqst *rq, struct dafsd_fh *fh)
  * @rq: request
  *
  * Context: process context under the caller's credential; may sleep.
- * Return: DAFS status; DENIED with a description of the conflicting lock.
+ * Return: DAFS status; DENIED or LOCK_BROKEN with a description of the conflicting lock.
  */
 dafs_status_t dafsd_proc_lockt(struct dafsd_rqst *rq)
 {
@@ -185,11 +181,11 @@ dafs_status_t dafsd_proc_lockt(struct dafsd_rqst *rq)
 static dafs_status_t dafsd_locku_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	const struct dafs_locku_args *args = &rq->args.locku;
-	struct dafsd_range range = { .type = F_UNLCK };
+	struct dafsd_lock_req req = { .range.type = F_UNLCK };
 	dafs_status_t status;
 
-	status = dafsd_lock_bytes(args->offset, args->length, &range);
-	return status ?: dafsd_lock_set(rq, use, &range, false);
+	status = dafsd_lock_bytes(args->offset, args->length, &req.range);
+	return status ?: dafsd_lock_set(rq, use, &req);
 }
 
 /**

@@ -14,7 +14,9 @@
 #include "../request/io.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
+#include "../state/file.h"
 #include "../state/open.h"
+#include "../state/persist.h"
 #include "../state/state.h"
 #include "../data/data.h"
 #include "proc.h"
@@ -45,14 +47,23 @@ static dafs_status_t dafsd_read(struct file *filp, struct iov_iter *iter, u64 of
 	return DAFS_STATUS_OK;
 }
 
+static dafs_status_t dafsd_rw_check_locks(const struct dafsd_use *use, u64 offset, u64 length)
+{
+	return dafsd_persist_io(use->file->inode, !use->open, offset, length);
+}
+
 static dafs_status_t dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_read_inline_args *args = &rq->args.read_inline;
 	struct dafs_read_inline_res *res = &rq->res.read_inline;
 	u32 room = min(rq->base.out.len, rq->ses->opts.max_response_size);
+	dafs_status_t status;
 	struct iov_iter iter;
 	struct kvec kvec;
 
+	status = dafsd_rw_check_locks(use, args->offset, args->byte_count);
+	if (status)
+		return status;
 	kvec.iov_base = rq->base.out.base + DAFS_READ_INLINE_DATA;
 	kvec.iov_len = min(args->byte_count, room - DAFS_READ_INLINE_DATA);
 	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, kvec.iov_len);
@@ -129,7 +140,8 @@ static dafs_status_t dafsd_read_direct(struct dafsd_rqst *rq, const struct dafsd
 	u32 len = min_t(u32, args->byte_count, DAFS_MAX_IO_SIZE);
 	dafs_status_t status;
 
-	status = dafsd_io_check_bufs(rq, &args->read_data_buffers, args->byte_count);
+	status = dafsd_io_check_bufs(rq, &args->read_data_buffers, args->byte_count) ?:
+		 dafsd_rw_check_locks(use, args->offset, len);
 	if (status)
 		return status;
 	if (dafsd_read_may_borrow(rq, use->filp, len))
@@ -165,11 +177,14 @@ dafs_status_t dafsd_proc_read_direct(struct dafsd_rqst *rq)
 static dafs_status_t dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 offset,
 				 u32 stable_how, struct dafs_write_res *res)
 {
+	dafs_status_t status = dafsd_rw_check_locks(use, offset, iov_iter_count(iter));
 	errseq_t since = dafsd_sync_begin(use->filp);
 	loff_t pos = offset;
 	ssize_t n;
 	int err = 0;
 
+	if (status)
+		return status;
 	dafsd_verifier_get(use->exp, &res->verifier);
 	dafsd_write_begin(use);
 	n = dafsd_write_iter(use, iter, &pos, 0);

@@ -33,7 +33,8 @@
 #include "session.h"
 #include "trace.h"
 
-static const struct dafsd_client_ops *dafsd_client_ops;
+/* See dafsd_clients_init() */
+const struct dafsd_client_ops *dafsd_client_ops;
 
 /**
  * dafsd_clients_init() - set the callbacks to the layer that keeps the state of clients
@@ -477,6 +478,8 @@ unlock:
 	dafsd_clients_release(&gone);
 	/* opens that expired before the client reconnected are not restored */
 	dafsd_client_revoke(client);
+	if (!status)
+		dafsd_client_ops->replaced(client);
 	return status;
 }
 

@@ -18,6 +18,7 @@ struct dafsd_peer;
 struct dafsd_seen;
 struct dafsd_server;
 struct dafsd_session;
+struct dafsd_store;
 
 /* Memory of what the server remembers of the files that a client has opened */
 #define DAFSD_SEEN_BYTES	(SZ_16K + 64)
@@ -144,12 +145,20 @@ static inline u32 dafsd_client_number(const struct dafsd_client *client)
  * @expire: its lease has run out, under the lock of clients: nothing new is made of it
  * @revoke: without that lock: take from it what has expired
  * @release: it is gone: end all of it
+ * @replaced: it has authenticated: the state of its other instances was released, or just is
+ * @load: the store is about to be used: read what the folders above have put there
+ * @unload: the store is about to be closed
  */
 struct dafsd_client_ops {
 	void (*expire)(struct dafsd_client *client);
 	void (*revoke)(struct dafsd_client *client);
 	void (*release)(struct dafsd_client *client);
+	void (*replaced)(const struct dafsd_client *client);
+	int (*load)(struct dafsd_store *store);
+	void (*unload)(void);
 };
+
+extern const struct dafsd_client_ops *dafsd_client_ops;
 
 void dafsd_clients_init(const struct dafsd_client_ops *ops);
 void dafsd_clients_exit(struct dafsd_server *server);

@@ -149,6 +149,17 @@ dafs_status_t dafsd_client_may_get(const struct dafsd_client *client)
 	return READ_ONCE(client->recorded) ? DAFS_STATUS_OK : DAFSERR_DELAY;
 }
 
+/* Clients may have connected before the first export was enabled. */
+static void dafsd_records_greet(struct dafsd_server *server)
+{
+	const struct dafsd_client *client;
+
+	guard(mutex)(&server->clients_lock);
+	list_for_each_entry(client, &server->clients, node)
+		if (client->principal)
+			dafsd_client_ops->replaced(client);
+}
+
 static int dafsd_records_load(struct dafsd_server *server, struct file *dir)
 {
 	struct dafsd_store *store = dafsd_store_open(dir);
@@ -156,13 +167,15 @@ static int dafsd_records_load(struct dafsd_server *server, struct file *dir)
 
 	if (IS_ERR(store))
 		return PTR_ERR(store);
-	err = dafsd_grace_load(server, store);
+	err = dafsd_client_ops->load(store) ?: dafsd_grace_load(server, store);
 	if (err) {
+		dafsd_client_ops->unload();
 		dafsd_store_close(store);
 		return err;
 	}
 	WRITE_ONCE(server->store, store);
 	dafsd_grace_begin(server);
+	dafsd_records_greet(server);
 	return 0;
 }
 
@@ -240,6 +253,7 @@ void dafsd_records_close(struct dafsd_server *server)
 	if (!server->store)
 		return;
 	dafsd_grace_exit(server);
+	dafsd_client_ops->unload();
 	dafsd_store_close(server->store);
 	server->store = NULL;
 }

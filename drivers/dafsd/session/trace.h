@@ -173,6 +173,21 @@ TRACE_EVENT(dafsd_delegation,
 		  __entry->ino, __get_str(what))
 );
 
+/* A PERSIST lock has lost its owner, or is broken, or its file was removed */
+TRACE_EVENT(dafsd_persist,
+	TP_PROTO(u64 number, const char *what),
+	TP_ARGS(number, what),
+	TP_STRUCT__entry(
+		__field(u64, number)
+		__string(what, what)
+	),
+	TP_fast_assign(
+		__entry->number = number;
+		__assign_str(what);
+	),
+	TP_printk("record=%llu %s", __entry->number, __get_str(what))
+);
+
 /* LOCK or LOCKU: what is locked, and with which result */
 TRACE_EVENT(dafsd_lock,
 	TP_PROTO(u32 id, const struct dafsd_client *client, int type, loff_t start, loff_t end,

@@ -43,6 +43,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "deleg_impl.h"
+#include "persist.h"
 #include "open_impl.h"
 
 #define DAFSD_RESTS	256
@@ -397,7 +398,8 @@ static u32 dafsd_offer_type(struct dafsd_offer *offer, unsigned int flags)
 
 	if (offer->reclaimed)
 		return offer->rq->args.open.delegate_type;
-	if ((flags & DAFSD_OPEN_CREATED) || dafsd_deleg_rests(inode) ||
+	/* a delegate would not ask whether a lock is broken */
+	if ((flags & DAFSD_OPEN_CREATED) || dafsd_deleg_rests(inode) || dafsd_persist_any(inode) ||
 	    dafsd_grace_check(offer->rq->ses->client->server))
 		return DAFS_OPEN_DELEGATE_NONE;
 	if (access == DAFS_OPEN_SHARE_ACCESS_BOTH)

@@ -33,38 +33,15 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "open_impl.h"
+#include "lock_impl.h"
 #include "lock_wait.h"
+#include "persist_impl.h"
 
 /* What a lock of the kernel takes */
 #define DAFSD_LOCK_BYTES	sizeof(struct file_lock)
 
 /* All struct dafsd_locker */
 static atomic_t dafsd_lockers = ATOMIC_INIT(0);
-
-/**
- * struct dafsd_locker - a lock owner in one file
- * @ref: see above
- * @file_link: in dafsd_file.lockers while @nr_opens; with that guarded by
- *	dafsd_file.locks_lock
- * @nr_opens: opens that have this one
- * @client: with @owner, the lock owner; holds a reference
- * @lock: orders the changes of its locks, and excludes them when an open dies.  No other
- *	lock of this module is held when it is taken; file systems may sleep under it.
- * @filp: the files by which read locks and write locks were set, which the kernel's locks
- *	refer to as long as they last; guarded by @lock, or NULL
- * @owner_len: bytes of @owner
- * @owner: from OPEN
- */
-struct dafsd_locker {
-	refcount_t ref;
-	struct list_head file_link;
-	unsigned int nr_opens;
-	struct dafsd_client *client;
-	struct mutex lock;	/* see above */
-	struct file *filp[2];
-	u32 owner_len;
-	u8 owner[] __counted_by(owner_len);
-};
 
 /**
  * dafsd_locker_get() - take a reference to a lock owner
@@ -421,10 +398,46 @@ static bool dafsd_range_is_all(const struct dafsd_range *range)
 	return !range->start && range->end == OFFSET_MAX;
 }
 
+static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_use *use,
+				     struct dafsd_locker *locker, struct dafsd_lock_req *req,
+				     bool *ours)
+{
+	struct dafsd_persist_change change = {
+		.rq = rq,
+		.inode = use->file->inode,
+		.locker = locker,
+		.range = &req->range,
+		.options = req->options,
+	};
+	dafs_status_t status;
+
+	status = dafsd_persist_begin(&change);
+	if (!status)
+		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
+	if (!status)
+		status = dafsd_persist_commit(&change);
+	req->kept = change.kept;
+	return dafsd_persist_end(&change, status);
+}
+
+static dafs_status_t dafsd_lock_unlock(struct dafsd_rqst *rq, const struct dafsd_use *use,
+				       struct dafsd_locker *locker,
+				       const struct dafsd_range *range, bool *ours)
+{
+	dafs_status_t status = dafsd_persist_unlock(locker, use->file->inode, range);
+
+	if (!status)
+		status = dafsd_lock_apply(rq, locker, use->filp, range, ours);
+	if (!status && dafsd_range_is_all(range))
+		dafsd_locker_rest(locker);
+	return status;
+}
+
 static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_use *use,
-				    struct dafsd_locker *locker, const struct dafsd_range *range,
+				    struct dafsd_locker *locker, struct dafsd_lock_req *req,
 				    bool *ours)
 {
+	const struct dafsd_range *range = &req->range;
 	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
 	struct dafsd_locker *first = NULL;
 	struct dafsd_range its;
@@ -435,33 +448,31 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 		return DAFSERR_BAD_STATEID;
 	if (!dafsd_lock_allowed(locker, use, range))
 		return DAFSERR_RESOURCE;
-	status = range->type == F_UNLCK ? DAFS_STATUS_OK : dafsd_client_may_get(locker->client);
+	if (range->type == F_UNLCK)
+		return dafsd_lock_unlock(rq, use, locker, range, ours);
+	status = dafsd_client_may_get(locker->client);
 	if (status)
 		return status;
 	dafsd_lock_wait_try(wait);
-	if (range->type != F_UNLCK)
-		first = dafsd_lock_wait_first(use->file, wait, locker, range, &its);
+	first = dafsd_lock_wait_first(use->file, wait, locker, range, &its);
 	if (first) {
 		*ours = true;
 		return dafsd_lock_give_way(rq, first, &its);
 	}
-	status = dafsd_lock_apply(rq, locker, use->filp, range, ours);
-	if (!status && range->type == F_UNLCK && dafsd_range_is_all(range))
-		dafsd_locker_rest(locker);
-	return status;
+	return dafsd_lock_lock(rq, use, locker, req, ours);
 }
 
 /* Return: @status, or DELAY if the request is to wait. */
 static dafs_status_t dafsd_lock_wait(struct dafsd_rqst *rq, const struct dafsd_use *use,
-				     struct dafsd_locker *locker, const struct dafsd_range *range,
+				     struct dafsd_locker *locker, struct dafsd_lock_req *req,
 				     dafs_status_t status, bool ours)
 {
 	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
 
 	if (!wait && ours) {
-		wait = dafsd_lock_wait_add(rq, use->file, locker, range);
+		wait = dafsd_lock_wait_add(rq, use->file, locker, &req->range);
 		if (wait)
-			status = dafsd_lock_try(rq, use, locker, range, &ours);
+			status = dafsd_lock_try(rq, use, locker, req, &ours);
 	}
 	if (wait && status == DAFSERR_DENIED && dafsd_lock_wait_denied(wait) && ours)
 		return DAFSERR_DELAY;
@@ -482,8 +493,7 @@ static bool dafsd_lock_unsupported(const struct inode *inode)
  * dafsd_lock_set() - lock or unlock bytes of a file for the owner of an open
  * @rq: LOCK or LOCKU
  * @use: the file, by an open
- * @range: what to lock, and how
- * @waits: the request may wait until the lock is free
+ * @req: what to do
  *
  * Locks of the same owner in the range are replaced, as fcntl(2) does.
  *
@@ -491,11 +501,13 @@ static bool dafsd_lock_unsupported(const struct inode *inode)
  * Return: OK; DENIED, with a description of the conflict as the result; DELAY if the request
  * waits, and this is to be called again, or if locks of the owner are just being released;
  * RESOURCE: without memory, or too many locks; NOTSUPP; BAD_STATEID if the open ends at this
- * moment; or the status of the file system.
+ * moment; the status of dafsd_persist_begin() or dafsd_persist_end(), or of the file system.
+ * After RESOURCE and IO it is not known what is locked.
  */
 dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
-			     const struct dafsd_range *range, bool waits)
+			     struct dafsd_lock_req *req)
 {
+	const struct dafsd_range *range = &req->range;
 	struct dafsd_locker *locker;
 	dafs_status_t status;
 	bool ours = false;
@@ -505,9 +517,9 @@ dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
 	status = dafsd_open_locker(use->open, &locker);
 	if (status)
 		return status;
-	status = dafsd_lock_try(rq, use, locker, range, &ours);
-	if (waits && status == DAFSERR_DENIED)
-		status = dafsd_lock_wait(rq, use, locker, range, status, ours);
+	status = dafsd_lock_try(rq, use, locker, req, &ours);
+	if (req->waits && status == DAFSERR_DENIED)
+		status = dafsd_lock_wait(rq, use, locker, req, status, ours);
 	/* a write lock may have become a read lock */
 	if (!status && range->type != F_WRLCK)
 		dafsd_lock_wake(use->file, range);
@@ -542,8 +554,8 @@ static struct dafsd_locker *dafsd_lock_tester(struct dafsd_rqst *rq, const struc
  * @range: the lock
  *
  * Context: may sleep; acts for the caller, who needs the permission to read or to write.
- * Return: OK; DENIED, with a description of the conflict as the result; RESOURCE; or the
- * status of the file system.
+ * Return: OK; DENIED or LOCK_BROKEN, with a description of the conflict as the result;
+ * RESOURCE; or the status of the file system.
  */
 dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_str *owner, const struct dafsd_range *range)
@@ -564,6 +576,9 @@ dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	filp = dafsd_fh_open(fh, access, current_cred());
 	if (IS_ERR(filp))
 		return dafs_errno_to_status(PTR_ERR(filp));
+	status = dafsd_persist_test(rq, inode, owner, range);
+	if (status)
+		goto done;
 	locker = dafsd_lock_tester(rq, inode, owner);
 	/* an owner without locks is unlike all others: the request may be its pointer */
 	dafsd_lock_init(&fl, locker ?: (void *)rq, filp, range);
@@ -574,18 +589,25 @@ dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	locks_release_private(&fl);
 	if (locker)
 		dafsd_locker_put(locker);
+done:
 	dafsd_open_done(filp);
 	return status;
 }
 
 static const struct dafsd_range dafsd_all_bytes = { .type = F_UNLCK, .end = OFFSET_MAX };
 
-static void dafsd_locker_unlock_all(struct dafsd_locker *locker)
+/* @revoked: those that are to survive are left to the owner */
+static void dafsd_locker_unlock_all(struct dafsd_locker *locker, const struct inode *inode,
+				    bool revoked)
 {
 	struct file_lock fl;
 	struct file *filp;
 
 	mutex_lock(&locker->lock);
+	if (revoked)
+		dafsd_persist_leave(locker, inode);
+	else
+		dafsd_persist_close(locker, inode);
 	filp = dafsd_locker_file(locker, NULL, &dafsd_all_bytes);
 	if (filp) {
 		dafsd_lock_init(&fl, locker, filp, &dafsd_all_bytes);
@@ -597,28 +619,7 @@ static void dafsd_locker_unlock_all(struct dafsd_locker *locker)
 	mutex_unlock(&locker->lock);
 }
 
-/**
- * dafsd_lock_revoked() - release the locks of an open that was revoked
- * @open: dead
- *
- * Does nothing if the file system has locks of its own, and so may wait: dafsd_lock_drop()
- * does it later.
- *
- * Context: may sleep, but does not wait for a file system.
- */
-void dafsd_lock_revoked(struct dafsd_open *open)
-{
-	if (!open->state.file->inode->i_fop->lock)
-		dafsd_lock_drop(open);
-}
-
-/**
- * dafsd_lock_drop() - release the locks of an open, if it has any
- * @open: dead, so it gets no more
- *
- * Context: may sleep.
- */
-void dafsd_lock_drop(struct dafsd_open *open)
+static void dafsd_lock_end(struct dafsd_open *open, bool revoked)
 {
 	struct dafsd_file *file = open->state.file;
 	struct dafsd_locker *locker;
@@ -629,9 +630,35 @@ void dafsd_lock_drop(struct dafsd_open *open)
 	spin_unlock(&file->locks_lock);
 	if (!locker)
 		return;
-	dafsd_locker_unlock_all(locker);
+	dafsd_locker_unlock_all(locker, file->inode, revoked);
 	/* those that wait by this open, too, and find it dead */
 	dafsd_lock_wake(file, &dafsd_all_bytes);
+}
+
+/**
+ * dafsd_lock_revoked() - release the locks of an open that was revoked
+ * @open: dead
+ *
+ * PERSIST locks are left to their owner.  Does nothing if the file system has locks of its own,
+ * and so may wait: dafsd_lock_drop() does it later.
+ *
+ * Context: may sleep, also for the store, but does not wait for a file system.
+ */
+void dafsd_lock_revoked(struct dafsd_open *open)
+{
+	if (!open->state.file->inode->i_fop->lock)
+		dafsd_lock_end(open, true);
+}
+
+/**
+ * dafsd_lock_drop() - release the locks of an open, if it has any
+ * @open: dead, so it gets no more
+ *
+ * Context: may sleep.
+ */
+void dafsd_lock_drop(struct dafsd_open *open)
+{
+	dafsd_lock_end(open, false);
 }
 
 /**

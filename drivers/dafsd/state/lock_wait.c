@@ -17,7 +17,7 @@
 #include <linux/dafs_wire.h>
 #include "../session/conn.h"
 #include "../session/server.h"
-#include "file.h"
+#include "lock_impl.h"
 #include "lock_wait.h"
 
 /* How long a request waits at most, in ms; less in tests */
@@ -51,7 +51,7 @@ static void dafsd_lock_wait_over(struct work_struct *work)
 
 static bool dafsd_range_meets(const struct dafsd_range *a, const struct dafsd_range *b)
 {
-	return a->start <= b->end && b->start <= a->end;
+	return dafsd_ranges_meet(a->start, a->end, b->start, b->end);
 }
 
 /* Those behind @after, or all if that is NULL */

@@ -53,8 +53,4 @@ void dafsd_lock_wait_try(struct dafsd_lock_wait *wait);
 bool dafsd_lock_wait_denied(struct dafsd_lock_wait *wait);
 void dafsd_lock_wake(struct dafsd_file *file, const struct dafsd_range *range);
 
-/* lock.c */
-struct dafsd_locker *dafsd_locker_get(struct dafsd_locker *locker);
-void dafsd_locker_put(struct dafsd_locker *locker);
-
 #endif /* _DAFSD_STATE_LOCK_WAIT_H */

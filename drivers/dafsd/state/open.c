@@ -26,6 +26,7 @@
 #include "deleg.h"
 #include "lock.h"
 #include "open_impl.h"
+#include "persist.h"
 
 /**
  * struct dafsd_adding - an OPEN of a file that is in progress
@@ -255,7 +256,8 @@ static dafs_status_t dafsd_open_truncate(struct dafsd_adding *add)
 
 	if (!(add->flags & DAFSD_OPEN_TRUNCATE))
 		return DAFS_STATUS_OK;
-	status = dafs_errno_to_status(break_lease(add->file->inode, O_WRONLY | O_NONBLOCK));
+	status = dafsd_persist_io(add->file->inode, true, 0, OFFSET_MAX) ?:
+		 dafs_errno_to_status(break_lease(add->file->inode, O_WRONLY | O_NONBLOCK));
 	if (!status)
 		status = dafsd_fattr_set(add->fh->dentry, &add->rq->args.open.createattrs,
 					 DAFS_FATTR_OBJECT_SIZE, &done);

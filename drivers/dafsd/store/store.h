@@ -14,6 +14,7 @@ struct file;
 /* Kinds of records; what is in them is defined where they are used */
 enum dafsd_record_kind {
 	DAFSD_RECORD_CLIENT = 1,	/* session/record.c */
+	DAFSD_RECORD_PERSIST = 2,	/* state/persist_record.c */
 	DAFSD_RECORD_TEST = 0xffff,
 };
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files about byte-range locks know of each other. */
+#ifndef _DAFSD_STATE_LOCK_IMPL_H
+#define _DAFSD_STATE_LOCK_IMPL_H
+
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include "file.h"
+#include "lock.h"
+
+struct dafsd_client;
+
+/**
+ * struct dafsd_locker - a lock owner in one file
+ * @ref: see lock.c
+ * @file_link: in dafsd_file.lockers while @nr_opens; with that guarded by
+ *	dafsd_file.locks_lock
+ * @nr_opens: opens that have this one
+ * @client: with @owner, the lock owner; holds a reference
+ * @lock: orders the changes of its locks, and excludes them when an open dies.  No other
+ *	lock of this module is held when it is taken; file systems may sleep under it, and
+ *	so may the store.
+ * @filp: the files by which read locks and write locks were set, which the kernel's locks
+ *	refer to as long as they last; guarded by @lock, or NULL
+ * @owner_len: bytes of @owner
+ * @owner: from OPEN
+ */
+struct dafsd_locker {
+	refcount_t ref;
+	struct list_head file_link;
+	unsigned int nr_opens;
+	struct dafsd_client *client;
+	struct mutex lock;	/* see above */
+	struct file *filp[2];
+	u32 owner_len;
+	u8 owner[] __counted_by(owner_len);
+};
+
+struct dafsd_locker *dafsd_locker_get(struct dafsd_locker *locker);
+void dafsd_locker_put(struct dafsd_locker *locker);
+
+/* Do these have bytes in common? */
+static inline bool dafsd_ranges_meet(loff_t start, loff_t end, loff_t other_start, loff_t other_end)
+{
+	return start <= other_end && other_start <= end;
+}
+
+#endif /* _DAFSD_STATE_LOCK_IMPL_H */

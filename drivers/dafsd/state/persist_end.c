@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ends of PERSIST locks: unlocked, closed, left by their owner, broken with their client,
+ * or removed with their file; see persist.c.
+ */
+#include <linux/exportfs.h>
+#include <linux/filelock.h>
+#include <linux/fs.h>
+#include <linux/mount.h>
+#include <linux/sched/mm.h>
+#include "../session/server.h"
+#include "../session/client.h"
+#include "../session/trace.h"
+#include "../export/export.h"
+#include "../store/store.h"
+#include "persist_impl.h"
+
+/* Return: true if a record was changed. */
+static bool dafsd_persist_give_up(struct dafsd_persist *own, loff_t start, loff_t end, bool held)
+{
+	if (!dafsd_persist_cut(own, start, end, held))
+		return false;
+	if (!dafsd_persist_holds_any(own))
+		own->locker = NULL;
+	/* without memory it would be broken later, although it was unlocked */
+	if (dafsd_persist_save(own))
+		pr_warn_ratelimited("dafsd: no memory to record that a lock has ended\n");
+	dafsd_persist_drop_if_empty(own);
+	return true;
+}
+
+static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
+					      const struct dafsd_persist_file *file,
+					      const struct dafsd_range *range, bool *changed)
+{
+	struct dafsd_persist *own = dafsd_persist_find(file, locker->client, locker->owner,
+						       locker->owner_len);
+	dafs_status_t status;
+
+	if (!own)
+		return DAFS_STATUS_OK;
+	if (own->locker && own->locker != locker)
+		return DAFSERR_DELAY;
+	status = dafsd_persist_reserve(own, 1);
+	if (!status)
+		*changed = dafsd_persist_give_up(own, range->start, range->end, false);
+	return status;
+}
+
+/**
+ * dafsd_persist_unlock() - LOCKU: an owner is about to unlock bytes in the kernel
+ * @locker: the owner
+ * @inode: the file
+ * @range: the bytes
+ *
+ * Context: may sleep for the store; holds dafsd_locker.lock.
+ * Return: OK; RESOURCE; DELAY; IO if the store cannot be written: it must not be unlocked.
+ */
+dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const struct inode *inode,
+				   const struct dafsd_range *range)
+{
+	dafs_status_t status = DAFS_STATUS_OK;
+	struct dafsd_persist_file file;
+	bool changed = false;
+	unsigned int nofs;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return DAFS_STATUS_OK;
+	down_write(&dafsd_persist_sem);
+	nofs = memalloc_nofs_save();
+	if (dafsd_persist_find_file(inode, &file))
+		status = dafsd_persist_unlock_own(locker, &file, range, &changed);
+	memalloc_nofs_restore(nofs);
+	up_write(&dafsd_persist_sem);
+	if (changed && dafsd_store_sync(dafsd_server.store))
+		return DAFSERR_IO;
+	return status;
+}
+
+/* What @locker has, or NULL; a new open of the same owner may have others. */
+static struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
+						     const struct inode *inode)
+{
+	struct dafsd_persist_file file;
+	struct dafsd_persist *own;
+
+	if (!dafsd_persist_find_file(inode, &file))
+		return NULL;
+	own = dafsd_persist_find(&file, locker->client, locker->owner, locker->owner_len);
+	return own && own->locker == locker ? own : NULL;
+}
+
+/**
+ * dafsd_persist_close() - an open was closed, and its locks end (E-83)
+ * @locker: their owner
+ * @inode: the file
+ *
+ * Context: may sleep for the store; holds dafsd_locker.lock.
+ */
+void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode)
+{
+	struct dafsd_persist *own;
+	bool changed = false;
+	unsigned int nofs;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return;
+	down_write(&dafsd_persist_sem);
+	nofs = memalloc_nofs_save();
+	own = dafsd_persist_of_locker(locker, inode);
+	/* all bytes: nothing is split */
+	if (own)
+		changed = dafsd_persist_give_up(own, 0, OFFSET_MAX, true);
+	memalloc_nofs_restore(nofs);
+	up_write(&dafsd_persist_sem);
+	/* if it fails nobody gets a lock before it succeeds */
+	if (changed)
+		dafsd_store_sync(dafsd_server.store);
+}
+
+/**
+ * dafsd_persist_leave() - an open was revoked, and its locks are left
+ * @locker: their owner
+ * @inode: the file
+ *
+ * Context: may sleep; holds dafsd_locker.lock, and nothing is unlocked in the kernel yet.
+ */
+void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode)
+{
+	struct dafsd_persist *own;
+	unsigned int n;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return;
+	down_write(&dafsd_persist_sem);
+	own = dafsd_persist_of_locker(locker, inode);
+	if (own) {
+		for (n = 0; n < own->nr; n++)
+			if (own->ranges[n].state == DAFSD_PERSIST_HELD)
+				dafsd_persist_move(&own->ranges[n], DAFSD_PERSIST_LEFT);
+		own->locker = NULL;
+		trace_dafsd_persist(own->number, "left");
+	}
+	up_write(&dafsd_persist_sem);
+}
+
+/* Forget what nobody has.  Exclusive access. */
+static void dafsd_persist_forget_left(struct dafsd_persist *persist)
+{
+	unsigned int n;
+
+	for (n = 0; n < persist->nr;)
+		if (persist->ranges[n].state != DAFSD_PERSIST_HELD)
+			dafsd_persist_take_out(persist, n);
+		else
+			n++;
+	dafsd_persist_save(persist);
+	trace_dafsd_persist(persist->number, "forgotten");
+	dafsd_persist_drop_if_empty(persist);
+}
+
+static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)
+{
+	struct dafsd_persist *persist, *next;
+
+	for (persist = dafsd_persist_first(file); persist; persist = next) {
+		next = dafsd_persist_follow(persist);
+		dafsd_persist_forget_left(persist);
+	}
+}
+
+/**
+ * dafsd_persist_removed() - a name of a file was removed; was it the last one?
+ * @inode: the file
+ *
+ * Then nobody can repair it.
+ *
+ * Context: may sleep for memory; the caller has a reference to the inode.
+ */
+void dafsd_persist_removed(struct inode *inode)
+{
+	struct dafsd_persist_file file;
+	unsigned int nofs;
+
+	if (!READ_ONCE(dafsd_persist_nr) || inode->i_nlink)
+		return;
+	down_write(&dafsd_persist_sem);
+	nofs = memalloc_nofs_save();
+	if (dafsd_persist_find_file(inode, &file))
+		dafsd_persist_forget_in(&file);
+	memalloc_nofs_restore(nofs);
+	up_write(&dafsd_persist_sem);
+}
+
+static void dafsd_persist_replace(struct dafsd_persist *persist)
+{
+	bool broken = false;
+	unsigned int n;
+
+	persist->locker = NULL;
+	for (n = 0; n < persist->nr; n++) {
+		if (persist->ranges[n].state == DAFSD_PERSIST_BROKEN)
+			continue;
+		dafsd_persist_move(&persist->ranges[n], DAFSD_PERSIST_BROKEN);
+		broken = true;
+	}
+	if (!broken)
+		return;
+	dafsd_persist_log(persist, "its client has restarted");
+	/* a record that is not written now is of another instance after a restart, too */
+	dafsd_persist_save(persist);
+}
+
+/**
+ * dafsd_persist_replaced() - an instance of a client has authenticated
+ * @client: the client; what other instances of it have left is broken (4.4.1.5)
+ *
+ * Context: may sleep for memory; the state of other instances was released, or just is.
+ */
+void dafsd_persist_replaced(const struct dafsd_client *client)
+{
+	struct dafsd_persist *persist;
+	unsigned int nofs;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return;
+	down_write(&dafsd_persist_sem);
+	nofs = memalloc_nofs_save();
+	hlist_for_each_entry(persist, dafsd_persist_of_client(client->id, client->id_len),
+			     client_link)
+		if (dafsd_persist_is_of(persist, client) &&
+		    !dafs_opaque64_equal(&persist->verifier, &client->verifier))
+			dafsd_persist_replace(persist);
+	memalloc_nofs_restore(nofs);
+	up_write(&dafsd_persist_sem);
+}
+
+static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
+{
+	return true;
+}
+
+/* Was a file removed while this server did not see it? */
+static bool dafsd_persist_is_stale(const struct dafsd_export *exp,
+				   const struct dafsd_persist_file *file)
+{
+	struct fid *fid = (struct fid *)file->fid;
+	struct dentry *dentry;
+
+	dentry = exportfs_decode_fh(exp->path.mnt, fid, file->words, file->type,
+				    dafsd_persist_any_dentry, NULL);
+	if (!IS_ERR(dentry))
+		dput(dentry);
+	return dentry == ERR_PTR(-ESTALE);
+}
+
+/* The next one in the file system of an export, from @number on */
+static bool dafsd_persist_next_in(const struct dafsd_export *exp, u64 *number,
+				  struct dafsd_persist_file *file)
+{
+	const struct dafsd_persist *persist;
+	bool found = false;
+
+	down_read(&dafsd_persist_sem);
+	while (!found && (persist = dafsd_persist_next(*number + 1))) {
+		*number = persist->number;
+		*file = persist->file;
+		found = uuid_equal(&file->fs, &exp->path.mnt->mnt_sb->s_uuid);
+	}
+	up_read(&dafsd_persist_sem);
+	return found;
+}
+
+static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
+{
+	unsigned int nofs;
+
+	down_write(&dafsd_persist_sem);
+	nofs = memalloc_nofs_save();
+	dafsd_persist_forget_in(file);
+	memalloc_nofs_restore(nofs);
+	up_write(&dafsd_persist_sem);
+}
+
+/**
+ * dafsd_persist_served() - an export is about to be enabled
+ * @exp: the export; PERSIST locks of its files that do not exist any more are forgotten
+ *
+ * Context: may sleep; with the server's credential.
+ */
+void dafsd_persist_served(struct dafsd_export *exp)
+{
+	struct dafsd_persist_file file;
+	u64 number = 0;
+
+	if (uuid_is_null(&exp->path.mnt->mnt_sb->s_uuid))
+		return;
+	while (dafsd_persist_next_in(exp, &number, &file))
+		if (dafsd_persist_is_stale(exp, &file))
+			dafsd_persist_forget_file(&file);
+}

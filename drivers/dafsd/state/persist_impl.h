@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files about PERSIST locks know of each other, and lock.c of them. */
+#ifndef _DAFSD_STATE_PERSIST_IMPL_H
+#define _DAFSD_STATE_PERSIST_IMPL_H
+
+#include <linux/rwsem.h>
+#include <linux/uuid.h>
+#include "../export/handle.h"
+#include "lock_impl.h"
+#include "persist.h"
+
+struct dafsd_range;
+
+/**
+ * enum dafsd_persist_state - what has become of a PERSIST lock
+ * @DAFSD_PERSIST_HELD: its owner has it, and so has the kernel
+ * @DAFSD_PERSIST_LEFT: its owner has lost the open by which it was locked, and may reclaim it;
+ *	a request that conflicts with it breaks it (the draft: it is breakable)
+ * @DAFSD_PERSIST_BROKEN: until somebody repairs it
+ */
+enum dafsd_persist_state {
+	DAFSD_PERSIST_HELD,
+	DAFSD_PERSIST_LEFT,
+	DAFSD_PERSIST_BROKEN,
+};
+
+/**
+ * struct dafsd_persist_range - bytes that are locked
+ * @start: first byte
+ * @end: last byte
+ * @type: F_RDLCK or F_WRLCK
+ * @state: enum dafsd_persist_state
+ */
+struct dafsd_persist_range {
+	loff_t start;
+	loff_t end;
+	unsigned char type;
+	unsigned char state;
+};
+
+/**
+ * struct dafsd_persist_file - a file, as it is known after a restart, and under all its names
+ * @fs: UUID of its file system
+ * @type: enum fid_type
+ * @words: of @fid in use
+ * @reserved: zero
+ * @fid: from exportfs, without a directory; the rest is zero
+ */
+struct dafsd_persist_file {
+	uuid_t fs;
+	u8 type;
+	u8 words;
+	u16 reserved;
+	u32 fid[DAFSD_FID_WORDS];
+};
+
+/**
+ * struct dafsd_persist - the PERSIST locks of one owner in one file
+ * @file_link: in the table by @file
+ * @client_link: in the table by client-id-string
+ * @number: key of its record
+ * @file: the file
+ * @client_id: what its client was known by when it got the first of them
+ * @verifier: the instance of its client
+ * @auth_type: of the principal of that
+ * @locker: who has those that are HELD; NULL without any.  For comparing: it lives as long.
+ * @nr: of @ranges in use, which do not overlap
+ * @room: of @ranges there are
+ * @ranges: the locks
+ * @id_len: bytes of the client-id-string
+ * @owner_len: bytes of the owner
+ * @names: these two
+ *
+ * All of it is guarded by dafsd_persist_sem.
+ */
+struct dafsd_persist {
+	struct hlist_node file_link;
+	struct hlist_node client_link;
+	u64 number;
+	struct dafsd_persist_file file;
+	struct dafs_client_id client_id;
+	struct dafs_verifier verifier;
+	u32 auth_type;
+	const struct dafsd_locker *locker;
+	unsigned int nr;
+	unsigned int room;
+	struct dafsd_persist_range *ranges;
+	u32 id_len;
+	u32 owner_len;
+	u8 names[];
+};
+
+/* How a request has dafsd_persist_sem */
+enum dafsd_persist_access {
+	DAFSD_PERSIST_NONE,	/* there are no PERSIST locks in this file system */
+	DAFSD_PERSIST_SHARED,
+	DAFSD_PERSIST_EXCLUSIVE,
+};
+
+/**
+ * struct dafsd_persist_change - LOCK, as far as PERSIST locks are concerned
+ * @rq: the request
+ * @inode: the file
+ * @locker: whose lock it is
+ * @range: the bytes
+ * @options: DAFS_LOCK_*
+ * @access: what dafsd_persist_end() gives up
+ * @nofs: what memalloc_nofs_save() has returned; with exclusive access
+ * @file: what @inode is known by; with exclusive access
+ * @own: PERSIST locks of @locker in it, or NULL
+ * @unsynced: records were changed that must be durable before the response
+ * @kept: set: what is reclaimed was left to its owner, so that nobody else can have had it
+ */
+struct dafsd_persist_change {
+	struct dafsd_rqst *rq;
+	struct inode *inode;
+	const struct dafsd_locker *locker;
+	const struct dafsd_range *range;
+	u32 options;
+	enum dafsd_persist_access access;
+	unsigned int nofs;
+	struct dafsd_persist_file file;
+	struct dafsd_persist *own;
+	bool unsynced;
+	bool kept;
+};
+
+/* persist.c */
+dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change);
+dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change);
+dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status_t status);
+void dafsd_persist_log(const struct dafsd_persist *persist, const char *why);
+
+/* persist_end.c */
+dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const struct inode *inode,
+				   const struct dafsd_range *range);
+void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode);
+void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode);
+
+/* persist_look.c */
+bool dafsd_persist_possible(const struct inode *inode);
+bool dafsd_persist_identify(const struct inode *inode, struct dafsd_persist_file *file);
+bool dafsd_persist_find_file(const struct inode *inode, struct dafsd_persist_file *file);
+struct dafsd_persist *dafsd_persist_find(const struct dafsd_persist_file *file,
+					 const struct dafsd_client *client, const void *owner,
+					 u32 len);
+struct dafsd_persist_range *dafsd_persist_obstacle(const struct dafsd_persist_file *file,
+						   const struct dafsd_range *range,
+						   enum dafsd_persist_state state,
+						   const struct dafsd_persist *except,
+						   struct dafsd_persist **found);
+dafs_status_t dafsd_persist_tell(struct dafsd_rqst *rq, const struct dafsd_persist *persist,
+				 const struct dafsd_persist_range *range, dafs_status_t status);
+dafs_status_t dafsd_persist_test(struct dafsd_rqst *rq, const struct inode *inode,
+				 const struct dafs_str *owner, const struct dafsd_range *range);
+
+/* persist_range.c */
+bool dafsd_persist_meets(const struct dafsd_persist_range *range, const struct dafsd_range *other);
+bool dafsd_persist_conflicts(const struct dafsd_persist_range *range,
+			     const struct dafsd_range *other);
+bool dafsd_persist_covers(loff_t start, loff_t end, const struct dafsd_persist_range *range);
+void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_state to);
+void dafsd_persist_take_out(struct dafsd_persist *persist, unsigned int n);
+bool dafsd_persist_cut(struct dafsd_persist *persist, loff_t start, loff_t end, bool held);
+void dafsd_persist_hold(struct dafsd_persist *persist, const struct dafsd_range *range);
+bool dafsd_persist_holds_any(const struct dafsd_persist *persist);
+bool dafsd_persist_was_left(const struct dafsd_persist *own, const struct dafsd_range *range);
+
+/* persist_record.c */
+extern struct rw_semaphore dafsd_persist_sem;
+extern unsigned int dafsd_persist_nr;
+struct dafsd_persist *dafsd_persist_first(const struct dafsd_persist_file *file);
+struct dafsd_persist *dafsd_persist_follow(const struct dafsd_persist *persist);
+struct hlist_head *dafsd_persist_of_client(const void *id, u32 len);
+struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
+					const struct dafsd_locker *locker);
+dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more);
+void dafsd_persist_drop(struct dafsd_persist *persist);
+void dafsd_persist_drop_if_empty(struct dafsd_persist *persist);
+int dafsd_persist_save(struct dafsd_persist *persist);
+struct dafsd_persist *dafsd_persist_next(u64 number);
+bool dafsd_persist_is_of(const struct dafsd_persist *persist, const struct dafsd_client *client);
+
+#endif /* _DAFSD_STATE_PERSIST_IMPL_H */

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What requests look for in the table of PERSIST locks; see persist.c.
+ */
+#include <linux/exportfs.h>
+#include <linux/filelock.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "../session/server.h"
+#include "../session/client.h"
+#include "../session/session.h"
+#include "../request/request.h"
+#include "persist_impl.h"
+
+/**
+ * dafsd_persist_possible() - can there be PERSIST locks in a file?
+ * @inode: the file
+ *
+ * Its file system must have a name that lasts, and leave its locks to the kernel.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_persist_possible(const struct inode *inode)
+{
+	return dafsd_server.store && !uuid_is_null(&inode->i_sb->s_uuid) && !inode->i_fop->lock;
+}
+
+/**
+ * dafsd_persist_identify() - what is a file known by after a restart?
+ * @inode: the file
+ * @file: set
+ *
+ * Context: may sleep.
+ * Return: true, or false if its file system has no handle for it.
+ */
+bool dafsd_persist_identify(const struct inode *inode, struct dafsd_persist_file *file)
+{
+	int words = DAFSD_FID_WORDS, type;
+
+	*file = (struct dafsd_persist_file){};
+	type = exportfs_encode_inode_fh((struct inode *)inode, (struct fid *)file->fid, &words,
+					NULL, 0);
+	if (type <= 0 || type == FILEID_INVALID || words <= 0 || words > DAFSD_FID_WORDS)
+		return false;
+	file->fs = inode->i_sb->s_uuid;
+	file->type = type;
+	file->words = words;
+	return true;
+}
+
+/**
+ * dafsd_persist_find_file() - are there PERSIST locks in a file?
+ * @inode: the file
+ * @file: set if so, to what it is known by
+ *
+ * Context: may sleep; holds dafsd_persist_sem.
+ * Return: true if so.
+ */
+bool dafsd_persist_find_file(const struct inode *inode, struct dafsd_persist_file *file)
+{
+	if (!dafsd_persist_nr || !dafsd_persist_possible(inode) ||
+	    !dafsd_persist_identify(inode, file))
+		return false;
+	return dafsd_persist_first(file);
+}
+
+static bool dafsd_persist_is_by(const struct dafsd_persist *persist,
+				const struct dafsd_client *client, const void *owner, u32 len)
+{
+	return dafsd_persist_is_of(persist, client) &&
+	       dafs_opaque64_equal(&persist->verifier, &client->verifier) &&
+	       persist->owner_len == len &&
+	       !memcmp(persist->names + persist->id_len, owner, len);
+}
+
+/**
+ * dafsd_persist_find() - PERSIST locks of an owner in a file
+ * @file: the file
+ * @client: the instance of a client
+ * @owner: with it, the owner
+ * @len: bytes of @owner
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: the locks, or NULL.
+ */
+struct dafsd_persist *dafsd_persist_find(const struct dafsd_persist_file *file,
+					 const struct dafsd_client *client, const void *owner,
+					 u32 len)
+{
+	struct dafsd_persist *persist;
+
+	for (persist = dafsd_persist_first(file); persist; persist = dafsd_persist_follow(persist))
+		if (dafsd_persist_is_by(persist, client, owner, len))
+			return persist;
+	return NULL;
+}
+
+/**
+ * dafsd_persist_obstacle() - a PERSIST lock in the way of a request
+ * @file: the file
+ * @range: what is to be locked, and how
+ * @state: only those in this state
+ * @except: not these, or NULL
+ * @found: set to those that the lock is one of
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: the lock, or NULL.
+ */
+struct dafsd_persist_range *dafsd_persist_obstacle(const struct dafsd_persist_file *file,
+						   const struct dafsd_range *range,
+						   enum dafsd_persist_state state,
+						   const struct dafsd_persist *except,
+						   struct dafsd_persist **found)
+{
+	struct dafsd_persist *persist;
+	unsigned int n;
+
+	for (persist = dafsd_persist_first(file); persist;
+	     persist = dafsd_persist_follow(persist)) {
+		if (persist == except)
+			continue;
+		for (n = 0; n < persist->nr; n++) {
+			if (persist->ranges[n].state != state ||
+			    !dafsd_persist_conflicts(&persist->ranges[n], range))
+				continue;
+			*found = persist;
+			return &persist->ranges[n];
+		}
+	}
+	return NULL;
+}
+
+/**
+ * dafsd_persist_tell() - describe a lock that is in the way
+ * @rq: LOCK or LOCKT; its result is set
+ * @persist: the locks of an owner in a file
+ * @range: one of them
+ * @status: what is to be answered
+ *
+ * Context: may sleep for memory; holds dafsd_persist_sem.
+ * Return: @status, or RESOURCE without memory.
+ */
+dafs_status_t dafsd_persist_tell(struct dafsd_rqst *rq, const struct dafsd_persist *persist,
+				 const struct dafsd_persist_range *range, dafs_status_t status)
+{
+	struct dafs_lock_res *res = &rq->res.lock;
+	void *owner = kmemdup(persist->names + persist->id_len, persist->owner_len, GFP_KERNEL);
+
+	if (!owner)
+		return DAFSERR_RESOURCE;
+	kvfree(rq->scratch);
+	rq->scratch = owner;
+	*res = (struct dafs_lock_res) {
+		.owner_clientid = persist->client_id,
+		.owner = { .len = persist->owner_len, .data = owner },
+		.offset = range->start,
+		.length = range->end == OFFSET_MAX ? DAFS_LOCK_TO_EOF :
+						     range->end - range->start + 1,
+		.lock_type = range->type == F_WRLCK ? DAFS_WRITE_LT : DAFS_READ_LT,
+	};
+	rq->body = true;
+	return status;
+}
+
+static dafs_status_t dafsd_persist_test_in(struct dafsd_rqst *rq,
+					   const struct dafsd_persist_file *file,
+					   const struct dafs_str *owner,
+					   const struct dafsd_range *range)
+{
+	struct dafsd_persist *own, *found;
+	const struct dafsd_persist_range *its;
+
+	own = dafsd_persist_find(file, rq->ses->client, owner->data, owner->len);
+	its = dafsd_persist_obstacle(file, range, DAFSD_PERSIST_BROKEN, NULL, &found);
+	if (its)
+		return dafsd_persist_tell(rq, found, its, DAFSERR_LOCK_BROKEN);
+	its = dafsd_persist_obstacle(file, range, DAFSD_PERSIST_LEFT, own, &found);
+	return its ? dafsd_persist_tell(rq, found, its, DAFSERR_DENIED) : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_persist_test() - LOCKT: is a PERSIST lock in the way that the kernel does not know?
+ * @rq: LOCKT
+ * @inode: the file
+ * @owner: whose locks do not count
+ * @range: the lock
+ *
+ * It breaks nothing.
+ *
+ * Context: may sleep for memory.
+ * Return: OK; LOCK_BROKEN or DENIED, with a description as the result; RESOURCE.
+ */
+dafs_status_t dafsd_persist_test(struct dafsd_rqst *rq, const struct inode *inode,
+				 const struct dafs_str *owner, const struct dafsd_range *range)
+{
+	dafs_status_t status = DAFS_STATUS_OK;
+	struct dafsd_persist_file file;
+	unsigned int nofs;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return DAFS_STATUS_OK;
+	down_read(&dafsd_persist_sem);
+	nofs = memalloc_nofs_save();
+	if (dafsd_persist_find_file(inode, &file))
+		status = dafsd_persist_test_in(rq, &file, owner, range);
+	memalloc_nofs_restore(nofs);
+	up_read(&dafsd_persist_sem);
+	return status;
+}
+
+/**
+ * dafsd_persist_check() - are bytes of a file broken?  See dafsd_persist_io()
+ * @inode: the file
+ * @special: without an open (E-79)
+ * @offset: first byte
+ * @length: bytes
+ *
+ * Context: may sleep.
+ * Return: OK; else LOCKED without an open, and STALE_STATEID by one.
+ */
+dafs_status_t dafsd_persist_check(const struct inode *inode, bool special, u64 offset, u64 length)
+{
+	/* all of the file is locked for writing, so that locks for reading are in its way, too */
+	struct dafsd_range range = { .type = F_WRLCK, .start = min_t(u64, offset, OFFSET_MAX) };
+	struct dafsd_persist_file file;
+	struct dafsd_persist *found;
+	bool broken;
+
+	if (!length)
+		return DAFS_STATUS_OK;
+	range.end = length - 1 > OFFSET_MAX - range.start ? OFFSET_MAX : range.start + length - 1;
+	down_read(&dafsd_persist_sem);
+	broken = dafsd_persist_find_file(inode, &file) &&
+		 dafsd_persist_obstacle(&file, &range, DAFSD_PERSIST_BROKEN, NULL, &found);
+	up_read(&dafsd_persist_sem);
+	if (!broken)
+		return DAFS_STATUS_OK;
+	return special ? DAFSERR_LOCKED : DAFSERR_STALE_STATEID;
+}
+
+/**
+ * dafsd_persist_any() - has anybody a PERSIST lock in a file?
+ * @inode: the file
+ *
+ * Context: may sleep.
+ * Return: true if so, or if somebody has left one.
+ */
+bool dafsd_persist_any(struct inode *inode)
+{
+	struct dafsd_persist_file file;
+	bool any;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return false;
+	down_read(&dafsd_persist_sem);
+	any = dafsd_persist_find_file(inode, &file);
+	up_read(&dafsd_persist_sem);
+	return any;
+}

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of PERSIST locks, and their records in the store, by which they survive a restart.
+ *
+ * There is one record for all PERSIST locks of an owner in a file, so that a change of them is
+ * durable as a whole.  It tells BROKEN from the others; what somebody had when the server went
+ * is LEFT to its owner when it is back.
+ */
+#include <linux/fs.h>
+#include <linux/once.h>
+#include <linux/random.h>
+#include <linux/siphash.h>
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+#include "../session/server.h"
+#include "../session/client.h"
+#include "../store/store.h"
+#include "persist_impl.h"
+
+/* Clients may go and leave their locks behind, so there is a limit for all, and one for each. */
+#define DAFSD_PERSIST_MAX		16384
+#define DAFSD_PERSIST_MAX_CLIENT	1024
+#define DAFSD_PERSIST_MAX_RANGES	1024
+
+#define DAFSD_PERSIST_BITS		10
+
+/* One lock for all: see persist.c */
+DECLARE_RWSEM(dafsd_persist_sem);
+
+/* Entries of the tables; guarded by dafsd_persist_sem, as the tables are */
+unsigned int dafsd_persist_nr;
+
+static struct hlist_head dafsd_persist_files[1 << DAFSD_PERSIST_BITS];
+static struct hlist_head dafsd_persist_clients[1 << DAFSD_PERSIST_BITS];
+
+/* The last dafsd_persist.number that was used */
+static u64 dafsd_persist_number;
+
+/**
+ * struct dafsd_range_record - a struct dafsd_persist_range in the store
+ * @start: first byte
+ * @end: last byte
+ * @type: DAFS_READ_LT or DAFS_WRITE_LT
+ * @broken: 0 or 1
+ */
+struct dafsd_range_record {
+	__le64 start;
+	__le64 end;
+	__le32 type;
+	__le32 broken;
+} __packed;
+
+/**
+ * struct dafsd_persist_record - value of a DAFSD_RECORD_PERSIST; its key is a __le64 number
+ * @fs: see struct dafsd_persist_file, as what follows
+ * @fid_type: likewise
+ * @fid_words: likewise
+ * @reserved: zero
+ * @fid: likewise, as the file system has made it
+ * @client_id: see struct dafsd_persist
+ * @verifier: likewise
+ * @auth_type: likewise
+ * @id_len: likewise
+ * @owner_len: likewise
+ * @nr: how many struct dafsd_range_record there are
+ * @data: these, the client-id-string and the owner
+ */
+struct dafsd_persist_record {
+	u8 fs[UUID_SIZE];
+	u8 fid_type;
+	u8 fid_words;
+	u8 reserved[2];
+	u8 fid[DAFSD_FID_WORDS * sizeof(u32)];
+	struct dafs_client_id client_id;
+	struct dafs_verifier verifier;
+	__le32 auth_type;
+	__le32 id_len;
+	__le32 owner_len;
+	__le32 nr;
+	u8 data[];
+} __packed;
+
+/* What a record can be at most, so that it is never too large for the store */
+static_assert(sizeof(struct dafsd_persist_record) + 2 * DAFS_MAX_ID_STRING +
+	      DAFSD_PERSIST_MAX_RANGES * sizeof(struct dafsd_range_record) <=
+	      DAFSD_RECORD_MAX_VALUE);
+
+static u32 dafsd_persist_hash(const void *data, size_t len)
+{
+	static siphash_key_t key __read_mostly;
+
+	get_random_once(&key, sizeof(key));
+	return siphash(data, len, &key) >> (64 - DAFSD_PERSIST_BITS);
+}
+
+static struct hlist_head *dafsd_persist_in_file(const struct dafsd_persist_file *file)
+{
+	lockdep_assert_held(&dafsd_persist_sem);
+	return &dafsd_persist_files[dafsd_persist_hash(file, sizeof(*file))];
+}
+
+/* @persist, or the next one behind it that is in this file */
+static struct dafsd_persist *dafsd_persist_from(struct dafsd_persist *persist,
+						const struct dafsd_persist_file *file)
+{
+	hlist_for_each_entry_from(persist, file_link)
+		if (!memcmp(&persist->file, file, sizeof(*file)))
+			return persist;
+	return NULL;
+}
+
+/**
+ * dafsd_persist_first() - the PERSIST locks of all owners in a file
+ * @file: the file
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: those of one owner, to go on with dafsd_persist_follow(), or NULL.
+ */
+struct dafsd_persist *dafsd_persist_first(const struct dafsd_persist_file *file)
+{
+	struct hlist_head *list = dafsd_persist_in_file(file);
+
+	return dafsd_persist_from(hlist_entry_safe(list->first, struct dafsd_persist, file_link),
+				  file);
+}
+
+/**
+ * dafsd_persist_follow() - the next ones of the same file
+ * @persist: those of an owner
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: those of another owner, or NULL.
+ */
+struct dafsd_persist *dafsd_persist_follow(const struct dafsd_persist *persist)
+{
+	lockdep_assert_held(&dafsd_persist_sem);
+	return dafsd_persist_from(hlist_entry_safe(persist->file_link.next, struct dafsd_persist,
+						   file_link), &persist->file);
+}
+
+/**
+ * dafsd_persist_of_client() - where the PERSIST locks of a client are
+ * @id: client-id-string
+ * @len: its bytes
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: a list of dafsd_persist.client_link, which has others in it, too.
+ */
+struct hlist_head *dafsd_persist_of_client(const void *id, u32 len)
+{
+	lockdep_assert_held(&dafsd_persist_sem);
+	return &dafsd_persist_clients[dafsd_persist_hash(id, len)];
+}
+
+/**
+ * dafsd_persist_is_of() - are these locks those of a client, in any of its instances?
+ * @persist: the locks
+ * @client: the client, authenticated
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: true if so.
+ */
+bool dafsd_persist_is_of(const struct dafsd_persist *persist, const struct dafsd_client *client)
+{
+	return persist->id_len == client->id_len &&
+	       persist->auth_type == client->principal->auth_type &&
+	       !memcmp(persist->names, client->id, client->id_len);
+}
+
+/**
+ * dafsd_persist_next() - PERSIST locks in the order of their numbers
+ * @number: the least number
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: those of an owner in a file, or NULL after the last ones.
+ */
+struct dafsd_persist *dafsd_persist_next(u64 number)
+{
+	struct dafsd_persist *persist, *found = NULL;
+	unsigned int n;
+
+	lockdep_assert_held(&dafsd_persist_sem);
+	for (n = 0; n < ARRAY_SIZE(dafsd_persist_files); n++)
+		hlist_for_each_entry(persist, &dafsd_persist_files[n], file_link)
+			if (persist->number >= number &&
+			    (!found || persist->number < found->number))
+				found = persist;
+	return found;
+}
+
+static struct dafsd_persist *dafsd_persist_alloc(u32 id_len, u32 owner_len)
+{
+	struct dafsd_persist *persist;
+
+	persist = kzalloc(struct_size(persist, names, id_len + owner_len), GFP_KERNEL);
+	if (!persist)
+		return NULL;
+	persist->id_len = id_len;
+	persist->owner_len = owner_len;
+	return persist;
+}
+
+static void dafsd_persist_free(struct dafsd_persist *persist)
+{
+	kvfree(persist->ranges);
+	kfree(persist);
+}
+
+static void dafsd_persist_add(struct dafsd_persist *persist)
+{
+	lockdep_assert_held_write(&dafsd_persist_sem);
+	hlist_add_head(&persist->file_link, dafsd_persist_in_file(&persist->file));
+	hlist_add_head(&persist->client_link,
+		       dafsd_persist_of_client(persist->names, persist->id_len));
+	WRITE_ONCE(dafsd_persist_nr, dafsd_persist_nr + 1);
+}
+
+/* May a client have them in another file, or for another owner? */
+static bool dafsd_persist_room(const struct dafsd_client *client)
+{
+	const struct dafsd_persist *persist;
+	unsigned int nr = 0;
+
+	if (dafsd_persist_nr >= DAFSD_PERSIST_MAX)
+		return false;
+	hlist_for_each_entry(persist, dafsd_persist_of_client(client->id, client->id_len),
+			     client_link)
+		nr += dafsd_persist_is_of(persist, client);
+	return nr < DAFSD_PERSIST_MAX_CLIENT;
+}
+
+/**
+ * dafsd_persist_new() - an owner is about to get its first PERSIST lock in a file
+ * @file: the file
+ * @locker: the owner
+ *
+ * Context: may sleep; holds dafsd_persist_sem exclusively.
+ * Return: no locks yet, in the tables, but not in the store; NULL without memory, or if the
+ * client, or all of them, have too many.
+ */
+struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
+					const struct dafsd_locker *locker)
+{
+	const struct dafsd_client *client = locker->client;
+	struct dafsd_persist *persist;
+
+	if (!dafsd_persist_room(client))
+		return NULL;
+	persist = dafsd_persist_alloc(client->id_len, locker->owner_len);
+	if (!persist)
+		return NULL;
+	persist->number = ++dafsd_persist_number;
+	persist->file = *file;
+	persist->client_id = client->client_id;
+	persist->verifier = client->verifier;
+	persist->auth_type = client->principal->auth_type;
+	memcpy(persist->names, client->id, client->id_len);
+	memcpy(persist->names + client->id_len, locker->owner, locker->owner_len);
+	dafsd_persist_add(persist);
+	return persist;
+}
+
+/**
+ * dafsd_persist_reserve() - make room for more locks
+ * @persist: the locks
+ * @more: how many
+ *
+ * Context: may sleep; holds dafsd_persist_sem exclusively.
+ * Return: OK; RESOURCE without memory, or if there are too many.
+ */
+dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more)
+{
+	unsigned int room = persist->nr + more;
+	struct dafsd_persist_range *ranges;
+
+	if (room <= persist->room)
+		return DAFS_STATUS_OK;
+	if (room > DAFSD_PERSIST_MAX_RANGES)
+		return DAFSERR_RESOURCE;
+	room = min(roundup_pow_of_two(room), DAFSD_PERSIST_MAX_RANGES);
+	ranges = kvmalloc_array(room, sizeof(*ranges), GFP_KERNEL);
+	if (!ranges)
+		return DAFSERR_RESOURCE;
+	if (persist->nr)
+		memcpy(ranges, persist->ranges, persist->nr * sizeof(*ranges));
+	kvfree(persist->ranges);
+	persist->ranges = ranges;
+	persist->room = room;
+	return DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_persist_drop() - forget PERSIST locks, but not their record
+ * @persist: the locks, none of which is broken
+ *
+ * Context: holds dafsd_persist_sem exclusively.
+ */
+void dafsd_persist_drop(struct dafsd_persist *persist)
+{
+	lockdep_assert_held_write(&dafsd_persist_sem);
+	hlist_del(&persist->file_link);
+	hlist_del(&persist->client_link);
+	WRITE_ONCE(dafsd_persist_nr, dafsd_persist_nr - 1);
+	dafsd_persist_free(persist);
+}
+
+/**
+ * dafsd_persist_drop_if_empty() - dafsd_persist_drop() if there are no locks any more
+ * @persist: the locks of an owner in a file; their record was deleted, if there was one
+ *
+ * Context: holds dafsd_persist_sem exclusively.
+ */
+void dafsd_persist_drop_if_empty(struct dafsd_persist *persist)
+{
+	if (!persist->nr)
+		dafsd_persist_drop(persist);
+}
+
+static void dafsd_persist_write_range(const struct dafsd_persist_range *range,
+				      struct dafsd_range_record *rec)
+{
+	rec->start = cpu_to_le64(range->start);
+	rec->end = cpu_to_le64(range->end);
+	rec->type = cpu_to_le32(range->type == F_WRLCK ? DAFS_WRITE_LT : DAFS_READ_LT);
+	rec->broken = cpu_to_le32(range->state == DAFSD_PERSIST_BROKEN);
+}
+
+static void dafsd_persist_write(const struct dafsd_persist *persist,
+				struct dafsd_persist_record *rec)
+{
+	struct dafsd_range_record *ranges = (struct dafsd_range_record *)rec->data;
+	unsigned int n;
+
+	export_uuid(rec->fs, &persist->file.fs);
+	rec->fid_type = persist->file.type;
+	rec->fid_words = persist->file.words;
+	memset(rec->reserved, 0, sizeof(rec->reserved));
+	memcpy(rec->fid, persist->file.fid, sizeof(rec->fid));
+	rec->client_id = persist->client_id;
+	rec->verifier = persist->verifier;
+	rec->auth_type = cpu_to_le32(persist->auth_type);
+	rec->id_len = cpu_to_le32(persist->id_len);
+	rec->owner_len = cpu_to_le32(persist->owner_len);
+	rec->nr = cpu_to_le32(persist->nr);
+	for (n = 0; n < persist->nr; n++)
+		dafsd_persist_write_range(&persist->ranges[n], &ranges[n]);
+	memcpy(&ranges[persist->nr], persist->names, persist->id_len + persist->owner_len);
+}
+
+static size_t dafsd_persist_bytes(u32 nr, u32 id_len, u32 owner_len)
+{
+	return sizeof(struct dafsd_persist_record) + nr * sizeof(struct dafsd_range_record) +
+	       id_len + owner_len;
+}
+
+/**
+ * dafsd_persist_save() - put PERSIST locks into the store as they are now
+ * @persist: the locks; if there are none any more, their record is deleted
+ *
+ * They are durable after dafsd_store_sync().
+ *
+ * Context: may sleep for memory; holds dafsd_persist_sem.
+ * Return: 0; -ENOMEM; -ENOSPC if the store is too large.
+ */
+int dafsd_persist_save(struct dafsd_persist *persist)
+{
+	struct dafsd_store *store = dafsd_server.store;
+	__le64 number = cpu_to_le64(persist->number);
+	struct dafsd_key key = { DAFSD_RECORD_PERSIST, sizeof(number), &number };
+	size_t bytes = dafsd_persist_bytes(persist->nr, persist->id_len, persist->owner_len);
+	struct dafsd_persist_record *rec;
+	int err;
+
+	if (!persist->nr) {
+		dafsd_store_delete(store, &key);
+		return 0;
+	}
+	rec = kvmalloc(bytes, GFP_KERNEL);
+	if (!rec)
+		return -ENOMEM;
+	dafsd_persist_write(persist, rec);
+	err = dafsd_store_put(store, &key, rec, bytes);
+	kvfree(rec);
+	return err;
+}
+
+static bool dafsd_persist_read_range(const struct dafsd_range_record *rec,
+				     struct dafsd_persist_range *range)
+{
+	u64 start = le64_to_cpu(rec->start), end = le64_to_cpu(rec->end);
+	u32 type = le32_to_cpu(rec->type), broken = le32_to_cpu(rec->broken);
+
+	*range = (struct dafsd_persist_range) {
+		.start = start,
+		.end = end,
+		.type = type == DAFS_WRITE_LT ? F_WRLCK : F_RDLCK,
+		.state = broken ? DAFSD_PERSIST_BROKEN : DAFSD_PERSIST_LEFT,
+	};
+	if (broken)
+		atomic_inc(&dafsd_persist_broken);
+	return start <= end && end <= OFFSET_MAX && broken <= 1 &&
+	       (type == DAFS_READ_LT || type == DAFS_WRITE_LT);
+}
+
+static bool dafsd_persist_read(const struct dafsd_persist_record *rec, u32 nr,
+			       struct dafsd_persist *persist)
+{
+	const struct dafsd_range_record *ranges = (const struct dafsd_range_record *)rec->data;
+	bool sane = rec->fid_words && rec->fid_words <= DAFSD_FID_WORDS;
+
+	import_uuid(&persist->file.fs, rec->fs);
+	persist->file.type = rec->fid_type;
+	persist->file.words = rec->fid_words;
+	memcpy(persist->file.fid, rec->fid, sizeof(rec->fid));
+	persist->client_id = rec->client_id;
+	persist->verifier = rec->verifier;
+	persist->auth_type = le32_to_cpu(rec->auth_type);
+	memcpy(persist->names, &ranges[nr], persist->id_len + persist->owner_len);
+	for (; sane && persist->nr < nr; persist->nr++)
+		sane = dafsd_persist_read_range(&ranges[persist->nr],
+						&persist->ranges[persist->nr]);
+	return sane;
+}
+
+/* Are the lengths in a record of @bytes right? */
+static bool dafsd_persist_is_sane(const struct dafsd_persist_record *rec, u32 bytes)
+{
+	u32 id_len, owner_len, nr;
+
+	if (bytes < sizeof(*rec))
+		return false;
+	id_len = le32_to_cpu(rec->id_len);
+	owner_len = le32_to_cpu(rec->owner_len);
+	nr = le32_to_cpu(rec->nr);
+	return id_len <= DAFS_MAX_ID_STRING && owner_len <= DAFS_MAX_ID_STRING && nr &&
+	       nr <= DAFSD_PERSIST_MAX_RANGES &&
+	       bytes == dafsd_persist_bytes(nr, id_len, owner_len);
+}
+
+static int dafsd_persist_load_one(void *priv, const struct dafsd_key *key, const void *value,
+				  u32 value_len)
+{
+	const struct dafsd_persist_record *rec = value;
+	struct dafsd_persist *persist;
+	int err = 0;
+
+	if (key->len != sizeof(__le64) || !dafsd_persist_is_sane(rec, value_len))
+		return -EUCLEAN;
+	persist = dafsd_persist_alloc(le32_to_cpu(rec->id_len), le32_to_cpu(rec->owner_len));
+	if (!persist)
+		return -ENOMEM;
+	if (dafsd_persist_reserve(persist, le32_to_cpu(rec->nr)))
+		err = -ENOMEM;
+	else if (!dafsd_persist_read(rec, le32_to_cpu(rec->nr), persist))
+		err = -EUCLEAN;
+	if (err) {
+		dafsd_persist_free(persist);
+		return err;
+	}
+	persist->number = get_unaligned_le64(key->data);
+	dafsd_persist_number = max(dafsd_persist_number, persist->number);
+	dafsd_persist_add(persist);
+	return 0;
+}
+
+/**
+ * dafsd_persist_load() - read the PERSIST locks of before the restart
+ * @store: the store, which the server does not use yet
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, or -EUCLEAN if there is a record that is not understood; then none is
+ * loaded.
+ */
+int dafsd_persist_load(struct dafsd_store *store)
+{
+	int err;
+
+	down_write(&dafsd_persist_sem);
+	err = dafsd_store_for_each(store, DAFSD_RECORD_PERSIST, dafsd_persist_load_one, NULL);
+	up_write(&dafsd_persist_sem);
+	if (err)
+		dafsd_persist_unload();
+	return err;
+}
+
+/**
+ * dafsd_persist_unload() - forget all PERSIST locks; their records stay
+ *
+ * Context: may sleep; no client has state.
+ */
+void dafsd_persist_unload(void)
+{
+	struct dafsd_persist *persist;
+	struct hlist_node *next;
+	unsigned int n;
+
+	down_write(&dafsd_persist_sem);
+	for (n = 0; n < ARRAY_SIZE(dafsd_persist_files); n++)
+		hlist_for_each_entry_safe(persist, next, &dafsd_persist_files[n], file_link)
+			dafsd_persist_drop(persist);
+	atomic_set(&dafsd_persist_broken, 0);
+	up_write(&dafsd_persist_sem);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PERSIST locks: what becomes of them when their owner, or the server, is lost, and their repair
+ * (4.4.1.3, 4.4.1.5, 4.4.1.6).
+ *
+ * The server of these tests does not restart: it forgets all locks, and reads those in its store.
+ * One that really restarts is in tools/testing/suites/persist.sh.
+ */
+#include "../../../../drivers/dafsd/state/persist.h"
+#include "../lib/holder.h"
+#include "../lib/open_test.h"
+
+#define HOLDER_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
+
+static void persist_expect_owner(struct kunit *test, const struct holder *h, u64 offset, u64 length)
+{
+	KUNIT_EXPECT_EQ(test, offset, h->res.offset);
+	KUNIT_EXPECT_EQ(test, length, h->res.length);
+	KUNIT_EXPECT_EQ(test, DAFS_WRITE_LT, h->res.lock_type);
+}
+
+/*
+ * R-4.4.1-01 R-4.4.1.3-02 R-4.4.1.3-06 R-4.4.1.3-08 R-4.4.1.5-02: when the lease of its owner has
+ * run out, the first lock that conflicts breaks it, and all others find it broken
+ */
+static void dafs_persist_expire_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 10, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, 11));
+	holder_expire(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_test(b, DAFS_WRITE_LT, 0, 11));
+	persist_expect_owner(test, b, 10, 10);
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_READ_LT, 0, 0, 11));
+	persist_expect_owner(test, b, 10, 10);
+	KUNIT_EXPECT_TRUE(test, dafs_opaque64_equal(&b->res.owner_clientid,
+						    &a->login.res.connect.client_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 11));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_WRITEW_LT, 0, 19, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(c, DAFS_READ_LT, 0, ALL));
+	persist_expect_owner(test, c, 10, 10);
+	/* too late for its owner, too */
+	holder_return(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
+			   holder_lock(a, DAFS_WRITE_LT, PERSIST | RECLAIM, 10, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(a, DAFS_WRITE_LT, 0, 10, 10));
+}
+
+/* R-4.4.1.3-07, E-72: REPAIR, by anybody, and for all of it */
+static void dafs_persist_repair_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+
+	/* without anything to repair it is as any other */
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, ALL));
+	HOLDER_OK(test, holder_unlock(b, 0, ALL));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 10, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, REPAIR, 10, 10));
+	holder_expire(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
+			   holder_lock(b, DAFS_WRITE_LT, REPAIR, 10, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_RANGE, holder_lock(b, DAFS_WRITE_LT, REPAIR, 10, 9));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_RANGE,
+			   holder_lock(b, DAFS_READ_LT, REPAIR, 11, ALL));
+	/* it is not repaired by one that does not get the lock */
+	HOLDER_OK(test, holder_lock(c, DAFS_READ_LT, 0, 20, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, REPAIR, 10, 11));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_READ_LT, 0, 10, 10));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR | PERSIST, 10, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(c, DAFS_READ_LT, 0, 10, 10));
+	/* who repairs it may be lost as well */
+	holder_expire(test, b);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_WRITE_LT, 0, 0, ALL));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, REPAIR, 0, ALL));
+	HOLDER_OK(test, holder_unlock(c, 0, ALL));
+	holder_return(test, a);
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, ALL));
+}
+
+/*
+ * R-4.4.1.5-01 R-4.4.1.6-07: until then its owner may reclaim it, or a part of it, and nobody
+ * else; with PERSIST or without
+ */
+static void dafs_persist_reclaim_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, PERSIST, 10, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 20, 10));
+	holder_expire(test, a);
+	/* neither what was another's, nor what was not PERSIST, nor what was weaker */
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
+			   holder_lock(b, DAFS_READ_LT, PERSIST | RECLAIM, 0, 10));
+	holder_return(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
+			   holder_lock(a, DAFS_WRITE_LT, PERSIST | RECLAIM, 20, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
+			   holder_lock(a, DAFS_WRITE_LT, PERSIST | RECLAIM, 5, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, PERSIST | RECLAIM, 5, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, RECLAIM, 0, 5));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, 15));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 20, 10));
+	/* it is a normal one now */
+	holder_expire(test, a);
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 5));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 14, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 15, 1));
+}
+
+/* R-4.4.1.5-03: one that comes back and does not know that it has lost its lock is told so. */
+static void dafs_persist_unaware_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 20, 10));
+	holder_expire(test, a);
+	holder_return(test, a);
+	HOLDER_OK(test, holder_unlock(a, 20, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 20, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
+			   holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	/* what is broken is not its any more */
+	HOLDER_OK(test, holder_unlock(a, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
+			   holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+}
+
+/* R-4.4.1.3-03 R-4.4.1.5-04: it is broken as soon as another instance of its client is there. */
+static void dafs_persist_reboot_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 20, 10));
+	holder_reboot(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(b, DAFS_READ_LT, 0, 1));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 20, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
+			   holder_lock(a, DAFS_WRITE_LT, PERSIST | RECLAIM, 0, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST | REPAIR, 0, 10));
+	/* also if it was left for a while, and the server was away */
+	holder_expire(test, a);
+	persist_restart(test);
+	holder_reboot(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(b, DAFS_READ_LT, 0, 1));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, 10));
+}
+
+/* R-4.4.1.3-01: a restart of the server forgets neither what is left, nor what is broken. */
+static void dafs_persist_restart_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, PERSIST, 10, 10));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, PERSIST, 15, 2));
+	HOLDER_OK(test, holder_unlock(b, 12, 2));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 18, 1));
+	holder_expire(test, a);
+	holder_expire(test, b);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_READ_LT, 0, 5, 1));
+	persist_restart(test);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_READ_LT, 0, 0, 1));
+	persist_expect_owner(test, c, 0, 10);
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 12, 2));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 18, 1));
+	holder_return(test, b);
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, PERSIST | RECLAIM, 14, 4));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
+			   holder_lock(b, DAFS_WRITE_LT, PERSIST | RECLAIM, 10, 3));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_READ_LT, 0, 11, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_READ_LT, 0, 19, 1));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, REPAIR, 0, 14));
+	HOLDER_OK(test, holder_unlock(c, 0, 14));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 12));
+}
+
+/* R-4.4.1.2-12, E-83: CLOSE releases it, and so does a lock without PERSIST in its place. */
+static void dafs_persist_release_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, ALL));
+	HOLDER_OK(test, holder_close(a));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, PERSIST, 0, ALL));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 5, 10));
+	HOLDER_OK(test, holder_unlock(b, 20, ALL));
+	holder_expire(test, b);
+	persist_restart(test);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, holder_open(a));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 5, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 20, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(a, DAFS_WRITE_LT, 0, 4, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(a, DAFS_WRITE_LT, 0, 15, 1));
+}
+
+static dafs_status_t holder_write(struct holder *h, bool open, u64 offset, u32 count)
+{
+	struct dafs_write_inline_args args = {
+		.filehandle = h->open.filehandle,
+		.offset = offset,
+		.byte_count = count,
+		.data = "0123456789abcdef0123456789abcdef",
+	};
+
+	if (open)
+		args.state_id = h->open.state_id;
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_WRITE_INLINE, &args, NULL);
+}
+
+static dafs_status_t holder_append(struct holder *h, bool open)
+{
+	struct dafs_append_inline_args args = {
+		.filehandle = h->open.filehandle,
+		.byte_count = 1,
+		.stable_how = DAFS_DATA_SYNC,
+		.data = "x",
+	};
+
+	if (open)
+		args.state_id = h->open.state_id;
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_APPEND_INLINE, &args, NULL);
+}
+
+static dafs_status_t holder_truncate(struct holder *h, bool open, u64 size)
+{
+	struct dafs_setattr_inline_args args = {
+		.filehandle = h->open.filehandle,
+		.obj_attributes = {
+			.included = DAFS_FATTR_OBJECT_SIZE,
+			.valid = DAFS_FATTR_OBJECT_SIZE,
+			.object_size = size,
+		},
+	};
+
+	if (open)
+		args.state_id = h->open.state_id;
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_SETATTR_INLINE, &args, NULL);
+}
+
+/* R-4.4.1.3-04 R-4.4.1.3-05: what is broken is neither read nor written before it is repaired. */
+static void dafs_persist_io_test(struct kunit *test)
+{
+	struct dafs_open_args create = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafs_open_res res;
+	unsigned int open;
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 10, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, PERSIST, FILE_BYTES, ALL));
+	holder_expire(test, a);
+	HOLDER_OK(test, holder_read(b, false, 0, FILE_BYTES));
+	HOLDER_OK(test, holder_write(b, true, 0, FILE_BYTES));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
+	for (open = 0; open < 2; open++) {
+		dafs_status_t refused = open ? DAFSERR_STALE_STATEID : DAFSERR_LOCKED;
+
+		HOLDER_OK(test, holder_read(b, open, 0, 10));
+		HOLDER_OK(test, holder_read(b, open, 20, 10));
+		HOLDER_OK(test, holder_read(b, open, 15, 0));
+		DAFS_EXPECT_STATUS(test, refused, holder_read(b, open, 0, 11));
+		DAFS_EXPECT_STATUS(test, refused, holder_read(b, open, 19, 1));
+		HOLDER_OK(test, holder_write(b, open, 20, 10));
+		DAFS_EXPECT_STATUS(test, refused, holder_write(b, open, 15, 1));
+		DAFS_EXPECT_STATUS(test, refused, holder_append(b, open));
+		DAFS_EXPECT_STATUS(test, refused, holder_truncate(b, open, 5));
+		DAFS_EXPECT_STATUS(test, refused, holder_truncate(b, open, FILE_BYTES + 1));
+	}
+	create.createattrs = (struct dafs_fattr) {
+		.included = DAFS_FATTR_OBJECT_SIZE,
+		.valid = DAFS_FATTR_OBJECT_SIZE,
+	};
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED,
+			   dafs_try_open(test, fix, "file", &create, &res));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, ALL));
+	HOLDER_OK(test, holder_write(b, true, 0, FILE_BYTES));
+	HOLDER_OK(test, holder_append(b, true));
+	HOLDER_OK(test, holder_truncate(b, true, 5));
+}
+
+/* A file that does not exist any more takes its locks along, whoever has removed it. */
+static void dafs_persist_removed_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct dafs_remove_args args = { .filehandle = fix->dir, .target = dafs_test_str("file") };
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 10, 10));
+	dafs_backing_link(test, fix, "file", "other");
+	holder_expire(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&dafsd_persist_broken));
+	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
+	args.target = dafs_test_str("other");
+	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&dafsd_persist_broken));
+	persist_restart(test);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&dafsd_persist_broken));
+}
+
+/* R-4.4.1.4-06 R-4.4.1.4-07, E-72 */
+static void dafs_persist_options_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix);
+
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
+			   holder_lock(a, DAFS_WRITE_LT, DAFS_LOCK_AUTORECOVERY, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, holder_lock(a, DAFS_WRITE_LT, 16, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, holder_lock(a, DAFS_ABORT_LT, 0, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(a, DAFS_WRITE_LT, RECLAIM, 0, ALL));
+}
+
+static struct kunit_case persist_cases[] = {
+	KUNIT_CASE_PARAM(dafs_persist_expire_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_persist_repair_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_persist_reclaim_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_persist_unaware_test),
+	KUNIT_CASE_PARAM(dafs_persist_reboot_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_persist_restart_test),
+	KUNIT_CASE(dafs_persist_release_test),
+	KUNIT_CASE_PARAM(dafs_persist_io_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_persist_removed_test),
+	KUNIT_CASE(dafs_persist_options_test),
+	{}
+};
+
+static struct kunit_suite persist_suite = {
+	.name = "dafs_persist",
+	.test_cases = persist_cases,
+};
+
+kunit_test_suite(persist_suite);
