@@ -72,6 +72,8 @@ static int dafs_append_refused(struct dafs_sb_info *sbi, struct dafs_open_state 
 {
 	switch (dafs_status_action(status)) {
 	case DAFS_ACT_OPEN:
+		if (dafs_open_state_broken(os, &append->state_id, status))
+			return -EOWNERDEAD;
 		return dafs_open_state_recover_retry(os, &append->state_id, delay_ms);
 	case DAFS_ACT_INLINE:
 		if (append->no_direct)

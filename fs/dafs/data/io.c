@@ -262,9 +262,13 @@ static void dafs_io_refused(struct dafs_io *io)
 {
 	enum dafs_action action = dafs_call_action(io->conn, io->call);
 	int err = dafs_status_to_errno(io->call->status);
+	bool broken = io->open && dafs_open_state_broken(io->open, &io->state_id,
+							 io->call->status);
 
 	dafs_io_drop_call(io);
-	if (dafs_io_adapt(io, action))
+	if (broken)
+		dafs_io_end(io, -EOWNERDEAD);
+	else if (dafs_io_adapt(io, action))
 		dafs_io_again(io, action, err);
 	else
 		dafs_io_end(io, err);

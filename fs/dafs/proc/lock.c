@@ -28,8 +28,9 @@ static int dafs_lock_errno(const struct dafs_op *op, int err)
  *
  * Context: may sleep; a fatal signal ends it, and then op->lost says whether the server may
  * have executed it, and op->call is a request that may still be under way, or NULL.
- * Return: 0; -EAGAIN if another lock is in the way; -ENOLCK if the server has no room for
- * more; or another negative errno, as dafs_op_run() or dafs_op_run_on().
+ * Return: 0; -EAGAIN if another lock is in the way; -EOWNERDEAD if that is broken; -ENOLCK if
+ * the server has no room for more; or another negative errno, as dafs_op_run() or
+ * dafs_op_run_on().
  */
 int dafs_lock(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs_op *op,
 	      struct dafs_lock_args *args)
@@ -64,11 +65,12 @@ int dafs_unlock(struct dafs_client *clnt, struct dafs_op *op, struct dafs_locku_
  * @clnt: client
  * @cred: whom to act for
  * @args: the file, the lock, and an owner whose locks do not count
- * @res: with -EAGAIN, the lock in the way, without its owner; the server may not have told
- *	of it, then res->length is 0
+ * @res: with -EAGAIN and -EOWNERDEAD, the lock in the way, without its owner; the server may
+ *	not have told of it, then res->length is 0
  *
  * Context: may sleep; a fatal signal ends it.
- * Return: 0 if no lock is in the way; -EAGAIN; or another negative errno, as dafs_op_run().
+ * Return: 0 if no lock is in the way; -EAGAIN; -EOWNERDEAD if it is broken; or another negative
+ * errno, as dafs_op_run().
  */
 int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
 		   struct dafs_lockt_args *args, struct dafs_lock_res *res)

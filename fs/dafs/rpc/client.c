@@ -222,6 +222,24 @@ bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost)
 }
 
 /**
+ * dafs_client_is() - does the server know the client by this client-id?
+ * @clnt: the client
+ * @client_id: from the server
+ *
+ * Context: any but interrupt.
+ * Return: false if it has another one, or has not got back yet what it had by another one.
+ */
+bool dafs_client_is(struct dafs_client *clnt, const struct dafs_client_id *client_id)
+{
+	bool is;
+
+	spin_lock(&clnt->lock);
+	is = dafs_opaque64_equal(&clnt->client_id, client_id);
+	spin_unlock(&clnt->lock);
+	return is;
+}
+
+/**
  * dafs_clients_init() - get ready for clients
  *
  * Return: 0 or -ENOMEM.

@@ -195,6 +195,7 @@ ktime_t dafs_client_lease_end(const struct dafs_client *clnt);
 bool dafs_client_has_lease(const struct dafs_client *clnt);
 bool dafs_client_busy(struct dafs_client *clnt);
 bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);
+bool dafs_client_is(struct dafs_client *clnt, const struct dafs_client_id *client_id);
 const char *dafs_client_state_name(const struct dafs_client *clnt);
 
 #endif /* _FS_DAFS_RPC_CLIENT_H */

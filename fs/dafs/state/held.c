@@ -56,6 +56,7 @@ static void dafs_held_cut(struct dafs_locks *locks, loff_t pos, struct list_head
 		rest->type = held->type;
 		rest->state = held->state;
 		rest->local = held->local;
+		rest->persist = held->persist;
 		held->end = pos - 1;
 		list_add(&rest->link, &held->link);
 		return;
@@ -72,8 +73,8 @@ static void dafs_held_cut_range(struct dafs_locks *locks, loff_t start, loff_t e
 }
 
 /* Return: where an entry that begins at @start belongs: behind this. */
-static struct list_head *dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end,
-					 struct list_head *spares)
+static struct list_head *dafs_held_cut_out(struct dafs_locks *locks, loff_t start, loff_t end,
+					   struct list_head *spares)
 {
 	struct list_head *before = &locks->held;
 	struct dafs_held *held, *next;
@@ -160,7 +161,7 @@ static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *
 
 	dafs_held_alloc(&spares);
 	spin_lock(&locks->lock);
-	before = dafs_held_clear(locks, new->start, new->end, &spares);
+	before = dafs_held_cut_out(locks, new->start, new->end, &spares);
 	if (new->type) {
 		held = dafs_held_take(&spares);
 		*held = *new;
@@ -173,24 +174,38 @@ static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *
 }
 
 /**
- * dafs_held_set() - bytes are locked at the server, or not
+ * dafs_held_set() - bytes are locked at the server
  * @locks: locks of the file
- * @start: first byte
- * @end: last byte
- * @type: DAFS_READ_LT, DAFS_WRITE_LT, or 0 for not
+ * @range: the bytes, and how the server was asked to lock them
  * @state: what is known of it
  *
  * Context: may sleep.
  */
-void dafs_held_set(struct dafs_locks *locks, loff_t start, loff_t end, u32 type,
+void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range,
 		   enum dafs_held_state state)
 {
 	const struct dafs_held held = {
-		.start = start,
-		.end = end,
-		.type = type,
+		.start = range->start,
+		.end = range->end,
+		.type = range->type,
 		.state = state,
+		.persist = range->options & DAFS_LOCK_PERSIST,
 	};
+
+	dafs_held_replace(locks, &held);
+}
+
+/**
+ * dafs_held_clear() - bytes are not locked at the server any more
+ * @locks: locks of the file
+ * @start: first byte
+ * @end: last byte
+ *
+ * Context: may sleep.
+ */
+void dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held held = { .start = start, .end = end };
 
 	dafs_held_replace(locks, &held);
 }

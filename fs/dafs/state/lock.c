@@ -301,13 +301,25 @@ static u64 dafs_lock_length(loff_t start, loff_t end)
 }
 
 static void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_open_state *os,
-				u32 type, loff_t start, loff_t end)
+				const struct dafs_lock_range *range)
 {
 	*args = (struct dafs_lock_args) {
 		.filehandle = os->fh,
-		.lock_type = type,
-		.offset = start,
-		.length = dafs_lock_length(start, end),
+		.lock_type = range->type,
+		.options = range->options,
+		.offset = range->start,
+		.length = dafs_lock_length(range->start, range->end),
+	};
+}
+
+/* What a lock was asked for with, but for REPAIR, which has been done */
+static struct dafs_lock_range dafs_held_range(const struct dafs_held *held)
+{
+	return (struct dafs_lock_range) {
+		.start = held->start,
+		.end = held->end,
+		.type = held->type,
+		.options = held->persist ? DAFS_LOCK_PERSIST : 0,
 	};
 }
 
@@ -328,8 +340,7 @@ static void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_ran
 {
 	bool lost = dafs_held_lost(locks, range->start, range->end);
 
-	dafs_held_set(locks, range->start, range->end, range->type,
-		      lost ? DAFS_HELD_LOST : DAFS_HELD_UNSURE);
+	dafs_held_set(locks, range, lost ? DAFS_HELD_LOST : DAFS_HELD_UNSURE);
 }
 
 /*
@@ -343,10 +354,10 @@ static int dafs_lock_granted(struct dafs_locks *locks, const struct dafs_lock_ra
 			     const struct dafs_state_id *state_id)
 {
 	if (dafs_held_lost(locks, range->start, range->end)) {
-		dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_LOST);
+		dafs_held_set(locks, range, DAFS_HELD_LOST);
 		return -EIO;
 	}
-	dafs_held_set(locks, range->start, range->end, range->type, DAFS_HELD_SURE);
+	dafs_held_set(locks, range, DAFS_HELD_SURE);
 	if (dafs_open_state_is(locks->os, state_id))
 		return 0;
 	dafs_held_doubt(locks, range);
@@ -360,6 +371,12 @@ static int dafs_lock_granted(struct dafs_locks *locks, const struct dafs_lock_ra
 static bool dafs_locks_are_local(const struct dafs_locks *locks)
 {
 	return dafs_inode_delegated_to_write(DAFS_I(locks->inode));
+}
+
+/* A lock that is to survive may be set, and not recorded. */
+static bool dafs_lock_may_be_set(const struct dafs_lock_range *range, dafs_status_t status)
+{
+	return range->options && (status == DAFSERR_IO || status == DAFSERR_RESOURCE);
 }
 
 /* One attempt.  Return: 1 to try again, perhaps with another state-id. */
@@ -379,7 +396,7 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
 		/* also if a request before got no response: what it locked is gone */
 		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
-	else if (op.lost)
+	else if (op.lost || dafs_lock_may_be_set(range, op.status))
 		dafs_held_doubt(locks, range);
 	dafs_locks_keep_call(locks, &op, err);
 	dafs_op_end(&op);
@@ -392,7 +409,7 @@ static int dafs_lock_bytes(struct dafs_locks *locks, const struct dafs_lock_rang
 	unsigned int delay_ms = 0;
 	int err;
 
-	dafs_lock_args_init(&args, locks->os, range->type, range->start, range->end);
+	dafs_lock_args_init(&args, locks->os, range);
 	do {
 		err = dafs_lock_try(locks, range, &args, &delay_ms);
 	} while (err > 0);
@@ -446,7 +463,7 @@ static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end
 	if (!err)
 		err = dafs_unlock(os->sbi->clnt, &op, &args);
 	if (!err || dafs_unlock_is_moot(locks, &op, &args.state_id))
-		dafs_held_set(locks, start, end, 0, DAFS_HELD_SURE);
+		dafs_held_clear(locks, start, end);
 	dafs_locks_keep_call(locks, &op, err);
 	dafs_op_end(&op);
 }
@@ -581,8 +598,8 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 	op.copy = dafs_lock_waiter_copy;
 	op.forget = dafs_lock_waiter_forget;
 	op.interruptible = true;
-	dafs_lock_args_init(&waiter->args, os, range->type == DAFS_WRITE_LT ? DAFS_WRITEW_LT :
-					       DAFS_READW_LT, range->start, range->end);
+	dafs_lock_args_init(&waiter->args, os, range);
+	waiter->args.lock_type = range->type == DAFS_WRITE_LT ? DAFS_WRITEW_LT : DAFS_READW_LT;
 	err = dafs_open_state_id(os, &waiter->args.state_id);
 	if (!err)
 		err = dafs_lock(os->sbi->clnt, NULL, &op, &waiter->args);
@@ -639,8 +656,8 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
 
 	if (err)
 		return err;
-	/* what the server may have locked must be unlocked there */
-	if (dafs_locks_are_local(locks) &&
+	/* what the server may have locked must be unlocked there; PERSIST locks only it has */
+	if (dafs_locks_are_local(locks) && !range->options &&
 	    !dafs_held_is_remote(locks, range->start, range->end)) {
 		dafs_held_set_local(locks, range->start, range->end, range->type);
 		/* it may have been lost, and what was locked by it reclaimed, without this lock */
@@ -666,7 +683,9 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
  * Context: between dafs_locks_enter() and dafs_locks_leave(); may sleep, a fatal signal ends
  * it.
  * Return: 0; -EAGAIN if another client or a program of the server has a lock in the way;
- * -ENOLCK; -EIO if some of it was lost, and must be unlocked first; or another negative errno.
+ * -EOWNERDEAD if a PERSIST lock in the way is broken; -EOPNOTSUPP if the server has none;
+ * -EINVAL if REPAIR does not cover what is broken; -ENOLCK; -EIO if some of it was lost, and
+ * must be unlocked first; or another negative errno.
  */
 int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised)
@@ -677,6 +696,9 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 
 	if (dafs_held_lost(locks, range->start, range->end))
 		return -EIO;
+	/* in one piece, whatever of it is locked already */
+	if (range->options)
+		return dafs_locks_raise_part(locks, os, cred, range, raised);
 	for (;; part.start = part.end + 1) {
 		bool lacks = dafs_locks_lacks(locks, part.type, part.start, &part.end);
 
@@ -706,11 +728,13 @@ enum dafs_lower {
  * struct dafs_lowering - what to do about bytes
  * @how: that
  * @type: with DAFS_LOWER_LOCK, DAFS_READ_LT or DAFS_WRITE_LT
+ * @persist: it is a PERSIST lock, and stays one
  * @end: the last byte of which this is true
  */
 struct dafs_lowering {
 	enum dafs_lower how;
 	u32 type;
+	bool persist;
 	loff_t end;
 };
 
@@ -731,9 +755,12 @@ static struct dafs_lowering dafs_locks_lowering(struct dafs_locks *locks, loff_t
 {
 	struct dafs_wanted wanted = dafs_locks_wanted(locks, pos);
 	struct dafs_lowering low = { .type = wanted.type };
+	const struct dafs_held *held;
 
 	spin_lock(&locks->lock);
-	low.how = dafs_held_lowering(dafs_held_at(locks, pos, &low.end), wanted.type);
+	held = dafs_held_at(locks, pos, &low.end);
+	low.how = dafs_held_lowering(held, wanted.type);
+	low.persist = held && held->persist;
 	spin_unlock(&locks->lock);
 	low.end = min(low.end, wanted.end);
 	return low;
@@ -742,14 +769,19 @@ static struct dafs_lowering dafs_locks_lowering(struct dafs_locks *locks, loff_t
 static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lowering *low,
 				  loff_t start, loff_t end)
 {
-	const struct dafs_lock_range range = { .start = start, .end = end, .type = low->type };
+	const struct dafs_lock_range range = {
+		.start = start,
+		.end = end,
+		.type = low->type,
+		.options = low->persist ? DAFS_LOCK_PERSIST : 0,
+	};
 	int err;
 
 	if (low->how != DAFS_LOWER_LOCK && low->how != DAFS_LOWER_UNLOCK)
 		return;
 	if (!dafs_held_is_remote(locks, start, end)) {
 		if (low->how == DAFS_LOWER_UNLOCK)
-			dafs_held_set(locks, start, end, 0, DAFS_HELD_SURE);
+			dafs_held_clear(locks, start, end);
 		else
 			dafs_held_set_local(locks, start, end, low->type);
 		return;
@@ -760,7 +792,7 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 	}
 	err = dafs_lock_bytes(locks, &range);
 	/* nothing was in the way of the client, so the server has given it up */
-	if (err == -EAGAIN)
+	if (err == -EAGAIN || err == -EOWNERDEAD)
 		dafs_held_mark(locks, start, end, DAFS_HELD_LOST);
 	else if (err && err != -EIO)
 		dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
@@ -841,15 +873,13 @@ static void dafs_locks_probe(struct dafs_locks *locks)
 {
 	struct dafs_lock_range range;
 	struct dafs_held held;
+	int err;
 
 	if (!dafs_locks_next(locks, 0, &held))
 		return;
-	range = (struct dafs_lock_range) {
-		.start = held.start,
-		.end = held.end,
-		.type = held.type,
-	};
-	if (dafs_lock_bytes(locks, &range) == -EAGAIN)
+	range = dafs_held_range(&held);
+	err = dafs_lock_bytes(locks, &range);
+	if (err == -EAGAIN || err == -EOWNERDEAD)
 		dafs_held_mark(locks, held.start, held.end, DAFS_HELD_LOST);
 }
 
@@ -900,16 +930,21 @@ static void dafs_locks_trust_used(struct dafs_locks *locks)
 	for (;;) {
 		struct dafs_wanted wanted = dafs_locks_wanted(locks, pos);
 		const struct dafs_held *held;
+		struct dafs_lock_range range;
 		bool unsure;
 		loff_t last;
 
 		spin_lock(&locks->lock);
 		held = dafs_held_at(locks, pos, &last);
 		unsure = held && held->state == DAFS_HELD_UNSURE;
+		range.options = unsure && held->persist ? DAFS_LOCK_PERSIST : 0;
 		spin_unlock(&locks->lock);
 		last = min(last, wanted.end);
+		range.start = pos;
+		range.end = last;
+		range.type = wanted.type;
 		if (unsure && wanted.type)
-			dafs_held_set(locks, pos, last, wanted.type, DAFS_HELD_SURE);
+			dafs_held_set(locks, &range, DAFS_HELD_SURE);
 		if (last == OFFSET_MAX)
 			return;
 		pos = last + 1;
@@ -920,14 +955,15 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 				  struct dafs_open_state *os, const struct dafs_held *held,
 				  const struct dafs_state_id *state_id, dafs_status_t *status)
 {
+	const struct dafs_lock_range range = dafs_held_range(held);
 	struct dafs_op op = { .cred = os->cred };
 	struct dafs_lock_args args;
 	int err;
 
 	/* a task that unlocks it from now on tells the server */
 	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_SURE);
-	dafs_lock_args_init(&args, os, held->type, held->start, held->end);
-	args.options = DAFS_LOCK_RECLAIM;
+	dafs_lock_args_init(&args, os, &range);
+	args.options |= DAFS_LOCK_RECLAIM;
 	args.state_id = *state_id;
 	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
 	dafs_op_end(&op);
@@ -998,11 +1034,7 @@ static bool dafs_locks_next_local(struct dafs_locks *locks, struct dafs_lock_ran
 		found = held->local || held->state == DAFS_HELD_UNSURE;
 		if (!found)
 			continue;
-		*range = (struct dafs_lock_range) {
-			.start = held->start,
-			.end = held->end,
-			.type = held->type,
-		};
+		*range = dafs_held_range(held);
 		break;
 	}
 	spin_unlock(&locks->lock);

@@ -33,6 +33,7 @@ enum dafs_held_state {
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
  * @state: what is known of it
  * @local: locked by a delegation, so that the server need not know of it; SURE
+ * @persist: the server was asked for a PERSIST lock (4.4.1.3)
  */
 struct dafs_held {
 	struct list_head link;
@@ -41,6 +42,7 @@ struct dafs_held {
 	u32 type;
 	enum dafs_held_state state;
 	bool local;
+	bool persist;
 };
 
 /**
@@ -83,17 +85,20 @@ struct dafs_locks {
  * @start: first byte
  * @end: last byte, OFFSET_MAX for the end of the file
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
+ * @options: DAFS_LOCK_PERSIST, DAFS_LOCK_REPAIR
  */
 struct dafs_lock_range {
 	loff_t start;
 	loff_t end;
 	u32 type;
+	u32 options;
 };
 
 /* held.c */
 const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end);
-void dafs_held_set(struct dafs_locks *locks, loff_t start, loff_t end, u32 type,
+void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range,
 		   enum dafs_held_state state);
+void dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end);
 void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type);
 void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);

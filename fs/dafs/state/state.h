@@ -127,6 +127,8 @@ void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
 bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *state_id);
+bool dafs_open_state_broken(struct dafs_open_state *os, const struct dafs_state_id *state_id,
+			    dafs_status_t status);
 
 /* reclaim.c */
 int dafs_open_state_recover_start(struct dafs_open_state *os, const struct dafs_state_id *lost,

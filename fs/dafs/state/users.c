@@ -46,6 +46,31 @@ bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *
 }
 
 /**
+ * dafs_open_state_broken() - does a refusal mean that a PERSIST lock is broken? (4.4.1.3)
+ * @os: the open
+ * @state_id: that the server refused
+ * @status: how
+ *
+ * For I/O in what is broken it says that the state-id is of a former instance of the server;
+ * but it is of the present one.
+ *
+ * Context: any but interrupt.
+ * Return: true if so: to reclaim the open would not help.
+ */
+bool dafs_open_state_broken(struct dafs_open_state *os, const struct dafs_state_id *state_id,
+			    dafs_status_t status)
+{
+	struct dafs_client_id client_id;
+
+	if (status != DAFSERR_STALE_STATEID || !dafs_open_state_is(os, state_id))
+		return false;
+	spin_lock(&os->lock);
+	client_id = os->client_id;
+	spin_unlock(&os->lock);
+	return dafs_client_is(os->sbi->clnt, &client_id);
+}
+
+/**
  * dafs_open_state_publish() - from now on others find an open
  * @di: the file
  * @os: the open, which the server has

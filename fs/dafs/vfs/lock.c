@@ -217,7 +217,8 @@ static void dafs_flock_give_up(struct file *file, const struct file_lock *fl)
 	locks_release_private(&old);
 }
 
-static int dafs_lock_set(struct file *file, struct file_lock *fl)
+/* @options: as in struct dafs_lock_range */
+static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 {
 	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_write_out);
 	bool waits = fl->c.flc_flags & FL_SLEEP;
@@ -228,6 +229,7 @@ static int dafs_lock_set(struct file *file, struct file_lock *fl)
 	if (!locks)
 		return -ENOLCK;
 	dafs_lock_range_init(fl, &range);
+	range.options = options;
 	if (waits && (fl->c.flc_flags & FL_FLOCK)) {
 		fl->c.flc_flags &= ~FL_SLEEP;
 		err = dafs_lock_once(locks, file, fl, &range);
@@ -284,7 +286,8 @@ static int dafs_lock_get_remote(struct file *file, struct file_lock *fl)
 		.length = range.end == OFFSET_MAX ? DAFS_LOCK_TO_EOF : range.end - range.start + 1,
 	};
 	err = dafs_lock_test(dafs_inode_clnt(inode), file->f_cred, &args, &res);
-	if (err == -EAGAIN) {
+	/* what is broken is in the way, too */
+	if (err == -EAGAIN || err == -EOWNERDEAD) {
 		dafs_lock_found(fl, &res);
 		return 0;
 	}
@@ -318,7 +321,8 @@ static int dafs_lock_get(struct file *file, struct file_lock *fl)
  * @fl: the lock
  *
  * Context: may sleep; a signal ends it while it waits for a lock, a fatal signal always.
- * Return: 0; -EAGAIN; -EDEADLK; -ENOLCK; or another negative errno.
+ * Return: 0; -EAGAIN; -EDEADLK; -ENOLCK; -EOWNERDEAD if a PERSIST lock in the way is broken; or
+ * another negative errno.
  */
 int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl)
 {
@@ -326,7 +330,25 @@ int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl)
 		return dafs_lock_get(file, fl);
 	if (dafs_lock_is_local(file_inode(file), fl))
 		return locks_lock_file_wait(file, fl);
-	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl) : dafs_lock_set(file, fl);
+	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl) : dafs_lock_set(file, fl, 0);
+}
+
+/**
+ * dafs_file_lock_with() - a lock of an open file description, with options of DAFS
+ * @file: the file
+ * @fl: the lock
+ * @options: DAFS_LOCK_PERSIST, DAFS_LOCK_REPAIR
+ *
+ * Context: as dafs_file_lock().
+ * Return: as dafs_file_lock(); -EOWNERDEAD if a lock in the way is broken; -EINVAL if REPAIR
+ * does not cover it; -EOPNOTSUPP.
+ */
+int dafs_file_lock_with(struct file *file, struct file_lock *fl, u32 options)
+{
+	/* programs of this machine alone could not repair anything */
+	if (dafs_lock_is_local(file_inode(file), fl))
+		return -EOPNOTSUPP;
+	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl) : dafs_lock_set(file, fl, options);
 }
 
 /**

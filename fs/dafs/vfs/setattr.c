@@ -124,6 +124,8 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 				   attr, &status);
 		if (!os || dafs_status_action(status) != DAFS_ACT_OPEN)
 			return err;
+		if (dafs_open_state_broken(os, &state_id, status))
+			return -EOWNERDEAD;
 		err = dafs_open_state_recover_retry(os, &state_id, &delay_ms);
 	} while (!err);
 	return err;

@@ -86,9 +86,13 @@ void dafs_file_settle(struct inode *inode);
 bool dafs_file_is_written(const struct inode *inode);
 void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle);
 
+/* ioctl.c */
+long dafs_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
 /* lock.c */
 int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl);
 int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl);
+int dafs_file_lock_with(struct file *file, struct file_lock *fl, u32 options);
 bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len);
 
 /* lease.c */

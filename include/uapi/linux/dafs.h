@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* ioctl(2) on files of a DAFS mount. */
+#ifndef _UAPI_LINUX_DAFS_H
+#define _UAPI_LINUX_DAFS_H
+
+#include <linux/const.h>
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* dafs_ioc_lock.type */
+#define DAFS_IOC_LOCK_READ	1
+#define DAFS_IOC_LOCK_WRITE	2
+#define DAFS_IOC_LOCK_UNLOCK	3
+
+/* dafs_ioc_lock.flags */
+#define DAFS_IOC_LOCK_WAIT	_BITUL(0)	/* until the lock is free, or a signal comes */
+#define DAFS_IOC_LOCK_PERSIST	_BITUL(1)	/* if this machine is lost, the lock is broken */
+#define DAFS_IOC_LOCK_REPAIR	_BITUL(2)	/* take over what is broken */
+
+/**
+ * struct dafs_ioc_lock - lock or unlock bytes of a file
+ * @size: sizeof(struct dafs_ioc_lock)
+ * @type: DAFS_IOC_LOCK_READ, DAFS_IOC_LOCK_WRITE or DAFS_IOC_LOCK_UNLOCK
+ * @flags: DAFS_IOC_LOCK_*; 0 to unlock
+ * @reserved: 0
+ * @start: first byte
+ * @length: bytes; 0 for all up to the end of the file, wherever that is
+ */
+struct dafs_ioc_lock {
+	__u32 size;
+	__u32 type;
+	__u32 flags;
+	__u32 reserved;
+	__aligned_u64 start;
+	__aligned_u64 length;
+};
+
+#define DAFS_IOC_LOCK_SIZE_VER0	32
+
+/*
+ * The lock belongs to the open file description, as those of fcntl(2) with F_OFD_SETLK, which
+ * it conflicts with and may be unlocked by.  Errors are those of fcntl(2), and:
+ *
+ * EOWNERDEAD	a lock in the way is broken
+ * EINVAL	the structure is not understood; or with DAFS_IOC_LOCK_REPAIR, a lock that is
+ *		broken reaches beyond these bytes
+ * E2BIG	the structure is of a later version, and uses what this kernel does not know
+ * EOPNOTSUPP	DAFS_IOC_LOCK_PERSIST: the server has no such locks for this file
+ */
+#define DAFS_IOC_LOCK		_IOW(0xDA, 0, struct dafs_ioc_lock)
+
+#endif /* _UAPI_LINUX_DAFS_H */

@@ -1,0 +1,248 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# PERSIST locks from programs: DAFS_IOC_LOCK, tools/dafslock, and what others find when the
+# owner of such a lock is lost.
+# bed: um
+# timeout: 400
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+modprobe dafsd exports=/srv/data:no_root_squash lease=4
+modprobe dafs
+A=/mnt/a B=/mnt/b D=/srv/data
+tap_run "one client" mount_dafs data $A clientid=one
+tap_run "another client" mount_dafs data $B clientid=two
+seq 1 5000 >$D/file
+
+# said COMMAND...: what it prints, and its exit status
+said()
+{
+	"$@" 2>&1
+	echo $?
+}
+
+# try OPTION...: does the other client get the lock?
+try()
+{
+	said dafslock --nonblock "$@" $B/file true | tail -1
+}
+
+# hold OPTION...: the lock, by one client, in the background, until release
+hold()
+{
+	rm -f /tmp/held
+	dafslock "$@" $A/file sh -c ': >/tmp/held; while [ -e /tmp/held ]; do sleep 0.1; done' &
+	holder=$!
+	eventually [ -e /tmp/held ]
+}
+
+release()
+{
+	rm /tmp/held
+	wait $holder
+}
+
+is_free()
+{
+	[ "$(try)" = 0 ]
+}
+
+# --- programs ---
+
+tap_is "$(said dafslock $A/file echo locked)" "locked
+0" "a command runs with the lock"
+tap_is "$(said dafslock --persist $A/file sh -c 'exit 7')" 7 "and says how it ends"
+tap_is "$(: >/tmp/file; said dafslock /tmp/file true)" \
+	"dafslock: /tmp/file: this is not a file of a DAFS mount
+2" "not of another file system"
+tap_is "$(said dafslock $A/none true)" "dafslock: $A/none: No such file or directory
+2" "nor of a file that is not there"
+tap_is "$(said dafslock $A/file /none)" "dafslock: /none: No such file or directory
+2" "nor without a command"
+tap_is "$(try)" 0 "which leaves no lock behind"
+
+# R-4.4.1.3-08
+hold --persist --length 100
+tap_is "$(try)" 1 "others do not get what is locked"
+tap_is "$(try --start 100)" 0 "but the rest"
+tap_is "$(try --repair)" 1 "and repair nothing that is not broken"
+tap_is "$(said dafslock --nonblock --shared $A/file true | tail -1)" 1 \
+	"nor do programs of the same client"
+tap_is "$(said flock -n $B/file true)" 1 "nor with flock(1)"
+release
+tap_is "$(try)" 0 "until the command has ended"
+hold --persist --shared
+tap_is "$(try --shared --persist)" 0 "two may read"
+tap_is "$(try)" 1 "and none writes"
+release
+( dafslock --persist $A/file sleep 2; echo first >>/tmp/order ) &
+sleep 0.5
+dafslock --persist $B/file sh -c 'echo second >>/tmp/order'
+wait
+tap_is "$(cat /tmp/order | sort)" "first
+second" "who waits gets it in the end"
+hold --persist
+kill -9 $holder
+wait $holder 2>/dev/null
+rm -f /tmp/held
+tap_run "a program that is killed releases it" eventually is_free
+
+cat >/tmp/ioctl.py <<'PY'
+import errno, fcntl, os, struct, sys
+LOCK = 1 << 30 | 32 << 16 | 0xDA << 8
+def call(fd, data, number=LOCK):
+    try:
+        fcntl.ioctl(fd, number, data)
+        return "ok"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+def lock(fd, size=32, kind=2, flags=0, reserved=0, start=0, length=0, more=b""):
+    return call(fd, struct.pack("=IIIIQQ", size, kind, flags, reserved, start, length) + more)
+both = os.open(sys.argv[1], os.O_RDWR)
+read = os.open(sys.argv[1], os.O_RDONLY)
+write = os.open(sys.argv[1], os.O_WRONLY)
+print(lock(both), lock(both, kind=3))
+print(lock(both, size=31), lock(both, size=40, more=bytes(8)),
+      lock(both, size=40, more=bytes(7) + b"x"), lock(both, size=1 << 20))
+print(lock(both, kind=0), lock(both, kind=4), lock(both, flags=8), lock(both, kind=3, flags=2),
+      lock(both, reserved=1))
+print(lock(read), lock(write, kind=1), lock(both, start=1 << 63),
+      lock(both, start=2, length=(1 << 63) - 1), lock(both, start=1, length=(1 << 63) - 1))
+print(call(both, 0, LOCK + 1), call(both, 8), call(os.open("/etc/passwd", os.O_RDONLY), bytes(32)))
+PY
+tap_is "$(python3 -B /tmp/ioctl.py $A/file)" "ok ok
+EINVAL ok E2BIG E2BIG
+EINVAL EINVAL EINVAL EINVAL EINVAL
+EBADF EBADF EOVERFLOW EOVERFLOW ok
+ENOTTY EFAULT ENOTTY" "what the ioctl does not understand"
+umount $B
+tap_run "a mount that keeps locks to itself" mount_dafs data $B clientid=two,local_lock=all
+tap_is "$(said dafslock --persist $B/file true)" "dafslock: $B/file: Operation not supported
+2" "has none that survives"
+umount $B
+tap_run "the other client again" mount_dafs data $B clientid=two
+
+# --- the client is cut off, or the server restarts: the owner gets its lock back ---
+
+client()
+{
+	dafsdctl clients | grep " name=\"[^\"]*$1\"\| name=[^ ]*$1 " |
+		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
+}
+
+# R-4.4.1.5-01
+hold --persist --length 100
+former=$(client one)
+tap_run "its lease runs out" dafsdctl expire "$former"
+tap_run "it comes back" eventually sh -c "dafsdctl clients | grep -q one"
+tap_is "$(head -c 3 $A/file | tail -c 1; dd if=/dev/zero of=$A/file bs=1 count=1 conv=notrunc 2>&1 |
+	grep -c error)" "20" "and reads and writes what it has locked"
+tap_is "$(try)" 1 "which nobody else can lock"
+modprobe -r dafsd
+modprobe dafsd exports=/srv/data:no_root_squash lease=4
+tap_is "$(head -c 3 $A/file | tail -c 1)" 2 "so it does when the server has restarted"
+tap_run "the grace period ends" eventually sh -c \
+	'[ "$(cat /sys/module/dafsd/parameters/grace)" = 0 ]'
+tap_is "$(try)" 1 "and has its lock"
+release
+tap_is "$(try)" 0 "until it has unlocked"
+
+# --- the client is lost ---
+
+# lose: the machine of the client crashes, as far as the server can see
+lose()
+{
+	ip link set dum0 down
+	kill -9 $holder
+	wait $holder 2>/dev/null
+	rm -f /tmp/held
+	umount -f -l $A
+	ip link set dum0 up
+	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
+	rdma link delete rx0
+	rdma link add rx0 type rxe netdev dum0
+	dafsdctl expire "$1"
+}
+
+is_broken()
+{
+	[ "$(try)" = 3 ]
+}
+
+hold --persist --start 100 --length 100
+former=$(client one)
+lose "$former"
+tap_run "a lock whose owner is lost is broken" eventually is_broken
+tap_is "$(said dafslock --nonblock $B/file true)" \
+	"dafslock: $B/file: the lock is broken, see --repair
+3" "and says so"
+tap_is "$(try --length 100; try --start 200)" "0
+0" "what was not locked is not broken"
+cat >/tmp/fcntl.py <<'PY'
+import errno, fcntl, os, struct, sys
+FLOCK = struct.Struct("hhqqi4x")
+fd = os.open(sys.argv[1], os.O_RDWR)
+def call(function, *args):
+    try:
+        function(*args)
+        return "ok"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+kind, _, start, length, pid = FLOCK.unpack(
+    fcntl.fcntl(fd, fcntl.F_GETLK, FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0)))
+print("lockf", call(fcntl.lockf, fd, fcntl.LOCK_EX), "getlk", kind, start, length, pid)
+direct = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT | os.O_APPEND)
+print("pread", call(os.pread, fd, 10, 95), call(os.pread, fd, 10, 12288),
+      "truncate", call(os.ftruncate, fd, 150))
+print("append", call(os.write, direct, b"x"))
+PY
+# R-4.4.1.3-05: with an open; the client does not take it for a restart of the server
+tap_is "$(timeout 60 python3 -B /tmp/fcntl.py $B/file)" "lockf EOWNERDEAD getlk 1 100 100 0
+pread EOWNERDEAD ok truncate EOWNERDEAD
+append ok" "nor is it read, or cut off"
+tap_is "$(said timeout 60 dd if=/dev/zero of=$B/file oflag=direct bs=1 seek=150 count=1 \
+	conv=notrunc | head -1 | sed 's/.*: //')" "Owner died" "nor written"
+# R-4.4.1-01 R-4.4.1.3-01
+modprobe -r dafsd
+modprobe dafsd exports=/srv/data:no_root_squash lease=4
+tap_run "a restart of the server does not change that" eventually is_broken
+tap_is "$(said dafslock --nonblock --repair --start 150 $B/file true | tail -2)" \
+	"dafslock: $B/file: Invalid argument
+2" "a part of it is not repaired"
+tap_is "$(said dafslock --repair --persist $B/file sh -c \
+	"printf good | dd of=$B/file bs=1 seek=150 conv=notrunc 2>/dev/null")" 0 \
+	"who takes it over repairs the file"
+tap_is "$(try; dd if=$D/file bs=1 skip=150 count=4 2>/dev/null)" "0
+good" "and it is a lock as any other"
+
+# R-4.4.1.3-03: the machine is back before its lease has run out
+tap_run "the one client again" mount_dafs data $A clientid=one
+hold --persist
+ip link set dum0 down
+kill -9 $holder
+wait $holder 2>/dev/null
+rm -f /tmp/held
+umount -f -l $A
+ip link set dum0 up
+ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
+rdma link delete rx0
+rdma link add rx0 type rxe netdev dum0
+tap_run "a client that was lost is back" mount_dafs data $A clientid=one
+tap_is "$(said dafslock --nonblock $A/file true | tail -1)" 3 "it finds its lock broken"
+tap_is "$(said dafslock --repair $A/file true)" 0 "and repairs what it has left"
+
+# a file that is removed takes its locks along
+hold --persist
+former=$(client one)
+lose "$former"
+tap_run "again, a lock is broken" eventually is_broken
+rm $B/file
+seq 1 5000 >$B/file
+tap_is "$(try)" 0 "a new file of that name has none"
+
+tap_run "umount" umount $B
+tap_run "unload" modprobe -r dafs dafsd
+tap_done
