@@ -16,8 +16,9 @@
 #include "export/handle.h"
 #include "request/request.h"
 #include "state/deleg.h"
+#include "state/file.h"
 #include "state/lock_wait.h"
-#include "state/persist.h"
+#include "state/persist_impl.h"
 #include "state/state.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
@@ -68,9 +69,11 @@ TESTED(dafsd_withdraw_seconds);
 
 /* state/ */
 TESTED(dafsd_deleg_rest_seconds);
+TESTED(dafsd_file_find);
 TESTED(dafsd_lock_wait_ms);
-TESTED(dafsd_persist_broken);
 TESTED(dafsd_persist_load);
+TESTED(dafsd_persist_max);
+TESTED(dafsd_persist_nr);
 TESTED(dafsd_persist_unload);
 TESTED(dafsd_recall_wait_ms);
 TESTED(dafsd_state_get);

@@ -155,7 +155,7 @@ static dafs_status_t dafsd_append_data(const struct dafsd_use *use, struct iov_i
 	int err = -EAGAIN;
 
 	down_write(&file->append);
-	status = dafsd_persist_io(file->inode, !use->open, i_size_read(file->inode),
+	status = dafsd_persist_io(file, !use->open, i_size_read(file->inode),
 				  iov_iter_count(iter));
 	if (status) {
 		up_write(&file->append);

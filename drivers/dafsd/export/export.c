@@ -610,8 +610,11 @@ static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_ma
 			dafsd_export_put(other);
 			return -EEXIST;
 		}
-		err = dafsd_export_check_place(exp) ?:
-		      dafsd_export_try_publish(exp, mark, since);
+		err = dafsd_export_check_place(exp);
+		if (err)
+			break;
+		dafsd_export_ops->prepare(exp);
+		err = dafsd_export_try_publish(exp, mark, since);
 	} while (err == -EAGAIN);
 	return err;
 }

@@ -78,11 +78,13 @@ struct dafsd_export {
 
 /**
  * struct dafsd_export_ops - what the folders above do about exports
+ * @prepare: one may be about to be enabled; uses its file system, perhaps more than once
  * @served: one is about to be enabled
  * @withdrawn: one is disabled; end the state in it
  * @changed: clients may not do any more in it what they could
  */
 struct dafsd_export_ops {
+	void (*prepare)(const struct dafsd_export *exp);
 	void (*served)(struct dafsd_export *exp);
 	void (*withdrawn)(struct dafsd_export *exp);
 	void (*changed)(const struct dafsd_export *exp);

@@ -154,10 +154,10 @@ dafs_status_t dafsd_proc_getattr_inline(struct dafsd_rqst *rq)
 /* The bytes that are cut off, or added, must not be broken. */
 static dafs_status_t dafsd_setattr_check_locks(const struct dafsd_use *use, u64 size)
 {
-	const struct inode *inode = use->file->inode;
+	u64 old = i_size_read(use->file->inode);
 
-	return dafsd_persist_io(inode, !use->open, min_t(u64, size, i_size_read(inode)),
-				OFFSET_MAX);
+	return dafsd_persist_io(use->file, !use->open, min(size, old),
+				max(size, old) - min(size, old));
 }
 
 /*

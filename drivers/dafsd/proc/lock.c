@@ -97,17 +97,6 @@ static dafs_status_t dafsd_lock_check_access(const struct dafsd_use *use,
 	return dafsd_open_allows(use, access) ? DAFS_STATUS_OK : DAFSERR_ACCES;
 }
 
-/* The grace period has ended meanwhile: others may have had the lock before it was set. */
-static dafs_status_t dafsd_lock_too_late(struct dafsd_rqst *rq, const struct dafsd_use *use,
-					 const struct dafsd_range *range)
-{
-	struct dafsd_lock_req undo = { .range = { F_UNLCK, range->start, range->end } };
-
-	dafsd_lock_set(rq, use, &undo);
-	rq->body = true;
-	return DAFSERR_DENIED;
-}
-
 static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	const struct dafs_lock_args *args = &rq->args.lock;
@@ -122,13 +111,7 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 		status = dafsd_lock_check_access(use, &req.range);
 	if (!status)
 		status = dafsd_lock_check_options(rq);
-	if (status)
-		return status;
-	status = dafsd_lock_set(rq, use, &req);
-	if (!status && (args->options & DAFS_LOCK_RECLAIM) && !req.kept &&
-	    !dafsd_grace_reclaims(rq->ses->client))
-		status = dafsd_lock_too_late(rq, use, &req.range);
-	return status;
+	return status ?: dafsd_lock_set(rq, use, &req);
 }
 
 /**

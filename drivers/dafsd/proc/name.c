@@ -12,6 +12,7 @@
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
 #include "../state/open.h"
+#include "../state/persist.h"
 #include "proc.h"
 
 /* Modes of objects made by CREATE, unless the attributes say otherwise (E-30) */
@@ -219,6 +220,14 @@ put:
 	return status;
 }
 
+/* Drops a reference to the file that was removed, if any, without locks, as it may take long. */
+static void dafsd_remove_done(struct inode *inode, dafs_status_t status)
+{
+	if (inode && !status)
+		dafsd_persist_removed(inode);
+	iput(inode);
+}
+
 static dafs_status_t dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove_args *args,
 				  struct dafs_change_info *info)
 {
@@ -233,9 +242,9 @@ static dafs_status_t dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove
 	status = dafsd_remove_locked(dir, args, &inode);
 	dafsd_change_after(dir, info);
 	inode_unlock(dafsd_fh_inode(dir));
-	iput(inode);
 	if (!status)
 		status = dafs_errno_to_status(dafsd_commit_metadata(dir->exp, dir->dentry));
+	dafsd_remove_done(inode, status);
 	return status;
 }
 
@@ -305,10 +314,13 @@ static dafs_status_t dafsd_rename_entries(const struct dafsd_fh *source, struct 
 	return status;
 }
 
-/* Both directories are locked; @trap is an ancestor of one in the other. */
+/*
+ * Both directories are locked; @trap is an ancestor of one in the other.  @gone: set to what is
+ * replaced, with a reference, or NULL
+ */
 static dafs_status_t dafsd_rename_locked(const struct dafs_rename_args *args,
 					 struct dafsd_fh *source, struct dafsd_fh *target,
-					 const struct dentry *trap)
+					 const struct dentry *trap, struct inode **gone)
 {
 	struct dentry *old, *new;
 	dafs_status_t status;
@@ -321,6 +333,9 @@ static dafs_status_t dafsd_rename_locked(const struct dafs_rename_args *args,
 		dput(old);
 		return dafs_errno_to_status(PTR_ERR(new));
 	}
+	*gone = d_inode(new);
+	if (*gone)
+		ihold(*gone);
 	if (d_really_is_negative(old))
 		status = DAFSERR_NOENT;
 	else if (old == trap)
@@ -337,6 +352,7 @@ static dafs_status_t dafsd_rename_locked(const struct dafs_rename_args *args,
 static dafs_status_t dafsd_rename(const struct dafs_rename_args *args, struct dafsd_fh *source,
 				  struct dafsd_fh *target, struct dafs_rename_res *res)
 {
+	struct inode *gone = NULL;
 	struct dentry *trap;
 	dafs_status_t status;
 	int err;
@@ -346,15 +362,18 @@ static dafs_status_t dafsd_rename(const struct dafs_rename_args *args, struct da
 		return dafs_errno_to_status(PTR_ERR(trap));
 	dafsd_change_before(source, &res->source);
 	dafsd_change_before(target, &res->target);
-	status = dafsd_rename_locked(args, source, target, trap);
+	status = dafsd_rename_locked(args, source, target, trap, &gone);
 	dafsd_change_after(source, &res->source);
 	dafsd_change_after(target, &res->target);
 	unlock_rename(target->dentry, source->dentry);
 	if (status)
-		return status;
+		goto done;
 	err = dafsd_commit_metadata(target->exp, target->dentry) ?:
 	      dafsd_commit_metadata(source->exp, source->dentry);
-	return dafs_errno_to_status(err);
+	status = dafs_errno_to_status(err);
+done:
+	dafsd_remove_done(gone, status);
+	return status;
 }
 
 static dafs_status_t dafsd_rename_check(const struct dafs_rename_args *args,

@@ -49,7 +49,7 @@ static dafs_status_t dafsd_read(struct file *filp, struct iov_iter *iter, u64 of
 
 static dafs_status_t dafsd_rw_check_locks(const struct dafsd_use *use, u64 offset, u64 length)
 {
-	return dafsd_persist_io(use->file->inode, !use->open, offset, length);
+	return dafsd_persist_io(use->file, !use->open, offset, length);
 }
 
 static dafs_status_t dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
@@ -61,11 +61,11 @@ static dafs_status_t dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd
 	struct iov_iter iter;
 	struct kvec kvec;
 
-	status = dafsd_rw_check_locks(use, args->offset, args->byte_count);
-	if (status)
-		return status;
 	kvec.iov_base = rq->base.out.base + DAFS_READ_INLINE_DATA;
 	kvec.iov_len = min(args->byte_count, room - DAFS_READ_INLINE_DATA);
+	status = dafsd_rw_check_locks(use, args->offset, kvec.iov_len);
+	if (status)
+		return status;
 	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, kvec.iov_len);
 	res->read_data = NULL;
 	return dafsd_read(use->filp, &iter, args->offset, &res->bytes_read, &res->eof);

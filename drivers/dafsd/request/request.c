@@ -22,7 +22,7 @@ static void (*dafsd_request_met)(struct dafsd_rqst *rq);
 /**
  * dafsd_requests_init() - set the table of request handlers
  * @procs: DAFS_PROC_LAST + 1 rows; a procedure without a handler is answered NOTSUPP
- * @met: takes dafsd_rqst.met, and may let the request wait
+ * @met: takes dafsd_rqst.met, and may let the request wait if its handler has run
  *
  * Context: module initialization.
  */
@@ -235,6 +235,9 @@ static bool dafsd_stage_prepare(struct dafsd_rqst *rq)
 {
 	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_handle(rq, rq->proc->prepare) :
 							DAFSERR_IO;
+	/* it does not wait, but the file is not needed any more */
+	if (rq->met)
+		dafsd_request_met(rq);
 	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
 	if (rq->status)
 		return true;

@@ -39,6 +39,7 @@ struct dafsd_appends {
  * @users: references: one of each state, one of each request that works on it without a
  *	state; drops to 0 under dafsd_files_lock
  * @inode: holds a reference
+ * @unbroken: dafsd_persist_breaks when nothing of it was broken
  * @gate: held shared by I/O without an open, from the check of reservations until it
  *	is done, and exclusively to grant a reservation.  Outside of @lock, and of
  *	write access to the file system, for which I/O may have to wait.
@@ -62,6 +63,7 @@ struct dafsd_file {
 	struct rhash_head node;
 	refcount_t users;
 	struct inode *inode;
+	unsigned long unbroken;
 	struct rw_semaphore gate;
 	struct rw_semaphore append;
 	struct dafsd_appends appends;

@@ -398,8 +398,26 @@ static bool dafsd_range_is_all(const struct dafsd_range *range)
 	return !range->start && range->end == OFFSET_MAX;
 }
 
+/*
+ * Has the grace period ended while a lock was reclaimed?  Then others may have had it before it
+ * was set.
+ */
+static dafs_status_t dafsd_lock_check_late(struct dafsd_rqst *rq, const struct dafsd_use *use,
+					   struct dafsd_locker *locker,
+					   const struct dafsd_range *range)
+{
+	const struct dafsd_range undo = { F_UNLCK, range->start, range->end };
+	bool ours;
+
+	if (dafsd_grace_reclaims(locker->client))
+		return DAFS_STATUS_OK;
+	dafsd_lock_apply(rq, locker, use->filp, &undo, &ours);
+	rq->body = true;
+	return DAFSERR_DENIED;
+}
+
 static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_use *use,
-				     struct dafsd_locker *locker, struct dafsd_lock_req *req,
+				     struct dafsd_locker *locker, const struct dafsd_lock_req *req,
 				     bool *ours)
 {
 	struct dafsd_persist_change change = {
@@ -414,9 +432,10 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 	status = dafsd_persist_begin(&change);
 	if (!status)
 		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
+	if (!status && (req->options & DAFS_LOCK_RECLAIM) && !change.kept)
+		status = dafsd_lock_check_late(rq, use, locker, &req->range);
 	if (!status)
 		status = dafsd_persist_commit(&change);
-	req->kept = change.kept;
 	return dafsd_persist_end(&change, status);
 }
 
@@ -434,7 +453,7 @@ static dafs_status_t dafsd_lock_unlock(struct dafsd_rqst *rq, const struct dafsd
 }
 
 static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_use *use,
-				    struct dafsd_locker *locker, struct dafsd_lock_req *req,
+				    struct dafsd_locker *locker, const struct dafsd_lock_req *req,
 				    bool *ours)
 {
 	const struct dafsd_range *range = &req->range;
@@ -464,13 +483,13 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 
 /* Return: @status, or DELAY if the request is to wait. */
 static dafs_status_t dafsd_lock_wait(struct dafsd_rqst *rq, const struct dafsd_use *use,
-				     struct dafsd_locker *locker, struct dafsd_lock_req *req,
+				     struct dafsd_locker *locker, const struct dafsd_lock_req *req,
 				     dafs_status_t status, bool ours)
 {
 	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
 
 	if (!wait && ours) {
-		wait = dafsd_lock_wait_add(rq, use->file, locker, &req->range);
+		wait = dafsd_lock_wait_add(rq, use, locker, &req->range);
 		if (wait)
 			status = dafsd_lock_try(rq, use, locker, req, &ours);
 	}
@@ -505,7 +524,7 @@ static bool dafsd_lock_unsupported(const struct inode *inode)
  * After RESOURCE and IO it is not known what is locked.
  */
 dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
-			     struct dafsd_lock_req *req)
+			     const struct dafsd_lock_req *req)
 {
 	const struct dafsd_range *range = &req->range;
 	struct dafsd_locker *locker;
@@ -616,6 +635,8 @@ static void dafsd_locker_unlock_all(struct dafsd_locker *locker, const struct in
 		vfs_lock_file(filp, F_SETLK, &fl, NULL);
 		dafsd_lock_forget(&fl);
 	}
+	if (revoked)
+		dafsd_persist_gone(locker, inode);
 	mutex_unlock(&locker->lock);
 }
 
@@ -646,8 +667,11 @@ static void dafsd_lock_end(struct dafsd_open *open, bool revoked)
  */
 void dafsd_lock_revoked(struct dafsd_open *open)
 {
-	if (!open->state.file->inode->i_fop->lock)
-		dafsd_lock_end(open, true);
+	if (open->state.file->inode->i_fop->lock)
+		return;
+	dafsd_lock_end(open, true);
+	/* what the owner locks by another open from now on is not released with this one */
+	open->unlocked = true;
 }
 
 /**
@@ -658,7 +682,8 @@ void dafsd_lock_revoked(struct dafsd_open *open)
  */
 void dafsd_lock_drop(struct dafsd_open *open)
 {
-	dafsd_lock_end(open, false);
+	if (!open->unlocked)
+		dafsd_lock_end(open, false);
 }
 
 /**

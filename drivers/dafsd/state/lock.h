@@ -28,17 +28,15 @@ struct dafsd_range {
  * @range: what to lock, and how
  * @options: DAFS_LOCK_*; 0 to unlock
  * @waits: it may wait until the lock is free
- * @kept: set: what is reclaimed was left to its owner, see state/persist.c
  */
 struct dafsd_lock_req {
 	struct dafsd_range range;
 	u32 options;
 	bool waits;
-	bool kept;
 };
 
 dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
-			     struct dafsd_lock_req *req);
+			     const struct dafsd_lock_req *req);
 dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_str *owner, const struct dafsd_range *range);
 void dafsd_lock_revoked(struct dafsd_open *open);

@@ -17,7 +17,9 @@
 #include <linux/dafs_wire.h>
 #include "../session/conn.h"
 #include "../session/server.h"
+#include "../export/export.h"
 #include "lock_impl.h"
+#include "open.h"
 #include "lock_wait.h"
 
 /* How long a request waits at most, in ms; less in tests */
@@ -84,13 +86,14 @@ static void dafsd_lock_wait_end(struct dafsd_wait *base)
 	dafsd_wait_drop_room(wait->conn);
 	dafsd_locker_put(wait->locker);
 	dafsd_file_put(wait->file);
+	dafsd_export_put(wait->exp);
 	kfree(wait);
 }
 
 /**
  * dafsd_lock_wait_add() - let a LOCK wait, if it may
  * @rq: LOCK; its wait is set on success
- * @file: the file
+ * @use: the file
  * @locker: whose lock it is
  * @range: the bytes
  *
@@ -99,10 +102,11 @@ static void dafsd_lock_wait_end(struct dafsd_wait *base)
  * Context: may sleep.
  * Return: the wait; NULL if the request is to be answered now.
  */
-struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, struct dafsd_file *file,
+struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, const struct dafsd_use *use,
 					    struct dafsd_locker *locker,
 					    const struct dafsd_range *range)
 {
+	struct dafsd_file *file = use->file;
 	struct dafsd_lock_wait *wait;
 
 	if (!dafsd_wait_take_room(rq))
@@ -118,6 +122,8 @@ struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, struct dafsd_
 	wait->conn = rq->conn;
 	wait->file = file;
 	dafsd_file_hold(file);
+	wait->exp = use->exp;
+	kref_get(&wait->exp->ref);
 	wait->locker = dafsd_locker_get(locker);
 	wait->range = *range;
 	INIT_DELAYED_WORK(&wait->timer, dafsd_lock_wait_over);

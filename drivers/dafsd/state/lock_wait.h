@@ -8,8 +8,10 @@
 #include "lock.h"
 
 struct dafsd_conn;
+struct dafsd_export;
 struct dafsd_file;
 struct dafsd_locker;
+struct dafsd_use;
 
 /**
  * struct dafsd_lock_wait - a LOCK that waits for other locks, from its first denial on
@@ -18,6 +20,7 @@ struct dafsd_locker;
  *	dafsd_file.locks_lock
  * @conn: the connection of the request
  * @file: the file; holds a reference
+ * @exp: the export, without which the file system may be unmounted; holds a reference
  * @locker: whose it is; holds a reference
  * @range: what it is to lock
  * @woken: a lock in its way has ended, so it comes before those that arrived later
@@ -30,6 +33,7 @@ struct dafsd_lock_wait {
 	struct list_head link;
 	struct dafsd_conn *conn;
 	struct dafsd_file *file;
+	struct dafsd_export *exp;
 	struct dafsd_locker *locker;
 	struct dafsd_range range;
 	bool woken;
@@ -41,7 +45,7 @@ struct dafsd_lock_wait {
 extern unsigned int dafsd_lock_wait_ms;
 
 struct dafsd_lock_wait *dafsd_lock_wait_of(const struct dafsd_rqst *rq);
-struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, struct dafsd_file *file,
+struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, const struct dafsd_use *use,
 					    struct dafsd_locker *locker,
 					    const struct dafsd_range *range);
 struct dafsd_locker *dafsd_lock_wait_first(struct dafsd_file *file,

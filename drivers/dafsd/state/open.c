@@ -256,7 +256,7 @@ static dafs_status_t dafsd_open_truncate(struct dafsd_adding *add)
 
 	if (!(add->flags & DAFSD_OPEN_TRUNCATE))
 		return DAFS_STATUS_OK;
-	status = dafsd_persist_io(add->file->inode, true, 0, OFFSET_MAX) ?:
+	status = dafsd_persist_io(add->file, true, 0, DAFS_LOCK_TO_EOF) ?:
 		 dafs_errno_to_status(break_lease(add->file->inode, O_WRONLY | O_NONBLOCK));
 	if (!status)
 		status = dafsd_fattr_set(add->fh->dentry, &add->rq->args.open.createattrs,

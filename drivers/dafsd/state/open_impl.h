@@ -25,6 +25,7 @@ struct dafsd_locker;
  *	replaced under the file's lock
  * @locker: its lock owner, from its first LOCK on; guarded by dafsd_file.locks_lock, holds a
  *	reference
+ * @unlocked: it was revoked, and its locks were released; of the task that has claimed it
  * @owner_len: bytes of @owner
  * @owner: with the client, the lock owner (E-82)
  */
@@ -39,6 +40,7 @@ struct dafsd_open {
 	bool holds_key;
 	struct file __rcu *filp;
 	struct dafsd_locker *locker;
+	bool unlocked;
 	u32 owner_len;
 	u8 owner[] __counted_by(owner_len);
 };

@@ -6,11 +6,13 @@
  *		LOCK(PERSIST)
  *	none ----------------> HELD
  *	HELD ----------------> LEFT	its open is revoked, or the server has restarted
- *	LEFT ----------------> HELD	LOCK(RECLAIM) of its owner
+ *	LEFT ----------------> HELD	LOCK of its owner, as a rule with RECLAIM
  *	LEFT ----------------> BROKEN	a LOCK that conflicts with it
  *	HELD, LEFT ----------> BROKEN	another instance of its client has authenticated
- *	HELD, LEFT ----------> none	LOCKU; HELD also CLOSE, and a LOCK without PERSIST
- *	BROKEN --------------> none	LOCK(REPAIR) of anybody, for all of it
+ *	HELD, LEFT ----------> none	LOCKU; HELD also CLOSE, and a LOCK without PERSIST;
+ *					LEFT also if the file has lost its last name
+ *	BROKEN --------------> none	LOCK(REPAIR) of anybody, for all of it; or the file has
+ *					lost its last name
  *
  * What is HELD is locked in the kernel, too, which decides about conflicts with it.  What is LEFT
  * or BROKEN is not, so that only clients of this server are kept from it.
@@ -21,7 +23,9 @@
  *  2. Locks of one owner are changed under dafsd_locker.lock, which is taken before
  *     dafsd_persist_sem, and held until the change is durable.
  *  3. A lock is granted when its record is durable, and unlocked in the kernel when it is known
- *     to be deleted.  So after a crash nobody else can have had a lock that there is a record of.
+ *     to be deleted.  One that is replaced by a weaker one, or by one without PERSIST, stays in
+ *     the table until then, perhaps empty, and others that get a lock in the file wait for that,
+ *     too.  So after a crash nobody else can have had a lock that there is a record of.
  *  4. If the store cannot be written, what the kernel has locked stays so, and the client is
  *     told that it may be.
  *
@@ -30,7 +34,6 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "../session/server.h"
 #include "../session/client.h"
@@ -77,7 +80,7 @@ static dafs_status_t dafsd_persist_break(struct dafsd_persist_change *change)
 
 	for (persist = dafsd_persist_first(&change->file); persist;
 	     persist = dafsd_persist_follow(persist)) {
-		if (!dafsd_persist_break_in(persist, change->range))
+		if (persist == change->own || !dafsd_persist_break_in(persist, change->range))
 			continue;
 		dafsd_persist_log(persist, "another lock conflicts with it");
 		change->unsynced = true;
@@ -133,10 +136,7 @@ static dafs_status_t dafsd_persist_admit_reclaim(struct dafsd_persist_change *ch
 	return dafsd_persist_denied(change->rq);
 }
 
-/*
- * What is LEFT to the owner of the request itself breaks as well: it would reclaim it if it knew
- * that it had been lost.
- */
+/* What is LEFT to the owner of the request itself is not in its way, and nobody else had it. */
 static dafs_status_t dafsd_persist_admit_new(struct dafsd_persist_change *change)
 {
 	bool repairs = change->options & DAFS_LOCK_REPAIR;
@@ -144,8 +144,8 @@ static dafs_status_t dafsd_persist_admit_new(struct dafsd_persist_change *change
 	struct dafsd_persist *found;
 	dafs_status_t status;
 
-	range = dafsd_persist_obstacle(&change->file, change->range, DAFSD_PERSIST_LEFT, NULL,
-				       &found);
+	range = dafsd_persist_obstacle(&change->file, change->range, DAFSD_PERSIST_LEFT,
+				       change->own, &found);
 	if (range) {
 		status = dafsd_persist_break(change);
 		return status ?: dafsd_persist_tell(change->rq, found, range,
@@ -190,9 +190,8 @@ static dafs_status_t dafsd_persist_begin_exclusive(struct dafsd_persist_change *
 {
 	if (!dafsd_persist_identify(change->inode, &change->file))
 		return DAFSERR_NOTSUPP;
-	down_write(&dafsd_persist_sem);
+	change->nofs = dafsd_persist_write_lock();
 	change->access = DAFSD_PERSIST_EXCLUSIVE;
-	change->nofs = memalloc_nofs_save();
 	return dafsd_persist_admit(change);
 }
 
@@ -217,18 +216,22 @@ static dafs_status_t dafsd_persist_begin_plain(const struct dafsd_persist_change
  */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change)
 {
-	bool asks = change->options & (DAFS_LOCK_PERSIST | DAFS_LOCK_REPAIR);
+	bool asks;
 
+	/* what is reclaimed was not broken */
+	if (change->options & DAFS_LOCK_RECLAIM)
+		change->options &= ~DAFS_LOCK_REPAIR;
+	asks = change->options & (DAFS_LOCK_PERSIST | DAFS_LOCK_REPAIR);
 	if (!dafsd_persist_possible(change->inode))
 		return change->options & DAFS_LOCK_PERSIST ? DAFSERR_NOTSUPP :
 							     dafsd_persist_begin_plain(change);
 	if (!asks) {
-		down_read(&dafsd_persist_sem);
+		change->nofs = dafsd_persist_read_lock();
 		if (!dafsd_persist_find_file(change->inode, &change->file)) {
 			change->access = DAFSD_PERSIST_SHARED;
 			return dafsd_persist_begin_plain(change);
 		}
-		up_read(&dafsd_persist_sem);
+		dafsd_persist_read_unlock(change->nofs);
 	}
 	return dafsd_persist_begin_exclusive(change);
 }
@@ -260,6 +263,17 @@ static int dafsd_persist_repair(struct dafsd_persist_change *change)
 	return err;
 }
 
+static int dafsd_persist_commit_own(struct dafsd_persist_change *change)
+{
+	struct dafsd_persist *own = change->own;
+
+	if (change->options & DAFS_LOCK_PERSIST)
+		dafsd_persist_hold(own, change->range);
+	own->locker = dafsd_persist_holds_any(own) ? change->locker : NULL;
+	change->unsynced = true;
+	return dafsd_persist_save(own);
+}
+
 /**
  * dafsd_persist_commit() - the kernel has set the lock
  * @change: from dafsd_persist_begin(), which has returned OK
@@ -271,23 +285,49 @@ static int dafsd_persist_repair(struct dafsd_persist_change *change)
 dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change)
 {
 	struct dafsd_persist *own = change->own;
-	bool persists = change->options & DAFS_LOCK_PERSIST;
+	bool cut = false;
 	int err = 0;
 
 	if (change->access != DAFSD_PERSIST_EXCLUSIVE)
 		return DAFS_STATUS_OK;
-	if (own && (dafsd_persist_cut(own, change->range->start, change->range->end, false) ||
-		    persists)) {
-		if (persists)
-			dafsd_persist_hold(own, change->range);
-		own->locker = dafsd_persist_holds_any(own) ? change->locker : NULL;
-		change->unsynced = true;
-		err = dafsd_persist_save(own);
-	}
+	if (own)
+		cut = dafsd_persist_cut(own, change->range->start, change->range->end, false);
+	if (cut || (change->options & DAFS_LOCK_PERSIST))
+		err = dafsd_persist_commit_own(change);
 	/* only then, so that the bytes are protected by one of them after a crash */
 	if (!err && (change->options & DAFS_LOCK_REPAIR))
 		err = dafsd_persist_repair(change);
 	return err ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
+}
+
+/* The owner has none any more, and it is known that a restart does not bring them back. */
+static void dafsd_persist_tidy(const struct dafsd_persist_change *change)
+{
+	const struct dafsd_locker *locker = change->locker;
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *own;
+
+	own = dafsd_persist_find(&change->file, locker->client, locker->owner, locker->owner_len);
+	if (own)
+		dafsd_persist_drop_if_empty(own);
+	dafsd_persist_write_unlock(nofs);
+}
+
+/* Return: true if dafsd_persist_tidy() has to be called. */
+static bool dafsd_persist_unlock_table(struct dafsd_persist_change *change)
+{
+	bool empty = change->own && !change->own->nr;
+
+	if (change->access == DAFSD_PERSIST_SHARED)
+		dafsd_persist_read_unlock(change->nofs);
+	if (change->access != DAFSD_PERSIST_EXCLUSIVE)
+		return false;
+	if (empty && !change->unsynced) {
+		dafsd_persist_drop(change->own);
+		empty = false;
+	}
+	dafsd_persist_write_unlock(change->nofs);
+	return empty;
 }
 
 /**
@@ -295,22 +335,22 @@ dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change)
  * @change: from dafsd_persist_begin(), whatever that has returned
  * @status: what the request is to be answered
  *
+ * Another owner may just have given up, in favour of this one, what a record still has.
+ *
  * Context: may sleep for the store; holds dafsd_locker.lock.
  * Return: @status; or IO if the store cannot be written.
  */
 dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status_t status)
 {
-	if (change->access == DAFSD_PERSIST_SHARED)
-		up_read(&dafsd_persist_sem);
-	if (change->access == DAFSD_PERSIST_EXCLUSIVE) {
-		if (change->own)
-			dafsd_persist_drop_if_empty(change->own);
-		memalloc_nofs_restore(change->nofs);
-		up_write(&dafsd_persist_sem);
-	}
-	if (change->unsynced && dafsd_store_sync(dafsd_server.store)) {
-		change->rq->body = false;
-		return DAFSERR_IO;
-	}
-	return status;
+	bool empty = dafsd_persist_unlock_table(change);
+	int err = 0;
+
+	if (change->unsynced || (!status && change->access == DAFSD_PERSIST_EXCLUSIVE))
+		err = dafsd_store_sync(dafsd_server.store);
+	if (empty)
+		dafsd_persist_tidy(change);
+	if (!err)
+		return status;
+	change->rq->body = false;
+	return DAFSERR_IO;
 }

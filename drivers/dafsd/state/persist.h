@@ -3,28 +3,27 @@
 #ifndef _DAFSD_STATE_PERSIST_H
 #define _DAFSD_STATE_PERSIST_H
 
-#include <linux/atomic.h>
 #include <linux/types.h>
 #include <linux/dafs/msg.h>
+#include "file.h"
 
 struct dafsd_client;
 struct dafsd_export;
 struct dafsd_rqst;
 struct dafsd_store;
-struct dafsd_use;
 struct inode;
 
 /* persist_range.c */
-extern atomic_t dafsd_persist_broken;
+extern unsigned long dafsd_persist_breaks;
 
 /* persist_look.c */
-dafs_status_t dafsd_persist_check(const struct inode *inode, bool special, u64 offset, u64 length);
+dafs_status_t dafsd_persist_check(struct dafsd_file *file, bool special, u64 offset, u64 length);
 bool dafsd_persist_any(struct inode *inode);
 
 /* persist_end.c */
 void dafsd_persist_removed(struct inode *inode);
 void dafsd_persist_replaced(const struct dafsd_client *client);
-void dafsd_persist_served(struct dafsd_export *exp);
+void dafsd_persist_serve(const struct dafsd_export *exp);
 
 /* persist_record.c */
 int dafsd_persist_load(struct dafsd_store *store);
@@ -32,22 +31,22 @@ void dafsd_persist_unload(void);
 
 /**
  * dafsd_persist_io() - may bytes of a file be read or written, or cut off?
- * @inode: the file
+ * @file: the file
  * @special: without an open (E-79)
  * @offset: first byte
  * @length: bytes
  *
- * Costs nothing unless a lock is broken somewhere.
+ * Costs nothing unless a lock of some file has been broken since this one was looked at.
  *
  * Context: may sleep.
  * Return: as dafsd_persist_check().
  */
-static inline dafs_status_t dafsd_persist_io(const struct inode *inode, bool special, u64 offset,
+static inline dafs_status_t dafsd_persist_io(struct dafsd_file *file, bool special, u64 offset,
 					     u64 length)
 {
-	if (likely(!atomic_read(&dafsd_persist_broken)))
+	if (likely(READ_ONCE(file->unbroken) == READ_ONCE(dafsd_persist_breaks)))
 		return DAFS_STATUS_OK;
-	return dafsd_persist_check(inode, special, offset, length);
+	return dafsd_persist_check(file, special, offset, length);
 }
 
 #endif /* _DAFSD_STATE_PERSIST_H */

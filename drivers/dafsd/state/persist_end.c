@@ -7,7 +7,6 @@
 #include <linux/filelock.h>
 #include <linux/fs.h>
 #include <linux/mount.h>
-#include <linux/sched/mm.h>
 #include "../session/server.h"
 #include "../session/client.h"
 #include "../session/trace.h"
@@ -15,18 +14,21 @@
 #include "../store/store.h"
 #include "persist_impl.h"
 
-/* Return: true if a record was changed. */
-static bool dafsd_persist_give_up(struct dafsd_persist *own, loff_t start, loff_t end, bool held)
+/*
+ * Take bytes from their owner.  Return: 0; 1 if a record was changed; -ENOMEM or -ENOSPC if it
+ * could not be, which is made up for next time.
+ */
+static int dafsd_persist_give_up(struct dafsd_persist *own, loff_t start, loff_t end, bool held)
 {
-	if (!dafsd_persist_cut(own, start, end, held))
-		return false;
+	int err;
+
+	if (!dafsd_persist_cut(own, start, end, held) && !own->unsaved)
+		return 0;
 	if (!dafsd_persist_holds_any(own))
 		own->locker = NULL;
-	/* without memory it would be broken later, although it was unlocked */
-	if (dafsd_persist_save(own))
-		pr_warn_ratelimited("dafsd: no memory to record that a lock has ended\n");
+	err = dafsd_persist_save(own);
 	dafsd_persist_drop_if_empty(own);
-	return true;
+	return err ?: 1;
 }
 
 static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
@@ -35,16 +37,17 @@ static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
 {
 	struct dafsd_persist *own = dafsd_persist_find(file, locker->client, locker->owner,
 						       locker->owner_len);
-	dafs_status_t status;
+	int ret;
 
 	if (!own)
 		return DAFS_STATUS_OK;
 	if (own->locker && own->locker != locker)
 		return DAFSERR_DELAY;
-	status = dafsd_persist_reserve(own, 1);
-	if (!status)
-		*changed = dafsd_persist_give_up(own, range->start, range->end, false);
-	return status;
+	if (dafsd_persist_splits(own, range->start, range->end) && dafsd_persist_reserve(own, 1))
+		return DAFSERR_RESOURCE;
+	ret = dafsd_persist_give_up(own, range->start, range->end, false);
+	*changed = ret;
+	return ret < 0 ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
 }
 
 /**
@@ -66,12 +69,10 @@ dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const stru
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return DAFS_STATUS_OK;
-	down_write(&dafsd_persist_sem);
-	nofs = memalloc_nofs_save();
+	nofs = dafsd_persist_write_lock();
 	if (dafsd_persist_find_file(inode, &file))
 		status = dafsd_persist_unlock_own(locker, &file, range, &changed);
-	memalloc_nofs_restore(nofs);
-	up_write(&dafsd_persist_sem);
+	dafsd_persist_write_unlock(nofs);
 	if (changed && dafsd_store_sync(dafsd_server.store))
 		return DAFSERR_IO;
 	return status;
@@ -105,17 +106,25 @@ void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return;
-	down_write(&dafsd_persist_sem);
-	nofs = memalloc_nofs_save();
+	nofs = dafsd_persist_write_lock();
 	own = dafsd_persist_of_locker(locker, inode);
-	/* all bytes: nothing is split */
+	/* all bytes: nothing is split, and without memory it is broken later, at worst */
 	if (own)
 		changed = dafsd_persist_give_up(own, 0, OFFSET_MAX, true);
-	memalloc_nofs_restore(nofs);
-	up_write(&dafsd_persist_sem);
+	dafsd_persist_write_unlock(nofs);
 	/* if it fails nobody gets a lock before it succeeds */
 	if (changed)
 		dafsd_store_sync(dafsd_server.store);
+}
+
+static void dafsd_persist_leave_all(struct dafsd_persist *own)
+{
+	unsigned int n;
+
+	for (n = 0; n < own->nr; n++)
+		if (own->ranges[n].state == DAFSD_PERSIST_HELD)
+			dafsd_persist_move(&own->ranges[n], DAFSD_PERSIST_LEFT);
+	trace_dafsd_persist(own->number, "left");
 }
 
 /**
@@ -123,25 +132,22 @@ void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *
  * @locker: their owner
  * @inode: the file
  *
+ * Their owner can reclaim them after dafsd_persist_gone().
+ *
  * Context: may sleep; holds dafsd_locker.lock, and nothing is unlocked in the kernel yet.
  */
 void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode)
 {
 	struct dafsd_persist *own;
-	unsigned int n;
+	unsigned int nofs;
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return;
-	down_write(&dafsd_persist_sem);
+	nofs = dafsd_persist_write_lock();
 	own = dafsd_persist_of_locker(locker, inode);
-	if (own) {
-		for (n = 0; n < own->nr; n++)
-			if (own->ranges[n].state == DAFSD_PERSIST_HELD)
-				dafsd_persist_move(&own->ranges[n], DAFSD_PERSIST_LEFT);
-		own->locker = NULL;
-		trace_dafsd_persist(own->number, "left");
-	}
-	up_write(&dafsd_persist_sem);
+	if (own)
+		dafsd_persist_leave_all(own);
+	dafsd_persist_write_unlock(nofs);
 }
 
 /* Forget what nobody has.  Exclusive access. */
@@ -170,6 +176,30 @@ static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)
 }
 
 /**
+ * dafsd_persist_gone() - what was left is not locked in the kernel any more
+ * @locker: its owner
+ * @inode: the file; if it has no name any more nobody can repair it, so nothing is left
+ *
+ * Context: may sleep; holds dafsd_locker.lock.
+ */
+void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode)
+{
+	struct dafsd_persist_file file;
+	struct dafsd_persist *own;
+	unsigned int nofs;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return;
+	nofs = dafsd_persist_write_lock();
+	own = dafsd_persist_of_locker(locker, inode);
+	if (own)
+		own->locker = NULL;
+	if (!inode->i_nlink && dafsd_persist_find_file(inode, &file))
+		dafsd_persist_forget_in(&file);
+	dafsd_persist_write_unlock(nofs);
+}
+
+/**
  * dafsd_persist_removed() - a name of a file was removed; was it the last one?
  * @inode: the file
  *
@@ -184,15 +214,14 @@ void dafsd_persist_removed(struct inode *inode)
 
 	if (!READ_ONCE(dafsd_persist_nr) || inode->i_nlink)
 		return;
-	down_write(&dafsd_persist_sem);
-	nofs = memalloc_nofs_save();
+	nofs = dafsd_persist_write_lock();
 	if (dafsd_persist_find_file(inode, &file))
 		dafsd_persist_forget_in(&file);
-	memalloc_nofs_restore(nofs);
-	up_write(&dafsd_persist_sem);
+	dafsd_persist_write_unlock(nofs);
 }
 
-static void dafsd_persist_replace(struct dafsd_persist *persist)
+/* Return: true if it was not broken before. */
+static bool dafsd_persist_replace(struct dafsd_persist *persist)
 {
 	bool broken = false;
 	unsigned int n;
@@ -205,34 +234,40 @@ static void dafsd_persist_replace(struct dafsd_persist *persist)
 		broken = true;
 	}
 	if (!broken)
-		return;
+		return false;
 	dafsd_persist_log(persist, "its client has restarted");
 	/* a record that is not written now is of another instance after a restart, too */
 	dafsd_persist_save(persist);
+	return true;
 }
 
 /**
  * dafsd_persist_replaced() - an instance of a client has authenticated
  * @client: the client; what other instances of it have left is broken (4.4.1.5)
  *
- * Context: may sleep for memory; the state of other instances was released, or just is.
+ * Context: may sleep for the store; the state of other instances was released, or just is.
  */
 void dafsd_persist_replaced(const struct dafsd_client *client)
 {
 	struct dafsd_persist *persist;
+	bool changed = false;
 	unsigned int nofs;
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return;
-	down_write(&dafsd_persist_sem);
-	nofs = memalloc_nofs_save();
+	nofs = dafsd_persist_write_lock();
 	hlist_for_each_entry(persist, dafsd_persist_of_client(client->id, client->id_len),
-			     client_link)
+			     client_link) {
+		/* it may have been replaced itself meanwhile */
+		if (READ_ONCE(client->discarded))
+			break;
 		if (dafsd_persist_is_of(persist, client) &&
 		    !dafs_opaque64_equal(&persist->verifier, &client->verifier))
-			dafsd_persist_replace(persist);
-	memalloc_nofs_restore(nofs);
-	up_write(&dafsd_persist_sem);
+			changed |= dafsd_persist_replace(persist);
+	}
+	dafsd_persist_write_unlock(nofs);
+	if (changed)
+		dafsd_store_sync(dafsd_server.store);
 }
 
 static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
@@ -240,62 +275,51 @@ static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
 	return true;
 }
 
-/* Was a file removed while this server did not see it? */
+/*
+ * Was a file removed while this server did not see it?  exportfs_decode_fh() says so after any
+ * error.
+ */
 static bool dafsd_persist_is_stale(const struct dafsd_export *exp,
 				   const struct dafsd_persist_file *file)
 {
 	struct fid *fid = (struct fid *)file->fid;
 	struct dentry *dentry;
 
-	dentry = exportfs_decode_fh(exp->path.mnt, fid, file->words, file->type,
-				    dafsd_persist_any_dentry, NULL);
-	if (!IS_ERR(dentry))
+	dentry = exportfs_decode_fh_raw(exp->path.mnt, fid, file->words, file->type, 0,
+					dafsd_persist_any_dentry, NULL);
+	if (!IS_ERR_OR_NULL(dentry))
 		dput(dentry);
 	return dentry == ERR_PTR(-ESTALE);
 }
 
-/* The next one in the file system of an export, from @number on */
-static bool dafsd_persist_next_in(const struct dafsd_export *exp, u64 *number,
-				  struct dafsd_persist_file *file)
-{
-	const struct dafsd_persist *persist;
-	bool found = false;
-
-	down_read(&dafsd_persist_sem);
-	while (!found && (persist = dafsd_persist_next(*number + 1))) {
-		*number = persist->number;
-		*file = persist->file;
-		found = uuid_equal(&file->fs, &exp->path.mnt->mnt_sb->s_uuid);
-	}
-	up_read(&dafsd_persist_sem);
-	return found;
-}
-
 static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
 {
-	unsigned int nofs;
+	unsigned int nofs = dafsd_persist_write_lock();
 
-	down_write(&dafsd_persist_sem);
-	nofs = memalloc_nofs_save();
 	dafsd_persist_forget_in(file);
-	memalloc_nofs_restore(nofs);
-	up_write(&dafsd_persist_sem);
+	dafsd_persist_write_unlock(nofs);
 }
 
 /**
- * dafsd_persist_served() - an export is about to be enabled
+ * dafsd_persist_serve() - an export may be about to be enabled
  * @exp: the export; PERSIST locks of its files that do not exist any more are forgotten
  *
- * Context: may sleep; with the server's credential.
+ * Context: may sleep for its file system.
  */
-void dafsd_persist_served(struct dafsd_export *exp)
+void dafsd_persist_serve(const struct dafsd_export *exp)
 {
+	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
+	const struct cred *saved;
+	struct dafsd_persist_place place = {};
 	struct dafsd_persist_file file;
-	u64 number = 0;
 
-	if (uuid_is_null(&exp->path.mnt->mnt_sb->s_uuid))
+	if (uuid_is_null(fs))
 		return;
-	while (dafsd_persist_next_in(exp, &number, &file))
+	saved = dafsd_act_as_server();
+	while (dafsd_persist_walk(&place, fs, &file)) {
 		if (dafsd_persist_is_stale(exp, &file))
 			dafsd_persist_forget_file(&file);
+		cond_resched();
+	}
+	revert_creds(saved);
 }

@@ -3,6 +3,7 @@
 #ifndef _DAFSD_STATE_PERSIST_IMPL_H
 #define _DAFSD_STATE_PERSIST_IMPL_H
 
+#include <linux/in6.h>
 #include <linux/rwsem.h>
 #include <linux/uuid.h>
 #include "../export/handle.h"
@@ -64,6 +65,8 @@ struct dafsd_persist_file {
  * @verifier: the instance of its client
  * @auth_type: of the principal of that
  * @locker: who has those that are HELD; NULL without any.  For comparing: it lives as long.
+ * @addr: where that client came from
+ * @unsaved: the record is not as it should be
  * @nr: of @ranges in use, which do not overlap
  * @room: of @ranges there are
  * @ranges: the locks
@@ -82,12 +85,24 @@ struct dafsd_persist {
 	struct dafs_verifier verifier;
 	u32 auth_type;
 	const struct dafsd_locker *locker;
+	struct in6_addr addr;
+	bool unsaved;
 	unsigned int nr;
 	unsigned int room;
 	struct dafsd_persist_range *ranges;
 	u32 id_len;
 	u32 owner_len;
 	u8 names[];
+};
+
+/**
+ * struct dafsd_persist_place - how far a walk over the table has come
+ * @bucket: of the table by file
+ * @number: the last dafsd_persist.number of it, or 0
+ */
+struct dafsd_persist_place {
+	unsigned int bucket;
+	u64 number;
 };
 
 /* How a request has dafsd_persist_sem */
@@ -105,7 +120,7 @@ enum dafsd_persist_access {
  * @range: the bytes
  * @options: DAFS_LOCK_*
  * @access: what dafsd_persist_end() gives up
- * @nofs: what memalloc_nofs_save() has returned; with exclusive access
+ * @nofs: from dafsd_persist_read_lock() or dafsd_persist_write_lock()
  * @file: what @inode is known by; with exclusive access
  * @own: PERSIST locks of @locker in it, or NULL
  * @unsynced: records were changed that must be durable before the response
@@ -136,6 +151,7 @@ dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const stru
 				   const struct dafsd_range *range);
 void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode);
 void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode);
+void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode);
 
 /* persist_look.c */
 bool dafsd_persist_possible(const struct inode *inode);
@@ -164,10 +180,12 @@ void dafsd_persist_take_out(struct dafsd_persist *persist, unsigned int n);
 bool dafsd_persist_cut(struct dafsd_persist *persist, loff_t start, loff_t end, bool held);
 void dafsd_persist_hold(struct dafsd_persist *persist, const struct dafsd_range *range);
 bool dafsd_persist_holds_any(const struct dafsd_persist *persist);
+bool dafsd_persist_splits(const struct dafsd_persist *persist, loff_t start, loff_t end);
 bool dafsd_persist_was_left(const struct dafsd_persist *own, const struct dafsd_range *range);
 
 /* persist_record.c */
 extern struct rw_semaphore dafsd_persist_sem;
+extern unsigned int dafsd_persist_max;
 extern unsigned int dafsd_persist_nr;
 struct dafsd_persist *dafsd_persist_first(const struct dafsd_persist_file *file);
 struct dafsd_persist *dafsd_persist_follow(const struct dafsd_persist *persist);
@@ -178,7 +196,12 @@ dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int 
 void dafsd_persist_drop(struct dafsd_persist *persist);
 void dafsd_persist_drop_if_empty(struct dafsd_persist *persist);
 int dafsd_persist_save(struct dafsd_persist *persist);
-struct dafsd_persist *dafsd_persist_next(u64 number);
+bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
+			struct dafsd_persist_file *file);
+unsigned int dafsd_persist_read_lock(void);
+void dafsd_persist_read_unlock(unsigned int nofs);
+unsigned int dafsd_persist_write_lock(void);
+void dafsd_persist_write_unlock(unsigned int nofs);
 bool dafsd_persist_is_of(const struct dafsd_persist *persist, const struct dafsd_client *client);
 
 #endif /* _DAFSD_STATE_PERSIST_IMPL_H */

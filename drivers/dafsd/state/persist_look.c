@@ -4,7 +4,6 @@
  */
 #include <linux/exportfs.h>
 #include <linux/filelock.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "../session/server.h"
 #include "../session/client.h"
@@ -200,40 +199,51 @@ dafs_status_t dafsd_persist_test(struct dafsd_rqst *rq, const struct inode *inod
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return DAFS_STATUS_OK;
-	down_read(&dafsd_persist_sem);
-	nofs = memalloc_nofs_save();
+	nofs = dafsd_persist_read_lock();
 	if (dafsd_persist_find_file(inode, &file))
 		status = dafsd_persist_test_in(rq, &file, owner, range);
-	memalloc_nofs_restore(nofs);
-	up_read(&dafsd_persist_sem);
+	dafsd_persist_read_unlock(nofs);
 	return status;
+}
+
+/* Is a byte of the range broken?  If nothing is of all the file, the next I/O need not look. */
+static bool dafsd_persist_is_broken(struct dafsd_file *file, const struct dafsd_range *range)
+{
+	const struct dafsd_range all = { .type = F_WRLCK, .end = OFFSET_MAX };
+	struct dafsd_persist_file at;
+	struct dafsd_persist *found;
+
+	if (!dafsd_persist_find_file(file->inode, &at) ||
+	    !dafsd_persist_obstacle(&at, &all, DAFSD_PERSIST_BROKEN, NULL, &found)) {
+		WRITE_ONCE(file->unbroken, dafsd_persist_breaks);
+		return false;
+	}
+	return dafsd_persist_obstacle(&at, range, DAFSD_PERSIST_BROKEN, NULL, &found);
 }
 
 /**
  * dafsd_persist_check() - are bytes of a file broken?  See dafsd_persist_io()
- * @inode: the file
+ * @file: the file
  * @special: without an open (E-79)
  * @offset: first byte
- * @length: bytes
+ * @length: bytes; DAFS_LOCK_TO_EOF for all
  *
  * Context: may sleep.
  * Return: OK; else LOCKED without an open, and STALE_STATEID by one.
  */
-dafs_status_t dafsd_persist_check(const struct inode *inode, bool special, u64 offset, u64 length)
+dafs_status_t dafsd_persist_check(struct dafsd_file *file, bool special, u64 offset, u64 length)
 {
-	/* all of the file is locked for writing, so that locks for reading are in its way, too */
+	/* as if it were written, so that locks for reading are in its way, too */
 	struct dafsd_range range = { .type = F_WRLCK, .start = min_t(u64, offset, OFFSET_MAX) };
-	struct dafsd_persist_file file;
-	struct dafsd_persist *found;
+	unsigned int nofs;
 	bool broken;
 
 	if (!length)
 		return DAFS_STATUS_OK;
 	range.end = length - 1 > OFFSET_MAX - range.start ? OFFSET_MAX : range.start + length - 1;
-	down_read(&dafsd_persist_sem);
-	broken = dafsd_persist_find_file(inode, &file) &&
-		 dafsd_persist_obstacle(&file, &range, DAFSD_PERSIST_BROKEN, NULL, &found);
-	up_read(&dafsd_persist_sem);
+	nofs = dafsd_persist_read_lock();
+	broken = dafsd_persist_is_broken(file, &range);
+	dafsd_persist_read_unlock(nofs);
 	if (!broken)
 		return DAFS_STATUS_OK;
 	return special ? DAFSERR_LOCKED : DAFSERR_STALE_STATEID;
@@ -249,12 +259,13 @@ dafs_status_t dafsd_persist_check(const struct inode *inode, bool special, u64 o
 bool dafsd_persist_any(struct inode *inode)
 {
 	struct dafsd_persist_file file;
+	unsigned int nofs;
 	bool any;
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return false;
-	down_read(&dafsd_persist_sem);
+	nofs = dafsd_persist_read_lock();
 	any = dafsd_persist_find_file(inode, &file);
-	up_read(&dafsd_persist_sem);
+	dafsd_persist_read_unlock(nofs);
 	return any;
 }

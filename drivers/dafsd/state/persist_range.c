@@ -6,8 +6,8 @@
 #include <linux/fs.h>
 #include "persist_impl.h"
 
-/* Ranges that are BROKEN, in all files; changed under dafsd_persist_sem */
-atomic_t dafsd_persist_broken = ATOMIC_INIT(0);
+/* How often a lock has been found broken, of any file; changed under dafsd_persist_sem */
+unsigned long dafsd_persist_breaks;
 
 /**
  * dafsd_persist_meets() - has a lock bytes in common with a range?
@@ -71,7 +71,7 @@ void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_st
 	WARN_ON_ONCE(!legal[range->state][to]);
 	range->state = to;
 	if (to == DAFSD_PERSIST_BROKEN)
-		atomic_inc(&dafsd_persist_broken);
+		WRITE_ONCE(dafsd_persist_breaks, dafsd_persist_breaks + 1);
 }
 
 /**
@@ -83,8 +83,6 @@ void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_st
  */
 void dafsd_persist_take_out(struct dafsd_persist *persist, unsigned int n)
 {
-	if (persist->ranges[n].state == DAFSD_PERSIST_BROKEN)
-		atomic_dec(&dafsd_persist_broken);
 	persist->ranges[n] = persist->ranges[--persist->nr];
 }
 
@@ -203,9 +201,34 @@ bool dafsd_persist_holds_any(const struct dafsd_persist *persist)
 }
 
 /**
- * dafsd_persist_was_left() - was all that is to be reclaimed LEFT, and locked as strongly?
+ * dafsd_persist_splits() - would dafsd_persist_cut() make two locks of one?
+ * @persist: the locks of an owner in a file
+ * @start: first byte
+ * @end: last byte
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: true if so.
+ */
+bool dafsd_persist_splits(const struct dafsd_persist *persist, loff_t start, loff_t end)
+{
+	const struct dafsd_persist_range *range;
+	unsigned int n;
+
+	for (n = 0; n < persist->nr; n++) {
+		range = &persist->ranges[n];
+		if (range->state != DAFSD_PERSIST_BROKEN && range->start < start &&
+		    range->end > end)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * dafsd_persist_was_left() - does all that is to be reclaimed belong to its owner still?
  * @own: the locks of the owner in the file, or NULL
  * @range: what is to be reclaimed
+ *
+ * It was LEFT, and locked as strongly.  A part may be HELD, if a response was lost.
  *
  * Context: holds dafsd_persist_sem.
  * Return: true if so.
@@ -218,7 +241,7 @@ bool dafsd_persist_was_left(const struct dafsd_persist *own, const struct dafsd_
 	while (own && n < own->nr) {
 		const struct dafsd_persist_range *its = &own->ranges[n++];
 
-		if (its->state != DAFSD_PERSIST_LEFT || its->start > start || its->end < start ||
+		if (its->state == DAFSD_PERSIST_BROKEN || its->start > start || its->end < start ||
 		    (range->type == F_WRLCK && its->type != F_WRLCK))
 			continue;
 		if (its->end >= range->end)

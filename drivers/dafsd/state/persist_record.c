@@ -9,17 +9,25 @@
 #include <linux/fs.h>
 #include <linux/once.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/siphash.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
+#include <net/ipv6.h>
 #include "../session/server.h"
 #include "../session/client.h"
+#include "../session/peer.h"
 #include "../store/store.h"
 #include "persist_impl.h"
 
-/* Clients may go and leave their locks behind, so there is a limit for all, and one for each. */
-#define DAFSD_PERSIST_MAX		16384
-#define DAFSD_PERSIST_MAX_CLIENT	1024
+/*
+ * Clients may go and leave their locks behind, so there are limits for all records.  One address
+ * may have a quarter of them, and what others store is left room for.
+ */
+unsigned int dafsd_persist_max = 16384;	/* less in tests */
+#define DAFSD_PERSIST_MAX_BYTES		SZ_16M
+#define DAFSD_PERSIST_MAX_FILE		1024
 #define DAFSD_PERSIST_MAX_RANGES	1024
 
 #define DAFSD_PERSIST_BITS		10
@@ -29,6 +37,9 @@ DECLARE_RWSEM(dafsd_persist_sem);
 
 /* Entries of the tables; guarded by dafsd_persist_sem, as the tables are */
 unsigned int dafsd_persist_nr;
+
+/* What they may take in the store */
+static size_t dafsd_persist_total;
 
 static struct hlist_head dafsd_persist_files[1 << DAFSD_PERSIST_BITS];
 static struct hlist_head dafsd_persist_clients[1 << DAFSD_PERSIST_BITS];
@@ -58,6 +69,7 @@ struct dafsd_range_record {
  * @reserved: zero
  * @fid: likewise, as the file system has made it
  * @client_id: see struct dafsd_persist
+ * @addr: likewise
  * @verifier: likewise
  * @auth_type: likewise
  * @id_len: likewise
@@ -72,6 +84,7 @@ struct dafsd_persist_record {
 	u8 reserved[2];
 	u8 fid[DAFSD_FID_WORDS * sizeof(u32)];
 	struct dafs_client_id client_id;
+	u8 addr[sizeof(struct in6_addr)];
 	struct dafs_verifier verifier;
 	__le32 auth_type;
 	__le32 id_len;
@@ -167,25 +180,108 @@ bool dafsd_persist_is_of(const struct dafsd_persist *persist, const struct dafsd
 	       !memcmp(persist->names, client->id, client->id_len);
 }
 
-/**
- * dafsd_persist_next() - PERSIST locks in the order of their numbers
- * @number: the least number
- *
- * Context: holds dafsd_persist_sem.
- * Return: those of an owner in a file, or NULL after the last ones.
- */
-struct dafsd_persist *dafsd_persist_next(u64 number)
+/* The next one of a bucket, in the order of numbers, behind @number */
+static const struct dafsd_persist *dafsd_persist_behind(unsigned int bucket, u64 number)
 {
-	struct dafsd_persist *persist, *found = NULL;
-	unsigned int n;
+	const struct dafsd_persist *persist, *found = NULL;
 
 	lockdep_assert_held(&dafsd_persist_sem);
-	for (n = 0; n < ARRAY_SIZE(dafsd_persist_files); n++)
-		hlist_for_each_entry(persist, &dafsd_persist_files[n], file_link)
-			if (persist->number >= number &&
-			    (!found || persist->number < found->number))
-				found = persist;
+	hlist_for_each_entry(persist, &dafsd_persist_files[bucket], file_link)
+		if (persist->number > number && (!found || persist->number < found->number))
+			found = persist;
 	return found;
+}
+
+/**
+ * dafsd_persist_walk() - a walk over the files of a file system that have PERSIST locks
+ * @place: zeroed before the first call
+ * @fs: its UUID
+ * @file: set; the same one may come again
+ *
+ * Context: may sleep.
+ * Return: false after the last one.
+ */
+bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
+			struct dafsd_persist_file *file)
+{
+	const struct dafsd_persist *persist;
+	unsigned int nofs;
+	bool found = false;
+
+	while (!found && place->bucket < ARRAY_SIZE(dafsd_persist_files)) {
+		nofs = dafsd_persist_read_lock();
+		persist = dafsd_persist_behind(place->bucket, place->number);
+		if (persist) {
+			place->number = persist->number;
+			*file = persist->file;
+			found = uuid_equal(&file->fs, fs);
+		} else {
+			place->number = 0;
+			place->bucket++;
+		}
+		dafsd_persist_read_unlock(nofs);
+	}
+	return found;
+}
+
+/**
+ * dafsd_persist_read_lock() - nothing in the table changes
+ *
+ * Context: may sleep; no memory is to be waited for by file systems until the end.
+ * Return: for dafsd_persist_read_unlock().
+ */
+unsigned int dafsd_persist_read_lock(void)
+{
+	down_read(&dafsd_persist_sem);
+	return memalloc_nofs_save();
+}
+
+/**
+ * dafsd_persist_read_unlock() - undo dafsd_persist_read_lock()
+ * @nofs: what that has returned
+ *
+ * Context: any.
+ */
+void dafsd_persist_read_unlock(unsigned int nofs)
+{
+	memalloc_nofs_restore(nofs);
+	up_read(&dafsd_persist_sem);
+}
+
+/**
+ * dafsd_persist_write_lock() - nobody else uses the table
+ *
+ * Context: as dafsd_persist_read_lock().
+ * Return: for dafsd_persist_write_unlock().
+ */
+unsigned int dafsd_persist_write_lock(void)
+{
+	down_write(&dafsd_persist_sem);
+	return memalloc_nofs_save();
+}
+
+/**
+ * dafsd_persist_write_unlock() - undo dafsd_persist_write_lock()
+ * @nofs: what that has returned
+ *
+ * Context: any.
+ */
+void dafsd_persist_write_unlock(unsigned int nofs)
+{
+	memalloc_nofs_restore(nofs);
+	up_write(&dafsd_persist_sem);
+}
+
+static size_t dafsd_persist_bytes(u32 nr, u32 id_len, u32 owner_len)
+{
+	return sizeof(struct dafsd_persist_record) + nr * sizeof(struct dafsd_range_record) +
+	       id_len + owner_len;
+}
+
+/* What it may take in the store */
+static size_t dafsd_persist_most(const struct dafsd_persist *persist)
+{
+	return dafsd_persist_bytes(persist->room, persist->id_len, persist->owner_len);
 }
 
 static struct dafsd_persist *dafsd_persist_alloc(u32 id_len, u32 owner_len)
@@ -213,20 +309,38 @@ static void dafsd_persist_add(struct dafsd_persist *persist)
 	hlist_add_head(&persist->client_link,
 		       dafsd_persist_of_client(persist->names, persist->id_len));
 	WRITE_ONCE(dafsd_persist_nr, dafsd_persist_nr + 1);
+	dafsd_persist_total += dafsd_persist_most(persist);
 }
 
-/* May a client have them in another file, or for another owner? */
-static bool dafsd_persist_room(const struct dafsd_client *client)
+/* Has one address more than its share of the records, or of what they take? */
+static bool dafsd_persist_is_greedy(const struct in6_addr *addr)
+{
+	const struct dafsd_persist *persist;
+	unsigned int nr = 0, n;
+	size_t bytes = 0;
+
+	/* all of them together have not */
+	if (dafsd_persist_nr < dafsd_persist_max / 4 &&
+	    dafsd_persist_total < DAFSD_PERSIST_MAX_BYTES / 4)
+		return false;
+	for (n = 0; n < ARRAY_SIZE(dafsd_persist_files); n++)
+		hlist_for_each_entry(persist, &dafsd_persist_files[n], file_link) {
+			if (!ipv6_addr_equal(&persist->addr, addr))
+				continue;
+			nr++;
+			bytes += dafsd_persist_most(persist);
+		}
+	return nr >= dafsd_persist_max / 4 || bytes >= DAFSD_PERSIST_MAX_BYTES / 4;
+}
+
+static bool dafsd_persist_file_room(const struct dafsd_persist_file *file)
 {
 	const struct dafsd_persist *persist;
 	unsigned int nr = 0;
 
-	if (dafsd_persist_nr >= DAFSD_PERSIST_MAX)
-		return false;
-	hlist_for_each_entry(persist, dafsd_persist_of_client(client->id, client->id_len),
-			     client_link)
-		nr += dafsd_persist_is_of(persist, client);
-	return nr < DAFSD_PERSIST_MAX_CLIENT;
+	for (persist = dafsd_persist_first(file); persist; persist = dafsd_persist_follow(persist))
+		nr++;
+	return nr < DAFSD_PERSIST_MAX_FILE;
 }
 
 /**
@@ -235,8 +349,8 @@ static bool dafsd_persist_room(const struct dafsd_client *client)
  * @locker: the owner
  *
  * Context: may sleep; holds dafsd_persist_sem exclusively.
- * Return: no locks yet, in the tables, but not in the store; NULL without memory, or if the
- * client, or all of them, have too many.
+ * Return: no locks yet, in the tables, but not in the store; NULL without memory, or if there
+ * are too many, in the file, from the address of the client, or altogether.
  */
 struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
 					const struct dafsd_locker *locker)
@@ -244,7 +358,9 @@ struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
 	const struct dafsd_client *client = locker->client;
 	struct dafsd_persist *persist;
 
-	if (!dafsd_persist_room(client))
+	if (dafsd_persist_nr >= dafsd_persist_max || !dafsd_persist_file_room(file) ||
+	    dafsd_persist_total >= DAFSD_PERSIST_MAX_BYTES ||
+	    dafsd_persist_is_greedy(&client->peer->addr))
 		return NULL;
 	persist = dafsd_persist_alloc(client->id_len, locker->owner_len);
 	if (!persist)
@@ -252,6 +368,7 @@ struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
 	persist->number = ++dafsd_persist_number;
 	persist->file = *file;
 	persist->client_id = client->client_id;
+	persist->addr = client->peer->addr;
 	persist->verifier = client->verifier;
 	persist->auth_type = client->principal->auth_type;
 	memcpy(persist->names, client->id, client->id_len);
@@ -275,7 +392,10 @@ dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int 
 
 	if (room <= persist->room)
 		return DAFS_STATUS_OK;
-	if (room > DAFSD_PERSIST_MAX_RANGES)
+	/* the first ones are part of what was admitted */
+	if (room > DAFSD_PERSIST_MAX_RANGES ||
+	    (persist->nr && (dafsd_persist_total >= DAFSD_PERSIST_MAX_BYTES ||
+			     dafsd_persist_is_greedy(&persist->addr))))
 		return DAFSERR_RESOURCE;
 	room = min(roundup_pow_of_two(room), DAFSD_PERSIST_MAX_RANGES);
 	ranges = kvmalloc_array(room, sizeof(*ranges), GFP_KERNEL);
@@ -284,6 +404,8 @@ dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int 
 	if (persist->nr)
 		memcpy(ranges, persist->ranges, persist->nr * sizeof(*ranges));
 	kvfree(persist->ranges);
+	if (!hlist_unhashed(&persist->file_link))
+		dafsd_persist_total += (room - persist->room) * sizeof(struct dafsd_range_record);
 	persist->ranges = ranges;
 	persist->room = room;
 	return DAFS_STATUS_OK;
@@ -291,7 +413,7 @@ dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int 
 
 /**
  * dafsd_persist_drop() - forget PERSIST locks, but not their record
- * @persist: the locks, none of which is broken
+ * @persist: the locks
  *
  * Context: holds dafsd_persist_sem exclusively.
  */
@@ -301,6 +423,7 @@ void dafsd_persist_drop(struct dafsd_persist *persist)
 	hlist_del(&persist->file_link);
 	hlist_del(&persist->client_link);
 	WRITE_ONCE(dafsd_persist_nr, dafsd_persist_nr - 1);
+	dafsd_persist_total -= dafsd_persist_most(persist);
 	dafsd_persist_free(persist);
 }
 
@@ -337,6 +460,7 @@ static void dafsd_persist_write(const struct dafsd_persist *persist,
 	memset(rec->reserved, 0, sizeof(rec->reserved));
 	memcpy(rec->fid, persist->file.fid, sizeof(rec->fid));
 	rec->client_id = persist->client_id;
+	memcpy(rec->addr, &persist->addr, sizeof(rec->addr));
 	rec->verifier = persist->verifier;
 	rec->auth_type = cpu_to_le32(persist->auth_type);
 	rec->id_len = cpu_to_le32(persist->id_len);
@@ -345,12 +469,6 @@ static void dafsd_persist_write(const struct dafsd_persist *persist,
 	for (n = 0; n < persist->nr; n++)
 		dafsd_persist_write_range(&persist->ranges[n], &ranges[n]);
 	memcpy(&ranges[persist->nr], persist->names, persist->id_len + persist->owner_len);
-}
-
-static size_t dafsd_persist_bytes(u32 nr, u32 id_len, u32 owner_len)
-{
-	return sizeof(struct dafsd_persist_record) + nr * sizeof(struct dafsd_range_record) +
-	       id_len + owner_len;
 }
 
 /**
@@ -375,12 +493,14 @@ int dafsd_persist_save(struct dafsd_persist *persist)
 		dafsd_store_delete(store, &key);
 		return 0;
 	}
+	persist->unsaved = true;
 	rec = kvmalloc(bytes, GFP_KERNEL);
 	if (!rec)
 		return -ENOMEM;
 	dafsd_persist_write(persist, rec);
 	err = dafsd_store_put(store, &key, rec, bytes);
 	kvfree(rec);
+	persist->unsaved = err;
 	return err;
 }
 
@@ -397,7 +517,7 @@ static bool dafsd_persist_read_range(const struct dafsd_range_record *rec,
 		.state = broken ? DAFSD_PERSIST_BROKEN : DAFSD_PERSIST_LEFT,
 	};
 	if (broken)
-		atomic_inc(&dafsd_persist_broken);
+		WRITE_ONCE(dafsd_persist_breaks, dafsd_persist_breaks + 1);
 	return start <= end && end <= OFFSET_MAX && broken <= 1 &&
 	       (type == DAFS_READ_LT || type == DAFS_WRITE_LT);
 }
@@ -413,6 +533,7 @@ static bool dafsd_persist_read(const struct dafsd_persist_record *rec, u32 nr,
 	persist->file.words = rec->fid_words;
 	memcpy(persist->file.fid, rec->fid, sizeof(rec->fid));
 	persist->client_id = rec->client_id;
+	memcpy(&persist->addr, rec->addr, sizeof(rec->addr));
 	persist->verifier = rec->verifier;
 	persist->auth_type = le32_to_cpu(rec->auth_type);
 	memcpy(persist->names, &ranges[nr], persist->id_len + persist->owner_len);
@@ -473,11 +594,11 @@ static int dafsd_persist_load_one(void *priv, const struct dafsd_key *key, const
  */
 int dafsd_persist_load(struct dafsd_store *store)
 {
+	unsigned int nofs = dafsd_persist_write_lock();
 	int err;
 
-	down_write(&dafsd_persist_sem);
 	err = dafsd_store_for_each(store, DAFSD_RECORD_PERSIST, dafsd_persist_load_one, NULL);
-	up_write(&dafsd_persist_sem);
+	dafsd_persist_write_unlock(nofs);
 	if (err)
 		dafsd_persist_unload();
 	return err;
@@ -492,12 +613,11 @@ void dafsd_persist_unload(void)
 {
 	struct dafsd_persist *persist;
 	struct hlist_node *next;
-	unsigned int n;
+	unsigned int nofs, n;
 
-	down_write(&dafsd_persist_sem);
+	nofs = dafsd_persist_write_lock();
 	for (n = 0; n < ARRAY_SIZE(dafsd_persist_files); n++)
 		hlist_for_each_entry_safe(persist, next, &dafsd_persist_files[n], file_link)
 			dafsd_persist_drop(persist);
-	atomic_set(&dafsd_persist_broken, 0);
-	up_write(&dafsd_persist_sem);
+	dafsd_persist_write_unlock(nofs);
 }

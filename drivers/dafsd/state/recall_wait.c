@@ -17,6 +17,7 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include "../session/server.h"
+#include "../export/export.h"
 #include "../request/procedure.h"
 #include "../request/request.h"
 #include "deleg_impl.h"
@@ -30,6 +31,7 @@ unsigned int dafsd_recall_wait_ms = 2000;
  * @link: in dafsd_file.recall_waits; guarded by dafsd_file.locks_lock
  * @conn: its connection
  * @file: the file; holds a reference
+ * @exp: the export, without which the file system may be unmounted; holds a reference
  * @timer: ends the wait
  */
 struct dafsd_recall_wait {
@@ -37,6 +39,7 @@ struct dafsd_recall_wait {
 	struct list_head link;
 	struct dafsd_conn *conn;
 	struct dafsd_file *file;
+	struct dafsd_export *exp;
 	struct delayed_work timer;
 };
 
@@ -56,6 +59,7 @@ static void dafsd_recall_wait_end(struct dafsd_wait *base)
 	spin_unlock(&wait->file->locks_lock);
 	dafsd_wait_drop_room(wait->conn);
 	dafsd_file_put(wait->file);
+	dafsd_export_put(wait->exp);
 	kfree(wait);
 }
 
@@ -94,6 +98,8 @@ static void dafsd_recall_wait_add(struct dafsd_rqst *rq, struct dafsd_recall_wai
 	INIT_LIST_HEAD(&wait->base.queue);
 	wait->conn = rq->conn;
 	wait->file = file;
+	wait->exp = rq->exp;
+	kref_get(&wait->exp->ref);
 	INIT_DELAYED_WORK(&wait->timer, dafsd_recall_wait_over);
 	spin_lock(&file->locks_lock);
 	list_add_tail(&wait->link, &file->recall_waits);
@@ -128,7 +134,7 @@ static bool dafsd_recall_wait(struct dafsd_rqst *rq, struct dafsd_file *file)
  */
 static bool dafsd_recall_may_wait(const struct dafsd_rqst *rq)
 {
-	return rq->status == DAFSERR_DELAY && !rq->wait && !rq->wants && !rq->walked &&
+	return rq->status == DAFSERR_DELAY && rq->exp && !rq->wait && !rq->wants && !rq->walked &&
 	       !rq->proc->prepare;
 }
 

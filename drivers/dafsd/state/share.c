@@ -15,7 +15,6 @@
 #include <linux/lockdep.h>
 #include "deleg.h"
 #include "open_impl.h"
-#include "persist.h"
 
 /**
  * dafsd_share_check() - do the reservations of other opens allow this? (8.8 of 4.4.1.2)
@@ -246,6 +245,5 @@ conflict:
 void dafsd_remove_end(struct dafsd_file *file)
 {
 	mutex_unlock(&file->lock);
-	dafsd_persist_removed(file->inode);
 	dafsd_file_put(file);
 }

@@ -298,21 +298,20 @@ static void dafsd_store_stop(struct dafsd_store *store, struct dafsd_store_walk 
 	spin_unlock(&store->lock);
 }
 
-/* A copy of the next record of a walk, to be freed; NULL at the end; or -ENOMEM. */
-static struct dafsd_record *dafsd_store_copy_next(struct dafsd_store *store,
-						  struct dafsd_store_walk *walk)
+/* Copies the next record of a kind.  Return: false after the last one. */
+static bool dafsd_store_copy_next(struct dafsd_store *store, struct dafsd_store_walk *walk,
+				  u16 kind, struct dafsd_record *copy)
 {
-	struct dafsd_record *rec, *copy = NULL;
+	struct dafsd_record *rec;
 
 	spin_lock(&store->lock);
-	rec = dafsd_store_next(store, walk);
-	if (rec) {
-		copy = kmemdup(rec, struct_size(rec, data, rec->key_len + rec->value_len),
-			       GFP_ATOMIC);
-		copy = copy ?: ERR_PTR(-ENOMEM);
-	}
+	do {
+		rec = dafsd_store_next(store, walk);
+	} while (rec && rec->kind != kind);
+	if (rec)
+		memcpy(copy, rec, struct_size(rec, data, rec->key_len + rec->value_len));
 	spin_unlock(&store->lock);
-	return copy;
+	return rec;
 }
 
 /**
@@ -338,18 +337,18 @@ int dafsd_store_for_each(struct dafsd_store *store, u16 kind,
 	struct dafsd_key key;
 	int err = 0;
 
+	rec = kvmalloc(struct_size(rec, data, DAFSD_RECORD_MAX_KEY + DAFSD_RECORD_MAX_VALUE),
+		       GFP_KERNEL);
+	if (!rec)
+		return -ENOMEM;
 	dafsd_store_start(store, &walk);
-	while (!err && (rec = dafsd_store_copy_next(store, &walk))) {
-		err = PTR_ERR_OR_ZERO(rec);
-		if (err)
-			break;
+	while (!err && dafsd_store_copy_next(store, &walk, kind, rec)) {
 		key = (struct dafsd_key){ rec->kind, rec->key_len, rec->data };
-		if (rec->kind == kind)
-			err = fn(priv, &key, rec->data + rec->key_len, rec->value_len);
-		kfree(rec);
+		err = fn(priv, &key, rec->data + rec->key_len, rec->value_len);
 		cond_resched();
 	}
 	dafsd_store_stop(store, &walk);
+	kvfree(rec);
 	return err;
 }
 

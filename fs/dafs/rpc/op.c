@@ -95,13 +95,20 @@ int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
  * struct dafs_op_left - an operation whose task has given up
  * @work: waits for the response in its place
  * @clnt: the client, whose queue @work is in
- * @op: what is left of it: cred, args, conn, call, undo, forget and lost
+ * @op: what is left of it: cred, args, conn, call, undo, forget, unsure and lost
  */
 struct dafs_op_left {
 	struct work_struct work;
 	struct dafs_client *clnt;
 	struct dafs_op op;
 };
+
+/* Has the server executed it, as far as its response tells? */
+static bool dafs_op_may_be_done(const struct dafs_op *op, dafs_status_t status)
+{
+	return status == DAFS_STATUS_OK ||
+	       (op->unsure && (status == DAFSERR_IO || status == DAFSERR_RESOURCE));
+}
 
 static void dafs_op_left_work(struct work_struct *work)
 {
@@ -111,7 +118,7 @@ static void dafs_op_left_work(struct work_struct *work)
 	/* it comes, or the connection ends; its failure says nothing of an earlier attempt */
 	if (op->call && (dafs_call_wait(op->call) || (op->call->status && op->lost)))
 		dafs_op_end(op);
-	if (!op->call || op->call->status == DAFS_STATUS_OK)
+	if (!op->call || dafs_op_may_be_done(op, op->call->status))
 		op->undo(left->clnt, op);
 	dafs_op_end(op);
 	put_cred(op->cred);
@@ -133,6 +140,7 @@ static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
 	left->op.call = op->call;
 	left->op.undo = op->undo;
 	left->op.forget = op->forget;
+	left->op.unsure = op->unsure;
 	left->op.lost = op->lost;
 	op->conn = NULL;
 	op->call = NULL;

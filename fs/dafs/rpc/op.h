@@ -60,6 +60,7 @@ struct dafs_op_mem {
  * @interruptible: with @undo and without memory: any signal ends the wait for the response
  * @lost: set if an attempt was sent and had no response, or one that tells of success and
  *	makes no sense
+ * @unsure: IO and RESOURCE do not tell that it was not executed: @undo it then, too
  * @retry_nomem: retry if the client or the server is out of memory; and in a task of the
  *	kernel, if others were killed that registered the user
  * @hard: with @retry_nomem: on a hard mount, retry until the server refuses it
@@ -91,6 +92,7 @@ struct dafs_op {
 	void *(*copy)(const void *args);
 	void (*forget)(void *args);
 	bool interruptible;
+	bool unsure;
 	bool lost;
 	bool retry_nomem;
 	bool hard;

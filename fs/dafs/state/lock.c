@@ -312,14 +312,20 @@ static void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_o
 	};
 }
 
-/* What a lock was asked for with, but for REPAIR, which has been done */
+/* But for REPAIR, which has been done */
+static u32 dafs_held_options(const struct dafs_held *held)
+{
+	return held->persist ? DAFS_LOCK_PERSIST : 0;
+}
+
+/* What a lock was asked for with */
 static struct dafs_lock_range dafs_held_range(const struct dafs_held *held)
 {
 	return (struct dafs_lock_range) {
 		.start = held->start,
 		.end = held->end,
 		.type = held->type,
-		.options = held->persist ? DAFS_LOCK_PERSIST : 0,
+		.options = dafs_held_options(held),
 	};
 }
 
@@ -335,12 +341,34 @@ static bool dafs_held_lost(struct dafs_locks *locks, loff_t start, loff_t end)
 	return lost;
 }
 
-/* Nothing is known of bytes that the server may have locked; but what is lost stays lost. */
+/*
+ * Nothing is known of bytes that the server may have locked; but what is lost stays lost, and
+ * what is to survive there is not forgotten.
+ */
 static void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_range *range)
 {
-	bool lost = dafs_held_lost(locks, range->start, range->end);
+	struct dafs_lock_range part = *range;
+	enum dafs_held_state state;
+	const struct dafs_held *held;
 
-	dafs_held_set(locks, range, lost ? DAFS_HELD_LOST : DAFS_HELD_UNSURE);
+	for (;; part.start = part.end + 1) {
+		part.type = range->type;
+		part.options = range->options;
+		state = DAFS_HELD_UNSURE;
+		spin_lock(&locks->lock);
+		held = dafs_held_at(locks, part.start, &part.end);
+		if (held) {
+			part.type = max(part.type, held->type);
+			part.options = dafs_held_options(held);
+			if (held->state == DAFS_HELD_LOST)
+				state = DAFS_HELD_LOST;
+		}
+		spin_unlock(&locks->lock);
+		part.end = min(part.end, range->end);
+		dafs_held_set(locks, &part, state);
+		if (part.end == range->end)
+			return;
+	}
 }
 
 /*
@@ -373,10 +401,10 @@ static bool dafs_locks_are_local(const struct dafs_locks *locks)
 	return dafs_inode_delegated_to_write(DAFS_I(locks->inode));
 }
 
-/* A lock that is to survive may be set, and not recorded. */
-static bool dafs_lock_may_be_set(const struct dafs_lock_range *range, dafs_status_t status)
+/* The server may have set it, but not recorded what a restart must not forget. */
+static bool dafs_lock_may_be_set(dafs_status_t status)
 {
-	return range->options && (status == DAFSERR_IO || status == DAFSERR_RESOURCE);
+	return status == DAFSERR_IO || status == DAFSERR_RESOURCE;
 }
 
 /* One attempt.  Return: 1 to try again, perhaps with another state-id. */
@@ -394,9 +422,9 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 	if (!err)
 		err = dafs_lock_granted(locks, range, &args->state_id);
 	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
-		/* also if a request before got no response: what it locked is gone */
+		/* also if a request before got no response: only this client could have it */
 		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
-	else if (op.lost || dafs_lock_may_be_set(range, op.status))
+	if (err < 0 && (op.lost || dafs_lock_may_be_set(op.status)))
 		dafs_held_doubt(locks, range);
 	dafs_locks_keep_call(locks, &op, err);
 	dafs_op_end(&op);
@@ -446,7 +474,25 @@ static bool dafs_held_is_remote(struct dafs_locks *locks, loff_t start, loff_t e
 	return remote;
 }
 
-static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end)
+/* Has the server been asked for PERSIST locks in a range? */
+static bool dafs_held_persists(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held *held;
+	bool persists = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		persists |= held->persist && held->start <= end && held->end >= start;
+	spin_unlock(&locks->lock);
+	return persists;
+}
+
+/*
+ * One attempt.  Return: 1 to try again, by an open that the server knows: it has kept PERSIST
+ * locks although it has not kept that by which they were set.
+ */
+static int dafs_unlock_try(struct dafs_locks *locks, loff_t start, loff_t end,
+			   unsigned int *delay_ms)
 {
 	struct dafs_open_state *os = locks->os;
 	struct dafs_op op = dafs_locks_op(locks);
@@ -458,14 +504,42 @@ static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end
 	};
 	int err;
 
-	dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
 	err = dafs_open_state_id(os, &args.state_id);
 	if (!err)
 		err = dafs_unlock(os->sbi->clnt, &op, &args);
-	if (!err || dafs_unlock_is_moot(locks, &op, &args.state_id))
+	if (err && dafs_status_action(op.status) == DAFS_ACT_OPEN &&
+	    dafs_held_persists(locks, start, end))
+		err = dafs_open_state_recover_retry(os, &args.state_id, delay_ms) ?: 1;
+	else if (!err || dafs_unlock_is_moot(locks, &op, &args.state_id))
 		dafs_held_clear(locks, start, end);
 	dafs_locks_keep_call(locks, &op, err);
 	dafs_op_end(&op);
+	return err;
+}
+
+static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	unsigned int delay_ms = 0;
+	int err;
+
+	dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
+	do {
+		err = dafs_unlock_try(locks, start, end, &delay_ms);
+	} while (err > 0);
+}
+
+/**
+ * dafs_locks_persist() - is anything of a file locked so that it survives this machine?
+ * @inode: the file
+ *
+ * Context: any but interrupt.
+ * Return: true if so.
+ */
+bool dafs_locks_persist(const struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	return locks && dafs_held_persists(locks, 0, OFFSET_MAX);
 }
 
 /* The strongest lock of local programs of the byte at @pos; @end as in dafs_held_at() */
@@ -507,17 +581,77 @@ static struct dafs_wanted dafs_locks_wanted(const struct dafs_locks *locks, loff
 	return wanted;
 }
 
-/* Is the byte at @pos not locked as a program wants it?  @end as in dafs_held_at() */
-static bool dafs_locks_lacks(struct dafs_locks *locks, u32 type, loff_t pos, loff_t *end)
-{
-	const struct dafs_held *held;
+/**
+ * struct dafs_raising - what to ask the server for, to have bytes locked as a program wants it
+ * @lacks: anything at all
+ * @part: what, and for which bytes this is true
+ */
+struct dafs_raising {
 	bool lacks;
+	struct dafs_lock_range part;
+};
 
+/*
+ * Of the bytes from @start on.  What other programs of this client have is not weakened: neither
+ * the type, nor PERSIST.
+ */
+static struct dafs_raising dafs_locks_raising(struct dafs_locks *locks,
+					      const struct dafs_lock_range *range, loff_t start)
+{
+	struct dafs_raising raise = { .lacks = true, .part = *range };
+	const struct dafs_held *held;
+
+	raise.part.start = start;
 	spin_lock(&locks->lock);
-	held = dafs_held_at(locks, pos, end);
-	lacks = !held || held->state != DAFS_HELD_SURE || held->type < type;
+	held = dafs_held_at(locks, start, &raise.part.end);
+	if (held) {
+		raise.lacks = held->state != DAFS_HELD_SURE || held->type < range->type ||
+			      (range->options & ~dafs_held_options(held));
+		raise.part.type = max(range->type, held->type);
+		raise.part.options |= dafs_held_options(held);
+	}
 	spin_unlock(&locks->lock);
-	return lacks;
+	raise.part.end = min(raise.part.end, range->end);
+	return raise;
+}
+
+static bool dafs_raising_is_alike(const struct dafs_raising *a, const struct dafs_raising *b)
+{
+	return a->lacks == b->lacks && a->part.type == b->part.type &&
+	       a->part.options == b->part.options;
+}
+
+/* As many bytes as one request is right for */
+static struct dafs_raising dafs_locks_raising_most(struct dafs_locks *locks,
+						   const struct dafs_lock_range *range,
+						   loff_t start)
+{
+	struct dafs_raising raise = dafs_locks_raising(locks, range, start), next;
+
+	while (raise.part.end < range->end) {
+		next = dafs_locks_raising(locks, range, raise.part.end + 1);
+		if (!dafs_raising_is_alike(&raise, &next))
+			break;
+		raise.part.end = next.part.end;
+	}
+	return raise;
+}
+
+/* One request for all of a range, which weakens nothing of it */
+static struct dafs_lock_range dafs_locks_raising_all(struct dafs_locks *locks,
+						     const struct dafs_lock_range *range)
+{
+	struct dafs_lock_range all = *range;
+	struct dafs_raising raise;
+	loff_t start = range->start;
+
+	for (;; start = raise.part.end + 1) {
+		raise = dafs_locks_raising(locks, range, start);
+		all.type = max(all.type, raise.part.type);
+		all.options |= raise.part.options;
+		if (raise.part.end == range->end)
+			return all;
+	}
 }
 
 /* An open by which bytes can be locked; @os is one that the caller has. */
@@ -598,13 +732,19 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 	op.copy = dafs_lock_waiter_copy;
 	op.forget = dafs_lock_waiter_forget;
 	op.interruptible = true;
+	op.unsure = true;
 	dafs_lock_args_init(&waiter->args, os, range);
+	/* the task that has waited may be gone when it is granted, and then repairs nothing */
+	waiter->args.options &= ~DAFS_LOCK_REPAIR;
 	waiter->args.lock_type = range->type == DAFS_WRITE_LT ? DAFS_WRITEW_LT : DAFS_READW_LT;
 	err = dafs_open_state_id(os, &waiter->args.state_id);
 	if (!err)
 		err = dafs_lock(os->sbi->clnt, NULL, &op, &waiter->args);
-	if (!err)
+	if (!err || (err < 0 && dafs_lock_may_be_set(op.status)))
 		dafs_held_doubt(waiter->locks, range);
+	/* what is broken is not in the way of the caller */
+	if (err == -EOWNERDEAD && (range->options & DAFS_LOCK_REPAIR))
+		err = -EAGAIN;
 	/* the caller asks for the lock again, and has the open reclaimed by that */
 	if (err && dafs_status_action(op.status) == DAFS_ACT_OPEN)
 		err = 0;
@@ -629,12 +769,13 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range)
 {
-	struct dafs_lock_waiter waiter = { .locks = locks, .range = *range };
+	struct dafs_lock_waiter waiter = { .locks = locks };
 	int err;
 
 	err = dafs_locks_enter(locks);
 	if (err)
 		return err;
+	waiter.range = dafs_locks_raising_all(locks, range);
 	err = dafs_locks_open(locks, os, range->type, cred);
 	if (!err)
 		atomic_inc(&locks->waiters);
@@ -690,29 +831,22 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
 int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised)
 {
-	struct dafs_lock_range part = *range;
-	loff_t next;
-	int err;
+	struct dafs_raising raise;
+	loff_t start = range->start;
+	int err = 0;
 
 	if (dafs_held_lost(locks, range->start, range->end))
 		return -EIO;
-	/* in one piece, whatever of it is locked already */
-	if (range->options)
-		return dafs_locks_raise_part(locks, os, cred, range, raised);
-	for (;; part.start = part.end + 1) {
-		bool lacks = dafs_locks_lacks(locks, part.type, part.start, &part.end);
-
-		while (part.end < range->end &&
-		       dafs_locks_lacks(locks, part.type, part.end + 1, &next) == lacks)
-			part.end = next;
-		part.end = min(part.end, range->end);
-		if (lacks) {
-			err = dafs_locks_raise_part(locks, os, cred, &part, raised);
-			if (err)
-				return err;
-		}
-		if (part.end == range->end)
-			return 0;
+	if (range->options & DAFS_LOCK_REPAIR) {
+		raise.part = dafs_locks_raising_all(locks, range);
+		return dafs_locks_raise_part(locks, os, cred, &raise.part, raised);
+	}
+	for (;; start = raise.part.end + 1) {
+		raise = dafs_locks_raising_most(locks, range, start);
+		if (raise.lacks)
+			err = dafs_locks_raise_part(locks, os, cred, &raise.part, raised);
+		if (err || raise.part.end == range->end)
+			return err;
 	}
 }
 

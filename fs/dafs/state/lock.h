@@ -118,6 +118,7 @@ int dafs_locks_owner(struct inode *inode, const struct dafs_open_state *os, char
 bool dafs_locks_any(const struct inode *inode);
 bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
+bool dafs_locks_persist(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
 int dafs_locks_push(struct inode *inode, ktime_t until);

@@ -410,19 +410,29 @@ static ssize_t dafs_read_cached(struct kiocb *iocb, struct iov_iter *to)
 	return ret;
 }
 
+static ssize_t dafs_read_direct(struct kiocb *iocb, struct iov_iter *to)
+{
+	int err = dafs_direct_read_prepare(iocb, to);
+
+	return err ?: dafs_direct_read(iocb, to);
+}
+
 static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
+	ssize_t ret;
 	int err;
 
-	if (iocb->ki_flags & IOCB_DIRECT) {
-		err = dafs_direct_read_prepare(iocb, to);
-		return err ?: dafs_direct_read(iocb, to);
-	}
+	if (iocb->ki_flags & IOCB_DIRECT)
+		return dafs_read_direct(iocb, to);
 	if (iocb->ki_flags & IOCB_NOWAIT)
 		return dafs_read_cached(iocb, to);
 	err = dafs_revalidate_mapping(inode, iocb->ki_filp->f_cred);
-	return err ?: netfs_file_read_iter(iocb, to);
+	if (err)
+		return err;
+	ret = netfs_file_read_iter(iocb, to);
+	/* a lock is broken in these folios, but perhaps not in these bytes */
+	return ret == -EOWNERDEAD ? dafs_read_direct(iocb, to) : ret;
 }
 
 static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)

@@ -28,10 +28,18 @@ static bool dafs_lock_is_local(const struct inode *inode, const struct file_lock
 	return fl->c.flc_flags & FL_FLOCK ? opts->local_flock : opts->local_posix;
 }
 
-/* What a delegation keeps others from reading is made stable when it ends. */
+/*
+ * What a delegation keeps others from reading is made stable when it ends.  But a PERSIST lock is
+ * to tell others whether all was written when this machine was lost.
+ */
+static bool dafs_lock_may_delay(const struct inode *inode)
+{
+	return dafs_inode_delegated_to_write(DAFS_I(inode)) && !dafs_locks_persist(inode);
+}
+
 static void dafs_lock_settle(struct inode *inode)
 {
-	if (dafs_inode_delegated_to_write(DAFS_I(inode)))
+	if (dafs_lock_may_delay(inode))
 		return;
 	if (!dafs_file_is_written(inode) || READ_ONCE(DAFS_I(inode)->unstable_bytes))
 		dafs_file_settle(inode);
@@ -40,7 +48,7 @@ static void dafs_lock_settle(struct inode *inode)
 /* The same by a work item: what was written under locks must not follow their release. */
 static void dafs_lock_write_out(struct inode *inode)
 {
-	if (dafs_inode_delegated_to_write(DAFS_I(inode)))
+	if (dafs_lock_may_delay(inode))
 		return;
 	if (!dafs_file_is_written(inode) || READ_ONCE(DAFS_I(inode)->unstable_bytes))
 		dafs_file_write_out(inode);
@@ -242,6 +250,9 @@ static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 		err = dafs_lock_once(locks, file, fl, &range);
 		if (err == -EAGAIN && waits)
 			err = dafs_lock_wait(locks, file, &range, &ms) ?: 1;
+		/* it was broken by this request only: now it can be repaired */
+		if (err == -EOWNERDEAD && (options & DAFS_LOCK_REPAIR) && !signal_pending(current))
+			err = 1;
 	} while (err > 0);
 	/* the server may have granted it while this task was told to give up */
 	if (err && waits && dafs_locks_any(file_inode(file)))

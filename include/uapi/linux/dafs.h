@@ -38,15 +38,23 @@ struct dafs_ioc_lock {
 #define DAFS_IOC_LOCK_SIZE_VER0	32
 
 /*
- * The lock belongs to the open file description, as those of fcntl(2) with F_OFD_SETLK, which
- * it conflicts with and may be unlocked by.  Errors are those of fcntl(2), and:
+ * The argument is a pointer to a struct dafs_ioc_lock.  The lock belongs to the open file
+ * description, as those of fcntl(2) with F_OFD_SETLK, which it conflicts with and may be unlocked
+ * by.  Bytes that were locked with DAFS_IOC_LOCK_PERSIST stay so until no program of this machine
+ * has locked them.  DAFS_IOC_LOCK_REPAIR does not tell whether anything was broken; without
+ * DAFS_IOC_LOCK_PERSIST nothing tells others if the one who repairs is lost, too.
+ *
+ * Errors are those of fcntl(2), and:
  *
  * EOWNERDEAD	a lock in the way is broken
+ * EIO		this machine has lost a lock of these bytes, which must be unlocked first; or the
+ *		server cannot record the lock
  * EINVAL	the structure is not understood; or with DAFS_IOC_LOCK_REPAIR, a lock that is
  *		broken reaches beyond these bytes
  * E2BIG	the structure is of a later version, and uses what this kernel does not know
- * EOPNOTSUPP	DAFS_IOC_LOCK_PERSIST: the server has no such locks for this file
+ * EOPNOTSUPP	the server has no PERSIST locks for this file; or with the mount options
+ *		local_lock=posix and local_lock=all, in any case
  */
-#define DAFS_IOC_LOCK		_IOW(0xDA, 0, struct dafs_ioc_lock)
+#define DAFS_IOC_LOCK		_IO(0xDA, 0)
 
 #endif /* _UAPI_LINUX_DAFS_H */

@@ -60,6 +60,10 @@ tap_is "$(: >/tmp/file; said dafslock /tmp/file true)" \
 2" "not of another file system"
 tap_is "$(said dafslock $A/none true)" "dafslock: $A/none: No such file or directory
 2" "nor of a file that is not there"
+tap_is "$(said dafslock --start -1 $A/file true | tail -1; said dafslock $A/file | tail -1
+	said dafslock --length 9223372036854775808 $A/file true | tail -1)" "2
+2
+2" "nor with wrong arguments"
 tap_is "$(said dafslock $A/file /none)" "dafslock: /none: No such file or directory
 2" "nor without a command"
 tap_is "$(try)" 0 "which leaves no lock behind"
@@ -87,12 +91,21 @@ second" "who waits gets it in the end"
 hold --persist
 kill -9 $holder
 wait $holder 2>/dev/null
+tap_is "$(try)" 1 "if dafslock is killed, its command has the lock"
 rm -f /tmp/held
-tap_run "a program that is killed releases it" eventually is_free
+tap_run "until it has ended" eventually is_free
+
+
+# R-4.4.1.3-08: what other programs of the machine lock takes nothing from the lock
+hold --persist --shared --length 100
+flock $A/file true
+tap_is "$(try; try --shared)" "1
+0" "a program of the machine with flock(1) weakens nothing"
+release
 
 cat >/tmp/ioctl.py <<'PY'
 import errno, fcntl, os, struct, sys
-LOCK = 1 << 30 | 32 << 16 | 0xDA << 8
+LOCK = 0xDA << 8
 def call(fd, data, number=LOCK):
     try:
         fcntl.ioctl(fd, number, data)
@@ -152,19 +165,29 @@ tap_is "$(try)" 0 "until it has unlocked"
 
 # --- the client is lost ---
 
-# lose: the machine of the client crashes, as far as the server can see
+# lose CLIENT-ID: the machine of the client crashes, as far as the server can see
 lose()
 {
+	crash
+	reconnect
+	dafsdctl expire "$1"
+}
+
+# crash: it does not tell the server anything any more
+crash()
+{
 	ip link set dum0 down
-	kill -9 $holder
+	pkill -9 -f /tmp/held
 	wait $holder 2>/dev/null
-	rm -f /tmp/held
 	umount -f -l $A
+}
+
+reconnect()
+{
 	ip link set dum0 up
 	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
 	rdma link delete rx0
 	rdma link add rx0 type rxe netdev dum0
-	dafsdctl expire "$1"
 }
 
 is_broken()
@@ -221,18 +244,19 @@ good" "and it is a lock as any other"
 # R-4.4.1.3-03: the machine is back before its lease has run out
 tap_run "the one client again" mount_dafs data $A clientid=one
 hold --persist
-ip link set dum0 down
-kill -9 $holder
-wait $holder 2>/dev/null
-rm -f /tmp/held
-umount -f -l $A
-ip link set dum0 up
-ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
-rdma link delete rx0
-rdma link add rx0 type rxe netdev dum0
+crash
+reconnect
 tap_run "a client that was lost is back" mount_dafs data $A clientid=one
 tap_is "$(said dafslock --nonblock $A/file true | tail -1)" 3 "it finds its lock broken"
 tap_is "$(said dafslock --repair $A/file true)" 0 "and repairs what it has left"
+
+# R-4.4.1.3-02: nobody has asked for it before who repairs it
+hold --persist
+former=$(client one)
+lose "$former"
+tap_run "the client is gone" eventually sh -c "! dafsdctl clients | grep -q one"
+tap_is "$(said dafslock --repair --nonblock $B/file true)" 0 "it is repaired by the first one to come"
+tap_run "the one client again" mount_dafs data $A clientid=one
 
 # a file that is removed takes its locks along
 hold --persist

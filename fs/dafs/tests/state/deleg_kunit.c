@@ -9,9 +9,11 @@
 #include <linux/delay.h>
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include <linux/path.h>
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/state/deleg.h"
+#include "../../../../drivers/dafsd/state/file.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 
@@ -249,6 +251,42 @@ static void dafs_deleg_write_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, IS_ERR(file) && PTR_ERR(file) == -EWOULDBLOCK);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "r", DAFS_RD, 0));
+}
+
+static dafs_status_t deleg_write_direct(struct deleg_client *client, const struct dafs_fh *fh,
+					void *data, u32 len)
+{
+	struct dafs_direct_buf buf = raw_expose(client->op, data, len);
+	struct dafs_write_direct_args args = {
+		.filehandle = *fh,
+		.byte_count = len,
+		.write_data_buffers = { .count = 1, .elems = &buf },
+	};
+
+	return deleg_call(client, DAFS_PROC_WRITE_DIRECT, &args, NULL);
+}
+
+/* Data that is not fetched yet is not waited with; the file is not kept either. */
+static void dafs_deleg_direct_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
+	struct dafs_fixture *fix = deleg_writer(test, a, b);
+	void *data = kunit_kzalloc(test, 512, GFP_KERNEL);
+	struct path path;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	WRITE_ONCE(dafsd_recall_wait_ms, 10 * RAW_WAIT_MS);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY,
+			   deleg_write_direct(b, &a->open.filehandle, data, 512));
+	deleg_recalled(test, a, DAFS_STATUS_OK);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_write_direct(b, &a->open.filehandle, data, 512));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	flush_workqueue(dafsd_close_wq);
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, "file", &path));
+	KUNIT_EXPECT_NULL(test, dafsd_file_find(d_inode(path.dentry)));
+	path_put(&path);
 }
 
 /* Sends an OPEN on a stream of its own. */
@@ -962,6 +1000,7 @@ static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_read_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_write_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_wait_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_deleg_direct_test),
 	KUNIT_CASE_PARAM(dafs_deleg_none_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_rest_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_conflicts_test, dafs_flavours_gen),

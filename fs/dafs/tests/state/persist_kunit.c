@@ -6,7 +6,7 @@
  * The server of these tests does not restart: it forgets all locks, and reads those in its store.
  * One that really restarts is in tools/testing/suites/persist.sh.
  */
-#include "../../../../drivers/dafsd/state/persist.h"
+#include "../../../../drivers/dafsd/state/persist_impl.h"
 #include "../lib/holder.h"
 #include "../lib/open_test.h"
 
@@ -103,6 +103,8 @@ static void dafs_persist_reclaim_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
 			   holder_lock(a, DAFS_WRITE_LT, PERSIST | RECLAIM, 5, 10));
 	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, PERSIST | RECLAIM, 5, 10));
+	/* once more, as if the response had been lost */
+	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, PERSIST | RECLAIM, 5, 10));
 	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, RECLAIM, 0, 5));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, 15));
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 20, 10));
@@ -113,24 +115,27 @@ static void dafs_persist_reclaim_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 15, 1));
 }
 
-/* R-4.4.1.5-03: one that comes back and does not know that it has lost its lock is told so. */
-static void dafs_persist_unaware_test(struct kunit *test)
+/* R-4.4.1.5-03: what nobody else has asked for in the meantime its owner may use as its own. */
+static void dafs_persist_own_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = persist_fixture(test);
-	struct holder *a = holder(test, fix);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
 
 	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
 	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 20, 10));
 	holder_expire(test, a);
 	holder_return(test, a);
-	HOLDER_OK(test, holder_unlock(a, 20, 10));
-	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 20, 10));
-	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
-			   holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	HOLDER_OK(test, holder_unlock(a, 20, 5));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 20, 5));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 5));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, 5));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 5, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, 5));
 	/* what is broken is not its any more */
 	HOLDER_OK(test, holder_unlock(a, 0, ALL));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 5));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
-			   holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+			   holder_lock(a, DAFS_WRITE_LT, PERSIST, 5, 5));
 }
 
 /* R-4.4.1.3-03 R-4.4.1.5-04: it is broken as soon as another instance of its client is there. */
@@ -277,6 +282,9 @@ static void dafs_persist_io_test(struct kunit *test)
 		DAFS_EXPECT_STATUS(test, refused, holder_append(b, open));
 		DAFS_EXPECT_STATUS(test, refused, holder_truncate(b, open, 5));
 		DAFS_EXPECT_STATUS(test, refused, holder_truncate(b, open, FILE_BYTES + 1));
+		HOLDER_OK(test, holder_truncate(b, open, FILE_BYTES));
+		HOLDER_OK(test, holder_truncate(b, open, FILE_BYTES - 1));
+		HOLDER_OK(test, holder_truncate(b, open, FILE_BYTES));
 	}
 	create.createattrs = (struct dafs_fattr) {
 		.included = DAFS_FATTR_OBJECT_SIZE,
@@ -301,14 +309,44 @@ static void dafs_persist_removed_test(struct kunit *test)
 	dafs_backing_link(test, fix, "file", "other");
 	holder_expire(test, a);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&dafsd_persist_broken));
+	KUNIT_EXPECT_EQ(test, 1, dafsd_persist_nr);
 	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
 	args.target = dafs_test_str("other");
 	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&dafsd_persist_broken));
+	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 	persist_restart(test);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&dafsd_persist_broken));
+	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
+}
+
+/* What is removed while it is locked leaves nothing that somebody could repair. */
+static void dafs_persist_unlinked_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct dafs_remove_args args = { .filehandle = fix->dir, .target = dafs_test_str("file") };
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 10, 10));
+	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
+	holder_expire(test, a);
+	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
+}
+
+/* One address does not take all records there are, by whatever clients it says it is. */
+static void dafs_persist_limit_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+
+	dafs_fixture_server_param(test, &dafsd_persist_max, 8);
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 1));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, PERSIST, 1, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, holder_lock(c, DAFS_WRITE_LT, PERSIST, 2, 1));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 2, 1));
+	HOLDER_OK(test, holder_unlock(a, 0, ALL));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, PERSIST, 2, 1));
 }
 
 /* R-4.4.1.4-06 R-4.4.1.4-07, E-72 */
@@ -328,12 +366,14 @@ static struct kunit_case persist_cases[] = {
 	KUNIT_CASE_PARAM(dafs_persist_expire_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_persist_repair_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_persist_reclaim_test, dafs_flavours_gen),
-	KUNIT_CASE(dafs_persist_unaware_test),
+	KUNIT_CASE(dafs_persist_own_test),
 	KUNIT_CASE_PARAM(dafs_persist_reboot_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_persist_restart_test),
 	KUNIT_CASE(dafs_persist_release_test),
 	KUNIT_CASE_PARAM(dafs_persist_io_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_persist_removed_test),
+	KUNIT_CASE(dafs_persist_unlinked_test),
+	KUNIT_CASE(dafs_persist_limit_test),
 	KUNIT_CASE(dafs_persist_options_test),
 	{}
 };

@@ -130,8 +130,9 @@ static void model_break(struct model *m, unsigned int lock)
 		}
 }
 
-/* Is a lock that is left in the way?  @except: not if it is this client's */
-static bool model_meets_left(const struct model *m, const struct model_range *range, int except)
+/* Is a lock that is left in the way of this client? */
+static bool model_meets_left(const struct model *m, const struct model_range *range,
+			     unsigned int except)
 {
 	unsigned int client, byte;
 
@@ -146,7 +147,7 @@ static bool model_meets_left(const struct model *m, const struct model_range *ra
 	return false;
 }
 
-static void model_break_left(struct model *m, const struct model_range *range)
+static void model_break_left(struct model *m, const struct model_range *range, unsigned int except)
 {
 	unsigned int client, byte;
 
@@ -154,7 +155,7 @@ static void model_break_left(struct model *m, const struct model_range *range)
 		for (byte = range->first; byte <= range->last; byte++) {
 			unsigned int lock = m->lock[client][byte];
 
-			if (lock && m->locks[lock].state == MODEL_LEFT &&
+			if (client != except && lock && m->locks[lock].state == MODEL_LEFT &&
 			    model_conflict(m->locks[lock].type, range->type))
 				model_break(m, lock);
 		}
@@ -204,8 +205,7 @@ static bool model_was_left(const struct model *m, unsigned int client,
 	for (byte = range->first; byte <= range->last; byte++) {
 		const struct model_lock *lock = &m->locks[m->lock[client][byte]];
 
-		if (!m->lock[client][byte] || lock->state != MODEL_LEFT ||
-		    lock->type < range->type)
+		if (!m->lock[client][byte] || lock->type < range->type)
 			return false;
 	}
 	return true;
@@ -226,7 +226,7 @@ static bool model_meets_kernel(const struct model *m, unsigned int client,
 static dafs_status_t model_admit(struct model *m, unsigned int client, u32 options,
 				 const struct model_range *range)
 {
-	bool left = model_meets_left(m, range, options & RECLAIM ? client : -1);
+	bool left = model_meets_left(m, range, client);
 
 	if (options & RECLAIM) {
 		if (model_meets_broken(m, range))
@@ -234,7 +234,7 @@ static dafs_status_t model_admit(struct model *m, unsigned int client, u32 optio
 		return left || !model_was_left(m, client, range) ? DAFSERR_DENIED : DAFS_STATUS_OK;
 	}
 	if (left) {
-		model_break_left(m, range);
+		model_break_left(m, range, client);
 		return DAFSERR_LOCK_BROKEN;
 	}
 	if (options & REPAIR)
@@ -254,7 +254,7 @@ static dafs_status_t model_lock(struct model *m, unsigned int client, u32 option
 		return status;
 	for (byte = range->first; byte <= range->last; byte++)
 		m->kernel[client][byte] = range->type;
-	if (options & REPAIR)
+	if (options & REPAIR && !(options & RECLAIM))
 		model_repair(m, range);
 	model_cut(m, client, range, false);
 	if (options & PERSIST)
@@ -319,7 +319,7 @@ struct model_run {
 static void run_lock(struct kunit *test, struct model_run *run, unsigned int client)
 {
 	static const u32 options[] = { 0, PERSIST, PERSIST, PERSIST | RECLAIM, RECLAIM, REPAIR,
-				       REPAIR | PERSIST };
+				       REPAIR | PERSIST, REPAIR | RECLAIM };
 	u32 option = options[model_random(&run->m, ARRAY_SIZE(options))];
 	dafs_status_t expected, status;
 	struct model_range range;
