@@ -18,6 +18,7 @@
 #include "../export/export.h"
 #include "../state/file.h"
 #include "../state/lock.h"
+#include "../state/persist.h"
 #include "../state/state.h"
 #include "admin.h"
 #include "netlink_gen.h"
@@ -366,6 +367,68 @@ int dafsd_nl_lock_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		}
 	}
 	return err;
+}
+
+static bool dafsd_nl_put_str(struct sk_buff *skb, int attr, const struct dafs_str *str)
+{
+	return !nla_put(skb, attr, str->len, str->data);
+}
+
+static bool dafsd_nl_put_persist(struct sk_buff *skb, const struct dafsd_persist_view *view)
+{
+	return !nla_put_uint(skb, DAFSD_A_PERSIST_ID, view->number) &&
+	       !nla_put_u32(skb, DAFSD_A_PERSIST_STATE, view->state) &&
+	       dafsd_nl_put_str(skb, DAFSD_A_PERSIST_CLIENT, &view->client) &&
+	       !nla_put_in6_addr(skb, DAFSD_A_PERSIST_ADDRESS, view->addr) &&
+	       dafsd_nl_put_str(skb, DAFSD_A_PERSIST_OWNER, &view->owner) &&
+	       !nla_put(skb, DAFSD_A_PERSIST_FS, sizeof(*view->fs), view->fs) &&
+	       dafsd_nl_put_str(skb, DAFSD_A_PERSIST_HANDLE, &view->handle) &&
+	       dafsd_nl_put_flag(skb, DAFSD_A_PERSIST_WRITE, view->write) &&
+	       !nla_put_uint(skb, DAFSD_A_PERSIST_START, view->start) &&
+	       !nla_put_uint(skb, DAFSD_A_PERSIST_END, view->end);
+}
+
+static int dafsd_nl_show_persist(const struct dafsd_persist_view *view, void *arg)
+{
+	const struct dafsd_nl_list *list = arg;
+	void *hdr = genlmsg_iput(list->skb, list->info);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	return dafsd_nl_end(list->skb, hdr, dafsd_nl_put_persist(list->skb, view));
+}
+
+/**
+ * dafsd_nl_persist_get_dumpit() - list the locks that are to survive their owners
+ * @skb: message to fill
+ * @cb: what was asked for, and where to go on
+ *
+ * Context: may sleep.
+ * Return: 0 after the last one, or -EMSGSIZE.
+ */
+int dafsd_nl_persist_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct dafsd_nl_list list = { .skb = skb, .info = genl_info_dump(cb) };
+	struct dafsd_persist_place *place = (struct dafsd_persist_place *)cb->ctx;
+
+	static_assert(sizeof(*place) <= sizeof(cb->ctx));
+	return dafsd_persist_list(place, dafsd_nl_show_persist, &list);
+}
+
+/**
+ * dafsd_nl_persist_forget_doit() - forget locks that nobody has
+ * @skb: the request
+ * @info: its attributes
+ *
+ * Context: may sleep for the store.
+ * Return: 0; -EINVAL if the request has no id; -ENOENT if there are none by this id; or an error
+ * of the store.
+ */
+int dafsd_nl_persist_forget_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	if (GENL_REQ_ATTR_CHECK(info, DAFSD_A_PERSIST_ID))
+		return -EINVAL;
+	return dafsd_persist_forget(nla_get_uint(info->attrs[DAFSD_A_PERSIST_ID]));
 }
 
 /**

@@ -30,6 +30,11 @@ static const struct nla_policy dafsd_lock_get_nl_policy[DAFSD_A_LOCK_CLIENT_ID +
 	[DAFSD_A_LOCK_CLIENT_ID] = NLA_POLICY_EXACT_LEN(DAFSD_ID_LEN),
 };
 
+/* DAFSD_CMD_PERSIST_FORGET - do */
+static const struct nla_policy dafsd_persist_forget_nl_policy[DAFSD_A_PERSIST_ID + 1] = {
+	[DAFSD_A_PERSIST_ID] = { .type = NLA_UINT, },
+};
+
 /* Ops table for dafsd */
 static const struct genl_split_ops dafsd_nl_ops[] = {
 	{
@@ -64,6 +69,18 @@ static const struct genl_split_ops dafsd_nl_ops[] = {
 		.policy		= dafsd_lock_get_nl_policy,
 		.maxattr	= DAFSD_A_LOCK_CLIENT_ID,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd	= DAFSD_CMD_PERSIST_GET,
+		.dumpit	= dafsd_nl_persist_get_dumpit,
+		.flags	= GENL_ADMIN_PERM | GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= DAFSD_CMD_PERSIST_FORGET,
+		.doit		= dafsd_nl_persist_forget_doit,
+		.policy		= dafsd_persist_forget_nl_policy,
+		.maxattr	= DAFSD_A_PERSIST_ID,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

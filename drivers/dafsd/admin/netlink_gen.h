@@ -17,6 +17,9 @@ int dafsd_nl_client_expire_doit(struct sk_buff *skb, struct genl_info *info);
 int dafsd_nl_state_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int dafsd_nl_state_revoke_doit(struct sk_buff *skb, struct genl_info *info);
 int dafsd_nl_lock_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int dafsd_nl_persist_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb);
+int dafsd_nl_persist_forget_doit(struct sk_buff *skb, struct genl_info *info);
 
 extern struct genl_family dafsd_nl_family;
 

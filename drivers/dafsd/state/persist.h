@@ -3,7 +3,9 @@
 #ifndef _DAFSD_STATE_PERSIST_H
 #define _DAFSD_STATE_PERSIST_H
 
+#include <linux/in6.h>
 #include <linux/types.h>
+#include <linux/uuid.h>
 #include <linux/dafs/msg.h>
 #include "file.h"
 
@@ -19,6 +21,49 @@ extern unsigned long dafsd_persist_breaks;
 /* persist_look.c */
 dafs_status_t dafsd_persist_check(struct dafsd_file *file, bool special, u64 offset, u64 length);
 bool dafsd_persist_any(struct inode *inode);
+
+/**
+ * struct dafsd_persist_view - a PERSIST lock, as an administrator sees it
+ * @number: of its record
+ * @state: enum dafsd_persist_state
+ * @client: client-id-string of its owner
+ * @addr: where that came from
+ * @owner: the owner
+ * @fs: UUID of the file system
+ * @handle: of the file in it
+ * @write: it is exclusive
+ * @start: first byte
+ * @end: last byte
+ */
+struct dafsd_persist_view {
+	u64 number;
+	u32 state;
+	struct dafs_str client;
+	const struct in6_addr *addr;
+	struct dafs_str owner;
+	const uuid_t *fs;
+	struct dafs_str handle;
+	bool write;
+	loff_t start;
+	loff_t end;
+};
+
+/**
+ * struct dafsd_persist_place - how far a walk over the table has come; zeroed before
+ * @bucket: of the table by file
+ * @number: that of the last record of it, or 0
+ * @from: of the next record, locks that begin here or later
+ */
+struct dafsd_persist_place {
+	unsigned int bucket;
+	u64 number;
+	loff_t from;
+};
+
+/* persist_admin.c */
+int dafsd_persist_list(struct dafsd_persist_place *place,
+		       int (*show)(const struct dafsd_persist_view *view, void *arg), void *arg);
+int dafsd_persist_forget(u64 number);
 
 /* persist_end.c */
 void dafsd_persist_removed(struct inode *inode);

@@ -150,19 +150,28 @@ void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *
 	dafsd_persist_write_unlock(nofs);
 }
 
-/* Forget what nobody has.  Exclusive access. */
-static void dafsd_persist_forget_left(struct dafsd_persist *persist)
+/**
+ * dafsd_persist_forget_left() - forget what nobody has
+ * @persist: the locks of an owner in a file; may be gone afterwards
+ *
+ * Context: may sleep for memory; holds dafsd_persist_sem exclusively.
+ * Return: true if there was anything.
+ */
+bool dafsd_persist_forget_left(struct dafsd_persist *persist)
 {
-	unsigned int n;
+	unsigned int n, nr = persist->nr;
 
 	for (n = 0; n < persist->nr;)
 		if (persist->ranges[n].state != DAFSD_PERSIST_HELD)
 			dafsd_persist_take_out(persist, n);
 		else
 			n++;
+	if (persist->nr == nr)
+		return false;
 	dafsd_persist_save(persist);
 	trace_dafsd_persist(persist->number, "forgotten");
 	dafsd_persist_drop_if_empty(persist);
+	return true;
 }
 
 static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)

@@ -67,7 +67,7 @@ struct dafsd_persist_file {
  * @locker: who has those that are HELD; NULL without any.  For comparing: it lives as long.
  * @addr: where that client came from
  * @unsaved: the record is not as it should be
- * @nr: of @ranges in use, which do not overlap
+ * @nr: of @ranges in use, which do not overlap, unless by one for reading that is broken
  * @room: of @ranges there are
  * @ranges: the locks
  * @id_len: bytes of the client-id-string
@@ -93,16 +93,6 @@ struct dafsd_persist {
 	u32 id_len;
 	u32 owner_len;
 	u8 names[];
-};
-
-/**
- * struct dafsd_persist_place - how far a walk over the table has come
- * @bucket: of the table by file
- * @number: the last dafsd_persist.number of it, or 0
- */
-struct dafsd_persist_place {
-	unsigned int bucket;
-	u64 number;
 };
 
 /* How a request has dafsd_persist_sem */
@@ -153,6 +143,8 @@ void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *
 void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode);
 void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode);
 
+bool dafsd_persist_forget_left(struct dafsd_persist *persist);
+
 /* persist_look.c */
 bool dafsd_persist_possible(const struct inode *inode);
 bool dafsd_persist_identify(const struct inode *inode, struct dafsd_persist_file *file);
@@ -196,6 +188,8 @@ dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int 
 void dafsd_persist_drop(struct dafsd_persist *persist);
 void dafsd_persist_drop_if_empty(struct dafsd_persist *persist);
 int dafsd_persist_save(struct dafsd_persist *persist);
+struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place);
+void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_persist *persist);
 bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
 			struct dafsd_persist_file *file);
 unsigned int dafsd_persist_read_lock(void);

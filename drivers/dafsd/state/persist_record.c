@@ -180,16 +180,51 @@ bool dafsd_persist_is_of(const struct dafsd_persist *persist, const struct dafsd
 	       !memcmp(persist->names, client->id, client->id_len);
 }
 
-/* The next one of a bucket, in the order of numbers, behind @number */
-static const struct dafsd_persist *dafsd_persist_behind(unsigned int bucket, u64 number)
+/* The next one of a bucket, in the order of numbers */
+static struct dafsd_persist *dafsd_persist_behind(const struct dafsd_persist_place *place)
 {
-	const struct dafsd_persist *persist, *found = NULL;
+	struct dafsd_persist *persist, *found = NULL;
 
 	lockdep_assert_held(&dafsd_persist_sem);
-	hlist_for_each_entry(persist, &dafsd_persist_files[bucket], file_link)
-		if (persist->number > number && (!found || persist->number < found->number))
+	hlist_for_each_entry(persist, &dafsd_persist_files[place->bucket], file_link)
+		if (persist->number > place->number &&
+		    (!found || persist->number < found->number))
 			found = persist;
 	return found;
+}
+
+/**
+ * dafsd_persist_next() - where a walk over all PERSIST locks has come to
+ * @place: how far it has come
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: those of an owner in a file, or NULL after the last ones.
+ */
+struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place)
+{
+	struct dafsd_persist *persist = NULL;
+
+	while (place->bucket < ARRAY_SIZE(dafsd_persist_files)) {
+		persist = dafsd_persist_behind(place);
+		if (persist)
+			break;
+		place->bucket++;
+		place->number = 0;
+	}
+	return persist;
+}
+
+/**
+ * dafsd_persist_seen() - a walk goes on behind these
+ * @place: how far it has come
+ * @persist: from dafsd_persist_next()
+ *
+ * Context: holds dafsd_persist_sem.
+ */
+void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_persist *persist)
+{
+	place->number = persist->number;
+	place->from = 0;
 }
 
 /**
@@ -204,23 +239,16 @@ static const struct dafsd_persist *dafsd_persist_behind(unsigned int bucket, u64
 bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
 			struct dafsd_persist_file *file)
 {
+	unsigned int nofs = dafsd_persist_read_lock();
 	const struct dafsd_persist *persist;
-	unsigned int nofs;
 	bool found = false;
 
-	while (!found && place->bucket < ARRAY_SIZE(dafsd_persist_files)) {
-		nofs = dafsd_persist_read_lock();
-		persist = dafsd_persist_behind(place->bucket, place->number);
-		if (persist) {
-			place->number = persist->number;
-			*file = persist->file;
-			found = uuid_equal(&file->fs, fs);
-		} else {
-			place->number = 0;
-			place->bucket++;
-		}
-		dafsd_persist_read_unlock(nofs);
+	while (!found && (persist = dafsd_persist_next(place))) {
+		dafsd_persist_seen(place, persist);
+		*file = persist->file;
+		found = uuid_equal(&file->fs, fs);
 	}
+	dafsd_persist_read_unlock(nofs);
 	return found;
 }
 

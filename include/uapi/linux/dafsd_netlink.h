@@ -20,6 +20,16 @@ enum dafsd_state_kind {
 };
 
 /**
+ * enum dafsd_persist_state - What has become of a lock that is to survive its
+ *   owner.
+ */
+enum dafsd_persist_state {
+	DAFSD_PERSIST_STATE_HELD,
+	DAFSD_PERSIST_STATE_LEFT,
+	DAFSD_PERSIST_STATE_BROKEN,
+};
+
+/**
  * enum dafsd_access - What is done with a file, or denied to others.
  */
 enum dafsd_access {
@@ -71,11 +81,29 @@ enum {
 };
 
 enum {
+	DAFSD_A_PERSIST_ID = 1,
+	DAFSD_A_PERSIST_STATE,
+	DAFSD_A_PERSIST_CLIENT,
+	DAFSD_A_PERSIST_ADDRESS,
+	DAFSD_A_PERSIST_OWNER,
+	DAFSD_A_PERSIST_FS,
+	DAFSD_A_PERSIST_HANDLE,
+	DAFSD_A_PERSIST_WRITE,
+	DAFSD_A_PERSIST_START,
+	DAFSD_A_PERSIST_END,
+
+	__DAFSD_A_PERSIST_MAX,
+	DAFSD_A_PERSIST_MAX = (__DAFSD_A_PERSIST_MAX - 1)
+};
+
+enum {
 	DAFSD_CMD_CLIENT_GET = 1,
 	DAFSD_CMD_CLIENT_EXPIRE,
 	DAFSD_CMD_STATE_GET,
 	DAFSD_CMD_STATE_REVOKE,
 	DAFSD_CMD_LOCK_GET,
+	DAFSD_CMD_PERSIST_GET,
+	DAFSD_CMD_PERSIST_FORGET,
 
 	__DAFSD_CMD_MAX,
 	DAFSD_CMD_MAX = (__DAFSD_CMD_MAX - 1)

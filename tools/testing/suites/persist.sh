@@ -84,7 +84,7 @@ tap_is "$(try)" 1 "and none writes"
 release
 ( dafslock --persist $A/file sleep 2; echo first >>/tmp/order ) &
 sleep 0.5
-dafslock --persist $B/file sh -c 'echo second >>/tmp/order'
+timeout 60 dafslock --persist $B/file sh -c 'echo second >>/tmp/order'
 wait
 tap_is "$(cat /tmp/order | sort)" "first
 second" "who waits gets it in the end"
@@ -165,6 +165,13 @@ tap_is "$(try)" 0 "until it has unlocked"
 
 # --- the client is lost ---
 
+# persists: the list of the administrator, without names and numbers
+persists()
+{
+	dafsdctl persist | tr ' ' '\n' | grep -E '^(state|start|end|write)' | sort -r | xargs |
+		sed 's/write state=\([a-z]*\) \(start=[0-9]*\) \(end=[0-9-]*\)/\1 \2 \3 write/g'
+}
+
 # lose CLIENT-ID: the machine of the client crashes, as far as the server can see
 lose()
 {
@@ -218,14 +225,22 @@ kind, _, start, length, pid = FLOCK.unpack(
     fcntl.fcntl(fd, fcntl.F_GETLK, FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0)))
 print("lockf", call(fcntl.lockf, fd, fcntl.LOCK_EX), "getlk", kind, start, length, pid)
 direct = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT | os.O_APPEND)
-print("pread", call(os.pread, fd, 10, 95), call(os.pread, fd, 10, 12288),
+print("pread", call(os.pread, fd, 10, 95), call(os.pread, fd, 10, 200), call(os.pread, fd, 10, 12288),
       "truncate", call(os.ftruncate, fd, 150))
 print("append", call(os.write, direct, b"x"))
 PY
 # R-4.4.1.3-05: with an open; the client does not take it for a restart of the server
 tap_is "$(timeout 60 python3 -B /tmp/fcntl.py $B/file)" "lockf EOWNERDEAD getlk 1 100 100 0
-pread EOWNERDEAD ok truncate EOWNERDEAD
+pread EOWNERDEAD ok ok truncate EOWNERDEAD
 append ok" "nor is it read, or cut off"
+tap_is "$(persists)" "broken start=100 end=199 write" "the administrator sees it"
+tap_is "$(said dafsdctl forget 123456; said dafsdctl forget x; said dafsdctl persist 1)" \
+	"dafsdctl: there is nothing by this id
+1
+dafsdctl: 'x' is not the number of a record
+1
+dafsdctl: '1' is not an id of 16 hexadecimal digits
+1" "and forgets only what there is"
 tap_is "$(said timeout 60 dd if=/dev/zero of=$B/file oflag=direct bs=1 seek=150 count=1 \
 	conv=notrunc | head -1 | sed 's/.*: //')" "Owner died" "nor written"
 # R-4.4.1-01 R-4.4.1.3-01
@@ -235,20 +250,28 @@ tap_run "a restart of the server does not change that" eventually is_broken
 tap_is "$(said dafslock --nonblock --repair --start 150 $B/file true | tail -2)" \
 	"dafslock: $B/file: Invalid argument
 2" "a part of it is not repaired"
-tap_is "$(said dafslock --repair --persist $B/file sh -c \
+tap_is "$(said timeout 60 dafslock --repair --persist $B/file sh -c \
 	"printf good | dd of=$B/file bs=1 seek=150 conv=notrunc 2>/dev/null")" 0 \
 	"who takes it over repairs the file"
 tap_is "$(try; dd if=$D/file bs=1 skip=150 count=4 2>/dev/null)" "0
 good" "and it is a lock as any other"
 
-# R-4.4.1.3-03: the machine is back before its lease has run out
+# R-4.4.1.3-03: the machine is back before its lease has run out; it has another verifier then
+unload()
+{
+	modprobe -r dafs 2>/dev/null
+}
 tap_run "the one client again" mount_dafs data $A clientid=one
 hold --persist
+umount $B
 crash
+tap_run "nothing of it is left" eventually unload
 reconnect
+modprobe dafs
 tap_run "a client that was lost is back" mount_dafs data $A clientid=one
 tap_is "$(said dafslock --nonblock $A/file true | tail -1)" 3 "it finds its lock broken"
-tap_is "$(said dafslock --repair $A/file true)" 0 "and repairs what it has left"
+tap_is "$(said timeout 60 dafslock --repair $A/file true)" 0 "and repairs what it has left"
+tap_run "the other client again" mount_dafs data $B clientid=two
 
 # R-4.4.1.3-02: nobody has asked for it before who repairs it
 hold --persist
@@ -257,6 +280,16 @@ lose "$former"
 tap_run "the client is gone" eventually sh -c "! dafsdctl clients | grep -q one"
 tap_is "$(said dafslock --repair --nonblock $B/file true)" 0 "it is repaired by the first one to come"
 tap_run "the one client again" mount_dafs data $A clientid=one
+
+# what nobody is going to repair
+hold --persist
+former=$(client one)
+lose "$former"
+tap_run "once more, a lock is broken" eventually is_broken
+tap_run "the administrator forgets it" dafsdctl forget \
+	"$(dafsdctl persist | grep -oE '^id=[0-9]+' | cut -d = -f 2)"
+tap_is "$(dafsdctl persist; try)" 0 "and nothing is left of it"
+tap_run "the one client, once more" mount_dafs data $A clientid=one
 
 # a file that is removed takes its locks along
 hold --persist

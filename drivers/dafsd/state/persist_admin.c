@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PERSIST locks for the administrator: a list of them, and what is to be forgotten although
+ * nobody has repaired it; see persist.c.
+ */
+#include <linux/filelock.h>
+#include <linux/fs.h>
+#include "../session/server.h"
+#include "../store/store.h"
+#include "persist_impl.h"
+
+/* Where the first lock begins that does so at @from or behind it; or -1 */
+static loff_t dafsd_persist_start(const struct dafsd_persist *persist, loff_t from)
+{
+	loff_t start = -1;
+	unsigned int n;
+
+	for (n = 0; n < persist->nr; n++)
+		if (persist->ranges[n].start >= from &&
+		    (start < 0 || persist->ranges[n].start < start))
+			start = persist->ranges[n].start;
+	return start;
+}
+
+static void dafsd_persist_view(const struct dafsd_persist *persist,
+			       const struct dafsd_persist_range *range,
+			       struct dafsd_persist_view *view)
+{
+	*view = (struct dafsd_persist_view) {
+		.number = persist->number,
+		.state = range->state,
+		.client = { .len = persist->id_len, .data = persist->names },
+		.addr = &persist->addr,
+		.owner = { .len = persist->owner_len, .data = persist->names + persist->id_len },
+		.fs = &persist->file.fs,
+		.handle = {
+			.len = persist->file.words * sizeof(u32),
+			.data = (const u8 *)persist->file.fid,
+		},
+		.write = range->type == F_WRLCK,
+		.start = range->start,
+		.end = range->end,
+	};
+}
+
+/* Those that begin at @start: one that is broken, and another one, may be locks for reading. */
+static int dafsd_persist_show_at(const struct dafsd_persist *persist, loff_t start,
+				 int (*show)(const struct dafsd_persist_view *view, void *arg),
+				 void *arg)
+{
+	struct dafsd_persist_view view;
+	unsigned int n;
+	int err = 0;
+
+	for (n = 0; n < persist->nr && !err; n++) {
+		if (persist->ranges[n].start != start)
+			continue;
+		dafsd_persist_view(persist, &persist->ranges[n], &view);
+		err = show(&view, arg);
+	}
+	return err;
+}
+
+/* Some may be shown again, after an error. */
+static int dafsd_persist_show(const struct dafsd_persist *persist, loff_t *from,
+			      int (*show)(const struct dafsd_persist_view *view, void *arg),
+			      void *arg)
+{
+	loff_t start;
+	int err = 0;
+
+	while (!err && *from >= 0 && (start = dafsd_persist_start(persist, *from)) >= 0) {
+		err = dafsd_persist_show_at(persist, start, show, arg);
+		if (!err)
+			*from = start == OFFSET_MAX ? -1 : start + 1;
+	}
+	return err;
+}
+
+/**
+ * dafsd_persist_list() - look at all PERSIST locks
+ * @place: where to go on; zeroed at first
+ * @show: called for each lock, under dafsd_persist_sem; an error ends the list before it
+ * @arg: passed to @show
+ *
+ * Context: may sleep.
+ * Return: 0 after the last one, or the error of @show.
+ */
+int dafsd_persist_list(struct dafsd_persist_place *place,
+		       int (*show)(const struct dafsd_persist_view *view, void *arg), void *arg)
+{
+	const struct dafsd_persist *persist;
+	unsigned int nofs;
+	int err = 0;
+
+	do {
+		nofs = dafsd_persist_read_lock();
+		persist = dafsd_persist_next(place);
+		if (persist)
+			err = dafsd_persist_show(persist, &place->from, show, arg);
+		if (persist && !err)
+			dafsd_persist_seen(place, persist);
+		dafsd_persist_read_unlock(nofs);
+		cond_resched();
+	} while (persist && !err);
+	return err;
+}
+
+static bool dafsd_persist_forget_number(u64 number)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist_place place = {};
+	struct dafsd_persist *persist;
+	bool forgotten = false;
+
+	while ((persist = dafsd_persist_next(&place)) && persist->number != number)
+		dafsd_persist_seen(&place, persist);
+	if (persist)
+		forgotten = dafsd_persist_forget_left(persist);
+	dafsd_persist_write_unlock(nofs);
+	return forgotten;
+}
+
+/**
+ * dafsd_persist_forget() - forget the locks of an owner in a file that nobody has
+ * @number: of the record
+ *
+ * Context: may sleep for the store.
+ * Return: 0; -ENOENT if there are none; or the error of the store.
+ */
+int dafsd_persist_forget(u64 number)
+{
+	if (!dafsd_persist_forget_number(number))
+		return -ENOENT;
+	pr_notice("dafsd: the administrator forgets what was locked, record %llu\n", number);
+	return dafsd_store_sync(dafsd_server.store);
+}
