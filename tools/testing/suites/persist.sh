@@ -154,6 +154,7 @@ tap_run "it comes back" eventually sh -c "dafsdctl clients | grep -q one"
 tap_is "$(head -c 3 $A/file | tail -c 1; dd if=/dev/zero of=$A/file bs=1 count=1 conv=notrunc 2>&1 |
 	grep -c error)" "20" "and reads and writes what it has locked"
 tap_is "$(try)" 1 "which nobody else can lock"
+# R-6.5.18-02
 modprobe -r dafsd
 modprobe dafsd exports=/srv/data:no_root_squash lease=4
 tap_is "$(head -c 3 $A/file | tail -c 1)" 2 "so it does when the server has restarted"
