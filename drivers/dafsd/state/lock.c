@@ -250,6 +250,25 @@ static bool dafsd_lock_splits(const struct dafsd_locker *locker, struct inode *i
 	return splits;
 }
 
+/* Has the owner locked all of the range already, as strongly? */
+static bool dafsd_locker_has(const struct dafsd_locker *locker, struct inode *inode,
+			     const struct dafsd_range *range)
+{
+	struct file_lock_context *ctx = locks_inode_context(inode);
+	const struct file_lock *fl;
+	bool has = false;
+
+	if (!ctx)
+		return false;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+		has |= fl->c.flc_owner == locker && fl->fl_start <= range->start &&
+		       fl->fl_end >= range->end &&
+		       (fl->c.flc_type == F_WRLCK || range->type == F_RDLCK);
+	spin_unlock(&ctx->flc_lock);
+	return has;
+}
+
 /* May a request make another lock? */
 static bool dafsd_lock_allowed(const struct dafsd_locker *locker, const struct dafsd_use *use,
 			       const struct dafsd_range *range)
@@ -404,14 +423,16 @@ static bool dafsd_range_is_all(const struct dafsd_range *range)
  */
 static dafs_status_t dafsd_lock_check_late(struct dafsd_rqst *rq, const struct dafsd_use *use,
 					   struct dafsd_locker *locker,
-					   const struct dafsd_range *range)
+					   struct dafsd_persist_change *change)
 {
-	const struct dafsd_range undo = { F_UNLCK, range->start, range->end };
+	const struct dafsd_range undo = { F_UNLCK, change->range->start, change->range->end };
 	bool ours;
 
 	if (dafsd_grace_reclaims(locker->client))
 		return DAFS_STATUS_OK;
 	dafsd_lock_apply(rq, locker, use->filp, &undo, &ours);
+	dafsd_persist_late(change);
+	dafsd_lock_wake(use->file, &undo);
 	rq->body = true;
 	return DAFSERR_DENIED;
 }
@@ -433,7 +454,7 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 	if (!status)
 		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
 	if (!status && (req->options & DAFS_LOCK_RECLAIM) && !change.kept)
-		status = dafsd_lock_check_late(rq, use, locker, &req->range);
+		status = dafsd_lock_check_late(rq, use, locker, &change);
 	if (!status)
 		status = dafsd_persist_commit(&change);
 	return dafsd_persist_end(&change, status);
@@ -474,6 +495,11 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 		return status;
 	dafsd_lock_wait_try(wait);
 	first = dafsd_lock_wait_first(use->file, wait, locker, range, &its);
+	/* those who have waited longer do not get what somebody has */
+	if (first && dafsd_locker_has(locker, use->file->inode, range)) {
+		dafsd_locker_put(first);
+		first = NULL;
+	}
 	if (first) {
 		*ours = true;
 		return dafsd_lock_give_way(rq, first, &its);

@@ -162,11 +162,14 @@ static dafs_status_t dafsd_persist_admit_new(struct dafsd_persist_change *change
 /* Whatever becomes of the locks of the owner, there is room for it. */
 static dafs_status_t dafsd_persist_prepare(struct dafsd_persist_change *change)
 {
+	bool grows = (change->options & DAFS_LOCK_PERSIST) && !change->kept &&
+		     !dafsd_persist_has(change->own, change->range);
+
 	if (!change->own && (change->options & DAFS_LOCK_PERSIST))
 		change->own = dafsd_persist_new(&change->file, change->locker);
 	if (!change->own)
 		return change->options & DAFS_LOCK_PERSIST ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
-	return dafsd_persist_reserve(change->own, 2);
+	return dafsd_persist_reserve(change->own, 2, grows);
 }
 
 static dafs_status_t dafsd_persist_admit(struct dafsd_persist_change *change)
@@ -240,12 +243,12 @@ dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change)
 static int dafsd_persist_repair(struct dafsd_persist_change *change)
 {
 	const struct dafsd_range *range = change->range;
-	struct dafsd_persist *persist, *next;
+	struct dafsd_persist *persist;
 	unsigned int n, nr;
 	int err = 0;
 
-	for (persist = dafsd_persist_first(&change->file); persist; persist = next) {
-		next = dafsd_persist_follow(persist);
+	for (persist = dafsd_persist_first(&change->file); persist;
+	     persist = dafsd_persist_follow(persist)) {
 		nr = persist->nr;
 		for (n = 0; n < persist->nr;)
 			if (persist->ranges[n].state == DAFSD_PERSIST_BROKEN &&
@@ -257,8 +260,6 @@ static int dafsd_persist_repair(struct dafsd_persist_change *change)
 			continue;
 		change->unsynced = true;
 		err = dafsd_persist_save(persist) ?: err;
-		if (persist != change->own)
-			dafsd_persist_drop_if_empty(persist);
 	}
 	return err;
 }
@@ -300,34 +301,36 @@ dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change)
 	return err ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
 }
 
-/* The owner has none any more, and it is known that a restart does not bring them back. */
-static void dafsd_persist_tidy(const struct dafsd_persist_change *change)
+/**
+ * dafsd_persist_late() - what was reclaimed has been unlocked in the kernel again
+ * @change: from dafsd_persist_begin(), which has returned OK; it is not committed
+ *
+ * Context: may sleep for memory.
+ */
+void dafsd_persist_late(struct dafsd_persist_change *change)
 {
-	const struct dafsd_locker *locker = change->locker;
-	unsigned int nofs = dafsd_persist_write_lock();
-	struct dafsd_persist *own;
+	struct dafsd_persist *own = change->own;
 
-	own = dafsd_persist_find(&change->file, locker->client, locker->owner, locker->owner_len);
-	if (own)
-		dafsd_persist_drop_if_empty(own);
-	dafsd_persist_write_unlock(nofs);
+	if (change->access != DAFSD_PERSIST_EXCLUSIVE || !own ||
+	    !dafsd_persist_cut(own, change->range->start, change->range->end, true))
+		return;
+	if (!dafsd_persist_holds_any(own))
+		own->locker = NULL;
+	dafsd_persist_save(own);
+	change->unsynced = true;
 }
 
-/* Return: true if dafsd_persist_tidy() has to be called. */
-static bool dafsd_persist_unlock_table(struct dafsd_persist_change *change)
+static void dafsd_persist_unlock_table(struct dafsd_persist_change *change)
 {
-	bool empty = change->own && !change->own->nr;
-
 	if (change->access == DAFSD_PERSIST_SHARED)
 		dafsd_persist_read_unlock(change->nofs);
 	if (change->access != DAFSD_PERSIST_EXCLUSIVE)
-		return false;
-	if (empty && !change->unsynced) {
+		return;
+	/* one that was made for nothing */
+	if (change->own && !change->own->nr && !change->own->stamp)
 		dafsd_persist_drop(change->own);
-		empty = false;
-	}
+	change->stamp = dafsd_persist_stamp;
 	dafsd_persist_write_unlock(change->nofs);
-	return empty;
 }
 
 /**
@@ -342,13 +345,14 @@ static bool dafsd_persist_unlock_table(struct dafsd_persist_change *change)
  */
 dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status_t status)
 {
-	bool empty = dafsd_persist_unlock_table(change);
-	int err = 0;
+	int err;
 
-	if (change->unsynced || (!status && change->access == DAFSD_PERSIST_EXCLUSIVE))
-		err = dafsd_store_sync(dafsd_server.store);
-	if (empty)
-		dafsd_persist_tidy(change);
+	dafsd_persist_unlock_table(change);
+	if (!change->unsynced && (status || change->access != DAFSD_PERSIST_EXCLUSIVE))
+		return status;
+	err = dafsd_store_sync(dafsd_server.store);
+	if (change->unsynced)
+		dafsd_persist_tidy(&change->file, change->stamp);
 	if (!err)
 		return status;
 	change->rq->body = false;

@@ -52,11 +52,13 @@ struct dafsd_persist_view {
  * struct dafsd_persist_place - how far a walk over the table has come; zeroed before
  * @bucket: of the table by file
  * @number: that of the last record of it, or 0
- * @from: of the next record, locks that begin here or later
+ * @next: the next record
+ * @from: of that, locks that begin here or later
  */
 struct dafsd_persist_place {
 	unsigned int bucket;
 	u64 number;
+	u64 next;
 	loff_t from;
 };
 

@@ -106,19 +106,22 @@ int dafsd_persist_list(struct dafsd_persist_place *place,
 	return err;
 }
 
-static bool dafsd_persist_forget_number(u64 number)
+/* @file: set to that which the record is about.  Return: dafsd_persist_stamp, or 0. */
+static unsigned long dafsd_persist_forget_number(u64 number, struct dafsd_persist_file *file)
 {
 	unsigned int nofs = dafsd_persist_write_lock();
 	struct dafsd_persist_place place = {};
 	struct dafsd_persist *persist;
-	bool forgotten = false;
+	unsigned long stamp = 0;
 
 	while ((persist = dafsd_persist_next(&place)) && persist->number != number)
 		dafsd_persist_seen(&place, persist);
-	if (persist)
-		forgotten = dafsd_persist_forget_left(persist);
+	if (persist && dafsd_persist_forget_left(persist)) {
+		*file = persist->file;
+		stamp = dafsd_persist_stamp;
+	}
 	dafsd_persist_write_unlock(nofs);
-	return forgotten;
+	return stamp;
 }
 
 /**
@@ -130,8 +133,14 @@ static bool dafsd_persist_forget_number(u64 number)
  */
 int dafsd_persist_forget(u64 number)
 {
-	if (!dafsd_persist_forget_number(number))
+	struct dafsd_persist_file file;
+	unsigned long stamp = dafsd_persist_forget_number(number, &file);
+	int err;
+
+	if (!stamp)
 		return -ENOENT;
 	pr_notice("dafsd: the administrator forgets what was locked, record %llu\n", number);
-	return dafsd_store_sync(dafsd_server.store);
+	err = dafsd_store_sync(dafsd_server.store);
+	dafsd_persist_tidy(&file, stamp);
+	return err;
 }

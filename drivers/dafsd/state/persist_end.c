@@ -27,8 +27,16 @@ static int dafsd_persist_give_up(struct dafsd_persist *own, loff_t start, loff_t
 	if (!dafsd_persist_holds_any(own))
 		own->locker = NULL;
 	err = dafsd_persist_save(own);
-	dafsd_persist_drop_if_empty(own);
 	return err ?: 1;
+}
+
+/* Wait until changes in a file are durable. */
+static int dafsd_persist_sync(const struct dafsd_persist_file *file, unsigned long stamp)
+{
+	int err = dafsd_store_sync(dafsd_server.store);
+
+	dafsd_persist_tidy(file, stamp);
+	return err;
 }
 
 static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
@@ -43,7 +51,8 @@ static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
 		return DAFS_STATUS_OK;
 	if (own->locker && own->locker != locker)
 		return DAFSERR_DELAY;
-	if (dafsd_persist_splits(own, range->start, range->end) && dafsd_persist_reserve(own, 1))
+	if (dafsd_persist_splits(own, range->start, range->end) &&
+	    dafsd_persist_reserve(own, 1, false))
 		return DAFSERR_RESOURCE;
 	ret = dafsd_persist_give_up(own, range->start, range->end, false);
 	*changed = ret;
@@ -65,6 +74,7 @@ dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const stru
 	dafs_status_t status = DAFS_STATUS_OK;
 	struct dafsd_persist_file file;
 	bool changed = false;
+	unsigned long stamp;
 	unsigned int nofs;
 
 	if (!READ_ONCE(dafsd_persist_nr))
@@ -72,22 +82,23 @@ dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const stru
 	nofs = dafsd_persist_write_lock();
 	if (dafsd_persist_find_file(inode, &file))
 		status = dafsd_persist_unlock_own(locker, &file, range, &changed);
+	stamp = dafsd_persist_stamp;
 	dafsd_persist_write_unlock(nofs);
-	if (changed && dafsd_store_sync(dafsd_server.store))
+	if (changed && dafsd_persist_sync(&file, stamp))
 		return DAFSERR_IO;
 	return status;
 }
 
-/* What @locker has, or NULL; a new open of the same owner may have others. */
+/* What @locker has, or NULL; a new open of the same owner may have others.  @file: set */
 static struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
-						     const struct inode *inode)
+						     const struct inode *inode,
+						     struct dafsd_persist_file *file)
 {
-	struct dafsd_persist_file file;
 	struct dafsd_persist *own;
 
-	if (!dafsd_persist_find_file(inode, &file))
+	if (!dafsd_persist_find_file(inode, file))
 		return NULL;
-	own = dafsd_persist_find(&file, locker->client, locker->owner, locker->owner_len);
+	own = dafsd_persist_find(file, locker->client, locker->owner, locker->owner_len);
 	return own && own->locker == locker ? own : NULL;
 }
 
@@ -100,21 +111,24 @@ static struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *
  */
 void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode)
 {
+	struct dafsd_persist_file file;
 	struct dafsd_persist *own;
 	bool changed = false;
+	unsigned long stamp;
 	unsigned int nofs;
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return;
 	nofs = dafsd_persist_write_lock();
-	own = dafsd_persist_of_locker(locker, inode);
+	own = dafsd_persist_of_locker(locker, inode, &file);
 	/* all bytes: nothing is split, and without memory it is broken later, at worst */
 	if (own)
 		changed = dafsd_persist_give_up(own, 0, OFFSET_MAX, true);
+	stamp = dafsd_persist_stamp;
 	dafsd_persist_write_unlock(nofs);
 	/* if it fails nobody gets a lock before it succeeds */
 	if (changed)
-		dafsd_store_sync(dafsd_server.store);
+		dafsd_persist_sync(&file, stamp);
 }
 
 static void dafsd_persist_leave_all(struct dafsd_persist *own)
@@ -138,13 +152,14 @@ static void dafsd_persist_leave_all(struct dafsd_persist *own)
  */
 void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode)
 {
+	struct dafsd_persist_file file;
 	struct dafsd_persist *own;
 	unsigned int nofs;
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return;
 	nofs = dafsd_persist_write_lock();
-	own = dafsd_persist_of_locker(locker, inode);
+	own = dafsd_persist_of_locker(locker, inode, &file);
 	if (own)
 		dafsd_persist_leave_all(own);
 	dafsd_persist_write_unlock(nofs);
@@ -152,7 +167,7 @@ void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *
 
 /**
  * dafsd_persist_forget_left() - forget what nobody has
- * @persist: the locks of an owner in a file; may be gone afterwards
+ * @persist: the locks of an owner in a file; if none are left, dafsd_persist_tidy() removes it
  *
  * Context: may sleep for memory; holds dafsd_persist_sem exclusively.
  * Return: true if there was anything.
@@ -170,17 +185,18 @@ bool dafsd_persist_forget_left(struct dafsd_persist *persist)
 		return false;
 	dafsd_persist_save(persist);
 	trace_dafsd_persist(persist->number, "forgotten");
-	dafsd_persist_drop_if_empty(persist);
 	return true;
 }
 
+/* Its file does not exist any more, so it does not matter when that is durable. */
 static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)
 {
 	struct dafsd_persist *persist, *next;
 
 	for (persist = dafsd_persist_first(file); persist; persist = next) {
 		next = dafsd_persist_follow(persist);
-		dafsd_persist_forget_left(persist);
+		if (dafsd_persist_forget_left(persist) && !persist->nr)
+			dafsd_persist_drop(persist);
 	}
 }
 
@@ -200,7 +216,7 @@ void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *i
 	if (!READ_ONCE(dafsd_persist_nr))
 		return;
 	nofs = dafsd_persist_write_lock();
-	own = dafsd_persist_of_locker(locker, inode);
+	own = dafsd_persist_of_locker(locker, inode, &file);
 	if (own)
 		own->locker = NULL;
 	if (!inode->i_nlink && dafsd_persist_find_file(inode, &file))

@@ -67,6 +67,7 @@ struct dafsd_persist_file {
  * @locker: who has those that are HELD; NULL without any.  For comparing: it lives as long.
  * @addr: where that client came from
  * @unsaved: the record is not as it should be
+ * @stamp: of its last change, see dafsd_persist_tidy()
  * @nr: of @ranges in use, which do not overlap, unless by one for reading that is broken
  * @room: of @ranges there are
  * @ranges: the locks
@@ -87,6 +88,7 @@ struct dafsd_persist {
 	const struct dafsd_locker *locker;
 	struct in6_addr addr;
 	bool unsaved;
+	unsigned long stamp;
 	unsigned int nr;
 	unsigned int room;
 	struct dafsd_persist_range *ranges;
@@ -114,6 +116,7 @@ enum dafsd_persist_access {
  * @file: what @inode is known by; with exclusive access
  * @own: PERSIST locks of @locker in it, or NULL
  * @unsynced: records were changed that must be durable before the response
+ * @stamp: dafsd_persist_stamp after that
  * @kept: set: what is reclaimed was left to its owner, so that nobody else can have had it
  */
 struct dafsd_persist_change {
@@ -127,12 +130,14 @@ struct dafsd_persist_change {
 	struct dafsd_persist_file file;
 	struct dafsd_persist *own;
 	bool unsynced;
+	unsigned long stamp;
 	bool kept;
 };
 
 /* persist.c */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change);
+void dafsd_persist_late(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status_t status);
 void dafsd_persist_log(const struct dafsd_persist *persist, const char *why);
 
@@ -173,20 +178,22 @@ bool dafsd_persist_cut(struct dafsd_persist *persist, loff_t start, loff_t end, 
 void dafsd_persist_hold(struct dafsd_persist *persist, const struct dafsd_range *range);
 bool dafsd_persist_holds_any(const struct dafsd_persist *persist);
 bool dafsd_persist_splits(const struct dafsd_persist *persist, loff_t start, loff_t end);
+bool dafsd_persist_has(const struct dafsd_persist *own, const struct dafsd_range *range);
 bool dafsd_persist_was_left(const struct dafsd_persist *own, const struct dafsd_range *range);
 
 /* persist_record.c */
 extern struct rw_semaphore dafsd_persist_sem;
 extern unsigned int dafsd_persist_max;
 extern unsigned int dafsd_persist_nr;
+extern unsigned long dafsd_persist_stamp;
 struct dafsd_persist *dafsd_persist_first(const struct dafsd_persist_file *file);
 struct dafsd_persist *dafsd_persist_follow(const struct dafsd_persist *persist);
 struct hlist_head *dafsd_persist_of_client(const void *id, u32 len);
 struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
 					const struct dafsd_locker *locker);
-dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more);
+dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more, bool grows);
 void dafsd_persist_drop(struct dafsd_persist *persist);
-void dafsd_persist_drop_if_empty(struct dafsd_persist *persist);
+void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long stamp);
 int dafsd_persist_save(struct dafsd_persist *persist);
 struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place);
 void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_persist *persist);

@@ -4,6 +4,7 @@
  */
 #include <linux/exportfs.h>
 #include <linux/filelock.h>
+#include <linux/magic.h>
 #include <linux/slab.h>
 #include "../session/server.h"
 #include "../session/client.h"
@@ -22,7 +23,12 @@
  */
 bool dafsd_persist_possible(const struct inode *inode)
 {
-	return dafsd_server.store && !uuid_is_null(&inode->i_sb->s_uuid) && !inode->i_fop->lock;
+	const struct super_block *sb = inode->i_sb;
+
+	/* those find a file by its handle only while it is in memory */
+	if (sb->s_magic == MSDOS_SUPER_MAGIC || sb->s_magic == EXFAT_SUPER_MAGIC)
+		return false;
+	return dafsd_server.store && !uuid_is_null(&sb->s_uuid) && !inode->i_fop->lock;
 }
 
 /**

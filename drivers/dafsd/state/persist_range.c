@@ -223,9 +223,43 @@ bool dafsd_persist_splits(const struct dafsd_persist *persist, loff_t start, lof
 	return false;
 }
 
+/* Are all bytes of a range the owner's still, and locked so?  @type: or F_RDLCK for any way */
+static bool dafsd_persist_is_whole(const struct dafsd_persist *own, const struct dafsd_range *range,
+				   unsigned char type)
+{
+	loff_t start = range->start;
+	unsigned int n = 0;
+
+	while (own && n < own->nr) {
+		const struct dafsd_persist_range *its = &own->ranges[n++];
+
+		if (its->state == DAFSD_PERSIST_BROKEN || its->start > start || its->end < start ||
+		    (type == F_WRLCK && its->type != F_WRLCK))
+			continue;
+		if (its->end >= range->end)
+			return true;
+		start = its->end + 1;
+		n = 0;
+	}
+	return false;
+}
+
+/**
+ * dafsd_persist_has() - does an owner have all bytes of a range already?
+ * @own: its locks in the file, or NULL
+ * @range: the range
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: true if so, in whatever way they are locked.
+ */
+bool dafsd_persist_has(const struct dafsd_persist *own, const struct dafsd_range *range)
+{
+	return dafsd_persist_is_whole(own, range, F_RDLCK);
+}
+
 /**
  * dafsd_persist_was_left() - does all that is to be reclaimed belong to its owner still?
- * @own: the locks of the owner in the file, or NULL
+ * @own: its locks in the file, or NULL
  * @range: what is to be reclaimed
  *
  * It was LEFT, and locked as strongly.  A part may be HELD, if a response was lost.
@@ -235,19 +269,5 @@ bool dafsd_persist_splits(const struct dafsd_persist *persist, loff_t start, lof
  */
 bool dafsd_persist_was_left(const struct dafsd_persist *own, const struct dafsd_range *range)
 {
-	loff_t start = range->start;
-	unsigned int n = 0;
-
-	while (own && n < own->nr) {
-		const struct dafsd_persist_range *its = &own->ranges[n++];
-
-		if (its->state == DAFSD_PERSIST_BROKEN || its->start > start || its->end < start ||
-		    (range->type == F_WRLCK && its->type != F_WRLCK))
-			continue;
-		if (its->end >= range->end)
-			return true;
-		start = its->end + 1;
-		n = 0;
-	}
-	return false;
+	return dafsd_persist_is_whole(own, range, range->type);
 }

@@ -29,6 +29,8 @@ unsigned int dafsd_persist_max = 16384;	/* less in tests */
 #define DAFSD_PERSIST_MAX_BYTES		SZ_16M
 #define DAFSD_PERSIST_MAX_FILE		1024
 #define DAFSD_PERSIST_MAX_RANGES	1024
+/* Of one owner in a file, when what it has was cut into pieces */
+#define DAFSD_PERSIST_MAX_PIECES	2048
 
 #define DAFSD_PERSIST_BITS		10
 
@@ -40,6 +42,9 @@ unsigned int dafsd_persist_nr;
 
 /* What they may take in the store */
 static size_t dafsd_persist_total;
+
+/* dafsd_persist.stamp of the last change */
+unsigned long dafsd_persist_stamp;
 
 static struct hlist_head dafsd_persist_files[1 << DAFSD_PERSIST_BITS];
 static struct hlist_head dafsd_persist_clients[1 << DAFSD_PERSIST_BITS];
@@ -95,7 +100,7 @@ struct dafsd_persist_record {
 
 /* What a record can be at most, so that it is never too large for the store */
 static_assert(sizeof(struct dafsd_persist_record) + 2 * DAFS_MAX_ID_STRING +
-	      DAFSD_PERSIST_MAX_RANGES * sizeof(struct dafsd_range_record) <=
+	      DAFSD_PERSIST_MAX_PIECES * sizeof(struct dafsd_range_record) <=
 	      DAFSD_RECORD_MAX_VALUE);
 
 static u32 dafsd_persist_hash(const void *data, size_t len)
@@ -211,6 +216,11 @@ struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place)
 		place->bucket++;
 		place->number = 0;
 	}
+	/* that which the last one ended in may be gone */
+	if (persist && persist->number != place->next) {
+		place->next = persist->number;
+		place->from = 0;
+	}
 	return persist;
 }
 
@@ -224,7 +234,6 @@ struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place)
 void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_persist *persist)
 {
 	place->number = persist->number;
-	place->from = 0;
 }
 
 /**
@@ -405,27 +414,35 @@ struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
 	return persist;
 }
 
+/* May an owner get more locks?  The first ones are part of what was admitted. */
+static bool dafsd_persist_may_grow(const struct dafsd_persist *persist, unsigned int room)
+{
+	if (room > DAFSD_PERSIST_MAX_RANGES)
+		return false;
+	return !persist->nr || (dafsd_persist_total < DAFSD_PERSIST_MAX_BYTES &&
+				!dafsd_persist_is_greedy(&persist->addr));
+}
+
 /**
  * dafsd_persist_reserve() - make room for more locks
  * @persist: the locks
  * @more: how many
+ * @grows: the owner gets what it has not, so that limits apply; else they are what it has, in
+ *	more pieces
  *
  * Context: may sleep; holds dafsd_persist_sem exclusively.
  * Return: OK; RESOURCE without memory, or if there are too many.
  */
-dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more)
+dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more, bool grows)
 {
 	unsigned int room = persist->nr + more;
 	struct dafsd_persist_range *ranges;
 
 	if (room <= persist->room)
 		return DAFS_STATUS_OK;
-	/* the first ones are part of what was admitted */
-	if (room > DAFSD_PERSIST_MAX_RANGES ||
-	    (persist->nr && (dafsd_persist_total >= DAFSD_PERSIST_MAX_BYTES ||
-			     dafsd_persist_is_greedy(&persist->addr))))
+	if (room > DAFSD_PERSIST_MAX_PIECES || (grows && !dafsd_persist_may_grow(persist, room)))
 		return DAFSERR_RESOURCE;
-	room = min(roundup_pow_of_two(room), DAFSD_PERSIST_MAX_RANGES);
+	room = min(roundup_pow_of_two(room), DAFSD_PERSIST_MAX_PIECES);
 	ranges = kvmalloc_array(room, sizeof(*ranges), GFP_KERNEL);
 	if (!ranges)
 		return DAFSERR_RESOURCE;
@@ -456,15 +473,25 @@ void dafsd_persist_drop(struct dafsd_persist *persist)
 }
 
 /**
- * dafsd_persist_drop_if_empty() - dafsd_persist_drop() if there are no locks any more
- * @persist: the locks of an owner in a file; their record was deleted, if there was one
+ * dafsd_persist_tidy() - forget those in a file who have no PERSIST locks any more
+ * @file: the file
+ * @stamp: dafsd_persist_stamp when changes were made that are durable now
  *
- * Context: holds dafsd_persist_sem exclusively.
+ * Until then they stay, so that others who get a lock in the file wait for that, too.
+ *
+ * Context: may sleep.
  */
-void dafsd_persist_drop_if_empty(struct dafsd_persist *persist)
+void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long stamp)
 {
-	if (!persist->nr)
-		dafsd_persist_drop(persist);
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *persist, *next;
+
+	for (persist = dafsd_persist_first(file); persist; persist = next) {
+		next = dafsd_persist_follow(persist);
+		if (!persist->nr && persist->stamp <= stamp)
+			dafsd_persist_drop(persist);
+	}
+	dafsd_persist_write_unlock(nofs);
 }
 
 static void dafsd_persist_write_range(const struct dafsd_persist_range *range,
@@ -517,6 +544,7 @@ int dafsd_persist_save(struct dafsd_persist *persist)
 	struct dafsd_persist_record *rec;
 	int err;
 
+	persist->stamp = ++dafsd_persist_stamp;
 	if (!persist->nr) {
 		dafsd_store_delete(store, &key);
 		return 0;
@@ -582,7 +610,7 @@ static bool dafsd_persist_is_sane(const struct dafsd_persist_record *rec, u32 by
 	owner_len = le32_to_cpu(rec->owner_len);
 	nr = le32_to_cpu(rec->nr);
 	return id_len <= DAFS_MAX_ID_STRING && owner_len <= DAFS_MAX_ID_STRING && nr &&
-	       nr <= DAFSD_PERSIST_MAX_RANGES &&
+	       nr <= DAFSD_PERSIST_MAX_PIECES &&
 	       bytes == dafsd_persist_bytes(nr, id_len, owner_len);
 }
 
@@ -598,7 +626,7 @@ static int dafsd_persist_load_one(void *priv, const struct dafsd_key *key, const
 	persist = dafsd_persist_alloc(le32_to_cpu(rec->id_len), le32_to_cpu(rec->owner_len));
 	if (!persist)
 		return -ENOMEM;
-	if (dafsd_persist_reserve(persist, le32_to_cpu(rec->nr)))
+	if (dafsd_persist_reserve(persist, le32_to_cpu(rec->nr), false))
 		err = -ENOMEM;
 	else if (!dafsd_persist_read(rec, le32_to_cpu(rec->nr), persist))
 		err = -EUCLEAN;

@@ -153,22 +153,30 @@ static void dafs_held_join(struct dafs_locks *locks, struct dafs_held *held,
 }
 
 /* @new without a type: nothing is locked there. */
-static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *new)
+static void dafs_held_put(struct dafs_locks *locks, const struct dafs_held *new,
+			  struct list_head *spares)
 {
 	struct list_head *before;
 	struct dafs_held *held;
+
+	lockdep_assert_held(&locks->lock);
+	before = dafs_held_cut_out(locks, new->start, new->end, spares);
+	if (new->type) {
+		held = dafs_held_take(spares);
+		*held = *new;
+		list_add(&held->link, before);
+		dafs_held_join(locks, held, spares);
+	}
+	dafs_held_count(locks);
+}
+
+static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *new)
+{
 	LIST_HEAD(spares);
 
 	dafs_held_alloc(&spares);
 	spin_lock(&locks->lock);
-	before = dafs_held_cut_out(locks, new->start, new->end, &spares);
-	if (new->type) {
-		held = dafs_held_take(&spares);
-		*held = *new;
-		list_add(&held->link, before);
-		dafs_held_join(locks, held, &spares);
-	}
-	dafs_held_count(locks);
+	dafs_held_put(locks, new, &spares);
 	spin_unlock(&locks->lock);
 	dafs_held_free(&spares);
 }
@@ -230,6 +238,55 @@ void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32
 	};
 
 	dafs_held_replace(locks, &held);
+}
+
+/* Of the bytes from @start on that are locked alike.  Return: the last one. */
+static loff_t dafs_held_doubt_part(struct dafs_locks *locks, const struct dafs_lock_range *range,
+				   loff_t start)
+{
+	struct dafs_held new = {
+		.start = start,
+		.type = range->type,
+		.state = DAFS_HELD_UNSURE,
+		.persist = range->options & DAFS_LOCK_PERSIST,
+	};
+	const struct dafs_held *held;
+	LIST_HEAD(spares);
+
+	dafs_held_alloc(&spares);
+	spin_lock(&locks->lock);
+	held = dafs_held_at(locks, start, &new.end);
+	new.end = min(new.end, range->end);
+	if (held) {
+		new.type = max(new.type, held->type);
+		new.persist = held->persist;
+		if (held->state == DAFS_HELD_LOST)
+			new.state = DAFS_HELD_LOST;
+	}
+	dafs_held_put(locks, &new, &spares);
+	spin_unlock(&locks->lock);
+	dafs_held_free(&spares);
+	return new.end;
+}
+
+/**
+ * dafs_held_doubt() - the server may have locked bytes
+ * @locks: locks of the file
+ * @range: the bytes, and how it was asked to
+ *
+ * What is lost stays lost, and what was to survive there is not forgotten.
+ *
+ * Context: may sleep.
+ */
+void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	loff_t start = range->start, end;
+
+	for (;; start = end + 1) {
+		end = dafs_held_doubt_part(locks, range, start);
+		if (end == range->end)
+			return;
+	}
 }
 
 /**

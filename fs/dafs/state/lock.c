@@ -312,12 +312,6 @@ static void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_o
 	};
 }
 
-/* But for REPAIR, which has been done */
-static u32 dafs_held_options(const struct dafs_held *held)
-{
-	return held->persist ? DAFS_LOCK_PERSIST : 0;
-}
-
 /* What a lock was asked for with */
 static struct dafs_lock_range dafs_held_range(const struct dafs_held *held)
 {
@@ -339,36 +333,6 @@ static bool dafs_held_lost(struct dafs_locks *locks, loff_t start, loff_t end)
 		lost |= held->state == DAFS_HELD_LOST && held->start <= end && held->end >= start;
 	spin_unlock(&locks->lock);
 	return lost;
-}
-
-/*
- * Nothing is known of bytes that the server may have locked; but what is lost stays lost, and
- * what is to survive there is not forgotten.
- */
-static void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_range *range)
-{
-	struct dafs_lock_range part = *range;
-	enum dafs_held_state state;
-	const struct dafs_held *held;
-
-	for (;; part.start = part.end + 1) {
-		part.type = range->type;
-		part.options = range->options;
-		state = DAFS_HELD_UNSURE;
-		spin_lock(&locks->lock);
-		held = dafs_held_at(locks, part.start, &part.end);
-		if (held) {
-			part.type = max(part.type, held->type);
-			part.options = dafs_held_options(held);
-			if (held->state == DAFS_HELD_LOST)
-				state = DAFS_HELD_LOST;
-		}
-		spin_unlock(&locks->lock);
-		part.end = min(part.end, range->end);
-		dafs_held_set(locks, &part, state);
-		if (part.end == range->end)
-			return;
-	}
 }
 
 /*
@@ -487,6 +451,17 @@ static bool dafs_held_persists(struct dafs_locks *locks, loff_t start, loff_t en
 	return persists;
 }
 
+/* Has a server that does not know the open kept what was locked by it? */
+static bool dafs_unlock_is_needed(struct dafs_locks *locks, const struct dafs_op *op,
+				  loff_t start, loff_t end)
+{
+	const struct dafs_sb_info *sbi = locks->os->sbi;
+
+	return dafs_status_action(op->status) == DAFS_ACT_OPEN &&
+	       dafs_held_persists(locks, start, end) &&
+	       !READ_ONCE(sbi->leaving) && !READ_ONCE(sbi->clnt->dead);
+}
+
 /*
  * One attempt.  Return: 1 to try again, by an open that the server knows: it has kept PERSIST
  * locks although it has not kept that by which they were set.
@@ -507,9 +482,9 @@ static int dafs_unlock_try(struct dafs_locks *locks, loff_t start, loff_t end,
 	err = dafs_open_state_id(os, &args.state_id);
 	if (!err)
 		err = dafs_unlock(os->sbi->clnt, &op, &args);
-	if (err && dafs_status_action(op.status) == DAFS_ACT_OPEN &&
-	    dafs_held_persists(locks, start, end))
-		err = dafs_open_state_recover_retry(os, &args.state_id, delay_ms) ?: 1;
+	if (err && dafs_unlock_is_needed(locks, &op, start, end))
+		err = dafs_task_exits() ? -ERESTARTSYS :
+		      dafs_open_state_recover_retry(os, &args.state_id, delay_ms) ?: 1;
 	else if (!err || dafs_unlock_is_moot(locks, &op, &args.state_id))
 		dafs_held_clear(locks, start, end);
 	dafs_locks_keep_call(locks, &op, err);
@@ -674,22 +649,33 @@ static int dafs_locks_open(struct dafs_locks *locks, struct dafs_open_state *os,
  * struct dafs_lock_waiter - a LOCK that waits at the server, and what is left of it
  * @args: its arguments
  * @locks: locks of the file
- * @range: the bytes
+ * @range: the bytes, locked no more weakly than they are
+ * @asked: options that the task has asked for
  * @left: the task has gone, and there is a copy of this that holds the inode
  */
 struct dafs_lock_waiter {
 	struct dafs_lock_args args;
 	struct dafs_locks *locks;
 	struct dafs_lock_range range;
+	u32 asked;
 	bool left;
 };
+
+/* It may have been granted: what was not locked before is so with the options of the task. */
+static void dafs_lock_waiter_doubt(const struct dafs_lock_waiter *waiter)
+{
+	struct dafs_lock_range range = waiter->range;
+
+	range.options = waiter->asked;
+	dafs_held_doubt(waiter->locks, &range);
+}
 
 static void dafs_lock_waiter_undo(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_lock_waiter *waiter = container_of(op->args, struct dafs_lock_waiter, args);
 
 	dafs_op_end(op);
-	dafs_held_doubt(waiter->locks, &waiter->range);
+	dafs_lock_waiter_doubt(waiter);
 	dafs_locks_lower_later(waiter->locks);
 }
 
@@ -741,7 +727,7 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 	if (!err)
 		err = dafs_lock(os->sbi->clnt, NULL, &op, &waiter->args);
 	if (!err || (err < 0 && dafs_lock_may_be_set(op.status)))
-		dafs_held_doubt(waiter->locks, range);
+		dafs_lock_waiter_doubt(waiter);
 	/* what is broken is not in the way of the caller */
 	if (err == -EOWNERDEAD && (range->options & DAFS_LOCK_REPAIR))
 		err = -EAGAIN;
@@ -750,6 +736,24 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 		err = 0;
 	dafs_op_end(&op);
 	return err;
+}
+
+static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end, bool keep);
+
+/*
+ * While a LOCK has waited at the server, other programs may have locked some of its bytes more
+ * strongly, and its grant has made that weaker.  What was granted is kept.
+ */
+static int dafs_locks_restore(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	int err = dafs_locks_enter(locks);
+
+	if (err)
+		return err;
+	if (!locks->call)
+		dafs_locks_lower_range(locks, range->start, range->end, true);
+	dafs_locks_leave(locks);
+	return 0;
 }
 
 /**
@@ -776,6 +780,7 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 	if (err)
 		return err;
 	waiter.range = dafs_locks_raising_all(locks, range);
+	waiter.asked = range->options;
 	err = dafs_locks_open(locks, os, range->type, cred);
 	if (!err)
 		atomic_inc(&locks->waiters);
@@ -784,6 +789,8 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 	if (err)
 		return err;
 	err = dafs_lock_waiter_run(&waiter, os);
+	if (!err)
+		err = dafs_locks_restore(locks, range);
 	if (!waiter.left)
 		dafs_lock_waiter_end(locks);
 	return err;
@@ -932,7 +939,8 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 		dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
 }
 
-static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end)
+/* @keep: what no program has locked stays locked */
+static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end, bool keep)
 {
 	struct dafs_lowering low, next;
 	loff_t last;
@@ -947,7 +955,8 @@ static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_
 			low.end = next.end;
 		}
 		last = min(low.end, end);
-		dafs_locks_lower_part(locks, &low, start, last);
+		if (!keep || low.how != DAFS_LOWER_UNLOCK)
+			dafs_locks_lower_part(locks, &low, start, last);
 		if (last == end || locks->call)
 			break;
 	}
@@ -979,7 +988,7 @@ static bool dafs_locks_unsure(struct dafs_locks *locks)
 void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end)
 {
 	if (!locks->call)
-		dafs_locks_lower_range(locks, start, end);
+		dafs_locks_lower_range(locks, start, end, false);
 	if (locks->call || dafs_locks_unsure(locks))
 		dafs_locks_lower_later(locks);
 }
@@ -1029,7 +1038,7 @@ static void dafs_locks_work(struct work_struct *work)
 	if (!dafs_locks_enter(locks)) {
 		if (xchg(&locks->suspect, false))
 			dafs_locks_probe(locks);
-		dafs_locks_lower_range(locks, 0, OFFSET_MAX);
+		dafs_locks_lower_range(locks, 0, OFFSET_MAX, false);
 		again = dafs_locks_unsure(locks);
 		dafs_locks_leave(locks);
 	}

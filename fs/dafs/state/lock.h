@@ -94,11 +94,23 @@ struct dafs_lock_range {
 	u32 options;
 };
 
+/**
+ * dafs_held_options() - the options that bytes are locked with
+ * @held: the bytes
+ *
+ * Return: DAFS_LOCK_PERSIST or 0; REPAIR has been done.
+ */
+static inline u32 dafs_held_options(const struct dafs_held *held)
+{
+	return held->persist ? DAFS_LOCK_PERSIST : 0;
+}
+
 /* held.c */
 const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end);
 void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range,
 		   enum dafs_held_state state);
 void dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end);
+void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_range *range);
 void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type);
 void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);

@@ -458,7 +458,8 @@ static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
 		return ret;
 	ret = filemap_splice_read(in, ppos, pipe, len, flags);
 	netfs_end_io_read(inode);
-	return ret;
+	/* as in dafs_read() */
+	return ret == -EOWNERDEAD ? copy_splice_read(in, ppos, pipe, len, flags) : ret;
 }
 
 /* While writers are active, i_size is not reduced. */

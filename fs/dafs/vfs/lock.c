@@ -21,6 +21,9 @@
 #define DAFS_LOCK_WAIT_LEAST	5
 #define DAFS_LOCK_WAIT_MOST	500
 
+/* How often a lock is repaired that the request has broken itself */
+#define DAFS_LOCK_REPAIRS	4
+
 static bool dafs_lock_is_local(const struct inode *inode, const struct file_lock *fl)
 {
 	const struct dafs_options *opts = &DAFS_SB(inode->i_sb)->opts;
@@ -230,8 +233,8 @@ static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 {
 	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_write_out);
 	bool waits = fl->c.flc_flags & FL_SLEEP;
+	unsigned int ms = 0, repairs = 0;
 	struct dafs_lock_range range;
-	unsigned int ms = 0;
 	int err;
 
 	if (!locks)
@@ -251,7 +254,8 @@ static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 		if (err == -EAGAIN && waits)
 			err = dafs_lock_wait(locks, file, &range, &ms) ?: 1;
 		/* it was broken by this request only: now it can be repaired */
-		if (err == -EOWNERDEAD && (options & DAFS_LOCK_REPAIR) && !signal_pending(current))
+		if (err == -EOWNERDEAD && (options & DAFS_LOCK_REPAIR) &&
+		    ++repairs < DAFS_LOCK_REPAIRS)
 			err = 1;
 	} while (err > 0);
 	/* the server may have granted it while this task was told to give up */

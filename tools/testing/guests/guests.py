@@ -265,19 +265,41 @@ def test_server_lost(server, client):
     TAP.same("its data is there", digest(server, "/srv/data/unstable"), want)
 
 
+def try_lock(machine, mnt):
+    """1: it is not free; 3: it is broken"""
+    return said(machine, f"dafslock --nonblock {mnt}/persist true 2>/dev/null; echo $?")
+
+
 def test_client_lost(server, client):
-    """Another client, on the server's machine, continues."""
-    server.sh(f"mkdir -p /mnt/here; mount -t dafs {ADDR4}:/data /mnt/here")
+    """Another client, on the server's machine, continues; a PERSIST lock is broken, and stays so."""
+    server.sh(f"mkdir -p /mnt/here; mount -t dafs {ADDR4}:/data /mnt/here; "
+              "echo whole >/mnt/here/persist")
     begin_to_write(server, client, "client")
+    client.sh("dafslock --persist /mnt/six/persist sh -c ': >/tmp/held; sleep 1000' &")
+    must("a program has a lock that survives", client, "eventually [ -e /tmp/held ]")
     client.kill()
     TAP.run("another client goes on", server,
             "dd if=/dev/zero of=/mnt/here/zero bs=1M count=4 conv=fsync")
+    TAP.same("but does not get the lock", try_lock(server, "/mnt/here"), "1")
     client.start()
     client.ready()
     mount(client)
     TAP.same("it is back, and the data is there", digest(client, "/mnt/four/server"),
              digest(server, "/srv/data/server"))
+    # R-4.4.1.3-03 R-4.4.1.5-04
+    TAP.same("it finds its lock broken", try_lock(client, "/mnt/six"), "3")
+    TAP.same("and so does the other client", try_lock(server, "/mnt/here"), "3")
     server.sh("umount /mnt/here")
+    # R-4.4.1-01 R-4.4.1.3-01
+    server.kill()
+    server.start()
+    server.ready()
+    serve(server)
+    TAP.run("the grace period of a server that has lost its power is over", server,
+            "eventually grep -qx 0 /sys/module/dafsd/parameters/grace")
+    TAP.same("it knows that the lock is broken", try_lock(client, "/mnt/six"), "3")
+    TAP.run("until it is repaired", client, "dafslock --repair /mnt/six/persist true")
+    TAP.same("then it is free", try_lock(client, "/mnt/six"), "0")
 
 
 def finish(name, machine, command):

@@ -140,9 +140,12 @@ static void foreign_use(struct foreign *f, const struct dafs_state_id *state_id,
 		f->strangers++;
 }
 
-/* Statuses of a server that does not know an open any more. */
+/*
+ * Statuses of a server that does not know an open any more.  It would be STALE_STATEID after a
+ * restart only, and then there would be another client-id.
+ */
 static const dafs_status_t foreign_forgotten[] = {
-	DAFSERR_STALE_STATEID, DAFSERR_BAD_STATEID, DAFSERR_OLD_STATEID, DAFSERR_EXPIRED,
+	DAFSERR_BAD_STATEID, DAFSERR_OLD_STATEID, DAFSERR_EXPIRED,
 };
 
 /* Return: DAFS status; the state-id is a known one, unless f->forgets. */

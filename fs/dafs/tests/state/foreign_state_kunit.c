@@ -229,6 +229,27 @@ static void dafs_foreign_same_test(struct kunit *test)
 	__fput_sync(file);
 }
 
+/*
+ * R-4.4.1.3-05: a server that has not restarted says STALE_STATEID where a lock is broken: to
+ * reclaim the open is of no use, and would never end.
+ */
+static void dafs_foreign_broken_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_reads *reads;
+
+	f->refusal = DAFSERR_STALE_STATEID;
+	f->refuses = DAFS_PROC_READ_INLINE;
+	reads = foreign_read_many(test, file, file->private_data, 1, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_EQ(test, -EOWNERDEAD, reads->err);
+	KUNIT_EXPECT_EQ(test, 1, f->refused);
+	KUNIT_EXPECT_EQ(test, 1, f->opens);
+	__fput_sync(file);
+}
+
 /**
  * struct foreign_opens - separate opens of one file
  * @os: the opens
@@ -388,6 +409,7 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_killed_test),
 	KUNIT_CASE(dafs_foreign_closed_test),
 	KUNIT_CASE(dafs_foreign_same_test),
+	KUNIT_CASE(dafs_foreign_broken_test),
 	KUNIT_CASE(dafs_foreign_crowd_test),
 	KUNIT_CASE(dafs_foreign_lost_test),
 	KUNIT_CASE_SLOW(dafs_foreign_patient_test),

@@ -346,7 +346,16 @@ static void dafs_persist_limit_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, holder_lock(c, DAFS_WRITE_LT, PERSIST, 2, 1));
 	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 2, 1));
 	HOLDER_OK(test, holder_unlock(a, 0, ALL));
-	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, PERSIST, 2, 1));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, PERSIST, 2, 8));
+	/* what an owner has it may get back, change and give up, also in pieces */
+	holder_expire(test, b);
+	holder_expire(test, c);
+	persist_restart(test);
+	holder_return(test, c);
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, PERSIST | RECLAIM, 2, 8));
+	HOLDER_OK(test, holder_lock(c, DAFS_READ_LT, PERSIST, 4, 2));
+	HOLDER_OK(test, holder_unlock(c, 7, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, holder_lock(c, DAFS_WRITE_LT, PERSIST, 20, 1));
 }
 
 /* R-4.4.1.4-06 R-4.4.1.4-07, E-72 */
