@@ -280,7 +280,8 @@ def test_client_lost(server, client):
     client.kill()
     TAP.run("another client goes on", server,
             "dd if=/dev/zero of=/mnt/here/zero bs=1M count=4 conv=fsync")
-    TAP.same("but does not get the lock", try_lock(server, "/mnt/here"), "1")
+    # the client was waited for, or ended because it could not be told of a recall
+    TAP.result(try_lock(server, "/mnt/here") in ("1", "3"), "but does not get the lock")
     client.start()
     client.ready()
     mount(client)
