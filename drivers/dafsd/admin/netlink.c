@@ -416,7 +416,7 @@ int dafsd_nl_persist_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 }
 
 /**
- * dafsd_nl_persist_forget_doit() - forget locks that nobody has
+ * dafsd_nl_persist_forget_doit() - forget PERSIST locks whose owner is gone
  * @skb: the request
  * @info: its attributes
  *

@@ -19,7 +19,7 @@
 #define DAFSD_DELEG_ENDING	6	/* a task sets DAFSD_DELEG_BROKEN, or has set it */
 #define DAFSD_DELEG_QUEUED	7	/* as many directives as the client takes are under way */
 #define DAFSD_DELEG_LAST	8	/* its client was asked once more at the deadline */
-#define DAFSD_DELEG_OVER	9	/* it is in nobody's way any more */
+#define DAFSD_DELEG_OVER	9	/* its lease has ended */
 
 /**
  * struct dafsd_deleg - the delegation of a file to a client

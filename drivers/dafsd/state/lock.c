@@ -495,7 +495,7 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 		return status;
 	dafsd_lock_wait_try(wait);
 	first = dafsd_lock_wait_first(use->file, wait, locker, range, &its);
-	/* those who have waited longer do not get what somebody has */
+	/* a LOCK that has waited longer cannot be granted while this owner has the range */
 	if (first && dafsd_locker_has(locker, use->file->inode, range)) {
 		dafsd_locker_put(first);
 		first = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PERSIST locks: they do not end when their owner is lost, but break, so that somebody repairs
- * what the owner has left half done (4.4.1.3, 4.4.1.5, 4.4.1.6).
+ * PERSIST locks: when the owner is lost they do not end, but break, so that the next owner knows
+ * that the file must be repaired (4.4.1.3, 4.4.1.5, 4.4.1.6).
  *
  *		LOCK(PERSIST)
  *	none ----------------> HELD
@@ -136,7 +136,7 @@ static dafs_status_t dafsd_persist_admit_reclaim(struct dafsd_persist_change *ch
 	return dafsd_persist_denied(change->rq);
 }
 
-/* What is LEFT to the owner of the request itself is not in its way, and nobody else had it. */
+/* What is LEFT to the owner of the request does not conflict with it: no other client had it. */
 static dafs_status_t dafsd_persist_admit_new(struct dafsd_persist_change *change)
 {
 	bool repairs = change->options & DAFS_LOCK_REPAIR;

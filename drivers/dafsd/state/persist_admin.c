@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PERSIST locks for the administrator: a list of them, and what is to be forgotten although
- * nobody has repaired it; see persist.c.
+ * PERSIST locks for the administrator: a list of them, and how to forget one that was not
+ * repaired; see persist.c.
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
@@ -125,7 +125,7 @@ static unsigned long dafsd_persist_forget_number(u64 number, struct dafsd_persis
 }
 
 /**
- * dafsd_persist_forget() - forget the locks of an owner in a file that nobody has
+ * dafsd_persist_forget() - forget those locks of an owner in a file that are LEFT or BROKEN
  * @number: of the record
  *
  * Context: may sleep for the store.

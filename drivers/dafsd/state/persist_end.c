@@ -166,7 +166,7 @@ void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *
 }
 
 /**
- * dafsd_persist_forget_left() - forget what nobody has
+ * dafsd_persist_forget_left() - forget the locks that are LEFT or BROKEN
  * @persist: the locks of an owner in a file; if none are left, dafsd_persist_tidy() removes it
  *
  * Context: may sleep for memory; holds dafsd_persist_sem exclusively.

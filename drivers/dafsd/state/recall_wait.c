@@ -156,7 +156,7 @@ void dafsd_recall_met(struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_recall_wake() - a delegation is in nobody's way any more
+ * dafsd_recall_wake() - a delegation has ended: requests that wait for that go on
  * @deleg: the delegation, which has no lease any more; the caller has a reference
  *
  * Context: any but interrupt.

@@ -234,6 +234,8 @@ PY
 tap_is "$(timeout 60 python3 -B /tmp/fcntl.py $B/file)" "lockf EOWNERDEAD getlk 1 100 100 0
 pread EOWNERDEAD ok ok truncate EOWNERDEAD
 append ok" "nor is it read, or cut off"
+tap_run "nor locked by flock(2), which says why" sh -c \
+	"! flock -n $B/file true 2>/tmp/why && grep -q 'Owner died' /tmp/why"
 tap_is "$(persists)" "broken start=100 end=199 write" "the administrator sees it"
 tap_is "$(said dafsdctl forget 123456; said dafsdctl forget x; said dafsdctl persist 1)" \
 	"dafsdctl: there is nothing by this id
