@@ -7,6 +7,7 @@
 #include <linux/workqueue.h>
 #include "store/log.h"
 #include "store/store.h"
+#include "store/undo.h"
 #include "session/server.h"
 #include "session/client.h"
 #include "session/conn.h"
@@ -27,13 +28,24 @@
 TESTED(dafsd_log_min);
 TESTED(dafsd_log_pwrite);
 TESTED(dafsd_log_sync);
+TESTED(dafsd_rename_in);
 TESTED(dafsd_store_close);
 TESTED(dafsd_store_delete);
+TESTED(dafsd_store_dir);
 TESTED(dafsd_store_failed);
 TESTED(dafsd_store_for_each);
 TESTED(dafsd_store_open);
 TESTED(dafsd_store_put);
 TESTED(dafsd_store_sync);
+TESTED(dafsd_undo_arm);
+TESTED(dafsd_undo_count);
+TESTED(dafsd_undo_create);
+TESTED(dafsd_undo_delete);
+TESTED(dafsd_undo_known);
+TESTED(dafsd_undo_max);
+TESTED(dafsd_undo_put);
+TESTED(dafsd_undo_restore);
+TESTED(dafsd_undo_save);
 
 /* session/ */
 TESTED(dafsd_client_end_id);
@@ -71,9 +83,12 @@ TESTED(dafsd_withdraw_seconds);
 TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_file_find);
 TESTED(dafsd_lock_wait_ms);
+TESTED(dafsd_persist_forget);
+TESTED(dafsd_persist_list);
 TESTED(dafsd_persist_load);
 TESTED(dafsd_persist_max);
 TESTED(dafsd_persist_nr);
+TESTED(dafsd_persist_undo_later);
 TESTED(dafsd_persist_unload);
 TESTED(dafsd_recall_wait_ms);
 TESTED(dafsd_state_get);

@@ -72,6 +72,7 @@ static const struct dafsd_client_ops dafsd_main_client_ops = {
 	.revoke = dafsd_states_revoke_client,
 	.release = dafsd_states_release_client,
 	.replaced = dafsd_persist_replaced,
+	.reclaimed = dafsd_persist_undo_later,
 	.load = dafsd_persist_load,
 	.unload = dafsd_persist_unload,
 };

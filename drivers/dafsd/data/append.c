@@ -154,9 +154,12 @@ static dafs_status_t dafsd_append_data(const struct dafsd_use *use, struct iov_i
 	dafs_status_t status;
 	int err = -EAGAIN;
 
+	/* what has to be undone is undone, so that the end of the file is known */
+	status = dafsd_persist_io(use, i_size_read(file->inode), iov_iter_count(iter));
+	if (status)
+		return status;
 	down_write(&file->append);
-	status = dafsd_persist_io(file, !use->open, i_size_read(file->inode),
-				  iov_iter_count(iter));
+	status = dafsd_persist_append(use, iov_iter_count(iter));
 	if (status) {
 		up_write(&file->append);
 		return status;

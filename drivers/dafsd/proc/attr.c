@@ -16,6 +16,7 @@
 #include "../state/file.h"
 #include "../state/open.h"
 #include "../state/persist.h"
+#include "../data/data.h"
 #include "proc.h"
 
 /*
@@ -156,8 +157,26 @@ static dafs_status_t dafsd_setattr_check_locks(const struct dafsd_use *use, u64 
 {
 	u64 old = i_size_read(use->file->inode);
 
-	return dafsd_persist_io(use->file, !use->open, min(size, old),
-				max(size, old) - min(size, old));
+	return dafsd_persist_io(use, min(size, old), max(size, old) - min(size, old));
+}
+
+static dafs_status_t dafsd_setattr_write(struct dafsd_fh *fh, const struct dafs_fattr *attr,
+					 u64 which, u64 *done)
+{
+	return dafsd_fh_want_write(fh) ?: dafsd_fattr_set(fh->dentry, attr, which, done);
+}
+
+/* With the size among them, while nobody appends. */
+static dafs_status_t dafsd_setattr_size(const struct dafsd_use *use, struct dafsd_fh *fh,
+					const struct dafs_fattr *attr, u64 which, u64 *done)
+{
+	dafs_status_t status;
+
+	dafsd_write_begin(use);
+	status = dafsd_persist_write(use, attr->object_size, OFFSET_MAX) ?:
+		 dafsd_setattr_write(fh, attr, which, done);
+	dafsd_write_end(use);
+	return status;
 }
 
 /*
@@ -180,9 +199,10 @@ static dafs_status_t dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh 
 			return status;
 		status = dafsd_setattr_check_locks(&use, attr->object_size);
 	}
-	status = status ?: dafsd_fh_want_write(fh);
-	if (!status)
-		status = dafsd_fattr_set(fh->dentry, attr, which, done);
+	if (!status && use.filp)
+		status = dafsd_setattr_size(&use, fh, attr, which, done);
+	else if (!status)
+		status = dafsd_setattr_write(fh, attr, which, done);
 	if (use.filp)
 		dafsd_open_end(&use);
 	if (!*done)

@@ -19,7 +19,8 @@
 #include "../state/state.h"
 #include "proc.h"
 
-#define DAFSD_LOCK_OPTIONS	(DAFS_LOCK_RECLAIM | DAFS_LOCK_PERSIST | DAFS_LOCK_REPAIR)
+#define DAFSD_LOCK_OPTIONS \
+	(DAFS_LOCK_RECLAIM | DAFS_LOCK_PERSIST | DAFS_LOCK_AUTORECOVERY | DAFS_LOCK_REPAIR)
 
 /*
  * Bytes beyond OFFSET_MAX exist in no file.  As to locks, they are taken for the byte at
@@ -97,6 +98,21 @@ static dafs_status_t dafsd_lock_check_access(const struct dafsd_use *use,
 	return dafsd_open_allows(use, access) ? DAFS_STATUS_OK : DAFSERR_ACCES;
 }
 
+/* Also in a grace period: the lock was reclaimed, or is not there. */
+static dafs_status_t dafsd_lock_run_abort(struct dafsd_rqst *rq, const struct dafsd_use *use)
+{
+	const struct dafs_lock_args *args = &rq->args.lock;
+	struct dafsd_range range = { .type = F_WRLCK };
+	dafs_status_t status;
+
+	if (args->options & ~DAFSD_LOCK_OPTIONS)
+		return DAFSERR_NOTSUPP;
+	status = dafsd_lock_bytes(args->offset, args->length, &range);
+	if (!status)
+		status = dafsd_lock_check_access(use, &range);
+	return status ?: dafsd_lock_abort(use, &range);
+}
+
 static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	const struct dafs_lock_args *args = &rq->args.lock;
@@ -106,6 +122,8 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 	};
 	dafs_status_t status;
 
+	if (args->lock_type == DAFS_ABORT_LT)
+		return dafsd_lock_run_abort(rq, use);
 	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &req.range);
 	if (!status)
 		status = dafsd_lock_check_access(use, &req.range);

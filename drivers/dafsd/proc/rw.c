@@ -47,11 +47,6 @@ static dafs_status_t dafsd_read(struct file *filp, struct iov_iter *iter, u64 of
 	return DAFS_STATUS_OK;
 }
 
-static dafs_status_t dafsd_rw_check_locks(const struct dafsd_use *use, u64 offset, u64 length)
-{
-	return dafsd_persist_io(use->file, !use->open, offset, length);
-}
-
 static dafs_status_t dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd_use *use)
 {
 	struct dafs_read_inline_args *args = &rq->args.read_inline;
@@ -63,7 +58,7 @@ static dafs_status_t dafsd_read_inline(struct dafsd_rqst *rq, const struct dafsd
 
 	kvec.iov_base = rq->base.out.base + DAFS_READ_INLINE_DATA;
 	kvec.iov_len = min(args->byte_count, room - DAFS_READ_INLINE_DATA);
-	status = dafsd_rw_check_locks(use, args->offset, kvec.iov_len);
+	status = dafsd_persist_io(use, args->offset, kvec.iov_len);
 	if (status)
 		return status;
 	iov_iter_kvec(&iter, ITER_DEST, &kvec, 1, kvec.iov_len);
@@ -141,7 +136,7 @@ static dafs_status_t dafsd_read_direct(struct dafsd_rqst *rq, const struct dafsd
 	dafs_status_t status;
 
 	status = dafsd_io_check_bufs(rq, &args->read_data_buffers, args->byte_count) ?:
-		 dafsd_rw_check_locks(use, args->offset, len);
+		 dafsd_persist_io(use, args->offset, len);
 	if (status)
 		return status;
 	if (dafsd_read_may_borrow(rq, use->filp, len))
@@ -177,7 +172,7 @@ dafs_status_t dafsd_proc_read_direct(struct dafsd_rqst *rq)
 static dafs_status_t dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 offset,
 				 u32 stable_how, struct dafs_write_res *res)
 {
-	dafs_status_t status = dafsd_rw_check_locks(use, offset, iov_iter_count(iter));
+	dafs_status_t status = dafsd_persist_io(use, offset, iov_iter_count(iter));
 	errseq_t since = dafsd_sync_begin(use->filp);
 	loff_t pos = offset;
 	ssize_t n;
@@ -187,8 +182,11 @@ static dafs_status_t dafsd_write(const struct dafsd_use *use, struct iov_iter *i
 		return status;
 	dafsd_verifier_get(use->exp, &res->verifier);
 	dafsd_write_begin(use);
-	n = dafsd_write_iter(use, iter, &pos, 0);
+	status = dafsd_persist_write(use, offset, iov_iter_count(iter));
+	n = status ? 0 : dafsd_write_iter(use, iter, &pos, 0);
 	dafsd_write_end(use);
+	if (status)
+		return status;
 	if (n > 0 && stable_how != DAFS_UNSTABLE)
 		err = dafsd_sync(use->filp, offset, pos - 1, stable_how == DAFS_DATA_SYNC, since);
 	if (n < 0 || err)

@@ -146,6 +146,7 @@ static inline u32 dafsd_client_number(const struct dafsd_client *client)
  * @revoke: without that lock: take from it what has expired
  * @release: it is gone: end all of it
  * @replaced: it has authenticated: the state of its other instances was released, or just is
+ * @reclaimed: the grace period is over
  * @load: the store is about to be used: read what the folders above have put there
  * @unload: the store is about to be closed
  */
@@ -154,6 +155,7 @@ struct dafsd_client_ops {
 	void (*revoke)(struct dafsd_client *client);
 	void (*release)(struct dafsd_client *client);
 	void (*replaced)(const struct dafsd_client *client);
+	void (*reclaimed)(void);
 	int (*load)(struct dafsd_store *store);
 	void (*unload)(void);
 };

@@ -404,6 +404,7 @@ static void dafsd_grace_end_work(struct work_struct *work)
 	dafsd_formers_free(grace);
 	WRITE_ONCE(grace->on, false);
 	spin_unlock(&grace->lock);
+	dafsd_client_ops->reclaimed();
 	trace_dafsd_grace("over", absent);
 	if (absent)
 		pr_notice("dafsd: the grace period is over, %u clients did not come back\n",

@@ -412,11 +412,6 @@ static void dafsd_locker_rest(struct dafsd_locker *locker)
 	}
 }
 
-static bool dafsd_range_is_all(const struct dafsd_range *range)
-{
-	return !range->start && range->end == OFFSET_MAX;
-}
-
 /*
  * Has the grace period ended while a lock was reclaimed?  Then others may have had it before it
  * was set.
@@ -437,6 +432,19 @@ static dafs_status_t dafsd_lock_check_late(struct dafsd_rqst *rq, const struct d
 	return DAFSERR_DENIED;
 }
 
+/* As dafsd_persist_begin(), but what has to be undone is undone. */
+static dafs_status_t dafsd_lock_begin(const struct dafsd_use *use,
+				      struct dafsd_persist_change *change)
+{
+	dafs_status_t status = dafsd_persist_begin(change);
+
+	if (!change->due)
+		return status;
+	dafsd_persist_again(change);
+	status = dafsd_persist_undo(use->file, &use->filp->f_path);
+	return status ?: dafsd_persist_begin(change);
+}
+
 static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				     struct dafsd_locker *locker, const struct dafsd_lock_req *req,
 				     bool *ours)
@@ -450,14 +458,18 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 	};
 	dafs_status_t status;
 
-	status = dafsd_persist_begin(&change);
+	status = dafsd_persist_prepare_undo(&change);
+	if (status)
+		return status;
+	status = dafsd_lock_begin(use, &change);
 	if (!status)
 		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
 	if (!status && (req->options & DAFS_LOCK_RECLAIM) && !change.kept)
 		status = dafsd_lock_check_late(rq, use, locker, &change);
 	if (!status)
 		status = dafsd_persist_commit(&change);
-	return dafsd_persist_end(&change, status);
+	status = dafsd_persist_end(&change, status);
+	return dafsd_persist_finish_undo(&change, use->file, status);
 }
 
 static dafs_status_t dafsd_lock_unlock(struct dafsd_rqst *rq, const struct dafsd_use *use,
@@ -573,6 +585,27 @@ dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
 	return status;
 }
 
+/**
+ * dafsd_lock_abort() - undo what was written under an AUTORECOVERY lock (E-72)
+ * @use: the file, by an open
+ * @range: the bytes that the request names
+ *
+ * Context: may sleep.
+ * Return: OK; INVAL if that is not an AUTORECOVERY lock of the owner of the open; BAD_STATEID if
+ * the open ends at this moment; or the status of dafsd_persist_abort().
+ */
+dafs_status_t dafsd_lock_abort(const struct dafsd_use *use, const struct dafsd_range *range)
+{
+	struct dafsd_locker *locker = READ_ONCE(use->open->locker);
+
+	if (!locker || !dafsd_range_is_all(range))
+		return DAFSERR_INVAL;
+	guard(mutex)(&locker->lock);
+	if (READ_ONCE(use->open->state.dead))
+		return DAFSERR_BAD_STATEID;
+	return dafsd_persist_abort(locker, use);
+}
+
 /* The lock owner of LOCKT, with a reference, or NULL if it has locked nothing. */
 static struct dafsd_locker *dafsd_lock_tester(struct dafsd_rqst *rq, const struct inode *inode,
 					      const struct dafs_str *owner)
@@ -641,45 +674,58 @@ done:
 
 static const struct dafsd_range dafsd_all_bytes = { .type = F_UNLCK, .end = OFFSET_MAX };
 
-/* @revoked: those that are to survive are left to the owner */
-static void dafsd_locker_unlock_all(struct dafsd_locker *locker, const struct inode *inode,
-				    bool revoked)
+static void dafsd_locker_unlock(struct dafsd_locker *locker)
 {
+	struct file *filp = dafsd_locker_file(locker, NULL, &dafsd_all_bytes);
 	struct file_lock fl;
-	struct file *filp;
 
-	mutex_lock(&locker->lock);
-	if (revoked)
-		dafsd_persist_leave(locker, inode);
-	else
-		dafsd_persist_close(locker, inode);
-	filp = dafsd_locker_file(locker, NULL, &dafsd_all_bytes);
-	if (filp) {
-		dafsd_lock_init(&fl, locker, filp, &dafsd_all_bytes);
-		fl.fl_lmops = &dafsd_lock_ops;
-		/* needs no memory, as it splits nothing */
-		vfs_lock_file(filp, F_SETLK, &fl, NULL);
-		dafsd_lock_forget(&fl);
-	}
-	if (revoked)
-		dafsd_persist_gone(locker, inode);
-	mutex_unlock(&locker->lock);
+	if (!filp)
+		return;
+	dafsd_lock_init(&fl, locker, filp, &dafsd_all_bytes);
+	fl.fl_lmops = &dafsd_lock_ops;
+	/* needs no memory, as it splits nothing */
+	vfs_lock_file(filp, F_SETLK, &fl, NULL);
+	dafsd_lock_forget(&fl);
 }
 
-static void dafsd_lock_end(struct dafsd_open *open, bool revoked)
+/*
+ * Those that are to survive are left to the owner.  Return: false if changes have to be undone
+ * before the rest is done by dafsd_locker_left().
+ */
+static bool dafsd_locker_leave(struct dafsd_locker *locker, const struct inode *inode)
+{
+	guard(mutex)(&locker->lock);
+	if (dafsd_persist_leave(locker, inode))
+		return false;
+	dafsd_locker_unlock(locker);
+	dafsd_persist_gone(locker, inode);
+	return true;
+}
+
+static void dafsd_locker_left(struct dafsd_locker *locker, const struct inode *inode)
+{
+	guard(mutex)(&locker->lock);
+	dafsd_locker_unlock(locker);
+	dafsd_persist_gone(locker, inode);
+}
+
+static void dafsd_locker_close(struct dafsd_locker *locker, const struct inode *inode)
+{
+	guard(mutex)(&locker->lock);
+	dafsd_persist_close(locker, inode);
+	dafsd_locker_unlock(locker);
+}
+
+/* It stays as long as the open. */
+static struct dafsd_locker *dafsd_open_locker_of(const struct dafsd_open *open)
 {
 	struct dafsd_file *file = open->state.file;
 	struct dafsd_locker *locker;
 
-	/* stays as long as the open */
 	spin_lock(&file->locks_lock);
 	locker = open->locker;
 	spin_unlock(&file->locks_lock);
-	if (!locker)
-		return;
-	dafsd_locker_unlock_all(locker, file->inode, revoked);
-	/* those that wait by this open, too, and find it dead */
-	dafsd_lock_wake(file, &dafsd_all_bytes);
+	return locker;
 }
 
 /**
@@ -687,17 +733,35 @@ static void dafsd_lock_end(struct dafsd_open *open, bool revoked)
  * @open: dead
  *
  * PERSIST locks are left to their owner.  Does nothing if the file system has locks of its own,
- * and so may wait: dafsd_lock_drop() does it later.
+ * and so may wait, or if changes have to be undone in it first: dafsd_lock_drop() does it later.
  *
  * Context: may sleep, also for the store, but does not wait for a file system.
  */
 void dafsd_lock_revoked(struct dafsd_open *open)
 {
-	if (open->state.file->inode->i_fop->lock)
+	struct dafsd_file *file = open->state.file;
+	struct dafsd_locker *locker = dafsd_open_locker_of(open);
+
+	if (file->inode->i_fop->lock)
 		return;
-	dafsd_lock_end(open, true);
+	open->undoes = locker && !dafsd_locker_leave(locker, file->inode);
+	if (open->undoes)
+		return;
+	/* those that wait by this open, too, and find it dead */
+	if (locker)
+		dafsd_lock_wake(file, &dafsd_all_bytes);
 	/* what the owner locks by another open from now on is not released with this one */
 	open->unlocked = true;
+}
+
+static void dafsd_lock_undo(struct dafsd_open *open, struct dafsd_locker *locker)
+{
+	struct dafsd_file *file = open->state.file;
+	const struct file *filp = rcu_dereference_protected(open->filp, true);
+
+	/* if that fails, nobody uses the file before it has succeeded */
+	dafsd_persist_undo(file, &filp->f_path);
+	dafsd_locker_left(locker, file->inode);
 }
 
 /**
@@ -708,8 +772,15 @@ void dafsd_lock_revoked(struct dafsd_open *open)
  */
 void dafsd_lock_drop(struct dafsd_open *open)
 {
-	if (!open->unlocked)
-		dafsd_lock_end(open, false);
+	struct dafsd_locker *locker = dafsd_open_locker_of(open);
+
+	if (open->unlocked || !locker)
+		return;
+	if (open->undoes)
+		dafsd_lock_undo(open, locker);
+	else
+		dafsd_locker_close(locker, open->state.file->inode);
+	dafsd_lock_wake(open->state.file, &dafsd_all_bytes);
 }
 
 /**
@@ -784,13 +855,9 @@ static unsigned int dafsd_locker_list(const struct dafsd_locker *locker, const s
 unsigned int dafsd_lock_list(const struct dafsd_open *open, loff_t from,
 			     struct dafsd_range *ranges, unsigned int max)
 {
-	struct dafsd_file *file = open->state.file;
-	const struct dafsd_locker *locker;
+	const struct dafsd_locker *locker = dafsd_open_locker_of(open);
 
-	spin_lock(&file->locks_lock);
-	locker = open->locker;
-	spin_unlock(&file->locks_lock);
 	if (!locker)
 		return 0;
-	return dafsd_locker_list(locker, file->inode, from, ranges, max);
+	return dafsd_locker_list(locker, open->state.file->inode, from, ranges, max);
 }

@@ -37,6 +37,7 @@ struct dafsd_lock_req {
 
 dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
 			     const struct dafsd_lock_req *req);
+dafs_status_t dafsd_lock_abort(const struct dafsd_use *use, const struct dafsd_range *range);
 dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_str *owner, const struct dafsd_range *range);
 void dafsd_lock_revoked(struct dafsd_open *open);

@@ -3,6 +3,7 @@
 #ifndef _DAFSD_STATE_LOCK_IMPL_H
 #define _DAFSD_STATE_LOCK_IMPL_H
 
+#include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include "file.h"
@@ -38,6 +39,12 @@ struct dafsd_locker {
 
 struct dafsd_locker *dafsd_locker_get(struct dafsd_locker *locker);
 void dafsd_locker_put(struct dafsd_locker *locker);
+
+/* All that a file can have? */
+static inline bool dafsd_range_is_all(const struct dafsd_range *range)
+{
+	return !range->start && range->end == OFFSET_MAX;
+}
 
 /* Do these have bytes in common? */
 static inline bool dafsd_ranges_meet(loff_t start, loff_t end, loff_t other_start, loff_t other_end)

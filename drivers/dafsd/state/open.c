@@ -256,11 +256,16 @@ static dafs_status_t dafsd_open_truncate(struct dafsd_adding *add)
 
 	if (!(add->flags & DAFSD_OPEN_TRUNCATE))
 		return DAFS_STATUS_OK;
-	status = dafsd_persist_io(add->file, true, 0, DAFS_LOCK_TO_EOF) ?:
-		 dafs_errno_to_status(break_lease(add->file->inode, O_WRONLY | O_NONBLOCK));
+	/* write access is held, and those who wait for that may have the lock */
+	if (!down_read_trylock(&add->file->append))
+		return DAFSERR_DELAY;
+	status = dafsd_persist_truncate(add->file);
+	status = status ?: dafs_errno_to_status(break_lease(add->file->inode,
+							    O_WRONLY | O_NONBLOCK));
 	if (!status)
 		status = dafsd_fattr_set(add->fh->dentry, &add->rq->args.open.createattrs,
 					 DAFS_FATTR_OBJECT_SIZE, &done);
+	up_read(&add->file->append);
 	return status;
 }
 

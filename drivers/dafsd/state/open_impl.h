@@ -26,6 +26,7 @@ struct dafsd_locker;
  * @locker: its lock owner, from its first LOCK on; guarded by dafsd_file.locks_lock, holds a
  *	reference
  * @unlocked: it was revoked, and its locks were released; of the task that has claimed it
+ * @undoes: likewise, but changes under its lock have to be undone before that ends
  * @owner_len: bytes of @owner
  * @owner: with the client, the lock owner (E-82)
  */
@@ -41,6 +42,7 @@ struct dafsd_open {
 	struct file __rcu *filp;
 	struct dafsd_locker *locker;
 	bool unlocked;
+	bool undoes;
 	u32 owner_len;
 	u8 owner[] __counted_by(owner_len);
 };

@@ -14,6 +14,8 @@
  *	BROKEN --------------> none	LOCK(REPAIR) of anybody, for all of it; or the file has
  *					lost its last name
  *
+ * AUTORECOVERY locks are in the same table, see persist_undo.c.
+ *
  * What is HELD is locked in the kernel, too, which decides about conflicts with it.  What is LEFT
  * or BROKEN is not, so that only clients of this server are kept from it.
  *
@@ -40,6 +42,7 @@
 #include "../session/trace.h"
 #include "../request/request.h"
 #include "../store/store.h"
+#include "../store/undo.h"
 #include "persist_impl.h"
 
 /**
@@ -56,7 +59,10 @@ void dafsd_persist_log(const struct dafsd_persist *persist, const char *why)
 			      (int)min(persist->id_len, 64U), persist->names, why);
 }
 
-/* Break those of @persist that are LEFT and conflict.  Return: true if there were any. */
+/*
+ * Break those of @persist that are LEFT and conflict; or have them broken when changes were
+ * undone.  Return: true if there were any.
+ */
 static bool dafsd_persist_break_in(struct dafsd_persist *persist, const struct dafsd_range *range)
 {
 	bool broken = false;
@@ -66,7 +72,8 @@ static bool dafsd_persist_break_in(struct dafsd_persist *persist, const struct d
 		if (persist->ranges[n].state != DAFSD_PERSIST_LEFT ||
 		    !dafsd_persist_conflicts(&persist->ranges[n], range))
 			continue;
-		dafsd_persist_move(&persist->ranges[n], DAFSD_PERSIST_BROKEN);
+		dafsd_persist_move(&persist->ranges[n], persist->undo ? DAFSD_PERSIST_UNDOING :
+									DAFSD_PERSIST_BROKEN);
 		broken = true;
 	}
 	return broken;
@@ -82,7 +89,10 @@ static dafs_status_t dafsd_persist_break(struct dafsd_persist_change *change)
 	     persist = dafsd_persist_follow(persist)) {
 		if (persist == change->own || !dafsd_persist_break_in(persist, change->range))
 			continue;
-		dafsd_persist_log(persist, "another lock conflicts with it");
+		if (persist->undo)
+			change->due = true;
+		else
+			dafsd_persist_log(persist, "another lock conflicts with it");
 		change->unsynced = true;
 		/* it is broken until a restart, anyway */
 		if (dafsd_persist_save(persist))
@@ -130,6 +140,9 @@ static dafs_status_t dafsd_persist_admit_reclaim(struct dafsd_persist_change *ch
 				       change->own, &found);
 	if (range)
 		return dafsd_persist_tell(change->rq, found, range, DAFSERR_DENIED);
+	/* its before-images were made before it was granted, so it is not this one */
+	if ((change->options & DAFS_LOCK_AUTORECOVERY) && (!change->own || !change->own->undo))
+		return dafsd_persist_denied(change->rq);
 	change->kept = dafsd_persist_was_left(change->own, change->range);
 	if (change->kept || dafsd_grace_reclaims(change->locker->client))
 		return DAFS_STATUS_OK;
@@ -148,6 +161,8 @@ static dafs_status_t dafsd_persist_admit_new(struct dafsd_persist_change *change
 				       change->own, &found);
 	if (range) {
 		status = dafsd_persist_break(change);
+		if (change->due)
+			return DAFSERR_DELAY;
 		return status ?: dafsd_persist_tell(change->rq, found, range,
 						    DAFSERR_LOCK_BROKEN);
 	}
@@ -162,14 +177,28 @@ static dafs_status_t dafsd_persist_admit_new(struct dafsd_persist_change *change
 /* Whatever becomes of the locks of the owner, there is room for it. */
 static dafs_status_t dafsd_persist_prepare(struct dafsd_persist_change *change)
 {
-	bool grows = (change->options & DAFS_LOCK_PERSIST) && !change->kept &&
+	bool grows = (change->options & DAFSD_LOCK_RECORDED) && !change->kept &&
 		     !dafsd_persist_has(change->own, change->range);
 
-	if (!change->own && (change->options & DAFS_LOCK_PERSIST))
+	if (!change->own && (change->options & DAFSD_LOCK_RECORDED))
 		change->own = dafsd_persist_new(&change->file, change->locker);
 	if (!change->own)
-		return change->options & DAFS_LOCK_PERSIST ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
+		return change->options & DAFSD_LOCK_RECORDED ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
 	return dafsd_persist_reserve(change->own, 2, grows);
+}
+
+/* An AUTORECOVERY lock: are changes under it to be undone first, or is it to be split? */
+static dafs_status_t dafsd_persist_admit_undo(struct dafsd_persist_change *change)
+{
+	const struct dafsd_persist *persist = dafsd_persist_undoes(&change->file);
+
+	if (!persist)
+		return DAFS_STATUS_OK;
+	change->due = dafsd_persist_is_due(persist);
+	if (change->due)
+		return DAFSERR_DELAY;
+	return persist == change->own && !dafsd_range_is_all(change->range) ? DAFSERR_LOCK_RANGE :
+									      DAFS_STATUS_OK;
 }
 
 static dafs_status_t dafsd_persist_admit(struct dafsd_persist_change *change)
@@ -182,6 +211,9 @@ static dafs_status_t dafsd_persist_admit(struct dafsd_persist_change *change)
 	/* it is just being taken from this client, which has lost its former open */
 	if (change->own && change->own->locker && change->own->locker != locker)
 		return DAFSERR_DELAY;
+	status = dafsd_persist_admit_undo(change);
+	if (status)
+		return status;
 	if (change->options & DAFS_LOCK_RECLAIM)
 		status = dafsd_persist_admit_reclaim(change);
 	else
@@ -215,7 +247,9 @@ static dafs_status_t dafsd_persist_begin_plain(const struct dafsd_persist_change
  * Context: may sleep for memory; holds dafsd_locker.lock.
  * Return: OK, and no other LOCK gets in between until dafsd_persist_end(), which is to be
  * called in any case; LOCK_BROKEN or DENIED, with a description as the result; LOCK_RANGE if
- * REPAIR does not cover what is broken; NOTSUPP; RESOURCE; DELAY.
+ * REPAIR does not cover what is broken, or an AUTORECOVERY lock would be split; NOTSUPP;
+ * RESOURCE; DELAY, if changes under another lock are to be undone first, see
+ * dafsd_persist_again().
  */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change)
 {
@@ -224,10 +258,10 @@ dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change)
 	/* what is reclaimed was not broken */
 	if (change->options & DAFS_LOCK_RECLAIM)
 		change->options &= ~DAFS_LOCK_REPAIR;
-	asks = change->options & (DAFS_LOCK_PERSIST | DAFS_LOCK_REPAIR);
+	asks = change->options & (DAFSD_LOCK_RECORDED | DAFS_LOCK_REPAIR);
 	if (!dafsd_persist_possible(change->inode))
-		return change->options & DAFS_LOCK_PERSIST ? DAFSERR_NOTSUPP :
-							     dafsd_persist_begin_plain(change);
+		return change->options & DAFSD_LOCK_RECORDED ? DAFSERR_NOTSUPP :
+							       dafsd_persist_begin_plain(change);
 	if (!asks) {
 		change->nofs = dafsd_persist_read_lock();
 		if (!dafsd_persist_find_file(change->inode, &change->file)) {
@@ -264,12 +298,30 @@ static int dafsd_persist_repair(struct dafsd_persist_change *change)
 	return err;
 }
 
+/* Changes that were made under a lock that is replaced by another kind of lock stay. */
+static void dafsd_persist_commit_undo(struct dafsd_persist_change *change)
+{
+	struct dafsd_persist *own = change->own;
+
+	if (!(change->options & DAFS_LOCK_AUTORECOVERY)) {
+		dafsd_persist_detach(own);
+		return;
+	}
+	if (!own->undo && change->undo) {
+		own->undo = dafsd_undo_get(change->undo);
+		change->undo_used = true;
+	}
+	own->persists = change->options & DAFS_LOCK_PERSIST;
+	dafsd_persist_look_again();
+}
+
 static int dafsd_persist_commit_own(struct dafsd_persist_change *change)
 {
 	struct dafsd_persist *own = change->own;
 
-	if (change->options & DAFS_LOCK_PERSIST)
+	if (change->options & DAFSD_LOCK_RECORDED)
 		dafsd_persist_hold(own, change->range);
+	dafsd_persist_commit_undo(change);
 	own->locker = dafsd_persist_holds_any(own) ? change->locker : NULL;
 	change->unsynced = true;
 	return dafsd_persist_save(own);
@@ -293,7 +345,7 @@ dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change)
 		return DAFS_STATUS_OK;
 	if (own)
 		cut = dafsd_persist_cut(own, change->range->start, change->range->end, false);
-	if (cut || (change->options & DAFS_LOCK_PERSIST))
+	if (cut || (change->options & DAFSD_LOCK_RECORDED))
 		err = dafsd_persist_commit_own(change);
 	/* only then, so that the bytes are protected by one of them after a crash */
 	if (!err && (change->options & DAFS_LOCK_REPAIR))
@@ -352,9 +404,24 @@ dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status
 		return status;
 	err = dafsd_store_sync(dafsd_server.store);
 	if (change->unsynced)
-		dafsd_persist_tidy(&change->file, change->stamp);
+		dafsd_persist_tidy(&change->file, change->stamp, !err);
 	if (!err)
 		return status;
 	change->rq->body = false;
 	return DAFSERR_IO;
+}
+
+/**
+ * dafsd_persist_again() - let dafsd_persist_begin() be called once more
+ * @change: from dafsd_persist_begin(), which has returned DELAY and set @due
+ *
+ * Context: as dafsd_persist_end().
+ */
+void dafsd_persist_again(struct dafsd_persist_change *change)
+{
+	dafsd_persist_end(change, DAFSERR_DELAY);
+	change->access = DAFSD_PERSIST_NONE;
+	change->own = NULL;
+	change->unsynced = false;
+	change->due = false;
 }

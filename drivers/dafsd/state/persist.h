@@ -8,18 +8,21 @@
 #include <linux/uuid.h>
 #include <linux/dafs/msg.h>
 #include "file.h"
+#include "open.h"
 
 struct dafsd_client;
 struct dafsd_export;
 struct dafsd_rqst;
 struct dafsd_store;
 struct inode;
+struct path;
 
 /* persist_range.c */
 extern unsigned long dafsd_persist_breaks;
 
 /* persist_look.c */
-dafs_status_t dafsd_persist_check(struct dafsd_file *file, bool special, u64 offset, u64 length);
+dafs_status_t dafsd_persist_check(struct dafsd_file *file, const struct path *path, bool special,
+				  u64 offset, u64 length);
 bool dafsd_persist_any(struct inode *inode);
 
 /**
@@ -72,28 +75,65 @@ void dafsd_persist_removed(struct inode *inode);
 void dafsd_persist_replaced(const struct dafsd_client *client);
 void dafsd_persist_serve(const struct dafsd_export *exp);
 
+/* persist_undo.c */
+dafs_status_t dafsd_persist_undo(struct dafsd_file *file, const struct path *path);
+void dafsd_persist_undo_later(void);
+dafs_status_t dafsd_persist_check_write(const struct dafsd_use *use, u64 offset, u64 length);
+dafs_status_t dafsd_persist_truncate(struct dafsd_file *file);
+dafs_status_t dafsd_persist_append(const struct dafsd_use *use, u64 length);
+
 /* persist_record.c */
 int dafsd_persist_load(struct dafsd_store *store);
 void dafsd_persist_unload(void);
 
 /**
- * dafsd_persist_io() - may bytes of a file be read or written, or cut off?
+ * dafsd_persist_quiet() - is there no lock in a file that I/O would have to look at?
  * @file: the file
- * @special: without an open (E-79)
+ *
+ * Costs nothing unless a lock of some file has been broken, or needs before-images, since this
+ * one was looked at.
+ *
+ * Context: any.
+ * Return: true if so; else dafsd_persist_check() and dafsd_persist_check_write() know.
+ */
+static inline bool dafsd_persist_quiet(const struct dafsd_file *file)
+{
+	return likely(READ_ONCE(file->unbroken) == READ_ONCE(dafsd_persist_breaks));
+}
+
+/**
+ * dafsd_persist_io() - may bytes of a file be read or written, or cut off?
+ * @use: the file
  * @offset: first byte
  * @length: bytes
  *
- * Costs nothing unless a lock of some file has been broken since this one was looked at.
+ * What has to be undone in the file is undone first.
  *
- * Context: may sleep.
+ * Context: may sleep; does not hold dafsd_file.append.
  * Return: as dafsd_persist_check().
  */
-static inline dafs_status_t dafsd_persist_io(struct dafsd_file *file, bool special, u64 offset,
-					     u64 length)
+static inline dafs_status_t dafsd_persist_io(const struct dafsd_use *use, u64 offset, u64 length)
 {
-	if (likely(READ_ONCE(file->unbroken) == READ_ONCE(dafsd_persist_breaks)))
+	if (dafsd_persist_quiet(use->file))
 		return DAFS_STATUS_OK;
-	return dafsd_persist_check(file, special, offset, length);
+	return dafsd_persist_check(use->file, &use->filp->f_path, !use->open, offset, length);
+}
+
+/**
+ * dafsd_persist_write() - bytes of a file are about to be changed; save them if necessary
+ * @use: the file
+ * @offset: first byte
+ * @length: bytes
+ *
+ * Context: as dafsd_persist_check_write(); holds dafsd_file.append until they were changed.
+ * Return: likewise.
+ */
+static inline dafs_status_t dafsd_persist_write(const struct dafsd_use *use, u64 offset,
+						u64 length)
+{
+	if (dafsd_persist_quiet(use->file))
+		return DAFS_STATUS_OK;
+	return dafsd_persist_check_write(use, offset, length);
 }
 
 #endif /* _DAFSD_STATE_PERSIST_H */

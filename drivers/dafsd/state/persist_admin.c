@@ -135,12 +135,9 @@ int dafsd_persist_forget(u64 number)
 {
 	struct dafsd_persist_file file;
 	unsigned long stamp = dafsd_persist_forget_number(number, &file);
-	int err;
 
 	if (!stamp)
 		return -ENOENT;
 	pr_notice("dafsd: the administrator forgets what was locked, record %llu\n", number);
-	err = dafsd_store_sync(dafsd_server.store);
-	dafsd_persist_tidy(&file, stamp);
-	return err;
+	return dafsd_persist_sync(&file, stamp);
 }

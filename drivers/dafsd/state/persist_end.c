@@ -30,12 +30,19 @@ static int dafsd_persist_give_up(struct dafsd_persist *own, loff_t start, loff_t
 	return err ?: 1;
 }
 
-/* Wait until changes in a file are durable. */
-static int dafsd_persist_sync(const struct dafsd_persist_file *file, unsigned long stamp)
+/**
+ * dafsd_persist_sync() - wait until changes in a file are durable
+ * @file: the file
+ * @stamp: dafsd_persist_stamp after them
+ *
+ * Context: may sleep for the store.
+ * Return: 0 or the error of the store.
+ */
+int dafsd_persist_sync(const struct dafsd_persist_file *file, unsigned long stamp)
 {
 	int err = dafsd_store_sync(dafsd_server.store);
 
-	dafsd_persist_tidy(file, stamp);
+	dafsd_persist_tidy(file, stamp, !err);
 	return err;
 }
 
@@ -51,6 +58,8 @@ static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
 		return DAFS_STATUS_OK;
 	if (own->locker && own->locker != locker)
 		return DAFSERR_DELAY;
+	if (own->undo && !dafsd_range_is_all(range))
+		return DAFSERR_LOCK_RANGE;
 	if (dafsd_persist_splits(own, range->start, range->end) &&
 	    dafsd_persist_reserve(own, 1, false))
 		return DAFSERR_RESOURCE;
@@ -66,7 +75,8 @@ static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
  * @range: the bytes
  *
  * Context: may sleep for the store; holds dafsd_locker.lock.
- * Return: OK; RESOURCE; DELAY; IO if the store cannot be written: it must not be unlocked.
+ * Return: OK; LOCK_RANGE for a part of an AUTORECOVERY lock; RESOURCE; DELAY; IO if the store
+ * cannot be written: it must not be unlocked.
  */
 dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const struct inode *inode,
 				   const struct dafsd_range *range)
@@ -89,10 +99,18 @@ dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const stru
 	return status;
 }
 
-/* What @locker has, or NULL; a new open of the same owner may have others.  @file: set */
-static struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
-						     const struct inode *inode,
-						     struct dafsd_persist_file *file)
+/**
+ * dafsd_persist_of_locker() - what an owner has locked by its present opens
+ * @locker: the owner; a new open of the same one may have others
+ * @inode: the file
+ * @file: set to what it is known by, if there are PERSIST locks in it
+ *
+ * Context: may sleep; holds dafsd_persist_sem.
+ * Return: its locks, or NULL.
+ */
+struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
+					      const struct inode *inode,
+					      struct dafsd_persist_file *file)
 {
 	struct dafsd_persist *own;
 
@@ -141,6 +159,18 @@ static void dafsd_persist_leave_all(struct dafsd_persist *own)
 	trace_dafsd_persist(own->number, "left");
 }
 
+/* A client that will reclaim it when the server is back has not lost it. */
+static bool dafsd_persist_leave_undo(struct dafsd_persist *own)
+{
+	if (!own->undo || own->persists || own->locker->client->keeps_record)
+		return false;
+	if (own->ranges[0].state == DAFSD_PERSIST_LEFT) {
+		dafsd_persist_move(&own->ranges[0], DAFSD_PERSIST_UNDOING);
+		dafsd_persist_save(own);
+	}
+	return true;
+}
+
 /**
  * dafsd_persist_leave() - an open was revoked, and its locks are left
  * @locker: their owner
@@ -149,20 +179,25 @@ static void dafsd_persist_leave_all(struct dafsd_persist *own)
  * Their owner can reclaim them after dafsd_persist_gone().
  *
  * Context: may sleep; holds dafsd_locker.lock, and nothing is unlocked in the kernel yet.
+ * Return: true if changes have to be undone before that is done.
  */
-void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode)
+bool dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode)
 {
 	struct dafsd_persist_file file;
 	struct dafsd_persist *own;
+	bool undoes = false;
 	unsigned int nofs;
 
 	if (!READ_ONCE(dafsd_persist_nr))
-		return;
+		return false;
 	nofs = dafsd_persist_write_lock();
 	own = dafsd_persist_of_locker(locker, inode, &file);
-	if (own)
+	if (own) {
 		dafsd_persist_leave_all(own);
+		undoes = dafsd_persist_leave_undo(own);
+	}
 	dafsd_persist_write_unlock(nofs);
+	return undoes;
 }
 
 /**
@@ -248,19 +283,22 @@ void dafsd_persist_removed(struct inode *inode)
 /* Return: true if it was not broken before. */
 static bool dafsd_persist_replace(struct dafsd_persist *persist)
 {
+	enum dafsd_persist_state to = persist->undo ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
 	bool broken = false;
 	unsigned int n;
 
 	persist->locker = NULL;
 	for (n = 0; n < persist->nr; n++) {
-		if (persist->ranges[n].state == DAFSD_PERSIST_BROKEN)
+		if (persist->ranges[n].state != DAFSD_PERSIST_HELD &&
+		    persist->ranges[n].state != DAFSD_PERSIST_LEFT)
 			continue;
-		dafsd_persist_move(&persist->ranges[n], DAFSD_PERSIST_BROKEN);
+		dafsd_persist_move(&persist->ranges[n], to);
 		broken = true;
 	}
 	if (!broken)
 		return false;
-	dafsd_persist_log(persist, "its client has restarted");
+	if (!persist->undo)
+		dafsd_persist_log(persist, "its client has restarted");
 	/* a record that is not written now is of another instance after a restart, too */
 	dafsd_persist_save(persist);
 	return true;
@@ -291,8 +329,10 @@ void dafsd_persist_replaced(const struct dafsd_client *client)
 			changed |= dafsd_persist_replace(persist);
 	}
 	dafsd_persist_write_unlock(nofs);
-	if (changed)
-		dafsd_store_sync(dafsd_server.store);
+	if (!changed)
+		return;
+	dafsd_store_sync(dafsd_server.store);
+	dafsd_persist_undo_later();
 }
 
 static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
@@ -300,21 +340,14 @@ static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
 	return true;
 }
 
-/*
- * Was a file removed while this server did not see it?  exportfs_decode_fh() says so after any
- * error.
- */
-static bool dafsd_persist_is_stale(const struct dafsd_export *exp,
-				   const struct dafsd_persist_file *file)
+/* Return: a file, or an ERR_PTR: -ESTALE if it was removed while this server did not see it */
+static struct dentry *dafsd_persist_lookup(const struct dafsd_export *exp,
+					   struct dafsd_persist_file *file)
 {
 	struct fid *fid = (struct fid *)file->fid;
-	struct dentry *dentry;
 
-	dentry = exportfs_decode_fh_raw(exp->path.mnt, fid, file->words, file->type, 0,
-					dafsd_persist_any_dentry, NULL);
-	if (!IS_ERR_OR_NULL(dentry))
-		dput(dentry);
-	return dentry == ERR_PTR(-ESTALE);
+	return exportfs_decode_fh_raw(exp->path.mnt, fid, file->words, file->type, 0,
+				      dafsd_persist_any_dentry, NULL);
 }
 
 static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
@@ -325,25 +358,49 @@ static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
 	dafsd_persist_write_unlock(nofs);
 }
 
+static void dafsd_persist_undo_in(const struct dafsd_export *exp, struct dentry *dentry)
+{
+	const struct path path = { .mnt = exp->path.mnt, .dentry = dentry };
+	struct dafsd_file *file = dafsd_file_get(d_inode(dentry));
+
+	if (!file)
+		return;
+	dafsd_persist_undo(file, &path);
+	dafsd_file_put(file);
+}
+
+static void dafsd_persist_serve_file(const struct dafsd_export *exp,
+				     struct dafsd_persist_file *file)
+{
+	struct dentry *dentry = dafsd_persist_lookup(exp, file);
+
+	if (dentry == ERR_PTR(-ESTALE))
+		dafsd_persist_forget_file(file);
+	if (IS_ERR_OR_NULL(dentry))
+		return;
+	dafsd_persist_undo_in(exp, dentry);
+	dput(dentry);
+}
+
 /**
- * dafsd_persist_serve() - an export may be about to be enabled
- * @exp: the export; PERSIST locks of its files that do not exist any more are forgotten
+ * dafsd_persist_serve() - an export is, or may be about to be, enabled
+ * @exp: the export; PERSIST locks of its files that do not exist any more are forgotten, and
+ *	what has to be undone in others is undone
  *
  * Context: may sleep for its file system.
  */
 void dafsd_persist_serve(const struct dafsd_export *exp)
 {
 	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
-	const struct cred *saved;
 	struct dafsd_persist_place place = {};
 	struct dafsd_persist_file file;
+	const struct cred *saved;
 
 	if (uuid_is_null(fs))
 		return;
 	saved = dafsd_act_as_server();
 	while (dafsd_persist_walk(&place, fs, &file)) {
-		if (dafsd_persist_is_stale(exp, &file))
-			dafsd_persist_forget_file(&file);
+		dafsd_persist_serve_file(exp, &file);
 		cond_resched();
 	}
 	revert_creds(saved);

@@ -11,6 +11,8 @@
 #include "persist.h"
 
 struct dafsd_range;
+struct dafsd_undo;
+struct dafsd_use;
 
 /**
  * enum dafsd_persist_state - what has become of a PERSIST lock
@@ -18,11 +20,14 @@ struct dafsd_range;
  * @DAFSD_PERSIST_LEFT: its owner has lost the open by which it was locked, and may reclaim it;
  *	a request that conflicts with it breaks it (the draft: it is breakable)
  * @DAFSD_PERSIST_BROKEN: until somebody repairs it
+ * @DAFSD_PERSIST_UNDOING: an AUTORECOVERY lock: what was written under it is to be undone, see
+ *	persist_undo.c
  */
 enum dafsd_persist_state {
 	DAFSD_PERSIST_HELD,
 	DAFSD_PERSIST_LEFT,
 	DAFSD_PERSIST_BROKEN,
+	DAFSD_PERSIST_UNDOING,
 };
 
 /**
@@ -66,6 +71,8 @@ struct dafsd_persist_file {
  * @auth_type: of the principal of that
  * @locker: who has those that are HELD; NULL without any.  For comparing: it lives as long.
  * @addr: where that client came from
+ * @undo: of an AUTORECOVERY lock, the only one of its owner in the file; a reference, or NULL
+ * @persists: these are PERSIST locks, which may break; false only with @undo
  * @unsaved: the record is not as it should be
  * @stamp: of its last change, see dafsd_persist_tidy()
  * @nr: of @ranges in use, which do not overlap, unless by one for reading that is broken
@@ -87,6 +94,8 @@ struct dafsd_persist {
 	u32 auth_type;
 	const struct dafsd_locker *locker;
 	struct in6_addr addr;
+	struct dafsd_undo *undo;
+	bool persists;
 	bool unsaved;
 	unsigned long stamp;
 	unsigned int nr;
@@ -104,6 +113,9 @@ enum dafsd_persist_access {
 	DAFSD_PERSIST_EXCLUSIVE,
 };
 
+/* Locks with a record */
+#define DAFSD_LOCK_RECORDED	(DAFS_LOCK_PERSIST | DAFS_LOCK_AUTORECOVERY)
+
 /**
  * struct dafsd_persist_change - LOCK, as far as PERSIST locks are concerned
  * @rq: the request
@@ -118,6 +130,9 @@ enum dafsd_persist_access {
  * @unsynced: records were changed that must be durable before the response
  * @stamp: dafsd_persist_stamp after that
  * @kept: set: what is reclaimed was left to its owner, so that nobody else can have had it
+ * @due: set: changes under another lock have to be undone first, see dafsd_persist_undo()
+ * @undo: new before-images, a reference; or NULL
+ * @undo_used: they are those of @own
  */
 struct dafsd_persist_change {
 	struct dafsd_rqst *rq;
@@ -132,11 +147,15 @@ struct dafsd_persist_change {
 	bool unsynced;
 	unsigned long stamp;
 	bool kept;
+	bool due;
+	struct dafsd_undo *undo;
+	bool undo_used;
 };
 
 /* persist.c */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change);
+void dafsd_persist_again(struct dafsd_persist_change *change);
 void dafsd_persist_late(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status_t status);
 void dafsd_persist_log(const struct dafsd_persist *persist, const char *why);
@@ -145,10 +164,14 @@ void dafsd_persist_log(const struct dafsd_persist *persist, const char *why);
 dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const struct inode *inode,
 				   const struct dafsd_range *range);
 void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode);
-void dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode);
+bool dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode);
 void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode);
 
 bool dafsd_persist_forget_left(struct dafsd_persist *persist);
+struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
+					      const struct inode *inode,
+					      struct dafsd_persist_file *file);
+int dafsd_persist_sync(const struct dafsd_persist_file *file, unsigned long stamp);
 
 /* persist_look.c */
 bool dafsd_persist_possible(const struct inode *inode);
@@ -162,6 +185,7 @@ struct dafsd_persist_range *dafsd_persist_obstacle(const struct dafsd_persist_fi
 						   enum dafsd_persist_state state,
 						   const struct dafsd_persist *except,
 						   struct dafsd_persist **found);
+dafs_status_t dafsd_persist_broken(struct dafsd_file *file, bool special, u64 offset, u64 length);
 dafs_status_t dafsd_persist_tell(struct dafsd_rqst *rq, const struct dafsd_persist *persist,
 				 const struct dafsd_persist_range *range, dafs_status_t status);
 dafs_status_t dafsd_persist_test(struct dafsd_rqst *rq, const struct inode *inode,
@@ -174,12 +198,24 @@ bool dafsd_persist_conflicts(const struct dafsd_persist_range *range,
 bool dafsd_persist_covers(loff_t start, loff_t end, const struct dafsd_persist_range *range);
 void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_state to);
 void dafsd_persist_take_out(struct dafsd_persist *persist, unsigned int n);
+void dafsd_persist_look_again(void);
 bool dafsd_persist_cut(struct dafsd_persist *persist, loff_t start, loff_t end, bool held);
 void dafsd_persist_hold(struct dafsd_persist *persist, const struct dafsd_range *range);
 bool dafsd_persist_holds_any(const struct dafsd_persist *persist);
 bool dafsd_persist_splits(const struct dafsd_persist *persist, loff_t start, loff_t end);
 bool dafsd_persist_has(const struct dafsd_persist *own, const struct dafsd_range *range);
 bool dafsd_persist_was_left(const struct dafsd_persist *own, const struct dafsd_range *range);
+
+/* persist_undo.c */
+struct dafsd_persist *dafsd_persist_undoes(const struct dafsd_persist_file *file);
+bool dafsd_persist_is_due(const struct dafsd_persist *persist);
+void dafsd_persist_detach(struct dafsd_persist *persist);
+void dafsd_persist_reap(unsigned long stamp);
+dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change);
+dafs_status_t dafsd_persist_finish_undo(struct dafsd_persist_change *change,
+					struct dafsd_file *file, dafs_status_t status);
+dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struct dafsd_use *use);
+void dafsd_persist_undo_stop(void);
 
 /* persist_record.c */
 extern struct rw_semaphore dafsd_persist_sem;
@@ -193,7 +229,7 @@ struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
 					const struct dafsd_locker *locker);
 dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more, bool grows);
 void dafsd_persist_drop(struct dafsd_persist *persist);
-void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long stamp);
+void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long stamp, bool durable);
 int dafsd_persist_save(struct dafsd_persist *persist);
 struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place);
 void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_persist *persist);

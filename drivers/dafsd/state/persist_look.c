@@ -173,9 +173,15 @@ static dafs_status_t dafsd_persist_test_in(struct dafsd_rqst *rq,
 					   const struct dafs_str *owner,
 					   const struct dafsd_range *range)
 {
-	struct dafsd_persist *own, *found;
+	const struct dafsd_persist *undoes = dafsd_persist_undoes(file);
 	const struct dafsd_persist_range *its;
+	struct dafsd_persist *own, *found;
 
+	/* it is about to go, or to be broken */
+	if (undoes && dafsd_persist_is_due(undoes))
+		return undoes->persists ? dafsd_persist_tell(rq, undoes, &undoes->ranges[0],
+							     DAFSERR_LOCK_BROKEN) :
+					  DAFS_STATUS_OK;
 	own = dafsd_persist_find(file, rq->ses->client, owner->data, owner->len);
 	its = dafsd_persist_obstacle(file, range, DAFSD_PERSIST_BROKEN, NULL, &found);
 	if (its)
@@ -212,47 +218,76 @@ dafs_status_t dafsd_persist_test(struct dafsd_rqst *rq, const struct inode *inod
 	return status;
 }
 
-/* Is a byte of the range broken?  If nothing is of all the file, the next I/O need not look. */
-static bool dafsd_persist_is_broken(struct dafsd_file *file, const struct dafsd_range *range)
+/*
+ * Is a byte of the range broken?  If I/O has nothing to look at in all the file, the next one
+ * need not look.  Return: OK; STALE_STATEID if it is; DELAY if changes have to be undone first.
+ */
+static dafs_status_t dafsd_persist_look(struct dafsd_file *file, const struct dafsd_range *range)
 {
 	const struct dafsd_range all = { .type = F_WRLCK, .end = OFFSET_MAX };
+	struct dafsd_persist *undoes = NULL, *found;
 	struct dafsd_persist_file at;
-	struct dafsd_persist *found;
+	bool any = dafsd_persist_find_file(file->inode, &at);
 
-	if (!dafsd_persist_find_file(file->inode, &at) ||
-	    !dafsd_persist_obstacle(&at, &all, DAFSD_PERSIST_BROKEN, NULL, &found)) {
+	if (any)
+		undoes = dafsd_persist_undoes(&at);
+	if (undoes)
+		return dafsd_persist_is_due(undoes) ? DAFSERR_DELAY : DAFS_STATUS_OK;
+	if (!any || !dafsd_persist_obstacle(&at, &all, DAFSD_PERSIST_BROKEN, NULL, &found)) {
 		WRITE_ONCE(file->unbroken, dafsd_persist_breaks);
-		return false;
+		return DAFS_STATUS_OK;
 	}
-	return dafsd_persist_obstacle(&at, range, DAFSD_PERSIST_BROKEN, NULL, &found);
+	return dafsd_persist_obstacle(&at, range, DAFSD_PERSIST_BROKEN, NULL, &found) ?
+		       DAFSERR_STALE_STATEID : DAFS_STATUS_OK;
 }
 
 /**
- * dafsd_persist_check() - are bytes of a file broken?  See dafsd_persist_io()
+ * dafsd_persist_broken() - are bytes of a file broken, as far as is known now?
  * @file: the file
  * @special: without an open (E-79)
  * @offset: first byte
- * @length: bytes; DAFS_LOCK_TO_EOF for all
+ * @length: bytes; DAFS_LOCK_TO_EOF for all; or none
  *
  * Context: may sleep.
- * Return: OK; else LOCKED without an open, and STALE_STATEID by one.
+ * Return: OK; else LOCKED without an open, and STALE_STATEID by one; DELAY if there is something
+ * to undo first.
  */
-dafs_status_t dafsd_persist_check(struct dafsd_file *file, bool special, u64 offset, u64 length)
+dafs_status_t dafsd_persist_broken(struct dafsd_file *file, bool special, u64 offset, u64 length)
 {
 	/* as if it were written, so that locks for reading are in its way, too */
 	struct dafsd_range range = { .type = F_WRLCK, .start = min_t(u64, offset, OFFSET_MAX) };
+	dafs_status_t status;
 	unsigned int nofs;
-	bool broken;
 
 	if (!length)
 		return DAFS_STATUS_OK;
 	range.end = length - 1 > OFFSET_MAX - range.start ? OFFSET_MAX : range.start + length - 1;
 	nofs = dafsd_persist_read_lock();
-	broken = dafsd_persist_is_broken(file, &range);
+	status = dafsd_persist_look(file, &range);
 	dafsd_persist_read_unlock(nofs);
-	if (!broken)
-		return DAFS_STATUS_OK;
-	return special ? DAFSERR_LOCKED : DAFSERR_STALE_STATEID;
+	return status == DAFSERR_STALE_STATEID && special ? DAFSERR_LOCKED : status;
+}
+
+/**
+ * dafsd_persist_check() - are bytes of a file broken?  See dafsd_persist_io()
+ * @file: the file
+ * @path: likewise
+ * @special: without an open (E-79)
+ * @offset: first byte
+ * @length: bytes; DAFS_LOCK_TO_EOF for all; or none
+ *
+ * Context: may sleep; does not hold dafsd_file.append.
+ * Return: as dafsd_persist_broken(), or dafsd_persist_undo().
+ */
+dafs_status_t dafsd_persist_check(struct dafsd_file *file, const struct path *path, bool special,
+				  u64 offset, u64 length)
+{
+	dafs_status_t status = dafsd_persist_broken(file, special, offset, length);
+
+	if (status != DAFSERR_DELAY)
+		return status;
+	return dafsd_persist_undo(file, path) ?:
+	       dafsd_persist_broken(file, special, offset, length);
 }
 
 /**

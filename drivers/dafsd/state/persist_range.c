@@ -6,7 +6,10 @@
 #include <linux/fs.h>
 #include "persist_impl.h"
 
-/* How often a lock has been found broken, of any file; changed under dafsd_persist_sem */
+/*
+ * How often a lock of any file has been found broken, or to need before-images; changed under
+ * dafsd_persist_sem
+ */
 unsigned long dafsd_persist_breaks;
 
 /**
@@ -61,17 +64,31 @@ bool dafsd_persist_covers(loff_t start, loff_t end, const struct dafsd_persist_r
 void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_state to)
 {
 	/* what is reclaimed is cut out of what was LEFT, and added */
-	static const bool legal[3][3] = {
+	static const bool legal[4][4] = {
 		[DAFSD_PERSIST_HELD][DAFSD_PERSIST_LEFT] = true,
 		[DAFSD_PERSIST_HELD][DAFSD_PERSIST_BROKEN] = true,
+		[DAFSD_PERSIST_HELD][DAFSD_PERSIST_UNDOING] = true,
 		[DAFSD_PERSIST_LEFT][DAFSD_PERSIST_BROKEN] = true,
+		[DAFSD_PERSIST_LEFT][DAFSD_PERSIST_UNDOING] = true,
+		[DAFSD_PERSIST_UNDOING][DAFSD_PERSIST_BROKEN] = true,
 	};
 
 	lockdep_assert_held_write(&dafsd_persist_sem);
 	WARN_ON_ONCE(!legal[range->state][to]);
 	range->state = to;
-	if (to == DAFSD_PERSIST_BROKEN)
-		WRITE_ONCE(dafsd_persist_breaks, dafsd_persist_breaks + 1);
+	if (to == DAFSD_PERSIST_BROKEN || to == DAFSD_PERSIST_UNDOING)
+		dafsd_persist_look_again();
+}
+
+/**
+ * dafsd_persist_look_again() - the next I/O of any file looks at the locks in it
+ *
+ * Context: holds dafsd_persist_sem exclusively.
+ */
+void dafsd_persist_look_again(void)
+{
+	lockdep_assert_held_write(&dafsd_persist_sem);
+	WRITE_ONCE(dafsd_persist_breaks, dafsd_persist_breaks + 1);
 }
 
 /**
@@ -84,6 +101,12 @@ void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_st
 void dafsd_persist_take_out(struct dafsd_persist *persist, unsigned int n)
 {
 	persist->ranges[n] = persist->ranges[--persist->nr];
+}
+
+/* Does it belong to its owner still? */
+static bool dafsd_persist_is_owned(const struct dafsd_persist_range *range)
+{
+	return range->state == DAFSD_PERSIST_HELD || range->state == DAFSD_PERSIST_LEFT;
 }
 
 /*
@@ -130,7 +153,7 @@ bool dafsd_persist_cut(struct dafsd_persist *persist, loff_t start, loff_t end, 
 
 	while (n < min(nr, persist->nr)) {
 		range = &persist->ranges[n];
-		if (range->state == DAFSD_PERSIST_BROKEN ||
+		if (!dafsd_persist_is_owned(range) ||
 		    (held && range->state != DAFSD_PERSIST_HELD) ||
 		    !dafsd_ranges_meet(range->start, range->end, start, end)) {
 			n++;
@@ -216,7 +239,7 @@ bool dafsd_persist_splits(const struct dafsd_persist *persist, loff_t start, lof
 
 	for (n = 0; n < persist->nr; n++) {
 		range = &persist->ranges[n];
-		if (range->state != DAFSD_PERSIST_BROKEN && range->start < start &&
+		if (dafsd_persist_is_owned(range) && range->start < start &&
 		    range->end > end)
 			return true;
 	}
@@ -233,7 +256,7 @@ static bool dafsd_persist_is_whole(const struct dafsd_persist *own, const struct
 	while (own && n < own->nr) {
 		const struct dafsd_persist_range *its = &own->ranges[n++];
 
-		if (its->state == DAFSD_PERSIST_BROKEN || its->start > start || its->end < start ||
+		if (!dafsd_persist_is_owned(its) || its->start > start || its->end < start ||
 		    (type == F_WRLCK && its->type != F_WRLCK))
 			continue;
 		if (its->end >= range->end)

@@ -19,6 +19,7 @@
 #include "../session/client.h"
 #include "../session/peer.h"
 #include "../store/store.h"
+#include "../store/undo.h"
 #include "persist_impl.h"
 
 /*
@@ -52,18 +53,25 @@ static struct hlist_head dafsd_persist_clients[1 << DAFSD_PERSIST_BITS];
 /* The last dafsd_persist.number that was used */
 static u64 dafsd_persist_number;
 
+#define DAFSD_RANGE_OWNED	0	/* HELD or LEFT */
+#define DAFSD_RANGE_BROKEN	1
+#define DAFSD_RANGE_UNDOING	2
+
+#define DAFSD_PERSIST_UNDOES	BIT(0)	/* an AUTORECOVERY lock */
+#define DAFSD_PERSIST_PASSES	BIT(1)	/* it is no PERSIST lock */
+
 /**
  * struct dafsd_range_record - a struct dafsd_persist_range in the store
  * @start: first byte
  * @end: last byte
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
- * @broken: 0 or 1
+ * @state: DAFSD_RANGE_*
  */
 struct dafsd_range_record {
 	__le64 start;
 	__le64 end;
 	__le32 type;
-	__le32 broken;
+	__le32 state;
 } __packed;
 
 /**
@@ -71,6 +79,7 @@ struct dafsd_range_record {
  * @fs: see struct dafsd_persist_file, as what follows
  * @fid_type: likewise
  * @fid_words: likewise
+ * @flags: DAFSD_PERSIST_UNDOES, DAFSD_PERSIST_PASSES
  * @reserved: zero
  * @fid: likewise, as the file system has made it
  * @client_id: see struct dafsd_persist
@@ -80,13 +89,16 @@ struct dafsd_range_record {
  * @id_len: likewise
  * @owner_len: likewise
  * @nr: how many struct dafsd_range_record there are
+ * @undo_slot: of the before-images of an AUTORECOVERY lock; else 0
+ * @undo_id: likewise
  * @data: these, the client-id-string and the owner
  */
 struct dafsd_persist_record {
 	u8 fs[UUID_SIZE];
 	u8 fid_type;
 	u8 fid_words;
-	u8 reserved[2];
+	u8 flags;
+	u8 reserved;
 	u8 fid[DAFSD_FID_WORDS * sizeof(u32)];
 	struct dafs_client_id client_id;
 	u8 addr[sizeof(struct in6_addr)];
@@ -95,6 +107,8 @@ struct dafsd_persist_record {
 	__le32 id_len;
 	__le32 owner_len;
 	__le32 nr;
+	__le32 undo_slot;
+	__le64 undo_id;
 	u8 data[];
 } __packed;
 
@@ -328,6 +342,7 @@ static struct dafsd_persist *dafsd_persist_alloc(u32 id_len, u32 owner_len)
 	persist = kzalloc(struct_size(persist, names, id_len + owner_len), GFP_KERNEL);
 	if (!persist)
 		return NULL;
+	persist->persists = true;
 	persist->id_len = id_len;
 	persist->owner_len = owner_len;
 	return persist;
@@ -335,6 +350,8 @@ static struct dafsd_persist *dafsd_persist_alloc(u32 id_len, u32 owner_len)
 
 static void dafsd_persist_free(struct dafsd_persist *persist)
 {
+	if (persist->undo)
+		dafsd_undo_put(persist->undo);
 	kvfree(persist->ranges);
 	kfree(persist);
 }
@@ -475,13 +492,14 @@ void dafsd_persist_drop(struct dafsd_persist *persist)
 /**
  * dafsd_persist_tidy() - forget those in a file who have no PERSIST locks any more
  * @file: the file
- * @stamp: dafsd_persist_stamp when changes were made that are durable now
+ * @stamp: dafsd_persist_stamp when changes were made
+ * @durable: they are, so that before-images that were needed until then are not any more
  *
  * Until then they stay, so that others who get a lock in the file wait for that, too.
  *
  * Context: may sleep.
  */
-void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long stamp)
+void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long stamp, bool durable)
 {
 	unsigned int nofs = dafsd_persist_write_lock();
 	struct dafsd_persist *persist, *next;
@@ -492,6 +510,20 @@ void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long sta
 			dafsd_persist_drop(persist);
 	}
 	dafsd_persist_write_unlock(nofs);
+	if (durable)
+		dafsd_persist_reap(stamp);
+}
+
+static u32 dafsd_persist_state_record(const struct dafsd_persist_range *range)
+{
+	switch (range->state) {
+	case DAFSD_PERSIST_BROKEN:
+		return DAFSD_RANGE_BROKEN;
+	case DAFSD_PERSIST_UNDOING:
+		return DAFSD_RANGE_UNDOING;
+	default:
+		return DAFSD_RANGE_OWNED;
+	}
 }
 
 static void dafsd_persist_write_range(const struct dafsd_persist_range *range,
@@ -500,11 +532,11 @@ static void dafsd_persist_write_range(const struct dafsd_persist_range *range,
 	rec->start = cpu_to_le64(range->start);
 	rec->end = cpu_to_le64(range->end);
 	rec->type = cpu_to_le32(range->type == F_WRLCK ? DAFS_WRITE_LT : DAFS_READ_LT);
-	rec->broken = cpu_to_le32(range->state == DAFSD_PERSIST_BROKEN);
+	rec->state = cpu_to_le32(dafsd_persist_state_record(range));
 }
 
-static void dafsd_persist_write(const struct dafsd_persist *persist,
-				struct dafsd_persist_record *rec)
+static void dafsd_persist_fill(const struct dafsd_persist *persist,
+			       struct dafsd_persist_record *rec)
 {
 	struct dafsd_range_record *ranges = (struct dafsd_range_record *)rec->data;
 	unsigned int n;
@@ -512,7 +544,10 @@ static void dafsd_persist_write(const struct dafsd_persist *persist,
 	export_uuid(rec->fs, &persist->file.fs);
 	rec->fid_type = persist->file.type;
 	rec->fid_words = persist->file.words;
-	memset(rec->reserved, 0, sizeof(rec->reserved));
+	rec->flags = persist->undo ? DAFSD_PERSIST_UNDOES : 0;
+	if (!persist->persists)
+		rec->flags |= DAFSD_PERSIST_PASSES;
+	rec->reserved = 0;
 	memcpy(rec->fid, persist->file.fid, sizeof(rec->fid));
 	rec->client_id = persist->client_id;
 	memcpy(rec->addr, &persist->addr, sizeof(rec->addr));
@@ -521,6 +556,8 @@ static void dafsd_persist_write(const struct dafsd_persist *persist,
 	rec->id_len = cpu_to_le32(persist->id_len);
 	rec->owner_len = cpu_to_le32(persist->owner_len);
 	rec->nr = cpu_to_le32(persist->nr);
+	rec->undo_slot = cpu_to_le32(persist->undo ? persist->undo->slot : 0);
+	rec->undo_id = cpu_to_le64(persist->undo ? persist->undo->id : 0);
 	for (n = 0; n < persist->nr; n++)
 		dafsd_persist_write_range(&persist->ranges[n], &ranges[n]);
 	memcpy(&ranges[persist->nr], persist->names, persist->id_len + persist->owner_len);
@@ -544,6 +581,8 @@ int dafsd_persist_save(struct dafsd_persist *persist)
 	struct dafsd_persist_record *rec;
 	int err;
 
+	if (!persist->nr)
+		dafsd_persist_detach(persist);
 	persist->stamp = ++dafsd_persist_stamp;
 	if (!persist->nr) {
 		dafsd_store_delete(store, &key);
@@ -553,7 +592,7 @@ int dafsd_persist_save(struct dafsd_persist *persist)
 	rec = kvmalloc(bytes, GFP_KERNEL);
 	if (!rec)
 		return -ENOMEM;
-	dafsd_persist_write(persist, rec);
+	dafsd_persist_fill(persist, rec);
 	err = dafsd_store_put(store, &key, rec, bytes);
 	kvfree(rec);
 	persist->unsaved = err;
@@ -564,17 +603,25 @@ static bool dafsd_persist_read_range(const struct dafsd_range_record *rec,
 				     struct dafsd_persist_range *range)
 {
 	u64 start = le64_to_cpu(rec->start), end = le64_to_cpu(rec->end);
-	u32 type = le32_to_cpu(rec->type), broken = le32_to_cpu(rec->broken);
+	u32 type = le32_to_cpu(rec->type), state = le32_to_cpu(rec->state);
+	static const u8 states[] = {
+		[DAFSD_RANGE_OWNED] = DAFSD_PERSIST_LEFT,
+		[DAFSD_RANGE_BROKEN] = DAFSD_PERSIST_BROKEN,
+		[DAFSD_RANGE_UNDOING] = DAFSD_PERSIST_UNDOING,
+	};
+
+	if (state >= ARRAY_SIZE(states))
+		return false;
 
 	*range = (struct dafsd_persist_range) {
 		.start = start,
 		.end = end,
 		.type = type == DAFS_WRITE_LT ? F_WRLCK : F_RDLCK,
-		.state = broken ? DAFSD_PERSIST_BROKEN : DAFSD_PERSIST_LEFT,
+		.state = states[state],
 	};
-	if (broken)
-		WRITE_ONCE(dafsd_persist_breaks, dafsd_persist_breaks + 1);
-	return start <= end && end <= OFFSET_MAX && broken <= 1 &&
+	if (state != DAFSD_RANGE_OWNED)
+		dafsd_persist_look_again();
+	return start <= end && end <= OFFSET_MAX &&
 	       (type == DAFS_READ_LT || type == DAFS_WRITE_LT);
 }
 
@@ -597,6 +644,28 @@ static bool dafsd_persist_read(const struct dafsd_persist_record *rec, u32 nr,
 		sane = dafsd_persist_read_range(&ranges[persist->nr],
 						&persist->ranges[persist->nr]);
 	return sane;
+}
+
+/* Return: 0; -EUCLEAN if the record of an AUTORECOVERY lock is none; -ENOMEM */
+static int dafsd_persist_read_undo(const struct dafsd_persist_record *rec,
+				   struct dafsd_persist *persist)
+{
+	const struct dafsd_persist_range *range = &persist->ranges[0];
+	struct dafsd_undo *undo;
+
+	if (!rec->flags)
+		return range->state == DAFSD_PERSIST_UNDOING ? -EUCLEAN : 0;
+	if (!(rec->flags & DAFSD_PERSIST_UNDOES) || persist->nr != 1 || range->start ||
+	    range->end != OFFSET_MAX || range->type != F_WRLCK ||
+	    range->state == DAFSD_PERSIST_BROKEN)
+		return -EUCLEAN;
+	undo = dafsd_undo_known(le32_to_cpu(rec->undo_slot), le64_to_cpu(rec->undo_id));
+	if (IS_ERR(undo))
+		return PTR_ERR(undo);
+	persist->undo = undo;
+	persist->persists = !(rec->flags & DAFSD_PERSIST_PASSES);
+	dafsd_persist_look_again();
+	return 0;
 }
 
 /* Are the lengths in a record of @bytes right? */
@@ -630,6 +699,8 @@ static int dafsd_persist_load_one(void *priv, const struct dafsd_key *key, const
 		err = -ENOMEM;
 	else if (!dafsd_persist_read(rec, le32_to_cpu(rec->nr), persist))
 		err = -EUCLEAN;
+	else
+		err = dafsd_persist_read_undo(rec, persist);
 	if (err) {
 		dafsd_persist_free(persist);
 		return err;
@@ -657,6 +728,8 @@ int dafsd_persist_load(struct dafsd_store *store)
 	dafsd_persist_write_unlock(nofs);
 	if (err)
 		dafsd_persist_unload();
+	else
+		dafsd_undo_clean(store);
 	return err;
 }
 
@@ -671,6 +744,7 @@ void dafsd_persist_unload(void)
 	struct hlist_node *next;
 	unsigned int nofs, n;
 
+	dafsd_persist_undo_stop();
 	nofs = dafsd_persist_write_lock();
 	for (n = 0; n < ARRAY_SIZE(dafsd_persist_files); n++)
 		hlist_for_each_entry_safe(persist, next, &dafsd_persist_files[n], file_link)

@@ -15,8 +15,14 @@ module_param_named(state_dir, dafsd_state_dir, charp, 0444);
 MODULE_PARM_DESC(state_dir,
 		 "directory for what has to survive a restart, made if missing (default /var/lib/dafs)");
 
-/* The name of a new entry of a directory is on stable storage. */
-static int dafsd_sync_dir(const struct path *path)
+/**
+ * dafsd_sync_dir() - make the names of new entries of a directory durable
+ * @path: the directory
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafsd_sync_dir(const struct path *path)
 {
 	struct file *dir = dentry_open(path, O_RDONLY | O_DIRECTORY, current_cred());
 	int err;

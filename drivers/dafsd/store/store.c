@@ -24,6 +24,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/once.h>
+#include <linux/path.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
@@ -73,6 +74,7 @@ struct dafsd_record {
  * @current_log: the one that batches are added to
  * @buf: DAFSD_BATCH_MAX bytes
  * @exclusive: the file that is locked as long as the store is open
+ * @dir: the directory; a reference
  */
 struct dafsd_store {
 	spinlock_t lock;	/* see above */
@@ -88,6 +90,7 @@ struct dafsd_store {
 	struct dafsd_log *current_log;
 	void *buf;
 	struct file *exclusive;
+	struct path dir;
 };
 
 /* Clients choose keys, so the hash is a keyed one. */
@@ -695,6 +698,7 @@ static void dafsd_store_free(struct dafsd_store *store)
 	/* at once, because another server may be about to open the store */
 	if (!IS_ERR_OR_NULL(store->exclusive))
 		__fput_sync(store->exclusive);
+	path_put(&store->dir);
 	kvfree(store->buf);
 	kfree(store);
 }
@@ -734,11 +738,25 @@ struct dafsd_store *dafsd_store_open(struct file *dir)
 
 	if (!store)
 		return ERR_PTR(-ENOMEM);
+	store->dir = dir->f_path;
+	path_get(&store->dir);
 	err = dafsd_store_exclude(store, dir) ?: dafsd_store_open_logs(store, dir);
 	if (!err)
 		return store;
 	dafsd_store_free(store);
 	return ERR_PTR(err);
+}
+
+/**
+ * dafsd_store_dir() - the directory of a store
+ * @store: the store
+ *
+ * Context: any.
+ * Return: a borrowed reference.
+ */
+const struct path *dafsd_store_dir(const struct dafsd_store *store)
+{
+	return &store->dir;
 }
 
 /**

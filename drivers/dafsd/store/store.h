@@ -10,6 +10,7 @@
 
 struct dafsd_store;
 struct file;
+struct path;
 
 /* Kinds of records; what is in them is defined where they are used */
 enum dafsd_record_kind {
@@ -39,6 +40,7 @@ int dafsd_store_put(struct dafsd_store *store, const struct dafsd_key *key, cons
 		    u32 value_len);
 bool dafsd_store_delete(struct dafsd_store *store, const struct dafsd_key *key);
 int dafsd_store_sync(struct dafsd_store *store);
+const struct path *dafsd_store_dir(const struct dafsd_store *store);
 bool dafsd_store_failed(const struct dafsd_store *store);
 int dafsd_store_for_each(struct dafsd_store *store, u16 kind,
 			 int (*fn)(void *priv, const struct dafsd_key *key, const void *value,
@@ -48,6 +50,7 @@ int dafsd_store_for_each(struct dafsd_store *store, u16 kind,
 /* dir.c: the state directory */
 extern char *dafsd_state_dir;
 struct file *dafsd_state_dir_open(void);
+int dafsd_sync_dir(const struct path *path);
 int dafsd_rename_in(struct file *dir, const char *from, const char *to);
 
 #endif /* _DAFSD_STORE_STORE_H */

@@ -152,3 +152,47 @@ dafs_status_t holder_read(struct holder *h, bool open, u64 offset, u32 count)
 		args.state_id = h->open.state_id;
 	return raw_call_as(h->conn, h->handle, DAFS_PROC_READ_INLINE, &args, NULL);
 }
+
+dafs_status_t holder_write(struct holder *h, bool open, u64 offset, u32 count)
+{
+	struct dafs_write_inline_args args = {
+		.filehandle = h->open.filehandle,
+		.offset = offset,
+		.byte_count = count,
+		.data = "0123456789abcdef0123456789abcdef",
+	};
+
+	if (open)
+		args.state_id = h->open.state_id;
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_WRITE_INLINE, &args, NULL);
+}
+
+dafs_status_t holder_append(struct holder *h, bool open)
+{
+	struct dafs_append_inline_args args = {
+		.filehandle = h->open.filehandle,
+		.byte_count = 1,
+		.stable_how = DAFS_DATA_SYNC,
+		.data = "x",
+	};
+
+	if (open)
+		args.state_id = h->open.state_id;
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_APPEND_INLINE, &args, NULL);
+}
+
+dafs_status_t holder_truncate(struct holder *h, bool open, u64 size)
+{
+	struct dafs_setattr_inline_args args = {
+		.filehandle = h->open.filehandle,
+		.obj_attributes = {
+			.included = DAFS_FATTR_OBJECT_SIZE,
+			.valid = DAFS_FATTR_OBJECT_SIZE,
+			.object_size = size,
+		},
+	};
+
+	if (open)
+		args.state_id = h->open.state_id;
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_SETATTR_INLINE, &args, NULL);
+}

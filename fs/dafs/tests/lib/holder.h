@@ -47,6 +47,9 @@ dafs_status_t holder_test(struct holder *h, u32 type, u64 offset, u64 length);
 dafs_status_t holder_unlock(struct holder *h, u64 offset, u64 length);
 /* @open: by its open, or without one */
 dafs_status_t holder_read(struct holder *h, bool open, u64 offset, u32 count);
+dafs_status_t holder_write(struct holder *h, bool open, u64 offset, u32 count);
+dafs_status_t holder_append(struct holder *h, bool open);
+dafs_status_t holder_truncate(struct holder *h, bool open, u64 size);
 /* Takes everything from the client, as when its lease runs out. */
 void holder_expire(struct kunit *test, struct holder *h);
 /* It is the same instance that comes back; or another one. */

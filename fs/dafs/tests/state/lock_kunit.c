@@ -287,11 +287,10 @@ static void dafs_lock_lockt_test(struct kunit *test)
 				     &result));
 }
 
-/* R-6.5.18-07 R-4.4.1.4-06 R-4.4.1.4-07: options that this server does not have. */
+/* R-6.5.18-07: options that this server does not have. */
 static void dafs_lock_options_test(struct kunit *test)
 {
-	static const u32 unknown[] = { DAFS_LOCK_AUTORECOVERY, 0x80,
-				       DAFS_LOCK_AUTORECOVERY | DAFS_LOCK_PERSIST };
+	static const u32 unknown[] = { 0x10, 0x80, DAFS_LOCK_PERSIST | 0x80000000 };
 	struct lock_two *two = lock_two(test);
 	struct lock_result result;
 	int n;

@@ -210,50 +210,6 @@ static void dafs_persist_release_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(a, DAFS_WRITE_LT, 0, 15, 1));
 }
 
-static dafs_status_t holder_write(struct holder *h, bool open, u64 offset, u32 count)
-{
-	struct dafs_write_inline_args args = {
-		.filehandle = h->open.filehandle,
-		.offset = offset,
-		.byte_count = count,
-		.data = "0123456789abcdef0123456789abcdef",
-	};
-
-	if (open)
-		args.state_id = h->open.state_id;
-	return raw_call_as(h->conn, h->handle, DAFS_PROC_WRITE_INLINE, &args, NULL);
-}
-
-static dafs_status_t holder_append(struct holder *h, bool open)
-{
-	struct dafs_append_inline_args args = {
-		.filehandle = h->open.filehandle,
-		.byte_count = 1,
-		.stable_how = DAFS_DATA_SYNC,
-		.data = "x",
-	};
-
-	if (open)
-		args.state_id = h->open.state_id;
-	return raw_call_as(h->conn, h->handle, DAFS_PROC_APPEND_INLINE, &args, NULL);
-}
-
-static dafs_status_t holder_truncate(struct holder *h, bool open, u64 size)
-{
-	struct dafs_setattr_inline_args args = {
-		.filehandle = h->open.filehandle,
-		.obj_attributes = {
-			.included = DAFS_FATTR_OBJECT_SIZE,
-			.valid = DAFS_FATTR_OBJECT_SIZE,
-			.object_size = size,
-		},
-	};
-
-	if (open)
-		args.state_id = h->open.state_id;
-	return raw_call_as(h->conn, h->handle, DAFS_PROC_SETATTR_INLINE, &args, NULL);
-}
-
 /* R-4.4.1.3-04 R-4.4.1.3-05: what is broken is neither read nor written before it is repaired. */
 static void dafs_persist_io_test(struct kunit *test)
 {
@@ -358,16 +314,13 @@ static void dafs_persist_limit_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, holder_lock(c, DAFS_WRITE_LT, PERSIST, 20, 1));
 }
 
-/* R-4.4.1.4-06 R-4.4.1.4-07, E-72 */
+/* E-72 */
 static void dafs_persist_options_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = persist_fixture(test);
 	struct holder *a = holder(test, fix);
 
-	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP,
-			   holder_lock(a, DAFS_WRITE_LT, DAFS_LOCK_AUTORECOVERY, 0, ALL));
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, holder_lock(a, DAFS_WRITE_LT, 16, 0, ALL));
-	DAFS_EXPECT_STATUS(test, DAFSERR_INVAL, holder_lock(a, DAFS_ABORT_LT, 0, 0, ALL));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(a, DAFS_WRITE_LT, RECLAIM, 0, ALL));
 }
 

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AUTORECOVERY locks: what was written under them is undone if their owner is lost (4.4.1.4).
+ *
+ * Such a lock is exclusive and covers all bytes, so that there is one at most in a file, and
+ * what it protects is all of the file: its data and its size.  It is in the table of PERSIST
+ * locks, and has a record as these have, see persist.c; some of them are PERSIST locks, too.
+ *
+ *	HELD ----------------> none	LOCKU, CLOSE, a LOCK without AUTORECOVERY: changes stay
+ *	HELD ----------------> LEFT	as PERSIST locks
+ *	LEFT ----------------> HELD	LOCK of its owner, as a rule with RECLAIM
+ *	LEFT ----------------> UNDOING	a PERSIST lock: when another one would be BROKEN;
+ *					others: its open was revoked, or the grace period is over
+ *	UNDOING -------------> BROKEN	a PERSIST lock: all changes were undone
+ *	UNDOING -------------> none	others: likewise
+ *
+ *  1. Bytes are changed, by requests, under dafsd_file.append, after dafsd_persist_write() has
+ *     found with it that the lock is not UNDOING, and has saved what was there.  To undo changes
+ *     it is held exclusively.  So nothing is written while they are undone, nor by a request that
+ *     was admitted before and then was late.
+ *  2. While there is such a lock, only its client writes: what others write would be undone, too.
+ *  3. That a lock is UNDOING is durable before the first change is undone, so that its owner does
+ *     not reclaim it after a crash in the middle; and the file is durable as it was before the
+ *     lock goes.  Then the before-images are deleted; before a crash there are never too few.
+ *  4. Whoever finds a lock UNDOING undoes the changes before it goes on, by
+ *     dafsd_persist_undo(); nobody waits for a worker.
+ *  5. A lock that was revoked stays locked in the kernel until its changes were undone, or that
+ *     has failed.
+ */
+#include <linux/exportfs.h>
+#include <linux/file.h>
+#include <linux/filelock.h>
+#include <linux/fs.h>
+#include <linux/dafs/status.h>
+#include "../session/client.h"
+#include "../session/peer.h"
+#include "../session/server.h"
+#include "../session/trace.h"
+#include "../export/export.h"
+#include "../request/request.h"
+#include "../store/store.h"
+#include "../store/undo.h"
+#include "open_impl.h"
+#include "persist_impl.h"
+
+/* Before-images that are needed until a change of a record is durable; by dafsd_persist_sem */
+static LIST_HEAD(dafsd_undo_over);
+
+/**
+ * dafsd_persist_undoes() - the AUTORECOVERY lock of a file
+ * @file: the file
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: the lock, the only one of its owner in the file, or NULL.
+ */
+struct dafsd_persist *dafsd_persist_undoes(const struct dafsd_persist_file *file)
+{
+	struct dafsd_persist *persist;
+
+	for (persist = dafsd_persist_first(file); persist; persist = dafsd_persist_follow(persist))
+		if (persist->undo)
+			return persist;
+	return NULL;
+}
+
+/**
+ * dafsd_persist_is_due() - have the changes under a lock to be undone?
+ * @persist: from dafsd_persist_undoes()
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: true if so: before anybody else looks at the file.
+ */
+bool dafsd_persist_is_due(const struct dafsd_persist *persist)
+{
+	switch (persist->ranges[0].state) {
+	case DAFSD_PERSIST_UNDOING:
+		return true;
+	case DAFSD_PERSIST_LEFT:
+		return !persist->persists && !dafsd_in_grace(&dafsd_server);
+	default:
+		return false;
+	}
+}
+
+/**
+ * dafsd_persist_detach() - the before-images of a lock will not be needed
+ * @persist: the lock, which is about to be saved by dafsd_persist_save(), or just was deleted
+ *
+ * Context: holds dafsd_persist_sem exclusively.
+ */
+void dafsd_persist_detach(struct dafsd_persist *persist)
+{
+	struct dafsd_undo *undo = persist->undo;
+
+	lockdep_assert_held_write(&dafsd_persist_sem);
+	if (!undo)
+		return;
+	persist->undo = NULL;
+	persist->persists = true;
+	undo->stamp = dafsd_persist_stamp + 1;
+	list_add_tail(&undo->link, &dafsd_undo_over);
+}
+
+static void dafsd_undo_take_over(struct list_head *over, unsigned long stamp)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_undo *undo, *next;
+
+	list_for_each_entry_safe(undo, next, &dafsd_undo_over, link)
+		if (undo->stamp <= stamp)
+			list_move_tail(&undo->link, over);
+	dafsd_persist_write_unlock(nofs);
+}
+
+/**
+ * dafsd_persist_reap() - delete before-images that nobody needs any more
+ * @stamp: what was saved up to this one is durable
+ *
+ * Context: may sleep for the state directory.
+ */
+void dafsd_persist_reap(unsigned long stamp)
+{
+	struct dafsd_undo *undo, *next;
+	const struct cred *saved;
+	LIST_HEAD(over);
+
+	if (list_empty_careful(&dafsd_undo_over))
+		return;
+	dafsd_undo_take_over(&over, stamp);
+	saved = dafsd_act_as_server();
+	list_for_each_entry_safe(undo, next, &over, link) {
+		list_del_init(&undo->link);
+		dafsd_undo_delete(dafsd_server.store, undo);
+	}
+	revert_creds(saved);
+}
+
+/* How many locks with before-images come from an address? */
+static unsigned int dafsd_undo_count_of(const struct in6_addr *addr)
+{
+	unsigned int nofs = dafsd_persist_read_lock(), nr = 0;
+	struct dafsd_persist_place place = {};
+	const struct dafsd_persist *persist;
+
+	while ((persist = dafsd_persist_next(&place))) {
+		dafsd_persist_seen(&place, persist);
+		nr += persist->undo && ipv6_addr_equal(&persist->addr, addr);
+	}
+	dafsd_persist_read_unlock(nofs);
+	return nr;
+}
+
+static bool dafsd_undo_is_greedy(const struct dafsd_client *client)
+{
+	return dafsd_undo_count() >= DAFSD_UNDO_SLOTS / 4 &&
+	       dafsd_undo_count_of(&client->peer->addr) >= DAFSD_UNDO_SLOTS / 4;
+}
+
+static bool dafsd_undo_has(const struct dafsd_persist_change *change)
+{
+	unsigned int nofs = dafsd_persist_read_lock();
+	struct dafsd_persist_file file;
+	const struct dafsd_persist *persist = NULL;
+	bool has;
+
+	if (dafsd_persist_find_file(change->inode, &file))
+		persist = dafsd_persist_undoes(&file);
+	has = persist && persist->locker == change->locker;
+	dafsd_persist_read_unlock(nofs);
+	return has;
+}
+
+/**
+ * dafsd_persist_prepare_undo() - LOCK: make a file for before-images, if they are asked for
+ * @change: as for dafsd_persist_begin(), which follows; then dafsd_persist_finish_undo()
+ *
+ * Context: may sleep for the state directory; holds dafsd_locker.lock.
+ * Return: OK; NOTSUPP if it is not a lock for writing of all bytes; RESOURCE; IO.
+ */
+dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change)
+{
+	const struct dafsd_range *range = change->range;
+	const struct cred *saved;
+	struct dafsd_undo *undo;
+
+	if (!(change->options & DAFS_LOCK_AUTORECOVERY))
+		return DAFS_STATUS_OK;
+	if (range->start || range->end != OFFSET_MAX || range->type != F_WRLCK ||
+	    !dafsd_persist_possible(change->inode))
+		return DAFSERR_NOTSUPP;
+	/* those of what is reclaimed are there */
+	if ((change->options & DAFS_LOCK_RECLAIM) || dafsd_undo_has(change))
+		return DAFS_STATUS_OK;
+	if (dafsd_undo_is_greedy(change->locker->client))
+		return DAFSERR_RESOURCE;
+	saved = dafsd_act_as_server();
+	undo = dafsd_undo_create(dafsd_server.store);
+	revert_creds(saved);
+	if (!IS_ERR(undo)) {
+		change->undo = undo;
+		return DAFS_STATUS_OK;
+	}
+	return undo == ERR_PTR(-ENOMEM) || undo == ERR_PTR(-ENOSPC) ? DAFSERR_RESOURCE :
+								      DAFSERR_IO;
+}
+
+/*
+ * The lock is there, and requests that do not know of it end before the size is looked at.
+ * Until then its client does not write either.
+ */
+static dafs_status_t dafsd_undo_begin(struct dafsd_file *file, struct dafsd_undo *undo)
+{
+	int err;
+
+	down_write(&file->append);
+	err = dafsd_undo_arm(undo, i_size_read(file->inode));
+	up_write(&file->append);
+	return err ? DAFSERR_IO : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_persist_finish_undo() - LOCK is done
+ * @change: from dafsd_persist_prepare_undo(), after dafsd_persist_end()
+ * @file: the file
+ * @status: what the request is to be answered
+ *
+ * Context: may sleep; holds dafsd_locker.lock.
+ * Return: @status; or IO if the size of the file cannot be recorded: it is locked, but cannot be
+ * changed.
+ */
+dafs_status_t dafsd_persist_finish_undo(struct dafsd_persist_change *change,
+					struct dafsd_file *file, dafs_status_t status)
+{
+	const struct cred *saved;
+
+	if (!change->undo)
+		return status;
+	saved = dafsd_act_as_server();
+	if (!change->undo_used) {
+		dafsd_undo_delete(dafsd_server.store, change->undo);
+	} else {
+		status = status ?: dafsd_undo_begin(file, change->undo);
+		dafsd_undo_put(change->undo);
+	}
+	revert_creds(saved);
+	return status;
+}
+
+/* The lock in a file whose changes have to be undone becomes UNDOING.  Return: a reference */
+static struct dafsd_undo *dafsd_undo_start(const struct inode *inode,
+					   struct dafsd_persist_file *file)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *persist = NULL;
+	struct dafsd_undo *undo = NULL;
+
+	if (dafsd_persist_find_file(inode, file))
+		persist = dafsd_persist_undoes(file);
+	if (persist && dafsd_persist_is_due(persist)) {
+		undo = dafsd_undo_get(persist->undo);
+		if (persist->ranges[0].state == DAFSD_PERSIST_LEFT)
+			dafsd_persist_move(&persist->ranges[0], DAFSD_PERSIST_UNDOING);
+		dafsd_persist_save(persist);
+	}
+	dafsd_persist_write_unlock(nofs);
+	return undo;
+}
+
+/* It may have been forgotten meanwhile. */
+static int dafsd_undo_done(const struct dafsd_persist_file *file, const struct dafsd_undo *undo)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *persist = dafsd_persist_undoes(file);
+	unsigned long stamp;
+
+	if (persist && persist->undo == undo) {
+		trace_dafsd_persist(persist->number, "undone");
+		if (persist->persists) {
+			dafsd_persist_move(&persist->ranges[0], DAFSD_PERSIST_BROKEN);
+			dafsd_persist_log(persist, "what was written under it is undone");
+			dafsd_persist_detach(persist);
+		} else {
+			dafsd_persist_take_out(persist, 0);
+		}
+		dafsd_persist_save(persist);
+	}
+	stamp = dafsd_persist_stamp;
+	dafsd_persist_write_unlock(nofs);
+	return dafsd_persist_sync(file, stamp);
+}
+
+/* O_NONBLOCK: leases of local programs are broken, but not waited for. */
+static int dafsd_undo_restore_by(struct dafsd_undo *undo, const struct path *path)
+{
+	struct file *filp = dentry_open(path, O_RDWR | O_LARGEFILE | O_NONBLOCK, current_cred());
+	int err;
+
+	if (IS_ERR(filp))
+		return PTR_ERR(filp);
+	err = dafsd_undo_restore(dafsd_server.store, undo, filp);
+	__fput_sync(filp);
+	return err;
+}
+
+static int dafsd_undo_run(struct dafsd_file *file, const struct path *path)
+{
+	struct dafsd_persist_file at;
+	struct dafsd_undo *undo = dafsd_undo_start(file->inode, &at);
+	int err;
+
+	if (!undo)
+		return 0;
+	err = dafsd_store_sync(dafsd_server.store) ?: dafsd_undo_restore_by(undo, path);
+	if (err)
+		pr_warn_ratelimited("dafsd: cannot undo what was written to inode %lu under a lock (undo.%u): %pe\n",
+				    file->inode->i_ino, undo->slot, ERR_PTR(err));
+	else
+		err = dafsd_undo_done(&at, undo);
+	dafsd_undo_put(undo);
+	return err;
+}
+
+/**
+ * dafsd_persist_undo() - undo what was written under an AUTORECOVERY lock whose owner is lost
+ * @file: the file
+ * @path: likewise
+ *
+ * Context: may sleep for the file system and the store; does not hold dafsd_file.append.
+ * Return: OK, also if there is nothing to undo; DELAY while a local program has a lease of the
+ * file; IO: the file cannot be used until it can be undone, or the administrator gives it up.
+ */
+dafs_status_t dafsd_persist_undo(struct dafsd_file *file, const struct path *path)
+{
+	const struct cred *saved = dafsd_act_as_server();
+	int err;
+
+	down_write(&file->append);
+	err = dafsd_undo_run(file, path);
+	up_write(&file->append);
+	revert_creds(saved);
+	if (!err)
+		return DAFS_STATUS_OK;
+	return err == -EAGAIN ? DAFSERR_DELAY : DAFSERR_IO;
+}
+
+/* May a client write?  @undo: set to a reference if so */
+static dafs_status_t dafsd_undo_admit(const struct dafsd_persist *persist,
+				      const struct dafsd_client *client, struct dafsd_undo **undo)
+{
+	if (dafsd_persist_is_due(persist))
+		return DAFSERR_DELAY;
+	if (!client || !dafsd_persist_is_of(persist, client) ||
+	    !dafs_opaque64_equal(&persist->verifier, &client->verifier))
+		return DAFSERR_LOCKED;
+	*undo = dafsd_undo_get(persist->undo);
+	return DAFS_STATUS_OK;
+}
+
+static dafs_status_t dafsd_undo_before(struct dafsd_undo *undo, const struct path *path,
+				       u64 offset, u64 length)
+{
+	u64 start = min_t(u64, offset, OFFSET_MAX);
+	const struct cred *saved = dafsd_act_as_server();
+	int err;
+
+	err = dafsd_undo_save(dafsd_server.store, undo, path, start,
+			      start + min_t(u64, length, OFFSET_MAX - start));
+	revert_creds(saved);
+	return dafs_errno_to_status(err);
+}
+
+/**
+ * dafsd_persist_check_write() - bytes of a file are about to be changed; see
+ * dafsd_persist_write()
+ * @use: the file
+ * @offset: first byte
+ * @length: bytes
+ *
+ * Context: may sleep for the file system and the state directory; holds dafsd_file.append.
+ * Return: OK; LOCKED if another client has an AUTORECOVERY lock; DELAY; RESOURCE; NOSPC if there
+ * is no room for what may have to be undone; or the status of the file system.
+ */
+dafs_status_t dafsd_persist_check_write(const struct dafsd_use *use, u64 offset, u64 length)
+{
+	const struct dafsd_client *client = use->open ? use->open->state.client : NULL;
+	unsigned int nofs = dafsd_persist_read_lock();
+	dafs_status_t status = DAFS_STATUS_OK;
+	struct dafsd_persist *persist = NULL;
+	struct dafsd_undo *undo = NULL;
+	struct dafsd_persist_file at;
+
+	if (dafsd_persist_find_file(use->file->inode, &at))
+		persist = dafsd_persist_undoes(&at);
+	if (persist)
+		status = dafsd_undo_admit(persist, client, &undo);
+	dafsd_persist_read_unlock(nofs);
+	if (!undo)
+		return status;
+	status = dafsd_undo_before(undo, &use->filp->f_path, offset, length);
+	dafsd_undo_put(undo);
+	return status;
+}
+
+static bool dafsd_undo_is_in(const struct inode *inode)
+{
+	unsigned int nofs = dafsd_persist_read_lock();
+	struct dafsd_persist_file at;
+	bool is_in;
+
+	is_in = dafsd_persist_find_file(inode, &at) && dafsd_persist_undoes(&at);
+	dafsd_persist_read_unlock(nofs);
+	return is_in;
+}
+
+/**
+ * dafsd_persist_truncate() - may OPEN empty a file?
+ * @file: the file
+ *
+ * Nothing can be saved, or undone, here: write access to the file system is held.
+ *
+ * Context: may sleep; holds dafsd_file.append until it is done.
+ * Return: OK; LOCKED if bytes are broken, or there is an AUTORECOVERY lock, even of the same
+ * client; DELAY if changes have to be undone first.
+ */
+dafs_status_t dafsd_persist_truncate(struct dafsd_file *file)
+{
+	dafs_status_t status;
+
+	if (dafsd_persist_quiet(file))
+		return DAFS_STATUS_OK;
+	status = dafsd_persist_broken(file, true, 0, DAFS_LOCK_TO_EOF);
+	if (status == DAFSERR_DELAY)
+		dafsd_persist_undo_later();
+	if (status)
+		return status;
+	return dafsd_undo_is_in(file->inode) ? DAFSERR_LOCKED : DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_persist_append() - may bytes be added to a file?
+ * @use: the file, for which dafsd_persist_io() has returned OK
+ * @length: how many
+ *
+ * Context: may sleep; holds dafsd_file.append exclusively until they were added.
+ * Return: as dafsd_persist_io(), or dafsd_persist_write().
+ */
+dafs_status_t dafsd_persist_append(const struct dafsd_use *use, u64 length)
+{
+	u64 offset = i_size_read(use->file->inode);
+
+	if (dafsd_persist_quiet(use->file))
+		return DAFS_STATUS_OK;
+	return dafsd_persist_broken(use->file, !use->open, offset, length) ?:
+	       dafsd_persist_check_write(use, offset, length);
+}
+
+static struct dafsd_undo *dafsd_undo_of_locker(const struct dafsd_locker *locker,
+					       const struct inode *inode)
+{
+	unsigned int nofs = dafsd_persist_read_lock();
+	const struct dafsd_persist *own;
+	struct dafsd_persist_file file;
+	struct dafsd_undo *undo = NULL;
+
+	own = dafsd_persist_of_locker(locker, inode, &file);
+	if (own && own->undo && own->ranges[0].state == DAFSD_PERSIST_HELD)
+		undo = dafsd_undo_get(own->undo);
+	dafsd_persist_read_unlock(nofs);
+	return undo;
+}
+
+/**
+ * dafsd_persist_abort() - undo what was written under an AUTORECOVERY lock, and keep it (E-72)
+ * @locker: who has it
+ * @use: the file
+ *
+ * Context: may sleep for the file system and the state directory; holds dafsd_locker.lock.
+ * Return: OK; INVAL if there is no such lock; or the status of the file system: then it is not
+ * known what was undone, and the request may be repeated.
+ */
+dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struct dafsd_use *use)
+{
+	struct dafsd_undo *undo = dafsd_undo_of_locker(locker, use->file->inode);
+	const struct cred *saved;
+	int err;
+
+	if (!undo)
+		return DAFSERR_INVAL;
+	saved = dafsd_act_as_server();
+	down_write(&use->file->append);
+	err = dafsd_undo_restore_by(undo, &use->filp->f_path);
+	up_write(&use->file->append);
+	revert_creds(saved);
+	dafsd_undo_put(undo);
+	return dafs_errno_to_status(err);
+}
+
+/* Those whose files clients may not use for long; others undo them earlier if they need it. */
+static void dafsd_undo_work_fn(struct work_struct *work)
+{
+	struct dafsd_export *exp;
+	u64 n = 0;
+
+	while ((exp = dafsd_export_nth(n))) {
+		n = exp->number + 1;
+		dafsd_persist_serve(exp);
+		dafsd_export_put(exp);
+	}
+}
+
+static DECLARE_WORK(dafsd_undo_work, dafsd_undo_work_fn);
+
+/**
+ * dafsd_persist_undo_later() - undo in the background what has to be undone
+ *
+ * Context: any; the server is being used.
+ */
+void dafsd_persist_undo_later(void)
+{
+	if (dafsd_undo_count())
+		queue_work(dafsd_close_wq, &dafsd_undo_work);
+}
+
+/**
+ * dafsd_persist_undo_stop() - there is no store any more
+ *
+ * What is still needed is in the state directory.
+ *
+ * Context: may sleep; no client has state, and dafsd_persist_undo_later() is not called.
+ */
+void dafsd_persist_undo_stop(void)
+{
+	struct dafsd_undo *undo, *next;
+	LIST_HEAD(over);
+
+	cancel_work_sync(&dafsd_undo_work);
+	dafsd_undo_take_over(&over, ULONG_MAX);
+	list_for_each_entry_safe(undo, next, &over, link) {
+		list_del_init(&undo->link);
+		dafsd_undo_put(undo);
+	}
+}
