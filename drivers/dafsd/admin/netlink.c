@@ -374,6 +374,12 @@ static bool dafsd_nl_put_str(struct sk_buff *skb, int attr, const struct dafs_st
 	return !nla_put(skb, attr, str->len, str->data);
 }
 
+static u32 dafsd_nl_persist_kind(const struct dafsd_persist_view *view)
+{
+	return (view->persists ? DAFSD_PERSIST_KIND_PERSIST : 0) |
+	       (view->undoes ? DAFSD_PERSIST_KIND_AUTORECOVERY : 0);
+}
+
 static bool dafsd_nl_put_persist(struct sk_buff *skb, const struct dafsd_persist_view *view)
 {
 	return !nla_put_uint(skb, DAFSD_A_PERSIST_ID, view->number) &&
@@ -385,7 +391,8 @@ static bool dafsd_nl_put_persist(struct sk_buff *skb, const struct dafsd_persist
 	       dafsd_nl_put_str(skb, DAFSD_A_PERSIST_HANDLE, &view->handle) &&
 	       dafsd_nl_put_flag(skb, DAFSD_A_PERSIST_WRITE, view->write) &&
 	       !nla_put_uint(skb, DAFSD_A_PERSIST_START, view->start) &&
-	       !nla_put_uint(skb, DAFSD_A_PERSIST_END, view->end);
+	       !nla_put_uint(skb, DAFSD_A_PERSIST_END, view->end) &&
+	       !nla_put_u32(skb, DAFSD_A_PERSIST_KIND, dafsd_nl_persist_kind(view));
 }
 
 static int dafsd_nl_show_persist(const struct dafsd_persist_view *view, void *arg)

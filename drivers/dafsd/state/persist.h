@@ -34,6 +34,8 @@ bool dafsd_persist_any(struct inode *inode);
  * @owner: the owner
  * @fs: UUID of the file system
  * @handle: of the file in it
+ * @persists: it is a PERSIST lock
+ * @undoes: it is an AUTORECOVERY lock
  * @write: it is exclusive
  * @start: first byte
  * @end: last byte
@@ -46,6 +48,8 @@ struct dafsd_persist_view {
 	struct dafs_str owner;
 	const uuid_t *fs;
 	struct dafs_str handle;
+	bool persists;
+	bool undoes;
 	bool write;
 	loff_t start;
 	loff_t end;

@@ -56,7 +56,7 @@ static void dafs_held_cut(struct dafs_locks *locks, loff_t pos, struct list_head
 		rest->type = held->type;
 		rest->state = held->state;
 		rest->local = held->local;
-		rest->persist = held->persist;
+		rest->options = held->options;
 		held->end = pos - 1;
 		list_add(&rest->link, &held->link);
 		return;
@@ -197,7 +197,7 @@ void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range
 		.end = range->end,
 		.type = range->type,
 		.state = state,
-		.persist = range->options & DAFS_LOCK_PERSIST,
+		.options = range->options & DAFS_HELD_OPTIONS,
 	};
 
 	dafs_held_replace(locks, &held);
@@ -248,7 +248,7 @@ static loff_t dafs_held_doubt_part(struct dafs_locks *locks, const struct dafs_l
 		.start = start,
 		.type = range->type,
 		.state = DAFS_HELD_UNSURE,
-		.persist = range->options & DAFS_LOCK_PERSIST,
+		.options = range->options & DAFS_HELD_OPTIONS,
 	};
 	const struct dafs_held *held;
 	LIST_HEAD(spares);
@@ -259,7 +259,7 @@ static loff_t dafs_held_doubt_part(struct dafs_locks *locks, const struct dafs_l
 	new.end = min(new.end, range->end);
 	if (held) {
 		new.type = max(new.type, held->type);
-		new.persist = held->persist;
+		new.options = held->options;
 		if (held->state == DAFS_HELD_LOST)
 			new.state = DAFS_HELD_LOST;
 	}

@@ -319,7 +319,7 @@ static struct dafs_lock_range dafs_held_range(const struct dafs_held *held)
 		.start = held->start,
 		.end = held->end,
 		.type = held->type,
-		.options = dafs_held_options(held),
+		.options = held->options,
 	};
 }
 
@@ -438,17 +438,17 @@ static bool dafs_held_is_remote(struct dafs_locks *locks, loff_t start, loff_t e
 	return remote;
 }
 
-/* Has the server been asked for PERSIST locks in a range? */
-static bool dafs_held_persists(struct dafs_locks *locks, loff_t start, loff_t end)
+/* Has the server been asked for locks in a range that it remembers when the open is gone? */
+static bool dafs_held_is_recorded(struct dafs_locks *locks, loff_t start, loff_t end)
 {
 	const struct dafs_held *held;
-	bool persists = false;
+	bool recorded = false;
 
 	spin_lock(&locks->lock);
 	list_for_each_entry(held, &locks->held, link)
-		persists |= held->persist && held->start <= end && held->end >= start;
+		recorded |= held->options && held->start <= end && held->end >= start;
 	spin_unlock(&locks->lock);
-	return persists;
+	return recorded;
 }
 
 /* Has a server that does not know the open kept what was locked by it? */
@@ -458,7 +458,7 @@ static bool dafs_unlock_is_needed(struct dafs_locks *locks, const struct dafs_op
 	const struct dafs_sb_info *sbi = locks->os->sbi;
 
 	return dafs_status_action(op->status) == DAFS_ACT_OPEN &&
-	       dafs_held_persists(locks, start, end) &&
+	       dafs_held_is_recorded(locks, start, end) &&
 	       !READ_ONCE(sbi->leaving) && !READ_ONCE(sbi->clnt->dead);
 }
 
@@ -504,17 +504,18 @@ static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end
 }
 
 /**
- * dafs_locks_persist() - is anything of a file locked so that it survives this machine?
+ * dafs_locks_recorded() - does the server keep a lock of a file for this machine, or break it, or
+ * undo what was written under it, if that is lost?
  * @inode: the file
  *
  * Context: any but interrupt.
  * Return: true if so.
  */
-bool dafs_locks_persist(const struct inode *inode)
+bool dafs_locks_recorded(const struct inode *inode)
 {
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 
-	return locks && dafs_held_persists(locks, 0, OFFSET_MAX);
+	return locks && dafs_held_is_recorded(locks, 0, OFFSET_MAX);
 }
 
 /* The strongest lock of local programs of the byte at @pos; @end as in dafs_held_at() */
@@ -581,9 +582,9 @@ static struct dafs_raising dafs_locks_raising(struct dafs_locks *locks,
 	held = dafs_held_at(locks, start, &raise.part.end);
 	if (held) {
 		raise.lacks = held->state != DAFS_HELD_SURE || held->type < range->type ||
-			      (range->options & ~dafs_held_options(held));
+			      (range->options & ~held->options);
 		raise.part.type = max(range->type, held->type);
-		raise.part.options |= dafs_held_options(held);
+		raise.part.options |= held->options;
 	}
 	spin_unlock(&locks->lock);
 	raise.part.end = min(raise.part.end, range->end);
@@ -844,7 +845,7 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 
 	if (dafs_held_lost(locks, range->start, range->end))
 		return -EIO;
-	if (range->options & DAFS_LOCK_REPAIR) {
+	if (range->options & (DAFS_LOCK_REPAIR | DAFS_LOCK_AUTORECOVERY)) {
 		raise.part = dafs_locks_raising_all(locks, range);
 		return dafs_locks_raise_part(locks, os, cred, &raise.part, raised);
 	}
@@ -869,13 +870,13 @@ enum dafs_lower {
  * struct dafs_lowering - what to do about bytes
  * @how: that
  * @type: with DAFS_LOWER_LOCK, DAFS_READ_LT or DAFS_WRITE_LT
- * @persist: it is a PERSIST lock, and stays one
+ * @options: that it has, and keeps
  * @end: the last byte of which this is true
  */
 struct dafs_lowering {
 	enum dafs_lower how;
 	u32 type;
-	bool persist;
+	u32 options;
 	loff_t end;
 };
 
@@ -901,7 +902,7 @@ static struct dafs_lowering dafs_locks_lowering(struct dafs_locks *locks, loff_t
 	spin_lock(&locks->lock);
 	held = dafs_held_at(locks, pos, &low.end);
 	low.how = dafs_held_lowering(held, wanted.type);
-	low.persist = held && held->persist;
+	low.options = held ? held->options : 0;
 	spin_unlock(&locks->lock);
 	low.end = min(low.end, wanted.end);
 	return low;
@@ -914,7 +915,7 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 		.start = start,
 		.end = end,
 		.type = low->type,
-		.options = low->persist ? DAFS_LOCK_PERSIST : 0,
+		.options = low->options,
 	};
 	int err;
 
@@ -939,12 +940,69 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 		dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
 }
 
+/* How is the AUTORECOVERY lock of the file, if any, held?  Return: false if there is none */
+static bool dafs_held_undoes(struct dafs_locks *locks, struct dafs_held *undoes)
+{
+	const struct dafs_held *held;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		if (!(held->options & DAFS_LOCK_AUTORECOVERY))
+			continue;
+		*undoes = *held;
+		found = true;
+	}
+	spin_unlock(&locks->lock);
+	return found;
+}
+
+/* Has a program of this client a lock that may be an AUTORECOVERY lock at the server? */
+static bool dafs_locks_want_undo(const struct dafs_locks *locks)
+{
+	struct file_lock_context *ctx = locks_inode_context(locks->inode);
+	const struct file_lock *fl;
+	bool want = false;
+
+	if (!ctx)
+		return false;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+		want |= fl->c.flc_type == F_WRLCK && !fl->fl_start && fl->fl_end == OFFSET_MAX;
+	spin_unlock(&ctx->flc_lock);
+	return want;
+}
+
+/*
+ * When the program that has an AUTORECOVERY lock unlocks any of it, what it has written is to
+ * stay, although it has locked other bytes still, or others have the file locked by flock(2).
+ * The server does not split such a lock, so it becomes another kind of lock first.
+ */
+static void dafs_locks_end_undo(struct dafs_locks *locks)
+{
+	struct dafs_held undoes;
+	struct dafs_lock_range range;
+
+	if (!dafs_held_undoes(locks, &undoes) || dafs_locks_want_undo(locks) ||
+	    undoes.state == DAFS_HELD_LOST)
+		return;
+	range = dafs_held_range(&undoes);
+	range.options &= ~DAFS_LOCK_AUTORECOVERY;
+	if (dafs_lock_bytes(locks, &range))
+		dafs_held_mark(locks, range.start, range.end, DAFS_HELD_UNSURE);
+}
+
 /* @keep: what no program has locked stays locked */
 static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end, bool keep)
 {
 	struct dafs_lowering low, next;
 	loff_t last;
 
+	/* what is unlocked altogether need not become another lock */
+	if (!keep && (start || end < OFFSET_MAX || dafs_locks_wanted(locks, 0).type))
+		dafs_locks_end_undo(locks);
+	if (locks->call)
+		return;
 	for (;; start = last + 1) {
 		low = dafs_locks_lowering(locks, start);
 		/* one request unlocks all, with what is unlocked in between */
@@ -975,6 +1033,28 @@ static bool dafs_locks_unsure(struct dafs_locks *locks)
 }
 
 /**
+ * dafs_locks_in_doubt() - may the server have a lock with a record that was unlocked here?
+ * @locks: locks of the file
+ * @start: first byte to look at
+ * @end: last byte
+ *
+ * Context: any but interrupt.
+ * Return: true if so.
+ */
+bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held *held;
+	bool doubt = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		doubt |= held->options && held->state == DAFS_HELD_UNSURE &&
+			 held->start <= end && held->end >= start;
+	spin_unlock(&locks->lock);
+	return doubt;
+}
+
+/**
  * dafs_locks_lower() - unlock at the server what no program has locked any more
  * @locks: locks of the file
  * @start: first byte to look at
@@ -991,6 +1071,57 @@ void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end)
 		dafs_locks_lower_range(locks, start, end, false);
 	if (locks->call || dafs_locks_unsure(locks))
 		dafs_locks_lower_later(locks);
+}
+
+/* One attempt.  Return: 1 to try again, perhaps with another state-id. */
+static int dafs_abort_try(struct dafs_locks *locks, struct dafs_lock_args *args,
+			  unsigned int *delay_ms)
+{
+	struct dafs_open_state *os = locks->os;
+	struct dafs_op op = dafs_locks_op(locks);
+	struct dafs_held undoes;
+	int err;
+
+	/* the last attempt may have found that it is lost */
+	if (!dafs_held_undoes(locks, &undoes))
+		return -EINVAL;
+	if (undoes.state == DAFS_HELD_LOST)
+		return -EIO;
+	err = dafs_open_state_id(os, &args->state_id);
+	if (err)
+		return err;
+	err = dafs_lock(os->sbi->clnt, NULL, &op, args);
+	if (err && dafs_status_action(op.status) == DAFS_ACT_OPEN)
+		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
+	dafs_locks_keep_call(locks, &op, err);
+	dafs_op_end(&op);
+	return err;
+}
+
+/**
+ * dafs_locks_abort() - have undone what was written under an AUTORECOVERY lock (4.4.1.4)
+ * @locks: locks of the file
+ *
+ * The lock stays.
+ *
+ * Context: between dafs_locks_enter() and dafs_locks_leave(); may sleep, a fatal signal ends it.
+ * Return: 0; -EINVAL if there is no such lock; -EIO if it is lost; or another negative errno:
+ * then it is not known what was undone.
+ */
+int dafs_locks_abort(struct dafs_locks *locks)
+{
+	const struct dafs_lock_range all = { .end = OFFSET_MAX, .type = DAFS_ABORT_LT };
+	struct dafs_lock_args args;
+	unsigned int delay_ms = 0;
+	int err;
+
+	if (!locks->os)
+		return -EINVAL;
+	dafs_lock_args_init(&args, locks->os, &all);
+	do {
+		err = dafs_abort_try(locks, &args, &delay_ms);
+	} while (err > 0);
+	return err;
 }
 
 /* The next bytes, at or behind @pos, that the server has locked. */
@@ -1080,7 +1211,7 @@ static void dafs_locks_trust_used(struct dafs_locks *locks)
 		spin_lock(&locks->lock);
 		held = dafs_held_at(locks, pos, &last);
 		unsure = held && held->state == DAFS_HELD_UNSURE;
-		range.options = unsure && held->persist ? DAFS_LOCK_PERSIST : 0;
+		range.options = unsure ? held->options : 0;
 		spin_unlock(&locks->lock);
 		last = min(last, wanted.end);
 		range.start = pos;

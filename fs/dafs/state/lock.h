@@ -25,6 +25,9 @@ enum dafs_held_state {
 	DAFS_HELD_LOST,		/* it had, and did not give the lock back after a restart */
 };
 
+/* Options by which a lock differs from others as long as it lasts; REPAIR is done at once */
+#define DAFS_HELD_OPTIONS	(DAFS_LOCK_PERSIST | DAFS_LOCK_AUTORECOVERY)
+
 /**
  * struct dafs_held - bytes that are locked at the server
  * @link: in dafs_locks.held, in the order of the file; they do not overlap
@@ -33,7 +36,7 @@ enum dafs_held_state {
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
  * @state: what is known of it
  * @local: locked by a delegation, so that the server need not know of it; SURE
- * @persist: the server was asked for a PERSIST lock (4.4.1.3)
+ * @options: DAFS_HELD_OPTIONS of them that the server was asked for
  */
 struct dafs_held {
 	struct list_head link;
@@ -42,7 +45,7 @@ struct dafs_held {
 	u32 type;
 	enum dafs_held_state state;
 	bool local;
-	bool persist;
+	u32 options;
 };
 
 /**
@@ -85,7 +88,7 @@ struct dafs_locks {
  * @start: first byte
  * @end: last byte, OFFSET_MAX for the end of the file
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
- * @options: DAFS_LOCK_PERSIST, DAFS_LOCK_REPAIR
+ * @options: DAFS_LOCK_PERSIST, DAFS_LOCK_AUTORECOVERY, DAFS_LOCK_REPAIR
  */
 struct dafs_lock_range {
 	loff_t start;
@@ -93,17 +96,6 @@ struct dafs_lock_range {
 	u32 type;
 	u32 options;
 };
-
-/**
- * dafs_held_options() - the options that bytes are locked with
- * @held: the bytes
- *
- * Return: DAFS_LOCK_PERSIST or 0; REPAIR has been done.
- */
-static inline u32 dafs_held_options(const struct dafs_held *held)
-{
-	return held->persist ? DAFS_LOCK_PERSIST : 0;
-}
 
 /* held.c */
 const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end);
@@ -128,9 +120,11 @@ void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end);
 void dafs_locks_lower_later(struct dafs_locks *locks);
 int dafs_locks_owner(struct inode *inode, const struct dafs_open_state *os, char *owner);
 bool dafs_locks_any(const struct inode *inode);
+int dafs_locks_abort(struct dafs_locks *locks);
 bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
-bool dafs_locks_persist(const struct inode *inode);
+bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end);
+bool dafs_locks_recorded(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
 int dafs_locks_push(struct inode *inode, ktime_t until);

@@ -10,7 +10,8 @@
 #include "vfs.h"
 
 #define DAFS_IOC_LOCK_FLAGS \
-	(DAFS_IOC_LOCK_WAIT | DAFS_IOC_LOCK_PERSIST | DAFS_IOC_LOCK_REPAIR)
+	(DAFS_IOC_LOCK_WAIT | DAFS_IOC_LOCK_PERSIST | DAFS_IOC_LOCK_REPAIR | \
+	 DAFS_IOC_LOCK_AUTORECOVER)
 
 static_assert(sizeof(struct dafs_ioc_lock) == DAFS_IOC_LOCK_SIZE_VER0);
 
@@ -28,9 +29,17 @@ static int dafs_ioc_lock_get(struct dafs_ioc_lock *args, void __user *arg)
 	return copy_struct_from_user(args, sizeof(*args), arg, size);
 }
 
+/* What is undone is undone for all of the file. */
+static int dafs_ioc_lock_check_undo(const struct dafs_ioc_lock *args)
+{
+	if (args->type != DAFS_IOC_LOCK_ABORT && !(args->flags & DAFS_IOC_LOCK_AUTORECOVER))
+		return 0;
+	return args->type == DAFS_IOC_LOCK_READ || args->start || args->length ? -EINVAL : 0;
+}
+
 static int dafs_ioc_lock_check(const struct file *file, const struct dafs_ioc_lock *args)
 {
-	if (args->flags & ~DAFS_IOC_LOCK_FLAGS || args->reserved)
+	if (args->flags & ~DAFS_IOC_LOCK_FLAGS || args->reserved || dafs_ioc_lock_check_undo(args))
 		return -EINVAL;
 	switch (args->type) {
 	case DAFS_IOC_LOCK_READ:
@@ -38,6 +47,7 @@ static int dafs_ioc_lock_check(const struct file *file, const struct dafs_ioc_lo
 	case DAFS_IOC_LOCK_WRITE:
 		return file->f_mode & FMODE_WRITE ? 0 : -EBADF;
 	case DAFS_IOC_LOCK_UNLOCK:
+	case DAFS_IOC_LOCK_ABORT:
 		return args->flags ? -EINVAL : 0;
 	default:
 		return -EINVAL;
@@ -83,6 +93,8 @@ static u32 dafs_ioc_lock_options(const struct dafs_ioc_lock *args)
 
 	if (args->flags & DAFS_IOC_LOCK_PERSIST)
 		options |= DAFS_LOCK_PERSIST;
+	if (args->flags & DAFS_IOC_LOCK_AUTORECOVER)
+		options |= DAFS_LOCK_AUTORECOVERY;
 	if (args->flags & DAFS_IOC_LOCK_REPAIR)
 		options |= DAFS_LOCK_REPAIR;
 	return options;
@@ -99,6 +111,8 @@ static int dafs_ioc_lock(struct file *file, void __user *arg)
 		err = dafs_ioc_lock_check(file, &args);
 	if (err)
 		return err;
+	if (args.type == DAFS_IOC_LOCK_ABORT)
+		return dafs_file_abort(file);
 	dafs_ioc_lock_init(file, &args, &fl);
 	err = dafs_ioc_lock_range(&args, &fl);
 	if (!err)

@@ -33,11 +33,12 @@ static bool dafs_lock_is_local(const struct inode *inode, const struct file_lock
 
 /*
  * What a delegation keeps others from reading is made stable when it ends.  But a PERSIST lock is
- * to tell others whether all was written when this machine was lost.
+ * to tell others whether all was written when this machine was lost, and under an AUTORECOVERY
+ * lock all of it is to be written, or none.
  */
 static bool dafs_lock_may_delay(const struct inode *inode)
 {
-	return dafs_inode_delegated_to_write(DAFS_I(inode)) && !dafs_locks_persist(inode);
+	return dafs_inode_delegated_to_write(DAFS_I(inode)) && !dafs_locks_recorded(inode);
 }
 
 static void dafs_lock_settle(struct inode *inode)
@@ -121,7 +122,11 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	err = dafs_lock_ask(file, fl);
 	if (err)
 		return err;
-	dafs_lock_settle(inode);
+	/* what was written before is not undone, so a delegation does not keep it here */
+	if (range->options & DAFS_LOCK_AUTORECOVERY)
+		dafs_file_settle(inode);
+	else
+		dafs_lock_settle(inode);
 	err = dafs_locks_enter(locks);
 	if (err)
 		return err;
@@ -177,12 +182,16 @@ static bool dafs_lock_in_background(const struct inode *inode)
 	return (current->flags & PF_WQ_WORKER) || dafs_exits_while_down(dafs_inode_clnt(inode));
 }
 
-static int dafs_lock_clear(struct file *file, struct file_lock *fl)
+/*
+ * @tell: return -EIO if the lock had been lost, or if it is not known whether the server has
+ * ended one with a record; it is unlocked all the same
+ */
+static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 {
 	struct inode *inode = file_inode(file);
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 	struct dafs_lock_range range;
-	bool later;
+	bool later, lost;
 	int err;
 
 	if (!dafs_locks_any(inode)) {
@@ -205,7 +214,10 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl)
 		return err;
 	}
 	dafs_lock_range_init(fl, &range);
+	lost = dafs_locks_lost(inode);
 	dafs_locks_lower(locks, range.start, range.end);
+	if (tell && !err && (lost || dafs_locks_in_doubt(locks, range.start, range.end)))
+		err = -EIO;
 	dafs_locks_leave(locks);
 	return err;
 }
@@ -224,7 +236,7 @@ static void dafs_flock_give_up(struct file *file, const struct file_lock *fl)
 	locks_copy_lock(&old, (struct file_lock *)fl);
 	old.c.flc_type = F_UNLCK;
 	old.c.flc_flags &= ~FL_SLEEP;
-	dafs_lock_clear(file, &old);
+	dafs_lock_clear(file, &old, false);
 	locks_release_private(&old);
 }
 
@@ -345,25 +357,82 @@ int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl)
 		return dafs_lock_get(file, fl);
 	if (dafs_lock_is_local(file_inode(file), fl))
 		return locks_lock_file_wait(file, fl);
-	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl) : dafs_lock_set(file, fl, 0);
+	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl, false) : dafs_lock_set(file, fl, 0);
 }
 
 /**
  * dafs_file_lock_with() - a lock of an open file description, with options of DAFS
  * @file: the file
  * @fl: the lock
- * @options: DAFS_LOCK_PERSIST, DAFS_LOCK_REPAIR
+ * @options: DAFS_LOCK_PERSIST, DAFS_LOCK_AUTORECOVERY, DAFS_LOCK_REPAIR
  *
  * Context: as dafs_file_lock().
  * Return: as dafs_file_lock(); -EOWNERDEAD if a lock in the way is broken; -EINVAL if REPAIR
- * does not cover it; -EOPNOTSUPP.
+ * does not cover it; -EOPNOTSUPP; -EIO if the lock that was unlocked had been lost.
  */
 int dafs_file_lock_with(struct file *file, struct file_lock *fl, u32 options)
 {
 	/* programs of this machine alone could not repair anything */
 	if (dafs_lock_is_local(file_inode(file), fl))
 		return -EOPNOTSUPP;
-	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl) : dafs_lock_set(file, fl, options);
+	return lock_is_unlock(fl) ? dafs_lock_clear(file, fl, true) :
+				    dafs_lock_set(file, fl, options);
+}
+
+/* Has the open file description locked all bytes for writing? */
+static bool dafs_file_has_all(struct file *file)
+{
+	struct file_lock_context *ctx = locks_inode_context(file_inode(file));
+	const struct file_lock *fl;
+	bool has = false;
+
+	if (!ctx)
+		return false;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+		has |= fl->c.flc_owner == file && fl->c.flc_type == F_WRLCK && !fl->fl_start &&
+		       fl->fl_end == OFFSET_MAX;
+	spin_unlock(&ctx->flc_lock);
+	return has;
+}
+
+static int dafs_file_abort_locked(struct file *file, struct dafs_locks *locks)
+{
+	struct inode *inode = file_inode(file);
+	int err;
+
+	/* so that nothing of it is written later */
+	dafs_file_settle(inode);
+	err = dafs_locks_enter(locks);
+	if (err)
+		return err;
+	err = dafs_locks_abort(locks);
+	dafs_lock_doubt(inode);
+	dafs_locks_leave(locks);
+	return dafs_revalidate_mapping(inode, file->f_cred) ?: err;
+}
+
+/**
+ * dafs_file_abort() - undo what was written under an AUTORECOVERY lock of an open file description
+ * @file: the file
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0; -EINVAL if it has none; -EIO if that is lost; or another negative errno: then it is
+ * not known what was undone.
+ */
+int dafs_file_abort(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	int err;
+
+	if (!locks || !dafs_file_has_all(file))
+		return -EINVAL;
+	/* nobody writes meanwhile */
+	inode_lock(inode);
+	err = dafs_file_abort_locked(file, locks);
+	inode_unlock(inode);
+	return err;
 }
 
 /**

@@ -11,17 +11,19 @@
 #define DAFS_IOC_LOCK_READ	1
 #define DAFS_IOC_LOCK_WRITE	2
 #define DAFS_IOC_LOCK_UNLOCK	3
+#define DAFS_IOC_LOCK_ABORT	4	/* undo what was written under the lock, and keep it */
 
 /* dafs_ioc_lock.flags */
 #define DAFS_IOC_LOCK_WAIT	_BITUL(0)	/* until the lock is free, or a signal comes */
 #define DAFS_IOC_LOCK_PERSIST	_BITUL(1)	/* if this machine is lost, the lock is broken */
 #define DAFS_IOC_LOCK_REPAIR	_BITUL(2)	/* take over what is broken */
+#define DAFS_IOC_LOCK_AUTORECOVER _BITUL(3)	/* if this machine is lost, changes are undone */
 
 /**
  * struct dafs_ioc_lock - lock or unlock bytes of a file
  * @size: sizeof(struct dafs_ioc_lock)
- * @type: DAFS_IOC_LOCK_READ, DAFS_IOC_LOCK_WRITE or DAFS_IOC_LOCK_UNLOCK
- * @flags: DAFS_IOC_LOCK_*; 0 to unlock
+ * @type: DAFS_IOC_LOCK_READ, DAFS_IOC_LOCK_WRITE, DAFS_IOC_LOCK_UNLOCK or DAFS_IOC_LOCK_ABORT
+ * @flags: DAFS_IOC_LOCK_*; 0 to unlock, and to abort
  * @reserved: 0
  * @start: first byte
  * @length: bytes; 0 for all up to the end of the file, wherever that is
@@ -44,15 +46,23 @@ struct dafs_ioc_lock {
  * has locked them.  DAFS_IOC_LOCK_REPAIR does not tell whether anything was broken; without
  * DAFS_IOC_LOCK_PERSIST nothing tells others if the one who repairs is lost, too.
  *
+ * A lock with DAFS_IOC_LOCK_AUTORECOVER is one for writing of all bytes: start and length are 0.
+ * Until any of it is unlocked, or the last descriptor of the open file description is closed, the
+ * server can undo what was written to the file, or cut off: it does if this machine is lost, with
+ * DAFS_IOC_LOCK_PERSIST not before another one asks for a lock; and with DAFS_IOC_LOCK_ABORT.
+ * Other clients cannot write to the file meanwhile.  A program that ends, or is killed, has
+ * unlocked it, so that what it has written stays.
+ *
  * Errors are those of fcntl(2), and:
  *
  * EOWNERDEAD	a lock in the way is broken
  * EIO		this machine has lost a lock of these bytes, which must be unlocked first; or the
- *		server cannot record the lock
+ *		server cannot record the lock; or what was unlocked had been lost, so that it is
+ *		not known what was undone
  * EINVAL	the structure is not understood; or with DAFS_IOC_LOCK_REPAIR, a lock that is
- *		broken reaches beyond these bytes
+ *		broken reaches beyond these bytes; or there is nothing to abort
  * E2BIG	the structure is of a later version, and uses what this kernel does not know
- * EOPNOTSUPP	the server has no PERSIST locks for this file; or with the mount options
+ * EOPNOTSUPP	the server has no such locks for this file; or with the mount options
  *		local_lock=posix and local_lock=all, in any case
  */
 #define DAFS_IOC_LOCK		_IO(0xDA, 0)

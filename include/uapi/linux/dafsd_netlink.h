@@ -27,6 +27,18 @@ enum dafsd_persist_state {
 	DAFSD_PERSIST_STATE_HELD,
 	DAFSD_PERSIST_STATE_LEFT,
 	DAFSD_PERSIST_STATE_BROKEN,
+	DAFSD_PERSIST_STATE_UNDOING,
+};
+
+/**
+ * enum dafsd_persist_kind - What becomes of a lock when its owner is lost;
+ *   both together are possible.
+ * @DAFSD_PERSIST_KIND_PERSIST: It is broken.
+ * @DAFSD_PERSIST_KIND_AUTORECOVERY: What was written under it is undone.
+ */
+enum dafsd_persist_kind {
+	DAFSD_PERSIST_KIND_PERSIST = 1,
+	DAFSD_PERSIST_KIND_AUTORECOVERY = 2,
 };
 
 /**
@@ -91,6 +103,7 @@ enum {
 	DAFSD_A_PERSIST_WRITE,
 	DAFSD_A_PERSIST_START,
 	DAFSD_A_PERSIST_END,
+	DAFSD_A_PERSIST_KIND,
 
 	__DAFSD_A_PERSIST_MAX,
 	DAFSD_A_PERSIST_MAX = (__DAFSD_A_PERSIST_MAX - 1)

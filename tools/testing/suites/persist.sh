@@ -120,7 +120,7 @@ write = os.open(sys.argv[1], os.O_WRONLY)
 print(lock(both), lock(both, kind=3))
 print(lock(both, size=31), lock(both, size=40, more=bytes(8)),
       lock(both, size=40, more=bytes(7) + b"x"), lock(both, size=1 << 20))
-print(lock(both, kind=0), lock(both, kind=4), lock(both, flags=8), lock(both, kind=3, flags=2),
+print(lock(both, kind=0), lock(both, kind=5), lock(both, flags=16), lock(both, kind=3, flags=2),
       lock(both, reserved=1))
 print(lock(read), lock(write, kind=1), lock(both, start=1 << 63),
       lock(both, start=2, length=(1 << 63) - 1), lock(both, start=1, length=(1 << 63) - 1))

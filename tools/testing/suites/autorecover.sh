@@ -1,0 +1,294 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# AUTORECOVERY locks from programs: what was written under them is undone when their owner, or
+# the server, is lost, or the owner wants it, and stays otherwise.
+# bed: um
+# timeout: 400
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+modprobe dafsd exports=/srv/data:no_root_squash lease=4
+modprobe dafs
+A=/mnt/a B=/mnt/b D=/srv/data
+tap_run "one client" mount_dafs data $A clientid=one
+tap_run "another client" mount_dafs data $B clientid=two
+STATE=$(cat /sys/module/dafsd/parameters/state_dir)
+
+# said COMMAND...: what it prints, and its exit status
+said()
+{
+	"$@" 2>&1
+	echo $?
+}
+
+renew()
+{
+	seq 1 20000 >$D/file
+	sum=$(sha256sum <$D/file)
+}
+
+# is_old: the file is as renew has left it
+is_old()
+{
+	[ "$(sha256sum <$D/file)" = "$sum" ]
+}
+
+# transact OPTION... -- COMMAND: by one client
+transact()
+{
+	dafslock --autorecover "$@"
+}
+
+# Writes in the middle, behind the end, and cuts off; through the cache, and past it
+cat >/tmp/change.py <<'PY'
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+os.pwrite(fd, b"changed", 20000)
+os.pwrite(fd, b"x" * 50000, os.fstat(fd).st_size)
+os.fsync(fd)
+os.ftruncate(fd, 70000)
+os.pwrite(fd, b"changed", 65000)
+if len(sys.argv) > 2:
+    os.fsync(fd)
+os.close(fd)
+PY
+changed="python3 -B /tmp/change.py"
+
+# hold OPTION...: the lock, by one client, in the background, with a changed file, until release
+hold()
+{
+	rm -f /tmp/held
+	transact "$@" $A/file sh -c "$changed $A/file sync; : >/tmp/held
+		while [ -e /tmp/held ]; do sleep 0.1; done" &
+	holder=$!
+	eventually [ -e /tmp/held ]
+}
+
+release()
+{
+	rm /tmp/held
+	wait $holder
+}
+
+client()
+{
+	dafsdctl clients | grep " name=\"[^\"]*$1\"\| name=[^ ]*$1 " |
+		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
+}
+
+# what has become of the files of before-images
+images()
+{
+	find $STATE -name 'undo.*' | wc -l
+}
+
+# --- without failures ---
+
+renew
+# R-4.4.1.4-01
+tap_is "$(said transact $A/file $changed $A/file)" 0 "a command runs with the lock"
+tap_is "$(stat -c %s $D/file) $(dd if=$D/file bs=1 skip=65000 count=7 2>/dev/null) $(images)" \
+	"70000 changed 0" "and what it has written stays"
+renew
+tap_is "$(said transact $A/file sh -c "$changed $A/file; exit 3")" 3 "if it fails"
+tap_run "all of it is undone" is_old
+tap_is "$(sha256sum <$A/file)" "$sum" "as is seen by the client itself"
+tap_is "$(sha256sum <$B/file)" "$sum" "and by another one"
+cat >/tmp/abort.py <<'PY'
+import fcntl, os, struct, sys
+LOCK = 0xDA << 8
+def lock(kind, flags=0):
+    fcntl.ioctl(fd, LOCK, struct.pack("=IIIIQQ", 32, kind, flags, 0, 0, 0))
+fd = os.open(sys.argv[1], os.O_RDWR)
+before = os.pread(fd, 200000, 0)
+os.pwrite(fd, b"first", 0)
+# written, but not sent: it is not under the lock
+lock(2, 8)
+for n in range(3):
+    os.pwrite(fd, b"second", 100 * n)
+    os.pwrite(fd, b"third" * 1000, os.fstat(fd).st_size)
+    os.ftruncate(fd, 1000 * n)
+    os.pwrite(fd, b"fourth", 5000)
+    lock(4)
+    assert os.pread(fd, 200000, 0) == b"first" + before[5:], n
+    assert os.fstat(fd).st_size == len(before), n
+os.pwrite(fd, b"first", 10)
+lock(3)
+assert os.pread(fd, 200000, 0) == b"first" + before[5:10] + b"first" + before[15:]
+PY
+tap_is "$(said python3 -B /tmp/abort.py $A/file)" 0 "ABORT undoes what was written since the lock"
+tap_is "$(head -c 15 $D/file | tail -c 5)" "first" "and nothing else"
+renew
+cat >/tmp/ends.py <<'PY'
+import errno, fcntl, os, struct, sys
+LOCK = 0xDA << 8
+def call(kind, flags=0, start=0, length=0):
+    try:
+        fcntl.ioctl(fd, LOCK, struct.pack("=IIIIQQ", 32, kind, flags, 0, start, length))
+        return "ok"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+fd = os.open(sys.argv[1], os.O_RDWR)
+print(call(4), call(2, 8, 1), call(2, 8, 0, 10), call(1, 8), call(4, 8), call(4, 0, 1))
+print(call(2), call(4), call(2, 8), call(4))
+# a part of it is unlocked: what was written stays
+os.pwrite(fd, b"one", 0)
+print(call(3, 0, 0, 10), call(4))
+# so it does if another description has the file locked by flock(2)
+other = os.open(sys.argv[1], os.O_RDWR)
+fcntl.flock(other, fcntl.LOCK_SH)
+print(call(2, 8))
+os.pwrite(fd, b"two", 3)
+print(call(3), call(2, 8))
+os.pwrite(fd, b"three", 6)
+print(call(4), os.pread(fd, 11, 0) == b"onetwo" + sys.argv[2].encode())
+os.close(fd)
+fcntl.flock(other, fcntl.LOCK_UN)
+PY
+tap_is "$(python3 -B /tmp/ends.py $A/file "$(dd if=$D/file bs=1 skip=6 count=5 2>/dev/null)")" \
+	"EINVAL EINVAL EINVAL EINVAL EINVAL EINVAL
+ok EINVAL ok ok
+ok EINVAL
+ok
+ok ok
+ok True" "how it begins and ends"
+tap_is "$(head -c 6 $D/file) $(images)" "onetwo 0" "what was written before stays"
+
+# --- others ---
+
+renew
+hold
+tap_is "$(said dafslock --nonblock $B/file true)" 1 "others do not get the lock"
+tap_is "$(said timeout 60 dd if=/dev/zero of=$B/file conv=notrunc,fsync bs=1 count=1 |
+	grep -c 'Permission denied'; said timeout 60 truncate -s 0 $B/file | tail -1)" "1
+1" "nor do they write meanwhile"
+tap_is "$(tail -c 1 $B/file | wc -c)" 1 "but read"
+tap_is "$(images)" 1 "before-images are in the state directory"
+release
+tap_is "$(stat -c %s $D/file) $(images)" "70000 0" "until the command has ended"
+
+# --- the client is cut off ---
+
+# R-4.4.1.4-02 R-4.4.1.5-03
+renew
+hold
+former=$(client one)
+tap_run "its lease runs out" dafsdctl expire "$former"
+tap_run "what it has written is undone" eventually is_old
+tap_is "$(said timeout 60 dafslock $B/file true)" 0 "and others get the lock"
+rm /tmp/held
+wait $holder
+tap_is "$?" 2 "the program is told"
+tap_run "and what it wrote is not there" is_old
+# R-4.4.1.4-04
+hold --persist
+former=$(client one)
+tap_run "with a PERSIST lock" dafsdctl expire "$former"
+tap_run "it comes back" eventually sh -c "dafsdctl clients | grep -q one"
+tap_run "and goes on" dd if=/dev/zero of=$A/file bs=1 count=1 conv=notrunc,fsync
+release
+tap_is "$(stat -c %s $D/file)" 70000 "so that its changes stay"
+
+# --- the server restarts ---
+
+restart()
+{
+	modprobe -r dafsd
+	modprobe dafsd exports=/srv/data:no_root_squash lease=4
+}
+
+grace_is_over()
+{
+	[ "$(cat /sys/module/dafsd/parameters/grace)" = 0 ]
+}
+
+# R-4.4.1.6-04 R-6.5.18-02
+renew
+hold
+restart
+tap_run "when the server is back the program goes on" \
+	dd if=/dev/zero of=$A/file bs=1 count=1 seek=100 conv=notrunc,fsync
+tap_run "the grace period ends" eventually grace_is_over
+tap_is "$(stat -c %s $D/file)" 70000 "with all that it has written"
+release
+tap_is "$(stat -c %s $D/file) $(images)" "70000 0" "which stays"
+renew
+rm -f /tmp/held
+transact $A/file sh -c "$changed $A/file sync; : >/tmp/held
+	while [ -e /tmp/held ]; do sleep 0.1; done; exit 9" &
+holder=$!
+eventually [ -e /tmp/held ]
+restart
+release
+tap_run "or is undone, from before the restart" is_old
+
+# --- the client is lost ---
+
+crash()
+{
+	ip link set dum0 down
+	pkill -9 -f /tmp/held
+	wait $holder 2>/dev/null
+	umount -f -l $A
+}
+
+reconnect()
+{
+	ip link set dum0 up
+	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
+	rdma link delete rx0
+	rdma link add rx0 type rxe netdev dum0
+}
+
+is_broken()
+{
+	[ "$(said dafslock --nonblock $B/file true | tail -1)" = 3 ]
+}
+
+hold --persist
+former=$(client one)
+crash
+reconnect
+dafsdctl expire "$former"
+tap_run "a PERSIST lock whose owner is lost is broken" eventually is_broken
+tap_run "and its changes are undone" is_old
+tap_is "$(said timeout 60 dafslock --repair $B/file true)" 0 "who repairs it finds the file whole"
+tap_run "the one client again" mount_dafs data $A clientid=one
+
+# R-4.4.1.6-05: both are lost
+hold
+former=$(client one)
+tap_is "$(dafsdctl persist | grep -oE '(^| )(state|kind)=[a-z]*' | xargs)" \
+	"state=held kind=autorecovery" \
+	"the administrator sees it"
+modprobe -r dafsd
+crash
+reconnect
+modprobe dafsd exports=/srv/data:no_root_squash lease=4
+tap_run "when the client does not come back after a restart" eventually grace_is_over
+tap_run "its changes are undone" eventually is_old
+tap_is "$(said timeout 60 dafslock $B/file true)" 0 "and the file is free"
+tap_is "$(images)" 0 "nothing is left of it"
+tap_run "the one client, once more" mount_dafs data $A clientid=one
+
+# --- no room ---
+
+echo 0 >/sys/module/dafsd/parameters/max_undo
+renew
+tap_is "$(said transact $A/file $changed $A/file 2>&1 | grep -o 'No space' | head -1)" "No space" \
+	"what cannot be saved is not written"
+tap_run "but stays as it was" is_old
+echo 64 >/sys/module/dafsd/parameters/max_undo
+tap_is "$(said transact $A/file $changed $A/file)" 0 "there is room again"
+umount $B
+tap_run "a mount that keeps locks to itself" mount_dafs data $B clientid=two,local_lock=all
+tap_is "$(said dafslock --autorecover $B/file true)" \
+	"dafslock: $B/file: Operation not supported
+2" "undoes nothing"
+
+tap_run "umount" umount $A $B
+tap_run "unload" modprobe -r dafs dafsd
+tap_done
