@@ -166,6 +166,7 @@ static void __exit dafsd_exit(void)
 	dafs_unlisten(&dafsd_listen6);
 	dafs_unlisten(&dafsd_listen4);
 	dafsd_conns_exit(&dafsd_server);
+	dafsd_persist_undo_halt();
 	dafsd_clients_exit(&dafsd_server);
 	dafsd_exports_exit();
 	dafsd_records_close(&dafsd_server);

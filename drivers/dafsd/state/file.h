@@ -40,6 +40,8 @@ struct dafsd_appends {
  *	state; drops to 0 under dafsd_files_lock
  * @inode: holds a reference
  * @unbroken: dafsd_persist_breaks when nothing of it was broken
+ * @undone: changes of it were undone, so that I/O that began before may be late; guarded by
+ *	@append, held exclusively
  * @gate: held shared by I/O without an open, from the check of reservations until it
  *	is done, and exclusively to grant a reservation.  Outside of @lock, and of
  *	write access to the file system, for which I/O may have to wait.
@@ -64,6 +66,7 @@ struct dafsd_file {
 	refcount_t users;
 	struct inode *inode;
 	unsigned long unbroken;
+	bool undone;
 	struct rw_semaphore gate;
 	struct rw_semaphore append;
 	struct dafsd_appends appends;

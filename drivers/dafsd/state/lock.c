@@ -432,22 +432,23 @@ static dafs_status_t dafsd_lock_check_late(struct dafsd_rqst *rq, const struct d
 	return DAFSERR_DENIED;
 }
 
-/* As dafsd_persist_begin(), but what has to be undone is undone. */
-static dafs_status_t dafsd_lock_begin(const struct dafsd_use *use,
-				      struct dafsd_persist_change *change)
+/* Does the kernel have a lock of another owner in the way?  It may end at any moment. */
+static bool dafsd_lock_is_denied(struct dafsd_locker *locker, struct file *filp,
+				 const struct dafsd_range *range)
 {
-	dafs_status_t status = dafsd_persist_begin(change);
+	struct file_lock fl;
+	bool denied;
 
-	if (!change->due)
-		return status;
-	dafsd_persist_again(change);
-	status = dafsd_persist_undo(use->file, &use->filp->f_path);
-	return status ?: dafsd_persist_begin(change);
+	dafsd_lock_init(&fl, locker, filp, range);
+	posix_test_lock(filp, &fl);
+	denied = !lock_is_unlock(&fl);
+	locks_release_private(&fl);
+	return denied;
 }
 
 static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				     struct dafsd_locker *locker, const struct dafsd_lock_req *req,
-				     bool *ours)
+				     bool *ours, bool *due)
 {
 	struct dafsd_persist_change change = {
 		.rq = rq,
@@ -456,20 +457,24 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 		.range = &req->range,
 		.options = req->options,
 	};
+	bool undoes = req->options & DAFS_LOCK_AUTORECOVERY;
 	dafs_status_t status;
 
-	status = dafsd_persist_prepare_undo(&change);
+	status = dafsd_persist_prepare_undo(&change, undoes &&
+					    dafsd_lock_is_denied(locker, use->filp, &req->range));
 	if (status)
 		return status;
-	status = dafsd_lock_begin(use, &change);
+	status = dafsd_persist_begin(&change);
 	if (!status)
 		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
 	if (!status && (req->options & DAFS_LOCK_RECLAIM) && !change.kept)
 		status = dafsd_lock_check_late(rq, use, locker, &change);
 	if (!status)
 		status = dafsd_persist_commit(&change);
+	*due = change.due;
 	status = dafsd_persist_end(&change, status);
-	return dafsd_persist_finish_undo(&change, use->file, status);
+	dafsd_persist_finish_undo(&change);
+	return status;
 }
 
 static dafs_status_t dafsd_lock_unlock(struct dafsd_rqst *rq, const struct dafsd_use *use,
@@ -485,9 +490,10 @@ static dafs_status_t dafsd_lock_unlock(struct dafsd_rqst *rq, const struct dafsd
 	return status;
 }
 
-static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_use *use,
-				    struct dafsd_locker *locker, const struct dafsd_lock_req *req,
-				    bool *ours)
+/* @due: set if changes under another lock have to be undone first */
+static dafs_status_t dafsd_lock_try_once(struct dafsd_rqst *rq, const struct dafsd_use *use,
+					 struct dafsd_locker *locker,
+					 const struct dafsd_lock_req *req, bool *ours, bool *due)
 {
 	const struct dafsd_range *range = &req->range;
 	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
@@ -498,6 +504,9 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 	guard(mutex)(&locker->lock);
 	if (READ_ONCE(use->open->state.dead))
 		return DAFSERR_BAD_STATEID;
+	/* another open of the same owner is being dismantled */
+	if (locker->undoes)
+		return DAFSERR_DELAY;
 	if (!dafsd_lock_allowed(locker, use, range))
 		return DAFSERR_RESOURCE;
 	if (range->type == F_UNLCK)
@@ -516,7 +525,22 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 		*ours = true;
 		return dafsd_lock_give_way(rq, first, &its);
 	}
-	return dafsd_lock_lock(rq, use, locker, req, ours);
+	return dafsd_lock_lock(rq, use, locker, req, ours, due);
+}
+
+static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_use *use,
+				    struct dafsd_locker *locker, const struct dafsd_lock_req *req,
+				    bool *ours)
+{
+	bool due = false;
+	dafs_status_t status = dafsd_lock_try_once(rq, use, locker, req, ours, &due);
+
+	if (due)
+		status = dafsd_persist_undo(use->file, &use->filp->f_path) ?:
+			 dafsd_lock_try_once(rq, use, locker, req, ours, &due);
+	if (!status && (req->options & DAFS_LOCK_AUTORECOVERY))
+		status = dafsd_persist_arm(locker, use->file);
+	return status;
 }
 
 /* Return: @status, or DELAY if the request is to wait. */
@@ -591,8 +615,8 @@ dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
  * @range: the bytes that the request names
  *
  * Context: may sleep.
- * Return: OK; INVAL if that is not an AUTORECOVERY lock of the owner of the open; BAD_STATEID if
- * the open ends at this moment; or the status of dafsd_persist_abort().
+ * Return: OK; INVAL if that is not an AUTORECOVERY lock of the owner of the open; or the status
+ * of dafsd_persist_abort().
  */
 dafs_status_t dafsd_lock_abort(const struct dafsd_use *use, const struct dafsd_range *range)
 {
@@ -600,9 +624,6 @@ dafs_status_t dafsd_lock_abort(const struct dafsd_use *use, const struct dafsd_r
 
 	if (!locker || !dafsd_range_is_all(range))
 		return DAFSERR_INVAL;
-	guard(mutex)(&locker->lock);
-	if (READ_ONCE(use->open->state.dead))
-		return DAFSERR_BAD_STATEID;
 	return dafsd_persist_abort(locker, use);
 }
 
@@ -695,8 +716,10 @@ static void dafsd_locker_unlock(struct dafsd_locker *locker)
 static bool dafsd_locker_leave(struct dafsd_locker *locker, const struct inode *inode)
 {
 	guard(mutex)(&locker->lock);
-	if (dafsd_persist_leave(locker, inode))
+	if (dafsd_persist_leave(locker, inode)) {
+		locker->undoes = true;
 		return false;
+	}
 	dafsd_locker_unlock(locker);
 	dafsd_persist_gone(locker, inode);
 	return true;
@@ -705,6 +728,7 @@ static bool dafsd_locker_leave(struct dafsd_locker *locker, const struct inode *
 static void dafsd_locker_left(struct dafsd_locker *locker, const struct inode *inode)
 {
 	guard(mutex)(&locker->lock);
+	locker->undoes = false;
 	dafsd_locker_unlock(locker);
 	dafsd_persist_gone(locker, inode);
 }

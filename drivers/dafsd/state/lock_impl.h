@@ -23,6 +23,8 @@ struct dafsd_client;
  *	so may the store.
  * @filp: the files by which read locks and write locks were set, which the kernel's locks
  *	refer to as long as they last; guarded by @lock, or NULL
+ * @undoes: an open of it was revoked, and changes have to be undone before what it has locked is
+ *	unlocked in the kernel; guarded by @lock
  * @owner_len: bytes of @owner
  * @owner: from OPEN
  */
@@ -33,6 +35,7 @@ struct dafsd_locker {
 	struct dafsd_client *client;
 	struct mutex lock;	/* see above */
 	struct file *filp[2];
+	bool undoes;
 	u32 owner_len;
 	u8 owner[] __counted_by(owner_len);
 };

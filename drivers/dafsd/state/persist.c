@@ -65,15 +65,15 @@ void dafsd_persist_log(const struct dafsd_persist *persist, const char *why)
  */
 static bool dafsd_persist_break_in(struct dafsd_persist *persist, const struct dafsd_range *range)
 {
-	bool broken = false;
+	bool undoes = persist->undo && !persist->undo->over, broken = false;
 	unsigned int n;
 
 	for (n = 0; n < persist->nr; n++) {
 		if (persist->ranges[n].state != DAFSD_PERSIST_LEFT ||
 		    !dafsd_persist_conflicts(&persist->ranges[n], range))
 			continue;
-		dafsd_persist_move(&persist->ranges[n], persist->undo ? DAFSD_PERSIST_UNDOING :
-									DAFSD_PERSIST_BROKEN);
+		dafsd_persist_move(&persist->ranges[n], undoes ? DAFSD_PERSIST_UNDOING :
+								 DAFSD_PERSIST_BROKEN);
 		broken = true;
 	}
 	return broken;
@@ -89,7 +89,7 @@ static dafs_status_t dafsd_persist_break(struct dafsd_persist_change *change)
 	     persist = dafsd_persist_follow(persist)) {
 		if (persist == change->own || !dafsd_persist_break_in(persist, change->range))
 			continue;
-		if (persist->undo)
+		if (persist->undo && !persist->undo->over)
 			change->due = true;
 		else
 			dafsd_persist_log(persist, "another lock conflicts with it");
@@ -201,6 +201,18 @@ static dafs_status_t dafsd_persist_admit_undo(struct dafsd_persist_change *chang
 									      DAFS_STATUS_OK;
 }
 
+/* Those that it had before may still be needed for a moment. */
+static dafs_status_t dafsd_persist_check_undo(const struct dafsd_persist_change *change)
+{
+	const struct dafsd_undo *undo = change->own ? change->own->undo : NULL;
+
+	if (!(change->options & DAFS_LOCK_AUTORECOVERY))
+		return DAFS_STATUS_OK;
+	if (undo)
+		return undo->over ? DAFSERR_DELAY : DAFS_STATUS_OK;
+	return change->undo ? DAFS_STATUS_OK : DAFSERR_DELAY;
+}
+
 static dafs_status_t dafsd_persist_admit(struct dafsd_persist_change *change)
 {
 	const struct dafsd_locker *locker = change->locker;
@@ -218,6 +230,7 @@ static dafs_status_t dafsd_persist_admit(struct dafsd_persist_change *change)
 		status = dafsd_persist_admit_reclaim(change);
 	else
 		status = dafsd_persist_admit_new(change);
+	status = status ?: dafsd_persist_check_undo(change);
 	return status ?: dafsd_persist_prepare(change);
 }
 
@@ -248,8 +261,7 @@ static dafs_status_t dafsd_persist_begin_plain(const struct dafsd_persist_change
  * Return: OK, and no other LOCK gets in between until dafsd_persist_end(), which is to be
  * called in any case; LOCK_BROKEN or DENIED, with a description as the result; LOCK_RANGE if
  * REPAIR does not cover what is broken, or an AUTORECOVERY lock would be split; NOTSUPP;
- * RESOURCE; DELAY, if changes under another lock are to be undone first, see
- * dafsd_persist_again().
+ * RESOURCE; DELAY, with @due if changes under another lock are to be undone first.
  */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change)
 {
@@ -273,24 +285,28 @@ dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change)
 	return dafsd_persist_begin_exclusive(change);
 }
 
-/* Locks of all owners that REPAIR covers are not broken any more. */
+/* Those that REPAIR covers are not broken any more.  Return: true if there were any. */
+static bool dafsd_persist_repair_in(struct dafsd_persist *persist, const struct dafsd_range *range)
+{
+	unsigned int n, nr = persist->nr;
+
+	for (n = 0; n < persist->nr;)
+		if (persist->ranges[n].state == DAFSD_PERSIST_BROKEN &&
+		    dafsd_persist_meets(&persist->ranges[n], range))
+			dafsd_persist_take_out(persist, n);
+		else
+			n++;
+	return persist->nr != nr;
+}
+
 static int dafsd_persist_repair(struct dafsd_persist_change *change)
 {
-	const struct dafsd_range *range = change->range;
 	struct dafsd_persist *persist;
-	unsigned int n, nr;
 	int err = 0;
 
 	for (persist = dafsd_persist_first(&change->file); persist;
 	     persist = dafsd_persist_follow(persist)) {
-		nr = persist->nr;
-		for (n = 0; n < persist->nr;)
-			if (persist->ranges[n].state == DAFSD_PERSIST_BROKEN &&
-			    dafsd_persist_meets(&persist->ranges[n], range))
-				dafsd_persist_take_out(persist, n);
-			else
-				n++;
-		if (persist->nr == nr)
+		if (!dafsd_persist_repair_in(persist, change->range))
 			continue;
 		change->unsynced = true;
 		err = dafsd_persist_save(persist) ?: err;
@@ -304,10 +320,10 @@ static void dafsd_persist_commit_undo(struct dafsd_persist_change *change)
 	struct dafsd_persist *own = change->own;
 
 	if (!(change->options & DAFS_LOCK_AUTORECOVERY)) {
-		dafsd_persist_detach(own);
+		dafsd_persist_end_undo(own);
 		return;
 	}
-	if (!own->undo && change->undo) {
+	if (!own->undo) {
 		own->undo = dafsd_undo_get(change->undo);
 		change->undo_used = true;
 	}
@@ -345,6 +361,9 @@ dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change)
 		return DAFS_STATUS_OK;
 	if (own)
 		cut = dafsd_persist_cut(own, change->range->start, change->range->end, false);
+	/* in one record with what takes its place */
+	if (own && (change->options & DAFS_LOCK_REPAIR))
+		cut |= dafsd_persist_repair_in(own, change->range);
 	if (cut || (change->options & DAFSD_LOCK_RECORDED))
 		err = dafsd_persist_commit_own(change);
 	/* only then, so that the bytes are protected by one of them after a crash */
@@ -409,19 +428,4 @@ dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status
 		return status;
 	change->rq->body = false;
 	return DAFSERR_IO;
-}
-
-/**
- * dafsd_persist_again() - let dafsd_persist_begin() be called once more
- * @change: from dafsd_persist_begin(), which has returned DELAY and set @due
- *
- * Context: as dafsd_persist_end().
- */
-void dafsd_persist_again(struct dafsd_persist_change *change)
-{
-	dafsd_persist_end(change, DAFSERR_DELAY);
-	change->access = DAFSD_PERSIST_NONE;
-	change->own = NULL;
-	change->unsynced = false;
-	change->due = false;
 }

@@ -5,8 +5,7 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
-#include "../session/server.h"
-#include "../store/store.h"
+#include "../store/undo.h"
 #include "persist_impl.h"
 
 /* Where the first lock begins that does so at @from or behind it; or -1 */
@@ -38,7 +37,7 @@ static void dafsd_persist_view(const struct dafsd_persist *persist,
 			.data = (const u8 *)persist->file.fid,
 		},
 		.persists = persist->persists,
-		.undoes = persist->undo,
+		.undoes = persist->undo && !persist->undo->over,
 		.write = range->type == F_WRLCK,
 		.start = range->start,
 		.end = range->end,

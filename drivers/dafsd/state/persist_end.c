@@ -12,6 +12,7 @@
 #include "../session/trace.h"
 #include "../export/export.h"
 #include "../store/store.h"
+#include "../store/undo.h"
 #include "persist_impl.h"
 
 /*
@@ -58,13 +59,17 @@ static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
 		return DAFS_STATUS_OK;
 	if (own->locker && own->locker != locker)
 		return DAFSERR_DELAY;
-	if (own->undo && !dafsd_range_is_all(range))
+	if (own->undo && !own->undo->over && !dafsd_range_is_all(range))
 		return DAFSERR_LOCK_RANGE;
+	/* what it has written is being undone, so that it cannot stay */
+	if (own->nr && own->ranges[0].state == DAFSD_PERSIST_UNDOING)
+		return DAFSERR_IO;
 	if (dafsd_persist_splits(own, range->start, range->end) &&
 	    dafsd_persist_reserve(own, 1, false))
 		return DAFSERR_RESOURCE;
 	ret = dafsd_persist_give_up(own, range->start, range->end, false);
-	*changed = ret;
+	/* what is gone may not be so durably, if that has failed before */
+	*changed = ret || !own->nr || own->undo;
 	return ret < 0 ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
 }
 
@@ -76,7 +81,7 @@ static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
  *
  * Context: may sleep for the store; holds dafsd_locker.lock.
  * Return: OK; LOCK_RANGE for a part of an AUTORECOVERY lock; RESOURCE; DELAY; IO if the store
- * cannot be written: it must not be unlocked.
+ * cannot be written, or changes under the lock are being undone: it must not be unlocked.
  */
 dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const struct inode *inode,
 				   const struct dafsd_range *range)
@@ -162,7 +167,7 @@ static void dafsd_persist_leave_all(struct dafsd_persist *own)
 /* A client that will reclaim it when the server is back has not lost it. */
 static bool dafsd_persist_leave_undo(struct dafsd_persist *own)
 {
-	if (!own->undo || own->persists || own->locker->client->keeps_record)
+	if (!own->undo || own->undo->over || own->persists || own->locker->client->keeps_record)
 		return false;
 	if (own->ranges[0].state == DAFSD_PERSIST_LEFT) {
 		dafsd_persist_move(&own->ranges[0], DAFSD_PERSIST_UNDOING);
@@ -283,7 +288,8 @@ void dafsd_persist_removed(struct inode *inode)
 /* Return: true if it was not broken before. */
 static bool dafsd_persist_replace(struct dafsd_persist *persist)
 {
-	enum dafsd_persist_state to = persist->undo ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
+	bool undoes = persist->undo && !persist->undo->over;
+	enum dafsd_persist_state to = undoes ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
 	bool broken = false;
 	unsigned int n;
 
@@ -297,7 +303,7 @@ static bool dafsd_persist_replace(struct dafsd_persist *persist)
 	}
 	if (!broken)
 		return false;
-	if (!persist->undo)
+	if (!undoes)
 		dafsd_persist_log(persist, "its client has restarted");
 	/* a record that is not written now is of another instance after a restart, too */
 	dafsd_persist_save(persist);

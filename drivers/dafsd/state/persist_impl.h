@@ -155,7 +155,6 @@ struct dafsd_persist_change {
 /* persist.c */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change);
-void dafsd_persist_again(struct dafsd_persist_change *change);
 void dafsd_persist_late(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status_t status);
 void dafsd_persist_log(const struct dafsd_persist *persist, const char *why);
@@ -209,12 +208,16 @@ bool dafsd_persist_was_left(const struct dafsd_persist *own, const struct dafsd_
 /* persist_undo.c */
 struct dafsd_persist *dafsd_persist_undoes(const struct dafsd_persist_file *file);
 bool dafsd_persist_is_due(const struct dafsd_persist *persist);
-void dafsd_persist_detach(struct dafsd_persist *persist);
-void dafsd_persist_reap(unsigned long stamp);
-dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change);
-dafs_status_t dafsd_persist_finish_undo(struct dafsd_persist_change *change,
-					struct dafsd_file *file, dafs_status_t status);
+void dafsd_persist_end_undo(struct dafsd_persist *persist);
+void dafsd_persist_take_over(struct dafsd_persist *persist, unsigned long stamp,
+			     struct list_head *over);
+void dafsd_persist_orphan_undo(struct dafsd_undo *undo);
+void dafsd_persist_reap(struct list_head *over);
+dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change, bool denied);
+void dafsd_persist_finish_undo(struct dafsd_persist_change *change);
+dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_file *file);
 dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struct dafsd_use *use);
+void dafsd_persist_undo_begin(void);
 void dafsd_persist_undo_stop(void);
 
 /* persist_record.c */

@@ -218,6 +218,17 @@ dafs_status_t dafsd_persist_test(struct dafsd_rqst *rq, const struct inode *inod
 	return status;
 }
 
+/* Are there before-images of a lock in the file, also of one that has just ended? */
+static bool dafsd_persist_any_undo(const struct dafsd_persist_file *file)
+{
+	const struct dafsd_persist *persist;
+
+	for (persist = dafsd_persist_first(file); persist; persist = dafsd_persist_follow(persist))
+		if (persist->undo)
+			return true;
+	return false;
+}
+
 /*
  * Is a byte of the range broken?  If I/O has nothing to look at in all the file, the next one
  * need not look.  Return: OK; STALE_STATEID if it is; DELAY if changes have to be undone first.
@@ -234,7 +245,8 @@ static dafs_status_t dafsd_persist_look(struct dafsd_file *file, const struct da
 	if (undoes)
 		return dafsd_persist_is_due(undoes) ? DAFSERR_DELAY : DAFS_STATUS_OK;
 	if (!any || !dafsd_persist_obstacle(&at, &all, DAFSD_PERSIST_BROKEN, NULL, &found)) {
-		WRITE_ONCE(file->unbroken, dafsd_persist_breaks);
+		if (!READ_ONCE(file->undone) && (!any || !dafsd_persist_any_undo(&at)))
+			WRITE_ONCE(file->unbroken, dafsd_persist_breaks);
 		return DAFS_STATUS_OK;
 	}
 	return dafsd_persist_obstacle(&at, range, DAFSD_PERSIST_BROKEN, NULL, &found) ?

@@ -486,6 +486,10 @@ void dafsd_persist_drop(struct dafsd_persist *persist)
 	hlist_del(&persist->client_link);
 	WRITE_ONCE(dafsd_persist_nr, dafsd_persist_nr - 1);
 	dafsd_persist_total -= dafsd_persist_most(persist);
+	if (persist->undo && persist->undo->over) {
+		dafsd_persist_orphan_undo(persist->undo);
+		persist->undo = NULL;
+	}
 	dafsd_persist_free(persist);
 }
 
@@ -493,7 +497,7 @@ void dafsd_persist_drop(struct dafsd_persist *persist)
  * dafsd_persist_tidy() - forget those in a file who have no PERSIST locks any more
  * @file: the file
  * @stamp: dafsd_persist_stamp when changes were made
- * @durable: they are, so that before-images that were needed until then are not any more
+ * @durable: they are; else nothing is forgotten
  *
  * Until then they stay, so that others who get a lock in the file wait for that, too.
  *
@@ -503,15 +507,16 @@ void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long sta
 {
 	unsigned int nofs = dafsd_persist_write_lock();
 	struct dafsd_persist *persist, *next;
+	LIST_HEAD(over);
 
-	for (persist = dafsd_persist_first(file); persist; persist = next) {
+	for (persist = dafsd_persist_first(file); persist && durable; persist = next) {
 		next = dafsd_persist_follow(persist);
+		dafsd_persist_take_over(persist, stamp, &over);
 		if (!persist->nr && persist->stamp <= stamp)
 			dafsd_persist_drop(persist);
 	}
 	dafsd_persist_write_unlock(nofs);
-	if (durable)
-		dafsd_persist_reap(stamp);
+	dafsd_persist_reap(&over);
 }
 
 static u32 dafsd_persist_state_record(const struct dafsd_persist_range *range)
@@ -538,13 +543,14 @@ static void dafsd_persist_write_range(const struct dafsd_persist_range *range,
 static void dafsd_persist_fill(const struct dafsd_persist *persist,
 			       struct dafsd_persist_record *rec)
 {
+	const struct dafsd_undo *undo = persist->undo && !persist->undo->over ? persist->undo : NULL;
 	struct dafsd_range_record *ranges = (struct dafsd_range_record *)rec->data;
 	unsigned int n;
 
 	export_uuid(rec->fs, &persist->file.fs);
 	rec->fid_type = persist->file.type;
 	rec->fid_words = persist->file.words;
-	rec->flags = persist->undo ? DAFSD_PERSIST_UNDOES : 0;
+	rec->flags = undo ? DAFSD_PERSIST_UNDOES : 0;
 	if (!persist->persists)
 		rec->flags |= DAFSD_PERSIST_PASSES;
 	rec->reserved = 0;
@@ -556,8 +562,8 @@ static void dafsd_persist_fill(const struct dafsd_persist *persist,
 	rec->id_len = cpu_to_le32(persist->id_len);
 	rec->owner_len = cpu_to_le32(persist->owner_len);
 	rec->nr = cpu_to_le32(persist->nr);
-	rec->undo_slot = cpu_to_le32(persist->undo ? persist->undo->slot : 0);
-	rec->undo_id = cpu_to_le64(persist->undo ? persist->undo->id : 0);
+	rec->undo_slot = cpu_to_le32(undo ? undo->slot : 0);
+	rec->undo_id = cpu_to_le64(undo ? undo->id : 0);
 	for (n = 0; n < persist->nr; n++)
 		dafsd_persist_write_range(&persist->ranges[n], &ranges[n]);
 	memcpy(&ranges[persist->nr], persist->names, persist->id_len + persist->owner_len);
@@ -582,7 +588,7 @@ int dafsd_persist_save(struct dafsd_persist *persist)
 	int err;
 
 	if (!persist->nr)
-		dafsd_persist_detach(persist);
+		dafsd_persist_end_undo(persist);
 	persist->stamp = ++dafsd_persist_stamp;
 	if (!persist->nr) {
 		dafsd_store_delete(store, &key);
@@ -724,6 +730,7 @@ int dafsd_persist_load(struct dafsd_store *store)
 	unsigned int nofs = dafsd_persist_write_lock();
 	int err;
 
+	dafsd_persist_undo_begin();
 	err = dafsd_store_for_each(store, DAFSD_RECORD_PERSIST, dafsd_persist_load_one, NULL);
 	dafsd_persist_write_unlock(nofs);
 	if (err)
@@ -744,10 +751,10 @@ void dafsd_persist_unload(void)
 	struct hlist_node *next;
 	unsigned int nofs, n;
 
-	dafsd_persist_undo_stop();
 	nofs = dafsd_persist_write_lock();
 	for (n = 0; n < ARRAY_SIZE(dafsd_persist_files); n++)
 		hlist_for_each_entry_safe(persist, next, &dafsd_persist_files[n], file_link)
 			dafsd_persist_drop(persist);
 	dafsd_persist_write_unlock(nofs);
+	dafsd_persist_undo_stop();
 }

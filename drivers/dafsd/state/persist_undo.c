@@ -21,11 +21,18 @@
  *  2. While there is such a lock, only its client writes: what others write would be undone, too.
  *  3. That a lock is UNDOING is durable before the first change is undone, so that its owner does
  *     not reclaim it after a crash in the middle; and the file is durable as it was before the
- *     lock goes.  Then the before-images are deleted; before a crash there are never too few.
- *  4. Whoever finds a lock UNDOING undoes the changes before it goes on, by
+ *     lock goes.
+ *  4. When a lock ends, its before-images stay with it, and nobody writes, until that is durable
+ *     (dafsd_undo.over): after a crash before that, changes are undone.
+ *  5. Whoever finds a lock UNDOING undoes the changes before it goes on, by
  *     dafsd_persist_undo(); nobody waits for a worker.
- *  5. A lock that was revoked stays locked in the kernel until its changes were undone, or that
- *     has failed.
+ *  6. A lock that was revoked stays locked in the kernel until its changes were undone, or that
+ *     has failed; until then its owner locks nothing (dafsd_locker.undoes).
+ *  7. What waits for the exported file system is not done under dafsd_locker.lock, because who
+ *     takes a lock away takes that.
+ *
+ * An open that was revoked is dead before its lock is UNDOING, so a request that has found it
+ * before, and is late, is refused under dafsd_file.append.
  */
 #include <linux/exportfs.h>
 #include <linux/file.h>
@@ -43,22 +50,28 @@
 #include "open_impl.h"
 #include "persist_impl.h"
 
-/* Before-images that are needed until a change of a record is durable; by dafsd_persist_sem */
-static LIST_HEAD(dafsd_undo_over);
+/* Before-images of files that were removed, which nobody needs; by dafsd_persist_sem */
+static LIST_HEAD(dafsd_undo_orphans);
+
+/* How long a file is left alone when changes could not be undone */
+#define DAFSD_UNDO_PAUSE	(HZ / 2)
+
+/* The server ends: what is left is reclaimed when it is back */
+static bool dafsd_undo_halted;
 
 /**
  * dafsd_persist_undoes() - the AUTORECOVERY lock of a file
  * @file: the file
  *
  * Context: holds dafsd_persist_sem.
- * Return: the lock, the only one of its owner in the file, or NULL.
+ * Return: the lock, the only one of its owner in the file, or NULL; not one that has ended.
  */
 struct dafsd_persist *dafsd_persist_undoes(const struct dafsd_persist_file *file)
 {
 	struct dafsd_persist *persist;
 
 	for (persist = dafsd_persist_first(file); persist; persist = dafsd_persist_follow(persist))
-		if (persist->undo)
+		if (persist->undo && !persist->undo->over)
 			return persist;
 	return NULL;
 }
@@ -76,59 +89,78 @@ bool dafsd_persist_is_due(const struct dafsd_persist *persist)
 	case DAFSD_PERSIST_UNDOING:
 		return true;
 	case DAFSD_PERSIST_LEFT:
-		return !persist->persists && !dafsd_in_grace(&dafsd_server);
+		return !persist->persists && !dafsd_in_grace(&dafsd_server) &&
+		       !READ_ONCE(dafsd_undo_halted);
 	default:
 		return false;
 	}
 }
 
 /**
- * dafsd_persist_detach() - the before-images of a lock will not be needed
+ * dafsd_persist_end_undo() - the before-images of a lock are needed only until that is durable
  * @persist: the lock, which is about to be saved by dafsd_persist_save(), or just was deleted
  *
  * Context: holds dafsd_persist_sem exclusively.
  */
-void dafsd_persist_detach(struct dafsd_persist *persist)
+void dafsd_persist_end_undo(struct dafsd_persist *persist)
+{
+	lockdep_assert_held_write(&dafsd_persist_sem);
+	if (!persist->undo || persist->undo->over)
+		return;
+	persist->persists = true;
+	persist->undo->over = true;
+	persist->undo->stamp = dafsd_persist_stamp + 1;
+	dafsd_persist_look_again();
+}
+
+/**
+ * dafsd_persist_take_over() - take before-images from a lock when they are not needed any more
+ * @persist: the lock
+ * @stamp: what was saved up to this one is durable
+ * @over: a list for dafsd_persist_reap()
+ *
+ * Context: holds dafsd_persist_sem exclusively.
+ */
+void dafsd_persist_take_over(struct dafsd_persist *persist, unsigned long stamp,
+			     struct list_head *over)
 {
 	struct dafsd_undo *undo = persist->undo;
 
 	lockdep_assert_held_write(&dafsd_persist_sem);
-	if (!undo)
+	if (!undo || !undo->over || undo->stamp > stamp || persist->unsaved)
 		return;
 	persist->undo = NULL;
-	persist->persists = true;
-	undo->stamp = dafsd_persist_stamp + 1;
-	list_add_tail(&undo->link, &dafsd_undo_over);
-}
-
-static void dafsd_undo_take_over(struct list_head *over, unsigned long stamp)
-{
-	unsigned int nofs = dafsd_persist_write_lock();
-	struct dafsd_undo *undo, *next;
-
-	list_for_each_entry_safe(undo, next, &dafsd_undo_over, link)
-		if (undo->stamp <= stamp)
-			list_move_tail(&undo->link, over);
-	dafsd_persist_write_unlock(nofs);
+	list_add_tail(&undo->link, over);
+	list_splice_tail_init(&dafsd_undo_orphans, over);
 }
 
 /**
- * dafsd_persist_reap() - delete before-images that nobody needs any more
- * @stamp: what was saved up to this one is durable
+ * dafsd_persist_orphan_undo() - a lock is forgotten with its file
+ * @undo: its before-images; the reference of the lock
+ *
+ * Context: holds dafsd_persist_sem exclusively.
+ */
+void dafsd_persist_orphan_undo(struct dafsd_undo *undo)
+{
+	lockdep_assert_held_write(&dafsd_persist_sem);
+	list_add_tail(&undo->link, &dafsd_undo_orphans);
+}
+
+/**
+ * dafsd_persist_reap() - delete before-images
+ * @over: from dafsd_persist_take_over()
  *
  * Context: may sleep for the state directory.
  */
-void dafsd_persist_reap(unsigned long stamp)
+void dafsd_persist_reap(struct list_head *over)
 {
 	struct dafsd_undo *undo, *next;
 	const struct cred *saved;
-	LIST_HEAD(over);
 
-	if (list_empty_careful(&dafsd_undo_over))
+	if (list_empty(over))
 		return;
-	dafsd_undo_take_over(&over, stamp);
 	saved = dafsd_act_as_server();
-	list_for_each_entry_safe(undo, next, &over, link) {
+	list_for_each_entry_safe(undo, next, over, link) {
 		list_del_init(&undo->link);
 		dafsd_undo_delete(dafsd_server.store, undo);
 	}
@@ -173,11 +205,12 @@ static bool dafsd_undo_has(const struct dafsd_persist_change *change)
 /**
  * dafsd_persist_prepare_undo() - LOCK: make a file for before-images, if they are asked for
  * @change: as for dafsd_persist_begin(), which follows; then dafsd_persist_finish_undo()
+ * @denied: the kernel has another lock in the way, as it seems
  *
  * Context: may sleep for the state directory; holds dafsd_locker.lock.
  * Return: OK; NOTSUPP if it is not a lock for writing of all bytes; RESOURCE; IO.
  */
-dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change)
+dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change, bool denied)
 {
 	const struct dafsd_range *range = change->range;
 	const struct cred *saved;
@@ -188,8 +221,8 @@ dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change)
 	if (range->start || range->end != OFFSET_MAX || range->type != F_WRLCK ||
 	    !dafsd_persist_possible(change->inode))
 		return DAFSERR_NOTSUPP;
-	/* those of what is reclaimed are there */
-	if ((change->options & DAFS_LOCK_RECLAIM) || dafsd_undo_has(change))
+	/* those of what is reclaimed are there; and who is denied the lock needs none */
+	if ((change->options & DAFS_LOCK_RECLAIM) || dafsd_undo_has(change) || denied)
 		return DAFS_STATUS_OK;
 	if (dafsd_undo_is_greedy(change->locker->client))
 		return DAFSERR_RESOURCE;
@@ -204,63 +237,92 @@ dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change)
 								      DAFSERR_IO;
 }
 
-/*
- * The lock is there, and requests that do not know of it end before the size is looked at.
- * Until then its client does not write either.
- */
-static dafs_status_t dafsd_undo_begin(struct dafsd_file *file, struct dafsd_undo *undo)
-{
-	int err;
-
-	down_write(&file->append);
-	err = dafsd_undo_arm(undo, i_size_read(file->inode));
-	up_write(&file->append);
-	return err ? DAFSERR_IO : DAFS_STATUS_OK;
-}
-
 /**
  * dafsd_persist_finish_undo() - LOCK is done
  * @change: from dafsd_persist_prepare_undo(), after dafsd_persist_end()
- * @file: the file
- * @status: what the request is to be answered
  *
- * Context: may sleep; holds dafsd_locker.lock.
- * Return: @status; or IO if the size of the file cannot be recorded: it is locked, but cannot be
- * changed.
+ * Context: may sleep for the state directory; holds dafsd_locker.lock.
  */
-dafs_status_t dafsd_persist_finish_undo(struct dafsd_persist_change *change,
-					struct dafsd_file *file, dafs_status_t status)
+void dafsd_persist_finish_undo(struct dafsd_persist_change *change)
 {
 	const struct cred *saved;
 
 	if (!change->undo)
-		return status;
-	saved = dafsd_act_as_server();
-	if (!change->undo_used) {
-		dafsd_undo_delete(dafsd_server.store, change->undo);
-	} else {
-		status = status ?: dafsd_undo_begin(file, change->undo);
+		return;
+	if (change->undo_used) {
 		dafsd_undo_put(change->undo);
+		return;
 	}
+	saved = dafsd_act_as_server();
+	dafsd_undo_delete(dafsd_server.store, change->undo);
 	revert_creds(saved);
-	return status;
 }
 
-/* The lock in a file whose changes have to be undone becomes UNDOING.  Return: a reference */
+/* The before-images of a lock that is HELD.  Return: a reference, or NULL */
+static struct dafsd_undo *dafsd_undo_of_locker(const struct dafsd_locker *locker,
+					       const struct inode *inode)
+{
+	unsigned int nofs = dafsd_persist_read_lock();
+	const struct dafsd_persist *own;
+	struct dafsd_persist_file file;
+	struct dafsd_undo *undo = NULL;
+
+	own = dafsd_persist_of_locker(locker, inode, &file);
+	if (own && own->undo && !own->undo->over && own->ranges[0].state == DAFSD_PERSIST_HELD)
+		undo = dafsd_undo_get(own->undo);
+	dafsd_persist_read_unlock(nofs);
+	return undo;
+}
+
+/**
+ * dafsd_persist_arm() - an AUTORECOVERY lock was granted: changes can be undone from now on
+ * @locker: who has it
+ * @file: the file
+ *
+ * Requests that do not know of the lock end before the size of the file is looked at.  Until
+ * then its client does not write either.
+ *
+ * Context: may sleep for the file system and the state directory; does not hold
+ * dafsd_locker.lock.
+ * Return: OK, also if that was done before, or the lock is not there any more; IO if the size
+ * cannot be recorded: it is locked, but cannot be changed.
+ */
+dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_file *file)
+{
+	struct dafsd_undo *undo = dafsd_undo_of_locker(locker, file->inode);
+	const struct cred *saved;
+	int err;
+
+	if (!undo)
+		return DAFS_STATUS_OK;
+	saved = dafsd_act_as_server();
+	down_write(&file->append);
+	err = dafsd_undo_arm(dafsd_server.store, undo, i_size_read(file->inode));
+	up_write(&file->append);
+	revert_creds(saved);
+	dafsd_undo_put(undo);
+	return err ? DAFSERR_IO : DAFS_STATUS_OK;
+}
+
+/*
+ * The lock in a file whose changes have to be undone becomes UNDOING.  Return: a reference; NULL
+ * if there is none; an ERR_PTR if that cannot be saved.
+ */
 static struct dafsd_undo *dafsd_undo_start(const struct inode *inode,
 					   struct dafsd_persist_file *file)
 {
 	unsigned int nofs = dafsd_persist_write_lock();
 	struct dafsd_persist *persist = NULL;
 	struct dafsd_undo *undo = NULL;
+	int err;
 
 	if (dafsd_persist_find_file(inode, file))
 		persist = dafsd_persist_undoes(file);
 	if (persist && dafsd_persist_is_due(persist)) {
-		undo = dafsd_undo_get(persist->undo);
 		if (persist->ranges[0].state == DAFSD_PERSIST_LEFT)
 			dafsd_persist_move(&persist->ranges[0], DAFSD_PERSIST_UNDOING);
-		dafsd_persist_save(persist);
+		err = dafsd_persist_save(persist);
+		undo = err ? ERR_PTR(err) : dafsd_undo_get(persist->undo);
 	}
 	dafsd_persist_write_unlock(nofs);
 	return undo;
@@ -278,7 +340,7 @@ static int dafsd_undo_done(const struct dafsd_persist_file *file, const struct d
 		if (persist->persists) {
 			dafsd_persist_move(&persist->ranges[0], DAFSD_PERSIST_BROKEN);
 			dafsd_persist_log(persist, "what was written under it is undone");
-			dafsd_persist_detach(persist);
+			dafsd_persist_end_undo(persist);
 		} else {
 			dafsd_persist_take_out(persist, 0);
 		}
@@ -302,20 +364,31 @@ static int dafsd_undo_restore_by(struct dafsd_undo *undo, const struct path *pat
 	return err;
 }
 
+static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
+{
+	int err;
+
+	/* all who want to use the file come here */
+	if (undo->retry && time_before(jiffies, undo->retry))
+		return -EIO;
+	err = dafsd_store_sync(dafsd_server.store) ?: dafsd_undo_restore_by(undo, path);
+	undo->retry = err && err != -EAGAIN ? jiffies + DAFSD_UNDO_PAUSE : 0;
+	if (err)
+		pr_warn_ratelimited("dafsd: cannot undo what was written to inode %lu under a lock (undo.%u): %pe\n",
+				    d_inode(path->dentry)->i_ino, undo->slot, ERR_PTR(err));
+	return err;
+}
+
 static int dafsd_undo_run(struct dafsd_file *file, const struct path *path)
 {
 	struct dafsd_persist_file at;
 	struct dafsd_undo *undo = dafsd_undo_start(file->inode, &at);
 	int err;
 
-	if (!undo)
-		return 0;
-	err = dafsd_store_sync(dafsd_server.store) ?: dafsd_undo_restore_by(undo, path);
-	if (err)
-		pr_warn_ratelimited("dafsd: cannot undo what was written to inode %lu under a lock (undo.%u): %pe\n",
-				    file->inode->i_ino, undo->slot, ERR_PTR(err));
-	else
-		err = dafsd_undo_done(&at, undo);
+	if (IS_ERR_OR_NULL(undo))
+		return PTR_ERR_OR_ZERO(undo);
+	err = dafsd_undo_try(undo, path) ?: dafsd_undo_done(&at, undo);
+	file->undone = true;
 	dafsd_undo_put(undo);
 	return err;
 }
@@ -369,6 +442,34 @@ static dafs_status_t dafsd_undo_before(struct dafsd_undo *undo, const struct pat
 	return dafs_errno_to_status(err);
 }
 
+/* Has a lock in the file ended, of which that may not be durable yet? */
+static bool dafsd_undo_is_ending(const struct dafsd_persist_file *file)
+{
+	const struct dafsd_persist *persist;
+
+	for (persist = dafsd_persist_first(file); persist; persist = dafsd_persist_follow(persist))
+		if (persist->undo && persist->undo->over)
+			return true;
+	return false;
+}
+
+/* Invariant 4.  What could not be saved is saved now. */
+static int dafsd_undo_settle(const struct dafsd_persist_file *file)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *persist;
+	unsigned long stamp;
+	int err = 0;
+
+	for (persist = dafsd_persist_first(file); persist && !err;
+	     persist = dafsd_persist_follow(persist))
+		if (persist->unsaved)
+			err = dafsd_persist_save(persist);
+	stamp = dafsd_persist_stamp;
+	dafsd_persist_write_unlock(nofs);
+	return err ?: dafsd_persist_sync(file, stamp);
+}
+
 /**
  * dafsd_persist_check_write() - bytes of a file are about to be changed; see
  * dafsd_persist_write()
@@ -377,27 +478,36 @@ static dafs_status_t dafsd_undo_before(struct dafsd_undo *undo, const struct pat
  * @length: bytes
  *
  * Context: may sleep for the file system and the state directory; holds dafsd_file.append.
- * Return: OK; LOCKED if another client has an AUTORECOVERY lock; DELAY; RESOURCE; NOSPC if there
- * is no room for what may have to be undone; or the status of the file system.
+ * Return: OK; EXPIRED if the open was revoked meanwhile; LOCKED if another client has an
+ * AUTORECOVERY lock; DELAY; RESOURCE; NOSPC if there is no room for what may have to be undone;
+ * IO; or the status of the file system.
  */
 dafs_status_t dafsd_persist_check_write(const struct dafsd_use *use, u64 offset, u64 length)
 {
 	const struct dafsd_client *client = use->open ? use->open->state.client : NULL;
-	unsigned int nofs = dafsd_persist_read_lock();
 	dafs_status_t status = DAFS_STATUS_OK;
 	struct dafsd_persist *persist = NULL;
 	struct dafsd_undo *undo = NULL;
 	struct dafsd_persist_file at;
+	bool ending = false;
+	unsigned int nofs;
 
-	if (dafsd_persist_find_file(use->file->inode, &at))
+	if (use->open && READ_ONCE(use->open->state.dead))
+		return DAFSERR_EXPIRED;
+	nofs = dafsd_persist_read_lock();
+	if (dafsd_persist_find_file(use->file->inode, &at)) {
 		persist = dafsd_persist_undoes(&at);
+		ending = dafsd_undo_is_ending(&at);
+	}
 	if (persist)
 		status = dafsd_undo_admit(persist, client, &undo);
 	dafsd_persist_read_unlock(nofs);
-	if (!undo)
-		return status;
-	status = dafsd_undo_before(undo, &use->filp->f_path, offset, length);
-	dafsd_undo_put(undo);
+	if (!status && ending && dafsd_undo_settle(&at))
+		status = DAFSERR_IO;
+	if (undo && !status)
+		status = dafsd_undo_before(undo, &use->filp->f_path, offset, length);
+	if (undo)
+		dafsd_undo_put(undo);
 	return status;
 }
 
@@ -407,7 +517,8 @@ static bool dafsd_undo_is_in(const struct inode *inode)
 	struct dafsd_persist_file at;
 	bool is_in;
 
-	is_in = dafsd_persist_find_file(inode, &at) && dafsd_persist_undoes(&at);
+	is_in = dafsd_persist_find_file(inode, &at) &&
+		(dafsd_persist_undoes(&at) || dafsd_undo_is_ending(&at));
 	dafsd_persist_read_unlock(nofs);
 	return is_in;
 }
@@ -454,29 +565,29 @@ dafs_status_t dafsd_persist_append(const struct dafsd_use *use, u64 length)
 	       dafsd_persist_check_write(use, offset, length);
 }
 
-static struct dafsd_undo *dafsd_undo_of_locker(const struct dafsd_locker *locker,
-					       const struct inode *inode)
+/* Is it still so, now that nobody else writes, or undoes? */
+static int dafsd_undo_abort(const struct dafsd_locker *locker, const struct dafsd_use *use,
+			    struct dafsd_undo *undo)
 {
-	unsigned int nofs = dafsd_persist_read_lock();
-	const struct dafsd_persist *own;
-	struct dafsd_persist_file file;
-	struct dafsd_undo *undo = NULL;
+	struct dafsd_undo *now = dafsd_undo_of_locker(locker, use->file->inode);
+	int err = -ESTALE;
 
-	own = dafsd_persist_of_locker(locker, inode, &file);
-	if (own && own->undo && own->ranges[0].state == DAFSD_PERSIST_HELD)
-		undo = dafsd_undo_get(own->undo);
-	dafsd_persist_read_unlock(nofs);
-	return undo;
+	if (now == undo)
+		err = dafsd_undo_restore_by(undo, &use->filp->f_path);
+	if (now)
+		dafsd_undo_put(now);
+	return err;
 }
 
 /**
  * dafsd_persist_abort() - undo what was written under an AUTORECOVERY lock, and keep it (E-72)
  * @locker: who has it
- * @use: the file
+ * @use: the file, by an open
  *
- * Context: may sleep for the file system and the state directory; holds dafsd_locker.lock.
- * Return: OK; INVAL if there is no such lock; or the status of the file system: then it is not
- * known what was undone, and the request may be repeated.
+ * Context: may sleep for the file system and the state directory; does not hold
+ * dafsd_locker.lock.
+ * Return: OK; INVAL if there is no such lock; EXPIRED if it is being taken away; or the status of
+ * the file system: then it is not known what was undone, and the request may be repeated.
  */
 dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struct dafsd_use *use)
 {
@@ -485,14 +596,14 @@ dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struc
 	int err;
 
 	if (!undo)
-		return DAFSERR_INVAL;
+		return READ_ONCE(use->open->state.dead) ? DAFSERR_EXPIRED : DAFSERR_INVAL;
 	saved = dafsd_act_as_server();
 	down_write(&use->file->append);
-	err = dafsd_undo_restore_by(undo, &use->filp->f_path);
+	err = dafsd_undo_abort(locker, use, undo);
 	up_write(&use->file->append);
 	revert_creds(saved);
 	dafsd_undo_put(undo);
-	return dafs_errno_to_status(err);
+	return err == -ESTALE ? DAFSERR_EXPIRED : dafs_errno_to_status(err);
 }
 
 /* Those whose files clients may not use for long; others undo them earlier if they need it. */
@@ -522,6 +633,27 @@ void dafsd_persist_undo_later(void)
 }
 
 /**
+ * dafsd_persist_undo_halt() - the server ends: undo nothing that may be reclaimed later
+ *
+ * Context: may sleep; no request is served any more.
+ */
+void dafsd_persist_undo_halt(void)
+{
+	WRITE_ONCE(dafsd_undo_halted, true);
+	cancel_work_sync(&dafsd_undo_work);
+}
+
+/**
+ * dafsd_persist_undo_begin() - the server begins
+ *
+ * Context: any.
+ */
+void dafsd_persist_undo_begin(void)
+{
+	WRITE_ONCE(dafsd_undo_halted, false);
+}
+
+/**
  * dafsd_persist_undo_stop() - there is no store any more
  *
  * What is still needed is in the state directory.
@@ -531,10 +663,13 @@ void dafsd_persist_undo_later(void)
 void dafsd_persist_undo_stop(void)
 {
 	struct dafsd_undo *undo, *next;
+	unsigned int nofs;
 	LIST_HEAD(over);
 
 	cancel_work_sync(&dafsd_undo_work);
-	dafsd_undo_take_over(&over, ULONG_MAX);
+	nofs = dafsd_persist_write_lock();
+	list_splice_init(&dafsd_undo_orphans, &over);
+	dafsd_persist_write_unlock(nofs);
 	list_for_each_entry_safe(undo, next, &over, link) {
 		list_del_init(&undo->link);
 		dafsd_undo_put(undo);

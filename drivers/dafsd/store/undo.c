@@ -266,38 +266,47 @@ static u32 dafsd_undo_entry_bytes(const struct dafsd_undo *undo, const struct da
 	return DAFSD_UNDO_ALIGN + round_up(len, DAFSD_UNDO_ALIGN);
 }
 
+/* Read up to @len bytes.  Return: how many there are, or -errno */
+static ssize_t dafsd_undo_pread(struct file *filp, void *buf, size_t len, loff_t pos)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	/* an error may be told by a short read, and then by the next one */
+	do {
+		n = kernel_read(filp, buf + done, len - done, &pos);
+		done += max(n, 0);
+	} while (n > 0 && done < len);
+	return n < 0 ? n : done;
+}
+
 /* Read an entry.  Return: its bytes in the file; 0 if there is none, or not all of it; -errno */
 static ssize_t dafsd_undo_read(struct dafsd_undo *undo, struct dafsd_undo_buf *buf, loff_t pos)
 {
 	ssize_t n, bytes;
-	loff_t at = pos;
 
-	n = kernel_read(undo->filp, buf->head, sizeof(buf->head), &at);
-	if (n < 0)
-		return n;
+	n = dafsd_undo_pread(undo->filp, buf->head, sizeof(buf->head), pos);
 	if (n < (ssize_t)sizeof(buf->head))
-		return 0;
+		return min(n, 0);
 	bytes = dafsd_undo_entry_bytes(undo, buf, pos);
 	if (bytes <= DAFSD_UNDO_ALIGN)
 		return bytes;
-	n = kernel_read(undo->filp, buf->data, bytes - DAFSD_UNDO_ALIGN, &at);
-	if (n < 0)
-		return n;
-	if (n < bytes - DAFSD_UNDO_ALIGN ||
-	    crc32c(~0, buf->data, le32_to_cpu(buf->entry.len)) != le32_to_cpu(buf->entry.data_crc))
-		return 0;
-	return bytes;
+	n = dafsd_undo_pread(undo->filp, buf->data, bytes - DAFSD_UNDO_ALIGN,
+			     pos + DAFSD_UNDO_ALIGN);
+	if (n < bytes - DAFSD_UNDO_ALIGN)
+		return min(n, 0);
+	return crc32c(~0, buf->data, le32_to_cpu(buf->entry.len)) ==
+	       le32_to_cpu(buf->entry.data_crc) ? bytes : 0;
 }
 
 /* No entry could be read at dafsd_undo.end: is there one behind that had been written later? */
 static int dafsd_undo_check_end(struct dafsd_undo *undo, struct dafsd_undo_buf *buf)
 {
-	loff_t size = i_size_read(file_inode(undo->filp)), pos, at;
+	loff_t size = i_size_read(file_inode(undo->filp)), pos;
 	ssize_t n;
 
 	for (pos = undo->end + DAFSD_UNDO_ALIGN; pos < size; pos += DAFSD_UNDO_ALIGN) {
-		at = pos;
-		n = kernel_read(undo->filp, buf->head, sizeof(buf->head), &at);
+		n = dafsd_undo_pread(undo->filp, buf->head, sizeof(buf->head), pos);
 		if (n < 0)
 			return n;
 		if (n == sizeof(buf->head) && dafsd_undo_entry_bytes(undo, buf, pos) &&
@@ -396,6 +405,9 @@ static int dafsd_undo_load(struct dafsd_store *store, struct dafsd_undo *undo)
 	if (err)
 		return err;
 	err = dafsd_undo_scan(undo, dafsd_undo_load_entry, NULL);
+	/* what was read may be in memory only, if it was written before the module was loaded */
+	if (!err)
+		err = dafsd_log_sync(undo->filp);
 	if (!err) {
 		dafsd_undo_account(undo);
 		return 0;
@@ -429,19 +441,23 @@ static int dafsd_undo_write(struct dafsd_undo *undo, struct dafsd_undo_buf *buf,
 }
 
 /**
- * dafsd_undo_arm() - remember the size of a file that was locked
- * @undo: its before-images, which were just made
+ * dafsd_undo_arm() - remember the size of a file that was locked, unless that was done
+ * @store: the store
+ * @undo: its before-images
  * @size: its size
  *
  * Context: may sleep; with the credential of the server.  Nobody changes the file.
- * Return: 0; -ENOMEM; or an error of the file system.
+ * Return: 0; -ENOMEM; or an error of the file system, or of dafsd_undo_restore().
  */
-int dafsd_undo_arm(struct dafsd_undo *undo, loff_t size)
+int dafsd_undo_arm(struct dafsd_store *store, struct dafsd_undo *undo, loff_t size)
 {
 	struct dafsd_undo_buf *buf;
 	int ret;
 
 	guard(mutex)(&undo->lock);
+	ret = dafsd_undo_load(store, undo);
+	if (ret || undo->armed)
+		return ret;
 	buf = kvmalloc(sizeof(*buf), GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
@@ -475,25 +491,35 @@ static u32 dafsd_undo_next(struct dafsd_undo *undo, loff_t *start, loff_t end)
 /* What a local program has cut off meanwhile is saved as zeros. */
 static int dafsd_undo_fetch(struct dafsd_undo_buf *buf, struct file *from, loff_t pos, u32 len)
 {
-	u32 done = 0;
-	ssize_t n;
+	ssize_t n = dafsd_undo_pread(from, buf->data, len, pos);
 
-	while (done < len) {
-		n = kernel_read(from, buf->data + done, len - done, &pos);
-		if (n < 0)
-			return n;
-		if (!n)
-			break;
-		done += n;
-	}
-	memset(buf->data + done, 0, len - done);
+	if (n < 0)
+		return n;
+	memset(buf->data + n, 0, len - n);
 	return 0;
 }
 
-static bool dafsd_undo_has_room(const struct dafsd_undo *undo, loff_t more)
+/* What it takes to save the bytes of a range that are not saved yet */
+static u64 dafsd_undo_needs(struct dafsd_undo *undo, loff_t start, loff_t end)
 {
-	return undo->bytes + more <= dafsd_undo_limit() / 4 &&
-	       atomic64_read(&dafsd_undo_bytes) + more <= dafsd_undo_limit();
+	u64 bytes = 0;
+	u32 len;
+
+	for (; (len = dafsd_undo_next(undo, &start, end)); start += len)
+		bytes += DAFSD_UNDO_ALIGN + round_up(len, DAFSD_UNDO_ALIGN);
+	return bytes;
+}
+
+static int dafsd_undo_reserve(struct dafsd_undo *undo, u64 more)
+{
+	if (undo->bytes + more > dafsd_undo_limit() / 4)
+		return -ENOSPC;
+	if (atomic64_add_return(more, &dafsd_undo_bytes) > dafsd_undo_limit()) {
+		atomic64_sub(more, &dafsd_undo_bytes);
+		return -ENOSPC;
+	}
+	undo->bytes += more;
+	return 0;
 }
 
 /* Save what is not saved yet.  @to: set to the end of what was written */
@@ -505,8 +531,6 @@ static int dafsd_undo_copy(struct dafsd_undo *undo, struct dafsd_undo_buf *buf, 
 	u32 len;
 
 	while (ret >= 0 && (len = dafsd_undo_next(undo, &start, end))) {
-		if (!dafsd_undo_has_room(undo, pos - undo->end + len))
-			return -ENOSPC;
 		ret = dafsd_undo_fetch(buf, from, start, len) ?:
 		      dafsd_undo_write(undo, buf, pos, start, len);
 		pos += max(ret, 0);
@@ -547,6 +571,29 @@ static int dafsd_undo_copy_from(struct dafsd_undo *undo, const struct path *from
 		__fput_sync(filp);
 	}
 	kvfree(buf);
+	return err ?: dafsd_log_sync(undo->filp);
+}
+
+static int dafsd_undo_save_locked(struct dafsd_undo *undo, const struct path *from, loff_t start,
+				  loff_t end)
+{
+	u64 needs = dafsd_undo_needs(undo, start, end);
+	loff_t to = undo->end;
+	int err;
+
+	if (!needs)
+		return 0;
+	err = dafsd_undo_reserve(undo, needs);
+	if (err)
+		return err;
+	err = dafsd_undo_copy_from(undo, from, start, end, &to);
+	if (!err) {
+		undo->end = to;
+		return dafsd_undo_mark_new(undo, start, end);
+	}
+	/* it takes no space that is not counted; nor does it matter if that fails, but for this */
+	vfs_truncate(&undo->filp->f_path, undo->end);
+	dafsd_undo_account(undo);
 	return err;
 }
 
@@ -566,7 +613,6 @@ static int dafsd_undo_copy_from(struct dafsd_undo *undo, const struct path *from
 int dafsd_undo_save(struct dafsd_store *store, struct dafsd_undo *undo, const struct path *from,
 		    loff_t start, loff_t end)
 {
-	loff_t to;
 	int err;
 
 	guard(mutex)(&undo->lock);
@@ -577,17 +623,7 @@ int dafsd_undo_save(struct dafsd_store *store, struct dafsd_undo *undo, const st
 		return -EAGAIN;
 	start = round_down(start, DAFSD_UNDO_BLOCK);
 	end = min_t(u64, round_up((u64)end, DAFSD_UNDO_BLOCK), undo->size);
-	to = start;
-	if (!dafsd_undo_next(undo, &to, end))
-		return 0;
-	err = dafsd_undo_copy_from(undo, from, start, end, &to);
-	if (!err)
-		err = dafsd_log_sync(undo->filp);
-	if (err)
-		return err;
-	undo->end = to;
-	dafsd_undo_account(undo);
-	return dafsd_undo_mark_new(undo, start, end);
+	return dafsd_undo_save_locked(undo, from, start, end);
 }
 
 static int dafsd_undo_restore_entry(struct dafsd_undo *undo, const struct dafsd_undo_buf *buf,
@@ -628,6 +664,8 @@ int dafsd_undo_restore(struct dafsd_store *store, struct dafsd_undo *undo, struc
 	end = undo->end;
 	err = dafsd_undo_scan(undo, dafsd_undo_restore_entry, to);
 	/* what a save that has failed has left behind is there, too */
+	if (!err && undo->end < end)
+		err = -EUCLEAN;
 	undo->end = end;
 	return err ?: dafsd_undo_restore_size(undo, to) ?: vfs_fsync(to, 0);
 }

@@ -57,8 +57,10 @@ struct dafsd_undo_entry {
 /**
  * struct dafsd_undo - the before-images of a lock
  * @ref: of the lock, and of tasks that use them
- * @link: in a list of those that are not needed any more; of the owner of the lock
- * @stamp: likewise, since when
+ * @link: in a list of those that are not needed any more, see state/persist_undo.c
+ * @stamp: likewise, since when; guarded by dafsd_persist_sem
+ * @over: likewise: they will not be needed when a change of the record of the lock is durable
+ * @retry: jiffies until which it makes no sense to undo again; guarded by dafsd_file.append
  * @slot: tells the name of the file
  * @id: random; tells the entries from those of others that had the name
  * @lock: guards what follows; held for input and output
@@ -73,6 +75,8 @@ struct dafsd_undo {
 	refcount_t ref;
 	struct list_head link;
 	unsigned long stamp;
+	bool over;
+	unsigned long retry;
 	u32 slot;
 	u64 id;
 	struct mutex lock;	/* see above */
@@ -92,7 +96,7 @@ void dafsd_undo_put(struct dafsd_undo *undo);
 void dafsd_undo_delete(struct dafsd_store *store, struct dafsd_undo *undo);
 void dafsd_undo_clean(struct dafsd_store *store);
 unsigned int dafsd_undo_count(void);
-int dafsd_undo_arm(struct dafsd_undo *undo, loff_t size);
+int dafsd_undo_arm(struct dafsd_store *store, struct dafsd_undo *undo, loff_t size);
 int dafsd_undo_save(struct dafsd_store *store, struct dafsd_undo *undo, const struct path *from,
 		    loff_t start, loff_t end);
 int dafsd_undo_restore(struct dafsd_store *store, struct dafsd_undo *undo, struct file *to);

@@ -479,6 +479,9 @@ static int dafs_unlock_try(struct dafs_locks *locks, loff_t start, loff_t end,
 	};
 	int err;
 
+	/* found by the last attempt, when the open was reclaimed */
+	if (dafs_held_lost(locks, start, end))
+		return -EIO;
 	err = dafs_open_state_id(os, &args.state_id);
 	if (!err)
 		err = dafs_unlock(os->sbi->clnt, &op, &args);
@@ -492,15 +495,22 @@ static int dafs_unlock_try(struct dafs_locks *locks, loff_t start, loff_t end,
 	return err;
 }
 
+/* What is found to be lost while it is unlocked is not locked any more, but told of. */
 static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end)
 {
 	unsigned int delay_ms = 0;
 	int err;
 
 	dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
+	WRITE_ONCE(locks->unlocking, true);
 	do {
 		err = dafs_unlock_try(locks, start, end, &delay_ms);
 	} while (err > 0);
+	WRITE_ONCE(locks->unlocking, false);
+	if (!dafs_held_lost(locks, start, end))
+		return;
+	dafs_held_clear(locks, start, end);
+	locks->lost_late = true;
 }
 
 /**
@@ -732,6 +742,9 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 	/* what is broken is not in the way of the caller */
 	if (err == -EOWNERDEAD && (range->options & DAFS_LOCK_REPAIR))
 		err = -EAGAIN;
+	/* another program of this client has an AUTORECOVERY lock by now */
+	if (op.status == DAFSERR_LOCK_RANGE)
+		err = -EAGAIN;
 	/* the caller asks for the lock again, and has the open reclaimed by that */
 	if (err && dafs_status_action(op.status) == DAFS_ACT_OPEN)
 		err = 0;
@@ -781,7 +794,9 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 	if (err)
 		return err;
 	waiter.range = dafs_locks_raising_all(locks, range);
-	waiter.asked = range->options;
+	waiter.asked = range->options & ~DAFS_LOCK_AUTORECOVERY;
+	/* what is written while the VFS has not granted it, too, is not to be undone */
+	waiter.range.options &= ~DAFS_LOCK_AUTORECOVERY;
 	err = dafs_locks_open(locks, os, range->type, cred);
 	if (!err)
 		atomic_inc(&locks->waiters);
@@ -795,6 +810,67 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 	if (!waiter.left)
 		dafs_lock_waiter_end(locks);
 	return err;
+}
+
+/* @err: of a LOCK that would have made a lock weaker, or 0 */
+static void dafs_locks_lower_failed(struct dafs_locks *locks, loff_t start, loff_t end, int err)
+{
+	/* nothing was in the way of the client, so the server has given it up */
+	if (err == -EAGAIN || err == -EOWNERDEAD)
+		dafs_held_mark(locks, start, end, DAFS_HELD_LOST);
+	else if (err && err != -EIO)
+		dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
+}
+
+/* How is the AUTORECOVERY lock of the file, if any, held?  Return: false if there is none */
+static bool dafs_held_undoes(struct dafs_locks *locks, struct dafs_held *undoes)
+{
+	const struct dafs_held *held;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		if (!(held->options & DAFS_LOCK_AUTORECOVERY))
+			continue;
+		*undoes = *held;
+		found = true;
+	}
+	spin_unlock(&locks->lock);
+	return found;
+}
+
+/* Has a program of this client a lock that may be an AUTORECOVERY lock at the server? */
+static bool dafs_locks_want_undo(const struct dafs_locks *locks)
+{
+	struct file_lock_context *ctx = locks_inode_context(locks->inode);
+	const struct file_lock *fl;
+	bool want = false;
+
+	if (!ctx)
+		return false;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+		want |= fl->c.flc_type == F_WRLCK && !fl->fl_start && fl->fl_end == OFFSET_MAX;
+	spin_unlock(&ctx->flc_lock);
+	return want;
+}
+
+/*
+ * When the program that has an AUTORECOVERY lock unlocks any of it, what it has written is to
+ * stay, although it has locked other bytes still, or others have the file locked by flock(2).
+ * The server does not split such a lock, so it becomes another kind of lock first.
+ */
+static void dafs_locks_end_undo(struct dafs_locks *locks)
+{
+	struct dafs_held undoes;
+	struct dafs_lock_range range;
+
+	if (locks->call || !dafs_held_undoes(locks, &undoes) || dafs_locks_want_undo(locks) ||
+	    undoes.state == DAFS_HELD_LOST)
+		return;
+	range = dafs_held_range(&undoes);
+	range.options &= ~DAFS_LOCK_AUTORECOVERY;
+	dafs_locks_lower_failed(locks, range.start, range.end, dafs_lock_bytes(locks, &range));
 }
 
 static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_state *os,
@@ -843,6 +919,10 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 	loff_t start = range->start;
 	int err = 0;
 
+	/* that of a program that has gone: this one does not inherit what it has written */
+	dafs_locks_end_undo(locks);
+	if (locks->call)
+		return -ERESTARTSYS;
 	if (dafs_held_lost(locks, range->start, range->end))
 		return -EIO;
 	if (range->options & (DAFS_LOCK_REPAIR | DAFS_LOCK_AUTORECOVERY)) {
@@ -917,7 +997,6 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 		.type = low->type,
 		.options = low->options,
 	};
-	int err;
 
 	if (low->how != DAFS_LOWER_LOCK && low->how != DAFS_LOWER_UNLOCK)
 		return;
@@ -932,64 +1011,7 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 		dafs_unlock_bytes(locks, start, end);
 		return;
 	}
-	err = dafs_lock_bytes(locks, &range);
-	/* nothing was in the way of the client, so the server has given it up */
-	if (err == -EAGAIN || err == -EOWNERDEAD)
-		dafs_held_mark(locks, start, end, DAFS_HELD_LOST);
-	else if (err && err != -EIO)
-		dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
-}
-
-/* How is the AUTORECOVERY lock of the file, if any, held?  Return: false if there is none */
-static bool dafs_held_undoes(struct dafs_locks *locks, struct dafs_held *undoes)
-{
-	const struct dafs_held *held;
-	bool found = false;
-
-	spin_lock(&locks->lock);
-	list_for_each_entry(held, &locks->held, link) {
-		if (!(held->options & DAFS_LOCK_AUTORECOVERY))
-			continue;
-		*undoes = *held;
-		found = true;
-	}
-	spin_unlock(&locks->lock);
-	return found;
-}
-
-/* Has a program of this client a lock that may be an AUTORECOVERY lock at the server? */
-static bool dafs_locks_want_undo(const struct dafs_locks *locks)
-{
-	struct file_lock_context *ctx = locks_inode_context(locks->inode);
-	const struct file_lock *fl;
-	bool want = false;
-
-	if (!ctx)
-		return false;
-	spin_lock(&ctx->flc_lock);
-	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
-		want |= fl->c.flc_type == F_WRLCK && !fl->fl_start && fl->fl_end == OFFSET_MAX;
-	spin_unlock(&ctx->flc_lock);
-	return want;
-}
-
-/*
- * When the program that has an AUTORECOVERY lock unlocks any of it, what it has written is to
- * stay, although it has locked other bytes still, or others have the file locked by flock(2).
- * The server does not split such a lock, so it becomes another kind of lock first.
- */
-static void dafs_locks_end_undo(struct dafs_locks *locks)
-{
-	struct dafs_held undoes;
-	struct dafs_lock_range range;
-
-	if (!dafs_held_undoes(locks, &undoes) || dafs_locks_want_undo(locks) ||
-	    undoes.state == DAFS_HELD_LOST)
-		return;
-	range = dafs_held_range(&undoes);
-	range.options &= ~DAFS_LOCK_AUTORECOVERY;
-	if (dafs_lock_bytes(locks, &range))
-		dafs_held_mark(locks, range.start, range.end, DAFS_HELD_UNSURE);
+	dafs_locks_lower_failed(locks, start, end, dafs_lock_bytes(locks, &range));
 }
 
 /* @keep: what no program has locked stays locked */
@@ -1193,35 +1215,56 @@ static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why
 }
 
 /*
+ * The next bytes, at or behind @pos, of which it is not known how they are locked, and as what
+ * they are to be reclaimed; @range->type is 0 if they are not to be.  Return: false if there are
+ * none.  What is just being unlocked, and has a record, is reclaimed, so that it is known whether
+ * it was lost before; and the server does not split an AUTORECOVERY lock.
+ */
+static bool dafs_locks_unsure_part(struct dafs_locks *locks, loff_t pos,
+				   struct dafs_lock_range *range)
+{
+	const struct dafs_held *held;
+	struct dafs_wanted wanted;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		found = held->end >= pos && held->state == DAFS_HELD_UNSURE;
+		if (!found)
+			continue;
+		*range = dafs_held_range(held);
+		break;
+	}
+	spin_unlock(&locks->lock);
+	if (!found)
+		return false;
+	range->start = max(range->start, pos);
+	wanted = dafs_locks_wanted(locks, range->start);
+	if (range->options && (wanted.type || READ_ONCE(locks->unlocking))) {
+		if (range->options & DAFS_LOCK_AUTORECOVERY || !wanted.type)
+			return true;
+	}
+	range->type = wanted.type;
+	range->end = min(range->end, wanted.end);
+	return true;
+}
+
+/*
  * Bytes of which it is not known how they were locked, because a response was lost or another
  * program has asked for them, are reclaimed as programs have locked them: they were locked so,
  * before a program was told that it has the lock, and nothing weakens what is in use.
  */
 static void dafs_locks_trust_used(struct dafs_locks *locks)
 {
+	struct dafs_lock_range range;
 	loff_t pos = 0;
 
-	for (;;) {
-		struct dafs_wanted wanted = dafs_locks_wanted(locks, pos);
-		const struct dafs_held *held;
-		struct dafs_lock_range range;
-		bool unsure;
-		loff_t last;
-
-		spin_lock(&locks->lock);
-		held = dafs_held_at(locks, pos, &last);
-		unsure = held && held->state == DAFS_HELD_UNSURE;
-		range.options = unsure ? held->options : 0;
-		spin_unlock(&locks->lock);
-		last = min(last, wanted.end);
-		range.start = pos;
-		range.end = last;
-		range.type = wanted.type;
-		if (unsure && wanted.type)
+	while (dafs_locks_unsure_part(locks, pos, &range)) {
+		if (range.type)
 			dafs_held_set(locks, &range, DAFS_HELD_SURE);
-		if (last == OFFSET_MAX)
+		if (range.end == OFFSET_MAX)
 			return;
-		pos = last + 1;
+		pos = range.end + 1;
 	}
 }
 

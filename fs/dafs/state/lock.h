@@ -63,6 +63,8 @@ struct dafs_held {
  * @lost: some of them are lost
  * @settle: of an upper layer: writes and commits what was written under locks, before they
  *	are released in the background
+ * @unlocking: bytes are just being unlocked; changed under @mutex
+ * @lost_late: some were found to be lost by that; guarded by @mutex
  * @suspect: the open may be gone at the server, see dafs_locks_suspect()
  * @work: unlocks what a task could not; holds the inode
  * @delay_ms: how long it has waited the last time
@@ -78,6 +80,8 @@ struct dafs_locks {
 	struct list_head held;
 	bool lost;
 	void (*settle)(struct inode *inode);
+	bool unlocking;
+	bool lost_late;
 	bool suspect;
 	struct delayed_work work;
 	unsigned int delay_ms;

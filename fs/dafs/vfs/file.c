@@ -272,6 +272,7 @@ static int dafs_file_flush(struct file *file, fl_owner_t id)
 {
 	struct inode *inode = file_inode(file);
 	errseq_t since;
+	int err;
 
 	if (!(file->f_mode & FMODE_WRITE))
 		return 0;
@@ -282,7 +283,9 @@ static int dafs_file_flush(struct file *file, fl_owner_t id)
 	 * fsync(2) of this struct file, which may be shared, still does.
 	 */
 	since = READ_ONCE(file->f_wb_err);
-	return errseq_check_and_advance(&file->f_mapping->wb_err, &since);
+	err = errseq_check_and_advance(&file->f_mapping->wb_err, &since);
+	/* what was written under a lock that is lost may have been undone */
+	return err ?: dafs_locks_lost(inode) ? -EIO : 0;
 }
 
 static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int datasync)
@@ -296,6 +299,8 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 	clear_bit(DAFS_INO_FLUSHING, &di->flags);
 	killed = dafs_commit_inode(inode);
 	err2 = file_check_and_advance_wb_err(file);
+	if (!err && !err2 && dafs_locks_lost(inode))
+		err = -EIO;
 	return err ?: err2 ?: killed;
 }
 

@@ -13,6 +13,7 @@
  */
 #include <linux/filelock.h>
 #include <linux/pagemap.h>
+#include <linux/sched/mm.h>
 #include "../data/data.h"
 #include "../state/lock.h"
 #include "vfs.h"
@@ -207,6 +208,9 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 		dafs_lock_settle(inode);
 	else
 		dafs_lock_write_out(inode);
+	/* a task that exits does not wait until all is stable, but the work item does */
+	later = later || (dafs_task_exits() && dafs_locks_recorded(inode) &&
+			  (READ_ONCE(DAFS_I(inode)->unstable_bytes) || !dafs_file_is_written(inode)));
 	later = later || dafs_locks_enter(locks);
 	err = locks_lock_file_wait(file, fl);
 	if (later) {
@@ -215,10 +219,17 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 	}
 	dafs_lock_range_init(fl, &range);
 	lost = dafs_locks_lost(inode);
+	locks->lost_late = false;
 	dafs_locks_lower(locks, range.start, range.end);
+	lost |= locks->lost_late;
 	if (tell && !err && (lost || dafs_locks_in_doubt(locks, range.start, range.end)))
 		err = -EIO;
+	/* what is cached may have been undone, or changed by others */
+	if (lost)
+		dafs_lock_doubt(inode);
 	dafs_locks_leave(locks);
+	if (lost && mapping_mapped(inode->i_mapping))
+		dafs_revalidate_mapping(inode, file->f_cred);
 	return err;
 }
 
@@ -396,19 +407,42 @@ static bool dafs_file_has_all(struct file *file)
 	return has;
 }
 
+/* Another thread may have unlocked it meanwhile. */
+static int dafs_file_abort_send(struct file *file, struct dafs_locks *locks)
+{
+	int err = dafs_locks_enter(locks);
+
+	if (err)
+		return err;
+	err = dafs_file_has_all(file) ? dafs_locks_abort(locks) : -EINVAL;
+	dafs_locks_leave(locks);
+	return err;
+}
+
+/*
+ * What was written is stable before, so that nothing of it is sent later; and what is stored
+ * meanwhile, through mappings, is dropped with what is undone.
+ */
 static int dafs_file_abort_locked(struct file *file, struct dafs_locks *locks)
 {
 	struct inode *inode = file_inode(file);
+	unsigned int flags;
 	int err;
 
-	/* so that nothing of it is written later */
+	inode_dio_wait(inode);
 	dafs_file_settle(inode);
-	err = dafs_locks_enter(locks);
+	err = dafs_size_lock(inode);
 	if (err)
 		return err;
-	err = dafs_locks_abort(locks);
+	flags = memalloc_nofs_save();
+	err = dafs_file_abort_send(file, locks);
+	memalloc_nofs_restore(flags);
+	if (!err) {
+		unmap_mapping_range(inode->i_mapping, 0, 0, true);
+		truncate_inode_pages(inode->i_mapping, 0);
+	}
 	dafs_lock_doubt(inode);
-	dafs_locks_leave(locks);
+	mutex_unlock(&DAFS_I(inode)->netfs.wb_lock);
 	return dafs_revalidate_mapping(inode, file->f_cred) ?: err;
 }
 
@@ -424,14 +458,18 @@ int dafs_file_abort(struct file *file)
 {
 	struct inode *inode = file_inode(file);
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_inode *di = DAFS_I(inode);
 	int err;
 
 	if (!locks || !dafs_file_has_all(file))
 		return -EINVAL;
 	/* nobody writes meanwhile */
+	if (mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
 	inode_lock(inode);
 	err = dafs_file_abort_locked(file, locks);
 	inode_unlock(inode);
+	mutex_unlock(&di->write_lock);
 	return err;
 }
 

@@ -3,6 +3,7 @@
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include "../data/data.h"
+#include "../state/lock.h"
 #include "vfs.h"
 #include "../data/netfs_compat.h"
 
@@ -118,6 +119,9 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 
 	do {
 		err = os ? dafs_open_state_id(os, &state_id) : 0;
+		/* after it was known by what it is sent: the last attempt may have found it */
+		if (!err && (attr->included & DAFS_FATTR_OBJECT_SIZE) && dafs_locks_lost(inode))
+			err = -EIO;
 		if (err)
 			return err;
 		err = dafs_setattr(dafs_inode_clnt(inode), cred, &DAFS_I(inode)->fh, &state_id,
@@ -201,13 +205,19 @@ static void dafs_setattr_done(struct inode *inode, const struct iattr *iattr,
 	dafs_setattr_local(inode, iattr);
 }
 
-/*
+/**
+ * dafs_size_lock() - write nothing back while a file is cut, or changes of it are undone
+ * @inode: a regular file
+ *
  * A mapping may bring dirty data at any time.  Were it on its way to the server
  * when the file is cut, it could arrive afterwards and make the file as long as it
  * was; were it unstable, it could be sent again.  So nothing is written back until
  * the size is set on both sides, and what was before is stable.
+ *
+ * Context: may sleep; holds i_rwsem; a fatal signal ends it.
+ * Return: 0 with wb_lock of the netfs library held; or a negative errno.
  */
-static int dafs_size_lock(struct inode *inode)
+int dafs_size_lock(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	int err;

@@ -93,6 +93,7 @@ long dafs_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl);
 int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl);
 int dafs_file_abort(struct file *file);
+int dafs_size_lock(struct inode *inode);
 int dafs_file_lock_with(struct file *file, struct file_lock *fl, u32 options);
 bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len);
 

@@ -51,7 +51,8 @@ struct dafs_ioc_lock {
  * server can undo what was written to the file, or cut off: it does if this machine is lost, with
  * DAFS_IOC_LOCK_PERSIST not before another one asks for a lock; and with DAFS_IOC_LOCK_ABORT.
  * Other clients cannot write to the file meanwhile.  A program that ends, or is killed, has
- * unlocked it, so that what it has written stays.
+ * unlocked it, so that what it has written stays.  That it was lost before it was unlocked is told
+ * by DAFS_IOC_LOCK_UNLOCK, fsync(2) and close(2), not by fcntl(2).
  *
  * Errors are those of fcntl(2), and:
  *
@@ -63,7 +64,7 @@ struct dafs_ioc_lock {
  *		broken reaches beyond these bytes; or there is nothing to abort
  * E2BIG	the structure is of a later version, and uses what this kernel does not know
  * EOPNOTSUPP	the server has no such locks for this file; or with the mount options
- *		local_lock=posix and local_lock=all, in any case
+ *		local_lock=posix and local_lock=all, for any lock
  */
 #define DAFS_IOC_LOCK		_IO(0xDA, 0)
 

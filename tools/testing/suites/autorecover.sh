@@ -172,18 +172,57 @@ tap_is "$(stat -c %s $D/file) $(images)" "70000 0" "until the command has ended"
 
 # --- the client is cut off ---
 
+# cut_off: it does not reach the server any more
+cut_off()
+{
+	ip link set dum0 down
+}
+
+crash()
+{
+	cut_off
+	pkill -9 -f /tmp/held
+	wait $holder 2>/dev/null
+	umount -f -l $A
+}
+
+reconnect()
+{
+	ip link set dum0 up
+	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
+	rdma link delete rx0
+	rdma link add rx0 type rxe netdev dum0
+}
+
 # R-4.4.1.4-02 R-4.4.1.5-03
 renew
 hold
 former=$(client one)
 tap_run "its lease runs out" dafsdctl expire "$former"
 tap_run "what it has written is undone" eventually is_old
+tap_is "$(said timeout 60 truncate -s 10 $A/file | tail -1)" 1 "nor is it cut off any more"
+tap_run "as the server sees it" is_old
 tap_is "$(said timeout 60 dafslock $B/file true)" 0 "and others get the lock"
 rm /tmp/held
 wait $holder
 tap_is "$?" 2 "the program is told"
 tap_run "and what it wrote is not there" is_old
+# it ends while nothing is left to be written, and the client cannot know
+renew
+hold
+former=$(client one)
+cut_off
+rm /tmp/held
+sleep 1
+dafsdctl expire "$former"
+tap_run "the server undoes it" eventually is_old
+reconnect
+timeout 100 tail --pid=$holder -f /dev/null
+wait $holder
+tap_is "$?" 2 "so the end of the lock fails"
+tap_run "and what was written is not there" is_old
 # R-4.4.1.4-04
+renew
 hold --persist
 former=$(client one)
 tap_run "with a PERSIST lock" dafsdctl expire "$former"
@@ -226,22 +265,6 @@ release
 tap_run "or is undone, from before the restart" is_old
 
 # --- the client is lost ---
-
-crash()
-{
-	ip link set dum0 down
-	pkill -9 -f /tmp/held
-	wait $holder 2>/dev/null
-	umount -f -l $A
-}
-
-reconnect()
-{
-	ip link set dum0 up
-	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
-	rdma link delete rx0
-	rdma link add rx0 type rxe netdev dum0
-}
 
 is_broken()
 {
