@@ -595,6 +595,31 @@ void dafs_deleg_give_up(struct inode *inode)
 	wait_on_bit(&di->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
 }
 
+/**
+ * dafs_deleg_give_back() - an open that a delegation keeps may be in the way of others
+ * @inode: the file, with a reference of the caller
+ *
+ * Context: may sleep until the server has it back; not for a task that can be killed.
+ * Return: true if there was one.
+ */
+bool dafs_deleg_give_back(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_deleg *deleg;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = di->deleg;
+	if (deleg && !dafs_deleg_claim(deleg, "returned"))
+		deleg = NULL;
+	spin_unlock(&dafs_delegs_lock);
+	if (deleg)
+		dafs_deleg_return(deleg);
+	else if (!test_bit(DAFS_INO_DELEG_LEAVING, &di->flags))
+		return false;
+	wait_on_bit(&di->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
+	return true;
+}
+
 /* The next one that is in use, and not kept under @client_id if that is not NULL */
 static struct dafs_deleg *dafs_deleg_take_away(struct dafs_sb_info *sbi,
 					       const struct dafs_client_id *client_id,
