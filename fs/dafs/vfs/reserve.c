@@ -13,11 +13,9 @@
 
 static_assert(sizeof(struct dafs_ioc_open_share) == DAFS_IOC_OPEN_SHARE_SIZE_VER0);
 
-/* so that both can be passed on as they are */
-static_assert(DAFS_IOC_SHARE_READ == DAFS_OPEN_SHARE_ACCESS_READ &&
-	      DAFS_IOC_SHARE_WRITE == DAFS_OPEN_SHARE_ACCESS_WRITE);
-static_assert(DAFS_IOC_SHARE_READ == DAFS_OPEN_SHARE_DENY_READ &&
-	      DAFS_IOC_SHARE_WRITE == DAFS_OPEN_SHARE_DENY_WRITE);
+/* so that it can be passed on as it is */
+static_assert(!((DAFS_IOC_SHARE_READ ^ DAFS_OPEN_SHARE_DENY_READ) |
+		(DAFS_IOC_SHARE_WRITE ^ DAFS_OPEN_SHARE_DENY_WRITE)));
 
 /* What a later version has added must be zero. */
 static int dafs_ioc_open_share_get(struct dafs_ioc_open_share *args, const void __user *arg)

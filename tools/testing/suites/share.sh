@@ -12,7 +12,7 @@ setup_rxe
 make_backing /srv/data 64
 start_server()
 {
-	modprobe dafsd exports=/srv/data:no_root_squash lease=4 "$@"
+	modprobe dafsd exports=/srv/data:no_root_squash lease=4
 }
 start_server
 modprobe dafs
@@ -230,28 +230,35 @@ tap_run "the other client again" mount_dafs data $B clientid=two
 
 # --- delegations ---
 
-# A file that was opened for both is delegated for writing: programs open it without the server.
-delegated()
+# A file that is opened for both is delegated for writing: programs open it without the server,
+# and it stays open there when they have closed it.
+REST=/sys/module/dafsd/parameters/delegation_rest
+echo 0 >$REST
+
+# delegate FILE: leaves a delegation of it, and tells how many there are
+delegate()
 {
-	dafsdctl opens 2>/dev/null | grep -c delegat
+	(: <>"$1")
+	dafsdctl states | grep -c kind=delegation
 }
-seq 1 10 >$D/file
-sleep 11
-exec 3<>$A/file
-exec 3>&-
+tap_is "$(delegate $A/file)" 1 "a file is delegated"
 hold --deny write
-tap_is "$(opened $A), $(opened $B)" "yes no, yes no" "what is delegated is denied at the server"
+tap_is "$(opened $A), $(opened $B)" "yes no, yes no" "which is denied at the server all the same"
 release
-sleep 11
+delegate $A/file >/dev/null
 exec 3<>$A/file
 tap_is "$(said dafsshare --deny write $A/file true)" 1 "who has it by a delegation is not overlooked"
 exec 3>&-
-tap_is "$(said dafsshare --deny both $A/file true)" 0 "nor is a delegation taken for a user"
-exec 3<>$B/file
-exec 3>&-
+tap_is "$(delegate $A/file)" 1 "it is delegated again"
+tap_is "$(said dafsshare --deny both $A/file true)" 0 "nobody uses it: the delegation is returned"
+tap_is "$(delegate $B/file)" 1 "another client has the delegation"
 hold --deny both --access both
-tap_is "$(opened $A), $(opened $B)" "no no, no no" "nor that of another client"
+tap_is "$(opened $A), $(opened $B)" "no no, no no" "which is recalled"
 release
+delegate $A/file >/dev/null
+tap_is "$(said dafsshare --access both --deny both $A/file true; said truncate -s 1 $B/file)" "0
+0" "what has ended with a delegation has ended at the server"
+echo 10 >$REST
 
 # --- the program is killed ---
 
@@ -360,7 +367,7 @@ rdma link add rx0 type rxe netdev dum0
 tap_run "others have the file meanwhile" eventually sh -c "echo other >>$B/file"
 tap_run "it comes back again" eventually sh -c "dafsdctl clients | grep -q one"
 tap_is "$(kept)" "$LOST, $LOST, $LOST, $LOST" "it does not go on silently"
-tap_is "$(tail -n 1 $B/file)" other "nor change what others have written"
+tap_is "$(tail -c 6 $B/file)" other "nor change what others have written"
 tap_is "$(said dafsshare --access both --deny both $A/file true)" 0 "a new open has a new one"
 
 tap_run "umount" umount $A $B
