@@ -114,14 +114,11 @@ void dafs_open_state_hold(struct dafs_open_state *os)
 	refcount_inc(&os->ref);
 }
 
-/*
- * What an open is looked for: to do I/O; to do what no reservation covers; for another open file,
- * which the server is not told of; for one with just the same access
- */
+/* What an open is looked for */
 enum dafs_open_use {
-	DAFS_OPEN_FOR_IO,
-	DAFS_OPEN_FREE,
-	DAFS_OPEN_ALIKE,
+	DAFS_OPEN_FOR_IO,	/* of those who have the file open */
+	DAFS_OPEN_FREE,		/* of others, whom no reservation must serve */
+	DAFS_OPEN_ALIKE,	/* likewise, and for just that access */
 };
 
 static bool dafs_open_state_suits(const struct dafs_open_state *os, u32 access,
