@@ -102,7 +102,9 @@ struct dafs_ioc_open_share {
  * EBADF	the file is not open for @access
  * EINVAL	the structure is not understood
  * E2BIG	the structure is of a later version, and uses what this kernel does not know
- * EIO		the server does not give back the open file; or it is not reachable, on a soft mount
+ * EACCES	the user may not open the file any more
+ * EIO		the server does not give back the open file
+ * ETIMEDOUT	the server is not reachable, on a soft mount
  * EOPNOTSUPP	the server has no share keys
  */
 #define DAFS_IOC_OPEN_SHARE	_IO(0xDA, 1)
