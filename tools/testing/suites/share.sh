@@ -250,7 +250,7 @@ exec 3<>$A/file
 tap_is "$(said dafsshare --deny write $A/file true)" 1 "who has it by a delegation is not overlooked"
 exec 3>&-
 tap_is "$(delegate $A/file)" 1 "it is delegated again"
-tap_is "$(said dafsshare --deny both $A/file true)" 0 "nobody uses it: the delegation is returned"
+tap_is "$(said dafsshare --deny both $A/file true)" 0 "which is no user of it"
 tap_is "$(delegate $B/file)" 1 "another client has the delegation"
 hold --deny both --access both
 tap_is "$(opened $A), $(opened $B)" "no no, no no" "which is recalled"

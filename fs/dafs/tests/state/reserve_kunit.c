@@ -158,20 +158,27 @@ static void dafs_reserve_shared_test(struct kunit *test)
 	__fput_sync(rest);
 }
 
-/* A file that is delegated to the mount: an open stays there which no program has. */
+/* An open that a delegation keeps may be in the way: it is returned, and the server asked again. */
 static void dafs_reserve_delegated_test(struct kunit *test)
 {
-	struct reserve r = reserve_mount(test);
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
 	struct file *file;
-	unsigned int n;
 
-	for (n = 0; n < 2; n++)
-		__fput_sync(reserve_open(&r, DAFS_RW));
-	file = reserve_open(&r, DAFS_RD);
-	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_RD | DENY_WR));
-	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, reserve_try_access(&r, DAFS_RD));
+	f->same = true;
+	f->delegates = DAFS_OPEN_DELEGATE_WRITE;
+	file = foreign_file(test, mnt, "file", O_RDWR);
+	f->refusal = DAFSERR_DENIED;
+	f->refuses = DAFS_PROC_OPEN;
+	KUNIT_EXPECT_EQ(test, -EBUSY, reserve_deny(file, DAFS_RW, DENY_WR));
+	KUNIT_EXPECT_EQ(test, 2, f->refused);
+	KUNIT_EXPECT_EQ(test, 1, f->returns);
+	KUNIT_EXPECT_EQ(test, 0, f->deny);
+	f->refuses = 0;
+	f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RW, DENY_WR));
 	__fput_sync(file);
-	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reserve_try_access(&r, DAFS_RW));
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
 /* R-4.4.2-01 R-4.4.2-03 R-4.4.2-04: keys, of another client and of the mount */
