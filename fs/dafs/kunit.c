@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "proc/proc.h"
 #include "rpc/rpc_impl.h"
+#include "state/reserve.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
 
@@ -17,8 +18,10 @@ TESTED(dafs_rdma_refused);
 
 /* state/ */
 TESTED(dafs_open_state_id);
+TESTED(dafs_open_state_leave);
 TESTED(dafs_open_state_named);
 TESTED(dafs_open_state_put);
+TESTED(dafs_reserve);
 
 /* proc/ */
 TESTED(dafs_access);
@@ -37,6 +40,7 @@ TESTED(dafs_lookup_parent);
 TESTED(dafs_lookup_path);
 TESTED(dafs_open);
 TESTED(dafs_open_attrs);
+TESTED(dafs_open_downgrade);
 TESTED(dafs_open_reclaim);
 TESTED(dafs_open_unlinked);
 TESTED(dafs_proc_call);

@@ -170,7 +170,7 @@ static void dafs_attr_sure(struct dafs_inode *di, unsigned long at)
 
 /*
  * Our change happened within the attribute cache time, so changes by others in between
- * need not be detected.
+ * need not be detected, unless the file is delegated to us later: see dafs_attr_guessed().
  */
 static void dafs_own_change_settled(struct dafs_inode *di)
 {
@@ -178,8 +178,11 @@ static void dafs_own_change_settled(struct dafs_inode *di)
 
 	dafs_attr_times(&di->netfs.inode, &least, &most);
 	spin_lock(&di->lock);
-	if (time_before(di->attr_at, di->sure_at + least))
+	if (time_before(di->attr_at, di->sure_at + least)) {
+		if (test_bit(DAFS_INO_UNCERTAIN, &di->flags))
+			set_bit(DAFS_INO_GUESSED, &di->flags);
 		dafs_attr_sure(di, di->attr_at);
+	}
 	spin_unlock(&di->lock);
 }
 
@@ -354,7 +357,30 @@ void dafs_attr_uncertain(struct inode *inode)
 		return;
 	spin_lock(&di->lock);
 	set_bit(DAFS_INO_ZAP, &di->flags);
+	clear_bit(DAFS_INO_GUESSED, &di->flags);
 	dafs_attr_sure(di, di->attr_at);
+	spin_unlock(&di->lock);
+}
+
+/**
+ * dafs_attr_guessed() - what is cached of a file is about to be trusted without asking
+ * @inode: a regular file
+ *
+ * Locks and leases of programs rely on a delegation, so what has been guessed about the changes
+ * of others does not do any more.
+ *
+ * Context: may sleep.
+ */
+void dafs_attr_guessed(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	dafs_attr_uncertain(inode);
+	if (!test_bit(DAFS_INO_GUESSED, &di->flags))
+		return;
+	spin_lock(&di->lock);
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	clear_bit(DAFS_INO_GUESSED, &di->flags);
 	spin_unlock(&di->lock);
 }
 

@@ -64,6 +64,7 @@ struct inode *dafs_iget_known(struct super_block *sb, const struct dafs_fh *fh,
 			      struct dafs_asked asked);
 void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned long *most);
 void dafs_attr_uncertain(struct inode *inode);
+void dafs_attr_guessed(struct inode *inode);
 void dafs_attrs_doubt(struct dafs_inode *di);
 void dafs_attrs_were_ours(struct dafs_inode *di);
 bool dafs_attrs_applied(struct dafs_inode *di, struct dafs_asked asked);

@@ -57,6 +57,7 @@ struct dafs_locks;
 #define DAFS_INO_DELEG		14	/* it has a delegation, see state/deleg.c */
 #define DAFS_INO_DELEG_WRITE	15	/* that is one for writing */
 #define DAFS_INO_DELEG_LEAVING	16	/* it is being returned */
+#define DAFS_INO_GUESSED	17	/* others' changes have looked like ours, or may have */
 
 /**
  * struct dafs_inode - one object of the server

@@ -89,3 +89,39 @@ int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
 	dafs_op_end(&op);
 	return err;
 }
+
+/**
+ * dafs_lock_grace() - is this a grace period of the server?
+ * @clnt: client
+ * @conn: a connection of it
+ * @cred: whom to act for
+ * @fh: a file
+ * @owner: an owner of opens
+ *
+ * Then it does not say whether there are locks (E-88).
+ *
+ * Context: may sleep.
+ * Return: 1 if it is; 0 if not; or a negative errno if there was no response.
+ */
+int dafs_lock_grace(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
+		    const struct dafs_fh *fh, const struct dafs_str *owner)
+{
+	struct dafs_lockt_args args = {
+		.filehandle = *fh,
+		.lock_type = DAFS_READ_LT,
+		.length = 1,
+		.owner = *owner,
+	};
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_LOCKT,
+		.args = &args,
+		.nodelay = true,
+	};
+	int err = dafs_op_run_on(clnt, conn, &op);
+
+	dafs_op_end(&op);
+	if (err && !op.status)
+		return err;
+	return op.status == DAFSERR_GRACE;
+}

@@ -316,6 +316,35 @@ int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 }
 
 /**
+ * dafs_open_downgrade() - give up part of an open (6.5.26)
+ * @clnt: client
+ * @cred: whom to act for
+ * @args: the open, and what is to be left of it
+ * @leave: no connection is waited for when this is true, see struct dafs_op; or NULL
+ * @status: DAFS status of the response; OK also if there was none
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
+			struct dafs_open_downgrade_args *args, const bool *leave,
+			dafs_status_t *status)
+{
+	struct dafs_op op = {
+		.cred = cred,
+		.proc = DAFS_PROC_OPEN_DOWNGRADE,
+		.args = args,
+		.retry_nomem = true,
+		.leave = leave,
+	};
+	int err = dafs_op_run(clnt, &op);
+
+	*status = op.status;
+	dafs_op_end(&op);
+	return err;
+}
+
+/**
  * dafs_close_unless() - end an open (6.5.7)
  * @clnt: client
  * @cred: whom to act for

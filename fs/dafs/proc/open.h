@@ -84,6 +84,9 @@ int dafs_open_unlinked(struct dafs_client *clnt, const struct cred *cred,
 int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 		      const struct cred *cred, const struct dafs_fh *fh,
 		      const struct dafs_open_how *how, struct dafs_opened *opened);
+int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
+			struct dafs_open_downgrade_args *args, const bool *leave,
+			dafs_status_t *status);
 int dafs_close_unless(struct dafs_client *clnt, const struct cred *cred,
 		      const struct dafs_fh *fh, const struct dafs_state_id *state_id,
 		      const bool *leave);

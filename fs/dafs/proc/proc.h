@@ -29,5 +29,7 @@ int dafs_lock(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs_op *
 int dafs_unlock(struct dafs_client *clnt, struct dafs_op *op, struct dafs_locku_args *args);
 int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
 		   struct dafs_lockt_args *args, struct dafs_lock_res *res);
+int dafs_lock_grace(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
+		    const struct dafs_fh *fh, const struct dafs_str *owner);
 
 #endif /* _FS_DAFS_PROC_H */

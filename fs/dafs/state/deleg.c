@@ -504,7 +504,7 @@ void dafs_deleg_take(struct dafs_open_state *os, struct dafs_asked asked)
 	deleg = dafs_deleg_alloc(os);
 	/* what others may have changed before is not to be trusted from now on */
 	if (asked.clock != DAFS_ASKED_NEVER)
-		dafs_attr_uncertain(&os->di->netfs.inode);
+		dafs_attr_guessed(&os->di->netfs.inode);
 	if (asked.clock == DAFS_ASKED_NEVER || !dafs_deleg_enlist(deleg, os, asked, &excess)) {
 		dafs_async_begin(os->sbi);
 		dafs_deleg_return(deleg);
@@ -593,6 +593,31 @@ void dafs_deleg_give_up(struct inode *inode)
 	deleg->idle = true;
 	dafs_deleg_return(deleg);
 	wait_on_bit(&di->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
+}
+
+/**
+ * dafs_deleg_give_back() - an open that a delegation keeps may be in the way of others
+ * @inode: the file, with a reference of the caller
+ *
+ * Context: may sleep until the server has it back; not for a task that can be killed.
+ * Return: true if there was one.
+ */
+bool dafs_deleg_give_back(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_deleg *deleg;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = di->deleg;
+	if (deleg && !dafs_deleg_claim(deleg, "returned"))
+		deleg = NULL;
+	spin_unlock(&dafs_delegs_lock);
+	if (deleg)
+		dafs_deleg_return(deleg);
+	else if (!test_bit(DAFS_INO_DELEG_LEAVING, &di->flags))
+		return false;
+	wait_on_bit(&di->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
+	return true;
 }
 
 /* The next one that is in use, and not kept under @client_id if that is not NULL */

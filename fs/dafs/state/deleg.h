@@ -27,6 +27,7 @@ dafs_status_t dafs_deleg_getattr(const struct dafs_client_id *client_id,
 				 const struct dafs_getattr_args *args, struct dafs_fattr *attr);
 void dafs_deleg_used(struct dafs_inode *di);
 void dafs_deleg_give_up(struct inode *inode);
+bool dafs_deleg_give_back(struct inode *inode);
 void dafs_deleg_evict(struct dafs_inode *di);
 void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn);
 void dafs_delegs_end(struct dafs_sb_info *sbi);

@@ -6,6 +6,7 @@
 #include "deleg.h"
 #include "lock.h"
 #include "open_impl.h"
+#include "reserve.h"
 
 /* The server has it open, and the caller, who is going to free it, has no use for it. */
 static void dafs_open_state_abandon(struct dafs_open_state *os)
@@ -15,17 +16,19 @@ static void dafs_open_state_abandon(struct dafs_open_state *os)
 	dafs_open_state_close(os, true);
 }
 
-static void dafs_open_state_how(const struct dafs_open_state *os, struct dafs_open_how *how)
+static void dafs_open_state_how(struct dafs_open_state *os, struct dafs_open_how *how)
 {
 	*how = (struct dafs_open_how) {
 		.owner = { .len = strlen(os->owner), .data = (const u8 *)os->owner },
 		.access = os->access | READ_ONCE(os->more_access),
-		.deny = DAFS_OPEN_SHARE_DENY_NONE,
 		.leave = &os->sbi->leaving,
 		.shared = os->di,
-		.keyed = os->sbi->opts.keyed,
-		.share_key = os->sbi->opts.share_key,
 	};
+	spin_lock(&os->lock);
+	how->deny = os->reserved.deny;
+	how->keyed = os->reserved.keyed;
+	how->share_key = os->reserved.share_key;
+	spin_unlock(&os->lock);
 }
 
 static void dafs_open_state_opened(struct dafs_open_state *os, const struct dafs_opened *opened)
@@ -108,6 +111,8 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	}
 	*status = opened.status;
 	if (!err)
+		err = dafs_reserve_reclaimed(os, conn, &how, &opened, status);
+	if (!err)
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
 	if (!err)
 		dafs_open_state_opened(os, &opened);
@@ -142,6 +147,39 @@ int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct c
 	os->more_access |= access;
 	spin_unlock(&os->lock);
 	return 0;
+}
+
+/**
+ * dafs_open_state_deny() - have an open deny more to others, at the server
+ * @os: the open, with a reference of the caller
+ * @more: what else it is to deny; a key takes the place of none
+ * @state_id: filled with the state-id that the server has for the open
+ *
+ * What @os itself denies does not count as a conflict.  It is for the caller to record what it
+ * has got.
+ *
+ * Context: may sleep, as long as the server wants; not for a task that can be killed, which
+ * would not learn what it has got.
+ * Return: 0; -EBUSY if an open of others is in the way; -EKEYREJECTED; or another negative errno.
+ */
+int dafs_open_state_deny(struct dafs_open_state *os, const struct dafs_reserved *more,
+			 struct dafs_state_id *state_id)
+{
+	struct dafs_opened opened = {};
+	struct dafs_open_how how;
+	int err;
+
+	dafs_open_state_how(os, &how);
+	how.deny |= more->deny;
+	if (more->keyed) {
+		how.keyed = true;
+		how.share_key = more->share_key;
+	}
+	err = dafs_open_reclaim(os->sbi->clnt, NULL, os->cred, &os->fh, &how, &opened);
+	*state_id = opened.state_id;
+	if (opened.status == DAFSERR_DENIED || opened.status == DAFSERR_SHARE_DENIED)
+		return -EBUSY;
+	return err;
 }
 
 /* OPEN by name.  @found->done says whether the attributes came, too. */
@@ -299,15 +337,16 @@ static struct dafs_open_state *dafs_open_state_present(struct dafs_inode *di,
 						       const struct dentry *dentry, u32 access,
 						       const struct cred *cred)
 {
-	struct dafs_open_state *os = dafs_open_state_share(di, access, cred);
+	struct dafs_open_state *os = dafs_open_state_join(di, access, cred, true);
 	bool nameless = dafs_has_no_name(dentry);
 
 	if (os || !(nameless || dafs_inode_delegated(di)))
 		return os;
-	os = dafs_open_state_find(di, access, cred);
+	os = dafs_open_state_join(di, access, cred, false);
 	/* one that is lost is better than none only if there is no other way */
 	if (!os || nameless || !READ_ONCE(os->lost))
 		return os;
+	dafs_open_state_leave(os, access);
 	dafs_open_state_put(os, true);
 	return NULL;
 }
@@ -340,6 +379,7 @@ struct dafs_open_state *dafs_open_state_get(struct inode *inode, struct dentry *
 		err = checked ? 0 : dafs_may(inode, cred, dafs_share_access_want(access));
 		if (!err)
 			return os;
+		dafs_open_state_leave(os, access);
 		dafs_open_state_put(os, true);
 		return ERR_PTR(err);
 	}

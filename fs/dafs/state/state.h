@@ -13,6 +13,18 @@
 struct dafs_locks;
 
 /**
+ * struct dafs_reserved - what an open denies to others (4.4.1.2, 4.4.2)
+ * @deny: DAFS_OPEN_SHARE_DENY_*
+ * @keyed: it has @share_key
+ * @share_key: others must have the same one, or none
+ */
+struct dafs_reserved {
+	u32 deny;
+	bool keyed;
+	u64 share_key;
+};
+
+/**
  * struct dafs_open_state - one OPEN at the server (4.4.1.2)
  * @ref: users: one for each open file, one for each I/O request that uses it
  * @kref: one for all users together, one for the recovery while it looks at it
@@ -28,8 +40,15 @@ struct dafs_locks;
  * @access: DAFS_OPEN_SHARE_ACCESS_* of its users
  * @more_access: likewise, what locks by it need
  * @owner: the open owner's name
- * @lock: guards @more_access, @locks, @state_id, @client_id, @lost, @reclaiming, @reclaims
- *	and @closing
+ * @readers: open files among its users that read
+ * @writers: likewise, that write
+ * @reservations: struct dafs_reservation of its open files
+ * @exclusive: there are reservations, or have been a moment ago: it gets no other open file.
+ *	This and the three before are guarded by di->lock
+ * @reserve_lock: serializes the tasks that change what it reserves
+ * @lock: guards @reserved, @more_access, @locks, @state_id, @client_id, @lost, @reclaiming,
+ *	@reclaims and @closing
+ * @reserved: what it is to reserve at the server
  * @locks: the byte-range locks that are set by it, which are one of its users; or NULL
  * @state_id: from the server
  * @client_id: client-id that the open belongs to
@@ -63,7 +82,13 @@ struct dafs_open_state {
 	u32 access;
 	u32 more_access;
 	char owner[DAFS_OPEN_OWNER];
+	unsigned int readers;
+	unsigned int writers;
+	struct list_head reservations;
+	unsigned int exclusive;
+	struct mutex reserve_lock;	/* see above */
 	spinlock_t lock;	/* see above */
+	struct dafs_reserved reserved;
 	struct dafs_locks *locks;
 	struct dafs_state_id state_id;
 	struct dafs_client_id client_id;
@@ -119,11 +144,16 @@ struct dafs_open_state *dafs_open_state_named(struct inode *dir, const struct qs
 					      u32 access, const struct cred *cred,
 					      struct inode **inodep);
 int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct cred *cred);
+int dafs_open_state_deny(struct dafs_open_state *os, const struct dafs_reserved *more,
+			 struct dafs_state_id *state_id);
 
 /* users.c */
 struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred);
+struct dafs_open_state *dafs_open_state_find_free(struct dafs_inode *di, u32 access,
+						  const struct cred *cred);
 void dafs_open_state_hold(struct dafs_open_state *os);
+void dafs_open_state_leave(struct dafs_open_state *os, u32 access);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
 bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *state_id);

@@ -70,10 +70,21 @@ bool dafs_open_state_broken(struct dafs_open_state *os, const struct dafs_state_
 	return dafs_client_is(os->sbi->clnt, &client_id);
 }
 
+static void dafs_open_state_count(struct dafs_open_state *os, u32 access, int more)
+{
+	lockdep_assert_held(&os->di->lock);
+	if (access & DAFS_OPEN_SHARE_ACCESS_READ)
+		os->readers += more;
+	if (access & DAFS_OPEN_SHARE_ACCESS_WRITE)
+		os->writers += more;
+}
+
 /**
  * dafs_open_state_publish() - from now on others find an open
  * @di: the file
  * @os: the open, which the server has
+ *
+ * Its first user counts as an open file, until dafs_open_state_leave().
  *
  * Context: any but interrupt.
  */
@@ -90,6 +101,7 @@ void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_state *os)
 	spin_unlock(&sbi->opens_lock);
 	spin_lock(&di->lock);
 	list_add(&os->link, &di->opens);
+	dafs_open_state_count(os, os->access, 1);
 	spin_unlock(&di->lock);
 }
 
@@ -102,22 +114,52 @@ void dafs_open_state_hold(struct dafs_open_state *os)
 	refcount_inc(&os->ref);
 }
 
+/* What an open is looked for */
+enum dafs_open_use {
+	DAFS_OPEN_FOR_IO,	/* of those who have the file open */
+	DAFS_OPEN_FREE,		/* of others, whom no reservation must serve */
+	DAFS_OPEN_ALIKE,	/* likewise, and for just that access */
+};
+
+static bool dafs_open_state_suits(const struct dafs_open_state *os, u32 access,
+				  const struct cred *cred, enum dafs_open_use use)
+{
+	if (use != DAFS_OPEN_FOR_IO && os->exclusive)
+		return false;
+	if (use == DAFS_OPEN_ALIKE ? os->access != access : (os->access & access) != access)
+		return false;
+	return !cred || !cred_fscmp(os->cred, cred);
+}
+
 /* One that is lost is better than none, but not to be shared with a new user. */
 static struct dafs_open_state *dafs_open_state_search(struct dafs_inode *di, u32 access,
-						      const struct cred *cred, bool exact)
+						      const struct cred *cred,
+						      enum dafs_open_use use)
 {
 	struct dafs_open_state *os, *lost = NULL;
 
 	list_for_each_entry(os, &di->opens, link) {
-		if (exact ? os->access != access : (os->access & access) != access)
-			continue;
-		if (cred && cred_fscmp(os->cred, cred))
+		if (!dafs_open_state_suits(os, access, cred, use))
 			continue;
 		if (!READ_ONCE(os->lost))
 			return os;
 		lost = os;
 	}
-	return exact ? NULL : lost;
+	return use == DAFS_OPEN_ALIKE ? NULL : lost;
+}
+
+static struct dafs_open_state *dafs_open_state_find_for(struct dafs_inode *di, u32 access,
+							const struct cred *cred,
+							enum dafs_open_use use)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&di->lock);
+	os = dafs_open_state_search(di, access, cred, use);
+	if (os)
+		refcount_inc(&os->ref);
+	spin_unlock(&di->lock);
+	return os;
 }
 
 /**
@@ -132,36 +174,66 @@ static struct dafs_open_state *dafs_open_state_search(struct dafs_inode *di, u32
 struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred)
 {
+	return dafs_open_state_find_for(di, access, cred, DAFS_OPEN_FOR_IO);
+}
+
+/**
+ * dafs_open_state_find_free() - an open that allows some access, and reserves nothing
+ * @di: the file
+ * @access: DAFS_OPEN_SHARE_ACCESS_* that it must have
+ * @cred: who must have opened it; NULL for anyone
+ *
+ * Who has not opened the file must not pass for the one who has, and keeps others out.
+ *
+ * Context: any but interrupt.
+ * Return: the open with a reference, or NULL.
+ */
+struct dafs_open_state *dafs_open_state_find_free(struct dafs_inode *di, u32 access,
+						  const struct cred *cred)
+{
+	return dafs_open_state_find_for(di, access, cred, DAFS_OPEN_FREE);
+}
+
+/**
+ * dafs_open_state_join() - an open for another open file
+ * @di: the file
+ * @access: DAFS_OPEN_SHARE_ACCESS_*
+ * @cred: who must have opened it
+ * @alike: it must be for just that access
+ *
+ * Context: any but interrupt.
+ * Return: the open with a reference, until dafs_open_state_leave() and dafs_open_state_put();
+ * or NULL.
+ */
+struct dafs_open_state *dafs_open_state_join(struct dafs_inode *di, u32 access,
+					     const struct cred *cred, bool alike)
+{
 	struct dafs_open_state *os;
 
 	spin_lock(&di->lock);
-	os = dafs_open_state_search(di, access, cred, false);
-	if (os)
+	os = dafs_open_state_search(di, access, cred, alike ? DAFS_OPEN_ALIKE : DAFS_OPEN_FREE);
+	if (os) {
 		refcount_inc(&os->ref);
+		dafs_open_state_count(os, access, 1);
+	}
 	spin_unlock(&di->lock);
 	return os;
 }
 
 /**
- * dafs_open_state_share() - an open for just that access, for another user of it
- * @di: the file
- * @access: DAFS_OPEN_SHARE_ACCESS_*
- * @cred: who must have opened it
+ * dafs_open_state_leave() - an open file is closed; its reference is still there
+ * @os: the open
+ * @access: DAFS_OPEN_SHARE_ACCESS_* that the file was opened for
  *
  * Context: any but interrupt.
- * Return: the open with a reference, or NULL.
  */
-struct dafs_open_state *dafs_open_state_share(struct dafs_inode *di, u32 access,
-					      const struct cred *cred)
+void dafs_open_state_leave(struct dafs_open_state *os, u32 access)
 {
-	struct dafs_open_state *os;
+	struct dafs_inode *di = os->di;
 
 	spin_lock(&di->lock);
-	os = dafs_open_state_search(di, access, cred, true);
-	if (os)
-		refcount_inc(&os->ref);
+	dafs_open_state_count(os, access, -1);
 	spin_unlock(&di->lock);
-	return os;
 }
 
 static int dafs_open_state_end(struct dafs_open_state *os)

@@ -164,7 +164,11 @@ struct dafs_open_state *dafs_open_state_alloc(struct dafs_sb_info *sbi, u32 acce
 	os->access = access;
 	snprintf(os->owner, sizeof(os->owner), "%016llx:%llx", sbi->owner_seed,
 		 (u64)atomic64_inc_return(&sbi->owner_next));
+	INIT_LIST_HEAD(&os->reservations);
+	mutex_init(&os->reserve_lock);
 	spin_lock_init(&os->lock);
+	os->reserved.keyed = sbi->opts.keyed;
+	os->reserved.share_key = sbi->opts.share_key;
 	INIT_LIST_HEAD(&os->reclaims);
 	INIT_DELAYED_WORK(&os->work, dafs_open_state_work);
 	os->park.resume = dafs_open_state_unparked;

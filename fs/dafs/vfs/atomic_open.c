@@ -10,12 +10,13 @@
 static u32 dafs_open_flags_access(unsigned int flags)
 {
 	switch (flags & O_ACCMODE) {
-	case O_RDONLY:
-		return DAFS_OPEN_SHARE_ACCESS_READ;
+	case O_RDWR:
+		return DAFS_OPEN_SHARE_ACCESS_BOTH;
 	case O_WRONLY:
 		return DAFS_OPEN_SHARE_ACCESS_WRITE;
 	}
-	return DAFS_OPEN_SHARE_ACCESS_BOTH;
+	/* as in dafs_file_access(), one for ioctl only counts as a reader */
+	return DAFS_OPEN_SHARE_ACCESS_READ;
 }
 
 /* The name leads to @inode, which the server has opened; takes over @os, not @inode. */
@@ -30,6 +31,7 @@ static int dafs_finish_open(struct inode *dir, struct dentry *dentry, struct fil
 	/* if it was opened, the VFS calls ->release() */
 	if (!(file->f_mode & FMODE_OPENED)) {
 		file->private_data = NULL;
+		dafs_open_state_leave(os, os->access);
 		dafs_open_state_put(os, true);
 	}
 	return err;
@@ -201,6 +203,7 @@ int dafs_dir_tmpfile(struct mnt_idmap *idmap, struct inode *dir, struct file *fi
 	err = finish_open(file, file->f_path.dentry, dafs_file_opened);
 	if (!(file->f_mode & FMODE_OPENED)) {
 		file->private_data = NULL;
+		dafs_open_state_leave(os, os->access);
 		dafs_open_state_put(os, true);
 	}
 	return err;

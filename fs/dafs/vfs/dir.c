@@ -166,6 +166,7 @@ static int dafs_make_file(struct inode *dir, struct dentry *dentry, umode_t mode
 	if (IS_ERR(os))
 		return dafs_not_made(dir, dentry, PTR_ERR(os));
 	err = dafs_instantiate(dir, dentry, igrab(inode), gen);
+	dafs_open_state_leave(os, how.access);
 	dafs_open_state_put(os, true);
 	iput(inode);
 	return err;

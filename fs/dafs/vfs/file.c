@@ -12,9 +12,17 @@
 #include <linux/uio.h>
 #include "../data/data.h"
 #include "../state/lock.h"
+#include "../state/reserve.h"
 #include "vfs.h"
 
-static u32 dafs_file_access(const struct file *file)
+/**
+ * dafs_file_access() - what a file was opened for
+ * @file: a regular file
+ *
+ * Context: any.
+ * Return: DAFS_OPEN_SHARE_ACCESS_*.
+ */
+u32 dafs_file_access(const struct file *file)
 {
 	u32 access = 0;
 
@@ -94,6 +102,7 @@ static int dafs_file_open(struct inode *inode, struct file *file)
 	if (!err)
 		err = dafs_file_opened(inode, file);
 	if (err) {
+		dafs_open_state_leave(os, dafs_file_access(file));
 		dafs_open_state_put(os, true);
 		return err;
 	}
@@ -251,16 +260,18 @@ static bool dafs_file_close_later(struct inode *inode, struct dafs_open_state *o
  */
 static int dafs_file_release(struct inode *inode, struct file *file)
 {
+	struct dafs_open_state *os = file->private_data;
 	bool wait = !(current->flags & PF_WQ_WORKER);
 
 	if (file->f_mode & FMODE_WRITE) {
 		dafs_file_settle(inode);
 		if (wait)
 			dafs_file_settle_attrs(file);
-		if (dafs_file_close_later(inode, file->private_data))
-			return 0;
 	}
-	dafs_open_state_put(file->private_data, wait);
+	dafs_reserve_end(os, file, wait);
+	dafs_open_state_leave(os, dafs_file_access(file));
+	if (!(file->f_mode & FMODE_WRITE) || !dafs_file_close_later(inode, os))
+		dafs_open_state_put(os, wait);
 	return 0;
 }
 
@@ -278,6 +289,8 @@ static int dafs_file_flush(struct file *file, fl_owner_t id)
 		return 0;
 	dafs_file_settle(inode);
 	dafs_file_settle_attrs(file);
+	if (dafs_reserve_lost(file->private_data, file))
+		return -EIO;
 	/*
 	 * Marks the error as seen, so that later opens do not report it; a later
 	 * fsync(2) of this struct file, which may be shared, still does.
@@ -299,8 +312,10 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 	clear_bit(DAFS_INO_FLUSHING, &di->flags);
 	killed = dafs_commit_inode(inode);
 	err2 = file_check_and_advance_wb_err(file);
-	if (!err && !err2 && dafs_locks_lost(inode))
-		err = -EIO;
+	/* others may have written it, or between it; or it may have been undone */
+	if (dafs_reserve_lost(file->private_data, file) ||
+	    (!err && !err2 && dafs_locks_lost(inode)))
+		return -EIO;
 	return err ?: err2 ?: killed;
 }
 
@@ -442,7 +457,7 @@ static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 
 static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
-	if (dafs_locks_lost(file_inode(iocb->ki_filp)))
+	if (dafs_file_lost(iocb->ki_filp))
 		return -EIO;
 	return iov_iter_count(to) ? dafs_uninterrupted(dafs_read, iocb, to) : 0;
 }
@@ -454,7 +469,7 @@ static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
 	struct inode *inode = file_inode(in);
 	ssize_t ret;
 
-	if (dafs_locks_lost(inode))
+	if (dafs_file_lost(in))
 		return -EIO;
 	ret = dafs_revalidate_mapping(inode, in->f_cred);
 	if (!ret)
@@ -573,7 +588,7 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 
 	if (!iov_iter_count(from))
 		return 0;
-	if (dafs_locks_lost(file_inode(iocb->ki_filp)))
+	if (dafs_file_lost(iocb->ki_filp))
 		return -EIO;
 	err = dafs_setid_remove(iocb->ki_filp);
 	if (err)
@@ -602,16 +617,43 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	return ret;
 }
 
+static vm_fault_t dafs_file_fault(struct vm_fault *vmf)
+{
+	struct file *file = vmf->vma->vm_file;
+
+	return dafs_reserve_lost(file->private_data, file) ? VM_FAULT_SIGBUS : filemap_fault(vmf);
+}
+
+/* What is not mapped here is left to dafs_file_fault(). */
+static vm_fault_t dafs_file_map_pages(struct vm_fault *vmf, pgoff_t start, pgoff_t end)
+{
+	struct file *file = vmf->vma->vm_file;
+
+	if (dafs_reserve_lost(file->private_data, file))
+		return 0;
+	return filemap_map_pages(vmf, start, end);
+}
+
+static vm_fault_t dafs_file_mkwrite(struct vm_fault *vmf)
+{
+	struct file *file = vmf->vma->vm_file;
+
+	return dafs_reserve_lost(file->private_data, file) ? VM_FAULT_SIGBUS :
+							     dafs_page_mkwrite(vmf);
+}
+
 static const struct vm_operations_struct dafs_vm_ops = {
-	.fault		= filemap_fault,
-	.map_pages	= filemap_map_pages,
-	.page_mkwrite	= dafs_page_mkwrite,
+	.fault		= dafs_file_fault,
+	.map_pages	= dafs_file_map_pages,
+	.page_mkwrite	= dafs_file_mkwrite,
 };
 
 static int dafs_file_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	int err;
 
+	if (dafs_reserve_lost(file->private_data, file))
+		return -EIO;
 	err = dafs_revalidate_mapping(file_inode(file), file->f_cred);
 	if (!err)
 		err = generic_file_mmap(file, vma);

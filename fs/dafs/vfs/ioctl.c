@@ -136,6 +136,8 @@ long dafs_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case DAFS_IOC_LOCK:
 		return dafs_ioc_lock(file, (void __user *)arg);
+	case DAFS_IOC_OPEN_SHARE:
+		return dafs_ioc_open_share(file, (void __user *)arg);
 	default:
 		return -ENOTTY;
 	}

@@ -106,7 +106,7 @@ static struct dafs_open_state *dafs_setattr_open(struct inode *inode,
 			return os;
 		}
 	}
-	return dafs_open_state_find(DAFS_I(inode), DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
+	return dafs_open_state_find_free(DAFS_I(inode), DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
 }
 
 static int dafs_setattr_send(struct inode *inode, const struct cred *cred,

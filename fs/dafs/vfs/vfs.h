@@ -80,6 +80,7 @@ void dafs_own_metadata(struct inode *inode, const struct cred *cred);
 
 /* file.c */
 extern const struct file_operations dafs_file_fops;
+u32 dafs_file_access(const struct file *file);
 int dafs_file_opened(struct inode *inode, struct file *file);
 void dafs_file_write_out(struct inode *inode);
 void dafs_file_settle(struct inode *inode);
@@ -88,6 +89,10 @@ void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle
 
 /* ioctl.c */
 long dafs_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+/* reserve.c */
+int dafs_ioc_open_share(struct file *file, const void __user *arg);
+bool dafs_file_lost(const struct file *file);
 
 /* lock.c */
 int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl);

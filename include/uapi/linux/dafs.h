@@ -68,4 +68,56 @@ struct dafs_ioc_lock {
  */
 #define DAFS_IOC_LOCK		_IO(0xDA, 0)
 
+/* dafs_ioc_open_share.access and dafs_ioc_open_share.deny */
+#define DAFS_IOC_SHARE_READ	_BITUL(0)
+#define DAFS_IOC_SHARE_WRITE	_BITUL(1)
+
+/* dafs_ioc_open_share.flags */
+#define DAFS_IOC_SHARE_KEY	_BITUL(0)	/* there is a share_key */
+
+/**
+ * struct dafs_ioc_open_share - deny access to a file to others
+ * @size: sizeof(struct dafs_ioc_open_share)
+ * @flags: DAFS_IOC_SHARE_KEY or 0
+ * @access: DAFS_IOC_SHARE_READ and DAFS_IOC_SHARE_WRITE: what the program is going to do; not
+ *	more than the file was opened for
+ * @deny: likewise, what nobody else may do; or 0
+ * @share_key: with DAFS_IOC_SHARE_KEY, the key that others must have who have one; otherwise 0
+ */
+struct dafs_ioc_open_share {
+	__u32 size;
+	__u32 flags;
+	__u32 access;
+	__u32 deny;
+	__aligned_u64 share_key;
+};
+
+#define DAFS_IOC_OPEN_SHARE_SIZE_VER0	24
+
+/*
+ * The argument is a pointer to a struct dafs_ioc_open_share.  The reservation belongs to the open
+ * file description, which may be inherited and duplicated, and lasts until its last close(2).  As
+ * long as it is there, an open(2) of the file for what it denies fails with EACCES, by whatever
+ * client, and by other programs of this machine as well; one by a client with another key fails
+ * with EKEYREJECTED.  It fails itself if the file is open already for what it denies, and takes
+ * nothing from those who have it open.  To others, @access is all that the file was opened for.
+ *
+ * If the server has given the file to others meanwhile, because this machine was cut off from it,
+ * reading, writing, fsync(2) and close(2) fail with EIO until the file is opened anew.
+ *
+ * Errors:
+ *
+ * EBUSY	the file is open for what is to be denied
+ * EKEYREJECTED	the file is open with another key; that of the mount option share_key= counts, too
+ * EALREADY	this open file description has a reservation
+ * EBADF	the file is not open for @access
+ * EINVAL	the structure is not understood
+ * E2BIG	the structure is of a later version, and uses what this kernel does not know
+ * EACCES	the user may not open the file any more
+ * EIO		the server does not give back the open file
+ * ETIMEDOUT	the server is not reachable, on a soft mount
+ * EOPNOTSUPP	the server has no share keys
+ */
+#define DAFS_IOC_OPEN_SHARE	_IO(0xDA, 1)
+
 #endif /* _UAPI_LINUX_DAFS_H */

@@ -56,6 +56,16 @@ exec 7<$A/local
 echo 2 >$D/local
 tap_is "$(cat <&7)" 2 "a program of the server has written: a file that is open is read anew"
 exec 7<&-
+# its own change hides that of another client, before the file is delegated
+printf '%0200d' 0 >$D/hidden
+exec 7<>$A/hidden
+cat <&7 >/dev/null
+printf x | dd of=$B/hidden bs=1 seek=100 conv=notrunc 2>/dev/null
+printf y | dd of=/dev/fd/7 bs=1 conv=notrunc 2>/dev/null
+exec 7<&-
+for _ in 1 2 3; do dd if=$A/hidden bs=1 count=1 2>/dev/null >/dev/null; done
+tap_is "$(dd if=$A/hidden bs=1 skip=100 count=1 2>/dev/null)" x \
+	"what another client has written before the file was delegated is read"
 echo 3 >$D/gone
 for _ in 1 2 3; do cat $A/gone >/dev/null; done
 mv $D/gone $D/moved

@@ -126,11 +126,20 @@ static dafs_status_t foreign_open(struct foreign *f, const struct dafs_buf *buf,
 	}
 	f->opens++;
 	f->access = f->args.open.share_access;
+	f->deny = f->args.open.share_deny;
 	if (!f->same)
 		get_random_bytes(&f->state_id, sizeof(f->state_id));
 	f->res.open.filehandle = f->fh[f->current_fh];
 	f->res.open.state_id = f->state_id;
 	f->res.open.component_count = f->args.open.pathname.count;
+	return DAFS_STATUS_OK;
+}
+
+static dafs_status_t foreign_downgrade(struct foreign *f)
+{
+	f->access = f->args.open_downgrade.share_access;
+	WRITE_ONCE(f->deny, f->args.open_downgrade.share_deny);
+	WRITE_ONCE(f->downgrades, f->downgrades + 1);
 	return DAFS_STATUS_OK;
 }
 
@@ -308,9 +317,12 @@ static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
 		if (!status)
 			foreign_delegate(f);
 		return status;
+	case DAFS_PROC_OPEN_DOWNGRADE:
+		return foreign_downgrade(f);
 	case DAFS_PROC_CLOSE:
 		foreign_use(f, &f->args.close.state_id, f->access);
 		f->access = 0;
+		f->deny = 0;
 		f->closes++;
 		return DAFS_STATUS_OK;
 	case DAFS_PROC_READ_INLINE:
@@ -439,9 +451,9 @@ struct foreign *foreign_server(struct kunit *test)
 	return f;
 }
 
-static int foreign_parse(struct fs_context *fc, struct raw_server *srv)
+static int foreign_parse(struct fs_context *fc, const struct sockaddr_storage *from)
 {
-	const struct sockaddr_in *dst = (struct sockaddr_in *)&srv->params.dst;
+	const struct sockaddr_in *dst = (const struct sockaddr_in *)from;
 	char source[64], port[8];
 	int err;
 
@@ -456,10 +468,9 @@ void foreign_unmount(void *mnt)
 	kern_unmount(mnt);
 }
 
-struct vfsmount *foreign_mount(struct foreign *f)
+struct vfsmount *foreign_mount_from(struct kunit *test, const struct sockaddr_storage *from)
 {
 	struct file_system_type *type = get_fs_type("dafs");
-	struct kunit *test = f->test;
 	struct fs_context *fc;
 	struct vfsmount *mnt;
 	int err;
@@ -469,12 +480,17 @@ struct vfsmount *foreign_mount(struct foreign *f)
 	fc = fs_context_for_mount(type, SB_KERNMOUNT);
 	module_put(type->owner);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(fc));
-	err = foreign_parse(fc, f->srv);
+	err = foreign_parse(fc, from);
 	mnt = err ? ERR_PTR(err) : fc_mount(fc);
 	put_fs_context(fc);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mnt);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, foreign_unmount, mnt));
 	return mnt;
+}
+
+struct vfsmount *foreign_mount(struct foreign *f)
+{
+	return foreign_mount_from(f->test, &f->srv->params.dst);
 }
 
 struct file *foreign_file(struct kunit *test, struct vfsmount *mnt, const char *name,

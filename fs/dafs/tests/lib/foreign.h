@@ -57,6 +57,8 @@ extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
  * @opens: number of OPENs so far
  * @closes: number of CLOSEs so far
  * @access: share_access of the last open; 0 after its CLOSE
+ * @deny: likewise, its share_deny
+ * @downgrades: number of OPEN_DOWNGRADEs so far
  * @state_id: its state-id
  * @delegates: what each OPEN delegates, DAFS_OPEN_DELEGATE_*
  * @recalls: it says that this is recalled already
@@ -99,6 +101,8 @@ struct foreign {
 	unsigned int opens;
 	unsigned int closes;
 	u32 access;
+	u32 deny;
+	unsigned int downgrades;
 	struct dafs_state_id state_id;
 	u32 delegates;
 	bool recalls;
@@ -163,6 +167,8 @@ void foreign_release(struct foreign *f);
 struct foreign *foreign_server(struct kunit *test);
 void foreign_unmount(void *mnt);
 struct vfsmount *foreign_mount(struct foreign *f);
+/* The same of any server. */
+struct vfsmount *foreign_mount_from(struct kunit *test, const struct sockaddr_storage *from);
 struct file *foreign_file(struct kunit *test, struct vfsmount *mnt, const char *name,
 			  int flags);
 /* Waits for the CLOSE, which a work item sends. */

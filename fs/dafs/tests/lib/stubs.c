@@ -350,27 +350,6 @@ int dafs_create(struct dafs_client *clnt, const struct cred *cred,
 }
 
 /**
- * dafs_open_downgrade() - give up part of an open (6.5.26)
- * @clnt: client
- * @cred: whom to act for
- * @args: the open, and what is to be left of it
- *
- * Context: may sleep.
- * Return: 0 or a negative errno.
- */
-int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
-			struct dafs_open_downgrade_args *args)
-{
-	struct dafs_op op = {
-		.cred = cred,
-		.proc = DAFS_PROC_OPEN_DOWNGRADE,
-		.args = args,
-	};
-
-	return dafs_proc_simple(clnt, &op);
-}
-
-/**
  * dafs_read_inline() - read from a file inline (6.5.27)
  * @clnt: client
  * @cred: whom to act for

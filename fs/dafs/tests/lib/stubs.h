@@ -31,8 +31,6 @@ int dafs_create(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *dir, const struct qstr *name,
 		const struct dafs_node *node, struct dafs_fh *fh,
 		struct dafs_change_info *change);
-int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
-			struct dafs_open_downgrade_args *args);
 int dafs_read_inline(struct dafs_client *clnt, const struct cred *cred,
 		     const struct dafs_read_inline_args *args,
 		     struct iov_iter *to, bool *eof);

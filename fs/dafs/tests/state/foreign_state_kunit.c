@@ -282,6 +282,7 @@ static void foreign_close_many(struct foreign_opens *opens)
 	unsigned int i;
 
 	for (i = 0; i < FOREIGN_CROWD; i++) {
+		dafs_open_state_leave(opens->os[i], DAFS_OPEN_SHARE_ACCESS_READ);
 		dafs_open_state_put(opens->os[i], true);
 		if (i)
 			iput(opens->inode);

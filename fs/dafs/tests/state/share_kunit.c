@@ -445,15 +445,18 @@ static void dafs_downgrade_removed_test(struct kunit *test)
 	struct dafs_fixture *fix = dafs_fixture(test, NULL);
 	struct dafs_open_downgrade_args args = { .share_access = DAFS_RD };
 	struct dafs_open_res one = dafs_new_file(test, fix, "file");
+	dafs_status_t status;
 
 	dafs_backing_remove(fix, "file");
 	args.filehandle = one.filehandle;
 	args.state_id = one.state_id;
-	KUNIT_EXPECT_EQ(test, 0, dafs_open_downgrade(fix->clnt, dafs_test_me(), &args));
+	KUNIT_EXPECT_EQ(test, 0, dafs_open_downgrade(fix->clnt, dafs_test_me(), &args, NULL,
+						     &status));
 	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
 			   dafs_try_write(test, fix->clnt, &one.filehandle, &one.state_id));
 	args.share_access = DAFS_WR;
-	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_open_downgrade(fix->clnt, dafs_test_me(), &args));
+	KUNIT_EXPECT_EQ(test, -EINVAL, dafs_open_downgrade(fix->clnt, dafs_test_me(), &args, NULL,
+							   &status));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, fix->clnt, &one));
 }
 

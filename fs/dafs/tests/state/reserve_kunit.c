@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Share reservations of open files of a mount (4.4.1.2, 4.4.2): what the real server then denies
+ * to another client and to other files of the mount; and how they are reclaimed from, lost and
+ * given back to a server that the test plays.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include "../../state/reserve.h"
+#include "../lib/foreign.h"
+#include "../lib/open_test.h"
+
+#define DENY_RD	DAFS_OPEN_SHARE_DENY_READ
+#define DENY_WR	DAFS_OPEN_SHARE_DENY_WRITE
+
+/**
+ * struct reserve - a mount of the real server, and another client of it
+ * @test: the test
+ * @fix: the other client, and the directory
+ * @mnt: the mount
+ */
+struct reserve {
+	struct kunit *test;
+	struct dafs_fixture *fix;
+	struct vfsmount *mnt;
+};
+
+static struct reserve reserve_mount(struct kunit *test)
+{
+	struct reserve r = { .test = test, .fix = dafs_fixture(test, NULL) };
+
+	dafs_backing_write(test, r.fix, "file", "content", 7);
+	r.mnt = foreign_mount_from(test, &r.fix->params.dst);
+	return r;
+}
+
+/* O_RDONLY, O_WRONLY or O_RDWR */
+static int reserve_flags(u32 access)
+{
+	return access - 1;
+}
+
+/* "file", opened by a program of the mount */
+static struct file *reserve_open(struct reserve *r, u32 access)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/file", r->fix->name);
+	return foreign_file(r->test, r->mnt, path, reserve_flags(access));
+}
+
+static int reserve_deny(struct file *file, u32 access, u32 deny)
+{
+	const struct dafs_reserved what = { .deny = deny };
+
+	return dafs_reserve(file->private_data, file, access, &what);
+}
+
+static int reserve_key(struct file *file, u32 access, u64 key)
+{
+	const struct dafs_reserved what = { .keyed = true, .share_key = key };
+
+	return dafs_reserve(file->private_data, file, access, &what);
+}
+
+/* Does the other client get it? */
+static dafs_status_t reserve_try(struct reserve *r, const struct dafs_opener *who)
+{
+	struct dafs_open_res res;
+	dafs_status_t status = dafs_share(r->test, r->fix, who, &res);
+
+	if (!status)
+		DAFS_EXPECT_STATUS(r->test, DAFS_STATUS_OK,
+				   dafs_test_close(r->test, r->fix->clnt, &res));
+	return status;
+}
+
+static dafs_status_t reserve_try_access(struct reserve *r, u32 access)
+{
+	const struct dafs_opener who = { "other", access };
+
+	return reserve_try(r, &who);
+}
+
+/* R-4.4.1.2-28: what is denied to others, and no more; and for no longer than it is open. */
+static void dafs_reserve_matrix_test(struct kunit *test)
+{
+	struct reserve r = reserve_mount(test);
+	u32 access, deny, other;
+	struct file *file;
+
+	for (access = DAFS_RD; access <= DAFS_RW; access++) {
+		for (deny = 0; deny <= (DENY_RD | DENY_WR); deny++) {
+			file = reserve_open(&r, access);
+			KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, access, deny));
+			for (other = DAFS_RD; other <= DAFS_RW; other++)
+				DAFS_EXPECT_STATUS_MSG(test, other & deny ? DAFSERR_DENIED :
+						       DAFS_STATUS_OK,
+						       reserve_try_access(&r, other),
+						       "access %u deny %u, then %u", access, deny,
+						       other);
+			__fput_sync(file);
+			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reserve_try_access(&r, DAFS_RW));
+		}
+	}
+}
+
+/* Who has it open is not denied anything, and nothing is left of the attempt. */
+static void dafs_reserve_busy_test(struct kunit *test)
+{
+	const struct dafs_opener all = { "all", DAFS_RD, DENY_WR };
+	struct reserve r = reserve_mount(test);
+	struct dafs_opener who = { "other" };
+	struct dafs_open_res res;
+	struct file *file;
+	u32 deny;
+
+	for (who.share_access = DAFS_RD; who.share_access <= DAFS_RW; who.share_access++) {
+		for (deny = 0; deny <= (DENY_RD | DENY_WR); deny++) {
+			res = dafs_must_share(test, r.fix, &who);
+			file = reserve_open(&r, DAFS_RD);
+			KUNIT_EXPECT_EQ(test, deny & who.share_access ? -EBUSY : 0,
+					reserve_deny(file, DAFS_RD, deny));
+			DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+					   dafs_test_close(test, r.fix->clnt, &res));
+			if (deny & who.share_access)
+				DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reserve_try(&r, &all));
+			__fput_sync(file);
+		}
+	}
+}
+
+/* Files of the mount that have one open at the server */
+static void dafs_reserve_shared_test(struct kunit *test)
+{
+	struct reserve r = reserve_mount(test);
+	struct file *one = reserve_open(&r, DAFS_RD), *two = reserve_open(&r, DAFS_RD);
+	struct file *rest = reserve_open(&r, DAFS_RD), *later;
+
+	KUNIT_EXPECT_PTR_EQ(test, one->private_data, two->private_data);
+	KUNIT_EXPECT_PTR_EQ(test, one->private_data, rest->private_data);
+	KUNIT_EXPECT_EQ(test, -EBUSY, reserve_deny(one, DAFS_RD, DENY_RD));
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(one, DAFS_RD, DENY_WR));
+	KUNIT_EXPECT_EQ(test, -EALREADY, reserve_deny(one, DAFS_RD, DENY_WR));
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(two, DAFS_RD, DENY_WR));
+	/* the server is to know of it */
+	later = reserve_open(&r, DAFS_RD);
+	KUNIT_EXPECT_PTR_NE(test, one->private_data, later->private_data);
+	__fput_sync(later);
+	__fput_sync(one);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, reserve_try_access(&r, DAFS_WR));
+	__fput_sync(two);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reserve_try_access(&r, DAFS_WR));
+	/* with no reservation, files join it again */
+	later = reserve_open(&r, DAFS_RD);
+	KUNIT_EXPECT_PTR_EQ(test, rest->private_data, later->private_data);
+	__fput_sync(later);
+	__fput_sync(rest);
+}
+
+/* An open that a delegation keeps may be in the way: it is returned, and the server asked again. */
+static void dafs_reserve_delegated_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file;
+
+	f->same = true;
+	f->delegates = DAFS_OPEN_DELEGATE_WRITE;
+	file = foreign_file(test, mnt, "file", O_RDWR);
+	f->refusal = DAFSERR_DENIED;
+	f->refuses = DAFS_PROC_OPEN;
+	KUNIT_EXPECT_EQ(test, -EBUSY, reserve_deny(file, DAFS_RW, DENY_WR));
+	KUNIT_EXPECT_EQ(test, 2, f->refused);
+	KUNIT_EXPECT_EQ(test, 1, f->returns);
+	KUNIT_EXPECT_EQ(test, 0, f->deny);
+	f->refuses = 0;
+	f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RW, DENY_WR));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/* R-4.4.2-01 R-4.4.2-03 R-4.4.2-04: keys, of another client and of the mount */
+static void dafs_reserve_key_test(struct kunit *test)
+{
+	const struct dafs_opener same = { "a", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 7 };
+	const struct dafs_opener another = { "b", DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH, 8 };
+	struct reserve r = reserve_mount(test);
+	struct file *file = reserve_open(&r, DAFS_RD), *local = reserve_open(&r, DAFS_RD);
+
+	KUNIT_EXPECT_EQ(test, 0, reserve_key(file, DAFS_RD, 7));
+	KUNIT_EXPECT_EQ(test, -EKEYREJECTED, reserve_key(local, DAFS_RD, 8));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reserve_try(&r, &same));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, reserve_try(&r, &another));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reserve_try_access(&r, DAFS_RD));
+	__fput_sync(file);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reserve_try(&r, &another));
+	KUNIT_EXPECT_EQ(test, 0, reserve_key(local, DAFS_RD, 8));
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH, reserve_try(&r, &same));
+	__fput_sync(local);
+}
+
+static ssize_t reserve_read(struct file *file)
+{
+	loff_t pos = 0;
+	char byte;
+
+	return kernel_read(file, &byte, 1, &pos);
+}
+
+/* R-4.4.1.6-03: in a grace period nobody else has had the file. */
+static void dafs_reserve_reclaimed_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct file *file = foreign_file(test, foreign_mount(f), "file", O_RDONLY);
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_WR));
+	KUNIT_EXPECT_EQ(test, DENY_WR, f->deny);
+	f->forgets = 1;
+	f->deny = 0;
+	f->refusal = DAFSERR_GRACE;
+	f->refuses = DAFS_PROC_LOCKT;
+	KUNIT_EXPECT_EQ(test, 1, reserve_read(file));
+	KUNIT_EXPECT_EQ(test, DENY_WR, f->deny);
+	KUNIT_EXPECT_EQ(test, 3, f->opens);
+	KUNIT_EXPECT_EQ(test, 1, f->refused);
+	__fput_sync(file);
+	KUNIT_EXPECT_EQ(test, 1, f->closes);
+	KUNIT_EXPECT_EQ(test, 0, f->downgrades);
+}
+
+/* Otherwise it may have; a file without a reservation does not mind. */
+static void dafs_reserve_lost_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_WR));
+	f->forgets = 1;
+	KUNIT_EXPECT_EQ(test, -EIO, reserve_read(file));
+	KUNIT_EXPECT_EQ(test, 3, f->opens);
+	KUNIT_EXPECT_EQ(test, 1, f->closes);
+	KUNIT_EXPECT_EQ(test, -EIO, reserve_read(file));
+	KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(file, 0));
+	__fput_sync(file);
+	KUNIT_EXPECT_EQ(test, 1, f->closes);
+	file = foreign_file(test, mnt, "file", O_RDONLY);
+	f->forgets = 1;
+	KUNIT_EXPECT_EQ(test, 1, reserve_read(file));
+	KUNIT_EXPECT_EQ(test, 5, f->opens);
+	__fput_sync(file);
+}
+
+static int reserve_by_task(struct foreign_task *ft)
+{
+	return reserve_deny(ft->file, DAFS_RD, DENY_WR);
+}
+
+/* What a killed task has asked for is given back when it comes. */
+static void dafs_reserve_killed_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_task *ft;
+
+	f->same = true;
+	f->keeps = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, file, reserve_by_task);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, ft->err);
+	KUNIT_EXPECT_EQ(test, DENY_WR, f->deny);
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->downgrades, 1));
+	KUNIT_EXPECT_EQ(test, 0, f->deny);
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_WR));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/* A server that gives the open another state-id each time has nothing that can be relied on. */
+static void dafs_reserve_strange_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct file *file = foreign_file(test, foreign_mount(f), "file", O_RDONLY);
+
+	KUNIT_EXPECT_EQ(test, -EIO, reserve_deny(file, DAFS_RD, DENY_WR));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+static struct kunit_case dafs_reserve_cases[] = {
+	KUNIT_CASE_SLOW(dafs_reserve_matrix_test),
+	KUNIT_CASE(dafs_reserve_busy_test),
+	KUNIT_CASE(dafs_reserve_shared_test),
+	KUNIT_CASE(dafs_reserve_delegated_test),
+	KUNIT_CASE(dafs_reserve_key_test),
+	KUNIT_CASE(dafs_reserve_reclaimed_test),
+	KUNIT_CASE(dafs_reserve_lost_test),
+	KUNIT_CASE(dafs_reserve_killed_test),
+	KUNIT_CASE_SLOW(dafs_reserve_strange_test),
+	{}
+};
+
+static struct kunit_suite dafs_reserve_suite = {
+	.name = "dafs_reserve",
+	.test_cases = dafs_reserve_cases,
+};
+
+kunit_test_suite(dafs_reserve_suite);

@@ -1,0 +1,375 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# Share reservations of programs: DAFS_IOC_OPEN_SHARE and tools/dafsshare, between two clients
+# and between programs of one, over a restart of the server and the loss of a lease.
+# bed: um
+# timeout: 400
+
+# shellcheck source=tools/testing/bed/guest-lib.sh
+. "$BED/guest-lib.sh"
+
+setup_rxe
+make_backing /srv/data 64
+start_server()
+{
+	modprobe dafsd exports=/srv/data:no_root_squash lease=4
+}
+start_server
+modprobe dafs
+A=/mnt/a B=/mnt/b D=/srv/data
+tap_run "one client" mount_dafs data $A clientid=one
+tap_run "another client" mount_dafs data $B clientid=two
+seq 1 5000 >$D/file
+
+# said COMMAND...: what it prints, and its exit status
+said()
+{
+	"$@" 2>&1
+	echo $?
+}
+
+# reads FILE, writes FILE: can it be opened?
+reads()
+{
+	(: <"$1") 2>/dev/null && echo yes || echo no
+}
+
+writes()
+{
+	(: >>"$1") 2>/dev/null && echo yes || echo no
+}
+
+# opened DIRECTORY: how a program opens the file there, to read and to write
+opened()
+{
+	echo "$(reads "$1/file") $(writes "$1/file")"
+}
+
+# hold OPTION...: the reservation, by one client, in the background, until release
+hold()
+{
+	rm -f /tmp/held
+	dafsshare "$@" $A/file sh -c ': >/tmp/held; while [ -e /tmp/held ]; do sleep 0.1; done' &
+	holder=$!
+	eventually [ -e /tmp/held ]
+}
+
+release()
+{
+	rm /tmp/held
+	wait $holder
+}
+
+# --- programs ---
+
+tap_is "$(said dafsshare $A/file echo shared)" "shared
+0" "a command runs with the reservation"
+tap_is "$(said dafsshare $A/file sh -c 'exit 7')" 7 "and says how it ends"
+tap_is "$(: >/tmp/file; said dafsshare /tmp/file true)" \
+	"dafsshare: /tmp/file: this is not a file of a DAFS mount
+2" "not of another file system"
+tap_is "$(said dafsshare $A/none true)" "dafsshare: $A/none: No such file or directory
+2" "nor of a file that is not there"
+tap_is "$(said dafsshare --deny all $A/file true | tail -1; said dafsshare $A/file | tail -1
+	said dafsshare --key -1 $A/file true | tail -1)" "2
+2
+2" "nor with wrong arguments"
+tap_is "$(said dafsshare $A/file /none)" "dafsshare: /none: No such file or directory
+2" "nor without a command"
+tap_is "$(opened $A) $(opened $B)" "yes yes yes yes" "which leaves nothing behind"
+# shellcheck disable=SC2016
+tap_is "$(dafsshare $A/file sh -c 'head -n 1 /proc/self/fd/$DAFSSHARE_FD')" 1 \
+	"the command has the file"
+# shellcheck disable=SC2016
+tap_is "$(said dafsshare --access both --deny both $A/file \
+	sh -c 'echo first >&$DAFSSHARE_FD')" 0 "and writes it"
+tap_is "$(head -n 1 $B/file)" first "when nobody else may"
+
+cat >/tmp/ioctl.py <<'PY'
+import errno, fcntl, os, struct, sys
+SHARE = 0xDA << 8 | 1
+def call(fd, data, number=SHARE):
+    try:
+        fcntl.ioctl(fd, number, data)
+        return "ok"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+def share(fd, size=24, flags=0, access=1, deny=0, key=0, more=b""):
+    return call(fd, struct.pack("=IIIIQ", size, flags, access, deny, key) + more)
+def anew(mode=os.O_RDWR):
+    return os.open(sys.argv[1], mode)
+both = anew()
+read, write = anew(os.O_RDONLY), anew(os.O_WRONLY)
+print(share(both, size=23), share(both, size=32, more=bytes(7) + b"x"), share(both, size=1 << 20))
+print(share(both, flags=2), share(both, access=0), share(both, access=4), share(both, deny=4),
+      share(both, key=1))
+print(share(read, access=2), share(write, access=1), share(read, access=3), call(both, 8),
+      call(os.open("/etc/passwd", os.O_RDONLY), bytes(24)))
+print(share(both, deny=1), share(both, deny=2), share(both, deny=3))
+os.close(read)
+print(share(both, access=3, deny=1), share(both, size=32, access=3, more=bytes(8)))
+PY
+tap_is "$(python3 -B /tmp/ioctl.py $A/file)" "EINVAL E2BIG E2BIG
+EINVAL EINVAL EINVAL EINVAL EINVAL
+EBADF EBADF EBADF EFAULT ENOTTY
+EBUSY EBUSY EBUSY
+ok EALREADY" "what the ioctl does not understand, and refuses"
+tap_is "$(opened $A) $(opened $B)" "yes yes yes yes" "it leaves nothing behind either"
+
+# --- each kind of conflict, with the other client and with programs of the same ---
+
+# held ACCESS DENY: how the file can be opened, here and there, meanwhile
+held()
+{
+	hold --access "$1" --deny "$2"
+	echo "$(opened $A), $(opened $B)"
+	release
+}
+for access in read write both; do
+	tap_is "$(held $access none)" "yes yes, yes yes" "who may $access denies nothing"
+	tap_is "$(held $access read)" "no yes, no yes" "or to read"
+	tap_is "$(held $access write)" "yes no, yes no" "or to write"
+	tap_is "$(held $access both)" "no no, no no" "or both"
+	tap_is "$(opened $A), $(opened $B)" "yes yes, yes yes" "until it is closed"
+done
+
+# used FILE MODE: tells which reservations are refused while the file is open so
+used()
+{
+	python3 -B - "$1" "$2" $A/file <<'PY'
+import os, subprocess, sys
+fd = os.open(sys.argv[1], int(sys.argv[2]))
+print(*(subprocess.call(["dafsshare", "--deny", deny, sys.argv[3], "true"])
+        for deny in ("none", "read", "write", "both")))
+PY
+}
+for there in $A $B; do
+	tap_is "$(used $there/file 0)" "0 1 0 1" "a reader cannot be denied, $there"
+	tap_is "$(used $there/file 1)" "0 0 1 1" "nor a writer, $there"
+	tap_is "$(used $there/file 2)" "0 1 1 1" "nor one who does both, $there"
+done
+
+# two readers, each of which keeps writers out
+hold --deny write
+tap_is "$(said dafsshare --deny write $A/file true; said dafsshare --deny write $B/file true)" "0
+0" "others may deny the same"
+tap_is "$(said dafsshare --access write --deny none $A/file true
+	said dafsshare --access write --deny none $B/file true)" "1
+1" "and are told what is denied to them"
+tap_is "$(said truncate -c -s 1 $A/file | tail -1; said truncate -c -s 1 $B/file | tail -1)" "1
+1" "nobody truncates it"
+tap_is "$(python3 -B -c "import os; os.truncate('$A/file', 1)" 2>&1 | tail -1 | cut -d: -f1)" \
+	BlockingIOError "not by its name either"
+tap_is "$(opened $A), $(opened $B)" "yes no, yes no" "one that has ended takes nothing along"
+release
+tap_is "$(opened $A), $(opened $B)" "yes yes, yes yes" "all have ended"
+
+# --- the description: shared by fork and dup, until the last close ---
+
+cat >/tmp/dup.py <<'PY'
+import fcntl, os, struct, sys, time
+path = sys.argv[1]
+def opens():
+    try:
+        os.close(os.open(path, os.O_WRONLY))
+        return "open"
+    except PermissionError:
+        return "denied"
+def reserve():
+    fd = os.open(path, os.O_RDONLY)
+    fcntl.ioctl(fd, 0xDA << 8 | 1, struct.pack("=IIIIQ", 24, 0, 1, 2, 0))
+    return fd
+fd = reserve()
+again = os.dup(fd)
+os.close(fd)
+print(opens(), end=" ")
+go, done = os.pipe()
+if not os.fork():
+    os.close(done)
+    os.read(go, 1)
+    os._exit(0)
+os.close(again)
+print(opens(), end=" ")
+os.close(done)
+os.wait()
+print(opens(), end=" ")
+one, two = reserve(), reserve()
+os.close(one)
+print(opens(), end=" ")
+os.close(two)
+print(opens())
+PY
+tap_is "$(python3 -B /tmp/dup.py $A/file)" "denied denied open denied open" \
+	"the last descriptor of the last process ends it"
+
+# --- keys ---
+
+tap_is "$(said dafsshare --key 7 --deny none $A/file dafsshare --key 7 $B/file true)" 0 \
+	"the same key"
+tap_is "$(said dafsshare --key 7 --deny none $A/file dafsshare --key 8 --deny none $B/file true
+	said dafsshare --key 7 --deny none $A/file dafsshare --key 8 --deny none $A/file true)" \
+	"dafsshare: $B/file: Key was rejected by service
+3
+dafsshare: $A/file: Key was rejected by service
+3" "another one, of another client and of the same"
+tap_is "$(said dafsshare --key 7 --deny none $A/file dafsshare --deny none $B/file true)" 0 \
+	"no key is no conflict"
+tap_is "$(said dafsshare --key 0 --deny none $A/file dafsshare --key 18446744073709551615 \
+	--deny none $B/file true | tail -1)" 3 "0 is a key, too"
+tap_is "$(said dafsshare --key 7 --deny none $A/file true
+	said dafsshare --key 8 --deny none $A/file true)" "0
+0" "none is left behind"
+umount $B
+tap_run "a mount with a key" mount_dafs data $B clientid=two,share_key=7
+tap_is "$(said dafsshare --key 7 --deny none $A/file cat $B/file | tail -1)" 0 "opens with that"
+tap_is "$(said dafsshare --key 8 --deny none $A/file cat $B/file | tail -1)" 1 "and no other"
+tap_is "$(said dafsshare --key 8 --deny none $B/file true | tail -1)" 3 \
+	"nor may its programs have another"
+umount $B
+tap_run "the other client again" mount_dafs data $B clientid=two
+
+# --- delegations ---
+
+# A file that is opened for both is delegated for writing: programs open it without the server,
+# and it stays open there when they have closed it.
+REST=/sys/module/dafsd/parameters/delegation_rest
+echo 0 >$REST
+
+# delegate FILE: leaves a delegation of it, and tells how many there are
+delegate()
+{
+	(: <>"$1")
+	dafsdctl states | grep -c kind=delegation
+}
+tap_is "$(delegate $A/file)" 1 "a file is delegated"
+hold --deny write
+tap_is "$(opened $A), $(opened $B)" "yes no, yes no" "which is denied at the server all the same"
+release
+delegate $A/file >/dev/null
+exec 3<>$A/file
+tap_is "$(said dafsshare --deny write $A/file true)" 1 "who has it by a delegation is not overlooked"
+exec 3>&-
+tap_is "$(delegate $A/file)" 1 "it is delegated again"
+tap_is "$(said dafsshare --deny both $A/file true)" 0 "which is no user of it"
+tap_is "$(delegate $B/file)" 1 "another client has the delegation"
+hold --deny both --access both
+tap_is "$(opened $A), $(opened $B)" "no no, no no" "which is recalled"
+release
+delegate $A/file >/dev/null
+tap_is "$(said dafsshare --access both --deny both $A/file true; said truncate -s 1 $B/file)" "0
+0" "what has ended with a delegation has ended at the server"
+echo 10 >$REST
+
+# --- the program is killed ---
+
+is_free()
+{
+	[ "$(opened $A), $(opened $B)" = "yes yes, yes yes" ]
+}
+hold --access both --deny both
+kill -9 $holder
+wait $holder 2>/dev/null
+tap_is "$(opened $A), $(opened $B)" "no no, no no" "if dafsshare is killed, its command goes on"
+pkill -9 -f /tmp/held
+tap_run "until it is killed, too" eventually is_free
+
+# --- the server restarts: the reservation is reclaimed, and holds ---
+
+grace_over()
+{
+	[ "$(cat /sys/module/dafsd/parameters/grace)" = 0 ]
+}
+cat >/tmp/keep.py <<'PY'
+"""keep.py FILE READY GO: reads and writes under a reservation, now and when GO exists."""
+import fcntl, os, struct, sys, time
+path, ready, go = sys.argv[1:]
+fd = os.open(path, os.O_RDWR)
+fcntl.ioctl(fd, 0xDA << 8 | 1, struct.pack("=IIIIQ", 24, 1, 3, 3, 7))
+os.pwrite(fd, b"once", 0)
+os.fsync(fd)
+open(ready, "w").close()
+while not os.path.exists(go):
+    time.sleep(0.1)
+def tried(what, *args):
+    try:
+        what(*args)
+        return "ok"
+    except OSError as error:
+        return error.strerror
+print(tried(os.pread, fd, 4, 0), tried(os.pwrite, fd, b"more", 0), tried(os.fsync, fd),
+      tried(os.close, fd), sep=", ")
+PY
+keep()
+{
+	rm -f /tmp/ready /tmp/go
+	python3 -B /tmp/keep.py $A/file /tmp/ready /tmp/go >/tmp/kept &
+	keeper=$!
+	eventually [ -e /tmp/ready ]
+}
+kept()
+{
+	touch /tmp/go
+	wait $keeper
+	cat /tmp/kept
+}
+# R-4.4.1.6-03
+keep
+modprobe -r dafsd
+start_server
+tap_is "$(opened $A), $(opened $B)" "no no, no no" "after a restart of the server it is denied still"
+tap_run "the grace period ends" eventually grace_over
+tap_is "$(opened $A), $(opened $B)" "no no, no no" "also after that"
+tap_is "$(kept)" "ok, ok, ok, ok" "who has the reservation goes on"
+tap_is "$(head -c 4 $B/file)" more "and what it writes is there"
+# R-4.4.2-01
+hold --key 7 --deny none
+modprobe -r dafsd
+start_server
+tap_is "$(said dafsshare --key 8 --deny none $B/file true | tail -1
+	said dafsshare --key 7 --deny none $B/file true)" "3
+0" "so does the key"
+release
+
+# What has ended is not reclaimed, although the open is: another program uses it.
+exec 3<$A/file
+exec 4<$A/file
+hold --deny write
+release
+modprobe -r dafsd
+start_server
+tap_is "$(writes $A/file) $(writes $B/file)" "yes yes" "what has ended is not reclaimed"
+exec 3<&- 4<&-
+
+# --- the reservation is lost ---
+
+client()
+{
+	dafsdctl clients | grep " name=\"[^\"]*$1\"\| name=[^ ]*$1 " |
+		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
+}
+LOST="Input/output error"
+keep
+former=$(client one)
+tap_run "the lease of the client ends" dafsdctl expire "$former"
+tap_run "it comes back" eventually sh -c "dafsdctl clients | grep -q one"
+tap_is "$(kept)" "$LOST, $LOST, $LOST, $LOST" "who has lost the reservation is told"
+tap_run "and keeps nobody out" eventually is_free
+
+# nor is it any better if others had the file only for a moment
+keep
+former=$(client one)
+ip link set dum0 down
+dafsdctl expire "$former"
+ip link set dum0 up
+ip addr add "$ADDR6/64" dev dum0 nodad 2>/dev/null
+rdma link delete rx0
+rdma link add rx0 type rxe netdev dum0
+tap_run "others have the file meanwhile" eventually sh -c "echo other >>$B/file"
+tap_run "it comes back again" eventually sh -c "dafsdctl clients | grep -q one"
+tap_is "$(kept)" "$LOST, $LOST, $LOST, $LOST" "it does not go on silently"
+tap_is "$(tail -c 6 $B/file)" other "nor change what others have written"
+tap_is "$(said dafsshare --access both --deny both $A/file true)" 0 "a new open has a new one"
+
+tap_run "umount" umount $A $B
+tap_run "unload" modprobe -r dafs dafsd
+tap_done
