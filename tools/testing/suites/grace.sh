@@ -67,6 +67,56 @@ done
 tap_is "$(tail -c 8 $D/count | sed 's/^0*//')" "$(cat /tmp/counted.* | paste -sd+ | bc)" \
 	"every lock was exclusive"
 
+# SQLite, with its rollback journal, by two clients at once, and a program that is killed in
+# each restart: its journal is rolled back by the next one.
+BANK=$BED/../posix/bank.py
+BANK_RESTARTS=${GRACE_BANK_RESTARTS:-3}
+rm /tmp/stop
+mkdir /tmp/acks
+python3 -B "$BANK" make $A/bank.db
+# begin_bank CLIENT NAME: $! is the program
+begin_bank()
+{
+	python3 -B "$BANK" work "/mnt/$1/bank.db" "$2" "/tmp/acks/$2" --until /tmp/stop &
+}
+begin_bank a one
+one=$!
+begin_bank b two
+two=$!
+begin_bank a three0
+three=$!
+# commits NAME NUMBER: has it committed more than that?
+commits()
+{
+	[ "$(wc -l <"/tmp/acks/$1")" -gt "$2" ]
+}
+commit_on()
+{
+	for name in one two "$1"; do
+		tap_run "SQLite: $name commits, restart $restart" eventually commits "$name" \
+			"$(wc -l <"/tmp/acks/$name")"
+	done
+}
+for name in one two three0; do
+	eventually commits $name 0
+done
+for restart in $(seq "$BANK_RESTARTS"); do
+	stop_server
+	kill -9 $three
+	start_server
+	wait $three 2>/dev/null
+	begin_bank a "three$restart"
+	three=$!
+	touch "/tmp/acks/three$restart"
+	commit_on "three$restart"
+done
+touch /tmp/stop
+tap_run "SQLite: no transaction of one client fails" wait $one
+tap_run "nor of the other" wait $two
+wait $three
+tap_run "what was committed is there once, and the database is consistent" \
+	python3 -B "$BANK" check $B/bank.db /tmp/acks/*
+
 # R-4.4.1.6-03: a lock that is held over a restart is still held, also for a local program.
 HOLD=$BED/../posix/hold.py
 python3 -B "$HOLD" hold $A/held /tmp/ready /tmp/go &

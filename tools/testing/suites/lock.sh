@@ -352,42 +352,17 @@ wait $one
 tap_run "until it is unlocked" head -c 1 $A/users
 
 # SQLite, with its rollback journal, by two clients at once
-cat >/tmp/bank.py <<'PY'
-import random, sqlite3, sys
-path, seed = sys.argv[1:3]
-rnd = random.Random(seed)
-db = sqlite3.connect(path, timeout=120, isolation_level=None)
-for _ in range(int(sys.argv[3])):
-    db.execute("BEGIN IMMEDIATE")
-    a, b = rnd.sample(range(20), 2)
-    amount = rnd.randrange(100)
-    db.execute("UPDATE account SET sum = sum - ? WHERE id = ?", (amount, a))
-    db.execute("UPDATE account SET sum = sum + ? WHERE id = ?", (amount, b))
-    db.execute("INSERT INTO log VALUES (?, ?)", (seed, amount))
-    db.execute("COMMIT")
-PY
-python3 -B - $A/bank.db <<'PY'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-db.execute("CREATE TABLE account (id INTEGER PRIMARY KEY, sum INTEGER)")
-db.execute("CREATE TABLE log (who TEXT, amount INTEGER)")
-db.executemany("INSERT INTO account VALUES (?, 1000)", ((n,) for n in range(20)))
-db.commit()
-PY
-python3 -B /tmp/bank.py $A/bank.db one 40 &
+BANK=$BED/../posix/bank.py
+mkdir /tmp/acks
+python3 -B "$BANK" make $A/bank.db
+python3 -B "$BANK" work $A/bank.db one /tmp/acks/one --count 40 &
 one=$!
-python3 -B /tmp/bank.py $B/bank.db two 40 &
+python3 -B "$BANK" work $B/bank.db two /tmp/acks/two --count 40 &
 two=$!
 tap_run "SQLite: transactions of one client" wait $one
 tap_run "and of another at the same time" wait $two
-tap_is "$(python3 -B - $B/bank.db <<'PY'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-print(*db.execute("PRAGMA integrity_check").fetchone(),
-      *db.execute("SELECT sum(sum) FROM account").fetchone(),
-      *db.execute("SELECT count(*) FROM log").fetchone())
-PY
-)" "ok 20000 80" "are all in the database, which is consistent"
+tap_is "$(python3 -B "$BANK" check $B/bank.db /tmp/acks/*)" "80 transactions" \
+	"are all in the database, which is consistent"
 
 # Programs of the shell
 count()
