@@ -16,7 +16,7 @@
 seed=$(echo "${1:-1}" | cut -d : -f 1)
 rounds=$(echo "${1:-}" | cut -d : -f 2 -s)
 options=$(echo "${1:-}" | cut -d : -f 3 -s)
-OPERATIONS=25		# of each client between two faults
+OPERATIONS=20		# of each client between two faults
 H=$BED/../history
 A=/mnt/a B=/mnt/b D=/srv/disk WORK=/tmp/history
 sectors=$((64 * 2048))
@@ -206,8 +206,9 @@ for round in $(seq "${rounds:-1}"); do
 	for fault in $(faults "$round"); do
 		tap_line "# seed $seed, round $round: $fault"
 		"fault_$fault"
-		[ "$fault" = lose ] || works_on one two server
+		[ "$fault" = lose ] || works_on one two
 	done
+	works_on server
 done
 touch /tmp/stop
 for pid in $pids; do
