@@ -3,6 +3,7 @@
 """A server and a client on separate machines."""
 
 import contextlib
+import json
 import os
 import pathlib
 import sys
@@ -19,13 +20,16 @@ ADDR4 = "10.9.0.1"
 ADDR6 = "fd09::1"
 MEGABYTES = 16
 RECORDS = 40            # of each writer
-OPERATIONS = 400        # of fsx
+FSX = 400               # operations
 MEMORY = 1024           # MiB of the client
 WRITERS = 100           # of that many files
 FILES = 10
 LEASE = 20
 SESSIONS = "ls /sys/fs/dafsd | wc -l"
 HOLD = "python3 -B $BED/../posix/hold.py"
+HISTORY = "python3 -B $BED/../history"
+PORT = 7000             # of the server, for the log of programs on the client
+OPERATIONS = 60         # of each client, in some part of a history
 STATE = "/srv/data/.state"     # on the disk that survives a power failure
 # sync_file_range(2) of descriptor 4: writes dirty pages back without COMMIT.
 WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
@@ -185,7 +189,7 @@ def test_fsx(server, client):
     seed = 7
     compile_for(client, "fsx", "fsx/fsx.c")
     TAP.run(f"fsx by both mounts, seed {seed}", client,
-            f"/mnt/four/fsx -s {seed} -n {OPERATIONS} -o /tmp/copy /mnt/four/file /mnt/six/file")
+            f"/mnt/four/fsx -s {seed} -n {FSX} -o /tmp/copy /mnt/four/file /mnt/six/file")
     TAP.same("the server has the same", digest(server, "/srv/data/file"),
              digest(client, "/tmp/copy"))
 
@@ -303,6 +307,67 @@ def test_client_lost(server, client):
     TAP.same("then it is free", try_lock(client, "/mnt/six"), "0")
 
 
+def begin_to_work(machine, client, mnt, numbers, log):
+    """Starts programs whose operations make a history."""
+    for number in numbers:
+        machine.sh(f"{HISTORY}/worker.py --seed 1 --client {client} --number {number} {mnt}/work "
+                   f"{log} /tmp/stop & worker{number}=$!")
+
+
+def check_work(server, *clients):
+    """Some dozen operations of each."""
+    sizes = {client: int(said(server, f"stat -c %s /tmp/history/{client}"))
+             for client in clients}
+    for client, size in sizes.items():
+        TAP.run(f"programs of {client} go on", server, f"until [ $(stat -c %s /tmp/history/"
+                f"{client}) -gt {size + 200 * OPERATIONS} ]; do sleep 1; done", 8 * LEASE)
+
+
+def power_fault(server, **line):
+    """As history.py does, by the same clock."""
+    text = json.dumps({"who": "power", "client": "far", "n": 1, **line, "t": "NOW"})
+    server.sh(f"read -r now _ </proc/uptime; echo '{text}' | "
+              "sed \"s/.NOW./${now}999/\" >>/tmp/history/faults")
+
+
+def stop_work(machine, numbers):
+    machine.sh("touch /tmp/stop")
+    for number in numbers:
+        TAP.run(f"program {number} ends", machine, f"wait $worker{number}", 8 * LEASE)
+
+
+def test_history(server, client):
+    """The client loses its power with its locks; what it has synced is there."""
+    server.sh("mkdir -p /tmp/history /srv/data/work /mnt/here; rm -f /tmp/stop; "
+              f"cd /tmp/history; touch here server far; cd /; {HISTORY}/history.py make /srv/data/work; "
+              f"mount -t dafs {ADDR4}:/data /mnt/here; "
+              f"{HISTORY}/remote.py {PORT} /tmp/history & collector=$!")
+    must("the server collects logs", server,
+         f"eventually grep -q ':{PORT:04X} .* 0A ' /proc/net/tcp")
+    begin_to_work(server, "here", "/mnt/here", (1, 2), "/tmp/history/here")
+    begin_to_work(server, "server", "/srv/data", (3,), "/tmp/history/server --local")
+    begin_to_work(client, "far", "/mnt/four", (4, 5), f"{ADDR4}:{PORT}")
+    client.sh(f"{HOLD} hold /mnt/four/kept /tmp/ready /tmp/go &")
+    must("a program of the client has a lock", client, "eventually [ -e /tmp/ready ]")
+    check_work(server, "here", "server", "far")
+    power_fault(server, op="fault", name="power")
+    client.kill()
+    power_fault(server, result="ok", value=None)
+    TAP.run("who waits for a lock of it gets it", server,
+            f"{HOLD} hold /mnt/here/kept /tmp/had /dev/null", 8 * LEASE)
+    check_work(server, "here", "server")
+    client.start()
+    client.ready()
+    mount(client)
+    begin_to_work(client, "far", "/mnt/four", (6, 7), f"{ADDR4}:{PORT}")
+    check_work(server, "here", "server", "far")
+    stop_work(client, (6, 7))
+    stop_work(server, (1, 2, 3))
+    server.sh(f"umount /mnt/here; kill $collector; "
+              f"{HISTORY}/history.py read /tmp/history/end /srv/data/work")
+    TAP.run("the history is consistent", server, f"{HISTORY}/check.py /tmp/history/*")
+
+
 def finish(name, machine, command):
     TAP.run(name, machine, command)
     machine.stop()
@@ -311,7 +376,7 @@ def finish(name, machine, command):
 
 
 TESTS = (test_data, test_close_to_open, test_append, test_fsx, test_link_lost,
-         test_session_lost, test_server_lost, test_client_lost)
+         test_session_lost, test_server_lost, test_client_lost, test_history)
 # Only run by name: on a busy host that delays a machine, soft-RoCE warns of an
 # unexpected retry (rxe_completer()).
 ON_DEMAND = (test_slow_commit,)
