@@ -21,9 +21,9 @@ longer than the lease), "kill" of a program, "power" of a client's machine. kill
 of the program instead of a client.
 """
 
-import bisect
 import collections
 import dataclasses
+import functools
 import json
 import math
 import sys
@@ -117,8 +117,9 @@ class History:
     def complain(self, what, *evidence):
         self.wrong.append("\n  ".join([what, *map(str, evidence)]))
 
-    def faults_of(self, client, *names):
-        return [fault for fault in self.faults if fault.args["name"] in names and
+    @functools.lru_cache(maxsize=None) # pylint: disable=method-cache-max-size-none
+    def faults_of(self, client, name):
+        return [fault for fault in self.faults if fault.args["name"] == name and
                 fault.client in (client, None)]
 
     def death(self, who):
@@ -373,9 +374,9 @@ class Names:
             return None
         chain = []
         while gave[end]:
-            chain.insert(0, gave[end])
+            chain.append(gave[end])
             end = gave[end].args["old"]
-        return chain
+        return chain[::-1]
 
     def check(self):
         final = [act for act in self.lists if act.client == "end"]
@@ -396,9 +397,10 @@ class Names:
         self.check_lists(chain)
 
     def check_chain(self, chain):
-        for ops in self.by_old.values():
-            for act in ops:
-                if act.result == "ok" and act not in chain:
+        happened = {act.args["new"] for act in chain}
+        for acts in self.by_old.values():
+            for act in acts:
+                if act.result == "ok" and act.args["new"] not in happened:
                     self.whole.complain("a rename has succeeded, but has not happened", act)
         time = -math.inf
         for act in chain:
@@ -425,18 +427,18 @@ class Names:
 
     def check_lists(self, chain):
         """The server lists a small folder as it is at one moment."""
-        known = sorted(self.existed(chain), key=lambda entry: entry[2][0])
-        begins = [entry[2][0] for entry in known]
+        known = {name: most for name, _, most in self.existed(chain)}
         for act in self.lists:
             names = [name for name in act.value if history.file_of(name) == self.file]
-            if act.client in ("server", "end"):
-                if len(names) != 1:
-                    self.whole.complain(f"the server lists {len(names)} names of {self.file}",
-                                        act, *names)
-                elif names[0] not in [name for name, _, times in
-                                      known[:bisect.bisect(begins, act.end)]
-                                      if times[1] >= act.begin]:
-                    self.whole.complain(f"the server lists {names[0]} when it was not there", act)
+            if act.client not in ("server", "end"):
+                continue
+            if len(names) != 1:
+                self.whole.complain(f"the server lists {len(names)} names of {self.file}",
+                                    act, *names)
+                continue
+            begin, end = known.get(names[0], (math.inf, -math.inf))
+            if begin > act.end or end < act.begin:
+                self.whole.complain(f"the server lists {names[0]} when it was not there", act)
 
 
 def main():
