@@ -323,11 +323,11 @@ def check_work(server, *clients):
                 f"{client}) -gt {size + 200 * OPERATIONS} ]; do sleep 1; done", 8 * LEASE)
 
 
-def power_fault(server, **line):
-    """As history.py does, by the same clock."""
+def power_fault(server, more="", **line):
+    """As history.py does, by the same clock, of which the shell knows hundredths."""
     text = json.dumps({"who": "power", "client": "far", "n": 1, **line, "t": "NOW"})
     server.sh(f"read -r now _ </proc/uptime; echo '{text}' | "
-              "sed \"s/.NOW./${now}999/\" >>/tmp/history/faults")
+              f"sed \"s/.NOW./${{now}}{more}/\" >>/tmp/history/faults")
 
 
 def stop_work(machine, numbers):
@@ -339,7 +339,8 @@ def stop_work(machine, numbers):
 def test_history(server, client):
     """The client loses its power with its locks; what it has synced is there."""
     server.sh("mkdir -p /tmp/history /srv/data/work /mnt/here; rm -f /tmp/stop; "
-              f"cd /tmp/history; touch here server far; cd /; {HISTORY}/history.py make /srv/data/work; "
+              "touch /tmp/history/here /tmp/history/server /tmp/history/far; "
+              f"{HISTORY}/history.py make /srv/data/work; "
               f"mount -t dafs {ADDR4}:/data /mnt/here; "
               f"{HISTORY}/remote.py {PORT} /tmp/history & collector=$!")
     must("the server collects logs", server,
@@ -347,12 +348,12 @@ def test_history(server, client):
     begin_to_work(server, "here", "/mnt/here", (1, 2), "/tmp/history/here")
     begin_to_work(server, "server", "/srv/data", (3,), "/tmp/history/server --local")
     begin_to_work(client, "far", "/mnt/four", (4, 5), f"{ADDR4}:{PORT}")
-    client.sh(f"{HOLD} hold /mnt/four/kept /tmp/ready /tmp/go &")
-    must("a program of the client has a lock", client, "eventually [ -e /tmp/ready ]")
+    client.sh(f"{HOLD} hold /mnt/four/kept /tmp/kept /tmp/never &")
+    must("a program of the client has a lock", client, "eventually [ -e /tmp/kept ]")
     check_work(server, "here", "server", "far")
     power_fault(server, op="fault", name="power")
     client.kill()
-    power_fault(server, result="ok", value=None)
+    power_fault(server, "999", result="ok", value=None)
     TAP.run("who waits for a lock of it gets it", server,
             f"{HOLD} hold /mnt/here/kept /tmp/had /dev/null", 8 * LEASE)
     check_work(server, "here", "server")

@@ -5,6 +5,7 @@
   remote.py PORT FOLDER         collects them, with one file for each client
 """
 
+import contextlib
 import json
 import socket
 import socketserver
@@ -31,6 +32,11 @@ class Collector(socketserver.StreamRequestHandler):
     """Adds the time to lines of a worker, and acknowledges them."""
 
     def handle(self):
+        # a machine that has lost its power resets the connection when it is back
+        with contextlib.suppress(ConnectionError):
+            self.collect()
+
+    def collect(self):
         log = None
         for raw in self.rfile:
             line = json.loads(raw)
