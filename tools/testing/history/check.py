@@ -337,13 +337,22 @@ class Register:
         if act.value not in allowed:
             self.whole.complain(f"{self.name} has what was not written last, or lost it", act,
                                 f"instead of {' or '.join(sorted(self.now))}",
-                                f"the last write: {self.last}")
+                                f"the last write: {self.last}", "all of the file since:",
+                                *self.evidence(act))
             self.now.add(act.value)
             return
         if self.last and act.client != "end" and act.client != self.last.client:
             self.whole.counts["reads of what others wrote"] += 1
         if not fault:
             self.now = {act.value}
+
+
+    def evidence(self, act):
+        """What was done with the file from the last write on, or a little longer."""
+        since = min(self.last.begin if self.last else 0, act.begin - 0.5)
+        return [other for other in self.whole.operations
+                if other.args.get("file") == act.args["file"] and
+                other.end > since and other.begin < act.end][-100:]
 
 
 class Names:
