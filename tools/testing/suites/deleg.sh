@@ -57,14 +57,24 @@ echo 2 >$D/local
 tap_is "$(cat <&7)" 2 "a program of the server has written: a file that is open is read anew"
 exec 7<&-
 # its own change hides that of another client, before the file is delegated
-printf '%0200d' 0 >$D/hidden
-exec 7<>$A/hidden
-cat <&7 >/dev/null
-printf x | dd of=$B/hidden bs=1 seek=100 conv=notrunc 2>/dev/null
-printf y | dd of=/dev/fd/7 bs=1 conv=notrunc 2>/dev/null
-exec 7<&-
-for _ in 1 2 3; do dd if=$A/hidden bs=1 count=1 2>/dev/null >/dev/null; done
-tap_is "$(dd if=$A/hidden bs=1 skip=100 count=1 2>/dev/null)" x \
+cat >/tmp/hidden.py <<'PY'
+import os, subprocess, sys
+mine, other = sys.argv[1:]
+fd = os.open(mine, os.O_RDWR)
+os.pread(fd, 20000, 0)
+subprocess.run(f"printf x | dd of={other} bs=1 seek=9000 conv=notrunc 2>/dev/null",
+               shell=True, check=True)
+os.pwrite(fd, b"y", 0)
+os.close(fd)
+for _ in range(3):
+    fd = os.open(mine, os.O_RDONLY)
+    os.pread(fd, 1, 0)
+    os.close(fd)
+fd = os.open(mine, os.O_RDONLY)
+print(os.pread(fd, 1, 9000).decode())
+PY
+printf '%020000d' 0 >$D/hidden
+tap_is "$(python3 -B /tmp/hidden.py $A/hidden $B/hidden)" x \
 	"what another client has written before the file was delegated is read"
 echo 3 >$D/gone
 for _ in 1 2 3; do cat $A/gone >/dev/null; done
