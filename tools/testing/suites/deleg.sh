@@ -73,9 +73,14 @@ for _ in range(3):
 fd = os.open(mine, os.O_RDONLY)
 print(os.pread(fd, 1, 9000).decode())
 PY
+REST=/sys/module/dafsd/parameters/delegation_rest
+rest=$(cat $REST)
+echo 0 >$REST
 printf '%020000d' 0 >$D/hidden
 tap_is "$(python3 -B /tmp/hidden.py $A/hidden $B/hidden)" x \
 	"what another client has written before the file was delegated is read"
+tap_run "and it is delegated" sh -c "dafsdctl states | grep kind=delegation | grep -q hidden"
+echo "$rest" >$REST
 echo 3 >$D/gone
 for _ in 1 2 3; do cat $A/gone >/dev/null; done
 mv $D/gone $D/moved
