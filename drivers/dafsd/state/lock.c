@@ -432,6 +432,24 @@ static dafs_status_t dafsd_lock_check_late(struct dafsd_rqst *rq, const struct d
 	return DAFSERR_DENIED;
 }
 
+/* Return: OK if the kernel has no lock of another owner in the way; else as dafsd_lock_apply() */
+static dafs_status_t dafsd_lock_conflict(struct dafsd_rqst *rq, struct dafsd_locker *locker,
+					 struct file *filp, const struct dafsd_range *range,
+					 bool *ours)
+{
+	dafs_status_t status = DAFS_STATUS_OK;
+	struct file_lock fl;
+
+	dafsd_lock_init(&fl, locker, filp, range);
+	posix_test_lock(filp, &fl);
+	if (!lock_is_unlock(&fl)) {
+		*ours = fl.fl_lmops == &dafsd_lock_ops;
+		status = dafsd_lock_denied(rq, &fl);
+	}
+	locks_release_private(&fl);
+	return status;
+}
+
 /* Does the kernel have a lock of another owner in the way?  It may end at any moment. */
 static bool dafsd_lock_is_denied(struct dafsd_locker *locker, struct file *filp,
 				 const struct dafsd_range *range)
@@ -456,6 +474,7 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 		.locker = locker,
 		.range = &req->range,
 		.options = req->options,
+		.waits = req->waits,
 	};
 	bool undoes = req->options & DAFS_LOCK_AUTORECOVERY;
 	dafs_status_t status;
@@ -465,6 +484,9 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 	if (status)
 		return status;
 	status = dafsd_persist_begin(&change);
+	if (change.lacks)
+		status = dafsd_lock_conflict(rq, locker, use->filp, &req->range, ours) ?:
+			 DAFSERR_DELAY;
 	if (!status)
 		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
 	if (!status && (req->options & DAFS_LOCK_RECLAIM) && !change.kept)
@@ -539,7 +561,7 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 		status = dafsd_persist_undo(use->file, &use->filp->f_path) ?:
 			 dafsd_lock_try_once(rq, use, locker, req, ours, &due);
 	if (!status && (req->options & DAFS_LOCK_AUTORECOVERY))
-		status = dafsd_persist_arm(locker, use->file);
+		status = dafsd_persist_arm(locker, use->file, req->options & DAFS_LOCK_RECLAIM);
 	return status;
 }
 

@@ -189,7 +189,8 @@ void dafsd_lock_wait_try(struct dafsd_lock_wait *wait)
 		return;
 	dafsd_wait_begin(&wait->base);
 	spin_lock(&wait->file->locks_lock);
-	wait->released = wait->woken;
+	/* it may try twice */
+	wait->released |= wait->woken;
 	wait->woken = false;
 	spin_unlock(&wait->file->locks_lock);
 }
@@ -206,6 +207,7 @@ bool dafsd_lock_wait_denied(struct dafsd_lock_wait *wait)
 	spin_lock(&wait->file->locks_lock);
 	if (wait->released)
 		dafsd_lock_wake_locked(wait->file, wait, &wait->range);
+	wait->released = false;
 	spin_unlock(&wait->file->locks_lock);
 	wait->base.pending = !READ_ONCE(wait->over);
 	return wait->base.pending;

@@ -197,20 +197,30 @@ static dafs_status_t dafsd_persist_admit_undo(struct dafsd_persist_change *chang
 	change->due = dafsd_persist_is_due(persist);
 	if (change->due)
 		return DAFSERR_DELAY;
-	return persist == change->own && !dafsd_range_is_all(change->range) ? DAFSERR_LOCK_RANGE :
-									      DAFS_STATUS_OK;
+	if (persist != change->own)
+		return DAFS_STATUS_OK;
+	/* one that has waited does not end what another program of the client has locked meanwhile */
+	if (!dafsd_range_is_all(change->range) ||
+	    (change->waits && !(change->options & DAFS_LOCK_AUTORECOVERY)))
+		return DAFSERR_LOCK_RANGE;
+	return DAFS_STATUS_OK;
 }
 
-/* Those that it had before may still be needed for a moment. */
-static dafs_status_t dafsd_persist_check_undo(const struct dafsd_persist_change *change)
+/* Those that it had before may still be needed, until what has ended that is durable. */
+static dafs_status_t dafsd_persist_check_undo(struct dafsd_persist_change *change)
 {
-	const struct dafsd_undo *undo = change->own ? change->own->undo : NULL;
+	struct dafsd_persist *own = change->own;
 
 	if (!(change->options & DAFS_LOCK_AUTORECOVERY))
 		return DAFS_STATUS_OK;
-	if (undo)
-		return undo->over ? DAFSERR_DELAY : DAFS_STATUS_OK;
-	return change->undo ? DAFS_STATUS_OK : DAFSERR_DELAY;
+	if (own && own->undo && own->undo->over) {
+		if (own->unsaved)
+			dafsd_persist_save(own);
+		change->unsynced = true;
+		return DAFSERR_DELAY;
+	}
+	change->lacks = !change->undo && !(own && own->undo);
+	return change->lacks ? DAFSERR_DELAY : DAFS_STATUS_OK;
 }
 
 static dafs_status_t dafsd_persist_admit(struct dafsd_persist_change *change)
@@ -261,7 +271,8 @@ static dafs_status_t dafsd_persist_begin_plain(const struct dafsd_persist_change
  * Return: OK, and no other LOCK gets in between until dafsd_persist_end(), which is to be
  * called in any case; LOCK_BROKEN or DENIED, with a description as the result; LOCK_RANGE if
  * REPAIR does not cover what is broken, or an AUTORECOVERY lock would be split; NOTSUPP;
- * RESOURCE; DELAY, with @due if changes under another lock are to be undone first.
+ * RESOURCE; DELAY, with @due if changes under another lock are to be undone first, and with
+ * @lacks if it is not denied by LEFT or BROKEN locks.
  */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change)
 {
@@ -422,8 +433,7 @@ dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status
 	if (!change->unsynced && (status || change->access != DAFSD_PERSIST_EXCLUSIVE))
 		return status;
 	err = dafsd_store_sync(dafsd_server.store);
-	if (change->unsynced)
-		dafsd_persist_tidy(&change->file, change->stamp, !err);
+	dafsd_persist_tidy(&change->file, change->stamp, !err);
 	if (!err)
 		return status;
 	change->rq->body = false;

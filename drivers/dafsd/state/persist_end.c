@@ -235,7 +235,9 @@ static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)
 
 	for (persist = dafsd_persist_first(file); persist; persist = next) {
 		next = dafsd_persist_follow(persist);
-		if (dafsd_persist_forget_left(persist) && !persist->nr)
+		dafsd_persist_forget_left(persist);
+		/* also one that was left behind when the store could not be written */
+		if (!persist->nr)
 			dafsd_persist_drop(persist);
 	}
 }

@@ -130,6 +130,8 @@ enum dafsd_persist_access {
  * @unsynced: records were changed that must be durable before the response
  * @stamp: dafsd_persist_stamp after that
  * @kept: set: what is reclaimed was left to its owner, so that nobody else can have had it
+ * @waits: it waits until it is not denied
+ * @lacks: set: it would need before-images, which it has not got because it seemed to be denied
  * @due: set: changes under another lock have to be undone first, see dafsd_persist_undo()
  * @undo: new before-images, a reference; or NULL
  * @undo_used: they are those of @own
@@ -147,6 +149,8 @@ struct dafsd_persist_change {
 	bool unsynced;
 	unsigned long stamp;
 	bool kept;
+	bool waits;
+	bool lacks;
 	bool due;
 	struct dafsd_undo *undo;
 	bool undo_used;
@@ -215,7 +219,8 @@ void dafsd_persist_orphan_undo(struct dafsd_undo *undo);
 void dafsd_persist_reap(struct list_head *over);
 dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change, bool denied);
 void dafsd_persist_finish_undo(struct dafsd_persist_change *change);
-dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_file *file);
+dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_file *file,
+				bool reclaims);
 dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struct dafsd_use *use);
 void dafsd_persist_undo_begin(void);
 void dafsd_persist_undo_stop(void);

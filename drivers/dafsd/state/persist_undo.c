@@ -59,6 +59,9 @@ static LIST_HEAD(dafsd_undo_orphans);
 /* The server ends: what is left is reclaimed when it is back */
 static bool dafsd_undo_halted;
 
+static void dafsd_undo_work_fn(struct work_struct *work);
+static DECLARE_WORK(dafsd_undo_work, dafsd_undo_work_fn);
+
 /**
  * dafsd_persist_undoes() - the AUTORECOVERY lock of a file
  * @file: the file
@@ -109,7 +112,6 @@ void dafsd_persist_end_undo(struct dafsd_persist *persist)
 		return;
 	persist->persists = true;
 	persist->undo->over = true;
-	persist->undo->stamp = dafsd_persist_stamp + 1;
 	dafsd_persist_look_again();
 }
 
@@ -127,11 +129,10 @@ void dafsd_persist_take_over(struct dafsd_persist *persist, unsigned long stamp,
 	struct dafsd_undo *undo = persist->undo;
 
 	lockdep_assert_held_write(&dafsd_persist_sem);
-	if (!undo || !undo->over || undo->stamp > stamp || persist->unsaved)
+	if (!undo || !undo->over || persist->stamp > stamp || persist->unsaved)
 		return;
 	persist->undo = NULL;
 	list_add_tail(&undo->link, over);
-	list_splice_tail_init(&dafsd_undo_orphans, over);
 }
 
 /**
@@ -144,6 +145,7 @@ void dafsd_persist_orphan_undo(struct dafsd_undo *undo)
 {
 	lockdep_assert_held_write(&dafsd_persist_sem);
 	list_add_tail(&undo->link, &dafsd_undo_orphans);
+	queue_work(dafsd_close_wq, &dafsd_undo_work);
 }
 
 /**
@@ -278,6 +280,7 @@ static struct dafsd_undo *dafsd_undo_of_locker(const struct dafsd_locker *locker
  * dafsd_persist_arm() - an AUTORECOVERY lock was granted: changes can be undone from now on
  * @locker: who has it
  * @file: the file
+ * @reclaims: it had the lock before the server has restarted
  *
  * Requests that do not know of the lock end before the size of the file is looked at.  Until
  * then its client does not write either.
@@ -287,7 +290,8 @@ static struct dafsd_undo *dafsd_undo_of_locker(const struct dafsd_locker *locker
  * Return: OK, also if that was done before, or the lock is not there any more; IO if the size
  * cannot be recorded: it is locked, but cannot be changed.
  */
-dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_file *file)
+dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_file *file,
+				bool reclaims)
 {
 	struct dafsd_undo *undo = dafsd_undo_of_locker(locker, file->inode);
 	const struct cred *saved;
@@ -301,6 +305,9 @@ dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_
 	up_write(&file->append);
 	revert_creds(saved);
 	dafsd_undo_put(undo);
+	/* it has what it had; but writing tells that nothing can be saved any more */
+	if (reclaims && (err == -ENOENT || err == -EUCLEAN))
+		return DAFS_STATUS_OK;
 	return err ? DAFSERR_IO : DAFS_STATUS_OK;
 }
 
@@ -387,8 +394,9 @@ static int dafsd_undo_run(struct dafsd_file *file, const struct path *path)
 
 	if (IS_ERR_OR_NULL(undo))
 		return PTR_ERR_OR_ZERO(undo);
+	/* before others find that there is nothing to look at */
+	WRITE_ONCE(file->undone, true);
 	err = dafsd_undo_try(undo, path) ?: dafsd_undo_done(&at, undo);
-	file->undone = true;
 	dafsd_undo_put(undo);
 	return err;
 }
@@ -606,20 +614,33 @@ dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struc
 	return err == -ESTALE ? DAFSERR_EXPIRED : dafs_errno_to_status(err);
 }
 
-/* Those whose files clients may not use for long; others undo them earlier if they need it. */
+/* Their files do not exist any more; that their locks do not is durable now. */
+static void dafsd_undo_reap_orphans(void)
+{
+	unsigned int nofs;
+	LIST_HEAD(over);
+
+	if (dafsd_store_sync(dafsd_server.store))
+		return;
+	nofs = dafsd_persist_write_lock();
+	list_splice_init(&dafsd_undo_orphans, &over);
+	dafsd_persist_write_unlock(nofs);
+	dafsd_persist_reap(&over);
+}
+
+/* Files that clients may not use for long; who needs one earlier undoes what is to be undone. */
 static void dafsd_undo_work_fn(struct work_struct *work)
 {
 	struct dafsd_export *exp;
 	u64 n = 0;
 
+	dafsd_undo_reap_orphans();
 	while ((exp = dafsd_export_nth(n))) {
 		n = exp->number + 1;
 		dafsd_persist_serve(exp);
 		dafsd_export_put(exp);
 	}
 }
-
-static DECLARE_WORK(dafsd_undo_work, dafsd_undo_work_fn);
 
 /**
  * dafsd_persist_undo_later() - undo in the background what has to be undone

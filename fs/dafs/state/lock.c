@@ -47,6 +47,7 @@ static struct dafs_locks *dafs_locks_alloc(struct inode *inode, void (*settle)(s
 		return NULL;
 	locks->inode = inode;
 	locks->settle = settle;
+	locks->unlock_end = -1;
 	mutex_init(&locks->mutex);
 	spin_lock_init(&locks->lock);
 	INIT_LIST_HEAD(&locks->held);
@@ -502,11 +503,12 @@ static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end
 	int err;
 
 	dafs_held_mark(locks, start, end, DAFS_HELD_UNSURE);
-	WRITE_ONCE(locks->unlocking, true);
+	WRITE_ONCE(locks->unlock_start, start);
+	WRITE_ONCE(locks->unlock_end, end);
 	do {
 		err = dafs_unlock_try(locks, start, end, &delay_ms);
 	} while (err > 0);
-	WRITE_ONCE(locks->unlocking, false);
+	WRITE_ONCE(locks->unlock_end, -1);
 	if (!dafs_held_lost(locks, start, end))
 		return;
 	dafs_held_clear(locks, start, end);
@@ -1214,6 +1216,13 @@ static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why
 			    &sbi->params.dst, locks->inode->i_ino, why);
 }
 
+static bool dafs_locks_is_unlocking(const struct dafs_locks *locks,
+				    const struct dafs_lock_range *range)
+{
+	return range->start >= READ_ONCE(locks->unlock_start) &&
+	       range->end <= READ_ONCE(locks->unlock_end);
+}
+
 /*
  * The next bytes, at or behind @pos, of which it is not known how they are locked, and as what
  * they are to be reclaimed; @range->type is 0 if they are not to be.  Return: false if there are
@@ -1240,7 +1249,7 @@ static bool dafs_locks_unsure_part(struct dafs_locks *locks, loff_t pos,
 		return false;
 	range->start = max(range->start, pos);
 	wanted = dafs_locks_wanted(locks, range->start);
-	if (range->options && (wanted.type || READ_ONCE(locks->unlocking))) {
+	if (range->options && (wanted.type || dafs_locks_is_unlocking(locks, range))) {
 		if (range->options & DAFS_LOCK_AUTORECOVERY || !wanted.type)
 			return true;
 	}

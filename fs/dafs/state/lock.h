@@ -63,7 +63,8 @@ struct dafs_held {
  * @lost: some of them are lost
  * @settle: of an upper layer: writes and commits what was written under locks, before they
  *	are released in the background
- * @unlocking: bytes are just being unlocked; changed under @mutex
+ * @unlock_start: first byte of what is just being unlocked; changed under @mutex
+ * @unlock_end: the last one, or -1
  * @lost_late: some were found to be lost by that; guarded by @mutex
  * @suspect: the open may be gone at the server, see dafs_locks_suspect()
  * @work: unlocks what a task could not; holds the inode
@@ -80,7 +81,8 @@ struct dafs_locks {
 	struct list_head held;
 	bool lost;
 	void (*settle)(struct inode *inode);
-	bool unlocking;
+	loff_t unlock_start;
+	loff_t unlock_end;
 	bool lost_late;
 	bool suspect;
 	struct delayed_work work;

@@ -162,13 +162,20 @@ tap_is "$(head -c 6 $D/file) $(images)" "onetwo 0" "what was written before stay
 renew
 hold
 tap_is "$(said dafslock --nonblock $B/file true)" 1 "others do not get the lock"
+tap_is "$(said timeout 60 dafslock --autorecover --nonblock $B/file true)" 1 "nor one like it"
+dafslock --autorecover $B/file sh -c ': >/tmp/got' &
+waiter=$!
 tap_is "$(said timeout 60 dd if=/dev/zero of=$B/file conv=notrunc,fsync bs=1 count=1 |
 	grep -c 'Permission denied'; said timeout 60 truncate -s 0 $B/file | tail -1)" "1
 1" "nor do they write meanwhile"
 tap_is "$(tail -c 1 $B/file | wc -c)" 1 "but read"
 tap_is "$(images)" 1 "before-images are in the state directory"
+[ -e /tmp/got ]
+tap_is "$?" 1 "who waits for it waits"
 release
-tap_is "$(stat -c %s $D/file) $(images)" "70000 0" "until the command has ended"
+wait $waiter
+tap_is "$(stat -c %s $D/file) $(images) $(find /tmp/got)" "70000 0 /tmp/got" \
+	"until the command has ended"
 
 # --- the client is cut off ---
 

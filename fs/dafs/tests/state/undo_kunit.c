@@ -361,6 +361,12 @@ static void dafs_undo_others_test(struct kunit *test)
 	}
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_open(test, fix, "file", &create, &res));
 	undo_expect_old(test, fix);
+	/* nor do they get such a lock, also if the other one is of another kind */
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, UNDO, 0, ALL));
+	UNDO_OK(test, holder_lock(a, DAFS_READ_LT, 0, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, UNDO, 0, ALL));
+	KUNIT_EXPECT_EQ(test, DAFS_READ_LT, b->res.lock_type);
+	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 	UNDO_OK(test, holder_unlock(a, 0, ALL));
 	UNDO_OK(test, holder_append(b, true));
 	undo_expect(test, fix, UNDO_OLD "x", FILE_BYTES + 1);
