@@ -42,7 +42,6 @@
 #include "../session/trace.h"
 #include "../request/request.h"
 #include "../store/store.h"
-#include "../store/undo.h"
 #include "persist_impl.h"
 
 /**
@@ -65,7 +64,7 @@ void dafsd_persist_log(const struct dafsd_persist *persist, const char *why)
  */
 static bool dafsd_persist_break_in(struct dafsd_persist *persist, const struct dafsd_range *range)
 {
-	bool undoes = persist->undo && !persist->undo->over, broken = false;
+	bool undoes = dafsd_persist_undo_of(persist), broken = false;
 	unsigned int n;
 
 	for (n = 0; n < persist->nr; n++) {
@@ -89,7 +88,7 @@ static dafs_status_t dafsd_persist_break(struct dafsd_persist_change *change)
 	     persist = dafsd_persist_follow(persist)) {
 		if (persist == change->own || !dafsd_persist_break_in(persist, change->range))
 			continue;
-		if (persist->undo && !persist->undo->over)
+		if (dafsd_persist_undo_of(persist))
 			change->due = true;
 		else
 			dafsd_persist_log(persist, "another lock conflicts with it");
@@ -199,7 +198,7 @@ static dafs_status_t dafsd_persist_admit_undo(struct dafsd_persist_change *chang
 		return DAFSERR_DELAY;
 	if (persist != change->own)
 		return DAFS_STATUS_OK;
-	/* one that has waited does not end what another program of the client has locked meanwhile */
+	/* one that has waited does not end what another program of the client has locked since */
 	if (!dafsd_range_is_all(change->range) ||
 	    (change->waits && !(change->options & DAFS_LOCK_AUTORECOVERY)))
 		return DAFSERR_LOCK_RANGE;

@@ -5,7 +5,6 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
-#include "../store/undo.h"
 #include "persist_impl.h"
 
 /* Where the first lock begins that does so at @from or behind it; or -1 */
@@ -37,7 +36,7 @@ static void dafsd_persist_view(const struct dafsd_persist *persist,
 			.data = (const u8 *)persist->file.fid,
 		},
 		.persists = persist->persists,
-		.undoes = persist->undo && !persist->undo->over,
+		.undoes = dafsd_persist_undo_of(persist),
 		.write = range->type == F_WRLCK,
 		.start = range->start,
 		.end = range->end,

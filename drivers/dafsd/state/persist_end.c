@@ -12,7 +12,6 @@
 #include "../session/trace.h"
 #include "../export/export.h"
 #include "../store/store.h"
-#include "../store/undo.h"
 #include "persist_impl.h"
 
 /*
@@ -59,7 +58,7 @@ static dafs_status_t dafsd_persist_unlock_own(const struct dafsd_locker *locker,
 		return DAFS_STATUS_OK;
 	if (own->locker && own->locker != locker)
 		return DAFSERR_DELAY;
-	if (own->undo && !own->undo->over && !dafsd_range_is_all(range))
+	if (dafsd_persist_undo_of(own) && !dafsd_range_is_all(range))
 		return DAFSERR_LOCK_RANGE;
 	/* what it has written is being undone, so that it cannot stay */
 	if (own->nr && own->ranges[0].state == DAFSD_PERSIST_UNDOING)
@@ -167,7 +166,7 @@ static void dafsd_persist_leave_all(struct dafsd_persist *own)
 /* A client that will reclaim it when the server is back has not lost it. */
 static bool dafsd_persist_leave_undo(struct dafsd_persist *own)
 {
-	if (!own->undo || own->undo->over || own->persists || own->locker->client->keeps_record)
+	if (!dafsd_persist_undo_of(own) || own->persists || own->locker->client->keeps_record)
 		return false;
 	if (own->ranges[0].state == DAFSD_PERSIST_LEFT) {
 		dafsd_persist_move(&own->ranges[0], DAFSD_PERSIST_UNDOING);
@@ -290,7 +289,7 @@ void dafsd_persist_removed(struct inode *inode)
 /* Return: true if it was not broken before. */
 static bool dafsd_persist_replace(struct dafsd_persist *persist)
 {
-	bool undoes = persist->undo && !persist->undo->over;
+	bool undoes = dafsd_persist_undo_of(persist);
 	enum dafsd_persist_state to = undoes ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
 	bool broken = false;
 	unsigned int n;

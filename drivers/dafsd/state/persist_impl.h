@@ -8,10 +8,10 @@
 #include <linux/uuid.h>
 #include "../export/handle.h"
 #include "lock_impl.h"
+#include "../store/undo.h"
 #include "persist.h"
 
 struct dafsd_range;
-struct dafsd_undo;
 struct dafsd_use;
 
 /**
@@ -248,5 +248,17 @@ void dafsd_persist_read_unlock(unsigned int nofs);
 unsigned int dafsd_persist_write_lock(void);
 void dafsd_persist_write_unlock(unsigned int nofs);
 bool dafsd_persist_is_of(const struct dafsd_persist *persist, const struct dafsd_client *client);
+
+/**
+ * dafsd_persist_undo_of() - what is needed to undo changes under a lock
+ * @persist: the lock
+ *
+ * Context: holds dafsd_persist_sem.
+ * Return: the before-images of an AUTORECOVERY lock that has not ended, or NULL.
+ */
+static inline struct dafsd_undo *dafsd_persist_undo_of(const struct dafsd_persist *persist)
+{
+	return persist->undo && !persist->undo->over ? persist->undo : NULL;
+}
 
 #endif /* _DAFSD_STATE_PERSIST_IMPL_H */

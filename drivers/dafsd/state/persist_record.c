@@ -19,7 +19,6 @@
 #include "../session/client.h"
 #include "../session/peer.h"
 #include "../store/store.h"
-#include "../store/undo.h"
 #include "persist_impl.h"
 
 /*
@@ -543,7 +542,7 @@ static void dafsd_persist_write_range(const struct dafsd_persist_range *range,
 static void dafsd_persist_fill(const struct dafsd_persist *persist,
 			       struct dafsd_persist_record *rec)
 {
-	const struct dafsd_undo *undo = persist->undo && !persist->undo->over ? persist->undo : NULL;
+	const struct dafsd_undo *undo = dafsd_persist_undo_of(persist);
 	struct dafsd_range_record *ranges = (struct dafsd_range_record *)rec->data;
 	unsigned int n;
 

@@ -46,7 +46,6 @@
 #include "../export/export.h"
 #include "../request/request.h"
 #include "../store/store.h"
-#include "../store/undo.h"
 #include "open_impl.h"
 #include "persist_impl.h"
 
@@ -74,7 +73,7 @@ struct dafsd_persist *dafsd_persist_undoes(const struct dafsd_persist_file *file
 	struct dafsd_persist *persist;
 
 	for (persist = dafsd_persist_first(file); persist; persist = dafsd_persist_follow(persist))
-		if (persist->undo && !persist->undo->over)
+		if (dafsd_persist_undo_of(persist))
 			return persist;
 	return NULL;
 }
@@ -108,7 +107,7 @@ bool dafsd_persist_is_due(const struct dafsd_persist *persist)
 void dafsd_persist_end_undo(struct dafsd_persist *persist)
 {
 	lockdep_assert_held_write(&dafsd_persist_sem);
-	if (!persist->undo || persist->undo->over)
+	if (!dafsd_persist_undo_of(persist))
 		return;
 	persist->persists = true;
 	persist->undo->over = true;
@@ -270,7 +269,7 @@ static struct dafsd_undo *dafsd_undo_of_locker(const struct dafsd_locker *locker
 	struct dafsd_undo *undo = NULL;
 
 	own = dafsd_persist_of_locker(locker, inode, &file);
-	if (own && own->undo && !own->undo->over && own->ranges[0].state == DAFSD_PERSIST_HELD)
+	if (own && dafsd_persist_undo_of(own) && own->ranges[0].state == DAFSD_PERSIST_HELD)
 		undo = dafsd_undo_get(own->undo);
 	dafsd_persist_read_unlock(nofs);
 	return undo;

@@ -58,7 +58,8 @@ struct dafsd_undo_entry {
  * struct dafsd_undo - the before-images of a lock
  * @ref: of the lock, and of tasks that use them
  * @link: in a list of those that are not needed any more, see state/persist_undo.c
- * @over: likewise, guarded by dafsd_persist_sem: they will not be needed when a change of the record of the lock is durable
+ * @over: likewise: they will not be needed when a change of the record of the lock is durable;
+ *	guarded by dafsd_persist_sem
  * @retry: jiffies until which it makes no sense to undo again; guarded by dafsd_file.append
  * @slot: tells the name of the file
  * @id: random; tells the entries from those of others that had the name

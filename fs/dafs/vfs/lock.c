@@ -183,6 +183,13 @@ static bool dafs_lock_in_background(const struct inode *inode)
 	return (current->flags & PF_WQ_WORKER) || dafs_exits_while_down(dafs_inode_clnt(inode));
 }
 
+/* A task that exits does not wait until what it has written is stable, but the work item does. */
+static bool dafs_lock_is_unsettled(const struct inode *inode)
+{
+	return dafs_task_exits() && dafs_locks_recorded(inode) &&
+	       (READ_ONCE(DAFS_I(inode)->unstable_bytes) || !dafs_file_is_written(inode));
+}
+
 /*
  * @tell: return -EIO if the lock had been lost, or if it is not known whether the server has
  * ended one with a record; it is unlocked all the same
@@ -208,10 +215,7 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 		dafs_lock_settle(inode);
 	else
 		dafs_lock_write_out(inode);
-	/* a task that exits does not wait until all is stable, but the work item does */
-	later = later || (dafs_task_exits() && dafs_locks_recorded(inode) &&
-			  (READ_ONCE(DAFS_I(inode)->unstable_bytes) || !dafs_file_is_written(inode)));
-	later = later || dafs_locks_enter(locks);
+	later = later || dafs_lock_is_unsettled(inode) || dafs_locks_enter(locks);
 	err = locks_lock_file_wait(file, fl);
 	if (later) {
 		dafs_locks_lower_later(locks);

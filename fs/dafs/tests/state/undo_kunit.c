@@ -539,14 +539,14 @@ static u8 *undo_alloc(struct kunit *test, size_t len)
 static void undo_mix(struct undo_cut *cut, struct file *filp, const u8 *one, const u8 *other,
 		     size_t len)
 {
+	const u8 *from;
 	loff_t pos = 0;
 	size_t bytes;
 
 	while (pos < len) {
 		bytes = min_t(size_t, CUT_SECTOR, len - pos);
-		KUNIT_ASSERT_EQ(cut->test, bytes,
-				kernel_write(filp, (prandom_u32_state(&cut->rnd) % 2 ? one : other) +
-					     pos, bytes, &pos));
+		from = (prandom_u32_state(&cut->rnd) % 2 ? one : other) + pos;
+		KUNIT_ASSERT_EQ(cut->test, bytes, kernel_write(filp, from, bytes, &pos));
 	}
 }
 
