@@ -301,7 +301,7 @@ print(tried(os.pread, fd, 4, 0), tried(os.pwrite, fd, b"more", 0), tried(os.fsyn
 PY
 keep()
 {
-	rm -f /tmp/ready /tmp/go
+	rm -f /tmp/ready /tmp/go /tmp/kept
 	python3 -B /tmp/keep.py $A/file /tmp/ready /tmp/go >/tmp/kept &
 	keeper=$!
 	eventually [ -e /tmp/ready ]
@@ -309,7 +309,8 @@ keep()
 kept()
 {
 	touch /tmp/go
-	wait $keeper
+	# it is called in a shell of its own, which cannot wait for a job of this one
+	eventually [ -s /tmp/kept ]
 	cat /tmp/kept
 }
 # R-4.4.1.6-03
