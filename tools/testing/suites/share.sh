@@ -303,7 +303,6 @@ keep()
 {
 	rm -f /tmp/ready /tmp/go /tmp/kept
 	python3 -B /tmp/keep.py $A/file /tmp/ready /tmp/go >/tmp/kept &
-	keeper=$!
 	eventually [ -e /tmp/ready ]
 }
 kept()
