@@ -166,7 +166,7 @@ static dafs_status_t dafsd_setattr_write(struct dafsd_fh *fh, const struct dafs_
 	return dafsd_fh_want_write(fh) ?: dafsd_fattr_set(fh->dentry, attr, which, done);
 }
 
-/* With the size among them, while nobody appends. */
+/* Sets attributes with the size among them; no request appends meanwhile. */
 static dafs_status_t dafsd_setattr_size(const struct dafsd_use *use, struct dafsd_fh *fh,
 					const struct dafs_fattr *attr, u64 which, u64 *done)
 {

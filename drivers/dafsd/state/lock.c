@@ -432,6 +432,18 @@ static dafs_status_t dafsd_lock_check_late(struct dafsd_rqst *rq, const struct d
 	return DAFSERR_DENIED;
 }
 
+/*
+ * Does the kernel have a lock of another owner in the way?  It may end at any moment.  @fl: set to
+ * it; the caller calls locks_release_private() in any case.
+ */
+static bool dafsd_lock_find_conflict(struct dafsd_locker *locker, struct file *filp,
+				     const struct dafsd_range *range, struct file_lock *fl)
+{
+	dafsd_lock_init(fl, locker, filp, range);
+	posix_test_lock(filp, fl);
+	return !lock_is_unlock(fl);
+}
+
 /* Return: OK if the kernel has no lock of another owner in the way; else as dafsd_lock_apply() */
 static dafs_status_t dafsd_lock_conflict(struct dafsd_rqst *rq, struct dafsd_locker *locker,
 					 struct file *filp, const struct dafsd_range *range,
@@ -440,9 +452,7 @@ static dafs_status_t dafsd_lock_conflict(struct dafsd_rqst *rq, struct dafsd_loc
 	dafs_status_t status = DAFS_STATUS_OK;
 	struct file_lock fl;
 
-	dafsd_lock_init(&fl, locker, filp, range);
-	posix_test_lock(filp, &fl);
-	if (!lock_is_unlock(&fl)) {
+	if (dafsd_lock_find_conflict(locker, filp, range, &fl)) {
 		*ours = fl.fl_lmops == &dafsd_lock_ops;
 		status = dafsd_lock_denied(rq, &fl);
 	}
@@ -450,16 +460,12 @@ static dafs_status_t dafsd_lock_conflict(struct dafsd_rqst *rq, struct dafsd_loc
 	return status;
 }
 
-/* Does the kernel have a lock of another owner in the way?  It may end at any moment. */
 static bool dafsd_lock_is_denied(struct dafsd_locker *locker, struct file *filp,
 				 const struct dafsd_range *range)
 {
 	struct file_lock fl;
-	bool denied;
+	bool denied = dafsd_lock_find_conflict(locker, filp, range, &fl);
 
-	dafsd_lock_init(&fl, locker, filp, range);
-	posix_test_lock(filp, &fl);
-	denied = !lock_is_unlock(&fl);
 	locks_release_private(&fl);
 	return denied;
 }
@@ -805,7 +811,7 @@ static void dafsd_lock_undo(struct dafsd_open *open, struct dafsd_locker *locker
 	struct dafsd_file *file = open->state.file;
 	const struct file *filp = rcu_dereference_protected(open->filp, true);
 
-	/* if that fails, nobody uses the file before it has succeeded */
+	/* if that fails, requests for the file fail until it has succeeded */
 	dafsd_persist_undo(file, &filp->f_path);
 	dafsd_locker_left(locker, file->inode);
 }

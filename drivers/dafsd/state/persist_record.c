@@ -651,7 +651,7 @@ static bool dafsd_persist_read(const struct dafsd_persist_record *rec, u32 nr,
 	return sane;
 }
 
-/* Return: 0; -EUCLEAN if the record of an AUTORECOVERY lock is none; -ENOMEM */
+/* Return: 0; -EUCLEAN if the flags do not fit what else is in the record; -ENOMEM */
 static int dafsd_persist_read_undo(const struct dafsd_persist_record *rec,
 				   struct dafsd_persist *persist)
 {

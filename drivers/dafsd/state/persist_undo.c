@@ -22,10 +22,10 @@
  *  3. That a lock is UNDOING is durable before the first change is undone, so that its owner does
  *     not reclaim it after a crash in the middle; and the file is durable as it was before the
  *     lock goes.
- *  4. When a lock ends, its before-images stay with it, and nobody writes, until that is durable
- *     (dafsd_undo.over): after a crash before that, changes are undone.
- *  5. Whoever finds a lock UNDOING undoes the changes before it goes on, by
- *     dafsd_persist_undo(); nobody waits for a worker.
+ *  4. When a lock ends, its before-images stay with it, and no request writes to the file, until
+ *     that is durable (dafsd_undo.over): after a crash before that, changes are undone.
+ *  5. A request that finds a lock UNDOING undoes the changes itself before it goes on, by
+ *     dafsd_persist_undo(); it does not wait for the work item.
  *  6. A lock that was revoked stays locked in the kernel until its changes were undone, or that
  *     has failed; until then its owner locks nothing (dafsd_locker.undoes).
  *  7. What waits for the exported file system is not done under dafsd_locker.lock, because who
@@ -49,7 +49,7 @@
 #include "open_impl.h"
 #include "persist_impl.h"
 
-/* Before-images of files that were removed, which nobody needs; by dafsd_persist_sem */
+/* Before-images of files that were removed, to be deleted; guarded by dafsd_persist_sem */
 static LIST_HEAD(dafsd_undo_orphans);
 
 /* How long a file is left alone when changes could not be undone */
@@ -83,7 +83,7 @@ struct dafsd_persist *dafsd_persist_undoes(const struct dafsd_persist_file *file
  * @persist: from dafsd_persist_undoes()
  *
  * Context: holds dafsd_persist_sem.
- * Return: true if so: before anybody else looks at the file.
+ * Return: true if so: before any request reads or writes the file.
  */
 bool dafsd_persist_is_due(const struct dafsd_persist *persist)
 {
@@ -219,7 +219,7 @@ dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change, bo
 
 	if (!(change->options & DAFS_LOCK_AUTORECOVERY))
 		return DAFS_STATUS_OK;
-	if (range->start || range->end != OFFSET_MAX || range->type != F_WRLCK ||
+	if (!dafsd_range_is_all(range) || range->type != F_WRLCK ||
 	    !dafsd_persist_possible(change->inode))
 		return DAFSERR_NOTSUPP;
 	/* those of what is reclaimed are there; and who is denied the lock needs none */
@@ -436,6 +436,12 @@ static dafs_status_t dafsd_undo_admit(const struct dafsd_persist *persist,
 	return DAFS_STATUS_OK;
 }
 
+/* A missing file of before-images is not a missing file of the client. */
+static dafs_status_t dafsd_undo_status(int err)
+{
+	return err == -ENOENT ? DAFSERR_IO : dafs_errno_to_status(err);
+}
+
 static dafs_status_t dafsd_undo_before(struct dafsd_undo *undo, const struct path *path,
 				       u64 offset, u64 length)
 {
@@ -446,7 +452,7 @@ static dafs_status_t dafsd_undo_before(struct dafsd_undo *undo, const struct pat
 	err = dafsd_undo_save(dafsd_server.store, undo, path, start,
 			      start + min_t(u64, length, OFFSET_MAX - start));
 	revert_creds(saved);
-	return dafs_errno_to_status(err);
+	return dafsd_undo_status(err);
 }
 
 /* Has a lock in the file ended, of which that may not be durable yet? */
@@ -572,7 +578,7 @@ dafs_status_t dafsd_persist_append(const struct dafsd_use *use, u64 length)
 	       dafsd_persist_check_write(use, offset, length);
 }
 
-/* Is it still so, now that nobody else writes, or undoes? */
+/* Has @locker the lock still, now that no other request writes, or undoes? */
 static int dafsd_undo_abort(const struct dafsd_locker *locker, const struct dafsd_use *use,
 			    struct dafsd_undo *undo)
 {
@@ -610,7 +616,7 @@ dafs_status_t dafsd_persist_abort(const struct dafsd_locker *locker, const struc
 	up_write(&use->file->append);
 	revert_creds(saved);
 	dafsd_undo_put(undo);
-	return err == -ESTALE ? DAFSERR_EXPIRED : dafs_errno_to_status(err);
+	return err == -ESTALE ? DAFSERR_EXPIRED : dafsd_undo_status(err);
 }
 
 /* Their files do not exist any more; that their locks do not is durable now. */

@@ -15,18 +15,27 @@
 
 static_assert(sizeof(struct dafs_ioc_lock) == DAFS_IOC_LOCK_SIZE_VER0);
 
-/* What a later version has added must be zero. */
-static int dafs_ioc_lock_get(struct dafs_ioc_lock *args, void __user *arg)
+/**
+ * dafs_ioc_get() - copy the argument of an ioctl, which begins with its size
+ * @args: set
+ * @known: bytes of @args
+ * @least: bytes of its first version
+ * @arg: the argument; what a later version has added must be zero
+ *
+ * Context: may sleep.
+ * Return: 0; -EFAULT; -EINVAL if it is too short; -E2BIG if it has what this version does not know.
+ */
+int dafs_ioc_get(void *args, size_t known, u32 least, const void __user *arg)
 {
 	u32 size;
 
-	if (get_user(size, (u32 __user *)arg))
+	if (get_user(size, (const u32 __user *)arg))
 		return -EFAULT;
-	if (size < DAFS_IOC_LOCK_SIZE_VER0)
+	if (size < least)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	return copy_struct_from_user(args, sizeof(*args), arg, size);
+	return copy_struct_from_user(args, known, arg, size);
 }
 
 /* What is undone is undone for all of the file. */
@@ -106,7 +115,7 @@ static int dafs_ioc_lock(struct file *file, void __user *arg)
 	struct file_lock fl;
 	int err;
 
-	err = dafs_ioc_lock_get(&args, arg);
+	err = dafs_ioc_get(&args, sizeof(args), DAFS_IOC_LOCK_SIZE_VER0, arg);
 	if (!err)
 		err = dafs_ioc_lock_check(file, &args);
 	if (err)

@@ -467,7 +467,7 @@ int dafs_file_abort(struct file *file)
 
 	if (!locks || !dafs_file_has_all(file))
 		return -EINVAL;
-	/* nobody writes meanwhile */
+	/* no task writes meanwhile */
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	inode_lock(inode);

@@ -4,7 +4,6 @@
  */
 #include <linux/dafs.h>
 #include <linux/fs.h>
-#include <linux/uaccess.h>
 #include "../state/lock.h"
 #include "../state/reserve.h"
 #include "vfs.h"
@@ -16,20 +15,6 @@ static_assert(sizeof(struct dafs_ioc_open_share) == DAFS_IOC_OPEN_SHARE_SIZE_VER
 /* so that it can be passed on as it is */
 static_assert(!((DAFS_IOC_SHARE_READ ^ DAFS_OPEN_SHARE_DENY_READ) |
 		(DAFS_IOC_SHARE_WRITE ^ DAFS_OPEN_SHARE_DENY_WRITE)));
-
-/* What a later version has added must be zero. */
-static int dafs_ioc_open_share_get(struct dafs_ioc_open_share *args, const void __user *arg)
-{
-	u32 size;
-
-	if (get_user(size, (const u32 __user *)arg))
-		return -EFAULT;
-	if (size < DAFS_IOC_OPEN_SHARE_SIZE_VER0)
-		return -EINVAL;
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	return copy_struct_from_user(args, sizeof(*args), arg, size);
-}
 
 static int dafs_ioc_open_share_check(const struct file *file,
 				     const struct dafs_ioc_open_share *args)
@@ -60,7 +45,7 @@ int dafs_ioc_open_share(struct file *file, const void __user *arg)
 	struct dafs_reserved what;
 	int err;
 
-	err = dafs_ioc_open_share_get(&args, arg);
+	err = dafs_ioc_get(&args, sizeof(args), DAFS_IOC_OPEN_SHARE_SIZE_VER0, arg);
 	if (!err)
 		err = dafs_ioc_open_share_check(file, &args);
 	if (err)

@@ -73,6 +73,7 @@ void dafs_set_inode_ops(struct inode *inode, const struct dafs_fattr *attr);
 int dafs_vfs_getattr(struct mnt_idmap *idmap, const struct path *path,
 		     struct kstat *stat, u32 request_mask, unsigned int flags);
 int dafs_vfs_permission(struct mnt_idmap *idmap, struct inode *inode, int mask);
+int dafs_size_lock(struct inode *inode);
 int dafs_vfs_setattr(struct mnt_idmap *idmap, struct dentry *dentry,
 		     struct iattr *iattr);
 int dafs_setid_remove(struct file *file);
@@ -88,6 +89,7 @@ bool dafs_file_is_written(const struct inode *inode);
 void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle);
 
 /* ioctl.c */
+int dafs_ioc_get(void *args, size_t known, u32 least, const void __user *arg);
 long dafs_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 /* reserve.c */
@@ -98,7 +100,6 @@ bool dafs_file_lost(const struct file *file);
 int dafs_file_lock(struct file *file, int cmd, struct file_lock *fl);
 int dafs_file_flock(struct file *file, int cmd, struct file_lock *fl);
 int dafs_file_abort(struct file *file);
-int dafs_size_lock(struct inode *inode);
 int dafs_file_lock_with(struct file *file, struct file_lock *fl, u32 options);
 bool dafs_lock_write_exactly(const struct inode *inode, loff_t pos, size_t len);
 

@@ -129,7 +129,7 @@ static void dafs_undo_expire_test(struct kunit *test)
 	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
 	undo_change(test, a);
 	holder_expire(test, a);
-	/* whoever comes first finds it done: this client, or the worker */
+	/* this request undoes it, unless the work item has done so before */
 	UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 	undo_expect_old(test, fix);
 	undo_settle();
@@ -141,7 +141,7 @@ static void dafs_undo_expire_test(struct kunit *test)
 	holder_return(test, a);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
 			   holder_lock(a, DAFS_WRITE_LT, UNDO | RECLAIM, 0, ALL));
-	/* nobody comes */
+	/* no request comes */
 	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
 	undo_change(test, a);
 	holder_expire(test, a);
@@ -464,6 +464,30 @@ static void dafs_undo_stuck_test(struct kunit *test)
 	undo_expect_old(test, fix);
 }
 
+/* Who reclaims such a lock has what it had, but cannot write before changes can be saved. */
+static void dafs_undo_missing_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix);
+
+	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+	undo_change(test, a);
+	undo_restart(test, a);
+	undo_rename(test, "undo.0", "away");
+	holder_return(test, a);
+	undo_grace(true);
+	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO | RECLAIM, 0, ALL));
+	undo_grace(false);
+	UNDO_OK(test, holder_read(a, true, 0, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_write(a, true, 0, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_lock(a, DAFS_ABORT_LT, 0, 0, ALL));
+	undo_expect_new(test, fix);
+	undo_rename(test, "away", "undo.0");
+	UNDO_OK(test, holder_write(a, true, 0, 1));
+	UNDO_OK(test, holder_lock(a, DAFS_ABORT_LT, 0, 0, ALL));
+	undo_expect_old(test, fix);
+}
+
 /* Or the administrator gives it up: before-images that the disk has lost do not come back. */
 static void dafs_undo_damaged_test(struct kunit *test)
 {
@@ -733,6 +757,7 @@ static struct kunit_case undo_cases[] = {
 	KUNIT_CASE_PARAM(dafs_undo_others_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_undo_no_room_test),
 	KUNIT_CASE(dafs_undo_stuck_test),
+	KUNIT_CASE(dafs_undo_missing_test),
 	KUNIT_CASE(dafs_undo_damaged_test),
 	KUNIT_CASE(dafs_undo_cut_test),
 	{}
