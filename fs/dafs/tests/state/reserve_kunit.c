@@ -227,8 +227,8 @@ static void dafs_reserve_reclaimed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, f->opens);
 	KUNIT_EXPECT_EQ(test, 1, f->refused);
 	__fput_sync(file);
+	/* with or without a downgrade before: the task that reclaims may still use the open */
 	KUNIT_EXPECT_EQ(test, 1, f->closes);
-	KUNIT_EXPECT_EQ(test, 0, f->downgrades);
 }
 
 /* Otherwise it may have; a file without a reservation does not mind. */
