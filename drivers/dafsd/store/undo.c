@@ -446,7 +446,8 @@ static int dafsd_undo_write(struct dafsd_undo *undo, struct dafsd_undo_buf *buf,
  * @undo: its before-images
  * @size: its size
  *
- * Context: may sleep; with the credential of the server.  The caller keeps others from changing the file.
+ * Context: may sleep; with the credential of the server.  The caller keeps others from
+ * changing the file.
  * Return: 0; -ENOMEM; or an error of the file system, or of dafsd_undo_restore().
  */
 int dafsd_undo_arm(struct dafsd_store *store, struct dafsd_undo *undo, loff_t size)
