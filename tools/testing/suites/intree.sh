@@ -1,7 +1,10 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# DAFS builds in a kernel's tree: built in, as modules with KUnit, and without the server;
-# kunit.py runs the suites of the messages.
+# DAFS builds in a kernel's tree: built in, and as a module without the server; kunit.py
+# runs the suites of the messages.
+#
+# intree:all also builds all as modules, KUnit suites among them, from the same Kbuild files as
+# all test beds do outside of a tree.
 # bed: host
 # timeout: 1200
 # needs: um
@@ -20,7 +23,7 @@ if [ -z "${INTREE:-}" ]; then
 	trap 'rm -rf "$WORK"' EXIT
 	trap 'exit 1' HUP INT TERM
 	export SOURCE KDIR WORK
-	INTREE=1 unshare -m sh "$0"
+	INTREE=1 unshare -m sh "$0" "$@"
 	exit
 fi
 
@@ -45,22 +48,31 @@ kernel_make()
 	nice make -C "$SOURCE" ARCH=um O="$KDIR" -j"$(nproc)" "$@"
 }
 
-# build NAME TARGET OPTION...: complaints about our files of a build with these options.
+# build NAME TARGETS OPTION...: complaints about our files of a build with these options.
 build()
 {
 	log=$WORK/$1.log
-	target=$2
+	targets=$2
 	shift 2
 	printf 'CONFIG_%s\n' "$@" | sed 's/^\(.*\)=n$/# \1 is not set/' >"$WORK/options"
 	cat "$WORK/options" >>"$KDIR/.config"
 	kernel_make olddefconfig >"$log" 2>&1 || echo "olddefconfig fails"
 	"$BED/wanted" "$KDIR/.config" "$WORK/options" 2>&1
-	kernel_make "$target" >>"$log" 2>&1 || {
+	# shellcheck disable=SC2086 # a list
+	kernel_make $targets >>"$log" 2>&1 || {
 		echo "it does not build"
 		tail -n 20 "$log"
 	}
 	grep -E 'dafs.*(warning|error)' "$log"
 	true
+}
+
+# are_there MODULE...
+are_there()
+{
+	for module; do
+		tap_run "$module.ko is there" test -f "$KDIR/$module.ko"
+	done
 }
 
 # kunit COMMAND OPTION...: the program that runs suites in a kernel's tree
@@ -78,12 +90,6 @@ tap_run "the kernel's tree takes DAFS" "$REPO/tools/in-tree" "$SOURCE"
 once=$(hooks)
 tap_run "and takes it again" "$REPO/tools/in-tree" "$SOURCE"
 tap_is "$(hooks)" "$once" "which adds no line twice"
-tap_silent "as modules, with KUnit suites" build modules modules \
-	DAFS_FS=m DAFSD=m DAFS_KUNIT_TEST=m DAFS_CODEC_KUNIT_TEST=m
-for module in fs/dafs/dafs drivers/dafsd/dafsd fs/dafs_common/dafs_common \
-	fs/dafs/tests/dafs_kunit fs/dafs_common/tests/dafs_common_kunit; do
-	tap_run "$module.ko is there" test -f "$KDIR/$module.ko"
-done
 tap_silent "built in" build builtin linux DAFS_FS=y DAFSD=y DAFS_KUNIT_TEST=n \
 	DAFS_CODEC_KUNIT_TEST=y
 tap_is "$(nm "$KDIR/vmlinux" | grep -cE ' t dafs(d)?_(init|exit)$')" 4 \
@@ -92,8 +98,16 @@ tap_is "$(nm "$KDIR/vmlinux" | grep -cE ' t dafs(d)?_(init|exit)$')" 4 \
 tap_run "kunit.py runs the suites of the messages" kunit exec --build_dir "$KDIR" 'dafs_*'
 tap_run "its options for them are complete" \
 	kunit config --kunitconfig fs/dafs_common --build_dir "$WORK/kunit"
-tap_silent "built in, without the server" build client vmlinux DAFS_FS=y DAFSD=n
-tap_is "$(nm "$KDIR/vmlinux" | grep -c ' dafsd_')" 0 "no server is in the kernel"
+tap_silent "as a module, without the server" build client "vmlinux modules" \
+	DAFS_FS=m DAFSD=n DAFS_CODEC_KUNIT_TEST=m
+are_there fs/dafs/dafs fs/dafs_common/dafs_common fs/dafs_common/tests/dafs_common_kunit
+tap_is "$(nm "$KDIR/vmlinux" | grep -c ' dafs')" 0 "nothing of DAFS is in the kernel"
+tap_fails "there is no server" grep -q dafsd "$KDIR/modules.order"
+if [ "$*" = all ]; then
+	tap_silent "as modules, with KUnit suites" build modules modules \
+		DAFS_FS=m DAFSD=m DAFS_KUNIT_TEST=m DAFS_CODEC_KUNIT_TEST=m
+	are_there drivers/dafsd/dafsd fs/dafs/tests/dafs_kunit
+fi
 tap_is "$("$REPO/tools/in-tree" "$WORK" 2>&1)" \
 	"in-tree: $WORK is no source tree of Linux" "a tree that is no kernel's is refused"
 tap_done

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # checkpatch, kernel-doc, shellcheck, builds with W=1 and sparse, calls between folders.
 #
-# style:FILE checks only these files of the repository, and builds for one kernel in the
-# build tree of the last such run.
+# style:FILE checks only these files of the repository, and builds for one kernel.
 # bed: host
 # timeout: 1800
 # needs: style qemu um
@@ -41,19 +40,52 @@ shell_scripts()
 # Ignored are types that other files of the kernel have, too: the layout of
 # TRACE_EVENT, attribute macros that use an argument twice, and names like
 # Opt_port.
-check_patch()
+idioms()
 {
 	case $1 in
-	*/trace.h) idioms=OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,SPACING ;;
-	*/export/config.c | */proc/verify.c | *_kunit.c) idioms=MACRO_ARG_REUSE,CONST_STRUCT ;;
-	*) idioms=none ;;
+	*/trace.h) echo OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,SPACING ;;
+	*/export/config.c | */proc/verify.c | *_kunit.c) echo MACRO_ARG_REUSE,CONST_STRUCT ;;
+	*) echo none ;;
 	esac
-	said=$(cd "$SOURCE" && GIT_DIR=/nonexistent scripts/checkpatch.pl \
-		--strict --terse --no-summary --show-types --ignore $idioms \
-		--file "$REPO/$1" 2>&1) ||
-		[ -n "$said" ] || echo "checkpatch does not run"
-	echo "$said" | sed "s|$REPO/||" |
-		grep -vE '^$|CAMELCASE:.*<(Opt_|LLVMFuzzer)'
+}
+
+# run_checkpatch IDIOMS FILE...: complaints, and what else is wrong
+run_checkpatch()
+{
+	set_of=$1
+	shift
+	status=0
+	(cd "$SOURCE" && GIT_DIR=/nonexistent scripts/checkpatch.pl --strict --terse \
+		--no-summary --show-types --ignore "$set_of" --file "$@" 2>&1) || status=$?
+	[ $status -le 1 ] || echo "exit status $status"
+}
+
+# patch_complaints FILE...: it is run once for each set of idioms, because it takes as long to
+# start as to check a file.
+patch_complaints()
+{
+	for file; do
+		echo "$(idioms "$file") $REPO/$file"
+	done | awk '{ files[$1] = files[$1] " " $2 }
+		END { for (set_of in files) print set_of files[set_of] }' |
+		while read -r set_of files; do
+			# shellcheck disable=SC2086 # names without blanks
+			run_checkpatch "$set_of" $files </dev/null
+		done | sed "s|^$REPO/||" | grep -vE '^$|CAMELCASE:.*<(Opt_|LLVMFuzzer)'
+	true
+}
+
+# check_patch FILE: what was said about it
+check_patch()
+{
+	echo "$PATCH" | grep -F "$1:"
+	true
+}
+
+# What was said about none of the files
+check_patch_runs()
+{
+	echo "$PATCH" | grep -vE '^($|[^ ]+\.[ch]:[0-9]+: )'
 	true
 }
 
@@ -62,28 +94,22 @@ check_doc()
 	"$SOURCE/scripts/kernel-doc" -none -Wall "$1" || echo "exit status $?"
 }
 
-# build_warnings KERNEL NAME C: complaints of gcc and sparse about our files.
+# build_warnings KERNEL: complaints of gcc and sparse about our files.
 build_warnings()
 {
 	kdir=$("$BED/kernel" "$1") || exit
 	arch=
 	[ "$1" != um ] || arch=ARCH=um
-	said=$(DAFS_BUILD='' "$BED/modules" "$2" "$kdir" W=1 C="$3" $arch \
-		2>&1 >/dev/null) || echo "it does not build"
+	said=$(DAFS_BUILD='' DAFS_CHECK=1 "$BED/modules" "$1" "$kdir" $arch 2>&1 >/dev/null) ||
+		echo "it does not build"
 	echo "$said" | grep -E '(warning|error): |\*\*\*' | sort -u
 	true
 }
 
-build_all()
-{
-	rm -rf "$CACHE/modules-style-$1"
-	build_warnings "$1" "style-$1" 2
-}
-
-# The objects of the last build_all().
+# Those of the objects for a kernel.
 arrows()
 {
-	python3 -B "$REPO/tools/testing/rooms.py" "$CACHE/modules-style-$1/src"
+	python3 -B "$REPO/tools/testing/rooms.py" "$CACHE/modules-$1/src"
 }
 
 # Are the files that the kernel's generator makes up to date?
@@ -98,21 +124,11 @@ made_by_ynl()
 	rm -rf "$work"
 }
 
-# Files with complaints must be compiled again, so that the complaints are printed
-# again; and those compiled by an interrupted run, because its complaints were not
-# printed.
-build_changed()
-{
-	silent=$CACHE/modules-check-um/silent
-	[ -e "$silent" ] || rm -rf "$CACHE/modules-check-um"
-	rm -f "$silent"
-	said=$(build_warnings um check-um 1) || said="it was not built"
-	echo "$said"
-	[ -n "$said" ] || : >"$silent"
-}
-
-# shellcheck disable=SC2046 # lists of names without blanks
-for file in $(sources '\.[ch]$' | grep -v '^tools/testing/fuzz/shim/'); do
+# shellcheck disable=SC2046,SC2086 # lists of names without blanks
+checked=$(sources '\.[ch]$' | grep -v '^tools/testing/fuzz/shim/')
+PATCH=$(patch_complaints $checked)
+tap_silent "checkpatch runs" check_patch_runs
+for file in $checked; do
 	tap_silent "checkpatch $file" check_patch "$file"
 done
 for file in $(sources '^(fs|drivers|include)/.*\.[ch]$'); do
@@ -122,12 +138,9 @@ tap_silent "files made by tools/ynl" made_by_ynl
 for file in $(shell_scripts); do
 	tap_silent "shellcheck $file" shellcheck -x -S warning "$file"
 done
-if [ $# -gt 0 ]; then
-	tap_silent "gcc W=1 and sparse, changed files" build_changed
-else
-	for kernel in qemu um; do
-		tap_silent "gcc W=1 and sparse, $kernel kernel" build_all $kernel
-	done
+tap_silent "gcc W=1 and sparse, um kernel" build_warnings um
+if [ $# -eq 0 ]; then
+	tap_silent "gcc W=1 and sparse, qemu kernel" build_warnings qemu
 	tap_silent "arrows between folders" arrows qemu
 fi
 tap_done

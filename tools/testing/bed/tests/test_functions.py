@@ -68,43 +68,54 @@ class Leaks(Functions):
                                             "a"])
 
 
-class Changed(Functions):
-    """Complaints of an interrupted run are reported by the next one."""
+class Complaints(Functions):
+    """A checked build repeats the complaints of earlier ones, also of an interrupted one."""
 
     # Like make: prints nothing about files that are up to date.
     BUILD = """
-        CACHE=$PWD
-        build_warnings()
+        work=$PWD
+        copy_sources()
         {
-            [ ! -e modules-check-um/object ] || return 0
-            mkdir -p modules-check-um
-            : >modules-check-um/object
-            echo built >&2
+            true
+        }
+        compile()
+        {
+            [ ! -e src/object ] || return 0
+            : >src/object
+            [ ! -e bad ] || echo "$work/src/a.c: warning" >build.log
             [ ! -e interrupted ] || kill -KILL $$
-            [ ! -e bad ] || echo warning
         }
     """
 
-    def build(self, *files):
+    def build(self, *files, check="1"):
         for name in "interrupted", "bad":
             (self.folder / name).unlink(missing_ok=True)
         for name in files:
             (self.folder / name).touch()
-        said = self.shell("exec 2>&1\n" + self.BUILD +
-                          function("suites/style.sh", "build_changed") + "build_changed")
-        return [line for line in said if line]
+        said = self.shell(f"exec 2>&1\nDAFS_CHECK={check}\n" + self.BUILD +
+                          function("bed/modules", "complaints") +
+                          function("bed/modules", "build") + "build")
+        return "warning" in "".join(said)
 
     def test_silent(self):
-        self.assertEqual(self.build(), ["built"])
-        self.assertEqual(self.build(), [])
+        self.assertFalse(self.build())
+        (self.folder / "src/kept").touch()
+        self.assertFalse(self.build())
+        self.assertTrue((self.folder / "src/kept").exists())
 
     def test_complaint(self):
         for _ in range(2):
-            self.assertIn("warning", self.build("bad"))
+            self.assertTrue(self.build("bad"))
+        self.assertFalse(self.build())
+
+    def test_unchecked(self):
+        self.assertTrue(self.build("bad", check=""))
+        self.assertFalse(self.build("bad", check=""))
+        self.assertTrue(self.build("bad"))
 
     def test_interrupted(self):
         self.build("bad", "interrupted")
-        self.assertIn("warning", self.build("bad"))
+        self.assertTrue(self.build("bad"))
 
 
 class Check(Functions):
