@@ -274,6 +274,20 @@ def try_lock(machine, mnt):
     return said(machine, f"dafslock --nonblock {mnt}/persist true 2>/dev/null; echo $?")
 
 
+def change(machine, mnt, ready, fail):
+    """Starts a program that changes a file under an AUTORECOVERY lock, and fails when told to."""
+    machine.sh(f"yes before | head -c 300000 >{mnt}/undone; sync {mnt}/undone")
+    machine.sh(f"dafslock --autorecover {mnt}/undone sh -c 'yes changed | head -c 400000 "
+               f">{mnt}/undone; sync {mnt}/undone; : >{ready}; "
+               f"until [ -e {fail} ]; do sleep 0.1; done; exit 9' & changes=$!")
+    must("a program has changed a file that it has locked", machine,
+         f"eventually [ -e {ready} ]")
+
+
+def is_undone(path="/srv/data/undone"):
+    return f"[ $(stat -c %s {path}) = 300000 ] && ! grep -q changed {path}"
+
+
 def test_client_lost(server, client):
     """Another client, on the server's machine, continues; a PERSIST lock is broken, and stays so."""
     server.sh(f"mkdir -p /mnt/here; mount -t dafs {ADDR4}:/data /mnt/here; "
@@ -296,12 +310,17 @@ def test_client_lost(server, client):
     TAP.same("and so does the other client", try_lock(server, "/mnt/here"), "3")
     server.sh("umount /mnt/here")
     # R-4.4.1-01 R-4.4.1.3-01
+    change(client, "/mnt/four", "/tmp/changed", "/tmp/fail")
     server.kill()
     server.start()
     server.ready()
     serve(server)
     TAP.run("the grace period of a server that has lost its power is over", server,
             "eventually grep -qx 0 /sys/module/dafsd/parameters/grace")
+    TAP.run("what was changed under a lock is there", server,
+            "grep -q changed /srv/data/undone")
+    TAP.run("until its program fails", client, "touch /tmp/fail; wait $changes; [ $? = 9 ]")
+    TAP.run("then it is undone", server, is_undone())
     TAP.same("it knows that the lock is broken", try_lock(client, "/mnt/six"), "3")
     TAP.run("until it is repaired", client, "dafslock --repair /mnt/six/persist true")
     TAP.same("then it is free", try_lock(client, "/mnt/six"), "0")
@@ -350,12 +369,15 @@ def test_history(server, client):
     begin_to_work(client, "far", "/mnt/four", (4, 5), f"{ADDR4}:{PORT}")
     client.sh(f"{HOLD} hold /mnt/four/kept /tmp/kept /tmp/never &")
     must("a program of the client has a lock", client, "eventually [ -e /tmp/kept ]")
+    change(client, "/mnt/four", "/tmp/changing", "/tmp/never")
     check_work(server, "here", "server", "far")
     power_fault(server, op="fault", name="power")
     client.kill()
     power_fault(server, "999", result="ok", value=None)
     TAP.run("who waits for a lock of it gets it", server,
             f"{HOLD} hold /mnt/here/kept /tmp/had /dev/null", 8 * LEASE)
+    TAP.run("what it has changed under an AUTORECOVERY lock is undone", server,
+            f"eventually sh -c '{is_undone()}'")
     check_work(server, "here", "server")
     client.start()
     client.ready()
