@@ -52,6 +52,12 @@
 /* Upper limit of the places of one export */
 unsigned int dafsd_lane_most = 128;
 
+/*
+ * Requests of a chain that waits for what clients have.  A client that makes longer ones may
+ * have to wait until nothing is waited for any more.
+ */
+#define DAFSD_WAIT_CHAIN	4
+
 /* Workers of dafsd_wq; fewer in tests */
 unsigned int dafsd_workers = DAFSD_WORKERS;
 
@@ -595,32 +601,35 @@ void dafsd_unpark_alone(struct dafsd_conn *conn)
  * @rq: the request
  *
  * Half of the requests of a connection may, so that it can always give back what others wait
- * for; no request of a chain waits.
+ * for.  The other requests of a chain wait, too, perhaps before they have arrived, so it counts
+ * as many requests.
  *
  * Context: any.
- * Return: true if so; then it is to be undone by dafsd_wait_drop_room().
+ * Return: for how many requests there was room, to be passed to dafsd_wait_drop_room(); 0 if
+ * it may not wait.
  */
-bool dafsd_wait_take_room(struct dafsd_rqst *rq)
+unsigned int dafsd_wait_take_room(struct dafsd_rqst *rq)
 {
+	bool chain = rq->base.hdr.chain_flags & (DAFS_CHF_FORW | DAFS_CHF_BACK);
+	unsigned int room = chain ? DAFSD_WAIT_CHAIN : 1;
 	struct dafsd_conn *conn = rq->conn;
 
-	if (rq->base.hdr.chain_flags & (DAFS_CHF_FORW | DAFS_CHF_BACK))
-		return false;
-	if (atomic_inc_return(&conn->nr_waits) <= dafs_responder_nreq(conn->responder) / 2)
-		return true;
-	atomic_dec(&conn->nr_waits);
-	return false;
+	if (atomic_add_return(room, &conn->nr_waits) <= dafs_responder_nreq(conn->responder) / 2)
+		return room;
+	atomic_sub(room, &conn->nr_waits);
+	return 0;
 }
 
 /**
  * dafsd_wait_drop_room() - a request does not wait any more
  * @conn: its connection
+ * @room: from dafsd_wait_take_room()
  *
  * Context: any.
  */
-void dafsd_wait_drop_room(struct dafsd_conn *conn)
+void dafsd_wait_drop_room(struct dafsd_conn *conn, unsigned int room)
 {
-	atomic_dec(&conn->nr_waits);
+	atomic_sub(room, &conn->nr_waits);
 }
 
 /**

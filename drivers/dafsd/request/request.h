@@ -49,6 +49,7 @@ enum dafsd_stage {
  * @pending: set by the handler, which returns DELAY: the request is to wait, and to be
  *	handled anew after the event
  * @once: @end is called then, so that the handler does not see this
+ * @room: from dafsd_wait_take_room()
  * @queue: the request, while it is parked; with @ready guarded by the lock of request/park.c
  * @ready: the event has come since dafsd_wait_begin()
  */
@@ -57,6 +58,7 @@ struct dafsd_wait {
 	void (*end)(struct dafsd_wait *wait);
 	bool pending;
 	bool once;
+	unsigned int room;
 	struct list_head queue;
 	bool ready;
 };
@@ -163,8 +165,8 @@ void dafsd_lane_leave(struct dafsd_rqst *rq);
 bool dafsd_sq_enter(struct dafsd_rqst *rq);
 void dafsd_sq_leave(struct dafsd_io *io);
 bool dafsd_park_alone(struct dafsd_rqst *rq);
-bool dafsd_wait_take_room(struct dafsd_rqst *rq);
-void dafsd_wait_drop_room(struct dafsd_conn *conn);
+unsigned int dafsd_wait_take_room(struct dafsd_rqst *rq);
+void dafsd_wait_drop_room(struct dafsd_conn *conn, unsigned int room);
 void dafsd_wait_begin(struct dafsd_wait *wait);
 bool dafsd_wait_park(struct dafsd_rqst *rq);
 void dafsd_wait_ready(struct dafsd_wait *wait);

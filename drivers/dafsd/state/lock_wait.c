@@ -83,7 +83,7 @@ static void dafsd_lock_wait_end(struct dafsd_wait *base)
 		dafsd_lock_wake_locked(wait->file, wait, &wait->range);
 	list_del(&wait->link);
 	spin_unlock(&wait->file->locks_lock);
-	dafsd_wait_drop_room(wait->conn);
+	dafsd_wait_drop_room(wait->conn, wait->base.room);
 	dafsd_locker_put(wait->locker);
 	dafsd_file_put(wait->file);
 	dafsd_export_put(wait->exp);
@@ -108,14 +108,17 @@ struct dafsd_lock_wait *dafsd_lock_wait_add(struct dafsd_rqst *rq, const struct 
 {
 	struct dafsd_file *file = use->file;
 	struct dafsd_lock_wait *wait;
+	unsigned int room;
 
-	if (!dafsd_wait_take_room(rq))
+	room = dafsd_wait_take_room(rq);
+	if (!room)
 		return NULL;
 	wait = kzalloc(sizeof(*wait), GFP_KERNEL);
 	if (!wait) {
-		dafsd_wait_drop_room(rq->conn);
+		dafsd_wait_drop_room(rq->conn, room);
 		return NULL;
 	}
+	wait->base.room = room;
 	wait->base.what = "for a lock";
 	wait->base.end = dafsd_lock_wait_end;
 	INIT_LIST_HEAD(&wait->base.queue);

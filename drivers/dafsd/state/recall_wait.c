@@ -57,7 +57,7 @@ static void dafsd_recall_wait_end(struct dafsd_wait *base)
 	spin_lock(&wait->file->locks_lock);
 	list_del(&wait->link);
 	spin_unlock(&wait->file->locks_lock);
-	dafsd_wait_drop_room(wait->conn);
+	dafsd_wait_drop_room(wait->conn, wait->base.room);
 	dafsd_file_put(wait->file);
 	dafsd_export_put(wait->exp);
 	kfree(wait);
@@ -113,14 +113,19 @@ static bool dafsd_recall_wait(struct dafsd_rqst *rq, struct dafsd_file *file)
 {
 	unsigned long patience = dafsd_recall_patience(rq);
 	struct dafsd_recall_wait *wait;
+	unsigned int room;
 
-	if (!patience || !dafsd_file_is_recalled(file) || !dafsd_wait_take_room(rq))
+	if (!patience || !dafsd_file_is_recalled(file))
+		return false;
+	room = dafsd_wait_take_room(rq);
+	if (!room)
 		return false;
 	wait = kzalloc(sizeof(*wait), GFP_KERNEL);
 	if (!wait) {
-		dafsd_wait_drop_room(rq->conn);
+		dafsd_wait_drop_room(rq->conn, room);
 		return false;
 	}
+	wait->base.room = room;
 	dafsd_recall_wait_add(rq, wait, file, patience);
 	/* invariant 2 */
 	if (!dafsd_file_is_recalled(file))

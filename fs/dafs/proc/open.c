@@ -424,6 +424,57 @@ int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 }
 
 /**
+ * dafs_close_and_return() - end an open and return the delegation of its file
+ * @clnt: client
+ * @cred: whom to act for
+ * @fh: the file
+ * @state_id: the open
+ * @deleg: the delegation
+ * @leave: no connection is waited for when this is true, see struct dafs_op
+ *
+ * CLOSE and DELEGRETURN in one chain (6.5.7, 6.5.11): who waits for the delegation must not
+ * find the file open, and should not have to wait for two round trips.  The delegation is
+ * returned whatever becomes of the open.
+ *
+ * Context: may sleep.
+ * Return: 0 if the open has ended, or a negative errno.
+ */
+int dafs_close_and_return(struct dafs_client *clnt, const struct cred *cred,
+			  const struct dafs_fh *fh, const struct dafs_state_id *state_id,
+			  const struct dafs_state_id *deleg, const bool *leave)
+{
+	struct dafs_close_args close = {
+		.filehandle = *fh,
+		.state_id = *state_id,
+	};
+	struct dafs_delegreturn_args args = { .state_id = *deleg };
+	struct dafs_op ops[2] = {
+		{
+			.cred = cred,
+			.proc = DAFS_PROC_CLOSE,
+			.args = &close,
+			.retry_nomem = true,
+			.leave = leave,
+		}, {
+			.proc = DAFS_PROC_DELEGRETURN,
+			.args = &args,
+			.retry_nomem = true,
+			.leave = leave,
+		},
+	};
+	unsigned int done;
+	int err;
+
+	done = dafs_op_run_chain(clnt, ops, ARRAY_SIZE(ops), &err);
+	dafs_op_end(&ops[0]);
+	dafs_op_end(&ops[1]);
+	if (done)
+		return 0;
+	dafs_delegreturn(clnt, deleg, leave);
+	return err;
+}
+
+/**
  * dafs_delegreturn() - return a delegation (6.5.11)
  * @clnt: client
  * @state_id: the delegation

@@ -95,6 +95,9 @@ int dafs_close_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct
 		  dafs_status_t *status);
 int dafs_close(struct dafs_client *clnt, const struct cred *cred,
 	       const struct dafs_fh *fh, const struct dafs_state_id *state_id);
+int dafs_close_and_return(struct dafs_client *clnt, const struct cred *cred,
+			  const struct dafs_fh *fh, const struct dafs_state_id *state_id,
+			  const struct dafs_state_id *deleg, const bool *leave);
 int dafs_delegreturn(struct dafs_client *clnt, const struct dafs_state_id *state_id,
 		     const bool *leave);
 

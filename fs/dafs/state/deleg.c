@@ -27,7 +27,7 @@
  *  3. makes what was written stable and reads the attributes, so that the next change is known
  *     to be one of others;
  *  4. closes the open, if no program uses it;
- *  5. sends DELEGRETURN.
+ *  5. sends DELEGRETURN, in one chain with that CLOSE.
  *
  * It tries the first step again if it fails, as long as the server cannot have revoked the
  * delegation: for a lease period after the last sign of life before it was taken away.  What is
@@ -234,8 +234,8 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 	return 0;
 }
 
-/* Steps 1 to 4.  Return: 0, or an error to try again. */
-static int dafs_deleg_hand_over(struct dafs_deleg *deleg)
+/* Steps 1 to 4, perhaps 5.  Return: 0, or an error to try again. */
+static int dafs_deleg_hand_over(struct dafs_deleg *deleg, struct dafs_give_back *back)
 {
 	int err = 0;
 
@@ -243,7 +243,7 @@ static int dafs_deleg_hand_over(struct dafs_deleg *deleg)
 	if (!READ_ONCE(deleg->sbi->leaving))
 		err = dafs_deleg_settle(deleg);
 	if (!err)
-		dafs_open_state_put(deleg->os, true);
+		dafs_open_state_put_with(deleg->os, back);
 	return err;
 }
 
@@ -265,16 +265,18 @@ static void dafs_deleg_free(struct dafs_deleg *deleg)
 static void dafs_deleg_work(struct work_struct *work)
 {
 	struct dafs_deleg *deleg = container_of(to_delayed_work(work), struct dafs_deleg, work);
+	struct dafs_give_back back = { .state_id = deleg->what.state_id };
 	struct dafs_sb_info *sbi = deleg->sbi;
 
-	if (deleg->inode && dafs_deleg_hand_over(deleg)) {
+	if (deleg->inode && dafs_deleg_hand_over(deleg, &back)) {
 		deleg->delay_ms = dafs_next_delay(deleg->delay_ms);
 		queue_delayed_work(sbi->clnt->lock_wq, &deleg->work,
 				   msecs_to_jiffies(deleg->delay_ms));
 		return;
 	}
 	/* the server may have forgotten it, or executed this before the connection was lost */
-	dafs_delegreturn(sbi->clnt, &deleg->what.state_id, &sbi->leaving);
+	if (!back.done)
+		dafs_delegreturn(sbi->clnt, &deleg->what.state_id, &sbi->leaving);
 	dafs_deleg_free(deleg);
 }
 

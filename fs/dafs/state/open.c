@@ -13,7 +13,7 @@ static void dafs_open_state_abandon(struct dafs_open_state *os)
 {
 	dafs_deleg_take(os, dafs_asked_never());
 	kref_get(&os->kref);
-	dafs_open_state_close(os, true);
+	dafs_open_state_close(os, true, NULL);
 }
 
 static void dafs_open_state_how(struct dafs_open_state *os, struct dafs_open_how *how)
@@ -507,7 +507,7 @@ struct dafs_open_state *dafs_open_state_create(struct inode *dir, const struct q
 	}
 	inode = dafs_open_state_inode(dir, name, how, os);
 	if (IS_ERR(inode)) {
-		dafs_open_state_close(os, true);
+		dafs_open_state_close(os, true, NULL);
 		return ERR_CAST(inode);
 	}
 	*inodep = inode;

@@ -19,7 +19,8 @@ int dafs_open_state_step(struct dafs_open_state *os,
 void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_state *os);
 struct dafs_open_state *dafs_open_state_join(struct dafs_inode *di, u32 access,
 					     const struct cred *cred, bool alike);
-void dafs_open_state_close(struct dafs_open_state *os, bool wait);
+void dafs_open_state_close(struct dafs_open_state *os, bool wait,
+			   struct dafs_give_back *back);
 void dafs_open_state_close_on(struct dafs_open_state *os);
 
 /* open.c */

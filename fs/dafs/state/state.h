@@ -147,6 +147,16 @@ int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct c
 int dafs_open_state_deny(struct dafs_open_state *os, const struct dafs_reserved *more,
 			 struct dafs_state_id *state_id);
 
+/**
+ * struct dafs_give_back - a delegation that is to be returned when its open is closed
+ * @state_id: names it
+ * @done: it was returned, or that was tried, with the CLOSE
+ */
+struct dafs_give_back {
+	struct dafs_state_id state_id;
+	bool done;
+};
+
 /* users.c */
 struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred);
@@ -155,6 +165,7 @@ struct dafs_open_state *dafs_open_state_find_free(struct dafs_inode *di, u32 acc
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_leave(struct dafs_open_state *os, u32 access);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);
+void dafs_open_state_put_with(struct dafs_open_state *os, struct dafs_give_back *back);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
 bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *state_id);
 bool dafs_open_state_broken(struct dafs_open_state *os, const struct dafs_state_id *state_id,

@@ -236,12 +236,17 @@ void dafs_open_state_leave(struct dafs_open_state *os, u32 access)
 	spin_unlock(&di->lock);
 }
 
-static int dafs_open_state_end(struct dafs_open_state *os)
+static int dafs_open_state_end(struct dafs_open_state *os, struct dafs_give_back *back)
 {
+	const bool *leave = &os->sbi->leaving;
+
 	if (os->lost)
 		return 0;
-	return dafs_close_unless(os->sbi->clnt, os->cred, &os->fh, &os->state_id,
-				 &os->sbi->leaving);
+	if (!back)
+		return dafs_close_unless(os->sbi->clnt, os->cred, &os->fh, &os->state_id, leave);
+	back->done = true;
+	return dafs_close_and_return(os->sbi->clnt, os->cred, &os->fh, &os->state_id,
+				     &back->state_id, leave);
 }
 
 static int dafs_open_state_close_step(struct dafs_open_state *os, struct dafs_conn *conn,
@@ -268,6 +273,7 @@ void dafs_open_state_close_on(struct dafs_open_state *os)
  * dafs_open_state_close() - give an open without users back to the server
  * @os: the open; a reference of @os->kref is passed
  * @wait: send CLOSE at once and wait for the response
+ * @back: a delegation that should be returned with it, or NULL
  *
  * No task is left to be told of an error.  But a task that is being killed, or
  * exits, cannot wait, and must not leave its opens at the server: others close
@@ -276,7 +282,7 @@ void dafs_open_state_close_on(struct dafs_open_state *os)
  *
  * Context: may sleep if @wait, otherwise any but interrupt.
  */
-void dafs_open_state_close(struct dafs_open_state *os, bool wait)
+void dafs_open_state_close(struct dafs_open_state *os, bool wait, struct dafs_give_back *back)
 {
 	bool reclaiming;
 
@@ -288,20 +294,14 @@ void dafs_open_state_close(struct dafs_open_state *os, bool wait)
 	if (reclaiming)
 		return;
 	if (!wait || dafs_exits_while_down(os->sbi->clnt) ||
-	    dafs_open_state_end(os) == -ERESTARTSYS)
+	    dafs_open_state_end(os, back) == -ERESTARTSYS)
 		dafs_open_state_start(os);
 	else
 		dafs_open_state_finish(os);
 }
 
-/**
- * dafs_open_state_put() - one user less; the last one closes
- * @os: the open
- * @wait: send CLOSE at once and wait for the response
- *
- * Context: may sleep if @wait, otherwise any but interrupt.
- */
-void dafs_open_state_put(struct dafs_open_state *os, bool wait)
+/* Return: true if there is no user any more: the caller is to close it. */
+static bool dafs_open_state_drop(struct dafs_open_state *os)
 {
 	struct dafs_sb_info *sbi = os->sbi;
 	struct dafs_inode *di = os->di;
@@ -314,9 +314,35 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait)
 		list_del(&os->link);
 	spin_unlock(&di->lock);
 	if (!last)
-		return;
+		return false;
 	spin_lock(&sbi->opens_lock);
 	list_del_init(&os->all_link);
 	spin_unlock(&sbi->opens_lock);
-	dafs_open_state_close(os, wait);
+	return true;
+}
+
+/**
+ * dafs_open_state_put() - one user less; the last one closes
+ * @os: the open
+ * @wait: send CLOSE at once and wait for the response
+ *
+ * Context: may sleep if @wait, otherwise any but interrupt.
+ */
+void dafs_open_state_put(struct dafs_open_state *os, bool wait)
+{
+	if (dafs_open_state_drop(os))
+		dafs_open_state_close(os, wait, NULL);
+}
+
+/**
+ * dafs_open_state_put_with() - one user less, which was a delegation
+ * @os: the open
+ * @back: the delegation; its @done is set if it was returned with the CLOSE
+ *
+ * Context: may sleep.
+ */
+void dafs_open_state_put_with(struct dafs_open_state *os, struct dafs_give_back *back)
+{
+	if (dafs_open_state_drop(os))
+		dafs_open_state_close(os, true, back);
 }

@@ -216,6 +216,16 @@ delegated()
 	echo "$2" >$D/"$1"
 	for _ in 1 2 3; do cat $A/"$1" >/dev/null; done
 }
+# the one that asks waits, and what the other returns goes in one exchange
+delegated returned content
+stat $B/returned >/dev/null
+append()
+{
+	: >>$B/returned
+}
+requests append
+tap_is "$(summary)" " 1 BC_RECALL 2 CLOSE 1 DELEGRETURN 1 GETATTR_INLINE 1 OPEN " \
+	"to open what another client reads takes no request more than needed"
 delegated leased before
 tap_run "a program has a lease on a delegated file" lease $A/leased read after
 tap_run "another client opens it for writing" timeout 60 sh -c "echo changed >$B/leased"

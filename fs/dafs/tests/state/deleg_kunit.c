@@ -74,6 +74,17 @@ static void deleg_connect(struct kunit *test, struct deleg_client *client, const
 		deleg_bind(test, client);
 }
 
+/* A new instance of @client: all that @client had at the server is released */
+static struct deleg_client *deleg_reboot(struct kunit *test, const struct deleg_client *client)
+{
+	struct deleg_client *again = deleg_new(test);
+
+	again->login = (struct raw_login) { .id = client->login.id, .verifier = 2 };
+	again->op = raw_session(test, test->param_value, &again->login);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(again->op, 0, 0, again->handle));
+	return again;
+}
+
 static dafs_status_t deleg_call(struct deleg_client *client, u32 proc, void *args, void *res)
 {
 	return raw_call_as(client->op, client->handle, proc, args, res);
@@ -290,19 +301,27 @@ static void dafs_deleg_direct_test(struct kunit *test)
 }
 
 /* Sends an OPEN on a stream of its own. */
-static void deleg_ask_open(struct deleg_client *client, struct dafs_fixture *fix, u16 stream)
+static void deleg_send(struct deleg_client *client, u32 proc, void *args, u16 stream, u16 chain)
+{
+	struct dafs_req_hdr hdr = raw_hdr(client->op, proc);
+
+	hdr.seq_number = 0;
+	hdr.stream_id = stream;
+	hdr.chain_flags = chain;
+	memcpy(hdr.cred_handle, client->handle, sizeof(client->handle));
+	client->op->seq--;
+	raw_ask(client->op, &hdr, args);
+}
+
+static void deleg_ask_open(struct deleg_client *client, struct dafs_fixture *fix, u16 stream,
+			   u16 chain)
 {
 	struct dafs_open_args args = dafs_test_open_args("w", DAFS_WR, 0);
-	struct dafs_req_hdr hdr = raw_hdr(client->op, DAFS_PROC_OPEN);
 	struct dafs_str name = dafs_test_str("file");
 
 	args.dir_handle = fix->dir;
 	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
-	hdr.seq_number = 0;
-	hdr.stream_id = stream;
-	memcpy(hdr.cred_handle, client->handle, sizeof(client->handle));
-	client->op->seq--;
-	raw_ask(client->op, &hdr, &args);
+	deleg_send(client, DAFS_PROC_OPEN, &args, stream, chain);
 }
 
 static void deleg_answered(struct kunit *test, struct deleg_client *client, dafs_status_t expected)
@@ -322,13 +341,13 @@ static void dafs_deleg_wait_test(struct kunit *test)
 	deleg_connect(test, c, NULL, false);
 	WRITE_ONCE(dafsd_recall_wait_ms, 10 * RAW_WAIT_MS);
 	for (i = 1; i <= waiting; i++)
-		deleg_ask_open(b, fix, i);
+		deleg_ask_open(b, fix, i, 0);
 	deleg_recalled(test, a, DAFS_STATUS_OK);
 	KUNIT_EXPECT_NULL(test, raw_recv(b->op, RAW_QUIET_MS));
-	deleg_ask_open(b, fix, i);
+	deleg_ask_open(b, fix, i, 0);
 	deleg_answered(test, b, DAFSERR_DELAY);
 	/* a connection that ends does not wait */
-	deleg_ask_open(c, fix, 1);
+	deleg_ask_open(c, fix, 1, 0);
 	KUNIT_EXPECT_NULL(test, raw_recv(c->op, RAW_QUIET_MS));
 	raw_close(test, c->op);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
@@ -338,8 +357,37 @@ static void dafs_deleg_wait_test(struct kunit *test)
 	WRITE_ONCE(dafsd_recall_wait_ms, 100);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "w", DAFS_WR, 0));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(b));
+	/* if the server noticed the end of the connection after the recall, the file is open */
+	deleg_reboot(test, c);
 	deleg_must_get(test, a, fix);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, deleg_try(b, fix, "w", DAFS_WR, 0));
+}
+
+/* Requests of a chain wait for what the first of them waits for. */
+static void dafs_deleg_wait_chain_test(struct kunit *test)
+{
+	struct dafs_getattr_args attr = { .attr_request_bitmap = DAFS_FATTR_CHANGE };
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
+	struct dafs_fixture *fix = deleg_writer(test, a, b);
+	unsigned int chains = b->login.res.connect.opts.max_requests / 8, i;
+
+	KUNIT_ASSERT_GE(test, chains, 1);
+	WRITE_ONCE(dafsd_recall_wait_ms, 10 * RAW_WAIT_MS);
+	for (i = 0; i < chains; i++) {
+		deleg_ask_open(b, fix, 2 * i + 1, DAFS_CHF_FORW);
+		deleg_send(b, DAFS_PROC_GETATTR_INLINE, &attr, 2 * i + 2,
+			   DAFS_CHF_BACK | DAFS_CHF_FH);
+	}
+	deleg_recalled(test, a, DAFS_STATUS_OK);
+	KUNIT_EXPECT_NULL(test, raw_recv(b->op, RAW_QUIET_MS));
+	/* some requests must not wait, or it could not return what it has itself */
+	deleg_ask_open(b, fix, 2 * i + 1, DAFS_CHF_FORW);
+	deleg_answered(test, b, DAFSERR_DELAY);
+	deleg_send(b, DAFS_PROC_GETATTR_INLINE, &attr, 2 * i + 2, DAFS_CHF_BACK | DAFS_CHF_FH);
+	deleg_answered(test, b, DAFSERR_CHAIN_BROKEN);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
+	for (i = 0; i < 2 * chains; i++)
+		deleg_answered(test, b, DAFS_STATUS_OK);
 }
 
 /* R-6.5.24-20: what is not delegated */
@@ -643,13 +691,11 @@ static void dafs_deleg_session_test(struct kunit *test)
 /* A new instance of the client does not have what the former one had. */
 static void dafs_deleg_reboot_test(struct kunit *test)
 {
-	struct deleg_client *a = deleg_new(test), *b = deleg_new(test), *again = deleg_new(test);
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test), *again;
 	struct dafs_fixture *fix = deleg_writer(test, a, b);
 	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
 
-	again->login = (struct raw_login) { .id = a->login.id, .verifier = 2 };
-	again->op = raw_session(test, test->param_value, &again->login);
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(again->op, 0, 0, again->handle));
+	again = deleg_reboot(test, a);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_again(test, b, fix, DAFS_RD));
 	args.claim_type = DAFS_CLAIM_DELEGATE_PREV;
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTSUPP, deleg_open_args(again, fix, "file", &args));
@@ -1000,6 +1046,7 @@ static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_read_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_write_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_wait_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_deleg_wait_chain_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_deleg_direct_test),
 	KUNIT_CASE_PARAM(dafs_deleg_none_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_rest_test, dafs_flavours_gen),
