@@ -130,11 +130,11 @@ static void dafsd_record_unlink(struct dafsd_store *store, struct dafsd_record *
 }
 
 static void dafsd_record_link(struct dafsd_store *store, struct dafsd_record *rec,
-			      const struct dafsd_key *key)
+			      const struct dafsd_key *key, struct list_head *before)
 {
 	lockdep_assert_held(&store->lock);
 	hash_add(store->table, &rec->node, dafsd_key_hash(key));
-	list_add_tail(&rec->live, &store->live);
+	list_add(&rec->live, before);
 	store->bytes += dafsd_record_bytes(rec->key_len, rec->value_len);
 }
 
@@ -155,18 +155,23 @@ static struct dafsd_record *dafsd_record_alloc(const struct dafsd_key *key, cons
 	return rec;
 }
 
-/* Replaces a record of the same key.  Returns the one that was replaced, to be freed. */
+/*
+ * Replaces a record of the same key.  Returns the one that was replaced, to be freed.
+ *
+ * The new one has its place in the list: a snapshot that was begun before, and has not come by
+ * yet, must have one of both, because the old file is going to be retired.
+ */
 static struct dafsd_record *dafsd_record_replace(struct dafsd_store *store,
 						 struct dafsd_record *rec,
 						 const struct dafsd_key *key)
 {
 	struct dafsd_record *old = dafsd_record_find(store, key);
 
+	dafsd_record_link(store, rec, key, old ? &old->live : store->live.prev);
 	if (old) {
 		dafsd_record_unlink(store, old);
 		list_del(&old->pending);
 	}
-	dafsd_record_link(store, rec, key);
 	return old;
 }
 
@@ -442,7 +447,10 @@ static size_t dafsd_store_gather_live(struct dafsd_store *store, struct dafsd_st
 	return len;
 }
 
-/* Records that change meanwhile may be in the snapshot or not: they are in a later batch. */
+/*
+ * Records that change meanwhile are in the snapshot as they are or as they were, those that are
+ * added or deleted may be: all these changes are in a later batch.
+ */
 static int dafsd_store_write_snapshot(struct dafsd_store *store, struct dafsd_log *log)
 {
 	struct dafsd_store_walk walk;

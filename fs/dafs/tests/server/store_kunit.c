@@ -232,7 +232,12 @@ struct store_run {
 	unsigned int fail_in;	/* fail one of the next, or 0 */
 	bool fail_on;		/* and all after it */
 	struct dafsd_store *well;	/* nothing has failed in it, or NULL */
+	struct dafsd_store *changing;	/* changed when a large batch is written, or NULL */
 };
+
+#define STORE_BIG	60000
+#define STORE_BIGS	8
+#define STORE_CHANGED	5	/* key of the record that is changed meanwhile */
 
 #define STORE_IMAGE	SZ_256K
 
@@ -278,6 +283,8 @@ static int store_recorded_pwrite(struct file *filp, const void *buf, size_t len,
 		return -ENOMEM;
 	event->pos = pos;
 	memcpy(event->data, buf, len);
+	if (run->changing && len > STORE_BIG)
+		KUNIT_EXPECT_EQ(run->test, 0, store_put(run->changing, STORE_CHANGED, 2));
 	return kernel_write(filp, buf, len, &pos) == len ? 0 : -EIO;
 }
 
@@ -543,25 +550,28 @@ static void store_dead_disk_test(struct kunit *test)
 	dafsd_store_close(store);
 }
 
-#define STORE_BIG	60000
-#define STORE_BIGS	8
+static void store_put_bigs(struct kunit *test, struct dafsd_store *store, u32 nr, u32 content)
+{
+	u32 *value = kunit_kzalloc(test, STORE_BIG, GFP_KERNEL);
+	struct dafsd_key key;
+	u32 n;
+
+	KUNIT_ASSERT_NOT_NULL(test, value);
+	memset32(value, content, STORE_BIG / sizeof(u32));
+	for (n = 0; n < nr; n++) {
+		key = store_key(n);
+		KUNIT_ASSERT_EQ(test, 0, dafsd_store_put(store, &key, value, STORE_BIG));
+	}
+}
 
 /* A checkpoint of several batches that fails at the I/O @fail_in; then the power fails. */
 static bool store_abort(struct kunit *test, struct dafs_fixture *fix, unsigned int fail_in)
 {
 	struct store_run *run = store_run_of();
 	struct dafsd_store *store = store_open_ok(test, fix, "store");
-	u32 *value = kunit_kzalloc(test, STORE_BIG, GFP_KERNEL);
-	struct dafsd_key key;
 	bool failed;
-	u32 n;
 
-	KUNIT_ASSERT_NOT_NULL(test, value);
-	memset32(value, fail_in, STORE_BIG / sizeof(u32));
-	for (n = 0; n < STORE_BIGS; n++) {
-		key = store_key(n);
-		KUNIT_ASSERT_EQ(test, 0, dafsd_store_put(store, &key, value, STORE_BIG));
-	}
+	store_put_bigs(test, store, STORE_BIGS, fail_in);
 	run->fail_in = fail_in;
 	run->fail_on = true;
 	failed = dafsd_store_sync(store);
@@ -611,6 +621,46 @@ static void store_aborted_test(struct kunit *test)
 	}
 	KUNIT_EXPECT_FALSE(test, failed);
 	KUNIT_EXPECT_GT(test, fail_in, 6);
+}
+
+static int store_see_changed(void *priv, const struct dafsd_key *key, const void *value,
+			     u32 value_len)
+{
+	if (key->len == store_key(STORE_CHANGED).len)
+		memcpy(priv, value, sizeof(u32));
+	return 0;
+}
+
+/*
+ * A durable record is changed while a checkpoint is written that has not come by it yet; then
+ * the power fails.
+ */
+static void store_changed_snapshot_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = store_fixture(test, "store");
+	struct store_run *run = store_run(test);
+	struct dafsd_store *store = store_open_ok(test, fix, "store");
+	u32 value = 0;
+
+	/* it is in the second batch, behind those */
+	store_put_bigs(test, store, 3, 1);
+	KUNIT_ASSERT_EQ(test, 0, store_put(store, STORE_CHANGED, 1));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_store_sync(store));
+	/* an error makes a checkpoint necessary */
+	KUNIT_ASSERT_EQ(test, 0, store_put(store, STORE_CHANGED + 1, 1));
+	run->changing = store;
+	run->fail_in = 1;
+	KUNIT_EXPECT_EQ(test, 0, dafsd_store_sync(store));
+	run->changing = NULL;
+	run->fail_in = 1;
+	run->fail_on = true;
+	dafsd_store_close(store);
+	run->fail_in = 0;
+	store = store_open_ok(test, fix, "store");
+	KUNIT_EXPECT_EQ(test, 0, dafsd_store_for_each(store, DAFSD_RECORD_TEST, store_see_changed,
+						      &value));
+	KUNIT_EXPECT_NE(test, 0, value);
+	dafsd_store_close(store);
 }
 
 /* Changes bytes of a file of the store. */
@@ -721,6 +771,7 @@ static struct kunit_case store_cases[] = {
 	KUNIT_CASE(store_error_test),
 	KUNIT_CASE(store_dead_disk_test),
 	KUNIT_CASE_SLOW(store_aborted_test),
+	KUNIT_CASE(store_changed_snapshot_test),
 	KUNIT_CASE(store_damage_test),
 	KUNIT_CASE(store_header_test),
 	KUNIT_CASE(store_torn_test),
