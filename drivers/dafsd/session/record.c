@@ -127,8 +127,9 @@ void dafsd_client_sync_record(struct dafsd_client *client)
 {
 	if (!READ_ONCE(client->unsynced))
 		return;
-	WRITE_ONCE(client->unsynced, false);
 	dafsd_store_sync(client->server->store);
+	/* afterwards: another task that releases state of the client must wait as well */
+	WRITE_ONCE(client->unsynced, false);
 }
 
 /**

@@ -396,20 +396,36 @@ static dafs_status_t dafsd_lock_give_way(struct dafsd_rqst *rq, struct dafsd_loc
 	return status;
 }
 
+/**
+ * struct dafsd_spare - files by which nothing is locked any more
+ * @filp: with a reference each, or NULL
+ */
+struct dafsd_spare {
+	struct file *filp[2];
+};
+
 /*
  * Nothing is locked any more: the files are not needed, and may be in the way of others.  The
- * lock is held since that is known, because a later LOCK needs them again.
+ * lock is held since that is known, because a later LOCK needs them again.  The caller closes
+ * them when it has released it: that may wait for a file system, and whoever takes state from the
+ * client needs the lock.
  */
-static void dafsd_locker_rest(struct dafsd_locker *locker)
+static void dafsd_locker_rest(struct dafsd_locker *locker, struct dafsd_spare *spare)
 {
 	int n;
 
 	lockdep_assert_held(&locker->lock);
-	for (n = 0; n < ARRAY_SIZE(locker->filp); n++) {
-		if (locker->filp[n])
-			dafsd_open_done(locker->filp[n]);
-		locker->filp[n] = NULL;
-	}
+	for (n = 0; n < ARRAY_SIZE(locker->filp); n++)
+		swap(spare->filp[n], locker->filp[n]);
+}
+
+static void dafsd_spare_close(const struct dafsd_spare *spare)
+{
+	int n;
+
+	for (n = 0; n < ARRAY_SIZE(spare->filp); n++)
+		if (spare->filp[n])
+			dafsd_open_done(spare->filp[n]);
 }
 
 /*
@@ -507,21 +523,23 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 
 static dafs_status_t dafsd_lock_unlock(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				       struct dafsd_locker *locker,
-				       const struct dafsd_range *range, bool *ours)
+				       const struct dafsd_range *range, bool *ours,
+				       struct dafsd_spare *spare)
 {
 	dafs_status_t status = dafsd_persist_unlock(locker, use->file->inode, range);
 
 	if (!status)
 		status = dafsd_lock_apply(rq, locker, use->filp, range, ours);
 	if (!status && dafsd_range_is_all(range))
-		dafsd_locker_rest(locker);
+		dafsd_locker_rest(locker, spare);
 	return status;
 }
 
-/* @due: set if changes under another lock have to be undone first */
+/* @due: set if changes under another lock have to be undone first; @spare: for the caller to close */
 static dafs_status_t dafsd_lock_try_once(struct dafsd_rqst *rq, const struct dafsd_use *use,
 					 struct dafsd_locker *locker,
-					 const struct dafsd_lock_req *req, bool *ours, bool *due)
+					 const struct dafsd_lock_req *req, bool *ours, bool *due,
+					 struct dafsd_spare *spare)
 {
 	const struct dafsd_range *range = &req->range;
 	struct dafsd_lock_wait *wait = dafsd_lock_wait_of(rq);
@@ -538,7 +556,7 @@ static dafs_status_t dafsd_lock_try_once(struct dafsd_rqst *rq, const struct daf
 	if (!dafsd_lock_allowed(locker, use, range))
 		return DAFSERR_RESOURCE;
 	if (range->type == F_UNLCK)
-		return dafsd_lock_unlock(rq, use, locker, range, ours);
+		return dafsd_lock_unlock(rq, use, locker, range, ours, spare);
 	status = dafsd_client_may_get(locker->client);
 	if (status)
 		return status;
@@ -560,12 +578,14 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 				    struct dafsd_locker *locker, const struct dafsd_lock_req *req,
 				    bool *ours)
 {
+	struct dafsd_spare spare = {};
 	bool due = false;
-	dafs_status_t status = dafsd_lock_try_once(rq, use, locker, req, ours, &due);
+	dafs_status_t status = dafsd_lock_try_once(rq, use, locker, req, ours, &due, &spare);
 
 	if (due)
 		status = dafsd_persist_undo(use->file, &use->filp->f_path) ?:
-			 dafsd_lock_try_once(rq, use, locker, req, ours, &due);
+			 dafsd_lock_try_once(rq, use, locker, req, ours, &due, &spare);
+	dafsd_spare_close(&spare);
 	if (!status && (req->options & DAFS_LOCK_AUTORECOVERY))
 		status = dafsd_persist_arm(locker, use->file, req->options & DAFS_LOCK_RECLAIM);
 	return status;
@@ -610,7 +630,8 @@ static bool dafsd_lock_unsupported(const struct inode *inode)
  * Return: OK; DENIED, with a description of the conflict as the result; DELAY if the request
  * waits, and this is to be called again, or if locks of the owner are just being released;
  * RESOURCE: without memory, or too many locks; NOTSUPP; BAD_STATEID if the open ends at this
- * moment; the status of dafsd_persist_begin() or dafsd_persist_end(), or of the file system.
+ * moment; the status of dafsd_client_record(), dafsd_persist_begin() or dafsd_persist_end(), or of
+ * the file system.
  * After RESOURCE and IO it is not known what is locked.
  */
 dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
@@ -623,6 +644,10 @@ dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
 
 	if (dafsd_lock_unsupported(use->file->inode))
 		return DAFSERR_NOTSUPP;
+	/* also tries the disk again, if the store could not be written */
+	status = range->type == F_UNLCK ? DAFS_STATUS_OK : dafsd_client_record(rq->ses->client);
+	if (status)
+		return status;
 	status = dafsd_open_locker(use->open, &locker);
 	if (status)
 		return status;
@@ -846,6 +871,7 @@ void dafsd_lock_leave(struct dafsd_open *open)
 {
 	struct dafsd_locker *locker = open->locker;
 	struct dafsd_file *file = open->state.file;
+	struct dafsd_spare spare = {};
 	bool last;
 
 	if (!locker)
@@ -857,8 +883,9 @@ void dafsd_lock_leave(struct dafsd_open *open)
 	spin_unlock(&file->locks_lock);
 	mutex_lock(&locker->lock);
 	if (last)
-		dafsd_locker_rest(locker);
+		dafsd_locker_rest(locker, &spare);
 	mutex_unlock(&locker->lock);
+	dafsd_spare_close(&spare);
 	dafsd_locker_put(locker);
 }
 

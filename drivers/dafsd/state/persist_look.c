@@ -16,7 +16,9 @@
  * dafsd_persist_possible() - can there be PERSIST locks in a file?
  * @inode: the file
  *
- * Its file system must have a name that lasts, and leave its locks to the kernel.
+ * Its file system must have a name that lasts, and leave its locks to the kernel.  An overlay
+ * makes and finds handles by those of the file system below: what fails there for a moment
+ * looks like a file that was removed.
  *
  * Context: any.
  * Return: true if so.
@@ -25,6 +27,8 @@ bool dafsd_persist_possible(const struct inode *inode)
 {
 	const struct super_block *sb = inode->i_sb;
 
+	if (sb->s_stack_depth)
+		return false;
 	/* those find a file by its handle only while it is in memory */
 	if (sb->s_magic == MSDOS_SUPER_MAGIC || sb->s_magic == EXFAT_SUPER_MAGIC)
 		return false;

@@ -184,11 +184,12 @@ struct dafsd_undo *dafsd_undo_create(struct dafsd_store *store)
 	return ERR_PTR(err);
 }
 
+/* Return: 0; -ENOENT if there is no such file; or another negative errno. */
 static int dafsd_unlink_in_locked(const struct path *dir, const char *name)
 {
 	struct mnt_idmap *idmap = mnt_idmap(dir->mnt);
 	struct dentry *dentry = lookup_one(idmap, name, dir->dentry, strlen(name));
-	int err = 0;
+	int err = -ENOENT;
 
 	if (IS_ERR(dentry))
 		return PTR_ERR(dentry);
@@ -225,7 +226,7 @@ void dafsd_undo_delete(struct dafsd_store *store, struct dafsd_undo *undo)
 {
 	int err = dafsd_undo_unlink(store, undo->slot);
 
-	if (err)
+	if (err && err != -ENOENT)
 		pr_warn_ratelimited("dafsd: undo.%u stays in the state directory: %pe\n",
 				    undo->slot, ERR_PTR(err));
 	dafsd_undo_put(undo);
@@ -235,15 +236,27 @@ void dafsd_undo_delete(struct dafsd_store *store, struct dafsd_undo *undo)
  * dafsd_undo_clean() - delete files that a crash has left behind
  * @store: the store; all records of it have told of their before-images
  *
+ * A crash leaves a few at most; there are more if the administrator has removed a damaged log.
+ *
  * Context: may sleep; with the credential of the server.
  */
 void dafsd_undo_clean(struct dafsd_store *store)
 {
+	unsigned int deleted = 0;
+	int err = 0;
 	u32 slot;
 
-	for (slot = 0; slot < DAFSD_UNDO_SLOTS; slot++)
-		if (!test_bit(slot, dafsd_undo_slots) && dafsd_undo_unlink(store, slot))
+	for (slot = 0; slot < DAFSD_UNDO_SLOTS; slot++) {
+		if (test_bit(slot, dafsd_undo_slots))
+			continue;
+		err = dafsd_undo_unlink(store, slot);
+		if (err && err != -ENOENT)
 			break;
+		deleted += !err;
+	}
+	if (deleted)
+		pr_notice("dafsd: %u files of before-images were without a lock, and are deleted\n",
+			  deleted);
 }
 
 static u32 dafsd_undo_entry_crc(const struct dafsd_undo_entry *entry)
