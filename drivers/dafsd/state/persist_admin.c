@@ -134,8 +134,12 @@ static unsigned long dafsd_persist_forget_number(u64 number, struct dafsd_persis
 int dafsd_persist_forget(u64 number)
 {
 	struct dafsd_persist_file file;
-	unsigned long stamp = dafsd_persist_forget_number(number, &file);
+	unsigned long stamp;
 
+	/* they are just being loaded */
+	if (!READ_ONCE(dafsd_server.store))
+		return -ENOENT;
+	stamp = dafsd_persist_forget_number(number, &file);
 	if (!stamp)
 		return -ENOENT;
 	pr_notice("dafsd: the administrator forgets what was locked, record %llu\n", number);

@@ -323,7 +323,8 @@ void dafsd_persist_replaced(const struct dafsd_client *client)
 	bool changed = false;
 	unsigned int nofs;
 
-	if (!READ_ONCE(dafsd_persist_nr))
+	/* without a store they are just being loaded; dafsd_records_greet() comes afterwards */
+	if (!READ_ONCE(dafsd_persist_nr) || !READ_ONCE(dafsd_server.store))
 		return;
 	nofs = dafsd_persist_write_lock();
 	hlist_for_each_entry(persist, dafsd_persist_of_client(client->id, client->id_len),

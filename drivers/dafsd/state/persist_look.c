@@ -113,6 +113,8 @@ struct dafsd_persist *dafsd_persist_find(const struct dafsd_persist_file *file,
  * @except: not these, or NULL
  * @found: set to those that the lock is one of
  *
+ * One that is broken is in the way of reading, too (E-80), whatever it was for.
+ *
  * Context: holds dafsd_persist_sem.
  * Return: the lock, or NULL.
  */
@@ -122,6 +124,8 @@ struct dafsd_persist_range *dafsd_persist_obstacle(const struct dafsd_persist_fi
 						   const struct dafsd_persist *except,
 						   struct dafsd_persist **found)
 {
+	bool (*hinders)(const struct dafsd_persist_range *, const struct dafsd_range *) =
+		state == DAFSD_PERSIST_BROKEN ? dafsd_persist_meets : dafsd_persist_conflicts;
 	struct dafsd_persist *persist;
 	unsigned int n;
 
@@ -131,7 +135,7 @@ struct dafsd_persist_range *dafsd_persist_obstacle(const struct dafsd_persist_fi
 			continue;
 		for (n = 0; n < persist->nr; n++) {
 			if (persist->ranges[n].state != state ||
-			    !dafsd_persist_conflicts(&persist->ranges[n], range))
+			    !hinders(&persist->ranges[n], range))
 				continue;
 			*found = persist;
 			return &persist->ranges[n];
@@ -270,7 +274,6 @@ static dafs_status_t dafsd_persist_look(struct dafsd_file *file, const struct da
  */
 dafs_status_t dafsd_persist_broken(struct dafsd_file *file, bool special, u64 offset, u64 length)
 {
-	/* as if it were written, so that locks for reading are in its way, too */
 	struct dafsd_range range = { .type = F_WRLCK, .start = min_t(u64, offset, OFFSET_MAX) };
 	dafs_status_t status;
 	unsigned int nofs;

@@ -55,11 +55,14 @@ static LIST_HEAD(dafsd_undo_orphans);
 /* How long a file is left alone when changes could not be undone */
 #define DAFSD_UNDO_PAUSE	(HZ / 2)
 
+/* When the server tries again by itself */
+#define DAFSD_UNDO_AGAIN	(10 * HZ)
+
 /* The server ends: what is left is reclaimed when it is back */
 static bool dafsd_undo_halted;
 
 static void dafsd_undo_work_fn(struct work_struct *work);
-static DECLARE_WORK(dafsd_undo_work, dafsd_undo_work_fn);
+static DECLARE_DELAYED_WORK(dafsd_undo_work, dafsd_undo_work_fn);
 
 /**
  * dafsd_persist_undoes() - the AUTORECOVERY lock of a file
@@ -144,7 +147,7 @@ void dafsd_persist_orphan_undo(struct dafsd_undo *undo)
 {
 	lockdep_assert_held_write(&dafsd_persist_sem);
 	list_add_tail(&undo->link, &dafsd_undo_orphans);
-	queue_work(dafsd_close_wq, &dafsd_undo_work);
+	mod_delayed_work(dafsd_close_wq, &dafsd_undo_work, 0);
 }
 
 /**
@@ -378,7 +381,10 @@ static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
 	if (undo->retry && time_before(jiffies, undo->retry))
 		return -EIO;
 	err = dafsd_store_sync(dafsd_server.store) ?: dafsd_undo_restore_by(undo, path);
-	undo->retry = err && err != -EAGAIN ? jiffies + DAFSD_UNDO_PAUSE : 0;
+	WRITE_ONCE(undo->retry, err && err != -EAGAIN ? (jiffies + DAFSD_UNDO_PAUSE) ?: 1 : 0);
+	/* perhaps no client ever asks for the file, and programs of the server see half of it */
+	if (err)
+		queue_delayed_work(dafsd_close_wq, &dafsd_undo_work, DAFSD_UNDO_AGAIN);
 	if (err)
 		pr_warn_ratelimited("dafsd: cannot undo what was written to inode %lu under a lock (undo.%u): %pe\n",
 				    d_inode(path->dentry)->i_ino, undo->slot, ERR_PTR(err));
@@ -536,6 +542,21 @@ static bool dafsd_undo_is_in(const struct inode *inode)
 	return is_in;
 }
 
+/* Could changes not be undone, when that was last tried? */
+static bool dafsd_undo_has_failed(const struct inode *inode)
+{
+	unsigned int nofs = dafsd_persist_read_lock();
+	const struct dafsd_persist *persist = NULL;
+	struct dafsd_persist_file at;
+	bool failed;
+
+	if (dafsd_persist_find_file(inode, &at))
+		persist = dafsd_persist_undoes(&at);
+	failed = persist && READ_ONCE(persist->undo->retry);
+	dafsd_persist_read_unlock(nofs);
+	return failed;
+}
+
 /**
  * dafsd_persist_truncate() - may OPEN empty a file?
  * @file: the file
@@ -544,7 +565,7 @@ static bool dafsd_undo_is_in(const struct inode *inode)
  *
  * Context: may sleep; holds dafsd_file.append until it is done.
  * Return: OK; LOCKED if bytes are broken, or there is an AUTORECOVERY lock, even of the same
- * client; DELAY if changes have to be undone first.
+ * client; DELAY if changes have to be undone first, and IO if that has failed.
  */
 dafs_status_t dafsd_persist_truncate(struct dafsd_file *file)
 {
@@ -553,8 +574,10 @@ dafs_status_t dafsd_persist_truncate(struct dafsd_file *file)
 	if (dafsd_persist_quiet(file))
 		return DAFS_STATUS_OK;
 	status = dafsd_persist_broken(file, true, 0, DAFS_LOCK_TO_EOF);
-	if (status == DAFSERR_DELAY)
+	if (status == DAFSERR_DELAY) {
 		dafsd_persist_undo_later();
+		return dafsd_undo_has_failed(file->inode) ? DAFSERR_IO : DAFSERR_DELAY;
+	}
 	if (status)
 		return status;
 	return dafsd_undo_is_in(file->inode) ? DAFSERR_LOCKED : DAFS_STATUS_OK;
@@ -655,7 +678,7 @@ static void dafsd_undo_work_fn(struct work_struct *work)
 void dafsd_persist_undo_later(void)
 {
 	if (dafsd_undo_count())
-		queue_work(dafsd_close_wq, &dafsd_undo_work);
+		mod_delayed_work(dafsd_close_wq, &dafsd_undo_work, 0);
 }
 
 /**
@@ -666,7 +689,7 @@ void dafsd_persist_undo_later(void)
 void dafsd_persist_undo_halt(void)
 {
 	WRITE_ONCE(dafsd_undo_halted, true);
-	cancel_work_sync(&dafsd_undo_work);
+	cancel_delayed_work_sync(&dafsd_undo_work);
 }
 
 /**
@@ -692,7 +715,7 @@ void dafsd_persist_undo_stop(void)
 	unsigned int nofs;
 	LIST_HEAD(over);
 
-	cancel_work_sync(&dafsd_undo_work);
+	cancel_delayed_work_sync(&dafsd_undo_work);
 	nofs = dafsd_persist_write_lock();
 	list_splice_init(&dafsd_undo_orphans, &over);
 	dafsd_persist_write_unlock(nofs);

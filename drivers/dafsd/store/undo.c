@@ -591,10 +591,14 @@ static int dafsd_undo_copy_from(struct dafsd_undo *undo, const struct path *from
 static int dafsd_undo_save_locked(struct dafsd_undo *undo, const struct path *from, loff_t start,
 				  loff_t end)
 {
-	u64 needs = dafsd_undo_needs(undo, start, end);
 	loff_t to = undo->end;
+	u64 needs;
 	int err;
 
+	/* so much more than there can be room for that it need not be looked at, hole or not */
+	if (end - start > dafsd_undo_limit() / 2)
+		return -ENOSPC;
+	needs = dafsd_undo_needs(undo, start, end);
 	if (!needs)
 		return 0;
 	err = dafsd_undo_reserve(undo, needs);

@@ -160,6 +160,24 @@ static void dafs_persist_reboot_test(struct kunit *test)
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, 10));
 }
 
+/* E-80: one for reading that is broken keeps others from reading, and LOCK and LOCKT say so. */
+static void dafs_persist_reader_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, PERSIST, 0, ALL));
+	HOLDER_OK(test, holder_lock(b, DAFS_READ_LT, 0, 0, 10));
+	HOLDER_OK(test, holder_read(b, true, 0, 1));
+	HOLDER_OK(test, holder_unlock(b, 0, 10));
+	holder_reboot(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_STATEID, holder_read(b, true, 0, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(b, DAFS_READ_LT, 0, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_READ_LT, 0, 0, 10));
+	HOLDER_OK(test, holder_lock(b, DAFS_READ_LT, REPAIR, 0, ALL));
+	HOLDER_OK(test, holder_read(b, true, 0, 1));
+}
+
 /* R-4.4.1.3-01: a restart of the server forgets neither what is left, nor what is broken. */
 static void dafs_persist_restart_test(struct kunit *test)
 {
@@ -330,6 +348,7 @@ static struct kunit_case persist_cases[] = {
 	KUNIT_CASE_PARAM(dafs_persist_reclaim_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_persist_own_test),
 	KUNIT_CASE_PARAM(dafs_persist_reboot_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_persist_reader_test),
 	KUNIT_CASE(dafs_persist_restart_test),
 	KUNIT_CASE(dafs_persist_release_test),
 	KUNIT_CASE_PARAM(dafs_persist_io_test, dafs_flavours_gen),

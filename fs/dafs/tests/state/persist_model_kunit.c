@@ -171,8 +171,7 @@ static bool model_meets_broken(const struct model *m, const struct model_range *
 	unsigned int lock;
 
 	for (lock = 1; lock < m->nr; lock++)
-		if (m->locks[lock].bytes & model_bytes(range) &&
-		    model_conflict(m->locks[lock].type, range->type))
+		if (m->locks[lock].bytes & model_bytes(range))
 			return true;
 	return false;
 }

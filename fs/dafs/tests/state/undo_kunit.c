@@ -443,6 +443,35 @@ static bool undo_read_in_time(struct holder *h)
 }
 
 /* What cannot be undone is not used until it can. */
+static dafs_status_t undo_open_truncate(struct holder *h)
+{
+	struct dafs_open_args args = dafs_test_open_args("truncates", DAFS_RW, 0);
+	struct dafs_str name = dafs_test_str("file");
+	struct dafs_open_res res = {};
+
+	args.dir_handle = h->fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	args.open_type = DAFS_OPEN_CREATE;
+	args.createmode = DAFS_CREATE_UNCHECKED;
+	args.createattrs.included = DAFS_FATTR_OBJECT_SIZE;
+	args.createattrs.valid = DAFS_FATTR_OBJECT_SIZE;
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_OPEN, &args, &res);
+}
+
+/* What cannot be undone is tried in the background; meanwhile the answer may be DELAY. */
+static dafs_status_t undo_open_truncate_at_last(struct holder *h)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	dafs_status_t status;
+
+	do {
+		status = undo_open_truncate(h);
+		if (status == DAFSERR_DELAY)
+			msleep(20);
+	} while (status == DAFSERR_DELAY && time_before(jiffies, end));
+	return status;
+}
+
 static void dafs_undo_stuck_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = persist_fixture(test);
@@ -457,11 +486,46 @@ static void dafs_undo_stuck_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_read(b, true, 0, 1));
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(b, true));
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_truncate(b, false, 0));
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, undo_open_truncate_at_last(b));
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
 	undo_expect_new(test, fix);
 	undo_rename(test, "away", "undo.0");
 	KUNIT_EXPECT_TRUE(test, undo_read_in_time(b));
 	undo_expect_old(test, fix);
+}
+
+/* What fails for a while is tried again, also if no client asks for the file. */
+static void dafs_undo_again_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	unsigned long end;
+
+	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+	undo_change(test, a);
+	WRITE_ONCE(dafsd_server.grace.on, true);
+	undo_restart(test, a);
+	undo_rename(test, "undo.0", "away");
+	undo_grace(false);
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_read(b, true, 0, 1));
+	undo_rename(test, "away", "undo.0");
+	end = jiffies + 3 * msecs_to_jiffies(RAW_WAIT_MS);
+	while (dafsd_undo_count() && time_before(jiffies, end))
+		msleep(100);
+	undo_expect_old(test, fix);
+}
+
+/* A sparse file is as long as its user likes: what cannot be saved is not looked at. */
+static void dafs_undo_sparse_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix);
+
+	UNDO_OK(test, holder_truncate(a, true, 1ULL << 43));
+	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOSPC, holder_truncate(a, true, 0));
+	UNDO_OK(test, holder_unlock(a, 0, ALL));
+	UNDO_OK(test, holder_truncate(a, true, 0));
 }
 
 /* Who reclaims such a lock has what it had, but cannot write before changes can be saved. */
@@ -757,6 +821,8 @@ static struct kunit_case undo_cases[] = {
 	KUNIT_CASE_PARAM(dafs_undo_others_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_undo_no_room_test),
 	KUNIT_CASE(dafs_undo_stuck_test),
+	KUNIT_CASE_SLOW(dafs_undo_again_test),
+	KUNIT_CASE(dafs_undo_sparse_test),
 	KUNIT_CASE(dafs_undo_missing_test),
 	KUNIT_CASE(dafs_undo_damaged_test),
 	KUNIT_CASE(dafs_undo_cut_test),
