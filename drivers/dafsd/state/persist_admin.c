@@ -5,6 +5,7 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include "../session/server.h"
 #include "persist_impl.h"
 
 /* Where the first lock begins that does so at @from or behind it; or -1 */
