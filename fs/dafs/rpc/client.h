@@ -64,6 +64,8 @@ struct dafs_client_params {
  * @client_id: what the server keeps for this client, it keeps under this id
  * @recoverers: mounts that have state at the server, see recover.c
  * @recovered: for a change of what recovers
+ * @purge_due: DELEGPURGE has not reached the server that knows this client as @purge_id
+ * @purge_id: likewise; both guarded by @lock
  * @verifier: client_verifier
  * @instance: names this client in discriminators (E-124)
  * @creds: credential handles, shared with other mounts that have the same client-id
@@ -99,6 +101,8 @@ struct dafs_client {
 	struct dafs_client_id client_id;
 	struct list_head recoverers;
 	wait_queue_head_t recovered;
+	bool purge_due;
+	struct dafs_client_id purge_id;
 	struct dafs_verifier verifier;
 	u8 instance[4];
 	struct dafs_cred_cache *creds;

@@ -122,6 +122,28 @@ static bool dafs_recoverer_end(struct dafs_recoverer *who, struct dafs_conn *con
 	return last;
 }
 
+/*
+ * All of them have got back what they had.  If the connection is lost before the server knows
+ * that, the next one tells it.
+ */
+static void dafs_client_purge(struct dafs_client *clnt, struct dafs_conn *conn)
+{
+	struct dafs_op op = { .proc = DAFS_PROC_DELEGPURGE };
+	int err = dafs_op_run_on(clnt, conn, &op);
+
+	dafs_op_end(&op);
+	spin_lock(&clnt->lock);
+	clnt->purge_due = err == -ENOTCONN || err == -ENOMEM;
+	clnt->purge_id = conn->client_id;
+	spin_unlock(&clnt->lock);
+}
+
+static bool dafs_client_owes_purge(struct dafs_client *clnt, const struct dafs_conn *conn)
+{
+	guard(spinlock)(&clnt->lock);
+	return clnt->purge_due && dafs_opaque64_equal(&clnt->purge_id, &conn->client_id);
+}
+
 static void dafs_recoverer_work(struct work_struct *work)
 {
 	struct dafs_recoverer *who = container_of(work, struct dafs_recoverer, work);
@@ -138,7 +160,7 @@ static void dafs_recoverer_work(struct work_struct *work)
 	memalloc_nofs_restore(flags);
 	trace_dafs_recovered(who->clnt, err);
 	if (dafs_recoverer_end(who, conn, err))
-		dafs_conn_notify(conn, DAFS_PROC_DELEGPURGE, NULL);
+		dafs_client_purge(who->clnt, conn);
 	dafs_conn_put(conn);
 }
 
@@ -207,6 +229,8 @@ static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *co
  */
 int dafs_client_recover(struct dafs_client *clnt, struct dafs_conn *conn)
 {
+	if (dafs_client_owes_purge(clnt, conn))
+		dafs_client_purge(clnt, conn);
 	dafs_recoverers_start(clnt, conn);
 	wait_event_timeout(clnt->recovered, !dafs_client_recovering(clnt), DAFS_RECOVER_WAIT);
 	return dafs_recoverers_result(clnt, conn);

@@ -607,6 +607,46 @@ static void dafs_recover_shutdown_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, hook->err);
 }
 
+/* How often a server was told that nothing more will be reclaimed; it answers only the first */
+static atomic_t recover_told;
+
+static void recover_told_once(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(conn->test, 0, raw_get_hdr(conn, msg, &hdr));
+	if (hdr.procedure != DAFS_PROC_DELEGPURGE)
+		raw_serve_request(conn, msg);
+	else if (atomic_inc_return(&recover_told) == 1)
+		raw_answer(conn, &hdr, DAFS_STATUS_OK, 8, NULL);
+}
+
+static void recover_expect_told(struct kunit *test, int want)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (atomic_read(&recover_told) < want && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, want, atomic_read(&recover_told));
+}
+
+/* A connection that is lost before the server knows that all was reclaimed */
+static void dafs_recover_untold_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+
+	atomic_set(&recover_told, 0);
+	srv->request = recover_told_once;
+	recover_session_with(hook, srv);
+	recover_expect_told(test, 1);
+	srv->client_id.b[0]++;
+	recover_break(test, hook->clnt);
+	recover_expect_told(test, 2);
+	recover_break(test, hook->clnt);
+	recover_expect_told(test, 3);
+}
+
 /* Sets up sessions, and then knows neither them nor their client. */
 static void recover_forgetful(struct raw_conn *conn, struct raw_msg *msg)
 {
@@ -671,6 +711,7 @@ static struct kunit_case dafs_recover_cases[] = {
 	KUNIT_CASE(dafs_recover_crowd_test),
 	KUNIT_CASE(dafs_recover_late_test),
 	KUNIT_CASE(dafs_recover_shutdown_test),
+	KUNIT_CASE(dafs_recover_untold_test),
 	KUNIT_CASE(dafs_recover_never_test),
 	KUNIT_CASE(dafs_grant_too_much_test),
 	{}
