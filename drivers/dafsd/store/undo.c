@@ -595,8 +595,8 @@ static int dafsd_undo_save_locked(struct dafsd_undo *undo, const struct path *fr
 	u64 needs;
 	int err;
 
-	/* so much more than there can be room for that it need not be looked at, hole or not */
-	if (end - start > dafsd_undo_limit() / 2)
+	/* more than there is room for, whatever was saved: its holes need not be looked at */
+	if (end - start > undo->bytes + dafsd_undo_limit() / 4)
 		return -ENOSPC;
 	needs = dafsd_undo_needs(undo, start, end);
 	if (!needs)
