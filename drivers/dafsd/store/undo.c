@@ -595,6 +595,8 @@ static int dafsd_undo_save_locked(struct dafsd_undo *undo, const struct path *fr
 	u64 needs;
 	int err;
 
+	if (start >= end)
+		return 0;
 	/* more than there is room for, whatever was saved: its holes need not be looked at */
 	if (end - start > undo->bytes + dafsd_undo_limit() / 4)
 		return -ENOSPC;

@@ -235,10 +235,17 @@ tap_run "the other client again" mount_dafs data $B clientid=two
 REST=/sys/module/dafsd/parameters/delegation_rest
 echo 0 >$REST
 
-# delegate FILE: leaves a delegation of it, and tells how many there are
-delegate()
+is_delegated()
 {
 	(: <>"$1")
+	dafsdctl states | grep -q kind=delegation
+}
+
+# delegate FILE: leaves a delegation of it, and tells how many there are.  The file of the last
+# one is closed in the background, and counts as open until then.
+delegate()
+{
+	eventually is_delegated "$1"
 	dafsdctl states | grep -c kind=delegation
 }
 tap_is "$(delegate $A/file)" 1 "a file is delegated"

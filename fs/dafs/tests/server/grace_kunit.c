@@ -529,7 +529,6 @@ static void grace_record_test(struct kunit *test)
 	grace_new_ids();
 	dafs_backing_write(test, fix, "file", "data", 4);
 	dafs_fixture_lease(test, fix, 2);
-	dafs_fixture_server_param(test, &dafsd_courtesy_seconds, 0);
 	grace_connect(test, &client, grace_id, 1);
 	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
