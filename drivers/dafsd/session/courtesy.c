@@ -124,6 +124,22 @@ static void dafsd_courtesy_ends(struct dafsd_client *client, enum dafsd_client_l
 	WRITE_ONCE(server->nr_yielding, server->nr_yielding + 1);
 }
 
+static bool dafsd_client_move_locked(struct dafsd_client *client, enum dafsd_client_life from,
+				     enum dafsd_client_life to)
+{
+	if (client->life != from)
+		return false;
+	if (to == DAFSD_CLIENT_COURTEOUS && atomic_read(&client->nr_recalls))
+		return false;
+	if (to == DAFSD_CLIENT_COURTEOUS)
+		dafsd_courtesy_begins(client);
+	else if (from == DAFSD_CLIENT_COURTEOUS)
+		dafsd_courtesy_ends(client, to);
+	WRITE_ONCE(client->life, to);
+	trace_dafsd_client(client, dafsd_life_name(to));
+	return true;
+}
+
 /**
  * dafsd_client_move() - change what a client is
  * @client: the client
@@ -140,18 +156,13 @@ static void dafsd_courtesy_ends(struct dafsd_client *client, enum dafsd_client_l
 bool dafsd_client_move(struct dafsd_client *client, enum dafsd_client_life from,
 		       enum dafsd_client_life to)
 {
-	guard(spinlock)(&client->server->courtesy_lock);
-	if (client->life != from)
-		return false;
-	if (to == DAFSD_CLIENT_COURTEOUS && atomic_read(&client->nr_recalls))
-		return false;
-	if (to == DAFSD_CLIENT_COURTEOUS)
-		dafsd_courtesy_begins(client);
-	else if (from == DAFSD_CLIENT_COURTEOUS)
-		dafsd_courtesy_ends(client, to);
-	WRITE_ONCE(client->life, to);
-	trace_dafsd_client(client, dafsd_life_name(to));
-	return true;
+	spinlock_t *lock = &client->server->courtesy_lock;
+	bool moved;
+
+	spin_lock(lock);
+	moved = dafsd_client_move_locked(client, from, to);
+	spin_unlock(lock);
+	return moved;
 }
 
 /**
@@ -240,15 +251,17 @@ void dafsd_courtesy_wait_all(struct dafsd_server *server)
 struct dafsd_client *dafsd_courtesy_oldest(struct dafsd_server *server,
 					   const struct dafsd_peer *peer)
 {
-	struct dafsd_client *client;
+	struct dafsd_client *client, *found = NULL;
 
-	guard(spinlock)(&server->courtesy_lock);
+	spin_lock(&server->courtesy_lock);
 	list_for_each_entry(client, &server->courteous, courtesy_link)
 		if (!peer || client->peer == peer) {
 			kref_get(&client->ref);
-			return client;
+			found = client;
+			break;
 		}
-	return NULL;
+	spin_unlock(&server->courtesy_lock);
+	return found;
 }
 
 /**

@@ -948,14 +948,18 @@ static bool dafsd_state_is_awaited(struct dafsd_state *st)
 bool dafsd_locks_awaited(struct dafsd_client *client)
 {
 	struct dafsd_state *st;
+	bool awaited = false;
 
 	if (!atomic_read(&client->nr_locks))
 		return false;
-	guard(spinlock)(&client->lock);
-	list_for_each_entry(st, &client->states, client_link)
-		if (dafsd_state_is_awaited(st))
-			return true;
-	return false;
+	spin_lock(&client->lock);
+	list_for_each_entry(st, &client->states, client_link) {
+		awaited = dafsd_state_is_awaited(st);
+		if (awaited)
+			break;
+	}
+	spin_unlock(&client->lock);
+	return awaited;
 }
 
 /* Does a lock belong to @locker, and begin at @from or later? */

@@ -140,8 +140,12 @@ static void dafs_client_purge(struct dafs_client *clnt, struct dafs_conn *conn)
 
 static bool dafs_client_owes_purge(struct dafs_client *clnt, const struct dafs_conn *conn)
 {
-	guard(spinlock)(&clnt->lock);
-	return clnt->purge_due && dafs_opaque64_equal(&clnt->purge_id, &conn->client_id);
+	bool owes;
+
+	spin_lock(&clnt->lock);
+	owes = clnt->purge_due && dafs_opaque64_equal(&clnt->purge_id, &conn->client_id);
+	spin_unlock(&clnt->lock);
+	return owes;
 }
 
 static void dafs_recoverer_work(struct work_struct *work)
