@@ -571,7 +571,10 @@ static dafs_status_t dafsd_lock_unlock(struct dafsd_rqst *rq, const struct dafsd
 	return status;
 }
 
-/* @due: set if changes under another lock have to be undone first; @spare: for the caller to close */
+/*
+ * @due: set if changes under another lock have to be undone first
+ * @spare: for the caller to close
+ */
 static dafs_status_t dafsd_lock_try_once(struct dafsd_rqst *rq, const struct dafsd_use *use,
 					 struct dafsd_locker *locker,
 					 const struct dafsd_lock_req *req, bool *ours, bool *due,
