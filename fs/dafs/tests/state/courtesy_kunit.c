@@ -22,12 +22,17 @@
 
 #define HOLDER_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
 
-/* A server without PERSIST locks, which gives courtesy, and whose leases do not end */
+#define COURT_LEASE	3600	/* seconds */
+
+/*
+ * A server without PERSIST locks, which gives courtesy, and whose leases do not end: those of
+ * clients that other tests have left behind must not end meanwhile either.
+ */
 static struct dafs_fixture *court_fixture(struct kunit *test)
 {
 	struct dafs_fixture *fix = persist_fixture(test);
 
-	dafs_fixture_lease(test, fix, 90);
+	dafs_fixture_lease(test, fix, COURT_LEASE);
 	dafs_fixture_server_param(test, &dafsd_courtesy_seconds, 86400);
 	return fix;
 }
@@ -155,7 +160,7 @@ static void court_return_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
 	KUNIT_EXPECT_TRUE(test, court_return(test, a));
 	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_ACTIVE, READ_ONCE(at->life));
-	KUNIT_EXPECT_EQ(test, 90, court_record(a).lease);
+	KUNIT_EXPECT_EQ(test, COURT_LEASE, court_record(a).lease);
 	HOLDER_OK(test, holder_read(a, true, 0, 4));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 9, 1));
 	/* it may get more at once */
