@@ -170,7 +170,7 @@ static void court_return_test(struct kunit *test)
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 9, 1));
 	/* it has a lease again */
 	KUNIT_EXPECT_FALSE(test, time_after(READ_ONCE(at->lease_work.timer.expires),
-					    jiffies + 90 * HZ));
+					    jiffies + COURT_LEASE * HZ));
 	HOLDER_OK(test, holder_close(a));
 }
 
