@@ -13,12 +13,9 @@ struct dafs_open_state;
  * struct dafs_deleg_ops - what upper layers do before a delegation is returned
  * @settle: make what was written stable, and read the attributes after that; @idle: no program
  *	writes, and the inode may be locked
- * @discard: before that, drop what was written, but not what was since dafs_inode.stores was
- *	@stores, because the file is about to be truncated
  */
 struct dafs_deleg_ops {
 	void (*settle)(struct inode *inode, const struct cred *cred, bool idle);
-	void (*discard)(struct inode *inode, const struct cred *cred, int stores);
 };
 
 void dafs_delegs_init(const struct dafs_deleg_ops *ops);
@@ -33,12 +30,6 @@ void dafs_deleg_give_up(struct inode *inode);
 bool dafs_deleg_give_back(struct inode *inode);
 void dafs_deleg_evict(struct dafs_inode *di);
 void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn);
-u32 dafs_deleg_former(const struct dafs_open_state *os);
-int dafs_deleg_verify(const struct dafs_open_state *os, struct dafs_conn *conn,
-		      const struct dafs_opened *opened, struct dafs_asked *asked);
-void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked);
-void dafs_deleg_not_reclaimed(struct dafs_open_state *os);
-void dafs_delegs_abandon(struct dafs_sb_info *sbi);
 void dafs_delegs_end(struct dafs_sb_info *sbi);
 void dafs_delegs_lapsed(struct dafs_client *clnt);
 

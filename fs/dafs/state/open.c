@@ -90,7 +90,7 @@ static bool dafs_open_state_narrow(struct dafs_open_state *os)
  * @nodelay: that of struct dafs_op
  * @status: filled with that of the last response, or 0
  *
- * Its locks and its delegation are reclaimed before others learn the new state-id.
+ * Its locks are reclaimed before others learn the new state-id.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -100,12 +100,10 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 {
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
-	struct dafs_asked asked;
 	int err;
 
 	dafs_open_state_how(os, &how);
 	how.nodelay = nodelay;
-	how.former = dafs_deleg_former(os);
 	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
 	if (err && opened.status == DAFSERR_ACCES && dafs_open_state_narrow(os)) {
 		how.access = os->access;
@@ -117,15 +115,7 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	if (!err)
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
 	if (!err)
-		err = dafs_deleg_verify(os, conn, &opened, &asked);
-	if (!err) {
 		dafs_open_state_opened(os, &opened);
-		dafs_deleg_reclaimed(os, asked);
-	} else if (dafs_open_refused(*status)) {
-		/* the open is lost, but not what came with it */
-		os->granted = opened.delegation;
-		dafs_deleg_take(os, dafs_asked_never());
-	}
 	return err;
 }
 
