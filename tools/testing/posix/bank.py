@@ -99,7 +99,12 @@ def main():
         elif function is check:
             command.add_argument("acks", nargs="+")
     options = parser.parse_args()
-    options.function(options)
+    try:
+        options.function(options)
+    except sqlite3.Error as error:
+        # the message is the same for all that a system call can do wrong
+        print(getattr(error, "sqlite_errorname", ""), file=sys.stderr)
+        raise
 
 
 if __name__ == "__main__":
