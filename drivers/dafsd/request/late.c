@@ -18,7 +18,13 @@
  * before its worker checks that the channel is open.  When a channel is closed, it is
  * marked closed before the list is read.  So a change that is not in the list at that
  * time is never started.
+ *
+ * A client repeats a change without a response, and mkdir(2) may fail because it was executed.
+ * So a server that stops executes no more changes, but answers those that it is executing before
+ * it ends their connections.  It counts them (dafsd_conn.unanswered) from here until their
+ * responses have left.
  */
+#include "../session/server.h"
 #include "../session/client.h"
 #include "../session/conn.h"
 #include "../session/session.h"
@@ -42,10 +48,13 @@ void dafsd_late_begin(struct dafsd_rqst *rq)
 	INIT_LIST_HEAD(&rq->change_link);
 	if (!dafsd_late_counts(rq))
 		return;
+	if (!rq->counted)
+		atomic_inc(&rq->conn->unanswered);
+	rq->counted = true;
 	spin_lock_irq(&rq->conn->lock);
 	list_add(&rq->change_link, &rq->conn->changing);
 	spin_unlock_irq(&rq->conn->lock);
-	/* pairs with dafsd_late_closed() */
+	/* pairs with dafsd_late_closed() and dafsd_conns_drain() */
 	smp_mb();
 }
 
@@ -67,6 +76,24 @@ void dafsd_late_end(struct dafsd_rqst *rq)
 	/* if its channel is just being closed, dafsd_conn_finish() does this */
 	if (!list_empty(&conn->late_node))
 		dafsd_late_over(conn);
+}
+
+/**
+ * dafsd_late_answered() - the response to a request has left, or it waits and has changed nothing
+ * @rq: the request
+ *
+ * Context: any.
+ */
+void dafsd_late_answered(struct dafsd_rqst *rq)
+{
+	struct dafsd_server *server = rq->conn->server;
+
+	if (!rq->counted)
+		return;
+	rq->counted = false;
+	/* before it is looked whether somebody waits: pairs with dafsd_conns_drain() */
+	if (atomic_dec_and_test(&rq->conn->unanswered) && READ_ONCE(server->stopping))
+		wake_up(&server->answered);
 }
 
 /* Disabling and enabling an export makes a new object for the same files. */
@@ -122,11 +149,15 @@ static bool dafsd_late_meets_any(const struct dafsd_rqst *rq)
  *
  * Context: process.
  * Return: OK; DELAY while a change of the same client is still executed whose connection
- * has been closed.
+ * has been closed, or if the server stops.
  */
 dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq)
 {
-	if (list_empty(&rq->change_link) || list_empty(&rq->ses->client->late))
+	if (list_empty(&rq->change_link))
+		return DAFS_STATUS_OK;
+	if (READ_ONCE(rq->conn->server->stopping))
+		return DAFSERR_DELAY;
+	if (list_empty(&rq->ses->client->late))
 		return DAFS_STATUS_OK;
 	return dafsd_late_meets_any(rq) ? DAFSERR_DELAY : DAFS_STATUS_OK;
 }

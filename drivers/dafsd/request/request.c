@@ -295,6 +295,7 @@ static bool dafsd_rqst_awaits(struct dafsd_rqst *rq)
 	memset(&rq->res, 0, sizeof(rq->res));
 	rq->body = false;
 	rq->stage = DAFSD_STAGE_RUN;
+	dafsd_late_answered(rq);
 	dafsd_lane_await(rq);
 	return true;
 }
@@ -324,6 +325,7 @@ static bool dafsd_rqst_waits(struct dafsd_rqst *rq)
 	rq->body = false;
 	dafsd_rqst_forget(rq);
 	dafsd_lane_leave(rq);
+	dafsd_late_answered(rq);
 	rq->stage = DAFSD_STAGE_WAITED;
 	return true;
 }
@@ -502,6 +504,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->wants = NULL;
 	rq->walked = 0;
 	rq->waits = NULL;
+	rq->counted = false;
 	rq->cred = NULL;
 	rq->open = NULL;
 	rq->wait = NULL;
@@ -527,6 +530,7 @@ static void dafsd_rqst_sent(struct dafs_rqst *base)
 		dafs_chan_fail(base->chan, DAFS_CLOSE_PROTOCOL);
 	/* while it was executed the client had no reason to send another request */
 	dafsd_rqst_renew(conn);
+	dafsd_late_answered(rq);
 	/* the connection is not released before the responder owns the request again */
 	switch (atomic_dec_return(&conn->busy)) {
 	case 0:

@@ -85,6 +85,7 @@ struct dafsd_wait {
  * @waits: the lane that it waits for a place in, or NULL; guarded by the lock of request/park.c
  * @passes: it is in the list of those that go first there; likewise
  * @change_link: in the changes of its connection that are executed, or empty
+ * @counted: in dafsd_conn.unanswered
  * @park_link: in the list of what it waits for
  * @park_own: in the list of all that wait in its connection
  * @cred: whom to act for; the handlers run under it
@@ -123,6 +124,7 @@ struct dafsd_rqst {
 	struct dafs_lookup_res came;
 	struct dafsd_lane *waits;
 	struct list_head change_link;
+	bool counted;
 	struct list_head park_link;
 	struct list_head park_own;
 	const struct cred *cred;
@@ -176,6 +178,7 @@ void dafsd_park_end(struct dafsd_conn *conn);
 /* late.c: changes that outlive their connection */
 void dafsd_late_begin(struct dafsd_rqst *rq);
 void dafsd_late_end(struct dafsd_rqst *rq);
+void dafsd_late_answered(struct dafsd_rqst *rq);
 dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq);
 dafs_status_t dafsd_late_check_moved(const struct dafsd_rqst *rq);
 

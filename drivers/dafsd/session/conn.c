@@ -38,6 +38,9 @@
  */
 #define DAFSD_MIN_RDMA		80U
 
+/* How long a file system may take for a change that is executed while the server stops, in s */
+#define DAFSD_STOP_SECONDS	5
+
 /* Requests outstanding on a channel that is bound to a session */
 #define DAFSD_BOUND_REQUESTS	((u16)8)
 
@@ -486,9 +489,35 @@ static bool dafsd_conns_none(struct dafsd_server *server)
 	return none;
 }
 
+/* No response leaves on a channel that has failed. */
+static bool dafsd_conns_answered(struct dafsd_server *server)
+{
+	const struct dafsd_conn *conn;
+	bool answered = true;
+
+	spin_lock(&server->conns_lock);
+	list_for_each_entry(conn, &server->conns, node)
+		if (atomic_read(&conn->unanswered) && dafs_chan_is_open(conn->chan))
+			answered = false;
+	spin_unlock(&server->conns_lock);
+	return answered;
+}
+
+/* Of changes, see request/late.c.  A file system that does not return is not waited for. */
+static void dafsd_conns_drain(struct dafsd_server *server)
+{
+	WRITE_ONCE(server->stopping, true);
+	/* pairs with dafsd_late_begin() */
+	smp_mb();
+	wait_event_timeout(server->answered, dafsd_conns_answered(server),
+			   DAFSD_STOP_SECONDS * HZ);
+}
+
 /**
  * dafsd_conns_exit() - end all connections, and with them all sessions
  * @server: the server
+ *
+ * Changes that are executed are answered before.
  *
  * Context: may sleep; the server does not listen any more.
  */
@@ -496,6 +525,7 @@ void dafsd_conns_exit(struct dafsd_server *server)
 {
 	struct dafsd_conn *conn;
 
+	dafsd_conns_drain(server);
 	spin_lock(&server->conns_lock);
 	list_for_each_entry(conn, &server->conns, node)
 		dafsd_conn_fail(conn);

@@ -56,6 +56,7 @@ enum dafsd_conn_state {
  * @nr_waits: requests that wait for what clients have: LOCKs for other locks, others for the
  *	end of a delegation
  * @changing: dafsd_rqst.change_link of the changes that are executed, see request/late.c
+ * @unanswered: changes that are executed, or whose responses have not left, see there
  * @late_node: in dafsd_client.late, after the channel has closed, while a change is
  *	executed; guarded by dafsd_client.late_lock
  * @setup: held while a DAFSD_P_SETUP request is executed
@@ -90,6 +91,7 @@ struct dafsd_conn {
 	bool ending;
 	atomic_t nr_waits;
 	struct list_head changing;
+	atomic_t unanswered;
 	struct list_head late_node;
 	struct mutex setup;	/* see above */
 	u8 auth_failures;

@@ -64,6 +64,7 @@ void dafsd_server_init(struct dafsd_server *server)
 	INIT_LIST_HEAD(&server->conns);
 	INIT_LIST_HEAD(&server->new_conns);
 	init_waitqueue_head(&server->conns_gone);
+	init_waitqueue_head(&server->answered);
 	spin_lock_init(&server->sessions_lock);
 	hash_init(server->session_ids);
 	mutex_init(&server->clients_lock);

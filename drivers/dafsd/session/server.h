@@ -37,6 +37,8 @@
  *	order of arrival
  * @nr_new: in @new_conns
  * @conns_gone: woken when @conns has become empty
+ * @stopping: no more changes are executed; see request/late.c
+ * @answered: woken then, when a connection has no dafsd_conn.unanswered left
  * @sessions_lock: protects @session_ids, @nr_sessions and dafsd_peer.sessions
  * @session_ids: dafsd_session.id_node of all sessions
  * @nr_sessions: in @session_ids
@@ -67,6 +69,8 @@ struct dafsd_server {
 	struct list_head new_conns;
 	unsigned int nr_new;
 	wait_queue_head_t conns_gone;
+	bool stopping;
+	wait_queue_head_t answered;
 	spinlock_t sessions_lock;	/* see above */
 	DECLARE_HASHTABLE(session_ids, 10);
 	unsigned int nr_sessions;

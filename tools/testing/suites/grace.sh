@@ -276,11 +276,56 @@ tap_run "when there is room" start_server state_dir=/tmp/small
 stop_server
 umount /tmp/small
 
-# A state directory whose disk does not answer, and then fails.
+# What a server executes when it is stopped is answered, so no client does it twice.
 modprobe -q brd rd_nr=4 rd_size=16777216
 make_slow_disk 16
 mkdir /tmp/slow
 mkfs.ext4 -q -F /dev/mapper/slow && mount /dev/mapper/slow /tmp/slow || tap_bail "no disk"
+cat >/tmp/make.py <<'PY'
+"""make.py FOLDER ACKS STOP: makes, renames and removes folders until STOP exists."""
+import itertools, os, sys
+folder, acks, stop = sys.argv[1:]
+with open(acks, "w", buffering=1) as acks:
+    for number in itertools.count():
+        if os.path.exists(stop):
+            break
+        os.mkdir(f"{folder}/{number}")
+        os.rename(f"{folder}/{number}", f"{folder}/{number}.new")
+        os.rmdir(f"{folder}/{number}.new")
+        print(number, file=acks)
+PY
+slow_server()
+{
+	modprobe dafsd exports=/tmp/slow:no_root_squash
+}
+slow_server
+mount_dafs slow $A clientid=one
+mkdir $A/1 $A/2
+slow_disk 10 10
+rm -f /tmp/stop /tmp/acks/*
+for maker in 1 2; do
+	python3 -B /tmp/make.py $A/$maker /tmp/acks/$maker /tmp/stop &
+	eval "maker$maker=$!"
+done
+# twice: it has begun anew since then
+both_commit()
+{
+	commits 1 "$acks1" && commits 2 "$acks2"
+}
+for restart in 1 2 3 4 5; do
+	stop_server
+	slow_server
+	acks1=$(($(wc -l </tmp/acks/1) + 1)) acks2=$(($(wc -l </tmp/acks/2) + 1))
+	tap_run "folders are made after restart $restart" eventually both_commit
+done
+touch /tmp/stop
+tap_run "none of them twice" wait $maker1
+tap_run "nor by the other program" wait $maker2
+umount $A
+stop_server
+slow_disk 0 0
+
+# A state directory whose disk does not answer, and then fails.
 start_server state_dir=/tmp/slow
 mount_dafs data $A clientid=one
 mount_dafs data $B clientid=two
