@@ -38,5 +38,6 @@ ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from);
 /* direct.c */
 ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to);
 ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from);
+int dafs_direct_await(struct inode *inode);
 
 #endif /* _FS_DAFS_DATA_H */

@@ -16,6 +16,8 @@
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
+#include <linux/wait_bit.h>
+#include "../state/lock.h"
 #include "data.h"
 #include "netfs_compat.h"
 
@@ -40,8 +42,8 @@ struct dafs_dio_part {
  * @iocb: of asynchronous I/O: to be completed, and holds the file until then; otherwise
  *	NULL
  * @inode: the file
- * @open: the open to use.  With several parts and a waiting task, a reference on @inode
- *	and @open is held, but not on the struct file: otherwise the mount would stay
+ * @open: the open to use.  With a task that waits for what goes on without it, a reference
+ *	on @inode and @open is held, but not on the struct file: otherwise the mount would stay
  *	busy after the task is killed
  * @pos: offset in the file
  * @len: bytes
@@ -50,6 +52,7 @@ struct dafs_dio_part {
  * @nr_bv: number of @bv
  * @pinned: they are to be unpinned
  * @left: parts under way
+ * @parted: set by the first of the two that part: the task that waits, and what it waits for
  * @end_work: completes it if the completion may have to sleep
  * @ended: completed at the end, for the task that waits
  * @ret: bytes or a negative errno, then
@@ -68,6 +71,7 @@ struct dafs_dio {
 	unsigned int nr_bv;
 	bool pinned;
 	atomic_t left;
+	atomic_t parted;
 	struct work_struct end_work;
 	struct completion ended;
 	ssize_t ret;
@@ -272,6 +276,45 @@ static void dafs_dio_end_async(struct dafs_dio *dio)
 	iocb->ki_complete(iocb, ret);
 }
 
+/* The task that waits was killed, or what it waits for has ended: the second of them counts. */
+static void dafs_dio_part_ways(struct dafs_dio *dio)
+{
+	struct dafs_inode *di = DAFS_I(dio->inode);
+
+	if (!dio->write || !atomic_xchg(&dio->parted, 1))
+		return;
+	/* before the waiters are looked for: pairs with dafs_direct_await() */
+	atomic_dec_return(&di->left_writes);
+	wake_up_var(&di->left_writes);
+}
+
+/* A task was killed, and what it has sent to the server is on the way still. */
+static void dafs_dio_leave(struct dafs_dio *dio)
+{
+	if (dio->write)
+		atomic_inc(&DAFS_I(dio->inode)->left_writes);
+	dafs_dio_part_ways(dio);
+}
+
+/**
+ * dafs_direct_await() - wait for direct writes of tasks that were killed
+ * @inode: the file
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 if there are none, or -ERESTARTSYS: also at once for a task that exits, which could
+ * not be killed.
+ */
+int dafs_direct_await(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	if (!atomic_read(&di->left_writes))
+		return 0;
+	if (dafs_task_exits())
+		return -ERESTARTSYS;
+	return wait_var_event_killable(&di->left_writes, !atomic_read(&di->left_writes));
+}
+
 static void dafs_dio_free(struct kref *ref)
 {
 	kvfree(container_of(ref, struct dafs_dio, ref));
@@ -286,6 +329,7 @@ static void dafs_dio_end_waited(struct dafs_dio *dio)
 	struct inode *inode = dio->inode;
 
 	dio->ret = dafs_dio_end(dio);
+	dafs_dio_part_ways(dio);
 	dafs_open_state_put(dio->open, false);
 	complete(&dio->ended);
 	kref_put(&dio->ref, dafs_dio_free);
@@ -363,9 +407,23 @@ static ssize_t dafs_dio_wait(struct dafs_dio *dio)
 	dafs_inode_hold(dio->inode);
 	kref_get(&dio->ref);
 	dafs_dio_start(dio);
-	ret = wait_for_completion_killable(&dio->ended) ?: dio->ret;
+	ret = wait_for_completion_killable(&dio->ended);
+	if (ret)
+		dafs_dio_leave(dio);
+	else
+		ret = dio->ret;
 	kref_put(&dio->ref, dafs_dio_free);
 	return ret;
+}
+
+/*
+ * May all of it go on in the background?  What one request can move is moved by the task, as a
+ * rule.  But if that is killed, the server may execute the request later, and what was written
+ * under a lock is waited for before it is unlocked: dafs_direct_await().
+ */
+static bool dafs_dio_outlives_task(const struct dafs_dio *dio)
+{
+	return dio->nr > 1 || (dio->write && dio->pinned && dafs_locks_any(dio->inode));
 }
 
 static ssize_t dafs_dio_do(struct dafs_dio *dio)
@@ -391,7 +449,7 @@ static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool writ
 		dafs_dio_start(dio);
 		return -EIOCBQUEUED;
 	}
-	ret = dio->nr > 1 ? dafs_dio_wait(dio) : dafs_dio_do(dio);
+	ret = dafs_dio_outlives_task(dio) ? dafs_dio_wait(dio) : dafs_dio_do(dio);
 	if (ret > 0)
 		iocb->ki_pos += ret;
 	return ret;

@@ -51,6 +51,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	atomic_set(&di->ahead_credit, 0);
 	di->btime = (struct timespec64){};
 	atomic_set(&di->writers, 0);
+	atomic_set(&di->left_writes, 0);
 	di->writer = NULL;
 	di->writer_leaves = false;
 	di->unstable_bytes = 0;

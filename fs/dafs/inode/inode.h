@@ -86,6 +86,7 @@ struct dafs_locks;
  * @ahead: the read-ahead, or NULL; guarded by DAFS_INO_AHEAD
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
+ * @left_writes: direct writes in progress whose tasks were killed
  * @writer: user who owns the dirty folios, see data/writer.c, or NULL; guarded by @lock, and
  *	changed under @claim_lock and netfs.wb_lock
  * @writer_leaves: another user waits for the write-back of these folios; guarded by
@@ -131,6 +132,7 @@ struct dafs_inode {
 	struct timespec64 btime;
 	atomic_t ahead_credit;
 	atomic_t writers;
+	atomic_t left_writes;
 	const struct cred *writer;
 	bool writer_leaves;
 	struct mutex write_lock;	/* see above */

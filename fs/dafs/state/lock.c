@@ -33,13 +33,14 @@
  */
 #include <linux/filelock.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "state.h"
 #include "lock.h"
 #include "open_impl.h"
 
 static void dafs_locks_work(struct work_struct *work);
 
-static struct dafs_locks *dafs_locks_alloc(struct inode *inode, void (*settle)(struct inode *))
+static struct dafs_locks *dafs_locks_alloc(struct inode *inode, int (*settle)(struct inode *))
 {
 	struct dafs_locks *locks = kzalloc(sizeof(*locks), GFP_KERNEL);
 
@@ -63,7 +64,7 @@ static struct dafs_locks *dafs_locks_alloc(struct inode *inode, void (*settle)(s
  * Context: may sleep.
  * Return: the locks, which stay until the inode is evicted, or NULL without memory.
  */
-struct dafs_locks *dafs_locks_get(struct inode *inode, void (*settle)(struct inode *inode))
+struct dafs_locks *dafs_locks_get(struct inode *inode, int (*settle)(struct inode *inode))
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_locks *locks = READ_ONCE(di->locks), *other;
@@ -124,7 +125,8 @@ bool dafs_locks_any(const struct inode *inode)
  * @end: last byte
  *
  * Context: any but interrupt.
- * Return: true if no other client has locked any byte of it.
+ * Return: true if no other client has locked any byte of it, nor will before what is written now
+ * has been written back.
  */
 bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end)
 {
@@ -133,7 +135,7 @@ bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end)
 	bool covered = locks;
 	loff_t last;
 
-	if (!locks)
+	if (!locks || atomic_read(&locks->shrinking))
 		return false;
 	spin_lock(&locks->lock);
 	for (; covered && start <= end; start = last + 1) {
@@ -259,6 +261,35 @@ void dafs_locks_leave(struct dafs_locks *locks)
 {
 	dafs_locks_rest(locks);
 	mutex_unlock(&locks->mutex);
+}
+
+/**
+ * dafs_locks_shrink() - bytes may be about to be unlocked at the server
+ * @locks: locks of the file
+ *
+ * From now on dafs_locks_cover() says that none are locked, so that nothing is written into the
+ * cache that would be written back too late.
+ *
+ * Context: any.  To be undone by dafs_locks_shrunk().
+ */
+void dafs_locks_shrink(struct dafs_locks *locks)
+{
+	atomic_inc(&locks->shrinking);
+	/* writers see this, or are seen: pairs with dafs_buffered_write() */
+	smp_mb__after_atomic();
+}
+
+/**
+ * dafs_locks_shrunk() - undo dafs_locks_shrink(): what is not locked any more is known
+ * @locks: locks of the file
+ *
+ * Context: any.
+ */
+void dafs_locks_shrunk(struct dafs_locks *locks)
+{
+	/* who sees this sees what the list of locks and the inode say by now */
+	smp_mb__before_atomic();
+	atomic_dec(&locks->shrinking);
 }
 
 /**
@@ -1181,22 +1212,34 @@ static void dafs_locks_probe(struct dafs_locks *locks)
 		dafs_held_mark(locks, held.start, held.end, DAFS_HELD_LOST);
 }
 
+/* Return: true if it must be tried again. */
+static bool dafs_locks_lower_all(struct dafs_locks *locks)
+{
+	bool again;
+
+	if (locks->settle(locks->inode))
+		return true;
+	/* a worker is not killed */
+	if (dafs_locks_enter(locks))
+		return false;
+	if (xchg(&locks->suspect, false))
+		dafs_locks_probe(locks);
+	dafs_locks_lower_range(locks, 0, OFFSET_MAX, false);
+	again = dafs_locks_unsure(locks);
+	dafs_locks_leave(locks);
+	return again;
+}
+
 /* A server that cannot be reached on a soft mount may be back later. */
 static void dafs_locks_work(struct work_struct *work)
 {
 	struct dafs_locks *locks = container_of(to_delayed_work(work), struct dafs_locks, work);
 	struct inode *inode = locks->inode;
-	bool again = false;
+	bool again;
 
-	locks->settle(inode);
-	/* a worker is not killed */
-	if (!dafs_locks_enter(locks)) {
-		if (xchg(&locks->suspect, false))
-			dafs_locks_probe(locks);
-		dafs_locks_lower_range(locks, 0, OFFSET_MAX, false);
-		again = dafs_locks_unsure(locks);
-		dafs_locks_leave(locks);
-	}
+	dafs_locks_shrink(locks);
+	again = dafs_locks_lower_all(locks);
+	dafs_locks_shrunk(locks);
 	if (again) {
 		locks->delay_ms = dafs_next_delay(locks->delay_ms);
 		again = queue_delayed_work(dafs_inode_clnt(inode)->lock_wq, &locks->work,

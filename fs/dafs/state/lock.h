@@ -62,7 +62,8 @@ struct dafs_held {
  * @held: struct dafs_held
  * @lost: some of them are lost
  * @settle: of an upper layer: writes and commits what was written under locks, before they
- *	are released in the background
+ *	are released in the background; 0, or a negative errno if that must be tried again
+ * @shrinking: tasks that may be about to unlock bytes, see dafs_locks_shrink()
  * @unlock_start: first byte of what is just being unlocked; changed under @mutex
  * @unlock_end: the last one, or -1
  * @lost_late: some were found to be lost by that; guarded by @mutex
@@ -80,7 +81,8 @@ struct dafs_locks {
 	spinlock_t lock;	/* see above */
 	struct list_head held;
 	bool lost;
-	void (*settle)(struct inode *inode);
+	int (*settle)(struct inode *inode);
+	atomic_t shrinking;
 	loff_t unlock_start;
 	loff_t unlock_end;
 	bool lost_late;
@@ -114,10 +116,12 @@ void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);
 
 /* lock.c */
-struct dafs_locks *dafs_locks_get(struct inode *inode, void (*settle)(struct inode *inode));
+struct dafs_locks *dafs_locks_get(struct inode *inode, int (*settle)(struct inode *inode));
 void dafs_locks_free(struct dafs_inode *di);
 int dafs_locks_enter(struct dafs_locks *locks);
 void dafs_locks_leave(struct dafs_locks *locks);
+void dafs_locks_shrink(struct dafs_locks *locks);
+void dafs_locks_shrunk(struct dafs_locks *locks);
 int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised);
 int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,

@@ -118,8 +118,10 @@ static int dafs_file_open(struct inode *inode, struct file *file)
  *
  * Context: may sleep; a work item of this file system may call it, but one that closes files
  * may not.
+ * Return: 0, or -ERESTARTSYS if the task is killed or exits before all is stable; the background
+ * goes on.
  */
-void dafs_file_write_out(struct inode *inode)
+int dafs_file_write_out(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 
@@ -127,7 +129,7 @@ void dafs_file_write_out(struct inode *inode)
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 	clear_bit(DAFS_INO_FLUSHING, &di->flags);
-	dafs_commit_inode(inode);
+	return dafs_commit_inode(inode);
 }
 
 /**
@@ -164,7 +166,7 @@ static void dafs_file_settle_attrs(struct file *file)
  *
  * What is locked in it is locked at the server by now.  Writers in progress may not have seen
  * that, and write whole folios; they are waited for, so that what they write is written back
- * before others write next to it.
+ * before others write next to it.  So are direct writes of tasks that were killed.
  *
  * Context: may sleep; a work queue.
  */
@@ -177,6 +179,7 @@ void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle
 		mutex_lock(&di->write_lock);
 		mutex_unlock(&di->write_lock);
 	}
+	dafs_direct_await(inode);
 	if (!dafs_file_is_written(inode) || READ_ONCE(di->unstable_bytes))
 		dafs_file_write_out(inode);
 	dafs_own_change_settle(inode, cred);
@@ -536,6 +539,16 @@ static ssize_t dafs_buffered_write_locked(struct kiocb *iocb, struct iov_iter *f
 }
 
 /*
+ * Whole folios are written back only if they are as the server has them.  What others have changed
+ * until bytes were locked may still be in the cache, if they were locked just now.
+ */
+static bool dafs_write_is_exact(struct inode *inode, loff_t pos, size_t len)
+{
+	return dafs_lock_write_exactly(inode, pos, len) ||
+	       (dafs_locks_any(inode) && !dafs_mapping_zapped(DAFS_I(inode)));
+}
+
+/*
  * netfs_start_io_write() allows parallel writers.  One could undo the size that another
  * has set, so they are serialized here.
  */
@@ -551,13 +564,14 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 		return ret;
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
+	dafs_writer_begin(inode);
+	/* pairs with dafs_lock_await_writers() */
+	smp_mb__after_atomic();
 	/* a delegation may have ended: pairs with dafs_file_hand_over() */
-	exactly = dafs_lock_write_exactly(inode, iocb->ki_pos, iov_iter_count(from));
-	if (!exactly) {
-		dafs_writer_begin(inode);
+	exactly = dafs_write_is_exact(inode, iocb->ki_pos, iov_iter_count(from));
+	if (!exactly)
 		ret = dafs_buffered_write_locked(iocb, from);
-		dafs_writer_end(inode);
-	}
+	dafs_writer_end(inode);
 	mutex_unlock(&di->write_lock);
 	return exactly ? dafs_direct_write(iocb, from) : ret;
 }

@@ -14,6 +14,7 @@
 #include <linux/filelock.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include "../data/data.h"
 #include "../state/lock.h"
 #include "vfs.h"
@@ -42,21 +43,63 @@ static bool dafs_lock_may_delay(const struct inode *inode)
 	return dafs_inode_delegated_to_write(DAFS_I(inode)) && !dafs_locks_recorded(inode);
 }
 
-static void dafs_lock_settle(struct inode *inode)
+static int dafs_lock_write_all(struct inode *inode)
 {
-	if (dafs_lock_may_delay(inode))
-		return;
-	if (!dafs_file_is_written(inode) || READ_ONCE(DAFS_I(inode)->unstable_bytes))
-		dafs_file_settle(inode);
+	int err = dafs_direct_await(inode);
+
+	if (err)
+		return err;
+	if (dafs_file_is_written(inode) && !READ_ONCE(DAFS_I(inode)->unstable_bytes))
+		return 0;
+	return dafs_file_write_out(inode);
 }
 
-/* The same by a work item: what was written under locks must not follow their release. */
-static void dafs_lock_write_out(struct inode *inode)
+/*
+ * Make stable what was written until now.
+ *
+ * Return: 0, or -ERESTARTSYS if this task cannot wait for that.
+ */
+static int dafs_lock_settle(struct inode *inode)
+{
+	int err;
+
+	/* it may also fail because another task was killed; a work item comes again later */
+	do {
+		err = dafs_lock_write_all(inode);
+	} while (err && !(current->flags & (PF_EXITING | PF_KTHREAD)) &&
+		 !fatal_signal_pending(current));
+	return err;
+}
+
+/*
+ * Writers in progress may have seen that all of a folio was locked, and not have put into it yet
+ * what they write.  Those that come later see that it is being unlocked: dafs_locks_shrink().
+ */
+static int dafs_lock_await_writers(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	/* pairs with dafs_buffered_write() */
+	smp_mb();
+	if (!atomic_read(&di->writers))
+		return 0;
+	if (dafs_task_exits() ? !mutex_trylock(&di->write_lock) :
+				mutex_lock_killable(&di->write_lock))
+		return -ERESTARTSYS;
+	mutex_unlock(&di->write_lock);
+	return 0;
+}
+
+/*
+ * What was written under locks must not follow their release.
+ *
+ * Return: 0, or -ERESTARTSYS if this task cannot wait for all of it; a work item can.
+ */
+static int dafs_lock_write_out(struct inode *inode)
 {
 	if (dafs_lock_may_delay(inode))
-		return;
-	if (!dafs_file_is_written(inode) || READ_ONCE(DAFS_I(inode)->unstable_bytes))
-		dafs_file_write_out(inode);
+		return 0;
+	return dafs_lock_await_writers(inode) ?: dafs_lock_settle(inode);
 }
 
 /* Others may have changed the file until now. */
@@ -124,16 +167,16 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	if (err)
 		return err;
 	/* what was written before is not undone, so a delegation does not keep it here */
-	if (range->options & DAFS_LOCK_AUTORECOVERY)
-		dafs_file_settle(inode);
-	else
-		dafs_lock_settle(inode);
-	err = dafs_locks_enter(locks);
+	if ((range->options & DAFS_LOCK_AUTORECOVERY) || !dafs_lock_may_delay(inode))
+		err = dafs_lock_settle(inode);
+	err = err ?: dafs_locks_enter(locks);
 	if (err)
 		return err;
+	dafs_locks_shrink(locks);
 	err = dafs_lock_both(locks, file, fl, range, &raised);
 	if (!err && raised)
 		dafs_lock_doubt(inode);
+	dafs_locks_shrunk(locks);
 	dafs_locks_leave(locks);
 	/* reading and writing notice for themselves, but not a mapping */
 	if (!err && raised && mapping_mapped(inode->i_mapping))
@@ -183,13 +226,6 @@ static bool dafs_lock_in_background(const struct inode *inode)
 	return (current->flags & PF_WQ_WORKER) || dafs_exits_while_down(dafs_inode_clnt(inode));
 }
 
-/* A task that exits does not wait until what it has written is stable, but the work item does. */
-static bool dafs_lock_is_unsettled(const struct inode *inode)
-{
-	return dafs_task_exits() && dafs_locks_recorded(inode) &&
-	       (READ_ONCE(DAFS_I(inode)->unstable_bytes) || !dafs_file_is_written(inode));
-}
-
 /*
  * @tell: return -EIO if the lock had been lost, or if it is not known whether the server has
  * ended one with a record; it is unlocked all the same
@@ -209,15 +245,13 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 			dafs_locks_lower_later(DAFS_I(inode)->locks);
 		return err;
 	}
-	/* looked at once: if it is not to wait here, the work item does, and then unlocks */
-	later = dafs_lock_in_background(inode);
-	if (later)
-		dafs_lock_settle(inode);
-	else
-		dafs_lock_write_out(inode);
-	later = later || dafs_lock_is_unsettled(inode) || dafs_locks_enter(locks);
+	dafs_locks_shrink(locks);
+	/* if it is not to wait here, or cannot, the work item does, and then unlocks */
+	later = dafs_lock_in_background(inode) || dafs_lock_write_out(inode) ||
+		dafs_locks_enter(locks);
 	err = locks_lock_file_wait(file, fl);
 	if (later) {
+		dafs_locks_shrunk(locks);
 		dafs_locks_lower_later(locks);
 		return err;
 	}
@@ -226,6 +260,7 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 	locks->lost_late = false;
 	dafs_locks_lower(locks, range.start, range.end);
 	lost |= locks->lost_late;
+	dafs_locks_shrunk(locks);
 	if (tell && !err && (lost || dafs_locks_in_doubt(locks, range.start, range.end)))
 		err = -EIO;
 	/* what is cached may have been undone, or changed by others */

@@ -83,7 +83,7 @@ void dafs_own_metadata(struct inode *inode, const struct cred *cred);
 extern const struct file_operations dafs_file_fops;
 u32 dafs_file_access(const struct file *file);
 int dafs_file_opened(struct inode *inode, struct file *file);
-void dafs_file_write_out(struct inode *inode);
+int dafs_file_write_out(struct inode *inode);
 void dafs_file_settle(struct inode *inode);
 bool dafs_file_is_written(const struct inode *inode);
 void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle);
