@@ -19,7 +19,9 @@
  *     task sends nothing after it, and the next task with the mutex waits for its end.
  *  4. A LOCK that waits at the server is sent without the mutex, so that others can unlock
  *     meanwhile.  If it is granted, its bytes are UNSURE, because others may have unlocked
- *     them since: the task that has waited asks once more.
+ *     them since: the task that has waited asks once more.  It would make weaker what other
+ *     programs have there, so a stronger lock is not set before it is answered: see
+ *     dafs_locks_enter_to_raise().
  *  5. A task that is killed, or may not wait, leaves the unlocking to dafs_locks.work.
  *
  * While the file is delegated for writing, the server need not know of new locks
@@ -52,6 +54,7 @@ static struct dafs_locks *dafs_locks_alloc(struct inode *inode, int (*settle)(st
 	mutex_init(&locks->mutex);
 	spin_lock_init(&locks->lock);
 	INIT_LIST_HEAD(&locks->held);
+	INIT_LIST_HEAD(&locks->waiting);
 	INIT_DELAYED_WORK(&locks->work, dafs_locks_work);
 	return locks;
 }
@@ -319,11 +322,11 @@ static void dafs_locks_keep_call(struct dafs_locks *locks, struct dafs_op *op, i
 	op->conn = NULL;
 }
 
-static struct dafs_op dafs_locks_op(const struct dafs_locks *locks)
+static struct dafs_op dafs_locks_op(const struct dafs_open_state *os)
 {
 	return (struct dafs_op) {
-		.cred = locks->os->cred,
-		.leave = &locks->os->sbi->leaving,
+		.cred = os->cred,
+		.leave = &os->sbi->leaving,
 	};
 }
 
@@ -408,7 +411,7 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 			 struct dafs_lock_args *args, unsigned int *delay_ms)
 {
 	struct dafs_open_state *os = locks->os;
-	struct dafs_op op = dafs_locks_op(locks);
+	struct dafs_op op = dafs_locks_op(os);
 	int err;
 
 	err = dafs_open_state_id(os, &args->state_id);
@@ -502,7 +505,7 @@ static int dafs_unlock_try(struct dafs_locks *locks, loff_t start, loff_t end,
 			   unsigned int *delay_ms)
 {
 	struct dafs_open_state *os = locks->os;
-	struct dafs_op op = dafs_locks_op(locks);
+	struct dafs_op op = dafs_locks_op(os);
 	struct dafs_locku_args args = {
 		.filehandle = os->fh,
 		.lock_type = DAFS_WRITE_LT,
@@ -692,18 +695,80 @@ static int dafs_locks_open(struct dafs_locks *locks, struct dafs_open_state *os,
 /**
  * struct dafs_lock_waiter - a LOCK that waits at the server, and what is left of it
  * @args: its arguments
+ * @link: in dafs_locks.waiting
  * @locks: locks of the file
+ * @os: the open that it is sent by, with a reference: the one of @locks may become another
  * @range: the bytes, locked no more weakly than they are
  * @asked: options that the task has asked for
  * @left: the task has gone, and there is a copy of this that holds the inode
  */
 struct dafs_lock_waiter {
 	struct dafs_lock_args args;
+	struct list_head link;
 	struct dafs_locks *locks;
+	struct dafs_open_state *os;
 	struct dafs_lock_range range;
 	u32 asked;
 	bool left;
 };
+
+static void dafs_lock_waiter_begin(struct dafs_lock_waiter *waiter)
+{
+	struct dafs_locks *locks = waiter->locks;
+
+	lockdep_assert_held(&locks->mutex);
+	waiter->os = locks->os;
+	dafs_open_state_hold(waiter->os);
+	atomic_inc(&locks->waiters);
+	spin_lock(&locks->lock);
+	list_add(&waiter->link, &locks->waiting);
+	spin_unlock(&locks->lock);
+}
+
+/* Would a LOCK that waits at the server make a lock weaker, if it was granted? */
+static bool dafs_locks_weaker_waits(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	const struct dafs_lock_waiter *waiter;
+	bool weaker = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(waiter, &locks->waiting, link)
+		weaker |= waiter->range.start <= range->end && waiter->range.end >= range->start &&
+			  (waiter->range.type < range->type ||
+			   (range->options & ~waiter->range.options & DAFS_LOCK_PERSIST));
+	spin_unlock(&locks->lock);
+	return weaker;
+}
+
+/**
+ * dafs_locks_enter_to_raise() - begin to lock bytes at the server
+ * @locks: locks of the file
+ * @range: the bytes, and how they are to be locked
+ *
+ * If a LOCK of another program of this client waits at the server for less, this waits until it
+ * is answered: granted later, it would make what is locked here weaker, and others could come
+ * first before that is put right.  The server does not let it wait for long, and no more are sent
+ * meanwhile.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: as dafs_locks_enter().
+ */
+int dafs_locks_enter_to_raise(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	int err = dafs_locks_enter(locks);
+
+	while (!err && dafs_locks_weaker_waits(locks, range)) {
+		atomic_inc(&locks->stronger);
+		dafs_locks_leave(locks);
+		err = wait_var_event_killable(&locks->waiting,
+					      !dafs_locks_weaker_waits(locks, range));
+		if (!err)
+			err = dafs_locks_enter(locks);
+		/* with the mutex: none is sent any more before this task has sent its own */
+		atomic_dec(&locks->stronger);
+	}
+	return err;
+}
 
 /* It may have been granted: what was not locked before is so with the options of the task. */
 static void dafs_lock_waiter_doubt(const struct dafs_lock_waiter *waiter)
@@ -727,15 +792,29 @@ static void *dafs_lock_waiter_copy(const void *args)
 {
 	struct dafs_lock_waiter *waiter = container_of((struct dafs_lock_args *)args,
 						       struct dafs_lock_waiter, args);
+	struct dafs_lock_waiter *copy;
 
 	waiter->left = true;
 	/* the file is open */
 	dafs_inode_hold(waiter->locks->inode);
-	return kmemdup(waiter, sizeof(*waiter), GFP_NOFS | __GFP_NOFAIL);
+	copy = kmemdup(waiter, sizeof(*waiter), GFP_NOFS | __GFP_NOFAIL);
+	spin_lock(&waiter->locks->lock);
+	list_replace(&waiter->link, &copy->link);
+	spin_unlock(&waiter->locks->lock);
+	return copy;
 }
 
-static void dafs_lock_waiter_end(struct dafs_locks *locks)
+static void dafs_lock_waiter_end(struct dafs_lock_waiter *waiter)
 {
+	struct dafs_locks *locks = waiter->locks;
+
+	spin_lock(&locks->lock);
+	list_del(&waiter->link);
+	spin_unlock(&locks->lock);
+	/* pairs with the wait of dafs_locks_enter_to_raise() */
+	smp_mb();
+	wake_up_var(&locks->waiting);
+	dafs_open_state_put(waiter->os, false);
 	atomic_dec(&locks->waiters);
 	/* the open may have been kept for this one */
 	if (!dafs_locks_enter(locks))
@@ -748,14 +827,15 @@ static void dafs_lock_waiter_forget(void *args)
 {
 	struct dafs_lock_waiter *waiter = args;
 
-	dafs_lock_waiter_end(waiter->locks);
+	dafs_lock_waiter_end(waiter);
 	dafs_inode_put_later(waiter->locks->inode);
 }
 
-static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_open_state *os)
+static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter)
 {
 	const struct dafs_lock_range *range = &waiter->range;
-	struct dafs_op op = dafs_locks_op(waiter->locks);
+	struct dafs_open_state *os = waiter->os;
+	struct dafs_op op = dafs_locks_op(os);
 	int err;
 
 	op.undo = dafs_lock_waiter_undo;
@@ -788,8 +868,8 @@ static int dafs_lock_waiter_run(struct dafs_lock_waiter *waiter, struct dafs_ope
 static void dafs_locks_lower_range(struct dafs_locks *locks, loff_t start, loff_t end, bool keep);
 
 /*
- * While a LOCK has waited at the server, other programs may have locked some of its bytes more
- * strongly, and its grant has made that weaker.  What was granted is kept.
+ * The grant of a LOCK that has waited at the server makes UNSURE what other programs had locked
+ * of its bytes, and an option weaker that was asked for meanwhile.  What was granted is kept.
  */
 static int dafs_locks_restore(struct dafs_locks *locks, const struct dafs_lock_range *range)
 {
@@ -830,18 +910,19 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 	waiter.asked = range->options & ~DAFS_LOCK_AUTORECOVERY;
 	/* what is written while the VFS has not granted it, too, is not to be undone */
 	waiter.range.options &= ~DAFS_LOCK_AUTORECOVERY;
-	err = dafs_locks_open(locks, os, range->type, cred);
+	/* another program is about to lock more strongly what this would make weaker */
+	err = atomic_read(&locks->stronger) ? -EAGAIN :
+					      dafs_locks_open(locks, os, range->type, cred);
 	if (!err)
-		atomic_inc(&locks->waiters);
-	os = locks->os;
+		dafs_lock_waiter_begin(&waiter);
 	dafs_locks_leave(locks);
 	if (err)
 		return err;
-	err = dafs_lock_waiter_run(&waiter, os);
+	err = dafs_lock_waiter_run(&waiter);
 	if (!err)
 		err = dafs_locks_restore(locks, range);
 	if (!waiter.left)
-		dafs_lock_waiter_end(locks);
+		dafs_lock_waiter_end(&waiter);
 	return err;
 }
 
@@ -1133,7 +1214,7 @@ static int dafs_abort_try(struct dafs_locks *locks, struct dafs_lock_args *args,
 			  unsigned int *delay_ms)
 {
 	struct dafs_open_state *os = locks->os;
-	struct dafs_op op = dafs_locks_op(locks);
+	struct dafs_op op = dafs_locks_op(os);
 	struct dafs_held undoes;
 	int err;
 

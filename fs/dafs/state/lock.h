@@ -54,13 +54,16 @@ struct dafs_held {
  * @mutex: serializes the tasks that change locks at the server; held while they wait for it
  * @os: the open by which all locks are set, with a reference, while @held is not empty or
  *	there are @waiters; guarded by @mutex
- * @waiters: LOCKs by @os that wait at the server
+ * @waiters: LOCKs that wait at the server, as a rule by @os
+ * @stronger: tasks that wait until those of @waiting are answered which ask for less; while there
+ *	are any, no more are sent
  * @call: the request of a task that was killed, which may still be executed, or NULL;
  *	guarded by @mutex
  * @conn: its connection
- * @lock: guards @held and @lost
+ * @lock: guards @held, @lost and @waiting
  * @held: struct dafs_held
- * @lost: some of them are lost
+ * @waiting: struct dafs_lock_waiter of @waiters
+ * @lost: some of @held are lost
  * @settle: of an upper layer: writes and commits what was written under locks, before they
  *	are released in the background; 0, or a negative errno if that must be tried again
  * @shrinking: tasks that may be about to unlock bytes, see dafs_locks_shrink()
@@ -76,10 +79,12 @@ struct dafs_locks {
 	struct mutex mutex;	/* see above */
 	struct dafs_open_state *os;
 	atomic_t waiters;
+	atomic_t stronger;
 	struct dafs_call *call;
 	struct dafs_conn *conn;
 	spinlock_t lock;	/* see above */
 	struct list_head held;
+	struct list_head waiting;
 	bool lost;
 	int (*settle)(struct inode *inode);
 	atomic_t shrinking;
@@ -119,6 +124,7 @@ void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 struct dafs_locks *dafs_locks_get(struct inode *inode, int (*settle)(struct inode *inode));
 void dafs_locks_free(struct dafs_inode *di);
 int dafs_locks_enter(struct dafs_locks *locks);
+int dafs_locks_enter_to_raise(struct dafs_locks *locks, const struct dafs_lock_range *range);
 void dafs_locks_leave(struct dafs_locks *locks);
 void dafs_locks_shrink(struct dafs_locks *locks);
 void dafs_locks_shrunk(struct dafs_locks *locks);
