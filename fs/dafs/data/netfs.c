@@ -117,7 +117,7 @@ static void dafs_begin_writeback(struct netfs_io_request *wreq)
 	const struct cred *cred = dafs_writer_get(di);
 
 	/* without an open of this user the server checks the mode of the file */
-	wreq->netfs_priv = dafs_open_state_find(di, DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
+	wreq->netfs_priv = dafs_open_state_find_writer(di, cred);
 	wreq->netfs_priv2 = (void *)cred;
 	wreq->io_streams[0].avail = true;
 }
@@ -217,6 +217,9 @@ static void dafs_write_complete(struct dafs_io *io, int err)
 	struct dafs_subreq *ds = dafs_subreq(subreq);
 
 	if (err) {
+		/* its folios are taken for written, but the file has what others wrote */
+		if (io->open && READ_ONCE(io->open->breached))
+			set_bit(DAFS_INO_ZAP, &io->di->flags);
 		/* The library would take -EAGAIN for a request to retry. */
 		if (err == -EAGAIN)
 			err = -EACCES;

@@ -16,6 +16,7 @@
 #include "deleg.h"
 #include "lock.h"
 #include "open_impl.h"
+#include "reserve.h"
 
 /* How long a soft mount waits for a server that forgets what it gives, in ms. */
 #define DAFS_OPEN_SOFT_MS	400
@@ -49,6 +50,8 @@ static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status
 	/* first, for those who see that it is lost have no more use for it */
 	dafs_locks_lose(os);
 	spin_lock(&os->lock);
+	/* first, so that what is written back is not by another open meanwhile */
+	WRITE_ONCE(os->breached, dafs_reserves(os, &os->reserved));
 	WRITE_ONCE(os->lost, err);
 	spin_unlock(&os->lock);
 	pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",

@@ -15,6 +15,9 @@
  *     From then on it is reclaimed with the open.
  *  4. Outside of a grace period others may have had the file before it was reclaimed.  Then the
  *     open is lost: I/O of the file fails, because the program relies on its reservation.
+ *  5. So does the write-back of what is cached: while a user has an open that reserves, all of the
+ *     user's data is written back by that, as dafs_open_state_find_writer() says.  The open stays
+ *     until everything is written, or dropped, see dafs_file_close_later().
  *
  * A delegation keeps an open that no program may have any more.  If a reservation is denied,
  * it is returned, and the server asked once more.
@@ -422,10 +425,17 @@ bool dafs_reserve_lost(struct dafs_open_state *os, const void *holder)
 	return lost;
 }
 
-/* Does the open of @how reserve more than all opens of the mount do? */
-static bool dafs_reserves(const struct dafs_open_state *os, const struct dafs_open_how *how)
+/**
+ * dafs_reserves() - does an open reserve more than all opens of the mount do?
+ * @os: the open
+ * @what: what it reserves
+ *
+ * Context: any.
+ * Return: true if a program has asked for that.
+ */
+bool dafs_reserves(const struct dafs_open_state *os, const struct dafs_reserved *what)
 {
-	return how->deny || how->keyed != os->sbi->opts.keyed;
+	return what->deny || what->keyed != os->sbi->opts.keyed;
 }
 
 /**
@@ -446,10 +456,11 @@ int dafs_reserve_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 			   const struct dafs_open_how *how, const struct dafs_opened *opened,
 			   dafs_status_t *status)
 {
+	const struct dafs_reserved what = { .deny = how->deny, .keyed = how->keyed };
 	dafs_status_t closed;
 	int grace;
 
-	if (!dafs_reserves(os, how))
+	if (!dafs_reserves(os, &what))
 		return 0;
 	grace = dafs_lock_grace(os->sbi->clnt, conn, os->cred, &os->fh, &how->owner);
 	if (grace > 0)

@@ -46,14 +46,16 @@ struct dafs_reserved {
  * @exclusive: there are reservations, or have been a moment ago: it gets no other open file.
  *	This and the three before are guarded by di->lock
  * @reserve_lock: serializes the tasks that change what it reserves
- * @lock: guards @reserved, @more_access, @locks, @state_id, @client_id, @lost, @reclaiming,
- *	@reclaims and @closing
+ * @lock: guards @reserved, @more_access, @locks, @state_id, @client_id, @lost, @breached,
+ *	@reclaiming, @reclaims and @closing
  * @reserved: what it is to reserve at the server
  * @locks: the byte-range locks that are set by it, which are one of its users; or NULL
  * @state_id: from the server
  * @client_id: client-id that the open belongs to
  * @granted: what came with it, until dafs_deleg_take()
  * @lost: errno for the users, if the server refused the reclaim
+ * @breached: it is lost, and it denied something to others, who may have done that since; set
+ *	once
  * @reclaiming: a reclaim is under way: by @work, or the recovery of the client
  * @reclaims: struct dafs_reclaim that wait for the end of the reclaim
  * @closing: no users are left: no new reclaim starts, and @work closes it after a
@@ -94,6 +96,7 @@ struct dafs_open_state {
 	struct dafs_client_id client_id;
 	struct dafs_delegation granted;
 	int lost;
+	bool breached;
 	bool reclaiming;
 	struct list_head reclaims;
 	bool closing;
@@ -162,6 +165,8 @@ struct dafs_open_state *dafs_open_state_find(struct dafs_inode *di, u32 access,
 					     const struct cred *cred);
 struct dafs_open_state *dafs_open_state_find_free(struct dafs_inode *di, u32 access,
 						  const struct cred *cred);
+struct dafs_open_state *dafs_open_state_find_writer(struct dafs_inode *di,
+						    const struct cred *cred);
 void dafs_open_state_hold(struct dafs_open_state *os);
 void dafs_open_state_leave(struct dafs_open_state *os, u32 access);
 void dafs_open_state_put(struct dafs_open_state *os, bool wait);

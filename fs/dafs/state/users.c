@@ -194,6 +194,51 @@ struct dafs_open_state *dafs_open_state_find_free(struct dafs_inode *di, u32 acc
 	return dafs_open_state_find_for(di, access, cred, DAFS_OPEN_FREE);
 }
 
+/*
+ * Which open is first to write back by: one that has lost what it denied to others, then one that
+ * may yet learn that it has.
+ */
+static unsigned int dafs_open_state_reliance(const struct dafs_open_state *os)
+{
+	lockdep_assert_held(&os->di->lock);
+	if (READ_ONCE(os->breached))
+		return 3;
+	if (READ_ONCE(os->lost))
+		return 0;
+	return os->exclusive ? 2 : 1;
+}
+
+/**
+ * dafs_open_state_find_writer() - an open to write back cached data by
+ * @di: the file
+ * @cred: whose data it is
+ *
+ * It is not known which open file the data was written through, and what a program has written
+ * in reliance on a reservation must not get to the server if that is lost.  So this is the open
+ * that reserves, if there is one, also if it is lost: then the data is, too.
+ *
+ * Context: any but interrupt.
+ * Return: the open with a reference, or NULL.
+ */
+struct dafs_open_state *dafs_open_state_find_writer(struct dafs_inode *di,
+						    const struct cred *cred)
+{
+	struct dafs_open_state *os, *best = NULL;
+
+	spin_lock(&di->lock);
+	list_for_each_entry(os, &di->opens, link) {
+		if (!dafs_open_state_suits(os, DAFS_OPEN_SHARE_ACCESS_WRITE, cred,
+					   DAFS_OPEN_FOR_IO))
+			continue;
+		if (!best || dafs_open_state_reliance(os) > dafs_open_state_reliance(best))
+			best = os;
+	}
+	if (best)
+		refcount_inc(&best->ref);
+	spin_unlock(&di->lock);
+	return best;
+}
+
 /**
  * dafs_open_state_join() - an open for another open file
  * @di: the file

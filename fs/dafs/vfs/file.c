@@ -232,15 +232,18 @@ static void dafs_unwritten_work(struct work_struct *work)
 
 /*
  * A task that exits does not wait for its data to be written.  Without the open the server
- * might refuse it, so the CLOSE comes behind the data.
+ * might refuse it, so the CLOSE comes behind the data.  Or it might take it, although the
+ * reservation is lost that the data relies on: then a task that has met an error does not leave
+ * it to another open either.
  *
  * Return: true if the background closes; false if there is no need, or no memory.
  */
 static bool dafs_file_close_later(struct inode *inode, struct dafs_open_state *os)
 {
+	bool early = (current->flags & (PF_EXITING | PF_KTHREAD)) || READ_ONCE(os->breached);
 	struct dafs_unwritten *left;
 
-	if (!(current->flags & (PF_EXITING | PF_KTHREAD)) || dafs_file_is_written(inode))
+	if (!early || dafs_file_is_written(inode))
 		return false;
 	left = kmalloc(sizeof(*left), GFP_NOFS | __GFP_NOWARN);
 	if (!left)

@@ -6,6 +6,7 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/pagemap.h>
 #include "../../state/reserve.h"
 #include "../lib/foreign.h"
 #include "../lib/open_test.h"
@@ -255,9 +256,59 @@ static void dafs_reserve_lost_test(struct kunit *test)
 	__fput_sync(file);
 }
 
-static int reserve_by_task(struct foreign_task *ft)
+/* Of what is not cached */
+static int reserve_read_elsewhere(struct file *file)
 {
-	return reserve_deny(ft->file, DAFS_RD, DENY_WR);
+	loff_t pos = 2 * PAGE_SIZE;
+	char byte;
+
+	return kernel_read(file, &byte, 1, &pos);
+}
+
+static bool reserve_stored(const struct foreign *f)
+{
+	return !memcmp(f->data, "0123456789", 10);
+}
+
+/*
+ * What was written in reliance on a reservation is written back by the open that reserves: not by
+ * a newer one of the same user, when it is lost, nor after it was closed.
+ */
+static void dafs_reserve_cached_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR), *newer;
+	loff_t pos = 0;
+	char byte;
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RW, DENY_WR));
+	foreign_make_dirty(test, file);
+	f->same = false;
+	newer = foreign_file(test, mnt, "file", O_RDWR);
+	KUNIT_ASSERT_PTR_NE(test, file->private_data, newer->private_data);
+	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+	KUNIT_EXPECT_EQ(test, 0, filemap_write_and_wait(file->f_mapping));
+	KUNIT_EXPECT_EQ(test, 1, f->strangers);
+	KUNIT_EXPECT_TRUE(test, reserve_stored(f));
+
+	f->data[0] = '-';
+	foreign_make_dirty(test, file);
+	f->forgets = 1;
+	KUNIT_EXPECT_EQ(test, -EIO, reserve_read_elsewhere(file));
+	KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(newer, 0));
+	KUNIT_EXPECT_EQ(test, '-', f->data[0]);
+	KUNIT_EXPECT_EQ(test, 1, kernel_read(newer, &byte, 1, &pos));
+	KUNIT_EXPECT_EQ_MSG(test, '-', byte, "it is dropped");
+	foreign_make_dirty(test, newer);
+	__fput_sync(file);
+	vfs_fsync(newer, 0);
+	KUNIT_EXPECT_EQ_MSG(test, '-', f->data[0], "it is not known whose it was");
+	foreign_make_dirty(test, newer);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(newer, 0));
+	KUNIT_EXPECT_TRUE(test, reserve_stored(f));
+	__fput_sync(newer);
 }
 
 /* What a killed task has asked for is given back when it comes. */
@@ -303,6 +354,7 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_key_test),
 	KUNIT_CASE(dafs_reserve_reclaimed_test),
 	KUNIT_CASE(dafs_reserve_lost_test),
+	KUNIT_CASE(dafs_reserve_cached_test),
 	KUNIT_CASE(dafs_reserve_killed_test),
 	KUNIT_CASE_SLOW(dafs_reserve_strange_test),
 	{}
