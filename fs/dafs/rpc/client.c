@@ -26,9 +26,10 @@ static bool dafs_client_alloc_queues(struct dafs_client *clnt)
 	/* no memory is freed only by evictions, so this one needs no rescuer's thread */
 	clnt->put_wq = alloc_workqueue("dafs-put", WQ_UNBOUND, 0);
 	clnt->lock_wq = alloc_workqueue("dafs-lock", WQ_UNBOUND, 0);
+	clnt->reserve_wq = alloc_workqueue("dafs-reserve", WQ_UNBOUND, 0);
 	clnt->commit_wq = alloc_workqueue("dafs-commit", flags, 0);
 	return clnt->retry_wq && clnt->end_wq && clnt->put_wq && clnt->lock_wq &&
-	       clnt->commit_wq;
+	       clnt->reserve_wq && clnt->commit_wq;
 }
 
 static void dafs_queue_free(struct workqueue_struct *wq)
@@ -42,6 +43,7 @@ static void dafs_client_free(struct dafs_client *clnt)
 {
 	if (clnt->ses)
 		dafs_session_end(clnt->ses);
+	dafs_queue_free(clnt->reserve_wq);
 	dafs_queue_free(clnt->lock_wq);
 	dafs_queue_free(clnt->commit_wq);
 	dafs_queue_free(clnt->put_wq);

@@ -84,13 +84,15 @@ struct dafs_client_params {
  *	have @commit_wq, so an unmount does not wait for those of others
  * @put_wq: evicts inodes, and so waits for all I/O on them, which may wait for the above
  * @lock_wq: releases locks in the background, after the file was written and committed
+ * @reserve_wq: asks for share reservations; waits for @lock_wq, by which delegations are
+ *	returned, so it is another one: items that wait for one of their own queue may fill it
  * @commit_wq: waits for whole operations, and so for the server, however long it is away
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
  * @reconnects: connections made after the first one; written by the reconnect work alone
  *
  * It has work queues of its own, so that a server that is away delays nothing of others.
- * Memory reclaim may depend on all but @put_wq and @lock_wq.
+ * Memory reclaim may depend on all but @put_wq, @lock_wq and @reserve_wq.
  */
 struct dafs_client {
 	struct dafs_client_params params;
@@ -117,6 +119,7 @@ struct dafs_client {
 	struct workqueue_struct *end_wq;
 	struct workqueue_struct *put_wq;
 	struct workqueue_struct *lock_wq;
+	struct workqueue_struct *reserve_wq;
 	struct workqueue_struct *commit_wq;
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;

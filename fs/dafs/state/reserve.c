@@ -10,7 +10,8 @@
  *  1. A reservation is asked for by an OPEN of the same owner, which the server merges
  *     (6.5.24), and given up by OPEN_DOWNGRADE (6.5.26), or with the open by CLOSE.
  *  2. Both are work items.  A task that is killed leaves them behind: they know in the end what
- *     the server has, and give back what nobody wants any more.
+ *     the server has, and give back what nobody wants any more.  They wait for delegations to be
+ *     returned, which items of another queue do: none waits for one of its own queue.
  *  3. What was granted is recorded only if the open is still the one that it was granted to.
  *     From then on it is reclaimed with the open.
  *  4. Outside of a grace period others may have had the file before it was reclaimed.  Then the
@@ -117,7 +118,7 @@ static void dafs_reservation_queue(struct dafs_reservation *res, struct work_str
 	/* the file is open */
 	dafs_inode_hold(&os->di->netfs.inode);
 	dafs_open_state_hold(os);
-	queue_work(os->sbi->clnt->lock_wq, work);
+	queue_work(os->sbi->clnt->reserve_wq, work);
 }
 
 static void dafs_reservation_done(struct dafs_reservation *res, struct completion *done)

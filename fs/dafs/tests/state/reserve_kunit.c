@@ -256,6 +256,37 @@ static void dafs_reserve_lost_test(struct kunit *test)
 	__fput_sync(file);
 }
 
+/*
+ * Who waits for a delegation to be returned is not in the queue that returns it: otherwise as many
+ * who wait as it has room for would wait for ever.
+ */
+static void dafs_reserve_crowd_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct workqueue_struct *wq = DAFS_SB(mnt->mnt_sb)->clnt->lock_wq;
+	struct foreign_task *ft;
+	struct file *file;
+
+	f->same = true;
+	f->delegates = DAFS_OPEN_DELEGATE_WRITE;
+	file = foreign_file(test, mnt, "file", O_RDWR);
+	f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	f->refusal = DAFSERR_DENIED;
+	f->refuses = DAFS_PROC_OPEN;
+	workqueue_set_max_active(wq, 1);
+	ft = foreign_task(f, mnt, file, reserve_by_task);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	/* also after a failure */
+	workqueue_set_max_active(wq, WQ_DFL_ACTIVE);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, -EBUSY, ft->err);
+	KUNIT_EXPECT_EQ(test, 1, f->returns);
+	f->refuses = 0;
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
 /* Of what is not cached */
 static int reserve_read_elsewhere(struct file *file)
 {
@@ -354,6 +385,7 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_key_test),
 	KUNIT_CASE(dafs_reserve_reclaimed_test),
 	KUNIT_CASE(dafs_reserve_lost_test),
+	KUNIT_CASE(dafs_reserve_crowd_test),
 	KUNIT_CASE(dafs_reserve_cached_test),
 	KUNIT_CASE(dafs_reserve_killed_test),
 	KUNIT_CASE_SLOW(dafs_reserve_strange_test),
