@@ -21,7 +21,10 @@ TESTED(dafs_open_state_id);
 TESTED(dafs_open_state_leave);
 TESTED(dafs_open_state_named);
 TESTED(dafs_open_state_put);
+TESTED(dafs_open_state_recover);
+TESTED(dafs_open_state_widen);
 TESTED(dafs_reserve);
+TESTED(dafs_reserve_lost);
 
 /* proc/ */
 TESTED(dafs_access);
