@@ -90,6 +90,22 @@ int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
 	return err;
 }
 
+/* Does a status say nothing about a grace period? */
+static bool dafs_lock_grace_unknown(dafs_status_t status)
+{
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_LATER:
+	case DAFS_ACT_MEMORY:
+	case DAFS_ACT_RESEND:
+	case DAFS_ACT_CRED:
+	case DAFS_ACT_SESSION:
+		return true;
+	default:
+		/* OK: there was no response */
+		return !status || status == DAFSERR_IO || status == DAFSERR_SERVERFAULT;
+	}
+}
+
 /**
  * dafs_lock_grace() - is this a grace period of the server?
  * @clnt: client
@@ -97,14 +113,18 @@ int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
  * @cred: whom to act for
  * @fh: a file
  * @owner: an owner of opens
+ * @status: filled with that of the response, or OK
  *
- * Then it does not say whether there are locks (E-88).
+ * Then it does not say whether there are locks (E-88).  A grace period begins with a restart of
+ * the server, which no connection survives: as long as there is @conn, "no" stays true.
  *
  * Context: may sleep.
- * Return: 1 if it is; 0 if not; or a negative errno if there was no response.
+ * Return: 1 if it is; 0 if not; or a negative errno if there was no response, or one that does
+ * not tell.
  */
 int dafs_lock_grace(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
-		    const struct dafs_fh *fh, const struct dafs_str *owner)
+		    const struct dafs_fh *fh, const struct dafs_str *owner,
+		    dafs_status_t *status)
 {
 	struct dafs_lockt_args args = {
 		.filehandle = *fh,
@@ -121,7 +141,8 @@ int dafs_lock_grace(struct dafs_client *clnt, struct dafs_conn *conn, const stru
 	int err = dafs_op_run_on(clnt, conn, &op);
 
 	dafs_op_end(&op);
-	if (err && !op.status)
-		return err;
-	return op.status == DAFSERR_GRACE;
+	*status = op.status;
+	if (op.status == DAFSERR_GRACE)
+		return 1;
+	return err && dafs_lock_grace_unknown(op.status) ? err : 0;
 }

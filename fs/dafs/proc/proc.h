@@ -30,6 +30,7 @@ int dafs_unlock(struct dafs_client *clnt, struct dafs_op *op, struct dafs_locku_
 int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
 		   struct dafs_lockt_args *args, struct dafs_lock_res *res);
 int dafs_lock_grace(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
-		    const struct dafs_fh *fh, const struct dafs_str *owner);
+		    const struct dafs_fh *fh, const struct dafs_str *owner,
+		    dafs_status_t *status);
 
 #endif /* _FS_DAFS_PROC_H */

@@ -463,10 +463,9 @@ int dafs_reserve_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 
 	if (!dafs_reserves(os, &what))
 		return 0;
-	grace = dafs_lock_grace(os->sbi->clnt, conn, os->cred, &os->fh, &how->owner);
+	grace = dafs_lock_grace(os->sbi->clnt, conn, os->cred, &os->fh, &how->owner, status);
 	if (grace > 0)
 		return 0;
-	*status = DAFS_STATUS_OK;
 	if (grace < 0)
 		return grace;
 	dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &opened->state_id, &closed);

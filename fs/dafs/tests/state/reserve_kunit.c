@@ -256,6 +256,43 @@ static void dafs_reserve_lost_test(struct kunit *test)
 	__fput_sync(file);
 }
 
+/* The server does not know the open any more. */
+static int reserve_recover(struct file *file)
+{
+	struct dafs_state_id state_id;
+
+	return dafs_open_state_id(file->private_data, &state_id) ?:
+	       dafs_open_state_recover(file->private_data, &state_id);
+}
+
+/* Where the server does not tell whether this is a grace period, nothing is lost yet. */
+static void dafs_reserve_unknown_test(struct kunit *test)
+{
+	static const dafs_status_t statuses[] = {
+		DAFSERR_RESOURCE, DAFSERR_IO, DAFSERR_SERVERFAULT,
+	};
+	struct foreign *f = foreign_server(test);
+	struct file *file = foreign_file(test, foreign_mount(f), "file", O_RDONLY);
+	unsigned int i;
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_WR));
+	f->refuses = DAFS_PROC_LOCKT;
+	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
+		f->refusal = statuses[i];
+		KUNIT_EXPECT_NE(test, 0, reserve_recover(file));
+		KUNIT_EXPECT_EQ(test, i + 1, f->refused);
+		KUNIT_EXPECT_FALSE(test, dafs_reserve_lost(file->private_data, file));
+	}
+	f->refusal = DAFSERR_GRACE;
+	KUNIT_EXPECT_EQ(test, 0, reserve_recover(file));
+	KUNIT_EXPECT_EQ(test, 1, reserve_read(file));
+	KUNIT_EXPECT_EQ(test, DENY_WR, f->deny);
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	__fput_sync(file);
+	KUNIT_EXPECT_EQ(test, 1, f->closes);
+}
+
 /*
  * Who waits for a delegation to be returned is not in the queue that returns it: otherwise as many
  * who wait as it has room for would wait for ever.
@@ -385,6 +422,7 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_key_test),
 	KUNIT_CASE(dafs_reserve_reclaimed_test),
 	KUNIT_CASE(dafs_reserve_lost_test),
+	KUNIT_CASE(dafs_reserve_unknown_test),
 	KUNIT_CASE(dafs_reserve_crowd_test),
 	KUNIT_CASE(dafs_reserve_cached_test),
 	KUNIT_CASE(dafs_reserve_killed_test),
