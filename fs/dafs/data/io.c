@@ -159,9 +159,15 @@ static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
 
 static void dafs_io_send(struct dafs_io *io)
 {
-	struct dafs_conn *conn = dafs_io_conn(io);
-	int err;
+	int err = io->open ? READ_ONCE(io->open->lost) : 0;
+	struct dafs_conn *conn;
 
+	/* for that it needs no server, which may be away */
+	if (err) {
+		dafs_io_end(io, err);
+		return;
+	}
+	conn = dafs_io_conn(io);
 	if (!conn)
 		return;
 	io->direct = false;
@@ -224,7 +230,8 @@ static void dafs_io_recover(struct dafs_io *io)
 
 static void dafs_io_resume(struct dafs_io *io)
 {
-	if (io->recover)
+	/* an open that is lost is not got back: dafs_io_send() says so at once */
+	if (io->recover && !READ_ONCE(io->open->lost))
 		dafs_io_recover(io);
 	else
 		dafs_io_send(io);

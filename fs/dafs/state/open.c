@@ -104,19 +104,25 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 
 	dafs_open_state_how(os, &how);
 	how.nodelay = nodelay;
+	os->left = false;
 	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
 	if (err && opened.status == DAFSERR_ACCES && dafs_open_state_narrow(os)) {
 		how.access = os->access;
 		err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
 	}
 	*status = opened.status;
-	if (!err)
-		err = dafs_reserve_reclaimed(os, conn, &how, &opened, status);
+	if (err)
+		return err;
+	os->left = true;
+	os->left_id = opened.state_id;
+	err = dafs_reserve_reclaimed(os, conn, &how, &opened, status);
 	if (!err)
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
-	if (!err)
-		dafs_open_state_opened(os, &opened);
-	return err;
+	if (err)
+		return err;
+	os->left = false;
+	dafs_open_state_opened(os, &opened);
+	return 0;
 }
 
 /**

@@ -29,6 +29,7 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 
 /* reclaim.c */
 bool dafs_open_refused(dafs_status_t status);
+void dafs_open_state_close_left(struct dafs_open_state *os);
 void dafs_open_state_reclaim_on(struct dafs_open_state *os);
 
 #endif /* _FS_DAFS_STATE_OPEN_IMPL_H */

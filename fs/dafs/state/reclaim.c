@@ -71,23 +71,63 @@ static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn 
 	return err;
 }
 
+/**
+ * dafs_open_state_close_left() - close in the background what a failed reclaim has left
+ * @os: the open, with a reference of the caller; @os->reclaiming and @os->left are set
+ *
+ * Until the server has answered, it is not reclaimed, nor closed itself.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_open_state_close_left(struct dafs_open_state *os)
+{
+	kref_get(&os->kref);
+	dafs_async_begin(os->sbi);
+	dafs_open_state_start(os);
+}
+
+/* Is what the reclaim has left at the server not to be reclaimed once more? */
+static bool dafs_open_state_leaves(const struct dafs_open_state *os)
+{
+	return os->left && (READ_ONCE(os->lost) || READ_ONCE(os->closing));
+}
+
 /* All who wait are told @err; and if there are no users any more, it is closed. */
 static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 {
 	struct dafs_reclaim *reclaim, *next;
-	bool closing;
+	bool closing, left;
 
 	spin_lock(&os->lock);
-	os->reclaiming = false;
-	closing = os->closing;
+	left = dafs_open_state_leaves(os);
+	os->reclaiming = left;
+	closing = os->closing && !left;
 	list_for_each_entry_safe(reclaim, next, &os->reclaims, link) {
 		list_del_init(&reclaim->link);
 		reclaim->err = err;
 		reclaim->ended(reclaim);
 	}
 	spin_unlock(&os->lock);
+	if (left)
+		dafs_open_state_close_left(os);
 	if (closing)
 		dafs_open_state_start(os);
+}
+
+static int dafs_open_state_left_step(struct dafs_open_state *os, struct dafs_conn *conn,
+				     dafs_status_t *status)
+{
+	return dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &os->left_id, status);
+}
+
+/* A step of closing what a reclaim has left.  @os may be gone afterwards. */
+static void dafs_open_state_left_on(struct dafs_open_state *os)
+{
+	if (dafs_open_state_step(os, dafs_open_state_left_step) == -EINPROGRESS)
+		return;
+	os->left = false;
+	dafs_open_state_reclaimed(os, os->lost ?: -EIO);
+	dafs_open_state_finish(os);
 }
 
 static int dafs_open_state_reclaim_step(struct dafs_open_state *os, struct dafs_conn *conn,
@@ -116,6 +156,10 @@ void dafs_open_state_reclaim_on(struct dafs_open_state *os)
 {
 	int err = -EIO;
 
+	if (dafs_open_state_leaves(os)) {
+		dafs_open_state_left_on(os);
+		return;
+	}
 	if (dafs_open_state_reclaims(os))
 		err = dafs_open_state_step(os, dafs_open_state_reclaim_step);
 	if (err == -EINPROGRESS)

@@ -448,7 +448,8 @@ bool dafs_reserves(const struct dafs_open_state *os, const struct dafs_reserved 
  * @status: set to that of the last response, if this fails
  *
  * That is so in a grace period, which has not ended since the restart as it is not over yet.
- * Otherwise the lease had run out, or the server has forgotten too much: the open is closed.
+ * Otherwise the lease had run out, or the server has forgotten too much: the open is closed, so
+ * that it denies nothing to others any more; if there is no answer to that, it stays @os->left.
  *
  * Context: may sleep.
  * Return: 0; -EIO if it is lost; or another negative errno, to reclaim it again.
@@ -459,7 +460,7 @@ int dafs_reserve_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 {
 	const struct dafs_reserved what = { .deny = how->deny, .keyed = how->keyed };
 	dafs_status_t closed;
-	int grace;
+	int grace, err;
 
 	if (!dafs_reserves(os, &what))
 		return 0;
@@ -468,7 +469,9 @@ int dafs_reserve_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 		return 0;
 	if (grace < 0)
 		return grace;
-	dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &opened->state_id, &closed);
+	err = dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &opened->state_id, &closed);
+	if (!err || dafs_status_action(closed) == DAFS_ACT_OPEN)
+		os->left = false;
 	*status = DAFSERR_EXPIRED;
 	return -EIO;
 }

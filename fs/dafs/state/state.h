@@ -60,6 +60,9 @@ struct dafs_reserved {
  * @reclaims: struct dafs_reclaim that wait for the end of the reclaim
  * @closing: no users are left: no new reclaim starts, and @work closes it after a
  *	reclaim in progress
+ * @left: the last reclaim has failed, but the server has the open under @left_id; both belong to
+ *	who reclaims
+ * @left_id: a state-id that no user knows
  * @work: does one step of a reclaim, or of a CLOSE that the last user may not wait for;
  *	holds a reference of @kref and of the mount until the last step
  * @park: parks it while there is no connection
@@ -100,6 +103,8 @@ struct dafs_open_state {
 	bool reclaiming;
 	struct list_head reclaims;
 	bool closing;
+	bool left;
+	struct dafs_state_id left_id;
 	struct delayed_work work;
 	struct dafs_park park;
 	unsigned int delay_ms;

@@ -323,20 +323,25 @@ void dafs_open_state_close_on(struct dafs_open_state *os)
  * No task is left to be told of an error.  But a task that is being killed, or
  * exits, cannot wait, and must not leave its opens at the server: others close
  * them for it.  So they do where a reclaim is under way, which takes as long as the server
- * likes, and would leave it open if it ended after the CLOSE.
+ * likes, and would leave it open if it ended after the CLOSE; or where one has failed that has
+ * left it open under another state-id.
  *
  * Context: may sleep if @wait, otherwise any but interrupt.
  */
 void dafs_open_state_close(struct dafs_open_state *os, bool wait, struct dafs_give_back *back)
 {
-	bool reclaiming;
+	bool reclaiming, left;
 
 	dafs_async_begin(os->sbi);
 	spin_lock(&os->lock);
 	os->closing = true;
 	reclaiming = os->reclaiming;
+	left = !reclaiming && os->left;
+	os->reclaiming |= left;
 	spin_unlock(&os->lock);
-	if (reclaiming)
+	if (left)
+		dafs_open_state_close_left(os);
+	if (reclaiming || left)
 		return;
 	if (!wait || dafs_exits_while_down(os->sbi->clnt) ||
 	    dafs_open_state_end(os, back) == -ERESTARTSYS)

@@ -89,7 +89,8 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, dafs_
 	if (action == DAFS_ACT_LATER)
 		return true;
 	/* who waits for a reclaim asks for it again */
-	return (err == -ENOMEM || action == DAFS_ACT_MEMORY) && READ_ONCE(os->closing) &&
+	return (err == -ENOMEM || action == DAFS_ACT_MEMORY) &&
+	       (READ_ONCE(os->closing) || READ_ONCE(os->lost)) &&
 	       ++os->nomem < DAFS_OPEN_NOMEM_TRIES;
 }
 

@@ -293,6 +293,44 @@ static void dafs_reserve_unknown_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, f->closes);
 }
 
+/* What it has opened meanwhile, under a state-id that nobody knows, is closed, too. */
+static void dafs_reserve_left_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct file *file = foreign_file(test, foreign_mount(f), "file", O_RDONLY);
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_WR));
+	f->same = false;
+	f->refuses = DAFS_PROC_LOCKT;
+	f->refusal = DAFSERR_IO;
+	KUNIT_EXPECT_EQ(test, -EIO, reserve_recover(file));
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 2));
+	KUNIT_EXPECT_EQ_MSG(test, 1, f->strangers, "one by each state-id");
+}
+
+/* A lost open is closed, however often it takes until the server has answered. */
+static void dafs_reserve_unanswered_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct file *file = foreign_file(test, foreign_mount(f), "file", O_RDONLY);
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_WR));
+	f->hangs_up = DAFS_PROC_CLOSE;
+	f->forgets = 1;
+	KUNIT_EXPECT_EQ_MSG(test, -EIO, reserve_read(file), "for that it needs no server");
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_EQ(test, 1, f->closes);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 2));
+	KUNIT_EXPECT_EQ(test, 3, f->opens);
+	__fput_sync(file);
+	KUNIT_EXPECT_EQ(test, 2, f->closes);
+}
+
 /*
  * Who waits for a delegation to be returned is not in the queue that returns it: otherwise as many
  * who wait as it has room for would wait for ever.
@@ -423,6 +461,8 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_reclaimed_test),
 	KUNIT_CASE(dafs_reserve_lost_test),
 	KUNIT_CASE(dafs_reserve_unknown_test),
+	KUNIT_CASE(dafs_reserve_left_test),
+	KUNIT_CASE(dafs_reserve_unanswered_test),
 	KUNIT_CASE(dafs_reserve_crowd_test),
 	KUNIT_CASE(dafs_reserve_cached_test),
 	KUNIT_CASE(dafs_reserve_killed_test),
