@@ -154,6 +154,21 @@ static int dafs_open_errno(int err, dafs_status_t status)
 	return err && status == DAFSERR_RESOURCE ? -ENFILE : err;
 }
 
+/*
+ * What may be taken for a reclaim is not sent in a grace period.  It is sent on the connection
+ * that this has been answered on, so the period cannot begin in between.
+ */
+static int dafs_open_ask_grace(struct dafs_op *op, struct dafs_call *call)
+{
+	const struct dafs_open_args *args = op->args;
+	dafs_status_t status;
+	int grace;
+
+	grace = dafs_lock_grace(op->priv, op->conn, op->cred, &args->dir_handle, &args->owner,
+				&status);
+	return grace > 0 ? -EAGAIN : grace;
+}
+
 /* On @conn, or without one on that of @clnt.  @how is what @args were made of. */
 static int dafs_open_run(struct dafs_client *clnt, struct dafs_conn *conn,
 			 const struct cred *cred, struct dafs_open_args *args,
@@ -167,6 +182,10 @@ static int dafs_open_run(struct dafs_client *clnt, struct dafs_conn *conn,
 	op.nodelay = how->nodelay;
 	if (how->shared)
 		op.undo = NULL;
+	if (how->anew) {
+		op.prepare = dafs_open_ask_grace;
+		op.priv = clnt;
+	}
 	err = conn ? dafs_op_run_on(clnt, conn, &op) : dafs_op_run(clnt, &op);
 	opened->status = op.status;
 	if (!err)
@@ -313,6 +332,41 @@ int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 
 	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
 	return dafs_open_run(clnt, conn, cred, &args, how, opened);
+}
+
+/**
+ * dafs_open_handle() - open by its filehandle what the client has not had open so
+ * @clnt: client
+ * @cred: whom to act for
+ * @fh: the file
+ * @how: for whom and for what; nothing is created
+ * @opened: filled
+ *
+ * Only CLAIM_PREVIOUS goes by a filehandle (6.5.24).  In a grace period the server would take it
+ * for a reclaim, and grant what may be in the way of others' reclaims (4.4.1.6): until the client
+ * has sent DELEGPURGE, which may be late, or never come.  So the client waits for the end.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 or a negative errno, as dafs_op_run().
+ */
+int dafs_open_handle(struct dafs_client *clnt, const struct cred *cred, const struct dafs_fh *fh,
+		     const struct dafs_open_how *how, struct dafs_opened *opened)
+{
+	struct dafs_open_how anew = *how;
+	struct dafs_open_args args;
+	unsigned int delay_ms = 0;
+	int err;
+
+	anew.anew = true;
+	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, &anew);
+	do {
+		err = dafs_open_run(clnt, NULL, cred, &args, &anew, opened);
+		/* a status is that of OPEN itself */
+		if (err != -EAGAIN || opened->status)
+			return err;
+		err = how->leave && READ_ONCE(*how->leave) ? -EIO : dafs_op_sleep(&delay_ms);
+	} while (!err);
+	return err;
 }
 
 /**

@@ -21,6 +21,7 @@
  * @nodelay: likewise
  * @shared: others use the open that is reclaimed, so it is not closed where the caller
  *	gives up
+ * @anew: of dafs_open_handle()
  * @delegable: the caller can make use of a delegation
  * @keyed: it has @share_key
  * @share_key: other opens of the file must have the same one, or none (4.4.2, E-73)
@@ -36,6 +37,7 @@ struct dafs_open_how {
 	const bool *leave;
 	bool nodelay;
 	bool shared;
+	bool anew;
 	bool delegable;
 	bool keyed;
 	u64 share_key;
@@ -84,6 +86,8 @@ int dafs_open_unlinked(struct dafs_client *clnt, const struct cred *cred,
 int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 		      const struct cred *cred, const struct dafs_fh *fh,
 		      const struct dafs_open_how *how, struct dafs_opened *opened);
+int dafs_open_handle(struct dafs_client *clnt, const struct cred *cred, const struct dafs_fh *fh,
+		     const struct dafs_open_how *how, struct dafs_opened *opened);
 int dafs_open_downgrade(struct dafs_client *clnt, const struct cred *cred,
 			struct dafs_open_downgrade_args *args, const bool *leave,
 			dafs_status_t *status);

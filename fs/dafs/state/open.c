@@ -60,7 +60,7 @@ static int dafs_open_by_fh(struct dafs_open_state *os, const struct dafs_fh *fh)
 	int err;
 
 	dafs_open_state_how(os, &how);
-	err = dafs_open_reclaim(os->sbi->clnt, NULL, os->cred, fh, &how, &opened);
+	err = dafs_open_handle(os->sbi->clnt, os->cred, fh, &how, &opened);
 	if (!err)
 		dafs_open_state_opened(os, &opened);
 	return err;
@@ -146,7 +146,7 @@ int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct c
 	if (!(access & ~how.access))
 		return 0;
 	how.access |= access;
-	err = dafs_open_reclaim(os->sbi->clnt, NULL, cred, &os->fh, &how, &opened);
+	err = dafs_open_handle(os->sbi->clnt, cred, &os->fh, &how, &opened);
 	if (err)
 		return err;
 	spin_lock(&os->lock);
@@ -181,7 +181,7 @@ int dafs_open_state_deny(struct dafs_open_state *os, const struct dafs_reserved 
 		how.keyed = true;
 		how.share_key = more->share_key;
 	}
-	err = dafs_open_reclaim(os->sbi->clnt, NULL, os->cred, &os->fh, &how, &opened);
+	err = dafs_open_handle(os->sbi->clnt, os->cred, &os->fh, &how, &opened);
 	*state_id = opened.state_id;
 	if (opened.status == DAFSERR_DENIED || opened.status == DAFSERR_SHARE_DENIED)
 		return -EBUSY;

@@ -331,6 +331,48 @@ static void dafs_reserve_unanswered_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, f->closes);
 }
 
+static int reserve_widen_by_task(struct foreign_task *ft)
+{
+	return dafs_open_state_widen(ft->file->private_data, DAFS_OPEN_SHARE_ACCESS_WRITE,
+				     ft->file->f_cred);
+}
+
+static int reserve_by_task(struct foreign_task *ft)
+{
+	return reserve_deny(ft->file, DAFS_RD, DENY_WR);
+}
+
+/* What is new is not asked for where it would pass for a reclaim. */
+static void dafs_reserve_grace_test(struct kunit *test)
+{
+	static int (*const works[])(struct foreign_task *ft) = {
+		reserve_by_task, reserve_widen_by_task,
+	};
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_task *ft;
+	unsigned int i;
+
+	f->same = true;
+	f->refusal = DAFSERR_GRACE;
+	for (i = 0; i < ARRAY_SIZE(works); i++) {
+		f->refused = 0;
+		WRITE_ONCE(f->refuses, DAFS_PROC_LOCKT);
+		ft = foreign_task(f, mnt, file, works[i]);
+		KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 2));
+		KUNIT_EXPECT_EQ(test, i + 1, f->opens);
+		WRITE_ONCE(f->refuses, 0);
+		KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+		KUNIT_EXPECT_EQ(test, 0, ft->err);
+		KUNIT_EXPECT_EQ(test, i + 2, f->opens);
+	}
+	KUNIT_EXPECT_EQ(test, DENY_WR, f->deny);
+	KUNIT_EXPECT_EQ(test, DAFS_RW, f->access);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
 /*
  * Who waits for a delegation to be returned is not in the queue that returns it: otherwise as many
  * who wait as it has room for would wait for ever.
@@ -463,6 +505,7 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_unknown_test),
 	KUNIT_CASE(dafs_reserve_left_test),
 	KUNIT_CASE(dafs_reserve_unanswered_test),
+	KUNIT_CASE(dafs_reserve_grace_test),
 	KUNIT_CASE(dafs_reserve_crowd_test),
 	KUNIT_CASE(dafs_reserve_cached_test),
 	KUNIT_CASE(dafs_reserve_killed_test),
