@@ -459,16 +459,18 @@ int dafs_reserve_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 			   dafs_status_t *status)
 {
 	const struct dafs_reserved what = { .deny = how->deny, .keyed = how->keyed };
-	dafs_status_t closed;
+	dafs_status_t closed, asked;
 	int grace, err;
 
 	if (!dafs_reserves(os, &what))
 		return 0;
-	grace = dafs_lock_grace(os->sbi->clnt, conn, os->cred, &os->fh, &how->owner, status);
+	grace = dafs_lock_grace(os->sbi->clnt, conn, os->cred, &os->fh, &how->owner, &asked);
 	if (grace > 0)
 		return 0;
-	if (grace < 0)
+	if (grace < 0) {
+		*status = asked;
 		return grace;
+	}
 	err = dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &opened->state_id, &closed);
 	if (!err || dafs_status_action(closed) == DAFS_ACT_OPEN)
 		os->left = false;

@@ -373,6 +373,11 @@ static void dafs_reserve_grace_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
+static int reserve_writer_by_task(struct foreign_task *ft)
+{
+	return reserve_deny(ft->file, DAFS_RW, DENY_WR);
+}
+
 /*
  * Who waits for a delegation to be returned is not in the queue that returns it: otherwise as many
  * who wait as it has room for would wait for ever.
@@ -392,7 +397,7 @@ static void dafs_reserve_crowd_test(struct kunit *test)
 	f->refusal = DAFSERR_DENIED;
 	f->refuses = DAFS_PROC_OPEN;
 	workqueue_set_max_active(wq, 1);
-	ft = foreign_task(f, mnt, file, reserve_by_task);
+	ft = foreign_task(f, mnt, file, reserve_writer_by_task);
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
 	/* also after a failure */
 	workqueue_set_max_active(wq, WQ_DFL_ACTIVE);
