@@ -423,6 +423,8 @@ put_eventually()
 }
 seq 1 5000 >$B/file
 tap_run "both clients agree" put_all
+# no write-back but for those who ask for it
+echo 0 >/proc/sys/vm/dirty_writeback_centisecs
 rm -f /tmp/ready /tmp/go /tmp/step
 python3 -B /tmp/dirty.py $A/file /tmp/ready /tmp/go /tmp/step >/tmp/said &
 dirty=$!
