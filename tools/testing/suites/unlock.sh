@@ -42,6 +42,9 @@ class Actor:
         child_in, self.outbox = os.pipe()
         self.pid = os.fork()
         if not self.pid:
+            # so that it sees when the program has ended that tells it what to do
+            os.close(self.inbox)
+            os.close(self.outbox)
             self.fd = os.open(path, os.O_RDWR | flags)
             os.write(child_out, b"r")
             while True:
