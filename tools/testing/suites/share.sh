@@ -421,10 +421,11 @@ put_eventually()
 		sleep 0.5
 	done
 }
+# no write-back but for those who ask for it: not by time, nor because others look at the file
+echo 0 >/proc/sys/vm/dirty_writeback_centisecs
+echo 0 >/sys/module/dafsd/parameters/max_delegations
 seq 1 5000 >$B/file
 tap_run "both clients agree" put_all
-# no write-back but for those who ask for it
-echo 0 >/proc/sys/vm/dirty_writeback_centisecs
 rm -f /tmp/ready /tmp/go /tmp/step
 python3 -B /tmp/dirty.py $A/file /tmp/ready /tmp/go /tmp/step >/tmp/said &
 dirty=$!
