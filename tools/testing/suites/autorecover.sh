@@ -320,5 +320,52 @@ tap_is "$(said dafslock --autorecover $B/file true)" \
 2" "undoes nothing"
 
 tap_run "umount" umount $A $B
+modprobe -r dafsd
+
+# --- requests that do not know of the lock yet ---
+
+# one of them waits for the disk, in the middle of a page that is not in memory
+mkdir /srv/slow
+make_slow_disk 64
+mkfs.ext4 -q -F -I 256 /dev/mapper/slow && mount /dev/mapper/slow /srv/slow || tap_bail "no disk"
+modprobe dafsd exports=/srv/slow:no_root_squash max_delegations=0
+mount_dafs slow $A clientid=one && mount_dafs slow $B clientid=two || tap_bail "no mounts"
+seq 1 20000 >/srv/slow/file
+cat >/tmp/late.py <<'PY'
+import os, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
+open("/tmp/opened", "w").close()
+while not os.path.exists("/tmp/go"):
+    time.sleep(0.1)
+print(os.pwrite(fd, b"late" * 25, 200))
+PY
+python3 -B /tmp/late.py $B/file >/tmp/written &
+late=$!
+eventually [ -e /tmp/opened ]
+sync -f /srv/slow
+echo 1 >/proc/sys/vm/drop_caches
+dmsetup suspend --nolockfs slow
+touch /tmp/go
+tap_run "a request writes" waits_for_server $late
+transact $A/file sh -c ": >/tmp/granted; printf mine | dd of=$A/file bs=1 seek=200 conv=notrunc,fsync
+	exit 1" 2>/dev/null &
+one=$!
+sleep 3
+# R-4.4.1.2-06
+tap_fails "the lock is not granted meanwhile" [ -e /tmp/granted ]
+dmsetup resume slow
+tap_run "but then" eventually [ -e /tmp/granted ]
+wait $late
+tap_is "$(cat /tmp/written)" 100 "when that has written"
+wait $one
+undone()
+{
+	[ "$(head -c 300 $B/file | tail -c 100 | sed s/late//g)" = "" ]
+}
+tap_run "what it has written is not undone" eventually undone
+
+tap_run "umount" umount $A $B
 tap_run "unload" modprobe -r dafs dafsd
+umount /srv/slow
+dmsetup remove slow
 tap_done
