@@ -327,7 +327,8 @@ modprobe -r dafsd
 # one of them waits for the disk, in the middle of a page that is not in memory
 mkdir /srv/slow
 make_slow_disk 64
-mkfs.ext4 -q -F -I 256 /dev/mapper/slow && mount /dev/mapper/slow /srv/slow || tap_bail "no disk"
+mkfs.ext4 -q -F -I 256 /dev/mapper/slow && mount -o noatime /dev/mapper/slow /srv/slow ||
+	tap_bail "no disk"
 modprobe dafsd exports=/srv/slow:no_root_squash max_delegations=0
 mount_dafs slow $A clientid=one && mount_dafs slow $B clientid=two || tap_bail "no mounts"
 seq 1 20000 >/srv/slow/file
