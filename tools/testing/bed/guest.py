@@ -49,6 +49,10 @@ SPARE = 3
 # Seconds for which a task may wait without being killable.  The longest is modprobe of a
 # KUnit module during one test: 34 seconds at present.
 HUNG = 120
+# The last line of a machine that has powered off, and the seconds that its process gets to end.
+# User Mode Linux may hang there, which has nothing to do with what was tested.
+POWERED_OFF = b"reboot: Power down"
+POWER_OFF = 30
 # CMPXCHG16B, which the slab allocator uses, leaves wrong flags in QEMU before
 # 8.0 if an interrupt follows directly, and the guest crashes.
 PROCESSOR = "max,-cx16"
@@ -260,9 +264,10 @@ BEDS = {
 
 
 def follow(process, timeout, sink):
-    """Feeds the console to sink until EOF; false on timeout."""
+    """Feeds the console to sink until EOF, or until the machine is off; false on timeout."""
     clock = Clock()
     pipe = process.stdout.fileno()
+    said, off = b"", False
     while clock.tick() < timeout:
         if not select.select([pipe], [], [], 1)[0]:
             continue
@@ -270,7 +275,12 @@ def follow(process, timeout, sink):
         if not data:
             return True
         sink(data.replace(b"\r", b""))
-    return False
+        said += data
+        if not off and POWERED_OFF in said:
+            off = True
+            timeout = min(timeout, clock.tick() + POWER_OFF)
+        said = said[-len(POWERED_OFF):]
+    return off
 
 
 def wait_for_exit(process, seconds):

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 import guest
 import runner
@@ -164,6 +165,25 @@ class Clock(unittest.TestCase):
         guest.kernel = calls.append
         suite.prepare()
         self.assertEqual(calls, ["um", "qemu"])
+
+
+class PoweredOff(unittest.TestCase):
+    """A machine that is off is not waited for, but one that hangs before has failed."""
+
+    def ends(self, line):
+        with mock.patch.object(guest, "POWER_OFF", 1), \
+                guest.group(["sh", "-c", f"echo '{line}'; exec sleep 1000"],
+                            stdout=subprocess.PIPE) as process:
+            ended = guest.follow(process, 10, lambda data: None)
+            guest.end_group(process)
+            guest.reap(process)
+        return ended
+
+    def test_is_off(self):
+        self.assertTrue(self.ends(guest.POWERED_OFF.decode()))
+
+    def test_hangs(self):
+        self.assertFalse(self.ends("reboot: Power"))
 
 
 class Scripts(Folder):
