@@ -303,10 +303,15 @@ mount_dafs slow $A clientid=one
 mkdir $A/1 $A/2
 slow_disk 10 10
 rm -f /tmp/stop /tmp/acks/*
-for maker in 1 2; do
-	python3 -B /tmp/make.py $A/$maker /tmp/acks/$maker /tmp/stop &
-	eval "maker$maker=$!"
-done
+# make_in FOLDER: $! is the program
+make_in()
+{
+	python3 -B /tmp/make.py "$A/$1" "/tmp/acks/$1" /tmp/stop &
+}
+make_in 1
+maker1=$!
+make_in 2
+maker2=$!
 # twice: it has begun anew since then
 both_commit()
 {
