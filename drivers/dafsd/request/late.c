@@ -151,12 +151,15 @@ static bool dafsd_late_meets_any(const struct dafsd_rqst *rq)
  * Return: OK; DELAY while a change of the same client is still executed whose connection
  * has been closed, or if the server stops.
  */
-dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq)
+dafs_status_t dafsd_late_check(struct dafsd_rqst *rq)
 {
 	if (list_empty(&rq->change_link))
 		return DAFS_STATUS_OK;
-	if (READ_ONCE(rq->conn->server->stopping))
+	if (READ_ONCE(rq->conn->server->stopping)) {
+		/* it has changed nothing, and nobody waits for its response */
+		dafsd_late_answered(rq);
 		return DAFSERR_DELAY;
+	}
 	if (list_empty(&rq->ses->client->late))
 		return DAFS_STATUS_OK;
 	return dafsd_late_meets_any(rq) ? DAFSERR_DELAY : DAFS_STATUS_OK;
@@ -170,7 +173,7 @@ dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq)
  * Return: as dafsd_late_check(); IO if its own channel was closed in the meantime: the
  * checks of later requests may have seen @rq in the export that it came from.
  */
-dafs_status_t dafsd_late_check_moved(const struct dafsd_rqst *rq)
+dafs_status_t dafsd_late_check_moved(struct dafsd_rqst *rq)
 {
 	if (list_empty(&rq->change_link))
 		return DAFS_STATUS_OK;

@@ -179,7 +179,7 @@ void dafsd_park_end(struct dafsd_conn *conn);
 void dafsd_late_begin(struct dafsd_rqst *rq);
 void dafsd_late_end(struct dafsd_rqst *rq);
 void dafsd_late_answered(struct dafsd_rqst *rq);
-dafs_status_t dafsd_late_check(const struct dafsd_rqst *rq);
-dafs_status_t dafsd_late_check_moved(const struct dafsd_rqst *rq);
+dafs_status_t dafsd_late_check(struct dafsd_rqst *rq);
+dafs_status_t dafsd_late_check_moved(struct dafsd_rqst *rq);
 
 #endif /* _DAFSD_REQUEST_REQUEST_H */

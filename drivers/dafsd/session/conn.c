@@ -265,6 +265,9 @@ static void dafsd_chan_closed(struct dafs_chan *chan, enum dafs_close_reason rea
 	struct dafsd_conn *conn = chan->priv;
 
 	dafsd_late_closed(conn);
+	/* nothing that it has executed can be answered any more */
+	if (READ_ONCE(conn->server->stopping))
+		wake_up(&conn->server->answered);
 	queue_work(dafsd_end_wq, &conn->teardown);
 }
 

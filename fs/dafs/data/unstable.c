@@ -480,6 +480,18 @@ static int dafs_extents_resend(struct inode *inode, struct list_head *extents,
 	return err;
 }
 
+/* Is any of them not to get to the server?  See dafs_open_state_find_writer(). */
+static bool dafs_extents_breached(const struct list_head *extents)
+{
+	const struct dafs_extent *extent;
+
+	list_for_each_entry(extent, extents, link) {
+		if (extent->open && READ_ONCE(extent->open->breached))
+			return true;
+	}
+	return false;
+}
+
 static bool dafs_extents_stable(const struct list_head *extents,
 				const struct dafs_verifier *verf)
 {
@@ -608,6 +620,9 @@ static int dafs_commit_try(struct inode *inode, bool resend, int *ends)
 	}
 	if (err)
 		mapping_set_error(inode->i_mapping, err);
+	/* its folios are taken for written, but the file has what others wrote */
+	if (err && dafs_extents_breached(&di->committing))
+		set_bit(DAFS_INO_ZAP, &di->flags);
 	err = 0;
 	dafs_unstable_committed(di);
 	unpin = dafs_unstable_done(di, bytes);

@@ -77,6 +77,8 @@ static int dafs_open_repeat(struct dafs_client *clnt, const struct dafs_op *left
 		.args = left->args,
 		.res = res,
 		.retry_nomem = true,
+		.prepare = left->prepare,
+		.priv = left->priv,
 	};
 	int err;
 

@@ -138,7 +138,8 @@ bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end)
 	bool covered = locks;
 	loff_t last;
 
-	if (!locks || atomic_read(&locks->shrinking))
+	/* before the list: pairs with dafs_locks_shrunk() */
+	if (!locks || atomic_read_acquire(&locks->shrinking))
 		return false;
 	spin_lock(&locks->lock);
 	for (; covered && start <= end; start = last + 1) {
@@ -750,7 +751,7 @@ static bool dafs_locks_weaker_waits(struct dafs_locks *locks, const struct dafs_
  * first before that is put right.  The server does not let it wait for long, and no more are sent
  * meanwhile.
  *
- * Context: may sleep; a fatal signal ends it.
+ * Context: may sleep; a signal ends it.
  * Return: as dafs_locks_enter().
  */
 int dafs_locks_enter_to_raise(struct dafs_locks *locks, const struct dafs_lock_range *range)
@@ -760,8 +761,8 @@ int dafs_locks_enter_to_raise(struct dafs_locks *locks, const struct dafs_lock_r
 	while (!err && dafs_locks_weaker_waits(locks, range)) {
 		atomic_inc(&locks->stronger);
 		dafs_locks_leave(locks);
-		err = wait_var_event_killable(&locks->waiting,
-					      !dafs_locks_weaker_waits(locks, range));
+		err = wait_var_event_interruptible(&locks->waiting,
+						   !dafs_locks_weaker_waits(locks, range));
 		if (!err)
 			err = dafs_locks_enter(locks);
 		/* with the mutex: none is sent any more before this task has sent its own */

@@ -104,7 +104,7 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 
 	dafs_open_state_how(os, &how);
 	how.nodelay = nodelay;
-	os->left = false;
+	/* what an attempt before has left stays @os->left until the server has opened it anew */
 	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
 	if (err && opened.status == DAFSERR_ACCES && dafs_open_state_narrow(os)) {
 		how.access = os->access;

@@ -50,10 +50,12 @@ static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status
 	/* first, for those who see that it is lost have no more use for it */
 	dafs_locks_lose(os);
 	spin_lock(&os->lock);
-	/* first, so that what is written back is not by another open meanwhile */
 	WRITE_ONCE(os->breached, dafs_reserves(os, &os->reserved));
 	WRITE_ONCE(os->lost, err);
 	spin_unlock(&os->lock);
+	/* what it has written may be in the cache only, and others may have written since */
+	if (os->breached)
+		set_bit(DAFS_INO_ZAP, &os->di->flags);
 	pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",
 			    &os->sbi->params.dst, os->ino, dafs_status_name(status));
 	return err;

@@ -35,7 +35,7 @@
  * struct dafs_reservation - what an open file reserves
  * @link: in os->reservations
  * @os: the open
- * @holder: the open file
+ * @holder: the open file, or who keeps it in its place; guarded by di->lock
  * @what: what it denies
  * @held: the server has granted it
  * @left: nobody wants it any more.  These and @link are guarded by di->lock
@@ -133,9 +133,9 @@ static void dafs_reservation_done(struct dafs_reservation *res, struct completio
 }
 
 /*
- * A task that exits cannot be killed: it looks now and then whether the server is away.
+ * A task that exits cannot be killed, and the server may let others of the open wait for long.
  *
- * Return: 0 or -ERESTARTSYS.
+ * Return: 0 or -ERESTARTSYS: then the background goes on.
  */
 static int dafs_reservation_await(struct dafs_client *clnt, struct completion *done)
 {
@@ -143,7 +143,7 @@ static int dafs_reservation_await(struct dafs_client *clnt, struct completion *d
 
 	do {
 		left = wait_for_completion_killable_timeout(done, HZ);
-	} while (!left && !dafs_exits_while_down(clnt));
+	} while (!left && !dafs_task_exits() && !dafs_exits_while_down(clnt));
 	return left > 0 ? 0 : -ERESTARTSYS;
 }
 
@@ -404,6 +404,25 @@ void dafs_reserve_end(struct dafs_open_state *os, const void *holder, bool wait)
 			dafs_reservation_await(os->sbi->clnt, &res->ended);
 	}
 	dafs_reservation_put(res);
+}
+
+/**
+ * dafs_reserve_pass() - an open file is closed, but its reservation is kept
+ * @os: its open, which it is still a user of
+ * @holder: the open file
+ * @heir: who calls dafs_reserve_end() in its place
+ *
+ * Context: any but interrupt.
+ */
+void dafs_reserve_pass(struct dafs_open_state *os, const void *holder, const void *heir)
+{
+	struct dafs_reservation *res;
+
+	spin_lock(&os->di->lock);
+	res = dafs_reservation_of(os, holder);
+	if (res)
+		res->holder = heir;
+	spin_unlock(&os->di->lock);
 }
 
 /**

@@ -198,14 +198,19 @@ struct dafs_open_state *dafs_open_state_find_free(struct dafs_inode *di, u32 acc
  * Which open is first to write back by: one that has lost what it denied to others, then one that
  * may yet learn that it has.
  */
-static unsigned int dafs_open_state_reliance(const struct dafs_open_state *os)
+static unsigned int dafs_open_state_reliance(struct dafs_open_state *os)
 {
+	unsigned int reliance = os->exclusive ? 2 : 1;
+
 	lockdep_assert_held(&os->di->lock);
-	if (READ_ONCE(os->breached))
-		return 3;
-	if (READ_ONCE(os->lost))
-		return 0;
-	return os->exclusive ? 2 : 1;
+	/* both, as dafs_open_state_lose() has set them */
+	spin_lock(&os->lock);
+	if (os->breached)
+		reliance = 3;
+	else if (os->lost)
+		reliance = 0;
+	spin_unlock(&os->lock);
+	return reliance;
 }
 
 /**

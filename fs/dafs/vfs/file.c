@@ -203,10 +203,11 @@ bool dafs_file_is_written(const struct inode *inode)
 }
 
 /**
- * struct dafs_unwritten - a file that was left open with data that is not written yet
+ * struct dafs_unwritten - a file that was left open with data that is not stable yet
  * @work: looks whether it is
  * @inode: the file; held by dafs_inode_hold()
- * @os: the open that the data is written by; the reference of the struct file
+ * @os: the open that the data is written by; the reference of the struct file, whose reservation
+ *	it has, too
  */
 struct dafs_unwritten {
 	struct delayed_work work;
@@ -214,36 +215,51 @@ struct dafs_unwritten {
 	struct dafs_open_state *os;
 };
 
-/* Only looks, because waiting would hold up its queue: the flusher writes. */
+/* Is there nothing left that a reservation may be lost before? */
+static bool dafs_file_is_stable(const struct inode *inode)
+{
+	return dafs_file_is_written(inode) && !READ_ONCE(DAFS_I(inode)->unstable_bytes);
+}
+
+/* Only looks, because waiting would hold up its queue: the flusher writes and commits. */
 static void dafs_unwritten_work(struct work_struct *work)
 {
 	struct dafs_unwritten *left = container_of(to_delayed_work(work),
 						   struct dafs_unwritten, work);
 	struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
 
-	if (!dafs_file_is_written(left->inode) && !READ_ONCE(sbi->leaving)) {
+	if (!dafs_file_is_stable(left->inode) && !READ_ONCE(sbi->leaving)) {
 		queue_delayed_work(sbi->clnt->end_wq, &left->work, HZ);
 		return;
 	}
+	dafs_reserve_end(left->os, left, false);
 	dafs_open_state_put(left->os, false);
 	dafs_inode_put_later(left->inode);
 	kfree(left);
 }
 
+/* Does a task close a file before its data is stable?  Others may be writing all the time. */
+static bool dafs_file_closes_early(struct inode *inode, struct dafs_open_state *os)
+{
+	return ((current->flags & (PF_EXITING | PF_KTHREAD)) || fatal_signal_pending(current) ||
+		READ_ONCE(os->breached)) && !dafs_file_is_stable(inode);
+}
+
 /*
  * A task that exits does not wait for its data to be written.  Without the open the server
- * might refuse it, so the CLOSE comes behind the data.  Or it might take it, although the
- * reservation is lost that the data relies on: then a task that has met an error does not leave
- * it to another open either.
+ * might refuse it, so the CLOSE comes behind the data, and with it the end of the reservation
+ * that the data relies on.  Or the server might take it, although that is lost: then a task that
+ * has met an error does not leave it to another open either.
  *
  * Return: true if the background closes; false if there is no need, or no memory.
  */
-static bool dafs_file_close_later(struct inode *inode, struct dafs_open_state *os)
+static bool dafs_file_close_later(struct file *file)
 {
-	bool early = (current->flags & (PF_EXITING | PF_KTHREAD)) || READ_ONCE(os->breached);
+	struct dafs_open_state *os = file->private_data;
+	struct inode *inode = file_inode(file);
 	struct dafs_unwritten *left;
 
-	if (!early || dafs_file_is_written(inode))
+	if (!(file->f_mode & FMODE_WRITE) || !dafs_file_closes_early(inode, os))
 		return false;
 	left = kmalloc(sizeof(*left), GFP_NOFS | __GFP_NOWARN);
 	if (!left)
@@ -254,6 +270,8 @@ static bool dafs_file_close_later(struct inode *inode, struct dafs_open_state *o
 	}
 	left->inode = inode;
 	left->os = os;
+	dafs_reserve_pass(os, file, left);
+	dafs_open_state_leave(os, dafs_file_access(file));
 	INIT_DELAYED_WORK(&left->work, dafs_unwritten_work);
 	queue_delayed_work(dafs_inode_clnt(inode)->end_wq, &left->work, HZ);
 	return true;
@@ -274,10 +292,11 @@ static int dafs_file_release(struct inode *inode, struct file *file)
 		if (wait)
 			dafs_file_settle_attrs(file);
 	}
+	if (dafs_file_close_later(file))
+		return 0;
 	dafs_reserve_end(os, file, wait);
 	dafs_open_state_leave(os, dafs_file_access(file));
-	if (!(file->f_mode & FMODE_WRITE) || !dafs_file_close_later(inode, os))
-		dafs_open_state_put(os, wait);
+	dafs_open_state_put(os, wait);
 	return 0;
 }
 

@@ -305,6 +305,9 @@ static void dafs_reserve_left_test(struct kunit *test)
 	f->refuses = DAFS_PROC_LOCKT;
 	f->refusal = DAFSERR_IO;
 	KUNIT_EXPECT_EQ(test, -EIO, reserve_recover(file));
+	/* nor is it forgotten by an attempt that does not get that far */
+	f->refuses = DAFS_PROC_OPEN;
+	KUNIT_EXPECT_EQ(test, -EIO, reserve_recover(file));
 	KUNIT_EXPECT_EQ(test, 0, f->closes);
 	__fput_sync(file);
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 2));
@@ -464,6 +467,43 @@ static void dafs_reserve_cached_test(struct kunit *test)
 	__fput_sync(newer);
 }
 
+/* The client has noticed that the server is away. */
+static bool reserve_is_away(struct vfsmount *mnt)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (!dafs_exits_while_down(DAFS_SB(mnt->mnt_sb)->clnt) && time_before(jiffies, end))
+		msleep(20);
+	return dafs_exits_while_down(DAFS_SB(mnt->mnt_sb)->clnt);
+}
+
+/* Nor is it given up before that is written, if the task does not wait for the server. */
+static void dafs_reserve_early_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RW, DENY_WR));
+	foreign_make_dirty(test, file);
+	f->hangs_up = DAFS_PROC_WRITE_INLINE;
+	filemap_flush(file->f_mapping);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, reserve_is_away(mnt));
+	__fput_sync(file);
+	/* the lease is over, and others have written */
+	f->data[0] = '-';
+	f->refusal = DAFSERR_BAD_STATEID;
+	f->refused = 0;
+	f->refuses = DAFS_PROC_WRITE_INLINE;
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	WRITE_ONCE(f->refuses, 0);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	KUNIT_EXPECT_EQ(test, '-', f->data[0]);
+}
+
 /* What a killed task has asked for is given back when it comes. */
 static void dafs_reserve_killed_test(struct kunit *test)
 {
@@ -513,6 +553,7 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_grace_test),
 	KUNIT_CASE(dafs_reserve_crowd_test),
 	KUNIT_CASE(dafs_reserve_cached_test),
+	KUNIT_CASE(dafs_reserve_early_test),
 	KUNIT_CASE(dafs_reserve_killed_test),
 	KUNIT_CASE_SLOW(dafs_reserve_strange_test),
 	{}
