@@ -95,9 +95,13 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 	int err;
 
 	do {
+		/* first: if the server restarts then, it does not know this state-id */
+		dafs_open_state_id(os, &append->state_id);
+		err = dafs_locks_await_reclaim(inode, false);
+		if (err)
+			break;
 		if (dafs_locks_lost(inode))
 			return -EIO;
-		dafs_open_state_id(os, &append->state_id);
 		number = dafs_conn_number(sbi->clnt);
 		append->no_direct = dafs_rdma_refused(sbi, DAFS_RDMA_APPEND);
 		err = dafs_append(sbi->clnt, os->cred, append, res, &status);

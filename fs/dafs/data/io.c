@@ -157,6 +157,66 @@ static struct dafs_conn *dafs_io_conn(struct dafs_io *io)
 	return NULL;
 }
 
+/* What the locks are set by has been reclaimed, or not: dafs_io_relocked() goes on. */
+static void dafs_io_locks_ended(struct dafs_reclaim *reclaim)
+{
+	dafs_io_retry(container_of(reclaim, struct dafs_io, reclaim), 0);
+}
+
+/* @err: as that of dafs_open_state_recover() */
+static void dafs_io_relocked(struct dafs_io *io, struct dafs_open_state *os, int err)
+{
+	bool lost = READ_ONCE(os->lost);
+
+	dafs_open_state_put(os, false);
+	if (!err || lost)
+		dafs_io_retry(io, 0);
+	else if (err == -ERESTARTSYS)
+		dafs_io_end(io, err);
+	else
+		dafs_io_again(io, DAFS_ACT_OPEN, err);
+}
+
+/*
+ * By another open, or none, it would get to the server before the locks that it may rely on.
+ * Takes over the reference to @os, by which they are set.
+ */
+static void dafs_io_relock(struct dafs_io *io, struct dafs_open_state *os,
+			   const struct dafs_state_id *state_id)
+{
+	int err;
+
+	if (io->wait) {
+		dafs_io_relocked(io, os, dafs_open_state_recover(os, state_id));
+		return;
+	}
+	io->locker = os;
+	io->reclaim.ended = dafs_io_locks_ended;
+	err = dafs_open_state_recover_start(os, state_id, &io->reclaim);
+	/* the I/O may be gone */
+	if (err == -EINPROGRESS)
+		return;
+	io->locker = NULL;
+	dafs_io_relocked(io, os, err);
+}
+
+/* Return: true if the I/O waits for the locks of the file to be reclaimed, and may be gone. */
+static bool dafs_io_awaits_locks(struct dafs_io *io, const struct dafs_conn *conn)
+{
+	const struct inode *inode = &io->di->netfs.inode;
+	struct dafs_state_id state_id;
+	struct dafs_open_state *os;
+
+	if (dafs_locks_suspected(inode)) {
+		dafs_io_retry_later(io);
+		return true;
+	}
+	os = dafs_locks_behind(inode, conn, &state_id);
+	if (os)
+		dafs_io_relock(io, os, &state_id);
+	return os;
+}
+
 static void dafs_io_send(struct dafs_io *io)
 {
 	int err = io->open ? READ_ONCE(io->open->lost) : 0;
@@ -170,6 +230,10 @@ static void dafs_io_send(struct dafs_io *io)
 	conn = dafs_io_conn(io);
 	if (!conn)
 		return;
+	if (dafs_io_awaits_locks(io, conn)) {
+		dafs_conn_put(conn);
+		return;
+	}
 	io->direct = false;
 	memset(&io->state_id, 0, sizeof(io->state_id));
 	err = io->open ? dafs_open_state_id(io->open, &io->state_id) : 0;
@@ -203,6 +267,7 @@ static int dafs_io_reclaim(struct dafs_io *io)
 	if (io->wait)
 		return dafs_open_state_recover(io->open, &io->state_id);
 	io->reclaim.err = 0;
+	io->reclaim.ended = dafs_io_reclaimed;
 	if (err)
 		return err;
 	return dafs_open_state_recover_start(io->open, &io->state_id, &io->reclaim);
@@ -230,6 +295,15 @@ static void dafs_io_recover(struct dafs_io *io)
 
 static void dafs_io_resume(struct dafs_io *io)
 {
+	struct dafs_open_state *os = io->locker;
+	int err = io->reclaim.err;
+
+	if (os) {
+		io->locker = NULL;
+		io->reclaim.err = 0;
+		dafs_io_relocked(io, os, err);
+		return;
+	}
 	/* an open that is lost is not got back: dafs_io_send() says so at once */
 	if (io->recover && !READ_ONCE(io->open->lost))
 		dafs_io_recover(io);
@@ -252,13 +326,21 @@ static bool dafs_io_given_up(const struct dafs_io *io)
 	       (io->tries.delay_ms && io->forced != READ_ONCE(sbi->forced));
 }
 
+static void dafs_io_give_up(struct dafs_io *io)
+{
+	if (io->locker)
+		dafs_open_state_put(io->locker, false);
+	io->locker = NULL;
+	dafs_io_end(io, -EIO);
+}
+
 static void dafs_io_retry_work(struct work_struct *work)
 {
 	struct dafs_io *io = container_of(to_delayed_work(work), struct dafs_io, retry_work);
 	unsigned int flags = memalloc_nofs_save();
 
 	if (dafs_io_given_up(io))
-		dafs_io_end(io, -EIO);
+		dafs_io_give_up(io);
 	else
 		dafs_io_resume(io);
 	memalloc_nofs_restore(flags);
@@ -359,7 +441,6 @@ void dafs_io_start(struct dafs_io *io)
 	INIT_DELAYED_WORK(&io->retry_work, dafs_io_retry_work);
 	io->park.resume = dafs_io_unparked;
 	io->park.leave = &io->sbi->leaving;
-	io->reclaim.ended = dafs_io_reclaimed;
 	io->forced = READ_ONCE(io->sbi->forced);
 	io->committed = DAFS_FILE_SYNC;
 	dafs_io_send(io);

@@ -35,7 +35,9 @@ struct dafs_io_wait;
  * @priv: for @complete
  * @wait: the waiting task of dafs_io_run(), or NULL
  * @park: parks it while there is no connection
- * @reclaim: waits for @open to be reclaimed; its err is from the last reclaim
+ * @reclaim: waits for @open or @locker to be reclaimed; its err is from the last reclaim
+ * @locker: the open by which bytes of the file are locked, with a reference, while that is
+ *	reclaimed; or NULL
  * @conn: connection of the call in progress
  * @conn_number: dafs_conn_number() before it was sent
  * @call: the call in progress
@@ -74,6 +76,7 @@ struct dafs_io {
 	struct dafs_io_wait *wait;
 	struct dafs_park park;
 	struct dafs_reclaim reclaim;
+	struct dafs_open_state *locker;
 	struct dafs_conn *conn;
 	unsigned int conn_number;
 	struct dafs_call *call;

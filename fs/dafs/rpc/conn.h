@@ -92,6 +92,7 @@ static inline bool dafs_task_exits(void)
 
 struct dafs_conn *dafs_conn_get(struct dafs_client *clnt);
 struct dafs_conn *dafs_conn_get_unless(struct dafs_client *clnt, const bool *leave);
+struct dafs_conn *dafs_conn_present(struct dafs_client *clnt);
 struct dafs_conn *dafs_conn_get_or_park(struct dafs_client *clnt, struct dafs_park *park);
 void dafs_conn_put(struct dafs_conn *conn);
 void dafs_conn_failed(struct dafs_conn *conn);

@@ -53,6 +53,20 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 }
 
 /**
+ * dafs_conn_present() - the current connection of a client
+ * @clnt: the client
+ *
+ * Context: any.
+ * Return: the connection with a reference, or NULL if there is none now.
+ */
+struct dafs_conn *dafs_conn_present(struct dafs_client *clnt)
+{
+	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
+
+	return IS_ERR(conn) ? NULL : conn;
+}
+
+/**
  * dafs_exits_while_down() - should this task not wait for the server?
  * @clnt: the client
  *

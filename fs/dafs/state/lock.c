@@ -41,6 +41,7 @@
 #include "open_impl.h"
 
 static void dafs_locks_work(struct work_struct *work);
+static void dafs_locks_probe_work(struct work_struct *work);
 
 static struct dafs_locks *dafs_locks_alloc(struct inode *inode, int (*settle)(struct inode *))
 {
@@ -56,6 +57,7 @@ static struct dafs_locks *dafs_locks_alloc(struct inode *inode, int (*settle)(st
 	INIT_LIST_HEAD(&locks->held);
 	INIT_LIST_HEAD(&locks->waiting);
 	INIT_DELAYED_WORK(&locks->work, dafs_locks_work);
+	INIT_WORK(&locks->probe, dafs_locks_probe_work);
 	return locks;
 }
 
@@ -190,10 +192,99 @@ bool dafs_locks_lost(const struct inode *inode)
 	return locks && READ_ONCE(locks->lost);
 }
 
+/* The open by which bytes are locked, with a reference, if there are any; or NULL */
+static struct dafs_open_state *dafs_locks_open_held(struct dafs_locks *locks)
+{
+	struct dafs_open_state *os = NULL;
+
+	spin_lock(&locks->lock);
+	if (locks->os && !list_empty(&locks->held)) {
+		os = locks->os;
+		dafs_open_state_hold(os);
+	}
+	spin_unlock(&locks->lock);
+	return os;
+}
+
+/**
+ * dafs_locks_behind() - has a server forgotten the locks of a file, which are not reclaimed yet?
+ * @inode: the file
+ * @conn: a connection to the server
+ * @state_id: filled with what the open by which they are set had, for
+ *	dafs_open_state_recover()
+ *
+ * Whoever relies on a lock may have another open, which the server knows again, or none.
+ *
+ * Context: any but interrupt.
+ * Return: that open, with a reference; or NULL if nothing is locked, all locks are reclaimed or
+ * lost, or @conn has ended.
+ */
+struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struct dafs_conn *conn,
+					  struct dafs_state_id *state_id)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_open_state *os = locks ? dafs_locks_open_held(locks) : NULL;
+
+	if (!os || dafs_open_state_is_behind(os, conn, state_id))
+		return os;
+	dafs_open_state_put(os, false);
+	return NULL;
+}
+
+/**
+ * dafs_locks_await_reclaim() - wait until the locks of a file are reclaimed, or lost
+ * @inode: the file
+ * @nowait: do not wait
+ *
+ * Context: may sleep unless @nowait; a fatal signal ends it.
+ * Return: 0, also if there is no connection: what is sent next waits for one; -EAGAIN if it would
+ * have to wait; -ERESTARTSYS; or what a soft mount gives up with.
+ */
+int dafs_locks_await_reclaim(struct inode *inode, bool nowait)
+{
+	struct dafs_state_id state_id;
+	struct dafs_open_state *os;
+	unsigned int delay_ms = 0;
+	struct dafs_conn *conn;
+	int err = 0;
+
+	while (!err && dafs_locks_any(inode)) {
+		conn = dafs_conn_present(dafs_inode_clnt(inode));
+		if (!conn)
+			break;
+		os = dafs_locks_behind(inode, conn, &state_id);
+		dafs_conn_put(conn);
+		if (!os)
+			break;
+		err = nowait ? -EAGAIN : dafs_open_state_recover_retry(os, &state_id, &delay_ms);
+		/* that is told by dafs_locks_lost() */
+		if (READ_ONCE(os->lost))
+			err = 0;
+		dafs_open_state_put(os, false);
+	}
+	return err;
+}
+
+/**
+ * dafs_locks_suspected() - is the server being asked whether it still has the locks of a file?
+ * @inode: the file
+ *
+ * Context: any.
+ * Return: true if so: I/O that may rely on them waits for its answer.
+ */
+bool dafs_locks_suspected(const struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	return locks && atomic_read(&locks->suspects);
+}
+
 /* Takes over a reference to @os. */
 static void dafs_locks_take_open(struct dafs_locks *locks, struct dafs_open_state *os)
 {
+	spin_lock(&locks->lock);
 	WRITE_ONCE(locks->os, os);
+	spin_unlock(&locks->lock);
 	spin_lock(&os->lock);
 	os->locks = locks;
 	spin_unlock(&os->lock);
@@ -207,7 +298,10 @@ static void dafs_locks_drop_open(struct dafs_locks *locks)
 	spin_lock(&os->lock);
 	os->locks = NULL;
 	spin_unlock(&os->lock);
+	/* who has found it there has a reference: dafs_locks_behind() */
+	spin_lock(&locks->lock);
 	WRITE_ONCE(locks->os, NULL);
+	spin_unlock(&locks->lock);
 	dafs_open_state_put(os, false);
 }
 
@@ -1034,6 +1128,10 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 	loff_t start = range->start;
 	int err = 0;
 
+	/* nor is anything granted by what the server may not have any more */
+	err = dafs_locks_await_reclaim(locks->inode, false);
+	if (err)
+		return err;
 	/* that of a program that has gone: this one does not inherit what it has written */
 	dafs_locks_end_undo(locks);
 	if (locks->call)
@@ -1294,6 +1392,22 @@ static void dafs_locks_probe(struct dafs_locks *locks)
 		dafs_held_mark(locks, held.start, held.end, DAFS_HELD_LOST);
 }
 
+/* Not by dafs_locks.work, which may wait for the I/O that waits for this. */
+static void dafs_locks_probe_work(struct work_struct *work)
+{
+	struct dafs_locks *locks = container_of(work, struct dafs_locks, probe);
+	struct inode *inode = locks->inode;
+	int suspects = atomic_read(&locks->suspects);
+
+	/* a worker is not killed */
+	if (!dafs_locks_enter(locks)) {
+		dafs_locks_probe(locks);
+		dafs_locks_leave(locks);
+	}
+	atomic_sub(suspects, &locks->suspects);
+	dafs_inode_put_later(inode);
+}
+
 /* Return: true if it must be tried again. */
 static bool dafs_locks_lower_all(struct dafs_locks *locks)
 {
@@ -1304,8 +1418,6 @@ static bool dafs_locks_lower_all(struct dafs_locks *locks)
 	/* a worker is not killed */
 	if (dafs_locks_enter(locks))
 		return false;
-	if (xchg(&locks->suspect, false))
-		dafs_locks_probe(locks);
 	dafs_locks_lower_range(locks, 0, OFFSET_MAX, false);
 	again = dafs_locks_unsure(locks);
 	dafs_locks_leave(locks);
@@ -1567,7 +1679,7 @@ void dafs_locks_lose(struct dafs_open_state *os)
  * @os: the open, which was reclaimed
  *
  * Then it may not know that by which the file is locked either, although no I/O goes by that
- * one, which would tell.  A work item asks the server.
+ * one, which would tell.  A work item asks the server, and I/O on the file waits for that.
  *
  * Context: any but interrupt.
  */
@@ -1579,10 +1691,11 @@ void dafs_locks_suspect(struct dafs_open_state *os)
 	/* as long as it has users, the inode is there */
 	if (!os->closing)
 		locks = READ_ONCE(os->di->locks);
-	if (locks && locks->os && locks->os != os && dafs_inode_hold(locks->inode)) {
-		WRITE_ONCE(locks->suspect, true);
-		dafs_locks_lower_later(locks);
-		dafs_inode_put_later(locks->inode);
+	if (locks && READ_ONCE(locks->os) && READ_ONCE(locks->os) != os &&
+	    dafs_inode_hold(locks->inode)) {
+		atomic_inc(&locks->suspects);
+		if (!queue_work(os->sbi->clnt->lock_wq, &locks->probe))
+			dafs_inode_put_later(locks->inode);
 	}
 	spin_unlock(&os->lock);
 }

@@ -53,7 +53,7 @@ struct dafs_held {
  * @inode: the file
  * @mutex: serializes the tasks that change locks at the server; held while they wait for it
  * @os: the open by which all locks are set, with a reference, while @held is not empty or
- *	there are @waiters; guarded by @mutex
+ *	there are @waiters; changed under @mutex and @lock
  * @waiters: LOCKs that wait at the server, as a rule by @os
  * @stronger: tasks that wait until those of @waiting are answered which ask for less; while there
  *	are any, no more are sent
@@ -70,7 +70,9 @@ struct dafs_held {
  * @unlock_start: first byte of what is just being unlocked; changed under @mutex
  * @unlock_end: the last one, or -1
  * @lost_late: some were found to be lost by that; guarded by @mutex
- * @suspect: the open may be gone at the server, see dafs_locks_suspect()
+ * @suspects: how often the open may have gone at the server since it was asked, see
+ *	dafs_locks_suspect()
+ * @probe: asks it; holds the inode
  * @work: unlocks what a task could not; holds the inode
  * @delay_ms: how long it has waited the last time
  */
@@ -91,7 +93,8 @@ struct dafs_locks {
 	loff_t unlock_start;
 	loff_t unlock_end;
 	bool lost_late;
-	bool suspect;
+	atomic_t suspects;
+	struct work_struct probe;
 	struct delayed_work work;
 	unsigned int delay_ms;
 };
@@ -139,6 +142,10 @@ bool dafs_locks_any(const struct inode *inode);
 int dafs_locks_abort(struct dafs_locks *locks);
 bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
+bool dafs_locks_suspected(const struct inode *inode);
+struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struct dafs_conn *conn,
+					  struct dafs_state_id *state_id);
+int dafs_locks_await_reclaim(struct inode *inode, bool nowait);
 bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end);
 bool dafs_locks_recorded(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,

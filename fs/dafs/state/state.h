@@ -178,6 +178,8 @@ void dafs_open_state_put(struct dafs_open_state *os, bool wait);
 void dafs_open_state_put_with(struct dafs_open_state *os, struct dafs_give_back *back);
 int dafs_open_state_id(struct dafs_open_state *os, struct dafs_state_id *state_id);
 bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *state_id);
+bool dafs_open_state_is_behind(struct dafs_open_state *os, const struct dafs_conn *conn,
+			       struct dafs_state_id *state_id);
 bool dafs_open_state_broken(struct dafs_open_state *os, const struct dafs_state_id *state_id,
 			    dafs_status_t status);
 

@@ -46,6 +46,28 @@ bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *
 }
 
 /**
+ * dafs_open_state_is_behind() - does an open belong to a client-id that is over?
+ * @os: the open
+ * @conn: a connection to the server
+ * @state_id: filled with what it has
+ *
+ * Context: any but interrupt.
+ * Return: true if it has not been reclaimed under the client-id of @conn, nor is lost; false also
+ * if @conn has ended: then it is @conn that may be behind.
+ */
+bool dafs_open_state_is_behind(struct dafs_open_state *os, const struct dafs_conn *conn,
+			       struct dafs_state_id *state_id)
+{
+	bool behind;
+
+	spin_lock(&os->lock);
+	behind = !os->lost && !dafs_opaque64_equal(&os->client_id, &conn->client_id);
+	*state_id = os->state_id;
+	spin_unlock(&os->lock);
+	return behind && dafs_chan_is_open(conn->op);
+}
+
+/**
  * dafs_open_state_broken() - does a refusal mean that a PERSIST lock is broken? (4.4.1.3)
  * @os: the open
  * @state_id: that the server refused

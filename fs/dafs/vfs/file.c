@@ -480,10 +480,24 @@ static ssize_t dafs_read(struct kiocb *iocb, struct iov_iter *to)
 	return ret == -EOWNERDEAD ? dafs_read_direct(iocb, to) : ret;
 }
 
+/*
+ * I/O that may need no request relies on locks, too.
+ *
+ * Return: 0; -EIO if what it relies on is lost; -EAGAIN; or -ERESTARTSYS.
+ */
+static int dafs_file_await_locks(struct file *file, bool nowait)
+{
+	int err = dafs_locks_await_reclaim(file_inode(file), nowait);
+
+	return err ?: dafs_file_lost(file) ? -EIO : 0;
+}
+
 static ssize_t dafs_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
-	if (dafs_file_lost(iocb->ki_filp))
-		return -EIO;
+	int err = dafs_file_await_locks(iocb->ki_filp, iocb->ki_flags & IOCB_NOWAIT);
+
+	if (err)
+		return err;
 	return iov_iter_count(to) ? dafs_uninterrupted(dafs_read, iocb, to) : 0;
 }
 
@@ -494,8 +508,9 @@ static ssize_t dafs_file_splice_read(struct file *in, loff_t *ppos,
 	struct inode *inode = file_inode(in);
 	ssize_t ret;
 
-	if (dafs_file_lost(in))
-		return -EIO;
+	ret = dafs_file_await_locks(in, false);
+	if (ret)
+		return ret;
 	ret = dafs_revalidate_mapping(inode, in->f_cred);
 	if (!ret)
 		ret = netfs_start_io_read(inode);
@@ -624,8 +639,9 @@ static ssize_t dafs_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 
 	if (!iov_iter_count(from))
 		return 0;
-	if (dafs_file_lost(iocb->ki_filp))
-		return -EIO;
+	err = dafs_file_await_locks(iocb->ki_filp, iocb->ki_flags & IOCB_NOWAIT);
+	if (err)
+		return err;
 	err = dafs_setid_remove(iocb->ki_filp);
 	if (err)
 		return err;

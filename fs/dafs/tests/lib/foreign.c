@@ -334,6 +334,9 @@ static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
 	case DAFS_PROC_SETATTR_INLINE:
 		return foreign_remember(f, &f->args.setattr_inline.state_id,
 					DAFS_OPEN_SHARE_ACCESS_WRITE);
+	case DAFS_PROC_LOCK:
+	case DAFS_PROC_LOCKU:
+		return DAFS_STATUS_OK;
 	case DAFS_PROC_READDIR_INLINE:
 		return foreign_readdir(f, nr);
 	case DAFS_PROC_COMMIT:

@@ -2,6 +2,8 @@
 /* Reclaims and CLOSEs at a server that forgets opens, answers DELAY or goes away. */
 #include <linux/delay.h>
 #include <linux/file.h>
+#include <linux/filelock.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "../lib/foreign.h"
@@ -405,6 +407,109 @@ static void dafs_foreign_lost_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->strangers);
 }
 
+/* All of the file, for reading, until it is closed */
+static void foreign_lock(struct kunit *test, struct file *file)
+{
+	struct file_lock fl;
+
+	locks_init_lock(&fl);
+	fl.c.flc_file = file;
+	fl.c.flc_owner = file;
+	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
+	fl.c.flc_type = F_RDLCK;
+	fl.fl_end = OFFSET_MAX;
+	KUNIT_ASSERT_EQ(test, 0, vfs_lock_file(file, F_SETLK, &fl, NULL));
+}
+
+static int foreign_read_ten(struct foreign_task *ft)
+{
+	loff_t pos = 0;
+	u8 data[10];
+
+	return kernel_read(ft->file, data, sizeof(data), &pos);
+}
+
+/* The server denies the lock that it is just asked for. */
+static void foreign_deny(struct foreign *f)
+{
+	f->kept_status = DAFSERR_DENIED;
+	foreign_release(f);
+}
+
+/*
+ * The server does not know an open of a file; whether it knows the other one, by
+ * which the file is locked, is asked before I/O by the first goes on.
+ */
+static void dafs_foreign_suspect_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *locker = foreign_file(test, mnt, "file", O_RDWR);
+	struct file *reader = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_task *ft;
+
+	foreign_lock(test, locker);
+	f->forgets = 1;
+	f->keeps = DAFS_PROC_LOCK;
+	ft = foreign_task(f, mnt, reader, foreign_read_ten);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_EQ(test, 0, f->forgets);
+	foreign_deny(f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, -EIO, ft->err);
+	__fput_sync(reader);
+	__fput_sync(locker);
+}
+
+static int foreign_stat_root(struct foreign_task *ft)
+{
+	const struct path root = { .mnt = ft->mnt, .dentry = ft->mnt->mnt_root };
+	struct kstat stat;
+
+	return vfs_getattr(&root, &stat, STATX_BASIC_STATS, AT_STATX_FORCE_SYNC);
+}
+
+/*
+ * The server has restarted, and does not answer the reclaim of a lock for longer than the client
+ * waits before it goes on: I/O by an open that was reclaimed, and has locked nothing, waits for
+ * that all the same.
+ */
+static void dafs_foreign_slow_lock_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *locker = foreign_file(test, mnt, "file", O_RDWR);
+	struct file *reader = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_reads *reads;
+	struct foreign_task *ft, *stat;
+
+	foreign_lock(test, locker);
+	f->hangs_up = DAFS_PROC_READ_INLINE;
+	reads = foreign_read_many(test, reader, reader->private_data, 1, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(DAFS_SB(mnt->mnt_sb)->clnt));
+	get_random_bytes(&f->srv->client_id, sizeof(f->srv->client_id));
+	f->keeps = DAFS_PROC_LOCK;
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_EQ(test, 4, f->opens);
+	/* others go on, and would have read by now */
+	stat = foreign_task(f, mnt, NULL, foreign_stat_root);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(stat));
+	KUNIT_EXPECT_EQ(test, 0, stat->err);
+	ft = foreign_task(f, mnt, reader, foreign_read_ten);
+	msleep(500);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&reads->left));
+	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
+	foreign_deny(f);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_EQ(test, -EIO, reads->err);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, -EIO, ft->err);
+	__fput_sync(reader);
+	__fput_sync(locker);
+}
+
 static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_forgets_test),
 	KUNIT_CASE(dafs_foreign_killed_test),
@@ -416,6 +521,8 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE_SLOW(dafs_foreign_patient_test),
 	KUNIT_CASE(dafs_foreign_left_test),
 	KUNIT_CASE(dafs_foreign_unanswered_test),
+	KUNIT_CASE(dafs_foreign_suspect_test),
+	KUNIT_CASE_SLOW(dafs_foreign_slow_lock_test),
 	{}
 };
 
