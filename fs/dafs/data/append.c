@@ -19,6 +19,7 @@
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
@@ -100,7 +101,7 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 		err = dafs_locks_await_reclaim(inode, false);
 		if (err)
 			break;
-		if (dafs_locks_lost(inode))
+		if (dafs_locks_lost(inode) || READ_ONCE(sbi->leaving))
 			return -EIO;
 		number = dafs_conn_number(sbi->clnt);
 		append->no_direct = dafs_rdma_refused(sbi, DAFS_RDMA_APPEND);
@@ -132,44 +133,145 @@ static u64 dafs_append_known_size(struct inode *inode)
 	return known;
 }
 
-static ssize_t dafs_append_data(struct kiocb *iocb, void *data, size_t len)
-{
-	struct inode *inode = file_inode(iocb->ki_filp);
-	struct dafs_append append = {
-		.fh = DAFS_I(inode)->fh,
-		.stable = iocb->ki_flags & IOCB_SYNC ? DAFS_FILE_SYNC : DAFS_DATA_SYNC,
-		.data = data,
-		.len = len,
-		.inline_max = READ_ONCE(dafs_inline_max),
-	};
-	u64 known = dafs_append_known_size(inode);
+/**
+ * struct dafs_appending - an append under way
+ * @work: sends it, if it is to outlive the task
+ * @ref: one for the task, one for @work
+ * @ended: completed at the end of @work
+ * @parted: the task was killed, or @work has ended
+ * @inode: the file; held by @work
+ * @os: the open; its reference likewise
+ * @append: the record
+ * @res: filled
+ * @err: the result
+ */
+struct dafs_appending {
+	struct work_struct work;
+	struct kref ref;
+	struct completion ended;
+	atomic_t parted;
+	struct inode *inode;
+	struct dafs_open_state *os;
+	struct dafs_append append;
 	struct dafs_append_res res;
 	int err;
+};
 
-	err = dafs_append_send(inode, iocb->ki_filp->private_data, &append, &res);
-	if (err) {
-		dafs_own_change(DAFS_I(inode));
+static void dafs_appending_free(struct kref *ref)
+{
+	struct dafs_appending *ap = container_of(ref, struct dafs_appending, ref);
+
+	kvfree(ap->append.data);
+	kfree(ap);
+}
+
+static void dafs_appending_run(struct dafs_appending *ap)
+{
+	ap->err = dafs_append_send(ap->inode, ap->os, &ap->append, &ap->res);
+	if (ap->err)
+		dafs_own_change(DAFS_I(ap->inode));
+}
+
+static void dafs_appending_work(struct work_struct *work)
+{
+	struct dafs_appending *ap = container_of(work, struct dafs_appending, work);
+	struct inode *inode = ap->inode;
+	unsigned int flags = memalloc_nofs_save();
+
+	dafs_appending_run(ap);
+	memalloc_nofs_restore(flags);
+	/* the task may be gone, and then nobody takes what has changed for its own */
+	dafs_own_change(DAFS_I(inode));
+	dafs_write_part_ways(DAFS_I(inode), &ap->parted);
+	/* first, so that who has waited is the last user when it closes the file */
+	dafs_open_state_put(ap->os, false);
+	complete(&ap->ended);
+	kref_put(&ap->ref, dafs_appending_free);
+	dafs_inode_put_later(inode);
+}
+
+/*
+ * If the task is killed, the server may execute it later, and what was written under a lock is
+ * waited for before it is unlocked: dafs_direct_await().
+ */
+static int dafs_appending_wait(struct dafs_appending *ap)
+{
+	struct dafs_inode *di = DAFS_I(ap->inode);
+	int err;
+
+	/* cannot fail, the file is open */
+	dafs_inode_hold(ap->inode);
+	dafs_open_state_hold(ap->os);
+	kref_get(&ap->ref);
+	INIT_WORK(&ap->work, dafs_appending_work);
+	queue_work(dafs_inode_clnt(ap->inode)->commit_wq, &ap->work);
+	err = wait_for_completion_killable(&ap->ended);
+	if (!err)
+		return ap->err;
+	atomic_inc(&di->left_writes);
+	dafs_write_part_ways(di, &ap->parted);
+	return err;
+}
+
+static int dafs_appending_do(struct dafs_appending *ap)
+{
+	/* a task that exits could not be killed while it waits */
+	if (dafs_locks_any(ap->inode) && !dafs_task_exits())
+		return dafs_appending_wait(ap);
+	dafs_appending_run(ap);
+	return ap->err;
+}
+
+static ssize_t dafs_append_data(struct kiocb *iocb, struct dafs_appending *ap)
+{
+	struct inode *inode = ap->inode;
+	u64 known = dafs_append_known_size(inode);
+	int err = dafs_appending_do(ap);
+
+	if (err)
 		return err;
-	}
-	dafs_appended(inode, known, res.offset, append.len);
-	iocb->ki_pos = res.offset + append.len;
-	return append.len;
+	dafs_appended(inode, known, ap->res.offset, ap->append.len);
+	iocb->ki_pos = ap->res.offset + ap->append.len;
+	return ap->append.len;
+}
+
+static struct dafs_appending *dafs_appending_alloc(struct kiocb *iocb, size_t len)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct dafs_appending *ap = kzalloc(sizeof(*ap), GFP_KERNEL);
+
+	if (!ap)
+		return NULL;
+	kref_init(&ap->ref);
+	init_completion(&ap->ended);
+	ap->inode = inode;
+	ap->os = iocb->ki_filp->private_data;
+	ap->append = (struct dafs_append) {
+		.fh = DAFS_I(inode)->fh,
+		.stable = iocb->ki_flags & IOCB_SYNC ? DAFS_FILE_SYNC : DAFS_DATA_SYNC,
+		.data = kvmalloc(len, GFP_KERNEL),
+		.leave = &DAFS_SB(inode->i_sb)->leaving,
+		.inline_max = READ_ONCE(dafs_inline_max),
+	};
+	if (ap->append.data)
+		return ap;
+	kfree(ap);
+	return NULL;
 }
 
 static ssize_t dafs_append_copy(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct dafs_sb_info *sbi = DAFS_SB(file_inode(iocb->ki_filp)->i_sb);
 	size_t len = min_t(size_t, iov_iter_count(from), sbi->max_append);
+	struct dafs_appending *ap = dafs_appending_alloc(iocb, len);
 	ssize_t ret = -EFAULT;
-	void *data;
 
-	data = kvmalloc(len, GFP_KERNEL);
-	if (!data)
+	if (!ap)
 		return -ENOMEM;
-	len = copy_from_iter(data, len, from);
-	if (len)
-		ret = dafs_append_data(iocb, data, len);
-	kvfree(data);
+	ap->append.len = copy_from_iter((void *)ap->append.data, len, from);
+	if (ap->append.len)
+		ret = dafs_append_data(iocb, ap);
+	kref_put(&ap->ref, dafs_appending_free);
 	return ret;
 }
 

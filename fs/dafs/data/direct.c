@@ -51,6 +51,7 @@ struct dafs_dio_part {
  * @bv: pages of the program, or NULL if the memory is the kernel's
  * @nr_bv: number of @bv
  * @pinned: they are to be unpinned
+ * @got: they are the pages of a pipe, with references
  * @left: parts under way
  * @parted: set by the first of the two that part: the task that waits, and what it waits for
  * @end_work: completes it if the completion may have to sleep
@@ -70,6 +71,7 @@ struct dafs_dio {
 	const struct bio_vec *bv;
 	unsigned int nr_bv;
 	bool pinned;
+	bool got;
 	atomic_t left;
 	atomic_t parted;
 	struct work_struct end_work;
@@ -99,6 +101,38 @@ static bool dafs_dio_all_dirty(const struct dafs_dio *dio)
 	return true;
 }
 
+/* Has each of them its own reference count? */
+static bool dafs_dio_can_get(const struct iov_iter *iter)
+{
+	const struct bio_vec *bv;
+
+	for (bv = iter->bvec; bv < iter->bvec + iter->nr_segs; bv++)
+		if (bv->bv_offset + bv->bv_len > PAGE_SIZE)
+			return false;
+	return true;
+}
+
+/*
+ * Pages of a pipe are the pipe's again when the task is killed, but what is written under a lock
+ * goes on then.  Others keep theirs.
+ */
+static void dafs_dio_get(struct dafs_dio *dio, struct iov_iter *pages)
+{
+	unsigned int i;
+
+	if (!dio->write || dio->iocb || !iov_iter_is_bvec(pages) ||
+	    !dafs_locks_any(dio->inode) || !dafs_dio_can_get(pages))
+		return;
+	dio->bv = kvmemdup(pages->bvec, pages->nr_segs * sizeof(*dio->bv), GFP_KERNEL);
+	if (!dio->bv)
+		return;
+	dio->nr_bv = pages->nr_segs;
+	dio->got = true;
+	for (i = 0; i < dio->nr_bv; i++)
+		get_page(dio->bv[i].bv_page);
+	pages->bvec = dio->bv;
+}
+
 static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter, struct iov_iter *pages)
 {
 	ssize_t nr;
@@ -106,6 +140,7 @@ static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter, struct iov_
 	dio->len = iov_iter_count(iter);
 	if (!user_backed_iter(iter)) {
 		*pages = *iter;
+		dafs_dio_get(dio, pages);
 		iov_iter_advance(iter, dio->len);
 		return 0;
 	}
@@ -125,6 +160,8 @@ static void dafs_dio_unpin(struct dafs_dio *dio)
 
 	for (i = 0; dio->pinned && i < dio->nr_bv; i++)
 		unpin_user_page(dio->bv[i].bv_page);
+	for (i = 0; dio->got && i < dio->nr_bv; i++)
+		put_page(dio->bv[i].bv_page);
 	kvfree(dio->bv);
 }
 
@@ -276,16 +313,29 @@ static void dafs_dio_end_async(struct dafs_dio *dio)
 	iocb->ki_complete(iocb, ret);
 }
 
-/* The task that waits was killed, or what it waits for has ended: the second of them counts. */
-static void dafs_dio_part_ways(struct dafs_dio *dio)
+/**
+ * dafs_write_part_ways() - the task that waits for a write was killed, or the write has ended
+ * @di: the file
+ * @parted: of the write, 0 at first.  The second of the two counts
+ *
+ * If the task was killed, it has raised left_writes before, so that who unlocks what it had locked
+ * waits for the write: dafs_direct_await().
+ *
+ * Context: any but interrupt.
+ */
+void dafs_write_part_ways(struct dafs_inode *di, atomic_t *parted)
 {
-	struct dafs_inode *di = DAFS_I(dio->inode);
-
-	if (!dio->write || !atomic_xchg(&dio->parted, 1))
+	if (!atomic_xchg(parted, 1))
 		return;
 	/* before the waiters are looked for: pairs with dafs_direct_await() */
 	atomic_dec_return(&di->left_writes);
 	wake_up_var(&di->left_writes);
+}
+
+static void dafs_dio_part_ways(struct dafs_dio *dio)
+{
+	if (dio->write)
+		dafs_write_part_ways(DAFS_I(dio->inode), &dio->parted);
 }
 
 /* A task was killed, and what it has sent to the server is on the way still. */
@@ -297,7 +347,7 @@ static void dafs_dio_leave(struct dafs_dio *dio)
 }
 
 /**
- * dafs_direct_await() - wait for direct writes of tasks that were killed
+ * dafs_direct_await() - wait for direct writes and appends of tasks that were killed
  * @inode: the file
  *
  * Context: may sleep; a fatal signal ends it.
@@ -423,7 +473,8 @@ static ssize_t dafs_dio_wait(struct dafs_dio *dio)
  */
 static bool dafs_dio_outlives_task(const struct dafs_dio *dio)
 {
-	return dio->nr > 1 || (dio->write && dio->pinned && dafs_locks_any(dio->inode));
+	return dio->nr > 1 || dio->got ||
+	       (dio->write && dio->pinned && dafs_locks_any(dio->inode));
 }
 
 static ssize_t dafs_dio_do(struct dafs_dio *dio)

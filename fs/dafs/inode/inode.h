@@ -86,7 +86,7 @@ struct dafs_locks;
  * @ahead: the read-ahead, or NULL; guarded by DAFS_INO_AHEAD
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
- * @left_writes: direct writes in progress whose tasks were killed
+ * @left_writes: direct writes and appends in progress whose tasks were killed
  * @writer: user who owns the dirty folios, see data/writer.c, or NULL; guarded by @lock, and
  *	changed under @claim_lock and netfs.wb_lock
  * @writer_leaves: another user waits for the write-back of these folios; guarded by

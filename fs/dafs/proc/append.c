@@ -106,6 +106,7 @@ int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_a
 		.priv = ac,
 		.prepare = dafs_append_prepare,
 		.no_replay = true,
+		.leave = append->leave,
 	};
 	int err;
 

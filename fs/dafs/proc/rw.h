@@ -15,6 +15,7 @@ struct iov_iter;
  * @state_id: of an open for writing
  * @stable: DAFS_DATA_SYNC or DAFS_FILE_SYNC
  * @data: memory of the kernel
+ * @leave: see struct dafs_op
  * @len: its bytes; out: how many of them were sent, where a message or a memory
  *	region does not take all
  * @inline_max: bytes up to which they travel in the message
@@ -25,6 +26,7 @@ struct dafs_append {
 	struct dafs_state_id state_id;
 	u32 stable;
 	const void *data;
+	const bool *leave;
 	size_t len;
 	size_t inline_max;
 	bool no_direct;

@@ -203,7 +203,7 @@ first_is()
 	[ "$(head -c 1 "$2")" = "$1" ]
 }
 
-# begin FILE SIZE FLAG: a process that writes under a lock; $! is the process
+# begin FILE SIZE FLAG: a process that writes under a lock, or splices; $! is the process
 begin()
 {
 	python3 -B - "$@" <<'PY' &
@@ -213,10 +213,34 @@ fd = os.open(path, os.O_RDWR | getattr(os, flag, 0))
 fcntl.lockf(fd, fcntl.LOCK_EX)
 data = mmap.mmap(-1, int(size))
 data.write(b"A" * int(size))
-os.pwrite(fd, data, 0)
+if flag == "splice":
+    out, into = os.pipe()
+    os.write(into, data)
+    os.splice(out, fd, int(size), offset_dst=0)
+else:
+    os.pwrite(fd, data, 0)
 fcntl.lockf(fd, fcntl.LOCK_UN)
 PY
 }
+
+# So are what it has spliced, and its appends, in a message or by RDMA
+begin_and_kill()
+{
+	slow_disk 3600000 3600000
+	begin "$A/$1" "$2" "$3"
+	one=$!
+	tap_run "$2 bytes, $3" eventually first_is A "$D/$1"
+	kill -9 $one
+	tap_run "by a program that is killed" eventually gone $one
+	comes_last "$1" "its lock stays until they are written"
+}
+dd if=/dev/zero of=$D/spliced bs=64k count=1 conv=fsync 2>/dev/null
+begin_and_kill spliced 4096 splice
+for size in 4096 65536; do
+	: >$D/appended$size
+	sync -f $D
+	begin_and_kill appended$size $size O_APPEND
+done
 
 # A killed program's direct writes, in several requests or in one, are under way
 for size in 4194304 4096; do
