@@ -38,6 +38,7 @@ TESTED(dafsd_store_open);
 TESTED(dafsd_store_put);
 TESTED(dafsd_store_sync);
 TESTED(dafsd_undo_arm);
+TESTED(dafsd_undo_clean);
 TESTED(dafsd_undo_count);
 TESTED(dafsd_undo_create);
 TESTED(dafsd_undo_delete);
@@ -82,6 +83,7 @@ TESTED(dafsd_withdraw_seconds);
 /* state/ */
 TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_file_find);
+TESTED(dafsd_file_put);
 TESTED(dafsd_lock_wait_ms);
 TESTED(dafsd_persist_forget);
 TESTED(dafsd_persist_list);

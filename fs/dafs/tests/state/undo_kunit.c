@@ -21,48 +21,7 @@
 #include "../../../../drivers/dafsd/store/undo.h"
 #include "../lib/holder.h"
 #include "../lib/open_test.h"
-
-#define UNDO		DAFS_LOCK_AUTORECOVERY
-#define UNDO_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
-
-/* What persist_fixture() has put into the file, and what holder_write() puts at its begin */
-#define UNDO_OLD	"0123456789abcdef0123456789abcdef"
-
-static void undo_expect(struct kunit *test, struct dafs_fixture *fix, const char *data, size_t len)
-{
-	char now[2 * FILE_BYTES] = {};
-
-	KUNIT_EXPECT_EQ(test, len, dafs_backing_read(fix, "file", now, sizeof(now), 0));
-	KUNIT_EXPECT_MEMEQ(test, data, now, len);
-}
-
-static void undo_expect_old(struct kunit *test, struct dafs_fixture *fix)
-{
-	undo_expect(test, fix, UNDO_OLD, FILE_BYTES);
-}
-
-/* Changes the begin and the length of the file: "012345670..." of 20 bytes and "x". */
-static void undo_change(struct kunit *test, struct holder *h)
-{
-	UNDO_OK(test, holder_write(h, true, 8, 8));
-	UNDO_OK(test, holder_truncate(h, true, 20));
-	UNDO_OK(test, holder_append(h, true));
-	UNDO_OK(test, holder_write(h, true, 8, 4));
-}
-
-#define UNDO_NEW	"01234567012345670123x"
-
-static void undo_expect_new(struct kunit *test, struct dafs_fixture *fix)
-{
-	undo_expect(test, fix, UNDO_NEW, strlen(UNDO_NEW));
-}
-
-/* What the server does in the background has been done. */
-static void undo_settle(void)
-{
-	flush_workqueue(dafsd_timer_wq);
-	flush_workqueue(dafsd_close_wq);
-}
+#include "../lib/undo_test.h"
 
 /* The server ends, in whose mind the client has kept its locks, and starts again. */
 static void undo_restart(struct kunit *test, struct holder *h)
@@ -392,14 +351,6 @@ static void dafs_undo_no_room_test(struct kunit *test)
 	UNDO_OK(test, holder_write(a, true, 8, 8));
 	UNDO_OK(test, holder_lock(a, DAFS_ABORT_LT, 0, 0, ALL));
 	undo_expect_old(test, fix);
-}
-
-static struct file *undo_file(u32 slot, int flags)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "undo.%u", slot);
-	return file_open_root(dafsd_store_dir(dafsd_server.store), name, flags, 0600);
 }
 
 /* The first byte of the file of @slot is not what it was. */
