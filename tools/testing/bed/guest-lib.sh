@@ -103,6 +103,57 @@ unload_modules()
 	modprobe -r dafs && modprobe -r dafsd
 }
 
+# start_server [OPTION...]: of modprobe dafsd; without any, those of the last time
+start_server()
+{
+	[ $# = 0 ] || server_options=$*
+	# shellcheck disable=SC2086 # words
+	modprobe dafsd $server_options
+}
+
+restart_server()
+{
+	modprobe -r dafsd
+	start_server "$@"
+}
+
+# grace_is_over: whether the server waits for nobody of before its restart
+grace_is_over()
+{
+	grep -qx 0 /sys/module/dafsd/parameters/grace
+}
+
+# client NAME: the id of the client whose name has that in it
+client()
+{
+	dafsdctl clients | grep " name=\"[^\"]*$1\"\| name=[^ ]*$1 " |
+		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
+}
+
+# cut_off: no client reaches the server any more, until reconnect
+cut_off()
+{
+	ip link set dum0 down
+}
+
+reconnect()
+{
+	ip link set dum0 up
+	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
+	rdma link delete rx0
+	rdma link add rx0 type rxe netdev dum0
+}
+
+# crash DIR: the machine that has DIR mounted, and runs what hold has started, crashes, as far as
+# the server can see
+crash()
+{
+	cut_off
+	kill_held
+	wait $holder 2>/dev/null
+	umount -f -l "$1"
+}
+
 # mount_dafs NAME DIR [OPTIONS]: mounts this machine's export of that name.
 mount_dafs()
 {
@@ -141,6 +192,44 @@ waits_for_server()
 		esac
 		sleep 0.1
 	done
+}
+
+# said COMMAND...: what it prints, and its exit status
+said()
+{
+	"$@" 2>&1
+	echo $?
+}
+
+# hold_after BEFORE COMMAND...: runs COMMAND, which takes another command to run as its last
+# arguments and holds something meanwhile, in the background ($holder), until release; inside it,
+# BEFORE has been done
+hold_after()
+{
+	rm -f /tmp/held
+	held_before=$1
+	shift
+	"$@" sh -c "$held_before; : >/tmp/held; while [ -e /tmp/held ]; do sleep 0.1; done" &
+	holder=$!
+	eventually [ -e /tmp/held ]
+}
+
+# hold COMMAND...
+hold()
+{
+	hold_after : "$@"
+}
+
+release()
+{
+	rm /tmp/held
+	wait $holder
+}
+
+# kill_held: what has it inside of COMMAND
+kill_held()
+{
+	pkill -9 -f /tmp/held
 }
 
 # wait_all PID...: waits for these jobs; $failed is the number of those that failed.

@@ -3,26 +3,19 @@
 # AUTORECOVERY locks from programs: what was written under them is undone when their owner, or
 # the server, is lost, or the owner wants it, and stays otherwise.
 # bed: um
-# timeout: 400
+# timeout: 600
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 
 setup_rxe
 make_backing /srv/data 64
-modprobe dafsd exports=/srv/data:no_root_squash lease=4
+start_server exports=/srv/data:no_root_squash lease=4
 modprobe dafs
 A=/mnt/a B=/mnt/b D=/srv/data
 tap_run "one client" mount_dafs data $A clientid=one
 tap_run "another client" mount_dafs data $B clientid=two
 STATE=$(cat /sys/module/dafsd/parameters/state_dir)
-
-# said COMMAND...: what it prints, and its exit status
-said()
-{
-	"$@" 2>&1
-	echo $?
-}
 
 renew()
 {
@@ -57,26 +50,10 @@ os.close(fd)
 PY
 changed="python3 -B /tmp/change.py"
 
-# hold OPTION...: the lock, by one client, in the background, with a changed file, until release
-hold()
+# locked OPTION...: hold the lock, by one client, with a changed file, until release
+locked()
 {
-	rm -f /tmp/held
-	transact "$@" $A/file sh -c "$changed $A/file sync; : >/tmp/held
-		while [ -e /tmp/held ]; do sleep 0.1; done" &
-	holder=$!
-	eventually [ -e /tmp/held ]
-}
-
-release()
-{
-	rm /tmp/held
-	wait $holder
-}
-
-client()
-{
-	dafsdctl clients | grep " name=\"[^\"]*$1\"\| name=[^ ]*$1 " |
-		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
+	hold_after "$changed $A/file sync" transact "$@" $A/file
 }
 
 # is_back NAME: the client that was $former is known by another client-id
@@ -167,7 +144,7 @@ tap_is "$(head -c 6 $D/file) $(images)" "onetwo 0" "what was written before stay
 # --- others ---
 
 renew
-hold
+locked
 tap_is "$(said dafslock --nonblock $B/file true)" 1 "others do not get the lock"
 tap_is "$(said timeout 60 dafslock --autorecover --nonblock $B/file true)" 1 "nor one like it"
 dafslock --autorecover $B/file sh -c ': >/tmp/got' &
@@ -186,31 +163,9 @@ tap_is "$(stat -c %s $D/file) $(images) $(find /tmp/got)" "70000 0 /tmp/got" \
 
 # --- the client is cut off ---
 
-# cut_off: it does not reach the server any more
-cut_off()
-{
-	ip link set dum0 down
-}
-
-crash()
-{
-	cut_off
-	pkill -9 -f /tmp/held
-	wait $holder 2>/dev/null
-	umount -f -l $A
-}
-
-reconnect()
-{
-	ip link set dum0 up
-	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
-	rdma link delete rx0
-	rdma link add rx0 type rxe netdev dum0
-}
-
 # R-4.4.1.4-02 R-4.4.1.5-03
 renew
-hold
+locked
 former=$(client one)
 tap_run "its lease runs out" dafsdctl expire "$former"
 tap_run "what it has written is undone" eventually is_old
@@ -223,7 +178,7 @@ tap_is "$?" 2 "the program is told"
 tap_run "and what it wrote is not there" is_old
 # it ends while nothing is left to be written, and the client cannot know
 renew
-hold
+locked
 former=$(client one)
 cut_off
 rm /tmp/held
@@ -237,7 +192,7 @@ tap_is "$?" 2 "so the end of the lock fails"
 tap_run "and what was written is not there" is_old
 # R-4.4.1.4-04
 renew
-hold --persist
+locked --persist
 former=$(client one)
 tap_run "with a PERSIST lock" dafsdctl expire "$former"
 tap_run "it comes back" eventually is_back one
@@ -247,21 +202,10 @@ tap_is "$(stat -c %s $D/file)" 70000 "so that its changes stay"
 
 # --- the server restarts ---
 
-restart()
-{
-	modprobe -r dafsd
-	modprobe dafsd exports=/srv/data:no_root_squash lease=4
-}
-
-grace_is_over()
-{
-	[ "$(cat /sys/module/dafsd/parameters/grace)" = 0 ]
-}
-
 # R-4.4.1.6-04 R-6.5.18-02
 renew
-hold
-restart
+locked
+restart_server
 tap_run "when the server is back the program goes on" \
 	dd if=/dev/zero of=$A/file bs=1 count=1 seek=100 conv=notrunc,fsync
 tap_run "the grace period ends" eventually grace_is_over
@@ -274,7 +218,7 @@ transact $A/file sh -c "$changed $A/file sync; : >/tmp/held
 	while [ -e /tmp/held ]; do sleep 0.1; done; exit 9" &
 holder=$!
 eventually [ -e /tmp/held ]
-restart
+restart_server
 release
 tap_run "or is undone, from before the restart" is_old
 
@@ -285,9 +229,9 @@ is_broken()
 	[ "$(said dafslock --nonblock $B/file true | tail -1)" = 3 ]
 }
 
-hold --persist
+locked --persist
 former=$(client one)
-crash
+crash $A
 reconnect
 dafsdctl expire "$former"
 tap_run "a PERSIST lock whose owner is lost is broken" eventually is_broken
@@ -296,15 +240,15 @@ tap_is "$(said timeout 60 dafslock --repair $B/file true)" 0 "who repairs it fin
 tap_run "the one client again" mount_dafs data $A clientid=one
 
 # R-4.4.1.6-05: both are lost
-hold
+locked
 former=$(client one)
 tap_is "$(dafsdctl persist | grep -oE '(^| )(state|kind)=[a-z]*' | xargs)" \
 	"state=held kind=autorecovery" \
 	"the administrator sees it"
 modprobe -r dafsd
-crash
+crash $A
 reconnect
-modprobe dafsd exports=/srv/data:no_root_squash lease=4
+start_server
 tap_run "when the client does not come back after a restart" eventually grace_is_over
 tap_run "its changes are undone" eventually is_old
 tap_is "$(said timeout 60 dafslock $B/file true)" 0 "and the file is free"
@@ -326,8 +270,146 @@ tap_is "$(said dafslock --autorecover $B/file true)" \
 	"dafslock: $B/file: Operation not supported
 2" "undoes nothing"
 
-tap_run "umount" umount $A $B
+# --- how many there are ---
+
+cat >/tmp/many.py <<'PY'
+import errno, fcntl, os, struct, sys
+os.mkdir(sys.argv[1])
+fds = []
+try:
+    while len(fds) < 300:
+        fds.append(os.open(f"{sys.argv[1]}/{len(fds)}", os.O_RDWR | os.O_CREAT))
+        fcntl.ioctl(fds[-1], 0xDA << 8, struct.pack("=IIIIQQ", 32, 2, 8, 0, 0, 0))
+except OSError as error:
+    print(len(fds) - 1, errno.errorcode[error.errno])
+# one that has ended makes room for another one
+os.close(fds[0])
+fcntl.ioctl(fds[-1], 0xDA << 8, struct.pack("=IIIIQQ", 32, 2, 8, 0, 0, 0))
+PY
+tap_is "$(said python3 -B /tmp/many.py $A/many)" "256 ENOLCK
+0" "one machine has a quarter of the locks that there may be"
+tap_is "$(images)" 0 "and all have ended with the program"
+
+# --- the server is unloaded while it undoes ---
+
+is_undoing()
+{
+	dafsdctl persist | grep -q state=undoing
+}
+
+renew
+locked
+former=$(client one)
+fsfreeze -f $D
+dafsdctl expire "$former"
+tap_run "the file system hangs while changes are undone" eventually is_undoing
+modprobe -r dafsd &
+unload=$!
+tap_run "the server is unloaded, which waits" waits_for_server $unload
+fsfreeze -u $D
+tap_run "until the file system goes on" wait $unload
+tap_run "it is back" start_server
+tap_run "and the changes are undone" eventually is_old
+rm /tmp/held
+wait $holder
+tap_is "$?" 2 "which the program is told"
+tap_is "$(said timeout 60 dafslock $A/file true) $(images)" "0 0" "nothing is left of that"
+umount $A $B
+
+# --- servers that undo nothing ---
+
+# refused OPTION...: how a lock is refused by a server that is loaded so
+refused()
+{
+	restart_server "$@"
+	mount_dafs data $A
+	touch $A/none
+	said dafslock --autorecover $A/none true
+	said dafslock --persist $A/none true
+	said dafslock $A/none true
+	umount $A
+}
+none="dafslock: $A/none: Operation not supported
+2
+dafslock: $A/none: Operation not supported
+2
+0"
+tap_is "$(refused exports=$D:no_root_squash state_dir=/proc/none "fh_key=$(cat $STATE/fh_key)")" \
+	"$none" "without a state directory there are no such locks"
+# an overlayfs that has no UUID
+modprobe -q overlay
+(cd $D && mkdir lower upper work)
+mkdir /srv/over
+mount -t overlay -o uuid=null,index=on,nfs_export=on,lowerdir=$D/lower \
+	-o upperdir=$D/upper,workdir=$D/work over /srv/over || tap_bail "no overlayfs"
+tap_is "$(refused exports=/srv/over:no_root_squash:name=data)" "$none" \
+	"nor in a file system without a name that lasts"
 modprobe -r dafsd
+umount /srv/over
+
+# --- a disk fails while changes are undone ---
+
+sectors=$((64 * 2048))
+whole="0 $sectors linear /dev/ram1 0"
+dmsetup create disk --table "$whole" && mkfs.ext4 -q -F -I 256 /dev/mapper/disk &&
+	mkdir /srv/disk && mount -t ext4 /dev/mapper/disk /srv/disk || tap_bail "no disk"
+D=/srv/disk/data
+mkdir $D
+
+# without FILE TARGET: a table of the disk that has another target where the data of FILE is;
+# SECTOR in it stands for where that begins
+without()
+{
+	filefrag -b512 -v "$1" | awk -F '[ .:]+' '$2 ~ /^[0-9]+$/ { print $5, $7 }' | sort -n |
+		awk -v target="$2" -v end=$sectors '
+		{
+			if ($1 > from)
+				print from + 0, $1 - from, "linear /dev/ram1", from + 0
+			its = target
+			sub("SECTOR", $1, its)
+			print $1, $2, its
+			from = $1 + $2
+		}
+		END { print from, end - from, "linear /dev/ram1", from }'
+}
+
+# fails FILE TARGET WHAT: changes cannot be undone while the disk is as without tells
+fails()
+{
+	tap_run "$3: the one client" mount_dafs data $A clientid=one
+	tap_run "$3: the other one" mount_dafs data $B clientid=two
+	renew
+	locked
+	modprobe -r dafsd
+	crash $A
+	reconnect
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	disk_table "$(without "$1" "$2")"
+	start_server
+	tap_run "$3: the grace period ends" eventually grace_is_over
+	tap_run "$3: the changes are not undone" eventually is_undoing
+	tap_is "$(said timeout 60 cat $B/file | sed 's/.*: //')" "Input/output error
+1" "$3: the file is not read"
+	tap_is "$(said timeout 60 dafslock $B/file true)" \
+		"dafslock: $B/file: Input/output error
+2" "$3: nor locked"
+	tap_is "$(images)" 1 "$3: what was there is kept"
+	disk_table "$whole"
+	tap_run "$3: when the disk is well" eventually sh -c "cat $B/file >/dev/null"
+	tap_run "$3: they are undone" is_old
+	tap_is "$(said timeout 60 dafslock $B/file true) $(images)" "0 0" "$3: and it is free"
+	umount $B
+}
+
+STATE=/srv/disk/state
+start_server exports=$D:no_root_squash lease=4 state_dir=$STATE
+fails $STATE/undo.0 error "before-images that cannot be read"
+fails $D/file "flakey /dev/ram1 SECTOR 0 1 1 error_writes" "a file that cannot be written"
+
+tap_run "unload" modprobe -r dafs dafsd
+umount /srv/disk
+dmsetup remove disk
 
 # --- requests that do not know of the lock yet ---
 
@@ -336,6 +418,7 @@ mkdir /srv/slow
 make_slow_disk 64
 mkfs.ext4 -q -F -I 256 /dev/mapper/slow && mount -o noatime /dev/mapper/slow /srv/slow ||
 	tap_bail "no disk"
+modprobe dafs
 modprobe dafsd exports=/srv/slow:no_root_squash max_delegations=0
 mount_dafs slow $A clientid=one && mount_dafs slow $B clientid=two || tap_bail "no mounts"
 seq 1 20000 >/srv/slow/file

@@ -3,8 +3,8 @@
  * AUTORECOVERY locks: what comes in the middle of their end, and of undoing; and requests that
  * are late.
  *
- * Requests are held up where they wait for something real: a frozen file system, or one request for
- * another.
+ * Requests are held up where they wait for something real: a frozen file system, a state directory
+ * that cannot be written, or one request for another.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -164,7 +164,159 @@ static void race_expire(struct kunit *test, struct holder *h)
 						     &h->login.res.connect.client_id));
 }
 
-/* --- the lock ends, and the state directory is slow --- */
+/* --- the lock ends, and the state directory cannot be written --- */
+
+/* How long files of the state directory's file system may be, when it can be written */
+static loff_t race_maxbytes;
+
+static struct super_block *race_store_sb(void)
+{
+	return dafsd_store_dir(dafsd_server.store)->mnt->mnt_sb;
+}
+
+static void race_mend_store(void *unused)
+{
+	WRITE_ONCE(race_store_sb()->s_maxbytes, race_maxbytes);
+}
+
+/* All writes fail with EFBIG, as they do beyond the end of what a file can have. */
+static void race_break_store(struct kunit *test)
+{
+	race_maxbytes = race_store_sb()->s_maxbytes;
+	WRITE_ONCE(race_store_sb()->s_maxbytes, 0);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, race_mend_store, NULL));
+}
+
+static void race_repair_store(struct kunit *test)
+{
+	kunit_release_action(test, race_mend_store, NULL);
+}
+
+/* The server has what is on its disk, and nothing else. */
+static void race_load_store(struct kunit *test)
+{
+	struct file *dir = dentry_open(dafsd_store_dir(dafsd_server.store), O_RDONLY | O_DIRECTORY,
+				       current_cred());
+	struct dafsd_store *store;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dir));
+	dafsd_persist_unload();
+	dafsd_store_close(dafsd_server.store);
+	store = dafsd_store_open(dir);
+	__fput_sync(dir);
+	WRITE_ONCE(dafsd_server.store, IS_ERR(store) ? NULL : store);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(store));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_persist_load(store));
+}
+
+/* The server crashes, and its disk is well when it is back; @h, whose lock it was, is not. */
+static void race_crash(struct kunit *test, struct holder *h)
+{
+	holder_expire(test, h);
+	undo_settle();
+	race_repair_store(test);
+	race_load_store(test);
+}
+
+static dafs_status_t race_unlock(struct holder *h)
+{
+	return holder_unlock(h, 0, ALL);
+}
+
+static dafs_status_t race_relock(struct holder *h)
+{
+	return holder_lock(h, DAFS_WRITE_LT, 0, 0, ALL);
+}
+
+static dafs_status_t race_weaken(struct holder *h)
+{
+	return holder_lock(h, DAFS_WRITE_LT, PERSIST, 0, ALL);
+}
+
+/* How a lock ends, and what its owner is told while that cannot be saved */
+static const struct race_end {
+	dafs_status_t (*end)(struct holder *h);
+	dafs_status_t told;
+} race_ends[] = {
+	{ race_unlock, DAFSERR_IO },
+	{ race_relock, DAFSERR_IO },
+	{ race_weaken, DAFSERR_IO },
+	{ holder_close, DAFS_STATUS_OK },
+};
+
+static void race_expect_no_writes(struct kunit *test, struct dafs_fixture *fix, struct holder *h)
+{
+	unsigned int open;
+
+	for (open = 0; open < 2; open++) {
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_write(h, open, 0, 4));
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(h, open));
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_truncate(h, open, 1));
+	}
+	undo_expect_new(test, fix);
+}
+
+/* A lock that has ended has not ended on the disk: nobody writes what would be undone later. */
+static void dafs_undo_race_crash_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	const struct race_end *end;
+	struct holder *a, *b;
+
+	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
+		a = holder(test, fix);
+		b = holder(test, fix);
+		UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+		undo_change(test, a);
+		race_break_store(test);
+		DAFS_EXPECT_STATUS(test, end->told, end->end(a));
+		/* nor is it told so when it asks again */
+		if (end->end == race_unlock)
+			DAFS_EXPECT_STATUS(test, DAFSERR_IO, end->end(a));
+		race_expect_no_writes(test, fix, b);
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO,
+				   end->end == holder_close ?
+				   holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL) : end->end(a));
+		race_crash(test, a);
+		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
+		undo_expect_old(test, fix);
+		undo_settle();
+		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
+		UNDO_OK(test, holder_close(b));
+	}
+}
+
+/* The disk is well again: who writes makes durable that the lock has ended. */
+static void dafs_undo_race_settle_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	const struct race_end *end;
+	struct holder *a, *b;
+
+	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
+		a = holder(test, fix);
+		b = holder(test, fix);
+		UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+		undo_change(test, a);
+		race_break_store(test);
+		DAFS_EXPECT_STATUS(test, end->told, end->end(a));
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(b, true));
+		race_repair_store(test);
+		UNDO_OK(test, holder_append(b, true));
+		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
+		race_break_store(test);
+		race_crash(test, a);
+		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
+		undo_expect(test, fix, UNDO_NEW "x", strlen(UNDO_NEW) + 1);
+		/* that one is left, and broken by the first one to come */
+		if (end->end == race_weaken) {
+			DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, race_relock(b));
+			UNDO_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, ALL));
+		}
+		UNDO_OK(test, holder_close(b));
+		dafs_backing_write(test, fix, "file", UNDO_OLD, FILE_BYTES);
+	}
+}
 
 static int race_has_ended(struct rw_semaphore *unused)
 {
@@ -474,7 +626,49 @@ static void dafs_undo_race_twin_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 }
 
+/* --- files that are removed --- */
+
+static bool race_has_images(u32 slot)
+{
+	struct file *filp = undo_file(slot, O_RDONLY);
+
+	if (IS_ERR(filp))
+		return false;
+	__fput_sync(filp);
+	return true;
+}
+
+/* Before-images of a file that is removed go, but not before the lock has gone durably. */
+static void dafs_undo_race_removed_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct dafs_remove_args args = { .filehandle = fix->dir, .target = dafs_test_str("file") };
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO | PERSIST, 0, ALL));
+	undo_change(test, a);
+	holder_expire(test, a);
+	undo_settle();
+	UNDO_OK(test, holder_close(b));
+	race_break_store(test);
+	UNDO_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
+	undo_settle();
+	/* they take their share of what there may be until then */
+	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
+	KUNIT_EXPECT_EQ(test, 1, dafsd_undo_count());
+	KUNIT_EXPECT_TRUE(test, race_has_images(0));
+	race_repair_store(test);
+	dafsd_persist_undo_later();
+	undo_settle();
+	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
+	KUNIT_EXPECT_FALSE(test, race_has_images(0));
+	race_load_store(test);
+	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
+}
+
 static struct kunit_case undo_race_cases[] = {
+	KUNIT_CASE(dafs_undo_race_crash_test),
+	KUNIT_CASE(dafs_undo_race_settle_test),
 	KUNIT_CASE(dafs_undo_race_slow_test),
 	KUNIT_CASE(dafs_undo_race_late_test),
 	KUNIT_CASE(dafs_undo_race_lock_test),
@@ -482,6 +676,7 @@ static struct kunit_case undo_race_cases[] = {
 	KUNIT_CASE(dafs_undo_race_unlock_test),
 	KUNIT_CASE(dafs_undo_race_waiter_test),
 	KUNIT_CASE(dafs_undo_race_twin_test),
+	KUNIT_CASE(dafs_undo_race_removed_test),
 	{}
 };
 
