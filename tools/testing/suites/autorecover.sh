@@ -347,70 +347,6 @@ tap_is "$(refused exports=/srv/over:no_root_squash:name=data)" "$none" \
 modprobe -r dafsd
 umount /srv/over
 
-# --- a disk fails while changes are undone ---
-
-sectors=$((64 * 2048))
-whole="0 $sectors linear /dev/ram1 0"
-dmsetup create disk --table "$whole" && mkfs.ext4 -q -F -I 256 /dev/mapper/disk &&
-	mkdir /srv/disk && mount -t ext4 /dev/mapper/disk /srv/disk || tap_bail "no disk"
-D=/srv/disk/data
-mkdir $D
-
-# without FILE TARGET: a table of the disk that has another target where the data of FILE is;
-# SECTOR in it stands for where that begins
-without()
-{
-	filefrag -b512 -v "$1" | awk -F '[ .:]+' '$2 ~ /^[0-9]+$/ { print $5, $7 }' | sort -n |
-		awk -v target="$2" -v end=$sectors '
-		{
-			if ($1 > from)
-				print from + 0, $1 - from, "linear /dev/ram1", from + 0
-			its = target
-			sub("SECTOR", $1, its)
-			print $1, $2, its
-			from = $1 + $2
-		}
-		END { print from, end - from, "linear /dev/ram1", from }'
-}
-
-# fails FILE TARGET WHAT: changes cannot be undone while the disk is as without tells
-fails()
-{
-	tap_run "$3: the one client" mount_dafs data $A clientid=one
-	tap_run "$3: the other one" mount_dafs data $B clientid=two
-	renew
-	locked
-	modprobe -r dafsd
-	crash $A
-	reconnect
-	sync
-	echo 3 >/proc/sys/vm/drop_caches
-	disk_table "$(without "$1" "$2")"
-	start_server
-	tap_run "$3: the grace period ends" eventually grace_is_over
-	tap_run "$3: the changes are not undone" eventually is_undoing
-	tap_is "$(said timeout 60 cat $B/file | sed 's/.*: //')" "Input/output error
-1" "$3: the file is not read"
-	tap_is "$(said timeout 60 dafslock $B/file true)" \
-		"dafslock: $B/file: Input/output error
-2" "$3: nor locked"
-	tap_is "$(images)" 1 "$3: what was there is kept"
-	disk_table "$whole"
-	tap_run "$3: when the disk is well" eventually sh -c "cat $B/file >/dev/null"
-	tap_run "$3: they are undone" is_old
-	tap_is "$(said timeout 60 dafslock $B/file true) $(images)" "0 0" "$3: and it is free"
-	umount $B
-}
-
-STATE=/srv/disk/state
-start_server exports=$D:no_root_squash lease=4 state_dir=$STATE
-fails $STATE/undo.0 error "before-images that cannot be read"
-fails $D/file "flakey /dev/ram1 SECTOR 0 1 1 error_writes" "a file that cannot be written"
-
-tap_run "unload" modprobe -r dafs dafsd
-umount /srv/disk
-dmsetup remove disk
-
 # --- requests that do not know of the lock yet ---
 
 # one of them waits for the disk, in the middle of a page that is not in memory
@@ -418,7 +354,6 @@ mkdir /srv/slow
 make_slow_disk 64
 mkfs.ext4 -q -F -I 256 /dev/mapper/slow && mount -o noatime /dev/mapper/slow /srv/slow ||
 	tap_bail "no disk"
-modprobe dafs
 modprobe dafsd exports=/srv/slow:no_root_squash max_delegations=0
 mount_dafs slow $A clientid=one && mount_dafs slow $B clientid=two || tap_bail "no mounts"
 seq 1 20000 >/srv/slow/file

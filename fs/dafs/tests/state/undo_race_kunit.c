@@ -8,6 +8,7 @@
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/rwsem.h>
 #include "../../../../drivers/dafsd/export/export.h"
@@ -166,24 +167,43 @@ static void race_expire(struct kunit *test, struct holder *h)
 
 /* --- the lock ends, and the state directory cannot be written --- */
 
-/* How long files of the state directory's file system may be, when it can be written */
-static loff_t race_maxbytes;
+static const struct address_space_operations *race_good_aops;
+static struct address_space_operations race_bad_aops;
 
-static struct super_block *race_store_sb(void)
+static int race_write_begin(struct file *filp, struct address_space *mapping, loff_t pos,
+			    unsigned int len, struct folio **foliop, void **fsdata)
 {
-	return dafsd_store_dir(dafsd_server.store)->mnt->mnt_sb;
+	return -EIO;
+}
+
+static void race_set_aops(const struct address_space_operations *aops)
+{
+	static const char *const names[] = { "log.0", "log.1" };
+	struct file *filp;
+	unsigned int n;
+
+	for (n = 0; n < ARRAY_SIZE(names); n++) {
+		filp = undo_state_file(names[n], O_RDONLY);
+		if (WARN_ON(IS_ERR(filp)))
+			continue;
+		race_good_aops = race_good_aops ?: filp->f_mapping->a_ops;
+		WRITE_ONCE(filp->f_mapping->a_ops, aops ?: race_good_aops);
+		__fput_sync(filp);
+	}
 }
 
 static void race_mend_store(void *unused)
 {
-	WRITE_ONCE(race_store_sb()->s_maxbytes, race_maxbytes);
+	race_set_aops(NULL);
 }
 
-/* All writes fail with EFBIG, as they do beyond the end of what a file can have. */
+/* All writes to the files of the store fail. */
 static void race_break_store(struct kunit *test)
 {
-	race_maxbytes = race_store_sb()->s_maxbytes;
-	WRITE_ONCE(race_store_sb()->s_maxbytes, 0);
+	race_set_aops(NULL);
+	race_bad_aops = *race_good_aops;
+	race_bad_aops.write_begin = race_write_begin;
+	race_set_aops(&race_bad_aops);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, race_mend_store, NULL));
 }
 
