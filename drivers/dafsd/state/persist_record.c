@@ -664,7 +664,8 @@ static int dafsd_persist_read_undo(const struct dafsd_persist_record *rec,
 	    range->end != OFFSET_MAX || range->type != F_WRLCK ||
 	    range->state == DAFSD_PERSIST_BROKEN)
 		return -EUCLEAN;
-	undo = dafsd_undo_known(le32_to_cpu(rec->undo_slot), le64_to_cpu(rec->undo_id));
+	undo = dafsd_undo_known(le32_to_cpu(rec->undo_slot), le64_to_cpu(rec->undo_id),
+				&persist->addr);
 	if (IS_ERR(undo))
 		return PTR_ERR(undo);
 	persist->undo = undo;

@@ -231,7 +231,7 @@ dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change, bo
 	if (dafsd_undo_is_greedy(change->locker->client))
 		return DAFSERR_RESOURCE;
 	saved = dafsd_act_as_server();
-	undo = dafsd_undo_create(dafsd_server.store);
+	undo = dafsd_undo_create(dafsd_server.store, &change->locker->client->peer->addr);
 	revert_creds(saved);
 	if (!IS_ERR(undo)) {
 		change->undo = undo;

@@ -20,6 +20,8 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <net/ipv6.h>
 #include "log.h"
 #include "store.h"
 #include "undo.h"
@@ -27,14 +29,16 @@
 unsigned int dafsd_undo_max = 1024;
 module_param_named(max_undo, dafsd_undo_max, uint, 0644);
 MODULE_PARM_DESC(max_undo,
-		 "MiB of the state directory for what AUTORECOVERY locks may have to undo, a quarter of it for one lock (default 1024)");
+		 "MiB of the state directory for what AUTORECOVERY locks may have to undo, a quarter of it for one lock, half for one address (default 1024)");
 
 /* Slots in use, changed by atomic operations */
 static DECLARE_BITMAP(dafsd_undo_slots, DAFSD_UNDO_SLOTS);
 static atomic_t dafsd_undo_nr = ATOMIC_INIT(0);
 
-/* All dafsd_undo.bytes */
-static atomic64_t dafsd_undo_bytes = ATOMIC64_INIT(0);
+/* Guards what follows, and changes of dafsd_undo.bytes */
+static DEFINE_SPINLOCK(dafsd_undo_space);
+static LIST_HEAD(dafsd_undo_all);
+static u64 dafsd_undo_bytes;	/* of all of them */
 
 struct dafsd_undo_name {
 	char buf[16];
@@ -55,7 +59,7 @@ struct dafsd_undo_buf {
 	u8 data[DAFSD_UNDO_DATA];
 };
 
-static struct dafsd_undo *dafsd_undo_alloc(u32 slot, u64 id)
+static struct dafsd_undo *dafsd_undo_alloc(u32 slot, u64 id, const struct in6_addr *addr)
 {
 	struct dafsd_undo *undo = kzalloc(sizeof(*undo), GFP_KERNEL);
 
@@ -67,6 +71,10 @@ static struct dafsd_undo *dafsd_undo_alloc(u32 slot, u64 id)
 	undo->id = id;
 	mutex_init(&undo->lock);
 	xa_init(&undo->saved);
+	undo->addr = *addr;
+	spin_lock(&dafsd_undo_space);
+	list_add(&undo->all, &dafsd_undo_all);
+	spin_unlock(&dafsd_undo_space);
 	atomic_inc(&dafsd_undo_nr);
 	return undo;
 }
@@ -95,7 +103,10 @@ void dafsd_undo_put(struct dafsd_undo *undo)
 	if (undo->filp)
 		__fput_sync(undo->filp);
 	xa_destroy(&undo->saved);
-	atomic64_sub(undo->bytes, &dafsd_undo_bytes);
+	spin_lock(&dafsd_undo_space);
+	list_del(&undo->all);
+	dafsd_undo_bytes -= undo->bytes;
+	spin_unlock(&dafsd_undo_space);
 	clear_bit(undo->slot, dafsd_undo_slots);
 	atomic_dec(&dafsd_undo_nr);
 	kfree(undo);
@@ -105,19 +116,20 @@ void dafsd_undo_put(struct dafsd_undo *undo)
  * dafsd_undo_known() - before-images that a record of the store has told of
  * @slot: see struct dafsd_undo
  * @id: likewise
+ * @addr: likewise
  *
  * Their file is opened when it is needed.
  *
  * Context: may sleep for memory; the store is being loaded.
  * Return: a reference; or an ERR_PTR: -ENOMEM; -EUCLEAN for a wrong @slot.
  */
-struct dafsd_undo *dafsd_undo_known(u32 slot, u64 id)
+struct dafsd_undo *dafsd_undo_known(u32 slot, u64 id, const struct in6_addr *addr)
 {
 	struct dafsd_undo *undo;
 
 	if (slot >= DAFSD_UNDO_SLOTS || test_and_set_bit(slot, dafsd_undo_slots))
 		return ERR_PTR(-EUCLEAN);
-	undo = dafsd_undo_alloc(slot, id);
+	undo = dafsd_undo_alloc(slot, id, addr);
 	if (undo)
 		return undo;
 	clear_bit(slot, dafsd_undo_slots);
@@ -156,6 +168,7 @@ static int dafsd_undo_open(struct dafsd_store *store, struct dafsd_undo *undo, i
 /**
  * dafsd_undo_create() - make a file for the before-images of a lock
  * @store: the store in whose directory it is to be
+ * @addr: where the client of the lock comes from, see struct dafsd_peer
  *
  * Its name is durable; there is nothing in it.
  *
@@ -163,14 +176,14 @@ static int dafsd_undo_open(struct dafsd_store *store, struct dafsd_undo *undo, i
  * Return: a reference; or an ERR_PTR: -ENOMEM; -ENOSPC if there are too many; or an error of the
  * file system.
  */
-struct dafsd_undo *dafsd_undo_create(struct dafsd_store *store)
+struct dafsd_undo *dafsd_undo_create(struct dafsd_store *store, const struct in6_addr *addr)
 {
 	int slot = dafsd_undo_take_slot(), err;
 	struct dafsd_undo *undo;
 
 	if (slot < 0)
 		return ERR_PTR(slot);
-	undo = dafsd_undo_alloc(slot, get_random_u64());
+	undo = dafsd_undo_alloc(slot, get_random_u64(), addr);
 	if (!undo) {
 		clear_bit(slot, dafsd_undo_slots);
 		return ERR_PTR(-ENOMEM);
@@ -337,8 +350,10 @@ static u64 dafsd_undo_limit(void)
 
 static void dafsd_undo_account(struct dafsd_undo *undo)
 {
-	atomic64_add(undo->end - undo->bytes, &dafsd_undo_bytes);
+	spin_lock(&dafsd_undo_space);
+	dafsd_undo_bytes += undo->end - undo->bytes;
 	undo->bytes = undo->end;
+	spin_unlock(&dafsd_undo_space);
 }
 
 static unsigned long dafsd_undo_block(loff_t pos)
@@ -524,14 +539,38 @@ static u64 dafsd_undo_needs(struct dafsd_undo *undo, loff_t start, loff_t end)
 	return bytes;
 }
 
+/* What all locks of an address take */
+static u64 dafsd_undo_bytes_of(const struct in6_addr *addr)
+{
+	const struct dafsd_undo *undo;
+	u64 bytes = 0;
+
+	lockdep_assert_held(&dafsd_undo_space);
+	list_for_each_entry(undo, &dafsd_undo_all, all)
+		if (ipv6_addr_equal(&undo->addr, addr))
+			bytes += undo->bytes;
+	return bytes;
+}
+
+/* A lock has a quarter of the space, an address half of it: the other half is for others. */
+static bool dafsd_undo_has_room(const struct dafsd_undo *undo, u64 more)
+{
+	u64 limit = dafsd_undo_limit();
+
+	lockdep_assert_held(&dafsd_undo_space);
+	if (undo->bytes + more > limit / 4 || dafsd_undo_bytes + more > limit)
+		return false;
+	/* mostly all of them together have not more than the share of one */
+	return dafsd_undo_bytes + more <= limit / 2 ||
+	       dafsd_undo_bytes_of(&undo->addr) + more <= limit / 2;
+}
+
 static int dafsd_undo_reserve(struct dafsd_undo *undo, u64 more)
 {
-	if (undo->bytes + more > dafsd_undo_limit() / 4)
+	guard(spinlock)(&dafsd_undo_space);
+	if (!dafsd_undo_has_room(undo, more))
 		return -ENOSPC;
-	if (atomic64_add_return(more, &dafsd_undo_bytes) > dafsd_undo_limit()) {
-		atomic64_sub(more, &dafsd_undo_bytes);
-		return -ENOSPC;
-	}
+	dafsd_undo_bytes += more;
 	undo->bytes += more;
 	return 0;
 }
@@ -628,7 +667,7 @@ static int dafsd_undo_save_locked(struct dafsd_undo *undo, const struct path *fr
  * Context: may sleep; with the credential of the server.
  * Return: 0, and what was there is durable; -EAGAIN before dafsd_undo_arm(), or while a local
  * program has a lease; -ENOMEM; -ENOSPC
- * also if there is too much; or an error of the file system.
+ * also if there is too much, of the lock, its address or in all; or an error of the file system.
  */
 int dafsd_undo_save(struct dafsd_store *store, struct dafsd_undo *undo, const struct path *from,
 		    loff_t start, loff_t end)

@@ -11,6 +11,7 @@
 #ifndef _DAFSD_STORE_UNDO_H
 #define _DAFSD_STORE_UNDO_H
 
+#include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -57,6 +58,8 @@ struct dafsd_undo_entry {
 /**
  * struct dafsd_undo - the before-images of a lock
  * @ref: of the lock, and of tasks that use them
+ * @all: in the list of all of them
+ * @addr: where the client of the lock came from
  * @link: in a list of those that are not needed any more, see state/persist_undo.c
  * @over: likewise: they will not be needed when a change of the record of the lock is durable;
  *	guarded by dafsd_persist_sem
@@ -68,11 +71,13 @@ struct dafsd_undo_entry {
  * @armed: @size is known, and durable; nothing was changed before
  * @size: of the locked file
  * @end: of the log
- * @bytes: of the log, as far as they count for dafsd_undo_max
+ * @bytes: of the log, as far as they count for dafsd_undo_max; changed under dafsd_undo_space, too
  * @saved: an entry for each block that was saved
  */
 struct dafsd_undo {
 	refcount_t ref;
+	struct list_head all;
+	struct in6_addr addr;
 	struct list_head link;
 	bool over;
 	unsigned long retry;
@@ -89,8 +94,8 @@ struct dafsd_undo {
 
 extern unsigned int dafsd_undo_max;
 
-struct dafsd_undo *dafsd_undo_create(struct dafsd_store *store);
-struct dafsd_undo *dafsd_undo_known(u32 slot, u64 id);
+struct dafsd_undo *dafsd_undo_create(struct dafsd_store *store, const struct in6_addr *addr);
+struct dafsd_undo *dafsd_undo_known(u32 slot, u64 id, const struct in6_addr *addr);
 void dafsd_undo_put(struct dafsd_undo *undo);
 void dafsd_undo_delete(struct dafsd_store *store, struct dafsd_undo *undo);
 void dafsd_undo_clean(struct dafsd_store *store);

@@ -626,7 +626,7 @@ static void undo_cut_check(struct undo_cut *cut)
 	filp = undo_temporary(cut, "cut");
 	undo_mix(cut, filp, cut->before, cut->now,
 		 prandom_u32_state(&cut->rnd) % 2 ? cut->now_size : CUT_FILE);
-	undo = dafsd_undo_known(CUT_SLOT, cut->undo->id);
+	undo = dafsd_undo_known(CUT_SLOT, cut->undo->id, &in6addr_any);
 	KUNIT_ASSERT_FALSE(cut->test, IS_ERR(undo));
 	KUNIT_EXPECT_EQ(cut->test, 0, dafsd_undo_restore(dafsd_server.store, undo, filp));
 	/* before anything was changed the size may not have been recorded */
@@ -712,7 +712,7 @@ static struct undo_cut *undo_cut(struct kunit *test, u32 seed)
 	cut->now_size = CUT_FILE;
 	cut->locked = undo_temporary(cut, "locked");
 	undo_mix(cut, cut->locked, cut->before, cut->before, CUT_FILE);
-	cut->undo = dafsd_undo_create(dafsd_server.store);
+	cut->undo = dafsd_undo_create(dafsd_server.store, &in6addr_any);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(cut->undo));
 	lockdep_set_class(&cut->undo->lock, &key);
 	test->priv = cut;

@@ -87,27 +87,72 @@ static void dafs_undo_limit_lock_test(struct kunit *test)
 	UNDO_OK(test, holder_lock(h, DAFS_ABORT_LT, 0, 0, ALL));
 }
 
-/* All locks have what the administrator allows, and what has ended makes room. */
-static void dafs_undo_limit_all_test(struct kunit *test)
+/* A locked file of @bytes, and before-images of it that are made without a client */
+static struct dafsd_undo *limit_undo(struct kunit *test, struct file **locked, loff_t bytes)
 {
-	static const char *const names[] = { "one", "two", "three", "four" };
-	struct dafs_fixture *fix = persist_fixture(test);
-	struct holder *a = holder(test, fix), *h[ARRAY_SIZE(names)], *more;
-	unsigned int n;
+	struct dafsd_undo *undo = dafsd_undo_create(dafsd_server.store, &in6addr_any);
+	loff_t pos;
 
-	dafs_fixture_server_param(test, &dafsd_undo_max, 1);
-	for (n = 0; n < ARRAY_SIZE(names); n++) {
-		h[n] = limit_locked(test, a, names[n], LIMIT_FITS);
-		UNDO_OK(test, holder_truncate(h[n], true, 0));
-	}
-	more = limit_locked(test, a, "more", LIMIT_FITS);
-	DAFS_EXPECT_STATUS(test, DAFSERR_NOSPC, holder_truncate(more, true, 0));
-	UNDO_OK(test, holder_truncate(more, true, LIMIT_FITS - 1));
-	UNDO_OK(test, holder_unlock(h[2], 0, ALL));
-	UNDO_OK(test, holder_truncate(more, true, 0));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(undo));
+	*locked = undo_state_file("locked", O_RDWR | O_CREAT | O_TRUNC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(*locked));
+	for (pos = 0; pos < bytes;)
+		KUNIT_ASSERT_EQ(test, FILE_BYTES,
+				kernel_write(*locked, UNDO_OLD, FILE_BYTES, &pos));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_undo_arm(dafsd_server.store, undo, bytes));
+	return undo;
 }
 
 static const struct dafs_flavour limit_elsewhere = { .name = "IPv6", .ipv6 = true };
+
+/* Two clients of an address use up its share, half of all; a third lock has room for a block. */
+static void limit_use_share(struct kunit *test, struct dafs_fixture *fix, const char *tag,
+			    struct holder **last, struct holder **more)
+{
+	struct holder *h;
+	unsigned int n;
+	char name[16];
+
+	for (n = 0; n < 3; n++) {
+		snprintf(name, sizeof(name), "%s%u", tag, n);
+		h = limit_locked(test, holder(test, fix), name, LIMIT_FITS);
+		*last = n < 2 ? h : *last;
+		if (n < 2)
+			UNDO_OK(test, holder_truncate(h, true, 0));
+	}
+	*more = h;
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOSPC, holder_truncate(h, true, 0));
+	UNDO_OK(test, holder_truncate(h, true, LIMIT_FITS - 1));
+}
+
+/*
+ * All locks have what the administrator allows, and those of an address half of it, by whatever
+ * clients it has, so that others have room; what has ended makes room.
+ */
+static void dafs_undo_limit_all_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *last, *more, *other, *none;
+	struct dafsd_undo *undo;
+	struct file *locked;
+
+	dafs_fixture_server_param(test, &dafsd_undo_max, 1);
+	limit_use_share(test, fix, "here", &last, &more);
+	test->param_value = &limit_elsewhere;
+	limit_use_share(test, fix, "there", &other, &none);
+	/* both together have all of it; and what is left is too little for a third address */
+	undo = limit_undo(test, &locked, SZ_128K);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, dafsd_undo_save(dafsd_server.store, undo, &locked->f_path,
+						       0, SZ_128K));
+	UNDO_OK(test, holder_unlock(last, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOSPC, holder_truncate(none, true, 0));
+	UNDO_OK(test, holder_truncate(more, true, 0));
+	UNDO_OK(test, holder_unlock(other, 0, ALL));
+	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_save(dafsd_server.store, undo, &locked->f_path, 0,
+						 SZ_128K));
+	dafsd_undo_delete(dafsd_server.store, undo);
+	__fput_sync(locked);
+}
 
 /* Locks that nobody has: what is left of the number that there may be */
 static void limit_take_all(struct kunit *test, struct dafsd_undo **taken)
@@ -115,7 +160,7 @@ static void limit_take_all(struct kunit *test, struct dafsd_undo **taken)
 	u32 slot;
 
 	for (slot = 0; slot < DAFSD_UNDO_SLOTS; slot++) {
-		taken[slot] = dafsd_undo_known(slot, 1);
+		taken[slot] = dafsd_undo_known(slot, 1, &in6addr_any);
 		if (IS_ERR(taken[slot]))
 			taken[slot] = NULL;
 	}
@@ -164,22 +209,6 @@ static void dafs_undo_limit_number_test(struct kunit *test)
 static int limit_failing_sync(struct file *filp)
 {
 	return -EIO;
-}
-
-/* A locked file of @bytes, and before-images of it that are made without a client */
-static struct dafsd_undo *limit_undo(struct kunit *test, struct file **locked, loff_t bytes)
-{
-	struct dafsd_undo *undo = dafsd_undo_create(dafsd_server.store);
-	loff_t pos;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(undo));
-	*locked = undo_state_file("locked", O_RDWR | O_CREAT | O_TRUNC);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(*locked));
-	for (pos = 0; pos < bytes;)
-		KUNIT_ASSERT_EQ(test, FILE_BYTES,
-				kernel_write(*locked, UNDO_OLD, FILE_BYTES, &pos));
-	KUNIT_ASSERT_EQ(test, 0, dafsd_undo_arm(dafsd_server.store, undo, bytes));
-	return undo;
 }
 
 /* What could not be saved takes no space that is not counted. */
@@ -234,7 +263,7 @@ static void limit_break_reading(struct inode *inode)
 /* Undoes what was written, as if the server had restarted. */
 static int limit_restore(struct kunit *test, u32 slot, u64 id, struct file *locked)
 {
-	struct dafsd_undo *undo = dafsd_undo_known(slot, id);
+	struct dafsd_undo *undo = dafsd_undo_known(slot, id, &in6addr_any);
 	int err;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(undo));
