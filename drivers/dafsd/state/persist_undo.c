@@ -373,6 +373,15 @@ static int dafsd_undo_restore_by(struct dafsd_undo *undo, const struct path *pat
 	return err;
 }
 
+/* It is tried again and again; the log tells of each reason once. */
+static void dafsd_undo_tell(struct dafsd_undo *undo, const struct inode *inode, int err)
+{
+	if (err && err != undo->told)
+		pr_warn_ratelimited("dafsd: cannot undo what was written to inode %lu under a lock (undo.%u): %pe\n",
+				    inode->i_ino, undo->slot, ERR_PTR(err));
+	undo->told = err;
+}
+
 static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
 {
 	int err;
@@ -385,9 +394,7 @@ static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
 	/* perhaps no client ever asks for the file, and programs of the server see half of it */
 	if (err)
 		queue_delayed_work(dafsd_close_wq, &dafsd_undo_work, DAFSD_UNDO_AGAIN);
-	if (err)
-		pr_warn_ratelimited("dafsd: cannot undo what was written to inode %lu under a lock (undo.%u): %pe\n",
-				    d_inode(path->dentry)->i_ino, undo->slot, ERR_PTR(err));
+	dafsd_undo_tell(undo, d_inode(path->dentry), err);
 	return err;
 }
 

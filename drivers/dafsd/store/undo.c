@@ -704,12 +704,14 @@ static int dafsd_undo_restore_size(struct dafsd_undo *undo, struct file *to)
  * @undo: its before-images
  * @to: the file, open for writing
  *
- * May be done again, after an error or a crash.
+ * May be done again, after an error or a crash.  The size comes first: what was written behind
+ * the former end gives back the space that what was cut off, or punched out, may need.
  *
  * Context: may sleep; with the credential of the server.  The caller keeps others from
  * changing the file.
  * Return: 0, and the file is as it was, durably; -ENOENT if the before-images are missing;
- * -EUCLEAN if they are damaged; -ENOMEM; or an error of the file system.
+ * -EUCLEAN if they are damaged; -ENOMEM; or an error of the file system, as -ENOSPC if others have
+ * taken the space that the changes have freed.
  */
 int dafsd_undo_restore(struct dafsd_store *store, struct dafsd_undo *undo, struct file *to)
 {
@@ -721,11 +723,14 @@ int dafsd_undo_restore(struct dafsd_store *store, struct dafsd_undo *undo, struc
 	err = dafsd_undo_load(store, undo);
 	if (err || !undo->armed)
 		return err;
+	err = dafsd_undo_restore_size(undo, to);
+	if (err)
+		return err;
 	end = undo->end;
 	err = dafsd_undo_scan(undo, dafsd_undo_restore_entry, to);
 	/* what a save that has failed has left behind is there, too */
 	if (!err && undo->end < end)
 		err = -EUCLEAN;
 	undo->end = end;
-	return err ?: dafsd_undo_restore_size(undo, to) ?: vfs_fsync(to, 0);
+	return err ?: vfs_fsync(to, 0);
 }

@@ -64,6 +64,7 @@ struct dafsd_undo_entry {
  * @over: likewise: they will not be needed when a change of the record of the lock is durable;
  *	guarded by dafsd_persist_sem
  * @retry: jiffies until which it makes no sense to undo again; guarded by dafsd_file.append
+ * @told: why they could not be undone, as the log has it; 0 if they could; guarded likewise
  * @slot: tells the name of the file
  * @id: random; tells the entries from those of others that had the name
  * @lock: guards what follows; held for input and output
@@ -81,6 +82,7 @@ struct dafsd_undo {
 	struct list_head link;
 	bool over;
 	unsigned long retry;
+	int told;
 	u32 slot;
 	u64 id;
 	struct mutex lock;	/* see above */
