@@ -86,9 +86,15 @@ static void dafsd_main_export_withdrawn(struct dafsd_export *exp)
 	dafsd_verifier_change();
 }
 
+static void dafsd_main_export_served(struct dafsd_export *exp)
+{
+	dafsd_states_init_export(exp);
+	dafsd_persist_init_export(exp);
+}
+
 static const struct dafsd_export_ops dafsd_main_export_ops = {
 	.prepare = dafsd_persist_serve,
-	.served = dafsd_states_init_export,
+	.served = dafsd_main_export_served,
 	.withdrawn = dafsd_main_export_withdrawn,
 	.changed = dafsd_delegs_recall,
 };

@@ -51,6 +51,8 @@ struct dafsd_squash {
  * @nr_delegs: files of it that are delegated, see state/deleg.c
  * @closing: state in it that was taken from its client, to be dismantled by @closer
  * @closer: likewise; holds a reference while queued
+ * @undoer: undoes in the background what was written in it under AUTORECOVERY locks, see
+ *	state/persist_undo.c; holds a reference while queued
  * @wb_err: how many errors of writing back the write verifier has told, see data/stable.c
  * @rcu: frees it
  */
@@ -72,6 +74,7 @@ struct dafsd_export {
 	atomic_t nr_delegs;
 	struct llist_head closing;
 	struct work_struct closer;
+	struct work_struct undoer;
 	errseq_t wb_err;
 	struct rcu_head rcu;
 };

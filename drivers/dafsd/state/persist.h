@@ -81,6 +81,7 @@ void dafsd_persist_serve(const struct dafsd_export *exp);
 
 /* persist_undo.c */
 dafs_status_t dafsd_persist_undo(struct dafsd_file *file, const struct path *path);
+void dafsd_persist_init_export(struct dafsd_export *exp);
 void dafsd_persist_undo_later(void);
 void dafsd_persist_undo_halt(void);
 dafs_status_t dafsd_persist_check_write(const struct dafsd_use *use, u64 offset, u64 length);

@@ -391,6 +391,28 @@ static void dafsd_persist_serve_file(const struct dafsd_export *exp,
 }
 
 /**
+ * dafsd_persist_serve_next() - look at the next file of an export that has PERSIST locks
+ * @exp: the export
+ * @place: zeroed before the first call
+ *
+ * As dafsd_persist_serve(), which does so for all of them.
+ *
+ * Context: may sleep for the file system; with the credential of the server.
+ * Return: false after the last one.
+ */
+bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place)
+{
+	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
+	struct dafsd_persist_file file;
+
+	if (uuid_is_null(fs) || !dafsd_persist_walk(place, fs, &file))
+		return false;
+	dafsd_persist_serve_file(exp, &file);
+	cond_resched();
+	return true;
+}
+
+/**
  * dafsd_persist_serve() - an export is, or may be about to be, enabled
  * @exp: the export; PERSIST locks of its files that do not exist any more are forgotten, and
  *	what has to be undone in others is undone
@@ -399,17 +421,10 @@ static void dafsd_persist_serve_file(const struct dafsd_export *exp,
  */
 void dafsd_persist_serve(const struct dafsd_export *exp)
 {
-	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
 	struct dafsd_persist_place place = {};
-	struct dafsd_persist_file file;
-	const struct cred *saved;
+	const struct cred *saved = dafsd_act_as_server();
 
-	if (uuid_is_null(fs))
-		return;
-	saved = dafsd_act_as_server();
-	while (dafsd_persist_walk(&place, fs, &file)) {
-		dafsd_persist_serve_file(exp, &file);
-		cond_resched();
-	}
+	while (dafsd_persist_serve_next(exp, &place))
+		;
 	revert_creds(saved);
 }

@@ -55,7 +55,10 @@ static LIST_HEAD(dafsd_undo_orphans);
 /* How long a file is left alone when changes could not be undone */
 #define DAFSD_UNDO_PAUSE	(HZ / 2)
 
-/* When the server tries again by itself */
+/*
+ * When the server tries again by itself.  dafsd_undo_work uses no exported file system, but queues
+ * dafsd_export.undoer of all exports, so that one that hangs holds up no others.
+ */
 #define DAFSD_UNDO_AGAIN	(10 * HZ)
 
 /* The server ends: what is left is reclaimed when it is back */
@@ -373,6 +376,12 @@ static int dafsd_undo_restore_by(struct dafsd_undo *undo, const struct path *pat
 	return err;
 }
 
+static void dafsd_undo_again(void)
+{
+	if (!READ_ONCE(dafsd_undo_halted))
+		queue_delayed_work(dafsd_close_wq, &dafsd_undo_work, DAFSD_UNDO_AGAIN);
+}
+
 /* It is tried again and again; the log tells of each reason once. */
 static void dafsd_undo_tell(struct dafsd_undo *undo, const struct inode *inode, int err)
 {
@@ -393,7 +402,7 @@ static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
 	WRITE_ONCE(undo->retry, err && err != -EAGAIN ? (jiffies + DAFSD_UNDO_PAUSE) ?: 1 : 0);
 	/* perhaps no client ever asks for the file, and programs of the server see half of it */
 	if (err)
-		queue_delayed_work(dafsd_close_wq, &dafsd_undo_work, DAFSD_UNDO_AGAIN);
+		dafsd_undo_again();
 	dafsd_undo_tell(undo, d_inode(path->dentry), err);
 	return err;
 }
@@ -663,18 +672,48 @@ static void dafsd_undo_reap_orphans(void)
 	dafsd_persist_reap(&over);
 }
 
+/* An export that was disabled, or the end of the server, does not wait for more than one file. */
+static bool dafsd_undo_goes_on(const struct dafsd_export *exp)
+{
+	return READ_ONCE(exp->enabled) && !READ_ONCE(dafsd_undo_halted);
+}
+
 /* Files that clients may not use for long; who needs one earlier undoes what is to be undone. */
+static void dafsd_undo_export_fn(struct work_struct *work)
+{
+	struct dafsd_export *exp = container_of(work, struct dafsd_export, undoer);
+	const struct cred *saved = dafsd_act_as_server();
+	struct dafsd_persist_place place = {};
+
+	while (dafsd_undo_goes_on(exp) && dafsd_persist_serve_next(exp, &place))
+		;
+	revert_creds(saved);
+	dafsd_export_put(exp);
+}
+
+/**
+ * dafsd_persist_init_export() - initialize the undoing of changes in an export
+ * @exp: the export, not yet served
+ *
+ * Context: any.
+ */
+void dafsd_persist_init_export(struct dafsd_export *exp)
+{
+	INIT_WORK(&exp->undoer, dafsd_undo_export_fn);
+}
+
 static void dafsd_undo_work_fn(struct work_struct *work)
 {
 	struct dafsd_export *exp;
 	u64 n = 0;
 
-	dafsd_undo_reap_orphans();
-	while ((exp = dafsd_export_nth(n))) {
+	while (!READ_ONCE(dafsd_undo_halted) && (exp = dafsd_export_nth(n))) {
 		n = exp->number + 1;
-		dafsd_persist_serve(exp);
-		dafsd_export_put(exp);
+		/* the reference is that of the work item, if it was not queued before */
+		if (!queue_work(dafsd_close_wq, &exp->undoer))
+			dafsd_export_put(exp);
 	}
+	dafsd_undo_reap_orphans();
 }
 
 /**
@@ -690,6 +729,8 @@ void dafsd_persist_undo_later(void)
 
 /**
  * dafsd_persist_undo_halt() - the server ends: undo nothing that may be reclaimed later
+ *
+ * What an export is undoing ends before that is disabled, see dafsd_export_withdraw().
  *
  * Context: may sleep; no request is served any more.
  */
@@ -714,7 +755,8 @@ void dafsd_persist_undo_begin(void)
  *
  * What is still needed is in the state directory.
  *
- * Context: may sleep; no client has state, and dafsd_persist_undo_later() is not called.
+ * Context: may sleep; no client has state, there are no exports, and dafsd_persist_undo_later() is
+ * not called.
  */
 void dafsd_persist_undo_stop(void)
 {

@@ -3,6 +3,7 @@
  * A file that is changed under an AUTORECOVERY lock.
  */
 #include <linux/fs.h>
+#include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/store/store.h"
 #include "undo_test.h"
@@ -36,7 +37,23 @@ void undo_change(struct kunit *test, struct holder *h)
 void undo_settle(void)
 {
 	flush_workqueue(dafsd_timer_wq);
+	/* one item queues others */
 	flush_workqueue(dafsd_close_wq);
+	flush_workqueue(dafsd_close_wq);
+}
+
+void undo_restart(struct kunit *test, struct holder *h)
+{
+	struct dafsd_client *client;
+
+	mutex_lock(&dafsd_server.clients_lock);
+	list_for_each_entry(client, &dafsd_server.clients, node)
+		if (dafs_opaque64_equal(&client->client_id, &h->login.res.connect.client_id))
+			client->keeps_record = true;
+	mutex_unlock(&dafsd_server.clients_lock);
+	holder_expire(test, h);
+	undo_settle();
+	persist_restart(test);
 }
 
 struct file *undo_state_file(const char *name, int flags)

@@ -21,6 +21,8 @@ void undo_expect_new(struct kunit *test, struct dafs_fixture *fix);
 void undo_change(struct kunit *test, struct holder *h);
 /* What the server does in the background has been done. */
 void undo_settle(void);
+/* The server, which knows that the client has locks to reclaim, ends and starts again. */
+void undo_restart(struct kunit *test, struct holder *h);
 /* The file of before-images of a slot, or any other one of the state directory */
 struct file *undo_file(u32 slot, int flags);
 struct file *undo_state_file(const char *name, int flags);

@@ -23,28 +23,13 @@
 #include "../lib/open_test.h"
 #include "../lib/undo_test.h"
 
-/* The server ends, in whose mind the client has kept its locks, and starts again. */
-static void undo_restart(struct kunit *test, struct holder *h)
-{
-	struct dafsd_client *client;
-
-	mutex_lock(&dafsd_server.clients_lock);
-	list_for_each_entry(client, &dafsd_server.clients, node)
-		if (dafs_opaque64_equal(&client->client_id, &h->login.res.connect.client_id))
-			client->keeps_record = true;
-	mutex_unlock(&dafsd_server.clients_lock);
-	holder_expire(test, h);
-	undo_settle();
-	persist_restart(test);
-}
-
 /* A grace period that the clients of a test may reclaim in what they were left */
 static void undo_grace(bool on)
 {
 	WRITE_ONCE(dafsd_server.grace.on, on);
 	if (!on)
 		dafsd_persist_undo_later();
-	flush_workqueue(dafsd_close_wq);
+	undo_settle();
 }
 
 /* R-4.4.1.4-01, E-83: without failures it is as any other lock. */

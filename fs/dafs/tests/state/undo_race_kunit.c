@@ -646,6 +646,53 @@ static void dafs_undo_race_twin_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 }
 
+/* --- two file systems --- */
+
+/* A directory of another file system, exported for writing, too */
+static struct dafs_fixture *race_elsewhere(struct kunit *test, struct holder *h)
+{
+	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_RO);
+
+	race_serve(test, fix, h, fix);
+	dafs_backing_write(test, fix, "file", UNDO_OLD, FILE_BYTES);
+	return fix;
+}
+
+/*
+ * The owner of two locks does not come back, and the file system of one of them hangs: what was
+ * written in the other one is undone, whatever comes first.
+ */
+static void dafs_undo_race_exports_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test), *there;
+	struct holder *a = holder(test, fix), twin;
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	there = race_elsewhere(test, a);
+	twin = *a;
+	twin.fix = there;
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, holder_open(&twin));
+	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+	undo_change(test, a);
+	UNDO_OK(test, holder_lock(&twin, DAFS_WRITE_LT, UNDO, 0, ALL));
+	undo_change(test, &twin);
+	WRITE_ONCE(dafsd_server.grace.on, true);
+	undo_restart(test, a);
+	undo_expect_new(test, there);
+	dafs_fixture_freeze(test, fix);
+	WRITE_ONCE(dafsd_server.grace.on, false);
+	dafsd_persist_undo_later();
+	while (dafsd_undo_count() != 1 && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, 1, dafsd_undo_count());
+	undo_expect_old(test, there);
+	undo_expect_new(test, fix);
+	dafs_fixture_thaw(test, fix);
+	undo_settle();
+	undo_expect_old(test, fix);
+	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
+}
+
 /* --- files that are removed --- */
 
 static bool race_has_images(u32 slot)
@@ -696,6 +743,7 @@ static struct kunit_case undo_race_cases[] = {
 	KUNIT_CASE(dafs_undo_race_unlock_test),
 	KUNIT_CASE(dafs_undo_race_waiter_test),
 	KUNIT_CASE(dafs_undo_race_twin_test),
+	KUNIT_CASE(dafs_undo_race_exports_test),
 	KUNIT_CASE(dafs_undo_race_removed_test),
 	{}
 };
