@@ -3,10 +3,13 @@
  * The ends of PERSIST locks: unlocked, closed, left by their owner, broken with their client,
  * or removed with their file; see persist.c.
  */
+#include <linux/buffer_head.h>
 #include <linux/exportfs.h>
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
+#include <linux/unaligned.h>
 #include "../session/server.h"
 #include "../session/client.h"
 #include "../session/trace.h"
@@ -348,7 +351,45 @@ static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
 	return true;
 }
 
-/* Return: a file, or an ERR_PTR: -ESTALE if it was removed while this server did not see it */
+/* The superblock of ext2, ext3 and ext4: where it begins, and what is at which offset in it */
+#define DAFSD_EXT_SUPER		1024
+#define DAFSD_EXT_MAGIC		0x38
+#define DAFSD_EXT_STATE		0x3a
+#define DAFSD_EXT_HAS_ERRORS	0x0002
+
+/* It has not found any error in itself, as far as it was looked at, since fsck */
+static bool dafsd_persist_ext_is_sound(struct super_block *sb)
+{
+	struct buffer_head *bh = sb_bread(sb, DAFSD_EXT_SUPER / sb->s_blocksize);
+	const u8 *super;
+	bool sound;
+
+	if (!bh)
+		return false;
+	super = (u8 *)bh->b_data + DAFSD_EXT_SUPER % sb->s_blocksize;
+	sound = get_unaligned_le16(super + DAFSD_EXT_MAGIC) == EXT4_SUPER_MAGIC &&
+		!(get_unaligned_le16(super + DAFSD_EXT_STATE) & DAFSD_EXT_HAS_ERRORS);
+	brelse(bh);
+	return sound;
+}
+
+/*
+ * Was a file certainly removed, while this server did not see it?  @err: of dafsd_persist_lookup()
+ *
+ * ESTALE does not tell that by itself: XFS has it for an inode that it cannot read because it is
+ * damaged, and other file systems may have it for a while.  ext4 and those before it have it for
+ * an inode that is free or has another generation, and errors of their own for what is wrong; but
+ * what a file system with errors takes for free may be one of them.  One that is read-only may be
+ * so because of errors; nothing is lost by waiting.
+ */
+static bool dafsd_persist_is_removed(struct super_block *sb, int err)
+{
+	if (err != -ESTALE)
+		return false;
+	return sb->s_magic == EXT4_SUPER_MAGIC && !sb_rdonly(sb) && dafsd_persist_ext_is_sound(sb);
+}
+
+/* Return: a file, or NULL or an ERR_PTR, see dafsd_persist_is_removed() */
 static struct dentry *dafsd_persist_lookup(const struct dafsd_export *exp,
 					   struct dafsd_persist_file *file)
 {
@@ -364,6 +405,33 @@ static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
 
 	dafsd_persist_forget_in(file);
 	dafsd_persist_write_unlock(nofs);
+}
+
+/* Return: true if there are changes in the file that should be undone. */
+static bool dafsd_persist_tell_lost(const struct dafsd_persist_file *file, int err)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *persist;
+	bool due = false;
+
+	for (persist = dafsd_persist_first(file); persist;
+	     persist = dafsd_persist_follow(persist)) {
+		due |= dafsd_persist_undo_of(persist) && dafsd_persist_is_due(persist);
+		if (!persist->lost)
+			pr_warn_ratelimited("dafsd: a file that client %*pE has locked is not found, and may have been removed; record %llu of it is kept: %pe\n",
+					    (int)min(persist->id_len, 64U), persist->names,
+					    persist->number, ERR_PTR(err));
+		persist->lost = true;
+	}
+	dafsd_persist_write_unlock(nofs);
+	return due;
+}
+
+/* It may be found later, or the administrator knows better. */
+static void dafsd_persist_keep_file(const struct dafsd_persist_file *file, int err)
+{
+	if (dafsd_persist_tell_lost(file, err))
+		dafsd_persist_undo_again();
 }
 
 static void dafsd_persist_undo_in(const struct dafsd_export *exp, struct dentry *dentry)
@@ -382,12 +450,14 @@ static void dafsd_persist_serve_file(const struct dafsd_export *exp,
 {
 	struct dentry *dentry = dafsd_persist_lookup(exp, file);
 
-	if (dentry == ERR_PTR(-ESTALE))
+	if (!IS_ERR_OR_NULL(dentry)) {
+		dafsd_persist_undo_in(exp, dentry);
+		dput(dentry);
+	} else if (dafsd_persist_is_removed(exp->path.mnt->mnt_sb, PTR_ERR(dentry))) {
 		dafsd_persist_forget_file(file);
-	if (IS_ERR_OR_NULL(dentry))
-		return;
-	dafsd_persist_undo_in(exp, dentry);
-	dput(dentry);
+	} else {
+		dafsd_persist_keep_file(file, PTR_ERR(dentry) ?: -ESTALE);
+	}
 }
 
 /**
@@ -414,8 +484,8 @@ bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persi
 
 /**
  * dafsd_persist_serve() - an export is, or may be about to be, enabled
- * @exp: the export; PERSIST locks of its files that do not exist any more are forgotten, and
- *	what has to be undone in others is undone
+ * @exp: the export; PERSIST locks of its files that certainly do not exist any more are forgotten,
+ *	and what has to be undone in others is undone
  *
  * Context: may sleep for its file system.
  */

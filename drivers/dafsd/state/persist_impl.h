@@ -74,6 +74,7 @@ struct dafsd_persist_file {
  * @undo: of an AUTORECOVERY lock, the only one of its owner in the file; a reference, or NULL
  * @persists: these are PERSIST locks, which may break; false only with @undo
  * @unsaved: the record is not as it should be
+ * @lost: @file was not found; the log has told of that
  * @stamp: of its last change, see dafsd_persist_tidy()
  * @nr: of @ranges in use, which do not overlap, unless by one for reading that is broken
  * @room: of @ranges there are
@@ -97,6 +98,7 @@ struct dafsd_persist {
 	struct dafsd_undo *undo;
 	bool persists;
 	bool unsaved;
+	bool lost;
 	unsigned long stamp;
 	unsigned int nr;
 	unsigned int room;
@@ -217,6 +219,7 @@ void dafsd_persist_end_undo(struct dafsd_persist *persist);
 void dafsd_persist_take_over(struct dafsd_persist *persist, unsigned long stamp,
 			     struct list_head *over);
 void dafsd_persist_orphan_undo(struct dafsd_undo *undo);
+void dafsd_persist_undo_again(void);
 void dafsd_persist_reap(struct list_head *over);
 dafs_status_t dafsd_persist_prepare_undo(struct dafsd_persist_change *change, bool denied);
 void dafsd_persist_finish_undo(struct dafsd_persist_change *change);

@@ -376,7 +376,12 @@ static int dafsd_undo_restore_by(struct dafsd_undo *undo, const struct path *pat
 	return err;
 }
 
-static void dafsd_undo_again(void)
+/**
+ * dafsd_persist_undo_again() - undo in the background, but not at once, what could not be undone
+ *
+ * Context: any.
+ */
+void dafsd_persist_undo_again(void)
 {
 	if (!READ_ONCE(dafsd_undo_halted))
 		queue_delayed_work(dafsd_close_wq, &dafsd_undo_work, DAFSD_UNDO_AGAIN);
@@ -402,7 +407,7 @@ static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
 	WRITE_ONCE(undo->retry, err && err != -EAGAIN ? (jiffies + DAFSD_UNDO_PAUSE) ?: 1 : 0);
 	/* perhaps no client ever asks for the file, and programs of the server see half of it */
 	if (err)
-		dafsd_undo_again();
+		dafsd_persist_undo_again();
 	dafsd_undo_tell(undo, d_inode(path->dentry), err);
 	return err;
 }

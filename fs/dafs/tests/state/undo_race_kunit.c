@@ -6,6 +6,7 @@
  * Requests are held up where they wait for something real: a frozen file system, a state directory
  * that cannot be written, or one request for another.
  */
+#include <linux/buffer_head.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -695,6 +696,20 @@ static void dafs_undo_race_exports_test(struct kunit *test)
 
 /* --- files that are removed --- */
 
+/* What the server does when an export is enabled */
+static void race_serve_all(void)
+{
+	struct dafsd_export *exp;
+	u64 n = 0;
+
+	undo_settle();
+	while ((exp = dafsd_export_nth(n))) {
+		n = exp->number + 1;
+		dafsd_persist_serve(exp);
+		dafsd_export_put(exp);
+	}
+}
+
 static bool race_has_images(u32 slot)
 {
 	struct file *filp = undo_file(slot, O_RDONLY);
@@ -733,6 +748,61 @@ static void dafs_undo_race_removed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 }
 
+#define RACE_EXT_SUPER	1024
+#define RACE_EXT_STATE	0x3a
+
+/* The file system has found errors, or has none any more, as ext4 itself records it. */
+static void race_set_errors(struct kunit *test, struct dafs_fixture *fix, bool on)
+{
+	struct super_block *sb = fix->path.mnt->mnt_sb;
+	struct buffer_head *bh = sb_bread(sb, RACE_EXT_SUPER / sb->s_blocksize);
+	u8 *state;
+
+	KUNIT_ASSERT_NOT_NULL(test, bh);
+	state = bh->b_data + RACE_EXT_SUPER % sb->s_blocksize + RACE_EXT_STATE;
+	lock_buffer(bh);
+	*state = on ? *state | 2 : *state & ~2;
+	unlock_buffer(bh);
+	brelse(bh);
+}
+
+/*
+ * A file is not found: one that was removed by a local program, or that a file system with errors
+ * does not know.  Only in one without errors it is certainly the former; this is the same for
+ * AUTORECOVERY and PERSIST locks.
+ */
+static void dafs_undo_race_stale_test(struct kunit *test)
+{
+	static const u32 options[] = { UNDO, PERSIST, UNDO | PERSIST };
+	struct dafs_fixture *fix = persist_fixture(test);
+	unsigned int n, images;
+	struct holder *a;
+
+	for (n = 0; n < ARRAY_SIZE(options); n++) {
+		images = options[n] & UNDO ? 1 : 0;
+		dafs_backing_write(test, fix, "file", UNDO_OLD, FILE_BYTES);
+		a = holder(test, fix);
+		UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, options[n], 0, ALL));
+		undo_change(test, a);
+		WRITE_ONCE(dafsd_server.grace.on, true);
+		undo_restart(test, a);
+		dafs_backing_remove(fix, "file");
+		WRITE_ONCE(dafsd_server.grace.on, false);
+		race_set_errors(test, fix, true);
+		dafsd_persist_undo_later();
+		race_serve_all();
+		KUNIT_EXPECT_EQ(test, 1, dafsd_persist_nr);
+		KUNIT_EXPECT_EQ(test, images, dafsd_undo_count());
+		KUNIT_EXPECT_EQ(test, images, race_has_images(0));
+		race_set_errors(test, fix, false);
+		race_serve_all();
+		KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
+		undo_settle();
+		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
+		KUNIT_EXPECT_FALSE(test, race_has_images(0));
+	}
+}
+
 static struct kunit_case undo_race_cases[] = {
 	KUNIT_CASE(dafs_undo_race_crash_test),
 	KUNIT_CASE(dafs_undo_race_settle_test),
@@ -745,6 +815,7 @@ static struct kunit_case undo_race_cases[] = {
 	KUNIT_CASE(dafs_undo_race_twin_test),
 	KUNIT_CASE(dafs_undo_race_exports_test),
 	KUNIT_CASE(dafs_undo_race_removed_test),
+	KUNIT_CASE(dafs_undo_race_stale_test),
 	{}
 };
 
