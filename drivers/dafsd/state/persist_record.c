@@ -733,11 +733,13 @@ int dafsd_persist_load(struct dafsd_store *store)
 	dafsd_persist_undo_begin();
 	err = dafsd_store_for_each(store, DAFSD_RECORD_PERSIST, dafsd_persist_load_one, NULL);
 	dafsd_persist_write_unlock(nofs);
-	if (err)
+	if (err) {
 		dafsd_persist_unload();
-	else
-		dafsd_undo_clean(store);
-	return err;
+		return err;
+	}
+	dafsd_undo_measure_all(store);
+	dafsd_undo_clean(store);
+	return 0;
 }
 
 /**

@@ -272,6 +272,41 @@ void dafsd_undo_clean(struct dafsd_store *store)
 			  deleted);
 }
 
+static void dafsd_undo_account(struct dafsd_undo *undo)
+{
+	spin_lock(&dafsd_undo_space);
+	dafsd_undo_bytes += undo->end - undo->bytes;
+	undo->bytes = undo->end;
+	spin_unlock(&dafsd_undo_space);
+}
+
+/* What a file takes that has not been read yet; nothing if it is missing, which is told later */
+static void dafsd_undo_measure(struct dafsd_store *store, struct dafsd_undo *undo)
+{
+	guard(mutex)(&undo->lock);
+	if (undo->filp || dafsd_undo_open(store, undo, 0))
+		return;
+	undo->end = i_size_read(file_inode(undo->filp));
+	dafsd_undo_account(undo);
+	__fput_sync(undo->filp);
+	undo->filp = NULL;
+}
+
+/**
+ * dafsd_undo_measure_all() - count the space of before-images that were there before the restart
+ * @store: the store; all records of it have told of their before-images
+ *
+ * Context: may sleep; with the credential of the server; the store is being loaded, so that there
+ * are no others, and none goes.
+ */
+void dafsd_undo_measure_all(struct dafsd_store *store)
+{
+	struct dafsd_undo *undo;
+
+	list_for_each_entry(undo, &dafsd_undo_all, all)
+		dafsd_undo_measure(store, undo);
+}
+
 static u32 dafsd_undo_entry_crc(const struct dafsd_undo_entry *entry)
 {
 	const void *begin = &entry->len;
@@ -346,14 +381,6 @@ static int dafsd_undo_check_end(struct dafsd_undo *undo, struct dafsd_undo_buf *
 static u64 dafsd_undo_limit(void)
 {
 	return (u64)READ_ONCE(dafsd_undo_max) << 20;
-}
-
-static void dafsd_undo_account(struct dafsd_undo *undo)
-{
-	spin_lock(&dafsd_undo_space);
-	dafsd_undo_bytes += undo->end - undo->bytes;
-	undo->bytes = undo->end;
-	spin_unlock(&dafsd_undo_space);
 }
 
 static unsigned long dafsd_undo_block(loff_t pos)

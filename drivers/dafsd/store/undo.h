@@ -101,6 +101,7 @@ struct dafsd_undo *dafsd_undo_known(u32 slot, u64 id, const struct in6_addr *add
 void dafsd_undo_put(struct dafsd_undo *undo);
 void dafsd_undo_delete(struct dafsd_store *store, struct dafsd_undo *undo);
 void dafsd_undo_clean(struct dafsd_store *store);
+void dafsd_undo_measure_all(struct dafsd_store *store);
 unsigned int dafsd_undo_count(void);
 int dafsd_undo_arm(struct dafsd_store *store, struct dafsd_undo *undo, loff_t size);
 int dafsd_undo_save(struct dafsd_store *store, struct dafsd_undo *undo, const struct path *from,

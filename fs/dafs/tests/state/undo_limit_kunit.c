@@ -103,6 +103,28 @@ static struct dafsd_undo *limit_undo(struct kunit *test, struct file **locked, l
 	return undo;
 }
 
+/* What was saved before a restart counts, although nobody has used it since. */
+static void dafs_undo_limit_restart_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *h;
+
+	dafs_fixture_server_param(test, &dafsd_undo_max, 1);
+	h = limit_holder(test, a, "one", LIMIT_FITS);
+	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO | PERSIST, 0, ALL));
+	UNDO_OK(test, holder_truncate(h, true, 0));
+	h = limit_holder(test, a, "two", LIMIT_FITS);
+	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO | PERSIST, 0, ALL));
+	UNDO_OK(test, holder_truncate(h, true, 0));
+	holder_expire(test, a);
+	undo_settle();
+	persist_restart(test);
+	KUNIT_EXPECT_EQ(test, 2, dafsd_undo_count());
+	h = limit_locked(test, b, "three", LIMIT_FITS);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOSPC, holder_truncate(h, true, 0));
+	UNDO_OK(test, holder_truncate(h, true, LIMIT_FITS - 1));
+}
+
 static const struct dafs_flavour limit_elsewhere = { .name = "IPv6", .ipv6 = true };
 
 /* Two clients of an address use up its share, half of all; a third lock has room for a block. */
@@ -331,6 +353,7 @@ static void dafs_undo_limit_read_test(struct kunit *test)
 static struct kunit_case undo_limit_cases[] = {
 	KUNIT_CASE(dafs_undo_limit_lock_test),
 	KUNIT_CASE(dafs_undo_limit_all_test),
+	KUNIT_CASE(dafs_undo_limit_restart_test),
 	KUNIT_CASE(dafs_undo_limit_number_test),
 	KUNIT_CASE(dafs_undo_limit_failed_test),
 	KUNIT_CASE(dafs_undo_limit_read_test),
