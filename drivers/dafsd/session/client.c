@@ -226,7 +226,8 @@ static void dafsd_client_lease_work(struct work_struct *work)
 	LIST_HEAD(gone);
 
 	mutex_lock(lock);
-	if (!client->discarded)
+	/* while the server stops no client can renew its lease; it reclaims what it has */
+	if (!client->discarded && !READ_ONCE(client->server->stopping))
 		dafsd_client_check_lease(client, &gone);
 	mutex_unlock(lock);
 	dafsd_clients_release(&gone);

@@ -506,7 +506,7 @@ static bool dafsd_conns_answered(struct dafsd_server *server)
 	return answered;
 }
 
-/* Of changes, see request/late.c.  A file system that does not return is not waited for. */
+/* Of changes, see request/late.c.  What a file system does not return from is not answered. */
 static void dafsd_conns_drain(struct dafsd_server *server)
 {
 	WRITE_ONCE(server->stopping, true);

@@ -393,7 +393,8 @@ static void dafsd_grace_end_work(struct work_struct *work)
 	struct dafsd_server *server = container_of(grace, struct dafsd_server, grace);
 	unsigned int absent;
 
-	if (dafsd_grace_extends(grace))
+	/* nor can clients reclaim anything while the server stops: there is another period */
+	if (READ_ONCE(server->stopping) || dafsd_grace_extends(grace))
 		return;
 	absent = dafsd_grace_forget_absent(server);
 	if (dafsd_store_sync(server->store)) {

@@ -330,6 +330,38 @@ umount $A
 stop_server
 slow_disk 0 0
 
+# A client keeps its locks while a server that stops waits for the disk of another one.
+both_server()
+{
+	modprobe dafsd exports=/tmp/slow:no_root_squash,$D:no_root_squash lease=4
+}
+both_server
+mount_dafs slow $A clientid=one
+mount_dafs data $B clientid=two
+rm -f /tmp/ready /tmp/go
+python3 -B "$HOLD" hold $B/held /tmp/ready /tmp/go &
+holder=$!
+eventually [ -e /tmp/ready ]
+dmsetup suspend --nolockfs slow
+mkdir $A/hangs 2>/dev/null &
+maker=$!
+tap_run "a disk hangs" waits_for_server $maker
+modprobe -r dafsd &
+unload=$!
+# longer than the lease
+sleep 15
+tap_run "so does the server that is unloaded" kill -0 $unload
+dmsetup resume slow
+tap_run "until the disk goes on" wait $unload
+both_server
+wait $maker
+tap_run "the grace period ends" eventually over
+tap_is "$(python3 -B "$HOLD" try $D/held)" locked "what is locked stays so longer than a lease"
+touch /tmp/go
+tap_run "and is unlocked" wait $holder
+umount $A $B
+stop_server
+
 # A state directory whose disk does not answer, and then fails.
 start_server state_dir=/tmp/slow
 mount_dafs data $A clientid=one
