@@ -265,48 +265,6 @@ static const struct race_end {
 	{ holder_close, DAFS_STATUS_OK },
 };
 
-static void race_expect_no_writes(struct kunit *test, struct dafs_fixture *fix, struct holder *h)
-{
-	unsigned int open;
-
-	for (open = 0; open < 2; open++) {
-		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_write(h, open, 0, 4));
-		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(h, open));
-		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_truncate(h, open, 1));
-	}
-	undo_expect_new(test, fix);
-}
-
-/* A lock that has ended has not ended on the disk: nobody writes what would be undone later. */
-static void dafs_undo_race_crash_test(struct kunit *test)
-{
-	struct dafs_fixture *fix = persist_fixture(test);
-	const struct race_end *end;
-	struct holder *a, *b;
-
-	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
-		a = holder(test, fix);
-		b = holder(test, fix);
-		UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
-		undo_change(test, a);
-		race_break_store(test);
-		DAFS_EXPECT_STATUS(test, end->told, end->end(a));
-		/* nor is it told so when it asks again */
-		if (end->end == race_unlock)
-			DAFS_EXPECT_STATUS(test, DAFSERR_IO, end->end(a));
-		race_expect_no_writes(test, fix, b);
-		DAFS_EXPECT_STATUS(test, DAFSERR_IO,
-				   end->end == holder_close ?
-				   holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL) : end->end(a));
-		race_crash(test, a);
-		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
-		undo_expect_old(test, fix);
-		undo_settle();
-		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
-		UNDO_OK(test, holder_close(b));
-	}
-}
-
 /* The disk is well again: who writes makes durable that the lock has ended. */
 static void dafs_undo_race_settle_test(struct kunit *test)
 {
@@ -804,7 +762,6 @@ static void dafs_undo_race_stale_test(struct kunit *test)
 }
 
 static struct kunit_case undo_race_cases[] = {
-	KUNIT_CASE(dafs_undo_race_crash_test),
 	KUNIT_CASE(dafs_undo_race_settle_test),
 	KUNIT_CASE(dafs_undo_race_slow_test),
 	KUNIT_CASE(dafs_undo_race_late_test),
