@@ -190,7 +190,7 @@ dmsetup create power --table "0 $((32 * 2048)) linear /dev/ram1 0"
 mkfs.ext4 -q -F -I 256 /dev/mapper/power
 mkdir -p /srv/power /srv/copy /srv/over
 mount -t ext4 -o commit=600 /dev/mapper/power /srv/power || tap_bail "no ext4"
-echo 0 >/proc/sys/vm/dirty_writeback_centisecs
+echo 360000 >/proc/sys/vm/dirty_writeback_centisecs
 head -c 2097152 /dev/urandom >/tmp/random
 
 # survives NAME OPERATION CHECK: OPERATION on the mount, then CHECK on a copy of the disk
