@@ -889,6 +889,51 @@ static void dafs_lane_late_await_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(other));
 }
 
+static void lane_go_on(void *unused)
+{
+	WRITE_ONCE(dafsd_server.stopping, false);
+}
+
+/* Have so many changes of a session not been answered, soon? */
+static bool lane_unanswered(struct kunit *test, const struct raw_login *login, int nr)
+{
+	struct dafsd_session *ses = dafs_fixture_at_server(test, &login->res.connect.session_id);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (atomic_read(&ses->op->unanswered) != nr && time_before(jiffies, end))
+		msleep(20);
+	return atomic_read(&ses->op->unanswered) == nr;
+}
+
+/* A server that stops waits for the changes that it executes, and executes no others. */
+static void dafs_lane_stop_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login *login = kunit_kzalloc(test, sizeof(*login), GFP_KERNEL);
+	struct raw_conn *conn;
+
+	KUNIT_ASSERT_NOT_NULL(test, login);
+	conn = lane_connect(test, login, 1);
+	dafs_fixture_freeze(test, fix);
+	lane_ask(conn, 0, &fix->dir, 1);
+	KUNIT_EXPECT_TRUE(test, lane_wait_running(&fix->dir, 1));
+	KUNIT_EXPECT_TRUE(test, lane_unanswered(test, login, 1));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, lane_go_on, NULL));
+	WRITE_ONCE(dafsd_server.stopping, true);
+	lane_ask(conn, 1, &fix->dir, 1);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, raw_status(conn));
+	lane_send_getattr(conn, 1, &fix->dir);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
+	KUNIT_EXPECT_TRUE(test, lane_unanswered(test, login, 1));
+	dafs_fixture_thaw(test, fix);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
+	KUNIT_EXPECT_TRUE(test, lane_unanswered(test, login, 0));
+	lane_go_on(NULL);
+	lane_ask(conn, 0, &fix->dir, 1);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
+	KUNIT_EXPECT_TRUE(test, lane_unanswered(test, login, 0));
+}
+
 static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE(dafs_lane_pass_test),
 	KUNIT_CASE(dafs_lane_turn_test),
@@ -907,6 +952,7 @@ static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE(dafs_lane_late_other_test),
 	KUNIT_CASE(dafs_lane_late_path_test),
 	KUNIT_CASE(dafs_lane_late_await_test),
+	KUNIT_CASE(dafs_lane_stop_test),
 	{}
 };
 
