@@ -594,12 +594,16 @@ static bool dafsd_undo_has_room(const struct dafsd_undo *undo, u64 more)
 
 static int dafsd_undo_reserve(struct dafsd_undo *undo, u64 more)
 {
-	guard(spinlock)(&dafsd_undo_space);
-	if (!dafsd_undo_has_room(undo, more))
-		return -ENOSPC;
-	dafsd_undo_bytes += more;
-	undo->bytes += more;
-	return 0;
+	bool fits;
+
+	spin_lock(&dafsd_undo_space);
+	fits = dafsd_undo_has_room(undo, more);
+	if (fits) {
+		dafsd_undo_bytes += more;
+		undo->bytes += more;
+	}
+	spin_unlock(&dafsd_undo_space);
+	return fits ? 0 : -ENOSPC;
 }
 
 /* Save what is not saved yet.  @to: set to the end of what was written */

@@ -11,6 +11,7 @@
 #include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/pagemap.h>
 #include <linux/rwsem.h>
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/client.h"
@@ -169,7 +170,9 @@ static void race_expire(struct kunit *test, struct holder *h)
 /* --- the lock ends, and the state directory cannot be written --- */
 
 static const struct address_space_operations *race_good_aops;
-static struct address_space_operations race_bad_aops;
+
+/* The files of the store, while they cannot be written; also when it is closed */
+static struct file *race_logs[2];
 
 static int race_write_begin(struct file *filp, struct address_space *mapping, loff_t pos,
 			    unsigned int len, struct folio **foliop, void **fsdata)
@@ -177,34 +180,34 @@ static int race_write_begin(struct file *filp, struct address_space *mapping, lo
 	return -EIO;
 }
 
-static void race_set_aops(const struct address_space_operations *aops)
-{
-	static const char *const names[] = { "log.0", "log.1" };
-	struct file *filp;
-	unsigned int n;
-
-	for (n = 0; n < ARRAY_SIZE(names); n++) {
-		filp = undo_state_file(names[n], O_RDONLY);
-		if (WARN_ON(IS_ERR(filp)))
-			continue;
-		race_good_aops = race_good_aops ?: filp->f_mapping->a_ops;
-		WRITE_ONCE(filp->f_mapping->a_ops, aops ?: race_good_aops);
-		__fput_sync(filp);
-	}
-}
+static const struct address_space_operations race_bad_aops = {
+	.write_begin = race_write_begin,
+	.dirty_folio = noop_dirty_folio,
+};
 
 static void race_mend_store(void *unused)
 {
-	race_set_aops(NULL);
+	unsigned int n;
+
+	for (n = 0; n < ARRAY_SIZE(race_logs); n++) {
+		WRITE_ONCE(race_logs[n]->f_mapping->a_ops, race_good_aops);
+		__fput_sync(race_logs[n]);
+	}
 }
 
 /* All writes to the files of the store fail. */
 static void race_break_store(struct kunit *test)
 {
-	race_set_aops(NULL);
-	race_bad_aops = *race_good_aops;
-	race_bad_aops.write_begin = race_write_begin;
-	race_set_aops(&race_bad_aops);
+	static const char *const names[] = { "log.0", "log.1" };
+	unsigned int n;
+
+	for (n = 0; n < ARRAY_SIZE(race_logs); n++) {
+		race_logs[n] = undo_state_file(names[n], O_RDONLY);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(race_logs[n]));
+	}
+	race_good_aops = race_logs[0]->f_mapping->a_ops;
+	for (n = 0; n < ARRAY_SIZE(race_logs); n++)
+		WRITE_ONCE(race_logs[n]->f_mapping->a_ops, &race_bad_aops);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, race_mend_store, NULL));
 }
 
@@ -213,8 +216,8 @@ static void race_repair_store(struct kunit *test)
 	kunit_release_action(test, race_mend_store, NULL);
 }
 
-/* The server has what is on its disk, and nothing else. */
-static void race_load_store(struct kunit *test)
+/* The server has what is on its disk, and nothing else; @broken: which is well from then on. */
+static void race_load_store(struct kunit *test, bool broken)
 {
 	struct file *dir = dentry_open(dafsd_store_dir(dafsd_server.store), O_RDONLY | O_DIRECTORY,
 				       current_cred());
@@ -222,7 +225,10 @@ static void race_load_store(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(dir));
 	dafsd_persist_unload();
+	/* this writes what it can */
 	dafsd_store_close(dafsd_server.store);
+	if (broken)
+		race_repair_store(test);
 	store = dafsd_store_open(dir);
 	__fput_sync(dir);
 	WRITE_ONCE(dafsd_server.store, IS_ERR(store) ? NULL : store);
@@ -235,8 +241,7 @@ static void race_crash(struct kunit *test, struct holder *h)
 {
 	holder_expire(test, h);
 	undo_settle();
-	race_repair_store(test);
-	race_load_store(test);
+	race_load_store(test, true);
 }
 
 static dafs_status_t race_unlock(struct holder *h)
@@ -264,6 +269,48 @@ static const struct race_end {
 	{ race_weaken, DAFSERR_IO },
 	{ holder_close, DAFS_STATUS_OK },
 };
+
+static void race_expect_no_writes(struct kunit *test, struct dafs_fixture *fix, struct holder *h)
+{
+	unsigned int open;
+
+	for (open = 0; open < 2; open++) {
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_write(h, open, 0, 4));
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(h, open));
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_truncate(h, open, 1));
+	}
+	undo_expect_new(test, fix);
+}
+
+/* A lock that has ended has not ended on the disk: nobody writes what would be undone later. */
+static void dafs_undo_race_crash_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	const struct race_end *end;
+	struct holder *a, *b;
+
+	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
+		a = holder(test, fix);
+		b = holder(test, fix);
+		UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+		undo_change(test, a);
+		race_break_store(test);
+		DAFS_EXPECT_STATUS(test, end->told, end->end(a));
+		/* nor is it told so when it asks again */
+		if (end->end == race_unlock)
+			DAFS_EXPECT_STATUS(test, DAFSERR_IO, end->end(a));
+		race_expect_no_writes(test, fix, b);
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO,
+				   end->end == holder_close ?
+				   holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL) : end->end(a));
+		race_crash(test, a);
+		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
+		undo_expect_old(test, fix);
+		undo_settle();
+		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
+		UNDO_OK(test, holder_close(b));
+	}
+}
 
 /* The disk is well again: who writes makes durable that the lock has ended. */
 static void dafs_undo_race_settle_test(struct kunit *test)
@@ -702,7 +749,7 @@ static void dafs_undo_race_removed_test(struct kunit *test)
 	undo_settle();
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 	KUNIT_EXPECT_FALSE(test, race_has_images(0));
-	race_load_store(test);
+	race_load_store(test, false);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 }
 
@@ -762,6 +809,7 @@ static void dafs_undo_race_stale_test(struct kunit *test)
 }
 
 static struct kunit_case undo_race_cases[] = {
+	KUNIT_CASE(dafs_undo_race_crash_test),
 	KUNIT_CASE(dafs_undo_race_settle_test),
 	KUNIT_CASE(dafs_undo_race_slow_test),
 	KUNIT_CASE(dafs_undo_race_late_test),
