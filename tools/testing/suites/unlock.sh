@@ -209,7 +209,7 @@ begin()
 	python3 -B - "$@" <<'PY' &
 import fcntl, mmap, os, sys
 path, size, flag = sys.argv[1:]
-fd = os.open(path, os.O_RDWR | getattr(os, flag, 0))
+fd = os.open(path, os.O_RDWR | (getattr(os, flag) if flag.startswith("O_") else 0))
 fcntl.lockf(fd, fcntl.LOCK_EX)
 data = mmap.mmap(-1, int(size))
 data.write(b"A" * int(size))
