@@ -130,6 +130,13 @@ client()
 		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
 }
 
+# is_back NAME: the client that was $former is known by another client-id
+is_back()
+{
+	id=$(client "$1")
+	[ -n "$id" ] && [ "$id" != "$former" ]
+}
+
 # cut_off: no client reaches the server any more, until reconnect
 cut_off()
 {

@@ -56,13 +56,6 @@ locked()
 	hold_after "$changed $A/file sync" transact "$@" $A/file
 }
 
-# is_back NAME: the client that was $former is known by another client-id
-is_back()
-{
-	id=$(client "$1")
-	[ -n "$id" ] && [ "$id" != "$former" ]
-}
-
 # what has become of the files of before-images
 images()
 {

@@ -17,32 +17,16 @@ tap_run "one client" mount_dafs data $A clientid=one
 tap_run "another client" mount_dafs data $B clientid=two
 seq 1 5000 >$D/file
 
-# said COMMAND...: what it prints, and its exit status
-said()
-{
-	"$@" 2>&1
-	echo $?
-}
-
 # try OPTION...: does the other client get the lock?
 try()
 {
 	said dafslock --nonblock "$@" $B/file true | tail -1
 }
 
-# hold OPTION...: the lock, by one client, in the background, until release
-hold()
+# locked OPTION...: hold the lock, by one client, until release
+locked()
 {
-	rm -f /tmp/held
-	dafslock "$@" $A/file sh -c ': >/tmp/held; while [ -e /tmp/held ]; do sleep 0.1; done' &
-	holder=$!
-	eventually [ -e /tmp/held ]
-}
-
-release()
-{
-	rm /tmp/held
-	wait $holder
+	hold dafslock "$@" $A/file
 }
 
 is_free()
@@ -69,7 +53,7 @@ tap_is "$(said dafslock $A/file /none)" "dafslock: /none: No such file or direct
 tap_is "$(try)" 0 "which leaves no lock behind"
 
 # R-4.4.1.3-08
-hold --persist --length 100
+locked --persist --length 100
 tap_is "$(try)" 1 "others do not get what is locked"
 tap_is "$(try --start 100)" 0 "but the rest"
 tap_is "$(try --repair)" 1 "and repair nothing that is not broken"
@@ -78,7 +62,7 @@ tap_is "$(said dafslock --nonblock --shared $A/file true | tail -1)" 1 \
 tap_is "$(said flock -n $B/file true)" 1 "nor with flock(1)"
 release
 tap_is "$(try)" 0 "until the command has ended"
-hold --persist --shared
+locked --persist --shared
 tap_is "$(try --shared --persist)" 0 "two may read"
 tap_is "$(try)" 1 "and none writes"
 release
@@ -88,7 +72,7 @@ timeout 60 dafslock --persist $B/file sh -c 'echo second >>/tmp/order'
 wait
 tap_is "$(cat /tmp/order | sort)" "first
 second" "who waits gets it in the end"
-hold --persist
+locked --persist
 kill -9 $holder
 wait $holder 2>/dev/null
 tap_is "$(try)" 1 "if dafslock is killed, its command has the lock"
@@ -97,7 +81,7 @@ tap_run "until it has ended" eventually is_free
 
 
 # R-4.4.1.3-08: what other programs of the machine lock takes nothing from the lock
-hold --persist --shared --length 100
+locked --persist --shared --length 100
 flock $A/file true
 tap_is "$(try; try --shared)" "1
 0" "a program of the machine with flock(1) weakens nothing"
@@ -140,21 +124,8 @@ tap_run "the other client again" mount_dafs data $B clientid=two
 
 # --- the client is cut off, or the server restarts: the owner gets its lock back ---
 
-client()
-{
-	dafsdctl clients | grep " name=\"[^\"]*$1\"\| name=[^ ]*$1 " |
-		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
-}
-
-# is_back NAME: the client that was $former is known by another client-id
-is_back()
-{
-	id=$(client "$1")
-	[ -n "$id" ] && [ "$id" != "$former" ]
-}
-
 # R-4.4.1.5-01
-hold --persist --length 100
+locked --persist --length 100
 former=$(client one)
 tap_run "its lease runs out" dafsdctl expire "$former"
 tap_run "it comes back" eventually is_back one
@@ -183,26 +154,9 @@ persists()
 # lose CLIENT-ID: the machine of the client crashes, as far as the server can see
 lose()
 {
-	crash
+	crash $A
 	reconnect
 	dafsdctl expire "$1"
-}
-
-# crash: it does not tell the server anything any more
-crash()
-{
-	ip link set dum0 down
-	pkill -9 -f /tmp/held
-	wait $holder 2>/dev/null
-	umount -f -l $A
-}
-
-reconnect()
-{
-	ip link set dum0 up
-	ip addr add $ADDR6/64 dev dum0 nodad 2>/dev/null
-	rdma link delete rx0
-	rdma link add rx0 type rxe netdev dum0
 }
 
 is_broken()
@@ -210,7 +164,7 @@ is_broken()
 	[ "$(try)" = 3 ]
 }
 
-hold --persist --start 100 --length 100
+locked --persist --start 100 --length 100
 former=$(client one)
 lose "$former"
 tap_run "a lock whose owner is lost is broken" eventually is_broken
@@ -272,9 +226,9 @@ unload()
 	modprobe -r dafs 2>/dev/null
 }
 tap_run "the one client again" mount_dafs data $A clientid=one
-hold --persist
+locked --persist
 umount $B
-crash
+crash $A
 tap_run "nothing of it is left" eventually unload
 reconnect
 modprobe dafs
@@ -284,7 +238,7 @@ tap_is "$(said timeout 60 dafslock --repair $A/file true)" 0 "and repairs what i
 tap_run "the other client again" mount_dafs data $B clientid=two
 
 # R-4.4.1.3-02: nobody has asked for it before who repairs it
-hold --persist
+locked --persist
 former=$(client one)
 lose "$former"
 tap_run "the client is gone" eventually sh -c "! dafsdctl clients | grep -q one"
@@ -292,7 +246,7 @@ tap_is "$(said dafslock --repair --nonblock $B/file true)" 0 "it is repaired by 
 tap_run "the one client again" mount_dafs data $A clientid=one
 
 # what nobody is going to repair
-hold --persist
+locked --persist
 former=$(client one)
 lose "$former"
 tap_run "once more, a lock is broken" eventually is_broken
@@ -302,7 +256,7 @@ tap_is "$(dafsdctl persist; try)" 0 "and nothing is left of it"
 tap_run "the one client, once more" mount_dafs data $A clientid=one
 
 # a file that is removed takes its locks along
-hold --persist
+locked --persist
 former=$(client one)
 lose "$former"
 tap_run "again, a lock is broken" eventually is_broken

@@ -21,13 +21,6 @@ tap_run "one client" mount_dafs data $A clientid=one
 tap_run "another client" mount_dafs data $B clientid=two
 seq 1 5000 >$D/file
 
-# said COMMAND...: what it prints, and its exit status
-said()
-{
-	"$@" 2>&1
-	echo $?
-}
-
 # reads FILE, writes FILE: can it be opened?
 reads()
 {
@@ -45,19 +38,10 @@ opened()
 	echo "$(reads "$1/file") $(writes "$1/file")"
 }
 
-# hold OPTION...: the reservation, by one client, in the background, until release
-hold()
+# reserved OPTION...: hold the reservation, by one client, until release
+reserved()
 {
-	rm -f /tmp/held
-	dafsshare "$@" $A/file sh -c ': >/tmp/held; while [ -e /tmp/held ]; do sleep 0.1; done' &
-	holder=$!
-	eventually [ -e /tmp/held ]
-}
-
-release()
-{
-	rm /tmp/held
-	wait $holder
+	hold dafsshare "$@" $A/file
 }
 
 # --- programs ---
@@ -121,7 +105,7 @@ tap_is "$(opened $A) $(opened $B)" "yes yes yes yes" "it leaves nothing behind e
 # held ACCESS DENY: how the file can be opened, here and there, meanwhile
 held()
 {
-	hold --access "$1" --deny "$2"
+	reserved --access "$1" --deny "$2"
 	echo "$(opened $A), $(opened $B)"
 	release
 }
@@ -150,7 +134,7 @@ for there in $A $B; do
 done
 
 # two readers, each of which keeps writers out
-hold --deny write
+reserved --deny write
 tap_is "$(said dafsshare --deny write $A/file true; said dafsshare --deny write $B/file true)" "0
 0" "others may deny the same"
 tap_is "$(said dafsshare --access write --deny none $A/file true
@@ -249,7 +233,7 @@ delegate()
 	dafsdctl states | grep -c kind=delegation
 }
 tap_is "$(delegate $A/file)" 1 "a file is delegated"
-hold --deny write
+reserved --deny write
 tap_is "$(opened $A), $(opened $B)" "yes no, yes no" "which is denied at the server all the same"
 release
 delegate $A/file >/dev/null
@@ -259,7 +243,7 @@ exec 3>&-
 tap_is "$(delegate $A/file)" 1 "it is delegated again"
 tap_is "$(said dafsshare --deny both $A/file true)" 0 "which is no user of it"
 tap_is "$(delegate $B/file)" 1 "another client has the delegation"
-hold --deny both --access both
+reserved --deny both --access both
 tap_is "$(opened $A), $(opened $B)" "no no, no no" "which is recalled"
 release
 delegate $A/file >/dev/null
@@ -273,7 +257,7 @@ is_free()
 {
 	[ "$(opened $A), $(opened $B)" = "yes yes, yes yes" ]
 }
-hold --access both --deny both
+reserved --access both --deny both
 kill -9 $holder
 wait $holder 2>/dev/null
 tap_is "$(opened $A), $(opened $B)" "no no, no no" "if dafsshare is killed, its command goes on"
@@ -329,7 +313,7 @@ tap_is "$(opened $A), $(opened $B)" "no no, no no" "also after that"
 tap_is "$(kept)" "ok, ok, ok, ok" "who has the reservation goes on"
 tap_is "$(head -c 4 $B/file)" more "and what it writes is there"
 # R-4.4.2-01
-hold --key 7 --deny none
+reserved --key 7 --deny none
 modprobe -r dafsd
 start_server
 tap_is "$(said dafsshare --key 8 --deny none $B/file true | tail -1
@@ -340,7 +324,7 @@ release
 # What has ended is not reclaimed, although the open is: another program uses it.
 exec 3<$A/file
 exec 4<$A/file
-hold --deny write
+reserved --deny write
 release
 modprobe -r dafsd
 start_server
@@ -349,18 +333,6 @@ exec 3<&- 4<&-
 
 # --- the reservation is lost ---
 
-client()
-{
-	dafsdctl clients | grep " name=\"[^\"]*$1\"\| name=[^ ]*$1 " |
-		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
-}
-
-# is_back NAME: the client that was $former is known by another client-id
-is_back()
-{
-	id=$(client "$1")
-	[ -n "$id" ] && [ "$id" != "$former" ]
-}
 LOST="Input/output error"
 keep
 former=$(client one)
@@ -369,21 +341,18 @@ tap_run "it comes back" eventually is_back one
 tap_is "$(kept)" "$LOST, $LOST, $LOST, $LOST" "who has lost the reservation is told"
 tap_run "and keeps nobody out" eventually is_free
 
-# cut_off: the client loses its lease; it may take some time until it notices
-cut_off()
+# lapse: the client loses its lease; it may take some time until it notices
+lapse()
 {
 	former=$(client one)
-	ip link set dum0 down
+	cut_off
 	dafsdctl expire "$former"
-	ip link set dum0 up
-	ip addr add "$ADDR6/64" dev dum0 nodad 2>/dev/null
-	rdma link delete rx0
-	rdma link add rx0 type rxe netdev dum0
+	reconnect
 }
 
 # nor is it any better if others had the file only for a moment
 keep
-cut_off
+lapse
 tap_run "others have the file meanwhile" eventually sh -c "echo other >>$B/file"
 tap_run "it comes back again" eventually is_back one
 tap_is "$(kept)" "$LOST, $LOST, $LOST, $LOST" "it does not go on silently"
@@ -439,7 +408,7 @@ python3 -B /tmp/dirty.py $A/file /tmp/ready /tmp/go /tmp/step >/tmp/said &
 dirty=$!
 tap_run "a program stores, and a mapping has it" eventually [ -e /tmp/ready ]
 tap_is "$(stored)" "else else" "which is not written yet"
-cut_off
+lapse
 tap_run "others write the file meanwhile" put_eventually
 tap_run "it comes back once more" eventually is_back one
 tap_run "another program of the user opens it" sh -c ": <>$A/file" 2>/dev/null

@@ -270,6 +270,15 @@ static const struct race_end {
 	{ holder_close, DAFS_STATUS_OK },
 };
 
+/* A lock under which the file was changed ends, and that cannot be saved. */
+static void race_end_unsaved(struct kunit *test, struct holder *h, const struct race_end *end)
+{
+	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO, 0, ALL));
+	undo_change(test, h);
+	race_break_store(test);
+	DAFS_EXPECT_STATUS(test, end->told, end->end(h));
+}
+
 static void race_expect_no_writes(struct kunit *test, struct dafs_fixture *fix, struct holder *h)
 {
 	unsigned int open;
@@ -292,10 +301,7 @@ static void dafs_undo_race_crash_test(struct kunit *test)
 	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
 		a = holder(test, fix);
 		b = holder(test, fix);
-		UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
-		undo_change(test, a);
-		race_break_store(test);
-		DAFS_EXPECT_STATUS(test, end->told, end->end(a));
+		race_end_unsaved(test, a, end);
 		/* nor is it told so when it asks again */
 		if (end->end == race_unlock)
 			DAFS_EXPECT_STATUS(test, DAFSERR_IO, end->end(a));
@@ -322,10 +328,7 @@ static void dafs_undo_race_settle_test(struct kunit *test)
 	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
 		a = holder(test, fix);
 		b = holder(test, fix);
-		UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
-		undo_change(test, a);
-		race_break_store(test);
-		DAFS_EXPECT_STATUS(test, end->told, end->end(a));
+		race_end_unsaved(test, a, end);
 		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(b, true));
 		race_repair_store(test);
 		UNDO_OK(test, holder_append(b, true));
