@@ -91,7 +91,7 @@ void dafsd_late_answered(struct dafsd_rqst *rq)
 	if (!rq->counted)
 		return;
 	rq->counted = false;
-	/* before it is looked whether somebody waits: pairs with dafsd_conns_drain() */
+	/* orders the count before the look at @stopping: pairs with dafsd_conns_drain() */
 	if (atomic_dec_and_test(&rq->conn->unanswered) && READ_ONCE(server->stopping))
 		wake_up(&server->answered);
 }
@@ -156,7 +156,7 @@ dafs_status_t dafsd_late_check(struct dafsd_rqst *rq)
 	if (list_empty(&rq->change_link))
 		return DAFS_STATUS_OK;
 	if (READ_ONCE(rq->conn->server->stopping)) {
-		/* it has changed nothing, and nobody waits for its response */
+		/* it has changed nothing, so dafsd_conns_drain() need not wait for its response */
 		dafsd_late_answered(rq);
 		return DAFSERR_DELAY;
 	}

@@ -180,10 +180,10 @@ static void dafs_appending_work(struct work_struct *work)
 
 	dafs_appending_run(ap);
 	memalloc_nofs_restore(flags);
-	/* the task may be gone, and then nobody takes what has changed for its own */
+	/* if the task was killed, it does not record the change of the file as its own */
 	dafs_own_change(DAFS_I(inode));
 	dafs_write_part_ways(DAFS_I(inode), &ap->parted);
-	/* first, so that who has waited is the last user when it closes the file */
+	/* first, so that the task that waits is the last user when it closes the file */
 	dafs_open_state_put(ap->os, false);
 	complete(&ap->ended);
 	kref_put(&ap->ref, dafs_appending_free);

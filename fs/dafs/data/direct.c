@@ -318,8 +318,8 @@ static void dafs_dio_end_async(struct dafs_dio *dio)
  * @di: the file
  * @parted: of the write, 0 at first.  The second of the two counts
  *
- * If the task was killed, it has raised left_writes before, so that who unlocks what it had locked
- * waits for the write: dafs_direct_await().
+ * A task that was killed has raised left_writes before, so that the task or work item that unlocks
+ * its bytes waits for the write: dafs_direct_await().
  *
  * Context: any but interrupt.
  */

@@ -90,22 +90,6 @@ int dafs_lock_test(struct dafs_client *clnt, const struct cred *cred,
 	return err;
 }
 
-/* Does a status say nothing about a grace period? */
-static bool dafs_lock_grace_unknown(dafs_status_t status)
-{
-	switch (dafs_status_action(status)) {
-	case DAFS_ACT_LATER:
-	case DAFS_ACT_MEMORY:
-	case DAFS_ACT_RESEND:
-	case DAFS_ACT_CRED:
-	case DAFS_ACT_SESSION:
-		return true;
-	default:
-		/* OK: there was no response */
-		return !status || status == DAFSERR_IO || status == DAFSERR_SERVERFAULT;
-	}
-}
-
 /**
  * dafs_lock_grace() - is this a grace period of the server?
  * @clnt: client
@@ -144,5 +128,5 @@ int dafs_lock_grace(struct dafs_client *clnt, struct dafs_conn *conn, const stru
 	*status = op.status;
 	if (op.status == DAFSERR_GRACE)
 		return 1;
-	return err && dafs_lock_grace_unknown(op.status) ? err : 0;
+	return dafs_status_refuses(op.status) ? 0 : err;
 }

@@ -92,6 +92,7 @@ struct dafs_verdict dafs_retry(enum dafs_retry_kind kind, enum dafs_action actio
 			       struct dafs_tries *tries);
 void dafs_tries_restart(struct dafs_tries *tries);
 enum dafs_action dafs_status_action(dafs_status_t status);
+bool dafs_status_refuses(dafs_status_t status);
 enum dafs_action dafs_call_action(struct dafs_conn *conn, const struct dafs_call *call);
 unsigned int dafs_next_delay(unsigned int ms);
 

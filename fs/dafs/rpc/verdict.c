@@ -54,6 +54,27 @@ enum dafs_action dafs_status_action(dafs_status_t status)
 }
 
 /**
+ * dafs_status_refuses() - is it of no use to send the same request again?
+ * @status: DAFS status of the response, or OK if there was none
+ *
+ * Context: any.
+ * Return: true if so; false if the status says nothing about what was asked for.
+ */
+bool dafs_status_refuses(dafs_status_t status)
+{
+	switch (dafs_status_action(status)) {
+	case DAFS_ACT_LATER:
+	case DAFS_ACT_MEMORY:
+	case DAFS_ACT_RESEND:
+	case DAFS_ACT_CRED:
+	case DAFS_ACT_SESSION:
+		return false;
+	default:
+		return status && status != DAFSERR_IO && status != DAFSERR_SERVERFAULT;
+	}
+}
+
+/**
  * dafs_call_action() - what a response asks of the client
  * @conn: the connection it came on; given up if the server has lost the session
  * @call: the call, answered; its credential handle is dropped if the server does not know it

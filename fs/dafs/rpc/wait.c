@@ -57,7 +57,7 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
  * @clnt: the client
  *
  * Context: any.
- * Return: the connection with a reference, or NULL if there is none now.
+ * Return: the connection with a reference, or NULL if the client has no connection now.
  */
 struct dafs_conn *dafs_conn_present(struct dafs_client *clnt)
 {

@@ -28,20 +28,18 @@
  * (dafs_held.local).  It is told of them before the delegation is returned, and they are
  * reclaimed like others.
  *
- * All locks are set by one open, which stays open as long as there are any.  When it is
- * reclaimed, so are they, before others learn its new state-id (4.4.1.6).  Bytes that the
- * server does not give back are LOST: until they are unlocked here, I/O on the file fails,
- * because the program relies on a lock that others may have had meanwhile.
+ * All locks are set by one open, which stays open as long as there are any.  What becomes of
+ * them when the server does not know it any more is in relock.c.
  */
 #include <linux/filelock.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include "state.h"
 #include "lock.h"
+#include "lock_impl.h"
 #include "open_impl.h"
 
 static void dafs_locks_work(struct work_struct *work);
-static void dafs_locks_probe_work(struct work_struct *work);
 
 static struct dafs_locks *dafs_locks_alloc(struct inode *inode, int (*settle)(struct inode *))
 {
@@ -192,93 +190,6 @@ bool dafs_locks_lost(const struct inode *inode)
 	return locks && READ_ONCE(locks->lost);
 }
 
-/* The open by which bytes are locked, with a reference, if there are any; or NULL */
-static struct dafs_open_state *dafs_locks_open_held(struct dafs_locks *locks)
-{
-	struct dafs_open_state *os = NULL;
-
-	spin_lock(&locks->lock);
-	if (locks->os && !list_empty(&locks->held)) {
-		os = locks->os;
-		dafs_open_state_hold(os);
-	}
-	spin_unlock(&locks->lock);
-	return os;
-}
-
-/**
- * dafs_locks_behind() - has a server forgotten the locks of a file, which are not reclaimed yet?
- * @inode: the file
- * @conn: a connection to the server
- * @state_id: filled with what the open by which they are set had, for
- *	dafs_open_state_recover()
- *
- * Whoever relies on a lock may have another open, which the server knows again, or none.
- *
- * Context: any but interrupt.
- * Return: that open, with a reference; or NULL if nothing is locked, all locks are reclaimed or
- * lost, or @conn has ended.
- */
-struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struct dafs_conn *conn,
-					  struct dafs_state_id *state_id)
-{
-	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
-	struct dafs_open_state *os = locks ? dafs_locks_open_held(locks) : NULL;
-
-	if (!os || dafs_open_state_is_behind(os, conn, state_id))
-		return os;
-	dafs_open_state_put(os, false);
-	return NULL;
-}
-
-/**
- * dafs_locks_await_reclaim() - wait until the locks of a file are reclaimed, or lost
- * @inode: the file
- * @nowait: do not wait
- *
- * Context: may sleep unless @nowait; a fatal signal ends it.
- * Return: 0, also if there is no connection: what is sent next waits for one; -EAGAIN if it would
- * have to wait; -ERESTARTSYS; or what a soft mount gives up with.
- */
-int dafs_locks_await_reclaim(struct inode *inode, bool nowait)
-{
-	struct dafs_state_id state_id;
-	struct dafs_open_state *os;
-	unsigned int delay_ms = 0;
-	struct dafs_conn *conn;
-	int err = 0;
-
-	while (!err && dafs_locks_any(inode)) {
-		conn = dafs_conn_present(dafs_inode_clnt(inode));
-		if (!conn)
-			break;
-		os = dafs_locks_behind(inode, conn, &state_id);
-		dafs_conn_put(conn);
-		if (!os)
-			break;
-		err = nowait ? -EAGAIN : dafs_open_state_recover_retry(os, &state_id, &delay_ms);
-		/* that is told by dafs_locks_lost() */
-		if (READ_ONCE(os->lost))
-			err = 0;
-		dafs_open_state_put(os, false);
-	}
-	return err;
-}
-
-/**
- * dafs_locks_suspected() - is the server being asked whether it still has the locks of a file?
- * @inode: the file
- *
- * Context: any.
- * Return: true if so: I/O that may rely on them waits for its answer.
- */
-bool dafs_locks_suspected(const struct inode *inode)
-{
-	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
-
-	return locks && atomic_read(&locks->suspects);
-}
-
 /* Takes over a reference to @os. */
 static void dafs_locks_take_open(struct dafs_locks *locks, struct dafs_open_state *os)
 {
@@ -298,7 +209,7 @@ static void dafs_locks_drop_open(struct dafs_locks *locks)
 	spin_lock(&os->lock);
 	os->locks = NULL;
 	spin_unlock(&os->lock);
-	/* who has found it there has a reference: dafs_locks_behind() */
+	/* dafs_locks_behind() takes a reference under the lock */
 	spin_lock(&locks->lock);
 	WRITE_ONCE(locks->os, NULL);
 	spin_unlock(&locks->lock);
@@ -385,7 +296,7 @@ void dafs_locks_shrink(struct dafs_locks *locks)
  */
 void dafs_locks_shrunk(struct dafs_locks *locks)
 {
-	/* who sees this sees what the list of locks and the inode say by now */
+	/* a task that sees this also sees the changes to the list of locks and to the inode */
 	smp_mb__before_atomic();
 	atomic_dec(&locks->shrinking);
 }
@@ -430,8 +341,16 @@ static u64 dafs_lock_length(loff_t start, loff_t end)
 	return end == OFFSET_MAX ? DAFS_LOCK_TO_EOF : end - start + 1;
 }
 
-static void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_open_state *os,
-				const struct dafs_lock_range *range)
+/**
+ * dafs_lock_args_init() - the arguments of a LOCK, without the state-id
+ * @args: filled
+ * @os: the open that the lock is set by
+ * @range: the bytes, and how they are to be locked
+ *
+ * Context: any.
+ */
+void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_open_state *os,
+			 const struct dafs_lock_range *range)
 {
 	*args = (struct dafs_lock_args) {
 		.filehandle = os->fh,
@@ -442,8 +361,14 @@ static void dafs_lock_args_init(struct dafs_lock_args *args, const struct dafs_o
 	};
 }
 
-/* What a lock was asked for with */
-static struct dafs_lock_range dafs_held_range(const struct dafs_held *held)
+/**
+ * dafs_held_range() - what a lock was asked for with
+ * @held: the lock
+ *
+ * Context: any; holds dafs_locks.lock unless @held is a copy.
+ * Return: its bytes, type and options.
+ */
+struct dafs_lock_range dafs_held_range(const struct dafs_held *held)
 {
 	return (struct dafs_lock_range) {
 		.start = held->start,
@@ -525,7 +450,16 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 	return err;
 }
 
-static int dafs_lock_bytes(struct dafs_locks *locks, const struct dafs_lock_range *range)
+/**
+ * dafs_lock_bytes() - send a LOCK, again for as long as that may help
+ * @locks: locks of the file, entered by dafs_locks_enter()
+ * @range: the bytes, and how they are to be locked
+ *
+ * Context: may sleep; holds locks->mutex.
+ * Return: 0; -EAGAIN if another client has locked some of it; -EOWNERDEAD if it is broken; or
+ * another negative errno.
+ */
+int dafs_lock_bytes(struct dafs_locks *locks, const struct dafs_lock_range *range)
 {
 	struct dafs_lock_args args;
 	unsigned int delay_ms = 0;
@@ -659,13 +593,6 @@ bool dafs_locks_recorded(const struct inode *inode)
 	return locks && dafs_held_is_recorded(locks, 0, OFFSET_MAX);
 }
 
-/* The strongest lock of local programs of the byte at @pos; @end as in dafs_held_at() */
-struct dafs_wanted {
-	loff_t pos;
-	loff_t end;
-	u32 type;
-};
-
 static void dafs_wanted_by(struct dafs_wanted *wanted, loff_t start, loff_t end,
 			   unsigned char type)
 {
@@ -678,7 +605,15 @@ static void dafs_wanted_by(struct dafs_wanted *wanted, loff_t start, loff_t end,
 	}
 }
 
-static struct dafs_wanted dafs_locks_wanted(const struct dafs_locks *locks, loff_t pos)
+/**
+ * dafs_locks_wanted() - how have local programs locked a byte?
+ * @locks: locks of the file
+ * @pos: the byte
+ *
+ * Context: any but interrupt.
+ * Return: the strongest of their locks.
+ */
+struct dafs_wanted dafs_locks_wanted(const struct dafs_locks *locks, loff_t pos)
 {
 	const struct dafs_options *opts = &DAFS_SB(locks->inode->i_sb)->opts;
 	struct file_lock_context *ctx = locks_inode_context(locks->inode);
@@ -1126,9 +1061,9 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 {
 	struct dafs_raising raise;
 	loff_t start = range->start;
-	int err = 0;
+	int err;
 
-	/* nor is anything granted by what the server may not have any more */
+	/* nothing is granted by what the server may not have any more */
 	err = dafs_locks_await_reclaim(locks->inode, false);
 	if (err)
 		return err;
@@ -1359,55 +1294,6 @@ int dafs_locks_abort(struct dafs_locks *locks)
 	return err;
 }
 
-/* The next bytes, at or behind @pos, that the server has locked. */
-static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, struct dafs_held *next)
-{
-	const struct dafs_held *held;
-	bool found = false;
-
-	spin_lock(&locks->lock);
-	list_for_each_entry(held, &locks->held, link) {
-		found = held->start >= pos && held->state == DAFS_HELD_SURE;
-		if (found) {
-			*next = *held;
-			break;
-		}
-	}
-	spin_unlock(&locks->lock);
-	return found;
-}
-
-/* Asks for something that the server has locked: it says so if it does not know the open. */
-static void dafs_locks_probe(struct dafs_locks *locks)
-{
-	struct dafs_lock_range range;
-	struct dafs_held held;
-	int err;
-
-	if (!dafs_locks_next(locks, 0, &held))
-		return;
-	range = dafs_held_range(&held);
-	err = dafs_lock_bytes(locks, &range);
-	if (err == -EAGAIN || err == -EOWNERDEAD)
-		dafs_held_mark(locks, held.start, held.end, DAFS_HELD_LOST);
-}
-
-/* Not by dafs_locks.work, which may wait for the I/O that waits for this. */
-static void dafs_locks_probe_work(struct work_struct *work)
-{
-	struct dafs_locks *locks = container_of(work, struct dafs_locks, probe);
-	struct inode *inode = locks->inode;
-	int suspects = atomic_read(&locks->suspects);
-
-	/* a worker is not killed */
-	if (!dafs_locks_enter(locks)) {
-		dafs_locks_probe(locks);
-		dafs_locks_leave(locks);
-	}
-	atomic_sub(suspects, &locks->suspects);
-	dafs_inode_put_later(inode);
-}
-
 /* Return: true if it must be tried again. */
 static bool dafs_locks_lower_all(struct dafs_locks *locks)
 {
@@ -1443,259 +1329,4 @@ static void dafs_locks_work(struct work_struct *work)
 	}
 	if (!again)
 		dafs_inode_put_later(inode);
-}
-
-static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why)
-{
-	const struct dafs_sb_info *sbi = DAFS_SB(locks->inode->i_sb);
-
-	pr_warn_ratelimited("dafs: server %pISpc does not give locks back: inode %lu, %s\n",
-			    &sbi->params.dst, locks->inode->i_ino, why);
-}
-
-static bool dafs_locks_is_unlocking(const struct dafs_locks *locks,
-				    const struct dafs_lock_range *range)
-{
-	return range->start >= READ_ONCE(locks->unlock_start) &&
-	       range->end <= READ_ONCE(locks->unlock_end);
-}
-
-/*
- * The next bytes, at or behind @pos, of which it is not known how they are locked, and as what
- * they are to be reclaimed; @range->type is 0 if they are not to be.  Return: false if there are
- * none.  What is just being unlocked, and has a record, is reclaimed, so that it is known whether
- * it was lost before; and the server does not split an AUTORECOVERY lock.
- */
-static bool dafs_locks_unsure_part(struct dafs_locks *locks, loff_t pos,
-				   struct dafs_lock_range *range)
-{
-	const struct dafs_held *held;
-	struct dafs_wanted wanted;
-	bool found = false;
-
-	spin_lock(&locks->lock);
-	list_for_each_entry(held, &locks->held, link) {
-		found = held->end >= pos && held->state == DAFS_HELD_UNSURE;
-		if (!found)
-			continue;
-		*range = dafs_held_range(held);
-		break;
-	}
-	spin_unlock(&locks->lock);
-	if (!found)
-		return false;
-	range->start = max(range->start, pos);
-	wanted = dafs_locks_wanted(locks, range->start);
-	if (range->options && (wanted.type || dafs_locks_is_unlocking(locks, range))) {
-		if (range->options & DAFS_LOCK_AUTORECOVERY || !wanted.type)
-			return true;
-	}
-	range->type = wanted.type;
-	range->end = min(range->end, wanted.end);
-	return true;
-}
-
-/*
- * Bytes of which it is not known how they were locked, because a response was lost or another
- * program has asked for them, are reclaimed as programs have locked them: they were locked so,
- * before a program was told that it has the lock, and nothing weakens what is in use.
- */
-static void dafs_locks_trust_used(struct dafs_locks *locks)
-{
-	struct dafs_lock_range range;
-	loff_t pos = 0;
-
-	while (dafs_locks_unsure_part(locks, pos, &range)) {
-		if (range.type)
-			dafs_held_set(locks, &range, DAFS_HELD_SURE);
-		if (range.end == OFFSET_MAX)
-			return;
-		pos = range.end + 1;
-	}
-}
-
-static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *conn,
-				  struct dafs_open_state *os, const struct dafs_held *held,
-				  const struct dafs_state_id *state_id, dafs_status_t *status)
-{
-	const struct dafs_lock_range range = dafs_held_range(held);
-	struct dafs_op op = { .cred = os->cred };
-	struct dafs_lock_args args;
-	int err;
-
-	/* a task that unlocks it from now on tells the server */
-	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_SURE);
-	dafs_lock_args_init(&args, os, &range);
-	args.options |= DAFS_LOCK_RECLAIM;
-	args.state_id = *state_id;
-	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
-	dafs_op_end(&op);
-	*status = op.status;
-	if (!err || !dafs_open_refused(op.status))
-		return err;
-	if (!READ_ONCE(locks->lost))
-		dafs_locks_told_lost(locks, dafs_status_name(op.status));
-	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_LOST);
-	return 0;
-}
-
-/* The locks of an open, with a reference to the inode; or NULL if there are none. */
-static struct dafs_locks *dafs_locks_of_open(struct dafs_open_state *os)
-{
-	struct dafs_locks *locks;
-
-	spin_lock(&os->lock);
-	locks = os->locks;
-	/* as long as it is there, the inode is */
-	if (locks && !dafs_inode_hold(locks->inode))
-		locks = NULL;
-	spin_unlock(&os->lock);
-	return locks;
-}
-
-/**
- * dafs_locks_reclaim() - get back the locks of an open that was reclaimed (4.4.1.6)
- * @os: the open
- * @conn: the connection that it was reclaimed on
- * @state_id: its new state-id, which no other task knows
- * @status: the status of the last response
- *
- * What the server refuses is lost, and I/O on the file fails.
- *
- * Context: may sleep.
- * Return: 0; or a negative errno: the open must be reclaimed again.
- */
-int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
-		       const struct dafs_state_id *state_id, dafs_status_t *status)
-{
-	struct dafs_locks *locks = dafs_locks_of_open(os);
-	struct dafs_held held;
-	loff_t pos = 0;
-	int err = 0;
-
-	if (!locks)
-		return 0;
-	dafs_locks_trust_used(locks);
-	while (!err && dafs_locks_next(locks, pos, &held)) {
-		err = dafs_locks_reclaim_one(locks, conn, os, &held, state_id, status);
-		if (held.end == OFFSET_MAX)
-			break;
-		pos = held.end + 1;
-	}
-	dafs_inode_put_later(locks->inode);
-	return err;
-}
-
-/* The first bytes that are locked by a delegation alone, or perhaps */
-static bool dafs_locks_next_local(struct dafs_locks *locks, struct dafs_lock_range *range)
-{
-	const struct dafs_held *held;
-	bool found = false;
-
-	spin_lock(&locks->lock);
-	list_for_each_entry(held, &locks->held, link) {
-		found = held->local || held->state == DAFS_HELD_UNSURE;
-		if (!found)
-			continue;
-		*range = dafs_held_range(held);
-		break;
-	}
-	spin_unlock(&locks->lock);
-	return found;
-}
-
-static void dafs_locks_lose_range(struct dafs_locks *locks, const struct dafs_lock_range *range)
-{
-	if (!READ_ONCE(locks->lost))
-		dafs_locks_told_lost(locks, "their delegation has ended");
-	dafs_held_mark(locks, range->start, range->end, DAFS_HELD_LOST);
-}
-
-/*
- * A program has locked it, so what cannot be locked is told by I/O.
- *
- * Return: 0, or -EAGAIN to try again.
- */
-static int dafs_locks_push_range(struct dafs_locks *locks, const struct dafs_lock_range *range,
-				 ktime_t until)
-{
-	bool late;
-	int err;
-
-	/* the server may have locked it although there was no response */
-	err = dafs_lock_bytes(locks, range);
-	late = ktime_after(ktime_get_coarse_boottime(), until);
-	if (!err && !late)
-		return 0;
-	if (err && err != -EAGAIN && !READ_ONCE(locks->os->lost) && !late)
-		return -EAGAIN;
-	/* it is others', or may have been before it was locked at the server */
-	dafs_locks_lose_range(locks, range);
-	return 0;
-}
-
-/**
- * dafs_locks_push() - have the server lock what is locked by a delegation alone
- * @inode: the file, whose delegation is not used any more
- * @until: by when the server has not given it to others, in the time of
- *	ktime_get_coarse_boottime(); what cannot be locked by then is lost
- *
- * Context: may sleep; a work queue.
- * Return: 0, or -EAGAIN if that has to be tried again.
- */
-int dafs_locks_push(struct inode *inode, ktime_t until)
-{
-	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
-	struct dafs_lock_range range;
-	int err = 0;
-
-	/* a worker is not killed */
-	if (!locks || dafs_locks_enter(locks))
-		return 0;
-	while (!err && dafs_locks_next_local(locks, &range))
-		err = dafs_locks_push_range(locks, &range, until);
-	dafs_locks_leave(locks);
-	return err;
-}
-
-/**
- * dafs_locks_lose() - an open is lost, and its locks with it
- * @os: the open
- *
- * Context: may sleep.
- */
-void dafs_locks_lose(struct dafs_open_state *os)
-{
-	struct dafs_locks *locks = dafs_locks_of_open(os);
-
-	if (!locks)
-		return;
-	dafs_held_mark(locks, 0, OFFSET_MAX, DAFS_HELD_LOST);
-	dafs_inode_put_later(locks->inode);
-}
-
-/**
- * dafs_locks_suspect() - a server did not know an open of a file
- * @os: the open, which was reclaimed
- *
- * Then it may not know that by which the file is locked either, although no I/O goes by that
- * one, which would tell.  A work item asks the server, and I/O on the file waits for that.
- *
- * Context: any but interrupt.
- */
-void dafs_locks_suspect(struct dafs_open_state *os)
-{
-	struct dafs_locks *locks = NULL;
-
-	spin_lock(&os->lock);
-	/* as long as it has users, the inode is there */
-	if (!os->closing)
-		locks = READ_ONCE(os->di->locks);
-	if (locks && READ_ONCE(locks->os) && READ_ONCE(locks->os) != os &&
-	    dafs_inode_hold(locks->inode)) {
-		atomic_inc(&locks->suspects);
-		if (!queue_work(os->sbi->clnt->lock_wq, &locks->probe))
-			dafs_inode_put_later(locks->inode);
-	}
-	spin_unlock(&os->lock);
 }

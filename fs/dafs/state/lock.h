@@ -142,12 +142,14 @@ bool dafs_locks_any(const struct inode *inode);
 int dafs_locks_abort(struct dafs_locks *locks);
 bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
+bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end);
+bool dafs_locks_recorded(const struct inode *inode);
+
+/* relock.c */
 bool dafs_locks_suspected(const struct inode *inode);
 struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struct dafs_conn *conn,
 					  struct dafs_state_id *state_id);
 int dafs_locks_await_reclaim(struct inode *inode, bool nowait);
-bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end);
-bool dafs_locks_recorded(const struct inode *inode);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
 int dafs_locks_push(struct inode *inode, ktime_t until);

@@ -28,7 +28,6 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 			   dafs_status_t *status);
 
 /* reclaim.c */
-bool dafs_open_refused(dafs_status_t status);
 void dafs_open_state_close_left(struct dafs_open_state *os);
 void dafs_open_state_reclaim_on(struct dafs_open_state *os);
 

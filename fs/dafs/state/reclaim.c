@@ -21,28 +21,6 @@
 /* How long a soft mount waits for a server that forgets what it gives, in ms. */
 #define DAFS_OPEN_SOFT_MS	400
 
-/**
- * dafs_open_refused() - is it no use to ask the server for an open or a lock again?
- * @status: status of its response; 0 if there was none
- *
- * Context: any.
- * Return: true if so.
- */
-bool dafs_open_refused(dafs_status_t status)
-{
-	switch (dafs_status_action(status)) {
-	case DAFS_ACT_LATER:
-	case DAFS_ACT_MEMORY:
-	case DAFS_ACT_RESEND:
-	case DAFS_ACT_CRED:
-	case DAFS_ACT_SESSION:
-		return false;
-	default:
-		/* 0: it did not answer */
-		return status && status != DAFSERR_IO && status != DAFSERR_SERVERFAULT;
-	}
-}
-
 /* Users of the open get os->lost as their error; the log hears of it here. */
 static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status, int err)
 {
@@ -67,7 +45,7 @@ static int dafs_open_state_reclaim(struct dafs_open_state *os, struct dafs_conn 
 {
 	int err = dafs_open_state_reopen(os, conn, nodelay, status);
 
-	if (err && dafs_open_refused(*status))
+	if (err && dafs_status_refuses(*status))
 		err = dafs_open_state_lose(os, *status, err);
 	trace_dafs_reclaim(os->sbi->sb->s_dev, os->ino, err);
 	return err;

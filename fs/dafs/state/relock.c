@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Byte-range locks that the server may not have any more; see lock.c.
+ *
+ * All locks of a file are set by one open.  When it is reclaimed, so are they, before other tasks
+ * learn its new state-id (4.4.1.6).  Bytes that the server does not give back are LOST: until they
+ * are unlocked here, I/O on the file fails, because the program relies on a lock that another
+ * client may have had meanwhile.
+ *
+ * I/O on the file waits until that is done, whichever open it is sent by: a program that relies on
+ * a lock may use another open of the file, or none.
+ */
+#include <linux/filelock.h>
+#include "state.h"
+#include "lock.h"
+#include "lock_impl.h"
+#include "open_impl.h"
+
+/* The open by which bytes are locked, with a reference, if there are any; or NULL */
+static struct dafs_open_state *dafs_locks_open_held(struct dafs_locks *locks)
+{
+	struct dafs_open_state *os = NULL;
+
+	spin_lock(&locks->lock);
+	if (locks->os && !list_empty(&locks->held)) {
+		os = locks->os;
+		dafs_open_state_hold(os);
+	}
+	spin_unlock(&locks->lock);
+	return os;
+}
+
+/**
+ * dafs_locks_behind() - has a server forgotten the locks of a file, which are not reclaimed yet?
+ * @inode: the file
+ * @conn: a connection to the server
+ * @state_id: filled with what the open by which they are set had, for
+ *	dafs_open_state_recover()
+ *
+ * The program that relies on a lock may use another open, which the server knows again, or none.
+ *
+ * Context: any but interrupt.
+ * Return: that open, with a reference; or NULL if nothing is locked, all locks are reclaimed or
+ * lost, or @conn has ended.
+ */
+struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struct dafs_conn *conn,
+					  struct dafs_state_id *state_id)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_open_state *os = locks ? dafs_locks_open_held(locks) : NULL;
+
+	if (!os || dafs_open_state_is_behind(os, conn, state_id))
+		return os;
+	dafs_open_state_put(os, false);
+	return NULL;
+}
+
+/**
+ * dafs_locks_await_reclaim() - wait until the locks of a file are reclaimed, or lost
+ * @inode: the file
+ * @nowait: do not wait
+ *
+ * Context: may sleep unless @nowait; a fatal signal ends it.
+ * Return: 0, also if there is no connection: what is sent next waits for one; -EAGAIN if it would
+ * have to wait; -ERESTARTSYS; or what a soft mount gives up with.
+ */
+int dafs_locks_await_reclaim(struct inode *inode, bool nowait)
+{
+	struct dafs_state_id state_id;
+	struct dafs_open_state *os;
+	unsigned int delay_ms = 0;
+	struct dafs_conn *conn;
+	int err = 0;
+
+	while (!err && dafs_locks_any(inode)) {
+		conn = dafs_conn_present(dafs_inode_clnt(inode));
+		if (!conn)
+			break;
+		os = dafs_locks_behind(inode, conn, &state_id);
+		dafs_conn_put(conn);
+		if (!os)
+			break;
+		err = nowait ? -EAGAIN : dafs_open_state_recover_retry(os, &state_id, &delay_ms);
+		/* that is told by dafs_locks_lost() */
+		if (READ_ONCE(os->lost))
+			err = 0;
+		dafs_open_state_put(os, false);
+	}
+	return err;
+}
+
+/**
+ * dafs_locks_suspected() - is the server being asked whether it still has the locks of a file?
+ * @inode: the file
+ *
+ * Context: any.
+ * Return: true if so: I/O that may rely on them waits for its answer.
+ */
+bool dafs_locks_suspected(const struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	return locks && atomic_read(&locks->suspects);
+}
+
+/* The next bytes, at or behind @pos, that the server has locked. */
+static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, struct dafs_held *next)
+{
+	const struct dafs_held *held;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		found = held->start >= pos && held->state == DAFS_HELD_SURE;
+		if (found) {
+			*next = *held;
+			break;
+		}
+	}
+	spin_unlock(&locks->lock);
+	return found;
+}
+
+/* Asks for something that the server has locked: it says so if it does not know the open. */
+static void dafs_locks_probe(struct dafs_locks *locks)
+{
+	struct dafs_lock_range range;
+	struct dafs_held held;
+	int err;
+
+	if (!dafs_locks_next(locks, 0, &held))
+		return;
+	range = dafs_held_range(&held);
+	err = dafs_lock_bytes(locks, &range);
+	if (err == -EAGAIN || err == -EOWNERDEAD)
+		dafs_held_mark(locks, held.start, held.end, DAFS_HELD_LOST);
+}
+
+/**
+ * dafs_locks_probe_work() - ask the server whether it still has the locks of a file
+ * @work: dafs_locks.probe
+ *
+ * It is another item than dafs_locks.work, which may wait for I/O that waits for this one.
+ *
+ * Context: may sleep; clnt->lock_wq.
+ */
+void dafs_locks_probe_work(struct work_struct *work)
+{
+	struct dafs_locks *locks = container_of(work, struct dafs_locks, probe);
+	struct inode *inode = locks->inode;
+	int suspects = atomic_read(&locks->suspects);
+
+	/* a worker is not killed */
+	if (!dafs_locks_enter(locks)) {
+		dafs_locks_probe(locks);
+		dafs_locks_leave(locks);
+	}
+	atomic_sub(suspects, &locks->suspects);
+	dafs_inode_put_later(inode);
+}
+
+static void dafs_locks_told_lost(const struct dafs_locks *locks, const char *why)
+{
+	const struct dafs_sb_info *sbi = DAFS_SB(locks->inode->i_sb);
+
+	pr_warn_ratelimited("dafs: server %pISpc does not give locks back: inode %lu, %s\n",
+			    &sbi->params.dst, locks->inode->i_ino, why);
+}
+
+static bool dafs_locks_is_unlocking(const struct dafs_locks *locks,
+				    const struct dafs_lock_range *range)
+{
+	return range->start >= READ_ONCE(locks->unlock_start) &&
+	       range->end <= READ_ONCE(locks->unlock_end);
+}
+
+/*
+ * The next bytes, at or behind @pos, of which it is not known how they are locked, and as what
+ * they are to be reclaimed; @range->type is 0 if they are not to be.  Return: false if there are
+ * none.  What is just being unlocked, and has a record, is reclaimed, so that it is known whether
+ * it was lost before; and the server does not split an AUTORECOVERY lock.
+ */
+static bool dafs_locks_unsure_part(struct dafs_locks *locks, loff_t pos,
+				   struct dafs_lock_range *range)
+{
+	const struct dafs_held *held;
+	struct dafs_wanted wanted;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		found = held->end >= pos && held->state == DAFS_HELD_UNSURE;
+		if (!found)
+			continue;
+		*range = dafs_held_range(held);
+		break;
+	}
+	spin_unlock(&locks->lock);
+	if (!found)
+		return false;
+	range->start = max(range->start, pos);
+	wanted = dafs_locks_wanted(locks, range->start);
+	if (range->options && (wanted.type || dafs_locks_is_unlocking(locks, range))) {
+		if (range->options & DAFS_LOCK_AUTORECOVERY || !wanted.type)
+			return true;
+	}
+	range->type = wanted.type;
+	range->end = min(range->end, wanted.end);
+	return true;
+}
+
+/*
+ * Bytes of which it is not known how they were locked, because a response was lost or another
+ * program has asked for them, are reclaimed as programs have locked them: they were locked so,
+ * before a program was told that it has the lock, and nothing weakens what is in use.
+ */
+static void dafs_locks_trust_used(struct dafs_locks *locks)
+{
+	struct dafs_lock_range range;
+	loff_t pos = 0;
+
+	while (dafs_locks_unsure_part(locks, pos, &range)) {
+		if (range.type)
+			dafs_held_set(locks, &range, DAFS_HELD_SURE);
+		if (range.end == OFFSET_MAX)
+			return;
+		pos = range.end + 1;
+	}
+}
+
+static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *conn,
+				  struct dafs_open_state *os, const struct dafs_held *held,
+				  const struct dafs_state_id *state_id, dafs_status_t *status)
+{
+	const struct dafs_lock_range range = dafs_held_range(held);
+	struct dafs_op op = { .cred = os->cred };
+	struct dafs_lock_args args;
+	int err;
+
+	/* a task that unlocks it from now on tells the server */
+	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_SURE);
+	dafs_lock_args_init(&args, os, &range);
+	args.options |= DAFS_LOCK_RECLAIM;
+	args.state_id = *state_id;
+	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
+	dafs_op_end(&op);
+	*status = op.status;
+	if (!err || !dafs_status_refuses(op.status))
+		return err;
+	if (!READ_ONCE(locks->lost))
+		dafs_locks_told_lost(locks, dafs_status_name(op.status));
+	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_LOST);
+	return 0;
+}
+
+/* The locks of an open, with a reference to the inode; or NULL if there are none. */
+static struct dafs_locks *dafs_locks_of_open(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks;
+
+	spin_lock(&os->lock);
+	locks = os->locks;
+	/* as long as it is there, the inode is */
+	if (locks && !dafs_inode_hold(locks->inode))
+		locks = NULL;
+	spin_unlock(&os->lock);
+	return locks;
+}
+
+/**
+ * dafs_locks_reclaim() - get back the locks of an open that was reclaimed (4.4.1.6)
+ * @os: the open
+ * @conn: the connection that it was reclaimed on
+ * @state_id: its new state-id, which no other task knows
+ * @status: the status of the last response
+ *
+ * What the server refuses is lost, and I/O on the file fails.
+ *
+ * Context: may sleep.
+ * Return: 0; or a negative errno: the open must be reclaimed again.
+ */
+int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
+		       const struct dafs_state_id *state_id, dafs_status_t *status)
+{
+	struct dafs_locks *locks = dafs_locks_of_open(os);
+	struct dafs_held held;
+	loff_t pos = 0;
+	int err = 0;
+
+	if (!locks)
+		return 0;
+	dafs_locks_trust_used(locks);
+	while (!err && dafs_locks_next(locks, pos, &held)) {
+		err = dafs_locks_reclaim_one(locks, conn, os, &held, state_id, status);
+		if (held.end == OFFSET_MAX)
+			break;
+		pos = held.end + 1;
+	}
+	dafs_inode_put_later(locks->inode);
+	return err;
+}
+
+/* The first bytes that are locked by a delegation alone, or perhaps */
+static bool dafs_locks_next_local(struct dafs_locks *locks, struct dafs_lock_range *range)
+{
+	const struct dafs_held *held;
+	bool found = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		found = held->local || held->state == DAFS_HELD_UNSURE;
+		if (!found)
+			continue;
+		*range = dafs_held_range(held);
+		break;
+	}
+	spin_unlock(&locks->lock);
+	return found;
+}
+
+static void dafs_locks_lose_range(struct dafs_locks *locks, const struct dafs_lock_range *range)
+{
+	if (!READ_ONCE(locks->lost))
+		dafs_locks_told_lost(locks, "their delegation has ended");
+	dafs_held_mark(locks, range->start, range->end, DAFS_HELD_LOST);
+}
+
+/*
+ * A program has locked it, so what cannot be locked is told by I/O.
+ *
+ * Return: 0, or -EAGAIN to try again.
+ */
+static int dafs_locks_push_range(struct dafs_locks *locks, const struct dafs_lock_range *range,
+				 ktime_t until)
+{
+	bool late;
+	int err;
+
+	/* the server may have locked it although there was no response */
+	err = dafs_lock_bytes(locks, range);
+	late = ktime_after(ktime_get_coarse_boottime(), until);
+	if (!err && !late)
+		return 0;
+	if (err && err != -EAGAIN && !READ_ONCE(locks->os->lost) && !late)
+		return -EAGAIN;
+	/* it is others', or may have been before it was locked at the server */
+	dafs_locks_lose_range(locks, range);
+	return 0;
+}
+
+/**
+ * dafs_locks_push() - have the server lock what is locked by a delegation alone
+ * @inode: the file, whose delegation is not used any more
+ * @until: by when the server has not given it to others, in the time of
+ *	ktime_get_coarse_boottime(); what cannot be locked by then is lost
+ *
+ * Context: may sleep; a work queue.
+ * Return: 0, or -EAGAIN if that has to be tried again.
+ */
+int dafs_locks_push(struct inode *inode, ktime_t until)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	struct dafs_lock_range range;
+	int err = 0;
+
+	/* a worker is not killed */
+	if (!locks || dafs_locks_enter(locks))
+		return 0;
+	while (!err && dafs_locks_next_local(locks, &range))
+		err = dafs_locks_push_range(locks, &range, until);
+	dafs_locks_leave(locks);
+	return err;
+}
+
+/**
+ * dafs_locks_lose() - an open is lost, and its locks with it
+ * @os: the open
+ *
+ * Context: may sleep.
+ */
+void dafs_locks_lose(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks = dafs_locks_of_open(os);
+
+	if (!locks)
+		return;
+	dafs_held_mark(locks, 0, OFFSET_MAX, DAFS_HELD_LOST);
+	dafs_inode_put_later(locks->inode);
+}
+
+/**
+ * dafs_locks_suspect() - a server did not know an open of a file
+ * @os: the open, which was reclaimed
+ *
+ * Then it may not know that by which the file is locked either, although no I/O goes by that
+ * one, which would tell.  A work item asks the server, and I/O on the file waits for that.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_locks_suspect(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks = NULL;
+
+	spin_lock(&os->lock);
+	/* as long as it has users, the inode is there */
+	if (!os->closing)
+		locks = READ_ONCE(os->di->locks);
+	if (locks && READ_ONCE(locks->os) && READ_ONCE(locks->os) != os &&
+	    dafs_inode_hold(locks->inode)) {
+		atomic_inc(&locks->suspects);
+		if (!queue_work(os->sbi->clnt->lock_wq, &locks->probe))
+			dafs_inode_put_later(locks->inode);
+	}
+	spin_unlock(&os->lock);
+}
