@@ -14,8 +14,8 @@
 #include <linux/sched/mm.h>
 #include "rpc_impl.h"
 
-#define DAFS_BACKOFF_MIN_MS	500
-#define DAFS_BACKOFF_MAX_MS	10000
+#define DAFS_BACKOFF_MIN_MS	500U
+#define DAFS_BACKOFF_MAX_MS	10000U
 #define DAFS_STEADY		(10 * HZ)	/* a connection that lasts so long is one */
 
 /* The first failure and the recovery are worth a line each, nothing else is. */
@@ -34,11 +34,16 @@ static void dafs_session_log_down(struct dafs_session *ses, const char *why)
 		  READ_ONCE(params->soft) ? "trying again for a while" : "trying again");
 }
 
-/* Doubles from attempt to attempt, with jitter so that clients spread out. */
-static unsigned long dafs_session_backoff(unsigned int attempt)
+/*
+ * Doubles from attempt to attempt, with jitter so that clients spread out.  A server that has
+ * restarted waits for its clients as long as a lease (4.4.1.2): there are several attempts in
+ * that time, or what a client had would be lost.
+ */
+static unsigned long dafs_session_backoff(struct dafs_session *ses, unsigned int attempt)
 {
-	unsigned int shift = min(attempt, 5U);
-	unsigned int ms = min(DAFS_BACKOFF_MIN_MS << shift, DAFS_BACKOFF_MAX_MS);
+	unsigned int quarter = READ_ONCE(ses->clnt->lease) * (MSEC_PER_SEC / 4);
+	unsigned int most = clamp(quarter, DAFS_BACKOFF_MIN_MS, DAFS_BACKOFF_MAX_MS);
+	unsigned int ms = min(DAFS_BACKOFF_MIN_MS << min(attempt, 5U), most);
 
 	return msecs_to_jiffies(ms / 2 + get_random_u32_below(ms / 2 + 1));
 }
@@ -52,7 +57,7 @@ static unsigned long dafs_session_flap(struct dafs_session *ses)
 	lockdep_assert_held(&ses->lock);
 	if (time_after(jiffies, ses->up_at + DAFS_STEADY))
 		ses->flaps = 0;
-	return ses->flaps++ ? dafs_session_backoff(ses->flaps - 2) : 0;
+	return ses->flaps++ ? dafs_session_backoff(ses, ses->flaps - 2) : 0;
 }
 
 /**
@@ -85,7 +90,7 @@ static void dafs_session_attempt_failed(struct dafs_session *ses)
 	ses->attempts++;
 	if (ses->state == DAFS_SES_DOWN)
 		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect,
-				   dafs_session_backoff(ses->attempts));
+				   dafs_session_backoff(ses, ses->attempts));
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
 }
