@@ -130,11 +130,11 @@ client()
 		grep -oE "(^| )client=[^ ]+" | cut -d = -f 2
 }
 
-# is_back NAME: the client that was $former is known by another client-id
+# is_back NAME FORMER: the client with that name has another client-id than FORMER
 is_back()
 {
 	id=$(client "$1")
-	[ -n "$id" ] && [ "$id" != "$former" ]
+	[ -n "$id" ] && [ "$id" != "$2" ]
 }
 
 # cut_off: no client reaches the server any more, until reconnect

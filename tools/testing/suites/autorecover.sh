@@ -188,7 +188,7 @@ renew
 locked --persist
 former=$(client one)
 tap_run "with a PERSIST lock" dafsdctl expire "$former"
-tap_run "it comes back" eventually is_back one
+tap_run "it comes back" eventually is_back one "$former"
 tap_run "and goes on" dd if=/dev/zero of=$A/file bs=1 count=1 conv=notrunc,fsync
 release
 tap_is "$(stat -c %s $D/file)" 70000 "so that its changes stay"

@@ -128,7 +128,7 @@ tap_run "the other client again" mount_dafs data $B clientid=two
 locked --persist --length 100
 former=$(client one)
 tap_run "its lease runs out" dafsdctl expire "$former"
-tap_run "it comes back" eventually is_back one
+tap_run "it comes back" eventually is_back one "$former"
 tap_is "$(head -c 3 $A/file | tail -c 1; dd if=/dev/zero of=$A/file bs=1 count=1 conv=notrunc 2>&1 |
 	grep -c error)" "20" "and reads and writes what it has locked"
 tap_is "$(try)" 1 "which nobody else can lock"

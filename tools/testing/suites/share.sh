@@ -337,7 +337,7 @@ LOST="Input/output error"
 keep
 former=$(client one)
 tap_run "the lease of the client ends" dafsdctl expire "$former"
-tap_run "it comes back" eventually is_back one
+tap_run "it comes back" eventually is_back one "$former"
 tap_is "$(kept)" "$LOST, $LOST, $LOST, $LOST" "who has lost the reservation is told"
 tap_run "and keeps nobody out" eventually is_free
 
@@ -354,7 +354,7 @@ lapse()
 keep
 lapse
 tap_run "others have the file meanwhile" eventually sh -c "echo other >>$B/file"
-tap_run "it comes back again" eventually is_back one
+tap_run "it comes back again" eventually is_back one "$former"
 tap_is "$(kept)" "$LOST, $LOST, $LOST, $LOST" "it does not go on silently"
 tap_is "$(tail -c 6 $B/file)" other "nor change what others have written"
 tap_is "$(said dafsshare --access both --deny both $A/file true)" 0 "a new open has a new one"
@@ -410,7 +410,7 @@ tap_run "a program stores, and a mapping has it" eventually [ -e /tmp/ready ]
 tap_is "$(stored)" "else else" "which is not written yet"
 lapse
 tap_run "others write the file meanwhile" put_eventually
-tap_run "it comes back once more" eventually is_back one
+tap_run "it comes back once more" eventually is_back one "$former"
 tap_run "another program of the user opens it" sh -c ": <>$A/file" 2>/dev/null
 sync
 tap_is "$(stored)" "else else" "and does not write what was stored in reliance on what is lost"
