@@ -831,7 +831,7 @@ BARE = {"reconnect", "restart", "modules", "grow"}      # no other mount is allo
 # Only one in so many allocations fails, unless FAULT_ALL is set: cases that set
 # up sessions or look at many files repeat the same allocations.
 STEP = {
-    "mount": 5, "modules": 5, "readdir": 7, "crossing": 3, "lookup": 3,
+    "mount": 5, "modules": 17, "readdir": 7, "crossing": 3, "lookup": 3,
     "symlink": 2, "write_large": 5, "commit": 5, "append_large": 5, "read_large": 5,
     "sendfile": 5, "map": 5, "umount": 3}
 # For both sides, where failures often lead to a timeout.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compares the permission checks of two file systems.
 
-  permissions.py [--squashed VIEW] LOCAL DIRECTORY CASE...
+  permissions.py [--squashed VIEW] [--third N] LOCAL DIRECTORY CASE...
 
 Both directories belong to root and are empty. Each case does the same to both
 of them as several users, and prints differences: errors, results of stat(2)
@@ -12,6 +12,8 @@ With --squashed, root uses VIEW, another mount of DIRECTORY, and is compared
 with the local user "nobody". EPERM and EACCES count as equal then: the client's
 VFS, which does not know that root is squashed, fails for other reasons than the
 server.
+
+With --third 0, 1 or 2, files and directories have only every third of the modes.
 """
 
 import argparse
@@ -589,7 +591,11 @@ def main():
     parser.add_argument("local")
     parser.add_argument("remote")
     parser.add_argument("case", nargs="+")
+    parser.add_argument("--third", type=int, choices=range(3))
     options = parser.parse_args()
+    if options.third is not None:
+        for modes in PLAIN_MODES, SPECIAL_MODES, DIR_MODES:
+            modes[:] = modes[options.third::3]
     same = True
     os.umask(0)
     if options.squashed:
