@@ -21,12 +21,12 @@ is_wanted()
 	esac
 }
 
-# again NAME COMMAND: mounts a peer once more, as if by another client: for locks
+# again NAME COMMAND: mounts a peer once more, as another client: for locks
 again()
 {
 	case $peers in
 	*"/mnt/$1"*)
-		mkdir -p "/mnt/other-$1" && "$2" "/mnt/other-$1" nosharecache || return
+		mkdir -p "/mnt/other-$1" && "$2" "/mnt/other-$1" || return
 		others="$others /mnt/other-$1"
 		;;
 	esac
@@ -53,8 +53,8 @@ load_modules /srv/data:no_root_squash
 peers='' others=''
 peer dafs mount_dafs_peer
 peer nfs4.2 mount_nfs42
-again dafs mount_dafs_peer
-again nfs4.2 mount_nfs42
+again dafs mount_other_dafs
+again nfs4.2 mount_other_nfs42
 peer nfs3 mount_nfs3
 peer smb mount_smb
 peer nvme mount_nvme

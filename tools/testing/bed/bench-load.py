@@ -252,6 +252,17 @@ def measure_reopen(options, peer):
         report("reopen", peer.name, done / (time.monotonic() - begin))
 
 
+def delegations_returned(peer):
+    """How many its client has given back since it was mounted, or None"""
+    with open("/proc/self/mountstats", encoding="ascii") as stats:
+        for line in stats:
+            if line.startswith("device "):
+                here = f" mounted on {peer.parent} " in line
+            elif here and line.split()[:1] == ["DELEGRETURN:"]:
+                return int(line.split()[1])
+    return None
+
+
 def measure_recall(_, peer):
     """Small files that one client reads, and has delegated, are opened for writing by another."""
     other = other_mount(peer)
@@ -269,6 +280,8 @@ def measure_recall(_, peer):
         begin = time.monotonic()
         for_each(lambda name: os.close(os.open(name, os.O_WRONLY)), names)
         report("recall", peer.name, RECALLED / (time.monotonic() - begin))
+    if (returned := delegations_returned(peer)) is not None:
+        print(f"# {peer.name}: {returned} delegations were returned", flush=True)
 
 
 def profile(options, peers):

@@ -43,7 +43,20 @@ mount_dafs_peer()
 mount_nfs42()
 {
 	start_nfs_server &&
-	mount -t nfs -o "vers=4.2,proto=rdma,port=20049${2:+,$2}" "$ADDR4:/" "$1"
+	mount -t nfs -o vers=4.2,proto=rdma,port=20049 "$ADDR4:/" "$1"
+}
+
+# The server does not recall what it has delegated to the client that asks: another mount has
+# to be of another client, which has another name and another address of the server.
+mount_other_nfs42()
+{
+	echo other >/sys/module/nfs/parameters/nfs4_unique_id &&
+	mount -t nfs -o vers=4.2,proto=rdma6,port=20049 "[$ADDR6]:/" "$1"
+}
+
+mount_other_dafs()
+{
+	mount_dafs_peer "$1" clientid=other
 }
 
 mount_nfs3()
