@@ -200,21 +200,30 @@ static void dafs_io_relock(struct dafs_io *io, struct dafs_open_state *os,
 	dafs_io_relocked(io, os, err);
 }
 
-/* Return: true if the I/O waits for the locks of the file to be reclaimed, and may be gone. */
+/*
+ * Return: true if the I/O waits for the locks of the file to be reclaimed, or has failed, and may be
+ * gone.
+ */
 static bool dafs_io_awaits_locks(struct dafs_io *io, const struct dafs_conn *conn)
 {
-	const struct inode *inode = &io->di->netfs.inode;
+	struct inode *inode = &io->di->netfs.inode;
 	struct dafs_state_id state_id;
 	struct dafs_open_state *os;
+	int err;
 
 	if (dafs_locks_suspected(inode)) {
 		dafs_io_retry_later(io);
 		return true;
 	}
 	os = dafs_locks_behind(inode, conn, &state_id);
-	if (os)
+	err = os ? -EINPROGRESS : 0;
+	if (!os && io->cached)
+		err = dafs_debt_check(inode, conn, &os, &state_id);
+	if (err == -EINPROGRESS)
 		dafs_io_relock(io, os, &state_id);
-	return os;
+	else if (err)
+		dafs_io_end(io, err);
+	return err;
 }
 
 static void dafs_io_send(struct dafs_io *io)

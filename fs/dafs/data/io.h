@@ -18,6 +18,7 @@ struct dafs_io_wait;
  * @open: the open whose state-id is used, or NULL for the anonymous state-id (E-79)
  * @cred: whom to act for
  * @write: direction
+ * @cached: what is written was written into the page cache before, perhaps under locks
  * @force_inline: do not use RDMA for this I/O
  * @stable: stability of a write, DAFS_UNSTABLE ...
  * @iter: the memory of the whole I/O; never advanced
@@ -36,8 +37,8 @@ struct dafs_io_wait;
  * @wait: the waiting task of dafs_io_run(), or NULL
  * @park: parks it while there is no connection
  * @reclaim: waits for @open or @locker to be reclaimed; its err is from the last reclaim
- * @locker: the open by which bytes of the file are locked, with a reference, while that is
- *	reclaimed; or NULL
+ * @locker: the open by which bytes of the file are locked, or were while it was delegated, with a
+ *	reference, while that is reclaimed; or NULL
  * @conn: connection of the call in progress
  * @conn_number: dafs_conn_number() before it was sent
  * @call: the call in progress
@@ -59,6 +60,7 @@ struct dafs_io {
 	struct dafs_open_state *open;
 	const struct cred *cred;
 	bool write;
+	bool cached;
 	bool force_inline;
 	u32 stable;
 	struct iov_iter iter;

@@ -9,6 +9,7 @@
 #include <linux/pagemap.h>
 #include <linux/pagevec.h>
 #include "../rpc/trace.h"
+#include "../state/debt.h"
 #include "data.h"
 
 /* Before folios that are dirtied all the time are left to the next one who asks. */
@@ -102,6 +103,8 @@ int dafs_zap_mapping(struct inode *inode)
 		 */
 		err = dafs_zap_pages(inode);
 		trace_dafs_zap(inode, err);
+		if (!err)
+			dafs_debt_dropped(inode);
 		if (err)
 			set_bit(DAFS_INO_ZAP, &di->flags);
 		clear_bit_unlock(DAFS_INO_ZAPPING, &di->flags);

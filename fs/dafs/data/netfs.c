@@ -265,6 +265,7 @@ static void dafs_issue_write(struct netfs_io_subrequest *subreq)
 
 	dafs_subreq_io_init(subreq);
 	io->write = true;
+	io->cached = true;
 	io->complete = dafs_write_complete;
 	if (!dafs_write_stably(subreq))
 		ds->extent = dafs_extent_create(io);

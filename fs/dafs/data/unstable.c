@@ -441,6 +441,7 @@ static int dafs_extent_resend(struct inode *inode, const struct dafs_extent *ext
 	io->open = extent->open;
 	io->cred = extent->cred;
 	io->write = true;
+	io->cached = true;
 	io->stable = DAFS_DATA_SYNC;
 	io->pos = extent->pos;
 	io->len = min_t(u64, extent->len, size - extent->pos);

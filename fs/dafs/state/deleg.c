@@ -31,7 +31,8 @@
  *
  * It tries the first step again if it fails, as long as the server cannot have revoked the
  * delegation: for a lease period after the last sign of life before it was taken away.  What is
- * not locked by then may have been others', and is lost.
+ * not locked by then may have been others', and is lost; so is what was written under locks and is
+ * not stable, see debt.c.
  *
  * A recall may come before the response of the OPEN.  Such recalls are remembered, and a
  * delegation that was recalled before it was known is returned instead of used.
@@ -192,6 +193,12 @@ static int dafs_deleg_break_leases(const struct dafs_deleg *deleg)
 	return break_lease(deleg->inode, O_WRONLY | O_NONBLOCK);
 }
 
+/* May the server have revoked it? */
+static bool dafs_deleg_has_run_out(const struct dafs_deleg *deleg)
+{
+	return ktime_after(ktime_get_coarse_boottime(), deleg->until);
+}
+
 /* May the server have revoked it, or has it forgotten it? */
 static bool dafs_deleg_is_late(const struct dafs_deleg *deleg)
 {
@@ -202,7 +209,7 @@ static bool dafs_deleg_is_late(const struct dafs_deleg *deleg)
 	forgotten = sbi->delegs_forgotten &&
 		    !dafs_opaque64_equal(&deleg->client_id, &sbi->delegs_client_id);
 	spin_unlock(&dafs_delegs_lock);
-	return forgotten || ktime_after(ktime_get_coarse_boottime(), deleg->until);
+	return forgotten || dafs_deleg_has_run_out(deleg);
 }
 
 /* Then others may have changed the file, which is not told from own changes. */
@@ -225,6 +232,9 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 		err = dafs_locks_push(deleg->inode, deleg->until);
 	if (err)
 		return err;
+	/* before it is written over what others may have written */
+	if (dafs_deleg_has_run_out(deleg))
+		dafs_debt_breach(deleg->inode);
 	dafs_deleg_ops->settle(deleg->inode, deleg->os->cred, deleg->idle);
 	if (leased && !dafs_deleg_is_late(deleg))
 		return -EAGAIN;
@@ -666,6 +676,7 @@ void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
 		    test_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(deleg->inode)->flags))
 			set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
 		dafs_deleg_break_leases(deleg);
+		dafs_debt_pay(deleg->inode);
 		dafs_open_state_put(deleg->os, false);
 		dafs_deleg_free(deleg);
 	}

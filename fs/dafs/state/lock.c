@@ -1029,6 +1029,7 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
 	if (dafs_locks_are_local(locks) && !range->options &&
 	    !dafs_held_is_remote(locks, range->start, range->end)) {
 		dafs_held_set_local(locks, range->start, range->end, range->type);
+		dafs_debt_owe(locks);
 		/* it may have been lost, and what was locked by it reclaimed, without this lock */
 		smp_mb();
 		if (dafs_locks_are_local(locks))

@@ -10,6 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/dafs/msg.h>
+#include "debt.h"
 
 struct cred;
 struct dafs_call;
@@ -60,12 +61,17 @@ struct dafs_held {
  * @call: the request of a task that was killed, which may still be executed, or NULL;
  *	guarded by @mutex
  * @conn: its connection
- * @lock: guards @held, @lost and @waiting
+ * @lock: guards @held, @lost, @waiting and the debt
  * @held: struct dafs_held
  * @waiting: struct dafs_lock_waiter of @waiters
  * @lost: some of @held are lost
+ * @debt: what was written under locks that only a delegation knew of, see debt.c
+ * @debt_id: the client-id that the server had delegated the file under
+ * @debt_lapses: dafs_client.lapses then
+ * @debt_told: the log says that it was not paid
  * @settle: of an upper layer: writes and commits what was written under locks, before they
- *	are released in the background; 0, or a negative errno if that must be tried again
+ *	are released in the background, or drops it; 0, or a negative errno if that must be tried
+ *	again
  * @shrinking: tasks that may be about to unlock bytes, see dafs_locks_shrink()
  * @unlock_start: first byte of what is just being unlocked; changed under @mutex
  * @unlock_end: the last one, or -1
@@ -88,6 +94,10 @@ struct dafs_locks {
 	struct list_head held;
 	struct list_head waiting;
 	bool lost;
+	enum dafs_debt debt;
+	struct dafs_client_id debt_id;
+	unsigned int debt_lapses;
+	bool debt_told;
 	int (*settle)(struct inode *inode);
 	atomic_t shrinking;
 	loff_t unlock_start;

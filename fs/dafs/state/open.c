@@ -90,7 +90,8 @@ static bool dafs_open_state_narrow(struct dafs_open_state *os)
  * @nodelay: that of struct dafs_op
  * @status: filled with that of the last response, or 0
  *
- * Its locks are reclaimed before others learn the new state-id.
+ * Its locks are reclaimed before others learn the new state-id, and it is known what became of
+ * data that was written under locks.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -118,6 +119,8 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	err = dafs_reserve_reclaimed(os, conn, &how, &opened, status);
 	if (!err)
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
+	if (!err)
+		err = dafs_debt_reclaimed(os, conn, &how, status);
 	if (err)
 		return err;
 	os->left = false;

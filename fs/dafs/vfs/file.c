@@ -124,12 +124,16 @@ static int dafs_file_open(struct inode *inode, struct file *file)
 int dafs_file_write_out(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
+	int err;
 
 	set_bit(DAFS_INO_FLUSHING, &di->flags);
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
 	clear_bit(DAFS_INO_FLUSHING, &di->flags);
-	return dafs_commit_inode(inode);
+	err = dafs_commit_inode(inode);
+	if (!err)
+		dafs_debt_pay(inode);
+	return err;
 }
 
 /**
@@ -182,6 +186,7 @@ void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle
 	dafs_direct_await(inode);
 	if (!dafs_file_is_written(inode) || READ_ONCE(di->unstable_bytes))
 		dafs_file_write_out(inode);
+	dafs_debt_pay(inode);
 	dafs_own_change_settle(inode, cred);
 }
 

@@ -102,6 +102,14 @@ static int dafs_lock_write_out(struct inode *inode)
 	return dafs_lock_await_writers(inode) ?: dafs_lock_settle(inode);
 }
 
+/* The same for a work item: what others may have had meanwhile is dropped instead. */
+static int dafs_lock_write_or_drop(struct inode *inode)
+{
+	int err = dafs_debt_breached(inode) ? dafs_zap_mapping(inode) : 0;
+
+	return err ?: dafs_lock_write_out(inode);
+}
+
 /* Others may have changed the file until now. */
 static void dafs_lock_doubt(struct inode *inode)
 {
@@ -293,7 +301,7 @@ static void dafs_flock_give_up(struct file *file, const struct file_lock *fl)
 /* @options: as in struct dafs_lock_range */
 static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 {
-	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_write_out);
+	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_write_or_drop);
 	bool waits = fl->c.flc_flags & FL_SLEEP;
 	unsigned int ms = 0, repairs = 0;
 	struct dafs_lock_range range;

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What was written under a lock that only a delegation has known of.
+ *
+ * While a file is delegated for writing, unlocking writes nothing: the debt is paid before others
+ * get the file.  If the delegation is lost, they may have it already: they have locked, read and
+ * written, and what is still dirty here must not follow that.
+ *
+ *	NONE		nothing is owed
+ *	OWED		bytes have been locked by a delegation, and what was written since may not
+ *			be stable.  Write-back goes on as long as the client has its lease.
+ *	BREACHED	the delegation was lost.  Write-back fails with EIO, which fsync(2) and
+ *			close(2) report, until what is cached has been dropped.
+ *
+ * If the server knows the client by another client-id, it has restarted, or the lease has run out.
+ * In the first case nobody else has had the file: that is so in a grace period.  It is asked when
+ * an open of the file is reclaimed, and write-back waits until then, whatever it is sent by.
+ */
+#include <linux/pagemap.h>
+#include "debt.h"
+#include "lock.h"
+#include "open_impl.h"
+
+/* May there be data that is not stable? */
+static bool dafs_debt_unwritten(const struct dafs_inode *di)
+{
+	struct address_space *mapping = di->netfs.inode.i_mapping;
+
+	if (atomic_read(&di->writers) || mapping_tagged(mapping, PAGECACHE_TAG_DIRTY) ||
+	    mapping_tagged(mapping, PAGECACHE_TAG_WRITEBACK))
+		return true;
+	/* pairs with dafs_unstable_add() */
+	smp_rmb();
+	return READ_ONCE(di->unstable_bytes);
+}
+
+/**
+ * dafs_debt_owe() - bytes are locked by a delegation alone
+ * @locks: locks of the file, with dafs_locks.os
+ *
+ * Context: any but interrupt; holds locks->mutex.  Before the delegation is looked at for the last
+ * time.
+ */
+void dafs_debt_owe(struct dafs_locks *locks)
+{
+	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
+	struct dafs_client_id client_id;
+
+	spin_lock(&locks->os->lock);
+	client_id = locks->os->client_id;
+	spin_unlock(&locks->os->lock);
+	spin_lock(&locks->lock);
+	if (locks->debt == DAFS_DEBT_NONE) {
+		locks->debt = DAFS_DEBT_OWED;
+		locks->debt_id = client_id;
+		locks->debt_lapses = READ_ONCE(clnt->lapses);
+	}
+	spin_unlock(&locks->lock);
+}
+
+static bool dafs_debt_may_grow(const struct dafs_locks *locks)
+{
+	const struct dafs_held *held;
+
+	lockdep_assert_held(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		if (held->local)
+			return true;
+	return false;
+}
+
+/**
+ * dafs_debt_pay() - data of a file was made stable
+ * @inode: the file
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_pay(struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (!locks)
+		return;
+	spin_lock(&locks->lock);
+	if (locks->debt == DAFS_DEBT_OWED && !dafs_debt_may_grow(locks) &&
+	    !dafs_debt_unwritten(DAFS_I(inode)))
+		locks->debt = DAFS_DEBT_NONE;
+	spin_unlock(&locks->lock);
+}
+
+/* Not before something is refused: what the server has, and has only to commit, is not lost. */
+static void dafs_debt_tell(struct dafs_locks *locks)
+{
+	const struct dafs_sb_info *sbi = DAFS_SB(locks->inode->i_sb);
+	bool told;
+
+	spin_lock(&locks->lock);
+	told = locks->debt_told;
+	locks->debt_told = true;
+	spin_unlock(&locks->lock);
+	if (told)
+		return;
+	pr_warn_ratelimited("dafs: server %pISpc has ended a delegation: data written under locks is dropped: inode %lu\n",
+			    &sbi->params.dst, locks->inode->i_ino);
+}
+
+/**
+ * dafs_debt_breach() - the delegation of a file was lost, and others may have had the file
+ * @inode: the file, with a reference
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_breach(struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	bool unwritten, breached;
+
+	if (!locks)
+		return;
+	unwritten = dafs_debt_unwritten(DAFS_I(inode));
+	spin_lock(&locks->lock);
+	breached = locks->debt == DAFS_DEBT_OWED && unwritten;
+	if (breached)
+		locks->debt_told = false;
+	if (locks->debt == DAFS_DEBT_OWED)
+		locks->debt = unwritten ? DAFS_DEBT_BREACHED : DAFS_DEBT_NONE;
+	spin_unlock(&locks->lock);
+	if (!breached)
+		return;
+	/* last: if it is dropped just now, it is dropped once more */
+	set_bit(DAFS_INO_ZAP, &DAFS_I(inode)->flags);
+	if (!dafs_inode_hold(inode))
+		return;
+	dafs_locks_lower_later(locks);
+	dafs_inode_put_later(inode);
+}
+
+/**
+ * dafs_debt_breached() - is dirty data of a file to be dropped?
+ * @inode: the file
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafs_debt_breached(const struct inode *inode)
+{
+	const struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	return locks && READ_ONCE(locks->debt) == DAFS_DEBT_BREACHED;
+}
+
+/**
+ * dafs_debt_dropped() - all that was cached of a file has been dropped
+ * @inode: the file
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_dropped(struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (!locks)
+		return;
+	spin_lock(&locks->lock);
+	if (locks->debt == DAFS_DEBT_BREACHED)
+		locks->debt = DAFS_DEBT_NONE;
+	spin_unlock(&locks->lock);
+}
+
+/* What is known of a debt under a certain client-id */
+enum dafs_debt_doubt {
+	DAFS_DEBT_SURE,		/* nobody else has the file */
+	DAFS_DEBT_ASK,		/* the server is to be asked */
+	DAFS_DEBT_LATE,		/* the lease has run out */
+};
+
+static enum dafs_debt_doubt dafs_debt_doubt(struct dafs_locks *locks,
+					    const struct dafs_client_id *client_id)
+{
+	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
+	enum dafs_debt_doubt doubt = DAFS_DEBT_SURE;
+	bool leased = dafs_client_has_lease(clnt);
+
+	/* pairs with dafs_lease_renewed() */
+	smp_rmb();
+	spin_lock(&locks->lock);
+	if (locks->debt == DAFS_DEBT_OWED) {
+		if (!dafs_opaque64_equal(&locks->debt_id, client_id))
+			doubt = DAFS_DEBT_ASK;
+		else if (!leased || locks->debt_lapses != READ_ONCE(clnt->lapses))
+			doubt = DAFS_DEBT_LATE;
+	}
+	spin_unlock(&locks->lock);
+	return doubt;
+}
+
+/* An open by which it will be known, with a reference; or NULL */
+static struct dafs_open_state *dafs_debt_open(struct dafs_inode *di, const struct dafs_conn *conn,
+					      struct dafs_state_id *state_id)
+{
+	struct dafs_open_state *os, *found = NULL;
+
+	spin_lock(&di->lock);
+	list_for_each_entry(os, &di->opens, link) {
+		if (!dafs_open_state_is_behind(os, conn, state_id))
+			continue;
+		dafs_open_state_hold(os);
+		found = os;
+		break;
+	}
+	spin_unlock(&di->lock);
+	return found;
+}
+
+/**
+ * dafs_debt_check() - may cached data of a file be written back?
+ * @inode: the file
+ * @conn: the connection to send it on
+ * @osp: with -EINPROGRESS, filled with an open, with a reference: to be got back first
+ * @state_id: likewise, what it has
+ *
+ * Context: any but interrupt.
+ * Return: 0; -EIO if it is lost; or -EINPROGRESS.
+ */
+int dafs_debt_check(struct inode *inode, const struct dafs_conn *conn,
+		    struct dafs_open_state **osp, struct dafs_state_id *state_id)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+	enum dafs_debt_doubt doubt;
+
+	if (!locks || READ_ONCE(locks->debt) == DAFS_DEBT_NONE)
+		return 0;
+	doubt = dafs_debt_doubt(locks, &conn->client_id);
+	if (doubt == DAFS_DEBT_ASK) {
+		*osp = dafs_debt_open(DAFS_I(inode), conn, state_id);
+		if (*osp)
+			return -EINPROGRESS;
+		/* then it is not known: what is sent on a connection that has ended gets nowhere */
+		if (dafs_chan_is_open(conn->op) &&
+		    dafs_debt_doubt(locks, &conn->client_id) == DAFS_DEBT_ASK)
+			doubt = DAFS_DEBT_LATE;
+	}
+	if (doubt == DAFS_DEBT_LATE)
+		dafs_debt_breach(inode);
+	if (!dafs_debt_breached(inode))
+		return 0;
+	dafs_debt_tell(locks);
+	return -EIO;
+}
+
+/* The locks of the file of an open, with a reference to the inode; or NULL */
+static struct dafs_locks *dafs_debt_of_open(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks = NULL;
+
+	spin_lock(&os->lock);
+	/* as long as it has users, the inode is there */
+	if (!os->closing)
+		locks = READ_ONCE(os->di->locks);
+	if (locks && !dafs_inode_hold(locks->inode))
+		locks = NULL;
+	spin_unlock(&os->lock);
+	return locks;
+}
+
+/* Nobody else has had the file, but others may, as soon as the grace period is over. */
+static void dafs_debt_forgive(struct dafs_locks *locks)
+{
+	spin_lock(&locks->lock);
+	if (locks->debt == DAFS_DEBT_OWED)
+		locks->debt = DAFS_DEBT_NONE;
+	spin_unlock(&locks->lock);
+	dafs_locks_lower_later(locks);
+}
+
+/**
+ * dafs_debt_reclaimed() - an open was reclaimed: has nobody had its file before?
+ * @os: the open
+ * @conn: the connection that it was reclaimed on
+ * @how: as what
+ * @status: set to that of the last response, if this fails
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative errno if the server did not tell: the open must be reclaimed again.
+ */
+int dafs_debt_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
+			const struct dafs_open_how *how, dafs_status_t *status)
+{
+	struct dafs_locks *locks = dafs_debt_of_open(os);
+	dafs_status_t asked;
+	int grace = 0;
+
+	if (!locks)
+		return 0;
+	if (dafs_debt_doubt(locks, &conn->client_id) != DAFS_DEBT_ASK)
+		goto put;
+	grace = dafs_lock_grace(os->sbi->clnt, conn, os->cred, &os->fh, &how->owner, &asked);
+	if (grace < 0)
+		*status = asked;
+	else if (grace)
+		dafs_debt_forgive(locks);
+	else
+		dafs_debt_breach(locks->inode);
+put:
+	dafs_inode_put_later(locks->inode);
+	return min(grace, 0);
+}
