@@ -97,8 +97,10 @@ static int dafs_lock_await_writers(struct inode *inode)
  */
 static int dafs_lock_write_out(struct inode *inode)
 {
-	if (dafs_lock_may_delay(inode))
-		return 0;
+	int err = dafs_direct_await(inode);
+
+	if (err || dafs_lock_may_delay(inode))
+		return err;
 	return dafs_lock_await_writers(inode) ?: dafs_lock_settle(inode);
 }
 
@@ -177,6 +179,9 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	/* what was written before is not undone, so a delegation does not keep it here */
 	if ((range->options & DAFS_LOCK_AUTORECOVERY) || !dafs_lock_may_delay(inode))
 		err = dafs_lock_settle(inode);
+	else
+		/* what a program was killed at is not kept by a delegation either */
+		err = dafs_direct_await(inode);
 	err = err ?: dafs_locks_enter_to_raise(locks, range);
 	if (err)
 		return err;
