@@ -497,6 +497,7 @@ static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool cha
 	dafs_attr_times(&di->netfs.inode, &least, &most);
 	di->attr_timeo = changed ? least : clamp(di->attr_timeo * 2, least, most);
 	di->attr_at = at;
+	di->attr_lapses = READ_ONCE(dafs_inode_clnt(&di->netfs.inode)->lapses);
 }
 
 /* Applies attributes that are newer than our last change. */
@@ -597,6 +598,21 @@ static bool dafs_attrs_wrong(const struct dafs_inode *di)
 	return test_bit(DAFS_INO_STALE, &di->flags) || dafs_size_unknown(di);
 }
 
+/*
+ * Has the client had its lease ever since its lapses were @lapses?  The time of a lease goes on
+ * while the machine is suspended, that of jiffies does not.
+ */
+static bool dafs_leased_since(const struct dafs_inode *di, const unsigned int *lapses)
+{
+	const struct dafs_client *clnt = dafs_inode_clnt(&di->netfs.inode);
+
+	if (!dafs_client_has_lease(clnt))
+		return false;
+	/* pairs with dafs_lease_renewed() */
+	smp_rmb();
+	return READ_ONCE(*lapses) == READ_ONCE(clnt->lapses);
+}
+
 /**
  * dafs_inode_delegated() - does no one else change a file?
  * @di: the inode
@@ -607,16 +623,7 @@ static bool dafs_attrs_wrong(const struct dafs_inode *di)
  */
 bool dafs_inode_delegated(const struct dafs_inode *di)
 {
-	const struct dafs_client *clnt;
-
-	if (!test_bit(DAFS_INO_DELEG, &di->flags))
-		return false;
-	clnt = dafs_inode_clnt(&di->netfs.inode);
-	if (!dafs_client_has_lease(clnt))
-		return false;
-	/* pairs with dafs_lease_renewed() */
-	smp_rmb();
-	return READ_ONCE(di->deleg_lapses) == READ_ONCE(clnt->lapses);
+	return test_bit(DAFS_INO_DELEG, &di->flags) && dafs_leased_since(di, &di->deleg_lapses);
 }
 
 /**
@@ -713,7 +720,8 @@ bool dafs_inode_delegated_to_write(const struct dafs_inode *di)
  * @di: inode
  *
  * After our own changes that no answer has shown yet, they are valid for the minimum
- * time only; but if the file is delegated, until it is recalled.
+ * time only; but if the file is delegated, until it is recalled.  Without a lease nothing is
+ * valid: what is locked may be locked by others, too (4.4.1.2).
  *
  * Context: any; takes no lock, so that RCU walk can use it.
  * Return: true if so.
@@ -723,6 +731,8 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 	unsigned long least, most, timeo;
 
 	if (dafs_attrs_wrong(di))
+		return false;
+	if (!dafs_leased_since(di, &di->attr_lapses))
 		return false;
 	if (dafs_inode_delegated(di))
 		return true;

@@ -40,6 +40,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->change = 0;
 	di->asked = 0;
 	di->attr_at = jiffies;
+	di->attr_lapses = 0;
 	di->attr_timeo = 0;
 	di->sure_at = jiffies;
 	atomic_long_set(&di->own_change, 0);

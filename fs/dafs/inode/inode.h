@@ -69,6 +69,7 @@ struct dafs_locks;
  * @asked: sbi->clock of the latest request that was answered; answers to older requests
  *	are ignored
  * @attr_at: when the attributes were read, in jiffies
+ * @attr_lapses: dafs_client.lapses then
  * @attr_timeo: how long they are valid, in jiffies
  * @sure_at: last time when DAFS_INO_UNCERTAIN was clear, in jiffies
  * @own_change: sbi->clock of the last change made by this client; answers to older
@@ -118,6 +119,7 @@ struct dafs_inode {
 	u64 change;
 	long asked;
 	unsigned long attr_at;
+	unsigned int attr_lapses;
 	unsigned long attr_timeo;
 	unsigned long sure_at;
 	atomic_long_t own_change;

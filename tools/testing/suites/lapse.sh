@@ -11,7 +11,7 @@
 setup_rxe
 make_backing /srv/data 64
 modprobe dafs
-A=/mnt/a D=/srv/data
+A=/mnt/a B=/mnt/b D=/srv/data
 
 start_server()
 {
@@ -118,6 +118,39 @@ for keep in unlocks keeps; do
 		"printf anew | dd of=$A/$keep conv=notrunc,fsync status=none"
 	tap_is "$(written $keep)" anew "writes it"
 done
+
+# R-4.4.1.2-26: without a lease nothing that is cached is relied on, under a lock either.
+echo 0 >/sys/module/dafsd/parameters/max_delegations
+tap_run "another client" mount_dafs data $B clientid=two,actimeo=3600
+cat >/tmp/read.py <<'PY'
+import fcntl, os, sys, time
+path, ready, go = sys.argv[1:]
+fd = os.open(path, os.O_RDWR)
+fcntl.lockf(fd, fcntl.LOCK_EX)
+print(os.pread(fd, 4, 0))
+open(ready, "w").close()
+while not os.path.exists(go):
+    time.sleep(0.1)
+try:
+    print(os.pread(fd, 4, 0))
+except OSError as error:
+    print(error.strerror)
+PY
+echo ours >$D/cached
+rm -f /tmp/ready /tmp/go
+python3 -B /tmp/read.py $B/cached /tmp/ready /tmp/go >/tmp/out.read &
+reader=$!
+eventually [ -e /tmp/ready ]
+cut_off
+tap_run "others write what it has locked, when its lease has run out" other cached
+touch /tmp/go
+tap_run "a program that reads it waits" waits_for_server $reader
+reconnect
+wait $reader
+tap_is "$(cat /tmp/out.read)" "b'ours'
+$LOST" "and learns that the lock is lost"
+umount $B
+echo 1000 >/sys/module/dafsd/parameters/max_delegations
 
 # R-4.4.1.6-01: a server that has restarted has given the file to nobody else: nothing is lost
 seq 1 5000 >$D/restart
