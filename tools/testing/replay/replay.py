@@ -39,6 +39,8 @@ import system
 CHUNK = 65536
 SUPERBLOCK = 4096       # of ext4, which relies on it not to be torn
 PATIENCE = 60
+# Messages of the kernel that matter begin so.
+OURS = "dafs", "EXT4-fs", "JBD2", "XFS"
 
 
 class Wrong(Exception):
@@ -85,10 +87,9 @@ class Disk:
 
     def put(self, image):
         """Writes what differs."""
-        with memoryview(image) as new, memoryview(self.map) as old:
-            for at in range(0, len(image), CHUNK):
-                if new[at:at + CHUNK] != old[at:at + CHUNK]:
-                    old[at:at + CHUNK] = new[at:at + CHUNK]
+        for at in range(0, len(image), CHUNK):
+            if image[at:at + CHUNK] != self.map[at:at + CHUNK]:
+                self.map[at:at + CHUNK] = image[at:at + CHUNK]
 
 
 class Kernel:
@@ -147,7 +148,7 @@ class Server:
             clients = re.search(r"(\d+) clients may reclaim", text)
             if clients:
                 self.clients = int(clients[1])
-            elif level <= 4:
+            elif level <= 4 and text.startswith(OURS):
                 found.append(text)
         return found
 
@@ -211,13 +212,23 @@ def check_clients(server, allowed):
         raise Wrong(f"{server.clients} clients, not {least} to {most}")
 
 
+def shown(locks, content):
+    """Locks, by what is locked and in which cells, and some of the checksum"""
+    cells = collections.defaultdict(list)
+    for cell, of in sorted(locks.items(), key=lambda item: int(item[0])):
+        for client, writes, broken, kind in of:
+            cells[f"{client} {kind}{' for writing' * writes}{', broken' * broken}"].append(cell)
+    return [f"{what}: {','.join(where)}" for what, where in cells.items()], (content or "?")[:8]
+
+
 def check_files(server, locks, allowed):
     for name, states in allowed.items():
         found = locks.pop(states[0]["handle"], {})
         content = server.content(name)
         if not any(fits(state, found, content, server.clients, not number)
                    for number, state in enumerate(states)):
-            raise Wrong(f"{name}: locked {found}, content {content}, but not as one of {states}")
+            wanted = [shown(state["locks"], state["content"]) for state in states]
+            raise Wrong(f"{name}: {shown(found, content)}, but not one of {wanted}")
     if locks:
         raise Wrong(f"locked, but never were: {locks}")
 
@@ -247,9 +258,6 @@ class Cut:
         self.done = done        # what was acknowledged before this entry counts
         self.begun = begun      # what was begun before this entry may count
 
-    def tears(self):
-        return self.sort == "torn"
-
     def __str__(self):
         return f"{self.sort} {self.window.first}-{self.window.last} seed {self.seed}" \
             f" up to {self.wrote[-1] if self.wrote else '-'}"
@@ -274,9 +282,9 @@ def variants(window, seed, count, sort):
     """All that bypasses the cache is there, and acknowledged up to the flush."""
     for n in range(count):
         chosen = random.Random(f"{seed} {window.first} {n} {sort}")
-        wrote = [number for number in window.cached if chosen.random() < 0.5]
-        if sort == "torn":
-            wrote.append(chosen.choice(window.cached))
+        last = [chosen.choice(window.cached)] if sort == "torn" else []
+        wrote = [number for number in window.cached
+                 if chosen.random() < 0.5 and number not in last] + last
         yield Cut(window, sort, f"{seed} {n}", window.durable + wrote, window.last,
                   window.last)
 
@@ -288,31 +296,39 @@ def lies(log, window):
         yield Cut(window, "lie", 0, [], behind, window.last)
 
 
-def write(image, log, number):
-    entry = log[number]
-    image[entry.offset:entry.offset + len(entry.data)] = entry.data
-
-
-def tear(image, log, number, seed):
+def torn(entry, seed):
     """Some sectors of a write"""
-    entry = log[number]
-    chosen = random.Random(f"{seed} {number}")
+    chosen = random.Random(seed)
     for at in range(0, len(entry.data), disklog.SECTOR):
-        sector = slice(entry.offset + at, entry.offset + at + disklog.SECTOR)
         if chosen.random() < 0.5:
-            image[sector] = entry.data[at:at + disklog.SECTOR]
+            yield entry.offset + at, entry.data[at:at + disklog.SECTOR]
 
 
-def make(base, log, cut):
-    image = bytearray(base)
-    for number in cut.wrote[:len(cut.wrote) - cut.tears()]:
-        write(image, log, number)
-    if cut.tears():
-        if log[cut.wrote[-1]].offset < SUPERBLOCK:
-            write(image, log, cut.wrote[-1])
+def written(log, cut):
+    """Pairs of offset and data, in order"""
+    for number in cut.wrote:
+        entry = log[number]
+        if cut.sort == "torn" and number == cut.wrote[-1] and entry.offset >= SUPERBLOCK:
+            yield from torn(entry, f"{cut.seed} {number}")
         else:
-            tear(image, log, cut.wrote[-1], cut.seed)
-    return image
+            yield entry.offset, entry.data
+
+
+def overwrite(image, offset, data):
+    """Returns what was there."""
+    place = slice(offset, offset + len(data))
+    before = image[place]
+    image[place] = data
+    return before
+
+
+@contextlib.contextmanager
+def altered(image, writes):
+    """An image with some writes, for a time"""
+    before = [(offset, overwrite(image, offset, data)) for offset, data in writes]
+    yield image
+    for offset, data in reversed(before):
+        overwrite(image, offset, data)
 
 
 def all_cuts(log, window, seed):
@@ -372,11 +388,12 @@ class Trials:
         """The image becomes the disk before a window."""
         for number in range(self.at, window.first):
             if self.log[number].write:
-                write(self.image, self.log, number)
+                overwrite(self.image, self.log[number].offset, self.log[number].data)
         self.at = window.first
 
     def attempt(self, cut):
-        self.disk.put(make(self.image, self.log, cut))
+        with altered(self.image, written(self.log, cut)) as image:
+            self.disk.put(image)
         self.counts[cut.sort] += 1
         try:
             check(self.server, self.things, cut.done, cut.begun)

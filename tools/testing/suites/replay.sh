@@ -145,6 +145,7 @@ check()
 	tap_run "$name: a disk that loses what it has flushed is noticed" replay --lies --ends 8
 }
 
+# R-4.4.1-01 R-4.4.1.6-05
 if [ $all ]; then
 	one ext4 8 --all
 	apart xfs ext4 3 --all
