@@ -94,6 +94,20 @@ traced open_and_close
 tap_silent "an open, and its end" in_order 'dafsd_opened: .* open=[0-9]' \
 	'dafsd_closed: .* open=[0-9]'
 
+# R-4.4.1.2-31: what is locked is unlocked before CLOSE.  R-4.4.1.2-09: ranges that touch are locked
+# one by one.
+echo 0 >/sys/module/dafsd/parameters/max_delegations
+echo >$tracing/trace
+python3 - /mnt/dafs/locked <<'END'
+import fcntl, sys
+with open(sys.argv[1], "w") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX, 10, 0)
+    fcntl.lockf(file, fcntl.LOCK_EX, 10, 10)
+END
+eventually has 'dafs_request: .* CLOSE '
+tap_silent "locks end before their file is closed" in_order 'dafs_request: .* LOCK ' \
+	'dafs_request: .* LOCK ' 'dafs_request: .* LOCKU ' 'dafs_request: .* CLOSE '
+
 # OPEN does not return the number of the file that it makes.
 new_file()
 {

@@ -283,7 +283,10 @@ static void dafs_undo_options_test(struct kunit *test)
 	undo_expect_old(test, fix);
 }
 
-/* Others do not write meanwhile: it would be undone. */
+/*
+ * Others do not write meanwhile: it would be undone.  R-4.4.1.2-04: the state-id shows who has
+ * the lock.
+ */
 static void dafs_undo_others_test(struct kunit *test)
 {
 	struct dafs_open_args create = dafs_create_open_args(DAFS_CREATE_UNCHECKED);
@@ -305,6 +308,8 @@ static void dafs_undo_others_test(struct kunit *test)
 	}
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, dafs_try_open(test, fix, "file", &create, &res));
 	undo_expect_old(test, fix);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, holder_write(a, false, 0, 1));
+	UNDO_OK(test, holder_write(a, true, 0, 0));
 	/* nor do they get such a lock, also if the other one is of another kind */
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, UNDO, 0, ALL));
 	UNDO_OK(test, holder_lock(a, DAFS_READ_LT, 0, 0, ALL));
