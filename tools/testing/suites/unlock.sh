@@ -12,8 +12,9 @@ setup_rxe
 make_backing /srv/fast 64
 mkdir -p /srv/slow
 make_slow_disk 64
-# while the disk hangs, the journal does not start by itself what others would wait for
-mkfs.ext4 -q -F -I 256 /dev/mapper/slow &&
+# while the disk hangs, the journal does not start by itself what others would wait for; nor is the
+# block of an inode locked by a commit of another file
+mkfs.ext4 -q -F -b 4096 -I 4096 -N 256 /dev/mapper/slow &&
 	mount -t ext4 -o noatime,commit=3600 /dev/mapper/slow /srv/slow || tap_bail "no ext4 for the exports"
 EXPORTS=/srv/fast:no_root_squash,/srv/slow:no_root_squash
 load_modules $EXPORTS
@@ -223,6 +224,14 @@ fcntl.lockf(fd, fcntl.LOCK_UN)
 PY
 }
 
+# die PID: kills it; then it has ended, or waits for the server as any program that ends
+die()
+{
+	kill -9 "$1"
+	waits_for_server "$1"
+	true
+}
+
 # So are what it has spliced, and its appends, in a message or by RDMA
 begin_and_kill()
 {
@@ -230,9 +239,9 @@ begin_and_kill()
 	begin "$A/$1" "$2" "$3"
 	one=$!
 	tap_run "$2 bytes, $3" eventually first_is A "$D/$1"
-	kill -9 $one
-	tap_run "by a program that is killed" eventually gone $one
+	die $one
 	comes_last "$1" "its lock stays until they are written"
+	wait $one 2>/dev/null
 }
 dd if=/dev/zero of=$D/spliced bs=64k count=1 conv=fsync 2>/dev/null
 begin_and_kill spliced 4096 splice
@@ -249,9 +258,9 @@ for size in 4194304 4096; do
 	begin $A/direct $size O_DIRECT
 	one=$!
 	tap_run "$size bytes are written directly" eventually first_is A $D/direct
-	kill -9 $one
-	tap_run "by a program that is killed" eventually gone $one
+	die $one
 	comes_last direct "its lock stays until they are written"
+	wait $one 2>/dev/null
 done
 
 # A program is killed while it waits for COMMIT to unlock
