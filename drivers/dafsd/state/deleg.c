@@ -372,6 +372,8 @@ void dafsd_delegs_wait(struct dafsd_export *exp)
  * @type: DAFS_OPEN_DELEGATE_*
  * @limit: how large the client may make the file before it writes
  * @reclaimed: the client had it before the server was restarted, and gets it back
+ * @brief: likewise, and it is recalled at once: somebody has or had a PERSIST lock, and a
+ *	delegate would not ask whether that is broken
  */
 struct dafsd_offer {
 	struct dafsd_rqst *rq;
@@ -379,6 +381,7 @@ struct dafsd_offer {
 	u32 type;
 	u64 limit;
 	bool reclaimed;
+	bool brief;
 };
 
 /* Are all nodes that can change the file bound by a lease? */
@@ -396,8 +399,10 @@ static u32 dafsd_offer_type(struct dafsd_offer *offer, unsigned int flags)
 	bool seen = dafsd_deleg_seen(offer->rq->ses->client, inode);
 	u32 access = READ_ONCE(offer->use.open->access);
 
-	if (offer->reclaimed)
+	if (offer->reclaimed) {
+		offer->brief = dafsd_persist_any(inode);
 		return offer->rq->args.open.delegate_type;
+	}
 	/* a delegate would not ask whether a lock is broken */
 	if ((flags & DAFSD_OPEN_CREATED) || dafsd_deleg_rests(inode) || dafsd_persist_any(inode) ||
 	    dafsd_grace_check(offer->rq->ses->client->server))
@@ -431,14 +436,16 @@ static bool dafsd_offer_is_alone(const struct dafsd_offer *offer)
 	       atomic_read(&file->inode->i_readcount) == readers;
 }
 
-static bool dafsd_offer_has_one(const struct dafsd_offer *offer)
+/* The delegation that the mount has already, or NULL */
+static const struct dafsd_deleg *dafsd_offer_present(const struct dafsd_offer *offer)
 {
 	const struct dafsd_deleg *deleg;
 
+	lockdep_assert_held(&offer->use.file->lock);
 	list_for_each_entry(deleg, &offer->use.file->delegs, file_link)
 		if (!READ_ONCE(deleg->state.dead) && dafsd_deleg_is_own(deleg, offer->rq))
-			return true;
-	return false;
+			return deleg;
+	return NULL;
 }
 
 /* kernel_setlease() gives up if somebody has the inode locked just now. */
@@ -459,7 +466,7 @@ static bool dafsd_offer_lease(struct dafsd_offer *offer, struct dafsd_deleg *del
 {
 	if (dafsd_offer_set_lease(offer, deleg)) {
 		/* kernel_setlease() is ordered before this */
-		if (dafsd_offer_is_alone(offer))
+		if (dafsd_offer_is_alone(offer) && !offer->brief)
 			return true;
 		dafsd_lease_end(deleg);
 	}
@@ -516,9 +523,13 @@ static void dafsd_offer_accept(struct dafsd_offer *offer, const struct dafsd_del
 
 static bool dafsd_offer_make(struct dafsd_offer *offer, struct dafsd_deleg *deleg)
 {
+	const struct dafsd_deleg *present = dafsd_offer_present(offer);
 	struct dafs_state_id state_id;
 
-	if (dafsd_offer_has_one(offer) || !dafsd_offer_lease(offer, deleg))
+	/* who claims it again has not got the response, and would not know what is recalled */
+	if (present && offer->reclaimed)
+		dafsd_offer_accept(offer, present);
+	if (present || !dafsd_offer_lease(offer, deleg))
 		return false;
 	if (dafsd_state_publish(&deleg->state, &state_id)) {
 		dafsd_lease_end(deleg);
@@ -554,7 +565,7 @@ static bool dafsd_offer_is_vain(const struct dafsd_offer *offer)
 	bool vain;
 
 	mutex_lock(&file->lock);
-	vain = dafsd_offer_has_one(offer);
+	vain = !offer->reclaimed && dafsd_offer_present(offer);
 	mutex_unlock(&file->lock);
 	return vain;
 }

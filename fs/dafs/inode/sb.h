@@ -109,6 +109,7 @@ enum dafs_rdma_use {
  * @delegs_client_id: what others than this were given under is not known to the server any
  *	more; valid with @delegs_forgotten, and guarded likewise
  * @delegs_forgotten: that has happened
+ * @delegs_refused: the server has not given back one of those since
  * @recovery: counts the runs of dafs_opens_recover()
  * @recoverer: its callback at the client
  * @unstable_lock: guards @unstable
@@ -153,6 +154,7 @@ struct dafs_sb_info {
 	unsigned int nr_delegs;
 	struct dafs_client_id delegs_client_id;
 	bool delegs_forgotten;
+	bool delegs_refused;
 	unsigned int recovery;
 	struct dafs_recoverer recoverer;
 	spinlock_t unstable_lock;	/* see above */

@@ -130,6 +130,37 @@ int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
 }
 
 /**
+ * dafs_getattr_on() - dafs_getattr() on a connection not yet in use
+ * @clnt: client
+ * @conn: its new connection
+ * @cred: whom to act for
+ * @fh: the object
+ * @bitmap: as for dafs_getattr()
+ * @attr: likewise
+ * @ids: likewise
+ *
+ * Context: may sleep, but not because the server asks for patience.
+ * Return: 0 or a negative errno, as dafs_op_run_on().
+ */
+int dafs_getattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
+		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+		    struct dafs_ids *ids)
+{
+	struct dafs_getattr_args args;
+	struct dafs_op op;
+	int err;
+
+	dafs_getattr_op(&op, &args, cred, bitmap, attr);
+	op.nodelay = true;
+	args.filehandle = *fh;
+	err = dafs_op_run_on(clnt, conn, &op);
+	if (!err)
+		dafs_fattr_take(attr, bitmap, ids);
+	dafs_op_end(&op);
+	return err;
+}
+
+/**
  * dafs_setattr_op() - describe a SETATTR_INLINE
  * @op: filled
  * @args: filled by the caller before it is performed

@@ -27,6 +27,9 @@ void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
 int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids);
+int dafs_getattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
+		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+		    struct dafs_ids *ids);
 void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 		     const struct cred *cred);
 void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);

@@ -141,10 +141,11 @@ static void dafs_open_take_delegation(struct dafs_client *clnt, const struct daf
 {
 	if (!res->delegation_type)
 		return;
-	if (how->delegable && !res->recall)
+	if (how->former || (how->delegable && !res->recall))
 		opened->delegation = (struct dafs_delegation){
 			.type = res->delegation_type,
 			.state_id = res->deleg_state_id,
+			.recalled = res->recall,
 		};
 	else
 		dafs_delegreturn(clnt, &res->deleg_state_id, how->leave);
@@ -193,8 +194,8 @@ static int dafs_open_run(struct dafs_client *clnt, struct dafs_conn *conn,
 	if (!err)
 		dafs_open_take(opened, &op);
 	dafs_op_end(&op);
-	/* nothing is waited for on a connection that is not in use yet */
-	if (!err && !conn)
+	/* nothing is waited for on a connection that is not in use yet, so nothing returned */
+	if (!err && (!conn || how->former))
 		dafs_open_take_delegation(clnt, how, &res, opened);
 	return dafs_open_errno(err, opened->status);
 }
@@ -333,6 +334,7 @@ int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
 	struct dafs_open_args args;
 
 	dafs_open_args_init(&args, DAFS_CLAIM_PREVIOUS, fh, how);
+	args.delegate_type = how->former;
 	return dafs_open_run(clnt, conn, cred, &args, how, opened);
 }
 

@@ -23,6 +23,8 @@
  *	gives up
  * @anew: of dafs_open_handle()
  * @delegable: the caller can make use of a delegation
+ * @former: of dafs_open_reclaim(): the delegation that came with the open before the server
+ *	was restarted, DAFS_OPEN_DELEGATE_*
  * @keyed: it has @share_key
  * @share_key: other opens of the file must have the same one, or none (4.4.2, E-73)
  */
@@ -39,6 +41,7 @@ struct dafs_open_how {
 	bool shared;
 	bool anew;
 	bool delegable;
+	u32 former;
 	bool keyed;
 	u64 share_key;
 };
@@ -47,10 +50,12 @@ struct dafs_open_how {
  * struct dafs_delegation - what OPEN has delegated (6.5.24)
  * @type: DAFS_OPEN_DELEGATE_*
  * @state_id: names the delegation
+ * @recalled: it is to be returned at once
  */
 struct dafs_delegation {
 	u32 type;
 	struct dafs_state_id state_id;
+	bool recalled;
 };
 
 /**
@@ -60,7 +65,8 @@ struct dafs_delegation {
  * @state_id: names the open from now on
  * @change: of the directory, if the file was opened by name
  * @client_id: what the server keeps the open under
- * @delegation: for the caller to return, if it was @delegable
+ * @delegation: for the caller to return, if it was @delegable, or there was a @former one;
+ *	@delegation.recalled only if it is the latter
  * @status: DAFS status of the response; OK also if there was none
  */
 struct dafs_opened {

@@ -45,6 +45,21 @@ bool dafs_client_has_lease(const struct dafs_client *clnt)
 	return ktime_before(ktime_get_coarse_boottime(), dafs_client_lease_end(clnt));
 }
 
+/**
+ * dafs_client_lapses() - how often will the lease have run out when it runs again?
+ * @clnt: the client
+ *
+ * What a server gives back after a restart is relied on from then on, however long the client
+ * was without a lease before.
+ *
+ * Context: any.
+ * Return: dafs_client.lapses as it is, or will be once the lease is renewed.
+ */
+unsigned int dafs_client_lapses(const struct dafs_client *clnt)
+{
+	return READ_ONCE(clnt->lapses) + !dafs_client_has_lease(clnt);
+}
+
 /* A request that was sent then, or later, has been answered. */
 static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
 {

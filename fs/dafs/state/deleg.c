@@ -11,10 +11,12 @@
  *
  *	NEW		OPEN has returned it
  *	USED		the inode has it
+ *	FORMER		likewise, but the server has restarted since, or has forgotten the client:
+ *			nothing relies on it until the server gives it back, and it is USED again
  *	LEAVING		one task has taken it away from there: because the server recalls it,
  *			the inode is evicted, there are too many, the mount ends, or the server
- *			has forgotten it.  Opens and locks go to the server again, which does
- *			not count them as conflicts with it.
+ *			does not give it back.  Opens and locks go to the server again, which
+ *			does not count them as conflicts with it.
  *	RETURNED	the server has it back, or knows nothing of it
  *
  * The work item that returns it
@@ -37,10 +39,17 @@
  * A recall may come before the response of the OPEN.  Such recalls are remembered, and a
  * delegation that was recalled before it was known is returned instead of used.
  *
- * After a restart of the server the delegation is gone.  Its open is reclaimed like others, and
- * with it all locks, those too that the server did not know of.  If the lease has run out
- * nothing is relied on any more that was delegated before (dafs_client.lapses), and all of it
- * is returned.
+ * After a restart of the server a delegation is reclaimed by the OPEN that reclaims the open it
+ * came with (6.5.24), which it has kept open, if no program has; and all locks are reclaimed as
+ * if the server had known of them.  While the server was away its own programs may have changed
+ * the file, so the attributes are read before anything relies on the delegation again: if they
+ * are as before, so is what is cached.  What the server gives back to be recalled, or what
+ * cannot be compared, is returned like others; without what it does not give back, the file is as
+ * one that never was delegated.
+ *
+ * If the lease has run out nothing is relied on any more that was delegated before
+ * (dafs_client.lapses), and all of it is returned; but a server that gives it back after a restart
+ * has not given it to others: it would not know the client as one of before.
  */
 #include <linux/filelock.h>
 #include <linux/hashtable.h>
@@ -60,6 +69,7 @@
 enum dafs_deleg_stage {
 	DAFS_DELEG_NEW,
 	DAFS_DELEG_USED,
+	DAFS_DELEG_FORMER,
 	DAFS_DELEG_LEAVING,
 	DAFS_DELEG_RETURNED,
 };
@@ -67,10 +77,10 @@ enum dafs_deleg_stage {
 /**
  * struct dafs_deleg - a delegation
  * @stage: see above; guarded by dafs_delegs_lock
- * @node: in dafs_delegs while it is USED or LEAVING
- * @link: in sbi->delegs while it is USED, in the order of use
+ * @node: in dafs_delegs while it is USED, FORMER or LEAVING
+ * @link: in sbi->delegs while it is USED or FORMER, in the order of use
  * @sbi: the mount
- * @inode: the file; while USED without a reference, then with one, or NULL
+ * @inode: the file; while USED or FORMER without a reference, then with one, or NULL
  * @os: the open that it came with, a user of it; or NULL
  * @fh: the file
  * @client_id: what the server keeps it under
@@ -78,6 +88,7 @@ enum dafs_deleg_stage {
  * @until: LEAVING: the server does not revoke it before that time of
  *	ktime_get_coarse_boottime(); 0 if it may have done so
  * @idle: no program had the file open when it was taken away
+ * @blurred: FORMER: changes of others since cannot be told from own ones
  * @delay_ms: between two attempts
  * @work: returns it
  */
@@ -93,6 +104,7 @@ struct dafs_deleg {
 	struct dafs_delegation what;
 	ktime_t until;
 	bool idle;
+	bool blurred;
 	unsigned int delay_ms;
 	struct delayed_work work;
 };
@@ -136,7 +148,8 @@ static u32 dafs_deleg_hash(const struct dafs_fh *fh)
 
 static const u8 dafs_deleg_next[] = {
 	[DAFS_DELEG_NEW]	= BIT(DAFS_DELEG_USED) | BIT(DAFS_DELEG_RETURNED),
-	[DAFS_DELEG_USED]	= BIT(DAFS_DELEG_LEAVING),
+	[DAFS_DELEG_USED]	= BIT(DAFS_DELEG_FORMER) | BIT(DAFS_DELEG_LEAVING),
+	[DAFS_DELEG_FORMER]	= BIT(DAFS_DELEG_USED) | BIT(DAFS_DELEG_LEAVING),
 	[DAFS_DELEG_LEAVING]	= BIT(DAFS_DELEG_RETURNED),
 	[DAFS_DELEG_RETURNED]	= 0,
 };
@@ -148,23 +161,40 @@ static void dafs_deleg_move(struct dafs_deleg *deleg, enum dafs_deleg_stage next
 	deleg->stage = next;
 }
 
-static void dafs_deleg_list(struct dafs_deleg *deleg)
+/* From now on it is relied on. */
+static void dafs_deleg_use(struct dafs_deleg *deleg, unsigned int lapses, const char *why)
 {
 	struct dafs_inode *di = DAFS_I(deleg->inode);
 
 	dafs_deleg_move(deleg, DAFS_DELEG_USED);
-	hash_add(dafs_delegs, &deleg->node, dafs_deleg_hash(&deleg->fh));
-	list_add_tail(&deleg->link, &deleg->sbi->delegs);
-	deleg->sbi->nr_delegs++;
-	di->deleg = deleg;
 	di->deleg_at = jiffies;
-	WRITE_ONCE(di->deleg_lapses, READ_ONCE(deleg->sbi->clnt->lapses));
+	WRITE_ONCE(di->deleg_lapses, lapses);
 	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
 		set_bit(DAFS_INO_DELEG_WRITE, &di->flags);
 	/* who sees this sees attributes that are as new as the delegation */
 	smp_mb__before_atomic();
 	set_bit(DAFS_INO_DELEG, &di->flags);
-	trace_dafs_delegation(deleg->inode, deleg->what.type, "granted");
+	trace_dafs_delegation(deleg->inode, deleg->what.type, why);
+}
+
+static void dafs_deleg_list(struct dafs_deleg *deleg)
+{
+	hash_add(dafs_delegs, &deleg->node, dafs_deleg_hash(&deleg->fh));
+	list_add_tail(&deleg->link, &deleg->sbi->delegs);
+	deleg->sbi->nr_delegs++;
+	DAFS_I(deleg->inode)->deleg = deleg;
+	deleg->os->deleg = deleg;
+	dafs_deleg_use(deleg, READ_ONCE(deleg->sbi->clnt->lapses), "granted");
+}
+
+/* It is not relied on any more. */
+static void dafs_deleg_hide(struct dafs_deleg *deleg, const char *why)
+{
+	struct dafs_inode *di = DAFS_I(deleg->inode);
+
+	trace_dafs_delegation(deleg->inode, deleg->what.type, why);
+	clear_bit(DAFS_INO_DELEG, &di->flags);
+	clear_bit(DAFS_INO_DELEG_WRITE, &di->flags);
 }
 
 /* The caller has it from now on. */
@@ -176,11 +206,10 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	/* if the lease has run out since it was granted, that time is over */
 	if (READ_ONCE(di->deleg_lapses) == READ_ONCE(deleg->sbi->clnt->lapses))
 		deleg->until = dafs_client_lease_end(deleg->sbi->clnt);
-	trace_dafs_delegation(deleg->inode, deleg->what.type, why);
-	clear_bit(DAFS_INO_DELEG, &di->flags);
-	clear_bit(DAFS_INO_DELEG_WRITE, &di->flags);
+	dafs_deleg_hide(deleg, why);
 	set_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
 	di->deleg = NULL;
+	deleg->os->deleg = NULL;
 	list_del(&deleg->link);
 	deleg->sbi->nr_delegs--;
 }
@@ -298,16 +327,22 @@ static void dafs_deleg_return(struct dafs_deleg *deleg)
 }
 
 /*
- * Return: true if the caller has it now, with a reference to the inode.  Otherwise another task
- * has it, or the inode is being evicted, and that task returns it.
+ * Return: true if the caller has it now, with a reference to the inode.  Otherwise the inode is
+ * being evicted, and that task returns it.
  */
-static bool dafs_deleg_claim(struct dafs_deleg *deleg, const char *why)
+static bool dafs_deleg_leave(struct dafs_deleg *deleg, const char *why)
 {
 	lockdep_assert_held(&dafs_delegs_lock);
-	if (deleg->stage != DAFS_DELEG_USED || !dafs_inode_hold(deleg->inode))
+	if (!dafs_inode_hold(deleg->inode))
 		return false;
 	dafs_deleg_unlist(deleg, why);
 	return true;
+}
+
+/* The same of one that is in use, which it is not if another task has it. */
+static bool dafs_deleg_claim(struct dafs_deleg *deleg, const char *why)
+{
+	return deleg->stage == DAFS_DELEG_USED && dafs_deleg_leave(deleg, why);
 }
 
 static bool dafs_recall_is_remembered(const struct dafs_state_id *state_id)
@@ -632,18 +667,15 @@ bool dafs_deleg_give_back(struct inode *inode)
 	return true;
 }
 
-/* The next one that is in use, and not kept under @client_id if that is not NULL */
-static struct dafs_deleg *dafs_deleg_take_away(struct dafs_sb_info *sbi,
-					       const struct dafs_client_id *client_id,
+/* One of those in these stages, BIT(DAFS_DELEG_*) */
+static struct dafs_deleg *dafs_deleg_take_away(struct dafs_sb_info *sbi, unsigned int stages,
 					       const char *why)
 {
 	struct dafs_deleg *deleg, *found = NULL;
 
 	spin_lock(&dafs_delegs_lock);
 	list_for_each_entry(deleg, &sbi->delegs, link) {
-		if (client_id && dafs_opaque64_equal(&deleg->client_id, client_id))
-			continue;
-		if (!dafs_deleg_claim(deleg, why))
+		if (!(stages & BIT(deleg->stage)) || !dafs_deleg_leave(deleg, why))
 			continue;
 		found = deleg;
 		break;
@@ -652,14 +684,27 @@ static struct dafs_deleg *dafs_deleg_take_away(struct dafs_sb_info *sbi,
 	return found;
 }
 
+static void dafs_deleg_suspend(struct dafs_deleg *deleg)
+{
+	struct dafs_inode *di = DAFS_I(deleg->inode);
+
+	dafs_deleg_move(deleg, DAFS_DELEG_FORMER);
+	dafs_deleg_hide(deleg, "former");
+	deleg->blurred = deleg->what.type == DAFS_OPEN_DELEGATE_WRITE ||
+			 test_bit(DAFS_INO_OWN_CHANGE, &di->flags);
+	/* programs of the server may change the file until it is given back */
+	dafs_attrs_doubt(di);
+}
+
 /**
  * dafs_delegs_forget() - the server does not know this client any more
  * @sbi: the mount
  * @conn: a new connection
  *
- * What was locked by a delegation is reclaimed as if the server had locked it.
+ * What is delegated is not relied on before it is reclaimed.  What was locked by a delegation is
+ * reclaimed as if the server had locked it.
  *
- * Context: may sleep, but waits for nothing; before opens are reclaimed.
+ * Context: any but interrupt; before opens are reclaimed.
  */
 void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
 {
@@ -668,18 +713,211 @@ void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
 	spin_lock(&dafs_delegs_lock);
 	sbi->delegs_client_id = conn->client_id;
 	sbi->delegs_forgotten = true;
+	WRITE_ONCE(sbi->delegs_refused, false);
+	list_for_each_entry(deleg, &sbi->delegs, link)
+		if (deleg->stage == DAFS_DELEG_USED &&
+		    !dafs_opaque64_equal(&deleg->client_id, &conn->client_id))
+			dafs_deleg_suspend(deleg);
 	spin_unlock(&dafs_delegs_lock);
-	while ((deleg = dafs_deleg_take_away(sbi, &conn->client_id, "lost"))) {
-		dafs_attrs_doubt(DAFS_I(deleg->inode));
-		/* programs of the server may have changed it, which is not told from own changes */
-		if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE ||
-		    test_bit(DAFS_INO_OWN_CHANGE, &DAFS_I(deleg->inode)->flags))
-			set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
-		dafs_deleg_break_leases(deleg);
-		dafs_debt_pay(deleg->inode);
-		dafs_open_state_put(deleg->os, false);
-		dafs_deleg_free(deleg);
+}
+
+static struct dafs_deleg *dafs_deleg_former_of(const struct dafs_open_state *os)
+{
+	struct dafs_deleg *deleg = os->deleg;
+
+	lockdep_assert_held(&dafs_delegs_lock);
+	return deleg && deleg->stage == DAFS_DELEG_FORMER ? deleg : NULL;
+}
+
+/**
+ * dafs_deleg_former() - what is to be reclaimed with an open?
+ * @os: the open
+ *
+ * Context: any but interrupt.
+ * Return: DAFS_OPEN_DELEGATE_* that came with it before the server was restarted.
+ */
+u32 dafs_deleg_former(const struct dafs_open_state *os)
+{
+	const struct dafs_deleg *deleg;
+	u32 type;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = dafs_deleg_former_of(os);
+	type = deleg ? deleg->what.type : DAFS_OPEN_DELEGATE_NONE;
+	spin_unlock(&dafs_delegs_lock);
+	return type;
+}
+
+/* The file of a FORMER delegation, with a reference; or NULL */
+static struct inode *dafs_deleg_former_inode(const struct dafs_open_state *os)
+{
+	const struct dafs_deleg *deleg;
+	struct inode *inode = NULL;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = dafs_deleg_former_of(os);
+	if (deleg && dafs_inode_hold(deleg->inode))
+		inode = deleg->inode;
+	spin_unlock(&dafs_delegs_lock);
+	return inode;
+}
+
+/* Reads the attributes, and sets @asked if they are as new as the delegation. */
+static int dafs_deleg_ask(const struct dafs_open_state *os, struct inode *inode,
+			  struct dafs_conn *conn, struct dafs_asked *asked)
+{
+	struct dafs_sb_info *sbi = os->sbi;
+	struct dafs_inode *di = DAFS_I(inode);
+	struct dafs_asked now = dafs_asked_now(inode->i_sb);
+	struct dafs_fattr attr = {};
+	struct dafs_ids ids;
+	int err;
+
+	err = dafs_getattr_on(sbi->clnt, conn, os->cred, &di->fh, sbi->attrs, &attr, &ids);
+	if (err || dafs_refresh(inode, &attr, &ids, now) || !dafs_attrs_applied(di, now))
+		return err;
+	/* what others may have changed meanwhile is not to be trusted from now on */
+	dafs_attr_guessed(inode);
+	*asked = now;
+	return 0;
+}
+
+/**
+ * dafs_deleg_verify() - has anybody changed a file while the server was away?
+ * @os: its open, which was reclaimed
+ * @conn: on this connection
+ * @opened: with this result
+ * @asked: set to the time of the attributes that tell; or DAFS_ASKED_NEVER: they are not known,
+ *	or do not matter
+ *
+ * If somebody has, what is cached is dropped before it is used.
+ *
+ * Context: may sleep.
+ * Return: 0; or -ENOTCONN: the open must be reclaimed again.
+ */
+int dafs_deleg_verify(const struct dafs_open_state *os, struct dafs_conn *conn,
+		      const struct dafs_opened *opened, struct dafs_asked *asked)
+{
+	struct inode *inode;
+	int err = 0;
+
+	*asked = dafs_asked_never();
+	if (!opened->delegation.type || opened->delegation.recalled)
+		return 0;
+	inode = dafs_deleg_former_inode(os);
+	if (!inode)
+		return 0;
+	/* what is recalled by another handle would not be found */
+	if (!memcmp(&opened->fh, &DAFS_I(inode)->fh, sizeof(opened->fh)))
+		err = dafs_deleg_ask(os, inode, conn, asked);
+	dafs_inode_put_later(inode);
+	return err == -ENOTCONN ? err : 0;
+}
+
+/* A FORMER one is what the server has given back with its open.  Return: true if it is USED. */
+static bool dafs_deleg_resume(struct dafs_deleg *deleg, struct dafs_asked asked)
+{
+	struct dafs_open_state *os = deleg->os;
+	u32 type = deleg->what.type;
+
+	if (!os->granted.type)
+		return false;
+	deleg->what = os->granted;
+	deleg->client_id = os->client_id;
+	os->granted = (struct dafs_delegation){};
+	if (asked.clock == DAFS_ASKED_NEVER || deleg->what.recalled || deleg->what.type != type ||
+	    !dafs_deleg_is_current(deleg) || !dafs_attrs_seal(DAFS_I(deleg->inode), asked))
+		return false;
+	dafs_deleg_use(deleg, dafs_client_lapses(deleg->sbi->clnt), "reclaimed");
+	return true;
+}
+
+/* Until it was given back, or since it was not, others may have changed the file. */
+static void dafs_deleg_doubt(const struct dafs_deleg *deleg)
+{
+	struct dafs_inode *di = DAFS_I(deleg->inode);
+
+	dafs_attrs_doubt(di);
+	if (deleg->blurred)
+		set_bit(DAFS_INO_ZAP, &di->flags);
+}
+
+/* Of one that was FORMER: the server does not have it. */
+static void dafs_deleg_lose(struct dafs_deleg *deleg)
+{
+	dafs_deleg_doubt(deleg);
+	dafs_deleg_break_leases(deleg);
+	dafs_debt_pay(deleg->inode);
+	dafs_open_state_put(deleg->os, false);
+	dafs_deleg_free(deleg);
+}
+
+/**
+ * dafs_deleg_reclaimed() - an open was reclaimed: use what was delegated with it, or return it
+ * @os: the open, with its new state-id
+ * @asked: of dafs_deleg_verify()
+ *
+ * A file that the server does not delegate any more is as if it had never been delegated.
+ *
+ * Context: may sleep; the caller is the task that reclaims the open.
+ */
+void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked)
+{
+	bool given = os->granted.type;
+	struct dafs_deleg *deleg;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = dafs_deleg_former_of(os);
+	if (deleg && (dafs_deleg_resume(deleg, asked) ||
+		      !dafs_deleg_leave(deleg, given ? "returned" : "lost")))
+		deleg = NULL;
+	spin_unlock(&dafs_delegs_lock);
+	if (deleg && given) {
+		dafs_deleg_doubt(deleg);
+		dafs_deleg_return(deleg);
+	} else if (deleg) {
+		WRITE_ONCE(os->sbi->delegs_refused, true);
+		dafs_deleg_lose(deleg);
 	}
+	/* there was none any more, so the server gets back what it has given */
+	dafs_deleg_take(os, dafs_asked_never());
+}
+
+/**
+ * dafs_deleg_not_reclaimed() - an open is lost, and what was delegated with it
+ * @os: the open
+ *
+ * Context: may sleep; the caller is the task that reclaims the open, which may have no user
+ * any more afterwards.
+ */
+void dafs_deleg_not_reclaimed(struct dafs_open_state *os)
+{
+	struct dafs_deleg *deleg;
+
+	spin_lock(&dafs_delegs_lock);
+	deleg = dafs_deleg_former_of(os);
+	if (deleg && !dafs_deleg_leave(deleg, "lost"))
+		deleg = NULL;
+	spin_unlock(&dafs_delegs_lock);
+	if (deleg)
+		dafs_deleg_lose(deleg);
+}
+
+/**
+ * dafs_delegs_abandon() - nothing more is reclaimed
+ * @sbi: the mount
+ *
+ * What is FORMER still, as its open was reclaimed before dafs_delegs_forget(), or could not be,
+ * is lost.
+ *
+ * Context: may sleep.
+ */
+void dafs_delegs_abandon(struct dafs_sb_info *sbi)
+{
+	struct dafs_deleg *deleg;
+
+	while ((deleg = dafs_deleg_take_away(sbi, BIT(DAFS_DELEG_FORMER), "lost")))
+		dafs_deleg_lose(deleg);
 }
 
 /**
@@ -692,7 +930,8 @@ void dafs_delegs_end(struct dafs_sb_info *sbi)
 {
 	struct dafs_deleg *deleg;
 
-	while ((deleg = dafs_deleg_take_away(sbi, NULL, "returned")))
+	while ((deleg = dafs_deleg_take_away(sbi, BIT(DAFS_DELEG_USED) | BIT(DAFS_DELEG_FORMER),
+					     "returned")))
 		dafs_deleg_return(deleg);
 }
 

@@ -90,8 +90,8 @@ static bool dafs_open_state_narrow(struct dafs_open_state *os)
  * @nodelay: that of struct dafs_op
  * @status: filled with that of the last response, or 0
  *
- * Its locks are reclaimed before others learn the new state-id, and it is known what became of
- * data that was written under locks.
+ * Its locks and its delegation are reclaimed before others learn the new state-id, and it is
+ * known what became of data that was written under locks.
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -101,10 +101,12 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 {
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
+	struct dafs_asked asked;
 	int err;
 
 	dafs_open_state_how(os, &how);
 	how.nodelay = nodelay;
+	how.former = dafs_deleg_former(os);
 	/* what an attempt before has left stays @os->left until the server has opened it anew */
 	err = dafs_open_reclaim(os->sbi->clnt, conn, os->cred, &os->fh, &how, &opened);
 	if (err && opened.status == DAFSERR_ACCES && dafs_open_state_narrow(os)) {
@@ -121,10 +123,19 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
 	if (!err)
 		err = dafs_debt_reclaimed(os, conn, &how, status);
-	if (err)
+	if (!err)
+		err = dafs_deleg_verify(os, conn, &opened, &asked);
+	if (err) {
+		/* the open is lost, but not what came with it */
+		if (dafs_status_refuses(*status)) {
+			os->granted = opened.delegation;
+			dafs_deleg_take(os, dafs_asked_never());
+		}
 		return err;
+	}
 	os->left = false;
 	dafs_open_state_opened(os, &opened);
+	dafs_deleg_reclaimed(os, asked);
 	return 0;
 }
 

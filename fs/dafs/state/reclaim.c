@@ -34,8 +34,11 @@ static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status
 	/* what it has written may be in the cache only, and others may have written since */
 	if (os->breached)
 		set_bit(DAFS_INO_ZAP, &os->di->flags);
-	pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",
-			    &os->sbi->params.dst, os->ino, dafs_status_name(status));
+	dafs_deleg_not_reclaimed(os);
+	/* if it was kept for its delegation alone, no program has lost anything */
+	if (!READ_ONCE(os->closing))
+		pr_warn_ratelimited("dafs: server %pISpc does not give an open file back: inode %llu, %s\n",
+				    &os->sbi->params.dst, os->ino, dafs_status_name(status));
 	return err;
 }
 
@@ -270,9 +273,15 @@ static bool dafs_open_state_is_of(struct dafs_open_state *os,
 	return is;
 }
 
+/* Has no program the file open by it, but a delegation keeps it? */
+static bool dafs_open_state_is_idle(const struct dafs_open_state *os)
+{
+	return READ_ONCE(os->deleg) && refcount_read(&os->ref) == 1;
+}
+
 /* The next open that the server does not have, with a reference on its memory. */
 static struct dafs_open_state *dafs_opens_next(struct dafs_sb_info *sbi,
-					       const struct dafs_conn *conn)
+					       const struct dafs_conn *conn, bool idle)
 {
 	struct dafs_open_state *os, *found = NULL;
 
@@ -284,7 +293,8 @@ static struct dafs_open_state *dafs_opens_next(struct dafs_sb_info *sbi,
 		os->recovery = sbi->recovery;
 		list_move_tail(&os->all_link, &sbi->opens);
 		/* not so where the last recovery got before it lost its connection */
-		if (!dafs_open_state_is_of(os, &conn->client_id))
+		if (!dafs_open_state_is_of(os, &conn->client_id) &&
+		    (idle || !dafs_open_state_is_idle(os)))
 			found = os;
 	}
 	if (found)
@@ -337,6 +347,29 @@ static bool dafs_opens_left(struct dafs_sb_info *sbi, const struct dafs_conn *co
 	return left;
 }
 
+/* @idle: those too that no program uses */
+static int dafs_opens_recover_all(struct dafs_sb_info *sbi, struct dafs_conn *conn, bool idle)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&sbi->opens_lock);
+	sbi->recovery++;
+	spin_unlock(&sbi->opens_lock);
+	while (dafs_chan_is_open(conn->op)) {
+		os = dafs_opens_next(sbi, conn, idle);
+		if (!os)
+			return 0;
+		/* others may use the file by now, and no program here needs it */
+		if (READ_ONCE(sbi->delegs_refused) && dafs_open_state_is_idle(os))
+			dafs_deleg_not_reclaimed(os);
+		while (dafs_opens_recover_one(os, conn) && dafs_chan_is_open(conn->op) &&
+		       !READ_ONCE(sbi->leaving))
+			dafs_recover_slowly(&sbi->recoverer);
+		kref_put(&os->kref, dafs_open_state_free);
+	}
+	return -ENOTCONN;
+}
+
 /**
  * dafs_opens_recover() - get back all opens from a server that knows none
  * @sbi: the mount
@@ -347,27 +380,23 @@ static bool dafs_opens_left(struct dafs_sb_info *sbi, const struct dafs_conn *co
  * as it asks for patience it is asked again: it may need minutes to have the file
  * system, which the rest of the client need not wait for.
  *
+ * With an open come its locks and its delegation; opens that only a delegation keeps come last,
+ * for the server does not wait for ever.
+ *
  * Context: may sleep; a work queue.
  * Return: 0, or -ENOTCONN if the connection was lost meanwhile.
  */
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 {
-	struct dafs_open_state *os;
+	int err;
 
 	dafs_delegs_forget(sbi, conn);
-	spin_lock(&sbi->opens_lock);
-	sbi->recovery++;
-	spin_unlock(&sbi->opens_lock);
-	while (dafs_chan_is_open(conn->op)) {
-		os = dafs_opens_next(sbi, conn);
-		if (!os) {
-			sbi->recoverer.complete = !dafs_opens_left(sbi, conn);
-			return 0;
-		}
-		while (dafs_opens_recover_one(os, conn) && dafs_chan_is_open(conn->op) &&
-		       !READ_ONCE(sbi->leaving))
-			dafs_recover_slowly(&sbi->recoverer);
-		kref_put(&os->kref, dafs_open_state_free);
-	}
-	return -ENOTCONN;
+	err = dafs_opens_recover_all(sbi, conn, false);
+	if (!err)
+		err = dafs_opens_recover_all(sbi, conn, true);
+	if (err)
+		return err;
+	dafs_delegs_abandon(sbi);
+	sbi->recoverer.complete = !dafs_opens_left(sbi, conn);
+	return 0;
 }

@@ -52,7 +52,9 @@ struct dafs_reserved {
  * @locks: the byte-range locks that are set by it, which are one of its users; or NULL
  * @state_id: from the server
  * @client_id: client-id that the open belongs to
- * @granted: what came with it, until dafs_deleg_take()
+ * @granted: what came with it, until dafs_deleg_take() or dafs_deleg_reclaimed()
+ * @deleg: the delegation that came with it, as long as the inode has that; guarded by a lock of
+ *	state/deleg.c
  * @lost: errno for the users, if the server refused the reclaim
  * @breached: it is lost, and it denied something to others, who may have done that since; set
  *	once
@@ -98,6 +100,7 @@ struct dafs_open_state {
 	struct dafs_state_id state_id;
 	struct dafs_client_id client_id;
 	struct dafs_delegation granted;
+	struct dafs_deleg *deleg;
 	int lost;
 	bool breached;
 	bool reclaiming;

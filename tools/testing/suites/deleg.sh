@@ -359,7 +359,47 @@ tap_is "$(cat $A/expired)" after "it knows that it has no delegations any more"
 tap_run "as it has another client-id" [ "$(client_id)" != "$former" ]
 wait $maker
 
-# The server forgets everything
+# The server restarts: what it had delegated is delegated again
+read_again()
+{
+	cat $A/again >/dev/null
+}
+reclaimed()
+{
+	[ "$(cat /sys/module/dafsd/parameters/grace)" = 0 ]
+}
+writeback=$(cat /proc/sys/vm/dirty_writeback_centisecs)
+echo 0 >/proc/sys/vm/dirty_writeback_centisecs
+delegated again before
+delegated changed before
+exec 7<$A/again
+head -c 1 <&7 >/dev/null
+echo content >$D/unsynced
+hold $A/unsynced amore
+modprobe -r dafsd
+echo after >$D/changed
+start_server
+tap_run "the server has restarted" stat -f $A $B
+tap_run "and has given back what there was" eventually reclaimed
+requests head -c 1 <&7 >/dev/null
+tap_is "$(asked .)" 0 "a file that was open and delegated is read without asking the server"
+exec 7<&-
+requests read_again
+tap_is "$(asked OPEN) $(asked READ) $(asked GETATTR)" "0 0 0" "it is opened and read again"
+requests read_again
+tap_is "$(asked .)" 0 "and then nothing else is asked"
+requests cat $A/changed >/tmp/changed
+tap_is "$(cat /tmp/changed) $(asked OPEN)" "after 0" \
+	"what a program of the server has written meanwhile is read, by the delegation"
+tap_is "$(stat -c %s $D/unsynced)" 8 "what was written to another one is not at the server"
+tap_is "$(timeout 60 cat $B/unsynced)" "content
+more" "another client reads it"
+release
+tap_is "$(file $B/again wx)" "" "another client writes to the first one"
+tap_is "$(head -c 1 $A/again)" x "and it is read"
+echo "$writeback" >/proc/sys/vm/dirty_writeback_centisecs
+
+# With a program that has locked the file, and with another lease
 echo restart >$D/restart
 hold $A/restart l wRESTART
 modprobe -r dafsd

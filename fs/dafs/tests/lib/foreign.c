@@ -241,7 +241,12 @@ static dafs_status_t foreign_readdir(struct foreign *f, int dir)
 
 static void foreign_delegate(struct foreign *f)
 {
-	if (!f->delegates)
+	const struct dafs_open_args *args = &f->args.open;
+	bool claims = args->claim_type == DAFS_CLAIM_PREVIOUS;
+
+	if (claims)
+		f->claimed = args->delegate_type;
+	if (!f->delegates || (claims && !f->claimed))
 		return;
 	get_random_bytes(&f->deleg_id, sizeof(f->deleg_id));
 	f->res.open.delegation_type = f->delegates;

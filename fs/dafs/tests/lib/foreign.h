@@ -61,6 +61,7 @@ extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
  * @downgrades: number of OPEN_DOWNGRADEs so far
  * @state_id: its state-id
  * @delegates: what each OPEN delegates, DAFS_OPEN_DELEGATE_*
+ * @claimed: what the last CLAIM_PREVIOUS has claimed, likewise
  * @recalls: it says that this is recalled already
  * @deleg_id: state-id of the last delegation
  * @returns: number of DELEGRETURNs of it so far
@@ -105,6 +106,7 @@ struct foreign {
 	unsigned int downgrades;
 	struct dafs_state_id state_id;
 	u32 delegates;
+	u32 claimed;
 	bool recalls;
 	struct dafs_state_id deleg_id;
 	unsigned int returns;

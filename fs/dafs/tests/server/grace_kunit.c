@@ -301,6 +301,7 @@ static void grace_delegation_test(struct kunit *test)
 	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
 	struct dafs_delegreturn_args args;
 	struct grace_client client = {}, other = {};
+	struct dafs_state_id first;
 	struct dafs_req_hdr hdr;
 	struct raw_conn *bc;
 	struct raw_msg *msg;
@@ -316,6 +317,12 @@ static void grace_delegation_test(struct kunit *test)
 			grace_reclaim_deleg(test, &client, &file, DAFS_RD,
 					    DAFS_OPEN_DELEGATE_READ));
 	KUNIT_EXPECT_EQ(test, 0, client.open.recall);
+	/* once more, as if the response had been lost */
+	first = client.open.deleg_state_id;
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ,
+			grace_reclaim_deleg(test, &client, &file, DAFS_RD,
+					    DAFS_OPEN_DELEGATE_READ));
+	KUNIT_EXPECT_MEMEQ(test, first.b, client.open.deleg_state_id.b, sizeof(first.b));
 	args.state_id = client.open.deleg_state_id;
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
 			   raw_call(client.conn, DAFS_PROC_DELEGRETURN, &args, NULL));

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Delegations of a mount that are reclaimed from a server that has restarted (4.4.1.6, 6.5.24):
+ * from one that the test plays, and from the real one.
+ */
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/dafs/stats.h>
+#include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/grace.h"
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/state/deleg.h"
+#include "../../../../drivers/dafsd/store/store.h"
+#include "../lib/foreign.h"
+#include "../lib/open_test.h"
+
+/* Seconds: longer than any lease */
+#define RECLAIM_LONG	7200
+
+/**
+ * struct reclaim - a mount
+ * @test: the test
+ * @f: the server that the test plays; or NULL
+ * @fix: otherwise, another client of the real server
+ * @mnt: the mount
+ * @clnt: its client
+ * @nth: which connection that @f has accepted is its operation channel
+ */
+struct reclaim {
+	struct kunit *test;
+	struct foreign *f;
+	struct dafs_fixture *fix;
+	struct vfsmount *mnt;
+	struct dafs_client *clnt;
+	unsigned int nth;
+};
+
+/* How often the mount has sent a request */
+static u64 reclaim_calls(const struct reclaim *r, u32 proc)
+{
+	u64 sums[DAFS_NR_STATS];
+
+	dafs_stats_read(r->clnt->stats, proc, sums);
+	return sums[DAFS_STAT_CALLS];
+}
+
+/* What needs the session waits until everything is reclaimed. */
+static void reclaim_wait(struct reclaim *r)
+{
+	const struct path root = { .mnt = r->mnt, .dentry = r->mnt->mnt_root };
+	struct kstat stat;
+
+	KUNIT_EXPECT_EQ(r->test, 0, vfs_getattr(&root, &stat, STATX_MTIME, AT_STATX_FORCE_SYNC));
+}
+
+static void reclaim_expect(struct reclaim *r, struct file *file, const void *data, size_t len)
+{
+	loff_t pos = 0;
+	u8 buf[10];
+
+	KUNIT_EXPECT_EQ(r->test, len, kernel_read(file, buf, len, &pos));
+	KUNIT_EXPECT_MEMEQ(r->test, buf, data, len);
+}
+
+/* A server that the test plays, and that delegates */
+static struct reclaim reclaim_serve(struct kunit *test, u32 type)
+{
+	struct reclaim r = { .test = test, .f = foreign_server(test) };
+
+	r.f->srv->opts.use_back_control_channel = 1;
+	r.f->delegates = type;
+	r.mnt = foreign_mount(r.f);
+	r.clnt = DAFS_SB(r.mnt->mnt_sb)->clnt;
+	return r;
+}
+
+static struct file *reclaim_open(struct reclaim *r, int flags)
+{
+	return foreign_file(r->test, r->mnt, "file", flags);
+}
+
+/* It has forgotten the client, and the connection is lost. */
+static void reclaim_restart(struct reclaim *r)
+{
+	struct raw_conn *conn = raw_accepted(r->f->srv, r->nth);
+
+	KUNIT_ASSERT_NOT_NULL(r->test, conn);
+	get_random_bytes(&r->f->srv->client_id, sizeof(r->f->srv->client_id));
+	raw_hang_up(conn);
+	/* with the back-control channel */
+	r->nth += 2;
+}
+
+static dafs_status_t reclaim_recall(struct reclaim *r)
+{
+	struct raw_conn *bc = raw_accepted(r->f->srv, r->nth + 1);
+	struct dafs_bc_recall_args args = {
+		.filehandle = r->f->fh[FOREIGN_FILE],
+		.state_id = r->f->deleg_id,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(r->test, bc);
+	return raw_call(bc, DAFS_PROC_BC_RECALL, &args, NULL);
+}
+
+/* A file that was read, and that no program has open */
+static struct reclaim reclaim_reader(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_READ);
+	struct file *file = reclaim_open(&r, O_RDONLY);
+
+	reclaim_expect(&r, file, r.f->data, 10);
+	__fput_sync(file);
+	KUNIT_ASSERT_EQ(test, 1, r.f->opens);
+	return r;
+}
+
+/* A file that a program has open, and to which it has written what the server does not have */
+static struct file *reclaim_writer(struct reclaim *r)
+{
+	struct file *file = reclaim_open(r, O_RDWR);
+	loff_t pos = 0;
+
+	KUNIT_EXPECT_EQ(r->test, 10, kernel_write(file, "0123456789", 10, &pos));
+	KUNIT_EXPECT_NE(r->test, 0, memcmp(r->f->data, "0123456789", 10));
+	return file;
+}
+
+/* The file is opened and read again; @opens and @reads: what the server is asked for */
+static void reclaim_again(struct reclaim *r, unsigned int opens, bool reads)
+{
+	u64 before = reclaim_calls(r, DAFS_PROC_READ_INLINE);
+	unsigned int opened = r->f->opens;
+	struct file *file = reclaim_open(r, O_RDONLY);
+
+	reclaim_expect(r, file, r->f->data, 10);
+	KUNIT_EXPECT_EQ(r->test, opened + opens, r->f->opens);
+	KUNIT_EXPECT_EQ(r->test, reads, reclaim_calls(r, DAFS_PROC_READ_INLINE) != before);
+	__fput_sync(file);
+}
+
+/* It is given back, although no program has the file open, and what was read is still good. */
+static void dafs_deleg_reclaim_read_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, 2, r.f->opens);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ, r.f->claimed);
+	reclaim_again(&r, 0, false);
+	/* and recalled by its new state-id */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reclaim_recall(&r));
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->returns, 1));
+	KUNIT_EXPECT_TRUE(test, foreign_closed(r.f));
+	KUNIT_EXPECT_EQ(test, 0, r.f->strangers);
+}
+
+/* It is given back, but programs of the server have changed the file meanwhile. */
+static void dafs_deleg_reclaim_changed_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+
+	r.f->data[0]++;
+	r.f->change++;
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	reclaim_again(&r, 0, true);
+	reclaim_again(&r, 0, false);
+}
+
+/* It is not given back: the file is as one that was not delegated. */
+static void dafs_deleg_reclaim_lost_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+
+	r.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ, r.f->claimed);
+	/* nor is it kept open then */
+	KUNIT_EXPECT_TRUE(test, foreign_closed(r.f));
+	r.f->data[0]++;
+	r.f->change++;
+	reclaim_again(&r, 1, true);
+	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
+}
+
+/* Likewise one for writing: what was written is kept, and reaches the server. */
+static void dafs_deleg_reclaim_lost_write_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_writer(&r);
+
+	r.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_WRITE, r.f->claimed);
+	reclaim_expect(&r, file, "0123456789", 10);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	/* what others have done is not told from own changes, so it is read anew */
+	reclaim_again(&r, 1, true);
+	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
+	__fput_sync(file);
+}
+
+/* It is given back to be returned: what was written is written before. */
+static void dafs_deleg_reclaim_recalled_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_writer(&r);
+
+	r.f->recalls = true;
+	reclaim_restart(&r);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->returns, 1));
+	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	r.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	reclaim_again(&r, 1, true);
+	__fput_sync(file);
+}
+
+/* It is recalled before the client knows that it has it again. */
+static void dafs_deleg_reclaim_early_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_writer(&r);
+
+	r.f->keeps = DAFS_PROC_OPEN;
+	reclaim_restart(&r);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(r.f));
+	DAFS_EXPECT_STATUS(test, DAFSERR_BADHANDLE, reclaim_recall(&r));
+	foreign_release(r.f);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->returns, 1));
+	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	__fput_sync(file);
+}
+
+/* @proc: during which the connection is lost; @restarts: because the server restarts once more */
+static void reclaim_broken(struct kunit *test, u32 proc, bool restarts)
+{
+	struct reclaim r = reclaim_reader(test);
+
+	r.f->hangs_up = proc;
+	reclaim_restart(&r);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(r.f));
+	if (restarts)
+		get_random_bytes(&r.f->srv->client_id, sizeof(r.f->srv->client_id));
+	r.f->srv->refuse = false;
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, 3, r.f->opens);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ, r.f->claimed);
+	reclaim_again(&r, 0, false);
+	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
+}
+
+/* A recovery that fails half-way is repeated, also if the server has restarted meanwhile. */
+static void dafs_deleg_reclaim_again_test(struct kunit *test)
+{
+	reclaim_broken(test, DAFS_PROC_OPEN, false);
+	reclaim_broken(test, DAFS_PROC_GETATTR_INLINE, false);
+	reclaim_broken(test, DAFS_PROC_OPEN, true);
+	reclaim_broken(test, DAFS_PROC_GETATTR_INLINE, true);
+}
+
+/* The server has restarted twice, and gives back what it has given back before. */
+static void dafs_deleg_reclaim_twice_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, 3, r.f->opens);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ, r.f->claimed);
+	reclaim_again(&r, 0, false);
+}
+
+/* The server was away for longer than the lease. */
+static void dafs_deleg_reclaim_late_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+	unsigned int lapses = r.clnt->lapses;
+	unsigned long end;
+
+	r.f->srv->refuse = true;
+	reclaim_restart(&r);
+	KUNIT_ASSERT_TRUE(test, foreign_lost(r.clnt));
+	WRITE_ONCE(r.clnt->renewed, ktime_sub(r.clnt->renewed, ktime_set(RECLAIM_LONG, 0)));
+	r.f->srv->refuse = false;
+	reclaim_wait(&r);
+	end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	while (READ_ONCE(r.clnt->lapses) == lapses && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, lapses + 1, r.clnt->lapses);
+	reclaim_again(&r, 0, false);
+	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
+}
+
+/* The mount ends while the server is away. */
+static void dafs_deleg_reclaim_unmount_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+
+	r.f->keeps = DAFS_PROC_OPEN;
+	reclaim_restart(&r);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(r.f));
+	r.f->srv->refuse = true;
+	raw_hang_up(r.f->from);
+	kunit_release_action(test, foreign_unmount, r.mnt);
+	KUNIT_EXPECT_EQ(test, 2, r.f->opens);
+}
+
+/* A mount of the real server, which delegates */
+static struct reclaim reclaim_mount(struct kunit *test)
+{
+	struct reclaim r = { .test = test, .fix = dafs_fixture(test, NULL) };
+
+	KUNIT_ASSERT_NOT_NULL(test, dafsd_server.store);
+	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
+	dafs_fixture_server_param(test, &dafsd_deleg_rest_seconds, 0);
+	dafs_fixture_server_param(test, &dafsd_recall_wait_ms, 1);
+	dafs_backing_write(test, r.fix, "file", "content", 7);
+	r.mnt = foreign_mount_from(test, &r.fix->params.dst);
+	r.clnt = DAFS_SB(r.mnt->mnt_sb)->clnt;
+	return r;
+}
+
+static struct file *reclaim_file(struct reclaim *r, int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/file", r->fix->name);
+	return foreign_file(r->test, r->mnt, path, flags);
+}
+
+/* The record of the client of a mount; those of others are deleted */
+struct reclaim_record {
+	u8 id[128];
+	u32 id_len;
+	struct dafsd_client_record value;
+	bool found;
+};
+
+static void reclaim_find(struct reclaim_record *rec, const struct dafs_client_id *client_id)
+{
+	const struct dafsd_client *client;
+
+	mutex_lock(&dafsd_server.clients_lock);
+	list_for_each_entry(client, &dafsd_server.clients, node)
+		if (dafs_opaque64_equal(&client->client_id, client_id)) {
+			rec->id_len = min_t(u32, client->id_len, sizeof(rec->id));
+			memcpy(rec->id, client->id, rec->id_len);
+		}
+	mutex_unlock(&dafsd_server.clients_lock);
+}
+
+static int reclaim_keep(void *priv, const struct dafsd_key *key, const void *value, u32 len)
+{
+	struct reclaim_record *rec = priv;
+
+	if (key->len == rec->id_len && !memcmp(key->data, rec->id, key->len) &&
+	    len == sizeof(rec->value)) {
+		rec->found = true;
+		memcpy(&rec->value, value, len);
+	}
+	dafsd_store_delete(dafsd_server.store, key);
+	return 0;
+}
+
+static void reclaim_grace_ends(void *server)
+{
+	dafsd_grace_exit(server);
+}
+
+/* The client of the mount has lost its session, and does not come back before reclaim_return(). */
+static void reclaim_leave(struct reclaim *r, struct reclaim_record *rec)
+{
+	struct dafs_client_id client_id = dafs_test_client_id(r->test, r->clnt);
+
+	*rec = (struct reclaim_record){};
+	reclaim_find(rec, &client_id);
+	disable_delayed_work_sync(&r->clnt->ses->reconnect);
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, reclaim_keep, rec);
+	KUNIT_ASSERT_TRUE(r->test, rec->found);
+	KUNIT_ASSERT_EQ(r->test, 0, dafsd_client_end_id(&dafsd_server, &client_id));
+	KUNIT_ASSERT_TRUE(r->test, foreign_lost(r->clnt));
+}
+
+/* The server seems to have restarted, and to know the client. */
+static void reclaim_return(struct reclaim *r, const struct reclaim_record *rec)
+{
+	struct dafsd_key key = { DAFSD_RECORD_CLIENT, rec->id_len, rec->id };
+
+	KUNIT_ASSERT_EQ(r->test, 0, dafsd_store_put(dafsd_server.store, &key, &rec->value,
+						    sizeof(rec->value)));
+	KUNIT_ASSERT_EQ(r->test, 0,
+			kunit_add_action_or_reset(r->test, reclaim_grace_ends, &dafsd_server));
+	KUNIT_ASSERT_EQ(r->test, 0, dafsd_grace_load(&dafsd_server, dafsd_server.store));
+	dafsd_grace_begin(&dafsd_server);
+	enable_delayed_work(&r->clnt->ses->reconnect);
+	queue_delayed_work(system_unbound_wq, &r->clnt->ses->reconnect, 0);
+	reclaim_wait(r);
+}
+
+/* DELEGPURGE ends the grace period. */
+static void reclaim_grace_over(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (dafsd_in_grace(&dafsd_server) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_ASSERT_FALSE(test, dafsd_in_grace(&dafsd_server));
+}
+
+/*
+ * R-6.5.24-19: a file keeps its write delegation over a restart of the server, and what is
+ * written there is not at the server until another client opens it.
+ */
+static void dafs_deleg_reclaim_real_test(struct kunit *test)
+{
+	const struct dafs_opener who = { .owner = "other", .share_access = DAFS_RD };
+	struct reclaim r = reclaim_mount(test);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct file *file = reclaim_file(&r, O_RDWR);
+	struct reclaim_record rec;
+	struct dafs_open_res res;
+	dafs_status_t status;
+	struct file *again;
+	loff_t pos = 0;
+	u64 opens;
+
+	KUNIT_EXPECT_EQ(test, 7, kernel_write(file, "CONTENT", 7, &pos));
+	reclaim_leave(&r, &rec);
+	reclaim_return(&r, &rec);
+	reclaim_grace_over(test);
+	opens = reclaim_calls(&r, DAFS_PROC_OPEN);
+	again = reclaim_file(&r, O_RDONLY);
+	reclaim_expect(&r, again, "CONTENT", 7);
+	__fput_sync(again);
+	KUNIT_EXPECT_EQ(test, opens, reclaim_calls(&r, DAFS_PROC_OPEN));
+	KUNIT_EXPECT_EQ(test, 0, reclaim_calls(&r, DAFS_PROC_WRITE_INLINE) +
+				 reclaim_calls(&r, DAFS_PROC_WRITE_DIRECT));
+	KUNIT_EXPECT_EQ(test, 0, reclaim_calls(&r, DAFS_PROC_DELEGRETURN));
+	do {
+		status = dafs_share(test, r.fix, &who, &res);
+		msleep(20);
+	} while (status == DAFSERR_DELAY && time_before(jiffies, end));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, status);
+	dafs_expect_content(test, r.fix, "file", "CONTENT");
+	KUNIT_EXPECT_EQ(test, 1, reclaim_calls(&r, DAFS_PROC_DELEGRETURN));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, r.fix->clnt, &res));
+	__fput_sync(file);
+}
+
+/* What a program of the server has written while the client was away is read. */
+static void dafs_deleg_reclaim_local_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_mount(test);
+	struct reclaim_record rec;
+	struct file *file;
+	unsigned int i;
+	u64 opens;
+
+	for (i = 0; i < 3; i++) {
+		file = reclaim_file(&r, O_RDONLY);
+		reclaim_expect(&r, file, "content", 7);
+		__fput_sync(file);
+	}
+	reclaim_leave(&r, &rec);
+	dafs_backing_write(test, r.fix, "file", "CHANGED", 7);
+	reclaim_return(&r, &rec);
+	opens = reclaim_calls(&r, DAFS_PROC_OPEN);
+	file = reclaim_file(&r, O_RDONLY);
+	reclaim_expect(&r, file, "CHANGED", 7);
+	__fput_sync(file);
+	KUNIT_EXPECT_EQ(test, opens, reclaim_calls(&r, DAFS_PROC_OPEN));
+}
+
+static struct kunit_case dafs_deleg_reclaim_cases[] = {
+	KUNIT_CASE(dafs_deleg_reclaim_read_test),
+	KUNIT_CASE(dafs_deleg_reclaim_changed_test),
+	KUNIT_CASE(dafs_deleg_reclaim_lost_test),
+	KUNIT_CASE(dafs_deleg_reclaim_lost_write_test),
+	KUNIT_CASE(dafs_deleg_reclaim_recalled_test),
+	KUNIT_CASE(dafs_deleg_reclaim_early_test),
+	KUNIT_CASE(dafs_deleg_reclaim_again_test),
+	KUNIT_CASE(dafs_deleg_reclaim_twice_test),
+	KUNIT_CASE(dafs_deleg_reclaim_late_test),
+	KUNIT_CASE(dafs_deleg_reclaim_unmount_test),
+	KUNIT_CASE(dafs_deleg_reclaim_real_test),
+	KUNIT_CASE(dafs_deleg_reclaim_local_test),
+	{}
+};
+
+static struct kunit_suite dafs_deleg_reclaim_suite = {
+	.name = "dafs_deleg_reclaim",
+	.test_cases = dafs_deleg_reclaim_cases,
+};
+
+kunit_test_suite(dafs_deleg_reclaim_suite);
