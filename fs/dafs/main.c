@@ -49,6 +49,7 @@ static const struct dafs_back_ops dafs_main_back_ops = {
 
 static const struct dafs_deleg_ops dafs_main_deleg_ops = {
 	.settle = dafs_file_hand_over,
+	.discard = dafs_file_discard,
 };
 
 static int __init dafs_init(void)

@@ -23,6 +23,7 @@ extern struct workqueue_struct *dafs_done_wq;	/* made by main.c */
 void dafs_write_back(struct inode *inode);
 bool dafs_mapping_zapped(const struct dafs_inode *di);
 int dafs_zap_mapping(struct inode *inode);
+void dafs_discard(struct inode *inode, int stores);
 int dafs_revalidate_mapping(struct inode *inode, const struct cred *cred);
 int dafs_invalidate_lock(struct inode *inode, loff_t start, loff_t end);
 int dafs_drop_range(struct inode *inode, loff_t start, loff_t end);

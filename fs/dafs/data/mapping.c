@@ -113,6 +113,65 @@ int dafs_zap_mapping(struct inode *inode)
 	return err == -ERESTARTSYS ? err : 0;
 }
 
+/*
+ * Return: false if a program may rely on what else there is: it has stored to the file since, or
+ * could do so unnoticed; or it waits until all that it has written is stable.
+ */
+static bool dafs_discard_may_go_on(struct inode *inode, int stores)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+
+	return atomic_read(&di->stores) == stores && !mapping_mapped(inode->i_mapping) &&
+	       !test_bit(DAFS_INO_FLUSHING, &di->flags);
+}
+
+/*
+ * What is under write-back is left alone.  Who stores to the folio from now on is counted first,
+ * and then waits for its lock.
+ */
+static void dafs_folio_discard(struct inode *inode, struct folio *folio, int stores)
+{
+	struct address_space *mapping = inode->i_mapping;
+
+	folio_lock(folio);
+	if (folio->mapping == mapping && folio_test_dirty(folio) &&
+	    !folio_test_writeback(folio) && dafs_discard_may_go_on(inode, stores))
+		generic_error_remove_folio(mapping, folio);
+	folio_unlock(folio);
+}
+
+/**
+ * dafs_discard() - drop what was written but not sent, because the file is being truncated
+ * @inode: a regular file
+ * @stores: dafs_inode.stores when that was known: what has been written since is kept, with all
+ *	else
+ *
+ * The attributes, with the size, must be read again.
+ *
+ * Context: may sleep; no folio locked.
+ */
+void dafs_discard(struct inode *inode, int stores)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	struct folio_batch batch;
+	pgoff_t next = 0;
+	unsigned int i;
+
+	folio_batch_init(&batch);
+	/* nobody writes it back to drop it */
+	mutex_lock(&di->zap_lock);
+	while (dafs_discard_may_go_on(inode, stores) &&
+	       filemap_get_folios_tag(inode->i_mapping, &next, (pgoff_t)-1,
+				      PAGECACHE_TAG_DIRTY, &batch)) {
+		for (i = 0; i < folio_batch_count(&batch); i++)
+			dafs_folio_discard(inode, batch.folios[i], stores);
+		folio_batch_release(&batch);
+		cond_resched();
+	}
+	mutex_unlock(&di->zap_lock);
+	dafs_attrs_doubt(di);
+}
+
 /**
  * dafs_revalidate_mapping() - have cached data that may be trusted
  * @inode: a regular file

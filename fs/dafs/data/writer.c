@@ -160,6 +160,8 @@ vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
 	ret = dafs_writer_claim_fault(inode, file->f_cred);
 	if (ret)
 		return ret;
+	/* before the folio is locked; pairs with dafs_folio_discard() */
+	atomic_inc(&DAFS_I(inode)->stores);
 	if (folio_test_private(folio))
 		dafs_folio_all_dirty(folio, file->f_mapping);
 	ret = netfs_page_mkwrite(vmf, NULL);

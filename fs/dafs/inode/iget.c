@@ -53,6 +53,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->btime = (struct timespec64){};
 	atomic_set(&di->writers, 0);
 	atomic_set(&di->left_writes, 0);
+	atomic_set(&di->stores, 0);
 	di->writer = NULL;
 	di->writer_leaves = false;
 	di->unstable_bytes = 0;

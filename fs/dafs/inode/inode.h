@@ -88,6 +88,8 @@ struct dafs_locks;
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
  * @left_writes: direct writes and appends in progress whose tasks were killed
+ * @stores: counts buffered writes, and faults of stores to mapped pages, before they make a
+ *	folio dirty
  * @writer: user who owns the dirty folios, see data/writer.c, or NULL; guarded by @lock, and
  *	changed under @claim_lock and netfs.wb_lock
  * @writer_leaves: another user waits for the write-back of these folios; guarded by
@@ -135,6 +137,7 @@ struct dafs_inode {
 	atomic_t ahead_credit;
 	atomic_t writers;
 	atomic_t left_writes;
+	atomic_t stores;
 	const struct cred *writer;
 	bool writer_leaves;
 	struct mutex write_lock;	/* see above */

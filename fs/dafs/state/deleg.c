@@ -88,6 +88,8 @@ enum dafs_deleg_stage {
  * @until: LEAVING: the server does not revoke it before that time of
  *	ktime_get_coarse_boottime(); 0 if it may have done so
  * @idle: no program had the file open when it was taken away
+ * @moot: LEAVING: what is written and not sent is of no use, because the file is truncated next
+ * @stores: with @moot: dafs_inode.stores when it became so
  * @blurred: FORMER: changes of others since cannot be told from own ones
  * @delay_ms: between two attempts
  * @work: returns it
@@ -104,6 +106,8 @@ struct dafs_deleg {
 	struct dafs_delegation what;
 	ktime_t until;
 	bool idle;
+	bool moot;
+	int stores;
 	bool blurred;
 	unsigned int delay_ms;
 	struct delayed_work work;
@@ -264,6 +268,9 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 	/* before it is written over what others may have written */
 	if (dafs_deleg_has_run_out(deleg))
 		dafs_debt_breach(deleg->inode);
+	/* a server that may have revoked it may have given the file to others since */
+	if (deleg->moot && !dafs_deleg_is_late(deleg))
+		dafs_deleg_ops->discard(deleg->inode, deleg->os->cred, deleg->stores);
 	dafs_deleg_ops->settle(deleg->inode, deleg->os->cred, deleg->idle);
 	if (leased && !dafs_deleg_is_late(deleg))
 		return -EAGAIN;
@@ -389,13 +396,26 @@ static struct dafs_deleg *dafs_deleg_find(const struct dafs_client_id *client_id
 	return NULL;
 }
 
+/*
+ * The file is about to be truncated.  What programs store from now on is kept; but what they store
+ * to pages that they have mapped already, or are just writing, would not be seen.
+ */
+static void dafs_deleg_make_moot(struct dafs_deleg *deleg)
+{
+	struct inode *inode = deleg->inode;
+
+	deleg->stores = atomic_read(&DAFS_I(inode)->stores);
+	/* pairs with dafs_writer_begin() */
+	smp_rmb();
+	deleg->moot = !atomic_read(&DAFS_I(inode)->writers) && !mapping_mapped(inode->i_mapping);
+}
+
 /**
  * dafs_deleg_recall() - BC_RECALL (6.6.4)
  * @client_id: what the server has given it under
  * @args: the directive
  *
- * Nothing has to be written if the file is about to be truncated, but what was written may be
- * more than what the server knows to be obsolete, so it is written all the same.
+ * If the file is about to be truncated, what was written until now need not be.
  *
  * Context: any but interrupt; does not sleep.
  * Return: OK: it will be returned; BADHANDLE; or BAD_STATEID.
@@ -412,6 +432,8 @@ dafs_status_t dafs_deleg_recall(const struct dafs_client_id *client_id,
 		dafs_recall_remember(&args->state_id);
 	else if (!dafs_deleg_claim(deleg, "recalled"))
 		deleg = NULL;
+	if (deleg && args->truncate)
+		dafs_deleg_make_moot(deleg);
 	spin_unlock(&dafs_delegs_lock);
 	if (deleg)
 		dafs_deleg_return(deleg);

@@ -13,9 +13,12 @@ struct dafs_open_state;
  * struct dafs_deleg_ops - what upper layers do before a delegation is returned
  * @settle: make what was written stable, and read the attributes after that; @idle: no program
  *	writes, and the inode may be locked
+ * @discard: before that, drop what was written, but not what was since dafs_inode.stores was
+ *	@stores, because the file is about to be truncated
  */
 struct dafs_deleg_ops {
 	void (*settle)(struct inode *inode, const struct cred *cred, bool idle);
+	void (*discard)(struct inode *inode, const struct cred *cred, int stores);
 };
 
 void dafs_delegs_init(const struct dafs_deleg_ops *ops);

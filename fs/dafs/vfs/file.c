@@ -191,6 +191,25 @@ void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle
 }
 
 /**
+ * dafs_file_discard() - what was written to a file that was delegated is of no use (6.6.4)
+ * @inode: a regular file, which the server is going to truncate when it is handed over
+ * @cred: whom to ask the server for
+ * @stores: dafs_inode.stores when it said so
+ *
+ * What a program has locked is written all the same: it may not reckon with others.
+ *
+ * Context: may sleep; a work queue.
+ */
+void dafs_file_discard(struct inode *inode, const struct cred *cred, int stores)
+{
+	if (dafs_locks_any(inode))
+		return;
+	dafs_discard(inode, stores);
+	/* it may be as long as what was discarded */
+	dafs_revalidate(inode, cred, true);
+}
+
+/**
  * dafs_file_is_written() - has all cached data of a file been written?
  * @inode: a regular file
  *
@@ -533,6 +552,8 @@ static void dafs_writer_begin(struct inode *inode)
 	spin_lock(&inode->i_lock);
 	atomic_inc(&DAFS_I(inode)->writers);
 	spin_unlock(&inode->i_lock);
+	/* before a folio is locked; pairs with dafs_folio_discard() */
+	atomic_inc(&DAFS_I(inode)->stores);
 }
 
 static void dafs_writer_end(struct inode *inode)

@@ -87,6 +87,7 @@ int dafs_file_write_out(struct inode *inode);
 void dafs_file_settle(struct inode *inode);
 bool dafs_file_is_written(const struct inode *inode);
 void dafs_file_hand_over(struct inode *inode, const struct cred *cred, bool idle);
+void dafs_file_discard(struct inode *inode, const struct cred *cred, int stores);
 
 /* ioctl.c */
 int dafs_ioc_get(void *args, size_t known, u32 least, const void __user *arg);

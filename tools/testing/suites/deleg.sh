@@ -384,6 +384,8 @@ tap_run "and has given back what there was" eventually reclaimed
 requests head -c 1 <&7 >/dev/null
 tap_is "$(asked .)" 0 "a file that was open and delegated is read without asking the server"
 exec 7<&-
+# the attributes of the directory are new, too
+ls $A >/dev/null
 requests read_again
 tap_is "$(asked OPEN) $(asked READ) $(asked GETATTR)" "0 0 0" "it is opened and read again"
 requests read_again

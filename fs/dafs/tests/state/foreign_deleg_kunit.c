@@ -4,6 +4,7 @@
  * them (6.6.3, 6.6.4).
  */
 #include <linux/file.h>
+#include <linux/dafs/stats.h>
 #include "../lib/foreign.h"
 
 /* A server that delegates, and the channel by which it calls the client */
@@ -29,6 +30,33 @@ static dafs_status_t deleg_recall(struct deleg_server *ds, const struct dafs_fh 
 	struct dafs_bc_recall_args args = { .filehandle = *fh, .state_id = *state_id };
 
 	return raw_call(ds->bc, DAFS_PROC_BC_RECALL, &args, NULL);
+}
+
+/* The file is recalled; @truncate: because it is about to be truncated */
+static void deleg_recall_to(struct kunit *test, struct deleg_server *ds, bool truncate)
+{
+	struct dafs_bc_recall_args args = {
+		.filehandle = ds->f->fh[FOREIGN_FILE],
+		.state_id = ds->f->deleg_id,
+		.truncate = truncate,
+	};
+
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(ds->bc, DAFS_PROC_BC_RECALL, &args, NULL));
+}
+
+/* How often the mount has sent data */
+static u64 deleg_writes(const struct deleg_server *ds)
+{
+	u64 sums[DAFS_NR_STATS];
+
+	dafs_stats_read(DAFS_SB(ds->mnt->mnt_sb)->clnt->stats, DAFS_PROC_WRITE_INLINE, sums);
+	return sums[DAFS_STAT_CALLS];
+}
+
+static void deleg_write(struct kunit *test, struct file *file, const char *data, loff_t pos)
+{
+	KUNIT_EXPECT_EQ(test, strlen(data), kernel_write(file, data, strlen(data), &pos));
 }
 
 static dafs_status_t deleg_getattr(struct deleg_server *ds, const struct dafs_fh *fh,
@@ -132,6 +160,115 @@ static void dafs_foreign_deleg_recall_test(struct kunit *test)
 	__fput_sync(file);
 	KUNIT_EXPECT_TRUE(test, foreign_closed(ds.f));
 	KUNIT_EXPECT_EQ(test, 1, ds.f->returns);
+}
+
+/*
+ * R-6.6.4-03: what was written to a file that is about to be truncated is not sent.  Until the
+ * server has truncated it, it is as it was at the server.
+ */
+static void dafs_foreign_deleg_truncate_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct kstat stat = {};
+	struct file *file;
+	u8 buf[10];
+	loff_t pos = 0;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	file = foreign_file(test, ds.mnt, "file", O_RDWR);
+	deleg_write(test, file, "0123456789", 0);
+	deleg_write(test, file, "0123456789", FOREIGN_SIZE);
+	ds.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	deleg_recall_to(test, &ds, true);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	KUNIT_EXPECT_EQ(test, 0, deleg_writes(&ds));
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
+					     AT_STATX_SYNC_AS_STAT));
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE, stat.size);
+	KUNIT_EXPECT_EQ(test, 10, kernel_read(file, buf, 10, &pos));
+	KUNIT_EXPECT_MEMEQ(test, buf, ds.f->data, 10);
+	ds.f->size = 0;
+	ds.f->change++;
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
+					     AT_STATX_FORCE_SYNC));
+	KUNIT_EXPECT_EQ(test, 0, stat.size);
+	/* it is used as any other */
+	deleg_write(test, file, "abc", 0);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	KUNIT_EXPECT_MEMEQ(test, ds.f->data, "abc", 3);
+	KUNIT_EXPECT_EQ(test, 3, ds.f->size);
+	__fput_sync(file);
+}
+
+/* What is not about to be truncated is sent before the delegation is returned. */
+static void dafs_foreign_deleg_keep_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	file = foreign_file(test, ds.mnt, "file", O_RDWR);
+	deleg_write(test, file, "0123456789", 0);
+	ds.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	deleg_recall_to(test, &ds, false);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	KUNIT_EXPECT_NE(test, 0, deleg_writes(&ds));
+	KUNIT_EXPECT_MEMEQ(test, ds.f->data, "0123456789", 10);
+	__fput_sync(file);
+}
+
+static int deleg_write_more(struct foreign_task *ft)
+{
+	loff_t pos = PAGE_SIZE;
+
+	return kernel_write(ft->file, "abcdefghij", 10, &pos);
+}
+
+/* Nothing is lost that is written after such a recall, nor what was before, then. */
+static void dafs_foreign_deleg_since_test(struct kunit *test)
+{
+	struct foreign_task *writer;
+	struct deleg_server ds;
+	struct dafs_inode *di;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	file = foreign_file(test, ds.mnt, "file", O_RDWR);
+	di = DAFS_I(file_inode(file));
+	deleg_write(test, file, "0123456789", 0);
+	ds.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	/* the delegation is not returned before; another task writes, for the order of locks */
+	mutex_lock(&di->zap_lock);
+	deleg_recall_to(test, &ds, true);
+	writer = foreign_task(ds.f, ds.mnt, file, deleg_write_more);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(writer));
+	KUNIT_EXPECT_EQ(test, 10, writer->err);
+	mutex_unlock(&di->zap_lock);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	KUNIT_EXPECT_MEMEQ(test, ds.f->data, "0123456789", 10);
+	KUNIT_EXPECT_MEMEQ(test, ds.f->data + PAGE_SIZE, "abcdefghij", 10);
+	__fput_sync(file);
+}
+
+/* What a program waits for to be stable is sent. */
+static void dafs_foreign_deleg_fsync_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct dafs_inode *di;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	file = foreign_file(test, ds.mnt, "file", O_RDWR);
+	di = DAFS_I(file_inode(file));
+	deleg_write(test, file, "0123456789", 0);
+	ds.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	/* as fsync(2) does until all has been sent */
+	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	deleg_recall_to(test, &ds, true);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	KUNIT_EXPECT_MEMEQ(test, ds.f->data, "0123456789", 10);
+	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	__fput_sync(file);
 }
 
 /* A recall that comes before the response of the OPEN: the delegation is not used. */
@@ -241,6 +378,10 @@ static struct kunit_case dafs_foreign_deleg_cases[] = {
 	KUNIT_CASE(dafs_foreign_deleg_getattr_test),
 	KUNIT_CASE(dafs_foreign_deleg_reader_test),
 	KUNIT_CASE(dafs_foreign_deleg_recall_test),
+	KUNIT_CASE(dafs_foreign_deleg_truncate_test),
+	KUNIT_CASE(dafs_foreign_deleg_keep_test),
+	KUNIT_CASE(dafs_foreign_deleg_since_test),
+	KUNIT_CASE(dafs_foreign_deleg_fsync_test),
 	KUNIT_CASE(dafs_foreign_deleg_early_test),
 	KUNIT_CASE(dafs_foreign_deleg_recalled_test),
 	KUNIT_CASE(dafs_foreign_deleg_killed_test),
