@@ -187,7 +187,8 @@ static void dafs_deleg_list(struct dafs_deleg *deleg)
 	list_add_tail(&deleg->link, &deleg->sbi->delegs);
 	deleg->sbi->nr_delegs++;
 	DAFS_I(deleg->inode)->deleg = deleg;
-	deleg->os->deleg = deleg;
+	/* dafs_open_state_is_idle() looks at it */
+	WRITE_ONCE(deleg->os->deleg, deleg);
 	dafs_deleg_use(deleg, READ_ONCE(deleg->sbi->clnt->lapses), "granted");
 }
 
@@ -213,17 +214,17 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	dafs_deleg_hide(deleg, why);
 	set_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
 	di->deleg = NULL;
-	deleg->os->deleg = NULL;
+	WRITE_ONCE(deleg->os->deleg, NULL);
 	list_del(&deleg->link);
 	deleg->sbi->nr_delegs--;
 }
 
 /* Tells programs that have leases.  Return: 0 if none has one. */
-static int dafs_deleg_break_leases(const struct dafs_deleg *deleg)
+static int dafs_deleg_break_leases(struct inode *inode)
 {
 	/* pairs with dafs_file_setlease() */
 	smp_mb();
-	return break_lease(deleg->inode, O_WRONLY | O_NONBLOCK);
+	return break_lease(inode, O_WRONLY | O_NONBLOCK);
 }
 
 /* May the server have revoked it? */
@@ -255,7 +256,7 @@ static void dafs_deleg_doubt_late(const struct dafs_deleg *deleg)
 /* Steps 1 to 3.  Return: 0, or an error to try again. */
 static int dafs_deleg_settle(struct dafs_deleg *deleg)
 {
-	bool leased = dafs_deleg_break_leases(deleg);
+	bool leased = dafs_deleg_break_leases(deleg->inode);
 	int err = 0;
 
 	/* now and when the data is written: cached data must not be used in between either */
@@ -800,6 +801,8 @@ static int dafs_deleg_ask(const struct dafs_open_state *os, struct inode *inode,
 		return err;
 	/* what others may have changed meanwhile is not to be trusted from now on */
 	dafs_attr_guessed(inode);
+	/* nor was anybody kept from opening the file, as programs with leases rely on */
+	dafs_deleg_break_leases(inode);
 	*asked = now;
 	return 0;
 }
@@ -868,7 +871,7 @@ static void dafs_deleg_doubt(const struct dafs_deleg *deleg)
 static void dafs_deleg_lose(struct dafs_deleg *deleg)
 {
 	dafs_deleg_doubt(deleg);
-	dafs_deleg_break_leases(deleg);
+	dafs_deleg_break_leases(deleg->inode);
 	dafs_debt_pay(deleg->inode);
 	dafs_open_state_put(deleg->os, false);
 	dafs_deleg_free(deleg);
