@@ -459,7 +459,8 @@ struct foreign *foreign_server(struct kunit *test)
 	return f;
 }
 
-static int foreign_parse(struct fs_context *fc, const struct sockaddr_storage *from)
+static int foreign_parse(struct fs_context *fc, const struct sockaddr_storage *from,
+			 const char *client_id)
 {
 	const struct sockaddr_in *dst = (const struct sockaddr_in *)from;
 	char source[64], port[8];
@@ -468,7 +469,10 @@ static int foreign_parse(struct fs_context *fc, const struct sockaddr_storage *f
 	snprintf(source, sizeof(source), "%pIS:/data", dst);
 	snprintf(port, sizeof(port), "%u", ntohs(dst->sin_port));
 	err = vfs_parse_fs_string(fc, "source", source, strlen(source));
-	return err ?: vfs_parse_fs_string(fc, "port", port, strlen(port));
+	err = err ?: vfs_parse_fs_string(fc, "port", port, strlen(port));
+	if (!err && client_id)
+		err = vfs_parse_fs_string(fc, "clientid", client_id, strlen(client_id));
+	return err;
 }
 
 void foreign_unmount(void *mnt)
@@ -476,7 +480,8 @@ void foreign_unmount(void *mnt)
 	kern_unmount(mnt);
 }
 
-struct vfsmount *foreign_mount_from(struct kunit *test, const struct sockaddr_storage *from)
+struct vfsmount *foreign_mount_as(struct kunit *test, const struct sockaddr_storage *from,
+				  const char *client_id)
 {
 	struct file_system_type *type = get_fs_type("dafs");
 	struct fs_context *fc;
@@ -488,12 +493,17 @@ struct vfsmount *foreign_mount_from(struct kunit *test, const struct sockaddr_st
 	fc = fs_context_for_mount(type, SB_KERNMOUNT);
 	module_put(type->owner);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(fc));
-	err = foreign_parse(fc, from);
+	err = foreign_parse(fc, from, client_id);
 	mnt = err ? ERR_PTR(err) : fc_mount(fc);
 	put_fs_context(fc);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mnt);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, foreign_unmount, mnt));
 	return mnt;
+}
+
+struct vfsmount *foreign_mount_from(struct kunit *test, const struct sockaddr_storage *from)
+{
+	return foreign_mount_as(test, from, NULL);
 }
 
 struct vfsmount *foreign_mount(struct foreign *f)

@@ -171,6 +171,9 @@ void foreign_unmount(void *mnt);
 struct vfsmount *foreign_mount(struct foreign *f);
 /* The same of any server. */
 struct vfsmount *foreign_mount_from(struct kunit *test, const struct sockaddr_storage *from);
+/* And as a client that others do not share. */
+struct vfsmount *foreign_mount_as(struct kunit *test, const struct sockaddr_storage *from,
+				  const char *client_id);
 struct file *foreign_file(struct kunit *test, struct vfsmount *mnt, const char *name,
 			  int flags);
 /* Waits for the CLOSE, which a work item sends. */

@@ -7,6 +7,7 @@
 #include <linux/file.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/writeback.h>
 #include <linux/dafs/stats.h>
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/grace.h"
@@ -314,27 +315,109 @@ static void dafs_deleg_reclaim_unmount_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, r.f->opens);
 }
 
-/* A mount of the real server, which delegates */
+/* Does the server know a client, or still execute something for it? */
+static bool reclaim_known(const struct dafs_client_id *client_id)
+{
+	const struct dafsd_client *client;
+
+	guard(mutex)(&dafsd_server.clients_lock);
+	list_for_each_entry(client, &dafsd_server.clients, node)
+		if (dafs_opaque64_equal(&client->client_id, client_id))
+			return true;
+	return false;
+}
+
+/*
+ * The server ends the client of the mount.  When this returns the client has no record, and no
+ * file is open for it: one that is open is not delegated.
+ */
+static void reclaim_end(struct reclaim *r, const struct dafs_client_id *client_id)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	KUNIT_ASSERT_EQ(r->test, 0, dafsd_client_end_id(&dafsd_server, client_id));
+	while (reclaim_known(client_id) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_ASSERT_FALSE(r->test, reclaim_known(client_id));
+	flush_workqueue(dafsd_timer_wq);
+	flush_workqueue(dafsd_close_wq);
+}
+
+/*
+ * A mount of the real server, which delegates.  It is a client of its own: one whose record another
+ * suite has deleted has none as long as the server knows it, and another one with the same id could
+ * end the grace period by its DELEGPURGE.
+ */
 static struct reclaim reclaim_mount(struct kunit *test)
 {
 	struct reclaim r = { .test = test, .fix = dafs_fixture(test, NULL) };
+	static unsigned int nr;
+	char client_id[32];
 
 	KUNIT_ASSERT_NOT_NULL(test, dafsd_server.store);
 	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
 	dafs_fixture_server_param(test, &dafsd_deleg_rest_seconds, 0);
 	dafs_fixture_server_param(test, &dafsd_recall_wait_ms, 1);
+	/* nothing is written back for an hour, unless it has to be */
+	dafs_fixture_server_param(test, &dirty_writeback_interval, 3600 * 100);
 	dafs_backing_write(test, r.fix, "file", "content", 7);
-	r.mnt = foreign_mount_from(test, &r.fix->params.dst);
+	snprintf(client_id, sizeof(client_id), "client that reclaims %u", ++nr);
+	r.mnt = foreign_mount_as(test, &r.fix->params.dst, client_id);
 	r.clnt = DAFS_SB(r.mnt->mnt_sb)->clnt;
 	return r;
 }
 
+static void reclaim_fput(void *file)
+{
+	__fput_sync(file);
+}
+
+/* Closed by reclaim_close(), or at the end of the test */
 static struct file *reclaim_file(struct reclaim *r, int flags)
 {
+	struct file *file;
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/file", r->fix->name);
-	return foreign_file(r->test, r->mnt, path, flags);
+	file = foreign_file(r->test, r->mnt, path, flags);
+	KUNIT_ASSERT_EQ(r->test, 0, kunit_add_action_or_reset(r->test, reclaim_fput, file));
+	return file;
+}
+
+static void reclaim_close(struct reclaim *r, struct file *file)
+{
+	kunit_release_action(r->test, reclaim_fput, file);
+}
+
+/* Does the server have a delegation of the mount? */
+static bool reclaim_delegated(struct reclaim *r)
+{
+	struct dafs_client_id client_id = dafs_test_client_id(r->test, r->clnt);
+	const struct dafsd_client *client;
+
+	guard(mutex)(&dafsd_server.clients_lock);
+	list_for_each_entry(client, &dafsd_server.clients, node)
+		if (dafs_opaque64_equal(&client->client_id, &client_id))
+			return atomic_read(&client->nr_delegs);
+	return false;
+}
+
+/*
+ * Reads the file again and again until it is delegated: it is not before it was used before, nor
+ * as long as the server is closing it for others.
+ */
+static void reclaim_use(struct reclaim *r, int flags, const void *data, size_t len)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct file *file;
+
+	do {
+		file = reclaim_file(r, flags);
+		reclaim_expect(r, file, data, len);
+		reclaim_close(r, file);
+		msleep(20);
+	} while (!reclaim_delegated(r) && time_before(jiffies, end));
+	KUNIT_ASSERT_TRUE(r->test, reclaim_delegated(r));
 }
 
 /* The record of the client of a mount; those of others are deleted */
@@ -376,6 +459,14 @@ static void reclaim_grace_ends(void *server)
 	dafsd_grace_exit(server);
 }
 
+static void reclaim_connect(void *ses)
+{
+	struct dafs_session *session = ses;
+
+	enable_delayed_work(&session->reconnect);
+	queue_delayed_work(system_unbound_wq, &session->reconnect, 0);
+}
+
 /* The client of the mount has lost its session, and does not come back before reclaim_return(). */
 static void reclaim_leave(struct reclaim *r, struct reclaim_record *rec)
 {
@@ -384,9 +475,12 @@ static void reclaim_leave(struct reclaim *r, struct reclaim_record *rec)
 	*rec = (struct reclaim_record){};
 	reclaim_find(rec, &client_id);
 	disable_delayed_work_sync(&r->clnt->ses->reconnect);
+	KUNIT_ASSERT_EQ(r->test, 0,
+			kunit_add_action_or_reset(r->test, reclaim_connect, r->clnt->ses));
+	KUNIT_ASSERT_NE(r->test, 0, rec->id_len);
 	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, reclaim_keep, rec);
 	KUNIT_ASSERT_TRUE(r->test, rec->found);
-	KUNIT_ASSERT_EQ(r->test, 0, dafsd_client_end_id(&dafsd_server, &client_id));
+	reclaim_end(r, &client_id);
 	KUNIT_ASSERT_TRUE(r->test, foreign_lost(r->clnt));
 }
 
@@ -401,8 +495,7 @@ static void reclaim_return(struct reclaim *r, const struct reclaim_record *rec)
 			kunit_add_action_or_reset(r->test, reclaim_grace_ends, &dafsd_server));
 	KUNIT_ASSERT_EQ(r->test, 0, dafsd_grace_load(&dafsd_server, dafsd_server.store));
 	dafsd_grace_begin(&dafsd_server);
-	enable_delayed_work(&r->clnt->ses->reconnect);
-	queue_delayed_work(system_unbound_wq, &r->clnt->ses->reconnect, 0);
+	kunit_release_action(r->test, reclaim_connect, r->clnt->ses);
 	reclaim_wait(r);
 }
 
@@ -425,14 +518,15 @@ static void dafs_deleg_reclaim_real_test(struct kunit *test)
 	const struct dafs_opener who = { .owner = "other", .share_access = DAFS_RD };
 	struct reclaim r = reclaim_mount(test);
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct file *file = reclaim_file(&r, O_RDWR);
 	struct reclaim_record rec;
 	struct dafs_open_res res;
 	dafs_status_t status;
-	struct file *again;
+	struct file *file, *again;
 	loff_t pos = 0;
 	u64 opens;
 
+	reclaim_use(&r, O_RDWR, "content", 7);
+	file = reclaim_file(&r, O_RDWR);
 	KUNIT_EXPECT_EQ(test, 7, kernel_write(file, "CONTENT", 7, &pos));
 	reclaim_leave(&r, &rec);
 	reclaim_return(&r, &rec);
@@ -440,7 +534,7 @@ static void dafs_deleg_reclaim_real_test(struct kunit *test)
 	opens = reclaim_calls(&r, DAFS_PROC_OPEN);
 	again = reclaim_file(&r, O_RDONLY);
 	reclaim_expect(&r, again, "CONTENT", 7);
-	__fput_sync(again);
+	reclaim_close(&r, again);
 	KUNIT_EXPECT_EQ(test, opens, reclaim_calls(&r, DAFS_PROC_OPEN));
 	KUNIT_EXPECT_EQ(test, 0, reclaim_calls(&r, DAFS_PROC_WRITE_INLINE) +
 				 reclaim_calls(&r, DAFS_PROC_WRITE_DIRECT));
@@ -453,7 +547,6 @@ static void dafs_deleg_reclaim_real_test(struct kunit *test)
 	dafs_expect_content(test, r.fix, "file", "CONTENT");
 	KUNIT_EXPECT_EQ(test, 1, reclaim_calls(&r, DAFS_PROC_DELEGRETURN));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, dafs_test_close(test, r.fix->clnt, &res));
-	__fput_sync(file);
 }
 
 /* What a program of the server has written while the client was away is read. */
@@ -461,22 +554,14 @@ static void dafs_deleg_reclaim_local_test(struct kunit *test)
 {
 	struct reclaim r = reclaim_mount(test);
 	struct reclaim_record rec;
-	struct file *file;
-	unsigned int i;
 	u64 opens;
 
-	for (i = 0; i < 3; i++) {
-		file = reclaim_file(&r, O_RDONLY);
-		reclaim_expect(&r, file, "content", 7);
-		__fput_sync(file);
-	}
+	reclaim_use(&r, O_RDONLY, "content", 7);
 	reclaim_leave(&r, &rec);
 	dafs_backing_write(test, r.fix, "file", "CHANGED", 7);
 	reclaim_return(&r, &rec);
 	opens = reclaim_calls(&r, DAFS_PROC_OPEN);
-	file = reclaim_file(&r, O_RDONLY);
-	reclaim_expect(&r, file, "CHANGED", 7);
-	__fput_sync(file);
+	reclaim_use(&r, O_RDONLY, "CHANGED", 7);
 	KUNIT_EXPECT_EQ(test, opens, reclaim_calls(&r, DAFS_PROC_OPEN));
 }
 
