@@ -11,6 +11,7 @@
 #include "session/server.h"
 #include "session/client.h"
 #include "session/conn.h"
+#include "session/courtesy.h"
 #include "session/peer.h"
 #include "session/session.h"
 #include "export/export.h"
@@ -53,6 +54,7 @@ TESTED(dafsd_client_end_id);
 TESTED(dafsd_close_wq);
 TESTED(dafsd_conn_idle);
 TESTED(dafsd_conn_put);
+TESTED(dafsd_courtesy_seconds);
 TESTED(dafsd_cred_find);
 TESTED(dafsd_grace_begin);
 TESTED(dafsd_grace_exit);

@@ -68,6 +68,7 @@ static const struct dafsd_conn_ops dafsd_main_conn_ops = {
 };
 
 static const struct dafsd_client_ops dafsd_main_client_ops = {
+	.may_stay = dafsd_states_may_stay,
 	.expire = dafsd_states_expire_client,
 	.revoke = dafsd_states_revoke_client,
 	.release = dafsd_states_release_client,

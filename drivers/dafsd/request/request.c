@@ -7,6 +7,7 @@
 #include "../session/server.h"
 #include "../session/client.h"
 #include "../session/conn.h"
+#include "../session/courtesy.h"
 #include "../session/session.h"
 #include "../session/trace.h"
 #include "io.h"
@@ -55,7 +56,7 @@ static dafs_status_t dafsd_check_state(const struct dafsd_conn *conn, const stru
 	case DAFSD_CONN_READY:
 		if (first)
 			return DAFSERR_ILLEGAL_STATE;
-		if (READ_ONCE(conn->ses->client->discarded) &&
+		if (dafsd_client_is_discarded(conn->ses->client) &&
 		    !(proc && proc->flags & DAFSD_P_DISCARDED))
 			return DAFSERR_STALE_CLIENTID;	/* E-84 */
 		return DAFS_STATUS_OK;
@@ -231,13 +232,21 @@ static bool dafsd_stage_begin(struct dafsd_rqst *rq)
 	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
 }
 
+static void dafsd_rqst_drop_yields(struct dafsd_rqst *rq)
+{
+	if (rq->yields)
+		dafsd_client_put(rq->yields);
+	rq->yields = NULL;
+}
+
 static bool dafsd_stage_prepare(struct dafsd_rqst *rq)
 {
 	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_handle(rq, rq->proc->prepare) :
 							DAFSERR_IO;
-	/* it does not wait, but the file is not needed any more */
+	/* it does not wait, but these are not needed any more */
 	if (rq->met)
 		dafsd_request_met(rq);
+	dafsd_rqst_drop_yields(rq);
 	rq->stage = rq->status ? DAFSD_STAGE_ENCODE : DAFSD_STAGE_RUN;
 	if (rq->status)
 		return true;
@@ -344,6 +353,33 @@ static bool dafsd_stage_waited(struct dafsd_rqst *rq)
 	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
 }
 
+/* It is to be answered that something is in its way, and has changed nothing. */
+static bool dafsd_rqst_is_hindered(const struct dafsd_rqst *rq)
+{
+	return (rq->status == DAFSERR_DELAY || rq->status == DAFSERR_DENIED) &&
+	       !(rq->wait && rq->wait->pending) && !rq->wants && !rq->walked &&
+	       !rq->proc->prepare;
+}
+
+/*
+ * What is in its way is just being taken from a client whose lease is over: handle it anew when
+ * that is done, see session/courtesy.c.
+ */
+static bool dafsd_rqst_again(struct dafsd_rqst *rq)
+{
+	bool again = rq->yields && dafsd_rqst_is_hindered(rq);
+
+	if (again) {
+		dafsd_courtesy_wait(rq->yields);
+		memset(&rq->res, 0, sizeof(rq->res));
+		rq->body = false;
+		dafsd_rqst_forget(rq);
+		rq->stage = DAFSD_STAGE_RUN;
+	}
+	dafsd_rqst_drop_yields(rq);
+	return again;
+}
+
 /* The state may have changed while the request waited. */
 static dafs_status_t dafsd_run_check(struct dafsd_rqst *rq)
 {
@@ -362,6 +398,8 @@ static bool dafsd_stage_run(struct dafsd_rqst *rq)
 	dafsd_late_end(rq);
 	if (rq->met)
 		dafsd_request_met(rq);
+	if (dafsd_rqst_again(rq))
+		return true;
 	if (dafsd_rqst_awaits(rq))
 		return false;
 	if (dafsd_rqst_waits(rq))
@@ -509,6 +547,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->open = NULL;
 	rq->wait = NULL;
 	rq->met = NULL;
+	rq->yields = NULL;
 	rq->patience = 0;
 	rq->body = false;
 	rq->hang_up = false;

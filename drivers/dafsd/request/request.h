@@ -12,6 +12,7 @@
 #include "../session/chain.h"
 #include "io.h"
 
+struct dafsd_client;
 struct dafsd_conn;
 struct dafsd_export;
 struct dafsd_file;
@@ -94,6 +95,8 @@ struct dafsd_wait {
  * @wait: the event that it waits for or has waited for, or NULL
  * @met: a file with a delegation that is in its way if it ends with DELAY, or NULL; holds a
  *	reference
+ * @yields: a client that loses what was in the way of this request, and had it by courtesy only; a
+ *	reference, or NULL
  * @patience: until when it waits for the ends of delegations, in jiffies; 0 if it has not yet
  * @body: encode @res although the status is not OK (E-13)
  * @hang_up: fail the channel once the response has left
@@ -132,6 +135,7 @@ struct dafsd_rqst {
 	struct dafsd_open *open;
 	struct dafsd_wait *wait;
 	struct dafsd_file *met;
+	struct dafsd_client *yields;
 	unsigned long patience;
 	bool body;
 	bool hang_up;

@@ -11,12 +11,11 @@
  * A client has one lease for all of its state (4.4.1.2).  Any request on any session
  * renews it (E-89), and so does a response: while the client waits for the server, it has
  * no reason to send anything.  A client that is silent for longer than the lease has
- * crashed, is cut off, or has disconnected and not come back.  Its sessions are ended, its
- * opens are closed and the client is removed.  This is not delayed until another client
- * needs the resources: state that is kept beyond the lease would have to be stored across
- * a restart.
+ * crashed, is cut off, or has disconnected and not come back.  Its sessions are ended.  What
+ * it has is kept until it is in the way of others, or for a day, see courtesy.c; then its opens
+ * are closed and the client is removed.
  *
- * A client is removed only if two checks in a row find it silent.  A server that was
+ * A lease is over only if two checks in a row find it silent.  A server that was
  * suspended has received nothing from any client, and when it resumes, the messages of the
  * clients may still be in its queues.
  *
@@ -30,6 +29,7 @@
 #include "peer.h"
 #include "client.h"
 #include "conn.h"
+#include "courtesy.h"
 #include "session.h"
 #include "trace.h"
 
@@ -111,9 +111,10 @@ static void dafsd_client_remove(struct dafsd_client *client, struct list_head *g
 	hash_del(&client->id_node);
 	client->server->nr_clients--;
 	client->peer->clients--;
-	WRITE_ONCE(client->discarded, true);
+	/* the courtesy to it may end at this moment */
+	while (!dafsd_client_move(client, READ_ONCE(client->life), DAFSD_CLIENT_DISCARDED))
+		cpu_relax();
 	dafsd_client_unrecord(client);
-	trace_dafsd_client(client, "discarded");
 	if (cancel_delayed_work(&client->lease_work))
 		dafsd_client_put(client);
 }
@@ -130,6 +131,7 @@ static void dafsd_clients_release(struct list_head *gone)
 		list_del_init(&client->node);
 		dafsd_client_sync_record(client);
 		dafsd_client_ops->release(client);
+		dafsd_courtesy_over(client);
 		dafsd_client_drop_creds(client);
 		dafsd_client_put(client);
 	}
@@ -180,7 +182,7 @@ static void dafsd_client_enumerate(struct dafsd_client *client)
 static void dafsd_client_expire(struct dafsd_client *client, struct list_head *gone)
 {
 	dafsd_sessions_end(client);
-	client->ended = false;
+	dafsd_client_move(client, DAFSD_CLIENT_LEAVING, DAFSD_CLIENT_ACTIVE);
 	/* while it has late changes it stays, to detect them if it reconnects */
 	if (list_empty(&client->late)) {
 		dafsd_client_remove(client, gone);
@@ -192,23 +194,86 @@ static void dafsd_client_expire(struct dafsd_client *client, struct list_head *g
 	/* it does not release what it has registered under another client-id */
 	dafsd_client_drop_creds(client);
 	dafsd_client_enumerate(client);
+	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ / 4);
 }
 
-static void dafsd_client_check_lease(struct dafsd_client *client, struct list_head *gone)
+/* Is what it has to be kept for it, although its lease is over? */
+static bool dafsd_client_may_stay(struct dafsd_client *client)
+{
+	return dafsd_courtesy_time() && dafsd_client_has_state(client) &&
+	       list_empty(&client->late) && dafsd_client_ops->may_stay(client);
+}
+
+/* Its lease has just ended.  Return: true if it keeps what it has. */
+static bool dafsd_client_spare(struct dafsd_client *client)
+{
+	dafsd_sessions_end(client);
+	if (!dafsd_client_may_stay(client) ||
+	    !dafsd_client_move(client, DAFSD_CLIENT_ACTIVE, DAFSD_CLIENT_COURTEOUS))
+		return false;
+	dafsd_client_rerecord(client);
+	return true;
+}
+
+/* How much of the courtesy to it is left, in jiffies? */
+static unsigned long dafsd_client_courtesy_left(const struct dafsd_client *client)
+{
+	unsigned long end = client->courteous_since + dafsd_courtesy_time();
+
+	return time_before(jiffies, end) ? end - jiffies : 0;
+}
+
+/* It is looked at once in a while, because the parameter may be changed. */
+static bool dafsd_client_check_courtesy(struct dafsd_client *client)
+{
+	unsigned long left = dafsd_client_courtesy_left(client);
+
+	if (left && dafsd_client_may_stay(client)) {
+		dafsd_client_queue_lease(client, min(left, dafsd_lease_seconds * HZ));
+		return true;
+	}
+	if (dafsd_client_move(client, DAFSD_CLIENT_COURTEOUS, DAFSD_CLIENT_LEAVING))
+		dafsd_client_log(client, "was silent for too long");
+	return false;
+}
+
+static bool dafsd_client_check_silence(struct dafsd_client *client)
 {
 	unsigned long lease = dafsd_lease_seconds * HZ;
 	long left = READ_ONCE(client->renewed) + lease - jiffies;
 	bool silent = left <= 0 && !dafsd_sessions_busy(client);
+	bool over = silent && client->silent;
 
-	if (client->ended || (silent && client->silent)) {
-		if (client->nr_opens && !client->ended)
-			dafsd_client_log(client, "was silent for its lease");
-		dafsd_client_expire(client, gone);
-		if (client->discarded)
-			return;
-	}
 	client->silent = silent;
 	dafsd_client_queue_lease(client, left > 0 ? left : lease / 4);
+	if (!over)
+		return true;
+	if (client->nr_opens)
+		dafsd_client_log(client, "was silent for its lease");
+	return dafsd_client_spare(client);
+}
+
+/*
+ * While the server stops no client can renew its lease; it reclaims what it has.  What others
+ * wait for is taken from a client all the same: the server waits for their requests.
+ *
+ * Return: true if it keeps what it has.
+ */
+static bool dafsd_client_check_lease(struct dafsd_client *client)
+{
+	bool stopping = READ_ONCE(client->server->stopping);
+
+	switch (READ_ONCE(client->life)) {
+	case DAFSD_CLIENT_ACTIVE:
+		return stopping || dafsd_client_check_silence(client);
+	case DAFSD_CLIENT_COURTEOUS:
+		return stopping || dafsd_client_check_courtesy(client);
+	default:
+		break;
+	}
+	if (client->yields)
+		dafsd_client_log(client, "loses what others need");
+	return false;
 }
 
 /* As dafsd_clients_release(), but the client stays. */
@@ -223,15 +288,18 @@ static void dafsd_client_lease_work(struct work_struct *work)
 	struct dafsd_client *client = container_of(to_delayed_work(work),
 						   struct dafsd_client, lease_work);
 	struct mutex *lock = &client->server->clients_lock;
+	bool expires;
 	LIST_HEAD(gone);
 
 	mutex_lock(lock);
-	/* while the server stops no client can renew its lease; it reclaims what it has */
-	if (!client->discarded && !READ_ONCE(client->server->stopping))
-		dafsd_client_check_lease(client, &gone);
+	expires = !dafsd_client_is_discarded(client) && !dafsd_client_check_lease(client);
+	if (expires)
+		dafsd_client_expire(client, &gone);
 	mutex_unlock(lock);
 	dafsd_clients_release(&gone);
 	dafsd_client_revoke(client);
+	if (expires)
+		dafsd_courtesy_over(client);
 	dafsd_client_put(client);
 }
 
@@ -261,6 +329,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->node);
 	INIT_LIST_HEAD(&client->sessions);
+	INIT_LIST_HEAD(&client->courtesy_link);
 	INIT_LIST_HEAD(&client->states);
 	INIT_LIST_HEAD(&client->expired);
 	INIT_LIST_HEAD(&client->late);
@@ -322,10 +391,38 @@ static bool dafsd_client_reclaims(struct dafsd_client *client)
 	return client->principal && dafsd_grace_reclaims(client);
 }
 
+/* The oldest client without sessions and opens, of @peer if that is not NULL; or NULL */
+static struct dafsd_client *dafsd_clients_useless(struct dafsd_server *server,
+						  const struct dafsd_peer *peer)
+{
+	struct dafsd_client *client;
+
+	list_for_each_entry(client, &server->clients, node)
+		if (!client->nr_connecting && list_empty(&client->sessions) &&
+		    !dafsd_client_has_state(client) && (!peer || client->peer == peer) &&
+		    !dafsd_client_reclaims(client))
+			return client;
+	return NULL;
+}
+
+/* A client may authenticate again at this moment. */
+static bool dafsd_clients_end_courtesy(struct dafsd_server *server, const struct dafsd_peer *peer,
+				       struct list_head *gone)
+{
+	struct dafsd_client *client = dafsd_courtesy_oldest(server, peer);
+
+	if (!client)
+		return false;
+	dafsd_client_log(client, "gives way to another client");
+	dafsd_client_remove(client, gone);
+	dafsd_client_put(client);
+	return true;
+}
+
 /*
  * Make room for another client.  A client without sessions and opens loses nothing if it
- * is removed before its lease expires, so the oldest of these is removed.  If @peer has
- * reached its own limit, the oldest one of this peer is removed.
+ * is removed before its lease expires, so the oldest of these is removed, or else one whose
+ * lease is over.  If @peer has reached its own limit, the oldest one of this peer is removed.
  */
 static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *gone)
 {
@@ -335,14 +432,11 @@ static bool dafsd_clients_room(const struct dafsd_peer *peer, struct list_head *
 
 	if (!own && server->nr_clients < server->max_clients)
 		return true;
-	list_for_each_entry(client, &server->clients, node)
-		if (!client->nr_connecting && list_empty(&client->sessions) &&
-		    !dafsd_client_has_state(client) && (!own || client->peer == peer) &&
-		    !dafsd_client_reclaims(client)) {
-			dafsd_client_remove(client, gone);
-			return true;
-		}
-	return false;
+	client = dafsd_clients_useless(server, own ? peer : NULL);
+	if (!client)
+		return dafsd_clients_end_courtesy(server, own ? peer : NULL, gone);
+	dafsd_client_remove(client, gone);
+	return true;
 }
 
 /**
@@ -394,7 +488,7 @@ void dafsd_client_abandon(struct dafsd_client *client)
 	LIST_HEAD(gone);
 
 	mutex_lock(lock);
-	if (!--client->nr_connecting && !client->principal && !client->discarded)
+	if (!--client->nr_connecting && !client->principal && !dafsd_client_is_discarded(client))
 		dafsd_client_remove(client, &gone);
 	mutex_unlock(lock);
 	dafsd_clients_release(&gone);
@@ -427,11 +521,19 @@ static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
 	return DAFS_STATUS_OK;
 }
 
-static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session *ses)
+/* Return: true if its lease was over, but it has all that it had. */
+static bool dafsd_client_join(struct dafsd_client *client, struct dafsd_session *ses)
 {
-	lockdep_assert_held(&client->server->clients_lock);
+	bool back = dafsd_client_move(client, DAFSD_CLIENT_COURTEOUS, DAFSD_CLIENT_ACTIVE);
+
 	list_add_tail(&ses->client_node, &client->sessions);
 	client->nr_connecting--;
+	dafsd_client_renew(client);
+	client->silent = false;
+	if (back)
+		dafsd_client_rerecord(client);
+	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);
+	return back;
 }
 
 /**
@@ -452,11 +554,13 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	struct dafsd_client *client = ses->client, *older;
 	struct mutex *lock = &client->server->clients_lock;
 	dafs_status_t status = DAFSERR_STALE_CLIENTID;
+	bool back = false;
 	LIST_HEAD(gone);
 
 	mutex_lock(lock);
 	/* it may have been told the client-id from before it was ended */
-	if (client->discarded || !dafs_opaque64_equal(&ses->client_id, &client->client_id))
+	if (dafsd_client_is_discarded(client) ||
+	    !dafs_opaque64_equal(&ses->client_id, &client->client_id))
 		goto unlock;
 	status = dafsd_client_check_principal(client, principal);
 	if (status)
@@ -469,14 +573,15 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	client->principal = principal;
 	client->addr = dafsd_addr_of(&ses->op->chan->peer);
 	dafsd_grace_came_back(client);
-	dafsd_client_join(client, ses);
+	back = dafsd_client_join(client, ses);
 	trace_dafsd_client(client, "confirmed");
 	dafsd_sessions_supersede(ses);
-	dafsd_client_renew(client);
-	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);
 unlock:
 	mutex_unlock(lock);
 	dafsd_clients_release(&gone);
+	/* if that fails it is given nothing more until it succeeds */
+	if (back)
+		dafsd_client_record(client);
 	/* opens that expired before the client reconnected are not restored */
 	dafsd_client_revoke(client);
 	if (!status)
@@ -524,10 +629,10 @@ static void dafsd_client_end_locked(struct dafsd_client *client, const char *why
 		  min_t(int, client->id_len, DAFSD_TOLD_ID), client->id,
 		  (int)sizeof(client->client_id), client->client_id.b,
 		  READ_ONCE(client->nr_opens), why);
-	client->ended = true;
-	kref_get(&client->ref);
-	if (mod_delayed_work(dafsd_timer_wq, &client->lease_work, 0))
-		dafsd_client_put(client);	/* the work was queued already */
+	/* what it has by courtesy may have begun to end at this moment */
+	if (!dafsd_client_move(client, DAFSD_CLIENT_ACTIVE, DAFSD_CLIENT_LEAVING))
+		dafsd_client_move(client, DAFSD_CLIENT_COURTEOUS, DAFSD_CLIENT_LEAVING);
+	dafsd_client_hurry(client);
 }
 
 /**
@@ -543,7 +648,7 @@ static void dafsd_client_end_locked(struct dafsd_client *client, const char *why
 void dafsd_client_end(struct dafsd_client *client, const char *why)
 {
 	guard(mutex)(&client->server->clients_lock);
-	if (!client->discarded && !client->ended)
+	if (READ_ONCE(client->life) < DAFSD_CLIENT_LEAVING)
 		dafsd_client_end_locked(client, why);
 }
 

@@ -36,6 +36,20 @@ struct dafsd_principal {
 };
 
 /**
+ * enum dafsd_client_life - what a client is, see courtesy.c
+ * @DAFSD_CLIENT_ACTIVE: it lives, as far as the server knows
+ * @DAFSD_CLIENT_COURTEOUS: its lease is over, but nobody has needed what it has
+ * @DAFSD_CLIENT_LEAVING: dafsd_client.lease_work is to take what it has
+ * @DAFSD_CLIENT_DISCARDED: it is not in the table any more; its sessions are of no use
+ */
+enum dafsd_client_life {
+	DAFSD_CLIENT_ACTIVE,
+	DAFSD_CLIENT_COURTEOUS,
+	DAFSD_CLIENT_LEAVING,
+	DAFSD_CLIENT_DISCARDED,
+};
+
+/**
  * struct dafsd_client - one (client-id-string, verifier) pair (3.1.1.3)
  * @ref: one of the table while it is there, one of each session, one of each state
  * @node: in the list of clients; guarded by dafsd_server.clients_lock
@@ -46,8 +60,12 @@ struct dafsd_principal {
  *	reference
  * @sessions: dafsd_session.client_node of those that have authenticated as this client;
  *	guarded by dafsd_server.clients_lock
- * @discarded: it is not in the table any more; its sessions are of no use
- * @ended: @lease_work is to end it; guarded by dafsd_server.clients_lock
+ * @life: what it is; guarded by dafsd_server.courtesy_lock, changed by dafsd_client_move(), read
+ *	without the lock where it may be old
+ * @yields: others wait for what is just being taken from it, which it had by courtesy; changed
+ *	under dafsd_server.courtesy_lock
+ * @courtesy_link: in dafsd_server.courteous
+ * @courteous_since: when it has become COURTEOUS, in jiffies
  * @client_id: what CLIENT_CONNECT returns; changed under dafsd_server.clients_lock, when the
  *	client has lost its state and has no session
  * @verifier: names the client's instance
@@ -69,6 +87,7 @@ struct dafsd_principal {
  * @expired: the same, of what it is about to lose
  * @nr_opens: opens in both, and those that are reserved
  * @nr_delegs: delegations that it holds, and those that are reserved
+ * @nr_recalls: those that it has to return
  * @seen: files that it has opened lately, see state/deleg.c, or NULL; guarded by @lock, and
  *	set once; kvfree()
  * @nr_locks: byte-range locks that the kernel keeps for it
@@ -93,8 +112,10 @@ struct dafsd_client {
 	struct in6_addr addr;
 	struct dafsd_peer *peer;
 	struct list_head sessions;
-	bool discarded;
-	bool ended;
+	enum dafsd_client_life life;
+	bool yields;
+	struct list_head courtesy_link;
+	unsigned long courteous_since;
 	struct dafs_client_id client_id;
 	struct dafs_verifier verifier;
 	const struct dafsd_principal *principal;
@@ -114,6 +135,7 @@ struct dafsd_client {
 	struct list_head expired;
 	unsigned int nr_opens;
 	atomic_t nr_delegs;
+	atomic_t nr_recalls;
 	struct dafsd_seen *seen;
 	atomic_t nr_locks;
 	bool released;
@@ -141,7 +163,20 @@ static inline u32 dafsd_client_number(const struct dafsd_client *client)
 }
 
 /**
+ * dafsd_client_is_discarded() - is a client not in the table any more?
+ * @client: the client
+ *
+ * Context: any; the answer may be old.
+ * Return: true if so.
+ */
+static inline bool dafsd_client_is_discarded(const struct dafsd_client *client)
+{
+	return READ_ONCE(client->life) == DAFSD_CLIENT_DISCARDED;
+}
+
+/**
  * struct dafsd_client_ops - what is done about the state that a client has
+ * @may_stay: may its state be kept beyond its lease?  Under the lock of clients.
  * @expire: its lease has run out, under the lock of clients: nothing new is made of it
  * @revoke: without that lock: take from it what has expired
  * @release: it is gone: end all of it
@@ -151,6 +186,7 @@ static inline u32 dafsd_client_number(const struct dafsd_client *client)
  * @unload: the store is about to be closed
  */
 struct dafsd_client_ops {
+	bool (*may_stay)(struct dafsd_client *client);
 	void (*expire)(struct dafsd_client *client);
 	void (*revoke)(struct dafsd_client *client);
 	void (*release)(struct dafsd_client *client);

@@ -41,6 +41,7 @@ enum dafsd_former_state {
  * struct dafsd_former - a client that had state before the server has restarted
  * @node: in dafsd_grace.formers
  * @state: what it has done since
+ * @courteous: its lease was over before the restart, so the period does not wait for it
  * @given: it has been given state since, and has a new record
  * @verifier: its instance
  * @auth_type: of its principal
@@ -50,6 +51,7 @@ enum dafsd_former_state {
 struct dafsd_former {
 	struct hlist_node node;
 	enum dafsd_former_state state;
+	bool courteous;
 	bool given;
 	struct dafs_verifier verifier;
 	u32 auth_type;
@@ -151,8 +153,8 @@ static void dafsd_former_move(struct dafsd_grace *grace, struct dafsd_former *fo
 	lockdep_assert_held(&grace->lock);
 	if (to <= former->state)
 		return;
-	if (dafsd_former_is_awaited(former->state) && !dafsd_former_is_awaited(to) &&
-	    !--grace->nr_awaited && !grace->ending)
+	if (!former->courteous && dafsd_former_is_awaited(former->state) &&
+	    !dafsd_former_is_awaited(to) && !--grace->nr_awaited && !grace->ending)
 		mod_delayed_work(dafsd_timer_wq, &grace->end_work, 0);
 	former->state = to;
 }
@@ -198,17 +200,19 @@ static struct dafsd_former *dafsd_former_own(struct dafsd_grace *grace,
 bool dafsd_grace_reclaims(struct dafsd_client *client)
 {
 	struct dafsd_grace *grace = &client->server->grace;
+	bool may = false, awaited = false;
 	struct dafsd_former *former;
-	bool may = false;
 
 	if (!dafsd_in_grace(client->server))
 		return false;
 	spin_lock(&grace->lock);
 	former = dafsd_former_own(grace, client);
-	if (former)
+	if (former) {
 		may = !grace->ending && dafsd_former_is_awaited(former->state);
+		awaited = may && !former->courteous;
+	}
 	spin_unlock(&grace->lock);
-	if (may)
+	if (awaited)
 		WRITE_ONCE(grace->reclaimed, jiffies);
 	return may;
 }
@@ -349,7 +353,7 @@ static unsigned int dafsd_grace_forget_absent(struct dafsd_server *server)
 			continue;
 		key = (struct dafsd_key){ DAFSD_RECORD_CLIENT, former->id_len, former->id };
 		dafsd_store_delete(server->store, &key);
-		absent += former->state == DAFSD_FORMER_AWAITED;
+		absent += former->state == DAFSD_FORMER_AWAITED && !former->courteous;
 	}
 	spin_unlock(&grace->lock);
 	return absent;
@@ -443,10 +447,11 @@ static int dafsd_grace_add(void *priv, const struct dafsd_key *key, const void *
 	memcpy(former->id, key->data, key->len);
 	former->verifier = rec->verifier;
 	former->auth_type = le32_to_cpu(rec->auth_type);
+	former->courteous = !rec->lease;
 	spin_lock(&grace->lock);
 	grace->lease = max(grace->lease, le32_to_cpu(rec->lease));
 	hash_add(grace->formers, &former->node, dafsd_client_hash(key->data, key->len));
-	grace->nr_awaited++;
+	grace->nr_awaited += !former->courteous;
 	spin_unlock(&grace->lock);
 	return 0;
 }
@@ -491,7 +496,8 @@ int dafsd_grace_load(struct dafsd_server *server, struct dafsd_store *store)
  * dafsd_grace_begin() - begin a grace period if clients had state before the restart
  * @server: the server; its store is open, and it has given no state yet
  *
- * It is as long as the longest lease that any of them relies on, or as the present one.
+ * It is as long as the longest lease that any of them relies on, or as the present one.  For
+ * those alone whose lease was over there is none, so they have lost what they had.
  *
  * Context: may sleep.
  */
@@ -501,8 +507,12 @@ void dafsd_grace_begin(struct dafsd_server *server)
 	unsigned int clients = grace->nr_awaited;
 	u32 lease = min(grace->lease, DAFSD_LEASE_MAX);
 
-	if (!clients)
+	if (!clients) {
+		/* durable with the first record of another client */
+		dafsd_grace_forget_absent(server);
+		dafsd_formers_free(grace);
 		return;
+	}
 	WRITE_ONCE(grace->until, jiffies + lease * HZ);
 	grace->latest = jiffies + 2 * lease * HZ;
 	grace->reclaimed = jiffies - lease * HZ;

@@ -27,7 +27,7 @@ struct dafsd_store;
  * @latest: when it ends at the latest
  * @reclaimed: when something was reclaimed the last time; written without the lock
  * @formers: struct dafsd_former.node by client-id-string
- * @nr_awaited: those of which another reclaim may come
+ * @nr_awaited: those of which another reclaim may come, and whose lease was not over
  * @lease: the longest lease that any of them relies on, in seconds
  * @end_work: ends it
  */
@@ -67,7 +67,7 @@ void dafsd_grace_lost(struct dafsd_client *client);
  * struct dafsd_client_record - value of a DAFSD_RECORD_CLIENT; its key is the client-id-string
  * @verifier: client_verifier
  * @auth_type: of its principal
- * @lease: the server's lease when it was written, in seconds
+ * @lease: the server's lease when it was written, in seconds; 0 if that of the client was over
  */
 struct dafsd_client_record {
 	struct dafs_verifier verifier;
@@ -79,6 +79,7 @@ int dafsd_records_open(struct dafsd_server *server, bool optional);
 void dafsd_records_close(struct dafsd_server *server);
 dafs_status_t dafsd_client_record(struct dafsd_client *client);
 dafs_status_t dafsd_client_may_get(const struct dafsd_client *client);
+void dafsd_client_rerecord(struct dafsd_client *client);
 void dafsd_client_unrecord(struct dafsd_client *client);
 void dafsd_client_sync_record(struct dafsd_client *client);
 

@@ -181,6 +181,19 @@ all:
 }
 
 /**
+ * dafsd_charge_fits() - would the limit of all addresses together allow this?
+ * @what: purpose of the memory
+ * @bytes: size of the memory
+ *
+ * Context: any; the answer may be old.
+ * Return: true if so.
+ */
+bool dafsd_charge_fits(enum dafsd_charge what, size_t bytes)
+{
+	return atomic_long_read(&dafsd_charged[what]) + (long)bytes <= dafsd_charge_most(what);
+}
+
+/**
  * dafsd_peer_charge_more() - account for memory that is in use already
  * @peer: the record of its address
  * @what: purpose of the memory

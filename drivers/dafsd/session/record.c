@@ -32,11 +32,12 @@ static struct dafsd_key dafsd_client_key(const struct dafsd_client *client)
 
 static int dafsd_client_put_record(struct dafsd_client *client)
 {
+	bool over = READ_ONCE(client->life) == DAFSD_CLIENT_COURTEOUS;
 	struct dafsd_key key = dafsd_client_key(client);
 	struct dafsd_client_record rec = {
 		.verifier = client->verifier,
 		.auth_type = cpu_to_le32(client->principal->auth_type),
-		.lease = cpu_to_le32(dafsd_lease_seconds),
+		.lease = cpu_to_le32(over ? 0 : dafsd_lease_seconds),
 	};
 
 	return dafsd_store_put(client->server->store, &key, &rec, sizeof(rec));
@@ -70,7 +71,7 @@ dafs_status_t dafsd_client_record(struct dafsd_client *client)
 	mutex_lock(&client->record_lock);
 	changes = client->record_changes;
 	/* a discarded one is refused later */
-	if (!client->recorded && !READ_ONCE(client->discarded)) {
+	if (!client->recorded && !dafsd_client_is_discarded(client)) {
 		dafsd_grace_given(client, true);
 		err = dafsd_client_put_record(client);
 		if (err)
@@ -83,6 +84,37 @@ dafs_status_t dafsd_client_record(struct dafsd_client *client)
 		return DAFSERR_IO;
 	dafsd_client_is_recorded(client, changes);
 	return DAFS_STATUS_OK;
+}
+
+/* What was recorded until now is not enough for the client to be given new state. */
+static void dafsd_client_recorded_no_more(struct dafsd_client *client)
+{
+	spin_lock(&client->lock);
+	client->record_changes++;
+	client->recorded = false;
+	spin_unlock(&client->lock);
+}
+
+/**
+ * dafsd_client_rerecord() - a client keeps what it has, but its lease is over; or it is back
+ * @client: the client, COURTEOUS or not any more
+ *
+ * One whose lease was over may reclaim what it had after a restart, but the grace period is not for
+ * its sake.  That need not be durable: it makes the period longer at worst.  But it must be durable
+ * that a client is back before it is told so: dafsd_client_record().
+ *
+ * Context: may sleep for memory; holds dafsd_server.clients_lock.
+ */
+void dafsd_client_rerecord(struct dafsd_client *client)
+{
+	lockdep_assert_held(&client->server->clients_lock);
+	if (!client->server->store)
+		return;
+	mutex_lock(&client->record_lock);
+	dafsd_client_recorded_no_more(client);
+	/* without memory it stays as it is */
+	dafsd_client_put_record(client);
+	mutex_unlock(&client->record_lock);
 }
 
 /**
@@ -104,10 +136,7 @@ void dafsd_client_unrecord(struct dafsd_client *client)
 	if (!store || !client->principal || client->keeps_record)
 		return;
 	mutex_lock(&client->record_lock);
-	spin_lock(&client->lock);
-	client->record_changes++;
-	client->recorded = false;
-	spin_unlock(&client->lock);
+	dafsd_client_recorded_no_more(client);
 	if (dafsd_store_delete(store, &key))
 		client->unsynced = true;
 	mutex_unlock(&client->record_lock);

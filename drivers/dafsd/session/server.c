@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/workqueue.h>
+#include "courtesy.h"
 #include "server.h"
 
 unsigned int dafsd_max_requests = DAFSD_DEFAULT_MAX_REQUESTS;
@@ -74,6 +75,7 @@ void dafsd_server_init(struct dafsd_server *server)
 	spin_lock_init(&server->peers_lock);
 	hash_init(server->peers);
 	dafsd_grace_init(server);
+	dafsd_courtesy_init(server);
 }
 
 /**

@@ -50,6 +50,11 @@
  * @max_clients: limit of @nr_clients; one address may have dafsd_peer_share() of it;
  *	changed by tests
  * @client_count: clients ever created
+ * @courtesy_lock: protects what follows up to @nr_yielding, and dafsd_client.life; see courtesy.c
+ * @courteous: dafsd_client.courtesy_link, in the order in which their leases ended
+ * @nr_courteous: in @courteous; read without the lock
+ * @nr_yielding: clients with dafsd_client.yields; read without the lock
+ * @room_until: until when memory is expected to be freed, in jiffies; has no lock
  * @peers_lock: protects @peers and dafsd_peer.users
  * @peers: dafsd_peer.node of all addresses
  * @kset: /sys/fs/dafsd
@@ -80,6 +85,11 @@ struct dafsd_server {
 	unsigned int nr_clients;
 	unsigned int max_clients;
 	u32 client_count;
+	spinlock_t courtesy_lock;	/* see above */
+	struct list_head courteous;
+	unsigned int nr_courteous;
+	unsigned int nr_yielding;
+	unsigned long room_until;
 	spinlock_t peers_lock;	/* see above */
 	DECLARE_HASHTABLE(peers, 8);
 	struct kset *kset;

@@ -96,7 +96,7 @@ TRACE_EVENT(dafsd_executed,
 		  __entry->seq, __entry->status)
 );
 
-/* What becomes of a client: confirmed, expired, discarded */
+/* What becomes of a client: confirmed, expired; and enum dafsd_client_life */
 TRACE_EVENT(dafsd_client,
 	TP_PROTO(const struct dafsd_client *client, const char *what),
 	TP_ARGS(client, what),

@@ -287,6 +287,8 @@ static void dafsd_deleg_detach(struct dafsd_state *st)
 
 static void dafsd_deleg_release(struct dafsd_state *st)
 {
+	if (test_bit(DAFSD_DELEG_ENDING, &dafsd_deleg_of(st)->flags))
+		atomic_dec(&st->client->nr_recalls);
 	atomic_dec(&st->client->nr_delegs);
 	dafsd_open_done(dafsd_deleg_of(st)->filp);
 }

@@ -22,12 +22,15 @@
  */
 #include <linux/exportfs.h>
 #include <linux/filelock.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <linux/dafs/status.h>
 #include "../session/server.h"
 #include "../session/peer.h"
 #include "../session/client.h"
+#include "../session/courtesy.h"
 #include "../session/session.h"
 #include "../session/trace.h"
 #include "../request/request.h"
@@ -104,10 +107,15 @@ static void dafsd_lock_put_owner(fl_owner_t owner)
 	dafsd_locker_put(locker);
 }
 
+static bool dafsd_lock_too_many(const struct dafsd_client *client)
+{
+	return atomic_read(&client->nr_locks) >= READ_ONCE(dafsd_max_locks);
+}
+
 /* May a client have another lock? */
 static bool dafsd_lock_room(const struct dafsd_client *client)
 {
-	if (atomic_read(&client->nr_locks) >= READ_ONCE(dafsd_max_locks))
+	if (dafsd_lock_too_many(client))
 		return false;
 	if (!dafsd_peer_charge(client->peer, DAFSD_CHARGE_STATE, DAFSD_LOCK_BYTES))
 		return false;
@@ -115,9 +123,30 @@ static bool dafsd_lock_room(const struct dafsd_client *client)
 	return true;
 }
 
+/*
+ * A lock is in the way of the current task; under the lock of all locks of the file.  A request
+ * does not wait here, since it holds locks of this module: it is denied, and then handled anew.
+ */
+static bool dafsd_lock_is_expirable(struct file_lock *fl)
+{
+	const struct dafsd_locker *locker = fl->c.flc_owner;
+
+	return dafsd_state_hinders(locker->client) && !dafsd_rqst_current() &&
+	       !fatal_signal_pending(current);
+}
+
+/* The current task has been told that a lock is expirable, and looks again afterwards. */
+static void dafsd_lock_expire(void)
+{
+	dafsd_courtesy_wait_all(&dafsd_server);
+}
+
 static const struct lock_manager_operations dafsd_lock_ops = {
+	.lm_mod_owner = THIS_MODULE,
 	.lm_get_owner = dafsd_lock_get_owner,
 	.lm_put_owner = dafsd_lock_put_owner,
+	.lm_lock_expirable = dafsd_lock_is_expirable,
+	.lm_expire_lock = dafsd_lock_expire,
 };
 
 static struct dafsd_locker *dafsd_locker_alloc(struct dafsd_client *client, const u8 *owner,
@@ -269,14 +298,21 @@ static bool dafsd_locker_has(const struct dafsd_locker *locker, struct inode *in
 	return has;
 }
 
-/* May a request make another lock? */
-static bool dafsd_lock_allowed(const struct dafsd_locker *locker, const struct dafsd_use *use,
-			       const struct dafsd_range *range)
+/* May a request make another lock?  Return: OK; RESOURCE; DELAY if there may be room soon. */
+static dafs_status_t dafsd_lock_allowed(const struct dafsd_locker *locker,
+					const struct dafsd_use *use,
+					const struct dafsd_range *range)
 {
-	if (dafsd_lock_room(locker->client))
-		return true;
-	return range->type == F_UNLCK &&
-	       !dafsd_lock_splits(locker, use->file->inode, range);
+	const struct dafsd_client *client = locker->client;
+
+	if (dafsd_lock_room(client))
+		return DAFS_STATUS_OK;
+	if (range->type == F_UNLCK && !dafsd_lock_splits(locker, use->file->inode, range))
+		return DAFS_STATUS_OK;
+	/* what others have does not count for this limit */
+	if (dafsd_lock_too_many(client))
+		return DAFSERR_RESOURCE;
+	return dafsd_courtesy_make_room(client->peer, DAFSD_LOCK_BYTES);
 }
 
 /* The range as a lock of the protocol */
@@ -556,8 +592,9 @@ static dafs_status_t dafsd_lock_try_once(struct dafsd_rqst *rq, const struct daf
 	/* another open of the same owner is being dismantled */
 	if (locker->undoes)
 		return DAFSERR_DELAY;
-	if (!dafsd_lock_allowed(locker, use, range))
-		return DAFSERR_RESOURCE;
+	status = dafsd_lock_allowed(locker, use, range);
+	if (status)
+		return status;
 	if (range->type == F_UNLCK)
 		return dafsd_lock_unlock(rq, use, locker, range, ours, spare);
 	status = dafsd_client_may_get(locker->client);
@@ -890,6 +927,42 @@ void dafsd_lock_leave(struct dafsd_open *open)
 	mutex_unlock(&locker->lock);
 	dafsd_spare_close(&spare);
 	dafsd_locker_put(locker);
+}
+
+/* Does somebody wait in the kernel for what was locked by an open? */
+static bool dafsd_state_is_awaited(struct dafsd_state *st)
+{
+	const struct dafsd_open *open = dafsd_state_open(st);
+	struct file_lock_context *ctx = locks_inode_context(st->file->inode);
+	struct dafsd_locker *locker = open ? READ_ONCE(open->locker) : NULL;
+
+	return locker && ctx && locks_owner_has_blockers(ctx, locker);
+}
+
+/**
+ * dafsd_locks_awaited() - do local programs wait for a byte-range lock of a client?
+ * @client: the client, without sessions
+ *
+ * Clients that wait ask again and again.
+ *
+ * Context: any but interrupt.
+ * Return: true if so.
+ */
+bool dafsd_locks_awaited(struct dafsd_client *client)
+{
+	struct dafsd_state *st;
+	bool awaited = false;
+
+	if (!atomic_read(&client->nr_locks))
+		return false;
+	spin_lock(&client->lock);
+	list_for_each_entry(st, &client->states, client_link) {
+		awaited = dafsd_state_is_awaited(st);
+		if (awaited)
+			break;
+	}
+	spin_unlock(&client->lock);
+	return awaited;
 }
 
 /* Does a lock belong to @locker, and begin at @from or later? */

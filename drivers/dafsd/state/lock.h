@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/dafs/msg.h>
 
+struct dafsd_client;
 struct dafsd_fh;
 struct dafsd_open;
 struct dafsd_rqst;
@@ -45,6 +46,7 @@ void dafsd_lock_drop(struct dafsd_open *open);
 void dafsd_lock_leave(struct dafsd_open *open);
 unsigned int dafsd_lock_list(const struct dafsd_open *open, loff_t from,
 			     struct dafsd_range *ranges, unsigned int max);
+bool dafsd_locks_awaited(struct dafsd_client *client);
 void dafsd_locks_exit(void);
 
 #endif /* _DAFSD_STATE_LOCK_H */

@@ -17,6 +17,7 @@
 #include "../session/peer.h"
 #include "../session/client.h"
 #include "../session/conn.h"
+#include "../session/courtesy.h"
 #include "../session/session.h"
 #include "../session/trace.h"
 #include "../export/export.h"
@@ -136,6 +137,18 @@ static const struct dafsd_state_type dafsd_open_type = {
 };
 
 /**
+ * dafsd_state_open() - is some state an open?
+ * @st: the state
+ *
+ * Context: any.
+ * Return: the open, or NULL.
+ */
+struct dafsd_open *dafsd_state_open(struct dafsd_state *st)
+{
+	return st->type == &dafsd_open_type ? dafsd_open_of(st) : NULL;
+}
+
+/**
  * dafsd_open_load() - the open of a state-id
  * @rq: the request of its client
  * @state_id: from the request
@@ -202,11 +215,12 @@ static size_t dafsd_open_size(const struct dafsd_open *open)
  * fail for lack of resources after that.  dafsd_open_unreserve() frees an unused open.
  *
  * Context: may sleep.
- * Return: OK or RESOURCE.
+ * Return: OK; RESOURCE; or DELAY if there may be room soon.
  */
 dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 {
 	struct dafsd_client *client = rq->ses->client;
+	dafs_status_t status = DAFSERR_RESOURCE;
 	struct dafsd_open *open;
 
 	if (rq->open)
@@ -223,11 +237,13 @@ dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 
 uncount:
 	dafsd_open_uncount(client);
+	status = dafsd_courtesy_make_room(client->peer, dafsd_open_size(open));
 refuse:
 	kfree(open);
-	pr_warn_ratelimited("dafsd: no room for an open of %pI6c, see max_opens and max_state\n",
-			    &client->peer->addr);
-	return DAFSERR_RESOURCE;
+	if (status == DAFSERR_RESOURCE)
+		pr_warn_ratelimited("dafsd: no room for an open of %pI6c, see max_opens and max_state\n",
+				    &client->peer->addr);
+	return status;
 }
 
 /**
@@ -444,8 +460,8 @@ static dafs_status_t dafsd_open_commit(struct dafsd_adding *add)
  *
  * Context: may sleep; acts for the caller.
  * Return: OK; DENIED (E-74) or KEY_MISMATCH for a reservation of others;
- * RESOURCE; DELAY if the name has just been removed; STALE or STALE_CLIENTID if the export
- * or the client has ended; the status of the file system.
+ * RESOURCE; DELAY if the name has just been removed, or what is in the way just ends; STALE or
+ * STALE_CLIENTID if the export or the client has ended; the status of the file system.
  */
 dafs_status_t dafsd_open_add(struct dafsd_rqst *rq, struct dafsd_fh *fh, const struct dafs_fh *wire,
 			     unsigned int flags, struct dafs_state_id *state_id)

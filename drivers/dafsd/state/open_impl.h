@@ -65,6 +65,7 @@ struct dafsd_opening {
 };
 
 /* open.c */
+struct dafsd_open *dafsd_state_open(struct dafsd_state *st);
 struct dafsd_open *dafsd_open_load(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
 				   dafs_status_t *status);
 dafs_status_t dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,

@@ -77,6 +77,7 @@ int dafsd_persist_forget(u64 number);
 /* persist_end.c */
 void dafsd_persist_removed(struct inode *inode);
 void dafsd_persist_replaced(const struct dafsd_client *client);
+bool dafsd_persist_binds(const struct dafsd_client *client);
 void dafsd_persist_serve(const struct dafsd_export *exp);
 
 /* persist_undo.c */

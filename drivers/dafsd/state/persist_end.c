@@ -333,7 +333,7 @@ void dafsd_persist_replaced(const struct dafsd_client *client)
 	hlist_for_each_entry(persist, dafsd_persist_of_client(client->id, client->id_len),
 			     client_link) {
 		/* it may have been replaced itself meanwhile */
-		if (READ_ONCE(client->discarded))
+		if (dafsd_client_is_discarded(client))
 			break;
 		if (dafsd_persist_is_of(persist, client) &&
 		    !dafs_opaque64_equal(&persist->verifier, &client->verifier))
@@ -344,6 +344,31 @@ void dafsd_persist_replaced(const struct dafsd_client *client)
 		return;
 	dafsd_store_sync(dafsd_server.store);
 	dafsd_persist_undo_later();
+}
+
+/**
+ * dafsd_persist_binds() - would the end of its lease break a lock of a client, or undo changes?
+ * @client: the client
+ *
+ * Context: may sleep for memory.
+ * Return: true if it has a PERSIST or an AUTORECOVERY lock.
+ */
+bool dafsd_persist_binds(const struct dafsd_client *client)
+{
+	const struct dafsd_persist *persist;
+	bool binds = false;
+	unsigned int nofs;
+
+	if (!READ_ONCE(dafsd_persist_nr))
+		return false;
+	nofs = dafsd_persist_read_lock();
+	hlist_for_each_entry(persist, dafsd_persist_of_client(client->id, client->id_len),
+			     client_link)
+		binds |= dafsd_persist_is_of(persist, client) &&
+			 dafs_opaque64_equal(&persist->verifier, &client->verifier) &&
+			 (dafsd_persist_holds_any(persist) || dafsd_persist_undo_of(persist));
+	dafsd_persist_read_unlock(nofs);
+	return binds;
 }
 
 static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)

@@ -24,6 +24,7 @@
 #include <linux/dafs/requester.h>
 #include "../session/server.h"
 #include "../session/client.h"
+#include "../session/courtesy.h"
 #include "../session/trace.h"
 #include "deleg_impl.h"
 
@@ -204,12 +205,15 @@ void dafsd_recall_begin(struct dafsd_deleg *deleg)
 {
 	if (test_and_set_bit(DAFSD_DELEG_ENDING, &deleg->flags))
 		return;
+	atomic_inc(&deleg->state.client->nr_recalls);
 	WRITE_ONCE(deleg->since, jiffies);
 	/* who sees DAFSD_DELEG_BROKEN sees the time, too */
 	smp_mb__before_atomic();
 	set_bit(DAFSD_DELEG_BROKEN, &deleg->flags);
 	/* pairs with dafsd_recall_published() */
 	smp_mb__after_atomic();
+	/* who will not return it is not asked */
+	dafsd_courtesy_end(deleg->state.client);
 	dafsd_recall_start(deleg);
 }
 

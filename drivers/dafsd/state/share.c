@@ -13,8 +13,66 @@
  * although it may take some time until they are closed.
  */
 #include <linux/lockdep.h>
+#include "../session/courtesy.h"
 #include "deleg.h"
 #include "open_impl.h"
+
+/**
+ * struct dafsd_share_want - what opens are in the way of
+ * @own: an open that is not, or NULL
+ * @access: DAFS_OPEN_SHARE_ACCESS_* wanted
+ * @deny: DAFS_OPEN_SHARE_DENY_* wanted
+ * @key: another key than that of the file
+ * @remove: a name is to be removed
+ * @alone: no opens at all
+ */
+struct dafsd_share_want {
+	const struct dafsd_open *own;
+	u32 access;
+	u32 deny;
+	bool key;
+	bool remove;
+	bool alone;
+};
+
+static bool dafsd_share_conflicts(const struct dafsd_open *open,
+				  const struct dafsd_share_want *want)
+{
+	if (open == want->own || READ_ONCE(open->state.dead))
+		return false;
+	return (want->access & open->deny) || (want->deny & open->access) ||
+	       (want->key && open->holds_key) || (want->remove && open->deny_delete) ||
+	       want->alone;
+}
+
+/* Clients whose lease is over lose what is in the way, but not for a request that is refused. */
+static dafs_status_t dafsd_share_hindered(const struct dafsd_file *file,
+					  const struct dafsd_share_want *want)
+{
+	struct dafsd_open *open;
+
+	list_for_each_entry(open, &file->opens, file_link)
+		if (dafsd_share_conflicts(open, want))
+			dafsd_state_hinders(open->state.client);
+	return DAFSERR_DELAY;
+}
+
+/* Return: OK; @refused if opens are in the way; DELAY if these are just being ended */
+static dafs_status_t dafsd_share_ask(const struct dafsd_file *file,
+				     const struct dafsd_share_want *want, dafs_status_t refused)
+{
+	bool courteous = false;
+	struct dafsd_open *open;
+
+	list_for_each_entry(open, &file->opens, file_link) {
+		if (!dafsd_share_conflicts(open, want))
+			continue;
+		if (!dafsd_courtesy_has(open->state.client))
+			return refused;
+		courteous = true;
+	}
+	return courteous ? dafsd_share_hindered(file, want) : DAFS_STATUS_OK;
+}
 
 /**
  * dafsd_share_check() - do the reservations of other opens allow this? (8.8 of 4.4.1.2)
@@ -24,36 +82,18 @@
  * @deny: DAFS_OPEN_SHARE_DENY_* wanted
  *
  * Context: holds file->lock.
- * Return: OK or DENIED (E-74).
+ * Return: OK or DENIED (E-74); DELAY if what denies it is just being ended.
  */
 dafs_status_t dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own,
 				u32 access, u32 deny)
 {
-	struct dafsd_open *open;
+	const struct dafsd_share_want want = { .own = own, .access = access, .deny = deny };
 
 	lockdep_assert_held(&file->lock);
 	/* a file may have thousands of opens without any reservation */
 	if (!deny && !file->nr_strict)
 		return DAFS_STATUS_OK;
-	list_for_each_entry(open, &file->opens, file_link) {
-		if (open == own || READ_ONCE(open->state.dead))
-			continue;
-		if ((access & open->deny) || (deny & open->access))
-			return DAFSERR_DENIED;
-	}
-	return DAFS_STATUS_OK;
-}
-
-static bool dafsd_share_has_key(const struct dafsd_file *file)
-{
-	struct dafsd_open *open;
-
-	if (!file->nr_keys)
-		return false;
-	list_for_each_entry(open, &file->opens, file_link)
-		if (open->holds_key && !READ_ONCE(open->state.dead))
-			return true;
-	return false;
+	return dafsd_share_ask(file, &want, DAFSERR_DENIED);
 }
 
 /**
@@ -62,16 +102,18 @@ static bool dafsd_share_has_key(const struct dafsd_file *file)
  * @args: of OPEN
  *
  * Context: holds file->lock.
- * Return: OK or KEY_MISMATCH.
+ * Return: OK or KEY_MISMATCH; DELAY if the opens that have the key are just being ended.
  */
 dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
 				    const struct dafs_open_args *args)
 {
+	const struct dafsd_share_want want = { .key = true };
+
 	lockdep_assert_held(&file->lock);
-	if (args->share_key_type == DAFS_OPEN_SHARE_KEY_BOTH &&
-	    file->share_key != args->share_key && dafsd_share_has_key(file))
-		return DAFSERR_KEY_MISMATCH;
-	return DAFS_STATUS_OK;
+	if (args->share_key_type != DAFS_OPEN_SHARE_KEY_BOTH ||
+	    file->share_key == args->share_key || !file->nr_keys)
+		return DAFS_STATUS_OK;
+	return dafsd_share_ask(file, &want, DAFSERR_KEY_MISMATCH);
 }
 
 /**
@@ -83,7 +125,8 @@ dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
  * an open, the reservations of all opens count.
  *
  * Context: may sleep; has no write access to the file system yet.
- * Return: OK; LOCKED; or DELAY if a delegate denies it, which is recalled.
+ * Return: OK; LOCKED; or DELAY if a delegate denies it, which is recalled, or if what denies it
+ * is just being ended.
  */
 dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access)
 {
@@ -92,7 +135,7 @@ dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access)
 	down_read(&file->gate);
 	mutex_lock(&file->lock);
 	status = dafsd_share_check(file, NULL, access, DAFS_OPEN_SHARE_DENY_NONE);
-	if (status)
+	if (status == DAFSERR_DENIED)
 		status = dafsd_deleg_conflict(file, DAFSERR_LOCKED);
 	mutex_unlock(&file->lock);
 	if (status)
@@ -212,11 +255,12 @@ void dafsd_share_drop(struct dafsd_open *open)
  *	the file
  *
  * Context: may sleep; holds the lock of the directory.
- * Return: OK; DENYDISP_CONFLICT; DELAY if a delegation is in the way; or RESOURCE.
+ * Return: OK; DENYDISP_CONFLICT; DELAY if a delegation is in the way, or opens are that are just
+ * being ended; or RESOURCE.
  */
 dafs_status_t dafsd_remove_begin(struct inode *inode, bool check_open, struct dafsd_file **file)
 {
-	struct dafsd_open *open;
+	const struct dafsd_share_want want = { .remove = true, .alone = check_open };
 	dafs_status_t status;
 
 	*file = dafsd_file_get(inode);
@@ -225,13 +269,10 @@ dafs_status_t dafsd_remove_begin(struct inode *inode, bool check_open, struct da
 	mutex_lock(&(*file)->lock);
 	if (!check_open && !(*file)->nr_strict)
 		return DAFS_STATUS_OK;
-	list_for_each_entry(open, &(*file)->opens, file_link)
-		if (!READ_ONCE(open->state.dead) && (check_open || open->deny_delete))
-			goto conflict;
-	return DAFS_STATUS_OK;
-
-conflict:
-	status = dafsd_deleg_conflict(*file, DAFSERR_DENYDISP_CONFLICT);
+	status = dafsd_share_ask(*file, &want, DAFSERR_DENYDISP_CONFLICT);
+	if (!status)
+		return DAFS_STATUS_OK;
+	status = dafsd_deleg_conflict(*file, status);
 	dafsd_remove_end(*file);
 	return status;
 }

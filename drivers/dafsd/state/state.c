@@ -244,7 +244,7 @@ dafs_status_t dafsd_state_split(const struct dafs_state_id *state_id, u32 *id)
 static dafs_status_t dafsd_state_foreign(const struct dafsd_state *st)
 {
 	/* the state of the former record of this client may still be in the table */
-	return READ_ONCE(st->client->discarded) ? DAFSERR_EXPIRED : DAFSERR_BAD_STATEID;
+	return dafsd_client_is_discarded(st->client) ? DAFSERR_EXPIRED : DAFSERR_BAD_STATEID;
 }
 
 /**

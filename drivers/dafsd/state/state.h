@@ -125,4 +125,8 @@ void dafsd_states_release_client(struct dafsd_client *client);
 void dafsd_states_init_export(struct dafsd_export *exp);
 void dafsd_states_release_export(struct dafsd_export *exp);
 
+/* courtesy.c: what clients have beyond their leases */
+bool dafsd_states_may_stay(struct dafsd_client *client);
+bool dafsd_state_hinders(struct dafsd_client *client);
+
 #endif /* _DAFSD_STATE_STATE_H */

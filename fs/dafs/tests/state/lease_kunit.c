@@ -196,7 +196,7 @@ static bool lease_given_up(struct dafsd_client *client, unsigned long silent)
 	WRITE_ONCE(client->renewed, jiffies - silent);
 	flush_delayed_work(&client->lease_work);
 	flush_delayed_work(&client->lease_work);
-	return READ_ONCE(client->discarded);
+	return dafsd_client_is_discarded(client);
 }
 
 /*
