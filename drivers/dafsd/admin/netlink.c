@@ -15,6 +15,7 @@
 #include "../session/server.h"
 #include "../session/peer.h"
 #include "../session/client.h"
+#include "../session/courtesy.h"
 #include "../export/export.h"
 #include "../state/file.h"
 #include "../state/lock.h"
@@ -62,6 +63,11 @@ struct dafsd_nl_list {
 	const struct genl_info *info;
 };
 
+static bool dafsd_nl_put_flag(struct sk_buff *skb, int attr, bool set)
+{
+	return !set || !nla_put_flag(skb, attr);
+}
+
 static bool dafsd_nl_put_client(struct sk_buff *skb, struct dafsd_client *client)
 {
 	unsigned long renewed = READ_ONCE(client->renewed), now = jiffies;
@@ -75,7 +81,8 @@ static bool dafsd_nl_put_client(struct sk_buff *skb, struct dafsd_client *client
 	       !nla_put_u32(skb, DAFSD_A_CLIENT_CREDENTIALS, READ_ONCE(client->nr_creds)) &&
 	       !nla_put_u32(skb, DAFSD_A_CLIENT_OPENS, READ_ONCE(client->nr_opens)) &&
 	       !nla_put_u32(skb, DAFSD_A_CLIENT_DELEGATIONS, atomic_read(&client->nr_delegs)) &&
-	       !nla_put_u32(skb, DAFSD_A_CLIENT_LOCKS, atomic_read(&client->nr_locks));
+	       !nla_put_u32(skb, DAFSD_A_CLIENT_LOCKS, atomic_read(&client->nr_locks)) &&
+	       dafsd_nl_put_flag(skb, DAFSD_A_CLIENT_COURTEOUS, dafsd_courtesy_has(client));
 }
 
 /* Finish an entry, or take it back if it did not fit. */
@@ -164,11 +171,6 @@ static const char *dafsd_nl_path(const struct dafsd_state *st, char *buf)
 		name = d_path(&path, buf, DAFSD_NL_NAME);
 	dput(path.dentry);
 	return IS_ERR(name) ? NULL : name;
-}
-
-static bool dafsd_nl_put_flag(struct sk_buff *skb, int attr, bool set)
-{
-	return !set || !nla_put_flag(skb, attr);
 }
 
 static bool dafsd_nl_put_ids(struct sk_buff *skb, int state_attr, int client_attr,
