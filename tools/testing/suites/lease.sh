@@ -73,7 +73,7 @@ umount /mnt/dafs
 
 # Mounts that are killed, unmounted by force or never seen again
 modprobe -r dafsd
-start_server lease=20
+start_server lease=20 courtesy=0
 cp /bin/true /srv/data/prog
 mount_dafs data /mnt/dafs
 python3 -c 'import time; f = open("/mnt/dafs/prog", "r+b"); open("/tmp/held", "w"); time.sleep(999)' &
@@ -109,6 +109,71 @@ vanish()
 	modprobe dafs "$1"
 	mount_dafs data /mnt/dafs
 }
+
+# A client that is cut off for longer than its lease: hold.py FILE locks it, and writes when told to
+cat >/tmp/hold.py <<'PY'
+import errno, fcntl, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.lockf(fd, fcntl.LOCK_EX)
+open("/tmp/locked", "w").close()
+while not os.path.exists("/tmp/go"):
+    time.sleep(0.05)
+try:
+    os.pwrite(fd, b"written\n", 0)
+    os.fsync(fd)
+    print("ok")
+except OSError as error:
+    print(errno.errorcode[error.errno])
+PY
+# lock FILE: a program of the server locks it, if it can
+lock()
+{
+	python3 -c 'import fcntl, sys
+fcntl.lockf(open(sys.argv[1], "r+b"), fcntl.LOCK_EX | fcntl.LOCK_NB)' "$1" 2>/dev/null
+}
+courteous()
+{
+	[ "$(cat /sys/module/dafsd/parameters/courteous)" = "$1" ]
+}
+# cut_off: the client has a lock, and loses its lease
+cut_off()
+{
+	rm -f /tmp/locked /tmp/go
+	python3 -B /tmp/hold.py /mnt/dafs/text >/tmp/wrote &
+	holder=$!
+	eventually [ -e /tmp/locked ] && ! lock /srv/data/text || return
+	ip link set dum0 down
+	eventually courteous 1
+}
+# back: the program goes on; /tmp/wrote has what has become of its write
+back()
+{
+	ip link set dum0 up
+	ip addr add "$ADDR6/64" dev dum0 nodad 2>/dev/null
+	rdma link delete rx0
+	rdma link add rx0 type rxe netdev dum0
+	stat -f /mnt/dafs >/dev/null
+	touch /tmp/go
+	wait $holder
+}
+modprobe -r dafs dafsd
+start_server lease=3
+echo text >/srv/data/text
+modprobe dafs
+mount_dafs data /mnt/dafs
+# R-4.4.1.2-23 R-4.4.1.2-24
+tap_run "a client without its lease" cut_off
+tap_run "is listed as such" sh -c "dafsdctl clients | grep -q ' courteous$'"
+back
+tap_is "$(cat /tmp/wrote)" ok "has its lock still when it is back"
+tap_run "and its lease again" courteous 0
+tap_is "$(cat /srv/data/text)" written "what it has written is there"
+tap_run "a client without its lease again" cut_off
+tap_run "a program of the server gets the lock" lock /srv/data/text
+tap_run "so the client has lost all" courteous 0
+back
+tap_is "$(cat /tmp/wrote)" EIO "its program is told so"
+umount /mnt/dafs
 modprobe -r dafs dafsd
 start_server lease=3600
 vanish machine_id=first

@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/dafs/stats.h>
+#include "../../../../drivers/dafsd/session/courtesy.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
@@ -286,6 +287,7 @@ static void dafs_recover_silent_test(struct kunit *test)
 
 	dafs_backing_write(test, fix, "file", "data", 4);
 	dafs_fixture_lease(test, fix, 1);
+	dafs_fixture_server_param(test, &dafsd_courtesy_seconds, 0);
 	recover_session(hook, "silent");
 	disable_delayed_work_sync(&hook->clnt->keep);
 	recover_open(test, fix, hook);

@@ -9,6 +9,7 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include "../../../../drivers/dafsd/session/courtesy.h"
 #include "../../../../drivers/dafsd/session/grace.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/store/store.h"
@@ -43,17 +44,22 @@ static struct dafsd_key grace_key(const char *id)
 	return (struct dafsd_key){ DAFSD_RECORD_CLIENT, strlen(id), id };
 }
 
-static void grace_know(struct kunit *test, const char *id, u32 auth_type)
+static void grace_know_lease(struct kunit *test, const char *id, u32 auth_type, u32 lease)
 {
 	struct dafsd_client_record rec = {
 		.auth_type = cpu_to_le32(auth_type),
-		.lease = cpu_to_le32(1),
+		.lease = cpu_to_le32(lease),
 	};
 	u64 verifier = GRACE_VERIFIER;
 	struct dafsd_key key = grace_key(id);
 
 	memcpy(rec.verifier.b, &verifier, sizeof(verifier));
 	KUNIT_ASSERT_EQ(test, 0, dafsd_store_put(dafsd_server.store, &key, &rec, sizeof(rec)));
+}
+
+static void grace_know(struct kunit *test, const char *id, u32 auth_type)
+{
+	grace_know_lease(test, id, auth_type, 1);
 }
 
 static int grace_delete(void *priv, const struct dafsd_key *key, const void *value, u32 value_len)
@@ -523,6 +529,7 @@ static void grace_record_test(struct kunit *test)
 	grace_new_ids();
 	dafs_backing_write(test, fix, "file", "data", 4);
 	dafs_fixture_lease(test, fix, 2);
+	dafs_fixture_server_param(test, &dafsd_courtesy_seconds, 0);
 	grace_connect(test, &client, grace_id, 1);
 	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
@@ -532,6 +539,50 @@ static void grace_record_test(struct kunit *test)
 	while (grace_recorded(grace_id) && time_before(jiffies, end))
 		msleep(20);
 	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
+}
+
+/*
+ * R-4.4.1.2-25: one whose lease was over before the restart, but that nobody had taken anything
+ * from, may reclaim what it had as long as others may, who need not wait for it.
+ */
+static void grace_courteous_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, false, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct grace_client client = {}, absent = {};
+
+	dafsd_grace_exit(&dafsd_server);
+	grace_know_lease(test, grace_id, DAFS_AUTH_NONE, 0);
+	grace_begin(test);
+	KUNIT_ASSERT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_lock(&client, DAFS_LOCK_RECLAIM, 0, 1));
+	KUNIT_EXPECT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	/* the only one that the period is for */
+	grace_connect(test, &absent, grace_absent, GRACE_VERIFIER);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_purge(&absent));
+	KUNIT_EXPECT_TRUE(test, grace_is_over());
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock(&client, DAFS_LOCK_RECLAIM, 1, 1));
+	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
+}
+
+/* For its sake alone there is no period, and it cannot reclaim after yet another restart. */
+static void grace_courteous_alone_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, false, GRACE_LONG);
+	struct grace_client other = {};
+
+	dafsd_grace_exit(&dafsd_server);
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, grace_delete, NULL);
+	grace_know_lease(test, grace_id, DAFS_AUTH_NONE, 0);
+	grace_begin(test);
+	KUNIT_EXPECT_FALSE(test, dafsd_in_grace(&dafsd_server));
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
+	grace_connect(test, &other, NULL, 1);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&other, &fix->dir, "a", DAFS_CLAIM_NULL, 0));
 }
 
 static struct kunit_case grace_cases[] = {
@@ -546,6 +597,8 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_SLOW(grace_idle_test),
 	KUNIT_CASE(grace_principal_test),
 	KUNIT_CASE_SLOW(grace_record_test),
+	KUNIT_CASE(grace_courteous_test),
+	KUNIT_CASE(grace_courteous_alone_test),
 	{}
 };
 

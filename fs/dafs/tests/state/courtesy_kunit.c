@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Courtesy (4.4.1.2): a client whose lease is over keeps what it has until somebody needs it.
+ *
+ * The lease is long, and the server is made to believe that it is over: so no client loses
+ * anything by accident.
+ */
+#include <linux/delay.h>
+#include <linux/filelock.h>
+#include <linux/kthread.h>
+#include <linux/workqueue.h>
+#include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/courtesy.h"
+#include "../../../../drivers/dafsd/session/grace.h"
+#include "../../../../drivers/dafsd/session/peer.h"
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/state/deleg.h"
+#include "../../../../drivers/dafsd/store/store.h"
+#include "../lib/holder.h"
+#include "../lib/open_test.h"
+
+#define HOLDER_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
+
+/* A server without PERSIST locks, which gives courtesy, and whose leases do not end */
+static struct dafs_fixture *court_fixture(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+
+	dafs_fixture_lease(test, fix, 90);
+	dafs_fixture_server_param(test, &dafsd_courtesy_seconds, 86400);
+	return fix;
+}
+
+static struct dafsd_client *court_at_server(struct kunit *test, struct holder *h)
+{
+	return dafs_fixture_at_server(test, &h->login.res.connect.session_id)->client;
+}
+
+/* As if nothing had been heard of a client; lets its lease be checked. */
+static void court_check(struct dafsd_client *client)
+{
+	WRITE_ONCE(client->renewed, jiffies - 2 * dafsd_lease_seconds * HZ);
+	flush_delayed_work(&client->lease_work);
+}
+
+/* Its lease runs out, and its session is gone.  Return: what it is then. */
+static enum dafsd_client_life court_silence(struct kunit *test, struct holder *h,
+					    struct dafsd_client *client)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (READ_ONCE(client->life) == DAFSD_CLIENT_ACTIVE && time_before(jiffies, end)) {
+		court_check(client);
+		msleep(20);
+	}
+	KUNIT_EXPECT_TRUE(test, raw_closed(h->conn, RAW_WAIT_MS));
+	return READ_ONCE(client->life);
+}
+
+static void court_spared(struct kunit *test, struct holder *h, struct dafsd_client *client)
+{
+	KUNIT_ASSERT_EQ(test, DAFSD_CLIENT_COURTEOUS, court_silence(test, h, client));
+}
+
+static void court_lost(struct kunit *test, struct dafsd_client *client)
+{
+	flush_delayed_work(&client->lease_work);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, READ_ONCE(client->life));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(client->yields));
+}
+
+/* The same instance connects.  Return: true if it has its client-id still. */
+static bool court_return(struct kunit *test, struct holder *h)
+{
+	struct dafs_client_id was = h->login.res.connect.client_id;
+
+	raw_close(test, h->conn);
+	h->conn = raw_session(test, test->param_value, &h->login);
+	return dafs_opaque64_equal(&was, &h->login.res.connect.client_id);
+}
+
+/* It has lost all that it had. */
+static void court_expired(struct kunit *test, struct holder *h)
+{
+	KUNIT_EXPECT_FALSE(test, court_return(test, h));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NO_CREDS, holder_read(h, true, 0, 4));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(h->conn, 0, 0, h->handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, holder_read(h, true, 0, 4));
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, holder_unlock(h, 0, 1));
+}
+
+/* The search for the record of a client */
+struct court_search {
+	const char *id;
+	bool found;
+	u32 lease;
+};
+
+static int court_compare(void *priv, const struct dafsd_key *key, const void *value, u32 value_len)
+{
+	const struct dafsd_client_record *rec = value;
+	struct court_search *search = priv;
+
+	if (key->len == strlen(search->id) && !memcmp(key->data, search->id, key->len)) {
+		search->found = true;
+		search->lease = le32_to_cpu(rec->lease);
+	}
+	return 0;
+}
+
+static struct court_search court_record(const struct holder *h)
+{
+	struct court_search search = { .id = h->id };
+
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_CLIENT, court_compare, &search);
+	return search;
+}
+
+static bool court_recorded(const struct holder *h)
+{
+	return court_record(h).found;
+}
+
+/* OPEN by another owner of the client than that of its other open */
+static dafs_status_t court_open(struct holder *h, const char *owner, u32 access, u32 deny,
+				struct dafs_open_res *res)
+{
+	struct dafs_open_args args = dafs_test_open_args(owner, access, deny);
+	struct dafs_str name = dafs_test_str("file");
+
+	args.dir_handle = h->fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	return raw_call_as(h->conn, h->handle, DAFS_PROC_OPEN, &args, res);
+}
+
+/*
+ * R-4.4.1.2-23: without a conflict it finds its client-id, its users, its opens and its locks as
+ * they were, and its record is as that of any client.
+ */
+static void court_return_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	court_spared(test, a, at);
+	KUNIT_EXPECT_TRUE(test, court_recorded(a));
+	KUNIT_EXPECT_EQ(test, 0, court_record(a).lease);
+	/* what does not conflict leaves it as it is */
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 10, 10));
+	HOLDER_OK(test, holder_write(b, true, 0, 1));
+	court_check(at);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
+	KUNIT_EXPECT_TRUE(test, court_return(test, a));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_ACTIVE, READ_ONCE(at->life));
+	KUNIT_EXPECT_EQ(test, 90, court_record(a).lease);
+	HOLDER_OK(test, holder_read(a, true, 0, 4));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 9, 1));
+	/* it may get more at once */
+	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, 0, 20, 1));
+	HOLDER_OK(test, holder_unlock(a, 20, 1));
+	HOLDER_OK(test, holder_unlock(a, 0, 10));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 9, 1));
+	/* it has a lease again */
+	KUNIT_EXPECT_FALSE(test, time_after(READ_ONCE(at->lease_work.timer.expires),
+					    jiffies + 90 * HZ));
+	HOLDER_OK(test, holder_close(a));
+}
+
+/* R-4.4.1.2-22 R-4.4.1.2-24: an OPEN that it denies; its record is gone before that is granted */
+static void court_share_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct holder *b = holder(test, fix);
+	struct dafs_open_res res;
+
+	HOLDER_OK(test, holder_close(b));
+	HOLDER_OK(test, court_open(a, "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH, &a->open));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, court_open(b, "b", DAFS_RD, 0, &res));
+	court_spared(test, a, at);
+	/* R-4.4.1.2-25 */
+	HOLDER_OK(test, court_open(b, "b", DAFS_RD, 0, &res));
+	KUNIT_EXPECT_FALSE(test, court_recorded(a));
+	court_lost(test, at);
+	court_expired(test, a);
+}
+
+/* An OPEN that is refused anyway takes nothing from it. */
+static void court_refused_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct dafs_open_res res;
+
+	court_spared(test, a, at);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
+			   court_open(b, "b", DAFS_RD, DAFS_OPEN_SHARE_DENY_BOTH, &res));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
+	HOLDER_OK(test, holder_close(b));
+	HOLDER_OK(test, court_open(b, "b", DAFS_RD, DAFS_OPEN_SHARE_DENY_BOTH, &res));
+	court_lost(test, at);
+}
+
+/* R-4.4.1.2-24: I/O without an open, and removing what it has opened with DELETE_DENY */
+static void court_io_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	HOLDER_OK(test, holder_close(b));
+	HOLDER_OK(test, court_open(a, "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_WRITE, &a->open));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, holder_write(b, false, 0, 4));
+	court_spared(test, a, at);
+	HOLDER_OK(test, holder_read(b, false, 0, 4));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
+	HOLDER_OK(test, holder_write(b, false, 0, 4));
+	court_lost(test, at);
+	court_expired(test, a);
+}
+
+static void court_remove_test(struct kunit *test)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafs_str name = dafs_test_str("file");
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct dafs_remove_args remove = {
+		.filehandle = fix->dir,
+		.target = name,
+	};
+
+	args.delete_disp = DAFS_DELETE_DENY;
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	HOLDER_OK(test, raw_call_as(a->conn, a->handle, DAFS_PROC_OPEN, &args, &a->open));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENYDISP_CONFLICT,
+			   raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &remove, NULL));
+	court_spared(test, a, at);
+	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &remove, NULL));
+	court_lost(test, at);
+}
+
+/* R-4.4.1.2-24 R-4.4.1.2-25: LOCK; LOCKT; a LOCK that would wait */
+static void court_lock_test(struct kunit *test)
+{
+	static const u32 types[] = { DAFS_READ_LT, DAFS_WRITE_LT, DAFS_WRITEW_LT };
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *b = holder(test, fix), *a;
+	struct dafsd_client *at;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		a = holder(test, fix);
+		at = court_at_server(test, a);
+		HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+		DAFS_EXPECT_STATUS(test, DAFSERR_DENIED,
+				   holder_lock(b, DAFS_READ_LT, 0, 9, 1));
+		court_spared(test, a, at);
+		HOLDER_OK(test, holder_lock(b, types[i], 0, 9, 1));
+		KUNIT_EXPECT_FALSE(test, court_recorded(a));
+		court_lost(test, at);
+		court_expired(test, a);
+		HOLDER_OK(test, holder_unlock(b, 0, ALL));
+	}
+	a = holder(test, fix);
+	at = court_at_server(test, a);
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	court_spared(test, a, at);
+	HOLDER_OK(test, holder_test(b, DAFS_WRITE_LT, 9, 1));
+	court_lost(test, at);
+}
+
+/* Three clients in the way of one request */
+static void court_many_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *b = holder(test, fix), *a[3];
+	struct dafsd_client *at[3];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		a[i] = holder(test, fix);
+		at[i] = court_at_server(test, a[i]);
+		HOLDER_OK(test, holder_lock(a[i], DAFS_WRITE_LT, 0, i, 1));
+		court_spared(test, a[i], at[i]);
+	}
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	for (i = 0; i < 3; i++)
+		court_lost(test, at[i]);
+}
+
+static void court_local_init(struct file_lock *fl, struct file *filp, void *owner,
+			     unsigned char type)
+{
+	locks_init_lock(fl);
+	fl->c.flc_owner = owner;
+	fl->c.flc_flags = FL_POSIX;
+	fl->c.flc_type = type;
+	fl->c.flc_pid = 4711;
+	fl->c.flc_file = filp;
+	fl->fl_end = OFFSET_MAX;
+}
+
+/* A local program asks for a lock, or sets one. */
+static void court_local_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct file *filp = dafs_backing_open(fix, "file", O_RDWR, 0);
+	struct file_lock fl;
+	struct dafsd_client *at;
+	struct holder *a;
+	int set;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
+	for (set = 0; set < 2; set++) {
+		a = holder(test, fix);
+		at = court_at_server(test, a);
+		HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+		court_local_init(&fl, filp, test, F_WRLCK);
+		KUNIT_EXPECT_EQ(test, -EAGAIN, vfs_lock_file(filp, F_SETLK, &fl, NULL));
+		court_spared(test, a, at);
+		if (set) {
+			KUNIT_EXPECT_EQ(test, 0, vfs_lock_file(filp, F_SETLK, &fl, NULL));
+		} else {
+			KUNIT_EXPECT_EQ(test, 0, vfs_test_lock(filp, &fl));
+			KUNIT_EXPECT_EQ(test, F_UNLCK, fl.c.flc_type);
+		}
+		KUNIT_EXPECT_FALSE(test, court_recorded(a));
+		court_lost(test, at);
+		court_expired(test, a);
+	}
+	court_local_init(&fl, filp, test, F_UNLCK);
+	KUNIT_EXPECT_EQ(test, 0, vfs_lock_file(filp, F_SETLK, &fl, NULL));
+	dafs_backing_close(filp);
+}
+
+/* A local program that waits for a lock */
+struct court_waiter {
+	struct file *filp;
+	struct file_lock fl;
+	struct completion done;
+	int err;
+};
+
+static int court_wait(void *data)
+{
+	struct court_waiter *waiter = data;
+
+	waiter->err = locks_lock_file_wait(waiter->filp, &waiter->fl);
+	complete(&waiter->done);
+	return 0;
+}
+
+static bool court_is_awaited(struct file *filp)
+{
+	struct file_lock_context *ctx = locks_inode_context(file_inode(filp));
+	struct file_lock *fl;
+	bool awaited = false;
+
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+		awaited |= !list_empty(&fl->c.flc_blocked_requests);
+	spin_unlock(&ctx->flc_lock);
+	return awaited;
+}
+
+/* One that has waited since before the lease was over gets it then. */
+static void court_waiter_test(struct kunit *test)
+{
+	struct court_waiter *waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct file_lock fl;
+
+	KUNIT_ASSERT_NOT_NULL(test, waiter);
+	waiter->filp = dafs_backing_open(fix, "file", O_RDWR, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(waiter->filp));
+	init_completion(&waiter->done);
+	court_local_init(&waiter->fl, waiter->filp, waiter, F_WRLCK);
+	waiter->fl.c.flc_flags |= FL_SLEEP;
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(court_wait, waiter, "court_wait")));
+	while (!court_is_awaited(waiter->filp) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_TRUE(test, court_is_awaited(waiter->filp));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
+	wait_for_completion(&waiter->done);
+	KUNIT_EXPECT_EQ(test, 0, waiter->err);
+	court_local_init(&fl, waiter->filp, waiter, F_UNLCK);
+	KUNIT_EXPECT_EQ(test, 0, vfs_lock_file(waiter->filp, F_SETLK, &fl, NULL));
+	dafs_backing_close(waiter->filp);
+}
+
+/* The time is over, or there is none. */
+static void court_time_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	court_spared(test, a, at);
+	WRITE_ONCE(dafsd_courtesy_seconds, 1000);
+	at->courteous_since = jiffies - 990 * HZ;
+	court_check(at);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
+	/* it is looked at again when its time is over */
+	KUNIT_EXPECT_FALSE(test, time_after(READ_ONCE(at->lease_work.timer.expires),
+					    jiffies + 10 * HZ));
+	at->courteous_since = jiffies - 1000 * HZ;
+	court_check(at);
+	court_lost(test, at);
+	court_expired(test, a);
+	WRITE_ONCE(dafsd_courtesy_seconds, 0);
+	at = court_at_server(test, b);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, b, at));
+	court_expired(test, b);
+}
+
+/* One that has nothing is not kept, nor one whose lock is broken at the end of its lease. */
+static void court_none_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
+	HOLDER_OK(test, holder_close(b));
+	at = court_at_server(test, b);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, b, at));
+	/* broken by the next one, as ever */
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_WRITE_LT, 0, 0, 1));
+	/* one that was PERSIST, and is not any more */
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, PERSIST, 20, 1));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 20, 1));
+	court_spared(test, c, court_at_server(test, c));
+}
+
+static void court_autorecovery_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, DAFS_LOCK_AUTORECOVERY, 0, ALL));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
+}
+
+/*
+ * All clients go that are without a session.  Each login that is refused makes the server free one,
+ * and first those that have nothing.
+ */
+static void court_crowd(struct kunit *test)
+{
+	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+	struct raw_login login;
+	dafs_status_t status;
+
+	dafs_fixture_server_param(test, &dafsd_server.max_clients, 1);
+	do {
+		login = (struct raw_login) { .auth_type = DAFS_AUTH_GSS };
+		status = raw_login(conn, &login);
+	} while (status == DAFSERR_NOTSUPP);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	dafs_fixture_server_param(test, &dafsd_server.max_clients, DAFSD_DEFAULT_MAX_CLIENTS);
+	raw_close(test, conn);
+}
+
+/* An administrator ends it. */
+static void court_admin_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	court_crowd(test);
+	KUNIT_EXPECT_EQ(test, 0, READ_ONCE(dafsd_server.nr_courteous));
+	court_spared(test, a, at);
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(dafsd_server.nr_courteous));
+	KUNIT_EXPECT_EQ(test, 0, dafsd_client_end_id(&dafsd_server,
+						     &a->login.res.connect.client_id));
+	court_lost(test, at);
+	KUNIT_EXPECT_EQ(test, 0, READ_ONCE(dafsd_server.nr_courteous));
+	court_expired(test, a);
+}
+
+/* Room for another client */
+static void court_room_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	court_spared(test, a, at);
+	court_crowd(test);
+	court_lost(test, at);
+	KUNIT_EXPECT_FALSE(test, court_recorded(a));
+	HOLDER_OK(test, holder_read(b, true, 0, 4));
+	court_expired(test, a);
+}
+
+#define COURT_OPENS	2000	/* more than there is room for in a MiB */
+
+/* Room for what another client opens */
+static void court_memory_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	dafs_status_t status = DAFS_STATUS_OK;
+	struct dafs_open_res res;
+	char owner[16];
+	int i;
+
+	court_crowd(test);
+	court_spared(test, a, at);
+	dafs_fixture_server_param(test, &dafsd_max_state, 1);
+	for (i = 0; !status && i < COURT_OPENS; i++) {
+		snprintf(owner, sizeof(owner), "owner %d", i);
+		status = court_open(b, owner, DAFS_RD, 0, &res);
+	}
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, status);
+	court_lost(test, at);
+	do {
+		status = court_open(b, owner, DAFS_RD, 0, &res);
+		msleep(20);
+	} while (status == DAFSERR_DELAY);
+	dafs_fixture_server_param(test, &dafsd_max_state, 0);
+	HOLDER_OK(test, court_open(b, owner, DAFS_RD, 0, &res));
+	court_expired(test, a);
+}
+
+/* A delegate with its back-control channel */
+static struct raw_conn *court_delegate(struct kunit *test, struct holder *h)
+{
+	const struct dafs_flavour *given = test->param_value;
+	struct dafs_flavour flavour = given ? *given : (struct dafs_flavour){};
+	struct dafs_connect_bind_args args = {
+		.channel_use = DAFS_BACK_CONTROL_CHANNEL,
+		.max_request_size = DAFS_MIN_MSG_SIZE,
+		.max_response_size = DAFS_MIN_MSG_SIZE,
+		.max_requests = 2,
+	};
+	struct raw_conn *bc;
+
+	HOLDER_OK(test, holder_close(h));
+	raw_close(test, h->conn);
+	flavour.back_control = true;
+	h->conn = raw_session(test, &flavour, &h->login);
+	args.session_id = h->login.res.connect.session_id;
+	bc = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_BACK_CONTROL);
+	bc->cksum = h->conn->cksum;
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(bc, DAFS_PROC_CONNECT_BIND, &args, NULL));
+	return bc;
+}
+
+/* Opens "file" until it is delegated: it may have been closed by others just now. */
+static void court_delegated(struct kunit *test, struct holder *h)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	do {
+		msleep(20);
+		HOLDER_OK(test, holder_open(h));
+	} while (h->open.delegation_type != DAFS_OPEN_DELEGATE_WRITE && time_before(jiffies, end));
+	KUNIT_ASSERT_EQ(test, DAFS_OPEN_DELEGATE_WRITE, h->open.delegation_type);
+}
+
+/* R-4.4.1.2-24: a delegation that has to be recalled is not, as nobody would answer */
+static void court_deleg_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b;
+	struct dafsd_client *at;
+	struct file *filp;
+
+	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
+	court_delegate(test, a);
+	court_delegated(test, a);
+	at = court_at_server(test, a);
+	court_spared(test, a, at);
+	b = holder(test, fix);
+	court_lost(test, at);
+	HOLDER_OK(test, holder_close(b));
+	/* a local program */
+	a = holder(test, fix);
+	dafs_fixture_server_param(test, &dafsd_deleg_rest_seconds, 0);
+	court_delegate(test, a);
+	court_delegated(test, a);
+	at = court_at_server(test, a);
+	court_spared(test, a, at);
+	filp = dafs_backing_open(fix, "file", O_RDWR, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
+	court_lost(test, at);
+	dafs_backing_close(filp);
+}
+
+/* One that has not returned what was recalled before its lease was over */
+static void court_recalled_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at;
+	struct raw_msg *msg;
+	struct raw_conn *bc;
+
+	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
+	dafs_fixture_server_param(test, &dafsd_deleg_rest_seconds, 0);
+	bc = court_delegate(test, a);
+	court_delegated(test, a);
+	at = court_at_server(test, a);
+	KUNIT_EXPECT_TRUE(test, IS_ERR(dafs_backing_open(fix, "file", O_RDWR | O_NONBLOCK, 0)));
+	msg = raw_recv(bc, RAW_WAIT_MS);
+	KUNIT_EXPECT_NOT_NULL(test, msg);
+	kfree(msg);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
+}
+
+static struct kunit_case court_cases[] = {
+	KUNIT_CASE_PARAM(court_return_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(court_share_test, dafs_flavours_gen),
+	KUNIT_CASE(court_refused_test),
+	KUNIT_CASE(court_io_test),
+	KUNIT_CASE(court_remove_test),
+	KUNIT_CASE_PARAM(court_lock_test, dafs_flavours_gen),
+	KUNIT_CASE(court_many_test),
+	KUNIT_CASE(court_local_test),
+	KUNIT_CASE(court_waiter_test),
+	KUNIT_CASE(court_time_test),
+	KUNIT_CASE(court_none_test),
+	KUNIT_CASE(court_autorecovery_test),
+	KUNIT_CASE(court_admin_test),
+	KUNIT_CASE(court_room_test),
+	KUNIT_CASE_SLOW(court_memory_test),
+	KUNIT_CASE(court_deleg_test),
+	KUNIT_CASE(court_recalled_test),
+	{}
+};
+
+static struct kunit_suite court_suite = {
+	.name = "dafs_courtesy",
+	.test_cases = court_cases,
+};
+
+kunit_test_suite(court_suite);
