@@ -52,6 +52,8 @@ mkdir /srv/ro/squash /srv/squash
 chmod 1777 /srv/ro/squash
 mount --bind /srv/ro/squash /srv/squash
 load_modules "/srv/data:no_root_squash,/srv/ro:ro:no_root_squash,/srv/squash:subtree_check"
+# What a suite leaves behind must not be in the way of the next one, but only in that of courtesy.
+echo 0 >/sys/module/dafsd/parameters/courtesy
 
 [ $# -gt 0 ] || set -- '*'
 for pattern; do

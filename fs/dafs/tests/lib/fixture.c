@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
+#include "../../../../drivers/dafsd/session/courtesy.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/export/export.h"
@@ -347,8 +348,9 @@ struct dafs_fixture *dafs_fixture_in(struct kunit *test, const struct dafs_flavo
 
 	KUNIT_ASSERT_NOT_NULL(test, fix);
 	fix->where = where;
-	/* most tests are not about what a client keeps after CLOSE */
+	/* most tests are not about what a client keeps after CLOSE, or after its lease */
 	dafs_fixture_server_param(test, &dafsd_max_delegations, 0);
+	dafs_fixture_server_param(test, &dafsd_courtesy_seconds, 0);
 	dafs_fixture_params(flavour, &fix->params);
 	dafs_fixture_make_dir(test, fix);
 	fix->clnt = dafs_fixture_client(test, &fix->params);

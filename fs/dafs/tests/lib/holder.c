@@ -36,7 +36,7 @@ struct holder *holder(struct kunit *test, struct dafs_fixture *fix)
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	h->fix = fix;
-	snprintf(h->id, sizeof(h->id), "client that locks %u", ++nr);
+	snprintf(h->id, sizeof(h->id), HOLDER_ID "%u", ++nr);
 	holder_connect(test, h, 1);
 	return h;
 }

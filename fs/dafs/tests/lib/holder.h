@@ -12,6 +12,7 @@
 #define ALL		DAFS_LOCK_TO_EOF
 
 #define FILE_BYTES	32
+#define HOLDER_ID	"client that locks "	/* begins the id of each */
 
 /**
  * struct holder - a client that has "file" open
