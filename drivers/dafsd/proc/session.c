@@ -7,6 +7,7 @@
 #include "../session/conn.h"
 #include "../session/session.h"
 #include "../request/request.h"
+#include "../state/state.h"
 #include "proc.h"
 
 #define DAFSD_AUTH_TRIES	3	/* E-52 */
@@ -462,8 +463,12 @@ dafs_status_t dafsd_proc_null(struct dafsd_rqst *rq)
  */
 dafs_status_t dafsd_proc_register_cred(struct dafsd_rqst *rq)
 {
-	return dafsd_cred_register(rq->ses, &rq->base.in, &rq->args.register_cred,
-				   rq->res.register_cred.cred_handle);
+	dafs_status_t status;
+	size_t room;
+
+	status = dafsd_cred_register(rq->ses, &rq->base.in, &rq->args.register_cred,
+				     rq->res.register_cred.cred_handle, &room);
+	return room ? dafsd_state_make_room(rq->ses->client, room) : status;
 }
 
 /**

@@ -237,6 +237,7 @@ static void dafsd_rqst_drop_yields(struct dafsd_rqst *rq)
 	if (rq->yields)
 		dafsd_client_put(rq->yields);
 	rq->yields = NULL;
+	rq->needs_room = false;
 }
 
 static bool dafsd_stage_prepare(struct dafsd_rqst *rq)
@@ -361,16 +362,22 @@ static bool dafsd_rqst_is_hindered(const struct dafsd_rqst *rq)
 	       !rq->proc->prepare;
 }
 
+/* Return: false if the client shall try again, as freeing memory takes long. */
+static bool dafsd_rqst_await_yields(struct dafsd_rqst *rq)
+{
+	dafsd_courtesy_wait(rq->yields);
+	return !rq->needs_room || dafsd_courtesy_wait_room(rq->yields);
+}
+
 /*
  * What is in its way is just being taken from a client whose lease is over: handle it anew when
  * that is done, see session/courtesy.c.
  */
 static bool dafsd_rqst_again(struct dafsd_rqst *rq)
 {
-	bool again = rq->yields && dafsd_rqst_is_hindered(rq);
+	bool again = rq->yields && dafsd_rqst_is_hindered(rq) && dafsd_rqst_await_yields(rq);
 
 	if (again) {
-		dafsd_courtesy_wait(rq->yields);
 		memset(&rq->res, 0, sizeof(rq->res));
 		rq->body = false;
 		dafsd_rqst_forget(rq);
@@ -548,6 +555,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->wait = NULL;
 	rq->met = NULL;
 	rq->yields = NULL;
+	rq->needs_room = false;
 	rq->patience = 0;
 	rq->body = false;
 	rq->hang_up = false;

@@ -97,6 +97,7 @@ struct dafsd_wait {
  *	reference
  * @yields: a client that loses what was in the way of this request, and had it by courtesy only; a
  *	reference, or NULL
+ * @needs_room: what is in the way of this request is its memory
  * @patience: until when it waits for the ends of delegations, in jiffies; 0 if it has not yet
  * @body: encode @res although the status is not OK (E-13)
  * @hang_up: fail the channel once the response has left
@@ -136,6 +137,7 @@ struct dafsd_rqst {
 	struct dafsd_wait *wait;
 	struct dafsd_file *met;
 	struct dafsd_client *yields;
+	bool needs_room;
 	unsigned long patience;
 	bool body;
 	bool hang_up;

@@ -72,6 +72,7 @@ static void dafsd_client_free(struct kref *ref)
 	if (client->seen)
 		dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, DAFSD_SEEN_BYTES);
 	kvfree(client->seen);
+	dafsd_courtesy_forget(client);
 	dafsd_peer_put(client->peer);
 	kfree(client->id);
 	/* dafsd_state_find() may still read the client of state that was just revoked */
@@ -335,6 +336,50 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	INIT_LIST_HEAD(&client->late);
 	INIT_DELAYED_WORK(&client->lease_work, dafsd_client_lease_work);
 	return client;
+}
+
+/**
+ * dafsd_client_charge() - account for memory of what a client has
+ * @client: the client
+ * @bytes: size of the memory
+ *
+ * Context: any.
+ * Return: false if a limit would be exceeded, see dafsd_peer_charge(); then nothing is accounted.
+ */
+bool dafsd_client_charge(struct dafsd_client *client, size_t bytes)
+{
+	if (!dafsd_peer_charge(client->peer, DAFSD_CHARGE_STATE, bytes))
+		return false;
+	atomic_long_add(bytes, &client->charged);
+	return true;
+}
+
+/**
+ * dafsd_client_charge_more() - likewise, for memory that is in use already
+ * @client: the client
+ * @bytes: size of the memory
+ *
+ * Context: any.
+ */
+void dafsd_client_charge_more(struct dafsd_client *client, size_t bytes)
+{
+	dafsd_peer_charge_more(client->peer, DAFSD_CHARGE_STATE, bytes);
+	atomic_long_add(bytes, &client->charged);
+}
+
+/**
+ * dafsd_client_uncharge() - undo these when the memory is freed
+ * @client: the client; the caller has a reference
+ * @bytes: size of the memory
+ *
+ * Context: any.
+ */
+void dafsd_client_uncharge(struct dafsd_client *client, size_t bytes)
+{
+	dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, bytes);
+	/* a full barrier, which pairs with that of wait_var_event() */
+	if (atomic_long_sub_and_test(bytes, &client->charged))
+		wake_up_var(&client->charged);
 }
 
 static bool dafsd_client_has_id(const struct dafsd_client *client, const void *id, u32 len)

@@ -64,7 +64,8 @@ enum dafsd_client_life {
  *	without the lock where it may be old
  * @yields: others wait for what is just being taken from it, which it had by courtesy; changed
  *	under dafsd_server.courtesy_lock
- * @courtesy_link: in dafsd_server.courteous
+ * @courtesy_link: in dafsd_server.courteous, or then in dafsd_server.giving
+ * @charged: bytes that its peer is charged for what it has, but for @seen
  * @courteous_since: when it has become COURTEOUS, in jiffies
  * @client_id: what CLIENT_CONNECT returns; changed under dafsd_server.clients_lock, when the
  *	client has lost its state and has no session
@@ -116,6 +117,7 @@ struct dafsd_client {
 	bool yields;
 	struct list_head courtesy_link;
 	unsigned long courteous_since;
+	atomic_long_t charged;
 	struct dafs_client_id client_id;
 	struct dafs_verifier verifier;
 	const struct dafsd_principal *principal;
@@ -211,6 +213,9 @@ void dafsd_client_end(struct dafsd_client *client, const char *why);
 int dafsd_client_end_id(struct dafsd_server *server, const struct dafs_client_id *client_id);
 int dafsd_clients_walk(struct dafsd_server *server, u32 *number,
 		       int (*show)(struct dafsd_client *client, void *arg), void *arg);
+bool dafsd_client_charge(struct dafsd_client *client, size_t bytes);
+void dafsd_client_charge_more(struct dafsd_client *client, size_t bytes);
+void dafsd_client_uncharge(struct dafsd_client *client, size_t bytes);
 u32 dafsd_client_hash(const void *id, u32 len);
 void dafsd_client_put(struct dafsd_client *client);
 
@@ -220,7 +225,8 @@ void dafsd_creds_exit(void);
 const struct cred *dafsd_cred_make(kuid_t uid, kgid_t gid, struct group_info *groups);
 const struct cred *dafsd_cred_make_lone(kuid_t uid, kgid_t gid);
 dafs_status_t dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
-				  const struct dafs_register_cred_args *args, u8 *handle);
+				  const struct dafs_register_cred_args *args, u8 *handle,
+				  size_t *room);
 dafs_status_t dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
 void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred);
 dafs_status_t dafsd_cred_find(struct dafsd_session *ses, const u8 *handle,

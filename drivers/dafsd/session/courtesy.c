@@ -29,6 +29,10 @@
  *     it: dafsd_client_ops.may_stay() looks for those who wait for a byte-range lock, and
  *     dafsd_client.nr_recalls counts what the client has to return.  A recall is counted before
  *     dafsd_courtesy_end() is called for it, so either this or dafsd_client_move() sees it.
+ *  6. What there is no room for is allocated anew when the memory of one client was freed, its
+ *     files being closed, and so on until there is room.  All requests without room wait for the
+ *     same client (dafsd_server.giving).  If closing its files takes long, they do not wait for
+ *     it any more, but for the next one.
  */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -42,7 +46,7 @@
 #define DAFSD_COURTESY_SECONDS	86400
 #define DAFSD_COURTESY_MAX	604800U
 
-/* How long the files of a client are waited for that was ended because of the memory */
+/* How long a request waits for the files of a client that was ended for its memory to be closed */
 #define DAFSD_ROOM_WAIT		(2 * HZ)
 
 unsigned int dafsd_courtesy_seconds = DAFSD_COURTESY_SECONDS;
@@ -74,7 +78,7 @@ void dafsd_courtesy_init(struct dafsd_server *server)
 {
 	spin_lock_init(&server->courtesy_lock);
 	INIT_LIST_HEAD(&server->courteous);
-	server->room_until = jiffies;
+	INIT_LIST_HEAD(&server->giving);
 }
 
 /**
@@ -107,7 +111,7 @@ static void dafsd_courtesy_begins(struct dafsd_client *client)
 {
 	struct dafsd_server *server = client->server;
 
-	list_add_tail(&client->courtesy_link, &server->courteous);
+	list_move_tail(&client->courtesy_link, &server->courteous);
 	WRITE_ONCE(server->nr_courteous, server->nr_courteous + 1);
 	client->courteous_since = jiffies;
 }
@@ -120,6 +124,7 @@ static void dafsd_courtesy_ends(struct dafsd_client *client, enum dafsd_client_l
 	WRITE_ONCE(server->nr_courteous, server->nr_courteous - 1);
 	if (to == DAFSD_CLIENT_ACTIVE)
 		return;
+	list_add_tail(&client->courtesy_link, &server->giving);
 	WRITE_ONCE(client->yields, true);
 	WRITE_ONCE(server->nr_yielding, server->nr_yielding + 1);
 }
@@ -265,29 +270,77 @@ struct dafsd_client *dafsd_courtesy_oldest(struct dafsd_server *server,
 }
 
 /**
+ * dafsd_courtesy_forget() - a client is freed
+ * @client: the client
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_courtesy_forget(struct dafsd_client *client)
+{
+	spin_lock(&client->server->courtesy_lock);
+	list_del_init(&client->courtesy_link);
+	spin_unlock(&client->server->courtesy_lock);
+}
+
+/* A client that has lost its state, the memory of which is just being freed; or NULL */
+static struct dafsd_client *dafsd_courtesy_giving(struct dafsd_server *server,
+						  const struct dafsd_peer *peer)
+{
+	struct dafsd_client *client, *found = NULL;
+
+	spin_lock(&server->courtesy_lock);
+	list_for_each_entry(client, &server->giving, courtesy_link)
+		if ((!peer || client->peer == peer) && atomic_long_read(&client->charged) &&
+		    kref_get_unless_zero(&client->ref)) {
+			found = client;
+			break;
+		}
+	spin_unlock(&server->courtesy_lock);
+	return found;
+}
+
+/**
  * dafsd_courtesy_make_room() - the state of an address, or of all, takes too much memory
  * @peer: the address
  * @bytes: what there was no room for
  *
- * One client at a time loses what it has; its memory is freed when its files are closed.
+ * One client at a time loses what it has; see above.
  *
- * Context: may sleep.
- * Return: DELAY: there may be room soon; RESOURCE: no client is courteous.
+ * Context: any but interrupt; does not sleep.
+ * Return: a client whose memory is being freed, with a reference for dafsd_courtesy_wait_room(); or
+ * NULL: there is none that has anything by courtesy.
  */
-dafs_status_t dafsd_courtesy_make_room(struct dafsd_peer *peer, size_t bytes)
+struct dafsd_client *dafsd_courtesy_make_room(struct dafsd_peer *peer, size_t bytes)
 {
 	struct dafsd_server *server = peer->server;
-	struct dafsd_client *client;
+	/* what others have is of no use to one that has all that it may have */
+	bool own = !dafsd_peer_fits(peer, DAFSD_CHARGE_STATE, bytes);
+	struct dafsd_client *client = dafsd_courtesy_giving(server, own ? peer : NULL);
 
-	if (time_before(jiffies, READ_ONCE(server->room_until)))
-		return DAFSERR_DELAY;
-	client = dafsd_courtesy_oldest(server, peer);
-	if (!client && !dafsd_charge_fits(DAFSD_CHARGE_STATE, bytes))
-		client = dafsd_courtesy_oldest(server, NULL);
-	if (!client)
-		return DAFSERR_RESOURCE;
-	WRITE_ONCE(server->room_until, jiffies + DAFSD_ROOM_WAIT);
-	dafsd_courtesy_end(client);
-	dafsd_client_put(client);
-	return DAFSERR_DELAY;
+	if (client)
+		return client;
+	client = dafsd_courtesy_oldest(server, own ? peer : NULL);
+	if (client)
+		dafsd_courtesy_end(client);
+	return client;
+}
+
+/**
+ * dafsd_courtesy_wait_room() - wait until the memory of what a client had was freed
+ * @client: from dafsd_courtesy_make_room(); dafsd_courtesy_wait() has returned
+ *
+ * Context: may sleep for DAFSD_ROOM_WAIT; holds no lock, and nothing that the end of a client
+ * needs.
+ * Return: false if that takes too long, so that nobody waits for it any more.
+ */
+bool dafsd_courtesy_wait_room(struct dafsd_client *client)
+{
+	if (wait_var_event_timeout(&client->charged, !atomic_long_read(&client->charged),
+				   DAFSD_ROOM_WAIT))
+		return true;
+	spin_lock(&client->server->courtesy_lock);
+	if (client->life != DAFSD_CLIENT_COURTEOUS)
+		list_del_init(&client->courtesy_link);
+	spin_unlock(&client->server->courtesy_lock);
+	return false;
 }

@@ -22,7 +22,9 @@ void dafsd_courtesy_wait(const struct dafsd_client *client);
 void dafsd_courtesy_wait_all(struct dafsd_server *server);
 struct dafsd_client *dafsd_courtesy_oldest(struct dafsd_server *server,
 					   const struct dafsd_peer *peer);
-dafs_status_t dafsd_courtesy_make_room(struct dafsd_peer *peer, size_t bytes);
+struct dafsd_client *dafsd_courtesy_make_room(struct dafsd_peer *peer, size_t bytes);
+bool dafsd_courtesy_wait_room(struct dafsd_client *client);
+void dafsd_courtesy_forget(struct dafsd_client *client);
 
 /**
  * dafsd_courtesy_has() - is what a client has kept out of courtesy only?

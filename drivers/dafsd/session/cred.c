@@ -202,7 +202,7 @@ static size_t dafsd_cred_size(const struct cred *cred)
  */
 void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred)
 {
-	dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, dafsd_cred_size(cred));
+	dafsd_client_uncharge(client, dafsd_cred_size(cred));
 	put_cred(cred);
 }
 
@@ -235,6 +235,7 @@ unlock:
  * @in: the request, which @args points into
  * @args: the user
  * @handle: set to the four bytes of the new handle
+ * @room: set to the bytes that there was no room for, or to 0
  *
  * Context: may sleep.
  * Return: OK; NOT_AUTHORIZED on a session that is not trusted; INVAL; NOTSUPP
@@ -242,18 +243,21 @@ unlock:
  * or if the state of its address takes too much memory.
  */
 dafs_status_t dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in,
-				  const struct dafs_register_cred_args *args, u8 *handle)
+				  const struct dafs_register_cred_args *args, u8 *handle,
+				  size_t *room)
 {
 	const struct cred *cred;
 	dafs_status_t status;
 	u32 id;
 
+	*room = 0;
 	if (!ses->trusted)
 		return DAFSERR_NOT_AUTHORIZED;
 	status = dafsd_cred_build(in, args, &cred);
 	if (status)
 		return status;
-	if (!dafsd_peer_charge(ses->client->peer, DAFSD_CHARGE_STATE, dafsd_cred_size(cred))) {
+	if (!dafsd_client_charge(ses->client, dafsd_cred_size(cred))) {
+		*room = dafsd_cred_size(cred);
 		put_cred(cred);
 		return DAFSERR_RESOURCE;
 	}

@@ -181,16 +181,18 @@ all:
 }
 
 /**
- * dafsd_charge_fits() - would the limit of all addresses together allow this?
+ * dafsd_peer_fits() - would the limit of an address alone allow this?
+ * @peer: the record of the address
  * @what: purpose of the memory
  * @bytes: size of the memory
  *
  * Context: any; the answer may be old.
- * Return: true if so.
+ * Return: true if so, though the limit of all addresses together may not.
  */
-bool dafsd_charge_fits(enum dafsd_charge what, size_t bytes)
+bool dafsd_peer_fits(const struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes)
 {
-	return atomic_long_read(&dafsd_charged[what]) + (long)bytes <= dafsd_charge_most(what);
+	return atomic_long_read(&peer->bytes[what]) + (long)bytes <=
+	       (long)dafsd_peer_share(dafsd_charge_most(what));
 }
 
 /**

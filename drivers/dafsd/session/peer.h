@@ -55,7 +55,7 @@ struct dafsd_peer *dafsd_peer_get(struct dafsd_peer *peer);
 void dafsd_peer_put(struct dafsd_peer *peer);
 bool dafsd_conn_is_local(const struct dafsd_conn *conn);
 bool dafsd_peer_charge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
-bool dafsd_charge_fits(enum dafsd_charge what, size_t bytes);
+bool dafsd_peer_fits(const struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 void dafsd_peer_charge_more(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 void dafsd_peer_uncharge(struct dafsd_peer *peer, enum dafsd_charge what, size_t bytes);
 

@@ -50,11 +50,12 @@
  * @max_clients: limit of @nr_clients; one address may have dafsd_peer_share() of it;
  *	changed by tests
  * @client_count: clients ever created
- * @courtesy_lock: protects what follows up to @nr_yielding, and dafsd_client.life; see courtesy.c
+ * @courtesy_lock: protects what follows up to @giving, and dafsd_client.life; see courtesy.c
  * @courteous: dafsd_client.courtesy_link, in the order in which their leases ended
  * @nr_courteous: in @courteous; read without the lock
  * @nr_yielding: clients with dafsd_client.yields; read without the lock
- * @room_until: until when memory is expected to be freed, in jiffies; has no lock
+ * @giving: dafsd_client.courtesy_link of those that were courteous, until they are freed; or until
+ *	nobody expects any more that what they had is freed soon
  * @peers_lock: protects @peers and dafsd_peer.users
  * @peers: dafsd_peer.node of all addresses
  * @kset: /sys/fs/dafsd
@@ -89,7 +90,7 @@ struct dafsd_server {
 	struct list_head courteous;
 	unsigned int nr_courteous;
 	unsigned int nr_yielding;
-	unsigned long room_until;
+	struct list_head giving;
 	spinlock_t peers_lock;	/* see above */
 	DECLARE_HASHTABLE(peers, 8);
 	struct kset *kset;

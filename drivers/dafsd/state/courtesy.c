@@ -50,3 +50,30 @@ bool dafsd_state_hinders(struct dafsd_client *client)
 	}
 	return true;
 }
+
+/**
+ * dafsd_state_make_room() - there is no room for what the current request asks for
+ * @client: its client
+ * @bytes: what there was no room for
+ *
+ * If clients have something by courtesy only, one of them loses it, and the request is handled anew
+ * when that is freed.  Until there is room, or no such client any more.
+ *
+ * Context: any but interrupt; does not sleep.
+ * Return: DELAY: there may be room soon; RESOURCE: there is none.
+ */
+dafs_status_t dafsd_state_make_room(struct dafsd_client *client, size_t bytes)
+{
+	struct dafsd_client *gives = dafsd_courtesy_make_room(client->peer, bytes);
+	struct dafsd_rqst *rq = dafsd_rqst_current();
+
+	if (!gives)
+		return DAFSERR_RESOURCE;
+	if (rq && !rq->yields) {
+		rq->yields = gives;
+		rq->needs_room = true;
+	} else {
+		dafsd_client_put(gives);
+	}
+	return DAFSERR_DELAY;
+}

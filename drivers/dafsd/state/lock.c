@@ -94,7 +94,7 @@ static fl_owner_t dafsd_lock_get_owner(fl_owner_t owner)
 
 	refcount_inc(&locker->ref);
 	atomic_inc(&locker->client->nr_locks);
-	dafsd_peer_charge_more(locker->client->peer, DAFSD_CHARGE_STATE, DAFSD_LOCK_BYTES);
+	dafsd_client_charge_more(locker->client, DAFSD_LOCK_BYTES);
 	return owner;
 }
 
@@ -102,7 +102,7 @@ static void dafsd_lock_put_owner(fl_owner_t owner)
 {
 	struct dafsd_locker *locker = owner;
 
-	dafsd_peer_uncharge(locker->client->peer, DAFSD_CHARGE_STATE, DAFSD_LOCK_BYTES);
+	dafsd_client_uncharge(locker->client, DAFSD_LOCK_BYTES);
 	atomic_dec(&locker->client->nr_locks);
 	dafsd_locker_put(locker);
 }
@@ -312,7 +312,7 @@ static dafs_status_t dafsd_lock_allowed(const struct dafsd_locker *locker,
 	/* what others have does not count for this limit */
 	if (dafsd_lock_too_many(client))
 		return DAFSERR_RESOURCE;
-	return dafsd_courtesy_make_room(client->peer, DAFSD_LOCK_BYTES);
+	return dafsd_state_make_room(locker->client, DAFSD_LOCK_BYTES);
 }
 
 /* The range as a lock of the protocol */

@@ -237,7 +237,7 @@ dafs_status_t dafsd_open_reserve(struct dafsd_rqst *rq)
 
 uncount:
 	dafsd_open_uncount(client);
-	status = dafsd_courtesy_make_room(client->peer, dafsd_open_size(open));
+	status = dafsd_state_make_room(client, dafsd_open_size(open));
 refuse:
 	kfree(open);
 	if (status == DAFSERR_RESOURCE)

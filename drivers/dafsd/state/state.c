@@ -131,11 +131,11 @@ void dafsd_state_id(const struct dafsd_state *st, struct dafs_state_id *state_id
 dafs_status_t dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
 				  struct dafsd_client *client, size_t bytes)
 {
-	if (!dafsd_peer_charge(client->peer, DAFSD_CHARGE_STATE, bytes))
+	if (!dafsd_client_charge(client, bytes))
 		return DAFSERR_RESOURCE;
 	if (xa_alloc_cyclic(&dafsd_states, &st->id, NULL, XA_LIMIT(1, S32_MAX),
 			    &dafsd_states_next, GFP_KERNEL) < 0) {
-		dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, bytes);
+		dafsd_client_uncharge(client, bytes);
 		return DAFSERR_RESOURCE;
 	}
 	refcount_set(&st->ref, 1);
@@ -529,7 +529,7 @@ void dafsd_state_free(struct dafsd_state *st)
 	st->type->release(st);
 	if (st->file)
 		dafsd_file_put(st->file);
-	dafsd_peer_uncharge(st->client->peer, DAFSD_CHARGE_STATE, st->bytes);
+	dafsd_client_uncharge(st->client, st->bytes);
 	dafsd_client_put(st->client);
 	if (st->exp)
 		dafsd_export_put(st->exp);

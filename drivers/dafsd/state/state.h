@@ -128,5 +128,6 @@ void dafsd_states_release_export(struct dafsd_export *exp);
 /* courtesy.c: what clients have beyond their leases */
 bool dafsd_states_may_stay(struct dafsd_client *client);
 bool dafsd_state_hinders(struct dafsd_client *client);
+dafs_status_t dafsd_state_make_room(struct dafsd_client *client, size_t bytes);
 
 #endif /* _DAFSD_STATE_STATE_H */

@@ -7,6 +7,7 @@
  */
 #include <linux/delay.h>
 #include <linux/filelock.h>
+#include <linux/hashtable.h>
 #include <linux/kthread.h>
 #include <linux/workqueue.h>
 #include "../../../../drivers/dafsd/session/client.h"
@@ -540,35 +541,143 @@ static void court_room_test(struct kunit *test)
 	court_expired(test, a);
 }
 
-#define COURT_OPENS	2000	/* more than there is room for in a MiB */
+#define COURT_GROUPS	100	/* a credential with these needs more than a lock */
 
-/* Room for what another client opens */
+/* What there may be no room for */
+enum court_need {
+	COURT_OPEN,
+	COURT_LOCK,
+	COURT_CRED,
+	COURT_NEEDS,
+};
+
+static dafs_status_t court_ask(struct holder *h, enum court_need need, unsigned int nr)
+{
+	static s32 gids[COURT_GROUPS];
+	struct dafs_register_cred_args cred = {
+		.cred_type = DAFS_CRED_ID,
+		.uid = 1,
+		.gid = 1,
+		.groups = { .count = COURT_GROUPS, .elems = gids },
+	};
+	struct dafs_register_cred_res handle;
+	struct dafs_open_res res;
+	char owner[16];
+
+	switch (need) {
+	case COURT_OPEN:
+		snprintf(owner, sizeof(owner), "owner %u", nr);
+		return court_open(h, owner, DAFS_RD, 0, &res);
+	case COURT_LOCK:
+		return holder_lock(h, DAFS_READ_LT, 0, 2 * nr, 1);
+	default:
+		return raw_call(h->conn, DAFS_PROC_REGISTER_CRED, &cred, &handle);
+	}
+}
+
+/* DELAY: the server is still closing files. */
+static dafs_status_t court_get(struct holder *h, enum court_need need, unsigned int nr)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	dafs_status_t status;
+
+	while ((status = court_ask(h, need, nr)) == DAFSERR_DELAY && time_before(jiffies, end))
+		msleep(20);
+	return status;
+}
+
+/* Until there is no room for anything more, and nobody is courteous */
+static void court_fill(struct kunit *test, struct holder *h, unsigned int *nr)
+{
+	enum court_need need;
+	dafs_status_t status;
+
+	for (need = COURT_OPEN; need <= COURT_LOCK; need++) {
+		do {
+			status = court_get(h, need, ++*nr);
+		} while (!status);
+		DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	}
+}
+
+/* There will be room for some more than what clients of this and of other tests have now. */
+static void court_limit(struct kunit *test)
+{
+	const struct dafsd_peer *peer;
+	unsigned long bytes = 0;
+	int bkt;
+
+	spin_lock(&dafsd_server.peers_lock);
+	hash_for_each(dafsd_server.peers, bkt, peer, node)
+		bytes += atomic_long_read(&peer->bytes[DAFSD_CHARGE_STATE]);
+	spin_unlock(&dafsd_server.peers_lock);
+	/* a quarter is for other addresses */
+	dafs_fixture_server_param(test, &dafsd_max_state, bytes / 3 * 4 / SZ_1M + 1);
+}
+
+/* As often as it takes, since clients of other tests may just have been freed as well */
+static dafs_status_t court_press(struct holder *h, enum court_need need, unsigned int *nr,
+				 const struct dafsd_client *at)
+{
+	dafs_status_t status;
+
+	do {
+		status = court_get(h, need, ++*nr);
+	} while (!status && READ_ONCE(at->life) == DAFSD_CLIENT_COURTEOUS);
+	return status;
+}
+
+/* Room for what another client opens, locks and registers */
 static void court_memory_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = court_fixture(test);
-	struct holder *a = holder(test, fix), *b = holder(test, fix);
-	struct dafsd_client *at = court_at_server(test, a);
-	dafs_status_t status = DAFS_STATUS_OK;
-	struct dafs_open_res res;
-	char owner[16];
-	int i;
+	struct holder *b = holder(test, fix), *a[COURT_NEEDS];
+	struct dafsd_client *at[COURT_NEEDS];
+	enum court_need need;
+	unsigned int nr = 0;
 
-	court_crowd(test);
-	court_spared(test, a, at);
-	dafs_fixture_server_param(test, &dafsd_max_state, 1);
-	for (i = 0; !status && i < COURT_OPENS; i++) {
-		snprintf(owner, sizeof(owner), "owner %d", i);
-		status = court_open(b, owner, DAFS_RD, 0, &res);
+	for (need = 0; need < COURT_NEEDS; need++) {
+		a[need] = holder(test, fix);
+		at[need] = court_at_server(test, a[need]);
 	}
-	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, status);
-	court_lost(test, at);
-	do {
-		status = court_open(b, owner, DAFS_RD, 0, &res);
-		msleep(20);
-	} while (status == DAFSERR_DELAY);
+	court_limit(test);
+	for (need = 0; need < COURT_NEEDS; need++) {
+		court_fill(test, b, &nr);
+		court_spared(test, a[need], at[need]);
+		HOLDER_OK(test, court_press(b, need, &nr, at[need]));
+		court_lost(test, at[need]);
+	}
 	dafs_fixture_server_param(test, &dafsd_max_state, 0);
-	HOLDER_OK(test, court_open(b, owner, DAFS_RD, 0, &res));
-	court_expired(test, a);
+	for (need = 0; need < COURT_NEEDS; need++)
+		court_expired(test, a[need]);
+}
+
+/* No more clients lose what they have than there is need. */
+static void court_oldest_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a), *ct = court_at_server(test, c);
+	dafs_status_t status;
+	unsigned int nr = 0;
+
+	court_limit(test);
+	court_fill(test, b, &nr);
+	court_spared(test, a, at);
+	court_spared(test, c, ct);
+	do {
+		status = court_ask(b, COURT_OPEN, ++nr);
+	} while (!status && READ_ONCE(at->life) == DAFSD_CLIENT_COURTEOUS);
+	court_lost(test, at);
+	/* otherwise the files of the first one could not be closed soon */
+	if (!status)
+		KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(ct->life));
+	else
+		DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, status);
+	court_fill(test, b, &nr);
+	court_lost(test, ct);
+	dafs_fixture_server_param(test, &dafsd_max_state, 0);
+	court_expired(test, c);
 }
 
 /* A delegate with its back-control channel */
@@ -674,6 +783,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_admin_test),
 	KUNIT_CASE(court_room_test),
 	KUNIT_CASE_SLOW(court_memory_test),
+	KUNIT_CASE_SLOW(court_oldest_test),
 	KUNIT_CASE(court_deleg_test),
 	KUNIT_CASE(court_recalled_test),
 	{}
