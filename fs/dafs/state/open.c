@@ -121,10 +121,12 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	err = dafs_reserve_reclaimed(os, conn, &how, &opened, status);
 	if (!err)
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
-	if (!err)
-		err = dafs_debt_reclaimed(os, conn, &how, status);
-	if (!err)
-		err = dafs_deleg_verify(os, conn, &opened, &asked);
+	if (!err) {
+		/* a lock may have been refused, but not the open */
+		*status = DAFS_STATUS_OK;
+		err = dafs_debt_reclaimed(os, conn, &how, status) ?:
+		      dafs_deleg_verify(os, conn, &opened, &asked);
+	}
 	if (err) {
 		/* the open is lost, but not what came with it */
 		if (dafs_status_refuses(*status)) {

@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include <linux/file.h>
+#include <linux/filelock.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/writeback.h>
@@ -264,6 +265,43 @@ static void dafs_deleg_reclaim_again_test(struct kunit *test)
 	reclaim_broken(test, DAFS_PROC_GETATTR_INLINE, false);
 	reclaim_broken(test, DAFS_PROC_OPEN, true);
 	reclaim_broken(test, DAFS_PROC_GETATTR_INLINE, true);
+}
+
+/* All of the file, for reading, until it is closed */
+static void reclaim_lock(struct reclaim *r, struct file *file)
+{
+	struct file_lock fl;
+
+	locks_init_lock(&fl);
+	fl.c.flc_file = file;
+	fl.c.flc_owner = file;
+	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
+	fl.c.flc_type = F_RDLCK;
+	fl.fl_end = OFFSET_MAX;
+	KUNIT_ASSERT_EQ(r->test, 0, vfs_lock_file(file, F_SETLK, &fl, NULL));
+}
+
+/* The connection is lost after the server has refused a lock: the open is not lost, too. */
+static void dafs_deleg_reclaim_refused_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+	struct file *file = reclaim_open(&r, O_RDONLY);
+
+	reclaim_lock(&r, file);
+	/* a lock has it read anew */
+	reclaim_expect(&r, file, r.f->data, 10);
+	r.f->refuses = DAFS_PROC_LOCK;
+	r.f->refusal = DAFSERR_DENIED;
+	r.f->hangs_up = DAFS_PROC_GETATTR_INLINE;
+	reclaim_restart(&r);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(r.f));
+	KUNIT_EXPECT_EQ(test, 1, r.f->refused);
+	r.f->srv->refuse = false;
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, 3, r.f->opens);
+	__fput_sync(file);
+	reclaim_again(&r, 0, false);
+	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
 }
 
 /* The server has restarted twice, and gives back what it has given back before. */
@@ -573,6 +611,7 @@ static struct kunit_case dafs_deleg_reclaim_cases[] = {
 	KUNIT_CASE(dafs_deleg_reclaim_recalled_test),
 	KUNIT_CASE(dafs_deleg_reclaim_early_test),
 	KUNIT_CASE(dafs_deleg_reclaim_again_test),
+	KUNIT_CASE(dafs_deleg_reclaim_refused_test),
 	KUNIT_CASE(dafs_deleg_reclaim_twice_test),
 	KUNIT_CASE(dafs_deleg_reclaim_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_unmount_test),
