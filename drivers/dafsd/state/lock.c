@@ -43,7 +43,7 @@
 /* What a lock of the kernel takes */
 #define DAFSD_LOCK_BYTES	sizeof(struct file_lock)
 
-/* All struct dafsd_locker */
+/* All struct dafsd_locker, and tasks that dafsd_lock_expire() is called for */
 static atomic_t dafsd_lockers = ATOMIC_INIT(0);
 
 /**
@@ -59,6 +59,12 @@ struct dafsd_locker *dafsd_locker_get(struct dafsd_locker *locker)
 	return locker;
 }
 
+static void dafsd_lockers_put(void)
+{
+	if (atomic_dec_and_test(&dafsd_lockers))
+		wake_up_var(&dafsd_lockers);
+}
+
 /**
  * dafsd_locker_put() - drop a reference to a lock owner
  * @locker: the lock owner
@@ -71,14 +77,14 @@ void dafsd_locker_put(struct dafsd_locker *locker)
 		return;
 	dafsd_client_put(locker->client);
 	kfree(locker);
-	if (atomic_dec_and_test(&dafsd_lockers))
-		wake_up_var(&dafsd_lockers);
+	dafsd_lockers_put();
 }
 
 /**
  * dafsd_locks_exit() - wait for the end of all lock owners
  *
- * Local programs that ask for locks have copies of them for a moment.
+ * Local programs that ask for locks have copies of them for a moment, or execute
+ * dafsd_lock_expire(): a reference to a module that is ending does not keep it.
  *
  * Context: module exit; all clients have been released.
  */
@@ -131,14 +137,18 @@ static bool dafsd_lock_is_expirable(struct file_lock *fl)
 {
 	const struct dafsd_locker *locker = fl->c.flc_owner;
 
-	return dafsd_state_hinders(locker->client) && !dafsd_rqst_current() &&
-	       !fatal_signal_pending(current);
+	if (!dafsd_state_hinders(locker->client) || dafsd_rqst_current() ||
+	    fatal_signal_pending(current))
+		return false;
+	atomic_inc(&dafsd_lockers);
+	return true;
 }
 
 /* The current task has been told that a lock is expirable, and looks again afterwards. */
 static void dafsd_lock_expire(void)
 {
 	dafsd_courtesy_wait_all(&dafsd_server);
+	dafsd_lockers_put();
 }
 
 static const struct lock_manager_operations dafsd_lock_ops = {
