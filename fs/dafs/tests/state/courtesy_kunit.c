@@ -389,7 +389,7 @@ static int court_wait(void *data)
 	struct court_waiter *waiter = data;
 
 	waiter->err = locks_lock_file_wait(waiter->filp, &waiter->fl);
-	complete(&waiter->done);
+	complete_all(&waiter->done);
 	return 0;
 }
 
@@ -406,15 +406,10 @@ static bool court_is_awaited(struct file *filp)
 	return awaited;
 }
 
-/* One that has waited since before the lease was over gets it then. */
-static void court_waiter_test(struct kunit *test)
+/* It begins to wait. */
+static struct court_waiter *court_waiter(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct court_waiter *waiter = kunit_kzalloc(test, sizeof(*waiter), GFP_KERNEL);
-	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct dafs_fixture *fix = court_fixture(test);
-	struct holder *a = holder(test, fix);
-	struct dafsd_client *at = court_at_server(test, a);
-	struct file_lock fl;
 
 	KUNIT_ASSERT_NOT_NULL(test, waiter);
 	waiter->filp = dafs_backing_open(fix, "file", O_RDWR, 0);
@@ -422,17 +417,77 @@ static void court_waiter_test(struct kunit *test)
 	init_completion(&waiter->done);
 	court_local_init(&waiter->fl, waiter->filp, waiter, F_WRLCK);
 	waiter->fl.c.flc_flags |= FL_SLEEP;
-	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(court_wait, waiter, "court_wait")));
-	while (!court_is_awaited(waiter->filp) && time_before(jiffies, end))
-		msleep(20);
-	KUNIT_EXPECT_TRUE(test, court_is_awaited(waiter->filp));
-	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
+	return waiter;
+}
+
+/* It gets the lock. */
+static void court_waiter_ends(struct kunit *test, struct court_waiter *waiter)
+{
+	struct file_lock fl;
+
 	wait_for_completion(&waiter->done);
 	KUNIT_EXPECT_EQ(test, 0, waiter->err);
 	court_local_init(&fl, waiter->filp, waiter, F_UNLCK);
 	KUNIT_EXPECT_EQ(test, 0, vfs_lock_file(waiter->filp, F_SETLK, &fl, NULL));
 	dafs_backing_close(waiter->filp);
+}
+
+/* One that has waited since before the lease was over gets it then. */
+static void court_waiter_test(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct court_waiter *waiter;
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	waiter = court_waiter(test, fix);
+	while (!court_is_awaited(waiter->filp) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_TRUE(test, court_is_awaited(waiter->filp));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
+	court_waiter_ends(test, waiter);
+}
+
+static void court_go_on(void *unused)
+{
+	WRITE_ONCE(dafsd_server.stopping, false);
+}
+
+/*
+ * While the server stops neither a lease nor the courtesy after it ends, as no client could do
+ * anything about that; but who needs what a client has does not wait, as the server could wait
+ * for that in turn.
+ */
+static void court_stop_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a), *bt = court_at_server(test, b);
+	struct court_waiter *waiter;
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	court_spared(test, a, at);
+	/* it would be over when it is checked once more */
+	court_check(bt);
+	WRITE_ONCE(dafsd_courtesy_seconds, 1000);
+	at->courteous_since = jiffies - 1000 * HZ;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action(test, court_go_on, NULL));
+	WRITE_ONCE(dafsd_server.stopping, true);
+	court_check(bt);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_ACTIVE, READ_ONCE(bt->life));
+	court_check(at);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
+	waiter = court_waiter(test, fix);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done,
+							     msecs_to_jiffies(RAW_WAIT_MS)));
+	court_go_on(NULL);
+	KUNIT_EXPECT_EQ(test, -ENOENT, dafsd_client_end_id(&dafsd_server,
+							   &a->login.res.connect.client_id));
+	court_waiter_ends(test, waiter);
+	court_lost(test, at);
 }
 
 /* The time is over, or there is none. */
@@ -777,6 +832,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_many_test),
 	KUNIT_CASE(court_local_test),
 	KUNIT_CASE(court_waiter_test),
+	KUNIT_CASE(court_stop_test),
 	KUNIT_CASE(court_time_test),
 	KUNIT_CASE(court_none_test),
 	KUNIT_CASE(court_autorecovery_test),
