@@ -559,7 +559,8 @@ static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
 
 	if (client->principal && client->principal != principal)
 		return DAFSERR_CLID_INUSE;
-	if (older && older->principal != principal)
+	/* one whose lease is over keeps its id until somebody needs it */
+	if (older && older->principal != principal && !dafsd_courtesy_has(older))
 		return DAFSERR_CLID_INUSE;
 	if (!client->principal && dafsd_grace_owned_by_other(client, principal))
 		return DAFSERR_CLID_INUSE;

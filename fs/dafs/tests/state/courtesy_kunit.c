@@ -596,6 +596,22 @@ static void court_room_test(struct kunit *test)
 	court_expired(test, a);
 }
 
+/* Another principal gets its id as soon as its lease is over. */
+static void court_principal_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct raw_login other = { .id = a->id, .verifier = 2, .auth_type = DAFS_AUTH_DEFAULT };
+	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+
+	DAFS_EXPECT_STATUS(test, DAFSERR_CLID_INUSE, raw_login(conn, &other));
+	court_spared(test, a, at);
+	HOLDER_OK(test, raw_login(conn, &other));
+	court_lost(test, at);
+	KUNIT_EXPECT_FALSE(test, court_recorded(a));
+}
+
 #define COURT_GROUPS	100	/* a credential with these needs more than a lock */
 
 /* What there may be no room for */
@@ -838,6 +854,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_autorecovery_test),
 	KUNIT_CASE(court_admin_test),
 	KUNIT_CASE(court_room_test),
+	KUNIT_CASE(court_principal_test),
 	KUNIT_CASE_SLOW(court_memory_test),
 	KUNIT_CASE_SLOW(court_oldest_test),
 	KUNIT_CASE(court_deleg_test),
