@@ -474,24 +474,123 @@ static void dafsd_spare_close(const struct dafsd_spare *spare)
 			dafsd_open_done(spare->filp[n]);
 }
 
-/*
- * Has the grace period ended while a lock was reclaimed?  Then others may have had it before it
- * was set.
- */
-static dafs_status_t dafsd_lock_check_late(struct dafsd_rqst *rq, const struct dafsd_use *use,
-					   struct dafsd_locker *locker,
-					   struct dafsd_persist_change *change)
+/* Does a lock belong to @locker, and begin at @from or later? */
+static bool dafsd_lock_is_from(const struct file_lock *fl, const struct dafsd_locker *locker,
+			       loff_t from)
 {
-	const struct dafsd_range undo = { F_UNLCK, change->range->start, change->range->end };
+	return fl->fl_lmops == &dafsd_lock_ops && fl->c.flc_owner == locker && fl->fl_start >= from;
+}
+
+/* @ranges: set, in the order of their bytes; or NULL to count them */
+static unsigned int dafsd_locker_list(const struct dafsd_locker *locker, const struct inode *inode,
+				      loff_t from, struct dafsd_range *ranges, unsigned int max)
+{
+	struct file_lock_context *ctx = locks_inode_context(inode);
+	struct file_lock *fl;
+	unsigned int n = 0;
+
+	if (!ctx)
+		return 0;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list) {
+		if (!dafsd_lock_is_from(fl, locker, from))
+			continue;
+		if (n == max)
+			break;
+		if (ranges)
+			ranges[n] = (struct dafsd_range){
+				.type = fl->c.flc_type,
+				.start = fl->fl_start,
+				.end = fl->fl_end,
+			};
+		n++;
+	}
+	spin_unlock(&ctx->flc_lock);
+	return n;
+}
+
+/**
+ * struct dafsd_had - what an owner had locked before a request
+ * @ranges: in the order of their bytes
+ * @nr: how many
+ */
+struct dafsd_had {
+	struct dafsd_range *ranges;
+	unsigned int nr;
+};
+
+/* dafsd_locker.lock is held, so these are all until the request is over.  @had: to be freed */
+static dafs_status_t dafsd_lock_remember(const struct dafsd_locker *locker,
+					 const struct inode *inode, struct dafsd_had *had)
+{
+	unsigned int nr = dafsd_locker_list(locker, inode, 0, NULL, UINT_MAX);
+
+	had->ranges = kvmalloc_array(nr + 1, sizeof(*had->ranges), GFP_KERNEL);
+	if (!had->ranges)
+		return DAFSERR_RESOURCE;
+	had->nr = dafsd_locker_list(locker, inode, 0, had->ranges, nr);
+	return DAFS_STATUS_OK;
+}
+
+static void dafsd_lock_again(struct dafsd_rqst *rq, struct dafsd_locker *locker,
+			     struct file *filp, unsigned char type, loff_t start, loff_t end)
+{
+	const struct dafsd_range range = { type, start, end };
 	bool ours;
 
-	if (dafsd_grace_reclaims(locker->client))
-		return DAFS_STATUS_OK;
-	dafsd_lock_apply(rq, locker, use->filp, &undo, &ours);
-	dafsd_persist_late(change);
-	dafsd_lock_wake(use->file, &undo);
-	rq->body = true;
-	return DAFSERR_DENIED;
+	if (start <= end)
+		dafsd_lock_apply(rq, locker, filp, &range, &ours);
+}
+
+/*
+ * Undo what a request has locked.  What it has made weaker stays so if others have it for reading
+ * by now.  Some file systems with locks of their own do not tell what an owner had: then it has
+ * nothing of the range any more.
+ */
+static void dafsd_lock_restore(struct dafsd_rqst *rq, struct dafsd_locker *locker,
+			       struct file *filp, const struct dafsd_range *range,
+			       const struct dafsd_had *had)
+{
+	const struct dafsd_range *old;
+	loff_t at = range->start, end;
+
+	for (old = had->ranges; old < had->ranges + had->nr; old++) {
+		if (!dafsd_ranges_meet(old->start, old->end, range->start, range->end))
+			continue;
+		dafsd_lock_again(rq, locker, filp, F_UNLCK, at, old->start - 1);
+		end = min(old->end, range->end);
+		if (old->type != range->type)
+			dafsd_lock_again(rq, locker, filp, old->type, max(old->start, at), end);
+		if (end == range->end)
+			return;
+		at = end + 1;
+	}
+	dafsd_lock_again(rq, locker, filp, F_UNLCK, at, range->end);
+}
+
+/*
+ * Set a lock that is reclaimed in a grace period.  If that has ended meanwhile, others may have had
+ * it before it was set.
+ */
+static dafs_status_t dafsd_lock_reclaim(struct dafsd_rqst *rq, const struct dafsd_use *use,
+					struct dafsd_locker *locker,
+					const struct dafsd_range *range, bool *ours)
+{
+	struct dafsd_had had;
+	dafs_status_t status;
+
+	status = dafsd_lock_remember(locker, use->file->inode, &had);
+	if (status)
+		return status;
+	status = dafsd_lock_apply(rq, locker, use->filp, range, ours);
+	if (!status && !dafsd_grace_reclaims(locker->client)) {
+		dafsd_lock_restore(rq, locker, use->filp, range, &had);
+		dafsd_lock_wake(use->file, range);
+		rq->body = true;
+		status = DAFSERR_DENIED;
+	}
+	kvfree(had.ranges);
+	return status;
 }
 
 /*
@@ -545,6 +644,7 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 		.waits = req->waits,
 	};
 	bool undoes = req->options & DAFS_LOCK_AUTORECOVERY;
+	bool reclaims = req->options & DAFS_LOCK_RECLAIM;
 	dafs_status_t status;
 
 	status = dafsd_persist_prepare_undo(&change, undoes &&
@@ -555,10 +655,10 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 	if (change.lacks)
 		status = dafsd_lock_conflict(rq, locker, use->filp, &req->range, ours) ?:
 			 DAFSERR_DELAY;
-	if (!status)
+	if (!status && reclaims && !change.kept)
+		status = dafsd_lock_reclaim(rq, use, locker, &req->range, ours);
+	else if (!status)
 		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
-	if (!status && (req->options & DAFS_LOCK_RECLAIM) && !change.kept)
-		status = dafsd_lock_check_late(rq, use, locker, &change);
 	if (!status)
 		status = dafsd_persist_commit(&change);
 	*due = change.due;
@@ -973,38 +1073,6 @@ bool dafsd_locks_awaited(struct dafsd_client *client)
 	}
 	spin_unlock(&client->lock);
 	return awaited;
-}
-
-/* Does a lock belong to @locker, and begin at @from or later? */
-static bool dafsd_lock_is_from(const struct file_lock *fl, const struct dafsd_locker *locker,
-			       loff_t from)
-{
-	return fl->fl_lmops == &dafsd_lock_ops && fl->c.flc_owner == locker && fl->fl_start >= from;
-}
-
-static unsigned int dafsd_locker_list(const struct dafsd_locker *locker, const struct inode *inode,
-				      loff_t from, struct dafsd_range *ranges, unsigned int max)
-{
-	struct file_lock_context *ctx = locks_inode_context(inode);
-	struct file_lock *fl;
-	unsigned int n = 0;
-
-	if (!ctx)
-		return 0;
-	spin_lock(&ctx->flc_lock);
-	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list) {
-		if (!dafsd_lock_is_from(fl, locker, from))
-			continue;
-		if (n == max)
-			break;
-		ranges[n++] = (struct dafsd_range){
-			.type = fl->c.flc_type,
-			.start = fl->fl_start,
-			.end = fl->fl_end,
-		};
-	}
-	spin_unlock(&ctx->flc_lock);
-	return n;
 }
 
 /**

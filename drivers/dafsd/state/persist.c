@@ -382,25 +382,6 @@ dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change)
 	return err ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
 }
 
-/**
- * dafsd_persist_late() - what was reclaimed has been unlocked in the kernel again
- * @change: from dafsd_persist_begin(), which has returned OK; it is not committed
- *
- * Context: may sleep for memory.
- */
-void dafsd_persist_late(struct dafsd_persist_change *change)
-{
-	struct dafsd_persist *own = change->own;
-
-	if (change->access != DAFSD_PERSIST_EXCLUSIVE || !own ||
-	    !dafsd_persist_cut(own, change->range->start, change->range->end, true))
-		return;
-	if (!dafsd_persist_holds_any(own))
-		own->locker = NULL;
-	dafsd_persist_save(own);
-	change->unsynced = true;
-}
-
 static void dafsd_persist_unlock_table(struct dafsd_persist_change *change)
 {
 	if (change->access == DAFSD_PERSIST_SHARED)

@@ -161,7 +161,6 @@ struct dafsd_persist_change {
 /* persist.c */
 dafs_status_t dafsd_persist_begin(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_commit(struct dafsd_persist_change *change);
-void dafsd_persist_late(struct dafsd_persist_change *change);
 dafs_status_t dafsd_persist_end(struct dafsd_persist_change *change, dafs_status_t status);
 void dafsd_persist_log(const struct dafsd_persist *persist, const char *why);
 

@@ -9,10 +9,12 @@
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include <linux/statfs.h>
 #include "../../../../drivers/dafsd/session/courtesy.h"
 #include "../../../../drivers/dafsd/session/grace.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/store/store.h"
+#include "../lib/lock_fs.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 
@@ -155,11 +157,12 @@ static dafs_status_t grace_open(struct grace_client *client, const struct dafs_f
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, &client->open);
 }
 
-static dafs_status_t grace_lock(struct grace_client *client, u32 options, u64 offset, u64 length)
+static dafs_status_t grace_lock_as(struct grace_client *client, u32 type, u32 options, u64 offset,
+				   u64 length)
 {
 	struct dafs_lock_args args = {
 		.filehandle = client->open.filehandle,
-		.lock_type = DAFS_WRITE_LT,
+		.lock_type = type,
 		.options = options,
 		.state_id = client->open.state_id,
 		.offset = offset,
@@ -168,6 +171,21 @@ static dafs_status_t grace_lock(struct grace_client *client, u32 options, u64 of
 	struct dafs_lock_res res;
 
 	return raw_call_as(client->conn, client->handle, DAFS_PROC_LOCK, &args, &res);
+}
+
+static dafs_status_t grace_lock(struct grace_client *client, u32 options, u64 offset, u64 length)
+{
+	return grace_lock_as(client, DAFS_WRITE_LT, options, offset, length);
+}
+
+static dafs_status_t grace_close(struct grace_client *client)
+{
+	struct dafs_close_args args = {
+		.filehandle = client->open.filehandle,
+		.state_id = client->open.state_id,
+	};
+
+	return raw_call_as(client->conn, client->handle, DAFS_PROC_CLOSE, &args, NULL);
 }
 
 static dafs_status_t grace_test_lock(struct grace_client *client, const struct dafs_fh *fh)
@@ -585,6 +603,57 @@ static void grace_courteous_alone_test(struct kunit *test)
 			   grace_open(&other, &fix->dir, "a", DAFS_CLAIM_NULL, 0));
 }
 
+/* --- the period ends while a request is executed --- */
+
+/* The next time that the file system is asked something it ends. */
+static bool grace_ends;
+
+static void grace_end_once(void)
+{
+	if (xchg(&grace_ends, false))
+		dafsd_grace_exit(&dafsd_server);
+}
+
+/*
+ * What is reclaimed too late is denied, because others may have had it; the client keeps what it
+ * has reclaimed in time, as it was.
+ */
+static void grace_late_lock_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct grace_client client = {}, other = {};
+
+	lock_fs_hook(test, fix, "file", grace_end_once);
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
+	grace_connect(test, &other, NULL, 1);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_lock(&client, DAFS_LOCK_RECLAIM, 10, 10));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_lock_as(&client, DAFS_READ_LT, DAFS_LOCK_RECLAIM, 30, 10));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_lock(&client, DAFS_LOCK_RECLAIM, 90, 20));
+	WRITE_ONCE(grace_ends, true);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock(&client, DAFS_LOCK_RECLAIM, 0, 100));
+	KUNIT_EXPECT_FALSE(test, dafsd_in_grace(&dafsd_server));
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
+			   grace_open(&other, &fix->dir, "b", DAFS_CLAIM_NULL, 0));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_lock(&other, 0, 0, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock_as(&other, DAFS_READ_LT, 0, 10, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock_as(&other, DAFS_READ_LT, 0, 19, 1));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_lock(&other, 0, 20, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock(&other, 0, 30, 1));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_lock_as(&other, DAFS_READ_LT, 0, 30, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock(&other, 0, 39, 1));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_lock(&other, 0, 40, 50));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock_as(&other, DAFS_READ_LT, 0, 90, 1));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, grace_lock_as(&other, DAFS_READ_LT, 0, 109, 1));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_close(&other));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_close(&client));
+}
+
 static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_PARAM(grace_others_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_reclaim_test, dafs_flavours_gen),
@@ -599,6 +668,7 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_SLOW(grace_record_test),
 	KUNIT_CASE(grace_courteous_test),
 	KUNIT_CASE(grace_courteous_alone_test),
+	KUNIT_CASE(grace_late_lock_test),
 	{}
 };
 
