@@ -374,6 +374,10 @@ put_dir:
 /*
  * After a restart, clients get back what they had before others get anything.  What they had
  * is not known, so whatever they claim is taken for it.
+ *
+ * A claim that takes until after the period is as good as one that comes then: an OPEN by
+ * filehandle (E-88), for which there is room among what others have now.  It does not tell the
+ * client that nobody else had the file, which LOCK with RECLAIM, a delegation, and LOCKT do.
  */
 static dafs_status_t dafsd_open_check_grace(struct dafsd_rqst *rq)
 {

@@ -523,6 +523,16 @@ static void dafsd_offer_accept(struct dafsd_offer *offer, const struct dafsd_del
 	res->permissions_acetype = DAFS_ACE_ACCESS_ALLOWED_ACE_TYPE;
 }
 
+/*
+ * The grace period may have ended since the OPEN has begun.  Then others may have had the file
+ * before this client was alone with it, and what it has cached is not to be relied on.
+ */
+static bool dafsd_offer_is_late(const struct dafsd_offer *offer)
+{
+	lockdep_assert_held(&offer->use.file->lock);
+	return offer->reclaimed && !dafsd_grace_reclaims(offer->rq->ses->client);
+}
+
 static bool dafsd_offer_make(struct dafsd_offer *offer, struct dafsd_deleg *deleg)
 {
 	const struct dafsd_deleg *present = dafsd_offer_present(offer);
@@ -531,7 +541,7 @@ static bool dafsd_offer_make(struct dafsd_offer *offer, struct dafsd_deleg *dele
 	/* who claims it again has not got the response, and would not know what is recalled */
 	if (present && offer->reclaimed)
 		dafsd_offer_accept(offer, present);
-	if (present || !dafsd_offer_lease(offer, deleg))
+	if (present || dafsd_offer_is_late(offer) || !dafsd_offer_lease(offer, deleg))
 		return false;
 	if (dafsd_state_publish(&deleg->state, &state_id)) {
 		dafsd_lease_end(deleg);

@@ -299,6 +299,20 @@ static struct raw_conn *grace_bind(struct kunit *test, struct grace_client *clie
 	return bc;
 }
 
+/* The client of before, to which files may be delegated.  Return: its back-control channel */
+static struct raw_conn *grace_connect_back(struct kunit *test, struct grace_client *client)
+{
+	const struct dafs_flavour *flavour = test->param_value;
+	struct dafs_flavour back = flavour ? *flavour : (struct dafs_flavour){};
+
+	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
+	back.back_control = true;
+	client->login = (struct raw_login){ .id = grace_id, .verifier = GRACE_VERIFIER };
+	client->conn = raw_session(test, &back, &client->login);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client->conn, 0, 0, client->handle));
+	return grace_bind(test, client);
+}
+
 static u32 grace_reclaim_deleg(struct kunit *test, struct grace_client *client,
 			       const struct dafs_fh *fh, u32 access, u32 type)
 {
@@ -319,8 +333,6 @@ static u32 grace_reclaim_deleg(struct kunit *test, struct grace_client *client,
  */
 static void grace_delegation_test(struct kunit *test)
 {
-	const struct dafs_flavour *flavour = test->param_value;
-	struct dafs_flavour back = flavour ? *flavour : (struct dafs_flavour){};
 	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
 	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
 	struct dafs_delegreturn_args args;
@@ -331,12 +343,7 @@ static void grace_delegation_test(struct kunit *test)
 	struct raw_msg *msg;
 	struct file *local;
 
-	dafs_fixture_server_param(test, &dafsd_max_delegations, 100);
-	back.back_control = true;
-	client.login = (struct raw_login){ .id = grace_id, .verifier = GRACE_VERIFIER };
-	client.conn = raw_session(test, &back, &client.login);
-	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(client.conn, 0, 0, client.handle));
-	bc = grace_bind(test, &client);
+	bc = grace_connect_back(test, &client);
 	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_READ,
 			grace_reclaim_deleg(test, &client, &file, DAFS_RD,
 					    DAFS_OPEN_DELEGATE_READ));
@@ -654,6 +661,50 @@ static void grace_late_lock_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, grace_close(&client));
 }
 
+/* A file system that is asked for its free space */
+static struct super_operations grace_sops;
+static const struct super_operations *grace_good_sops;
+
+static int grace_fs_statfs(struct dentry *dentry, struct kstatfs *stat)
+{
+	grace_end_once();
+	return grace_good_sops->statfs(dentry, stat);
+}
+
+static void grace_restore_sops(void *sb)
+{
+	((struct super_block *)sb)->s_op = grace_good_sops;
+}
+
+static void grace_hook_statfs(struct kunit *test, struct dafs_fixture *fix)
+{
+	struct super_block *sb = fix->path.mnt->mnt_sb;
+
+	grace_good_sops = sb->s_op;
+	grace_sops = *grace_good_sops;
+	grace_sops.statfs = grace_fs_statfs;
+	sb->s_op = &grace_sops;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, grace_restore_sops, sb));
+}
+
+/* A delegation that is reclaimed too late is not given: others may have changed the file. */
+static void grace_late_delegation_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct grace_client client = {};
+
+	grace_hook_statfs(test, fix);
+	grace_connect_back(test, &client);
+	WRITE_ONCE(grace_ends, true);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE,
+			grace_reclaim_deleg(test, &client, &file, DAFS_RD,
+					    DAFS_OPEN_DELEGATE_READ));
+	KUNIT_EXPECT_FALSE(test, dafsd_in_grace(&dafsd_server));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_read(&client, &client.open.filehandle, &client.open.state_id));
+}
+
 static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_PARAM(grace_others_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_reclaim_test, dafs_flavours_gen),
@@ -669,6 +720,7 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE(grace_courteous_test),
 	KUNIT_CASE(grace_courteous_alone_test),
 	KUNIT_CASE(grace_late_lock_test),
+	KUNIT_CASE(grace_late_delegation_test),
 	{}
 };
 
