@@ -99,6 +99,9 @@ TESTED(dafsd_persist_unload);
 TESTED(dafsd_recall_wait_ms);
 TESTED(dafsd_state_get);
 TESTED(dafsd_state_put_later);
+TESTED(dafsd_states_expired);
+TESTED(dafsd_states_forget_work);
+TESTED(dafsd_states_max_expired);
 
 /* request/ */
 TESTED(dafsd_lane_most);

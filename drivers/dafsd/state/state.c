@@ -44,17 +44,34 @@
 static DEFINE_XARRAY_ALLOC1(dafsd_states);
 static u32 dafsd_states_next;
 
+/*
+ * Value entries, and how many there may be; changed under the lock of the table; less in tests.
+ * They are counted for no client, which may be gone.  Each is in a node of the table, alone if all
+ * others of that have been closed.  State that is revoked beyond that is unknown at once: clients
+ * do the same about BAD_STATEID.
+ */
+unsigned int dafsd_states_expired;
+unsigned int dafsd_states_max_expired = 65536;
+
 static unsigned long dafsd_now(void)
 {
 	return ktime_get_boottime_seconds();
 }
 
 static void dafsd_states_forget(struct work_struct *work);
-static DECLARE_DELAYED_WORK(dafsd_states_forget_work, dafsd_states_forget);
+DECLARE_DELAYED_WORK(dafsd_states_forget_work, dafsd_states_forget);
 
 static void dafsd_states_forget_later(void)
 {
 	queue_delayed_work(dafsd_timer_wq, &dafsd_states_forget_work, dafsd_lease_seconds * HZ);
+}
+
+static void dafsd_states_forget_one(unsigned long id)
+{
+	xa_lock(&dafsd_states);
+	__xa_erase(&dafsd_states, id);
+	WRITE_ONCE(dafsd_states_expired, dafsd_states_expired - 1);
+	xa_unlock(&dafsd_states);
 }
 
 /* Remove the entries of state that was revoked more than a lease period ago. */
@@ -70,7 +87,7 @@ static void dafsd_states_forget(struct work_struct *work)
 			continue;
 		/* nothing else replaces or removes a value entry */
 		if (dafsd_now() - xa_to_value(entry) > dafsd_lease_seconds)
-			xa_erase(&dafsd_states, id);
+			dafsd_states_forget_one(id);
 		else
 			more = true;
 	}
@@ -253,7 +270,8 @@ static dafs_status_t dafsd_state_foreign(const struct dafsd_state *st)
  * @state_id: from a request
  * @type: only state of this type is found
  * @status: set to OK; BAD_STATEID, also for a special one; STALE_STATEID for one of
- *	another instance of the server; or EXPIRED for one that was revoked
+ *	another instance of the server; or EXPIRED for one that was revoked, as long as
+ *	that is remembered
  *
  * OLD_STATEID does not occur (E-81).
  *
@@ -289,6 +307,19 @@ struct dafsd_state *dafsd_state_find(const struct dafsd_client *client,
 	return st;
 }
 
+/* State is revoked; its entry is there, so this needs no memory. */
+static void dafsd_state_expire(const struct dafsd_state *st)
+{
+	lockdep_assert_held(&dafsd_states.xa_lock);
+	if (dafsd_states_expired >= READ_ONCE(dafsd_states_max_expired)) {
+		__xa_erase(&dafsd_states, st->id);
+		return;
+	}
+	__xa_store(&dafsd_states, st->id, xa_mk_value(dafsd_now()), GFP_NOWAIT);
+	WRITE_ONCE(dafsd_states_expired, dafsd_states_expired + 1);
+	dafsd_states_forget_later();
+}
+
 /*
  * Mark state dead and take its entry away, or leave the time there if it is revoked.
  * Return: true if the caller has it now; false if another task has claimed it.
@@ -302,13 +333,10 @@ static bool dafsd_state_take(struct dafsd_state *st, bool revoked)
 		return false;
 	WRITE_ONCE(st->dead, true);
 	st->type->claimed(st);
-	if (revoked) {
-		/* the entry is there, so this needs no memory */
-		__xa_store(&dafsd_states, st->id, xa_mk_value(dafsd_now()), GFP_NOWAIT);
-		dafsd_states_forget_later();
-	} else {
+	if (revoked)
+		dafsd_state_expire(st);
+	else
 		__xa_erase(&dafsd_states, st->id);
-	}
 	spin_lock(&client->lock);
 	list_del(&st->client_link);
 	spin_unlock(&client->lock);

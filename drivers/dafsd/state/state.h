@@ -14,6 +14,7 @@ struct dafsd_export;
 struct dafsd_file;
 struct dafsd_open;
 struct dafsd_state;
+struct delayed_work;
 struct inode;
 
 /**
@@ -87,6 +88,10 @@ struct dafsd_state {
 	struct dafsd_file *file;
 	struct dafsd_export *exp;
 };
+
+extern unsigned int dafsd_states_expired;
+extern unsigned int dafsd_states_max_expired;
+extern struct delayed_work dafsd_states_forget_work;
 
 dafs_status_t dafsd_state_reserve(struct dafsd_state *st, const struct dafsd_state_type *type,
 				  struct dafsd_client *client, size_t bytes);

@@ -13,6 +13,7 @@
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/state/state.h"
 #include "../../rpc/rpc_impl.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
@@ -272,6 +273,40 @@ static void dafs_lease_revived_test(struct kunit *test)
 		status = lease_read(&client);
 	} while (status == DAFSERR_EXPIRED && time_before(jiffies, end));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, status);
+}
+
+#define LEASE_LONG	86400	/* seconds: nothing is forgotten */
+
+/* That state was revoked is remembered of so much of it only, and not for longer than a lease. */
+static void dafs_lease_forgotten_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = lease_fixture(test, LEASE_LONG);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct lease_client client;
+	struct dafs_open_res first;
+
+	dafs_backing_write(test, fix, "other", "data", 4);
+	lease_connect(test, &client, NULL, test->param_value);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "file"));
+	first = client.open;
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lease_open(&client, fix, "other"));
+	dafs_fixture_server_param(test, &dafsd_states_max_expired,
+				  READ_ONCE(dafsd_states_expired) + 1);
+	KUNIT_ASSERT_EQ(test, 0, dafsd_client_end_id(&dafsd_server,
+						     &client.login.res.connect.client_id));
+	KUNIT_EXPECT_TRUE(test, raw_closed(client.conn, RAW_WAIT_MS));
+	flush_workqueue(dafsd_timer_wq);
+	lease_revive(test, &client);
+	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, lease_read(&client));
+	client.open = first;
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, lease_read(&client));
+
+	dafs_fixture_lease(test, fix, LEASE_SHORT);
+	while (READ_ONCE(dafsd_states_expired) && time_before(jiffies, end)) {
+		flush_delayed_work(&dafsd_states_forget_work);
+		msleep(20);
+	}
+	KUNIT_EXPECT_EQ(test, 0, READ_ONCE(dafsd_states_expired));
 }
 
 #define LEASE_IDLE	8	/* sessions, at most */
@@ -549,6 +584,7 @@ static struct kunit_case dafs_lease_cases[] = {
 	KUNIT_CASE_SLOW(dafs_lease_length_test),
 	KUNIT_CASE(dafs_lease_bounds_test),
 	KUNIT_CASE_PARAM(dafs_lease_revived_test, dafs_flavours_gen),
+	KUNIT_CASE_SLOW(dafs_lease_forgotten_test),
 	KUNIT_CASE_SLOW(dafs_lease_idle_test),
 	KUNIT_CASE_SLOW(dafs_lease_any_request_test),
 	KUNIT_CASE_SLOW(dafs_lease_busy_test),
