@@ -2,7 +2,9 @@
 /*
  * A file that is changed under an AUTORECOVERY lock.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/pagemap.h>
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/store/store.h"
@@ -67,4 +69,50 @@ struct file *undo_file(u32 slot, int flags)
 
 	snprintf(name, sizeof(name), "undo.%u", slot);
 	return undo_state_file(name, flags);
+}
+
+static const struct address_space_operations *undo_good_aops;
+
+/* The files of the store, while they cannot be written; also when it is closed */
+static struct file *undo_logs[2];
+
+static int undo_write_begin(struct file *filp, struct address_space *mapping, loff_t pos,
+			    unsigned int len, struct folio **foliop, void **fsdata)
+{
+	return -EIO;
+}
+
+static const struct address_space_operations undo_bad_aops = {
+	.write_begin = undo_write_begin,
+	.dirty_folio = noop_dirty_folio,
+};
+
+static void undo_mend_store(void *unused)
+{
+	unsigned int n;
+
+	for (n = 0; n < ARRAY_SIZE(undo_logs); n++) {
+		WRITE_ONCE(undo_logs[n]->f_mapping->a_ops, undo_good_aops);
+		__fput_sync(undo_logs[n]);
+	}
+}
+
+void undo_break_store(struct kunit *test)
+{
+	static const char *const names[] = { "log.0", "log.1" };
+	unsigned int n;
+
+	for (n = 0; n < ARRAY_SIZE(undo_logs); n++) {
+		undo_logs[n] = undo_state_file(names[n], O_RDONLY);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(undo_logs[n]));
+	}
+	undo_good_aops = undo_logs[0]->f_mapping->a_ops;
+	for (n = 0; n < ARRAY_SIZE(undo_logs); n++)
+		WRITE_ONCE(undo_logs[n]->f_mapping->a_ops, &undo_bad_aops);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, undo_mend_store, NULL));
+}
+
+void undo_repair_store(struct kunit *test)
+{
+	kunit_release_action(test, undo_mend_store, NULL);
 }

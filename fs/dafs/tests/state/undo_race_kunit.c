@@ -11,7 +11,6 @@
 #include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/pagemap.h>
 #include <linux/rwsem.h>
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/client.h"
@@ -169,53 +168,6 @@ static void race_expire(struct kunit *test, struct holder *h)
 
 /* --- the lock ends, and the state directory cannot be written --- */
 
-static const struct address_space_operations *race_good_aops;
-
-/* The files of the store, while they cannot be written; also when it is closed */
-static struct file *race_logs[2];
-
-static int race_write_begin(struct file *filp, struct address_space *mapping, loff_t pos,
-			    unsigned int len, struct folio **foliop, void **fsdata)
-{
-	return -EIO;
-}
-
-static const struct address_space_operations race_bad_aops = {
-	.write_begin = race_write_begin,
-	.dirty_folio = noop_dirty_folio,
-};
-
-static void race_mend_store(void *unused)
-{
-	unsigned int n;
-
-	for (n = 0; n < ARRAY_SIZE(race_logs); n++) {
-		WRITE_ONCE(race_logs[n]->f_mapping->a_ops, race_good_aops);
-		__fput_sync(race_logs[n]);
-	}
-}
-
-/* All writes to the files of the store fail. */
-static void race_break_store(struct kunit *test)
-{
-	static const char *const names[] = { "log.0", "log.1" };
-	unsigned int n;
-
-	for (n = 0; n < ARRAY_SIZE(race_logs); n++) {
-		race_logs[n] = undo_state_file(names[n], O_RDONLY);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(race_logs[n]));
-	}
-	race_good_aops = race_logs[0]->f_mapping->a_ops;
-	for (n = 0; n < ARRAY_SIZE(race_logs); n++)
-		WRITE_ONCE(race_logs[n]->f_mapping->a_ops, &race_bad_aops);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, race_mend_store, NULL));
-}
-
-static void race_repair_store(struct kunit *test)
-{
-	kunit_release_action(test, race_mend_store, NULL);
-}
-
 /* The server has what is on its disk, and nothing else; @broken: which is well from then on. */
 static void race_load_store(struct kunit *test, bool broken)
 {
@@ -228,7 +180,7 @@ static void race_load_store(struct kunit *test, bool broken)
 	/* this writes what it can */
 	dafsd_store_close(dafsd_server.store);
 	if (broken)
-		race_repair_store(test);
+		undo_repair_store(test);
 	store = dafsd_store_open(dir);
 	__fput_sync(dir);
 	WRITE_ONCE(dafsd_server.store, IS_ERR(store) ? NULL : store);
@@ -275,7 +227,7 @@ static void race_end_unsaved(struct kunit *test, struct holder *h, const struct 
 {
 	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO, 0, ALL));
 	undo_change(test, h);
-	race_break_store(test);
+	undo_break_store(test);
 	DAFS_EXPECT_STATUS(test, end->told, end->end(h));
 }
 
@@ -330,10 +282,10 @@ static void dafs_undo_race_settle_test(struct kunit *test)
 		b = holder(test, fix);
 		race_end_unsaved(test, a, end);
 		DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(b, true));
-		race_repair_store(test);
+		undo_repair_store(test);
 		UNDO_OK(test, holder_append(b, true));
 		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
-		race_break_store(test);
+		undo_break_store(test);
 		race_crash(test, a);
 		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 		undo_expect(test, fix, UNDO_NEW "x", strlen(UNDO_NEW) + 1);
@@ -740,14 +692,14 @@ static void dafs_undo_race_removed_test(struct kunit *test)
 	holder_expire(test, a);
 	undo_settle();
 	UNDO_OK(test, holder_close(b));
-	race_break_store(test);
+	undo_break_store(test);
 	UNDO_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
 	undo_settle();
 	/* they take their share of what there may be until then */
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 	KUNIT_EXPECT_EQ(test, 1, dafsd_undo_count());
 	KUNIT_EXPECT_TRUE(test, race_has_images(0));
-	race_repair_store(test);
+	undo_repair_store(test);
 	dafsd_persist_undo_later();
 	undo_settle();
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
