@@ -118,7 +118,11 @@ static bool dafsd_lock_too_many(const struct dafsd_client *client)
 	return atomic_read(&client->nr_locks) >= READ_ONCE(dafsd_max_locks);
 }
 
-/* May a client have another lock? */
+/*
+ * May a client have another lock?  The kernel counts it later, so requests that are executed at the
+ * same time may all find room for one; each makes two more locks at most, when it splits one.  So
+ * a client has no more than its limit and twice the number of its requests.
+ */
 static bool dafsd_lock_room(const struct dafsd_client *client)
 {
 	if (dafsd_lock_too_many(client))
@@ -661,6 +665,9 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 		status = dafsd_lock_apply(rq, locker, use->filp, &req->range, ours);
 	if (!status)
 		status = dafsd_persist_commit(&change);
+	/* asked before, too; but another client may have lost it since, and not be unrecorded */
+	if (!status)
+		status = dafsd_client_may_get(locker->client);
 	*due = change.due;
 	status = dafsd_persist_end(&change, status);
 	dafsd_persist_finish_undo(&change);

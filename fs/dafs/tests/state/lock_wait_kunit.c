@@ -2,11 +2,15 @@
 /*
  * LOCKs that wait for others (E-83): who is woken, in which order, and what ends a wait.
  */
+#include <linux/completion.h>
 #include <linux/delay.h>
+#include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/state/lock_wait.h"
+#include "../lib/lock_fs.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
+#include "../lib/undo_test.h"
 
 /**
  * struct waiter - a client that has "file" open, whose requests need not be answered at once
@@ -284,6 +288,51 @@ static void dafs_lock_wait_room_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, waiter_lock(b, DAFS_WRITE_LT, 1000, 1));
 }
 
+/* The next lock that the file system is asked for is set when the test says so. */
+static bool waiter_fs_waits;
+static struct completion waiter_fs_asked, waiter_fs_answer;
+
+static void waiter_fs_lock(void)
+{
+	if (!xchg(&waiter_fs_waits, false))
+		return;
+	complete(&waiter_fs_asked);
+	wait_for_completion_timeout(&waiter_fs_answer, msecs_to_jiffies(2 * RAW_WAIT_MS));
+}
+
+/*
+ * While a LOCK is executed another client loses what is asked for, and that cannot be recorded: it
+ * could reclaim it after a restart of the server, so nobody else gets it.
+ */
+static void dafs_lock_wait_unrecorded_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = waiter_fixture(test, WAIT_LONG);
+	struct waiter *a, *b;
+	u16 stream;
+
+	KUNIT_ASSERT_NOT_NULL(test, dafsd_server.store);
+	init_completion(&waiter_fs_asked);
+	init_completion(&waiter_fs_answer);
+	lock_fs_hook(test, fix, "file", waiter_fs_lock);
+	a = waiter(test, fix);
+	b = waiter(test, fix);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, waiter_lock(a, DAFS_WRITE_LT, 0, 100));
+	WRITE_ONCE(waiter_fs_waits, true);
+	stream = waiter_wait(b, DAFS_WRITE_LT, 0, 100);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&waiter_fs_asked,
+							    msecs_to_jiffies(RAW_WAIT_MS)));
+	undo_break_store(test);
+	KUNIT_EXPECT_EQ(test, 0, dafsd_client_end_id(&dafsd_server,
+						     &a->login.res.connect.client_id));
+	KUNIT_EXPECT_TRUE(test, raw_closed(a->conn, RAW_WAIT_MS));
+	undo_settle();
+	complete_all(&waiter_fs_answer);
+	waiter_expect(test, b, stream, DAFSERR_IO);
+	undo_repair_store(test);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, waiter_lock(b, DAFS_WRITE_LT, 0, 100));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, waiter_close(b));
+}
+
 static struct kunit_case dafs_lock_wait_cases[] = {
 	KUNIT_CASE_PARAM(dafs_lock_wait_free_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_lock_wait_ended_test),
@@ -292,6 +341,7 @@ static struct kunit_case dafs_lock_wait_cases[] = {
 	KUNIT_CASE(dafs_lock_wait_over_test),
 	KUNIT_CASE(dafs_lock_wait_close_test),
 	KUNIT_CASE(dafs_lock_wait_room_test),
+	KUNIT_CASE(dafs_lock_wait_unrecorded_test),
 	{}
 };
 
