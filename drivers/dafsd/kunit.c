@@ -35,6 +35,7 @@ TESTED(dafsd_store_delete);
 TESTED(dafsd_store_dir);
 TESTED(dafsd_store_failed);
 TESTED(dafsd_store_for_each);
+TESTED(dafsd_store_max);
 TESTED(dafsd_store_open);
 TESTED(dafsd_store_put);
 TESTED(dafsd_store_sync);

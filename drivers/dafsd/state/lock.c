@@ -775,6 +775,12 @@ static bool dafsd_lock_unsupported(const struct inode *inode)
 	return ops && (ops->flags & EXPORT_OP_NOLOCKS);
 }
 
+/* After these errors, too: what has failed may have come after the kernel had been asked. */
+static bool dafsd_lock_may_be_set(dafs_status_t status)
+{
+	return !status || status == DAFSERR_RESOURCE || status == DAFSERR_IO;
+}
+
 /**
  * dafsd_lock_set() - lock or unlock bytes of a file for the owner of an open
  * @rq: LOCK or LOCKU
@@ -812,7 +818,7 @@ dafs_status_t dafsd_lock_set(struct dafsd_rqst *rq, const struct dafsd_use *use,
 	if (req->waits && status == DAFSERR_DENIED)
 		status = dafsd_lock_wait(rq, use, locker, req, status, ours);
 	/* a write lock may have become a read lock */
-	if (!status && range->type != F_WRLCK)
+	if (range->type != F_WRLCK && dafsd_lock_may_be_set(status))
 		dafsd_lock_wake(use->file, range);
 	trace_dafsd_lock(use->open->state.id, rq->ses->client, range->type, range->start,
 			 range->end, status);

@@ -36,8 +36,8 @@
 
 /* Bytes of a log file, at least; a power of two; changed by tests */
 size_t dafsd_log_min = SZ_256K;
-/* Bytes of all records, at most */
-#define DAFSD_STORE_MAX		SZ_64M
+/* Bytes of all records, at most; less in tests */
+unsigned int dafsd_store_max = SZ_64M;
 
 /**
  * struct dafsd_record - a record, or one that was deleted
@@ -190,7 +190,7 @@ static bool dafsd_store_has_room(const struct dafsd_store *store, const struct d
 
 	if (old)
 		bytes -= dafsd_record_bytes(old->key_len, old->value_len);
-	return bytes <= DAFSD_STORE_MAX;
+	return bytes <= READ_ONCE(dafsd_store_max);
 }
 
 /* @most: refuse what the store has no room for */

@@ -34,6 +34,8 @@ struct dafsd_key {
 	const void *data;
 };
 
+extern unsigned int dafsd_store_max;
+
 struct dafsd_store *dafsd_store_open(struct file *dir);
 void dafsd_store_close(struct dafsd_store *store);
 int dafsd_store_put(struct dafsd_store *store, const struct dafsd_key *key, const void *value,

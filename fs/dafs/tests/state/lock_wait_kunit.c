@@ -7,6 +7,7 @@
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/state/lock_wait.h"
+#include "../../../../drivers/dafsd/store/store.h"
 #include "../lib/lock_fs.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
@@ -288,6 +289,30 @@ static void dafs_lock_wait_room_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, waiter_lock(b, DAFS_WRITE_LT, 1000, 1));
 }
 
+static dafs_status_t waiter_lock_persist(struct waiter *w, u32 type, u64 offset, u64 length)
+{
+	struct dafs_lock_args args = waiter_args(w, type, offset, length);
+
+	args.options = DAFS_LOCK_PERSIST;
+	return raw_call_as(w->conn, w->handle, DAFS_PROC_LOCK, &args, NULL);
+}
+
+/* A write lock becomes a read lock, which there is no room for in the store. */
+static void dafs_lock_wait_weaker_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = waiter_fixture(test, WAIT_LONG);
+	struct waiter *a = waiter(test, fix), *b = waiter(test, fix);
+	u16 stream;
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, waiter_lock_persist(a, DAFS_WRITE_LT, 0, 100));
+	stream = waiter_wait(b, DAFS_READW_LT, 0, 10);
+	KUNIT_EXPECT_TRUE(test, waiter_is_silent(b));
+	dafs_fixture_server_param(test, &dafsd_store_max, 0);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, waiter_lock_persist(a, DAFS_READ_LT, 0, 100));
+	waiter_expect(test, b, stream, DAFS_STATUS_OK);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, waiter_unlock(a, 0, 100));
+}
+
 /* The next lock that the file system is asked for is set when the test says so. */
 static bool waiter_fs_waits;
 static struct completion waiter_fs_asked, waiter_fs_answer;
@@ -341,6 +366,7 @@ static struct kunit_case dafs_lock_wait_cases[] = {
 	KUNIT_CASE(dafs_lock_wait_over_test),
 	KUNIT_CASE(dafs_lock_wait_close_test),
 	KUNIT_CASE(dafs_lock_wait_room_test),
+	KUNIT_CASE(dafs_lock_wait_weaker_test),
 	KUNIT_CASE(dafs_lock_wait_unrecorded_test),
 	{}
 };
