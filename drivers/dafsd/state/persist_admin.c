@@ -6,6 +6,7 @@
 #include <linux/filelock.h>
 #include <linux/fs.h>
 #include "../session/server.h"
+#include "../store/store.h"
 #include "persist_impl.h"
 
 /* Where the first lock begins that does so at @from or behind it; or -1 */
@@ -107,22 +108,52 @@ int dafsd_persist_list(struct dafsd_persist_place *place,
 	return err;
 }
 
-/* @file: set to that which the record is about.  Return: dafsd_persist_stamp, or 0. */
-static unsigned long dafsd_persist_forget_number(u64 number, struct dafsd_persist_file *file)
+static struct dafsd_persist *dafsd_persist_numbered(u64 number)
 {
-	unsigned int nofs = dafsd_persist_write_lock();
 	struct dafsd_persist_place place = {};
 	struct dafsd_persist *persist;
-	unsigned long stamp = 0;
 
 	while ((persist = dafsd_persist_next(&place)) && persist->number != number)
 		dafsd_persist_seen(&place, persist);
-	if (persist && dafsd_persist_forget_left(persist)) {
-		*file = persist->file;
-		stamp = dafsd_persist_stamp;
-	}
+	return persist;
+}
+
+static bool dafsd_persist_has_left(const struct dafsd_persist *persist)
+{
+	unsigned int n;
+
+	for (n = 0; n < persist->nr; n++)
+		if (persist->ranges[n].state != DAFSD_PERSIST_HELD)
+			return true;
+	return false;
+}
+
+/* Nothing is forgotten that cannot be written: write once more what there is. */
+static int dafsd_persist_write_number(u64 number)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *persist = dafsd_persist_numbered(number);
+	int err = -ENOENT;
+
+	if (persist && dafsd_persist_has_left(persist))
+		err = dafsd_persist_save(persist);
 	dafsd_persist_write_unlock(nofs);
-	return stamp;
+	return err ?: dafsd_store_sync(dafsd_server.store);
+}
+
+/* @file: set to that which the record is about; @stamp: to dafsd_persist_stamp after that */
+static int dafsd_persist_forget_number(u64 number, struct dafsd_persist_file *file,
+				       unsigned long *stamp)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+	struct dafsd_persist *persist = dafsd_persist_numbered(number);
+	int err = persist ? dafsd_persist_forget_left(persist) : -ENOENT;
+
+	if (!err)
+		*file = persist->file;
+	*stamp = dafsd_persist_stamp;
+	dafsd_persist_write_unlock(nofs);
+	return err;
 }
 
 /**
@@ -130,19 +161,23 @@ static unsigned long dafsd_persist_forget_number(u64 number, struct dafsd_persis
  * @number: of the record
  *
  * Context: may sleep for the store.
- * Return: 0; -ENOENT if there are none; or the error of the store.
+ * Return: 0; -ENOENT if there are none; -ENOMEM, -ENOSPC, or the error of the store: then nothing
+ * is forgotten, unless the store has failed at this very moment.  In that case they are forgotten,
+ * but may be there again after a restart.
  */
 int dafsd_persist_forget(u64 number)
 {
 	struct dafsd_persist_file file;
 	unsigned long stamp;
+	int err;
 
 	/* they are just being loaded */
 	if (!READ_ONCE(dafsd_server.store))
 		return -ENOENT;
-	stamp = dafsd_persist_forget_number(number, &file);
-	if (!stamp)
-		return -ENOENT;
+	err = dafsd_persist_write_number(number) ?:
+	      dafsd_persist_forget_number(number, &file, &stamp);
+	if (err)
+		return err;
 	pr_notice("dafsd: the administrator forgets what was locked, record %llu\n", number);
 	return dafsd_persist_sync(&file, stamp);
 }

@@ -207,27 +207,40 @@ bool dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *
 	return undoes;
 }
 
+/* Put those that are HELD before the others.  Return: how many they are */
+static unsigned int dafsd_persist_held_first(struct dafsd_persist *persist)
+{
+	unsigned int n, held = 0;
+
+	for (n = 0; n < persist->nr; n++)
+		if (persist->ranges[n].state == DAFSD_PERSIST_HELD)
+			swap(persist->ranges[held++], persist->ranges[n]);
+	return held;
+}
+
 /**
  * dafsd_persist_forget_left() - forget the locks that are LEFT or BROKEN
  * @persist: the locks of an owner in a file; if none are left, dafsd_persist_tidy() removes it
  *
  * Context: may sleep for memory; holds dafsd_persist_sem exclusively.
- * Return: true if there was anything.
+ * Return: 0; -ENOENT if there are none; -ENOMEM or -ENOSPC if the others could not be saved: then
+ * nothing is forgotten.
  */
-bool dafsd_persist_forget_left(struct dafsd_persist *persist)
+int dafsd_persist_forget_left(struct dafsd_persist *persist)
 {
-	unsigned int n, nr = persist->nr;
+	unsigned int nr = persist->nr, held = dafsd_persist_held_first(persist);
+	int err;
 
-	for (n = 0; n < persist->nr;)
-		if (persist->ranges[n].state != DAFSD_PERSIST_HELD)
-			dafsd_persist_take_out(persist, n);
-		else
-			n++;
-	if (persist->nr == nr)
-		return false;
-	dafsd_persist_save(persist);
+	if (held == nr)
+		return -ENOENT;
+	persist->nr = held;
+	err = dafsd_persist_save(persist);
+	if (err) {
+		persist->nr = nr;
+		return err;
+	}
 	trace_dafsd_persist(persist->number, "forgotten");
-	return true;
+	return 0;
 }
 
 /* Its file does not exist any more, so it does not matter when that is durable. */

@@ -172,7 +172,7 @@ bool dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *
 void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode);
 
 bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place);
-bool dafsd_persist_forget_left(struct dafsd_persist *persist);
+int dafsd_persist_forget_left(struct dafsd_persist *persist);
 struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
 					      const struct inode *inode,
 					      struct dafsd_persist_file *file);

@@ -7,8 +7,10 @@
  * One that really restarts is in tools/testing/suites/persist.sh.
  */
 #include "../../../../drivers/dafsd/state/persist_impl.h"
+#include "../../../../drivers/dafsd/store/store.h"
 #include "../lib/holder.h"
 #include "../lib/open_test.h"
+#include "../lib/undo_test.h"
 
 #define HOLDER_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
 
@@ -332,6 +334,51 @@ static void dafs_persist_limit_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, holder_lock(c, DAFS_WRITE_LT, PERSIST, 20, 1));
 }
 
+static int persist_take_number(const struct dafsd_persist_view *view, void *arg)
+{
+	*(u64 *)arg = view->number;
+	return 0;
+}
+
+/*
+ * What the administrator forgets is forgotten if that can be written, together with what its owner
+ * has still; else it is not.
+ */
+static void dafs_persist_forget_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_persist_place place = {};
+	u64 number = 0;
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 20, 10));
+	holder_expire(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	holder_return(test, a);
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST | RECLAIM, 20, 10));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_persist_list(&place, persist_take_number, &number));
+	dafs_fixture_server_param(test, &dafsd_store_max, 0);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, dafsd_persist_forget(number));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	dafs_fixture_server_param(test, &dafsd_store_max, SZ_64M);
+	undo_break_store(test);
+	KUNIT_EXPECT_EQ(test, -EIO, dafsd_persist_forget(number));
+	undo_repair_store(test);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_forget(number));
+	KUNIT_EXPECT_EQ(test, -ENOENT, dafsd_persist_forget(number));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 20, 10));
+	/* nor is it there again */
+	holder_expire(test, b);
+	holder_expire(test, a);
+	persist_restart(test);
+	holder_return(test, b);
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 20, 10));
+}
+
 /* E-72 */
 static void dafs_persist_options_test(struct kunit *test)
 {
@@ -355,6 +402,7 @@ static struct kunit_case persist_cases[] = {
 	KUNIT_CASE(dafs_persist_removed_test),
 	KUNIT_CASE(dafs_persist_unlinked_test),
 	KUNIT_CASE(dafs_persist_limit_test),
+	KUNIT_CASE(dafs_persist_forget_test),
 	KUNIT_CASE(dafs_persist_options_test),
 	{}
 };
