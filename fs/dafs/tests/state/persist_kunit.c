@@ -295,19 +295,33 @@ static void dafs_persist_removed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 }
 
-/* What is removed while it is locked leaves nothing that somebody could repair. */
-static void dafs_persist_unlinked_test(struct kunit *test)
+static void persist_unlinked(struct kunit *test, bool local)
 {
 	struct dafs_fixture *fix = persist_fixture(test);
 	struct dafs_remove_args args = { .filehandle = fix->dir, .target = dafs_test_str("file") };
 	struct holder *a = holder(test, fix), *b = holder(test, fix);
 
 	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 10, 10));
-	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
+	if (local)
+		dafs_backing_remove(fix, "file");
+	else
+		HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
 	holder_expire(test, a);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
+}
+
+/* What is removed while it is locked leaves nothing that somebody could repair. */
+static void dafs_persist_unlinked_test(struct kunit *test)
+{
+	persist_unlinked(test, false);
+}
+
+/* Likewise, on any file system, by a program of the server */
+static void dafs_persist_unlinked_local_test(struct kunit *test)
+{
+	persist_unlinked(test, true);
 }
 
 /* One address does not take all records there are, by whatever clients it says it is. */
@@ -401,6 +415,7 @@ static struct kunit_case persist_cases[] = {
 	KUNIT_CASE_PARAM(dafs_persist_io_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_persist_removed_test),
 	KUNIT_CASE(dafs_persist_unlinked_test),
+	KUNIT_CASE(dafs_persist_unlinked_local_test),
 	KUNIT_CASE(dafs_persist_limit_test),
 	KUNIT_CASE(dafs_persist_forget_test),
 	KUNIT_CASE(dafs_persist_options_test),
