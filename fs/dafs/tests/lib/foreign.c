@@ -263,6 +263,15 @@ static dafs_status_t foreign_take_back(struct foreign *f)
 	return DAFS_STATUS_OK;
 }
 
+static dafs_status_t foreign_set_lock(struct foreign *f)
+{
+	u32 type = f->args.lock.lock_type;
+
+	WRITE_ONCE(f->locks, f->locks + 1);
+	return READ_ONCE(f->teases) && type != DAFS_READW_LT && type != DAFS_WRITEW_LT ?
+	       DAFSERR_DENIED : DAFS_STATUS_OK;
+}
+
 /* Most arguments begin with it. */
 static const struct dafs_fh *foreign_fh(const struct foreign *f, u32 proc)
 {
@@ -340,7 +349,9 @@ static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
 		return foreign_remember(f, &f->args.setattr_inline.state_id,
 					DAFS_OPEN_SHARE_ACCESS_WRITE);
 	case DAFS_PROC_LOCK:
+		return foreign_set_lock(f);
 	case DAFS_PROC_LOCKU:
+		WRITE_ONCE(f->unlocks, f->unlocks + 1);
 		return DAFS_STATUS_OK;
 	case DAFS_PROC_READDIR_INLINE:
 		return foreign_readdir(f, nr);

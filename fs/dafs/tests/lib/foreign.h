@@ -65,6 +65,9 @@ extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
  * @recalls: it says that this is recalled already
  * @deleg_id: state-id of the last delegation
  * @returns: number of DELEGRETURNs of it so far
+ * @locks: number of LOCKs so far
+ * @unlocks: number of LOCKUs so far
+ * @teases: a LOCK that may wait is granted, any other is denied
  * @strangers: reads and writes with another state-id
  * @forgets: number of READs, SETATTRs and appends whose state-id is reported as unknown
  * @lies: an OPEN by name leads to another file
@@ -110,6 +113,9 @@ struct foreign {
 	bool recalls;
 	struct dafs_state_id deleg_id;
 	unsigned int returns;
+	unsigned int locks;
+	unsigned int unlocks;
+	bool teases;
 	unsigned int strangers;
 	unsigned int forgets;
 	bool lies;
