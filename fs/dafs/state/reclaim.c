@@ -97,10 +97,19 @@ static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 		dafs_open_state_start(os);
 }
 
+/*
+ * As long as the server may have it, others are denied what it reserves: whatever the server says,
+ * it is asked again, as if it had asked for patience; unless it has not got the open, or the file.
+ */
 static int dafs_open_state_left_step(struct dafs_open_state *os, struct dafs_conn *conn,
 				     dafs_status_t *status)
 {
-	return dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &os->left_id, status);
+	int err = dafs_close_on(os->sbi->clnt, conn, os->cred, &os->fh, &os->left_id, status);
+
+	if (err && err != -ENOTCONN && err != -ESTALE &&
+	    dafs_status_action(*status) != DAFS_ACT_OPEN)
+		*status = DAFSERR_DELAY;
+	return err;
 }
 
 /* A step of closing what a reclaim has left.  @os may be gone afterwards. */

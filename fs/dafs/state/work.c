@@ -83,14 +83,14 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, dafs_
 	/* this is no task's: others were killed that registered the user for it */
 	if (err == -ERESTARTSYS)
 		return true;
-	/* the mount may stay, and then the server should not keep it open */
-	if (!READ_ONCE(os->closing) && os->forced != READ_ONCE(sbi->forced))
+	/* the mount may stay, and then the server should not keep it open, if nobody uses it */
+	if (!READ_ONCE(os->closing) && !READ_ONCE(os->lost) &&
+	    os->forced != READ_ONCE(sbi->forced))
 		return false;
 	if (action == DAFS_ACT_LATER)
 		return true;
 	/* who waits for a reclaim asks for it again */
-	return (err == -ENOMEM || action == DAFS_ACT_MEMORY) &&
-	       (READ_ONCE(os->closing) || READ_ONCE(os->lost)) &&
+	return (err == -ENOMEM || action == DAFS_ACT_MEMORY) && READ_ONCE(os->closing) &&
 	       ++os->nomem < DAFS_OPEN_NOMEM_TRIES;
 }
 

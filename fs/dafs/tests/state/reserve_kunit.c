@@ -4,6 +4,7 @@
  * to another client and to other files of the mount; and how they are reclaimed from, lost and
  * given back to a server that the test plays.
  */
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
@@ -265,6 +266,16 @@ static int reserve_recover(struct file *file)
 	       dafs_open_state_recover(file->private_data, &state_id);
 }
 
+/* Nothing is reclaimed, or closed, in the background. */
+static bool reserve_is_idle(const struct dafs_open_state *os)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (READ_ONCE(os->reclaiming) && time_before(jiffies, end))
+		msleep(20);
+	return !READ_ONCE(os->reclaiming);
+}
+
 /* Where the server does not tell whether this is a grace period, nothing is lost yet. */
 static void dafs_reserve_unknown_test(struct kunit *test)
 {
@@ -332,6 +343,44 @@ static void dafs_reserve_unanswered_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, f->opens);
 	__fput_sync(file);
 	KUNIT_EXPECT_EQ(test, 2, f->closes);
+}
+
+/* Nor is it left there because the server has refused that, or has no file. */
+static void dafs_reserve_unclosed_test(struct kunit *test)
+{
+	/* in the last case the client gives up */
+	static const dafs_status_t statuses[] = {
+		DAFSERR_IO, DAFSERR_SERVERFAULT, DAFSERR_NOTSUPP, DAFSERR_STALE,
+	};
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_open_state *os;
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
+		f->same = true;
+		file = foreign_file(test, mnt, "file", O_RDONLY);
+		os = file->private_data;
+		KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RD, DENY_WR));
+		f->refused = 0;
+		f->closes = 0;
+		f->refusal = statuses[i];
+		f->refuses = DAFS_PROC_CLOSE;
+		f->forgets = 1;
+		KUNIT_EXPECT_EQ(test, -EIO, reserve_read(file));
+		if (statuses[i] == DAFSERR_STALE) {
+			KUNIT_EXPECT_TRUE(test, reserve_is_idle(os));
+			KUNIT_EXPECT_EQ(test, 2, f->refused);
+			WRITE_ONCE(f->refuses, 0);
+		} else {
+			KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 5));
+			WRITE_ONCE(f->refuses, 0);
+			KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 1));
+			KUNIT_EXPECT_EQ(test, 0, f->deny);
+		}
+		__fput_sync(file);
+	}
 }
 
 static int reserve_widen_by_task(struct foreign_task *ft)
@@ -550,6 +599,7 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_unknown_test),
 	KUNIT_CASE(dafs_reserve_left_test),
 	KUNIT_CASE(dafs_reserve_unanswered_test),
+	KUNIT_CASE_SLOW(dafs_reserve_unclosed_test),
 	KUNIT_CASE(dafs_reserve_grace_test),
 	KUNIT_CASE(dafs_reserve_crowd_test),
 	KUNIT_CASE(dafs_reserve_cached_test),
