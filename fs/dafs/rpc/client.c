@@ -27,9 +27,10 @@ static bool dafs_client_alloc_queues(struct dafs_client *clnt)
 	clnt->put_wq = alloc_workqueue("dafs-put", WQ_UNBOUND, 0);
 	clnt->lock_wq = alloc_workqueue("dafs-lock", WQ_UNBOUND, 0);
 	clnt->reserve_wq = alloc_workqueue("dafs-reserve", WQ_UNBOUND, 0);
+	clnt->probe_wq = alloc_workqueue("dafs-probe", flags, 0);
 	clnt->commit_wq = alloc_workqueue("dafs-commit", flags, 0);
 	return clnt->retry_wq && clnt->end_wq && clnt->put_wq && clnt->lock_wq &&
-	       clnt->reserve_wq && clnt->commit_wq;
+	       clnt->reserve_wq && clnt->probe_wq && clnt->commit_wq;
 }
 
 static void dafs_queue_free(struct workqueue_struct *wq)
@@ -46,6 +47,7 @@ static void dafs_client_free(struct dafs_client *clnt)
 	dafs_queue_free(clnt->reserve_wq);
 	dafs_queue_free(clnt->lock_wq);
 	dafs_queue_free(clnt->commit_wq);
+	dafs_queue_free(clnt->probe_wq);
 	dafs_queue_free(clnt->put_wq);
 	dafs_queue_free(clnt->end_wq);
 	dafs_queue_free(clnt->retry_wq);

@@ -84,8 +84,11 @@ struct dafs_client_params {
  *	have @commit_wq, so an unmount does not wait for those of others
  * @put_wq: evicts inodes, and so waits for all I/O on them, which may wait for the above
  * @lock_wq: releases locks in the background, after the file was written and committed
- * @reserve_wq: asks for share reservations; waits for @lock_wq, by which delegations are
- *	returned, so it is another one: items that wait for one of their own queue may fill it
+ * @reserve_wq: asks for share reservations, and drops what relied on lost ones; waits for
+ *	@lock_wq, by which delegations are returned, so it is another one: items that wait for
+ *	one of their own queue may fill it
+ * @probe_wq: asks whether the server still has the locks of a file, which I/O waits for, and by
+ *	that items of all the others; it waits for none of them but @retry_wq
  * @commit_wq: waits for whole operations, and so for the server, however long it is away
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
@@ -120,6 +123,7 @@ struct dafs_client {
 	struct workqueue_struct *put_wq;
 	struct workqueue_struct *lock_wq;
 	struct workqueue_struct *reserve_wq;
+	struct workqueue_struct *probe_wq;
 	struct workqueue_struct *commit_wq;
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;

@@ -11,6 +11,7 @@
  * a lock may use another open of the file, or none.
  */
 #include <linux/filelock.h>
+#include <linux/sched/mm.h>
 #include "state.h"
 #include "lock.h"
 #include "lock_impl.h"
@@ -140,21 +141,25 @@ static void dafs_locks_probe(struct dafs_locks *locks)
  * dafs_locks_probe_work() - ask the server whether it still has the locks of a file
  * @work: dafs_locks.probe
  *
- * It is another item than dafs_locks.work, which may wait for I/O that waits for this one.
+ * It is another item than dafs_locks.work, which may wait for I/O that waits for this one; and in
+ * another queue, which as many of those, and returns of delegations, might fill.
  *
- * Context: may sleep; clnt->lock_wq.
+ * Context: may sleep; clnt->probe_wq.
  */
 void dafs_locks_probe_work(struct work_struct *work)
 {
 	struct dafs_locks *locks = container_of(work, struct dafs_locks, probe);
 	struct inode *inode = locks->inode;
 	int suspects = atomic_read(&locks->suspects);
+	/* write-back may wait for it */
+	unsigned int flags = memalloc_nofs_save();
 
 	/* a worker is not killed */
 	if (!dafs_locks_enter(locks)) {
 		dafs_locks_probe(locks);
 		dafs_locks_leave(locks);
 	}
+	memalloc_nofs_restore(flags);
 	atomic_sub(suspects, &locks->suspects);
 	dafs_inode_put_later(inode);
 }
@@ -408,7 +413,7 @@ void dafs_locks_suspect(struct dafs_open_state *os)
 	if (locks && READ_ONCE(locks->os) && READ_ONCE(locks->os) != os &&
 	    dafs_inode_hold(locks->inode)) {
 		atomic_inc(&locks->suspects);
-		if (!queue_work(os->sbi->clnt->lock_wq, &locks->probe))
+		if (!queue_work(os->sbi->clnt->probe_wq, &locks->probe))
 			dafs_inode_put_later(locks->inode);
 	}
 	spin_unlock(&os->lock);

@@ -461,6 +461,56 @@ static void dafs_foreign_suspect_test(struct kunit *test)
 	__fput_sync(locker);
 }
 
+/**
+ * struct foreign_returns - stands for all the work items that the queue of locks has room for
+ * @work: one, while the queue executes one at a time
+ * @end: completed when it may end
+ */
+struct foreign_returns {
+	struct work_struct work;
+	struct completion end;
+};
+
+static void foreign_returns_work(struct work_struct *work)
+{
+	wait_for_completion(&container_of(work, struct foreign_returns, work)->end);
+}
+
+/*
+ * It is asked although delegations fill the queue in which they are returned: they may wait for
+ * I/O, which waits for that.
+ */
+static void dafs_foreign_suspect_crowd_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct workqueue_struct *wq = DAFS_SB(mnt->mnt_sb)->clnt->lock_wq;
+	struct file *locker = foreign_file(test, mnt, "file", O_RDWR);
+	struct file *reader = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_returns returns;
+	struct foreign_task *ft;
+
+	foreign_lock(test, locker);
+	workqueue_set_max_active(wq, 1);
+	init_completion(&returns.end);
+	INIT_WORK_ONSTACK(&returns.work, foreign_returns_work);
+	queue_work(wq, &returns.work);
+	f->forgets = 1;
+	ft = foreign_task(f, mnt, reader, foreign_read_ten);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, f->forgets);
+	KUNIT_EXPECT_EQ(test, 2, f->locks);
+	/* also after a failure */
+	complete(&returns.end);
+	workqueue_set_max_active(wq, WQ_DFL_ACTIVE);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 10, ft->err);
+	flush_work(&returns.work);
+	destroy_work_on_stack(&returns.work);
+	__fput_sync(reader);
+	__fput_sync(locker);
+}
+
 static int foreign_stat_root(struct foreign_task *ft)
 {
 	const struct path root = { .mnt = ft->mnt, .dentry = ft->mnt->mnt_root };
@@ -522,6 +572,7 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_left_test),
 	KUNIT_CASE(dafs_foreign_unanswered_test),
 	KUNIT_CASE(dafs_foreign_suspect_test),
+	KUNIT_CASE(dafs_foreign_suspect_crowd_test),
 	KUNIT_CASE_SLOW(dafs_foreign_slow_lock_test),
 	{}
 };
