@@ -55,6 +55,8 @@ struct dafs_dio_part {
  * @left: parts under way
  * @parted: set by the first of the two that part: the task that waits, and what it waits for
  * @end_work: completes it if the completion may have to sleep
+ * @link: in di->async_writes, or empty
+ * @order: its number there
  * @ended: completed at the end, for the task that waits
  * @ret: bytes or a negative errno, then
  * @nr: number of @parts
@@ -75,6 +77,8 @@ struct dafs_dio {
 	atomic_t left;
 	atomic_t parted;
 	struct work_struct end_work;
+	struct list_head link;
+	u64 order;
 	struct completion ended;
 	ssize_t ret;
 	unsigned int nr;
@@ -230,6 +234,7 @@ static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *ite
 		return ERR_PTR(-ENOMEM);
 	kref_init(&dio->ref);
 	init_completion(&dio->ended);
+	INIT_LIST_HEAD(&dio->link);
 	dio->iocb = is_sync_kiocb(iocb) ? NULL : iocb;
 	dio->inode = file_inode(iocb->ki_filp);
 	dio->open = iocb->ki_filp->private_data;
@@ -302,11 +307,44 @@ static ssize_t dafs_dio_end(struct dafs_dio *dio)
 	return ret;
 }
 
+/*
+ * A task that has begun an asynchronous write may unlock, or be killed, before that ends: it is
+ * waited for then, see dafs_direct_await().
+ */
+static void dafs_dio_list(struct dafs_dio *dio)
+{
+	struct dafs_inode *di = DAFS_I(dio->inode);
+	unsigned long flags;
+
+	if (!dio->write || !dafs_locks_any(dio->inode))
+		return;
+	spin_lock_irqsave(&di->async_lock, flags);
+	dio->order = di->async_next++;
+	list_add_tail(&dio->link, &di->async_writes);
+	spin_unlock_irqrestore(&di->async_lock, flags);
+}
+
+static void dafs_dio_unlist(struct dafs_dio *dio)
+{
+	struct dafs_inode *di = DAFS_I(dio->inode);
+	unsigned long flags;
+
+	if (list_empty(&dio->link))
+		return;
+	spin_lock_irqsave(&di->async_lock, flags);
+	list_del(&dio->link);
+	spin_unlock_irqrestore(&di->async_lock, flags);
+	/* before the waiters are looked for: pairs with dafs_direct_await() */
+	smp_mb();
+	wake_up_var(&di->left_writes);
+}
+
 static void dafs_dio_end_async(struct dafs_dio *dio)
 {
 	struct kiocb *iocb = dio->iocb;
 	ssize_t ret = dafs_dio_end(dio);
 
+	dafs_dio_unlist(dio);
 	if (ret > 0)
 		iocb->ki_pos += ret;
 	kvfree(dio);
@@ -346,9 +384,38 @@ static void dafs_dio_leave(struct dafs_dio *dio)
 	dafs_dio_part_ways(dio);
 }
 
+/* The number of the next asynchronous write */
+static u64 dafs_async_next(struct dafs_inode *di)
+{
+	unsigned long flags;
+	u64 next;
+
+	spin_lock_irqsave(&di->async_lock, flags);
+	next = di->async_next;
+	spin_unlock_irqrestore(&di->async_lock, flags);
+	return next;
+}
+
+/* Is a write in progress that nobody else waits for?  @next: those from it on do not count. */
+static bool dafs_direct_is_left(struct dafs_inode *di, u64 next)
+{
+	const struct dafs_dio *first;
+	unsigned long flags;
+	bool left;
+
+	spin_lock_irqsave(&di->async_lock, flags);
+	first = list_first_entry_or_null(&di->async_writes, struct dafs_dio, link);
+	left = first && first->order < next;
+	spin_unlock_irqrestore(&di->async_lock, flags);
+	return left || atomic_read(&di->left_writes);
+}
+
 /**
- * dafs_direct_await() - wait for direct writes and appends of tasks that were killed
+ * dafs_direct_await() - wait for direct writes and appends that their tasks do not wait for
  * @inode: the file
+ *
+ * These are those of tasks that were killed, and asynchronous ones that were begun until now under
+ * locks.  More of them may be begun all the time, and are not waited for.
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: 0 if there are none, or -ERESTARTSYS: also at once for a task that exits, which could
@@ -357,12 +424,13 @@ static void dafs_dio_leave(struct dafs_dio *dio)
 int dafs_direct_await(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
+	u64 next = dafs_async_next(di);
 
-	if (!atomic_read(&di->left_writes))
+	if (!dafs_direct_is_left(di, next))
 		return 0;
 	if (dafs_task_exits())
 		return -ERESTARTSYS;
-	return wait_var_event_killable(&di->left_writes, !atomic_read(&di->left_writes));
+	return wait_var_event_killable(&di->left_writes, !dafs_direct_is_left(di, next));
 }
 
 static void dafs_dio_free(struct kref *ref)
@@ -497,6 +565,7 @@ static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool writ
 		return PTR_ERR(dio);
 	inode_dio_begin(file_inode(iocb->ki_filp));
 	if (!is_sync_kiocb(iocb)) {
+		dafs_dio_list(dio);
 		dafs_dio_start(dio);
 		return -EIOCBQUEUED;
 	}

@@ -54,6 +54,9 @@ void dafs_inode_reset(struct dafs_inode *di)
 	atomic_set(&di->writers, 0);
 	atomic_set(&di->left_writes, 0);
 	atomic_set(&di->stores, 0);
+	spin_lock_init(&di->async_lock);
+	INIT_LIST_HEAD(&di->async_writes);
+	di->async_next = 0;
 	di->writer = NULL;
 	di->writer_leaves = false;
 	di->unstable_bytes = 0;

@@ -90,6 +90,10 @@ struct dafs_locks;
  * @left_writes: direct writes and appends in progress whose tasks were killed
  * @stores: counts buffered writes, and faults of stores to mapped pages, before they make a
  *	folio dirty
+ * @async_lock: guards @async_writes and @async_next
+ * @async_writes: asynchronous direct writes in progress that were begun while bytes were locked,
+ *	in this order
+ * @async_next: number of the next one
  * @writer: user who owns the dirty folios, see data/writer.c, or NULL; guarded by @lock, and
  *	changed under @claim_lock and netfs.wb_lock
  * @writer_leaves: another user waits for the write-back of these folios; guarded by
@@ -138,6 +142,9 @@ struct dafs_inode {
 	atomic_t writers;
 	atomic_t left_writes;
 	atomic_t stores;
+	spinlock_t async_lock;	/* see above */
+	struct list_head async_writes;
+	u64 async_next;
 	const struct cred *writer;
 	bool writer_leaves;
 	struct mutex write_lock;	/* see above */

@@ -170,7 +170,7 @@ static void dafs_file_settle_attrs(struct file *file)
  *
  * What is locked in it is locked at the server by now.  Writers in progress may not have seen
  * that, and write whole folios; they are waited for, so that what they write is written back
- * before others write next to it.  So are direct writes of tasks that were killed.
+ * before others write next to it.  So are direct writes that their tasks do not wait for.
  *
  * Context: may sleep; a work queue.
  */

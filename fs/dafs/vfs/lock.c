@@ -45,17 +45,13 @@ static bool dafs_lock_may_delay(const struct inode *inode)
 
 static int dafs_lock_write_all(struct inode *inode)
 {
-	int err = dafs_direct_await(inode);
-
-	if (err)
-		return err;
 	if (dafs_file_is_written(inode) && !READ_ONCE(DAFS_I(inode)->unstable_bytes))
 		return 0;
 	return dafs_file_write_out(inode);
 }
 
 /*
- * Make stable what was written until now.
+ * Make stable what was written until now through the cache.
  *
  * Return: 0, or -ERESTARTSYS if this task cannot wait for that.
  */
@@ -176,12 +172,13 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	err = dafs_lock_ask(file, fl);
 	if (err)
 		return err;
+	/* what a program was killed at is not kept by a delegation either */
+	err = dafs_direct_await(inode);
+	if (err)
+		return err;
 	/* what was written before is not undone, so a delegation does not keep it here */
 	if ((range->options & DAFS_LOCK_AUTORECOVERY) || !dafs_lock_may_delay(inode))
 		err = dafs_lock_settle(inode);
-	else
-		/* what a program was killed at is not kept by a delegation either */
-		err = dafs_direct_await(inode);
 	err = err ?: dafs_locks_enter_to_raise(locks, range);
 	if (err)
 		return err;

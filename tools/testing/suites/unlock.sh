@@ -263,6 +263,40 @@ for size in 4194304 4096; do
 	wait $one 2>/dev/null
 done
 
+# So is a write that it has left to io_uring
+cat >/tmp/py/uring.py <<'PY'
+import ctypes, fcntl, mmap, os, struct, sys, time
+path, size = sys.argv[1], int(sys.argv[2])
+libc = ctypes.CDLL(None, use_errno=True)
+SETUP, ENTER, OFF_SQES, OP_WRITE, ENTRIES = 425, 426, 0x10000000, 23, 1
+fd = os.open(path, os.O_RDWR | os.O_DIRECT)
+fcntl.lockf(fd, fcntl.LOCK_EX)
+data = mmap.mmap(-1, size)
+data.write(b"A" * size)
+params = ctypes.create_string_buffer(120)
+ring = libc.syscall(SETUP, ENTRIES, params)
+if ring < 0:
+    sys.exit(os.strerror(ctypes.get_errno()))
+tail, array = struct.unpack_from("<I", params, 44)[0], struct.unpack_from("<I", params, 64)[0]
+queue = mmap.mmap(ring, array + 4 * ENTRIES)
+entries = mmap.mmap(ring, 64 * ENTRIES, offset=OFF_SQES)
+address = ctypes.addressof(ctypes.c_char.from_buffer(data))
+struct.pack_into("<BBHiQQIIQ", entries, 0, OP_WRITE, 0, 0, fd, 0, address, size, 0, 0)
+struct.pack_into("<I", queue, array, 0)
+struct.pack_into("<I", queue, tail, 1)
+if libc.syscall(ENTER, ring, 1, 0, 0, None, 0) != 1:
+    sys.exit(os.strerror(ctypes.get_errno()))
+time.sleep(400)
+PY
+dd if=/dev/zero of=$D/uring bs=64k count=1 conv=fsync 2>/dev/null
+slow_disk 3600000 3600000
+python3 -B /tmp/py/uring.py $A/uring 4096 &
+one=$!
+tap_run "4096 bytes are written by io_uring" eventually first_is A $D/uring
+kill -9 $one
+tap_run "by a program that is killed" eventually gone $one
+comes_last uring "its lock stays until they are written"
+
 # A program is killed while it waits for COMMIT to unlock
 dd if=/dev/zero of=$D/commit bs=64k count=1 conv=fsync 2>/dev/null
 slow_disk 3600000 3600000

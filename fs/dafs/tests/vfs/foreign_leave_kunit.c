@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What umount and exiting tasks wait for, and what they do not wait for. */
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fadvise.h>
+#include <linux/filelock.h>
 #include <linux/kthread.h>
 #include <linux/mman.h>
 #include <linux/mount.h>
@@ -125,6 +127,103 @@ static struct foreign_aio *foreign_aio(struct kunit *test, struct file *file, bo
 static bool foreign_aio_ends(struct foreign_aio *aio)
 {
 	return wait_for_completion_timeout(&aio->ended, msecs_to_jiffies(RAW_WAIT_MS));
+}
+
+/* All of the file.  @type: F_WRLCK or F_UNLCK */
+static int foreign_lock_all(struct file *file, unsigned char type)
+{
+	struct file_lock fl;
+
+	locks_init_lock(&fl);
+	fl.c.flc_file = file;
+	fl.c.flc_owner = file;
+	fl.c.flc_flags = FL_POSIX;
+	fl.c.flc_type = type;
+	fl.fl_end = OFFSET_MAX;
+	return vfs_lock_file(file, F_SETLK, &fl, NULL);
+}
+
+static int foreign_unlock(struct foreign_task *ft)
+{
+	return foreign_lock_all(ft->file, F_UNLCK);
+}
+
+static int foreign_unlock_exiting(struct foreign_task *ft)
+{
+	int err;
+
+	current->flags |= PF_EXITING;
+	err = foreign_unlock(ft);
+	current->flags &= ~PF_EXITING;
+	return err;
+}
+
+static bool foreign_task_waits(const struct foreign_task *ft)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (!(READ_ONCE(ft->task->__state) & TASK_WAKEKILL) && time_before(jiffies, end))
+		msleep(20);
+	return READ_ONCE(ft->task->__state) & TASK_WAKEKILL;
+}
+
+/* Asynchronous writes under a lock come before its release, but not those that begin later. */
+static void dafs_foreign_unlock_aio_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
+	struct foreign_aio *aio, *later;
+	struct foreign_task *ft;
+
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK));
+	f->keeps = DAFS_PROC_WRITE_INLINE;
+	aio = foreign_aio(test, file, true);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	ft = foreign_task(f, mnt, file, foreign_unlock);
+	KUNIT_EXPECT_TRUE(test, foreign_task_waits(ft));
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_WRITE_INLINE;
+	later = foreign_aio(test, file, true);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	KUNIT_EXPECT_EQ(test, 0, f->unlocks);
+	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	KUNIT_EXPECT_EQ(test, FOREIGN_AIO, aio->ret);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	KUNIT_EXPECT_EQ(test, 1, f->unlocks);
+	WRITE_ONCE(f->refuses, 0);
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(later));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/* So do those of a process that is killed, and does not wait for them. */
+static void dafs_foreign_exits_aio_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR | O_DIRECT);
+	struct foreign_aio *aio;
+	struct foreign_task *ft;
+
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK));
+	f->keeps = DAFS_PROC_WRITE_INLINE;
+	aio = foreign_aio(test, file, true);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	ft = foreign_task(f, mnt, file, foreign_unlock_exiting);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	/* the background would have unlocked by now */
+	msleep(500);
+	KUNIT_EXPECT_EQ(test, 0, f->unlocks);
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->unlocks, 1));
+	KUNIT_EXPECT_TRUE(test, foreign_aio_ends(aio));
+	KUNIT_EXPECT_EQ(test, FOREIGN_AIO, aio->ret);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
 /*
@@ -464,6 +563,8 @@ static struct kunit_case dafs_foreign_leave_cases[] = {
 	KUNIT_CASE(dafs_foreign_exits_unwritten_test),
 	KUNIT_CASE(dafs_foreign_exits_behind_test),
 	KUNIT_CASE(dafs_foreign_exits_unmounting_test),
+	KUNIT_CASE(dafs_foreign_unlock_aio_test),
+	KUNIT_CASE(dafs_foreign_exits_aio_test),
 	KUNIT_CASE(dafs_foreign_unwritten_test),
 	{}
 };
