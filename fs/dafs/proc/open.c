@@ -348,10 +348,12 @@ int dafs_open_reclaim(struct dafs_client *clnt, struct dafs_conn *conn,
  *
  * Only CLAIM_PREVIOUS goes by a filehandle (6.5.24).  In a grace period the server would take it
  * for a reclaim, and grant what may be in the way of others' reclaims (4.4.1.6): until the client
- * has sent DELEGPURGE, which may be late, or never come.  So the client waits for the end.
+ * has sent DELEGPURGE, which may be late, or never come.  So the client waits for the end; unless
+ * @how->nodelay is set.
  *
  * Context: may sleep; a fatal signal ends it.
- * Return: 0 or a negative errno, as dafs_op_run().
+ * Return: 0 or a negative errno, as dafs_op_run(); with @how->nodelay -EAGAIN without a status in
+ * @opened if it would have to wait for that.
  */
 int dafs_open_handle(struct dafs_client *clnt, const struct cred *cred, const struct dafs_fh *fh,
 		     const struct dafs_open_how *how, struct dafs_opened *opened)
@@ -366,7 +368,7 @@ int dafs_open_handle(struct dafs_client *clnt, const struct cred *cred, const st
 	do {
 		err = dafs_open_run(clnt, NULL, cred, &args, &anew, opened);
 		/* a status is that of OPEN itself */
-		if (err != -EAGAIN || opened->status)
+		if (err != -EAGAIN || opened->status || how->nodelay)
 			return err;
 		err = how->leave && READ_ONCE(*how->leave) ? -EIO : dafs_op_sleep(&delay_ms);
 	} while (!err);

@@ -925,7 +925,7 @@ static int dafs_locks_restore(struct dafs_locks *locks, const struct dafs_lock_r
  *
  * Context: may sleep; any signal ends it.
  * Return: 0 if it is worth to try dafs_locks_raise() again now; -EAGAIN if the lock is not
- * free; -ERESTARTSYS; or another negative errno.
+ * free; -EINPROGRESS if the server wants time; -ERESTARTSYS; or another negative errno.
  */
 int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range)
@@ -1055,7 +1055,8 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
  * Return: 0; -EAGAIN if another client or a program of the server has a lock in the way;
  * -EOWNERDEAD if a PERSIST lock in the way is broken; -EOPNOTSUPP if the server has none;
  * -EINVAL if REPAIR does not cover what is broken; -ENOLCK; -EIO if some of it was lost, and
- * must be unlocked first; or another negative errno.
+ * must be unlocked first; -EINPROGRESS if the server wants time, which is for others who need the
+ * mutex; or another negative errno.
  */
 int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised)

@@ -147,10 +147,13 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
  * @access: DAFS_OPEN_SHARE_ACCESS_* that it is to allow
  * @cred: for whom
  *
- * A lock may need it (E-87): locks of all programs are set by one open.
+ * A lock may need it (E-87): locks of all programs are set by one open.  The server may want
+ * time, in a grace period, or until this client has returned a delegation; meanwhile the caller
+ * lets go of what that needs.
  *
  * Context: may sleep; a fatal signal ends it.
- * Return: 0 or a negative errno; -EACCES if @cred may not have it.
+ * Return: 0 or a negative errno; -EACCES if @cred may not have it; -EINPROGRESS if the server is to
+ * be asked again later.
  */
 int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct cred *cred)
 {
@@ -162,7 +165,11 @@ int dafs_open_state_widen(struct dafs_open_state *os, u32 access, const struct c
 	if (!(access & ~how.access))
 		return 0;
 	how.access |= access;
+	how.nodelay = true;
 	err = dafs_open_handle(os->sbi->clnt, cred, &os->fh, &how, &opened);
+	if (err == -EAGAIN && (!opened.status ||
+			       dafs_status_action(opened.status) == DAFS_ACT_LATER))
+		return -EINPROGRESS;
 	if (err)
 		return err;
 	spin_lock(&os->lock);

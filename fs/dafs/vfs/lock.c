@@ -194,6 +194,25 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	return err;
 }
 
+/*
+ * Where the server wants time, other tasks change the locks of the file meanwhile: it may wait for
+ * a delegation to be returned, and that has to tell it of locks first.
+ */
+static int dafs_lock_patiently(struct dafs_locks *locks, struct file *file, struct file_lock *fl,
+			       const struct dafs_lock_range *range)
+{
+	unsigned int delay_ms = 0;
+	int err;
+
+	do {
+		err = dafs_lock_once(locks, file, fl, range);
+		if (err != -EINPROGRESS)
+			return err;
+		err = dafs_op_sleep(&delay_ms);
+	} while (!err);
+	return err;
+}
+
 /* Return: 0 to ask the server again, or -ERESTARTSYS. */
 static int dafs_lock_pause(unsigned int *ms)
 {
@@ -210,7 +229,7 @@ static int dafs_lock_wait(struct dafs_locks *locks, struct file *file,
 	int err;
 
 	err = dafs_locks_await(locks, file->private_data, file->f_cred, range);
-	if (err != -EAGAIN)
+	if (err != -EAGAIN && err != -EINPROGRESS)
 		return err;
 	/* a server that has waited before it said so need not be left alone */
 	if (time_before(jiffies, since + msecs_to_jiffies(DAFS_LOCK_WAIT_MOST)))
@@ -315,14 +334,14 @@ static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 	range.options = options;
 	if (waits && (fl->c.flc_flags & FL_FLOCK)) {
 		fl->c.flc_flags &= ~FL_SLEEP;
-		err = dafs_lock_once(locks, file, fl, &range);
+		err = dafs_lock_patiently(locks, file, fl, &range);
 		fl->c.flc_flags |= FL_SLEEP;
 		if (err != -EAGAIN && err <= 0)
 			return err == -EACCES ? -EBADF : err;
 		dafs_flock_give_up(file, fl);
 	}
 	do {
-		err = dafs_lock_once(locks, file, fl, &range);
+		err = dafs_lock_patiently(locks, file, fl, &range);
 		if (err == -EAGAIN && waits)
 			err = dafs_lock_wait(locks, file, &range, &ms) ?: 1;
 		/* it was broken by this request only: now it can be repaired */

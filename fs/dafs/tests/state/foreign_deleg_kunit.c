@@ -4,6 +4,7 @@
  * them (6.6.3, 6.6.4).
  */
 #include <linux/file.h>
+#include <linux/filelock.h>
 #include <linux/dafs/stats.h>
 #include "../lib/foreign.h"
 
@@ -374,6 +375,55 @@ static void dafs_foreign_deleg_late_test(struct kunit *test)
 	__fput_sync(file);
 }
 
+/* All of the file, for writing, until it is closed */
+static int deleg_lock(struct foreign_task *ft)
+{
+	struct file_lock fl;
+
+	locks_init_lock(&fl);
+	fl.c.flc_file = ft->file;
+	fl.c.flc_owner = ft->file;
+	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
+	fl.c.flc_type = F_WRLCK;
+	fl.fl_end = OFFSET_MAX;
+	return vfs_lock_file(ft->file, F_SETLK, &fl, NULL);
+}
+
+/*
+ * A lock that its open does not allow: the server does not say whether it is in its grace period,
+ * or does not open the file for more, until the delegation is returned, which waits for nothing.
+ */
+static void dafs_foreign_deleg_lock_test(struct kunit *test)
+{
+	static const u32 procs[] = { DAFS_PROC_LOCKT, DAFS_PROC_OPEN };
+	struct deleg_server ds;
+	struct foreign_task *ft;
+	struct file *file;
+	unsigned int i;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	ds.f->refusal = DAFSERR_DELAY;
+	for (i = 0; i < ARRAY_SIZE(procs); i++) {
+		file = foreign_file(test, ds.mnt, "file", O_RDONLY);
+		ds.f->refused = 0;
+		ds.f->returns = 0;
+		WRITE_ONCE(ds.f->refuses, procs[i]);
+		ft = foreign_task(ds.f, ds.mnt, file, deleg_lock);
+		KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->refused, 2));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   deleg_recall(&ds, &ds.f->fh[FOREIGN_FILE], &ds.f->deleg_id));
+		KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+		ds.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+		WRITE_ONCE(ds.f->refuses, 0);
+		KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+		KUNIT_EXPECT_EQ(test, 0, ft->err);
+		KUNIT_EXPECT_EQ(test, i + 1, ds.f->locks);
+		ds.f->delegates = DAFS_OPEN_DELEGATE_WRITE;
+		__fput_sync(file);
+		KUNIT_EXPECT_TRUE(test, foreign_closed(ds.f));
+	}
+}
+
 static struct kunit_case dafs_foreign_deleg_cases[] = {
 	KUNIT_CASE(dafs_foreign_deleg_getattr_test),
 	KUNIT_CASE(dafs_foreign_deleg_reader_test),
@@ -387,6 +437,7 @@ static struct kunit_case dafs_foreign_deleg_cases[] = {
 	KUNIT_CASE(dafs_foreign_deleg_killed_test),
 	KUNIT_CASE(dafs_foreign_deleg_unmount_test),
 	KUNIT_CASE(dafs_foreign_deleg_late_test),
+	KUNIT_CASE(dafs_foreign_deleg_lock_test),
 	{}
 };
 

@@ -8,6 +8,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
+#include <linux/sched/signal.h>
 #include "../../state/reserve.h"
 #include "../lib/foreign.h"
 #include "../lib/open_test.h"
@@ -385,8 +386,14 @@ static void dafs_reserve_unclosed_test(struct kunit *test)
 
 static int reserve_widen_by_task(struct foreign_task *ft)
 {
-	return dafs_open_state_widen(ft->file->private_data, DAFS_OPEN_SHARE_ACCESS_WRITE,
-				     ft->file->f_cred);
+	int err;
+
+	do {
+		err = dafs_open_state_widen(ft->file->private_data, DAFS_OPEN_SHARE_ACCESS_WRITE,
+					    ft->file->f_cred);
+		msleep(20);
+	} while (err == -EINPROGRESS && !fatal_signal_pending(current));
+	return err;
 }
 
 static int reserve_by_task(struct foreign_task *ft)
