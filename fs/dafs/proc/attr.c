@@ -179,37 +179,60 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 }
 
 /**
+ * dafs_setattr_when() - change attributes of an object, if that is right on a connection (6.5.35)
+ * @clnt: client
+ * @how: what, of what object, and for whom
+ * @status: filled with the DAFS status, so that the caller can recover its open; may be NULL
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno; some of the attributes may have changed then.  What @how->prepare
+ * has returned: nothing was sent.
+ */
+int dafs_setattr_when(struct dafs_client *clnt, const struct dafs_setattr_how *how,
+		      dafs_status_t *status)
+{
+	struct dafs_setattr_inline_args args = {
+		.filehandle = *how->fh,
+		.state_id = *how->state_id,
+		.obj_attributes = *how->attr,
+	};
+	struct dafs_setattr_res res = {};
+	struct dafs_op op;
+	int err;
+
+	dafs_setattr_op(&op, &args, how->cred);
+	op.res = &res;
+	op.prepare = how->prepare;
+	op.priv = how->priv;
+	err = dafs_proc_simple(clnt, &op);
+	if (status)
+		*status = op.status;
+	return err;
+}
+
+/**
  * dafs_setattr() - change attributes of an object (6.5.35)
  * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @state_id: an open for writing if the size changes, all zero otherwise
  * @attr: the attributes with @included and @valid alike
- * @status: filled with the DAFS status, so that the caller can recover its
- *	open; may be NULL
  *
  * Context: may sleep.
  * Return: 0 or a negative errno; some of the attributes may have changed then.
  */
 int dafs_setattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
-		 const struct dafs_fattr *attr, dafs_status_t *status)
+		 const struct dafs_fattr *attr)
 {
-	struct dafs_setattr_inline_args args = {
-		.filehandle = *fh,
-		.state_id = *state_id,
-		.obj_attributes = *attr,
+	const struct dafs_setattr_how how = {
+		.cred = cred,
+		.fh = fh,
+		.state_id = state_id,
+		.attr = attr,
 	};
-	struct dafs_setattr_res res = {};
-	struct dafs_op op;
-	int err;
 
-	dafs_setattr_op(&op, &args, cred);
-	op.res = &res;
-	err = dafs_proc_simple(clnt, &op);
-	if (status)
-		*status = op.status;
-	return err;
+	return dafs_setattr_when(clnt, &how, NULL);
 }
 
 /**

@@ -19,6 +19,24 @@ struct dafs_ids {
 
 #define DAFS_NO_ID	((u32)-1)
 
+/**
+ * struct dafs_setattr_how - a change of attributes
+ * @cred: whom to act for
+ * @fh: the object
+ * @state_id: an open for writing if the size changes, or all zero
+ * @attr: the attributes with @included and @valid alike
+ * @prepare: that of struct dafs_op, or NULL
+ * @priv: for @prepare
+ */
+struct dafs_setattr_how {
+	const struct cred *cred;
+	const struct dafs_fh *fh;
+	const struct dafs_state_id *state_id;
+	const struct dafs_fattr *attr;
+	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
+	void *priv;
+};
+
 int dafs_access(struct dafs_client *clnt, const struct cred *cred,
 		const struct dafs_fh *fh, u32 mask, struct dafs_access_res *res);
 void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids);
@@ -33,9 +51,11 @@ int dafs_getattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const stru
 void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 		     const struct cred *cred);
 void dafs_fattr_mode(struct dafs_fattr *attr, umode_t mode);
+int dafs_setattr_when(struct dafs_client *clnt, const struct dafs_setattr_how *how,
+		      dafs_status_t *status);
 int dafs_setattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, const struct dafs_state_id *state_id,
-		 const struct dafs_fattr *attr, dafs_status_t *status);
+		 const struct dafs_fattr *attr);
 int dafs_get_fsattr(struct dafs_client *clnt, const struct cred *cred,
 		    const struct dafs_fh *fh, u64 bitmap, struct dafs_fsattr *attr);
 int dafs_get_fsattr_on(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,

@@ -214,7 +214,7 @@ static int dafs_open_exclusive(struct dafs_client *clnt, const struct cred *cred
 
 	if (err)
 		return err;
-	return dafs_setattr(clnt, cred, &opened->fh, &none, how->attr, NULL);
+	return dafs_setattr(clnt, cred, &opened->fh, &none, how->attr);
 }
 
 /**

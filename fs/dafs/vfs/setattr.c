@@ -109,23 +109,62 @@ static struct dafs_open_state *dafs_setattr_open(struct inode *inode,
 	return dafs_open_state_find_free(DAFS_I(inode), DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
 }
 
+/*
+ * A new size may rely on locks, as I/O does in dafs_io_awaits_locks(): by another open than theirs,
+ * or none, it would get to the server before they are reclaimed.
+ *
+ * Return: 0; -EINPROGRESS to wait for that; or -EIO if any are lost.
+ */
+static int dafs_setattr_look(struct dafs_op *op, struct dafs_call *call)
+{
+	const struct dafs_setattr_inline_args *args = op->args;
+	struct dafs_state_id state_id;
+	struct inode *inode = op->priv;
+	struct dafs_open_state *os;
+
+	if (!(args->obj_attributes.included & DAFS_FATTR_OBJECT_SIZE))
+		return 0;
+	if (dafs_locks_suspected(inode))
+		return -EINPROGRESS;
+	os = dafs_locks_behind(inode, op->conn, &state_id);
+	if (!os)
+		return dafs_locks_lost(inode) ? -EIO : 0;
+	dafs_open_state_put(os, false);
+	return -EINPROGRESS;
+}
+
+static int dafs_setattr_relock(struct inode *inode, unsigned int *delay_ms)
+{
+	if (dafs_locks_suspected(inode))
+		return dafs_op_sleep(delay_ms);
+	return dafs_locks_await_reclaim(inode, false);
+}
+
 static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 			     struct dafs_open_state *os, const struct dafs_fattr *attr)
 {
 	struct dafs_state_id state_id = {};
+	const struct dafs_setattr_how how = {
+		.cred = cred,
+		.fh = &DAFS_I(inode)->fh,
+		.state_id = &state_id,
+		.attr = attr,
+		.prepare = dafs_setattr_look,
+		.priv = inode,
+	};
 	unsigned int delay_ms = 0;
 	dafs_status_t status;
 	int err;
 
 	do {
 		err = os ? dafs_open_state_id(os, &state_id) : 0;
-		/* after it was known by what it is sent: the last attempt may have found it */
-		if (!err && (attr->included & DAFS_FATTR_OBJECT_SIZE) && dafs_locks_lost(inode))
-			err = -EIO;
 		if (err)
 			return err;
-		err = dafs_setattr(dafs_inode_clnt(inode), cred, &DAFS_I(inode)->fh, &state_id,
-				   attr, &status);
+		err = dafs_setattr_when(dafs_inode_clnt(inode), &how, &status);
+		if (err == -EINPROGRESS) {
+			err = dafs_setattr_relock(inode, &delay_ms);
+			continue;
+		}
 		if (!os || dafs_status_action(status) != DAFS_ACT_OPEN)
 			return err;
 		if (dafs_open_state_broken(os, &state_id, status))
@@ -300,7 +339,7 @@ int dafs_setid_remove(struct file *file)
 		mode &= ~S_ISGID;
 	dafs_fattr_mode(&attr, mode);
 	return dafs_setattr(dafs_inode_clnt(inode), file->f_cred, &DAFS_I(inode)->fh, &state_id,
-			    &attr, NULL);
+			    &attr);
 }
 
 /**

@@ -213,7 +213,7 @@ static int dafs_setattr_encode(struct dafs_client *clnt, struct dafs_op_mem *mem
  * @fh: the object
  * @state_id: as for dafs_setattr()
  * @attr: as for dafs_setattr()
- * @status: as for dafs_setattr()
+ * @status: as for dafs_setattr_when()
  *
  * For attributes that do not fit into the request.
  *

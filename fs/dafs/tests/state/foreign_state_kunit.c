@@ -560,6 +560,58 @@ static void dafs_foreign_slow_lock_test(struct kunit *test)
 	__fput_sync(locker);
 }
 
+/* So does a new size, by no open: the request that was under way is not sent again before. */
+static void dafs_foreign_slow_lock_truncate_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *locker = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_task *ft, *stat;
+
+	foreign_lock(test, locker);
+	f->hangs_up = DAFS_PROC_SETATTR_INLINE;
+	ft = foreign_task(f, mnt, locker, foreign_truncate);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(DAFS_SB(mnt->mnt_sb)->clnt));
+	get_random_bytes(&f->srv->client_id, sizeof(f->srv->client_id));
+	f->keeps = DAFS_PROC_LOCK;
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	/* others go on, and it would have been sent by now */
+	stat = foreign_task(f, mnt, NULL, foreign_stat_root);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(stat));
+	KUNIT_EXPECT_EQ(test, 0, stat->err);
+	msleep(500);
+	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
+	foreign_deny(f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, -EIO, ft->err);
+	__fput_sync(locker);
+}
+
+/* And by an open that the server did not know, until it has told whether it has the locks. */
+static void dafs_foreign_suspect_truncate_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *locker = foreign_file(test, mnt, "file", O_RDONLY);
+	struct file *writer = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	foreign_lock(test, locker);
+	f->forgets = 1;
+	f->keeps = DAFS_PROC_LOCK;
+	ft = foreign_task(f, mnt, writer, foreign_truncate);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	msleep(500);
+	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	__fput_sync(writer);
+	__fput_sync(locker);
+}
+
 static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_forgets_test),
 	KUNIT_CASE(dafs_foreign_killed_test),
@@ -574,6 +626,8 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_suspect_test),
 	KUNIT_CASE(dafs_foreign_suspect_crowd_test),
 	KUNIT_CASE_SLOW(dafs_foreign_slow_lock_test),
+	KUNIT_CASE_SLOW(dafs_foreign_slow_lock_truncate_test),
+	KUNIT_CASE_SLOW(dafs_foreign_suspect_truncate_test),
 	{}
 };
 
