@@ -391,14 +391,28 @@ static bool dafs_held_lost(struct dafs_locks *locks, loff_t start, loff_t end)
 }
 
 /*
+ * A lock was granted by a state-id that the open had before.  The next attempt is made at once; but
+ * the open may be being reclaimed for long, or get another state-id each time.
+ *
+ * Return: 1 to ask once more, or -ERESTARTSYS.
+ */
+static int dafs_lock_anew(unsigned int *delay_ms)
+{
+	if (*delay_ms)
+		return dafs_op_sleep(delay_ms) ?: 1;
+	*delay_ms = 1;
+	return 1;
+}
+
+/*
  * The server has granted a lock.  A part of it may have been lost while the request was under
  * way, and then was granted anew: the program that relied on it must be told.  And a reclaim
  * under way may have looked before the lock was recorded.
  *
- * Return: 0; 1 to ask once more; -EIO if it is lost.
+ * Return: 0; 1 to ask once more; -EIO if it is lost; or -ERESTARTSYS.
  */
 static int dafs_lock_granted(struct dafs_locks *locks, const struct dafs_lock_range *range,
-			     const struct dafs_state_id *state_id)
+			     const struct dafs_state_id *state_id, unsigned int *delay_ms)
 {
 	if (dafs_held_lost(locks, range->start, range->end)) {
 		dafs_held_set(locks, range, DAFS_HELD_LOST);
@@ -408,7 +422,7 @@ static int dafs_lock_granted(struct dafs_locks *locks, const struct dafs_lock_ra
 	if (dafs_open_state_is(locks->os, state_id))
 		return 0;
 	dafs_held_doubt(locks, range);
-	return 1;
+	return dafs_lock_anew(delay_ms);
 }
 
 /*
@@ -439,7 +453,7 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 		return err;
 	err = dafs_lock(os->sbi->clnt, NULL, &op, args);
 	if (!err)
-		err = dafs_lock_granted(locks, range, &args->state_id);
+		err = dafs_lock_granted(locks, range, &args->state_id, delay_ms);
 	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
 		/* also if a request before got no response: only this client could have it */
 		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;

@@ -213,28 +213,44 @@ static int dafs_lock_patiently(struct dafs_locks *locks, struct file *file, stru
 	return err;
 }
 
+/**
+ * struct dafs_lock_patience - how a lock has been waited for
+ * @ms: how long the server was left alone the last time
+ * @freed: it has said that the lock is free
+ */
+struct dafs_lock_patience {
+	unsigned int ms;
+	bool freed;
+};
+
 /* Return: 0 to ask the server again, or -ERESTARTSYS. */
-static int dafs_lock_pause(unsigned int *ms)
+static int dafs_lock_pause(struct dafs_lock_patience *patience)
 {
-	*ms = clamp(2 * *ms, DAFS_LOCK_WAIT_LEAST, DAFS_LOCK_WAIT_MOST);
-	schedule_timeout_interruptible(msecs_to_jiffies(*ms));
+	patience->ms = clamp(2 * patience->ms, DAFS_LOCK_WAIT_LEAST, DAFS_LOCK_WAIT_MOST);
+	schedule_timeout_interruptible(msecs_to_jiffies(patience->ms));
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
 /* The server has denied a lock.  Return: 0 to ask it again, or a negative errno. */
 static int dafs_lock_wait(struct dafs_locks *locks, struct file *file,
-			  const struct dafs_lock_range *range, unsigned int *ms)
+			  const struct dafs_lock_range *range,
+			  struct dafs_lock_patience *patience)
 {
 	unsigned long since = jiffies;
 	int err;
 
 	err = dafs_locks_await(locks, file->private_data, file->f_cred, range);
-	if (err != -EAGAIN && err != -EINPROGRESS)
+	/* others may have come first once, but not each time */
+	if (!err && !patience->freed) {
+		patience->freed = true;
+		return 0;
+	}
+	if (err && err != -EAGAIN && err != -EINPROGRESS)
 		return err;
 	/* a server that has waited before it said so need not be left alone */
 	if (time_before(jiffies, since + msecs_to_jiffies(DAFS_LOCK_WAIT_MOST)))
-		return dafs_lock_pause(ms);
-	*ms = 0;
+		return dafs_lock_pause(patience);
+	patience->ms = 0;
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
@@ -324,7 +340,8 @@ static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 {
 	struct dafs_locks *locks = dafs_locks_get(file_inode(file), dafs_lock_write_or_drop);
 	bool waits = fl->c.flc_flags & FL_SLEEP;
-	unsigned int ms = 0, repairs = 0;
+	struct dafs_lock_patience patience = {};
+	unsigned int repairs = 0;
 	struct dafs_lock_range range;
 	int err;
 
@@ -343,7 +360,7 @@ static int dafs_lock_set(struct file *file, struct file_lock *fl, u32 options)
 	do {
 		err = dafs_lock_patiently(locks, file, fl, &range);
 		if (err == -EAGAIN && waits)
-			err = dafs_lock_wait(locks, file, &range, &ms) ?: 1;
+			err = dafs_lock_wait(locks, file, &range, &patience) ?: 1;
 		/* it was broken by this request only: now it can be repaired */
 		if (err == -EOWNERDEAD && (options & DAFS_LOCK_REPAIR) &&
 		    ++repairs < DAFS_LOCK_REPAIRS)

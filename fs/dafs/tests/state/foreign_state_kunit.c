@@ -407,18 +407,23 @@ static void dafs_foreign_lost_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->strangers);
 }
 
-/* All of the file, for reading, until it is closed */
-static void foreign_lock(struct kunit *test, struct file *file)
+/* All of the file, for reading, until it is closed.  @flags: FL_SLEEP */
+static int foreign_lock_with(struct file *file, unsigned int flags)
 {
 	struct file_lock fl;
 
 	locks_init_lock(&fl);
 	fl.c.flc_file = file;
 	fl.c.flc_owner = file;
-	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
+	fl.c.flc_flags = FL_POSIX | FL_OFDLCK | flags;
 	fl.c.flc_type = F_RDLCK;
 	fl.fl_end = OFFSET_MAX;
-	KUNIT_ASSERT_EQ(test, 0, vfs_lock_file(file, F_SETLK, &fl, NULL));
+	return vfs_lock_file(file, F_SETLK, &fl, NULL);
+}
+
+static void foreign_lock(struct kunit *test, struct file *file)
+{
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_with(file, 0));
 }
 
 static int foreign_read_ten(struct foreign_task *ft)
@@ -612,6 +617,78 @@ static void dafs_foreign_suspect_truncate_test(struct kunit *test)
 	__fput_sync(locker);
 }
 
+static int foreign_lock_waiting(struct foreign_task *ft)
+{
+	return foreign_lock_with(ft->file, FL_SLEEP);
+}
+
+static int foreign_lock_once(struct foreign_task *ft)
+{
+	return foreign_lock_with(ft->file, 0);
+}
+
+/* Without pauses there would be hundreds. */
+static void foreign_expect_patience(struct kunit *test, const struct foreign *f)
+{
+	unsigned int before = READ_ONCE(f->locks);
+
+	msleep(2000);
+	KUNIT_EXPECT_LT(test, READ_ONCE(f->locks) - before, 50);
+}
+
+/* A server that says that a lock is free, and then denies it, over and over, is left alone. */
+static void dafs_foreign_tease_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->teases = true;
+	ft = foreign_task(f, mnt, file, foreign_lock_waiting);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->locks, 4));
+	foreign_expect_patience(test, f);
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, ft->err);
+	ft = foreign_task(f, mnt, file, foreign_lock_waiting);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->locks, f->locks + 4));
+	WRITE_ONCE(f->teases, false);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/* So is one that grants locks while the open that they are set by is reclaimed for long. */
+static void dafs_foreign_lock_anew_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_reads *reads;
+	struct foreign_task *ft;
+
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_OPEN;
+	f->forgets = 1;
+	reads = foreign_read_many(test, file, file->private_data, 1, 10);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	ft = foreign_task(f, mnt, file, foreign_lock_once);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->locks, 4));
+	foreign_expect_patience(test, f);
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, ft->err);
+	ft = foreign_task(f, mnt, file, foreign_lock_once);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->locks, f->locks + 2));
+	WRITE_ONCE(f->refuses, 0);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	KUNIT_EXPECT_TRUE(test, foreign_reads_end(reads));
+	KUNIT_EXPECT_EQ(test, 0, reads->err);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
 static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_forgets_test),
 	KUNIT_CASE(dafs_foreign_killed_test),
@@ -628,6 +705,8 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE_SLOW(dafs_foreign_slow_lock_test),
 	KUNIT_CASE_SLOW(dafs_foreign_slow_lock_truncate_test),
 	KUNIT_CASE_SLOW(dafs_foreign_suspect_truncate_test),
+	KUNIT_CASE_SLOW(dafs_foreign_tease_test),
+	KUNIT_CASE_SLOW(dafs_foreign_lock_anew_test),
 	{}
 };
 
