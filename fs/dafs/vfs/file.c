@@ -6,6 +6,7 @@
 #include <linux/filelock.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/splice.h>
@@ -232,12 +233,25 @@ bool dafs_file_is_written(const struct inode *inode)
  * @inode: the file; held by dafs_inode_hold()
  * @os: the open that the data is written by; the reference of the struct file, whose reservation
  *	it has, too
+ * @drops: @work drops the data, because @os is breached
  */
 struct dafs_unwritten {
 	struct delayed_work work;
 	struct inode *inode;
 	struct dafs_open_state *os;
+	bool drops;
 };
+
+/* To look waits for nothing, but to drop data may wait for the server, and for the inode. */
+static void dafs_unwritten_queue(struct dafs_unwritten *left)
+{
+	struct dafs_client *clnt = dafs_inode_clnt(left->inode);
+	bool first = !left->drops;
+
+	left->drops = READ_ONCE(left->os->breached);
+	queue_delayed_work(left->drops ? clnt->reserve_wq : clnt->end_wq, &left->work,
+			   left->drops && first ? 0 : HZ);
+}
 
 /* Is there nothing left that a reservation may be lost before? */
 static bool dafs_file_is_stable(const struct inode *inode)
@@ -245,15 +259,71 @@ static bool dafs_file_is_stable(const struct inode *inode)
 	return dafs_file_is_written(inode) && !READ_ONCE(DAFS_I(inode)->unstable_bytes);
 }
 
-/* Only looks, because waiting would hold up its queue: the flusher writes and commits. */
+/* Does the dirty data belong to the user of a breached open?  Then none of it is written. */
+static bool dafs_unwritten_is_all(struct dafs_unwritten *left)
+{
+	const struct cred *cred = dafs_writer_get(DAFS_I(left->inode));
+	bool all = !cred_fscmp(cred, left->os->cred);
+
+	put_cred(cred);
+	return all;
+}
+
+/*
+ * Without trying to write it, which is refused; programs that have stored to it since are told by
+ * fsync(2).  Return: true if it was dropped.
+ */
+static bool dafs_unwritten_truncate(struct dafs_unwritten *left)
+{
+	struct address_space *mapping = left->inode->i_mapping;
+	unsigned int flags;
+	bool all = false;
+
+	inode_lock(left->inode);
+	if (dafs_size_lock(left->inode))
+		goto unlock;
+	all = dafs_unwritten_is_all(left);
+	if (all) {
+		flags = memalloc_nofs_save();
+		if (mapping_tagged(mapping, PAGECACHE_TAG_DIRTY))
+			mapping_set_error(mapping, -EIO);
+		truncate_inode_pages(mapping, 0);
+		memalloc_nofs_restore(flags);
+		dafs_attrs_doubt(DAFS_I(left->inode));
+	}
+	mutex_unlock(&netfs_inode(left->inode)->wb_lock);
+unlock:
+	inode_unlock(left->inode);
+	return all;
+}
+
+/*
+ * As long as there is a breached open, no data of its user is written, so it must not stay because
+ * other programs write all the time.  What they store through mappings is between what it has
+ * written, and cannot be dropped by writing it first.
+ *
+ * Return: true if nothing is cached that was before.
+ */
+static bool dafs_unwritten_drop(struct dafs_unwritten *left)
+{
+	struct dafs_inode *di = DAFS_I(left->inode);
+
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	if (dafs_zap_mapping(left->inode))
+		return false;
+	return dafs_mapping_zapped(di) || dafs_unwritten_truncate(left);
+}
+
+/* The flusher writes and commits what is not to be dropped. */
 static void dafs_unwritten_work(struct work_struct *work)
 {
 	struct dafs_unwritten *left = container_of(to_delayed_work(work),
 						   struct dafs_unwritten, work);
-	struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
+	const struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
 
-	if (!dafs_file_is_stable(left->inode) && !READ_ONCE(sbi->leaving)) {
-		queue_delayed_work(sbi->clnt->end_wq, &left->work, HZ);
+	if (!READ_ONCE(sbi->leaving) &&
+	    !(left->drops ? dafs_unwritten_drop(left) : dafs_file_is_stable(left->inode))) {
+		dafs_unwritten_queue(left);
 		return;
 	}
 	dafs_reserve_end(left->os, left, false);
@@ -294,10 +364,11 @@ static bool dafs_file_close_later(struct file *file)
 	}
 	left->inode = inode;
 	left->os = os;
+	left->drops = false;
 	dafs_reserve_pass(os, file, left);
 	dafs_open_state_leave(os, dafs_file_access(file));
 	INIT_DELAYED_WORK(&left->work, dafs_unwritten_work);
-	queue_delayed_work(dafs_inode_clnt(inode)->end_wq, &left->work, HZ);
+	dafs_unwritten_queue(left);
 	return true;
 }
 

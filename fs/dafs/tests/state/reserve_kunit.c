@@ -523,6 +523,89 @@ static void dafs_reserve_cached_test(struct kunit *test)
 	__fput_sync(newer);
 }
 
+/* As a program that stores to the first page of a mapping all the time */
+static int reserve_store_on(struct foreign_task *ft)
+{
+	struct address_space *mapping = ft->file->f_mapping;
+	struct folio *folio;
+
+	while (!fatal_signal_pending(current)) {
+		folio = read_mapping_folio(mapping, 0, ft->file);
+		if (IS_ERR(folio))
+			return fatal_signal_pending(current) ? 0 : PTR_ERR(folio);
+		folio_lock(folio);
+		if (folio->mapping == mapping) {
+			folio_wait_writeback(folio);
+			memcpy_to_folio(folio, 20, "+", 1);
+			folio_mark_dirty(folio);
+		}
+		folio_unlock(folio);
+		folio_put(folio);
+		usleep_range(50, 100);
+	}
+	return 0;
+}
+
+static bool reserve_is_dirty(const struct file *file)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (!mapping_tagged(file->f_mapping, PAGECACHE_TAG_DIRTY) && time_before(jiffies, end))
+		msleep(20);
+	return mapping_tagged(file->f_mapping, PAGECACHE_TAG_DIRTY);
+}
+
+/* Waits until no other open of the file is left. */
+static bool reserve_is_alone(const struct file *file)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_inode *di = DAFS_I(file_inode(file));
+	bool alone;
+
+	do {
+		msleep(20);
+		spin_lock(&di->lock);
+		alone = list_is_singular(&di->opens);
+		spin_unlock(&di->lock);
+	} while (!alone && time_before(jiffies, end));
+	return alone;
+}
+
+/*
+ * An open that has lost its reservation goes when it is closed, although another program of the
+ * user writes all the time, whose data would not be written as long as it stays; and what was
+ * written in reliance on it is not written then either.
+ */
+static void dafs_reserve_stored_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR), *newer;
+	struct foreign_task *ft;
+
+	f->same = true;
+	KUNIT_EXPECT_EQ(test, 0, reserve_deny(file, DAFS_RW, DENY_WR));
+	f->same = false;
+	newer = foreign_file(test, mnt, "file", O_RDWR);
+	foreign_make_dirty(test, file);
+	f->data[0] = '-';
+	f->forgets = 1;
+	KUNIT_EXPECT_EQ(test, -EIO, reserve_read_elsewhere(file));
+	ft = foreign_task(f, mnt, newer, reserve_store_on);
+	filemap_write_and_wait(newer->f_mapping);
+	KUNIT_EXPECT_TRUE(test, reserve_is_dirty(newer));
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, reserve_is_alone(newer));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	vfs_fsync(newer, 0);
+	KUNIT_EXPECT_EQ(test, '-', f->data[0]);
+	foreign_make_dirty(test, newer);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(newer, 0));
+	KUNIT_EXPECT_TRUE(test, reserve_stored(f));
+	__fput_sync(newer);
+}
+
 /* The client has noticed that the server is away. */
 static bool reserve_is_away(struct vfsmount *mnt)
 {
@@ -610,6 +693,7 @@ static struct kunit_case dafs_reserve_cases[] = {
 	KUNIT_CASE(dafs_reserve_grace_test),
 	KUNIT_CASE(dafs_reserve_crowd_test),
 	KUNIT_CASE(dafs_reserve_cached_test),
+	KUNIT_CASE(dafs_reserve_stored_test),
 	KUNIT_CASE(dafs_reserve_early_test),
 	KUNIT_CASE(dafs_reserve_killed_test),
 	KUNIT_CASE_SLOW(dafs_reserve_strange_test),
