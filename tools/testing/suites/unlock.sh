@@ -171,6 +171,13 @@ ok
 ok False
 ok ok ok ok ok ok" "a lock is not made weaker by a program that has waited"
 
+# What is to be written there already would lock blocks of inodes.
+hang_disk()
+{
+	sync
+	slow_disk 3600000 3600000
+}
+
 # denied FILE: the answer of another client's attempt, some time after a lock might have ended
 denied()
 {
@@ -235,7 +242,7 @@ die()
 # So are what it has spliced, and its appends, in a message or by RDMA
 begin_and_kill()
 {
-	slow_disk 3600000 3600000
+	hang_disk
 	begin "$A/$1" "$2" "$3"
 	one=$!
 	tap_run "$2 bytes, $3" eventually first_is A "$D/$1"
@@ -254,7 +261,7 @@ done
 # A killed program's direct writes, in several requests or in one, are under way
 for size in 4194304 4096; do
 	dd if=/dev/zero of=$D/direct bs=64k count=64 conv=fsync 2>/dev/null
-	slow_disk 3600000 3600000
+	hang_disk
 	begin $A/direct $size O_DIRECT
 	one=$!
 	tap_run "$size bytes are written directly" eventually first_is A $D/direct
@@ -289,7 +296,7 @@ if libc.syscall(ENTER, ring, 1, 0, 0, None, 0) != 1:
 time.sleep(400)
 PY
 dd if=/dev/zero of=$D/uring bs=64k count=1 conv=fsync 2>/dev/null
-slow_disk 3600000 3600000
+hang_disk
 python3 -B /tmp/py/uring.py $A/uring 4096 &
 one=$!
 tap_run "4096 bytes are written by io_uring" eventually first_is A $D/uring
@@ -299,7 +306,7 @@ comes_last uring "its lock stays until they are written"
 
 # A program is killed while it waits for COMMIT to unlock
 dd if=/dev/zero of=$D/commit bs=64k count=1 conv=fsync 2>/dev/null
-slow_disk 3600000 3600000
+hang_disk
 begin $A/commit 65536 none
 one=$!
 tap_run "data is written, and not stable" eventually first_is A $D/commit
