@@ -94,7 +94,7 @@ check_doc()
 	"$SOURCE/scripts/kernel-doc" -none -Wall "$1" || echo "exit status $?"
 }
 
-# build_warnings KERNEL: complaints of gcc and sparse about our files.
+# build_warnings KERNEL: complaints of gcc, and for um of sparse, about our files.
 build_warnings()
 {
 	kdir=$("$BED/kernel" "$1") || exit
@@ -140,7 +140,7 @@ for file in $(shell_scripts); do
 done
 tap_silent "gcc W=1 and sparse, um kernel" build_warnings um
 if [ $# -eq 0 ]; then
-	tap_silent "gcc W=1 and sparse, qemu kernel" build_warnings qemu
+	tap_silent "gcc W=1, qemu kernel" build_warnings qemu
 	tap_silent "arrows between folders" arrows qemu
 fi
 tap_done
