@@ -154,7 +154,8 @@ start_server lease=3
 tap_run "the grace period lasts" test "$(cat $GRACE)" -gt 0
 tap_run "a client that waits gets the lock" python3 -B "$HOLD" hold $B/held /tmp/ready /dev/null
 tap_run "after its end" over
-tap_run "the log tells of it" sh -c "dmesg | grep -q '1 clients did not come back'"
+# one or two: what is delegated to the other one may be given up if it comes too late
+tap_run "the log tells of it" sh -c "dmesg | grep -q '[12] clients did not come back'"
 
 # R-4.4.2-01: a cluster's share key keeps others out, also over a restart of the server.
 umount $B
