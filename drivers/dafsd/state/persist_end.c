@@ -212,9 +212,12 @@ static unsigned int dafsd_persist_held_first(struct dafsd_persist *persist)
 {
 	unsigned int n, held = 0;
 
-	for (n = 0; n < persist->nr; n++)
-		if (persist->ranges[n].state == DAFSD_PERSIST_HELD)
-			swap(persist->ranges[held++], persist->ranges[n]);
+	for (n = 0; n < persist->nr; n++) {
+		if (persist->ranges[n].state != DAFSD_PERSIST_HELD)
+			continue;
+		swap(persist->ranges[held], persist->ranges[n]);
+		held++;
+	}
 	return held;
 }
 

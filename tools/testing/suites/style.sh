@@ -44,7 +44,8 @@ idioms()
 {
 	case $1 in
 	*/trace.h) echo OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,SPACING ;;
-	*/export/config.c | */proc/verify.c | *_kunit.c) echo MACRO_ARG_REUSE,CONST_STRUCT ;;
+	*/export/config.c | */proc/verify.c | *_kunit.c | */lib/lock_fs.c)
+		echo MACRO_ARG_REUSE,CONST_STRUCT ;;
 	*) echo none ;;
 	esac
 }
