@@ -204,6 +204,7 @@ void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int 
 void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
 ktime_t dafs_client_lease_end(const struct dafs_client *clnt);
 unsigned int dafs_client_lapses(const struct dafs_client *clnt);
+bool dafs_client_has_not_lapsed(struct dafs_client *clnt, unsigned int lapses);
 bool dafs_client_has_lease(const struct dafs_client *clnt);
 bool dafs_client_busy(struct dafs_client *clnt);
 bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);

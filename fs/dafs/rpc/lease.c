@@ -60,18 +60,42 @@ unsigned int dafs_client_lapses(const struct dafs_client *clnt)
 	return READ_ONCE(clnt->lapses) + !dafs_client_has_lease(clnt);
 }
 
+/**
+ * dafs_client_has_not_lapsed() - has a client had its lease since its lapses were counted?
+ * @clnt: the client
+ * @lapses: of dafs_client_lapses() then
+ *
+ * What a server has given back after a restart is not doubted because the lease is renewed only
+ * afterwards.
+ *
+ * Context: any but interrupt.
+ * Return: true if so.
+ */
+bool dafs_client_has_not_lapsed(struct dafs_client *clnt, unsigned int lapses)
+{
+	bool has;
+
+	spin_lock(&clnt->lock);
+	has = dafs_client_lapses(clnt) == lapses;
+	spin_unlock(&clnt->lock);
+	return has;
+}
+
 /* A request that was sent then, or later, has been answered. */
 static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
 {
-	bool lapsed = !dafs_client_has_lease(clnt);
+	bool lapsed;
 
 	if (ktime_before(at, READ_ONCE(clnt->renewed)))
 		return;
+	spin_lock(&clnt->lock);
+	lapsed = !dafs_client_has_lease(clnt);
 	if (lapsed)
 		WRITE_ONCE(clnt->lapses, clnt->lapses + 1);
 	/* so that no delegation of before is seen with the new lease */
 	smp_wmb();
 	WRITE_ONCE(clnt->renewed, at);
+	spin_unlock(&clnt->lock);
 	if (lapsed)
 		dafs_back_lapsed(clnt);
 }

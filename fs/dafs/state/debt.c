@@ -14,7 +14,9 @@
  *
  * If the server knows the client by another client-id, it has restarted, or the lease has run out.
  * In the first case nobody else has had the file: that is so in a grace period.  It is asked when
- * an open of the file is reclaimed, and write-back waits until then, whatever it is sent by.
+ * an open of the file is reclaimed, and write-back waits until then, whatever it is sent by.  What
+ * is owed then is owed under the new client-id, and this client does not end the grace period
+ * before it is written.
  */
 #include <linux/pagemap.h>
 #include "debt.h"
@@ -177,17 +179,14 @@ enum dafs_debt_doubt {
 static enum dafs_debt_doubt dafs_debt_doubt(struct dafs_locks *locks,
 					    const struct dafs_client_id *client_id)
 {
-	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
+	struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
 	enum dafs_debt_doubt doubt = DAFS_DEBT_SURE;
-	bool leased = dafs_client_has_lease(clnt);
 
-	/* pairs with dafs_lease_renewed() */
-	smp_rmb();
 	spin_lock(&locks->lock);
 	if (locks->debt == DAFS_DEBT_OWED) {
 		if (!dafs_opaque64_equal(&locks->debt_id, client_id))
 			doubt = DAFS_DEBT_ASK;
-		else if (!leased || locks->debt_lapses != READ_ONCE(clnt->lapses))
+		else if (!dafs_client_has_not_lapsed(clnt, locks->debt_lapses))
 			doubt = DAFS_DEBT_LATE;
 	}
 	spin_unlock(&locks->lock);
@@ -263,14 +262,44 @@ static struct dafs_locks *dafs_debt_of_open(struct dafs_open_state *os)
 	return locks;
 }
 
-/* Nobody else has had the file, but others may, as soon as the grace period is over. */
-static void dafs_debt_forgive(struct dafs_locks *locks)
+/*
+ * Nobody else has had the file, but others may, as soon as the grace period is over: it is owed as
+ * before, and paid at once, unless the file is delegated again.
+ */
+static void dafs_debt_keep(struct dafs_locks *locks, const struct dafs_conn *conn)
 {
+	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
+
 	spin_lock(&locks->lock);
-	if (locks->debt == DAFS_DEBT_OWED)
-		locks->debt = DAFS_DEBT_NONE;
+	if (locks->debt == DAFS_DEBT_OWED) {
+		locks->debt_id = conn->client_id;
+		locks->debt_lapses = dafs_client_lapses(clnt);
+	}
 	spin_unlock(&locks->lock);
 	dafs_locks_lower_later(locks);
+}
+
+/**
+ * dafs_debt_is_due() - must data of a file be written before others get the file?
+ * @os: an open of it
+ *
+ * Context: any but interrupt.
+ * Return: true if so; false also if its delegation keeps others from it, or has been lost.
+ */
+bool dafs_debt_is_due(struct dafs_open_state *os)
+{
+	const struct dafs_locks *locks;
+	bool due = false;
+
+	spin_lock(&os->lock);
+	/* as long as it has users, the inode is there */
+	if (!os->closing && !test_bit(DAFS_INO_DELEG_WRITE, &os->di->flags)) {
+		locks = READ_ONCE(os->di->locks);
+		due = locks && READ_ONCE(locks->debt) == DAFS_DEBT_OWED &&
+		      dafs_debt_unwritten(os->di);
+	}
+	spin_unlock(&os->lock);
+	return due;
 }
 
 /**
@@ -298,7 +327,7 @@ int dafs_debt_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 	if (grace < 0)
 		*status = asked;
 	else if (grace)
-		dafs_debt_forgive(locks);
+		dafs_debt_keep(locks, conn);
 	else
 		dafs_debt_breach(locks->inode);
 put:

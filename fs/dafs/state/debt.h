@@ -17,6 +17,7 @@ void dafs_debt_pay(struct inode *inode);
 void dafs_debt_breach(struct inode *inode);
 bool dafs_debt_breached(const struct inode *inode);
 void dafs_debt_dropped(struct inode *inode);
+bool dafs_debt_is_due(struct dafs_open_state *os);
 int dafs_debt_check(struct inode *inode, const struct dafs_conn *conn,
 		    struct dafs_open_state **osp, struct dafs_state_id *state_id);
 int dafs_debt_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,

@@ -66,8 +66,8 @@ struct dafs_held {
  * @waiting: struct dafs_lock_waiter of @waiters
  * @lost: some of @held are lost
  * @debt: what was written under locks that only a delegation knew of, see debt.c
- * @debt_id: the client-id that the server had delegated the file under
- * @debt_lapses: dafs_client.lapses then
+ * @debt_id: the client-id that the server had delegated the file under, or gave it back under
+ * @debt_lapses: dafs_client_lapses() then
  * @debt_told: the log says that it was not paid
  * @settle: of an upper layer: writes and commits what was written under locks, before they
  *	are released in the background, or drops it; 0, or a negative errno if that must be tried

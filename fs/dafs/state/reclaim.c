@@ -342,7 +342,7 @@ static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn 
 	return dafs_status_action(status) == DAFS_ACT_LATER;
 }
 
-/* Are there opens left that the server may yet give back? */
+/* Are there opens left that the server may yet give back, or files that others must not have yet? */
 static bool dafs_opens_left(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
 {
 	struct dafs_open_state *os;
@@ -350,8 +350,9 @@ static bool dafs_opens_left(struct dafs_sb_info *sbi, const struct dafs_conn *co
 
 	spin_lock(&sbi->opens_lock);
 	list_for_each_entry(os, &sbi->opens, all_link)
-		left |= !READ_ONCE(os->lost) && !READ_ONCE(os->closing) &&
-			!dafs_open_state_is_of(os, &conn->client_id);
+		left |= (!READ_ONCE(os->lost) && !READ_ONCE(os->closing) &&
+			 !dafs_open_state_is_of(os, &conn->client_id)) ||
+			dafs_debt_is_due(os);
 	spin_unlock(&sbi->opens_lock);
 	return left;
 }

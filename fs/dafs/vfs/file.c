@@ -431,6 +431,8 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 	err = file_write_and_wait_range(file, start, end);
 	clear_bit(DAFS_INO_FLUSHING, &di->flags);
 	killed = dafs_commit_inode(inode);
+	if (!killed)
+		dafs_debt_pay(inode);
 	err2 = file_check_and_advance_wb_err(file);
 	/* others may have written it, or between it; or it may have been undone */
 	if (dafs_reserve_lost(file->private_data, file) ||
