@@ -88,6 +88,7 @@ bool dafs_mapping_zapped(const struct dafs_inode *di)
 int dafs_zap_mapping(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
+	bool breached;
 	int err = 0;
 
 	if (dafs_mapping_zapped(di))
@@ -97,13 +98,15 @@ int dafs_zap_mapping(struct inode *inode)
 	if (test_bit(DAFS_INO_ZAP, &di->flags)) {
 		set_bit(DAFS_INO_ZAPPING, &di->flags);
 		clear_bit(DAFS_INO_ZAP, &di->flags);
+		/* if it becomes so meanwhile, there is more to be dropped */
+		breached = dafs_debt_breached(inode);
 		/*
 		 * A folio dirtied meanwhile stays, being newer than the server's, but
 		 * what of it was not written is as old as before.
 		 */
 		err = dafs_zap_pages(inode);
 		trace_dafs_zap(inode, err);
-		if (!err)
+		if (!err && breached)
 			dafs_debt_dropped(inode);
 		if (err)
 			set_bit(DAFS_INO_ZAP, &di->flags);
