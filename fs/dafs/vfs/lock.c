@@ -189,7 +189,8 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	dafs_locks_shrunk(locks);
 	dafs_locks_leave(locks);
 	/* reading and writing notice for themselves, but not a mapping */
-	if (!err && raised && mapping_mapped(inode->i_mapping))
+	if (!err && (raised || !dafs_mapping_zapped(DAFS_I(inode))) &&
+	    mapping_mapped(inode->i_mapping))
 		dafs_revalidate_mapping(inode, file->f_cred);
 	return err;
 }
