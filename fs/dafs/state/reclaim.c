@@ -382,7 +382,7 @@ static int dafs_opens_recover_all(struct dafs_sb_info *sbi, struct dafs_conn *co
 
 /**
  * dafs_opens_recover() - get back all opens from a server that knows none
- * @sbi: the mount
+ * @sbi: the mount, after dafs_delegs_forget()
  * @conn: connection to the server
  *
  * See struct dafs_recoverer.  Opens that the server does not give back
@@ -398,10 +398,8 @@ static int dafs_opens_recover_all(struct dafs_sb_info *sbi, struct dafs_conn *co
  */
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 {
-	int err;
+	int err = dafs_opens_recover_all(sbi, conn, false);
 
-	dafs_delegs_forget(sbi, conn);
-	err = dafs_opens_recover_all(sbi, conn, false);
 	if (!err)
 		err = dafs_opens_recover_all(sbi, conn, true);
 	if (err)

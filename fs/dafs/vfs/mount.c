@@ -135,6 +135,8 @@ static int dafs_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
 	struct dafs_fsattr attr = {};
 
+	/* first: as soon as it is connected, whatever does not answer, the lease is renewed */
+	dafs_delegs_forget(sbi, conn);
 	/* it may have been restarted with another lease */
 	if (!dafs_get_fsattr_on(clnt, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
 		dafs_use_lease(sbi, &attr);
