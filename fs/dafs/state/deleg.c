@@ -544,8 +544,9 @@ static bool dafs_deleg_enlist(struct dafs_deleg *deleg, struct dafs_open_state *
 	bool good;
 
 	spin_lock(&dafs_delegs_lock);
-	good = !os->di->deleg && dafs_deleg_is_current(deleg) &&
-	       dafs_attrs_seal(os->di, asked);
+	/* one that is being returned would be taken for this one: what is locked by it, and owed */
+	good = !os->di->deleg && !test_bit(DAFS_INO_DELEG_LEAVING, &os->di->flags) &&
+	       dafs_deleg_is_current(deleg) && dafs_attrs_seal(os->di, asked);
 	if (good) {
 		dafs_open_state_hold(os);
 		deleg->os = os;
