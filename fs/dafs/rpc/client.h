@@ -202,6 +202,7 @@ void dafs_client_look_again(struct dafs_client *clnt);
 void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
 			      unsigned int retrans);
 void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
+ktime_t dafs_client_lease_from(const struct dafs_client *clnt, ktime_t at);
 ktime_t dafs_client_lease_end(const struct dafs_client *clnt);
 unsigned int dafs_client_lapses(const struct dafs_client *clnt);
 bool dafs_client_has_not_lapsed(struct dafs_client *clnt, unsigned int lapses);

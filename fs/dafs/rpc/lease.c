@@ -18,6 +18,19 @@
 #define DAFS_CRED_IDLE		(600 * HZ)	/* after it a credential handle is released */
 
 /**
+ * dafs_client_lease_from() - until when does a server wait that has answered?
+ * @clnt: the client
+ * @at: when the request was sent, in the time of ktime_get_coarse_boottime()
+ *
+ * Context: any.
+ * Return: the time, likewise.
+ */
+ktime_t dafs_client_lease_from(const struct dafs_client *clnt, ktime_t at)
+{
+	return ktime_add_ns(at, READ_ONCE(clnt->lease) * (u64)NSEC_PER_SEC);
+}
+
+/**
  * dafs_client_lease_end() - until when has the server promised to wait for a client?
  * @clnt: the client
  *
@@ -26,8 +39,7 @@
  */
 ktime_t dafs_client_lease_end(const struct dafs_client *clnt)
 {
-	return ktime_add_ns(READ_ONCE(clnt->renewed),
-			    READ_ONCE(clnt->lease) * (u64)NSEC_PER_SEC);
+	return dafs_client_lease_from(clnt, READ_ONCE(clnt->renewed));
 }
 
 /**

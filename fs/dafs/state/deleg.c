@@ -86,7 +86,7 @@ enum dafs_deleg_stage {
  * @client_id: what the server keeps it under
  * @what: its type and state-id
  * @until: LEAVING: the server does not revoke it before that time of
- *	ktime_get_coarse_boottime(); 0 if it may have done so
+ *	ktime_get_coarse_boottime(); 0 if it may have done so, and while it is USED
  * @idle: no program had the file open when it was taken away
  * @moot: LEAVING: what is written and not sent is of no use, because the file is truncated next
  * @stores: with @moot: dafs_inode.stores when it became so
@@ -171,6 +171,7 @@ static void dafs_deleg_use(struct dafs_deleg *deleg, unsigned int lapses, const 
 	struct dafs_inode *di = DAFS_I(deleg->inode);
 
 	dafs_deleg_move(deleg, DAFS_DELEG_USED);
+	deleg->until = 0;
 	di->deleg_at = jiffies;
 	WRITE_ONCE(di->deleg_lapses, lapses);
 	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
@@ -210,7 +211,7 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	dafs_deleg_move(deleg, DAFS_DELEG_LEAVING);
 	/* if the lease has run out since it was granted, that time is over */
 	if (READ_ONCE(di->deleg_lapses) == READ_ONCE(deleg->sbi->clnt->lapses))
-		deleg->until = dafs_client_lease_end(deleg->sbi->clnt);
+		deleg->until = max(deleg->until, dafs_client_lease_end(deleg->sbi->clnt));
 	dafs_deleg_hide(deleg, why);
 	set_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
 	di->deleg = NULL;
@@ -841,7 +842,7 @@ int dafs_deleg_verify(const struct dafs_open_state *os, struct dafs_conn *conn,
 }
 
 /* A FORMER one is what the server has given back with its open.  Return: true if it is USED. */
-static bool dafs_deleg_resume(struct dafs_deleg *deleg, struct dafs_asked asked)
+static bool dafs_deleg_resume(struct dafs_deleg *deleg, struct dafs_asked asked, ktime_t since)
 {
 	struct dafs_open_state *os = deleg->os;
 	u32 type = deleg->what.type;
@@ -856,6 +857,8 @@ static bool dafs_deleg_resume(struct dafs_deleg *deleg, struct dafs_asked asked)
 		return false;
 	dafs_deleg_use(deleg, dafs_client_lapses(deleg->sbi->clnt), "reclaimed");
 	return true;
+	/* it has a lease of its own, whatever became of that of before */
+	deleg->until = dafs_client_lease_from(deleg->sbi->clnt, since);
 }
 
 /* Until it was given back, or since it was not, others may have changed the file. */
@@ -887,14 +890,15 @@ static void dafs_deleg_lose(struct dafs_deleg *deleg)
  *
  * Context: may sleep; the caller is the task that reclaims the open.
  */
-void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked)
+void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked, ktime_t since)
+ * @since: when the OPEN was sent, in the time of ktime_get_coarse_boottime()
 {
 	bool given = os->granted.type;
 	struct dafs_deleg *deleg;
 
 	spin_lock(&dafs_delegs_lock);
 	deleg = dafs_deleg_former_of(os);
-	if (deleg && (dafs_deleg_resume(deleg, asked) ||
+	if (deleg && (dafs_deleg_resume(deleg, asked, since) ||
 		      !dafs_deleg_leave(deleg, given ? "returned" : "lost")))
 		deleg = NULL;
 	spin_unlock(&dafs_delegs_lock);

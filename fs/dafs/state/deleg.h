@@ -36,7 +36,7 @@ void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn);
 u32 dafs_deleg_former(const struct dafs_open_state *os);
 int dafs_deleg_verify(const struct dafs_open_state *os, struct dafs_conn *conn,
 		      const struct dafs_opened *opened, struct dafs_asked *asked);
-void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked);
+void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked, ktime_t since);
 void dafs_deleg_not_reclaimed(struct dafs_open_state *os);
 void dafs_delegs_abandon(struct dafs_sb_info *sbi);
 void dafs_delegs_end(struct dafs_sb_info *sbi);

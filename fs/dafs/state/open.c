@@ -99,6 +99,7 @@ static bool dafs_open_state_narrow(struct dafs_open_state *os)
 int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, bool nodelay,
 			   dafs_status_t *status)
 {
+	ktime_t since = ktime_get_coarse_boottime();
 	struct dafs_opened opened = {};
 	struct dafs_open_how how;
 	struct dafs_asked asked;
@@ -137,7 +138,7 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	}
 	os->left = false;
 	dafs_open_state_opened(os, &opened);
-	dafs_deleg_reclaimed(os, asked);
+	dafs_deleg_reclaimed(os, asked, since);
 	return 0;
 }
 
