@@ -47,12 +47,14 @@ void dafs_debt_owe(struct dafs_locks *locks)
 {
 	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
 	struct dafs_client_id client_id;
+	bool unwritten = dafs_debt_unwritten(DAFS_I(locks->inode));
 
 	spin_lock(&locks->os->lock);
 	client_id = locks->os->client_id;
 	spin_unlock(&locks->os->lock);
 	spin_lock(&locks->lock);
-	if (locks->debt == DAFS_DEBT_NONE) {
+	/* what may have been written is owed by an older delegation, if there was one */
+	if (locks->debt == DAFS_DEBT_NONE || (locks->debt == DAFS_DEBT_OWED && !unwritten)) {
 		locks->debt = DAFS_DEBT_OWED;
 		locks->debt_id = client_id;
 		locks->debt_lapses = READ_ONCE(clnt->lapses);
@@ -92,6 +94,27 @@ void dafs_debt_pay(struct inode *inode)
 
 /* Not before something is refused: what the server has, and has only to commit, is not lost. */
 static void dafs_debt_tell(struct dafs_locks *locks)
+/**
+ * dafs_debt_paid() - a delegation is handed over
+ * @inode: the file
+ *
+ * All that was written while it lasted is stable, and programs have at the server what they have
+ * locked: what they are writing by now is not owed.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_paid(struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (!locks)
+		return;
+	spin_lock(&locks->lock);
+	if (locks->debt == DAFS_DEBT_OWED)
+		locks->debt = DAFS_DEBT_NONE;
+	spin_unlock(&locks->lock);
+}
+
 {
 	const struct dafs_sb_info *sbi = DAFS_SB(locks->inode->i_sb);
 	bool told;

@@ -280,6 +280,9 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 	/* another client, or a program of the server, is going to change the file */
 	dafs_attrs_doubt(DAFS_I(deleg->inode));
 	return 0;
+	/* in time: from now on all that is locked is locked at the server */
+	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE && !dafs_deleg_is_late(deleg))
+		dafs_debt_paid(deleg->inode);
 }
 
 /* Steps 1 to 4, perhaps 5.  Return: 0, or an error to try again. */
