@@ -8,7 +8,8 @@
  *
  *	NONE		nothing is owed
  *	OWED		bytes have been locked by a delegation, and what was written since may not
- *			be stable.  Write-back goes on as long as the client has its lease.
+ *			be stable.  Write-back goes on as long as the client has its lease; and,
+ *			once the delegation is recalled, as long as it is not revoked.
  *	BREACHED	the delegation was lost.  Write-back fails with EIO, which fsync(2) and
  *			close(2) report, until what is cached has been dropped.
  *
@@ -46,8 +47,8 @@ static bool dafs_debt_unwritten(const struct dafs_inode *di)
 void dafs_debt_owe(struct dafs_locks *locks)
 {
 	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
-	struct dafs_client_id client_id;
 	bool unwritten = dafs_debt_unwritten(DAFS_I(locks->inode));
+	struct dafs_client_id client_id;
 
 	spin_lock(&locks->os->lock);
 	client_id = locks->os->client_id;
@@ -58,6 +59,7 @@ void dafs_debt_owe(struct dafs_locks *locks)
 		locks->debt = DAFS_DEBT_OWED;
 		locks->debt_id = client_id;
 		locks->debt_lapses = READ_ONCE(clnt->lapses);
+		locks->debt_until = 0;
 	}
 	spin_unlock(&locks->lock);
 }
@@ -92,8 +94,6 @@ void dafs_debt_pay(struct inode *inode)
 	spin_unlock(&locks->lock);
 }
 
-/* Not before something is refused: what the server has, and has only to commit, is not lost. */
-static void dafs_debt_tell(struct dafs_locks *locks)
 /**
  * dafs_debt_paid() - a delegation is handed over
  * @inode: the file
@@ -115,6 +115,27 @@ void dafs_debt_paid(struct inode *inode)
 	spin_unlock(&locks->lock);
 }
 
+/**
+ * dafs_debt_lasts() - a delegation of a file is being returned
+ * @inode: the file
+ * @until: until when it cannot be lost, in the time of ktime_get_coarse_boottime()
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_lasts(struct inode *inode, ktime_t until)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (!locks)
+		return;
+	spin_lock(&locks->lock);
+	if (locks->debt == DAFS_DEBT_OWED)
+		locks->debt_until = until;
+	spin_unlock(&locks->lock);
+}
+
+/* Not before something is refused: what the server has, and has only to commit, is not lost. */
+static void dafs_debt_tell(struct dafs_locks *locks)
 {
 	const struct dafs_sb_info *sbi = DAFS_SB(locks->inode->i_sb);
 	bool told;
@@ -196,8 +217,14 @@ void dafs_debt_dropped(struct inode *inode)
 enum dafs_debt_doubt {
 	DAFS_DEBT_SURE,		/* nobody else has the file */
 	DAFS_DEBT_ASK,		/* the server is to be asked */
-	DAFS_DEBT_LATE,		/* the lease has run out */
+	DAFS_DEBT_LATE,		/* the lease has run out, or what was recalled may be revoked */
 };
+
+/* May the server have revoked the delegation, which it has recalled? */
+static bool dafs_debt_has_run_out(const struct dafs_locks *locks)
+{
+	return locks->debt_until && ktime_after(ktime_get_coarse_boottime(), locks->debt_until);
+}
 
 static enum dafs_debt_doubt dafs_debt_doubt(struct dafs_locks *locks,
 					    const struct dafs_client_id *client_id)
@@ -209,7 +236,8 @@ static enum dafs_debt_doubt dafs_debt_doubt(struct dafs_locks *locks,
 	if (locks->debt == DAFS_DEBT_OWED) {
 		if (!dafs_opaque64_equal(&locks->debt_id, client_id))
 			doubt = DAFS_DEBT_ASK;
-		else if (!dafs_client_has_not_lapsed(clnt, locks->debt_lapses))
+		else if (!dafs_client_has_not_lapsed(clnt, locks->debt_lapses) ||
+			 dafs_debt_has_run_out(locks))
 			doubt = DAFS_DEBT_LATE;
 	}
 	spin_unlock(&locks->lock);
@@ -297,6 +325,7 @@ static void dafs_debt_keep(struct dafs_locks *locks, const struct dafs_conn *con
 	if (locks->debt == DAFS_DEBT_OWED) {
 		locks->debt_id = conn->client_id;
 		locks->debt_lapses = dafs_client_lapses(clnt);
+		locks->debt_until = 0;
 	}
 	spin_unlock(&locks->lock);
 	dafs_locks_lower_later(locks);

@@ -212,6 +212,9 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	/* if the lease has run out since it was granted, that time is over */
 	if (READ_ONCE(di->deleg_lapses) == READ_ONCE(deleg->sbi->clnt->lapses))
 		deleg->until = max(deleg->until, dafs_client_lease_end(deleg->sbi->clnt));
+	/* what is owed is not written any longer either */
+	if (deleg->until && deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
+		dafs_debt_lasts(deleg->inode, deleg->until);
 	dafs_deleg_hide(deleg, why);
 	set_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
 	di->deleg = NULL;
@@ -260,6 +263,9 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 	bool leased = dafs_deleg_break_leases(deleg->inode);
 	int err = 0;
 
+	/* before cached data is dropped, which would write it over what others may have written */
+	if (dafs_deleg_has_run_out(deleg))
+		dafs_debt_breach(deleg->inode);
 	/* now and when the data is written: cached data must not be used in between either */
 	dafs_deleg_doubt_late(deleg);
 	/* by one for reading nothing is locked */
@@ -274,15 +280,15 @@ static int dafs_deleg_settle(struct dafs_deleg *deleg)
 	if (deleg->moot && !dafs_deleg_is_late(deleg))
 		dafs_deleg_ops->discard(deleg->inode, deleg->os->cred, deleg->stores);
 	dafs_deleg_ops->settle(deleg->inode, deleg->os->cred, deleg->idle);
+	/* in time: from now on all that is locked is locked at the server */
+	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE && !dafs_deleg_is_late(deleg))
+		dafs_debt_paid(deleg->inode);
 	if (leased && !dafs_deleg_is_late(deleg))
 		return -EAGAIN;
 	dafs_deleg_doubt_late(deleg);
 	/* another client, or a program of the server, is going to change the file */
 	dafs_attrs_doubt(DAFS_I(deleg->inode));
 	return 0;
-	/* in time: from now on all that is locked is locked at the server */
-	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE && !dafs_deleg_is_late(deleg))
-		dafs_debt_paid(deleg->inode);
 }
 
 /* Steps 1 to 4, perhaps 5.  Return: 0, or an error to try again. */
@@ -854,14 +860,14 @@ static bool dafs_deleg_resume(struct dafs_deleg *deleg, struct dafs_asked asked,
 		return false;
 	deleg->what = os->granted;
 	deleg->client_id = os->client_id;
+	/* it has a lease of its own, whatever became of that of before */
+	deleg->until = dafs_client_lease_from(deleg->sbi->clnt, since);
 	os->granted = (struct dafs_delegation){};
 	if (asked.clock == DAFS_ASKED_NEVER || deleg->what.recalled || deleg->what.type != type ||
 	    !dafs_deleg_is_current(deleg) || !dafs_attrs_seal(DAFS_I(deleg->inode), asked))
 		return false;
 	dafs_deleg_use(deleg, dafs_client_lapses(deleg->sbi->clnt), "reclaimed");
 	return true;
-	/* it has a lease of its own, whatever became of that of before */
-	deleg->until = dafs_client_lease_from(deleg->sbi->clnt, since);
 }
 
 /* Until it was given back, or since it was not, others may have changed the file. */
@@ -888,13 +894,13 @@ static void dafs_deleg_lose(struct dafs_deleg *deleg)
  * dafs_deleg_reclaimed() - an open was reclaimed: use what was delegated with it, or return it
  * @os: the open, with its new state-id
  * @asked: of dafs_deleg_verify()
+ * @since: when the OPEN was sent, in the time of ktime_get_coarse_boottime()
  *
  * A file that the server does not delegate any more is as if it had never been delegated.
  *
  * Context: may sleep; the caller is the task that reclaims the open.
  */
 void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked, ktime_t since)
- * @since: when the OPEN was sent, in the time of ktime_get_coarse_boottime()
 {
 	bool given = os->granted.type;
 	struct dafs_deleg *deleg;

@@ -68,6 +68,8 @@ struct dafs_held {
  * @debt: what was written under locks that only a delegation knew of, see debt.c
  * @debt_id: the client-id that the server had delegated the file under, or gave it back under
  * @debt_lapses: dafs_client_lapses() then
+ * @debt_until: until when others do not have the file, although the delegation is being returned,
+ *	in the time of ktime_get_coarse_boottime(); 0 while it is not
  * @debt_told: the log says that it was not paid
  * @settle: of an upper layer: writes and commits what was written under locks, before they
  *	are released in the background, or drops it; 0, or a negative errno if that must be tried
@@ -97,6 +99,7 @@ struct dafs_locks {
 	enum dafs_debt debt;
 	struct dafs_client_id debt_id;
 	unsigned int debt_lapses;
+	ktime_t debt_until;
 	bool debt_told;
 	int (*settle)(struct inode *inode);
 	atomic_t shrinking;
