@@ -267,8 +267,8 @@ static void dafs_deleg_reclaim_again_test(struct kunit *test)
 	reclaim_broken(test, DAFS_PROC_GETATTR_INLINE, true);
 }
 
-/* All of the file, for reading, until it is closed */
-static void reclaim_lock(struct reclaim *r, struct file *file)
+/* All of the file, as @type */
+static void reclaim_set_lock(struct reclaim *r, struct file *file, int type)
 {
 	struct file_lock fl;
 
@@ -276,9 +276,110 @@ static void reclaim_lock(struct reclaim *r, struct file *file)
 	fl.c.flc_file = file;
 	fl.c.flc_owner = file;
 	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
-	fl.c.flc_type = F_RDLCK;
+	fl.c.flc_type = type;
 	fl.fl_end = OFFSET_MAX;
 	KUNIT_ASSERT_EQ(r->test, 0, vfs_lock_file(file, F_SETLK, &fl, NULL));
+}
+
+/* For reading, until it is closed */
+static void reclaim_lock(struct reclaim *r, struct file *file)
+{
+	reclaim_set_lock(r, file, F_RDLCK);
+}
+
+/*
+ * What is written to the file was written under a lock that only the delegation knew of; and the
+ * server will be in a grace period when it has restarted.
+ */
+static struct file *reclaim_debtor(struct reclaim *r)
+{
+	struct file *file = reclaim_writer(r);
+
+	reclaim_set_lock(r, file, F_WRLCK);
+	reclaim_set_lock(r, file, F_UNLCK);
+	KUNIT_EXPECT_EQ(r->test, 0, r->f->locks);
+	r->f->refuses = DAFS_PROC_LOCKT;
+	r->f->refusal = DAFSERR_GRACE;
+	return file;
+}
+
+static void reclaim_lapse(struct reclaim *r)
+{
+	WRITE_ONCE(r->clnt->renewed, ktime_sub(r->clnt->renewed, ktime_set(RECLAIM_LONG, 0)));
+}
+
+/* The file is delegated again, and that is lost with the lease: what was written is, too. */
+static void dafs_deleg_reclaim_owed_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_debtor(&r);
+
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_WRITE, r.f->claimed);
+	KUNIT_EXPECT_EQ(test, 1, r.f->refused);
+	reclaim_lapse(&r);
+	KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(file, 0));
+	KUNIT_EXPECT_NE(test, 0, memcmp(r.f->data, "0123456789", 10));
+	__fput_sync(file);
+}
+
+/* It is not delegated again: the client does not end the grace period before all is written. */
+static void dafs_deleg_reclaim_due_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_debtor(&r);
+	u64 purges = reclaim_calls(&r, DAFS_PROC_DELEGPURGE);
+
+	r.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	flush_work(&DAFS_SB(r.mnt->mnt_sb)->recoverer.work);
+	KUNIT_EXPECT_EQ(test, purges, reclaim_calls(&r, DAFS_PROC_DELEGPURGE));
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	/* the next time it has nothing to write */
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	flush_work(&DAFS_SB(r.mnt->mnt_sb)->recoverer.work);
+	KUNIT_EXPECT_EQ(test, purges + 1, reclaim_calls(&r, DAFS_PROC_DELEGPURGE));
+	__fput_sync(file);
+}
+
+/*
+ * It is given back only to be returned, and the server was away for longer than the lease: nothing
+ * is lost.
+ */
+static void dafs_deleg_reclaim_owed_late_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_debtor(&r);
+
+	r.f->recalls = true;
+	r.f->srv->refuse = true;
+	reclaim_restart(&r);
+	KUNIT_ASSERT_TRUE(test, foreign_lost(r.clnt));
+	reclaim_lapse(&r);
+	r.f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->returns, 1));
+	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	__fput_sync(file);
+}
+
+/* What is delegated before the server has back what it had delegated is returned, too. */
+static void dafs_deleg_reclaim_leaving_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_reader(test);
+	struct file *file;
+
+	r.f->keeps = DAFS_PROC_DELEGRETURN;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reclaim_recall(&r));
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(r.f));
+	file = reclaim_open(&r, O_RDONLY);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->returns, 2));
+	foreign_release(r.f);
+	__fput_sync(file);
 }
 
 /* The connection is lost after the server has refused a lock: the open is not lost, too. */
@@ -612,6 +713,10 @@ static struct kunit_case dafs_deleg_reclaim_cases[] = {
 	KUNIT_CASE(dafs_deleg_reclaim_early_test),
 	KUNIT_CASE(dafs_deleg_reclaim_again_test),
 	KUNIT_CASE(dafs_deleg_reclaim_refused_test),
+	KUNIT_CASE(dafs_deleg_reclaim_owed_test),
+	KUNIT_CASE(dafs_deleg_reclaim_due_test),
+	KUNIT_CASE(dafs_deleg_reclaim_owed_late_test),
+	KUNIT_CASE(dafs_deleg_reclaim_leaving_test),
 	KUNIT_CASE(dafs_deleg_reclaim_twice_test),
 	KUNIT_CASE(dafs_deleg_reclaim_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_unmount_test),
