@@ -139,10 +139,12 @@ static bool dafsd_lock_room(const struct dafsd_client *client)
  */
 static bool dafsd_lock_is_expirable(struct file_lock *fl)
 {
-	const struct dafsd_locker *locker = fl->c.flc_owner;
+	struct dafsd_locker *locker = fl->c.flc_owner;
+	bool local = !dafsd_rqst_current();
 
-	if (!dafsd_state_hinders(locker->client) || dafsd_rqst_current() ||
-	    fatal_signal_pending(current))
+	if (local)
+		WRITE_ONCE(locker->asked, true);
+	if (!dafsd_state_hinders(locker->client) || !local || fatal_signal_pending(current))
 		return false;
 	atomic_inc(&dafsd_lockers);
 	return true;
@@ -1052,14 +1054,31 @@ void dafsd_lock_leave(struct dafsd_open *open)
 	dafsd_locker_put(locker);
 }
 
-/* Does somebody wait in the kernel for what was locked by an open? */
-static bool dafsd_state_is_awaited(struct dafsd_state *st)
+/*
+ * Does somebody wait in the kernel for what an owner has locked?  This passes all locks of the file,
+ * so it is not asked of owners whose locks nobody has asked for since the last time.
+ */
+static bool dafsd_locker_is_awaited(struct dafsd_locker *locker, const struct inode *inode)
+{
+	struct file_lock_context *ctx = locks_inode_context(inode);
+
+	/* before that: who asks from now on sets it again */
+	WRITE_ONCE(locker->asked, false);
+	if (!ctx || !locks_owner_has_blockers(ctx, locker))
+		return false;
+	WRITE_ONCE(locker->asked, true);
+	return true;
+}
+
+/* @looks: how often dafsd_locker_is_awaited() was called already */
+static bool dafsd_state_is_awaited(struct dafsd_state *st, unsigned int *looks)
 {
 	const struct dafsd_open *open = dafsd_state_open(st);
-	struct file_lock_context *ctx = locks_inode_context(st->file->inode);
 	struct dafsd_locker *locker = open ? READ_ONCE(open->locker) : NULL;
 
-	return locker && ctx && locks_owner_has_blockers(ctx, locker);
+	if (!locker || !READ_ONCE(locker->asked))
+		return false;
+	return ++*looks > DAFSD_AWAITED_LOOKS || dafsd_locker_is_awaited(locker, st->file->inode);
 }
 
 /**
@@ -1068,11 +1087,13 @@ static bool dafsd_state_is_awaited(struct dafsd_state *st)
  *
  * Clients that wait ask again and again.
  *
- * Context: any but interrupt.
- * Return: true if so.
+ * Context: any but interrupt; not by several tasks at once.
+ * Return: true if so, or if programs have asked for the locks of more than DAFSD_AWAITED_LOOKS of
+ * its owners.
  */
 bool dafsd_locks_awaited(struct dafsd_client *client)
 {
+	unsigned int looks = 0;
 	struct dafsd_state *st;
 	bool awaited = false;
 
@@ -1080,7 +1101,7 @@ bool dafsd_locks_awaited(struct dafsd_client *client)
 		return false;
 	spin_lock(&client->lock);
 	list_for_each_entry(st, &client->states, client_link) {
-		awaited = dafsd_state_is_awaited(st);
+		awaited = dafsd_state_is_awaited(st, &looks);
 		if (awaited)
 			break;
 	}

@@ -6,6 +6,9 @@
 #include <linux/types.h>
 #include <linux/dafs/msg.h>
 
+/* Of how many lock owners dafsd_locks_awaited() looks whether somebody waits for them */
+#define DAFSD_AWAITED_LOOKS	64
+
 struct dafsd_client;
 struct dafsd_fh;
 struct dafsd_open;

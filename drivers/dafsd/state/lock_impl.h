@@ -25,6 +25,8 @@ struct dafsd_client;
  *	refer to as long as they last; guarded by @lock, or NULL
  * @undoes: an open of it was revoked, and changes have to be undone before what it has locked is
  *	unlocked in the kernel; guarded by @lock
+ * @asked: a local program has asked for what it has locked, and may wait for it; set under the
+ *	kernel's lock of the locks of the file
  * @owner_len: bytes of @owner
  * @owner: from OPEN
  */
@@ -36,6 +38,7 @@ struct dafsd_locker {
 	struct mutex lock;	/* see above */
 	struct file *filp[2];
 	bool undoes;
+	bool asked;
 	u32 owner_len;
 	u8 owner[] __counted_by(owner_len);
 };

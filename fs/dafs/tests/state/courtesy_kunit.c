@@ -17,6 +17,7 @@
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/state/deleg.h"
+#include "../../../../drivers/dafsd/state/lock.h"
 #include "../../../../drivers/dafsd/store/store.h"
 #include "../lib/holder.h"
 #include "../lib/open_test.h"
@@ -451,6 +452,48 @@ static void court_waiter_test(struct kunit *test)
 	court_waiter_ends(test, waiter);
 }
 
+/* Its owners lock a byte each; a local program asks for all of these in vain. */
+static void court_asked_for(struct kunit *test, struct holder *h, unsigned int from,
+			    unsigned int owners)
+{
+	struct file *filp = dafs_backing_open(h->fix, "file", O_RDWR, 0);
+	struct file_lock fl;
+	unsigned int i;
+	char owner[16];
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
+	for (i = from; i < from + owners; i++) {
+		snprintf(owner, sizeof(owner), "owner %u", i);
+		HOLDER_OK(test, court_open(h, owner, DAFS_RW, 0, &h->open));
+		HOLDER_OK(test, holder_lock(h, DAFS_WRITE_LT, 0, i, 1));
+		court_local_init(&fl, filp, test, F_WRLCK);
+		fl.fl_start = i;
+		fl.fl_end = i;
+		KUNIT_EXPECT_EQ(test, -EAGAIN, vfs_lock_file(filp, F_SETLK, &fl, NULL));
+	}
+	dafs_backing_close(filp);
+}
+
+/* It takes too long to look whether programs wait if they have asked for the locks of many owners. */
+static void court_asked_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b;
+	struct dafsd_client *at = court_at_server(test, a);
+
+	court_asked_for(test, a, 0, DAFSD_AWAITED_LOOKS);
+	court_spared(test, a, at);
+	/* they were looked at, and nobody waits: they count no more */
+	KUNIT_EXPECT_TRUE(test, court_return(test, a));
+	court_asked_for(test, a, DAFSD_AWAITED_LOOKS, 1);
+	court_spared(test, a, at);
+	court_end_all(NULL);
+	b = holder(test, fix);
+	court_asked_for(test, b, 0, DAFSD_AWAITED_LOOKS + 1);
+	at = court_at_server(test, b);
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, b, at));
+}
+
 static void court_go_on(void *unused)
 {
 	WRITE_ONCE(dafsd_server.stopping, false);
@@ -848,6 +891,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_many_test),
 	KUNIT_CASE(court_local_test),
 	KUNIT_CASE(court_waiter_test),
+	KUNIT_CASE(court_asked_test),
 	KUNIT_CASE(court_stop_test),
 	KUNIT_CASE(court_time_test),
 	KUNIT_CASE(court_none_test),
