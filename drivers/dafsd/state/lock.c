@@ -1070,12 +1070,19 @@ static bool dafsd_locker_is_awaited(struct dafsd_locker *locker, const struct in
 	return true;
 }
 
-/* @looks: how often dafsd_locker_is_awaited() was called already */
+/*
+ * The file system may have locks of its own.  Then it decides what is in the way, and does not tell
+ * this module, so somebody may wait for all that was ever locked by the open.
+ *
+ * @looks: how often dafsd_locker_is_awaited() was called already
+ */
 static bool dafsd_state_is_awaited(struct dafsd_state *st, unsigned int *looks)
 {
 	const struct dafsd_open *open = dafsd_state_open(st);
 	struct dafsd_locker *locker = open ? READ_ONCE(open->locker) : NULL;
 
+	if (locker && st->file->inode->i_fop->lock)
+		return true;
 	if (!locker || !READ_ONCE(locker->asked))
 		return false;
 	return ++*looks > DAFSD_AWAITED_LOOKS || dafsd_locker_is_awaited(locker, st->file->inode);
@@ -1088,8 +1095,9 @@ static bool dafsd_state_is_awaited(struct dafsd_state *st, unsigned int *looks)
  * Clients that wait ask again and again.
  *
  * Context: any but interrupt; not by several tasks at once.
- * Return: true if so, or if programs have asked for the locks of more than DAFSD_AWAITED_LOOKS of
- * its owners.
+ * Return: true if so; if programs have asked for the locks of more than DAFSD_AWAITED_LOOKS of
+ * its owners; or if it has locked something on a file system with locks of its own, which would
+ * not tell.
  */
 bool dafsd_locks_awaited(struct dafsd_client *client)
 {
@@ -1097,8 +1105,6 @@ bool dafsd_locks_awaited(struct dafsd_client *client)
 	struct dafsd_state *st;
 	bool awaited = false;
 
-	if (!atomic_read(&client->nr_locks))
-		return false;
 	spin_lock(&client->lock);
 	list_for_each_entry(st, &client->states, client_link) {
 		awaited = dafsd_state_is_awaited(st, &looks);

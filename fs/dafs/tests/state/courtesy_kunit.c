@@ -20,6 +20,7 @@
 #include "../../../../drivers/dafsd/state/lock.h"
 #include "../../../../drivers/dafsd/store/store.h"
 #include "../lib/holder.h"
+#include "../lib/lock_fs.h"
 #include "../lib/open_test.h"
 
 #define HOLDER_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
@@ -494,6 +495,32 @@ static void court_asked_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, b, at));
 }
 
+static void court_fs_lock(void)
+{
+}
+
+/* R-4.4.1.2-24: who needs a lock that a file system has of its own would not end the courtesy */
+static void court_fs_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct dafsd_client *at;
+	struct holder *a, *b;
+
+	lock_fs_hook(test, fix, "file", court_fs_lock);
+	a = holder(test, fix);
+	b = holder(test, fix);
+	at = court_at_server(test, a);
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
+	flush_workqueue(dafsd_close_wq);
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	HOLDER_OK(test, holder_close(b));
+	/* one that has locked nothing has what does conflict in the server */
+	HOLDER_OK(test, holder_open(b));
+	court_spared(test, b, court_at_server(test, b));
+	court_end_all(NULL);
+}
+
 static void court_go_on(void *unused)
 {
 	WRITE_ONCE(dafsd_server.stopping, false);
@@ -892,6 +919,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_local_test),
 	KUNIT_CASE(court_waiter_test),
 	KUNIT_CASE(court_asked_test),
+	KUNIT_CASE(court_fs_test),
 	KUNIT_CASE(court_stop_test),
 	KUNIT_CASE(court_time_test),
 	KUNIT_CASE(court_none_test),
