@@ -552,14 +552,17 @@ static struct dafsd_client *dafsd_client_older(const struct dafsd_client *client
 	return NULL;
 }
 
+/*
+ * One whose lease is over keeps its id until somebody needs it, as another principal too.  Return:
+ * STALE_CLIENTID if that needs @client itself.
+ */
 static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
 						  const struct dafsd_principal *principal)
 {
 	struct dafsd_client *older = dafsd_client_older(client);
 
 	if (client->principal && client->principal != principal)
-		return DAFSERR_CLID_INUSE;
-	/* one whose lease is over keeps its id until somebody needs it */
+		return dafsd_courtesy_has(client) ? DAFSERR_STALE_CLIENTID : DAFSERR_CLID_INUSE;
 	if (older && older->principal != principal && !dafsd_courtesy_has(older))
 		return DAFSERR_CLID_INUSE;
 	if (!client->principal && dafsd_grace_owned_by_other(client, principal))
@@ -592,7 +595,8 @@ static bool dafsd_client_join(struct dafsd_client *client, struct dafsd_session 
  *
  * Context: may sleep.
  * Return: DAFS_STATUS_OK; DAFSERR_CLID_INUSE if the client-id belongs to
- * another principal; DAFSERR_STALE_CLIENTID if the client was discarded.
+ * another principal; DAFSERR_STALE_CLIENTID if the client was discarded, or is now, because its
+ * lease is over and this is another principal: a new client is made when that tries again.
  */
 dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 				   const struct dafsd_principal *principal)
@@ -609,6 +613,10 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	    !dafs_opaque64_equal(&ses->client_id, &client->client_id))
 		goto unlock;
 	status = dafsd_client_check_principal(client, principal);
+	if (status == DAFSERR_STALE_CLIENTID) {
+		dafsd_client_log(client, "gives way to another principal");
+		dafsd_client_remove(client, &gone);
+	}
 	if (status)
 		goto unlock;
 	while ((older = dafsd_client_older(client))) {

@@ -223,7 +223,8 @@ bool dafsd_grace_reclaims(struct dafsd_client *client)
  * @principal: the identity that it has authenticated as
  *
  * Context: any but interrupt.
- * Return: true if there is a client of before with this id that may come back.
+ * Return: true if there is a client of before with this id that may come back; but one whose lease
+ * was over before the restart does not keep its id.
  */
 bool dafsd_grace_owned_by_other(struct dafsd_client *client,
 				const struct dafsd_principal *principal)
@@ -236,7 +237,7 @@ bool dafsd_grace_owned_by_other(struct dafsd_client *client,
 		return false;
 	spin_lock(&grace->lock);
 	former = dafsd_former_find(grace, client);
-	other = former && former->state != DAFSD_FORMER_GONE &&
+	other = former && former->state != DAFSD_FORMER_GONE && !former->courteous &&
 		former->auth_type != principal->auth_type;
 	spin_unlock(&grace->lock);
 	return other;
@@ -256,7 +257,8 @@ static void dafsd_former_replaced(struct dafsd_grace *grace, struct dafsd_former
 
 /**
  * dafsd_grace_came_back() - a client has authenticated
- * @client: the client; if it is another instance of one of before, then that one is gone
+ * @client: the client; if it is another instance of one of before, then that one is gone, and so is
+ *	one of another principal that it has the id of
  *
  * Context: any but interrupt.
  */
@@ -272,7 +274,8 @@ void dafsd_grace_came_back(struct dafsd_client *client)
 	former = dafsd_former_find(grace, client);
 	if (former && dafsd_former_is(former, client))
 		dafsd_former_move(grace, former, DAFSD_FORMER_BACK);
-	else if (former && former->auth_type == client->principal->auth_type)
+	else if (former &&
+		 (former->courteous || former->auth_type == client->principal->auth_type))
 		dafsd_former_replaced(grace, former, server->store);
 	spin_unlock(&grace->lock);
 }

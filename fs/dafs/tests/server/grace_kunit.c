@@ -593,6 +593,23 @@ static void grace_courteous_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, grace_recorded(grace_id));
 }
 
+/* It does not keep its id from another principal, which has nothing of what it had. */
+static void grace_courteous_principal_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, false, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct grace_client client = {};
+
+	dafsd_grace_exit(&dafsd_server);
+	grace_know_lease(test, grace_id, DAFS_AUTH_DEFAULT, 0);
+	grace_begin(test);
+	KUNIT_ASSERT_TRUE(test, dafsd_in_grace(&dafsd_server));
+	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
+	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+}
+
 /* For its sake alone there is no period, and it cannot reclaim after yet another restart. */
 static void grace_courteous_alone_test(struct kunit *test)
 {
@@ -718,6 +735,7 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE(grace_principal_test),
 	KUNIT_CASE_SLOW(grace_record_test),
 	KUNIT_CASE(grace_courteous_test),
+	KUNIT_CASE(grace_courteous_principal_test),
 	KUNIT_CASE(grace_courteous_alone_test),
 	KUNIT_CASE(grace_late_lock_test),
 	KUNIT_CASE(grace_late_delegation_test),

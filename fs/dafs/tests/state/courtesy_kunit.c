@@ -682,6 +682,27 @@ static void court_principal_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, court_recorded(a));
 }
 
+/* So it does with the same verifier, but that needs another attempt. */
+static void court_same_verifier_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct raw_login other = {
+		.id = a->id,
+		.verifier = a->login.verifier,
+		.auth_type = DAFS_AUTH_DEFAULT,
+	};
+	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+
+	DAFS_EXPECT_STATUS(test, DAFSERR_CLID_INUSE, raw_login(conn, &other));
+	court_spared(test, a, at);
+	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_CLIENTID, raw_login(conn, &other));
+	court_lost(test, at);
+	KUNIT_EXPECT_FALSE(test, court_recorded(a));
+	HOLDER_OK(test, raw_login(conn, &other));
+}
+
 #define COURT_GROUPS	100	/* a credential with these needs more than a lock */
 
 /* What there may be no room for */
@@ -927,6 +948,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_admin_test),
 	KUNIT_CASE(court_room_test),
 	KUNIT_CASE(court_principal_test),
+	KUNIT_CASE(court_same_verifier_test),
 	KUNIT_CASE_SLOW(court_memory_test),
 	KUNIT_CASE_SLOW(court_oldest_test),
 	KUNIT_CASE(court_deleg_test),
