@@ -56,7 +56,7 @@ static void dafsd_client_drop_creds(struct dafsd_client *client)
 
 	xa_for_each(&client->creds, handle, cred) {
 		/* RELEASE_CRED on a session of a discarded client may have erased it */
-		cred = xa_erase(&client->creds, handle);
+		cred = dafsd_cred_erase(client, handle);
 		if (cred)
 			dafsd_cred_drop(client, cred);
 	}

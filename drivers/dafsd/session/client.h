@@ -228,6 +228,7 @@ dafs_status_t dafsd_cred_register(struct dafsd_session *ses, struct dafs_buf *in
 				  const struct dafs_register_cred_args *args, u8 *handle,
 				  size_t *room);
 dafs_status_t dafsd_cred_release(struct dafsd_session *ses, const u8 *handle);
+const struct cred *dafsd_cred_erase(struct dafsd_client *client, unsigned long id);
 void dafsd_cred_drop(struct dafsd_client *client, const struct cred *cred);
 dafs_status_t dafsd_cred_find(struct dafsd_session *ses, const u8 *handle,
 			      const struct cred **cred);

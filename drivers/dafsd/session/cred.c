@@ -194,9 +194,29 @@ static size_t dafsd_cred_size(const struct cred *cred)
 }
 
 /**
+ * dafsd_cred_erase() - remove a user from the table of a client
+ * @client: the client
+ * @id: its handle
+ *
+ * Context: any but interrupt.
+ * Return: the user, for dafsd_cred_drop(); NULL if there is none.
+ */
+const struct cred *dafsd_cred_erase(struct dafsd_client *client, unsigned long id)
+{
+	const struct cred *cred;
+
+	xa_lock(&client->creds);
+	cred = __xa_erase(&client->creds, id);
+	if (cred)
+		client->nr_creds--;
+	xa_unlock(&client->creds);
+	return cred;
+}
+
+/**
  * dafsd_cred_drop() - release a user that was registered
  * @client: the client that had registered it
- * @cred: removed from the client's table; the reference is dropped
+ * @cred: from dafsd_cred_erase(), or never in the client's table; the reference is dropped
  *
  * Context: any.
  */
@@ -285,11 +305,7 @@ dafs_status_t dafsd_cred_release(struct dafsd_session *ses, const u8 *handle)
 
 	if (!ses->trusted)
 		return DAFSERR_NOT_AUTHORIZED;
-	xa_lock(&client->creds);
-	cred = __xa_erase(&client->creds, get_unaligned((u32 *)handle));
-	if (cred)
-		client->nr_creds--;
-	xa_unlock(&client->creds);
+	cred = dafsd_cred_erase(client, get_unaligned((u32 *)handle));
 	if (!cred)
 		return DAFSERR_NO_CREDS;
 	dafsd_cred_drop(client, cred);

@@ -7,6 +7,7 @@
 #include <linux/exportfs.h>
 #include <linux/slab.h>
 #include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/export/export.h"
@@ -889,6 +890,36 @@ static void dafs_lane_late_await_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(other));
 }
 
+/*
+ * A client that expires stays as long as a change of it is executed.  What it had registered does not
+ * count any more when it returns.
+ */
+static void dafs_lane_late_creds_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_login *login = kunit_kzalloc(test, sizeof(*login), GFP_KERNEL);
+	struct dafs_client_id was;
+	struct raw_conn *conn;
+	u8 handle[4];
+
+	KUNIT_ASSERT_NOT_NULL(test, login);
+	login->opts.max_credentials = 1;
+	conn = lane_connect(test, login, 1);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
+	dafs_fixture_freeze(test, fix);
+	lane_ask(conn, 0, &fix->dir, 1);
+	KUNIT_EXPECT_TRUE(test, lane_wait_running(&fix->dir, 1));
+	lane_lose(test, LANE_TOLD, conn, login);
+	was = login->res.connect.client_id;
+	KUNIT_EXPECT_EQ(test, 0, dafsd_client_end_id(&dafsd_server, &was));
+	flush_workqueue(dafsd_timer_wq);
+	conn = lane_connect(test, login, 1);
+	KUNIT_EXPECT_MEMNEQ(test, &was, &login->res.connect.client_id, sizeof(was));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_register(conn, 1000, 1000, handle));
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, raw_register(conn, 1000, 1000, handle));
+	dafs_fixture_thaw(test, fix);
+}
+
 static void lane_go_on(void *unused)
 {
 	WRITE_ONCE(dafsd_server.stopping, false);
@@ -952,6 +983,7 @@ static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE(dafs_lane_late_other_test),
 	KUNIT_CASE(dafs_lane_late_path_test),
 	KUNIT_CASE(dafs_lane_late_await_test),
+	KUNIT_CASE(dafs_lane_late_creds_test),
 	KUNIT_CASE(dafs_lane_stop_test),
 	{}
 };
