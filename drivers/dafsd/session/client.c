@@ -570,8 +570,16 @@ static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
 	return DAFS_STATUS_OK;
 }
 
-/* Return: true if its lease was over, but it has all that it had. */
-static bool dafsd_client_join(struct dafsd_client *client, struct dafsd_session *ses)
+/*
+ * Has its lease been over, but it has all that it had, and that is not durable yet?  Another session
+ * of it may just be seeing to that.  What it has lost by the end of its lease is in another list.
+ */
+static bool dafsd_client_returns(const struct dafsd_client *client)
+{
+	return !READ_ONCE(client->recorded) && !list_empty(&client->states);
+}
+
+static void dafsd_client_join(struct dafsd_client *client, struct dafsd_session *ses)
 {
 	bool back = dafsd_client_move(client, DAFSD_CLIENT_COURTEOUS, DAFSD_CLIENT_ACTIVE);
 
@@ -582,7 +590,6 @@ static bool dafsd_client_join(struct dafsd_client *client, struct dafsd_session 
 	if (back)
 		dafsd_client_rerecord(client);
 	dafsd_client_queue_lease(client, dafsd_lease_seconds * HZ);
-	return back;
 }
 
 /**
@@ -596,7 +603,8 @@ static bool dafsd_client_join(struct dafsd_client *client, struct dafsd_session 
  * Context: may sleep.
  * Return: DAFS_STATUS_OK; DAFSERR_CLID_INUSE if the client-id belongs to
  * another principal; DAFSERR_STALE_CLIENTID if the client was discarded, or is now, because its
- * lease is over and this is another principal: a new client is made when that tries again.
+ * lease is over and this is another principal: a new client is made when that tries again; or the
+ * status of dafsd_client_record() if its lease was over, and it cannot be recorded that it is back.
  */
 dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 				   const struct dafsd_principal *principal)
@@ -627,15 +635,16 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	client->principal = principal;
 	client->addr = dafsd_addr_of(&ses->op->chan->peer);
 	dafsd_grace_came_back(client);
-	back = dafsd_client_join(client, ses);
+	dafsd_client_join(client, ses);
+	back = dafsd_client_returns(client);
 	trace_dafsd_client(client, "confirmed");
 	dafsd_sessions_supersede(ses);
 unlock:
 	mutex_unlock(lock);
 	dafsd_clients_release(&gone);
-	/* if that fails it is given nothing more until it succeeds */
+	/* it is not told before that is durable; it tries again */
 	if (back)
-		dafsd_client_record(client);
+		status = dafsd_client_record(client);
 	/* opens that expired before the client reconnected are not restored */
 	dafsd_client_revoke(client);
 	if (!status)

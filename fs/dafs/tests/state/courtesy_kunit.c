@@ -22,6 +22,7 @@
 #include "../lib/holder.h"
 #include "../lib/lock_fs.h"
 #include "../lib/open_test.h"
+#include "../lib/undo_test.h"
 
 #define HOLDER_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
 
@@ -204,6 +205,29 @@ static void court_return_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, time_after(READ_ONCE(at->lease_work.timer.expires),
 					    jiffies + COURT_LEASE * HZ));
 	HOLDER_OK(test, holder_close(a));
+}
+
+/* It is not told that it is back while that is not durable, by none of its sessions. */
+static void court_return_durable_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct raw_login again = a->login;
+	struct raw_conn *conn;
+	int i;
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	court_spared(test, a, court_at_server(test, a));
+	undo_break_store(test);
+	for (i = 0; i < 2; i++) {
+		conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, raw_login(conn, &again));
+		raw_close(test, conn);
+	}
+	undo_repair_store(test);
+	KUNIT_EXPECT_TRUE(test, court_return(test, a));
+	KUNIT_EXPECT_EQ(test, COURT_LEASE, court_record(a).lease);
+	HOLDER_OK(test, holder_read(a, true, 0, 4));
 }
 
 /* R-4.4.1.2-22 R-4.4.1.2-24: an OPEN that it denies; its record is gone before that is granted */
@@ -931,6 +955,7 @@ static void court_recalled_test(struct kunit *test)
 
 static struct kunit_case court_cases[] = {
 	KUNIT_CASE_PARAM(court_return_test, dafs_flavours_gen),
+	KUNIT_CASE(court_return_durable_test),
 	KUNIT_CASE_PARAM(court_share_test, dafs_flavours_gen),
 	KUNIT_CASE(court_refused_test),
 	KUNIT_CASE(court_io_test),
