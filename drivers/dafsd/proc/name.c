@@ -177,13 +177,27 @@ dafs_status_t dafsd_proc_create(struct dafsd_rqst *rq)
 	return status;
 }
 
+/*
+ * May the caller remove a name of @inode from @dir?  The file system is asked for the same and for
+ * more, but only when clients whose lease is over have lost what is in the way.
+ */
+static dafs_status_t dafsd_remove_permitted(struct inode *dir, struct inode *inode)
+{
+	int err = inode_permission(&nop_mnt_idmap, dir, MAY_WRITE | MAY_EXEC);
+
+	if (!err && check_sticky(&nop_mnt_idmap, dir, inode))
+		err = -EPERM;
+	return dafs_errno_to_status(err);
+}
+
 static dafs_status_t dafsd_remove_file(struct inode *dir, struct dentry *dentry, bool check_open)
 {
 	struct dafsd_file *file;
 	dafs_status_t status;
 	int err;
 
-	status = dafsd_remove_begin(d_inode(dentry), check_open, &file);
+	status = dafsd_remove_permitted(dir, d_inode(dentry)) ?:
+		 dafsd_remove_begin(d_inode(dentry), check_open, &file);
 	if (status)
 		return status;
 	err = vfs_unlink(&nop_mnt_idmap, dir, dentry, NULL);
@@ -305,7 +319,9 @@ static dafs_status_t dafsd_rename_entries(const struct dafsd_fh *source, struct 
 	if (!status)
 		status = dafsd_fh_check_place(target, new);
 	if (!status && d_is_reg(new))
-		status = dafsd_remove_begin(d_inode(new), false, &file);
+		status = dafsd_remove_permitted(rd.old_dir, d_inode(old)) ?:
+			 dafsd_remove_permitted(rd.new_dir, d_inode(new)) ?:
+			 dafsd_remove_begin(d_inode(new), false, &file);
 	if (status)
 		return status;
 	status = dafsd_rename_status(vfs_rename(&rd));

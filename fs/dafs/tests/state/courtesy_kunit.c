@@ -308,6 +308,50 @@ static void court_remove_test(struct kunit *test)
 	court_lost(test, at);
 }
 
+/* One who may not remove the file takes nothing from it: in the directory, or because of its mode. */
+static void court_not_removed(struct kunit *test, struct holder *h, dafs_status_t refused,
+			      const struct dafsd_client *at)
+{
+	struct dafs_remove_args remove = {
+		.filehandle = h->fix->dir,
+		.target = dafs_test_str("file"),
+	};
+	struct dafs_rename_args rename = {
+		.sourcedir = h->fix->dir,
+		.oldname = dafs_test_str("other"),
+		.targetdir = h->fix->dir,
+		.newname = dafs_test_str("file"),
+	};
+	struct dafs_rename_res res;
+
+	DAFS_EXPECT_STATUS(test, refused,
+			   raw_call_as(h->conn, h->handle, DAFS_PROC_REMOVE, &remove, NULL));
+	DAFS_EXPECT_STATUS(test, refused,
+			   raw_call_as(h->conn, h->handle, DAFS_PROC_RENAME, &rename, &res));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
+}
+
+static void court_remove_refused_test(struct kunit *test)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafs_str name = dafs_test_str("file");
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+
+	args.delete_disp = DAFS_DELETE_DENY;
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	HOLDER_OK(test, raw_call_as(a->conn, a->handle, DAFS_PROC_OPEN, &args, &a->open));
+	dafs_backing_write(test, fix, "other", "data", 4);
+	HOLDER_OK(test, raw_register(b->conn, 1000, 1000, b->handle));
+	court_spared(test, a, at);
+	dafs_backing_chmod(test, fix, ".", 0755);
+	court_not_removed(test, b, DAFSERR_ACCES, at);
+	dafs_backing_chmod(test, fix, ".", 01777);
+	court_not_removed(test, b, DAFSERR_PERM, at);
+}
+
 /* R-4.4.1.2-24 R-4.4.1.2-25: LOCK; LOCKT; a LOCK that would wait */
 static void court_lock_test(struct kunit *test)
 {
@@ -960,6 +1004,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_refused_test),
 	KUNIT_CASE(court_io_test),
 	KUNIT_CASE(court_remove_test),
+	KUNIT_CASE(court_remove_refused_test),
 	KUNIT_CASE_PARAM(court_lock_test, dafs_flavours_gen),
 	KUNIT_CASE(court_many_test),
 	KUNIT_CASE(court_local_test),
