@@ -376,9 +376,7 @@ static dafs_status_t dafsd_open_check(const struct dafsd_adding *add, const stru
 	err = dafsd_file_permission(add->file->inode, access, add->flags);
 	if (err)
 		return dafs_errno_to_status(err);
-	status = dafsd_share_check(add->file, own, access, args->share_deny);
-	if (!status)
-		status = dafsd_share_check_key(add->file, args);
+	status = dafsd_share_check_open(add->file, own, access, args);
 	if (!status)
 		status = dafsd_deleg_check_open(add->file, access, args->share_deny);
 	return dafsd_deleg_conflict(add->file, status);

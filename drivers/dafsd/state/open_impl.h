@@ -82,10 +82,8 @@ struct file *dafsd_open_filp(const struct dafsd_open *open);
 void dafsd_open_replace(struct dafsd_open *open, struct dafsd_opening *opening);
 
 /* share.c */
-dafs_status_t dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own,
-				u32 access, u32 deny);
-dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
-				    const struct dafs_open_args *args);
+dafs_status_t dafsd_share_check_open(const struct dafsd_file *file, const struct dafsd_open *own,
+				     u32 access, const struct dafs_open_args *args);
 dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access);
 void dafsd_share_leave(struct dafsd_file *file);
 void dafsd_share_take(struct dafsd_open *open, const struct dafs_open_args *args);

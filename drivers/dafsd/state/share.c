@@ -45,23 +45,25 @@ static bool dafsd_share_conflicts(const struct dafsd_open *open,
 	       want->alone;
 }
 
-/* Clients whose lease is over lose what is in the way, but not for a request that is refused. */
-static dafs_status_t dafsd_share_hindered(const struct dafsd_file *file,
-					  const struct dafsd_share_want *want)
+/*
+ * Clients whose lease is over lose what is in the way, but not for a request that is refused: see
+ * dafsd_share_look().
+ */
+static void dafsd_share_hindered(const struct dafsd_file *file,
+				 const struct dafsd_share_want *want)
 {
 	struct dafsd_open *open;
 
 	list_for_each_entry(open, &file->opens, file_link)
 		if (dafsd_share_conflicts(open, want))
 			dafsd_state_hinders(open->state.client);
-	return DAFSERR_DELAY;
 }
 
-/* Return: OK; @refused if opens are in the way; DELAY if these are just being ended */
-static dafs_status_t dafsd_share_ask(const struct dafsd_file *file,
-				     const struct dafsd_share_want *want, dafs_status_t refused)
+/* Return: OK; @refused if opens are in the way; DELAY if all of these can be ended */
+static dafs_status_t dafsd_share_look(const struct dafsd_file *file,
+				      const struct dafsd_share_want *want, dafs_status_t refused)
 {
-	bool courteous = false;
+	dafs_status_t status = DAFS_STATUS_OK;
 	struct dafsd_open *open;
 
 	list_for_each_entry(open, &file->opens, file_link) {
@@ -69,51 +71,64 @@ static dafs_status_t dafsd_share_ask(const struct dafsd_file *file,
 			continue;
 		if (!dafsd_courtesy_has(open->state.client))
 			return refused;
-		courteous = true;
+		status = DAFSERR_DELAY;
 	}
-	return courteous ? dafsd_share_hindered(file, want) : DAFS_STATUS_OK;
+	return status;
+}
+
+/* The same, but then they are ended. */
+static dafs_status_t dafsd_share_ask(const struct dafsd_file *file,
+				     const struct dafsd_share_want *want, dafs_status_t refused)
+{
+	dafs_status_t status = dafsd_share_look(file, want, refused);
+
+	if (status == DAFSERR_DELAY)
+		dafsd_share_hindered(file, want);
+	return status;
+}
+
+/* Has the file another key than that of an OPEN? (E-73) */
+static bool dafsd_share_key_differs(const struct dafsd_file *file,
+				    const struct dafs_open_args *args)
+{
+	return args->share_key_type == DAFS_OPEN_SHARE_KEY_BOTH &&
+	       file->share_key != args->share_key && file->nr_keys;
 }
 
 /**
- * dafsd_share_check() - do the reservations of other opens allow this? (8.8 of 4.4.1.2)
+ * dafsd_share_check_open() - do other opens allow this one? (8.8 of 4.4.1.2)
  * @file: the file
- * @own: the open of the request, whose own reservation is ignored; or NULL
+ * @own: the open of the request, whose own reservation is ignored, but not its key; or NULL
  * @access: DAFS_OPEN_SHARE_ACCESS_* wanted
- * @deny: DAFS_OPEN_SHARE_DENY_* wanted
+ * @args: of OPEN: what it wants to deny, and its key
  *
  * Context: holds file->lock.
- * Return: OK or DENIED (E-74); DELAY if what denies it is just being ended.
+ * Return: OK; DENIED (E-74); KEY_MISMATCH; DELAY if what is in the way is just being ended.
  */
-dafs_status_t dafsd_share_check(const struct dafsd_file *file, const struct dafsd_open *own,
-				u32 access, u32 deny)
+dafs_status_t dafsd_share_check_open(const struct dafsd_file *file, const struct dafsd_open *own,
+				     u32 access, const struct dafs_open_args *args)
 {
-	const struct dafsd_share_want want = { .own = own, .access = access, .deny = deny };
+	const struct dafsd_share_want key = { .key = true };
+	const struct dafsd_share_want share = {
+		.own = own,
+		.access = access,
+		.deny = args->share_deny,
+	};
+	dafs_status_t denied = DAFS_STATUS_OK, mismatch = DAFS_STATUS_OK;
 
 	lockdep_assert_held(&file->lock);
 	/* a file may have thousands of opens without any reservation */
-	if (!deny && !file->nr_strict)
-		return DAFS_STATUS_OK;
-	return dafsd_share_ask(file, &want, DAFSERR_DENIED);
-}
-
-/**
- * dafsd_share_check_key() - is this the key of the file, if it has one? (E-73)
- * @file: the file
- * @args: of OPEN
- *
- * Context: holds file->lock.
- * Return: OK or KEY_MISMATCH; DELAY if the opens that have the key are just being ended.
- */
-dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
-				    const struct dafs_open_args *args)
-{
-	const struct dafsd_share_want want = { .key = true };
-
-	lockdep_assert_held(&file->lock);
-	if (args->share_key_type != DAFS_OPEN_SHARE_KEY_BOTH ||
-	    file->share_key == args->share_key || !file->nr_keys)
-		return DAFS_STATUS_OK;
-	return dafsd_share_ask(file, &want, DAFSERR_KEY_MISMATCH);
+	if (args->share_deny || file->nr_strict)
+		denied = dafsd_share_look(file, &share, DAFSERR_DENIED);
+	if (dafsd_share_key_differs(file, args))
+		mismatch = dafsd_share_look(file, &key, DAFSERR_KEY_MISMATCH);
+	if (denied == DAFSERR_DENIED || mismatch == DAFSERR_KEY_MISMATCH)
+		return denied == DAFSERR_DENIED ? denied : mismatch;
+	if (denied)
+		dafsd_share_hindered(file, &share);
+	if (mismatch)
+		dafsd_share_hindered(file, &key);
+	return denied ?: mismatch;
 }
 
 /**
@@ -130,11 +145,13 @@ dafs_status_t dafsd_share_check_key(const struct dafsd_file *file,
  */
 dafs_status_t dafsd_share_enter(struct dafsd_file *file, u32 access)
 {
-	dafs_status_t status;
+	const struct dafsd_share_want want = { .access = access };
+	dafs_status_t status = DAFS_STATUS_OK;
 
 	down_read(&file->gate);
 	mutex_lock(&file->lock);
-	status = dafsd_share_check(file, NULL, access, DAFS_OPEN_SHARE_DENY_NONE);
+	if (file->nr_strict)
+		status = dafsd_share_ask(file, &want, DAFSERR_DENIED);
 	if (status == DAFSERR_DENIED)
 		status = dafsd_deleg_conflict(file, DAFSERR_LOCKED);
 	mutex_unlock(&file->lock);

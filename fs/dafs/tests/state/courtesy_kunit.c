@@ -267,6 +267,36 @@ static void court_refused_test(struct kunit *test)
 	court_lost(test, at);
 }
 
+/* The key of one client refuses what the reservation of another would not have for long. */
+static void court_key_test(struct kunit *test)
+{
+	struct dafs_open_args args = dafs_test_open_args("b", DAFS_WR, 0);
+	struct dafs_str name = dafs_test_str("file");
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct dafs_open_res res;
+
+	HOLDER_OK(test, holder_close(b));
+	HOLDER_OK(test, holder_close(c));
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	args.share_key_type = DAFS_OPEN_SHARE_KEY_BOTH;
+	args.share_key = 1;
+	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_OPEN, &args, &b->open));
+	HOLDER_OK(test, holder_close(a));
+	HOLDER_OK(test, court_open(a, "owner", DAFS_RD, DAFS_OPEN_SHARE_DENY_READ, &a->open));
+	court_spared(test, a, at);
+	args.share_access = DAFS_RD;
+	args.share_key = 2;
+	DAFS_EXPECT_STATUS(test, DAFSERR_KEY_MISMATCH,
+			   raw_call_as(c->conn, c->handle, DAFS_PROC_OPEN, &args, &res));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(at->life));
+	args.share_key = 1;
+	HOLDER_OK(test, raw_call_as(c->conn, c->handle, DAFS_PROC_OPEN, &args, &res));
+	court_lost(test, at);
+}
+
 /* R-4.4.1.2-24: I/O without an open, and removing what it has opened with DELETE_DENY */
 static void court_io_test(struct kunit *test)
 {
@@ -1002,6 +1032,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_return_durable_test),
 	KUNIT_CASE_PARAM(court_share_test, dafs_flavours_gen),
 	KUNIT_CASE(court_refused_test),
+	KUNIT_CASE(court_key_test),
 	KUNIT_CASE(court_io_test),
 	KUNIT_CASE(court_remove_test),
 	KUNIT_CASE(court_remove_refused_test),
