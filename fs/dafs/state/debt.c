@@ -315,7 +315,7 @@ static struct dafs_locks *dafs_debt_of_open(struct dafs_open_state *os)
 
 /*
  * Nobody else has had the file, but others may, as soon as the grace period is over: it is owed as
- * before, and paid at once, unless the file is delegated again.
+ * before.
  */
 static void dafs_debt_keep(struct dafs_locks *locks, const struct dafs_conn *conn)
 {
@@ -328,7 +328,6 @@ static void dafs_debt_keep(struct dafs_locks *locks, const struct dafs_conn *con
 		locks->debt_until = 0;
 	}
 	spin_unlock(&locks->lock);
-	dafs_locks_lower_later(locks);
 }
 
 /**
@@ -352,6 +351,22 @@ bool dafs_debt_is_due(struct dafs_open_state *os)
 	}
 	spin_unlock(&os->lock);
 	return due;
+}
+
+/**
+ * dafs_debt_collect() - an open was reclaimed: have written what is owed, unless it is delegated
+ * @os: the open
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_collect(struct dafs_open_state *os)
+{
+	struct dafs_locks *locks = dafs_debt_is_due(os) ? dafs_debt_of_open(os) : NULL;
+
+	if (!locks)
+		return;
+	dafs_locks_lower_later(locks);
+	dafs_inode_put_later(locks->inode);
 }
 
 /**

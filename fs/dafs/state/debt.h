@@ -19,6 +19,7 @@ void dafs_debt_lasts(struct inode *inode, ktime_t until);
 void dafs_debt_breach(struct inode *inode);
 bool dafs_debt_breached(const struct inode *inode);
 void dafs_debt_dropped(struct inode *inode);
+void dafs_debt_collect(struct dafs_open_state *os);
 bool dafs_debt_is_due(struct dafs_open_state *os);
 int dafs_debt_check(struct inode *inode, const struct dafs_conn *conn,
 		    struct dafs_open_state **osp, struct dafs_state_id *state_id);

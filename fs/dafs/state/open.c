@@ -139,6 +139,7 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	os->left = false;
 	dafs_open_state_opened(os, &opened);
 	dafs_deleg_reclaimed(os, asked, since);
+	dafs_debt_collect(os);
 	return 0;
 }
 

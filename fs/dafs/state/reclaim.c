@@ -342,7 +342,7 @@ static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn 
 	return dafs_status_action(status) == DAFS_ACT_LATER;
 }
 
-/* Are there opens left that the server may yet give back, or files that others must not have yet? */
+/* Are there opens that the server may yet give back, or files that others must not have yet? */
 static bool dafs_opens_left(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
 {
 	struct dafs_open_state *os;
