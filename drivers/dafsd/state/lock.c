@@ -1055,8 +1055,8 @@ void dafsd_lock_leave(struct dafsd_open *open)
 }
 
 /*
- * Does somebody wait in the kernel for what an owner has locked?  This passes all locks of the file,
- * so it is not asked of owners whose locks nobody has asked for since the last time.
+ * Does somebody wait in the kernel for what an owner has locked?  This passes all locks of the
+ * file, so it is not asked of owners whose locks nobody has asked for since the last time.
  */
 static bool dafsd_locker_is_awaited(struct dafsd_locker *locker, const struct inode *inode)
 {

@@ -891,8 +891,8 @@ static void dafs_lane_late_await_test(struct kunit *test)
 }
 
 /*
- * A client that expires stays as long as a change of it is executed.  What it had registered does not
- * count any more when it returns.
+ * A client that expires stays as long as a change of it is executed.  What it had registered does
+ * not count any more when it returns.
  */
 static void dafs_lane_late_creds_test(struct kunit *test)
 {

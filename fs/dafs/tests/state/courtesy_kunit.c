@@ -338,7 +338,7 @@ static void court_remove_test(struct kunit *test)
 	court_lost(test, at);
 }
 
-/* One who may not remove the file takes nothing from it: in the directory, or because of its mode. */
+/* One who may not remove the file takes nothing from the client, also because of a sticky bit. */
 static void court_not_removed(struct kunit *test, struct holder *h, dafs_status_t refused,
 			      const struct dafsd_client *at)
 {
@@ -573,7 +573,7 @@ static void court_asked_for(struct kunit *test, struct holder *h, unsigned int f
 	dafs_backing_close(filp);
 }
 
-/* It takes too long to look whether programs wait if they have asked for the locks of many owners. */
+/* If programs have asked for the locks of many owners it takes too long to look who waits. */
 static void court_asked_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = court_fixture(test);
