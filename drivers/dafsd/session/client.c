@@ -572,7 +572,8 @@ static dafs_status_t dafsd_client_check_principal(struct dafsd_client *client,
 
 /*
  * Has its lease been over, but it has all that it had, and that is not durable yet?  Another
- * session of it may just be seeing to that.  What it has lost by the end of its lease is in another list.
+ * session of it may just be seeing to that.  What it has lost by the end of its lease is in
+ * another list.
  */
 static bool dafsd_client_returns(const struct dafsd_client *client)
 {

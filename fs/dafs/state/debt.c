@@ -116,9 +116,9 @@ void dafs_debt_paid(struct inode *inode)
 }
 
 /**
- * dafs_debt_lasts() - a delegation of a file is being returned
+ * dafs_debt_lasts() - a delegation of a file is recalled
  * @inode: the file
- * @until: until when it cannot be lost, in the time of ktime_get_coarse_boottime()
+ * @until: until when it is not revoked, in the time of ktime_get_coarse_boottime()
  *
  * Context: any but interrupt.
  */

@@ -212,9 +212,6 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 	/* if the lease has run out since it was granted, that time is over */
 	if (READ_ONCE(di->deleg_lapses) == READ_ONCE(deleg->sbi->clnt->lapses))
 		deleg->until = max(deleg->until, dafs_client_lease_end(deleg->sbi->clnt));
-	/* what is owed is not written any longer either */
-	if (deleg->until && deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
-		dafs_debt_lasts(deleg->inode, deleg->until);
 	dafs_deleg_hide(deleg, why);
 	set_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
 	di->deleg = NULL;
@@ -421,6 +418,15 @@ static void dafs_deleg_make_moot(struct dafs_deleg *deleg)
 	deleg->moot = !atomic_read(&DAFS_I(inode)->writers) && !mapping_mapped(inode->i_mapping);
 }
 
+/* Then the server may revoke it, also if it was being returned before, so no more is written. */
+static void dafs_deleg_recalled(struct dafs_deleg *deleg)
+{
+	if (deleg->what.type != DAFS_OPEN_DELEGATE_WRITE || !dafs_inode_hold(deleg->inode))
+		return;
+	dafs_debt_lasts(deleg->inode, dafs_client_lease_end(deleg->sbi->clnt));
+	dafs_inode_put_later(deleg->inode);
+}
+
 /**
  * dafs_deleg_recall() - BC_RECALL (6.6.4)
  * @client_id: what the server has given it under
@@ -439,9 +445,11 @@ dafs_status_t dafs_deleg_recall(const struct dafs_client_id *client_id,
 
 	spin_lock(&dafs_delegs_lock);
 	deleg = dafs_deleg_find(client_id, args, &status);
-	if (!deleg)
+	if (deleg)
+		dafs_deleg_recalled(deleg);
+	else
 		dafs_recall_remember(&args->state_id);
-	else if (!dafs_deleg_claim(deleg, "recalled"))
+	if (deleg && !dafs_deleg_claim(deleg, "recalled"))
 		deleg = NULL;
 	if (deleg && args->truncate)
 		dafs_deleg_make_moot(deleg);
