@@ -201,8 +201,8 @@ static void dafs_io_relock(struct dafs_io *io, struct dafs_open_state *os,
 }
 
 /*
- * Return: true if the I/O waits for the locks of the file to be reclaimed, or has failed, and may be
- * gone.
+ * Return: true if the I/O waits for the locks of the file to be reclaimed, or has failed, and may
+ * be gone.
  */
 static bool dafs_io_awaits_locks(struct dafs_io *io, const struct dafs_conn *conn)
 {
