@@ -332,11 +332,17 @@ static void dafs_unwritten_work(struct work_struct *work)
 	kfree(left);
 }
 
-/* Does a task close a file before its data is stable?  Others may be writing all the time. */
+/*
+ * Does a task close a file before its data is stable?  What could not be written, because the open
+ * is breached, is clean and still cached: another open of the user might write it, if something is
+ * stored beside it.
+ */
 static bool dafs_file_closes_early(struct inode *inode, struct dafs_open_state *os)
 {
-	return ((current->flags & (PF_EXITING | PF_KTHREAD)) || fatal_signal_pending(current) ||
-		READ_ONCE(os->breached)) && !dafs_file_is_stable(inode);
+	if (READ_ONCE(os->breached))
+		return true;
+	return ((current->flags & (PF_EXITING | PF_KTHREAD)) || fatal_signal_pending(current)) &&
+	       !dafs_file_is_stable(inode);
 }
 
 /*

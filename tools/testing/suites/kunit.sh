@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# All KUnit suites of the modules, or those that match a pattern.
+# Half of the KUnit suites of the modules, the first in the alphabet, or those that match a pattern.
 # bed: um
 # timeout: 900
 # may-skip: dafs_chain: dafs_chain_checksum_test: * order
@@ -11,6 +11,8 @@
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 
+# kunit2 has the others: one kernel cannot keep the call traces of all of them for KASAN.
+FIRST_HALF='dafs_[a-g]*'
 results=/sys/kernel/debug/kunit
 
 # run_module MODULE: loads it, which runs its suites, and copies their results.
@@ -36,7 +38,7 @@ run_like()
 		[ ! -d /sys/module/$module ] || rmmod $module
 		found=0
 		run_module $module
-		[ "$1" = '*' ] || continue
+		[ "$1" = "$FIRST_HALF" ] || continue
 		tap_run "$module has suites" [ $found -gt 0 ]
 	done
 	tap_run "there is a test like $1" ls $results/*/results
@@ -55,7 +57,7 @@ load_modules "/srv/data:no_root_squash,/srv/ro:ro:no_root_squash,/srv/squash:sub
 # What a suite leaves behind must not be in the way of the next one, but only in that of courtesy.
 echo 0 >/sys/module/dafsd/parameters/courtesy
 
-[ $# -gt 0 ] || set -- '*'
+[ $# -gt 0 ] || set -- "$FIRST_HALF"
 for pattern; do
 	run_like "$pattern"
 done
