@@ -15,6 +15,7 @@
 struct workqueue_struct *dafs_session_wq;
 struct workqueue_struct *dafs_recover_wq;
 struct workqueue_struct *dafs_reconnect_wq;
+struct workqueue_struct *dafs_probe_wq;
 
 /* Return: false if out of memory. */
 static bool dafs_client_alloc_queues(struct dafs_client *clnt)
@@ -27,10 +28,9 @@ static bool dafs_client_alloc_queues(struct dafs_client *clnt)
 	clnt->put_wq = alloc_workqueue("dafs-put", WQ_UNBOUND, 0);
 	clnt->lock_wq = alloc_workqueue("dafs-lock", WQ_UNBOUND, 0);
 	clnt->reserve_wq = alloc_workqueue("dafs-reserve", WQ_UNBOUND, 0);
-	clnt->probe_wq = alloc_workqueue("dafs-probe", flags, 0);
 	clnt->commit_wq = alloc_workqueue("dafs-commit", flags, 0);
 	return clnt->retry_wq && clnt->end_wq && clnt->put_wq && clnt->lock_wq &&
-	       clnt->reserve_wq && clnt->probe_wq && clnt->commit_wq;
+	       clnt->reserve_wq && clnt->commit_wq;
 }
 
 static void dafs_queue_free(struct workqueue_struct *wq)
@@ -47,7 +47,6 @@ static void dafs_client_free(struct dafs_client *clnt)
 	dafs_queue_free(clnt->reserve_wq);
 	dafs_queue_free(clnt->lock_wq);
 	dafs_queue_free(clnt->commit_wq);
-	dafs_queue_free(clnt->probe_wq);
 	dafs_queue_free(clnt->put_wq);
 	dafs_queue_free(clnt->end_wq);
 	dafs_queue_free(clnt->retry_wq);
@@ -259,7 +258,8 @@ int __init dafs_clients_init(void)
 	dafs_session_wq = alloc_workqueue("dafs_session", flags, 0);
 	dafs_reconnect_wq = alloc_workqueue("dafs_reconnect", flags, 0);
 	dafs_recover_wq = alloc_workqueue("dafs_recover", flags, WQ_MAX_ACTIVE);
-	if (dafs_session_wq && dafs_reconnect_wq && dafs_recover_wq)
+	dafs_probe_wq = alloc_workqueue("dafs_probe", flags, WQ_MAX_ACTIVE);
+	if (dafs_session_wq && dafs_reconnect_wq && dafs_recover_wq && dafs_probe_wq)
 		return 0;
 	dafs_clients_exit();
 	return -ENOMEM;
@@ -270,6 +270,7 @@ int __init dafs_clients_init(void)
  */
 void dafs_clients_exit(void)
 {
+	dafs_queue_free(dafs_probe_wq);
 	dafs_queue_free(dafs_recover_wq);
 	dafs_queue_free(dafs_reconnect_wq);
 	dafs_queue_free(dafs_session_wq);

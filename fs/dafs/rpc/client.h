@@ -87,8 +87,6 @@ struct dafs_client_params {
  * @reserve_wq: asks for share reservations, and drops what relied on lost ones; waits for
  *	@lock_wq, by which delegations are returned, so it is another one: items that wait for
  *	one of their own queue may fill it
- * @probe_wq: asks whether the server still has the locks of a file, which I/O waits for, and by
- *	that items of all the others; it waits for none of them but @retry_wq
  * @commit_wq: waits for whole operations, and so for the server, however long it is away
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
@@ -123,7 +121,6 @@ struct dafs_client {
 	struct workqueue_struct *put_wq;
 	struct workqueue_struct *lock_wq;
 	struct workqueue_struct *reserve_wq;
-	struct workqueue_struct *probe_wq;
 	struct workqueue_struct *commit_wq;
 	struct dafs_stats __percpu *stats;
 	unsigned long begun;
@@ -189,6 +186,13 @@ struct dafs_back_ops {
 void dafs_back_init(const struct dafs_back_ops *ops);
 
 /* for main.c */
+/*
+ * Asks whether a server still has the locks of a file.  I/O waits for that, and by that items of
+ * all queues of a client, while it waits for none of them but retry_wq.  There is one for all
+ * clients, because the thread of a rescuer is much for what is so rare.
+ */
+extern struct workqueue_struct *dafs_probe_wq;
+
 int dafs_clients_init(void);
 void dafs_clients_exit(void);
 

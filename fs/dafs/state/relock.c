@@ -144,7 +144,7 @@ static void dafs_locks_probe(struct dafs_locks *locks)
  * It is another item than dafs_locks.work, which may wait for I/O that waits for this one; and in
  * another queue, which as many of those, and returns of delegations, might fill.
  *
- * Context: may sleep; clnt->probe_wq.
+ * Context: may sleep; dafs_probe_wq.
  */
 void dafs_locks_probe_work(struct work_struct *work)
 {
@@ -413,7 +413,7 @@ void dafs_locks_suspect(struct dafs_open_state *os)
 	if (locks && READ_ONCE(locks->os) && READ_ONCE(locks->os) != os &&
 	    dafs_inode_hold(locks->inode)) {
 		atomic_inc(&locks->suspects);
-		if (!queue_work(os->sbi->clnt->probe_wq, &locks->probe))
+		if (!queue_work(dafs_probe_wq, &locks->probe))
 			dafs_inode_put_later(locks->inode);
 	}
 	spin_unlock(&os->lock);
