@@ -482,6 +482,22 @@ static bool reserve_stored(const struct foreign *f)
 	return !memcmp(f->data, "0123456789", 10);
 }
 
+/* Waits until no other open of the file is left. */
+static bool reserve_is_alone(const struct file *file)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafs_inode *di = DAFS_I(file_inode(file));
+	bool alone;
+
+	do {
+		msleep(20);
+		spin_lock(&di->lock);
+		alone = list_is_singular(&di->opens);
+		spin_unlock(&di->lock);
+	} while (!alone && time_before(jiffies, end));
+	return alone;
+}
+
 /*
  * What was written in reliance on a reservation is written back by the open that reserves: not by
  * a newer one of the same user, when it is lost, nor after it was closed.
@@ -515,6 +531,8 @@ static void dafs_reserve_cached_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, '-', byte, "it is dropped");
 	foreign_make_dirty(test, newer);
 	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, reserve_is_alone(newer));
+	/* tells of what was dropped */
 	vfs_fsync(newer, 0);
 	KUNIT_EXPECT_EQ_MSG(test, '-', f->data[0], "it is not known whose it was");
 	foreign_make_dirty(test, newer);
@@ -553,22 +571,6 @@ static bool reserve_is_dirty(const struct file *file)
 	while (!mapping_tagged(file->f_mapping, PAGECACHE_TAG_DIRTY) && time_before(jiffies, end))
 		msleep(20);
 	return mapping_tagged(file->f_mapping, PAGECACHE_TAG_DIRTY);
-}
-
-/* Waits until no other open of the file is left. */
-static bool reserve_is_alone(const struct file *file)
-{
-	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct dafs_inode *di = DAFS_I(file_inode(file));
-	bool alone;
-
-	do {
-		msleep(20);
-		spin_lock(&di->lock);
-		alone = list_is_singular(&di->opens);
-		spin_unlock(&di->lock);
-	} while (!alone && time_before(jiffies, end));
-	return alone;
 }
 
 /*
