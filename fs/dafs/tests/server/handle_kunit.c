@@ -197,10 +197,11 @@ static void dafs_fh_reuse_test(struct kunit *test)
 	int i;
 
 	dafs_backing_write(test, fix, "file", "old", 3);
-	old = dafs_fh_of(test, fix, "file");
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "file", &stat));
-	ino = stat.ino;
+	/* smaller numbers may have become free only now, by what another test has removed */
 	for (i = 0; i < 50 && !reused; i++) {
+		old = dafs_fh_of(test, fix, "file");
+		ino = stat.ino;
 		dafs_backing_remove(fix, "file");
 		dafs_backing_write(test, fix, "file", "new", 3);
 		KUNIT_ASSERT_EQ(test, 0, dafs_backing_stat(fix, "file", &stat));
