@@ -57,28 +57,12 @@ tap_is "$(dafsdctl clients | value sessions | tr '\n' ' ')" "1 1 " "a session ea
 tap_is "$(cat /sys/fs/dafsd/*/client_id | sort)" "$(dafsdctl clients | value client | sort)" \
 	"sysfs tells the same client-ids"
 
-# hold.py FILE: locks the first and the last bytes, and writes when told to
-cat >/tmp/hold.py <<'PY'
-import errno, fcntl, os, sys, time
-fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
-fcntl.lockf(fd, fcntl.LOCK_EX, 10, 0)
-fcntl.lockf(fd, fcntl.LOCK_SH, 0, 100)
-os.write(fd, b"x")
-os.fsync(fd)
-open("/tmp/held", "w").close()
-while not os.path.exists("/tmp/write"):
-    time.sleep(0.05)
-try:
-    os.pwrite(fd, b"y", 0)
-    os.fsync(fd)
-    print("written")
-except OSError as error:
-    print(errno.errorcode[error.errno])
-PY
+# hold FILE: a program locks the first and the last bytes, and writes when let_go() tells it to
 hold()
 {
 	rm -f /tmp/held /tmp/write
-	python3 -B /tmp/hold.py "$1" >/tmp/wrote &
+	python3 -B "$BED/../posix/hold.py" hold "$1" /tmp/held /tmp/write \
+		write:0:10 read:100:0 >/tmp/wrote &
 	holder=$!
 	eventually [ -e /tmp/held ] || tap_not_ok "locks of $1"
 }

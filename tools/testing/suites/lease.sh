@@ -110,38 +110,22 @@ vanish()
 	mount_dafs data /mnt/dafs
 }
 
-# A client that is cut off for longer than its lease: hold.py FILE locks it, and writes when told to
-cat >/tmp/hold.py <<'PY'
-import errno, fcntl, os, sys, time
-fd = os.open(sys.argv[1], os.O_RDWR)
-fcntl.lockf(fd, fcntl.LOCK_EX)
-open("/tmp/locked", "w").close()
-while not os.path.exists("/tmp/go"):
-    time.sleep(0.05)
-try:
-    os.pwrite(fd, b"written\n", 0)
-    os.fsync(fd)
-    print("ok")
-except OSError as error:
-    print(errno.errorcode[error.errno])
-PY
-# lock FILE: a program of the server locks it, if it can
-lock()
-{
-	python3 -c 'import fcntl, sys
-fcntl.lockf(open(sys.argv[1], "r+b"), fcntl.LOCK_EX | fcntl.LOCK_NB)' "$1" 2>/dev/null
-}
+HOLD=$BED/../posix/hold.py
 courteous()
 {
 	[ "$(cat /sys/module/dafsd/parameters/courteous)" = "$1" ]
+}
+local_try()
+{
+	python3 -B "$HOLD" try /srv/data/text
 }
 # cut_off: the client has a lock, and loses its lease
 cut_off()
 {
 	rm -f /tmp/locked /tmp/go
-	python3 -B /tmp/hold.py /mnt/dafs/text >/tmp/wrote &
+	python3 -B "$HOLD" hold /mnt/dafs/text /tmp/locked /tmp/go >/tmp/wrote &
 	holder=$!
-	eventually [ -e /tmp/locked ] && ! lock /srv/data/text || return
+	eventually [ -e /tmp/locked ] && [ "$(local_try)" = locked ] || return
 	ip link set dum0 down
 	eventually courteous 1
 }
@@ -165,11 +149,11 @@ mount_dafs data /mnt/dafs
 tap_run "a client without its lease" cut_off
 tap_run "is listed as such" sh -c "dafsdctl clients | grep -q ' courteous$'"
 back
-tap_is "$(cat /tmp/wrote)" ok "has its lock still when it is back"
+tap_is "$(cat /tmp/wrote)" written "has its lock still when it is back"
 tap_run "and its lease again" courteous 0
-tap_is "$(cat /srv/data/text)" written "what it has written is there"
+tap_is "$(head -c 4 /srv/data/text)" held "what it has written is there"
 tap_run "a client without its lease again" cut_off
-tap_run "a program of the server gets the lock" lock /srv/data/text
+tap_is "$(local_try)" free "a program of the server gets the lock"
 tap_run "so the client has lost all" courteous 0
 back
 tap_is "$(cat /tmp/wrote)" EIO "its program is told so"

@@ -289,29 +289,13 @@ static const struct dafs_fh *foreign_fh(const struct foreign *f, u32 proc)
 	}
 }
 
-/* Return: DAFS status. */
-static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
-				 const struct dafs_req_hdr *hdr)
+/* @nr: the object.  Return: DAFS status. */
+static dafs_status_t foreign_execute(struct foreign *f, const struct dafs_buf *buf, u32 proc,
+				     int nr)
 {
 	dafs_status_t status;
-	int nr;
 
-	if (hdr->procedure == DAFS_PROC_DELEGRETURN)
-		return foreign_take_back(f);
-	if (hdr->procedure == DAFS_PROC_GET_ROOT_HANDLE) {
-		f->current_fh = FOREIGN_ROOT;
-		f->res.fh.filehandle = f->fh[FOREIGN_ROOT];
-		return DAFS_STATUS_OK;
-	}
-	nr = foreign_find(f, hdr, foreign_fh(f, hdr->procedure));
-	if (nr < 0)
-		return DAFSERR_BADHANDLE;
-	f->current_fh = nr;
-	if (hdr->procedure == READ_ONCE(f->refuses)) {
-		WRITE_ONCE(f->refused, f->refused + 1);
-		return READ_ONCE(f->refusal);
-	}
-	switch (hdr->procedure) {
+	switch (proc) {
 	case DAFS_PROC_LOOKUP:
 		return foreign_lookup(f, buf, nr);
 	case DAFS_PROC_GETATTR_INLINE:
@@ -363,6 +347,30 @@ static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
 		return DAFS_STATUS_OK;
 	}
 	return DAFSERR_NOTSUPP;
+}
+
+/* Return: DAFS status. */
+static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
+				 const struct dafs_req_hdr *hdr)
+{
+	int nr;
+
+	if (hdr->procedure == DAFS_PROC_DELEGRETURN)
+		return foreign_take_back(f);
+	if (hdr->procedure == DAFS_PROC_GET_ROOT_HANDLE) {
+		f->current_fh = FOREIGN_ROOT;
+		f->res.fh.filehandle = f->fh[FOREIGN_ROOT];
+		return DAFS_STATUS_OK;
+	}
+	nr = foreign_find(f, hdr, foreign_fh(f, hdr->procedure));
+	if (nr < 0)
+		return DAFSERR_BADHANDLE;
+	f->current_fh = nr;
+	if (hdr->procedure == READ_ONCE(f->refuses)) {
+		WRITE_ONCE(f->refused, f->refused + 1);
+		return READ_ONCE(f->refusal);
+	}
+	return foreign_execute(f, buf, hdr->procedure, nr);
 }
 
 /* Return: true if the response must not be sent now. */

@@ -5,6 +5,8 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/server.h"
 #include "raw.h"
 
 #define RAW_FIRST_PORT	20100
@@ -915,4 +917,56 @@ void raw_hang_up(struct raw_conn *conn)
 	/* the connection can be ended only after it is established on this side, too */
 	wait_for_completion_timeout(&conn->step, msecs_to_jiffies(RAW_WAIT_MS));
 	rdma_disconnect(conn->id);
+}
+
+void raw_settle(void)
+{
+	flush_workqueue(dafsd_timer_wq);
+	/* one item queues others */
+	flush_workqueue(dafsd_close_wq);
+	flush_workqueue(dafsd_close_wq);
+}
+
+/* One of the clients with ids that begin so, which the server has not begun to end */
+static bool raw_find_client(const char *begin, struct dafs_client_id *client_id)
+{
+	const u32 len = strlen(begin);
+	const struct dafsd_client *client;
+
+	guard(mutex)(&dafsd_server.clients_lock);
+	list_for_each_entry(client, &dafsd_server.clients, node) {
+		if (!client->principal || READ_ONCE(client->life) >= DAFSD_CLIENT_LEAVING ||
+		    client->id_len < len || memcmp(client->id, begin, len))
+			continue;
+		*client_id = client->client_id;
+		return true;
+	}
+	return false;
+}
+
+void raw_end_clients(const char *begin)
+{
+	struct dafs_client_id client_id;
+
+	while (raw_find_client(begin, &client_id) &&
+	       !dafsd_client_end_id(&dafsd_server, &client_id))
+		;
+	raw_settle();
+}
+
+/* Each login that is refused makes the server end a client. */
+void raw_crowd_out(struct kunit *test)
+{
+	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+	struct raw_login login;
+	dafs_status_t status;
+
+	dafs_fixture_server_param(test, &dafsd_server.max_clients, 1);
+	do {
+		login = (struct raw_login) { .auth_type = DAFS_AUTH_GSS };
+		status = raw_login(conn, &login);
+	} while (status == DAFSERR_NOTSUPP);
+	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
+	dafs_fixture_server_param(test, &dafsd_server.max_clients, DAFSD_DEFAULT_MAX_CLIENTS);
+	raw_close(test, conn);
 }

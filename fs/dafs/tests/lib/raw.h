@@ -179,6 +179,12 @@ struct raw_conn *raw_connect(struct kunit *test, const struct raw_how *how);
 struct raw_conn *raw_connect_flavour(struct kunit *test, const struct dafs_flavour *flavour,
 				     u32 type);
 void raw_close(struct kunit *test, struct raw_conn *conn);
+/* What the server does in the background has been done. */
+void raw_settle(void);
+/* The administrator ends all clients with ids that begin so. */
+void raw_end_clients(const char *begin);
+/* All clients go that are without a session, if the server may end them: first the useless ones. */
+void raw_crowd_out(struct kunit *test);
 /* Cuts it off: the peer is not notified, and its hardware gets no acknowledgment any more. */
 void raw_cut(struct kunit *test, struct raw_conn *conn);
 

@@ -36,14 +36,6 @@ void undo_change(struct kunit *test, struct holder *h)
 	UNDO_OK(test, holder_write(h, true, 8, 4));
 }
 
-void undo_settle(void)
-{
-	flush_workqueue(dafsd_timer_wq);
-	/* one item queues others */
-	flush_workqueue(dafsd_close_wq);
-	flush_workqueue(dafsd_close_wq);
-}
-
 void undo_restart(struct kunit *test, struct holder *h)
 {
 	struct dafsd_client *client;
@@ -54,7 +46,7 @@ void undo_restart(struct kunit *test, struct holder *h)
 			client->keeps_record = true;
 	mutex_unlock(&dafsd_server.clients_lock);
 	holder_expire(test, h);
-	undo_settle();
+	raw_settle();
 	persist_restart(test);
 }
 

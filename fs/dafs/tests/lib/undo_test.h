@@ -19,8 +19,6 @@ void undo_expect_old(struct kunit *test, struct dafs_fixture *fix);
 void undo_expect_new(struct kunit *test, struct dafs_fixture *fix);
 /* Changes the begin and the length of the file. */
 void undo_change(struct kunit *test, struct holder *h);
-/* What the server does in the background has been done. */
-void undo_settle(void);
 /* The server, which knows that the client has locks to reclaim, ends and starts again. */
 void undo_restart(struct kunit *test, struct holder *h);
 /* The file of before-images of a slot, or any other one of the state directory */

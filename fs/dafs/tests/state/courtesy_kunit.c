@@ -28,32 +28,10 @@
 
 #define COURT_LEASE	3600	/* seconds */
 
-/* One of the holders of a test that the server has not begun to end */
-static bool court_left(struct dafs_client_id *client_id)
-{
-	const u32 len = strlen(HOLDER_ID);
-	const struct dafsd_client *client;
-
-	guard(mutex)(&dafsd_server.clients_lock);
-	list_for_each_entry(client, &dafsd_server.clients, node) {
-		if (!client->principal || READ_ONCE(client->life) >= DAFSD_CLIENT_LEAVING ||
-		    client->id_len < len || memcmp(client->id, HOLDER_ID, len))
-			continue;
-		*client_id = client->client_id;
-		return true;
-	}
-	return false;
-}
-
 /* What a test has left must not be in the way of the next ones, for as long as a lease is here. */
 static void court_end_all(void *unused)
 {
-	struct dafs_client_id client_id;
-
-	while (court_left(&client_id) && !dafsd_client_end_id(&dafsd_server, &client_id))
-		;
-	flush_workqueue(dafsd_timer_wq);
-	flush_workqueue(dafsd_close_wq);
+	raw_end_clients(HOLDER_ID);
 }
 
 /*
@@ -714,26 +692,6 @@ static void court_autorecovery_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
 }
 
-/*
- * All clients go that are without a session.  Each login that is refused makes the server free one,
- * and first those that have nothing.
- */
-static void court_crowd(struct kunit *test)
-{
-	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
-	struct raw_login login;
-	dafs_status_t status;
-
-	dafs_fixture_server_param(test, &dafsd_server.max_clients, 1);
-	do {
-		login = (struct raw_login) { .auth_type = DAFS_AUTH_GSS };
-		status = raw_login(conn, &login);
-	} while (status == DAFSERR_NOTSUPP);
-	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
-	dafs_fixture_server_param(test, &dafsd_server.max_clients, DAFSD_DEFAULT_MAX_CLIENTS);
-	raw_close(test, conn);
-}
-
 /* An administrator ends it. */
 static void court_admin_test(struct kunit *test)
 {
@@ -757,7 +715,7 @@ static void court_room_test(struct kunit *test)
 	struct dafsd_client *at = court_at_server(test, a);
 
 	court_spared(test, a, at);
-	court_crowd(test);
+	raw_crowd_out(test);
 	court_lost(test, at);
 	KUNIT_EXPECT_FALSE(test, court_recorded(a));
 	HOLDER_OK(test, holder_read(b, true, 0, 4));

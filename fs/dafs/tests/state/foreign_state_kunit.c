@@ -689,6 +689,26 @@ static void dafs_foreign_lock_anew_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
+/* R-4.4.1.2-20: a server in its grace period is asked again after pauses, which become longer. */
+static void dafs_foreign_grace_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct foreign_task *ft;
+
+	f->refusal = DAFSERR_GRACE;
+	f->refuses = DAFS_PROC_OPEN;
+	ft = foreign_task(f, mnt, NULL, foreign_open_file);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	msleep(6000);
+	KUNIT_EXPECT_LT(test, READ_ONCE(f->refused), 10);
+	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
+	WRITE_ONCE(f->refuses, 0);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
 static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_forgets_test),
 	KUNIT_CASE(dafs_foreign_killed_test),
@@ -707,6 +727,7 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE_SLOW(dafs_foreign_suspect_truncate_test),
 	KUNIT_CASE_SLOW(dafs_foreign_tease_test),
 	KUNIT_CASE_SLOW(dafs_foreign_lock_anew_test),
+	KUNIT_CASE_SLOW(dafs_foreign_grace_test),
 	{}
 };
 

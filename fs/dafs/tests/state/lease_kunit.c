@@ -516,25 +516,6 @@ static void dafs_lease_cut_busy_test(struct kunit *test)
 /* Maximum of clients; a quarter of them may be just ending. */
 #define LEASE_GREEDY	48
 
-/*
- * Earlier tests may have left any number of clients.  Each refused login makes the
- * server free one of them, so retry.
- */
-static void lease_forget(struct kunit *test)
-{
-	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
-	struct raw_login login;
-	dafs_status_t status;
-
-	dafs_fixture_server_param(test, &dafsd_server.max_clients, 1);
-	do {
-		login = (struct raw_login) { .auth_type = DAFS_AUTH_GSS };
-		status = raw_login(conn, &login);
-	} while (status == DAFSERR_NOTSUPP);
-	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, status);
-	raw_close(test, conn);
-}
-
 static dafs_status_t lease_greedy(struct kunit *test, struct dafs_fixture *fix, unsigned int i,
 				  struct lease_client *client)
 {
@@ -567,7 +548,7 @@ static void dafs_lease_greedy_test(struct kunit *test)
 
 	clients = kunit_kcalloc(test, LEASE_GREEDY + 1, sizeof(*clients), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, clients);
-	lease_forget(test);
+	raw_crowd_out(test);
 	dafs_fixture_server_param(test, &dafsd_server.max_clients, LEASE_GREEDY);
 	do {
 		status = lease_greedy(test, fix, nr, &clients[nr]);

@@ -177,6 +177,22 @@ static void dafs_lock_denied_test(struct kunit *test)
 				     &two->a.open.state_id));
 }
 
+/* R-6.5.24-22: no lock is mandatory: OPEN does not say so, and I/O of others is not refused. */
+static void dafs_lock_advisory_test(struct kunit *test)
+{
+	struct lock_two *two = lock_two(test);
+	struct lock_who late;
+
+	LOCK_OK(test, lock(test, &two->a, DAFS_WRITE_LT, 0, LOCK_EOF));
+	late = lock_opener(test, two->fix, two->b.clnt, "owner c", DAFS_RW);
+	KUNIT_EXPECT_EQ(test, 0, two->b.open.result_flags & DAFS_OPEN_RESULT_MLOCK);
+	KUNIT_EXPECT_EQ(test, 0, late.open.result_flags & DAFS_OPEN_RESULT_MLOCK);
+	LOCK_OK(test, dafs_try_write(test, two->b.clnt, &two->b.open.filehandle,
+				     &two->b.open.state_id));
+	LOCK_OK(test, dafs_try_write(test, late.clnt, &late.open.filehandle,
+				     &late.open.state_id));
+}
+
 /* Read locks of several owners go together; a blocking lock is denied in the end (E-83). */
 static void dafs_lock_types_test(struct kunit *test)
 {
@@ -706,6 +722,7 @@ static void dafs_lock_model_test(struct kunit *test)
 
 static struct kunit_case dafs_lock_cases[] = {
 	KUNIT_CASE_PARAM(dafs_lock_denied_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_lock_advisory_test),
 	KUNIT_CASE(dafs_lock_types_test),
 	KUNIT_CASE(dafs_lock_range_test),
 	KUNIT_CASE(dafs_lock_split_test),

@@ -350,7 +350,7 @@ static void dafs_lock_wait_unrecorded_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, dafsd_client_end_id(&dafsd_server,
 						     &a->login.res.connect.client_id));
 	KUNIT_EXPECT_TRUE(test, raw_closed(a->conn, RAW_WAIT_MS));
-	undo_settle();
+	raw_settle();
 	complete_all(&waiter_fs_answer);
 	waiter_expect(test, b, stream, DAFSERR_IO);
 	undo_repair_store(test);

@@ -115,7 +115,7 @@ static void dafs_undo_full_test(struct kunit *test)
 	UNDO_OK(test, holder_truncate(a, true, 0));
 	full_fill(test, fix);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	KUNIT_EXPECT_EQ(test, 1, dafsd_undo_count());
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_read(b, true, 0, 1));
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, holder_append(b, true));
@@ -141,7 +141,7 @@ static void dafs_undo_full_own_test(struct kunit *test)
 		UNDO_OK(test, holder_write(a, true, FULL_BYTES + n * FULL_BLOCK, 1));
 	full_fill(test, fix);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	full_await(test);
 	full_expect_old(test, fix);
 }

@@ -29,7 +29,7 @@ static void undo_grace(bool on)
 	WRITE_ONCE(dafsd_server.grace.on, on);
 	if (!on)
 		dafsd_persist_undo_later();
-	undo_settle();
+	raw_settle();
 }
 
 /* R-4.4.1.4-01, E-83: without failures it is as any other lock. */
@@ -76,7 +76,7 @@ static void dafs_undo_expire_test(struct kunit *test)
 	/* this request undoes it, unless the work item has done so before */
 	UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 	undo_expect_old(test, fix);
-	undo_settle();
+	raw_settle();
 	UNDO_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
@@ -89,7 +89,7 @@ static void dafs_undo_expire_test(struct kunit *test)
 	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
 	undo_change(test, a);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	undo_expect_old(test, fix);
 }
 
@@ -136,17 +136,17 @@ static void dafs_undo_reboot_test(struct kunit *test)
 	holder_reboot(test, a);
 	UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 	undo_expect_old(test, fix);
-	undo_settle();
+	raw_settle();
 	UNDO_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
 	UNDO_OK(test, holder_unlock(b, 0, ALL));
 	/* a PERSIST lock is broken by it, also if it was left for a while */
 	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO | PERSIST, 0, ALL));
 	undo_change(test, a);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	undo_expect_new(test, fix);
 	holder_reboot(test, a);
-	undo_settle();
+	raw_settle();
 	undo_expect_old(test, fix);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_READ_LT, 0, 0, 1));
 	UNDO_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, ALL));
@@ -161,7 +161,7 @@ static void dafs_undo_persist_test(struct kunit *test)
 	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO | PERSIST, 0, ALL));
 	undo_change(test, a);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 	undo_expect_new(test, fix);
 	/* its client goes on */
@@ -210,7 +210,7 @@ static void dafs_undo_abort_test(struct kunit *test)
 	undo_expect_old(test, fix);
 	undo_change(test, a);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	undo_expect_old(test, fix);
 }
 

@@ -117,7 +117,7 @@ static void dafs_undo_limit_restart_test(struct kunit *test)
 	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO | PERSIST, 0, ALL));
 	UNDO_OK(test, holder_truncate(h, true, 0));
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	persist_restart(test);
 	KUNIT_EXPECT_EQ(test, 2, dafsd_undo_count());
 	h = limit_locked(test, b, "three", LIMIT_FITS);

@@ -192,7 +192,7 @@ static void race_load_store(struct kunit *test, bool broken)
 static void race_crash(struct kunit *test, struct holder *h)
 {
 	holder_expire(test, h);
-	undo_settle();
+	raw_settle();
 	race_load_store(test, true);
 }
 
@@ -264,7 +264,7 @@ static void dafs_undo_race_crash_test(struct kunit *test)
 		race_crash(test, a);
 		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 		undo_expect_old(test, fix);
-		undo_settle();
+		raw_settle();
 		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 		UNDO_OK(test, holder_close(b));
 	}
@@ -437,7 +437,7 @@ static void dafs_undo_race_late_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&race_asked,
 								    msecs_to_jiffies(RAW_WAIT_MS)));
 		holder_expire(test, a);
-		undo_settle();
+		raw_settle();
 		undo_expect_old(test, fix);
 		KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 		complete_all(&race_answer);
@@ -467,7 +467,7 @@ static void dafs_undo_race_lock_test(struct kunit *test)
 	race_await(test, race_is_undoing, append);
 	dafs_fixture_thaw(test, fix);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, race_status(b));
-	undo_settle();
+	raw_settle();
 	undo_expect(test, fix, "late456789abcdef0123456789abcdef", FILE_BYTES);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 }
@@ -487,7 +487,7 @@ static void dafs_undo_race_abort_test(struct kunit *test)
 	race_expire(test, a);
 	race_await(test, race_is_undoing, append);
 	dafs_fixture_thaw(test, fix);
-	undo_settle();
+	raw_settle();
 	UNDO_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
 	undo_expect_old(test, fix);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
@@ -593,16 +593,16 @@ static void dafs_undo_race_twin_test(struct kunit *test)
 	race_await(test, race_is_undoing, append);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
 	dafs_fixture_thaw(test, fix);
-	undo_settle();
+	raw_settle();
 	undo_expect_old(test, fix);
 	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
-	undo_settle();
+	raw_settle();
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_READ_LT, 0, 0, 1));
 	undo_change(test, a);
 	UNDO_OK(test, holder_lock(a, DAFS_ABORT_LT, 0, 0, ALL));
 	undo_expect_old(test, fix);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	persist_restart(test);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 }
@@ -649,7 +649,7 @@ static void dafs_undo_race_exports_test(struct kunit *test)
 	undo_expect_old(test, there);
 	undo_expect_new(test, fix);
 	dafs_fixture_thaw(test, fix);
-	undo_settle();
+	raw_settle();
 	undo_expect_old(test, fix);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 }
@@ -662,7 +662,7 @@ static void race_serve_all(void)
 	struct dafsd_export *exp;
 	u64 n = 0;
 
-	undo_settle();
+	raw_settle();
 	while ((exp = dafsd_export_nth(n))) {
 		n = exp->number + 1;
 		dafsd_persist_serve(exp);
@@ -690,18 +690,18 @@ static void dafs_undo_race_removed_test(struct kunit *test)
 	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO | PERSIST, 0, ALL));
 	undo_change(test, a);
 	holder_expire(test, a);
-	undo_settle();
+	raw_settle();
 	UNDO_OK(test, holder_close(b));
 	undo_break_store(test);
 	UNDO_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
-	undo_settle();
+	raw_settle();
 	/* they take their share of what there may be until then */
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 	KUNIT_EXPECT_EQ(test, 1, dafsd_undo_count());
 	KUNIT_EXPECT_TRUE(test, race_has_images(0));
 	undo_repair_store(test);
 	dafsd_persist_undo_later();
-	undo_settle();
+	raw_settle();
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 	KUNIT_EXPECT_FALSE(test, race_has_images(0));
 	race_load_store(test, false);
@@ -757,7 +757,7 @@ static void dafs_undo_race_stale_test(struct kunit *test)
 		race_set_errors(test, fix, false);
 		race_serve_all();
 		KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
-		undo_settle();
+		raw_settle();
 		KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
 		KUNIT_EXPECT_FALSE(test, race_has_images(0));
 	}
