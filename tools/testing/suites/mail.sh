@@ -87,3 +87,5 @@ counted "lockfile(1)" by_lockfile dot_unlock
 counted "dotlockfile(1)" by_dotlockfile dot_unlock
 counted "lockfile-create(1)" by_lockfile_create dot_unlock
 counted "flock(1)" by_flock flock_end
+tap_run "umount" umount $A $B
+tap_done
