@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "proc/proc.h"
 #include "rpc/rpc_impl.h"
+#include "state/lock.h"
 #include "state/reserve.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
@@ -17,6 +18,10 @@ TESTED(dafs_io_start);
 TESTED(dafs_rdma_refused);
 
 /* state/ */
+TESTED(dafs_held_at);
+TESTED(dafs_held_clear);
+TESTED(dafs_held_set);
+TESTED(dafs_held_set_local);
 TESTED(dafs_open_state_id);
 TESTED(dafs_open_state_leave);
 TESTED(dafs_open_state_named);

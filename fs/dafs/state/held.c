@@ -218,16 +218,32 @@ void dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end)
 	dafs_held_replace(locks, &held);
 }
 
+/* Does the server know of any lock in a range, or may it? */
+static bool dafs_held_is_remote(const struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held *held;
+
+	lockdep_assert_held(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		if (!held->local && held->start <= end && held->end >= start)
+			return true;
+	return false;
+}
+
 /**
- * dafs_held_set_local() - bytes are locked by a delegation
+ * dafs_held_set_local() - bytes are locked by a delegation, or not any more
  * @locks: locks of the file
  * @start: first byte
  * @end: last byte
- * @type: DAFS_READ_LT or DAFS_WRITE_LT
+ * @type: DAFS_READ_LT or DAFS_WRITE_LT; or 0: they are not locked any more
+ *
+ * What the server knows of, or is just told of because its open is reclaimed, must be changed
+ * there.
  *
  * Context: may sleep.
+ * Return: false if that is so for any of the bytes: nothing has changed.
  */
-void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type)
+bool dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type)
 {
 	const struct dafs_held held = {
 		.start = start,
@@ -236,8 +252,17 @@ void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32
 		.state = DAFS_HELD_SURE,
 		.local = true,
 	};
+	LIST_HEAD(spares);
+	bool local;
 
-	dafs_held_replace(locks, &held);
+	dafs_held_alloc(&spares);
+	spin_lock(&locks->lock);
+	local = !dafs_held_is_remote(locks, start, end);
+	if (local)
+		dafs_held_put(locks, &held, &spares);
+	spin_unlock(&locks->lock);
+	dafs_held_free(&spares);
+	return local;
 }
 
 /* Of the bytes from @start on that are locked alike.  Return: the last one. */

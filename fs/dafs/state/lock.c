@@ -503,19 +503,6 @@ static bool dafs_unlock_is_moot(const struct dafs_locks *locks, const struct daf
 	       READ_ONCE(sbi->clnt->dead);
 }
 
-/* Does the server know of any lock in a range? */
-static bool dafs_held_is_remote(struct dafs_locks *locks, loff_t start, loff_t end)
-{
-	const struct dafs_held *held;
-	bool remote = false;
-
-	spin_lock(&locks->lock);
-	list_for_each_entry(held, &locks->held, link)
-		remote |= !held->local && held->start <= end && held->end >= start;
-	spin_unlock(&locks->lock);
-	return remote;
-}
-
 /* Has the server been asked for locks in a range that it remembers when the open is gone? */
 static bool dafs_held_is_recorded(struct dafs_locks *locks, loff_t start, loff_t end)
 {
@@ -1041,8 +1028,7 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
 		return err;
 	/* what the server may have locked must be unlocked there; PERSIST locks only it has */
 	if (dafs_locks_are_local(locks) && !range->options &&
-	    !dafs_held_is_remote(locks, range->start, range->end)) {
-		dafs_held_set_local(locks, range->start, range->end, range->type);
+	    dafs_held_set_local(locks, range->start, range->end, range->type)) {
 		dafs_debt_owe(locks);
 		/* it may have been lost, and what was locked by it reclaimed, without this lock */
 		smp_mb();
@@ -1164,13 +1150,9 @@ static void dafs_locks_lower_part(struct dafs_locks *locks, const struct dafs_lo
 
 	if (low->how != DAFS_LOWER_LOCK && low->how != DAFS_LOWER_UNLOCK)
 		return;
-	if (!dafs_held_is_remote(locks, start, end)) {
-		if (low->how == DAFS_LOWER_UNLOCK)
-			dafs_held_clear(locks, start, end);
-		else
-			dafs_held_set_local(locks, start, end, low->type);
+	/* without a type it is unlocked */
+	if (dafs_held_set_local(locks, start, end, low->type))
 		return;
-	}
 	if (low->how == DAFS_LOWER_UNLOCK) {
 		dafs_unlock_bytes(locks, start, end);
 		return;

@@ -36,7 +36,8 @@ enum dafs_held_state {
  * @end: last byte, OFFSET_MAX for the end of the file
  * @type: DAFS_READ_LT or DAFS_WRITE_LT
  * @state: what is known of it
- * @local: locked by a delegation, so that the server need not know of it; SURE
+ * @local: locked by a delegation, so that the server need not know of it, and has not been asked;
+ *	SURE
  * @options: DAFS_HELD_OPTIONS of them that the server was asked for
  */
 struct dafs_held {
@@ -132,7 +133,7 @@ void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range
 		   enum dafs_held_state state);
 void dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end);
 void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_range *range);
-void dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type);
+bool dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type);
 void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);
 

@@ -104,19 +104,24 @@ bool dafs_locks_suspected(const struct inode *inode)
 	return locks && atomic_read(&locks->suspects);
 }
 
-/* The next bytes, at or behind @pos, that the server has locked. */
-static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, struct dafs_held *next)
+/*
+ * The next bytes, at or behind @pos, that are locked; @tell: the server is told of them now, so a
+ * task that unlocks them from now on must tell it, too.
+ */
+static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, bool tell,
+			    struct dafs_held *next)
 {
-	const struct dafs_held *held;
+	struct dafs_held *held;
 	bool found = false;
 
 	spin_lock(&locks->lock);
 	list_for_each_entry(held, &locks->held, link) {
 		found = held->start >= pos && held->state == DAFS_HELD_SURE;
-		if (found) {
-			*next = *held;
-			break;
-		}
+		if (!found)
+			continue;
+		held->local &= !tell;
+		*next = *held;
+		break;
 	}
 	spin_unlock(&locks->lock);
 	return found;
@@ -129,7 +134,7 @@ static void dafs_locks_probe(struct dafs_locks *locks)
 	struct dafs_held held;
 	int err;
 
-	if (!dafs_locks_next(locks, 0, &held))
+	if (!dafs_locks_next(locks, 0, false, &held))
 		return;
 	range = dafs_held_range(&held);
 	err = dafs_lock_bytes(locks, &range);
@@ -242,8 +247,6 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 	struct dafs_lock_args args;
 	int err;
 
-	/* a task that unlocks it from now on tells the server */
-	dafs_held_mark(locks, held->start, held->end, DAFS_HELD_SURE);
 	dafs_lock_args_init(&args, os, &range);
 	args.options |= DAFS_LOCK_RECLAIM;
 	args.state_id = *state_id;
@@ -295,7 +298,7 @@ int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 	if (!locks)
 		return 0;
 	dafs_locks_trust_used(locks);
-	while (!err && dafs_locks_next(locks, pos, &held)) {
+	while (!err && dafs_locks_next(locks, pos, true, &held)) {
 		err = dafs_locks_reclaim_one(locks, conn, os, &held, state_id, status);
 		if (held.end == OFFSET_MAX)
 			break;

@@ -268,7 +268,7 @@ static void dafs_deleg_reclaim_again_test(struct kunit *test)
 }
 
 /* All of the file, as @type */
-static void reclaim_set_lock(struct reclaim *r, struct file *file, int type)
+static int reclaim_lock_as(struct file *file, int type)
 {
 	struct file_lock fl;
 
@@ -278,7 +278,18 @@ static void reclaim_set_lock(struct reclaim *r, struct file *file, int type)
 	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
 	fl.c.flc_type = type;
 	fl.fl_end = OFFSET_MAX;
-	KUNIT_ASSERT_EQ(r->test, 0, vfs_lock_file(file, F_SETLK, &fl, NULL));
+	return vfs_lock_file(file, F_SETLK, &fl, NULL);
+}
+
+static void reclaim_set_lock(struct reclaim *r, struct file *file, int type)
+{
+	KUNIT_ASSERT_EQ(r->test, 0, reclaim_lock_as(file, type));
+}
+
+/* Work of a task */
+static int reclaim_unlock(struct foreign_task *ft)
+{
+	return reclaim_lock_as(ft->file, F_UNLCK);
 }
 
 /* For reading, until it is closed */
@@ -404,6 +415,26 @@ static void dafs_deleg_reclaim_refused_test(struct kunit *test)
 	/* it has lost what it had locked, so others may have written that */
 	reclaim_again(&r, 0, true);
 	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
+}
+
+/* A lock that only the delegation knew of is unlocked while it is reclaimed: at the server, too. */
+static void dafs_deleg_reclaim_unlock_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_open(&r, O_RDWR);
+	struct foreign_task *ft;
+
+	reclaim_set_lock(&r, file, F_WRLCK);
+	KUNIT_EXPECT_EQ(test, 0, r.f->locks);
+	r.f->keeps = DAFS_PROC_LOCK;
+	reclaim_restart(&r);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(r.f));
+	ft = foreign_task(r.f, r.mnt, file, reclaim_unlock);
+	foreign_release(r.f);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->unlocks, 1));
+	__fput_sync(file);
 }
 
 /* The server has restarted twice, and gives back what it has given back before. */
@@ -718,6 +749,7 @@ static struct kunit_case dafs_deleg_reclaim_cases[] = {
 	KUNIT_CASE(dafs_deleg_reclaim_due_test),
 	KUNIT_CASE(dafs_deleg_reclaim_owed_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_leaving_test),
+	KUNIT_CASE(dafs_deleg_reclaim_unlock_test),
 	KUNIT_CASE(dafs_deleg_reclaim_twice_test),
 	KUNIT_CASE(dafs_deleg_reclaim_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_unmount_test),
