@@ -150,20 +150,12 @@ static void dafs_debt_tell(struct dafs_locks *locks)
 			    &sbi->params.dst, locks->inode->i_ino);
 }
 
-/**
- * dafs_debt_breach() - the delegation of a file was lost, and others may have had the file
- * @inode: the file, with a reference
- *
- * Context: any but interrupt.
- */
-void dafs_debt_breach(struct inode *inode)
+/* Others may have had the file. */
+static void dafs_debt_break(struct dafs_locks *locks)
 {
-	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
-	bool unwritten, breached;
+	struct inode *inode = locks->inode;
+	bool unwritten = dafs_debt_unwritten(DAFS_I(inode)), breached;
 
-	if (!locks)
-		return;
-	unwritten = dafs_debt_unwritten(DAFS_I(inode));
 	spin_lock(&locks->lock);
 	breached = locks->debt == DAFS_DEBT_OWED && unwritten;
 	if (breached)
@@ -179,6 +171,34 @@ void dafs_debt_breach(struct inode *inode)
 		return;
 	dafs_locks_lower_later(locks);
 	dafs_inode_put_later(inode);
+}
+
+static bool dafs_debt_is_owed_under(struct dafs_locks *locks,
+				    const struct dafs_client_id *client_id)
+{
+	bool owed;
+
+	spin_lock(&locks->lock);
+	owed = locks->debt == DAFS_DEBT_OWED && dafs_opaque64_equal(&locks->debt_id, client_id);
+	spin_unlock(&locks->lock);
+	return owed;
+}
+
+/**
+ * dafs_debt_breach() - the delegation of a file was lost, and others may have had the file
+ * @inode: the file, with a reference
+ * @client_id: what the server had delegated it under
+ *
+ * What is owed under another client-id is not lost: the server has restarted since.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_breach(struct inode *inode, const struct dafs_client_id *client_id)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (locks && dafs_debt_is_owed_under(locks, client_id))
+		dafs_debt_break(locks);
 }
 
 /**
@@ -288,10 +308,10 @@ int dafs_debt_check(struct inode *inode, const struct dafs_conn *conn,
 		/* then it is not known: what is sent on a connection that has ended gets nowhere */
 		if (dafs_chan_is_open(conn->op) &&
 		    dafs_debt_doubt(locks, &conn->client_id) == DAFS_DEBT_ASK)
-			doubt = DAFS_DEBT_LATE;
+			dafs_debt_break(locks);
 	}
 	if (doubt == DAFS_DEBT_LATE)
-		dafs_debt_breach(inode);
+		dafs_debt_breach(inode, &conn->client_id);
 	if (!dafs_debt_breached(inode))
 		return 0;
 	dafs_debt_tell(locks);
@@ -396,7 +416,7 @@ int dafs_debt_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 	else if (grace)
 		dafs_debt_keep(locks, conn);
 	else
-		dafs_debt_breach(locks->inode);
+		dafs_debt_break(locks);
 put:
 	dafs_inode_put_later(locks->inode);
 	return min(grace, 0);

@@ -34,7 +34,8 @@
  * It tries the first step again if it fails, as long as the server cannot have revoked the
  * delegation: for a lease period after the last sign of life before it was taken away.  What is
  * not locked by then may have been others', and is lost; so is what was written under locks and is
- * not stable, see debt.c.
+ * not stable, see debt.c.  If the server restarts meanwhile, both are reclaimed with the opens of
+ * the file, and that decides.
  *
  * A recall may come before the response of the OPEN.  Such recalls are remembered, and a
  * delegation that was recalled before it was known is returned instead of used.
@@ -254,25 +255,29 @@ static void dafs_deleg_doubt_late(const struct dafs_deleg *deleg)
 		set_bit(DAFS_INO_ZAP, &DAFS_I(deleg->inode)->flags);
 }
 
+/* What was written under locks is not written over what others may have written. */
+static void dafs_deleg_breach_late(const struct dafs_deleg *deleg)
+{
+	if (dafs_deleg_has_run_out(deleg))
+		dafs_debt_breach(deleg->inode, &deleg->client_id);
+}
+
 /* Steps 1 to 3.  Return: 0, or an error to try again. */
 static int dafs_deleg_settle(struct dafs_deleg *deleg)
 {
 	bool leased = dafs_deleg_break_leases(deleg->inode);
 	int err = 0;
 
-	/* before cached data is dropped, which would write it over what others may have written */
-	if (dafs_deleg_has_run_out(deleg))
-		dafs_debt_breach(deleg->inode);
+	/* before cached data is dropped, which would write it */
+	dafs_deleg_breach_late(deleg);
 	/* now and when the data is written: cached data must not be used in between either */
 	dafs_deleg_doubt_late(deleg);
 	/* by one for reading nothing is locked */
 	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
-		err = dafs_locks_push(deleg->inode, deleg->until);
+		err = dafs_locks_push(deleg->inode, &deleg->client_id, deleg->until);
 	if (err)
 		return err;
-	/* before it is written over what others may have written */
-	if (dafs_deleg_has_run_out(deleg))
-		dafs_debt_breach(deleg->inode);
+	dafs_deleg_breach_late(deleg);
 	/* a server that may have revoked it may have given the file to others since */
 	if (deleg->moot && !dafs_deleg_is_late(deleg))
 		dafs_deleg_ops->discard(deleg->inode, deleg->os->cred, deleg->stores);

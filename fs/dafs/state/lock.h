@@ -166,7 +166,7 @@ struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struc
 int dafs_locks_await_reclaim(struct inode *inode, bool nowait);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
-int dafs_locks_push(struct inode *inode, ktime_t until);
+int dafs_locks_push(struct inode *inode, const struct dafs_client_id *client_id, ktime_t until);
 void dafs_locks_lose(struct dafs_open_state *os);
 void dafs_locks_suspect(struct dafs_open_state *os);
 

@@ -17,6 +17,7 @@ int dafs_open_state_step(struct dafs_open_state *os,
 
 /* users.c */
 void dafs_open_state_publish(struct dafs_inode *di, struct dafs_open_state *os);
+bool dafs_open_state_is_of(struct dafs_open_state *os, const struct dafs_client_id *client_id);
 struct dafs_open_state *dafs_open_state_join(struct dafs_inode *di, u32 access,
 					     const struct cred *cred, bool alike);
 void dafs_open_state_close(struct dafs_open_state *os, bool wait,

@@ -271,17 +271,6 @@ int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_
 	return err;
 }
 
-static bool dafs_open_state_is_of(struct dafs_open_state *os,
-				  const struct dafs_client_id *client_id)
-{
-	bool is;
-
-	spin_lock(&os->lock);
-	is = dafs_opaque64_equal(&os->client_id, client_id);
-	spin_unlock(&os->lock);
-	return is;
-}
-
 /* Has no program the file open by it, but a delegation keeps it? */
 static bool dafs_open_state_is_idle(const struct dafs_open_state *os)
 {

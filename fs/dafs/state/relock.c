@@ -334,19 +334,30 @@ static void dafs_locks_lose_range(struct dafs_locks *locks, const struct dafs_lo
 }
 
 /*
+ * May the server have given the file to others before it has locked bytes?  Not if it has restarted
+ * since: what was locked then has been reclaimed with the open, or is LOST.
+ */
+static bool dafs_locks_push_is_late(const struct dafs_locks *locks,
+				    const struct dafs_client_id *client_id, ktime_t until)
+{
+	return ktime_after(ktime_get_coarse_boottime(), until) &&
+	       dafs_open_state_is_of(locks->os, client_id);
+}
+
+/*
  * A program has locked it, so what cannot be locked is told by I/O.
  *
  * Return: 0, or -EAGAIN to try again.
  */
 static int dafs_locks_push_range(struct dafs_locks *locks, const struct dafs_lock_range *range,
-				 ktime_t until)
+				 const struct dafs_client_id *client_id, ktime_t until)
 {
 	bool late;
 	int err;
 
 	/* the server may have locked it although there was no response */
 	err = dafs_lock_bytes(locks, range);
-	late = ktime_after(ktime_get_coarse_boottime(), until);
+	late = dafs_locks_push_is_late(locks, client_id, until);
 	if (!err && !late)
 		return 0;
 	if (err && err != -EAGAIN && !READ_ONCE(locks->os->lost) && !late)
@@ -359,13 +370,14 @@ static int dafs_locks_push_range(struct dafs_locks *locks, const struct dafs_loc
 /**
  * dafs_locks_push() - have the server lock what is locked by a delegation alone
  * @inode: the file, whose delegation is not used any more
+ * @client_id: what the server had given that under
  * @until: by when the server has not given it to others, in the time of
  *	ktime_get_coarse_boottime(); what cannot be locked by then is lost
  *
  * Context: may sleep; a work queue.
  * Return: 0, or -EAGAIN if that has to be tried again.
  */
-int dafs_locks_push(struct inode *inode, ktime_t until)
+int dafs_locks_push(struct inode *inode, const struct dafs_client_id *client_id, ktime_t until)
 {
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 	struct dafs_lock_range range;
@@ -375,7 +387,7 @@ int dafs_locks_push(struct inode *inode, ktime_t until)
 	if (!locks || dafs_locks_enter(locks))
 		return 0;
 	while (!err && dafs_locks_next_local(locks, &range))
-		err = dafs_locks_push_range(locks, &range, until);
+		err = dafs_locks_push_range(locks, &range, client_id, until);
 	dafs_locks_leave(locks);
 	return err;
 }

@@ -46,6 +46,24 @@ bool dafs_open_state_is(struct dafs_open_state *os, const struct dafs_state_id *
 }
 
 /**
+ * dafs_open_state_is_of() - does an open belong to a client-id?
+ * @os: the open
+ * @client_id: the client-id
+ *
+ * Context: any but interrupt.
+ * Return: true if it has been opened, or reclaimed at last, under this one.
+ */
+bool dafs_open_state_is_of(struct dafs_open_state *os, const struct dafs_client_id *client_id)
+{
+	bool is;
+
+	spin_lock(&os->lock);
+	is = dafs_opaque64_equal(&os->client_id, client_id);
+	spin_unlock(&os->lock);
+	return is;
+}
+
+/**
  * dafs_open_state_is_behind() - does an open belong to a client-id that is over?
  * @os: the open
  * @conn: a connection to the server

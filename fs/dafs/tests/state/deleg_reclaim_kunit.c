@@ -21,6 +21,9 @@
 /* Seconds: longer than any lease */
 #define RECLAIM_LONG	7200
 
+/* Seconds: a lease that is to run out, but not by accident */
+#define RECLAIM_SHORT	3
+
 /**
  * struct reclaim - a mount
  * @test: the test
@@ -417,6 +420,54 @@ static void dafs_deleg_reclaim_refused_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
 }
 
+static void reclaim_renew(void *clnt)
+{
+	enable_delayed_work(&((struct dafs_client *)clnt)->keep);
+}
+
+/* The lease runs out in some seconds, and is not renewed during the test. */
+static void reclaim_shorten(struct reclaim *r, unsigned int seconds)
+{
+	ktime_t now = ktime_get_coarse_boottime();
+
+	disable_delayed_work_sync(&r->clnt->keep);
+	KUNIT_ASSERT_EQ(r->test, 0, kunit_add_action_or_reset(r->test, reclaim_renew, r->clnt));
+	WRITE_ONCE(r->clnt->renewed, ktime_sub(now, ktime_set(r->clnt->lease - seconds, 0)));
+}
+
+static void reclaim_run_out(struct reclaim *r)
+{
+	while (dafs_client_has_lease(r->clnt))
+		msleep(100);
+}
+
+/*
+ * The server restarts while it is told of a lock before the delegation is returned, and is away
+ * until it could have revoked that: the lock is reclaimed, and what was written under it, too.
+ */
+static void dafs_deleg_reclaim_push_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_writer(&r);
+
+	reclaim_set_lock(&r, file, F_WRLCK);
+	r.f->refuses = DAFS_PROC_LOCKT;
+	r.f->refusal = DAFSERR_GRACE;
+	r.f->keeps = DAFS_PROC_LOCK;
+	reclaim_shorten(&r, RECLAIM_SHORT);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, reclaim_recall(&r));
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(r.f));
+	r.f->srv->refuse = true;
+	reclaim_restart(&r);
+	reclaim_run_out(&r);
+	r.f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->returns, 1));
+	reclaim_expect(&r, file, "0123456789", 10);
+	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	__fput_sync(file);
+}
+
 /* A lock that only the delegation knew of is unlocked while it is reclaimed: at the server, too. */
 static void dafs_deleg_reclaim_unlock_test(struct kunit *test)
 {
@@ -749,6 +800,7 @@ static struct kunit_case dafs_deleg_reclaim_cases[] = {
 	KUNIT_CASE(dafs_deleg_reclaim_due_test),
 	KUNIT_CASE(dafs_deleg_reclaim_owed_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_leaving_test),
+	KUNIT_CASE(dafs_deleg_reclaim_push_test),
 	KUNIT_CASE(dafs_deleg_reclaim_unlock_test),
 	KUNIT_CASE(dafs_deleg_reclaim_twice_test),
 	KUNIT_CASE(dafs_deleg_reclaim_late_test),
