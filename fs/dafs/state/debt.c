@@ -13,6 +13,8 @@
  *	BREACHED	the delegation was lost.  Write-back fails with EIO, which fsync(2) and
  *			close(2) report, until what is cached has been dropped.
  *
+ * Locks that only the delegation knew of are lost with it, so that I/O past the cache fails, too.
+ *
  * If the server knows the client by another client-id, it has restarted, or the lease has run out.
  * In the first case nobody else has had the file: that is so in a grace period.  It is asked when
  * an open of the file is reclaimed, and write-back waits until then, whatever it is sent by.  What
@@ -197,8 +199,11 @@ void dafs_debt_breach(struct inode *inode, const struct dafs_client_id *client_i
 {
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 
-	if (locks && dafs_debt_is_owed_under(locks, client_id))
-		dafs_debt_break(locks);
+	if (!locks || !dafs_debt_is_owed_under(locks, client_id))
+		return;
+	/* first: nothing is owed for a lock that seems to be held */
+	dafs_locks_lose_local(locks);
+	dafs_debt_break(locks);
 }
 
 /**
@@ -262,6 +267,20 @@ static enum dafs_debt_doubt dafs_debt_doubt(struct dafs_locks *locks,
 	}
 	spin_unlock(&locks->lock);
 	return doubt;
+}
+
+/**
+ * dafs_debt_expire() - a program may rely on locks of a file
+ * @locks: the locks
+ * @conn: the connection that what relies on them is to be sent on
+ *
+ * Context: any but interrupt.
+ */
+void dafs_debt_expire(struct dafs_locks *locks, const struct dafs_conn *conn)
+{
+	if (READ_ONCE(locks->debt) == DAFS_DEBT_OWED &&
+	    dafs_debt_doubt(locks, &conn->client_id) == DAFS_DEBT_LATE)
+		dafs_debt_breach(locks->inode, &conn->client_id);
 }
 
 /* An open by which it will be known, with a reference; or NULL */

@@ -16,6 +16,7 @@ void dafs_debt_owe(struct dafs_locks *locks);
 void dafs_debt_pay(struct inode *inode);
 void dafs_debt_paid(struct inode *inode);
 void dafs_debt_lasts(struct inode *inode, ktime_t until);
+void dafs_debt_expire(struct dafs_locks *locks, const struct dafs_conn *conn);
 void dafs_debt_breach(struct inode *inode, const struct dafs_client_id *client_id);
 bool dafs_debt_breached(const struct inode *inode);
 void dafs_debt_dropped(struct inode *inode);

@@ -265,6 +265,31 @@ bool dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32
 	return local;
 }
 
+/**
+ * dafs_held_lose_local() - what was locked by a delegation alone is lost
+ * @locks: locks of the file
+ *
+ * Context: any but interrupt.
+ * Return: true if there was any.
+ */
+bool dafs_held_lose_local(struct dafs_locks *locks)
+{
+	struct dafs_held *held;
+	bool any = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		if (!held->local)
+			continue;
+		held->local = false;
+		held->state = DAFS_HELD_LOST;
+		any = true;
+	}
+	dafs_held_count(locks);
+	spin_unlock(&locks->lock);
+	return any;
+}
+
 /* Of the bytes from @start on that are locked alike.  Return: the last one. */
 static loff_t dafs_held_doubt_part(struct dafs_locks *locks, const struct dafs_lock_range *range,
 				   loff_t start)

@@ -65,7 +65,7 @@ struct dafs_held {
  * @lock: guards @held, @lost, @waiting and the debt
  * @held: struct dafs_held
  * @waiting: struct dafs_lock_waiter of @waiters
- * @lost: some of @held are lost
+ * @lost: some of @held are lost; I/O that relies on them looks here without @lock
  * @debt: what was written under locks that only a delegation knew of, see debt.c
  * @debt_id: the client-id that the server had delegated the file under, or gave it back under
  * @debt_lapses: dafs_client_lapses() then
@@ -134,6 +134,7 @@ void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range
 void dafs_held_clear(struct dafs_locks *locks, loff_t start, loff_t end);
 void dafs_held_doubt(struct dafs_locks *locks, const struct dafs_lock_range *range);
 bool dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32 type);
+bool dafs_held_lose_local(struct dafs_locks *locks);
 void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);
 
@@ -168,6 +169,7 @@ int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
 int dafs_locks_push(struct inode *inode, const struct dafs_client_id *client_id, ktime_t until);
 void dafs_locks_lose(struct dafs_open_state *os);
+void dafs_locks_lose_local(struct dafs_locks *locks);
 void dafs_locks_suspect(struct dafs_open_state *os);
 
 #endif /* _FS_DAFS_STATE_LOCK_H */

@@ -39,6 +39,7 @@ static struct dafs_open_state *dafs_locks_open_held(struct dafs_locks *locks)
  *	dafs_open_state_recover()
  *
  * The program that relies on a lock may use another open, which the server knows again, or none.
+ * Locks by a delegation that the server may have revoked are lost from now on.
  *
  * Context: any but interrupt.
  * Return: that open, with a reference; or NULL if nothing is locked, all locks are reclaimed or
@@ -50,6 +51,8 @@ struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struc
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 	struct dafs_open_state *os = locks ? dafs_locks_open_held(locks) : NULL;
 
+	if (os)
+		dafs_debt_expire(locks, conn);
 	if (!os || dafs_open_state_is_behind(os, conn, state_id))
 		return os;
 	dafs_open_state_put(os, false);
@@ -406,6 +409,20 @@ void dafs_locks_lose(struct dafs_open_state *os)
 		return;
 	dafs_held_mark(locks, 0, OFFSET_MAX, DAFS_HELD_LOST);
 	dafs_inode_put_later(locks->inode);
+}
+
+/**
+ * dafs_locks_lose_local() - a delegation was lost, and what was locked by it alone
+ * @locks: locks of the file
+ *
+ * Context: any but interrupt.
+ */
+void dafs_locks_lose_local(struct dafs_locks *locks)
+{
+	bool told = READ_ONCE(locks->lost);
+
+	if (dafs_held_lose_local(locks) && !told)
+		dafs_locks_told_lost(locks, "their delegation has ended");
 }
 
 /**

@@ -8,6 +8,9 @@
 #include <linux/dafs/stats.h>
 #include "../lib/foreign.h"
 
+/* Seconds: longer than any lease */
+#define DELEG_LONG	7200
+
 /* A server that delegates, and the channel by which it calls the client */
 struct deleg_server {
 	struct foreign *f;
@@ -390,6 +393,37 @@ static int deleg_lock(struct foreign_task *ft)
 }
 
 /*
+ * The lease has run out, and the server does not say whether it still grants a lock that only the
+ * delegation knew of: a direct write does not rely on it.
+ */
+static void dafs_foreign_deleg_lapse_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct foreign_task *ft;
+	struct dafs_client *clnt;
+	struct file *file;
+	loff_t pos = 0;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	clnt = DAFS_SB(ds.mnt->mnt_sb)->clnt;
+	file = foreign_file(test, ds.mnt, "file", O_RDWR | O_DIRECT);
+	ft = foreign_task(ds.f, ds.mnt, file, deleg_lock);
+	KUNIT_ASSERT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	KUNIT_EXPECT_EQ(test, 0, ds.f->locks);
+	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, "0123456789", 10, &pos));
+	KUNIT_EXPECT_MEMEQ(test, ds.f->data, "0123456789", 10);
+	ds.f->refusal = DAFSERR_DELAY;
+	WRITE_ONCE(ds.f->refuses, DAFS_PROC_LOCK);
+	WRITE_ONCE(clnt->renewed, ktime_sub(clnt->renewed, ktime_set(DELEG_LONG, 0)));
+	pos = 0;
+	KUNIT_EXPECT_EQ(test, -EIO, kernel_write(file, "abcdefghij", 10, &pos));
+	KUNIT_EXPECT_MEMEQ(test, ds.f->data, "0123456789", 10);
+	WRITE_ONCE(ds.f->refuses, 0);
+	__fput_sync(file);
+}
+
+/*
  * A lock that its open does not allow: the server does not say whether it is in its grace period,
  * or does not open the file for more, until the delegation is returned, which waits for nothing.
  */
@@ -437,6 +471,7 @@ static struct kunit_case dafs_foreign_deleg_cases[] = {
 	KUNIT_CASE(dafs_foreign_deleg_killed_test),
 	KUNIT_CASE(dafs_foreign_deleg_unmount_test),
 	KUNIT_CASE(dafs_foreign_deleg_late_test),
+	KUNIT_CASE(dafs_foreign_deleg_lapse_test),
 	KUNIT_CASE(dafs_foreign_deleg_lock_test),
 	{}
 };
