@@ -46,7 +46,8 @@
  * the file, so the attributes are read before anything relies on the delegation again: if they
  * are as before, so is what is cached.  What the server gives back to be recalled, or what
  * cannot be compared, is returned like others; without what it does not give back, the file is as
- * one that never was delegated.
+ * one that never was delegated.  So it is if what comes after that OPEN fails, and the delegation is
+ * not claimed once more: then it is returned.
  *
  * If the lease has run out nothing is relied on any more that was delegated before
  * (dafs_client.lapses), and all of it is returned; but a server that gives it back after a restart
@@ -535,17 +536,17 @@ static struct dafs_deleg *dafs_deleg_excess(struct dafs_sb_info *sbi)
 	return NULL;
 }
 
-static struct dafs_deleg *dafs_deleg_alloc(struct dafs_open_state *os)
+static struct dafs_deleg *dafs_deleg_alloc(struct dafs_open_state *os,
+					   const struct dafs_delegation *what)
 {
 	struct dafs_deleg *deleg = kzalloc(sizeof(*deleg), GFP_NOFS | __GFP_NOFAIL);
 
 	INIT_HLIST_NODE(&deleg->node);
 	INIT_LIST_HEAD(&deleg->link);
 	deleg->sbi = os->sbi;
-	deleg->what = os->granted;
+	deleg->what = *what;
 	deleg->fh = os->fh;
 	deleg->client_id = os->client_id;
-	os->granted = (struct dafs_delegation){};
 	return deleg;
 }
 
@@ -595,7 +596,8 @@ void dafs_deleg_take(struct dafs_open_state *os, struct dafs_asked asked)
 
 	if (!os->granted.type)
 		return;
-	deleg = dafs_deleg_alloc(os);
+	deleg = dafs_deleg_alloc(os, &os->granted);
+	os->granted = (struct dafs_delegation){};
 	/* what others may have changed before is not to be trusted from now on */
 	if (asked.clock != DAFS_ASKED_NEVER)
 		dafs_attr_guessed(&os->di->netfs.inode);
@@ -605,6 +607,24 @@ void dafs_deleg_take(struct dafs_open_state *os, struct dafs_asked asked)
 	}
 	if (excess)
 		dafs_deleg_return(excess);
+}
+
+/**
+ * dafs_deleg_return_left() - return what has come with a reclaim that has failed
+ * @os: the open, whose reclaim is the caller's
+ *
+ * Context: may sleep; what is to be done is done in the background.
+ */
+void dafs_deleg_return_left(struct dafs_open_state *os)
+{
+	struct dafs_deleg *deleg;
+
+	if (!os->left_deleg.type)
+		return;
+	deleg = dafs_deleg_alloc(os, &os->left_deleg);
+	os->left_deleg = (struct dafs_delegation){};
+	dafs_async_begin(os->sbi);
+	dafs_deleg_return(deleg);
 }
 
 /**

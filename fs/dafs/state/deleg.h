@@ -28,6 +28,7 @@ dafs_status_t dafs_deleg_recall(const struct dafs_client_id *client_id,
 				const struct dafs_bc_recall_args *args);
 dafs_status_t dafs_deleg_getattr(const struct dafs_client_id *client_id,
 				 const struct dafs_getattr_args *args, struct dafs_fattr *attr);
+void dafs_deleg_return_left(struct dafs_open_state *os);
 void dafs_deleg_used(struct dafs_inode *di);
 void dafs_deleg_give_up(struct inode *inode);
 bool dafs_deleg_give_back(struct inode *inode);

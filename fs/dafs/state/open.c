@@ -83,6 +83,26 @@ static bool dafs_open_state_narrow(struct dafs_open_state *os)
 	return more;
 }
 
+/*
+ * The server has opened it anew: until the rest is reclaimed, too, this is what would be left there
+ * if that failed.  It has given the delegation of an attempt before once more, or another one.
+ */
+static void dafs_open_state_leave_there(struct dafs_open_state *os,
+					const struct dafs_opened *opened)
+{
+	if (!dafs_opaque64_equal(&os->left_deleg.state_id, &opened->delegation.state_id))
+		dafs_deleg_return_left(os);
+	os->left = true;
+	os->left_id = opened->state_id;
+	os->left_deleg = opened->delegation;
+}
+
+static void dafs_open_state_nothing_left(struct dafs_open_state *os)
+{
+	os->left = false;
+	os->left_deleg = (struct dafs_delegation){};
+}
+
 /**
  * dafs_open_state_reopen() - OPEN of what the server does not know any more
  * @os: the open
@@ -117,8 +137,7 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	*status = opened.status;
 	if (err)
 		return err;
-	os->left = true;
-	os->left_id = opened.state_id;
+	dafs_open_state_leave_there(os, &opened);
 	err = dafs_reserve_reclaimed(os, conn, &how, &opened, status);
 	if (!err)
 		err = dafs_locks_reclaim(os, conn, &opened.state_id, status);
@@ -128,15 +147,9 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 		err = dafs_debt_reclaimed(os, conn, &how, status) ?:
 		      dafs_deleg_verify(os, conn, &opened, &asked);
 	}
-	if (err) {
-		/* the open is lost, but not what came with it */
-		if (dafs_status_refuses(*status)) {
-			os->granted = opened.delegation;
-			dafs_deleg_take(os, dafs_asked_never());
-		}
+	if (err)
 		return err;
-	}
-	os->left = false;
+	dafs_open_state_nothing_left(os);
 	dafs_open_state_opened(os, &opened);
 	dafs_deleg_reclaimed(os, asked, since);
 	dafs_debt_collect(os);

@@ -81,6 +81,9 @@ static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 	struct dafs_reclaim *reclaim, *next;
 	bool closing, left;
 
+	/* it is not claimed once more */
+	if (!dafs_deleg_former(os))
+		dafs_deleg_return_left(os);
 	spin_lock(&os->lock);
 	left = dafs_open_state_leaves(os);
 	os->reclaiming = left;
@@ -322,13 +325,19 @@ static bool dafs_open_state_claim(struct dafs_open_state *os)
 static bool dafs_opens_recover_one(struct dafs_open_state *os, struct dafs_conn *conn)
 {
 	dafs_status_t status;
+	bool later;
+	int err;
 
 	if (!dafs_open_state_claim(os))
 		return false;
-	dafs_open_state_reclaim(os, conn, false, &status);
+	err = dafs_open_state_reclaim(os, conn, false, &status);
+	later = dafs_status_action(status) == DAFS_ACT_LATER;
+	/* what is reclaimed when it is used is so without what had been delegated */
+	if (err && !later && dafs_chan_is_open(conn->op))
+		dafs_deleg_not_reclaimed(os);
 	/* I/O that waits is sent again, and reclaims the open if the server refuses it */
 	dafs_open_state_reclaimed(os, 0);
-	return dafs_status_action(status) == DAFS_ACT_LATER;
+	return later;
 }
 
 /* Are there opens that the server may yet give back, or files that others must not have yet? */

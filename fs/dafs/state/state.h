@@ -62,9 +62,10 @@ struct dafs_reserved {
  * @reclaims: struct dafs_reclaim that wait for the end of the reclaim
  * @closing: no users are left: no new reclaim starts, and @work closes it after a
  *	reclaim in progress
- * @left: the last reclaim has failed, but the server has the open under @left_id; both belong to
- *	who reclaims
+ * @left: the last reclaim has failed, but the server has the open under @left_id; these three
+ *	belong to who reclaims
  * @left_id: a state-id that no user knows
+ * @left_deleg: the delegation that has come with it, if it is not returned
  * @work: does one step of a reclaim, or of a CLOSE that the last user may not wait for;
  *	holds a reference of @kref and of the mount until the last step
  * @park: parks it while there is no connection
@@ -108,6 +109,7 @@ struct dafs_open_state {
 	bool closing;
 	bool left;
 	struct dafs_state_id left_id;
+	struct dafs_delegation left_deleg;
 	struct delayed_work work;
 	struct dafs_park park;
 	unsigned int delay_ms;

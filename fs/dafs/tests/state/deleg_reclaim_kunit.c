@@ -420,6 +420,28 @@ static void dafs_deleg_reclaim_refused_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
 }
 
+/*
+ * It is given back, but then a lock is not, for no reason that lasts.  The client does without the
+ * delegation, and returns it; the rest is reclaimed when the file is used.
+ */
+static void dafs_deleg_reclaim_left_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_open(&r, O_RDWR);
+
+	reclaim_set_lock(&r, file, F_WRLCK);
+	r.f->refuses = DAFS_PROC_LOCK;
+	r.f->refusal = DAFSERR_IO;
+	reclaim_restart(&r);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&r.f->returns, 1));
+	WRITE_ONCE(r.f->refuses, 0);
+	reclaim_expect(&r, file, r.f->data, 10);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, r.f->claimed);
+	KUNIT_EXPECT_EQ(test, 1, r.f->returns);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(r.f));
+}
+
 static void reclaim_renew(void *clnt)
 {
 	enable_delayed_work(&((struct dafs_client *)clnt)->keep);
@@ -800,6 +822,7 @@ static struct kunit_case dafs_deleg_reclaim_cases[] = {
 	KUNIT_CASE(dafs_deleg_reclaim_due_test),
 	KUNIT_CASE(dafs_deleg_reclaim_owed_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_leaving_test),
+	KUNIT_CASE(dafs_deleg_reclaim_left_test),
 	KUNIT_CASE(dafs_deleg_reclaim_push_test),
 	KUNIT_CASE(dafs_deleg_reclaim_unlock_test),
 	KUNIT_CASE(dafs_deleg_reclaim_twice_test),
