@@ -70,6 +70,7 @@ TESTED(dafs_client_create);
 TESTED(dafs_client_del_recoverer);
 TESTED(dafs_client_get);
 TESTED(dafs_client_has_lease);
+TESTED(dafs_client_lease_end);
 TESTED(dafs_client_put);
 TESTED(dafs_client_set_lease);
 TESTED(dafs_client_shutdown);

@@ -73,7 +73,7 @@ struct dafs_client_params {
  * @last_null: jiffies when the last NULL was sent to renew it
  * @hurry: one is due now
  * @keeping: @keep is initialized
- * @renewed: when the last NULL was sent that has been answered, in the time of
+ * @renewed: when the last NULL or reclaim was sent that has been answered, in the time of
  *	ktime_get_coarse_boottime()
  * @lapses: how often the lease has run out since; what was delegated before is not relied on
  * @keep: renews the lease, returns credits, see lease.c
@@ -209,6 +209,7 @@ void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
 ktime_t dafs_client_lease_from(const struct dafs_client *clnt, ktime_t at);
 ktime_t dafs_client_lease_end(const struct dafs_client *clnt);
 unsigned int dafs_client_lapses(const struct dafs_client *clnt);
+void dafs_client_reclaimed(struct dafs_client *clnt, ktime_t at);
 bool dafs_client_has_not_lapsed(struct dafs_client *clnt, unsigned int lapses);
 bool dafs_client_has_lease(const struct dafs_client *clnt);
 bool dafs_client_busy(struct dafs_client *clnt);

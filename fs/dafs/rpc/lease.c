@@ -112,6 +112,24 @@ static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
 		dafs_back_lapsed(clnt);
 }
 
+/**
+ * dafs_client_reclaimed() - a server has given something back after a restart
+ * @clnt: the client
+ * @at: when it was asked for that, in the time of ktime_get_coarse_boottime()
+ *
+ * That has renewed the lease.  One that had run out before begins anew with the next NULL: what is
+ * given back until then belongs to that one, see dafs_client_lapses().
+ *
+ * Context: any but interrupt; before anything relies on what was given back.
+ */
+void dafs_client_reclaimed(struct dafs_client *clnt, ktime_t at)
+{
+	spin_lock(&clnt->lock);
+	if (dafs_client_has_lease(clnt) && ktime_after(at, clnt->renewed))
+		WRITE_ONCE(clnt->renewed, at);
+	spin_unlock(&clnt->lock);
+}
+
 /*
  * A NULL if the lease has to be renewed, and as many as give the server its buffers
  * back: a number that the server chose, so not all at one go.

@@ -246,6 +246,7 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 				  const struct dafs_state_id *state_id, dafs_status_t *status)
 {
 	const struct dafs_lock_range range = dafs_held_range(held);
+	ktime_t since = ktime_get_coarse_boottime();
 	struct dafs_op op = { .cred = os->cred };
 	struct dafs_lock_args args;
 	int err;
@@ -256,6 +257,8 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 	err = dafs_lock(os->sbi->clnt, conn, &op, &args);
 	dafs_op_end(&op);
 	*status = op.status;
+	if (!err)
+		dafs_client_reclaimed(os->sbi->clnt, since);
 	if (!err || !dafs_status_refuses(op.status))
 		return err;
 	if (!READ_ONCE(locks->lost))

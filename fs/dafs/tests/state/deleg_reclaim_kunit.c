@@ -464,6 +464,28 @@ static void reclaim_run_out(struct reclaim *r)
 }
 
 /*
+ * The lease would have run out just when everything is reclaimed, and is renewed by that: neither
+ * the delegation nor what is owed for it is lost.
+ */
+static void dafs_deleg_reclaim_renew_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_debtor(&r);
+	ktime_t end;
+
+	reclaim_shorten(&r, RECLAIM_SHORT);
+	end = dafs_client_lease_end(r.clnt);
+	reclaim_restart(&r);
+	reclaim_wait(&r);
+	while (!ktime_after(ktime_get_coarse_boottime(), end))
+		msleep(100);
+	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
+	__fput_sync(file);
+}
+
+/*
  * The server restarts while it is told of a lock before the delegation is returned, and is away
  * until it could have revoked that: the lock is reclaimed, and what was written under it, too.
  */
@@ -823,6 +845,7 @@ static struct kunit_case dafs_deleg_reclaim_cases[] = {
 	KUNIT_CASE(dafs_deleg_reclaim_owed_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_leaving_test),
 	KUNIT_CASE(dafs_deleg_reclaim_left_test),
+	KUNIT_CASE(dafs_deleg_reclaim_renew_test),
 	KUNIT_CASE(dafs_deleg_reclaim_push_test),
 	KUNIT_CASE(dafs_deleg_reclaim_unlock_test),
 	KUNIT_CASE(dafs_deleg_reclaim_twice_test),
