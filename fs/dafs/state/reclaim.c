@@ -18,6 +18,9 @@
 #include "open_impl.h"
 #include "reserve.h"
 
+/* How often it is looked whether all is written that is owed */
+#define DAFS_DEBTS_PAUSE	(HZ / 4)
+
 /* How long a soft mount waits for a server that forgets what it gives, in ms. */
 #define DAFS_OPEN_SOFT_MS	400
 
@@ -355,6 +358,34 @@ static bool dafs_opens_left(struct dafs_sb_info *sbi, const struct dafs_conn *co
 	return left;
 }
 
+/* Are there files that others must not have before data is written? */
+static bool dafs_opens_owe(struct dafs_sb_info *sbi)
+{
+	struct dafs_open_state *os;
+	bool owe = false;
+
+	spin_lock(&sbi->opens_lock);
+	list_for_each_entry(os, &sbi->opens, all_link)
+		owe |= dafs_debt_is_due(os);
+	spin_unlock(&sbi->opens_lock);
+	return owe;
+}
+
+/*
+ * What is owed is written as soon as the session is there, which is not waited with; but DELEGPURGE
+ * is, and it is of no use any more when the grace period of the server has reached its end.
+ */
+static void dafs_opens_await_debts(struct dafs_sb_info *sbi, const struct dafs_conn *conn)
+{
+	unsigned long end = jiffies + 2UL * HZ * READ_ONCE(sbi->clnt->lease);
+
+	while (dafs_opens_owe(sbi) && dafs_chan_is_open(conn->op) && !READ_ONCE(sbi->leaving) &&
+	       time_before(jiffies, end)) {
+		dafs_recover_slowly(&sbi->recoverer);
+		schedule_timeout_uninterruptible(DAFS_DEBTS_PAUSE);
+	}
+}
+
 /* @idle: those too that no program uses */
 static int dafs_opens_recover_all(struct dafs_sb_info *sbi, struct dafs_conn *conn, bool idle)
 {
@@ -389,7 +420,8 @@ static int dafs_opens_recover_all(struct dafs_sb_info *sbi, struct dafs_conn *co
  * system, which the rest of the client need not wait for.
  *
  * With an open come its locks and its delegation; opens that only a delegation keeps come last,
- * for the server does not wait for ever.
+ * for the server does not wait for ever.  This ends when all is written that others must not have a
+ * file without.
  *
  * Context: may sleep; a work queue.
  * Return: 0, or -ENOTCONN if the connection was lost meanwhile.
@@ -403,6 +435,7 @@ int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 	if (err)
 		return err;
 	dafs_delegs_abandon(sbi);
+	dafs_opens_await_debts(sbi, conn);
 	sbi->recoverer.complete = !dafs_opens_left(sbi, conn);
-	return 0;
+	return dafs_chan_is_open(conn->op) ? 0 : -ENOTCONN;
 }

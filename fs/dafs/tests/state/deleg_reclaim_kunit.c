@@ -346,17 +346,21 @@ static void dafs_deleg_reclaim_due_test(struct kunit *test)
 	u64 purges = reclaim_calls(&r, DAFS_PROC_DELEGPURGE);
 
 	r.f->delegates = DAFS_OPEN_DELEGATE_NONE;
+	r.f->keeps = DAFS_PROC_WRITE_INLINE;
 	reclaim_restart(&r);
 	reclaim_wait(&r);
-	flush_work(&DAFS_SB(r.mnt->mnt_sb)->recoverer.work);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(r.f));
 	KUNIT_EXPECT_EQ(test, purges, reclaim_calls(&r, DAFS_PROC_DELEGPURGE));
-	KUNIT_EXPECT_EQ(test, 0, vfs_fsync(file, 0));
+	foreign_release(r.f);
+	/* then it does */
+	flush_work(&DAFS_SB(r.mnt->mnt_sb)->recoverer.work);
 	KUNIT_EXPECT_MEMEQ(test, r.f->data, "0123456789", 10);
+	KUNIT_EXPECT_EQ(test, purges + 1, reclaim_calls(&r, DAFS_PROC_DELEGPURGE));
 	/* the next time it has nothing to write */
 	reclaim_restart(&r);
 	reclaim_wait(&r);
 	flush_work(&DAFS_SB(r.mnt->mnt_sb)->recoverer.work);
-	KUNIT_EXPECT_EQ(test, purges + 1, reclaim_calls(&r, DAFS_PROC_DELEGPURGE));
+	KUNIT_EXPECT_EQ(test, purges + 2, reclaim_calls(&r, DAFS_PROC_DELEGPURGE));
 	__fput_sync(file);
 }
 
