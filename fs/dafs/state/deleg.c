@@ -46,8 +46,8 @@
  * the file, so the attributes are read before anything relies on the delegation again: if they
  * are as before, so is what is cached.  What the server gives back to be recalled, or what
  * cannot be compared, is returned like others; without what it does not give back, the file is as
- * one that never was delegated.  So it is if what comes after that OPEN fails, and the delegation is
- * not claimed once more: then it is returned.
+ * one that never was delegated.  So it is if what comes after that OPEN fails, and the delegation
+ * is not claimed once more: then it is returned.
  *
  * If the lease has run out nothing is relied on any more that was delegated before
  * (dafs_client.lapses), and all of it is returned; but a server that gives it back after a restart
@@ -546,8 +546,37 @@ static struct dafs_deleg *dafs_deleg_alloc(struct dafs_open_state *os,
 	deleg->sbi = os->sbi;
 	deleg->what = *what;
 	deleg->fh = os->fh;
-	deleg->client_id = os->client_id;
 	return deleg;
+}
+
+/*
+ * What came with an open, for the caller to use or to return.  Another task may be reclaiming the
+ * open already, so the client-id that belongs to it is told with it.
+ */
+static struct dafs_delegation dafs_open_state_granted(struct dafs_open_state *os,
+						      struct dafs_client_id *client_id)
+{
+	struct dafs_delegation granted;
+
+	spin_lock(&os->lock);
+	granted = os->granted;
+	os->granted = (struct dafs_delegation){};
+	*client_id = os->client_id;
+	spin_unlock(&os->lock);
+	return granted;
+}
+
+/* Returns what the client has no use for. */
+static void dafs_deleg_decline(struct dafs_open_state *os, struct dafs_delegation *what)
+{
+	struct dafs_deleg *deleg;
+
+	if (!what->type)
+		return;
+	deleg = dafs_deleg_alloc(os, what);
+	*what = (struct dafs_delegation){};
+	dafs_async_begin(os->sbi);
+	dafs_deleg_return(deleg);
 }
 
 /* The server may have forgotten it already, or the mount may be ending. */
@@ -593,11 +622,13 @@ static bool dafs_deleg_enlist(struct dafs_deleg *deleg, struct dafs_open_state *
 void dafs_deleg_take(struct dafs_open_state *os, struct dafs_asked asked)
 {
 	struct dafs_deleg *deleg, *excess = NULL;
+	struct dafs_client_id client_id;
+	struct dafs_delegation granted = dafs_open_state_granted(os, &client_id);
 
-	if (!os->granted.type)
+	if (!granted.type)
 		return;
-	deleg = dafs_deleg_alloc(os, &os->granted);
-	os->granted = (struct dafs_delegation){};
+	deleg = dafs_deleg_alloc(os, &granted);
+	deleg->client_id = client_id;
 	/* what others may have changed before is not to be trusted from now on */
 	if (asked.clock != DAFS_ASKED_NEVER)
 		dafs_attr_guessed(&os->di->netfs.inode);
@@ -617,14 +648,7 @@ void dafs_deleg_take(struct dafs_open_state *os, struct dafs_asked asked)
  */
 void dafs_deleg_return_left(struct dafs_open_state *os)
 {
-	struct dafs_deleg *deleg;
-
-	if (!os->left_deleg.type)
-		return;
-	deleg = dafs_deleg_alloc(os, &os->left_deleg);
-	os->left_deleg = (struct dafs_delegation){};
-	dafs_async_begin(os->sbi);
-	dafs_deleg_return(deleg);
+	dafs_deleg_decline(os, &os->left_deleg);
 }
 
 /**
@@ -883,19 +907,22 @@ int dafs_deleg_verify(const struct dafs_open_state *os, struct dafs_conn *conn,
 	return err == -ENOTCONN ? err : 0;
 }
 
-/* A FORMER one is what the server has given back with its open.  Return: true if it is USED. */
-static bool dafs_deleg_resume(struct dafs_deleg *deleg, struct dafs_asked asked, ktime_t since)
+/*
+ * A FORMER one is what the server has given back with its open, if it has.  Return: true if it is
+ * USED.
+ */
+static bool dafs_deleg_resume(struct dafs_deleg *deleg, const struct dafs_delegation *given,
+			      const struct dafs_client_id *client_id, struct dafs_asked asked,
+			      ktime_t since)
 {
-	struct dafs_open_state *os = deleg->os;
 	u32 type = deleg->what.type;
 
-	if (!os->granted.type)
+	if (!given->type)
 		return false;
-	deleg->what = os->granted;
-	deleg->client_id = os->client_id;
+	deleg->what = *given;
+	deleg->client_id = *client_id;
 	/* it has a lease of its own, whatever became of that of before */
 	deleg->until = dafs_client_lease_from(deleg->sbi->clnt, since);
-	os->granted = (struct dafs_delegation){};
 	if (asked.clock == DAFS_ASKED_NEVER || deleg->what.recalled || deleg->what.type != type ||
 	    !dafs_deleg_is_current(deleg) || !dafs_attrs_seal(DAFS_I(deleg->inode), asked))
 		return false;
@@ -935,24 +962,28 @@ static void dafs_deleg_lose(struct dafs_deleg *deleg)
  */
 void dafs_deleg_reclaimed(struct dafs_open_state *os, struct dafs_asked asked, ktime_t since)
 {
-	bool given = os->granted.type;
+	struct dafs_client_id client_id;
+	struct dafs_delegation given = dafs_open_state_granted(os, &client_id);
 	struct dafs_deleg *deleg;
+	bool former;
 
 	spin_lock(&dafs_delegs_lock);
 	deleg = dafs_deleg_former_of(os);
-	if (deleg && (dafs_deleg_resume(deleg, asked, since) ||
-		      !dafs_deleg_leave(deleg, given ? "returned" : "lost")))
+	former = deleg;
+	if (deleg && (dafs_deleg_resume(deleg, &given, &client_id, asked, since) ||
+		      !dafs_deleg_leave(deleg, given.type ? "returned" : "lost")))
 		deleg = NULL;
 	spin_unlock(&dafs_delegs_lock);
-	if (deleg && given) {
+	if (!former) {
+		/* there is none any more, so the server gets back what it has given */
+		dafs_deleg_decline(os, &given);
+	} else if (deleg && given.type) {
 		dafs_deleg_doubt(deleg);
 		dafs_deleg_return(deleg);
 	} else if (deleg) {
 		WRITE_ONCE(os->sbi->delegs_refused, true);
 		dafs_deleg_lose(deleg);
 	}
-	/* there was none any more, so the server gets back what it has given */
-	dafs_deleg_take(os, dafs_asked_never());
 }
 
 /**

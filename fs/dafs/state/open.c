@@ -37,8 +37,8 @@ static void dafs_open_state_opened(struct dafs_open_state *os, const struct dafs
 	spin_lock(&os->lock);
 	os->state_id = opened->state_id;
 	os->client_id = opened->client_id;
-	spin_unlock(&os->lock);
 	os->granted = opened->delegation;
+	spin_unlock(&os->lock);
 }
 
 static u32 dafs_share_access_want(u32 access)

@@ -46,7 +46,7 @@ struct dafs_reserved {
  * @exclusive: there are reservations, or have been a moment ago: it gets no other open file.
  *	This and the three before are guarded by di->lock
  * @reserve_lock: serializes the tasks that change what it reserves
- * @lock: guards @reserved, @more_access, @locks, @state_id, @client_id, @lost, @breached,
+ * @lock: guards @reserved, @more_access, @locks, @state_id, @client_id, @granted, @lost, @breached,
  *	@reclaiming, @reclaims and @closing
  * @reserved: what it is to reserve at the server
  * @locks: the byte-range locks that are set by it, which are one of its users; or NULL
