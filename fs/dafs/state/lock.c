@@ -456,7 +456,7 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
 		err = dafs_lock_granted(locks, range, &args->state_id, delay_ms);
 	else if (dafs_status_action(op.status) == DAFS_ACT_OPEN)
 		/* also if a request before got no response: only this client could have it */
-		err = dafs_open_state_recover_retry(os, &args->state_id, delay_ms) ?: 1;
+		err = dafs_open_state_recover_briefly(os, &args->state_id, delay_ms) ?: 1;
 	if (err < 0 && (op.lost || dafs_lock_may_be_set(op.status)))
 		dafs_held_doubt(locks, range);
 	dafs_locks_keep_call(locks, &op, err);
@@ -470,8 +470,9 @@ static int dafs_lock_try(struct dafs_locks *locks, const struct dafs_lock_range 
  * @range: the bytes, and how they are to be locked
  *
  * Context: may sleep; holds locks->mutex.
- * Return: 0; -EAGAIN if another client has locked some of it; -EOWNERDEAD if it is broken; or
- * another negative errno.
+ * Return: 0; -EAGAIN if another client has locked some of it; -EOWNERDEAD if it is broken;
+ * -EINPROGRESS if the open is being reclaimed, and the server wants time for that; or another
+ * negative errno.
  */
 int dafs_lock_bytes(struct dafs_locks *locks, const struct dafs_lock_range *range)
 {
@@ -1065,10 +1066,10 @@ int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
 	loff_t start = range->start;
 	int err;
 
-	/* nothing is granted by what the server may not have any more */
-	err = dafs_locks_await_reclaim(locks->inode, false);
+	/* nothing is granted by what the server may not have any more; not waited for in here */
+	err = dafs_locks_await_reclaim(locks->inode, true);
 	if (err)
-		return err;
+		return err == -EAGAIN ? -EINPROGRESS : err;
 	/* that of a program that has gone: this one does not inherit what it has written */
 	dafs_locks_end_undo(locks);
 	if (locks->call)

@@ -78,10 +78,24 @@ static bool dafs_open_state_leaves(const struct dafs_open_state *os)
 	return os->left && (READ_ONCE(os->lost) || READ_ONCE(os->closing));
 }
 
+/* Those who wait are told @err; @brief: only those who do not wait for as long as it takes */
+static void dafs_open_state_tell(struct dafs_open_state *os, int err, bool brief)
+{
+	struct dafs_reclaim *reclaim, *next;
+
+	lockdep_assert_held(&os->lock);
+	list_for_each_entry_safe(reclaim, next, &os->reclaims, link) {
+		if (brief && !reclaim->brief)
+			continue;
+		list_del_init(&reclaim->link);
+		reclaim->err = err;
+		reclaim->ended(reclaim);
+	}
+}
+
 /* All who wait are told @err; and if there are no users any more, it is closed. */
 static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 {
-	struct dafs_reclaim *reclaim, *next;
 	bool closing, left;
 
 	/* it is not claimed once more */
@@ -91,11 +105,7 @@ static void dafs_open_state_reclaimed(struct dafs_open_state *os, int err)
 	left = dafs_open_state_leaves(os);
 	os->reclaiming = left;
 	closing = os->closing && !left;
-	list_for_each_entry_safe(reclaim, next, &os->reclaims, link) {
-		list_del_init(&reclaim->link);
-		reclaim->err = err;
-		reclaim->ended(reclaim);
-	}
+	dafs_open_state_tell(os, err, false);
 	spin_unlock(&os->lock);
 	if (left)
 		dafs_open_state_close_left(os);
@@ -134,6 +144,11 @@ static int dafs_open_state_reclaim_step(struct dafs_open_state *os, struct dafs_
 	int err = dafs_open_state_reclaim(os, conn, true, status);
 
 	os->unanswered = err == -ENOTCONN;
+	if (err && dafs_status_action(*status) == DAFS_ACT_LATER) {
+		spin_lock(&os->lock);
+		dafs_open_state_tell(os, -EINPROGRESS, true);
+		spin_unlock(&os->lock);
+	}
 	return err;
 }
 
@@ -218,6 +233,27 @@ static void dafs_reclaim_task_ended(struct dafs_reclaim *reclaim)
 	complete(&container_of(reclaim, struct dafs_reclaim_task, reclaim)->ended);
 }
 
+/* @brief: not for as long as the server may ask for */
+static int dafs_open_state_await(struct dafs_open_state *os, const struct dafs_state_id *lost,
+				 bool brief)
+{
+	struct dafs_reclaim_task task = {
+		.reclaim.ended = dafs_reclaim_task_ended,
+		.reclaim.brief = brief,
+	};
+	int err;
+
+	init_completion(&task.ended);
+	err = dafs_open_state_recover_start(os, lost, &task.reclaim);
+	if (err != -EINPROGRESS)
+		return err;
+	err = wait_for_completion_killable(&task.ended);
+	spin_lock(&os->lock);
+	list_del_init(&task.reclaim.link);
+	spin_unlock(&os->lock);
+	return err ?: task.reclaim.err;
+}
+
 /**
  * dafs_open_state_recover() - get back an open that the server does not know
  * @os: the open, with a reference of the caller
@@ -231,18 +267,26 @@ static void dafs_reclaim_task_ended(struct dafs_reclaim *reclaim)
  */
 int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_state_id *lost)
 {
-	struct dafs_reclaim_task task = { .reclaim.ended = dafs_reclaim_task_ended };
-	int err;
+	return dafs_open_state_await(os, lost, false);
+}
 
-	init_completion(&task.ended);
-	err = dafs_open_state_recover_start(os, lost, &task.reclaim);
-	if (err != -EINPROGRESS)
-		return err;
-	err = wait_for_completion_killable(&task.ended);
-	spin_lock(&os->lock);
-	list_del_init(&task.reclaim.link);
-	spin_unlock(&os->lock);
-	return err ?: task.reclaim.err;
+static int dafs_open_state_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
+				 unsigned int *delay_ms, bool brief)
+{
+	bool soft = READ_ONCE(os->sbi->clnt->params.soft);
+	int err = 0;
+
+	if (soft && *delay_ms >= DAFS_OPEN_SOFT_MS)
+		return -EIO;
+	/* at once, but for a server that forgets what it has just given */
+	if (*delay_ms)
+		err = dafs_op_sleep(delay_ms);
+	else
+		*delay_ms = 1;
+	err = err ?: dafs_open_state_await(os, lost, brief);
+	if (err && err != -ERESTARTSYS && err != -EINPROGRESS && !soft && !READ_ONCE(os->lost))
+		return 0;
+	return err;
 }
 
 /**
@@ -261,20 +305,25 @@ int dafs_open_state_recover(struct dafs_open_state *os, const struct dafs_state_
 int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  unsigned int *delay_ms)
 {
-	bool soft = READ_ONCE(os->sbi->clnt->params.soft);
-	int err = 0;
+	return dafs_open_state_retry(os, lost, delay_ms, false);
+}
 
-	if (soft && *delay_ms >= DAFS_OPEN_SOFT_MS)
-		return -EIO;
-	/* at once, but for a server that forgets what it has just given */
-	if (*delay_ms)
-		err = dafs_op_sleep(delay_ms);
-	else
-		*delay_ms = 1;
-	err = err ?: dafs_open_state_recover(os, lost);
-	if (err && err != -ERESTARTSYS && !soft && !READ_ONCE(os->lost))
-		return 0;
-	return err;
+/**
+ * dafs_open_state_recover_briefly() - the same for a task that has what others need
+ * @os: the open, with a reference of the caller
+ * @lost: the state-id that the server refused
+ * @delay_ms: 0 at first; for the next time
+ *
+ * The server may ask for patience until this client has returned a delegation.
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: as dafs_open_state_recover_retry(); or -EINPROGRESS if the server has asked for patience:
+ * the open is reclaimed in the background.
+ */
+int dafs_open_state_recover_briefly(struct dafs_open_state *os, const struct dafs_state_id *lost,
+				    unsigned int *delay_ms)
+{
+	return dafs_open_state_retry(os, lost, delay_ms, true);
 }
 
 /* Has no program the file open by it, but a delegation keeps it? */

@@ -131,18 +131,32 @@ static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, bool tell,
 }
 
 /* Asks for something that the server has locked: it says so if it does not know the open. */
-static void dafs_locks_probe(struct dafs_locks *locks)
+static int dafs_locks_probe(struct dafs_locks *locks)
 {
 	struct dafs_lock_range range;
 	struct dafs_held held;
 	int err;
 
 	if (!dafs_locks_next(locks, 0, false, &held))
-		return;
+		return 0;
 	range = dafs_held_range(&held);
 	err = dafs_lock_bytes(locks, &range);
 	if (err == -EAGAIN || err == -EOWNERDEAD)
 		dafs_held_mark(locks, held.start, held.end, DAFS_HELD_LOST);
+	return err;
+}
+
+/* Return: true to do it again, because the server wants time. */
+static bool dafs_locks_probe_once(struct dafs_locks *locks)
+{
+	int err = 0;
+
+	/* a worker is not killed */
+	if (!dafs_locks_enter(locks)) {
+		err = dafs_locks_probe(locks);
+		dafs_locks_leave(locks);
+	}
+	return err == -EINPROGRESS;
 }
 
 /**
@@ -161,12 +175,10 @@ void dafs_locks_probe_work(struct work_struct *work)
 	int suspects = atomic_read(&locks->suspects);
 	/* write-back may wait for it */
 	unsigned int flags = memalloc_nofs_save();
+	unsigned int delay_ms = 0;
 
-	/* a worker is not killed */
-	if (!dafs_locks_enter(locks)) {
-		dafs_locks_probe(locks);
-		dafs_locks_leave(locks);
-	}
+	while (dafs_locks_probe_once(locks) && !dafs_op_sleep(&delay_ms))
+		;
 	memalloc_nofs_restore(flags);
 	atomic_sub(suspects, &locks->suspects);
 	dafs_inode_put_later(inode);

@@ -123,11 +123,13 @@ struct dafs_open_state {
  * struct dafs_reclaim - a task or an I/O that waits for an open to be reclaimed
  * @link: in os->reclaims; guarded by os->lock
  * @ended: called once at the end, with @err set and os->lock held
+ * @brief: it ends with -EINPROGRESS when the server asks for patience
  * @err: the result
  */
 struct dafs_reclaim {
 	struct list_head link;
 	void (*ended)(struct dafs_reclaim *reclaim);
+	bool brief;
 	int err;
 };
 
@@ -195,6 +197,8 @@ int dafs_open_state_recover(struct dafs_open_state *os,
 			    const struct dafs_state_id *lost);
 int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				  unsigned int *delay_ms);
+int dafs_open_state_recover_briefly(struct dafs_open_state *os, const struct dafs_state_id *lost,
+				    unsigned int *delay_ms);
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
 
 #endif /* _FS_DAFS_STATE_H */

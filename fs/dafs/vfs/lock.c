@@ -179,6 +179,8 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	/* what was written before is not undone, so a delegation does not keep it here */
 	if ((range->options & DAFS_LOCK_AUTORECOVERY) || !dafs_lock_may_delay(inode))
 		err = dafs_lock_settle(inode);
+	/* before others have to wait for this task */
+	err = err ?: dafs_locks_await_reclaim(inode, false);
 	err = err ?: dafs_locks_enter_to_raise(locks, range);
 	if (err)
 		return err;

@@ -709,6 +709,47 @@ static void dafs_foreign_grace_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
+static int foreign_test_lock(struct foreign_task *ft)
+{
+	struct file_lock fl;
+
+	locks_init_lock(&fl);
+	fl.c.flc_file = ft->file;
+	fl.c.flc_owner = ft->file;
+	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
+	fl.c.flc_type = F_WRLCK;
+	return vfs_test_lock(ft->file, &fl);
+}
+
+/*
+ * The server does not know the open by which a lock is set, and wants time before it gives that
+ * back: other tasks do not wait for the one that wants the lock.
+ */
+static void dafs_foreign_lock_delay_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct foreign_task *ft, *other;
+
+	f->keeps = DAFS_PROC_LOCK;
+	ft = foreign_task(f, mnt, file, foreign_lock_once);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_OPEN;
+	f->kept_status = DAFSERR_BAD_STATEID;
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	other = foreign_task(f, mnt, file, foreign_test_lock);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(other));
+	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
+	WRITE_ONCE(f->refuses, 0);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
 static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_forgets_test),
 	KUNIT_CASE(dafs_foreign_killed_test),
@@ -728,6 +769,7 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE_SLOW(dafs_foreign_tease_test),
 	KUNIT_CASE_SLOW(dafs_foreign_lock_anew_test),
 	KUNIT_CASE_SLOW(dafs_foreign_grace_test),
+	KUNIT_CASE(dafs_foreign_lock_delay_test),
 	{}
 };
 
