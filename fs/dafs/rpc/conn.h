@@ -72,11 +72,13 @@ struct dafs_conn {
  * @resume: called under the lock of the session when there is a connection, or
  *	none is waited for any more
  * @leave: if true, do not wait for a connection any more, see dafs_client_look_again()
+ * @patient: wait for one for as long as a hard mount does, because no task waits for it
  */
 struct dafs_park {
 	struct list_head link;
 	void (*resume)(struct dafs_park *park);
 	const bool *leave;
+	bool patient;
 };
 
 bool dafs_exits_while_down(struct dafs_client *clnt);

@@ -7,23 +7,31 @@
  */
 #include "rpc_impl.h"
 
-/* Nothing is waited for any more. */
+/* Nothing is waited for any more, whatever it is. */
+static bool dafs_session_is_over(const struct dafs_session *ses)
+{
+	return ses->state == DAFS_SES_DEAD || ses->fail_waiters;
+}
+
 static bool dafs_session_no_wait(const struct dafs_session *ses)
 {
 	const struct dafs_client_params *params = &ses->clnt->params;
 
-	return ses->state == DAFS_SES_DEAD || ses->fail_waiters ||
+	return dafs_session_is_over(ses) ||
 	       (READ_ONCE(params->soft) && ses->attempts >= READ_ONCE(params->retrans));
+}
+
+static bool dafs_session_is_connected(const struct dafs_session *ses)
+{
+	lockdep_assert_held(&ses->lock);
+	/* one that failed is current until its end is seen to; nothing shall spin on it */
+	return ses->conn && dafs_chan_is_open(ses->conn->op);
 }
 
 /* Is there no connection now, but may be later? */
 static bool dafs_session_must_wait(const struct dafs_session *ses)
 {
-	lockdep_assert_held(&ses->lock);
-	/* one that failed is current until its end is seen to; nothing shall spin on it */
-	if (ses->conn && dafs_chan_is_open(ses->conn->op))
-		return false;
-	return !dafs_session_no_wait(ses);
+	return !dafs_session_is_connected(ses) && !dafs_session_no_wait(ses);
 }
 
 /**
@@ -162,7 +170,9 @@ static bool dafs_session_park(struct dafs_session *ses, struct dafs_park *park)
 	bool wait;
 
 	spin_lock_irqsave(&ses->lock, flags);
-	wait = dafs_session_must_wait(ses) && !dafs_left(park->leave);
+	wait = park->patient ? !dafs_session_is_connected(ses) && !dafs_session_is_over(ses) :
+			       dafs_session_must_wait(ses);
+	wait &= !dafs_left(park->leave);
 	if (wait)
 		list_add_tail(&park->link, &ses->parked);
 	spin_unlock_irqrestore(&ses->lock, flags);
@@ -185,6 +195,8 @@ struct dafs_conn *dafs_conn_get_or_park(struct dafs_client *clnt, struct dafs_pa
 
 	do {
 		conn = dafs_conn_try_get(ses);
+		if (park->patient && conn == ERR_PTR(-ETIMEDOUT))
+			conn = NULL;
 		if (!conn && dafs_left(park->leave))
 			return ERR_PTR(-EIO);
 	} while (!conn && !dafs_session_park(ses, park));

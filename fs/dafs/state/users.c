@@ -376,6 +376,7 @@ void dafs_open_state_close_on(struct dafs_open_state *os)
 void dafs_open_state_close(struct dafs_open_state *os, bool wait, struct dafs_give_back *back)
 {
 	bool reclaiming, left;
+	int err;
 
 	dafs_async_begin(os->sbi);
 	spin_lock(&os->lock);
@@ -388,8 +389,9 @@ void dafs_open_state_close(struct dafs_open_state *os, bool wait, struct dafs_gi
 		dafs_open_state_close_left(os);
 	if (reclaiming || left)
 		return;
-	if (!wait || dafs_exits_while_down(os->sbi->clnt) ||
-	    dafs_open_state_end(os, back) == -ERESTARTSYS)
+	err = !wait || dafs_exits_while_down(os->sbi->clnt) ? -ERESTARTSYS :
+							     dafs_open_state_end(os, back);
+	if (err == -ERESTARTSYS || err == -ETIMEDOUT)
 		dafs_open_state_start(os);
 	else
 		dafs_open_state_finish(os);

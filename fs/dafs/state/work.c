@@ -70,6 +70,15 @@ void dafs_open_state_finish(struct dafs_open_state *os)
 	dafs_async_end(sbi);
 }
 
+/*
+ * Nobody waits for it, and a soft mount does not give it up either: the server would keep it open
+ * for as long as it knows the client.
+ */
+static bool dafs_open_state_ends(const struct dafs_open_state *os)
+{
+	return READ_ONCE(os->closing) || READ_ONCE(os->lost);
+}
+
 /* A step has failed: may the next one succeed? */
 static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, dafs_status_t status)
 {
@@ -77,7 +86,7 @@ static bool dafs_open_state_may_go_on(struct dafs_open_state *os, int err, dafs_
 	enum dafs_action action = dafs_status_action(status);
 
 	if (err == -ENOTCONN)
-		return !dafs_client_gives_up(sbi->clnt, &os->gone);
+		return dafs_open_state_ends(os) || !dafs_client_gives_up(sbi->clnt, &os->gone);
 	if (READ_ONCE(sbi->leaving))
 		return false;
 	/* this is no task's: others were killed that registered the user for it */
@@ -106,10 +115,12 @@ int dafs_open_state_step(struct dafs_open_state *os,
 			 int (*step)(struct dafs_open_state *os, struct dafs_conn *conn,
 				     dafs_status_t *status))
 {
-	struct dafs_conn *conn = dafs_conn_get_or_park(os->sbi->clnt, &os->park);
+	struct dafs_conn *conn;
 	dafs_status_t status;
 	int err;
 
+	os->park.patient = dafs_open_state_ends(os);
+	conn = dafs_conn_get_or_park(os->sbi->clnt, &os->park);
 	if (IS_ERR_OR_NULL(conn))
 		return conn ? PTR_ERR(conn) : -EINPROGRESS;
 	err = step(os, conn, &status);

@@ -689,6 +689,25 @@ static void dafs_foreign_lock_anew_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
+/* A soft mount does not wait for a server that is away, but closes its files when that is back. */
+static void dafs_foreign_soft_close_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_client *clnt = DAFS_SB(mnt->mnt_sb)->clnt;
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+
+	WRITE_ONCE(clnt->params.retrans, 0);
+	WRITE_ONCE(clnt->params.soft, true);
+	f->srv->refuse = true;
+	raw_hang_up(raw_accepted(f->srv, 0));
+	KUNIT_ASSERT_TRUE(test, foreign_lost(clnt));
+	__fput_sync(file);
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	f->srv->refuse = false;
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
 /* R-4.4.1.2-20: a server in its grace period is asked again after pauses, which become longer. */
 static void dafs_foreign_grace_test(struct kunit *test)
 {
@@ -770,6 +789,7 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE_SLOW(dafs_foreign_lock_anew_test),
 	KUNIT_CASE_SLOW(dafs_foreign_grace_test),
 	KUNIT_CASE(dafs_foreign_lock_delay_test),
+	KUNIT_CASE(dafs_foreign_soft_close_test),
 	{}
 };
 
