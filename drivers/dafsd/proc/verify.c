@@ -105,7 +105,7 @@ static dafs_status_t dafsd_verify_fh(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 	if (!v)
 		return DAFSERR_RESOURCE;
 	rq->scratch = v;
-	status = dafsd_fattr_get(fh, which, &v->attr, &v->names);
+	status = dafsd_getattr_latest(rq, fh, which, &v->attr, &v->names);
 	if (status)
 		return status;
 	if (which & ~v->attr.valid)
@@ -125,7 +125,8 @@ static dafs_status_t dafsd_verify(struct dafsd_rqst *rq, dafs_status_t good)
  * dafsd_proc_nverify() - NVERIFY (6.5.23)
  * @rq: request
  *
- * Attributes that are included and not valid have no value to compare.
+ * Attributes that are included and not valid have no value to compare.  A client that may write
+ * without the server is asked, as by GETATTR.
  *
  * Context: process context under the caller's credential; may sleep.
  * Return: DAFS status, SAME if all attributes have the values given.

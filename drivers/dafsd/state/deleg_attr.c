@@ -2,8 +2,9 @@
 /*
  * BC_GETATTR (6.6.3): what a client that may write without the server has not written yet.
  *
- * A GETATTR by another client asks the delegate, and waits without a worker until it has
- * answered, for a second at most.  Without an answer, what the file system knows must do.
+ * A GETATTR, VERIFY or NVERIFY by another client asks the delegate, and waits without a worker
+ * until it has answered, for a second at most.  Without an answer, what the file system knows must
+ * do.
  *
  * A struct dafsd_attr_wait has one reference of its request, until that is answered, and one of
  * the directive while it is under way.
@@ -24,7 +25,7 @@
 				 DAFS_FATTR_TIME_MODIFY)
 
 /**
- * struct dafsd_attr_wait - a GETATTR that waits for a delegate
+ * struct dafsd_attr_wait - a request that waits for a delegate
  * @base: what it waits by
  * @ref: see above
  * @dir: BC_GETATTR; its client has a reference

@@ -19,6 +19,9 @@
 
 #define DELEG_SHORT	3	/* seconds: a lease that is to run out, but not by accident */
 
+/* What a delegate is asked for by deleg_ask() */
+#define DELEG_ATTRS	(DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY)
+
 /**
  * struct deleg_client - a client that sends only requests of the test
  * @login: its session
@@ -788,8 +791,7 @@ static void deleg_ask(struct kunit *test, struct deleg_client *client, struct da
 {
 	struct dafs_getattr_args args = {
 		.filehandle = dafs_test_lookup(test, fix, "file"),
-		.attr_request_bitmap = DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE |
-				       DAFS_FATTR_TIME_MODIFY | DAFS_FATTR_MODE,
+		.attr_request_bitmap = DELEG_ATTRS | DAFS_FATTR_MODE,
 	};
 	struct dafs_req_hdr hdr = raw_hdr(client->op, DAFS_PROC_GETATTR_INLINE);
 
@@ -817,7 +819,8 @@ static dafs_status_t deleg_told(struct kunit *test, struct deleg_client *client,
 }
 
 /* The next directive is a BC_GETATTR of what @client has; filled with the way to answer. */
-static void deleg_asked(struct kunit *test, struct deleg_client *client, struct dafs_req_hdr *hdr)
+static void deleg_asked(struct kunit *test, struct deleg_client *client, u64 wanted,
+			struct dafs_req_hdr *hdr)
 {
 	struct raw_msg *msg = raw_recv(client->bc, RAW_WAIT_MS);
 	struct dafs_getattr_args args = {};
@@ -831,8 +834,7 @@ static void deleg_asked(struct kunit *test, struct deleg_client *client, struct 
 	KUNIT_EXPECT_EQ(test, 0, dafs_decode_args(&buf, hdr->procedure, &args));
 	KUNIT_EXPECT_MEMEQ(test, &args.filehandle, &client->open.filehandle,
 			   sizeof(args.filehandle));
-	KUNIT_EXPECT_EQ(test, DAFS_FATTR_CHANGE | DAFS_FATTR_OBJECT_SIZE | DAFS_FATTR_TIME_MODIFY,
-			args.attr_request_bitmap);
+	KUNIT_EXPECT_EQ(test, wanted, args.attr_request_bitmap);
 	kfree(msg);
 }
 
@@ -856,7 +858,7 @@ static void dafs_deleg_getattr_test(struct kunit *test)
 	struct dafs_fattr attr;
 
 	deleg_ask(test, b, fix);
-	deleg_asked(test, a, &hdr);
+	deleg_asked(test, a, DELEG_ATTRS, &hdr);
 	raw_answer(a->bc, &hdr, DAFS_STATUS_OK, 2, &answer);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, b, &attr));
 	KUNIT_EXPECT_EQ(test, 12345, attr.object_size);
@@ -867,7 +869,7 @@ static void dafs_deleg_getattr_test(struct kunit *test)
 	/* the change attribute does not go back */
 	answer.obj_attributes.change = 1;
 	deleg_ask(test, b, fix);
-	deleg_asked(test, a, &hdr);
+	deleg_asked(test, a, DELEG_ATTRS, &hdr);
 	raw_answer(a->bc, &hdr, DAFS_STATUS_OK, 2, &answer);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, b, &attr));
 	KUNIT_EXPECT_GT(test, attr.change, 1);
@@ -875,6 +877,52 @@ static void dafs_deleg_getattr_test(struct kunit *test)
 	deleg_ask(test, a, fix);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, a, &attr));
 	KUNIT_EXPECT_EQ(test, 7, attr.object_size);
+	deleg_not_recalled(test, a);
+}
+
+/* VERIFY or NVERIFY of the size of "file", for which the delegate is asked */
+static dafs_status_t deleg_verify(struct kunit *test, struct deleg_client *a,
+				  struct deleg_client *b, struct dafs_fixture *fix, u32 proc,
+				  u64 size)
+{
+	struct dafs_getattr_res answer = {
+		.obj_attributes = {
+			.included = DAFS_FATTR_OBJECT_SIZE,
+			.valid = DAFS_FATTR_OBJECT_SIZE,
+			.object_size = 12345,
+		},
+	};
+	struct dafs_verify_args args = {
+		.filehandle = dafs_test_lookup(test, fix, "file"),
+		.obj_attributes = {
+			.included = DAFS_FATTR_OBJECT_SIZE,
+			.valid = DAFS_FATTR_OBJECT_SIZE,
+			.object_size = size,
+		},
+	};
+	struct dafs_req_hdr hdr = raw_hdr(b->op, proc);
+
+	memcpy(hdr.cred_handle, b->handle, sizeof(hdr.cred_handle));
+	raw_ask(b->op, &hdr, &args);
+	deleg_asked(test, a, DAFS_FATTR_OBJECT_SIZE, &hdr);
+	raw_answer(a->bc, &hdr, DAFS_STATUS_OK, 2, &answer);
+	return raw_recv_status(b->op, RAW_WAIT_MS, &(struct dafs_res_hdr){});
+}
+
+/* What is compared is what a GETATTR would tell. */
+static void dafs_deleg_verify_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
+	struct dafs_fixture *fix = deleg_writer(test, a, b);
+
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_verify(test, a, b, fix, DAFS_PROC_VERIFY, 12345));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_SAME,
+			   deleg_verify(test, a, b, fix, DAFS_PROC_VERIFY, 7));
+	DAFS_EXPECT_STATUS(test, DAFSERR_SAME,
+			   deleg_verify(test, a, b, fix, DAFS_PROC_NVERIFY, 12345));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   deleg_verify(test, a, b, fix, DAFS_PROC_NVERIFY, 7));
 	deleg_not_recalled(test, a);
 }
 
@@ -887,17 +935,17 @@ static void dafs_deleg_getattr_fails_test(struct kunit *test)
 	struct dafs_fattr attr;
 
 	deleg_ask(test, b, fix);
-	deleg_asked(test, a, &hdr);
+	deleg_asked(test, a, DELEG_ATTRS, &hdr);
 	raw_answer(a->bc, &hdr, DAFSERR_BADHANDLE, 2, NULL);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, b, &attr));
 	KUNIT_EXPECT_EQ(test, 7, attr.object_size);
 	deleg_ask(test, b, fix);
-	deleg_asked(test, a, &hdr);
+	deleg_asked(test, a, DELEG_ATTRS, &hdr);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, b, &attr));
 	KUNIT_EXPECT_EQ(test, 7, attr.object_size);
 	raw_answer(a->bc, &hdr, DAFSERR_BADHANDLE, 2, NULL);
 	deleg_ask(test, b, fix);
-	deleg_asked(test, a, &hdr);
+	deleg_asked(test, a, DELEG_ATTRS, &hdr);
 	raw_close(test, a->bc);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, b, &attr));
 	KUNIT_EXPECT_EQ(test, 7, attr.object_size);
@@ -907,7 +955,7 @@ static void dafs_deleg_getattr_fails_test(struct kunit *test)
 	/* who asks goes, too */
 	deleg_bind(test, a);
 	deleg_ask(test, b, fix);
-	deleg_asked(test, a, &hdr);
+	deleg_asked(test, a, DELEG_ATTRS, &hdr);
 	raw_close(test, b->op);
 	raw_answer(a->bc, &hdr, DAFSERR_BADHANDLE, 2, NULL);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
@@ -929,7 +977,7 @@ static void dafs_deleg_getattr_late_test(struct kunit *test)
 	struct dafs_fattr attr;
 
 	deleg_ask(test, b, fix);
-	deleg_asked(test, a, &hdr);
+	deleg_asked(test, a, DELEG_ATTRS, &hdr);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
 	raw_answer(a->bc, &hdr, DAFS_STATUS_OK, 2, &answer);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_told(test, b, &attr));
@@ -1062,6 +1110,7 @@ static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_claim_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_wrong_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_getattr_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_deleg_verify_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_getattr_fails_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_getattr_late_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_silent_test, dafs_flavours_gen),
