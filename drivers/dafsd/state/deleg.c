@@ -655,6 +655,36 @@ dafs_status_t dafsd_deleg_check(struct dafsd_rqst *rq, const struct dafs_state_i
 	return status;
 }
 
+static bool dafsd_deleg_permits(const struct dafsd_deleg *deleg, const struct dafs_open_args *args)
+{
+	return deleg->type == DAFS_OPEN_DELEGATE_WRITE ||
+	       (args->share_access == DAFS_OPEN_SHARE_ACCESS_READ &&
+		!(args->share_deny & DAFS_OPEN_SHARE_DENY_READ) &&
+		args->share_key_type == DAFS_OPEN_SHARE_KEY_NONE);
+}
+
+/**
+ * dafsd_deleg_covers() - may a client have opened a file by its delegation alone?
+ * @rq: OPEN with CLAIM_DELEGATE_CUR
+ *
+ * Others may read a file that is delegated for reading: it cannot be opened in a way that
+ * conflicts with theirs, as by a key, without asking the server.
+ *
+ * Context: any but interrupt.
+ * Return: false also if there is no such delegation.
+ */
+bool dafsd_deleg_covers(const struct dafsd_rqst *rq)
+{
+	const struct dafs_open_args *args = &rq->args.open;
+	struct dafsd_state *st;
+	dafs_status_t status;
+
+	guard(rcu)();
+	st = dafsd_state_find(rq->ses->client, &args->claimdelcur_stateid, &dafsd_deleg_type,
+			      &status);
+	return st && dafsd_deleg_permits(dafsd_deleg_of(st), args);
+}
+
 /*
  * A delegation of at least this type to another one than the client of the request that the
  * current task executes, or NULL

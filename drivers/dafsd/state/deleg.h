@@ -19,6 +19,7 @@ void dafsd_deleg_offer(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned int 
 dafs_status_t dafsd_deleg_return(struct dafsd_rqst *rq, const struct dafs_state_id *state_id);
 dafs_status_t dafsd_deleg_check(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
 				const struct inode *inode);
+bool dafsd_deleg_covers(const struct dafsd_rqst *rq);
 dafs_status_t dafsd_deleg_conflict(struct dafsd_file *file, dafs_status_t status);
 dafs_status_t dafsd_deleg_check_open(struct dafsd_file *file, u32 access, u32 deny);
 dafs_status_t dafsd_deleg_recall_writer(struct inode *inode);

@@ -381,6 +381,62 @@ static void grace_delegation_test(struct kunit *test)
 			   grace_open(&other, &fix->dir, "b", DAFS_CLAIM_NULL, 0));
 }
 
+/* CLAIM_DELEGATE_CUR by the delegation that @client has reclaimed last; it is closed again */
+static dafs_status_t grace_claim(struct grace_client *client, struct dafs_fixture *fix, u32 access,
+				 u32 deny, u32 key_type)
+{
+	struct dafs_open_args args = dafs_test_open_args("local", access, deny);
+	struct dafs_str name = dafs_test_str("file");
+	struct grace_client claimer = *client;
+	dafs_status_t status;
+
+	args.claim_type = DAFS_CLAIM_DELEGATE_CUR;
+	args.claimdelcur_stateid = client->open.deleg_state_id;
+	args.share_key_type = key_type;
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq){ .count = 1, .elems = &name };
+	status = raw_call_as(client->conn, client->handle, DAFS_PROC_OPEN, &args, &claimer.open);
+	return status ?: grace_close(&claimer);
+}
+
+/*
+ * What may have been opened by a delegation alone is no news to clients that have not reclaimed
+ * yet; by one for reading, that is to read, and to deny others to write.
+ */
+static void grace_claim_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
+	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
+	struct dafs_delegreturn_args args;
+	struct grace_client client = {};
+
+	grace_connect_back(test, &client);
+	KUNIT_ASSERT_EQ(test, DAFS_OPEN_DELEGATE_READ,
+			grace_reclaim_deleg(test, &client, &file, DAFS_RD,
+					    DAFS_OPEN_DELEGATE_READ));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_claim(&client, fix, DAFS_WR, 0, DAFS_OPEN_SHARE_KEY_NONE));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_claim(&client, fix, DAFS_RD, DAFS_OPEN_SHARE_DENY_READ,
+				       DAFS_OPEN_SHARE_KEY_NONE));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_claim(&client, fix, DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_BOTH));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_claim(&client, fix, DAFS_RD, DAFS_OPEN_SHARE_DENY_WRITE,
+				       DAFS_OPEN_SHARE_KEY_NONE));
+	args.state_id = client.open.deleg_state_id;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(client.conn, DAFS_PROC_DELEGRETURN, &args, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_GRACE,
+			   grace_claim(&client, fix, DAFS_RD, 0, DAFS_OPEN_SHARE_KEY_NONE));
+	KUNIT_ASSERT_EQ(test, DAFS_OPEN_DELEGATE_WRITE,
+			grace_reclaim_deleg(test, &client, &file, DAFS_RW,
+					    DAFS_OPEN_DELEGATE_WRITE));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   grace_claim(&client, fix, DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH,
+				       DAFS_OPEN_SHARE_KEY_NONE));
+}
+
 /*
  * R-4.4.1.2-19: a client that is reclaiming when the period would end gets more time, but not
  * for ever.
@@ -726,6 +782,7 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_PARAM(grace_others_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_reclaim_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_delegation_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(grace_claim_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_early_test, dafs_flavours_gen),
 	KUNIT_CASE_SLOW(grace_busy_test),
 	KUNIT_CASE_SLOW(grace_end_test),
