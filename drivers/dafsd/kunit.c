@@ -55,6 +55,7 @@ TESTED(dafsd_client_end_id);
 TESTED(dafsd_close_wq);
 TESTED(dafsd_conn_idle);
 TESTED(dafsd_conn_put);
+TESTED(dafsd_courtesy_end);
 TESTED(dafsd_courtesy_seconds);
 TESTED(dafsd_cred_find);
 TESTED(dafsd_grace_begin);

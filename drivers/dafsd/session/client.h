@@ -64,6 +64,7 @@ enum dafsd_client_life {
  *	without the lock where it may be old
  * @yields: others wait for what is just being taken from it, which it had by courtesy; changed
  *	under dafsd_server.courtesy_lock
+ * @yield: dafsd_server.nr_yields when that has begun
  * @courtesy_link: in dafsd_server.courteous, or then in dafsd_server.giving
  * @charged: bytes that its peer is charged for what it has, but for @seen
  * @courteous_since: when it has become COURTEOUS, in jiffies
@@ -115,6 +116,7 @@ struct dafsd_client {
 	struct list_head sessions;
 	enum dafsd_client_life life;
 	bool yields;
+	u64 yield;
 	struct list_head courtesy_link;
 	unsigned long courteous_since;
 	atomic_long_t charged;

@@ -125,8 +125,8 @@ static void dafsd_courtesy_ends(struct dafsd_client *client, enum dafsd_client_l
 	if (to == DAFSD_CLIENT_ACTIVE)
 		return;
 	list_add_tail(&client->courtesy_link, &server->giving);
+	client->yield = ++server->nr_yields;
 	WRITE_ONCE(client->yields, true);
-	WRITE_ONCE(server->nr_yielding, server->nr_yielding + 1);
 }
 
 static bool dafsd_client_move_locked(struct dafsd_client *client, enum dafsd_client_life from,
@@ -205,21 +205,17 @@ bool dafsd_courtesy_end(struct dafsd_client *client)
  */
 void dafsd_courtesy_over(struct dafsd_client *client)
 {
-	struct dafsd_server *server = client->server;
 	bool over;
 
-	spin_lock(&server->courtesy_lock);
+	spin_lock(&client->server->courtesy_lock);
 	over = client->yields;
 	WRITE_ONCE(client->yields, false);
-	if (over)
-		WRITE_ONCE(server->nr_yielding, server->nr_yielding - 1);
-	spin_unlock(&server->courtesy_lock);
+	spin_unlock(&client->server->courtesy_lock);
 	if (!over)
 		return;
 	/* pairs with set_current_state() in wait_var_event() */
 	smp_mb();
 	wake_up_var(&client->yields);
-	wake_up_var(&server->nr_yielding);
 }
 
 /**
@@ -233,15 +229,51 @@ void dafsd_courtesy_wait(const struct dafsd_client *client)
 	wait_var_event((void *)&client->yields, !READ_ONCE(client->yields));
 }
 
+static u64 dafsd_courtesy_yields(struct dafsd_server *server)
+{
+	u64 nr;
+
+	spin_lock(&server->courtesy_lock);
+	nr = server->nr_yields;
+	spin_unlock(&server->courtesy_lock);
+	return nr;
+}
+
+/* A client whose state is still being taken, if that has begun by @last: a reference; or NULL */
+static struct dafsd_client *dafsd_courtesy_yielding(struct dafsd_server *server, u64 last)
+{
+	struct dafsd_client *client, *found = NULL;
+
+	spin_lock(&server->courtesy_lock);
+	list_for_each_entry(client, &server->giving, courtesy_link)
+		/* whoever takes it has a reference */
+		if (client->yields && client->yield <= last) {
+			kref_get(&client->ref);
+			found = client;
+			break;
+		}
+	spin_unlock(&server->courtesy_lock);
+	return found;
+}
+
 /**
  * dafsd_courtesy_wait_all() - wait until the state of all clients that lose it now was taken
  * @server: the server
+ *
+ * Not that of clients that begin to lose it meanwhile, of which there might be no end.
  *
  * Context: as dafsd_courtesy_wait(); ends early if the task is killed.
  */
 void dafsd_courtesy_wait_all(struct dafsd_server *server)
 {
-	wait_var_event_killable(&server->nr_yielding, !READ_ONCE(server->nr_yielding));
+	u64 last = dafsd_courtesy_yields(server);
+	struct dafsd_client *client;
+	int err = 0;
+
+	while (!err && (client = dafsd_courtesy_yielding(server, last))) {
+		err = wait_var_event_killable(&client->yields, !READ_ONCE(client->yields));
+		dafsd_client_put(client);
+	}
 }
 
 /**
@@ -339,7 +371,8 @@ bool dafsd_courtesy_wait_room(struct dafsd_client *client)
 				   DAFSD_ROOM_WAIT))
 		return true;
 	spin_lock(&client->server->courtesy_lock);
-	if (client->life != DAFSD_CLIENT_COURTEOUS)
+	/* unless it has come back since, and its courtesy has ended once more */
+	if (client->life != DAFSD_CLIENT_COURTEOUS && !client->yields)
 		list_del_init(&client->courtesy_link);
 	spin_unlock(&client->server->courtesy_lock);
 	return false;

@@ -53,9 +53,9 @@
  * @courtesy_lock: protects what follows up to @giving, and dafsd_client.life; see courtesy.c
  * @courteous: dafsd_client.courtesy_link, in the order in which their leases ended
  * @nr_courteous: in @courteous; read without the lock
- * @nr_yielding: clients with dafsd_client.yields; read without the lock
+ * @nr_yields: how often a client has begun to yield
  * @giving: dafsd_client.courtesy_link of those that were courteous, until they are freed; or until
- *	nobody expects any more that what they had is freed soon
+ *	nobody expects any more that what they had is freed soon.  All that yield are in it.
  * @peers_lock: protects @peers and dafsd_peer.users
  * @peers: dafsd_peer.node of all addresses
  * @kset: /sys/fs/dafsd
@@ -89,7 +89,7 @@ struct dafsd_server {
 	spinlock_t courtesy_lock;	/* see above */
 	struct list_head courteous;
 	unsigned int nr_courteous;
-	unsigned int nr_yielding;
+	u64 nr_yields;
 	struct list_head giving;
 	spinlock_t peers_lock;	/* see above */
 	DECLARE_HASHTABLE(peers, 8);

@@ -5,6 +5,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
+#include <linux/wait.h>
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/store/store.h"
@@ -79,6 +80,18 @@ static const struct address_space_operations undo_bad_aops = {
 	.dirty_folio = noop_dirty_folio,
 };
 
+/* Writes wait until the store is repaired. */
+static DECLARE_WAIT_QUEUE_HEAD(undo_wait);
+static bool undo_waits;
+static struct address_space_operations undo_slow_aops;
+
+static int undo_write_later(struct file *filp, struct address_space *mapping, loff_t pos,
+			    unsigned int len, struct folio **foliop, void **fsdata)
+{
+	wait_event(undo_wait, !READ_ONCE(undo_waits));
+	return undo_good_aops->write_begin(filp, mapping, pos, len, foliop, fsdata);
+}
+
 static void undo_mend_store(void *unused)
 {
 	unsigned int n;
@@ -87,9 +100,11 @@ static void undo_mend_store(void *unused)
 		WRITE_ONCE(undo_logs[n]->f_mapping->a_ops, undo_good_aops);
 		__fput_sync(undo_logs[n]);
 	}
+	WRITE_ONCE(undo_waits, false);
+	wake_up_all(&undo_wait);
 }
 
-void undo_break_store(struct kunit *test)
+static void undo_find_store(struct kunit *test)
 {
 	static const char *const names[] = { "log.0", "log.1" };
 	unsigned int n;
@@ -99,9 +114,30 @@ void undo_break_store(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, IS_ERR(undo_logs[n]));
 	}
 	undo_good_aops = undo_logs[0]->f_mapping->a_ops;
+}
+
+static void undo_spoil_store(struct kunit *test, const struct address_space_operations *aops)
+{
+	unsigned int n;
+
 	for (n = 0; n < ARRAY_SIZE(undo_logs); n++)
-		WRITE_ONCE(undo_logs[n]->f_mapping->a_ops, &undo_bad_aops);
+		WRITE_ONCE(undo_logs[n]->f_mapping->a_ops, aops);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, undo_mend_store, NULL));
+}
+
+void undo_break_store(struct kunit *test)
+{
+	undo_find_store(test);
+	undo_spoil_store(test, &undo_bad_aops);
+}
+
+void undo_hold_store(struct kunit *test)
+{
+	undo_find_store(test);
+	undo_slow_aops = *undo_good_aops;
+	undo_slow_aops.write_begin = undo_write_later;
+	WRITE_ONCE(undo_waits, true);
+	undo_spoil_store(test, &undo_slow_aops);
 }
 
 void undo_repair_store(struct kunit *test)

@@ -26,6 +26,8 @@ struct file *undo_file(u32 slot, int flags);
 struct file *undo_state_file(const char *name, int flags);
 /* All writes to the files of the store fail, until that is repaired, or the test ends. */
 void undo_break_store(struct kunit *test);
+/* They wait until then. */
+void undo_hold_store(struct kunit *test);
 void undo_repair_store(struct kunit *test);
 
 #endif /* _DAFS_TEST_UNDO_H */

@@ -86,6 +86,16 @@ static void court_lost(struct kunit *test, struct dafsd_client *client)
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(client->yields));
 }
 
+/* It is not in the table any more, but what it had may still be taken from it. */
+static bool court_is_discarded(const struct dafsd_client *client)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (!dafsd_client_is_discarded(client) && time_before(jiffies, end))
+		msleep(20);
+	return dafsd_client_is_discarded(client);
+}
+
 /* The same instance connects.  Return: true if it has its client-id still. */
 static bool court_return(struct kunit *test, struct holder *h)
 {
@@ -459,6 +469,7 @@ struct court_waiter {
 	struct file *filp;
 	struct file_lock fl;
 	struct completion done;
+	struct task_struct *task;	/* until it is done */
 	int err;
 };
 
@@ -495,7 +506,8 @@ static struct court_waiter *court_waiter(struct kunit *test, struct dafs_fixture
 	init_completion(&waiter->done);
 	court_local_init(&waiter->fl, waiter->filp, waiter, F_WRLCK);
 	waiter->fl.c.flc_flags |= FL_SLEEP;
-	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(court_wait, waiter, "court_wait")));
+	waiter->task = kthread_run(court_wait, waiter, "court_wait");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(waiter->task));
 	return waiter;
 }
 
@@ -527,6 +539,44 @@ static void court_waiter_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, court_is_awaited(waiter->filp));
 	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
 	court_waiter_ends(test, waiter);
+}
+
+/* It waits for a client that yields, not for a lock. */
+static bool court_is_yielded_to(const struct court_waiter *waiter)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (READ_ONCE(waiter->task->__state) != TASK_KILLABLE && time_before(jiffies, end))
+		msleep(20);
+	return READ_ONCE(waiter->task->__state) == TASK_KILLABLE;
+}
+
+/* A local program does not wait for clients that begin to yield later, to others. */
+static void court_later_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a), *bt = court_at_server(test, b);
+	struct court_waiter *waiter;
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 10));
+	court_spared(test, a, at);
+	court_spared(test, b, bt);
+	undo_hold_store(test);
+	waiter = court_waiter(test, fix);
+	KUNIT_EXPECT_TRUE(test, court_is_yielded_to(waiter));
+	KUNIT_EXPECT_TRUE(test, court_is_discarded(at));
+	/* the end of the second one waits for this, that of the first one for the store */
+	mutex_lock(&dafsd_server.clients_lock);
+	KUNIT_EXPECT_TRUE(test, dafsd_courtesy_end(bt));
+	undo_repair_store(test);
+	KUNIT_EXPECT_NE(test, 0, wait_for_completion_timeout(&waiter->done,
+							     msecs_to_jiffies(RAW_WAIT_MS)));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(bt->yields));
+	mutex_unlock(&dafsd_server.clients_lock);
+	court_waiter_ends(test, waiter);
+	court_lost(test, at);
+	court_lost(test, bt);
 }
 
 /* Its owners lock a byte each; a local program asks for all of these in vain. */
@@ -998,6 +1048,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_many_test),
 	KUNIT_CASE(court_local_test),
 	KUNIT_CASE(court_waiter_test),
+	KUNIT_CASE(court_later_test),
 	KUNIT_CASE(court_asked_test),
 	KUNIT_CASE(court_fs_test),
 	KUNIT_CASE(court_stop_test),
