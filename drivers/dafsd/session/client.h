@@ -62,8 +62,8 @@ enum dafsd_client_life {
  *	guarded by dafsd_server.clients_lock
  * @life: what it is; guarded by dafsd_server.courtesy_lock, changed by dafsd_client_move(), read
  *	without the lock where it may be old
- * @yields: others wait for what is just being taken from it, which it had by courtesy; changed
- *	under dafsd_server.courtesy_lock
+ * @yields: others wait for what is just being taken from it; changed under
+ *	dafsd_server.courtesy_lock
  * @yield: dafsd_server.nr_yields when that has begun
  * @courtesy_link: in dafsd_server.courteous, or then in dafsd_server.giving
  * @charged: bytes that its peer is charged for what it has, but for @seen

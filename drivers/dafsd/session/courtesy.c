@@ -20,7 +20,8 @@
  *     because what is in the way has a reference to it.
  *  3. The state is taken when the record of the client is gone for good, as at the end of any
  *     lease: so after a restart the client cannot reclaim what others were given meanwhile.
- *  4. dafsd_client.yields is set from the end of the courtesy until the state was taken.  Who waits
+ *  4. dafsd_client.yields is set from the end of the courtesy until the state was taken; without
+ *     courtesy, from DISCARDED on: the client may be back by then, as another one.  Who waits
  *     for that holds no lock: taking the state needs dafsd_server.clients_lock, dafsd_locker.lock
  *     and dafsd_persist_sem, and waits for the disk of the state directory.  So a request waits
  *     when its handler has returned, and is handled anew; a local program waits in
@@ -116,15 +117,20 @@ static void dafsd_courtesy_begins(struct dafsd_client *client)
 	client->courteous_since = jiffies;
 }
 
-static void dafsd_courtesy_ends(struct dafsd_client *client, enum dafsd_client_life to)
+static void dafsd_courtesy_ends(struct dafsd_client *client)
 {
 	struct dafsd_server *server = client->server;
 
 	list_del_init(&client->courtesy_link);
 	WRITE_ONCE(server->nr_courteous, server->nr_courteous - 1);
-	if (to == DAFSD_CLIENT_ACTIVE)
-		return;
-	list_add_tail(&client->courtesy_link, &server->giving);
+}
+
+/* From now on others wait for the end of what it has. */
+static void dafsd_client_yield(struct dafsd_client *client)
+{
+	struct dafsd_server *server = client->server;
+
+	list_move_tail(&client->courtesy_link, &server->giving);
 	client->yield = ++server->nr_yields;
 	WRITE_ONCE(client->yields, true);
 }
@@ -138,8 +144,11 @@ static bool dafsd_client_move_locked(struct dafsd_client *client, enum dafsd_cli
 		return false;
 	if (to == DAFSD_CLIENT_COURTEOUS)
 		dafsd_courtesy_begins(client);
-	else if (from == DAFSD_CLIENT_COURTEOUS)
-		dafsd_courtesy_ends(client, to);
+	if (from == DAFSD_CLIENT_COURTEOUS)
+		dafsd_courtesy_ends(client);
+	if (!client->yields && (to == DAFSD_CLIENT_DISCARDED ||
+				(from == DAFSD_CLIENT_COURTEOUS && to == DAFSD_CLIENT_LEAVING)))
+		dafsd_client_yield(client);
 	WRITE_ONCE(client->life, to);
 	trace_dafsd_client(client, dafsd_life_name(to));
 	return true;

@@ -31,7 +31,7 @@ void dafsd_courtesy_forget(struct dafsd_client *client);
  * @client: the client
  *
  * Context: any; the answer may be old.
- * Return: true if so, also while it is being taken from it.
+ * Return: true if so, or if it is just being taken from it.
  */
 static inline bool dafsd_courtesy_has(const struct dafsd_client *client)
 {

@@ -160,6 +160,22 @@ static dafs_status_t court_open(struct holder *h, const char *owner, u32 access,
 	return raw_call_as(h->conn, h->handle, DAFS_PROC_OPEN, &args, res);
 }
 
+/* A request that has to wait */
+static void court_send(struct holder *h, u32 proc, void *args)
+{
+	struct dafs_req_hdr hdr = raw_hdr(h->conn, proc);
+
+	memcpy(hdr.cred_handle, h->handle, sizeof(hdr.cred_handle));
+	raw_ask(h->conn, &hdr, args);
+}
+
+static dafs_status_t court_receive(struct holder *h)
+{
+	struct dafs_res_hdr hdr = {};
+
+	return raw_recv_status(h->conn, RAW_WAIT_MS, &hdr);
+}
+
 /*
  * R-4.4.1.2-23: without a conflict it finds its client-id, its users, its opens and its locks as
  * they were, and its record is as that of any client.
@@ -742,6 +758,34 @@ static void court_autorecovery_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_DISCARDED, court_silence(test, a, at));
 }
 
+/*
+ * What a client has reserves nothing any more once it is not known, although it may still be
+ * about to be taken from it: it may be back, and want it.
+ */
+static void court_discarded_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a);
+	struct dafs_write_inline_args args = {
+		.filehandle = b->open.filehandle,
+		.byte_count = 4,
+		.data = "data",
+	};
+
+	HOLDER_OK(test, holder_close(b));
+	HOLDER_OK(test, court_open(a, "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_WRITE, &a->open));
+	undo_hold_store(test);
+	KUNIT_EXPECT_EQ(test, 0, dafsd_client_end_id(&dafsd_server,
+						     &a->login.res.connect.client_id));
+	KUNIT_EXPECT_TRUE(test, court_is_discarded(at));
+	court_send(b, DAFS_PROC_WRITE_INLINE, &args);
+	KUNIT_EXPECT_NULL(test, raw_recv(b->conn, RAW_QUIET_MS));
+	undo_repair_store(test);
+	HOLDER_OK(test, court_receive(b));
+	court_lost(test, at);
+}
+
 /* An administrator ends it. */
 static void court_admin_test(struct kunit *test)
 {
@@ -1055,6 +1099,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_time_test),
 	KUNIT_CASE(court_none_test),
 	KUNIT_CASE(court_autorecovery_test),
+	KUNIT_CASE(court_discarded_test),
 	KUNIT_CASE(court_admin_test),
 	KUNIT_CASE(court_room_test),
 	KUNIT_CASE(court_principal_test),
