@@ -401,6 +401,56 @@ static void dafsd_lock_forget(struct file_lock *fl)
 		fl->fl_ops->fl_release_private(fl);
 }
 
+static bool dafsd_lock_is_in_way(const struct file_lock *fl, const void *owner,
+				 const struct dafsd_range *range)
+{
+	return fl->c.flc_owner != owner &&
+	       (fl->c.flc_type == F_WRLCK || range->type == F_WRLCK) &&
+	       dafsd_ranges_meet(fl->fl_start, fl->fl_end, range->start, range->end);
+}
+
+/* Are all locks that are in the way kept out of courtesy only? */
+static bool dafsd_lock_all_yield(const struct file_lock_context *ctx, const void *owner,
+				 const struct dafsd_range *range)
+{
+	const struct dafsd_locker *locker;
+	const struct file_lock *fl;
+
+	lockdep_assert_held(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list) {
+		if (!dafsd_lock_is_in_way(fl, owner, range))
+			continue;
+		locker = fl->c.flc_owner;
+		if (fl->fl_lmops != &dafsd_lock_ops || !dafsd_courtesy_has(locker->client))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A request for a lock was denied.  If the first lock in its way is just being taken from a client
+ * that had it by courtesy, so are the others: one flush of the store does for many clients.
+ */
+static void dafsd_lock_hindered(const void *owner, const struct file *filp,
+				const struct dafsd_range *range)
+{
+	struct file_lock_context *ctx = locks_inode_context(file_inode(filp));
+	const struct dafsd_rqst *rq = dafsd_rqst_current();
+	const struct dafsd_locker *locker;
+	const struct file_lock *fl;
+
+	if (!ctx || !rq || !rq->yields)
+		return;
+	guard(spinlock)(&ctx->flc_lock);
+	if (!dafsd_lock_all_yield(ctx, owner, range))
+		return;
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list) {
+		locker = fl->c.flc_owner;
+		if (dafsd_lock_is_in_way(fl, owner, range))
+			dafsd_courtesy_end(locker->client);
+	}
+}
+
 /*
  * Set a lock.  @ours: set if it is denied because of another client's lock, of whose end this
  * server will know.
@@ -425,6 +475,7 @@ static dafs_status_t dafsd_lock_apply(struct dafsd_rqst *rq, struct dafsd_locker
 	err = vfs_lock_file(filp, F_SETLK, &fl, &conflict);
 	if (err == -EAGAIN || err == -EDEADLK || err == FILE_LOCK_DEFERRED) {
 		*ours = conflict.fl_lmops == &dafsd_lock_ops;
+		dafsd_lock_hindered(locker, filp, range);
 		status = dafsd_lock_denied(rq, &conflict);
 	} else {
 		status = dafs_errno_to_status(err);
@@ -608,7 +659,10 @@ static bool dafsd_lock_find_conflict(struct dafsd_locker *locker, struct file *f
 {
 	dafsd_lock_init(fl, locker, filp, range);
 	posix_test_lock(filp, fl);
-	return !lock_is_unlock(fl);
+	if (lock_is_unlock(fl))
+		return false;
+	dafsd_lock_hindered(locker, filp, range);
+	return true;
 }
 
 /* Return: OK if the kernel has no lock of another owner in the way; else as dafsd_lock_apply() */
@@ -901,8 +955,10 @@ dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 	dafsd_lock_init(&fl, locker ?: (void *)rq, filp, range);
 	err = vfs_test_lock(filp, &fl);
 	status = dafs_errno_to_status(err);
-	if (!err && !lock_is_unlock(&fl))
+	if (!err && !lock_is_unlock(&fl)) {
+		dafsd_lock_hindered(locker ?: (void *)rq, filp, range);
 		status = dafsd_lock_denied(rq, &fl);
+	}
 	locks_release_private(&fl);
 	if (locker)
 		dafsd_locker_put(locker);

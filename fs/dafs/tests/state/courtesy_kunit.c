@@ -416,23 +416,88 @@ static void court_lock_test(struct kunit *test)
 	court_lost(test, at);
 }
 
-/* Three clients in the way of one request */
-static void court_many_test(struct kunit *test)
+#define COURT_MANY	3
+
+static bool court_all_yield(struct dafsd_client *const *at)
 {
+	unsigned int i;
+
+	for (i = 0; i < COURT_MANY; i++)
+		if (!READ_ONCE(at[i]->yields))
+			return false;
+	return true;
+}
+
+/* Several clients in the way of one request are ended at once */
+static void court_many(struct kunit *test, u32 proc)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct dafs_fixture *fix = court_fixture(test);
-	struct holder *b = holder(test, fix), *a[3];
-	struct dafsd_client *at[3];
+	struct holder *b = holder(test, fix), *a[COURT_MANY];
+	struct dafsd_client *at[COURT_MANY];
+	union {
+		struct dafs_lock_args lock;
+		struct dafs_lockt_args lockt;
+	} args = {};
 	int i;
 
-	for (i = 0; i < 3; i++) {
+	if (proc == DAFS_PROC_LOCK)
+		args.lock = (struct dafs_lock_args){
+			.filehandle = b->open.filehandle,
+			.lock_type = DAFS_WRITE_LT,
+			.state_id = b->open.state_id,
+			.length = 10,
+		};
+	else
+		args.lockt = (struct dafs_lockt_args){
+			.filehandle = b->open.filehandle,
+			.lock_type = DAFS_WRITE_LT,
+			.owner = dafs_test_str("tester"),
+			.length = 10,
+		};
+	for (i = 0; i < COURT_MANY; i++) {
 		a[i] = holder(test, fix);
 		at[i] = court_at_server(test, a[i]);
 		HOLDER_OK(test, holder_lock(a[i], DAFS_WRITE_LT, 0, i, 1));
 		court_spared(test, a[i], at[i]);
 	}
-	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
-	for (i = 0; i < 3; i++)
+	/* none of them can end before all begin to */
+	mutex_lock(&dafsd_server.clients_lock);
+	court_send(b, proc, &args);
+	while (!court_all_yield(at) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_TRUE(test, court_all_yield(at));
+	mutex_unlock(&dafsd_server.clients_lock);
+	HOLDER_OK(test, court_receive(b));
+	for (i = 0; i < COURT_MANY; i++)
 		court_lost(test, at[i]);
+}
+
+static void court_many_test(struct kunit *test)
+{
+	court_many(test, DAFS_PROC_LOCK);
+}
+
+static void court_many_asked_test(struct kunit *test)
+{
+	court_many(test, DAFS_PROC_LOCKT);
+}
+
+/* A LOCK that is denied all the same takes no more from them than it has to. */
+static void court_many_vain_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+	struct holder *d = holder(test, fix);
+	struct dafsd_client *at = court_at_server(test, a), *bt = court_at_server(test, b);
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, 0, 0, 1));
+	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 1, 1));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 2, 1));
+	court_spared(test, a, at);
+	court_spared(test, b, bt);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(d, DAFS_WRITE_LT, 0, 0, 10));
+	KUNIT_EXPECT_EQ(test, DAFSD_CLIENT_COURTEOUS, READ_ONCE(bt->life));
 }
 
 static void court_local_init(struct file_lock *fl, struct file *filp, void *owner,
@@ -1090,6 +1155,8 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_remove_refused_test),
 	KUNIT_CASE_PARAM(court_lock_test, dafs_flavours_gen),
 	KUNIT_CASE(court_many_test),
+	KUNIT_CASE(court_many_asked_test),
+	KUNIT_CASE(court_many_vain_test),
 	KUNIT_CASE(court_local_test),
 	KUNIT_CASE(court_waiter_test),
 	KUNIT_CASE(court_later_test),
