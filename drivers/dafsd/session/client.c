@@ -703,17 +703,25 @@ static void dafsd_client_end_locked(struct dafsd_client *client, const char *why
  * dafsd_client_end() - end a client as if its lease had run out, in the background
  * @client: the client; the caller has a reference
  * @why: for the log, the end of a sentence about the client
+ * @moot: called under dafsd_server.clients_lock, which may have been waited for: is there no
+ *	reason any more?
+ * @arg: passed to @moot
  *
  * All that it has is taken from it, and its sessions are ended.  If it lives it connects again,
  * and is given another client-id.
  *
  * Context: may sleep.
+ * Return: false if it is not ended, as there is no reason any more.
  */
-void dafsd_client_end(struct dafsd_client *client, const char *why)
+bool dafsd_client_end(struct dafsd_client *client, const char *why,
+		      bool (*moot)(const void *arg), const void *arg)
 {
 	guard(mutex)(&client->server->clients_lock);
+	if (moot(arg))
+		return false;
 	if (READ_ONCE(client->life) < DAFSD_CLIENT_LEAVING)
 		dafsd_client_end_locked(client, why);
+	return true;
 }
 
 /**

@@ -211,7 +211,8 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 				   const struct dafsd_principal *principal);
 void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
-void dafsd_client_end(struct dafsd_client *client, const char *why);
+bool dafsd_client_end(struct dafsd_client *client, const char *why,
+		      bool (*moot)(const void *arg), const void *arg);
 int dafsd_client_end_id(struct dafsd_server *server, const struct dafs_client_id *client_id);
 int dafsd_clients_walk(struct dafsd_server *server, u32 *number,
 		       int (*show)(struct dafsd_client *client, void *arg), void *arg);

@@ -343,6 +343,11 @@ void dafsd_delegs_recall(const struct dafsd_export *exp)
 	}
 }
 
+static bool dafsd_deleg_is_dead(const void *st)
+{
+	return READ_ONCE(((const struct dafsd_state *)st)->dead);
+}
+
 /**
  * dafsd_delegs_wait() - wait until an export has no delegations any more
  * @exp: the export, which is not enabled any more; dafsd_delegs_recall() was called
@@ -361,8 +366,9 @@ void dafsd_delegs_wait(struct dafsd_export *exp)
 				   READ_ONCE(dafsd_withdraw_seconds) * HZ))
 		return;
 	for (id = 0; (st = dafsd_state_next(&id)); id++) {
-		if (st->type == &dafsd_deleg_type && st->exp == exp && !READ_ONCE(st->dead))
-			dafsd_client_end(st->client, "does not return what is delegated to it");
+		if (st->type == &dafsd_deleg_type && st->exp == exp)
+			dafsd_client_end(st->client, "does not return what is delegated to it",
+					 dafsd_deleg_is_dead, st);
 		dafsd_state_put_later(st);
 	}
 }

@@ -82,6 +82,8 @@ static void dafsd_recall_answered(struct dafsd_directive *dir, const struct dafs
 	if (!call->error && !call->status) {
 		/* a lease period from now on, and not only until that of the client ends */
 		WRITE_ONCE(deleg->since, jiffies);
+		/* pairs with dafsd_recall_finish(), as who sees it sees the time, too */
+		smp_mb__before_atomic();
 		set_bit(DAFSD_DELEG_TOLD, &deleg->flags);
 	} else if (dafsd_recall_unknown(call) &&
 		   time_after(jiffies, deleg->since + dafsd_recall_unknown_for())) {
@@ -129,26 +131,46 @@ static bool dafsd_recall_is_known(const struct dafsd_deleg *deleg)
 	       test_bit(DAFSD_DELEG_DISOWNED, &deleg->flags);
 }
 
-/*
- * Is there nothing to wait for any more?  A client that could not be told until now is asked
- * once more: it may have come back just in time.
- */
-static bool dafsd_recall_is_over(struct dafsd_deleg *deleg)
+/* Is there no reason to end its client, as one that could not be told? */
+static bool dafsd_recall_is_moot(const void *arg)
 {
-	if (dafsd_recall_left(deleg))
-		return false;
-	return dafsd_recall_is_known(deleg) || test_and_set_bit(DAFSD_DELEG_LAST, &deleg->flags);
+	const struct dafsd_deleg *deleg = arg;
+
+	return READ_ONCE(deleg->state.dead) || dafsd_recall_is_known(deleg);
 }
 
-static void dafsd_recall_revoke(struct dafsd_deleg *deleg)
+static bool dafsd_recall_revoke(struct dafsd_deleg *deleg)
 {
 	trace_dafsd_delegation(deleg->state.id, deleg->state.client,
 			       deleg->state.file->inode->i_ino, "revoked");
-	if (dafsd_recall_is_known(deleg))
-		dafsd_state_revoke(&deleg->state);
-	else
-		/* it loses this one with all others, and its sessions */
-		dafsd_client_end(deleg->state.client, "could not be told of a recall");
+	dafsd_state_revoke(&deleg->state);
+	return true;
+}
+
+/*
+ * The delegation is taken from its client if the time for that has come.  A client that could not
+ * be told until now is asked once more: it may have come back just in time.  If it knows by now it
+ * has as much time as others.
+ *
+ * Return: true if there is nothing to wait for any more.
+ */
+static bool dafsd_recall_finish(struct dafsd_deleg *deleg)
+{
+	bool known = dafsd_recall_is_known(deleg);
+
+	/* before the time is looked at, see dafsd_recall_answered() */
+	smp_rmb();
+	if (READ_ONCE(deleg->state.dead))
+		return true;
+	if (dafsd_recall_left(deleg))
+		return false;
+	if (known)
+		return dafsd_recall_revoke(deleg);
+	if (!test_and_set_bit(DAFSD_DELEG_LAST, &deleg->flags))
+		return false;
+	/* it loses this one with all others, and its sessions */
+	return dafsd_client_end(deleg->state.client, "could not be told of a recall",
+				dafsd_recall_is_moot, deleg) || READ_ONCE(deleg->state.dead);
 }
 
 static void dafsd_recall_work(struct work_struct *work)
@@ -157,16 +179,14 @@ static void dafsd_recall_work(struct work_struct *work)
 						 recall);
 	unsigned long delay, left;
 
-	if (!READ_ONCE(deleg->state.dead) && !dafsd_recall_is_over(deleg)) {
-		dafsd_recall_tell(deleg);
-		delay = dafsd_recall_delay(deleg);
-		left = dafsd_recall_left(deleg);
-		dafsd_recall_requeue(deleg, left ? min(delay, left) : delay);
+	if (dafsd_recall_finish(deleg)) {
+		dafsd_recall_end(deleg);
 		return;
 	}
-	if (!READ_ONCE(deleg->state.dead))
-		dafsd_recall_revoke(deleg);
-	dafsd_recall_end(deleg);
+	dafsd_recall_tell(deleg);
+	delay = dafsd_recall_delay(deleg);
+	left = dafsd_recall_left(deleg);
+	dafsd_recall_requeue(deleg, left ? min(delay, left) : delay);
 }
 
 /**

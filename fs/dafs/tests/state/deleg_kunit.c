@@ -12,7 +12,7 @@
 #include <linux/path.h>
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/export/export.h"
-#include "../../../../drivers/dafsd/state/deleg.h"
+#include "../../../../drivers/dafsd/state/deleg_impl.h"
 #include "../../../../drivers/dafsd/state/file.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
@@ -1012,6 +1012,65 @@ static void dafs_deleg_silent_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, alive);
 }
 
+/* Its recall waits for dafsd_server.clients_lock, to end its client, which lives. */
+static bool deleg_is_late(struct kunit *test, struct deleg_client *client,
+			  struct dafsd_deleg *deleg)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	unsigned int looks = 0;
+
+	while (looks < 5 && time_before(jiffies, end)) {
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(client->op, DAFS_PROC_NULL, NULL, NULL));
+		if (test_bit(DAFSD_DELEG_LAST, &deleg->flags) &&
+		    work_busy(&deleg->recall.work) == WORK_BUSY_RUNNING)
+			looks++;
+		else
+			looks = 0;
+		msleep(20);
+	}
+	return looks == 5;
+}
+
+static bool deleg_is_told(const struct dafsd_deleg *deleg)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (!test_bit(DAFSD_DELEG_TOLD, &deleg->flags) && time_before(jiffies, end))
+		msleep(20);
+	return test_bit(DAFSD_DELEG_TOLD, &deleg->flags);
+}
+
+/* A client that answers when it is just about to be ended for its silence is not. */
+static void dafs_deleg_last_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
+	struct dafs_fixture *fix = deleg_writer(test, a, b);
+	struct dafsd_state *st = dafsd_state_get(&a->open.deleg_state_id);
+	struct dafsd_deleg *deleg = container_of(st, struct dafsd_deleg, state);
+	struct dafs_req_hdr hdr;
+	struct raw_msg *msg;
+
+	KUNIT_ASSERT_NOT_NULL(test, st);
+	dafs_fixture_lease(test, fix, DELEG_SHORT);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, deleg_try(b, fix, "owner", DAFS_RD, 0));
+	msg = raw_recv(a->bc, RAW_WAIT_MS);
+	KUNIT_EXPECT_NOT_NULL(test, msg);
+	if (msg) {
+		KUNIT_EXPECT_EQ(test, 0, raw_get_hdr(a->bc, msg, &hdr));
+		kfree(msg);
+		mutex_lock(&dafsd_server.clients_lock);
+		KUNIT_EXPECT_TRUE(test, deleg_is_late(test, a, deleg));
+		raw_answer(a->bc, &hdr, DAFS_STATUS_OK, 2, NULL);
+		KUNIT_EXPECT_TRUE(test, deleg_is_told(deleg));
+		mutex_unlock(&dafsd_server.clients_lock);
+		flush_work(&deleg->recall.work);
+	}
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_call(a->op, DAFS_PROC_NULL, NULL, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
+	dafsd_state_put_later(st);
+}
+
 /* Who may not be read by others must know who reads it: also by a delegation alone. */
 static void dafs_deleg_deny_test(struct kunit *test)
 {
@@ -1114,6 +1173,7 @@ static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_getattr_fails_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_getattr_late_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_silent_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_deleg_last_test),
 	KUNIT_CASE_PARAM(dafs_deleg_deny_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_deleg_deny_io_test),
 	KUNIT_CASE_PARAM(dafs_deleg_exports_test, dafs_flavours_gen),
