@@ -376,6 +376,7 @@ void dafsd_delegs_wait(struct dafsd_export *exp)
 /**
  * struct dafsd_offer - an OPEN that may get a delegation
  * @rq: the request
+ * @fh: the file
  * @use: the open, and its file
  * @type: DAFS_OPEN_DELEGATE_*
  * @limit: how large the client may make the file before it writes
@@ -385,6 +386,7 @@ void dafsd_delegs_wait(struct dafsd_export *exp)
  */
 struct dafsd_offer {
 	struct dafsd_rqst *rq;
+	struct dafsd_fh *fh;
 	struct dafsd_use use;
 	u32 type;
 	u64 limit;
@@ -421,12 +423,15 @@ static u32 dafsd_offer_type(struct dafsd_offer *offer, unsigned int flags)
 							       DAFS_OPEN_DELEGATE_NONE;
 }
 
-/* Does nobody but the client have the file open in a way that conflicts? */
-static bool dafsd_offer_is_alone(const struct dafsd_offer *offer)
+/*
+ * Does nobody but the client have the file open in a way that conflicts?  For writing the
+ * delegation may have a file of its own.
+ */
+static bool dafsd_offer_is_alone(const struct dafsd_offer *offer, const struct dafsd_deleg *deleg)
 {
 	const struct dafsd_file *file = offer->use.file;
 	const struct dafsd_open *own = offer->use.open, *open;
-	int readers = 0, writers = 0;
+	int readers = deleg->filp != offer->use.filp, writers = 0;
 
 	lockdep_assert_held(&file->lock);
 	if (offer->type == DAFS_OPEN_DELEGATE_READ)
@@ -461,7 +466,7 @@ static bool dafsd_offer_set_lease(struct dafsd_offer *offer, struct dafsd_deleg 
 {
 	int tries = offer->reclaimed ? DAFSD_LEASE_TRIES : 1;
 
-	while (dafsd_offer_is_alone(offer) && tries--) {
+	while (dafsd_offer_is_alone(offer, deleg) && tries--) {
 		if (!dafsd_lease_set(deleg))
 			return true;
 		cpu_relax();
@@ -474,13 +479,27 @@ static bool dafsd_offer_lease(struct dafsd_offer *offer, struct dafsd_deleg *del
 {
 	if (dafsd_offer_set_lease(offer, deleg)) {
 		/* kernel_setlease() is ordered before this */
-		if (dafsd_offer_is_alone(offer) && !offer->brief)
+		if (dafsd_offer_is_alone(offer, deleg) && !offer->brief)
 			return true;
 		dafsd_lease_end(deleg);
 	}
 	if (offer->reclaimed)
 		dafsd_recall_begin(deleg);
 	return offer->reclaimed;
+}
+
+/*
+ * The file to set the lease by.  It is closed some time after the lease has ended, and must not
+ * count as open for writing then: a program that waited for the end may be going to execute the
+ * file (ETXTBSY).
+ */
+static struct file *dafsd_offer_file(const struct dafsd_offer *offer)
+{
+	struct file *filp = NULL;
+
+	if (offer->type == DAFS_OPEN_DELEGATE_WRITE)
+		filp = dafsd_fh_open(offer->fh, DAFS_OPEN_SHARE_ACCESS_READ, current_cred());
+	return IS_ERR_OR_NULL(filp) ? get_file(offer->use.filp) : filp;
 }
 
 static struct dafsd_deleg *dafsd_deleg_alloc(const struct dafsd_offer *offer)
@@ -499,7 +518,7 @@ static struct dafsd_deleg *dafsd_deleg_alloc(const struct dafsd_offer *offer)
 	deleg->wire = offer->use.open->wire;
 	deleg->type = offer->type;
 	deleg->origin = offer->use.open->origin;
-	deleg->filp = get_file(offer->use.filp);
+	deleg->filp = dafsd_offer_file(offer);
 	dafsd_state_attach(&deleg->state, offer->use.file, offer->use.exp);
 	dafsd_recall_init(deleg);
 	return deleg;
@@ -601,6 +620,7 @@ void dafsd_deleg_offer(struct dafsd_rqst *rq, struct dafsd_fh *fh, unsigned int 
 	const struct dafs_open_args *args = &rq->args.open;
 	struct dafsd_offer offer = {
 		.rq = rq,
+		.fh = fh,
 		.use.exp = fh->exp,
 		.reclaimed = args->claim_type == DAFS_CLAIM_PREVIOUS && args->delegate_type &&
 			     dafsd_grace_reclaims(rq->ses->client),

@@ -28,7 +28,8 @@
  * @wire: filehandle that OPEN returned
  * @type: DAFS_OPEN_DELEGATE_READ or DAFS_OPEN_DELEGATE_WRITE
  * @origin: which of the mounts that share a client-id has it, see dafsd_chan_origin()
- * @filp: the open file that the lease is set by; a reference
+ * @filp: the open file that the lease is set by; a reference.  One of its own, for reading, if the
+ *	delegation is for writing.
  * @flags: DAFSD_DELEG_*
  * @since: when it was broken, or the client was told, in jiffies; valid with
  *	DAFSD_DELEG_BROKEN

@@ -267,6 +267,45 @@ static void dafs_deleg_write_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "r", DAFS_RD, 0));
 }
 
+/* What keeps a file from being executed.  Return: 0 or -ETXTBSY. */
+static int deleg_execute(struct kunit *test, struct dafs_fixture *fix)
+{
+	struct file *file = dafs_backing_open(fix, "file", O_RDONLY, 0);
+	int err;
+
+	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	err = deny_write_access(file);
+	if (!err)
+		allow_write_access(file);
+	dafs_backing_close(file);
+	return err;
+}
+
+/* A program that has waited for the end of a delegation executes the file, before it is closed. */
+static void dafs_deleg_execute_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test), *b = deleg_new(test);
+	struct dafs_fixture *fix = deleg_writer(test, a, b);
+	struct dafsd_export *exp = dafsd_export_find(a->open.filehandle.fshandle);
+
+	KUNIT_ASSERT_NOT_NULL(test, exp);
+	flush_workqueue(dafsd_close_wq);
+	KUNIT_EXPECT_FALSE(test, disable_work_sync(&exp->closer));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
+	KUNIT_EXPECT_EQ(test, 0, deleg_execute(test, fix));
+	enable_work(&exp->closer);
+	/* takes over the reference */
+	if (!queue_work(dafsd_close_wq, &exp->closer))
+		dafsd_export_put(exp);
+	/* the client has it open for writing */
+	deleg_must_get(test, a, fix);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
+	KUNIT_EXPECT_EQ(test, -ETXTBSY, deleg_execute(test, fix));
+}
+
 static dafs_status_t deleg_write_direct(struct deleg_client *client, const struct dafs_fh *fh,
 					void *data, u32 len)
 {
@@ -1154,6 +1193,7 @@ static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_write_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_wait_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_wait_chain_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_deleg_execute_test),
 	KUNIT_CASE(dafs_deleg_direct_test),
 	KUNIT_CASE_PARAM(dafs_deleg_none_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_rest_test, dafs_flavours_gen),
