@@ -81,7 +81,7 @@ enum dafsd_client_life {
  * @recorded: there is a record of it which is durable; guarded likewise
  * @keeps_record: the server ends, but its record stays
  * @unsynced: its record was deleted, but may still be on the disk
- * @lock: guards @states, @expired, @nr_opens and @released
+ * @lock: guards @states, @expired, @nr_opens, @nr_kept, @kept and @released
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
  * @next_cred: where the search for a free handle goes on; guarded by its lock
@@ -90,6 +90,8 @@ enum dafsd_client_life {
  * @nr_opens: opens in both, and those that are reserved
  * @nr_delegs: delegations that it holds, and those that are reserved
  * @nr_recalls: those that it has to return
+ * @nr_kept: how often it has not returned some in time; guarded by @lock
+ * @kept: when it has not the last time, in jiffies; likewise
  * @seen: files that it has opened lately, see state/deleg.c, or NULL; guarded by @lock, and
  *	set once; kvfree()
  * @nr_locks: byte-range locks that the kernel keeps for it
@@ -140,6 +142,8 @@ struct dafsd_client {
 	unsigned int nr_opens;
 	atomic_t nr_delegs;
 	atomic_t nr_recalls;
+	unsigned int nr_kept;
+	unsigned long kept;
 	struct dafsd_seen *seen;
 	atomic_t nr_locks;
 	bool released;

@@ -19,6 +19,8 @@
  *  - a file that is opened for reading and was opened by the same client before: for reading
  *  - no new file, since most of them are not opened again soon
  *  - no file whose delegation was recalled a moment ago
+ *  - none to a client that has not returned one in time, for a lease period, and for twice as long
+ *    the next time: others have waited for it in vain
  *  - no file of a file system that has leases of its own, or names that may change without the
  *    kernel's knowledge: others of its nodes could change it without breaking the lease
  *
@@ -47,6 +49,9 @@
 #include "open_impl.h"
 
 #define DAFSD_RESTS	256
+
+/* How often the time is doubled for which a client gets no delegation */
+#define DAFSD_KEPT_MAX	8U
 
 /* Attempts to set the lease of a delegation that was promised */
 #define DAFSD_LEASE_TRIES	1000
@@ -92,6 +97,41 @@ static bool dafsd_deleg_rests(const struct inode *inode)
 
 	return READ_ONCE(rest->hash) == hash &&
 	       now - READ_ONCE(rest->at) < READ_ONCE(dafsd_deleg_rest_seconds);
+}
+
+/* Is a client given no delegation now, as it would keep it?  Under its lock. */
+static bool dafsd_client_keeps(const struct dafsd_client *client)
+{
+	unsigned long rest = READ_ONCE(dafsd_lease_seconds) * HZ;
+
+	lockdep_assert_held(&client->lock);
+	if (!client->nr_kept)
+		return false;
+	return time_before(jiffies, client->kept +
+				    (rest << min(client->nr_kept - 1, DAFSD_KEPT_MAX)));
+}
+
+/**
+ * dafsd_deleg_kept() - a client has not returned a delegation in time, although it knew
+ * @client: the client
+ *
+ * Those that are recalled at the same time count as one.
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_deleg_kept(struct dafsd_client *client)
+{
+	guard(spinlock)(&client->lock);
+	if (dafsd_client_keeps(client))
+		return;
+	client->nr_kept++;
+	client->kept = jiffies;
+}
+
+static bool dafsd_deleg_distrusts(struct dafsd_client *client)
+{
+	guard(spinlock)(&client->lock);
+	return dafsd_client_keeps(client);
 }
 
 /**
@@ -415,7 +455,8 @@ static u32 dafsd_offer_type(struct dafsd_offer *offer, unsigned int flags)
 	}
 	/* a delegate would not ask whether a lock is broken */
 	if ((flags & DAFSD_OPEN_CREATED) || dafsd_deleg_rests(inode) || dafsd_persist_any(inode) ||
-	    dafsd_grace_check(offer->rq->ses->client->server))
+	    dafsd_grace_check(offer->rq->ses->client->server) ||
+	    dafsd_deleg_distrusts(offer->rq->ses->client))
 		return DAFS_OPEN_DELEGATE_NONE;
 	if (access == DAFS_OPEN_SHARE_ACCESS_BOTH)
 		return DAFS_OPEN_DELEGATE_WRITE;

@@ -55,6 +55,7 @@ struct dafsd_deleg {
 static_assert(!offsetof(struct dafsd_deleg, state));
 
 /* deleg.c */
+void dafsd_deleg_kept(struct dafsd_client *client);
 struct dafsd_client *dafsd_deleg_writer(struct inode *inode, struct dafs_fh *wire,
 					struct dafs_state_id *state_id);
 bool dafsd_deleg_lives(const struct dafsd_client *client, const struct dafs_state_id *state_id);

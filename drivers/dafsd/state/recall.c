@@ -143,7 +143,8 @@ static bool dafsd_recall_revoke(struct dafsd_deleg *deleg)
 {
 	trace_dafsd_delegation(deleg->state.id, deleg->state.client,
 			       deleg->state.file->inode->i_ino, "revoked");
-	dafsd_state_revoke(&deleg->state);
+	if (dafsd_state_revoke(&deleg->state) && test_bit(DAFSD_DELEG_TOLD, &deleg->flags))
+		dafsd_deleg_kept(deleg->state.client);
 	return true;
 }
 

@@ -655,6 +655,14 @@ static void dafs_deleg_revoke_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_EXPIRED, deleg_return(a));
 	/* its open is still there */
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(b));
+	/* it is not given another one for a lease period */
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, 3600);
+	flush_workqueue(dafsd_close_wq);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, deleg_open(test, a, fix, DAFS_RW));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	dafs_fixture_server_param(test, &dafsd_lease_seconds, DELEG_SHORT);
+	deleg_must_get(test, a, fix);
 }
 
 /* A recall may overtake the response of the OPEN: the client is asked again. */
