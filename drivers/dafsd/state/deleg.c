@@ -121,17 +121,22 @@ static bool dafsd_client_keeps(const struct dafsd_client *client)
  */
 void dafsd_deleg_kept(struct dafsd_client *client)
 {
-	guard(spinlock)(&client->lock);
-	if (dafsd_client_keeps(client))
-		return;
-	client->nr_kept++;
-	client->kept = jiffies;
+	spin_lock(&client->lock);
+	if (!dafsd_client_keeps(client)) {
+		client->nr_kept++;
+		client->kept = jiffies;
+	}
+	spin_unlock(&client->lock);
 }
 
 static bool dafsd_deleg_distrusts(struct dafsd_client *client)
 {
-	guard(spinlock)(&client->lock);
-	return dafsd_client_keeps(client);
+	bool keeps;
+
+	spin_lock(&client->lock);
+	keeps = dafsd_client_keeps(client);
+	spin_unlock(&client->lock);
+	return keeps;
 }
 
 /**

@@ -427,6 +427,20 @@ static bool dafsd_lock_all_yield(const struct file_lock_context *ctx, const void
 	return true;
 }
 
+static void dafsd_lock_end_courtesy(const struct file_lock_context *ctx, const void *owner,
+				    const struct dafsd_range *range)
+{
+	const struct dafsd_locker *locker;
+	const struct file_lock *fl;
+
+	lockdep_assert_held(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list) {
+		locker = fl->c.flc_owner;
+		if (dafsd_lock_is_in_way(fl, owner, range))
+			dafsd_courtesy_end(locker->client);
+	}
+}
+
 /*
  * A request for a lock was denied.  If the first lock in its way is just being taken from a client
  * that had it by courtesy, so are the others: one flush of the store does for many clients.
@@ -436,19 +450,13 @@ static void dafsd_lock_hindered(const void *owner, const struct file *filp,
 {
 	struct file_lock_context *ctx = locks_inode_context(file_inode(filp));
 	const struct dafsd_rqst *rq = dafsd_rqst_current();
-	const struct dafsd_locker *locker;
-	const struct file_lock *fl;
 
 	if (!ctx || !rq || !rq->yields)
 		return;
-	guard(spinlock)(&ctx->flc_lock);
-	if (!dafsd_lock_all_yield(ctx, owner, range))
-		return;
-	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list) {
-		locker = fl->c.flc_owner;
-		if (dafsd_lock_is_in_way(fl, owner, range))
-			dafsd_courtesy_end(locker->client);
-	}
+	spin_lock(&ctx->flc_lock);
+	if (dafsd_lock_all_yield(ctx, owner, range))
+		dafsd_lock_end_courtesy(ctx, owner, range);
+	spin_unlock(&ctx->flc_lock);
 }
 
 /*

@@ -433,8 +433,7 @@ static void grace_claim_test(struct kunit *test)
 			grace_reclaim_deleg(test, &client, &file, DAFS_RW,
 					    DAFS_OPEN_DELEGATE_WRITE));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
-			   grace_claim(&client, fix, DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH,
-				       DAFS_OPEN_SHARE_KEY_NONE));
+			   grace_claim(&client, fix, DAFS_RW, 0, DAFS_OPEN_SHARE_KEY_BOTH));
 }
 
 /*
