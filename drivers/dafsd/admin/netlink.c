@@ -390,6 +390,7 @@ static bool dafsd_nl_put_persist(struct sk_buff *skb, const struct dafsd_persist
 	       !nla_put_in6_addr(skb, DAFSD_A_PERSIST_ADDRESS, view->addr) &&
 	       dafsd_nl_put_str(skb, DAFSD_A_PERSIST_OWNER, &view->owner) &&
 	       !nla_put(skb, DAFSD_A_PERSIST_FS, sizeof(*view->fs), view->fs) &&
+	       !nla_put_u32(skb, DAFSD_A_PERSIST_HANDLE_TYPE, view->handle_type) &&
 	       dafsd_nl_put_str(skb, DAFSD_A_PERSIST_HANDLE, &view->handle) &&
 	       dafsd_nl_put_flag(skb, DAFSD_A_PERSIST_WRITE, view->write) &&
 	       !nla_put_uint(skb, DAFSD_A_PERSIST_START, view->start) &&

@@ -54,8 +54,9 @@
 void dafsd_persist_log(const struct dafsd_persist *persist, const char *why)
 {
 	trace_dafsd_persist(persist->number, "broken");
-	pr_notice_ratelimited("dafsd: a lock of client %*pE is broken: %s\n",
-			      (int)min(persist->id_len, 64U), persist->names, why);
+	pr_notice_ratelimited("dafsd: record %llu: a lock of client %*pE is broken: %s; see \"dafsdctl persist\"\n",
+			      persist->number, (int)min(persist->id_len, 64U), persist->names,
+			      why);
 }
 
 /*

@@ -33,7 +33,8 @@ bool dafsd_persist_any(struct inode *inode);
  * @addr: where that came from
  * @owner: the owner
  * @fs: UUID of the file system
- * @handle: of the file in it
+ * @handle_type: of the file in it
+ * @handle: likewise
  * @persists: it is a PERSIST lock
  * @undoes: it is an AUTORECOVERY lock
  * @write: it is exclusive
@@ -47,6 +48,7 @@ struct dafsd_persist_view {
 	const struct in6_addr *addr;
 	struct dafs_str owner;
 	const uuid_t *fs;
+	u32 handle_type;
 	struct dafs_str handle;
 	bool persists;
 	bool undoes;

@@ -33,6 +33,7 @@ static void dafsd_persist_view(const struct dafsd_persist *persist,
 		.addr = &persist->addr,
 		.owner = { .len = persist->owner_len, .data = persist->names + persist->id_len },
 		.fs = &persist->file.fs,
+		.handle_type = persist->file.type,
 		.handle = {
 			.len = persist->file.words * sizeof(u32),
 			.data = (const u8 *)persist->file.fid,

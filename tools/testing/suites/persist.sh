@@ -198,6 +198,14 @@ append ok" "nor is it read, or cut off"
 tap_run "nor locked by flock(2), which says why" sh -c \
 	"! flock -n $B/file true 2>/tmp/why && grep -q 'Owner died' /tmp/why"
 tap_is "$(persists)" "broken start=100 end=199 write" "the administrator sees it"
+# where: the file, as the list has it
+where()
+{
+	dafsdctl persist | grep -oE '(export|ino|path)=[^ ]*' | xargs
+}
+tap_is "$(where)" "export=data ino=$(stat -c %i $D/file) path=$D/file" "and in which file"
+tap_run "as the log says, which has the number of the record" sh -c \
+	"dmesg | grep -q 'record $(dafsdctl persist | grep -oE '^id=[0-9]+' | cut -d = -f 2): a lock of'"
 tap_is "$(said dafsdctl forget 123456; said dafsdctl forget x; said dafsdctl persist 1)" \
 	"dafsdctl: there is nothing by this id
 1
