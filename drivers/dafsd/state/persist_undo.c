@@ -317,11 +317,11 @@ dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_
 }
 
 /*
- * The lock in a file whose changes have to be undone becomes UNDOING.  Return: a reference; NULL
- * if there is none; an ERR_PTR if that cannot be saved.
+ * The lock in a file whose changes have to be undone becomes UNDOING.  @number: set to that of its
+ * record.  Return: a reference; NULL if there is none; an ERR_PTR if that cannot be saved.
  */
 static struct dafsd_undo *dafsd_undo_start(const struct inode *inode,
-					   struct dafsd_persist_file *file)
+					   struct dafsd_persist_file *file, u64 *number)
 {
 	unsigned int nofs = dafsd_persist_write_lock();
 	struct dafsd_persist *persist = NULL;
@@ -335,6 +335,7 @@ static struct dafsd_undo *dafsd_undo_start(const struct inode *inode,
 			dafsd_persist_move(&persist->ranges[0], DAFSD_PERSIST_UNDOING);
 		err = dafsd_persist_save(persist);
 		undo = err ? ERR_PTR(err) : dafsd_undo_get(persist->undo);
+		*number = persist->number;
 	}
 	dafsd_persist_write_unlock(nofs);
 	return undo;
@@ -388,15 +389,16 @@ void dafsd_persist_undo_again(void)
 }
 
 /* It is tried again and again; the log tells of each reason once. */
-static void dafsd_undo_tell(struct dafsd_undo *undo, const struct inode *inode, int err)
+static void dafsd_undo_tell(struct dafsd_undo *undo, u64 number, const struct inode *inode, int err)
 {
 	if (err && err != undo->told)
-		pr_warn_ratelimited("dafsd: cannot undo what was written to inode %lu under a lock (undo.%u): %pe\n",
-				    inode->i_ino, undo->slot, ERR_PTR(err));
+		pr_warn_ratelimited("dafsd: record %llu: cannot undo what was written to inode %lu of %s under a lock (undo.%u): %pe; tried again every %d s; \"dafsdctl forget %llu\" gives up and leaves the file as it is\n",
+				    number, inode->i_ino, inode->i_sb->s_id, undo->slot,
+				    ERR_PTR(err), DAFSD_UNDO_AGAIN / HZ, number);
 	undo->told = err;
 }
 
-static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
+static int dafsd_undo_try(struct dafsd_undo *undo, u64 number, const struct path *path)
 {
 	int err;
 
@@ -408,21 +410,22 @@ static int dafsd_undo_try(struct dafsd_undo *undo, const struct path *path)
 	/* perhaps no client ever asks for the file, and programs of the server see half of it */
 	if (err)
 		dafsd_persist_undo_again();
-	dafsd_undo_tell(undo, d_inode(path->dentry), err);
+	dafsd_undo_tell(undo, number, d_inode(path->dentry), err);
 	return err;
 }
 
 static int dafsd_undo_run(struct dafsd_file *file, const struct path *path)
 {
 	struct dafsd_persist_file at;
-	struct dafsd_undo *undo = dafsd_undo_start(file->inode, &at);
+	u64 number = 0;
+	struct dafsd_undo *undo = dafsd_undo_start(file->inode, &at, &number);
 	int err;
 
 	if (IS_ERR_OR_NULL(undo))
 		return PTR_ERR_OR_ZERO(undo);
 	/* before others find that there is nothing to look at */
 	WRITE_ONCE(file->undone, true);
-	err = dafsd_undo_try(undo, path) ?: dafsd_undo_done(&at, undo);
+	err = dafsd_undo_try(undo, number, path) ?: dafsd_undo_done(&at, undo);
 	dafsd_undo_put(undo);
 	return err;
 }

@@ -248,6 +248,31 @@ tap_is "$(said timeout 60 dafslock $B/file true)" 0 "and the file is free"
 tap_is "$(images)" 0 "nothing is left of it"
 tap_run "the one client, once more" mount_dafs data $A clientid=one
 
+# --- what was there before is lost ---
+
+is_undoing()
+{
+	dafsdctl persist | grep -q state=undoing
+}
+
+renew
+locked
+modprobe -r dafsd
+crash $A
+reconnect
+rm $STATE/undo.*
+start_server
+tap_run "without before-images" eventually grace_is_over
+tap_run "changes cannot be undone" eventually is_undoing
+id=$(dafsdctl persist | grep -oE '^id=[0-9]+' | cut -d = -f 2)
+tap_run "the log tells of what, and what to do" eventually sh -c "dmesg | grep -q \
+	'record $id: cannot undo .* inode $(stat -c %i $D/file) of ram0 .*\"dafsdctl forget $id\"'"
+tap_is "$(said timeout 60 dafslock --nonblock $B/file true | tail -1)" 2 "the file cannot be locked"
+tap_run "the administrator gives it up" dafsdctl forget "$id"
+tap_is "$(said timeout 60 dafslock $B/file true) $(dafsdctl persist)" "0 " "then it can"
+tap_fails "and is left as it is" is_old
+tap_run "the one client, as before" mount_dafs data $A clientid=one
+
 # --- no room ---
 
 echo 0 >/sys/module/dafsd/parameters/max_undo
@@ -284,11 +309,6 @@ tap_is "$(said python3 -B /tmp/many.py $A/many)" "256 ENOLCK
 tap_is "$(images)" 0 "and all have ended with the program"
 
 # --- the server is unloaded while it undoes ---
-
-is_undoing()
-{
-	dafsdctl persist | grep -q state=undoing
-}
 
 renew
 locked
