@@ -426,13 +426,12 @@ int dafsd_nl_persist_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 }
 
 /**
- * dafsd_nl_persist_forget_doit() - forget PERSIST locks whose owner is gone
+ * dafsd_nl_persist_forget_doit() - forget PERSIST and AUTORECOVERY locks whose owner is gone
  * @skb: the request
  * @info: its attributes
  *
  * Context: may sleep for the store.
- * Return: 0; -EINVAL if the request has no id; -ENOENT if there are none by this id; or an error
- * of the store.
+ * Return: 0; -EINVAL if the request has no id; or the error of dafsd_persist_forget().
  */
 int dafsd_nl_persist_forget_doit(struct sk_buff *skb, struct genl_info *info)
 {

@@ -119,14 +119,15 @@ static struct dafsd_persist *dafsd_persist_numbered(u64 number)
 	return persist;
 }
 
-static bool dafsd_persist_has_left(const struct dafsd_persist *persist)
+/* Is there anything to be forgotten: 0, -ENOENT, or -EBUSY if all is HELD */
+static int dafsd_persist_check_left(const struct dafsd_persist *persist)
 {
 	unsigned int n;
 
 	for (n = 0; n < persist->nr; n++)
 		if (persist->ranges[n].state != DAFSD_PERSIST_HELD)
-			return true;
-	return false;
+			return 0;
+	return persist->nr ? -EBUSY : -ENOENT;
 }
 
 /* Nothing is forgotten that cannot be written: write once more what there is. */
@@ -134,9 +135,9 @@ static int dafsd_persist_write_number(u64 number)
 {
 	unsigned int nofs = dafsd_persist_write_lock();
 	struct dafsd_persist *persist = dafsd_persist_numbered(number);
-	int err = -ENOENT;
+	int err = persist ? dafsd_persist_check_left(persist) : -ENOENT;
 
-	if (persist && dafsd_persist_has_left(persist))
+	if (!err)
 		err = dafsd_persist_save(persist);
 	dafsd_persist_write_unlock(nofs);
 	return err ?: dafsd_store_sync(dafsd_server.store);
@@ -158,13 +159,16 @@ static int dafsd_persist_forget_number(u64 number, struct dafsd_persist_file *fi
 }
 
 /**
- * dafsd_persist_forget() - forget those locks of an owner in a file that are LEFT or BROKEN
+ * dafsd_persist_forget() - forget those locks of an owner in a file that are not HELD
  * @number: of the record
  *
+ * What is LEFT cannot be reclaimed any more, what is BROKEN is used as if it were whole, and of
+ * what is UNDOING the changes stay as they are.
+ *
  * Context: may sleep for the store.
- * Return: 0; -ENOENT if there are none; -ENOMEM, -ENOSPC, or the error of the store: then nothing
- * is forgotten, unless the store has failed at this very moment.  In that case they are forgotten,
- * but may be there again after a restart.
+ * Return: 0; -ENOENT if there is no such record; -EBUSY if its owner has all of them; -ENOMEM,
+ * -ENOSPC, or the error of the store: then nothing is forgotten, unless the store has failed at
+ * this very moment.  In that case they are forgotten, but may be there again after a restart.
  */
 int dafsd_persist_forget(u64 number)
 {

@@ -222,12 +222,12 @@ static unsigned int dafsd_persist_held_first(struct dafsd_persist *persist)
 }
 
 /**
- * dafsd_persist_forget_left() - forget the locks that are LEFT or BROKEN
+ * dafsd_persist_forget_left() - forget the locks that are not HELD
  * @persist: the locks of an owner in a file; if none are left, dafsd_persist_tidy() removes it
  *
  * Context: may sleep for memory; holds dafsd_persist_sem exclusively.
- * Return: 0; -ENOENT if there are none; -ENOMEM or -ENOSPC if the others could not be saved: then
- * nothing is forgotten.
+ * Return: 0; -EBUSY if all are HELD; -ENOENT if there are none; -ENOMEM or -ENOSPC if the others
+ * could not be saved: then nothing is forgotten.
  */
 int dafsd_persist_forget_left(struct dafsd_persist *persist)
 {
@@ -235,7 +235,7 @@ int dafsd_persist_forget_left(struct dafsd_persist *persist)
 	int err;
 
 	if (held == nr)
-		return -ENOENT;
+		return held ? -EBUSY : -ENOENT;
 	persist->nr = held;
 	err = dafsd_persist_save(persist);
 	if (err) {

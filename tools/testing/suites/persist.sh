@@ -127,6 +127,9 @@ tap_run "the other client again" mount_dafs data $B clientid=two
 # R-4.4.1.5-01
 locked --persist --length 100
 former=$(client one)
+tap_is "$(said dafsdctl forget "$(dafsdctl persist | grep -oE '^id=[0-9]+' | cut -d = -f 2)")" \
+	"dafsdctl: its owner has the lock: expire the client first
+1" "the administrator does not forget a lock that its owner has"
 tap_run "its lease runs out" dafsdctl expire "$former"
 tap_run "it comes back" eventually is_back one "$former"
 tap_is "$(head -c 3 $A/file | tail -c 1; dd if=/dev/zero of=$A/file bs=1 count=1 conv=notrunc 2>&1 |

@@ -367,11 +367,12 @@ static void dafs_persist_forget_test(struct kunit *test)
 
 	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
 	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 20, 10));
+	KUNIT_ASSERT_EQ(test, 0, dafsd_persist_list(&place, persist_take_number, &number));
+	KUNIT_EXPECT_EQ(test, -EBUSY, dafsd_persist_forget(number));
 	holder_expire(test, a);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
 	holder_return(test, a);
 	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST | RECLAIM, 20, 10));
-	KUNIT_ASSERT_EQ(test, 0, dafsd_persist_list(&place, persist_take_number, &number));
 	dafs_fixture_server_param(test, &dafsd_store_max, 0);
 	KUNIT_EXPECT_EQ(test, -ENOSPC, dafsd_persist_forget(number));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
@@ -381,7 +382,8 @@ static void dafs_persist_forget_test(struct kunit *test)
 	undo_repair_store(test);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_forget(number));
-	KUNIT_EXPECT_EQ(test, -ENOENT, dafsd_persist_forget(number));
+	KUNIT_EXPECT_EQ(test, -EBUSY, dafsd_persist_forget(number));
+	KUNIT_EXPECT_EQ(test, -ENOENT, dafsd_persist_forget(number + 1));
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 20, 10));
 	/* nor is it there again */
