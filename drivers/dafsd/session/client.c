@@ -95,7 +95,7 @@ static void dafsd_client_log(const struct dafsd_client *client, const char *why)
 {
 	pr_notice_ratelimited("dafsd: client %*pE at %pI6c with %u opens %s\n",
 			      min_t(int, client->id_len, DAFSD_TOLD_ID), client->id,
-			      &client->peer->addr, READ_ONCE(client->nr_opens), why);
+			      &client->addr, READ_ONCE(client->nr_opens), why);
 }
 
 /* Does it have something that it could reclaim? */
