@@ -349,6 +349,12 @@ static struct configfs_subsystem dafsd_subsys = {
 	.su_mutex = __MUTEX_INITIALIZER(dafsd_subsys.su_mutex),
 };
 
+static int dafsd_param_id(const char *digits, u32 *id)
+{
+	/* all ones is no id */
+	return kstrtou32(digits, 10, id) ?: *id == (u32)-1 ? -EINVAL : 0;
+}
+
 static int dafsd_param_option(struct dafsd_export_item *item, const char *opt)
 {
 	if (!strcmp(opt, "ro"))
@@ -370,9 +376,9 @@ static int dafsd_param_option(struct dafsd_export_item *item, const char *opt)
 	else if (!strcmp(opt, "no_raw_names"))
 		item->conf.raw_names = false;
 	else if (strstarts(opt, "anonuid="))
-		return kstrtou32(opt + strlen("anonuid="), 10, &item->conf.anon_uid);
+		return dafsd_param_id(opt + strlen("anonuid="), &item->conf.anon_uid);
 	else if (strstarts(opt, "anongid="))
-		return kstrtou32(opt + strlen("anongid="), 10, &item->conf.anon_gid);
+		return dafsd_param_id(opt + strlen("anongid="), &item->conf.anon_gid);
 	else if (!strstarts(opt, "name="))
 		return -EINVAL;
 	return 0;
@@ -397,13 +403,29 @@ static const char *dafsd_param_name(const char *path, const char *opts)
 	return kstrndup(path + len, end - (path + len), GFP_KERNEL);
 }
 
+static int dafsd_param_options(struct dafsd_export_item *item, char *opts)
+{
+	char *opt;
+	int err;
+
+	while ((opt = strsep(&opts, ":"))) {
+		err = dafsd_param_option(item, opt);
+		if (err) {
+			pr_err("dafsd: option %s of %s is wrong\n", opt, item->conf.path);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* Cuts off the options from @spec. */
 static struct dafsd_export_item *dafsd_param_parse(char *spec)
 {
 	char *opts = strchr(spec, ':');
 	struct dafsd_export_item *item;
 	const char *name;
-	char *path, *opt;
-	int err = 0;
+	char *path;
+	int err;
 
 	path = kstrndup(spec, strcspn(spec, ":"), GFP_KERNEL);
 	name = path ? dafsd_param_name(path, opts) : NULL;
@@ -415,9 +437,8 @@ static struct dafsd_export_item *dafsd_param_parse(char *spec)
 	}
 	item->conf.path = path;
 	if (opts)
-		opts++;
-	while (!err && (opt = strsep(&opts, ":")))
-		err = dafsd_param_option(item, opt);
+		*opts++ = '\0';
+	err = dafsd_param_options(item, opts);
 	if (!err)
 		return item;
 	config_group_put(&item->group);

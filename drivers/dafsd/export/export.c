@@ -440,22 +440,30 @@ static void dafsd_export_hash(struct dafsd_export *exp, const char *conf_path)
 	}
 }
 
+/* Tell the administrator why an export is not served. */
+static int dafsd_export_refuse(const char *name, const char *why, int err)
+{
+	pr_err("dafsd: export %s: %s (%pe)\n", name, why, ERR_PTR(err));
+	return err;
+}
+
 /*
  * User and group ids of clients are used as they are, so an idmapped mount cannot be
  * exported.  With subtree_check the file system must be able to find the directory of a
  * file.
  */
-static int dafsd_export_check(const struct path *path, const struct dafsd_export_conf *conf)
+static int dafsd_export_check(const char *name, const struct path *path,
+			      const struct dafsd_export_conf *conf)
 {
 	const struct export_operations *ops = path->dentry->d_sb->s_export_op;
 
 	if (!exportfs_can_decode_fh(ops) || dafsd_fh_encodable(path))
-		return -EINVAL;
+		return dafsd_export_refuse(name, "the file system has no filehandles", -EINVAL);
 	if (is_idmapped_mnt(path->mnt))
-		return -EINVAL;
+		return dafsd_export_refuse(name, "the mount is id-mapped", -EINVAL);
 	if (conf->subtree_check && (ops->flags & EXPORT_OP_NOSUBTREECHK) &&
 	    path->dentry != path->dentry->d_sb->s_root)
-		return -EINVAL;
+		return dafsd_export_refuse(name, "the file system has no subtree_check", -EINVAL);
 	return 0;
 }
 
@@ -608,11 +616,12 @@ static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_ma
 		other = dafsd_export_find_name(&name);
 		if (other) {
 			dafsd_export_put(other);
-			return -EEXIST;
+			return dafsd_export_refuse(exp->name, "another one has this name", -EEXIST);
 		}
 		err = dafsd_export_check_place(exp);
 		if (err)
-			break;
+			return dafsd_export_refuse(exp->name, "an outer export lacks the directory",
+						   err);
 		dafsd_export_ops->prepare(exp);
 		err = dafsd_export_try_publish(exp, mark, since);
 	} while (err == -EAGAIN);
@@ -623,6 +632,8 @@ static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_ma
  * dafsd_export_serve() - let clients reach a directory tree
  * @name: its name, a path in the name space
  * @conf: the settings
+ *
+ * If it is not served the log tells why.
  *
  * Context: may sleep; looks the path up in the caller's mount namespace.
  * Return: the export, to be ended with dafsd_export_withdraw(), or an ERR_PTR: -EINVAL if
@@ -637,7 +648,7 @@ struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_exp
 	int err;
 
 	if (!conf->path)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(dafsd_export_refuse(name, "path is not set", -EINVAL));
 	err = dafsd_fh_key_get();
 	if (err)
 		return ERR_PTR(err);
@@ -647,9 +658,11 @@ struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_exp
 	if (err)
 		goto free;
 	err = kern_path(conf->path, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &exp->path);
-	if (err)
+	if (err) {
+		dafsd_export_refuse(name, "path leads to no directory", err);
 		goto free;
-	err = dafsd_export_check(&exp->path, conf) ?: dafsd_export_fill(exp, name, conf);
+	}
+	err = dafsd_export_check(name, &exp->path, conf) ?: dafsd_export_fill(exp, name, conf);
 	if (!err)
 		err = dafsd_export_publish(exp, mark);
 	if (!err)

@@ -396,12 +396,27 @@ rm -r /srv/disk1/latin
 
 # Invalid names.
 mkdir $CONFIG/bad
+# refused WORDS: it is not enabled, and the log says why
+refused()
+{
+	dmesg -C
+	tap_fails "$1: it is refused" sh -c "echo 1 >$CONFIG/bad/enable" 2>/dev/null
+	tap_is "$(dmesg | sed 's/.*dafsd: //; s/ (.*//')" "export $1" "and the log says so"
+}
+refused "bad: path is not set"
+echo /srv/none >$CONFIG/bad/path
+refused "bad: path leads to no directory"
+echo /proc >$CONFIG/bad/path
+refused "bad: the file system has no filehandles"
+echo top/disk1/none >$CONFIG/bad/name
+echo /srv/far >$CONFIG/bad/path
+refused "top/disk1/none: an outer export lacks the directory"
 for name in /a a/ a//b . a/../b ""; do
 	tap_fails "the name '$name' is refused" sh -c "echo '$name' >$CONFIG/bad/name" 2>/dev/null
 done
 echo top/far >$CONFIG/bad/name
 echo /srv/disk1 >$CONFIG/bad/path
-tap_fails "so is one that is taken" sh -c "echo 1 >$CONFIG/bad/enable" 2>/dev/null
+refused "top/far: another one has this name"
 rmdir $CONFIG/bad
 
 # The ids of clients are used on the server without mapping.
@@ -427,11 +442,25 @@ user.communicate(b"\n")
 END
 mkdir /srv/mapped
 tap_run "a mount that maps ids" python3 /tmp/idmap.py /srv/disk1/plain /srv/mapped
+dmesg -C
 tap_fails "is not exported" export_dir mapped mapped /srv/mapped
+tap_is "$(dmesg | sed 's/.*dafsd: //; s/ (.*//')" "export mapped: the mount is id-mapped" \
+	"and the log says so"
 umount /srv/mapped
 mount --bind /srv/disk1/plain /srv/mapped
 tap_run "without that it is" sh -c "echo 1 >$CONFIG/mapped/enable"
 unexport_dir mapped
 umount /srv/mapped
 unexport_dir gap
+
+# Options of the module parameter.
+modprobe -r dafsd
+for option in none anonuid=-1 anonuid=4294967295 anongid=x; do
+	dmesg -C
+	tap_fails "the option $option is refused" modprobe dafsd \
+		exports=/srv/disk1:ro:$option:name=top 2>/dev/null
+	tap_is "$(dmesg | sed -n 's/: -.*//; s/.*dafsd: //p')" "option $option of /srv/disk1 is wrong
+cannot export /srv/disk1" "and the log says which it is"
+done
+tap_run "they are not missing" modprobe dafsd exports=/srv/disk1:ro:anonuid=99:name=top
 tap_done
