@@ -213,11 +213,11 @@ static const char *dafsd_records_why(int err)
 {
 	switch (err) {
 	case -EBUSY:
-		return "another server uses it";
+		return "another server uses it: is it on a shared disk?";
 	case -EUCLEAN:
-		return "log.0 and log.1 are damaged; without them no client can reclaim its locks";
+		return "log.0 and log.1 are damaged: restore the disk, or remove log.0 and log.1: then clients lose their locks, and what was broken or half changed stays as it is; see server.rst, \"Restart of the server\"";
 	case -EPROTONOSUPPORT:
-		return "log.0 or log.1 was written by another version";
+		return "log.0 or log.1 was written by another version: load that one, or remove them, as if they were damaged; see server.rst, \"Restart of the server\"";
 	}
 	return "cannot be read or written";
 }

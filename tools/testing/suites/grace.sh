@@ -255,7 +255,7 @@ refused()
 cp -r $STATE /tmp/good
 echo "something else" >$STATE/log.0
 echo "something else" >$STATE/log.1
-refused "damaged" "are damaged"
+refused "damaged" "log.0 and log.1 are damaged: .* remove log.0 and log.1: then clients lose"
 rm $STATE/log.0 $STATE/log.1
 tap_run "without the files it starts anew" start_server
 stop_server
@@ -265,7 +265,7 @@ refused "damaged, with a key" "are damaged" fh_key="$(cat $STATE/fh_key)"
 cp /tmp/good/log.? $STATE
 exec 3<>$STATE/lock
 flock -n 3
-refused "in use" "another server uses it"
+refused "in use" "another server uses it: is it on a shared disk?"
 exec 3<&-
 tap_run "when it is not in use any more" start_server
 stop_server
