@@ -499,8 +499,9 @@ int dafsd_grace_load(struct dafsd_server *server, struct dafsd_store *store)
  * dafsd_grace_begin() - begin a grace period if clients had state before the restart
  * @server: the server; its store is open, and it has given no state yet
  *
- * It is as long as the longest lease that any of them relies on, or as the present one.  For
- * those alone whose lease was over there is none, so they have lost what they had.
+ * It is as long as the longest lease that any of them relies on, or as the present one; and up to
+ * twice as long while some are still reclaiming, see dafsd_grace_extends().  For those alone whose
+ * lease was over there is none, so they have lost what they had.
  *
  * Context: may sleep.
  */
@@ -520,8 +521,8 @@ void dafsd_grace_begin(struct dafsd_server *server)
 	grace->latest = jiffies + 2 * lease * HZ;
 	grace->reclaimed = jiffies - lease * HZ;
 	trace_dafsd_grace("begins", clients);
-	pr_notice("dafsd: grace period of %u s or less: %u clients may reclaim opens and locks\n",
-		  lease, clients);
+	pr_notice("dafsd: grace period: %u clients may reclaim opens and locks, for %u s, at most %u s\n",
+		  clients, lease, 2 * lease);
 	WRITE_ONCE(grace->on, true);
 	queue_delayed_work(dafsd_timer_wq, &grace->end_work, lease * HZ);
 	dafsd_grace_greet(server);
