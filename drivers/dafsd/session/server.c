@@ -18,7 +18,8 @@ MODULE_PARM_DESC(msg_size, "largest request and response in bytes (4096-65536, d
 
 unsigned int dafsd_lease_seconds = DAFSD_LEASE_SECONDS;
 module_param_named(lease, dafsd_lease_seconds, uint, 0444);
-MODULE_PARM_DESC(lease, "seconds after which a silent client is forgotten (1-3600, default 90)");
+MODULE_PARM_DESC(lease,
+		 "lease time in seconds: a client silent for so long loses its sessions, and what it has when others need it (1-3600, default 90)");
 
 bool dafsd_auth_none = true;
 module_param_named(auth_none, dafsd_auth_none, bool, 0644);
