@@ -19,11 +19,17 @@ struct dafs_inode;
 struct dafs_open_state;
 struct inode;
 
-/* enum dafs_held_state - what is known of bytes that the server was asked to lock */
+/*
+ * enum dafs_held_state - what is known of bytes that the server was asked to lock
+ *
+ * They are LOST if the server did not give the lock back, after a restart or after the end of the
+ * lease, if it has refused a weaker lock in its place, or if their open or their delegation is
+ * lost.  They stay so until they are unlocked.
+ */
 enum dafs_held_state {
 	DAFS_HELD_SURE,		/* it has locked them */
 	DAFS_HELD_UNSURE,	/* a request was not answered: it may have */
-	DAFS_HELD_LOST,		/* it had, and did not give the lock back after a restart */
+	DAFS_HELD_LOST,		/* it had, but others may have had them since: see below */
 };
 
 /* Options by which a lock differs from others as long as it lasts; REPAIR is done at once */

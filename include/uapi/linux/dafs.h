@@ -40,19 +40,27 @@ struct dafs_ioc_lock {
 #define DAFS_IOC_LOCK_SIZE_VER0	32
 
 /*
- * The argument is a pointer to a struct dafs_ioc_lock.  The lock belongs to the open file
- * description, as those of fcntl(2) with F_OFD_SETLK, which it conflicts with and may be unlocked
- * by.  Bytes that were locked with DAFS_IOC_LOCK_PERSIST stay so until no program of this machine
- * has locked them.  DAFS_IOC_LOCK_REPAIR does not tell whether anything was broken; without
+ * The argument is a pointer to a struct dafs_ioc_lock.  The lock is one of the open file
+ * description, as by fcntl(2) with F_OFD_SETLK: it conflicts with the locks of fcntl(2), and
+ * F_OFD_SETLK may unlock it.
+ *
+ * DAFS_IOC_LOCK_PERSIST stays in force for a byte until no program of this machine has locked it.
+ * While the lock is broken, read(2), write(2) and truncation of these bytes fail with EOWNERDEAD,
+ * too.  DAFS_IOC_LOCK_REPAIR does not tell whether anything was broken; without
  * DAFS_IOC_LOCK_PERSIST nothing tells others if the one who repairs is lost, too.
  *
- * A lock with DAFS_IOC_LOCK_AUTORECOVER is one for writing of all bytes: start and length are 0.
- * Until any of it is unlocked, or the last descriptor of the open file description is closed, the
- * server can undo what was written to the file, or cut off: it does if this machine is lost, with
- * DAFS_IOC_LOCK_PERSIST not before another one asks for a lock; and with DAFS_IOC_LOCK_ABORT.
- * Other clients cannot write to the file meanwhile.  A program that ends, or is killed, has
- * unlocked it, so that what it has written stays.  That it was lost before it was unlocked is told
- * by DAFS_IOC_LOCK_UNLOCK, fsync(2) and close(2), not by fcntl(2).
+ * DAFS_IOC_LOCK_AUTORECOVER needs a lock for writing of the whole file: start and length are 0, as
+ * for DAFS_IOC_LOCK_ABORT.  While it is held the server can undo all that is written to the file or
+ * cut off, and other clients cannot write to it.  The server undoes
+ *
+ * - for DAFS_IOC_LOCK_ABORT;
+ * - when this machine is lost: at the end of its lease, or when it has started anew; with
+ *   DAFS_IOC_LOCK_PERSIST, when that would break the lock.
+ *
+ * Unlocking any byte, the last close(2) of the open file description, and the end of the program,
+ * also if it is killed, make all changes permanent.  write(2), ftruncate(2) and fsync(2) may fail
+ * with ENOSPC because there is no room for what may have to be undone.  That the lock had been
+ * lost is told by DAFS_IOC_LOCK_UNLOCK, fsync(2) and close(2), not by fcntl(2).
  *
  * Errors are those of fcntl(2), and:
  *
@@ -79,8 +87,8 @@ struct dafs_ioc_lock {
  * struct dafs_ioc_open_share - deny access to a file to others
  * @size: sizeof(struct dafs_ioc_open_share)
  * @flags: DAFS_IOC_SHARE_KEY or 0
- * @access: DAFS_IOC_SHARE_READ and DAFS_IOC_SHARE_WRITE: what the program is going to do; not
- *	more than the file was opened for
+ * @access: DAFS_IOC_SHARE_READ, DAFS_IOC_SHARE_WRITE or both; not more than the file was opened
+ *	for.  It has no other effect: to others, the access is all that the file was opened for.
  * @deny: likewise, what nobody else may do; or 0
  * @share_key: with DAFS_IOC_SHARE_KEY, the key that others must have who have one; otherwise 0
  */
@@ -100,7 +108,7 @@ struct dafs_ioc_open_share {
  * long as it is there, an open(2) of the file for what it denies fails with EACCES, by whatever
  * client, and by other programs of this machine as well; one by a client with another key fails
  * with EKEYREJECTED.  It fails itself if the file is open already for what it denies, and takes
- * nothing from those who have it open.  To others, @access is all that the file was opened for.
+ * nothing from those who have it open.
  *
  * If the server has given the file to others meanwhile, because this machine was cut off from it,
  * reading, writing, fsync(2) and close(2) fail with EIO until the file is opened anew.
