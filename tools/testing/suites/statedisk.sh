@@ -78,7 +78,9 @@ uses_up()
 }
 exec 3<$A/locked
 tap_run "in the end there is none for a lock" uses_up
-tap_is "$(cut -d : -f 3 </tmp/why | sort -u)" " Input/output error" "which is told"
+tap_is "$(cut -d : -f 3 </tmp/why | sort -u)" \
+	" the server cannot record the lock, or this machine has lost one of the file" \
+	"which is told"
 tap_is "$(said timeout 60 dafslock $A/file true | tail -1)" 2 "nor for those that do not survive"
 tap_is "$(head -c 1 <&3)" 1 "what is open can be read"
 exec 3<&-
@@ -116,7 +118,7 @@ holder=$!
 eventually [ -e /tmp/held ]
 disk_table "$(bad_table)"
 tap_is "$(said timeout 60 dafslock --persist --start 100 $B/locked true)" \
-	"dafslock: $B/locked: Input/output error
+	"dafslock: $B/locked: the server cannot record the lock, or this machine has lost one of the file
 2" "a lock that cannot be recorded is not given"
 tap_is "$(said timeout 60 dafslock --autorecover $B/file true | tail -1)" 2 \
 	"nor one that undoes"
