@@ -89,6 +89,10 @@ tap_is "$(dafsdctl --json locks | head -n 1 | python3 -c '
 import json, sys
 lock = json.load(sys.stdin)
 print(lock["write"], lock["start"], lock["end"])')" "True 0 9" "as JSON"
+tap_is "$(dafsdctl locks --json | md5sum)" "$(dafsdctl --json locks | md5sum)" \
+	"wherever that is said"
+tap_is "$(dafsdctl --help 2>/dev/null | head -n 1)" \
+	"Shows what clients of the DAFS server hold, and takes it from them." "help is no error"
 tap_is "$(dafsdctl clients "$(client one)" 2>&1 | head -n 1)" \
 	"Shows what clients of the DAFS server hold, and takes it from them." \
 	"a list of clients takes no argument"
