@@ -28,7 +28,7 @@ bool dafsd_persist_any(struct inode *inode);
 /**
  * struct dafsd_persist_view - a PERSIST lock, as an administrator sees it
  * @number: of its record
- * @state: enum dafsd_persist_state
+ * @state: enum dafsd_persist_state of the generic netlink family
  * @client: client-id-string of its owner
  * @addr: where that came from
  * @owner: the owner

@@ -5,9 +5,16 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include <uapi/linux/dafsd_netlink.h>
 #include "../session/server.h"
 #include "../store/store.h"
 #include "persist_impl.h"
+
+/* dafsd_persist_view.state has the numbers of the interface. */
+static_assert((int)DAFSD_PERSIST_HELD == (int)DAFSD_PERSIST_STATE_HELD);
+static_assert((int)DAFSD_PERSIST_LEFT == (int)DAFSD_PERSIST_STATE_LEFT);
+static_assert((int)DAFSD_PERSIST_BROKEN == (int)DAFSD_PERSIST_STATE_BROKEN);
+static_assert((int)DAFSD_PERSIST_UNDOING == (int)DAFSD_PERSIST_STATE_UNDOING);
 
 /* Where the first lock begins that does so at @from or behind it; or -1 */
 static loff_t dafsd_persist_start(const struct dafsd_persist *persist, loff_t from)

@@ -309,7 +309,7 @@ void dafsd_persist_removed(struct inode *inode)
 static bool dafsd_persist_replace(struct dafsd_persist *persist)
 {
 	bool undoes = dafsd_persist_undo_of(persist);
-	enum dafsd_persist_state to = undoes ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
+	enum dafsd_persist_phase to = undoes ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
 	bool broken = false;
 	unsigned int n;
 

@@ -15,15 +15,17 @@ struct dafsd_range;
 struct dafsd_use;
 
 /**
- * enum dafsd_persist_state - what has become of a PERSIST lock
+ * enum dafsd_persist_phase - what has become of a PERSIST lock
  * @DAFSD_PERSIST_HELD: its owner has it, and so has the kernel
  * @DAFSD_PERSIST_LEFT: its owner has lost the open by which it was locked, and may reclaim it;
  *	a request that conflicts with it breaks it (the draft: it is breakable)
  * @DAFSD_PERSIST_BROKEN: until somebody repairs it
  * @DAFSD_PERSIST_UNDOING: an AUTORECOVERY lock: what was written under it is to be undone, see
  *	persist_undo.c
+ *
+ * The administrator is told the same numbers, see persist_admin.c.
  */
-enum dafsd_persist_state {
+enum dafsd_persist_phase {
 	DAFSD_PERSIST_HELD,
 	DAFSD_PERSIST_LEFT,
 	DAFSD_PERSIST_BROKEN,
@@ -35,7 +37,7 @@ enum dafsd_persist_state {
  * @start: first byte
  * @end: last byte
  * @type: F_RDLCK or F_WRLCK
- * @state: enum dafsd_persist_state
+ * @state: enum dafsd_persist_phase
  */
 struct dafsd_persist_range {
 	loff_t start;
@@ -187,7 +189,7 @@ struct dafsd_persist *dafsd_persist_find(const struct dafsd_persist_file *file,
 					 u32 len);
 struct dafsd_persist_range *dafsd_persist_obstacle(const struct dafsd_persist_file *file,
 						   const struct dafsd_range *range,
-						   enum dafsd_persist_state state,
+						   enum dafsd_persist_phase state,
 						   const struct dafsd_persist *except,
 						   struct dafsd_persist **found);
 dafs_status_t dafsd_persist_broken(struct dafsd_file *file, bool special, u64 offset, u64 length);
@@ -201,7 +203,7 @@ bool dafsd_persist_meets(const struct dafsd_persist_range *range, const struct d
 bool dafsd_persist_conflicts(const struct dafsd_persist_range *range,
 			     const struct dafsd_range *other);
 bool dafsd_persist_covers(loff_t start, loff_t end, const struct dafsd_persist_range *range);
-void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_state to);
+void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_phase to);
 void dafsd_persist_take_out(struct dafsd_persist *persist, unsigned int n);
 void dafsd_persist_look_again(void);
 bool dafsd_persist_cut(struct dafsd_persist *persist, loff_t start, loff_t end, bool held);

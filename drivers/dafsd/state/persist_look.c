@@ -120,7 +120,7 @@ struct dafsd_persist *dafsd_persist_find(const struct dafsd_persist_file *file,
  */
 struct dafsd_persist_range *dafsd_persist_obstacle(const struct dafsd_persist_file *file,
 						   const struct dafsd_range *range,
-						   enum dafsd_persist_state state,
+						   enum dafsd_persist_phase state,
 						   const struct dafsd_persist *except,
 						   struct dafsd_persist **found)
 {

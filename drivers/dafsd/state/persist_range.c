@@ -61,7 +61,7 @@ bool dafsd_persist_covers(loff_t start, loff_t end, const struct dafsd_persist_r
  *
  * Context: holds dafsd_persist_sem exclusively.
  */
-void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_state to)
+void dafsd_persist_move(struct dafsd_persist_range *range, enum dafsd_persist_phase to)
 {
 	/* what is reclaimed is cut out of what was LEFT, and added */
 	static const bool legal[4][4] = {
