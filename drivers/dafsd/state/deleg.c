@@ -5,9 +5,9 @@
  * A read delegation promises that nobody changes a file, a write delegation that nobody else
  * uses it, until the client was told so and has answered by DELEGRETURN.  The kernel keeps the
  * promise: each delegation has a lease (FL_DELEG).  An access that conflicts breaks the lease,
- * whether it comes from a local program, which waits, or from another client, whose request is
- * answered DELAY.  Breaking only begins a recall, see recall.c; the lease ends with the
- * delegation.
+ * whether it comes from a local program, which waits, or from another client, whose request waits
+ * for up to two seconds and is answered DELAY then, see recall_wait.c.  Breaking only begins a
+ * recall, see recall.c; the lease ends with the delegation.
  *
  * The requests of its own client do not break a lease (dafsd_lease_is_own()).  As several
  * mounts of a machine may have the same client-id but not the same cache, a delegation belongs
