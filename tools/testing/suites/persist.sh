@@ -204,6 +204,7 @@ append ok" "nor is it read, or cut off"
 tap_run "nor locked by flock(2), which says why" sh -c \
 	"! flock -n $B/file true 2>/tmp/why && grep -q 'Owner died' /tmp/why"
 tap_is "$(persists)" "broken start=100 end=199 write" "the administrator sees it"
+mount -t configfs none /sys/kernel/config 2>/dev/null
 # where: the file, as the list has it
 where()
 {
