@@ -14,6 +14,14 @@ modules:
 modules_install:
 	+$(KBUILD) modules_install
 
+PREFIX ?= /usr/local
+
+install-tools:
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/include/linux
+	install -m 755 tools/dafslock tools/dafsshare $(DESTDIR)$(PREFIX)/bin
+	install -m 755 tools/dafsdctl $(DESTDIR)$(PREFIX)/sbin
+	install -m 644 include/uapi/linux/dafs.h $(DESTDIR)$(PREFIX)/include/linux
+
 clean:
 	+$(KBUILD) clean
 	$(RM) -r tools/testing/__pycache__ tools/testing/*/__pycache__
@@ -24,13 +32,15 @@ check:
 help:
 	@echo 'make                  builds dafs_common, dafs and dafsd'
 	@echo 'make modules_install  installs them; run depmod afterwards'
+	@echo 'make install-tools    installs dafslock, dafsshare, dafsdctl and linux/dafs.h'
 	@echo 'make clean            removes what was built'
 	@echo 'make check            as root: style of what has changed, and KUnit suites for it'
 	@echo
 	@echo 'KDIR=FOLDER  kernel to build for; default: the running one'
+	@echo 'PREFIX=FOLDER  where to install tools; default: /usr/local'
 	@echo 'W=1 C=1      warnings of gcc; sparse'
 	@echo 'BASE=COMMIT  for check: what to compare with; default: HEAD'
 	@echo
 	@echo 'All tests: tools/testing/run; see CONTRIBUTING.md'
 
-.PHONY: modules modules_install clean check help
+.PHONY: modules modules_install install-tools clean check help
