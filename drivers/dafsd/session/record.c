@@ -215,20 +215,31 @@ static const char *dafsd_records_why(int err)
 	case -EBUSY:
 		return "another server uses it: is it on a shared disk?";
 	case -EUCLEAN:
-		return "log.0 and log.1 are damaged: restore the disk, or remove log.0 and log.1: then clients lose their locks, and what was broken or half changed stays as it is; see server.rst, \"Restart of the server\"";
+		return "log.0 and log.1 are damaged";
 	case -EPROTONOSUPPORT:
-		return "log.0 or log.1 was written by another version: load that one, or remove them, as if they were damaged; see server.rst, \"Restart of the server\"";
+		return "log.0 or log.1 was written by another version";
 	}
 	return "cannot be read or written";
+}
+
+/* No export can be enabled before the administrator does one of these. */
+static void dafsd_records_advise(int err)
+{
+	if (err == -EUCLEAN)
+		pr_err("dafsd: restore the disk, or remove log.0 and log.1: then clients lose their locks, and what was broken or half changed stays as it is (server.rst, \"Restart of the server\")\n");
+	else if (err == -EPROTONOSUPPORT)
+		pr_err("dafsd: load the version that has written them, or remove log.0 and log.1, as if they were damaged (server.rst, \"Restart of the server\")\n");
 }
 
 static int dafsd_records_open_in(struct dafsd_server *server, struct file *dir)
 {
 	int err = dafsd_records_load(server, dir);
 
-	if (err)
-		pr_err("dafsd: state directory %s: %s (%pe)\n", dafsd_state_dir,
-		       dafsd_records_why(err), ERR_PTR(err));
+	if (!err)
+		return 0;
+	pr_err("dafsd: state directory %s: %s (%pe)\n", dafsd_state_dir, dafsd_records_why(err),
+	       ERR_PTR(err));
+	dafsd_records_advise(err);
 	return err;
 }
 
