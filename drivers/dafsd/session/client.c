@@ -636,7 +636,9 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 	client->principal = principal;
 	client->addr = dafsd_addr_of(&ses->op->chan->peer);
 	dafsd_grace_came_back(client);
-	dafsd_client_join(client, ses);
+	/* it tries again if it could not be recorded that it is back */
+	if (list_empty(&ses->client_node))
+		dafsd_client_join(client, ses);
 	back = dafsd_client_returns(client);
 	trace_dafsd_client(client, "confirmed");
 	dafsd_sessions_supersede(ses);

@@ -427,7 +427,9 @@ static void dafs_deleg_make_moot(struct dafs_deleg *deleg)
 /* Then the server may revoke it, also if it was being returned before, so no more is written. */
 static void dafs_deleg_recalled(struct dafs_deleg *deleg)
 {
-	if (deleg->what.type != DAFS_OPEN_DELEGATE_WRITE || !dafs_inode_hold(deleg->inode))
+	/* one whose inode was evicted has nothing to write */
+	if (deleg->what.type != DAFS_OPEN_DELEGATE_WRITE || !deleg->inode ||
+	    !dafs_inode_hold(deleg->inode))
 		return;
 	dafs_debt_lasts(deleg->inode, dafs_client_lease_end(deleg->sbi->clnt));
 	dafs_inode_put_later(deleg->inode);

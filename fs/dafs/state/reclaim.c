@@ -33,10 +33,13 @@ static int dafs_open_state_lose(struct dafs_open_state *os, dafs_status_t status
 	spin_lock(&os->lock);
 	WRITE_ONCE(os->breached, dafs_reserves(os, &os->reserved));
 	WRITE_ONCE(os->lost, err);
-	spin_unlock(&os->lock);
-	/* what it has written may be in the cache only, and others may have written since */
-	if (os->breached)
+	/*
+	 * What it has written may be in the cache only, and others may have written since.  When
+	 * the last program has closed it the inode may be freed.
+	 */
+	if (os->breached && !os->closing)
 		set_bit(DAFS_INO_ZAP, &os->di->flags);
+	spin_unlock(&os->lock);
 	dafs_deleg_not_reclaimed(os);
 	/* if it was kept for its delegation alone, no program has lost anything */
 	if (!READ_ONCE(os->closing))

@@ -691,6 +691,21 @@ static bool dafs_write_is_exact(struct inode *inode, loff_t pos, size_t len)
 }
 
 /*
+ * Beyond the end of the file a folio is filled with zeroes, and written as a whole: who has locked
+ * it must know what others have appended before.
+ */
+static int dafs_buffered_write_begin(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+	int err = 0;
+
+	if (dafs_locks_any(inode))
+		err = dafs_revalidate(inode, file->f_cred, false);
+	/* of a file that others have removed the write tells more */
+	return err && err != -ESTALE ? err : dafs_zap_mapping(inode);
+}
+
+/*
  * netfs_start_io_write() allows parallel writers.  One could undo the size that another
  * has set, so they are serialized here.
  */
@@ -701,7 +716,7 @@ static ssize_t dafs_buffered_write(struct kiocb *iocb, struct iov_iter *from)
 	bool exactly;
 	ssize_t ret;
 
-	ret = dafs_zap_mapping(inode);
+	ret = dafs_buffered_write_begin(iocb->ki_filp);
 	if (ret)
 		return ret;
 	if (mutex_lock_killable(&di->write_lock))

@@ -178,6 +178,26 @@ truncate -s 4096 $D/mapped
 tap_is "$(python3 -B /tmp/map.py $A/mapped $B/mapped)" "old new" \
 	"a mapping shows under a lock what others wrote before"
 
+# What others have appended before the file was locked stays, also beside what is written then.
+cat >/tmp/grown.py <<'PY'
+import fcntl, os, sys
+a, b = (os.open(name, os.O_RDWR | os.O_CREAT) for name in sys.argv[1:3])
+os.pwrite(a, b"a" * 100, 0)
+os.fsync(a)
+os.fstat(a)
+fcntl.flock(b, fcntl.LOCK_EX)
+os.pwrite(b, b"b" * 104, 4096)
+fcntl.flock(b, fcntl.LOCK_UN)
+fcntl.flock(a, fcntl.LOCK_EX)
+os.pwrite(a, b"a" * 100, 4200)
+fcntl.flock(a, fcntl.LOCK_UN)
+with open(sys.argv[3], "rb") as file:
+    content = file.read()
+print(content.count(b"a"), content[4096:4200].count(b"b"), len(content))
+PY
+tap_is "$(python3 -B /tmp/grown.py $A/grown $B/grown $D/grown)" "200 104 4300" \
+	"what was appended before the file was locked is not overwritten"
+
 # Pages beside those that are locked: the client has read all, in large folios
 cat >/tmp/pages.py <<'PY'
 import fcntl, os, sys
