@@ -821,8 +821,11 @@ static dafs_status_t dafsd_lock_wait(struct dafsd_rqst *rq, const struct dafsd_u
 
 	if (!wait && ours) {
 		wait = dafsd_lock_wait_add(rq, use, locker, &req->range);
-		if (wait)
+		if (wait) {
+			/* the response must not tell of a conflict that is over */
+			memset(&rq->res.lock, 0, sizeof(rq->res.lock));
 			status = dafsd_lock_try(rq, use, locker, req, &ours);
+		}
 	}
 	if (wait && status == DAFSERR_DENIED && dafsd_lock_wait_denied(wait) && ours)
 		return DAFSERR_DELAY;

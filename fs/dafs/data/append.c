@@ -86,6 +86,16 @@ static int dafs_append_refused(struct dafs_sb_info *sbi, struct dafs_open_state 
 	}
 }
 
+/* Waits until the server has said whether it still has the locks of the file. */
+static int dafs_append_relock(struct inode *inode, unsigned int *delay_ms)
+{
+	int err = 0;
+
+	while (!err && dafs_locks_suspected(inode))
+		err = dafs_op_sleep(delay_ms);
+	return err ?: dafs_locks_await_reclaim(inode, false);
+}
+
 static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 			    struct dafs_append *append, struct dafs_append_res *res)
 {
@@ -98,7 +108,7 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 	do {
 		/* first: if the server restarts then, it does not know this state-id */
 		dafs_open_state_id(os, &append->state_id);
-		err = dafs_locks_await_reclaim(inode, false);
+		err = dafs_append_relock(inode, &delay_ms);
 		if (err)
 			break;
 		if (dafs_locks_lost(inode) || READ_ONCE(sbi->leaving))
