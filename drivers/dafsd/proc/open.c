@@ -385,7 +385,7 @@ static dafs_status_t dafsd_open_check_grace(struct dafsd_rqst *rq)
 
 	if (args->claim_type == DAFS_CLAIM_PREVIOUS && dafsd_grace_reclaims(rq->ses->client))
 		return DAFS_STATUS_OK;
-	/* nobody else has it in a way that conflicts, and the client is to return it in time */
+	/* no other client has it open in a way that conflicts; this one is to return it in time */
 	if (args->claim_type == DAFS_CLAIM_DELEGATE_CUR && dafsd_deleg_covers(rq))
 		return DAFS_STATUS_OK;
 	return dafsd_grace_check(rq->ses->client->server);

@@ -255,7 +255,7 @@ static struct dafsd_client *dafsd_courtesy_yielding(struct dafsd_server *server,
 
 	spin_lock(&server->courtesy_lock);
 	list_for_each_entry(client, &server->giving, courtesy_link)
-		/* whoever takes it has a reference */
+		/* the task that takes its state away has a reference */
 		if (client->yields && client->yield <= last) {
 			kref_get(&client->ref);
 			found = client;

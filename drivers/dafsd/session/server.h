@@ -54,8 +54,8 @@
  * @courteous: dafsd_client.courtesy_link, in the order in which their leases ended
  * @nr_courteous: in @courteous; read without the lock
  * @nr_yields: how often a client has begun to yield
- * @giving: dafsd_client.courtesy_link of those that have yielded, until they are freed; or until
- *	nobody expects any more that what they had is freed soon.  All that yield are in it.
+ * @giving: dafsd_client.courtesy_link of those that have yielded, until they are freed, or until
+ *	no task waits any more for their state to be freed.  All that yield are in it.
  * @peers_lock: protects @peers and dafsd_peer.users
  * @peers: dafsd_peer.node of all addresses
  * @kset: /sys/fs/dafsd

@@ -470,8 +470,8 @@ static u32 dafsd_offer_type(struct dafsd_offer *offer, unsigned int flags)
 }
 
 /*
- * Does nobody but the client have the file open in a way that conflicts?  For writing the
- * delegation may have a file of its own.
+ * Return: true if no open but those of the client conflicts with the delegation.  One for writing
+ * may have a file of its own.
  */
 static bool dafsd_offer_is_alone(const struct dafsd_offer *offer, const struct dafsd_deleg *deleg)
 {

@@ -318,7 +318,8 @@ dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_
 
 /*
  * The lock in a file whose changes have to be undone becomes UNDOING.  @number: set to that of its
- * record.  Return: a reference; NULL if there is none; an ERR_PTR if that cannot be saved.
+ * record.  Return: a reference; NULL if no lock has changes to undo; an ERR_PTR if that cannot be
+ * saved.
  */
 static struct dafsd_undo *dafsd_undo_start(const struct inode *inode,
 					   struct dafsd_persist_file *file, u64 *number)
