@@ -500,8 +500,8 @@ int dafsd_grace_load(struct dafsd_server *server, struct dafsd_store *store)
  * @server: the server; its store is open, and it has given no state yet
  *
  * It is as long as the longest lease that any of them relies on, or as the present one; and up to
- * twice as long while some are still reclaiming, see dafsd_grace_extends().  No
- * grace period begins if the leases of all of them were over: they have lost their state.
+ * twice as long while some are still reclaiming, see dafsd_grace_extends().  No grace period
+ * begins if the leases of all of them were over: they have lost their state.
  *
  * Context: may sleep.
  */
