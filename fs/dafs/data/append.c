@@ -86,16 +86,6 @@ static int dafs_append_refused(struct dafs_sb_info *sbi, struct dafs_open_state 
 	}
 }
 
-/* Waits until the server has said whether it still has the locks of the file. */
-static int dafs_append_relock(struct inode *inode, unsigned int *delay_ms)
-{
-	int err = 0;
-
-	while (!err && dafs_locks_suspected(inode))
-		err = dafs_op_sleep(delay_ms);
-	return err ?: dafs_locks_await_reclaim(inode, false);
-}
-
 static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 			    struct dafs_append *append, struct dafs_append_res *res)
 {
@@ -106,18 +96,16 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 	int err;
 
 	do {
-		/* first: if the server restarts then, it does not know this state-id */
 		dafs_open_state_id(os, &append->state_id);
-		err = dafs_append_relock(inode, &delay_ms);
-		if (err)
-			break;
-		if (dafs_locks_lost(inode) || READ_ONCE(sbi->leaving))
+		if (READ_ONCE(sbi->leaving))
 			return -EIO;
 		number = dafs_conn_number(sbi->clnt);
 		append->no_direct = dafs_rdma_refused(sbi, DAFS_RDMA_APPEND);
 		err = dafs_append(sbi->clnt, os->cred, append, res, &status);
 		sent = !err;
-		if (err)
+		if (err == -EINPROGRESS)
+			err = dafs_locks_await_answer(inode, &delay_ms);
+		else if (err)
 			err = dafs_append_refused(sbi, os, append, status, err, number,
 						  &delay_ms);
 	} while (!err && !sent);
@@ -131,6 +119,12 @@ static int dafs_append_send(struct inode *inode, struct dafs_open_state *os,
 	default:
 		return err;
 	}
+}
+
+/* The locks that it relies on are looked at when the connection is there: it may be a new one. */
+static int dafs_append_look(void *priv, const struct dafs_conn *conn)
+{
+	return dafs_locks_look(priv, conn);
 }
 
 static u64 dafs_append_known_size(struct inode *inode)
@@ -262,6 +256,8 @@ static struct dafs_appending *dafs_appending_alloc(struct kiocb *iocb, size_t le
 		.data = kvmalloc(len, GFP_KERNEL),
 		.leave = &DAFS_SB(inode->i_sb)->leaving,
 		.inline_max = READ_ONCE(dafs_inline_max),
+		.look = dafs_append_look,
+		.priv = inode,
 	};
 	if (ap->append.data)
 		return ap;

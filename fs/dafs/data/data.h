@@ -40,6 +40,7 @@ ssize_t dafs_append_iter(struct kiocb *iocb, struct iov_iter *from);
 ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to);
 ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from);
 int dafs_direct_await(struct inode *inode);
+void dafs_write_ended(struct dafs_inode *di);
 void dafs_write_part_ways(struct dafs_inode *di, atomic_t *parted);
 
 #endif /* _FS_DAFS_DATA_H */

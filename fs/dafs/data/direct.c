@@ -352,6 +352,19 @@ static void dafs_dio_end_async(struct dafs_dio *dio)
 }
 
 /**
+ * dafs_write_ended() - what a task that was killed has sent is executed, or never will be
+ * @di: the file, whose left_writes the task has raised
+ *
+ * Context: any but interrupt.
+ */
+void dafs_write_ended(struct dafs_inode *di)
+{
+	/* before the waiters are looked for: pairs with dafs_direct_await() */
+	atomic_dec_return(&di->left_writes);
+	wake_up_var(&di->left_writes);
+}
+
+/**
  * dafs_write_part_ways() - the task that waits for a write was killed, or the write has ended
  * @di: the file
  * @parted: of the write, 0 at first.  The second of the two counts
@@ -363,11 +376,8 @@ static void dafs_dio_end_async(struct dafs_dio *dio)
  */
 void dafs_write_part_ways(struct dafs_inode *di, atomic_t *parted)
 {
-	if (!atomic_xchg(parted, 1))
-		return;
-	/* before the waiters are looked for: pairs with dafs_direct_await() */
-	atomic_dec_return(&di->left_writes);
-	wake_up_var(&di->left_writes);
+	if (atomic_xchg(parted, 1))
+		dafs_write_ended(di);
 }
 
 static void dafs_dio_part_ways(struct dafs_dio *dio)
@@ -411,7 +421,7 @@ static bool dafs_direct_is_left(struct dafs_inode *di, u64 next)
 }
 
 /**
- * dafs_direct_await() - wait for direct writes and appends that their tasks do not wait for
+ * dafs_direct_await() - wait for direct writes, appends and new sizes that no task waits for
  * @inode: the file
  *
  * These are those of tasks that were killed, and asynchronous ones that were begun until now under

@@ -74,9 +74,10 @@ long dafs_clock_next(const struct super_block *sb)
  */
 struct dafs_asked dafs_asked_now(const struct super_block *sb)
 {
-	unsigned long at = jiffies;
+	struct dafs_asked now = { .at = jiffies, .sent = ktime_get_coarse_boottime() };
 
-	return (struct dafs_asked){ .clock = dafs_clock_next(sb), .at = at };
+	now.clock = dafs_clock_next(sb);
+	return now;
 }
 
 /**
@@ -489,15 +490,15 @@ static void dafs_apply_times(struct dafs_inode *di, const struct dafs_fattr *att
 }
 
 /* Sets how long the attributes just read are valid. */
-static void dafs_apply_timeout(struct dafs_inode *di, unsigned long at, bool changed)
+static void dafs_apply_timeout(struct dafs_inode *di, struct dafs_asked asked, bool changed)
 {
 	unsigned long least, most;
 
 	lockdep_assert_held(&di->lock);
 	dafs_attr_times(&di->netfs.inode, &least, &most);
 	di->attr_timeo = changed ? least : clamp(di->attr_timeo * 2, least, most);
-	di->attr_at = at;
-	di->attr_lapses = READ_ONCE(dafs_inode_clnt(&di->netfs.inode)->lapses);
+	di->attr_at = asked.at;
+	di->attr_sent = asked.sent;
 }
 
 /* Applies attributes that are newer than our last change. */
@@ -569,7 +570,7 @@ void dafs_inode_apply(struct dafs_inode *di, const struct dafs_fattr *attr,
 		dafs_apply_outdated(di, attr, asked.at);
 	else
 		changed = dafs_apply_current(di, attr, ids, asked);
-	dafs_apply_timeout(di, asked.at, changed);
+	dafs_apply_timeout(di, asked, changed);
 out:
 	spin_unlock(&di->lock);
 }
@@ -599,18 +600,12 @@ static bool dafs_attrs_wrong(const struct dafs_inode *di)
 }
 
 /*
- * Has the client had its lease ever since its lapses were @lapses?  The time of a lease goes on
- * while the machine is suspended, that of jiffies does not.
+ * Has the client had its lease since then?  The time of a lease goes on while the machine is
+ * suspended, that of jiffies does not.
  */
-static bool dafs_leased_since(const struct dafs_inode *di, const unsigned int *lapses)
+static bool dafs_leased_since(const struct dafs_inode *di, const ktime_t *sent)
 {
-	const struct dafs_client *clnt = dafs_inode_clnt(&di->netfs.inode);
-
-	if (!dafs_client_has_lease(clnt))
-		return false;
-	/* pairs with dafs_lease_renewed() */
-	smp_rmb();
-	return READ_ONCE(*lapses) == READ_ONCE(clnt->lapses);
+	return dafs_client_leased_since(dafs_inode_clnt(&di->netfs.inode), READ_ONCE(*sent));
 }
 
 /**
@@ -623,7 +618,7 @@ static bool dafs_leased_since(const struct dafs_inode *di, const unsigned int *l
  */
 bool dafs_inode_delegated(const struct dafs_inode *di)
 {
-	return test_bit(DAFS_INO_DELEG, &di->flags) && dafs_leased_since(di, &di->deleg_lapses);
+	return test_bit(DAFS_INO_DELEG, &di->flags) && dafs_leased_since(di, &di->deleg_sent);
 }
 
 /**
@@ -641,6 +636,20 @@ void dafs_attrs_doubt(struct dafs_inode *di)
 	di->asked = dafs_clock_next(di->netfs.inode.i_sb);
 	set_bit(DAFS_INO_STALE, &di->flags);
 	spin_unlock(&di->lock);
+}
+
+/**
+ * dafs_cache_doubt() - others may have changed a file until now, in a way that attributes hide
+ * @di: the file
+ *
+ * What is cached of it is dropped before it is used.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_cache_doubt(struct dafs_inode *di)
+{
+	set_bit(DAFS_INO_ZAP, &di->flags);
+	dafs_attrs_doubt(di);
 }
 
 /**
@@ -732,7 +741,7 @@ bool dafs_attrs_fresh(const struct dafs_inode *di)
 
 	if (dafs_attrs_wrong(di))
 		return false;
-	if (!dafs_leased_since(di, &di->attr_lapses))
+	if (!dafs_leased_since(di, &di->attr_sent))
 		return false;
 	if (dafs_inode_delegated(di))
 		return true;
@@ -815,7 +824,7 @@ static void dafs_attrs_last(struct dafs_inode *di, struct dafs_asked asked)
 	if (dafs_attr_outdated(di, asked) || !test_bit(DAFS_INO_REMOVED, &di->flags))
 		set_bit(DAFS_INO_STALE, &di->flags);
 	spin_lock(&di->lock);
-	dafs_apply_timeout(di, asked.at, false);
+	dafs_apply_timeout(di, asked, false);
 	spin_unlock(&di->lock);
 }
 

@@ -14,10 +14,12 @@ struct dafs_inode;
  * @clock: sbi->clock, to compare with other requests and with changes; DAFS_ASKED_NEVER
  *	for attributes that were not read from the server
  * @at: jiffies, from when on the attributes are valid
+ * @sent: the same in the time of ktime_get_coarse_boottime(), which goes on during a suspend
  */
 struct dafs_asked {
 	long clock;
 	unsigned long at;
+	ktime_t sent;
 };
 
 #define DAFS_ASKED_NEVER	(-1L)
@@ -66,6 +68,7 @@ void dafs_attr_times(const struct inode *inode, unsigned long *least, unsigned l
 void dafs_attr_uncertain(struct inode *inode);
 void dafs_attr_guessed(struct inode *inode);
 void dafs_attrs_doubt(struct dafs_inode *di);
+void dafs_cache_doubt(struct dafs_inode *di);
 void dafs_attrs_were_ours(struct dafs_inode *di);
 bool dafs_attrs_applied(struct dafs_inode *di, struct dafs_asked asked);
 bool dafs_attrs_seal(struct dafs_inode *di, struct dafs_asked asked);

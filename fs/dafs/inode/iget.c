@@ -40,7 +40,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	di->change = 0;
 	di->asked = 0;
 	di->attr_at = jiffies;
-	di->attr_lapses = 0;
+	di->attr_sent = 0;
 	di->attr_timeo = 0;
 	di->sure_at = jiffies;
 	atomic_long_set(&di->own_change, 0);
@@ -220,7 +220,11 @@ struct inode *dafs_iget_created(struct inode *dir, const struct cred *cred,
 		.mode = mode & S_IALLUGO,
 		.num_links = 1,
 	};
-	const struct dafs_asked never = { .clock = DAFS_ASKED_NEVER, .at = jiffies };
+	const struct dafs_asked never = {
+		.clock = DAFS_ASKED_NEVER,
+		.at = jiffies,
+		.sent = ktime_get_coarse_boottime(),
+	};
 	struct inode *inode;
 
 	inode = dafs_iget_attrs(dir->i_sb, fh, &attr, &ids, never);

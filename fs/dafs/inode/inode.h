@@ -69,7 +69,7 @@ struct dafs_locks;
  * @asked: sbi->clock of the latest request that was answered; answers to older requests
  *	are ignored
  * @attr_at: when the attributes were read, in jiffies
- * @attr_lapses: dafs_client.lapses then
+ * @attr_sent: when the request for them was sent, in the time of ktime_get_coarse_boottime()
  * @attr_timeo: how long they are valid, in jiffies
  * @sure_at: last time when DAFS_INO_UNCERTAIN was clear, in jiffies
  * @own_change: sbi->clock of the last change made by this client; answers to older
@@ -78,7 +78,8 @@ struct dafs_locks;
  * @opens: struct dafs_open_state
  * @deleg: the delegation, or NULL; guarded by a lock of state/deleg.c
  * @deleg_at: since when it has one, in jiffies; valid with DAFS_INO_DELEG
- * @deleg_lapses: dafs_client.lapses then; likewise
+ * @deleg_sent: when the request was sent that it was granted by, in the time of
+ *	ktime_get_coarse_boottime(); likewise
  * @locks: byte-range locks, from the first one on; set once, see state/lock.c
  * @dir_gen: sbi->clock when a change of the directory by other clients was seen, so
  *	unique among directories; written under @lock, read by dafs_d_revalidate()
@@ -87,7 +88,7 @@ struct dafs_locks;
  * @ahead: the read-ahead, or NULL; guarded by DAFS_INO_AHEAD
  * @btime: time of creation
  * @writers: buffered writes in progress; raised under i_lock
- * @left_writes: direct writes and appends in progress whose tasks were killed
+ * @left_writes: direct writes, appends and new sizes in progress whose tasks were killed
  * @stores: counts buffered writes, and faults of stores to mapped pages, before they make a
  *	folio dirty
  * @async_lock: guards @async_writes and @async_next
@@ -125,7 +126,7 @@ struct dafs_inode {
 	u64 change;
 	long asked;
 	unsigned long attr_at;
-	unsigned int attr_lapses;
+	ktime_t attr_sent;
 	unsigned long attr_timeo;
 	unsigned long sure_at;
 	atomic_long_t own_change;
@@ -133,7 +134,7 @@ struct dafs_inode {
 	struct list_head opens;
 	struct dafs_deleg *deleg;
 	unsigned long deleg_at;
-	unsigned int deleg_lapses;
+	ktime_t deleg_sent;
 	struct dafs_locks *locks;
 	unsigned long dir_gen;
 	struct dafs_ahead *ahead;

@@ -64,8 +64,10 @@ static int dafs_append_prepare(struct dafs_op *op, struct dafs_call *call)
 	struct dafs_append_call *ac = op->priv;
 	const struct dafs_append *append = ac->append;
 	size_t limit = op->conn->opts.max_request_size - DAFS_APPEND_INLINE_DATA;
-	int err = 0;
+	int err = append->look ? append->look(append->priv, op->conn) : 0;
 
+	if (err)
+		return err;
 	ac->len = append->len;
 	if (dafs_xfer_direct(&ac->len, limit, append->inline_max, append->no_direct))
 		err = dafs_append_direct(ac, op);
@@ -93,7 +95,7 @@ static bool dafs_append_res_ok(const struct dafs_append_call *ac,
  * Context: may sleep.
  * Return: 0; the errno of @status; -EREMOTEIO or -EIO if the response was lost
  * or made no sense, so that the record may be in the file or not; or another
- * negative errno as dafs_op_run()'s, and it is not.
+ * negative errno as dafs_op_run()'s or @append->look's, and it is not.
  */
 int dafs_append(struct dafs_client *clnt, const struct cred *cred, struct dafs_append *append,
 		struct dafs_append_res *res, dafs_status_t *status)

@@ -179,6 +179,41 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 }
 
 /**
+ * struct dafs_setattr_call - a SETATTR under way
+ * @args: its arguments; first, so that kfree() of them frees this
+ * @left: that of struct dafs_setattr_how
+ * @ended: likewise
+ * @priv: likewise
+ */
+struct dafs_setattr_call {
+	struct dafs_setattr_inline_args args;
+	void (*left)(void *priv);
+	void (*ended)(void *priv);
+	void *priv;
+};
+
+static void *dafs_setattr_copy(const void *args)
+{
+	const struct dafs_setattr_call *call = args;
+
+	call->left(call->priv);
+	return kmemdup(call, sizeof(*call), GFP_NOFS | __GFP_NOFAIL);
+}
+
+/* The new attributes stay. */
+static void dafs_setattr_undo(struct dafs_client *clnt, struct dafs_op *op)
+{
+	dafs_op_end(op);
+}
+
+static void dafs_setattr_forget(void *args)
+{
+	const struct dafs_setattr_call *call = args;
+
+	call->ended(call->priv);
+}
+
+/**
  * dafs_setattr_when() - change attributes of an object, if that is right on a connection (6.5.35)
  * @clnt: client
  * @how: what, of what object, and for whom
@@ -191,19 +226,29 @@ void dafs_setattr_op(struct dafs_op *op, struct dafs_setattr_inline_args *args,
 int dafs_setattr_when(struct dafs_client *clnt, const struct dafs_setattr_how *how,
 		      dafs_status_t *status)
 {
-	struct dafs_setattr_inline_args args = {
-		.filehandle = *how->fh,
-		.state_id = *how->state_id,
-		.obj_attributes = *how->attr,
+	struct dafs_setattr_call call = {
+		.args = {
+			.filehandle = *how->fh,
+			.state_id = *how->state_id,
+			.obj_attributes = *how->attr,
+		},
+		.left = how->left,
+		.ended = how->ended,
+		.priv = how->priv,
 	};
 	struct dafs_setattr_res res = {};
 	struct dafs_op op;
 	int err;
 
-	dafs_setattr_op(&op, &args, how->cred);
+	dafs_setattr_op(&op, &call.args, how->cred);
 	op.res = &res;
 	op.prepare = how->prepare;
 	op.priv = how->priv;
+	if (how->left) {
+		op.undo = dafs_setattr_undo;
+		op.copy = dafs_setattr_copy;
+		op.forget = dafs_setattr_forget;
+	}
 	err = dafs_proc_simple(clnt, &op);
 	if (status)
 		*status = op.status;

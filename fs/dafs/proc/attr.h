@@ -26,7 +26,9 @@ struct dafs_ids {
  * @state_id: an open for writing if the size changes, or all zero
  * @attr: the attributes with @included and @valid alike
  * @prepare: that of struct dafs_op, or NULL
- * @priv: for @prepare
+ * @left: called when the task has given up, but the server may still execute the request; or NULL
+ * @ended: with @left: called some time later when it does not any more
+ * @priv: for all three
  */
 struct dafs_setattr_how {
 	const struct cred *cred;
@@ -34,6 +36,8 @@ struct dafs_setattr_how {
 	const struct dafs_state_id *state_id;
 	const struct dafs_fattr *attr;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
+	void (*left)(void *priv);
+	void (*ended)(void *priv);
 	void *priv;
 };
 

@@ -20,6 +20,9 @@ struct iov_iter;
  *	region does not take all
  * @inline_max: bytes up to which they travel in the message
  * @no_direct: all travel in the message
+ * @look: called before each attempt with the connection it is made on: 0, or a negative errno that
+ *	is the result, and nothing is sent; or NULL
+ * @priv: for @look
  */
 struct dafs_append {
 	struct dafs_fh fh;
@@ -30,6 +33,8 @@ struct dafs_append {
 	size_t len;
 	size_t inline_max;
 	bool no_direct;
+	int (*look)(void *priv, const struct dafs_conn *conn);
+	void *priv;
 };
 
 /* rw.c */

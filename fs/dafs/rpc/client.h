@@ -75,7 +75,8 @@ struct dafs_client_params {
  * @keeping: @keep is initialized
  * @renewed: when the last NULL or reclaim was sent that has been answered, in the time of
  *	ktime_get_coarse_boottime()
- * @lapses: how often the lease has run out since; what was delegated before is not relied on
+ * @leased_since: when the first of those was sent since the lease has run out; what was promised
+ *	before is not relied on
  * @keep: renews the lease, returns credits, see lease.c
  * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
  *	for slots, regions and responses, but not for a connection, nor until a server that
@@ -114,7 +115,7 @@ struct dafs_client {
 	bool hurry;
 	bool keeping;
 	ktime_t renewed;
-	unsigned int lapses;
+	ktime_t leased_since;
 	struct delayed_work keep;
 	struct workqueue_struct *retry_wq;
 	struct workqueue_struct *end_wq;
@@ -135,6 +136,8 @@ struct dafs_client {
  *	client had at the server is gone.  Runs where memory is not reclaimed from file
  *	systems, and sends by dafs_op_run_on() only.  An error means that the connection
  *	is lost; then it is called again on the next one.
+ * @lapsed: called when the lease of the client had run out, and runs again: the server may have
+ *	given to others what the client had, and know it all the same.  May not sleep; or NULL.
  * @clnt: the client, while in its list; this and all below is recover.c's, guarded by its lock
  * @work: calls @recover
  * @conn: to be given to @recover, with a reference, or NULL
@@ -152,6 +155,7 @@ struct dafs_recoverer {
 	struct list_head node;
 	int (*recover)(struct dafs_recoverer *who, struct dafs_client *clnt,
 		       struct dafs_conn *conn);
+	void (*lapsed)(struct dafs_recoverer *who);
 	struct dafs_client *clnt;
 	struct work_struct work;
 	struct dafs_conn *conn;
@@ -208,9 +212,9 @@ void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int 
 void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
 ktime_t dafs_client_lease_from(const struct dafs_client *clnt, ktime_t at);
 ktime_t dafs_client_lease_end(const struct dafs_client *clnt);
-unsigned int dafs_client_lapses(const struct dafs_client *clnt);
-void dafs_client_reclaimed(struct dafs_client *clnt, ktime_t at);
-bool dafs_client_has_not_lapsed(struct dafs_client *clnt, unsigned int lapses);
+void dafs_client_renewed(struct dafs_client *clnt, ktime_t at);
+bool dafs_client_in_last_lease(const struct dafs_client *clnt, ktime_t at);
+bool dafs_client_leased_since(const struct dafs_client *clnt, ktime_t at);
 bool dafs_client_has_lease(const struct dafs_client *clnt);
 bool dafs_client_busy(struct dafs_client *clnt);
 bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);

@@ -58,76 +58,77 @@ bool dafs_client_has_lease(const struct dafs_client *clnt)
 }
 
 /**
- * dafs_client_lapses() - how often will the lease have run out when it runs again?
+ * dafs_client_in_last_lease() - has the lease not run out since a request was sent, or just now?
  * @clnt: the client
+ * @at: when it was sent, in the time of ktime_get_coarse_boottime()
  *
- * What a server gives back after a restart is relied on from then on, however long the client
- * was without a lease before.
- *
- * Context: any.
- * Return: dafs_client.lapses as it is, or will be once the lease is renewed.
- */
-unsigned int dafs_client_lapses(const struct dafs_client *clnt)
-{
-	return READ_ONCE(clnt->lapses) + !dafs_client_has_lease(clnt);
-}
-
-/**
- * dafs_client_has_not_lapsed() - has a client had its lease since its lapses were counted?
- * @clnt: the client
- * @lapses: of dafs_client_lapses() then
- *
- * What a server has given back after a restart is not doubted because the lease is renewed only
- * afterwards.
- *
- * Context: any but interrupt.
+ * Context: any; takes no lock.
  * Return: true if so.
  */
-bool dafs_client_has_not_lapsed(struct dafs_client *clnt, unsigned int lapses)
+bool dafs_client_in_last_lease(const struct dafs_client *clnt, ktime_t at)
 {
-	bool has;
-
-	spin_lock(&clnt->lock);
-	has = dafs_client_lapses(clnt) == lapses;
-	spin_unlock(&clnt->lock);
-	return has;
-}
-
-/* A request that was sent then, or later, has been answered. */
-static void dafs_lease_renewed(struct dafs_client *clnt, ktime_t at)
-{
-	bool lapsed;
-
-	if (ktime_before(at, READ_ONCE(clnt->renewed)))
-		return;
-	spin_lock(&clnt->lock);
-	lapsed = !dafs_client_has_lease(clnt);
-	if (lapsed)
-		WRITE_ONCE(clnt->lapses, clnt->lapses + 1);
-	/* so that no delegation of before is seen with the new lease */
-	smp_wmb();
-	WRITE_ONCE(clnt->renewed, at);
-	spin_unlock(&clnt->lock);
-	if (lapsed)
-		dafs_back_lapsed(clnt);
+	return !ktime_before(at, READ_ONCE(clnt->leased_since));
 }
 
 /**
- * dafs_client_reclaimed() - a server has given something back after a restart
+ * dafs_client_leased_since() - may the client rely on what a server has promised some time ago?
  * @clnt: the client
  * @at: when it was asked for that, in the time of ktime_get_coarse_boottime()
  *
- * That has renewed the lease.  One that had run out before begins anew with the next NULL: what is
- * given back until then belongs to that one, see dafs_client_lapses().
+ * It is the time of the request that counts: the lease may have run out before the response was
+ * looked at.
  *
- * Context: any but interrupt; before anything relies on what was given back.
+ * Context: any; takes no lock, so that RCU walk can use it.
+ * Return: true if it has had its lease ever since.
  */
-void dafs_client_reclaimed(struct dafs_client *clnt, ktime_t at)
+bool dafs_client_leased_since(const struct dafs_client *clnt, ktime_t at)
 {
+	if (!dafs_client_has_lease(clnt))
+		return false;
+	/* pairs with dafs_client_renewed() */
+	smp_rmb();
+	return dafs_client_in_last_lease(clnt, at);
+}
+
+/*
+ * An answer within a lease time tells that the server has waited for the client all the while,
+ * also if another answer that came before has begun the lease later.
+ */
+static void dafs_lease_begun_before(struct dafs_client *clnt, ktime_t at)
+{
+	lockdep_assert_held(&clnt->lock);
+	if (ktime_before(at, clnt->leased_since) &&
+	    ktime_before(ktime_get_coarse_boottime(), dafs_client_lease_from(clnt, at)))
+		WRITE_ONCE(clnt->leased_since, at);
+}
+
+/**
+ * dafs_client_renewed() - a server has answered what renews the lease
+ * @clnt: the client
+ * @at: when that was sent, or before, in the time of ktime_get_coarse_boottime()
+ *
+ * Context: may sleep; before anything relies on what has come with the answer.
+ */
+void dafs_client_renewed(struct dafs_client *clnt, ktime_t at)
+{
+	bool lapsed = false;
+
 	spin_lock(&clnt->lock);
-	if (dafs_client_has_lease(clnt) && ktime_after(at, clnt->renewed))
+	if (ktime_after(at, clnt->renewed)) {
+		lapsed = !dafs_client_has_lease(clnt);
+		if (lapsed)
+			WRITE_ONCE(clnt->leased_since, at);
+		/* so that nothing of before is seen with the new lease */
+		smp_wmb();
 		WRITE_ONCE(clnt->renewed, at);
+	} else {
+		dafs_lease_begun_before(clnt, at);
+	}
 	spin_unlock(&clnt->lock);
+	if (!lapsed)
+		return;
+	dafs_back_lapsed(clnt);
+	dafs_recoverers_lapsed(clnt);
 }
 
 /*
@@ -143,7 +144,7 @@ static bool dafs_lease_send_nulls(struct dafs_client *clnt, struct dafs_conn *co
 
 	while (nr < DAFS_NULLS && (renew || dafs_requester_surplus(conn->rq)) &&
 	       dafs_conn_notify(conn, DAFS_PROC_NULL, NULL)) {
-		dafs_lease_renewed(clnt, now);
+		dafs_client_renewed(clnt, now);
 		renew = false;
 		nr++;
 	}
@@ -155,7 +156,7 @@ static void dafs_lease_listen(struct dafs_client *clnt, struct dafs_conn *conn)
 	if (conn->mark && !dafs_requester_heard(conn->rq, conn->mark))
 		return;
 	if (conn->mark)
-		dafs_lease_renewed(clnt, conn->marked_at);
+		dafs_client_renewed(clnt, conn->marked_at);
 	conn->marked_at = ktime_get_coarse_boottime();
 	conn->mark = dafs_requester_mark(conn->rq);
 }

@@ -314,6 +314,23 @@ void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 }
 
 /**
+ * dafs_recoverers_lapsed() - the lease of a client had run out, and runs again
+ * @clnt: the client
+ *
+ * Context: any but interrupt.
+ */
+void dafs_recoverers_lapsed(struct dafs_client *clnt)
+{
+	struct dafs_recoverer *who;
+
+	spin_lock(&clnt->lock);
+	list_for_each_entry(who, &clnt->recoverers, link)
+		if (who->lapsed)
+			who->lapsed(who);
+	spin_unlock(&clnt->lock);
+}
+
+/**
  * dafs_client_del_recoverer() - have no state at the server any more
  * @clnt: the client
  * @who: may never have been added

@@ -117,6 +117,9 @@ void dafs_session_hide_from_sysfs(struct dafs_session *ses);
 extern const struct dafs_responder_ops dafs_back_responder;
 void dafs_back_lapsed(struct dafs_client *clnt);
 
+/* recover.c */
+void dafs_recoverers_lapsed(struct dafs_client *clnt);
+
 /* cred.c */
 void dafs_cred_forget(struct dafs_conn *conn, const u8 *handle);
 struct dafs_cred_cache *dafs_cred_cache_get(const struct dafs_client_params *params);

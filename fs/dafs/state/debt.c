@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What was written under a lock that only a delegation has known of.
+ * What was written under a lock that only a delegation has known of, or that was released while
+ * only a delegation kept others from the file.
  *
  * While a file is delegated for writing, unlocking writes nothing: the debt is paid before others
  * get the file.  If the delegation is lost, they may have it already: they have locked, read and
  * written, and what is still dirty here must not follow that.
  *
  *	NONE		nothing is owed
- *	OWED		bytes have been locked by a delegation, and what was written since may not
- *			be stable.  Write-back goes on as long as the client has its lease; and,
- *			once the delegation is recalled, as long as it is not revoked.
+ *	OWED		bytes have been locked by a delegation, or unlocked, and what was written
+ *			may not be stable.  Write-back goes on as long as the client has its
+ *			lease; and, once the delegation is recalled, as long as it is not revoked.
  *	BREACHED	the delegation was lost.  Write-back fails with EIO, which fsync(2) and
  *			close(2) report, until what is cached has been dropped.
  *
@@ -39,31 +40,53 @@ static bool dafs_debt_unwritten(const struct dafs_inode *di)
 	return READ_ONCE(di->unstable_bytes);
 }
 
+static struct dafs_client_id dafs_open_state_client(struct dafs_open_state *os)
+{
+	struct dafs_client_id client_id;
+
+	spin_lock(&os->lock);
+	client_id = os->client_id;
+	spin_unlock(&os->lock);
+	return client_id;
+}
+
 /**
  * dafs_debt_owe() - bytes are locked by a delegation alone
- * @locks: locks of the file, with dafs_locks.os
+ * @locks: locks of the file
  *
- * Context: any but interrupt; holds locks->mutex.  Before the delegation is looked at for the last
- * time.
+ * Context: any but interrupt.  Before the delegation is looked at for the last time.
  */
 void dafs_debt_owe(struct dafs_locks *locks)
 {
-	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
 	bool unwritten = dafs_debt_unwritten(DAFS_I(locks->inode));
-	struct dafs_client_id client_id;
 
-	spin_lock(&locks->os->lock);
-	client_id = locks->os->client_id;
-	spin_unlock(&locks->os->lock);
 	spin_lock(&locks->lock);
 	/* what may have been written is owed by an older delegation, if there was one */
-	if (locks->debt == DAFS_DEBT_NONE || (locks->debt == DAFS_DEBT_OWED && !unwritten)) {
+	if (locks->os && (locks->debt == DAFS_DEBT_NONE ||
+			  (locks->debt == DAFS_DEBT_OWED && !unwritten))) {
 		locks->debt = DAFS_DEBT_OWED;
-		locks->debt_id = client_id;
-		locks->debt_lapses = READ_ONCE(clnt->lapses);
+		locks->debt_id = dafs_open_state_client(locks->os);
+		locks->debt_sent = READ_ONCE(DAFS_I(locks->inode)->deleg_sent);
 		locks->debt_until = 0;
 	}
 	spin_unlock(&locks->lock);
+}
+
+/**
+ * dafs_debt_delay() - what was written under locks stays here when they are released
+ * @inode: the file, which is delegated for writing
+ *
+ * The server may have known of these locks.  It lets others lock the bytes as soon as they are
+ * released there, and the delegation is lost.
+ *
+ * Context: any but interrupt.  Before the delegation is looked at for the last time.
+ */
+void dafs_debt_delay(struct inode *inode)
+{
+	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
+
+	if (locks && dafs_locks_any(inode) && dafs_debt_unwritten(DAFS_I(inode)))
+		dafs_debt_owe(locks);
 }
 
 static bool dafs_debt_may_grow(const struct dafs_locks *locks)
@@ -254,14 +277,14 @@ static bool dafs_debt_has_run_out(const struct dafs_locks *locks)
 static enum dafs_debt_doubt dafs_debt_doubt(struct dafs_locks *locks,
 					    const struct dafs_client_id *client_id)
 {
-	struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
+	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
 	enum dafs_debt_doubt doubt = DAFS_DEBT_SURE;
 
 	spin_lock(&locks->lock);
 	if (locks->debt == DAFS_DEBT_OWED) {
 		if (!dafs_opaque64_equal(&locks->debt_id, client_id))
 			doubt = DAFS_DEBT_ASK;
-		else if (!dafs_client_has_not_lapsed(clnt, locks->debt_lapses) ||
+		else if (!dafs_client_leased_since(clnt, locks->debt_sent) ||
 			 dafs_debt_has_run_out(locks))
 			doubt = DAFS_DEBT_LATE;
 	}
@@ -356,14 +379,12 @@ static struct dafs_locks *dafs_debt_of_open(struct dafs_open_state *os)
  * Nobody else has had the file, but others may, as soon as the grace period is over: it is owed as
  * before.
  */
-static void dafs_debt_keep(struct dafs_locks *locks, const struct dafs_conn *conn)
+static void dafs_debt_keep(struct dafs_locks *locks, const struct dafs_conn *conn, ktime_t sent)
 {
-	const struct dafs_client *clnt = dafs_inode_clnt(locks->inode);
-
 	spin_lock(&locks->lock);
 	if (locks->debt == DAFS_DEBT_OWED) {
 		locks->debt_id = conn->client_id;
-		locks->debt_lapses = dafs_client_lapses(clnt);
+		locks->debt_sent = sent;
 		locks->debt_until = 0;
 	}
 	spin_unlock(&locks->lock);
@@ -422,6 +443,7 @@ int dafs_debt_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 			const struct dafs_open_how *how, dafs_status_t *status)
 {
 	struct dafs_locks *locks = dafs_debt_of_open(os);
+	ktime_t sent = ktime_get_coarse_boottime();
 	dafs_status_t asked;
 	int grace = 0;
 
@@ -433,7 +455,7 @@ int dafs_debt_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,
 	if (grace < 0)
 		*status = asked;
 	else if (grace)
-		dafs_debt_keep(locks, conn);
+		dafs_debt_keep(locks, conn, sent);
 	else
 		dafs_debt_break(locks);
 put:

@@ -13,6 +13,7 @@ enum dafs_debt {
 };
 
 void dafs_debt_owe(struct dafs_locks *locks);
+void dafs_debt_delay(struct inode *inode);
 void dafs_debt_pay(struct inode *inode);
 void dafs_debt_paid(struct inode *inode);
 void dafs_debt_lasts(struct inode *inode, ktime_t until);

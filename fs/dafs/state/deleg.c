@@ -50,8 +50,8 @@
  * is not claimed once more: then it is returned.
  *
  * If the lease has run out nothing is relied on any more that was delegated before
- * (dafs_client.lapses), and all of it is returned; but a server that gives it back after a restart
- * has not given it to others: it would not know the client as one of before.
+ * (dafs_client.leased_since), and all of it is returned; but a server that gives it back after a
+ * restart has not given it to others: it would not know the client as one of before.
  */
 #include <linux/filelock.h>
 #include <linux/hashtable.h>
@@ -167,15 +167,15 @@ static void dafs_deleg_move(struct dafs_deleg *deleg, enum dafs_deleg_stage next
 	deleg->stage = next;
 }
 
-/* From now on it is relied on. */
-static void dafs_deleg_use(struct dafs_deleg *deleg, unsigned int lapses, const char *why)
+/* From now on it is relied on.  @sent: when it was asked for */
+static void dafs_deleg_use(struct dafs_deleg *deleg, ktime_t sent, const char *why)
 {
 	struct dafs_inode *di = DAFS_I(deleg->inode);
 
 	dafs_deleg_move(deleg, DAFS_DELEG_USED);
 	deleg->until = 0;
 	di->deleg_at = jiffies;
-	WRITE_ONCE(di->deleg_lapses, lapses);
+	WRITE_ONCE(di->deleg_sent, sent);
 	if (deleg->what.type == DAFS_OPEN_DELEGATE_WRITE)
 		set_bit(DAFS_INO_DELEG_WRITE, &di->flags);
 	/* who sees this sees attributes that are as new as the delegation */
@@ -184,7 +184,7 @@ static void dafs_deleg_use(struct dafs_deleg *deleg, unsigned int lapses, const 
 	trace_dafs_delegation(deleg->inode, deleg->what.type, why);
 }
 
-static void dafs_deleg_list(struct dafs_deleg *deleg)
+static void dafs_deleg_list(struct dafs_deleg *deleg, ktime_t sent)
 {
 	hash_add(dafs_delegs, &deleg->node, dafs_deleg_hash(&deleg->fh));
 	list_add_tail(&deleg->link, &deleg->sbi->delegs);
@@ -192,7 +192,7 @@ static void dafs_deleg_list(struct dafs_deleg *deleg)
 	DAFS_I(deleg->inode)->deleg = deleg;
 	/* dafs_open_state_is_idle() looks at it */
 	WRITE_ONCE(deleg->os->deleg, deleg);
-	dafs_deleg_use(deleg, READ_ONCE(deleg->sbi->clnt->lapses), "granted");
+	dafs_deleg_use(deleg, sent, "granted");
 }
 
 /* It is not relied on any more. */
@@ -212,7 +212,7 @@ static void dafs_deleg_unlist(struct dafs_deleg *deleg, const char *why)
 
 	dafs_deleg_move(deleg, DAFS_DELEG_LEAVING);
 	/* if the lease has run out since it was granted, that time is over */
-	if (READ_ONCE(di->deleg_lapses) == READ_ONCE(deleg->sbi->clnt->lapses))
+	if (dafs_client_in_last_lease(deleg->sbi->clnt, di->deleg_sent))
 		deleg->until = max(deleg->until, dafs_client_lease_end(deleg->sbi->clnt));
 	dafs_deleg_hide(deleg, why);
 	set_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
@@ -601,12 +601,13 @@ static bool dafs_deleg_enlist(struct dafs_deleg *deleg, struct dafs_open_state *
 	spin_lock(&dafs_delegs_lock);
 	/* one that is being returned would be taken for this one: what is locked by it, and owed */
 	good = !os->di->deleg && !test_bit(DAFS_INO_DELEG_LEAVING, &os->di->flags) &&
+	       dafs_client_in_last_lease(deleg->sbi->clnt, asked.sent) &&
 	       dafs_deleg_is_current(deleg) && dafs_attrs_seal(os->di, asked);
 	if (good) {
 		dafs_open_state_hold(os);
 		deleg->os = os;
 		deleg->inode = &os->di->netfs.inode;
-		dafs_deleg_list(deleg);
+		dafs_deleg_list(deleg, asked.sent);
 		*excess = dafs_deleg_excess(deleg->sbi);
 	}
 	spin_unlock(&dafs_delegs_lock);
@@ -926,9 +927,10 @@ static bool dafs_deleg_resume(struct dafs_deleg *deleg, const struct dafs_delega
 	/* it has a lease of its own, whatever became of that of before */
 	deleg->until = dafs_client_lease_from(deleg->sbi->clnt, since);
 	if (asked.clock == DAFS_ASKED_NEVER || deleg->what.recalled || deleg->what.type != type ||
+	    !dafs_client_in_last_lease(deleg->sbi->clnt, since) ||
 	    !dafs_deleg_is_current(deleg) || !dafs_attrs_seal(DAFS_I(deleg->inode), asked))
 		return false;
-	dafs_deleg_use(deleg, dafs_client_lapses(deleg->sbi->clnt), "reclaimed");
+	dafs_deleg_use(deleg, since, "reclaimed");
 	return true;
 }
 
@@ -1048,7 +1050,7 @@ static struct dafs_deleg *dafs_deleg_lapsed(const struct dafs_client *clnt)
 	lockdep_assert_held(&dafs_delegs_lock);
 	hash_for_each(dafs_delegs, i, deleg, node)
 		if (deleg->sbi->clnt == clnt && deleg->stage == DAFS_DELEG_USED &&
-		    DAFS_I(deleg->inode)->deleg_lapses != clnt->lapses &&
+		    !dafs_client_in_last_lease(clnt, DAFS_I(deleg->inode)->deleg_sent) &&
 		    dafs_deleg_claim(deleg, "lapsed"))
 			return deleg;
 	return NULL;

@@ -1303,7 +1303,11 @@ static bool dafs_locks_lower_all(struct dafs_locks *locks)
 	/* a worker is not killed */
 	if (dafs_locks_enter(locks))
 		return false;
+	locks->lost_late = dafs_locks_lost(locks->inode);
 	dafs_locks_lower_range(locks, 0, OFFSET_MAX, false);
+	/* what was written under what was lost has been refused, but is cached as if it was not */
+	if (locks->lost_late)
+		dafs_cache_doubt(DAFS_I(locks->inode));
 	again = dafs_locks_unsure(locks);
 	dafs_locks_leave(locks);
 	return again;

@@ -68,15 +68,15 @@ struct dafs_held {
  * @call: the request of a task that was killed, which may still be executed, or NULL;
  *	guarded by @mutex
  * @conn: its connection
- * @lock: guards @held, @lost, @waiting and the debt
+ * @lock: guards @held, @lost, @waiting and the debt; that of @os is inside
  * @held: struct dafs_held
  * @waiting: struct dafs_lock_waiter of @waiters
  * @lost: some of @held are lost; I/O that relies on them looks here without @lock
  * @debt: what was written under locks that only a delegation knew of, see debt.c
  * @debt_id: the client-id that the server had delegated the file under, or gave it back under
- * @debt_lapses: dafs_client_lapses() then
+ * @debt_sent: when it was asked for that, in the time of ktime_get_coarse_boottime()
  * @debt_until: until when others do not have the file, although the delegation is being returned,
- *	in the time of ktime_get_coarse_boottime(); 0 while it is not
+ *	likewise; 0 while it is not
  * @debt_told: the log says that it was not paid
  * @settle: of an upper layer: writes and commits what was written under locks, before they
  *	are released in the background, or drops it; 0, or a negative errno if that must be tried
@@ -105,7 +105,7 @@ struct dafs_locks {
 	bool lost;
 	enum dafs_debt debt;
 	struct dafs_client_id debt_id;
-	unsigned int debt_lapses;
+	ktime_t debt_sent;
 	ktime_t debt_until;
 	bool debt_told;
 	int (*settle)(struct inode *inode);
@@ -171,11 +171,14 @@ bool dafs_locks_suspected(const struct inode *inode);
 struct dafs_open_state *dafs_locks_behind(const struct inode *inode, const struct dafs_conn *conn,
 					  struct dafs_state_id *state_id);
 int dafs_locks_await_reclaim(struct inode *inode, bool nowait);
+int dafs_locks_look(const struct inode *inode, const struct dafs_conn *conn);
+int dafs_locks_await_answer(struct inode *inode, unsigned int *delay_ms);
 int dafs_locks_reclaim(struct dafs_open_state *os, struct dafs_conn *conn,
 		       const struct dafs_state_id *state_id, dafs_status_t *status);
 int dafs_locks_push(struct inode *inode, const struct dafs_client_id *client_id, ktime_t until);
 void dafs_locks_lose(struct dafs_open_state *os);
 void dafs_locks_lose_local(struct dafs_locks *locks);
 void dafs_locks_suspect(struct dafs_open_state *os);
+void dafs_locks_doubt(struct dafs_open_state *os);
 
 #endif /* _FS_DAFS_STATE_LOCK_H */

@@ -137,7 +137,7 @@ int dafs_open_state_reopen(struct dafs_open_state *os, struct dafs_conn *conn, b
 	*status = opened.status;
 	if (err)
 		return err;
-	dafs_client_reclaimed(os->sbi->clnt, since);
+	dafs_client_renewed(os->sbi->clnt, since);
 	dafs_open_state_leave_there(os, &opened);
 	err = dafs_reserve_reclaimed(os, conn, &how, &opened, status);
 	if (!err)

@@ -491,3 +491,21 @@ int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn)
 	sbi->recoverer.complete = !dafs_opens_left(sbi, conn);
 	return dafs_chan_is_open(conn->op) ? 0 : -ENOTCONN;
 }
+
+/**
+ * dafs_opens_lapsed() - the lease of the client had run out, but the server knows it
+ * @sbi: the mount
+ *
+ * The server may have ended what was locked by an open all the same.  It is asked for that.
+ *
+ * Context: any but interrupt.
+ */
+void dafs_opens_lapsed(struct dafs_sb_info *sbi)
+{
+	struct dafs_open_state *os;
+
+	spin_lock(&sbi->opens_lock);
+	list_for_each_entry(os, &sbi->opens, all_link)
+		dafs_locks_doubt(os);
+	spin_unlock(&sbi->opens_lock);
+}

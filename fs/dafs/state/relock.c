@@ -107,6 +107,47 @@ bool dafs_locks_suspected(const struct inode *inode)
 	return locks && atomic_read(&locks->suspects);
 }
 
+/**
+ * dafs_locks_look() - may what relies on locks of a file be sent now?
+ * @inode: the file
+ * @conn: the connection to send it on
+ *
+ * By another open than that of the locks, or none, it would get to the server before they are
+ * reclaimed.
+ *
+ * Context: any but interrupt.
+ * Return: 0; -EINPROGRESS, and dafs_locks_await_answer() waits for what is to be known before; or
+ * -EIO if any are lost.
+ */
+int dafs_locks_look(const struct inode *inode, const struct dafs_conn *conn)
+{
+	struct dafs_state_id state_id;
+	struct dafs_open_state *os;
+
+	if (dafs_locks_suspected(inode))
+		return -EINPROGRESS;
+	os = dafs_locks_behind(inode, conn, &state_id);
+	if (!os)
+		return dafs_locks_lost(inode) ? -EIO : 0;
+	dafs_open_state_put(os, false);
+	return -EINPROGRESS;
+}
+
+/**
+ * dafs_locks_await_answer() - wait until it is known whether the server has the locks of a file
+ * @inode: the file
+ * @delay_ms: 0 at first; for the next time
+ *
+ * Context: sleeps; a fatal signal ends it.
+ * Return: 0 to look again; or a negative errno as that of dafs_locks_await_reclaim().
+ */
+int dafs_locks_await_answer(struct inode *inode, unsigned int *delay_ms)
+{
+	if (dafs_locks_suspected(inode))
+		return dafs_op_sleep(delay_ms);
+	return dafs_locks_await_reclaim(inode, false);
+}
+
 /*
  * The next bytes, at or behind @pos, that are locked; @tell: the server is told of them now, so a
  * task that unlocks them from now on must tell it, too.
@@ -130,6 +171,17 @@ static bool dafs_locks_next(struct dafs_locks *locks, loff_t pos, bool tell,
 	return found;
 }
 
+/* What a delegation kept while the lease had run out is lost, and is not locked anew. */
+static void dafs_locks_expire(struct dafs_locks *locks)
+{
+	struct dafs_conn *conn = dafs_conn_present(dafs_inode_clnt(locks->inode));
+
+	if (!conn)
+		return;
+	dafs_debt_expire(locks, conn);
+	dafs_conn_put(conn);
+}
+
 /* Asks for something that the server has locked: it says so if it does not know the open. */
 static int dafs_locks_probe(struct dafs_locks *locks)
 {
@@ -137,6 +189,7 @@ static int dafs_locks_probe(struct dafs_locks *locks)
 	struct dafs_held held;
 	int err;
 
+	dafs_locks_expire(locks);
 	if (!dafs_locks_next(locks, 0, false, &held))
 		return 0;
 	range = dafs_held_range(&held);
@@ -270,7 +323,7 @@ static int dafs_locks_reclaim_one(struct dafs_locks *locks, struct dafs_conn *co
 	dafs_op_end(&op);
 	*status = op.status;
 	if (!err)
-		dafs_client_reclaimed(os->sbi->clnt, since);
+		dafs_client_renewed(os->sbi->clnt, since);
 	if (!err || !dafs_status_refuses(op.status))
 		return err;
 	if (!READ_ONCE(locks->lost))
@@ -440,12 +493,22 @@ void dafs_locks_lose_local(struct dafs_locks *locks)
 		dafs_locks_told_lost(locks, "their delegation has ended");
 }
 
+/* Has the server asked whether it has the locks, and I/O on the file wait for that. */
+static void dafs_locks_ask(struct dafs_locks *locks)
+{
+	if (!dafs_inode_hold(locks->inode))
+		return;
+	atomic_inc(&locks->suspects);
+	if (!queue_work(dafs_probe_wq, &locks->probe))
+		dafs_inode_put_later(locks->inode);
+}
+
 /**
  * dafs_locks_suspect() - a server did not know an open of a file
  * @os: the open, which was reclaimed
  *
  * Then it may not know that by which the file is locked either, although no I/O goes by that
- * one, which would tell.  A work item asks the server, and I/O on the file waits for that.
+ * one, which would tell.
  *
  * Context: any but interrupt.
  */
@@ -457,11 +520,22 @@ void dafs_locks_suspect(struct dafs_open_state *os)
 	/* as long as it has users, the inode is there */
 	if (!os->closing)
 		locks = READ_ONCE(os->di->locks);
-	if (locks && READ_ONCE(locks->os) && READ_ONCE(locks->os) != os &&
-	    dafs_inode_hold(locks->inode)) {
-		atomic_inc(&locks->suspects);
-		if (!queue_work(dafs_probe_wq, &locks->probe))
-			dafs_inode_put_later(locks->inode);
-	}
+	if (locks && READ_ONCE(locks->os) && READ_ONCE(locks->os) != os)
+		dafs_locks_ask(locks);
+	spin_unlock(&os->lock);
+}
+
+/**
+ * dafs_locks_doubt() - a server may have ended what was locked by an open, which it may know
+ * @os: the open
+ *
+ * Context: any but interrupt.
+ */
+void dafs_locks_doubt(struct dafs_open_state *os)
+{
+	spin_lock(&os->lock);
+	/* as long as it is there, the inode is */
+	if (os->locks)
+		dafs_locks_ask(os->locks);
 	spin_unlock(&os->lock);
 }

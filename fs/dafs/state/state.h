@@ -200,5 +200,6 @@ int dafs_open_state_recover_retry(struct dafs_open_state *os, const struct dafs_
 int dafs_open_state_recover_briefly(struct dafs_open_state *os, const struct dafs_state_id *lost,
 				    unsigned int *delay_ms);
 int dafs_opens_recover(struct dafs_sb_info *sbi, struct dafs_conn *conn);
+void dafs_opens_lapsed(struct dafs_sb_info *sbi);
 
 #endif /* _FS_DAFS_STATE_H */

@@ -43,6 +43,20 @@ static bool dafs_lock_may_delay(const struct inode *inode)
 	return dafs_inode_delegated_to_write(DAFS_I(inode)) && !dafs_locks_recorded(inode);
 }
 
+/*
+ * Need what was written not be stable before bytes are unlocked?  If the delegation is lost, it is
+ * not written any more: the server may have let others lock them.
+ */
+static bool dafs_lock_delays(struct inode *inode)
+{
+	if (!dafs_lock_may_delay(inode))
+		return false;
+	dafs_debt_delay(inode);
+	/* it may have been lost before that was known */
+	smp_mb();
+	return dafs_lock_may_delay(inode);
+}
+
 static int dafs_lock_write_all(struct inode *inode)
 {
 	if (dafs_file_is_written(inode) && !READ_ONCE(DAFS_I(inode)->unstable_bytes))
@@ -95,7 +109,7 @@ static int dafs_lock_write_out(struct inode *inode)
 {
 	int err = dafs_direct_await(inode);
 
-	if (err || dafs_lock_may_delay(inode))
+	if (err || dafs_lock_delays(inode))
 		return err;
 	return dafs_lock_await_writers(inode) ?: dafs_lock_settle(inode);
 }
@@ -106,15 +120,6 @@ static int dafs_lock_write_or_drop(struct inode *inode)
 	int err = dafs_debt_breached(inode) ? dafs_zap_mapping(inode) : 0;
 
 	return err ?: dafs_lock_write_out(inode);
-}
-
-/* Others may have changed the file until now. */
-static void dafs_lock_doubt(struct inode *inode)
-{
-	struct dafs_inode *di = DAFS_I(inode);
-
-	set_bit(DAFS_INO_ZAP, &di->flags);
-	dafs_attrs_doubt(di);
 }
 
 /* Asks the VFS about locks of local programs, and changes nothing. */
@@ -177,7 +182,7 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	if (err)
 		return err;
 	/* what was written before is not undone, so a delegation does not keep it here */
-	if ((range->options & DAFS_LOCK_AUTORECOVERY) || !dafs_lock_may_delay(inode))
+	if ((range->options & DAFS_LOCK_AUTORECOVERY) || !dafs_lock_delays(inode))
 		err = dafs_lock_settle(inode);
 	/* before others have to wait for this task */
 	err = err ?: dafs_locks_await_reclaim(inode, false);
@@ -187,7 +192,7 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	dafs_locks_shrink(locks);
 	err = dafs_lock_both(locks, file, fl, range, &raised);
 	if (!err && raised)
-		dafs_lock_doubt(inode);
+		dafs_cache_doubt(DAFS_I(inode));
 	dafs_locks_shrunk(locks);
 	dafs_locks_leave(locks);
 	/* reading and writing notice for themselves, but not a mapping */
@@ -313,7 +318,7 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 		err = -EIO;
 	/* what is cached may have been undone, or changed by others */
 	if (lost)
-		dafs_lock_doubt(inode);
+		dafs_cache_doubt(DAFS_I(inode));
 	dafs_locks_leave(locks);
 	if (lost && mapping_mapped(inode->i_mapping))
 		dafs_revalidate_mapping(inode, file->f_cred);
@@ -529,7 +534,7 @@ static int dafs_file_abort_locked(struct file *file, struct dafs_locks *locks)
 		unmap_mapping_range(inode->i_mapping, 0, 0, true);
 		truncate_inode_pages(inode->i_mapping, 0);
 	}
-	dafs_lock_doubt(inode);
+	dafs_cache_doubt(DAFS_I(inode));
 	mutex_unlock(&DAFS_I(inode)->netfs.wb_lock);
 	return dafs_revalidate_mapping(inode, file->f_cred) ?: err;
 }

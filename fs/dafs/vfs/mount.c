@@ -143,6 +143,11 @@ static int dafs_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 	return dafs_opens_recover(sbi, conn);
 }
 
+static void dafs_lapsed(struct dafs_recoverer *who)
+{
+	dafs_opens_lapsed(container_of(who, struct dafs_sb_info, recoverer));
+}
+
 /* Fit rsize and wsize to what one request of this client can carry. */
 static int dafs_limit_io(struct dafs_sb_info *sbi, const struct dafs_fsattr *fsattr)
 {
@@ -329,6 +334,7 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 	INIT_LIST_HEAD(&sbi->opens);
 	INIT_LIST_HEAD(&sbi->recoverer.link);
 	sbi->recoverer.recover = dafs_recover;
+	sbi->recoverer.lapsed = dafs_lapsed;
 	spin_lock_init(&sbi->puts_lock);
 	INIT_LIST_HEAD(&sbi->puts);
 	INIT_WORK(&sbi->puts_work, dafs_inode_puts);

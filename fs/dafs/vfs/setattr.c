@@ -109,47 +109,48 @@ static struct dafs_open_state *dafs_setattr_open(struct inode *inode,
 	return dafs_open_state_find_free(DAFS_I(inode), DAFS_OPEN_SHARE_ACCESS_WRITE, cred);
 }
 
-/*
- * A new size may rely on locks, as I/O does in dafs_io_awaits_locks(): by another open than theirs,
- * or none, it would get to the server before they are reclaimed.
- *
- * Return: 0; -EINPROGRESS to wait for that; or -EIO if any are lost.
- */
+/* A new size may rely on locks, as I/O does. */
 static int dafs_setattr_look(struct dafs_op *op, struct dafs_call *call)
 {
-	const struct dafs_setattr_inline_args *args = op->args;
-	struct dafs_state_id state_id;
-	struct inode *inode = op->priv;
-	struct dafs_open_state *os;
-
-	if (!(args->obj_attributes.included & DAFS_FATTR_OBJECT_SIZE))
-		return 0;
-	if (dafs_locks_suspected(inode))
-		return -EINPROGRESS;
-	os = dafs_locks_behind(inode, op->conn, &state_id);
-	if (!os)
-		return dafs_locks_lost(inode) ? -EIO : 0;
-	dafs_open_state_put(os, false);
-	return -EINPROGRESS;
+	return dafs_locks_look(op->priv, op->conn);
 }
 
-static int dafs_setattr_relock(struct inode *inode, unsigned int *delay_ms)
+/*
+ * The task was killed.  What was done under a lock is waited for before that is unlocked, see
+ * dafs_direct_await().
+ */
+static void dafs_setattr_left(void *priv)
 {
-	if (dafs_locks_suspected(inode))
-		return dafs_op_sleep(delay_ms);
-	return dafs_locks_await_reclaim(inode, false);
+	struct inode *inode = priv;
+
+	/* cannot fail, the caller has the inode */
+	dafs_inode_hold(inode);
+	atomic_inc(&DAFS_I(inode)->left_writes);
+}
+
+static void dafs_setattr_ended(void *priv)
+{
+	struct inode *inode = priv;
+
+	/* the file may have another size, and nobody else tells of it if it is delegated */
+	dafs_cache_doubt(DAFS_I(inode));
+	dafs_write_ended(DAFS_I(inode));
+	dafs_inode_put_later(inode);
 }
 
 static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 			     struct dafs_open_state *os, const struct dafs_fattr *attr)
 {
+	bool size = attr->included & DAFS_FATTR_OBJECT_SIZE;
 	struct dafs_state_id state_id = {};
 	const struct dafs_setattr_how how = {
 		.cred = cred,
 		.fh = &DAFS_I(inode)->fh,
 		.state_id = &state_id,
 		.attr = attr,
-		.prepare = dafs_setattr_look,
+		.prepare = size ? dafs_setattr_look : NULL,
+		.left = size ? dafs_setattr_left : NULL,
+		.ended = dafs_setattr_ended,
 		.priv = inode,
 	};
 	unsigned int delay_ms = 0;
@@ -162,7 +163,7 @@ static int dafs_setattr_send(struct inode *inode, const struct cred *cred,
 			return err;
 		err = dafs_setattr_when(dafs_inode_clnt(inode), &how, &status);
 		if (err == -EINPROGRESS) {
-			err = dafs_setattr_relock(inode, &delay_ms);
+			err = dafs_locks_await_answer(inode, &delay_ms);
 			continue;
 		}
 		if (!os || dafs_status_action(status) != DAFS_ACT_OPEN)

@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include <linux/file.h>
+#include <linux/filelock.h>
 #include <linux/fs_context.h>
 #include <linux/kthread.h>
 #include <linux/mount.h>
@@ -660,6 +661,46 @@ int foreign_open_file(struct foreign_task *ft)
 		return PTR_ERR(file);
 	__fput_sync(file);
 	return 0;
+}
+
+int foreign_lock_all(struct file *file, int type, unsigned int flags)
+{
+	struct file_lock fl;
+
+	locks_init_lock(&fl);
+	fl.c.flc_file = file;
+	fl.c.flc_owner = file;
+	fl.c.flc_flags = FL_POSIX | FL_OFDLCK | flags;
+	fl.c.flc_type = type;
+	fl.fl_end = OFFSET_MAX;
+	return vfs_lock_file(file, F_SETLK, &fl, NULL);
+}
+
+int foreign_read_ten(struct foreign_task *ft)
+{
+	loff_t pos = 0;
+	u8 data[10];
+
+	return kernel_read(ft->file, data, sizeof(data), &pos);
+}
+
+int foreign_truncate(struct foreign_task *ft)
+{
+	return vfs_truncate(&ft->file->f_path, FOREIGN_SIZE);
+}
+
+int foreign_stat_root(struct foreign_task *ft)
+{
+	const struct path root = { .mnt = ft->mnt, .dentry = ft->mnt->mnt_root };
+	struct kstat stat;
+
+	return vfs_getattr(&root, &stat, STATX_BASIC_STATS, AT_STATX_FORCE_SYNC);
+}
+
+void foreign_deny(struct foreign *f)
+{
+	f->kept_status = DAFSERR_DENIED;
+	foreign_release(f);
 }
 
 /* A program stores a byte through a mapping, and has the file written back. */

@@ -199,6 +199,16 @@ bool foreign_queue_works(struct workqueue_struct *wq);
 bool foreign_lost(struct dafs_client *clnt);
 /* Work of a task: opens "file", and closes it. */
 int foreign_open_file(struct foreign_task *ft);
+/* Locks all of a file until it is closed, as F_RDLCK or F_WRLCK, or unlocks it. */
+int foreign_lock_all(struct file *file, int type, unsigned int flags);
+/* Work of a task: reads ten bytes. */
+int foreign_read_ten(struct foreign_task *ft);
+/* Work of a task: gives the file the size FOREIGN_SIZE. */
+int foreign_truncate(struct foreign_task *ft);
+/* Work of a task: asks the server for attributes of the root. */
+int foreign_stat_root(struct foreign_task *ft);
+/* The server denies the lock that it is just asked for. */
+void foreign_deny(struct foreign *f);
 /* Writes a byte through the page cache, and waits for write-back, but not for COMMIT. */
 void foreign_store(struct kunit *test, struct file *file, loff_t pos, char byte);
 /* Writes ten digits into the page cache. */

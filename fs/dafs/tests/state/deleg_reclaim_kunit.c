@@ -271,28 +271,15 @@ static void dafs_deleg_reclaim_again_test(struct kunit *test)
 }
 
 /* All of the file, as @type */
-static int reclaim_lock_as(struct file *file, int type)
-{
-	struct file_lock fl;
-
-	locks_init_lock(&fl);
-	fl.c.flc_file = file;
-	fl.c.flc_owner = file;
-	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
-	fl.c.flc_type = type;
-	fl.fl_end = OFFSET_MAX;
-	return vfs_lock_file(file, F_SETLK, &fl, NULL);
-}
-
 static void reclaim_set_lock(struct reclaim *r, struct file *file, int type)
 {
-	KUNIT_ASSERT_EQ(r->test, 0, reclaim_lock_as(file, type));
+	KUNIT_ASSERT_EQ(r->test, 0, foreign_lock_all(file, type, 0));
 }
 
 /* Work of a task */
 static int reclaim_unlock(struct foreign_task *ft)
 {
-	return reclaim_lock_as(ft->file, F_UNLCK);
+	return foreign_lock_all(ft->file, F_UNLCK, 0);
 }
 
 /* For reading, until it is closed */
@@ -317,6 +304,27 @@ static struct file *reclaim_debtor(struct reclaim *r)
 	return file;
 }
 
+static void reclaim_renew(void *clnt)
+{
+	enable_delayed_work(&((struct dafs_client *)clnt)->keep);
+}
+
+/* No NULL renews the lease during the test. */
+static void reclaim_stop_renewing(struct reclaim *r)
+{
+	disable_delayed_work_sync(&r->clnt->keep);
+	KUNIT_ASSERT_EQ(r->test, 0, kunit_add_action_or_reset(r->test, reclaim_renew, r->clnt));
+}
+
+/* Nor is it renewed before, and it runs out in some seconds. */
+static void reclaim_shorten(struct reclaim *r, unsigned int seconds)
+{
+	ktime_t now = ktime_get_coarse_boottime();
+
+	reclaim_stop_renewing(r);
+	WRITE_ONCE(r->clnt->renewed, ktime_sub(now, ktime_set(r->clnt->lease - seconds, 0)));
+}
+
 static void reclaim_lapse(struct reclaim *r)
 {
 	WRITE_ONCE(r->clnt->renewed, ktime_sub(r->clnt->renewed, ktime_set(RECLAIM_LONG, 0)));
@@ -336,6 +344,55 @@ static void dafs_deleg_reclaim_owed_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(file, 0));
 	KUNIT_EXPECT_NE(test, 0, memcmp(r.f->data, "0123456789", 10));
 	__fput_sync(file);
+}
+
+/*
+ * The server was away for longer than the lease, and gives all back.  Then the lease runs out once
+ * more, before anything but that has renewed it: this is not taken for the first time.
+ */
+static void dafs_deleg_reclaim_owed_twice_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_WRITE);
+	struct file *file = reclaim_debtor(&r);
+
+	reclaim_stop_renewing(&r);
+	r.f->srv->refuse = true;
+	reclaim_restart(&r);
+	KUNIT_ASSERT_TRUE(test, foreign_lost(r.clnt));
+	reclaim_lapse(&r);
+	r.f->srv->refuse = false;
+	reclaim_wait(&r);
+	KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_WRITE, r.f->claimed);
+	KUNIT_EXPECT_TRUE(test, dafs_client_has_lease(r.clnt));
+	msleep(50);
+	reclaim_lapse(&r);
+	dafs_client_renewed(r.clnt, ktime_get_coarse_boottime());
+	KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(file, 0));
+	KUNIT_EXPECT_NE(test, 0, memcmp(r.f->data, "0123456789", 10));
+	__fput_sync(file);
+}
+
+/*
+ * A lock that the server knows is released there while the file is delegated.  What was written
+ * under it stays here, and is lost with the delegation: others may have locked and written.
+ */
+static void dafs_deleg_reclaim_released_test(struct kunit *test)
+{
+	struct reclaim r = reclaim_serve(test, DAFS_OPEN_DELEGATE_NONE);
+	struct file *locker = reclaim_open(&r, O_RDONLY), *file;
+
+	reclaim_set_lock(&r, locker, F_RDLCK);
+	KUNIT_EXPECT_EQ(test, 1, r.f->locks);
+	r.f->delegates = DAFS_OPEN_DELEGATE_WRITE;
+	file = reclaim_writer(&r);
+	reclaim_set_lock(&r, locker, F_UNLCK);
+	KUNIT_EXPECT_EQ(test, 1, r.f->unlocks);
+	KUNIT_EXPECT_NE(test, 0, memcmp(r.f->data, "0123456789", 10));
+	reclaim_lapse(&r);
+	KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(file, 0));
+	KUNIT_EXPECT_NE(test, 0, memcmp(r.f->data, "0123456789", 10));
+	__fput_sync(file);
+	__fput_sync(locker);
 }
 
 /* It is not delegated again: the client does not end the grace period before all is written. */
@@ -446,21 +503,6 @@ static void dafs_deleg_reclaim_left_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(r.f));
 }
 
-static void reclaim_renew(void *clnt)
-{
-	enable_delayed_work(&((struct dafs_client *)clnt)->keep);
-}
-
-/* The lease runs out in some seconds, and is not renewed during the test. */
-static void reclaim_shorten(struct reclaim *r, unsigned int seconds)
-{
-	ktime_t now = ktime_get_coarse_boottime();
-
-	disable_delayed_work_sync(&r->clnt->keep);
-	KUNIT_ASSERT_EQ(r->test, 0, kunit_add_action_or_reset(r->test, reclaim_renew, r->clnt));
-	WRITE_ONCE(r->clnt->renewed, ktime_sub(now, ktime_set(r->clnt->lease - seconds, 0)));
-}
-
 static void reclaim_run_out(struct reclaim *r)
 {
 	while (dafs_client_has_lease(r->clnt))
@@ -554,7 +596,7 @@ static void dafs_deleg_reclaim_twice_test(struct kunit *test)
 static void dafs_deleg_reclaim_late_test(struct kunit *test)
 {
 	struct reclaim r = reclaim_reader(test);
-	unsigned int lapses = r.clnt->lapses;
+	ktime_t since = r.clnt->leased_since;
 	unsigned long end;
 
 	r.f->srv->refuse = true;
@@ -564,9 +606,9 @@ static void dafs_deleg_reclaim_late_test(struct kunit *test)
 	r.f->srv->refuse = false;
 	reclaim_wait(&r);
 	end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	while (READ_ONCE(r.clnt->lapses) == lapses && time_before(jiffies, end))
+	while (READ_ONCE(r.clnt->leased_since) == since && time_before(jiffies, end))
 		msleep(20);
-	KUNIT_EXPECT_EQ(test, lapses + 1, r.clnt->lapses);
+	KUNIT_EXPECT_GT(test, r.clnt->leased_since, since);
 	reclaim_again(&r, 0, false);
 	KUNIT_EXPECT_EQ(test, 0, r.f->returns);
 }
@@ -845,6 +887,8 @@ static struct kunit_case dafs_deleg_reclaim_cases[] = {
 	KUNIT_CASE(dafs_deleg_reclaim_again_test),
 	KUNIT_CASE(dafs_deleg_reclaim_refused_test),
 	KUNIT_CASE(dafs_deleg_reclaim_owed_test),
+	KUNIT_CASE(dafs_deleg_reclaim_owed_twice_test),
+	KUNIT_CASE(dafs_deleg_reclaim_released_test),
 	KUNIT_CASE(dafs_deleg_reclaim_due_test),
 	KUNIT_CASE(dafs_deleg_reclaim_owed_late_test),
 	KUNIT_CASE(dafs_deleg_reclaim_leaving_test),

@@ -378,18 +378,10 @@ static void dafs_foreign_deleg_late_test(struct kunit *test)
 	__fput_sync(file);
 }
 
-/* All of the file, for writing, until it is closed */
+/* Work of a task */
 static int deleg_lock(struct foreign_task *ft)
 {
-	struct file_lock fl;
-
-	locks_init_lock(&fl);
-	fl.c.flc_file = ft->file;
-	fl.c.flc_owner = ft->file;
-	fl.c.flc_flags = FL_POSIX | FL_OFDLCK;
-	fl.c.flc_type = F_WRLCK;
-	fl.fl_end = OFFSET_MAX;
-	return vfs_lock_file(ft->file, F_SETLK, &fl, NULL);
+	return foreign_lock_all(ft->file, F_WRLCK, 0);
 }
 
 /*

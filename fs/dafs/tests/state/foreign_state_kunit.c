@@ -28,11 +28,6 @@ static void dafs_foreign_forgets_test(struct kunit *test)
 	__fput_sync(file);
 }
 
-static int foreign_truncate(struct foreign_task *ft)
-{
-	return vfs_truncate(&ft->file->f_path, FOREIGN_SIZE);
-}
-
 /* Waits until the client has the latest state-id of the server. */
 static bool foreign_agreed(const struct foreign *f, struct dafs_open_state *os)
 {
@@ -407,38 +402,10 @@ static void dafs_foreign_lost_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->strangers);
 }
 
-/* All of the file, for reading, until it is closed.  @flags: FL_SLEEP */
-static int foreign_lock_with(struct file *file, unsigned int flags)
-{
-	struct file_lock fl;
-
-	locks_init_lock(&fl);
-	fl.c.flc_file = file;
-	fl.c.flc_owner = file;
-	fl.c.flc_flags = FL_POSIX | FL_OFDLCK | flags;
-	fl.c.flc_type = F_RDLCK;
-	fl.fl_end = OFFSET_MAX;
-	return vfs_lock_file(file, F_SETLK, &fl, NULL);
-}
-
+/* For reading */
 static void foreign_lock(struct kunit *test, struct file *file)
 {
-	KUNIT_ASSERT_EQ(test, 0, foreign_lock_with(file, 0));
-}
-
-static int foreign_read_ten(struct foreign_task *ft)
-{
-	loff_t pos = 0;
-	u8 data[10];
-
-	return kernel_read(ft->file, data, sizeof(data), &pos);
-}
-
-/* The server denies the lock that it is just asked for. */
-static void foreign_deny(struct foreign *f)
-{
-	f->kept_status = DAFSERR_DENIED;
-	foreign_release(f);
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_RDLCK, 0));
 }
 
 /*
@@ -514,14 +481,6 @@ static void dafs_foreign_suspect_crowd_test(struct kunit *test)
 	destroy_work_on_stack(&returns.work);
 	__fput_sync(reader);
 	__fput_sync(locker);
-}
-
-static int foreign_stat_root(struct foreign_task *ft)
-{
-	const struct path root = { .mnt = ft->mnt, .dentry = ft->mnt->mnt_root };
-	struct kstat stat;
-
-	return vfs_getattr(&root, &stat, STATX_BASIC_STATS, AT_STATX_FORCE_SYNC);
 }
 
 /*
@@ -619,12 +578,12 @@ static void dafs_foreign_suspect_truncate_test(struct kunit *test)
 
 static int foreign_lock_waiting(struct foreign_task *ft)
 {
-	return foreign_lock_with(ft->file, FL_SLEEP);
+	return foreign_lock_all(ft->file, F_RDLCK, FL_SLEEP);
 }
 
 static int foreign_lock_once(struct foreign_task *ft)
 {
-	return foreign_lock_with(ft->file, 0);
+	return foreign_lock_all(ft->file, F_RDLCK, 0);
 }
 
 /* Without pauses there would be hundreds. */

@@ -129,23 +129,9 @@ static bool foreign_aio_ends(struct foreign_aio *aio)
 	return wait_for_completion_timeout(&aio->ended, msecs_to_jiffies(RAW_WAIT_MS));
 }
 
-/* All of the file.  @type: F_WRLCK or F_UNLCK */
-static int foreign_lock_all(struct file *file, unsigned char type)
-{
-	struct file_lock fl;
-
-	locks_init_lock(&fl);
-	fl.c.flc_file = file;
-	fl.c.flc_owner = file;
-	fl.c.flc_flags = FL_POSIX;
-	fl.c.flc_type = type;
-	fl.fl_end = OFFSET_MAX;
-	return vfs_lock_file(file, F_SETLK, &fl, NULL);
-}
-
 static int foreign_unlock(struct foreign_task *ft)
 {
-	return foreign_lock_all(ft->file, F_UNLCK);
+	return foreign_lock_all(ft->file, F_UNLCK, 0);
 }
 
 static int foreign_unlock_exiting(struct foreign_task *ft)
@@ -176,7 +162,7 @@ static void dafs_foreign_unlock_aio_test(struct kunit *test)
 	struct foreign_aio *aio, *later;
 	struct foreign_task *ft;
 
-	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK));
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK, 0));
 	f->keeps = DAFS_PROC_WRITE_INLINE;
 	aio = foreign_aio(test, file, true);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
@@ -209,7 +195,7 @@ static void dafs_foreign_exits_aio_test(struct kunit *test)
 	struct foreign_aio *aio;
 	struct foreign_task *ft;
 
-	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK));
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK, 0));
 	f->keeps = DAFS_PROC_WRITE_INLINE;
 	aio = foreign_aio(test, file, true);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
