@@ -111,12 +111,17 @@ def floor_rows(quick):
             yield from ((op, size, depth) for op in ("read", "write", "pingpong"))
 
 
+def is_wanted(name, options):
+    """Has the row a name that was asked for?"""
+    return any(part in name for part in options.only.split(","))
+
+
 def measure_floor(row, options):
     """The bare transport, measured by the module dafs_floor."""
     op, size, depth = row
     peer = "rdma" if size else "dafs"
     name = "-".join(filter(None, (peer if size else "", op, size, str(depth))))
-    if options.only not in name:
+    if not is_wanted(name, options):
         return
     with open("/sys/kernel/debug/dafs_floor/run", "r+b", buffering=0) as run:
         run.write(b"%s %d %d %d" % (op.encode(), BYTES.get(size, 1), depth,
@@ -341,15 +346,15 @@ def main():
         for row in floor_rows(options.quick) if options.floor else ():
             measure_floor(row, options)
         for row in data_rows(options.quick):
-            if options.only in name_of(*row):
+            if is_wanted(name_of(*row), options):
                 measure_data(row, options, order)
         # One by one, because each row uses the files of the one before.
-        if options.only == "names" or any(options.only in row for row in NAMES):
+        if "names" in options.only.split(",") or any(is_wanted(row, options) for row in NAMES):
             for peer in order:
                 measure_names(options, peer)
         for row, measure in zip(PROGRAMS, (measure_lock, measure_hand_over, measure_reopen,
                                            measure_recall)):
-            for peer in order if options.only in row else ():
+            for peer in order if is_wanted(row, options) else ():
                 measure(options, peer)
 
 
