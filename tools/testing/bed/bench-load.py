@@ -10,6 +10,7 @@ import collections
 import contextlib
 import fcntl
 import fnmatch
+import functools
 import itertools
 import json
 import mmap
@@ -24,7 +25,6 @@ import sampler
 SIZES = {"4k": "IOPS", "1m": "MB/s"}
 BYTES = {"4k": 4096, "1m": 1 << 20}
 NAMES = "create", "stat", "restat", "readdirplus", "unlink"
-PROGRAMS = "lock", "hand-over", "reopen", "recall"
 REOPENED = 100   # files
 RECALLED = 50
 ACREGMIN = 3     # default lifetime of attributes in seconds
@@ -289,6 +289,10 @@ def measure_recall(_, peer):
         print(f"# {peer.name}: {returned} delegations were returned", flush=True)
 
 
+PROGRAMS = {"lock": measure_lock, "hand-over": measure_hand_over,
+            "reopen": measure_reopen, "recall": measure_recall}
+
+
 def profile(options, peers):
     """Runs each chosen row twice: without and then with sampling."""
     def chosen(row):
@@ -308,6 +312,10 @@ def profile(options, peers):
     for peer in peers if any(map(chosen, NAMES)) else ():
         measure_names(options, peer)
         measure_names(options, peer, sample_chosen)
+    for (row, measure), peer in itertools.product(PROGRAMS.items(), peers):
+        if chosen(row):
+            measure(options, peer)
+            sampled(row, peer, None, functools.partial(measure, options, peer))
 
 
 def lay_out(peers, megabytes):
@@ -352,8 +360,7 @@ def main():
         if "names" in options.only.split(",") or any(is_wanted(row, options) for row in NAMES):
             for peer in order:
                 measure_names(options, peer)
-        for row, measure in zip(PROGRAMS, (measure_lock, measure_hand_over, measure_reopen,
-                                           measure_recall)):
+        for row, measure in PROGRAMS.items():
             for peer in order if is_wanted(row, options) else ():
                 measure(options, peer)
 
