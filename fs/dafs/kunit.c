@@ -73,6 +73,7 @@ TESTED(dafs_client_get);
 TESTED(dafs_client_has_lease);
 TESTED(dafs_client_lease_end);
 TESTED(dafs_client_put);
+TESTED(dafs_client_leased_since);
 TESTED(dafs_client_renewed);
 TESTED(dafs_client_set_lease);
 TESTED(dafs_client_shutdown);

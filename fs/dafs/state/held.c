@@ -13,18 +13,46 @@
 /* A change of a range splits at most two entries, and makes a new one. */
 #define DAFS_HELD_SPARES	3
 
-static void dafs_held_alloc(struct list_head *spares)
+/*
+ * Those that the last change has not used come first: a program that locks and unlocks the same
+ * bytes needs no others.
+ */
+static void dafs_held_alloc(struct dafs_locks *locks, struct list_head *spares)
 {
 	struct dafs_held *held;
-	int n;
+	size_t nr;
 
-	for (n = 0; n < DAFS_HELD_SPARES; n++) {
+	spin_lock(&locks->lock);
+	list_splice_init(&locks->spares, spares);
+	spin_unlock(&locks->lock);
+	for (nr = list_count_nodes(spares); nr < DAFS_HELD_SPARES; nr++) {
 		held = kzalloc(sizeof(*held), GFP_NOFS | __GFP_NOFAIL);
 		list_add(&held->link, spares);
 	}
 }
 
-static void dafs_held_free(struct list_head *list)
+/* Keeps as many as the next change may need. */
+static void dafs_held_keep(struct dafs_locks *locks, struct list_head *spares)
+{
+	struct list_head *pos;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&locks->lock);
+	if (!list_empty(&locks->spares))
+		return;
+	list_for_each(pos, spares)
+		if (++nr == DAFS_HELD_SPARES)
+			break;
+	list_cut_position(&locks->spares, spares, list_is_head(pos, spares) ? spares->prev : pos);
+}
+
+/**
+ * dafs_held_free() - free entries that are not in use
+ * @list: struct dafs_held
+ *
+ * Context: any.
+ */
+void dafs_held_free(struct list_head *list)
 {
 	struct dafs_held *held, *next;
 
@@ -92,11 +120,14 @@ static struct list_head *dafs_held_cut_out(struct dafs_locks *locks, loff_t star
 static void dafs_held_count(struct dafs_locks *locks)
 {
 	const struct dafs_held *held;
-	bool lost = false;
+	bool lost = false, recorded = false;
 
-	list_for_each_entry(held, &locks->held, link)
+	list_for_each_entry(held, &locks->held, link) {
 		lost |= held->state == DAFS_HELD_LOST;
+		recorded |= held->options;
+	}
 	WRITE_ONCE(locks->lost, lost);
+	WRITE_ONCE(locks->recorded, recorded);
 }
 
 /**
@@ -174,9 +205,10 @@ static void dafs_held_replace(struct dafs_locks *locks, const struct dafs_held *
 {
 	LIST_HEAD(spares);
 
-	dafs_held_alloc(&spares);
+	dafs_held_alloc(locks, &spares);
 	spin_lock(&locks->lock);
 	dafs_held_put(locks, new, &spares);
+	dafs_held_keep(locks, &spares);
 	spin_unlock(&locks->lock);
 	dafs_held_free(&spares);
 }
@@ -255,11 +287,12 @@ bool dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32
 	LIST_HEAD(spares);
 	bool local;
 
-	dafs_held_alloc(&spares);
+	dafs_held_alloc(locks, &spares);
 	spin_lock(&locks->lock);
 	local = !dafs_held_is_remote(locks, start, end);
 	if (local)
 		dafs_held_put(locks, &held, &spares);
+	dafs_held_keep(locks, &spares);
 	spin_unlock(&locks->lock);
 	dafs_held_free(&spares);
 	return local;
@@ -303,7 +336,7 @@ static loff_t dafs_held_doubt_part(struct dafs_locks *locks, const struct dafs_l
 	const struct dafs_held *held;
 	LIST_HEAD(spares);
 
-	dafs_held_alloc(&spares);
+	dafs_held_alloc(locks, &spares);
 	spin_lock(&locks->lock);
 	held = dafs_held_at(locks, start, &new.end);
 	new.end = min(new.end, range->end);
@@ -314,6 +347,7 @@ static loff_t dafs_held_doubt_part(struct dafs_locks *locks, const struct dafs_l
 			new.state = DAFS_HELD_LOST;
 	}
 	dafs_held_put(locks, &new, &spares);
+	dafs_held_keep(locks, &spares);
 	spin_unlock(&locks->lock);
 	dafs_held_free(&spares);
 	return new.end;
@@ -354,7 +388,7 @@ void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 	struct dafs_held *held;
 	LIST_HEAD(spares);
 
-	dafs_held_alloc(&spares);
+	dafs_held_alloc(locks, &spares);
 	spin_lock(&locks->lock);
 	dafs_held_cut_range(locks, start, end, &spares);
 	list_for_each_entry(held, &locks->held, link)
@@ -363,6 +397,7 @@ void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 			held->local = false;
 		}
 	dafs_held_count(locks);
+	dafs_held_keep(locks, &spares);
 	spin_unlock(&locks->lock);
 	dafs_held_free(&spares);
 }

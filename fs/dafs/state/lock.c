@@ -53,6 +53,7 @@ static struct dafs_locks *dafs_locks_alloc(struct inode *inode, int (*settle)(st
 	mutex_init(&locks->mutex);
 	spin_lock_init(&locks->lock);
 	INIT_LIST_HEAD(&locks->held);
+	INIT_LIST_HEAD(&locks->spares);
 	INIT_LIST_HEAD(&locks->waiting);
 	INIT_DELAYED_WORK(&locks->work, dafs_locks_work);
 	INIT_WORK(&locks->probe, dafs_locks_probe_work);
@@ -97,6 +98,7 @@ void dafs_locks_free(struct dafs_inode *di)
 	if (!locks)
 		return;
 	WARN_ON_ONCE(locks->os || !list_empty(&locks->held));
+	dafs_held_free(&locks->spares);
 	kfree(locks);
 	di->locks = NULL;
 }
@@ -510,6 +512,8 @@ static bool dafs_held_is_recorded(struct dafs_locks *locks, loff_t start, loff_t
 	const struct dafs_held *held;
 	bool recorded = false;
 
+	if (!READ_ONCE(locks->recorded))
+		return false;
 	spin_lock(&locks->lock);
 	list_for_each_entry(held, &locks->held, link)
 		recorded |= held->options && held->start <= end && held->end >= start;
@@ -974,6 +978,8 @@ static bool dafs_held_undoes(struct dafs_locks *locks, struct dafs_held *undoes)
 	const struct dafs_held *held;
 	bool found = false;
 
+	if (!READ_ONCE(locks->recorded))
+		return false;
 	spin_lock(&locks->lock);
 	list_for_each_entry(held, &locks->held, link) {
 		if (!(held->options & DAFS_LOCK_AUTORECOVERY))
@@ -1215,6 +1221,8 @@ bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end)
 	const struct dafs_held *held;
 	bool doubt = false;
 
+	if (!READ_ONCE(locks->recorded))
+		return false;
 	spin_lock(&locks->lock);
 	list_for_each_entry(held, &locks->held, link)
 		doubt |= held->options && held->state == DAFS_HELD_UNSURE &&

@@ -68,10 +68,12 @@ struct dafs_held {
  * @call: the request of a task that was killed, which may still be executed, or NULL;
  *	guarded by @mutex
  * @conn: its connection
- * @lock: guards @held, @lost, @waiting and the debt; that of @os is inside
+ * @lock: guards @held, @spares, @lost, @recorded, @waiting and the debt; that of @os is inside
  * @held: struct dafs_held
+ * @spares: likewise, for changes of @held
  * @waiting: struct dafs_lock_waiter of @waiters
  * @lost: some of @held are lost; I/O that relies on them looks here without @lock
+ * @recorded: some of @held have options; also read without @lock
  * @debt: what was written under locks that only a delegation knew of, see debt.c
  * @debt_id: the client-id that the server had delegated the file under, or gave it back under
  * @debt_sent: when it was asked for that, in the time of ktime_get_coarse_boottime()
@@ -101,8 +103,10 @@ struct dafs_locks {
 	struct dafs_conn *conn;
 	spinlock_t lock;	/* see above */
 	struct list_head held;
+	struct list_head spares;
 	struct list_head waiting;
 	bool lost;
+	bool recorded;
 	enum dafs_debt debt;
 	struct dafs_client_id debt_id;
 	ktime_t debt_sent;
@@ -134,6 +138,7 @@ struct dafs_lock_range {
 };
 
 /* held.c */
+void dafs_held_free(struct list_head *list);
 const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end);
 void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range,
 		   enum dafs_held_state state);

@@ -148,19 +148,23 @@ static int dafs_lock_apply(struct file *file, struct file_lock *fl, bool asks)
 }
 
 /*
+ * @alone: the VFS alone decides, and it is asked once
+ *
  * Return: 0; -EAGAIN if the server has denied it; 1 if a local program has come first, so
  * that the VFS has to be asked again; or another negative errno.
  */
 static int dafs_lock_both(struct dafs_locks *locks, struct file *file, struct file_lock *fl,
-			  const struct dafs_lock_range *range, bool *raised)
+			  const struct dafs_lock_range *range, bool alone, bool *raised)
 {
-	int err = dafs_lock_apply(file, fl, true);
+	int err = alone ? 0 : dafs_lock_apply(file, fl, true);
 
 	if (err)
 		return err == -EAGAIN ? 1 : err;
 	err = dafs_locks_raise(locks, file->private_data, file->f_cred, range, raised);
-	if (!err)
+	if (!err) {
 		err = dafs_lock_apply(file, fl, false);
+		err = err == -EAGAIN ? 1 : err;
+	}
 	/* what the VFS has not, or what a lock has become weaker by */
 	dafs_locks_lower(locks, range->start, range->end);
 	return err;
@@ -170,11 +174,11 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 			  const struct dafs_lock_range *range)
 {
 	struct inode *inode = file_inode(file);
-	bool raised = false;
+	bool alone = dafs_lock_may_delay(inode) && !range->options, raised = false;
 	int err;
 
 	/* may wait for local programs, so not while others must be able to unlock */
-	err = dafs_lock_ask(file, fl);
+	err = alone ? 0 : dafs_lock_ask(file, fl);
 	if (err)
 		return err;
 	/* what a program was killed at is not kept by a delegation either */
@@ -190,7 +194,7 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	if (err)
 		return err;
 	dafs_locks_shrink(locks);
-	err = dafs_lock_both(locks, file, fl, range, &raised);
+	err = dafs_lock_both(locks, file, fl, range, alone, &raised);
 	if (!err && raised)
 		dafs_cache_doubt(DAFS_I(inode));
 	dafs_locks_shrunk(locks);
@@ -199,6 +203,9 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 	if (!err && (raised || !dafs_mapping_zapped(DAFS_I(inode))) &&
 	    mapping_mapped(inode->i_mapping))
 		dafs_revalidate_mapping(inode, file->f_cred);
+	/* a local program has it, and is waited for now, if at all */
+	if (err > 0 && alone)
+		err = dafs_lock_ask(file, fl) ?: err;
 	return err;
 }
 

@@ -62,7 +62,7 @@ static void dafs_foreign_lapse_refused_test(struct kunit *test)
 	loff_t pos = 0;
 
 	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK, 0));
-	KUNIT_EXPECT_EQ(test, 10, kernel_write(file, "0123456789", 10, &pos));
+	foreign_make_dirty(test, file);
 	f->keeps = DAFS_PROC_LOCK;
 	lapse(mnt);
 	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
@@ -71,10 +71,32 @@ static void dafs_foreign_lapse_refused_test(struct kunit *test)
 	again = foreign_file(test, mnt, "file", O_RDONLY);
 	fput(file);
 	KUNIT_EXPECT_TRUE(test, lapse_unlocked(file_inode(again)));
-	pos = 0;
 	KUNIT_EXPECT_EQ(test, 10, kernel_read(again, data, 10, &pos));
 	KUNIT_EXPECT_MEMEQ(test, data, f->data, 10);
 	__fput_sync(again);
+}
+
+/*
+ * Two answers come in the other order than their requests were sent: what the server has promised
+ * in between is promised by the same lease.
+ */
+static void dafs_foreign_lapse_order_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct dafs_client *clnt = DAFS_SB(foreign_mount(f)->mnt_sb)->clnt;
+	ktime_t first = ktime_get_coarse_boottime(), second;
+
+	msleep(50);
+	second = ktime_get_coarse_boottime();
+	WRITE_ONCE(clnt->renewed, ktime_sub(clnt->renewed, ktime_set(LAPSE_LONG, 0)));
+	dafs_client_renewed(clnt, second);
+	KUNIT_EXPECT_EQ(test, second, clnt->leased_since);
+	KUNIT_EXPECT_FALSE(test, dafs_client_leased_since(clnt, first));
+	dafs_client_renewed(clnt, first);
+	KUNIT_EXPECT_TRUE(test, dafs_client_leased_since(clnt, first));
+	/* but not if the answer has come after another lease time */
+	dafs_client_renewed(clnt, ktime_sub(first, ktime_set(LAPSE_LONG, 0)));
+	KUNIT_EXPECT_EQ(test, first, clnt->leased_since);
 }
 
 static int lapse_append(struct foreign_task *ft)
@@ -153,6 +175,7 @@ static void dafs_foreign_lapse_truncate_test(struct kunit *test)
 static struct kunit_case dafs_foreign_lapse_cases[] = {
 	KUNIT_CASE(dafs_foreign_lapse_read_test),
 	KUNIT_CASE(dafs_foreign_lapse_refused_test),
+	KUNIT_CASE(dafs_foreign_lapse_order_test),
 	KUNIT_CASE_SLOW(dafs_foreign_lapse_append_test),
 	KUNIT_CASE(dafs_foreign_lapse_truncate_test),
 	{}
