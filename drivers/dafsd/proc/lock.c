@@ -88,13 +88,19 @@ static dafs_status_t dafsd_lock_use(struct dafsd_rqst *rq, const struct dafs_fh 
 	return dafsd_open_use(rq, wire, state_id, 0, run);
 }
 
-/* The open must allow what the lock is about (E-87), whatever the export allows now. */
+/*
+ * The open must allow what the lock is about (E-87), whatever the export allows now.  One for
+ * reading that breaks keeps everybody from the file until it is repaired, and to repair it is to
+ * say that what has been written is right: neither is for who may only read.
+ */
 static dafs_status_t dafsd_lock_check_access(const struct dafsd_use *use,
-					     const struct dafsd_range *range)
+					     const struct dafsd_range *range, u32 options)
 {
 	u32 access = range->type == F_WRLCK ? DAFS_OPEN_SHARE_ACCESS_WRITE :
 					      DAFS_OPEN_SHARE_ACCESS_READ;
 
+	if (options & (DAFS_LOCK_PERSIST | DAFS_LOCK_REPAIR))
+		access |= DAFS_OPEN_SHARE_ACCESS_WRITE;
 	return dafsd_open_allows(use, access) ? DAFS_STATUS_OK : DAFSERR_ACCES;
 }
 
@@ -109,7 +115,7 @@ static dafs_status_t dafsd_lock_run_abort(struct dafsd_rqst *rq, const struct da
 		return DAFSERR_NOTSUPP;
 	status = dafsd_lock_bytes(args->offset, args->length, &range);
 	if (!status)
-		status = dafsd_lock_check_access(use, &range);
+		status = dafsd_lock_check_access(use, &range, 0);
 	return status ?: dafsd_lock_abort(use, &range);
 }
 
@@ -126,7 +132,7 @@ static dafs_status_t dafsd_lock_run(struct dafsd_rqst *rq, const struct dafsd_us
 		return dafsd_lock_run_abort(rq, use);
 	status = dafsd_lock_range(args->lock_type, args->offset, args->length, &req.range);
 	if (!status)
-		status = dafsd_lock_check_access(use, &req.range);
+		status = dafsd_lock_check_access(use, &req.range, args->options);
 	if (!status)
 		status = dafsd_lock_check_options(rq);
 	return status ?: dafsd_lock_set(rq, use, &req);

@@ -712,13 +712,18 @@ static struct dafs_lock_range dafs_locks_raising_all(struct dafs_locks *locks,
 	}
 }
 
-/* An open by which bytes can be locked; @os is one that the caller has. */
-static int dafs_locks_open(struct dafs_locks *locks, struct dafs_open_state *os, u32 type,
-			   const struct cred *cred)
+/*
+ * An open by which bytes can be locked; @os is one that the caller has.  Who may only read a file
+ * neither repairs it nor has it broken.
+ */
+static int dafs_locks_open(struct dafs_locks *locks, struct dafs_open_state *os,
+			   const struct dafs_lock_range *range, const struct cred *cred)
 {
-	u32 access = type == DAFS_WRITE_LT ? DAFS_OPEN_SHARE_ACCESS_WRITE :
-					     DAFS_OPEN_SHARE_ACCESS_READ;
+	u32 access = range->type == DAFS_WRITE_LT ? DAFS_OPEN_SHARE_ACCESS_WRITE :
+						    DAFS_OPEN_SHARE_ACCESS_READ;
 
+	if (range->options & (DAFS_LOCK_PERSIST | DAFS_LOCK_REPAIR))
+		access |= DAFS_OPEN_SHARE_ACCESS_WRITE;
 	if (locks->os && READ_ONCE(locks->os->lost))
 		dafs_locks_drop_open(locks);
 	if (!locks->os) {
@@ -948,7 +953,7 @@ int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
 	waiter.range.options &= ~DAFS_LOCK_AUTORECOVERY;
 	/* another program is about to lock more strongly what this would make weaker */
 	err = atomic_read(&locks->stronger) ? -EAGAIN :
-					      dafs_locks_open(locks, os, range->type, cred);
+					      dafs_locks_open(locks, os, range, cred);
 	if (!err)
 		dafs_lock_waiter_begin(&waiter);
 	dafs_locks_leave(locks);
@@ -1029,7 +1034,7 @@ static int dafs_locks_raise_part(struct dafs_locks *locks, struct dafs_open_stat
 				 const struct cred *cred, const struct dafs_lock_range *range,
 				 bool *raised)
 {
-	int err = dafs_locks_open(locks, os, range->type, cred);
+	int err = dafs_locks_open(locks, os, range, cred);
 
 	if (err)
 		return err;

@@ -50,6 +50,10 @@ static int dafs_ioc_lock_check(const struct file *file, const struct dafs_ioc_lo
 {
 	if (args->flags & ~DAFS_IOC_LOCK_FLAGS || args->reserved || dafs_ioc_lock_check_undo(args))
 		return -EINVAL;
+	/* what is broken, or has been repaired, is so for those who write, too */
+	if ((args->flags & (DAFS_IOC_LOCK_PERSIST | DAFS_IOC_LOCK_REPAIR)) &&
+	    !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
 	switch (args->type) {
 	case DAFS_IOC_LOCK_READ:
 		return file->f_mode & FMODE_READ ? 0 : -EBADF;

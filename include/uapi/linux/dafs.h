@@ -44,6 +44,9 @@ struct dafs_ioc_lock {
  * description, as by fcntl(2) with F_OFD_SETLK: it conflicts with the locks of fcntl(2), and
  * F_OFD_SETLK may unlock it.
  *
+ * DAFS_IOC_LOCK_PERSIST and DAFS_IOC_LOCK_REPAIR need a file that is open for writing, also with
+ * DAFS_IOC_LOCK_READ; without, the error is EBADF.
+ *
  * DAFS_IOC_LOCK_PERSIST stays in force for a byte until no program of this machine has locked it.
  * While the lock is broken, read(2), write(2) and truncation of these bytes fail with EOWNERDEAD,
  * too.  DAFS_IOC_LOCK_REPAIR does not tell whether anything was broken; without

@@ -10,14 +10,19 @@
 #include "holder.h"
 #include "open_test.h"
 
-dafs_status_t holder_open(struct holder *h)
+dafs_status_t holder_open_as(struct holder *h, u32 access)
 {
-	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafs_open_args args = dafs_test_open_args("owner", access, 0);
 	struct dafs_str name = dafs_test_str("file");
 
 	args.dir_handle = h->fix->dir;
 	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
 	return raw_call_as(h->conn, h->handle, DAFS_PROC_OPEN, &args, &h->open);
+}
+
+dafs_status_t holder_open(struct holder *h)
+{
+	return holder_open_as(h, DAFS_RW);
 }
 
 /* An instance of the client connects. */

@@ -41,6 +41,9 @@ void persist_restart(struct kunit *test);
 
 /* A new client */
 struct holder *holder(struct kunit *test, struct dafs_fixture *fix);
+/* @access: DAFS_OPEN_SHARE_ACCESS_* */
+dafs_status_t holder_open_as(struct holder *h, u32 access);
+/* For reading and writing */
 dafs_status_t holder_open(struct holder *h);
 dafs_status_t holder_close(struct holder *h);
 dafs_status_t holder_lock(struct holder *h, u32 type, u32 options, u64 offset, u64 length);

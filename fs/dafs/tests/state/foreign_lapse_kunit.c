@@ -68,6 +68,7 @@ static void dafs_foreign_lapse_refused_test(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
 	foreign_deny(f);
 	KUNIT_EXPECT_EQ(test, -EIO, vfs_fsync(file, 0));
+	KUNIT_EXPECT_NE(test, 0, memcmp(f->data, "0123456789", 10));
 	again = foreign_file(test, mnt, "file", O_RDONLY);
 	fput(file);
 	KUNIT_EXPECT_TRUE(test, lapse_unlocked(file_inode(again)));

@@ -162,6 +162,25 @@ static void dafs_persist_reboot_test(struct kunit *test)
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, 10));
 }
 
+/* Who may only read a file cannot have it broken, nor say that it is repaired. */
+static void dafs_persist_access_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+
+	HOLDER_OK(test, holder_close(a));
+	HOLDER_OK(test, holder_open_as(a, DAFS_OPEN_SHARE_ACCESS_READ));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, holder_lock(a, DAFS_READ_LT, PERSIST, 0, ALL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES,
+			   holder_lock(a, DAFS_READ_LT, PERSIST | RECLAIM, 0, ALL));
+	HOLDER_OK(test, holder_lock(a, DAFS_READ_LT, 0, 0, ALL));
+	HOLDER_OK(test, holder_unlock(a, 0, ALL));
+	HOLDER_OK(test, holder_lock(b, DAFS_READ_LT, PERSIST, 0, ALL));
+	holder_reboot(test, b);
+	DAFS_EXPECT_STATUS(test, DAFSERR_ACCES, holder_lock(a, DAFS_READ_LT, REPAIR, 0, ALL));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, ALL));
+}
+
 /* E-80: one for reading that is broken keeps others from reading, and LOCK and LOCKT say so. */
 static void dafs_persist_reader_test(struct kunit *test)
 {
@@ -411,6 +430,7 @@ static struct kunit_case persist_cases[] = {
 	KUNIT_CASE_PARAM(dafs_persist_reclaim_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_persist_own_test),
 	KUNIT_CASE_PARAM(dafs_persist_reboot_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_persist_access_test),
 	KUNIT_CASE(dafs_persist_reader_test),
 	KUNIT_CASE(dafs_persist_restart_test),
 	KUNIT_CASE(dafs_persist_release_test),
