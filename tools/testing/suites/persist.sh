@@ -109,12 +109,14 @@ print(lock(both, kind=0), lock(both, kind=5), lock(both, flags=16), lock(both, k
       lock(both, reserved=1))
 print(lock(read), lock(write, kind=1), lock(both, start=1 << 63),
       lock(both, start=2, length=(1 << 63) - 1), lock(both, start=1, length=(1 << 63) - 1))
+print(lock(read, kind=1, flags=2), lock(read, kind=1, flags=4))
 print(call(both, 0, LOCK + 9), call(both, 8), call(os.open("/etc/passwd", os.O_RDONLY), bytes(32)))
 PY
 tap_is "$(python3 -B /tmp/ioctl.py $A/file)" "ok ok
 EINVAL ok E2BIG E2BIG
 EINVAL EINVAL EINVAL EINVAL EINVAL
 EBADF EBADF EOVERFLOW EOVERFLOW ok
+EBADF EBADF
 ENOTTY EFAULT ENOTTY" "what the ioctl does not understand"
 umount $B
 tap_run "a mount that keeps locks to itself" mount_dafs data $B clientid=two,local_lock=all

@@ -62,6 +62,8 @@ static void dafs_foreign_lapse_refused_test(struct kunit *test)
 	loff_t pos = 0;
 
 	KUNIT_ASSERT_EQ(test, 0, foreign_lock_all(file, F_WRLCK, 0));
+	/* all of the page is there, as far as the cache knows */
+	KUNIT_EXPECT_EQ(test, 10, kernel_read(file, data, 10, &pos));
 	foreign_make_dirty(test, file);
 	f->keeps = DAFS_PROC_LOCK;
 	lapse(mnt);
@@ -72,6 +74,7 @@ static void dafs_foreign_lapse_refused_test(struct kunit *test)
 	again = foreign_file(test, mnt, "file", O_RDONLY);
 	fput(file);
 	KUNIT_EXPECT_TRUE(test, lapse_unlocked(file_inode(again)));
+	pos = 0;
 	KUNIT_EXPECT_EQ(test, 10, kernel_read(again, data, 10, &pos));
 	KUNIT_EXPECT_MEMEQ(test, data, f->data, 10);
 	__fput_sync(again);
