@@ -323,6 +323,95 @@ bool dafs_held_lose_local(struct dafs_locks *locks)
 	return any;
 }
 
+/**
+ * dafs_held_lost() - are bytes of a range lost?
+ * @locks: locks of the file
+ * @start: first byte
+ * @end: last byte
+ *
+ * Context: any but interrupt.
+ * Return: true if any are.
+ */
+bool dafs_held_lost(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held *held;
+	bool lost = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		lost |= held->state == DAFS_HELD_LOST && held->start <= end && held->end >= start;
+	spin_unlock(&locks->lock);
+	return lost;
+}
+
+/**
+ * dafs_held_is_recorded() - has the server been asked for locks that it remembers without the open?
+ * @locks: locks of the file
+ * @start: first byte to look at
+ * @end: last byte
+ *
+ * Context: any but interrupt.
+ * Return: true if so.
+ */
+bool dafs_held_is_recorded(struct dafs_locks *locks, loff_t start, loff_t end)
+{
+	const struct dafs_held *held;
+	bool recorded = false;
+
+	if (!READ_ONCE(locks->recorded))
+		return false;
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		recorded |= held->options && held->start <= end && held->end >= start;
+	spin_unlock(&locks->lock);
+	return recorded;
+}
+
+/**
+ * dafs_held_undoes() - how is the AUTORECOVERY lock of a file held?
+ * @locks: locks of the file
+ * @undoes: set to a copy of it
+ *
+ * Context: any but interrupt.
+ * Return: false if there is none.
+ */
+bool dafs_held_undoes(struct dafs_locks *locks, struct dafs_held *undoes)
+{
+	const struct dafs_held *held;
+	bool found = false;
+
+	if (!READ_ONCE(locks->recorded))
+		return false;
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link) {
+		if (!(held->options & DAFS_LOCK_AUTORECOVERY))
+			continue;
+		*undoes = *held;
+		found = true;
+	}
+	spin_unlock(&locks->lock);
+	return found;
+}
+
+/**
+ * dafs_held_unsure() - is it not known of any bytes of a file whether the server has locked them?
+ * @locks: locks of the file
+ *
+ * Context: any but interrupt.
+ * Return: true if so.
+ */
+bool dafs_held_unsure(struct dafs_locks *locks)
+{
+	const struct dafs_held *held;
+	bool unsure = false;
+
+	spin_lock(&locks->lock);
+	list_for_each_entry(held, &locks->held, link)
+		unsure |= held->state == DAFS_HELD_UNSURE;
+	spin_unlock(&locks->lock);
+	return unsure;
+}
+
 /* Of the bytes from @start on that are locked alike.  Return: the last one. */
 static loff_t dafs_held_doubt_part(struct dafs_locks *locks, const struct dafs_lock_range *range,
 				   loff_t start)

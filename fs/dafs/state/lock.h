@@ -148,28 +148,38 @@ bool dafs_held_set_local(struct dafs_locks *locks, loff_t start, loff_t end, u32
 bool dafs_held_lose_local(struct dafs_locks *locks);
 void dafs_held_mark(struct dafs_locks *locks, loff_t start, loff_t end,
 		    enum dafs_held_state state);
+bool dafs_held_lost(struct dafs_locks *locks, loff_t start, loff_t end);
+bool dafs_held_is_recorded(struct dafs_locks *locks, loff_t start, loff_t end);
+bool dafs_held_undoes(struct dafs_locks *locks, struct dafs_held *undoes);
+bool dafs_held_unsure(struct dafs_locks *locks);
 
 /* lock.c */
 struct dafs_locks *dafs_locks_get(struct inode *inode, int (*settle)(struct inode *inode));
 void dafs_locks_free(struct dafs_inode *di);
 int dafs_locks_enter(struct dafs_locks *locks);
-int dafs_locks_enter_to_raise(struct dafs_locks *locks, const struct dafs_lock_range *range);
 void dafs_locks_leave(struct dafs_locks *locks);
 void dafs_locks_shrink(struct dafs_locks *locks);
 void dafs_locks_shrunk(struct dafs_locks *locks);
-int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
-		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised);
-int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
-		     const struct cred *cred, const struct dafs_lock_range *range);
-void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end);
 void dafs_locks_lower_later(struct dafs_locks *locks);
 int dafs_locks_owner(struct inode *inode, const struct dafs_open_state *os, char *owner);
 bool dafs_locks_any(const struct inode *inode);
-int dafs_locks_abort(struct dafs_locks *locks);
 bool dafs_locks_cover(const struct inode *inode, loff_t start, loff_t end);
 bool dafs_locks_lost(const struct inode *inode);
-bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end);
 bool dafs_locks_recorded(const struct inode *inode);
+
+/* raise.c */
+int dafs_locks_raise(struct dafs_locks *locks, struct dafs_open_state *os,
+		     const struct cred *cred, const struct dafs_lock_range *range, bool *raised);
+
+/* lock_wait.c */
+int dafs_locks_enter_to_raise(struct dafs_locks *locks, const struct dafs_lock_range *range);
+int dafs_locks_await(struct dafs_locks *locks, struct dafs_open_state *os,
+		     const struct cred *cred, const struct dafs_lock_range *range);
+
+/* unlock.c */
+void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end);
+bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end);
+int dafs_locks_abort(struct dafs_locks *locks);
 
 /* relock.c */
 bool dafs_locks_suspected(const struct inode *inode);
