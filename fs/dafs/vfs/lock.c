@@ -170,11 +170,21 @@ static int dafs_lock_both(struct dafs_locks *locks, struct file *file, struct fi
 	return err;
 }
 
+/*
+ * Is it enough to ask the VFS for the lock itself?  A lock of flock(2) that cannot be made stronger
+ * would be lost by that, which need not be.
+ */
+static bool dafs_lock_is_alone(const struct inode *inode, const struct file_lock *fl,
+			       const struct dafs_lock_range *range)
+{
+	return !range->options && !(fl->c.flc_flags & FL_FLOCK) && dafs_lock_may_delay(inode);
+}
+
 static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct file_lock *fl,
 			  const struct dafs_lock_range *range)
 {
 	struct inode *inode = file_inode(file);
-	bool alone = dafs_lock_may_delay(inode) && !range->options, raised = false;
+	bool alone = dafs_lock_is_alone(inode, fl, range), raised = false;
 	int err;
 
 	/* may wait for local programs, so not while others must be able to unlock */

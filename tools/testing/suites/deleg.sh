@@ -100,6 +100,7 @@ chmod 600 $B/another
 tap_is "$(stat -c %a $A/another)" 600 "another client has changed the mode"
 
 # file.py FILE COMMAND...: opens FILE for reading and writing, then: l and u: locks, unlocks;
+# L: locks, and waits for that;
 # r: reads and writes what there is; wTEXT: writes it at the start; aTEXT: at the end;
 # pNAME: makes NAME and waits until it is gone; s: size
 cat >/tmp/file.py <<'PY'
@@ -109,6 +110,7 @@ for command in sys.argv[2:]:
     what, rest = command[0], command[1:]
     try:
         if what == "l": fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        elif what == "L": fcntl.lockf(fd, fcntl.LOCK_EX)
         elif what == "u": fcntl.lockf(fd, fcntl.LOCK_UN)
         elif what == "r": print(os.pread(fd, 100, 0).decode().strip())
         elif what == "w": os.pwrite(fd, rest.encode(), 0)
@@ -117,7 +119,7 @@ for command in sys.argv[2:]:
         elif what == "p":
             open(rest, "w").close()
             while os.path.exists(rest): time.sleep(0.05)
-        if what == "l": print("ok")
+        if what in "lL": print("ok")
     except OSError as error:
         print(errno.errorcode[error.errno])
     sys.stdout.flush()
@@ -155,13 +157,32 @@ tap_is "$(asked LOCK)" 0 "locks are set without the server"
 lock_often
 requests lock_often
 tap_is "$(asked .)" 0 "and nothing else is asked, once it has been opened"
+cat >/tmp/stronger.py <<'PY'
+import errno, fcntl, sys
+def lock(file, how):
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+        return "ok"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+first, second, third = (open(sys.argv[1], "r+b") for _ in range(3))
+print(lock(first, fcntl.LOCK_SH), lock(second, fcntl.LOCK_SH), lock(first, fcntl.LOCK_EX))
+second.close()
+print(lock(third, fcntl.LOCK_EX), lock(first, fcntl.LOCK_EX))
+PY
+tap_is "$(python3 -B /tmp/stronger.py $A/db)" "ok ok EAGAIN
+EAGAIN ok" "a lock of flock(2) that cannot be made stronger stays"
 hold $A/db l
 tap_is "$(file $A/db l)" EAGAIN "a program of the client does not get the lock of another"
+python3 -B /tmp/file.py $A/db L >/tmp/out.waits &
+waits=$!
 tap_is "$(file $B/db l)" EAGAIN "nor does another client"
 tap_is "$(file $D/db l)" EAGAIN "nor a program of the server"
 release
 tap_is "$(cat /tmp/out.held)" "ok
 ok" "the one that has it goes on"
+wait $waits
+tap_is "$(cat /tmp/out.waits)" ok "and one that waits for it gets it"
 tap_is "$(file $B/db l)" ok "and unlocks it for others"
 
 # Nothing is written back for its age, or because a mount has more than its share of what may be
