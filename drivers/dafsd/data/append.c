@@ -26,6 +26,7 @@
  */
 #include <linux/pagemap.h>
 #include <linux/uio.h>
+#include <linux/wait_bit.h>
 #include <linux/dafs/status.h>
 #include "../session/peer.h"
 #include "../state/file.h"
@@ -179,11 +180,19 @@ unlock:
 	return dafs_errno_to_status(err);
 }
 
+static void dafsd_append_part(struct dafsd_appends *all)
+{
+	WRITE_ONCE(all->nr, all->nr - 1);
+	/* pairs with the wait of an AUTORECOVERY lock */
+	smp_mb();
+	wake_up_var(&all->nr);
+}
+
 /* @err: result of the sync.  Return: the result of the append. */
 static int dafsd_append_result(struct dafsd_appends *all, const struct dafsd_appended *own,
 			       struct file *filp, int err)
 {
-	all->nr--;
+	dafsd_append_part(all);
 	if (own->begin >= all->cut)
 		return err ?: -EIO;
 	if (!err) {

@@ -5,6 +5,7 @@
 #include <linux/dafs/status.h>
 #include "../request/request.h"
 #include "../vfs/fh.h"
+#include "lock.h"
 #include "open_impl.h"
 
 /*
@@ -24,6 +25,28 @@ static dafs_status_t dafsd_open_check_state(struct dafsd_rqst *rq, const struct 
 	return status;
 }
 
+/*
+ * What is locked with a record ends first: if the store cannot be written, the client must not
+ * take what it has written for permanent.
+ */
+static dafs_status_t dafsd_open_unlock(struct dafsd_rqst *rq, const struct dafs_state_id *state_id)
+{
+	struct dafsd_open *open;
+	dafs_status_t status;
+
+	rcu_read_lock();
+	open = dafsd_open_load(rq, state_id, &status);
+	/* if it has just been closed, the state-id tells */
+	if (open && (!READ_ONCE(open->locker) || !refcount_inc_not_zero(&open->state.ref)))
+		open = NULL;
+	rcu_read_unlock();
+	if (!open)
+		return status;
+	status = dafsd_lock_closing(open);
+	dafsd_state_put(&open->state);
+	return status;
+}
+
 /**
  * dafsd_open_close() - close (6.5.7)
  * @rq: request
@@ -31,8 +54,8 @@ static dafs_status_t dafsd_open_check_state(struct dafsd_rqst *rq, const struct 
  * @state_id: from dafsd_open_add()
  *
  * Context: may sleep.
- * Return: OK, BAD_STATEID, STALE_STATEID, EXPIRED, or the status of dafsd_fh_get() for
- * @wire.
+ * Return: OK; BAD_STATEID, STALE_STATEID, EXPIRED, or the status of dafsd_fh_get() for
+ * @wire; IO or RESOURCE if it cannot be recorded that locks have ended: it is still open.
  */
 dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			       const struct dafs_state_id *state_id)
@@ -46,6 +69,8 @@ dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire
 		status = dafsd_fh_get(rq, wire, &fh);
 	if (!status && !same && dafsd_fh_is_pseudo(&fh))
 		status = DAFSERR_ISDIR;
+	if (!status)
+		status = dafsd_open_unlock(rq, state_id);
 	if (!status)
 		status = dafsd_open_remove(rq, state_id, same ? NULL : dafsd_fh_inode(&fh));
 	dafsd_fh_put(&fh);

@@ -16,7 +16,7 @@ struct inode;
 
 /**
  * struct dafsd_appends - appends to a file that are on their way to the disk, see data/append.c
- * @nr: how many; what follows means nothing without any
+ * @nr: how many; what follows means nothing without any; an AUTORECOVERY lock waits for 0
  * @since: errors of writing the file back when the first of them began
  * @from: where what is not known to be stable begins
  * @end: where the last of them ends

@@ -1021,6 +1021,7 @@ static void dafsd_locker_left(struct dafsd_locker *locker, const struct inode *i
 static void dafsd_locker_close(struct dafsd_locker *locker, const struct inode *inode)
 {
 	guard(mutex)(&locker->lock);
+	/* after CLOSE nothing is left to do; if it fails for what was revoked, it may break later */
 	dafsd_persist_close(locker, inode);
 	dafsd_locker_unlock(locker);
 }
@@ -1071,6 +1072,23 @@ static void dafsd_lock_undo(struct dafsd_open *open, struct dafsd_locker *locker
 	/* if that fails, requests for the file fail until it has succeeded */
 	dafsd_persist_undo(file, &filp->f_path);
 	dafsd_locker_left(locker, file->inode);
+}
+
+/**
+ * dafsd_lock_closing() - an open is about to be closed: no restart is to find its locks
+ * @open: the open, with a reference
+ *
+ * Context: may sleep for the store.
+ * Return: as dafsd_persist_close().
+ */
+dafs_status_t dafsd_lock_closing(struct dafsd_open *open)
+{
+	struct dafsd_locker *locker = dafsd_open_locker_of(open);
+
+	if (!locker)
+		return DAFS_STATUS_OK;
+	guard(mutex)(&locker->lock);
+	return dafsd_persist_close(locker, open->state.file->inode);
 }
 
 /**

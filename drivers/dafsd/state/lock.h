@@ -45,6 +45,7 @@ dafs_status_t dafsd_lock_abort(const struct dafsd_use *use, const struct dafsd_r
 dafs_status_t dafsd_lock_test(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 			      const struct dafs_str *owner, const struct dafsd_range *range);
 void dafsd_lock_revoked(struct dafsd_open *open);
+dafs_status_t dafsd_lock_closing(struct dafsd_open *open);
 void dafsd_lock_drop(struct dafsd_open *open);
 void dafsd_lock_leave(struct dafsd_open *open);
 unsigned int dafsd_lock_list(const struct dafsd_open *open, loff_t from,

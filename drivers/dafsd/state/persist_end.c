@@ -128,32 +128,41 @@ struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
 }
 
 /**
- * dafsd_persist_close() - an open was closed, and its locks end (E-83)
+ * dafsd_persist_close() - an open is being closed, and its locks end (E-83)
  * @locker: their owner
  * @inode: the file
  *
+ * What it has written under an AUTORECOVERY lock is permanent after that.
+ *
  * Context: may sleep for the store; holds dafsd_locker.lock.
+ * Return: OK; RESOURCE, or IO if the store cannot be written: a restart may find the locks still.
+ * Nobody gets a lock of the file before it is written; to be called once more then.
  */
-void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode)
+dafs_status_t dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode)
 {
+	struct dafsd_persist *own = NULL;
 	struct dafsd_persist_file file;
-	struct dafsd_persist *own;
 	bool changed = false;
 	unsigned long stamp;
 	unsigned int nofs;
+	int ret = 0;
 
 	if (!READ_ONCE(dafsd_persist_nr))
-		return;
+		return DAFS_STATUS_OK;
 	nofs = dafsd_persist_write_lock();
-	own = dafsd_persist_of_locker(locker, inode, &file);
-	/* all bytes: nothing is split, and without memory it is broken later, at worst */
-	if (own)
-		changed = dafsd_persist_give_up(own, 0, OFFSET_MAX, true);
+	if (dafsd_persist_find_file(inode, &file))
+		own = dafsd_persist_find(&file, locker->client, locker->owner, locker->owner_len);
+	/* all bytes: nothing is split */
+	if (own && (!own->locker || own->locker == locker)) {
+		ret = dafsd_persist_give_up(own, 0, OFFSET_MAX, true);
+		/* what is gone may not be so durably, if that has failed before */
+		changed = ret || !own->nr;
+	}
 	stamp = dafsd_persist_stamp;
 	dafsd_persist_write_unlock(nofs);
-	/* if it fails nobody gets a lock before it succeeds */
-	if (changed)
-		dafsd_persist_sync(&file, stamp);
+	if (changed && dafsd_persist_sync(&file, stamp))
+		return DAFSERR_IO;
+	return ret < 0 ? DAFSERR_RESOURCE : DAFS_STATUS_OK;
 }
 
 static void dafsd_persist_leave_all(struct dafsd_persist *own)

@@ -169,7 +169,7 @@ void dafsd_persist_log(const struct dafsd_persist *persist, const char *why);
 /* persist_end.c */
 dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const struct inode *inode,
 				   const struct dafsd_range *range);
-void dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode);
+dafs_status_t dafsd_persist_close(const struct dafsd_locker *locker, const struct inode *inode);
 bool dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode);
 void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode);
 

@@ -38,6 +38,7 @@
 #include <linux/file.h>
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include <linux/wait_bit.h>
 #include <linux/dafs/status.h>
 #include "../session/client.h"
 #include "../session/peer.h"
@@ -281,6 +282,21 @@ static struct dafsd_undo *dafsd_undo_of_locker(const struct dafsd_locker *locker
 	return undo;
 }
 
+/*
+ * No request changes the file, and no append is under way: it may fail, and what it has added is
+ * taken back then, which must not happen when the size has been recorded.  To be undone by
+ * up_write().
+ */
+static void dafsd_undo_close_file(struct dafsd_file *file)
+{
+	down_write(&file->append);
+	while (file->appends.nr) {
+		up_write(&file->append);
+		wait_var_event(&file->appends.nr, !READ_ONCE(file->appends.nr));
+		down_write(&file->append);
+	}
+}
+
 /**
  * dafsd_persist_arm() - an AUTORECOVERY lock was granted: changes can be undone from now on
  * @locker: who has it
@@ -305,7 +321,7 @@ dafs_status_t dafsd_persist_arm(const struct dafsd_locker *locker, struct dafsd_
 	if (!undo)
 		return DAFS_STATUS_OK;
 	saved = dafsd_act_as_server();
-	down_write(&file->append);
+	dafsd_undo_close_file(file);
 	err = dafsd_undo_arm(dafsd_server.store, undo, i_size_read(file->inode));
 	up_write(&file->append);
 	revert_creds(saved);

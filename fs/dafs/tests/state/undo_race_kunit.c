@@ -12,6 +12,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/rwsem.h>
+#include <linux/wait_bit.h>
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
@@ -211,24 +212,18 @@ static dafs_status_t race_weaken(struct holder *h)
 	return holder_lock(h, DAFS_WRITE_LT, PERSIST, 0, ALL);
 }
 
-/* How a lock ends, and what its owner is told while that cannot be saved */
-static const struct race_end {
-	dafs_status_t (*end)(struct holder *h);
-	dafs_status_t told;
-} race_ends[] = {
-	{ race_unlock, DAFSERR_IO },
-	{ race_relock, DAFSERR_IO },
-	{ race_weaken, DAFSERR_IO },
-	{ holder_close, DAFS_STATUS_OK },
-};
+/* How a lock ends */
+typedef dafs_status_t (*race_end)(struct holder *h);
+
+static const race_end race_ends[] = { race_unlock, race_relock, race_weaken, holder_close };
 
 /* A lock under which the file was changed ends, and that cannot be saved. */
-static void race_end_unsaved(struct kunit *test, struct holder *h, const struct race_end *end)
+static void race_end_unsaved(struct kunit *test, struct holder *h, const race_end *end)
 {
 	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO, 0, ALL));
 	undo_change(test, h);
 	undo_break_store(test);
-	DAFS_EXPECT_STATUS(test, end->told, end->end(h));
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, (*end)(h));
 }
 
 static void race_expect_no_writes(struct kunit *test, struct dafs_fixture *fix, struct holder *h)
@@ -247,7 +242,7 @@ static void race_expect_no_writes(struct kunit *test, struct dafs_fixture *fix, 
 static void dafs_undo_race_crash_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = persist_fixture(test);
-	const struct race_end *end;
+	const race_end *end;
 	struct holder *a, *b;
 
 	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
@@ -255,12 +250,9 @@ static void dafs_undo_race_crash_test(struct kunit *test)
 		b = holder(test, fix);
 		race_end_unsaved(test, a, end);
 		/* nor is it told so when it asks again */
-		if (end->end == race_unlock)
-			DAFS_EXPECT_STATUS(test, DAFSERR_IO, end->end(a));
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, (*end)(a));
 		race_expect_no_writes(test, fix, b);
-		DAFS_EXPECT_STATUS(test, DAFSERR_IO,
-				   end->end == holder_close ?
-				   holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL) : end->end(a));
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO, (*end)(a));
 		race_crash(test, a);
 		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 		undo_expect_old(test, fix);
@@ -274,7 +266,7 @@ static void dafs_undo_race_crash_test(struct kunit *test)
 static void dafs_undo_race_settle_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = persist_fixture(test);
-	const struct race_end *end;
+	const race_end *end;
 	struct holder *a, *b;
 
 	for (end = race_ends; end < race_ends + ARRAY_SIZE(race_ends); end++) {
@@ -290,7 +282,7 @@ static void dafs_undo_race_settle_test(struct kunit *test)
 		UNDO_OK(test, holder_read(b, true, 0, FILE_BYTES));
 		undo_expect(test, fix, UNDO_NEW "x", strlen(UNDO_NEW) + 1);
 		/* that one is left, and broken by the first one to come */
-		if (end->end == race_weaken) {
+		if (*end == race_weaken) {
 			DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, race_relock(b));
 			UNDO_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, ALL));
 		}
@@ -470,6 +462,31 @@ static void dafs_undo_race_lock_test(struct kunit *test)
 	raw_settle();
 	undo_expect(test, fix, "late456789abcdef0123456789abcdef", FILE_BYTES);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_undo_count());
+}
+
+/* What the file has when it is locked is not taken back later, as that of an append which fails. */
+static void dafs_undo_race_append_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix);
+	struct rw_semaphore *append = race_append(test, fix);
+	struct dafsd_file *file = container_of(append, struct dafsd_file, append);
+	struct path path;
+
+	scoped_guard(rwsem_write, append)
+		file->appends.nr = 1;
+	race_ask_lock(a, 1, DAFS_WRITE_LT, UNDO);
+	msleep(300);
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, "file", &path));
+	KUNIT_EXPECT_EQ(test, 0, vfs_truncate(&path, FILE_BYTES / 2));
+	path_put(&path);
+	scoped_guard(rwsem_write, append)
+		file->appends.nr = 0;
+	wake_up_var(&file->appends.nr);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, race_status(a));
+	undo_change(test, a);
+	UNDO_OK(test, holder_lock(a, DAFS_ABORT_LT, 0, 0, ALL));
+	undo_expect(test, fix, UNDO_OLD, FILE_BYTES / 2);
 }
 
 /* The owner undoes its changes, which hangs, and is lost. */
@@ -769,6 +786,7 @@ static struct kunit_case undo_race_cases[] = {
 	KUNIT_CASE(dafs_undo_race_slow_test),
 	KUNIT_CASE(dafs_undo_race_late_test),
 	KUNIT_CASE(dafs_undo_race_lock_test),
+	KUNIT_CASE(dafs_undo_race_append_test),
 	KUNIT_CASE(dafs_undo_race_abort_test),
 	KUNIT_CASE(dafs_undo_race_unlock_test),
 	KUNIT_CASE(dafs_undo_race_waiter_test),
