@@ -1021,7 +1021,7 @@ static void dafsd_locker_left(struct dafsd_locker *locker, const struct inode *i
 static void dafsd_locker_close(struct dafsd_locker *locker, const struct inode *inode)
 {
 	guard(mutex)(&locker->lock);
-	/* after CLOSE nothing is left to do; if it fails for what was revoked, it may break later */
+	/* after CLOSE nothing is left; if it fails for what was revoked, that breaks, at worst */
 	dafsd_persist_close(locker, inode);
 	dafsd_locker_unlock(locker);
 }
