@@ -20,6 +20,8 @@ TESTED(dafs_rdma_refused);
 /* state/ */
 TESTED(dafs_held_at);
 TESTED(dafs_held_clear);
+TESTED(dafs_held_exit);
+TESTED(dafs_held_init);
 TESTED(dafs_held_set);
 TESTED(dafs_held_set_local);
 TESTED(dafs_locks_any);

@@ -46,18 +46,37 @@ static void dafs_held_keep(struct dafs_locks *locks, struct list_head *spares)
 	list_cut_position(&locks->spares, spares, list_is_head(pos, spares) ? spares->prev : pos);
 }
 
-/**
- * dafs_held_free() - free entries that are not in use
- * @list: struct dafs_held
- *
- * Context: any.
- */
-void dafs_held_free(struct list_head *list)
+static void dafs_held_free(struct list_head *list)
 {
 	struct dafs_held *held, *next;
 
 	list_for_each_entry_safe(held, next, list, link)
 		kfree(held);
+}
+
+/**
+ * dafs_held_init() - nothing is locked yet
+ * @locks: locks of a file
+ *
+ * Context: any.
+ */
+void dafs_held_init(struct dafs_locks *locks)
+{
+	spin_lock_init(&locks->lock);
+	INIT_LIST_HEAD(&locks->held);
+	INIT_LIST_HEAD(&locks->spares);
+}
+
+/**
+ * dafs_held_exit() - nothing will be locked any more
+ * @locks: locks of the file
+ *
+ * Context: any.
+ */
+void dafs_held_exit(struct dafs_locks *locks)
+{
+	dafs_held_free(&locks->held);
+	dafs_held_free(&locks->spares);
 }
 
 static struct dafs_held *dafs_held_take(struct list_head *spares)

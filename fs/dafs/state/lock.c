@@ -51,9 +51,7 @@ static struct dafs_locks *dafs_locks_alloc(struct inode *inode, int (*settle)(st
 	locks->settle = settle;
 	locks->unlock_end = -1;
 	mutex_init(&locks->mutex);
-	spin_lock_init(&locks->lock);
-	INIT_LIST_HEAD(&locks->held);
-	INIT_LIST_HEAD(&locks->spares);
+	dafs_held_init(locks);
 	INIT_LIST_HEAD(&locks->waiting);
 	INIT_DELAYED_WORK(&locks->work, dafs_locks_work);
 	INIT_WORK(&locks->probe, dafs_locks_probe_work);
@@ -98,7 +96,7 @@ void dafs_locks_free(struct dafs_inode *di)
 	if (!locks)
 		return;
 	WARN_ON_ONCE(locks->os || !list_empty(&locks->held));
-	dafs_held_free(&locks->spares);
+	dafs_held_exit(locks);
 	kfree(locks);
 	di->locks = NULL;
 }

@@ -138,7 +138,8 @@ struct dafs_lock_range {
 };
 
 /* held.c */
-void dafs_held_free(struct list_head *list);
+void dafs_held_init(struct dafs_locks *locks);
+void dafs_held_exit(struct dafs_locks *locks);
 const struct dafs_held *dafs_held_at(const struct dafs_locks *locks, loff_t pos, loff_t *end);
 void dafs_held_set(struct dafs_locks *locks, const struct dafs_lock_range *range,
 		   enum dafs_held_state state);

@@ -8,11 +8,9 @@
 #include <linux/slab.h>
 #include "../../state/lock.h"
 
-static void held_free(void *data)
+static void held_exit(void *locks)
 {
-	struct dafs_locks *locks = data;
-
-	dafs_held_clear(locks, 0, OFFSET_MAX);
+	dafs_held_exit(locks);
 }
 
 /* Nothing is locked. */
@@ -21,9 +19,8 @@ static struct dafs_locks *held_new(struct kunit *test)
 	struct dafs_locks *locks = kunit_kzalloc(test, sizeof(*locks), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, locks);
-	spin_lock_init(&locks->lock);
-	INIT_LIST_HEAD(&locks->held);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, held_free, locks));
+	dafs_held_init(locks);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, held_exit, locks));
 	return locks;
 }
 
