@@ -85,6 +85,7 @@ TESTED(dafs_conn_put);
 TESTED(dafs_cred_cache_age);
 TESTED(dafs_cred_handle);
 TESTED(dafs_exits_while_down);
+TESTED(dafs_next_delay);
 TESTED(dafs_op_end);
 TESTED(dafs_op_run);
 TESTED(dafs_retry);

@@ -12,7 +12,7 @@
 
 dafs_status_t holder_open_as(struct holder *h, u32 access)
 {
-	struct dafs_open_args args = dafs_test_open_args("owner", access, 0);
+	struct dafs_open_args args = dafs_test_open_args(h->owner, access, 0);
 	struct dafs_str name = dafs_test_str("file");
 
 	args.dir_handle = h->fix->dir;
@@ -42,6 +42,7 @@ struct holder *holder(struct kunit *test, struct dafs_fixture *fix)
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	h->fix = fix;
 	snprintf(h->id, sizeof(h->id), HOLDER_ID "%u", ++nr);
+	snprintf(h->owner, sizeof(h->owner), "owner %u", nr);
 	holder_connect(test, h, 1);
 	return h;
 }
@@ -64,7 +65,7 @@ dafs_status_t holder_test(struct holder *h, u32 type, u64 offset, u64 length)
 {
 	struct dafs_lockt_args args = {
 		.filehandle = h->open.filehandle,
-		.owner = dafs_test_str("owner"),
+		.owner = dafs_test_str(h->owner),
 		.lock_type = type,
 		.offset = offset,
 		.length = length,

@@ -18,6 +18,7 @@
  * struct holder - a client that has "file" open
  * @fix: what it is a client of
  * @id: its client-id-string
+ * @owner: whom its open and its locks belong to
  * @login: its session
  * @conn: its connection
  * @handle: credential handle of root
@@ -27,6 +28,7 @@
 struct holder {
 	struct dafs_fixture *fix;
 	char id[32];
+	char owner[16];
 	struct raw_login login;
 	struct raw_conn *conn;
 	u8 handle[4];

@@ -122,10 +122,25 @@ static void dafs_verdict_restart_test(struct kunit *test)
 	verdict_follow(test, &vc, true, &tries);
 }
 
+/* R-4.4.1.2-20: pauses become longer, up to several seconds. */
+static void dafs_verdict_delay_test(struct kunit *test)
+{
+	static const unsigned int pauses[] = {
+		50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000,
+	};
+	unsigned int ms = 0, i;
+
+	for (i = 0; i < ARRAY_SIZE(pauses); i++) {
+		ms = dafs_next_delay(ms);
+		KUNIT_EXPECT_EQ(test, pauses[i], ms);
+	}
+}
+
 static struct kunit_case dafs_verdict_cases[] = {
 	KUNIT_CASE(dafs_verdict_table_test),
 	KUNIT_CASE(dafs_verdict_apart_test),
 	KUNIT_CASE(dafs_verdict_restart_test),
+	KUNIT_CASE(dafs_verdict_delay_test),
 	{}
 };
 

@@ -436,6 +436,34 @@ static void grace_claim_test(struct kunit *test)
 			   grace_claim(&client, fix, DAFS_RW, 0, DAFS_OPEN_SHARE_KEY_BOTH));
 }
 
+/* A grace period that begins now is not over before that. */
+static void grace_expect_length(struct kunit *test, unsigned int seconds)
+{
+	struct dafsd_grace *grace = &dafsd_server.grace;
+	unsigned long end = jiffies + seconds * HZ;
+
+	grace_begin(test);
+	KUNIT_EXPECT_FALSE(test, time_before(READ_ONCE(grace->until), end));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&grace->end_work));
+	KUNIT_EXPECT_FALSE(test, time_before(READ_ONCE(grace->end_work.timer.expires), end));
+	dafsd_grace_exit(&dafsd_server);
+}
+
+/*
+ * R-4.4.1.2-17: it is as long as the longest lease of a client of before, also if the server has a
+ * shorter one by now; or as that of the server.
+ */
+static void grace_length_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = grace_fixture(test, true, 2);
+
+	dafsd_grace_exit(&dafsd_server);
+	grace_know_lease(test, grace_absent, DAFS_AUTH_NONE, 600);
+	grace_expect_length(test, 600);
+	dafs_fixture_lease(test, fix, 700);
+	grace_expect_length(test, 700);
+}
+
 /*
  * R-4.4.1.2-19: a client that is reclaiming when the period would end gets more time, but not
  * for ever.
@@ -783,6 +811,7 @@ static struct kunit_case grace_cases[] = {
 	KUNIT_CASE_PARAM(grace_delegation_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_claim_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(grace_early_test, dafs_flavours_gen),
+	KUNIT_CASE(grace_length_test),
 	KUNIT_CASE_SLOW(grace_busy_test),
 	KUNIT_CASE_SLOW(grace_end_test),
 	KUNIT_CASE_SLOW(grace_absent_test),

@@ -9,6 +9,7 @@
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/state/lock_wait.h"
+#include "../lib/lock_fs.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 
@@ -218,7 +219,7 @@ static void dafs_lock_types_test(struct kunit *test)
 	}
 }
 
-/* R-6.5.18-03 R-6.5.18-04 R-6.5.18-06: ranges that end with the file, or are behind its end. */
+/* R-6.5.18-03 R-6.5.18-04: ranges that end with the file, or are behind its end. */
 static void dafs_lock_range_test(struct kunit *test)
 {
 	struct lock_two *two = lock_two(test);
@@ -240,6 +241,28 @@ static void dafs_lock_range_test(struct kunit *test)
 	LOCK_OK(test, unlock(test, &two->a, 0, LOCK_EOF));
 	LOCK_OK(test, lock(test, &two->b, DAFS_WRITE_LT, ~0ULL - 1, 1));
 	LOCK_DENIED(test, lock(test, &two->a, DAFS_WRITE_LT, 100, LOCK_EOF));
+}
+
+static void lock_nothing(void)
+{
+}
+
+/* R-6.5.18-06: a file system with locks of its own may not tell what is in the way. */
+static void dafs_lock_unknown_test(struct kunit *test)
+{
+	struct lock_two *two = lock_two(test);
+	struct lock_result result;
+	struct lock_who a, b;
+
+	lock_fs_hook(test, two->fix, "file", lock_nothing);
+	a = lock_opener(test, two->fix, two->a.clnt, "owner c", DAFS_RW);
+	b = lock_opener(test, two->fix, two->b.clnt, "owner d", DAFS_RW);
+	LOCK_OK(test, lock(test, &a, DAFS_WRITE_LT, 0, LOCK_EOF));
+	LOCK_DENIED(test, lock_with(test, &b, DAFS_WRITE_LT, 0, 10, 20, &result));
+	KUNIT_EXPECT_EQ(test, 10, result.res.offset);
+	KUNIT_EXPECT_EQ(test, 20, result.res.length);
+	LOCK_OK(test, dafs_test_close(test, a.clnt, &a.open));
+	LOCK_OK(test, dafs_test_close(test, b.clnt, &b.open));
 }
 
 /* R-4.4.1.2-08: a sub-range is unlocked, upgraded, downgraded. */
@@ -725,6 +748,7 @@ static struct kunit_case dafs_lock_cases[] = {
 	KUNIT_CASE(dafs_lock_advisory_test),
 	KUNIT_CASE(dafs_lock_types_test),
 	KUNIT_CASE(dafs_lock_range_test),
+	KUNIT_CASE(dafs_lock_unknown_test),
 	KUNIT_CASE(dafs_lock_split_test),
 	KUNIT_CASE_PARAM(dafs_lock_lockt_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_lock_options_test),

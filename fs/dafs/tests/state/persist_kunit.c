@@ -14,11 +14,15 @@
 
 #define HOLDER_OK(test, status) DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status)
 
-static void persist_expect_owner(struct kunit *test, const struct holder *h, u64 offset, u64 length)
+/* The conflict that a client was told of is with a lock of another one. */
+static void persist_expect_owner(struct kunit *test, const struct holder *h,
+				 const struct holder *owner, u32 type, u64 offset, u64 length)
 {
 	KUNIT_EXPECT_EQ(test, offset, h->res.offset);
 	KUNIT_EXPECT_EQ(test, length, h->res.length);
-	KUNIT_EXPECT_EQ(test, DAFS_WRITE_LT, h->res.lock_type);
+	KUNIT_EXPECT_EQ(test, type, h->res.lock_type);
+	KUNIT_ASSERT_EQ(test, strlen(owner->owner), h->res.owner.len);
+	KUNIT_EXPECT_MEMEQ(test, owner->owner, h->res.owner.data, h->res.owner.len);
 }
 
 /*
@@ -34,16 +38,16 @@ static void dafs_persist_expire_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, 11));
 	holder_expire(test, a);
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_test(b, DAFS_WRITE_LT, 0, 11));
-	persist_expect_owner(test, b, 10, 10);
+	persist_expect_owner(test, b, a, DAFS_WRITE_LT, 10, 10);
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_READ_LT, 0, 0, 11));
-	persist_expect_owner(test, b, 10, 10);
+	persist_expect_owner(test, b, a, DAFS_WRITE_LT, 10, 10);
 	KUNIT_EXPECT_TRUE(test, dafs_opaque64_equal(&b->res.owner_clientid,
 						    &a->login.res.connect.client_id));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 0, 11));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_WRITEW_LT, 0, 19, ALL));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(c, DAFS_READ_LT, 0, ALL));
-	persist_expect_owner(test, c, 10, 10);
+	persist_expect_owner(test, c, a, DAFS_WRITE_LT, 10, 10);
 	/* too late for its owner, too */
 	holder_return(test, a);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN,
@@ -194,6 +198,7 @@ static void dafs_persist_reader_test(struct kunit *test)
 	holder_reboot(test, a);
 	DAFS_EXPECT_STATUS(test, DAFSERR_STALE_STATEID, holder_read(b, true, 0, 1));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(b, DAFS_READ_LT, 0, 10));
+	persist_expect_owner(test, b, a, DAFS_READ_LT, 0, ALL);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_READ_LT, 0, 0, 10));
 	HOLDER_OK(test, holder_lock(b, DAFS_READ_LT, REPAIR, 0, ALL));
 	HOLDER_OK(test, holder_read(b, true, 0, 1));
@@ -215,7 +220,7 @@ static void dafs_persist_restart_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_READ_LT, 0, 5, 1));
 	persist_restart(test);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(c, DAFS_READ_LT, 0, 0, 1));
-	persist_expect_owner(test, c, 0, 10);
+	persist_expect_owner(test, c, a, DAFS_WRITE_LT, 0, 10);
 	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 12, 2));
 	HOLDER_OK(test, holder_lock(c, DAFS_WRITE_LT, 0, 18, 1));
 	holder_return(test, b);
@@ -229,7 +234,7 @@ static void dafs_persist_restart_test(struct kunit *test)
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 12));
 }
 
-/* R-4.4.1.2-12, E-83: CLOSE releases it, and so does a lock without PERSIST in its place. */
+/* R-4.4.1.2-32, E-83: CLOSE releases it, and so does a lock without PERSIST in its place. */
 static void dafs_persist_release_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = persist_fixture(test);

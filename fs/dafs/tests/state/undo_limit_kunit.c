@@ -29,7 +29,7 @@ static size_t limit_log(size_t nr)
 static struct holder *limit_holder(struct kunit *test, const struct holder *a, const char *name,
 				   loff_t bytes)
 {
-	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafs_open_args args = dafs_test_open_args(a->owner, DAFS_RW, 0);
 	struct iattr ia = { .ia_valid = ATTR_SIZE, .ia_size = bytes };
 	struct holder *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	struct dafs_str str = dafs_test_str(name);
@@ -52,6 +52,33 @@ static struct holder *limit_locked(struct kunit *test, const struct holder *a, c
 
 	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO, 0, ALL));
 	return h;
+}
+
+static loff_t limit_size(struct kunit *test, const struct holder *h, const char *name)
+{
+	struct path path;
+	loff_t size;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(h->fix, name, &path));
+	size = i_size_read(d_inode(path.dentry));
+	path_put(&path);
+	return size;
+}
+
+/* R-4.4.1.4-03: what was done in two files is not undone together. */
+static void dafs_undo_limit_two_test(struct kunit *test)
+{
+	struct holder *a = holder(test, persist_fixture(test));
+	struct holder *one = limit_locked(test, a, "one", FILE_BYTES);
+	struct holder *two = limit_locked(test, a, "two", FILE_BYTES);
+
+	UNDO_OK(test, holder_truncate(one, true, 1));
+	UNDO_OK(test, holder_truncate(two, true, 1));
+	UNDO_OK(test, holder_unlock(one, 0, ALL));
+	holder_expire(test, a);
+	raw_settle();
+	KUNIT_EXPECT_EQ(test, 1, limit_size(test, a, "one"));
+	KUNIT_EXPECT_EQ(test, FILE_BYTES, limit_size(test, a, "two"));
 }
 
 /* A quarter of a MiB */
@@ -351,6 +378,7 @@ static void dafs_undo_limit_read_test(struct kunit *test)
 }
 
 static struct kunit_case undo_limit_cases[] = {
+	KUNIT_CASE(dafs_undo_limit_two_test),
 	KUNIT_CASE(dafs_undo_limit_lock_test),
 	KUNIT_CASE(dafs_undo_limit_all_test),
 	KUNIT_CASE(dafs_undo_limit_restart_test),
