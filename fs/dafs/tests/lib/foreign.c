@@ -435,6 +435,9 @@ static void foreign_request(struct raw_conn *conn, struct raw_msg *msg)
 	dafs_status_t status = DAFSERR_CHAIN_BROKEN;
 
 	KUNIT_EXPECT_EQ(f->test, 0, raw_get_hdr(conn, msg, &hdr));
+	if (hdr.procedure == DAFS_PROC_NULL &&
+	    foreign_withholds(f, conn, &hdr, DAFS_STATUS_OK))
+		return;
 	/* session procedures, and those without a filehandle */
 	if (hdr.procedure < DAFS_PROC_ACCESS || hdr.procedure == DAFS_PROC_NULL) {
 		raw_serve_request(conn, msg);

@@ -29,8 +29,8 @@ static void lock_fs_unhook(void *data)
 	iput(inode);
 }
 
-void lock_fs_hook(struct kunit *test, struct dafs_fixture *fix, const char *name,
-		  void (*before)(void))
+/* Its operations are lock_fs_fops until the test ends, which are as before yet. */
+static void lock_fs_take(struct kunit *test, struct dafs_fixture *fix, const char *name)
 {
 	struct inode *inode;
 	struct path path;
@@ -38,10 +38,27 @@ void lock_fs_hook(struct kunit *test, struct dafs_fixture *fix, const char *name
 	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, name, &path));
 	inode = igrab(d_inode(path.dentry));
 	path_put(&path);
-	lock_fs_before = before;
 	lock_fs_real_fops = inode->i_fop;
 	lock_fs_fops = *lock_fs_real_fops;
-	lock_fs_fops.lock = lock_fs_lock;
 	inode->i_fop = &lock_fs_fops;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lock_fs_unhook, inode));
+}
+
+void lock_fs_hook(struct kunit *test, struct dafs_fixture *fix, const char *name,
+		  void (*before)(void))
+{
+	lock_fs_before = before;
+	lock_fs_take(test, fix, name);
+	lock_fs_fops.lock = lock_fs_lock;
+}
+
+static int lock_fs_setlease(struct file *filp, int arg, struct file_lease **lease, void **priv)
+{
+	return generic_setlease(filp, arg, lease, priv);
+}
+
+void lock_fs_hook_leases(struct kunit *test, struct dafs_fixture *fix, const char *name)
+{
+	lock_fs_take(test, fix, name);
+	lock_fs_fops.setlease = lock_fs_setlease;
 }

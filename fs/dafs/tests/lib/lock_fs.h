@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A file system with locks of its own. */
+/* A file system with locks, or leases, of its own. */
 #ifndef _DAFS_TEST_LOCK_FS_H
 #define _DAFS_TEST_LOCK_FS_H
 
@@ -11,5 +11,8 @@
  */
 void lock_fs_hook(struct kunit *test, struct dafs_fixture *fix, const char *name,
 		  void (*before)(void));
+
+/* Likewise, with leases of its own. */
+void lock_fs_hook_leases(struct kunit *test, struct dafs_fixture *fix, const char *name);
 
 #endif /* _DAFS_TEST_LOCK_FS_H */

@@ -14,6 +14,7 @@
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/state/deleg_impl.h"
 #include "../../../../drivers/dafsd/state/file.h"
+#include "../lib/lock_fs.h"
 #include "../lib/open_test.h"
 #include "../lib/raw.h"
 
@@ -247,6 +248,20 @@ static void dafs_deleg_read_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_return(a));
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_try(b, fix, "w", DAFS_WR, 0));
 	DAFS_EXPECT_STATUS(test, DAFSERR_BAD_STATEID, deleg_return(a));
+}
+
+/* Leases of a file system of its own may not bind programs of other machines. */
+static void dafs_deleg_nodes_test(struct kunit *test)
+{
+	struct deleg_client *a = deleg_new(test);
+	struct dafs_fixture *fix = deleg_fixture(test, a);
+	unsigned int n;
+
+	lock_fs_hook_leases(test, fix, "file");
+	for (n = 0; n < 3; n++) {
+		KUNIT_EXPECT_EQ(test, DAFS_OPEN_DELEGATE_NONE, deleg_open(test, a, fix, DAFS_RD));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, deleg_close(a));
+	}
 }
 
 /* R-6.5.24-20: a file that is read and written is delegated for writing; nobody else uses it */
@@ -1198,6 +1213,7 @@ static void dafs_deleg_exports_test(struct kunit *test)
 
 static struct kunit_case dafs_deleg_cases[] = {
 	KUNIT_CASE_PARAM(dafs_deleg_read_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_deleg_nodes_test),
 	KUNIT_CASE_PARAM(dafs_deleg_write_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_wait_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_deleg_wait_chain_test, dafs_flavours_gen),

@@ -103,6 +103,26 @@ static void dafs_foreign_lapse_order_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, first, clnt->leased_since);
 }
 
+/* R-4.4.1.2-38: the lease runs from when a NULL was sent, however late the answer is. */
+static void dafs_foreign_lapse_late_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct dafs_client *clnt = DAFS_SB(foreign_mount(f)->mnt_sb)->clnt;
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	ktime_t before = READ_ONCE(clnt->renewed), came;
+
+	f->keeps = DAFS_PROC_NULL;
+	WRITE_ONCE(clnt->hurry, true);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
+	came = ktime_get_coarse_boottime();
+	msleep(1000);
+	foreign_release(f);
+	while (ktime_compare(READ_ONCE(clnt->renewed), before) == 0 && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_GT(test, clnt->renewed, before);
+	KUNIT_EXPECT_LE(test, clnt->renewed, came);
+}
+
 static int lapse_append(struct foreign_task *ft)
 {
 	loff_t pos = 0;
@@ -180,6 +200,7 @@ static struct kunit_case dafs_foreign_lapse_cases[] = {
 	KUNIT_CASE(dafs_foreign_lapse_read_test),
 	KUNIT_CASE(dafs_foreign_lapse_refused_test),
 	KUNIT_CASE(dafs_foreign_lapse_order_test),
+	KUNIT_CASE_SLOW(dafs_foreign_lapse_late_test),
 	KUNIT_CASE_SLOW(dafs_foreign_lapse_append_test),
 	KUNIT_CASE(dafs_foreign_lapse_truncate_test),
 	{}
