@@ -111,9 +111,15 @@ start_server()
 	modprobe dafsd $server_options
 }
 
+# end_server: without that, a restart would prove nothing
+end_server()
+{
+	modprobe -r dafsd || tap_bail "the server does not end"
+}
+
 restart_server()
 {
-	modprobe -r dafsd
+	end_server
 	start_server "$@"
 }
 

@@ -305,7 +305,7 @@ def test_client_lost(server, client):
     mount(client)
     TAP.same("it is back, and the data is there", digest(client, "/mnt/four/server"),
              digest(server, "/srv/data/server"))
-    # R-4.4.1.3-03 R-4.4.1.5-04
+    # R-4.4.1.5-04
     TAP.same("it finds its lock broken", try_lock(client, "/mnt/six"), "3")
     TAP.same("and so does the other client", try_lock(server, "/mnt/here"), "3")
     server.sh("umount /mnt/here")

@@ -242,7 +242,7 @@ former=$(client one)
 tap_is "$(dafsdctl persist | grep -oE '(^| )(state|kind)=[a-z]*' | xargs)" \
 	"state=held kind=autorecovery" \
 	"the administrator sees it"
-modprobe -r dafsd
+end_server
 crash $A
 reconnect
 start_server
@@ -261,7 +261,7 @@ is_undoing()
 
 renew
 locked
-modprobe -r dafsd
+end_server
 crash $A
 reconnect
 rm $STATE/undo.*
@@ -363,7 +363,7 @@ mount -t overlay -o uuid=null,index=on,nfs_export=on,lowerdir=$D/lower \
 	-o upperdir=$D/upper,workdir=$D/work over /srv/over || tap_bail "no overlayfs"
 tap_is "$(refused exports=/srv/over:no_root_squash:name=data)" "$none" \
 	"nor in a file system without a name that lasts"
-modprobe -r dafsd
+end_server
 umount /srv/over
 
 # --- requests that do not know of the lock yet ---

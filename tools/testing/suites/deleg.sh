@@ -414,7 +414,7 @@ head -c 1 <&7 >/dev/null
 echo content >$D/unsynced
 hold $A/unsynced amore
 tap_is "$(stat -c %s $D/unsynced)" 8 "what is written to a file is not at the server at once"
-modprobe -r dafsd
+end_server
 echo after >$D/changed
 start_server
 tap_run "the server has restarted" stat -f $A $B
@@ -442,7 +442,7 @@ writeback_again
 # With a program that has locked the file, and with another lease
 echo restart >$D/restart
 hold $A/restart l wRESTART
-modprobe -r dafsd
+end_server
 start_server lease=5
 tap_is "$(file $B/restart l)" EAGAIN "after a restart of the server what was locked still is"
 release

@@ -20,7 +20,7 @@ start_server()
 
 stop_server()
 {
-	modprobe -r dafsd
+	end_server
 }
 
 start_server

@@ -90,7 +90,7 @@ stop_server()
 {
 	kill_worker server
 	event "$1" begin
-	modprobe -r dafsd
+	end_server
 }
 
 go_on()

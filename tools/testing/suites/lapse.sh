@@ -156,7 +156,7 @@ echo 1000 >/sys/module/dafsd/parameters/max_delegations
 seq 1 5000 >$D/restart
 owe restart unlocks
 tap_run "a program writes by a delegation" is_delegated restart
-modprobe -r dafsd
+end_server
 start_server
 ours()
 {

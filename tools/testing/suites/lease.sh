@@ -56,10 +56,10 @@ tap_is "$(session)" "$first" "its session is the same"
 tap_run "and its file is open" is_open
 
 # A server may restart with another lease time, which mounts must learn.
-modprobe -r dafsd
+end_server
 start_server lease=90
 tap_run "the mount is connected to a restarted server" stat -f /mnt/dafs
-modprobe -r dafsd
+end_server
 start_server lease=2
 tap_run "and to one with a shorter lease" stat -f /mnt/dafs
 first=$(session)
@@ -72,7 +72,7 @@ tap_is "$(head -n 1 /srv/data/prog)" "exit 7" "the file is good as ever"
 umount /mnt/dafs
 
 # Mounts that are killed, unmounted by force or never seen again
-modprobe -r dafsd
+end_server
 start_server lease=20 courtesy=0
 cp /bin/true /srv/data/prog
 mount_dafs data /mnt/dafs

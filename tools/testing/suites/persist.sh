@@ -67,11 +67,11 @@ locked --persist --shared
 tap_is "$(try --shared --persist)" 0 "two may read"
 tap_is "$(try)" 1 "and none writes"
 release
-( dafslock --persist $A/file sleep 2; echo first >>/tmp/order ) &
-sleep 0.5
+dafslock --persist $A/file sh -c 'touch /tmp/locked; sleep 2; echo first >>/tmp/order' &
+eventually [ -e /tmp/locked ]
 timeout 60 dafslock --persist $B/file sh -c 'echo second >>/tmp/order'
 wait
-tap_is "$(cat /tmp/order | sort)" "first
+tap_is "$(cat /tmp/order)" "first
 second" "who waits gets it in the end"
 locked --persist
 kill -9 $holder
@@ -141,7 +141,7 @@ tap_is "$(head -c 3 $A/file | tail -c 1; dd if=/dev/zero of=$A/file bs=1 count=1
 	grep -c error)" "20" "and reads and writes what it has locked"
 tap_is "$(try)" 1 "which nobody else can lock"
 # R-6.5.18-02
-modprobe -r dafsd
+end_server
 modprobe dafsd exports=/srv/data:no_root_squash lease=4
 tap_is "$(head -c 3 $A/file | tail -c 1)" 2 "so it does when the server has restarted"
 tap_run "the grace period ends" eventually sh -c \
@@ -225,7 +225,7 @@ dafsdctl: '1' is not an id of 16 hexadecimal digits
 tap_is "$(said timeout 60 dd if=/dev/zero of=$B/file oflag=direct bs=1 seek=150 count=1 \
 	conv=notrunc | head -1 | sed 's/.*: //')" "Owner died" "nor written"
 # R-4.4.1-01 R-4.4.1.3-01
-modprobe -r dafsd
+end_server
 modprobe dafsd exports=/srv/data:no_root_squash lease=4
 tap_run "a restart of the server does not change that" eventually is_broken
 tap_is "$(said dafslock --nonblock --repair --start 150 $B/file true | tail -2)" \
@@ -237,7 +237,7 @@ tap_is "$(said timeout 60 dafslock --repair --persist $B/file sh -c \
 tap_is "$(try; dd if=$D/file bs=1 skip=150 count=4 2>/dev/null)" "0
 good" "and it is a lock as any other"
 
-# R-4.4.1.3-03: the machine is back before its lease has run out; it has another verifier then
+# The machine is back before its lease has run out; it has another verifier then
 unload()
 {
 	modprobe -r dafs 2>/dev/null

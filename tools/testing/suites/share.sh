@@ -305,7 +305,7 @@ kept()
 }
 # R-4.4.1.6-03
 keep
-modprobe -r dafsd
+end_server
 start_server
 tap_is "$(opened $A), $(opened $B)" "no no, no no" "after a restart of the server it is denied still"
 tap_run "the grace period ends" eventually grace_over
@@ -314,7 +314,7 @@ tap_is "$(kept)" "ok, ok, ok, ok" "who has the reservation goes on"
 tap_is "$(head -c 4 $B/file)" more "and what it writes is there"
 # R-4.4.2-01
 reserved --key 7 --deny none
-modprobe -r dafsd
+end_server
 start_server
 tap_is "$(said dafsshare --key 8 --deny none $B/file true | tail -1
 	said dafsshare --key 7 --deny none $B/file true)" "3
@@ -326,7 +326,7 @@ exec 3<$A/file
 exec 4<$A/file
 reserved --deny write
 release
-modprobe -r dafsd
+end_server
 start_server
 tap_is "$(writes $A/file) $(writes $B/file)" "yes yes" "what has ended is not reclaimed"
 exec 3<&- 4<&-

@@ -345,7 +345,7 @@ for _ in 1 2 3 4 5; do
 	sync -f $D
 	# COMMIT finds nothing to write and does not wait for the disk
 	slow_disk 3600000 0
-	modprobe -r dafsd
+	end_server
 	[ "$(commits)" != "$before" ] || break
 	slow_disk 0 0
 	modprobe dafsd exports=$EXPORTS

@@ -595,7 +595,10 @@ static void foreign_expect_patience(struct kunit *test, const struct foreign *f)
 	KUNIT_EXPECT_LT(test, READ_ONCE(f->locks) - before, 50);
 }
 
-/* A server that says that a lock is free, and then denies it, over and over, is left alone. */
+/*
+ * R-4.4.1.2-10: a server that says that a lock is free, and then denies it, is asked over and over,
+ * but with pauses.
+ */
 static void dafs_foreign_tease_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
