@@ -244,7 +244,7 @@ static void court_share_test(struct kunit *test)
 	struct dafs_open_res res;
 
 	HOLDER_OK(test, holder_close(b));
-	HOLDER_OK(test, court_open(a, "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH, &a->open));
+	HOLDER_OK(test, court_open(a, a->owner, DAFS_RW, DAFS_OPEN_SHARE_DENY_BOTH, &a->open));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, court_open(b, "b", DAFS_RD, 0, &res));
 	court_spared(test, a, at);
 	/* R-4.4.1.2-25 */
@@ -289,7 +289,7 @@ static void court_key_test(struct kunit *test)
 	args.share_key = 1;
 	HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_OPEN, &args, &b->open));
 	HOLDER_OK(test, holder_close(a));
-	HOLDER_OK(test, court_open(a, "owner", DAFS_RD, DAFS_OPEN_SHARE_DENY_READ, &a->open));
+	HOLDER_OK(test, court_open(a, a->owner, DAFS_RD, DAFS_OPEN_SHARE_DENY_READ, &a->open));
 	court_spared(test, a, at);
 	args.share_access = DAFS_RD;
 	args.share_key = 2;
@@ -309,7 +309,7 @@ static void court_io_test(struct kunit *test)
 	struct dafsd_client *at = court_at_server(test, a);
 
 	HOLDER_OK(test, holder_close(b));
-	HOLDER_OK(test, court_open(a, "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_WRITE, &a->open));
+	HOLDER_OK(test, court_open(a, a->owner, DAFS_RW, DAFS_OPEN_SHARE_DENY_WRITE, &a->open));
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCKED, holder_write(b, false, 0, 4));
 	court_spared(test, a, at);
 	HOLDER_OK(test, holder_read(b, false, 0, 4));
@@ -839,7 +839,7 @@ static void court_discarded_test(struct kunit *test)
 	};
 
 	HOLDER_OK(test, holder_close(b));
-	HOLDER_OK(test, court_open(a, "owner", DAFS_RW, DAFS_OPEN_SHARE_DENY_WRITE, &a->open));
+	HOLDER_OK(test, court_open(a, a->owner, DAFS_RW, DAFS_OPEN_SHARE_DENY_WRITE, &a->open));
 	undo_hold_store(test);
 	KUNIT_EXPECT_EQ(test, 0, dafsd_client_end_id(&dafsd_server,
 						     &a->login.res.connect.client_id));
