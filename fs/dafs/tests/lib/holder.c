@@ -2,13 +2,11 @@
 /*
  * Clients that lock bytes of one file, and are lost.
  */
-#include <linux/delay.h>
 #include <linux/fs.h>
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/state/persist.h"
 #include "../../../../drivers/dafsd/store/store.h"
-#include "../../../../drivers/dafsd/store/undo.h"
 #include "holder.h"
 #include "open_test.h"
 
@@ -44,7 +42,7 @@ struct holder *holder(struct kunit *test, struct dafs_fixture *fix)
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	h->fix = fix;
 	snprintf(h->id, sizeof(h->id), HOLDER_ID "%u", ++nr);
-	snprintf(h->owner, sizeof(h->owner), "owner %u", nr);
+	strscpy(h->owner, "owner");
 	holder_connect(test, h, 1);
 	return h;
 }
@@ -138,25 +136,11 @@ static void persist_forget(void *unused)
 	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_PERSIST, persist_delete, NULL);
 }
 
-/* What a client of another test has left may be ending still, and have the room of this one. */
-static void persist_await_room(void)
-{
-	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-
-	do {
-		raw_settle();
-		if (!dafsd_undo_count())
-			return;
-		msleep(20);
-	} while (time_before(jiffies, end));
-}
-
 struct dafs_fixture *persist_fixture(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture(test, test->param_value);
 
 	KUNIT_ASSERT_NOT_NULL(test, dafsd_server.store);
-	persist_await_room();
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, persist_forget, NULL));
 	dafs_backing_write(test, fix, "file", "0123456789abcdef0123456789abcdef", FILE_BYTES);
 	return fix;
