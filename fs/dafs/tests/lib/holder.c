@@ -3,6 +3,7 @@
  * Clients that lock bytes of one file, and are lost.
  */
 #include <linux/fs.h>
+#include <linux/random.h>
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/state/persist.h"
@@ -38,10 +39,13 @@ struct holder *holder(struct kunit *test, struct dafs_fixture *fix)
 {
 	struct holder *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	static unsigned int nr;
+	static u32 load;
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	h->fix = fix;
-	snprintf(h->id, sizeof(h->id), HOLDER_ID "%u", ++nr);
+	/* not one that the server knows, perhaps by another address, if the suites are loaded again */
+	load = load ?: get_random_u32();
+	snprintf(h->id, sizeof(h->id), HOLDER_ID "%x.%u", load, ++nr);
 	strscpy(h->owner, "owner");
 	holder_connect(test, h, 1);
 	return h;
