@@ -514,18 +514,20 @@ static void dafsd_persist_serve_file(const struct dafsd_export *exp,
  * dafsd_persist_serve_next() - look at the next file of an export that has PERSIST locks
  * @exp: the export
  * @place: zeroed before the first call
+ * @due: only at those in which changes have to be undone
  *
  * As dafsd_persist_serve(), which does so for all of them.
  *
  * Context: may sleep for the file system; with the credential of the server.
  * Return: false after the last one.
  */
-bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place)
+bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place,
+			      bool due)
 {
 	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
 	struct dafsd_persist_file file;
 
-	if (uuid_is_null(fs) || !dafsd_persist_walk(place, fs, &file))
+	if (uuid_is_null(fs) || !dafsd_persist_walk(place, fs, due, &file))
 		return false;
 	dafsd_persist_serve_file(exp, &file);
 	cond_resched();
@@ -544,7 +546,7 @@ void dafsd_persist_serve(const struct dafsd_export *exp)
 	struct dafsd_persist_place place = {};
 	const struct cred *saved = dafsd_act_as_server();
 
-	while (dafsd_persist_serve_next(exp, &place))
+	while (dafsd_persist_serve_next(exp, &place, false))
 		;
 	revert_creds(saved);
 }

@@ -173,7 +173,8 @@ dafs_status_t dafsd_persist_close(const struct dafsd_locker *locker, const struc
 bool dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *inode);
 void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode);
 
-bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place);
+bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place,
+			      bool due);
 int dafsd_persist_forget_left(struct dafsd_persist *persist);
 struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
 					      const struct inode *inode,
@@ -246,7 +247,7 @@ void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long sta
 int dafsd_persist_save(struct dafsd_persist *persist);
 struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place);
 void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_persist *persist);
-bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
+bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs, bool due,
 			struct dafsd_persist_file *file);
 unsigned int dafsd_persist_read_lock(void);
 void dafsd_persist_read_unlock(unsigned int nofs);

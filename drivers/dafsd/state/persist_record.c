@@ -253,12 +253,13 @@ void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_pe
  * dafsd_persist_walk() - a walk over the files of a file system that have PERSIST locks
  * @place: zeroed before the first call
  * @fs: its UUID
+ * @due: only those in which changes have to be undone
  * @file: set; the same one may come again
  *
  * Context: may sleep.
  * Return: false after the last one.
  */
-bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
+bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs, bool due,
 			struct dafsd_persist_file *file)
 {
 	unsigned int nofs = dafsd_persist_read_lock();
@@ -268,7 +269,8 @@ bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
 	while (!found && (persist = dafsd_persist_next(place))) {
 		dafsd_persist_seen(place, persist);
 		*file = persist->file;
-		found = uuid_equal(&file->fs, fs);
+		found = uuid_equal(&file->fs, fs) &&
+			(!due || (dafsd_persist_undo_of(persist) && dafsd_persist_is_due(persist)));
 	}
 	dafsd_persist_read_unlock(nofs);
 	return found;

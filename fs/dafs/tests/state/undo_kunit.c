@@ -9,6 +9,7 @@
 #include <kunit/static_stub.h>
 #include <kunit/test-bug.h>
 #include <linux/delay.h>
+#include <linux/exportfs.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/prandom.h>
@@ -456,6 +457,66 @@ static void dafs_undo_again_test(struct kunit *test)
 	undo_expect_old(test, fix);
 }
 
+static const struct export_operations *undo_good_export;
+static const struct inode *undo_looked_for;
+static atomic_t undo_lookups;
+
+static struct dentry *undo_fh_to_dentry(struct super_block *sb, struct fid *fid, int len, int type)
+{
+	struct dentry *dentry = undo_good_export->fh_to_dentry(sb, fid, len, type);
+
+	if (!IS_ERR_OR_NULL(dentry) && d_inode(dentry) == undo_looked_for)
+		atomic_inc(&undo_lookups);
+	return dentry;
+}
+
+/* How often the server looks a file up when it tries to undo what it could not */
+static int undo_count_lookups(struct kunit *test, struct dafs_fixture *fix, const char *name)
+{
+	static struct export_operations counting;
+	struct super_block *sb;
+	struct path path;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, name, &path));
+	sb = path.mnt->mnt_sb;
+	undo_looked_for = d_inode(path.dentry);
+	undo_good_export = sb->s_export_op;
+	counting = *undo_good_export;
+	counting.fh_to_dentry = undo_fh_to_dentry;
+	atomic_set(&undo_lookups, 0);
+	sb->s_export_op = &counting;
+	dafsd_persist_undo_later();
+	raw_settle();
+	sb->s_export_op = undo_good_export;
+	path_put(&path);
+	return atomic_read(&undo_lookups);
+}
+
+/* Files in which nothing has to be undone are not looked at again and again. */
+static void dafs_undo_only_due_test(struct kunit *test)
+{
+	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafs_str name = dafs_test_str("other");
+
+	dafs_backing_write(test, fix, "other", "", 0);
+	args.dir_handle = fix->dir;
+	args.pathname = (struct dafs_seq) { .count = 1, .elems = &name };
+	UNDO_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_OPEN, &args, &b->open));
+	UNDO_OK(test, holder_lock(b, DAFS_WRITE_LT, PERSIST, 0, ALL));
+	holder_expire(test, b);
+	UNDO_OK(test, holder_lock(a, DAFS_WRITE_LT, UNDO, 0, ALL));
+	undo_change(test, a);
+	WRITE_ONCE(dafsd_server.grace.on, true);
+	undo_restart(test, a);
+	undo_rename(test, "undo.0", "away");
+	undo_grace(false);
+	KUNIT_EXPECT_LT(test, 0, undo_count_lookups(test, fix, "file"));
+	KUNIT_EXPECT_EQ(test, 0, undo_count_lookups(test, fix, "other"));
+	undo_rename(test, "away", "undo.0");
+}
+
 /* A sparse file is as long as its user likes: what cannot be saved is not looked at. */
 static void dafs_undo_sparse_test(struct kunit *test)
 {
@@ -764,6 +825,7 @@ static struct kunit_case undo_cases[] = {
 	KUNIT_CASE(dafs_undo_no_room_test),
 	KUNIT_CASE(dafs_undo_stuck_test),
 	KUNIT_CASE_SLOW(dafs_undo_again_test),
+	KUNIT_CASE(dafs_undo_only_due_test),
 	KUNIT_CASE(dafs_undo_sparse_test),
 	KUNIT_CASE(dafs_undo_missing_test),
 	KUNIT_CASE(dafs_undo_damaged_test),
