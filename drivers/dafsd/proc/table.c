@@ -14,7 +14,7 @@
 const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	[DAFS_PROC_CLIENT_AUTH] = {
 		.class = DAFSD_SPECIAL,
-		.flags = DAFSD_P_UNAUTH | DAFSD_P_SETUP,
+		.flags = DAFSD_P_UNAUTH | DAFSD_P_SETUP | DAFSD_P_STORE,
 		.run = dafsd_proc_client_auth,
 	},
 	[DAFS_PROC_CLIENT_CONNECT] = {
@@ -24,7 +24,7 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	},
 	[DAFS_PROC_CLIENT_CONNECT_AUTH] = {
 		.class = DAFSD_SPECIAL,
-		.flags = DAFSD_P_FIRST | DAFSD_P_SETUP,
+		.flags = DAFSD_P_FIRST | DAFSD_P_SETUP | DAFSD_P_STORE,
 		.run = dafsd_proc_client_connect_auth,
 	},
 	[DAFS_PROC_CONNECT_BIND] = {
@@ -40,6 +40,7 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	},
 	[DAFS_PROC_REGISTER_CRED] = {
 		.class = DAFSD_SPECIAL,
+		.flags = DAFSD_P_STORE,
 		.run = dafsd_proc_register_cred,
 	},
 	[DAFS_PROC_RELEASE_CRED] = {

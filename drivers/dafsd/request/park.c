@@ -44,6 +44,7 @@
 #include "../export/lane.h"
 #include "../export/export.h"
 #include "io.h"
+#include "procedure.h"
 #include "request.h"
 
 /* Places that an export always has, however many places other exports use */
@@ -116,6 +117,16 @@ static struct dafsd_lane dafsd_lane_common = {
 	.short_link = LIST_HEAD_INIT(dafsd_lane_common.short_link),
 	.first = LIST_HEAD_INIT(dafsd_lane_common.first),
 	.waiting = LIST_HEAD_INIT(dafsd_lane_common.waiting),
+};
+
+/*
+ * Lane of requests without a file that may wait for the state directory: logins of clients that are
+ * back, and those that there is no room for.  They leave workers to what unlocks files.
+ */
+static struct dafsd_lane dafsd_lane_store = {
+	.short_link = LIST_HEAD_INIT(dafsd_lane_store.short_link),
+	.first = LIST_HEAD_INIT(dafsd_lane_store.first),
+	.waiting = LIST_HEAD_INIT(dafsd_lane_store.waiting),
 };
 
 /**
@@ -358,7 +369,8 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
  * @rq: the request, owned by the calling worker; its stage is the next one
  * @fh: the filehandle in the request, or NULL
  *
- * A request without a filehandle needs no file system and no place.
+ * A request without a filehandle needs no file system, and no place unless it may wait for the
+ * state directory.
  *
  * Context: process.
  * Return: false if @rq was parked; the caller does not own it any more.
@@ -366,7 +378,7 @@ static bool dafsd_lane_get(struct dafsd_rqst *rq, struct dafsd_lane *lane)
 bool dafsd_lane_enter(struct dafsd_rqst *rq, const struct dafs_fh *fh)
 {
 	if (!fh)
-		return true;
+		return !(rq->proc->flags & DAFSD_P_STORE) || dafsd_lane_get(rq, &dafsd_lane_store);
 	rq->exp = dafsd_export_find(fh->fshandle);
 	return dafsd_lane_get(rq, rq->exp ? &rq->exp->lane : &dafsd_lane_common);
 }

@@ -26,6 +26,7 @@ enum dafsd_class {
 #define DAFSD_P_DISCARDED BIT(5) /* allowed although the client was discarded (E-84) */
 #define DAFSD_P_ALONE	BIT(6)	/* runs when all other requests have been answered */
 #define DAFSD_P_REPEATABLE BIT(7) /* a change that may be done once more, later */
+#define DAFSD_P_STORE	BIT(8)	/* names no file, but may wait for the state directory */
 
 /**
  * struct dafsd_proc - a row of the procedure table

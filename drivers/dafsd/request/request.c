@@ -224,12 +224,19 @@ static bool dafsd_stage_begin(struct dafsd_rqst *rq)
 		rq->status = dafsd_begin(rq);
 	if (rq->status)
 		return true;
-	if (dafsd_is_setup(rq)) {
-		rq->status = dafsd_execute_setup(rq);
-		return true;
-	}
-	rq->stage = rq->proc->prepare ? DAFSD_STAGE_PREPARE : DAFSD_STAGE_RUN;
+	if (dafsd_is_setup(rq))
+		rq->stage = DAFSD_STAGE_SETUP;
+	else
+		rq->stage = rq->proc->prepare ? DAFSD_STAGE_PREPARE : DAFSD_STAGE_RUN;
 	return dafsd_lane_enter(rq, dafsd_chain_fh(rq));
+}
+
+static bool dafsd_stage_setup(struct dafsd_rqst *rq)
+{
+	rq->stage = DAFSD_STAGE_ENCODE;
+	/* it may have waited for a place */
+	rq->status = dafs_chan_is_open(rq->base.chan) ? dafsd_execute_setup(rq) : DAFSERR_IO;
+	return true;
 }
 
 static void dafsd_rqst_drop_yields(struct dafsd_rqst *rq)
@@ -450,6 +457,8 @@ static bool dafsd_rqst_stage(struct dafsd_rqst *rq)
 	switch (rq->stage) {
 	case DAFSD_STAGE_BEGIN:
 		return dafsd_stage_begin(rq);
+	case DAFSD_STAGE_SETUP:
+		return dafsd_stage_setup(rq);
 	case DAFSD_STAGE_PREPARE:
 		return dafsd_stage_prepare(rq);
 	case DAFSD_STAGE_MOVE:

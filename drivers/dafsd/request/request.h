@@ -34,6 +34,7 @@ enum dafsd_owner {
 /* What a worker does next with a request, see request/request.c */
 enum dafsd_stage {
 	DAFSD_STAGE_BEGIN,	/* decode, find out what it needs */
+	DAFSD_STAGE_SETUP,	/* dafsd_proc.run, one at a time on a connection */
 	DAFSD_STAGE_PREPARE,	/* dafsd_proc.prepare */
 	DAFSD_STAGE_MOVE,	/* post a round of RDMA that no response follows */
 	DAFSD_STAGE_MOVED,	/* it has ended */

@@ -10,7 +10,9 @@
 #include <linux/hashtable.h>
 #include <linux/kthread.h>
 #include <linux/workqueue.h>
+#include "../../../../drivers/dafsd/request/request.h"
 #include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/conn.h"
 #include "../../../../drivers/dafsd/session/courtesy.h"
 #include "../../../../drivers/dafsd/session/grace.h"
 #include "../../../../drivers/dafsd/session/peer.h"
@@ -851,6 +853,54 @@ static void court_discarded_test(struct kunit *test)
 	court_lost(test, at);
 }
 
+/* The same instance connects, and is not waited for. */
+static void court_ask_return(struct kunit *test, struct holder *h)
+{
+	struct dafs_client_connect_auth_args args = { .auth_req.auth_type = h->login.auth_type };
+	struct dafs_req_hdr hdr;
+
+	raw_close(test, h->conn);
+	h->conn = raw_connect_flavour(test, test->param_value, DAFS_CHANNEL_OPERATION);
+	raw_connect_args(&h->login, &args.connect);
+	hdr = raw_hdr(h->conn, DAFS_PROC_CLIENT_CONNECT_AUTH);
+	raw_ask(h->conn, &hdr, &args);
+}
+
+/* Requests that wait without a worker */
+static unsigned int court_parked(void)
+{
+	struct dafsd_conn *conn;
+	unsigned int nr = 0;
+
+	spin_lock(&dafsd_server.conns_lock);
+	list_for_each_entry(conn, &dafsd_server.conns, node)
+		nr += READ_ONCE(conn->waiting);
+	spin_unlock(&dafsd_server.conns_lock);
+	return nr;
+}
+
+/* Logins that wait for the state directory have a share of the workers, and not all of them. */
+static void court_workers_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = court_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix), *c = holder(test, fix);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	court_spared(test, a, court_at_server(test, a));
+	court_spared(test, b, court_at_server(test, b));
+	dafs_fixture_server_param(test, &dafsd_lane_most, 1);
+	undo_hold_store(test);
+	court_ask_return(test, a);
+	court_ask_return(test, b);
+	while (!court_parked() && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, 1, court_parked());
+	HOLDER_OK(test, raw_call(c->conn, DAFS_PROC_NULL, NULL, NULL));
+	undo_repair_store(test);
+	HOLDER_OK(test, court_receive(a));
+	HOLDER_OK(test, court_receive(b));
+}
+
 /* An administrator ends it. */
 static void court_admin_test(struct kunit *test)
 {
@@ -1168,6 +1218,7 @@ static struct kunit_case court_cases[] = {
 	KUNIT_CASE(court_autorecovery_test),
 	KUNIT_CASE(court_discarded_test),
 	KUNIT_CASE(court_admin_test),
+	KUNIT_CASE(court_workers_test),
 	KUNIT_CASE(court_room_test),
 	KUNIT_CASE(court_principal_test),
 	KUNIT_CASE(court_same_verifier_test),
