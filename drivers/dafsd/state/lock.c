@@ -699,6 +699,40 @@ static bool dafsd_lock_is_denied(struct dafsd_locker *locker, struct file *filp,
 	return denied;
 }
 
+/* Is a lock in the way that another file server may keep out of courtesy? */
+static bool dafsd_lock_meets_other(const struct dafsd_locker *locker, const struct inode *inode,
+				   const struct dafsd_range *range)
+{
+	struct file_lock_context *ctx = locks_inode_context(inode);
+	const struct file_lock *fl;
+	bool meets = false;
+
+	if (!ctx)
+		return false;
+	spin_lock(&ctx->flc_lock);
+	list_for_each_entry(fl, &ctx->flc_posix, c.flc_list)
+		meets |= fl->fl_lmops && fl->fl_lmops != &dafsd_lock_ops &&
+			 fl->fl_lmops->lm_expire_lock && dafsd_lock_is_in_way(fl, locker, range);
+	spin_unlock(&ctx->flc_lock);
+	return meets;
+}
+
+/*
+ * The kernel waits for the end of such a lock, which may take long.  It is to do so here, and not
+ * when the lock is set, under dafsd_persist_sem, for which all others would wait.
+ */
+static void dafsd_lock_await_others(struct dafsd_locker *locker, struct file *filp,
+				    const struct dafsd_range *range)
+{
+	struct file_lock fl;
+
+	if (!dafsd_lock_meets_other(locker, file_inode(filp), range))
+		return;
+	dafsd_lock_init(&fl, locker, filp, range);
+	posix_test_lock(filp, &fl);
+	locks_release_private(&fl);
+}
+
 static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				     struct dafsd_locker *locker, const struct dafsd_lock_req *req,
 				     bool *ours, bool *due)
@@ -719,6 +753,7 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 					    dafsd_lock_is_denied(locker, use->filp, &req->range));
 	if (status)
 		return status;
+	dafsd_lock_await_others(locker, use->filp, &req->range);
 	status = dafsd_persist_begin(&change);
 	if (change.lacks)
 		status = dafsd_lock_conflict(rq, locker, use->filp, &req->range, ours) ?:
@@ -1091,23 +1126,31 @@ dafs_status_t dafsd_lock_closing(struct dafsd_open *open)
 	return dafsd_persist_close(locker, open->state.file->inode);
 }
 
-/**
- * dafsd_lock_drop() - release the locks of an open, if it has any
- * @open: dead, so it gets no more
- *
- * Context: may sleep.
- */
-void dafsd_lock_drop(struct dafsd_open *open)
+static void dafsd_lock_end(struct dafsd_open *open, struct dafsd_locker *locker)
 {
-	struct dafsd_locker *locker = dafsd_open_locker_of(open);
-
-	if (open->unlocked || !locker)
-		return;
 	if (open->undoes)
 		dafsd_lock_undo(open, locker);
 	else
 		dafsd_locker_close(locker, open->state.file->inode);
 	dafsd_lock_wake(open->state.file, &dafsd_all_bytes);
+}
+
+/**
+ * dafsd_lock_drop() - release the locks of an open, if it has any
+ * @open: dead, so it gets no more
+ *
+ * Context: may sleep, also for the file system.
+ */
+void dafsd_lock_drop(struct dafsd_open *open)
+{
+	struct dafsd_locker *locker = dafsd_open_locker_of(open);
+
+	if (!locker)
+		return;
+	if (!open->unlocked)
+		dafsd_lock_end(open, locker);
+	/* what it, or others, have left in a file that was removed meanwhile */
+	dafsd_persist_removed(open->state.file->inode);
 }
 
 /**

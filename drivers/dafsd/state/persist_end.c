@@ -255,7 +255,7 @@ int dafsd_persist_forget_left(struct dafsd_persist *persist)
 	return 0;
 }
 
-/* Its file does not exist any more, so it does not matter when that is durable. */
+/* Its file does not exist any more, and that is durable, so it does not matter when this is. */
 static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)
 {
 	struct dafsd_persist *persist, *next;
@@ -269,10 +269,33 @@ static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)
 	}
 }
 
+static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
+{
+	unsigned int nofs = dafsd_persist_write_lock();
+
+	dafsd_persist_forget_in(file);
+	dafsd_persist_write_unlock(nofs);
+}
+
+/*
+ * What was removed in a file system until now is not there again after a crash, when this returns 0.
+ * Syncing a file, or a directory, would not do: nobody knows which names it had, and btrfs does
+ * nothing for a file without any.
+ */
+static int dafsd_persist_settle_fs(struct super_block *sb)
+{
+	int err;
+
+	down_read(&sb->s_umount);
+	err = sync_filesystem(sb);
+	up_read(&sb->s_umount);
+	return err;
+}
+
 /**
  * dafsd_persist_gone() - what was left is not locked in the kernel any more
  * @locker: its owner
- * @inode: the file; if it has no name any more nobody can repair it, so nothing is left
+ * @inode: the file
  *
  * Context: may sleep; holds dafsd_locker.lock.
  */
@@ -288,30 +311,26 @@ void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *i
 	own = dafsd_persist_of_locker(locker, inode, &file);
 	if (own)
 		own->locker = NULL;
-	if (!inode->i_nlink && dafsd_persist_find_file(inode, &file))
-		dafsd_persist_forget_in(&file);
 	dafsd_persist_write_unlock(nofs);
 }
 
 /**
- * dafsd_persist_removed() - a name of a file was removed; was it the last one?
+ * dafsd_persist_removed() - a name of a file was removed, or an open of it has ended
  * @inode: the file
  *
- * Then nobody can repair it.
+ * If it has no name any more nobody can repair it, and nothing is left; but not before it is
+ * durable that it has none: it would be there again after a crash, and be taken for whole.
  *
- * Context: may sleep for memory; the caller has a reference to the inode.
+ * Context: may sleep for the file system; the caller has a reference to the inode, and no locks.
  */
 void dafsd_persist_removed(struct inode *inode)
 {
 	struct dafsd_persist_file file;
-	unsigned int nofs;
 
-	if (!READ_ONCE(dafsd_persist_nr) || inode->i_nlink)
+	if (inode->i_nlink || !dafsd_persist_any(inode) ||
+	    !dafsd_persist_identify(inode, &file) || dafsd_persist_settle_fs(inode->i_sb))
 		return;
-	nofs = dafsd_persist_write_lock();
-	if (dafsd_persist_find_file(inode, &file))
-		dafsd_persist_forget_in(&file);
-	dafsd_persist_write_unlock(nofs);
+	dafsd_persist_forget_file(&file);
 }
 
 /* Return: true if it was not broken before. */
@@ -449,14 +468,6 @@ static struct dentry *dafsd_persist_lookup(const struct dafsd_export *exp,
 				      dafsd_persist_any_dentry, NULL);
 }
 
-static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
-{
-	unsigned int nofs = dafsd_persist_write_lock();
-
-	dafsd_persist_forget_in(file);
-	dafsd_persist_write_unlock(nofs);
-}
-
 /* Return: true if there are changes in the file that should be undone. */
 static bool dafsd_persist_tell_lost(const struct dafsd_persist_file *file, int err)
 {
@@ -499,11 +510,12 @@ static void dafsd_persist_serve_file(const struct dafsd_export *exp,
 				     struct dafsd_persist_file *file)
 {
 	struct dentry *dentry = dafsd_persist_lookup(exp, file);
+	struct super_block *sb = exp->path.mnt->mnt_sb;
 
 	if (!IS_ERR_OR_NULL(dentry)) {
 		dafsd_persist_undo_in(exp, dentry);
 		dput(dentry);
-	} else if (dafsd_persist_is_removed(exp->path.mnt->mnt_sb, PTR_ERR(dentry))) {
+	} else if (dafsd_persist_is_removed(sb, PTR_ERR(dentry)) && !dafsd_persist_settle_fs(sb)) {
 		dafsd_persist_forget_file(file);
 	} else {
 		dafsd_persist_keep_file(file, PTR_ERR(dentry) ?: -ESTALE);

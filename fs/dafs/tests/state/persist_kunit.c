@@ -6,6 +6,8 @@
  * The server of these tests does not restart: it forgets all locks, and reads those in its store.
  * One that really restarts is in tools/testing/suites/persist.sh.
  */
+#include <linux/filelock.h>
+#include <linux/fs.h>
 #include "../../../../drivers/dafsd/state/persist_impl.h"
 #include "../../../../drivers/dafsd/store/store.h"
 #include "../lib/holder.h"
@@ -332,8 +334,41 @@ static void persist_unlinked(struct kunit *test, bool local)
 		HOLDER_OK(test, raw_call_as(b->conn, b->handle, DAFS_PROC_REMOVE, &args, NULL));
 	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
 	holder_expire(test, a);
+	raw_settle();
 	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, ALL));
+}
+
+static int persist_sync_fs(struct super_block *sb, int wait)
+{
+	return wait ? -EIO : 0;
+}
+
+/* What a crash would bring back is not forgotten: the name of the file may come back as well. */
+static void dafs_persist_unlinked_unsaved_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	static struct super_operations bad;
+	const struct super_operations *good;
+	struct path path;
+
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 10, 10));
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(fix, "file", &path));
+	dafs_backing_remove(fix, "file");
+	good = path.mnt->mnt_sb->s_op;
+	bad = *good;
+	bad.sync_fs = persist_sync_fs;
+	path.mnt->mnt_sb->s_op = &bad;
+	holder_expire(test, a);
+	raw_settle();
+	KUNIT_EXPECT_EQ(test, 1, dafsd_persist_nr);
+	path.mnt->mnt_sb->s_op = good;
+	path_put(&path);
+	/* the next one who closes it sees to that */
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, 0, 0, 10));
+	HOLDER_OK(test, holder_close(b));
+	KUNIT_EXPECT_EQ(test, 0, dafsd_persist_nr);
 }
 
 /* What is removed while it is locked leaves nothing that somebody could repair. */
@@ -419,6 +454,66 @@ static void dafs_persist_forget_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_lock(b, DAFS_WRITE_LT, 0, 20, 10));
 }
 
+/* A lock of another file server, which it keeps out of courtesy */
+static struct file *persist_other;
+static bool persist_other_asked, persist_others_wait;
+
+static int persist_other_lock(unsigned char type);
+
+static bool persist_other_expirable(struct file_lock *fl)
+{
+	return true;
+}
+
+static void persist_other_expire(void)
+{
+	persist_other_asked = true;
+	persist_others_wait |= rwsem_is_locked(&dafsd_persist_sem);
+	persist_other_lock(F_UNLCK);
+}
+
+static const struct lock_manager_operations persist_other_ops = {
+	.lm_mod_owner = THIS_MODULE,
+	.lm_lock_expirable = persist_other_expirable,
+	.lm_expire_lock = persist_other_expire,
+};
+
+static int persist_other_lock(unsigned char type)
+{
+	struct file_lock fl;
+
+	locks_init_lock(&fl);
+	fl.c.flc_owner = persist_other;
+	fl.c.flc_flags = FL_POSIX;
+	fl.c.flc_type = type;
+	fl.c.flc_file = persist_other;
+	fl.fl_end = OFFSET_MAX;
+	fl.fl_lmops = &persist_other_ops;
+	return vfs_lock_file(persist_other, F_SETLK, &fl, NULL);
+}
+
+/* Until such a lock has ended, nobody else has to wait. */
+static void dafs_persist_other_server_test(struct kunit *test)
+{
+	static const u32 options[] = { PERSIST, 0 };
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix);
+	unsigned int n;
+
+	persist_other = dafs_backing_open(fix, "file", O_RDWR, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(persist_other));
+	for (n = 0; n < ARRAY_SIZE(options); n++) {
+		persist_other_asked = false;
+		persist_others_wait = false;
+		KUNIT_EXPECT_EQ(test, 0, persist_other_lock(F_WRLCK));
+		HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, options[n], 0, 10));
+		KUNIT_EXPECT_TRUE(test, persist_other_asked);
+		KUNIT_EXPECT_FALSE(test, persist_others_wait);
+		HOLDER_OK(test, holder_unlock(a, 0, ALL));
+	}
+	dafs_backing_close(persist_other);
+}
+
 /* E-72 */
 static void dafs_persist_options_test(struct kunit *test)
 {
@@ -443,8 +538,10 @@ static struct kunit_case persist_cases[] = {
 	KUNIT_CASE(dafs_persist_removed_test),
 	KUNIT_CASE(dafs_persist_unlinked_test),
 	KUNIT_CASE(dafs_persist_unlinked_local_test),
+	KUNIT_CASE(dafs_persist_unlinked_unsaved_test),
 	KUNIT_CASE(dafs_persist_limit_test),
 	KUNIT_CASE(dafs_persist_forget_test),
+	KUNIT_CASE(dafs_persist_other_server_test),
 	KUNIT_CASE(dafs_persist_options_test),
 	{}
 };
