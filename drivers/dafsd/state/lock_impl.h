@@ -10,6 +10,11 @@
 #include "lock.h"
 
 struct dafsd_client;
+struct dafsd_open;
+struct file_lock;
+
+/* What a lock of the kernel takes */
+#define DAFSD_LOCK_BYTES	sizeof(struct file_lock)
 
 /**
  * struct dafsd_locker - a lock owner in one file
@@ -43,8 +48,33 @@ struct dafsd_locker {
 	u8 owner[] __counted_by(owner_len);
 };
 
+/**
+ * struct dafsd_spare - files by which nothing is locked any more
+ * @filp: with a reference each, or NULL
+ */
+struct dafsd_spare {
+	struct file *filp[2];
+};
+
+/* locker.c */
+extern const struct lock_manager_operations dafsd_lock_ops;
+
 struct dafsd_locker *dafsd_locker_get(struct dafsd_locker *locker);
 void dafsd_locker_put(struct dafsd_locker *locker);
+struct dafsd_locker *dafsd_locker_find(const struct dafsd_file *file,
+				       const struct dafsd_client *client,
+				       const u8 *owner, u32 len);
+dafs_status_t dafsd_open_locker(struct dafsd_open *open, struct dafsd_locker **locker);
+struct dafsd_locker *dafsd_open_locker_of(const struct dafsd_open *open);
+void dafsd_lock_init(struct file_lock *fl, void *owner, struct file *filp,
+		     const struct dafsd_range *range);
+void dafsd_lock_forget(struct file_lock *fl);
+struct file *dafsd_locker_file(struct dafsd_locker *locker, struct file *filp,
+			       const struct dafsd_range *range);
+void dafsd_locker_rest(struct dafsd_locker *locker, struct dafsd_spare *spare);
+void dafsd_spare_close(const struct dafsd_spare *spare);
+unsigned int dafsd_locker_list(const struct dafsd_locker *locker, const struct inode *inode,
+			       loff_t from, struct dafsd_range *ranges, unsigned int max);
 
 /* All that a file can have? */
 static inline bool dafsd_range_is_all(const struct dafsd_range *range)

@@ -4,6 +4,7 @@
  * and disks that cannot be written or read.
  */
 #include <kunit/static_stub.h>
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/uio.h>
@@ -29,7 +30,7 @@ static size_t limit_log(size_t nr)
 static struct holder *limit_holder(struct kunit *test, const struct holder *a, const char *name,
 				   loff_t bytes)
 {
-	struct dafs_open_args args = dafs_test_open_args("owner", DAFS_RW, 0);
+	struct dafs_open_args args = dafs_test_open_args(a->owner, DAFS_RW, 0);
 	struct iattr ia = { .ia_valid = ATTR_SIZE, .ia_size = bytes };
 	struct holder *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
 	struct dafs_str str = dafs_test_str(name);
@@ -52,6 +53,33 @@ static struct holder *limit_locked(struct kunit *test, const struct holder *a, c
 
 	UNDO_OK(test, holder_lock(h, DAFS_WRITE_LT, UNDO, 0, ALL));
 	return h;
+}
+
+static loff_t limit_size(struct kunit *test, const struct holder *h, const char *name)
+{
+	struct path path;
+	loff_t size;
+
+	KUNIT_ASSERT_EQ(test, 0, dafs_backing_path(h->fix, name, &path));
+	size = i_size_read(d_inode(path.dentry));
+	path_put(&path);
+	return size;
+}
+
+/* R-4.4.1.4-03: what was done in two files is not undone together. */
+static void dafs_undo_limit_two_test(struct kunit *test)
+{
+	struct holder *a = holder(test, persist_fixture(test));
+	struct holder *one = limit_locked(test, a, "one", FILE_BYTES);
+	struct holder *two = limit_locked(test, a, "two", FILE_BYTES);
+
+	UNDO_OK(test, holder_truncate(one, true, 1));
+	UNDO_OK(test, holder_truncate(two, true, 1));
+	UNDO_OK(test, holder_unlock(one, 0, ALL));
+	holder_expire(test, a);
+	raw_settle();
+	KUNIT_EXPECT_EQ(test, 1, limit_size(test, a, "one"));
+	KUNIT_EXPECT_EQ(test, FILE_BYTES, limit_size(test, a, "two"));
 }
 
 /* A quarter of a MiB */
@@ -147,6 +175,17 @@ static void limit_use_share(struct kunit *test, struct dafs_fixture *fix, const 
 	UNDO_OK(test, holder_truncate(h, true, LIMIT_FITS - 1));
 }
 
+/* What clients of other tests have had may be ending still. */
+static void limit_await_room(void)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (dafsd_undo_count() && time_before(jiffies, end)) {
+		raw_settle();
+		msleep(20);
+	}
+}
+
 /*
  * All locks have what the administrator allows, and those of an address half of it, by whatever
  * clients it has, so that others have room; what has ended makes room.
@@ -158,6 +197,7 @@ static void dafs_undo_limit_all_test(struct kunit *test)
 	struct dafsd_undo *undo;
 	struct file *locked;
 
+	limit_await_room();
 	dafs_fixture_server_param(test, &dafsd_undo_max, 1);
 	limit_use_share(test, fix, "here", &last, &more);
 	test->param_value = &limit_elsewhere;
@@ -351,6 +391,7 @@ static void dafs_undo_limit_read_test(struct kunit *test)
 }
 
 static struct kunit_case undo_limit_cases[] = {
+	KUNIT_CASE(dafs_undo_limit_two_test),
 	KUNIT_CASE(dafs_undo_limit_lock_test),
 	KUNIT_CASE(dafs_undo_limit_all_test),
 	KUNIT_CASE(dafs_undo_limit_restart_test),
