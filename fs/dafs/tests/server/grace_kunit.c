@@ -127,6 +127,17 @@ static struct dafs_fixture *grace_fixture(struct kunit *test, bool former, unsig
 
 #define GRACE_LONG	3600	/* seconds: it does not end by itself */
 
+/* All that needs the period is done, however long that took: now it ends after this. */
+static void grace_shorten(unsigned int seconds)
+{
+	struct dafsd_grace *grace = &dafsd_server.grace;
+
+	grace->lease = seconds;
+	WRITE_ONCE(grace->until, jiffies + seconds * HZ);
+	grace->latest = jiffies + 2 * seconds * HZ;
+	mod_delayed_work(dafsd_timer_wq, &grace->end_work, seconds * HZ);
+}
+
 static bool grace_is_over(void)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
@@ -470,16 +481,19 @@ static void grace_length_test(struct kunit *test)
  */
 static void grace_busy_test(struct kunit *test)
 {
-	struct dafs_fixture *fix = grace_fixture(test, true, 2);
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
 	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
-	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(RAW_WAIT_MS);
 	struct grace_client client = {};
+	unsigned long begin, end;
 	dafs_status_t status;
 	u64 offset = 0;
 
 	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 			   grace_open(&client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
+	begin = jiffies;
+	end = begin + msecs_to_jiffies(RAW_WAIT_MS);
+	grace_shorten(2);
 	do {
 		status = grace_lock(&client, DAFS_LOCK_RECLAIM, offset++, 1);
 		msleep(20);
@@ -494,7 +508,7 @@ static void grace_busy_test(struct kunit *test)
 /* A test of the end of the period: @client has reclaimed what it had, the other one is gone. */
 static struct dafs_fixture *grace_over(struct kunit *test, struct grace_client *client)
 {
-	struct dafs_fixture *fix = grace_fixture(test, true, 2);
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
 	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
 
 	grace_connect(test, client, grace_id, GRACE_VERIFIER);
@@ -502,13 +516,13 @@ static struct dafs_fixture *grace_over(struct kunit *test, struct grace_client *
 			   grace_open(client, &file, "a", DAFS_CLAIM_PREVIOUS, 0));
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 			   grace_lock(client, DAFS_LOCK_RECLAIM, 0, 100));
-	dafs_fixture_server_param(test, &dafsd_lease_seconds, GRACE_LONG);
+	grace_shorten(0);
 	KUNIT_ASSERT_TRUE(test, grace_is_over());
 	return fix;
 }
 
 /*
- * R-4.4.1.2-17: after a lease period it is over.  R-4.4.1.2-21, R-4.4.1.6-06: then nothing can
+ * R-4.4.1.2-17: after that time it is over.  R-4.4.1.2-21, R-4.4.1.6-06: then nothing can
  * be reclaimed, and what was has been kept.
  */
 static void grace_end_test(struct kunit *test)
@@ -593,11 +607,11 @@ static void grace_instance_test(struct kunit *test)
 static void grace_idle_test(struct kunit *test)
 {
 	struct grace_client client = {}, other = {};
-	struct dafs_fixture *fix = grace_fixture(test, true, 2);
+	struct dafs_fixture *fix = grace_fixture(test, true, GRACE_LONG);
 	struct dafs_fh file = dafs_test_lookup(test, fix, "file");
 
 	grace_connect(test, &client, grace_id, GRACE_VERIFIER);
-	dafs_fixture_server_param(test, &dafsd_lease_seconds, GRACE_LONG);
+	grace_shorten(0);
 	KUNIT_ASSERT_TRUE(test, grace_is_over());
 	KUNIT_EXPECT_FALSE(test, grace_recorded(grace_id));
 	grace_connect(test, &other, NULL, 1);

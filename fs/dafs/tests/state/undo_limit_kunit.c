@@ -4,7 +4,6 @@
  * and disks that cannot be written or read.
  */
 #include <kunit/static_stub.h>
-#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/uio.h>
@@ -175,17 +174,6 @@ static void limit_use_share(struct kunit *test, struct dafs_fixture *fix, const 
 	UNDO_OK(test, holder_truncate(h, true, LIMIT_FITS - 1));
 }
 
-/* What clients of other tests have had may be ending still. */
-static void limit_await_room(void)
-{
-	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-
-	while (dafsd_undo_count() && time_before(jiffies, end)) {
-		raw_settle();
-		msleep(20);
-	}
-}
-
 /*
  * All locks have what the administrator allows, and those of an address half of it, by whatever
  * clients it has, so that others have room; what has ended makes room.
@@ -197,7 +185,6 @@ static void dafs_undo_limit_all_test(struct kunit *test)
 	struct dafsd_undo *undo;
 	struct file *locked;
 
-	limit_await_room();
 	dafs_fixture_server_param(test, &dafsd_undo_max, 1);
 	limit_use_share(test, fix, "here", &last, &more);
 	test->param_value = &limit_elsewhere;
