@@ -76,6 +76,7 @@ TESTED(dafs_client_has_lease);
 TESTED(dafs_client_lease_end);
 TESTED(dafs_client_put);
 TESTED(dafs_client_leased_since);
+TESTED(dafs_client_look_again);
 TESTED(dafs_client_renewed);
 TESTED(dafs_client_set_lease);
 TESTED(dafs_client_shutdown);

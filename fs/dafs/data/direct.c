@@ -155,7 +155,8 @@ static int dafs_dio_pin(struct dafs_dio *dio, struct iov_iter *iter, struct iov_
 	dio->bv = pages->bvec;
 	dio->nr_bv = nr;
 	dio->len = iov_iter_count(pages);
-	return 0;
+	/* not every netfs of 6.12.y tells that nothing could be pinned */
+	return dio->len ? 0 : -EFAULT;
 }
 
 static void dafs_dio_unpin(struct dafs_dio *dio)

@@ -850,7 +850,8 @@ static int dafs_ask_attrs(struct inode *inode, const struct cred *cred, bool *do
 	int err;
 
 	asked = dafs_asked_now(inode->i_sb);
-	err = dafs_getattr(sbi->clnt, cred, &di->fh, sbi->attrs, &attr, &ids);
+	err = dafs_getattr_unless(sbi->clnt, cred, &di->fh, sbi->attrs, &attr, &ids,
+				  &sbi->leaving);
 	gone = dafs_gone(inode, err);
 	if (gone)
 		dafs_attrs_last(di, asked);

@@ -100,13 +100,45 @@ void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
 }
 
 /**
- * dafs_getattr() - read attributes of an object (6.5.13)
+ * dafs_getattr_unless() - read attributes of an object (6.5.13)
  * @clnt: client
  * @cred: whom to act for
  * @fh: the object
  * @bitmap: DAFS_FATTR_* wanted
  * @attr: filled; without its strings and its ACL, which live in the message
  * @ids: filled with the owner and the group, if @bitmap asks for them
+ * @leave: if set, the task does not wait for a server that is away when this becomes true
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int dafs_getattr_unless(struct dafs_client *clnt, const struct cred *cred,
+			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+			struct dafs_ids *ids, const bool *leave)
+{
+	struct dafs_getattr_args args;
+	struct dafs_op op;
+	int err;
+
+	dafs_getattr_op(&op, &args, cred, bitmap, attr);
+	op.leave = leave;
+	args.filehandle = *fh;
+	err = dafs_proc_call(clnt, &op);
+	if (err)
+		return err;
+	dafs_fattr_take(attr, bitmap, ids);
+	dafs_op_end(&op);
+	return 0;
+}
+
+/**
+ * dafs_getattr() - dafs_getattr_unless() that waits as long as it takes
+ * @clnt: client
+ * @cred: whom to act for
+ * @fh: the object
+ * @bitmap: as for dafs_getattr_unless()
+ * @attr: likewise
+ * @ids: likewise
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
@@ -115,18 +147,7 @@ int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids)
 {
-	struct dafs_getattr_args args;
-	struct dafs_op op;
-	int err;
-
-	dafs_getattr_op(&op, &args, cred, bitmap, attr);
-	args.filehandle = *fh;
-	err = dafs_proc_call(clnt, &op);
-	if (err)
-		return err;
-	dafs_fattr_take(attr, bitmap, ids);
-	dafs_op_end(&op);
-	return 0;
+	return dafs_getattr_unless(clnt, cred, fh, bitmap, attr, ids, NULL);
 }
 
 /**

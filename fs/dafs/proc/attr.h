@@ -46,6 +46,9 @@ int dafs_access(struct dafs_client *clnt, const struct cred *cred,
 void dafs_fattr_take(struct dafs_fattr *attr, u64 bitmap, struct dafs_ids *ids);
 void dafs_getattr_op(struct dafs_op *op, struct dafs_getattr_args *args,
 		     const struct cred *cred, u64 bitmap, struct dafs_fattr *attr);
+int dafs_getattr_unless(struct dafs_client *clnt, const struct cred *cred,
+			const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
+			struct dafs_ids *ids, const bool *leave);
 int dafs_getattr(struct dafs_client *clnt, const struct cred *cred,
 		 const struct dafs_fh *fh, u64 bitmap, struct dafs_fattr *attr,
 		 struct dafs_ids *ids);

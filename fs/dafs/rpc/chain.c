@@ -75,7 +75,7 @@ static int dafs_chain_wait(struct dafs_client *clnt, struct dafs_op *op)
 static unsigned int dafs_chain_try(struct dafs_client *clnt, struct dafs_op *ops,
 				   unsigned int nr, int *err)
 {
-	struct dafs_conn *conn = dafs_conn_get(clnt);
+	struct dafs_conn *conn = dafs_conn_get_unless(clnt, ops[0].leave);
 	unsigned int done = 0;
 	int ret;
 

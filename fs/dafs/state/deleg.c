@@ -65,6 +65,9 @@
 /* Delegations that a mount keeps of files that no program has open */
 #define DAFS_DELEGS_IDLE	1000
 
+/* How many are looked at to find one of those */
+#define DAFS_DELEG_LOOKS	16
+
 /* Recalls that are remembered */
 #define DAFS_RECALLS		64
 
@@ -80,7 +83,8 @@ enum dafs_deleg_stage {
  * struct dafs_deleg - a delegation
  * @stage: see above; guarded by dafs_delegs_lock
  * @node: in dafs_delegs while it is USED, FORMER or LEAVING
- * @link: in sbi->delegs while it is USED or FORMER, in the order of use
+ * @link: in sbi->delegs while it is USED or FORMER, in the order of use; LEAVING: of the task
+ *	that has taken it away
  * @sbi: the mount
  * @inode: the file; while USED or FORMER without a reference, then with one, or NULL
  * @os: the open that it came with, a user of it; or NULL
@@ -527,14 +531,20 @@ dafs_status_t dafs_deleg_getattr(const struct dafs_client_id *client_id,
 /* The one that was used the longest time ago, of those whose file no program has open */
 static struct dafs_deleg *dafs_deleg_excess(struct dafs_sb_info *sbi)
 {
-	struct dafs_deleg *deleg;
+	unsigned int looks = DAFS_DELEG_LOOKS;
+	struct dafs_deleg *deleg, *next;
 
 	lockdep_assert_held(&dafs_delegs_lock);
 	if (sbi->nr_delegs <= DAFS_DELEGS_IDLE)
 		return NULL;
-	list_for_each_entry(deleg, &sbi->delegs, link)
+	list_for_each_entry_safe(deleg, next, &sbi->delegs, link) {
+		if (!looks--)
+			break;
 		if (refcount_read(&deleg->os->ref) == 1 && dafs_deleg_claim(deleg, "returned"))
 			return deleg;
+		/* in use now; those behind it come before it the next time */
+		list_move_tail(&deleg->link, &sbi->delegs);
+	}
 	return NULL;
 }
 
@@ -1042,18 +1052,11 @@ void dafs_delegs_end(struct dafs_sb_info *sbi)
 		dafs_deleg_return(deleg);
 }
 
-static struct dafs_deleg *dafs_deleg_lapsed(const struct dafs_client *clnt)
+static bool dafs_deleg_has_lapsed(const struct dafs_deleg *deleg, const struct dafs_client *clnt)
 {
-	struct dafs_deleg *deleg;
-	unsigned int i;
-
 	lockdep_assert_held(&dafs_delegs_lock);
-	hash_for_each(dafs_delegs, i, deleg, node)
-		if (deleg->sbi->clnt == clnt && deleg->stage == DAFS_DELEG_USED &&
-		    !dafs_client_in_last_lease(clnt, DAFS_I(deleg->inode)->deleg_sent) &&
-		    dafs_deleg_claim(deleg, "lapsed"))
-			return deleg;
-	return NULL;
+	return deleg->sbi->clnt == clnt && deleg->stage == DAFS_DELEG_USED &&
+	       !dafs_client_in_last_lease(clnt, DAFS_I(deleg->inode)->deleg_sent);
 }
 
 /**
@@ -1066,13 +1069,15 @@ static struct dafs_deleg *dafs_deleg_lapsed(const struct dafs_client *clnt)
  */
 void dafs_delegs_lapsed(struct dafs_client *clnt)
 {
-	struct dafs_deleg *deleg;
+	struct dafs_deleg *deleg, *next;
+	LIST_HEAD(lapsed);
+	unsigned int i;
 
-	do {
-		spin_lock(&dafs_delegs_lock);
-		deleg = dafs_deleg_lapsed(clnt);
-		spin_unlock(&dafs_delegs_lock);
-		if (deleg)
-			dafs_deleg_return(deleg);
-	} while (deleg);
+	spin_lock(&dafs_delegs_lock);
+	hash_for_each(dafs_delegs, i, deleg, node)
+		if (dafs_deleg_has_lapsed(deleg, clnt) && dafs_deleg_claim(deleg, "lapsed"))
+			list_add_tail(&deleg->link, &lapsed);
+	spin_unlock(&dafs_delegs_lock);
+	list_for_each_entry_safe(deleg, next, &lapsed, link)
+		dafs_deleg_return(deleg);
 }

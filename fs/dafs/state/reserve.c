@@ -413,8 +413,9 @@ void dafs_reserve_end(struct dafs_open_state *os, const void *holder, bool wait)
  * @heir: who calls dafs_reserve_end() in its place
  *
  * Context: any but interrupt.
+ * Return: true if it has one.
  */
-void dafs_reserve_pass(struct dafs_open_state *os, const void *holder, const void *heir)
+bool dafs_reserve_pass(struct dafs_open_state *os, const void *holder, const void *heir)
 {
 	struct dafs_reservation *res;
 
@@ -423,6 +424,7 @@ void dafs_reserve_pass(struct dafs_open_state *os, const void *holder, const voi
 	if (res)
 		res->holder = heir;
 	spin_unlock(&os->di->lock);
+	return res;
 }
 
 /**

@@ -11,7 +11,7 @@ struct dafs_opened;
 int dafs_reserve(struct dafs_open_state *os, const void *holder, u32 access,
 		 const struct dafs_reserved *what);
 void dafs_reserve_end(struct dafs_open_state *os, const void *holder, bool wait);
-void dafs_reserve_pass(struct dafs_open_state *os, const void *holder, const void *heir);
+bool dafs_reserve_pass(struct dafs_open_state *os, const void *holder, const void *heir);
 bool dafs_reserves(const struct dafs_open_state *os, const struct dafs_reserved *what);
 bool dafs_reserve_lost(struct dafs_open_state *os, const void *holder);
 int dafs_reserve_reclaimed(struct dafs_open_state *os, struct dafs_conn *conn,

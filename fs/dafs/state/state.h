@@ -49,6 +49,7 @@ struct dafs_reserved {
  * @lock: guards @reserved, @more_access, @locks, @state_id, @client_id, @granted, @lost, @breached,
  *	@reclaiming, @reclaims and @closing
  * @reserved: what it is to reserve at the server
+ * @watched: a work item closes it when what was written is stable, see vfs/file.c
  * @locks: the byte-range locks that are set by it, which are one of its users; or NULL
  * @state_id: from the server
  * @client_id: client-id that the open belongs to
@@ -97,6 +98,7 @@ struct dafs_open_state {
 	struct mutex reserve_lock;	/* see above */
 	spinlock_t lock;	/* see above */
 	struct dafs_reserved reserved;
+	atomic_t watched;
 	struct dafs_locks *locks;
 	struct dafs_state_id state_id;
 	struct dafs_client_id client_id;

@@ -234,13 +234,40 @@ bool dafs_file_is_written(const struct inode *inode)
  * @os: the open that the data is written by; the reference of the struct file, whose reservation
  *	it has, too
  * @drops: @work drops the data, because @os is breached
+ * @reserves: it has a reservation, and so ends by itself
  */
 struct dafs_unwritten {
 	struct delayed_work work;
 	struct inode *inode;
 	struct dafs_open_state *os;
 	bool drops;
+	bool reserves;
 };
+
+/*
+ * Does no other item without a reservation wait for the same open?  One is enough: what was written
+ * before this is seen by its next look, which comes after dafs_unwritten_looks().
+ */
+static bool dafs_unwritten_is_first(const struct dafs_unwritten *left)
+{
+	return left->reserves || !atomic_xchg(&left->os->watched, 1);
+}
+
+static void dafs_unwritten_looks(const struct dafs_unwritten *left)
+{
+	if (!left->reserves)
+		atomic_set(&left->os->watched, 0);
+	/* pairs with atomic_xchg() */
+	smp_mb();
+}
+
+static void dafs_unwritten_end(struct dafs_unwritten *left)
+{
+	dafs_reserve_end(left->os, left, false);
+	dafs_open_state_put(left->os, false);
+	dafs_inode_put_later(left->inode);
+	kfree(left);
+}
 
 /* To look waits for nothing, but to drop data may wait for the server, and for the inode. */
 static void dafs_unwritten_queue(struct dafs_unwritten *left)
@@ -321,15 +348,13 @@ static void dafs_unwritten_work(struct work_struct *work)
 						   struct dafs_unwritten, work);
 	const struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
 
+	dafs_unwritten_looks(left);
 	if (!READ_ONCE(sbi->leaving) &&
-	    !(left->drops ? dafs_unwritten_drop(left) : dafs_file_is_stable(left->inode))) {
+	    !(left->drops ? dafs_unwritten_drop(left) : dafs_file_is_stable(left->inode)) &&
+	    dafs_unwritten_is_first(left))
 		dafs_unwritten_queue(left);
-		return;
-	}
-	dafs_reserve_end(left->os, left, false);
-	dafs_open_state_put(left->os, false);
-	dafs_inode_put_later(left->inode);
-	kfree(left);
+	else
+		dafs_unwritten_end(left);
 }
 
 /*
@@ -371,10 +396,13 @@ static bool dafs_file_close_later(struct file *file)
 	left->inode = inode;
 	left->os = os;
 	left->drops = false;
-	dafs_reserve_pass(os, file, left);
+	left->reserves = dafs_reserve_pass(os, file, left);
 	dafs_open_state_leave(os, dafs_file_access(file));
 	INIT_DELAYED_WORK(&left->work, dafs_unwritten_work);
-	dafs_unwritten_queue(left);
+	if (dafs_unwritten_is_first(left))
+		dafs_unwritten_queue(left);
+	else
+		dafs_unwritten_end(left);
 	return true;
 }
 

@@ -39,6 +39,17 @@ for length in 700 16384 100000 4000000; do
 	tap_silent "a new file of $length bytes" python3 /tmp/parts.py new-$length $length
 done
 
+cat >/tmp/nowhere.py <<'END'
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+file = os.open("/mnt/dafs/new-700", os.O_RDWR | os.O_DIRECT)
+for call in libc.pread, libc.pwrite:
+    for length in 512, 100000:
+        got = call(file, ctypes.c_void_p(4096), length, ctypes.c_long(0))
+        print(got, errno.errorcode[ctypes.get_errno()])
+END
+tap_is "$(python3 /tmp/nowhere.py | uniq)" "-1 EFAULT" "memory that the program does not have"
+
 gcc -O1 -Wall -Werror -o /tmp/mapped "$BED/../mapped/mapped.c" ||
 	tap_bail "mapped.c does not compile"
 

@@ -433,6 +433,58 @@ static void dafs_foreign_exits_unwritten_test(struct kunit *test)
 	__fput_sync(other);
 }
 
+/* However many files of an open are left so, one work item waits for their data. */
+static void dafs_foreign_exits_often_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct dafs_open_state *os = file->private_data;
+	struct foreign_task *ft;
+	unsigned int n;
+
+	f->unstable = true;
+	foreign_store(test, file, 0, 's');
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_COMMIT;
+	for (n = 0; n < 3; n++) {
+		struct file *more = n < 2 ? foreign_file(test, mnt, "file", O_RDWR) : file;
+
+		KUNIT_EXPECT_PTR_EQ(test, os, (struct dafs_open_state *)more->private_data);
+		foreign_store(test, more, n, 't');
+		ft = foreign_task(f, mnt, more, foreign_exit);
+		KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	}
+	KUNIT_EXPECT_EQ(test, 1, refcount_read(&os->ref));
+	KUNIT_EXPECT_EQ(test, 0, f->closes);
+	f->refuses = 0;
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 1));
+	KUNIT_EXPECT_MEMEQ(test, "ttt", f->data, 3);
+}
+
+/* A work item that looks at a file does not hold up umount when the server is away. */
+static void dafs_foreign_leave_looking_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct dafs_sb_info *sbi = DAFS_SB(mnt->mnt_sb);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->hangs_up = DAFS_PROC_GETATTR_INLINE;
+	ft = foreign_task(f, mnt, file, foreign_look);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_lost(sbi->clnt));
+	WRITE_ONCE(sbi->leaving, true);
+	dafs_client_look_again(sbi->clnt);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_GT(test, 0, ft->err);
+	WRITE_ONCE(sbi->leaving, false);
+	f->srv->refuse = false;
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
 static int foreign_sync(struct foreign_task *ft)
 {
 	return vfs_fsync(ft->file, 0);
@@ -547,6 +599,8 @@ static struct kunit_case dafs_foreign_leave_cases[] = {
 	KUNIT_CASE_PARAM(dafs_foreign_exits_test, foreign_steps_gen_params),
 	KUNIT_CASE_PARAM(dafs_foreign_exits_lost_test, foreign_steps_gen_params),
 	KUNIT_CASE(dafs_foreign_exits_unwritten_test),
+	KUNIT_CASE(dafs_foreign_exits_often_test),
+	KUNIT_CASE(dafs_foreign_leave_looking_test),
 	KUNIT_CASE(dafs_foreign_exits_behind_test),
 	KUNIT_CASE(dafs_foreign_exits_unmounting_test),
 	KUNIT_CASE(dafs_foreign_unlock_aio_test),
