@@ -438,24 +438,26 @@ static void dafs_foreign_exits_often_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
-	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
-	struct dafs_open_state *os = file->private_data;
+	struct dafs_open_state *os;
+	struct file *files[3];
 	struct foreign_task *ft;
-	unsigned int n;
+	unsigned int n, users;
 
 	f->unstable = true;
-	foreign_store(test, file, 0, 's');
+	for (n = 0; n < ARRAY_SIZE(files); n++)
+		files[n] = foreign_file(test, mnt, "file", O_RDWR);
+	os = files[0]->private_data;
+	for (n = 0; n < ARRAY_SIZE(files); n++)
+		foreign_store(test, files[n], n, 't');
 	f->refusal = DAFSERR_DELAY;
 	f->refuses = DAFS_PROC_COMMIT;
-	for (n = 0; n < 3; n++) {
-		struct file *more = n < 2 ? foreign_file(test, mnt, "file", O_RDWR) : file;
-
-		KUNIT_EXPECT_PTR_EQ(test, os, (struct dafs_open_state *)more->private_data);
-		foreign_store(test, more, n, 't');
-		ft = foreign_task(f, mnt, more, foreign_exit);
+	users = refcount_read(&os->ref);
+	for (n = 0; n < ARRAY_SIZE(files); n++) {
+		KUNIT_EXPECT_PTR_EQ(test, os, (struct dafs_open_state *)files[n]->private_data);
+		ft = foreign_task(f, mnt, files[n], foreign_exit);
 		KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
 	}
-	KUNIT_EXPECT_EQ(test, 1, refcount_read(&os->ref));
+	KUNIT_EXPECT_EQ(test, users - 2, refcount_read(&os->ref));
 	KUNIT_EXPECT_EQ(test, 0, f->closes);
 	f->refuses = 0;
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 1));
