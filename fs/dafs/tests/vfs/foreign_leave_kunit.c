@@ -458,6 +458,8 @@ static void dafs_foreign_exits_often_test(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
 	}
 	KUNIT_EXPECT_EQ(test, users - 2, refcount_read(&os->ref));
+	/* it looks again after a second */
+	msleep(1500);
 	KUNIT_EXPECT_EQ(test, 0, f->closes);
 	f->refuses = 0;
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->closes, 1));
