@@ -19,7 +19,7 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 	},
 	[DAFS_PROC_CLIENT_CONNECT] = {
 		.class = DAFSD_SPECIAL,
-		.flags = DAFSD_P_FIRST | DAFSD_P_SETUP,
+		.flags = DAFSD_P_FIRST | DAFSD_P_SETUP | DAFSD_P_STORE,
 		.run = dafsd_proc_client_connect,
 	},
 	[DAFS_PROC_CLIENT_CONNECT_AUTH] = {

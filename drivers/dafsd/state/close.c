@@ -27,15 +27,20 @@ static dafs_status_t dafsd_open_check_state(struct dafsd_rqst *rq, const struct 
 
 /*
  * What is locked with a record ends first: if the store cannot be written, the client must not
- * take what it has written for permanent.
+ * take what it has written for permanent.  @inode: the file that must be the open's, or NULL
  */
-static dafs_status_t dafsd_open_unlock(struct dafsd_rqst *rq, const struct dafs_state_id *state_id)
+static dafs_status_t dafsd_open_unlock(struct dafsd_rqst *rq, const struct dafs_state_id *state_id,
+				       const struct inode *inode)
 {
 	struct dafsd_open *open;
 	dafs_status_t status;
 
 	rcu_read_lock();
 	open = dafsd_open_load(rq, state_id, &status);
+	if (open && inode && open->state.file->inode != inode) {
+		status = DAFSERR_BAD_STATEID;
+		open = NULL;
+	}
 	/* if it has just been closed, the state-id tells */
 	if (open && (!READ_ONCE(open->locker) || !refcount_inc_not_zero(&open->state.ref)))
 		open = NULL;
@@ -60,6 +65,7 @@ static dafs_status_t dafsd_open_unlock(struct dafsd_rqst *rq, const struct dafs_
 dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire,
 			       const struct dafs_state_id *state_id)
 {
+	const struct inode *inode = NULL;
 	struct dafsd_fh fh = {};
 	dafs_status_t status;
 	bool same;
@@ -69,10 +75,12 @@ dafs_status_t dafsd_open_close(struct dafsd_rqst *rq, const struct dafs_fh *wire
 		status = dafsd_fh_get(rq, wire, &fh);
 	if (!status && !same && dafsd_fh_is_pseudo(&fh))
 		status = DAFSERR_ISDIR;
+	if (!status && !same)
+		inode = dafsd_fh_inode(&fh);
 	if (!status)
-		status = dafsd_open_unlock(rq, state_id);
+		status = dafsd_open_unlock(rq, state_id, inode);
 	if (!status)
-		status = dafsd_open_remove(rq, state_id, same ? NULL : dafsd_fh_inode(&fh));
+		status = dafsd_open_remove(rq, state_id, inode);
 	dafsd_fh_put(&fh);
 	return status;
 }

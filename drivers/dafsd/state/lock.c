@@ -403,7 +403,8 @@ static bool dafsd_lock_meets_other(const struct dafsd_locker *locker, const stru
 
 /*
  * The kernel waits for the end of such a lock, which may take long.  It is to do so here, and not
- * when the lock is set, under dafsd_persist_sem, for which all others would wait.
+ * when the lock is set, under dafsd_locker.lock, for which the end of the open would wait, and
+ * dafsd_persist_sem, for which all others would.
  */
 static void dafsd_lock_await_others(struct dafsd_locker *locker, struct file *filp,
 				    const struct dafsd_range *range)
@@ -437,7 +438,6 @@ static dafs_status_t dafsd_lock_lock(struct dafsd_rqst *rq, const struct dafsd_u
 					    dafsd_lock_is_denied(locker, use->filp, &req->range));
 	if (status)
 		return status;
-	dafsd_lock_await_others(locker, use->filp, &req->range);
 	status = dafsd_persist_begin(&change);
 	if (change.lacks)
 		status = dafsd_lock_conflict(rq, locker, use->filp, &req->range, ours) ?:
@@ -519,9 +519,12 @@ static dafs_status_t dafsd_lock_try(struct dafsd_rqst *rq, const struct dafsd_us
 				    bool *ours)
 {
 	struct dafsd_spare spare = {};
+	dafs_status_t status;
 	bool due = false;
-	dafs_status_t status = dafsd_lock_try_once(rq, use, locker, req, ours, &due, &spare);
 
+	if (req->range.type != F_UNLCK)
+		dafsd_lock_await_others(locker, use->filp, &req->range);
+	status = dafsd_lock_try_once(rq, use, locker, req, ours, &due, &spare);
 	if (due)
 		status = dafsd_persist_undo(use->file, &use->filp->f_path) ?:
 			 dafsd_lock_try_once(rq, use, locker, req, ours, &due, &spare);

@@ -23,7 +23,7 @@ extern unsigned long dafsd_persist_breaks;
 /* persist_look.c */
 dafs_status_t dafsd_persist_check(struct dafsd_file *file, const struct path *path, bool special,
 				  u64 offset, u64 length);
-bool dafsd_persist_any(struct inode *inode);
+bool dafsd_persist_any(const struct inode *inode);
 
 /**
  * struct dafsd_persist_view - a PERSIST lock, as an administrator sees it

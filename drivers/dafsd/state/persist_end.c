@@ -94,7 +94,8 @@ dafs_status_t dafsd_persist_unlock(const struct dafsd_locker *locker, const stru
 	unsigned long stamp;
 	unsigned int nofs;
 
-	if (!READ_ONCE(dafsd_persist_nr))
+	/* an owner gets none meanwhile, so most files need no more than a look */
+	if (!dafsd_persist_any(inode))
 		return DAFS_STATUS_OK;
 	nofs = dafsd_persist_write_lock();
 	if (dafsd_persist_find_file(inode, &file))
@@ -147,7 +148,7 @@ dafs_status_t dafsd_persist_close(const struct dafsd_locker *locker, const struc
 	unsigned int nofs;
 	int ret = 0;
 
-	if (!READ_ONCE(dafsd_persist_nr))
+	if (!dafsd_persist_any(inode))
 		return DAFS_STATUS_OK;
 	nofs = dafsd_persist_write_lock();
 	if (dafsd_persist_find_file(inode, &file))
@@ -277,19 +278,68 @@ static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
 	dafsd_persist_write_unlock(nofs);
 }
 
+/* The superblock of ext2, ext3 and ext4: where it begins, and what is at which offset in it */
+#define DAFSD_EXT_SUPER		1024
+#define DAFSD_EXT_MAGIC		0x38
+#define DAFSD_EXT_STATE		0x3a
+#define DAFSD_EXT_HAS_ERRORS	0x0002
+
+/* It has not found any error in itself, as far as it was looked at, since fsck */
+static bool dafsd_persist_ext_is_sound(struct super_block *sb)
+{
+	struct buffer_head *bh = sb_bread(sb, DAFSD_EXT_SUPER / sb->s_blocksize);
+	const u8 *super;
+	bool sound;
+
+	if (!bh)
+		return false;
+	super = (u8 *)bh->b_data + DAFSD_EXT_SUPER % sb->s_blocksize;
+	sound = get_unaligned_le16(super + DAFSD_EXT_MAGIC) == EXT4_SUPER_MAGIC &&
+		!(get_unaligned_le16(super + DAFSD_EXT_STATE) & DAFSD_EXT_HAS_ERRORS);
+	brelse(bh);
+	return sound;
+}
+
 /*
- * What was removed in a file system until now is not there again after a crash, when this returns 0.
+ * When this returns 0, what was removed in a file system until now is not there after a crash.
  * Syncing a file, or a directory, would not do: nobody knows which names it had, and btrfs does
  * nothing for a file without any.
  */
 static int dafsd_persist_settle_fs(struct super_block *sb)
 {
-	int err;
+	int err = -EROFS;
 
 	down_read(&sb->s_umount);
-	err = sync_filesystem(sb);
+	if (!sb_rdonly(sb))
+		err = sync_filesystem(sb);
+	/* ext4 writes nothing after an error, and does not tell */
+	if (!err && sb->s_magic == EXT4_SUPER_MAGIC && !dafsd_persist_ext_is_sound(sb))
+		err = -EIO;
 	up_read(&sb->s_umount);
 	return err;
+}
+
+/* Is there something to be forgotten?  What is HELD stays. */
+static bool dafsd_persist_any_left(const struct dafsd_persist_file *file)
+{
+	unsigned int n, nofs = dafsd_persist_read_lock();
+	const struct dafsd_persist *persist;
+	bool left = false;
+
+	for (persist = dafsd_persist_first(file); persist && !left;
+	     persist = dafsd_persist_follow(persist)) {
+		left = !persist->nr;
+		for (n = 0; n < persist->nr; n++)
+			left |= persist->ranges[n].state != DAFSD_PERSIST_HELD;
+	}
+	dafsd_persist_read_unlock(nofs);
+	return left;
+}
+
+/* A file that was made without a name may get one. */
+static bool dafsd_persist_has_name(struct inode *inode)
+{
+	return READ_ONCE(inode->i_nlink) || (READ_ONCE(inode->i_state) & I_LINKABLE);
 }
 
 /**
@@ -327,8 +377,9 @@ void dafsd_persist_removed(struct inode *inode)
 {
 	struct dafsd_persist_file file;
 
-	if (inode->i_nlink || !dafsd_persist_any(inode) ||
-	    !dafsd_persist_identify(inode, &file) || dafsd_persist_settle_fs(inode->i_sb))
+	if (dafsd_persist_has_name(inode) || !dafsd_persist_any(inode) ||
+	    !dafsd_persist_identify(inode, &file) || !dafsd_persist_any_left(&file) ||
+	    dafsd_persist_settle_fs(inode->i_sb) || dafsd_persist_has_name(inode))
 		return;
 	dafsd_persist_forget_file(&file);
 }
@@ -418,28 +469,6 @@ bool dafsd_persist_binds(const struct dafsd_client *client)
 static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
 {
 	return true;
-}
-
-/* The superblock of ext2, ext3 and ext4: where it begins, and what is at which offset in it */
-#define DAFSD_EXT_SUPER		1024
-#define DAFSD_EXT_MAGIC		0x38
-#define DAFSD_EXT_STATE		0x3a
-#define DAFSD_EXT_HAS_ERRORS	0x0002
-
-/* It has not found any error in itself, as far as it was looked at, since fsck */
-static bool dafsd_persist_ext_is_sound(struct super_block *sb)
-{
-	struct buffer_head *bh = sb_bread(sb, DAFSD_EXT_SUPER / sb->s_blocksize);
-	const u8 *super;
-	bool sound;
-
-	if (!bh)
-		return false;
-	super = (u8 *)bh->b_data + DAFSD_EXT_SUPER % sb->s_blocksize;
-	sound = get_unaligned_le16(super + DAFSD_EXT_MAGIC) == EXT4_SUPER_MAGIC &&
-		!(get_unaligned_le16(super + DAFSD_EXT_STATE) & DAFSD_EXT_HAS_ERRORS);
-	brelse(bh);
-	return sound;
 }
 
 /*

@@ -316,7 +316,7 @@ dafs_status_t dafsd_persist_check(struct dafsd_file *file, const struct path *pa
  * Context: may sleep.
  * Return: true if so, or if somebody has left one.
  */
-bool dafsd_persist_any(struct inode *inode)
+bool dafsd_persist_any(const struct inode *inode)
 {
 	struct dafsd_persist_file file;
 	unsigned int nofs;

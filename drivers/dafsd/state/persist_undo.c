@@ -689,8 +689,10 @@ static void dafsd_undo_reap_orphans(void)
 	unsigned int nofs;
 	LIST_HEAD(over);
 
-	if (dafsd_store_sync(dafsd_server.store))
+	if (dafsd_store_sync(dafsd_server.store)) {
+		dafsd_persist_undo_again();
 		return;
+	}
 	nofs = dafsd_persist_write_lock();
 	list_splice_init(&dafsd_undo_orphans, &over);
 	dafsd_persist_write_unlock(nofs);

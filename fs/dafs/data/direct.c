@@ -244,6 +244,7 @@ static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *ite
 	dio->nr = nr;
 	err = dafs_dio_pin(dio, iter, &pages);
 	if (err) {
+		dafs_dio_unpin(dio);
 		kvfree(dio);
 		return ERR_PTR(err);
 	}

@@ -139,27 +139,13 @@ static void dafs_folio_all_dirty(struct folio *folio, struct address_space *mapp
 	folio_unlock(folio);
 }
 
-/**
- * dafs_page_mkwrite() - a page is about to be stored to
- * @vmf: the fault
- *
- * The folio is made dirty before it is looked once more whose it is: if it is
- * still this user's, who claims the file next finds it dirty.
- *
- * Context: may sleep; mmap_lock held.
- * Return: VM_FAULT_LOCKED with the folio locked and dirty, VM_FAULT_NOPAGE to fault
- * again, or an error.
- */
-vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
+static vm_fault_t dafs_folio_mkwrite(struct vm_fault *vmf)
 {
 	struct file *file = vmf->vma->vm_file;
 	struct inode *inode = file_inode(file);
 	struct folio *folio = page_folio(vmf->page);
 	vm_fault_t ret;
 
-	ret = dafs_writer_claim_fault(inode, file->f_cred);
-	if (ret)
-		return ret;
 	/* before the folio is locked; pairs with dafs_folio_discard() */
 	atomic_inc(&DAFS_I(inode)->stores);
 	if (folio_test_private(folio))
@@ -172,4 +158,33 @@ vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
 		return ret;
 	folio_unlock(folio);
 	return VM_FAULT_NOPAGE;
+}
+
+/**
+ * dafs_page_mkwrite() - a page is about to be stored to
+ * @vmf: the fault
+ *
+ * The folio is made dirty before it is looked once more whose it is: if it is
+ * still this user's, who claims the file next finds it dirty.
+ *
+ * Who drops a part of the cache, because the server has newer data, holds the invalidate lock
+ * meanwhile, and so finds nothing dirty again that it has just written.
+ *
+ * Context: may sleep, a fatal signal ends it; mmap_lock held.
+ * Return: VM_FAULT_LOCKED with the folio locked and dirty, VM_FAULT_NOPAGE to fault
+ * again, or an error.
+ */
+vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
+{
+	struct file *file = vmf->vma->vm_file;
+	vm_fault_t ret;
+
+	ret = dafs_writer_claim_fault(file_inode(file), file->f_cred);
+	if (ret)
+		return ret;
+	if (down_read_killable(&file->f_mapping->invalidate_lock))
+		return VM_FAULT_NOPAGE;
+	ret = dafs_folio_mkwrite(vmf);
+	filemap_invalidate_unlock_shared(file->f_mapping);
+	return ret;
 }

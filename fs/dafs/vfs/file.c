@@ -341,6 +341,21 @@ static bool dafs_unwritten_drop(struct dafs_unwritten *left)
 	return dafs_mapping_zapped(di) || dafs_unwritten_truncate(left);
 }
 
+/*
+ * What the flusher could not write, because the open is breached, is clean, but not stable: it is
+ * to be dropped.
+ */
+static bool dafs_unwritten_is_done(struct dafs_unwritten *left)
+{
+	if (left->drops)
+		return dafs_unwritten_drop(left);
+	if (!dafs_file_is_stable(left->inode))
+		return false;
+	/* the open was breached before it was clean for that reason */
+	smp_rmb();
+	return !READ_ONCE(left->os->breached);
+}
+
 /* The flusher writes and commits what is not to be dropped. */
 static void dafs_unwritten_work(struct work_struct *work)
 {
@@ -349,8 +364,7 @@ static void dafs_unwritten_work(struct work_struct *work)
 	const struct dafs_sb_info *sbi = DAFS_SB(left->inode->i_sb);
 
 	dafs_unwritten_looks(left);
-	if (!READ_ONCE(sbi->leaving) &&
-	    !(left->drops ? dafs_unwritten_drop(left) : dafs_file_is_stable(left->inode)) &&
+	if (!READ_ONCE(sbi->leaving) && !dafs_unwritten_is_done(left) &&
 	    dafs_unwritten_is_first(left))
 		dafs_unwritten_queue(left);
 	else

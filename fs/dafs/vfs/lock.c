@@ -205,7 +205,8 @@ static int dafs_lock_once(struct dafs_locks *locks, struct file *file, struct fi
 		return err;
 	dafs_locks_shrink(locks);
 	err = dafs_lock_both(locks, file, fl, range, alone, &raised);
-	if (raised)
+	/* of what was denied nothing is relied on */
+	if (raised && err != -EAGAIN && err != -EINPROGRESS)
 		dafs_cache_doubt(DAFS_I(inode));
 	dafs_locks_shrunk(locks);
 	dafs_locks_leave(locks);
