@@ -82,6 +82,7 @@ TESTED(dafs_client_set_lease);
 TESTED(dafs_client_shutdown);
 TESTED(dafs_conn_failed);
 TESTED(dafs_conn_get);
+TESTED(dafs_conn_present);
 TESTED(dafs_conn_put);
 TESTED(dafs_cred_cache_age);
 TESTED(dafs_cred_handle);

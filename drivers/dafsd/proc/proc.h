@@ -25,6 +25,11 @@ dafs_status_t dafsd_proc_null(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_register_cred(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_release_cred(struct dafsd_rqst *rq);
 
+/* respcache.c */
+dafs_status_t dafsd_proc_check_response(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_fetch_response(struct dafsd_rqst *rq);
+dafs_status_t dafsd_proc_discard_responses(struct dafsd_rqst *rq);
+
 /* name.c */
 dafs_status_t dafsd_proc_get_root_handle(struct dafsd_rqst *rq);
 dafs_status_t dafsd_proc_lookup(struct dafsd_rqst *rq);

@@ -5,6 +5,7 @@
 #include "../session/server.h"
 #include "../session/client.h"
 #include "../session/conn.h"
+#include "../session/respcache.h"
 #include "../session/session.h"
 #include "../request/request.h"
 #include "../state/state.h"
@@ -85,6 +86,11 @@ static dafs_status_t dafsd_connect_session(struct dafsd_session *ses,
 	if (!ses->client)
 		return DAFSERR_RESOURCE;
 	ses->opts.max_credentials = ses->client->max_credentials;
+	if (READ_ONCE(dafsd_respcache_kind) == DAFSD_RESPCACHE_VOLATILE) {
+		ses->respcache = dafsd_respcache_create(ses, op->chan->limits.depth);
+		if (!ses->respcache)
+			return DAFSERR_RESOURCE;
+	}
 	return dafs_responder_open(op->responder, ses->opts.max_requests) ? DAFSERR_RESOURCE :
 									    DAFS_STATUS_OK;
 }

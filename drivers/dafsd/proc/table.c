@@ -56,6 +56,18 @@ const struct dafsd_proc dafsd_procs[DAFS_PROC_LAST + 1] = {
 		.class = DAFSD_SPECIAL,
 		.run = dafsd_proc_server_auth,
 	},
+	[DAFS_PROC_CHECK_RESPONSE] = {
+		.class = DAFSD_SIMPLE,
+		.run = dafsd_proc_check_response,
+	},
+	[DAFS_PROC_FETCH_RESPONSE] = {
+		.class = DAFSD_SIMPLE,
+		.run = dafsd_proc_fetch_response,
+	},
+	[DAFS_PROC_DISCARD_RESPONSES] = {
+		.class = DAFSD_SPECIAL,
+		.run = dafsd_proc_discard_responses,
+	},
 	[DAFS_PROC_ACCESS] = {
 		.class = DAFSD_SIMPLE,
 		.flags = DAFSD_P_CRED,

@@ -151,6 +151,14 @@ static dafs_status_t dafsd_execute_setup(struct dafsd_rqst *rq)
 	return status;
 }
 
+static int dafsd_encode_raw(const struct dafs_buf *out, const struct dafs_str *raw)
+{
+	if (raw->len > out->len - DAFS_HDR_SIZE)
+		return -EMSGSIZE;
+	memcpy(out->base + DAFS_HDR_SIZE, raw->data, raw->len);
+	return DAFS_HDR_SIZE + raw->len;
+}
+
 /* An error response is a header without a body, unless the draft says otherwise (E-13). */
 static u32 dafsd_encode(struct dafsd_rqst *rq, dafs_status_t *status)
 {
@@ -161,7 +169,10 @@ static u32 dafsd_encode(struct dafsd_rqst *rq, dafs_status_t *status)
 		return DAFS_HDR_SIZE;
 	if (rq->ses)	/* not if it is a CONNECT_BIND */
 		out.len = min(out.len, rq->ses->opts.max_response_size);
-	len = dafs_encode_res(&out, rq->base.hdr.procedure, &rq->res);
+	if (rq->raw.len)
+		len = dafsd_encode_raw(&out, &rq->raw);
+	else
+		len = dafs_encode_res(&out, rq->base.hdr.procedure, &rq->res);
 	if (len > 0)
 		return len;
 	*status = len == -EMSGSIZE ? DAFSERR_TOOSMALL : DAFSERR_SERVERFAULT;
@@ -404,11 +415,22 @@ static dafs_status_t dafsd_run_check(struct dafsd_rqst *rq)
 	       (rq->walked ? DAFS_STATUS_OK : dafsd_late_check(rq));
 }
 
+static dafs_status_t dafsd_run(struct dafsd_rqst *rq)
+{
+	dafs_status_t status = dafsd_run_check(rq);
+
+	rq->ran = !status;
+	return status ?: dafsd_handle(rq, rq->proc->run);
+}
+
 static bool dafsd_stage_run(struct dafsd_rqst *rq)
 {
 	rq->stage = DAFSD_STAGE_ENCODE;
+	rq->status = dafsd_cached_begin(rq);
+	if (rq->status)
+		return true;
 	dafsd_late_begin(rq);
-	rq->status = dafsd_run_check(rq) ?: dafsd_handle(rq, rq->proc->run);
+	rq->status = dafsd_run(rq);
 	dafsd_late_end(rq);
 	if (rq->met)
 		dafsd_request_met(rq);
@@ -432,6 +454,7 @@ static bool dafsd_stage_encode(struct dafsd_rqst *rq)
 	dafsd_lane_leave(rq);
 	dafsd_rqst_drop_cred(rq);
 	rq->len = dafsd_encode(rq, &rq->status);
+	dafsd_cached_end(rq);
 	dafsd_rqst_forget(rq);
 	dafsd_count(rq, rq->status);
 	rq->stage = DAFSD_STAGE_SEND;
@@ -566,7 +589,10 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	rq->yields = NULL;
 	rq->needs_room = false;
 	rq->patience = 0;
+	rq->ran = false;
+	rq->response = NULL;
 	rq->body = false;
+	rq->raw = (struct dafs_str){};
 	rq->hang_up = false;
 	rq->scratch = NULL;
 	rq->area = NULL;

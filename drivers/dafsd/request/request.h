@@ -19,6 +19,7 @@ struct dafsd_file;
 struct dafsd_lane;
 struct dafsd_open;
 struct dafsd_proc;
+struct dafsd_response;
 struct dafsd_session;
 
 /* Whose a request is, see request/park.c */
@@ -100,7 +101,10 @@ struct dafsd_wait {
  *	reference, or NULL
  * @needs_room: what is in the way of this request is its memory
  * @patience: until when it waits for the ends of delegations, in jiffies; 0 if it has not yet
+ * @ran: its handler was called
+ * @response: what is remembered of it, from dafsd_cached_begin() to dafsd_cached_end(), or NULL
  * @body: encode @res although the status is not OK (E-13)
+ * @raw: its results, if they are encoded already
  * @hang_up: fail the channel once the response has left
  * @chain: its chain, while it is executed
  * @next: the request of the same chain that waits for it
@@ -140,7 +144,10 @@ struct dafsd_rqst {
 	struct dafsd_client *yields;
 	bool needs_room;
 	unsigned long patience;
+	bool ran;
+	struct dafsd_response *response;
 	bool body;
+	struct dafs_str raw;
 	bool hang_up;
 	struct dafsd_chain chain;
 	struct dafsd_rqst *next;
@@ -181,6 +188,10 @@ bool dafsd_wait_park(struct dafsd_rqst *rq);
 void dafsd_wait_ready(struct dafsd_wait *wait);
 void dafsd_unpark_alone(struct dafsd_conn *conn);
 void dafsd_park_end(struct dafsd_conn *conn);
+
+/* cached.c: what is remembered of them */
+dafs_status_t dafsd_cached_begin(struct dafsd_rqst *rq);
+void dafsd_cached_end(struct dafsd_rqst *rq);
 
 /* late.c: changes that outlive their connection */
 void dafsd_late_begin(struct dafsd_rqst *rq);

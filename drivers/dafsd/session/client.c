@@ -30,6 +30,7 @@
 #include "client.h"
 #include "conn.h"
 #include "courtesy.h"
+#include "respcache.h"
 #include "session.h"
 #include "trace.h"
 
@@ -132,6 +133,7 @@ static void dafsd_clients_release(struct list_head *gone)
 		list_del_init(&client->node);
 		dafsd_client_sync_record(client);
 		dafsd_client_ops->release(client);
+		dafsd_respcaches_drop(client);
 		dafsd_courtesy_over(client);
 		dafsd_client_drop_creds(client);
 		dafsd_client_put(client);
@@ -330,6 +332,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->node);
 	INIT_LIST_HEAD(&client->sessions);
+	INIT_LIST_HEAD(&client->respcaches);
 	INIT_LIST_HEAD(&client->courtesy_link);
 	INIT_LIST_HEAD(&client->states);
 	INIT_LIST_HEAD(&client->expired);

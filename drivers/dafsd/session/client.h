@@ -60,6 +60,9 @@ enum dafsd_client_life {
  *	reference
  * @sessions: dafsd_session.client_node of those that have authenticated as this client;
  *	guarded by dafsd_server.clients_lock
+ * @respcaches: dafsd_respcache.client_link of its former sessions, in the order of their ends;
+ *	with @nr_respcaches guarded by dafsd_server.sessions_lock
+ * @nr_respcaches: how many
  * @life: what it is; guarded by dafsd_server.courtesy_lock, changed by dafsd_client_move(), read
  *	without the lock where it may be old
  * @yields: others wait for what is just being taken from it; changed under
@@ -116,6 +119,8 @@ struct dafsd_client {
 	struct in6_addr addr;
 	struct dafsd_peer *peer;
 	struct list_head sessions;
+	struct list_head respcaches;
+	unsigned int nr_respcaches;
 	enum dafsd_client_life life;
 	bool yields;
 	u64 yield;

@@ -39,9 +39,11 @@
  * @conns_gone: woken when @conns has become empty
  * @stopping: no more changes are executed; see request/late.c
  * @answered: woken then, when a connection has no dafsd_conn.unanswered left
- * @sessions_lock: protects @session_ids, @nr_sessions and dafsd_peer.sessions
+ * @sessions_lock: protects @session_ids, @nr_sessions, @respcaches, dafsd_peer.sessions, and
+ *	dafsd_client.respcaches
  * @session_ids: dafsd_session.id_node of all sessions
  * @nr_sessions: in @session_ids
+ * @respcaches: dafsd_respcache.id_node of all that can be found
  * @clients_lock: protects what follows up to @client_count, and most members of struct
  *	dafsd_client, see there
  * @clients: dafsd_client.node, in the order of creation
@@ -80,6 +82,7 @@ struct dafsd_server {
 	spinlock_t sessions_lock;	/* see above */
 	DECLARE_HASHTABLE(session_ids, 10);
 	unsigned int nr_sessions;
+	DECLARE_HASHTABLE(respcaches, 10);
 	struct mutex clients_lock;	/* see above */
 	struct list_head clients;
 	DECLARE_HASHTABLE(clients_by_id, 10);

@@ -13,6 +13,7 @@
 #include "peer.h"
 #include "client.h"
 #include "conn.h"
+#include "respcache.h"
 #include "session.h"
 
 /* A session with fewer requests in a lease period is idle: these are NULLs for the lease */
@@ -203,6 +204,8 @@ void dafsd_session_close(struct dafsd_session *ses)
  */
 void dafsd_session_end(struct dafsd_session *ses)
 {
+	/* before: without sessions its client may be discarded */
+	dafsd_respcache_retire(ses);
 	dafsd_client_leave(ses);
 	dafsd_session_put(ses);
 }

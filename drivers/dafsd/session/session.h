@@ -12,6 +12,7 @@
 struct dafsd_client;
 struct dafsd_conn;
 struct dafsd_principal;
+struct dafsd_respcache;
 struct dafsd_server;
 
 /**
@@ -30,6 +31,7 @@ struct dafsd_server;
  *	in its list
  * @client_node: in the sessions of @client once it has authenticated, until it ends
  * @opts: as negotiated
+ * @respcache: what is remembered of its requests, or NULL
  * @principal: the identity that it has authenticated as
  * @trusted: may use credential handles
  * @leaving: bit 0 set by the first DISCONNECT
@@ -56,6 +58,7 @@ struct dafsd_session {
 	struct dafsd_client *client;
 	struct list_head client_node;
 	struct dafs_connect_opts opts;
+	struct dafsd_respcache *respcache;
 	const struct dafsd_principal *principal;
 	bool trusted;
 	unsigned long leaving;

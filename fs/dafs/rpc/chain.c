@@ -68,6 +68,16 @@ static int dafs_chain_wait(struct dafs_client *clnt, struct dafs_op *op)
 	return dafs_op_result(clnt, op, dafs_op_decode(op) ?: dafs_status_to_errno(op->status));
 }
 
+/* What has no response is asked for before it is sent alone. */
+static void dafs_chain_note(struct dafs_op *ops, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (dafs_call_wait(ops[i].call) == -ENOTCONN)
+			dafs_xid_note(&ops[i].xid, ops[i].conn, ops[i].call);
+}
+
 /*
  * Return: how many operations are done. *@err is the error of the next one, or 0 if it
  * must be retried.
@@ -96,6 +106,8 @@ static unsigned int dafs_chain_try(struct dafs_client *clnt, struct dafs_op *ops
 		if (!ret)
 			done++;
 	}
+	if (ret > 0)
+		dafs_chain_note(&ops[done], nr - done);
 	*err = min(ret, 0);
 	return done;
 }
@@ -147,5 +159,8 @@ unsigned int dafs_op_run_chain(struct dafs_client *clnt, struct dafs_op *ops, un
 			break;
 		done++;
 	}
+	/* after an error those behind it are not sent */
+	for (i = done; i < nr; i++)
+		dafs_xid_drop(clnt, &ops[i].xid);
 	return done;
 }

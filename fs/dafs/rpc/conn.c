@@ -9,6 +9,7 @@
  *		given its response buffer back
  */
 #include <linux/slab.h>
+#include "former.h"
 #include "rpc_impl.h"
 
 #define DAFS_CONNECT_MS		5000
@@ -91,6 +92,8 @@ static void dafs_conn_free(struct work_struct *work)
 	if (conn->op)
 		dafs_chan_destroy(conn->op);
 	mutex_destroy(&conn->lock);
+	if (conn->former)
+		dafs_former_put(NULL, conn->former);
 	kfree(conn);
 	spin_lock_irqsave(&ses->lock, flags);
 	if (atomic_dec_and_test(&ses->nr_conns))
@@ -326,6 +329,8 @@ static int dafs_conn_login(struct dafs_conn *conn)
 	if (!dafs_conn_opts_ok(conn, &res.connect.opts))
 		return -EPROTO;
 	conn->session_id = res.connect.session_id;
+	if (conn->former)
+		conn->former->session_id = conn->session_id;
 	conn->client_id = res.connect.client_id;
 	conn->opts = res.connect.opts;
 	conn->trusted = res.trusted;
@@ -458,6 +463,13 @@ struct dafs_conn *dafs_conn_create(struct dafs_session *ses)
 	mutex_init(&conn->lock);
 	INIT_WORK(&conn->end, dafs_conn_end);
 	INIT_WORK(&conn->destroy, dafs_conn_free);
+	if (ses->clnt->params.respcache) {
+		conn->former = dafs_former_alloc();
+		if (!conn->former) {
+			kfree(conn);
+			return ERR_PTR(-ENOMEM);
+		}
+	}
 	conn->ses = ses;
 	atomic_inc(&ses->nr_conns);
 	err = dafs_session_joining(ses, conn);

@@ -18,6 +18,7 @@
 #include <linux/dafs/requester.h>
 
 struct dafs_client;
+struct dafs_former;
 struct dafs_session;
 
 /**
@@ -28,6 +29,8 @@ struct dafs_session;
  * @rq: its requester
  * @bc: back-control channel or NULL
  * @rr: RDMA-read channel or NULL
+ * @former: the session, for requests that have no response when this is lost; NULL if the server
+ *	is not asked about them
  * @session_id: from the server
  * @client_id: from the server; differs after a server restart (4.4.1.6)
  * @opts: as negotiated
@@ -47,6 +50,7 @@ struct dafs_conn {
 	struct dafs_requester *rq;
 	struct dafs_chan *bc;
 	struct dafs_chan *rr;
+	struct dafs_former *former;
 	struct dafs_session_id session_id;
 	struct dafs_client_id client_id;
 	struct dafs_connect_opts opts;

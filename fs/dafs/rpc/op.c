@@ -3,10 +3,10 @@
  * One synchronous operation; hides from the caller the credential handle, lost
  * connections and DELAY.
  *
- * An operation whose connection was lost is sent again on the next one.  Until
- * the response cache is asked (5.2) that repeats an operation whose response
- * was lost, as NFS does over a new connection.  What must not happen twice is
- * not sent again (no_replay).
+ * An operation whose connection was lost is sent again on the next one; if it changes something,
+ * the server is asked before whether it was executed (5.2).  One that does not know, because it
+ * has restarted or has no response cache, executes it perhaps twice, as NFS over a new connection.
+ * What must not happen twice is not sent again then (no_replay).
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -202,8 +202,10 @@ static int dafs_op_send(struct dafs_client *clnt, struct dafs_op *op)
 	err = dafs_op_wait(clnt, op);
 	if (!err)
 		op->status = op->call->status;
-	/* the client cannot know whether the server has seen it */
-	return err == -ENOTCONN && op->no_replay ? -EREMOTEIO : err;
+	/* has the server seen it? */
+	if (err == -ENOTCONN && !dafs_xid_note(&op->xid, op->conn, op->call) && op->no_replay)
+		return -EREMOTEIO;
+	return err;
 }
 
 static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
@@ -215,6 +217,98 @@ static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
 		return conn ? PTR_ERR(conn) : -ENOTCONN;
 	op->conn = conn;
 	return dafs_op_send(clnt, op);
+}
+
+/* The server has told what became of the attempt: then it tells of all. */
+static void dafs_op_settled(struct dafs_client *clnt, struct dafs_op *op)
+{
+	op->lost = op->unsettled;
+	dafs_xid_drop(clnt, &op->xid);
+}
+
+/* It has a response: have it. */
+static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct dafs_op *ask)
+{
+	int err;
+
+	ask->proc = DAFS_PROC_FETCH_RESPONSE;
+	err = dafs_op_try(clnt, ask);
+	if (err)
+		return err;
+	/* these are never responses to anything else that was executed */
+	if (dafs_status_action(ask->status) == DAFS_ACT_SESSION ||
+	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_CHKSUM ||
+	    ask->status == DAFSERR_NOXID_MATCH)
+		return -EAGAIN;
+	op->conn = ask->conn;
+	op->call = ask->call;
+	op->status = ask->status;
+	ask->conn = NULL;
+	ask->call = NULL;
+	dafs_op_settled(clnt, op);
+	return 0;
+}
+
+/* The server does not know, and never will. */
+static int dafs_op_unsettled(struct dafs_client *clnt, struct dafs_op *op)
+{
+	op->unsettled = true;
+	dafs_xid_drop(clnt, &op->xid);
+	return op->no_replay ? -EREMOTEIO : 1;
+}
+
+static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, struct dafs_op *ask)
+{
+	dafs_status_t status = ask->status;
+
+	dafs_op_end(ask);
+	switch (status) {
+	case DAFS_STATUS_OK:
+		return dafs_op_fetch(clnt, op, ask);
+	case DAFSERR_NOXID_MATCH:
+		dafs_op_settled(clnt, op);
+		return 1;
+	case DAFSERR_DELAY:		/* it is just being executed */
+	case DAFSERR_BAD_SESSION:	/* the server has not ended that session yet */
+	case DAFSERR_CHKSUM:
+		return -EAGAIN;
+	default:
+		return dafs_op_unsettled(clnt, op);
+	}
+}
+
+/*
+ * Was the attempt executed that was lost?  Return: 0 if so, and its response is the operation's; 1
+ * to send it again; -EAGAIN to ask again later; or a negative errno as dafs_op_try().
+ */
+static int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op)
+{
+	struct dafs_check_response_args args = {
+		.session_id = op->xid.former->session_id,
+		.xid_stream = op->xid.stream,
+		.xid_seq = op->xid.seq,
+		.procedure = op->xid.proc,
+	};
+	struct dafs_op ask = {
+		.proc = DAFS_PROC_CHECK_RESPONSE,
+		.args = &args,
+		.leave = op->leave,
+	};
+	int err = dafs_op_try(clnt, &ask);
+
+	WRITE_ONCE(op->xid.former->asked, true);
+	if (!err)
+		err = dafs_op_ask_status(clnt, op, &ask);
+	dafs_op_end(&ask);
+	trace_dafs_op_asked(op, err);
+	return err;
+}
+
+static int dafs_op_attempt(struct dafs_client *clnt, struct dafs_op *op)
+{
+	int err = op->xid.former ? dafs_op_ask(clnt, op) : 1;
+
+	return err > 0 ? dafs_op_try(clnt, op) : err;
 }
 
 /**
@@ -311,7 +405,9 @@ static int dafs_op_attempts(struct dafs_client *clnt, struct dafs_op *op)
 	int err;
 
 	for (;;) {
-		err = dafs_op_check_nomem(clnt, op, dafs_op_try(clnt, op), &tries);
+		err = dafs_op_check_nomem(clnt, op, dafs_op_attempt(clnt, op), &tries);
+		if (err == -EAGAIN)
+			err = dafs_op_pause(op, &tries);
 		if (err < 0 && err != -ENOTCONN)
 			return err;
 		/* a server that connects but does not answer is no better than none */
@@ -368,6 +464,7 @@ int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op)
 	int err;
 
 	err = op->nowait ? dafs_op_try(clnt, op) : dafs_op_attempts(clnt, op);
+	dafs_xid_drop(clnt, &op->xid);
 	if (!err)
 		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
 	trace_dafs_op_result(op, err);
@@ -398,6 +495,7 @@ int dafs_op_run_on(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs
 		op->conn = conn;
 		err = dafs_op_send(clnt, op) ?: dafs_op_check_status(clnt, op, &tries);
 	} while (err > 0 && --left);
+	dafs_xid_drop(clnt, &op->xid);
 	if (err < 0)
 		return err;
 	return dafs_op_decode(op) ?: dafs_status_to_errno(op->status);

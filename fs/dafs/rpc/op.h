@@ -8,6 +8,7 @@
 #include <linux/dafs/mem.h>
 #include <linux/dafs/requester.h>
 #include <linux/dafs/status.h>
+#include "former.h"
 
 struct dafs_client;
 struct dafs_conn;
@@ -49,7 +50,8 @@ struct dafs_op_mem {
  * @prepare: if set, called on each attempt when @conn is known and @mem mapped,
  *	to fill in what depends on them: @proc, @args and @call's; 0 or a negative
  *	errno.  The memory in call->mem is mapped.
- * @no_replay: never send it twice: -EREMOTEIO if it may have been executed
+ * @no_replay: never have it executed twice: -EREMOTEIO if it may have been, and the server
+ *	cannot tell
  * @undo: if set, the server keeps something that must be given back: where the task is
  *	killed, called in the background with the response in @call, if that tells of
  *	success; or without @call if the server may have executed the operation, and no
@@ -60,6 +62,8 @@ struct dafs_op_mem {
  * @interruptible: with @undo and without memory: any signal ends the wait for the response
  * @lost: set if an attempt was sent and had no response, or one that tells of success and
  *	makes no sense
+ * @xid: the last attempt, if it was lost and the server has not been asked about it yet
+ * @unsettled: it could not tell about an attempt
  * @unsure: IO and RESOURCE do not tell that it was not executed: @undo it then, too
  * @retry_nomem: retry if the client or the server is out of memory; and in a task of the
  *	kernel, if others were killed that registered the user
@@ -92,6 +96,8 @@ struct dafs_op {
 	void *(*copy)(const void *args);
 	void (*forget)(void *args);
 	bool interruptible;
+	struct dafs_xid xid;
+	bool unsettled;
 	bool unsure;
 	bool lost;
 	bool retry_nomem;

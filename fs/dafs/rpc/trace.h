@@ -64,6 +64,22 @@ TRACE_DEFINE_ENUM(DAFS_NEXT_PAUSE);
 	{ DAFS_NEXT_PAUSE, "pause, send again" }
 
 /* The result of an operation, after all its attempts */
+TRACE_EVENT(dafs_op_asked,
+	TP_PROTO(const struct dafs_op *op, int err),
+	TP_ARGS(op, err),
+	TP_STRUCT__entry(
+		__field(int, err)
+		__string(proc, dafs_proc_name(op->proc))
+	),
+	TP_fast_assign(
+		__entry->err = err;
+		__assign_str(proc);
+	),
+	TP_printk("%s %s err=%d", __get_str(proc),
+		  __entry->err > 0 ? "not executed" : __entry->err ? "not known" : "executed",
+		  __entry->err)
+);
+
 TRACE_EVENT(dafs_op_result,
 	TP_PROTO(const struct dafs_op *op, int err),
 	TP_ARGS(op, err),

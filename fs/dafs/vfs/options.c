@@ -27,7 +27,7 @@ enum {
 	Opt_sec, Opt_cksum, Opt_acregmin, Opt_acregmax, Opt_acdirmin, Opt_acdirmax,
 	Opt_actimeo, Opt_ac, Opt_cto, Opt_cache, Opt_lookupcache, Opt_srcaddr,
 	Opt_max_requests, Opt_msgsize, Opt_backchannel, Opt_rdmaread, Opt_clientid,
-	Opt_sharecache, Opt_local_lock, Opt_share_key,
+	Opt_sharecache, Opt_local_lock, Opt_share_key, Opt_respcache,
 };
 
 /* Names for what ac and cto make together. */
@@ -55,6 +55,13 @@ static const struct constant_table dafs_param_lookupcache[] = {
 	{ "none",	DAFS_LOOKUPCACHE_NONE },
 	{ "pos",	DAFS_LOOKUPCACHE_POSITIVE },
 	{ "positive",	DAFS_LOOKUPCACHE_POSITIVE },
+	{}
+};
+
+/* What the server is asked about requests whose connection was lost */
+static const struct constant_table dafs_param_respcache[] = {
+	{ "none",	false },
+	{ "volatile",	true },
 	{}
 };
 
@@ -102,6 +109,7 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_flag_no("sharecache", Opt_sharecache),
 	fsparam_enum("local_lock", Opt_local_lock, dafs_param_local_lock),
 	fsparam_u64("share_key", Opt_share_key),
+	fsparam_enum("respcache", Opt_respcache, dafs_param_respcache),
 	{}
 };
 
@@ -116,6 +124,7 @@ void dafs_options_init(struct dafs_fs_context *ctx)
 		.retrans = DAFS_DEF_RETRANS,
 		.back_control = true,
 		.auth_type = DAFS_AUTH_NONE,
+		.respcache = true,
 		.max_requests = DAFS_DEF_MAX_REQUESTS,
 		.max_credentials = DAFS_DEF_MAX_CREDENTIALS,
 		.msg_size = DAFS_DEF_MSG_SIZE,
@@ -307,6 +316,9 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 	case Opt_rdmaread:
 		params->rdma_read = !result.negated;
 		return 0;
+	case Opt_respcache:
+		params->respcache = result.uint_32;
+		return 0;
 	case Opt_srcaddr:
 		kfree(ctx->srcaddr);
 		ctx->srcaddr = param->string;
@@ -416,6 +428,8 @@ static const char *dafs_params_differ(const struct dafs_client_params *a,
 		return "rdmaread";
 	if (a->auth_type != b->auth_type)
 		return "sec";
+	if (a->respcache != b->respcache)
+		return "respcache";
 	if (a->max_requests != b->max_requests)
 		return "max_requests";
 	if (a->msg_size != b->msg_size)
@@ -593,6 +607,7 @@ static void dafs_show_session(struct seq_file *m, const struct dafs_client_param
 		   params->msg_size);
 	seq_puts(m, params->back_control ? ",backchannel" : ",nobackchannel");
 	seq_puts(m, params->rdma_read ? ",rdmaread" : ",nordmaread");
+	seq_puts(m, params->respcache ? ",respcache=volatile" : ",respcache=none");
 	if (params->src.ss_family != AF_UNSPEC)
 		dafs_show_srcaddr(m, &params->src);
 	if (params->client_id[0])

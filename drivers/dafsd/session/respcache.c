@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The response cache (5.2): what became of the requests that a client had outstanding when its
+ * session was lost, so that it sends none of them twice.
+ *
+ * A stream has one request at a time, so the last one of each stream is enough; a client that
+ * uses a stream again has had the response before.  Remembered are requests that change
+ * something, and those that ask for it (E-58).
+ *
+ *	NONE, DONE ------> EXECUTING	dafsd_response_begin(): a worker is about to execute it
+ *	EXECUTING -------> DONE		its results are encoded, whether or not they can be sent
+ *	EXECUTING -------> NONE		it was refused: its channel is closed, or it has to wait
+ *
+ *  1. A request is EXECUTING before its worker looks whether the channel is open.  A query is
+ *     answered when the channel is not.  So what is not EXECUTING then never will be.
+ *  2. Until it is known what becomes of an EXECUTING one, the query is answered DELAY.
+ *  3. A response changes no more once its session is over: the last request was answered.
+ *
+ * The cache outlives its session, unless that was ended by DISCONNECT: until the client discards
+ * it, or is discarded itself, or has lost DAFSD_RESPCACHES more sessions.  Nothing of it is in
+ * stable storage, so use_response_cache is answered FALSE (E-59); clients may ask all the same.
+ */
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+#include "client.h"
+#include "conn.h"
+#include "respcache.h"
+#include "server.h"
+#include "session.h"
+
+enum dafsd_respcache_kind dafsd_respcache_kind = DAFSD_RESPCACHE_VOLATILE;
+
+static const char *const dafsd_respcache_kinds[] = {
+	[DAFSD_RESPCACHE_NONE] = "none",
+	[DAFSD_RESPCACHE_VOLATILE] = "volatile",
+};
+
+static int dafsd_respcache_set(const char *val, const struct kernel_param *kp)
+{
+	int kind = sysfs_match_string(dafsd_respcache_kinds, val);
+
+	if (kind < 0)
+		return kind;
+	WRITE_ONCE(dafsd_respcache_kind, kind);
+	return 0;
+}
+
+static int dafsd_respcache_show(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%s\n", dafsd_respcache_kinds[READ_ONCE(dafsd_respcache_kind)]);
+}
+
+static const struct kernel_param_ops dafsd_respcache_ops = {
+	.set = dafsd_respcache_set,
+	.get = dafsd_respcache_show,
+};
+
+module_param_cb(respcache, &dafsd_respcache_ops, NULL, 0644);
+MODULE_PARM_DESC(respcache,
+		 "what clients that lose a connection can ask about their requests: volatile (default): until the server restarts; none");
+
+static u64 dafsd_respcache_hash(const struct dafs_session_id *session_id)
+{
+	return get_unaligned((const u64 *)session_id->b);
+}
+
+/**
+ * dafsd_respcache_create() - make the response cache of a session
+ * @ses: the session, which has an id and a client
+ * @streams: how many requests it may ever have outstanding
+ *
+ * Context: may sleep.
+ * Return: the cache, for dafsd_respcache_retire(); NULL without memory.
+ */
+struct dafsd_respcache *dafsd_respcache_create(struct dafsd_session *ses, unsigned int streams)
+{
+	struct dafsd_server *server = ses->op->server;
+	struct dafsd_respcache *cache;
+
+	cache = kzalloc(struct_size(cache, responses, streams), GFP_KERNEL);
+	if (!cache)
+		return NULL;
+	kref_init(&cache->ref);
+	INIT_LIST_HEAD(&cache->client_link);
+	cache->op = ses->op;
+	cache->session_id = ses->session_id;
+	cache->client = ses->client;
+	cache->swab = ses->op->chan->swab;
+	cache->nr = streams;
+	spin_lock(&server->sessions_lock);
+	hash_add(server->respcaches, &cache->id_node, dafsd_respcache_hash(&cache->session_id));
+	spin_unlock(&server->sessions_lock);
+	return cache;
+}
+
+static void dafsd_respcache_free(struct kref *ref)
+{
+	struct dafsd_respcache *cache = container_of(ref, struct dafsd_respcache, ref);
+	unsigned int n;
+
+	for (n = 0; n < cache->nr; n++) {
+		if (cache->responses[n])
+			kvfree(cache->responses[n]->more);
+		kfree(cache->responses[n]);
+	}
+	kfree(cache);
+}
+
+/**
+ * dafsd_respcache_put() - drop a reference
+ * @cache: the cache
+ *
+ * Context: may sleep.
+ */
+void dafsd_respcache_put(struct dafsd_respcache *cache)
+{
+	kref_put(&cache->ref, dafsd_respcache_free);
+}
+
+static size_t dafsd_respcache_bytes(const struct dafsd_respcache *cache)
+{
+	size_t bytes = struct_size(cache, responses, cache->nr);
+	unsigned int n;
+
+	for (n = 0; n < cache->nr; n++)
+		if (cache->responses[n])
+			bytes += sizeof(*cache->responses[n]) +
+				 (cache->responses[n]->more ? cache->responses[n]->len : 0);
+	return bytes;
+}
+
+/* Nobody finds it any more.  Return: false if nobody did; else the reference is the caller's. */
+static bool dafsd_respcache_drop(struct dafsd_client *client, struct dafsd_respcache *cache)
+{
+	lockdep_assert_held(&client->server->sessions_lock);
+	if (cache->dropped)
+		return false;
+	cache->dropped = true;
+	hash_del(&cache->id_node);
+	if (list_empty(&cache->client_link))
+		return false;
+	list_del_init(&cache->client_link);
+	client->nr_respcaches--;
+	dafsd_client_uncharge(client, cache->bytes);
+	return true;
+}
+
+/* The one that the client has had for the longest time, if it has too many */
+static struct dafsd_respcache *dafsd_respcache_excess(struct dafsd_client *client)
+{
+	struct dafsd_respcache *oldest;
+
+	lockdep_assert_held(&client->server->sessions_lock);
+	if (client->nr_respcaches <= DAFSD_RESPCACHES)
+		return NULL;
+	oldest = list_first_entry(&client->respcaches, struct dafsd_respcache, client_link);
+	dafsd_respcache_drop(client, oldest);
+	return oldest;
+}
+
+/**
+ * dafsd_respcache_retire() - a session is over: keep what its client may ask for
+ * @ses: the session, which has no request any more; drops its reference to its cache
+ *
+ * Context: may sleep.
+ */
+void dafsd_respcache_retire(struct dafsd_session *ses)
+{
+	struct dafsd_respcache *cache = ses->respcache, *excess = cache;
+	struct dafsd_client *client = ses->client;
+
+	if (!cache)
+		return;
+	ses->respcache = NULL;
+	spin_lock(&client->server->sessions_lock);
+	cache->op = NULL;
+	/* nothing is outstanding after DISCONNECT */
+	if (test_bit(0, &ses->leaving) || !ses->principal || dafsd_client_is_discarded(client)) {
+		dafsd_respcache_drop(client, cache);
+	} else if (!cache->dropped) {
+		cache->bytes = dafsd_respcache_bytes(cache);
+		dafsd_client_charge_more(client, cache->bytes);
+		list_add_tail(&cache->client_link, &client->respcaches);
+		client->nr_respcaches++;
+		excess = dafsd_respcache_excess(client);
+	}
+	spin_unlock(&client->server->sessions_lock);
+	if (excess)
+		dafsd_respcache_put(excess);
+}
+
+/**
+ * dafsd_respcaches_drop() - a client was discarded: it asks for nothing any more
+ * @client: the client
+ *
+ * Context: may sleep.
+ */
+void dafsd_respcaches_drop(struct dafsd_client *client)
+{
+	struct dafsd_respcache *cache, *next;
+	LIST_HEAD(dropped);
+
+	spin_lock(&client->server->sessions_lock);
+	list_for_each_entry_safe(cache, next, &client->respcaches, client_link)
+		if (dafsd_respcache_drop(client, cache))
+			list_add(&cache->client_link, &dropped);
+	spin_unlock(&client->server->sessions_lock);
+	list_for_each_entry_safe(cache, next, &dropped, client_link)
+		dafsd_respcache_put(cache);
+}
+
+static struct dafsd_respcache *dafsd_respcache_lookup(struct dafsd_server *server,
+						      const struct dafs_session_id *session_id)
+{
+	struct dafsd_respcache *cache;
+
+	lockdep_assert_held(&server->sessions_lock);
+	hash_for_each_possible(server->respcaches, cache, id_node,
+			       dafsd_respcache_hash(session_id))
+		if (dafs_opaque64_equal(&cache->session_id, session_id))
+			return cache;
+	return NULL;
+}
+
+/* May a session ask about the requests of another one? */
+static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
+					   const struct dafsd_respcache *cache)
+{
+	lockdep_assert_held(&asker->client->server->sessions_lock);
+	if (!cache)
+		return DAFSERR_UNKNOWN_SESSION;
+	if (cache->client != asker->client)
+		return DAFSERR_NOT_AUTHORIZED;
+	return cache->op && dafs_chan_is_open(cache->op->chan) ? DAFSERR_BAD_SESSION :
+								 DAFS_STATUS_OK;
+}
+
+/**
+ * dafsd_respcache_find() - what is known of the requests of a session that was lost
+ * @asker: another session of the same client
+ * @session_id: of the one that was lost
+ * @found: set, with a reference
+ *
+ * Context: process.
+ * Return: OK; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56).
+ */
+dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
+				   const struct dafs_session_id *session_id,
+				   struct dafsd_respcache **found)
+{
+	struct dafsd_server *server = asker->client->server;
+	struct dafsd_respcache *cache;
+	dafs_status_t status;
+
+	spin_lock(&server->sessions_lock);
+	cache = dafsd_respcache_lookup(server, session_id);
+	status = dafsd_respcache_check(asker, cache);
+	if (!status)
+		kref_get(&cache->ref);
+	spin_unlock(&server->sessions_lock);
+	/* what is not EXECUTING now will not be: pairs with dafsd_response_begin() */
+	smp_mb();
+	*found = cache;
+	return status;
+}
+
+/**
+ * dafsd_respcache_discard() - a client has asked all that it wants to know
+ * @asker: a session of it
+ * @session_id: of the session that was lost
+ *
+ * Context: may sleep.
+ * Return: as dafsd_respcache_find().
+ */
+dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
+				      const struct dafs_session_id *session_id)
+{
+	struct dafsd_client *client = asker->client;
+	struct dafsd_respcache *cache;
+	dafs_status_t status;
+	bool put = false;
+
+	spin_lock(&client->server->sessions_lock);
+	cache = dafsd_respcache_lookup(client->server, session_id);
+	status = dafsd_respcache_check(asker, cache);
+	if (!status)
+		put = dafsd_respcache_drop(client, cache);
+	spin_unlock(&client->server->sessions_lock);
+	if (put)
+		dafsd_respcache_put(cache);
+	return status;
+}
+
+/**
+ * dafsd_response_find() - what became of a request?
+ * @cache: of dafsd_respcache_find()
+ * @args: which one; procedure 0 is any
+ * @found: set to what is known of it, as long as the caller has a reference to @cache
+ *
+ * Context: any.
+ * Return: OK; NOXID_MATCH: it was not executed, and will not be; DELAY: it is just being executed.
+ */
+dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
+				  const struct dafs_check_response_args *args,
+				  const struct dafsd_response **found)
+{
+	const struct dafsd_response *response;
+	enum dafsd_response_state state;
+
+	if (args->xid_stream >= cache->nr)
+		return DAFSERR_NOXID_MATCH;
+	/* pairs with dafsd_response_begin() */
+	response = smp_load_acquire(&cache->responses[args->xid_stream]);
+	if (!response)
+		return DAFSERR_NOXID_MATCH;
+	/* pairs with dafsd_response_move() */
+	state = smp_load_acquire(&response->state);
+	if (state == DAFSD_RESPONSE_NONE || response->seq != args->xid_seq ||
+	    (args->procedure && response->proc != args->procedure))
+		return DAFSERR_NOXID_MATCH;
+	*found = response;
+	return state == DAFSD_RESPONSE_DONE ? DAFS_STATUS_OK : DAFSERR_DELAY;
+}
+
+static const u8 dafsd_response_next[] = {
+	[DAFSD_RESPONSE_NONE]		= BIT(DAFSD_RESPONSE_EXECUTING),
+	[DAFSD_RESPONSE_EXECUTING]	= BIT(DAFSD_RESPONSE_DONE) | BIT(DAFSD_RESPONSE_NONE),
+	[DAFSD_RESPONSE_DONE]		= BIT(DAFSD_RESPONSE_NONE),
+};
+
+/* Others that see the new state see what was written before. */
+static void dafsd_response_move(struct dafsd_response *response, enum dafsd_response_state next)
+{
+	WARN_ON_ONCE(!(dafsd_response_next[response->state] & BIT(next)));
+	smp_store_release(&response->state, next);
+}
+
+/**
+ * dafsd_response_begin() - a request is about to be executed
+ * @cache: of its session
+ * @stream: the stream that it came on; no other request of it is executed
+ * @seq: its sequence number
+ * @proc: DAFS_PROC_*
+ *
+ * The caller looks afterwards whether the channel is open.
+ *
+ * Context: may sleep.
+ * Return: to be passed to dafsd_response_done() or dafsd_response_undone(); NULL without memory.
+ */
+struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 stream, u16 seq,
+					    u32 proc)
+{
+	struct dafsd_response *response = cache->responses[stream];
+
+	if (!response) {
+		response = kzalloc(sizeof(*response), GFP_KERNEL);
+		if (!response)
+			return NULL;
+		smp_store_release(&cache->responses[stream], response);
+	}
+	/* of a request whose response the client has had */
+	if (response->state == DAFSD_RESPONSE_DONE)
+		dafsd_response_move(response, DAFSD_RESPONSE_NONE);
+	kvfree(response->more);
+	response->more = NULL;
+	response->seq = seq;
+	response->proc = proc;
+	dafsd_response_move(response, DAFSD_RESPONSE_EXECUTING);
+	/* before the look at the channel: pairs with dafsd_respcache_find() */
+	smp_mb();
+	return response;
+}
+
+/**
+ * dafsd_response_done() - a request was executed
+ * @response: of dafsd_response_begin()
+ * @status: what it is answered
+ * @results: encoded, without the header
+ * @len: their bytes
+ *
+ * Context: may sleep.
+ */
+void dafsd_response_done(struct dafsd_response *response, dafs_status_t status,
+			 const void *results, u32 len)
+{
+	void *to = response->results;
+
+	if (len > sizeof(response->results)) {
+		/* it was executed: that must not be forgotten now */
+		response->more = kvmalloc(len, GFP_KERNEL | __GFP_NOFAIL);
+		to = response->more;
+	}
+	memcpy(to, results, len);
+	response->status = status;
+	response->len = len;
+	dafsd_response_move(response, DAFSD_RESPONSE_DONE);
+}
+
+/**
+ * dafsd_response_undone() - a request was refused, and has changed nothing
+ * @response: of dafsd_response_begin()
+ *
+ * Context: any.
+ */
+void dafsd_response_undone(struct dafsd_response *response)
+{
+	dafsd_response_move(response, DAFSD_RESPONSE_NONE);
+}

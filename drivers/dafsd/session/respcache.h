@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The response cache: what became of the last request of each stream of a session (5.2). */
+#ifndef _DAFSD_SESSION_RESPCACHE_H
+#define _DAFSD_SESSION_RESPCACHE_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/dafs/codec.h>
+
+struct dafsd_client;
+struct dafsd_conn;
+struct dafsd_server;
+struct dafsd_session;
+
+/* Results that need no memory of their own: all but those with long names (E-58) */
+#define DAFSD_RESPONSE_ROOM	160
+
+/* Response caches of former sessions that a client has at most */
+#define DAFSD_RESPCACHES	16
+
+/* What a session's requests are remembered for; a module parameter */
+enum dafsd_respcache_kind {
+	DAFSD_RESPCACHE_NONE,
+	DAFSD_RESPCACHE_VOLATILE,	/* until the server restarts */
+};
+
+extern enum dafsd_respcache_kind dafsd_respcache_kind;
+
+/* What became of a request.  The worker that executes it changes this. */
+enum dafsd_response_state {
+	DAFSD_RESPONSE_NONE,		/* nothing was executed, nor will it be */
+	DAFSD_RESPONSE_EXECUTING,	/* or about to be, or waiting for something */
+	DAFSD_RESPONSE_DONE,
+};
+
+/**
+ * struct dafsd_response - the last request of a stream that is to be remembered
+ * @state: see above; what follows is valid to who sees DONE, and @seq and @proc to who sees
+ *	EXECUTING
+ * @seq: its sequence number
+ * @proc: DAFS_PROC_*
+ * @status: what it was answered
+ * @len: bytes of its results, which begin behind the header
+ * @more: memory that they are in, or NULL
+ * @results: likewise, if they fit
+ */
+struct dafsd_response {
+	enum dafsd_response_state state;
+	u16 seq;
+	u32 proc;
+	dafs_status_t status;
+	u32 len;
+	void *more;
+	u8 results[DAFSD_RESPONSE_ROOM];
+};
+
+/**
+ * struct dafsd_respcache - the response cache of a session
+ * @ref: one of its session, then one of its client, until it is dropped; one of each query
+ * @id_node: in dafsd_server.respcaches until it is dropped; with what follows up to @bytes
+ *	guarded by dafsd_server.sessions_lock
+ * @client_link: in dafsd_client.respcaches, when the session is over
+ * @op: the operation channel, until then
+ * @dropped: it is in no table any more
+ * @bytes: that the client is charged for, when the session is over
+ * @session_id: of the session
+ * @client: whose session it is, or was; only to be compared
+ * @swab: the results are in the byte order of other machines
+ * @nr: streams of the session
+ * @responses: by stream; NULL if it was not used yet
+ */
+struct dafsd_respcache {
+	struct kref ref;
+	struct hlist_node id_node;
+	struct list_head client_link;
+	struct dafsd_conn *op;
+	bool dropped;
+	size_t bytes;
+	struct dafs_session_id session_id;
+	const struct dafsd_client *client;
+	bool swab;
+	unsigned int nr;
+	struct dafsd_response *responses[] __counted_by(nr);
+};
+
+struct dafsd_respcache *dafsd_respcache_create(struct dafsd_session *ses, unsigned int streams);
+void dafsd_respcache_retire(struct dafsd_session *ses);
+void dafsd_respcaches_drop(struct dafsd_client *client);
+void dafsd_respcache_put(struct dafsd_respcache *cache);
+dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
+				   const struct dafs_session_id *session_id,
+				   struct dafsd_respcache **found);
+dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
+				      const struct dafs_session_id *session_id);
+dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
+				  const struct dafs_check_response_args *args,
+				  const struct dafsd_response **found);
+
+struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 stream, u16 seq,
+					    u32 proc);
+void dafsd_response_done(struct dafsd_response *response, dafs_status_t status,
+			 const void *results, u32 len);
+void dafsd_response_undone(struct dafsd_response *response);
+
+#endif /* _DAFSD_SESSION_RESPCACHE_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What became of requests whose connection was lost (5.2.5). */
+#ifndef _FS_DAFS_RPC_FORMER_H
+#define _FS_DAFS_RPC_FORMER_H
+
+#include <linux/kref.h>
+#include <linux/dafs/codec.h>
+
+struct dafs_call;
+struct dafs_client;
+struct dafs_conn;
+
+/**
+ * struct dafs_former - a session, for those who have to know what it has executed
+ * @ref: one of its connection, one of each request that is to be asked for
+ * @session_id: from the server
+ * @asked: the server was asked, so it is told when nobody has to know any more
+ */
+struct dafs_former {
+	struct kref ref;
+	struct dafs_session_id session_id;
+	bool asked;
+};
+
+/**
+ * struct dafs_xid - a request that may have been executed, although it has no response
+ * @former: its session, or NULL: there is no such request
+ * @stream: its stream
+ * @seq: its sequence number there
+ * @proc: DAFS_PROC_*
+ */
+struct dafs_xid {
+	struct dafs_former *former;
+	u16 stream;
+	u16 seq;
+	u32 proc;
+};
+
+struct dafs_former *dafs_former_alloc(void);
+void dafs_former_put(struct dafs_client *clnt, struct dafs_former *former);
+bool dafs_proc_modifies(u32 proc);
+bool dafs_xid_note(struct dafs_xid *xid, const struct dafs_conn *conn,
+		   const struct dafs_call *call);
+void dafs_xid_drop(struct dafs_client *clnt, struct dafs_xid *xid);
+
+#endif /* _FS_DAFS_RPC_FORMER_H */
