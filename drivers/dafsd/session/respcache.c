@@ -333,6 +333,7 @@ static const u8 dafsd_response_next[] = {
 static void dafsd_response_move(struct dafsd_response *response, enum dafsd_response_state next)
 {
 	WARN_ON_ONCE(!(dafsd_response_next[response->state] & BIT(next)));
+	/* pairs with dafsd_response_find() */
 	smp_store_release(&response->state, next);
 }
 
@@ -357,6 +358,7 @@ struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 s
 		response = kzalloc(sizeof(*response), GFP_KERNEL);
 		if (!response)
 			return NULL;
+		/* pairs with dafsd_response_find() */
 		smp_store_release(&cache->responses[stream], response);
 	}
 	/* of a request whose response the client has had */
