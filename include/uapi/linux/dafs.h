@@ -92,7 +92,7 @@ struct dafs_ioc_lock {
  * @flags: DAFS_IOC_SHARE_KEY or 0
  * @access: DAFS_IOC_SHARE_READ, DAFS_IOC_SHARE_WRITE or both; not more than the file was opened
  *	for.  It has no other effect: to others, the access is all that the file was opened for.
- * @deny: likewise, what nobody else may do; or 0
+ * @deny: DAFS_IOC_SHARE_* that nobody else may do, whatever the file was opened for; or 0
  * @share_key: with DAFS_IOC_SHARE_KEY, the key that others must have who have one; otherwise 0
  */
 struct dafs_ioc_open_share {

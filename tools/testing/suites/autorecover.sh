@@ -158,6 +158,15 @@ wait $waiter
 tap_is "$(stat -c %s $D/file) $(images) $(find /tmp/got)" "70000 0 /tmp/got" \
 	"until the command has ended"
 
+# What an administrator sends is for the command; with it the changes end
+renew
+locked
+kill "$(pgrep -f 'dafslock --autorecover' | head -1)"
+wait $holder
+tap_is "$?" 143 "SIGTERM ends the command"
+tap_run "and what it has written is undone" eventually is_old
+tap_is "$(said timeout 60 dafslock --nonblock $B/file true) $(images)" "0 0" "the file is free"
+
 # --- the client is cut off ---
 
 # R-4.4.1.4-02 R-4.4.1.5-03
