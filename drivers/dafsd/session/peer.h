@@ -34,6 +34,7 @@ enum dafsd_charge {
  * @bytes: memory, by what it is for
  * @conns: connections; guarded by dafsd_server.conns_lock
  * @sessions: guarded by dafsd_server.sessions_lock
+ * @respcaches: response caches of sessions that are over; likewise
  * @clients: in the table of clients; guarded by dafsd_server.clients_lock
  */
 struct dafsd_peer {
@@ -44,6 +45,7 @@ struct dafsd_peer {
 	atomic_long_t bytes[DAFSD_NR_CHARGES];
 	unsigned int conns;
 	unsigned int sessions;
+	unsigned int respcaches;
 	unsigned int clients;
 };
 

@@ -17,14 +17,15 @@
  *  3. A response changes no more once its session is over: the last request was answered.
  *
  * The cache outlives its session, unless that was ended by DISCONNECT: until the client discards
- * it, or is discarded itself, or has lost DAFSD_RESPCACHES more sessions.  Nothing of it is in
- * stable storage, so use_response_cache is answered FALSE (E-59); clients may ask all the same.
+ * it, or is discarded itself, or has lost DAFSD_RESPCACHES more sessions, as long as there is room
+ * for it.  Nothing of it is in stable storage, so use_response_cache is answered FALSE (E-59); clients may ask all the same.
  */
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 #include "client.h"
 #include "conn.h"
+#include "peer.h"
 #include "respcache.h"
 #include "server.h"
 #include "session.h"
@@ -118,18 +119,6 @@ void dafsd_respcache_put(struct dafsd_respcache *cache)
 	kref_put(&cache->ref, dafsd_respcache_free);
 }
 
-static size_t dafsd_respcache_bytes(const struct dafsd_respcache *cache)
-{
-	size_t bytes = struct_size(cache, responses, cache->nr);
-	unsigned int n;
-
-	for (n = 0; n < cache->nr; n++)
-		if (cache->responses[n])
-			bytes += sizeof(*cache->responses[n]) +
-				 (cache->responses[n]->more ? cache->responses[n]->len : 0);
-	return bytes;
-}
-
 /* Nobody finds it any more.  Return: false if nobody did; else the reference is the caller's. */
 static bool dafsd_respcache_drop(struct dafsd_client *client, struct dafsd_respcache *cache)
 {
@@ -142,8 +131,19 @@ static bool dafsd_respcache_drop(struct dafsd_client *client, struct dafsd_respc
 		return false;
 	list_del_init(&cache->client_link);
 	client->nr_respcaches--;
-	dafsd_client_uncharge(client, cache->bytes);
+	client->peer->respcaches--;
+	client->server->nr_respcaches--;
 	return true;
+}
+
+/* As many as there may be sessions, and for one address its share of them */
+static bool dafsd_respcache_room(const struct dafsd_client *client)
+{
+	unsigned int most = READ_ONCE(dafsd_max_sessions);
+
+	lockdep_assert_held(&client->server->sessions_lock);
+	return client->server->nr_respcaches < most &&
+	       client->peer->respcaches < dafsd_peer_share(most);
 }
 
 /* The one that the client has had for the longest time, if it has too many */
@@ -176,13 +176,14 @@ void dafsd_respcache_retire(struct dafsd_session *ses)
 	spin_lock(&client->server->sessions_lock);
 	cache->op = NULL;
 	/* nothing is outstanding after DISCONNECT */
-	if (test_bit(0, &ses->leaving) || !ses->principal || dafsd_client_is_discarded(client)) {
+	if (test_bit(0, &ses->leaving) || !ses->principal || dafsd_client_is_discarded(client) ||
+	    !dafsd_respcache_room(client)) {
 		dafsd_respcache_drop(client, cache);
 	} else if (!cache->dropped) {
-		cache->bytes = dafsd_respcache_bytes(cache);
-		dafsd_client_charge_more(client, cache->bytes);
 		list_add_tail(&cache->client_link, &client->respcaches);
 		client->nr_respcaches++;
+		client->peer->respcaches++;
+		client->server->nr_respcaches++;
 		excess = dafsd_respcache_excess(client);
 	}
 	spin_unlock(&client->server->sessions_lock);

@@ -57,12 +57,11 @@ struct dafsd_response {
 /**
  * struct dafsd_respcache - the response cache of a session
  * @ref: one of its session, then one of its client, until it is dropped; one of each query
- * @id_node: in dafsd_server.respcaches until it is dropped; with what follows up to @bytes
+ * @id_node: in dafsd_server.respcaches until it is dropped; with what follows up to @dropped
  *	guarded by dafsd_server.sessions_lock
  * @client_link: in dafsd_client.respcaches, when the session is over
  * @op: the operation channel, until then
  * @dropped: it is in no table any more
- * @bytes: that the client is charged for, when the session is over
  * @session_id: of the session
  * @client: whose session it is, or was; only to be compared
  * @swab: the results are in the byte order of other machines
@@ -75,7 +74,6 @@ struct dafsd_respcache {
 	struct list_head client_link;
 	struct dafsd_conn *op;
 	bool dropped;
-	size_t bytes;
 	struct dafs_session_id session_id;
 	const struct dafsd_client *client;
 	bool swab;

@@ -39,11 +39,12 @@
  * @conns_gone: woken when @conns has become empty
  * @stopping: no more changes are executed; see request/late.c
  * @answered: woken then, when a connection has no dafsd_conn.unanswered left
- * @sessions_lock: protects @session_ids, @nr_sessions, @respcaches, dafsd_peer.sessions, and
- *	dafsd_client.respcaches
+ * @sessions_lock: protects what follows up to @nr_respcaches, dafsd_peer.sessions,
+ *	dafsd_peer.respcaches, and dafsd_client.respcaches
  * @session_ids: dafsd_session.id_node of all sessions
  * @nr_sessions: in @session_ids
  * @respcaches: dafsd_respcache.id_node of all that can be found
+ * @nr_respcaches: those of them whose sessions are over
  * @clients_lock: protects what follows up to @client_count, and most members of struct
  *	dafsd_client, see there
  * @clients: dafsd_client.node, in the order of creation
@@ -83,6 +84,7 @@ struct dafsd_server {
 	DECLARE_HASHTABLE(session_ids, 10);
 	unsigned int nr_sessions;
 	DECLARE_HASHTABLE(respcaches, 10);
+	unsigned int nr_respcaches;
 	struct mutex clients_lock;	/* see above */
 	struct list_head clients;
 	DECLARE_HASHTABLE(clients_by_id, 10);

@@ -118,9 +118,6 @@ static void dafs_hostile_order_test(struct kunit *test)
 static bool hostile_is_served(u32 proc)
 {
 	switch (proc) {
-	case DAFS_PROC_CHECK_RESPONSE:
-	case DAFS_PROC_FETCH_RESPONSE:
-	case DAFS_PROC_DISCARD_RESPONSES:
 	case DAFS_PROC_OPENATTR:
 	case DAFS_PROC_BATCH_SUBMIT:
 	case DAFS_PROC_BC_GETATTR ... DAFS_PROC_BC_BATCH_COMPLETION:
