@@ -219,6 +219,10 @@ static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
 	return dafs_op_send(clnt, op);
 }
 
+/* What comes after the question what became of a lost attempt; beside 0 and negative errnos */
+#define DAFS_OP_SEND		1
+#define DAFS_OP_ASK_LATER	2
+
 /* The server has told what became of the attempt: then it tells of all. */
 static void dafs_op_settled(struct dafs_client *clnt, struct dafs_op *op)
 {
@@ -239,7 +243,7 @@ static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct da
 	if (dafs_status_action(ask->status) == DAFS_ACT_SESSION ||
 	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_CHKSUM ||
 	    ask->status == DAFSERR_NOXID_MATCH)
-		return -EAGAIN;
+		return DAFS_OP_ASK_LATER;
 	op->conn = ask->conn;
 	op->call = ask->call;
 	op->status = ask->status;
@@ -254,7 +258,7 @@ static int dafs_op_unsettled(struct dafs_client *clnt, struct dafs_op *op)
 {
 	op->unsettled = true;
 	dafs_xid_drop(clnt, &op->xid);
-	return op->no_replay ? -EREMOTEIO : 1;
+	return op->no_replay ? -EREMOTEIO : DAFS_OP_SEND;
 }
 
 static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, struct dafs_op *ask)
@@ -267,19 +271,19 @@ static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, stru
 		return dafs_op_fetch(clnt, op, ask);
 	case DAFSERR_NOXID_MATCH:
 		dafs_op_settled(clnt, op);
-		return 1;
+		return DAFS_OP_SEND;
 	case DAFSERR_DELAY:		/* it is just being executed */
 	case DAFSERR_BAD_SESSION:	/* the server has not ended that session yet */
 	case DAFSERR_CHKSUM:
-		return -EAGAIN;
+		return DAFS_OP_ASK_LATER;
 	default:
 		return dafs_op_unsettled(clnt, op);
 	}
 }
 
 /*
- * Was the attempt executed that was lost?  Return: 0 if so, and its response is the operation's; 1
- * to send it again; -EAGAIN to ask again later; or a negative errno as dafs_op_try().
+ * Was the attempt executed that was lost?  Return: 0 if so, and its response is the operation's;
+ * DAFS_OP_SEND; DAFS_OP_ASK_LATER; or a negative errno as dafs_op_try().
  */
 static int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op)
 {
@@ -306,9 +310,9 @@ static int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op)
 
 static int dafs_op_attempt(struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = op->xid.former ? dafs_op_ask(clnt, op) : 1;
+	int err = op->xid.former ? dafs_op_ask(clnt, op) : DAFS_OP_SEND;
 
-	return err > 0 ? dafs_op_try(clnt, op) : err;
+	return err == DAFS_OP_SEND ? dafs_op_try(clnt, op) : err;
 }
 
 /**
@@ -406,7 +410,7 @@ static int dafs_op_attempts(struct dafs_client *clnt, struct dafs_op *op)
 
 	for (;;) {
 		err = dafs_op_check_nomem(clnt, op, dafs_op_attempt(clnt, op), &tries);
-		if (err == -EAGAIN)
+		if (err == DAFS_OP_ASK_LATER)
 			err = dafs_op_pause(op, &tries);
 		if (err < 0 && err != -ENOTCONN)
 			return err;

@@ -76,7 +76,7 @@ TRACE_EVENT(dafs_op_asked,
 		__assign_str(proc);
 	),
 	TP_printk("%s %s err=%d", __get_str(proc),
-		  __entry->err > 0 ? "not executed" : __entry->err ? "not known" : "executed",
+		  __entry->err == 1 ? "not executed" : __entry->err ? "not known" : "executed",
 		  __entry->err)
 );
 
