@@ -165,6 +165,28 @@ b'new\x00\x00short'" "in whatever page"
 tap_run "with a mapping" sh -c "$records map /mnt/a/map >/tmp/want"
 tap_run "its file is right" cmp /tmp/want /srv/data/map
 
+# A page of the last folio is stored to all the time while others are appended.
+cat >/tmp/beside.py <<'PY'
+import mmap, os, sys
+path, records = sys.argv[1], 400
+fd = os.open(path, os.O_RDWR | os.O_CREAT)
+os.pwrite(fd, b"h" * 4096, 0)
+header = mmap.mmap(fd, 4096)
+stores = os.fork()
+if not stores:
+    while True:
+        header[0] = 104
+end = os.open(path, os.O_RDWR | os.O_APPEND)
+for _ in range(records):
+    assert os.write(end, b"r" * 100) == 100
+os.kill(stores, 9)
+os.wait()
+os.fsync(fd)
+PY
+tap_run "stores to a page beside what is appended" timeout 100 python3 /tmp/beside.py /mnt/a/beside
+tap_is "$(tail -c +4097 /srv/data/beside | tr -d r | wc -c) $(stat -c %s /srv/data/beside)" \
+	"0 44096" "take nothing away from it"
+
 # A file that is truncated repeatedly always consists of whole records.
 write_blindly cut 100
 cuts=0 empty=
