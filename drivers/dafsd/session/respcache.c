@@ -18,7 +18,8 @@
  *
  * The cache outlives its session, unless that was ended by DISCONNECT: until the client discards
  * it, or is discarded itself, or has lost DAFSD_RESPCACHES more sessions, as long as there is room
- * for it.  Nothing of it is in stable storage, so use_response_cache is answered FALSE (E-59); clients may ask all the same.
+ * for it.  Nothing of it is in stable storage, so use_response_cache is answered FALSE (E-59);
+ * clients may ask all the same.
  */
 #include <linux/moduleparam.h>
 #include <linux/slab.h>

@@ -43,7 +43,7 @@ struct holder *holder(struct kunit *test, struct dafs_fixture *fix)
 
 	KUNIT_ASSERT_NOT_NULL(test, h);
 	h->fix = fix;
-	/* not one that the server knows, perhaps by another address, if the suites are loaded again */
+	/* not one that the server knows, perhaps by another address, of an earlier load */
 	load = load ?: get_random_u32();
 	snprintf(h->id, sizeof(h->id), HOLDER_ID "%x.%u", load, ++nr);
 	strscpy(h->owner, "owner");
