@@ -12,21 +12,17 @@
  * dafsd_proc_check_response() - CHECK_RESPONSE, 6.3.1
  * @rq: the request
  *
- * Return: OK if the request was executed; NOXID_MATCH if it was not, and will not be; DELAY while
- * it is; or as dafsd_respcache_find().
+ * Return: as dafsd_respcache_query().
  */
 dafs_status_t dafsd_proc_check_response(struct dafsd_rqst *rq)
 {
-	const struct dafs_check_response_args *args = &rq->args.check_response;
 	const struct dafsd_response *response;
 	struct dafsd_respcache *cache;
 	dafs_status_t status;
 
-	status = dafsd_respcache_find(rq->ses, &args->session_id, &cache);
-	if (status)
-		return status;
-	status = dafsd_response_find(cache, args, &response);
-	dafsd_respcache_put(cache);
+	status = dafsd_respcache_query(rq->ses, &rq->args.check_response, &cache, &response);
+	if (!status)
+		dafsd_respcache_put(cache);
 	return status;
 }
 
@@ -58,18 +54,16 @@ static dafs_status_t dafsd_fetch_copy(struct dafsd_rqst *rq, const struct dafsd_
  */
 dafs_status_t dafsd_proc_fetch_response(struct dafsd_rqst *rq)
 {
-	const struct dafs_check_response_args *args = &rq->args.check_response;
 	const struct dafsd_response *response;
 	struct dafsd_respcache *cache;
 	dafs_status_t status;
 
-	status = dafsd_respcache_find(rq->ses, &args->session_id, &cache);
+	status = dafsd_respcache_query(rq->ses, &rq->args.check_response, &cache, &response);
 	if (status)
 		return status;
-	status = dafsd_response_find(cache, args, &response);
-	if (!status && response->len && cache->swab != rq->base.chan->swab)
+	if (response->len && cache->swab != rq->base.chan->swab)
 		status = DAFSERR_BAD_SESSION;
-	else if (!status)
+	else
 		status = dafsd_fetch_copy(rq, response);
 	dafsd_respcache_put(cache);
 	return status;

@@ -120,7 +120,10 @@ void dafsd_respcache_put(struct dafsd_respcache *cache)
 	kref_put(&cache->ref, dafsd_respcache_free);
 }
 
-/* Nobody finds it any more.  Return: false if nobody did; else the reference is the caller's. */
+/*
+ * Take a cache out of the tables.  Return: true if it was its client's, whose reference is the
+ * caller's now.
+ */
 static bool dafsd_respcache_drop(struct dafsd_client *client, struct dafsd_respcache *cache)
 {
 	lockdep_assert_held(&client->server->sessions_lock);
@@ -225,7 +228,7 @@ static struct dafsd_respcache *dafsd_respcache_lookup(struct dafsd_server *serve
 	return NULL;
 }
 
-/* May a session ask about the requests of another one? */
+/* Return: OK; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56). */
 static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
 					   const struct dafsd_respcache *cache)
 {
@@ -238,18 +241,10 @@ static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
 								 DAFS_STATUS_OK;
 }
 
-/**
- * dafsd_respcache_find() - what is known of the requests of a session that was lost
- * @asker: another session of the same client
- * @session_id: of the one that was lost
- * @found: set, with a reference
- *
- * Context: process.
- * Return: OK; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56).
- */
-dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
-				   const struct dafs_session_id *session_id,
-				   struct dafsd_respcache **found)
+/* The cache of a session that was lost, with a reference.  Return: as dafsd_respcache_check() */
+static dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
+					  const struct dafs_session_id *session_id,
+					  struct dafsd_respcache **found)
 {
 	struct dafsd_server *server = asker->client->server;
 	struct dafsd_respcache *cache;
@@ -273,7 +268,7 @@ dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
  * @session_id: of the session that was lost
  *
  * Context: may sleep.
- * Return: as dafsd_respcache_find().
+ * Return: OK; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56).
  */
 dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 				      const struct dafs_session_id *session_id)
@@ -294,18 +289,10 @@ dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 	return status;
 }
 
-/**
- * dafsd_response_find() - what became of a request?
- * @cache: of dafsd_respcache_find()
- * @args: which one; procedure 0 is any
- * @found: set to what is known of it, as long as the caller has a reference to @cache
- *
- * Context: any.
- * Return: OK; NOXID_MATCH: it was not executed, and will not be; DELAY: it is just being executed.
- */
-dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
-				  const struct dafs_check_response_args *args,
-				  const struct dafsd_response **found)
+/* Return: OK; NOXID_MATCH; DELAY if the request is being executed. */
+static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
+					 const struct dafs_check_response_args *args,
+					 const struct dafsd_response **found)
 {
 	const struct dafsd_response *response;
 	enum dafsd_response_state state;
@@ -323,6 +310,33 @@ dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 		return DAFSERR_NOXID_MATCH;
 	*found = response;
 	return state == DAFSD_RESPONSE_DONE ? DAFS_STATUS_OK : DAFSERR_DELAY;
+}
+
+/**
+ * dafsd_respcache_query() - what became of a request of a session that was lost?
+ * @asker: another session of the same client
+ * @args: which request; procedure 0 is any
+ * @cache: set if the request was executed, with a reference of the caller's
+ * @response: likewise; valid as long as the caller has that
+ *
+ * Context: may sleep.
+ * Return: OK; NOXID_MATCH if it was not executed, and will not be; DELAY while it is being
+ * executed; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if the session is still connected (E-56).
+ */
+dafs_status_t dafsd_respcache_query(const struct dafsd_session *asker,
+				    const struct dafs_check_response_args *args,
+				    struct dafsd_respcache **cache,
+				    const struct dafsd_response **response)
+{
+	dafs_status_t status;
+
+	status = dafsd_respcache_find(asker, &args->session_id, cache);
+	if (status)
+		return status;
+	status = dafsd_response_find(*cache, args, response);
+	if (status)
+		dafsd_respcache_put(*cache);
+	return status;
 }
 
 static const u8 dafsd_response_next[] = {

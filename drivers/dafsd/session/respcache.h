@@ -9,7 +9,6 @@
 
 struct dafsd_client;
 struct dafsd_conn;
-struct dafsd_server;
 struct dafsd_session;
 
 /* Results that need no memory of their own: all but those with long names (E-58) */
@@ -35,8 +34,7 @@ enum dafsd_response_state {
 
 /**
  * struct dafsd_response - the last request of a stream that is to be remembered
- * @state: see above; what follows is valid to who sees DONE, and @seq and @proc to who sees
- *	EXECUTING
+ * @state: see above; what follows is valid if it is DONE, @seq and @proc also if it is EXECUTING
  * @seq: its sequence number
  * @proc: DAFS_PROC_*
  * @status: what it was answered
@@ -60,7 +58,7 @@ struct dafsd_response {
  * @id_node: in dafsd_server.respcaches until it is dropped; with what follows up to @dropped
  *	guarded by dafsd_server.sessions_lock
  * @client_link: in dafsd_client.respcaches, when the session is over
- * @op: the operation channel, until then
+ * @op: the operation channel, until then; the session has a reference to it
  * @dropped: it is in no table any more
  * @session_id: of the session
  * @client: whose session it is, or was; only to be compared
@@ -85,14 +83,12 @@ struct dafsd_respcache *dafsd_respcache_create(struct dafsd_session *ses, unsign
 void dafsd_respcache_retire(struct dafsd_session *ses);
 void dafsd_respcaches_drop(struct dafsd_client *client);
 void dafsd_respcache_put(struct dafsd_respcache *cache);
-dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
-				   const struct dafs_session_id *session_id,
-				   struct dafsd_respcache **found);
+dafs_status_t dafsd_respcache_query(const struct dafsd_session *asker,
+				    const struct dafs_check_response_args *args,
+				    struct dafsd_respcache **cache,
+				    const struct dafsd_response **response);
 dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 				      const struct dafs_session_id *session_id);
-dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
-				  const struct dafs_check_response_args *args,
-				  const struct dafsd_response **found);
 
 struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 stream, u16 seq,
 					    u32 proc);

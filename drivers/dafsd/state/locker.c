@@ -234,7 +234,7 @@ dafs_status_t dafsd_open_locker(struct dafsd_open *open, struct dafsd_locker **l
 /**
  * dafsd_lock_init() - describe a lock to the kernel
  * @fl: set
- * @owner: a struct dafsd_locker, or what else nobody has locked anything by
+ * @owner: a struct dafsd_locker, or any other pointer for an owner without locks
  * @filp: the file, or NULL
  * @range: its bytes and its type
  *
@@ -295,9 +295,9 @@ void dafsd_lock_forget(struct file_lock *fl)
  * @locker: the owner
  * @spare: set to its files, which are not needed, and may be in the way of others
  *
- * The lock is held since that is known, because a later LOCK needs them again.  The caller closes
- * them when it has released it: that may wait for a file system, and whoever takes state from the
- * client needs the lock.
+ * The caller has held the lock since it knows that, because a later LOCK needs the files again.  It
+ * closes them by dafsd_spare_close() after it has released the lock: closing may wait for a file
+ * system, and tasks that take state from the client need the lock.
  *
  * Context: any but interrupt; holds dafsd_locker.lock.
  */
@@ -409,8 +409,8 @@ unsigned int dafsd_lock_list(const struct dafsd_open *open, loff_t from,
 }
 
 /*
- * Does somebody wait in the kernel for what an owner has locked?  This passes all locks of the
- * file, so it is not asked of owners whose locks nobody has asked for since the last time.
+ * Return: true if a task waits in the kernel for a lock of the owner.  This walks all locks of the
+ * file, so the caller skips owners whose locks no task has asked for since the last call.
  */
 static bool dafsd_locker_is_awaited(struct dafsd_locker *locker, const struct inode *inode)
 {
@@ -426,7 +426,7 @@ static bool dafsd_locker_is_awaited(struct dafsd_locker *locker, const struct in
 
 /*
  * The file system may have locks of its own.  Then it decides what is in the way, and does not tell
- * this module, so somebody may wait for all that was ever locked by the open.
+ * this module: if anything was ever locked by the open, a task may wait for it.
  *
  * @looks: how often dafsd_locker_is_awaited() was called already
  */

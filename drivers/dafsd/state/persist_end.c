@@ -302,8 +302,8 @@ static bool dafsd_persist_ext_is_sound(struct super_block *sb)
 
 /*
  * When this returns 0, what was removed in a file system until now is not there after a crash.
- * Syncing a file, or a directory, would not do: nobody knows which names it had, and btrfs does
- * nothing for a file without any.
+ * Syncing the file, or a directory, would not do: the server does not know which names it had, and
+ * btrfs does nothing for a file without a name.
  */
 static int dafsd_persist_settle_fs(struct super_block *sb)
 {
@@ -368,8 +368,9 @@ void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *i
  * dafsd_persist_removed() - a name of a file was removed, or an open of it has ended
  * @inode: the file
  *
- * If it has no name any more nobody can repair it, and nothing is left; but not before it is
- * durable that it has none: it would be there again after a crash, and be taken for whole.
+ * If the file has no name left, no client can repair it, and locks that are not HELD are forgotten.
+ * Before that the removal is made durable: otherwise the file could be there again after a crash,
+ * without a sign that it is broken.
  *
  * Context: may sleep for the file system; the caller has a reference to the inode, and no locks.
  */

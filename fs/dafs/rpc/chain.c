@@ -73,9 +73,12 @@ static void dafs_chain_note(struct dafs_op *ops, unsigned int nr)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		if (dafs_call_wait(ops[i].call) == -ENOTCONN)
-			dafs_xid_note(&ops[i].xid, ops[i].conn, ops[i].call);
+	for (i = 0; i < nr; i++) {
+		if (dafs_call_wait(ops[i].call) != -ENOTCONN)
+			continue;
+		ops[i].lost = true;
+		dafs_xid_note(&ops[i].xid, ops[i].conn, ops[i].call);
+	}
 }
 
 /*

@@ -29,8 +29,8 @@ struct dafs_session;
  * @rq: its requester
  * @bc: back-control channel or NULL
  * @rr: RDMA-read channel or NULL
- * @former: the session, for requests that have no response when this is lost; NULL if the server
- *	is not asked about them
+ * @former: the session, for requests that have no response when this is lost, with a reference;
+ *	NULL if the server is not asked about them
  * @session_id: from the server
  * @client_id: from the server; differs after a server restart (4.4.1.6)
  * @opts: as negotiated

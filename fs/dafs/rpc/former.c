@@ -56,20 +56,14 @@ static void dafs_former_discard(struct dafs_client *clnt, const struct dafs_form
  */
 void dafs_former_put(struct dafs_client *clnt, struct dafs_former *former)
 {
-	/* nobody takes another one when the connection has none any more */
+	/* the last one: requests take theirs while the connection has one */
 	if (clnt && former->asked && kref_read(&former->ref) == 1)
 		dafs_former_discard(clnt, former);
 	kref_put(&former->ref, dafs_former_free);
 }
 
-/**
- * dafs_proc_modifies() - does a request change something, so that its response is remembered?
- * @proc: DAFS_PROC_*
- *
- * Context: any.
- * Return: true for the fs-state-modifying and lock-state-modifying requests of 4.3.1.
- */
-bool dafs_proc_modifies(u32 proc)
+/* Return: true for the fs-state-modifying and lock-state-modifying requests of 4.3.1. */
+static bool dafs_proc_modifies(u32 proc)
 {
 	switch (proc) {
 	case DAFS_PROC_APPEND_DIRECT:
@@ -126,7 +120,7 @@ bool dafs_xid_note(struct dafs_xid *xid, const struct dafs_conn *conn,
 }
 
 /**
- * dafs_xid_drop() - nobody has to know any more what became of a request
+ * dafs_xid_drop() - the caller need not ask any more what became of a request
  * @clnt: the client
  * @xid: the request, if there is one
  *

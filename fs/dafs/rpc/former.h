@@ -11,10 +11,10 @@ struct dafs_client;
 struct dafs_conn;
 
 /**
- * struct dafs_former - a session, for those who have to know what it has executed
+ * struct dafs_former - a session, for requests that it may have executed
  * @ref: one of its connection, one of each request that is to be asked for
  * @session_id: from the server
- * @asked: the server was asked, so it is told when nobody has to know any more
+ * @asked: the server was asked, so it is told when the last request is settled
  */
 struct dafs_former {
 	struct kref ref;
@@ -24,7 +24,7 @@ struct dafs_former {
 
 /**
  * struct dafs_xid - a request that may have been executed, although it has no response
- * @former: its session, or NULL: there is no such request
+ * @former: its session, with a reference; or NULL: there is no such request
  * @stream: its stream
  * @seq: its sequence number there
  * @proc: DAFS_PROC_*
@@ -38,7 +38,6 @@ struct dafs_xid {
 
 struct dafs_former *dafs_former_alloc(void);
 void dafs_former_put(struct dafs_client *clnt, struct dafs_former *former);
-bool dafs_proc_modifies(u32 proc);
 bool dafs_xid_note(struct dafs_xid *xid, const struct dafs_conn *conn,
 		   const struct dafs_call *call);
 void dafs_xid_drop(struct dafs_client *clnt, struct dafs_xid *xid);

@@ -255,10 +255,9 @@ static bool dafs_unwritten_is_first(const struct dafs_unwritten *left)
 
 static void dafs_unwritten_looks(const struct dafs_unwritten *left)
 {
+	/* a full barrier, as in dafs_unwritten_is_first() */
 	if (!left->reserves)
-		atomic_set(&left->os->watched, 0);
-	/* pairs with atomic_xchg() */
-	smp_mb();
+		atomic_xchg(&left->os->watched, 0);
 }
 
 static void dafs_unwritten_end(struct dafs_unwritten *left)
