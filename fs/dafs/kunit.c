@@ -9,6 +9,7 @@
 #include "rpc/rpc_impl.h"
 #include "state/lock.h"
 #include "state/reserve.h"
+#include "vfs/vfs.h"
 
 #define TESTED	EXPORT_SYMBOL_IF_KUNIT
 
@@ -33,6 +34,10 @@ TESTED(dafs_open_state_recover);
 TESTED(dafs_open_state_widen);
 TESTED(dafs_reserve);
 TESTED(dafs_reserve_lost);
+
+/* vfs/ */
+TESTED(dafs_file_abort);
+TESTED(dafs_file_lock_with);
 
 /* proc/ */
 TESTED(dafs_access);

@@ -298,6 +298,30 @@ static bool dafs_lock_in_background(const struct inode *inode)
 }
 
 /*
+ * Where the server wants time, other tasks change the locks meanwhile, as in dafs_lock_patiently().
+ *
+ * Return: 0, with @locks entered; or -ERESTARTSYS, then the background unlocks.
+ */
+static int dafs_lock_lower(struct dafs_locks *locks, const struct dafs_lock_range *range,
+			   bool *lost)
+{
+	unsigned int delay_ms = 0;
+	int err;
+
+	for (;;) {
+		locks->lost_late = false;
+		dafs_locks_lower(locks, range->start, range->end);
+		*lost |= locks->lost_late;
+		if (!locks->patience)
+			return 0;
+		dafs_locks_leave(locks);
+		err = dafs_op_sleep(&delay_ms) ?: dafs_locks_enter(locks);
+		if (err)
+			return err;
+	}
+}
+
+/*
  * @tell: return -EIO if the lock had been lost, or if it is not known whether the server has
  * ended one with a record; it is unlocked all the same
  */
@@ -307,7 +331,7 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 	struct dafs_lock_range range;
 	bool later, lost;
-	int err;
+	int err, killed;
 
 	if (!dafs_locks_any(inode)) {
 		err = locks_lock_file_wait(file, fl);
@@ -328,16 +352,15 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 	}
 	dafs_lock_range_init(fl, &range);
 	lost = dafs_locks_lost(inode);
-	locks->lost_late = false;
-	dafs_locks_lower(locks, range.start, range.end);
-	lost |= locks->lost_late;
+	killed = dafs_lock_lower(locks, &range, &lost);
 	dafs_locks_shrunk(locks);
 	if (tell && !err && (lost || dafs_locks_in_doubt(locks, range.start, range.end)))
 		err = -EIO;
 	/* what is cached may have been undone, or changed by others */
 	if (lost)
 		dafs_cache_doubt(DAFS_I(inode));
-	dafs_locks_leave(locks);
+	if (!killed)
+		dafs_locks_leave(locks);
 	if (lost && mapping_mapped(inode->i_mapping))
 		dafs_revalidate_mapping(inode, file->f_cred);
 	return err;
@@ -570,17 +593,23 @@ int dafs_file_abort(struct file *file)
 	struct inode *inode = file_inode(file);
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 	struct dafs_inode *di = DAFS_I(inode);
+	unsigned int delay_ms = 0;
 	int err;
 
 	if (!locks || !dafs_file_has_all(file))
 		return -EINVAL;
-	/* no task writes meanwhile */
-	if (mutex_lock_killable(&di->write_lock))
-		return -ERESTARTSYS;
-	inode_lock(inode);
-	err = dafs_file_abort_locked(file, locks);
-	inode_unlock(inode);
-	mutex_unlock(&di->write_lock);
+	do {
+		/* no task writes meanwhile */
+		if (mutex_lock_killable(&di->write_lock))
+			return -ERESTARTSYS;
+		inode_lock(inode);
+		err = dafs_file_abort_locked(file, locks);
+		inode_unlock(inode);
+		mutex_unlock(&di->write_lock);
+		/* others may have to write back what is delegated, before the server goes on */
+		if (err == -EINPROGRESS)
+			err = dafs_op_sleep(&delay_ms) ?: 1;
+	} while (err > 0);
 	return err;
 }
 

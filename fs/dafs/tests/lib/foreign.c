@@ -15,6 +15,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include "../../vfs/vfs.h"
 #include "foreign.h"
 
 #define FOREIGN_FATTRS							\
@@ -666,17 +667,41 @@ int foreign_open_file(struct foreign_task *ft)
 	return 0;
 }
 
+static void foreign_lock_init(struct file_lock *fl, struct file *file, int type, loff_t start,
+			      loff_t end)
+{
+	locks_init_lock(fl);
+	fl->c.flc_file = file;
+	fl->c.flc_owner = file;
+	fl->c.flc_flags = FL_POSIX | FL_OFDLCK;
+	fl->c.flc_type = type;
+	fl->fl_start = start;
+	fl->fl_end = end;
+}
+
 int foreign_lock_all(struct file *file, int type, unsigned int flags)
 {
 	struct file_lock fl;
 
-	locks_init_lock(&fl);
-	fl.c.flc_file = file;
-	fl.c.flc_owner = file;
-	fl.c.flc_flags = FL_POSIX | FL_OFDLCK | flags;
-	fl.c.flc_type = type;
-	fl.fl_end = OFFSET_MAX;
+	foreign_lock_init(&fl, file, type, 0, OFFSET_MAX);
+	fl.c.flc_flags |= flags;
 	return vfs_lock_file(file, F_SETLK, &fl, NULL);
+}
+
+int foreign_lock_bytes(struct file *file, int type, loff_t start, loff_t end)
+{
+	struct file_lock fl;
+
+	foreign_lock_init(&fl, file, type, start, end);
+	return vfs_lock_file(file, F_SETLK, &fl, NULL);
+}
+
+int foreign_lock_with(struct file *file, int type, u32 options)
+{
+	struct file_lock fl;
+
+	foreign_lock_init(&fl, file, type, 0, OFFSET_MAX);
+	return dafs_file_lock_with(file, &fl, options);
 }
 
 int foreign_read_ten(struct foreign_task *ft)

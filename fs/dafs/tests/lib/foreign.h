@@ -201,6 +201,9 @@ bool foreign_lost(struct dafs_client *clnt);
 int foreign_open_file(struct foreign_task *ft);
 /* Locks all of a file until it is closed, as F_RDLCK or F_WRLCK, or unlocks it. */
 int foreign_lock_all(struct file *file, int type, unsigned int flags);
+int foreign_lock_bytes(struct file *file, int type, loff_t start, loff_t end);
+/* The same of all of it, with DAFS_LOCK_* */
+int foreign_lock_with(struct file *file, int type, u32 options);
 /* Work of a task: reads ten bytes. */
 int foreign_read_ten(struct foreign_task *ft);
 /* Work of a task: gives the file the size FOREIGN_SIZE. */

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "../lib/foreign.h"
+#include "../../vfs/vfs.h"
 
 /* A server that restarts, and once more as soon as the opens are reclaimed. */
 static void dafs_foreign_forgets_test(struct kunit *test)
@@ -731,6 +732,55 @@ static void dafs_foreign_lock_delay_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
+static int foreign_unlock_all(struct foreign_task *ft)
+{
+	return foreign_lock_with(ft->file, F_UNLCK, 0);
+}
+
+static int foreign_abort(struct foreign_task *ft)
+{
+	return dafs_file_abort(ft->file);
+}
+
+/* As dafs_foreign_lock_delay_test(), but it is @fn that finds that the open is not known. */
+static void foreign_expect_shared(struct kunit *test, u32 options, u32 procedure,
+				  int (*fn)(struct foreign_task *ft))
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft, *other;
+
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_with(file, F_WRLCK, options));
+	f->keeps = procedure;
+	ft = foreign_task(f, mnt, file, fn);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
+	f->refusal = DAFSERR_DELAY;
+	f->refuses = DAFS_PROC_OPEN;
+	f->kept_status = DAFSERR_BAD_STATEID;
+	foreign_release(f);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
+	other = foreign_task(f, mnt, file, foreign_test_lock);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(other));
+	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
+	WRITE_ONCE(f->refuses, 0);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+	KUNIT_EXPECT_EQ(test, 0, ft->err);
+	__fput_sync(file);
+	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/* A lock with a record is told to be ended when the server has ended it, and others go on. */
+static void dafs_foreign_unlock_delay_test(struct kunit *test)
+{
+	foreign_expect_shared(test, DAFS_LOCK_PERSIST, DAFS_PROC_LOCKU, foreign_unlock_all);
+}
+
+static void dafs_foreign_abort_delay_test(struct kunit *test)
+{
+	foreign_expect_shared(test, DAFS_LOCK_AUTORECOVERY, DAFS_PROC_LOCK, foreign_abort);
+}
+
 static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_forgets_test),
 	KUNIT_CASE(dafs_foreign_killed_test),
@@ -751,6 +801,8 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE_SLOW(dafs_foreign_lock_anew_test),
 	KUNIT_CASE_SLOW(dafs_foreign_grace_test),
 	KUNIT_CASE(dafs_foreign_lock_delay_test),
+	KUNIT_CASE(dafs_foreign_unlock_delay_test),
+	KUNIT_CASE(dafs_foreign_abort_delay_test),
 	KUNIT_CASE(dafs_foreign_soft_close_test),
 	{}
 };
