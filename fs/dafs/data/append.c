@@ -14,8 +14,9 @@
  *  3.  Folios that hold zeroes where the file now has data are dropped, and the size is
  *     set.
  *
- * If the response is lost, the client cannot know whether the record is in the file and
- * must not send it again: write(2) fails with EIO.
+ * If the response is lost, the server is asked whether the record is in the file; where that cannot
+ * tell, because it has restarted or has no response cache, the record must not be sent again, and
+ * write(2) fails with EIO.
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -23,6 +24,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
+#include "../state/deleg.h"
 #include "../state/lock.h"
 #include "data.h"
 
@@ -232,6 +234,9 @@ static ssize_t dafs_append_data(struct kiocb *iocb, struct dafs_appending *ap)
 	u64 known = dafs_append_known_size(inode);
 	int err = dafs_appending_do(ap);
 
+	/* it may yet be executed, and of a delegated file nobody else tells the size */
+	if (err == -ERESTARTSYS)
+		dafs_deleg_give_back_later(inode);
 	if (err)
 		return err;
 	dafs_appended(inode, known, ap->res.offset, ap->append.len);

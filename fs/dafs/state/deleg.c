@@ -747,13 +747,13 @@ void dafs_deleg_give_up(struct inode *inode)
 }
 
 /**
- * dafs_deleg_give_back() - an open that a delegation keeps may be in the way of others
+ * dafs_deleg_give_back_later() - return a delegation, if there is one, in the background
  * @inode: the file, with a reference of the caller
  *
- * Context: may sleep until the server has it back; not for a task that can be killed.
- * Return: true if there was one.
+ * Context: any but interrupt.
+ * Return: true if one is being returned.
  */
-bool dafs_deleg_give_back(struct inode *inode)
+bool dafs_deleg_give_back_later(struct inode *inode)
 {
 	struct dafs_inode *di = DAFS_I(inode);
 	struct dafs_deleg *deleg;
@@ -765,9 +765,21 @@ bool dafs_deleg_give_back(struct inode *inode)
 	spin_unlock(&dafs_delegs_lock);
 	if (deleg)
 		dafs_deleg_return(deleg);
-	else if (!test_bit(DAFS_INO_DELEG_LEAVING, &di->flags))
+	return deleg || test_bit(DAFS_INO_DELEG_LEAVING, &di->flags);
+}
+
+/**
+ * dafs_deleg_give_back() - an open that a delegation keeps may be in the way of others
+ * @inode: the file, with a reference of the caller
+ *
+ * Context: may sleep until the server has it back; not for a task that can be killed.
+ * Return: true if there was one.
+ */
+bool dafs_deleg_give_back(struct inode *inode)
+{
+	if (!dafs_deleg_give_back_later(inode))
 		return false;
-	wait_on_bit(&di->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
+	wait_on_bit(&DAFS_I(inode)->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
 	return true;
 }
 

@@ -32,6 +32,7 @@ void dafs_deleg_return_left(struct dafs_open_state *os);
 void dafs_deleg_used(struct dafs_inode *di);
 void dafs_deleg_give_up(struct inode *inode);
 bool dafs_deleg_give_back(struct inode *inode);
+bool dafs_deleg_give_back_later(struct inode *inode);
 void dafs_deleg_evict(struct dafs_inode *di);
 void dafs_delegs_forget(struct dafs_sb_info *sbi, const struct dafs_conn *conn);
 u32 dafs_deleg_former(const struct dafs_open_state *os);

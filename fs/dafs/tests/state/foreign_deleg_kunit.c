@@ -266,12 +266,46 @@ static void dafs_foreign_deleg_fsync_test(struct kunit *test)
 	di = DAFS_I(file_inode(file));
 	deleg_write(test, file, "0123456789", 0);
 	ds.f->delegates = DAFS_OPEN_DELEGATE_NONE;
-	/* as fsync(2) does until all has been sent */
-	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	/* as fsync(2) does until all has been sent: one of two tasks has returned */
+	atomic_add(2, &di->flushing);
+	atomic_dec(&di->flushing);
 	deleg_recall_to(test, &ds, true);
 	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
 	KUNIT_EXPECT_MEMEQ(test, ds.f->data, "0123456789", 10);
-	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	atomic_dec(&di->flushing);
+	__fput_sync(file);
+}
+
+static int deleg_append(struct foreign_task *ft)
+{
+	loff_t pos = 0;
+
+	return kernel_write(ft->file, "more", 4, &pos);
+}
+
+/* Of an append whose task was killed the client knows only that it may be executed. */
+static void dafs_foreign_deleg_append_test(struct kunit *test)
+{
+	struct deleg_server ds;
+	struct foreign_task *ft;
+	struct kstat stat;
+	struct file *file;
+
+	deleg_serve(test, &ds, DAFS_OPEN_DELEGATE_WRITE);
+	file = foreign_file(test, ds.mnt, "file", O_RDWR | O_APPEND);
+	ds.f->keeps = DAFS_PROC_APPEND_INLINE;
+	ft = foreign_task(ds.f, ds.mnt, file, deleg_append);
+	KUNIT_ASSERT_TRUE(test, foreign_has_come(ds.f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, ft->err);
+	KUNIT_EXPECT_TRUE(test, foreign_reaches(&ds.f->returns, 1));
+	/* it is executed late */
+	ds.f->size += 4;
+	ds.f->change++;
+	foreign_release(ds.f);
+	wait_on_bit(&DAFS_I(file_inode(file))->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE, AT_STATX_FORCE_SYNC));
+	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE + 4, stat.size);
 	__fput_sync(file);
 }
 
@@ -458,6 +492,7 @@ static struct kunit_case dafs_foreign_deleg_cases[] = {
 	KUNIT_CASE(dafs_foreign_deleg_keep_test),
 	KUNIT_CASE(dafs_foreign_deleg_since_test),
 	KUNIT_CASE(dafs_foreign_deleg_fsync_test),
+	KUNIT_CASE(dafs_foreign_deleg_append_test),
 	KUNIT_CASE(dafs_foreign_deleg_early_test),
 	KUNIT_CASE(dafs_foreign_deleg_recalled_test),
 	KUNIT_CASE(dafs_foreign_deleg_killed_test),
