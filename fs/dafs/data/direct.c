@@ -170,6 +170,12 @@ static void dafs_dio_unpin(struct dafs_dio *dio)
 	kvfree(dio->bv);
 }
 
+static void dafs_dio_discard(struct dafs_dio *dio)
+{
+	dafs_dio_unpin(dio);
+	kvfree(dio);
+}
+
 /* Bytes of one request */
 static size_t dafs_dio_request(const struct inode *inode, bool write)
 {
@@ -223,6 +229,12 @@ static void dafs_dio_split(struct dafs_dio *dio, const struct iov_iter *pages)
 	atomic_set(&dio->left, dio->nr);
 }
 
+/* A program that has not asked for direct I/O waits for it. */
+static bool dafs_dio_waits(struct kiocb *iocb, bool write)
+{
+	return is_sync_kiocb(iocb) || (write && !(iocb->ki_flags & IOCB_DIRECT));
+}
+
 static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *iter, bool write)
 {
 	unsigned int nr = dafs_dio_nr(iocb, iter, write);
@@ -236,7 +248,7 @@ static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *ite
 	kref_init(&dio->ref);
 	init_completion(&dio->ended);
 	INIT_LIST_HEAD(&dio->link);
-	dio->iocb = is_sync_kiocb(iocb) ? NULL : iocb;
+	dio->iocb = dafs_dio_waits(iocb, write) ? NULL : iocb;
 	dio->inode = file_inode(iocb->ki_filp);
 	dio->open = iocb->ki_filp->private_data;
 	dio->pos = iocb->ki_pos;
@@ -244,8 +256,7 @@ static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *ite
 	dio->nr = nr;
 	err = dafs_dio_pin(dio, iter, &pages);
 	if (err) {
-		dafs_dio_unpin(dio);
-		kvfree(dio);
+		dafs_dio_discard(dio);
 		return ERR_PTR(err);
 	}
 	dafs_dio_split(dio, &pages);
@@ -568,15 +579,12 @@ static ssize_t dafs_dio_do(struct dafs_dio *dio)
 	return ret;
 }
 
-static ssize_t dafs_dio_run(struct kiocb *iocb, struct iov_iter *iter, bool write)
+static ssize_t dafs_dio_run(struct kiocb *iocb, struct dafs_dio *dio)
 {
-	struct dafs_dio *dio = dafs_dio_create(iocb, iter, write);
 	ssize_t ret;
 
-	if (IS_ERR(dio))
-		return PTR_ERR(dio);
-	inode_dio_begin(file_inode(iocb->ki_filp));
-	if (!is_sync_kiocb(iocb)) {
+	inode_dio_begin(dio->inode);
+	if (dio->iocb) {
 		dafs_dio_list(dio);
 		dafs_dio_start(dio);
 		return -EIOCBQUEUED;
@@ -613,6 +621,13 @@ static bool dafs_direct_would_wait(struct kiocb *iocb, const struct iov_iter *it
 		iov_iter_count(iter) > dafs_dio_request(inode, write));
 }
 
+static ssize_t dafs_direct_read_locked(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct dafs_dio *dio = dafs_dio_create(iocb, to, false);
+
+	return IS_ERR(dio) ? PTR_ERR(dio) : dafs_dio_run(iocb, dio);
+}
+
 /**
  * dafs_direct_read() - read around the page cache
  * @iocb: where
@@ -635,19 +650,17 @@ ssize_t dafs_direct_read(struct kiocb *iocb, struct iov_iter *to)
 	ret = kiocb_write_and_wait(iocb, iov_iter_count(to));
 	if (!ret) {
 		file_accessed(iocb->ki_filp);
-		ret = dafs_dio_run(iocb, to, false);
+		ret = dafs_direct_read_locked(iocb, to);
 	}
 	netfs_end_io_direct(inode);
 	return ret;
 }
 
 /* No cached data in the range, and the file is not extended. */
-static bool dafs_direct_write_simple(const struct kiocb *iocb, const struct iov_iter *from)
+static bool dafs_direct_write_simple(struct inode *inode, loff_t pos, size_t len)
 {
-	struct inode *inode = file_inode(iocb->ki_filp);
-
-	return iocb->ki_pos + iov_iter_count(from) <= i_size_read(inode) &&
-	       !inode->i_mapping->nrpages && !READ_ONCE(DAFS_I(inode)->unstable_bytes);
+	return pos + len <= i_size_read(inode) && !inode->i_mapping->nrpages &&
+	       !READ_ONCE(DAFS_I(inode)->unstable_bytes);
 }
 
 static ssize_t dafs_direct_write_checks(struct kiocb *iocb, struct iov_iter *from)
@@ -661,28 +674,14 @@ static ssize_t dafs_direct_write_checks(struct kiocb *iocb, struct iov_iter *fro
 	return err ?: ret;
 }
 
-/* With i_rwsem shared, so that the file cannot be truncated meanwhile. */
-static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *from)
-{
-	struct inode *inode = file_inode(iocb->ki_filp);
-
-	/* before it is sent: a page that is read meanwhile must not be filled with zeroes */
-	spin_lock(&inode->i_lock);
-	dafs_zero_point_raise(netfs_inode(inode), iocb->ki_pos + iov_iter_count(from));
-	spin_unlock(&inode->i_lock);
-	return dafs_dio_run(iocb, from, true);
-}
-
 /*
  * Drops cached data of the range, and between it and the end of the file, where a
  * mapping may have stored data beyond the end.
  */
-static int dafs_direct_write_drop(const struct kiocb *iocb, const struct iov_iter *from)
+static int dafs_direct_write_drop(struct inode *inode, loff_t pos, size_t len)
 {
-	struct inode *inode = file_inode(iocb->ki_filp);
 	loff_t size = i_size_read(inode);
-	loff_t pos = iocb->ki_pos;
-	loff_t end = pos + iov_iter_count(from);
+	loff_t end = pos + len;
 	int err;
 
 	if (pos > size)
@@ -695,18 +694,75 @@ static int dafs_direct_write_drop(const struct kiocb *iocb, const struct iov_ite
 	return err;
 }
 
-static ssize_t dafs_direct_write_prepared(struct kiocb *iocb, struct iov_iter *from)
+/*
+ * @alone: whether others are kept from adding to the cache
+ *
+ * Return: 1 if it may be sent now; 0 if it must be alone; or -ERESTARTSYS if the task is killed.
+ */
+static int dafs_direct_write_ready(const struct dafs_dio *dio, bool alone)
 {
-	struct inode *inode = file_inode(iocb->ki_filp);
+	struct inode *inode = dio->inode;
+
+	if (alone)
+		return dafs_direct_write_drop(inode, dio->pos, dio->len) ?: 1;
+	return dafs_direct_write_simple(inode, dio->pos, dio->len);
+}
+
+static ssize_t dafs_direct_write_dio(struct kiocb *iocb, struct dafs_dio *dio, bool alone)
+{
+	struct inode *inode = dio->inode;
+	int ret = dafs_direct_write_ready(dio, alone);
+
+	if (ret <= 0) {
+		dafs_dio_discard(dio);
+		return ret;
+	}
+	/* before it is sent: a page that is read meanwhile must not be filled with zeroes */
+	spin_lock(&inode->i_lock);
+	dafs_zero_point_raise(netfs_inode(inode), dio->pos + dio->len);
+	spin_unlock(&inode->i_lock);
+	return dafs_dio_run(iocb, dio);
+}
+
+/*
+ * A program that has not asked for direct I/O may expect that others store to the same folio
+ * meanwhile, through a mapping, and that neither is lost: they wait, see dafs_page_mkwrite().
+ */
+static ssize_t dafs_direct_write_exactly(struct kiocb *iocb, struct dafs_dio *dio, bool alone)
+{
+	struct dafs_inode *di = DAFS_I(dio->inode);
 	ssize_t ret;
 
-	ret = netfs_start_io_direct(inode);
-	if (ret)
+	if (down_read_killable(&di->exact_lock)) {
+		dafs_dio_discard(dio);
+		return -ERESTARTSYS;
+	}
+	ret = dafs_direct_write_dio(iocb, dio, alone);
+	up_read(&di->exact_lock);
+	return ret;
+}
+
+/*
+ * With i_rwsem shared, so that the file cannot be truncated meanwhile.
+ *
+ * Return: as dafs_direct_write(); or 0, and nothing is done, if it must be @alone.
+ */
+static ssize_t dafs_direct_write_locked(struct kiocb *iocb, struct iov_iter *from, bool alone)
+{
+	ssize_t ret = dafs_direct_write_checks(iocb, from);
+	struct iov_iter before = *from;
+	struct dafs_dio *dio;
+
+	if (ret <= 0)
 		return ret;
-	ret = dafs_direct_write_checks(iocb, from);
-	if (ret > 0)
-		ret = dafs_direct_write_drop(iocb, from) ?: dafs_direct_write_locked(iocb, from);
-	netfs_end_io_direct(inode);
+	/* pinned before any lock is taken that a fault may wait for, which holds mmap_lock */
+	dio = dafs_dio_create(iocb, from, true);
+	if (IS_ERR(dio))
+		return PTR_ERR(dio);
+	ret = iocb->ki_flags & IOCB_DIRECT ? dafs_direct_write_dio(iocb, dio, alone) :
+					     dafs_direct_write_exactly(iocb, dio, alone);
+	if (!ret)
+		*from = before;
 	return ret;
 }
 
@@ -726,7 +782,11 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
 	if (mutex_lock_killable(&di->write_lock))
 		return -ERESTARTSYS;
 	dafs_write_back(inode);
-	ret = dafs_commit_inode(inode) ?: dafs_direct_write_prepared(iocb, from);
+	ret = dafs_commit_inode(inode) ?: netfs_start_io_direct(inode);
+	if (!ret) {
+		ret = dafs_direct_write_locked(iocb, from, true);
+		netfs_end_io_direct(inode);
+	}
 	mutex_unlock(&di->write_lock);
 	return ret;
 }
@@ -745,22 +805,16 @@ static ssize_t dafs_direct_write_alone(struct kiocb *iocb, struct iov_iter *from
 ssize_t dafs_direct_write(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
-	bool simple;
 	ssize_t ret;
 
 	if (dafs_direct_would_wait(iocb, from, true))
 		return -EAGAIN;
-	if (!dafs_direct_write_simple(iocb, from))
+	if (!dafs_direct_write_simple(inode, iocb->ki_pos, iov_iter_count(from)))
 		return dafs_direct_write_alone(iocb, from);
 	ret = dafs_start_io_direct(iocb);
 	if (ret)
 		return ret;
-	simple = dafs_direct_write_simple(iocb, from);
-	if (simple) {
-		ret = dafs_direct_write_checks(iocb, from);
-		if (ret > 0)
-			ret = dafs_direct_write_locked(iocb, from);
-	}
+	ret = dafs_direct_write_locked(iocb, from, false);
 	netfs_end_io_direct(inode);
-	return simple ? ret : dafs_direct_write_alone(iocb, from);
+	return ret ?: dafs_direct_write_alone(iocb, from);
 }

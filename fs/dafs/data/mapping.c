@@ -125,7 +125,7 @@ static bool dafs_discard_may_go_on(struct inode *inode, int stores)
 	struct dafs_inode *di = DAFS_I(inode);
 
 	return atomic_read(&di->stores) == stores && !mapping_mapped(inode->i_mapping) &&
-	       !test_bit(DAFS_INO_FLUSHING, &di->flags);
+	       !atomic_read(&di->flushing);
 }
 
 /*

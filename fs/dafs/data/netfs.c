@@ -254,7 +254,7 @@ static bool dafs_write_stably(const struct netfs_io_subrequest *subreq)
 
 	if (dafs_unstable_full(di))
 		return true;
-	return test_bit(DAFS_INO_FLUSHING, &di->flags) &&
+	return atomic_read(&di->flushing) &&
 	       !READ_ONCE(di->unstable_bytes) && dafs_write_single(subreq);
 }
 

@@ -160,15 +160,32 @@ static vm_fault_t dafs_folio_mkwrite(struct vm_fault *vmf)
 	return VM_FAULT_NOPAGE;
 }
 
+/*
+ * Takes the invalidate lock: who drops a part of the cache, because the server has newer data, has
+ * it meanwhile, and so finds nothing dirty again that it has just written.  A write(2) that sends
+ * its bytes itself is waited for, see dafs_direct_write_alone(): with a folio that was read before
+ * it, older bytes would be written back.
+ *
+ * Return: 0, or -EINTR if the task is killed.
+ */
+static int dafs_mkwrite_lock(struct inode *inode)
+{
+	struct dafs_inode *di = DAFS_I(inode);
+	int err = down_write_killable(&di->exact_lock);
+
+	if (err)
+		return err;
+	err = down_read_killable(&inode->i_mapping->invalidate_lock);
+	up_write(&di->exact_lock);
+	return err;
+}
+
 /**
  * dafs_page_mkwrite() - a page is about to be stored to
  * @vmf: the fault
  *
  * The folio is made dirty before it is looked once more whose it is: if it is
  * still this user's, who claims the file next finds it dirty.
- *
- * Who drops a part of the cache, because the server has newer data, holds the invalidate lock
- * meanwhile, and so finds nothing dirty again that it has just written.
  *
  * Context: may sleep, a fatal signal ends it; mmap_lock held.
  * Return: VM_FAULT_LOCKED with the folio locked and dirty, VM_FAULT_NOPAGE to fault
@@ -182,8 +199,8 @@ vm_fault_t dafs_page_mkwrite(struct vm_fault *vmf)
 	ret = dafs_writer_claim_fault(file_inode(file), file->f_cred);
 	if (ret)
 		return ret;
-	if (down_read_killable(&file->f_mapping->invalidate_lock))
-		return VM_FAULT_NOPAGE;
+	if (dafs_mkwrite_lock(file_inode(file)))
+		return VM_FAULT_SIGBUS;
 	ret = dafs_folio_mkwrite(vmf);
 	filemap_invalidate_unlock_shared(file->f_mapping);
 	return ret;

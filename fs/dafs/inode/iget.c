@@ -20,6 +20,7 @@ void dafs_inode_init_once(void *data)
 	spin_lock_init(&di->unstable_lock);
 	mutex_init(&di->write_lock);
 	mutex_init(&di->claim_lock);
+	init_rwsem(&di->exact_lock);
 	mutex_init(&di->zap_lock);
 	mutex_init(&di->commit_lock);
 	atomic_set(&di->commit_ends, 0);
@@ -54,6 +55,7 @@ void dafs_inode_reset(struct dafs_inode *di)
 	atomic_set(&di->writers, 0);
 	atomic_set(&di->left_writes, 0);
 	atomic_set(&di->stores, 0);
+	atomic_set(&di->flushing, 0);
 	spin_lock_init(&di->async_lock);
 	INIT_LIST_HEAD(&di->async_writes);
 	di->async_next = 0;

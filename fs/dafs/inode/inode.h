@@ -44,20 +44,19 @@ struct dafs_locks;
 #define DAFS_INO_STALE_STAT	1	/* likewise for stat(2); the change attribute is valid */
 #define DAFS_INO_ZAP		2	/* the page cache is out of date */
 #define DAFS_INO_OWN_CHANGE	3	/* the next new change attribute is due to our own change */
-#define DAFS_INO_FLUSHING	4	/* COMMIT follows the write-back */
-#define DAFS_INO_LISTED		5	/* the directory has been listed once */
-#define DAFS_INO_NAMES_USED	6	/* names in it were used since the last listing */
-#define DAFS_INO_LOOK_FIRST	7	/* a file to be created in it existed: LOOKUP first */
-#define DAFS_INO_AHEAD		8	/* di->ahead is in use */
-#define DAFS_INO_AHEAD_TRIED	9	/* trial over: only used names give credit */
-#define DAFS_INO_REMOVED	10	/* this client removes or has removed its last name */
-#define DAFS_INO_ZAPPING	11	/* the page cache is being dropped */
-#define DAFS_INO_UNCERTAIN	12	/* others' changes may look like ours */
-#define DAFS_INO_LONGER		13	/* larger than at the server, see dafs_apply_size() */
-#define DAFS_INO_DELEG		14	/* it has a delegation, see state/deleg.c */
-#define DAFS_INO_DELEG_WRITE	15	/* that is one for writing */
-#define DAFS_INO_DELEG_LEAVING	16	/* it is being returned */
-#define DAFS_INO_GUESSED	17	/* others' changes have looked like ours, or may have */
+#define DAFS_INO_LISTED		4	/* the directory has been listed once */
+#define DAFS_INO_NAMES_USED	5	/* names in it were used since the last listing */
+#define DAFS_INO_LOOK_FIRST	6	/* a file to be created in it existed: LOOKUP first */
+#define DAFS_INO_AHEAD		7	/* di->ahead is in use */
+#define DAFS_INO_AHEAD_TRIED	8	/* trial over: only used names give credit */
+#define DAFS_INO_REMOVED	9	/* this client removes or has removed its last name */
+#define DAFS_INO_ZAPPING	10	/* the page cache is being dropped */
+#define DAFS_INO_UNCERTAIN	11	/* others' changes may look like ours */
+#define DAFS_INO_LONGER		12	/* larger than at the server, see dafs_apply_size() */
+#define DAFS_INO_DELEG		13	/* it has a delegation, see state/deleg.c */
+#define DAFS_INO_DELEG_WRITE	14	/* that is one for writing */
+#define DAFS_INO_DELEG_LEAVING	15	/* it is being returned */
+#define DAFS_INO_GUESSED	16	/* others' changes have looked like ours, or may have */
 
 /**
  * struct dafs_inode - one object of the server
@@ -91,6 +90,7 @@ struct dafs_locks;
  * @left_writes: direct writes, appends and new sizes in progress whose tasks were killed
  * @stores: counts buffered writes, and faults of stores to mapped pages, before they make a
  *	folio dirty
+ * @flushing: tasks whose write-back a COMMIT follows, as they wait until it is stable
  * @async_lock: guards @async_writes and @async_next
  * @async_writes: asynchronous direct writes in progress that were begun while bytes were locked,
  *	in this order
@@ -103,6 +103,9 @@ struct dafs_locks;
  *	dafs_buffered_write() and dafs_append_iter()
  * @claim_lock: serializes dafs_writer_claim() and the copy of write(2) after it, see
  *	data/writer.c
+ * @exact_lock: held for reading by a write(2) that sends its bytes itself, from before it drops
+ *	folios until it has ended; for writing by who is about to store to a page, until it has
+ *	the invalidate lock
  * @zap_lock: serializes dafs_zap_mapping()
  * @unstable_lock: guards @unstable, @committing, @unstable_bytes and @unstable_pinned
  * @unstable: struct dafs_extent
@@ -143,6 +146,7 @@ struct dafs_inode {
 	atomic_t writers;
 	atomic_t left_writes;
 	atomic_t stores;
+	atomic_t flushing;
 	spinlock_t async_lock;	/* see above */
 	struct list_head async_writes;
 	u64 async_next;
@@ -150,6 +154,7 @@ struct dafs_inode {
 	bool writer_leaves;
 	struct mutex write_lock;	/* see above */
 	struct mutex claim_lock;	/* see above */
+	struct rw_semaphore exact_lock; /* see above */
 	struct mutex zap_lock;	/* see above */
 	spinlock_t unstable_lock;	/* see above */
 	struct list_head unstable;

@@ -127,10 +127,10 @@ int dafs_file_write_out(struct inode *inode)
 	struct dafs_inode *di = DAFS_I(inode);
 	int err;
 
-	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	atomic_inc(&di->flushing);
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
-	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	atomic_dec(&di->flushing);
 	err = dafs_commit_inode(inode);
 	if (!err)
 		dafs_debt_pay(inode);
@@ -474,9 +474,9 @@ static int dafs_file_fsync(struct file *file, loff_t start, loff_t end, int data
 	struct dafs_inode *di = DAFS_I(inode);
 	int err, err2, killed;
 
-	set_bit(DAFS_INO_FLUSHING, &di->flags);
+	atomic_inc(&di->flushing);
 	err = file_write_and_wait_range(file, start, end);
-	clear_bit(DAFS_INO_FLUSHING, &di->flags);
+	atomic_dec(&di->flushing);
 	killed = dafs_commit_inode(inode);
 	if (!killed)
 		dafs_debt_pay(inode);

@@ -218,10 +218,10 @@ static int dafs_setattr_prepare(struct inode *inode, const struct iattr *iattr)
 		inode_dio_wait(inode);
 	}
 	/* The little that a new file holds is committed on the way. */
-	set_bit(DAFS_INO_FLUSHING, &DAFS_I(inode)->flags);
+	atomic_inc(&DAFS_I(inode)->flushing);
 	filemap_fdatawrite(inode->i_mapping);
 	filemap_fdatawait_keep_errors(inode->i_mapping);
-	clear_bit(DAFS_INO_FLUSHING, &DAFS_I(inode)->flags);
+	atomic_dec(&DAFS_I(inode)->flushing);
 	return size || (iattr->ia_valid & ATTR_MTIME_SET) ? dafs_commit_inode(inode) : 0;
 }
 
