@@ -95,6 +95,7 @@ TESTED(dafsd_persist_list);
 TESTED(dafsd_persist_load);
 TESTED(dafsd_persist_max);
 TESTED(dafsd_persist_nr);
+TESTED(dafsd_persist_replaced);
 TESTED(dafsd_persist_sem);
 TESTED(dafsd_persist_serve);
 TESTED(dafsd_persist_undo_later);

@@ -235,10 +235,13 @@ put:
 }
 
 /* Drops a reference to the file that was removed, if any, without locks, as it may take long. */
-static void dafsd_remove_done(struct inode *inode, dafs_status_t status)
+static void dafsd_remove_done(const struct dafsd_export *exp, struct inode *inode,
+			      dafs_status_t status)
 {
-	if (inode && !status)
+	if (inode && !status) {
 		dafsd_persist_removed(inode);
+		dafsd_persist_forget_removed(exp);
+	}
 	iput(inode);
 }
 
@@ -258,7 +261,7 @@ static dafs_status_t dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove
 	inode_unlock(dafsd_fh_inode(dir));
 	if (!status)
 		status = dafs_errno_to_status(dafsd_commit_metadata(dir->exp, dir->dentry));
-	dafsd_remove_done(inode, status);
+	dafsd_remove_done(dir->exp, inode, status);
 	return status;
 }
 
@@ -388,7 +391,7 @@ static dafs_status_t dafsd_rename(const struct dafs_rename_args *args, struct da
 	      dafsd_commit_metadata(source->exp, source->dentry);
 	status = dafs_errno_to_status(err);
 done:
-	dafsd_remove_done(gone, status);
+	dafsd_remove_done(target->exp, gone, status);
 	return status;
 }
 

@@ -8,6 +8,8 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/state/persist_impl.h"
 #include "../../../../drivers/dafsd/store/store.h"
 #include "../lib/holder.h"
@@ -164,6 +166,41 @@ static void dafs_persist_reboot_test(struct kunit *test)
 	holder_expire(test, a);
 	persist_restart(test);
 	holder_reboot(test, a);
+	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(b, DAFS_READ_LT, 0, 1));
+	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, 10));
+}
+
+static const struct dafsd_client *persist_client_of(const struct holder *h)
+{
+	const struct dafsd_client *client;
+
+	guard(mutex)(&dafsd_server.clients_lock);
+	list_for_each_entry(client, &dafsd_server.clients, node)
+		if (client->id_len == strlen(h->id) && !memcmp(client->id, h->id, client->id_len))
+			return client;
+	return NULL;
+}
+
+/* Another instance is there, but requests of the former one are being executed still. */
+static void dafs_persist_outlived_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = persist_fixture(test);
+	struct holder *a = holder(test, fix), *b = holder(test, fix);
+	struct dafsd_client *next = kunit_kzalloc(test, sizeof(*next), GFP_KERNEL);
+	const struct dafsd_client *client;
+
+	KUNIT_ASSERT_NOT_NULL(test, next);
+	HOLDER_OK(test, holder_lock(a, DAFS_WRITE_LT, PERSIST, 0, 10));
+	client = persist_client_of(a);
+	KUNIT_ASSERT_NOT_NULL(test, client);
+	next->id = client->id;
+	next->id_len = client->id_len;
+	next->principal = client->principal;
+	next->verifier.b[0] = ~client->verifier.b[0];
+	dafsd_persist_replaced(next);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DENIED, holder_test(b, DAFS_READ_LT, 0, 1));
+	HOLDER_OK(test, holder_write(a, true, 0, 10));
+	holder_expire(test, a);
 	DAFS_EXPECT_STATUS(test, DAFSERR_LOCK_BROKEN, holder_test(b, DAFS_READ_LT, 0, 1));
 	HOLDER_OK(test, holder_lock(b, DAFS_WRITE_LT, REPAIR, 0, 10));
 }
@@ -530,6 +567,7 @@ static struct kunit_case persist_cases[] = {
 	KUNIT_CASE_PARAM(dafs_persist_reclaim_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_persist_own_test),
 	KUNIT_CASE_PARAM(dafs_persist_reboot_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_persist_outlived_test),
 	KUNIT_CASE(dafs_persist_access_test),
 	KUNIT_CASE(dafs_persist_reader_test),
 	KUNIT_CASE(dafs_persist_restart_test),
