@@ -69,6 +69,14 @@ tap_is "$(said dafsshare --access both --deny both $A/file \
 	sh -c 'echo first >&$DAFSSHARE_FD')" 0 "and writes it"
 tap_is "$(head -n 1 $B/file)" first "when nobody else may"
 
+reserved --deny both
+kill "$(pgrep -f 'dafsshare --deny both' | head -1)"
+wait $holder
+tap_is "$?" 143 "SIGTERM ends the command"
+tap_run "and the reservation" eventually dafsshare --deny none $B/file true
+tap_is "$(said dafsshare --help | tail -1; said dafslock -h | tail -1)" "0
+0" "what the programs say of themselves"
+
 cat >/tmp/ioctl.py <<'PY'
 import errno, fcntl, os, struct, sys
 SHARE = 0xDA << 8 | 1
