@@ -74,6 +74,8 @@ static void dafsd_client_free(struct kref *ref)
 		dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, DAFSD_SEEN_BYTES);
 	kvfree(client->seen);
 	dafsd_courtesy_forget(client);
+	if (client->heir)
+		dafsd_client_put(client->heir);
 	dafsd_peer_put(client->peer);
 	kfree(client->id);
 	/* dafsd_state_find() may still read the client of state that was just revoked */
@@ -635,6 +637,8 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 		if (older->peer != client->peer)
 			dafsd_client_log(older, "gives way to one of its id at another address");
 		dafsd_client_remove(older, &gone);
+		if (older->principal == principal)
+			dafsd_respcaches_inherit(client, older);
 	}
 	client->principal = principal;
 	client->addr = dafsd_addr_of(&ses->op->chan->peer);

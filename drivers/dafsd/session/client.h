@@ -63,6 +63,7 @@ enum dafsd_client_life {
  * @respcaches: dafsd_respcache.client_link of its former sessions, in the order of their ends;
  *	with @nr_respcaches guarded by dafsd_server.sessions_lock
  * @nr_respcaches: how many
+ * @heir: the instance that has replaced it, of the same principal, a reference; or NULL; likewise
  * @life: what it is; guarded by dafsd_server.courtesy_lock, changed by dafsd_client_move(), read
  *	without the lock where it may be old
  * @yields: others wait for what is just being taken from it; changed under
@@ -121,6 +122,7 @@ struct dafsd_client {
 	struct list_head sessions;
 	struct list_head respcaches;
 	unsigned int nr_respcaches;
+	struct dafsd_client *heir;
 	enum dafsd_client_life life;
 	bool yields;
 	u64 yield;

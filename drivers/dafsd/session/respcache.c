@@ -18,7 +18,7 @@
  *
  * The cache outlives its session, unless that was ended by DISCONNECT: until the client discards
  * it, or is discarded itself, or has lost DAFSD_RESPCACHES more sessions, as long as there is room
- * for it.  Nothing of it is in stable storage, so use_response_cache is answered FALSE (E-59);
+ * for it.  Another instance of the client inherits it (5.2.5).  Nothing of it is in stable storage, so use_response_cache is answered FALSE (E-59);
  * clients may ask all the same.
  */
 #include <linux/moduleparam.h>
@@ -163,6 +163,25 @@ static struct dafsd_respcache *dafsd_respcache_excess(struct dafsd_client *clien
 	return oldest;
 }
 
+static void dafsd_respcache_give(struct dafsd_client *client, struct dafsd_respcache *cache)
+{
+	lockdep_assert_held(&client->server->sessions_lock);
+	cache->client = client;
+	list_add_tail(&cache->client_link, &client->respcaches);
+	client->nr_respcaches++;
+	client->peer->respcaches++;
+	client->server->nr_respcaches++;
+}
+
+/* The last instance of a client; it lives, because each has a reference to the next one */
+static struct dafsd_client *dafsd_client_last(struct dafsd_client *client)
+{
+	lockdep_assert_held(&client->server->sessions_lock);
+	while (client->heir)
+		client = client->heir;
+	return client;
+}
+
 /**
  * dafsd_respcache_retire() - a session is over: keep what its client may ask for
  * @ses: the session, which has no request any more; drops its reference to its cache
@@ -178,16 +197,14 @@ void dafsd_respcache_retire(struct dafsd_session *ses)
 		return;
 	ses->respcache = NULL;
 	spin_lock(&client->server->sessions_lock);
+	client = dafsd_client_last(client);
 	cache->op = NULL;
 	/* nothing is outstanding after DISCONNECT */
 	if (test_bit(0, &ses->leaving) || !ses->principal || dafsd_client_is_discarded(client) ||
 	    !dafsd_respcache_room(client)) {
 		dafsd_respcache_drop(client, cache);
 	} else if (!cache->dropped) {
-		list_add_tail(&cache->client_link, &client->respcaches);
-		client->nr_respcaches++;
-		client->peer->respcaches++;
-		client->server->nr_respcaches++;
+		dafsd_respcache_give(client, cache);
 		excess = dafsd_respcache_excess(client);
 	}
 	spin_unlock(&client->server->sessions_lock);
@@ -215,6 +232,37 @@ void dafsd_respcaches_drop(struct dafsd_client *client)
 		dafsd_respcache_put(cache);
 }
 
+/**
+ * dafsd_respcaches_inherit() - another instance of a client may ask what became of its requests
+ * @heir: the instance, which has authenticated as the same principal
+ * @client: the client, which is discarded
+ *
+ * Sessions that are not over yet follow when they are.
+ *
+ * Context: any but interrupt.
+ */
+void dafsd_respcaches_inherit(struct dafsd_client *heir, struct dafsd_client *client)
+{
+	struct dafsd_respcache *cache, *next;
+	LIST_HEAD(excess);
+
+	spin_lock(&client->server->sessions_lock);
+	kref_get(&heir->ref);
+	client->heir = heir;
+	list_for_each_entry_safe(cache, next, &client->respcaches, client_link) {
+		list_del_init(&cache->client_link);
+		client->nr_respcaches--;
+		client->peer->respcaches--;
+		client->server->nr_respcaches--;
+		dafsd_respcache_give(heir, cache);
+	}
+	while ((cache = dafsd_respcache_excess(heir)))
+		list_add(&cache->client_link, &excess);
+	spin_unlock(&client->server->sessions_lock);
+	list_for_each_entry_safe(cache, next, &excess, client_link)
+		dafsd_respcache_put(cache);
+}
+
 static struct dafsd_respcache *dafsd_respcache_lookup(struct dafsd_server *server,
 						      const struct dafs_session_id *session_id)
 {
@@ -235,7 +283,7 @@ static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
 	lockdep_assert_held(&asker->client->server->sessions_lock);
 	if (!cache)
 		return DAFSERR_UNKNOWN_SESSION;
-	if (cache->client != asker->client)
+	if (dafsd_client_last(cache->client) != asker->client)
 		return DAFSERR_NOT_AUTHORIZED;
 	return cache->op && dafs_chan_is_open(cache->op->chan) ? DAFSERR_BAD_SESSION :
 								 DAFS_STATUS_OK;

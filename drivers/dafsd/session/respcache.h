@@ -61,7 +61,7 @@ struct dafsd_response {
  * @op: the operation channel, until then; the session has a reference to it
  * @dropped: it is in no table any more
  * @session_id: of the session
- * @client: whose session it is, or was; only to be compared
+ * @client: whose session it is; or when it is over, whose @client_link is in
  * @swab: the results are in the byte order of other machines
  * @nr: streams of the session
  * @responses: by stream; NULL if it was not used yet
@@ -73,7 +73,7 @@ struct dafsd_respcache {
 	struct dafsd_conn *op;
 	bool dropped;
 	struct dafs_session_id session_id;
-	const struct dafsd_client *client;
+	struct dafsd_client *client;
 	bool swab;
 	unsigned int nr;
 	struct dafsd_response *responses[] __counted_by(nr);
@@ -82,6 +82,7 @@ struct dafsd_respcache {
 struct dafsd_respcache *dafsd_respcache_create(struct dafsd_session *ses, unsigned int streams);
 void dafsd_respcache_retire(struct dafsd_session *ses);
 void dafsd_respcaches_drop(struct dafsd_client *client);
+void dafsd_respcaches_inherit(struct dafsd_client *heir, struct dafsd_client *client);
 void dafsd_respcache_put(struct dafsd_respcache *cache);
 dafs_status_t dafsd_respcache_query(const struct dafsd_session *asker,
 				    const struct dafs_check_response_args *args,

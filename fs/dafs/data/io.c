@@ -37,6 +37,7 @@
 
 static void dafs_io_end(struct dafs_io *io, int err)
 {
+	dafs_xid_drop(io->sbi->clnt, &io->xid);
 	io->complete(io, err);
 }
 
@@ -226,6 +227,39 @@ static bool dafs_io_awaits_locks(struct dafs_io *io, const struct dafs_conn *con
 	return err;
 }
 
+/*
+ * The connection was lost while a write was under way: was it executed?  Otherwise what others have
+ * written since would be overwritten.  Takes over the reference to @conn unless it is to be sent.
+ *
+ * Return: true to send it; otherwise the I/O may be gone.
+ */
+static bool dafs_io_ask(struct dafs_io *io, struct dafs_conn *conn)
+{
+	struct dafs_op op = {
+		.proc = io->xid.proc,
+		.xid = io->xid,
+		.nowait = true,
+	};
+	int err = dafs_op_ask(io->sbi->clnt, &op);
+
+	io->xid = op.xid;
+	if (err == DAFS_OP_SEND)
+		return true;
+	if (err < 0) {
+		dafs_io_unsent(io, conn, err);
+		return false;
+	}
+	dafs_conn_put(conn);
+	if (err == DAFS_OP_ASK_LATER) {
+		dafs_io_retry_later(io);
+		return false;
+	}
+	io->conn = op.conn;
+	io->call = op.call;
+	dafs_io_answered(io);
+	return false;
+}
+
 static void dafs_io_send(struct dafs_io *io)
 {
 	int err = io->open ? READ_ONCE(io->open->lost) : 0;
@@ -238,6 +272,8 @@ static void dafs_io_send(struct dafs_io *io)
 	}
 	conn = dafs_io_conn(io);
 	if (!conn)
+		return;
+	if (io->xid.former && !dafs_io_ask(io, conn))
 		return;
 	if (dafs_io_awaits_locks(io, conn)) {
 		dafs_conn_put(conn);
@@ -409,6 +445,8 @@ void dafs_io_answered(struct dafs_io *io)
 {
 	int lost = io->call->error;
 
+	if (lost == -ENOTCONN && io->write)
+		dafs_xid_note(&io->xid, io->conn, io->call);
 	if (lost)
 		dafs_io_drop_call(io);
 	if (lost == -ETIMEDOUT)
@@ -514,6 +552,7 @@ int dafs_io_run(struct dafs_io *io)
 	dafs_io_start(io);
 	while (!err && !wait.ended)
 		err = wait.again ? dafs_io_go_on(io, &wait) : dafs_io_await(io);
+	dafs_xid_drop(io->sbi->clnt, &io->xid);
 	memalloc_nofs_restore(flags);
 	return err ?: wait.err;
 }

@@ -48,6 +48,7 @@ struct dafs_io_wait;
  * @max_part: upper limit for @part, 0 for none
  * @state_id: state-id that the call in progress was sent with
  * @recover: the server did not know @state_id
+ * @xid: a call of a write that was lost, until it is known whether it was executed
  * @tries: failed attempts since data was moved the last time
  * @forced: sbi->forced at its start
  * @args: arguments of the call in progress
@@ -88,6 +89,7 @@ struct dafs_io {
 	size_t max_part;
 	struct dafs_state_id state_id;
 	bool recover;
+	struct dafs_xid xid;
 	struct dafs_tries tries;
 	unsigned int forced;
 	union {

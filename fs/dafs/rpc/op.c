@@ -219,15 +219,19 @@ static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
 	return dafs_op_send(clnt, op);
 }
 
-/* What comes after the question what became of a lost attempt; beside 0 and negative errnos */
-#define DAFS_OP_SEND		1
-#define DAFS_OP_ASK_LATER	2
-
 /* The server has told what became of the attempt: then it tells of all. */
 static void dafs_op_settled(struct dafs_client *clnt, struct dafs_op *op)
 {
 	op->lost = op->unsettled;
 	dafs_xid_drop(clnt, &op->xid);
+}
+
+/* The server does not know, and never will. */
+static int dafs_op_unsettled(struct dafs_client *clnt, struct dafs_op *op)
+{
+	op->unsettled = true;
+	dafs_xid_drop(clnt, &op->xid);
+	return op->no_replay ? -EREMOTEIO : DAFS_OP_SEND;
 }
 
 /* It has a response: have it. */
@@ -240,6 +244,9 @@ static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct da
 	if (err)
 		return err;
 	/* these are never responses to anything else that was executed */
+	if (ask->status == DAFSERR_TOOSMALL)
+		/* of this session, not of what was executed */
+		return dafs_op_unsettled(clnt, op);
 	if (dafs_status_action(ask->status) == DAFS_ACT_SESSION ||
 	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_CHKSUM ||
 	    ask->status == DAFSERR_NOXID_MATCH)
@@ -251,14 +258,6 @@ static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct da
 	ask->call = NULL;
 	dafs_op_settled(clnt, op);
 	return 0;
-}
-
-/* The server does not know, and never will. */
-static int dafs_op_unsettled(struct dafs_client *clnt, struct dafs_op *op)
-{
-	op->unsettled = true;
-	dafs_xid_drop(clnt, &op->xid);
-	return op->no_replay ? -EREMOTEIO : DAFS_OP_SEND;
 }
 
 static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, struct dafs_op *ask)
@@ -281,11 +280,16 @@ static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, stru
 	}
 }
 
-/*
- * Was the attempt executed that was lost?  Return: 0 if so, and its response is the operation's;
- * DAFS_OP_SEND; DAFS_OP_ASK_LATER; or a negative errno as dafs_op_try().
+/**
+ * dafs_op_ask() - was the attempt executed that was lost? (5.2.5)
+ * @clnt: the client
+ * @op: the operation; of which proc, xid, leave, nowait and no_replay count
+ *
+ * Context: may sleep; a fatal signal ends it.
+ * Return: 0 if so, and its response is that of @op; DAFS_OP_SEND; DAFS_OP_ASK_LATER; -EREMOTEIO if
+ * it must not be sent again; or another negative errno as that of dafs_op_run(): ask again.
  */
-static int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op)
+int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_check_response_args args = {
 		.session_id = op->xid.former->session_id,
@@ -297,6 +301,7 @@ static int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op)
 		.proc = DAFS_PROC_CHECK_RESPONSE,
 		.args = &args,
 		.leave = op->leave,
+		.nowait = op->nowait,
 	};
 	int err = dafs_op_try(clnt, &ask);
 

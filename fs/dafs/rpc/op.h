@@ -109,7 +109,12 @@ struct dafs_op {
 	const struct dafs_fh *gives_fh;
 };
 
+/* What comes after dafs_op_ask(), beside 0 and negative errnos */
+#define DAFS_OP_SEND		1	/* it was not executed, or that cannot be known */
+#define DAFS_OP_ASK_LATER	2
+
 int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op);
+int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op);
 int dafs_op_sleep(unsigned int *ms);
 int dafs_op_run_on(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs_op *op);
 unsigned int dafs_op_run_chain(struct dafs_client *clnt, struct dafs_op *ops, unsigned int nr,

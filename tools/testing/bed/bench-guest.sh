@@ -52,6 +52,7 @@ load_modules /srv/data:no_root_squash
 
 peers='' others=''
 peer dafs mount_dafs_peer
+peer dafs-none mount_dafs_none
 peer nfs4.2 mount_nfs42
 again dafs mount_other_dafs
 again nfs4.2 mount_other_nfs42

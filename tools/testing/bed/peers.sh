@@ -40,6 +40,17 @@ mount_dafs_peer()
 	mount_dafs data "$1" "${2:-}"
 }
 
+# By a session whose requests the server does not remember
+mount_dafs_none()
+{
+	kind=/sys/module/dafsd/parameters/respcache
+	echo none >$kind
+	mount_dafs_peer "$1" clientid=none,respcache=none
+	none=$?
+	echo volatile >$kind
+	return $none
+}
+
 mount_nfs42()
 {
 	start_nfs_server &&

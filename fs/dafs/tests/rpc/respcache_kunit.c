@@ -12,6 +12,7 @@
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../rpc/rpc_impl.h"
+#include "../lib/io_test.h"
 #include "../lib/raw.h"
 
 /**
@@ -243,6 +244,40 @@ static void dafs_respcache_foreign_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_discard(l));
 }
 
+/*
+ * R-5.2.5-04: another instance of the client may ask, too, whether the session of the former one
+ * was lost before that was there, or after.
+ */
+static void dafs_respcache_reboot_test(struct kunit *test)
+{
+	struct raw_conn *former;
+	unsigned int n;
+	u16 seq;
+
+	for (n = 0; n < 2; n++) {
+		struct lost *l = lost(test);
+
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lost_mkdir(l, 0, n ? "1" : "0", NULL));
+		seq = l->hdr.seq_number;
+		former = l->conn;
+		if (!n)
+			raw_cut(test, former);
+		l->again = (struct raw_login){
+			.id = l->login.id,
+			.verifier = l->login.verifier + 1,
+		};
+		l->conn = lost_connect(l, &l->again);
+		if (n) {
+			DAFS_EXPECT_STATUS(test, DAFSERR_BAD_SESSION, lost_check(l, 0, seq, 0));
+			raw_cut(test, former);
+		}
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_check(l, 0, seq, 0));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_fetch(l, 0, seq, NULL));
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_discard(l));
+		DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, lost_check(l, 0, seq, 0));
+	}
+}
+
 /* R-5.2.1-03: after DISCONNECT nothing is known. */
 static void dafs_respcache_disconnect_test(struct kunit *test)
 {
@@ -314,12 +349,14 @@ static void dafs_respcache_many_test(struct kunit *test)
  * struct lost_task - an operation of the client by a task of its own
  * @clnt: the client
  * @op: the operation
+ * @file: what is written to instead, or NULL
  * @err: its result
  * @ended: it has one
  */
 struct lost_task {
 	struct dafs_client *clnt;
 	struct dafs_op op;
+	struct dafs_test_file *file;
 	int err;
 	struct completion ended;
 };
@@ -328,18 +365,14 @@ static int lost_task_run(void *priv)
 {
 	struct lost_task *t = priv;
 
-	t->err = dafs_op_run(t->clnt, &t->op);
+	t->err = t->file ? dafs_test_file_write(t->file, "DATA", 4, 0) :
+			   dafs_op_run(t->clnt, &t->op);
 	complete(&t->ended);
 	return 0;
 }
 
-static void lost_task_begin(struct kunit *test, struct lost_task *t, struct dafs_client *clnt,
-			    u32 proc, void *args)
+static void lost_task_begin(struct kunit *test, struct lost_task *t)
 {
-	*t = (struct lost_task){
-		.clnt = clnt,
-		.op = { .cred = dafs_test_me(), .proc = proc, .args = args, .no_replay = true },
-	};
 	init_completion(&t->ended);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(lost_task_run, t, "dafs_lost")));
 }
@@ -439,6 +472,18 @@ static void lost_change_args(struct kunit *test, struct dafs_fixture *fix, u32 p
 	}
 }
 
+static void lost_while_executed(struct kunit *test, struct dafs_fixture *fix, struct lost_task *t)
+{
+	dafs_fixture_freeze(test, fix);
+	lost_task_begin(test, t);
+	lost_await_change(test, t->clnt);
+	lost_break(t->clnt);
+	/* it asks, while the server still executes the change */
+	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&t->ended, HZ / 2));
+	dafs_fixture_thaw(test, fix);
+	lost_task_end(test, t);
+}
+
 /*
  * R-5.1-03, R-4.3.4-01, R-3.1.2.5-03: the connection is lost while the server executes a change;
  * when it is done the client has its response, and does not send it again, which would fail.
@@ -461,18 +506,49 @@ static void dafs_respcache_change_test(struct kunit *test)
 	dafs_backing_chmod(test, fix, ".", 0777);
 	lost_change_args(test, fix, change->proc, &args);
 	dafs_fixture_freeze(test, fix);
-	lost_task_begin(test, &t, clnt, change->proc, &args);
-	lost_await_change(test, clnt);
-	lost_break(clnt);
-	/* it asks, while the server still executes the change */
-	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&t.ended, HZ / 2));
-	dafs_fixture_thaw(test, fix);
-	lost_task_end(test, &t);
+	t = (struct lost_task){
+		.clnt = clnt,
+		.op = {
+			.cred = dafs_test_me(),
+			.proc = change->proc,
+			.args = &args,
+			.no_replay = true,
+		},
+	};
+	lost_while_executed(test, fix, &t);
 	KUNIT_EXPECT_EQ(test, 0, t.err);
 	if (change->proc == DAFS_PROC_APPEND_INLINE) {
 		dafs_backing_read(fix, "file", found, sizeof(found), 0);
 		KUNIT_EXPECT_STREQ(test, "datamore", found);
 	}
+}
+
+/* Data is sent once, too: a second time it could overwrite what others have written since. */
+static void dafs_respcache_write_test(struct kunit *test)
+{
+	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_client_params params;
+	u64 sums[DAFS_NR_STATS];
+	struct lost_task t = {};
+	char found[8] = {};
+	struct dafs_fh fh;
+
+	dafs_fixture_client_params(NULL, &params, "lost WRITE");
+	params.soft = false;
+	t.clnt = dafs_fixture_client(test, &params);
+	dafs_backing_write(test, fix, "file", "data", 4);
+	dafs_backing_chmod(test, fix, "file", 0666);
+	fh = dafs_test_lookup(test, fix, "file");
+	t.file = dafs_test_file(test, t.clnt, &fh);
+	lost_while_executed(test, fix, &t);
+	KUNIT_EXPECT_EQ(test, 0, t.err);
+	KUNIT_EXPECT_EQ(test, 4, t.file->io.done);
+	dafs_backing_read(fix, "file", found, sizeof(found), 0);
+	KUNIT_EXPECT_STREQ(test, "DATA", found);
+	dafs_stats_read(t.clnt->stats, DAFS_PROC_WRITE_INLINE, sums);
+	KUNIT_EXPECT_EQ(test, 1, sums[DAFS_STAT_CALLS]);
+	dafs_stats_read(t.clnt->stats, DAFS_PROC_FETCH_RESPONSE, sums);
+	KUNIT_EXPECT_EQ(test, 1, sums[DAFS_STAT_CALLS]);
 }
 
 /**
@@ -538,10 +614,12 @@ static struct kunit_case respcache_cases[] = {
 	KUNIT_CASE_PARAM(dafs_respcache_mkdir_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_respcache_streams_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_respcache_foreign_test, dafs_flavours_gen),
+	KUNIT_CASE_PARAM(dafs_respcache_reboot_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_respcache_disconnect_test),
 	KUNIT_CASE(dafs_respcache_chain_test),
 	KUNIT_CASE(dafs_respcache_many_test),
 	KUNIT_CASE_PARAM(dafs_respcache_change_test, lost_changes_gen_params),
+	KUNIT_CASE(dafs_respcache_write_test),
 	KUNIT_CASE(dafs_respcache_random_test),
 	{}
 };
