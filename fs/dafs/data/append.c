@@ -235,7 +235,7 @@ static ssize_t dafs_append_data(struct kiocb *iocb, struct dafs_appending *ap)
 	int err = dafs_appending_do(ap);
 
 	/* it may yet be executed, and of a delegated file nobody else tells the size */
-	if (err == -ERESTARTSYS)
+	if (err == -ERESTARTSYS || err == -EIO || err == -ETIMEDOUT)
 		dafs_deleg_give_back_later(inode);
 	if (err)
 		return err;

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/wait_bit.h>
+#include "../state/deleg.h"
 #include "../state/lock.h"
 #include "data.h"
 #include "netfs_compat.h"
@@ -184,11 +185,17 @@ static size_t dafs_dio_request(const struct inode *inode, bool write)
 	return write ? opts->wsize : opts->rsize;
 }
 
+/* A program that has not asked for direct I/O waits for it. */
+static bool dafs_dio_waits(struct kiocb *iocb, bool write)
+{
+	return is_sync_kiocb(iocb) || (write && !(iocb->ki_flags & IOCB_DIRECT));
+}
+
 static unsigned int dafs_dio_nr(struct kiocb *iocb, const struct iov_iter *iter, bool write)
 {
 	size_t request = dafs_dio_request(file_inode(iocb->ki_filp), write);
 
-	if (!user_backed_iter(iter) && is_sync_kiocb(iocb))
+	if (!user_backed_iter(iter) && dafs_dio_waits(iocb, write))
 		return 1;
 	return min(DIV_ROUND_UP(iov_iter_count(iter), request), DAFS_DIO_PARTS);
 }
@@ -227,12 +234,6 @@ static void dafs_dio_split(struct dafs_dio *dio, const struct iov_iter *pages)
 	for (i = 0, at = 0; i < dio->nr; i++, at += step)
 		dafs_dio_part_init(dio, &dio->parts[i], pages, at, min(step, dio->len - at));
 	atomic_set(&dio->left, dio->nr);
-}
-
-/* A program that has not asked for direct I/O waits for it. */
-static bool dafs_dio_waits(struct kiocb *iocb, bool write)
-{
-	return is_sync_kiocb(iocb) || (write && !(iocb->ki_flags & IOCB_DIRECT));
 }
 
 static struct dafs_dio *dafs_dio_create(struct kiocb *iocb, struct iov_iter *iter, bool write)
@@ -573,6 +574,9 @@ static ssize_t dafs_dio_do(struct dafs_dio *dio)
 	ssize_t ret;
 
 	dio->parts[0].err = dafs_io_run(&dio->parts[0].io);
+	/* it may yet be executed, and of a delegated file nobody else tells the size */
+	if (dio->write && dio->parts[0].err && dio->pos + dio->len > i_size_read(dio->inode))
+		dafs_deleg_give_back_later(dio->inode);
 	dafs_dio_settle(dio);
 	ret = dafs_dio_end(dio);
 	kvfree(dio);

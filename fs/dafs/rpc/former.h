@@ -28,12 +28,14 @@ struct dafs_former {
  * @stream: its stream
  * @seq: its sequence number there
  * @proc: DAFS_PROC_*
+ * @garbled: how often its response was told to be CHKSUM
  */
 struct dafs_xid {
 	struct dafs_former *former;
 	u16 stream;
 	u16 seq;
 	u32 proc;
+	unsigned int garbled;
 };
 
 struct dafs_former *dafs_former_alloc(void);

@@ -95,7 +95,7 @@ int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
  * struct dafs_op_left - an operation whose task has given up
  * @work: waits for the response in its place
  * @clnt: the client, whose queue @work is in
- * @op: what is left of it: cred, args, conn, call, undo, forget, unsure and lost
+ * @op: what is left of it: cred, args, conn, call, prepare, priv, undo, forget, unsure and lost
  */
 struct dafs_op_left {
 	struct work_struct work;
@@ -138,6 +138,8 @@ static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
 	left->op.args = op->copy(op->args);
 	left->op.conn = op->conn;
 	left->op.call = op->call;
+	left->op.prepare = op->prepare;
+	left->op.priv = op->priv;
 	left->op.undo = op->undo;
 	left->op.forget = op->forget;
 	left->op.unsure = op->unsure;
@@ -248,8 +250,10 @@ static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct da
 		/* of this session, not of what was executed */
 		return dafs_op_unsettled(clnt, op);
 	if (dafs_status_action(ask->status) == DAFS_ACT_SESSION ||
-	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_CHKSUM ||
-	    ask->status == DAFSERR_NOXID_MATCH)
+	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_NOXID_MATCH)
+		return DAFS_OP_ASK_LATER;
+	/* of this message; or of the operation, which was not executed then (E-34) */
+	if (ask->status == DAFSERR_CHKSUM && op->xid.garbled++ < DAFS_OP_TRIES_ON)
 		return DAFS_OP_ASK_LATER;
 	op->conn = ask->conn;
 	op->call = ask->call;

@@ -87,7 +87,6 @@ struct dafs_held {
  * @unlock_start: first byte of what is just being unlocked; changed under @mutex
  * @unlock_end: the last one, or -1
  * @lost_late: some were found to be lost by that; guarded by @mutex
- * @patience: the server wants time before it unlocks bytes; likewise
  * @suspects: how often the open may have gone at the server since it was asked, see
  *	dafs_locks_suspect()
  * @probe: asks it; holds the inode
@@ -118,7 +117,6 @@ struct dafs_locks {
 	loff_t unlock_start;
 	loff_t unlock_end;
 	bool lost_late;
-	bool patience;
 	atomic_t suspects;
 	struct work_struct probe;
 	struct delayed_work work;

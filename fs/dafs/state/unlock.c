@@ -62,7 +62,7 @@ static int dafs_unlock_try(struct dafs_locks *locks, loff_t start, loff_t end,
 		err = dafs_unlock(os->sbi->clnt, &op, &args);
 	if (err && dafs_unlock_is_needed(locks, &op, start, end))
 		err = dafs_task_exits() ? -ERESTARTSYS :
-		      dafs_open_state_recover_briefly(os, &args.state_id, delay_ms) ?: 1;
+		      dafs_open_state_recover_retry(os, &args.state_id, delay_ms) ?: 1;
 	else if (!err || dafs_unlock_is_moot(locks, &op, &args.state_id))
 		dafs_held_clear(locks, start, end);
 	dafs_locks_keep_call(locks, &op, err);
@@ -83,7 +83,6 @@ static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end
 		err = dafs_unlock_try(locks, start, end, &delay_ms);
 	} while (err > 0);
 	WRITE_ONCE(locks->unlock_end, -1);
-	locks->patience |= err == -EINPROGRESS;
 	if (!dafs_held_lost(locks, start, end))
 		return;
 	dafs_held_clear(locks, start, end);
@@ -93,7 +92,6 @@ static void dafs_unlock_bytes(struct dafs_locks *locks, loff_t start, loff_t end
 /* @err: of a LOCK that would have made a lock weaker, or 0 */
 static void dafs_locks_lower_failed(struct dafs_locks *locks, loff_t start, loff_t end, int err)
 {
-	locks->patience |= err == -EINPROGRESS;
 	/* nothing was in the way of the client, so the server has given it up */
 	if (err == -EAGAIN || err == -EOWNERDEAD)
 		dafs_held_mark(locks, start, end, DAFS_HELD_LOST);
@@ -278,15 +276,13 @@ bool dafs_locks_in_doubt(struct dafs_locks *locks, loff_t start, loff_t end)
  * @start: first byte to look at
  * @end: last byte
  *
- * What cannot be unlocked now is left to the background; if the server wants time for it,
- * locks->patience says so.
+ * What cannot be unlocked now is left to the background.
  *
  * Context: between dafs_locks_enter() and dafs_locks_leave(); may sleep, a fatal signal ends
  * it.
  */
 void dafs_locks_lower(struct dafs_locks *locks, loff_t start, loff_t end)
 {
-	locks->patience = false;
 	if (!locks->call)
 		dafs_locks_lower_range(locks, start, end, false);
 	if (locks->call || dafs_held_unsure(locks))

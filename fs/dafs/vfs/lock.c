@@ -298,27 +298,25 @@ static bool dafs_lock_in_background(const struct inode *inode)
 }
 
 /*
- * Where the server wants time, other tasks change the locks meanwhile, as in dafs_lock_patiently().
+ * A lock with a record is not unlocked before it is known whether the server still has it.  Others
+ * change the locks of the file while that is asked.
  *
- * Return: 0, with @locks entered; or -ERESTARTSYS, then the background unlocks.
+ * Return: 0, also if the server is away on a soft mount; or -ERESTARTSYS if the task is killed.
  */
-static int dafs_lock_lower(struct dafs_locks *locks, const struct dafs_lock_range *range,
-			   bool *lost)
+static int dafs_lock_await_open(struct inode *inode)
 {
-	unsigned int delay_ms = 0;
+	struct dafs_conn *conn;
 	int err;
 
-	for (;;) {
-		locks->lost_late = false;
-		dafs_locks_lower(locks, range->start, range->end);
-		*lost |= locks->lost_late;
-		if (!locks->patience)
-			return 0;
-		dafs_locks_leave(locks);
-		err = dafs_op_sleep(&delay_ms) ?: dafs_locks_enter(locks);
-		if (err)
-			return err;
+	if (!dafs_locks_recorded(inode))
+		return 0;
+	conn = dafs_conn_get(dafs_inode_clnt(inode));
+	err = PTR_ERR_OR_ZERO(conn);
+	if (!err) {
+		dafs_conn_put(conn);
+		err = dafs_locks_await_reclaim(inode, false);
 	}
+	return err == -ERESTARTSYS ? err : 0;
 }
 
 /*
@@ -331,7 +329,7 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 	struct dafs_locks *locks = READ_ONCE(DAFS_I(inode)->locks);
 	struct dafs_lock_range range;
 	bool later, lost;
-	int err, killed;
+	int err;
 
 	if (!dafs_locks_any(inode)) {
 		err = locks_lock_file_wait(file, fl);
@@ -343,7 +341,7 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 	dafs_locks_shrink(locks);
 	/* if it is not to wait here, or cannot, the work item does, and then unlocks */
 	later = dafs_lock_in_background(inode) || dafs_lock_write_out(inode) ||
-		dafs_locks_enter(locks);
+		dafs_lock_await_open(inode) || dafs_locks_enter(locks);
 	err = locks_lock_file_wait(file, fl);
 	if (later) {
 		dafs_locks_shrunk(locks);
@@ -352,15 +350,16 @@ static int dafs_lock_clear(struct file *file, struct file_lock *fl, bool tell)
 	}
 	dafs_lock_range_init(fl, &range);
 	lost = dafs_locks_lost(inode);
-	killed = dafs_lock_lower(locks, &range, &lost);
+	locks->lost_late = false;
+	dafs_locks_lower(locks, range.start, range.end);
+	lost |= locks->lost_late;
 	dafs_locks_shrunk(locks);
 	if (tell && !err && (lost || dafs_locks_in_doubt(locks, range.start, range.end)))
 		err = -EIO;
 	/* what is cached may have been undone, or changed by others */
 	if (lost)
 		dafs_cache_doubt(DAFS_I(inode));
-	if (!killed)
-		dafs_locks_leave(locks);
+	dafs_locks_leave(locks);
 	if (lost && mapping_mapped(inode->i_mapping))
 		dafs_revalidate_mapping(inode, file->f_cred);
 	return err;
@@ -575,8 +574,11 @@ static int dafs_file_abort_locked(struct file *file, struct dafs_locks *locks)
 		unmap_mapping_range(inode->i_mapping, 0, 0, true);
 		truncate_inode_pages(inode->i_mapping, 0);
 	}
-	dafs_cache_doubt(DAFS_I(inode));
+	if (err != -EINPROGRESS)
+		dafs_cache_doubt(DAFS_I(inode));
 	mutex_unlock(&DAFS_I(inode)->netfs.wb_lock);
+	if (err == -EINPROGRESS)
+		return err;
 	return dafs_revalidate_mapping(inode, file->f_cred) ?: err;
 }
 
@@ -599,6 +601,10 @@ int dafs_file_abort(struct file *file)
 	if (!locks || !dafs_file_has_all(file))
 		return -EINVAL;
 	do {
+		/* what is written back waits for that, too, with all these locks */
+		err = dafs_lock_await_open(inode);
+		if (err)
+			return err;
 		/* no task writes meanwhile */
 		if (mutex_lock_killable(&di->write_lock))
 			return -ERESTARTSYS;

@@ -732,28 +732,22 @@ static void dafs_foreign_lock_delay_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 }
 
-static int foreign_unlock_all(struct foreign_task *ft)
-{
-	return foreign_lock_with(ft->file, F_UNLCK, 0);
-}
-
 static int foreign_abort(struct foreign_task *ft)
 {
 	return dafs_file_abort(ft->file);
 }
 
-/* As dafs_foreign_lock_delay_test(), but it is @fn that finds that the open is not known. */
-static void foreign_expect_shared(struct kunit *test, u32 options, u32 procedure,
-				  int (*fn)(struct foreign_task *ft))
+/* As dafs_foreign_lock_delay_test(), but it is ABORT that finds that the open is not known. */
+static void dafs_foreign_abort_delay_test(struct kunit *test)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
 	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
 	struct foreign_task *ft, *other;
 
-	KUNIT_ASSERT_EQ(test, 0, foreign_lock_with(file, F_WRLCK, options));
-	f->keeps = procedure;
-	ft = foreign_task(f, mnt, file, fn);
+	KUNIT_ASSERT_EQ(test, 0, foreign_lock_with(file, F_WRLCK, DAFS_LOCK_AUTORECOVERY));
+	f->keeps = DAFS_PROC_LOCK;
+	ft = foreign_task(f, mnt, file, foreign_abort);
 	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
 	f->refusal = DAFSERR_DELAY;
 	f->refuses = DAFS_PROC_OPEN;
@@ -768,17 +762,6 @@ static void foreign_expect_shared(struct kunit *test, u32 options, u32 procedure
 	KUNIT_EXPECT_EQ(test, 0, ft->err);
 	__fput_sync(file);
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
-}
-
-/* A lock with a record is told to be ended when the server has ended it, and others go on. */
-static void dafs_foreign_unlock_delay_test(struct kunit *test)
-{
-	foreign_expect_shared(test, DAFS_LOCK_PERSIST, DAFS_PROC_LOCKU, foreign_unlock_all);
-}
-
-static void dafs_foreign_abort_delay_test(struct kunit *test)
-{
-	foreign_expect_shared(test, DAFS_LOCK_AUTORECOVERY, DAFS_PROC_LOCK, foreign_abort);
 }
 
 static struct kunit_case dafs_foreign_state_cases[] = {
@@ -801,7 +784,6 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE_SLOW(dafs_foreign_lock_anew_test),
 	KUNIT_CASE_SLOW(dafs_foreign_grace_test),
 	KUNIT_CASE(dafs_foreign_lock_delay_test),
-	KUNIT_CASE(dafs_foreign_unlock_delay_test),
 	KUNIT_CASE(dafs_foreign_abort_delay_test),
 	KUNIT_CASE(dafs_foreign_soft_close_test),
 	{}
