@@ -13,12 +13,14 @@
 #include "session/conn.h"
 #include "session/courtesy.h"
 #include "session/peer.h"
+#include "session/respcache.h"
 #include "session/session.h"
 #include "export/export.h"
 #include "export/handle.h"
 #include "request/request.h"
 #include "state/deleg.h"
 #include "state/file.h"
+#include "state/intent.h"
 #include "state/lock_wait.h"
 #include "state/persist_impl.h"
 #include "state/state.h"
@@ -68,6 +70,9 @@ TESTED(dafsd_max_locks);
 TESTED(dafsd_max_opens);
 TESTED(dafsd_max_sessions);
 TESTED(dafsd_max_state);
+TESTED(dafsd_respcache_kind);
+TESTED(dafsd_respcaches_load);
+TESTED(dafsd_respcaches_unload);
 TESTED(dafsd_server);
 TESTED(dafsd_session_find);
 TESTED(dafsd_session_put);
@@ -89,6 +94,8 @@ TESTED(dafsd_withdraw_seconds);
 TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_file_find);
 TESTED(dafsd_file_put);
+TESTED(dafsd_intent_crash);
+TESTED(dafsd_intents_settle);
 TESTED(dafsd_lock_wait_ms);
 TESTED(dafsd_persist_forget);
 TESTED(dafsd_persist_list);

@@ -19,6 +19,7 @@
 #include "state/deleg.h"
 #include "state/file.h"
 #include "state/lock.h"
+#include "state/intent.h"
 #include "state/persist.h"
 #include "state/state.h"
 #include "data/data.h"
@@ -91,10 +92,17 @@ static void dafsd_main_export_served(struct dafsd_export *exp)
 {
 	dafsd_states_init_export(exp);
 	dafsd_persist_init_export(exp);
+	dafsd_intents_init_export(exp);
+}
+
+static void dafsd_main_export_prepare(struct dafsd_export *exp)
+{
+	dafsd_persist_serve(exp);
+	dafsd_intents_settle(exp);
 }
 
 static const struct dafsd_export_ops dafsd_main_export_ops = {
-	.prepare = dafsd_persist_serve,
+	.prepare = dafsd_main_export_prepare,
 	.served = dafsd_main_export_served,
 	.withdrawn = dafsd_main_export_withdrawn,
 	.changed = dafsd_delegs_recall,

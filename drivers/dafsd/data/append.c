@@ -30,6 +30,7 @@
 #include <linux/dafs/status.h>
 #include "../session/peer.h"
 #include "../state/file.h"
+#include "../state/intent.h"
 #include "../state/open.h"
 #include "../state/persist.h"
 #include "data.h"
@@ -147,13 +148,14 @@ static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *
 	own->from = all->from;
 }
 
-static dafs_status_t dafsd_append_data(const struct dafsd_use *use, struct iov_iter *iter,
-				       struct dafs_verifier *verifier, struct dafsd_appended *own)
+static dafs_status_t dafsd_append_data(struct dafsd_rqst *rq, const struct dafsd_use *use,
+				       struct iov_iter *iter, struct dafs_verifier *verifier,
+				       struct dafsd_appended *own)
 {
 	struct dafsd_file *file = use->file;
 	struct file *filp = use->filp;
 	dafs_status_t status;
-	int err = -EAGAIN;
+	int err;
 
 	/* what has to be undone is undone, so that the end of the file is known */
 	status = dafsd_persist_io(use, i_size_read(file->inode), iov_iter_count(iter));
@@ -167,7 +169,12 @@ static dafs_status_t dafsd_append_data(const struct dafsd_use *use, struct iov_i
 	}
 	/* before the check, so that an error that the check misses fails this append */
 	own->since = dafsd_sync_begin(filp);
-	if (!dafsd_appends_open(&file->appends, filp))
+	if (!dafsd_appends_open(&file->appends, filp)) {
+		status = dafs_errno_to_status(-EAGAIN);
+		goto unlock;
+	}
+	status = dafsd_intent_append(rq, file->inode, iter);
+	if (status)
 		goto unlock;
 	dafsd_verifier_get(use->exp, verifier);
 	err = dafsd_append_all(use, iter, &own->begin, &own->end);
@@ -175,9 +182,10 @@ static dafs_status_t dafsd_append_data(const struct dafsd_use *use, struct iov_i
 		dafsd_append_join(&file->appends, own);
 	else if (own->begin < own->end)
 		dafsd_append_cut(filp, own->begin, own->end);
+	status = dafs_errno_to_status(err);
 unlock:
 	up_write(&file->append);
-	return dafs_errno_to_status(err);
+	return status;
 }
 
 static void dafsd_append_part(struct dafsd_appends *all)
@@ -225,6 +233,7 @@ static dafs_status_t dafsd_append_sync(const struct dafsd_use *use,
 
 /**
  * dafsd_append() - append to a file
+ * @rq: the request
  * @use: the file
  * @iter: the data
  * @stable_how: DAFS_DATA_SYNC or DAFS_FILE_SYNC
@@ -234,10 +243,10 @@ static dafs_status_t dafsd_append_sync(const struct dafsd_use *use,
  * Return: OK, and the data is in the file and stable; or the status of the failure, and
  * none of it is in the file.
  */
-dafs_status_t dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
-			   struct dafs_append_res *res)
+dafs_status_t dafsd_append(struct dafsd_rqst *rq, const struct dafsd_use *use,
+			   struct iov_iter *iter, u32 stable_how, struct dafs_append_res *res)
 {
-	struct dafsd_appended own;
+	struct dafsd_appended own = {};
 	dafs_status_t status;
 
 	res->committed = stable_how;
@@ -246,9 +255,10 @@ dafs_status_t dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u
 		res->offset = i_size_read(file_inode(use->filp));
 		return DAFS_STATUS_OK;
 	}
-	status = dafsd_append_data(use, iter, &res->verifier, &own);
-	if (status)
-		return status;
+	status = dafsd_append_data(rq, use, iter, &res->verifier, &own);
+	if (!status)
+		status = dafsd_append_sync(use, &own, stable_how);
+	dafsd_intent_appended(rq, status, own.begin);
 	res->offset = own.begin;
-	return dafsd_append_sync(use, &own, stable_how);
+	return status;
 }

@@ -7,13 +7,14 @@
 #include <linux/dafs/msg.h>
 
 struct dafsd_export;
+struct dafsd_rqst;
 struct dafsd_use;
 
 /* append.c: writing at an offset against appending */
 void dafsd_write_begin(const struct dafsd_use *use);
 void dafsd_write_end(const struct dafsd_use *use);
-dafs_status_t dafsd_append(const struct dafsd_use *use, struct iov_iter *iter, u32 stable_how,
-			   struct dafs_append_res *res);
+dafs_status_t dafsd_append(struct dafsd_rqst *rq, const struct dafsd_use *use,
+			   struct iov_iter *iter, u32 stable_how, struct dafs_append_res *res);
 
 /* stable.c: stable storage and the write verifier */
 void dafsd_verifier_get(struct dafsd_export *exp, struct dafs_verifier *verifier);

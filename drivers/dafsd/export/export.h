@@ -10,6 +10,7 @@
 #include <linux/errseq.h>
 #include <linux/kref.h>
 #include <linux/llist.h>
+#include <linux/mutex.h>
 #include <linux/path.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -32,6 +33,8 @@ struct dafsd_squash {
 	const struct cred *anon;
 };
 
+#define DAFSD_EXPORT_NAMES	64
+
 /**
  * struct dafsd_export - a directory tree that clients may reach
  * @ref: one of configfs, one of each filehandle in use
@@ -51,6 +54,7 @@ struct dafsd_squash {
  * @nr_delegs: files of it that are delegated, see state/deleg.c
  * @closing: state in it that was taken from its client, to be dismantled by @closer
  * @closer: likewise; holds a reference while queued
+ * @names: names that are being changed; several share one; see state/intent.c
  * @undoer: undoes in the background what was written in it under AUTORECOVERY locks, see
  *	state/persist_undo.c; holds a reference while queued
  * @wb_err: how many errors of writing back the write verifier has told, see data/stable.c
@@ -74,6 +78,7 @@ struct dafsd_export {
 	atomic_t nr_delegs;
 	struct llist_head closing;
 	struct work_struct closer;
+	struct mutex names[DAFSD_EXPORT_NAMES];	/* see above */
 	struct work_struct undoer;
 	errseq_t wb_err;
 	struct rcu_head rcu;
@@ -87,7 +92,7 @@ struct dafsd_export {
  * @changed: clients may not do any more in it what they could
  */
 struct dafsd_export_ops {
-	void (*prepare)(const struct dafsd_export *exp);
+	void (*prepare)(struct dafsd_export *exp);
 	void (*served)(struct dafsd_export *exp);
 	void (*withdrawn)(struct dafsd_export *exp);
 	void (*changed)(const struct dafsd_export *exp);

@@ -27,7 +27,7 @@ static dafs_status_t dafsd_append_inline(struct dafsd_rqst *rq, const struct daf
 	struct iov_iter iter;
 
 	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
-	return dafsd_append(use, &iter, args->stable_how, &rq->res.append);
+	return dafsd_append(rq, use, &iter, args->stable_how, &rq->res.append);
 }
 
 /**
@@ -71,7 +71,7 @@ static dafs_status_t dafsd_append_direct(struct dafsd_rqst *rq, const struct daf
 	if (status)
 		return status;
 	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, args->byte_count);
-	return dafsd_append(use, &iter, args->stable_how, &rq->res.append);
+	return dafsd_append(rq, use, &iter, args->stable_how, &rq->res.append);
 }
 
 /**

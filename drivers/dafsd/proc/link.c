@@ -6,6 +6,7 @@
 #include <linux/dafs/status.h>
 #include "../export/export.h"
 #include "../request/request.h"
+#include "../state/intent.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
 #include "proc.h"
@@ -87,6 +88,12 @@ dafs_status_t dafsd_proc_link(struct dafsd_rqst *rq)
 {
 	struct dafs_link_args *args = &rq->args.link;
 	struct dafsd_fh source = {}, dir = {};
+	struct dafsd_intent intent = {
+		.rq = rq,
+		.dir = &dir,
+		.name = &args->newname,
+		.source = &source,
+	};
 	dafs_status_t status;
 
 	status = dafsd_fh_check_other(&args->destination_object, &args->source_object);
@@ -97,7 +104,10 @@ dafs_status_t dafsd_proc_link(struct dafsd_rqst *rq)
 	if (!status)
 		status = dafsd_link_check(&source, &dir, &args->newname);
 	if (!status)
+		status = dafsd_intent_begin(&intent);
+	if (!status)
 		status = dafsd_link(&source, &dir, &args->newname, &rq->res.change.change_info);
+	dafsd_intent_end(&intent, status);
 	dafsd_fh_put(&dir);
 	dafsd_fh_put(&source);
 	return status;

@@ -11,6 +11,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
+#include "../state/intent.h"
 #include "../state/open.h"
 #include "../state/persist.h"
 #include "proc.h"
@@ -156,6 +157,7 @@ dafs_status_t dafsd_proc_create(struct dafsd_rqst *rq)
 {
 	struct dafs_create_args *args = &rq->args.create;
 	struct dafs_create_res *res = &rq->res.create;
+	struct dafsd_intent intent = { .rq = rq, .name = &args->component };
 	struct dentry *dentry = NULL;
 	struct dafsd_new new;
 	struct dafsd_fh dir;
@@ -168,8 +170,12 @@ dafs_status_t dafsd_proc_create(struct dafsd_rqst *rq)
 		status = dafsd_create_describe(rq, &new);
 	if (!status && dafsd_fh_is_pseudo(&dir))
 		status = DAFSERR_ROFS;
+	intent.dir = &dir;
+	if (!status)
+		status = dafsd_intent_begin(&intent);
 	if (!status)
 		status = dafsd_create(&dir, &args->component, &new, &res->change_info, &dentry);
+	dafsd_intent_end(&intent, status);
 	if (!status)
 		status = dafsd_fh_compose(dir.exp, dentry, &res->filehandle);
 	dput(dentry);
@@ -235,13 +241,10 @@ put:
 }
 
 /* Drops a reference to the file that was removed, if any, without locks, as it may take long. */
-static void dafsd_remove_done(const struct dafsd_export *exp, struct inode *inode,
-			      dafs_status_t status)
+static void dafsd_remove_done(struct inode *inode, dafs_status_t status)
 {
-	if (inode && !status) {
+	if (inode && !status)
 		dafsd_persist_removed(inode);
-		dafsd_persist_forget_removed(exp);
-	}
 	iput(inode);
 }
 
@@ -261,7 +264,7 @@ static dafs_status_t dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove
 	inode_unlock(dafsd_fh_inode(dir));
 	if (!status)
 		status = dafs_errno_to_status(dafsd_commit_metadata(dir->exp, dir->dentry));
-	dafsd_remove_done(dir->exp, inode, status);
+	dafsd_remove_done(inode, status);
 	return status;
 }
 
@@ -278,6 +281,7 @@ static dafs_status_t dafsd_remove(struct dafsd_fh *dir, const struct dafs_remove
 dafs_status_t dafsd_proc_remove(struct dafsd_rqst *rq)
 {
 	struct dafs_remove_args *args = &rq->args.remove;
+	struct dafsd_intent intent = { .rq = rq, .name = &args->target };
 	struct dafsd_fh dir;
 	dafs_status_t status;
 
@@ -286,8 +290,12 @@ dafs_status_t dafsd_proc_remove(struct dafsd_rqst *rq)
 	status = dafsd_fh_get_dir(rq, &args->filehandle, &dir);
 	if (!status)
 		status = dafsd_name_check_change(dir.exp, &args->target);
+	intent.dir = &dir;
+	if (!status)
+		status = dafsd_intent_begin(&intent);
 	if (!status)
 		status = dafsd_remove(&dir, args, &rq->res.change.change_info);
+	dafsd_intent_end(&intent, status);
 	dafsd_fh_put(&dir);
 	return status;
 }
@@ -391,7 +399,7 @@ static dafs_status_t dafsd_rename(const struct dafs_rename_args *args, struct da
 	      dafsd_commit_metadata(source->exp, source->dentry);
 	status = dafs_errno_to_status(err);
 done:
-	dafsd_remove_done(target->exp, gone, status);
+	dafsd_remove_done(gone, status);
 	return status;
 }
 
@@ -419,6 +427,13 @@ dafs_status_t dafsd_proc_rename(struct dafsd_rqst *rq)
 {
 	struct dafs_rename_args *args = &rq->args.rename;
 	struct dafsd_fh source = {}, target = {};
+	struct dafsd_intent intent = {
+		.rq = rq,
+		.dir = &source,
+		.name = &args->oldname,
+		.to = &target,
+		.to_name = &args->newname,
+	};
 	dafs_status_t status;
 
 	status = dafsd_fh_check_other(&args->targetdir, &args->sourcedir);
@@ -429,9 +444,12 @@ dafs_status_t dafsd_proc_rename(struct dafsd_rqst *rq)
 	if (!status)
 		status = dafsd_rename_check(args, &source, &target);
 	if (!status)
+		status = dafsd_intent_begin(&intent);
+	if (!status)
 		status = dafsd_fh_want_write(&source);
 	if (!status)
 		status = dafsd_rename(args, &source, &target, &rq->res.rename);
+	dafsd_intent_end(&intent, status);
 	dafsd_fh_put(&target);
 	dafsd_fh_put(&source);
 	return status;

@@ -40,7 +40,6 @@ static void dafsd_negotiate(const struct dafs_chan_limits *lim,
 
 	*opts = (struct dafs_connect_opts) {
 		.use_checksums = !!asked->use_checksums,	/* E-35 */
-		.use_response_cache = 0,			/* E-59 */
 		.max_credentials = clamp_t(u32, asked->max_credentials ?: 64, 1,
 					   DAFSD_MAX_CREDENTIALS),
 		.max_request_size = dafsd_negotiate_size(asked->max_request_size, lim->recv_size),
@@ -72,6 +71,21 @@ static dafs_status_t dafsd_keep_fence_id(struct dafsd_session *ses, const struct
 	return ses->fence_id.data ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
 }
 
+/* E-59: TRUE is answered if it survives a crash of the server. */
+static dafs_status_t dafsd_connect_respcache(struct dafsd_session *ses, bool asked)
+{
+	enum dafsd_respcache_kind kind = READ_ONCE(dafsd_respcache_kind);
+
+	if (kind == DAFSD_RESPCACHE_NONE)
+		return DAFS_STATUS_OK;
+	ses->respcache = dafsd_respcache_create(ses, ses->op->chan->limits.depth);
+	if (!ses->respcache)
+		return DAFSERR_RESOURCE;
+	if (asked && kind == DAFSD_RESPCACHE_STABLE)
+		ses->opts.use_response_cache = dafsd_respcache_keep(ses->respcache, ses->client);
+	return DAFS_STATUS_OK;
+}
+
 /* Set the options and the client, and post the receives that the options promise (E-37). */
 static dafs_status_t dafsd_connect_session(struct dafsd_session *ses,
 					   const struct dafs_client_connect_args *args)
@@ -86,11 +100,8 @@ static dafs_status_t dafsd_connect_session(struct dafsd_session *ses,
 	if (!ses->client)
 		return DAFSERR_RESOURCE;
 	ses->opts.max_credentials = ses->client->max_credentials;
-	if (READ_ONCE(dafsd_respcache_kind) == DAFSD_RESPCACHE_VOLATILE) {
-		ses->respcache = dafsd_respcache_create(ses, op->chan->limits.depth);
-		if (!ses->respcache)
-			return DAFSERR_RESOURCE;
-	}
+	if (dafsd_connect_respcache(ses, args->opts.use_response_cache))
+		return DAFSERR_RESOURCE;
 	return dafs_responder_open(op->responder, ses->opts.max_requests) ? DAFSERR_RESOURCE :
 									    DAFS_STATUS_OK;
 }
@@ -172,6 +183,8 @@ static dafs_status_t dafsd_auth(struct dafsd_session *ses, const struct dafs_aut
 		return status;
 	ses->principal = principal;
 	ses->trusted = principal->trusted;
+	if (ses->respcache && ses->respcache->owner)
+		ses->respcache->owner->auth_type = principal->auth_type;
 	res->auth_type = req->auth_type;
 	*trusted = ses->trusted;
 	if (!dafsd_conn_set_state(ses->op, DAFSD_CONN_READY, ses))
@@ -412,7 +425,8 @@ dafs_status_t dafsd_proc_connect_bind(struct dafsd_rqst *rq)
  */
 dafs_status_t dafsd_prepare_disconnect(struct dafsd_rqst *rq)
 {
-	return test_and_set_bit(0, &rq->ses->leaving) ? DAFSERR_ILLEGAL_STATE : DAFS_STATUS_OK;
+	return test_and_set_bit(DAFSD_SESSION_LEAVING, &rq->ses->leaving) ?
+	       DAFSERR_ILLEGAL_STATE : DAFS_STATUS_OK;
 }
 
 /**
@@ -425,6 +439,7 @@ dafs_status_t dafsd_prepare_disconnect(struct dafsd_rqst *rq)
  */
 dafs_status_t dafsd_proc_disconnect(struct dafsd_rqst *rq)
 {
+	set_bit(DAFSD_SESSION_ENDED, &rq->ses->leaving);
 	dafsd_conn_set_state(rq->conn, DAFSD_CONN_CLOSING, NULL);
 	dafsd_conn_reap_in(rq->conn, DAFSD_HANG_UP_SECONDS);
 	return DAFS_STATUS_OK;

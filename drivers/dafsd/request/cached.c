@@ -35,7 +35,8 @@ dafs_status_t dafsd_cached_begin(struct dafsd_rqst *rq)
 /* It has changed something, or could not; it was not merely sent away. */
 static bool dafsd_cached_is_executed(const struct dafsd_rqst *rq)
 {
-	return rq->ran && rq->status != DAFSERR_DELAY && rq->status != DAFSERR_NO_CREDS;
+	return rq->ran && rq->status != DAFSERR_DELAY && rq->status != DAFSERR_NO_CREDS &&
+	       rq->status != DAFSERR_CHKSUM;
 }
 
 /**
@@ -46,12 +47,17 @@ static bool dafsd_cached_is_executed(const struct dafsd_rqst *rq)
  */
 void dafsd_cached_end(struct dafsd_rqst *rq)
 {
-	if (!rq->response)
+	struct dafsd_response *response = rq->response;
+
+	if (!response)
 		return;
 	if (dafsd_cached_is_executed(rq))
-		dafsd_response_done(rq->response, rq->status, rq->base.out.base + DAFS_HDR_SIZE,
+		dafsd_response_done(response, rq->status, rq->base.out.base + DAFS_HDR_SIZE,
 				    rq->len - DAFS_HDR_SIZE);
 	else
-		dafsd_response_undone(rq->response);
+		dafsd_response_undone(response);
+	/* its outcome is recorded and durable; results that are lost are made up */
+	if (response->witness)
+		dafsd_response_record(rq->ses->respcache, response, DAFSD_RESPONSE_RESULTS);
 	rq->response = NULL;
 }

@@ -179,5 +179,9 @@ dafs_status_t dafsd_late_check_moved(struct dafsd_rqst *rq)
 		return DAFS_STATUS_OK;
 	/* pairs with dafsd_late_closed() */
 	smp_mb();
-	return dafs_chan_is_open(rq->base.chan) ? dafsd_late_check(rq) : DAFSERR_IO;
+	if (dafs_chan_is_open(rq->base.chan))
+		return dafsd_late_check(rq);
+	/* it is refused, not executed: see dafsd_cached_end() */
+	rq->ran = false;
+	return DAFSERR_IO;
 }

@@ -74,8 +74,6 @@ static void dafsd_client_free(struct kref *ref)
 		dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, DAFSD_SEEN_BYTES);
 	kvfree(client->seen);
 	dafsd_courtesy_forget(client);
-	if (client->heir)
-		dafsd_client_put(client->heir);
 	dafsd_peer_put(client->peer);
 	kfree(client->id);
 	/* dafsd_state_find() may still read the client of state that was just revoked */
@@ -410,6 +408,20 @@ u32 dafsd_client_hash(const void *id, u32 len)
 	return siphash(id, len, &key);
 }
 
+/**
+ * dafsd_client_is_instance() - are these instances of one client?
+ * @client: an instance
+ * @other: perhaps another one
+ *
+ * Context: any; both have authenticated, or are not of one then.
+ * Return: true if they have the same client-id-string and principal.
+ */
+bool dafsd_client_is_instance(const struct dafsd_client *client, const struct dafsd_client *other)
+{
+	return client->principal && client->principal == other->principal &&
+	       dafsd_client_has_id(other, client->id, client->id_len);
+}
+
 static struct dafsd_client *dafsd_client_find(struct dafsd_server *server,
 					      const struct dafs_str *id,
 					      const struct dafs_verifier *verifier)
@@ -693,6 +705,28 @@ static struct dafsd_client *dafsd_client_of_id(struct dafsd_server *server,
 		if (client->principal && dafs_opaque64_equal(&client->client_id, client_id))
 			return client;
 	return NULL;
+}
+
+/**
+ * dafsd_client_successor() - the present instance of a client that was replaced
+ * @client: the client, discarded
+ *
+ * Context: may sleep.
+ * Return: the instance, of the same principal, with a reference; or NULL.
+ */
+struct dafsd_client *dafsd_client_successor(const struct dafsd_client *client)
+{
+	struct dafsd_client *other, *found = NULL;
+
+	mutex_lock(&client->server->clients_lock);
+	hash_for_each_possible(client->server->clients_by_id, other, id_node,
+			       dafsd_client_hash(client->id, client->id_len))
+		if (dafsd_client_is_instance(client, other))
+			found = other;
+	if (found)
+		kref_get(&found->ref);
+	mutex_unlock(&client->server->clients_lock);
+	return found;
 }
 
 static void dafsd_client_end_locked(struct dafsd_client *client, const char *why)

@@ -63,7 +63,6 @@ enum dafsd_client_life {
  * @respcaches: dafsd_respcache.client_link of its former sessions, in the order of their ends;
  *	with @nr_respcaches guarded by dafsd_server.sessions_lock
  * @nr_respcaches: how many
- * @heir: the instance that has replaced it, of the same principal, a reference; or NULL; likewise
  * @life: what it is; guarded by dafsd_server.courtesy_lock, changed by dafsd_client_move(), read
  *	without the lock where it may be old
  * @yields: others wait for what is just being taken from it; changed under
@@ -122,7 +121,6 @@ struct dafsd_client {
 	struct list_head sessions;
 	struct list_head respcaches;
 	unsigned int nr_respcaches;
-	struct dafsd_client *heir;
 	enum dafsd_client_life life;
 	bool yields;
 	u64 yield;
@@ -222,6 +220,8 @@ dafs_status_t dafsd_client_confirm(struct dafsd_session *ses,
 				   const struct dafsd_principal *principal);
 void dafsd_client_renew(struct dafsd_client *client);
 void dafsd_client_leave(struct dafsd_session *ses);
+bool dafsd_client_is_instance(const struct dafsd_client *client, const struct dafsd_client *other);
+struct dafsd_client *dafsd_client_successor(const struct dafsd_client *client);
 bool dafsd_client_end(struct dafsd_client *client, const char *why,
 		      bool (*moot)(const void *arg), const void *arg);
 int dafsd_client_end_id(struct dafsd_server *server, const struct dafs_client_id *client_id);

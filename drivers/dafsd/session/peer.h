@@ -35,6 +35,7 @@ enum dafsd_charge {
  * @conns: connections; guarded by dafsd_server.conns_lock
  * @sessions: guarded by dafsd_server.sessions_lock
  * @respcaches: response caches of sessions that are over; likewise
+ * @stable_streams: its part of those of the server; likewise
  * @clients: in the table of clients; guarded by dafsd_server.clients_lock
  */
 struct dafsd_peer {
@@ -46,6 +47,7 @@ struct dafsd_peer {
 	unsigned int conns;
 	unsigned int sessions;
 	unsigned int respcaches;
+	unsigned int stable_streams;
 	unsigned int clients;
 };
 

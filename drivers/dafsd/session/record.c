@@ -19,6 +19,7 @@
 #include "../store/store.h"
 #include "client.h"
 #include "grace.h"
+#include "respcache.h"
 #include "server.h"
 
 static struct dafsd_key dafsd_client_key(const struct dafsd_client *client)
@@ -197,8 +198,10 @@ static int dafsd_records_load(struct dafsd_server *server, struct file *dir)
 
 	if (IS_ERR(store))
 		return PTR_ERR(store);
-	err = dafsd_client_ops->load(store) ?: dafsd_grace_load(server, store);
+	err = dafsd_client_ops->load(store) ?: dafsd_respcaches_load(server, store) ?:
+	      dafsd_grace_load(server, store);
 	if (err) {
+		dafsd_respcaches_unload(server);
 		dafsd_client_ops->unload();
 		dafsd_store_close(store);
 		return err;
@@ -294,6 +297,7 @@ void dafsd_records_close(struct dafsd_server *server)
 	if (!server->store)
 		return;
 	dafsd_grace_exit(server);
+	dafsd_respcaches_unload(server);
 	dafsd_client_ops->unload();
 	dafsd_store_close(server->store);
 	server->store = NULL;

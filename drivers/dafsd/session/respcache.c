@@ -18,8 +18,8 @@
  *
  * The cache outlives its session, unless that was ended by DISCONNECT: until the client discards
  * it, or is discarded itself, or has lost DAFSD_RESPCACHES more sessions, as long as there is room
- * for it.  Another instance of the client inherits it (5.2.5).  Nothing of it is in stable storage, so use_response_cache is answered FALSE (E-59);
- * clients may ask all the same.
+ * for it.  Another instance of the client inherits it (5.2.5).  One of a session that has asked for
+ * it outlives a crash of the server, too: see respcache_record.c.
  */
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
@@ -36,6 +36,7 @@ enum dafsd_respcache_kind dafsd_respcache_kind = DAFSD_RESPCACHE_VOLATILE;
 static const char *const dafsd_respcache_kinds[] = {
 	[DAFSD_RESPCACHE_NONE] = "none",
 	[DAFSD_RESPCACHE_VOLATILE] = "volatile",
+	[DAFSD_RESPCACHE_STABLE] = "stable",
 };
 
 static int dafsd_respcache_set(const char *val, const struct kernel_param *kp)
@@ -60,11 +61,50 @@ static const struct kernel_param_ops dafsd_respcache_ops = {
 
 module_param_cb(respcache, &dafsd_respcache_ops, NULL, 0644);
 MODULE_PARM_DESC(respcache,
-		 "what clients that lose a connection can ask about their requests: volatile (default): until the server restarts; none");
+		 "what clients that lose a connection can ask about their requests: volatile (default): until the server restarts; stable: also after a crash, if they have asked for that; none");
 
 static u64 dafsd_respcache_hash(const struct dafs_session_id *session_id)
 {
 	return get_unaligned((const u64 *)session_id->b);
+}
+
+/**
+ * dafsd_respcache_alloc() - make a response cache, in no table yet
+ * @server: the server
+ * @session_id: of its session
+ * @streams: of that
+ *
+ * Context: may sleep.
+ * Return: the cache, for dafsd_respcache_put(); NULL without memory.
+ */
+struct dafsd_respcache *dafsd_respcache_alloc(struct dafsd_server *server,
+					      const struct dafs_session_id *session_id,
+					      unsigned int streams)
+{
+	struct dafsd_respcache *cache;
+
+	cache = kzalloc(struct_size(cache, responses, streams), GFP_KERNEL);
+	if (!cache)
+		return NULL;
+	kref_init(&cache->ref);
+	INIT_LIST_HEAD(&cache->client_link);
+	cache->server = server;
+	cache->session_id = *session_id;
+	cache->nr = streams;
+	return cache;
+}
+
+/**
+ * dafsd_respcache_add() - let a response cache be found
+ * @cache: the cache
+ *
+ * Context: holds dafsd_server.sessions_lock.
+ */
+void dafsd_respcache_add(struct dafsd_respcache *cache)
+{
+	lockdep_assert_held(&cache->server->sessions_lock);
+	hash_add(cache->server->respcaches, &cache->id_node,
+		 dafsd_respcache_hash(&cache->session_id));
 }
 
 /**
@@ -78,20 +118,15 @@ static u64 dafsd_respcache_hash(const struct dafs_session_id *session_id)
 struct dafsd_respcache *dafsd_respcache_create(struct dafsd_session *ses, unsigned int streams)
 {
 	struct dafsd_server *server = ses->op->server;
-	struct dafsd_respcache *cache;
+	struct dafsd_respcache *cache = dafsd_respcache_alloc(server, &ses->session_id, streams);
 
-	cache = kzalloc(struct_size(cache, responses, streams), GFP_KERNEL);
 	if (!cache)
 		return NULL;
-	kref_init(&cache->ref);
-	INIT_LIST_HEAD(&cache->client_link);
 	cache->op = ses->op;
-	cache->session_id = ses->session_id;
 	cache->client = ses->client;
 	cache->swab = ses->op->chan->swab;
-	cache->nr = streams;
 	spin_lock(&server->sessions_lock);
-	hash_add(server->respcaches, &cache->id_node, dafsd_respcache_hash(&cache->session_id));
+	dafsd_respcache_add(cache);
 	spin_unlock(&server->sessions_lock);
 	return cache;
 }
@@ -101,9 +136,12 @@ static void dafsd_respcache_free(struct kref *ref)
 	struct dafsd_respcache *cache = container_of(ref, struct dafsd_respcache, ref);
 	unsigned int n;
 
+	dafsd_respcache_give_up(cache);
 	for (n = 0; n < cache->nr; n++) {
-		if (cache->responses[n])
+		if (cache->responses[n]) {
 			kvfree(cache->responses[n]->more);
+			kfree(cache->responses[n]->witness);
+		}
 		kfree(cache->responses[n]);
 	}
 	kfree(cache);
@@ -120,13 +158,18 @@ void dafsd_respcache_put(struct dafsd_respcache *cache)
 	kref_put(&cache->ref, dafsd_respcache_free);
 }
 
-/*
- * Take a cache out of the tables.  Return: true if it was its client's, whose reference is the
- * caller's now.
+/**
+ * dafsd_respcache_drop() - take a response cache out of the tables
+ * @cache: the cache
+ *
+ * Context: holds dafsd_server.sessions_lock.
+ * Return: true if it was in a list, whose reference is the caller's now.
  */
-static bool dafsd_respcache_drop(struct dafsd_client *client, struct dafsd_respcache *cache)
+bool dafsd_respcache_drop(struct dafsd_respcache *cache)
 {
-	lockdep_assert_held(&client->server->sessions_lock);
+	struct dafsd_client *client = cache->client;
+
+	lockdep_assert_held(&cache->server->sessions_lock);
 	if (cache->dropped)
 		return false;
 	cache->dropped = true;
@@ -134,10 +177,19 @@ static bool dafsd_respcache_drop(struct dafsd_client *client, struct dafsd_respc
 	if (list_empty(&cache->client_link))
 		return false;
 	list_del_init(&cache->client_link);
+	if (!client)
+		return true;
 	client->nr_respcaches--;
 	client->peer->respcaches--;
 	client->server->nr_respcaches--;
 	return true;
+}
+
+/* The same, and its records are not needed any more */
+static bool dafsd_respcache_forget(struct dafsd_respcache *cache)
+{
+	cache->forgotten = true;
+	return dafsd_respcache_drop(cache);
 }
 
 /* As many as there may be sessions, and for one address its share of them */
@@ -159,7 +211,7 @@ static struct dafsd_respcache *dafsd_respcache_excess(struct dafsd_client *clien
 	if (client->nr_respcaches <= DAFSD_RESPCACHES)
 		return NULL;
 	oldest = list_first_entry(&client->respcaches, struct dafsd_respcache, client_link);
-	dafsd_respcache_drop(client, oldest);
+	dafsd_respcache_forget(oldest);
 	return oldest;
 }
 
@@ -173,43 +225,56 @@ static void dafsd_respcache_give(struct dafsd_client *client, struct dafsd_respc
 	client->server->nr_respcaches++;
 }
 
-/* The last instance of a client; it lives, because each has a reference to the next one */
-static struct dafsd_client *dafsd_client_last(struct dafsd_client *client)
+/* Keep what the last client of a session may ask for.  Return: a cache to be put, or NULL */
+static struct dafsd_respcache *dafsd_respcache_bequeath(struct dafsd_session *ses,
+							struct dafsd_respcache *cache,
+							struct dafsd_client *client)
 {
-	lockdep_assert_held(&client->server->sessions_lock);
-	while (client->heir)
-		client = client->heir;
-	return client;
+	bool over = test_bit(DAFSD_SESSION_ENDED, &ses->leaving);
+
+	lockdep_assert_held(&cache->server->sessions_lock);
+	cache->op = NULL;
+	/* nothing is outstanding after DISCONNECT */
+	if (!client || over || !ses->principal || dafsd_client_is_discarded(client) ||
+	    !dafsd_respcache_room(client)) {
+		/* the server that ends is asked when it is back */
+		cache->forgotten = over || !cache->server->stopping;
+		dafsd_respcache_drop(cache);
+		return cache;
+	}
+	if (cache->dropped)
+		return cache;
+	dafsd_respcache_give(client, cache);
+	return dafsd_respcache_excess(client);
 }
 
 /**
  * dafsd_respcache_retire() - a session is over: keep what its client may ask for
  * @ses: the session, which has no request any more; drops its reference to its cache
  *
+ * If its client was replaced, the present instance may ask.
+ *
  * Context: may sleep.
  */
 void dafsd_respcache_retire(struct dafsd_session *ses)
 {
-	struct dafsd_respcache *cache = ses->respcache, *excess = cache;
-	struct dafsd_client *client = ses->client;
+	struct dafsd_respcache *cache = ses->respcache, *excess;
+	struct dafsd_client *client = ses->client, *next = NULL;
 
 	if (!cache)
 		return;
 	ses->respcache = NULL;
-	spin_lock(&client->server->sessions_lock);
-	client = dafsd_client_last(client);
-	cache->op = NULL;
-	/* nothing is outstanding after DISCONNECT */
-	if (test_bit(0, &ses->leaving) || !ses->principal || dafsd_client_is_discarded(client) ||
-	    !dafsd_respcache_room(client)) {
-		dafsd_respcache_drop(client, cache);
-	} else if (!cache->dropped) {
-		dafsd_respcache_give(client, cache);
-		excess = dafsd_respcache_excess(client);
+	if (dafsd_client_is_discarded(client)) {
+		next = dafsd_client_successor(client);
+		client = next;
 	}
-	spin_unlock(&client->server->sessions_lock);
+	spin_lock(&cache->server->sessions_lock);
+	excess = dafsd_respcache_bequeath(ses, cache, client);
+	spin_unlock(&cache->server->sessions_lock);
 	if (excess)
 		dafsd_respcache_put(excess);
+	if (next)
+		dafsd_client_put(next);
 }
 
 /**
@@ -225,8 +290,10 @@ void dafsd_respcaches_drop(struct dafsd_client *client)
 
 	spin_lock(&client->server->sessions_lock);
 	list_for_each_entry_safe(cache, next, &client->respcaches, client_link)
-		if (dafsd_respcache_drop(client, cache))
+		if (dafsd_respcache_drop(cache)) {
+			cache->forgotten = !client->server->stopping;
 			list_add(&cache->client_link, &dropped);
+		}
 	spin_unlock(&client->server->sessions_lock);
 	list_for_each_entry_safe(cache, next, &dropped, client_link)
 		dafsd_respcache_put(cache);
@@ -247,8 +314,6 @@ void dafsd_respcaches_inherit(struct dafsd_client *heir, struct dafsd_client *cl
 	LIST_HEAD(excess);
 
 	spin_lock(&client->server->sessions_lock);
-	kref_get(&heir->ref);
-	client->heir = heir;
 	list_for_each_entry_safe(cache, next, &client->respcaches, client_link) {
 		list_del_init(&cache->client_link);
 		client->nr_respcaches--;
@@ -263,8 +328,16 @@ void dafsd_respcaches_inherit(struct dafsd_client *heir, struct dafsd_client *cl
 		dafsd_respcache_put(cache);
 }
 
-static struct dafsd_respcache *dafsd_respcache_lookup(struct dafsd_server *server,
-						      const struct dafs_session_id *session_id)
+/**
+ * dafsd_respcache_lookup() - the response cache of a session
+ * @server: the server
+ * @session_id: of the session
+ *
+ * Context: holds dafsd_server.sessions_lock.
+ * Return: the cache, or NULL.
+ */
+struct dafsd_respcache *dafsd_respcache_lookup(struct dafsd_server *server,
+					       const struct dafs_session_id *session_id)
 {
 	struct dafsd_respcache *cache;
 
@@ -283,7 +356,7 @@ static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
 	lockdep_assert_held(&asker->client->server->sessions_lock);
 	if (!cache)
 		return DAFSERR_UNKNOWN_SESSION;
-	if (dafsd_client_last(cache->client) != asker->client)
+	if (!dafsd_respcache_is_of(cache, asker->client))
 		return DAFSERR_NOT_AUTHORIZED;
 	return cache->op && dafs_chan_is_open(cache->op->chan) ? DAFSERR_BAD_SESSION :
 								 DAFS_STATUS_OK;
@@ -330,7 +403,7 @@ dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 	cache = dafsd_respcache_lookup(client->server, session_id);
 	status = dafsd_respcache_check(asker, cache);
 	if (!status)
-		put = dafsd_respcache_drop(client, cache);
+		put = dafsd_respcache_forget(cache);
 	spin_unlock(&client->server->sessions_lock);
 	if (put)
 		dafsd_respcache_put(cache);
@@ -344,6 +417,7 @@ static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 {
 	const struct dafsd_response *response;
 	enum dafsd_response_state state;
+	bool match;
 
 	if (args->xid_stream >= cache->nr)
 		return DAFSERR_NOXID_MATCH;
@@ -353,8 +427,13 @@ static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 		return DAFSERR_NOXID_MATCH;
 	/* pairs with dafsd_response_move() */
 	state = smp_load_acquire(&response->state);
-	if (state == DAFSD_RESPONSE_NONE || response->seq != args->xid_seq ||
-	    (args->procedure && response->proc != args->procedure))
+	match = READ_ONCE(response->seq) == args->xid_seq &&
+		(!args->procedure || READ_ONCE(response->proc) == args->procedure);
+	/* another request may be about to be refused on that stream */
+	smp_rmb();
+	if (READ_ONCE(response->state) != state)
+		return DAFSERR_DELAY;
+	if (state == DAFSD_RESPONSE_NONE || !match)
 		return DAFSERR_NOXID_MATCH;
 	*found = response;
 	return state == DAFSD_RESPONSE_DONE ? DAFS_STATUS_OK : DAFSERR_DELAY;
@@ -402,6 +481,44 @@ static void dafsd_response_move(struct dafsd_response *response, enum dafsd_resp
 }
 
 /**
+ * dafsd_response_slot() - what is remembered of a stream
+ * @cache: the cache
+ * @stream: its stream; no other task uses it
+ *
+ * Context: may sleep.
+ * Return: that; or NULL without memory.
+ */
+struct dafsd_response *dafsd_response_slot(struct dafsd_respcache *cache, u16 stream)
+{
+	struct dafsd_response *response = cache->responses[stream];
+
+	if (response)
+		return response;
+	response = kzalloc(sizeof(*response), GFP_KERNEL);
+	if (!response)
+		return NULL;
+	response->stream = stream;
+	/* pairs with dafsd_response_find() */
+	smp_store_release(&cache->responses[stream], response);
+	return response;
+}
+
+/**
+ * dafsd_response_set_witness() - by what it is found whether a request was executed
+ * @response: the request, which is being executed
+ * @witness: that, which kfree() frees; or NULL
+ * @len: bytes of it
+ *
+ * Context: any.
+ */
+void dafsd_response_set_witness(struct dafsd_response *response, void *witness, u32 len)
+{
+	kfree(response->witness);
+	response->witness = witness;
+	response->witness_len = len;
+}
+
+/**
  * dafsd_response_begin() - a request is about to be executed
  * @cache: of its session
  * @stream: the stream that it came on; no other request of it is executed
@@ -416,22 +533,19 @@ static void dafsd_response_move(struct dafsd_response *response, enum dafsd_resp
 struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 stream, u16 seq,
 					    u32 proc)
 {
-	struct dafsd_response *response = cache->responses[stream];
+	struct dafsd_response *response = dafsd_response_slot(cache, stream);
 
-	if (!response) {
-		response = kzalloc(sizeof(*response), GFP_KERNEL);
-		if (!response)
-			return NULL;
-		/* pairs with dafsd_response_find() */
-		smp_store_release(&cache->responses[stream], response);
-	}
-	/* of a request whose response the client has had */
+	if (!response)
+		return NULL;
+	/*
+	 * Of a request whose response the client has had.  It may be asked for all the same: the
+	 * channel may be closed, and then its results stay as they are, see dafsd_response_done().
+	 */
 	if (response->state == DAFSD_RESPONSE_DONE)
 		dafsd_response_move(response, DAFSD_RESPONSE_NONE);
-	kvfree(response->more);
-	response->more = NULL;
-	response->seq = seq;
-	response->proc = proc;
+	dafsd_response_set_witness(response, NULL, 0);
+	WRITE_ONCE(response->seq, seq);
+	WRITE_ONCE(response->proc, proc);
 	dafsd_response_move(response, DAFSD_RESPONSE_EXECUTING);
 	/* before the look at the channel: pairs with dafsd_respcache_find() */
 	smp_mb();
@@ -452,6 +566,9 @@ void dafsd_response_done(struct dafsd_response *response, dafs_status_t status,
 {
 	void *to = response->results;
 
+	/* the channel was open after @response was EXECUTING: nobody reads those of before */
+	kvfree(response->more);
+	response->more = NULL;
 	if (len > sizeof(response->results)) {
 		/* it was executed: that must not be forgotten now */
 		response->more = kvmalloc(len, GFP_KERNEL | __GFP_NOFAIL);

@@ -44,7 +44,11 @@
  * @session_ids: dafsd_session.id_node of all sessions
  * @nr_sessions: in @session_ids
  * @respcaches: dafsd_respcache.id_node of all that can be found
- * @nr_respcaches: those of them whose sessions are over
+ * @revived: dafsd_respcache.client_link of those of a former run of the server
+ * @respcache_count: how many there were
+ * @stable_streams: streams of sessions whose requests are recorded, see respcache_record.c; read
+ *	without the lock
+ * @nr_respcaches: those of @respcaches whose sessions are over
  * @clients_lock: protects what follows up to @client_count, and most members of struct
  *	dafsd_client, see there
  * @clients: dafsd_client.node, in the order of creation
@@ -84,6 +88,9 @@ struct dafsd_server {
 	DECLARE_HASHTABLE(session_ids, 10);
 	unsigned int nr_sessions;
 	DECLARE_HASHTABLE(respcaches, 10);
+	struct list_head revived;
+	u64 respcache_count;
+	unsigned int stable_streams;
 	unsigned int nr_respcaches;
 	struct mutex clients_lock;	/* see above */
 	struct list_head clients;

@@ -15,6 +15,10 @@ struct dafsd_principal;
 struct dafsd_respcache;
 struct dafsd_server;
 
+/* dafsd_session.leaving: DISCONNECT waits for the other requests; it was executed */
+#define DAFSD_SESSION_LEAVING	0
+#define DAFSD_SESSION_ENDED	1
+
 /**
  * struct dafsd_session - one session (3.1.2)
  * @id_node: in the table of sessions by id; guarded by dafsd_server.sessions_lock
@@ -34,7 +38,7 @@ struct dafsd_server;
  * @respcache: what is remembered of its requests, or NULL
  * @principal: the identity that it has authenticated as
  * @trusted: may use credential handles
- * @leaving: bit 0 set by the first DISCONNECT
+ * @leaving: DAFSD_SESSION_LEAVING and DAFSD_SESSION_ENDED
  * @requests_seen: what @requests was when dafsd_session_look() was called last
  * @fence_id: fence_id_string, for the fencing procedures
  * @requests: requests answered

@@ -166,22 +166,6 @@ struct dafsd_open *dafsd_open_load(struct dafsd_rqst *rq, const struct dafs_stat
 	return st ? dafsd_open_of(st) : NULL;
 }
 
-static void dafsd_open_dismantle(struct dafsd_state *st)
-{
-	struct dafsd_export *exp = NULL;
-
-	/* it may have had locks with a record in a file that was removed meanwhile */
-	if (READ_ONCE(dafsd_open_of(st)->locker) && st->exp) {
-		exp = st->exp;
-		kref_get(&exp->ref);
-	}
-	dafsd_state_dismantle(st);
-	if (!exp)
-		return;
-	dafsd_persist_forget_removed(exp);
-	dafsd_export_put(exp);
-}
-
 /**
  * dafsd_open_remove() - end the open of a state-id
  * @rq: the request of its client
@@ -199,7 +183,7 @@ dafs_status_t dafsd_open_remove(struct dafsd_rqst *rq, const struct dafs_state_i
 
 	status = dafsd_state_claim(rq->ses->client, state_id, &dafsd_open_type, inode, &st);
 	if (!status)
-		dafsd_open_dismantle(st);
+		dafsd_state_dismantle(st);
 	return status;
 }
 

@@ -349,7 +349,9 @@ static int dafsd_persist_commit_own(struct dafsd_persist_change *change)
 	if (change->options & DAFSD_LOCK_RECORDED)
 		dafsd_persist_hold(own, change->range);
 	dafsd_persist_commit_undo(change);
-	own->locker = dafsd_persist_holds_any(own) ? change->locker : NULL;
+	own->locker = change->locker;
+	if (!dafsd_persist_holds_any(own))
+		dafsd_persist_let_go(own);
 	change->unsynced = true;
 	return dafsd_persist_save(own);
 }

@@ -3,7 +3,6 @@
 #ifndef _DAFSD_STATE_PERSIST_H
 #define _DAFSD_STATE_PERSIST_H
 
-#include <linux/fs.h>
 #include <linux/in6.h>
 #include <linux/types.h>
 #include <linux/uuid.h>
@@ -79,7 +78,6 @@ int dafsd_persist_forget(u64 number);
 
 /* persist_end.c */
 void dafsd_persist_removed(struct inode *inode);
-void dafsd_persist_forget_removed(const struct dafsd_export *exp);
 void dafsd_persist_replaced(const struct dafsd_client *client);
 bool dafsd_persist_binds(const struct dafsd_client *client);
 void dafsd_persist_serve(const struct dafsd_export *exp);

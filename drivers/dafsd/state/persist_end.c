@@ -18,6 +18,53 @@
 #include "persist_impl.h"
 
 /*
+ * Another instance of its client is there.  What has a locker still is broken when that lets go.
+ *
+ * Return: true if it was not broken before.
+ */
+static bool dafsd_persist_replace(struct dafsd_persist *persist)
+{
+	bool undoes = dafsd_persist_undo_of(persist);
+	enum dafsd_persist_phase to = undoes ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
+	bool broken = false;
+	unsigned int n;
+
+	/* requests of it may be executed still */
+	if (persist->locker) {
+		persist->outlived = true;
+		return false;
+	}
+	for (n = 0; n < persist->nr; n++) {
+		if (persist->ranges[n].state != DAFSD_PERSIST_HELD &&
+		    persist->ranges[n].state != DAFSD_PERSIST_LEFT)
+			continue;
+		dafsd_persist_move(&persist->ranges[n], to);
+		broken = true;
+	}
+	if (!broken)
+		return false;
+	if (!undoes)
+		dafsd_persist_log(persist, "its client has restarted");
+	/* a record that is not written now is of another instance after a restart, too */
+	dafsd_persist_save(persist);
+	return true;
+}
+
+/**
+ * dafsd_persist_let_go() - a lock owner has none of its locks in a file HELD any more
+ * @own: they; what is LEFT of them is broken if another instance of its client is there
+ *
+ * Context: may sleep for memory; holds dafsd_persist_sem exclusively.
+ */
+void dafsd_persist_let_go(struct dafsd_persist *own)
+{
+	own->locker = NULL;
+	/* need not be durable: after a restart it is found that another instance is there */
+	if (own->outlived && dafsd_persist_replace(own))
+		dafsd_persist_undo_later();
+}
+
+/*
  * Take bytes from their owner.  Return: 0; 1 if a record was changed; -ENOMEM or -ENOSPC if it
  * could not be, which is made up for next time.
  */
@@ -28,7 +75,7 @@ static int dafsd_persist_give_up(struct dafsd_persist *own, loff_t start, loff_t
 	if (!dafsd_persist_cut(own, start, end, held) && !own->unsaved)
 		return 0;
 	if (!dafsd_persist_holds_any(own))
-		own->locker = NULL;
+		dafsd_persist_let_go(own);
 	err = dafsd_persist_save(own);
 	return err ?: 1;
 }
@@ -256,19 +303,13 @@ int dafsd_persist_forget_left(struct dafsd_persist *persist)
 	return 0;
 }
 
-/*
- * Its file does not exist any more, and that is durable, so it does not matter when this is.
- *
- * @until: only those marked until then, see dafsd_persist_mark_removed()
- */
-static void dafsd_persist_forget_in(const struct dafsd_persist_file *file, u64 until)
+/* Its file does not exist any more, and that is durable, so it does not matter when this is. */
+static void dafsd_persist_forget_in(const struct dafsd_persist_file *file)
 {
 	struct dafsd_persist *persist, *next;
 
 	for (persist = dafsd_persist_first(file); persist; persist = next) {
 		next = dafsd_persist_follow(persist);
-		if (!persist->removed || persist->removed > until)
-			continue;
 		dafsd_persist_forget_left(persist);
 		/* also one that was left behind when the store could not be written */
 		if (!persist->nr)
@@ -276,11 +317,11 @@ static void dafsd_persist_forget_in(const struct dafsd_persist_file *file, u64 u
 	}
 }
 
-static void dafsd_persist_forget_file(const struct dafsd_persist_file *file, u64 until)
+static void dafsd_persist_forget_file(const struct dafsd_persist_file *file)
 {
 	unsigned int nofs = dafsd_persist_write_lock();
 
-	dafsd_persist_forget_in(file, until);
+	dafsd_persist_forget_in(file);
 	dafsd_persist_write_unlock(nofs);
 }
 
@@ -325,72 +366,27 @@ static int dafsd_persist_settle_fs(struct super_block *sb)
 	return err;
 }
 
-/**
- * dafsd_persist_forget_removed() - forget locks in files that do not exist any more
- * @exp: in the file system of this export, by dafsd_persist_removed() or dafsd_persist_serve()
- *
- * Before that the removal is made durable, for all of them at once: otherwise a file could be there
- * again after a crash, without a sign that it is broken.  If that fails, they are forgotten with
- * the next one.
- *
- * Context: may sleep for the file system; no locks.
- */
-void dafsd_persist_forget_removed(const struct dafsd_export *exp)
+/* Is there something to be forgotten?  What is HELD stays. */
+static bool dafsd_persist_any_left(const struct dafsd_persist_file *file)
 {
-	struct super_block *sb = exp->path.mnt->mnt_sb;
-	struct dafsd_persist_place place = {};
-	struct dafsd_persist_file file;
-	u64 until;
+	unsigned int n, nofs = dafsd_persist_read_lock();
+	const struct dafsd_persist *persist;
+	bool left = false;
 
-	if (!READ_ONCE(dafsd_persist_marked))
-		return;
-	/* what is removed from now on may not be durable when that is */
-	until = dafsd_persist_last_removal();
-	if (!dafsd_persist_walk(&place, &sb->s_uuid, DAFSD_PERSIST_REMOVED, &file) ||
-	    dafsd_persist_settle_fs(sb))
-		return;
-	do {
-		dafsd_persist_forget_file(&file, until);
-	} while (dafsd_persist_walk(&place, &sb->s_uuid, DAFSD_PERSIST_REMOVED, &file));
+	for (persist = dafsd_persist_first(file); persist && !left;
+	     persist = dafsd_persist_follow(persist)) {
+		left = !persist->nr;
+		for (n = 0; n < persist->nr; n++)
+			left |= persist->ranges[n].state != DAFSD_PERSIST_HELD;
+	}
+	dafsd_persist_read_unlock(nofs);
+	return left;
 }
 
 /* A file that was made without a name may get one. */
 static bool dafsd_persist_has_name(struct inode *inode)
 {
 	return READ_ONCE(inode->i_nlink) || (READ_ONCE(inode->i_state) & I_LINKABLE);
-}
-
-/*
- * Another instance of its client is there.  What is HELD still is broken by dafsd_persist_gone().
- *
- * Return: true if it was not broken before.
- */
-static bool dafsd_persist_replace(struct dafsd_persist *persist)
-{
-	bool undoes = dafsd_persist_undo_of(persist);
-	enum dafsd_persist_phase to = undoes ? DAFSD_PERSIST_UNDOING : DAFSD_PERSIST_BROKEN;
-	bool broken = false;
-	unsigned int n;
-
-	/* requests of it may be executed still */
-	if (persist->locker) {
-		persist->outlived = true;
-		return false;
-	}
-	for (n = 0; n < persist->nr; n++) {
-		if (persist->ranges[n].state != DAFSD_PERSIST_HELD &&
-		    persist->ranges[n].state != DAFSD_PERSIST_LEFT)
-			continue;
-		dafsd_persist_move(&persist->ranges[n], to);
-		broken = true;
-	}
-	if (!broken)
-		return false;
-	if (!undoes)
-		dafsd_persist_log(persist, "its client has restarted");
-	/* a record that is not written now is of another instance after a restart, too */
-	dafsd_persist_save(persist);
-	return true;
 }
 
 /**
@@ -404,39 +400,36 @@ void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *i
 {
 	struct dafsd_persist_file file;
 	struct dafsd_persist *own;
-	bool replaced = false;
 	unsigned int nofs;
 
 	if (!READ_ONCE(dafsd_persist_nr))
 		return;
 	nofs = dafsd_persist_write_lock();
 	own = dafsd_persist_of_locker(locker, inode, &file);
-	if (own) {
-		own->locker = NULL;
-		replaced = own->outlived && dafsd_persist_replace(own);
-	}
+	if (own)
+		dafsd_persist_let_go(own);
 	dafsd_persist_write_unlock(nofs);
-	/* after a restart it is found that another instance is there */
-	if (replaced)
-		dafsd_persist_undo_later();
 }
 
 /**
  * dafsd_persist_removed() - a name of a file was removed, or an open of it has ended
  * @inode: the file
  *
- * If the file has no name left, no client can repair it, and dafsd_persist_forget_removed() forgets
- * locks that are not HELD.
+ * If the file has no name left, no client can repair it, and locks that are not HELD are forgotten.
+ * Before that the removal is made durable: otherwise the file could be there again after a crash,
+ * without a sign that it is broken.
  *
- * Context: may sleep; the caller has a reference to the inode.
+ * Context: may sleep for the file system; the caller has a reference to the inode, and no locks.
  */
 void dafsd_persist_removed(struct inode *inode)
 {
 	struct dafsd_persist_file file;
 
-	if (!dafsd_persist_has_name(inode) && dafsd_persist_any(inode) &&
-	    dafsd_persist_identify(inode, &file))
-		dafsd_persist_mark_removed(&file);
+	if (dafsd_persist_has_name(inode) || !dafsd_persist_any(inode) ||
+	    !dafsd_persist_identify(inode, &file) || !dafsd_persist_any_left(&file) ||
+	    dafsd_persist_settle_fs(inode->i_sb) || dafsd_persist_has_name(inode))
+		return;
+	dafsd_persist_forget_file(&file);
 }
 
 /**
@@ -574,8 +567,8 @@ static void dafsd_persist_serve_file(const struct dafsd_export *exp,
 	if (!IS_ERR_OR_NULL(dentry)) {
 		dafsd_persist_undo_in(exp, dentry);
 		dput(dentry);
-	} else if (dafsd_persist_is_removed(sb, PTR_ERR(dentry))) {
-		dafsd_persist_mark_removed(file);
+	} else if (dafsd_persist_is_removed(sb, PTR_ERR(dentry)) && !dafsd_persist_settle_fs(sb)) {
+		dafsd_persist_forget_file(file);
 	} else {
 		dafsd_persist_keep_file(file, PTR_ERR(dentry) ?: -ESTALE);
 	}
@@ -585,20 +578,20 @@ static void dafsd_persist_serve_file(const struct dafsd_export *exp,
  * dafsd_persist_serve_next() - look at the next file of an export that has PERSIST locks
  * @exp: the export
  * @place: zeroed before the first call
- * @which: only at these
+ * @due: only at those in which changes have to be undone
  *
- * As dafsd_persist_serve(), which does so for all of them, and then forgets.
+ * As dafsd_persist_serve(), which does so for all of them.
  *
  * Context: may sleep for the file system; with the credential of the server.
  * Return: false after the last one.
  */
 bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place,
-			      enum dafsd_persist_which which)
+			      bool due)
 {
 	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
 	struct dafsd_persist_file file;
 
-	if (uuid_is_null(fs) || !dafsd_persist_walk(place, fs, which, &file))
+	if (uuid_is_null(fs) || !dafsd_persist_walk(place, fs, due, &file))
 		return false;
 	dafsd_persist_serve_file(exp, &file);
 	cond_resched();
@@ -617,8 +610,7 @@ void dafsd_persist_serve(const struct dafsd_export *exp)
 	struct dafsd_persist_place place = {};
 	const struct cred *saved = dafsd_act_as_server();
 
-	while (dafsd_persist_serve_next(exp, &place, DAFSD_PERSIST_ALL))
+	while (dafsd_persist_serve_next(exp, &place, false))
 		;
-	dafsd_persist_forget_removed(exp);
 	revert_creds(saved);
 }

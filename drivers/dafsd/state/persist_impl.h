@@ -77,7 +77,6 @@ struct dafsd_persist_file {
  * @persists: these are PERSIST locks, which may break; false only with @undo
  * @unsaved: the record is not as it should be
  * @outlived: another instance of its client is there: broken as soon as @locker has let go
- * @removed: @file does not exist any more, see dafsd_persist_mark_removed(); or 0
  * @lost: @file was not found; the log has told of that
  * @stamp: of its last change, see dafsd_persist_tidy()
  * @nr: of @ranges in use, which do not overlap, unless by one for reading that is broken
@@ -103,7 +102,6 @@ struct dafsd_persist {
 	bool persists;
 	bool unsaved;
 	bool outlived;
-	u64 removed;
 	bool lost;
 	unsigned long stamp;
 	unsigned int nr;
@@ -119,13 +117,6 @@ enum dafsd_persist_access {
 	DAFSD_PERSIST_NONE,	/* there are no PERSIST locks in this file system */
 	DAFSD_PERSIST_SHARED,
 	DAFSD_PERSIST_EXCLUSIVE,
-};
-
-/* What dafsd_persist_walk() is about */
-enum dafsd_persist_which {
-	DAFSD_PERSIST_ALL,
-	DAFSD_PERSIST_DUE,	/* changes have to be undone */
-	DAFSD_PERSIST_REMOVED,	/* their files do not exist any more, and not all is HELD */
 };
 
 /* Locks with a record */
@@ -185,8 +176,9 @@ bool dafsd_persist_leave(const struct dafsd_locker *locker, const struct inode *
 void dafsd_persist_gone(const struct dafsd_locker *locker, const struct inode *inode);
 
 bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persist_place *place,
-			      enum dafsd_persist_which which);
+			      bool due);
 int dafsd_persist_forget_left(struct dafsd_persist *persist);
+void dafsd_persist_let_go(struct dafsd_persist *own);
 struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,
 					      const struct inode *inode,
 					      struct dafsd_persist_file *file);
@@ -246,7 +238,6 @@ void dafsd_persist_undo_stop(void);
 extern struct rw_semaphore dafsd_persist_sem;
 extern unsigned int dafsd_persist_max;
 extern unsigned int dafsd_persist_nr;
-extern unsigned int dafsd_persist_marked;
 extern unsigned long dafsd_persist_stamp;
 struct dafsd_persist *dafsd_persist_first(const struct dafsd_persist_file *file);
 struct dafsd_persist *dafsd_persist_follow(const struct dafsd_persist *persist);
@@ -255,14 +246,11 @@ struct dafsd_persist *dafsd_persist_new(const struct dafsd_persist_file *file,
 					const struct dafsd_locker *locker);
 dafs_status_t dafsd_persist_reserve(struct dafsd_persist *persist, unsigned int more, bool grows);
 void dafsd_persist_drop(struct dafsd_persist *persist);
-void dafsd_persist_mark_removed(const struct dafsd_persist_file *file);
-u64 dafsd_persist_last_removal(void);
 void dafsd_persist_tidy(const struct dafsd_persist_file *file, unsigned long stamp, bool durable);
 int dafsd_persist_save(struct dafsd_persist *persist);
 struct dafsd_persist *dafsd_persist_next(struct dafsd_persist_place *place);
 void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_persist *persist);
-bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
-			enum dafsd_persist_which which,
+bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs, bool due,
 			struct dafsd_persist_file *file);
 unsigned int dafsd_persist_read_lock(void);
 void dafsd_persist_read_unlock(unsigned int nofs);

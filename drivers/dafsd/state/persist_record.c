@@ -40,12 +40,6 @@ DECLARE_RWSEM(dafsd_persist_sem);
 /* Entries of the tables; guarded by dafsd_persist_sem, as the tables are */
 unsigned int dafsd_persist_nr;
 
-/* How many of them are marked as removed; guarded likewise */
-unsigned int dafsd_persist_marked;
-
-/* dafsd_persist.removed of the last ones */
-static u64 dafsd_persist_removals;
-
 /* What they may take in the store */
 static size_t dafsd_persist_total;
 
@@ -255,42 +249,18 @@ void dafsd_persist_seen(struct dafsd_persist_place *place, const struct dafsd_pe
 	place->number = persist->number;
 }
 
-/* Is there something to be forgotten if its file is gone? */
-static bool dafsd_persist_any_left(const struct dafsd_persist *persist)
-{
-	unsigned int n;
-
-	for (n = 0; n < persist->nr; n++)
-		if (persist->ranges[n].state != DAFSD_PERSIST_HELD)
-			return true;
-	return !persist->nr;
-}
-
-static bool dafsd_persist_is_one(const struct dafsd_persist *persist,
-				 enum dafsd_persist_which which)
-{
-	switch (which) {
-	case DAFSD_PERSIST_DUE:
-		return dafsd_persist_undo_of(persist) && dafsd_persist_is_due(persist);
-	case DAFSD_PERSIST_REMOVED:
-		return persist->removed && dafsd_persist_any_left(persist);
-	default:
-		return true;
-	}
-}
-
 /**
  * dafsd_persist_walk() - a walk over the files of a file system that have PERSIST locks
  * @place: zeroed before the first call
  * @fs: its UUID
- * @which: only these
+ * @due: only those in which changes have to be undone
  * @file: set; the same one may come again
  *
  * Context: may sleep.
  * Return: false after the last one.
  */
-bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
-			enum dafsd_persist_which which, struct dafsd_persist_file *file)
+bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs, bool due,
+			struct dafsd_persist_file *file)
 {
 	unsigned int nofs = dafsd_persist_read_lock();
 	const struct dafsd_persist *persist;
@@ -299,7 +269,8 @@ bool dafsd_persist_walk(struct dafsd_persist_place *place, const uuid_t *fs,
 	while (!found && (persist = dafsd_persist_next(place))) {
 		dafsd_persist_seen(place, persist);
 		*file = persist->file;
-		found = uuid_equal(&file->fs, fs) && dafsd_persist_is_one(persist, which);
+		found = uuid_equal(&file->fs, fs) &&
+			(!due || (dafsd_persist_undo_of(persist) && dafsd_persist_is_due(persist)));
 	}
 	dafsd_persist_read_unlock(nofs);
 	return found;
@@ -515,50 +486,12 @@ void dafsd_persist_drop(struct dafsd_persist *persist)
 	hlist_del(&persist->file_link);
 	hlist_del(&persist->client_link);
 	WRITE_ONCE(dafsd_persist_nr, dafsd_persist_nr - 1);
-	if (persist->removed)
-		WRITE_ONCE(dafsd_persist_marked, dafsd_persist_marked - 1);
 	dafsd_persist_total -= dafsd_persist_most(persist);
 	if (persist->undo && persist->undo->over) {
 		dafsd_persist_orphan_undo(persist->undo);
 		persist->undo = NULL;
 	}
 	dafsd_persist_free(persist);
-}
-
-/**
- * dafsd_persist_mark_removed() - a file does not exist any more, or has no name and gets none
- * @file: the file
- *
- * Context: may sleep for memory.
- */
-void dafsd_persist_mark_removed(const struct dafsd_persist_file *file)
-{
-	unsigned int nofs = dafsd_persist_write_lock();
-	struct dafsd_persist *persist;
-
-	dafsd_persist_removals++;
-	for (persist = dafsd_persist_first(file); persist;
-	     persist = dafsd_persist_follow(persist)) {
-		if (!persist->removed)
-			WRITE_ONCE(dafsd_persist_marked, dafsd_persist_marked + 1);
-		persist->removed = dafsd_persist_removals;
-	}
-	dafsd_persist_write_unlock(nofs);
-}
-
-/**
- * dafsd_persist_last_removal() - what was marked as removed until now?
- *
- * Context: may sleep for memory.
- * Return: dafsd_persist.removed of the last ones.
- */
-u64 dafsd_persist_last_removal(void)
-{
-	unsigned int nofs = dafsd_persist_read_lock();
-	u64 last = dafsd_persist_removals;
-
-	dafsd_persist_read_unlock(nofs);
-	return last;
 }
 
 /**

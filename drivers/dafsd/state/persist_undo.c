@@ -712,9 +712,8 @@ static void dafsd_undo_export_fn(struct work_struct *work)
 	const struct cred *saved = dafsd_act_as_server();
 	struct dafsd_persist_place place = {};
 
-	while (dafsd_undo_goes_on(exp) && dafsd_persist_serve_next(exp, &place, DAFSD_PERSIST_DUE))
+	while (dafsd_undo_goes_on(exp) && dafsd_persist_serve_next(exp, &place, true))
 		;
-	dafsd_persist_forget_removed(exp);
 	revert_creds(saved);
 	dafsd_export_put(exp);
 }

@@ -12,7 +12,6 @@
 #include "../session/server.h"
 #include "../session/client.h"
 #include "../export/export.h"
-#include "persist.h"
 #include "state.h"
 
 static void dafsd_states_close(struct work_struct *work)
@@ -26,7 +25,6 @@ static void dafsd_states_close(struct work_struct *work)
 		else
 			dafsd_state_dismantle(st);
 	}
-	dafsd_persist_forget_removed(exp);
 	dafsd_export_put(exp);
 }
 

@@ -16,6 +16,7 @@ struct path;
 enum dafsd_record_kind {
 	DAFSD_RECORD_CLIENT = 1,	/* session/record.c */
 	DAFSD_RECORD_PERSIST = 2,	/* state/persist_record.c */
+	DAFSD_RECORD_RESPONSE = 3,	/* session/respcache_record.c */
 	DAFSD_RECORD_TEST = 0xffff,
 };
 

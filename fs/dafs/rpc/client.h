@@ -15,6 +15,13 @@ struct dafs_conn;
 struct dafs_cred_cache;
 struct dafs_session;
 
+/* What the server is asked about requests whose connection was lost */
+enum dafs_respcache {
+	DAFS_RESPCACHE_NONE,
+	DAFS_RESPCACHE_VOLATILE,	/* what it has executed since it was started */
+	DAFS_RESPCACHE_STABLE,		/* also before, if it can tell */
+};
+
 /**
  * struct dafs_client_params - where to and how
  * @net: network namespace; the client takes its own reference
@@ -28,7 +35,7 @@ struct dafs_session;
  * @back_control: ask for and bind the back-control channel
  * @rdma_read: ask for and bind the RDMA-read channel
  * @auth_type: DAFS_AUTH_NONE or DAFS_AUTH_DEFAULT
- * @respcache: ask the server what it has executed before a request is sent again
+ * @respcache: whether to ask the server what it has executed before a request is sent again
  * @max_requests: slots to have at most
  * @max_credentials: credential handles to ask for; 0 for as many as the server likes
  * @msg_size: largest message to ask for, both ways, in bytes
@@ -47,7 +54,7 @@ struct dafs_client_params {
 	bool back_control;
 	bool rdma_read;
 	u32 auth_type;
-	bool respcache;
+	enum dafs_respcache respcache;
 	u16 max_requests;
 	u32 max_credentials;
 	u32 msg_size;

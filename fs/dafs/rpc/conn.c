@@ -301,6 +301,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 		.connect = {
 			.opts = {
 				.use_checksums = sp->cksum,
+				.use_response_cache = sp->respcache == DAFS_RESPCACHE_STABLE,
 				.max_request_size = sp->msg_size,
 				.max_response_size = sp->msg_size,
 				.max_requests = min(sp->max_requests, DAFS_IDLE_REQUESTS),

@@ -60,8 +60,9 @@ static const struct constant_table dafs_param_lookupcache[] = {
 
 /* What the server is asked about requests whose connection was lost */
 static const struct constant_table dafs_param_respcache[] = {
-	{ "none",	false },
-	{ "volatile",	true },
+	{ "none",	DAFS_RESPCACHE_NONE },
+	{ "volatile",	DAFS_RESPCACHE_VOLATILE },
+	{ "stable",	DAFS_RESPCACHE_STABLE },
 	{}
 };
 
@@ -124,7 +125,7 @@ void dafs_options_init(struct dafs_fs_context *ctx)
 		.retrans = DAFS_DEF_RETRANS,
 		.back_control = true,
 		.auth_type = DAFS_AUTH_NONE,
-		.respcache = true,
+		.respcache = DAFS_RESPCACHE_VOLATILE,
 		.max_requests = DAFS_DEF_MAX_REQUESTS,
 		.max_credentials = DAFS_DEF_MAX_CREDENTIALS,
 		.msg_size = DAFS_DEF_MSG_SIZE,
@@ -596,6 +597,12 @@ static void dafs_show_srcaddr(struct seq_file *m, const struct sockaddr_storage 
 
 static void dafs_show_session(struct seq_file *m, const struct dafs_client_params *params)
 {
+	static const char * const respcaches[] = {
+		[DAFS_RESPCACHE_NONE] = "none",
+		[DAFS_RESPCACHE_VOLATILE] = "volatile",
+		[DAFS_RESPCACHE_STABLE] = "stable",
+	};
+
 	seq_printf(m, ",port=%u", dafs_params_port(params));
 	seq_printf(m, ",timeo=%u,retrans=%u", READ_ONCE(params->timeo_ms) / 100,
 		   READ_ONCE(params->retrans));
@@ -607,7 +614,7 @@ static void dafs_show_session(struct seq_file *m, const struct dafs_client_param
 		   params->msg_size);
 	seq_puts(m, params->back_control ? ",backchannel" : ",nobackchannel");
 	seq_puts(m, params->rdma_read ? ",rdmaread" : ",nordmaread");
-	seq_puts(m, params->respcache ? ",respcache=volatile" : ",respcache=none");
+	seq_printf(m, ",respcache=%s", respcaches[params->respcache]);
 	if (params->src.ss_family != AF_UNSPEC)
 		dafs_show_srcaddr(m, &params->src);
 	if (params->client_id[0])

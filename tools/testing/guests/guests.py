@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import sys
 import tempfile
 import time
@@ -30,6 +31,7 @@ HOLD = "python3 -B $BED/../posix/hold.py"
 HISTORY = "python3 -B $BED/../history"
 PORT = 7000             # of the server, for the log of programs on the client
 OPERATIONS = 60         # of each client, in some part of a history
+CRASHES = int(os.environ.get("GUESTS_CRASHES", "3"))    # of the server
 STATE = "/srv/data/.state"     # on the disk that survives a power failure
 # sync_file_range(2) of descriptor 4: writes dirty pages back without COMMIT.
 WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
@@ -87,7 +89,8 @@ def serve(server):
     must("the server exports its disk", server,
          f"make_slow_disk {DISK} /dev/vda && "
          "mkdir -p /srv/data && mount -t ext4 /dev/mapper/slow /srv/data && "
-         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} state_dir={STATE}")
+         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} state_dir={STATE} "
+         "respcache=stable")
 
 
 def mount(client):
@@ -391,6 +394,29 @@ def test_history(server, client):
     TAP.run("the history is consistent", server, f"{HISTORY}/check.py /tmp/history/*")
 
 
+def test_server_crash(server, client):
+    """R-5.2.4-01: each change is executed once, although the server crashes again and again."""
+    client.sh(f"mkdir -p /mnt/once; mount -t dafs {ADDR4}:/data /mnt/once "
+              "-o timeo=100,clientid=once,respcache=stable; mkdir /mnt/once/once; rm -f /tmp/over; "
+              "$BED/../guests/once.py /mnt/once/once /tmp/over >/tmp/records & changer=$!")
+    for _ in range(CRASHES):
+        size = int(said(server, "stat -c %s /srv/data/once/log 2>/dev/null || echo 0"))
+        TAP.run("a program changes things", server, "until [ $(stat -c %s /srv/data/once/log "
+                f"2>/dev/null || echo 0) -gt {size + 90} ]; do sleep 0.1; done", 8 * LEASE)
+        time.sleep(random.random())
+        server.kill()
+        server.start()
+        server.ready()
+        serve(server)
+    TAP.run("it goes on", client, "sleep 1; kill -0 $changer")
+    TAP.run("and ends", client, "touch /tmp/over; wait $changer", 8 * LEASE)
+    records = int(said(client, "cat /tmp/records") or 0)
+    TAP.same("each record is there once", digest(server, "/srv/data/once/log"),
+             said(server, f"seq -f %08g 0 {records - 1} | sha256sum"))
+    TAP.same("of the names nothing is left", said(server, "ls /srv/data/once"), "log")
+    TAP.run("umount", client, "umount /mnt/once")
+
+
 def finish(name, machine, command):
     TAP.run(name, machine, command)
     machine.stop()
@@ -399,7 +425,8 @@ def finish(name, machine, command):
 
 
 TESTS = (test_data, test_close_to_open, test_append, test_fsx, test_link_lost,
-         test_session_lost, test_server_lost, test_client_lost, test_history)
+         test_session_lost, test_server_lost, test_server_crash, test_client_lost,
+         test_history)
 # Only run by name: on a busy host that delays a machine, soft-RoCE warns of an
 # unexpected retry (rxe_completer()).
 ON_DEMAND = (test_slow_commit,)

@@ -98,7 +98,7 @@ void dafs_fixture_params(const struct dafs_flavour *flavour, struct dafs_client_
 		.back_control = flavour->back_control,
 		.rdma_read = flavour->rdma_read,
 		.auth_type = DAFS_AUTH_NONE,
-		.respcache = true,
+		.respcache = DAFS_RESPCACHE_VOLATILE,
 		.max_requests = 16,
 		.msg_size = SZ_8K,
 	};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Changes of which it is known after a crash whether they were executed (5.2.4). */
+#ifndef _DAFSD_STATE_INTENT_H
+#define _DAFSD_STATE_INTENT_H
+
+#include <linux/types.h>
+#include <linux/dafs/msg.h>
+
+struct dafsd_export;
+struct dafsd_fh;
+struct dafsd_rqst;
+struct inode;
+struct iov_iter;
+
+/* Tests: after what the server stops recording, as if it had crashed */
+enum dafsd_crash {
+	DAFSD_CRASH_NEVER,
+	DAFSD_CRASH_INTENDED,	/* the intent; the change is not executed */
+	DAFSD_CRASH_EXECUTED,	/* the change */
+	DAFSD_CRASH_RECORDED,	/* the outcome; the results are not recorded */
+};
+
+extern enum dafsd_crash dafsd_intent_crash;
+
+/**
+ * struct dafsd_intent - a change of names that is about to be executed
+ * @rq: the request; the caller sets this and what follows up to @source
+ * @dir: the directory of @name
+ * @name: what is to be made, removed or renamed
+ * @to: RENAME: the directory of @to_name; otherwise NULL
+ * @to_name: likewise, the new name
+ * @source: LINK: the object that gets another name; otherwise NULL
+ * @locked: which names others wait for
+ * @nr: of @locked
+ * @recorded: it is in the store
+ */
+struct dafsd_intent {
+	struct dafsd_rqst *rq;
+	const struct dafsd_fh *dir;
+	const struct dafs_str *name;
+	const struct dafsd_fh *to;
+	const struct dafs_str *to_name;
+	const struct dafsd_fh *source;
+	unsigned int locked[2];
+	unsigned int nr;
+	bool recorded;
+};
+
+void dafsd_intents_init_export(struct dafsd_export *exp);
+dafs_status_t dafsd_intent_begin(struct dafsd_intent *intent);
+void dafsd_intent_end(struct dafsd_intent *intent, dafs_status_t status);
+dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
+				  const struct iov_iter *data);
+void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset);
+
+/* settle.c */
+void dafsd_intents_settle(struct dafsd_export *exp);
+
+#endif /* _DAFSD_STATE_INTENT_H */

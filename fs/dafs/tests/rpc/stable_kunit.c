@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The response cache in stable storage (5.2.4): what is known of requests after a crash.
+ *
+ * The server of these tests does not restart: it stops recording at a given step, forgets what it
+ * has in memory, reads the store, and looks at the exports as when they are enabled.
+ */
+#include <linux/delay.h>
+#include <linux/fs.h>
+#include <linux/slab.h>
+#include "../../../../drivers/dafsd/export/export.h"
+#include "../../../../drivers/dafsd/session/client.h"
+#include "../../../../drivers/dafsd/session/respcache.h"
+#include "../../../../drivers/dafsd/session/server.h"
+#include "../../../../drivers/dafsd/session/session.h"
+#include "../../../../drivers/dafsd/state/intent.h"
+#include "../../../../drivers/dafsd/store/store.h"
+#include "../lib/raw.h"
+
+/**
+ * struct stable - a client whose server remembers across a crash
+ * @test: the test
+ * @fix: where its files are
+ * @login: of the first session
+ * @again: of the second one
+ * @conn: the first one, then the second one
+ * @handle: credential handle of root
+ * @hdr: header of the last request
+ */
+struct stable {
+	struct kunit *test;
+	struct dafs_fixture *fix;
+	struct raw_login login;
+	struct raw_login again;
+	struct raw_conn *conn;
+	u8 handle[4];
+	struct dafs_req_hdr hdr;
+};
+
+static void stable_reset(void *unused)
+{
+	dafsd_respcache_kind = DAFSD_RESPCACHE_VOLATILE;
+	dafsd_intent_crash = DAFSD_CRASH_NEVER;
+}
+
+static struct raw_conn *stable_connect(struct stable *s, struct raw_login *login)
+{
+	const struct dafs_flavour *flavour = s->test->param_value;
+	struct raw_how how = {
+		.type = DAFS_CHANNEL_OPERATION,
+		.session = 1,
+		.swab = flavour && flavour->swab,
+		.ipv6 = flavour && flavour->ipv6,
+	};
+	struct raw_conn *conn = raw_connect(s->test, &how);
+
+	login->opts.use_response_cache = 1;
+	DAFS_ASSERT_STATUS(s->test, DAFS_STATUS_OK, raw_login(conn, login));
+	return conn;
+}
+
+/* In one byte order or the other; @test->param_value may be of another kind */
+static struct stable *stable(struct kunit *test)
+{
+	struct stable *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	KUNIT_ASSERT_NOT_NULL(test, dafsd_server.store);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stable_reset, NULL));
+	dafsd_respcache_kind = DAFSD_RESPCACHE_STABLE;
+	s->test = test;
+	s->fix = dafs_fixture(test, NULL);
+	s->conn = stable_connect(s, &s->login);
+	KUNIT_ASSERT_EQ(test, 1, s->login.res.connect.opts.use_response_cache);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(s->conn, 0, 0, s->handle));
+	return s;
+}
+
+static dafs_status_t stable_call(struct stable *s, u32 proc, void *args, void *res)
+{
+	struct dafs_res_hdr res_hdr;
+
+	s->hdr = raw_hdr(s->conn, proc);
+	memcpy(s->hdr.cred_handle, s->handle, sizeof(s->hdr.cred_handle));
+	if (raw_call_hdr(s->conn, &s->hdr, args, &res_hdr, res))
+		return DAFS_NO_STATUS;
+	return res_hdr.status;
+}
+
+static void stable_settle(struct kunit *test)
+{
+	struct dafsd_export *exp;
+	u64 n = 0;
+
+	KUNIT_ASSERT_EQ(test, 0, dafsd_respcaches_load(&dafsd_server, dafsd_server.store));
+	while ((exp = dafsd_export_nth(n))) {
+		n = exp->number + 1;
+		dafsd_intents_settle(exp);
+		dafsd_export_put(exp);
+	}
+}
+
+/* What the session has left is looked at when it ends. */
+static void stable_await_end(struct stable *s)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct dafsd_session *ses;
+
+	do {
+		ses = dafsd_session_find(&dafsd_server, &s->login.res.connect.session_id);
+		if (!ses)
+			return;
+		dafsd_session_put(ses);
+		msleep(20);
+	} while (time_before(jiffies, end));
+	KUNIT_FAIL(s->test, "the session does not end");
+}
+
+/* The server crashes, has restarted, and the client is back. */
+static void stable_crash(struct stable *s)
+{
+	struct kunit *test = s->test;
+
+	dafsd_server.stopping = true;
+	KUNIT_EXPECT_EQ(test, 0, dafsd_client_end_id(&dafsd_server,
+						     &s->login.res.connect.client_id));
+	KUNIT_EXPECT_TRUE(test, raw_closed(s->conn, RAW_WAIT_MS));
+	raw_settle();
+	stable_await_end(s);
+	dafsd_server.stopping = false;
+	raw_close(test, s->conn);
+	dafsd_intent_crash = DAFSD_CRASH_NEVER;
+	dafsd_respcaches_unload(&dafsd_server);
+	stable_settle(test);
+	s->again = (struct raw_login){ .id = s->login.id, .verifier = s->login.verifier };
+	s->conn = stable_connect(s, &s->again);
+}
+
+static struct dafs_check_response_args stable_args(const struct stable *s)
+{
+	return (struct dafs_check_response_args){
+		.session_id = s->login.res.connect.session_id,
+		.xid_stream = s->hdr.stream_id,
+		.xid_seq = s->hdr.seq_number,
+		.procedure = s->hdr.procedure,
+	};
+}
+
+static dafs_status_t stable_check(struct stable *s)
+{
+	struct dafs_check_response_args args = stable_args(s);
+
+	return raw_call(s->conn, DAFS_PROC_CHECK_RESPONSE, &args, NULL);
+}
+
+static dafs_status_t stable_fetch(struct stable *s, union dafs_res *res)
+{
+	struct dafs_check_response_args args = stable_args(s);
+	struct dafs_buf in;
+	dafs_status_t status;
+
+	status = raw_call(s->conn, DAFS_PROC_FETCH_RESPONSE, &args, NULL);
+	in = (struct dafs_buf){
+		.base = s->conn->last->data,
+		.len = s->conn->last->len,
+		.swab = s->conn->swab,
+	};
+	if (in.len > DAFS_HDR_SIZE)
+		KUNIT_EXPECT_EQ(s->test, 0, dafs_decode_res(&in, s->hdr.procedure, res));
+	return status;
+}
+
+static dafs_status_t stable_discard(struct stable *s)
+{
+	struct dafs_discard_responses_args args = {
+		.session_id = s->login.res.connect.session_id,
+	};
+
+	return raw_call(s->conn, DAFS_PROC_DISCARD_RESPONSES, &args, NULL);
+}
+
+static int stable_count(void *priv, const struct dafsd_key *key, const void *value, u32 len)
+{
+	++*(unsigned int *)priv;
+	return 0;
+}
+
+static unsigned int stable_records(void)
+{
+	unsigned int nr = 0;
+
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_RESPONSE, stable_count, &nr);
+	return nr;
+}
+
+static dafs_status_t stable_mkdir(struct stable *s, struct dafs_create_res *res)
+{
+	struct dafs_create_args args = {
+		.filehandle = s->fix->dir,
+		.component = dafs_test_str("made"),
+		.obj_type = DAFS_TYPE_DIR,
+	};
+
+	return stable_call(s, DAFS_PROC_CREATE, &args, res);
+}
+
+/*
+ * R-5.2.4-01, R-5.2.1-02: what was executed is known after a crash, with its results, until it is
+ * discarded; and to nobody else.
+ */
+static void dafs_stable_known_test(struct kunit *test)
+{
+	unsigned int before = stable_records();
+	struct stable *s = stable(test), *other;
+	struct dafs_create_res first = {};
+	union dafs_res fetched = {};
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, stable_mkdir(s, &first));
+	KUNIT_EXPECT_EQ(test, before + 1, stable_records());
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_fetch(s, &fetched));
+	KUNIT_EXPECT_MEMEQ(test, &first.filehandle, &fetched.create.filehandle,
+			   sizeof(first.filehandle));
+	other = stable(test);
+	other->login.res.connect.session_id = s->login.res.connect.session_id;
+	other->hdr = s->hdr;
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED, stable_check(other));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED, stable_discard(other));
+	/* and after another one */
+	dafsd_respcaches_unload(&dafsd_server);
+	stable_settle(test);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+	s->hdr.seq_number++;
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_discard(s));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
+	KUNIT_EXPECT_EQ(test, before, stable_records());
+}
+
+/* What fails, or is not to be known after a crash, leaves nothing behind; nor does DISCONNECT. */
+static void dafs_stable_clean_test(struct kunit *test)
+{
+	unsigned int before = stable_records();
+	struct stable *s = stable(test);
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, stable_mkdir(s, NULL));
+	DAFS_EXPECT_STATUS(test, DAFSERR_EXIST, stable_mkdir(s, NULL));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   raw_call(s->conn, DAFS_PROC_DISCONNECT, NULL, NULL));
+	raw_close(test, s->conn);
+	raw_settle();
+	stable_await_end(s);
+	KUNIT_EXPECT_EQ(test, before, stable_records());
+}
+
+/**
+ * struct stable_case - a request during which the server crashes
+ * @proc: DAFS_PROC_*
+ * @crash: after what
+ * @swab: by a client of the other byte order
+ */
+struct stable_case {
+	u32 proc;
+	enum dafsd_crash crash;
+	bool swab;
+};
+
+static const struct stable_case stable_cases[] = {
+	{ DAFS_PROC_CREATE, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_CREATE, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_CREATE, DAFSD_CRASH_EXECUTED, true },
+	{ DAFS_PROC_CREATE, DAFSD_CRASH_RECORDED },
+	{ DAFS_PROC_REMOVE, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_REMOVE, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_REMOVE, DAFSD_CRASH_RECORDED, true },
+	{ DAFS_PROC_RENAME, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_RENAME, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_RENAME, DAFSD_CRASH_RECORDED, true },
+	{ DAFS_PROC_LINK, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_LINK, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_LINK, DAFSD_CRASH_RECORDED, true },
+	{ DAFS_PROC_APPEND_INLINE, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_APPEND_INLINE, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_APPEND_INLINE, DAFSD_CRASH_EXECUTED, true },
+	{ DAFS_PROC_APPEND_INLINE, DAFSD_CRASH_RECORDED },
+};
+
+static void stable_describe(const struct stable_case *c, char *desc)
+{
+	static const char *const crashes[] = {
+		[DAFSD_CRASH_INTENDED] = "intended",
+		[DAFSD_CRASH_EXECUTED] = "executed",
+		[DAFSD_CRASH_RECORDED] = "recorded",
+	};
+
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "procedure %u %s%s", c->proc, crashes[c->crash],
+		 c->swab ? ", swapped" : "");
+}
+
+KUNIT_ARRAY_PARAM(stable_cases, stable_cases, stable_describe);
+
+static void stable_case_args(struct stable *s, u32 proc, union dafs_args *args)
+{
+	const struct dafs_fh *dir = &s->fix->dir;
+
+	switch (proc) {
+	case DAFS_PROC_CREATE:
+		args->create = (struct dafs_create_args){
+			.filehandle = *dir,
+			.component = dafs_test_str("new"),
+			.obj_type = DAFS_TYPE_DIR,
+		};
+		break;
+	case DAFS_PROC_REMOVE:
+		args->remove = (struct dafs_remove_args){
+			.filehandle = *dir,
+			.target = dafs_test_str("file"),
+		};
+		break;
+	case DAFS_PROC_RENAME:
+		args->rename = (struct dafs_rename_args){
+			.sourcedir = *dir,
+			.targetdir = *dir,
+			.oldname = dafs_test_str("file"),
+			.newname = dafs_test_str("new"),
+		};
+		break;
+	case DAFS_PROC_LINK:
+		args->link = (struct dafs_link_args){
+			.source_object = dafs_test_lookup(s->test, s->fix, "file"),
+			.destination_object = *dir,
+			.newname = dafs_test_str("new"),
+		};
+		break;
+	default:
+		args->append_inline = (struct dafs_append_inline_args){
+			.filehandle = dafs_test_lookup(s->test, s->fix, "file"),
+			.byte_count = 4,
+			.stable_how = DAFS_FILE_SYNC,
+			.data = "more",
+		};
+		break;
+	}
+}
+
+static bool stable_is_there(struct stable *s, const char *name)
+{
+	struct kstat stat;
+
+	return !dafs_backing_stat(s->fix, name, &stat);
+}
+
+/* Was it executed, as the file system tells? */
+static bool stable_executed(struct stable *s, u32 proc)
+{
+	struct kstat stat = {};
+
+	switch (proc) {
+	case DAFS_PROC_REMOVE:
+		return !stable_is_there(s, "file");
+	case DAFS_PROC_RENAME:
+		return !stable_is_there(s, "file") && stable_is_there(s, "new");
+	case DAFS_PROC_APPEND_INLINE:
+		dafs_backing_stat(s->fix, "file", &stat);
+		return stat.size == 8;
+	default:
+		return stable_is_there(s, "new");
+	}
+}
+
+/* R-5.2.4-02: after each step, the cache and the file system agree. */
+static void dafs_stable_crash_test(struct kunit *test)
+{
+	const struct stable_case *c = test->param_value;
+	const struct dafs_flavour swapped = { .swab = true };
+	bool executed = c->crash != DAFSD_CRASH_INTENDED;
+	union dafs_args args = {};
+	union dafs_res res = {};
+	struct stable *s;
+
+	test->param_value = c->swab ? &swapped : NULL;
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	stable_case_args(s, c->proc, &args);
+	dafsd_intent_crash = c->crash;
+	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : DAFSERR_IO,
+			   stable_call(s, c->proc, &args, NULL));
+	KUNIT_EXPECT_EQ(test, executed, stable_executed(s, c->proc));
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : DAFSERR_NOXID_MATCH,
+			   stable_check(s));
+	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : DAFSERR_NOXID_MATCH,
+			   stable_fetch(s, &res));
+	KUNIT_EXPECT_EQ(test, executed, stable_executed(s, c->proc));
+	if (executed && c->proc == DAFS_PROC_APPEND_INLINE)
+		KUNIT_EXPECT_EQ(test, 4, res.append.offset);
+	if (executed && c->proc == DAFS_PROC_CREATE) {
+		struct dafs_fh fh = dafs_test_lookup(test, s->fix, "new");
+
+		KUNIT_EXPECT_MEMEQ(test, &fh, &res.create.filehandle, sizeof(fh));
+	}
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_discard(s));
+	test->param_value = c;
+}
+
+/* Of an append all bytes are in the file after a crash, or none. */
+static void dafs_stable_part_test(struct kunit *test)
+{
+	struct stable *s = stable(test);
+	union dafs_args args = {};
+	char found[16] = {};
+	struct file *file;
+	loff_t pos = 4;
+
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	stable_case_args(s, DAFS_PROC_APPEND_INLINE, &args);
+	dafsd_intent_crash = DAFSD_CRASH_INTENDED;
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO,
+			   stable_call(s, DAFS_PROC_APPEND_INLINE, &args, NULL));
+	file = dafs_backing_open(s->fix, "file", O_WRONLY, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, 2, kernel_write(file, "mo", 2, &pos));
+	dafs_backing_close(file);
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+	KUNIT_EXPECT_EQ(test, 4, dafs_backing_read(s->fix, "file", found, sizeof(found), 0));
+	KUNIT_EXPECT_STREQ(test, "data", found);
+}
+
+/* R-5.2.1-02, E-59: who has not asked for it is answered FALSE, and the server may decline. */
+static void dafs_stable_declined_test(struct kunit *test)
+{
+	struct stable *s = stable(test);
+	struct raw_conn *conn = raw_connect_flavour(test, NULL, DAFS_CHANNEL_OPERATION);
+	struct raw_login login = {};
+
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_login(conn, &login));
+	KUNIT_EXPECT_EQ(test, 0, login.res.connect.opts.use_response_cache);
+	dafsd_respcache_kind = DAFSD_RESPCACHE_VOLATILE;
+	s->again = (struct raw_login){};
+	stable_connect(s, &s->again);
+	KUNIT_EXPECT_EQ(test, 0, s->again.res.connect.opts.use_response_cache);
+}
+
+static struct kunit_case stable_kunit_cases[] = {
+	KUNIT_CASE_PARAM(dafs_stable_known_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_stable_clean_test),
+	KUNIT_CASE_PARAM(dafs_stable_crash_test, stable_cases_gen_params),
+	KUNIT_CASE(dafs_stable_part_test),
+	KUNIT_CASE(dafs_stable_declined_test),
+	{}
+};
+
+static struct kunit_suite stable_suite = {
+	.name = "dafs_stable",
+	.test_cases = stable_kunit_cases,
+};
+
+kunit_test_suite(stable_suite);
