@@ -252,12 +252,19 @@ dafs_status_t dafsd_intent_begin(struct dafsd_intent *intent)
  * @intent: from dafsd_intent_begin()
  * @status: OK, or why not
  *
+ * Gives up write access to the directories: the store may be in the same file system, and who
+ * freezes that waits for it.
+ *
  * Context: may sleep for the store.
  */
 void dafsd_intent_end(struct dafsd_intent *intent, dafs_status_t status)
 {
-	if (intent->recorded)
+	if (intent->recorded) {
+		dafsd_fh_drop_write(intent->dir);
+		if (intent->to)
+			dafsd_fh_drop_write(intent->to);
 		dafsd_intent_settle(intent->rq, status);
+	}
 	dafsd_intent_unlock(intent);
 }
 

@@ -36,9 +36,9 @@ extern enum dafsd_crash dafsd_intent_crash;
  */
 struct dafsd_intent {
 	struct dafsd_rqst *rq;
-	const struct dafsd_fh *dir;
+	struct dafsd_fh *dir;
 	const struct dafs_str *name;
-	const struct dafsd_fh *to;
+	struct dafsd_fh *to;
 	const struct dafs_str *to_name;
 	const struct dafsd_fh *source;
 	unsigned int locked[2];

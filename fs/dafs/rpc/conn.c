@@ -329,6 +329,10 @@ static int dafs_conn_login(struct dafs_conn *conn)
 		return err;
 	if (!dafs_conn_opts_ok(conn, &res.connect.opts))
 		return -EPROTO;
+	if (args.connect.opts.use_response_cache && !res.connect.opts.use_response_cache &&
+	    !conn->ses->clnt->reconnects)
+		pr_notice("dafs: server %pISpc has no stable response cache: after a crash it may execute requests twice\n",
+			  &sp->dst);
 	conn->session_id = res.connect.session_id;
 	if (conn->former)
 		conn->former->session_id = conn->session_id;

@@ -52,7 +52,8 @@ load_modules /srv/data:no_root_squash
 
 peers='' others=''
 peer dafs mount_dafs_peer
-peer dafs-none mount_dafs_none
+peer dafs-none mount_dafs_remembering none
+peer dafs-stable mount_dafs_remembering stable
 peer nfs4.2 mount_nfs42
 again dafs mount_other_dafs
 again nfs4.2 mount_other_nfs42

@@ -40,15 +40,15 @@ mount_dafs_peer()
 	mount_dafs data "$1" "${2:-}"
 }
 
-# By a session whose requests the server does not remember
-mount_dafs_none()
+# mount_dafs_remembering HOW DIR: by a session whose requests the server remembers so
+mount_dafs_remembering()
 {
 	kind=/sys/module/dafsd/parameters/respcache
-	echo none >$kind
-	mount_dafs_peer "$1" clientid=none,respcache=none
-	none=$?
+	echo "$1" >$kind
+	mount_dafs_peer "$2" "clientid=$1,respcache=$1"
+	mounted=$?
 	echo volatile >$kind
-	return $none
+	return $mounted
 }
 
 mount_nfs42()

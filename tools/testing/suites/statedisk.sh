@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# The disk of the server's state directory is full, or fails, while clients have locks.
+# The disk of the server's state directory is full, or fails, while clients have locks, or rely on
+# the server to know after a crash what it has executed.
 # bed: um
 # timeout: 200
 
@@ -13,7 +14,8 @@ whole="0 $sectors linear /dev/ram1 0"
 
 start_server()
 {
-	modprobe dafsd exports=$D:no_root_squash lease=30 state_dir=$STATE/dafs
+	modprobe dafsd exports=$D:no_root_squash lease=30 state_dir=$STATE/dafs \
+		respcache=stable
 }
 
 # said COMMAND...: what it prints, and its exit status
@@ -28,11 +30,15 @@ make_backing $D 64
 dmsetup create disk --table "$whole" && mkfs.ext4 -q -F -b 4096 -m 0 /dev/mapper/disk &&
 	mkdir $STATE && mount /dev/mapper/disk $STATE || tap_bail "no disk for the state directory"
 start_server && modprobe dafs || tap_bail "the modules do not load"
-tap_run "one client" mount_dafs data $A clientid=one
+tap_run "one client" mount_dafs data $A clientid=one,respcache=stable
 tap_run "another client" mount_dafs data $B clientid=two
 seq 1 20000 >$D/file
 seq 1 100 >$D/locked
 sum=$(sha256sum <$D/file)
+
+tap_run "what is changed is recorded" sh -c "mkdir $A/dir && mv $A/dir $A/moved && rmdir $A/moved &&
+	ln $A/file $A/name && rm $A/name && echo more >>$A/log"
+tap_is "$(cat $D/log)" more "and done"
 
 # --- full ---
 
@@ -114,15 +120,23 @@ dafslock --persist --length 100 $A/locked sh -c ': >/tmp/held
 	while [ -e /tmp/held ]; do sleep 0.1; done' &
 holder=$!
 eventually [ -e /tmp/held ]
+exec 4>>$A/log
 disk_table "$(bad_table)"
 tap_is "$(said timeout 60 dafslock --persist --start 100 $B/locked true)" \
 	"dafslock: $B/locked: the server cannot record the lock, or this machine has lost one of the file
 2" "a lock that cannot be recorded is not given"
 tap_is "$(said timeout 60 dafslock --autorecover $B/file true | tail -1)" 2 \
 	"nor one that undoes"
+tap_is "$(said timeout 60 mkdir $A/dir | grep -c 'Input/output error'; ls -d $D/dir 2>/dev/null)" 1 \
+	"what cannot be recorded is not done"
+tap_is "$(said sh -c 'echo more >&4' | tail -1; cat $D/log)" "1
+more" "nor appended"
+exec 4>&-
+tap_is "$(said timeout 60 mkdir $B/dir)" 0 "others do not mind"
 disk_table "$whole"
 tap_is "$(said timeout 60 dafslock --persist --start 100 $B/locked true)" 0 \
 	"until the disk works again"
+tap_run "and names are made" rmdir $A/dir
 
 persists()
 {
