@@ -92,13 +92,12 @@ static void dafsd_main_export_served(struct dafsd_export *exp)
 {
 	dafsd_states_init_export(exp);
 	dafsd_persist_init_export(exp);
-	dafsd_intents_init_export(exp);
 }
 
-static void dafsd_main_export_prepare(struct dafsd_export *exp)
+static int dafsd_main_export_prepare(struct dafsd_export *exp)
 {
 	dafsd_persist_serve(exp);
-	dafsd_intents_settle(exp);
+	return dafsd_intents_settle(exp);
 }
 
 static const struct dafsd_export_ops dafsd_main_export_ops = {
@@ -125,6 +124,7 @@ static int __init dafsd_init(void)
 	dafsd_server_init(&dafsd_server);
 	dafsd_verifier_change();
 	dafsd_set_callbacks();
+	dafsd_intents_init();
 	err = dafsd_pool_init();
 	if (err)
 		return err;

@@ -622,7 +622,11 @@ static int dafsd_export_publish(struct dafsd_export *exp, struct dafsd_export_ma
 		if (err)
 			return dafsd_export_refuse(exp->name, "an outer export lacks the directory",
 						   err);
-		dafsd_export_ops->prepare(exp);
+		err = dafsd_export_ops->prepare(exp);
+		if (err)
+			return dafsd_export_refuse(exp->name,
+						   "what clients have done before a crash cannot be found out",
+						   err);
 		err = dafsd_export_try_publish(exp, mark, since);
 	} while (err == -EAGAIN);
 	return err;

@@ -10,7 +10,6 @@
 #include <linux/errseq.h>
 #include <linux/kref.h>
 #include <linux/llist.h>
-#include <linux/mutex.h>
 #include <linux/path.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -33,8 +32,6 @@ struct dafsd_squash {
 	const struct cred *anon;
 };
 
-#define DAFSD_EXPORT_NAMES	64
-
 /**
  * struct dafsd_export - a directory tree that clients may reach
  * @ref: one of configfs, one of each filehandle in use
@@ -54,7 +51,6 @@ struct dafsd_squash {
  * @nr_delegs: files of it that are delegated, see state/deleg.c
  * @closing: state in it that was taken from its client, to be dismantled by @closer
  * @closer: likewise; holds a reference while queued
- * @names: names that are being changed; several share one; see state/intent.c
  * @undoer: undoes in the background what was written in it under AUTORECOVERY locks, see
  *	state/persist_undo.c; holds a reference while queued
  * @wb_err: how many errors of writing back the write verifier has told, see data/stable.c
@@ -78,7 +74,6 @@ struct dafsd_export {
 	atomic_t nr_delegs;
 	struct llist_head closing;
 	struct work_struct closer;
-	struct mutex names[DAFSD_EXPORT_NAMES];	/* see above */
 	struct work_struct undoer;
 	errseq_t wb_err;
 	struct rcu_head rcu;
@@ -86,13 +81,14 @@ struct dafsd_export {
 
 /**
  * struct dafsd_export_ops - what the folders above do about exports
- * @prepare: one may be about to be enabled; uses its file system, perhaps more than once
+ * @prepare: one may be about to be enabled; uses its file system, perhaps more than once.  Returns
+ *	a negative errno if it must not be
  * @served: one is about to be enabled
  * @withdrawn: one is disabled; end the state in it
  * @changed: clients may not do any more in it what they could
  */
 struct dafsd_export_ops {
-	void (*prepare)(struct dafsd_export *exp);
+	int (*prepare)(struct dafsd_export *exp);
 	void (*served)(struct dafsd_export *exp);
 	void (*withdrawn)(struct dafsd_export *exp);
 	void (*changed)(const struct dafsd_export *exp);

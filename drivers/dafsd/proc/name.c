@@ -175,6 +175,7 @@ dafs_status_t dafsd_proc_create(struct dafsd_rqst *rq)
 		status = dafsd_intent_begin(&intent);
 	if (!status)
 		status = dafsd_create(&dir, &args->component, &new, &res->change_info, &dentry);
+	intent.made = dentry ? d_inode(dentry) : NULL;
 	dafsd_intent_end(&intent, status);
 	if (!status)
 		status = dafsd_fh_compose(dir.exp, dentry, &res->filehandle);

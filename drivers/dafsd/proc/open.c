@@ -15,6 +15,7 @@
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
 #include "../state/deleg.h"
+#include "../state/intent.h"
 #include "../state/open.h"
 #include "proc.h"
 
@@ -199,6 +200,7 @@ static dafs_status_t dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *d
 				       const struct dafs_str *name)
 {
 	struct dafs_change_info *info = &rq->res.open.change_info;
+	struct dafsd_intent intent = { .rq = rq, .dir = dir, .name = name };
 	struct dentry *dentry;
 	struct dafsd_new new;
 	struct dafsd_fh fh;
@@ -210,7 +212,11 @@ static dafs_status_t dafsd_open_create(struct dafsd_rqst *rq, struct dafsd_fh *d
 		return DAFSERR_ROFS;
 	dafsd_open_describe_new(&rq->args.open, &new);
 	new.refused = dafsd_open_reserve(rq);
+	status = dafsd_intent_begin(&intent);
+	if (status)
+		return status;
 	status = dafsd_create(dir, name, &new, info, &dentry);
+	dafsd_intent_end(&intent, status);
 	if (!dentry)
 		return status;
 	dafsd_fh_in(dir, dentry, &fh);

@@ -57,7 +57,7 @@ void dafsd_cached_end(struct dafsd_rqst *rq)
 	else
 		dafsd_response_undone(response);
 	/* its outcome is recorded and durable; results that are lost are made up */
-	if (response->witness)
+	if (response->intended)
 		dafsd_response_record(rq->ses->respcache, response, DAFSD_RESPONSE_RESULTS);
 	rq->response = NULL;
 }

@@ -207,6 +207,7 @@ static int dafsd_records_load(struct dafsd_server *server, struct file *dir)
 		return err;
 	}
 	WRITE_ONCE(server->store, store);
+	dafsd_respcaches_age(server);
 	dafsd_grace_begin(server);
 	dafsd_records_greet(server);
 	return 0;

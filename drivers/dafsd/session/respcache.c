@@ -410,7 +410,10 @@ dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 	return status;
 }
 
-/* Return: OK; NOXID_MATCH; DELAY if the request is being executed. */
+/*
+ * Return: OK; NOXID_MATCH; DELAY if the request is being executed; UNKNOWN_SESSION if what became
+ * of it in a former run will never be known.
+ */
 static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 					 const struct dafs_check_response_args *args,
 					 const struct dafsd_response **found)
@@ -435,6 +438,8 @@ static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 		return DAFSERR_DELAY;
 	if (state == DAFSD_RESPONSE_NONE || !match)
 		return DAFSERR_NOXID_MATCH;
+	if (state == DAFSD_RESPONSE_EXECUTING && dafsd_response_is_unknown(cache, response))
+		return DAFSERR_UNKNOWN_SESSION;
 	*found = response;
 	return state == DAFSD_RESPONSE_DONE ? DAFS_STATUS_OK : DAFSERR_DELAY;
 }
@@ -544,6 +549,7 @@ struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 s
 	if (response->state == DAFSD_RESPONSE_DONE)
 		dafsd_response_move(response, DAFSD_RESPONSE_NONE);
 	dafsd_response_set_witness(response, NULL, 0);
+	response->intended = false;
 	WRITE_ONCE(response->seq, seq);
 	WRITE_ONCE(response->proc, proc);
 	dafsd_response_move(response, DAFSD_RESPONSE_EXECUTING);

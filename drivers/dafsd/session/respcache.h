@@ -57,6 +57,8 @@ enum dafsd_response_mark {
  * @results: likewise, if they fit
  * @stream: its stream
  * @recorded: there is a record of it
+ * @intended: and it was made for this request, so that its outcome is to be recorded
+ * @age: of a former run of the server: how many there were since
  * @mark: of a former run of the server: what that had recorded
  * @witness_len: bytes of @witness
  * @witness: by which it is found whether it was executed, see state/intent.c, or NULL
@@ -71,6 +73,8 @@ struct dafsd_response {
 	u8 results[DAFSD_RESPONSE_ROOM];
 	u16 stream;
 	bool recorded;
+	bool intended;
+	u8 age;
 	enum dafsd_response_mark mark;
 	u32 witness_len;
 	void *witness;
@@ -104,6 +108,7 @@ struct dafsd_respcache_owner {
  * @owner: that as it is recorded; NULL if nothing is
  * @peer: the address that its streams are counted for then, a reference, or NULL
  * @number: in the order of dafsd_server.revived
+ * @charged: its part of dafsd_server.stable_streams
  * @swab: the results are in the byte order of other machines
  * @nr: streams of the session
  * @responses: by stream; NULL if it was not used yet
@@ -121,6 +126,7 @@ struct dafsd_respcache {
 	struct dafsd_respcache_owner *owner;
 	struct dafsd_peer *peer;
 	u64 number;
+	unsigned int charged;
 	bool swab;
 	unsigned int nr;
 	struct dafsd_response *responses[] __counted_by(nr);
@@ -161,7 +167,10 @@ int dafsd_response_record(struct dafsd_respcache *cache, struct dafsd_response *
 			  enum dafsd_response_mark mark);
 void dafsd_response_unrecord(struct dafsd_respcache *cache, struct dafsd_response *response);
 int dafsd_respcaches_load(struct dafsd_server *server, struct dafsd_store *store);
+void dafsd_respcaches_age(struct dafsd_server *server);
 void dafsd_respcaches_unload(struct dafsd_server *server);
+bool dafsd_response_is_unknown(const struct dafsd_respcache *cache,
+			       const struct dafsd_response *response);
 void dafsd_responses_settle(struct dafsd_server *server,
 			    void (*settle)(struct dafsd_respcache *cache,
 					   struct dafsd_response *response, void *arg), void *arg);

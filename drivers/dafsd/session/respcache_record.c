@@ -24,6 +24,9 @@
 
 #define DAFSD_RESPONSE_VERSION	1
 
+/* Runs of the server after which what nobody has asked for is forgotten */
+#define DAFSD_RESPONSE_RUNS	16
+
 /* How long a client may stay away after a crash; as long as there is courtesy to clients */
 #define DAFSD_REVIVED_HOURS	24
 
@@ -45,7 +48,7 @@ struct dafsd_response_key {
  * @version: DAFSD_RESPONSE_VERSION
  * @mark: enum dafsd_response_mark
  * @swab: the results are in the byte order of other machines
- * @reserved: zero
+ * @age: how many runs of the server it has survived without being asked for
  * @seq: sequence number of the request
  * @id_len: bytes of the client-id-string
  * @proc: DAFS_PROC_*
@@ -59,7 +62,7 @@ struct dafsd_response_record {
 	u8 version;
 	u8 mark;
 	u8 swab;
-	u8 reserved;
+	u8 age;
 	__le16 seq;
 	__le16 id_len;
 	__le32 proc;
@@ -109,6 +112,7 @@ dafsd_response_describe(const struct dafsd_respcache *cache, const struct dafsd_
 	rec->version = DAFSD_RESPONSE_VERSION;
 	rec->mark = mark;
 	rec->swab = cache->swab;
+	rec->age = response->age;
 	rec->seq = cpu_to_le16(response->seq);
 	rec->id_len = cpu_to_le16(owner->id_len);
 	rec->proc = cpu_to_le32(response->proc);
@@ -224,6 +228,7 @@ bool dafsd_respcache_keep(struct dafsd_respcache *cache, struct dafsd_client *cl
 		return false;
 	}
 	cache->peer = dafsd_peer_get(client->peer);
+	cache->charged = cache->nr;
 	return true;
 }
 
@@ -244,14 +249,13 @@ void dafsd_respcache_give_up(struct dafsd_respcache *cache)
 		if (cache->responses[n])
 			dafsd_response_unrecord(cache, cache->responses[n]);
 	kfree(cache->owner);
-	/* those of a former run are not counted: there are no more than there were then */
-	if (!cache->peer)
-		return;
 	spin_lock(&server->sessions_lock);
-	WRITE_ONCE(server->stable_streams, server->stable_streams - cache->nr);
-	cache->peer->stable_streams -= cache->nr;
+	WRITE_ONCE(server->stable_streams, server->stable_streams - cache->charged);
+	if (cache->peer)
+		cache->peer->stable_streams -= cache->charged;
 	spin_unlock(&server->sessions_lock);
-	dafsd_peer_put(cache->peer);
+	if (cache->peer)
+		dafsd_peer_put(cache->peer);
 }
 
 /* Does a former session, which the server has read of, belong to this client? */
@@ -307,7 +311,14 @@ static int dafsd_response_restore(struct dafsd_respcache *cache, u16 stream,
 		return -ENOMEM;
 	response->seq = le16_to_cpu(rec->seq);
 	response->proc = le32_to_cpu(rec->proc);
+	if (!response->recorded) {
+		spin_lock(&cache->server->sessions_lock);
+		WRITE_ONCE(cache->server->stable_streams, cache->server->stable_streams + 1);
+		cache->charged++;
+		spin_unlock(&cache->server->sessions_lock);
+	}
 	response->recorded = true;
+	response->age = rec->age < U8_MAX ? rec->age + 1 : U8_MAX;
 	response->mark = rec->mark;
 	dafsd_response_set_witness(response, kmemdup(witness, witness_len, GFP_KERNEL),
 				   witness_len);
@@ -395,30 +406,13 @@ static void dafsd_revived_work_fn(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(dafsd_revived_work, dafsd_revived_work_fn);
 
-/**
- * dafsd_respcaches_load() - read what a former run of the server remembers
- * @server: the server; no session has records yet
- * @store: the store
- *
- * Context: may sleep.
- * Return: 0; -ENOMEM; or -EUCLEAN if it does not make sense.
- */
-int dafsd_respcaches_load(struct dafsd_server *server, struct dafsd_store *store)
+/* What nobody has asked for in many runs is forgotten; the others have become older. */
+static void dafsd_revived_age(struct dafsd_respcache *cache, struct dafsd_response *response)
 {
-	schedule_delayed_work(&dafsd_revived_work, DAFSD_REVIVED_HOURS * 3600 * HZ);
-	return dafsd_store_for_each(store, DAFSD_RECORD_RESPONSE, dafsd_response_load, server);
-}
-
-/**
- * dafsd_respcaches_unload() - forget them; the records stay
- * @server: the server, which has no session any more
- *
- * Context: may sleep.
- */
-void dafsd_respcaches_unload(struct dafsd_server *server)
-{
-	cancel_delayed_work_sync(&dafsd_revived_work);
-	dafsd_revived_drop(server, false);
+	if (response->age > DAFSD_RESPONSE_RUNS)
+		dafsd_response_unrecord(cache, response);
+	else
+		dafsd_response_record(cache, response, response->mark);
 }
 
 static struct dafsd_respcache *dafsd_respcache_revived(struct dafsd_server *server, u64 after)
@@ -435,6 +429,83 @@ static struct dafsd_respcache *dafsd_respcache_revived(struct dafsd_server *serv
 	}
 	spin_unlock(&server->sessions_lock);
 	return found;
+}
+
+static void dafsd_revived_each(struct dafsd_server *server,
+			       void (*fn)(struct dafsd_respcache *cache,
+					  struct dafsd_response *response))
+{
+	struct dafsd_respcache *cache;
+	u64 number = 0;
+	unsigned int n;
+
+	while ((cache = dafsd_respcache_revived(server, number))) {
+		number = cache->number;
+		for (n = 0; n < cache->nr; n++)
+			if (cache->responses[n])
+				fn(cache, cache->responses[n]);
+		dafsd_respcache_put(cache);
+	}
+}
+
+/**
+ * dafsd_response_is_unknown() - will it never be known what became of a request?
+ * @cache: of its session
+ * @response: the request, being executed, or of a former run
+ *
+ * Context: any.
+ * Return: true if there is no witness, or its export has not been enabled in the time of a lease.
+ */
+bool dafsd_response_is_unknown(const struct dafsd_respcache *cache,
+			       const struct dafsd_response *response)
+{
+	/* the session of this run has a client */
+	if (cache->client)
+		return false;
+	return !response->witness_len ||
+	       time_after(jiffies, cache->server->revived_at + dafsd_lease_seconds * HZ);
+}
+
+/**
+ * dafsd_respcaches_load() - read what a former run of the server remembers
+ * @server: the server; no session has records yet
+ * @store: the store
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM; or -EUCLEAN if it does not make sense.
+ */
+int dafsd_respcaches_load(struct dafsd_server *server, struct dafsd_store *store)
+{
+	int err = dafsd_store_for_each(store, DAFSD_RECORD_RESPONSE, dafsd_response_load, server);
+
+	if (err)
+		return err;
+	server->revived_at = jiffies;
+	schedule_delayed_work(&dafsd_revived_work, DAFSD_REVIVED_HOURS * 3600 * HZ);
+	return 0;
+}
+
+/**
+ * dafsd_respcaches_age() - what a former run remembers has survived one more
+ * @server: the server, with its store
+ *
+ * Context: may sleep for memory.
+ */
+void dafsd_respcaches_age(struct dafsd_server *server)
+{
+	dafsd_revived_each(server, dafsd_revived_age);
+}
+
+/**
+ * dafsd_respcaches_unload() - forget them; the records stay
+ * @server: the server, which has no session any more
+ *
+ * Context: may sleep.
+ */
+void dafsd_respcaches_unload(struct dafsd_server *server)
+{
+	cancel_delayed_work_sync(&dafsd_revived_work);
+	dafsd_revived_drop(server, false);
 }
 
 /**

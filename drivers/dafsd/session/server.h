@@ -46,6 +46,7 @@
  * @respcaches: dafsd_respcache.id_node of all that can be found
  * @revived: dafsd_respcache.client_link of those of a former run of the server
  * @respcache_count: how many there were
+ * @revived_at: when they were read, in jiffies
  * @stable_streams: streams of sessions whose requests are recorded, see respcache_record.c; read
  *	without the lock
  * @nr_respcaches: those of @respcaches whose sessions are over
@@ -90,6 +91,7 @@ struct dafsd_server {
 	DECLARE_HASHTABLE(respcaches, 10);
 	struct list_head revived;
 	u64 respcache_count;
+	unsigned long revived_at;
 	unsigned int stable_streams;
 	unsigned int nr_respcaches;
 	struct mutex clients_lock;	/* see above */

@@ -22,6 +22,8 @@
 #include <linux/slab.h>
 #include <linux/stringhash.h>
 #include <linux/uio.h>
+#include <linux/unaligned.h>
+#include <linux/dafs/status.h>
 #include "../request/request.h"
 #include "../session/respcache.h"
 #include "../session/server.h"
@@ -33,29 +35,31 @@
 /* Changed by tests */
 enum dafsd_crash dafsd_intent_crash;
 
+/* Names that are being changed, in all exports, as two of them may have one directory */
+static struct mutex dafsd_intent_names[1024];
+
 /**
- * dafsd_intents_init_export() - initialize the locks of the names in an export
- * @exp: the export, not yet served
+ * dafsd_intents_init() - initialize the locks of names
  *
- * Context: any.
+ * Context: module initialization.
  */
-void dafsd_intents_init_export(struct dafsd_export *exp)
+void dafsd_intents_init(void)
 {
 	unsigned int n;
 
-	for (n = 0; n < ARRAY_SIZE(exp->names); n++)
-		mutex_init(&exp->names[n]);
+	for (n = 0; n < ARRAY_SIZE(dafsd_intent_names); n++)
+		mutex_init(&dafsd_intent_names[n]);
 }
 
 static unsigned int dafsd_intent_hash(const struct dafsd_fh *dir, const struct dafs_str *name)
 {
-	return full_name_hash(dafsd_fh_inode(dir), name->data, name->len) % DAFSD_EXPORT_NAMES;
+	return full_name_hash(dafsd_fh_inode(dir), name->data, name->len) %
+	       ARRAY_SIZE(dafsd_intent_names);
 }
 
 /* In the order of their number */
 static void dafsd_intent_lock(struct dafsd_intent *intent)
 {
-	struct mutex *names = intent->dir->exp->names;
 	unsigned int first = dafsd_intent_hash(intent->dir, intent->name), second = first;
 
 	if (intent->to)
@@ -63,15 +67,15 @@ static void dafsd_intent_lock(struct dafsd_intent *intent)
 	intent->locked[intent->nr++] = min(first, second);
 	if (second != first)
 		intent->locked[intent->nr++] = max(first, second);
-	mutex_lock(&names[intent->locked[0]]);
+	mutex_lock(&dafsd_intent_names[intent->locked[0]]);
 	if (intent->nr > 1)
-		mutex_lock_nested(&names[intent->locked[1]], SINGLE_DEPTH_NESTING);
+		mutex_lock_nested(&dafsd_intent_names[intent->locked[1]], SINGLE_DEPTH_NESTING);
 }
 
 static void dafsd_intent_unlock(struct dafsd_intent *intent)
 {
 	while (intent->nr)
-		mutex_unlock(&intent->dir->exp->names[intent->locked[--intent->nr]]);
+		mutex_unlock(&dafsd_intent_names[intent->locked[--intent->nr]]);
 }
 
 /* Is its outcome to be known after a crash? */
@@ -97,8 +101,18 @@ static u32 dafsd_witness_size(const struct dafsd_witness *w)
 }
 
 /*
- * The outcome.  If it cannot be written, the intent stays, and what became of it is found in the
- * file system as long as nobody changes that.
+ * Has a request that failed certainly changed nothing?  What could not be written to the disk may
+ * have been changed all the same.
+ */
+static bool dafsd_intent_is_void(dafs_status_t status)
+{
+	return status != DAFSERR_IO && status != DAFSERR_NOSPC && status != DAFSERR_DQUOT &&
+	       status != DAFSERR_ROFS && status != DAFSERR_RESOURCE;
+}
+
+/*
+ * The outcome.  If it cannot be written, or is not certain, the intent stays, and what became of it
+ * is found in the file system as long as nobody changes that.
  */
 static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 {
@@ -106,8 +120,12 @@ static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 	enum dafsd_crash crash = READ_ONCE(dafsd_intent_crash);
 
 	if (!crash && status) {
-		dafsd_response_unrecord(cache, rq->response);
-		dafsd_response_set_witness(rq->response, NULL, 0);
+		/* durable before others may change the same: it would be taken for executed */
+		if (dafsd_intent_is_void(status)) {
+			dafsd_response_unrecord(cache, rq->response);
+			dafsd_store_sync(dafsd_server.store);
+		}
+		rq->response->intended = false;
 		return;
 	}
 	if (!crash || crash == DAFSD_CRASH_RECORDED) {
@@ -115,25 +133,36 @@ static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 		dafsd_store_sync(dafsd_server.store);
 	}
 	if (crash)
-		dafsd_response_set_witness(rq->response, NULL, 0);
+		rq->response->intended = false;
 }
 
-/* The response takes over the witness.  Return: OK; RESOURCE; or IO: it must not be executed. */
+/*
+ * The response takes over the witness, or NULL if there is none.
+ *
+ * Return: OK; RESOURCE; or IO: it must not be executed.
+ */
 static dafs_status_t dafsd_intent_record(struct dafsd_rqst *rq, struct dafsd_witness *w)
 {
 	struct dafsd_response *response = rq->response;
 
 	dafs_status_t status = DAFS_STATUS_OK;
 
-	dafsd_response_set_witness(response, w, dafsd_witness_size(w));
+	dafsd_response_set_witness(response, w, w ? dafsd_witness_size(w) : 0);
 	if (dafsd_response_record(rq->ses->respcache, response, DAFSD_RESPONSE_INTENT))
 		status = DAFSERR_RESOURCE;
 	else if (dafsd_store_sync(dafsd_server.store) ||
 		 READ_ONCE(dafsd_intent_crash) == DAFSD_CRASH_INTENDED)
 		status = DAFSERR_IO;
-	if (status)
-		dafsd_intent_settle(rq, status);
+	response->intended = !status;
+	if (status && !READ_ONCE(dafsd_intent_crash))
+		dafsd_response_unrecord(rq->ses->respcache, response);
 	return status;
+}
+
+/* Nothing will tell after a crash whether it was executed: then that is what clients are told. */
+static dafs_status_t dafsd_intent_unknown(struct dafsd_rqst *rq)
+{
+	return dafsd_intent_record(rq, NULL);
 }
 
 /* What a name stands for; NULL if for nothing.  The caller may search the directory. */
@@ -148,45 +177,59 @@ static struct dentry *dafsd_intent_lookup(const struct dafsd_fh *dir, const stru
 	return NULL;
 }
 
+/* What is to be found out about names before they are changed */
+enum dafsd_intent_look {
+	DAFSD_LOOK_GOOD,	/* the witness tells */
+	DAFSD_LOOK_VOID,	/* the request will fail, or changes nothing */
+	DAFSD_LOOK_BLIND,	/* there is no witness */
+};
+
+/* Two names of one object: RENAME does nothing. */
+static enum dafsd_intent_look dafsd_intent_look_to(const struct dafsd_intent *intent,
+						   const struct dafsd_witness *w,
+						   dafs_status_t *status)
+{
+	struct dentry *dentry = dafsd_intent_lookup(intent->to, intent->to_name);
+	struct dafsd_persist_file there;
+	bool same;
+
+	if (IS_ERR(dentry))
+		*status = dafs_errno_to_status(PTR_ERR(dentry));
+	if (IS_ERR_OR_NULL(dentry))
+		return DAFSD_LOOK_GOOD;
+	same = dafsd_persist_identify(d_inode(dentry), &there) &&
+	       !memcmp(&there, &w->object, sizeof(there));
+	dput(dentry);
+	return same ? DAFSD_LOOK_VOID : DAFSD_LOOK_GOOD;
+}
+
 /*
  * Fill in what tells later whether the name was changed.
  *
- * Return: false if the request fails anyway, or changes nothing.
+ * @status: set to why the name cannot be looked up, if so
  */
-static bool dafsd_intent_look(const struct dafsd_intent *intent, struct dafsd_witness *w)
+static enum dafsd_intent_look dafsd_intent_look(const struct dafsd_intent *intent,
+						struct dafsd_witness *w, dafs_status_t *status)
 {
 	struct dentry *dentry = dafsd_intent_lookup(intent->dir, intent->name);
-	bool made = intent->rq->base.hdr.procedure == DAFS_PROC_CREATE || intent->source;
-	bool good = false;
+	bool makes = intent->rq->base.hdr.procedure == DAFS_PROC_CREATE || intent->source;
+	const struct inode *object = intent->source ? dafsd_fh_inode(intent->source) : NULL;
+	enum dafsd_intent_look look = DAFSD_LOOK_GOOD;
 
-	if (IS_ERR(dentry))
-		return false;
-	if (made)
-		good = !dentry && (!intent->source ||
-				   dafsd_persist_identify(dafsd_fh_inode(intent->source),
-							  &w->object));
-	else
-		good = dentry && dafsd_persist_identify(d_inode(dentry), &w->object);
+	if (IS_ERR(dentry)) {
+		*status = dafs_errno_to_status(PTR_ERR(dentry));
+		return DAFSD_LOOK_VOID;
+	}
+	if (!makes && dentry)
+		object = d_inode(dentry);
+	if (makes == !!dentry)
+		look = DAFSD_LOOK_VOID;
+	else if (object && !dafsd_persist_identify(object, &w->object))
+		look = DAFSD_LOOK_BLIND;
+	else if (intent->to)
+		look = dafsd_intent_look_to(intent, w, status);
 	dput(dentry);
-	return good;
-}
-
-/* Two names of one object: RENAME does nothing. */
-static bool dafsd_intent_is_void(const struct dafsd_intent *intent, const struct dafsd_witness *w)
-{
-	struct dafsd_persist_file there;
-	struct dentry *dentry;
-	bool same;
-
-	if (!intent->to)
-		return false;
-	dentry = dafsd_intent_lookup(intent->to, intent->to_name);
-	if (IS_ERR_OR_NULL(dentry))
-		return IS_ERR(dentry);
-	same = !dafsd_persist_identify(d_inode(dentry), &there) ||
-	       !memcmp(&there, &w->object, sizeof(there));
-	dput(dentry);
-	return same;
+	return look;
 }
 
 static struct dafsd_witness *dafsd_intent_describe(const struct dafsd_intent *intent)
@@ -205,17 +248,22 @@ static struct dafsd_witness *dafsd_intent_describe(const struct dafsd_intent *in
 static dafs_status_t dafsd_intent_make(struct dafsd_intent *intent)
 {
 	struct dafsd_witness *w = dafsd_intent_describe(intent);
-	dafs_status_t status;
+	enum dafsd_intent_look look;
+	dafs_status_t status = DAFS_STATUS_OK;
 
 	if (!w)
 		return DAFSERR_RESOURCE;
-	if (!dafsd_persist_identify(dafsd_fh_inode(intent->dir), &w->dir) ||
-	    (intent->to && !dafsd_persist_identify(dafsd_fh_inode(intent->to), &w->to)) ||
-	    !dafsd_intent_look(intent, w) || dafsd_intent_is_void(intent, w)) {
+	look = dafsd_intent_look(intent, w, &status);
+	if (!dafsd_persist_possible(dafsd_fh_inode(intent->dir)) ||
+	    !dafsd_persist_identify(dafsd_fh_inode(intent->dir), &w->dir) ||
+	    (intent->to && !dafsd_persist_identify(dafsd_fh_inode(intent->to), &w->to)))
+		look = look == DAFSD_LOOK_VOID ? look : DAFSD_LOOK_BLIND;
+	if (status || look != DAFSD_LOOK_GOOD)
 		kfree(w);
-		return DAFS_STATUS_OK;
-	}
-	status = dafsd_intent_record(intent->rq, w);
+	if (status || look == DAFSD_LOOK_VOID)
+		return status;
+	status = look == DAFSD_LOOK_GOOD ? dafsd_intent_record(intent->rq, w) :
+					   dafsd_intent_unknown(intent->rq);
 	intent->recorded = !status;
 	return status;
 }
@@ -238,8 +286,9 @@ dafs_status_t dafsd_intent_begin(struct dafsd_intent *intent)
 	if (!READ_ONCE(dafsd_server.stable_streams) || dafsd_fh_is_pseudo(intent->dir))
 		return DAFS_STATUS_OK;
 	dafsd_intent_lock(intent);
+	/* an OPEN that makes a file is repeated after a crash, but others wait for it */
 	if (!dafsd_intent_wanted(intent->rq) ||
-	    !dafsd_persist_possible(dafsd_fh_inode(intent->dir)))
+	    intent->rq->base.hdr.procedure == DAFS_PROC_OPEN)
 		return DAFS_STATUS_OK;
 	status = dafsd_intent_make(intent);
 	if (status)
@@ -259,29 +308,43 @@ dafs_status_t dafsd_intent_begin(struct dafsd_intent *intent)
  */
 void dafsd_intent_end(struct dafsd_intent *intent, dafs_status_t status)
 {
+	struct dafsd_witness *w;
+
 	if (intent->recorded) {
 		dafsd_fh_drop_write(intent->dir);
 		if (intent->to)
 			dafsd_fh_drop_write(intent->to);
+		w = intent->rq->response->witness;
+		if (w && intent->made)
+			dafsd_persist_identify(intent->made, &w->object);
 		dafsd_intent_settle(intent->rq, status);
 	}
 	dafsd_intent_unlock(intent);
 }
 
-/* Return: false without memory. */
-static bool dafsd_intent_sum(const struct iov_iter *data, __le32 *crc)
+/* How many pages of the file does an append reach into? */
+static u32 dafsd_append_pages(loff_t offset, size_t len)
 {
+	return DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE);
+}
+
+/* Return: false without memory. */
+static bool dafsd_intent_sum(struct dafsd_witness *w, const struct iov_iter *data)
+{
+	loff_t pos = le64_to_cpu(w->offset);
 	struct iov_iter iter = *data;
 	u8 *part = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	u32 sum = 0;
+	u8 *sum = w->names;
 	size_t n;
 
 	if (!part)
 		return false;
-	while ((n = copy_from_iter(part, PAGE_SIZE, &iter)))
-		sum = crc32c(sum, part, n);
+	while ((n = copy_from_iter(part, PAGE_SIZE - offset_in_page(pos), &iter))) {
+		put_unaligned_le32(crc32c(0, part, n), sum);
+		sum += sizeof(__le32);
+		pos += n;
+	}
 	kfree(part);
-	*crc = cpu_to_le32(sum);
 	return true;
 }
 
@@ -299,16 +362,20 @@ static bool dafsd_intent_sum(const struct iov_iter *data, __le32 *crc)
 dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
 				  const struct iov_iter *data)
 {
+	loff_t size = i_size_read(inode);
+	u32 pages = dafsd_append_pages(size, iov_iter_count(data));
 	struct dafsd_witness *w;
 
-	if (!dafsd_intent_wanted(rq) || !dafsd_persist_possible(inode))
+	if (!dafsd_intent_wanted(rq))
 		return DAFS_STATUS_OK;
-	w = dafsd_witness_alloc(0, 0);
+	if (!dafsd_persist_possible(inode))
+		return dafsd_intent_unknown(rq);
+	w = dafsd_witness_alloc(pages * sizeof(__le32), 0);
 	if (!w)
 		return DAFSERR_RESOURCE;
-	w->offset = cpu_to_le64(i_size_read(inode));
+	w->offset = cpu_to_le64(size);
 	w->length = cpu_to_le32(iov_iter_count(data));
-	if (!dafsd_persist_identify(inode, &w->dir) || !dafsd_intent_sum(data, &w->crc)) {
+	if (!dafsd_persist_identify(inode, &w->dir) || !dafsd_intent_sum(w, data)) {
 		kfree(w);
 		return DAFSERR_RESOURCE;
 	}
@@ -325,12 +392,13 @@ dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
  */
 void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset)
 {
-	struct dafsd_witness *w;
+	const struct dafsd_witness *w;
 
-	if (!rq->response || !rq->response->witness)
+	if (!rq->response || !rq->response->intended)
 		return;
+	/* a program of the server has come first: nothing will be found where it was to be */
 	w = rq->response->witness;
-	/* a program of the server may have come first */
-	w->offset = cpu_to_le64(offset);
+	if (!status && w && le64_to_cpu(w->offset) != offset)
+		dafsd_response_set_witness(rq->response, NULL, 0);
 	dafsd_intent_settle(rq, status);
 }

@@ -30,6 +30,7 @@ extern enum dafsd_crash dafsd_intent_crash;
  * @to: RENAME: the directory of @to_name; otherwise NULL
  * @to_name: likewise, the new name
  * @source: LINK: the object that gets another name; otherwise NULL
+ * @made: CREATE: what was made, for dafsd_intent_end(), or NULL
  * @locked: which names others wait for
  * @nr: of @locked
  * @recorded: it is in the store
@@ -41,12 +42,13 @@ struct dafsd_intent {
 	struct dafsd_fh *to;
 	const struct dafs_str *to_name;
 	const struct dafsd_fh *source;
+	const struct inode *made;
 	unsigned int locked[2];
 	unsigned int nr;
 	bool recorded;
 };
 
-void dafsd_intents_init_export(struct dafsd_export *exp);
+void dafsd_intents_init(void);
 dafs_status_t dafsd_intent_begin(struct dafsd_intent *intent);
 void dafsd_intent_end(struct dafsd_intent *intent, dafs_status_t status);
 dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
@@ -54,6 +56,6 @@ dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
 void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset);
 
 /* settle.c */
-void dafsd_intents_settle(struct dafsd_export *exp);
+int dafsd_intents_settle(struct dafsd_export *exp);
 
 #endif /* _DAFSD_STATE_INTENT_H */

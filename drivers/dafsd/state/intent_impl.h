@@ -13,10 +13,9 @@
  * @object: what the name stands for before: REMOVE, RENAME; LINK: the object that gets it
  * @offset: APPEND: where the data goes
  * @length: bytes of that
- * @crc: of that, crc32c
- * @name_len: bytes of the name, which begins @names
+ * @name_len: bytes of the name, which begins @names; APPEND: of the checksums
  * @to_len: bytes of the new name, which follows
- * @names: these two
+ * @names: these two; APPEND: the crc32c, __le32, of each page of the file that it reaches into
  */
 struct dafsd_witness {
 	struct dafsd_persist_file dir;
@@ -24,7 +23,6 @@ struct dafsd_witness {
 	struct dafsd_persist_file object;
 	__le64 offset;
 	__le32 length;
-	__le32 crc;
 	__le16 name_len;
 	__le16 to_len;
 	u8 names[];

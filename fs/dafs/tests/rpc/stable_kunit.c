@@ -8,6 +8,7 @@
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/slab.h>
+#include <linux/uuid.h>
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/respcache.h"
@@ -95,7 +96,7 @@ static void stable_settle(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, dafsd_respcaches_load(&dafsd_server, dafsd_server.store));
 	while ((exp = dafsd_export_nth(n))) {
 		n = exp->number + 1;
-		dafsd_intents_settle(exp);
+		KUNIT_EXPECT_EQ(test, 0, dafsd_intents_settle(exp));
 		dafsd_export_put(exp);
 	}
 }
@@ -404,28 +405,65 @@ static void dafs_stable_crash_test(struct kunit *test)
 	test->param_value = c;
 }
 
-/* Of an append all bytes are in the file after a crash, or none. */
-static void dafs_stable_part_test(struct kunit *test)
+#define STABLE_SIZE	(PAGE_SIZE - 2)
+
+/* An append is under way when the server crashes, and @found is behind the end of the file. */
+static loff_t stable_part(struct kunit *test, const char *found)
 {
+	u8 *data = kunit_kzalloc(test, STABLE_SIZE, GFP_KERNEL);
 	struct stable *s = stable(test);
 	union dafs_args args = {};
-	char found[16] = {};
+	loff_t pos = STABLE_SIZE;
+	struct kstat stat = {};
 	struct file *file;
-	loff_t pos = 4;
 
-	dafs_backing_write(test, s->fix, "file", "data", 4);
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	dafs_backing_write(test, s->fix, "file", data, STABLE_SIZE);
 	stable_case_args(s, DAFS_PROC_APPEND_INLINE, &args);
 	dafsd_intent_crash = DAFSD_CRASH_INTENDED;
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO,
 			   stable_call(s, DAFS_PROC_APPEND_INLINE, &args, NULL));
 	file = dafs_backing_open(s->fix, "file", O_WRONLY, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_EXPECT_EQ(test, 2, kernel_write(file, "mo", 2, &pos));
+	KUNIT_EXPECT_EQ(test, strlen(found), kernel_write(file, found, strlen(found), &pos));
 	dafs_backing_close(file);
 	stable_crash(s);
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
-	KUNIT_EXPECT_EQ(test, 4, dafs_backing_read(s->fix, "file", found, sizeof(found), 0));
-	KUNIT_EXPECT_STREQ(test, "data", found);
+	dafs_backing_stat(s->fix, "file", &stat);
+	return stat.size;
+}
+
+/* Of an append all bytes are in the file after a crash, or none: file systems write pages. */
+static void dafs_stable_part_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE, stable_part(test, "mo"));
+}
+
+/* What may be others' is left alone. */
+static void dafs_stable_other_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 2, stable_part(test, "mi"));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 3, stable_part(test, "mor"));
+}
+
+/* In what kind of file system it is not known, the client is told that it is not. */
+static void dafs_stable_unknown_test(struct kunit *test)
+{
+	struct stable *s = stable(test);
+	struct super_block *sb = s->fix->path.mnt->mnt_sb;
+	uuid_t uuid = sb->s_uuid;
+	dafs_status_t status;
+
+	/* another change of the session is known */
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_mkdir(s, NULL));
+	dafs_backing_remove(s->fix, "made");
+	dafsd_intent_crash = DAFSD_CRASH_EXECUTED;
+	uuid_copy(&sb->s_uuid, &uuid_null);
+	status = stable_mkdir(s, NULL);
+	uuid_copy(&sb->s_uuid, &uuid);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
 }
 
 /* R-5.2.1-02, E-59: who has not asked for it is answered FALSE, and the server may decline. */
@@ -448,6 +486,8 @@ static struct kunit_case stable_kunit_cases[] = {
 	KUNIT_CASE(dafs_stable_clean_test),
 	KUNIT_CASE_PARAM(dafs_stable_crash_test, stable_cases_gen_params),
 	KUNIT_CASE(dafs_stable_part_test),
+	KUNIT_CASE(dafs_stable_other_test),
+	KUNIT_CASE(dafs_stable_unknown_test),
 	KUNIT_CASE(dafs_stable_declined_test),
 	{}
 };
