@@ -11,11 +11,14 @@
  *  2. The outcome is durable before the response, and before any other request changes these
  *     names: so nothing but the change itself can have made what is found.  Programs of the
  *     server do not wait.
- *  3. A request that fails has changed nothing, so it needs no outcome: its intent is dropped,
- *     and if that comes back after a crash it is found not to be executed.
+ *  3. The intent of a request that has failed and changed nothing is dropped, which is durable
+ *     before any other request changes these names.  One that may have changed something all the
+ *     same, as the disk has failed, keeps it.
  *
  * Recorded are CREATE, REMOVE, RENAME, LINK and appends.  The others are repeated after a crash,
- * which changes nothing once more, or are about state that is gone with the server.
+ * which changes nothing once more, or are about state that is gone with the server.  An append does
+ * not keep other writers waiting: if one writes over it before it is answered, and the server
+ * crashes then, it is not found, and appended again.
  */
 #include <linux/crc32c.h>
 #include <linux/namei.h>
@@ -144,7 +147,6 @@ static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 static dafs_status_t dafsd_intent_record(struct dafsd_rqst *rq, struct dafsd_witness *w)
 {
 	struct dafsd_response *response = rq->response;
-
 	dafs_status_t status = DAFS_STATUS_OK;
 
 	dafsd_response_set_witness(response, w, w ? dafsd_witness_size(w) : 0);
