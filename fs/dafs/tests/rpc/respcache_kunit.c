@@ -307,6 +307,55 @@ static void dafs_respcache_disconnect_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, lost_check(l, 0, seq, 0));
 }
 
+/* Waits until the server executes a change of a session. */
+static void lost_await_change(struct kunit *test, const struct dafs_session_id *session_id)
+{
+	struct dafsd_session *ses = dafs_fixture_at_server(test, session_id);
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (list_empty(&ses->op->changing) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_ASSERT_FALSE(test, list_empty(&ses->op->changing));
+}
+
+/*
+ * R-5.2.5-02: while a change is executed that was begun before the connection was lost, the client is
+ * not told what became of it; and what it is told then does not change.
+ */
+static void dafs_respcache_final_test(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct lost *l = lost(test);
+	struct dafs_create_args args = {
+		.filehandle = l->fix->dir,
+		.component = dafs_test_str("made"),
+		.obj_type = DAFS_TYPE_DIR,
+	};
+	dafs_status_t status;
+	unsigned int n;
+	u16 seq;
+
+	dafs_fixture_freeze(test, l->fix);
+	l->hdr = raw_hdr(l->conn, DAFS_PROC_CREATE);
+	memcpy(l->hdr.cred_handle, l->handle, sizeof(l->hdr.cred_handle));
+	raw_ask(l->conn, &l->hdr, &args);
+	seq = l->hdr.seq_number;
+	lost_await_change(test, &l->login.res.connect.session_id);
+	lost_lose(l);
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, lost_check(l, l->hdr.stream_id, seq, 0));
+	dafs_fixture_thaw(test, l->fix);
+	do {
+		status = lost_check(l, l->hdr.stream_id, seq, 0);
+	} while (status == DAFSERR_DELAY && time_before(jiffies, end));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, status);
+	for (n = 0; n < 3; n++) {
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   lost_check(l, l->hdr.stream_id, seq, 0));
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH,
+				   lost_check(l, l->hdr.stream_id, seq + 1, 0));
+	}
+}
+
 /* R-6.3.2-05: one exchange for both */
 static void dafs_respcache_chain_test(struct kunit *test)
 {
@@ -396,19 +445,15 @@ static void lost_task_end(struct kunit *test, struct lost_task *t)
 	dafs_op_end(&t->op);
 }
 
-/* Waits until the server executes a change of the client. */
-static void lost_await_change(struct kunit *test, struct dafs_client *clnt)
+static void lost_await_change_of(struct kunit *test, struct dafs_client *clnt)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
 	struct dafs_conn *conn = dafs_conn_present(clnt);
-	struct dafsd_session *ses;
+	struct dafs_session_id session_id;
 
 	KUNIT_ASSERT_NOT_NULL(test, conn);
-	ses = dafs_fixture_at_server(test, &conn->session_id);
+	session_id = conn->session_id;
 	dafs_conn_put(conn);
-	while (list_empty(&ses->op->changing) && time_before(jiffies, end))
-		msleep(20);
-	KUNIT_ASSERT_FALSE(test, list_empty(&ses->op->changing));
+	lost_await_change(test, &session_id);
 }
 
 static void lost_break(struct dafs_client *clnt)
@@ -488,7 +533,7 @@ static void lost_while_executed(struct kunit *test, struct dafs_fixture *fix, st
 {
 	dafs_fixture_freeze(test, fix);
 	lost_task_begin(test, t);
-	lost_await_change(test, t->clnt);
+	lost_await_change_of(test, t->clnt);
 	lost_break(t->clnt);
 	/* it asks, while the server still executes the change */
 	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&t->ended, HZ / 2));
@@ -534,7 +579,10 @@ static void dafs_respcache_change_test(struct kunit *test)
 	}
 }
 
-/* Data is sent once, too: a second time it could overwrite what others have written since. */
+/*
+ * Data is sent once, too: a second time it could overwrite what others have written since.
+ * R-6.3.2-04: it is asked whether there is a response, and then for that.
+ */
 static void dafs_respcache_write_test(struct kunit *test)
 {
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
@@ -558,6 +606,8 @@ static void dafs_respcache_write_test(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "DATA", found);
 	dafs_stats_read(t.clnt->stats, DAFS_PROC_WRITE_INLINE, sums);
 	KUNIT_EXPECT_EQ(test, 1, sums[DAFS_STAT_CALLS]);
+	dafs_stats_read(t.clnt->stats, DAFS_PROC_CHECK_RESPONSE, sums);
+	KUNIT_EXPECT_LE(test, 1, sums[DAFS_STAT_CALLS]);
 	dafs_stats_read(t.clnt->stats, DAFS_PROC_FETCH_RESPONSE, sums);
 	KUNIT_EXPECT_EQ(test, 1, sums[DAFS_STAT_CALLS]);
 }
@@ -627,6 +677,7 @@ static struct kunit_case respcache_cases[] = {
 	KUNIT_CASE_PARAM(dafs_respcache_foreign_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_respcache_reboot_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_respcache_disconnect_test),
+	KUNIT_CASE_PARAM(dafs_respcache_final_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_respcache_chain_test),
 	KUNIT_CASE(dafs_respcache_many_test),
 	KUNIT_CASE_PARAM(dafs_respcache_change_test, lost_changes_gen_params),
