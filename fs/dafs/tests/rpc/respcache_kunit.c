@@ -319,8 +319,8 @@ static void lost_await_change(struct kunit *test, const struct dafs_session_id *
 }
 
 /*
- * R-5.2.5-02: while a change is executed that was begun before the connection was lost, the client is
- * not told what became of it; and what it is told then does not change.
+ * R-5.2.5-02: while a change is executed that was begun before the connection was lost, the client
+ * is not told what became of it; and what it is told then does not change.
  */
 static void dafs_respcache_final_test(struct kunit *test)
 {
