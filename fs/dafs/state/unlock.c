@@ -321,9 +321,9 @@ static int dafs_abort_try(struct dafs_locks *locks, struct dafs_lock_args *args,
  * The lock stays.
  *
  * Context: between dafs_locks_enter() and dafs_locks_leave(); may sleep, a fatal signal ends it.
- * Return: 0; -EINVAL if there is no such lock; -EIO if it is lost; -EINPROGRESS if the open is being
- * reclaimed, and the server wants time for that; or another negative errno: then it is not known
- * what was undone.
+ * Return: 0; -EINVAL if there is no such lock; -EIO if it is lost; -EINPROGRESS if the open is
+ * being reclaimed, and the server wants time for that; or another negative errno: then it is not
+ * known what was undone.
  */
 int dafs_locks_abort(struct dafs_locks *locks)
 {

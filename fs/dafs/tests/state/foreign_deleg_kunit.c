@@ -304,7 +304,8 @@ static void dafs_foreign_deleg_append_test(struct kunit *test)
 	ds.f->change++;
 	foreign_release(ds.f);
 	wait_on_bit(&DAFS_I(file_inode(file))->flags, DAFS_INO_DELEG_LEAVING, TASK_KILLABLE);
-	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE, AT_STATX_FORCE_SYNC));
+	KUNIT_EXPECT_EQ(test, 0, vfs_getattr(&file->f_path, &stat, STATX_SIZE,
+					     AT_STATX_FORCE_SYNC));
 	KUNIT_EXPECT_EQ(test, FOREIGN_SIZE + 4, stat.size);
 	__fput_sync(file);
 }
