@@ -8,7 +8,7 @@
 . "$BED/guest-lib.sh"
 
 setup_rxe
-make_backing /srv/data $((128 + ${ADMIN_MANY:-2000} / 200))
+make_backing /srv/data $((128 + ${ADMIN_MANY:-2000} / 60))
 A=/mnt/a B=/mnt/b D=/srv/data
 # Locks and opens in long lists, at most; 100000 by hand
 MANY=${ADMIN_MANY:-2000}
