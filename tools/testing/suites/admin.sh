@@ -213,6 +213,7 @@ made()
 
 echo 0 >/sys/module/dafsd/parameters/max_delegations
 echo 1000000 >/sys/module/dafsd/parameters/max_locks
+echo 1000000 >/sys/module/dafsd/parameters/max_opens
 echo 1000 >/sys/module/dafsd/parameters/max_state
 python3 -B /tmp/many.py $A $((MANY / 100)) 100 &
 many=$!
