@@ -432,7 +432,7 @@ static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 	state = smp_load_acquire(&response->state);
 	match = READ_ONCE(response->seq) == args->xid_seq &&
 		(!args->procedure || READ_ONCE(response->proc) == args->procedure);
-	/* another request may be about to be refused on that stream */
+	/* another request may be about to be refused on that stream: dafsd_response_begin() */
 	smp_rmb();
 	if (READ_ONCE(response->state) != state)
 		return DAFSERR_DELAY;
@@ -548,6 +548,8 @@ struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 s
 	 */
 	if (response->state == DAFSD_RESPONSE_DONE)
 		dafsd_response_move(response, DAFSD_RESPONSE_NONE);
+	/* a query that sees the new number sees that, too: pairs with dafsd_response_find() */
+	smp_wmb();
 	dafsd_response_set_witness(response, NULL, 0);
 	response->intended = false;
 	WRITE_ONCE(response->seq, seq);
@@ -572,7 +574,7 @@ void dafsd_response_done(struct dafsd_response *response, dafs_status_t status,
 {
 	void *to = response->results;
 
-	/* the channel was open after @response was EXECUTING: nobody reads those of before */
+	/* the channel was open after @response was EXECUTING: no query reads the former ones */
 	kvfree(response->more);
 	response->more = NULL;
 	if (len > sizeof(response->results)) {

@@ -171,8 +171,8 @@ void dafsd_respcaches_age(struct dafsd_server *server);
 void dafsd_respcaches_unload(struct dafsd_server *server);
 bool dafsd_response_is_unknown(const struct dafsd_respcache *cache,
 			       const struct dafsd_response *response);
-void dafsd_responses_settle(struct dafsd_server *server,
-			    void (*settle)(struct dafsd_respcache *cache,
-					   struct dafsd_response *response, void *arg), void *arg);
+void dafsd_responses_revived(struct dafsd_server *server,
+			     void (*fn)(struct dafsd_respcache *cache,
+					struct dafsd_response *response, void *arg), void *arg);
 
 #endif /* _DAFSD_SESSION_RESPCACHE_H */

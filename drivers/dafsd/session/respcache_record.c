@@ -24,7 +24,7 @@
 
 #define DAFSD_RESPONSE_VERSION	1
 
-/* Runs of the server after which what nobody has asked for is forgotten */
+/* Runs of the server after which a request that was not asked for is forgotten */
 #define DAFSD_RESPONSE_RUNS	16
 
 /* How long a client may stay away after a crash; as long as there is courtesy to clients */
@@ -406,8 +406,9 @@ static void dafsd_revived_work_fn(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(dafsd_revived_work, dafsd_revived_work_fn);
 
-/* What nobody has asked for in many runs is forgotten; the others have become older. */
-static void dafsd_revived_age(struct dafsd_respcache *cache, struct dafsd_response *response)
+/* A request that was not asked for in many runs is forgotten; the others have become older. */
+static void dafsd_revived_age(struct dafsd_respcache *cache, struct dafsd_response *response,
+			      void *unused)
 {
 	if (response->age > DAFSD_RESPONSE_RUNS)
 		dafsd_response_unrecord(cache, response);
@@ -431,9 +432,17 @@ static struct dafsd_respcache *dafsd_respcache_revived(struct dafsd_server *serv
 	return found;
 }
 
-static void dafsd_revived_each(struct dafsd_server *server,
-			       void (*fn)(struct dafsd_respcache *cache,
-					  struct dafsd_response *response))
+/**
+ * dafsd_responses_revived() - all requests of a former run of the server
+ * @server: the server
+ * @fn: called for each
+ * @arg: for it
+ *
+ * Context: may sleep.
+ */
+void dafsd_responses_revived(struct dafsd_server *server,
+			     void (*fn)(struct dafsd_respcache *cache,
+					struct dafsd_response *response, void *arg), void *arg)
 {
 	struct dafsd_respcache *cache;
 	u64 number = 0;
@@ -443,7 +452,7 @@ static void dafsd_revived_each(struct dafsd_server *server,
 		number = cache->number;
 		for (n = 0; n < cache->nr; n++)
 			if (cache->responses[n])
-				fn(cache, cache->responses[n]);
+				fn(cache, cache->responses[n], arg);
 		dafsd_respcache_put(cache);
 	}
 }
@@ -493,7 +502,7 @@ int dafsd_respcaches_load(struct dafsd_server *server, struct dafsd_store *store
  */
 void dafsd_respcaches_age(struct dafsd_server *server)
 {
-	dafsd_revived_each(server, dafsd_revived_age);
+	dafsd_responses_revived(server, dafsd_revived_age, NULL);
 }
 
 /**
@@ -506,32 +515,4 @@ void dafsd_respcaches_unload(struct dafsd_server *server)
 {
 	cancel_delayed_work_sync(&dafsd_revived_work);
 	dafsd_revived_drop(server, false);
-}
-
-/**
- * dafsd_responses_settle() - look at all requests of a former run whose results are not known
- * @server: the server
- * @settle: told of each
- * @arg: for it
- *
- * Context: may sleep.
- */
-void dafsd_responses_settle(struct dafsd_server *server,
-			    void (*settle)(struct dafsd_respcache *cache,
-					   struct dafsd_response *response, void *arg), void *arg)
-{
-	struct dafsd_respcache *cache;
-	struct dafsd_response *response;
-	u64 number = 0;
-	unsigned int n;
-
-	while ((cache = dafsd_respcache_revived(server, number))) {
-		number = cache->number;
-		for (n = 0; n < cache->nr; n++) {
-			response = cache->responses[n];
-			if (response && response->state == DAFSD_RESPONSE_EXECUTING)
-				settle(cache, response, arg);
-		}
-		dafsd_respcache_put(cache);
-	}
 }

@@ -115,7 +115,7 @@ static bool dafsd_intent_is_void(dafs_status_t status)
 
 /*
  * The outcome.  If it cannot be written, or is not certain, the intent stays, and what became of it
- * is found in the file system as long as nobody changes that.
+ * is found in the file system unless these names are changed once more.
  */
 static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 {
@@ -140,7 +140,7 @@ static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 }
 
 /*
- * The response takes over the witness, or NULL if there is none.
+ * @w: what tells later whether it was executed, which the response takes over; NULL if nothing does
  *
  * Return: OK; RESOURCE; or IO: it must not be executed.
  */

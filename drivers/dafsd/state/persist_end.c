@@ -510,9 +510,17 @@ static bool dafsd_persist_is_removed(struct super_block *sb, int err)
 	return sb->s_magic == EXT4_SUPER_MAGIC && !sb_rdonly(sb) && dafsd_persist_ext_is_sound(sb);
 }
 
-/* Return: a file, or NULL or an ERR_PTR, see dafsd_persist_is_removed() */
-static struct dentry *dafsd_persist_lookup(const struct dafsd_export *exp,
-					   struct dafsd_persist_file *file)
+/**
+ * dafsd_persist_lookup() - an object by what it is known by after a restart
+ * @exp: an export of its file system
+ * @file: that
+ *
+ * Context: may sleep for the file system.
+ * Return: the object, with a reference; NULL or an ERR_PTR if it is not found: -ESTALE if it does
+ * not exist, but see dafsd_persist_is_removed().
+ */
+struct dentry *dafsd_persist_lookup(const struct dafsd_export *exp,
+				    const struct dafsd_persist_file *file)
 {
 	struct fid *fid = (struct fid *)file->fid;
 

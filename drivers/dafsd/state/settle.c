@@ -8,7 +8,6 @@
  * file, each behind the other, so one is not there if one before it is not.
  */
 #include <linux/crc32c.h>
-#include <linux/exportfs.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -49,19 +48,12 @@ struct dafsd_settling {
 	int err;
 };
 
-static int dafsd_settle_any(void *context, struct dentry *dentry)
-{
-	return true;
-}
-
 /* Return: an object with a reference; NULL if it does not exist, or with s->err. */
 static struct dentry *dafsd_settle_find(struct dafsd_settling *s,
 					const struct dafsd_persist_file *at)
 {
-	struct dentry *dentry;
+	struct dentry *dentry = dafsd_persist_lookup(s->exp, at);
 
-	dentry = exportfs_decode_fh_raw(s->exp->path.mnt, (struct fid *)at->fid, at->words,
-					at->type, 0, dafsd_settle_any, NULL);
 	if (!IS_ERR_OR_NULL(dentry))
 		return dentry;
 	if (PTR_ERR(dentry) != -ESTALE)
@@ -96,7 +88,7 @@ static bool dafsd_settle_is(struct dentry *dentry, const struct dafsd_persist_fi
 	       !memcmp(&is, object, sizeof(is));
 }
 
-/* Was a change of names executed?  @there: what the (first) name stands for now, or NULL */
+/* Was a change of names executed?  @there: what the first name stands for, or NULL */
 static bool dafsd_settle_changed(const struct dafsd_settling *s, struct dentry *there)
 {
 	switch (s->response->proc) {
@@ -109,7 +101,7 @@ static bool dafsd_settle_changed(const struct dafsd_settling *s, struct dentry *
 	}
 }
 
-/* Nobody knows the change attribute from before. */
+/* The change attribute from before is not known. */
 static void dafsd_settle_change(const struct dafsd_settling *s, struct dentry *dir,
 				struct dafs_change_info *info)
 {
@@ -156,10 +148,18 @@ static void dafsd_settle_results(struct dafsd_settling *s, struct dentry *dir,
 		break;
 	default:
 		res->append.offset = le64_to_cpu(s->witness->offset);
-		/* so nobody needs the verifier */
+		/* the verifier is for what is less stable */
 		res->append.committed = DAFS_FILE_SYNC;
 		break;
 	}
+}
+
+/* If that fails it is tried again when the export is to be enabled the next time. */
+static void dafsd_settle_record(struct dafsd_settling *s)
+{
+	s->err = dafsd_response_record(s->cache, s->response, DAFSD_RESPONSE_RESULTS);
+	if (!s->err)
+		s->response->mark = DAFSD_RESPONSE_RESULTS;
 }
 
 static void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, struct dentry *there)
@@ -181,7 +181,7 @@ static void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, stru
 	len = dafs_encode_res(&buf, s->response->proc, &res);
 	dafsd_response_done(s->response, DAFS_STATUS_OK, data + DAFS_HDR_SIZE,
 			    max(len, DAFS_HDR_SIZE) - DAFS_HDR_SIZE);
-	s->err = dafsd_response_record(s->cache, s->response, DAFSD_RESPONSE_RESULTS);
+	dafsd_settle_record(s);
 	kfree(data);
 }
 
@@ -238,13 +238,15 @@ static bool dafsd_settle_is_append(const struct dafsd_response *response)
 	       response->proc == DAFS_PROC_APPEND_DIRECT;
 }
 
+/* Return: the witness of a request of this file system that is to be settled, or NULL. */
 static const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_settling *s,
 							const struct dafsd_response *response)
 {
 	const struct dafsd_witness *w = response->witness;
 	const uuid_t *fs = &s->exp->path.mnt->mnt_sb->s_uuid;
 
-	if (response->witness_len < sizeof(*w) ||
+	if (response->state != DAFSD_RESPONSE_EXECUTING ||
+	    response->witness_len < sizeof(*w) ||
 	    response->witness_len != struct_size(w, names, le16_to_cpu(w->name_len) +
 						 le16_to_cpu(w->to_len)))
 		return NULL;
@@ -314,7 +316,7 @@ static void dafsd_settle_append_in(struct dafsd_settling *s)
 
 	s->good = s->file;
 	if (s->file && !executed)
-		dafsd_responses_settle(&dafsd_server, dafsd_settle_other, s);
+		dafsd_responses_revived(&dafsd_server, dafsd_settle_other, s);
 	if (!s->err && s->file && !s->good)
 		dafsd_settle_cut(s);
 	if (s->err)
@@ -347,11 +349,11 @@ static void dafsd_settle_one(struct dafsd_respcache *cache, struct dafsd_respons
 	struct dafsd_settling s = { .exp = all->exp, .cache = cache, .response = response };
 
 	s.witness = dafsd_settle_witness(&s, response);
-	if (!s.witness)
-		return;
-	if (dafsd_settle_is_append(response))
+	if (response->state == DAFSD_RESPONSE_DONE && response->mark != DAFSD_RESPONSE_RESULTS)
+		dafsd_settle_record(&s);
+	else if (s.witness && dafsd_settle_is_append(response))
 		dafsd_settle_append(&s);
-	else
+	else if (s.witness)
 		dafsd_settle_names(&s);
 	if (!all->err)
 		all->err = s.err;
@@ -375,7 +377,7 @@ int dafsd_intents_settle(struct dafsd_export *exp)
 		return 0;
 	saved = dafsd_act_as_server();
 	mutex_lock(&one);
-	dafsd_responses_settle(&dafsd_server, dafsd_settle_one, &all);
+	dafsd_responses_revived(&dafsd_server, dafsd_settle_one, &all);
 	/* what is found now is not looked for again, when clients may have changed it */
 	if (!all.err)
 		all.err = dafsd_store_sync(dafsd_server.store);

@@ -245,10 +245,10 @@ static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct da
 	err = dafs_op_try(clnt, ask);
 	if (err)
 		return err;
-	/* these are never responses to anything else that was executed */
+	/* the response does not fit into one of this session */
 	if (ask->status == DAFSERR_TOOSMALL)
-		/* of this session, not of what was executed */
 		return dafs_op_unsettled(clnt, op);
+	/* these are never responses to anything else that was executed */
 	if (dafs_status_action(ask->status) == DAFS_ACT_SESSION ||
 	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_NOXID_MATCH)
 		return DAFS_OP_ASK_LATER;

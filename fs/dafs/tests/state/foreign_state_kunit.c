@@ -703,19 +703,15 @@ static int foreign_test_lock(struct foreign_task *ft)
 	return vfs_test_lock(ft->file, &fl);
 }
 
-/*
- * The server does not know the open by which a lock is set, and wants time before it gives that
- * back: other tasks do not wait for the one that wants the lock.
- */
-static void dafs_foreign_lock_delay_test(struct kunit *test)
+/* The response to a LOCK of @fn says that the open is not known, and OPEN is answered DELAY. */
+static void foreign_expect_shared(struct foreign *f, struct vfsmount *mnt, struct file *file,
+				  int (*fn)(struct foreign_task *ft))
 {
-	struct foreign *f = foreign_server(test);
-	struct vfsmount *mnt = foreign_mount(f);
-	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+	struct kunit *test = f->test;
 	struct foreign_task *ft, *other;
 
 	f->keeps = DAFS_PROC_LOCK;
-	ft = foreign_task(f, mnt, file, foreign_lock_once);
+	ft = foreign_task(f, mnt, file, fn);
 	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
 	f->refusal = DAFSERR_DELAY;
 	f->refuses = DAFS_PROC_OPEN;
@@ -730,6 +726,19 @@ static void dafs_foreign_lock_delay_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ft->err);
 	__fput_sync(file);
 	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+}
+
+/*
+ * The server does not know the open by which a lock is set, and wants time before it gives that
+ * back: other tasks do not wait for the one that wants the lock.
+ */
+static void dafs_foreign_lock_delay_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDONLY);
+
+	foreign_expect_shared(f, mnt, file, foreign_lock_once);
 }
 
 static int foreign_abort(struct foreign_task *ft)
@@ -743,25 +752,9 @@ static void dafs_foreign_abort_delay_test(struct kunit *test)
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
 	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
-	struct foreign_task *ft, *other;
 
 	KUNIT_ASSERT_EQ(test, 0, foreign_lock_with(file, F_WRLCK, DAFS_LOCK_AUTORECOVERY));
-	f->keeps = DAFS_PROC_LOCK;
-	ft = foreign_task(f, mnt, file, foreign_abort);
-	KUNIT_ASSERT_TRUE(test, foreign_has_come(f));
-	f->refusal = DAFSERR_DELAY;
-	f->refuses = DAFS_PROC_OPEN;
-	f->kept_status = DAFSERR_BAD_STATEID;
-	foreign_release(f);
-	KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->refused, 1));
-	other = foreign_task(f, mnt, file, foreign_test_lock);
-	KUNIT_EXPECT_TRUE(test, foreign_task_ends(other));
-	KUNIT_EXPECT_FALSE(test, completion_done(&ft->ended));
-	WRITE_ONCE(f->refuses, 0);
-	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
-	KUNIT_EXPECT_EQ(test, 0, ft->err);
-	__fput_sync(file);
-	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	foreign_expect_shared(f, mnt, file, foreign_abort);
 }
 
 static struct kunit_case dafs_foreign_state_cases[] = {
