@@ -17,6 +17,7 @@
 #include "session/session.h"
 #include "export/export.h"
 #include "export/handle.h"
+#include "export/location.h"
 #include "request/request.h"
 #include "state/deleg.h"
 #include "state/file.h"
@@ -88,6 +89,8 @@ TESTED(dafsd_export_put);
 TESTED(dafsd_export_serve);
 TESTED(dafsd_export_withdraw);
 TESTED(dafsd_fh_sign);
+TESTED(dafsd_place_set);
+TESTED(dafsd_place_show);
 TESTED(dafsd_withdraw_seconds);
 
 /* state/ */

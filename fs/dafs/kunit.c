@@ -5,6 +5,7 @@
  */
 #include <kunit/visibility.h>
 #include "data/data.h"
+#include "proc/location.h"
 #include "proc/proc.h"
 #include "rpc/rpc_impl.h"
 #include "state/lock.h"
@@ -47,6 +48,7 @@ TESTED(dafs_commit);
 TESTED(dafs_create_attrs);
 TESTED(dafs_fattr_take);
 TESTED(dafs_get_fsattr);
+TESTED(dafs_get_locations);
 TESTED(dafs_get_root_handle);
 TESTED(dafs_getattr);
 TESTED(dafs_link);
@@ -72,18 +74,23 @@ TESTED(dafs_rename);
 TESTED(dafs_write_inline_fill);
 
 /* rpc/ */
+TESTED(dafs_addr_equal);
 TESTED(dafs_client_add_recoverer);
+TESTED(dafs_client_alternates);
 TESTED(dafs_client_busy);
 TESTED(dafs_client_create);
 TESTED(dafs_client_del_recoverer);
 TESTED(dafs_client_get);
 TESTED(dafs_client_has_lease);
 TESTED(dafs_client_lease_end);
+TESTED(dafs_client_path_info);
 TESTED(dafs_client_put);
 TESTED(dafs_client_leased_since);
 TESTED(dafs_client_look_again);
 TESTED(dafs_client_renewed);
+TESTED(dafs_client_set_alternates);
 TESTED(dafs_client_set_lease);
+TESTED(dafs_client_set_paths);
 TESTED(dafs_client_shutdown);
 TESTED(dafs_conn_failed);
 TESTED(dafs_conn_get);
@@ -95,5 +102,6 @@ TESTED(dafs_exits_while_down);
 TESTED(dafs_next_delay);
 TESTED(dafs_op_end);
 TESTED(dafs_op_run);
+TESTED(dafs_path_try_get);
 TESTED(dafs_retry);
 TESTED(dafs_tries_restart);

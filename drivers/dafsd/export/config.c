@@ -13,6 +13,7 @@
 #include "../session/server.h"
 #include "export.h"
 #include "handle.h"
+#include "location.h"
 
 /**
  * struct dafsd_export_item - an export as configured
@@ -50,6 +51,7 @@ static int dafsd_export_enable(struct dafsd_export_item *item)
 	if (IS_ERR(exp))
 		return PTR_ERR(exp);
 	WRITE_ONCE(item->exp, exp);
+	dafsd_place_served(exp->place);
 	return 0;
 }
 
@@ -59,6 +61,7 @@ static void dafsd_export_disable(struct dafsd_export_item *item)
 	if (item->exp)
 		dafsd_export_withdraw(item->exp);
 	WRITE_ONCE(item->exp, NULL);
+	dafsd_place_withdrawn(item->conf.place);
 }
 
 static struct dafsd_export_item *to_export_item(struct config_item *item)
@@ -222,6 +225,19 @@ static ssize_t dafsd_export_name_store(struct config_item *ci, const char *page,
 }
 CONFIGFS_ATTR(dafsd_export_, name);
 
+/* Clients learn of it when they are next answered; what they do is not affected. */
+static ssize_t dafsd_export_failover_locations_show(struct config_item *ci, char *page)
+{
+	return dafsd_place_show(to_export_item(ci)->conf.place, page);
+}
+
+static ssize_t dafsd_export_failover_locations_store(struct config_item *ci, const char *page,
+						     size_t len)
+{
+	return dafsd_place_set(to_export_item(ci)->conf.place, page, strcspn(page, "\n")) ?: len;
+}
+CONFIGFS_ATTR(dafsd_export_, failover_locations);
+
 /* Without the lock: it would wait for a file system that hangs while the export is disabled. */
 static ssize_t dafsd_export_enable_show(struct config_item *ci, char *page)
 {
@@ -252,6 +268,7 @@ static struct configfs_attribute *dafsd_export_attrs[] = {
 	&dafsd_export_attr_anon_gid,
 	&dafsd_export_attr_subtree_check,
 	&dafsd_export_attr_raw_names,
+	&dafsd_export_attr_failover_locations,
 	&dafsd_export_attr_enable,
 	NULL,
 };
@@ -262,6 +279,7 @@ static void dafsd_export_item_release(struct config_item *ci)
 
 	kfree(item->conf.name);
 	kfree(item->conf.path);
+	dafsd_place_put(item->conf.place);
 	kfree(item);
 }
 
@@ -287,9 +305,11 @@ static struct dafsd_export_item *dafsd_export_item_new(const char *name)
 	if (!item)
 		return ERR_PTR(-ENOMEM);
 	item->conf.name = kstrdup(name, GFP_KERNEL);
+	item->conf.place = dafsd_place_new();
 	dir = kstrdup(name, GFP_KERNEL);
-	if (!item->conf.name || !dir) {
+	if (!item->conf.name || !item->conf.place || !dir) {
 		kfree(dir);
+		dafsd_place_put(item->conf.place);
 		kfree(item->conf.name);
 		kfree(item);
 		return ERR_PTR(-ENOMEM);

@@ -19,6 +19,7 @@
 #include "lane.h"
 #include "export.h"
 #include "handle.h"
+#include "location.h"
 
 /* Seconds that dafsd_export_withdraw() waits for requests and closes; shorter in tests */
 unsigned int dafsd_withdraw_seconds = 10;
@@ -97,6 +98,7 @@ static void dafsd_export_release(struct kref *ref)
 
 	dafsd_lane_exit(&exp->lane);
 	dafsd_squash_free(rcu_dereference_protected(exp->squash, true));
+	dafsd_place_put(exp->place);
 	path_put(&exp->path);
 	call_rcu(&exp->rcu, dafsd_export_free_rcu);
 }
@@ -500,6 +502,7 @@ static int dafsd_export_fill(struct dafsd_export *exp, const char *name,
 	exp->whole_fs = exp->path.dentry == exp->path.dentry->d_sb->s_root;
 	exp->subtree_check = conf->subtree_check && !exp->whole_fs;
 	exp->raw_names = conf->raw_names;
+	exp->place = dafsd_place_get(conf->place);
 	exp->wb_err = errseq_sample(&exp->path.dentry->d_sb->s_wb_err);
 	dafsd_export_hash(exp, conf->path);
 	return 0;
@@ -673,6 +676,7 @@ struct dafsd_export *dafsd_export_serve(const char *name, const struct dafsd_exp
 		return exp;
 	path_put(&exp->path);
 	dafsd_squash_free(rcu_dereference_protected(exp->squash, true));
+	dafsd_place_put(exp->place);
 	kfree(exp->name);
 free:
 	kfree(mark);

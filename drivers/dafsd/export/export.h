@@ -46,6 +46,7 @@ struct dafsd_squash {
  * @whole_fs: the tree is a whole file system, so everything in it is inside
  * @subtree_check: it is not, and files are traced to the tree too, see vfs/fh.c
  * @raw_names: names of objects need not be UTF-8
+ * @place: where else it is, with a reference
  * @number: position in pseudo directories, not used twice
  * @lane: its share of the workers
  * @nr_delegs: files of it that are delegated, see state/deleg.c
@@ -69,6 +70,7 @@ struct dafsd_export {
 	bool whole_fs;
 	bool subtree_check;
 	bool raw_names;
+	struct dafsd_place *place;
 	u64 number;
 	struct dafsd_lane lane;
 	atomic_t nr_delegs;
@@ -105,6 +107,7 @@ struct dafsd_export_ops {
  * @anon_gid: see struct dafsd_squash
  * @subtree_check: unless the tree is a whole file system, see struct dafsd_export
  * @raw_names: see struct dafsd_export
+ * @place: likewise; fixed
  */
 struct dafsd_export_conf {
 	char *name;
@@ -116,6 +119,7 @@ struct dafsd_export_conf {
 	u32 anon_gid;
 	bool subtree_check;
 	bool raw_names;
+	struct dafsd_place *place;
 };
 
 extern unsigned int dafsd_withdraw_seconds;

@@ -8,7 +8,9 @@
 #include <linux/statfs.h>
 #include <linux/dafs/status.h>
 #include "../session/server.h"
+#include "../session/session.h"
 #include "../export/export.h"
+#include "../export/location.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
@@ -269,7 +271,8 @@ dafs_status_t dafsd_proc_setattr_inline(struct dafsd_rqst *rq)
 	 DAFS_FSATTR_MAX_FILE_SIZE)
 
 #define DAFSD_FSATTR_SUPPORTED	\
-	(DAFSD_FSATTR_GENERAL | DAFSD_FSATTR_SPACE | DAFS_FSATTR_MAX_LINK)
+	(DAFSD_FSATTR_GENERAL | DAFSD_FSATTR_SPACE | DAFS_FSATTR_MAX_LINK |			\
+	 DAFS_FSATTR_FAILOVER_LOCATIONS)
 
 /* Attributes of the server, not of the file system */
 static dafs_status_t dafsd_fsattr_general(const struct dafsd_fh *fh, struct dafs_fsattr *attr)
@@ -339,6 +342,17 @@ static void dafsd_fsattr_from_statfs(const struct kstatfs *st, struct dafs_fsatt
 	attr->space_total = st->f_blocks * unit;
 }
 
+/* An export without alternates has an empty list. */
+static dafs_status_t dafsd_fsattr_locate(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+					 struct dafs_fsattr *attr)
+{
+	if (!(attr->valid & DAFS_FSATTR_FAILOVER_LOCATIONS) || !fh->exp->place)
+		return DAFS_STATUS_OK;
+	rq->scratch = dafsd_place_locations(fh->exp->place, fh->exp->name, rq->ses->client,
+					    &attr->failover_locations);
+	return rq->scratch ? DAFS_STATUS_OK : DAFSERR_RESOURCE;
+}
+
 static dafs_status_t dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
 	struct dafs_fsattr *attr = &rq->res.get_fsattr.obj_attributes;
@@ -363,7 +377,7 @@ static dafs_status_t dafsd_fsattr_get(struct dafsd_rqst *rq, struct dafsd_fh *fh
 		return dafs_errno_to_status(err);
 	dafsd_fsattr_from_statfs(&st, attr);
 	dafsd_quota_get(path.dentry->d_sb, attr);
-	return DAFS_STATUS_OK;
+	return dafsd_fsattr_locate(rq, fh, attr);
 }
 
 /**

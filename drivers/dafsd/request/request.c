@@ -9,6 +9,7 @@
 #include "../session/conn.h"
 #include "../session/courtesy.h"
 #include "../session/session.h"
+#include "../session/told.h"
 #include "../session/trace.h"
 #include "io.h"
 #include "procedure.h"
@@ -471,6 +472,7 @@ static struct dafsd_rqst *dafsd_rqst_send(struct dafsd_rqst *rq)
 	if (dafsd_rqst_pushes(rq) && rq->io.sq_used)
 		first = dafsd_io_wrs(rq, NULL, &rq->base.wr);
 	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_ANSWERED);
+	rq->base.spec_cond = dafsd_conn_special(rq->conn);
 	dafs_reply(&rq->base, rq->status, rq->len, first);
 	return next;
 }

@@ -70,6 +70,7 @@ static void dafsd_client_free(struct kref *ref)
 	/* a session of a discarded client may have registered until it ended */
 	dafsd_client_drop_creds(client);
 	xa_destroy(&client->creds);
+	xa_destroy(&client->told);
 	if (client->seen)
 		dafsd_peer_uncharge(client->peer, DAFSD_CHARGE_STATE, DAFSD_SEEN_BYTES);
 	kvfree(client->seen);
@@ -329,6 +330,7 @@ static struct dafsd_client *dafsd_client_alloc(struct dafsd_peer *peer, const st
 	mutex_init(&client->record_lock);
 	spin_lock_init(&client->lock);
 	spin_lock_init(&client->late_lock);
+	xa_init(&client->told);
 	xa_init_flags(&client->creds, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&client->node);
 	INIT_LIST_HEAD(&client->sessions);

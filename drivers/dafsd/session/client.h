@@ -85,6 +85,8 @@ enum dafsd_client_life {
  * @keeps_record: the server ends, but its record stays
  * @unsynced: its record was deleted, but may still be on the disk
  * @lock: guards @states, @expired, @nr_opens, @nr_kept, @kept and @released
+ * @told: numbers of the exports of which it knows where else they are, see told.c; has its own
+ *	lock
  * @creds: cred_handle -> const struct cred *, XA_FLAGS_ALLOC1; has its own lock
  * @nr_creds: entries of @creds; guarded by its lock
  * @next_cred: where the search for a free handle goes on; guarded by its lock
@@ -139,6 +141,7 @@ struct dafsd_client {
 	bool keeps_record;
 	bool unsynced;
 	spinlock_t lock;	/* see above */
+	struct xarray told;
 	struct xarray creds;
 	u32 nr_creds;
 	u32 next_cred;

@@ -71,6 +71,7 @@ static struct dafs_client *dafs_client_alloc(const struct dafs_client_params *pa
 	INIT_LIST_HEAD(&clnt->recoverers);
 	init_waitqueue_head(&clnt->recovered);
 	clnt->begun = jiffies;
+	dafs_client_watch(clnt);
 	dafs_client_identify(clnt);
 	clnt->creds = dafs_cred_cache_get(&clnt->params);
 	clnt->stats = dafs_stats_alloc();
@@ -98,16 +99,18 @@ struct dafs_client *dafs_client_create(const struct dafs_client_params *params)
 
 	if (!clnt)
 		return ERR_PTR(-ENOMEM);
-	err = dafs_session_connect(clnt->ses);
+	err = dafs_path_connect(&clnt->ses->paths[0]);
 	if (err)
 		goto free;
 	err = dafs_session_show_in_sysfs(clnt->ses);
 	if (err)
 		goto shutdown;
 	dafs_lease_begin(clnt);
+	dafs_session_set_paths(clnt->ses, dafs_params_paths(&clnt->params));
 	return clnt;
 
 shutdown:
+	disable_delayed_work_sync(&clnt->relocated);
 	dafs_session_shutdown(clnt->ses);
 free:
 	dafs_client_free(clnt);
@@ -117,13 +120,17 @@ free:
 /* Credentials outlive sessions (E-47), so the last one does not leave them behind. */
 static void dafs_client_disconnect(struct dafs_client *clnt)
 {
-	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
+	struct dafs_conn *conn;
+	unsigned int i;
 
-	if (IS_ERR_OR_NULL(conn))
-		return;
-	if (dafs_cred_cache_release(clnt, conn))
-		dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
-	dafs_conn_put(conn);
+	for (i = 0; i < DAFS_MAX_PATHS; i++) {
+		conn = dafs_path_try_get(&clnt->ses->paths[i]);
+		if (!conn)
+			continue;
+		if (dafs_cred_cache_release(clnt, conn))
+			dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+		dafs_conn_put(conn);
+	}
 }
 
 /* Disconnects and frees (6.2.6). */
@@ -133,6 +140,7 @@ static void dafs_client_release(struct kref *ref)
 
 	dafs_session_hide_from_sysfs(clnt->ses);
 	disable_delayed_work_sync(&clnt->keep);
+	disable_delayed_work_sync(&clnt->relocated);
 	dafs_client_disconnect(clnt);
 	dafs_session_shutdown(clnt->ses);
 	dafs_client_free(clnt);
@@ -209,6 +217,21 @@ void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int 
 	WRITE_ONCE(clnt->params.retrans, retrans);
 	spin_unlock(&clnt->lock);
 	dafs_session_retime(clnt->ses);
+}
+
+/**
+ * dafs_client_set_paths() - change by how many paths the server is reached
+ * @clnt: the client
+ * @nr: 1 to DAFS_MAX_PATHS
+ *
+ * Context: may sleep.
+ */
+void dafs_client_set_paths(struct dafs_client *clnt, unsigned int nr)
+{
+	spin_lock(&clnt->lock);
+	WRITE_ONCE(clnt->params.nconnect, nr);
+	spin_unlock(&clnt->lock);
+	dafs_session_set_paths(clnt->ses, nr);
 }
 
 /**

@@ -3,6 +3,8 @@
 #ifndef _FS_DAFS_RPC_CLIENT_H
 #define _FS_DAFS_RPC_CLIENT_H
 
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/kref.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
@@ -22,10 +24,31 @@ enum dafs_respcache {
 	DAFS_RESPCACHE_STABLE,		/* also before, if it can tell */
 };
 
+/* Paths that a client has at most, and addresses of its server beside the first */
+#define DAFS_MAX_PATHS		16
+#define DAFS_MORE_ADDRS		4
+
+/* An address without the padding of struct sockaddr_storage */
+union dafs_addr {
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static inline struct sockaddr_storage dafs_addr_storage(const union dafs_addr *addr)
+{
+	struct sockaddr_storage storage = {};
+
+	memcpy(&storage, addr, sizeof(*addr));
+	return storage;
+}
+
 /**
  * struct dafs_client_params - where to and how
  * @net: network namespace; the client takes its own reference
  * @dst: server
+ * @more: further addresses of it
+ * @nr_more: how many
+ * @nconnect: paths to it; 0 for one to each address
  * @src: local address, family AF_UNSPEC for any
  * @soft: fail calls after @timeo_ms * (@retrans + 1) instead of waiting for ever
  * @timeo_ms: time after which a connection that gives no sign of life is given up
@@ -45,6 +68,9 @@ enum dafs_respcache {
 struct dafs_client_params {
 	struct net *net;
 	struct sockaddr_storage dst;
+	union dafs_addr more[DAFS_MORE_ADDRS];
+	unsigned int nr_more;
+	unsigned int nconnect;
 	struct sockaddr_storage src;
 	bool soft;
 	unsigned int timeo_ms;
@@ -62,12 +88,25 @@ struct dafs_client_params {
 	char client_id[128];
 };
 
+bool dafs_addr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
+/**
+ * dafs_params_paths() - by how many paths is a server reached?
+ * @params: of the client
+ *
+ * Return: 1 to DAFS_MAX_PATHS.
+ */
+static inline unsigned int dafs_params_paths(const struct dafs_client_params *params)
+{
+	return READ_ONCE(params->nconnect) ?: 1 + params->nr_more;
+}
+
 /**
  * struct dafs_client - a client of a server, for the mounts that share it
  * @params: where to and how; constant but for soft, timeo_ms and retrans, see
- *	dafs_client_set_timeouts()
+ *	dafs_client_set_timeouts(), and nconnect, see dafs_client_set_paths()
  * @ref: one of each super block that uses it
- * @ses: its session; only rpc/ looks into it
+ * @ses: what it has with the server; only rpc/ looks into it
  * @dead: shut down for good
  * @lock: guards @client_id and @recoverers, and orders the tasks that change @params
  * @client_id: what the server keeps for this client, it keeps under this id
@@ -87,6 +126,7 @@ struct dafs_client_params {
  * @leased_since: when the first of those was sent since the lease has run out; what was promised
  *	before is not relied on
  * @keep: renews the lease, returns credits, see lease.c
+ * @relocated: asks anew which servers take over if this one fails
  * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
  *	for slots, regions and responses, but not for a connection, nor until a server that
  *	asks for patience has had it: nothing in it waits for what is behind it
@@ -126,6 +166,7 @@ struct dafs_client {
 	ktime_t renewed;
 	ktime_t leased_since;
 	struct delayed_work keep;
+	struct delayed_work relocated;
 	struct workqueue_struct *retry_wq;
 	struct workqueue_struct *end_wq;
 	struct workqueue_struct *put_wq;
@@ -150,7 +191,7 @@ struct dafs_client {
  * @clnt: the client, while in its list; this and all below is recover.c's, guarded by its lock
  * @work: calls @recover
  * @conn: to be given to @recover, with a reference, or NULL
- * @running: @recover has been called and has not returned
+ * @on: the connection on which @recover has been called and has not returned, or NULL
  * @slow: it is not waited for
  * @err: what it returned
  * @client_id: the client-id under which the server has all of its state; also read with the
@@ -158,6 +199,14 @@ struct dafs_client {
  * @complete: set before @recover is called, which clears it if the server may yet give
  *	something back
  * @group: the same for all mounts of a server
+ * @serves: does the server of a connection have the file system?  Called before any recover() where
+ *	that is not the one of before; sends by dafs_op_run_on() only.  0, or a negative errno.
+ * @relocated: called when what the server has told of its alternates has changed; may sleep, but
+ *	does not wait for a connection; or NULL
+ * @visits: @serves and @relocated that are being called
+ * @has_alternates: the server has told who has the file system if it fails, which may be nobody
+ * @alternates: the addresses of those
+ * @nr_alternates: how many
  */
 struct dafs_recoverer {
 	struct list_head link;
@@ -168,17 +217,26 @@ struct dafs_recoverer {
 	struct dafs_client *clnt;
 	struct work_struct work;
 	struct dafs_conn *conn;
-	bool running;
+	struct dafs_conn *on;
 	bool slow;
 	int err;
 	struct dafs_client_id client_id;
 	bool complete;
 	u64 group;
+	int (*serves)(struct dafs_recoverer *who, struct dafs_client *clnt,
+		      struct dafs_conn *conn);
+	void (*relocated)(struct dafs_recoverer *who, struct dafs_client *clnt);
+	unsigned int visits;
+	bool has_alternates;
+	struct sockaddr_storage alternates[DAFS_MORE_ADDRS];
+	unsigned int nr_alternates;
 };
 
 void dafs_recover_slowly(struct dafs_recoverer *who);
 void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
+void dafs_client_set_alternates(struct dafs_client *clnt, struct dafs_recoverer *who,
+				const struct sockaddr_storage *addrs, unsigned int nr);
 
 /**
  * struct dafs_back_ops - what is done about the directives of a server
@@ -218,6 +276,7 @@ void dafs_client_stop_waiting(struct dafs_client *clnt);
 void dafs_client_look_again(struct dafs_client *clnt);
 void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int timeo_ms,
 			      unsigned int retrans);
+void dafs_client_set_paths(struct dafs_client *clnt, unsigned int nr);
 void dafs_client_set_lease(struct dafs_client *clnt, u32 seconds);
 ktime_t dafs_client_lease_from(const struct dafs_client *clnt, ktime_t at);
 ktime_t dafs_client_lease_end(const struct dafs_client *clnt);
@@ -229,5 +288,24 @@ bool dafs_client_busy(struct dafs_client *clnt);
 bool dafs_client_gives_up(const struct dafs_client *clnt, unsigned int *lost);
 bool dafs_client_is(struct dafs_client *clnt, const struct dafs_client_id *client_id);
 const char *dafs_client_state_name(const struct dafs_client *clnt);
+
+/**
+ * struct dafs_path_info - what can be said of a path at a moment
+ * @at: where it leads to
+ * @up: it has a connection
+ * @reconnects: connections made after the first one
+ * @outstanding: requests on their way
+ * @credits: requests that may be
+ */
+struct dafs_path_info {
+	struct sockaddr_storage at;
+	bool up;
+	unsigned int reconnects;
+	u16 outstanding;
+	u16 credits;
+};
+
+bool dafs_client_path_info(const struct dafs_client *clnt, unsigned int nr,
+			   struct dafs_path_info *info);
 
 #endif /* _FS_DAFS_RPC_CLIENT_H */

@@ -61,7 +61,7 @@ static void dafs_conn_end(struct work_struct *work)
 	conn->ended = true;
 	dafs_conn_quiesce(conn);
 	mutex_unlock(&conn->lock);
-	dafs_session_lost(conn->ses, conn);
+	dafs_path_lost(conn->path, conn);
 	dafs_conn_put(conn);
 }
 
@@ -92,8 +92,6 @@ static void dafs_conn_free(struct work_struct *work)
 	if (conn->op)
 		dafs_chan_destroy(conn->op);
 	mutex_destroy(&conn->lock);
-	if (conn->former)
-		dafs_former_put(NULL, conn->former);
 	kfree(conn);
 	spin_lock_irqsave(&ses->lock, flags);
 	if (atomic_dec_and_test(&ses->nr_conns))
@@ -105,6 +103,9 @@ static void dafs_conn_release(struct kref *ref)
 {
 	struct dafs_conn *conn = container_of(ref, struct dafs_conn, ref);
 
+	/* not later: who has the last reference then tells the server, see former.c */
+	if (conn->former)
+		dafs_former_put(NULL, conn->former);
 	queue_work(dafs_session_wq, &conn->destroy);
 }
 
@@ -223,7 +224,7 @@ static void dafs_conn_chan_params(struct dafs_conn *conn, u32 type, struct dafs_
 		.depth = clnt->params.max_requests,
 	};
 	memcpy(p->instance, clnt->instance, sizeof(p->instance));
-	memcpy(p->session, conn->ses->differentiator, sizeof(p->session));
+	memcpy(p->session, conn->path->differentiator, sizeof(p->session));
 }
 
 /* Messages on bound channels are short. */
@@ -239,10 +240,10 @@ static void dafs_conn_bound_params(struct dafs_conn *conn, u32 type,
 static struct dafs_chan *dafs_conn_open_chan(struct dafs_conn *conn,
 					     const struct dafs_chan_params *params)
 {
-	struct dafs_client_params *to = &conn->ses->clnt->params;
+	struct dafs_client_params *from = &conn->ses->clnt->params;
 
-	return dafs_chan_connect(params, (struct sockaddr *)&to->dst, (struct sockaddr *)&to->src,
-				 DAFS_CONNECT_MS);
+	return dafs_chan_connect(params, (struct sockaddr *)&conn->path->at,
+				 (struct sockaddr *)&from->src, DAFS_CONNECT_MS);
 }
 
 /* Publishes a channel to dafs_conn_end(), which may already run. */
@@ -276,6 +277,7 @@ static int dafs_conn_open_operation(struct dafs_conn *conn)
 	if (IS_ERR(rq))
 		return PTR_ERR(rq);
 	dafs_requester_count(rq, conn->ses->clnt->stats);
+	dafs_requester_heed(rq, dafs_client_special);
 	mutex_lock(&conn->lock);
 	conn->rq = rq;
 	err = conn->ended ? -ENOTCONN : 0;
@@ -448,16 +450,17 @@ static int dafs_conn_open_error(const struct dafs_conn *conn, int err)
 }
 
 /**
- * dafs_conn_create() - connect a session to its server
- * @ses: the session
+ * dafs_conn_create() - connect a path to its server
+ * @path: the path
  *
- * Until dafs_session_attach() or dafs_session_part(), dafs_client_shutdown() ends it.
+ * Until dafs_path_attach() or dafs_path_part(), dafs_client_shutdown() ends it.
  *
  * Context: may sleep.
  * Return: the connection with a reference, or an ERR_PTR as dafs_client_create().
  */
-struct dafs_conn *dafs_conn_create(struct dafs_session *ses)
+struct dafs_conn *dafs_conn_create(struct dafs_path *path)
 {
+	struct dafs_session *ses = path->ses;
 	struct dafs_conn *conn;
 	int err;
 
@@ -476,12 +479,13 @@ struct dafs_conn *dafs_conn_create(struct dafs_session *ses)
 		}
 	}
 	conn->ses = ses;
+	conn->path = path;
 	atomic_inc(&ses->nr_conns);
-	err = dafs_session_joining(ses, conn);
+	err = dafs_path_joining(path, conn);
 	if (!err)
 		err = dafs_conn_open_error(conn, dafs_conn_open(conn));
 	if (err) {
-		dafs_session_part(ses, conn);
+		dafs_path_part(path, conn);
 		return ERR_PTR(err);
 	}
 	return conn;

@@ -19,12 +19,14 @@
 
 struct dafs_client;
 struct dafs_former;
+struct dafs_path;
 struct dafs_session;
 
 /**
  * struct dafs_conn - one connection of a session
  * @ref: one of the session while it is current, one of each call
  * @ses: the session
+ * @path: the path of it that it is, or was, the connection of
  * @op: operation channel
  * @rq: its requester
  * @bc: back-control channel or NULL
@@ -46,6 +48,7 @@ struct dafs_session;
 struct dafs_conn {
 	struct kref ref;
 	struct dafs_session *ses;
+	struct dafs_path *path;
 	struct dafs_chan *op;
 	struct dafs_requester *rq;
 	struct dafs_chan *bc;

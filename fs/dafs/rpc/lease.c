@@ -161,16 +161,43 @@ static void dafs_lease_listen(struct dafs_client *clnt, struct dafs_conn *conn)
 	conn->mark = dafs_requester_mark(conn->rq);
 }
 
+/* Return: as dafs_lease_send_nulls(). */
+static bool dafs_lease_keep_by(struct dafs_client *clnt, struct dafs_conn *conn, bool renew)
+{
+	dafs_lease_listen(clnt, conn);
+	dafs_requester_trim(conn->rq);
+	dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
+	return dafs_lease_send_nulls(clnt, conn, renew);
+}
+
+/*
+ * Every path sends a NULL: one would do for the lease, but this shows whether they lead to the
+ * server.  Return: false if a NULL was due, and went by none.
+ */
+static bool dafs_lease_keep_all(struct dafs_client *clnt, bool renew)
+{
+	struct dafs_session *ses = clnt->ses;
+	struct dafs_conn *conn;
+	bool kept = !renew;
+	unsigned int i;
+
+	for (i = 0; i < DAFS_MAX_PATHS; i++) {
+		conn = dafs_path_try_get(&ses->paths[i]);
+		if (!conn)
+			continue;
+		kept |= dafs_lease_keep_by(clnt, conn, renew);
+		dafs_conn_put(conn);
+	}
+	return kept;
+}
+
 /* Return: in how many jiffies the next NULL is due. */
-static long dafs_lease_keep(struct dafs_client *clnt, struct dafs_conn *conn, long third)
+static long dafs_lease_keep(struct dafs_client *clnt, long third)
 {
 	unsigned long now = jiffies;
 	bool renew = time_after_eq(now, clnt->last_null + third) || READ_ONCE(clnt->hurry);
 
-	dafs_lease_listen(clnt, conn);
-	dafs_requester_trim(conn->rq);
-	dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
-	if (!dafs_lease_send_nulls(clnt, conn, renew))
+	if (!dafs_lease_keep_all(clnt, renew))
 		return DAFS_LEASE_RETRY;
 	if (renew) {
 		clnt->last_null = now;
@@ -182,16 +209,13 @@ static long dafs_lease_keep(struct dafs_client *clnt, struct dafs_conn *conn, lo
 static void dafs_lease_work(struct work_struct *work)
 {
 	struct dafs_client *clnt = container_of(to_delayed_work(work), struct dafs_client, keep);
-	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
 	long third = (long)READ_ONCE(clnt->lease) * HZ / 3, delay = third;
 	unsigned int flags;
 
 	/* the queue also ends connections, which memory reclaim may wait for */
 	flags = memalloc_nofs_save();
-	if (!IS_ERR_OR_NULL(conn)) {
-		delay = dafs_lease_keep(clnt, conn, third);
-		dafs_conn_put(conn);
-	}
+	if (dafs_session_is_up(clnt->ses))
+		delay = dafs_lease_keep(clnt, third);
 	memalloc_nofs_restore(flags);
 	/* at the latest for the next credits to be returned */
 	queue_delayed_work(dafs_session_wq, &clnt->keep, clamp(delay, 1L, DAFS_HOUSEKEEPING));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A session is given another connection when it has lost one.
+ * A path is given another connection when it has lost one.
  *
  * A connection on which the server returns another client-id than before has
  * nothing of what this client had: the server has restarted, or discarded the
@@ -19,18 +19,20 @@
 #define DAFS_STEADY		(10 * HZ)	/* a connection that lasts so long is one */
 
 /* The first failure and the recovery are worth a line each, nothing else is. */
-static void dafs_session_log_down(struct dafs_session *ses, const char *why)
+static void dafs_path_log_down(struct dafs_path *path, const char *why)
 {
-	const struct dafs_client_params *params = &ses->clnt->params;
-	bool said;
+	const struct dafs_client_params *params = &path->ses->clnt->params;
+	bool said, other;
 
-	spin_lock_irq(&ses->lock);
-	said = ses->logged_down;
-	ses->logged_down = true;
-	spin_unlock_irq(&ses->lock);
+	spin_lock_irq(&path->ses->lock);
+	said = path->logged_down;
+	path->logged_down = true;
+	other = dafs_path_other(path);
+	spin_unlock_irq(&path->ses->lock);
 	if (said)
 		return;
-	pr_notice("dafs: server %pISpc: %s, %s\n", &params->dst, why,
+	pr_notice("dafs: server %pISpc: %s, %s\n", &path->at, why,
+		  other ? "going on by another path" :
 		  READ_ONCE(params->soft) ? "trying again for a while" : "trying again");
 }
 
@@ -39,9 +41,9 @@ static void dafs_session_log_down(struct dafs_session *ses, const char *why)
  * restarted waits for its clients as long as a lease (4.4.1.2): there are several attempts in
  * that time, or what a client had would be lost.
  */
-static unsigned long dafs_session_backoff(struct dafs_session *ses, unsigned int attempt)
+static unsigned long dafs_client_backoff(const struct dafs_client *clnt, unsigned int attempt)
 {
-	unsigned int quarter = READ_ONCE(ses->clnt->lease) * (MSEC_PER_SEC / 4);
+	unsigned int quarter = READ_ONCE(clnt->lease) * (MSEC_PER_SEC / 4);
 	unsigned int most = clamp(quarter, DAFS_BACKOFF_MIN_MS, DAFS_BACKOFF_MAX_MS);
 	unsigned int ms = min(DAFS_BACKOFF_MIN_MS << min(attempt, 5U), most);
 
@@ -52,93 +54,164 @@ static unsigned long dafs_session_backoff(struct dafs_session *ses, unsigned int
  * At once, but for a server that takes every connection only to lose it again:
  * otherwise that would keep both sides busy with nothing else.
  */
-static unsigned long dafs_session_flap(struct dafs_session *ses)
+static unsigned long dafs_path_flap(struct dafs_path *path)
 {
-	lockdep_assert_held(&ses->lock);
-	if (time_after(jiffies, ses->up_at + DAFS_STEADY))
-		ses->flaps = 0;
-	return ses->flaps++ ? dafs_session_backoff(ses, ses->flaps - 2) : 0;
+	lockdep_assert_held(&path->ses->lock);
+	if (time_after(jiffies, path->up_at + DAFS_STEADY))
+		path->flaps = 0;
+	return path->flaps++ ? dafs_client_backoff(path->ses->clnt, path->flaps - 2) : 0;
+}
+
+/* A path is not used any more before its work is cancelled. */
+static void dafs_path_retry_in(struct dafs_path *path, unsigned long delay)
+{
+	if (dafs_path_used(path))
+		queue_delayed_work(dafs_reconnect_wq, &path->reconnect, delay);
 }
 
 /**
- * dafs_session_lost() - a connection is gone, and a new one is wanted
- * @ses: session
+ * dafs_path_lost() - a connection is gone, and a new one is wanted
+ * @path: the path
  * @conn: the connection; what was outstanding on it has failed.  If it is not the
  *	current one, this does nothing.
  *
  * Context: may sleep.
  */
-void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn)
+void dafs_path_lost(struct dafs_path *path, struct dafs_conn *conn)
 {
-	struct dafs_conn *was = dafs_session_detach(ses, conn, DAFS_SES_DOWN);
+	struct dafs_conn *was = dafs_path_detach(path, conn);
 
 	if (!was)
 		return;
-	dafs_session_log_down(ses, dafs_chan_why(was->op));
-	spin_lock_irq(&ses->lock);
-	ses->attempts = 0;
-	/* a session becomes DEAD before the work is cancelled */
-	if (ses->state == DAFS_SES_DOWN)
-		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect, dafs_session_flap(ses));
-	spin_unlock_irq(&ses->lock);
+	dafs_path_log_down(path, dafs_chan_why(was->op));
+	spin_lock_irq(&path->ses->lock);
+	path->attempts = 0;
+	dafs_path_retry_in(path, dafs_path_flap(path));
+	spin_unlock_irq(&path->ses->lock);
 	dafs_conn_put(was);
 }
 
-static void dafs_session_attempt_failed(struct dafs_session *ses)
+static void dafs_path_attempt_failed(struct dafs_path *path)
 {
+	struct dafs_session *ses = path->ses;
+
 	spin_lock_irq(&ses->lock);
-	ses->attempts++;
-	if (ses->state == DAFS_SES_DOWN)
-		queue_delayed_work(dafs_reconnect_wq, &ses->reconnect,
-				   dafs_session_backoff(ses, ses->attempts));
+	path->attempts++;
+	dafs_path_retry_in(path, dafs_client_backoff(ses->clnt, path->attempts));
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
 }
 
+/* Connections to what the server was before it has restarted, or others have taken over. */
+static void dafs_session_leave_former(struct dafs_session *ses, const struct dafs_conn *conn)
+{
+	unsigned int i;
+
+	spin_lock_irq(&ses->lock);
+	for (i = 0; i < ses->nr_paths; i++) {
+		struct dafs_conn *old = ses->paths[i].conn;
+
+		if (old && !dafs_opaque64_equal(&old->client_id, &conn->client_id))
+			dafs_conn_failed(old);
+	}
+	spin_unlock_irq(&ses->lock);
+}
+
+/* An alternate is for when the server is away. */
+static bool dafs_path_is_astray(const struct dafs_path *path)
+{
+	const struct dafs_path *other;
+	bool astray;
+
+	spin_lock_irq(&path->ses->lock);
+	other = dafs_path_other(path);
+	astray = other && !dafs_addr_equal(&other->at, &path->at) && !dafs_path_is_own(path);
+	spin_unlock_irq(&path->ses->lock);
+	return astray;
+}
+
+/*
+ * Does the connection lead to the server that is mounted, or to one that has taken over from it?
+ * One with the same client-id is that server; another client-id means that it has restarted, if it
+ * is at the same address.
+ */
+static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
+{
+	struct dafs_session *ses = path->ses;
+
+	if (dafs_client_is(ses->clnt, &conn->client_id))
+		return 0;
+	if (dafs_path_is_astray(path))
+		return -ESTALE;
+	return dafs_addr_equal(&path->at, &ses->served_by) ? 0 :
+	       dafs_client_prove(ses->clnt, conn);
+}
+
+/* Return: 0, and @conn is in use; or a negative errno. */
+static int dafs_path_use(struct dafs_path *path, struct dafs_conn *conn)
+{
+	struct dafs_session *ses = path->ses;
+	int err;
+
+	guard(mutex)(&ses->connecting);
+	err = dafs_path_check(path, conn);
+	if (err)
+		return err;
+	dafs_session_leave_former(ses, conn);
+	err = dafs_client_recover(ses->clnt, conn);
+	return err ?: dafs_path_attach(path, conn);
+}
+
 /**
- * dafs_session_connect() - connect a session that has no connection
- * @ses: session
+ * dafs_path_connect() - connect a path that has no connection
+ * @path: the path
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: 0, or a negative errno as dafs_client_create().
  */
-int dafs_session_connect(struct dafs_session *ses)
+int dafs_path_connect(struct dafs_path *path)
 {
-	struct dafs_conn *conn = dafs_conn_create(ses);
+	struct dafs_conn *conn;
 	int err;
 
+	dafs_path_aim(path);
+	conn = dafs_conn_create(path);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	err = dafs_client_recover(ses->clnt, conn);
-	if (!err)
-		err = dafs_session_attach(ses, conn);
+	err = dafs_path_use(path, conn);
 	if (err)
-		dafs_session_part(ses, conn);
+		dafs_path_part(path, conn);
 	return err;
 }
 
+/* The client has another connection than before. */
+static void dafs_path_back(struct dafs_path *path)
+{
+	struct dafs_client *clnt = path->ses->clnt;
+
+	path->reconnects++;
+	WRITE_ONCE(clnt->reconnects, clnt->reconnects + 1);
+	dafs_lease_hurry(clnt);
+}
+
 /**
- * dafs_session_reconnect() - connect a session that has lost its connection
+ * dafs_path_reconnect() - connect a path that has lost its connection
  * @work: its reconnect work
  *
  * Context: dafs_reconnect_wq.
  */
-void dafs_session_reconnect(struct work_struct *work)
+void dafs_path_reconnect(struct work_struct *work)
 {
-	struct dafs_session *ses = container_of(to_delayed_work(work),
-						struct dafs_session, reconnect);
-	struct dafs_client *clnt = ses->clnt;
+	struct dafs_path *path = container_of(to_delayed_work(work), struct dafs_path, reconnect);
 	unsigned int flags;
 
-	if (READ_ONCE(ses->state) != DAFS_SES_DOWN)
+	if (READ_ONCE(path->conn))
 		return;
 	/* reclaim must not wait for write-back by this very session */
 	flags = memalloc_nofs_save();
-	if (dafs_session_connect(ses)) {
-		dafs_session_attempt_failed(ses);
-	} else {
-		WRITE_ONCE(clnt->reconnects, clnt->reconnects + 1);
-		dafs_lease_hurry(clnt);
-	}
+	if (dafs_path_connect(path))
+		dafs_path_attempt_failed(path);
+	else
+		dafs_path_back(path);
 	memalloc_nofs_restore(flags);
 }

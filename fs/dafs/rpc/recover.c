@@ -22,10 +22,11 @@
 #include "trace.h"
 
 #define DAFS_RECOVER_WAIT	(5 * HZ)
+#define DAFS_RELOCATED_WAIT	HZ
 
 static bool dafs_recoverer_is_at_it(const struct dafs_recoverer *who)
 {
-	return who->conn || who->running;
+	return who->conn || who->on;
 }
 
 static bool dafs_client_recovering(struct dafs_client *clnt)
@@ -48,7 +49,7 @@ static struct dafs_conn *dafs_recoverer_begin(struct dafs_recoverer *who)
 	spin_lock(&clnt->lock);
 	conn = who->conn;
 	who->conn = NULL;
-	who->running = conn;
+	who->on = conn;
 	spin_unlock(&clnt->lock);
 	return conn;
 }
@@ -113,7 +114,7 @@ static bool dafs_recoverer_end(struct dafs_recoverer *who, struct dafs_conn *con
 	bool last = false;
 
 	spin_lock(&clnt->lock);
-	who->running = false;
+	who->on = NULL;
 	who->err = err;
 	if (!err)
 		last = dafs_recoverer_moved(who, &conn->client_id);
@@ -168,10 +169,23 @@ static void dafs_recoverer_work(struct work_struct *work)
 	dafs_conn_put(conn);
 }
 
+/* Does it get everything back already, by another path to the same server? */
+static bool dafs_recoverer_on_its_way(const struct dafs_recoverer *who,
+				      const struct dafs_conn *conn)
+{
+	const struct dafs_conn *on = who->conn ?: who->on;
+
+	lockdep_assert_held(&who->clnt->lock);
+	return on && dafs_opaque64_equal(&on->client_id, &conn->client_id) &&
+	       dafs_chan_is_open(on->op);
+}
+
 /* It may not even have begun with the last connection. */
 static void dafs_recoverer_start(struct dafs_recoverer *who, struct dafs_conn *conn)
 {
 	lockdep_assert_held(&who->clnt->lock);
+	if (dafs_recoverer_on_its_way(who, conn))
+		return;
 	if (who->conn)
 		dafs_conn_put(who->conn);
 	kref_get(&conn->ref);
@@ -220,6 +234,205 @@ static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *co
 	}
 	spin_unlock(&clnt->lock);
 	return err;
+}
+
+/* Return: the next one to visit after @who, or NULL; it stays until it is given back likewise. */
+static struct dafs_recoverer *dafs_recoverer_next(struct dafs_client *clnt,
+						  struct dafs_recoverer *who)
+{
+	struct dafs_recoverer *next = NULL;
+
+	spin_lock(&clnt->lock);
+	if (!who)
+		next = list_first_entry_or_null(&clnt->recoverers, struct dafs_recoverer, link);
+	else if (!list_empty(&who->link) && !list_is_last(&who->link, &clnt->recoverers))
+		next = list_next_entry(who, link);
+	if (who)
+		who->visits--;
+	if (next)
+		next->visits++;
+	wake_up_all(&clnt->recovered);
+	spin_unlock(&clnt->lock);
+	return next;
+}
+
+static void dafs_recoverer_leave(struct dafs_recoverer *who)
+{
+	spin_lock(&who->clnt->lock);
+	who->visits--;
+	wake_up_all(&who->clnt->recovered);
+	spin_unlock(&who->clnt->lock);
+}
+
+/**
+ * dafs_client_prove() - does a server have what the client has mounted?
+ * @clnt: the client
+ * @conn: a new connection, to another address than that of the server before
+ *
+ * An alternate that has not taken over, or an address of some other server, is found out before
+ * anything is given up for it.
+ *
+ * Context: may sleep.
+ * Return: 0, -ESTALE without any mount, or an error of serves().
+ */
+int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn)
+{
+	struct dafs_recoverer *who = NULL;
+	int err = -ESTALE;
+
+	while ((who = dafs_recoverer_next(clnt, who))) {
+		err = who->serves ? who->serves(who, clnt, conn) : 0;
+		if (!err)
+			continue;
+		dafs_recoverer_leave(who);
+		return err;
+	}
+	return err;
+}
+
+/* What the server has told of its alternates has changed (5.3.1). */
+static void dafs_client_relocated(struct work_struct *work)
+{
+	struct dafs_client *clnt = container_of(to_delayed_work(work), struct dafs_client,
+						relocated);
+	struct dafs_recoverer *who = NULL;
+
+	while ((who = dafs_recoverer_next(clnt, who)))
+		if (who->relocated)
+			who->relocated(who, clnt);
+}
+
+/**
+ * dafs_client_special() - a response has told of special conditions (6.1.3)
+ * @chan: the operation channel that it came on
+ * @spec_cond: DAFS_SPCOND_*
+ *
+ * Nothing is done about LMOVED: there is no migration.
+ *
+ * Context: any.
+ */
+void dafs_client_special(struct dafs_chan *chan, u16 spec_cond)
+{
+	const struct dafs_conn *conn = chan->priv;
+	struct dafs_client *clnt = conn->ses->clnt;
+
+	/* not more often, whatever the server says */
+	if (spec_cond & DAFS_SPCOND_FAILOVER)
+		queue_delayed_work(clnt->commit_wq, &clnt->relocated, DAFS_RELOCATED_WAIT);
+}
+
+/**
+ * dafs_client_watch() - prepare a client for dafs_client_special()
+ * @clnt: the client, not connected yet
+ *
+ * Context: any.
+ */
+void dafs_client_watch(struct dafs_client *clnt)
+{
+	INIT_DELAYED_WORK(&clnt->relocated, dafs_client_relocated);
+}
+
+static bool dafs_recoverer_knows(const struct dafs_recoverer *who,
+				 const struct sockaddr_storage *addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < who->nr_alternates; i++)
+		if (dafs_addr_equal(&who->alternates[i], addr))
+			return true;
+	return !who->has_alternates;
+}
+
+/* May all mounts of the client be served there? */
+static bool dafs_client_may_go(struct dafs_client *clnt, const struct sockaddr_storage *addr)
+{
+	const struct dafs_recoverer *who;
+
+	lockdep_assert_held(&clnt->lock);
+	list_for_each_entry(who, &clnt->recoverers, link)
+		if (!dafs_recoverer_knows(who, addr))
+			return false;
+	return true;
+}
+
+/* The first one that knows any has them all. */
+static const struct dafs_recoverer *dafs_client_guide(struct dafs_client *clnt)
+{
+	const struct dafs_recoverer *who;
+
+	lockdep_assert_held(&clnt->lock);
+	list_for_each_entry(who, &clnt->recoverers, link)
+		if (who->has_alternates)
+			return who;
+	return NULL;
+}
+
+/* Return: the number of alternates, or @addr is set and it stops at number @nr. */
+static unsigned int dafs_client_seek(struct dafs_client *clnt, unsigned int nr,
+				     struct sockaddr_storage *addr)
+{
+	const struct dafs_recoverer *guide;
+	unsigned int i, found = 0;
+
+	spin_lock(&clnt->lock);
+	guide = dafs_client_guide(clnt);
+	for (i = 0; guide && i < guide->nr_alternates && found <= nr; i++) {
+		if (!dafs_client_may_go(clnt, &guide->alternates[i]))
+			continue;
+		if (addr && found == nr)
+			*addr = guide->alternates[i];
+		found++;
+	}
+	spin_unlock(&clnt->lock);
+	return found;
+}
+
+/**
+ * dafs_client_alternates() - how many other servers may take over from the client's? (5.3)
+ * @clnt: the client
+ *
+ * Those that have all of its file systems: all are served by one session.
+ *
+ * Context: any but interrupt.
+ * Return: their number.
+ */
+unsigned int dafs_client_alternates(struct dafs_client *clnt)
+{
+	return dafs_client_seek(clnt, UINT_MAX - 1, NULL);
+}
+
+/**
+ * dafs_client_alternate() - where another server is that may take over
+ * @clnt: the client
+ * @nr: less than dafs_client_alternates(), which may have changed
+ * @addr: set
+ *
+ * Context: any but interrupt.
+ * Return: false if there is none of this number.
+ */
+bool dafs_client_alternate(struct dafs_client *clnt, unsigned int nr,
+			   struct sockaddr_storage *addr)
+{
+	return dafs_client_seek(clnt, nr, addr) > nr;
+}
+
+/**
+ * dafs_client_set_alternates() - the server has told who has a file system if it fails
+ * @clnt: the client
+ * @who: of the mount of that file system
+ * @addrs: where
+ * @nr: how many; those above DAFS_MORE_ADDRS are not used
+ *
+ * Context: any but interrupt.
+ */
+void dafs_client_set_alternates(struct dafs_client *clnt, struct dafs_recoverer *who,
+				const struct sockaddr_storage *addrs, unsigned int nr)
+{
+	spin_lock(&clnt->lock);
+	who->has_alternates = true;
+	who->nr_alternates = min_t(unsigned int, nr, DAFS_MORE_ADDRS);
+	memcpy(who->alternates, addrs, who->nr_alternates * sizeof(*addrs));
+	spin_unlock(&clnt->lock);
 }
 
 /**
@@ -330,6 +543,16 @@ void dafs_recoverers_lapsed(struct dafs_client *clnt)
 	spin_unlock(&clnt->lock);
 }
 
+static bool dafs_recoverer_is_visited(struct dafs_recoverer *who)
+{
+	bool visited;
+
+	spin_lock(&who->clnt->lock);
+	visited = who->visits;
+	spin_unlock(&who->clnt->lock);
+	return visited;
+}
+
 /**
  * dafs_client_del_recoverer() - have no state at the server any more
  * @clnt: the client
@@ -349,6 +572,7 @@ void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 	list_del(&who->node);
 	spin_unlock(&dafs_recoverers_lock);
 	spin_unlock(&clnt->lock);
+	wait_event(clnt->recovered, !dafs_recoverer_is_visited(who));
 	cancel_work_sync(&who->work);
 	conn = dafs_recoverer_begin(who);
 	if (conn) {

@@ -18,43 +18,67 @@ enum dafs_session_state {
 };
 
 /**
- * struct dafs_session - a session of a client with its server
- * @clnt: the client, which owns it
- * @lock: guards what follows up to @parked
- * @state: changed by dafs_session_set_state() only
- * @conn: the current connection, in state UP
+ * struct dafs_path - one of the ways to the server: a session of the protocol, which is made anew
+ *	when its connection is lost
+ * @ses: what it is part of; its lock guards what follows up to @reconnects
+ * @nr: its number in dafs_session.paths
+ * @conn: the current connection, or NULL
  * @joining: the connection being made, which its maker has a reference on
+ * @at: the address that it was made to last, or is being made to
  * @attempts: to connect, failed since the last connection was lost
  * @up_at: jiffies when the current connection became that
  * @flaps: connections in a row that did not live long
  * @logged_down: the log knows that there is no connection
+ * @reconnects: connections made after the first one
+ * @reconnect: makes a new connection
+ * @differentiator: names its sessions in discriminators (E-124)
+ */
+struct dafs_path {
+	struct dafs_session *ses;
+	unsigned int nr;
+	struct dafs_conn *conn;
+	struct dafs_conn *joining;
+	struct sockaddr_storage at;
+	unsigned int attempts;
+	unsigned long up_at;
+	unsigned int flaps;
+	bool logged_down;
+	unsigned int reconnects;
+	struct delayed_work reconnect;
+	u8 differentiator[4];
+};
+
+/**
+ * struct dafs_session - what a client has with its server, by one path or several
+ * @clnt: the client, which owns it
+ * @lock: guards what follows up to @parked, @served_by, and the paths
+ * @state: changed by dafs_session_set_state() only; UP if a path has a connection
+ * @nr_paths: those of @paths that are used; read without the lock
  * @fail_waiters: tasks and I/O that wait for the next connection fail
  * @parked: struct dafs_park, see wait.c
  * @wait: for a change of the above, and of @nr_conns
  * @nr_conns: connections not yet freed; they point here
- * @reconnect: makes a new connection
- * @differentiator: names this session in discriminators (E-124)
+ * @served_by: the address that the client was last served by; changed with @connecting held, too
+ * @connecting: held while a connection is taken into use, so that what a restarted server has
+ *	forgotten is got back on one of them
  * @kobj: its folder in sysfs, from the first connection until it is destroyed
  * @kobj_gone: nothing refers to @kobj any more
+ * @paths: the first @nr_paths of them are used
  */
 struct dafs_session {
 	struct dafs_client *clnt;
 	spinlock_t lock;	/* see above */
 	enum dafs_session_state state;
-	struct dafs_conn *conn;
-	struct dafs_conn *joining;
-	unsigned int attempts;
-	unsigned long up_at;
-	unsigned int flaps;
-	bool logged_down;
+	unsigned int nr_paths;
 	bool fail_waiters;
 	struct list_head parked;
 	wait_queue_head_t wait;
 	atomic_t nr_conns;
-	struct delayed_work reconnect;
-	u8 differentiator[4];
+	struct sockaddr_storage served_by;
+	struct mutex connecting;	/* see above */
 	struct kobject kobj;
 	struct completion kobj_gone;
+	struct dafs_path paths[DAFS_MAX_PATHS];
 };
 
 /* client.c */
@@ -75,29 +99,52 @@ void dafs_lease_hurry(struct dafs_client *clnt);
 /* session.c */
 struct dafs_session *dafs_session_alloc(struct dafs_client *clnt);
 void dafs_session_end(struct dafs_session *ses);
-int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn);
-void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn);
-int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn);
-struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct dafs_conn *conn,
-				      enum dafs_session_state next);
 void dafs_session_shutdown(struct dafs_session *ses);
+void dafs_session_set_paths(struct dafs_session *ses, unsigned int nr);
 void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_requester *rq);
 void dafs_session_retime(struct dafs_session *ses);
 
+/* path.c */
+void dafs_path_init(struct dafs_path *path, struct dafs_session *ses, unsigned int nr);
+int dafs_path_joining(struct dafs_path *path, struct dafs_conn *conn);
+void dafs_path_part(struct dafs_path *path, struct dafs_conn *conn);
+int dafs_path_attach(struct dafs_path *path, struct dafs_conn *conn);
+struct dafs_conn *dafs_path_detach(struct dafs_path *path, struct dafs_conn *conn);
+void dafs_path_retire(struct dafs_path *path);
+void dafs_path_end(struct dafs_path *path);
+bool dafs_path_used(const struct dafs_path *path);
+
+/* session.c: for path.c */
+bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_state next);
+
+/* address.c: where a path leads to */
+struct sockaddr_storage dafs_path_home(const struct dafs_path *path);
+bool dafs_path_is_own(const struct dafs_path *path);
+const struct dafs_path *dafs_path_other(const struct dafs_path *path);
+void dafs_path_aim(struct dafs_path *path);
+
 /* reconnect.c */
-void dafs_session_lost(struct dafs_session *ses, struct dafs_conn *conn);
-int dafs_session_connect(struct dafs_session *ses);
-void dafs_session_reconnect(struct work_struct *work);
+void dafs_path_lost(struct dafs_path *path, struct dafs_conn *conn);
+int dafs_path_connect(struct dafs_path *path);
+void dafs_path_reconnect(struct work_struct *work);
 
 /* wait.c */
 struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses);
+struct dafs_conn *dafs_path_try_get(struct dafs_path *path);
+bool dafs_session_is_up(struct dafs_session *ses);
 void dafs_session_wake(struct dafs_session *ses);
 
 /* recover.c */
 int dafs_client_recover(struct dafs_client *clnt, struct dafs_conn *conn);
+void dafs_client_special(struct dafs_chan *chan, u16 spec_cond);
+void dafs_client_watch(struct dafs_client *clnt);
+int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn);
+unsigned int dafs_client_alternates(struct dafs_client *clnt);
+bool dafs_client_alternate(struct dafs_client *clnt, unsigned int nr,
+			   struct sockaddr_storage *addr);
 
 /* conn.c */
-struct dafs_conn *dafs_conn_create(struct dafs_session *ses);
+struct dafs_conn *dafs_conn_create(struct dafs_path *path);
 void dafs_conn_drop(struct dafs_conn *conn);
 bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A session of a client, which outlives its connections (3.1.2.5).
+ * What a client has with its server: one path or several, see path.c.
  *
- *	DOWN	no connection; the reconnect work tries, with back-off
- *	UP	calls go to ses->conn
+ *	DOWN	no path has a connection; their reconnect works try, with back-off
+ *	UP	calls go by one of those that have
  *	DEAD	shut down; every call fails
  */
-#include <linux/random.h>
 #include <linux/slab.h>
 #include "rpc_impl.h"
 #include "trace.h"
@@ -35,51 +34,24 @@ const char *dafs_client_state_name(const struct dafs_client *clnt)
 	return names[READ_ONCE(clnt->ses->state)];
 }
 
-static bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_state next)
+/**
+ * dafs_session_set_state() - change the state of a session; nothing else does
+ * @ses: the session, locked
+ * @next: the new state
+ *
+ * Context: any.
+ * Return: false if the session is DEAD; nothing is changed then.
+ */
+bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_state next)
 {
 	lockdep_assert_held(&ses->lock);
+	if (ses->state == next)
+		return next != DAFS_SES_DEAD;
 	if (!(dafs_session_next[ses->state] & BIT(next)))
 		return false;
 	trace_dafs_session_state(ses, next);
 	ses->state = next;
 	return true;
-}
-
-/**
- * dafs_session_joining() - a connection is being made
- * @ses: session
- * @conn: the connection; dafs_session_shutdown() does not wait for its end
- *
- * Context: any but interrupt.
- * Return: 0, or -ESHUTDOWN if the session is dead.
- */
-int dafs_session_joining(struct dafs_session *ses, struct dafs_conn *conn)
-{
-	int err = 0;
-
-	spin_lock_irq(&ses->lock);
-	if (ses->state == DAFS_SES_DEAD)
-		err = -ESHUTDOWN;
-	else
-		ses->joining = conn;
-	spin_unlock_irq(&ses->lock);
-	return err;
-}
-
-/**
- * dafs_session_part() - a connection being made did not become anything
- * @ses: session
- * @conn: from dafs_session_joining(); it is ended, and the caller's reference
- *	dropped
- *
- * Context: may sleep.
- */
-void dafs_session_part(struct dafs_session *ses, struct dafs_conn *conn)
-{
-	spin_lock_irq(&ses->lock);
-	ses->joining = NULL;
-	spin_unlock_irq(&ses->lock);
-	dafs_conn_drop(conn);
 }
 
 /**
@@ -108,72 +80,15 @@ void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_reques
  */
 void dafs_session_retime(struct dafs_session *ses)
 {
+	unsigned int i;
+
 	spin_lock_irq(&ses->lock);
 	/* A connection in the making gets it when it is attached. */
-	if (ses->conn)
-		dafs_session_set_timeout(ses, ses->conn->rq);
+	for (i = 0; i < ses->nr_paths; i++)
+		if (ses->paths[i].conn)
+			dafs_session_set_timeout(ses, ses->paths[i].conn->rq);
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
-}
-
-/**
- * dafs_session_attach() - make a connection the current one
- * @ses: session
- * @conn: from dafs_session_joining(); the session takes over the caller's reference
- *
- * Context: may sleep.
- * Return: 0, -ENOTCONN if it is lost already, or -ESHUTDOWN if the session is dead.
- */
-int dafs_session_attach(struct dafs_session *ses, struct dafs_conn *conn)
-{
-	bool say = false;
-	int err = 0;
-
-	spin_lock_irq(&ses->lock);
-	if (!dafs_chan_is_open(conn->op))
-		err = -ENOTCONN;
-	else if (!dafs_session_set_state(ses, DAFS_SES_UP))
-		err = -ESHUTDOWN;
-	if (!err) {
-		ses->conn = conn;
-		ses->joining = NULL;
-		ses->up_at = jiffies;
-		say = ses->logged_down;
-		ses->logged_down = false;
-		ses->fail_waiters = false;
-		ses->attempts = 0;
-		dafs_session_set_timeout(ses, conn->rq);
-		dafs_session_wake(ses);
-	}
-	spin_unlock_irq(&ses->lock);
-	if (say)
-		pr_notice("dafs: server %pISpc: connected again\n", &ses->clnt->params.dst);
-	return err;
-}
-
-/**
- * dafs_session_detach() - have no current connection any more
- * @ses: session
- * @conn: the connection: if another one is current, nothing happens; NULL for any
- * @next: state of the session then
- *
- * Context: may sleep.
- * Return: the connection that was current, with its reference, or NULL.
- */
-struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct dafs_conn *conn,
-				      enum dafs_session_state next)
-{
-	struct dafs_conn *was = NULL;
-
-	spin_lock_irq(&ses->lock);
-	if (!conn || ses->conn == conn) {
-		was = ses->conn;
-		ses->conn = NULL;
-		dafs_session_set_state(ses, next);
-		dafs_session_wake(ses);
-	}
-	spin_unlock_irq(&ses->lock);
-	return was;
 }
 
 /**
@@ -184,18 +99,35 @@ struct dafs_conn *dafs_session_detach(struct dafs_session *ses, struct dafs_conn
  */
 void dafs_session_shutdown(struct dafs_session *ses)
 {
-	struct dafs_conn *conn = dafs_session_detach(ses, NULL, DAFS_SES_DEAD);
-	struct dafs_conn *joining;
+	unsigned int i;
 
-	if (conn)
-		dafs_conn_drop(conn);
 	spin_lock_irq(&ses->lock);
-	joining = ses->joining;
-	if (joining)
-		kref_get(&joining->ref);
+	dafs_session_set_state(ses, DAFS_SES_DEAD);
+	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
-	if (joining)
-		dafs_conn_drop(joining);
+	for (i = 0; i < DAFS_MAX_PATHS; i++)
+		dafs_path_end(&ses->paths[i]);
+}
+
+/**
+ * dafs_session_set_paths() - change the number of paths that are used
+ * @ses: session
+ * @nr: 1 to DAFS_MAX_PATHS; of those above the connections end, what waits on them goes by another
+ *
+ * Context: may sleep.  One at a time.
+ */
+void dafs_session_set_paths(struct dafs_session *ses, unsigned int nr)
+{
+	unsigned int i, was;
+
+	spin_lock_irq(&ses->lock);
+	was = ses->nr_paths;
+	WRITE_ONCE(ses->nr_paths, nr);
+	for (i = was; i < nr && ses->state != DAFS_SES_DEAD; i++)
+		queue_delayed_work(dafs_reconnect_wq, &ses->paths[i].reconnect, 0);
+	spin_unlock_irq(&ses->lock);
+	for (i = nr; i < was; i++)
+		dafs_path_retire(&ses->paths[i]);
 }
 
 /**
@@ -209,15 +141,19 @@ void dafs_session_shutdown(struct dafs_session *ses)
 struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
 {
 	struct dafs_session *ses = kzalloc(sizeof(*ses), GFP_KERNEL);
+	unsigned int i;
 
 	if (!ses)
 		return NULL;
 	ses->clnt = clnt;
-	get_random_bytes(ses->differentiator, sizeof(ses->differentiator));
 	spin_lock_init(&ses->lock);
+	mutex_init(&ses->connecting);
 	init_waitqueue_head(&ses->wait);
 	INIT_LIST_HEAD(&ses->parked);
-	INIT_DELAYED_WORK(&ses->reconnect, dafs_session_reconnect);
+	ses->nr_paths = 1;
+	ses->served_by = clnt->params.dst;
+	for (i = 0; i < DAFS_MAX_PATHS; i++)
+		dafs_path_init(&ses->paths[i], ses, i);
 	return ses;
 }
 
@@ -229,9 +165,13 @@ struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
  */
 void dafs_session_end(struct dafs_session *ses)
 {
-	cancel_delayed_work_sync(&ses->reconnect);
+	unsigned int i;
+
+	for (i = 0; i < DAFS_MAX_PATHS; i++)
+		cancel_delayed_work_sync(&ses->paths[i].reconnect);
 	wait_event(ses->wait, !atomic_read(&ses->nr_conns));
 	/* the last connection may still be about to let the lock go */
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
+	mutex_destroy(&ses->connecting);
 }

@@ -65,15 +65,18 @@ static ssize_t dafs_session_show_channels(struct dafs_session *ses, char *buf)
 }
 DAFS_SESSION_ATTR(channels);
 
-/* What the requester of the current connection says, or 0 without one. */
+/* What the requesters of the current connections say, together. */
 static ssize_t dafs_session_emit_requests(struct dafs_session *ses, char *buf,
 					  u16 (*ask)(struct dafs_requester *rq))
 {
-	struct dafs_conn *conn = dafs_conn_try_get(ses);
-	u16 requests = 0;
+	unsigned int requests = 0, i;
+	struct dafs_conn *conn;
 
-	if (!IS_ERR_OR_NULL(conn)) {
-		requests = ask(conn->rq);
+	for (i = 0; i < READ_ONCE(ses->nr_paths); i++) {
+		conn = dafs_path_try_get(&ses->paths[i]);
+		if (!conn)
+			continue;
+		requests += ask(conn->rq);
 		dafs_conn_put(conn);
 	}
 	return sysfs_emit(buf, "%u\n", requests);

@@ -13,19 +13,60 @@ static bool dafs_session_is_over(const struct dafs_session *ses)
 	return ses->state == DAFS_SES_DEAD || ses->fail_waiters;
 }
 
+/* To connect, since the last connection was lost, by the path that has tried least. */
+static unsigned int dafs_session_attempts(const struct dafs_session *ses)
+{
+	unsigned int least = UINT_MAX, i;
+
+	lockdep_assert_held(&ses->lock);
+	for (i = 0; i < ses->nr_paths; i++)
+		least = min(least, ses->paths[i].attempts);
+	return least;
+}
+
 static bool dafs_session_no_wait(const struct dafs_session *ses)
 {
 	const struct dafs_client_params *params = &ses->clnt->params;
 
 	return dafs_session_is_over(ses) ||
-	       (READ_ONCE(params->soft) && ses->attempts >= READ_ONCE(params->retrans));
+	       (READ_ONCE(params->soft) &&
+		dafs_session_attempts(ses) >= READ_ONCE(params->retrans));
+}
+
+/* The connection of a path that is up.  Return: NULL if there is none. */
+static struct dafs_conn *dafs_path_conn(const struct dafs_path *path)
+{
+	lockdep_assert_held(&path->ses->lock);
+	/* one that failed is current until its end is seen to; nothing shall spin on it */
+	return path->conn && dafs_chan_is_open(path->conn->op) ? path->conn : NULL;
+}
+
+/*
+ * The connection to send on: one with the fewest requests outstanding, so that none goes by a
+ * slow path while others are idle; each processor begins to look at another one.
+ */
+static struct dafs_conn *dafs_session_pick(const struct dafs_session *ses)
+{
+	unsigned int first = raw_smp_processor_id(), nr = ses->nr_paths, least = UINT_MAX, i;
+	struct dafs_conn *best = NULL;
+
+	if (nr == 1)
+		return dafs_path_conn(&ses->paths[0]);
+	for (i = 0; i < nr; i++) {
+		struct dafs_conn *conn = dafs_path_conn(&ses->paths[(first + i) % nr]);
+		unsigned int load = conn ? dafs_requester_outstanding(conn->rq) : UINT_MAX;
+
+		if (load < least) {
+			least = load;
+			best = conn;
+		}
+	}
+	return best;
 }
 
 static bool dafs_session_is_connected(const struct dafs_session *ses)
 {
-	lockdep_assert_held(&ses->lock);
-	/* one that failed is current until its end is seen to; nothing shall spin on it */
-	return ses->conn && dafs_chan_is_open(ses->conn->op);
+	return dafs_session_pick(ses);
 }
 
 /* Is there no connection now, but may be later? */
@@ -35,7 +76,7 @@ static bool dafs_session_must_wait(const struct dafs_session *ses)
 }
 
 /**
- * dafs_conn_try_get() - the current connection, if there is one
+ * dafs_conn_try_get() - a current connection, if there is one
  * @ses: the session
  *
  * Context: any.
@@ -48,9 +89,7 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ses->lock, flags);
-	conn = ses->conn;
-	if (conn && !dafs_chan_is_open(conn->op))
-		conn = NULL;
+	conn = dafs_session_pick(ses);
 	if (conn)
 		kref_get(&conn->ref);
 	else if (dafs_session_no_wait(ses))
@@ -58,6 +97,43 @@ struct dafs_conn *dafs_conn_try_get(struct dafs_session *ses)
 			       -EIO : -ETIMEDOUT);
 	spin_unlock_irqrestore(&ses->lock, flags);
 	return conn;
+}
+
+/**
+ * dafs_path_try_get() - the current connection of a path, if there is one
+ * @path: the path
+ *
+ * Context: any.
+ * Return: the connection with a reference, or NULL.
+ */
+struct dafs_conn *dafs_path_try_get(struct dafs_path *path)
+{
+	struct dafs_conn *conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&path->ses->lock, flags);
+	conn = dafs_path_conn(path);
+	if (conn)
+		kref_get(&conn->ref);
+	spin_unlock_irqrestore(&path->ses->lock, flags);
+	return conn;
+}
+
+/**
+ * dafs_session_is_up() - is there a connection?
+ * @ses: the session
+ *
+ * Context: any.
+ * Return: true if so, at this moment.
+ */
+bool dafs_session_is_up(struct dafs_session *ses)
+{
+	struct dafs_conn *conn = dafs_conn_try_get(ses);
+
+	if (IS_ERR_OR_NULL(conn))
+		return false;
+	dafs_conn_put(conn);
+	return true;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../data/data.h"
+#include "../proc/location.h"
 #include "../state/deleg.h"
 #include "vfs.h"
 
@@ -128,6 +129,32 @@ static void dafs_use_lease(struct dafs_sb_info *sbi, const struct dafs_fsattr *a
 		dafs_client_set_lease(sbi->clnt, attr->lease_time);
 }
 
+/* Who takes over if the server fails (5.3)?  Asked on @conn, or if that is NULL on any. */
+static void dafs_read_locations(struct dafs_sb_info *sbi, struct dafs_client *clnt,
+				struct dafs_conn *conn)
+{
+	struct dafs_locations locs;
+
+	if (!dafs_get_locations(clnt, conn, sbi->cred, &sbi->root, &locs))
+		dafs_client_set_alternates(clnt, &sbi->recoverer, locs.addrs, locs.nr);
+}
+
+static void dafs_relocated(struct dafs_recoverer *who, struct dafs_client *clnt)
+{
+	dafs_read_locations(container_of(who, struct dafs_sb_info, recoverer), clnt, NULL);
+}
+
+/* Does a server know the root of the mount? */
+static int dafs_serves(struct dafs_recoverer *who, struct dafs_client *clnt,
+		       struct dafs_conn *conn)
+{
+	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
+	struct dafs_fsattr attr = {};
+
+	return dafs_get_fsattr_on(clnt, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME,
+				  &attr);
+}
+
 /* Get back what a server that knows this client no more has forgotten. */
 static int dafs_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 			struct dafs_conn *conn)
@@ -140,6 +167,8 @@ static int dafs_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 	/* it may have been restarted with another lease */
 	if (!dafs_get_fsattr_on(clnt, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
 		dafs_use_lease(sbi, &attr);
+	/* another one has taken over, or the administrator has changed it meanwhile */
+	dafs_read_locations(sbi, clnt, conn);
 	return dafs_opens_recover(sbi, conn);
 }
 
@@ -275,6 +304,7 @@ static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 	err = dafs_read_fsattrs(fc, sb);
 	if (err)
 		return err;
+	dafs_read_locations(sbi, sbi->clnt, NULL);
 	dafs_read_time_delta(fc, sb);
 	dafs_setup_sb(sb);
 	err = dafs_setup_bdi(sb);
@@ -335,6 +365,8 @@ static struct dafs_sb_info *dafs_sb_info_create(const struct fs_context *fc)
 	INIT_LIST_HEAD(&sbi->recoverer.link);
 	sbi->recoverer.recover = dafs_recover;
 	sbi->recoverer.lapsed = dafs_lapsed;
+	sbi->recoverer.serves = dafs_serves;
+	sbi->recoverer.relocated = dafs_relocated;
 	spin_lock_init(&sbi->puts_lock);
 	INIT_LIST_HEAD(&sbi->puts);
 	INIT_WORK(&sbi->puts_work, dafs_inode_puts);
@@ -418,6 +450,7 @@ static void dafs_free_fc(struct fs_context *fc)
 		return;
 	kfree(ctx->export);
 	kfree(ctx->srcaddr);
+	dafs_free_addrs(ctx);
 	kfree(ctx);
 }
 

@@ -28,6 +28,7 @@ enum {
 	Opt_actimeo, Opt_ac, Opt_cto, Opt_cache, Opt_lookupcache, Opt_srcaddr,
 	Opt_max_requests, Opt_msgsize, Opt_backchannel, Opt_rdmaread, Opt_clientid,
 	Opt_sharecache, Opt_local_lock, Opt_share_key, Opt_respcache,
+	Opt_addr, Opt_nconnect,
 };
 
 /* Names for what ac and cto make together. */
@@ -111,6 +112,8 @@ const struct fs_parameter_spec dafs_fs_parameters[] = {
 	fsparam_enum("local_lock", Opt_local_lock, dafs_param_local_lock),
 	fsparam_u64("share_key", Opt_share_key),
 	fsparam_enum("respcache", Opt_respcache, dafs_param_respcache),
+	fsparam_string("addr", Opt_addr),
+	fsparam_u32("nconnect", Opt_nconnect),
 	{}
 };
 
@@ -228,6 +231,10 @@ static int dafs_parse_number(struct fs_context *fc, int opt, const char *name, u
 		err = dafs_param_range(fc, name, value, 1, DAFS_MAX_NREQ);
 		ctx->params.max_requests = value;
 		break;
+	case Opt_nconnect:
+		err = dafs_param_range(fc, name, value, 1, DAFS_MAX_PATHS);
+		ctx->params.nconnect = value;
+		break;
 	case Opt_msgsize:
 		err = dafs_param_range(fc, name, value, DAFS_MIN_MSG_SIZE,
 				       DAFS_MAX_MSG_SIZE);
@@ -235,6 +242,27 @@ static int dafs_parse_number(struct fs_context *fc, int opt, const char *name, u
 		break;
 	}
 	return err;
+}
+
+/**
+ * dafs_free_addrs() - forget the values of addr=
+ * @ctx: the mount in the making
+ */
+void dafs_free_addrs(struct dafs_fs_context *ctx)
+{
+	while (ctx->nr_addrs)
+		kfree(ctx->addrs[--ctx->nr_addrs]);
+}
+
+static int dafs_param_addr(struct fs_context *fc, struct fs_parameter *param)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+
+	if (ctx->nr_addrs == ARRAY_SIZE(ctx->addrs))
+		return invalf(fc, "dafs: more than %zu times addr", ARRAY_SIZE(ctx->addrs));
+	ctx->addrs[ctx->nr_addrs++] = param->string;
+	param->string = NULL;
+	return 0;
 }
 
 /* What is believed without asking. */
@@ -325,6 +353,8 @@ int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param)
 		ctx->srcaddr = param->string;
 		param->string = NULL;
 		return 0;
+	case Opt_addr:
+		return dafs_param_addr(fc, param);
 	case Opt_clientid:
 		return dafs_param_clientid(fc, param->string, params);
 	}
@@ -344,7 +374,8 @@ static const char *dafs_source_host_end(const char *source)
 	return strstr(end, ":/");
 }
 
-static int dafs_parse_host(struct fs_context *fc, const char *host, size_t len)
+static int dafs_parse_host(struct fs_context *fc, const char *host, size_t len,
+			   struct sockaddr_storage *to)
 {
 	struct dafs_fs_context *ctx = fc->fs_private;
 	char port[sizeof("65535")];
@@ -360,11 +391,49 @@ static int dafs_parse_host(struct fs_context *fc, const char *host, size_t len)
 		return -ENOMEM;
 	snprintf(port, sizeof(port), "%u", ctx->port ?: DAFS_DEFAULT_PORT);
 	err = inet_pton_with_scope(fc->net_ns, AF_UNSPEC, addr, port,
-				   &ctx->params.dst);
+				   to);
 	if (err)
 		errorf(fc, "dafs: '%s' is not an IPv4 or IPv6 address", addr);
 	kfree(addr);
 	return err ? -EINVAL : 0;
+}
+
+/* Each address is used. */
+static int dafs_check_paths(struct fs_context *fc, const struct dafs_client_params *params)
+{
+	if (params->nconnect && params->nconnect <= params->nr_more)
+		return invalf(fc, "dafs: nconnect=%u is less than the %u addresses",
+			      params->nconnect, params->nr_more + 1);
+	return 0;
+}
+
+static int dafs_parse_addrs(struct fs_context *fc)
+{
+	struct dafs_fs_context *ctx = fc->fs_private;
+	struct dafs_client_params *params = &ctx->params;
+	struct sockaddr_storage addr = {};
+	unsigned int i;
+	int err;
+
+	params->nr_more = ctx->nr_addrs;
+	for (i = 0; i < ctx->nr_addrs; i++) {
+		err = dafs_parse_host(fc, ctx->addrs[i], strlen(ctx->addrs[i]), &addr);
+		if (err)
+			return err;
+		memcpy(&params->more[i], &addr, sizeof(params->more[i]));
+	}
+	return dafs_check_paths(fc, params);
+}
+
+/* Does an address of the server have another family than that of the client? */
+static bool dafs_families_differ(const struct dafs_client_params *params)
+{
+	unsigned int i;
+
+	for (i = 0; i < params->nr_more; i++)
+		if (params->more[i].in.sin_family != params->src.ss_family)
+			return true;
+	return params->dst.ss_family != params->src.ss_family;
 }
 
 static int dafs_parse_srcaddr(struct fs_context *fc)
@@ -377,7 +446,7 @@ static int dafs_parse_srcaddr(struct fs_context *fc)
 				 &ctx->params.src))
 		return invalf(fc, "dafs: srcaddr '%s' is not an IPv4 or IPv6 address",
 			      ctx->srcaddr);
-	if (ctx->params.src.ss_family != ctx->params.dst.ss_family)
+	if (dafs_families_differ(&ctx->params))
 		return invalf(fc, "dafs: srcaddr is not of the server's address family");
 	return 0;
 }
@@ -409,7 +478,8 @@ int dafs_parse_source(struct fs_context *fc)
 	ctx->export = kstrdup(end + 1, GFP_KERNEL);
 	if (!ctx->export)
 		return -ENOMEM;
-	err = dafs_parse_host(fc, fc->source, end - fc->source);
+	err = dafs_parse_host(fc, fc->source, end - fc->source, &ctx->params.dst) ?:
+	      dafs_parse_addrs(fc);
 	if (err)
 		return err;
 	ctx->params.net = fc->net_ns;
@@ -447,22 +517,6 @@ static u16 dafs_params_port(const struct dafs_client_params *params)
 	return ntohs(((const struct sockaddr_in6 *)&params->dst)->sin6_port);
 }
 
-/* Of the same interface, too, where that is part of the address; ports do not count. */
-static bool dafs_address_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
-	const struct sockaddr_in6 *b6 = (const struct sockaddr_in6 *)b;
-
-	if (a->ss_family != b->ss_family)
-		return false;
-	if (a->ss_family == AF_INET6)
-		return ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr) &&
-		       a6->sin6_scope_id == b6->sin6_scope_id;
-	return a->ss_family == AF_UNSPEC ||
-	       ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
-	       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-}
-
 /* mount(8) repeats on a remount what it sees in /proc/mounts, or in fstab. */
 static bool dafs_srcaddr_same(const struct dafs_fs_context *ctx,
 			      const struct dafs_client_params *params)
@@ -471,7 +525,25 @@ static bool dafs_srcaddr_same(const struct dafs_fs_context *ctx,
 
 	return !ctx->srcaddr ||
 	       (!inet_pton_with_scope(params->net, AF_UNSPEC, ctx->srcaddr, NULL, &addr) &&
-		dafs_address_equal(&addr, &params->src));
+		dafs_addr_equal(&addr, &params->src));
+}
+
+/* Likewise; in the same order. */
+static bool dafs_addrs_same(const struct dafs_fs_context *ctx,
+			    const struct dafs_client_params *params)
+{
+	struct sockaddr_storage addr = {}, more;
+	unsigned int i;
+
+	for (i = 0; i < ctx->nr_addrs; i++) {
+		if (i >= params->nr_more ||
+		    inet_pton_with_scope(params->net, AF_UNSPEC, ctx->addrs[i], NULL, &addr))
+			return false;
+		more = dafs_addr_storage(&params->more[i]);
+		if (!dafs_addr_equal(&addr, &more))
+			return false;
+	}
+	return !i || i == params->nr_more;
 }
 
 /* What /proc/mounts shows is as good as what fstab says, if the limit made one of the other. */
@@ -491,6 +563,8 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
 		return "port";
 	if (!dafs_srcaddr_same(ctx, &sbi->params))
 		return "srcaddr";
+	if (!dafs_addrs_same(ctx, &sbi->params))
+		return "addr";
 	if (!dafs_io_size_same(new->rsize_asked, old->rsize_asked, old->rsize))
 		return "rsize";
 	if (!dafs_io_size_same(new->wsize_asked, old->wsize_asked, old->wsize))
@@ -504,6 +578,21 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
 	return dafs_params_differ(&ctx->params, &sbi->params);
 }
 
+static bool dafs_params_addrs_same(const struct dafs_client_params *a,
+				   const struct dafs_client_params *b)
+{
+	struct sockaddr_storage more_a, more_b;
+	unsigned int i;
+
+	for (i = 0; i < a->nr_more && i < b->nr_more; i++) {
+		more_a = dafs_addr_storage(&a->more[i]);
+		more_b = dafs_addr_storage(&b->more[i]);
+		if (!dafs_addr_equal(&more_a, &more_b))
+			return false;
+	}
+	return a->nr_more == b->nr_more && dafs_addr_equal(&a->dst, &b->dst);
+}
+
 /**
  * dafs_params_same() - would two mounts make the same client?
  * @a: of one that is mounted, and may be remounted meanwhile
@@ -514,9 +603,10 @@ static const char *dafs_options_differ(const struct dafs_fs_context *ctx,
  */
 bool dafs_params_same(const struct dafs_client_params *a, const struct dafs_client_params *b)
 {
-	return a->net == b->net && dafs_address_equal(&a->dst, &b->dst) &&
+	return a->net == b->net && dafs_params_addrs_same(a, b) &&
 	       dafs_params_port(a) == dafs_params_port(b) &&
-	       dafs_address_equal(&a->src, &b->src) && READ_ONCE(a->soft) == b->soft &&
+	       dafs_params_paths(a) == dafs_params_paths(b) &&
+	       dafs_addr_equal(&a->src, &b->src) && READ_ONCE(a->soft) == b->soft &&
 	       READ_ONCE(a->timeo_ms) == b->timeo_ms && READ_ONCE(a->retrans) == b->retrans &&
 	       !dafs_params_differ(a, b);
 }
@@ -574,7 +664,7 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 
 	if (name)
 		return invalf(fc, "dafs: %s cannot change by remounting", name);
-	err = dafs_check_times(fc, &ctx->opts);
+	err = dafs_check_paths(fc, params) ?: dafs_check_times(fc, &ctx->opts);
 	if (err)
 		return err;
 	dafs_options_adopt(&sbi->opts, &ctx->opts);
@@ -582,17 +672,35 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	WRITE_ONCE(sbi->params.timeo_ms, params->timeo_ms);
 	WRITE_ONCE(sbi->params.retrans, params->retrans);
 	dafs_client_set_timeouts(sbi->clnt, params->soft, params->timeo_ms, params->retrans);
+	if (params->nconnect != sbi->params.nconnect) {
+		WRITE_ONCE(sbi->params.nconnect, params->nconnect);
+		dafs_client_set_paths(sbi->clnt, dafs_params_paths(params));
+	}
 	return 0;
 }
 
-/* As dafs_srcaddr_same() reads it: %pIS would put brackets around an address with a scope. */
-static void dafs_show_srcaddr(struct seq_file *m, const struct sockaddr_storage *src)
+/* As a remount reads it: %pIS would put brackets around an address with a scope. */
+static void dafs_show_addr(struct seq_file *m, const char *name,
+			   const struct sockaddr_storage *addr)
 {
-	const struct sockaddr_in6 *src6 = (const struct sockaddr_in6 *)src;
+	const struct sockaddr_in6 *addr6 = (const struct sockaddr_in6 *)addr;
 
-	seq_printf(m, ",srcaddr=%pISc", src);
-	if (src->ss_family == AF_INET6 && src6->sin6_scope_id)
-		seq_printf(m, "%%%u", src6->sin6_scope_id);
+	seq_printf(m, ",%s=%pISc", name, addr);
+	if (addr->ss_family == AF_INET6 && addr6->sin6_scope_id)
+		seq_printf(m, "%%%u", addr6->sin6_scope_id);
+}
+
+static void dafs_show_paths(struct seq_file *m, const struct dafs_client_params *params)
+{
+	unsigned int i, nconnect = READ_ONCE(params->nconnect);
+	struct sockaddr_storage addr;
+
+	for (i = 0; i < params->nr_more; i++) {
+		addr = dafs_addr_storage(&params->more[i]);
+		dafs_show_addr(m, "addr", &addr);
+	}
+	if (nconnect)
+		seq_printf(m, ",nconnect=%u", nconnect);
 }
 
 static void dafs_show_session(struct seq_file *m, const struct dafs_client_params *params)
@@ -616,7 +724,8 @@ static void dafs_show_session(struct seq_file *m, const struct dafs_client_param
 	seq_puts(m, params->rdma_read ? ",rdmaread" : ",nordmaread");
 	seq_printf(m, ",respcache=%s", respcaches[params->respcache]);
 	if (params->src.ss_family != AF_UNSPEC)
-		dafs_show_srcaddr(m, &params->src);
+		dafs_show_addr(m, "srcaddr", &params->src);
+	dafs_show_paths(m, params);
 	if (params->client_id[0])
 		seq_show_option(m, "clientid", params->client_id);
 }

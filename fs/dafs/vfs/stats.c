@@ -25,6 +25,17 @@ static void dafs_show_proc(struct seq_file *m, const struct dafs_client *clnt, u
 	seq_putc(m, '\n');
 }
 
+static void dafs_show_paths(struct seq_file *m, const struct dafs_client *clnt)
+{
+	struct dafs_path_info info;
+	unsigned int i;
+
+	for (i = 0; dafs_client_path_info(clnt, i, &info); i++)
+		seq_printf(m, "\tpath:\tserver=%pISpc,state=%s,reconnects=%u,outstanding=%u,credits=%u\n",
+			   &info.at, info.up ? "up" : "down", info.reconnects, info.outstanding,
+			   info.credits);
+}
+
 static void dafs_show_client_stats(struct seq_file *m, const struct dafs_client *clnt)
 {
 	u64 sums[DAFS_NR_STATS];
@@ -32,6 +43,7 @@ static void dafs_show_client_stats(struct seq_file *m, const struct dafs_client 
 	seq_printf(m, "\tage:\t%lu\n", (jiffies - clnt->begun) / HZ);
 	seq_printf(m, "\tsession:\tstate=%s,reconnects=%u\n", dafs_client_state_name(clnt),
 		   READ_ONCE(clnt->reconnects));
+	dafs_show_paths(m, clnt);
 	dafs_stats_total(clnt->stats, sums);
 	seq_printf(m, "\tbytes:\tsent=%llu,received=%llu,direct=%llu,regions=%llu\n",
 		   sums[DAFS_STAT_SENT], sums[DAFS_STAT_RECEIVED], sums[DAFS_STAT_DIRECT],

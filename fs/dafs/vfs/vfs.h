@@ -26,6 +26,8 @@ void dafs_kill_sb(struct super_block *sb);
  * @export: path of the export on the server
  * @port: port= as given, or 0
  * @srcaddr: srcaddr= as given, or NULL
+ * @addrs: addr= as given
+ * @nr_addrs: how many
  * @parent: of a submount: the parent mount
  * @root: of a submount: handle of its root
  */
@@ -35,6 +37,8 @@ struct dafs_fs_context {
 	char *export;
 	u16 port;
 	char *srcaddr;
+	char *addrs[DAFS_MORE_ADDRS];
+	unsigned int nr_addrs;
 	struct dafs_sb_info *parent;
 	struct dafs_fh root;
 };
@@ -42,6 +46,7 @@ struct dafs_fs_context {
 extern const struct fs_parameter_spec dafs_fs_parameters[];
 
 void dafs_options_init(struct dafs_fs_context *ctx);
+void dafs_free_addrs(struct dafs_fs_context *ctx);
 int dafs_parse_param(struct fs_context *fc, struct fs_parameter *param);
 int dafs_parse_source(struct fs_context *fc);
 int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi);

@@ -212,6 +212,9 @@ static void dafs_requester_deliver(struct dafs_requester *rq, struct dafs_msg *m
 	if (last)
 		rq->slots[call->slot].call = NULL;
 	spin_unlock_irqrestore(&rq->lock, flags);
+	/* before, so that it has happened for who waits for the call */
+	if (unlikely(hdr->spec_cond) && rq->special)
+		rq->special(rq->chan, hdr->spec_cond);
 	/* otherwise the completion of the invalidation may have completed the call */
 	if (last)
 		dafs_call_complete(call, 0);

@@ -240,6 +240,18 @@ void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu 
 EXPORT_SYMBOL_GPL(dafs_requester_count);
 
 /**
+ * dafs_requester_heed() - be told of special conditions (6.1.3)
+ * @rq: requester that has not sent anything yet
+ * @special: called with the channel and DAFS_SPCOND_* of a response that has any; in a softirq
+ */
+void dafs_requester_heed(struct dafs_requester *rq,
+			 void (*special)(struct dafs_chan *chan, u16 spec_cond))
+{
+	rq->special = special;
+}
+EXPORT_SYMBOL_GPL(dafs_requester_heed);
+
+/**
  * dafs_requesters_init() - make the work queue of requesters
  *
  * Return: 0 or -ENOMEM.

@@ -77,6 +77,7 @@ struct dafs_slot {
  * @limit: jiffies after which one without a response is lost although it gives
  *	signs of life; 0 for never
  * @stats: where calls are counted, or NULL; set before the first of them
+ * @special: told of special conditions, see dafs_requester_heed(), or NULL; likewise
  * @slots: @max of them
  */
 struct dafs_requester {
@@ -111,6 +112,7 @@ struct dafs_requester {
 	unsigned long timeout;
 	unsigned long limit;
 	struct dafs_stats __percpu *stats;
+	void (*special)(struct dafs_chan *chan, u16 spec_cond);
 	struct dafs_slot slots[] __counted_by(max);
 };
 

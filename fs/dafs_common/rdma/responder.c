@@ -634,6 +634,7 @@ void dafs_reply(struct dafs_rqst *rqst, dafs_status_t status, u32 len, struct ib
 		.target_nreq = dafs_responder_nreq(rp),
 		.stream_id = rqst->hdr.stream_id,
 		.seq_number = rqst->hdr.seq_number,
+		.spec_cond = rqst->spec_cond,
 		.version = min_t(u32, rqst->hdr.version, DAFS_PROTOCOL_VERSION),
 		.status = status,
 		.len = len,

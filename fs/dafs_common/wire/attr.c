@@ -60,6 +60,38 @@ const struct dafs_elem_type dafs_elem_fs_locations = {
 	.deep = true,
 };
 
+/**
+ * dafs_get_fs_locations() - where a part of a file system is
+ * @buf: buffer that @seq was decoded from
+ * @seq: the attribute FAILOVER_LOCATIONS
+ * @i: index
+ * @locs: filled
+ *
+ * Return: 0, or -ERANGE if there is no element @i.
+ */
+int dafs_get_fs_locations(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
+			  struct dafs_fs_locations *locs)
+{
+	return dafs_x_element(buf, seq, i, &dafs_elem_fs_locations, locs);
+}
+EXPORT_SYMBOL_GPL(dafs_get_fs_locations);
+
+/**
+ * dafs_get_fs_location() - one of the servers that have it
+ * @buf: buffer that @seq was decoded from
+ * @seq: locations of a struct dafs_fs_locations
+ * @i: index
+ * @loc: filled; points into the buffer
+ *
+ * Return: 0, or -ERANGE if there is no element @i.
+ */
+int dafs_get_fs_location(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
+			 struct dafs_fs_location *loc)
+{
+	return dafs_x_element(buf, seq, i, &dafs_elem_fs_location, loc);
+}
+EXPORT_SYMBOL_GPL(dafs_get_fs_location);
+
 static void dafs_x_time(struct dafs_xdr *x, struct dafs_time *t)
 {
 	u8 *p = dafs_x_span(x, 8, 12);

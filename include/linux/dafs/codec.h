@@ -177,6 +177,10 @@ u32 dafs_direntry_size(const struct dafs_direntry *entry);
 int dafs_get_s32(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i, s32 *v);
 int dafs_get_direct_buf(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
 			struct dafs_direct_buf *direct_buf);
+int dafs_get_fs_locations(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
+			  struct dafs_fs_locations *locs);
+int dafs_get_fs_location(const struct dafs_buf *buf, const struct dafs_seq *seq, u32 i,
+			 struct dafs_fs_location *loc);
 
 /**
  * struct dafs_direntry_iter - walks the entries of a READDIR, and checks them

@@ -99,6 +99,8 @@ void dafs_requester_trim(struct dafs_requester *rq);
 u64 dafs_requester_mark(struct dafs_requester *rq);
 bool dafs_requester_heard(struct dafs_requester *rq, u64 mark);
 void dafs_requester_count(struct dafs_requester *rq, struct dafs_stats __percpu *stats);
+void dafs_requester_heed(struct dafs_requester *rq,
+			 void (*special)(struct dafs_chan *chan, u16 spec_cond));
 
 struct dafs_call *dafs_call_alloc(gfp_t gfp);
 int dafs_call_start(struct dafs_requester *rq, struct dafs_call *call);

@@ -37,6 +37,7 @@ struct dafs_responder_ops {
  * @holds_stream: its stream is marked busy for it
  * @cksum: the response carries a checksum (E-33): set when the request arrives, if
  *	@chan had checksums then; the owner may change it
+ * @spec_cond: DAFS_SPCOND_* for the response, from the owner
  * @in: the request message
  * @out: the response message to be built
  * @sge: the response, for @wr
@@ -53,6 +54,7 @@ struct dafs_rqst {
 	dafs_status_t refuse;
 	bool holds_stream;
 	bool cksum;
+	u16 spec_cond;
 	struct dafs_buf in;
 	struct dafs_buf out;
 	struct ib_sge sge;

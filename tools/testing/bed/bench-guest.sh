@@ -54,6 +54,8 @@ peers='' others=''
 peer dafs mount_dafs_peer
 peer dafs-none mount_dafs_remembering none
 peer dafs-stable mount_dafs_remembering stable
+peer dafs-2 mount_dafs_connected 2
+peer dafs-4 mount_dafs_connected 4
 peer nfs4.2 mount_nfs42
 again dafs mount_other_dafs
 again nfs4.2 mount_other_nfs42

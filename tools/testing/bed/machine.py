@@ -11,6 +11,7 @@ import re
 import socket
 import subprocess
 import threading
+import time
 
 import guest
 import report
@@ -24,26 +25,31 @@ class MachineError(Exception):
 
 
 class Machine:
-    """Machine number 1 or 2 on the link in that folder.
+    """A machine at an end of the link in that folder, 1 or 2.
 
-    Its disk, a file there, is kept when it is killed and started again.
+    Its number makes its addresses, and is that of its end if none is given. Its disk, a file
+    there, is kept when it is killed and started again. Two may have the same end and disk, if
+    one of them at a time is on the link and writes to it.
     """
 
-    def __init__(self, bed, name, folder, number, memory):
+    def __init__(self, bed, name, folder, number, memory, end=None, disk=None):
         self.bed = bed
+        self.folder = folder
         self.name = name
         self.number = number
         self.memory = memory
-        self.disk = pathlib.Path(folder, f"{name}.disk")
+        self.disk = disk or pathlib.Path(folder, f"{name}.disk")
         self.disk.touch()
         os.truncate(self.disk, DISK << 20)
-        near, far = (f"{folder}/link{n}" for n in (number, 3 - number))
+        end = end or number
+        self.near = f"{folder}/{name}.link"
+        self.end, far = (f"{folder}/link{n}" for n in (end, 3 - end))
         self.devices = [
             "-netdev", "dgram,id=link,local.type=unix,remote.type=unix,"
-            f"local.path={near},remote.path={far}",
+            f"local.path={self.near},remote.path={far}",
             "-device", "virtio-net-pci,netdev=link,romfile=,"
             f"mac=52:54:00:00:09:{number:02x}",
-            "-drive", f"file={self.disk},format=raw,if=virtio"]
+            "-drive", f"file={self.disk},format=raw,if=virtio,file.locking=off"]
         self.process = None
         self.wrong = []         # complaints of its kernels
 
@@ -54,12 +60,13 @@ class Machine:
         if self.process and self.process.poll() is None:
             self.kill()
 
-    def start(self):
-        """Boots it; ready() waits for that.
+    def start(self, link=True):
+        """Boots it; ready() waits for that. Without link, it is not on that yet.
 
         With one processor: with two, QEMU sometimes executes code that the other
         processor is patching, and the guest crashes.
         """
+        pathlib.Path(self.near).unlink(missing_ok=True)
         self.shell, shell = socket.socketpair()
         self.monitor, monitor = socket.socketpair()
         self.received = b""
@@ -78,6 +85,8 @@ class Machine:
                 pass_fds=[shell.fileno(), monitor.fileno()])
         self.reader = threading.Thread(target=self._read_console, daemon=True)
         self.reader.start()
+        if link:
+            self.take_link()
 
     def _read_console(self):
         for raw in self.process.stdout:
@@ -126,6 +135,14 @@ class Machine:
 
     def link(self, up):
         self.monitor.sendall(f"set_link link {'on' if up else 'off'}\n".encode())
+
+    def take_link(self):
+        """From now on it is this machine that gets what is sent to its end."""
+        while not os.path.exists(self.near):
+            if self.process.poll() is not None:
+                raise MachineError(f"{self.name} has not started")
+            time.sleep(0.05)
+        os.rename(self.near, self.end)
 
     def _gone(self):
         self.process.wait(300)

@@ -40,6 +40,12 @@ mount_dafs_peer()
 	mount_dafs data "$1" "${2:-}"
 }
 
+# mount_dafs_connected NUMBER DIR: by so many connections
+mount_dafs_connected()
+{
+	mount_dafs_peer "$2" "clientid=by$1,nconnect=$1"
+}
+
 # mount_dafs_remembering HOW DIR: by a session whose requests the server remembers so
 mount_dafs_remembering()
 {

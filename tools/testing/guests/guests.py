@@ -31,7 +31,9 @@ HOLD = "python3 -B $BED/../posix/hold.py"
 HISTORY = "python3 -B $BED/../history"
 PORT = 7000             # of the server, for the log of programs on the client
 OPERATIONS = 60         # of each client, in some part of a history
-CRASHES = int(os.environ.get("GUESTS_CRASHES", "3"))    # of the server
+CRASHES = int(os.environ.get("GUESTS_CRASHES", "2"))    # of the server
+TAKEOVERS = int(os.environ.get("GUESTS_TAKEOVERS", "1"))    # there and back
+TIMEO = 5               # seconds after which a silent server is given up, in test_failover
 STATE = "/srv/data/.state"     # on the disk that survives a power failure
 # sync_file_range(2) of descriptor 4: writes dirty pages back without COMMIT.
 WRITE_BACK = ("from ctypes import CDLL, c_longlong; "
@@ -394,27 +396,91 @@ def test_history(server, client):
     TAP.run("the history is consistent", server, f"{HISTORY}/check.py /tmp/history/*")
 
 
-def test_server_crash(server, client):
-    """R-5.2.4-01: each change is executed once, although the server crashes again and again."""
+def begin_once(client, options):
+    """Starts a program whose every operation fails if it is executed twice, or not at all."""
     client.sh(f"mkdir -p /mnt/once; mount -t dafs {ADDR4}:/data /mnt/once "
-              "-o timeo=100,clientid=once,respcache=stable; mkdir /mnt/once/once; rm -f /tmp/over; "
-              "$BED/../guests/once.py /mnt/once/once /tmp/over >/tmp/records & changer=$!")
-    for _ in range(CRASHES):
-        size = int(said(server, "stat -c %s /srv/data/once/log 2>/dev/null || echo 0"))
-        TAP.run("a program changes things", server, "until [ $(stat -c %s /srv/data/once/log "
-                f"2>/dev/null || echo 0) -gt {size + 90} ]; do sleep 0.1; done", 8 * LEASE)
-        time.sleep(random.random())
-        server.kill()
-        server.start()
-        server.ready()
-        serve(server)
+              f"-o clientid=once,respcache=stable,{options}; mkdir /mnt/once/once; "
+              "rm -f /tmp/over; $BED/../guests/once.py /mnt/once/once /tmp/over >/tmp/records & "
+              "changer=$!")
+
+
+def await_changes(server):
+    """The program goes on, for a random time."""
+    size = int(said(server, "stat -c %s /srv/data/once/log 2>/dev/null || echo 0"))
+    TAP.run("a program changes things", server, "until [ $(stat -c %s /srv/data/once/log "
+            f"2>/dev/null || echo 0) -gt {size + 90} ]; do sleep 0.1; done", 8 * LEASE)
+    time.sleep(random.random())
+
+
+def end_once(server, client):
     TAP.run("it goes on", client, "sleep 1; kill -0 $changer")
     TAP.run("and ends", client, "touch /tmp/over; wait $changer", 8 * LEASE)
     records = int(said(client, "cat /tmp/records") or 0)
     TAP.same("each record is there once", digest(server, "/srv/data/once/log"),
              said(server, f"seq -f %08g 0 {records - 1} | sha256sum"))
     TAP.same("of the names nothing is left", said(server, "ls /srv/data/once"), "log")
-    TAP.run("umount", client, "umount /mnt/once")
+    TAP.run("umount", client, "rm -r /mnt/once/once; umount /mnt/once")
+
+
+def test_server_crash(server, client):
+    """R-5.2.4-01: each change is executed once, although the server crashes again and again."""
+    begin_once(client, "timeo=100")
+    for _ in range(CRASHES):
+        await_changes(server)
+        server.kill()
+        server.start()
+        server.ready()
+        serve(server)
+    end_once(server, client)
+
+
+def set_alternate(server, other):
+    """In the export, in the text that the attribute has."""
+    TAP.run("the export has an alternate", server,
+            "mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config; "
+            f"echo 10.9.0.{other.number}:/data "
+            ">/sys/kernel/config/dafsd/exports/data/failover_locations")
+
+
+def take_over(server, standby, client):
+    """The power of the server fails; another one has its disk. Returns how long that took."""
+    server.kill()
+    standby.take_link()
+    clock = guest.Clock()
+    serve(standby)
+    served = clock.tick()
+    TAP.run("the client is served by it", client,
+            f"eventually grep -q 'server=10.9.0.{standby.number}.*state=up' "
+            "/proc/self/mountstats")
+    await_changes(standby)
+    print(f"taken over after {clock.tick():.1f} s, "
+          f"of which {served:.1f} s to export the disk again")
+    set_alternate(standby, server)
+
+
+def test_failover(server, client):
+    """R-5.3-04, R-5.3-05, R-2.2-02: another server takes over, with the disk and what was in the
+    response cache; each change is executed once. Back and forth."""
+    with Machine("qemu", "standby", server.folder, 3, "768M", 1, server.disk) as standby:
+        standby.start(link=False)
+        standby.ready()
+        set_alternate(server, standby)
+        begin_once(client, f"timeo={10 * TIMEO}")
+        client.sh(f"{HOLD} hold /mnt/once/locked /tmp/held /tmp/release & holder=$!")
+        must("a program has locked a file", client, "eventually [ -e /tmp/held ]")
+        await_changes(server)
+        now, then = server, standby
+        for turn in range(2 * TAKEOVERS):
+            if turn:
+                then.start(link=False)
+                then.ready()
+            take_over(now, then, client)
+            TAP.same("the file is still locked",
+                     said(then, f"{HOLD} try /srv/data/locked"), "locked")
+            now, then = then, now
+        TAP.run("its holder writes", client, "touch /tmp/release; wait $holder")
+        end_once(server, client)
+        server.wrong += standby.wrong
 
 
 def finish(name, machine, command):
@@ -425,8 +491,8 @@ def finish(name, machine, command):
 
 
 TESTS = (test_data, test_close_to_open, test_append, test_fsx, test_link_lost,
-         test_session_lost, test_server_lost, test_server_crash, test_client_lost,
-         test_history)
+         test_session_lost, test_server_lost, test_server_crash, test_failover,
+         test_client_lost, test_history)
 # Only run by name: on a busy host that delays a machine, soft-RoCE warns of an
 # unexpected retry (rxe_completer()).
 ON_DEMAND = (test_slow_commit,)

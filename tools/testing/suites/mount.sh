@@ -75,7 +75,8 @@ tap_run "remount read-only" mount -o remount,ro /mnt/dafs
 tap_fails "a read-only mount takes no file" touch /mnt/dafs/new
 tap_run "remount read-write" mount -o remount,rw /mnt/dafs
 for option in port=1 rsize=8192 wsize=8192 msgsize=4096 max_requests=3 nocksum \
-	nordmaread nobackchannel sec=default respcache=none clientid=other srcaddr=10.9.0.9; do
+	nordmaread nobackchannel sec=default respcache=none clientid=other srcaddr=10.9.0.9 \
+	addr=10.9.0.9; do
 	name=${option%%=*}
 	name=${name#no}
 	says "remount does not change $name" "dafs: $name cannot change by remounting" \
@@ -536,7 +537,7 @@ umount /mnt/dafs
 tap_is "$(cat /mnt/other/shared) $(sessions)" "cached 1" "the second outlives the first, too"
 for option in nosharecache ro sync soft timeo=50 retrans=9 rsize=65536 wsize=65536 noac nocto \
 	actimeo=7 lookupcache=none cksum rdmaread nobackchannel max_requests=9 msgsize=8192 \
-	sec=default respcache=none clientid=other "srcaddr=$ADDR4"; do
+	sec=default respcache=none clientid=other "srcaddr=$ADDR4" "addr=$ADDR6" nconnect=2; do
 	mount_dafs data /mnt/dafs "acregmin=2,$option"
 	[ "$(sessions)" = 2 ] || echo "$option: $(sessions) sessions"
 	umount /mnt/dafs

@@ -49,7 +49,7 @@ begin_to_write()
 # Number of reconnects of the mount
 reconnects()
 {
-	sed -n '/ on \/mnt\/dafs /,/^device/s/.*,reconnects=\([0-9]*\).*/\1/p' \
+	sed -n '/ on \/mnt\/dafs /,/^device/s/.*session:.*,reconnects=\([0-9]*\).*/\1/p' \
 		/proc/self/mountstats
 }
 

@@ -76,6 +76,16 @@ refused "a name" EINVAL "is not an IPv4 or IPv6 address" server:/data
 refused "a bad srcaddr" EINVAL "srcaddr" $ADDR4:/data srcaddr=me
 refused "another machine's srcaddr" EADDRNOTAVAIL "local address" \
 	$ADDR4:/data srcaddr=10.9.0.77
+refused "a name as another address" EINVAL "is not an IPv4 or IPv6 address" \
+	$ADDR4:/data addr=server
+refused "too many addresses" EINVAL "more than 4 times addr" $ADDR4:/data \
+	addr=1.1.1.1 addr=1.1.1.2 addr=1.1.1.3 addr=1.1.1.4 addr=1.1.1.5
+refused "an address of another family" EINVAL "address family" \
+	$ADDR4:/data srcaddr=$ADDR4 addr=$ADDR6
+refused "fewer connections than addresses" EINVAL "less than the 2 addresses" \
+	$ADDR4:/data addr=$ADDR6 nconnect=1
+refused "no connection" EINVAL "not between 1 and 16" $ADDR4:/data nconnect=0
+refused "too many connections" EINVAL "not between 1 and 16" $ADDR4:/data nconnect=17
 refused "times the wrong way round" EINVAL "exceeds" $ADDR4:/data acregmin=9 acregmax=3
 refused "no such export" ENOENT "no such export" $ADDR4:/nowhere
 refused "no such folder" ENOENT "no such export" $ADDR4:/data/sub/missing

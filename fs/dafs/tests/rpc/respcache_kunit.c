@@ -549,15 +549,16 @@ static void dafs_respcache_change_test(struct kunit *test)
 {
 	const struct lost_change *change = test->param_value;
 	struct dafs_fixture *fix = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
-	struct dafs_client_params params;
+	struct dafs_client_params *params = kunit_kzalloc(test, sizeof(*params), GFP_KERNEL);
 	struct dafs_client *clnt;
 	struct lost_task t;
 	union dafs_args args = {};
 	char found[16] = {};
 
-	dafs_fixture_client_params(NULL, &params, "lost %s", change->name);
-	params.soft = false;
-	clnt = dafs_fixture_client(test, &params);
+	KUNIT_ASSERT_NOT_NULL(test, params);
+	dafs_fixture_client_params(NULL, params, "lost %s", change->name);
+	params->soft = false;
+	clnt = dafs_fixture_client(test, params);
 	dafs_backing_write(test, fix, "file", "data", 4);
 	dafs_backing_chmod(test, fix, "file", 0666);
 	dafs_backing_chmod(test, fix, ".", 0777);

@@ -378,11 +378,13 @@ static void dafs_liveness_withdraw_test(struct kunit *test)
 	struct raw_login login = {};
 	struct raw_conn *conn = raw_session(test, NULL, &login);
 	struct dafsd_export *exp = liveness_serve(test, frozen);
-	struct dafs_fixture there = *frozen;
+	struct dafs_fixture *there = kunit_kzalloc(test, sizeof(*there), GFP_KERNEL);
 	struct dafs_lookup_res found = {};
 	struct dafs_fh_res root = {};
 	struct dafs_open_res res;
 
+	KUNIT_ASSERT_NOT_NULL(test, there);
+	*there = *frozen;
 	dafs_fixture_server_param(test, &dafsd_withdraw_seconds, 1);
 	dafs_backing_write(test, frozen, "file", "data", 4);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
@@ -390,9 +392,9 @@ static void dafs_liveness_withdraw_test(struct kunit *test)
 	lookup.directory = root.filehandle;
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
 			   raw_call(conn, DAFS_PROC_LOOKUP, &lookup, &found));
-	there.dir = found.filehandle;
+	there->dir = found.filehandle;
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
-			   liveness_open(conn, &there, "file", DAFS_OPEN_SHARE_ACCESS_READ,
+			   liveness_open(conn, there, "file", DAFS_OPEN_SHARE_ACCESS_READ,
 					 DAFS_OPEN_SHARE_DENY_NONE, &res));
 	dafs_backing_remove(frozen, "file");
 	dafs_fixture_freeze(test, frozen);

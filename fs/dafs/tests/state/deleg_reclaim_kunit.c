@@ -775,8 +775,8 @@ static void reclaim_connect(void *ses)
 {
 	struct dafs_session *session = ses;
 
-	enable_delayed_work(&session->reconnect);
-	queue_delayed_work(system_unbound_wq, &session->reconnect, 0);
+	enable_delayed_work(&session->paths[0].reconnect);
+	queue_delayed_work(system_unbound_wq, &session->paths[0].reconnect, 0);
 }
 
 /* The client of the mount has lost its session, and does not come back before reclaim_return(). */
@@ -786,7 +786,7 @@ static void reclaim_leave(struct reclaim *r, struct reclaim_record *rec)
 
 	*rec = (struct reclaim_record){};
 	reclaim_find(rec, &client_id);
-	disable_delayed_work_sync(&r->clnt->ses->reconnect);
+	disable_delayed_work_sync(&r->clnt->ses->paths[0].reconnect);
 	KUNIT_ASSERT_EQ(r->test, 0,
 			kunit_add_action_or_reset(r->test, reclaim_connect, r->clnt->ses));
 	KUNIT_ASSERT_NE(r->test, 0, rec->id_len);
