@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* dafs_common: common code of the DAFS client and server. */
 #include <linux/module.h>
+#include <linux/dafs/fault.h>
 #include <linux/dafs/version.h>
 #include "rdma/rdma_impl.h"
 
@@ -11,13 +12,17 @@ static int __init dafs_common_init(void)
 	if (err)
 		return err;
 	err = dafs_requesters_init();
-	if (err)
+	if (err) {
 		dafs_calls_exit();
-	return err;
+		return err;
+	}
+	dafs_faults_init();
+	return 0;
 }
 
 static void __exit dafs_common_exit(void)
 {
+	dafs_faults_exit();
 	dafs_requesters_exit();
 	dafs_calls_exit();
 }

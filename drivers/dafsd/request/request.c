@@ -4,6 +4,7 @@
  * before and after the handler of the procedure runs.
  */
 #include <linux/slab.h>
+#include <linux/dafs/fault.h>
 #include "../session/server.h"
 #include "../session/client.h"
 #include "../session/conn.h"
@@ -230,6 +231,8 @@ static bool dafsd_stage_begin(struct dafsd_rqst *rq)
 	rq->stage = DAFSD_STAGE_ENCODE;
 	rq->status = rq->base.refuse;
 	dafsd_apply_desired_nreq(rq);
+	if (dafs_fault(DAFS_FAULT_ARRIVED, rq->base.hdr.procedure))
+		dafs_chan_fail(rq->base.chan, DAFS_CLOSE_PEER);
 	if (!rq->status && !dafs_chan_is_open(rq->base.chan))
 		rq->status = DAFSERR_IO;
 	if (!rq->status)
@@ -421,6 +424,8 @@ static dafs_status_t dafsd_run(struct dafsd_rqst *rq)
 	dafs_status_t status = dafsd_run_check(rq);
 
 	rq->ran = !status;
+	if (!status)
+		dafs_fault_delay(rq->base.hdr.procedure);
 	return status ?: dafsd_handle(rq, rq->proc->run);
 }
 
@@ -462,6 +467,23 @@ static bool dafsd_stage_encode(struct dafsd_rqst *rq)
 	return !dafsd_rqst_pushes(rq) || dafsd_sq_enter(rq);
 }
 
+/* Gives up the request. */
+static void dafsd_rqst_reply(struct dafsd_rqst *rq, struct ib_send_wr *first)
+{
+	u32 proc = rq->base.hdr.procedure;
+	struct dafsd_conn *conn = NULL;
+
+	if (dafs_fault(DAFS_FAULT_ANSWERED, proc))
+		conn = dafsd_conn_get(rq->conn);
+	if (dafs_fault(DAFS_FAULT_EXECUTED, proc))
+		dafs_chan_fail(rq->conn->chan, DAFS_CLOSE_PEER);
+	dafs_reply(&rq->base, rq->status, rq->len, first);
+	if (!conn)
+		return;
+	dafs_chan_fail(conn->chan, DAFS_CLOSE_PEER);
+	dafsd_conn_put(conn);
+}
+
 /* Return: the next request of its chain, or NULL. */
 static struct dafsd_rqst *dafsd_rqst_send(struct dafsd_rqst *rq)
 {
@@ -473,7 +495,7 @@ static struct dafsd_rqst *dafsd_rqst_send(struct dafsd_rqst *rq)
 		first = dafsd_io_wrs(rq, NULL, &rq->base.wr);
 	dafsd_rqst_hand(rq, DAFSD_OWNER_WORKER, DAFSD_OWNER_ANSWERED);
 	rq->base.spec_cond = dafsd_conn_special(rq->conn);
-	dafs_reply(&rq->base, rq->status, rq->len, first);
+	dafsd_rqst_reply(rq, first);
 	return next;
 }
 

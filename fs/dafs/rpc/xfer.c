@@ -2,6 +2,7 @@
 /*
  * The memory of a call: what the server reads or writes by RDMA, and its checksum.
  */
+#include <linux/dafs/fault.h>
 #include <linux/iov_iter.h>
 #include <linux/uio.h>
 #include "rpc.h"
@@ -22,8 +23,11 @@
 ssize_t dafs_xfer_map(struct dafs_conn *conn, struct dafs_call *call, struct dafs_mem *mem,
 		      struct iov_iter *iter, enum dma_data_direction dir)
 {
-	ssize_t mapped = dafs_mem_map(conn->op, mem, iter, iov_iter_count(iter), dir);
+	ssize_t mapped;
 
+	if (dafs_fault(DAFS_FAULT_REGISTER, call->proc))
+		return -ENOMEM;
+	mapped = dafs_mem_map(conn->op, mem, iter, iov_iter_count(iter), dir);
 	if (mapped >= 0)
 		call->mem = mem;
 	return mapped;

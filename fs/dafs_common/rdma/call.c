@@ -16,6 +16,7 @@
 #include <linux/dafs/cksum.h>
 #include <linux/dafs/mem.h>
 #include <linux/dafs/stats.h>
+#include <linux/dafs/fault.h>
 #include "requester.h"
 #include "trace.h"
 
@@ -307,6 +308,8 @@ static int dafs_call_encode(struct dafs_requester *rq, struct dafs_call *call)
 		call->fill(call, &out);
 	if (rq->chan->cksum)
 		dafs_msg_cksum(out.base, len);
+	if (dafs_fault(DAFS_FAULT_SEND, call->proc))
+		dafs_chan_fail(rq->chan, DAFS_CLOSE_PEER);
 	call->hdr.seq_number = slot->seq++;
 	slot->send->len = len;
 	call->sent_len = len;
